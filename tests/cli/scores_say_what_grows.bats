@@ -48,10 +48,18 @@ judged() {
 	grep -qE '^STEADY +1000\.0 KiB, built in the first .*: a pool or a full cache$' "$T/text"
 }
 
+# looked PID: both outputs. One look at a process that runs may miss a pointer
+# that moves meanwhile; then it looks again.
+looked() {
+	(cd "$T" && SEEP_DIR=$DIR/live "$SEEP" leaks "$1" --no-cache --looks 1 >text) &&
+		(cd "$T" && SEEP_DIR=$DIR/live "$SEEP" leaks "$1" --no-cache --looks 1 --format json >json) &&
+		grep -q 'held by static' "$T/text" &&
+		jq -e 'any(.scores[].verdict; .held_by != null)' "$T/json"
+}
+
 # held_by PID: seep leaks has the scores, too, and names who holds what grows
 held_by() {
-	(cd "$T" && SEEP_DIR=$DIR/live "$SEEP" leaks "$1" --no-cache --looks 1 >text)
-	(cd "$T" && SEEP_DIR=$DIR/live "$SEEP" leaks "$1" --no-cache --looks 1 --format json >json)
+	eventually looked "$1"
 	cat "$T/text"
 	grep -q '^No leak' "$T/text"
 	grep -q '^LEAK .* of their siblings die within ' "$T/text"
@@ -62,7 +70,7 @@ held_by() {
 	[[ $held == 'static `history`'*' of add_history ('* ]]
 	jq -e '[.scores[] | select(.verdict.class != "growth") | .verdict.held_by] | length >= 2 and all(. == null)' "$T/json"
 	# a process that is young has no score, and nobody looks for who holds what
-	(cd "$T" && SEEP_SCORE_CLOCK=1 SEEP_DIR=$DIR/live "$SEEP" leaks "$1" --no-cache --looks 1 >text)
+	(cd "$T" && SEEP_SCORE_CLOCK=1 SEEP_DIR=$DIR/live "$SEEP" leaks "$1" --no-cache --looks 1 >text) || true
 	lacks '^LEAK\|^GROWTH\|^STEADY\|held by' "$T/text"
 }
 
