@@ -231,7 +231,7 @@ on_rows(struct replay *r, struct replay_process *p, struct codec_in *in)
 
 	if (in->bad || kind == 0 || kind > UINT16_MAX || row_bytes == 0 ||
 	    row_bytes > SEGMENT_MAX_ROW || len == 0 || len % row_bytes != 0 ||
-	    first > UINT64_MAX - len)
+	    first > UINT64_MAX - len / row_bytes)
 		return -EBADMSG;
 	err = take(r, len + sizeof(*to));
 	if (err < 0)
