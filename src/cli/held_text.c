@@ -4,66 +4,18 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "report/hanging.h"
 #include "report/program.h"
 #include "report/words.h"
 #include "util/text.h"
 
 enum {
-	INDENT = 9,
 	CALLERS = 3,       /* names after the frame that heads a stack */
 	WAYS = 4,          /* of one site */
 	BELOW = 3,         /* nodes below one at which things pile up */
 	LEAST_PERCENT = 1, /* of all bytes: holders below that are left out */
 };
-
-/* ---- lines with an indentation ---- */
-
-struct hanging {
-	char *text;
-	size_t len;
-	FILE *out;
-};
-
-static bool
-hanging_begin(struct hanging *h)
-{
-	*h = (struct hanging){0};
-	h->out = open_memstream(&h->text, &h->len);
-	return h->out != NULL;
-}
-
-/* Prints what was written, wrapped; `head` fills the indentation first. */
-static void
-hanging_end(const struct layout *p, struct hanging *h, const char *head)
-{
-	struct layout narrow = *p;
-	char *wrapped = NULL, *line, *rest;
-	size_t len;
-
-	narrow.width = p->width > 2 * INDENT ? p->width - INDENT : 0;
-	narrow.colour = false;
-	if (fclose(h->out) != 0)
-		goto out;
-	narrow.out = open_memstream(&wrapped, &len);
-	if (!narrow.out)
-		goto out;
-	layout_paragraph(&narrow, h->text, 0);
-	if (fclose(narrow.out) != 0)
-		goto out;
-	for (line = strtok_r(wrapped, "\n", &rest); line;
-	     line = strtok_r(NULL, "\n", &rest)) {
-		(void)fprintf(p->out, "%s%-*s%s%s\n",
-		    head ? layout_colour(p, LAYOUT_STRONG) : "", INDENT,
-		    head ? head : "",
-		    head ? layout_colour(p, LAYOUT_PLAIN) : "", line);
-		head = NULL;
-	}
-out:
-	free(wrapped);
-	free(h->text);
-}
 
 /* ---- roots ---- */
 
@@ -337,16 +289,16 @@ print_way(const struct layout *p, const struct held_view *v,
 {
 	struct hanging h;
 
-	if (!hanging_begin(&h))
+	if (!hanging_begin(p, &h))
 		return;
 	if (!is_all) {
-		print_sum(h.out, &w->sum);
-		(void)fputs(": ", h.out);
+		print_sum(h.page.out, &w->sum);
+		(void)fputs(": ", h.page.out);
 	}
-	(void)fputs("held by ", h.out);
-	held_text_way(h.out, v, w->node);
-	print_pile(h.out, v, w->node);
-	(void)putc('\n', h.out);
+	(void)fputs("held by ", h.page.out);
+	held_text_way(h.page.out, v, w->node);
+	print_pile(h.page.out, v, w->node);
+	(void)putc('\n', h.page.out);
 	hanging_end(p, &h, NULL);
 }
 
@@ -361,16 +313,16 @@ print_rest(const struct layout *p, const struct held_way *ways, size_t count,
 		rest.blocks += ways[i].sum.blocks;
 		rest.bytes += ways[i].sum.bytes;
 	}
-	if (rest.blocks > 0 && hanging_begin(&h)) {
-		print_sum(h.out, &rest);
-		(void)fputs(" in other ways\n", h.out);
+	if (rest.blocks > 0 && hanging_begin(p, &h)) {
+		print_sum(h.page.out, &rest);
+		(void)fputs(" in other ways\n", h.page.out);
 		hanging_end(p, &h, NULL);
 	}
-	if (unheld->blocks > 0 && hanging_begin(&h)) {
-		print_sum(h.out, unheld);
+	if (unheld->blocks > 0 && hanging_begin(p, &h)) {
+		print_sum(h.page.out, unheld);
 		(void)fputs(": no pointer to them was found; they came, went "
 		            "or moved during the look\n",
-		    h.out);
+		    h.page.out);
 		hanging_end(p, &h, NULL);
 	}
 }
@@ -391,14 +343,14 @@ held_text_site(const struct layout *p, const struct held_view *v, uint32_t id)
 	if (x->own.blocks == 0 ||
 	    held_ways(v->held, (uint32_t)site, &ways, &count, &unheld) < 0)
 		return false;
-	if (hanging_begin(&h)) {
-		print_sum(h.out, &x->own);
-		(void)fputs(" at ", h.out);
-		print_stack(p, h.out, &v->sites[site]);
-		(void)fprintf(h.out, " (site %u), which retain%s ", id,
+	if (hanging_begin(p, &h)) {
+		print_sum(h.page.out, &x->own);
+		(void)fputs(" at ", h.page.out);
+		print_stack(p, h.page.out, &v->sites[site]);
+		(void)fprintf(h.page.out, " (site %u), which retain%s ", id,
 		    x->own.blocks == 1 ? "s" : "");
-		print_sum(h.out, &x->retained);
-		(void)putc('\n', h.out);
+		print_sum(h.page.out, &x->retained);
+		(void)putc('\n', h.page.out);
 		hanging_end(p, &h, "HELD");
 	}
 	for (size_t i = 0; i < count && i < WAYS; i++)
@@ -439,12 +391,12 @@ print_suspect(const struct layout *p, const struct held_view *v, uint32_t node)
 	const struct holders_node *n = &v->held->holders.nodes[node];
 	struct hanging h;
 
-	if (!hanging_begin(&h))
+	if (!hanging_begin(p, &h))
 		return;
-	print_sum(h.out, &n->retained);
-	(void)fputs(": ", h.out);
-	held_text_way(h.out, v, held_text_follow(v, node));
-	(void)putc('\n', h.out);
+	print_sum(h.page.out, &n->retained);
+	(void)fputs(": ", h.page.out);
+	held_text_way(h.page.out, v, held_text_follow(v, node));
+	(void)putc('\n', h.page.out);
 	hanging_end(p, &h, "RETAINED");
 }
 

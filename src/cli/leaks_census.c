@@ -9,8 +9,8 @@
 
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "cli/leaks_page.h"
 #include "cli/progress.h"
-#include "html/html.h"
 #include "json/census_json.h"
 #include "report/by_type_text.h"
 #include "report/text.h"
@@ -117,28 +117,23 @@ static int
 write_html(FILE *out, const struct leaks_census *o, const struct result *r,
     struct names *names)
 {
-	const struct html_session input = {o->session, o->title};
-	struct html_options html = {.version = SEEP_VERSION,
-	    .metric = VIEW_LIVE,
-	    .pid = o->process->header.pid};
-	struct view_options view = *o->view;
+	struct leaks_page page = {.session = o->session,
+	    .process = o->process,
+	    .view = o->view,
+	    .title = o->title};
 	char *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
-	int err;
+	int err = f
+	    ? census_json_page(f, &r->census, o->with_types ? &r->types : NULL,
+	          o->with_spare ? &r->spare : NULL)
+	    : -ENOMEM;
 
-	if (!f)
-		return -ENOMEM;
-	err = census_json_page(f, &r->census, o->with_types ? &r->types : NULL,
-	    o->with_spare ? &r->spare : NULL);
-	if (fclose(f) != 0 || err < 0) {
-		free(text);
-		return -ENOMEM;
-	}
-	html.census = text;
-	view.group = view.fold = view.trim = false;
-	view.pid = o->process->header.pid;
-	err = html_write_sessions(out, &input, 1, names, &view, &html);
+	if (f && fclose(f) != 0)
+		err = -ENOMEM;
+	page.tables = text;
+	if (err == 0)
+		err = leaks_page_write(out, &page, names);
 	free(text);
 	return err;
 }

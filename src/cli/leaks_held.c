@@ -10,8 +10,8 @@
 #include "cli/held_json.h"
 #include "cli/held_text.h"
 #include "cli/held_view.h"
+#include "cli/leaks_page.h"
 #include "cli/progress.h"
-#include "html/html.h"
 #include "report/text.h"
 
 static _Noreturn void
@@ -67,11 +67,10 @@ static int
 write_page(const struct leaks_held *o, FILE *out, const struct held_view *v,
     struct names *names)
 {
-	const struct html_session input = {o->session, o->title};
-	struct html_options html = {.version = SEEP_VERSION,
-	    .metric = VIEW_LIVE,
-	    .pid = o->process->header.pid};
-	struct view_options view = *o->view;
+	struct leaks_page page = {.session = o->session,
+	    .process = o->process,
+	    .view = o->view,
+	    .title = o->title};
 	char *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
@@ -79,11 +78,9 @@ write_page(const struct leaks_held *o, FILE *out, const struct held_view *v,
 
 	if (f && fclose(f) != 0)
 		err = -ENOMEM;
-	html.census = text;
-	view.group = view.fold = view.trim = false;
-	view.pid = o->process->header.pid;
+	page.tables = text;
 	if (err == 0)
-		err = html_write_sessions(out, &input, 1, names, &view, &html);
+		err = leaks_page_write(out, &page, names);
 	free(text);
 	return err;
 }

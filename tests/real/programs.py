@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each function runs one program in a World and yields where there is something to look at."""
 import contextlib
-import glob
 import os
 import signal
 import subprocess
@@ -12,7 +11,7 @@ import time
 import clients
 import servers
 import world
-from world import Failed, Skip, connects, find, free_port, until
+from world import Failed, connects, find, free_port, until
 
 
 @contextlib.contextmanager
@@ -86,19 +85,7 @@ def nginx(w):
 
 
 def postgres(w):
-    where = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
-    if not where:
-        raise Failed("no PostgreSQL here: make deps-real installs it")
-    if os.geteuid() != 0:
-        raise Skip("needs root")
-    bins, port, data = where[-1], free_port(), w.path("data")
-    w.give("postgres")
-    w.ask([f"{bins}/initdb", "-D", data, "-A", "trust", "--no-sync", "-U", "postgres", "--locale=C"], user="postgres")
-    p = w.start([f"{bins}/postgres", "-D", data, "-p", str(port), "-k", w.work, "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"], user="postgres")
-    psql = [find("psql"), "-h", "127.0.0.1", "-p", str(port), "-U", "postgres", "-At"]
-    until("postgres to answer", 60, lambda: w.ask(psql + ["-c", "select 1"], check=False) == b"1\n")
-    pgbench = [f"{bins}/pgbench", "-h", "127.0.0.1", "-p", str(port), "-U", "postgres"]
-    w.ask(pgbench + ["-i", "-s", "1", "-q", "postgres"])
+    p, psql, pgbench = servers.start_postgres(w)
     yield "postmaster", p.pid
     held = subprocess.Popen(psql, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env={"PATH": world.PATH, "HOME": w.work})
     held.stdin.write(b"create table t as select generate_series(1, 50000) x;\nselect count(*), max(x) from t where x % 7 = 3;\n"

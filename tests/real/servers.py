@@ -106,7 +106,8 @@ def nginx(w):
     return said + [w.stop(new)]
 
 
-def postgres(w):
+def start_postgres(w):
+    """A server with pgbench's tables: its process, psql, pgbench."""
     where = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
     if not where:
         raise Failed("no PostgreSQL here: make deps-real installs it")
@@ -121,6 +122,11 @@ def postgres(w):
     until("postgres to answer", 60, lambda: w.ask(psql + ["-c", "select 1"], check=False) == b"1\n")
     pgbench = [f"{bins}/pgbench", "-h", "127.0.0.1", "-p", str(port), "-U", "postgres"]
     w.ask(pgbench + ["-i", "-s", "1", "-q", "postgres"])
+    return p, psql, pgbench
+
+
+def postgres(w):
+    p, psql, pgbench = start_postgres(w)
     w.ask(pgbench + ["-c", "4", "-t", "250", "-l", "--log-prefix", w.path("lat"), "postgres"])
     times = [int(line.split()[2]) / 1000 for f in glob.glob(w.path("lat*")) for line in open(f)]
     w.latency_ms = percentile(times, 0.99)
