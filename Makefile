@@ -53,10 +53,13 @@ objects = $(patsubst src/%.c,$(B)/obj/$(1)/%.o,$(2))
 COMPANIONS := cxx jemalloc tcmalloc map
 GUEST_SRC := $(filter-out %/verify.c %/companion.c $(COMPANIONS:%=src/collector/%.c),\
 	$(call sources,base collector))
-TOOL_SRC := $(call sources,base util score trace reader verdict names report json check export html live record top watch service doctor cli)
+TOOL_SRC := $(call sources,base util score trace reader verdict names report json check export html live record replay top watch service doctor cli)
 TOOL_TEST_SRC := $(filter-out src/cli/main.c,$(TOOL_SRC))
 # seep-net has all of it, HTTP, and another file in the place of net_none.c
 NET_SRC := $(call sources,net push)
+
+# seep replay starts it with an allocator in it, so it links libc alone
+REPLAYER_OBJ := $(call objects,replayer,$(call sources,replayer))
 
 GUEST_OBJ := $(call objects,so,$(GUEST_SRC))
 COMPANION_OBJ := $(call objects,so,src/collector/companion.c src/collector/symbol.c src/base/fmt.c)
@@ -68,7 +71,7 @@ NET_TEST_OBJ := $(filter-out %/cli/main.o,$(NET_OBJ))
 LIBS := $(B)/libseep.so $(COMPANIONS:%=$(B)/libseep-%.so)
 
 .PHONY: all
-all: $(B)/seep $(LIBS) $(NET) ## the command and the collector, ready in build/
+all: $(B)/seep $(B)/seep-replay-run $(LIBS) $(NET) ## the command and the collector, ready in build/
 
 link = @mkdir -p $(@D) && echo "  LD $@" && $(CC) $(CFLAGS) $(LDFLAGS) $(1) -o $@ $(filter %.o,$^)
 guest_flags = $(GUEST_LD) -Wl,-soname,$(@F) -Wl,--version-script=$(filter %.map,$^)
@@ -86,6 +89,8 @@ $(B)/seep: $(TOOL_OBJ)
 	$(call link,$(SANFLAGS) $(TOOL_LD)) $(TOOL_LIBS)
 $(B)/seep-net: $(NET_OBJ)
 	$(call link,$(SANFLAGS) $(TOOL_LD)) $(NET_LIBS) $(TOOL_LIBS)
+$(B)/seep-replay-run: $(REPLAYER_OBJ)
+	$(call link,$(TOOL_LD)) -lpthread
 $(call objects,tool,$(NET_SRC)): | deps-net
 
 $(B)/mkman: $(B)/obj/man/mkman.o $(TOOL_TEST_OBJ)
@@ -105,6 +110,8 @@ $(B)/obj/unit/%.o: src/%.c $(B)/flags
 	$(call compile,$(GUEST) $(SANFLAGS))
 $(B)/obj/tool/%.o: src/%.c $(B)/flags
 	$(call compile,$(SANFLAGS) $(TOOL))
+$(B)/obj/replayer/%.o: src/%.c $(B)/flags
+	$(call compile,$(TOOL) -fno-builtin)
 $(B)/obj/tool/cli/templates.o: $(wildcard src/cli/shell/*)
 # the one file that knows where the collector will be installed
 $(B)/obj/tool/record/launch.o: BASE += -DSEEP_LIBDIR='"$(LIBDIR_FROM_BIN)"'

@@ -27,14 +27,15 @@ $(UNIT_GUEST): $(B)/tests/%: $(B)/obj/tests/unit/%.o $(GUEST_TEST_OBJ)
 $(TOOLS): $(B)/tools/%: $(B)/obj/tests/tools/%.o $(TOOL_TEST_OBJ)
 	$(call link,$(SANFLAGS)) $(TOOL_LIBS)
 
-TESTED := $(B)/seep $(B)/seep-net $(B)/mkman $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
+REAL := $(patsubst tests/real/%.c,$(B)/real/%.so,$(wildcard tests/real/*.c)) build/hosts/exchange
+TESTED := $(B)/seep $(B)/seep-replay-run $(B)/seep-net $(B)/mkman $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
 AGAIN := 3
 GROUP := lint unit $(if $(SAN),,san fuzz) cli collector security host real
 .PHONY: check check-unit check-cli check-collector check-security check-host check-real check-lint verify
-check: deps-check $(if $(SEEP_FULL),deps-real deps-deb) $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(B)/real/count.so $(B)/real/lost.so $(if $(SAN),,sanitized fuzzers) ## all tests (SEEP_FULL=1: long forms; GROUP="cli host": some); last line: N passed, N failed
+check: deps-check $(if $(SEEP_FULL),deps-real deps-deb) $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(REAL) $(if $(SAN),,sanitized fuzzers) ## all tests (SEEP_FULL=1: long forms; GROUP="cli host": some); last line: N passed, N failed
 	@B=$(B) AGAIN=$(AGAIN) tests/run $(GROUP)
 .PHONY: check-programs check-full
-check-programs: $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(B)/real/count.so $(B)/real/lost.so ## what tests/run needs, built and not run; installs nothing
+check-programs: $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(REAL) ## what tests/run needs, built and not run; installs nothing
 check-full: ## all of it in its long form, fuzzers, a fresh Debian: hours; PARTS="check real verify fuzz fresh"
 	@tools/full.sh $(PARTS)
 check-unit: deps-check $(UNIT)
@@ -58,10 +59,11 @@ check-security: deps-check $(TESTED) $(HOSTS) $(TOOLS) ## the threat model of SE
 	@B=$(B) tests/run security
 check-host: deps-check $(TESTED) $(HOSTS) ## the torture cases: bare against traced
 	@B=$(B) tests/run host
-check-real: deps-check deps-real $(TESTED) $(B)/real/count.so $(B)/real/lost.so ## real programs, bare and traced; writes docs/COMPATIBILITY.md
+check-real: deps-check deps-real $(TESTED) $(REAL) ## real programs, bare and traced; writes docs/COMPATIBILITY.md
 	@SEEP_BUILD=$(abspath $(B)) tests/real/run --rounds 3 --write docs/COMPATIBILITY.md
 	@SEEP_BUILD=$(abspath $(B)) tests/real/leaks
 	@SEEP_BUILD=$(abspath $(B)) tests/real/rss
+	@SEEP_BUILD=$(abspath $(B)) tests/real/replay
 $(B)/real/%.so: tests/real/%.c
 	@mkdir -p $(@D) && echo "  LD $@" && $(CC) $(CFLAGS) $(WARN) -fPIC -shared -o $@ $< -ldl
 check-lint: deps-check $(LIBS)

@@ -22,6 +22,7 @@ done
 list() {
 	local file
 	echo "0755 $build/seep $prefix/bin/seep"
+	echo "0755 $build/seep-replay-run $libdir/seep/seep-replay-run"
 	# seep serve and seep push, where it was built
 	[[ ! -e $build/seep-net && $action == install ]] ||
 		echo "0755 $build/seep-net $libdir/seep/seep-net"

@@ -26,6 +26,8 @@ const struct cmd_shelf cmd_shelves[] = {
             &cmd_check,
             &cmd_export,
             &cmd_dump,
+            &cmd_who,
+            &cmd_replay,
             &cmd_ls,
             &cmd_doctor,
         }},

@@ -41,6 +41,8 @@ extern const struct cmd cmd_check;
 extern const struct cmd cmd_export;
 extern const struct cmd cmd_view;
 extern const struct cmd cmd_dump;
+extern const struct cmd cmd_who;
+extern const struct cmd cmd_replay;
 extern const struct cmd cmd_leaks;
 extern const struct cmd cmd_top;
 extern const struct cmd cmd_ls;
@@ -58,7 +60,7 @@ extern const struct cmd cmd_completions;
 /* Commands that belong together in the list. */
 struct cmd_shelf {
 	const char *title;
-	const struct cmd *commands[12]; /* NULL ends them */
+	const struct cmd *commands[16]; /* NULL ends them */
 };
 
 /* An entry without a title ends the list. */

@@ -2,10 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "cli/event_opts.h"
 #include "cli/input.h"
 #include "cli/moment_opts.h"
 #include "cli/name_opts.h"
@@ -26,6 +28,8 @@ struct diff_options {
 	struct names_options naming;
 	struct output_view show;
 	struct moment_opts moments;
+	struct opts_list at;     /* two moments, or none */
+	struct moment at_two[2]; /* made of it */
 };
 
 enum diff_format { DIFF_TEXT, DIFF_JSON, DIFF_HTML };
@@ -37,12 +41,39 @@ read_side(const char *input, struct diff_side *ret)
 	*ret = (struct diff_side){.name = input, .session = input_load(input)};
 }
 
+/* One of two moments, from the event log. */
+static void
+read_moment(const char *input, const struct diff_options *o, int which,
+    struct diff_side *ret)
+{
+	const char *name = input ? input : INPUT_DEFAULT;
+	struct session *s;
+	uint64_t at_ms;
+	char *title;
+	bool is_damaged = false;
+
+	progress_begin("reading", name);
+	s = input_load(input);
+	at_ms = event_opts_set_back("diff", input, s, o->at.items[which],
+	    &o->at_two[which], &is_damaged);
+	s->is_truncated |= is_damaged;
+	if (asprintf(&title, "%s at %.2f s", name, (double)at_ms / 1e3) < 0)
+		die(CMD_INPUT, "diff: out of memory");
+	*ret = (struct diff_side){.name = title, .session = s};
+}
+
 /* Two inputs, or two moments of one. */
 static void
 read_sides(int count, char **inputs, const struct diff_options *o,
     struct diff_side *old, struct diff_side *new)
 {
 	struct moment_opts_pair pair;
+
+	if (o->at.count > 0) {
+		read_moment(count > 0 ? inputs[0] : NULL, o, 0, old);
+		read_moment(count > 0 ? inputs[0] : NULL, o, 1, new);
+		return;
+	}
 
 	if (!o->moments.text) {
 		read_side(inputs[0], old);
@@ -55,9 +86,31 @@ read_sides(int count, char **inputs, const struct diff_options *o,
 	*new = (struct diff_side){.name = pair.new_title, .session = pair.new};
 }
 
+/* Of --at, with the moments that it gives. */
+static void
+check_at(int count, struct diff_options *o)
+{
+	if (o->at.count != 2 || o->moments.text || count > 1)
+		die(CMD_USAGE,
+		    "diff: two moments of one INPUT are compared: seep diff "
+		    "INPUT --at T1 --at T2, without --growth");
+	if (o->view.metric != VIEW_LIVE && o->view.metric != VIEW_ALLOCS)
+		die(CMD_USAGE, "diff: --at works with --live or --allocs only");
+	if (amount_is_resident(o->view.order))
+		die(CMD_USAGE,
+		    "diff: --at is from an event log, which says nothing of "
+		    "resident memory");
+	for (int i = 0; i < 2; i++)
+		event_opts_parse("diff", o->at.items[i], &o->at_two[i]);
+}
+
 static void
 check_operands(int count, struct diff_options *o)
 {
+	if (o->at.count > 0) {
+		check_at(count, o);
+		return;
+	}
 	if (!o->moments.text) {
 		if (count != 2)
 			die(CMD_USAGE,
@@ -155,7 +208,7 @@ run(const struct cmd *self, int argc, char **argv)
 	names_free(names);
 	session_free(before);
 	session_free(after);
-	if (o.moments.text) {
+	if (o.moments.text || o.at.count > 0) {
 		free((void *)(uintptr_t)old.name);
 		free((void *)(uintptr_t) new.name);
 	}
@@ -167,6 +220,8 @@ run(const struct cmd *self, int argc, char **argv)
 static const struct opts_option over_time[] = {
     {"growth", 0, OPTS_RANGE, AT(moments.text), 0, "[FROM..TO]",
         "compare two moments of one recording or history " MOMENT_OPTS_FORMS},
+    {"at", 0, OPTS_LIST, AT(at), 0, "MOMENT",
+        "given twice: compare what was live at two moments of one INPUT " EVENT_OPTS_AT},
     {0},
 };
 
@@ -203,7 +258,8 @@ const struct cmd cmd_diff = {
         "are matched by the names in them, so that OLD and NEW may come from "
         "two runs or two builds of a program; all processes of an input are "
         "taken together. With --growth there is one INPUT, a recording or "
-        "history, and OLD and NEW are two moments of it.",
+        "history, and OLD and NEW are two moments of it; the same with two "
+        "--at, which need an event log.",
     .options = options,
     .run = run,
 };

@@ -6,18 +6,26 @@
 
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "cli/dump_last.h"
 #include "cli/input.h"
+#include "cli/log_input.h"
 #include "cli/name_opts.h"
+#include "cli/one_process.h"
 #include "cli/opts.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "export/events_out.h"
 #include "reader/eventlogs.h"
+#include "reader/session_log.h"
 #include "report/event_lines.h"
+#include "report/log_lack.h"
 #include "report/words.h"
 
+enum { LINES = EVENT_LINES_CSV + 1 }; /* formats of event_lines.h */
+
 struct dump_options {
-	int format; /* enum event_lines_format */
-	bool stacks;
+	int format; /* enum event_lines_format, then enum events_out_format */
+	bool stacks, last;
 	uint64_t from_ns, to_ns, min_bytes;
 	unsigned top, pid, thread, site;
 	struct opts_regexp include;
@@ -26,28 +34,80 @@ struct dump_options {
 	struct names_options naming;
 };
 
+/* Processes of a tree that have no log. */
+static void
+say_lack(const struct session *session)
+{
+	char why[LOG_LACK_BYTES], first[LOG_LACK_BYTES];
+	char text[WORDS_COUNTED];
+	size_t count = 0;
+
+	for (size_t i = 0; i < session->count; i++)
+		if (log_lack_words(
+		        &session->processes[i]->header, count ? why : first))
+			count++;
+	if (count)
+		die_warn("%s %s no event log: %s",
+		    words_counted(text, count, "process"), words_has(count),
+		    first);
+}
+
+/* What is read of an entry depends on its time. */
+struct dump_wish {
+	struct events *events;
+	uint64_t base_ns, from_ns, to_ns;
+};
+
 static int
 feed(void *context, const struct logcode *c)
 {
-	return events_feed(context, c);
+	struct dump_wish *w = context;
+
+	return events_feed(w->events, c);
 }
 
 static int
-read_logs(const char *input, struct events *events, bool *ret_damaged)
+skip(void *context, const struct logindex *x)
 {
+	struct dump_wish *w = context;
+
+	return events_skip(w->events, x);
+}
+
+/* Later frees need the blocks of what is not listed. */
+static enum eventlogs_way
+choose(void *context, const struct logcode_head *h)
+{
+	const struct dump_wish *w = context;
+
+	if (events_time_ms(h, h->last_tick, w->base_ns) <
+	        w->from_ns / 1000000 ||
+	    (w->to_ns != UINT64_MAX &&
+	        events_time_ms(h, h->first_tick, w->base_ns) >
+	            w->to_ns / 1000000))
+		return EVENTLOGS_SKIP;
+	return EVENTLOGS_READ;
+}
+
+static int
+read_logs(const char *input, struct dump_wish *wish, bool *ret_damaged)
+{
+	const struct eventlogs_wish all = {
+	    .each = feed, .choose = choose, .skip = skip, .context = wish};
+	struct eventlogs_result result = {.is_damaged = false};
 	struct fault where = {""};
 	pid_t pid;
 	int got;
 
 	if (input && input_is_pid(input, &pid)) {
-		got =
-		    eventlogs_read_pid(pid, feed, events, ret_damaged, &where);
+		got = eventlogs_read_by(NULL, pid, &all, &result, &where);
 		if (got < 0 && got != -ENOMEM && got != -EIO)
 			input_die_pid(pid, got, &where);
 	} else {
-		got = eventlogs_read(input ? input : INPUT_DEFAULT, feed,
-		    events, ret_damaged, &where);
+		got = eventlogs_read_by(
+		    input ? input : INPUT_DEFAULT, 0, &all, &result, &where);
 	}
+	*ret_damaged = result.is_damaged;
 	if (got == -ENOMEM)
 		die(CMD_INPUT, "dump: out of memory");
 	if (got < 0 && got != -EIO)
@@ -81,6 +141,7 @@ say(const struct events *events, const struct session *session, bool is_damaged)
 		    words_has(s.strange), words_was(s.strange));
 	if (is_damaged)
 		die_warn("a part of the log is missing or damaged");
+	say_lack(session);
 }
 
 static void
@@ -92,6 +153,46 @@ check(const struct dump_options *o)
 		die(CMD_USAGE,
 		    "dump: --stacks works with text and jsonl, because a table "
 		    "has one line for each event");
+	if (o->stacks && o->format >= LINES)
+		die(CMD_USAGE,
+		    "dump: --stacks works with text and jsonl; what the format "
+		    "of another tool has is fixed");
+}
+
+/* A format of another tool: the process that it shows. */
+struct foreign {
+	struct view *view;
+	struct events_out *out;
+};
+
+static void
+open_foreign(const struct dump_options *o, const char *input,
+    const struct session *s, struct names *names, FILE *out,
+    struct foreign *ret)
+{
+	static const char *const formats[] = {
+	    "memtrail", "mmleak", "heaptrack"};
+	const int format = o->format - LINES;
+	struct view_options options = {.metric = VIEW_ALL, .all_frames = true};
+
+	options.only = one_process_choose(s, o->pid, true, formats[format]);
+	if (!options.only)
+		log_input_none("dump", input, s);
+	if (view_new(s, names, &options, &ret->view) < 0 ||
+	    events_out_new(out, ret->view, one_process_number(s, options.only),
+	        (enum events_out_format)format, SEEP_VERSION, &ret->out) < 0)
+		die(CMD_INPUT, "dump: out of memory");
+}
+
+static void
+say_foreign(const struct foreign *f)
+{
+	uint64_t n = events_out_left_out(f->out);
+	char text[WORDS_COUNTED];
+
+	if (n)
+		die_warn("%s %s left out, because the allocation is not there",
+		    words_counted(text, n, "free"), words_was(n));
 }
 
 static int
@@ -99,7 +200,9 @@ run(const struct cmd *self, int argc, char **argv)
 {
 	struct dump_options o = {.to_ns = UINT64_MAX};
 	struct event_lines_options lines;
+	struct foreign foreign = {0};
 	struct event_lines *out_lines;
+	struct dump_wish wish;
 	struct events *events;
 	struct session *session;
 	struct names *names;
@@ -122,6 +225,12 @@ run(const struct cmd *self, int argc, char **argv)
 	    .thread = o.thread,
 	    .site = o.site,
 	    .include = o.include.regexp};
+	if (o.last)
+		return dump_last(&(struct dump_last){.input = input,
+		    .lines = lines,
+		    .path = o.path,
+		    .max_bytes = o.max_bytes,
+		    .naming = &o.naming});
 	progress_begin("reading", input ? input : INPUT_DEFAULT);
 	session = input_load(input);
 	names = name_opts_open(self->name, &o.naming);
@@ -129,19 +238,32 @@ run(const struct cmd *self, int argc, char **argv)
 	output_limit(o.max_bytes);
 	output_open(&out, o.path);
 	progress_begin("finding names", NULL);
+	if (o.format >= LINES) {
+		open_foreign(&o, input, session, names, out.file, &foreign);
+		lines.sink = events_out_put;
+		lines.sink_context = foreign.out;
+	}
 	if (event_lines_new(out.file, session, names, &lines, &out_lines) < 0 ||
 	    events_new(event_lines_put, out_lines, &events) < 0)
 		die(CMD_INPUT, "dump: out of memory");
 	progress_end();
-	got = read_logs(input, events, &is_damaged);
+	wish = (struct dump_wish){.events = events,
+	    .base_ns = session_log_base_ns(session),
+	    .from_ns = o.from_ns,
+	    .to_ns = o.to_ns};
+	got = read_logs(input, &wish, &is_damaged);
 	if (got == 0)
-		die(CMD_USAGE,
-		    "dump: %s has no event log; record one with seep record "
-		    "--log, or start the program with SEEP_LOG=1",
-		    input ? input : INPUT_DEFAULT);
-	event_lines_begin(out_lines);
+		log_input_none("dump", input, session);
+	if (foreign.out)
+		events_out_begin(foreign.out);
+	else
+		event_lines_begin(out_lines);
 	output_finish(&out);
 	say(events, session, is_damaged);
+	if (foreign.out)
+		say_foreign(&foreign);
+	events_out_free(foreign.out);
+	view_free(foreign.view);
 	events_free(events);
 	event_lines_free(out_lines);
 	names_free(names);
@@ -165,15 +287,22 @@ static const struct opts_option which[] = {
         "events of blocks whose call stack has a function that matches RE"},
     {"min-size", 0, OPTS_SIZE, AT(min_bytes), 0, "SIZE",
         "leave out blocks smaller than SIZE"},
-    {"top", 0, OPTS_COUNT, AT(top), 0, "N", "stop after N events"},
+    {"top", 0, OPTS_COUNT, AT(top), 0, "N",
+        "stop after N events; with --last, the last N of each thread"},
+    {"last", 0, OPTS_FLAG, AT(last), 0, NULL,
+        "show what each thread did last, from the flight recorder of a "
+        "program that was started with SEEP_LOG=last"},
     {0},
 };
 
 static const struct opts_option how[] = {
     {"stacks", 0, OPTS_FLAG, AT(stacks), 0, NULL,
         "show the call stack of each allocation"},
-    {"format", 0, OPTS_WORD, AT(format), 0, "text|jsonl|csv",
-        "text for people (the default), or jsonl or csv for programs"},
+    {"format", 0, OPTS_WORD, AT(format), 0,
+        "text|jsonl|csv|memtrail|mmleak|heaptrack",
+        "text for people (the default), or jsonl or csv for programs; or what "
+        "memtrail dump prints, what mmleak.so logs, or heaptrack's file, each "
+        "of one process (--pid)"},
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
         "write to FILE when complete"},
     {"max-size", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE", OUTPUT_MAX_HELP},

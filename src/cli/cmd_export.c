@@ -12,15 +12,16 @@
 #include "cli/export_opts.h"
 #include "cli/export_path.h"
 #include "cli/input.h"
+#include "cli/log_input.h"
 #include "cli/name_opts.h"
 #include "cli/older_opts.h"
+#include "cli/one_process.h"
 #include "cli/rss_opts.h"
 #include "cli/output.h"
 #include "cli/privacy.h"
 #include "cli/progress.h"
 #include "record/pack.h"
 #include "report/json_size.h"
-#include "report/program.h"
 
 /* The inputs that were read, and the place of the result. */
 struct job {
@@ -54,37 +55,6 @@ first_process(const struct session *s, unsigned pid)
 	return s->processes[0];
 }
 
-static uint64_t
-peak_of(const struct process *p)
-{
-	return p->totals.peak_bytes;
-}
-
-/* For a format with one process: --pid, or the one with the highest peak. */
-static const struct process *
-choose_process(const struct session *s, const struct export_opts *o)
-{
-	const struct process *best = NULL;
-	size_t count = 0;
-
-	for (size_t i = 0; i < s->count; i++) {
-		const struct process *p = s->processes[i];
-
-		if (o->sites.pid != 0 && p->header.pid != o->sites.pid)
-			continue;
-		count++;
-		if (!best || peak_of(p) > peak_of(best))
-			best = p;
-	}
-	if (count > 1)
-		die_warn("--format %s holds one process: this is %" PRIu32
-		         " (%s), which has the highest peak of %zu; --pid N "
-		         "chooses another",
-		    o->format, best->header.pid, program_name(&best->header),
-		    count);
-	return best;
-}
-
 static struct view *
 make_view(const struct export_opts *o, const struct export_format *f,
     const struct job *job, struct names *names)
@@ -116,11 +86,38 @@ make_view(const struct export_opts *o, const struct export_format *f,
 	return v;
 }
 
+/*
+ * The events of the process, if it is one and its log is complete. With --since
+ * there are only sums.
+ */
+static const struct export_events *
+find_events(const struct export_opts *o, const struct export_format *f,
+    const struct job *job, struct log_input *ret)
+{
+	const struct session *s = job->session;
+	const struct process *one = job->only ? job->only
+	    : s->count == 1                   ? s->processes[0]
+	                                      : NULL;
+
+	*ret = (struct log_input){.command = "export", .input = job->input};
+	for (size_t i = 0; !job->only && o->sites.pid && i < s->count; i++) {
+		if (s->processes[i]->header.pid != o->sites.pid)
+			continue;
+		if (one)
+			return NULL; /* a pid that was used again */
+		one = s->processes[i];
+	}
+	if (!(f->flags & EXPORT_EVENTS) || job->old || !one ||
+	    !log_input_complete(ret, s, one_process_number(s, one)))
+		return NULL;
+	return &ret->events;
+}
+
 static int
 write_job(FILE *out, const struct export_opts *o, const struct export_format *f,
     const struct job *job, struct names *names)
 {
-	const struct export_options shape = {.metric = o->sites.metric,
+	struct export_options shape = {.metric = o->sites.metric,
 	    .depth = o->sites.depth == UINT_MAX ? 0 : o->sites.depth,
 	    .top = o->top,
 	    .version = SEEP_VERSION,
@@ -132,9 +129,11 @@ write_job(FILE *out, const struct export_opts *o, const struct export_format *f,
 	    .previous = job->path.previous,
 	    .previous_count = job->old ? 0 : job->path.previous_count};
 	struct view_options options;
+	struct log_input log;
 	struct view *v;
 	int err;
 
+	shape.events = find_events(o, f, job, &log);
 	if (!f->write) { /* it makes its own views */
 		view_opts_finish_exact("export", &o->sites, &options);
 		options.older = job->older;
@@ -284,7 +283,8 @@ write_files(const struct export_opts *o, const struct export_format *f,
 	}
 	if (!apart) {
 		if (f->flags & EXPORT_ONE)
-			job->only = choose_process(s, o);
+			job->only = one_process_choose(
+			    s, o->sites.pid, false, o->format);
 		export_path_choose(o->path, first, &job->path);
 		write_file(o, f, job, names);
 	}

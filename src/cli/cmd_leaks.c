@@ -19,6 +19,7 @@
 #include "cli/leaks_held.h"
 #include "cli/leaks_census.h"
 #include "cli/leaks_show.h"
+#include "cli/leaks_stored.h"
 #include "reader/forked.h"
 #include "report/verdict.h"
 #include "reader/residence.h"
@@ -291,6 +292,31 @@ show_held(const struct cmd *self, const struct leaks_command *o,
 	return answer;
 }
 
+/* Of a recording: what its last looks have kept. */
+static int
+show_stored(const struct cmd *self, const struct leaks_command *o,
+    const struct session *s, const char *input, const struct view_options *view)
+{
+	const struct leaks_stored what = {.command = self->name,
+	    .input = input,
+	    .session = s,
+	    .view = view,
+	    .id = o->held,
+	    .retained = o->retained,
+	    .types = o->types,
+	    .top = o->top,
+	    .format = o->format,
+	    .path = o->path,
+	    .output = &o->view};
+	struct names *names = name_opts_open(self->name, &o->naming);
+	int answer;
+
+	progress_begin("finding names", NULL);
+	answer = leaks_stored(&what, names);
+	names_free(names);
+	return answer;
+}
+
 static void
 check_options(const struct leaks_command *o)
 {
@@ -361,10 +387,6 @@ run(const struct cmd *self, int argc, char **argv)
 	struct view_options view;
 	pid_t pid;
 
-	if ((o.held || o.retained) && !(input && input_is_pid(input, &pid)))
-		die(CMD_USAGE,
-		    "leaks: --held and --retained look at a process that "
-		    "runs: give its PID");
 	check_options(&o);
 	o.sites.no_suppress = true; /* what start-up leaves is not lost */
 	view_opts_finish_exact("leaks", &o.sites, &view);
@@ -382,11 +404,18 @@ run(const struct cmd *self, int argc, char **argv)
 		}
 		if (!o.types && !o.insight)
 			judge_process(&o, p, pid);
-	} else if (o.types || o.insight) {
+	} else if (o.insight || (o.types && o.before)) {
 		die(CMD_INPUT,
-		    "leaks: %s: --types and --insight read the memory of a "
-		    "process that runs: give its PID",
-		    input ? input : INPUT_DEFAULT);
+		    "leaks: %s: %s read%s the memory of a process that runs: "
+		    "give its PID",
+		    input ? input : INPUT_DEFAULT,
+		    o.insight ? "--insight" : "--types --before",
+		    o.insight ? "s" : "");
+	} else if (o.types || o.held || o.retained) {
+		answer = show_stored(
+		    self, &o, s, input ? input : INPUT_DEFAULT, &view);
+		session_free(s);
+		return answer;
 	} else if (!leaks_show_has(s)) {
 		die(CMD_INPUT,
 		    "leaks: %s: has no stored verdicts: make a recording that has "
@@ -491,7 +520,8 @@ const struct cmd cmd_leaks = {
         "more: LEAK where that is proven, POSSIBLE where it is not, with the "
         "reason. INPUT is the PID of a traced process; of a recording that was "
         "made with --leaks (default: " INPUT_DEFAULT ") the verdicts in it are "
-        "shown.\n\nWith --types or --insight there is no verdict: the live "
+        "shown; of one that was made with --retained or --types, who held "
+        "what, and live blocks by type.\n\nWith --types or --insight there is no verdict: the live "
         "blocks of a process that runs are read once and counted.\n\nOf a "
         "process that was seen for 10 minutes, the places that leak, grow or "
         "are steady by the ages of their blocks follow, and who holds what "

@@ -12,6 +12,7 @@
 
 #include "cli/die.h"
 #include "cli/export_at_end.h"
+#include "cli/inventory_make.h"
 #include "cli/progress.h"
 #include "cli/record_run.h"
 #include "reader/losses.h"
@@ -28,6 +29,7 @@ enum {
 	WAIT_STEP_MS = 500,
 	/* for names at the end of a chapter, before the end of the next */
 	CHAPTER_NAMES_S = 30,
+	LOOK_NAMES_SECONDS = 30, /* for names at one look */
 };
 
 /*
@@ -87,6 +89,22 @@ write_about(struct record_run *r, bool ended, bool turned)
 }
 
 /* If this cannot be written now, the error is printed at the end; CMD runs on. */
+/* What looks take beside verdicts; NULL: nothing. */
+static const struct leaks_look_more *
+more_of(struct record_run *r)
+{
+	r->look_naming = (struct names_options){
+	    .debug_dirs = r->options.debug_dirs,
+	    .no_symbols = r->options.no_symbols,
+	    .seconds = LOOK_NAMES_SECONDS,
+	};
+	r->look_more = (struct leaks_look_more){.holders = r->options.retained,
+	    .types = r->options.types,
+	    .make = inventory_make,
+	    .context = &r->look_naming};
+	return r->options.retained || r->options.types ? &r->look_more : NULL;
+}
+
 static void
 begin_following(struct record_run *r)
 {
@@ -106,6 +124,7 @@ begin_following(struct record_run *r)
 	    .quota = &r->quota,
 	    .every_ns = r->options.leaks_ns,
 	    .alone = r->options.no_follow ? r->launch.pid : 0,
+	    .more = more_of(r),
 	};
 	const struct rss_plan pages = {
 	    .segment_dir = &r->segment_dir,
@@ -190,6 +209,9 @@ end_chapter(struct record_run *r)
 	const struct collect_child child = child_of(r, true);
 	int err;
 
+	/* of processes that end here the next chapter knows nothing */
+	if (r->rss)
+		rss_finish(r->rss);
 	err = follow_turn(r->follow);
 	if (err == 0 && r->collect.drain)
 		err = drain_flush(r->collect.drain, r->writer);

@@ -1,12 +1,14 @@
 /* cmd_report.c - seep report: shows which code allocated how much. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "cli/event_opts.h"
 #include "cli/input.h"
 #include "cli/moment_opts.h"
 #include "cli/name_opts.h"
@@ -26,6 +28,7 @@
 #include "report/json_size.h"
 #include "report/mappings.h"
 #include "report/site.h"
+#include "report/table_lifetimes.h"
 #include "report/text.h"
 #include "report/words.h"
 
@@ -38,6 +41,9 @@ struct report_options {
 	bool full, rss, mappings;
 	const char *growth, *path;
 	uint64_t older_ns; /* 0: not asked for */
+	const char *at;    /* NULL: not asked for */
+	bool lifetimes;
+	unsigned within; /* UINT_MAX: not asked for */
 	struct names_options naming;
 	struct output_view show;
 	/* made of the above */
@@ -45,6 +51,8 @@ struct report_options {
 	struct moment_opts moments; /* of growth */
 	struct growth_moment from, to;
 	struct older *older;
+	struct moment at_moment;
+	struct lifetimes *lives;
 };
 
 enum report_frames { FRAMES_FULL, FRAMES_SHARED };
@@ -59,10 +67,56 @@ struct report_inputs {
 	bool is_truncated;
 };
 
+/* Of options that need an event log. */
+static void
+finish_events(struct report_options *o, int inputs)
+{
+	const char *name = o->at ? "--at"
+	    : o->lifetimes       ? "--lifetimes"
+	                         : "--within";
+
+	if (!o->at && !o->lifetimes && o->within == UINT_MAX)
+		return;
+	if (inputs > 1)
+		die(CMD_USAGE, "report: %s takes one INPUT", name);
+	if (o->growth || o->snapshots || o->older_ns || o->mappings || o->rss ||
+	    amount_is_resident(o->view.order))
+		die(CMD_USAGE,
+		    "report: %s is from an event log, and does not go with "
+		    "other moments, ages or resident memory",
+		    name);
+	if ((o->at != NULL) + o->lifetimes + (o->within != UINT_MAX) > 1)
+		die(CMD_USAGE,
+		    "report: --at, --lifetimes and --within are three reports; "
+		    "choose one");
+	if (o->at &&
+	    (o->site ||
+	        (o->view.metric != VIEW_LIVE && o->view.metric != VIEW_ALLOCS)))
+		die(CMD_USAGE,
+		    "report: --at works with --live or --allocs, and not with "
+		    "--site");
+	if (o->within != UINT_MAX &&
+	    (o->view.metric != VIEW_TEMPORARY || o->site))
+		die(CMD_USAGE,
+		    "report: --within says what --temporary shows, and not of "
+		    "one site");
+	if (o->lifetimes &&
+	    (o->format == REPORT_HTML || o->view.merge ||
+	        (o->view.metric != VIEW_LIVE && o->view.metric != VIEW_ALLOCS)))
+		die(CMD_USAGE,
+		    "report: --lifetimes is a table of sites of its own, as "
+		    "text or json");
+	if (o->within != UINT_MAX && o->format == REPORT_HTML)
+		die(CMD_USAGE, "report: --within works with text or json");
+	if (o->at)
+		event_opts_parse("report", o->at, &o->at_moment);
+}
+
 /* Wrong options are reported before anything is read. */
 static void
 finish(struct report_options *o, int inputs)
 {
+	finish_events(o, inputs);
 	o->moments.text = o->growth;
 	moment_opts_parse("report", &o->moments);
 	if (o->growth && o->view.metric != VIEW_LIVE &&
@@ -224,16 +278,47 @@ find_older(const struct report_inputs *in, struct report_options *o)
 		o->body.view.older = o->older;
 }
 
-/* Which of the mappings are in memory; only a running process can say. */
+/* Before anything is printed. */
 static void
-read_mappings(const struct report_inputs *in)
+find_events(
+    struct report_inputs *in, const char *input, struct report_options *o)
 {
-	const struct session *s = in->sessions[0];
+	struct session *s = in->sessions[0];
+
+	if (o->at)
+		(void)event_opts_set_back("report", input, s, o->at,
+		    &o->at_moment, &in->is_truncated);
+	if (o->lifetimes || o->within != UINT_MAX)
+		o->lives = event_opts_lifetimes("report",
+		    o->lifetimes ? "--lifetimes" : "--within", input, s,
+		    o->within, &in->is_truncated);
+	if (o->lifetimes) {
+		o->body.view.lifetimes = o->lives;
+		o->body.view.id = o->site;
+	} else {
+		o->body.view.within = o->lives;
+	}
+}
+
+/*
+ * Which of the mappings are in memory; only a running process can say. An input
+ * without any is sound, so that is the status of --rss without a reading: what
+ * was asked for does not fit the input.
+ */
+static void
+read_mappings(const struct session *s, uint32_t pid, bool is_wanted)
+{
+	size_t asked = 0, known = 0;
 
 	for (size_t i = 0; i < s->count; i++) {
 		struct process *p = s->processes[i];
-		int err = mapped_read(p);
+		int err;
 
+		if (pid != VIEW_ANY && p->header.pid != pid)
+			continue;
+		asked++;
+		known += mappings_has(p);
+		err = mapped_read(p);
 		if (err == -ENOMEM)
 			die(CMD_INPUT, "report: out of memory");
 		if (err < 0 && err != -ESRCH && err != -ENODATA)
@@ -241,6 +326,10 @@ read_mappings(const struct report_inputs *in)
 			         "the resident part is not known: %s",
 			    p->header.pid, strerror(-err));
 	}
+	if (is_wanted && asked > 0 && known == 0)
+		die(CMD_USAGE,
+		    "report: --mappings: no mappings by caller in this input; "
+		    "seep record --mappings records them");
 }
 
 static int
@@ -255,6 +344,9 @@ write_text(const struct layout *p, const struct report_inputs *in,
 		    p, in->sessions[0], names, &o->body, &o->from, &o->to);
 	if (o->mappings)
 		return mappings_write(p, in->sessions[0], names, &o->body);
+	if (o->lifetimes)
+		return table_lifetimes_write(
+		    p, in->sessions[0], names, &o->body, o->lives);
 	if (o->site)
 		return site_write(
 		    p, in->sessions[0], names, &o->body.view, o->site);
@@ -292,10 +384,6 @@ die_of(int err, const struct report_options *o)
 		    o->view.pid);
 	if (err == -ENOENT)
 		die(CMD_INPUT, "report: the input has no site %u", o->site);
-	if (err == -ENODATA && o->mappings)
-		die(CMD_INPUT,
-		    "report: the input has no mappings by caller; record "
-		    "them with: seep record --mappings");
 	if (err == -ENODATA)
 		die(CMD_INPUT,
 		    "report: no process is in two of the snapshots; take "
@@ -305,7 +393,8 @@ die_of(int err, const struct report_options *o)
 static int
 run(const struct cmd *self, int argc, char **argv)
 {
-	struct report_options o = {.view = view_opts_default};
+	struct report_options o = {
+	    .view = view_opts_default, .within = UINT_MAX};
 	struct layout_lacks lacks = {0};
 	struct report_inputs in;
 	struct names *names;
@@ -319,8 +408,10 @@ run(const struct cmd *self, int argc, char **argv)
 	read_inputs(n, argv + 1, o.snapshots || o.format == REPORT_HTML, &in);
 	find_moments(&in, &o);
 	find_older(&in, &o);
-	if (o.mappings)
-		read_mappings(&in);
+	find_events(&in, n > 0 ? argv[1] : NULL, &o);
+	for (size_t i = 0;
+	     (o.mappings || o.format == REPORT_HTML) && i < in.count; i++)
+		read_mappings(in.sessions[i], o.view.pid, o.mappings);
 	for (size_t i = 0; o.rss && i < in.count; i++)
 		rss_opts_read(self->name, in.sessions[i], o.view.pid);
 	answer = in.is_truncated ? CMD_INPUT : CMD_OK;
@@ -350,6 +441,7 @@ run(const struct cmd *self, int argc, char **argv)
 	output_finish(&out);
 	names_free(names);
 	older_free(o.older);
+	lifetimes_free(o.lives);
 	free(lacks.modules);
 	free_inputs(&in);
 	return answer;
@@ -360,6 +452,15 @@ run(const struct cmd *self, int argc, char **argv)
 static const struct opts_option over_time[] = {
     {"rss", 0, OPTS_FLAG, AT(rss), 0, NULL, RSS_OPTS_MEANING},
     {"older-than", 0, OPTS_TIME, AT(older_ns), 0, "TIME", OLDER_OPTS_MEANING},
+    {"at", 0, OPTS_TEXT, AT(at), 0, "MOMENT",
+        "show what was live at a moment " EVENT_OPTS_AT},
+    {"lifetimes", 0, OPTS_FLAG, AT(lifetimes), 0, NULL,
+        "show how long the blocks of each site live: quartiles and histogram, "
+        "by time and by allocations of the same thread; needs an event log"},
+    {"within", 0, OPTS_COUNT, AT(within), 0, "N",
+        "with --temporary: blocks that a thread freed within N more "
+        "allocations (0: before its next one, as heaptrack counts); needs an "
+        "event log"},
     {"growth", 0, OPTS_RANGE, AT(growth), 0, "[FROM..TO]",
         "show what grew between two moments of a recording " MOMENT_OPTS_FORMS},
     {"snapshots", 0, OPTS_CHOICE, AT(snapshots), SNAPSHOTS_EACH, NULL,

@@ -23,6 +23,7 @@ static const char *const kinds[ROOT_KINDS] = {[ROOT_DATA] = "variable",
     [ROOT_KEPT] = "ignored",
     [ROOT_STACK] = "stack",
     [ROOT_REGISTER] = "register",
+    [ROOT_NEW] = "new_block",
     [ROOT_LOST] = "lost",
     [ROOT_WEAK] = "weak"};
 
@@ -172,6 +173,27 @@ put_held(FILE *out, const struct held_view *v, uint32_t id)
 	return 0;
 }
 
+/* The way to what piles up below a node, as seep leaks --retained prints it. */
+static int
+put_words(FILE *out, const struct held_view *v, const char *key, uint32_t node)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return -ENOMEM;
+	held_text_way(f, v, held_text_follow(v, node));
+	if (fclose(f) != 0) {
+		free(text);
+		return -ENOMEM;
+	}
+	json_key(out, key);
+	json_string(out, text);
+	free(text);
+	return 0;
+}
+
 static int
 put_retained(FILE *out, const struct held_view *v)
 {
@@ -185,7 +207,7 @@ put_retained(FILE *out, const struct held_view *v)
 		return err;
 	json_key(out, "retained");
 	(void)putc('[', out);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && err == 0; i++) {
 		const struct holders_node *n =
 		    &v->held->holders.nodes[nodes[i]];
 
@@ -195,11 +217,14 @@ put_retained(FILE *out, const struct held_view *v)
 		json_key(out, "way");
 		put_way(out, v, nodes[i]);
 		put_several(out, v, nodes[i]);
+		err = put_words(out, v, "words", nodes[i]);
 		(void)putc('}', out);
 		comma = ",";
 	}
 	(void)fputs("]", out);
 	free(nodes);
+	if (err < 0)
+		return err;
 	json_key(out, "sites");
 	(void)putc('[', out);
 	comma = "";
@@ -238,27 +263,6 @@ held_json_write(
 }
 
 /* ---- for a page ---- */
-
-/* A way as words. */
-static int
-put_words(FILE *out, const struct held_view *v, uint32_t node)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	if (!f)
-		return -ENOMEM;
-	held_text_way(f, v, held_text_follow(v, node));
-	if (fclose(f) != 0) {
-		free(text);
-		return -ENOMEM;
-	}
-	json_key(out, "way");
-	json_string(out, text);
-	free(text);
-	return 0;
-}
 
 static int
 by_retained(const void *a, const void *b, void *context)
@@ -319,7 +323,7 @@ held_json_page(FILE *out, const struct held_view *v)
 		(void)fprintf(out, "%s{\"retained_blocks\":%llu", i ? "," : "",
 		    (unsigned long long)n->retained.blocks);
 		json_number(out, "retained_bytes", n->retained.bytes);
-		err = put_words(out, v, nodes[i]);
+		err = put_words(out, v, "way", nodes[i]);
 		(void)putc('}', out);
 	}
 	(void)putc(']', out);

@@ -101,6 +101,12 @@ held_text_root(FILE *out, const struct held_view_root *r, uint64_t count)
 	case ROOT_REGISTER:
 		(void)fputs("a register", out);
 		return;
+	case ROOT_NEW:
+		(void)fputs(count > 1
+		        ? "new blocks that nothing points to yet"
+		        : "a new block that nothing points to yet",
+		    out);
+		return;
 	case ROOT_LOST:
 		(void)fputs("nothing (lost)", out);
 		return;
@@ -193,6 +199,7 @@ is_vague(const struct held_view *v, uint32_t node)
 	return held_way(v->held, node, way, &shared) > 0 &&
 	    held_is_root(v->held, way[0], &root) &&
 	    (v->roots[root].place.kind == ROOT_BETWEEN ||
+	        v->roots[root].place.kind == ROOT_NEW ||
 	        v->roots[root].place.kind == ROOT_ELSEWHERE);
 }
 

@@ -105,8 +105,10 @@ input_die_pid(pid_t pid, int err, const struct fault *where)
 			    (int)pid);
 		die(CMD_INPUT,
 		    "process %d: seep may not look at it, because it belongs "
-		    "to another user or hides itself; try as root",
-		    (int)pid);
+		    "to another user or hides itself; try as root, or, if it "
+		    "is yours, name the directory of its segment (SEEP_DIR, "
+		    "or /dev/shm/seep-%u) in place of the PID",
+		    (int)pid, (unsigned)geteuid());
 	case -ENXIO:
 		die_if_without_place(pid);
 		die(CMD_INPUT,

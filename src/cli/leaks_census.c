@@ -85,11 +85,18 @@ compare(const char *path, struct by_type *t)
 static void
 gather(const struct leaks_census *o, struct names *names, struct result *r)
 {
-	int err =
-	    census_view_make(o->session, o->process, names, o->view, &r->view);
+	/* types alone need a few frames of each site, and no view of them */
+	bool is_brief = !o->with_spare && !census_view_filters(o->view);
+	struct by_type_find *find = NULL;
+	int err = is_brief
+	    ? by_type_find_new(o->session, o->process, names, &r->census, &find)
+	    : census_view_make(
+	          o->session, o->process, names, o->view, &r->view);
 
 	if (err == 0 && o->with_types)
-		err = by_type_make(o->process, &r->census, &r->view, &r->types);
+		err = by_type_make(
+		    o->process, &r->census, &r->view, find, &r->types);
+	by_type_find_free(find);
 	if (err == 0 && o->with_spare)
 		err = spare_make(&r->census, &r->view, &r->spare);
 	if (err < 0)

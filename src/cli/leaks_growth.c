@@ -119,11 +119,3 @@ leaks_growth_hold(const struct leaks_growth *o, const struct process *p,
 	}
 	return err == -ENOMEM ? err : 0;
 }
-
-void
-leaks_growth_release(struct score_list *l)
-{
-	for (size_t i = 0; i < l->count; i++)
-		free(l->lines[i].held);
-	score_list_release(l);
-}

@@ -23,13 +23,10 @@ struct leaks_growth {
 
 /*
  * Looks once more at a process in which something grows, and fills `held` of
- * these lines, for leaks_growth_release(). If it cannot be found out, they stay
+ * these lines. If it cannot be found out, they stay
  * as they are. -ENOMEM.
  */
 int leaks_growth_hold(const struct leaks_growth *o, const struct process *p,
     struct names *names, struct score_list *l);
-
-/* Frees the list with the texts. */
-void leaks_growth_release(struct score_list *l);
 
 #endif

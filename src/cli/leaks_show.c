@@ -65,7 +65,7 @@ drop(struct leaks_json *j)
 {
 	for (size_t i = 0; i < j->count; i++) {
 		verdict_list_release(&j->list[i].list);
-		leaks_growth_release(&j->list[i].scores);
+		score_list_release(&j->list[i].scores);
 	}
 	free(j->list);
 }

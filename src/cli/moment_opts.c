@@ -66,7 +66,7 @@ moment_opts_resolve(const char *command, const struct moment_opts *m,
 		die(CMD_INPUT,
 		    "%s: --growth %s: the input does not say when it was made",
 		    command, m->text);
-	if (from > 0 && from >= (int64_t)s->until_us && s->until_us > 0)
+	if (from > 0 && (uint64_t)from >= s->until_us && s->until_us > 0)
 		die(CMD_USAGE,
 		    "%s: --growth %s begins after the end of the recording, "
 		    "which has %.1f s and ends at %s",

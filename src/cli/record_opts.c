@@ -66,9 +66,20 @@ static const struct opts_option what_rows[] = {
         "look for blocks that nothing points to any more: when a process ends, "
         "which waits for that, and each time EVERY has passed while it runs "
         "(default 10m)"},
+    {"retained", 0, OPTS_FLAG, AT(retained), 0, NULL,
+        "at each look of --leaks, which this implies, also keep who holds the "
+        "memory, and how much each site retains: for seep leaks --retained, "
+        "seep report and the page"},
+    {"types", 0, OPTS_FLAG, AT(types), 0, NULL,
+        "at each look of --leaks, which this implies, also count the live "
+        "blocks by C++ type: for seep leaks --types and the page"},
     {"log", 0, OPTS_UP_TO, AT(log_bytes), LOG_MIB, "[=LIMIT]",
         "also record every single event, for seep dump, until the events take "
         "LIMIT in FILE (default 4GiB)"},
+    {"last", 0, OPTS_FLAG, AT(last), 0, NULL,
+        "keep the last 8,192 events of each thread of each process, for seep "
+        "dump --last and seep who; SEEP_LOG=last:N,frees in the environment "
+        "keeps N, with the call stacks that free"},
     {"rss", 0, OPTS_EVERY, AT(rss_ns), RSS_SECONDS, "[=EVERY]",
         "keep which pages are resident, and which sites hold them, each time "
         "EVERY has passed (default 10s): for seep report --rss"},
@@ -146,6 +157,14 @@ check_numbers(const struct record_options *o)
 		die(CMD_USAGE, "record: --leaks takes a time from 1s to 720h");
 	if (o->log_bytes != UINT64_MAX && o->log_bytes < MAX_SIZE_MIN)
 		die(CMD_USAGE, "record: --log takes a size from 64KiB on");
+	if (o->last && o->log_bytes != UINT64_MAX)
+		die(CMD_USAGE,
+		    "record: --log has every event, so it does not go with "
+		    "--last");
+	if (o->last && o->sample_bytes != UINT64_MAX)
+		die(CMD_USAGE,
+		    "record: --last does not go with --sample, because a "
+		    "sample lacks most events");
 	if (o->log_bytes != UINT64_MAX && o->sample_bytes != UINT64_MAX)
 		die(CMD_USAGE,
 		    "record: --log has every event, so it does not go with "
@@ -203,7 +222,8 @@ record_opts_parse(
 	check_numbers(o);
 	take_rotate(o);
 	if (o->leaks_ns == UINT64_MAX)
-		o->leaks_ns = 0;
+		o->leaks_ns =
+		    o->retained || o->types ? LEAKS_SECONDS * 1000 * MS : 0;
 	if (o->log_bytes == UINT64_MAX)
 		o->log_bytes = 0;
 	if (o->rss_ns == UINT64_MAX)

@@ -22,7 +22,9 @@ struct record_options {
 	bool mappings;
 	bool no_guess, runtime_names;
 	uint64_t leaks_ns;      /* between looks for lost blocks; 0: none */
+	bool retained, types;   /* what each look also keeps */
 	uint64_t log_bytes;     /* of the event log; 0: none */
+	bool last;              /* keep the last events of each thread */
 	uint64_t rss_ns;        /* between readings of pages; 0: none */
 	bool no_symbols;        /* do not store names of functions */
 	const char *debug_dirs; /* where else to look for them */

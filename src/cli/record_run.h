@@ -37,7 +37,9 @@ struct record_run {
 	struct embed *embed;   /* names; NULL: none are wanted */
 	struct follow *follow; /* NULL: nothing is followed any more */
 	struct leaks *leaks;   /* NULL: do not look for lost blocks */
-	struct rss *rss;       /* NULL: do not read resident pages */
+	struct names_options look_naming;
+	struct leaks_look_more look_more; /* beside these, at each look */
+	struct rss *rss;                  /* NULL: do not read resident pages */
 	struct leaks_found found;
 	struct runtime_maps *maps; /* --runtime-names; NULL: not wanted */
 	int line_error;            /* why not */

@@ -117,6 +117,7 @@ record_start(struct record_run *r)
 	    .runtime_names = r->options.runtime_names,
 	    .leaks = r->options.leaks_ns > 0,
 	    .log = r->options.log_bytes > 0,
+	    .last = r->options.last,
 	    .mappings = r->options.mappings,
 	    .sample_bytes = r->options.sample_bytes,
 	    .context = r,

@@ -8,6 +8,7 @@
 #include "record/drain.h"
 #include "record/refused.h"
 #include "record/remainders.h"
+#include "report/log_lack.h"
 #include "report/words.h"
 
 void
@@ -119,6 +120,7 @@ say_log(const struct drain *d)
 {
 	const struct drain_sums s = drain_sums(d);
 	char a[WORDS_COUNTED], b[WORDS_MAX], e[WORDS_COUNTED];
+	char why[LOG_LACK_BYTES];
 
 	die_warn("logged: %s, %s%s%s%s", words_counted(a, s.events, "event"),
 	    words_bytes(b, s.bytes), s.lost ? ", lost " : "",
@@ -126,6 +128,9 @@ say_log(const struct drain *d)
 	    s.is_full
 	        ? "; the log ends there, because of its limit (--log=LIMIT)"
 	        : "");
+	if (log_lack_words(&s.lack, why))
+		die_warn("no event log of %s: %s",
+		    words_counted(a, s.without, "process"), why);
 }
 
 /* How to get names of functions that were made at run time. */

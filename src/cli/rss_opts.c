@@ -7,6 +7,7 @@
 
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "reader/procfs.h"
 #include "reader/residence.h"
 
 static const char *
@@ -35,6 +36,40 @@ can_be_read(const struct process *p)
 	return p->running_pid > 0 && !p->is_snapshot && !p->residence;
 }
 
+/*
+ * The pid of a process that hides which files it maps, so that nobody can tell
+ * whether it is still the program of this segment; 0: it has ended. It may have
+ * become another program that hides itself, too: then its sums are shown.
+ */
+static pid_t
+hidden_pid(const struct process *p)
+{
+	const struct seg_header *h = &p->header;
+	struct procfs_stat now;
+
+	if (p->end != PROCESS_UNKNOWN || p->is_snapshot || p->residence ||
+	    h->start_jiffies == 0 || procfs_stat((pid_t)h->pid, &now) < 0)
+		return 0;
+	return now.start_jiffies == h->start_jiffies ? (pid_t)h->pid : 0;
+}
+
+/* Reads what can be read of it. */
+static int
+read_one(struct process *p, struct fault *where)
+{
+	pid_t pid = hidden_pid(p);
+	int err;
+
+	if (can_be_read(p))
+		return residence_attach(p, where);
+	if (pid == 0)
+		return 0;
+	p->running_pid = pid;
+	err = residence_attach(p, where);
+	p->running_pid = 0;
+	return err;
+}
+
 void
 rss_opts_read(const char *command, struct session *s, uint32_t pid)
 {
@@ -43,12 +78,11 @@ rss_opts_read(const char *command, struct session *s, uint32_t pid)
 	for (size_t i = 0; i < s->count; i++) {
 		struct process *p = s->processes[i];
 		struct fault where = {""};
-		int err = 0;
+		int err;
 
 		if (pid != 0 && p->header.pid != pid)
 			continue;
-		if (can_be_read(p))
-			err = residence_attach(p, &where);
+		err = read_one(p, &where);
 		if (err < 0 && s->count == 1)
 			die(CMD_INPUT, "%s: --rss: process %u: %s", command,
 			    p->header.pid, cause(err));

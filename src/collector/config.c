@@ -5,6 +5,8 @@
 #include <stddef.h>
 
 #include "base/fmt.h"
+#include "trace/flight.h"
+#include "trace/format.h"
 #include "trace/log.h"
 
 enum { TEXT_MAX = 64, RT_FIRST = 34, RT_LAST = 64 };
@@ -242,6 +244,29 @@ read_leaks(const char *entry)
 	return true;
 }
 
+/* last, last:N, last,frees or last:N,frees. False: none of these. */
+static bool
+read_last(const char *v)
+{
+	const char *rest = after(v, "last"), *end;
+	uint64_t n = FLIGHT_EVENTS;
+
+	if (!rest)
+		return false;
+	if (*rest == ':') {
+		end = rest + fmt_length(rest, TEXT_MAX);
+		v = rest + 1;
+		rest = fmt_scan_decimal(v, end, &n);
+		if (rest == v || n < FLIGHT_EVENTS_MIN || n > FLIGHT_EVENTS_MAX)
+			return false;
+	}
+	if (*rest && !fmt_same(rest, ",frees"))
+		return false;
+	config.log = *rest ? FLIGHT_MODE_FREES : FLIGHT_MODE_LAST;
+	config.log_last = (uint32_t)n;
+	return true;
+}
+
 /* Reads a setting of the event log. False: this entry is another one. */
 static bool
 read_log(const char *entry)
@@ -249,13 +274,15 @@ read_log(const char *entry)
 	const char *v;
 
 	if ((v = value_of(entry, "SEEP_LOG"))) {
-		config.log = 0;
+		config.log = config.log_last = config.log_lack = 0;
 		if (fmt_same(v, "1"))
 			config.log = LOG_MODE_EVENTS;
 		else if (fmt_same(v, "addresses"))
 			config.log = LOG_MODE_ADDRESSES;
-		else
-			config.ignored += *v && !fmt_same(v, "0");
+		else if (!read_last(v) && *v && !fmt_same(v, "0")) {
+			config.ignored++;
+			config.log_lack = SEG_LOG_LACK_SETTING;
+		}
 	} else if ((v = value_of(entry, "SEEP_LOG_POOL"))) {
 		config.ignored += !read_bytes(v, &config.log_pool);
 	} else {
@@ -313,9 +340,19 @@ config_read(char **envp)
 			config.budget = number(v);
 		}
 	}
+	if (config.log_last && config.log_pool == CONFIG_LOG_POOL) {
+		uint64_t least = FLIGHT_RINGS *
+		    flight_ring_bytes(flight_entries(config.log_last,
+		        config.log == (uint32_t)FLIGHT_MODE_FREES));
+
+		if (config.log_pool < least)
+			config.log_pool = least;
+	}
 	/* the log has every event, in shared memory */
 	if (config.log && (config.sample || config.is_private)) {
-		config.log = 0;
+		config.log = config.log_last = 0;
+		config.log_lack =
+		    config.sample ? SEG_LOG_LACK_SAMPLE : SEG_LOG_LACK_PRIVATE;
 		config.ignored++;
 	}
 }

@@ -37,7 +37,9 @@ struct config {
 	uint64_t leaks_wait;     /* SEEP_LEAKS_WAIT, seconds in all */
 	bool no_guess;           /* SEEP_GUESS=0: guess.h is not used */
 	uint32_t log;            /* SEEP_LOG: enum log_mode; 0: none */
+	uint32_t log_last;       /* SEEP_LOG=last[:N]: events; 0: not that */
 	uint64_t log_pool;       /* SEEP_LOG_POOL, bytes of chunks */
+	uint32_t log_lack;       /* enum seg_log_lack: SEEP_LOG is ignored */
 	uint32_t ignored;        /* values that were not understood */
 };
 

@@ -17,6 +17,7 @@
 #include "base/sys.h"
 #include "collector/config.h"
 #include "collector/filename.h"
+#include "collector/flight.h"
 #include "collector/log.h"
 #include "collector/logpool.h"
 #include "collector/place.h"
@@ -330,7 +331,7 @@ cradle_make(struct cradle *c, uint32_t parent_pid, uint64_t segment_bytes,
 	fd = -ENOSPC;
 	if ((uint64_t)st.st_size / PLACE_DIRENT <= PLACE_FILES_MAX)
 		fd = find_file(dir, parent_pid, bytes, segment_bytes, &n);
-	if (fd >= 0 && log_is_on)
+	if (fd >= 0 && (log_is_on || flight_is_on))
 		(void)logpool_create(dir, own);
 	sys_close(dir);
 	number = 0; /* for its own children */

@@ -13,6 +13,7 @@
 #include "collector/ledger.h"
 #include "collector/lifecycle.h"
 #include "collector/lifecycle_set.h"
+#include "collector/flight.h"
 #include "collector/log.h"
 #include "collector/logpool.h"
 #include "collector/mapping.h"
@@ -278,7 +279,7 @@ after_fork_in_child(void)
 		leave_parent(LOAD(&forks_inside) != 0);
 		if (own_files)
 			make_cradle();
-		else if (log_is_on && place.slots.spare.head)
+		else if ((log_is_on || flight_is_on) && place.slots.spare.head)
 			logpool_prepare(place.slots.spare_slot);
 	}
 	forks_inside = 0;

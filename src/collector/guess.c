@@ -13,6 +13,8 @@ enum {
 	KNOWN_BITS = 9,
 	LOWEST = 64 << 10, /* no code is below */
 	BYTES = CPU_CALL_BYTES + CPU_EPILOGUE_BYTES,
+	QUICK_CYCLES = 1 << 13, /* 2 to 4 us: no other thread has run */
+	ASKS = 8, /* then it is a slow kernel, or an emulated one */
 };
 #define HIGHEST (UINT64_C(1) << 47)
 
@@ -42,13 +44,27 @@ page_of(uint64_t address)
 	return address & ~(uint64_t)(CPU_PAGE - 1);
 }
 
+/*
+ * The caller reads right behind a yes. Another thread can unmap the pages in
+ * between only while this one does not run: most often it is that very thread
+ * that takes the CPU, because it has waited for the lock of the memory map that
+ * the question holds. That takes time, so a late answer is asked for again.
+ */
 static bool
 readable(uint64_t from, uint64_t to)
 {
+	uint64_t begin;
+	uint32_t i = 0;
+
 	from = page_of(from);
 	to = page_of(to - 1) + CPU_PAGE;
-	return sys_madvise(
-	           (void *)(uintptr_t)from, to - from, MADV_POPULATE_READ) == 0;
+	do {
+		begin = cpu_cycles();
+		if (sys_madvise((void *)(uintptr_t)from, to - from,
+		        MADV_POPULATE_READ) != 0)
+			return false;
+	} while (cpu_cycles() - begin > QUICK_CYCLES && ++i < ASKS);
+	return true;
 }
 
 /*

@@ -10,6 +10,7 @@
 #include "cpu/cpu.h"
 #include "collector/bootstrap.h"
 #include "collector/config.h"
+#include "collector/flying.h"
 #include "collector/hook.h"
 #include "collector/logged.h"
 #include "collector/moving.h"
@@ -228,6 +229,58 @@ malloc_logging(size_t size, struct gate *g)
 	return p;
 }
 
+/* The same while its events are lost. */
+static SEEP_NOINLINE void *
+malloc_losing(size_t size, struct gate *g)
+{
+	void *p = next.malloc(size);
+	struct thread *t = thread_block(g);
+	CPU_CALLER(c);
+
+	if (unlikely(!p))
+		return p;
+	if (unlikely(g->state != THREAD_LOGGING)) {
+		CPU_CALLER_AGAIN(d);
+		return malloc_interrupted(p, size, d.pc, d.sp, d.fp);
+	}
+	thread_enter(g);
+	if (unlikely(!logged_alloc_lost(t, p, size, &c, SEG_API_MALLOC))) {
+		CPU_CALLER_AGAIN(d);
+		return logged_alloc_last(
+		    p, size, d.pc, d.sp, d.fp, SEG_API_MALLOC);
+	}
+	if (recorder_is_due(t))
+		return logged_after(p);
+	thread_leave(g);
+	return p;
+}
+
+/* The same for a thread with a flight recorder. */
+static SEEP_NOINLINE void *
+malloc_flying(size_t size, struct gate *g)
+{
+	void *p = next.malloc(size);
+	struct thread *t = thread_block(g);
+	CPU_CALLER(c);
+
+	if (unlikely(!p))
+		return p;
+	if (unlikely(g->state != THREAD_FLYING)) {
+		CPU_CALLER_AGAIN(d);
+		return malloc_interrupted(p, size, d.pc, d.sp, d.fp);
+	}
+	thread_enter(g);
+	if (unlikely(!flying_alloc_hit(t, p, size, &c, SEG_API_MALLOC))) {
+		CPU_CALLER_AGAIN(d);
+		return logged_alloc_last(
+		    p, size, d.pc, d.sp, d.fp, SEG_API_MALLOC);
+	}
+	if (recorder_is_due(t))
+		return flying_after(p);
+	thread_leave(g);
+	return p;
+}
+
 static SEEP_NOINLINE void *
 malloc_any(size_t size)
 {
@@ -245,7 +298,10 @@ malloc(size_t size)
 	if (g && recorder_looks_away(g, size))
 		return next.malloc(size);
 	if (logged_is_ready(g))
-		return malloc_logging(size, g);
+		return thread_block(g)->log_losing ? malloc_losing(size, g)
+		                                   : malloc_logging(size, g);
+	if (flying_is_ready(g))
+		return malloc_flying(size, g);
 	return malloc_any(size);
 }
 
@@ -275,6 +331,17 @@ free_ready(void *p, struct gate *g, struct thread *t)
 	next.free(p);
 }
 
+/* With SEEP_LOG=last,frees: the stack of the free is recorded, too. */
+static SEEP_NOINLINE void
+free_with_stack(void *p)
+{
+	CPU_CALLER(c);
+
+	need_next();
+	recorder_free_at(p, &c);
+	next.free(p);
+}
+
 static SEEP_NOINLINE void
 free_any(void *p)
 {
@@ -282,6 +349,10 @@ free_any(void *p)
 
 	if (next.has_bootstrap && bootstrap_owns(p))
 		return;
+	if (unlikely(flight_has_frees)) {
+		free_with_stack(p);
+		return;
+	}
 	if (lifecycle_is_out) {
 		next.free(p);
 		return;
@@ -312,12 +383,25 @@ free_logging_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
 }
 
 static SEEP_NOINLINE void
+free_logging_look(void *p)
+{
+	if (logged_free_look(p, RETURNS_TO))
+		next.free(p);
+	else
+		free_any(p);
+}
+
+static SEEP_NOINLINE void
 free_logging(void *p, struct gate *g, struct thread *t)
 {
 	struct live_found f;
 	struct seg_row *row;
 
 	thread_enter(g);
+	if (logged_is_due(t)) {
+		free_logging_look(p);
+		return;
+	}
 	row = logged_find(t, p, &f);
 	if (unlikely(!row)) {
 		thread_leave(g);
@@ -329,6 +413,92 @@ free_logging(void *p, struct gate *g, struct thread *t)
 		return;
 	}
 	logged_drop(t, &f, row);
+	thread_leave(g);
+	next.free(p);
+}
+
+/* The same while its events are lost. */
+static SEEP_NOINLINE void
+free_losing_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
+    struct seg_row *row)
+{
+	struct live_found f = live_found_at(cell);
+
+	if (unlikely(!logged_age(t, &f))) {
+		thread_leave(g);
+		free_any(p);
+		return;
+	}
+	logged_drop_lost(t, &f, row);
+	thread_leave(g);
+	next.free(p);
+}
+
+static SEEP_NOINLINE void
+free_losing(void *p, struct gate *g, struct thread *t)
+{
+	struct live_found f;
+	struct seg_row *row;
+
+	thread_enter(g);
+	if (unlikely(--t->countdown == 0)) {
+		free_logging_look(p);
+		return;
+	}
+	row = logged_find_lost(t, p, &f);
+	if (unlikely(!row)) {
+		thread_leave(g);
+		free_any(p);
+		return;
+	}
+	if (logged_has_aged_lost(t, &f)) {
+		free_losing_aged(p, g, t, f.cell, row);
+		return;
+	}
+	logged_drop_lost(t, &f, row);
+	thread_leave(g);
+	next.free(p);
+}
+
+/* The same for a thread with a flight recorder. */
+static SEEP_NOINLINE void
+free_flying_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
+    struct seg_row *row)
+{
+	struct live_found f = live_found_at(cell);
+
+	if (unlikely(!recorder_age(t, &f))) {
+		thread_leave(g);
+		free_any(p);
+		return;
+	}
+	flying_drop(t, p, &f, row, tick_now() - f.block.birth);
+	thread_leave(g);
+	next.free(p);
+}
+
+static SEEP_NOINLINE void
+free_flying(void *p, struct gate *g, struct thread *t)
+{
+	struct live_found f;
+	struct seg_row *row;
+
+	if (unlikely(flight_has_frees)) {
+		free_any(p);
+		return;
+	}
+	thread_enter(g);
+	row = flying_find(t, p, &f);
+	if (unlikely(!row)) {
+		thread_leave(g);
+		free_any(p);
+		return;
+	}
+	if (recorder_has_aged(&f)) {
+		free_flying_aged(p, g, t, f.cell, row);
+		return;
+	}
+	flying_drop(t, p, &f, row, 0);
 	thread_leave(g);
 	next.free(p);
 }
@@ -359,7 +529,14 @@ free(void *p)
 			return;
 		}
 		if (g->state == THREAD_LOGGING) {
-			free_logging(p, g, t);
+			if (unlikely(t->log_losing))
+				free_losing(p, g, t);
+			else
+				free_logging(p, g, t);
+			return;
+		}
+		if (g->state == THREAD_FLYING) {
+			free_flying(p, g, t);
 			return;
 		}
 	}

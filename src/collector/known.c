@@ -13,8 +13,11 @@
  */
 enum { COPY_SAME = 3, COPY_RENEW = 256, COPY_RENEW_NEW = 16 };
 
-/* Fewer frames are interned, see known.h. */
-enum { FRAMES_LEAST = 8 };
+/*
+ * Fewer frames are interned, see known.h. If that was so FEW_LEAST times in a
+ * row, only every FEW_LOOK-th stack is walked here to find out.
+ */
+enum { FRAMES_LEAST = 8, FEW_LEAST = 32, FEW_LOOK = 8 };
 
 /* What a walk has listed. */
 struct known {
@@ -89,15 +92,18 @@ list_same(struct thread *t, struct place *p, const struct outer_frame *o, int c,
 	return o;
 }
 
-/* Lists the frames from *w outwards. False: outer_walk() must do it. */
-static bool
-list(struct thread *t, const struct walk *w, int j, int differs,
+/*
+ * Lists the frames from *w outwards. False: outer_walk() must do it, or fewer
+ * than `least` differ from the copy.
+ */
+SEEP_INLINE bool
+list(struct thread *t, const struct walk *w, int j, int differs, uint32_t least,
     struct known *ret)
 {
 	const struct outer_frame *const low = t->outer;
 	const struct outer_frame *o = low + j, *fail = low + OUTER_MAX;
 	struct place p = {w->pc, w->sp, w->fp};
-	uint32_t n = 0, i;
+	uint32_t n = 0, same = 0, i;
 	uint64_t hash;
 	int met = -1;
 
@@ -126,10 +132,12 @@ list(struct thread *t, const struct walk *w, int j, int differs,
 					met = (int)(o - low);
 					break;
 				}
+				i = n;
 				fail = o =
 				    list_same(t, &p, o, c, &n, &ret->guessed);
 				if (o->exact)
 					return false;
+				same = i ? same : n;
 			}
 			rule = o->rule;
 			frame = o->frame;
@@ -144,18 +152,25 @@ list(struct thread *t, const struct walk *w, int j, int differs,
 		if (!p.pc)
 			break;
 	}
-	if (n + (uint32_t)(met + 1) + SEG_INNER_FRAMES >= outer_depth)
+	if (n < least ||
+	    n + (uint32_t)(met + 1) + SEG_INNER_FRAMES >= outer_depth)
 		return false;
+	hash = met < 0 ? 0 : low[met].hash;
+	i = 0;
+	/* the first frames are those of the copy, as deep as there? */
+	if (same && met + (int)n == j) {
+		hash += low[j].hash - low[j - (int)same].hash;
+		i = same;
+	}
+	for (; i < n; i++)
+		hash += known_hash(t->listed[i], (uint32_t)met + n - i);
+	ret->hash = hash | 1;
 	/* inside a run the copy has no node, so the list goes on to its end */
 	for (; met >= 0 && unlikely(!low[met].node); met--)
 		t->listed[n++] = low[met].frame;
-	hash = met < 0 ? 0 : low[met].hash;
 	ret->base = met < 0 ? SITES_NODE_ROOT : low[met].node;
 	ret->met = met;
 	ret->count = n;
-	for (i = 0; i < n; i++)
-		hash += known_hash(t->listed[i], (uint32_t)met + n - i);
-	ret->hash = hash | 1;
 	return true;
 }
 
@@ -226,10 +241,16 @@ known_site(struct thread *t, const struct walk *w, uint32_t inner,
 	struct site_id s;
 	struct known k;
 
-	if (!inner || !list(t, w, j, differs, &k))
+	if (!inner ||
+	    (differs < 0 && t->known_few > FEW_LEAST &&
+	        ++t->known_few % FEW_LOOK))
 		return none;
-	if (differs < 0 && k.count < FRAMES_LEAST)
+	if (!list(t, w, j, differs, differs < 0 ? FRAMES_LEAST : 0, &k)) {
+		t->known_few += differs < 0;
 		return none;
+	}
+	if (differs < 0)
+		t->known_few = 0;
 	stack = (struct sites_stack){
 	    k.hash, t->listed, k.count, k.base, inner, false};
 	s = sites_known(&stack);

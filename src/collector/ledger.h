@@ -31,11 +31,13 @@
  * The live bytes of the process are the sum of one word per array. They have to
  * be added up only when they may exceed the peak. If one array is in use, that
  * is when its own word does, and the result is exact. If n arrays are in use,
- * the headroom (peak minus total) is divided: each thread may grow by its share,
- * which is at least total / (512 n), before it adds up again. If a thread has
- * used up its share, it changes the guard half of ledger_word. Then each thread
- * takes a new share at its next event, before it grows. So all shares together
- * exceed the headroom by 1/512 of the total at most. Frees need no such check.
+ * threads are granted parts of the headroom (peak minus total): each takes half
+ * of what nobody else has, but at least total / (512 n), and adds up again when
+ * it has grown by so much. If little is left, it changes the guard half of
+ * ledger_word, which makes all grants void: each thread takes a new one at its
+ * next event, before it grows. So threads that do not run have none for long,
+ * and all grants together exceed the headroom by 1/512 of the total, and by
+ * 1/1024 for those that are left as they are. Frees need no such check.
  * Epoch and guard are in one word, so that both are checked with one load of a
  * word that stays in the cache as long as nothing changes.
  */

@@ -4,6 +4,7 @@
 
 #include "base/sys.h"
 #include "collector/config.h"
+#include "collector/flight.h"
 #include "collector/ledger.h"
 #include "collector/logpool.h"
 #include "collector/mem.h"
@@ -222,8 +223,8 @@ use_page(struct thread *t)
 	t->log_stop = NULL;
 }
 
-static uint32_t
-tid_of(const struct thread *t)
+uint32_t
+log_tid(const struct thread *t)
 {
 	const struct gate *g = t->gate;
 
@@ -269,7 +270,7 @@ open_chunk(struct thread *t, uint32_t tick, uint64_t now)
 	if (!t->log_thread)
 		t->log_thread = ADD(&threads, 1) + 1;
 	c->thread = t->log_thread;
-	c->tid = tid_of(t);
+	c->tid = log_tid(t);
 	publish(c, number);
 	t->log_chunk = index;
 	t->log_number = number;
@@ -288,11 +289,10 @@ close_chunk(struct thread *t)
 {
 	logpool_close(t->log_chunk, (uint32_t)(t->log_at - t->log_base));
 	t->log_mask = 0;
-	t->log_base = NULL;
+	t->log_base = t->log_end = NULL;
 }
 
-/* The time of the log: by the thread's last look at the clock, or the tick. */
-static uint64_t
+uint64_t
 log_time(uint64_t clock_ns, uint32_t tick)
 {
 	uint64_t now = tick_since(clock_ns) / LOG_TICK_NS;
@@ -325,8 +325,13 @@ prepare(struct thread *t)
 	} else if (t->log_at > t->log_stop) {
 		empty_page(t);
 	}
-	if (!is_logging(t))
+	t->log_losing = 0;
+	if (!is_logging(t)) {
 		t->log_bias = void_name(tick);
+		/* otherwise each event is counted by itself */
+		if (t->log_base)
+			t->log_losing = tick + 1;
+	}
 	t->log_tick = tick;
 	t->log_time = now;
 }
@@ -340,6 +345,8 @@ log_look(struct thread *t)
 void
 log_leave(struct thread *t)
 {
+	if (flight_is_on)
+		flight_leave(t);
 	if (!log_is_on)
 		return;
 	if (is_logging(t))
@@ -349,24 +356,52 @@ log_leave(struct thread *t)
 	log_forget(t);
 }
 
+/*
+ * The hook may have been left between any two stores. A word that was reserved
+ * and not stored is zero, so all that follows it would never be read: the chunk
+ * ends there.
+ */
+void
+log_heal(struct thread *t)
+{
+	uint32_t end = LOG_FIRST;
+
+	if (!log_is_on)
+		return;
+	if (!t->log_base || t->log_base == t->log_page) {
+		empty_page(t);
+	} else {
+		while (end < LOG_CHUNK_WORDS && LOAD(&t->log_base[end]))
+			end++;
+		logpool_close(t->log_chunk, end);
+	}
+	t->log_base = t->log_seen = t->log_at = t->log_end = NULL;
+	t->log_mask = t->log_losing = 0;
+}
+
 void
 log_forget(struct thread *t)
 {
+	if (flight_is_on) {
+		flight_forget(t);
+		return;
+	}
 	t->log_base = t->log_seen = t->log_at = t->log_end = NULL;
 	t->log_stop = NULL;
-	t->log_mask = 0;
+	t->log_mask = t->log_losing = 0;
 	t->log_thread = 0;
 	t->log_gap = 0;
 }
 
 /* ---- the common chunk ----------------------------------------------------- */
 
+/* `head` was read before the word, see logpool.c. */
 static uint64_t *
-common_words(uint64_t word)
+common_words(struct log_head *head, uint64_t word)
 {
-	return word >> 48 == EARLY_INDEX
-	    ? early
-	    : (uint64_t *)(void *)logpool_chunk((uint32_t)(word >> 48));
+	return word >> 48 == EARLY_INDEX ? early
+	                                 : (uint64_t *)(void *)logpool_chunk_of(
+	                                       head, (uint32_t)(word >> 48));
 }
 
 static uint32_t
@@ -417,6 +452,8 @@ reserve_common(uint32_t words, struct log_slot *ret)
 	uint64_t now = log_time(ns, tick);
 
 	for (i = 0; i < TRIES; i++) {
+		struct log_head *head = LOAD(&logpool.head);
+
 		w = LOAD_ACQUIRE(&common);
 		if (!common_has_room(w, words + 1, tick)) {
 			if (!renew_common(w, tick, now))
@@ -425,9 +462,9 @@ reserve_common(uint32_t words, struct log_slot *ret)
 		}
 		if (!CAS(&common, &w, w + words + 1))
 			continue;
-		ret->at = common_words(w) + (w & 0xffff);
+		ret->at = common_words(head, w) + (w & 0xffff);
 		ret->done =
-		    &((struct log_chunk *)(void *)common_words(w))->done;
+		    &((struct log_chunk *)(void *)common_words(head, w))->done;
 		ret->words = words + 1;
 		ret->time = log_word(LOG_TICK, now);
 		note_tick(common_number(w), (uint32_t)(w & 0xffff), tick);
@@ -549,6 +586,18 @@ log_free(enum way way, struct thread *t, struct live_block b)
 
 /* ---- life ----------------------------------------------------------------- */
 
+/* Says in the header why there is no log. */
+static void
+lack(enum seg_log_lack why, uint32_t error)
+{
+	struct seg_header *h = segment.header;
+
+	h->log_lack = why;
+	h->log_lack_error = error;
+	if (why != SEG_LOG_LACK_NONE)
+		h->log_state = SEG_LOG_NO_POOL;
+}
+
 static void
 describe(void)
 {
@@ -556,17 +605,23 @@ describe(void)
 
 	h->log_births = (uint64_t)(uintptr_t)log_births;
 	h->log_pool = logpool_number();
+	lack(SEG_LOG_LACK_NONE, 0);
 	h->log_state = logpool.head ? SEG_LOG_ON : SEG_LOG_NO_POOL;
 }
 
 void
 log_start(void)
 {
-	if (!config.log)
+	segment.header->log_lack = config.log_lack;
+	if (config.log_last)
+		flight_start();
+	if (!config.log || config.log_last)
 		return;
 	numbers = 1; /* 0 is no number of a chunk */
 	kept = NUMBERS - NUMBERS_KEPT;
 	if (!logpool.head || !open_birth(0, 0)) {
+		lack(logpool.head ? SEG_LOG_LACK_MEMORY : logpool_lack.why,
+		    logpool_lack.error);
 		segment.header->log_state = SEG_LOG_NO_POOL;
 		return;
 	}
@@ -583,6 +638,8 @@ log_restart(void)
 {
 	uint32_t number, i;
 
+	if (flight_is_on)
+		flight_restart();
 	if (!log_is_on)
 		return;
 	void_word = common = 0;
@@ -590,7 +647,7 @@ log_restart(void)
 	is_early = true;
 	first_number = LOAD(&numbers);
 	describe();
-	segment.header->log_state = SEG_LOG_NO_POOL;
+	lack(SEG_LOG_LACK_EARLY, 0);
 	if (!early)
 		early = mem_alloc(EARLY_WORDS * sizeof(*early));
 	if (!early ||
@@ -629,12 +686,16 @@ move_early(void)
 void
 log_move(void)
 {
+	if (flight_is_on)
+		flight_move();
 	if (!log_is_on || !is_early)
 		return;
 	if (logpool.head) {
 		logpool_publish(
 		    first_number, segment.header->start_monotonic_ns);
 		describe();
+	} else {
+		lack(SEG_LOG_LACK_CHILD, 0);
 	}
 	move_early();
 	common = 0;

@@ -16,8 +16,8 @@
  * Only with SEEP_LOG. trace/log.h has the format. A thread stores the words of
  * its events into a chunk of its own, and so does one common chunk get those of
  * nested events, with atomic operations. Nobody waits: if the pool (logpool.h)
- * has no free chunk, a thread stores into a private page instead, which is
- * counted (log_lost) and thrown away when it is full.
+ * has no free chunk, a thread counts its events instead (log_lost). Rare ones
+ * are stored into a private page, which nobody reads.
  *
  * The cells of the live map hold names instead of births, from the first event
  * of the process on. So log_birth() stands between a cell and a tick.
@@ -71,6 +71,23 @@ log_put(struct thread *t, uint64_t word)
 	t->log_at++;
 }
 
+/*
+ * Has the pool no chunk for the events of this tick? Then log_lose() is all that
+ * an event takes, and a block has the name log_bias.
+ */
+SEEP_INLINE bool
+log_loses(const struct thread *t, uint32_t tick)
+{
+	return t->log_losing == tick + 1;
+}
+
+/* log_at only counts here: it may go beyond the private page. */
+SEEP_INLINE void
+log_lose(struct thread *t)
+{
+	t->log_at = (uint64_t *)((uintptr_t)t->log_at + sizeof(*t->log_at));
+}
+
 /* ---- any event ------------------------------------------------------------ */
 
 /* Words of an event that has not been stored yet. */
@@ -102,12 +119,20 @@ void log_look(struct thread *t);
 
 /* ---- life ----------------------------------------------------------------- */
 
+/*
+ * The log, or the flight recorder (flight.h): each function below serves the
+ * one that this process has.
+ */
+
 /* At the start, after segment_init(): there is a pool, or not. */
 void log_start(void);
 
 /* The thread's block goes to another thread, or to a forked child. */
 void log_leave(struct thread *t);
 void log_forget(struct thread *t);
+
+/* A signal handler has left a hook of this thread by siglongjmp. */
+void log_heal(struct thread *t);
 
 /*
  * In a forked child, by its first event: it has no pool yet. Its events are in
@@ -123,5 +148,11 @@ void log_move(void);
 
 /* At exit: counts what threads have not counted yet as lost. */
 void log_end(void);
+
+/* The time in LOG_TICK_NS: by a look at the clock, or the tick if it is later. */
+uint64_t log_time(uint64_t clock_ns, uint32_t tick);
+
+/* Of the thread that has this block; 0: not known. */
+uint32_t log_tid(const struct thread *t);
 
 #endif

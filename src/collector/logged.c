@@ -54,21 +54,59 @@ logged_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp, uint64_t fp,
 	return p;
 }
 
-SEEP_NOINLINE bool
-logged_free(struct gate *g, const void *p)
+/* The thread is busy, and stays so. The site of the block; 0: not recorded. */
+SEEP_INLINE uint32_t
+free_hit(struct thread *t, const void *p)
 {
-	struct thread *t = thread_self;
 	struct live_found f;
 	struct seg_row *row;
 
-	thread_enter(g);
-	row = logged_find(t, p, &f);
-	if (row && (!logged_has_aged(t, &f) || logged_age(t, &f)))
+	if (log_loses(t, tick_now())) {
+		row = logged_find_lost(t, p, &f);
+		if (!row || (logged_has_aged_lost(t, &f) && !logged_age(t, &f)))
+			return 0;
+		t->countdown--;
+		logged_drop_lost(t, &f, row);
+	} else {
+		row = logged_find(t, p, &f);
+		if (!row || (logged_has_aged(t, &f) && !logged_age(t, &f)))
+			return 0;
 		logged_drop(t, &f, row);
-	else
-		row = NULL;
+	}
+	return f.block.site;
+}
+
+SEEP_NOINLINE bool
+logged_free_look(const void *p, uint64_t pc)
+{
+	struct thread *t = thread_self;
+	uint32_t site = 0;
+
+	if (pace_look(t)) {
+		log_look(t);
+		t->countdown++; /* the look was for this event, too */
+		site = free_hit(t, p);
+		if (site)
+			ledger_freed_by(site, pc);
+		else
+			t->countdown--;
+	}
+	thread_leave(thread_gate);
+	return site != 0;
+}
+
+SEEP_NOINLINE bool
+logged_free(struct gate *g, const void *p, uint64_t pc)
+{
+	struct thread *t = thread_self;
+	bool done;
+
+	thread_enter(g);
+	if (logged_is_due(t))
+		return logged_free_look(p, pc);
+	done = free_hit(t, p) != 0;
 	thread_leave(g);
-	return row != NULL;
+	return done;
 }
 
 /* Is there room for two words, and nothing to be noted before them? */

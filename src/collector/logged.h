@@ -61,6 +61,16 @@ logged_alloc_hit(struct thread *t, const void *p, uint64_t size,
 }
 
 /*
+ * The clock first: this may be the first event after a pause. Then
+ * logged_free_look() does it.
+ */
+SEEP_INLINE bool
+logged_is_due(const struct thread *t)
+{
+	return unlikely(t->countdown <= 1);
+}
+
+/*
  * A free in three steps, as in recorder_hit.h; the thread is busy. First: finds
  * the block and its row. NULL: recorder_free_any() has to do it.
  */
@@ -69,9 +79,7 @@ logged_find(struct thread *t, const void *p, struct live_found *ret)
 {
 	struct seg_row *row;
 
-	/* the clock first: this may be the first event after a pause */
-	if (unlikely(t->countdown <= 1) ||
-	    unlikely(!log_has_room(t, tick_now())))
+	if (unlikely(!log_has_room(t, tick_now())))
 		return NULL;
 	row = recorder_find(t, p, ret);
 	/* a thread that loses its words need not care for names */
@@ -108,6 +116,46 @@ logged_drop(struct thread *t, const struct live_found *f, struct seg_row *row)
 	recorder_drop(t, f, row);
 }
 
+/* ---- the same for a thread that loses its events ------------------------- */
+
+SEEP_INLINE bool
+logged_alloc_lost(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api)
+{
+	const uint32_t birth = t->log_bias;
+
+	if (birth == RECORDER_NOW) /* no name is, but the compiler asks */
+		__builtin_unreachable();
+	if (unlikely(!log_loses(t, tick_now())) ||
+	    unlikely(!recorder_alloc_hit(t, p, size, c, api, birth)))
+		return false;
+	log_lose(t);
+	return true;
+}
+
+SEEP_INLINE struct seg_row *
+logged_find_lost(struct thread *t, const void *p, struct live_found *ret)
+{
+	return likely(log_loses(t, tick_now())) ? recorder_find(t, p, ret)
+	                                        : NULL;
+}
+
+/* All blocks that were lost in this tick have the same name. */
+SEEP_INLINE bool
+logged_has_aged_lost(const struct thread *t, const struct live_found *f)
+{
+	return unlikely(f->block.birth != t->log_bias);
+}
+
+/* The countdown is that of the caller. */
+SEEP_INLINE void
+logged_drop_lost(
+    struct thread *t, const struct live_found *f, struct seg_row *row)
+{
+	log_lose(t);
+	recorder_drop(t, f, row);
+}
+
 /* After logged_alloc_hit(), if recorder_is_due(). Returns p. */
 void *logged_after(void *p);
 
@@ -118,7 +166,13 @@ void *logged_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp,
 /* Other allocations; the thread is in LOGGING, and not busy. */
 bool logged_alloc(struct gate *g, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api);
-bool logged_free(struct gate *g, const void *p);
+bool logged_free(struct gate *g, const void *p, uint64_t pc);
+
+/*
+ * A free that logged_is_due(). The thread is busy, and is not any more. False:
+ * nothing was recorded.
+ */
+bool logged_free_look(const void *p, uint64_t pc);
 
 /* After a realloc that has succeeded; `b` was taken out of the live map. */
 bool logged_realloc(struct gate *g, struct live_block b, const void *p,

@@ -16,11 +16,13 @@
 #include "collector/place.h"
 #include "collector/segment.h"
 #include "collector/slots.h"
+#include "trace/flight.h"
 
 enum {
 	NAME_BYTES = 128,
 	CHUNKS_MIN = 4,
-	AHEAD = 4,           /* chunks whose pages are made at the start */
+	AHEAD = 4, /* chunks whose pages are made at the start */
+	OLDEST_TRIES = 8,
 	CHILD_SHARE = 8,     /* a child's pool is this part of the first one */
 	CTL_CHILDREN = 4096, /* offset of the bytes for the pools of children */
 };
@@ -35,6 +37,7 @@ _Static_assert(
     (int)LOG_CHUNKS_MAX <= (int)CTL_CHILDREN, "a byte for each chunk");
 
 struct logpool logpool;
+struct logpool_lack logpool_lack;
 
 /* The file that this family shares, and the pools of children in it. */
 static struct {
@@ -52,7 +55,17 @@ static struct {
 } prepared;
 
 static uint32_t number; /* of the pool in the file */
-static bool is_fresh;   /* nobody had this pool before */
+static uint32_t closings;
+static bool is_fresh; /* nobody had this pool before */
+
+/* Notes why there is no pool; `result` is that of a system call. */
+static bool
+lacks(enum seg_log_lack why, long result)
+{
+	logpool_lack = (struct logpool_lack){
+	    why, result < 0 && result > -4096 ? (uint32_t)-result : 0};
+	return false;
+}
 
 static void
 unmap(void *at, uint64_t bytes)
@@ -87,7 +100,7 @@ make_control(long dir, const char *of, uint64_t bytes)
 	sys_call(SYS_unlinkat, dir, (long)name, 0, 0);
 	fd = place_make_file(dir, name, bytes);
 	if (fd < 0)
-		return false;
+		return lacks(SEG_LOG_LACK_FILE, fd);
 	/* the first page must exist, because reading a hole may fail */
 	read_only = cpu_syscall6(SYS_pwrite64, fd, (long)&zero, 1, 0, 0, 0) == 1
 	    ? sys_openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0)
@@ -100,13 +113,28 @@ make_control(long dir, const char *of, uint64_t bytes)
 		sys_close(read_only);
 	if (sys_failed(p)) {
 		sys_call(SYS_unlinkat, dir, (long)name, 0, 0);
-		return false;
+		return read_only < 0 ? lacks(SEG_LOG_LACK_FILE, read_only)
+		                     : lacks(SEG_LOG_LACK_MEMORY, (long)p);
 	}
 	sys_madvise(p, bytes, MADV_DONTDUMP);
 	ours_add(p, bytes, OURS_FOR_NOW);
 	file.control = p;
 	file.control_bytes = bytes;
 	return true;
+}
+
+static uint32_t
+ring_entries(void)
+{
+	return flight_entries(
+	    config.log_last, config.log == (uint32_t)FLIGHT_MODE_FREES);
+}
+
+static uint64_t
+chunk_bytes(void)
+{
+	return config.log_last ? flight_ring_bytes(ring_entries())
+	                       : LOG_CHUNK_BYTES;
 }
 
 /* How the file is divided. Returns its size; 0: there is too little room. */
@@ -117,19 +145,23 @@ divide(long dir, uint64_t *ret_pool_bytes)
 	struct statfs fs;
 	uint64_t chunks, bytes;
 
+	lacks(config.log_pool / LOG_CHUNK_BYTES < CHUNKS_MIN
+	        ? SEG_LOG_LACK_SMALL
+	        : SEG_LOG_LACK_ROOM,
+	    0);
 	if (sys_call(SYS_fstatfs, dir, (long)&fs, 0, 0) != 0)
 		return 0;
-	chunks = budget_of_log(&fs, kernel.populate) / LOG_CHUNK_BYTES;
+	chunks = budget_of_log(&fs, kernel.populate) / chunk_bytes();
 	if (chunks < CHUNKS_MIN)
 		return 0;
 	if (chunks > LOG_CHUNKS_MAX)
 		chunks = LOG_CHUNKS_MAX;
-	*ret_pool_bytes = LOG_HEAD_BYTES + chunks * LOG_CHUNK_BYTES;
+	*ret_pool_bytes = LOG_HEAD_BYTES + chunks * chunk_bytes();
 	file.child_chunks = (uint32_t)chunks / CHILD_SHARE;
 	if (file.child_chunks < CHUNKS_MIN)
 		file.child_chunks = CHUNKS_MIN;
 	file.child_bytes =
-	    LOG_HEAD_BYTES + (uint64_t)file.child_chunks * LOG_CHUNK_BYTES;
+	    LOG_HEAD_BYTES + (uint64_t)file.child_chunks * chunk_bytes();
 	file.child_count = kernel.populate ? SEG_SLOTS : 0;
 	bytes = *ret_pool_bytes + file.child_count * file.child_bytes;
 	if (bytes > limit) {
@@ -152,17 +184,22 @@ use(struct log_head *head, uint32_t chunks, uint64_t mapped,
     const uint8_t *returned)
 {
 	static uint8_t *notes;
+	static uint32_t *order;
 	uint32_t i;
 
 	if (!notes)
 		notes = mem_alloc(3 * (size_t)LOG_CHUNKS_MAX);
-	if (!notes)
+	if (!order && config.log_last)
+		order = mem_alloc(LOG_CHUNKS_MAX * sizeof(*order));
+	if (!notes || (!order && config.log_last))
 		return false;
 	for (i = 0; i < 3 * LOG_CHUNKS_MAX; i++)
 		STORE(&notes[i], 0);
 	logpool = (struct logpool){.head = head,
 	    .chunk_count = chunks,
 	    .bytes = mapped,
+	    .chunk_bytes = chunk_bytes(),
+	    .closed = order,
 	    .returned = returned,
 	    .states = notes,
 	    .uses = notes + LOG_CHUNKS_MAX,
@@ -174,14 +211,14 @@ static bool
 map_pool(long fd, uint64_t pool_bytes)
 {
 	const uint64_t mapped = pool_bytes + (file.child_count ? CPU_PAGE : 0);
-	uint32_t chunks = (uint32_t)((pool_bytes - LOG_HEAD_BYTES) /
-	             LOG_CHUNK_BYTES),
+	uint32_t chunks =
+	             (uint32_t)((pool_bytes - LOG_HEAD_BYTES) / chunk_bytes()),
 	         i;
 	uint8_t *p = sys_mmap(
 	    NULL, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
 
 	if (sys_failed(p))
-		return false;
+		return lacks(SEG_LOG_LACK_MEMORY, (long)p);
 	sys_madvise(p, mapped, MADV_DONTDUMP);
 	ours_add(p, mapped, OURS_FOR_NOW);
 	if (!make_pages(p, LOG_HEAD_BYTES) ||
@@ -191,8 +228,10 @@ map_pool(long fd, uint64_t pool_bytes)
 	}
 	file.anchor = file.child_count ? p + pool_bytes : NULL;
 	file.is_separate = false;
-	for (i = 0; i < AHEAD && i < chunks; i++)
-		logpool.made[i] = make_pages(logpool_chunk(i), LOG_CHUNK_BYTES);
+	for (i = 0; i < chunks &&
+	     (i == 0 || i * chunk_bytes() < AHEAD * (uint64_t)LOG_CHUNK_BYTES);
+	     i++)
+		logpool.made[i] = make_pages(logpool_chunk(i), chunk_bytes());
 	return true;
 }
 
@@ -213,6 +252,7 @@ logpool_create(long dir, const char *of)
 	        CTL_CHILDREN + (uint64_t)file.child_count * file.child_chunks))
 		return false;
 	fd = place_make_file(dir, name, bytes);
+	lacks(fd < 0 ? SEG_LOG_LACK_FILE : SEG_LOG_LACK_ROOM, fd);
 	if (fd >= 0) {
 		/* without MADV_POPULATE_WRITE all pages are made now */
 		done = (kernel.populate ||
@@ -223,6 +263,7 @@ logpool_create(long dir, const char *of)
 		sys_close(fd);
 	}
 	if (done) {
+		logpool_lack.why = SEG_LOG_LACK_NONE;
 		number = 0;
 		is_fresh = true;
 		return true;
@@ -240,17 +281,18 @@ logpool_publish(uint32_t first_number, uint64_t start_ns)
 	struct log_head *h = logpool.head;
 
 	STORE(&h->magic, 0);
-	h->version = LOG_VERSION;
+	h->version = config.log_last ? FLIGHT_VERSION : LOG_VERSION;
+	h->entries = config.log_last ? ring_entries() : 0;
 	h->mode = config.log;
 	memcpy(h->uuid, segment.header->uuid, sizeof(h->uuid));
-	h->chunk_bytes = LOG_CHUNK_BYTES;
+	h->chunk_bytes = (uint32_t)logpool.chunk_bytes;
 	h->chunk_count = logpool.chunk_count;
 	h->first_number = first_number;
 	h->tick_ns = LOG_TICK_NS;
 	h->start_monotonic_ns = start_ns;
 	h->child_offset = number
 	    ? 0
-	    : LOG_HEAD_BYTES + (uint64_t)logpool.chunk_count * LOG_CHUNK_BYTES;
+	    : LOG_HEAD_BYTES + logpool.chunk_count * logpool.chunk_bytes;
 	h->child_bytes = number ? 0 : file.child_bytes;
 	h->child_count = number ? 0 : file.child_count;
 	h->pid = segment.header->pid;
@@ -270,9 +312,12 @@ static void
 clear(struct log_chunk *c)
 {
 	uint64_t *words = (uint64_t *)(void *)c;
-	uint32_t i;
+	uint64_t i;
 
-	for (i = 0; i < LOG_CHUNK_WORDS; i++)
+	/* the head first: what is left of the others is no chunk any more */
+	STORE(&words[0], 0);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	for (i = 1; i < logpool.chunk_bytes / sizeof(*words); i++)
 		STORE(&words[i], 0);
 }
 
@@ -284,48 +329,104 @@ is_free(uint32_t i, uint8_t state)
 	        LOAD(&logpool.returned[i]) == LOAD(&logpool.uses[i]));
 }
 
+/*
+ * A handler that interrupts a hook may fork. In the child the hook goes on after
+ * logpool_leave(), which keeps the memory of the pool, but logpool.head is NULL,
+ * or another pool's. So a chunk is found by the head that was there before it was
+ * taken, and an index that is none of the present pool is left alone.
+ */
+
+/* The chunk is CHUNK_OPEN now, and gets pages and zeros. NULL: no memory. */
+static struct log_chunk *
+empty(struct log_head *head, uint32_t i)
+{
+	struct log_chunk *c = logpool_chunk_of(head, i);
+
+	if (!logpool.made[i] && !make_pages(c, logpool.chunk_bytes)) {
+		segment_count(SEG_NO_MEMORY, 1);
+		STORE_RELEASE(&logpool.states[i], CHUNK_FREE);
+		return NULL;
+	}
+	logpool.made[i] = 1;
+	/* the kernel has zeroed pages that nobody has used */
+	if (!is_fresh || logpool.uses[i])
+		clear(c);
+	/* whatever is written there now does not return it */
+	logpool.uses[i] = (uint8_t)(LOAD(&logpool.returned[i]) + 1);
+	if (!logpool.uses[i])
+		logpool.uses[i] = 1; /* 0: never used */
+	c->use = logpool.uses[i];
+	return c;
+}
+
 struct log_chunk *
 logpool_take(uint32_t *ret_index)
 {
+	struct log_head *head = LOAD(&logpool.head);
 	uint32_t i;
 
-	for (i = 0; i < logpool.chunk_count; i++) {
+	for (i = 0; head && i < logpool.chunk_count; i++) {
 		uint8_t s = LOAD_ACQUIRE(&logpool.states[i]);
-		struct log_chunk *c = logpool_chunk(i);
 
 		if (!is_free(i, s) || !CAS(&logpool.states[i], &s, CHUNK_OPEN))
 			continue;
-		if (!logpool.made[i] && !make_pages(c, LOG_CHUNK_BYTES)) {
-			segment_count(SEG_NO_MEMORY, 1);
-			STORE_RELEASE(&logpool.states[i], CHUNK_FREE);
-			return NULL; /* there is none for the others either */
-		}
-		logpool.made[i] = 1;
-		/* the kernel has zeroed pages that nobody has used */
-		if (!is_fresh || logpool.uses[i])
-			clear(c);
-		/* whatever is written there now does not return it */
-		logpool.uses[i] = (uint8_t)(LOAD(&logpool.returned[i]) + 1);
-		if (!logpool.uses[i])
-			logpool.uses[i] = 1; /* 0: never used */
-		c->use = logpool.uses[i];
 		*ret_index = i;
-		return c;
+		return empty(
+		    head, i); /* if NULL, there is none for the others */
 	}
 	return NULL;
+}
+
+struct log_chunk *
+logpool_take_oldest(uint32_t *ret_index)
+{
+	struct log_head *head = LOAD(&logpool.head);
+	struct log_chunk *c = logpool_take(ret_index);
+	int tries;
+
+	for (tries = 0; head && !c && tries < OLDEST_TRIES; tries++) {
+		uint32_t best = UINT32_MAX, i, order = 0;
+		uint8_t s = CHUNK_CLOSED;
+
+		for (i = 0; i < logpool.chunk_count; i++) {
+			if (LOAD_ACQUIRE(&logpool.states[i]) != CHUNK_CLOSED ||
+			    (best != UINT32_MAX &&
+			        LOAD(&logpool.closed[i]) >= order))
+				continue;
+			best = i;
+			order = LOAD(&logpool.closed[i]);
+		}
+		if (best == UINT32_MAX)
+			return NULL;
+		if (!CAS(&logpool.states[best], &s, CHUNK_OPEN))
+			continue; /* another thread was faster */
+		*ret_index = best;
+		c = empty(head, best);
+	}
+	return c;
 }
 
 void
 logpool_give_back(uint32_t index)
 {
-	STORE(&logpool_chunk(index)->head, 0);
+	struct log_head *head = LOAD(&logpool.head);
+
+	if (!head || index >= LOAD(&logpool.chunk_count))
+		return;
+	STORE(&logpool_chunk_of(head, index)->head, 0);
 	STORE_RELEASE(&logpool.states[index], CHUNK_FREE);
 }
 
 void
 logpool_close(uint32_t index, uint32_t end)
 {
-	STORE_RELEASE(&logpool_chunk(index)->closed, end);
+	struct log_head *head = LOAD(&logpool.head);
+
+	if (!head || index >= LOAD(&logpool.chunk_count))
+		return;
+	STORE_RELEASE(&logpool_chunk_of(head, index)->closed, end);
+	if (logpool.closed)
+		STORE(&logpool.closed[index], ADD(&closings, 1));
 	STORE_RELEASE(&logpool.states[index], CHUNK_CLOSED);
 }
 
@@ -386,7 +487,7 @@ map_child(uint32_t slot)
 	if (!p)
 		return false;
 	ours_add(p, file.child_bytes, OURS_FOR_NOW);
-	if (!make_pages(p, LOG_HEAD_BYTES + LOG_CHUNK_BYTES)) {
+	if (!make_pages(p, LOG_HEAD_BYTES + chunk_bytes())) {
 		unmap(p, file.child_bytes);
 		return false;
 	}

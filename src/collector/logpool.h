@@ -23,13 +23,21 @@ struct logpool {
 	struct log_head *head; /* NULL: there is none */
 	uint32_t chunk_count;
 	uint64_t bytes;          /* mapped at head */
+	uint64_t chunk_bytes;    /* LOG_CHUNK_BYTES, or of a ring */
 	const uint8_t *returned; /* one byte for each chunk */
 	uint8_t *states;         /* private: enum logpool_state */
 	uint8_t *uses;           /* private: what returns a chunk */
 	uint8_t *made;           /* private: its pages exist */
+	uint32_t *closed;        /* private: the order in which they were */
 };
 
 extern SEEP_HIDDEN struct logpool logpool;
+
+/* Why logpool_create() returned false: enum seg_log_lack, errno or 0. */
+struct logpool_lack {
+	uint32_t why, error;
+};
+extern SEEP_HIDDEN struct logpool_lack logpool_lack;
 
 /*
  * Makes the files beside the segment `name` in the directory `dir`. At the start,
@@ -46,6 +54,12 @@ void logpool_publish(uint32_t first_number, uint64_t start_ns);
  */
 struct log_chunk *logpool_take(uint32_t *ret_index);
 
+/*
+ * The same for the flight recorder, which has no reader: if none is free, the
+ * chunk that was closed first.
+ */
+struct log_chunk *logpool_take_oldest(uint32_t *ret_index);
+
 /* It was not used after all. */
 void logpool_give_back(uint32_t index);
 
@@ -53,10 +67,16 @@ void logpool_give_back(uint32_t index);
 void logpool_close(uint32_t index, uint32_t end);
 
 SEEP_INLINE struct log_chunk *
+logpool_chunk_of(struct log_head *head, uint32_t index)
+{
+	return (struct log_chunk *)(void *)((uint8_t *)head + LOG_HEAD_BYTES +
+	    index * logpool.chunk_bytes);
+}
+
+SEEP_INLINE struct log_chunk *
 logpool_chunk(uint32_t index)
 {
-	return (struct log_chunk *)(void *)((uint8_t *)logpool.head +
-	    LOG_HEAD_BYTES + (uint64_t)index * LOG_CHUNK_BYTES);
+	return logpool_chunk_of(logpool.head, index);
 }
 
 /*

@@ -48,6 +48,16 @@ is_near(const struct walk *w, uint64_t top)
 	    ((top - 1) ^ (w->hook->sp - CPU_RETURN_BYTES)) < CPU_PAGE;
 }
 
+/* The frame of the copy is at c: can its words be compared there? */
+static bool
+meets(const struct thread *t, struct walk *w, const struct outer_frame *o,
+    const struct cpu_frame *c)
+{
+	return (!o->needs_fp || o->fp == c->fp) && !o->exact &&
+	    !outer_keeps_too_few(t, (uint32_t)(o - t->outer) + 1) &&
+	    walk_prove(w, o->top);
+}
+
 /*
  * The site of the inner frames `inner` and the outer ones from *w on. Notes in
  * e where it joined the last stack, and whether the words alone prove it from
@@ -66,9 +76,16 @@ join_outer(struct thread *t, struct memo_chunk *e, struct walk *w,
 	uint32_t node;
 
 	*ret = (struct paths_joined){e->hint, false};
-	if (differs < 0 && ret->hint < t->outer_count && o->sp == c.sp &&
-	    o->pc == c.pc && (!o->needs_fp || o->fp == c.fp) && !o->exact &&
-	    !outer_keeps_too_few(t, ret->hint + 1u) && walk_prove(w, o->top)) {
+	if (differs < 0 && e->node == MEMO_NO_NODE &&
+	    t->outer_gen == LOAD(&module_gen)) {
+		/* new: it may be a part of the copy */
+		o = outer_at(t, &c);
+		holds = o && meets(t, w, o, &c) &&
+		    memo_verify(t, (int)o->checks) < 0;
+		if (holds)
+			e->hint = ret->hint = (uint16_t)(o - t->outer);
+	} else if (differs < 0 && ret->hint < t->outer_count && o->sp == c.sp &&
+	    o->pc == c.pc && meets(t, w, o, &c)) {
 		differs = memo_verify(t, (int)o->checks);
 		holds = differs < 0;
 	}
@@ -89,7 +106,7 @@ join_outer(struct thread *t, struct memo_chunk *e, struct walk *w,
 		e->hint = ret->hint;
 		o = &t->outer[ret->hint & (OUTER_MAX - 1)];
 	}
-	e->version = 0;
+	e->version = MEMO_NO_STAMP;
 	copied = ret->hint < t->outer_count && o->sp == c.sp && o->pc == c.pc &&
 	    !o->exact && o->node == node;
 	if (copied) {
@@ -97,8 +114,8 @@ join_outer(struct thread *t, struct memo_chunk *e, struct walk *w,
 		if (is_near(w, o->top) &&
 		    (!o->needs_fp || (o->fp == c.fp && lists_fp(e, c.fp)))) {
 			e->checks_offset =
-			    (uint16_t)(o->checks * sizeof(t->check[0]));
-			e->version = t->outer_version;
+			    (uint16_t)(o->checks * sizeof(t->stamp[0]));
+			e->version = t->stamp[o->checks];
 		}
 	}
 	if (node != e->node) {
@@ -162,7 +179,8 @@ memo_fill(
 	e->gen_flags |= gen;
 	e->hint = UINT16_MAX;
 	e->passed_over = e->changes = 0;
-	e->version = 0;
+	e->version = MEMO_NO_STAMP;
+	e->checks_offset = 0;
 	e->node = MEMO_NO_NODE;
 	e->inner = sites_inner(frames, n);
 	s = join_outer(t, e, w, e->inner, api, -1, &joined);
@@ -245,9 +263,9 @@ memo_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 	if (e != l.first &&
 	    ++l.first->passed_over >= PATIENCE << l.first->changes)
 		e = promote(t, c, e, &l);
-	if (e->version == t->outer_version) {
+	if (e->version == *memo_stamp(t, e->checks_offset)) {
 		differs =
-		    memo_verify(t, e->checks_offset / (int)sizeof(t->check[0]));
+		    memo_verify(t, e->checks_offset / (int)sizeof(t->stamp[0]));
 		if (differs < 0)
 			return (struct site_id){e->site};
 	}

@@ -48,7 +48,7 @@
  *   memory of these frames.
  * All other entries are in *doubt*. Their key differs from every caller's key,
  * so the hook never uses them; chunk_find() uses them after walk_prove(). The
- * same holds for the copy of the last stack: a chunk has its version only if
+ * same holds for the copy of the last stack: a chunk has its stamp only if
  * the words of that copy are safe for the chunk, too.
  *
  * The inner frames, where stacks differ, are in chunks of up to six frames, in
@@ -62,9 +62,10 @@
  *
  * The outer frames, which change rarely, are a verified copy of the last stack.
  * Frame j of it holds if its `checks` words hold. The chunk remembers at which
- * frame it joined the copy (`hint`) and which version of the copy that was. As
- * long as the version is the same, only the words have to be checked: one pass
- * over a few dozen of them, about half a nanosecond each.
+ * frame it joined the copy (`hint`) and the stamp that this frame had. The
+ * frame gets another stamp when it changes, or one further out. As long as the
+ * stamp is the same, only the words have to be checked: one pass over a few
+ * dozen of them, about half a nanosecond each.
  *
  * A saved frame pointer is listed only if a frame further out needs it for its
  * CFA. Elsewhere that register holds data, and listing it would only cause
@@ -97,14 +98,14 @@ memo_verify(const struct thread *t, int n)
 }
 
 /*
- * Do the checks hold that begin `offset` bytes into t->check? The same in the
- * fewest instructions.
+ * Do the checks hold that begin 2 * `offset` bytes into t->check? The same in
+ * the fewest instructions.
  */
 SEEP_INLINE bool
 memo_checks(const struct thread *t, uint32_t offset)
 {
 	/* t->check itself is added to each address that is used */
-	const uint8_t *at = (const uint8_t *)t + offset;
+	const uint8_t *at = (const uint8_t *)t + 2 * (size_t)offset;
 
 	/* the rest of the last round is padding, which always holds */
 	do {
@@ -121,6 +122,14 @@ memo_checks(const struct thread *t, uint32_t offset)
 		at -= 4 * sizeof(*c);
 	} while (at > (const uint8_t *)t);
 	return true;
+}
+
+/* The stamp of the frame of the copy that these checks prove. */
+SEEP_INLINE const uint64_t *
+memo_stamp(const struct thread *t, uint32_t checks_offset)
+{
+	return (const uint64_t *)(const void *)((const uint8_t *)t->stamp +
+	    checks_offset);
 }
 
 SEEP_INLINE uint32_t
@@ -206,7 +215,7 @@ memo_first(const struct thread *t, const struct cpu_frame *c, uint64_t key)
 SEEP_INLINE bool
 memo_holds(const struct thread *t, const struct memo_chunk *e)
 {
-	return likely(e->version == t->outer_version) &&
+	return likely(e->version == *memo_stamp(t, e->checks_offset)) &&
 	    likely(memo_checks(t, e->checks_offset));
 }
 

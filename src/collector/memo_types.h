@@ -14,8 +14,10 @@ enum {
 	MEMO_MIN_BITS = 6,
 	MEMO_MAX_BITS = 12,
 	PATHS_SEEN = 256,
+	OUTER_SEEN_BITS = 10,
 };
-#define MEMO_NO_NODE UINT32_MAX /* a chunk's outer part is not known yet */
+#define MEMO_NO_NODE  UINT32_MAX /* a chunk's outer part is not known yet */
+#define MEMO_NO_STAMP UINT64_MAX /* no frame has it, see outer_drop() */
 
 /*
  * A remembered piece of stack: up to six inner frames. It holds for a caller
@@ -32,7 +34,8 @@ struct memo_chunk {
 	uint16_t pad16[1];
 	uint64_t value[MEMO_WORDS]; /* the last is the outer part's pc */
 	/* a comparison that succeeds reads these, too */
-	uint64_t version; /* of outer[] when the checks proved `node`, or 0 */
+	/* stamp of the frame of outer[] that it joined, or MEMO_NO_STAMP */
+	uint64_t version;
 	uint64_t fp;
 	union {
 		uint32_t site;  /* inner chunk: the site of (node, inner) */
@@ -48,8 +51,9 @@ struct memo_chunk {
 		uint32_t
 		    returns; /* outer: bits, which words are return addresses */
 	};
-	uint16_t checks_offset; /* in bytes: how many checks prove `node` */
-	uint16_t hint;          /* index into outer[] to try first */
+	/* how many checks prove `node`, as an offset in bytes to a stamp */
+	uint16_t checks_offset;
+	uint16_t hint; /* index into outer[] to try first */
 	uint16_t end_offset;
 	uint16_t fp_offset; /* of the saved fp below the outer part, or ~0 */
 	/* of a first place, see promote() in memo.c */
@@ -79,5 +83,19 @@ struct outer_frame {
 struct outer_check {
 	uint64_t address, value;
 };
+
+/* A frame that the copy once had, see outer_drop(). */
+struct outer_seen {
+	uint64_t above; /* stamp of the frame that it led to; 0: unused */
+	uint64_t pc, sp;
+	uint64_t fp; /* 0 if it does not need it */
+	uint64_t fp_slot;
+	uint64_t stamp;
+	uint32_t node;
+	uint32_t guessed;
+};
+
+_Static_assert(sizeof(struct outer_check) == 2 * sizeof(uint64_t),
+    "an offset to a check is twice that to a stamp");
 
 #endif

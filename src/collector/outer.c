@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/outer.h"
 
+#include "base/hash.h"
 #include "collector/known.h"
 #include "collector/memo.h"
 #include "collector/rules.h"
@@ -25,6 +26,17 @@ uses_fp(struct unwind_rule r)
 	    r.fp == RULE_FP_AT_FP;
 }
 
+void
+outer_drop(struct thread *t, uint32_t k)
+{
+	uint32_t i;
+
+	for (i = k; i < t->outer_count; i++)
+		t->stamp[t->outer[i].checks] = 0;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t->outer_count = k;
+}
+
 /*
  * What a frame inherits from the one that it leads to: whether the stack was
  * vouched for (memo.h), and up to where the words of both lie. The words below
@@ -42,6 +54,69 @@ vouch_by(struct outer_frame *o, const struct outer_frame *above)
 		o->top = WALK_NOWHERE;
 	else if (o->top < above->top)
 		o->top = above->top;
+}
+
+/* Is the fp of frame f, on top of outer[0..k-1], needed by it or by others? */
+static bool
+needs_fp(const struct thread *t, uint32_t k, const struct outer_frame *f)
+{
+	return uses_fp(f->rule) ||
+	    (!f->fp_slot && k && t->outer[k - 1].needs_fp);
+}
+
+enum { SEEN_AFTER = 256 }; /* stamps since the outermost frame came */
+
+/*
+ * Where frame f, on top of outer[0..k-1], is remembered. NULL: it depends on
+ * more than what is compared there, or the thread has few stacks so far, and
+ * does not need pages for these.
+ */
+static struct outer_seen *
+seen_at(
+    struct thread *t, uint32_t k, const struct outer_frame *f, bool *ret_same)
+{
+	struct outer_seen *s;
+	uint64_t above, fp;
+
+	*ret_same = false;
+	if (!k || f->aux_slot || f->exact || f->vouched || f->top ||
+	    t->outer_stamps - t->stamp[t->outer[0].checks] < SEEN_AFTER)
+		return NULL;
+	above = t->stamp[t->outer[k - 1].checks];
+	fp = needs_fp(t, k, f) ? f->fp : 0;
+	s = &t->seen_frames[hash_word(f->pc ^ f->sp << 15 ^ above << 40) >>
+	    (64 - OUTER_SEEN_BITS)];
+	*ret_same = s->above == above && s->pc == f->pc && s->sp == f->sp &&
+	    s->fp == fp && s->fp_slot == f->fp_slot && s->guessed == f->guessed;
+	return s;
+}
+
+/* The stamp of frame f, on top of outer[0..k-1], which has this node. */
+static uint64_t
+stamp_of(
+    struct thread *t, uint32_t k, const struct outer_frame *f, uint32_t node)
+{
+	bool is_same;
+	struct outer_seen *s = seen_at(t, k, f, &is_same);
+
+	if (!s)
+		return ++t->outer_stamps;
+	if (!is_same) {
+		s->above = 0; /* a half-written one is never found */
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		s->pc = f->pc;
+		s->sp = f->sp;
+		s->fp = needs_fp(t, k, f) ? f->fp : 0;
+		s->fp_slot = f->fp_slot;
+		s->guessed = f->guessed;
+		s->stamp = ++t->outer_stamps;
+		s->node = node;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		s->above = t->stamp[t->outer[k - 1].checks];
+	} else if (node) {
+		s->node = node;
+	}
+	return s->stamp;
 }
 
 /*
@@ -67,11 +142,12 @@ push_outer(
 		check[n++] = (struct outer_check){f->aux_slot, f->aux_value};
 	*o = *f;
 	o->checks = n;
+	t->stamp[n] = stamp_of(t, k, f, node);
 	if (k)
 		vouch_by(o, above);
 	else if (o->vouched)
 		o->top = 0;
-	o->needs_fp = uses_fp(f->rule) || (!f->fp_slot && need);
+	o->needs_fp = needs_fp(t, k, f);
 	o->node = node;
 	o->hash = (k ? above->hash : 0) + known_hash(f->frame, k);
 }
@@ -149,15 +225,26 @@ intern_runs(struct thread *t, uint32_t k, uint32_t n, uint32_t node)
 static uint32_t
 intern_outer(struct thread *t, uint32_t k, uint32_t n, uint32_t root, bool sure)
 {
-	uint32_t node = k ? outer_node(t, k - 1) : root;
-	bool is_new = false;
+	bool is_new = false, is_same;
+	uint32_t node;
 
-	t->outer_version++;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (node == SITES_NODE_OUTER_DROPPED) {
-		t->outer_count = k;
-		return node;
+	outer_drop(t, k);
+	/* those that come back have their node */
+	while (n > 0) {
+		const struct outer_frame *f = &t->walk[n - 1];
+		const struct outer_seen *s = seen_at(t, k, f, &is_same);
+
+		if (!is_same || !s->node)
+			break;
+		push_outer(t, k++, f, s->node);
+		n--;
 	}
+	node = k ? outer_node(t, k - 1) : root;
+	t->outer_count = k;
+	if (!n)
+		return node;
+	if (node == SITES_NODE_OUTER_DROPPED)
+		return node;
 	if (sure && sites_have_runs())
 		return intern_runs(t, k, n, node);
 	while (n > 0) {
@@ -309,8 +396,7 @@ outer_keeps_too_few(const struct thread *t, uint32_t frames)
 static void
 forget_outer(struct thread *t)
 {
-	t->outer_version++;
-	t->outer_count = 0;
+	outer_drop(t, 0);
 	t->outer_truncated = false;
 }
 

@@ -30,6 +30,36 @@ uint32_t outer_root(enum walk_result r, uint32_t why);
 int outer_meet(
     const struct thread *t, struct walk *w, uint64_t fp, int j, int *fail);
 
+/*
+ * Each frame of the copy has a stamp, at the number of checks that prove it,
+ * which no two frames have in common. A frame of which anything is to change,
+ * or whose checks are, loses its stamp (0) before. So whoever remembers a stamp
+ * that is still there knows that these checks prove what they proved then.
+ *
+ * Two frames have the same stamp only if everything about them is the same, and
+ * about those further out. If stacks take turns, the same frames come back
+ * again and again; t->seen_frames remembers some of them, so that they get the
+ * stamp and the node that they had. That stays right without being renewed: the
+ * outermost frame of the copy always has a new stamp, and its new stamp makes
+ * all others new.
+ *
+ * Drops the frames from k on.
+ */
+void outer_drop(struct thread *t, uint32_t k);
+
+/* The frame of the copy at this pc and sp; NULL: there is none. */
+SEEP_INLINE const struct outer_frame *
+outer_at(const struct thread *t, const struct cpu_frame *c)
+{
+	const struct outer_frame *o = t->outer + t->outer_count;
+
+	while (o-- > t->outer) {
+		if (o->sp >= c->sp)
+			return o->sp == c->sp && o->pc == c->pc ? o : NULL;
+	}
+	return NULL;
+}
+
 /* The node of outer[k] and the frames above; SITES_NODE_OUTER_DROPPED if none. */
 uint32_t outer_node(struct thread *t, uint32_t k);
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/recorder.h"
 
+#include "collector/flying.h"
 #include "collector/logged.h"
 #include "collector/pace.h"
 #include "collector/plain.h"
@@ -40,6 +41,7 @@ heal(struct thread *t, bool own, bool whole)
 		return;
 	segment_count(SEG_HEALED, 1);
 	thread_drop_caches(t);
+	log_heal(t);
 	thread_make_ready(lifecycle_mode());
 }
 
@@ -159,7 +161,7 @@ not_booked(enum way way, struct thread *t, const void *p, uint64_t size,
 }
 
 static void
-unknown_free(struct thread *t, const void *p)
+unknown_free(enum way way, struct thread *t, const void *p)
 {
 	uint64_t n = LOAD(&passed_by);
 
@@ -169,6 +171,8 @@ unknown_free(struct thread *t, const void *p)
 	}
 	if (sample_rate())
 		return; /* most blocks of a sampled process have no cell */
+	if (unlikely(flight_is_on))
+		flight_unknown(way, t, p);
 	if (lifecycle_was_off()) {
 		segment_count(SEG_UNTRACKED_FREES, 1);
 		return;
@@ -186,7 +190,7 @@ static SEEP_COLD void
 odd_free(struct thread *t, const void *p, struct live_block b)
 {
 	if (!b.site)
-		unknown_free(t, p);
+		unknown_free(WAY_READY, t, p);
 	else
 		book_free(WAY_READY, t, b);
 }
@@ -290,6 +294,7 @@ static void
 alloc_by(enum way way, struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
+	const bool is_resized = birth != RECORDER_NOW;
 	struct log_slot slot;
 	struct site_id s;
 
@@ -322,6 +327,8 @@ alloc_by(enum way way, struct thread *t, const void *p, uint64_t size,
 	}
 	if (unlikely(log_is_on))
 		log_store(&slot, s.v, size, p);
+	else if (unlikely(flight_is_on) && s.v)
+		flight_alloc(way, t, p, size, s.v, is_resized);
 }
 
 SEEP_NOINLINE void
@@ -336,6 +343,9 @@ recorder_alloc_any(const void *p, uint64_t size, const struct cpu_frame *c,
 		return;
 	if (logged_is_ready(thread_gate) && birth == RECORDER_NOW &&
 	    logged_alloc(thread_gate, p, size, c, api))
+		return;
+	if (flying_is_ready(thread_gate) && birth == RECORDER_NOW &&
+	    flying_alloc(thread_gate, p, size, c, api))
 		return;
 	counted = lifecycle_slow_begins();
 	way = way_in(&t);
@@ -384,12 +394,14 @@ free_by(enum way way, struct thread *t, const void *p, struct live_block b,
 	uint32_t age;
 
 	if (!b.site) {
-		unknown_free(t, p);
+		unknown_free(way, t, p);
 		return;
 	}
 	age = tick_now() - log_birth(b.birth);
 	if (unlikely(log_is_on) && (going != GOING_MOVES || !keeps_name(b)))
 		log_free(way, t, b);
+	else if (unlikely(flight_is_on))
+		flight_free(way, t, p, b, age, going == GOING_MOVES);
 	book_free(way, t, b);
 	if (going == GOING_DIES && age)
 		ledger_age(way == WAY_NESTED ? NULL : t, b.site, age);
@@ -446,9 +458,24 @@ recorder_free_any(const void *p, uint64_t pc)
 {
 	if (lifecycle_is_out)
 		return;
-	if (logged_is_ready(thread_gate) && logged_free(thread_gate, p))
+	if (logged_is_ready(thread_gate) && logged_free(thread_gate, p, pc))
+		return;
+	if (flying_is_ready(thread_gate) && flying_free(thread_gate, p))
 		return;
 	free_slow(p, live_take_slow((uint64_t)(uintptr_t)p), GOING_DIES, pc);
+}
+
+SEEP_NOINLINE void
+recorder_free_at(const void *p, const struct cpu_frame *c)
+{
+	const struct gate *g = thread_gate;
+	const uint32_t state = g ? LOAD(&g->state) : 0;
+
+	/* busy states are odd; entries of nested events have no stack */
+	if (!(state & 1) && state != THREAD_CLOSING)
+		flight_freed_at(recorder_stack(c).v);
+	recorder_free_any(p, c->pc);
+	flight_freed_at(0);
 }
 
 SEEP_NOINLINE void
@@ -491,6 +518,9 @@ recorder_realloc_any(const void *old, struct live_block b, const void *p,
 	}
 	if (logged_is_ready(g) && p && b.site &&
 	    logged_realloc(g, b, p, size, c, api))
+		return;
+	if (flying_is_ready(g) && p && b.site &&
+	    flying_realloc(g, old, b, p, size, c, api))
 		return;
 	free_slow(old, b, p ? GOING_MOVES : GOING_FREED, 0);
 	if (p)
@@ -559,7 +589,7 @@ recorder_closing(void)
 	uint32_t s = g ? LOAD(&g->state) : 0;
 
 	if (s != THREAD_READY && s != THREAD_SHARED && s != THREAD_SAMPLING &&
-	    s != THREAD_LOGGING)
+	    s != THREAD_LOGGING && s != THREAD_FLYING)
 		return NULL; /* not set up, off, or inside another dlclose */
 	STORE(&g->state, THREAD_CLOSING);
 	return g;

@@ -292,6 +292,7 @@ segment_init(const struct segment_memory *m, uint64_t bytes, uint64_t largest,
 		return false;
 	segment.bytes = bytes;
 	segment.used = segment.open = segment.layout.first;
+	segment.pieces = 0;
 	segment.dir_capacity = (uint32_t)(largest / SEG_EXTENT_STEP);
 	segment.dir_used = 0;
 	segment.dir_open = CPU_PAGE;
@@ -454,12 +455,19 @@ rows_bits(uint32_t row_bytes)
 	return 31 - (uint32_t)__builtin_clz(SEG_EXTENT_STEP / row_bytes);
 }
 
+static struct seg_extent *
+entry_at(uint32_t i)
+{
+	return (struct seg_extent *)(void *)dir_address(
+	    (uint64_t)i * sizeof(struct seg_extent));
+}
+
 /*
  * An entry of the directory that can be written to. It is counted, and not valid
  * until it has a kind. NULL: no room.
  */
 static struct seg_extent *
-new_entry(void)
+new_entry(uint32_t *ret_index)
 {
 	uint32_t i = ADD(&segment.dir_used, 1), next = i + 1;
 	uint64_t at = (uint64_t)i * sizeof(struct seg_extent);
@@ -475,22 +483,24 @@ new_entry(void)
 	}
 	RAISE(&segment.dir_open, page + CPU_PAGE);
 	RAISE(&segment.header->dir_used, i + 1);
+	*ret_index = i;
 	return (struct seg_extent *)(void *)e;
 }
 
-void
-segment_table_shape(struct segment_table *t, enum seg_kind kind, uint32_t owner,
+/* t->rows_bits is set. */
+static void
+shape(struct segment_table *t, enum seg_kind kind, uint32_t owner,
     uint32_t row_bytes, uint64_t first, uint64_t max_rows)
 {
 	const uint32_t in_page = CPU_PAGE / sizeof(*t->chunks);
-	uint32_t rows = 1u << rows_bits(row_bytes);
+	const uint32_t rows = 1u << t->rows_bits;
 	uint32_t count;
 
-	t->rows_bits = rows_bits(row_bytes);
 	t->row_bytes = row_bytes;
 	t->kind = kind;
 	t->owner = owner;
 	t->first = first;
+	t->claim = 0;
 	count = (uint32_t)((max_rows + rows - 1) / rows);
 	if (t->chunks && t->chunk_count >= count) {
 		/* a forked child starts over in the same pages */
@@ -501,6 +511,22 @@ segment_table_shape(struct segment_table *t, enum seg_kind kind, uint32_t owner,
 	t->chunks = NULL; /* the old ones are too few */
 	t->chunk_high = 0;
 	t->chunk_count = (count + in_page - 1) & ~(in_page - 1);
+}
+
+void
+segment_table_shape(struct segment_table *t, enum seg_kind kind, uint32_t owner,
+    uint32_t row_bytes, uint64_t first, uint64_t max_rows)
+{
+	t->rows_bits = rows_bits(row_bytes);
+	shape(t, kind, owner, row_bytes, first, max_rows);
+}
+
+void
+segment_table_shape_pieces(struct segment_table *t, enum seg_kind kind,
+    uint32_t row_bytes, uint64_t first, uint64_t max_rows, uint32_t rows_bits)
+{
+	t->rows_bits = rows_bits;
+	shape(t, kind, 0, row_bytes, first, max_rows);
 }
 
 bool
@@ -528,22 +554,162 @@ segment_table_init(struct segment_table *t, enum seg_kind kind, uint32_t owner,
 	return segment_table_map(t);
 }
 
+enum { PIECES_END = 32768 }; /* half of what readers accept */
+
+/* Room for a piece of an extent. NULL: no room for one more extent. */
+static uint8_t *
+new_piece(uint64_t bytes, uint64_t *ret_offset)
+{
+	uint64_t at = segment.pieces, in_extent = at % SEG_EXTENT_STEP;
+	uint8_t *mine;
+
+	if (in_extent && in_extent + bytes <= SEG_EXTENT_STEP) {
+		*ret_offset = at;
+		segment.pieces = at + bytes;
+		return address_of(at);
+	}
+	mine = new_extent(ret_offset);
+	if (mine)
+		segment.pieces = *ret_offset + bytes;
+	return mine;
+}
+
+/* Room for the next chunk of t, and for *ret_chunks - 1 that follow it. */
+static uint8_t *
+new_chunks(
+    const struct segment_table *t, uint64_t *ret_offset, uint32_t *ret_chunks)
+{
+	const uint32_t bytes = t->row_bytes << t->rows_bits;
+	const uint32_t used = LOAD(&segment.dir_used);
+
+	*ret_chunks = SEG_EXTENT_STEP / bytes;
+	if (used > segment.dir_capacity / 2 || used > PIECES_END)
+		return new_extent(ret_offset);
+	*ret_chunks = 1;
+	return new_piece(bytes, ret_offset);
+}
+
 /*
- * A signal handler may leave this by siglongjmp. A chunk that is in use without
- * an entry would be lost to readers, with all that is ever counted in it. So the
- * entry is complete before the chunk is in use, but for its kind, and no page is
- * new at that moment: signals often come right after the first write to one.
+ * A signal handler may leave this by siglongjmp, at any instruction, and a chunk
+ * that is in use without an entry would be lost to readers, with all that is ever
+ * counted in it. So a table's claim says first which entry and which extent the
+ * chunk gets, then the entry gets its kind, and then the chunk is in use. Whoever
+ * comes next finishes a claim that was left.
  */
+enum { CLAIM_BITS = 21, CLAIM_TRIES = 1024 };
+
+#define CLAIM_MASK ((UINT64_C(1) << CLAIM_BITS) - 1)
+
+/* Never 0, because an entry and an extent are counted from 1. 0: too large. */
+static uint64_t
+claim_for(uint64_t chunk, uint32_t entry, uint64_t offset)
+{
+	uint64_t extent = (offset - segment.layout.first) / SEG_EXTENT_STEP;
+
+	if (chunk > CLAIM_MASK || entry >= CLAIM_MASK || extent >= CLAIM_MASK)
+		return 0;
+	return chunk << 2 * CLAIM_BITS | (uint64_t)(entry + 1) << CLAIM_BITS |
+	    (extent + 1);
+}
+
+/* Several threads may do this at once, and one again later. */
+static void
+settle_claim(struct segment_table *t, uint64_t claim)
+{
+	uint64_t c = claim >> 2 * CLAIM_BITS;
+	struct seg_extent *e =
+	    entry_at((uint32_t)(claim >> CLAIM_BITS & CLAIM_MASK) - 1);
+	uint8_t *mine = address_of(segment.layout.first +
+	    ((claim & CLAIM_MASK) - 1) * SEG_EXTENT_STEP);
+	uint8_t *chunk = LOAD_ACQUIRE(&t->chunks[c]);
+
+	if (chunk && chunk != mine) /* it was opened before: ours is unused */
+		STORE(&e->count, 0);
+	STORE_RELEASE(&e->kind, t->kind);
+	RAISE(&t->chunk_high, (uint32_t)c + 1);
+	if (!chunk)
+		CAS(&t->chunks[c], &chunk, mine);
+	CAS(&t->claim, &claim, 0);
+}
+
+/* Finishes what others have begun. */
+static void
+settle_others(struct segment_table *t)
+{
+	uint64_t claim = LOAD_ACQUIRE(&t->claim);
+
+	if (claim)
+		settle_claim(t, claim);
+}
+
+static uint8_t *
+row_of(const struct segment_table *t, uint64_t row)
+{
+	uint8_t *chunk = LOAD_ACQUIRE(&t->chunks[row >> t->rows_bits]);
+
+	return chunk ? chunk + (row & ((1u << t->rows_bits) - 1)) * t->row_bytes
+	             : NULL;
+}
+
+/* Is it a table of segment_table_shape_pieces()? */
+static bool
+has_pieces(const struct segment_table *t)
+{
+	return t->row_bytes << t->rows_bits <= SEG_EXTENT_STEP / 2;
+}
+
+/*
+ * The same for a table of pieces, which only the destructor opens. Of a whole
+ * extent it opens chunks up to one that is open.
+ */
+static void *
+open_pieces(struct segment_table *t, uint64_t row)
+{
+	const uint64_t c = row >> t->rows_bits;
+	uint64_t offset = 0;
+	uint32_t chunks, index, i;
+	uint8_t *mine = new_chunks(t, &offset, &chunks);
+	struct seg_extent *e = mine ? new_entry(&index) : NULL;
+
+	if (!e)
+		return NULL; /* a piece cannot be given back */
+	for (i = 1; i < chunks && c + i < t->chunk_count; i++) {
+		if (t->chunks[c + i])
+			break;
+	}
+	chunks = i;
+	e->owner = t->owner;
+	e->row_bytes = t->row_bytes;
+	e->count = chunks << t->rows_bits;
+	e->first = t->first + (c << t->rows_bits);
+	e->offset = offset;
+	STORE_RELEASE(&e->kind, t->kind);
+	RAISE(&t->chunk_high, (uint32_t)c + chunks);
+	for (i = 0; i < chunks; i++)
+		t->chunks[c + i] =
+		    mine + ((size_t)i * t->row_bytes << t->rows_bits);
+	STORE(&segment.header->used_bytes, LOAD(&segment.used));
+	return row_of(t, row);
+}
+
 SEEP_COLD void *
 segment_table_open(struct segment_table *t, uint64_t row)
 {
 	uint64_t c = row >> t->rows_bits;
-	uint64_t offset = 0;
-	uint8_t *mine = new_extent(&offset);
-	struct seg_extent *e = mine ? new_entry() : NULL;
-	uint8_t *chunk = NULL;
+	uint64_t offset = 0, claim, none = 0;
+	uint32_t index = 0, i;
+	struct seg_extent *e;
+	uint8_t *mine;
 
-	if (!e) {
+	if (has_pieces(t))
+		return open_pieces(t, row);
+	settle_others(t);
+	if (row_of(t, row))
+		return row_of(t, row);
+	mine = new_extent(&offset);
+	e = mine ? new_entry(&index) : NULL;
+	claim = e ? claim_for(c, index, offset) : 0;
+	if (!claim) {
 		if (mine)
 			give_back(offset);
 		return NULL;
@@ -553,15 +719,14 @@ segment_table_open(struct segment_table *t, uint64_t row)
 	e->count = 1u << t->rows_bits;
 	e->first = t->first + (c << t->rows_bits);
 	e->offset = offset;
-	RAISE(&t->chunk_high, (uint32_t)c + 1);
-	CAS(&t->chunks[c], &chunk, NULL); /* makes the page */
-	if (!chunk && CAS(&t->chunks[c], &chunk, mine))
-		chunk = mine;
-	else /* another thread was faster, and our extent stays unused */
-		e->count = 0;
-	STORE_RELEASE(&e->kind, t->kind);
+	for (i = 0; i < CLAIM_TRIES && !CAS(&t->claim, &none, claim); i++) {
+		settle_claim(t, none);
+		none = 0;
+	}
+	if (i < CLAIM_TRIES)
+		settle_claim(t, claim);
 	STORE(&segment.header->used_bytes, LOAD(&segment.used));
-	return chunk + (row & ((1u << t->rows_bits) - 1)) * t->row_bytes;
+	return row_of(t, row);
 }
 
 /* Both have the same layout; the anonymous one is one mapping. */

@@ -60,6 +60,7 @@ struct segment {
 	uint8_t *dir_rest; /* the directory behind the head, when needed */
 	uint64_t used;     /* next free byte */
 	uint64_t open;     /* extents below it can be written */
+	uint64_t pieces;   /* where the next piece goes, see new_piece() */
 	uint32_t dir_capacity;
 	uint32_t dir_used;
 	uint64_t dir_open; /* bytes of the directory that can be written */
@@ -131,6 +132,7 @@ struct segment_table {
 	enum seg_kind kind;
 	uint32_t owner;
 	uint64_t first;
+	uint64_t claim; /* the chunk that is being opened, see segment.c */
 };
 
 /* `max_rows` bounds the index; false when there is no memory. */
@@ -145,6 +147,15 @@ bool segment_table_init(struct segment_table *t, enum seg_kind kind,
 void segment_table_shape(struct segment_table *t, enum seg_kind kind,
     uint32_t owner, uint32_t row_bytes, uint64_t first, uint64_t max_rows);
 bool segment_table_map(struct segment_table *t);
+
+/*
+ * The same for a table of large rows, few of which are used: a chunk has only
+ * 1 << rows_bits of them, several chunks share the room of an extent, and each
+ * has an entry of the directory. When half of that is used, an entry is for as
+ * many chunks as an extent has room for. Only one thread opens them.
+ */
+void segment_table_shape_pieces(struct segment_table *t, enum seg_kind kind,
+    uint32_t row_bytes, uint64_t first, uint64_t max_rows, uint32_t rows_bits);
 
 /* Opens the chunk of `row` (counted from first). NULL: no room. */
 void *segment_table_open(struct segment_table *t, uint64_t row);

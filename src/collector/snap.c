@@ -225,7 +225,7 @@ put_table(struct snap *s, const struct segment_table *t)
 
 		if (!rows)
 			continue;
-		memcpy(s->again, rows, SEG_EXTENT_STEP);
+		memcpy(s->again, rows, (size_t)t->row_bytes << t->rows_bits);
 		put_rows(s, t, chunk, s->again);
 	}
 }
@@ -298,9 +298,8 @@ thin_of(struct snap *s)
 static uint64_t
 most_bytes(void)
 {
-	return SEG_HEADER_BYTES +
-	    LOAD(&segment.dir_used) *
-	    (SEG_EXTENT_STEP + RUNS * sizeof(struct seg_extent));
+	return SEG_HEADER_BYTES + LOAD(&segment.used) - segment.layout.first +
+	    LOAD(&segment.dir_used) * RUNS * sizeof(struct seg_extent);
 }
 
 /* If there is no room, removes older snapshots. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "collector/flight.h"
 #include "collector/ledger.h"
 #include "collector/log.h"
 #include "collector/mem.h"
@@ -172,8 +173,7 @@ thread_drop_caches(struct thread *t)
 {
 	drop_chunks(t, (uint32_t)__builtin_ctz(thread_memo_chunks(t)));
 	live_forget(&t->live);
-	t->outer_version++;
-	t->outer_count = 0;
+	t->outer_count = 0; /* no chunk is left that remembers a stamp */
 }
 
 /*
@@ -237,6 +237,8 @@ state_in(const struct thread *t, enum seg_mode mode)
 			return THREAD_BARE;
 		if (!ledger_is_owned(t->array) || LOAD(&all_slow))
 			return THREAD_SHARED;
+		if (flight_is_on)
+			return THREAD_FLYING;
 		return log_is_on ? THREAD_LOGGING : THREAD_READY;
 	case SEG_MODE_SAMPLED:
 		return THREAD_SAMPLING;
@@ -344,7 +346,6 @@ new_block(void)
 		t = mem_alloc(sizeof(struct thread));
 	if (!t)
 		return NULL;
-	t->outer_version = 1; /* 0 is a chunk without one */
 	for (i = 0; i < OUTER_CHECK_PAD; i++)
 		t->check[i].address = (uint64_t)(uintptr_t)&zero;
 	if (!t->moving)

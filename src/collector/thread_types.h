@@ -33,6 +33,8 @@ enum thread_state {
 	THREAD_RETIRED = 0x5ee90a00, /* its block has gone to another thread */
 	THREAD_LOGGING = 0x5ee90b00, /* as READY, with an event log: logged.h */
 	THREAD_LOGGING_BUSY = 0x5ee90b01,
+	THREAD_FLYING = 0x5ee90c00, /* with a flight recorder: flying.h */
+	THREAD_FLYING_BUSY = 0x5ee90c01,
 };
 
 enum { THREAD_SCRATCHES = 3 }; /* for nested events, see recorder.c */
@@ -71,26 +73,30 @@ struct thread {
 	struct memo_chunk *memo;
 	uint32_t memo_mask; /* of an offset in bytes to a chunk */
 	uint32_t outer_count;
-	uint64_t
-	    outer_version; /* never 0; changes before outer[] and check[] do */
-	uint8_t **ages;    /* chunks of its ages; NULL: none yet */
+	uint64_t outer_stamps; /* given out so far */
+	uint8_t **ages;        /* chunks of its ages; NULL: none yet */
 	uint32_t outer_gen;
 	uint32_t memo_misses;
 	uint32_t outer_truncated; /* outer[] holds the innermost part only */
 	uint32_t paths_last;      /* see paths.h: the last stack by chunks */
 	uint32_t paths_count;
 	int32_t paths_credit;
-	uint32_t paths_seen[PATHS_SEEN];
-
 	struct gate *gate; /* of its owner; NULL: it has none */
 
 	/* see log.c: the next word, and where the inline path ends */
 	uint64_t *log_at, *log_end;
-	uint32_t log_bias, log_mask; /* from log_at to a name */
-	uint32_t log_tick;           /* of log_at */
+	union {
+		struct {
+			uint32_t log_bias, log_mask; /* from log_at to a name */
+		};
+		uint64_t flight_when; /* see flight.c: the time of log_at */
+	};
+	uint32_t log_tick;   /* of log_at */
+	uint32_t log_losing; /* tick + 1: events of this tick are lost */
 
 	/* the parts of these two that most events use are in our first page */
 	struct live_cache live;
+	uint64_t stamp[1 + OUTER_MAX * 3]; /* see outer_drop() */
 	/* the first OUTER_CHECK_PAD of them always hold */
 	struct outer_check check[OUTER_CHECK_PAD + OUTER_MAX * 3];
 
@@ -102,6 +108,7 @@ struct thread {
 	uint32_t jitter;     /* of the period: a random number */
 	uint64_t clock_ns;
 	int64_t own_net; /* of a thread that shares its array */
+	int64_t grant;   /* of the headroom, see ledger.h */
 	/* our own stack, see walk.h; stack_hi is 0 if it is not known */
 	uint64_t stack_lo, stack_hi;
 	uint64_t stack_floor;       /* stack_lo may fall down to it */
@@ -112,20 +119,24 @@ struct thread {
 	uint32_t counted;           /* slow events under way, see lifecycle.c */
 	uint32_t paused;            /* calls of seep_pause() not yet resumed */
 	uint64_t paths_sp;          /* where paths_last was found */
+	uint32_t paths_seen[PATHS_SEEN];
 	/* see known.c: the last stack found there, how often in a row */
 	uint64_t known_sp;
 	uint32_t known_last, known_same, known_count, known_new;
+	uint32_t known_few; /* stacks in a row of which few frames differ */
 	/* the chunk or page that it logs into, and what was counted there */
 	uint64_t *log_base, *log_stop, *log_seen, *log_page;
 	uint64_t log_time, log_gap;
 	uint32_t log_chunk, log_number, log_first, log_thread;
 	uint32_t log_extra;  /* words of the page beyond one for each event */
+	uint32_t flight_by;  /* site of the stack that frees, see flight.c */
 	struct thread *next; /* in the list of all */
 	struct thread *next_free; /* of those without an owner */
 	uint32_t memo_room;       /* chunks that there is memory for */
 
 	struct outer_frame outer[OUTER_MAX] __attribute__((aligned(64)));
 	struct outer_frame walk[OUTER_MAX];
+	struct outer_seen seen_frames[1 << OUTER_SEEN_BITS];
 	uint64_t listed[OUTER_MAX]; /* frames of a stack, see known.h */
 	uint64_t scratch[THREAD_SCRATCHES][OUTER_MAX];
 };

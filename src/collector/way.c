@@ -15,6 +15,7 @@ way_at_rest(const struct gate *g)
 	switch (LOAD(&g->resting)) {
 	case THREAD_READY:
 	case THREAD_LOGGING:
+	case THREAD_FLYING:
 		return WAY_READY;
 	case THREAD_SHARED:
 		return WAY_SHARED;
@@ -52,6 +53,7 @@ way_by_state(struct gate *g)
 	switch (LOAD_ACQUIRE(&g->state)) {
 	case THREAD_READY:
 	case THREAD_LOGGING:
+	case THREAD_FLYING:
 	case THREAD_SHARED:
 	case THREAD_SAMPLING:
 	case THREAD_PAUSED:
@@ -59,6 +61,7 @@ way_by_state(struct gate *g)
 		return way_at_rest(g);
 	case THREAD_BUSY:
 	case THREAD_LOGGING_BUSY:
+	case THREAD_FLYING_BUSY:
 	case THREAD_SHARED_BUSY:
 	case THREAD_OFF + 1:
 	case THREAD_CLOSING:

@@ -22,6 +22,7 @@
 #include "reader/session.h"
 #include "record/libraries.h"
 #include "record/refused.h"
+#include "report/log_lack.h"
 #include "report/words.h"
 #include "trace/infile.h"
 #include "trace/medium.h"
@@ -96,7 +97,7 @@ static void
 report_traced(struct doctor_report *r, const struct process *p,
     const struct session_brief_file *file, pid_t pid)
 {
-	char why[PLACE_WORDS_BYTES];
+	char why[PLACE_WORDS_BYTES], lack[LOG_LACK_BYTES];
 
 	report_mode(r, p, pid);
 	doctor_add(
@@ -105,6 +106,10 @@ report_traced(struct doctor_report *r, const struct process *p,
 		doctor_add(r, DOCTOR_WARN, "place",
 		    "mend the directory, or unset SEEP_DIR",
 		    "another directory was asked for, but %s", why);
+	if (log_lack_words(&p->header, lack))
+		doctor_add(r, DOCTOR_WARN, "event log",
+		    "see: man seep-record, --log", "there is no event log: %s",
+		    lack);
 	report_losses(r, &p->header);
 }
 

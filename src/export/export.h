@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "reader/events.h"
 #include "report/view.h"
 
 /* The view that a format needs, and the options that it supports. */
@@ -26,6 +27,7 @@ enum export_flags {
 	EXPORT_PACKED = 8192, /* copies files, not sites: see record/pack.h */
 	EXPORT_AGES = 16384,  /* blocks above a certain age: --older-than */
 	EXPORT_RESIDENT = 65536, /* pages that sites hold: --rss */
+	EXPORT_EVENTS = 131072,  /* has one line for each event of a log */
 };
 
 /* When the figures were read, for a server that orders profiles by that. */
@@ -33,6 +35,14 @@ struct export_moment {
 	uint64_t now_ns;       /* since 1970 */
 	uint64_t since_ns;     /* allocations were counted from then on */
 	uint64_t period_bytes; /* of samples; 0: exact */
+};
+
+/* The events of a process, which its log has completely. */
+struct export_events {
+	uint32_t process; /* number in the session */
+	/* calls `each` for every event: its result, or a negative errno */
+	int (*read)(void *context, events_each *each, void *to);
+	void *context;
 };
 
 struct export_options {
@@ -55,6 +65,7 @@ struct export_options {
 	 * no labels, remarks or figures of the peak. NULL: for a file.
 	 */
 	const struct export_moment *moment;
+	const struct export_events *events; /* EXPORT_EVENTS; NULL: none */
 };
 
 struct export_format {

@@ -5,20 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/events_out.h"
 #include "export/export.h"
 #include "export/heaptrack_plan.h"
-#include "export/locations.h"
-#include "export/modules.h"
-#include "export/strings.h"
+#include "export/heaptrack_stacks.h"
 #include "export/texts.h"
-#include "util/room.h"
 #include "report/words.h"
 #include "util/capped.h"
-#include "util/text.h"
 
 /*
- * The format has a line for each allocation and each free, but we have sums. So
- * we invent events that add up to the same sums: first the blocks that were live
+ * The format has a line for each allocation and each free. If there is an event
+ * log, they are in it (events_out.h). Otherwise we have sums. Then we invent events that add up to the same sums: first the blocks that were live
  * neither at the peak nor at the end, one by one; then those of the peak; then
  * the frees after the peak; then the allocations after it. Numbers are
  * hexadecimal and count from 1, except those of allocations, which count from 0.
@@ -30,161 +27,16 @@ enum {
 	PAGE = 4096,
 };
 
-struct trace {
-	uint32_t location, parent; /* numbers; parent 0: none */
-};
-
 struct heaptrack {
 	FILE *out;
 	const struct view *view;
-	struct strings strings; /* number + 1 in the file */
-	struct locations locations;
-	struct modules modules;
-	struct trace *traces; /* number + 1 in the file */
-	size_t trace_count, trace_room;
-	struct dict index;
+	struct heaptrack_stacks stacks;
 	uint32_t *site_traces; /* by site: number in the file */
 	uint32_t *gone;        /* by site: sizes of what goes after the peak */
 	uint32_t sizes;        /* lines "a" so far */
 	uint64_t per_line;     /* blocks */
 	uint64_t peak;         /* bytes of all */
-	int err;
 };
-
-/* ---- names ---- */
-
-/* Its number in the file; 0: none. */
-static uint32_t
-string(struct heaptrack *h, const char *text)
-{
-	size_t before = h->strings.count, len = 0;
-	uint32_t number;
-	char *clean = NULL;
-	FILE *memory;
-
-	if (!text || !*text || h->err < 0)
-		return 0;
-	h->err = strings_find(&h->strings, text, &number);
-	if (h->err < 0)
-		return 0;
-	if (number < before)
-		return number + 1;
-	memory = open_memstream(&clean, &len);
-	if (memory)
-		text_print(memory, text);
-	if (!memory || fclose(memory) != 0) {
-		free(clean);
-		h->err = -ENOMEM;
-		return 0;
-	}
-	(void)fprintf(h->out, "s %zx %s\n", len, clean);
-	free(clean);
-	return number + 1;
-}
-
-/* The number of its name: "libfoo.so+0x1b7" where no function is known. */
-static uint32_t
-name(struct heaptrack *h, const struct frame *f)
-{
-	uint32_t number;
-	char *made;
-
-	if (f->brief)
-		return string(h, f->brief);
-	made = texts_name_of(f);
-	if (!made)
-		h->err = -ENOMEM;
-	number = made ? string(h, made) : 0;
-	free(made);
-	return number;
-}
-
-static void
-put_location(struct heaptrack *h, const struct location *l)
-{
-	const struct view *v = h->view;
-	const struct frame *outer =
-	    l->count ? &v->frames[l->frames[l->count - 1]] : NULL;
-	uint32_t module = outer ? string(h, outer->module) : 0;
-	uint64_t address = 0;
-
-	if (outer && !outer->is_missing)
-		address = modules_address(&h->modules, outer);
-	for (uint32_t i = 0; i < l->count; i++) {
-		(void)name(h, &v->frames[l->frames[i]]);
-		(void)string(h, v->frames[l->frames[i]].file);
-	}
-	if (!outer)
-		(void)string(h, "(no frames)");
-	(void)fprintf(h->out, "i %" PRIx64 " %" PRIx32, address, module);
-	for (uint32_t i = 0; i < l->count; i++) {
-		const struct frame *f = &v->frames[l->frames[i]];
-
-		(void)fprintf(h->out, " %" PRIx32 " %" PRIx32 " %" PRIx32,
-		    name(h, f), string(h, f->file), f->line);
-	}
-	if (!outer)
-		(void)fprintf(
-		    h->out, " %" PRIx32 " 0 0", string(h, "(no frames)"));
-	(void)putc('\n', h->out);
-}
-
-/* ---- stacks ---- */
-
-static bool
-same_trace(const void *items, uint32_t item, const void *key)
-{
-	const struct trace *a = (const struct trace *)items + item;
-	const struct trace *b = key;
-
-	return a->location == b->location && a->parent == b->parent;
-}
-
-static uint32_t
-find_trace(struct heaptrack *h, const struct trace *fresh)
-{
-	uint32_t at;
-
-	h->err = room_make(
-	    &h->traces, &h->trace_room, h->trace_count, sizeof(*h->traces));
-	if (h->err < 0)
-		return 0;
-	h->err =
-	    dict_find(&h->index, dict_hash(fresh->location, fresh->parent, 9),
-	        same_trace, h->traces, fresh, (uint32_t)h->trace_count, &at);
-	if (h->err < 0)
-		return 0;
-	if (at == h->trace_count) {
-		h->traces[h->trace_count++] = *fresh;
-		(void)fprintf(h->out, "t %" PRIx32 " %" PRIx32 "\n",
-		    fresh->location + 1, fresh->parent);
-	}
-	return at + 1;
-}
-
-/* From the outermost location on; its number in the file. */
-static uint32_t
-put_stack(struct heaptrack *h, const struct view_site *s)
-{
-	uint32_t numbers[STACKS_MAX_FRAMES];
-	uint32_t at = 0, n = 0, parent = 0;
-
-	do {
-		size_t before = h->locations.count;
-
-		h->err =
-		    locations_next(&h->locations, h->view, s, &at, &numbers[n]);
-		if (h->err < 0)
-			return 0;
-		if (numbers[n] == before)
-			put_location(h, &h->locations.list[before]);
-		n++;
-	} while (at < s->frame_count && n < STACKS_MAX_FRAMES);
-	while (n-- > 0 && h->err == 0)
-		parent = find_trace(h,
-		    &(struct trace){.location = numbers[n], .parent = parent});
-	return parent;
-}
 
 /* ---- events ---- */
 
@@ -392,38 +244,60 @@ put_file(struct heaptrack *h, const struct export_options *o)
 	}
 	choose_lines(h);
 	put_head(h, first, o);
-	for (size_t i = 0; i < h->view->site_count && h->err == 0; i++)
-		h->site_traces[i] = put_stack(h, &h->view->sites[i]);
-	if (h->err == 0 && h->view->site_count > 0)
+	for (size_t i = 0; i < h->view->site_count && h->stacks.err == 0; i++)
+		h->site_traces[i] =
+		    heaptrack_stacks_put(&h->stacks, &h->view->sites[i]);
+	if (h->stacks.err == 0 && h->view->site_count > 0)
 		put_events(h, peak_ns < end_ns ? peak_ns : end_ns, end_ns);
+}
+
+static int
+write_sums(FILE *out, const struct view *v, const struct export_options *o)
+{
+	struct heaptrack h = {.out = out, .view = v};
+	int err = heaptrack_stacks_init(&h.stacks, out, v);
+
+	h.site_traces = calloc(v->site_count + 1, sizeof(*h.site_traces));
+	h.gone = calloc(v->site_count + 1, sizeof(*h.gone));
+	if (!h.site_traces || !h.gone)
+		err = -ENOMEM;
+	if (err == 0) {
+		put_file(&h, o);
+		err = h.stacks.err;
+	}
+	heaptrack_stacks_release(&h.stacks);
+	free(h.site_traces);
+	free(h.gone);
+	return err;
+}
+
+static int
+write_events(FILE *out, const struct view *v, const struct export_options *o)
+{
+	struct events_out *events;
+	int err = events_out_new(out, v, o->events->process,
+	    EVENTS_OUT_HEAPTRACK, o->version, &events);
+
+	if (err < 0)
+		return err;
+	events_out_begin(events);
+	err = o->events->read(o->events->context, events_out_put, events);
+	events_out_free(events);
+	return err;
 }
 
 static int
 write_heaptrack(FILE *out, const struct view *v, const struct export_options *o)
 {
-	struct heaptrack h = {.out = out, .view = v};
+	int err = o->events ? write_events(out, v, o) : write_sums(out, v, o);
 
-	h.err = modules_init(&h.modules, v->session);
-	h.site_traces = calloc(v->site_count + 1, sizeof(*h.site_traces));
-	h.gone = calloc(v->site_count + 1, sizeof(*h.gone));
-	if (!h.site_traces || !h.gone)
-		h.err = -ENOMEM;
-	if (h.err == 0)
-		put_file(&h, o);
-	modules_release(&h.modules);
-	strings_release(&h.strings);
-	locations_release(&h.locations);
-	dict_release(&h.index);
-	free(h.traces);
-	free(h.site_traces);
-	free(h.gone);
-	return h.err < 0 ? h.err : ferror(out) ? -EIO : 0;
+	return err < 0 ? err : ferror(out) ? -EIO : 0;
 }
 
 const struct export_format export_heaptrack = {
     .name = "heaptrack",
     .extension = ".heaptrack",
     .what = "heaptrack's file: heaptrack_print, heaptrack_gui",
-    .flags = EXPORT_DEAD | EXPORT_DEPTH,
+    .flags = EXPORT_DEAD | EXPORT_DEPTH | EXPORT_EVENTS,
     .write = write_heaptrack,
 };

@@ -158,8 +158,10 @@ html_write_sessions(FILE *out, const struct html_session *sessions,
 		err = -ESRCH;
 	for (size_t i = 0; i < count && err == 0; i++) {
 		err = view_new(sessions[i].session, names, &all, &views[i]);
-		inputs[i] = (struct html_input){
-		    .view = views[i], .title = sessions[i].title};
+		inputs[i] = (struct html_input){.view = views[i],
+		    .title = sessions[i].title,
+		    .names = names,
+		    .filters = &all};
 	}
 	if (err == 0) {
 		noted.pid = options->pid;

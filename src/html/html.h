@@ -11,6 +11,9 @@ struct html_input {
 	/* of VIEW_ALL with keep_suppressed, each site by itself */
 	const struct view *view;
 	const char *title; /* the name that the user gave; NULL: none */
+	/* with what mappings by caller are shown; NULL: they are not */
+	struct names *names;
+	const struct view_options *filters;
 };
 
 struct html_session {

@@ -7,7 +7,9 @@
 
 #include "html/html_parts.h"
 #include "reader/losses.h"
+#include "json/inventory_json.h"
 #include "json/json.h"
+#include "json/mappings.h"
 #include "json/processes.h"
 #include "json/rss_json.h"
 #include "json/sites.h"
@@ -209,6 +211,19 @@ write_group(FILE *out, const struct html_group *g)
 	return write_summary(out, p);
 }
 
+/* As in the JSON report, with frames in full: there are few. */
+static int
+write_mappings(FILE *out, const struct html *h, const struct html_group *g)
+{
+	const struct html_input *in = &h->inputs[g->input];
+	struct json_writer w = {0};
+
+	if (!in->names)
+		return 0;
+	return json_mappings(
+	    out, in->view->session, g->process, in->names, in->filters, &w);
+}
+
 /* ---- all ---- */
 
 static void
@@ -286,6 +301,26 @@ write_temporary(FILE *out, const struct html *h)
 		json_sites_temporary(out, h->inputs[most].view);
 }
 
+/* Of a page with one input: that of the process that had most memory. */
+static int
+write_inventory(FILE *out, const struct html *h)
+{
+	const struct process *found = NULL;
+
+	for (size_t i = 0; i < h->group_count && h->input_count == 1; i++) {
+		const struct process *p = h->groups[i].process;
+		const struct inventory *v = p->inventory;
+
+		if (v &&
+		    (!found ||
+		        v->all.bytes + v->counted.bytes >
+		            found->inventory->all.bytes +
+		                found->inventory->counted.bytes))
+			found = p;
+	}
+	return found ? inventory_json_page(out, found) : 0;
+}
+
 static int
 write_head(FILE *out, struct html *h)
 {
@@ -311,6 +346,8 @@ write_head(FILE *out, struct html *h)
 		(void)fputs(i ? ",\n" : "\n", out);
 		err = write_group(out, &h->groups[i]);
 		if (err == 0)
+			err = write_mappings(out, h, &h->groups[i]);
+		if (err == 0)
 			err = html_verdict_group(out, h, i);
 		(void)putc('}', out);
 	}
@@ -320,6 +357,8 @@ write_head(FILE *out, struct html *h)
 	html_verdict_rows(out, h);
 	if (o->census)
 		(void)fputs(o->census, out);
+	else if (err == 0)
+		err = write_inventory(out, h);
 	write_words(out);
 	write_strings(out, &h->frames);
 	json_key(out, "columns");

@@ -44,6 +44,10 @@ put_census(FILE *out, const struct census *c, const struct by_type *t,
 	if (t) {
 		put_sum(out, "untyped", t->none.blocks, t->none.bytes);
 		put_sum(out, "filtered", t->filtered.blocks, t->filtered.bytes);
+		json_key(out, "known_twice");
+		(void)fprintf(out,
+		    "{\"agree\":%" PRIu64 ",\"differ\":%" PRIu64 "}",
+		    t->both_agree, t->both_differ);
 	}
 	if (t && t->is_compared) {
 		json_number(

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "json/figures.h"
+#include "json/log_json.h"
 #include "json/mappings.h"
 #include "json/program_reports.h"
 #include "json/rss_json.h"
@@ -231,6 +232,7 @@ json_processes_put(FILE *out, const struct session *s, const struct process *p,
 	json_sites_sum(out, "filtered", &v->filtered);
 	json_sites_sum(out, "suppressed", &v->suppressed);
 	json_older_process(out, o.older, p);
+	log_json_process(out, p);
 	verdict_json_process(out, s, p);
 	score_json_process(out, s, p);
 	rss_json_process(out, p);

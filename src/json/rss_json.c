@@ -60,6 +60,7 @@ point(FILE *out, const struct residence *r, const char *comma)
 {
 	(void)fprintf(
 	    out, "%s{\"time_ms\":%" PRIu64, comma, r->time_ns / 1000000);
+	json_number(out, "took_ms", r->took_ns / 1000000);
 	json_number(out, "live_bytes", r->classes[RESIDENCE_LIVE]);
 	json_number(out, "heap_bytes", residence_heap(r));
 	json_number(out, "rss_bytes", r->rss_bytes);

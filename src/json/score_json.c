@@ -32,7 +32,8 @@ put_forecast(FILE *out, const struct score_list *l)
 	json_number(out, "limit_bytes", l->limit.limit);
 	json_number(out, "used_bytes", l->limit.used);
 	(void)fprintf(out,
-	    ",\"hours\":%.3f,\"hours_low\":%.3f,\"hours_high\":%.3f}",
+	    ",\"hours\":%.3f,\"hours_low\":%.3f,\"hours_high\":%.3f"
+	    ",\"of\":\"heap\"}",
 	    l->forecast.hours, l->forecast.low, l->forecast.high);
 }
 
@@ -65,6 +66,11 @@ score_json_process(FILE *out, const struct session *s, const struct process *p)
 	(void)fprintf(out,
 	    ",\"rate\":%.0f,\"rate_low\":%.0f,\"rate_high\":%.0f", l.rate.bytes,
 	    l.rate.low, l.rate.high);
+	json_key(out, "outside_rate");
+	if (l.has_outside)
+		(void)fprintf(out, "%.0f", l.outside);
+	else
+		(void)fputs("null", out);
 	put_forecast(out, &l);
 	(void)putc('}', out);
 }

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 
 #include "json/figures.h"
+#include "json/inventory_json.h"
+#include "json/log_json.h"
 #include "json/rss_json.h"
 #include "json/verdict_json.h"
 #include "report/ages.h"
@@ -132,7 +134,9 @@ short_site(FILE *out, const struct view *v, const struct view_site *s,
 	number_unless_zero(out, "temporary_blocks", f->temporary_blocks);
 	number_unless_zero(out, "temporary_bytes", f->temporary_bytes);
 	rss_json_site(out, p, f);
+	inventory_json_site(out, p, s->id);
 	json_older_site(out, older, f, true);
+	log_json_site(out, v, s);
 	if (s->verdict || s->score) {
 		json_key(out, "verdict");
 		verdict_json_site(out, v, s);
@@ -182,7 +186,9 @@ site(FILE *out, const struct view *v, const struct view_site *s,
 	json_number(out, "temporary_blocks", f->temporary_blocks);
 	json_number(out, "temporary_bytes", f->temporary_bytes);
 	rss_json_site(out, p, f);
+	inventory_json_site(out, p, s->id);
 	json_older_site(out, older, f, false);
+	log_json_site(out, v, s);
 	json_key(out, "verdict");
 	verdict_json_site(out, v, s);
 	series_list_put(out, series, s->site);
@@ -232,11 +238,14 @@ out:
 void
 json_sites_temporary(FILE *out, const struct view *v)
 {
-	if (v->temporary_ticks > 0)
+	if (v->temporary_ticks > 0 && !v->within)
 		json_number(
 		    out, "temporary_within_ms", ages_temporary_ns(v) / 1000000);
 	else
 		(void)fputs(",\"temporary_within_ms\":null", out);
+	if (v->within)
+		json_number(out, "temporary_within_allocations",
+		    lifetimes_within(v->within));
 }
 
 void

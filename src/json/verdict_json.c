@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "json/frames_table.h"
+#include "report/score_began.h"
 #include "score/score.h"
 #include "util/capped.h"
 #include "util/json_put.h"
@@ -100,6 +101,25 @@ verdict_json_part(FILE *out, const struct view *v, const struct view_site *s,
 	(void)putc('}', out);
 }
 
+/* When it began as a time, and what was near; null: with the process. */
+static void
+put_began(FILE *out, const struct view *v, const struct view_site *s)
+{
+	struct score_began b = {0};
+	bool is_late = score_began(v->session, s->process, s->score, &b);
+
+	(void)fprintf(out, ",\"began_s\":%.1f", s->score->began_s);
+	json_time(out, "began", b.time_ns); /* null if it is 0 */
+	json_key(out, "began_near");
+	if (!is_late || !b.near_kind) {
+		(void)fputs("null", out);
+		return;
+	}
+	(void)fprintf(out, "{\"kind\":\"%s\"", b.near_kind);
+	json_text(out, "label", b.near_label);
+	(void)fprintf(out, ",\"after_s\":%.1f}", b.after_s);
+}
+
 /* Ages alone: what leaks or grows may still be reachable. */
 void
 verdict_json_score(FILE *out, const struct view *v, const struct view_site *s,
@@ -130,7 +150,7 @@ verdict_json_score(FILE *out, const struct view *v, const struct view_site *s,
 		    ",\"siblings_freed\":%.6f,\"siblings_within_s\":%.1f",
 		    x->freed_share, x->within_s);
 	if (is_bad)
-		(void)fprintf(out, ",\"began_s\":%.1f", x->began_s);
+		put_began(out, v, s);
 	if (x->class == SCORE_STEADY)
 		(void)fprintf(out, ",\"built_s\":%.1f", x->built_s);
 	freed_by(out, v, s);

@@ -194,6 +194,9 @@ join_process(struct join *j, size_t at, struct process *next)
 		before->points = next->points;
 		before->point_count = next->point_count;
 		next->points = NULL;
+		if (err == 0)
+			err = process_join_residence(next, before);
+		process_take_residence(before, next);
 		forget(j, next, points - before->point_count);
 		return err;
 	}
@@ -209,6 +212,10 @@ join_process(struct join *j, size_t at, struct process *next)
 	if (!next->aging) {
 		next->aging = before->aging;
 		before->aging = NULL;
+	}
+	if (!next->inventory) {
+		next->inventory = before->inventory;
+		before->inventory = NULL;
 	}
 	if (!next->verdicts) {
 		next->verdicts = before->verdicts;

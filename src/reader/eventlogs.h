@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "trace/logcode.h"
+#include "trace/logindex.h"
 #include "util/fault.h"
 
 /* A result other than 0 ends the reading. */
@@ -20,6 +20,36 @@ typedef int eventlogs_each(void *context, const struct logcode *c);
  */
 int eventlogs_read(const char *path, eventlogs_each *each, void *context,
     bool *ret_damaged, struct fault *where);
+
+/*
+ * The same, but entries of a recording that have an index need not be read. The
+ * head is that of the entry.
+ */
+enum eventlogs_way {
+	EVENTLOGS_READ,
+	EVENTLOGS_SKIP, /* `skip` gets its index instead */
+	EVENTLOGS_DROP, /* nothing of it is wanted */
+};
+
+struct eventlogs_wish {
+	eventlogs_each *each;
+	/* both NULL: everything is read */
+	enum eventlogs_way (*choose)(
+	    void *context, const struct logcode_head *h);
+	int (*skip)(void *context, const struct logindex *x);
+	void *context;
+};
+
+struct eventlogs_result {
+	bool is_damaged;     /* a part cannot be read */
+	bool is_index_wrong; /* an index differs from its entry: is_damaged */
+	uint64_t read, skipped, dropped; /* entries */
+};
+
+/* INPUT of a command line: a path, or the pid of a running process (path NULL). */
+int eventlogs_read_by(const char *path, pid_t pid,
+    const struct eventlogs_wish *wish, struct eventlogs_result *ret,
+    struct fault *where);
 
 /* The same for a running process. */
 int eventlogs_read_pid(pid_t pid, eventlogs_each *each, void *context,

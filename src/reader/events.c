@@ -6,32 +6,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "reader/logblocks.h"
+#include "reader/logsites.h"
+#include "reader/logwords.h"
 #include "trace/log.h"
+#include "util/capped.h"
+#include "util/dict.h"
 #include "util/room.h"
 
-enum { FIRST_BITS = 10 };
-
-/* A block that lives; name 0: the place is free. */
-struct block {
-	uint32_t name, site;
-	uint64_t size, born;
+/* Allocations that a thread has made so far. */
+struct thread {
+	uint32_t thread;
+	uint32_t ordinal;
 };
 
-/* The live blocks of one process, by name: open addressing. */
-struct blocks {
+struct member {
 	uint8_t uuid[16];
-	struct block *at;
-	unsigned bits;
-	size_t count;
+	struct events_sums sums;
+	struct logblocks blocks;
+	struct logsites sites;
+	struct dict by_thread;
+	struct thread *threads;
+	size_t thread_count, thread_room;
+	bool is_cut; /* some of its events are later than the cut */
 };
 
 struct events {
 	events_each *each;
 	void *context;
-	struct blocks *processes;
+	struct dict by_uuid;
+	struct member *members;
 	size_t count, room;
-	struct events_sums sums;
+	bool counts_sites;
+	bool is_cut;
+	uint64_t base_ns, until_ms; /* of the cut */
+};
+
+/* An entry while it is fed. */
+struct feeding {
+	struct events *events;
+	struct member *member;
+	uint32_t thread; /* number in member->threads, of the last event */
+	uint64_t mark;   /* of a block that is gone, or has none yet */
 };
 
 int
@@ -52,271 +68,370 @@ events_free(struct events *e)
 {
 	if (!e)
 		return;
-	for (size_t i = 0; i < e->count; i++)
-		free(e->processes[i].at);
-	free(e->processes);
+	for (size_t i = 0; i < e->count; i++) {
+		logblocks_release(&e->members[i].blocks);
+		logsites_release(&e->members[i].sites);
+		dict_release(&e->members[i].by_thread);
+		free(e->members[i].threads);
+	}
+	dict_release(&e->by_uuid);
+	free(e->members);
 	free(e);
 }
 
-struct events_sums
-events_sums(const struct events *e)
+void
+events_cut(struct events *e, uint64_t base_ns, uint64_t until_ms)
 {
-	return e->sums;
+	e->is_cut = true;
+	e->base_ns = base_ns;
+	e->until_ms = until_ms;
 }
 
-/* ---- live blocks ---- */
-
-static size_t
-slot_of(const struct blocks *b, uint32_t name)
+void
+events_count_sites(struct events *e)
 {
-	return (size_t)(hash_mix(name, 1) >> (64 - b->bits));
+	e->counts_sites = true;
 }
 
-/* The place of this block, or the free place where it would be. */
-static struct block *
-find(const struct blocks *b, uint32_t name)
+uint64_t
+events_time_ms(
+    const struct logcode_head *process, uint64_t tick, uint64_t base_ns)
 {
-	size_t mask = ((size_t)1 << b->bits) - 1, i = slot_of(b, name);
+	uint64_t start = process->start_monotonic_ns;
 
-	while (b->at[i].name != 0 && b->at[i].name != name)
-		i = (i + 1) & mask;
-	return &b->at[i];
+	start = start > base_ns ? start - base_ns : 0;
+	if (tick > UINT64_MAX / LOG_TICK_NS / 2 || start > UINT64_MAX / 2)
+		return UINT64_MAX / 1000000;
+	return (start + tick * LOG_TICK_NS) / 1000000;
 }
 
-static int
-grow(struct blocks *b)
-{
-	struct block *old = b->at;
-	size_t count = old ? (size_t)1 << b->bits : 0;
-	unsigned bits = old ? b->bits + 1 : FIRST_BITS;
-	struct block *more = calloc((size_t)1 << bits, sizeof(*more));
+/* ---- processes and threads ---- */
 
-	if (!more)
-		return -ENOMEM;
-	b->at = more;
-	b->bits = bits;
-	for (size_t i = 0; i < count; i++)
-		if (old[i].name != 0)
-			*find(b, old[i].name) = old[i];
-	free(old);
-	return 0;
-}
-
-static int
-put(struct blocks *b, const struct block *one)
-{
-	struct block *to;
-
-	if ((!b->at || b->count >= ((size_t)1 << b->bits) / 4 * 3) &&
-	    grow(b) < 0)
-		return -ENOMEM;
-	if (!b->at)
-		return -ENOMEM; /* grow() has made it; for the analyzer */
-	to = find(b, one->name);
-	b->count += to->name == 0;
-	*to = *one;
-	return 0;
-}
-
-/* Removes a block; those behind it that it was in the way of move up. */
 static bool
-take(struct blocks *b, uint32_t name, struct block *ret)
+same_uuid(const void *items, uint32_t item, const void *key)
 {
-	size_t mask, hole, i;
-	struct block *at;
+	const struct member *m = items;
 
-	if (!b->at || name == 0)
-		return false;
-	mask = ((size_t)1 << b->bits) - 1;
-	at = find(b, name);
-	if (at->name == 0)
-		return false;
-	*ret = *at;
-	hole = (size_t)(at - b->at);
-	for (i = (hole + 1) & mask; b->at[i].name != 0; i = (i + 1) & mask) {
-		size_t home = slot_of(b, b->at[i].name);
-
-		if (((i - home) & mask) < ((i - hole) & mask))
-			continue;
-		b->at[hole] = b->at[i];
-		hole = i;
-	}
-	memset(&b->at[hole], 0, sizeof(b->at[hole]));
-	b->count--;
-	return true;
+	return memcmp(m[item].uuid, key, 16) == 0;
 }
 
-static struct blocks *
-blocks_of(struct events *e, const uint8_t uuid[16])
+static bool
+same_thread(const void *items, uint32_t item, const void *key)
 {
-	for (size_t i = e->count; i-- > 0;)
-		if (memcmp(e->processes[i].uuid, uuid, 16) == 0)
-			return &e->processes[i];
-	if (room_make(
-	        &e->processes, &e->room, e->count, sizeof(*e->processes)) < 0)
+	const struct thread *t = items;
+
+	return t[item].thread == *(const uint32_t *)key;
+}
+
+static struct member *
+member_of(struct events *e, const uint8_t uuid[16])
+{
+	uint32_t number;
+
+	if (room_make(&e->members, &e->room, e->count, sizeof(*e->members)) <
+	        0 ||
+	    dict_find(&e->by_uuid, dict_hash_bytes(uuid, 16), same_uuid,
+	        e->members, uuid, (uint32_t)e->count, &number) < 0)
 		return NULL;
-	memset(&e->processes[e->count], 0, sizeof(*e->processes));
-	memcpy(e->processes[e->count].uuid, uuid, 16);
-	return &e->processes[e->count++];
+	if (number == e->count) {
+		memset(&e->members[e->count], 0, sizeof(*e->members));
+		memcpy(e->members[e->count++].uuid, uuid, 16);
+	}
+	return &e->members[number];
 }
 
-/* ---- words ---- */
-
-/* Words of a run, and where we are in it. */
-struct words {
-	const uint64_t *at, *end;
-	uint32_t name; /* of *at */
-};
-
-static bool
-next_is(const struct words *w, enum log_type type)
+/* NULL: out of memory. */
+static struct thread *
+thread_of(struct feeding *f, uint32_t thread)
 {
-	return w->at < w->end && log_tag(*w->at) == LOG_TAG_OTHER &&
-	    log_type(*w->at) == type;
+	struct member *m = f->member;
+	uint32_t number;
+
+	if (f->thread < m->thread_count &&
+	    m->threads[f->thread].thread == thread)
+		return &m->threads[f->thread];
+	if (room_make(&m->threads, &m->thread_room, m->thread_count,
+	        sizeof(*m->threads)) < 0 ||
+	    dict_find(&m->by_thread, dict_hash(thread, 0, 0), same_thread,
+	        m->threads, &thread, (uint32_t)m->thread_count, &number) < 0)
+		return NULL;
+	if (number == m->thread_count)
+		m->threads[m->thread_count++] =
+		    (struct thread){.thread = thread};
+	f->thread = number;
+	return &m->threads[number];
 }
 
-static uint64_t
-next(struct words *w)
-{
-	w->name++;
-	return *w->at++;
-}
+/* ---- events ---- */
 
-/* The rest of an allocation, behind its first word. */
-static void
-rest_of(struct words *w, uint64_t word, struct events_event *ev)
+static int
+count_free(struct events *e, struct member *m, uint32_t site, uint64_t size)
 {
-	ev->site = log_site(word);
-	ev->size = log_size(word);
-	if (ev->size == LOG_LARGE && next_is(w, LOG_SIZE))
-		ev->size = log_payload(next(w));
-	if (next_is(w, LOG_ADDRESS))
-		ev->address = log_payload(next(w));
+	struct logindex_site *row;
+
+	if (!e->counts_sites)
+		return 0;
+	row = logsites_row(&m->sites, site);
+	if (!row)
+		return -ENOMEM;
+	logsites_free(row, size);
+	return 0;
 }
 
 static int
-tell(struct events *e, struct blocks *b, struct events_event *ev)
+count_alloc(struct events *e, struct member *m, uint32_t site, uint64_t size)
 {
-	struct block old, one;
-	int err = 0;
+	struct logindex_site *row;
 
-	if (ev->kind == EVENTS_FREE || ev->kind == EVENTS_REALLOC) {
-		ev->was_found = take(b, ev->name, &old);
-		if (ev->was_found) {
-			ev->old_site = old.site;
-			ev->old_size = old.size;
-			ev->born = old.born;
-		}
-		e->sums.orphans += !ev->was_found;
-		e->sums.frees++;
+	if (!e->counts_sites)
+		return 0;
+	row = logsites_row(&m->sites, site);
+	if (!row)
+		return -ENOMEM;
+	logsites_alloc(row, size);
+	return 0;
+}
+
+/* What the freed or resized block was. */
+static int
+find_old(struct feeding *f, struct events_event *ev, const struct thread *t)
+{
+	struct member *m = f->member;
+	struct logblocks_block old;
+
+	m->sums.frees++;
+	ev->was_found = logblocks_take(&m->blocks, ev->name, &old);
+	if (!ev->was_found) {
+		m->sums.orphans++;
+		return 0;
 	}
-	if (ev->kind == EVENTS_FREE && ev->was_found) {
+	ev->old_site = old.site;
+	ev->old_size = old.size;
+	ev->old_address = old.address;
+	ev->born = old.born;
+	f->mark = old.mark;
+	/* thread 0 stands for several */
+	ev->is_same_thread =
+	    old.thread == ev->thread && ev->thread != 0 && old.ordinal != 0;
+	ev->between = t->ordinal - old.ordinal;
+	if (ev->kind == EVENTS_FREE) {
 		ev->site = ev->old_site;
 		ev->size = ev->old_size;
 	}
-	if (ev->kind == EVENTS_ALLOC || ev->kind == EVENTS_REALLOC) {
-		one = (struct block){.name = ev->name,
-		    .site = ev->site,
-		    .size = ev->size,
-		    .born = ev->kind == EVENTS_REALLOC && ev->was_found
-		        ? ev->born
-		        : ev->tick};
-		e->sums.allocations++;
-		err = put(b, &one);
-	}
-	e->sums.inherited += ev->kind == EVENTS_INHERITED;
-	e->sums.unlogged += ev->kind == EVENTS_UNLOGGED;
-	e->sums.lost += ev->kind == EVENTS_GAP ? ev->count : 0;
-	return err < 0 ? err : e->each(e->context, ev);
-}
-
-/* One event; false: these words are none. */
-static bool
-read_other(struct words *w, uint64_t word, uint64_t *tick,
-    struct events_event *ev, uint64_t *strange)
-{
-	switch (log_type(word)) {
-	case LOG_TICK:
-		if (log_payload(word) >= *tick)
-			*tick = log_payload(word);
-		else
-			(*strange)++;
-		return false;
-	case LOG_GAP:
-		ev->kind = EVENTS_GAP;
-		ev->count = log_payload(word);
-		return true;
-	case LOG_REALLOC:
-		if (w->at == w->end || log_tag(*w->at) != LOG_TAG_ALLOC)
-			break;
-		ev->kind = EVENTS_REALLOC;
-		ev->name = log_name(word);
-		word = next(w);
-		rest_of(w, word, ev);
-		return true;
-	case LOG_INHERITED:
-	case LOG_UNNAMED:
-		ev->kind = log_type(word) == LOG_INHERITED ? EVENTS_INHERITED
-		                                           : EVENTS_UNLOGGED;
-		ev->site =
-		    (uint32_t)log_payload(word) & ((1u << LOG_SITE_BITS) - 1);
-		if (next_is(w, LOG_SIZE))
-			ev->size = log_payload(next(w));
-		return true;
-	case LOG_NOTHING:
-		return false;
-	default:
-		break;
-	}
-	(*strange)++;
-	return false;
+	return count_free(f->events, m, old.site, old.size);
 }
 
 static int
-feed_run(struct events *e, struct blocks *b, const struct logcode_head *h,
-    const struct logcode_run *r, const uint64_t *words)
+put_block(struct feeding *f, struct events_event *ev, struct thread *t)
 {
-	struct words w = {
-	    words, words + r->words, (r->number << LOG_INDEX_BITS) + r->index};
-	uint64_t tick = r->tick;
+	struct member *m = f->member;
+	struct logblocks_block *at;
+	const struct logblocks_block one = {.name = ev->name,
+	    .site = ev->site,
+	    .size = ev->size,
+	    .born = ev->kind == EVENTS_REALLOC && ev->was_found ? ev->born
+	                                                        : ev->tick,
+	    .thread = ev->thread,
+	    .ordinal = ++t->ordinal,
+	    .address = ev->address,
+	    .mark = f->mark};
+	int err;
+
+	m->sums.allocations++;
+	err = count_alloc(f->events, m, ev->site, ev->size);
+	if (err < 0 || ev->name == 0)
+		return err;
+	err = logblocks_put(&m->blocks, &one);
+	at = err < 0 ? NULL : logblocks_find(&m->blocks, ev->name);
+	if (at)
+		ev->mark = &at->mark;
+	return err;
+}
+
+static bool
+is_left_out(const struct feeding *f, const struct events_event *ev)
+{
+	const struct events *e = f->events;
+
+	if (!e->is_cut)
+		return false;
+	if (events_time_ms(ev->process, ev->tick, e->base_ns) > e->until_ms) {
+		f->member->is_cut = true;
+		return true;
+	}
+	/* its allocation was left out, because every free comes after it */
+	return (ev->kind == EVENTS_FREE || ev->kind == EVENTS_REALLOC) &&
+	    !logblocks_find(&f->member->blocks, ev->name);
+}
+
+static int
+see(void *context, struct events_event *ev)
+{
+	struct feeding *f = context;
+	struct events *e = f->events;
+	struct member *m = f->member;
+	struct thread *t;
 	int err = 0;
 
-	while (err == 0 && w.at < w.end) {
-		struct events_event ev = {.process = h,
-		    .thread = r->thread,
-		    .tid = r->tid,
-		    .name = w.name};
-		uint64_t word = next(&w);
-		bool is_event = true;
-
-		if (log_tag(word) == LOG_TAG_ALLOC) {
-			ev.kind = EVENTS_ALLOC;
-			rest_of(&w, word, &ev);
-		} else if (log_tag(word) == LOG_TAG_FREE) {
-			ev.kind = EVENTS_FREE;
-			ev.name = log_name(word);
-		} else {
-			ev.name = 0;
-			is_event = log_tag(word) == LOG_TAG_OTHER &&
-			    read_other(&w, word, &tick, &ev, &e->sums.strange);
-		}
-		ev.tick = tick;
-		if (is_event)
-			err = tell(e, b, &ev);
+	if (is_left_out(f, ev))
+		return 0;
+	t = thread_of(f, ev->thread);
+	if (!t)
+		return -ENOMEM;
+	f->mark = 0;
+	ev->mark = &f->mark;
+	if (ev->kind == EVENTS_FREE || ev->kind == EVENTS_REALLOC)
+		err = find_old(f, ev, t);
+	if (err == 0 &&
+	    (ev->kind == EVENTS_ALLOC || ev->kind == EVENTS_REALLOC))
+		err = put_block(f, ev, t);
+	m->sums.inherited += ev->kind == EVENTS_INHERITED;
+	m->sums.unlogged += ev->kind == EVENTS_UNLOGGED;
+	if (ev->kind == EVENTS_GAP) {
+		m->sums.lost = capped_sum(m->sums.lost, ev->count);
+		t->ordinal += (uint32_t)ev->count;
 	}
-	return err;
+	return err < 0 || !e->each ? err : e->each(e->context, ev);
 }
 
 int
 events_feed(struct events *e, const struct logcode *c)
 {
-	struct blocks *b = blocks_of(e, c->head.uuid);
-	const uint64_t *words = c->words;
-	int err = b ? 0 : -ENOMEM;
+	struct feeding f = {.events = e, .thread = UINT32_MAX};
 
-	for (uint32_t i = 0; err == 0 && i < c->head.runs; i++) {
-		err = feed_run(e, b, &c->head, &c->runs[i], words);
-		words += c->runs[i].words;
+	f.member = member_of(e, c->head.uuid);
+	if (!f.member)
+		return -ENOMEM;
+	return logwords_read(c, see, &f, &f.member->sums.strange);
+}
+
+/* ---- by the index ---- */
+
+/* Removes a block that the entry freed or resized, and counts it as freed. */
+static int
+take_old(struct events *e, struct member *m, uint32_t name,
+    struct logblocks_block *ret, bool *ret_found)
+{
+	*ret_found = logblocks_take(&m->blocks, name, ret);
+	if (*ret_found)
+		return count_free(e, m, ret->site, ret->size);
+	m->sums.orphans += !e->is_cut; /* as is_left_out() */
+	return 0;
+}
+
+static int
+skip_block(struct member *m, const struct logindex_block *b, uint64_t born)
+{
+	/* thread and ordinal are not known */
+	const struct logblocks_block one = {
+	    .name = b->name, .site = b->site, .size = b->size, .born = born};
+
+	return b->name ? logblocks_put(&m->blocks, &one) : 0;
+}
+
+static int
+skip_blocks(struct events *e, struct member *m, const struct logindex *x)
+{
+	struct logblocks_block old;
+	bool found;
+	int err = 0;
+
+	for (uint32_t i = 0; i < x->head.gone && err == 0; i++)
+		err = take_old(e, m, x->gone[i], &old, &found);
+	for (uint32_t i = 0; i < x->head.moved && err == 0; i++) {
+		err = take_old(e, m, x->moved[i].name, &old, &found);
+		if (err == 0 && (found || !e->is_cut))
+			err = skip_block(m, &x->moved[i],
+			    found ? old.born : x->moved[i].tick);
 	}
+	for (uint32_t i = 0; i < x->head.born && err == 0; i++)
+		err = skip_block(m, &x->born[i], x->born[i].tick);
 	return err;
+}
+
+static int
+skip_sites(struct events *e, struct member *m, const struct logindex *x)
+{
+	for (uint32_t i = 0; e->counts_sites && i < x->head.sites; i++) {
+		struct logindex_site *row =
+		    logsites_row(&m->sites, x->sites[i].site);
+
+		if (!row)
+			return -ENOMEM;
+		logsites_add(row, &x->sites[i]);
+	}
+	return 0;
+}
+
+static void
+add_sums(struct events_sums *to, const struct events_sums *from)
+{
+	to->allocations = capped_sum(to->allocations, from->allocations);
+	to->frees = capped_sum(to->frees, from->frees);
+	to->inherited = capped_sum(to->inherited, from->inherited);
+	to->unlogged = capped_sum(to->unlogged, from->unlogged);
+	to->lost = capped_sum(to->lost, from->lost);
+	to->orphans = capped_sum(to->orphans, from->orphans);
+	to->strange = capped_sum(to->strange, from->strange);
+}
+
+int
+events_skip(struct events *e, const struct logindex *x)
+{
+	const struct events_sums sums = {.allocations = x->head.allocations,
+	    .frees = x->head.frees,
+	    .inherited = x->head.inherited,
+	    .unlogged = x->head.unlogged,
+	    .lost = x->head.lost,
+	    .orphans = x->head.orphans,
+	    .strange = x->head.strange};
+	struct member *m = member_of(e, x->head.log.uuid);
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	add_sums(&m->sums, &sums);
+	err = skip_sites(e, m, x);
+	return err < 0 ? err : skip_blocks(e, m, x);
+}
+
+int
+events_drop(struct events *e, const struct logcode_head *h)
+{
+	struct member *m = member_of(e, h->uuid);
+
+	if (!m)
+		return -ENOMEM;
+	m->is_cut = true;
+	return 0;
+}
+
+/* ---- results ---- */
+
+struct events_sums
+events_sums(const struct events *e)
+{
+	struct events_sums sums = {0};
+
+	for (size_t i = 0; i < e->count; i++)
+		add_sums(&sums, &e->members[i].sums);
+	return sums;
+}
+
+bool
+events_process(
+    const struct events *e, const uint8_t uuid[16], struct events_process *ret)
+{
+	const struct member *m;
+	uint32_t number;
+
+	if (!dict_look(&e->by_uuid, dict_hash_bytes(uuid, 16), same_uuid,
+	        e->members, uuid, &number))
+		return false;
+	m = &e->members[number];
+	*ret = (struct events_process){.sums = m->sums,
+	    .blocks = &m->blocks,
+	    .sites = &m->sites,
+	    .is_whole = !m->is_cut};
+	return true;
 }

@@ -122,24 +122,42 @@ add_level(struct list *l, const struct level *x)
 		add(l, AGING_LIMIT_GROUP_HIGH, limit, used);
 }
 
-static void
-add_groups(struct list *l, pid_t pid)
+/* Of version 1, a group may not count what the groups below it use. */
+static bool
+counts_below(const struct level *x)
 {
-	struct procfs_group g;
-	struct level x;
+	uint64_t yes;
 
-	if (procfs_group_of(pid, &g) < 0 || !g.memory[0])
-		return;
-	x = (struct level){
-	    .path = g.memory, .len = strlen(g.memory), .is_v2 = g.is_v2};
-	for (int i = 0; i < LEVELS_MAX && x.len >= g.root_bytes; i++) {
-		add_level(l, &x);
-		while (x.len > 0 && g.memory[x.len - 1] != '/')
+	return x->is_v2 || !level_number(x, "memory.use_hierarchy", &yes) ||
+	    yes > 0;
+}
+
+static void
+add_groups(struct list *l, const struct procfs_group *g)
+{
+	struct level x = {
+	    .path = g->memory, .len = strlen(g->memory), .is_v2 = g->is_v2};
+
+	for (int i = 0; i < LEVELS_MAX && x.len > 0 && x.len >= g->root_bytes;
+	     i++) {
+		if (i == 0 || counts_below(&x))
+			add_level(l, &x);
+		while (x.len > 0 && g->memory[x.len - 1] != '/')
 			x.len--;
 		if (x.len == 0)
 			break;
 		x.len--;
 	}
+}
+
+size_t
+limits_of_group(
+    const struct procfs_group *g, struct aging_limit ret[AGING_LIMITS])
+{
+	struct list l = {.items = ret};
+
+	add_groups(&l, g);
+	return l.count;
 }
 
 /* ---- the process and the machine ---- */
@@ -179,8 +197,10 @@ size_t
 limits_read(pid_t pid, struct aging_limit ret[AGING_LIMITS])
 {
 	struct list l = {.items = ret};
+	struct procfs_group g;
 
-	add_groups(&l, pid);
+	if (procfs_group_of(pid, &g) == 0)
+		add_groups(&l, &g);
 	add_process(&l, pid);
 	add_machine(&l);
 	return l.count;

@@ -163,6 +163,10 @@ load_any_entry(struct load *r, uint32_t type, const void *bytes, size_t len)
 	case RECORDING_AGING:
 		err = load_aging_entry(&r->aging, bytes, len, most_bytes(r));
 		break;
+	case RECORDING_INVENTORY:
+		err = load_inventory_entry(
+		    &r->inventory, bytes, len, most_bytes(r));
+		break;
 	default:
 		break; /* an entry of a later version of seep */
 	}
@@ -250,6 +254,7 @@ read_all(struct load *r)
 	if (err < 0)
 		return err;
 	load_aging_give(&r->aging, s, r->first);
+	load_inventory_give(&r->inventory, s, r->first);
 	for (size_t i = r->first; i < s->count; i++) {
 		struct process *p = s->processes[i];
 
@@ -285,6 +290,9 @@ load_into_session(struct session *s, const char *path, const char *name,
 		    err == -EBADMSG       ? "damaged at its start"
 		        : err == -ENOTSUP ? "a recording of another version"
 		                          : strerror(-err));
+	/* events can be most of the file, and eventlogs.h reads them */
+	recording_without(r.recording, RECORDING_LOG);
+	recording_without(r.recording, RECORDING_LOG_INDEX);
 	err = load_timeline_begin(&r);
 	if (err == 0)
 		err = read_all(&r);
@@ -298,6 +306,7 @@ load_into_session(struct session *s, const char *path, const char *name,
 	load_verdicts_release(&r.verdicts);
 	load_residence_release(&r.residence);
 	load_aging_release(&r.aging);
+	load_inventory_release(&r.inventory);
 	recording_close(r.recording);
 	if (err < 0)
 		return fault_set(where, -ENOMEM, "out of memory");

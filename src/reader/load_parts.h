@@ -4,6 +4,7 @@
 #define SEEP_READER_LOAD_PARTS_H
 
 #include "reader/load_aging.h"
+#include "reader/load_inventory.h"
 #include "reader/load_residence.h"
 #include "reader/load_verdicts.h"
 #include "reader/replay.h"
@@ -28,6 +29,7 @@ struct load {
 	struct load_verdicts verdicts;
 	struct load_residence residence;
 	struct load_aging aging;
+	struct load_inventory inventory;
 	uint64_t segment_bytes; /* bytes, unpacked, of all processes */
 	size_t left_out;        /* processes left out because of that limit */
 };

@@ -4,20 +4,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "reader/logfile.h"
 #include "trace/log.h"
 #include "util/room.h"
 
 enum {
 	NUMBERS = 1 << LOG_NUMBER_BITS,
-	CTL_CHILDREN = 4096,
 	EMPTY_MAX = 16,   /* unused chunks in a row: no more will come */
 	STAMP_TICKS = 10, /* stamps of words within so many can be compared */
 	STEP_WORDS = 512, /* read at once of a chunk that is being filled */
@@ -51,31 +48,9 @@ struct logread {
 /* ---- files ---- */
 
 static int
-open_beside(int dir, const char *name, const char *end, int flags)
-{
-	char path[NAME_MAX + 16];
-	struct stat st;
-	int fd, err;
-
-	(void)snprintf(path, sizeof(path), "%s.log%s", name, end);
-	fd = openat(dir, path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	err = fstat(fd, &st) < 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
-	if (err == 0)
-		return fd;
-	(void)close(fd);
-	return err;
-}
-
-static int
 read_at(const struct logread *r, uint64_t at, void *to, size_t bytes)
 {
-	ssize_t n = pread(r->fd, to, bytes, (off_t)at);
-
-	if (n < 0)
-		return -errno;
-	return (size_t)n == bytes ? 0 : -EBADMSG;
+	return logfile_read(r->fd, at, to, bytes);
 }
 
 static int
@@ -92,35 +67,10 @@ check_head(const struct log_head *h, const uint8_t uuid[16])
 	return memcmp(h->uuid, uuid, 16) == 0 ? 0 : -ESTALE;
 }
 
-/* Where a pool of a forked child is. */
-static int
-find_pool(struct logread *r, uint32_t pool)
-{
-	struct log_head first;
-	int err;
-
-	if (pool == 0)
-		return 0;
-	err = read_at(r, 0, &first, sizeof(first));
-	if (err < 0)
-		return err;
-	if (first.magic != LOG_MAGIC || pool > first.child_count ||
-	    first.child_count > 65536 ||
-	    first.child_bytes > (uint64_t)1 << 32 ||
-	    first.child_bytes < LOG_HEAD_BYTES ||
-	    first.child_offset > (uint64_t)1 << 40)
-		return -EBADMSG;
-	r->offset = first.child_offset + (pool - 1) * first.child_bytes;
-	r->control_at = CTL_CHILDREN +
-	    (pool - 1) *
-	        ((first.child_bytes - LOG_HEAD_BYTES) / LOG_CHUNK_BYTES);
-	return 0;
-}
-
 static int
 lock_control(struct logread *r, int dir, const char *name)
 {
-	r->control = open_beside(dir, name, ".ctl", O_RDWR);
+	r->control = logfile_open(dir, name, ".ctl", O_RDWR);
 	if (r->control < 0)
 		return r->control;
 	/* the pools of a family share the file, so the lock is for a byte */
@@ -141,12 +91,12 @@ logread_open(int dir, const char *name, uint32_t pool, const uint8_t uuid[16],
 	if (!r)
 		return -ENOMEM;
 	r->control = -1;
-	r->fd = open_beside(dir, name, "", O_RDONLY);
+	r->fd = logfile_open(dir, name, "", O_RDONLY);
 	if (r->fd < 0) {
 		err = r->fd;
 		goto out;
 	}
-	err = find_pool(r, pool);
+	err = logfile_find_pool(r->fd, pool, &r->offset, &r->control_at);
 	if (err == 0)
 		err = read_at(r, r->offset, &r->head, sizeof(r->head));
 	if (err == 0)

@@ -125,6 +125,8 @@ static const struct losses_name names[] = {
         "events that are not in the event log"},
     {SEG_LOG_ENDED, LOSSES_FACT, "log_ended",
         "event logs that ended because they were full"},
+    {SEG_LOG_THREADS, LOSSES_FACT, "log_threads",
+        "threads whose last events are not kept (SEEP_LOG_POOL)"},
     {SEG_LOST_MAPPINGS, LOSSES_LOSS, "mappings",
         "mappings (SEEP_MAPPINGS) that found no room, in whole or in part"},
 };

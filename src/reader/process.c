@@ -15,6 +15,7 @@
 #include "reader/residence_table.h"
 #include "trace/recording.h"
 #include "trace/aging.h"
+#include "trace/inventory.h"
 #include "trace/residence.h"
 #include "trace/verdicts.h"
 #include "util/capped.h"
@@ -372,6 +373,19 @@ process_add_residence(struct process *p, struct residence *r)
 	return 0;
 }
 
+void
+process_take_residence(struct process *to, struct process *from)
+{
+	process_drop_residence(to);
+	to->residence = from->residence;
+	to->earlier = from->earlier;
+	to->earlier_count = from->earlier_count;
+	to->earlier_room = from->earlier_room;
+	from->residence = NULL;
+	from->earlier = NULL;
+	from->earlier_count = from->earlier_room = 0;
+}
+
 int
 process_join_residence(struct process *to, struct process *from)
 {
@@ -387,14 +401,10 @@ process_join_residence(struct process *to, struct process *from)
 		err = process_add_residence(&all, &to->earlier[i]);
 	if (to->residence && err == 0)
 		err = process_add_residence(&all, to->residence);
-	process_drop_residence(to);
-	to->residence = all.residence;
-	to->earlier = all.earlier;
-	to->earlier_count = all.earlier_count;
-	to->earlier_room = all.earlier_room;
 	from->residence = NULL;
 	from->earlier = NULL;
 	from->earlier_count = from->earlier_room = 0;
+	process_take_residence(to, &all);
 	return err;
 }
 
@@ -417,6 +427,7 @@ process_free(struct process *p)
 	free(p->inherited);
 	free(p->marks);
 	free(p->ids);
+	free(p->bare);
 	free(p->points);
 	if (p->verdicts)
 		verdicts_release(p->verdicts);
@@ -424,6 +435,9 @@ process_free(struct process *p)
 	if (p->aging)
 		aging_release(p->aging);
 	free(p->aging);
+	if (p->inventory)
+		inventory_release(p->inventory);
+	free(p->inventory);
 	free(p->scores);
 	process_drop_residence(p);
 	free(p);

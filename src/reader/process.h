@@ -125,6 +125,11 @@ struct process_id {
 	uint32_t id, site;
 };
 
+/* A site that has no figures: the stack of a free, see trace/flight.h. */
+struct process_bare {
+	uint32_t id, stack;
+};
+
 /* The heap at one moment of a recording. */
 struct process_point {
 	uint64_t time_us; /* since the recording began */
@@ -150,9 +155,20 @@ struct process_root {
 	int fd;
 };
 
+/* What its event log adds, if it was read: session_log.h. */
+struct process_log {
+	bool is_read;
+	bool has_moment;     /* the figures are those of a moment */
+	bool is_past;        /* at which it had not ended */
+	uint64_t at_ms;      /* that moment, after the first process started */
+	uint64_t lost;       /* events up to then that the log does not have */
+	uint64_t lost_later; /* and those later, or nobody knows when */
+};
+
 struct residence;
 struct verdicts;
 struct aging;
+struct inventory;
 struct score;
 
 struct process {
@@ -172,6 +188,7 @@ struct process {
 	bool is_snapshot;
 	bool is_cut; /* it has more modules or marks than the limit */
 	bool peak_exact;
+	struct process_log log;
 	struct process_figures totals; /* of the heap's sites */
 	struct process_figures mapped; /* of mappings by caller */
 	struct mapped *resident;       /* reader/mapped.h; NULL: not read */
@@ -188,6 +205,8 @@ struct process {
 	struct stacks *stacks;
 	struct process_id *ids;
 	size_t id_count;
+	struct process_bare *bare; /* by id; with a flight recorder alone */
+	size_t bare_count;
 	struct process_point *points; /* the time line; NULL: none */
 	size_t point_count;
 	struct fault doubt;  /* figures that cannot be (invariants.h); or "" */
@@ -208,6 +227,8 @@ struct process {
 	struct verdicts *verdicts;
 	/* ages that a recorder read, trace/aging.h; freed here; NULL: none */
 	struct aging *aging;
+	/* of the last look, trace/inventory.h; freed here; NULL: none */
+	struct inventory *inventory;
 	/* by site, from scores_of() on; freed here; NULL: none yet */
 	struct score *scores;
 	/* where its memory is, trace/residence.h; freed here; NULL: none */
@@ -249,6 +270,9 @@ int process_add_residence(struct process *p, struct residence *r);
  * are lost.
  */
 int process_join_residence(struct process *to, struct process *from);
+
+/* Replaces the readings of `to` by those of `from`, which has none then. */
+void process_take_residence(struct process *to, struct process *from);
 
 /* A forked child that ended in its first events: has sums, but no stacks. */
 bool process_ended_early(const struct process *p);

@@ -9,6 +9,7 @@
 #include "reader/young.h"
 #include "util/capped.h"
 #include "util/dict.h"
+#include "util/room.h"
 
 struct site_tables {
 	struct extents sites, infos, lives, pools;
@@ -349,6 +350,48 @@ make_sites(struct process *p, const struct sums *sums, struct site_tables *t)
 	return err;
 }
 
+static int
+by_id(const void *key, const void *item)
+{
+	uint32_t a = *(const uint32_t *)key;
+	uint32_t b = ((const struct sum_row *)item)->id;
+
+	return (a > b) - (a < b);
+}
+
+/* Stacks of frees: sites that are in no row of the ledger. */
+static int
+make_bare(struct process *p, const struct sums *sums, struct site_tables *t)
+{
+	size_t room = 0;
+
+	for (size_t i = 0; i < t->sites.count; i++) {
+		const struct segment_rows *x = t->sites.extents[i];
+
+		for (uint64_t k = 0; k < x->count; k++) {
+			uint32_t id = (uint32_t)(x->first + k), stack;
+			struct seg_site row;
+
+			if ((x->first + k) >> SEG_SITE_BITS)
+				break;
+			if (!extents_get(&t->sites, id, &row, sizeof(row)) ||
+			    row.inner == 0 || row.kind != SEG_SITE_HEAP ||
+			    (sums->count > 0 &&
+			        bsearch(&id, sums->items, sums->count,
+			            sizeof(*sums->items), by_id)))
+				continue;
+			if (room_make(&p->bare, &room, p->bare_count,
+			        sizeof(*p->bare)) < 0 ||
+			    stacks_intern(
+			        p->stacks, row.inner, row.node, &stack) < 0)
+				return -ENOMEM;
+			p->bare[p->bare_count++] =
+			    (struct process_bare){id, stack};
+		}
+	}
+	return 0;
+}
+
 int
 process_make_sites(
     struct process *p, const struct segment *seg, const struct sums *sums)
@@ -358,6 +401,8 @@ process_make_sites(
 
 	if (stacks_new(seg, &p->stacks) == 0 && tables_init(&t, seg, sums) == 0)
 		err = make_sites(p, sums, &t);
+	if (err == 0 && seg->header.log_last)
+		err = make_bare(p, sums, &t);
 	if (err == 0)
 		stacks_close(p->stacks);
 	tables_release(&t);

@@ -188,34 +188,52 @@ procfs_uids_at(int process, uid_t ret[PROCFS_UIDS])
 	return 0;
 }
 
-uint32_t
-procfs_status(pid_t pid, const char *name)
+/* The text behind "NAME:" in /proc/PID/status; false: there is none. */
+static bool
+status_line(pid_t pid, const char *name, char *ret, size_t room)
 {
 	size_t name_bytes = strlen(name);
 	char path[64], line[256];
-	uint32_t value = 0;
+	bool found = false;
 	FILE *file;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	file = fopen(path, "re");
 	if (!file)
-		return 0;
-	while (fgets(line, sizeof(line), file)) {
-		char *p;
-
-		if (strncmp(line, name, name_bytes) != 0 ||
-		    line[name_bytes] != ':')
-			continue;
-		p = line + strlen(line);
-		while (p > line && isspace((unsigned char)p[-1]))
-			*--p = '\0';
-		while (p > line && isdigit((unsigned char)p[-1]))
-			p--;
-		value = (uint32_t)strtoul(p, NULL, 10);
-		break;
+		return false;
+	while (!found && fgets(line, sizeof(line), file)) {
+		found = strncmp(line, name, name_bytes) == 0 &&
+		    line[name_bytes] == ':';
+		if (found)
+			(void)snprintf(ret, room, "%s", line + name_bytes + 1);
 	}
 	(void)fclose(file);
-	return value;
+	return found;
+}
+
+uint64_t
+procfs_status_kib(pid_t pid, const char *name)
+{
+	char line[256];
+
+	return status_line(living_thread(pid), name, line, sizeof(line))
+	    ? strtoull(line, NULL, 10)
+	    : 0;
+}
+
+uint32_t
+procfs_status(pid_t pid, const char *name)
+{
+	char line[256], *p;
+
+	if (!status_line(pid, name, line, sizeof(line)))
+		return 0;
+	p = line + strlen(line);
+	while (p > line && isspace((unsigned char)p[-1]))
+		*--p = '\0';
+	while (p > line && isdigit((unsigned char)p[-1]))
+		p--;
+	return (uint32_t)strtoul(p, NULL, 10);
 }
 
 int

@@ -53,6 +53,9 @@ int procfs_zombie(pid_t pid, uint64_t start_jiffies, int *ret_status);
  */
 uint32_t procfs_status(pid_t pid, const char *name);
 
+/* A line with a size in that file, in KiB; 0: there is none. */
+uint64_t procfs_status_kib(pid_t pid, const char *name);
+
 /* The real, effective, saved and file system user id. -ESRCH. */
 enum { PROCFS_UIDS = 4 };
 int procfs_uids_at(int process, uid_t ret[PROCFS_UIDS]);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include "reader/foreign.h"
 #include "reader/live_map.h"
@@ -22,6 +23,7 @@
 #define ARENA_BYTES (UINT64_C(64) << 20)
 
 enum {
+	KIB = 1024,
 	LISTED_PERCENT = 1, /* of RSS: a mapping gets its own line */
 	OWNERS = 2,         /* besides the sites: */
 	OWNER_LATE = 0,     /* sites that began meanwhile */
@@ -625,6 +627,7 @@ read_total(struct reading *r)
 static int
 read_maps(struct reading *r)
 {
+	const uint64_t own = r->process->header.own_address;
 	size_t len;
 	int err =
 	    foreign_text(r->process->running_pid, "smaps", &r->text, &len);
@@ -633,7 +636,52 @@ read_maps(struct reading *r)
 		err = -ESRCH;
 	if (err == 0)
 		err = smaps_parse(r->text, &r->smaps);
+	/* its segment is gone: it has become another program since we have it */
+	if (err == 0 && own && !smaps_at(&r->smaps, own))
+		err = -ESRCH;
 	return err == -ENOENT ? -ESRCH : err;
+}
+
+static bool
+is_mine(pid_t pid)
+{
+	uid_t uids[PROCFS_UIDS];
+	int fd = procfs_open(pid);
+	bool answer = fd >= 0 && procfs_uids_at(fd, uids) == 0 &&
+	    uids[1] == geteuid(); /* the effective one */
+
+	if (fd >= 0)
+		(void)close(fd);
+	return answer;
+}
+
+/*
+ * A process of our own that is not dumpable shows its mappings to root alone,
+ * and the sums of three kinds to everybody.
+ */
+static int
+read_sums(struct reading *r)
+{
+	static const struct {
+		const char *name;
+		enum residence_class class;
+	} sums[] = {{"RssAnon", RESIDENCE_HEAP}, {"RssFile", RESIDENCE_FILES},
+	    {"RssShmem", RESIDENCE_SHARED}};
+	const pid_t pid = r->process->running_pid;
+	struct residence *ret = r->ret;
+
+	if (!is_mine(pid))
+		return -EACCES;
+	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
+		uint64_t bytes =
+		    (uint64_t)procfs_status_kib(pid, sums[i].name) * KIB;
+
+		count(r, sums[i].class, bytes);
+		ret->rss_bytes += bytes;
+	}
+	ret->swap_bytes = (uint64_t)procfs_status_kib(pid, "VmSwap") * KIB;
+	ret->lack = RESIDENCE_NO_SMAPS;
+	return ret->rss_bytes ? give_areas(r) : -ESRCH;
 }
 
 static int
@@ -655,6 +703,8 @@ read_all(struct reading *r)
 	/* after the blocks, so that each of them has its mapping */
 	if (err == 0)
 		err = read_maps(r);
+	if (err == -EACCES && !r->memory)
+		return read_sums(r);
 	if (err == 0 && r->memory)
 		err = find_ours(r);
 	if (err == 0)
@@ -665,13 +715,24 @@ read_all(struct reading *r)
 		err = count_all(r);
 	if (err == 0)
 		err = read_total(r);
-	if (err == 0 && r->memory && !foreign_is_same(r->memory))
-		err = -ESRCH;
 	if (err == 0)
 		err = give_areas(r);
 	if (err == 0 && ret->lack == RESIDENCE_SPLIT)
 		err = give_sites(r);
 	return err == -EPERM ? -EACCES : err;
+}
+
+/* Is it still the same process and program? Fields we may not see are equal. */
+static bool
+is_same(pid_t pid, const struct procfs_stat *before)
+{
+	struct procfs_stat now;
+
+	return procfs_stat(pid, &now) == 0 &&
+	    now.start_jiffies == before->start_jiffies &&
+	    now.code_start == before->code_start &&
+	    now.code_end == before->code_end &&
+	    now.stack_start == before->stack_start;
 }
 
 /* Since tick 0. */
@@ -694,11 +755,14 @@ residence_read(
 	    .ret = &all,
 	    .where = where,
 	    .until_ns = begin_ns + BUDGET_NS};
+	struct procfs_stat before;
 	int err;
 
-	if (p->running_pid <= 0)
+	if (p->running_pid <= 0 || procfs_stat(p->running_pid, &before) < 0)
 		return -ESRCH;
 	err = read_all(&r);
+	if (err == 0 && !is_same(p->running_pid, &before))
+		err = -ESRCH;
 	foreign_close(r.memory);
 	smaps_release(&r.smaps);
 	free(r.text);
@@ -746,6 +810,10 @@ residence_why(uint32_t lack)
 	    [RESIDENCE_NO_ANSWER] =
 	        "reading its memory takes too long; try again later",
 	    [RESIDENCE_OTHER] = "its memory could not be read",
+	    [RESIDENCE_NO_SMAPS] =
+	        "the system does not let seep see the mappings of this process "
+	        "(it is not dumpable); as root, or with CAP_SYS_PTRACE, it "
+	        "does",
 	};
 
 	return lack < RESIDENCE_LACKS && words[lack] ? words[lack] : "";

@@ -11,7 +11,8 @@
  * Reads smaps, the live map and the state of the heap's pages, all from
  * outside: the process makes no system call and has no page fault for it. If
  * its memory cannot be read, the account has no split of the heap, and
- * ret->lack is the reason.
+ * ret->lack is the reason. Of a process of our own whose mappings cannot be read
+ * either there are sums of three kinds (RESIDENCE_NO_SMAPS).
  *
  * p->running_pid runs. The process goes on meanwhile; what has changed is
  * ret->moved_bytes. *ret is for residence_release().

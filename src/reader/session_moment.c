@@ -8,6 +8,7 @@
 
 #include "reader/timeline.h"
 #include "trace/aging.h"
+#include "trace/inventory.h"
 #include "trace/verdicts.h"
 
 /* Since 1970, of a moment of the time line. */
@@ -35,8 +36,8 @@ had_ended(const struct session *s, const struct process *p, uint64_t time_us)
 	        p->points[p->point_count - 1].time_us <= time_us);
 }
 
-static void
-drop_ends(struct process *p)
+void
+session_moment_drop_ends(struct process *p)
 {
 	for (size_t i = 0; i < p->site_count; i++) {
 		struct process_site *x = &p->sites[i];
@@ -56,6 +57,10 @@ drop_ends(struct process *p)
 	free(p->aging);
 	free(p->scores);
 	p->aging = NULL;
+	if (p->inventory)
+		inventory_release(p->inventory);
+	free(p->inventory);
+	p->inventory = NULL;
 	p->scores = NULL;
 	process_drop_residence(p);
 	free(p->points);
@@ -65,6 +70,30 @@ drop_ends(struct process *p)
 	p->temporary_ticks = 0;
 	p->totals.peak_blocks = p->totals.peak_bytes = 0;
 	p->peak_exact = false;
+}
+
+void
+session_moment_put(
+    struct process *p, const struct process_figures *then, uint64_t duration_ns)
+{
+	p->totals = p->mapped = (struct process_figures){0};
+	for (size_t i = 0; i < p->site_count; i++) {
+		p->sites[i].figures = then[i];
+		process_count(p, &p->sites[i]);
+	}
+	for (size_t i = 0; i < p->pool_count; i++)
+		p->pools[i].figures = (struct process_figures){0};
+	for (size_t i = 0; i < p->site_count; i++)
+		if (p->sites[i].kind == SEG_SITE_USER)
+			process_add(&p->pools[p->sites[i].pool].figures,
+			    &p->sites[i].figures);
+	p->end = PROCESS_RUNNING;
+	p->running_pid = 0;
+	p->exit_status = -1;
+	p->signal = 0;
+	p->is_out_of_memory = false;
+	p->rss_bytes = 0;
+	p->duration_ns = duration_ns;
 }
 
 static int
@@ -77,31 +106,22 @@ set_back(struct session *s, struct process *p, uint64_t time_us)
 	if (!then)
 		return -ENOMEM;
 	err = timeline_sites_at(s->line, p, time_us, then, &when_us);
-	if (err < 0) {
-		free(then);
-		return err;
-	}
-	p->totals = p->mapped = (struct process_figures){0};
-	for (size_t i = 0; i < p->site_count; i++) {
-		p->sites[i].figures = then[i];
-		process_count(p, &p->sites[i]);
-	}
-	for (size_t i = 0; i < p->pool_count; i++)
-		p->pools[i].figures = (struct process_figures){0};
-	for (size_t i = 0; i < p->site_count; i++)
-		if (p->sites[i].kind == SEG_SITE_USER)
-			process_add(&p->pools[p->sites[i].pool].figures,
-			    &p->sites[i].figures);
+	if (err == 0)
+		session_moment_put(p, then,
+		    at_ns(s, time_us) > start_ns ? at_ns(s, time_us) - start_ns
+		                                 : 0);
 	free(then);
-	p->end = PROCESS_RUNNING;
-	p->running_pid = 0;
-	p->exit_status = -1;
-	p->signal = 0;
-	p->is_out_of_memory = false;
-	p->rss_bytes = 0;
-	p->duration_ns =
-	    at_ns(s, time_us) > start_ns ? at_ns(s, time_us) - start_ns : 0;
-	return 0;
+	return err < 0 ? err : 0;
+}
+
+void
+session_moment_drop_line(struct session *s)
+{
+	timeline_free(s->line);
+	s->line = NULL;
+	free(s->marks);
+	s->marks = NULL;
+	s->mark_count = 0;
 }
 
 int
@@ -124,13 +144,9 @@ session_moment_set_back(struct session *s, uint64_t time_us)
 		if (err == 0 && time_us < s->until_us &&
 		    !had_ended(s, p, time_us))
 			err = set_back(s, p, time_us);
-		drop_ends(p);
+		session_moment_drop_ends(p);
 	}
 	s->count = kept;
-	timeline_free(s->line);
-	s->line = NULL;
-	free(s->marks);
-	s->marks = NULL;
-	s->mark_count = 0;
+	session_moment_drop_line(s);
 	return err;
 }

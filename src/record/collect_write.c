@@ -14,6 +14,7 @@
 #include "reader/segfile.h"
 #include "record/free_slots.h"
 #include "record/drain.h"
+#include "record/flight_keep.h"
 #include "report/program.h"
 
 enum {
@@ -89,6 +90,36 @@ add_figures(
 	return err;
 }
 
+/* Whose last events are written, and where. */
+struct flying {
+	struct collect *collect;
+	const struct collect_row *row;
+	struct recording_writer *writer;
+};
+
+static bool
+may_take(void *context, uint64_t bytes)
+{
+	const struct flying *f = context;
+	struct quota *q = f->collect->quota;
+
+	return quota_take(q, quota_user(q, f->collect->files[f->row->file].uid),
+	    bytes, f->writer);
+}
+
+/* Of a process that is over, or at the end of the recording. */
+static int
+write_flight(struct collect *c, const struct collect_row *r,
+    const struct seg_header *h, struct recording_writer *w)
+{
+	struct flying f = {c, r, w};
+
+	if (c->is_turning)
+		return 0;
+	return flight_keep(
+	    c->files[r->file].dir, c->files[r->file].name, h, may_take, &f, w);
+}
+
 /*
  * REFUSED: it cannot be read, or there is no room for it, which is no error of
  * the recording as a whole.
@@ -125,6 +156,8 @@ write_row(struct collect *c, const struct segfile *f,
 		err = recording_append_packed(w, RECORDING_SEGMENT, &r->end,
 		    sizeof(r->end), bytes, len, LEVEL);
 	free(bytes);
+	if (err == 0)
+		err = write_flight(c, r, &seg->header, w);
 	if (err == 0 && !c->is_turning)
 		err = collect_add_key(&c->merged, &r->key);
 	if (err == 0 && r->inert)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "reader/logindex_build.h"
 #include "reader/logread.h"
 #include "record/segment_dir.h"
 #include "trace/log.h"
@@ -20,6 +21,7 @@ enum {
 	REST_MS = 100,
 	FLUSH_MS = 1000,
 	FLUSH_WORDS = 512 << 10, /* of one process */
+	INDEX_WORDS = 4096,      /* to read fewer takes no time */
 	HELD_WORDS = 4 << 20,    /* of all of them */
 	DRAINS_MAX = 4096,
 };
@@ -86,8 +88,10 @@ drain_add(struct drain *d, const char *dir, const char *name,
 	struct one *more;
 	int dir_fd;
 
-	if (!d || h->log_state != SEG_LOG_ON || d->sums.is_full ||
-	    find(d, h->uuid) || d->count >= DRAINS_MAX)
+	if (!d)
+		return 0;
+	if (h->log_state != SEG_LOG_ON || d->sums.is_full || find(d, h->uuid) ||
+	    d->count >= DRAINS_MAX)
 		return 0;
 	more = reallocarray(d->all, d->count + 1, sizeof(*more));
 	if (!more)
@@ -128,6 +132,28 @@ count_events(struct drain *d, const struct logcode *c)
 	}
 }
 
+/* Behind an entry: what it changed, if that is little. */
+static int
+write_index(const struct one *o, struct recording_writer *w)
+{
+	struct recording_place log = recording_last(w);
+	struct logindex_head head;
+	unsigned char *bytes = NULL;
+	size_t len = 0;
+	int err = o->held.head.words < INDEX_WORDS
+	    ? 0
+	    : logindex_build(&o->held, &head, &bytes, &len);
+
+	if (err > 0) {
+		head.bytes = log.next - log.offset;
+		head.crc = log.crc;
+		err = recording_append_packed(w, RECORDING_LOG_INDEX, &head,
+		    sizeof(head), bytes, len, LEVEL);
+	}
+	free(bytes);
+	return err;
+}
+
 static int
 write_held(struct drain *d, struct one *o, struct recording_writer *w)
 {
@@ -144,6 +170,8 @@ write_held(struct drain *d, struct one *o, struct recording_writer *w)
 		err = recording_append_packed(w, RECORDING_LOG, &o->held.head,
 		    sizeof(o->held.head), bytes, len, LEVEL);
 		count_events(d, &o->held);
+		if (err == 0)
+			err = write_index(o, w);
 	}
 	free(bytes);
 	d->sums.bytes += recording_size(w) - before;
@@ -226,6 +254,10 @@ drain_last(struct drain *d, const char *dir, const char *name,
 	if (err < 0 || !d)
 		return err;
 	o = find(d, h->uuid);
+	if (!o && is_over && h->log_state != SEG_LOG_ON) {
+		if (d->sums.without++ == 0)
+			d->sums.lack = *h;
+	}
 	if (!o)
 		return 0;
 	if (o->log && !d->sums.is_full)

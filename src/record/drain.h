@@ -47,6 +47,8 @@ int drain_last(struct drain *d, const char *dir, const char *name,
 struct drain_sums {
 	uint64_t events, lost, bytes;
 	bool is_full;
+	uint64_t without;       /* processes that lack one */
+	struct seg_header lack; /* of the first of these */
 };
 struct drain_sums drain_sums(const struct drain *d);
 

@@ -2,22 +2,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "reader/scores.h"
 #include "reader/session.h"
+#include "record/aging_pace.h"
 #include "record/follow_parts.h"
 #include "record/quota.h"
 #include "trace/aging.h"
-#include "util/clock.h"
 
-#define S UINT64_C(1000000000)
-
-enum {
-	LEVEL = 3, /* of compression */
-	LOAD = 60, /* rest so many times as long as a look took */
-	FIRST_S = 60,
-	MOST_S = 600,
-	PART = 10, /* again when it is a tenth older */
-};
+enum { LEVEL = 3 }; /* of compression */
 
 /* A result of an earlier process of this chapter is of no use in the next. */
 static void
@@ -41,27 +32,14 @@ static void
 finish(struct follow *f)
 {
 	int err = leaks_look_poll(&f->births.look);
-	uint64_t rest_ns;
 
 	if (err == 0)
 		return;
 	if (err == 1)
 		keep(f);
-	rest_ns = f->births.look.cpu_ns * LOAD;
+	f->births.rest_until_ns =
+	    aging_pace_rest(f->now_ns, f->births.look.cpu_ns);
 	leaks_look_release(&f->births.look);
-	f->births.rest_until_ns = f->now_ns + rest_ns;
-}
-
-/* When it is looked at next: 1 to 10 minutes from now. */
-static uint64_t
-next_ns(const struct follow *f, const struct seg_header *h)
-{
-	uint64_t least = FIRST_S * S, most = MOST_S * S, wait = least;
-
-	if (f->now_ns > h->start_monotonic_ns)
-		wait = (f->now_ns - h->start_monotonic_ns) / PART;
-	wait = wait < least ? least : wait > most ? most : wait;
-	return f->now_ns + (uint64_t)((double)wait / scores_clock());
 }
 
 static void
@@ -71,7 +49,7 @@ start(struct follow *f, const struct follow_file *file, struct follow_watch *w)
 	struct seg_header h;
 	pid_t pid = 0;
 
-	w->births_ns = f->now_ns + FIRST_S * S;
+	w->births_ns = aging_pace_first(f->now_ns);
 	if (segment_dir_open_file(file->dir, file->name, &seg) < 0)
 		return;
 	if (segfile_header(seg, w->slot, &h, NULL) == 0 &&
@@ -79,10 +57,10 @@ start(struct follow *f, const struct follow_file *file, struct follow_watch *w)
 	    h.state != SEG_INERT &&
 	    session_end(&h, segfile_source(seg), &pid) == PROCESS_RUNNING &&
 	    pid > 0) {
-		w->births_ns = next_ns(f, &h);
+		w->births_ns = aging_pace_next(f->now_ns, h.start_monotonic_ns);
 		memcpy(f->births.uuid, h.uuid, sizeof(h.uuid));
-		(void)leaks_look_start(
-		    &f->births.look, seg, w->slot, &h, pid, LEAKS_LOOK_BIRTHS);
+		(void)leaks_look_start(&f->births.look, seg, w->slot, &h, pid,
+		    LEAKS_LOOK_BIRTHS, NULL);
 	}
 	segfile_close(seg);
 }
@@ -93,7 +71,6 @@ start_next(struct follow *f)
 {
 	const struct follow_file *file = NULL;
 	struct follow_watch *next = NULL;
-	double first_ns = FIRST_S * (double)S / scores_clock();
 
 	for (size_t i = 0; i < f->file_count; i++) {
 		const struct follow_file *x = &f->files[i];
@@ -104,7 +81,7 @@ start_next(struct follow *f)
 			struct follow_watch *w = &x->watches[k];
 
 			if (w->births_ns == 0)
-				w->births_ns = f->now_ns + (uint64_t)first_ns;
+				w->births_ns = aging_pace_first(f->now_ns);
 			if (w->births_ns > f->now_ns ||
 			    (next && next->births_ns <= w->births_ns))
 				continue;

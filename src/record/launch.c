@@ -109,6 +109,8 @@ set_environment(const struct launch_plan *plan)
 		return -errno;
 	if (plan->log && setenv("SEEP_LOG", "1", 0) < 0)
 		return -errno;
+	if (plan->last && setenv("SEEP_LOG", "last", 0) < 0)
+		return -errno;
 	if (plan->mappings && setenv("SEEP_MAPPINGS", "1", 1) < 0)
 		return -errno;
 	if (plan->no_guess && setenv("SEEP_GUESS", "0", 1) < 0)

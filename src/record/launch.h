@@ -18,6 +18,7 @@ struct launch_plan {
 	bool no_deepbind;       /* SEEP_DEEPBIND=clear */
 	bool leaks;             /* SEEP_LEAKS=1 */
 	bool log;               /* SEEP_LOG=1, unless it is set */
+	bool last;              /* SEEP_LOG=last, likewise */
 	bool mappings;          /* SEEP_MAPPINGS=1 */
 	bool no_guess;          /* SEEP_GUESS=0 */
 	bool runtime_names;     /* see runtime_maps.h */

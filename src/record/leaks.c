@@ -31,6 +31,7 @@ enum {
 	FAST_FOR_MS = 2000,
 	LOAD = 20,         /* rest this many times as long as a step took */
 	LOOKS_AT_ONCE = 4, /* at waiting processes; at running ones: 1 */
+	INVENTORIES_AT_ONCE = 4, /* of processes that have ended */
 	FINISH_MS = 10000,
 	FILES_MAX = 100000,
 	AGAIN_MS = 50, /* until a file that cannot be opened is tried again */
@@ -62,6 +63,7 @@ struct item {
 	bool has_no_room; /* the recording says that there is none */
 	bool has_ended;   /* it went on to its end, after a look at its exit */
 	bool at_exit;     /* the running look is one at its exit */
+	bool is_said;     /* it has said its verdicts, which were kept */
 	struct leaks_look look;
 };
 
@@ -231,6 +233,18 @@ looks_under_way(const struct leaks *l, bool at_exit)
 	return n;
 }
 
+/* Looks whose process has gone on, and that make an inventory of it. */
+static size_t
+inventories_under_way(const struct leaks *l)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->item_count; i++)
+		n += l->items[i].look.worker > 0 && l->items[i].is_said &&
+		    l->items[i].at_exit;
+	return n;
+}
+
 /*
  * A failure gives no verdict, but a process that waits may go on all the same.
  */
@@ -239,13 +253,18 @@ start_look(struct leaks *l, struct item *x, const struct segfile *seg,
     const struct seg_header *h, bool at_exit)
 {
 	struct file *file = &l->files[x->file];
+	/* where many end at once, some have no inventory, but none waits */
+	const struct leaks_look_more *more =
+	    inventories_under_way(l) < INVENTORIES_AT_ONCE ? l->plan.more
+	                                                   : NULL;
 	pid_t pid = 0;
 
 	x->at_exit = at_exit;
+	x->is_said = false;
 	if (session_end(h, segfile_source(seg), &pid) == PROCESS_RUNNING &&
 	    pid > 0 &&
 	    leaks_look_start(&x->look, seg, x->slot, h, pid,
-	        at_exit ? LEAKS_LOOK_AT_EXIT : LEAKS_LOOK_RUNNING) == 0)
+	        at_exit ? LEAKS_LOOK_AT_EXIT : LEAKS_LOOK_RUNNING, more) == 0)
 		return;
 	if (at_exit) {
 		x->has_ended = true;
@@ -280,7 +299,8 @@ look_at_process(struct leaks *l, uint32_t file, const struct segfile *seg,
 	if (x->look.worker > 0)
 		return 0;
 	if (waits) {
-		if (looks_under_way(l, true) < LOOKS_AT_ONCE)
+		if (looks_under_way(l, true) - inventories_under_way(l) <
+		    LOOKS_AT_ONCE)
 			start_look(l, x, seg, h, true);
 	} else if (l->now_ns >= x->next_ns && h->state != SEG_INERT &&
 	    looks_under_way(l, false) == 0) {
@@ -340,11 +360,12 @@ count(struct item *x, const struct verdicts *v)
 }
 
 static void
-append(struct leaks *l, const struct item *x, const uint8_t *bytes, size_t len)
+append(struct leaks *l, const struct item *x, enum recording_type type,
+    const uint8_t *bytes, size_t len)
 {
 	/* an error sticks in the writer */
-	(void)recording_append_packed(l->plan.writer, RECORDING_VERDICTS,
-	    x->uuid, sizeof(x->uuid), bytes, len, LEVEL);
+	(void)recording_append_packed(
+	    l->plan.writer, type, x->uuid, sizeof(x->uuid), bytes, len, LEVEL);
 }
 
 /* The reason alone fits where the places do not. */
@@ -357,7 +378,7 @@ append_no_room(struct leaks *l, const struct item *x)
 
 	if (verdicts_encode(&v, &bytes, &len) < 0)
 		return;
-	append(l, x, bytes, len);
+	append(l, x, RECORDING_VERDICTS, bytes, len);
 	free(bytes);
 }
 
@@ -366,10 +387,13 @@ static void
 keep(struct leaks *l, struct item *x)
 {
 	struct verdicts v;
+	const uint8_t *bytes;
 	bool is_judged;
+	size_t len;
 
 	/* untrusted: the child has read hostile memory */
-	if (verdicts_decode(x->look.bytes, x->look.len, &v) < 0)
+	if (!leaks_look_part(&x->look, LEAKS_LOOK_VERDICTS, &bytes, &len) ||
+	    verdicts_decode(bytes, len, &v) < 0)
 		return;
 	is_judged = v.reason == VERDICT_JUDGED;
 	if (is_judged || !x->is_judged)
@@ -377,7 +401,7 @@ keep(struct leaks *l, struct item *x)
 	verdicts_release(&v);
 	if (x->is_judged && !is_judged)
 		return;
-	if (!quota_verdicts(l->plan.quota, x->look.len, l->plan.writer)) {
+	if (!quota_verdicts(l->plan.quota, len, l->plan.writer)) {
 		/* nothing at all would say that nobody has looked */
 		if (!x->is_judged && !x->has_no_room)
 			append_no_room(l, x);
@@ -385,7 +409,22 @@ keep(struct leaks *l, struct item *x)
 		return;
 	}
 	x->is_judged = is_judged;
-	append(l, x, x->look.bytes, x->look.len);
+	append(l, x, RECORDING_VERDICTS, bytes, len);
+}
+
+static void
+keep_inventory(struct leaks *l, const struct item *x)
+{
+	struct inventory v;
+	const uint8_t *bytes;
+	size_t len;
+
+	if (!leaks_look_part(&x->look, LEAKS_LOOK_INVENTORY, &bytes, &len) ||
+	    inventory_decode(bytes, len, &v) < 0)
+		return;
+	inventory_release(&v);
+	if (quota_verdicts(l->plan.quota, len, l->plan.writer))
+		append(l, x, RECORDING_INVENTORY, bytes, len);
 }
 
 static void
@@ -410,19 +449,29 @@ poll_looks(struct leaks *l)
 {
 	for (size_t i = 0; i < l->item_count; i++) {
 		struct item *x = &l->items[i];
+		const uint8_t *bytes;
+		size_t len;
 		int err;
 
 		if (x->look.worker == 0)
 			continue;
 		l->fast_until_ns = l->now_ns + FAST_FOR_MS * MS;
 		err = leaks_look_poll(&x->look);
+		if (!x->is_said &&
+		    (err != 0 ||
+		        leaks_look_part(
+		            &x->look, LEAKS_LOOK_VERDICTS, &bytes, &len))) {
+			x->is_said = true;
+			if (err >= 0)
+				keep(l, x);
+			if (x->at_exit)
+				let_go(l, x);
+		}
 		if (err == 0)
 			continue;
 		if (err == 1)
-			keep(l, x);
+			keep_inventory(l, x);
 		leaks_look_release(&x->look);
-		if (x->at_exit)
-			let_go(l, x);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "record/leaks_look.h"
 #include "record/quota.h"
 #include "record/segment_dir.h"
 #include "trace/recording.h"
@@ -23,6 +24,7 @@ struct leaks_plan {
 	struct quota *quota;
 	uint64_t every_ns;
 	pid_t alone; /* only this process, not its children; 0: all */
+	const struct leaks_look_more *more; /* inventories; NULL: none */
 };
 
 struct leaks;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "reader/foreign.h"
+#include "reader/forked.h"
 #include "reader/limits.h"
 #include "reader/live_ages.h"
 #include "reader/process.h"
@@ -26,6 +27,7 @@
 #include "util/write_all.h"
 #include "verdict/judge.h"
 #include "verdict/looks.h"
+#include "verdict/survey.h"
 
 #define MS UINT64_C(1000000)
 
@@ -117,6 +119,19 @@ look_while_it_runs(const struct process *p, pid_t pid, struct verdicts *ret)
 	return err;
 }
 
+/* A part of the result: its length, and its bytes, which are freed. */
+static int
+say_part(int fd, uint8_t *bytes, size_t len)
+{
+	const uint64_t n = len;
+	int err = write_all(fd, &n, sizeof(n));
+
+	if (err == 0)
+		err = write_all(fd, bytes, len);
+	free(bytes);
+	return err;
+}
+
 static int
 say(int fd, const struct verdicts *v)
 {
@@ -124,11 +139,7 @@ say(int fd, const struct verdicts *v)
 	size_t len;
 	int err = verdicts_encode(v, &bytes, &len);
 
-	if (err == 0) {
-		err = write_all(fd, bytes, len);
-		free(bytes);
-	}
-	return err;
+	return err < 0 ? err : say_part(fd, bytes, len);
 }
 
 /* Ages and births of all blocks, and the limits of its memory. */
@@ -169,9 +180,105 @@ look_for_leaks(int fd, const struct process *p, pid_t pid, bool at_exit)
 	return err;
 }
 
+/* ---- in the child: an inventory ---- */
+
+static struct process *
+find_process(const struct session *s, const uint8_t *uuid)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (memcmp(s->processes[i]->header.uuid, uuid, 16) == 0)
+			return s->processes[i];
+	return NULL;
+}
+
+/* One look of its own: the roots of all looks for a verdict are not needed. */
+static int
+read_heap(bool at_exit, struct root_notes *notes, struct leaks_look_memory *m)
+{
+	const struct process *p = m->process;
+	const struct judge_options o = {.is_waiting = at_exit,
+	    .at_end = at_exit && p->header.exit_threads == 0,
+	    .notes = notes};
+	struct judge *j;
+	int err = judge_new(p, m->pid, &o, &j);
+
+	if (err < 0)
+		return err;
+	err = judge_look(j);
+	if (err == 0) {
+		m->heap = judge_detach_heap(j);
+		m->notes = notes;
+		m->max_bytes = judge_max_bytes(j);
+	}
+	judge_free(j);
+	return err;
+}
+
+static void
+say_inventory(int fd, const struct leaks_look_more *more,
+    const struct leaks_look_memory *m, bool at_exit, uint64_t time_ns)
+{
+	struct inventory v = {0};
+	uint8_t *bytes;
+	size_t len;
+
+	if (more->make(more, m, &v) < 0)
+		return;
+	v.at_exit = at_exit;
+	v.time_ns = time_ns;
+	if (inventory_encode(&v, &bytes, &len) == 0)
+		(void)say_part(fd, bytes, len);
+	inventory_release(&v);
+}
+
+/*
+ * All memory is read before the verdicts are said, because the process goes on
+ * to its end then. Where something fails, the verdicts are there all the same.
+ */
+static int
+look_for_more(int fd, const struct process *seen, pid_t pid, bool at_exit,
+    const struct leaks_look_more *more)
+{
+	const struct survey_options types = {
+	    .with_types = true, .is_waiting = at_exit};
+	struct leaks_look_memory m = {.pid = pid};
+	struct root_notes notes = {0};
+	struct census census = {0};
+	struct verdicts v = {0};
+	struct fault why = {0};
+	struct session *s = NULL;
+	struct process *p = NULL;
+	uint64_t time_ns;
+	int err;
+
+	if (forked_load(pid, &s, &why) == 0)
+		p = find_process(s, seen->header.uuid);
+	err = at_exit ? look_at_exit(seen, pid, &v)
+	              : look_while_it_runs(seen, pid, &v);
+	time_ns = v.end_ns;
+	m.session = s;
+	m.process = p;
+	if (p && v.reason == VERDICT_JUDGED && more->types &&
+	    survey_take(p, pid, &types, &census, &why) == 0)
+		m.census = &census;
+	if (p && v.reason == VERDICT_JUDGED && more->holders)
+		(void)read_heap(at_exit, &notes, &m);
+	if (err == 0)
+		err = say(fd, &v);
+	if (err == 0 && (m.census || m.heap))
+		say_inventory(fd, more, &m, at_exit, time_ns);
+	else
+		heap_free(m.heap);
+	verdicts_release(&v);
+	census_release(&census);
+	root_notes_release(&notes);
+	session_free(s);
+	return err;
+}
+
 static int
 look(int fd, const struct segfile *f, int slot, const struct seg_header *h,
-    pid_t pid, enum leaks_look_kind kind)
+    pid_t pid, enum leaks_look_kind kind, const struct leaks_look_more *more)
 {
 	struct segment *seg;
 	struct process *p;
@@ -186,8 +293,10 @@ look(int fd, const struct segfile *f, int slot, const struct seg_header *h,
 	/* the slot may belong to another child by now */
 	err = memcmp(p->header.uuid, h->uuid, sizeof(h->uuid)) ? -ESRCH : 0;
 	if (err == 0)
-		err = kind == LEAKS_LOOK_BIRTHS
-		    ? look_at_births(fd, p, pid)
+		err = kind == LEAKS_LOOK_BIRTHS ? look_at_births(fd, p, pid)
+		    : more
+		    ? look_for_more(
+		          fd, p, pid, kind == LEAKS_LOOK_AT_EXIT, more)
 		    : look_for_leaks(fd, p, pid, kind == LEAKS_LOOK_AT_EXIT);
 	process_free(p);
 	return err;
@@ -195,19 +304,29 @@ look(int fd, const struct segfile *f, int slot, const struct seg_header *h,
 
 /* ---- in the recorder ---- */
 
+static int not_for_children = -1;
+
+void
+leaks_look_close(int fd)
+{
+	not_for_children = fd;
+}
+
 int
 leaks_look_start(struct leaks_look *k, const struct segfile *f, int slot,
-    const struct seg_header *h, pid_t pid, enum leaks_look_kind kind)
+    const struct seg_header *h, pid_t pid, enum leaks_look_kind kind,
+    const struct leaks_look_more *more)
 {
 	return leaks_look_start_as(k, look,
 	    kind == LEAKS_LOOK_AT_EXIT ? EXIT_LIMIT_S : RUNNING_LIMIT_S, f,
-	    slot, h, pid, kind);
+	    slot, h, pid, kind, more);
 }
 
 int
 leaks_look_start_as(struct leaks_look *k, leaks_look_work *work,
     uint64_t limit_s, const struct segfile *f, int slot,
-    const struct seg_header *h, pid_t pid, enum leaks_look_kind kind)
+    const struct seg_header *h, pid_t pid, enum leaks_look_kind kind,
+    const struct leaks_look_more *more)
 {
 	pid_t us = getpid();
 	int fds[2], err;
@@ -224,7 +343,9 @@ leaks_look_start_as(struct leaks_look *k, leaks_look_work *work,
 		if (getppid() != us)
 			_exit(1);
 		close(fds[0]);
-		_exit(work(fds[1], f, slot, h, pid, kind) < 0);
+		if (not_for_children >= 0)
+			close(not_for_children);
+		_exit(work(fds[1], f, slot, h, pid, kind, more) < 0);
 	}
 	err = k->worker < 0 ? -errno : 0;
 	foreign_take_back();
@@ -289,6 +410,32 @@ leaks_look_poll(struct leaks_look *k)
 	if (err == 0 && clock_ns(CLOCK_MONOTONIC) > k->until_ns)
 		return -ETIMEDOUT;
 	return err;
+}
+
+bool
+leaks_look_part(const struct leaks_look *k, enum leaks_look_part part,
+    const uint8_t **ret, size_t *ret_len)
+{
+	const uint8_t *at = k->bytes;
+	size_t left = k->len;
+	uint64_t n;
+
+	for (int i = 0;; i++) {
+		if (left < sizeof(n))
+			return false;
+		memcpy(&n, at, sizeof(n));
+		at += sizeof(n);
+		left -= sizeof(n);
+		if (n > left)
+			return false;
+		if (i == (int)part)
+			break;
+		at += n;
+		left -= n;
+	}
+	*ret = at;
+	*ret_len = n;
+	return true;
 }
 
 void

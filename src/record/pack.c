@@ -329,7 +329,7 @@ is_first(struct seen *s, const uint8_t *uuid)
 
 /* From the newest to the oldest: what a newer one has is not taken again. */
 struct newest {
-	struct seen segments, verdicts, births;
+	struct seen segments, verdicts, births, inventories;
 	bool has_about;
 };
 
@@ -346,6 +346,8 @@ wants_entry(struct newest *n, uint32_t type, const uint8_t *bytes, size_t len)
 		return len < 16 ? 0 : is_first(&n->verdicts, bytes);
 	case RECORDING_AGING:
 		return len < 16 ? 0 : is_first(&n->births, bytes);
+	case RECORDING_INVENTORY:
+		return len < 16 ? 0 : is_first(&n->inventories, bytes);
 	case RECORDING_META:
 		return !n->has_about;
 	case RECORDING_UNTRACED:
@@ -447,9 +449,11 @@ add_chapters(struct pack *p, const char *path, struct fault *where)
 	dict_release(&n.segments.index);
 	dict_release(&n.verdicts.index);
 	dict_release(&n.births.index);
+	dict_release(&n.inventories.index);
 	free(n.segments.uuids);
 	free(n.verdicts.uuids);
 	free(n.births.uuids);
+	free(n.inventories.uuids);
 	free(all);
 	return err;
 }

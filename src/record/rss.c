@@ -50,8 +50,8 @@ struct rss {
 	size_t count, room, at; /* at: the one that is read, or the next one */
 	bool is_reading;
 	struct leaks_look look;
-	uint64_t round_ns; /* time spent in this round */
-	uint64_t begin_ns, next_ns;
+	uint64_t begin_ns; /* of this round */
+	uint64_t next_ns;
 	struct kept *kept;
 	size_t kept_count, kept_room;
 	struct dict kept_index;
@@ -62,7 +62,8 @@ struct rss {
 
 static int
 read_pages(int fd, const struct segfile *f, int slot,
-    const struct seg_header *h, pid_t pid, enum leaks_look_kind kind)
+    const struct seg_header *h, pid_t pid, enum leaks_look_kind kind,
+    const struct leaks_look_more *more)
 {
 	struct residence r;
 	struct segment *seg;
@@ -72,6 +73,7 @@ read_pages(int fd, const struct segfile *f, int slot,
 	int err = segfile_read(f, slot, &seg, NULL);
 
 	(void)kind;
+	(void)more;
 	if (err < 0)
 		return err;
 	err = process_new(seg, &p);
@@ -251,24 +253,27 @@ start(struct rss *r)
 			        PROCESS_RUNNING &&
 			    pid > 0 &&
 			    leaks_look_start_as(&r->look, read_pages, LIMIT_S,
-			        f, x->slot, &h, pid, LEAKS_LOOK_RUNNING) == 0;
+			        f, x->slot, &h, pid, LEAKS_LOOK_RUNNING,
+			        NULL) == 0;
 			segfile_close(f);
 		}
 		if (!r->is_reading)
 			r->at++;
 	}
-	r->begin_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
-/* The round is over: the next one is not before it is paid for. */
+/*
+ * The round is over: the next one is not before it is paid for. All of it counts:
+ * finding the processes, reading, compressing.
+ */
 static void
-end_round(struct rss *r, uint64_t now)
+end_round(struct rss *r)
 {
-	uint64_t rest = r->round_ns * LOAD;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t rest = (now - r->begin_ns) * LOAD;
 
 	drop_items(r);
 	r->next_ns = now + (rest > r->plan.every_ns ? rest : r->plan.every_ns);
-	r->round_ns = 0;
 }
 
 static int
@@ -278,7 +283,6 @@ poll_look(struct rss *r)
 
 	if (err == 0)
 		return 0;
-	r->round_ns += clock_ns(CLOCK_MONOTONIC) - r->begin_ns;
 	if (err == 1) {
 		uint8_t *bytes = r->look.bytes;
 		size_t len = r->look.len;
@@ -300,18 +304,20 @@ rss_step(struct rss *r)
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	int err = 0;
 
-	if (r->is_reading)
+	if (r->is_reading) {
 		err = poll_look(r);
-	else if (r->count == 0 && now >= r->next_ns)
+	} else if (r->count == 0 && now >= r->next_ns) {
+		r->begin_ns = now;
 		err = segment_dir_walk(r->plan.segment_dir, visit, r);
-	else if (r->count == 0)
+	} else if (r->count == 0) {
 		return 0;
+	}
 	if (err < 0)
 		return err;
 	if (!r->is_reading)
 		start(r);
 	if (!r->is_reading)
-		end_round(r, now);
+		end_round(r);
 	return 0;
 }
 

@@ -37,7 +37,7 @@ int rss_step(struct rss *r);
 /* What is read from now on belongs to another recording. */
 void rss_turn(struct rss *r, struct recording_writer *writer);
 
-/* Writes what was kept back. */
+/* The recording ends: writes what was kept back. */
 void rss_finish(struct rss *r);
 
 /* Ends a child that is reading. NULL is fine. */

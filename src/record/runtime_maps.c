@@ -78,7 +78,7 @@ runtime_maps_each(
 		char *value;
 
 		if (variables[i].value) {
-			if (!old)
+			if (!old || !*old)
 				err = set(context, variables[i].name,
 				    variables[i].value);
 			continue;

@@ -6,6 +6,7 @@
 
 #include "report/ages.h"
 #include "report/amount.h"
+#include "report/lifetimes.h"
 #include "report/tree_print.h"
 #include "report/older.h"
 #include "report/table.h"
@@ -28,11 +29,21 @@ static void
 print_temporary(const struct layout *p, const struct view *v)
 {
 	uint64_t within_ns = ages_temporary_ns(v);
-	char a[WORDS_MAX];
+	char a[WORDS_MAX], b[WORDS_COUNTED];
 	struct layout_text t;
 
 	layout_begin(p, &t);
-	if (within_ns == 0)
+	if (v->within && lifetimes_within(v->within) == 0)
+		(void)fputs("Temporary: blocks that a thread allocated and "
+		            "freed before its next allocation.\n",
+		    t.file);
+	else if (v->within)
+		(void)fprintf(t.file,
+		    "Temporary: blocks that a thread allocated and freed, with "
+		    "at most %s in between.\n",
+		    words_counted(
+		        b, lifetimes_within(v->within), "allocation"));
+	else if (within_ns == 0)
 		(void)fputs(
 		    "At which age blocks were freed was not recorded.\n",
 		    t.file);
@@ -109,7 +120,7 @@ nothing_of(const struct view *v, const struct body_options *o)
 		                : "Nothing else is live.";
 	if (o->older)
 		return "No block is that old.";
-	if (metric == VIEW_TEMPORARY && v->temporary_ticks == 0)
+	if (metric == VIEW_TEMPORARY && v->temporary_ticks == 0 && !v->within)
 		return "So there is nothing to show.";
 	return metric < VIEW_ALL ? words[metric] : words[VIEW_ALLOCS];
 }

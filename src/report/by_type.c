@@ -127,27 +127,42 @@ by_frames(const struct view *v, const struct view_site *s, struct element *ret)
 	return element_find(functions, lines, n, ret);
 }
 
+/* Memory and functions say what the type is: each is a check of the other. */
+static void
+compare(struct by_type *t, const struct census_type *x, const struct element *e)
+{
+	bool is_same =
+	    strlen(x->name) == e->len && memcmp(x->name, e->type, e->len) == 0;
+
+	*(is_same ? &t->both_agree : &t->both_differ) += x->blocks;
+}
+
 static int
 add_type(struct by_type *t, const struct process *p,
-    const struct census_view *v, const struct census_type *x)
+    const struct census_view *v, const struct by_type_find *f,
+    const struct census_type *x)
 {
 	const struct view *view = NULL;
-	const struct view_site *site = census_view_find(v, x->site, &view);
+	const struct view_site *site =
+	    f ? NULL : census_view_find(v, x->site, &view);
 	struct by_type_row *row;
 	struct element element;
 	bool has_element;
 	struct key k;
 
-	if (!site && v->is_filtered) {
+	if (!f && !site && v->is_filtered) {
 		add(&t->filtered, x);
 		return 0;
 	}
 	add(&t->all, x);
-	has_element = site && by_frames(view, site, &element);
+	has_element = f ? by_type_find_site(f, x->site, &element)
+	                : site && by_frames(view, site, &element);
 	if (x->basis == CENSUS_NONE && !has_element) {
 		add(&t->none, x);
 		return 0;
 	}
+	if (x->basis != CENSUS_NONE && has_element && !element.is_scalar)
+		compare(t, x, &element);
 	/*
 	 * Numbers and pointers are no objects: a vtable before them is left of
 	 * an object that was there before.
@@ -212,13 +227,14 @@ by_type_settle(struct by_type *t)
 
 int
 by_type_make(const struct process *p, const struct census *c,
-    const struct census_view *v, struct by_type *ret)
+    const struct census_view *v, const struct by_type_find *f,
+    struct by_type *ret)
 {
 	int err = 0;
 
 	*ret = (struct by_type){.taken_ns = c->taken_ns};
 	for (size_t i = 0; i < c->type_count && err == 0; i++)
-		err = add_type(ret, p, v, &c->types[i]);
+		err = add_type(ret, p, v, f, &c->types[i]);
 	if (err < 0)
 		by_type_release(ret);
 	return err;
@@ -234,13 +250,34 @@ by_type_release(struct by_type *t)
 	*t = (struct by_type){0};
 }
 
+static struct by_type_row *
+stored_row(
+    struct by_type *t, const char *name, const char *container, int basis)
+{
+	const struct key k = {
+	    name, element_container(container), strlen(name), basis};
+
+	return row_of(t, &k);
+}
+
+int
+by_type_add(struct by_type *t, const char *name, const char *container,
+    int basis, uint64_t blocks, uint64_t bytes)
+{
+	struct by_type_row *row = stored_row(t, name, container, basis);
+
+	if (!row)
+		return -ENOMEM;
+	row->blocks = capped_sum(row->blocks, blocks);
+	row->bytes = capped_sum(row->bytes, bytes);
+	return 0;
+}
+
 int
 by_type_add_old(struct by_type *t, const char *name, const char *container,
     int basis, uint64_t blocks, uint64_t bytes)
 {
-	const struct key k = {
-	    name, element_container(container), strlen(name), basis};
-	struct by_type_row *row = row_of(t, &k);
+	struct by_type_row *row = stored_row(t, name, container, basis);
 
 	if (!row)
 		return -ENOMEM;

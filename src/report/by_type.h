@@ -3,6 +3,7 @@
 #ifndef SEEP_REPORT_BY_TYPE_H
 #define SEEP_REPORT_BY_TYPE_H
 
+#include "report/by_type_find.h"
 #include "report/census_view.h"
 #include "trace/census.h"
 #include "util/dict.h"
@@ -33,6 +34,8 @@ struct by_type {
 	struct by_type_row *rows; /* largest first; compared: largest growth */
 	size_t count, room;
 	struct by_type_sum all, none, filtered;
+	/* blocks that have a type in both ways, which are equal or not */
+	uint64_t both_agree, both_differ;
 	bool is_compared;
 	struct by_type_sum old_all, old_none;
 	uint64_t taken_ns, old_taken_ns; /* since 1970 */
@@ -40,14 +43,18 @@ struct by_type {
 };
 
 /*
- * From the census of p, which has types. Not sorted: by_type_settle() follows.
- * -ENOMEM.
+ * From the census of p, which has types. What functions say is in f, or, if that
+ * is NULL, in the stacks of v, whose filters count. Not sorted: by_type_settle()
+ * follows. -ENOMEM.
  */
 int by_type_make(const struct process *p, const struct census *c,
-    const struct census_view *v, struct by_type *ret);
+    const struct census_view *v, const struct by_type_find *f,
+    struct by_type *ret);
 void by_type_release(struct by_type *t);
 
-/* Adds the row of another moment. -ENOMEM. */
+/* Adds a row that was stored, or one of another moment. -ENOMEM. */
+int by_type_add(struct by_type *t, const char *name, const char *container,
+    int basis, uint64_t blocks, uint64_t bytes);
 int by_type_add_old(struct by_type *t, const char *name, const char *container,
     int basis, uint64_t blocks, uint64_t bytes);
 

@@ -30,6 +30,13 @@ add_view(struct census_view *v, const struct session *s,
 	return err;
 }
 
+bool
+census_view_filters(const struct view_options *options)
+{
+	return options->include || options->exclude || options->module ||
+	    options->exclude_module || options->suppress;
+}
+
 int
 census_view_make(const struct session *s, const struct process *p,
     struct names *names, const struct view_options *options,
@@ -40,9 +47,7 @@ census_view_make(const struct session *s, const struct process *p,
 
 	*ret = (struct census_view){
 	    .views = calloc(s->count + 1, sizeof(struct view *)),
-	    .is_filtered = options->include || options->exclude ||
-	        options->module || options->exclude_module ||
-	        options->suppress};
+	    .is_filtered = census_view_filters(options)};
 	if (!ret->views)
 		return -ENOMEM;
 	/* from p to its ancestors; each has ids below those of the next */

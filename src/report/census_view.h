@@ -12,6 +12,9 @@ struct census_view {
 	bool is_filtered; /* the options leave sites out */
 };
 
+/* Do these options leave sites out? */
+bool census_view_filters(const struct view_options *options);
+
 /*
  * Selected and shaped by options (metric, figures and group do not matter).
  * -ENOMEM.

@@ -363,3 +363,22 @@ element_find(const char *const *functions, const bool *lines, size_t count,
 	}
 	return true;
 }
+
+bool
+element_is_open(
+    const char *const *functions, size_t count, const struct element *found)
+{
+	struct member m = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
+	size_t i = 0, n = 0;
+
+	while (i < count && functions[i] && is_between(functions[i]))
+		i++;
+	if (i == count)
+		return true;
+	if (!found || found->container)
+		return false;
+	for (; i < count && n < OUTER; i++, n++)
+		if (!functions[i] || !read_member(functions[i], &m))
+			return false;
+	return n < OUTER;
+}

@@ -28,6 +28,13 @@ bool element_find(const char *const *functions, const bool *lines, size_t count,
     struct element *ret);
 
 /*
+ * Could functions further out change the answer, which was `found`? NULL: there
+ * was no type.
+ */
+bool element_is_open(
+    const char *const *functions, size_t count, const struct element *found);
+
+/*
  * The container that has this name; NULL: there is none. Texts of containers
  * stay valid for ever.
  */

@@ -463,22 +463,12 @@ is_wanted(const struct event_lines *l, const struct events_event *e)
 	return e->size >= o->min_bytes;
 }
 
-int
-event_lines_put(void *lines, const struct events_event *e)
+static int
+put_line(struct event_lines *l, const struct member *m,
+    const struct events_event *e, const struct place *at)
 {
-	struct event_lines *l = lines;
-	const struct place *at;
-	struct member *m;
-
-	if (!is_wanted(l, e))
-		return 0;
-	m = member_of(l, e->process);
-	at = m ? place_of(l, m, e->site) : NULL;
-	if (!at)
-		return -ENOMEM;
-	if (l->options.include && e->kind != EVENTS_GAP &&
-	    (!at->is_wanted || e->kind == EVENTS_INHERITED))
-		return 0;
+	if (l->options.sink)
+		return l->options.sink(l->options.sink_context, e);
 	event_lines_begin(l);
 	switch (l->options.format) {
 	case EVENT_LINES_TEXT:
@@ -491,7 +481,28 @@ event_lines_put(void *lines, const struct events_event *e)
 		put_csv(l, e, at);
 		break;
 	}
-	if (ferror(l->out))
-		return -EIO;
+	return ferror(l->out) ? -EIO : 0;
+}
+
+int
+event_lines_put(void *lines, const struct events_event *e)
+{
+	struct event_lines *l = lines;
+	const struct place *at;
+	struct member *m;
+	int err;
+
+	if (!is_wanted(l, e))
+		return 0;
+	m = member_of(l, e->process);
+	at = m ? place_of(l, m, e->site) : NULL;
+	if (!at)
+		return -ENOMEM;
+	if (l->options.include && e->kind != EVENTS_GAP &&
+	    (!at->is_wanted || e->kind == EVENTS_INHERITED))
+		return 0;
+	err = put_line(l, m, e, at);
+	if (err != 0)
+		return err;
 	return l->options.top && ++l->lines >= l->options.top ? 1 : 0;
 }

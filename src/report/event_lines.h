@@ -28,6 +28,9 @@ struct event_lines_options {
 	unsigned pid, thread;   /* 0: all; a thread by its tid or its number */
 	unsigned site;          /* id; 0: all */
 	const regex_t *include; /* a function of the stack; NULL: all */
+	/* wanted events go there, and there are no lines; NULL: lines */
+	events_each *sink;
+	void *sink_context;
 };
 
 struct event_lines;

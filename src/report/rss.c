@@ -33,6 +33,16 @@ static const char *const titles[RESIDENCE_CLASSES] = {
 
 /* ---- lines ---- */
 
+static const char *
+title_of(const struct residence *r, int class)
+{
+	if (r->lack == RESIDENCE_NO_SMAPS && class == RESIDENCE_HEAP)
+		return "heap, stacks and other private memory, not split";
+	if (r->lack == RESIDENCE_NO_SMAPS && class == RESIDENCE_FILES)
+		return "code of program and libraries, and other files";
+	return titles[class];
+}
+
 static double
 share_of(const struct residence *r, uint64_t bytes)
 {
@@ -98,7 +108,7 @@ print_classes(const struct layout *p, const struct residence *r)
 		                         : !(is_heap_part && is_split)))
 			continue;
 		print_amount(p, r, r->classes[i], false);
-		(void)fprintf(p->out, "%s\n", titles[i]);
+		(void)fprintf(p->out, "%s\n", title_of(r, i));
 		if (i == RESIDENCE_ANONYMOUS)
 			print_areas(p, r);
 	}

@@ -5,11 +5,14 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "reader/limits.h"
 #include "reader/scores.h"
 #include "report/verdict.h"
 #include "trace/cell.h"
+#include "trace/inventory.h"
+#include "trace/residence.h"
 
 bool
 score_list_has(const struct session *s, struct process *p)
@@ -47,6 +50,46 @@ may_be_zero(const struct process *p)
 	known = slope_make(points, p->point_count, &slope);
 	free(points);
 	return known && !(slope.low > 0);
+}
+
+/* Resident, and neither heap nor ours. */
+static double
+outside_of(const struct residence *r)
+{
+	static const enum residence_class list[] = {RESIDENCE_STACKS,
+	    RESIDENCE_MODULES, RESIDENCE_ANONYMOUS, RESIDENCE_SHARED,
+	    RESIDENCE_FILES};
+	double sum = 0;
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+		sum += (double)r->classes[list[i]];
+	return sum;
+}
+
+static void
+look_outside(const struct process *p, struct score_list *l)
+{
+	size_t n = p->residence ? p->earlier_count + 1 : 0;
+	struct slope_point *points;
+	struct slope slope;
+
+	if (n < SLOPE_MIN)
+		return;
+	points = calloc(n, sizeof(*points));
+	if (!points)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		const struct residence *r =
+		    i < p->earlier_count ? &p->earlier[i] : p->residence;
+
+		points[i] = (struct slope_point){
+		    (double)r->time_ns * 1e-9 * scores_clock(), outside_of(r)};
+	}
+	if (slope_make(points, n, &slope) && slope.low > 0) {
+		l->has_outside = true;
+		l->outside = slope.middle * 3600;
+	}
+	free(points);
 }
 
 static void
@@ -88,6 +131,7 @@ score_list_look_ahead(
 
 	l->rate.seen_s = scores_until_s(p);
 	l->rate.map_share = map_share(&p->header);
+	look_outside(p, l);
 	for (size_t i = 0; i < p->site_count; i++) {
 		const struct score *x = scores_of(s, p, i);
 
@@ -163,6 +207,24 @@ add_line(struct score_list *l, const struct view_site *s)
 	    (struct score_line){.site = s, .score = s->score};
 }
 
+/* Who held what grows, at the last look of a recorder. */
+static int
+add_held(struct score_list *l, const struct inventory *v)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		struct score_line *x = &l->lines[i];
+		const struct inventory_site *found =
+		    inventory_find(v, x->site->id);
+
+		if (x->score->class != SCORE_GROWTH || !found || !found->held)
+			continue;
+		x->held = strdup(found->held);
+		if (!x->held)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int
 score_list_of_view(const struct view *v, uint32_t process, struct process *p,
     struct score_list *ret)
@@ -176,6 +238,10 @@ score_list_of_view(const struct view *v, uint32_t process, struct process *p,
 			add_line(ret, &v->sites[i]);
 	if (ret->count > 0)
 		qsort(ret->lines, ret->count, sizeof(*ret->lines), worse);
+	if (p->inventory && add_held(ret, p->inventory) < 0) {
+		score_list_release(ret);
+		return -ENOMEM;
+	}
 	score_list_look_ahead(v->session, p, ret);
 	return 0;
 }
@@ -226,6 +292,8 @@ score_list_make(const struct session *s, struct process *p, struct names *names,
 void
 score_list_release(struct score_list *l)
 {
+	for (size_t i = 0; i < l->count; i++)
+		free(l->lines[i].held);
 	view_free(l->own);
 	free(l->lines);
 	*l = (struct score_list){0};

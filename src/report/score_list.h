@@ -12,7 +12,8 @@ struct score_line {
 	const struct score *score;
 	/*
 	 * By whom it is held, like "global `sessions`", printed below the line;
-	 * NULL: not known. Whoever finds it out owns the text.
+	 * NULL: not known. Of malloc; score_list_release() frees it. A recording
+	 * may have it (trace/inventory.h).
 	 */
 	char *held;
 };
@@ -26,6 +27,13 @@ struct score_list {
 	/* the limit that is reached first; limit.kind 0: none in sight */
 	struct aging_limit limit;
 	struct forecast forecast;
+	/*
+	 * The forecast is of the heap. What the process grows by outside of it,
+	 * in bytes an hour, by its readings of record --rss; has_outside is false
+	 * if there are too few, or if it may be 0.
+	 */
+	bool has_outside;
+	double outside;
 };
 
 /*

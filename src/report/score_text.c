@@ -7,6 +7,7 @@
 #include "reader/scores.h"
 #include "report/hanging.h"
 #include "report/program.h"
+#include "report/score_began.h"
 #include "report/verdict_text.h"
 #include "report/words.h"
 #include "util/text.h"
@@ -55,6 +56,17 @@ print_share(FILE *out, double share)
 		    out, percent > 99 ? "%.1f %%" : "%.0f %%", percent);
 }
 
+/* The line of when it began, if it was not with the process. */
+static void
+print_began(
+    FILE *out, const struct score_list *l, const struct score_line *line)
+{
+	struct score_began b;
+
+	if (score_began(l->view->session, line->site->process, line->score, &b))
+		score_began_print(out, line->score, &b);
+}
+
 static void
 print_leak(const struct layout *p, const struct score_list *l,
     const struct score_line *line)
@@ -76,9 +88,19 @@ print_leak(const struct layout *p, const struct score_list *l,
 	if (verdict_text_freers(
 	        p, h.page.out, "siblings are freed in ", l->view, line->site))
 		(void)fputs(": look for a path that skips it\n", h.page.out);
+	print_began(h.page.out, l, line);
 	verdict_text_place(p, h.page.out, l->view, line->site);
 	(void)putc('\n', h.page.out);
 	hanging_end(p, &h, "LEAK");
+}
+
+/* A recording may have any text here. */
+static void
+print_held(FILE *out, const char *text)
+{
+	(void)fputs("held by ", out);
+	text_print(out, text);
+	(void)putc('\n', out);
 }
 
 static void
@@ -98,7 +120,8 @@ print_growth(const struct layout *p, const struct score_list *l,
 	                    : "nothing of it is ever freed",
 	    100 * x->confidence);
 	if (line->held)
-		(void)fprintf(h.page.out, "held by %s\n", line->held);
+		print_held(h.page.out, line->held);
+	print_began(h.page.out, l, line);
 	verdict_text_place(p, h.page.out, l->view, line->site);
 	(void)putc('\n', h.page.out);
 	hanging_end(p, &h, "GROWTH");
@@ -132,10 +155,15 @@ print_forecast(const struct layout *p, const struct score_list *l)
 	if (!l->limit.kind)
 		return;
 	layout_begin(p, &t);
-	(void)fprintf(t.file, "%s (%s) in about %s (%s to %s).\n",
+	(void)fprintf(t.file,
+	    "%s (%s) in about %s (%s to %s), by the growth of the heap alone.\n",
 	    score_list_limit_words(l->limit.kind),
 	    words_bytes(a, l->limit.limit), in_time(b, f->hours * 3600),
 	    in_time(c, f->low * 3600), in_time(d, f->high * 3600));
+	if (l->has_outside)
+		(void)fprintf(t.file,
+		    "Outside of the heap, the process grows by %s/h more.\n",
+		    words_bytes(a, whole(l->outside)));
 	layout_end(p, &t);
 }
 

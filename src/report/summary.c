@@ -9,6 +9,7 @@
 #include "reader/place_words.h"
 #include "report/program.h"
 #include "report/words.h"
+#include "util/capped.h"
 #include "util/text.h"
 
 struct summary {
@@ -36,7 +37,10 @@ print_ending(const struct summary *s)
 	char buffer[WORDS_MAX];
 	uint64_t ns = p->duration_ns;
 
-	if (p->is_snapshot)
+	if (p->log.is_past)
+		(void)fprintf(
+		    s->out, "had run %s at that moment. ", span(buffer, ns));
+	else if (p->is_snapshot)
 		(void)fprintf(
 		    s->out, "had run %s at the snapshot. ", span(buffer, ns));
 	else if (p->end == PROCESS_RUNNING)
@@ -230,6 +234,36 @@ print_peak(const struct summary *s)
 	(void)fputs(". ", s->out);
 }
 
+/* Were its peak and its end set back with its figures? */
+static bool
+is_of_moment(const struct process *p)
+{
+	return p->log.is_read && p->log.has_moment;
+}
+
+/* What its event log lacks, if figures are from there. */
+static void
+print_log(const struct summary *s, const struct process_log *log)
+{
+	char a[WORDS_COUNTED];
+
+	if (!log->is_read)
+		return;
+	if (log->lost > 0)
+		(void)fprintf(s->out,
+		    "%s %s not in the event log, so the figures below are not "
+		    "exact.\n",
+		    words_counted(a, log->lost, "event"), words_is(log->lost));
+	else if (log->lost_later == 0)
+		(void)fputs("No event is missing in its event log.\n", s->out);
+	if (log->lost_later > 0)
+		(void)fprintf(s->out,
+		    "%s%s %s not in the event log, at a later time or one that "
+		    "is not known.\n",
+		    words_counted(a, log->lost_later, "event"),
+		    log->lost > 0 ? " more" : "", words_is(log->lost_later));
+}
+
 /* How many sites have a stack that goes on by a guess. */
 static size_t
 count_guesses(const struct process *p)
@@ -276,19 +310,23 @@ print_all(const struct summary *s)
 	else if (p->header.inert_reason != SEG_INERT_NONE)
 		(void)fprintf(s->out, "Maybe only a part was traced: %s. ",
 		    losses_inert(p->header.inert_reason));
-	(void)fputs("It made ", s->out);
+	(void)fputs(p->log.is_past ? "It had made " : "It made ", s->out);
 	print_live(s, t, sampled ? process_error(process_variance_live(p)) : 0,
 	    sampled ? process_error(process_variance_allocated(p)) : 0);
 	(void)fprintf(s->out, "%s live %s",
-	    p->end == PROCESS_RUNNING && !p->is_snapshot
+	    p->end == PROCESS_RUNNING && !p->is_snapshot && !p->log.is_past
 	        ? words_is(t->live_blocks)
 	        : words_was(t->live_blocks),
-	    p->is_snapshot                  ? "then"
-	        : p->end == PROCESS_RUNNING ? "now"
-	                                    : "at its end");
-	print_peak(s);
+	    p->is_snapshot || p->log.is_past ? "then"
+	        : p->end == PROCESS_RUNNING  ? "now"
+	                                     : "at its end");
+	if (is_of_moment(p))
+		(void)fputs(". ", s->out);
+	else
+		print_peak(s);
 	print_guesses(s, count_guesses(p));
 	print_losses(s);
+	print_log(s, &p->log);
 	print_bypass(s, find_bypass(p));
 }
 
@@ -334,6 +372,15 @@ add_losses(struct process *all, const struct process *p)
 	}
 }
 
+static void
+add_log(struct process_log *to, const struct process_log *from)
+{
+	to->is_read |= from->is_read;
+	to->has_moment |= from->has_moment;
+	to->lost = capped_sum(to->lost, from->lost);
+	to->lost_later = capped_sum(to->lost_later, from->lost_later);
+}
+
 void
 summary_write_all(
     const struct layout *p, const struct session *session, uint32_t pid)
@@ -359,6 +406,7 @@ summary_write_all(
 		traced += !process_is_unseen(one);
 		process_add(&all.totals, &one->totals);
 		add_losses(&all, one);
+		add_log(&all.log, &one->log);
 		bypass |= find_bypass(one);
 		guesses += count_guesses(one);
 		if (one->header.sample_bytes > 0) {
@@ -370,16 +418,23 @@ summary_write_all(
 	    s.out, "%s together made ", words_counted(a, count, "process"));
 	print_live(
 	    &s, &all.totals, process_error(live), process_error(allocated));
-	(void)fprintf(s.out,
-	    "%s live when each was last seen; their peaks add up to %s, though "
-	    "these were at different times. ",
-	    words_was(all.totals.live_blocks),
-	    words_bytes(a, all.totals.peak_bytes));
+	if (all.log.has_moment)
+		(void)fprintf(s.out,
+		    "%s live at that moment, or at the end of those that had "
+		    "ended. ",
+		    words_was(all.totals.live_blocks));
+	else
+		(void)fprintf(s.out,
+		    "%s live when each was last seen; their peaks add up to "
+		    "%s, though these were at different times. ",
+		    words_was(all.totals.live_blocks),
+		    words_bytes(a, all.totals.peak_bytes));
 	if (traced < count)
 		(void)fprintf(s.out, "%zu of them %s not traced. ",
 		    count - traced, words_was(count - traced));
 	print_guesses(&s, guesses);
 	print_losses(&s);
+	print_log(&s, &all.log);
 	print_bypass(&s, bypass);
 	show(&s, &text);
 }

@@ -332,6 +332,8 @@ view_new(const struct session *s, struct names *names,
 	v->is_merged = options->merge || v->is_compared;
 	v->by_function = options->by_function;
 	v->temporary_ticks = temporary_ticks(s, options);
+	v->within = options->within;
+	v->lifetimes = options->lifetimes;
 	b->view = v;
 	b->options = options;
 	b->side = (struct view_side){.session = s,

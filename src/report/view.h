@@ -20,6 +20,7 @@ enum view_metric {
 };
 
 struct older;
+struct lifetimes;
 struct verdict_found;
 
 enum { VIEW_MERGED = UINT32_MAX, VIEW_ANY = 0 };
@@ -74,6 +75,10 @@ struct view_options {
 	const struct residence *const *residence;
 	/* fills view_figures.older_*; NULL: do not */
 	const struct older *older;
+	/* what is temporary, by allocations in between; NULL: by age */
+	const struct lifetimes *within;
+	/* for who prints them; NULL: not asked for */
+	const struct lifetimes *lifetimes;
 	uint32_t temporary_ticks; /* at least; see view_temporary_ticks() */
 	bool verdict_only;        /* only sites that have verdicts */
 	bool score_only;          /* only sites that leak, grow or are steady */
@@ -150,7 +155,8 @@ struct view {
 	size_t frame_count;
 	struct view_sum chosen, filtered, suppressed;
 	uint32_t temporary_ticks; /* age that is temporary; 0: not known */
-	size_t unchanged;         /* unchanged ones, left out */
+	const struct lifetimes *within, *lifetimes; /* as of the options */
+	size_t unchanged; /* unchanged ones, left out */
 	bool is_compared, is_grouped, is_merged, by_function;
 	struct frames *table;      /* of the frames */
 	struct view_chunk *chunks; /* memory of stacks */

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/view.h"
 
+#include "report/lifetimes.h"
 #include "report/older.h"
 #include "report/view_parts.h"
 #include "trace/residence.h"
@@ -86,6 +87,13 @@ view_figures_of(const struct view_builder *b, size_t process, size_t site)
 		/* near 2^64 it may have been rounded up to it */
 		if (part < (double)f.temporary_bytes)
 			f.temporary_bytes = (uint64_t)part;
+	}
+	if (b->options->within && !b->is_before) {
+		const struct lifetimes_site *x =
+		    lifetimes_site(b->options->within, process, site);
+
+		f.temporary_blocks = x->within_blocks;
+		f.temporary_bytes = x->within_bytes;
 	}
 	if (b->options->older && !b->is_before) {
 		const struct older_site *old =

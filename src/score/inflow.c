@@ -6,6 +6,8 @@
 
 #include "score/poisson.h"
 
+/* a quarter of batches has so many births, and such a part of its share */
+enum { BATCH_MIN = 3, BATCH_PART = 3 };
 enum { PARTS = 8, SLOTS_MIN = 4, BIRTHS_MIN = 5, BIRTHS_MANY = 12 };
 static const double SURPRISE = 0.01;
 static const double CERTAIN = 2.6; /* standard deviations: 99 % */
@@ -60,6 +62,18 @@ is_like_yesterday(const struct inflow *x, const double *slot)
 	return x->quarter[3] >= before / 2;
 }
 
+static bool
+in_batches(const struct inflow *x)
+{
+	if (x->slots < 2 * SLOTS_MIN || x->births < BIRTHS_MANY)
+		return false;
+	for (int i = 0; i < 4; i++)
+		if (x->quarter[i] < BATCH_MIN ||
+		    x->quarter[i] * 4 * BATCH_PART < x->births)
+			return false;
+	return true;
+}
+
 void
 inflow_make(const struct inflow_input *in, struct inflow *ret)
 {
@@ -90,9 +104,31 @@ inflow_make(const struct inflow_input *in, struct inflow *ret)
 	                                   : (ret->parts * 3 + 3) / 4;
 	ret->is_everywhere = ret->slots >= SLOTS_MIN &&
 	    ret->births >= BIRTHS_MIN && ret->hit >= needed;
+	ret->in_batches = in_batches(ret);
 	ret->has_ended = has_ended(ret->quarter[3], ret->births / 4);
 	ret->is_night = ret->quarter[3] >= BIRTHS_MIN &&
 	    (has_noon(ret) || is_like_yesterday(ret, in->births + first));
+}
+
+double
+inflow_fits(const double births[INFLOW_SLOTS], double until_s, double from_s)
+{
+	double sum = 0;
+	int n = 0, i = INFLOW_SLOTS;
+
+	/* the first slot may be a part of one, and has what was there at first */
+	if (until_s > 0 && from_s >= 0)
+		i = (int)fmin(from_s / until_s * INFLOW_SLOTS, i) + 1;
+	for (; i + 1 < INFLOW_SLOTS; i++) {
+		double both = births[i] + births[i + 1];
+		double differ = births[i] - births[i + 1];
+
+		if (both <= 0)
+			continue;
+		sum += differ * differ / both;
+		n++;
+	}
+	return n > 0 ? sum / n : 1;
 }
 
 double

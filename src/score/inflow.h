@@ -23,6 +23,7 @@ struct inflow {
 	double quarter[4];  /* births in each quarter of the slots */
 	double dispersion;  /* variance of the parts by their mean; >= 1 */
 	bool is_everywhere; /* births in most parts */
+	bool in_batches;    /* or in all quarters: work that comes every hour */
 	bool has_ended;     /* too few in the last quarter */
 	bool is_night;      /* but these may be few because of the hour */
 };
@@ -32,6 +33,14 @@ struct inflow {
  * at the end. is_everywhere is false if there are fewer than 4 slots or 5 births.
  */
 void inflow_make(const struct inflow_input *in, struct inflow *ret);
+
+/*
+ * How much neighbouring slots from from_s on differ: 1 for blocks that come one
+ * by one, whether or not their rate follows the day; more if they come in groups
+ * or by fits, as in a pool that grows when more is needed than ever before.
+ */
+double inflow_fits(
+    const double births[INFLOW_SLOTS], double until_s, double from_s);
 
 /* The age, in seconds, of the oldest block of the latest `share` of births. */
 double inflow_since(

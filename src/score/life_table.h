@@ -15,7 +15,8 @@ struct life_table_input {
 	double deaths[LIFE_TABLE_CLASSES]; /* freed at this age */
 	double living[LIFE_TABLE_CLASSES]; /* live, and this old now */
 	double unit_s;                     /* seconds */
-	double life_s; /* since the first block of the site */
+	double life_s;      /* since the first block of the site */
+	bool without_cliff; /* for a simulation: a tail is 30 % at the least */
 };
 
 /*
@@ -32,8 +33,10 @@ struct life_table {
 	double old_deaths;  /* older than a sixteenth of the site's life */
 	/*
 	 * ln of the odds that nothing dies in the tail (2 % in a doubling of
-	 * the age) against the slowest benign tail (30 %). Lifetimes of one
-	 * site depend on each other, so a class counts for 16 blocks at most.
+	 * the age) against the slowest benign tail: 30 %, or half of what dies
+	 * in the last lethal class, because what outlives a cliff, as of a TTL,
+	 * is none of a tail that gets thinner slowly. Lifetimes of one site
+	 * depend on each other, so a class counts for 16 blocks at most.
 	 */
 	double flatness;
 	double late_flatness; /* the same of the three oldest classes alone */

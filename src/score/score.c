@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "score/knee.h"
 #include "score/poisson.h"
 
 static const double MINUTE = 60, HOUR = 3600, WEEK = 7 * 24 * 3600.0;
@@ -13,6 +14,7 @@ static const double PROOF_LATE = 4.6; /* 100 to 1 */
 static const double PROOF = 6.9;      /* 1000 to 1 */
 static const double LATE = 0.05;      /* this share may come late in STEADY */
 static const double RISES = 0.7;      /* Kendall's tau of a series that grows */
+static const double FITS = 2.5, FITS_DOUBT = 1.3; /* see inflow_fits() */
 enum { SURVIVORS = 5, TAILS = 8, TAILS_EARLY = 3, DOUBT = 5 };
 
 /* ---- which windows have inflow ---- */
@@ -30,6 +32,20 @@ look_at(const struct score_input *in, double from_s, double to_s,
 	inflow_make(&x, ret);
 }
 
+/* When the growth began that was found between from_s and to_s. */
+static double
+began(const struct score_input *in, double from_s, double to_s)
+{
+	struct inflow_input x = {
+	    .until_s = in->until_s, .from_s = in->first_s, .to_s = to_s};
+	double at_s = from_s;
+
+	for (int i = 0; i < INFLOW_SLOTS; i++)
+		x.births[i] = in->births[i];
+	(void)knee_find(&x, &at_s);
+	return at_s;
+}
+
 /* Blocks came all the time, and still come. */
 static bool
 comes(const struct score_input *in, const struct inflow *x)
@@ -37,6 +53,12 @@ comes(const struct score_input *in, const struct inflow *x)
 	bool is_night = !(in->without & SCORE_DAYS) && x->is_night;
 
 	return x->is_everywhere && (!x->has_ended || is_night);
+}
+
+static bool
+comes_in_batches(const struct score_input *in, const struct inflow *x)
+{
+	return !(in->without & SCORE_BATCHES) && x->in_batches && !x->has_ended;
 }
 
 /* A leak may have begun later: the last half and the last quarter, too. */
@@ -49,7 +71,7 @@ goes_on(const struct score_input *in, double to_s, struct inflow *ret,
 
 		look_at(in, from_s, to_s, ret);
 		*ret_from_s = from_s;
-		if (comes(in, ret))
+		if (comes(in, ret) || (part == 1 && comes_in_batches(in, ret)))
 			return true;
 	}
 	look_at(in, in->first_s, to_s, ret);
@@ -99,7 +121,7 @@ is_leak(
 	    .bytes = in->blocks > 0 ? in->bytes / in->blocks * t->survivors : 0,
 	    .freed_share = t->freed / (t->freed + t->survivors),
 	    .within_s = t->tail_s,
-	    .began_s = from_s};
+	    .began_s = began(in, from_s, in->until_s - t->tail_s)};
 	set_rate(in, &x, ret);
 	return true;
 }
@@ -116,6 +138,9 @@ chance(const struct score_input *in, const struct life_table *t)
 		odds /= DOUBT;
 	if (!(in->without & SCORE_RESTARTS) && in->settled_s > life_s)
 		odds /= DOUBT;
+	if (!(in->without & SCORE_FITS) &&
+	    inflow_fits(in->births, in->until_s, in->first_s) > FITS)
+		odds /= FITS_DOUBT;
 	return odds / (1 + odds);
 }
 
@@ -160,7 +185,7 @@ is_growth(
 	    .blocks = in->blocks,
 	    .bytes = in->bytes,
 	    .has_releases = t->old_deaths > 0,
-	    .began_s = in->first_s};
+	    .began_s = began(in, in->first_s, in->until_s - t->tail_s)};
 	set_rate(in, &x, ret);
 	return true;
 }
@@ -201,12 +226,14 @@ is_churn(
 void
 score_make(const struct score_input *in, struct score *ret)
 {
+	struct life_table_input ages = in->ages;
 	struct life_table t;
 
 	*ret = (struct score){.blocks = in->blocks, .bytes = in->bytes};
 	if (in->first_s < 0 || !(in->until_s - in->first_s >= SCORE_MIN_S))
 		return;
-	life_table_make(&in->ages, &t);
+	ages.without_cliff |= (in->without & SCORE_CLIFF) != 0;
+	life_table_make(&ages, &t);
 	if (is_leak(in, &t, ret) || is_growth(in, &t, ret) ||
 	    grows_in_place(in, &t, ret) || is_steady(in, ret) ||
 	    is_churn(in, &t, ret))

@@ -35,7 +35,10 @@ enum score_feature {
 	SCORE_RELEASE = 1 << 1,  /* somebody frees old blocks of the site */
 	SCORE_DAYS = 1 << 2,     /* few births at night are no end */
 	SCORE_RESTARTS = 1 << 3, /* an earlier life in which it settled */
-	SCORE_ALL = 15,
+	SCORE_CLIFF = 1 << 4,    /* siblings that all die at one age */
+	SCORE_BATCHES = 1 << 5,  /* work that comes every hour */
+	SCORE_FITS = 1 << 6,     /* what grows by fits may be a pool */
+	SCORE_ALL = 127,
 };
 
 struct score_input {

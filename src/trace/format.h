@@ -150,7 +150,11 @@ struct seg_header {
 	/* a setting of the place is unfit: enum seg_place, more about it */
 	uint32_t place_refused, place_detail;
 	uint64_t moving_root; /* address of the first page, trace/moving.h */
-	uint64_t reserved[5];
+	uint32_t log_last; /* SEEP_LOG=last: events of a thread; 0: not that */
+	uint32_t log_reserved;
+	/* why there is no event log: enum seg_log_lack; an errno, or 0 */
+	uint32_t log_lack, log_lack_error;
+	uint64_t reserved[3];
 	uint64_t mapped_root; /* trace/mapped.h; 0: no mappings by caller */
 	/* the event log: see trace/log.h */
 	uint64_t log_births; /* address of the table of births; 0: none */

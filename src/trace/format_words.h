@@ -194,6 +194,7 @@ enum seg_count {
 	SEG_OWN_NAMES = 59, /* modules that call mallocx or its like, unseen */
 	SEG_LOG_LOST = 60,  /* events that are not in the event log */
 	SEG_LOG_ENDED = 61, /* 1: the log has no more numbers for chunks */
+	SEG_LOG_THREADS = 62,   /* threads without a ring, trace/flight.h */
 	SEG_LOST_MAPPINGS = 63, /* mappings that found no room */
 	SEG_COUNTS_USED = 64,
 	SEG_COUNTS = 64
@@ -204,6 +205,21 @@ enum seg_log {
 	SEG_LOG_NONE = 0,    /* not asked for */
 	SEG_LOG_ON = 1,      /* NAME.seg.log, the pool log_pool */
 	SEG_LOG_NO_POOL = 2, /* no file could be made, or no pool is left */
+	SEG_LOG_LAST = 3,    /* the same with rings, see trace/flight.h */
+};
+
+/* seg_header.log_lack */
+enum seg_log_lack {
+	SEG_LOG_LACK_NONE = 0,    /* there is a log, or nobody asked for it */
+	SEG_LOG_LACK_SETTING = 1, /* SEEP_LOG has an unknown value */
+	SEG_LOG_LACK_SAMPLE = 2,  /* SEEP_SAMPLE is set */
+	SEG_LOG_LACK_PRIVATE = 3, /* SEEP_PRIVATE is set */
+	SEG_LOG_LACK_SMALL = 4,   /* SEEP_LOG_POOL is below four chunks */
+	SEG_LOG_LACK_ROOM = 5,    /* disk, cgroup or limits leave less */
+	SEG_LOG_LACK_FILE = 6,    /* a file could not be made (errno) */
+	SEG_LOG_LACK_MEMORY = 7,  /* it could not be mapped (errno) */
+	SEG_LOG_LACK_CHILD = 8,   /* a forked child found no pool */
+	SEG_LOG_LACK_EARLY = 9,   /* a forked child in its first events */
 };
 
 enum seg_peak_flags {

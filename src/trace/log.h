@@ -84,7 +84,8 @@ struct log_head {
 	uint64_t child_offset, child_bytes;
 	uint32_t child_count;
 	uint32_t pid;
-	uint64_t reserved[6];
+	uint64_t entries; /* of a ring, see trace/flight.h; else 0 */
+	uint64_t reserved[5];
 };
 
 enum log_mode {
@@ -99,10 +100,14 @@ struct log_chunk {
 	uint32_t tid;    /* 0: not known */
 	uint64_t tick;   /* when it was opened, LOG_TICK_NS */
 	uint32_t closed; /* index of the end, when no more words come; else 0 */
-	uint32_t done;   /* of several threads: words that have been stored */
-	uint32_t use;    /* the byte that returns this chunk */
+	/* of several threads: words that have been stored; of a ring
+	 * (trace/flight.h): how often it was filled */
+	uint32_t done;
+	uint32_t use; /* the byte that returns this chunk */
 	uint32_t reserved;
-	uint64_t reserved2[3];
+	uint64_t
+	    now; /* of a ring: the time of its newest events, LOG_TICK_NS */
+	uint64_t reserved2[2];
 };
 
 _Static_assert(sizeof(struct log_head) == 128, "log_head");

@@ -27,8 +27,10 @@ struct recording {
 	ZSTD_DCtx *zstd;
 	bool ended;
 	bool truncated;
-	bool resumed;  /* some entries were left out */
-	uint32_t only; /* entries of other types are passed over; 0: none is */
+	bool resumed; /* some entries were left out */
+	/* entries of other types are passed over; 0: none is */
+	uint32_t only, also;
+	uint32_t without; /* these types are passed over, a bit for each */
 };
 
 static int
@@ -216,6 +218,68 @@ unpack(struct recording *b, size_t len, const void **ret_bytes, size_t *ret_len)
 	return 1;
 }
 
+static void
+pass_over(struct recording *b, const struct recording_entry_head *head)
+{
+	b->offset += sizeof(*head) + recording_padded(head->length);
+	b->entries++;
+}
+
+static bool
+is_wanted(const struct recording *b, uint32_t type)
+{
+	if (type == RECORDING_END)
+		return true;
+	if (b->only)
+		return type == b->only || type == b->also;
+	return type >= 32 || !(b->without >> type & 1);
+}
+
+/* Passes over entries that nobody wants; then as read_head(). */
+static int
+find_next(struct recording *b, struct recording_entry_head *head)
+{
+	int got;
+
+	if (b->ended || b->truncated)
+		return 0;
+	while ((got = read_head(b, head)) > 0 && !is_wanted(b, head->type))
+		pass_over(b, head);
+	return got;
+}
+
+int
+recording_peek(struct recording *b, struct recording_place *ret)
+{
+	struct recording_entry_head head;
+	int got = find_next(b, &head);
+
+	if (got <= 0)
+		return got;
+	*ret = (struct recording_place){.offset = b->offset,
+	    .next = b->offset + sizeof(head) + recording_padded(head.length),
+	    .entries = b->entries,
+	    .type = head.type,
+	    .crc = head.crc};
+	return head.type == RECORDING_END ? 0 : 1;
+}
+
+void
+recording_go_to(struct recording *b, const struct recording_place *p)
+{
+	b->offset = p->offset;
+	b->entries = p->entries;
+	b->truncated = false;
+}
+
+void
+recording_go_behind(struct recording *b, const struct recording_place *p)
+{
+	b->offset = p->next;
+	b->entries = p->entries + 1;
+	b->truncated = false;
+}
+
 int
 recording_next(struct recording *b, uint32_t *ret_type, const void **ret_bytes,
     size_t *ret_len)
@@ -224,16 +288,7 @@ recording_next(struct recording *b, uint32_t *ret_type, const void **ret_bytes,
 	int err;
 
 	for (;;) {
-		if (b->ended || b->truncated)
-			return 0;
-		err = read_head(b, &head);
-		if (err > 0 && b->only && head.type != b->only &&
-		    head.type != RECORDING_END) {
-			b->offset +=
-			    sizeof(head) + recording_padded(head.length);
-			b->entries++;
-			continue;
-		}
+		err = find_next(b, &head);
 		if (err > 0)
 			err = read_payload(b, &head);
 		if (err <= 0)
@@ -242,8 +297,7 @@ recording_next(struct recording *b, uint32_t *ret_type, const void **ret_bytes,
 			b->ended = true;
 			return check_end(b, &head);
 		}
-		b->offset += sizeof(head) + recording_padded(head.length);
-		b->entries++;
+		pass_over(b, &head);
 		if ((head.flags & ~(uint32_t)RECORDING_ZSTD) == 0 &&
 		    head.type != RECORDING_INDEX)
 			break;
@@ -260,6 +314,18 @@ void
 recording_only(struct recording *b, enum recording_type type)
 {
 	b->only = type;
+}
+
+void
+recording_without(struct recording *b, enum recording_type type)
+{
+	b->without |= 1u << type;
+}
+
+void
+recording_also(struct recording *b, enum recording_type type)
+{
+	b->also = type;
 }
 
 uint64_t

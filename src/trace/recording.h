@@ -36,6 +36,10 @@ enum recording_type {
 	RECORDING_AGING = 9,      /* uuid (16), then trace/aging.h */
 	RECORDING_RESIDENCE = 10, /* uuid (16), then trace/residence.h */
 	RECORDING_LOG = 11, /* a part of an event log, see trace/logcode.h */
+	/* behind one of these: what it changed, see trace/logindex.h */
+	RECORDING_LOG_INDEX = 12,
+	RECORDING_INVENTORY = 13, /* uuid (16), then trace/inventory.h */
+	RECORDING_FLIGHT = 16, /* struct log_head, then rings: trace/flight.h */
 };
 
 enum recording_end {
@@ -94,6 +98,30 @@ int recording_next(struct recording *b, uint32_t *ret_type,
  * damage inside them is not noticed.
  */
 void recording_only(struct recording *b, enum recording_type type);
+
+/* The same for entries of this type alone; may be called for several. */
+void recording_without(struct recording *b, enum recording_type type);
+
+/* After recording_only(): entries of this type are not passed over either. */
+void recording_also(struct recording *b, enum recording_type type);
+
+/* Where an entry is. */
+struct recording_place {
+	uint64_t offset, next; /* of its head, and of the next entry */
+	uint64_t entries;      /* before it */
+	uint32_t type;
+	uint32_t crc; /* of the payload as stored, which nobody has checked */
+};
+
+/*
+ * The entry that recording_next() would read next, without reading it; the
+ * result is as of recording_next().
+ */
+int recording_peek(struct recording *b, struct recording_place *ret);
+
+/* recording_next() continues at, or behind, a place that this b has given. */
+void recording_go_to(struct recording *b, const struct recording_place *p);
+void recording_go_behind(struct recording *b, const struct recording_place *p);
 
 /*
  * After recording_next() returned 0: is the file cut off, so that its end is
@@ -193,6 +221,9 @@ int recording_rollback(struct recording_writer *w);
  * file and name are on the disk and survive a loss of power.
  */
 int recording_finish(struct recording_writer *w);
+
+/* Where the entry is that was written last. */
+struct recording_place recording_last(const struct recording_writer *w);
 
 /* Bytes written so far. */
 uint64_t recording_size(const struct recording_writer *w);

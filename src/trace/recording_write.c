@@ -35,7 +35,8 @@ struct recording_writer {
 	unsigned char *packed;
 	size_t packed_bytes;
 	enum recording_existing existing;
-	bool published; /* the name refers to our file */
+	bool published;              /* the name refers to our file */
+	struct recording_place last; /* entry that was appended */
 };
 
 /*
@@ -134,6 +135,11 @@ write_entry(struct recording_writer *w, uint32_t type, uint32_t flags,
 	put(w, body, body_bytes);
 	put(w, zeros, recording_padded(e.length) - e.length);
 	if (w->err == 0) {
+		w->last.type = type;
+		w->last.crc = e.crc;
+		w->last.offset = w->now.whole;
+		w->last.next = w->now.offset;
+		w->last.entries = w->now.entries;
 		w->now.entries++;
 		w->now.whole = w->now.offset;
 	}
@@ -242,6 +248,12 @@ recording_append_packed(struct recording_writer *w, enum recording_type type,
 	if (!recording_may_unpack(len, head_bytes + body_bytes))
 		return append(w, type, 0, head, head_bytes, body, body_bytes);
 	return append(w, type, RECORDING_ZSTD, w->packed, len, NULL, 0);
+}
+
+struct recording_place
+recording_last(const struct recording_writer *w)
+{
+	return w->last;
 }
 
 uint64_t

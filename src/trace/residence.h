@@ -37,7 +37,12 @@ enum residence_lack {
 	RESIDENCE_NO_MAP = 3,   /* it has no live map that we can read */
 	RESIDENCE_NO_ANSWER = 4, /* reading its memory takes too long */
 	RESIDENCE_OTHER = 5,
-	RESIDENCE_LACKS = 6,
+	/*
+	 * nor its mappings: RESIDENCE_HEAP is all private memory that is not a
+	 * file's, RESIDENCE_FILES also has code and data of modules
+	 */
+	RESIDENCE_NO_SMAPS = 6,
+	RESIDENCE_LACKS = 7,
 };
 
 enum {

@@ -142,7 +142,8 @@ void
 json_list(FILE *out, const char *name, const uint64_t *values, size_t count)
 {
 	json_key(out, name);
+	(void)putc('[', out);
 	for (size_t i = 0; i < count; i++)
-		(void)fprintf(out, "%c%" PRIu64, i ? ',' : '[', values[i]);
-	(void)fputs("]", out);
+		(void)fprintf(out, "%s%" PRIu64, i ? "," : "", values[i]);
+	(void)putc(']', out);
 }

@@ -227,6 +227,10 @@ take_since(struct reader *r, struct moment *ret)
 		return false;
 	if (!take(r, '%')) {
 		ret->kind = MOMENT_SINCE;
+		if (r->end - r->at == 2 && memcmp(r->at, "ms", 2) == 0) {
+			r->at = r->end;
+			number /= 1000;
+		}
 		(void)take(r, 's');
 		return set_seconds(r, number, ret);
 	}
@@ -298,6 +302,31 @@ moment_range(const char *text, struct moment *from, struct moment *to,
 }
 
 bool
+moment_parse(
+    const char *text, struct moment *ret, struct moment_fault *ret_fault)
+{
+	struct reader r = {
+	    .text = text, .at = text, .end = text + strlen(text)};
+
+	if (*text == '\0')
+		(void)fail(&r, text, "a number, a date or \"now\" is missing");
+	else
+		(void)take_moment(&r, ret);
+	*ret_fault = r.fault;
+	return !r.fault.words;
+}
+
+/* A time line may be damaged, and end at any number. */
+static int64_t
+part_of(uint64_t whole, double percent)
+{
+	int64_t all = whole < INT64_MAX ? (int64_t)whole : INT64_MAX;
+	double part = percent / 100 * (double)all;
+
+	return part < (double)all ? (int64_t)part : all;
+}
+
+bool
 moment_resolve(
     const struct moment *m, const struct moment_line *line, int64_t *ret_us)
 {
@@ -305,7 +334,7 @@ moment_resolve(
 
 	switch (m->kind) {
 	case MOMENT_PERCENT:
-		*ret_us = (int64_t)(m->percent / 100 * (double)line->until_us);
+		*ret_us = part_of(line->until_us, m->percent);
 		return true;
 	case MOMENT_SINCE:
 		*ret_us = (int64_t)(m->ns / US);

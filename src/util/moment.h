@@ -35,6 +35,12 @@ struct moment_fault {
 bool moment_range(const char *text, struct moment *from, struct moment *to,
     struct moment_fault *ret_fault);
 
+/*
+ * One of them; 340ms is one too. False and *ret_fault if the text means nothing.
+ */
+bool moment_parse(
+    const char *text, struct moment *ret, struct moment_fault *ret_fault);
+
 /* What a moment is a moment of. */
 struct moment_line {
 	uint64_t start_ns; /* since 1970; 0: not known */

@@ -12,6 +12,7 @@ struct list {
 	size_t count, next;
 	size_t left; /* so many more may be added */
 	struct ranges *ret;
+	struct grown *grown; /* or NULL */
 	int err;
 };
 
@@ -57,6 +58,14 @@ add_fresh(const struct live_map_block *b, void *arg)
 		return true;
 	if (!b->size_known || b->size == 0 || b->size > UINT64_MAX - b->address)
 		return true;
+	if (l->grown) {
+		int is_new =
+		    grown_add(l->grown, l->heap, b->address, b->size, b->site);
+
+		l->err = is_new < 0 ? is_new : 0;
+		if (is_new <= 0)
+			return l->err == 0;
+	}
 	if (l->left == 0)
 		l->err = -E2BIG;
 	else
@@ -70,13 +79,14 @@ add_fresh(const struct live_map_block *b, void *arg)
 int
 fresh_ranges(pid_t pid, struct foreign *memory, const struct seg_header *header,
     struct heap *heap, uint64_t budget_ns, size_t most, struct ranges *ret,
-    struct fault *where)
+    struct grown *grown, struct fault *where)
 {
 	struct list list = {.heap = heap,
 	    .blocks = heap_blocks(heap),
 	    .count = heap_count(heap),
 	    .left = most,
-	    .ret = ret};
+	    .ret = ret,
+	    .grown = grown};
 	struct live_map m = {
 	    .each = add_fresh, .arg = &list, .memory = memory, .is_list = true};
 	int err = live_map_read(&m, pid, header, budget_ns);
@@ -87,5 +97,7 @@ fresh_ranges(pid_t pid, struct foreign *memory, const struct seg_header *header,
 		(void)fault_set(where, err, "%s", m.why.text);
 	live_map_release(&m);
 	ranges_settle(ret);
+	if (grown)
+		grown_settle(grown);
 	return err;
 }

@@ -8,6 +8,7 @@
 #include "reader/foreign.h"
 #include "trace/format.h"
 #include "util/fault.h"
+#include "verdict/grown.h"
 #include "verdict/heap.h"
 #include "verdict/ranges.h"
 
@@ -20,11 +21,13 @@
  * address, are roots; and `heap` learns where they begin. A block that realloc
  * has moved keeps its birth, so births say nothing here.
  *
+ * Those are also added to `grown`, if it is not NULL, and settled there.
+ *
  * *ret, empty before, is settled. budget_ns as of live_map_read(); `most`: so
  * many blocks at most. -E2BIG: more; -ENOMEM; all else as of live_map_read().
  */
 int fresh_ranges(pid_t pid, struct foreign *memory,
     const struct seg_header *header, struct heap *heap, uint64_t budget_ns,
-    size_t most, struct ranges *ret, struct fault *where);
+    size_t most, struct ranges *ret, struct grown *grown, struct fault *where);
 
 #endif

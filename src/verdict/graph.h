@@ -38,7 +38,7 @@ struct graph {
  * later one. So a pointer that a stack has into a list, of an iterator perhaps,
  * does not take the list away from the global variable that holds it.
  */
-enum { GRAPH_LAYERS = 8 };
+enum { GRAPH_LAYERS = 9 };
 
 struct graph_root {
 	uint32_t node;

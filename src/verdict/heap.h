@@ -97,6 +97,18 @@ int heap_note_other(struct heap *h, uint64_t address);
 /* A pointer that is in no memory: in a register, or kept by the kernel. */
 int heap_root(struct heap *h, uint64_t word);
 
+/*
+ * From now on `missed` is called for each word of a block that certainly is a
+ * pointer, to no block of the heap or right behind one, within [low, high]. Of
+ * words beyond the heap these are looked at, too.
+ */
+typedef void heap_missed(void *context, uint32_t block, uint64_t address);
+void heap_watch(struct heap *h, uint64_t low, uint64_t high,
+    heap_missed *missed, void *context);
+
+/* Looks up the words that wait, so that all that missed are known. -ENOMEM, -E2BIG. */
+int heap_flush(struct heap *h);
+
 /* Once, after the last heap_scan(): who is held, and which roles the lost have. */
 int heap_judge(struct heap *h);
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/room.h"
 #include "verdict/heap_parts.h"
@@ -34,24 +35,48 @@ add_large(struct heap_graph *g, size_t *room, uint32_t block, uint64_t size)
 }
 
 static int
+by_block(const void *a, const void *b)
+{
+	uint32_t x = ((const struct heap_graph_large *)a)->block;
+	uint32_t y = ((const struct heap_graph_large *)b)->block;
+
+	return (x > y) - (x < y);
+}
+
+static int
+set_block(struct heap_graph *g, size_t *room, uint32_t node, uint32_t site,
+    uint64_t size)
+{
+	g->site[node] = site;
+	g->size[node] = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+	return size < UINT32_MAX ? 0 : add_large(g, room, node, size);
+}
+
+static int
 take_blocks(const struct heap *h, const struct heap_graph_input *in,
     struct graph_memory *m, struct heap_graph *g)
 {
 	size_t room = 0;
 	int err;
 
-	g->site = graph_take(m, h->count, sizeof(*g->site), &err);
+	g->site = graph_take(m, g->blocks, sizeof(*g->site), &err);
 	if (err == 0)
-		g->size = graph_take(m, h->count, sizeof(*g->size), &err);
+		g->size = graph_take(m, g->blocks, sizeof(*g->size), &err);
 	for (uint32_t i = 0; err == 0 && i < h->count; i++) {
 		const struct heap_block *b = &h->blocks[i];
 
-		g->site[i] = in->site_of(in->context, b->site);
-		g->size[i] =
-		    b->size < UINT32_MAX ? (uint32_t)b->size : UINT32_MAX;
-		if (b->size >= UINT32_MAX)
-			err = add_large(g, &room, i, b->size);
+		err = set_block(
+		    g, &room, i, in->site_of(in->context, b->site), b->size);
 	}
+	for (size_t i = 0; err == 0 && i < in->more_count; i++) {
+		const struct heap_graph_block *b = &in->more[i];
+
+		if (b->node < g->blocks)
+			err = set_block(g, &room, b->node,
+			    in->site_of(in->context, b->site), b->size);
+	}
+	if (err == 0 && g->large_count > 1)
+		qsort(g->large, g->large_count, sizeof(*g->large), by_block);
 	return err;
 }
 
@@ -144,12 +169,41 @@ adopt(
 	return p;
 }
 
+/*
+ * Puts the pointers of in->edges into the rows, which are `own` pointers in all
+ * so far. From behind, because rows only move up.
+ */
+static void
+insert_edges(struct heap_graph *g, const struct heap *h,
+    const struct heap_graph_input *in, uint64_t own)
+{
+	uint64_t end = own, put = own + in->edge_count;
+	size_t left = in->edge_count;
+
+	if (g->blocks == 0)
+		return;
+	for (uint32_t i = g->blocks; i-- > 0;) {
+		uint64_t first = i < h->count ? g->g.begin[i] : own;
+		uint64_t n = end - first;
+
+		if (i + 1 < g->blocks)
+			g->g.begin[i + 1] = put;
+		while (left > 0 && in->edges[left - 1].from >= i)
+			g->g.to[--put] = in->edges[--left].to;
+		put -= n;
+		memmove(g->g.to + put, g->g.to + first, n * sizeof(*g->g.to));
+		end = first;
+	}
+	g->g.begin[0] = put;
+}
+
 static int
 take_pointers(struct heap *h, const struct heap_graph_input *in,
     struct graph_memory *m, struct heap_graph *g)
 {
-	const uint64_t nodes = (uint64_t)h->count + in->roots;
+	const uint64_t nodes = (uint64_t)g->blocks + in->roots;
 	uint64_t own = h->edges.count, *rows, last;
+	const uint64_t all = own + in->edge_count;
 	int err = 0;
 
 	if (nodes > GRAPH_NODES_MAX)
@@ -159,20 +213,21 @@ take_pointers(struct heap *h, const struct heap_graph_input *in,
 	    adopt(m, (void **)&h->begin, nodes + 1, sizeof(*g->g.begin), &err);
 	if (err < 0)
 		return err;
-	rows = g->g.begin + h->count;
+	rows = g->g.begin + g->blocks;
 	for (uint32_t r = 0; r <= in->roots; r++)
 		rows[r] = 0;
 	count_rows(h, in, rows);
 	last = rows[in->roots];
-	g->edges = own + last;
+	g->edges = all + last;
 	g->g.to =
 	    adopt(m, (void **)&h->edges.at, g->edges, sizeof(*g->g.to), &err);
 	if (err < 0)
 		return err;
-	fill_rows(h, in, rows, g->g.to + own);
+	insert_edges(g, h, in, own);
+	fill_rows(h, in, rows, g->g.to + all);
 	rows[0] = 0;
 	for (uint32_t r = 0; r <= in->roots; r++)
-		rows[r] += own;
+		rows[r] += all;
 	return 0;
 }
 
@@ -181,11 +236,14 @@ heap_graph_take(struct heap *h, const struct heap_graph_input *in,
     struct graph_memory *m, struct heap_graph *ret)
 {
 	struct heap_graph g = {
-	    .blocks = (uint32_t)h->count, .roots = in->roots};
-	int err;
+	    .blocks = (uint32_t)h->count + in->new_nodes, .roots = in->roots};
+	int err = 0;
 
 	drop_index(h);
-	err = take_blocks(h, in, m, &g);
+	if ((uint64_t)h->count + in->new_nodes > GRAPH_NODES_MAX)
+		err = -E2BIG;
+	if (err == 0)
+		err = take_blocks(h, in, m, &g);
 	if (err == 0) {
 		free(h->blocks);
 		h->blocks = NULL;
@@ -219,15 +277,6 @@ heap_graph_release(struct heap_graph *g, struct graph_memory *m)
 	graph_give(m, g->size, g->blocks, sizeof(*g->size));
 	free(g->large);
 	*g = (struct heap_graph){0};
-}
-
-static int
-by_block(const void *a, const void *b)
-{
-	uint32_t x = ((const struct heap_graph_large *)a)->block;
-	uint32_t y = ((const struct heap_graph_large *)b)->block;
-
-	return (x > y) - (x < y);
 }
 
 uint64_t

@@ -11,6 +11,20 @@ struct heap_graph_root {
 	uint32_t root, target;
 };
 
+/* A pointer between blocks, by node. */
+struct heap_graph_edge {
+	uint32_t from, to;
+};
+
+/*
+ * A block that is not in the heap (grown.h): a node behind those of the heap. Or
+ * one that has taken the place of a block in it, as that node.
+ */
+struct heap_graph_block {
+	uint32_t node, site;
+	uint64_t size;
+};
+
 /*
  * Nodes are the blocks by index, then the roots. Of pointers between blocks only
  * certain ones are left.
@@ -34,6 +48,11 @@ struct heap_graph_input {
 	uint32_t roots;
 	/* two more roots: of blocks that are lost, and that may be held */
 	uint32_t lost, weak;
+	const struct heap_graph_block *more; /* in any order */
+	size_t more_count;
+	uint32_t new_nodes;                  /* of these, behind the heap's */
+	const struct heap_graph_edge *edges; /* by `from` */
+	size_t edge_count;
 	uint32_t (*site_of)(void *context, uint32_t site);
 	void *context;
 };

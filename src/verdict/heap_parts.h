@@ -115,6 +115,9 @@ struct heap {
 	struct heap_word words[HEAP_WORDS];
 	size_t pending;
 
+	heap_missed *missed; /* see heap_watch(); or NULL */
+	void *context;
+
 	struct heap_edges edges; /* of blocks, in the order of blocks */
 	uint64_t *begin;         /* of each block, count + 1 of them; before
 	                  * heap_judge() how many the block before has */
@@ -152,8 +155,5 @@ void *heap_take(struct heap *h, size_t count, size_t size, int *err);
 void heap_give(struct heap *h, uint64_t bytes);
 
 int heap_add_edge(struct heap *h, struct heap_edges *e, uint32_t edge);
-
-/* Looks up the words that wait. */
-int heap_flush(struct heap *h);
 
 #endif

@@ -17,6 +17,22 @@ add_target(struct heap *h, const struct heap_word *c, uint32_t edge)
 	return heap_add_edge(h, &h->edges, edge);
 }
 
+/* Kept apart from resolve(), which is short for looks that do not ask. */
+static void
+tell_missed(const struct heap *h, const struct heap_word *c)
+{
+	if (h->missed && c->weak == HEAP_CERTAIN && c->source != HEAP_NO_BLOCK)
+		h->missed(h->context, c->source, c->address);
+}
+
+/* A block that is not known may begin there. */
+static unsigned
+past_end(const struct heap *h, const struct heap_word *c)
+{
+	tell_missed(h, c);
+	return HEAP_PAST_END;
+}
+
 static int
 resolve(struct heap *h, const struct heap_word *c)
 {
@@ -25,14 +41,16 @@ resolve(struct heap *h, const struct heap_word *c)
 	unsigned kind = c->weak;
 	uint64_t begin, size;
 
-	if (i == HEAP_NO_BLOCK)
+	if (i == HEAP_NO_BLOCK) {
+		tell_missed(h, c);
 		return 0;
+	}
 	begin = heap_key_address(h->keys[i]);
 	size = heap_key_size(h, i);
 	if (kind != HEAP_CERTAIN)
 		; /* it stays what it is */
 	else if (size && c->address - begin == size)
-		kind = HEAP_PAST_END;
+		kind = past_end(h, c);
 	else if (i && begin == c->address &&
 	    heap_key_address(h->keys[i - 1]) + heap_key_size(h, i - 1) == begin)
 		kind = HEAP_AT_SEAM;
@@ -236,6 +254,18 @@ heap_scan(struct heap *h, enum heap_part part, uint64_t address,
 		return scan_code(h, address, bytes, len);
 	return scan_words(h, HEAP_NO_BLOCK, address, bytes, len,
 	    part == HEAP_WEAK_ROOT ? HEAP_BELOW_SP : HEAP_CERTAIN);
+}
+
+void
+heap_watch(struct heap *h, uint64_t low, uint64_t high, heap_missed *missed,
+    void *context)
+{
+	if (low < h->lo)
+		h->lo = low;
+	if (high > h->hi || h->count == 0)
+		h->hi = high;
+	h->missed = missed;
+	h->context = context;
 }
 
 int

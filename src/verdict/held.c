@@ -224,10 +224,39 @@ find_nearest(struct held *h)
 	return err;
 }
 
+/* The new blocks of a look, as nodes; for free(). */
+static int
+add_grown(const struct grown *g, const struct heap *h,
+    struct heap_graph_input *to, struct heap_graph_block **ret)
+{
+	size_t n = 0;
+
+	*ret = calloc(g->block_count + 1, sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	for (size_t i = 0; i < g->block_count; i++) {
+		const struct grown_block *b = &g->blocks[i];
+
+		/* of one that is being resized nothing new is known */
+		if (b->site == GROWN_NO_SITE && b->number < heap_count(h))
+			continue;
+		(*ret)[n++] = (struct heap_graph_block){
+		    .node = b->number, .site = b->site, .size = b->size};
+	}
+	to->more = *ret;
+	to->more_count = n;
+	to->new_nodes =
+	    g->next > heap_count(h) ? g->next - (uint32_t)heap_count(h) : 0;
+	to->edges = g->edges;
+	to->edge_count = g->edge_count;
+	return 0;
+}
+
 int
 held_new(const struct held_input *in, struct held **ret, uint64_t *ret_needed)
 {
-	const struct heap_graph_input graph = {.pointers = in->pointers,
+	struct heap_graph_block *more = NULL;
+	struct heap_graph_input graph = {.pointers = in->pointers,
 	    .count = in->pointer_count,
 	    .roots = in->root_count,
 	    .lost = in->lost,
@@ -247,6 +276,8 @@ held_new(const struct held_input *in, struct held **ret, uint64_t *ret_needed)
 		if (!h->sites || !h->roots)
 			err = -ENOMEM;
 	}
+	if (err == 0 && in->grown)
+		err = add_grown(in->grown, in->heap, &graph, &more);
 	if (err < 0) {
 		heap_free(in->heap);
 		held_free(h);
@@ -254,6 +285,7 @@ held_new(const struct held_input *in, struct held **ret, uint64_t *ret_needed)
 	}
 	memcpy(h->roots, in->roots, in->root_count * sizeof(*h->roots));
 	err = heap_graph_take(in->heap, &graph, &h->memory, &h->graph);
+	free(more);
 	if (err == 0)
 		err = find_dominators(h, in);
 	if (err == 0)
@@ -332,6 +364,63 @@ held_ways(const struct held *h, uint32_t site, struct held_way **ret,
 		qsort(ways, count, sizeof(*ways), larger);
 	*ret = ways;
 	*ret_count = count;
+	return 0;
+}
+
+/* Blocks of one site below one node. */
+struct share {
+	uint32_t site;
+	struct held_way way;
+};
+
+static bool
+is_share(const void *items, uint32_t item, const void *key)
+{
+	const struct share *a = (const struct share *)items + item, *b = key;
+
+	return a->site == b->site && a->way.node == b->way.node;
+}
+
+int
+held_best_ways(const struct held *h, struct held_way **ret)
+{
+	struct held_way *best = calloc(h->site_count + 1, sizeof(*best));
+	struct share *shares = NULL;
+	size_t count = 0, room = 0;
+	struct dict find = {0};
+	int err = best ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < h->graph.blocks && err == 0; i++) {
+		uint32_t v = h->order.number[i], at;
+		struct share key = {.site = h->graph.site[i]};
+
+		if (!v)
+			continue;
+		key.way.node = h->holders.of[v];
+		err = room_make(&shares, &room, count, sizeof(*shares));
+		if (err == 0)
+			err = dict_find(&find,
+			    dict_hash(key.site, key.way.node, 0), is_share,
+			    shares, &key, (uint32_t)count, &at);
+		if (err < 0)
+			break;
+		if (at == count)
+			shares[count++] = key;
+		add(&shares[at].way.sum, heap_graph_size(&h->graph, i));
+	}
+	for (size_t i = 0; i < count && err == 0; i++) {
+		struct held_way *x = &best[shares[i].site];
+
+		if (x->sum.blocks == 0 || larger(x, &shares[i].way) > 0)
+			*x = shares[i].way;
+	}
+	free(shares);
+	dict_release(&find);
+	if (err < 0) {
+		free(best);
+		return err;
+	}
+	*ret = best;
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #ifndef SEEP_VERDICT_HELD_H
 #define SEEP_VERDICT_HELD_H
 
+#include "verdict/grown.h"
 #include "verdict/heap_graph.h"
 #include "verdict/holders.h"
 
@@ -24,6 +25,7 @@ struct held_input {
 	uint32_t lost, weak; /* two of the roots: see heap_graph.h */
 	const struct heap_graph_root *pointers;
 	size_t pointer_count;
+	const struct grown *grown; /* NULL: no block came meanwhile */
 	/* of the number that a block has: below site_count */
 	uint32_t (*site_of)(void *context, uint32_t site);
 	void *context;
@@ -75,6 +77,12 @@ struct held_way {
  */
 int held_ways(const struct held *h, uint32_t site, struct held_way **ret,
     size_t *ret_count, struct holders_sum *ret_unheld);
+
+/*
+ * The same for all sites at once, of each the largest: by site, for free(). One
+ * to which no way leads has no blocks in its sum. -ENOMEM.
+ */
+int held_best_ways(const struct held *h, struct held_way **ret);
 
 /*
  * The way to a node from a root. Where no single root holds what is on it, the

@@ -50,6 +50,9 @@ struct look {
 	struct heap *heap;
 	struct owned *owned;
 	struct ranges files; /* pages of files that the process may write */
+	/* what is read now are pages with these, new blocks; NULL: all counts */
+	const struct ranges *fresh;
+	bool is_new; /* it is also of blocks of notes->grown */
 	struct look_seen *seen;
 	struct fault *where;
 };
@@ -169,10 +172,9 @@ count_unread(
 }
 
 static int
-scan(
-    void *context, int part, uint64_t address, const uint8_t *bytes, size_t len)
+scan_all(struct look *l, int part, uint64_t address, const uint8_t *bytes,
+    size_t len)
 {
-	struct look *l = context;
 	int err = 0;
 
 	if (part == HEAP_BLOCKS) {
@@ -189,10 +191,54 @@ scan(
 	if (err == 0)
 		err = heap_scan(
 		    l->heap, (enum heap_part)part, address, bytes, len);
-	if (err == 0 && l->o->notes)
+	if (err == 0 && l->is_new)
+		err = grown_scan(
+		    &l->o->notes->grown, l->heap, address, bytes, len);
+	else if (err == 0 && l->o->notes)
 		err = root_notes_scan(l->o->notes, l->heap, &l->areas,
 		    (enum heap_part)part, address, bytes, len);
 	return err == -E2BIG ? too_large(l, "its pointers are too many") : err;
+}
+
+/* Of pages, only what is in a range counts. */
+static int
+scan_fresh(struct look *l, int part, uint64_t address, const uint8_t *bytes,
+    size_t len)
+{
+	const struct ranges *r = l->fresh;
+	const uint64_t end = address + len;
+	size_t low = 0, high = r->count;
+	int err = 0;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (r->at[mid].end <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < r->count && r->at[low].start < end && err == 0; low++) {
+		uint64_t from = r->at[low].start, to = r->at[low].end;
+
+		if (from < address)
+			from = address;
+		if (to > end)
+			to = end;
+		err = scan_all(l, part, from, bytes + (from - address),
+		    (size_t)(to - from));
+	}
+	return err;
+}
+
+static int
+scan(
+    void *context, int part, uint64_t address, const uint8_t *bytes, size_t len)
+{
+	struct look *l = context;
+
+	return l->fresh ? scan_fresh(l, part, address, bytes, len)
+	                : scan_all(l, part, address, bytes, len);
 }
 
 static void
@@ -393,23 +439,65 @@ pass_files(struct look *l)
 	return err;
 }
 
+/* Many small blocks may be on one page, which is read once. */
+static int
+whole_pages(const struct ranges *r, struct ranges *ret)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < r->count && err == 0; i++) {
+		uint64_t start = r->at[i].start & -(uint64_t)PAGE;
+		uint64_t end = (r->at[i].end + PAGE - 1) & -(uint64_t)PAGE;
+		struct range *last =
+		    ret->count ? &ret->at[ret->count - 1] : NULL;
+
+		if (last && start <= last->end && end >= last->end)
+			last->end = end;
+		else if (!last || end > last->end)
+			err = ranges_add(ret, start, end);
+	}
+	return err;
+}
+
 /* What the process has got meanwhile; where it is stopped it gets nothing. */
 static int
 pass_fresh(struct look *l, struct pass *p)
 {
-	struct ranges fresh = {0};
+	struct grown *grown = l->o->notes ? &l->o->notes->grown : NULL;
+	struct ranges fresh = {0}, pages = {0};
 	int err = fresh_ranges(l->pid, l->memory, l->header, l->heap,
-	    map_budget(l), l->o->max_bytes / 48, &fresh, l->where);
+	    map_budget(l), l->o->max_bytes / 48, &fresh, grown, l->where);
 
 	if (err == -EFAULT)
 		err = -ESRCH;
 	if (err == -E2BIG)
 		err = too_large(l, "its new blocks are too many");
 	if (err == 0)
-		err = pass_ranges(p, &fresh, HEAP_ROOT);
+		err = whole_pages(&fresh, &pages);
+	l->fresh = &fresh;
+	l->is_new = grown != NULL;
+	if (err == 0)
+		err = pass_ranges(p, &pages, HEAP_ROOT);
 	if (err == 0)
 		err = pass_flush(p);
+	l->fresh = NULL;
+	l->is_new = false;
 	ranges_release(&fresh);
+	ranges_release(&pages);
+	return err;
+}
+
+/* Once, or until the pointers of new blocks are all known: see grown.h. */
+static int
+pass_all_fresh(struct look *l, struct pass *p)
+{
+	int err = pass_fresh(l, p);
+
+	for (int i = 1; i < GROWN_ROUNDS && l->o->notes && err == 0; i++) {
+		if (!grown_wants_more(&l->o->notes->grown))
+			break;
+		err = pass_fresh(l, p);
+	}
 	return err;
 }
 
@@ -437,8 +525,13 @@ add_moving(struct look *l, struct pass *p, uint64_t address, uint64_t size,
 	    size > ADDRESS_END - address)
 		return 0;
 	*most -= size;
-	err = pass_add(p, HEAP_ROOT, address, address + size);
-	return err == 0 ? heap_note_other(l->heap, address) : err;
+	err = heap_note_other(l->heap, address);
+	if (err == 0 && l->o->notes) {
+		err = grown_add(
+		    &l->o->notes->grown, l->heap, address, size, GROWN_NO_SITE);
+		grown_settle(&l->o->notes->grown);
+	}
+	return err >= 0 ? pass_add(p, HEAP_ROOT, address, address + size) : err;
 }
 
 static int
@@ -472,6 +565,7 @@ pass_moving(struct look *l)
 
 	if (err < 0)
 		return err;
+	l->is_new = l->o->notes != NULL;
 	for (int i = 0; i < MOVING_ROUNDS && err == 0; i++) {
 		struct moving swap = before;
 
@@ -484,6 +578,7 @@ pass_moving(struct look *l)
 		if (l->o->stop)
 			break;
 	}
+	l->is_new = false;
 	l->seen->is_moving = moving_any(&now);
 	moving_release(&before);
 	moving_release(&now);
@@ -507,7 +602,7 @@ pass_all(struct look *l)
 	if (err == 0)
 		err = pass_files(l);
 	if (err == 0 && !l->o->stop)
-		err = pass_fresh(l, p);
+		err = pass_all_fresh(l, p);
 	if (err == 0)
 		err = pass_moving(l);
 	pass_free(p);
@@ -621,10 +716,15 @@ take(struct look *l)
 		err = threads_read(l->pid, &l->threads);
 	if (err == 0)
 		err = owned_new(l->heap, l->header, &l->owned);
+	if (err == 0 && l->o->notes)
+		err = grown_begin(&l->o->notes->grown, l->heap, &l->areas,
+		    l->o->max_bytes / 8);
 	if (err == 0)
 		err = pass_all(l);
 	if (err == 0)
 		err = add_words(l);
+	if (err == 0 && l->o->notes)
+		err = root_notes_finish(l->o->notes, l->heap);
 	if (err == 0 && l->o->notes)
 		err = root_threads_read(
 		    l->o->notes, l->o->process, l->pid, l->memory);

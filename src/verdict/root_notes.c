@@ -61,6 +61,21 @@ note_tcb(struct root_notes *n, uint64_t at, const uint8_t *bytes, size_t left)
 	return 0;
 }
 
+/* The word at an address of this area, or of none, points to a block, or to none. */
+static int
+note(struct root_notes *n, const struct roots_areas *areas,
+    const struct roots_area *a, uint64_t at, uint64_t word, int64_t to)
+{
+	uint32_t area =
+	    a ? (uint32_t)(a - areas->at) : (uint32_t)ROOT_NOTES_ELSEWHERE;
+	uint64_t index = a ? (at - a->start) / 8 : 0;
+
+	if (to >= 0)
+		return add(n, area, index, (uint32_t)to);
+	return grown_miss_root(&n->grown, word, area,
+	    index < UINT32_MAX ? (uint32_t)index : UINT32_MAX);
+}
+
 int
 root_notes_scan(struct root_notes *n, const struct heap *h,
     const struct roots_areas *areas, enum heap_part part, uint64_t address,
@@ -72,10 +87,10 @@ root_notes_scan(struct root_notes *n, const struct heap *h,
 	uint64_t low, span;
 	int err = 0;
 
-	if (part == HEAP_BLOCKS || part == HEAP_WEAK_ROOT || count == 0)
+	if (part == HEAP_BLOCKS || part == HEAP_WEAK_ROOT)
 		return 0;
-	low = b[0].address;
-	span = b[count - 1].address + b[count - 1].size - low;
+	low = count ? b[0].address : 0;
+	span = count ? b[count - 1].address + b[count - 1].size - low : 0;
 	for (size_t i = (size_t)(-address & 7); i + 8 <= len && err == 0;
 	     i += 8) {
 		uint64_t at = address + i, word;
@@ -86,17 +101,14 @@ root_notes_scan(struct root_notes *n, const struct heap *h,
 			err = note_tcb(
 			    n, at, (const uint8_t *)bytes + i, len - i);
 		word &= ADDRESS_MASK;
-		if (word - low >= span || err < 0)
+		if (err < 0)
 			continue;
-		to = heap_find(h, word);
-		if (to < 0)
+		to = word - low < span ? heap_find(h, word) : -1;
+		if (to < 0 && !ranges_hold(&n->grown.near, word))
 			continue;
 		if (!a || at < a->start || at >= a->end)
 			a = roots_at(areas, at);
-		err = a
-		    ? add(n, (uint32_t)(a - areas->at), (at - a->start) / 8,
-		          (uint32_t)to)
-		    : add(n, (uint32_t)ROOT_NOTES_ELSEWHERE, 0, (uint32_t)to);
+		err = note(n, areas, a, at, word, to);
 	}
 	return err;
 }
@@ -110,9 +122,34 @@ root_notes_word(struct root_notes *n, const struct heap *h,
 	return to < 0 ? 0 : add(n, (uint32_t)where, 0, (uint32_t)to);
 }
 
+static int
+note_found(void *context, uint32_t area, uint32_t word, uint32_t number)
+{
+	return add(context, area, word, number);
+}
+
+int
+root_notes_finish(struct root_notes *n, struct heap *h)
+{
+	int err = heap_flush(h);
+
+	if (err == 0)
+		err = grown_finish(&n->grown, note_found, n);
+	/*
+	 * A new block to which no pointer was found came after the words were
+	 * read. What it holds of the heap was there, and is not nobody's.
+	 */
+	for (size_t i = 0; i < n->grown.edge_count && err == 0; i++)
+		if (n->grown.edges[i].to < n->grown.first)
+			err = add(n, (uint32_t)ROOT_NOTES_NEW, 0,
+			    n->grown.edges[i].to);
+	return err;
+}
+
 void
 root_notes_release(struct root_notes *n)
 {
+	grown_release(&n->grown);
 	free(n->at);
 	free(n->tcbs);
 	free(n->threads);

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "verdict/graph.h"
+#include "verdict/grown.h"
 #include "verdict/heap.h"
 #include "verdict/roots.h"
 
@@ -17,7 +18,7 @@
 struct root_note {
 	uint32_t area;   /* index of the memory map, or enum root_notes_area */
 	uint32_t word;   /* of 8 bytes, in it; the last one if there are more */
-	uint32_t target; /* index of the block */
+	uint32_t target; /* number of the block: see grown.h */
 };
 
 enum root_notes_area {
@@ -25,6 +26,7 @@ enum root_notes_area {
 	ROOT_NOTES_REGISTER = -2,
 	ROOT_NOTES_KERNEL = -3,  /* epoll, a timer */
 	ROOT_NOTES_IGNORED = -4, /* seep_ignore() */
+	ROOT_NOTES_NEW = -5,     /* a block that came during the look */
 };
 
 /* Of a thread: see root_threads.h. */
@@ -39,6 +41,7 @@ struct root_notes {
 	struct roots_areas areas; /* of the look, once that is over */
 	struct root_thread *threads;
 	size_t thread_count;
+	struct grown grown; /* blocks that came during the look */
 };
 
 /* All of it at an address, as of heap_scan(). -ENOMEM, -E2BIG. */
@@ -49,6 +52,12 @@ int root_notes_scan(struct root_notes *n, const struct heap *h,
 /* A pointer that is in no memory. */
 int root_notes_word(struct root_notes *n, const struct heap *h,
     enum root_notes_area where, uint64_t word);
+
+/*
+ * When all memory was read: words that point to blocks which came meanwhile are
+ * noted, too. -ENOMEM, -E2BIG.
+ */
+int root_notes_finish(struct root_notes *n, struct heap *h);
 
 void root_notes_release(struct root_notes *n);
 

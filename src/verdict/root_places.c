@@ -31,8 +31,9 @@ root_places_layer(enum root_kind kind)
 	    [ROOT_KERNEL] = 3,
 	    [ROOT_STACK] = 4,
 	    [ROOT_REGISTER] = 5,
-	    [ROOT_LOST] = 6,
-	    [ROOT_WEAK] = 7};
+	    [ROOT_NEW] = 6,
+	    [ROOT_LOST] = 7,
+	    [ROOT_WEAK] = 8};
 
 	return layers[kind];
 }
@@ -167,6 +168,8 @@ place_of_note(const struct root_notes *n, const struct modules *m,
 		return (struct root_place){.kind = ROOT_KERNEL};
 	case ROOT_NOTES_IGNORED:
 		return (struct root_place){.kind = ROOT_KEPT};
+	case ROOT_NOTES_NEW:
+		return (struct root_place){.kind = ROOT_NEW};
 	default:
 		break;
 	}

@@ -18,6 +18,7 @@ enum root_kind {
 	ROOT_KEPT,      /* seep_ignore() */
 	ROOT_STACK,
 	ROOT_REGISTER,
+	ROOT_NEW, /* a block that came during the look, held by nothing known */
 	ROOT_LOST, /* none: nothing holds it */
 	ROOT_WEAK, /* only what may be a pointer does */
 	ROOT_KINDS,

@@ -24,6 +24,7 @@ enum {
 	FLUSH_S = 30, /* what a kill of ours may cost the time line */
 	CHAPTER_S = 86400,
 	NAMES_S = 30,
+	AGING_PART = 10, /* of a chapter */
 };
 
 void
@@ -47,6 +48,7 @@ forget_chapter(struct service *s)
 	s->line = (struct timeline_writer){0};
 	s->numbers = 0;
 	s->segments = 0;
+	s->aging_bytes = 0;
 	s->is_dirty = false;
 	s->serial++;
 }
@@ -310,6 +312,28 @@ service_add(struct service *s, const struct segfile *f, int slot,
 		return err == -ENOMEM ? err : fail(s, err);
 	s->segments++;
 	s->is_dirty = true;
+	return 0;
+}
+
+int
+service_add_aging(struct service *s, const uint8_t uuid[16], const void *bytes,
+    size_t len, bool is_last)
+{
+	struct recording_writer *w;
+	uint64_t before;
+	int err;
+
+	if (!s->chapter || s->err < 0)
+		return -EAGAIN;
+	w = chapter_writer(s->chapter);
+	before = recording_size(w);
+	if (!is_last && s->aging_bytes > before / AGING_PART)
+		return -EAGAIN;
+	err = recording_append_packed(
+	    w, RECORDING_AGING, uuid, 16, bytes, len, LEVEL);
+	if (err < 0)
+		return err == -ENOMEM ? -EAGAIN : fail(s, err);
+	s->aging_bytes += recording_size(w) - before;
 	return 0;
 }
 

@@ -41,17 +41,18 @@ struct service {
 	struct pace pace;
 	uint64_t begun_ns; /* pace_monotonic_ns() */
 	uint64_t next_look_ns, flushed_ns, used_ns;
-	uint64_t numbers;   /* of processes in this chapter */
-	uint64_t serial;    /* of the time line: rises when it begins anew */
-	uint64_t sites;     /* of the last look */
-	bool has_rows;      /* in the current look */
-	bool is_place_said; /* that SEEP_DIR of one could not be used */
-	bool is_dirty;      /* written since the last sync */
-	size_t living;      /* processes that run, for who counts them */
-	size_t segments;    /* last states in this chapter */
-	size_t refused;     /* segments that could not be read */
-	int err;            /* why nothing can be written; 0: it can */
-	uint64_t err_ns;    /* since when */
+	uint64_t numbers;     /* of processes in this chapter */
+	uint64_t serial;      /* of the time line: rises when it begins anew */
+	uint64_t sites;       /* of the last look */
+	bool has_rows;        /* in the current look */
+	bool is_place_said;   /* that SEEP_DIR of one could not be used */
+	bool is_dirty;        /* written since the last sync */
+	size_t living;        /* processes that run, for who counts them */
+	size_t segments;      /* last states in this chapter */
+	uint64_t aging_bytes; /* of ages and births in this chapter */
+	size_t refused;       /* segments that could not be read */
+	int err;              /* why nothing can be written; 0: it can */
+	uint64_t err_ns;      /* since when */
 };
 
 /* One process that is followed in the time line. */
@@ -93,6 +94,14 @@ void service_looked(struct service *s);
  */
 int service_add(struct service *s, const struct segfile *f, int slot,
     struct recording_segment *end, pid_t pid, uint64_t view);
+
+/*
+ * Writes ages and births of a process (trace/aging.h). Unless they are its last
+ * ones in this chapter, all such entries take at most a tenth of it. -EAGAIN: not
+ * now; other errors are in s->err.
+ */
+int service_add_aging(struct service *s, const uint8_t uuid[16],
+    const void *bytes, size_t len, bool is_last);
 
 /* What was written so far is on the disk. Negative errno, also in s->err. */
 int service_sync(struct service *s);

@@ -46,6 +46,7 @@ enum {
 	FINISH_S = 60,     /* for all names, at the end */
 	CHILDREN_BUSY = 4, /* that look for names at the same time */
 	SHOWN = 128,       /* bytes of a name in a message */
+	FDS_OWN = 3,       /* signals, who came or ended, births */
 };
 
 void
@@ -488,20 +489,23 @@ loop(struct watch *w, int signals)
 	int err = 0;
 
 	while (!stop && err == 0) {
-		struct pollfd fds[2 + WATCH_GUESTS] = {
+		struct pollfd fds[FDS_OWN + WATCH_GUESTS] = {
 		    {.fd = signals, .events = POLLIN},
 		    {.fd = live_wake_fd(w->live), .events = POLLIN},
 		};
-		size_t count = 2;
+		size_t count = FDS_OWN;
 
-		for (; count < 2 + w->plan->guest_count; count++)
+		for (; count < FDS_OWN + w->plan->guest_count; count++)
 			fds[count] = (struct pollfd){.events = POLLIN,
-			    .fd = w->plan->guests[count - 2].fd(
-			        w->plan->guests[count - 2].context)};
+			    .fd = w->plan->guests[count - FDS_OWN].fd(
+			        w->plan->guests[count - FDS_OWN].context)};
 		err = round_of(w, has_news);
 		if (err < 0 || w->plan->once)
 			break;
 		do_chores(w);
+		watch_births_step(w);
+		fds[2] =
+		    (struct pollfd){.fd = watch_births_fd(w), .events = POLLIN};
 		give_sign(w, sign_ns);
 		if (!is_ready)
 			notify_send("READY=1");
@@ -615,7 +619,7 @@ begin(struct watch *w, struct fault *where)
 int
 watch_run(const struct watch_plan *plan, struct fault *where)
 {
-	struct watch w = {.plan = plan};
+	struct watch w = {.plan = plan, .births.look.fd = -1};
 	int signals, err;
 
 	err = store_open(&w.store, &plan->store, where);
@@ -639,6 +643,7 @@ watch_run(const struct watch_plan *plan, struct fault *where)
 	} else {
 		end_guests(plan);
 	}
+	watch_births_release(&w);
 	watch_processes_release(&w);
 	watch_services_release(&w);
 	alarm_free(w.alarm);

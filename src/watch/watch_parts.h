@@ -4,6 +4,7 @@
 #define SEEP_WATCH_WATCH_PARTS_H
 
 #include "live/live.h"
+#include "record/leaks_look.h"
 #include "record/quota.h"
 #include "util/dict.h"
 #include "watch/alarm.h"
@@ -17,6 +18,13 @@ struct watched {
 	struct service *service;
 	uint64_t view; /* see kept_roots.h */
 	struct service_process line;
+	uint64_t births_ns; /* when its births are read again; 0: not met */
+	/* the last reading, if it is not written yet; NULL: none */
+	struct watched_births {
+		uint8_t *bytes; /* for free() */
+		size_t len;
+		uint8_t uuid[16];
+	} births;
 };
 
 /* Whose service a process is, for its children. */
@@ -74,6 +82,13 @@ struct watch {
 	uint64_t next_save_ns, next_sign_ns, next_parts_ns;
 	uint64_t saved_written; /* counts at the last gather_save() */
 	bool is_kin_new;        /* since the last watch_kin_save() */
+	struct watch_births {
+		struct leaks_look look; /* at one process */
+		uint64_t number;        /* of that one, of the engine */
+		uint8_t uuid[16];
+		uint64_t rest_until_ns; /* no other look before this */
+		size_t kept_bytes;      /* of all watched */
+	} births;
 };
 
 void watch_say(const struct watch *w, const char *fmt, ...)
@@ -123,6 +138,33 @@ int watch_rules(struct watch *w);
 /* Ends the chapter of a service and begins the next one, if somebody runs. */
 void watch_turn(struct watch *w, struct service *s, bool is_last);
 void watch_processes_release(struct watch *w);
+
+/*
+ * The one of the engine with this number; NULL: none. Both lists are in the
+ * order of numbers, and *at is where the last call for a smaller one ended.
+ */
+struct live_process *watch_process_of(
+    const struct watch *w, uint64_t number, size_t *at);
+
+/* ---- watch_births.c ---- */
+
+/*
+ * Reads ages and births of live blocks from the memory of processes that run,
+ * one at a time, as `seep record` does (aging_pace.h), so that a process that is
+ * killed has a score. They take at most a tenth of a chapter: beyond that the
+ * last reading is kept until the process ends or the chapter is turned.
+ */
+void watch_births_step(struct watch *w);
+
+/* Readable when a reading is complete; -1: none is under way. */
+int watch_births_fd(const struct watch *w);
+
+/* The process has ended: what is known of it is written. */
+void watch_births_ended(struct watch *w, struct watched *x);
+
+/* The chapter of s ends. */
+void watch_births_turn(struct watch *w, const struct service *s);
+void watch_births_release(struct watch *w);
 
 /* The hooks of gather.h. */
 struct gather_hooks watch_gather_hooks(struct watch *w);

@@ -222,8 +222,9 @@ say_place(
 }
 
 static void
-drop_watched(struct watched *x)
+drop_watched(struct watch *w, struct watched *x)
 {
+	watch_births_ended(w, x);
 	x->service->living--;
 	kept_roots_leave(&x->service->roots, x->view);
 	service_process_release(&x->line);
@@ -262,7 +263,7 @@ merge_one(struct watch *w, struct merge *m, const struct live_process *p,
 	f = live_segfile(w->live, p, &slot);
 	if (!f) {
 		if (old)
-			drop_watched(old);
+			drop_watched(w, old);
 		return 0;
 	}
 	if (!old) {
@@ -277,8 +278,9 @@ merge_one(struct watch *w, struct merge *m, const struct live_process *p,
 			if (x.line.tail)
 				(void)service_look(
 				    x.service, &x.line, f, slot, true);
-			drop_watched(&x);
+			drop_watched(w, &x);
 			memset(&old->line, 0, sizeof(old->line));
+			old->births = x.births;
 		}
 		return add_ended(m, p, x.service, x.view);
 	}
@@ -313,13 +315,13 @@ watch_processes(struct watch *w)
 		for (;
 		     at < w->watched_count && w->watched[at].number < p->number;
 		     at++)
-			drop_watched(&w->watched[at]); /* forgotten */
+			drop_watched(w, &w->watched[at]); /* forgotten */
 		if (at < w->watched_count && w->watched[at].number == p->number)
 			old = &w->watched[at++];
 		err = merge_one(w, &m, p, old);
 	}
 	for (; at < w->watched_count; at++)
-		drop_watched(&w->watched[at]);
+		drop_watched(w, &w->watched[at]);
 	free(w->watched);
 	w->watched = m.next;
 	w->watched_count = m.count;
@@ -349,9 +351,8 @@ watch_processes_release(struct watch *w)
 	dict_release(&w->seat_index);
 }
 
-/* The one of the engine; both lists are in the order of numbers. */
-static struct live_process *
-process_of(const struct watch *w, uint64_t number, size_t *at)
+struct live_process *
+watch_process_of(const struct watch *w, uint64_t number, size_t *at)
 {
 	while (*at < live_count(w->live)) {
 		struct live_process *p = live_at(w->live, *at);
@@ -380,7 +381,7 @@ look_at_service(struct watch *w, struct service *s, bool rows)
 
 		if (x->service != s)
 			continue;
-		p = process_of(w, x->number, &at);
+		p = watch_process_of(w, x->number, &at);
 		f = p ? live_segfile(w->live, p, &slot) : NULL;
 		if (f)
 			err = service_look(s, &x->line, f, slot, rows);
@@ -415,7 +416,7 @@ watch_rules(struct watch *w)
 
 	for (size_t i = 0; i < w->watched_count && err == 0; i++) {
 		struct watched *x = &w->watched[i];
-		struct live_process *p = process_of(w, x->number, &at);
+		struct live_process *p = watch_process_of(w, x->number, &at);
 		const struct segfile *f;
 		int slot;
 
@@ -443,7 +444,7 @@ write_running(struct watch *w, struct service *s)
 
 		if (x->service != s)
 			continue;
-		p = process_of(w, x->number, &at);
+		p = watch_process_of(w, x->number, &at);
 		f = p ? live_segfile(w->live, p, &slot) : NULL;
 		if (!f || p->header.state == SEG_INERT)
 			continue;
@@ -451,6 +452,7 @@ write_running(struct watch *w, struct service *s)
 		if (answer < 0)
 			return answer;
 	}
+	watch_births_turn(w, s);
 	return 0;
 }
 

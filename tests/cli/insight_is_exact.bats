@@ -46,7 +46,7 @@ load ../lib/verdicts.bash
 	record -q -o data true
 	status=0
 	(cd "$T" && "$SEEP" leaks --types data) >"$T/leaks" 2>"$T/leaks.err" || status=$?
-	says_why 'a process that runs'
+	says_why 'process that runs'
 }
 
 @test "a census costs no more than one and a half looks" {

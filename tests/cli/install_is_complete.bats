@@ -19,7 +19,7 @@ in_place() {
 	local copy=$BATS_FILE_TMPDIR/build
 	if [[ ! -d $copy ]]; then
 		mkdir "$copy"
-		cp -p "$BUILD"/{seep,seep-net,mkman,libseep{,-cxx,-jemalloc,-tcmalloc,-map}.so} "$copy"
+		cp -p "$BUILD"/{seep,seep-net,seep-replay-run,mkman,libseep{,-cxx,-jemalloc,-tcmalloc,-map}.so} "$copy"
 	fi
 	B=$copy "$repo/tools/install.sh" "$@" >"$T/said"
 }
@@ -29,7 +29,7 @@ files() { (cd "$1" && find . ! -type d | sort); }
 @test "make install installs every file" {
 	in_place install "$ROOT" /usr /usr/lib
 	local file
-	for file in bin/seep lib/seep/seep-net lib/seep/libseep{,-cxx,-jemalloc,-tcmalloc,-map}.so include/seep.h \
+	for file in bin/seep lib/seep/seep-net lib/seep/seep-replay-run lib/seep/libseep{,-cxx,-jemalloc,-tcmalloc,-map}.so include/seep.h \
 		lib/pkgconfig/seep.pc share/bash-completion/completions/seep \
 		lib/systemd/system/seep-watch.service lib/tmpfiles.d/seep.conf share/zsh/site-functions/_seep share/fish/vendor_completions.d/seep.fish \
 		share/doc/seep/{README.md,LICENSE,CHANGELOG.md,FORMAT.md,FLEET.md,contrib/prometheus/seep.rules.yml}; do
@@ -90,8 +90,8 @@ files() { (cd "$1" && find . ! -type d | sort); }
 	[[ $BUILD == "$repo/build" ]] || skip "a sanitized build is not installed"
 	local b=$BATS_FILE_TMPDIR/libdir to=$ROOT/other
 	mkdir -p "$b/obj"
-	cp -a "$BUILD"/{flags,seep,mkman,libseep{,-cxx,-jemalloc,-tcmalloc,-map}.so} "$b"
-	cp -a "$BUILD"/obj/{tool,man,so} "$b/obj"
+	cp -a "$BUILD"/{flags,seep,seep-replay-run,mkman,libseep{,-cxx,-jemalloc,-tcmalloc,-map}.so} "$b"
+	cp -a "$BUILD"/obj/{tool,man,so,replayer} "$b/obj"
 	# flags as they were: one file is compiled, not all
 	local -a with=(B="$b" DESTDIR="$to" PREFIX=/opt/seep LIBDIR=/opt/seep/lib/any-linux-gnu)
 	! grep -qw -- -Werror "$b/flags" || with+=(WERROR=1)

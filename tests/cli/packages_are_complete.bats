@@ -8,7 +8,7 @@ version=$(cat "$BATS_TEST_DIRNAME/../../VERSION")
 # installed: what make install puts below /usr, as packages see it
 installed() {
 	mkdir "$T/build"
-	cp -p "$BUILD"/{seep,mkman,libseep{,-cxx,-jemalloc,-tcmalloc,-map}.so} "$T/build"
+	cp -p "$BUILD"/{seep,seep-replay-run,mkman,libseep{,-cxx,-jemalloc,-tcmalloc,-map}.so} "$T/build"
 	B=$T/build "$repo/tools/install.sh" install "$T/root" /usr "$1" >/dev/null
 	(cd "$T/root" && find usr ! -type d | sort)
 }

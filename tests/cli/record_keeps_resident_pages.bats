@@ -51,18 +51,91 @@ recorded() {
 	[[ $status -eq 2 && ${#lines[@]} -eq 1 && $output == *"no reading of pages"* ]]
 }
 
+# chapters_read: readings of each chapter that has some, a line each
+chapters_read() {
+	local file
+	for file in "$T"/r/*.seep; do
+		"$SEEP" report --format json "$file" 2>/dev/null | jq '.processes[0].rss.course // empty | length' || true
+	done
+}
+two_chapters_read() { [[ $(chapters_read | wc -l) -ge 2 ]]; }
+
 @test "chapters have readings of their own, and are one course together" {
-	rm -f "$T/lines" "$T/out"
+	recorded --rss=100ms --rotate 2s
+	eventually two_chapters_read
+	exec 9>&-
+	wait "$RECORD"
+	[[ ! -s $T/err ]]
+	now "(.rss.course | length) == $(chapters_read | paste -sd+)"
+	now '.rss.course | [.[].time_ms] | . == sort and (unique | length) >= 2'
+	now '[.sites[] | select(.frames[0].function == "grow_filler") | .holds_bytes] | add > 20000000'
+	"$SEEP" report --rss "$T/r" | grep -q '^[0-9]* readings:$'
+}
+
+# spared BLOCKS OPTION...: records pinned with so many blocks
+spared() {
+	rm -rf "$T/lines" "$T/out" "$T/r"
 	mkfifo "$T/lines"
-	env SEEP_DIR="$DIR" "$SEEP" record -q --rss=1s --rotate 10s -o "$T/r" "$HOSTS/holds_grow" <"$T/lines" >"$T/out" 2>"$T/err" 3>&- &
+	env SEEP_DIR="$DIR" "$SEEP" record -q "${@:2}" -o "$T/r" "$HOSTS/pinned" dense "$1" <"$T/lines" >"$T/out" 2>"$T/err" 3>&- &
 	RECORD=$!
 	PIDS+=("$RECORD")
 	exec 9>"$T/lines"
 	answered ready
-	eventually now '.rss.course | length > 0'
+}
+
+@test "a reading is followed by a rest of a hundred times its time, and readings are a tenth of the recording" {
+	spared "$(full_or 1000000 20000)" --rss=100ms
+	eventually now '.rss.course | length >= 2'
 	exec 9>&-
 	wait "$RECORD"
-	now '.rss.course | length > 0'
+	now '.rss | .split and (.course | . as $c | [range(1; length)] | length >= 1 and
+		all($c[.].time_ms - $c[. - 1].time_ms >= 100 * $c[. - 1].took_ms))'
+	"$PYTHON" - "$T/r" <<-'END'
+		import struct, sys
+		data = open(sys.argv[1], "rb").read()
+		at, readings = struct.unpack_from("<I", data, 12)[0], 0
+		while at + 24 <= len(data):
+		    kind, _, length = struct.unpack_from("<IIQ", data, at)
+		    size = 24 + (length + 7) // 8 * 8
+		    readings += size if kind == 10 else 0
+		    at += size
+		print(readings, "of", len(data))
+		assert 0 < readings <= (len(data) - readings) / 10 + 512 # the last one is always kept
+	END
+}
+
+# used: CPU time of the recorder and of the children that it has waited for, which are those that read, in ms
+used() { awk '{ sub(/.*\) /, ""); print 1000 / '"$(getconf CLK_TCK)"' * ($12 + $13 + $14 + $15) }' "/proc/$RECORD/stat"; }
+
+# spent COMMAND...: what the recorder used during it is in $cpu, the time that it took in $elapsed
+spent() {
+	local before since
+	before=$(used)
+	since=$(date +%s%3N)
+	"$@"
+	elapsed=$(($(date +%s%3N) - since))
+	cpu=$(($(used) - before))
+}
+
+# bats test_tags=full
+@test "with a heap of 1 GB readings take one percent of a CPU" {
+	local cpu elapsed with cycle
+	spared 1000000 --rss=1s
+	eventually now '.rss.course | length >= 1'
+	# one more, and the rest before it
+	spent eventually now '.rss.course | length >= 2'
+	with=$cpu
+	exec 9>&-
+	wait "$RECORD"
+	# the first one was perhaps seen late
+	cycle=$(jq '.processes[0].rss.course | .[1].time_ms - .[0].time_ms' "$T/now.json")
+	spared 1000000
+	spent sleep "$((elapsed / 1000))"
+	echo "with a reading $with ms, without $cpu ms, one in $cycle ms"
+	exec 9>&-
+	wait "$RECORD"
+	# two ticks of the clock of CPU time
+	[[ $((with - cpu)) -le $((cycle / 100 + 20)) ]]
 }
 
 @test "wrong times are refused in one line" {

@@ -16,6 +16,18 @@ pinned() {
 }
 SETTINGS=()
 
+# begin_bash: a host that becomes pinned when a line comes
+begin_bash() {
+	rm -f "$T/lines" "$T/out"
+	mkfifo "$T/lines"
+	env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" bash -c 'echo ready; read -r _; exec "$0" notes' "$HOSTS/pinned" \
+		<"$T/lines" >"$T/out" 2>"$T/err" 3>&- &
+	HOST=$!
+	PIDS+=("$HOST")
+	exec 9>"$T/lines"
+	answered ready
+}
+
 # ended: the host has noticed nothing
 ended() {
 	exec 9>&-
@@ -112,14 +124,16 @@ assert len(rows) == 1 and rows[0]["holds_bytes"] == "20480000" and rows[0]["pins
 }
 
 @test "other allocators need no knowledge of their insides" {
-	local library
+	local library layout
 	for library in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
 		library=$(ldconfig -p | awk -v name="$library" '$1 == name { print $NF; exit }')
 		[[ -n $library ]]
-		PRELOAD_MORE=$library pinned dense
-		"$SEEP" report "$HOST" --rss --format json >"$T/report.json"
-		"$PYTHON" "$LIB/rss.py" "$T/out" "$T/report.json" advice=
-		ended
+		for layout in dense halves; do
+			PRELOAD_MORE=$library pinned $layout
+			"$SEEP" report "$HOST" --rss --format json >"$T/report.json"
+			"$PYTHON" "$LIB/rss.py" "$T/out" "$T/report.json" advice=
+			ended
+		done
 	done
 }
 
@@ -145,33 +159,123 @@ assert len(rows) == 1 and rows[0]["holds_bytes"] == "20480000" and rows[0]["pins
 	SETTINGS=(SEEP_SAMPLE=64K)
 	pinned notes
 	"$SEEP" report "$HOST" --rss --format json >"$T/report.json"
-	jq -e '.processes[0].rss | .split == false and .classes.heap > 20000000 and .classes.living == 0 and
-		(.why | contains("sample")) and .advice == [] and
-		(([.classes[]] | add) + .moved_bytes == .rss_bytes)' "$T/report.json"
-	jq -e '[.processes[0].sites[] | has("holds_bytes")] | any | not' "$T/report.json"
+	account_alone sample
 	"$SEEP" report "$HOST" --rss >"$T/text"
 	tr '\n' ' ' <"$T/text" | grep -q 'Note: the pages of the heap are not split'
 }
 
-# covered FILE COMMAND...: in a mount namespace in which FILE is on top of the host's pagemap
+# covered NAME FILE COMMAND...: in a mount namespace in which FILE is on top of the host's /proc/PID/NAME
 covered() {
+	unshare -m sh -c 'mount --bind "$0" "$1" && shift && exec "$@"' "$2" "/proc/$HOST/$1" "${@:3}"
+}
+can_cover() {
 	[[ $(id -u) -eq 0 ]] || skip "needs root"
 	unshare -m true 2>/dev/null || skip "no mount namespace here"
-	unshare -m sh -c 'mount --bind "$0" "/proc/$1/pagemap" && shift && exec "$@"' "$1" "$HOST" "${@:2}"
+}
+
+# account_alone WORD: the report has the account, and a reason with this word in place of the split
+account_alone() {
+	jq -e --arg word "$1" '.processes[0].rss | .split == false and .classes.heap > 20000000 and .classes.living == 0 and
+		(.why | contains($word)) and .advice == [] and
+		(([.classes[]] | add) + .moved_bytes == .rss_bytes)' "$T/report.json"
+	jq -e '[.processes[0].sites[] | has("holds_bytes")] | any | not' "$T/report.json"
 }
 
 @test "where pagemap is closed there is the account alone, with the way out" {
+	can_cover
 	pinned notes
-	covered /dev/null "$SEEP" report "$HOST" --rss --format json >"$T/report.json"
-	jq -e '.processes[0].rss | .split == false and .classes.heap > 20000000 and .classes.living == 0 and
-		(.why | contains("CAP_SYS_PTRACE")) and .advice == [] and
-		(([.classes[]] | add) + .moved_bytes == .rss_bytes)' "$T/report.json"
-	jq -e '[.processes[0].sites[] | has("holds_bytes")] | any | not' "$T/report.json"
-	covered /dev/null "$SEEP" report "$HOST" --rss >"$T/text"
+	covered pagemap /dev/null "$SEEP" report "$HOST" --rss --format json >"$T/report.json"
+	account_alone CAP_SYS_PTRACE
+	covered pagemap /dev/null "$SEEP" report "$HOST" --rss >"$T/text"
 	tr '\n' ' ' <"$T/text" | grep -q 'Note: the pages of the heap are not split'
 	grep -q ' heap, not split$' "$T/text"
 	ended
 	! grep -q ' holds  *pins ' "$T/text"
+}
+
+@test "where the list of blocks may not be read, as with Yama, there is the account alone, too" {
+	can_cover
+	pinned notes
+	# what kernel.yama.ptrace_scope forbids: /proc/PID/mem and process_vm_readv; smaps and pagemap can be read
+	covered mem /dev/null "$BUILD/tools/without_peeking" "$SEEP" report "$HOST" --rss --format json >"$T/report.json"
+	account_alone CAP_SYS_PTRACE
+	ended
+}
+
+@test "if a part of the list of blocks is in swap, the report says that blocks are missing" {
+	rm -f "$T/out"
+	mkfifo "$T/lines"
+	env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" "$HOSTS/map_in_swap" <"$T/lines" >"$T/out" 2>"$T/err" 3>&- &
+	HOST=$!
+	PIDS+=("$HOST")
+	exec 9>"$T/lines"
+	answered ready
+	! grep -q 'ready not' "$T/out" || skip "the CPU or kernel has no marks of userfaultfd on absent pages"
+	"$SEEP" report "$HOST" --rss --format json >"$T/report.json"
+	# one MiB of 20 has no blocks now, and looks free
+	jq -e '.processes[0].rss | .split and .partial and .advice == [] and
+		.classes.living > 18000000 and .classes.living < 19200000 and .classes.free > 900000' "$T/report.json"
+	"$SEEP" report "$HOST" --rss >"$T/text"
+	tr '\n' ' ' <"$T/text" | grep -q 'Note: some blocks are missing, because parts of the list of blocks are in swap'
+	ended
+}
+
+# fed STEP: report --rss of $HOST reads the kernel's sum last, and gets it from a FIFO, after STEP. JSON in
+# $T/report.json, $T/report.err, $answer. STEP is sh and finds the pid in $HOST.
+fed() {
+	local reader
+	rm -f "$T/sum"
+	mkfifo "$T/sum"
+	covered smaps_rollup "$T/sum" "$SEEP" report "$HOST" --rss --format json >"$T/report.json" 2>"$T/report.err" 3>&- &
+	reader=$!
+	PIDS+=("$reader")
+	HOST=$HOST T=$T timeout 60 sh -c 'cp "/proc/$HOST/smaps_rollup" "$T/rollup" && exec 8>"$T/sum" && eval "$0" && cat "$T/rollup" >&8' "$1"
+	answer=0
+	wait "$reader" || answer=$?
+	cat "$T/report.err"
+}
+
+@test "a process that ends or becomes another program in the middle of a reading is one line" {
+	can_cover
+	pinned notes
+	# shellcheck disable=SC2016 # sh expands it
+	fed 'kill -KILL "$HOST"; while grep -q "^State:.[^Z]" "/proc/$HOST/status" 2>/dev/null; do sleep 0.01; done'
+	[[ $answer -eq 3 && $(wc -l <"$T/report.err") -eq 1 && ! -s $T/report.json ]]
+	exec 9>&-
+	begin_bash
+	# shellcheck disable=SC2016
+	fed 'echo >&9; while ! grep -q "^SITE" "$T/out"; do sleep 0.01; done'
+	[[ $answer -eq 3 && $(wc -l <"$T/report.err") -eq 1 && ! -s $T/report.json ]]
+	grep -q 'become another program' "$T/report.err"
+	ended
+}
+
+@test "what a process unmaps in the middle of a reading has moved" {
+	can_cover
+	pinned top
+	# shellcheck disable=SC2016
+	fed 'echo >&9; while ! grep -q trimmed "$T/out"; do sleep 0.01; done; cp "/proc/$HOST/smaps_rollup" "$T/rollup"'
+	[[ $answer -eq 0 ]]
+	jq -e '.processes[0].rss | ([.classes[]] | add) + .moved_bytes == .rss_bytes and
+		.moved_bytes < -19000000 and .moved_bytes > -21000000 and .classes.free > 19000000' "$T/report.json"
+	"$SEEP" report "$HOST" --rss --format json >"$T/report.json"
+	jq -e '.processes[0].rss | .moved_bytes == 0 and .classes.free < 1000000' "$T/report.json"
+	ended
+}
+
+@test "the account says how much of the heap is in huge pages" {
+	local huge
+	grep -q '\[never\]' /sys/kernel/mm/transparent_hugepage/enabled 2>/dev/null && skip "the CPU or kernel has no huge pages"
+	SETTINGS=(GLIBC_TUNABLES=glibc.malloc.hugetlb=1)
+	pinned dense 40000
+	huge=$(awk '/^[0-9a-f]+-/ { is_heap = / \[heap\]$/ } is_heap && /^AnonHugePages:/ { sum += $2 } END { print sum * 1024 }' "/proc/$HOST/smaps")
+	[[ $huge -gt 0 ]] || skip "the CPU or kernel has no huge pages"
+	"$SEEP" report "$HOST" --rss --format json >"$T/report.json"
+	jq -e --argjson huge "$huge" '.processes[0].rss.huge_bytes == $huge' "$T/report.json"
+	"$PYTHON" "$LIB/rss.py" "$T/out" "$T/report.json" advice=
+	"$SEEP" report "$HOST" --rss >"$T/text"
+	tr '\n' ' ' <"$T/text" | grep -q 'of the heap is in huge pages: each is kept resident as a whole by a single block'
+	ended
 }
 
 @test "blocks of a parent are held by it, not by sites of the child" {
@@ -183,7 +287,7 @@ covered() {
 		([.sites[].live_bytes] | add) >= 10000000 and ([.sites[].holds_bytes] | add) < 11000000' "$T/report.json"
 }
 
-@test "a process that hides its memory is one line" {
+@test "of a process that hides its mappings there are sums, of one of another user one line" {
 	unprivileged test -x "$SEEP" -a -r "$COLLECTOR" || skip "nobody cannot come here"
 	mkdir "$DIR/of-nobody"
 	if [[ $(id -u) -eq 0 ]]; then
@@ -198,9 +302,14 @@ covered() {
 	PIDS+=("$HOST")
 	exec 9>"$T/lines"
 	answered ready
-	status=0
-	unprivileged "$SEEP" report "$HOST" --rss >"$T/leaks" 2>"$T/leaks.err" || status=$?
-	says_why "$HOST"
+	# its segment is found by its directory: which file it maps is hidden, too
+	unprivileged "$SEEP" report "$DIR/of-nobody" --rss --format json >"$T/report.json"
+	account_alone 'not dumpable'
+	jq -e --argjson rss "$(awk '/^VmRSS/ { print $2 * 1024 }' "/proc/$(jq '.processes[0].pid' "$T/report.json")/status")" '.processes[0].rss |
+		.rss_bytes > $rss * 0.99 and .rss_bytes < $rss * 1.01 and .classes.files > 0' "$T/report.json"
+	unprivileged "$SEEP" report "$DIR/of-nobody" --rss >"$T/text"
+	grep -q ' heap, stacks and other private memory, not split$' "$T/text"
+	tr '\n' ' ' <"$T/text" | grep -q 'no site has held pages: the system does not let seep see the mappings'
 	# another user's process
 	status=0
 	unprivileged "$SEEP" report 1 --rss >"$T/leaks" 2>"$T/leaks.err" || status=$?
@@ -227,14 +336,7 @@ covered() {
 @test "a process that becomes another program while it is read is one line, or was whole" {
 	local i answer
 	for i in 0 1 2 3 4; do
-		rm -f "$T/lines" "$T/out"
-		mkfifo "$T/lines"
-		env LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR" bash -c 'echo ready; read -r _; exec "$0" notes' "$HOSTS/pinned" \
-			<"$T/lines" >"$T/out" 2>"$T/err" 3>&- &
-		HOST=$!
-		PIDS+=("$HOST")
-		exec 9>"$T/lines"
-		answered ready
+		begin_bash
 		(sleep "0.00$i"; echo >&9) 3>&- &
 		answer=0
 		"$SEEP" report "$HOST" --rss --format json >"$T/report.json" 2>"$T/report.err" || answer=$?

@@ -79,7 +79,7 @@ offers() {
 @test "bash: commands, options, words, programs" {
 	start_shells
 	"$SEEP" completions bash >"$T/seep.bash"
-	offers "record report" seep re
+	offers "record replay report" seep re
 	offers "--version" seep --v
 	offers "--format" seep report --fo
 	offers "html json text" seep report --format ""
@@ -175,7 +175,7 @@ keys() {
 	"$SEEP" completions bash >"$T/seep.bash"
 	printf 'source %s; PS1="at? "\n' "$T/seep.bash" >"$T/rc"
 	units_of_systemd
-	keys bash --rcfile "$T/rc" -i -- 'at? =seep rep\t--fo\tjs\t-o tr\tx\r' \
+	keys bash --rcfile "$T/rc" -i -- 'at? =seep repo\t--fo\tjs\t-o tr\tx\r' \
 		';=seep service en\tzq-getty@t\t\r' ';=seep doctor zq-a\t\r' ';=exit\r'
 	grep -aq 'RAN: report --format json -o traces/x;' "$T/screen"
 	grep -aq 'RAN: service enable zq-getty@tty1.service;' "$T/screen"
@@ -192,7 +192,7 @@ keys() {
 		"$T/fpath" "$T/dump" >"$T/home/.zshrc"
 	units_of_systemd
 	ZDOTDIR=$HOME keys zsh -i -- \
-		'at? =seep rep\t--fo\tjs\t -o tr\tx\r' \
+		'at? =seep repo\t--fo\tjs\t -o tr\tx\r' \
 		";=seep off ${HOST:0:1}\\t\\r" ';=seep service en\tzq-getty@t\t\r' ';=seep service --user status zq\t\r' \
 		';=seep doctor zq-p\t\r' ';=seep doctor zq-a\t\r' ";=seep doctor $HOST\\t\\r" ";=exit\\r"
 	grep -aq 'RAN: report --format=json -o traces/x;' "$T/screen"
@@ -225,7 +225,7 @@ in_fish() {
 	start_shells
 	waiting
 	"$SEEP" completions fish >"$T/seep.fish"
-	[[ $(in_fish "seep re") == "record report" ]]
+	[[ $(in_fish "seep re") == "record replay report" ]]
 	[[ $(in_fish "seep report --fo") == "--format" ]]
 	[[ $(in_fish "seep report --format ") == "html json text" ]]
 	[[ $(in_fish "seep report --format=j") == "--format=json" ]]

@@ -51,6 +51,97 @@ frame() {
 	grep -q 'outer;one;two;three;leaf;' "$T/collapsed"
 }
 
+@test "every export and the page have the stack without the runtime" {
+	local format
+	record -q "$HOSTS/trampolines" python map
+	[[ $status -eq 0 ]]
+	rm "$(map)"
+	while read -r format _; do
+		"$SEEP" export --no-cache --format "$format" -o "$T/$format" "$T/seep.data"
+		case $format in
+		html) continue ;; # below
+		heaptrack | seep) continue ;; # all events, the recording itself: these have the stack as it was
+		pprof) gzip -dc <"$T/$format" >"$T/plain" ;;
+		*) cp "$T/$format" "$T/plain" ;;
+		esac
+		echo "$format"
+		case $format in
+		leaktrace | maps | mmleak*) ;; # no stacks
+		*) grep -aq 'three' "$T/plain" ;;
+		esac
+		# between two functions of Python only; the outermost call of the evaluator stays
+		lacks PyObject_Vectorcall "$T/plain"
+	done < <("$SEEP" export --list)
+	"$SEEP" report --no-cache --format html -o "$T/page.html" "$T/seep.data"
+	PYTHONPATH=$LIB "$PYTHON" - "$T/page.html" <<-'END'
+		import page, sys
+		p = page.Page(sys.argv[1])
+		names = [[p.frame(f)["function"] for f in s] for s in p.stacks]
+		assert any("leaf" in s and "outer" in s for s in names), names
+		assert not any("PyObject_Vectorcall" in s for s in names), names
+	END
+	# so do comparisons and checks
+	"$SEEP" diff --no-cache --format json "$T/seep.data" "$T/seep.data" >"$T/diff" || [[ $? -eq 1 ]]
+	lacks PyObject_Vectorcall "$T/diff"
+	"$SEEP" check --no-cache --format json "$T/seep.data" >"$T/check" || [[ $? -eq 1 ]]
+	lacks PyObject_Vectorcall "$T/check"
+}
+
+@test "a function that calls itself through the runtime is one line" {
+	traced_well "$HOSTS/trampolines" python map
+	sed -i -E 's/py::(one|two|three):/py::walk:/' "$(map)"
+	"$SEEP" report --no-cache "$DIR" >"$T/text"
+	"$SEEP" report --no-cache --depth 3 "$DIR" >"$T/short"
+	rm "$(map)"
+	cat "$T/text"
+	grep -q '<- walk app.py (recursive, 3 deep)' "$T/text"
+	lacks PyObject_Vectorcall "$T/text"
+	grep -q '<- leaf app.py' "$T/short"
+	lacks walk "$T/short"
+}
+
+@test "an interrupted instruction of such code is no call: the stack ends there" {
+	cat >"$T/trapped.c" <<-'C'
+		#include <signal.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		static void *volatile kept;
+		static void on_trap(int number)
+		{
+			kept = malloc(123450 + (size_t)number * 0);
+		}
+		int main(void)
+		{
+			/* push rbp; mov rbp, rsp; int3; pop; ret: all that a guess could wish for */
+			static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xcc, 0x5d, 0xc3};
+			void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			void (*f)(void);
+			signal(SIGTRAP, on_trap);
+			memcpy(p, code, sizeof(code));
+			mprotect(p, 4096, PROT_READ | PROT_EXEC);
+			memcpy(&f, &p, sizeof(f));
+			f();
+			return kept == NULL;
+		}
+	C
+	cc -w -O1 -g "$T/trapped.c" -o "$T/trapped"
+	traced_well "$T/trapped"
+	shown "$DIR" >"$T/stack"
+	cat "$T/stack"
+	[[ $(<"$T/stack") == "on_trap "* && $(<"$T/stack") != *main* ]]
+	jq -e '[.processes[].sites[] | select(.live_bytes == 123450)] | length == 1 and .[0].stack == "cut" and
+		all(.[0].frames[]; .guessed != true)' "$T/report.json"
+}
+
+@test "code that is rewritten in place: old and new stacks end in known functions, or are cut" {
+	traced_well "$HOSTS/run_time_code_comes_and_goes"
+	"$SEEP" report --no-cache --allocs --format json --all-frames "$DIR" >"$T/report.json"
+	jq -e '[.processes[].sites[] | select(any(.frames[]; .function == "alloc_below"))] | length > 100 and
+		any(.[]; .stack == "complete") and
+		all(.[]; .stack != "complete" or (.frames[-1].function | IN("_start", "clone3", "__clone3", "clone", "__clone")))' "$T/report.json"
+}
+
 @test "without guesses the stack ends there" {
 	local how
 	record -q --no-guess "$HOSTS/trampolines" js

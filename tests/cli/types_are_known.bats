@@ -14,12 +14,15 @@ counted() {
 # right LEAST: the files of $HOST say the same of at least so many vtables
 right() {
 	"$PYTHON" "$LIB/vtable_oracle.py" "$T/leaks" "$1"
+	# where memory and functions both say what a block is, they say the same
+	[[ $(jq '.processes[0].census.known_twice.differ' "$T/leaks") -eq 0 ]]
 }
 
 @test "all polymorphic blocks have their class, objects behind a shared_ptr theirs, and decoys none" {
 	begin typed
 	counted
 	right 11
+	[[ $(jq '.processes[0].census.known_twice.agree' "$T/leaks") -ge 1000 ]]
 	end_host
 }
 

@@ -86,6 +86,17 @@ both_ready() { [[ $(grep -c '^READY' "$T/out") -eq 2 ]]; }
 	as_printed "$T/report.json"
 	"$SEEP" report "$T/data" --mappings | grep -q 'maker_0 mapper.c'
 	"$SEEP" report "$T/data" | grep -q '^Mappings of its own: .* (--mappings shows by whom).$'
+	# and so has its page
+	"$SEEP" report "$T/data" --format html -o "$T/page.html"
+	PYTHONPATH=$LIB "$PYTHON" - "$T/page.html" "$T/report.json" <<-'END'
+		import json, page, sys
+		here, there = page.Page(sys.argv[1]).head["processes"], json.load(open(sys.argv[2]))["processes"]
+		assert len(here) == len(there) == 1
+		for p in here + there: # the page has no frames before main
+		    for c in p["mappings"]["callers"]:
+		        c["frames"] = c["frames"][:1]
+		assert here[0]["mappings"] == there[0]["mappings"] and here[0]["mappings"]["callers"]
+	END
 }
 
 @test "mappings of an allocator are one class" {
@@ -107,8 +118,11 @@ both_ready() { [[ $(grep -c '^READY' "$T/out") -eq 2 ]]; }
 	report
 	[[ $(from_report '"mappings" in p[0]') == False ]]
 	env LD_PRELOAD="$MAP" "$HOSTS/mapper" 2 1000 5 </dev/null | grep -q '^MAPPED maker_5'
-	run "$SEEP" report "$DIR" --mappings
-	[[ $status -eq 3 && $output == *"has no mappings by caller"* ]]
+	local format
+	for format in text json; do
+		run "$SEEP" report "$DIR" --mappings --format $format
+		[[ $status -eq 2 && ${#lines[@]} -eq 1 && $output == *"no mappings by caller"* ]]
+	done
 	run "$SEEP" report "$DIR" --mappings --peak
 	[[ $status -eq 2 ]]
 }

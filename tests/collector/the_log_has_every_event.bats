@@ -36,6 +36,7 @@ setup_file() { export SEEP_LOG=1 SEEP_LOG_POOL=128MiB; }
 	rm -rf "${DIR:?}"/*
 	traced_well "$HOSTS/signals" jump 150000
 	equals_ledger
+	logged --jumps
 }
 
 @test "forked children have a log each: in slots, in files of their own, after clone" {
@@ -60,9 +61,48 @@ setup_file() { export SEEP_LOG=1 SEEP_LOG_POOL=128MiB; }
 	logged --lost
 }
 
+@test "every other program with a ledger of its own" {
+	local host
+	while read -r host; do
+		rm -rf "${DIR:?}"/*
+		# shellcheck disable=SC2086 # a program and its arguments
+		traced_well "$HOSTS/"$host
+		equals_ledger
+		logged
+	done <<-END
+		deep
+		family
+		many_stacks 11
+		$(full_or million peak)
+		peak_threads
+		pools
+		sandboxed
+		sizes
+		small_stacks
+		storm call 50
+		twins
+	END
+}
+
+@test "what happened while recording was off or paused is in neither of the two" {
+	waiting SEEP_LOG=1 SEEP_LOG_POOL=8MiB
+	echo >&9
+	answered first
+	"$SEEP" off "$HOST" >/dev/null
+	echo >&9
+	answered second
+	"$SEEP" on "$HOST" >/dev/null
+	printf '\n\n' >&9
+	wait "$HOST"
+	logged
+	rm -rf "${DIR:?}"/*
+	traced_well "$HOSTS/pauses"
+	logged
+}
+
 @test "I8 SIGKILL at random instants: one event of each thread is in doubt" {
 	local i pid
-	for ((i = 0; i < $(full_or 100 2); i++)); do
+	for ((i = 0; i < $(full_or 100 10); i++)); do
 		rm -rf "${DIR:?}"/*
 		traced "$HOSTS/killed" kill "$T/progress" "$((RANDOM + 500))" "$((i % 3 + 2))"
 		[[ $status -eq 137 ]]
@@ -79,6 +119,18 @@ setup_file() { export SEEP_LOG=1 SEEP_LOG_POOL=128MiB; }
 	equals_ledger
 	logged --lost
 	[[ $(cut -d' ' -f5 "$T/logged") -gt 100000 ]]
+}
+
+# bats test_tags=full
+@test "two million events a second from one thread, on a machine with a free CPU: none is lost" {
+	SEEP_LOG_POOL=16MiB SEEP_DIR=$DIR "$SEEP" record --log -o "$T/r.seep" -- "$HOSTS/paced" 2000000 10 >"$T/out" 2>"$T/err"
+	grep '^seep: logged: ' "$T/err"
+	! grep -q 'lost [0-9]' "$T/err"
+}
+
+# bats test_tags=full
+@test "real programs: at most a byte for each event in a recording, and none is lost" {
+	SEEP_DIR=$DIR "$PYTHON" -B "$LIB/log_sizes.py" "$SEEP" "$T" sqlite3 python3 cc1
 }
 
 @test "no report takes the log for an input, and ls --prune removes it" {

@@ -1,4 +1,4 @@
-/* fuzz_log.c - any bytes as an entry of an event log, and as the pool of a process. */
+/* fuzz_log.c - any bytes as an entry of an event log, as its index, and as the pool of a process. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
 #include <stdint.h>
@@ -8,7 +8,11 @@
 #include <unistd.h>
 
 #include "reader/events.h"
+#include "reader/logblocks.h"
+#include "reader/logindex_build.h"
 #include "reader/logread.h"
+#include "reader/logsites.h"
+#include "replay/compose.h"
 #include "trace/log.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -35,6 +39,117 @@ feed(const struct logcode *c)
 	events_free(e);
 }
 
+static struct events *
+count_sites(void)
+{
+	struct events *e;
+
+	if (events_new(NULL, NULL, &e) < 0)
+		abort();
+	events_count_sites(e);
+	return e;
+}
+
+/* The index of an entry says the same as the entry: after nothing, and after itself. */
+static void
+check_index(const struct logcode *c)
+{
+	struct events *read, *skipped;
+	struct events_process a, b;
+	struct logindex_head head;
+	unsigned char *rest = NULL, *bytes;
+	struct logindex x;
+	size_t len = 0;
+
+	if (logindex_build(c, &head, &rest, &len) <= 0)
+		return;
+	bytes = malloc(sizeof(head) + len);
+	if (!bytes)
+		abort();
+	memcpy(bytes, &head, sizeof(head));
+	memcpy(bytes + sizeof(head), rest, len);
+	if (logindex_open(&x, bytes, sizeof(head) + len) < 0)
+		abort();
+	read = count_sites();
+	skipped = count_sites();
+	if (events_feed(read, c) < 0 || events_skip(skipped, &x) < 0 ||
+	    !events_process(read, c->head.uuid, &a) ||
+	    !events_process(skipped, c->head.uuid, &b))
+		abort();
+	if (memcmp(&a.sums, &b.sums, sizeof(a.sums)) != 0 ||
+	    a.blocks->count != b.blocks->count ||
+	    a.sites->count != b.sites->count)
+		abort();
+	events_free(read);
+	events_free(skipped);
+	free(rest);
+	free(bytes);
+}
+
+/* Any bytes as an index: taken twice, with a cut and without. */
+static void
+check_any_index(const uint8_t *data, size_t size)
+{
+	uint64_t *copy = malloc(size + 8); /* aligned */
+	struct events_process p;
+	struct logindex x;
+
+	if (!copy)
+		abort();
+	memcpy(copy, data, size);
+	for (int i = 0; i < 2 && logindex_open(&x, copy, size) == 0; i++) {
+		struct events *e = count_sites();
+
+		if (i)
+			events_cut(e, 0, 1000);
+		(void)events_skip(e, &x);
+		(void)events_drop(e, &x.head.log);
+		(void)events_skip(e, &x);
+		if (!events_process(e, x.head.log.uuid, &p))
+			abort();
+		events_free(e);
+	}
+	free(copy);
+}
+
+static void
+feed_to(const struct logcode *c, events_each *each, void *context)
+{
+	struct events *e;
+
+	if (events_new(each, context, &e) < 0)
+		abort();
+	(void)events_feed(e, c);
+	(void)events_feed(e, c);
+	events_free(e);
+}
+
+/* The script of a replay. */
+static void
+compose(const struct logcode *c)
+{
+	struct log_threads threads = {.events_max = UINT64_MAX};
+	struct compose_facts facts;
+	struct compose *made;
+	int fd;
+
+	feed_to(c, log_threads_count, &threads);
+	const struct compose_options o = {
+	    .threads = log_threads_most(&threads, 0),
+	    .events_max = 1000000,
+	    .live_max = UINT64_C(1) << 40,
+	    .with_time = c->head.pid & 1};
+
+	if (o.threads && compose_new(&o, &made) == 0) {
+		feed_to(c, compose_event, made);
+		if (compose_finish(made, &facts, &fd) == 0 &&
+		    facts.frees > facts.allocations)
+			abort();
+		compose_free(made);
+	}
+	log_threads_release(&threads);
+}
+
 /* An entry that can be unpacked is packed as it was. */
 static void
 check_entry(const uint8_t *data, size_t size)
@@ -45,6 +160,8 @@ check_entry(const uint8_t *data, size_t size)
 
 	if (logcode_unpack(&c, data, size) == 0) {
 		feed(&c);
+		check_index(&c);
+		compose(&c);
 		if (logcode_pack(&c, &bytes, &len) < 0)
 			abort();
 		if (len + sizeof(c.head) != size)
@@ -124,7 +241,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size == 0)
 		return 0;
-	if (data[0] & 1)
+	if ((data[0] & 3) == 3)
+		check_any_index(data + 1, size - 1);
+	else if (data[0] & 1)
 		check_entry(data + 1, size - 1);
 	else
 		check_pool(data + 1, size - 1);

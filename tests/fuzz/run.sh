@@ -39,7 +39,7 @@ golden() {
 # make_seeds DIR: DIR/fuzz_*/, from recordings, their entries, and by hand
 make_seeds() {
 	local dir=$1 name
-	mkdir -p "$dir"/fuzz_{segment,pulse,tail,report,check,recording,line,names,lists,elf,verdict,chapters,aging,residence,typed,log,net_http,push_answer,notes,unit}
+	mkdir -p "$dir"/fuzz_{segment,pulse,tail,report,check,recording,line,names,lists,elf,verdict,chapters,aging,residence,inventory,held,typed,log,flight,net_http,push_answer,notes,unit}
 	mapfile -t files < <(golden)
 	cp "${files[@]}" "$dir/fuzz_recording"
 	# chapters: the same process twice, and others before and behind it

@@ -13,8 +13,9 @@
 
 /*
  * usage: pinned LAYOUT [COUNT]. Builds the layout, prints for each site
- * "SITE NAME LIVE HOLDS" and for all "SUM PARTLY FREE", then "ready", and waits
- * for the end of its input.
+ * "SITE NAME LIVE HOLDS" and for all "PARTLY BYTES", then "ready", and waits for
+ * the end of its input. A line makes it return free memory to the system, and
+ * say "trimmed".
  *
  * The answer is found in a slow way of its own: each byte of the blocks is
  * painted with the number of its site, and the painted bytes of each resident
@@ -368,8 +369,10 @@ main(int argc, char **argv)
 	else
 		return 2;
 	answer();
-	while (read(0, out, sizeof(out)) > 0)
-		;
+	for (char c; read(0, &c, 1) > 0;) {
+		(void)malloc_trim(0);
+		(void)printf("trimmed\n");
+	}
 	if (strcmp(what, "threads") == 0)
 		(void)pthread_barrier_wait(&ended);
 	return 0;

@@ -1,4 +1,4 @@
-/* scores.c - one site of each class: leak by siblings, growth, growth by realloc, steady, churn. */
+/* scores.c - one site of each class: leak by siblings, growth, late growth, growth by realloc, steady, churn. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <signal.h>
 #include <stdio.h>
@@ -7,14 +7,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "seep.h"
+
 /*
  * usage: scores SECONDS [all|steady|fill BYTES [UNTIL]]
  *
  * Prints its pid and "ready" when it begins. With "steady" nothing grows; with "fill" only a
- * list, by BYTES in a second, for UNTIL seconds. What is done depends on the time that has passed,
+ * list, by BYTES in a second, for UNTIL seconds. After LATE_S seconds, it marks "deploy-7" and
+ * another list begins to grow. What is done depends on the time that has passed,
  * so a busy machine does not change the rates.
  */
-enum { STEP_MS = 10, REQUESTS = 40, TABLE = 1000 };
+enum { STEP_MS = 10, REQUESTS = 40, TABLE = 1000, LATE_S = 3 };
 
 struct link {
 	struct link *next;
@@ -22,6 +25,12 @@ struct link {
 };
 
 static struct link *history;
+
+struct session {
+	struct session *next;
+	char text[sizeof(struct link) / 2 - sizeof(void *)];
+};
+static struct session *sessions;
 static void *volatile kept[100000];
 static size_t kept_count;
 static char *vector;
@@ -55,6 +64,15 @@ add_history(void)
 	l->next = history;
 	memset(l->text, 1, sizeof(l->text));
 	history = l;
+}
+
+__attribute__((noinline)) static void
+add_session(void)
+{
+	struct session *s = malloc(sizeof(*s));
+
+	s->next = sessions;
+	sessions = s;
 }
 
 __attribute__((noinline)) static void
@@ -120,6 +138,10 @@ main(int argc, char **argv)
 			serve(steps);
 			add_history();
 			extend_vector(steps);
+			if (steps == LATE_S * 1000 / STEP_MS)
+				seep_mark("deploy-7");
+			if (steps >= LATE_S * 1000 / STEP_MS)
+				add_session();
 		}
 		for (; passed < until &&
 		     (double)links * sizeof(struct link) < fill * passed;

@@ -2,11 +2,12 @@
 # eventlog.py - a second reader of event logs, from docs/FORMAT.md alone.
 # SPDX-License-Identifier: Apache-2.0
 """
-eventlog.py [--lost] [--killed] DIR: compares the log of each process in DIR with
+eventlog.py [--lost] [--killed] [--jumps] DIR: compares the log of each process in DIR with
 its counters: per site as many allocations, frees and bytes in the log, every free
 names its allocation, and what lives at the end of the log is what the counters
 say. With --lost, events of a process may be missing: then lost + logged = counted. With
---killed one event of each thread may be in one of the two and not in the other.
+--killed one event of each thread may be in one of the two and not in the other, with
+--jumps one of each hook that a handler has left.
 
 Prints one line for each process: pid, allocations, frees, threads, lost.
 """
@@ -21,7 +22,8 @@ from collections import defaultdict
 
 from segment import COUNTS, Segment, decode, segments
 
-LOST = {name: number for number, name in COUNTS.items()}["log_lost"]
+NUMBERS = {name: number for number, name in COUNTS.items()}
+LOST, HEALED = NUMBERS["log_lost"], NUMBERS["healed"]
 CHUNK, HEAD, FIRST = 65536, 4096, 8
 SIZE = (1 << 36) - 1
 STAMP, STAMP_TICKS = 1 << 25, 10  # stamps go round: comparable within so many ticks
@@ -149,19 +151,20 @@ def ledger(seg):
     return {site: row for site, row in sums.items() if any(row) and site in heap}
 
 
-def compare(seg, log, lost_allowed, killed):
+def compare(seg, log, lost_allowed, killed, jumps):
     counted, lost = ledger(seg), seg.header["counts"][LOST]
     logged = {site: row for site, row in log.site.items() if any(row)}
     where = "pid %d" % seg.header["pid"]
     totals = [[sum(row[i] for row in side.values()) for i in (0, 2)] for side in (counted, logged)]
-    doubt = len(log.threads) if killed else 0
+    doubt = len(log.threads) if killed else seg.header["counts"][HEALED] if jumps else 0
     if lost_allowed and lost:
         missing = sum(totals[0]) - sum(totals[1]) - log.orphans
         assert abs(missing - lost) <= doubt * 2, "%s: counted %r, logged %r and %d orphans, lost %d" % (
             where, totals[0], totals[1], log.orphans, lost)
         assert log.gaps <= lost, "%s: gaps of %d, lost %d" % (where, log.gaps, lost)
-    elif killed:
-        assert log.orphans == 0 and log.wrong == 0 and lost == 0, where
+    elif killed or jumps:
+        assert (log.orphans == 0 and log.wrong == 0 or jumps) and lost == 0, where
+        assert log.orphans + log.wrong <= doubt, "%s: %d orphans" % (where, log.orphans)
         off = [abs(a - b) for site in set(counted) | set(logged)
                for a, b in zip(counted.get(site, [0] * 4)[::2], logged.get(site, [0] * 4)[::2])]
         assert sum(off) <= doubt * 2, "%s: %d events differ" % (where, sum(off))
@@ -208,7 +211,7 @@ def logs(path):
 
 
 def main(*args):
-    lost, killed = "--lost" in args, "--killed" in args
+    lost, killed, jumps = "--lost" in args, "--killed" in args, "--jumps" in args
     where = args[-1]
     found = 0
     for name in sorted(os.listdir(where)):
@@ -221,7 +224,7 @@ def main(*args):
         for seg in segments(data, []):
             if seg.header["log_state"] != 1:
                 continue
-            compare(seg, Log(*pools[bytes(seg.header["uuid"])]), lost, killed)
+            compare(seg, Log(*pools[bytes(seg.header["uuid"])]), lost, killed, jumps)
             found += 1
     assert found, "no log"
 

@@ -29,6 +29,8 @@ GOOD = {  # what each command needs to have something to say
     "snapshot": ["4194305"],
     "leaks": ["4194305"],
     "dump": [logged],
+    "who": ["0x10", "4194305"],  # and see sweep_output()
+    "replay": [logged, "--runs", "1", "--allocator", "glibc"],
     "on": ["4194305"],
     "off": ["4194305"],
     "record": ["true"],
@@ -147,7 +149,7 @@ def sweep_operands(command):
            "/dev/full", "/", "/proc/self/mem", "0", "99999999999999999999", "-1",
            "4194305", "\x1b[31m", "x" * 5000, "./1"]
     for word in odd:
-        if command in ("report", "view", "check", "export", "dump", "ls", "snapshot", "on", "off", "help", "completions"):
+        if command in ("report", "view", "check", "export", "dump", "replay", "ls", "snapshot", "on", "off", "help", "completions"):
             more = ["--format", "json"] if command == "export" else []
             mistake([command, word] + more, (2, 3))
         elif command == "service":
@@ -205,7 +207,7 @@ def broken_pipe(words):
 
 def sweep_output(command):
     words = [command] + GOOD[command]
-    if command not in ("snapshot", "leaks", "on", "off", "record", "top", "watch", "serve", "push", "service"):
+    if command not in ("snapshot", "leaks", "who", "on", "off", "record", "top", "watch", "serve", "push", "service"):
         with open("/dev/full", "wb") as full:
             mistake(words, (3,), stdout=full)
         closed_stdout(words, (3,))
@@ -214,7 +216,7 @@ def sweep_output(command):
         mistake([command, "--help"], (3,), stdout=full)
     closed_stdout([command, "--help"], (3,))
     broken_pipe([command, "--help"])
-    if not any(letter == "o" for letter, _, _ in options(command)) or command in ("snapshot", "leaks"):
+    if not any(letter == "o" for letter, _, _ in options(command)) or command in ("snapshot", "leaks"):  # who: 3 anyway
         return
     places = ["empty", "no/such/file", "/proc/nothing", "text/below", "/dev/full",
               "y" * 300, "z/" * 3000]

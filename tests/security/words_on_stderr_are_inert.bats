@@ -89,7 +89,7 @@ inert() {
 	# shellcheck disable=SC2154 # lib/host.bash sets it
 	cd "$repo"
 	grep -nE '\bstderr\b|STDERR_FILENO' -r src --include=*.c |
-		grep -vE '^src/(collector|cli/(die|progress|pager|terminal)\.c)' |
+		grep -vE '^src/(collector|replayer|replay/trial\.c|cli/(die|progress|pager|terminal)\.c)' |
 		grep -vE 'isatty\(|dup2|F_DUPFD|"/dev/stderr"|/\*|\* |terminal_look|STDERR_FILENO;$' >"$T/found" || true
 	cat "$T/found"
 	[[ ! -s $T/found ]]

@@ -15,6 +15,8 @@
  *   process PID [FIELD=NUMBER]...     begins the verdicts of a process;
  *                                     #1 is the first one, whatever its pid
  *   site ID [FIELD=NUMBER]...         one row of it; type=NAME is a text
+ *   inventory FILE                    of the process: bytes as of
+ *                                     trace/inventory.h
  * Fields are called as in trace/verdicts.h; class 1 is a leak, 2 possible.
  * blocks and bytes of a site are made of direct and indirect ones.
  */
@@ -144,6 +146,21 @@ begin_process(const struct session *s, const char *pid)
 		die("no such process", pid);
 }
 
+/* Any bytes, so that a test can have damaged ones. */
+static void
+add_inventory(struct recording_writer *w, const char *path)
+{
+	FILE *f = fopen(path, "re");
+	static uint8_t bytes[64 << 10];
+	size_t len = f ? fread(bytes, 1, sizeof(bytes), f) : 0;
+
+	if (!f || !is_open ||
+	    recording_append_packed(
+	        w, RECORDING_INVENTORY, uuid, sizeof(uuid), bytes, len, 3) < 0)
+		die("cannot add", path);
+	(void)fclose(f);
+}
+
 static void
 take_line(struct recording_writer *w, const struct session *s, char *line)
 {
@@ -156,6 +173,8 @@ take_line(struct recording_writer *w, const struct session *s, char *line)
 	if (id && strcmp(word, "process") == 0) {
 		flush(w);
 		begin_process(s, id);
+	} else if (id && strcmp(word, "inventory") == 0) {
+		add_inventory(w, id);
 	} else if (id && strcmp(word, "site") == 0 && is_open &&
 	    verdicts.count < SITES_MAX) {
 		site = &sites[verdicts.count++];

@@ -523,6 +523,67 @@ births_of_the_living_are_parts_of_the_time(void **state)
 	assert_int_equal(live->blocks, 0);
 }
 
+/* As a reader: which sites have a row of the living, and what is in them? */
+static uint64_t
+blocks_of_the_living(uint8_t *seen, uint32_t sites)
+{
+	const uint8_t *base = (const uint8_t *)segment.header;
+	const struct seg_extent *dir =
+	    (const struct seg_extent *)(const void *)(base + SEG_HEADER_BYTES);
+	uint64_t sum = 0;
+	uint32_t i, k;
+
+	for (i = 0; i < segment.header->dir_used; i++) {
+		const struct seg_live *rows =
+		    (const struct seg_live *)(const void *)(base +
+		        dir[i].offset);
+
+		if (dir[i].kind != SEG_EXT_LIVE)
+			continue;
+		assert_true(dir[i].offset + dir[i].count * sizeof(*rows) <=
+		    segment.used);
+		for (k = 0; k < dir[i].count; k++) {
+			uint64_t site = dir[i].first + k;
+
+			/* each row in one extent only */
+			assert_true(site >= sites || !seen[site]);
+			if (site < sites)
+				seen[site] = 1;
+			sum += rows[k].blocks;
+		}
+	}
+	return sum;
+}
+
+static void
+rows_of_the_living_share_extents(void **state)
+{
+	enum { MANY = 40000 };
+	static uint8_t seen[MANY + 2];
+	uint64_t before, few;
+	uint32_t i;
+
+	(void)state;
+	assert_int_equal(fresh_segment(state), 0);
+	for (i = 1; i <= MANY; i++)
+		assert_int_equal(make_site(1000 + i), 1 + i);
+	before = segment.used;
+	for (i = 2; i < 10000; i += 100)
+		assert_true(ledger_fold_live(i, 8, 0, 1));
+	/* two rows of 384 bytes each, not extents of 8 KiB */
+	few = segment.used - before;
+	assert_true(few >= 100 * 768 && few <= 110 * 768 + SEG_EXTENT_STEP);
+	/* the directory does not suffice for all of them one by one */
+	for (i = 2; i < MANY; i += 4)
+		assert_true(ledger_fold_live(i, 8, 0, 1));
+	assert_true(segment.dir_used < segment.dir_capacity);
+	memset(seen, 0, sizeof(seen));
+	assert_int_equal(
+	    blocks_of_the_living(seen, sizeof(seen)), 100 + (MANY - 2 + 3) / 4);
+	for (i = 2; i < MANY; i += 4)
+		assert_int_equal(seen[i], 1);
+}
+
 /* Each new maximum is an epoch: a buffer that grows by bytes has 2^32. */
 static void
 the_peak_is_right_after_2_to_the_32_of_them(void **state)
@@ -666,6 +727,7 @@ main(void)
 	    cmocka_unit_test(variances_have_128_bits),
 	    cmocka_unit_test(classes_of_the_living_stop_at_their_end),
 	    cmocka_unit_test(births_of_the_living_are_parts_of_the_time),
+	    cmocka_unit_test(rows_of_the_living_share_extents),
 	    cmocka_unit_test(the_peak_is_right_after_2_to_the_32_of_them),
 	    cmocka_unit_test(the_last_ids_are_given_out_and_no_more),
 	    cmocka_unit_test_setup(

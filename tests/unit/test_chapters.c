@@ -19,6 +19,7 @@
 #include "record/meta.h"
 #include "report/words.h"
 #include "trace/codec.h"
+#include "trace/residence.h"
 
 #define S UINT64_C(1000000000)
 
@@ -34,6 +35,9 @@ struct state {
 	bool lacks_end_state;
 	uint64_t at_us; /* of its point in the time line; 0: it has none */
 };
+
+/* When the pages of each of them were read, 0: not; NULL: of nobody. */
+static const uint64_t (*read_ns)[2];
 
 enum { FLAG = 256 };
 
@@ -120,6 +124,28 @@ put_point(struct codec_out *out, uint64_t number, const struct state *x,
 	codec_release(&body);
 }
 
+static void
+put_reading(
+    struct recording_writer *w, const struct seg_header *h, uint64_t time_ns)
+{
+	struct residence_site site = {
+	    .id = 1, .blocks = 1, .live = 16, .holds = time_ns};
+	const struct residence r = {.page_bytes = 4096,
+	    .time_ns = time_ns,
+	    .rss_bytes = time_ns,
+	    .classes = {[RESIDENCE_LIVE] = time_ns},
+	    .sites = &site,
+	    .site_count = 1};
+	uint8_t *bytes;
+	size_t len;
+
+	assert_int_equal(residence_encode(&r, &bytes, &len), 0);
+	assert_int_equal(recording_append_packed(w, RECORDING_RESIDENCE,
+	                     h->uuid, sizeof(h->uuid), bytes, len, 1),
+	    0);
+	free(bytes);
+}
+
 /* Processes with points come in the order of time. */
 static void
 write_chapter(uint64_t start_s, const struct state *list, size_t count)
@@ -155,6 +181,10 @@ write_chapter(uint64_t start_s, const struct state *list, size_t count)
 			    0);
 		if (list[i].at_us)
 			put_point(&line, i + 1, &list[i], &h);
+		for (size_t k = 0; read_ns && k < 2; k++)
+			if (read_ns[i][k])
+				put_reading(
+				    chapter_writer(c), &h, read_ns[i][k]);
 		free(bytes);
 	}
 	if (line.len > 0)
@@ -251,6 +281,57 @@ another_owner_or_pid_is_another_process(void **state)
 	s = load();
 	assert_int_equal(s->count, 3);
 	assert_int_equal(find(s, 1, 2)->totals.allocations, 300);
+	session_free(s);
+}
+
+/* All readings of a process, in their order. */
+static void
+readings_are(const struct process *p, size_t count, const uint64_t *times)
+{
+	assert_non_null(p);
+	assert_non_null(p->residence);
+	assert_int_equal(p->earlier_count + 1, count);
+	for (size_t i = 0; i < count; i++) {
+		const struct residence *r =
+		    i < p->earlier_count ? &p->earlier[i] : p->residence;
+
+		assert_int_equal(r->time_ns, times[i]);
+		assert_int_equal(residence_find(r, 1)->holds, times[i]);
+	}
+}
+
+static void
+readings_of_all_chapters_are_one_course(void **state)
+{
+	const uint64_t both[] = {1000, 2000, 3000, 4000};
+	/* of two chapters; of the first; of the second; cut off; ended before */
+	static const uint64_t first[][2] = {
+	    {2000, 1000}, {1000}, {0}, {1000, 2000}, {1000}};
+	static const uint64_t second[][2] = {
+	    {3000, 4000}, {0}, {1000, 2000}, {3000, 4000}};
+	struct session *s;
+
+	(void)state;
+	read_ns = first;
+	WRITE(1000, {1, 10, 1, 100, 50, RECORDING_END_RUNNING, false, 0},
+	    {2, 11, 1, 100, 50, RECORDING_END_RUNNING, false, 0},
+	    {3, 12, 1, 100, 50, RECORDING_END_RUNNING, false, 0},
+	    {4, 13, 1, 100, 50, RECORDING_END_RUNNING, false, 0},
+	    {5, 14, 1, 100, 50, RECORDING_END_EXITED, false, 0});
+	read_ns = second;
+	WRITE(2000, {1, 10, 1, 300, 60, RECORDING_END_EXITED, false, 0},
+	    {2, 11, 1, 300, 60, RECORDING_END_EXITED, false, 0},
+	    {3, 12, 1, 300, 60, RECORDING_END_EXITED, false, 0},
+	    {4, 13, 1, 90, 40, RECORDING_END_EXITED, false, 0});
+	read_ns = NULL;
+	s = load();
+	assert_int_equal(s->count, 5);
+	readings_are(find(s, 1, 1), 4, both);
+	readings_are(find(s, 2, 1), 1, both);
+	readings_are(find(s, 3, 1), 2, both);
+	readings_are(find(s, 4, 1), 4, both);
+	assert_int_equal(find(s, 4, 1)->totals.allocations, 100);
+	readings_are(find(s, 5, 1), 1, both);
 	session_free(s);
 }
 
@@ -406,6 +487,8 @@ main(void)
 	        lack_of_memory_is_part_of_the_end, empty_folder),
 	    cmocka_unit_test_teardown(
 	        another_owner_or_pid_is_another_process, empty_folder),
+	    cmocka_unit_test_teardown(
+	        readings_of_all_chapters_are_one_course, empty_folder),
 	    cmocka_unit_test_teardown(
 	        two_of_one_chapter_stay_two, empty_folder),
 	    cmocka_unit_test_teardown(counters_never_go_back, empty_folder),

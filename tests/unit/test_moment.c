@@ -212,10 +212,32 @@ a_line_without_a_start_has_no_dates(void **state)
 	assert_int_equal(us, 2);
 }
 
+/* A damaged time line ends at any number. */
+static void
+shares_of_any_length_are_inside_it(void **state)
+{
+	static const uint64_t lengths[] = {
+	    0, 1, INT64_MAX - 1, INT64_MAX, UINT64_C(1) << 63, UINT64_MAX};
+	const struct moment half = {.kind = MOMENT_PERCENT, .percent = 50};
+	const struct moment all = {.kind = MOMENT_PERCENT, .percent = 100};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		const struct moment_line any = {.until_us = lengths[i]};
+		int64_t a, b;
+
+		assert_true(moment_resolve(&half, &any, &a));
+		assert_true(moment_resolve(&all, &any, &b));
+		assert_true(a >= 0 && a <= b);
+		assert_true(b >= 0 && (uint64_t)b <= lengths[i]);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(shares_of_any_length_are_inside_it),
 	    cmocka_unit_test(seconds_shares_and_nothing_mean_what_they_did),
 	    cmocka_unit_test(ages_count_from_now),
 	    cmocka_unit_test(dates_are_of_the_calendar),

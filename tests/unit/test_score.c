@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "score/forecast.h"
+#include "score/knee.h"
 #include "score/poisson.h"
 #include "score/score.h"
 
@@ -205,6 +206,145 @@ a_block_that_realloc_makes_larger_is_growth_and_has_no_siblings(void **state)
 	assert_true(fabs(s.rate / (99000 / 8.0) - 1) < 0.05);
 }
 
+/* Nine that outlive a TTL of an hour say more than nine of a long tail. */
+static void
+what_outlives_a_cliff_is_a_leak_sooner(void **state)
+{
+	struct score_input in = site(8 * HOUR);
+	struct score s;
+
+	(void)state;
+	in.ages.deaths[class_of(1700)] = 3000;
+	born(&in, 11, 0, 8 * HOUR);
+	score_make(&in, &s);
+	assert_int_equal(s.class, SCORE_LEAK);
+	in.without = SCORE_CLIFF;
+	score_make(&in, &s);
+	assert_int_equal(s.class, SCORE_CHURN);
+	/* half of them die in each doubling: no cliff */
+	in.without = 0;
+	in.ages.deaths[class_of(1700)] = 20;
+	in.ages.deaths[class_of(800)] = 40;
+	in.ages.deaths[class_of(400)] = 80;
+	score_make(&in, &s);
+	assert_int_equal(s.class, SCORE_CHURN);
+}
+
+/* 20 of a reload every 100 minutes. */
+static void
+a_reload_that_loses_some_is_a_leak(void **state)
+{
+	struct score_input in = site(10 * HOUR);
+	struct score s;
+
+	(void)state;
+	in.ages.deaths[class_of(100 * 60)] = 1500;
+	for (int i = 0; i < 6; i++)
+		born(&in, 20, i * 100 * 60, i * 100 * 60 + 10);
+	score_make(&in, &s);
+	assert_int_equal(s.class, SCORE_LEAK);
+	in.without = SCORE_BATCHES;
+	score_make(&in, &s);
+	assert_int_equal(s.class, SCORE_CHURN);
+}
+
+static void
+growth_by_fits_is_less_likely_a_leak_for_half_a_day(void **state)
+{
+	static const double hours[] = {8, 14.5};
+
+	(void)state;
+	for (int h = 0; h < 2; h++) {
+		struct score_input in = site(hours[h] * HOUR);
+		struct score s;
+
+		for (int i = 0; i < INFLOW_SLOTS; i += 2)
+			born(&in, 20, in.until_s * i / INFLOW_SLOTS,
+			    in.until_s * (i + 0.9) / INFLOW_SLOTS);
+		score_make(&in, &s);
+		assert_int_equal(s.class, SCORE_GROWTH);
+		assert_int_equal(s.confidence >= SCORE_LIKELY, h == 1);
+		in.without = SCORE_FITS;
+		score_make(&in, &s);
+		assert_true(s.confidence >= SCORE_LIKELY);
+	}
+}
+
+static void
+the_moment_when_growth_began_is_found(void **state)
+{
+	struct score_input in = site(24 * HOUR);
+	struct score s;
+
+	(void)state;
+	/* with a few before */
+	in.ages.deaths[class_of(60)] = 100000;
+	born(&in, 5, 0, 10 * HOUR);
+	born(&in, 400, 10.4 * HOUR, 24 * HOUR);
+	score_make(&in, &s);
+	assert_int_equal(s.class, SCORE_LEAK);
+	assert_true(fabs(s.began_s / HOUR - 10.4) < 0.2);
+	/* nothing before: from the first block on */
+	in = site(24 * HOUR);
+	in.first_s = 6.2 * HOUR;
+	in.ages.life_s -= in.first_s;
+	born(&in, 400, 6.2 * HOUR, 24 * HOUR);
+	score_make(&in, &s);
+	assert_int_equal(s.class, SCORE_GROWTH);
+	assert_true(fabs(s.began_s / HOUR - 6.2) < 0.01);
+	/* all the time */
+	in = site(24 * HOUR);
+	born(&in, 400, 0, 24 * HOUR);
+	score_make(&in, &s);
+	assert_true(s.began_s < 1);
+}
+
+/* Traffic that rises in the morning does not begin there. */
+static void
+growth_by_day_has_no_knee(void **state)
+{
+	struct inflow_input in = {.until_s = 32 * HOUR, .to_s = 32 * HOUR};
+	double at_s = 0;
+
+	(void)state;
+	for (int i = 0; i < INFLOW_SLOTS; i++)
+		in.births[i] =
+		    round(100 * (1 + 0.9 * sin(2 * M_PI * (i - 4) / 24)));
+	assert_false(knee_find(&in, &at_s));
+	/* a group of blocks at once is no growth from then on */
+	for (int i = 0; i < INFLOW_SLOTS; i++)
+		in.births[i] = i == 20 ? 500 : 0;
+	assert_false(knee_find(&in, &at_s));
+	for (int i = 0; i < INFLOW_SLOTS; i++)
+		in.births[i] = i < 20 ? 0 : i == 20 ? 25 : 100;
+	assert_true(knee_find(&in, &at_s));
+	assert_true(fabs(at_s / HOUR - 20.75) < 0.01);
+}
+
+static void
+a_forecast_needs_ten_minutes_and_a_rate_that_is_not_0(void **state)
+{
+	struct forecast_rate rate = {
+	    .bytes = 1e6, .low = 5e5, .high = 2e6, .seen_s = 601};
+	struct forecast f;
+
+	(void)state;
+	assert_true(forecast_make(&rate, 1e7, &f));
+	assert_true(fabs(f.hours - 10) < 1e-9 && fabs(f.low - 5) < 1e-9 &&
+	    fabs(f.high - 20) < 1e-9);
+	rate.seen_s = 599;
+	assert_false(forecast_make(&rate, 1e7, &f));
+	rate.seen_s = 601;
+	rate.low = 0;
+	assert_false(forecast_make(&rate, 1e7, &f));
+	rate.low = -1;
+	assert_false(forecast_make(&rate, 1e7, &f));
+	rate.low = 5e5;
+	assert_false(forecast_make(&rate, 1e6 * 24 * 91, &f)); /* 91 days */
+	assert_true(forecast_make(&rate, 0, &f));
+	assert_true(f.hours < 1e-9);
+}
+
 static void
 nothing_is_said_before_ten_minutes(void **state)
 {
@@ -302,6 +442,14 @@ main(void)
 	    cmocka_unit_test(a_pareto_tail_is_not_a_leak),
 	    cmocka_unit_test(
 	        a_block_that_realloc_makes_larger_is_growth_and_has_no_siblings),
+	    cmocka_unit_test(what_outlives_a_cliff_is_a_leak_sooner),
+	    cmocka_unit_test(a_reload_that_loses_some_is_a_leak),
+	    cmocka_unit_test(
+	        growth_by_fits_is_less_likely_a_leak_for_half_a_day),
+	    cmocka_unit_test(the_moment_when_growth_began_is_found),
+	    cmocka_unit_test(growth_by_day_has_no_knee),
+	    cmocka_unit_test(
+	        a_forecast_needs_ten_minutes_and_a_rate_that_is_not_0),
 	    cmocka_unit_test(nothing_is_said_before_ten_minutes),
 	    cmocka_unit_test(an_interval_contains_the_true_mean),
 	    cmocka_unit_test(

@@ -12,9 +12,13 @@
 
 #include "mkseg.h"
 #include "names/names.h"
+#include "reader/process.h"
 #include "reader/session.h"
 #include "report/score_text.h"
+#include "trace/aging.h"
+#include "trace/residence.h"
 #include "workloads.h"
+#include "trace/inventory.h"
 
 enum { HOUR_TICKS = 36000, SEED = 301 };
 
@@ -56,12 +60,114 @@ print(FILE *out, const char *title, struct session *s, char *held)
 	assert_int_equal(
 	    score_list_make(s, s->processes[0], names, &options, &l), 0);
 	fprintf(out, "%s\n", title);
-	for (size_t i = 0; i < l.count; i++)
-		l.lines[i].held = held;
+	for (size_t i = 0; i < l.count && held; i++)
+		l.lines[i].held = strdup(held);
 	score_text_list(&page, s->processes[0], &l, 0);
 	score_list_release(&l);
 	names_free(names);
 	session_free(s);
+}
+
+/* "1 % from 10 h on" after a day; something happens after so many minutes. */
+static struct session *
+late_leak(uint32_t minutes, bool is_mark)
+{
+	static const char *const one[] = {"1 % from 10 h on"};
+	struct session *s = process_of(one, 1, 24);
+	struct process *p = s->processes[0];
+
+	p->header.start_realtime_ns = UINT64_C(1794802800) * 1000000000;
+	if (is_mark) {
+		free(p->marks);
+		p->marks = calloc(2, sizeof(*p->marks));
+		assert_non_null(p->marks);
+		p->mark_count = 2;
+		p->marks[0] = (struct seg_mark){
+		    .kind = SEG_MARK_PROGRAM, .tick = 6000, .label = "start"};
+		p->marks[1] = (struct seg_mark){.kind = SEG_MARK_PROGRAM,
+		    .tick = minutes * 600,
+		    .label = "deploy-7"};
+		return s;
+	}
+	s->snapshots = calloc(1, sizeof(*s->snapshots));
+	assert_non_null(s->snapshots);
+	s->snapshot_count = 1;
+	s->snapshots[0].number = 3;
+	memcpy(s->snapshots[0].uuid, p->header.uuid, 16);
+	s->snapshots[0].time_ns =
+	    p->header.start_realtime_ns + minutes * UINT64_C(60000000000);
+	return s;
+}
+
+enum { READINGS = 9 };
+
+/*
+ * It runs in a container with a limit, and `more` bytes more are outside of its
+ * heap at each of nine readings, an hour apart.
+ */
+static struct session *
+in_a_container(uint64_t more)
+{
+	static const char *const one[] = {"all blocks, each minute"};
+	struct session *s = process_of(one, 1, 9);
+	struct process *p = s->processes[0];
+
+	p->end = PROCESS_RUNNING;
+	p->aging = calloc(1, sizeof(*p->aging));
+	p->earlier = calloc(READINGS - 1, sizeof(*p->earlier));
+	p->residence = calloc(1, sizeof(*p->residence));
+	assert_true(p->aging && p->earlier && p->residence);
+	p->aging->limit_count = 2;
+	p->aging->limits[0] = (struct aging_limit){
+	    .kind = AGING_LIMIT_MACHINE, .limit = UINT64_C(64) << 30};
+	p->aging->limits[1] = (struct aging_limit){.kind = AGING_LIMIT_GROUP,
+	    .limit = UINT64_C(2) << 30,
+	    .used = (UINT64_C(2) << 30) - (1 << 20)};
+	p->earlier_count = READINGS - 1;
+	for (uint64_t i = 0; i < READINGS; i++) {
+		struct residence *r =
+		    i < READINGS - 1 ? &p->earlier[i] : p->residence;
+
+		r->time_ns = i * 3600 * UINT64_C(1000000000);
+		r->classes[RESIDENCE_LIVE] = i << 20;
+		r->classes[RESIDENCE_ANONYMOUS] = (50 << 20) + i * more;
+	}
+	return s;
+}
+
+/* What a recording says of its holders is below its lines, and harmless. */
+static void
+stored_holders_are_below_growth(void **state)
+{
+	static const char *const all[] = {"all blocks, each minute"};
+	struct session *s = process_of(all, 1, 8);
+	struct inventory_site site = {
+	    .id = s->processes[0]->sites[0].id, .held = "global `a\033[1m`"};
+	struct inventory v = {
+	    .has_holders = true, .sites = &site, .site_count = 1};
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	assert_non_null(out);
+	s->processes[0]->inventory = calloc(1, sizeof(v));
+	assert_non_null(s->processes[0]->inventory);
+	{
+		uint8_t *bytes;
+		size_t n;
+
+		assert_int_equal(inventory_encode(&v, &bytes, &n), 0);
+		assert_int_equal(
+		    inventory_decode(bytes, n, s->processes[0]->inventory), 0);
+		free(bytes);
+	}
+	print(out, "", s, NULL);
+	assert_int_equal(fclose(out), 0);
+	assert_non_null(strstr(text, "GROWTH"));
+	assert_non_null(strstr(text, "held by global `a"));
+	assert_null(strchr(text, '\033'));
+	free(text);
 }
 
 static char *
@@ -91,11 +197,17 @@ lines_look_as_written(void **state)
 	FILE *out = open_memstream(&text, &len);
 
 	(void)state;
+	assert_int_equal(setenv("TZ", "UTC", 1), 0);
 	assert_non_null(out);
 	print(out, "after 24 h", process_of(all, 6, 24), NULL);
 	print(out, "after 8 h, held", process_of(all + 1, 1, 8), holder);
 	print(out, "after 1 h", process_of(all, 6, 1), NULL);
 	print(out, "nothing grows", process_of(all + 3, 2, 24), NULL);
+	print(out, "a mark before", late_leak(597, true), NULL);
+	print(out, "a snapshot after", late_leak(640, false), NULL);
+	print(out, "a mark long before", late_leak(400, true), NULL);
+	print(out, "a limit", in_a_container(0), NULL);
+	print(out, "growth outside", in_a_container(3 << 20), NULL);
 	assert_int_equal(fclose(out), 0);
 	if (getenv("SEEP_SCORE_GOLDEN"))
 		fputs(text, stdout);
@@ -160,6 +272,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(lines_look_as_written),
+	    cmocka_unit_test(stored_holders_are_below_growth),
 	    cmocka_unit_test(ages_that_were_not_read_in_time_are_told),
 	};
 

@@ -226,6 +226,36 @@ is_element(const char *a, const char *b, bool has_lines, const char *type,
 		assert_null(e.container);
 }
 
+/* May functions further out change the answer? */
+static bool
+is_open(const char *a, const char *b)
+{
+	const char *functions[] = {a, b};
+	const bool lines[] = {true, true};
+	size_t count = b ? 2 : 1;
+	struct element e = {NULL, 0, NULL, false};
+	bool found = element_find(functions, lines, count, &e);
+
+	return element_is_open(functions, count, found ? &e : NULL);
+}
+
+static void
+it_is_known_whether_more_frames_are_needed(void **state)
+{
+	const char *allocate = "std::__new_allocator<app::Foo>::allocate("
+	                       "unsigned long, void const*)";
+
+	(void)state;
+	assert_false(is_open("app::run()", NULL));
+	assert_false(is_open(allocate, "app::run()"));
+	assert_false(is_open(allocate,
+	    "std::vector<app::Foo, std::allocator<app::Foo> >::reserve(int)"));
+	assert_false(is_open("std::__new_allocator<std::_List_node<app::Foo> "
+	                     ">::allocate(unsigned long, void const*)",
+	    NULL));
+	assert_true(is_open(allocate, NULL)); /* of which container? */
+}
+
 static void
 functions_that_allocate_name_the_element(void **state)
 {
@@ -486,6 +516,7 @@ main(void)
 	    cmocka_unit_test(a_name_without_end_is_not_read_for_long),
 	    cmocka_unit_test(control_blocks_name_their_object),
 	    cmocka_unit_test(functions_that_allocate_name_the_element),
+	    cmocka_unit_test(it_is_known_whether_more_frames_are_needed),
 	    cmocka_unit_test(functions_that_may_allocate_for_others_do_not),
 	    cmocka_unit_test(an_earlier_census_is_read_and_compared),
 	    cmocka_unit_test(what_is_no_census_is_refused),

@@ -56,7 +56,7 @@ check_command() {
 	[[ -e $file ]] || return 0
 	# sanitizers have checks of their own
 	! readelf -sW "$file" | grep -qE '__(asan|tsan|ubsan)_' || return 0
-	for file in "$B/seep" "$B/seep-net"; do
+	for file in "$B/seep" "$B/seep-net" "$B/seep-replay-run"; do
 		[[ -e $file ]] || continue
 		check_both "$file"
 		said "$file" -h 'Type: *DYN' || complain "$file: not position independent"

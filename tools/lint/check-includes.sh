@@ -24,9 +24,11 @@ may_include() {
 	html) echo "base cpu util score trace reader names report json export html" ;;
 	live) echo "base cpu util score trace reader names report json live" ;;
 	record) echo "base cpu util score trace reader names report json verdict live record" ;;
+	replay) echo "base cpu util score trace reader names report json replay" ;;
+	replayer) echo "base util replay replayer" ;;
 	top) echo "base cpu util score trace reader names report json live top" ;;
 	service) echo "base util service" ;;
-	cli) echo "base cpu util score trace reader names report json check export html live record top watch verdict service doctor net push cli" ;;
+	cli) echo "base cpu util score trace reader names report json check export html live record replay top watch verdict service doctor net push cli" ;;
 	doctor) echo "base cpu util score trace reader names report json verdict live record service doctor" ;;
 	watch) echo "base cpu util score trace reader names report json verdict live record watch" ;;
 	push) echo "base cpu util score trace reader names report json export live record watch push" ;;

@@ -9,6 +9,7 @@ import { Flame } from './flame.js';
 import { course, Line, marks } from './line.js';
 import { show as showLosses } from './losses.js';
 import { Model } from './model.js';
+import { show as showMappings } from './mappings.js';
 import { show as showRss } from './rss.js';
 import { Course, poll } from './served.js';
 import { Table } from './table.js';
@@ -253,7 +254,7 @@ function showProcess() {
 	$('about').title = one ? one.command.map((a) => clean(a)).join(' ') : '';
 	document.title = `${one ? one.name : 'seep'} \u2013 heap report`;
 	$('verdicts').replaceChildren(...paragraphs(processes), ...scores(processes));
-	$('rss').replaceChildren(...showRss(processes));
+	$('rss').replaceChildren(...showRss(processes), ...showMappings(processes));
 	$('summary').textContent = one ? clean(one.summary) : summaryOf(processes);
 	$('warnings').replaceChildren(...model.head.inputs
 		.filter((i) => !i.complete).map((i) => make('li', '',

@@ -1,12 +1,24 @@
 // score.js - what leaks, grows or is steady by the ages of its blocks.
 // SPDX-License-Identifier: Apache-2.0
 import { make } from './dom.js';
-import { bytes, clean, count, plural } from './text.js';
+import { bytes, clean, count, date, plural, time } from './text.js';
 
 // Sites of the page that have a score: number -> verdict
 export function scoresOf(head) {
 	return new Map((head.verdicts ?? []).filter(({ verdict }) =>
 		verdict.basis !== 'unreachable').map(({ row, verdict }) => [row, verdict]));
+}
+
+// 2026-11-16 14:20:00, 3 min 2 s after mark `deploy-7`; null: with the process
+function began(v) {
+	const near = v.began_near;
+
+	if (!v.began && !near)
+		return null;
+	return [v.began ? date(Date.parse(v.began)) : null, near ?
+		`${time(Math.abs(near.after_s) * 1e6)} ${near.after_s < 0 ? 'before' : 'after'} ` +
+		`${near.kind} \`${clean(near.label)}\`` :
+		`${time(v.began_s * 1e6)} after the start`].filter((text) => text).join(', ');
 }
 
 function facts(v) {
@@ -15,6 +27,7 @@ function facts(v) {
 		['in an hour', v.rate === null ? null :
 			`${bytes(v.rate)} (${bytes(v.rate_low)} to ${bytes(v.rate_high)})`],
 		['a leak by', v.class === 'growth' ? `${count(Math.round(100 * v.confidence))} %` : null],
+		['began', began(v)],
 		['siblings are freed by', v.freed_by.map((f) =>
 			`${clean(f.function ?? f.module ?? '?')} (${Math.round(100 * f.share)} %)`)
 			.join(', ') || null],

@@ -59,9 +59,11 @@ shape_parse(struct shape *s, const uint8_t *bytes, size_t len)
 	uint64_t magic;
 
 	memset(s, 0, sizeof(*s));
-	if (len < SEG_HEADER_BYTES)
+	if (len < sizeof(s->head))
 		return false;
 	memcpy(&magic, bytes, sizeof(magic));
+	if (magic == SEG_MAGIC && len < SEG_HEADER_BYTES)
+		return false;
 	if (magic == SEG_MAGIC) {
 		s->is_segment = true;
 		s->count = 1;

@@ -190,6 +190,7 @@ twist_content(struct codec_out *content, uint32_t type, struct chance *c)
 	case RECORDING_NAMES:
 		items_twist(content, c);
 		break;
+	case RECORDING_INVENTORY:
 	case RECORDING_RESIDENCE:
 		if (chance_below(c, 2))
 			set_word(content, chance_below(c, RESIDENCE_WORDS), 4,
@@ -409,6 +410,7 @@ known_content(struct shape *s, struct shape_entry *e, size_t *n)
 	case RECORDING_LINE:
 	case RECORDING_NAMES:
 		return items_known(&e->content, known, KNOWN, n);
+	case RECORDING_INVENTORY:
 	case RECORDING_RESIDENCE:
 		return known_words(&e->content, 4, RESIDENCE_WORDS, n) ||
 		    known_words(&e->content, 8,

@@ -14,7 +14,8 @@ enum { SMALL = 16384, CHAIN = 4096 };
 
 static uint8_t *code, *hole;
 static made_code *stub, *frame, *garbage;
-static uintptr_t chain[CHAIN]; /* of somebody else's stack */
+static uintptr_t chain[CHAIN]; /* in no stack */
+static uintptr_t *elsewhere;   /* in the stack of the first thread */
 
 /*
  * call_below(arg, fn, rbp): the same as run-time code of the kind GARBAGE, but
@@ -79,9 +80,10 @@ try_all(size_t n)
 	uintptr_t odd[] = {0, 1, 4096, ~(uintptr_t)0, (uintptr_t)1 << 47,
 	    0xdeadbeefdeadbeef, (uintptr_t)here, (uintptr_t)&here[62],
 	    (uintptr_t)&here[31], (uintptr_t)here + 4, (uintptr_t)chain,
-	    (uintptr_t)&chain[CHAIN - 1], (uintptr_t)hole, (uintptr_t)hole - 8,
-	    (uintptr_t)hole - 16, (uintptr_t)code, (uintptr_t)allocate,
-	    (uintptr_t)&odd - 256};
+	    (uintptr_t)&chain[CHAIN - 1], (uintptr_t)elsewhere,
+	    (uintptr_t)&elsewhere[CHAIN - 2], (uintptr_t)hole,
+	    (uintptr_t)hole - 8, (uintptr_t)hole - 16, (uintptr_t)code,
+	    (uintptr_t)allocate, (uintptr_t)&odd - 256};
 
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
 		void *arg = (void *)(n + i);
@@ -116,9 +118,17 @@ main(void)
 	    .sa_handler = on_signal, .sa_flags = SA_ONSTACK};
 	static char alternate[SMALL * 2];
 	stack_t other = {.ss_sp = alternate, .ss_size = sizeof(alternate)};
+	uintptr_t others[CHAIN];
 	pthread_attr_t small;
 	pthread_t thread;
 	uint8_t *at;
+
+	elsewhere = others;
+	for (int i = 0; i < CHAIN; i += 2) {
+		others[i] = (uintptr_t)&others[i + 2 < CHAIN ? i + 2 : 0];
+		others[i + 1] = (uintptr_t)__builtin_return_address(0);
+	}
+	led_keep(others);
 
 	code = made_pages(1);
 	hole = mmap(NULL, (size_t)2 * MADE_PAGE, PROT_READ | PROT_WRITE,
@@ -149,6 +159,7 @@ main(void)
 	    "sigaltstack");
 	for (int i = 0; i < 20; i++)
 		raise(SIGUSR1);
+	led_keep(others);
 	led_print(1);
 	return 0;
 }

@@ -1,0 +1,68 @@
+/* dump_last.c - seep dump --last: the last events of each thread. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/dump_last.h"
+
+#include "cli/cmd.h"
+#include "cli/die.h"
+#include "cli/flight_input.h"
+#include "cli/input.h"
+#include "cli/name_opts.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "report/flight_lines.h"
+#include "report/words.h"
+
+/* Threads of which nothing is kept. */
+static void
+say_threads(const struct session *s)
+{
+	char text[WORDS_COUNTED];
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		n += s->processes[i]->header.counts[SEG_LOG_THREADS];
+	if (n)
+		die_warn("%s found no room for %s last events at first "
+		         "(SEEP_LOG_POOL)",
+		    words_counted(text, n, "thread"), n == 1 ? "its" : "their");
+}
+
+int
+dump_last(const struct dump_last *o)
+{
+	const char *input = o->input ? o->input : INPUT_DEFAULT;
+	struct flights_found found;
+	struct flight_lines *lines;
+	struct session *session;
+	struct names *names;
+	struct output out;
+	int answer;
+
+	if (o->lines.format > EVENT_LINES_CSV)
+		die(CMD_USAGE,
+		    "dump: --last works with the formats text, jsonl and csv");
+	progress_begin("reading", input);
+	session = input_load(o->input);
+	names = name_opts_open("dump", o->naming);
+	name_opts_gather(names, session);
+	output_limit(o->max_bytes);
+	output_open(&out, o->path);
+	progress_begin("finding names", NULL);
+	if (flight_lines_new(out.file, session, names, &o->lines, &lines) < 0)
+		die(CMD_INPUT, "dump: out of memory");
+	progress_end();
+	flight_input_read("dump", o->input, flight_lines_put, lines, &found);
+	if (found.processes == 0)
+		die(CMD_USAGE,
+		    "dump: %s has no flight recorder; start the program with "
+		    "SEEP_LOG=last, or with seep record --last",
+		    input);
+	flight_lines_begin(lines);
+	output_finish(&out);
+	answer = flight_input_say(&found);
+	say_threads(session);
+	flight_lines_free(lines);
+	names_free(names);
+	session_free(session);
+	return answer;
+}

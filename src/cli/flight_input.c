@@ -1,0 +1,47 @@
+/* flight_input.c - the flight recorders of INPUT, for the commands that show them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/flight_input.h"
+
+#include <errno.h>
+
+#include "cli/cmd.h"
+#include "cli/die.h"
+#include "cli/input.h"
+#include "report/words.h"
+
+void
+flight_input_read(const char *command, const char *input, flights_each *each,
+    void *context, struct flights_found *ret)
+{
+	struct fault where = {""};
+	pid_t pid;
+	int err;
+
+	if (input && input_is_pid(input, &pid)) {
+		err = flights_read_pid(pid, each, context, ret, &where);
+		if (err < 0 && err != -ENOMEM && err != -EIO)
+			input_die_pid(pid, err, &where);
+	} else {
+		err = flights_read(
+		    input ? input : INPUT_DEFAULT, each, context, ret, &where);
+	}
+	if (err == -ENOMEM)
+		die(CMD_INPUT, "%s: out of memory", command);
+	if (err < 0 && err != -EIO)
+		die(CMD_INPUT, "%s", where.text);
+}
+
+int
+flight_input_say(const struct flights_found *found)
+{
+	char text[WORDS_COUNTED];
+
+	if (found->strange)
+		die_warn("%s of the flight recorder %s no meaning, and %s "
+		         "left out",
+		    words_counted(text, found->strange, "item"),
+		    words_has(found->strange), words_was(found->strange));
+	if (found->is_damaged)
+		die_warn("a part of the flight recorder is missing or damaged");
+	return found->is_damaged ? CMD_INPUT : CMD_OK;
+}

@@ -1,0 +1,18 @@
+/* flight_input.h - the flight recorders of INPUT, for the commands that show them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_CLI_FLIGHT_INPUT_H
+#define SEEP_CLI_FLIGHT_INPUT_H
+
+#include "reader/flights.h"
+
+/*
+ * Calls `each` for each ring of INPUT (NULL: the default). If it cannot be
+ * read, one line and exit 3; -EIO of `each` is no failure here.
+ */
+void flight_input_read(const char *command, const char *input,
+    flights_each *each, void *context, struct flights_found *ret);
+
+/* Prints lines about what is missing. Returns the exit status. */
+int flight_input_say(const struct flights_found *found);
+
+#endif

@@ -1,0 +1,116 @@
+/* log_input.c - the event logs of INPUT of a command line. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/log_input.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/cmd.h"
+#include "cli/die.h"
+#include "cli/input.h"
+#include "reader/eventlogs.h"
+#include "report/log_lack.h"
+
+static int
+feed(void *context, const struct logcode *c)
+{
+	return events_feed(context, c);
+}
+
+int
+log_input_read(const char *command, const char *input, struct events *events,
+    bool *ret_damaged)
+{
+	struct fault where = {""};
+	pid_t pid;
+	int got;
+
+	if (input && input_is_pid(input, &pid)) {
+		got =
+		    eventlogs_read_pid(pid, feed, events, ret_damaged, &where);
+		if (got < 0 && got != -ENOMEM && got != -EIO)
+			input_die_pid(pid, got, &where);
+	} else {
+		got = eventlogs_read(input ? input : INPUT_DEFAULT, feed,
+		    events, ret_damaged, &where);
+	}
+	if (got == -ENOMEM)
+		die(CMD_INPUT, "%s: out of memory", command);
+	if (got < 0 && got != -EIO)
+		die(CMD_INPUT, "%s", where.text);
+	return got;
+}
+
+_Noreturn void
+log_input_none(const char *command, const char *input, const struct session *s)
+{
+	const char *name = input ? input : INPUT_DEFAULT;
+	char why[LOG_LACK_BYTES];
+
+	for (size_t i = 0; i < s->count; i++)
+		if (s->processes[i]->header.log_state == SEG_LOG_LAST)
+			die(CMD_USAGE,
+			    "%s: %s has no event log, but a flight recorder: "
+			    "seep dump --last shows it",
+			    command, name);
+	for (size_t i = 0; i < s->count; i++)
+		if (log_lack_words(&s->processes[i]->header, why))
+			die(CMD_USAGE, "%s: %s has no event log: %s", command,
+			    name, why);
+	die(CMD_USAGE,
+	    "%s: %s has no event log; record one with seep record --log, or "
+	    "start the program with SEEP_LOG=1",
+	    command, name);
+}
+
+/* ---- for export ---- */
+
+struct sum {
+	const uint8_t *uuid;
+	uint64_t allocations, frees;
+};
+
+static int
+add(void *context, const struct events_event *e)
+{
+	struct sum *s = context;
+
+	if (memcmp(e->process->uuid, s->uuid, 16) != 0)
+		return 0;
+	s->allocations += e->kind == EVENTS_ALLOC || e->kind == EVENTS_REALLOC;
+	s->frees += e->was_found &&
+	    (e->kind == EVENTS_FREE || e->kind == EVENTS_REALLOC);
+	return 0;
+}
+
+static int
+read_events(void *context, events_each *each, void *to)
+{
+	const struct log_input *l = context;
+	struct events *events;
+	bool is_damaged;
+	int err = events_new(each, to, &events);
+
+	if (err < 0)
+		return err;
+	err = log_input_read(l->command, l->input, events, &is_damaged);
+	events_free(events);
+	return err < 0 ? err : 0;
+}
+
+bool
+log_input_complete(
+    struct log_input *ret, const struct session *s, uint32_t process)
+{
+	const struct process *p = s->processes[process];
+	struct sum sum = {.uuid = p->header.uuid};
+
+	ret->events = (struct export_events){
+	    .process = process, .read = read_events, .context = ret};
+	if (p->header.log_state != SEG_LOG_ON)
+		return false;
+	if (read_events(ret, add, &sum) < 0)
+		die(CMD_INPUT, "%s: out of memory", ret->command);
+	return sum.allocations == p->totals.allocations &&
+	    sum.frees == p->totals.frees;
+}

@@ -1,0 +1,35 @@
+/* log_input.h - the event logs of INPUT of a command line. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_CLI_LOG_INPUT_H
+#define SEEP_CLI_LOG_INPUT_H
+
+#include <stdbool.h>
+
+#include "export/export.h"
+#include "reader/events.h"
+#include "reader/session.h"
+
+/*
+ * Feeds all logs of INPUT (NULL: INPUT_DEFAULT). Returns how many there are, of a
+ * recording its entries, or the result of the function of `events`. If they
+ * cannot be read, the program prints one line and exits with 3.
+ */
+int log_input_read(const char *command, const char *input,
+    struct events *events, bool *ret_damaged);
+
+/* There is none: one line that says why, and exit 2. */
+_Noreturn void log_input_none(
+    const char *command, const char *input, const struct session *s);
+
+/*
+ * For export: fills *ret if the log of this process has all of its events. The
+ * strings and the session must outlive it.
+ */
+struct log_input {
+	const char *command, *input;
+	struct export_events events;
+};
+bool log_input_complete(
+    struct log_input *ret, const struct session *s, uint32_t process);
+
+#endif

@@ -1,0 +1,176 @@
+/* pools.c - visits the log of each process of an input. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader/pools.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "reader/listing.h"
+#include "reader/proc.h"
+#include "reader/segfile.h"
+#include "util/text.h"
+
+/* With `only`, that slot alone. */
+static int
+visit_slots(const struct pools_visitor *v, int dir, const char *name,
+    const struct segfile *f, const int *only)
+{
+	uint8_t taken[SEGFILE_SLOTS];
+	struct seg_header h;
+	int err = 0;
+
+	segfile_taken(f, taken);
+	for (int i = SEGFILE_OWN; i < segfile_slots(f) && err == 0; i++)
+		if ((!only || i == *only) && (i == SEGFILE_OWN || taken[i]) &&
+		    segfile_header(f, i, &h, NULL) == 0)
+			err = v->pool(v->context, dir, name, &h);
+	return err;
+}
+
+static int
+visit_segment(const struct pools_visitor *v, int dir, const char *name)
+{
+	struct segfile *f;
+	int err = segfile_open(dir, name, &f, NULL);
+
+	if (err < 0)
+		return err == -ENOMEM ? err : 0; /* the session says why */
+	err = visit_slots(v, dir, name, f, NULL);
+	segfile_close(f);
+	return err;
+}
+
+static int
+visit_recording(struct pools_visitor *v, struct recording *b)
+{
+	int err = 0, got = 1;
+
+	recording_only(b, v->type);
+	while (got == 1 && err == 0) {
+		const void *bytes;
+		uint32_t type;
+		size_t len;
+
+		got = recording_next(b, &type, &bytes, &len);
+		if (got == 1)
+			err = v->entry(v->context, bytes, len);
+		if (got == -EBADMSG) {
+			v->is_damaged = true;
+			got = recording_resume(b) ? 1 : 0;
+		}
+	}
+	return got < 0 ? got : err;
+}
+
+/* A segment, or a recording: a chapter, for example. */
+static bool
+is_input(const char *name)
+{
+	return name[0] != '.' && !segfile_is_beside(name);
+}
+
+static int
+visit_entry(
+    struct pools_visitor *v, int dir, const char *folder, const char *name)
+{
+	struct recording *b;
+	char path[PATH_MAX];
+	int err;
+
+	if (text_ends_with(name, ".seg"))
+		return visit_segment(v, dir, name);
+	if (snprintf(path, sizeof(path), "%s/%s", folder, name) >=
+	    (int)sizeof(path))
+		return 0;
+	err = recording_open_entry(path, &b);
+	if (err < 0)
+		return err == -ENOMEM ? err : 0; /* the session says why */
+	err = visit_recording(v, b);
+	recording_close(b);
+	return err;
+}
+
+static int
+visit_directory(struct pools_visitor *v, const char *path)
+{
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct listing_names names = {0};
+	int err = dir < 0 ? -errno : listing_read(dir, is_input, &names);
+
+	for (size_t i = 0; err == 0 && i < names.count; i++)
+		err = visit_entry(v, dir, path, names.names[i]);
+	listing_release(&names);
+	if (dir >= 0)
+		(void)close(dir);
+	return err;
+}
+
+static int
+visit_file(struct pools_visitor *v, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct recording *b;
+	char dir[PATH_MAX];
+	int fd, err = recording_open(path, &b);
+
+	if (err == 0) {
+		err = visit_recording(v, b);
+		recording_close(b);
+		return err;
+	}
+	if (err != -EINVAL)
+		return err;
+	(void)snprintf(dir, sizeof(dir), "%.*s",
+	    slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	err = visit_segment(v, fd, slash ? slash + 1 : path);
+	(void)close(fd);
+	return err;
+}
+
+int
+pools_visit(const char *path, struct pools_visitor *v, struct fault *where)
+{
+	struct stat st;
+	int err;
+
+	if (stat(path, &st) < 0)
+		err = -errno;
+	else if (S_ISDIR(st.st_mode))
+		err = visit_directory(v, path);
+	else
+		err = visit_file(v, path);
+	if (err < 0)
+		return fault_set(where, err, "%s: %s", path, strerror(-err));
+	return err;
+}
+
+int
+pools_visit_pid(pid_t pid, struct pools_visitor *v, struct fault *where)
+{
+	struct segfile *f = NULL;
+	char path[4096], *slash;
+	int slot, fd, err = proc_open(pid, &f, &slot, path, where);
+
+	if (err < 0)
+		return err;
+	slash = strrchr(path, '/');
+	if (!slash) {
+		segfile_close(f);
+		return -EINVAL;
+	}
+	*slash = '\0';
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	err = fd < 0 ? -errno : visit_slots(v, fd, slash + 1, f, &slot);
+	if (fd >= 0)
+		(void)close(fd);
+	segfile_close(f);
+	return err;
+}

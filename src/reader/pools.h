@@ -1,0 +1,35 @@
+/* pools.h - visits the log of each process of an input. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_READER_POOLS_H
+#define SEEP_READER_POOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "trace/format.h"
+#include "trace/recording.h"
+#include "util/fault.h"
+
+/* A result other than 0 of one of the functions ends the visit. */
+struct pools_visitor {
+	/* a process whose segment is the file `name`, or a slot of it */
+	int (*pool)(void *context, int dir, const char *name,
+	    const struct seg_header *h);
+	/* an entry of this type of a recording */
+	int (*entry)(void *context, const void *bytes, size_t len);
+	enum recording_type type;
+	void *context;
+	bool is_damaged; /* out: a part of a recording cannot be read */
+};
+
+/*
+ * A recording, a segment file with its slots, or a directory of segments and
+ * recordings. 0, or the result of a function, or a negative errno.
+ */
+int pools_visit(const char *path, struct pools_visitor *v, struct fault *where);
+
+/* The same for a running process. Errors as of proc_open(). */
+int pools_visit_pid(pid_t pid, struct pools_visitor *v, struct fault *where);
+
+#endif

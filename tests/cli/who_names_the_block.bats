@@ -1,0 +1,136 @@
+#!/usr/bin/env bats
+# who_names_the_block - seep who and dump --last: who allocated the block at an address, and who freed it.
+# SPDX-License-Identifier: Apache-2.0
+load ../lib/host.bash
+
+# crashed MODE: the host crashes; its address is in $ADDRESS
+crashed() {
+	traced "$HOSTS/crashes" "$@"
+	ADDRESS=$(sed -n 's/^ADDRESS //p' "$T/out")
+}
+
+# frames KEY: the functions of this stack of the answer in $T/json
+frames() { jq -r ".processes[0].$1.stack | map(.function) | join(\" \")" "$T/json"; }
+
+@test "a double free: who allocated, who freed, who freed again, with their stacks" {
+	export SEEP_LOG=last,frees
+	crashed double
+	[[ $status -eq 134 ]]
+	"$SEEP" who "$ADDRESS" "$DIR" --format json >"$T/json"
+	[[ $(jq -r '.processes[0] | "\(.state) \(.size) \(.offset)"' "$T/json") == "freed 64 24" ]]
+	[[ $(frames allocated) == "allocates_it main "* ]]
+	[[ $(frames freed) == "frees_it "* ]]
+	[[ $(frames freed_again) == "frees_it_again main "* ]]
+	jq -e '.processes[0] | .allocated.tid == .pid and .freed.tid != .pid and .freed_again.tid == .pid' "$T/json"
+	"$SEEP" who "$ADDRESS" "$DIR" >"$T/text"
+	grep -q 'byte 24 of a block of 64 bytes at 0x[0-9a-f]*, freed$' "$T/text"
+	grep -A 1 '^  freed at .* by thread ' "$T/text" | grep -q '^    frees_it at crashes.c:'
+	grep -A 1 '^  freed again at ' "$T/text" | grep -q '^    frees_it_again at crashes.c:'
+	# a stack of a free is no place that allocates
+	"$SEEP" report "$DIR" --format json --full >"$T/report"
+	! grep -q frees_it "$T/report"
+}
+
+@test "the use of a freed block, in a recording; the free has no stack unless asked for" {
+	local address
+	status=0
+	SEEP_DIR=$DIR "$SEEP" record -q --last -o "$T/r.seep" -- "$HOSTS/crashes" use >"$T/out" 2>"$T/err" || status=$?
+	[[ $status -eq 139 && -z $(ls "$DIR") ]]
+	address=$(sed -n 's/^ADDRESS //p' "$T/out")
+	"$SEEP" who "${address#0x}" "$T/r.seep" >"$T/text"
+	grep -q ', freed$' "$T/text"
+	grep -q '^    (call stacks of frees are recorded with SEEP_LOG=last,frees)$' "$T/text"
+	status=0
+	SEEP_LOG=last:50,frees SEEP_DIR=$DIR "$SEEP" record -q -o "$T/s.seep" -- "$HOSTS/crashes" use 300 \
+		>"$T/out" 2>"$T/err" || status=$?
+	address=$(sed -n 's/^ADDRESS //p' "$T/out")
+	"$SEEP" who "$address" "$T/s.seep" --format json >"$T/json"
+	# its allocation is overwritten, but the free says who made the block, and when
+	jq -e '.processes[0] | .allocated == null and .born_ms < 300 and .stack[0].function == "allocates_it"' "$T/json"
+	[[ $(frames freed) == "frees_it "* ]]
+}
+
+@test "a block in use, of a running process, without any log" {
+	local pid
+	LD_PRELOAD=$COLLECTOR SEEP_DIR=$DIR "$HOSTS/crashes" live >"$T/out" 3>&- &
+	pid=$!
+	PIDS+=("$pid")
+	eventually grep -q ADDRESS "$T/out"
+	ADDRESS=$(sed -n 's/^ADDRESS //p' "$T/out")
+	"$SEEP" who "$ADDRESS" "$pid" >"$T/text"
+	grep -q 'byte 24 of a block of 64 bytes at 0x[0-9a-f]*, in use$' "$T/text"
+	grep -q '^    allocates_it at crashes.c:' "$T/text"
+	complains 1 "$SEEP" who 0x10 "$pid"
+}
+
+@test "nobody knows the address: exit 1; no flight recorder, or no address: exit 2" {
+	SEEP_LOG=last crashed use
+	complains 1 "$SEEP" who 0x10 "$DIR"
+	complains 2 "$SEEP" who hello "$DIR"
+	complains 2 "$SEEP" who -- -5 "$DIR"
+	rm -rf "${DIR:?}"/*
+	crashed use
+	complains 2 "$SEEP" who "$ADDRESS" "$DIR"
+	complains 2 "$SEEP" dump --last "$DIR"
+	complains 2 "$SEEP" record --last --log -- true
+	complains 2 "$SEEP" record --last --sample 1M -- true
+	complains 3 "$SEEP" who "$ADDRESS" "$T/nothing"
+}
+
+# threads_of PID: threads beside the first have events by now
+threads_of() {
+	"$SEEP" dump --last "$1" --format jsonl --no-symbols >"$T/live" 2>"$T/err" && grep -qv "\"tid\":$1," "$T/live"
+}
+
+@test "dump --last: filters, formats, and a process that runs on" {
+	SEEP_LOG=last:100 traced_well "$HOSTS/threads" 2000
+	"$SEEP" dump --last "$DIR" --top 2 --no-symbols >"$T/text"
+	[[ $(grep -c '^process ' "$T/text") -ge 8 ]]
+	[[ $(grep -c ' 0x' "$T/text") -le $((2 * $(grep -c '^process ' "$T/text"))) ]]
+	"$SEEP" dump --last "$DIR" --thread 2 --min-size 40 --format jsonl --no-symbols >"$T/jsonl"
+	jq -es 'length > 0 and all(.thread == 2 and .size >= 40)' "$T/jsonl"
+	"$SEEP" dump --last "$DIR" --format csv --stacks --no-symbols >"$T/csv" 2>"$T/err" || [[ $? -eq 2 ]]
+	"$SEEP" dump --last "$DIR" --format csv --no-symbols >"$T/csv"
+	"$PYTHON" - "$T/csv" <<-'END'
+		import csv, sys
+		rows = list(csv.DictReader(open(sys.argv[1])))
+		assert rows and all(row["event"] in ("alloc", "free", "realloc-from", "realloc-to") for row in rows)
+		assert all(int(row["address"], 16) for row in rows)
+	END
+	# threads that store meanwhile: every line makes sense
+	LD_PRELOAD=$COLLECTOR SEEP_LOG=last:200 SEEP_DIR=$DIR "$HOSTS/flown" end "$T/noted" 1000000000 2 >"$T/out.live" 3>&- &
+	local pid=$! i
+	PIDS+=("$pid")
+	eventually grep -q PID "$T/out.live"
+	eventually threads_of "$pid"
+	for i in 1 2 3 4 5; do
+		"$SEEP" dump --last "$pid" --format jsonl --no-symbols >"$T/live" 2>"$T/err" || { cat "$T/err" && false; }
+		[[ ! -s $T/err ]]
+		jq -es 'length > 0 and all(.size >= 8 and .size < 9000)' <(grep -v "\"tid\":$pid," "$T/live")
+	done
+}
+
+@test "cut and damaged rings end in what is sound, or a clean error" {
+	SEEP_LOG=last:64,frees crashed double
+	"$PYTHON" - "$DIR" "$SEEP" "$ADDRESS" <<-'END'
+		import glob, os, random, subprocess, sys
+		path = glob.glob(sys.argv[1] + "/*.seg.log")[0]
+		os.chmod(path, 0o600)
+		with open(path, "rb") as file:
+		    data = bytearray(file.read(1 << 17))
+		random.seed(21)
+		for n in range(24):
+		    bad = bytearray(data)
+		    for _ in range(1 + n % 40):
+		        at = random.randrange(128) if n % 2 else random.randrange(4096, 12288)
+		        bad[at] ^= 1 << random.randrange(8)
+		    with open(path, "r+b") as file:
+		        file.write(bad)
+		        if n % 5 == 4:
+		            file.truncate(random.randrange(len(bad)))
+		    for command in (["dump", "--last"], ["who", sys.argv[3]]):
+		        done = subprocess.run([sys.argv[2]] + command + [sys.argv[1], "--no-symbols"], stdout=subprocess.DEVNULL,
+		                              stderr=subprocess.DEVNULL, timeout=30)
+		        assert done.returncode in (0, 1, 2, 3), (n, command, done.returncode)
+	END
+}
