@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/moment.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -108,7 +109,8 @@ set_seconds(struct reader *r, double seconds, struct moment *ret)
 {
 	if (seconds > AGE_MAX_S)
 		return fail(r, r->first, "more than a hundred years");
-	ret->ns = (uint64_t)(seconds * 1e9);
+	/* rounded: 4.35 * 1e9 is a little less than 4350000000 */
+	ret->ns = (uint64_t)round(seconds * 1e9);
 	return true;
 }
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/units.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,7 +70,8 @@ with_unit(
 		value *= units->factor;
 		if (value >= 0x1p63)
 			return false;
-		*ret = (uint64_t)value;
+		/* rounded: 4.35 * 1e9 is a little less than 4350000000 */
+		*ret = (uint64_t)round(value);
 		return true;
 	}
 	return false;

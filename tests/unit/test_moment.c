@@ -49,6 +49,27 @@ seconds_shares_and_nothing_mean_what_they_did(void **state)
 	check("0..0", 0, 0);
 }
 
+/* 4.35 * 1e9 is a little less than 4350000000. */
+static void
+decimal_seconds_are_exact(void **state)
+{
+	char text[64];
+
+	(void)state;
+	for (int ms = 0; ms < 200000; ms += 10) {
+		struct moment m = {.kind = MOMENT_PERCENT};
+		struct moment_fault fault;
+
+		(void)snprintf(
+		    text, sizeof(text), "%d.%02d", ms / 1000, ms % 1000 / 10);
+		assert_true(moment_parse(text, &m, &fault));
+		assert_int_equal(m.ns, ms * UINT64_C(1000000));
+		(void)snprintf(text, sizeof(text), "%dms", ms);
+		assert_true(moment_parse(text, &m, &fault));
+		assert_int_equal(m.ns, ms * UINT64_C(1000000));
+	}
+}
+
 static void
 ages_count_from_now(void **state)
 {
@@ -239,6 +260,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(shares_of_any_length_are_inside_it),
 	    cmocka_unit_test(seconds_shares_and_nothing_mean_what_they_did),
+	    cmocka_unit_test(decimal_seconds_are_exact),
 	    cmocka_unit_test(ages_count_from_now),
 	    cmocka_unit_test(dates_are_of_the_calendar),
 	    cmocka_unit_test(every_day_is_what_the_library_says),
