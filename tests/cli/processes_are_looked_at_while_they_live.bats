@@ -118,7 +118,7 @@ is_last() { [[ $(of "$1") == "$2" ]]; }
 	kill -KILL "$HOST"
 	eventually grep -qP "\tended\t[a-z]+\t[0-9-]+\t$HOST\t1\t" "$T/looks"
 	# all its sites are still known
-	[[ $(awk -F'\t' -v pid="$HOST" '$6 == pid { n = $15 } END { print n >= 300 }' "$T/looks") -eq 1 ]]
+	[[ $(awk -F'\t' -v pid="$HOST" '$6 == pid { n = $15 } END { print (n >= 300) }' "$T/looks") -eq 1 ]]
 	kill "$READER"
 }
 
