@@ -122,6 +122,7 @@ session_moment_drop_line(struct session *s)
 	free(s->marks);
 	s->marks = NULL;
 	s->mark_count = 0;
+	s->leaks_asked = false; /* looks are of the end */
 }
 
 int

@@ -23,7 +23,7 @@ void session_moment_put(struct process *p, const struct process_figures *then,
 /* What only the end has goes. */
 void session_moment_drop_ends(struct process *p);
 
-/* The time line and its marks go. */
+/* The time line and its marks go, and no verdicts are expected. */
 void session_moment_drop_line(struct session *s);
 
 #endif

@@ -112,6 +112,14 @@ at_all() {
 		jq -e '[.sites[] | select(any(.frames[]; .function == "passed_on"))] | length == 1'
 }
 
+@test "a moment has no verdict: looks are of the end" {
+	SEEP_DIR=$DIR "$SEEP" record -q --log --leaks -o "$T/r.seep" -- "$HOSTS/moments" 3 >"$T/out"
+	"$SEEP" report "$T/r.seep" | grep -Eq '^(No leak|LEAK)'
+	"$SEEP" report "$T/r.seep" --at 0.1 >"$T/at"
+	[[ $(grep -Ec '^(No leak|LEAK|Not judged)' "$T/at") -eq 0 ]]
+	grep -q 'at that moment' "$T/at"
+}
+
 @test "an index by time: entries before the moment are not read, and the answer is the same" {
 	local late base
 	base=$T/r.seep
