@@ -18,7 +18,10 @@ enum {
 	CELL = WORDS_MAX + 2,
 	QUARTERS = 3,
 	BAR = 40, /* columns of the longest bar */
+	BETWEEN = QUARTERS * WORDS_MAX,
 };
+
+static const char between_head[] = "allocations apart";
 
 static const unsigned percents[QUARTERS] = {25, 50, 75};
 
@@ -77,49 +80,61 @@ more_frees(const void *a, const void *b)
 	return x->site < y->site ? -1 : x->site > y->site;
 }
 
+/* The quartiles of allocations in between. Returns its length. */
+static int
+between_text(char buffer[BETWEEN], const struct lifetimes_site *x)
+{
+	int n = 0;
+
+	if (x->between.sum == 0)
+		return snprintf(buffer, BETWEEN, "-");
+	for (int i = 0; i < QUARTERS; i++) {
+		char one[WORDS_MAX];
+
+		n += snprintf(buffer + n, BETWEEN - (size_t)n, "%s%s",
+		    i ? ", " : "",
+		    words_count(
+		        one, lifetimes_percentile(&x->between, percents[i])));
+	}
+	return n;
+}
+
+/* `wide`: columns of the last cell. */
 static void
 print_cells(const struct layout *p, const char *freed, const char *live,
-    const char *const times[QUARTERS], const char *between)
+    const char *const times[QUARTERS], const char *between, int wide)
 {
-	(void)fprintf(p->out, "%12s %10s  %9s %9s %9s  %-17s  ", freed, live,
-	    times[0], times[1], times[2], between);
+	(void)fprintf(p->out, "%12s %10s  %9s %9s %9s  %-*s  ", freed, live,
+	    times[0], times[1], times[2], wide, between);
 }
 
 static void
-print_head(const struct layout *p)
+print_head(const struct layout *p, int wide)
 {
 	static const char *const times[] = {"1/4 by", "1/2 by", "3/4 by"};
 
-	print_cells(p, "freed", "live", times, "allocations apart");
+	print_cells(p, "freed", "live", times, between_head, wide);
 	(void)fprintf(
 	    p->out, "%-*s  %8s  where\n", SPARKS, "10 ms, x2", "site");
 }
 
 static void
 print_row(const struct layout *p, const struct view *v, const struct row *r,
-    unsigned frames)
+    unsigned frames, int wide)
 {
 	const struct view_site *s = &v->sites[r->site];
 	const struct table_printer printer = {.page = p, .view = v};
 	const struct table_site where = {.site = r->site, .frames = frames};
 	char a[WORDS_MAX], b[WORDS_MAX], times[QUARTERS][CELL];
-	char between[QUARTERS * WORDS_MAX] = "-";
+	char between[BETWEEN];
 	const char *texts[QUARTERS];
-	int n = 0;
 
 	for (int i = 0; i < QUARTERS; i++)
 		texts[i] = time_text(times[i],
 		    lifetimes_percentile(&r->life->ticks, percents[i]));
-	for (int i = 0; r->life->between.sum > 0 && i < QUARTERS; i++) {
-		char one[WORDS_MAX];
-
-		n += snprintf(between + n, sizeof(between) - (size_t)n, "%s%s",
-		    i ? ", " : "",
-		    words_count(one,
-		        lifetimes_percentile(&r->life->between, percents[i])));
-	}
+	(void)between_text(between, r->life);
 	print_cells(p, words_count(a, r->life->freed),
-	    words_count(b, s->figures.all.live_blocks), texts, between);
+	    words_count(b, s->figures.all.live_blocks), texts, between, wide);
 	print_spark(p, &r->life->ticks);
 	(void)fprintf(
 	    p->out, "  %8u%s", s->id, p->width > 0 ? "\n        " : "  ");
@@ -210,17 +225,23 @@ print_rows(const struct layout *p, const struct view *v, const struct row *rows,
 {
 	uint64_t all = 0, rest = 0;
 	size_t shown = 0;
-	char a[WORDS_COUNTED], b[WORDS_COUNTED];
+	char a[WORDS_COUNTED], b[WORDS_COUNTED], text[BETWEEN];
+	int wide = (int)sizeof(between_head) - 1;
 
 	for (size_t i = 0; i < count; i++)
 		all = capped_sum(all, rows[i].life->freed);
+	for (; shown < count && (o->top == 0 || shown < o->top) &&
+	     100.0 * (double)rows[shown].life->freed >=
+	         o->threshold * (double)all;
+	     shown++) {
+		int n = between_text(text, rows[shown].life);
+
+		wide = n > wide ? n : wide;
+	}
 	if (count > 0)
-		print_head(p);
-	while (shown < count && !ferror(p->out) &&
-	    (o->top == 0 || shown < o->top) &&
-	    100.0 * (double)rows[shown].life->freed >=
-	        o->threshold * (double)all)
-		print_row(p, v, &rows[shown++], o->frames ? o->frames : FRAMES);
+		print_head(p, wide);
+	for (size_t i = 0; i < shown && !ferror(p->out); i++)
+		print_row(p, v, &rows[i], o->frames ? o->frames : FRAMES, wide);
 	for (size_t i = shown; i < count; i++)
 		rest = capped_sum(rest, rows[i].life->freed);
 	if (shown < count)
@@ -262,7 +283,7 @@ print_process(const struct layout *p, const struct session *s, size_t number,
 	count = choose(v, number, l, rows);
 	(void)putc('\n', p->out);
 	print_rows(p, v, rows, count, options);
-	if (o.id != VIEW_ANY && v->site_count > 0)
+	if (o.id != VIEW_ANY && count > 0)
 		print_site(p, lifetimes_site(l, number, v->sites[0].site));
 	free(rows);
 	view_free(v);
