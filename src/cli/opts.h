@@ -28,6 +28,7 @@ enum opts_kind {
 	OPTS_PERCENT, /* double: 0..100 */
 	OPTS_SIZE,    /* uint64_t: bytes, as 4096, 512k, 1.5MiB, 10MB (1e7) */
 	OPTS_TIME,   /* uint64_t: ns, as 20ms, 1.5s, 10m, 2h; 0 needs no unit */
+	OPTS_SINCE,  /* uint64_t: ns, as OPTS_TIME, or 12.34: seconds */
 	OPTS_WORD,   /* int: which of .arg ("text|json"), from 0 */
 	OPTS_RANGE,  /* const char *: "" or an argument with ".." in it */
 	OPTS_PATHS,  /* const char *: those of all occurrences, joined by ":" */

@@ -150,6 +150,18 @@ is_nameless(const struct opts_option *o, const char *arg)
 	return NULL;
 }
 
+/* A time that reports print without a unit is in seconds. */
+static bool
+take_since(const char *arg, uint64_t *ret_ns)
+{
+	char text[64];
+	int len = snprintf(text, sizeof(text), "%ss", arg);
+
+	return values_time(arg, ret_ns) ||
+	    (len > 0 && (size_t)len < sizeof(text) &&
+	        values_time(text, ret_ns));
+}
+
 /* Returns what was expected, or NULL if the argument is valid. */
 static const char *
 take_argument(const struct opts_option *o, const char *arg, void *field)
@@ -176,6 +188,10 @@ take_argument(const struct opts_option *o, const char *arg, void *field)
 		return values_time(arg, field)
 		    ? NULL
 		    : "a time with its unit, as 20ms, 1.5s, 10m or 2h";
+	case OPTS_SINCE:
+		return take_since(arg, field)
+		    ? NULL
+		    : "a time, as 12.34 (seconds), 340ms, 10m or 2h";
 	default:
 		return "nothing known"; /* a kind that values_take() handles */
 	}

@@ -96,6 +96,10 @@ logs() { SEEP_DIR=$DIR "$SEEP" record --log "$@" >"$T/out" 2>"$T/err"; }
 		assert all(row["event"] in ("alloc", "free", "realloc") for row in rows)
 	END
 	"$SEEP" dump "$T/r.seep" --from 1h --no-symbols >"$T/none"
+	# a time as reports print it: seconds
+	"$SEEP" dump "$T/r.seep" --from 0.01 --to 4000 --no-symbols >"$T/seconds"
+	"$SEEP" dump "$T/r.seep" --from 10ms --to 4000s --no-symbols | diff "$T/seconds" -
+	complains 2 "$SEEP" dump "$T/r.seep" --from 1.2.3
 	[[ $(wc -l <"$T/none") -eq 1 ]]
 	"$SEEP" dump "$T/r.seep" --pid 1 --format jsonl --no-symbols >"$T/none"
 	[[ ! -s $T/none ]]
