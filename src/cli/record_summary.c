@@ -178,5 +178,9 @@ record_summarise(const struct record_run *r)
 		         "estimates",
 		    words_bytes(a, r->options.sample_bytes));
 	say_outside(r);
-	die_warn("next: seep report %s", r->file);
+	if (r->options.last)
+		die_warn("next: seep dump --last %s, or seep report %s",
+		    r->file, r->file);
+	else
+		die_warn("next: seep report %s", r->file);
 }

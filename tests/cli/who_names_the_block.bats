@@ -72,6 +72,7 @@ frames() { jq -r ".processes[0].$1.stack | map(.function) | join(\" \")" "$T/jso
 	crashed use
 	complains 2 "$SEEP" who "$ADDRESS" "$DIR"
 	complains 2 "$SEEP" dump --last "$DIR"
+	SEEP_DIR=$DIR "$SEEP" record --last -o "$T/next.seep" -- true 2>&1 | grep -q "next: seep dump --last $T/next.seep"
 	complains 2 "$SEEP" record --last --log -- true
 	complains 2 "$SEEP" record --last --sample 1M -- true
 	complains 3 "$SEEP" who "$ADDRESS" "$T/nothing"
