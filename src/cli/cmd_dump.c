@@ -157,6 +157,7 @@ check(const struct dump_options *o)
 		die(CMD_USAGE,
 		    "dump: --stacks works with text and jsonl; what the format "
 		    "of another tool has is fixed");
+	output_not_packed("dump", o->path);
 }
 
 /* A format of another tool: the process that it shows. */

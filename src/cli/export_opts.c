@@ -80,6 +80,8 @@ export_opts_format(const struct export_opts *o)
 		    f->name);
 	if (f->flags & EXPORT_PACKED)
 		check_packed(o);
+	if (!strstr(f->extension, ".gz"))
+		output_not_packed("export", o->path);
 	return f;
 }
 

@@ -262,6 +262,24 @@ output_not_terminal(const char *command, const char *path)
 }
 
 void
+output_not_packed(const char *command, const char *path)
+{
+	static const char *const ends[] = {".gz", ".zst", ".xz", ".bz2"};
+	size_t len = path ? strlen(path) : 0;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		size_t n = strlen(ends[i]);
+
+		if (len > n && strcmp(path + len - n, ends[i]) == 0)
+			die(CMD_USAGE,
+			    "%s: this format is not compressed, and other "
+			    "tools go by the name: leave out \"%s\", or "
+			    "compress the file afterwards",
+			    command, ends[i]);
+	}
+}
+
+void
 output_show(const struct output *o, const struct output_view *view, int answer,
     struct terminal *ret)
 {

@@ -34,6 +34,12 @@ void output_open(struct output *o, const char *path);
  */
 void output_not_terminal(const char *command, const char *path);
 
+/*
+ * A name that ends as that of a compressed file, for a result that is not: other
+ * tools go by the name and find nothing. One line and exit 2.
+ */
+void output_not_packed(const char *command, const char *path);
+
 /* The same, but an existing file is an error, here and in output_finish(). */
 void output_open_new(struct output *o, const char *path);
 

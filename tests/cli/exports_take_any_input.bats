@@ -167,6 +167,11 @@ print(max(n[0] for s in read.massif(sys.argv[2]) for n in s["nodes"]))' "$LIB" "
 
 @test "a request that a format does not support is refused with a reason" {
 	complains 2 "$SEEP" export "$E/one.data" --format nosuch
+	# heaptrack_print would unpack it, find nothing, and not complain
+	complains 2 "$SEEP" export "$E/one.data" --format heaptrack -o "$T/heap.gz"
+	complains 2 "$SEEP" export "$E/one.data" --format csv -o "$T/heap.csv.zst"
+	[[ ! -e $T/heap.gz && ! -e $T/heap.csv.zst ]]
+	"$SEEP" export "$E/one.data" --format pprof -o "$T/heap.pb.gz"
 	complains 2 "$SEEP" export "$E/one.data"
 	complains 2 "$SEEP" export "$E/one.data" --format pprof --top 5
 	complains 2 "$SEEP" export "$E/one.data" --format dhat --peak
