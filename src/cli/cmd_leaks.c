@@ -26,7 +26,7 @@
 #include "verdict/judge.h"
 #include "verdict/looks.h"
 
-enum { TOP = 20, LOOKS_LIMIT = 1000 };
+enum { TOP = 20, LOOKS_LIMIT = 1000, HELD_LOOKS_MAX = 6 };
 
 #define WAIT_NS UINT64_C(2000000000)
 
@@ -245,17 +245,37 @@ show(const struct cmd *self, const struct leaks_command *o, struct session *s,
 	return answer;
 }
 
-/* One look says who holds what; whether it is lost takes several. */
+/* The look that says who holds what. */
+static void
+look_at_holders(const struct leaks_command *o, const struct process *p,
+    pid_t pid, struct root_notes *notes, struct judge **ret)
+{
+	const struct judge_options options = {.max_bytes = o->max_memory,
+	    .with_swapped = o->swap,
+	    .stop = o->stop,
+	    .notes = notes};
+	struct judge_about about;
+	struct verdicts v;
+
+	if (judge_new(p, pid, &options, ret) < 0)
+		die_memory();
+	(void)judge_look(*ret);
+	if (judge_finish(*ret, false, &v, &about) < 0)
+		die_memory();
+	if (v.reason != VERDICT_JUDGED)
+		die_unjudged(pid, &v, &about);
+	verdicts_release(&v);
+}
+
+/*
+ * One look says who holds what, unless pointers moved while it was taken;
+ * whether something is lost takes several.
+ */
 static int
 show_held(const struct cmd *self, const struct leaks_command *o,
     const struct session *s, const struct process *p, pid_t pid,
     const char *input, const struct view_options *view)
 {
-	struct root_notes notes = {0};
-	const struct judge_options options = {.max_bytes = o->max_memory,
-	    .with_swapped = o->swap,
-	    .stop = o->stop,
-	    .notes = &notes};
 	struct leaks_held what = {.command = self->name,
 	    .session = s,
 	    .process = p,
@@ -268,27 +288,22 @@ show_held(const struct cmd *self, const struct leaks_command *o,
 	    .title = o->format == LEAKS_HTML ? input : NULL,
 	    .path = o->path,
 	    .output = &o->view,
-	    .was_stopped = o->stop,
-	    .notes = &notes};
-	struct judge_about about;
-	struct verdicts v;
-	struct names *names;
-	int answer;
+	    .was_stopped = o->stop};
+	struct names *names = name_opts_open(self->name, &o->naming);
+	int answer = LEAKS_HELD_AGAIN;
 
-	if (judge_new(p, pid, &options, &what.judge) < 0)
-		die_memory();
-	(void)judge_look(what.judge);
-	if (judge_finish(what.judge, false, &v, &about) < 0)
-		die_memory();
-	if (v.reason != VERDICT_JUDGED)
-		die_unjudged(pid, &v, &about);
-	verdicts_release(&v);
-	names = name_opts_open(self->name, &o->naming);
-	progress_begin("finding names", NULL);
-	answer = leaks_held(&what, names);
+	for (unsigned i = 1; answer == LEAKS_HELD_AGAIN; i++) {
+		struct root_notes notes = {0};
+
+		look_at_holders(o, p, pid, &notes, &what.judge);
+		what.notes = &notes;
+		what.may_repeat = !o->stop && i < HELD_LOOKS_MAX;
+		progress_begin("finding names", NULL);
+		answer = leaks_held(&what, names);
+		judge_free(what.judge);
+		root_notes_release(&notes);
+	}
 	names_free(names);
-	judge_free(what.judge);
-	root_notes_release(&notes);
 	return answer;
 }
 

@@ -197,10 +197,7 @@ is_vague(const struct held_view *v, uint32_t node)
 	size_t shared;
 
 	return held_way(v->held, node, way, &shared) > 0 &&
-	    held_is_root(v->held, way[0], &root) &&
-	    (v->roots[root].place.kind == ROOT_BETWEEN ||
-	        v->roots[root].place.kind == ROOT_NEW ||
-	        v->roots[root].place.kind == ROOT_ELSEWHERE);
+	    held_is_root(v->held, way[0], &root) && held_view_is_vague(v, root);
 }
 
 bool

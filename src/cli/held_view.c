@@ -492,6 +492,35 @@ held_view_make(const struct held_view_input *in, struct held_view *ret)
 	return err;
 }
 
+bool
+held_view_is_vague(const struct held_view *v, uint32_t root)
+{
+	switch (v->roots[root].place.kind) {
+	case ROOT_BETWEEN:
+	case ROOT_NEW:
+	case ROOT_ELSEWHERE:
+	case ROOT_LOST:
+		return true;
+	default:
+		return false;
+	}
+}
+
+uint64_t
+held_view_vague(const struct held_view *v)
+{
+	const struct holders *h = &v->held->holders;
+	uint64_t bytes = 0;
+	uint32_t root;
+
+	for (uint32_t i = 1; i < h->count; i++)
+		if (h->nodes[i].parent == 0 &&
+		    held_is_root(v->held, i, &root) &&
+		    held_view_is_vague(v, root))
+			bytes += h->nodes[i].retained.bytes;
+	return bytes;
+}
+
 void
 held_view_release(struct held_view *v)
 {

@@ -69,6 +69,16 @@ int held_view_make(const struct held_view_input *in, struct held_view *ret);
 void held_view_release(struct held_view *v);
 
 /*
+ * Of all bytes that were read: those that a look of a running process may have
+ * wrong, because a pointer to them was moved while it was read. They seem to be
+ * held by nothing, or by memory of which no block is known.
+ */
+uint64_t held_view_vague(const struct held_view *v);
+
+/* Is a root one of these? */
+bool held_view_is_vague(const struct held_view *v, uint32_t root);
+
+/*
  * The number of a site by the id that reports show; -1: there is none. Blocks of
  * several ids are one site, if reports show them so.
  */

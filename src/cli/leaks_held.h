@@ -25,9 +25,16 @@ struct leaks_held {
 	/* of one look; the notes are borrowed */
 	struct judge *judge;
 	const struct root_notes *notes;
+	bool may_repeat; /* another look is possible */
+	uint64_t vague;  /* of the look before, held_view_vague(); 0: none */
 };
 
-/* Returns the exit status. Failures end the program. */
-int leaks_held(const struct leaks_held *o, struct names *names);
+/*
+ * Returns the exit status, or LEAKS_HELD_AGAIN: much seems to be held by nothing,
+ * and another look may know better; o->vague is set for it. Failures end the
+ * program.
+ */
+enum { LEAKS_HELD_AGAIN = -1 };
+int leaks_held(struct leaks_held *o, struct names *names);
 
 #endif
