@@ -26,15 +26,6 @@ struct owners {
 	size_t count;
 };
 
-static int
-by_id(const void *key, const void *item)
-{
-	uint32_t a = *(const uint32_t *)key;
-	uint32_t b = ((const struct process_id *)item)->id;
-
-	return (a > b) - (a < b);
-}
-
 /* Number 0 is for what is not known. */
 static uint32_t
 site_of(void *context, uint32_t site)
@@ -47,9 +38,7 @@ site_of(void *context, uint32_t site)
 
 		if (site < p->header.first_id || site >= o->at[i].below)
 			continue;
-		id = p->id_count ? bsearch(&site, p->ids, p->id_count,
-		                       sizeof(*p->ids), by_id)
-		                 : NULL;
+		id = process_find_id(p, site);
 		return id ? o->at[i].base + id->site : 0;
 	}
 	return 0;

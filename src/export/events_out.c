@@ -76,23 +76,12 @@ events_out_begin(struct events_out *o)
 	(void)begin(o);
 }
 
-static int
-by_id(const void *key, const void *item)
-{
-	uint32_t a = *(const uint32_t *)key;
-	uint32_t b = ((const struct process_id *)item)->id;
-
-	return (a > b) - (a < b);
-}
-
 /* False: the view does not want it. */
 static bool
 find_site(const struct events_out *o, uint32_t id, uint32_t *ret)
 {
 	const struct process *p = o->process;
-	const struct process_id *found = p->id_count == 0
-	    ? NULL
-	    : bsearch(&id, p->ids, p->id_count, sizeof(*p->ids), by_id);
+	const struct process_id *found = process_find_id(p, id);
 
 	*ret = EVENTS_OUT_NOWHERE;
 	if (!found) /* it is newer than what was read of the process */

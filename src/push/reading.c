@@ -36,15 +36,6 @@ reading_release(struct reading_past *past)
 
 /* ---- the past ---- */
 
-static int
-by_id(const void *key, const void *item)
-{
-	uint32_t a = *(const uint32_t *)key;
-	uint32_t b = ((const struct process_id *)item)->id;
-
-	return (a > b) - (a < b);
-}
-
 /*
  * Two threads may have given one stack two ids; the one that is seen later may
  * be the lower one, and then names the site. So the past is added up by what an
@@ -56,10 +47,7 @@ find_before(const struct process *p, const struct reading_past *past,
 {
 	for (size_t i = 0; i < past->count; i++) {
 		const struct reading_site *old = &past->sites[i];
-		const struct process_id *id = p->id_count == 0
-		    ? NULL
-		    : bsearch(&old->id, p->ids, p->id_count, sizeof(*p->ids),
-		          by_id);
+		const struct process_id *id = process_find_id(p, old->id);
 
 		if (!id || id->site >= p->site_count)
 			continue;

@@ -209,14 +209,11 @@ is_input(const char *name)
 static int
 read_beside(struct reading *r, int dir, const char *folder, const char *name)
 {
-	struct stat own, of;
 	struct recording *b;
 	char *path;
 	int err;
 
-	if (fstat(dir, &own) < 0 ||
-	    fstatat(dir, name, &of, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !S_ISREG(of.st_mode) || own.st_uid != of.st_uid)
+	if (!listing_is_own(dir, name))
 		return 0;
 	if (asprintf(&path, "%s/%s", folder, name) < 0)
 		return -ENOMEM;

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/room.h"
@@ -64,4 +65,14 @@ listing_release(struct listing_names *f)
 		free(f->names[i]);
 	free(f->names);
 	*f = (struct listing_names){0};
+}
+
+bool
+listing_is_own(int dir, const char *name)
+{
+	struct stat own, of;
+
+	return fstat(dir, &own) == 0 &&
+	    fstatat(dir, name, &of, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISREG(of.st_mode) && own.st_uid == of.st_uid;
 }

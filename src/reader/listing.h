@@ -24,4 +24,7 @@ int listing_read(
     int dir, bool (*is_wanted)(const char *name), struct listing_names *ret);
 void listing_release(struct listing_names *f);
 
+/* Is it a plain file, and of the owner of the directory? */
+bool listing_is_own(int dir, const char *name);
+
 #endif

@@ -25,22 +25,12 @@ now_in(const struct seg_header *h)
 	return now < CELL_BIRTH_MAX ? (uint32_t)now : CELL_BIRTH_MAX;
 }
 
-static int
-by_id(const void *key, const void *item)
-{
-	uint32_t a = *(const uint32_t *)key;
-	uint32_t b = ((const struct process_id *)item)->id;
-
-	return (a > b) - (a < b);
-}
-
 static bool
 add_block(const struct live_map_block *b, void *arg)
 {
 	const struct fold *f = arg;
 	const struct process *p = f->process;
-	const struct process_id *id =
-	    bsearch(&b->site, p->ids, p->id_count, sizeof(*p->ids), by_id);
+	const struct process_id *id = process_find_id(p, b->site);
 	uint32_t age = f->now > b->birth ? f->now - b->birth : 0;
 	struct process_site *site;
 
@@ -78,8 +68,7 @@ add_old(const struct live_map_block *b, void *arg)
 {
 	struct search *s = arg;
 	const struct process *p = s->process;
-	const struct process_id *id =
-	    bsearch(&b->site, p->ids, p->id_count, sizeof(*p->ids), by_id);
+	const struct process_id *id = process_find_id(p, b->site);
 	struct live_ages_old *old;
 
 	if (!id)

@@ -95,15 +95,6 @@ by_id(const void *a, const void *b)
 	return (x->site > y->site) - (x->site < y->site);
 }
 
-static int
-same_id(const void *key, const void *item)
-{
-	uint32_t a = *(const uint32_t *)key;
-	uint32_t b = ((const struct process_id *)item)->id;
-
-	return (a > b) - (a < b);
-}
-
 static void
 add_list(uint64_t *to, const uint64_t *from, size_t count)
 {
@@ -131,8 +122,8 @@ join_ids(struct aging *b, const struct process *p)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < b->count; i++) {
-		const struct process_id *id = bsearch(&b->sites[i].site, p->ids,
-		    p->id_count, sizeof(*p->ids), same_id);
+		const struct process_id *id =
+		    process_find_id(p, b->sites[i].site);
 
 		if (!id || id->site >= p->site_count)
 			continue;

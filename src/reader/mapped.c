@@ -188,23 +188,13 @@ by_page(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-static int
-by_id(const void *key, const void *item)
-{
-	const uint32_t a = *(const uint32_t *)key;
-	const uint32_t b = ((const struct process_id *)item)->id;
-
-	return (a > b) - (a < b);
-}
-
 /* NULL: it is one of a parent's, or newer than the ledger that was read. */
 static struct mapped_site *
 site_of(struct walk *w, uint64_t leaf)
 {
 	const struct process *p = w->process;
 	const uint32_t id = mapped_site(leaf);
-	const struct process_id *found =
-	    bsearch(&id, p->ids, p->id_count, sizeof(*p->ids), by_id);
+	const struct process_id *found = process_find_id(p, id);
 
 	return found && p->sites[found->site].kind == SEG_SITE_MAPPING
 	    ? &w->to->sites[found->site]

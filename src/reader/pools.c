@@ -84,8 +84,9 @@ visit_entry(
 
 	if (text_ends_with(name, ".seg"))
 		return visit_segment(v, dir, name);
-	if (snprintf(path, sizeof(path), "%s/%s", folder, name) >=
-	    (int)sizeof(path))
+	if (!listing_is_own(dir, name) ||
+	    snprintf(path, sizeof(path), "%s/%s", folder, name) >=
+	        (int)sizeof(path))
 		return 0;
 	err = recording_open_entry(path, &b);
 	if (err < 0)

@@ -470,6 +470,22 @@ process_young(const struct process_ages *ages, uint64_t young,
 	ret_steps[0] = young;
 }
 
+const struct process_id *
+process_find_id(const struct process *p, uint32_t id)
+{
+	size_t low = 0, high = p->id_count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (p->ids[mid].id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < p->id_count && p->ids[low].id == id ? &p->ids[low] : NULL;
+}
+
 const struct process_module *
 process_module(const struct process *p, uint64_t frame)
 {

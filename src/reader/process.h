@@ -315,6 +315,9 @@ void process_deaths(
 void process_young(const struct process_ages *ages, uint64_t young,
     uint64_t ret_steps[PROCESS_STEPS]);
 
+/* What an id is; NULL: it has none. */
+const struct process_id *process_find_id(const struct process *p, uint32_t id);
+
 /* The module of a frame; NULL if it is in none. */
 const struct process_module *process_module(
     const struct process *p, uint64_t frame);

@@ -47,15 +47,6 @@ struct reading {
 
 /* ---- blocks ---- */
 
-static int
-by_id(const void *key, const void *item)
-{
-	uint32_t a = *(const uint32_t *)key;
-	uint32_t b = ((const struct process_id *)item)->id;
-
-	return (a > b) - (a < b);
-}
-
 /* The owner of a block in residence_pages.shares; false: it is no memory. */
 static bool
 owner_of(const struct process *p, const struct live_map_block *b, uint32_t *ret)
@@ -66,7 +57,7 @@ owner_of(const struct process *p, const struct live_map_block *b, uint32_t *ret)
 		*ret = (uint32_t)p->site_count + OWNER_INHERITED;
 		return true;
 	}
-	id = bsearch(&b->site, p->ids, p->id_count, sizeof(*p->ids), by_id);
+	id = process_find_id(p, b->site);
 	*ret = id ? id->site : (uint32_t)p->site_count + OWNER_LATE;
 	return !id || p->sites[id->site].kind != SEG_SITE_USER;
 }

@@ -70,21 +70,10 @@ session_log_until_ms(const struct session *s)
 	return until;
 }
 
-static int
-by_id(const void *key, const void *item)
-{
-	uint32_t a = *(const uint32_t *)key;
-	uint32_t b = ((const struct process_id *)item)->id;
-
-	return (a > b) - (a < b);
-}
-
 bool
 session_log_site(const struct process *p, uint32_t id, size_t *ret_number)
 {
-	const struct process_id *found = p->id_count == 0
-	    ? NULL
-	    : bsearch(&id, p->ids, p->id_count, sizeof(*p->ids), by_id);
+	const struct process_id *found = process_find_id(p, id);
 
 	if (!found)
 		return false;

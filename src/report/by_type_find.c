@@ -28,24 +28,13 @@ struct by_type_find {
 	size_t count;
 };
 
-static int
-by_id(const void *key, const void *item)
-{
-	uint32_t a = *(const uint32_t *)key;
-	uint32_t b = ((const struct process_id *)item)->id;
-
-	return (a > b) - (a < b);
-}
-
 /* Whose site it is, and its stack. */
 static void
 find_stack(const struct session *s, const struct process *p, struct item *x)
 {
 	const struct process *owner = verdict_owner(s, p, x->site);
-	const struct process_id *id = owner && owner->id_count
-	    ? bsearch(&x->site, owner->ids, owner->id_count,
-	          sizeof(*owner->ids), by_id)
-	    : NULL;
+	const struct process_id *id =
+	    owner ? process_find_id(owner, x->site) : NULL;
 
 	if (!id || id->site >= owner->site_count || !owner->stacks)
 		return;

@@ -14,8 +14,7 @@ static int
 by_id(const void *key, const void *item)
 {
 	uint32_t a = *(const uint32_t *)key;
-	/* both begin with the id */
-	uint32_t b = *(const uint32_t *)item;
+	uint32_t b = ((const struct process_bare *)item)->id;
 
 	return (a > b) - (a < b);
 }
@@ -27,9 +26,7 @@ _Static_assert(offsetof(struct process_id, id) == 0 &&
 bool
 callstack_find(const struct process *p, uint32_t id, uint32_t *ret)
 {
-	const struct process_id *found = !p || p->id_count == 0
-	    ? NULL
-	    : bsearch(&id, p->ids, p->id_count, sizeof(*p->ids), by_id);
+	const struct process_id *found = p ? process_find_id(p, id) : NULL;
 	const struct process_bare *bare;
 
 	if (found) {

@@ -104,15 +104,6 @@ member_of(struct event_lines *l, const struct logcode_head *h)
 	return m;
 }
 
-static int
-by_id(const void *key, const void *item)
-{
-	uint32_t a = *(const uint32_t *)key;
-	uint32_t b = ((const struct process_id *)item)->id;
-
-	return (a > b) - (a < b);
-}
-
 static bool
 matches(const struct event_lines *l, const char *function)
 {
@@ -181,8 +172,7 @@ place_of(struct event_lines *l, struct member *m, uint32_t id)
 		return at;
 	at->is_known = true;
 	at->stack = UINT32_MAX;
-	found = bsearch(&id, m->process->ids, m->process->id_count,
-	    sizeof(*m->process->ids), by_id);
+	found = process_find_id(m->process, id);
 	if (!found) {
 		at->is_wanted = !l->options.include;
 		return at;

@@ -305,21 +305,11 @@ reason_of(const struct judge *j)
 	return judge_reason(j->err, &j->process->header);
 }
 
-static int
-by_id(const void *key, const void *item)
-{
-	uint32_t a = *(const uint32_t *)key;
-	uint32_t b = ((const struct process_id *)item)->id;
-
-	return (a > b) - (a < b);
-}
-
 /* Sites with equal stacks are one: the process has its lowest id. */
 static uint32_t
 id_of(const struct process *p, uint32_t site, const struct process_site **ret)
 {
-	const struct process_id *id =
-	    bsearch(&site, p->ids, p->id_count, sizeof(*p->ids), by_id);
+	const struct process_id *id = process_find_id(p, site);
 
 	*ret = id ? &p->sites[id->site] : NULL;
 	return id ? p->sites[id->site].id : site;

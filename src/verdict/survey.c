@@ -37,21 +37,10 @@ survey_is_module(const struct roots_areas *a, uint64_t address)
 	    (x > a->at && x[-1].end == x->start && x[-1].is_file);
 }
 
-static int
-by_id(const void *key, const void *item)
-{
-	uint32_t a = *(const uint32_t *)key;
-	uint32_t b = ((const struct process_id *)item)->id;
-
-	return (a > b) - (a < b);
-}
-
 uint32_t
 survey_id(const struct process *p, uint32_t site)
 {
-	const struct process_id *id = p->id_count
-	    ? bsearch(&site, p->ids, p->id_count, sizeof(*p->ids), by_id)
-	    : NULL;
+	const struct process_id *id = process_find_id(p, site);
 
 	return id ? p->sites[id->site].id : site;
 }
