@@ -38,7 +38,7 @@ struct dump_options {
 static void
 say_lack(const struct session *session)
 {
-	char why[LOG_LACK_BYTES], first[LOG_LACK_BYTES];
+	char why[LOG_LACK_BYTES] = "", first[LOG_LACK_BYTES] = "";
 	char text[WORDS_COUNTED];
 	size_t count = 0;
 

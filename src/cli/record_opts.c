@@ -223,7 +223,7 @@ record_opts_parse(
 	take_rotate(o);
 	if (o->leaks_ns == UINT64_MAX)
 		o->leaks_ns =
-		    o->retained || o->types ? LEAKS_SECONDS * 1000 * MS : 0;
+		    o->retained || o->types ? MS * 1000 * LEAKS_SECONDS : 0;
 	if (o->log_bytes == UINT64_MAX)
 		o->log_bytes = 0;
 	if (o->rss_ns == UINT64_MAX)

@@ -597,7 +597,7 @@ resize_block(void *old, size_t size, const struct cpu_frame *c,
 	p = resize(old, size, extra);
 	moving_moved(note, p, size);
 	if (unlikely(!p || !b.site || !recorder_is_ready(g)) ||
-	    !recorder_realloc_hit(g, t, b, p, size, c, api))
+	    !recorder_realloc_hit(g, thread_block(g), b, p, size, c, api))
 		recorder_realloc_any(old, b, p, size, c, api);
 	moving_end(note);
 	return p;

@@ -217,7 +217,7 @@ new_site(
 	    .left = k->count,
 	    .node = k->base,
 	    .makes_runs = true};
-	struct site_id s;
+	struct site_id s = {0};
 
 	if (++t->known_new % COPY_RENEW_NEW == 0)
 		return (struct site_id){0};
@@ -225,7 +225,8 @@ new_site(
 		if (!sites_next(&way))
 			return (struct site_id){0};
 	}
-	s = way.is_new ? (struct site_id){0} : sites_find(way.node, inner);
+	if (!way.is_new)
+		s = sites_find(way.node, inner);
 	if (!s.v)
 		s = sites_new(way.node, inner, api);
 	sites_know(k->hash, inner, s);

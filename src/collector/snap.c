@@ -299,7 +299,7 @@ static uint64_t
 most_bytes(void)
 {
 	return SEG_HEADER_BYTES + LOAD(&segment.used) - segment.layout.first +
-	    LOAD(&segment.dir_used) * RUNS * sizeof(struct seg_extent);
+	    sizeof(struct seg_extent) * RUNS * LOAD(&segment.dir_used);
 }
 
 /* If there is no room, removes older snapshots. */

@@ -176,8 +176,7 @@ write(struct build *b, unsigned char **ret_bytes, size_t *ret_len)
 	    gone * sizeof(uint32_t);
 	unsigned char *bytes = calloc(len + 1, 1);
 	struct logindex_site *site = (void *)bytes;
-	struct logindex_block *to[] = {
-	    [BORN] = (void *)(site + sites), [MOVED] = NULL};
+	struct logindex_block *to[] = {[BORN] = NULL, [MOVED] = NULL};
 	const struct logindex_site *row;
 	const struct logblocks_block *one;
 	uint32_t *name;
@@ -185,6 +184,7 @@ write(struct build *b, unsigned char **ret_bytes, size_t *ret_len)
 
 	if (!bytes)
 		return -ENOMEM;
+	to[BORN] = (void *)(site + sites);
 	to[MOVED] = to[BORN] + living;
 	name = (void *)(to[MOVED] + moved);
 	for (size_t i = 0; (row = logsites_next(&b->sites, &at)); i++) {

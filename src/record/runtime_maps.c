@@ -176,7 +176,8 @@ note_before(void *context, int dir, const char *name, size_t place)
 	copy = strdup(name);
 	if (!copy)
 		return -ENOMEM;
-	m->before[m->before_count++] = (struct file){copy, place};
+	m->before[m->before_count].name = copy;
+	m->before[m->before_count++].place = place;
 	return 0;
 }
 

@@ -32,7 +32,7 @@ add(struct root_notes *n, uint32_t area, uint64_t word, uint32_t target)
 	if ((n->count + 1) * sizeof(*n->at) > n->max_bytes)
 		return -E2BIG;
 	err = room_make(&n->at, &n->room, n->count, sizeof(*n->at));
-	if (err == 0)
+	if (err == 0 && n->at)
 		n->at[n->count++] = (struct root_note){
 		    .area = area, .word = (uint32_t)word, .target = target};
 	return err;
