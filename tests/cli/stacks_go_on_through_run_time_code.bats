@@ -148,14 +148,13 @@ delayed() {
 }
 
 @test "where answers of the kernel come late, as below a tracer, code that may go is not read" {
-	local i
 	need strace
 	delayed "$HOSTS/trampolines" js >/dev/null
 	shown "$DIR" >"$T/stack"
 	cat "$T/stack"
 	# the first of these is in the program, the second in no module
 	[[ $(<"$T/stack") == "js_native Builtins_CallFunction (no unwind information beyond this frame)" ]]
-	for i in 1 2 3; do
+	for _ in 1 2 3; do
 		delayed "$HOSTS/run_time_code_goes_at_any_moment" >"$T/out"
 		grep -q '^SITE alloc_below ' "$T/out"
 	done
