@@ -273,7 +273,7 @@ fed() {
 	covered smaps_rollup "$T/rollup" "$SEEP" report "$HOST" --rss >"$T/text"
 	tr '\n' ' ' <"$T/text" | grep -q 'in swap, 6.0 MiB in pages of hugetlbfs, which RSS does not contain; read '
 	"$SEEP" report "$HOST" --rss >"$T/text"
-	! grep -q hugetlbfs "$T/text"
+	lacks hugetlbfs "$T/text"
 	ended
 }
 
