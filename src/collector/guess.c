@@ -13,8 +13,8 @@ enum {
 	KNOWN_BITS = 9,
 	LOWEST = 64 << 10, /* no code is below */
 	BYTES = CPU_CALL_BYTES + CPU_EPILOGUE_BYTES,
-	QUICK_CYCLES = 1 << 13, /* 2 to 4 us: no other thread has run */
-	ASKS = 8, /* then it is a slow kernel, or an emulated one */
+	QUICK_CYCLES = 1 << 12, /* 1 to 2 us; a question takes half of one */
+	ASKS = 8,
 };
 #define HIGHEST (UINT64_C(1) << 47)
 
@@ -45,26 +45,30 @@ page_of(uint64_t address)
 }
 
 /*
- * The caller reads right behind a yes. Another thread can unmap the pages in
- * between only while this one does not run: most often it is that very thread
- * that takes the CPU, because it has waited for the lock of the memory map that
- * the question holds. That takes time, so a late answer is asked for again.
+ * Are these pages readable? Code in no module is `loose`: any thread may unmap it
+ * at any time, and the caller reads right behind a yes. So a late yes does not
+ * count, because then this thread did not run all the time: most often the
+ * thread that unmaps has taken the CPU, having waited for the lock of the memory
+ * map that the question holds. Answers that are always late come from a tracer
+ * or an emulated kernel; there such code is not read.
  */
 static bool
-readable(uint64_t from, uint64_t to)
+readable(uint64_t from, uint64_t to, bool loose)
 {
 	uint64_t begin;
-	uint32_t i = 0;
+	uint32_t i;
 
 	from = page_of(from);
 	to = page_of(to - 1) + CPU_PAGE;
-	do {
+	for (i = 0; i < ASKS; i++) {
 		begin = cpu_cycles();
 		if (sys_madvise((void *)(uintptr_t)from, to - from,
 		        MADV_POPULATE_READ) != 0)
 			return false;
-	} while (cpu_cycles() - begin > QUICK_CYCLES && ++i < ASKS);
-	return true;
+		if (!loose || cpu_cycles() - begin <= QUICK_CYCLES)
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -72,17 +76,17 @@ readable(uint64_t from, uint64_t to)
  * is not readable, the page of the call alone.
  */
 static bool
-narrow(uint64_t pc, uint64_t *lo, uint64_t *hi)
+narrow(uint64_t pc, uint64_t *lo, uint64_t *hi, bool loose)
 {
 	uint64_t page = page_of(pc - 1);
 
-	if (readable(*lo, *hi))
+	if (readable(*lo, *hi, loose))
 		return true;
 	if (page_of(*lo) == page_of(*hi - 1))
 		return false;
 	*lo = *lo < page ? page : *lo;
 	*hi = *hi > page + CPU_PAGE ? page + CPU_PAGE : *hi;
-	return readable(*lo, *hi);
+	return readable(*lo, *hi, loose);
 }
 
 /*
@@ -122,7 +126,7 @@ code_at(struct guess *g, uint64_t pc)
 	}
 	c = &g->codes[g->used++ % GUESS_CODES];
 	*c = (struct guess_code){.pc = pc};
-	if (!can_ask || !is_code_address(pc) || !narrow(pc, &lo, &hi))
+	if (!can_ask || !is_code_address(pc) || !narrow(pc, &lo, &hi, true))
 		return c;
 	copy_code(bytes, lo, hi);
 	at = bytes + (pc - lo);
@@ -164,7 +168,7 @@ module_follows_call(const struct module *m, uint64_t pc)
 	if (pc <= m->text_lo || pc > m->text_hi)
 		return false;
 	/* the program may have made its own text unreadable */
-	if (can_ask && !narrow(pc, &lo, &hi))
+	if (can_ask && !narrow(pc, &lo, &hi, false))
 		return false;
 	copy_code(bytes, lo, hi);
 	return cpu_follows_call(bytes + (hi - lo), (uint32_t)(hi - lo));

@@ -161,6 +161,19 @@ mem_refill(void)
 }
 
 void
+mem_refill_first(size_t bytes)
+{
+	struct block *now = LOAD_ACQUIRE(&current), *b;
+
+	if (now && left_in(now) < bytes) {
+		b = new_block(bytes);
+		if (b) /* what is left of the other one is never touched */
+			CAS(&current, &now, b);
+	}
+	mem_refill();
+}
+
+void
 mem_zero(void *p, size_t bytes)
 {
 	/* a filter may forbid the call, and locked pages refuse it */

@@ -32,6 +32,13 @@ void *mem_alloc(size_t bytes);
 void mem_refill(void);
 
 /*
+ * The same at the end of the start, when so much must be left besides, in one
+ * piece, whatever tables of options have taken from the first block. So a host
+ * that enters a sandbox at once gets as far with options as without.
+ */
+void mem_refill_first(size_t bytes);
+
+/*
  * Asks the kernel to leave our blocks out of core files. That takes a madvise
  * for each new block, which a filter of the host may forbid. So it is called
  * where a madvise has to be made anyway.

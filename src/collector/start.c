@@ -43,7 +43,10 @@
 #include "collector/user.h"
 #include "collector/walk.h"
 
-enum { DEPTH_MIN = SEG_INNER_FRAMES + 2 };
+enum {
+	DEPTH_MIN = SEG_INNER_FRAMES + 2,
+	ROOM_AT_START = 400 << 10, /* a process without options has 420 */
+};
 
 extern const char *gnu_get_libc_version(void) SEEP_WEAK;
 
@@ -254,7 +257,7 @@ start_process(char **argv, char **envp, enum seg_inert why)
 		snapwhen_start(h);
 		h->state = SEG_ALIVE;
 	}
-	mem_refill();
+	mem_refill_first(ROOM_AT_START);
 	segment_refill();
 	h->own_bytes = mem_total();
 	h->inert_reason = why;

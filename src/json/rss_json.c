@@ -90,6 +90,7 @@ rss_json_process(FILE *out, const struct process *p)
 	json_key(out, "rss");
 	(void)fprintf(out, "{\"rss_bytes\":%" PRIu64, r->rss_bytes);
 	json_number(out, "swap_bytes", r->swap_bytes);
+	json_number(out, "hugetlb_bytes", r->hugetlb_bytes);
 	(void)fprintf(out, ",\"moved_bytes\":%" PRId64, r->moved_bytes);
 	json_number(out, "time_ms", r->time_ns / 1000000);
 	json_number(out, "took_ms", r->took_ns / 1000000);

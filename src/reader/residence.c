@@ -598,6 +598,7 @@ static int
 read_total(struct reading *r)
 {
 	struct residence *ret = r->ret;
+	struct smaps_sums sums;
 	uint64_t sum = 0;
 	size_t len;
 	char *text;
@@ -606,9 +607,12 @@ read_total(struct reading *r)
 
 	if (err < 0)
 		return err == -ENOENT ? -ESRCH : err;
-	if (!smaps_rollup(text, &ret->rss_bytes, &ret->swap_bytes))
+	if (!smaps_rollup(text, &sums))
 		err = -ESRCH; /* it has no memory any more */
 	free(text);
+	ret->rss_bytes = sums.rss;
+	ret->swap_bytes = sums.swap;
+	ret->hugetlb_bytes = sums.hugetlb;
 	for (int i = 0; i < RESIDENCE_CLASSES; i++)
 		sum = capped_sum(sum, ret->classes[i]);
 	ret->moved_bytes = capped_change(ret->rss_bytes, sum);
@@ -671,6 +675,8 @@ read_sums(struct reading *r)
 		ret->rss_bytes += bytes;
 	}
 	ret->swap_bytes = (uint64_t)procfs_status_kib(pid, "VmSwap") * KIB;
+	ret->hugetlb_bytes =
+	    (uint64_t)procfs_status_kib(pid, "HugetlbPages") * KIB;
 	ret->lack = RESIDENCE_NO_SMAPS;
 	return ret->rss_bytes ? give_areas(r) : -ESRCH;
 }

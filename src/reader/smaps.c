@@ -241,16 +241,18 @@ smaps_at(const struct smaps *s, uint64_t address)
 }
 
 bool
-smaps_rollup(const char *text, uint64_t *ret_rss, uint64_t *ret_swap)
+smaps_rollup(const char *text, struct smaps_sums *ret)
 {
 	bool found = false;
 
-	*ret_rss = *ret_swap = 0;
+	*ret = (struct smaps_sums){0};
 	for (const char *p = text; *p;) {
 		size_t len = strcspn(p, "\n");
 
-		found |= take_field(p, "Rss", ret_rss);
-		(void)take_field(p, "Swap", ret_swap);
+		found |= take_field(p, "Rss", &ret->rss);
+		if (!take_field(p, "Swap", &ret->swap) &&
+		    !take_field(p, "Private_Hugetlb", &ret->hugetlb))
+			(void)take_field(p, "Shared_Hugetlb", &ret->hugetlb);
 		p += len + (p[len] == '\n');
 	}
 	return found;

@@ -41,7 +41,13 @@ void smaps_release(struct smaps *s);
 /* The mapping at this address; NULL: none. */
 const struct smaps_area *smaps_at(const struct smaps *s, uint64_t address);
 
-/* Rss and Swap of /proc/PID/smaps_rollup, in bytes; false: there is no Rss. */
-bool smaps_rollup(const char *text, uint64_t *ret_rss, uint64_t *ret_swap);
+/* /proc/PID/smaps_rollup, in bytes. */
+struct smaps_sums {
+	uint64_t rss, swap;
+	uint64_t hugetlb; /* private and shared; the kernel has it beside Rss */
+};
+
+/* False: there is no Rss. */
+bool smaps_rollup(const char *text, struct smaps_sums *ret);
 
 #endif

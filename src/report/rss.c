@@ -323,9 +323,14 @@ rss_write(const struct layout *p, const struct session *s,
 		return 0;
 	(void)putc('\n', p->out);
 	layout_begin(p, &t);
-	(void)fprintf(t.file, "RSS %s, %s in swap; read %s after its start",
-	    words_bytes(a, r->rss_bytes), words_bytes(b, r->swap_bytes),
-	    words_time(c, r->time_ns));
+	(void)fprintf(t.file, "RSS %s, %s in swap",
+	    words_bytes(a, r->rss_bytes), words_bytes(b, r->swap_bytes));
+	if (r->hugetlb_bytes > 0)
+		(void)fprintf(t.file,
+		    ", %s in pages of hugetlbfs, which RSS does not contain",
+		    words_bytes(a, r->hugetlb_bytes));
+	(void)fprintf(
+	    t.file, "; read %s after its start", words_time(c, r->time_ns));
 	if (r->took_ns > 0)
 		(void)fprintf(t.file, ", in %s", words_time(d, r->took_ns));
 	(void)fputs(":\n", t.file);

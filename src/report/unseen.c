@@ -59,6 +59,21 @@ reason_of(const struct process *p)
 	return "stacks, files, mmap, or a runtime's own heap";
 }
 
+/*
+ * What the rest is cannot be told from two sums: the pages of a heap that was
+ * larger once are resident, too, and those of a parent.
+ */
+static const char *
+others_of(const struct process *p)
+{
+	static const uint8_t none[sizeof(p->header.parent_uuid)];
+
+	if (memcmp(p->header.parent_uuid, none, sizeof(none)) != 0)
+		return "blocks of its parent from before the fork, freed "
+		       "memory that the heap keeps, or";
+	return "freed memory that the heap keeps, or";
+}
+
 void
 unseen_write(const struct layout *p, const struct process *process)
 {
@@ -68,10 +83,14 @@ unseen_write(const struct layout *p, const struct process *process)
 		return;
 	if (asprintf(&text,
 	        "Its resident memory %s %s, of which seep sees %s: the rest is "
-	        "not from malloc (%s).\n",
+	        "%s not from malloc (%s). %s\n",
 	        process->rss_is_peak ? "reached" : "is",
 	        words_bytes(a, process->rss_bytes),
-	        words_bytes(b, seen_bytes(process)), reason_of(process)) < 0)
+	        words_bytes(b, seen_bytes(process)), others_of(process),
+	        reason_of(process),
+	        process->residence         ? "--rss shows where it is."
+	            : process->running_pid ? "report PID --rss says which."
+	                                   : "record --rss says which.") < 0)
 		return;
 	layout_paragraph(p, text, 0);
 	free(text);

@@ -28,8 +28,9 @@ struct head {
 	uint64_t inherited_live, inherited_holds;
 	uint64_t rest_live, rest_holds;
 	uint64_t areas_bytes, areas_count;
+	uint64_t hugetlb_bytes; /* from here on: not in every account */
 };
-_Static_assert(sizeof(struct head) == 336, "head of an account");
+_Static_assert(sizeof(struct head) == 344, "head of an account");
 
 struct site {
 	uint32_t id, reserved;
@@ -45,7 +46,7 @@ struct area {
 _Static_assert(sizeof(struct area) == 32, "mapping of an account");
 
 enum { FLAG_GLIBC = 1, FLAG_PARTIAL = 2, FLAG_SHORT = 4 };
-enum { HEAD_MAX = 4096, ROW_MAX = 1024 };
+enum { HEAD_MIN = 336, HEAD_MAX = 4096, ROW_MAX = 1024 };
 enum { TEXT_MAX = RESIDENCE_AREAS_MAX * (RESIDENCE_NAME_MAX + 1) };
 
 uint64_t
@@ -137,6 +138,7 @@ put_head(const struct residence *r, size_t text_bytes, uint8_t *to)
 	    .rest_holds = r->rest_holds,
 	    .areas_bytes = r->areas_bytes,
 	    .areas_count = r->areas_count,
+	    .hugetlb_bytes = r->hugetlb_bytes,
 	};
 
 	memcpy(h.classes, r->classes, sizeof(h.classes));
@@ -210,7 +212,7 @@ whole_bytes(const struct head *h)
 static bool
 head_fits(const struct head *h, size_t len)
 {
-	return h->head_bytes >= sizeof(*h) && h->head_bytes <= HEAD_MAX &&
+	return h->head_bytes >= HEAD_MIN && h->head_bytes <= HEAD_MAX &&
 	    h->site_bytes >= sizeof(struct site) && h->site_bytes <= ROW_MAX &&
 	    h->area_bytes >= sizeof(struct area) && h->area_bytes <= ROW_MAX &&
 	    h->site_count <= RESIDENCE_SITES_MAX &&
@@ -247,6 +249,7 @@ take_head(const struct head *h, struct residence *r)
 	    .rest_holds = h->rest_holds,
 	    .areas_bytes = h->areas_bytes,
 	    .areas_count = h->areas_count,
+	    .hugetlb_bytes = h->hugetlb_bytes,
 	};
 	memcpy(r->classes, h->classes, sizeof(r->classes));
 	memcpy(r->fills, h->fills, sizeof(r->fills));
@@ -296,14 +299,16 @@ residence_decode(const uint8_t *bytes, size_t len, struct residence *ret)
 {
 	struct residence r;
 	const uint8_t *sites, *areas, *texts;
-	struct head h;
+	struct head h = {0};
 	int err = -ENOMEM;
 
-	if (len < sizeof(h))
+	if (len < HEAD_MIN)
 		return -EBADMSG;
-	memcpy(&h, bytes, sizeof(h));
+	memcpy(&h, bytes, HEAD_MIN);
 	if (!head_fits(&h, len))
 		return -EBADMSG;
+	if (h.head_bytes >= sizeof(h))
+		memcpy(&h, bytes, sizeof(h));
 	sites = bytes + h.head_bytes;
 	areas = sites + (size_t)h.site_count * h.site_bytes;
 	texts = areas + (size_t)h.area_count * h.area_bytes;

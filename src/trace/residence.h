@@ -81,7 +81,8 @@ struct residence {
 	uint64_t took_ns;
 	uint64_t rss_bytes; /* Rss of smaps_rollup, read last */
 	uint64_t swap_bytes;
-	int64_t moved_bytes; /* rss_bytes less the sum of all classes */
+	uint64_t hugetlb_bytes; /* in pages of hugetlbfs, beside RSS */
+	int64_t moved_bytes;    /* rss_bytes less the sum of all classes */
 	uint64_t classes[RESIDENCE_ROOM];
 	uint64_t fills[RESIDENCE_FILLS]; /* bytes of pages with living blocks */
 	uint64_t heap_swap_bytes;

@@ -263,6 +263,20 @@ fed() {
 	ended
 }
 
+@test "pages of hugetlbfs, which the kernel leaves out of RSS, are beside it" {
+	can_cover
+	pinned notes
+	sed -E 's/^(Private_Hugetlb: +)[0-9]+/\14096/; s/^(Shared_Hugetlb: +)[0-9]+/\12048/' "/proc/$HOST/smaps_rollup" >"$T/rollup"
+	grep -q Hugetlb "$T/rollup"
+	covered smaps_rollup "$T/rollup" "$SEEP" report "$HOST" --rss --format json >"$T/report.json"
+	jq -e '.processes[0].rss | .hugetlb_bytes == 6291456 and .moved_bytes == 0' "$T/report.json"
+	covered smaps_rollup "$T/rollup" "$SEEP" report "$HOST" --rss >"$T/text"
+	tr '\n' ' ' <"$T/text" | grep -q 'in swap, 6.0 MiB in pages of hugetlbfs, which RSS does not contain; read '
+	"$SEEP" report "$HOST" --rss >"$T/text"
+	lacks hugetlbfs "$T/text"
+	ended
+}
+
 @test "the account says how much of the heap is in huge pages" {
 	local huge
 	grep -q '\[never\]' /sys/kernel/mm/transparent_hugepage/enabled 2>/dev/null && skip "the CPU or kernel has no huge pages"

@@ -142,6 +142,24 @@ frame() {
 		all(.[]; .stack != "complete" or (.frames[-1].function | IN("_start", "clone3", "__clone3", "clone", "__clone")))' "$T/report.json"
 }
 
+# delayed COMMAND...: each answer of madvise comes a while after the kernel has made it
+delayed() {
+	env SEEP_DIR="$DIR" strace -f -qq -o /dev/null -E LD_PRELOAD="$COLLECTOR" -e trace=madvise -e inject=madvise:delay_exit=300 "$@"
+}
+
+@test "where answers of the kernel come late, as below a tracer, code that may go is not read" {
+	need strace
+	delayed "$HOSTS/trampolines" js >/dev/null
+	shown "$DIR" >"$T/stack"
+	cat "$T/stack"
+	# the first of these is in the program, the second in no module
+	[[ $(<"$T/stack") == "js_native Builtins_CallFunction (no unwind information beyond this frame)" ]]
+	for _ in 1 2 3; do
+		delayed "$HOSTS/run_time_code_goes_at_any_moment" >"$T/out"
+		grep -q '^SITE alloc_below ' "$T/out"
+	done
+}
+
 @test "without guesses the stack ends there" {
 	local how
 	record -q --no-guess "$HOSTS/trampolines" js

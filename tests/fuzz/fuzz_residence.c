@@ -22,12 +22,12 @@ static void
 read_smaps(const uint8_t *data, size_t size)
 {
 	char *text = calloc(1, size + 1);
-	uint64_t rss, swap;
+	struct smaps_sums sums;
 	struct smaps s;
 
 	check(text != NULL);
 	memcpy(text, data, size);
-	(void)smaps_rollup(text, &rss, &swap);
+	(void)smaps_rollup(text, &sums);
 	check(smaps_parse(text, &s) == 0);
 	for (size_t i = 0; i < s.count; i++) {
 		const struct smaps_area *a = &s.at[i];

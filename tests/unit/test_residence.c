@@ -188,6 +188,7 @@ sample(struct residence_site *sites, struct residence_area *areas)
 	    .is_glibc = true,
 	    .time_ns = 7,
 	    .rss_bytes = 1000,
+	    .hugetlb_bytes = 77,
 	    .moved_bytes = -5,
 	    .classes = {[RESIDENCE_LIVE] = 300, [RESIDENCE_FREE] = 600},
 	    .fills = {1, 2, 3, 4},
@@ -219,6 +220,7 @@ an_account_comes_back_as_it_was(void **state)
 	assert_int_equal(back.moved_bytes, -5);
 	assert_int_equal(back.fills[3], 4);
 	assert_int_equal(back.arenas, 9);
+	assert_int_equal(back.hugetlb_bytes, 77);
 	assert_int_equal(residence_heap(&back), 900);
 	assert_int_equal(back.site_count, 2);
 	assert_int_equal(residence_find(&back, 8)->holds, 2);
@@ -229,6 +231,32 @@ an_account_comes_back_as_it_was(void **state)
 	assert_int_equal(back.site_count, 1);
 	assert_int_equal(back.rest_holds, 2);
 	assert_true(back.is_short);
+	residence_release(&back);
+	free(bytes);
+}
+
+/* Its head ends before the field that came last. */
+static void
+an_account_of_an_earlier_version_is_read(void **state)
+{
+	enum { EARLIER = 336, NOW = 344 };
+	struct residence_site sites[2];
+	struct residence_area areas[2];
+	struct residence r = sample(sites, areas), back;
+	const uint32_t head_bytes = EARLIER;
+	uint8_t *bytes;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(residence_encode(&r, &bytes, &len), 0);
+	memcpy(bytes, &head_bytes, sizeof(head_bytes));
+	memmove(bytes + EARLIER, bytes + NOW, len - NOW);
+	len -= NOW - EARLIER;
+	assert_int_equal(residence_decode(bytes, len - 1, &back), -EBADMSG);
+	assert_int_equal(residence_decode(bytes, len, &back), 0);
+	assert_int_equal(back.hugetlb_bytes, 0);
+	assert_int_equal(residence_find(&back, 8)->holds, 2);
+	assert_string_equal(back.areas[0].name, "[anon:x]");
 	residence_release(&back);
 	free(bytes);
 }
@@ -307,6 +335,7 @@ main(void)
 	    cmocka_unit_test(another_allocator_rounds_to_the_next_block),
 	    cmocka_unit_test(only_memory_of_glibc_is_heap_in_a_joined_mapping),
 	    cmocka_unit_test(an_account_comes_back_as_it_was),
+	    cmocka_unit_test(an_account_of_an_earlier_version_is_read),
 	    cmocka_unit_test(damaged_accounts_are_refused),
 	    cmocka_unit_test(advice_needs_figures_that_prove_it),
 	};

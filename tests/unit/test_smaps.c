@@ -156,15 +156,19 @@ lines_that_make_no_sense_are_left_out(void **state)
 static void
 the_sum_of_all_is_read(void **state)
 {
-	uint64_t rss, swap;
+	struct smaps_sums sums;
 
 	(void)state;
 	assert_true(smaps_rollup("55d0-7fff ---p 00000000 00:00 0 [rollup]\n"
-	                         "Rss:   100 kB\nPss:  9 kB\nSwap:  5 kB\n",
-	    &rss, &swap));
-	assert_int_equal(rss, 100 * 1024);
-	assert_int_equal(swap, 5 * 1024);
-	assert_false(smaps_rollup("", &rss, &swap));
+	                         "Rss:   100 kB\nPss:  9 kB\n"
+	                         "Shared_Hugetlb:   2048 kB\n"
+	                         "Private_Hugetlb:   4096 kB\n"
+	                         "Swap:  5 kB\nSwapPss:  3 kB\n",
+	    &sums));
+	assert_int_equal(sums.rss, 100 * 1024);
+	assert_int_equal(sums.swap, 5 * 1024);
+	assert_int_equal(sums.hugetlb, 6 << 20);
+	assert_false(smaps_rollup("", &sums));
 }
 
 int

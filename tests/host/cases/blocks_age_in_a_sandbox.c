@@ -1,6 +1,7 @@
 /* blocks_age_in_a_sandbox.c - under seccomp's strict mode blocks may be freed at any age, because counting ages needs no system call. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T95 */
+/* also: mappings */
 #include <linux/seccomp.h>
 #include <stdint.h>
 #include <stdlib.h>
