@@ -6,7 +6,7 @@ what must hold. Among its first 30 lines, `key: value` in a comment of its own:
 
   torture: T01 T02     its numbers in torture.list
   args: A B            arguments of the program
-  modes: exact record  default: all four; the long form adds mappings
+  modes: exact record  default: all four; the long form adds mappings, log, last
   also: mappings       one more, in the short form too
   needs: root          else SKIP; also user, cpu:X, userns, mountns, ptrace;
                        a program or library comes from tools/deps.sh
@@ -111,8 +111,8 @@ class Case:
             name, title, command, said)
         self.modes = said.get("modes", " ".join(DEFAULT_MODES)).split()
         self.modes += said.get("also", "").split()
-        if os.environ.get("SEEP_FULL") and "mappings" not in self.modes:
-            self.modes.append("mappings")
+        if os.environ.get("SEEP_FULL"):
+            self.modes += [m for m in ("mappings", "log", "last") if m not in self.modes]
         # words that are no key are the reason, for who reads the case
         self.ignore = set(re.split(r"[\s,]+", said.get("ignore", "")))
         self.ignore &= IGNORABLE
