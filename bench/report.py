@@ -5,7 +5,8 @@ import math
 import os
 from html import escape
 
-COLOURS = {"floor": "#9a9a9a", "seep": "#0072b2", "seep-sampled": "#56b4e9", "seep-dormant": "#a6d4ee", "heaptrack": "#d55e00",
+COLOURS = {"floor": "#9a9a9a", "seep": "#0072b2", "seep-sampled": "#56b4e9", "seep-dormant": "#a6d4ee",
+           "seep-log": "#004d7a", "seep-log-empty": "#7fa6bd", "seep-last": "#3f6f8f", "heaptrack": "#d55e00",
            "heaptrack-r": "#e8a070", "unwind": "#009e73", "jemalloc": "#e6d9a0", "jemalloc-512k": "#d8c25a", "jemalloc-all": "#b8960c",
            "gperftools": "#cc79a7", "lsan": "#7a5195", "memcheck": "#222222", "massif": "#444444", "dhat": "#777777"}
 
@@ -139,6 +140,22 @@ def memory_table(cases, variants):
     return out + table(["", "heap MiB", "seep segment KiB", "seep recording KiB", "heaptrack recording KiB"], rows)
 
 
+def log_tables(cases, variants):
+    others = [v for v in variants if v not in ("native", "seep")]
+    loops = {k: c for k, c in cases.items() if k.startswith("depth")}
+    programs = {k: c for k, c in cases.items() if k not in loops}
+    out = ["## Event log, against exact mode", ""]
+    if loops:
+        out += ["ns per malloc+free pair in the loop, wall time, minimum / median:", ""]
+        out += grid(loops, ["seep"] + others, lambda row, *_: both(row["loop_ns"]))
+        out += ["CPU time of the host over the whole run, ns per pair, minimum / median:", ""]
+        out += grid(loops, ["seep"] + others, lambda row, *_: both(row["cpu_op_ns"]))
+    if programs:
+        out += ["CPU time of the host, ratio to the run in exact mode of the same round:", ""]
+        out += grid(programs, others, lambda row, *_: times(row["cpu_x"]) if "cpu_x" in row else "")
+    return out
+
+
 def verdict_table(lines):
     def limit(v, key):
         return "" if v[key] is None else ("<= " if v["at_most"] else ">= ") + f"{v[key]:,.2f}"
@@ -171,6 +188,8 @@ def markdown(result):
         out += startup_table(groups["startup"], variants)
     if "memory" in groups:
         out += memory_table(groups["memory"], variants)
+    if "log" in groups:
+        out += log_tables(groups["log"], variants)
     out += ["## Variants", ""]
     out += [f"- {v['name']}: {v['what']}" for v in result["variants"]]
     out += [f"- {name}: not run: {why}" for name, why in result["skipped"].items()]

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures what tools cost the programs they watch; see docs/BENCHMARK.md.
 
-Groups: micro (malloc+free pairs), programs, startup, memory. All variants are
-interleaved: each round runs every variant once, in an order that rotates, so
+Groups: micro (malloc+free pairs), programs, startup, memory, log (the event
+log, against exact mode). All variants are interleaved: each round runs every variant once, in an order that rotates, so
 that a slow minute of the machine hits all of them. Writes latest.md,
 latest.json and latest.svg.
 """
@@ -28,7 +28,7 @@ from workloads import Program, Redis, make_programs
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, "build")
-GROUPS = ("micro", "programs", "startup", "memory")
+GROUPS = ("micro", "programs", "startup", "memory", "log")
 
 PATHS_LIVE = 1000000
 
@@ -69,6 +69,14 @@ MICRO = {
     "producer / consumer": (lambda n: ["handoff", str(n)], 2, 1000000),
     "short run": (pair(30), 1, 40000),
 }
+# long enough that the chunks of the log go round
+LOG_MICRO = {
+    "depth 10": (pair(10), 4000000),
+    "depth 30": (pair(30), 4000000),
+    "depth 60": (pair(60), 4000000),
+    "depth 30, 2 threads": (pair(30, 2), 6000000),
+}
+LOG_PROGRAMS = ("sqlite3", "perl", "python3", "cc1")
 # dear variants do less of the same; the figures are per operation
 FEWER = {"unwind": 10, "jemalloc-all": 20, "gperftools": 50, "memcheck": 20, "massif": 20, "dhat": 20}
 # heaptrack's helper starts slowly: it gets as many pairs as the cheap ones
@@ -133,9 +141,10 @@ class Bench:
             return True
         return turn < (3 if group == "micro" else 1)
 
-    def rotation(self, turn):
-        by = turn % len(self.variants)
-        return self.variants[by:] + self.variants[:by]
+    def rotation(self, turn, group=None):
+        kept = [v for v in self.variants if v.only in (None, group)]
+        by = turn % len(kept)
+        return kept[by:] + kept[:by]
 
     def round(self, name, turn, of=None):
         """Notes how busy others keep the machine while a round runs."""
@@ -223,7 +232,7 @@ class Bench:
         A run of a quarter of a second spreads by a tenth, and seven of them
         tell a median to 4 %; a floor is two or three away from the truth.
         """
-        variants = [v for v in self.variants if v.is_seep or v.name in ("native", "floor")]
+        variants = [v for v in self.rotation(0) if v.is_seep or v.name in ("native", "floor")]
         for turn in range(self.args.rounds, self.args.floor_rounds):
             with self.round("floors", turn, self.args.floor_rounds):
                 for program in made:
@@ -284,7 +293,7 @@ class Bench:
         for program in make_programs(self.work):
             if program.missing or program.name not in wanted or (self.args.only and program.name not in self.args.only):
                 continue
-            for variant in self.variants:
+            for variant in self.rotation(0):
                 if variant.pace != FULL or variant.name in ("heaptrack-r", "lsan"):
                     continue
                 for _ in range(1 if variant.prefix else 3):
@@ -302,6 +311,73 @@ class Bench:
                     self.keep("memory", program.name, variant, sample)
                     variant.clean()
             self.show(f"memory of {program.name}: done")
+
+    def log(self):
+        """What the event log adds to exact mode: each run against the exact one of its round."""
+        compared = [v for v in self.variants if v.name == "seep" or v.only == "log" or v.name.startswith("also:")]
+        if not any(v.name == "seep" for v in compared):
+            self.show("log: the variant seep is not there, so there is nothing to compare with")
+            return
+        drains = [subprocess.Popen([os.path.join(BUILD, "bench", "drain"), v.dir]) for v in compared if v.drained]
+        try:
+            self.log_micro(compared)
+            self.log_programs(compared)
+        finally:
+            for process in drains:
+                process.terminate()
+                process.wait()
+
+    @staticmethod
+    def turned(variants, turn):
+        by = turn % len(variants)
+        return variants[by:] + variants[:by]
+
+    def log_micro(self, compared):
+        rounds = 3 * self.args.rounds
+        for turn in range(rounds):
+            with self.round("log, micro", turn, rounds):
+                for case, (arguments, full) in LOG_MICRO.items():
+                    if self.args.only and case not in self.args.only:
+                        continue
+                    n = full // self.args.divide
+                    argv = arguments(n)
+                    for variant in self.turned(compared, turn):
+                        sample, said = self.run(variant, Program(case, [os.path.join(BUILD, "bench", argv[0])] + argv[1:]))
+                        sample["loop_ns"] = float(said.split()[0])
+                        sample["cpu_op_ns"] = sample["cpu_ns"] / n
+                        self.keep("log", case, variant, sample)
+                        self.saw_log(variant, case, turn)
+                        variant.clean()
+
+    def log_programs(self, compared):
+        made = [p for p in make_programs(self.work) if p.name in LOG_PROGRAMS and not p.missing]
+        made = [p for p in made if not self.args.only or p.name in self.args.only]
+        redis = None if Redis.missing or (self.args.only and "redis" not in self.args.only) else Redis(self.work)
+        for turn in range(self.args.floor_rounds if made or redis else 0):
+            with self.round("log, programs", turn, self.args.floor_rounds):
+                for program in made:
+                    for variant in self.turned(compared, turn):
+                        self.keep("log", program.name, variant, self.run(variant, program)[0])
+                        self.saw_log(variant, program.name, turn)
+                        variant.clean()
+                for variant in self.turned(compared, turn) if redis and turn < 2 * self.args.rounds else []:
+                    for name, sample in redis.run(variant, self.start).items():
+                        self.keep("log", name, variant, sample)
+                    self.saw_log(variant, "redis", turn)
+                    variant.clean()
+
+    def saw_log(self, variant, case, turn):
+        """A log that loses its events is fast, and one that nobody reads must lose them."""
+        if turn or variant.only != "log" or variant.name == "seep-last":
+            return
+        done = subprocess.run([variants_module.SEEP_COMMAND, "report", variant.dir, "--format", "json", "--no-symbols"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
+        largest = max(json.loads(done.stdout)["processes"], key=lambda p: p["totals"]["allocations"])
+        events = largest["totals"]["allocations"] + largest["totals"]["frees"]
+        lost = largest["counts"]["log_lost"] / max(events, 1)
+        self.counts[f"{variant.name}, {case}"] = {"events": events, "log_lost_share": lost}
+        if (lost > 0.01) if variant.drained else (lost < 0.5):
+            raise RuntimeError(f"{variant.name}, {case}: {lost:.1%} of the events are not in the log")
 
     def recording(self, program, variant):
         path = os.path.join(self.work, "recording")
@@ -363,11 +439,12 @@ def summaries(samples):
             for name, runs in by_variant.items():
                 keys = set().union(*(r.keys() for r in runs))
                 row = {k: summary([r[k] for r in runs if k in r]) for k in sorted(keys)}
-                # the ratio of one round to the native run of the same round
-                native = by_variant.get("native", [])
+                # the ratio of one round to the native run of the same round; of the log, to the exact one
+                base = "seep" if group == "log" else "native"
+                native = by_variant.get(base, [])
                 for key in ("cpu_ns", "wall_ns"):
                     pairs = [r[key] / max(n[key], 1) for r, n in zip(runs, native) if key in r and key in n]
-                    if pairs and name != "native":
+                    if pairs and name != base:
                         row[key.replace("_ns", "_x")] = summary(pairs)
                 out.setdefault(group, {}).setdefault(case, {})[name] = row
     return out

@@ -36,7 +36,7 @@ def clean_environment():
 
 
 class Variant:
-    def __init__(self, name, what, pace=FULL, preload=None, env=None, prefix=None, missing=None):
+    def __init__(self, name, what, pace=FULL, preload=None, env=None, prefix=None, missing=None, only=None, drained=False):
         self.name = name
         self.what = what
         self.pace = pace
@@ -44,6 +44,8 @@ class Variant:
         self.extra = env or {}
         self.prefix = prefix or []
         self.missing = missing  # why it cannot run here, or None
+        self.only = only  # the one group it takes part in, or None
+        self.drained = drained  # by bench/programs/drain.c
         self.dir = None
         self.is_seep = name.startswith("seep") or name.startswith("also:")
         self.records = self.is_seep or name in ("heaptrack", "heaptrack-r")
@@ -111,6 +113,11 @@ def all_variants(also):
         Variant("seep-sampled", "seep, one sample per 512 KiB", preload=COLLECTOR, env={"SEEP_SAMPLE": str(SAMPLE_BYTES)},
                 missing=None if knows_sampling(COLLECTOR) else "this build of seep does not sample yet"),
         Variant("seep-dormant", "seep, preloaded but off", preload=COLLECTOR, env={"SEEP_MODE": "dormant"}),
+        Variant("seep-log", "seep, every event in a log; a process beside it reads every word and keeps nothing", preload=COLLECTOR,
+                env={"SEEP_LOG": "1"}, only="log", drained=True),
+        Variant("seep-log-empty", "seep, with a log that nobody reads: its pool is used up at once", preload=COLLECTOR,
+                env={"SEEP_LOG": "1", "SEEP_LOG_POOL": "256KiB"}, only="log"),
+        Variant("seep-last", "seep, with the flight recorder", preload=COLLECTOR, env={"SEEP_LOG": "last"}, only="log"),
     ]
     for spec in also:
         name, _, path = spec.partition("=")

@@ -23,6 +23,7 @@ VARIED = {
     "20 frames, 16 ways": (120, 467), "20 frames, 256 ways": (120, 542), "20 frames, 4,096 ways": (200, 759),
     "20 frames, 65,536 ways": (500, 1369), "depth 30, 64 threads": (40, 858), "producer / consumer": (150, 449),
 }
+LOG_PAIR, LOG_THREADS, LOG_PROGRAM, LOG_EMPTY, LOG_ABSENT = 1.20, 1.25, 1.05, 1.05, 1.01  # x exact mode
 START_MS = 1.0
 MEMORY = ((0.35, 10 * 1024), (0.27, 6 * 1024))  # share of touched heap, KiB
 
@@ -123,7 +124,35 @@ def memory(cases):
     return out
 
 
+def log(cases):
+    out = []
+    for name, case in cases.items():
+        pairs, threads = name.startswith("depth"), "threads" in name
+        key = "cpu_op_ns" if threads else "loop_ns"
+        for variant, floor in (("seep-log", LOG_THREADS if threads else LOG_PAIR if pairs else LOG_PROGRAM),
+                               ("seep-log-empty", LOG_EMPTY), ("seep-last", None)):
+            if variant not in case:
+                continue
+            if pairs:
+                ours, exact = case[variant][key]["min"], case["seep"][key]["min"]
+                out.append(line(f"{name}, {variant}, x exact mode", ours / exact, floor, None,
+                                note=f"{ours:.1f} / {exact:.1f} ns per pair"))
+            else:
+                x = case[variant]["cpu_x"]
+                out.append(line(f"{name}, {variant}, x exact mode", x["median"], floor, None,
+                                note=f"{x['low']:.3f} to {x['high']:.3f}, {x['runs']} runs"))
+        for variant in case:  # a build without the log, see docs/BENCHMARK.md
+            if variant == "also:before":
+                if pairs:
+                    value, note = case["seep"][key]["min"] / case[variant][key]["min"], ""
+                else:
+                    x = case[variant]["cpu_x"]
+                    value, note = 1 / x["median"], f"{1 / x['high']:.3f} to {1 / x['low']:.3f}, {x['runs']} runs"
+                out.append(line(f"{name}, without a log, x the build before it", value, LOG_ABSENT, None, note=note))
+    return out
+
+
 def verdict(result):
     groups = result["groups"]
-    return [v for name, judge in (("micro", micro), ("programs", programs), ("startup", startup), ("memory", memory))
+    return [v for name, judge in (("micro", micro), ("programs", programs), ("startup", startup), ("memory", memory), ("log", log))
             if name in groups for v in judge(groups[name])]

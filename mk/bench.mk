@@ -3,7 +3,7 @@
 
 build/bench/%: bench/programs/%.c | deps-build
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g -pthread -o $@ $<
+	$(CC) -std=gnu11 -D_GNU_SOURCE -Isrc $(WARN) -O2 -g -pthread -o $@ $<
 build/bench/pair-fp: bench/programs/pair.c | deps-build
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -O2 -g -fno-omit-frame-pointer -pthread -o $@ $<

@@ -28,6 +28,15 @@ leave(struct gate *g, struct thread *t)
 		thread_leave(g);
 }
 
+/* The site of a hook that has not looked into the memo yet. */
+SEEP_INLINE uint32_t
+site_of(struct thread *t, const struct cpu_frame *c, enum seg_api api)
+{
+	const struct memo_chunk *e = memo_first(t, c, memo_key(c, api));
+
+	return likely(e && memo_holds(t, e)) ? e->site : memo_site(t, c, api).v;
+}
+
 SEEP_NOINLINE bool
 flying_alloc(struct gate *g, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api)
@@ -35,12 +44,29 @@ flying_alloc(struct gate *g, const void *p, uint64_t size,
 	struct thread *t = thread_self;
 
 	thread_enter(g);
-	if (likely(flying_book_hit(t, p, size, c, memo_site(t, c, api).v))) {
+	if (likely(flying_book_hit(t, p, size, c, site_of(t, c, api)))) {
 		leave(g, t);
 		return true;
 	}
 	thread_leave(g);
 	return false;
+}
+
+SEEP_NOINLINE void *
+flying_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp, uint64_t fp,
+    enum seg_api api)
+{
+	const struct cpu_frame c = {pc, sp, fp};
+	struct gate *g = thread_gate;
+	struct thread *t = thread_self;
+
+	if (likely(flying_book_hit(t, p, size, &c, memo_site(t, &c, api).v))) {
+		leave(g, t);
+		return p;
+	}
+	thread_leave(g);
+	recorder_alloc_any(p, size, &c, api, RECORDER_NOW);
+	return p;
 }
 
 SEEP_NOINLINE bool
@@ -90,7 +116,7 @@ flying_realloc(struct gate *g, const void *old, struct live_block b,
 	        !log_has_room(t, tick) || t->log_at + 2 >= t->log_end ||
 	        size >= LOG_LARGE || b.size >= FLIGHT_FREED_LARGE))
 		goto no;
-	site = memo_site(t, c, api).v;
+	site = site_of(t, c, api);
 	verify_site((struct site_id){site}, c);
 	row = ledger_open_row(t, site);
 	if (unlikely(!row))

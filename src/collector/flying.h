@@ -78,6 +78,10 @@ flying_drop(struct thread *t, const void *p, const struct live_found *f,
 /* After flying_alloc_hit(), if recorder_is_due(). Returns p. */
 void *flying_after(void *p);
 
+/* As recorder_alloc_last(): the hook has not found the stack. The thread is busy. */
+void *flying_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp,
+    uint64_t fp, enum seg_api api);
+
 /* Other allocations and frees; the thread is in FLYING, and not busy. */
 bool flying_alloc(struct gate *g, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api);

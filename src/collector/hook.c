@@ -272,7 +272,7 @@ malloc_flying(size_t size, struct gate *g)
 	thread_enter(g);
 	if (unlikely(!flying_alloc_hit(t, p, size, &c, SEG_API_MALLOC))) {
 		CPU_CALLER_AGAIN(d);
-		return logged_alloc_last(
+		return flying_alloc_last(
 		    p, size, d.pc, d.sp, d.fp, SEG_API_MALLOC);
 	}
 	if (recorder_is_due(t))
@@ -295,13 +295,17 @@ malloc(size_t size)
 
 	if (likely(recorder_is_ready(g)))
 		return malloc_ready(size, g);
+	/* one comparison for all other states */
+	if (g && LOAD(&g->state) >= THREAD_LOGGING) {
+		if (logged_is_ready(g))
+			return unlikely(thread_block(g)->log_losing)
+			    ? malloc_losing(size, g)
+			    : malloc_logging(size, g);
+		if (flying_is_ready(g))
+			return malloc_flying(size, g);
+	}
 	if (g && recorder_looks_away(g, size))
 		return next.malloc(size);
-	if (logged_is_ready(g))
-		return thread_block(g)->log_losing ? malloc_losing(size, g)
-		                                   : malloc_logging(size, g);
-	if (flying_is_ready(g))
-		return malloc_flying(size, g);
 	return malloc_any(size);
 }
 
@@ -586,7 +590,7 @@ resize_block(void *old, size_t size, const struct cpu_frame *c,
 	void *p;
 
 	moving_begin(note, old);
-	if (recorder_is_ready(g)) {
+	if (recorder_is_ready(g) || logged_is_ready(g) || flying_is_ready(g)) {
 		thread_enter(g);
 		b = live_take(&t->live, (uint64_t)(uintptr_t)old);
 		thread_leave(g);

@@ -325,6 +325,13 @@ prepare(struct thread *t)
 	} else if (t->log_at > t->log_stop) {
 		empty_page(t);
 	}
+	/*
+	 * Numbers that are taken from now on are of chunks of this tick, or of
+	 * later ones. Not those of NUMBERS_KEPT, which are for many ticks.
+	 */
+	if (tick != t->log_tick || !t->log_fresh)
+		t->log_fresh =
+		    has_ended() ? UINT32_MAX : LOAD(&numbers) << LOG_INDEX_BITS;
 	t->log_losing = 0;
 	if (!is_logging(t)) {
 		t->log_bias = void_name(tick);
@@ -388,7 +395,7 @@ log_forget(struct thread *t)
 	}
 	t->log_base = t->log_seen = t->log_at = t->log_end = NULL;
 	t->log_stop = NULL;
-	t->log_mask = t->log_losing = 0;
+	t->log_mask = t->log_losing = t->log_fresh = 0;
 	t->log_thread = 0;
 	t->log_gap = 0;
 }

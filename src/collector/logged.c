@@ -28,6 +28,34 @@ leave(struct gate *g, struct thread *t)
 		thread_leave(g);
 }
 
+/* The site of a hook that has not looked into the memo yet. */
+SEEP_INLINE uint32_t
+site_of(struct thread *t, const struct cpu_frame *c, enum seg_api api)
+{
+	const struct memo_chunk *e = memo_first(t, c, memo_key(c, api));
+
+	return likely(e && memo_holds(t, e)) ? e->site : memo_site(t, c, api).v;
+}
+
+/* The pool has no chunk for this event. */
+static bool
+book_lost(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, uint32_t site)
+{
+	if (!recorder_book_hit(t, p, size, c, site, t->log_bias))
+		return false;
+	log_lose(t);
+	return true;
+}
+
+static bool
+book(struct thread *t, const void *p, uint64_t size, const struct cpu_frame *c,
+    uint32_t site)
+{
+	return log_loses(t, tick_now()) ? book_lost(t, p, size, c, site)
+	                                : logged_book_hit(t, p, size, c, site);
+}
+
 SEEP_NOINLINE bool
 logged_alloc(struct gate *g, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api)
@@ -35,7 +63,7 @@ logged_alloc(struct gate *g, const void *p, uint64_t size,
 	struct thread *t = thread_self;
 
 	thread_enter(g);
-	if (likely(logged_book_hit(t, p, size, c, memo_site(t, c, api).v))) {
+	if (likely(book(t, p, size, c, site_of(t, c, api)))) {
 		leave(g, t);
 		return true;
 	}
@@ -48,8 +76,14 @@ logged_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp, uint64_t fp,
     enum seg_api api)
 {
 	const struct cpu_frame c = {pc, sp, fp};
+	struct gate *g = thread_gate;
+	struct thread *t = thread_self;
 
-	thread_leave(thread_gate);
+	if (likely(book(t, p, size, &c, memo_site(t, &c, api).v))) {
+		leave(g, t);
+		return p;
+	}
+	thread_leave(g);
 	recorder_alloc_any(p, size, &c, api, RECORDER_NOW);
 	return p;
 }
@@ -110,7 +144,7 @@ logged_free(struct gate *g, const void *p, uint64_t pc)
 }
 
 /* Is there room for two words, and nothing to be noted before them? */
-static bool
+SEEP_INLINE bool
 has_room_for_two(const struct thread *t, uint64_t size, uint32_t tick)
 {
 	return log_has_room(t, tick) && t->log_at + 1 < t->log_end &&
@@ -125,15 +159,18 @@ logged_realloc(struct gate *g, struct live_block b, const void *p,
 	const uint64_t word = LOAD(&ledger_word);
 	struct seg_row *old, *row;
 	uint32_t tick, site;
+	bool loses;
 
 	thread_enter(g);
 	tick = tick_now();
-	old = log_is_named(b.birth) ? ledger_settled(t, b.site) : NULL;
+	loses = log_loses(t, tick);
+	/* without a name it would be a free and an allocation in the log */
+	old = loses || log_is_named(b.birth) ? ledger_settled(t, b.site) : NULL;
 	if (unlikely(!old || word != t->seen ||
 	        LOAD(lifecycle_command) != lifecycle_obeyed ||
-	        !has_room_for_two(t, size, tick)))
+	        (!loses && !has_room_for_two(t, size, tick))))
 		goto no;
-	site = memo_site(t, c, api).v;
+	site = site_of(t, c, api);
 	verify_site((struct site_id){site}, c);
 	row = ledger_open_row(t, site);
 	if (unlikely(!row))
@@ -143,10 +180,16 @@ logged_realloc(struct gate *g, struct live_block b, const void *p,
 	    !live_put_fast(
 	        &t->live, (uint64_t)(uintptr_t)p, site, size, b.birth))
 		goto no;
-	STORE_RELEASE(&t->log_at[1], log_alloc_word(site, size));
-	STORE_RELEASE(&t->log_at[0],
-	    log_word(LOG_REALLOC, log_realloc_payload(b.birth, cpu_cycles())));
-	t->log_at += 2;
+	if (unlikely(loses)) {
+		log_lose(t);
+		log_lose(t);
+	} else {
+		STORE_RELEASE(&t->log_at[1], log_alloc_word(site, size));
+		STORE_RELEASE(&t->log_at[0],
+		    log_word(LOG_REALLOC,
+		        log_realloc_payload(b.birth, cpu_cycles())));
+		t->log_at += 2;
+	}
 	ledger_count_free(t, old, b.size);
 	ledger_count_alloc(t, row, size, tick);
 	leave(g, t);

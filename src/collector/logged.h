@@ -89,11 +89,15 @@ logged_find(struct thread *t, const void *p, struct live_found *ret)
 	return row;
 }
 
-/* Second: counts the age, unless the block is born in this tick. */
+/*
+ * Second: counts the age, unless the block is born in this tick. Most blocks are
+ * of a chunk that was opened in this tick, and need no look at its births.
+ */
 SEEP_INLINE bool
 logged_has_aged(const struct thread *t, const struct live_found *f)
 {
-	return unlikely(log_birth_entry(f->block.birth)->first != tick_now()) &&
+	return unlikely(f->block.birth < t->log_fresh) &&
+	    unlikely(log_birth_entry(f->block.birth)->first != tick_now()) &&
 	    /* a thread that loses its words has one name for all of them */
 	    (t->log_mask || f->block.birth != t->log_bias);
 }
@@ -159,7 +163,7 @@ logged_drop_lost(
 /* After logged_alloc_hit(), if recorder_is_due(). Returns p. */
 void *logged_after(void *p);
 
-/* The rest of malloc in a state that is not READY any more. */
+/* As recorder_alloc_last(): the hook has not found the stack. The thread is busy. */
 void *logged_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp,
     uint64_t fp, enum seg_api api);
 

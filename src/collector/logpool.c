@@ -307,18 +307,16 @@ logpool_number(void)
 
 /* ---- chunks --------------------------------------------------------------- */
 
-/* Word by word, because a call of memset is a call of libc. */
+/* A call of memset would be a call of libc. */
 static void
 clear(struct log_chunk *c)
 {
 	uint64_t *words = (uint64_t *)(void *)c;
-	uint64_t i;
 
 	/* the head first: what is left of the others is no chunk any more */
 	STORE(&words[0], 0);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	for (i = 1; i < logpool.chunk_bytes / sizeof(*words); i++)
-		STORE(&words[i], 0);
+	cpu_zero(words + 1, logpool.chunk_bytes / sizeof(*words) - 1);
 }
 
 static bool
@@ -356,6 +354,8 @@ empty(struct log_head *head, uint32_t i)
 	if (!logpool.uses[i])
 		logpool.uses[i] = 1; /* 0: never used */
 	c->use = logpool.uses[i];
+	/* a child that had this pool before has left chunks of the same numbers */
+	memcpy(c->uuid, head->uuid, sizeof(c->uuid));
 	return c;
 }
 
@@ -525,7 +525,12 @@ logpool_enter(uint32_t slot)
 	if (!map_child(slot))
 		return;
 	returned = returned_of(slot);
+	/*
+	 * Again, because the slot may have had another child since
+	 * logpool_prepare(), and who gave it back has taken the pages away.
+	 */
 	if (!returned ||
+	    !make_pages(prepared.head, LOG_HEAD_BYTES + chunk_bytes()) ||
 	    !use(prepared.head, file.child_chunks, file.child_bytes, returned))
 		return;
 	logpool.made[0] = 1;

@@ -93,6 +93,8 @@ struct thread {
 	};
 	uint32_t log_tick;   /* of log_at */
 	uint32_t log_losing; /* tick + 1: events of this tick are lost */
+	uint32_t log_fresh;  /* names from here on are of this tick */
+	uint32_t log_pad;
 
 	/* the parts of these two that most events use are in our first page */
 	struct live_cache live;

@@ -59,9 +59,10 @@ ring_at(const struct flightread *r, uint32_t i)
 }
 
 static bool
-is_used(const struct log_chunk *c)
+is_used(const struct flightread *r, const struct log_chunk *c)
 {
-	return log_tag(c->head) == LOG_TAG_OTHER &&
+	return memcmp(c->uuid, r->head.uuid, sizeof(c->uuid)) == 0 &&
+	    log_tag(c->head) == LOG_TAG_OTHER &&
 	    log_type(c->head) == LOG_CHUNK && log_payload(c->head) != 0;
 }
 
@@ -86,7 +87,7 @@ find_rings(struct flightread *r)
 			r->is_damaged = true; /* it is cut off */
 			break;
 		}
-		if (is_used(&c))
+		if (is_used(r, &c))
 			r->places[r->count++] =
 			    (struct place){i, c.thread, log_payload(c.head)};
 	}
@@ -207,7 +208,7 @@ read_ring(struct flightread *r, const struct place *p, struct log_chunk *ret)
 		}
 		r->left -= 3 * bytes;
 	}
-	return is_used(ret);
+	return is_used(r, ret);
 }
 
 int

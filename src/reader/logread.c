@@ -205,7 +205,8 @@ look_at(struct logread *r, uint32_t i, bool is_over, bool *ret_used)
 	if (err < 0)
 		return err;
 	if (log_tag(c.head) != LOG_TAG_OTHER || log_type(c.head) != LOG_CHUNK ||
-	    log_payload(c.head) >= NUMBERS || log_payload(c.head) == 0)
+	    log_payload(c.head) >= NUMBERS || log_payload(c.head) == 0 ||
+	    memcmp(c.uuid, r->head.uuid, sizeof(c.uuid)) != 0)
 		return 0;
 	*ret_used = true;
 	if (p->number != log_payload(c.head))

@@ -12,8 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reader/logfile.h"
 #include "reader/proc.h"
 #include "record/segment_dir.h"
+#include "trace/log.h"
 #include "util/room.h"
 
 /*
@@ -37,32 +39,42 @@ may_write(int dir, const struct stat *st, bool as_root)
 
 /*
  * The file is 0400: its owner may change that for a moment, root need not.
- * Where we are neither, it stays as it is: -EACCES.
+ * Where we are neither, it stays as it is: -EACCES. Takes `fd`. With `source`, it
+ * must be that file.
  */
+static int
+make_writable(int fd, int dir, const struct source *source, bool as_root)
+{
+	char self[32];
+	struct stat st;
+	int writable = -1;
+
+	if (fd < 0)
+		return fd;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	if (fstat(fd, &st) == 0 &&
+	    (!source ||
+	        (st.st_dev == source->device && st.st_ino == source->inode)) &&
+	    may_write(dir, &st, as_root)) {
+		writable = open(self, O_RDWR | O_CLOEXEC);
+		if (writable < 0 && st.st_uid == geteuid() &&
+		    fchmod(fd, 0600) == 0) {
+			writable = open(self, O_RDWR | O_CLOEXEC);
+			(void)fchmod(fd, 0400);
+		}
+	}
+	close(fd);
+	return writable < 0 ? -EACCES : writable;
+}
+
 static int
 open_writable(
     int dir, const char *name, const struct source *source, bool as_root)
 {
 	int fd =
 	    openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	char self[32];
-	struct stat st;
-	int writable = -1;
 
-	if (fd < 0)
-		return -errno;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	if (fstat(fd, &st) == 0 && st.st_dev == source->device &&
-	    st.st_ino == source->inode && may_write(dir, &st, as_root)) {
-		writable = open(self, O_WRONLY | O_CLOEXEC);
-		if (writable < 0 && st.st_uid == geteuid() &&
-		    fchmod(fd, 0600) == 0) {
-			writable = open(self, O_WRONLY | O_CLOEXEC);
-			(void)fchmod(fd, 0400);
-		}
-	}
-	close(fd);
-	return writable < 0 ? -EACCES : writable;
+	return make_writable(fd < 0 ? -errno : fd, dir, source, as_root);
 }
 
 static int
@@ -94,8 +106,12 @@ begin(struct free_slots *s, int dir, const char *name, const struct segfile *f,
 	if (s->lock < 0)
 		return s->lock;
 	s->fd = open_writable(dir, name, segfile_source(f), as_root);
+	s->log = make_writable(
+	    logfile_open(dir, name, "", O_RDONLY), dir, NULL, as_root);
 	if (s->fd >= 0)
 		return 0;
+	if (s->log >= 0)
+		close(s->log);
 	close(s->lock);
 	return s->fd;
 }
@@ -118,6 +134,8 @@ void
 free_slots_end(struct free_slots *s)
 {
 	close(s->fd);
+	if (s->log >= 0)
+		close(s->log);
 	close(s->lock); /* which unlocks it */
 }
 
@@ -147,6 +165,21 @@ free_pages(int fd, off_t at, uint64_t base, uint64_t limit)
 	    pwrite(fd, &no, sizeof(no), at) == sizeof(no);
 }
 
+/* The pool of this slot goes, too; what cannot be read as one stays. */
+static void
+free_pool(int fd, uint32_t pool)
+{
+	struct log_head first;
+	uint64_t at, control;
+
+	if (fd < 0 || pool == 0 ||
+	    logfile_read(fd, 0, &first, sizeof(first)) < 0 ||
+	    logfile_find_pool(fd, pool, &at, &control) < 0)
+		return;
+	(void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+	    (off_t)at, (off_t)first.child_bytes);
+}
+
 bool
 free_slots_give(const struct free_slots *s, const struct segfile *f, int slot,
     const uint8_t uuid[16])
@@ -162,6 +195,8 @@ free_slots_give(const struct free_slots *s, const struct segfile *f, int slot,
 	at = (off_t)segfile_taken_at(f, slot, &bytes);
 	if (segfile_is_early(f, slot))
 		return free_line(s->fd, at);
+	/* the slot is not free before, so no new child has the pool yet */
+	free_pool(s->log, (uint32_t)slot + 1);
 	return segfile_window(f, slot, &base, &limit) == 0 &&
 	    free_pages(s->fd, at, base, limit);
 }

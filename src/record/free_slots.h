@@ -21,6 +21,7 @@
 struct free_slots {
 	int lock; /* of the control file */
 	int fd;   /* the segment file, writable */
+	int log;  /* NAME.seg.log, writable; -1: there is none */
 };
 
 /*
@@ -38,7 +39,7 @@ int free_slots_begin_as_root(
 void free_slots_end(struct free_slots *s);
 
 /*
- * Empties a slot, or the line of a child in its first events, and gives it
+ * Empties a slot and its pool of events, or the line of a child in its first events, and gives it
  * back. The caller knows that the process with this uuid has ended. False: the
  * slot has another process by now, or cannot be emptied, and stays as it is.
  */

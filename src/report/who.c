@@ -9,7 +9,8 @@
 #include "reader/live_map.h"
 #include "util/room.h"
 
-enum { MATCHES_MAX = 1 << 20 }; /* of one process */
+/* of one process; at this number the older half is given up */
+enum { MATCHES_MAX = 1 << 20 };
 
 #define MAP_NS (UINT64_C(10) * 1000000000)
 
@@ -69,6 +70,34 @@ covers(uint64_t address, uint64_t size, uint64_t asked)
 	return asked >= address && asked - address < (size ? size : 1);
 }
 
+/*
+ * By time, and events of one thread in their order. Whether two events of
+ * different threads in the same 10 ms came in this order is not known.
+ */
+static int
+by_time(const void *a, const void *b)
+{
+	const struct match *x = a, *y = b;
+	const uint64_t s = x->at.event.tick, t = y->at.event.tick;
+
+	if (s != t)
+		return s > t ? 1 : -1;
+	if (x->ring != y->ring)
+		return x->ring > y->ring ? 1 : -1;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+static void
+forget_older_half(struct found *f)
+{
+	const size_t kept = f->count / 2;
+
+	qsort(f->matches, f->count, sizeof(*f->matches), by_time);
+	memmove(f->matches, f->matches + f->count - kept,
+	    kept * sizeof(*f->matches));
+	f->count = kept;
+}
+
 int
 who_look(void *who, const struct log_head *head, const struct flightring *ring)
 {
@@ -89,7 +118,7 @@ who_look(void *who, const struct log_head *head, const struct flightring *ring)
 		        : !covers(e->address, e->size, w->address))
 			continue;
 		if (f->count >= MATCHES_MAX)
-			break;
+			forget_older_half(f);
 		if (room_make(&f->matches, &f->room, f->count,
 		        sizeof(*f->matches)) < 0)
 			return -ENOMEM;
@@ -146,23 +175,6 @@ who_look_at_maps(struct who *w, unsigned pid)
 
 /* ---- the answer ---- */
 
-/*
- * By time, and events of one thread in their order. Whether two events of
- * different threads in the same 10 ms came in this order is not known.
- */
-static int
-by_time(const void *a, const void *b)
-{
-	const struct match *x = a, *y = b;
-	const uint64_t s = x->at.event.tick, t = y->at.event.tick;
-
-	if (s != t)
-		return s > t ? 1 : -1;
-	if (x->ring != y->ring)
-		return x->ring > y->ring ? 1 : -1;
-	return (x->index > y->index) - (x->index < y->index);
-}
-
 static const struct match *
 newest(const struct found *f, enum flightring_kind kind)
 {
@@ -192,6 +204,48 @@ is_after(const struct match *a, const struct match *b)
 		return a->index > b->index;
 	/* a free of this very block came after it */
 	return x->kind != FLIGHTRING_ALLOC && is_same_block(x, y);
+}
+
+/*
+ * Threads have freed and allocated this address in the same 10 ms, in an order
+ * that is not known. But the one follows the other, so their numbers say which
+ * was the last: after as many frees as allocations the address is what it was
+ * before them. Returns 1: in use, 0: free, -1: that is not known.
+ */
+static int
+use_by_count(const struct found *f, const struct match *last)
+{
+	const struct flightring_event *l = &last->at.event;
+	long sum = 0;
+	int before = -1;
+
+	for (size_t i = 0; i < f->count; i++) {
+		const struct flightring_event *e = &f->matches[i].at.event;
+		const bool allocates = e->kind == FLIGHTRING_ALLOC;
+
+		if (e->address != l->address || e->kind == FLIGHTRING_UNKNOWN ||
+		    e->tick > l->tick)
+			continue;
+		if (e->tick < l->tick)
+			before = allocates;
+		else
+			sum += allocates ? 1 : -1;
+	}
+	return sum > 0 ? 1 : sum < 0 ? 0 : before;
+}
+
+/* Is the block of the allocation `a` freed, as far as that is known? */
+static bool
+is_freed(
+    const struct found *f, const struct match *a, const struct match *freed)
+{
+	const struct flightring_event *x = &a->at.event, *y = &freed->at.event;
+	int use = -1;
+
+	if (x->tick == y->tick && a->ring != freed->ring &&
+	    x->address == y->address)
+		use = use_by_count(f, a);
+	return use < 0 ? is_after(freed, a) : use == 0;
 }
 
 /* The allocation of the block that was freed. */
@@ -273,7 +327,7 @@ who_answer(const struct who *w, size_t i, struct who_block *ret)
 	freed = newest(f, FLIGHTRING_FREE);
 	if (f->is_in_map) {
 		answer_map(f, ret);
-	} else if (freed && (!a || is_after(freed, a))) {
+	} else if (freed && (!a || is_freed(f, a, freed))) {
 		answer_freed(f, freed, ret);
 	} else if (a) {
 		ret->state = f->has_map ? WHO_GONE : WHO_LIVE;

@@ -107,7 +107,7 @@ struct log_chunk {
 	uint32_t reserved;
 	uint64_t
 	    now; /* of a ring: the time of its newest events, LOG_TICK_NS */
-	uint64_t reserved2[2];
+	uint8_t uuid[16]; /* as in log_head; else a dead child left it here */
 };
 
 _Static_assert(sizeof(struct log_head) == 128, "log_head");

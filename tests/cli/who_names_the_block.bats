@@ -50,6 +50,24 @@ frames() { jq -r ".processes[0].$1.stack | map(.function) | join(\" \")" "$T/jso
 	[[ $(frames freed) == "frees_it "* ]]
 }
 
+@test "an address that was used a million times: the newest event counts, also of another thread" {
+	SEEP_LOG=last:1048576 SEEP_LOG_POOL=600MiB crashed hot
+	[[ $status -eq 139 ]]
+	"$SEEP" who "$ADDRESS" "$DIR" --format json >"$T/json"
+	jq -e '.processes[0] | .state == "freed" and .allocated.tid == .pid and .freed.tid != .pid' "$T/json"
+}
+
+@test "freed by one thread and allocated again by another, in the same 10 ms: it is in use" {
+	local i
+	for i in 1 2 3; do
+		rm -rf "${DIR:?}"/*
+		SEEP_LOG=last crashed reused
+		[[ $status -eq 139 ]]
+		"$SEEP" who "$ADDRESS" "$DIR" --format json >"$T/json"
+		jq -e '.processes[0] | .state == "live" and .size == 2000 and .allocated.tid == .pid' "$T/json"
+	done
+}
+
 @test "a block in use, of a running process, without any log" {
 	local pid
 	LD_PRELOAD=$COLLECTOR SEEP_DIR=$DIR "$HOSTS/crashes" live >"$T/out" 3>&- &

@@ -23,9 +23,15 @@ setup_file() { export SEEP_LOG=1 SEEP_LOG_POOL=128MiB; }
 }
 
 @test "short threads, whose blocks go to later ones" {
-	traced_well "$HOSTS/short_threads" "$(full_or 20000 2000)"
+	traced_well "$HOSTS/short_threads" 2000
 	equals_ledger
 	logged
+	# each of them has a chunk, and nobody returns one
+	[[ -n ${SEEP_FULL:-} ]] || return 0
+	rm -rf "${DIR:?}"/*
+	traced_well "$HOSTS/short_threads" 20000
+	equals_ledger
+	logged --lost
 }
 
 @test "handlers that interrupt a hook and allocate, or jump out of it" {
@@ -59,6 +65,43 @@ setup_file() { export SEEP_LOG=1 SEEP_LOG_POOL=128MiB; }
 	traced_well "$HOSTS/forks" exec 10
 	equals_ledger
 	logged --lost
+}
+
+# children NUMBER...: forked children, one after the other, the last one in the slot of the first ones, which were given back
+children() {
+	local n=0 pairs
+	mkfifo "$T/requests"
+	LD_PRELOAD=$COLLECTOR SEEP_CHILD_FILES=0 SEEP_DIR=$DIR "$HOSTS/on_request" <"$T/requests" >"$T/out" 3>&- &
+	HOST=$!
+	PIDS+=("$HOST")
+	exec 9>"$T/requests"
+	for pairs in "$@"; do
+		SEEP_DIR=$DIR "$SEEP" ls --prune >"$T/ls"
+		blocks[n]=$(stat -c %b "$DIR"/*.seg.log 2>/dev/null || echo 0)
+		echo "$pairs" >&9
+		n=$((n + 1))
+		eventually has_done "$n"
+	done
+	exec 9>&-
+	wait "$HOST"
+	rm "$T/requests"
+}
+has_done() { [[ $(grep -c DONE "$T/out") -eq $1 ]]; }
+
+@test "a child in the slot of one that is gone: its own events alone, and the memory of the other was given back" {
+	local blocks=() pid
+	export SEEP_LOG_POOL=16MiB
+	children 50000 300
+	# 100,000 words are 800 KB, and blocks have 512 bytes
+	[[ ${blocks[1]} -lt 600 ]]
+	logged
+	[[ $(wc -l <"$T/logged") -eq 2 ]]
+	rm -rf "${DIR:?}"/*
+	SEEP_LOG=last:1000 children 5000 300
+	pid=$(sed -n '$s/^DONE //p' "$T/out")
+	"$SEEP" dump --last "$DIR" --pid "$pid" --format jsonl --no-symbols >"$T/dump"
+	# 600 events of each thread, and what the start of the thread took
+	jq -es 'group_by(.tid) | length == 2 and all(length >= 600 and length < 620)' "$T/dump"
 }
 
 @test "every other program with a ledger of its own" {

@@ -6,8 +6,9 @@ what must hold. Among its first 30 lines, `key: value` in a comment of its own:
 
   torture: T01 T02     its numbers in torture.list
   args: A B            arguments of the program
-  modes: exact record  default: all four; the long form adds mappings
+  modes: exact record  default: all four; the long form adds mappings, log, last
   also: mappings       one more, in the short form too
+  without: log: WHY    not in this mode of the long form
   needs: root          else SKIP; also user, cpu:X, userns, mountns, ptrace;
                        a program or library comes from tools/deps.sh
   as: user             root becomes nobody for the program itself
@@ -43,7 +44,7 @@ if not os.path.isdir(HOSTS):
     HOSTS = os.path.join(REPO, "build", "hosts")  # never sanitized
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else "python3"
 
-KEYS = {"torture", "args", "modes", "also", "needs", "as", "ledger", "status",
+KEYS = {"torture", "args", "modes", "also", "without", "needs", "as", "ledger", "status",
         "ignore", "allow", "counted", "cut", "witness", "trace", "seconds", "env", "preload",
         "preload-first", "companion", "stdin", "flags", "cc"}
 IGNORABLE = {"stdout", "stderr", "files", "status", "fds", "threads",
@@ -111,8 +112,9 @@ class Case:
             name, title, command, said)
         self.modes = said.get("modes", " ".join(DEFAULT_MODES)).split()
         self.modes += said.get("also", "").split()
-        if os.environ.get("SEEP_FULL") and "mappings" not in self.modes:
-            self.modes.append("mappings")
+        if os.environ.get("SEEP_FULL"):
+            without = set(re.split(r"[\s,:]+", said.get("without", "")))
+            self.modes += [m for m in ("mappings", "log", "last") if m not in self.modes and m not in without]
         # words that are no key are the reason, for who reads the case
         self.ignore = set(re.split(r"[\s,]+", said.get("ignore", "")))
         self.ignore &= IGNORABLE

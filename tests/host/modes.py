@@ -10,7 +10,10 @@ import tempfile
 
 from header import BUILD, HOSTS, REPO, CaseError
 
-MODES = ["bare", "exact", "sampled", "dormant", "record", "mappings", "heaptrack"]
+MODES = ["bare", "exact", "sampled", "dormant", "record", "mappings", "log", "last", "heaptrack"]
+# as exact, with more
+EXACT = {"exact": {}, "mappings": {"SEEP_MAPPINGS": "1"}, "log": {"SEEP_LOG": "1", "SEEP_LOG_POOL": "4MiB"},
+         "last": {"SEEP_LOG": "last:64,frees"}}
 SEEP = os.path.join(BUILD, "seep")
 COLLECTOR = os.path.join(BUILD, "libseep.so")
 MAPPINGS = os.path.join(BUILD, "libseep-map.so")
@@ -101,8 +104,7 @@ def environment(case, mode, run, work):
         env["SEEP_SAMPLE"] = "4096"
     if mode == "dormant":
         env["SEEP_MODE"] = "dormant"
-    if mode == "mappings":
-        env["SEEP_MAPPINGS"] = "1"
+    env.update(EXACT.get(mode, {}))
     if mode == "heaptrack":
         env["DUMP_HEAPTRACK_OUTPUT"] = os.path.join(work, "out", "heaptrack.$$")
     return env
@@ -122,7 +124,7 @@ def heaptrack_library():
 def command_of(case, mode, run, work, seen):
     """[witness] [setpriv] [env LD_PRELOAD=...] [seep record] program"""
     words = list(case.command)
-    ours = [COLLECTOR] + case.companions if mode in ("exact", "sampled", "dormant", "mappings") else []
+    ours = [COLLECTOR] + case.companions if mode in ("sampled", "dormant", *EXACT) else []
     if mode == "mappings":
         ours.append(MAPPINGS)
     if mode == "heaptrack":

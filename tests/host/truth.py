@@ -7,7 +7,7 @@ import sys
 import tempfile
 
 from header import REPO
-from modes import SEEP
+from modes import EXACT, SEEP
 
 sys.path.append(os.path.join(REPO, "tests", "lib"))
 import shared  # noqa: E402
@@ -82,7 +82,7 @@ def mode_problems(case, mode, processes):
                 totals["allocations"], process["pid"]))
         if mode != "sampled":
             problems += arithmetic_problems(process)
-        if mode in ("exact", "record", "mappings"):
+        if mode in ("record", *EXACT):
             problems += clean_problems(case, process)
     return problems
 
@@ -122,7 +122,7 @@ def check_trace(case, mode, run):
         return ["nothing was traced"]
     problems += mode_problems(case, mode, processes)
     problems += agreement_problems(report)
-    if mode in ("exact", "record", "mappings"):
+    if mode in ("record", *EXACT):
         problems += stated_problems(case, processes)
         problems += ledger_problems(case, run, report)
     return problems

@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 /*
- * crashes double|use|live [AGE_MS]: prints PID, then ADDRESS of a byte inside of
- * the block, and dies by SIGABRT (double) or SIGSEGV (use), or waits (live).
- * The block is allocated in one thread and freed in another.
+ * crashes double|use|live|hot|reused [AGE_MS]: prints PID, then ADDRESS of a byte
+ * inside of the block, and dies by SIGABRT (double) or SIGSEGV (use, hot, reused),
+ * or waits (live). The block is allocated in one thread and freed in another; with
+ * hot the first one had it 600,000 times before, and with reused it has it again.
  */
 #define APART __attribute__((noinline, noclone))
 
@@ -20,12 +21,18 @@ struct node {
 	char text[56];
 };
 
+enum {
+	TURNS = 600000,
+	ARENA_BYTES = 2000 /* too large for a thread's cache */
+};
+
 static struct node *volatile node;
+static size_t node_bytes = sizeof(struct node);
 
 APART static void
 allocates_it(void)
 {
-	node = malloc(sizeof(struct node));
+	node = malloc(node_bytes);
 	if (!node)
 		abort();
 	memset((void *)node, 0, sizeof(struct node));
@@ -56,13 +63,46 @@ makes_noise(void)
 	}
 }
 
+APART static int
+in_another_thread(void)
+{
+	pthread_t t;
+
+	return pthread_create(&t, NULL, frees_it, NULL) ||
+	    pthread_join(t, NULL);
+}
+
+/* The same block, freed by a thread and allocated again, in one tick or two. */
+APART static int
+reuses_it(void)
+{
+	const struct node *was;
+
+	for (int i = 0; i < 100; i++) {
+		was = node;
+		if (in_another_thread())
+			return 2;
+		allocates_it();
+		if (node == was)
+			return 0;
+	}
+	return 3;
+}
+
 int
 main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
-	pthread_t t;
 
+	if (strcmp(how, "reused") == 0)
+		node_bytes = ARENA_BYTES;
 	allocates_it();
+	for (int i = 0; strcmp(how, "hot") == 0 && i < TURNS; i++) {
+		frees_it(NULL);
+		allocates_it();
+	}
+	if (strcmp(how, "reused") == 0 && reuses_it() != 0)
+		return 3;
 	printf(
 	    "PID %d\nADDRESS %p\n", (int)getpid(), (void *)((char *)node + 24));
 	(void)fflush(stdout);
@@ -73,9 +113,10 @@ main(int argc, char **argv)
 		for (;;)
 			pause();
 	}
-	if (pthread_create(&t, NULL, frees_it, NULL) || pthread_join(t, NULL))
+	if (strcmp(how, "reused") != 0 && in_another_thread())
 		return 2;
-	makes_noise();
+	if (strcmp(how, "hot") != 0)
+		makes_noise();
 	if (strcmp(how, "double") == 0) {
 		frees_it_again(); /* glibc may notice it, and aborts then */
 		abort();

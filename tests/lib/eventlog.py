@@ -67,7 +67,7 @@ class Log:
             if not there(start):
                 continue
             chunk = decode("log_chunk", data, start)
-            if chunk["head"] >> 56 == 0xC9:
+            if chunk["head"] >> 56 == 0xC9 and chunk["uuid"] == self.head["uuid"]:
                 chunks.append((chunk["head"] & (1 << 56) - 1, start, chunk))
         for number, start, chunk in sorted(chunks):
             assert number >= self.head["first_number"], "a number of the parent"

@@ -77,6 +77,16 @@ cpu_order_loads(void)
 	__asm__ volatile("" : : : "memory");
 }
 
+/* Zeroes so many words; much faster than a loop where they are in no cache. */
+SEEP_INLINE void
+cpu_zero(uint64_t *to, uint64_t words)
+{
+	__asm__ volatile("rep stosq"
+	                 : "+D"(to), "+c"(words)
+	                 : "a"(UINT64_C(0))
+	                 : "memory");
+}
+
 SEEP_INLINE void
 cpu_pause(void)
 {

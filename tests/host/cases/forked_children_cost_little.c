@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T93 */
 /* ignore: other */
+/* without: log, last: after _Fork and clone, plain memory takes the place of the pool */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 /* also: mappings */
 /* as: user */
 /* ignore: other */
+/* without: log, last: the pool is larger than this limit */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
