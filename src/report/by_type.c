@@ -121,7 +121,9 @@ by_frames(const struct view *v, const struct view_site *s, struct element *ret)
 
 		if (n == 0 && x->api)
 			continue; /* operator new */
-		functions[n] = x->is_missing ? NULL : x->function;
+		functions[n] = x->is_missing || (x->folded && !x->line)
+		    ? NULL
+		    : x->function;
 		lines[n++] = x->line > 0;
 	}
 	return element_find(functions, lines, n, ret);

@@ -384,7 +384,8 @@ may_allocate(const char *function, const struct member *m, struct slice type)
 	/* a deque has an array of pointers */
 	if (type.len > 0 && type.at[type.len - 1] == '*') {
 		type.len--;
-		return mentions(text, type);
+		return strcmp(container_of(m->class), "std::deque") == 0 &&
+		    mentions(text, type);
 	}
 	/* a map of libc++ */
 	return split(type, &name, &arguments, &rest) &&
@@ -406,9 +407,13 @@ is_confirmed(const char *const *functions, size_t count, size_t i,
 {
 	struct member m;
 
-	if (alone &&
-	    (i == count || !functions[i] ||
-	        !mentions(qualified(functions[i]), type)))
+	if (i == count || !functions[i])
+		return !alone;
+	/* so must a function of the library that is no member of one */
+	if (!mentions(qualified(functions[i]), type) &&
+	    (alone ||
+	        (plain(qualified(functions[i])).len > 0 &&
+	            !(read_member(functions[i], &m) && is_container(m.class)))))
 		return false;
 	for (; i < count && functions[i] && read_member(functions[i], &m) &&
 	     is_container(m.class);

@@ -157,6 +157,7 @@ counted_frames() {
 	frames none -O0 -ffunction-sections -fuse-ld=gold -Wl,--icf=all
 	frames none -O0 -g -ffunction-sections -fuse-ld=gold -Wl,--icf=all
 	frames none -O2 -g -ffunction-sections -fuse-ld=gold -Wl,--icf=all
+	frames none -O2 -ffunction-sections -fuse-ld=gold -Wl,--icf=all
 	frames own -O0 -g
 	frames own -O1 -g
 	frames none -O3 -g -flto

@@ -163,6 +163,10 @@ template <typename W> struct world {
 	row<W, int> numbers;
 	row<W, point<W>> points;
 	row<W, flat<W> *> pointers;
+	row<W, point<W> *> more_pointers;
+	row<W, const named<W> *> const_pointers;
+	row<W, unsigned> unsigned_numbers;
+	row<W, float> real_numbers;
 	row<W, bool> bits;
 	row<W, row<W, point<W>>> rows;
 	row<W, text<W>> texts;
@@ -220,6 +224,10 @@ fill(world<W> &w, int n)
 		w.numbers.push_back(i);
 		w.points.push_back(p);
 		w.pointers.push_back(nullptr);
+		w.more_pointers.push_back(nullptr);
+		w.const_pointers.push_back(nullptr);
+		w.unsigned_numbers.push_back(i);
+		w.real_numbers.push_back(1);
 		w.bits.push_back(i % 3 == 0);
 		w.rows.emplace_back(5, p);
 		w.rows.back().insert(w.rows.back().begin(), 3, p);

@@ -415,6 +415,20 @@ folded_functions_name_no_wrong_element(void **state)
 	        ">::allocate(int)",
 	        "std::shared_ptr<Foo> std::make_shared<Foo>()"},
 	    3, true, NULL, NULL);
+	/* the array of a hash, and a control block, which are neither of these */
+	is_element_of(
+	    (const char *const[FUNCTIONS]){leaf,
+	        "std::allocator_traits<std::allocator<Foo*> >::allocate(int)",
+	        "std::__detail::_Hashtable_alloc<std::allocator<std::__detail::"
+	        "_Hash_node<Foo, true> > >::_M_allocate_buckets(int)"},
+	    3, true, NULL, NULL);
+	is_element_of(
+	    (const char *const[FUNCTIONS]){leaf,
+	        "std::allocator_traits<std::allocator<Foo> >::allocate(int)",
+	        "std::__allocated_ptr<std::allocator<Bar> > "
+	        "std::__allocate_guarded<std::allocator<Bar> "
+	        ">(std::allocator<Bar>&)"},
+	    3, true, NULL, NULL);
 	/* members of containers that allocate something else on purpose */
 	is_element_of(
 	    (const char *const[FUNCTIONS]){leaf,
