@@ -41,10 +41,12 @@ static char *
 read_file(const char *path, size_t *ret_len)
 {
 	int fd = infile_open_text(path);
-	size_t len = 0, room = 0;
-	char *text = NULL;
+	size_t len = 0, room = PIECE;
+	char *text = malloc(room);
 	ssize_t n = 1;
 
+	if (!text)
+		die_memory();
 	if (fd < 0)
 		die(CMD_INPUT, "leaks: %s: %s", path,
 		    fd == -EINVAL ? "not a file" : strerror(-fd));
@@ -52,12 +54,13 @@ read_file(const char *path, size_t *ret_len)
 		if (len == room) {
 			char *bigger;
 
-			room = room ? room * 2 : PIECE;
+			room *= 2;
 			bigger = room > BEFORE_MAX ? NULL : realloc(text, room);
-			if (!bigger)
+			if (bigger)
+				text = bigger;
+			else
 				die(CMD_INPUT, "leaks: %s: it is too large",
 				    path);
-			text = bigger;
 		}
 		n = read(fd, text + len, room - len);
 		len += n > 0 ? (size_t)n : 0;
@@ -108,16 +111,8 @@ find(const struct session *s, const struct process *of)
 }
 
 static void
-add_recording(const char *path, const struct process *p, struct by_type *t)
+add_inventory(const struct inventory *v, struct by_type *t)
 {
-	struct session *s = load(path);
-	const struct inventory *v = find(s, p);
-
-	if (!v)
-		die(CMD_INPUT,
-		    "leaks: %s: has no stored types of %s: make a recording "
-		    "that has them with seep record --types CMD",
-		    path, program_name(&p->header));
 	t->is_compared = true;
 	t->old_taken_ns = v->taken_ns;
 	t->old_all = (struct by_type_sum){v->counted.blocks, v->counted.bytes};
@@ -129,6 +124,21 @@ add_recording(const char *path, const struct process *p, struct by_type *t)
 		        x->live.blocks, x->live.bytes) < 0)
 			die_memory();
 	}
+}
+
+static void
+add_recording(const char *path, const struct process *p, struct by_type *t)
+{
+	struct session *s = load(path);
+	const struct inventory *v = find(s, p);
+
+	if (v)
+		add_inventory(v, t);
+	else
+		die(CMD_INPUT,
+		    "leaks: %s: has no stored types of %s: make a recording "
+		    "that has them with seep record --types CMD",
+		    path, program_name(&p->header));
 	session_free(s);
 }
 
