@@ -319,6 +319,7 @@ show_stored(const struct cmd *self, const struct leaks_command *o,
 	    .id = o->held,
 	    .retained = o->retained,
 	    .types = o->types,
+	    .before = o->before,
 	    .top = o->top,
 	    .format = o->format,
 	    .path = o->path,
@@ -419,13 +420,11 @@ run(const struct cmd *self, int argc, char **argv)
 		}
 		if (!o.types && !o.insight)
 			judge_process(&o, p, pid);
-	} else if (o.insight || (o.types && o.before)) {
+	} else if (o.insight) {
 		die(CMD_INPUT,
-		    "leaks: %s: %s read%s the memory of a process that runs: "
-		    "give its PID",
-		    input ? input : INPUT_DEFAULT,
-		    o.insight ? "--insight" : "--types --before",
-		    o.insight ? "s" : "");
+		    "leaks: %s: --insight reads the memory of a process that "
+		    "runs: give its PID",
+		    input ? input : INPUT_DEFAULT);
 	} else if (o.types || o.held || o.retained) {
 		answer = show_stored(
 		    self, &o, s, input ? input : INPUT_DEFAULT, &view);
@@ -435,7 +434,8 @@ run(const struct cmd *self, int argc, char **argv)
 		die(CMD_INPUT,
 		    "leaks: %s: has no stored verdicts: make a recording that has "
 		    "them with seep record --leaks CMD, or give the PID of a "
-		    "traced process that runs",
+		    "traced process that runs. seep report has what leaks and "
+		    "grows by the ages of blocks",
 		    input ? input : INPUT_DEFAULT);
 	}
 	answer = o.types || o.insight ? run_census(self, &o, s, p, input, &view)
@@ -478,8 +478,9 @@ static const struct opts_option census[] = {
         "begin, by the control block of a shared_ptr, or by the template "
         "arguments of the functions that allocated them"},
     {"before", 0, OPTS_TEXT, AT(before), 0, "FILE",
-        "with --types: print the difference to an earlier census, which "
-        "--types --format json wrote to FILE"},
+        "with --types: print the difference to an earlier moment. FILE is "
+        "what --types --format json wrote, or a recording made with "
+        "record --types"},
     {"insight", 0, OPTS_FLAG, AT(insight), 0, NULL,
         "list places whose blocks are copies of others, end with zeros, or "
         "have pages that were never written"},
@@ -506,8 +507,8 @@ static const struct opts_option filters[] = {
 
 static const struct opts_option output[] = {
     {"format", 0, OPTS_WORD, AT(format), 0, "text|json|html",
-        "for people (the default), for programs, or, with --types and "
-        "--insight, one page for a browser"},
+        "for people (the default), for programs, or, with --types, "
+        "--insight and --retained, one page for a browser"},
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
         "write to FILE when complete"},
     {"top", 0, OPTS_COUNT, AT(top), 0, "N",

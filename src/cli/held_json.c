@@ -251,6 +251,7 @@ held_json_write(
 	json_number(out, "pid", v->process->header.pid);
 	json_text(out, "program", program_name(&v->process->header));
 	json_boolean(out, "stopped", v->was_stopped);
+	json_boolean(out, "blocks_unknown", v->is_partial);
 	put_sum(out, "blocks", "bytes", &v->held->all);
 	put_sum(out, "unheld_blocks", "unheld_bytes", &v->held->unheld);
 	json_number(out, "memory_bytes", v->held->memory.most);

@@ -108,7 +108,10 @@ held_text_root(FILE *out, const struct held_view_root *r, uint64_t count)
 		    out);
 		return;
 	case ROOT_LOST:
-		(void)fputs("nothing (lost)", out);
+		(void)fputs(r->may_move
+		        ? "nothing that was seen (lost, or moved meanwhile)"
+		        : "nothing (lost)",
+		    out);
 		return;
 	case ROOT_WEAK:
 		(void)fputs("a word that may be no pointer", out);
@@ -277,6 +280,9 @@ print_pile(FILE *out, const struct held_view *v, uint32_t node)
 		return;
 	at = way[holders_pile(&v->held->holders, way, count)];
 	n = &v->held->holders.nodes[at];
+	if (held_is_root(v->held, at, &root) &&
+	    v->roots[root].place.kind == ROOT_LOST)
+		return; /* that is no place */
 	(void)fputs("; they pile up in ", out);
 	if (held_is_root(v->held, at, &root))
 		held_text_root(out, &v->roots[root], n->own.blocks);
@@ -474,6 +480,8 @@ print_sentence(const struct layout *p, const struct held_view *v)
 	        : " were read while it ran on, so pointers may have moved "
 	          "meanwhile.",
 	    t.file);
+	if (v->is_partial)
+		(void)fputs(HELD_TEXT_PARTIAL, t.file);
 	if (v->held->unheld.blocks > 0) {
 		(void)fputs(" Beside these, no pointer was found to ", t.file);
 		print_sum(t.file, &v->held->unheld);

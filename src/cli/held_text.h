@@ -6,6 +6,12 @@
 #include "cli/held_view.h"
 #include "report/layout.h"
 
+/* A sentence for processes of which not all blocks are known. */
+#define HELD_TEXT_PARTIAL \
+	" Some of its blocks are unknown, because it was sampled, or " \
+	"allocated them before the collector started or while recording " \
+	"was off: they are in no figure, and may hold others."
+
 /*
  * "global `sessions`+0x40 -> a block of dict_expand (8 MiB) -> 1,200,000
  * of dict_add (404 MiB)": the way to most blocks of a site, for the line "held

@@ -11,6 +11,7 @@
 #include "util/dict.h"
 #include "util/room.h"
 #include "util/text.h"
+#include "verdict/judge.h"
 
 /* ---- sites: from the number that a block has to a function ---------------- */
 
@@ -361,14 +362,14 @@ name_roots(const struct held_view_input *in, struct held_view *v,
 }
 
 static int
-add_last_root(struct held_view *v, enum root_kind kind)
+add_last_root(struct held_view *v, enum root_kind kind, bool may_move)
 {
 	int err = room_make(
 	    &v->roots, &v->root_room, v->root_count, sizeof(*v->roots));
 
 	if (err == 0)
-		v->roots[v->root_count++] =
-		    (struct held_view_root){.place = {.kind = kind}};
+		v->roots[v->root_count++] = (struct held_view_root){
+		    .place = {.kind = kind}, .may_move = may_move};
 	return err;
 }
 
@@ -440,7 +441,8 @@ held_view_make(const struct held_view_input *in, struct held_view *ret)
 {
 	struct held_view v = {.session = in->session,
 	    .process = in->process,
-	    .was_stopped = in->was_stopped};
+	    .was_stopped = in->was_stopped,
+	    .is_partial = judge_lacks_blocks(&in->process->header)};
 	struct root_places places = {0};
 	struct pointers pointers = {0};
 	struct heap *heap = in->heap;
@@ -456,9 +458,9 @@ held_view_make(const struct held_view_input *in, struct held_view *ret)
 	if (err == 0)
 		err = name_roots(in, &v, &places, &pointers);
 	if (err == 0)
-		err = add_last_root(&v, ROOT_LOST);
+		err = add_last_root(&v, ROOT_LOST, !in->was_stopped);
 	if (err == 0)
-		err = add_last_root(&v, ROOT_WEAK);
+		err = add_last_root(&v, ROOT_WEAK, false);
 	if (err == 0) {
 		class_roots(&v);
 		err = make_held(in, &v, &owners, &pointers, heap);

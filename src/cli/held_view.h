@@ -15,6 +15,7 @@ struct held_view_root {
 	const char *file;   /* source file of a static one; NULL: not known */
 	const char *module; /* path; NULL: in none */
 	bool is_static;
+	bool may_move; /* it is none, and the process ran on during the look */
 	uint32_t class;
 };
 
@@ -48,6 +49,7 @@ struct held_view {
 	const struct session *session;
 	const struct process *process;
 	bool was_stopped;
+	bool is_partial; /* some blocks of the process are not known */
 };
 
 /*

@@ -162,13 +162,15 @@ take_holders(const struct leaks_look_memory *m, struct names *names,
 	    .view = view,
 	    .heap = m->heap,
 	    .notes = m->notes,
-	    .max_bytes = m->max_bytes};
+	    .max_bytes = m->max_bytes,
+	    .was_stopped = m->was_still};
 	struct held_view v;
 	int err = held_view_make(&in, &v);
 
 	if (err < 0)
 		return err;
 	to->has_holders = true;
+	to->is_partial |= v.is_partial;
 	to->all = sum_of(&v.held->all);
 	to->unheld = sum_of(&v.held->unheld);
 	err = add_sites(&v, t, to);
@@ -216,7 +218,7 @@ take_types(const struct leaks_look_memory *m, struct names *names,
 	if (err == 0) {
 		by_type_settle(&types);
 		to->has_types = true;
-		to->is_partial = m->census->is_partial;
+		to->is_partial |= m->census->is_partial;
 		to->counted =
 		    (struct inventory_sum){types.all.blocks, types.all.bytes};
 		to->untyped =

@@ -4,20 +4,16 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "cli/leaks_before.h"
 #include "cli/leaks_page.h"
 #include "cli/progress.h"
 #include "json/census_json.h"
 #include "report/by_type_text.h"
 #include "report/text.h"
-#include "trace/infile.h"
 #include "verdict/survey.h"
-
-enum { BEFORE_MAX = 64 << 20 };
 
 struct result {
 	struct census census;
@@ -30,56 +26,6 @@ static _Noreturn void
 die_memory(void)
 {
 	die(CMD_INPUT, "leaks: out of memory");
-}
-
-/* The whole file, for free(). */
-static char *
-read_file(const char *path, size_t *ret_len)
-{
-	int fd = infile_open_text(path);
-	size_t len = 0, room = 0;
-	char *text = NULL;
-	ssize_t n = 1;
-
-	if (fd < 0)
-		die(CMD_INPUT, "leaks: %s: %s", path,
-		    fd == -EINVAL ? "not a file" : strerror(-fd));
-	while (n > 0) {
-		if (len == room) {
-			char *bigger;
-
-			room = room ? room * 2 : 65536;
-			bigger = room > BEFORE_MAX ? NULL : realloc(text, room);
-			if (!bigger)
-				die(CMD_INPUT, "leaks: %s: it is too large",
-				    path);
-			text = bigger;
-		}
-		n = read(fd, text + len, room - len);
-		len += n > 0 ? (size_t)n : 0;
-	}
-	if (n < 0)
-		die(CMD_INPUT, "leaks: %s: %s", path, strerror(errno));
-	(void)close(fd);
-	*ret_len = len;
-	return text;
-}
-
-static void
-compare(const char *path, struct by_type *t)
-{
-	size_t len;
-	char *text = read_file(path, &len);
-	int err = census_json_read(text, len, t);
-
-	if (err == -ENOMEM)
-		die_memory();
-	if (err < 0)
-		die(CMD_INPUT,
-		    "leaks: %s: it has no census of types: make one with seep "
-		    "leaks --types --format json -o FILE PID",
-		    path);
-	free(text);
 }
 
 static void
@@ -102,7 +48,7 @@ gather(const struct leaks_census *o, struct names *names, struct result *r)
 	if (err < 0)
 		die_memory();
 	if (o->before)
-		compare(o->before, &r->types);
+		leaks_before(o->before, o->process, &r->types);
 	by_type_settle(&r->types);
 }
 

@@ -7,6 +7,8 @@
 
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "cli/held_text.h"
+#include "cli/leaks_before.h"
 #include "cli/leaks_census.h"
 #include "cli/leaks_page.h"
 #include "cli/progress.h"
@@ -144,6 +146,8 @@ print_sentence(const struct layout *page, const struct process *p)
 	(void)fputs(" of ", t.file);
 	print_when(t.file, p);
 	(void)putc('.', t.file);
+	if (v->is_partial)
+		(void)fputs(HELD_TEXT_PARTIAL, t.file);
 	if (v->unheld.blocks > 0) {
 		(void)fputs(" Beside these, no pointer was found to ", t.file);
 		print_sum(t.file, &v->unheld);
@@ -238,25 +242,39 @@ census_of(const struct inventory *v)
 	    .is_partial = v->is_partial};
 }
 
+/* The types of one process, and of the other moment. For by_type_release(). */
+static int
+make_types(
+    const struct leaks_stored *o, const struct process *p, struct by_type *ret)
+{
+	int err;
+
+	*ret = (struct by_type){0};
+	err = add_types(p->inventory, ret);
+	if (err == 0 && o->before)
+		leaks_before(o->before, p, ret);
+	by_type_settle(ret);
+	return err;
+}
+
 static int
 write_types(FILE *out, const struct layout *page, const struct leaks_stored *o)
 {
-	const struct process *only =
-	    o->format == LEAKS_CENSUS_JSON ? largest(o) : NULL;
+	bool is_json = o->format == LEAKS_CENSUS_JSON;
+	const struct process *only = is_json || o->before ? largest(o) : NULL;
 	const char *gap = "";
 	int err = 0;
 
 	for (size_t i = 0; i < o->session->count && err == 0; i++) {
 		const struct process *p = o->session->processes[i];
-		struct by_type t = {0};
+		struct by_type t;
 		struct census c;
 
 		if (!has(o, p) || (only && p != only))
 			continue;
 		c = census_of(p->inventory);
-		err = add_types(p->inventory, &t);
-		by_type_settle(&t);
-		if (err == 0 && only) {
+		err = make_types(o, p, &t);
+		if (err == 0 && is_json) {
 			const struct census_json json = {
 			    .version = SEEP_VERSION,
 			    .session = o->session,
@@ -277,6 +295,26 @@ write_types(FILE *out, const struct layout *page, const struct leaks_stored *o)
 
 /* ---- all of it ---- */
 
+/* A page shows what is stored, unless there is something to compare with. */
+static int
+make_table(
+    const struct leaks_stored *o, const struct process *p, char **ret_text)
+{
+	const struct census c = census_of(p->inventory);
+	struct by_type t;
+	size_t len;
+	FILE *f;
+	int err = make_types(o, p, &t);
+
+	f = err == 0 ? open_memstream(ret_text, &len) : NULL;
+	if (err == 0)
+		err = f ? census_json_page(f, &c, &t, NULL) : -ENOMEM;
+	if (f && fclose(f) != 0)
+		err = -ENOMEM;
+	by_type_release(&t);
+	return err;
+}
+
 static int
 write_page(FILE *out, const struct leaks_stored *o, struct names *names)
 {
@@ -285,8 +323,14 @@ write_page(FILE *out, const struct leaks_stored *o, struct names *names)
 	    .process = p,
 	    .view = o->view,
 	    .title = o->input};
+	char *table = NULL;
+	int err = p && o->before ? make_table(o, p, &table) : 0;
 
-	return p ? leaks_page_write(out, &page, names) : 0;
+	page.tables = table;
+	if (err == 0 && p)
+		err = leaks_page_write(out, &page, names);
+	free(table);
+	return err;
 }
 
 static int

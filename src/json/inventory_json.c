@@ -138,6 +138,7 @@ put_process(FILE *out, const struct process *p, const struct inventory_json *j)
 	json_number(out, "seen_ms", v->time_ns / NS_PER_MS);
 	json_number(out, "taken_ms", v->taken_ns / NS_PER_MS);
 	json_boolean(out, "left_out", v->is_short);
+	json_boolean(out, "blocks_unknown", v->is_partial);
 	put_sum(out, "blocks", "bytes", &v->all);
 	put_sum(out, "unheld_blocks", "unheld_bytes", &v->unheld);
 	if (j->id) {

@@ -176,6 +176,15 @@ find_symbol(const struct lookup *l, uint64_t address, const char **ret_file)
 	return name;
 }
 
+static bool
+is_folded(const struct lookup *l, uint64_t address)
+{
+	for (size_t i = 0; i < TABLES; i++)
+		if (l->symbols[i] && symbols_is_folded(l->symbols[i], address))
+			return true;
+	return false;
+}
+
 static int
 flush(struct lookup *l, size_t from)
 {
@@ -288,6 +297,7 @@ tell(void *context, size_t number, const struct debuginfo_frame *from,
 			to->file = file;
 		to->line = from[i].line;
 		to->inlined = from[i].inlined;
+		to->folded = i + 1 == count && is_folded(l, address);
 	}
 	if (err == 0) {
 		l->answered[number] = true;

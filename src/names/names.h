@@ -27,6 +27,7 @@ struct names_frame {
 	const char *file; /* path as the compiler knew it; NULL: not known */
 	uint32_t line;    /* 0: not known */
 	bool inlined;     /* inlined into the next function of the chain */
+	bool folded;      /* others have the same code, and may be meant */
 	uint8_t api; /* SEG_API_NEW, SEG_API_NEW_ARRAY: this is operator new */
 };
 

@@ -22,6 +22,7 @@ struct symbol {
 	uint16_t rank; /* lower is the better name for one address */
 	bool sizeless;
 	bool is_local;
+	bool is_folded;
 };
 
 struct symbols {
@@ -139,6 +140,25 @@ by_start(const void *a, const void *b)
 	return x->number > y->number ? -1 : x->number < y->number;
 }
 
+/*
+ * Two functions of C++ at one address have the same code, and the linker has
+ * made one of them (--icf). "C1" and "C2", "D0" to "D2" are names of one.
+ */
+static bool
+is_other(const char *a, const char *b)
+{
+	size_t i = 0;
+
+	if (strncmp(a, "_Z", 2) != 0 || strncmp(b, "_Z", 2) != 0)
+		return false;
+	while (a[i] && a[i] == b[i])
+		i++;
+	if (!a[i] && !b[i])
+		return false;
+	return !a[i] || !b[i] || (a[i - 1] != 'C' && a[i - 1] != 'D') ||
+	    strcmp(a + i + 1, b + i + 1) != 0;
+}
+
 static void
 sort_symbols(struct symbols *s)
 {
@@ -150,6 +170,9 @@ sort_symbols(struct symbols *s)
 	for (size_t i = 1; i < s->count; i++)
 		if (s->items[i].start != s->items[kept].start)
 			s->items[++kept] = s->items[i];
+		else if (is_other(s->strings + s->items[i].name,
+		             s->strings + s->items[kept].name))
+			s->items[kept].is_folded = true;
 	s->count = kept + 1;
 	for (size_t i = 0; i < s->count; i++) {
 		struct symbol *item = &s->items[i];
@@ -300,6 +323,14 @@ symbols_name(const struct symbols *s, uint64_t address, const char **ret_file)
 
 	*ret_file = found && found->file ? s->strings + found->file : NULL;
 	return found ? s->strings + found->name : NULL;
+}
+
+bool
+symbols_is_folded(const struct symbols *s, uint64_t address)
+{
+	const struct symbol *found = find_symbol(s, address);
+
+	return found && found->is_folded;
 }
 
 bool

@@ -34,6 +34,9 @@ void symbols_free(struct symbols *s);
 const char *symbols_name(
     const struct symbols *s, uint64_t address, const char **ret_file);
 
+/* Have several functions of C++ that address? Any of them may have been called. */
+bool symbols_is_folded(const struct symbols *s, uint64_t address);
+
 /* A variable, and which of its bytes the address is. */
 struct symbols_variable {
 	const char *name;

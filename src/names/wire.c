@@ -131,7 +131,9 @@ wire_put_chain(
 		codec_put(&w->body, put_text(w, f->symbol));
 		codec_put(&w->body, put_text(w, f->file));
 		codec_put(&w->body, f->line);
-		codec_put(&w->body, f->inlined ? WIRE_INLINED : 0);
+		codec_put(&w->body,
+		    (f->inlined ? WIRE_INLINED : 0) |
+		        (f->folded ? WIRE_FOLDED : 0));
 	}
 	put_item(w, WIRE_CHAIN, &w->body);
 	return w->chain_count++;
@@ -237,7 +239,7 @@ get_chain(struct wire_in *w, struct codec_in *body)
 
 	while (body->at < body->end && !body->bad) {
 		struct names_frame *f = &frames[n++];
-		uint64_t line;
+		uint64_t line, flags;
 
 		if (n > WIRE_MAX_CHAIN)
 			return -EBADMSG;
@@ -246,7 +248,9 @@ get_chain(struct wire_in *w, struct codec_in *body)
 		f->file = text_at(w, body);
 		line = codec_get(body);
 		f->line = line > UINT32_MAX ? 0 : (uint32_t)line;
-		f->inlined = (codec_get(body) & WIRE_INLINED) != 0;
+		flags = codec_get(body);
+		f->inlined = (flags & WIRE_INLINED) != 0;
+		f->folded = (flags & WIRE_FOLDED) != 0;
 	}
 	if (body->bad || n == 0)
 		return -EBADMSG;

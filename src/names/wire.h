@@ -22,7 +22,7 @@ enum wire_tag {
 	WIRE_SCOPE = 7,  /* owner and view of the following objects */
 };
 
-enum { WIRE_MAX_CHAIN = 1024, WIRE_INLINED = 1 };
+enum { WIRE_MAX_CHAIN = 1024, WIRE_INLINED = 1, WIRE_FOLDED = 2 };
 
 /* Writing. All zero at first. */
 struct wire_out {

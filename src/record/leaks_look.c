@@ -209,6 +209,7 @@ read_heap(bool at_exit, struct root_notes *notes, struct leaks_look_memory *m)
 		m->heap = judge_detach_heap(j);
 		m->notes = notes;
 		m->max_bytes = judge_max_bytes(j);
+		m->was_still = o.at_end;
 	}
 	judge_free(j);
 	return err;

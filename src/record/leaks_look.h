@@ -47,6 +47,7 @@ struct leaks_look_memory {
 	struct heap *heap; /* taken by `make`; NULL: not asked for */
 	const struct root_notes *notes;
 	uint64_t max_bytes;
+	bool was_still;              /* no thread ran meanwhile */
 	const struct census *census; /* NULL: not asked for */
 };
 

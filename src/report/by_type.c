@@ -121,10 +121,22 @@ by_frames(const struct view *v, const struct view_site *s, struct element *ret)
 
 		if (n == 0 && x->api)
 			continue; /* operator new */
-		functions[n] = x->is_missing ? NULL : x->function;
+		functions[n] = x->is_missing || (x->folded && !x->line)
+		    ? NULL
+		    : x->function;
 		lines[n++] = x->line > 0;
 	}
 	return element_find(functions, lines, n, ret);
+}
+
+/* A name that our demangler has left as it was: "St4pairI...", "ZN3app...". */
+static bool
+is_mangled(const char *name)
+{
+	name += strspn(name, "NZLK");
+	if (name[0] == 'S' && name[1] == 't')
+		name += 2;
+	return name[0] >= '0' && name[0] <= '9';
 }
 
 /* Memory and functions say what the type is: each is a check of the other. */
@@ -134,6 +146,9 @@ compare(struct by_type *t, const struct census_type *x, const struct element *e)
 	bool is_same =
 	    strlen(x->name) == e->len && memcmp(x->name, e->type, e->len) == 0;
 
+	/* debug information writes lambdas in another way */
+	if (is_mangled(x->name) || strstr(x->name, "{lambda"))
+		return;
 	*(is_same ? &t->both_agree : &t->both_differ) += x->blocks;
 }
 

@@ -74,8 +74,11 @@ decide(struct names *names, struct item *x, size_t frames)
 				doors++;
 				continue;
 			}
-			functions[count] = chain[k].function;
-			lines[count++] = chain[k].line > 0;
+			lines[count] = chain[k].line > 0;
+			/* debug information shows who calls it; else nobody knows */
+			functions[count++] = chain[k].folded && !chain[k].line
+			    ? NULL
+			    : chain[k].function;
 		}
 	}
 	x->is_found = element_find(functions, lines, count, &x->element);

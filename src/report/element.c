@@ -198,11 +198,31 @@ static const struct known classes[] = {
     {"vector", "std::vector"},
     {"_Vector_base", "std::vector"},
     {"_Bvector_base", "std::vector"},
+    {"__vector_base", "std::vector"},
+    {"__split_buffer", "std::vector"},
     {"deque", "std::deque"},
     {"_Deque_base", "std::deque"},
+    {"__deque_base", "std::deque"},
     {"basic_string", "std::string"},
+    {"list", "std::list"},
+    {"_List_base", "std::list"},
+    {"__list_imp", "std::list"},
+    {"forward_list", "std::forward_list"},
+    {"_Fwd_list_base", "std::forward_list"},
+    {"__forward_list_base", "std::forward_list"},
+    {"_Rb_tree", "std::map or std::set"},
+    {"__tree", "std::map or std::set"},
+    {"map", "std::map or std::set"},
+    {"multimap", "std::map or std::set"},
+    {"set", "std::map or std::set"},
+    {"multiset", "std::map or std::set"},
     {"_Hashtable", "std::unordered_map or _set"},
     {"_Hashtable_alloc", "std::unordered_map or _set"},
+    {"__hash_table", "std::unordered_map or _set"},
+    {"unordered_map", "std::unordered_map or _set"},
+    {"unordered_multimap", "std::unordered_map or _set"},
+    {"unordered_set", "std::unordered_map or _set"},
+    {"unordered_multiset", "std::unordered_map or _set"},
 };
 
 enum {
@@ -239,10 +259,11 @@ without_node(struct slice type, const char **container)
 	return type;
 }
 
-static const char *container_of(struct slice class)
+static const char *
+container_of(struct slice name)
 {
 	for (size_t i = 0; i < CLASSES; i++)
-		if (is_text(class, classes[i].class))
+		if (is_text(name, classes[i].class))
 			return classes[i].container;
 	return NULL;
 }
@@ -273,6 +294,149 @@ of_allocator(const struct member *m, struct slice *ret)
 			return is_text(plain(name), "allocator");
 		}
 	return false;
+}
+
+/* "X<T, ...>::allocate" of any template; *ret is "X". */
+static bool
+is_allocate(const char *function, struct slice *ret)
+{
+	struct slice arguments, rest;
+
+	if (!split(qualified(function), ret, &arguments, &rest) ||
+	    !begins_with(rest, "::"))
+		return false;
+	rest = without(rest, 2);
+	rest.len = outside(rest, "<[");
+	return is_text(rest, "allocate");
+}
+
+/*
+ * An allocator of the user or of a library, which std::allocator_traits calls.
+ * Its first argument is the type, because that is the one that the standard
+ * replaces to make an allocator for another type.
+ */
+static bool
+of_own_allocator(const char *function, const char *caller, struct slice *ret)
+{
+	struct slice template, name, arguments, rest;
+	struct member traits;
+
+	if (!is_allocate(function, &template) ||
+	    !read_member(caller, &traits) ||
+	    !is_text(traits.class, "allocator_traits") ||
+	    !is_text(traits.function, "allocate") ||
+	    !split(argument(traits.arguments, 0), &name, &arguments, &rest) ||
+	    rest.len > 0 || name.len != template.len ||
+	    memcmp(name.at, template.at, name.len) != 0)
+		return false;
+	*ret = argument(arguments, 0);
+	return true;
+}
+
+/* ---- is it so? ---- */
+
+/* Is the type an argument of a template, anywhere in the text? */
+static bool
+mentions(struct slice text, struct slice type)
+{
+	for (size_t i = 1; type.len > 0 && i + type.len < text.len; i++) {
+		const char *at = text.at + i, *end = at + type.len;
+		bool begins =
+		    at[-1] == '<' || (i > 1 && at[-1] == ' ' && at[-2] == ',');
+
+		if (begins && memcmp(at, type.at, type.len) == 0 &&
+		    (*end == ',' || *end == '>' ||
+		        (*end == ' ' && end + 1 < text.at + text.len &&
+		            end[1] == '>')))
+			return true;
+	}
+	return false;
+}
+
+/* Strings are left out: what they allocate is in no doubt. */
+static bool
+is_container(struct slice name)
+{
+	return container_of(name) && !is_text(name, "basic_string");
+}
+
+/* What a member of a container may allocate, though its name does not have it. */
+static bool
+is_inner(const struct member *m, struct slice type)
+{
+	struct slice name = plain(type);
+
+	return begins_with(name, "_Hash_node_base") ||
+	    begins_with(name, "__hash_node_base") ||
+	    (is_text(type, "unsigned long") &&
+	        (is_text(m->class, "_Bvector_base") ||
+	            is_text(argument(m->arguments, 0), "bool")));
+}
+
+/* May this member of a container have allocated elements of the type? */
+static bool
+may_allocate(const char *function, const struct member *m, struct slice type)
+{
+	struct slice text = qualified(function), name, arguments, rest;
+
+	if (mentions(text, type) || is_inner(m, type))
+		return true;
+	/* a deque has an array of pointers */
+	if (type.len > 0 && type.at[type.len - 1] == '*') {
+		type.len--;
+		return strcmp(container_of(m->class), "std::deque") == 0 &&
+		    mentions(text, type);
+	}
+	/* a map of libc++ */
+	return split(type, &name, &arguments, &rest) &&
+	    (is_text(plain(name), "__value_type") ||
+	        is_text(plain(name), "__hash_value_type")) &&
+	    mentions(text, argument(arguments, 1));
+}
+
+/*
+ * Compilers and linkers make one function of those that have the same code
+ * (-fipa-icf, --icf): the allocator of one type is that of all types of its
+ * size, and debug information has one of their names. Who calls it has its own,
+ * so all members of containers from there on must know the type. `alone`: only
+ * one function has said it, and whoever calls that must know it.
+ */
+static bool
+is_confirmed(const char *const *functions, size_t count, size_t i,
+    struct slice type, bool alone)
+{
+	struct member m;
+
+	if (i == count || !functions[i])
+		return !alone;
+	/* so must a function of the library that is no member of one */
+	if (!mentions(qualified(functions[i]), type) &&
+	    (alone ||
+	        (plain(qualified(functions[i])).len > 0 &&
+	            !(read_member(functions[i], &m) && is_container(m.class)))))
+		return false;
+	for (; i < count && functions[i] && read_member(functions[i], &m) &&
+	     is_container(m.class);
+	     i++)
+		if (!may_allocate(functions[i], &m, type))
+			return false;
+	return true;
+}
+
+/* Nodes are allocated by their container; others have nodes of that size, too. */
+static bool
+is_of(const char *container, const char *function)
+{
+	struct member m;
+
+	if (!function)
+		return false;
+	if (strcmp(container, "std::shared_ptr") == 0)
+		return strstr(function, "_Sp_counted_ptr_inplace<") ||
+		    strstr(function, "__shared_ptr_emplace<") ||
+		    strstr(function, "shared_ptr");
+	return read_member(function, &m) && container_of(m.class) &&
+	    strcmp(container_of(m.class), container) == 0;
 }
 
 /* A function that allocates for elements, and for nothing else. */
@@ -332,25 +496,72 @@ is_usable(struct slice type)
 	return type.len > 0 && !is_text(type, "void");
 }
 
+/*
+ * The allocator, and its traits, if these are listed: they come last and are
+ * right. *at is the last one of them.
+ */
+static bool
+of_allocators(const char *const *functions, size_t count, size_t *at,
+    struct slice *ret, bool *ret_alone)
+{
+	struct slice type;
+	struct member m;
+	size_t i = *at;
+
+	*ret_alone = false;
+	if (i + 1 < count && functions[i + 1] &&
+	    of_own_allocator(functions[i], functions[i + 1], ret)) {
+		*at = i + 1;
+		return true;
+	}
+	if (!read_member(functions[i], &m) || !of_allocator(&m, ret))
+		return false;
+	for (; i + 1 < count && functions[i + 1] &&
+	     read_member(functions[i + 1], &m) && of_allocator(&m, &type);
+	     i++)
+		*ret = type;
+	*ret_alone = i == *at;
+	*at = i;
+	return true;
+}
+
+/* Up to the function that allocates. */
+static size_t
+first_of(const char *const *functions, size_t count)
+{
+	size_t i = 0;
+
+	while (i < count && functions[i] && is_between(functions[i]))
+		i++;
+	return i;
+}
+
 bool
 element_find(const char *const *functions, const bool *lines, size_t count,
     struct element *ret)
 {
 	struct slice type = {NULL, 0};
 	struct member m = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
-	size_t i = 0;
+	size_t i = first_of(functions, count);
+	bool alone = false, is_text_of = false;
 
-	while (i < count && functions[i] && is_between(functions[i]))
-		i++;
 	if (i == count || !functions[i])
 		return false;
 	*ret = (struct element){NULL, 0, NULL, false};
-	if (read_member(functions[i], &m)
-	        ? !of_allocator(&m, &type) && !of_container(&m, &type)
-	        : !lines[i] || !of_maker(functions[i], &type))
-		return false;
+	if (!of_allocators(functions, count, &i, &type, &alone)) {
+		if (read_member(functions[i], &m)
+		        ? !of_container(&m, &type)
+		        : !lines[i] || !of_maker(functions[i], &type))
+			return false;
+		is_text_of = is_text(m.class, "basic_string");
+	}
 	type = without_node(type, &ret->container);
-	if (!is_usable(type))
+	if (!is_usable(type) ||
+	    (ret->container &&
+	        !is_of(
+	            ret->container, i + 1 < count ? functions[i + 1] : NULL)) ||
+	    (!is_text_of &&
+	        !is_confirmed(functions, count, i + 1, type, alone)))
 		return false;
 	ret->type = type.at;
 	ret->len = type.len;
@@ -369,14 +580,19 @@ element_is_open(
     const char *const *functions, size_t count, const struct element *found)
 {
 	struct member m = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
-	size_t i = 0, n = 0;
+	size_t i = first_of(functions, count), n = 0;
+	struct slice template;
 
-	while (i < count && functions[i] && is_between(functions[i]))
-		i++;
 	if (i == count)
 		return true;
-	if (!found || found->container)
+	if (!functions[i])
 		return false;
+	if (found && read_member(functions[i], &m) &&
+	    is_text(m.class, "basic_string"))
+		return false; /* nobody needs to confirm it */
+	if (!read_member(functions[i], &m) &&
+	    is_allocate(functions[i], &template))
+		i++; /* who calls it decides */
 	for (; i < count && n < OUTER; i++, n++)
 		if (!functions[i] || !read_member(functions[i], &m))
 			return false;

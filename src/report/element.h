@@ -12,6 +12,8 @@
  * container that allocates and does nothing else. A function that also copies
  * elements (std::vector<T>::push_back) may allocate for what is in them, once
  * their constructors are inlined; it only counts if T is a number or a pointer.
+ * The functions that call it must know T, too: one that has the code of others
+ * may have their name.
  */
 struct element {
 	const char *type; /* `len` bytes inside of a function's name */

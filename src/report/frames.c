@@ -317,6 +317,7 @@ add_chain(struct frames *f, uint64_t word, struct asked *a)
 		    .line = chain[i].line,
 		    .api = chain[i].api,
 		    .inlined = chain[i].inlined,
+		    .folded = chain[i].folded,
 		    .language =
 		        (uint8_t)(m ? MAPNAME_NATIVE
 		                    : mapname_language(chain[i].symbol)),

@@ -26,6 +26,7 @@ struct frame {
 	uint8_t language;     /* enum mapname_language */
 	uint8_t machinery;    /* of which language; likewise, see machinery.h */
 	bool inlined;
+	bool folded;     /* others have the same code, and may be meant */
 	bool is_main;    /* the frame is in the executable */
 	bool is_any;     /* label: which may have any name */
 	bool is_missing; /* function is a sentence about missing frames */

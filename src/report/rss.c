@@ -342,6 +342,25 @@ rss_write(const struct layout *p, const struct session *s,
 
 /* ---- under a verdict ---- */
 
+/*
+ * Of the free parts of pages, what a site keeps from being returned: its share of
+ * pages without its bytes, and without headers and rounding, which are not free.
+ */
+static uint64_t
+pinned_of(const struct residence *r, const struct residence_site *x)
+{
+	uint64_t most = r->classes[RESIDENCE_PARTLY];
+	double live = (double)r->classes[RESIDENCE_LIVE];
+	double rounding = live > 0
+	    ? (double)r->classes[RESIDENCE_ROUNDING] * (double)x->live / live
+	    : 0;
+	double pins = (double)(x->holds - x->live) - rounding;
+
+	if (pins >= (double)most)
+		return most;
+	return pins > 0 ? (uint64_t)pins : 0;
+}
+
 int
 rss_write_line(const struct layout *p, const struct session *s,
     const struct process *process, struct names *names)
@@ -373,9 +392,9 @@ rss_write_line(const struct layout *p, const struct session *s,
 		    words_bytes(b, r->classes[RESIDENCE_ROUNDING]));
 		(void)fprintf(
 		    t.file, "%s free inside the heap", words_bytes(a, loose));
-		if (x) {
+		if (x && pinned_of(r, x) > 0) {
 			(void)fprintf(t.file, " (%s pinned by ",
-			    words_bytes(a, x->holds - x->live));
+			    words_bytes(a, pinned_of(r, x)));
 			text_print(t.file, name);
 			(void)putc(')', t.file);
 		}

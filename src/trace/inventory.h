@@ -70,7 +70,7 @@ enum {
 	INVENTORY_SITES_MAX = 1 << 16,
 	INVENTORY_HOLDERS_MAX = 1 << 10,
 	INVENTORY_TYPES_MAX = 1 << 16,
-	INVENTORY_TEXT_MAX = 2000, /* of one text; longer ones are cut */
+	INVENTORY_TEXT_MAX = 8000, /* of one text; longer ones are cut */
 };
 
 /*

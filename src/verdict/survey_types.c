@@ -288,7 +288,9 @@ name_word(
     struct survey_types *t, const struct vtable_memory *memory, size_t number)
 {
 	char name[VTABLE_NAME_BYTES], plain[2 * VTABLE_NAME_BYTES];
+	char first[2 * VTABLE_NAME_BYTES];
 	size_t len = vtable_name(memory, t->words[number].address, name);
+	size_t raw = len;
 	struct control c;
 	size_t at = 0;
 	int err;
@@ -297,6 +299,10 @@ name_word(
 		return 0;
 	len = type_name_plain(name, len, plain, sizeof(plain));
 	c = control_of(plain);
+	/* a deleter may be of a type that is not known, as some lambdas are */
+	if (c.kind == CONTROL_NONE && raw == len &&
+	    type_name_first(name, raw, first, sizeof(first)) > 0)
+		c = control_of(first);
 	if (c.kind == CONTROL_INSIDE)
 		err = put_text(t, c.type, c.len, &at);
 	else

@@ -11,7 +11,7 @@
  * functions read at p->at and append to p->out; false: it is not understood, or
  * there is no room.
  */
-enum { DEPTH_MAX = 32, PARTS_MAX = 64, OUT_BYTES = 1024 };
+enum { DEPTH_MAX = 32, PARTS_MAX = 256, OUT_BYTES = 4096 };
 
 /* What "S_", "S0_" and so on stand for: text that was written before. */
 struct part {
@@ -215,6 +215,164 @@ parse_substitution(struct parse *p, bool *ret_is_std)
 	    put_bytes(p, p->text + p->parts[n].start, p->parts[n].len);
 }
 
+/* Types up to 'E' or to the end, in brackets; "v" alone is none. */
+static bool
+parse_parameters(struct parse *p)
+{
+	bool is_first = true;
+
+	if (!put(p, "("))
+		return false;
+	if (peek(p, 0) == 'v' && peek(p, 1) == 'E')
+		p->at++;
+	while (!take(p, 'E')) {
+		if (!is_first && !put(p, ", "))
+			return false;
+		is_first = false;
+		if (!parse_type(p))
+			return false;
+	}
+	return put(p, ")");
+}
+
+/* "UliE_" is "{lambda(int)#1}", "UlvE0_" is "{lambda()#2}" */
+static bool
+parse_lambda(struct parse *p)
+{
+	char number[] = "#1";
+	size_t n = 1;
+
+	p->at += 2;
+	if (!put(p, "{lambda") || !parse_parameters(p))
+		return false;
+	if (isdigit((unsigned char)peek(p, 0)))
+		n = (size_t)(*p->at++ - '0') + 2;
+	number[1] = (char)('0' + n);
+	return n < 10 && take(p, '_') && put(p, number) && put(p, "}");
+}
+
+/*
+ * A part of a function's name. *class: where the name of the class is, for
+ * "C1" and "D1", its constructor and destructor.
+ */
+static bool
+parse_function_part(struct parse *p, struct part *class)
+{
+	char kind = peek(p, 0), which = peek(p, 1);
+	size_t start = p->len;
+
+	if (kind == 'U' && which == 'l')
+		return parse_lambda(p);
+	if (kind == 'c' && which == 'l') {
+		p->at += 2;
+		return put(p, "operator()");
+	}
+	if ((kind == 'C' || kind == 'D') && which >= '0' && which <= '5') {
+		p->at += 2;
+		return class->len > 0 && (kind == 'C' || put(p, "~")) &&
+		    put_bytes(p, p->out + class->start, class->len);
+	}
+	(void)take(p, 'L'); /* static */
+	if (!parse_source_name(p))
+		return false;
+	*class = (struct part){start, p->len - start};
+	return true;
+}
+
+static bool parse_encoding(struct parse *p, size_t start);
+
+/*
+ * "NK3app3Foo3runE": not a type, so all but the last part can be referred to,
+ * from `start` on. "ZN3app3runEvENKUlvE_clE" is a function inside of another.
+ * Template functions are not known: their parameters refer to arguments.
+ */
+static bool
+parse_function_name(struct parse *p, size_t start, bool *ret_is_const)
+{
+	struct part class = {0, 0};
+	bool is_std, has_part = false, is_fresh = false, is_template = false;
+
+	*ret_is_const = false;
+	if (take(p, 'Z')) {
+		bool is_fine = ++p->depth <= DEPTH_MAX &&
+		    parse_encoding(p, start) && put(p, "::") &&
+		    parse_function_name(p, start, ret_is_const);
+
+		p->depth--;
+		return is_fine;
+	}
+	if (!take(p, 'N')) {
+		if (peek(p, 0) == 'S' &&
+		    (!parse_substitution(p, &is_std) || !is_std ||
+		        !put(p, "::")))
+			return false;
+		(void)take(p, 'L'); /* static */
+		return parse_source_name(p) && peek(p, 0) != 'I';
+	}
+	*ret_is_const = take(p, 'K');
+	for (; peek(p, 0) == 'S'; has_part = true)
+		if (!parse_substitution(p, &is_std))
+			return false;
+	for (; !take(p, 'E'); has_part = is_fresh = true) {
+		if (is_fresh && !remember(p, start))
+			return false;
+		is_template = peek(p, 0) == 'I';
+		if (is_template ? !has_part || !parse_template(p)
+		                : (has_part && !put(p, "::")) ||
+		            !parse_function_part(p, &class))
+			return false;
+	}
+	return is_fresh && !is_template;
+}
+
+/* The name, the types of parameters, and the 'E' behind them. */
+static bool
+parse_encoding(struct parse *p, size_t start)
+{
+	bool is_const;
+
+	if (!parse_function_name(p, start, &is_const))
+		return false;
+	if (take(p, 'E'))
+		return true; /* main has no parameters in its name */
+	return parse_parameters(p) && (!is_const || put(p, " const"));
+}
+
+/* "_0", "__12_": the number of a local class among those of its name */
+static bool
+skip_number(struct parse *p)
+{
+	if (!take(p, '_'))
+		return true;
+	if (!take(p, '_')) {
+		if (!isdigit((unsigned char)peek(p, 0)))
+			return false;
+		p->at++;
+		return true;
+	}
+	while (isdigit((unsigned char)peek(p, 0)))
+		p->at++;
+	return take(p, '_');
+}
+
+/* "ZN3app3runEiE5local" is "app::run(int)::local" */
+static bool
+parse_local(struct parse *p)
+{
+	size_t start = p->len;
+
+	p->at++;
+	if (!parse_encoding(p, start) || !put(p, "::"))
+		return false;
+	if (peek(p, 0) == 'U' && peek(p, 1) == 'l')
+		return parse_lambda(p) && skip_number(p) && remember(p, start);
+	if (!parse_source_name(p) || !skip_number(p) || !remember(p, start))
+		return false;
+	if (peek(p, 0) != 'I')
+		return true;
+	return parse_template(p) && remember(p, start);
+}
+
 /* "N3app3FooE", "NSt3foo3barIiEE" */
 static bool
 parse_nested(struct parse *p)
@@ -414,6 +572,8 @@ parse_any(struct parse *p)
 		return parse_member(p);
 	case 'N':
 		return parse_nested(p);
+	case 'Z':
+		return parse_local(p);
 	default:
 		return parse_unnested(p);
 	}
@@ -433,16 +593,45 @@ parse_type(struct parse *p)
 
 /* NOLINTEND(misc-no-recursion) */
 
+static void
+begin(struct parse *p, const char *name, size_t len)
+{
+	p->at = name;
+	p->end = name + len;
+	p->len = p->part_count = p->text_len = 0;
+	p->depth = 0;
+}
+
+size_t
+type_name_first(const char *name, size_t len, char *to, size_t room)
+{
+	struct parse p;
+	bool is_std = false, is_nested;
+
+	begin(&p, name, len);
+	is_nested = take(&p, 'N');
+	if (peek(&p, 0) == 'S' && !parse_substitution(&p, &is_std))
+		return 0;
+	do {
+		if ((p.len > 0 && !put(&p, "::")) || !parse_source_name(&p) ||
+		    !remember(&p, 0))
+			return 0;
+	} while (is_nested && peek(&p, 0) != 'I');
+	if (!take(&p, 'I') || !put(&p, "<") || !parse_type(&p) ||
+	    !put(&p, ", ...>") || p.len >= room)
+		return 0;
+	memcpy(to, p.out, p.len);
+	to[p.len] = '\0';
+	return p.len;
+}
+
 size_t
 type_name_plain(const char *name, size_t len, char *to, size_t room)
 {
 	struct parse p;
 	bool is_fine;
 
-	p.at = name;
-	p.end = name + len;
-	p.len = p.part_count = p.text_len = 0;
-	p.depth = 0;
+	begin(&p, name, len);
 	is_fine = parse_type(&p) && p.at == p.end && p.len < room;
 	if (!is_fine)
 		p.len = len < room ? len : room - 1;

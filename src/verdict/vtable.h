@@ -26,7 +26,7 @@ struct vtable_memory {
 	void *context;
 };
 
-enum { VTABLE_NAME_BYTES = 1024 }; /* longer names are not read */
+enum { VTABLE_NAME_BYTES = 4096 }; /* longer names are not read */
 
 /*
  * Length of the name, as the compiler wrote it ("N3app3FooE"), which is in

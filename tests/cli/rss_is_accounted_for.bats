@@ -143,6 +143,25 @@ assert len(rows) == 1 and rows[0]["holds_bytes"] == "20480000" and rows[0]["pins
 	tr '\n' ' ' <"$T/leaks" | grep -q 'RSS .* = 195.3 KiB live + 39.1 KiB rounding + 19.4 MiB free inside the heap (19.3 MiB pinned by site_note) + .* of seep + .* files, stacks and other mappings'
 }
 
+@test "what a site pins is not more than what is free" {
+	local layout
+	for layout in dense halves; do
+		pinned $layout
+		leaks --wait 200ms
+		tr -s ' \n' ' ' <"$T/leaks" >"$T/line"
+		"$PYTHON" - "$T/line" <<-'END'
+			import re, sys
+			units = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+			line = open(sys.argv[1]).read()
+			free = re.search(r"([0-9.]+) (\w+) free inside the heap(?: \(([0-9.]+) (\w+) pinned by)?", line)
+			print(free.group(0))
+			if free.group(3):
+			    assert float(free.group(3)) * units[free.group(4)] <= float(free.group(1)) * units[free.group(2)]
+		END
+		ended
+	done
+}
+
 @test "without a reading, or without the right to read, one line says so" {
 	pinned notes
 	"$SEEP" report "$HOST" --format json >/dev/null

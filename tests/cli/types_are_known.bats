@@ -21,7 +21,7 @@ right() {
 @test "all polymorphic blocks have their class, objects behind a shared_ptr theirs, and decoys none" {
 	begin typed
 	counted
-	right 11
+	right 15
 	[[ $(jq '.processes[0].census.known_twice.agree' "$T/leaks") -ge 1000 ]]
 	end_host
 }
@@ -31,7 +31,7 @@ right() {
 	HOSTS=$T
 	begin typed
 	counted
-	right 11
+	right 15
 	end_host
 }
 
@@ -65,8 +65,46 @@ right() {
 	leaks --types --insight --format html -o "$T/page.html"
 	cat "$T/leaks.err"
 	[[ $status -eq 0 ]]
-	PYTHONPATH=$LIB "$PYTHON" "$LIB/page_types.py" "$T/page.html" "$T/types.json"
+	PYTHONPATH=$LIB "$PYTHON" "$LIB/page_types.py" "$T/page.html" "$T/types.json" insight
 	end_host
+}
+
+# typed_recording NAME [MORE]: of tests/hosts/typed, with its types
+typed_recording() {
+	(cd "$T" && SEEP_DIR=$DIR "$SEEP" record -q --types -o "$1" "$HOSTS/typed" "${@:2}" </dev/null >"$1.out")
+}
+
+@test "a recording is compared with another one, with a census of a process, and a process with it" {
+	local row
+	need chromium
+	typed_recording before.data
+	typed_recording after.data 1234
+	cd "$T"
+	"$SEEP" leaks --types --before before.data after.data >text
+	cat text
+	row=$(grep 'app::session$' text)
+	grep -q '^ *+1,234  *+48.2 KiB  *21,234  *829.5 KiB  vtable ' <<<"$row"
+	grep -q 'difference to .* before\.$' text
+	[[ $(grep -m 1 -A 1 '+blocks' text | tail -1) == "$row" ]]
+	"$SEEP" leaks --types --before before.data --format json after.data >types.json
+	jq -e '.types[] | select(.type == "app::session") | .before_blocks == 20000 and .blocks == 21234' types.json
+	jq -e '.processes[0].census | .before.blocks + 1234 == .blocks and .taken_ms > .before_taken_ms' types.json
+	"$SEEP" leaks --types --before before.data --format html -o page.html after.data
+	PYTHONPATH=$LIB "$PYTHON" "$LIB/page_types.py" page.html types.json
+	# what JSON says of the first is what the recording says
+	"$SEEP" leaks --types --format json -o before.json before.data
+	"$SEEP" leaks --types --before before.json --format json after.data >again.json
+	cmp types.json again.json
+	begin typed
+	leaks --types --before "$T/before.data" --format json
+	jq -e '.types[] | select(.type == "app::session") | .before_blocks == 20000 and .blocks == 20000' leaks
+	end_host
+	# another program has none of these types
+	PIDS=()
+	begin held_at_exit
+	leaks --types --before "$T/before.data"
+	says_why 'has no stored types of held_at_exit'
+	exec 9>&-
 }
 
 @test "what is no earlier census is refused with a reason" {
@@ -82,6 +120,54 @@ right() {
 	"$SEEP" leaks --before "$T/odd" "$HOST" 2>"$T/leaks.err" || status=$?
 	[[ $status -eq 2 ]]
 	end_host
+}
+
+# frames HOW [FLAG...]: containers of many types; no block has a type that the host's own allocator has not counted
+frames() {
+	"${CXX:-g++}" -std=c++17 "${@:2}" -o "$T/typed_frames" "$BATS_TEST_DIRNAME/../hosts/typed_frames.cpp"
+	counted_frames "$1"
+}
+
+counted_frames() {
+	HOSTS=$T begin typed_frames
+	leaks --types --format json
+	cat "$T/leaks.err"
+	[[ $status -eq 0 ]]
+	"$PYTHON" "$LIB/known_frames.py" "$T/out" "$T/leaks" "$1"
+	[[ $(jq '.processes[0].census.known_twice.differ' "$T/leaks") -eq 0 ]]
+	end_host
+	PIDS=()
+}
+
+@test "all blocks of containers have the types that an allocator has counted, with debug information" {
+	cp "$HOSTS/typed_frames" "$T"
+	counted_frames own
+	# without it, only functions that were not inlined say a type
+	strip -g "$T/typed_frames"
+	counted_frames none
+	strip -s "$T/typed_frames"
+	counted_frames none
+}
+
+# bats test_tags=full
+@test "types by frames are right whatever the compiler inlines, and what it makes one" {
+	need clang
+	need ld.gold
+	frames none -O2 -flto
+	frames none -O0 -ffunction-sections -fuse-ld=gold -Wl,--icf=all
+	frames none -O0 -g -ffunction-sections -fuse-ld=gold -Wl,--icf=all
+	frames none -O2 -g -ffunction-sections -fuse-ld=gold -Wl,--icf=all
+	frames none -O2 -ffunction-sections -fuse-ld=gold -Wl,--icf=all
+	frames own -O0 -g
+	frames own -O1 -g
+	frames none -O3 -g -flto
+	frames all -O2 -g1
+	frames none -O0
+	frames none -O1
+	frames none -O3
+	CXX=clang++ frames own -O2 -g
+	CXX=clang++ frames none -O2
+	CXX=clang++ frames none -O0
 }
 
 # compiling: clang waits for its source; its pid in $HOST

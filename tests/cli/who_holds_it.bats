@@ -164,3 +164,38 @@ held_by() {
 	END
 	end_host
 }
+
+@test "blocks that move during a look are not called lost, unless all threads were stopped" {
+	begin moves_fast
+	leaks --retained
+	cat "$T/leaks"
+	[[ $status -eq 0 ]]
+	grep -q '^RETAINED .*: static `tables`' "$T/leaks"
+	lacks 'nothing (lost)' "$T/leaks"
+	leaks --retained --stop
+	cat "$T/leaks"
+	[[ $status -eq 0 ]]
+	grep -q 'nothing (lost) -> 100 of lose' "$T/leaks"
+	lacks 'moved meanwhile' "$T/leaks"
+	exec 9>&-
+}
+
+@test "of a sampled process, the text and JSON say that not all blocks are known" {
+	SEEP_SAMPLE=4096 begin holders
+	leaks --retained
+	tr -s ' \n' ' ' <"$T/leaks" >"$T/line"
+	grep -q 'Some of its blocks are unknown, because it was sampled' "$T/line"
+	leaks --retained --format json
+	jq -e .blocks_unknown "$T/leaks"
+	end_host
+	PIDS=()
+	begin holders
+	leaks --retained
+	lacks 'blocks are unknown' "$T/leaks"
+	leaks --retained --format json
+	jq -e '.blocks_unknown | not' "$T/leaks"
+	end_host
+	(cd "$T" && SEEP_DIR=$DIR "$SEEP" record -q --sample 4K --retained -o sampled.data "$HOSTS/held_at_exit" </dev/null >out)
+	"$SEEP" leaks --retained "$T/sampled.data" | tr -s ' \n' ' ' | grep -q 'Some of its blocks are unknown'
+	"$SEEP" leaks --retained --format json "$T/sampled.data" | jq -e '.processes[0].blocks_unknown'
+}

@@ -77,23 +77,48 @@ try_name(const char *text)
 	check(strcmp(text, again) == 0);
 }
 
+enum { FUNCTIONS = 6 };
+
+/* Each line is a function, and what is found is a part of one of them. */
+static void
+try_functions(const char *text, size_t len)
+{
+	static const bool lines[FUNCTIONS] = {true, false, true, true};
+	const char *functions[FUNCTIONS];
+	char *copy = strdup(text), *at = copy;
+	struct element e;
+	size_t count = 0;
+	bool found;
+
+	if (!copy)
+		abort();
+	while (at && count < FUNCTIONS) {
+		functions[count++] = at;
+		at = strchr(at, '\n');
+		if (at)
+			*at++ = '\0';
+	}
+	found = element_find(functions, lines, count, &e);
+	if (found)
+		check(e.len > 0 && e.type >= copy &&
+		    e.type + e.len <= copy + len &&
+		    e.container == element_container(e.container));
+	(void)element_is_open(functions, count, found ? &e : NULL);
+	free(copy);
+}
+
 /* What is found is a part of the text. */
 static void
 try_types(const char *text, size_t len)
 {
-	const char *functions[] = {text, text};
-	const bool lines[] = {true, false};
 	struct control c = control_of(text);
-	struct element e;
 	char plain[256];
 
 	check(c.kind == CONTROL_NONE ||
 	    (c.len > 0 && c.type >= text && c.type + c.len <= text + len));
-	if (element_find(functions, lines, 2, &e))
-		check(e.len > 0 && e.type >= text &&
-		    e.type + e.len <= text + len &&
-		    e.container == element_container(e.container));
+	try_functions(text, len);
 	check(type_name_plain(text, len, plain, sizeof(plain)) < sizeof(plain));
+	check(type_name_first(text, len, plain, sizeof(plain)) < sizeof(plain));
 }
 
 static void

@@ -1,6 +1,7 @@
 // typed - blocks of known C++ types; says how many there are of each, in blocks and bytes, and how the type can be known.
 /* flags: -O2 */
 // SPDX-License-Identifier: Apache-2.0
+#include <cxxabi.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -83,6 +84,15 @@ struct plain {
 	long value[5] = {};
 };
 
+// a name of more than a thousand bytes
+template <char... C> struct letters {
+	virtual ~letters() = default;
+	char text[sizeof...(C)] = {C...};
+};
+#define TEN     'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'
+#define HUNDRED TEN, TEN, TEN, TEN, TEN, TEN, TEN, TEN, TEN, TEN
+using long_name = letters<HUNDRED, HUNDRED, HUNDRED>;
+
 struct closer {
 	void *what;
 	void
@@ -137,15 +147,71 @@ make_shared_ones(int count)
 		    new app::plain, app::closer{all[0]}));
 	}
 	// one with a control block before it, and two behind one
-	say("shared_ptr", 3L * count,
+	// two more of make_local_ones()
+	say("shared_ptr", 5L * count,
 	    static_cast<size_t>(count) *
-	        (16 + sizeof(app::plain) + 2 * sizeof(app::plain)),
+	        (16 + sizeof(app::plain) + 4 * sizeof(app::plain)),
 	    "app::plain");
 	say("vtable", count, static_cast<size_t>(count) * 24,
 	    "std::_Sp_counted_ptr<app::plain*, (__gnu_cxx::_Lock_policy)2>");
 	say("vtable", count, static_cast<size_t>(count) * 32,
 	    "std::_Sp_counted_deleter<app::plain*, app::closer, "
 	    "std::allocator<void>, (__gnu_cxx::_Lock_policy)2>");
+}
+
+static std::string
+demangled(const std::type_info &type)
+{
+	int status = 0;
+	char *name =
+	    abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
+	std::string text = name ? name : type.name();
+	free(name);
+	return text;
+}
+
+// libstdc++ does not demangle a name of that length
+OWN static void
+make_long_name(int count)
+{
+	std::string name = "app::letters<";
+	for (int i = 0; i < 300; i++)
+		name += "(char)" + std::to_string('a' + i % 10) +
+		    (i < 299 ? ", " : ">");
+	make<app::long_name>(name.c_str(), count);
+}
+
+template <typename Deleter> struct control_of {
+	using type = std::_Sp_counted_deleter<app::plain *, Deleter,
+	    std::allocator<void>, __gnu_cxx::_S_atomic>;
+};
+
+// Lambdas that delete, one of them a template, and a class inside of a function.
+OWN static void
+make_local_ones(int count)
+{
+	struct local : app::session {
+		long more = 0;
+	};
+	auto deleter = [](app::plain *p) { delete p; };
+	auto generic = [](auto *p) { delete p; };
+	using one = control_of<decltype(deleter)>::type;
+	using other = control_of<decltype(generic)>::type;
+	for (int i = 0; i < count; i++) {
+		all.push_back(new local);
+		shared.push_back(
+		    std::shared_ptr<app::plain>(new app::plain, deleter));
+		shared.push_back(
+		    std::shared_ptr<app::plain>(new app::plain, generic));
+	}
+	say("vtable", count, static_cast<size_t>(count) * sizeof(local),
+	    demangled(typeid(local)).c_str());
+	say("vtable", count, static_cast<size_t>(count) * sizeof(one),
+	    demangled(typeid(one)).c_str());
+	// our demangler leaves this one as it is
+	const char *name = typeid(other).name();
+	say("vtable", count, static_cast<size_t>(count) * sizeof(other),
+	    name + (*name == '*'));
 }
 
 // Blocks that begin with an address in a module, and have no type.
@@ -191,7 +257,9 @@ main(int argc, char **argv)
 	make<hidden>("(anonymous namespace)::hidden", 500);
 	make_array<app::named>("app::named", 7, 8);
 	make_array<app::wide>("app::wide", 5, 16);
+	make_long_name(300);
 	make_shared_ones(1000);
+	make_local_ones(1000);
 	printf("none %ld\n", make_decoys(100));
 	printf("ready %d\n", getpid());
 	fflush(stdout);

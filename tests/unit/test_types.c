@@ -205,15 +205,17 @@ control_blocks_name_their_object(void **state)
 
 /* ---- functions ---- */
 
-/* Up to three functions; type NULL: they do not say. */
+enum { FUNCTIONS = 4 };
+
+/* type NULL: the functions do not say */
 static void
-is_element(const char *a, const char *b, bool has_lines, const char *type,
-    const char *container)
+is_element_of(const char *const functions[FUNCTIONS], size_t count,
+    bool has_lines, const char *type, const char *container)
 {
-	const char *functions[] = {a, b};
-	const bool lines[] = {has_lines, has_lines};
+	const bool lines[FUNCTIONS] = {
+	    has_lines, has_lines, has_lines, has_lines};
 	struct element e = {NULL, 0, NULL, false};
-	bool found = element_find(functions, lines, b ? 2 : 1, &e);
+	bool found = element_find(functions, lines, count, &e);
 
 	assert_int_equal(found, type != NULL);
 	if (!type)
@@ -224,6 +226,15 @@ is_element(const char *a, const char *b, bool has_lines, const char *type,
 		assert_string_equal(e.container, container);
 	else
 		assert_null(e.container);
+}
+
+static void
+is_element(const char *a, const char *b, bool has_lines, const char *type,
+    const char *container)
+{
+	const char *const functions[FUNCTIONS] = {a, b};
+
+	is_element_of(functions, b ? 2 : 1, has_lines, type, container);
 }
 
 /* May functions further out change the answer? */
@@ -248,12 +259,57 @@ it_is_known_whether_more_frames_are_needed(void **state)
 	(void)state;
 	assert_false(is_open("app::run()", NULL));
 	assert_false(is_open(allocate, "app::run()"));
-	assert_false(is_open(allocate,
-	    "std::vector<app::Foo, std::allocator<app::Foo> >::reserve(int)"));
-	assert_false(is_open("std::__new_allocator<std::_List_node<app::Foo> "
-	                     ">::allocate(unsigned long, void const*)",
-	    NULL));
 	assert_true(is_open(allocate, NULL)); /* of which container? */
+	/* is it really of that one? */
+	assert_true(is_open(allocate,
+	    "std::vector<app::Foo, std::allocator<app::Foo> >::reserve(int)"));
+	assert_false(is_open("std::__cxx11::basic_string<char, int>::f()",
+	    "std::vector<int>::f()"));
+	assert_true(is_open("app::pool<app::Foo>::allocate(int)", NULL));
+	assert_false(is_open("app::pool<app::Foo>::allocate(int)", "main"));
+	assert_true(is_open("app::pool<app::Foo>::allocate(int)",
+	    "std::allocator_traits<app::pool<app::Foo> >::allocate(int)"));
+}
+
+/* An allocator that is not of the standard library is one if its traits call it. */
+static void
+allocators_of_others_name_the_element(void **state)
+{
+	const char *allocate =
+	    "app::pool<app::Foo, 8>::allocate(unsigned long)";
+
+	(void)state;
+	is_element(allocate,
+	    "std::allocator_traits<app::pool<app::Foo, 8> "
+	    ">::allocate(app::pool<app::Foo, 8>&, unsigned long)",
+	    false, "app::Foo", NULL);
+	is_element_of(
+	    (const char *const[FUNCTIONS]){
+	        "pool<std::_List_node<Foo> >::allocate(unsigned long)",
+	        "std::__1::allocator_traits<pool<std::_List_node<Foo> > "
+	        ">::allocate[abi:v15006](int)",
+	        "std::__cxx11::_List_base<Foo, pool<Foo> >::_M_get_node()"},
+	    3, false, "Foo", "std::list");
+	is_element(allocate, NULL, true, NULL, NULL);
+	is_element(allocate, "app::run()", true, NULL, NULL);
+	is_element(allocate,
+	    "std::allocator_traits<app::pool<Bar, 8> >::allocate(int)", true,
+	    "Bar", NULL);
+	is_element(allocate,
+	    "std::allocator_traits<app::other<app::Foo> >::allocate(int)", true,
+	    NULL, NULL);
+	is_element(allocate,
+	    "app::allocator_traits<app::pool<app::Foo, 8> >::allocate(int)",
+	    true, NULL, NULL);
+	is_element(allocate,
+	    "std::allocator_traits<app::pool<app::Foo, 8> >::construct(int)",
+	    true, NULL, NULL);
+	is_element("app::pool<app::Foo, 8>::refill(int)",
+	    "std::allocator_traits<app::pool<app::Foo, 8> >::allocate(int)",
+	    true, NULL, NULL);
+	is_element("pool<void>::allocate(int)",
+	    "std::allocator_traits<pool<void> >::allocate(int)", true, NULL,
+	    NULL);
 }
 
 static void
@@ -262,26 +318,41 @@ functions_that_allocate_name_the_element(void **state)
 	(void)state;
 	is_element("std::__new_allocator<app::Foo>::allocate(unsigned long, "
 	           "void const*)",
-	    "app::run()", false, "app::Foo", NULL);
+	    "void app::buffer<app::Foo>::grow(int)", false, "app::Foo", NULL);
 	is_element("__gnu_cxx::new_allocator<std::_List_node<app::Foo<int> > "
 	           ">::allocate(unsigned long)",
-	    NULL, false, "app::Foo<int>", "std::list");
+	    "std::__cxx11::list<app::Foo<int>, std::allocator<app::Foo<int> > "
+	    ">::push_back(app::Foo<int> const&)",
+	    false, "app::Foo<int>", "std::list");
 	is_element("std::allocator_traits<std::allocator<std::_Rb_tree_node<"
 	           "std::pair<int const, Foo> > > >::allocate(int)",
-	    NULL, false, "std::pair<int const, Foo>", "std::map or std::set");
-	is_element("std::__new_allocator<std::__detail::_Hash_node<Foo, true> "
-	           ">::allocate(int)",
-	    NULL, false, "Foo", "std::unordered_map or _set");
+	    "std::map<int, Foo, std::less<int>, std::allocator<std::pair<int "
+	    "const, Foo> > >::operator[](int const&)",
+	    false, "std::pair<int const, Foo>", "std::map or std::set");
+	is_element_of(
+	    (const char *const[FUNCTIONS]){
+	        "std::__new_allocator<std::__detail::_Hash_node<Foo, true> "
+	        ">::allocate(int)",
+	        "std::allocator_traits<std::allocator<std::__detail::_Hash_node<"
+	        "Foo, true> > >::allocate(int)",
+	        "std::__detail::_Hashtable_alloc<std::allocator<std::__detail::"
+	        "_Hash_node<Foo, true> > >::_M_allocate_node<Foo>(Foo&&)"},
+	    3, false, "Foo", "std::unordered_map or _set");
 	is_element("std::__new_allocator<Foo>::allocate(int)",
 	    "std::_Vector_base<Foo, std::allocator<Foo> >::_M_allocate(int)",
 	    false, "Foo", "std::vector");
 	is_element("std::__new_allocator<std::_Sp_counted_ptr_inplace<Foo, "
 	           "std::allocator<void>, (__gnu_cxx::_Lock_policy)2> "
 	           ">::allocate(int)",
-	    NULL, false, "Foo", "std::shared_ptr");
-	is_element("std::__1::__libcpp_allocate[abi:v15006](int)",
-	    "std::__1::allocator<Foo>::allocate[abi:v15006](int)", false, "Foo",
-	    NULL);
+	    "std::shared_ptr<Foo> std::make_shared<Foo>()", false, "Foo",
+	    "std::shared_ptr");
+	is_element_of(
+	    (const char *const[FUNCTIONS]){
+	        "std::__1::__libcpp_allocate[abi:v15006](int)",
+	        "std::__1::allocator<Foo>::allocate[abi:v15006](int)",
+	        "std::__1::allocator_traits<std::__1::allocator<Foo> "
+	        ">::allocate[abi:v15006](int)"},
+	    3, false, "Foo", NULL);
 	is_element("std::__cxx11::basic_string<char, std::char_traits<char>, "
 	           "std::allocator<char> >::_M_create(int&, int)",
 	    NULL, false, "char", "std::string");
@@ -294,6 +365,91 @@ functions_that_allocate_name_the_element(void **state)
 	is_element("std::_MakeUniq<Foo>::__single_object std::make_unique<Foo, "
 	           "int>(int&&)",
 	    NULL, true, "Foo", NULL);
+}
+
+/* Functions with the same code become one, which has one of their names. */
+static void
+folded_functions_name_no_wrong_element(void **state)
+{
+	const char *leaf = "std::__new_allocator<app::Foo>::allocate(int)";
+	const char *base =
+	    "std::_Vector_base<Bar, std::allocator<Bar> >::_M_allocate(int)";
+	const char *pointers = "void std::vector<Foo*, std::allocator<Foo*> "
+	                       ">::_M_realloc_insert<Foo*>(It, Foo*&&)";
+
+	(void)state;
+	is_element(leaf, NULL, true, NULL, NULL);
+	is_element(leaf, "app::run()", true, NULL, NULL);
+	is_element(leaf, "void app::run<app::Foo*>()", true, NULL, NULL);
+	is_element(leaf, base, true, NULL, NULL);
+	/* who calls it is right */
+	is_element_of(
+	    (const char *const[FUNCTIONS]){leaf,
+	        "std::allocator_traits<std::allocator<Bar> >::allocate(int)",
+	        base, "std::vector<Bar, std::allocator<Bar> >::reserve(int)"},
+	    4, true, "Bar", "std::vector");
+	is_element_of(
+	    (const char *const[FUNCTIONS]){leaf,
+	        "std::allocator_traits<std::allocator<app::Foo> >::allocate(int)",
+	        base},
+	    3, true, NULL, NULL);
+	is_element_of(
+	    (const char *const[FUNCTIONS]){
+	        "std::allocator_traits<std::allocator<Bar> >::allocate(int)",
+	        base, "std::vector<Baz, std::allocator<Baz> >::reserve(int)"},
+	    3, true, NULL, NULL);
+	is_element(pointers,
+	    "std::vector<Bar*, std::allocator<Bar*> >::push_back(Bar*&&)", true,
+	    NULL, NULL);
+	is_element(pointers, "app::run()", true, "Foo*", "std::vector");
+	/* a list and a set have nodes of one size */
+	is_element_of(
+	    (const char *const[FUNCTIONS]){leaf,
+	        "std::allocator_traits<std::allocator<std::_List_node<Foo> > "
+	        ">::allocate(int)",
+	        "std::_Hashtable<Foo, Foo, std::allocator<Foo> >::insert(int)"},
+	    3, true, NULL, NULL);
+	is_element_of(
+	    (const char *const[FUNCTIONS]){leaf,
+	        "std::allocator_traits<std::allocator<std::_List_node<Foo> > "
+	        ">::allocate(int)",
+	        "std::shared_ptr<Foo> std::make_shared<Foo>()"},
+	    3, true, NULL, NULL);
+	/* the array of a hash, and a control block, which are neither of these */
+	is_element_of(
+	    (const char *const[FUNCTIONS]){leaf,
+	        "std::allocator_traits<std::allocator<Foo*> >::allocate(int)",
+	        "std::__detail::_Hashtable_alloc<std::allocator<std::__detail::"
+	        "_Hash_node<Foo, true> > >::_M_allocate_buckets(int)"},
+	    3, true, NULL, NULL);
+	is_element_of(
+	    (const char *const[FUNCTIONS]){leaf,
+	        "std::allocator_traits<std::allocator<Foo> >::allocate(int)",
+	        "std::__allocated_ptr<std::allocator<Bar> > "
+	        "std::__allocate_guarded<std::allocator<Bar> "
+	        ">(std::allocator<Bar>&)"},
+	    3, true, NULL, NULL);
+	/* members of containers that allocate something else on purpose */
+	is_element_of(
+	    (const char *const[FUNCTIONS]){leaf,
+	        "std::allocator_traits<std::allocator<Foo*> >::allocate(int)",
+	        "std::_Deque_base<Foo, std::allocator<Foo> "
+	        ">::_M_allocate_map(int)"},
+	    3, true, "Foo*", "std::deque");
+	is_element_of(
+	    (const char *const[FUNCTIONS]){leaf,
+	        "std::allocator_traits<std::allocator<unsigned long> "
+	        ">::allocate(int)",
+	        "std::_Bvector_base<std::allocator<bool> >::_M_allocate(int)",
+	        "std::vector<bool, std::allocator<bool> >::reserve(int)"},
+	    4, true, "unsigned long", "std::vector");
+	is_element_of((const char *const[FUNCTIONS]){leaf,
+	                  "std::allocator_traits<std::allocator<std::__detail::"
+	                  "_Hash_node_base*> >::allocate(int)",
+	                  "std::__detail::_Hashtable_alloc<std::allocator<Foo> "
+	                  ">::_M_allocate_buckets(int)"},
+	    3, true, "std::__detail::_Hash_node_base*",
+	    "std::unordered_map or _set");
 }
 
 static void
@@ -516,6 +672,8 @@ main(void)
 	    cmocka_unit_test(a_name_without_end_is_not_read_for_long),
 	    cmocka_unit_test(control_blocks_name_their_object),
 	    cmocka_unit_test(functions_that_allocate_name_the_element),
+	    cmocka_unit_test(allocators_of_others_name_the_element),
+	    cmocka_unit_test(folded_functions_name_no_wrong_element),
 	    cmocka_unit_test(it_is_known_whether_more_frames_are_needed),
 	    cmocka_unit_test(functions_that_may_allocate_for_others_do_not),
 	    cmocka_unit_test(an_earlier_census_is_read_and_compared),
