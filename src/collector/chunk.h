@@ -73,7 +73,7 @@ chunk_find(const struct thread *t, struct walk *w, const struct cpu_frame *c,
 			return NULL;
 		if (e == l->first)
 			l->differs = i;
-		h = hash_mix(h ^ i, slots[e->offset[i]]);
+		h = memo_next(h, i, slots[e->offset[i]]);
 		l->last = memo_at(t, h);
 	}
 }

@@ -169,11 +169,55 @@ free_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
  * on that. With a call instead, each stack would differ from libgcc's in the
  * verifying build (verify.h).
  */
+/*
+ * What malloc_ready() hands on: the caller's registers, without the return
+ * address, which is right below its sp. Whether it calls or jumps does not
+ * matter.
+ */
+SEEP_INLINE struct cpu_frame
+caller_of(uint64_t sp, uint64_t fp)
+{
+	return (struct cpu_frame){
+	    ((const uint64_t *)(uintptr_t)sp)[-1], sp, fp};
+}
+
+/* Word i of the chunk at the first place differs. */
+static SEEP_NOINLINE void *
+malloc_second(void *p, size_t size, struct memo_chunk *first, uint32_t i,
+    uint64_t sp, uint64_t fp)
+{
+	struct gate *g = thread_gate;
+	struct thread *t = thread_block(g);
+	const struct cpu_frame c = caller_of(sp, fp);
+
+	if (unlikely(!recorder_alloc_second(
+	        t, p, size, &c, SEG_API_MALLOC, first, i)))
+		return recorder_alloc_last(
+		    p, size, c.pc, sp, fp, SEG_API_MALLOC);
+	if (recorder_is_due(t))
+		return recorder_after(p);
+	thread_leave(g);
+	return p;
+}
+
+/* The inner words hold, but the outer ones do not. */
+static SEEP_NOINLINE void *
+malloc_joins(void *p, size_t size, struct memo_chunk *e, uint32_t checks,
+    uint64_t sp, uint64_t fp)
+{
+	const struct cpu_frame c = caller_of(sp, fp);
+
+	recorder_alloc_at(thread_self, p, size, &c, SEG_API_MALLOC, e, checks);
+	return p;
+}
+
 static SEEP_NOINLINE void *
 malloc_ready(size_t size, struct gate *g)
 {
 	void *p = next.malloc(size);
 	struct thread *t = thread_block(g);
+	struct memo_chunk *e;
+	uint32_t i;
 	CPU_CALLER(c); /* after the call, so it needs no saved register */
 
 	if (unlikely(!p))
@@ -183,8 +227,18 @@ malloc_ready(size_t size, struct gate *g)
 		return malloc_interrupted(p, size, d.pc, d.sp, d.fp);
 	}
 	thread_enter(g);
-	if (unlikely(!recorder_alloc_hit(
-	        t, p, size, &c, SEG_API_MALLOC, RECORDER_NOW))) {
+	e = memo_look(t, &c, memo_key(&c, SEG_API_MALLOC), &i);
+	if (unlikely(i < MEMO_WORDS))
+		return malloc_second(p, size, e, i, c.sp, c.fp);
+	if (likely(i == MEMO_WORDS)) {
+		if (unlikely(e->version != *memo_stamp(t, e->checks_offset)))
+			return malloc_joins(p, size, e, 0, c.sp, c.fp);
+		i = memo_fails(t, e->checks_offset);
+		if (unlikely(i))
+			return malloc_joins(p, size, e, i, c.sp, c.fp);
+	}
+	if (unlikely(i ||
+	        !recorder_book_hit(t, p, size, &c, e->site, RECORDER_NOW))) {
 		CPU_CALLER_AGAIN(d);
 		return recorder_alloc_last(
 		    p, size, d.pc, d.sp, d.fp, SEG_API_MALLOC);

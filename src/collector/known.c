@@ -2,6 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/known.h"
 
+#include <string.h>
+
+#include "collector/mem.h"
 #include "collector/memo.h"
 #include "collector/module.h"
 #include "collector/outer.h"
@@ -25,13 +28,36 @@ struct known {
 	uint32_t count; /* of the frames in t->listed, innermost first */
 	uint32_t base;  /* the node above them */
 	int met;        /* and its frame of the copy; below 0: the root */
-	bool guessed;   /* a listed frame was left by a guess */
 };
 
-/* Where a light walk is. */
+/*
+ * Where a light walk is. `fp` is as it was before the frames saved_from to
+ * saved_to, if there are any: most walks never need it.
+ */
 struct place {
 	uint64_t pc, sp, fp;
+	const struct outer_frame *saved_from, *saved_to;
 };
+
+/* The copy's own fp is not proven, unless a frame above needs it. */
+static SEEP_NOINLINE uint64_t
+load_fp(uint64_t fp, const struct outer_frame *f, const struct outer_frame *to)
+{
+	for (; f <= to; f++) {
+		if (f->fp_slot)
+			return *(const uint64_t *)(uintptr_t)f->fp_slot;
+	}
+	return fp;
+}
+
+SEEP_INLINE void
+find_fp(struct place *p)
+{
+	if (!p->saved_from)
+		return;
+	p->fp = load_fp(p->fp, p->saved_from, p->saved_to);
+	p->saved_from = NULL;
+}
 
 /*
  * Leaves a frame of the thread's own stack: walk_step() for the two usual
@@ -43,12 +69,14 @@ step(const struct thread *t, struct place *p, struct unwind_rule rule)
 	const uint64_t hi = t->stack_hi;
 	uint64_t cfa, slot;
 
-	if (likely(rule.kind == RULE_SP))
+	if (likely(rule.kind == RULE_SP)) {
 		cfa = p->sp + (uint64_t)(int64_t)rule.cfa;
-	else if (rule.kind == RULE_FP)
+	} else if (rule.kind == RULE_FP) {
+		find_fp(p);
 		cfa = p->fp + (uint64_t)(int64_t)rule.cfa;
-	else
+	} else {
 		return false;
+	}
 	if (unlikely(cfa <= p->sp || cfa > hi || (cfa & 7)))
 		return false;
 	if (rule.fp == RULE_FP_AT_CFA) {
@@ -56,6 +84,7 @@ step(const struct thread *t, struct place *p, struct unwind_rule rule)
 		if (unlikely(slot < p->sp || slot >= hi || (slot & 7)))
 			return false;
 		p->fp = *(const uint64_t *)(uintptr_t)slot;
+		p->saved_from = NULL;
 	} else if (unlikely(rule.fp != RULE_FP_SAME)) {
 		return false;
 	}
@@ -64,32 +93,36 @@ step(const struct thread *t, struct place *p, struct unwind_rule rule)
 	return true;
 }
 
+/* Frames of the copy from `met` outwards, innermost first. */
+SEEP_INLINE const uint64_t *
+words_from(const struct thread *t, int met)
+{
+	return t->outer_words + OUTER_MAX - 1 - met;
+}
+
 /*
  * Check c of the copy is the first that differs. Lists the frames of the copy
  * from *o up to the one whose step loads that word, without the latter, which
- * it returns. *p goes there.
+ * it returns. *p goes there; its fp is left to find_fp().
  */
 SEEP_INLINE const struct outer_frame *
 list_same(struct thread *t, struct place *p, const struct outer_frame *o, int c,
-    uint32_t *n, bool *guessed)
+    uint32_t *n)
 {
-	uint64_t fp_slot = 0;
-	uint32_t at = *n;
+	const struct outer_frame *const to = t->outer + t->check_frame[c];
+	const uint64_t *from = words_from(t, (int)(o - t->outer));
+	uint64_t *at = t->listed + *n;
+	uint32_t i, count = (uint32_t)(o - to);
 
-	while (o > t->outer && (int)o[-1].checks > c) {
-		t->listed[at++] = o->frame;
-		*guessed |= o->guessed;
-		if (o->fp_slot)
-			fp_slot = o->fp_slot;
-		o--;
-	}
-	*n = at;
-	/* the copy's own fp is not proven, unless a frame above needs it */
-	if (fp_slot)
-		p->fp = *(const uint64_t *)(uintptr_t)fp_slot;
-	p->pc = o->pc;
-	p->sp = o->sp;
-	return o;
+	for (i = 0; i < count; i++)
+		at[i] = from[i];
+	*n += count;
+	find_fp(p);
+	p->saved_from = to + 1;
+	p->saved_to = o;
+	p->pc = to->pc;
+	p->sp = to->sp;
+	return to;
 }
 
 /*
@@ -102,7 +135,7 @@ list(struct thread *t, const struct walk *w, int j, int differs, uint32_t least,
 {
 	const struct outer_frame *const low = t->outer;
 	const struct outer_frame *o = low + j, *fail = low + OUTER_MAX;
-	struct place p = {w->pc, w->sp, w->fp};
+	struct place p = {w->pc, w->sp, w->fp, NULL, NULL};
 	uint32_t n = 0, same = 0, i;
 	uint64_t hash;
 	int met = -1;
@@ -110,7 +143,6 @@ list(struct thread *t, const struct walk *w, int j, int differs, uint32_t least,
 	if (!w->sure || w->exact || t->outer_truncated ||
 	    t->outer_gen != LOAD(&module_gen))
 		return false;
-	ret->guessed = false;
 	for (;;) {
 		struct unwind_rule rule;
 		uint64_t frame;
@@ -122,6 +154,8 @@ list(struct thread *t, const struct walk *w, int j, int differs, uint32_t least,
 		if (o >= low && o->sp == p.sp && o->pc == p.pc) {
 			if (o->exact || o->top)
 				return false;
+			if (o->needs_fp)
+				find_fp(&p);
 			if (o < fail && (!o->needs_fp || o->fp == p.fp)) {
 				int c = differs >= 0
 				    ? differs
@@ -133,8 +167,7 @@ list(struct thread *t, const struct walk *w, int j, int differs, uint32_t least,
 					break;
 				}
 				i = n;
-				fail = o =
-				    list_same(t, &p, o, c, &n, &ret->guessed);
+				fail = o = list_same(t, &p, o, c, &n);
 				if (o->exact)
 					return false;
 				same = i ? same : n;
@@ -187,6 +220,119 @@ renews(struct thread *t, const struct walk *w, struct site_id s)
 		return true;
 	}
 	return ++t->known_count % COPY_RENEW == 0;
+}
+
+/* Was a frame of the copy, of those above `met` up to j, left by a guess? */
+static bool
+is_guessed(const struct thread *t, int met, int j)
+{
+	while (j > met) {
+		if (t->outer[j--].guessed)
+			return true;
+	}
+	return false;
+}
+
+enum { TURNS_AFTER = 256 }; /* stacks found in the index */
+
+SEEP_INLINE uint32_t
+turn_place(const struct known *k, uint32_t inner)
+{
+	return (uint32_t)(hash_word(k->hash ^ inner) >> (64 - TURNS_BITS));
+}
+
+SEEP_INLINE bool
+same_words(const uint64_t *a, const uint64_t *b, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		if (unlikely(a[i] != b[i]))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The site of a stack that was found not long ago. What was proven then by the
+ * rows of the segment, one after the other, is proven here by one array. It has
+ * all frames, because the copy with which the stack was compared may be another
+ * one now.
+ */
+SEEP_INLINE struct site_id
+find_turn(const struct thread *t, const struct known *k, uint32_t inner)
+{
+	const struct site_id none = {0};
+	const struct turns *all = t->turns;
+	const uint32_t place = turn_place(k, inner);
+	const uint32_t rest = (uint32_t)(k->met + 1);
+	const struct turn *u;
+
+	if (!all)
+		return none;
+	_Static_assert(TURN_WAYS == 2, "these are all");
+	if (all->tag[place][0] == k->hash)
+		u = &all->at[place][0];
+	else if (all->tag[place][1] == k->hash)
+		u = &all->at[place][1];
+	else
+		return none;
+	if (unlikely(u->inner != inner || u->count != k->count + rest ||
+	        (rest && !t->outer_rooted)) ||
+	    !same_words(u->frames, t->listed, k->count) ||
+	    !same_words(u->frames + k->count, words_from(t, k->met), rest))
+		return none;
+	return (struct site_id){u->site};
+}
+
+/* Which of its places the stack may take; below 0: none, so far. */
+static int
+way_for(struct turns *all, uint32_t place, uint64_t hash)
+{
+	int i;
+
+	for (i = 0; i < TURN_WAYS; i++) {
+		if (!all->tag[place][i] || all->tag[place][i] == hash)
+			return i;
+	}
+	if (all->asked[place] == (uint32_t)(hash >> 32))
+		return hash >> 1 & 1;
+	all->asked[place] = (uint32_t)(hash >> 32);
+	return -1;
+}
+
+/* The stack was found in the index. */
+static SEEP_NOINLINE void
+note_turn(
+    struct thread *t, const struct known *k, uint32_t inner, struct site_id id)
+{
+	const uint32_t place = turn_place(k, inner);
+	const uint32_t rest = (uint32_t)(k->met + 1);
+	struct turns *all = t->turns;
+	struct turn *u;
+	int way;
+
+	if (!all) {
+		if (++t->known_hits == TURNS_AFTER)
+			t->turns = mem_alloc(sizeof(*all));
+		return;
+	}
+	if (k->count + rest > TURN_FRAMES || (rest && !t->outer_rooted))
+		return;
+	way = way_for(all, place, k->hash);
+	if (way < 0)
+		return;
+	u = &all->at[place][way];
+	all->tag[place][way] = 0; /* a half-written one is never found */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	u->site = id.v;
+	u->inner = inner;
+	u->count = k->count + rest;
+	memcpy(u->frames, t->listed, k->count * sizeof(u->frames[0]));
+	memcpy(u->frames + k->count, words_from(t, k->met),
+	    rest * sizeof(u->frames[0]));
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	all->tag[place][way] = k->hash;
 }
 
 /*
@@ -252,14 +398,19 @@ known_site(struct thread *t, const struct walk *w, uint32_t inner,
 	}
 	if (differs < 0)
 		t->known_few = 0;
-	stack = (struct sites_stack){
-	    k.hash, t->listed, k.count, k.base, inner, false};
-	s = sites_known(&stack);
-	if (unlikely(stack.is_like) && !s.v && k.met >= 0)
-		s = find_elsewhere(t, &k, inner);
-	if (!s.v)
-		return differs < 0 || k.guessed ? none
-		                                : new_site(t, &k, inner, api);
+	s = find_turn(t, &k, inner);
+	if (!s.v) {
+		stack = (struct sites_stack){
+		    k.hash, t->listed, k.count, k.base, inner, false};
+		s = sites_known(&stack);
+		if (unlikely(stack.is_like) && !s.v && k.met >= 0)
+			s = find_elsewhere(t, &k, inner);
+		if (!s.v)
+			return differs < 0 || is_guessed(t, k.met, j)
+			    ? none
+			    : new_site(t, &k, inner, api);
+		note_turn(t, &k, inner, s);
+	}
 	return renews(t, w, s) ? none : s;
 }
 

@@ -21,6 +21,13 @@
  * rows of the site in the segment. A stack that is not found there is interned
  * as always, and entered.
  *
+ * Those rows lie in several places, each found by a number in the one before.
+ * So a thread keeps the lists of some hundred stacks that took turns (struct
+ * turns), each with all its outer frames in one array, and its site. A stack
+ * with the same frames and the same record of inner frames has the same site. It
+ * gets in when it is found, if there is room, or if it comes twice while none
+ * else does; otherwise thousands of stacks would push each other out.
+ *
  * Frames that the stack shares with the copy are not walked: where a frame of
  * the copy is met, the words that prove it are compared from the inside out.
  * If all hold, the rest of the stack is that of the copy. If one differs, the

@@ -216,8 +216,6 @@ put_chunk(struct memo_chunk *to, const struct memo_chunk *from)
  * outer frames, so each change doubles the time until the next change at that
  * place.
  */
-enum { PATIENCE = 16, CHANGES_MAX = 11 };
-
 static uint64_t
 times_seen(const struct thread *t, const struct memo_chunk *e)
 {
@@ -238,11 +236,12 @@ promote(const struct thread *t, const struct cpu_frame *c, struct memo_chunk *e,
 	first->passed_over = 0;
 	if (times_seen(t, e) / 2 <= times_seen(t, first))
 		return e;
-	place = memo_at(t, hash_mix(memo_hash(c) ^ l->differs, word));
+	place = memo_at(t, memo_next(memo_hash(c), l->differs, word));
 	e->key = 0;
 	put_chunk(first, &new);
 	first->passed_over = 0;
-	first->changes = (uint16_t)(old.changes + (old.changes < CHANGES_MAX));
+	first->changes =
+	    (uint16_t)(old.changes + (old.changes < MEMO_CHANGES_MAX));
 	if (place != first)
 		put_chunk(place, &old);
 	return first;
@@ -260,9 +259,12 @@ memo_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 	e = chunk_find(t, &w, c, memo_key(c, api), &l);
 	if (!e)
 		return memo_fill(t, l.last, &w, api);
-	if (e != l.first &&
-	    ++l.first->passed_over >= PATIENCE << l.first->changes)
-		e = promote(t, c, e, &l);
+	if (e != l.first) {
+		if (memo_is_passed_over(l.first))
+			e = promote(t, c, e, &l);
+		else
+			l.first->passed_over++;
+	}
 	if (e->version == *memo_stamp(t, e->checks_offset)) {
 		differs =
 		    memo_verify(t, e->checks_offset / (int)sizeof(t->stamp[0]));
@@ -270,4 +272,15 @@ memo_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 			return (struct site_id){e->site};
 	}
 	return memo_join(t, e, &w, api, differs);
+}
+
+SEEP_NOINLINE struct site_id
+memo_site_at(struct thread *t, const struct cpu_frame *c, enum seg_api api,
+    struct memo_chunk *e, uint32_t checks)
+{
+	struct walk w;
+
+	walk_begin(&w, t, c);
+	return memo_join(
+	    t, e, &w, api, checks ? memo_verify(t, (int)checks) : -1);
 }

@@ -72,7 +72,9 @@
  * misses.
  */
 enum { MEMO_PROBES = 5, MEMO_SHIFT = 64 - 7 - MEMO_MAX_BITS };
-#define MEMO_DOUBT (UINT64_C(1) << 63) /* in a key */
+enum { MEMO_OTHER = MEMO_WORDS + 1 };               /* see memo_look() */
+enum { MEMO_PATIENCE = 16, MEMO_CHANGES_MAX = 11 }; /* see promote() */
+#define MEMO_DOUBT (UINT64_C(1) << 63)              /* in a key */
 enum memo_flags {
 	MEMO_USES_FP = 1, /* fp must be the same, too */
 	/* of outer chunks, see paths.h */
@@ -98,11 +100,12 @@ memo_verify(const struct thread *t, int n)
 }
 
 /*
- * Do the checks hold that begin 2 * `offset` bytes into t->check? The same in
- * the fewest instructions.
+ * The same in the fewest instructions for the checks that begin 2 * `offset`
+ * bytes into t->check: 0 if they hold, else an n for memo_verify() from which
+ * on it finds the first that fails.
  */
-SEEP_INLINE bool
-memo_checks(const struct thread *t, uint32_t offset)
+SEEP_INLINE uint32_t
+memo_fails(const struct thread *t, uint32_t offset)
 {
 	/* t->check itself is added to each address that is used */
 	const uint8_t *at = (const uint8_t *)t + 2 * (size_t)offset;
@@ -118,10 +121,11 @@ memo_checks(const struct thread *t, uint32_t offset)
 		        *(const uint64_t *)c[2].address != c[2].value ||
 		        *(const uint64_t *)c[1].address != c[1].value ||
 		        *(const uint64_t *)c[0].address != c[0].value))
-			return false;
+			return (uint32_t)((at - (const uint8_t *)t) /
+			    (ptrdiff_t)sizeof(*c));
 		at -= 4 * sizeof(*c);
 	} while (at > (const uint8_t *)t);
-	return true;
+	return 0;
 }
 
 /* The stamp of the frame of the copy that these checks prove. */
@@ -195,18 +199,64 @@ memo_fits(const struct memo_chunk *e, const struct cpu_frame *c, uint64_t key,
 }
 
 /*
- * The chunk whose words hold, if it is at the first place to look; else NULL.
- * No call, so that a hook that hits needs no registers of its own.
+ * The caller's chunk at the first place to look, and the first of its words
+ * that differs; MEMO_WORDS if none does, MEMO_OTHER if it is that of another
+ * caller. No call, so that a hook that hits needs no registers of its own.
  */
-SEEP_INLINE const struct memo_chunk *
-memo_first(const struct thread *t, const struct cpu_frame *c, uint64_t key)
+SEEP_INLINE struct memo_chunk *
+memo_look(const struct thread *t, const struct cpu_frame *c, uint64_t key,
+    uint32_t *ret_differs)
 {
 	/* slot 0 is the hook's own return address */
 	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
-	const struct memo_chunk *e = memo_at(t, memo_hash(c));
+	struct memo_chunk *e = memo_at(t, memo_hash(c));
+
+	*ret_differs = unlikely(!memo_fits(e, c, key, LOAD(&module_gen)))
+	    ? MEMO_OTHER
+	    : memo_differs(e, slots);
+	return e;
+}
+
+/* The same if all its words hold; else NULL. */
+SEEP_INLINE const struct memo_chunk *
+memo_first(const struct thread *t, const struct cpu_frame *c, uint64_t key)
+{
+	uint32_t differs;
+	const struct memo_chunk *e = memo_look(t, c, key, &differs);
+
+	return likely(differs == MEMO_WORDS) ? e : NULL;
+}
+
+/* Where to look next, after word i of a chunk was found to be another. */
+SEEP_INLINE uint64_t
+memo_next(uint64_t hash, uint32_t i, uint64_t word)
+{
+	return hash_mix(hash ^ i, word);
+}
+
+/* Must memo_site() look whether another chunk should be at this first place? */
+SEEP_INLINE bool
+memo_is_passed_over(const struct memo_chunk *first)
+{
+	return first->passed_over + 1u >= (uint32_t)MEMO_PATIENCE
+	    << first->changes;
+}
+
+/*
+ * The chunk whose words hold, if it is at the second place: word i of the chunk
+ * at the first place differs. NULL: memo_site() has to search.
+ */
+SEEP_INLINE const struct memo_chunk *
+memo_second(const struct thread *t, const struct cpu_frame *c, uint64_t key,
+    const struct memo_chunk *first, uint32_t i)
+{
+	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
+	const struct memo_chunk *e =
+	    memo_at(t, memo_next(memo_hash(c), i, slots[first->offset[i]]));
 
 	if (unlikely(!memo_fits(e, c, key, LOAD(&module_gen)) ||
-	        memo_differs(e, slots) != MEMO_WORDS))
+	        memo_differs(e, slots) != MEMO_WORDS ||
+	        memo_is_passed_over(first)))
 		return NULL;
 	return e;
 }
@@ -216,11 +266,18 @@ SEEP_INLINE bool
 memo_holds(const struct thread *t, const struct memo_chunk *e)
 {
 	return likely(e->version == *memo_stamp(t, e->checks_offset)) &&
-	    likely(memo_checks(t, e->checks_offset));
+	    likely(!memo_fails(t, e->checks_offset));
 }
 
 /* The site of a caller. The thread is busy; never fails (see sites_get). */
 struct site_id memo_site(
     struct thread *t, const struct cpu_frame *c, enum seg_api api);
+
+/*
+ * The same for a caller whose chunk is e, as memo_look() found it. `checks` is
+ * what memo_fails() said; 0: its stamp is not that of the frame.
+ */
+struct site_id memo_site_at(struct thread *t, const struct cpu_frame *c,
+    enum seg_api api, struct memo_chunk *e, uint32_t checks);
 
 #endif

@@ -15,6 +15,9 @@ enum {
 	MEMO_MAX_BITS = 12,
 	PATHS_SEEN = 256,
 	OUTER_SEEN_BITS = 10,
+	TURNS_BITS = 8,
+	TURN_WAYS = 2,
+	TURN_FRAMES = 38,
 };
 #define MEMO_NO_NODE  UINT32_MAX /* a chunk's outer part is not known yet */
 #define MEMO_NO_STAMP UINT64_MAX /* no frame has it, see outer_drop() */
@@ -95,6 +98,22 @@ struct outer_seen {
 	uint32_t guessed;
 };
 
+/* A stack that takes turns with others, see known.h: all its outer frames. */
+struct turn {
+	uint32_t site, inner, count, reserved;
+	uint64_t frames[TURN_FRAMES];
+};
+
+/* They are for few threads, so they are not a part of struct thread. */
+struct turns {
+	/* hash of the stack; 0: unused */
+	uint64_t tag[1 << TURNS_BITS][TURN_WAYS];
+	/* of the last one that was not there: only who comes twice gets in */
+	uint32_t asked[1 << TURNS_BITS];
+	struct turn at[1 << TURNS_BITS][TURN_WAYS];
+};
+
+_Static_assert(sizeof(struct turn) % 64 == 0, "whole cache lines");
 _Static_assert(sizeof(struct outer_check) == 2 * sizeof(uint64_t),
     "an offset to a check is twice that to a stamp");
 

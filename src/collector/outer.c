@@ -142,6 +142,10 @@ push_outer(
 		check[n++] = (struct outer_check){f->aux_slot, f->aux_value};
 	*o = *f;
 	o->checks = n;
+	while (n > (k ? above->checks : 0))
+		t->check_frame[--n] = (uint16_t)k;
+	n = o->checks;
+	t->outer_words[OUTER_MAX - 1 - k] = f->frame;
 	t->stamp[n] = stamp_of(t, k, f, node);
 	if (k)
 		vouch_by(o, above);
@@ -444,8 +448,10 @@ outer_walk(struct thread *t, struct walk *w, uint16_t *hint)
 	} else {
 		root = r.met < 0 ? outer_root(r.end, r.why) : 0;
 	}
-	if (r.met < 0)
+	if (r.met < 0) {
 		t->outer_truncated = r.too_deep;
+		t->outer_rooted = root == SITES_NODE_ROOT;
+	}
 	node = intern_outer(t, (uint32_t)(r.met + 1), r.n, root, w->sure);
 	*hint = t->outer_count ? (uint16_t)(t->outer_count - 1) : UINT16_MAX;
 	if (unlikely(r.binding)) {

@@ -219,15 +219,29 @@ book_ready(struct thread *t, const void *p, uint64_t size,
 }
 
 SEEP_INLINE void
-alloc_ready(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, uint32_t birth)
+alloc_of(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, uint32_t birth, uint32_t site)
 {
-	uint32_t site = memo_site(t, c, api).v;
-
 	if (unlikely(!recorder_book_hit(t, p, size, c, site, birth)))
 		book_ready(t, p, size, c, api, birth, site);
 	else
 		recorder_leave(thread_gate, t);
+}
+
+SEEP_INLINE void
+alloc_ready(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, uint32_t birth)
+{
+	alloc_of(t, p, size, c, api, birth, memo_site(t, c, api).v);
+}
+
+SEEP_NOINLINE void
+recorder_alloc_at(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, struct memo_chunk *e,
+    uint32_t checks)
+{
+	alloc_of(t, p, size, c, api, RECORDER_NOW,
+	    memo_site_at(t, c, api, e, checks).v);
 }
 
 SEEP_NOINLINE void

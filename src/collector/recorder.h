@@ -49,8 +49,12 @@ void recorder_free_any(const void *p, uint64_t pc);
 /* The same with SEEP_LOG=last,frees: `c` is the caller of free. */
 void recorder_free_at(const void *p, const struct cpu_frame *c);
 
+/* _at: see memo_site_at(). */
 void *recorder_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp,
     uint64_t fp, enum seg_api api);
+void recorder_alloc_at(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, struct memo_chunk *e,
+    uint32_t checks);
 void recorder_alloc_ready(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth);
 void recorder_free_ready(const void *p, uint64_t pc);

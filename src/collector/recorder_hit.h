@@ -69,6 +69,25 @@ recorder_alloc_hit(struct thread *t, const void *p, uint64_t size,
 	    recorder_book_hit(t, p, size, c, e->site, birth);
 }
 
+/*
+ * The same, after memo_look() has found that word i of the chunk `first`
+ * differs: for stacks that take turns, and have the first words in common.
+ */
+SEEP_INLINE bool
+recorder_alloc_second(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, struct memo_chunk *first,
+    uint32_t i)
+{
+	const struct memo_chunk *e =
+	    memo_second(t, c, memo_key(c, api), first, i);
+
+	if (unlikely(!e) || unlikely(!memo_holds(t, e)) ||
+	    !recorder_book_hit(t, p, size, c, e->site, RECORDER_NOW))
+		return false;
+	first->passed_over++;
+	return true;
+}
+
 /* After recorder_alloc_hit(): must recorder_after() be called? */
 SEEP_INLINE bool
 recorder_is_due(struct thread *t)

@@ -173,6 +173,8 @@ thread_drop_caches(struct thread *t)
 {
 	drop_chunks(t, (uint32_t)__builtin_ctz(thread_memo_chunks(t)));
 	live_forget(&t->live);
+	if (t->turns) /* the sites of a forked child are its own */
+		memset(t->turns->tag, 0, sizeof(t->turns->tag));
 	t->outer_count = 0; /* no chunk is left that remembers a stamp */
 }
 

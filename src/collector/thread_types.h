@@ -126,6 +126,9 @@ struct thread {
 	uint64_t known_sp;
 	uint32_t known_last, known_same, known_count, known_new;
 	uint32_t known_few; /* stacks in a row of which few frames differ */
+	uint32_t known_hits;
+	uint32_t outer_rooted; /* outer[] ends where a stack should */
+	struct turns *turns;   /* NULL: not needed so far */
 	/* the chunk or page that it logs into, and what was counted there */
 	uint64_t *log_base, *log_stop, *log_seen, *log_page;
 	uint64_t log_time, log_gap;
@@ -137,6 +140,9 @@ struct thread {
 	uint32_t memo_room;       /* chunks that there is memory for */
 
 	struct outer_frame outer[OUTER_MAX] __attribute__((aligned(64)));
+	/* frame k of outer[] is at OUTER_MAX - 1 - k: innermost first */
+	uint64_t outer_words[OUTER_MAX];
+	uint16_t check_frame[OUTER_MAX * 3]; /* whose step loads this word */
 	struct outer_frame walk[OUTER_MAX];
 	struct outer_seen seen_frames[1 << OUTER_SEEN_BITS];
 	uint64_t listed[OUTER_MAX]; /* frames of a stack, see known.h */

@@ -32,7 +32,7 @@ enum { THREADS = 4, ROUNDS = 600, FRAMES = 300, COROUTINE = 128 << 10 };
 
 extern void *__libc_stack_end;
 
-static _Thread_local uint32_t found_first, found_whole;
+static _Thread_local uint32_t found_first, found_whole, found_second, joined;
 static uint32_t checked, nested_checked, wrong, stop;
 
 /* What both say of the frames above hook(). */
@@ -55,6 +55,36 @@ compare(struct site_id s, void *const *theirs, int n)
 		ADD(&wrong, 1);
 }
 
+/* The site that malloc() finds without a search, if it does; else 0. */
+static struct site_id
+found_by_hook(struct thread *t, const struct cpu_frame *c)
+{
+	const uint64_t key = memo_key(c, SEG_API_MALLOC);
+	const struct memo_chunk *second;
+	uint32_t i, checks;
+	struct memo_chunk *e = memo_look(t, c, key, &i);
+
+	found_first += i == MEMO_WORDS;
+	if (i < MEMO_WORDS) {
+		second = memo_second(t, c, key, e, i);
+		if (!second || !memo_holds(t, second))
+			return (struct site_id){0};
+		found_second++;
+		return (struct site_id){second->site};
+	}
+	if (i != MEMO_WORDS)
+		return (struct site_id){0};
+	checks = memo_fails(t, e->checks_offset);
+	if (e->version != *memo_stamp(t, e->checks_offset))
+		checks = 0;
+	else if (!checks) {
+		found_whole++;
+		return (struct site_id){e->site};
+	}
+	joined++;
+	return memo_site_at(t, c, SEG_API_MALLOC, e, checks);
+}
+
 /* As an exported hook does it, in exact mode and inside another hook. */
 __attribute__((noinline)) static void
 hook(void)
@@ -62,7 +92,6 @@ hook(void)
 	CPU_CALLER(c);
 	struct thread *t = thread_self;
 	uint64_t scratch[FRAMES];
-	const struct memo_chunk *e;
 	struct site_id s;
 	bool own, whole;
 	void *theirs[FRAMES];
@@ -78,9 +107,9 @@ hook(void)
 		}
 	}
 	thread_enter(thread_gate);
-	e = memo_first(t, &c, memo_key(&c, SEG_API_MALLOC));
-	found_first += e != NULL;
-	found_whole += e && memo_holds(t, e);
+	s = found_by_hook(t, &c);
+	if (s.v)
+		compare(s, theirs, n);
 	s = memo_site(t, &c, SEG_API_MALLOC);
 	compare(s, theirs, n);
 	compare(memo_site(t, &c, SEG_API_MALLOC), theirs, n); /* by memo */
@@ -185,6 +214,70 @@ the_stack_that_comes_most_is_found_first(void **state)
 	/* times change: seldom becomes often */
 	(void)found_of(UINT32_C(1) << 31, UINT32_C(0), 8000);
 	assert_true(found_of(UINT32_C(1) << 31, UINT32_C(0), 800) >= 600);
+	assert_int_equal(wrong, 0);
+}
+
+/* Two stacks that differ in an inner frame, one as often as the other. */
+static void
+the_second_place_is_found_without_a_search(void **state)
+{
+	(void)state;
+	wrong = found_first = found_second = 0;
+	for (int i = 0; i < 400; i++)
+		descend(i % 2 ? UINT32_C(1) << 31 : 0, 32);
+	assert_true(found_first >= 150);
+	assert_true(found_second >= 100);
+	assert_int_equal(wrong, 0);
+}
+
+/* The outermost calls of 20 drawn at random, so the copy seldom holds. */
+static void
+take_turns(uint32_t rounds)
+{
+	static uint32_t random = 1;
+
+	while (rounds-- > 0) {
+		random = random * 1664525 + 1013904223;
+		descend(random >> 16 & 0x7f, 20);
+	}
+}
+
+static uint32_t
+turns_used(const struct turns *all)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < 1 << TURNS_BITS; i++)
+		n += (all->tag[i][0] != 0) + (all->tag[i][1] != 0);
+	return n;
+}
+
+static void
+turns_are_proven_by_their_frames(void **state)
+{
+	struct turns *all;
+
+	(void)state;
+	wrong = joined = 0;
+	take_turns(4000);
+	all = thread_self->turns;
+	assert_non_null(all);
+	assert_true(turns_used(all) > 64);
+	assert_true(joined > 1000);
+	assert_int_equal(wrong, 0);
+	/* a hash that leads to the frames of another stack */
+	for (uint32_t i = 0; i < 1 << TURNS_BITS; i++) {
+		uint64_t tag = all->tag[i][0];
+
+		all->tag[i][0] = all->tag[i][1];
+		all->tag[i][1] = tag;
+	}
+	take_turns(2000);
+	assert_int_equal(wrong, 0);
+	/* a forked child does so; its sites have other numbers */
+	thread_drop_caches(thread_self);
+	assert_int_equal(turns_used(all), 0);
+	take_turns(2000);
 	assert_int_equal(wrong, 0);
 }
 
@@ -391,6 +484,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(stacks_of_all_depths_equal_the_unwinders),
 	    cmocka_unit_test(the_stack_that_comes_most_is_found_first),
+	    cmocka_unit_test(the_second_place_is_found_without_a_search),
+	    cmocka_unit_test(turns_are_proven_by_their_frames),
 	    cmocka_unit_test(frame_pointers_are_proven_by_words_too),
 	    cmocka_unit_test(frame_pointers_may_lie_anywhere),
 	    cmocka_unit_test(a_deep_recursion_is_no_walk_at_each_event),
