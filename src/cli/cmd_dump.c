@@ -275,10 +275,11 @@ run(const struct cmd *self, int argc, char **argv)
 #define AT(field) offsetof(struct dump_options, field)
 
 static const struct opts_option which[] = {
-    {"from", 0, OPTS_SINCE, AT(from_ns), 0, "TIME",
-        "leave out events before TIME (12.34, 340ms, 10m), counted from the "
-        "start of the first process"},
-    {"to", 0, OPTS_SINCE, AT(to_ns), 0, "TIME", "leave out events after TIME"},
+    {"from", 0, OPTS_SINCE, AT(from_ns), 0, "SECONDS",
+        "leave out events before SECONDS (12.34, or 340ms, 10m), counted from "
+        "the start of the first process"},
+    {"to", 0, OPTS_SINCE, AT(to_ns), 0, "SECONDS",
+        "leave out events after SECONDS"},
     {"pid", 0, OPTS_COUNT, AT(pid), 0, "PID", "events of this process alone"},
     {"thread", 0, OPTS_COUNT, AT(thread), 0, "N",
         "events of this thread alone, by its tid or its number in the log"},
