@@ -497,6 +497,14 @@ held_view_is_vague(const struct held_view *v, uint32_t root)
 	}
 }
 
+/* A thread that changes a list has a part of it in hand for a moment. */
+static bool
+is_passing(const struct held_view *v, uint32_t root)
+{
+	return v->roots[root].place.kind == ROOT_STACK ||
+	    v->roots[root].place.kind == ROOT_REGISTER;
+}
+
 uint64_t
 held_view_vague(const struct held_view *v)
 {
@@ -507,7 +515,7 @@ held_view_vague(const struct held_view *v)
 	for (uint32_t i = 1; i < h->count; i++)
 		if (h->nodes[i].parent == 0 &&
 		    held_is_root(v->held, i, &root) &&
-		    held_view_is_vague(v, root))
+		    (held_view_is_vague(v, root) || is_passing(v, root)))
 			bytes += h->nodes[i].retained.bytes;
 	return bytes;
 }

@@ -73,11 +73,11 @@ void held_view_release(struct held_view *v);
 /*
  * Of all bytes that were read: those that a look of a running process may have
  * wrong, because a pointer to them was moved while it was read. They seem to be
- * held by nothing, or by memory of which no block is known.
+ * held by nothing, by memory of which no block is known, or by a thread's stack.
  */
 uint64_t held_view_vague(const struct held_view *v);
 
-/* Is a root one of these? */
+/* Is a root nothing, or memory of which no block is known? */
 bool held_view_is_vague(const struct held_view *v, uint32_t root);
 
 /*
