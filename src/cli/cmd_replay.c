@@ -76,15 +76,6 @@ read_logs(const char *input, events_each *each, void *context)
 		die(CMD_INPUT, "%s", where.text);
 }
 
-static const struct process *
-process_of(const struct session *s, const uint8_t uuid[16])
-{
-	for (size_t i = 0; i < s->count; i++)
-		if (memcmp(s->processes[i]->header.uuid, uuid, 16) == 0)
-			return s->processes[i];
-	return NULL;
-}
-
 /* The threads of the process that is replayed; `all` has those of others. */
 static const struct log_threads_process *
 choose(const char *input, const struct session *s,
@@ -139,7 +130,7 @@ compose(const char *input, const struct session *s,
 {
 	struct log_threads all = {0};
 	const struct log_threads_process *p = choose(input, s, o, &all);
-	const struct process *process = process_of(s, p->uuid);
+	const struct process *process = session_find(s, p->uuid);
 	const struct compose_options options = {.threads = p,
 	    .process = process,
 	    .events_max = all.events_max,

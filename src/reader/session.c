@@ -147,6 +147,15 @@ session_finish(struct session *s)
 	return err;
 }
 
+struct process *
+session_find(const struct session *s, const uint8_t uuid[16])
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (memcmp(s->processes[i]->header.uuid, uuid, 16) == 0)
+			return s->processes[i];
+	return NULL;
+}
+
 void
 session_free(struct session *s)
 {

@@ -121,6 +121,9 @@ int session_add_snapshots(struct session *s, struct fault *where);
 /* NULL is fine. */
 void session_free(struct session *s);
 
+/* The process with this uuid; NULL: there is none. */
+struct process *session_find(const struct session *s, const uint8_t uuid[16]);
+
 /*
  * How the process of a segment ended, as far as the segment and /proc show it.
  */

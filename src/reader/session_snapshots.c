@@ -165,15 +165,6 @@ by_time(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-static bool
-is_loaded(const struct session *s, const uint8_t uuid[16])
-{
-	for (size_t i = 0; i < s->count; i++)
-		if (memcmp(s->processes[i]->header.uuid, uuid, 16) == 0)
-			return true;
-	return false;
-}
-
 static int
 load(struct session *s, const char *path, struct fault *where)
 {
@@ -204,7 +195,7 @@ session_snapshots_finish(struct session *s, struct fault *where)
 	for (size_t i = s->snapshot_count; i-- > 0 && err == 0;) {
 		struct session_snapshot *x = &s->snapshots[i];
 
-		if (is_loaded(s, x->uuid))
+		if (session_find(s, x->uuid))
 			continue;
 		err = load(s, x->path, where);
 		x->is_loaded = true;

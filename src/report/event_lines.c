@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/session_log.h"
 #include "trace/log.h"
 #include "util/json_put.h"
 #include "util/room.h"
@@ -62,11 +63,7 @@ event_lines_new(FILE *out, const struct session *s, struct names *names,
 	l->session = s;
 	l->names = names;
 	l->options = *o;
-	l->start_ns = UINT64_MAX;
-	for (size_t i = 0; i < s->count; i++)
-		if (s->processes[i]->header.start_monotonic_ns < l->start_ns)
-			l->start_ns =
-			    s->processes[i]->header.start_monotonic_ns;
+	l->start_ns = session_log_base_ns(s);
 	*ret = l;
 	return 0;
 }
@@ -97,10 +94,7 @@ member_of(struct event_lines *l, const struct logcode_head *h)
 	m = &l->members[l->count++];
 	memset(m, 0, sizeof(*m));
 	memcpy(m->uuid, h->uuid, sizeof(m->uuid));
-	for (size_t i = 0; i < l->session->count; i++)
-		if (memcmp(l->session->processes[i]->header.uuid, h->uuid,
-		        16) == 0)
-			m->process = l->session->processes[i];
+	m->process = session_find(l->session, h->uuid);
 	return m;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "reader/session_log.h"
 #include "report/callstack.h"
 #include "report/words.h"
 #include "util/json_put.h"
@@ -52,11 +53,7 @@ flight_lines_new(FILE *out, const struct session *s, struct names *names,
 	l->session = s;
 	l->names = names;
 	l->options = *o;
-	l->start_ns = UINT64_MAX;
-	for (size_t i = 0; i < s->count; i++)
-		if (s->processes[i]->header.start_monotonic_ns < l->start_ns)
-			l->start_ns =
-			    s->processes[i]->header.start_monotonic_ns;
+	l->start_ns = session_log_base_ns(s);
 	*ret = l;
 	return 0;
 }
@@ -87,12 +84,8 @@ change_process(struct flight_lines *l, const struct log_head *head)
 		return;
 	drop_places(l);
 	memcpy(l->uuid, head->uuid, sizeof(l->uuid));
-	l->process = NULL;
 	l->named_tid = 0;
-	for (size_t i = 0; i < l->session->count; i++)
-		if (memcmp(l->session->processes[i]->header.uuid, head->uuid,
-		        16) == 0)
-			l->process = l->session->processes[i];
+	l->process = session_find(l->session, head->uuid);
 }
 
 static bool
