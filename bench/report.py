@@ -6,7 +6,7 @@ import os
 from html import escape
 
 COLOURS = {"floor": "#9a9a9a", "seep": "#0072b2", "seep-sampled": "#56b4e9", "seep-dormant": "#a6d4ee",
-           "seep-log": "#004d7a", "seep-log-empty": "#7fa6bd", "seep-last": "#3f6f8f", "heaptrack": "#d55e00",
+           "seep-log": "#004d7a", "seep-log-empty": "#7fa6bd", "seep-last": "#3f6f8f", "seep-no-guess": "#9cc3d5", "seep-no-guess-again": "#9cc3d5", "heaptrack": "#d55e00",
            "heaptrack-r": "#e8a070", "unwind": "#009e73", "jemalloc": "#e6d9a0", "jemalloc-512k": "#d8c25a", "jemalloc-all": "#b8960c",
            "gperftools": "#cc79a7", "lsan": "#7a5195", "memcheck": "#222222", "massif": "#444444", "dhat": "#777777"}
 
@@ -156,6 +156,12 @@ def log_tables(cases, variants):
     return out
 
 
+def guess_table(cases):
+    out = ["## Stacks through code without unwind information, against stacks that end there", "",
+           "CPU time of the host, ratio to the run with SEEP_GUESS=0 of the same round:", ""]
+    return out + grid(cases, ["seep", "seep-no-guess-again"], lambda row, *_: times(row["cpu_x"]) if "cpu_x" in row else "")
+
+
 def verdict_table(lines):
     def limit(v, key):
         return "" if v[key] is None else ("<= " if v["at_most"] else ">= ") + f"{v[key]:,.2f}"
@@ -190,6 +196,8 @@ def markdown(result):
         out += memory_table(groups["memory"], variants)
     if "log" in groups:
         out += log_tables(groups["log"], variants)
+    if "guess" in groups:
+        out += guess_table(groups["guess"])
     out += ["## Variants", ""]
     out += [f"- {v['name']}: {v['what']}" for v in result["variants"]]
     out += [f"- {name}: not run: {why}" for name, why in result["skipped"].items()]

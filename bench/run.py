@@ -4,7 +4,8 @@
 """Measures what tools cost the programs they watch; see docs/BENCHMARK.md.
 
 Groups: micro (malloc+free pairs), programs, startup, memory, log (the event
-log, against exact mode). All variants are interleaved: each round runs every variant once, in an order that rotates, so
+log, against exact mode), guess (stacks through code without unwind information,
+against stacks that end there). All variants are interleaved: each round runs every variant once, in an order that rotates, so
 that a slow minute of the machine hits all of them. Writes latest.md,
 latest.json and latest.svg.
 """
@@ -28,7 +29,8 @@ from workloads import Program, Redis, make_programs
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, "build")
-GROUPS = ("micro", "programs", "startup", "memory", "log")
+GROUPS = ("micro", "programs", "startup", "memory", "log", "guess")
+BASES = {"log": "seep", "guess": "seep-no-guess"}  # what a group compares with; the others: native
 
 PATHS_LIVE = 1000000
 
@@ -77,6 +79,9 @@ LOG_MICRO = {
     "depth 30, 2 threads": (pair(30, 2), 6000000),
 }
 LOG_PROGRAMS = ("sqlite3", "perl", "python3", "cc1")
+GUESS_MICRO = {name: LOG_MICRO[name] for name in ("depth 10", "depth 30", "depth 60")}
+GUESS_PROGRAMS = LOG_PROGRAMS + ("node",)
+GUESS_ROUNDS = 15  # the control says whether they are enough
 # dear variants do less of the same; the figures are per operation
 FEWER = {"unwind": 10, "jemalloc-all": 20, "gperftools": 50, "memcheck": 20, "massif": 20, "dhat": 20}
 # heaptrack's helper starts slowly: it gets as many pairs as the cheap ones
@@ -320,23 +325,32 @@ class Bench:
             return
         drains = [subprocess.Popen([os.path.join(BUILD, "bench", "drain"), v.dir]) for v in compared if v.drained]
         try:
-            self.log_micro(compared)
-            self.log_programs(compared)
+            self.loops_of("log", compared, LOG_MICRO)
+            self.programs_of("log", compared, LOG_PROGRAMS, self.args.floor_rounds)
         finally:
             for process in drains:
                 process.terminate()
                 process.wait()
+
+    def guess(self):
+        """What guesses cost; the base runs twice in each round, so that the noise is seen."""
+        compared = [v for v in self.variants if v.name == "seep" or v.only == "guess"]
+        if not any(v.name == BASES["guess"] for v in compared):
+            self.show(f"guess: the variant {BASES['guess']} is not there, so there is nothing to compare with")
+            return
+        self.loops_of("guess", compared, GUESS_MICRO)
+        self.programs_of("guess", compared, GUESS_PROGRAMS, min(self.args.floor_rounds, GUESS_ROUNDS))
 
     @staticmethod
     def turned(variants, turn):
         by = turn % len(variants)
         return variants[by:] + variants[:by]
 
-    def log_micro(self, compared):
+    def loops_of(self, group, compared, cases):
         rounds = 3 * self.args.rounds
         for turn in range(rounds):
-            with self.round("log, micro", turn, rounds):
-                for case, (arguments, full) in LOG_MICRO.items():
+            with self.round(f"{group}, micro", turn, rounds):
+                for case, (arguments, full) in cases.items():
                     if self.args.only and case not in self.args.only:
                         continue
                     n = full // self.args.divide
@@ -345,24 +359,24 @@ class Bench:
                         sample, said = self.run(variant, Program(case, [os.path.join(BUILD, "bench", argv[0])] + argv[1:]))
                         sample["loop_ns"] = float(said.split()[0])
                         sample["cpu_op_ns"] = sample["cpu_ns"] / n
-                        self.keep("log", case, variant, sample)
+                        self.keep(group, case, variant, sample)
                         self.saw_log(variant, case, turn)
                         variant.clean()
 
-    def log_programs(self, compared):
-        made = [p for p in make_programs(self.work) if p.name in LOG_PROGRAMS and not p.missing]
+    def programs_of(self, group, compared, names, rounds):
+        made = [p for p in make_programs(self.work) if p.name in names and not p.missing]
         made = [p for p in made if not self.args.only or p.name in self.args.only]
         redis = None if Redis.missing or (self.args.only and "redis" not in self.args.only) else Redis(self.work)
-        for turn in range(self.args.floor_rounds if made or redis else 0):
-            with self.round("log, programs", turn, self.args.floor_rounds):
+        for turn in range(rounds if made or redis else 0):
+            with self.round(f"{group}, programs", turn, rounds):
                 for program in made:
                     for variant in self.turned(compared, turn):
-                        self.keep("log", program.name, variant, self.run(variant, program)[0])
+                        self.keep(group, program.name, variant, self.run(variant, program)[0])
                         self.saw_log(variant, program.name, turn)
                         variant.clean()
                 for variant in self.turned(compared, turn) if redis and turn < 2 * self.args.rounds else []:
                     for name, sample in redis.run(variant, self.start).items():
-                        self.keep("log", name, variant, sample)
+                        self.keep(group, name, variant, sample)
                     self.saw_log(variant, "redis", turn)
                     variant.clean()
 
@@ -439,8 +453,8 @@ def summaries(samples):
             for name, runs in by_variant.items():
                 keys = set().union(*(r.keys() for r in runs))
                 row = {k: summary([r[k] for r in runs if k in r]) for k in sorted(keys)}
-                # the ratio of one round to the native run of the same round; of the log, to the exact one
-                base = "seep" if group == "log" else "native"
+                # the ratio of one round to the run of the base in the same round
+                base = BASES.get(group, "native")
                 native = by_variant.get(base, [])
                 for key in ("cpu_ns", "wall_ns"):
                     pairs = [r[key] / max(n[key], 1) for r, n in zip(runs, native) if key in r and key in n]

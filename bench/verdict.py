@@ -24,6 +24,7 @@ VARIED = {
     "20 frames, 65,536 ways": (500, 1369), "depth 30, 64 threads": (40, 858), "producer / consumer": (150, 449),
 }
 LOG_PAIR, LOG_THREADS, LOG_PROGRAM, LOG_EMPTY, LOG_ABSENT = 1.20, 1.25, 1.05, 1.05, 1.01  # x exact mode
+GUESS, GUESS_NODE = 1.01, 1.05  # x stacks that are cut
 START_MS = 1.0
 MEMORY = ((0.35, 10 * 1024), (0.27, 6 * 1024))  # share of touched heap, KiB
 
@@ -152,7 +153,24 @@ def log(cases):
     return out
 
 
+def guess(cases):
+    """A floor of one percent counts only beside a control: it rises by what the control has."""
+    out = []
+    for name, case in cases.items():
+        if not all(v in case for v in ("seep", "seep-no-guess", "seep-no-guess-again")):
+            continue
+        if name.startswith("depth"):
+            ours, base, again = (case[v]["loop_ns"]["min"] for v in ("seep", "seep-no-guess", "seep-no-guess-again"))
+            value, control, note = ours / base, again / base, f"{ours:.1f} / {base:.1f} ns per pair"
+        else:
+            x, control = case["seep"]["cpu_x"], case["seep-no-guess-again"]["cpu_x"]["median"]
+            value, note = x["median"], f"{x['low']:.3f} to {x['high']:.3f}, {x['runs']} runs"
+        out.append(line(f"{name}, seep, x SEEP_GUESS=0", value, (GUESS_NODE if name == "node" else GUESS) * max(control, 1), None,
+                        note=f"{note}; control {control:.3f}"))
+    return out
+
+
 def verdict(result):
     groups = result["groups"]
-    return [v for name, judge in (("micro", micro), ("programs", programs), ("startup", startup), ("memory", memory), ("log", log))
+    return [v for name, judge in (("micro", micro), ("programs", programs), ("startup", startup), ("memory", memory), ("log", log), ("guess", guess))
             if name in groups for v in judge(groups[name])]
