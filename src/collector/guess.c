@@ -141,20 +141,28 @@ code_at(struct guess *g, uint64_t pc)
 		c->rule.cfa = cfa;
 		break;
 	case CPU_EPILOGUE_FP:
-	case CPU_EPILOGUE_NONE:
 		break;
+	case CPU_EPILOGUE_NONE:
+		return c;
 	}
+	c->is_seen = true;
 	return c;
 }
 
 struct unwind_rule
-guess_rule(struct guess *g, struct unwind_rule rule, uint64_t pc)
+guess_rule(
+    struct guess *g, struct unwind_rule rule, uint64_t pc, bool *ret_seen)
 {
+	const struct guess_code *c;
+
+	*ret_seen = false;
 	if (!is_on)
 		return (struct unwind_rule){.kind = RULE_STOP};
 	if (rule.kind == RULE_GUESS)
 		return fp_rule;
-	return code_at(g, pc)->rule;
+	c = code_at(g, pc);
+	*ret_seen = c->is_seen;
+	return c->rule;
 }
 
 static bool
@@ -174,16 +182,36 @@ module_follows_call(const struct module *m, uint64_t pc)
 	return cpu_follows_call(bytes + (hi - lo), (uint32_t)(hi - lo));
 }
 
+static uint64_t *
+place_of(uint64_t pc)
+{
+	return &known[hash_word(pc) >> (64 - KNOWN_BITS)];
+}
+
+/* What is at the place of a known address. */
+static uint64_t
+known_word(uint64_t pc)
+{
+	return pc | (uint64_t)LOAD_ACQUIRE(&module_gen) << 48;
+}
+
+bool
+guess_is_loose(uint64_t pc)
+{
+	return is_code_address(pc) && LOAD(place_of(pc)) != known_word(pc) &&
+	    !module_of(pc - 1);
+}
+
 bool
 guess_is_return(struct guess *g, uint64_t pc)
 {
-	uint64_t gen = LOAD_ACQUIRE(&module_gen);
-	uint64_t word = pc | gen << 48, *k;
+	const uint64_t word = known_word(pc);
 	const struct module *m;
+	uint64_t *k;
 
 	if (!is_code_address(pc))
 		return false;
-	k = &known[hash_word(pc) >> (64 - KNOWN_BITS)];
+	k = place_of(pc);
 	if (LOAD(k) == word)
 		return true;
 	m = module_of(pc - 1);

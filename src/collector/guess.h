@@ -28,6 +28,11 @@
  * address of a walk, and nothing is remembered after the walk. Code that can
  * only be executed is refused by the kernel. A kernel that lacks the call
  * (before Linux 5.14) makes such code the end of the stack.
+ *
+ * A thread on another CPU may unmap the code between the answer and the load. It
+ * does not do so with code to which this thread will return. Such is code that
+ * unwind information has led to, or an epilogue that was seen. Where only a frame
+ * pointer has led there, walk.c demands that it leads further, into a module.
  */
 
 enum { GUESS_CODES = 4 };
@@ -37,6 +42,7 @@ struct guess_code {
 	uint64_t pc;
 	struct unwind_rule rule; /* RULE_STOP: it cannot be read */
 	bool follows_call;
+	bool is_seen; /* its epilogue is known */
 };
 
 /* What a walk knows of such code; `used` begins with 0. */
@@ -51,10 +57,14 @@ void guess_init(bool on, bool can_probe);
 /*
  * The rule by which to leave the frame with the return address `pc`, for which
  * rules_get() had RULE_STOP (no module) or RULE_GUESS: RULE_SP or RULE_FP.
- * RULE_STOP: there is none.
+ * RULE_STOP: there is none. *ret_seen: the epilogue was seen, so what the rule
+ * leads to is a return address, if pc is one.
  */
 struct unwind_rule guess_rule(
-    struct guess *g, struct unwind_rule rule, uint64_t pc);
+    struct guess *g, struct unwind_rule rule, uint64_t pc, bool *ret_seen);
+
+/* May pc, a word that a guess has led to, be an address of code in no module? */
+bool guess_is_loose(uint64_t pc);
 
 /* Is pc, a word that a guess has led to, the return address of a call? */
 bool guess_is_return(struct guess *g, uint64_t pc);

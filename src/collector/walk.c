@@ -11,6 +11,7 @@ enum {
 	GUESS_MAX = 64 << 10,  /* the same, by a guess */
 	PROVE_MAX = 256 << 10, /* more is not worth a system call */
 	RED_ZONE = 128,
+	HOPS = 1024, /* frames that are looked at ahead */
 	TCB_SLACK =
 	    64 << 10, /* between the control block and the stack's end */
 };
@@ -133,6 +134,7 @@ walk_enter(struct walk *w, struct thread *t)
 static void
 enter_interrupted(struct walk *w, const struct thread *t)
 {
+	w->home = 0;
 	w->own = is_own(t, w->sp);
 	w->sure = w->own && w->sp >= t->stack_lo;
 	if (w->sure) {
@@ -257,18 +259,76 @@ step_signal(struct walk *w, const struct thread *t, struct walk_slots *slots,
 }
 
 /*
- * Can a frame of this stack have this CFA? If not, the code has switched
- * stacks (-fsplit-stack does so), or the register that should hold the CFA
- * holds something else.
+ * Can a frame of this stack that begins at sp have this CFA? If not, the code
+ * has switched stacks (-fsplit-stack does so), or the register that should hold
+ * the CFA holds something else.
  */
 SEEP_INLINE bool
-is_above(const struct walk *w, const struct thread *t, uint64_t cfa)
+is_above(
+    const struct walk *w, const struct thread *t, uint64_t sp, uint64_t cfa)
 {
-	if (cfa <= w->sp)
+	if (cfa <= sp)
 		return false;
 	if (w->own)
 		return cfa <= t->stack_hi;
-	return cfa - w->sp <= FRAME_MAX && !is_own(t, cfa - CPU_RETURN_BYTES);
+	return cfa - sp <= FRAME_MAX && !is_own(t, cfa - CPU_RETURN_BYTES);
+}
+
+/* The same for a frame that is left by a guess. */
+static bool
+is_near_above(
+    const struct walk *w, const struct thread *t, uint64_t sp, uint64_t cfa)
+{
+	return is_above(w, t, sp, cfa) && (w->own || cfa - sp <= GUESS_MAX);
+}
+
+/* Follows frame pointers from the frame with this sp and fp. */
+static bool
+arrives(struct walk *w, const struct thread *t, uint64_t sp, uint64_t fp)
+{
+	uint64_t pc, cfa;
+	uint32_t i;
+
+	for (i = 0; i < HOPS; i++) {
+		cfa = fp + CPU_FP_CFA;
+		if (!is_near_above(w, t, sp, cfa) ||
+		    !load(w, t, cfa - CPU_RETURN_BYTES, &pc) ||
+		    !load(w, t, cfa - CPU_FP_CFA, &fp))
+			return false;
+		w->home = sp = cfa;
+		if (!guess_is_loose(pc))
+			return guess_is_return(&w->guess, pc);
+	}
+	return true; /* so many frames in a row are no accident */
+}
+
+/*
+ * A frame pointer has led to a return address in no module. Before a byte of that
+ * code is read, the frame pointers from there on have to lead to a return
+ * address in a module. A stale word seldom passes, and code that it points to
+ * may be unmapped by another thread at the moment of the load. The code of a
+ * frame through which a thread will return is not unmapped.
+ *
+ * In a chain that has arrived once, all frames up to there pass. The bounds
+ * stay as they were: these words are not loaded by this step.
+ */
+static bool
+leads_home(struct walk *w, const struct thread *t, uint64_t sp, uint64_t fp)
+{
+	const uint64_t lo = w->lo, hi = w->hi, top = w->top;
+	const bool sure = w->sure;
+	bool yes;
+
+	if (sp < w->home)
+		return true;
+	yes = arrives(w, t, sp, fp);
+	if (!yes)
+		w->home = 0;
+	w->lo = lo;
+	w->hi = hi;
+	w->top = top;
+	w->sure = sure;
+	return yes;
 }
 
 /*
@@ -282,17 +342,18 @@ step_guess(struct walk *w, const struct thread *t, struct unwind_rule rule,
 {
 	struct walk_slots s = {0};
 	uint64_t cfa, pc, fp = w->fp;
+	bool seen;
 
 	*ret_why = SEG_CUT_NO_INFO;
 	if (w->exact)
 		return WALK_CUT;
-	rule = guess_rule(&w->guess, rule, w->pc);
+	rule = guess_rule(&w->guess, rule, w->pc, &seen);
 	if (rule.kind == RULE_STOP)
 		return WALK_CUT;
 	cfa = (rule.kind == RULE_SP ? w->sp : fp) + (uint64_t)(int64_t)rule.cfa;
 	if (rule.kind == RULE_FP)
 		w->step_guess |= WALK_GUESS_FP;
-	if (!is_above(w, t, cfa) || (!w->own && cfa - w->sp > GUESS_MAX))
+	if (!is_near_above(w, t, w->sp, cfa))
 		return WALK_CUT;
 	s.ra = cfa - CPU_RETURN_BYTES;
 	if (!load(w, t, s.ra, &pc))
@@ -302,7 +363,8 @@ step_guess(struct walk *w, const struct thread *t, struct unwind_rule rule,
 		if (!load(w, t, s.fp, &fp))
 			return WALK_CUT;
 	}
-	if (!guess_is_return(&w->guess, pc)) {
+	if ((!seen && guess_is_loose(pc) && !leads_home(w, t, cfa, fp)) ||
+	    !guess_is_return(&w->guess, pc)) {
 		slots->aux = s.ra;
 		slots->aux_value = pc;
 		return WALK_CUT;
@@ -362,7 +424,7 @@ walk_step(struct walk *w, const struct thread *t, struct unwind_rule rule,
 	/* the word of which the CFA was made decides whether it is cut */
 	slots->aux = s.aux;
 	slots->aux_value = s.aux_value;
-	if (!is_above(w, t, cfa)) {
+	if (!is_above(w, t, w->sp, cfa)) {
 		if (rule.kind != RULE_SP)
 			*ret_why = SEG_CUT_SWITCHED;
 		return WALK_CUT;

@@ -40,7 +40,8 @@ struct walk {
 	 * all pages from lo up to it are known to be readable
 	 */
 	uint64_t top;
-	uint64_t base_slot;           /* where base is saved; 0: not known */
+	uint64_t base_slot; /* where base is saved; 0: not known */
+	uint64_t home; /* guesses below it lead to a known frame; 0: unknown */
 	const struct cpu_frame *hook; /* where the walk began */
 	bool exact;   /* pc is an interrupted instruction, no return address */
 	bool own;     /* sp is on the thread's own stack */
@@ -95,7 +96,7 @@ walk_begin(struct walk *w, struct thread *t, const struct cpu_frame *c)
 	w->sp = c->sp;
 	w->fp = c->fp;
 	w->hook = c;
-	w->top = w->base_slot = 0;
+	w->top = w->base_slot = w->home = 0;
 	w->exact = w->vouched = w->guessed = false;
 	w->step_guess = 0;
 	w->guess.used = 0;
