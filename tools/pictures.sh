@@ -1,12 +1,12 @@
 #!/bin/bash
-# pictures.sh - the pictures of the README: a real report, a real page, seep top.
+# pictures.sh - the pictures of the README: real reports, a real page, seep top.
 # SPDX-License-Identifier: Apache-2.0
 #
 # usage: tools/pictures.sh [FOLDER]    (default docs/pictures)
 #
 # Records the demo, shows its report on a terminal of tmux, looks at it with seep
-# top while it runs, and shows its page in a headless Chromium. Needs tmux, python3
-# and chromium.
+# top while it runs, and shows its page in a headless Chromium. Does the same with a
+# report of a JavaScript program. Needs tmux, python3, node and chromium.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,7 +16,7 @@ work=$(mktemp -d)
 server=seep-pictures-$$
 trap 'tmux -L "$server" kill-server 2>/dev/null || true; rm -rf "$work"' EXIT
 
-for tool in tmux python3; do
+for tool in tmux python3 node; do
 	command -v "$tool" >/dev/null || {
 		echo "pictures.sh: no $tool here" >&2
 		exit 1
@@ -25,6 +25,7 @@ done
 mkdir -p "$to" "$work/bin"
 ln -s "$PWD/build/seep" "$work/bin/seep"
 ln -s "$PWD/build/demo/leaky_server" "$work/leaky_server"
+cp examples/cache.js "$work"
 
 # the terminal: what `record` and `report` print there, prompts included
 tmux -L "$server" -f /dev/null new-session -d -x "$columns" -y 60 \
@@ -42,11 +43,20 @@ type_in() {
 	echo "pictures.sh: \"$1\" does not end" >&2
 	exit 1
 }
+# the terminal as it is, to a file; without the last prompt
+picture() {
+	tmux -L "$server" capture-pane -e -p | sed -E '/^(\x1b\[[0-9;]*m)*\$ *$/,$d' |
+		python3 tools/terminal_svg.py "$1" "$columns" >"$2"
+}
 sleep 1
 type_in 'seep record ./leaky_server'
 type_in 'seep report --no-pager --top 8'
-tmux -L "$server" capture-pane -e -p | sed -E '/^(\x1b\[[0-9;]*m)*\$ *$/,$d' |
-	python3 tools/terminal_svg.py "seep report" "$columns" >"$to/report.svg"
+picture "seep report" "$to/report.svg"
+tmux -L "$server" send-keys C-l
+tmux -L "$server" clear-history
+type_in 'seep record -q -o js.seep --runtime-names node cache.js'
+type_in 'seep report js.seep --no-pager --peak --top 1 --threshold 5'
+picture "seep report, JavaScript" "$to/mixed.svg"
 
 # the sites of the demo while it runs: the cache has the most, and the leak grows
 SEEP_DIR=$(mktemp -d -p /dev/shm)
