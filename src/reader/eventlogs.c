@@ -3,21 +3,11 @@
 #include "reader/eventlogs.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "reader/chapters.h"
-#include "reader/listing.h"
 #include "reader/logread.h"
-#include "reader/proc.h"
-#include "reader/segfile.h"
+#include "reader/pools.h"
 #include "trace/recording.h"
-#include "util/text.h"
 
 struct reading {
 	struct eventlogs_wish wish;
@@ -28,9 +18,9 @@ struct reading {
 
 /* All that is in the pool of one process. */
 static int
-read_pool(
-    struct reading *r, int dir, const char *name, const struct seg_header *h)
+read_pool(void *context, int dir, const char *name, const struct seg_header *h)
 {
+	struct reading *r = context;
 	struct logread *log;
 	int err;
 
@@ -54,36 +44,6 @@ read_pool(
 		    : 0;
 	} while (err == 0 && r->code.head.words > 0);
 	logread_close(log);
-	return err;
-}
-
-static int
-read_slots(struct reading *r, int dir, const char *name,
-    const struct segfile *f, int only)
-{
-	uint8_t taken[SEGFILE_SLOTS];
-	struct seg_header h;
-	int err = 0;
-
-	segfile_taken(f, taken);
-	for (int i = SEGFILE_OWN; i < segfile_slots(f) && err == 0; i++)
-		if ((only == INT_MIN || i == only) &&
-		    (i == SEGFILE_OWN || taken[i]) &&
-		    segfile_header(f, i, &h, NULL) == 0)
-			err = read_pool(r, dir, name, &h);
-	return err;
-}
-
-static int
-read_segment(struct reading *r, int dir, const char *name)
-{
-	struct segfile *f;
-	int err = segfile_open(dir, name, &f, NULL);
-
-	if (err < 0)
-		return err == -ENOMEM ? err : 0; /* the session says why */
-	err = read_slots(r, dir, name, f, INT_MIN);
-	segfile_close(f);
 	return err;
 }
 
@@ -163,8 +123,9 @@ pass_entry(struct reading *r, struct recording *b, bool *ret_has_index,
 }
 
 static int
-read_recording(struct reading *r, struct recording *b)
+read_recording(void *context, struct recording *b)
 {
+	struct reading *r = context;
 	int err, got;
 
 	recording_only(b, RECORDING_LOG);
@@ -198,145 +159,20 @@ read_recording(struct reading *r, struct recording *b)
 	return got < 0 ? got : err;
 }
 
-/* Files beside a segment belong to it. */
-static bool
-is_input(const char *name)
-{
-	return name[0] != '.' && !segfile_is_beside(name);
-}
-
-/* A recording in a folder; one that cannot be read is the session's to name. */
-static int
-read_beside(struct reading *r, int dir, const char *folder, const char *name)
-{
-	struct recording *b;
-	char *path;
-	int err;
-
-	if (!listing_is_own(dir, name))
-		return 0;
-	if (asprintf(&path, "%s/%s", folder, name) < 0)
-		return -ENOMEM;
-	err = recording_open_entry(path, &b);
-	free(path);
-	if (err == -ENOMEM)
-		return err;
-	if (err < 0)
-		return 0;
-	err = read_recording(r, b);
-	recording_close(b);
-	return err;
-}
-
-static int
-read_directory(struct reading *r, const char *path)
-{
-	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct listing_names names = {0};
-	struct chapters_order order = {0};
-	int err = dir < 0 ? -errno : listing_read(dir, is_input, &names);
-
-	if (err == 0)
-		err = chapters_sort(&names, &order);
-	for (size_t i = 0; err == 0 && i < order.count; i++)
-		err = read_beside(r, dir, path, order.list[i]);
-	for (size_t i = 0; err == 0 && i < names.count; i++) {
-		const char *name = names.names[i];
-
-		if (text_ends_with(name, ".seg"))
-			err = read_segment(r, dir, name);
-		else if (!chapters_has(name))
-			err = read_beside(r, dir, path, name);
-	}
-	free(order.list);
-	listing_release(&names);
-	if (dir >= 0)
-		(void)close(dir);
-	return err;
-}
-
-static int
-read_file(struct reading *r, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	struct recording *b;
-	char dir[4096];
-	int fd, err = recording_open(path, &b);
-
-	if (err == 0) {
-		err = read_recording(r, b);
-		recording_close(b);
-		return err;
-	}
-	if (err != -EINVAL)
-		return err;
-	(void)snprintf(dir, sizeof(dir), "%.*s",
-	    slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
-	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	err = read_segment(r, fd, slash ? slash + 1 : path);
-	(void)close(fd);
-	return err;
-}
-
-static int
-finish(struct reading *r, int err, const char *path, struct fault *where)
-{
-	logcode_release(&r->code);
-	if (err < 0)
-		return fault_set(where, err, "%s: %s", path, strerror(-err));
-	return err ? err : r->count;
-}
-
-static int
-read_path(struct reading *r, const char *path, struct fault *where)
-{
-	struct stat st;
-	int err;
-
-	if (stat(path, &st) < 0)
-		err = -errno;
-	else if (S_ISDIR(st.st_mode))
-		err = read_directory(r, path);
-	else
-		err = read_file(r, path);
-	return finish(r, err, path, where);
-}
-
-static int
-read_pid(struct reading *r, pid_t pid, struct fault *where)
-{
-	struct segfile *f = NULL;
-	char path[4096], *slash;
-	int slot, fd, err = proc_open(pid, &f, &slot, path, where);
-
-	if (err < 0)
-		return err;
-	slash = strrchr(path, '/');
-	if (!slash) {
-		segfile_close(f);
-		return -EINVAL;
-	}
-	*slash = '\0';
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	err = fd < 0 ? -errno : read_slots(r, fd, slash + 1, f, slot);
-	if (fd >= 0)
-		(void)close(fd);
-	segfile_close(f);
-	return finish(r, err, path, where);
-}
-
 int
 eventlogs_read_by(const char *path, pid_t pid,
     const struct eventlogs_wish *wish, struct eventlogs_result *ret,
     struct fault *where)
 {
 	struct reading r = {.wish = *wish};
-	int got = path ? read_path(&r, path, where) : read_pid(&r, pid, where);
+	const struct pools_visitor v = {
+	    .pool = read_pool, .recording = read_recording, .context = &r};
+	int err = path ? pools_visit(path, &v, where)
+	               : pools_visit_pid(pid, &v, where);
 
+	logcode_release(&r.code);
 	*ret = r.result;
-	return got;
+	return err ? err : r.count;
 }
 
 int

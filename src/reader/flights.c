@@ -101,14 +101,21 @@ read_entry(void *context, const void *bytes, size_t len)
 	return err;
 }
 
+static int
+read_recording(void *context, struct recording *b)
+{
+	const struct reading *r = context;
+
+	return pools_entries(
+	    b, RECORDING_FLIGHT, read_entry, context, &r->found->is_damaged);
+}
+
 static struct pools_visitor
 visitor(struct reading *r)
 {
 	*r->found = (struct flights_found){0};
-	return (struct pools_visitor){.pool = read_pool,
-	    .entry = read_entry,
-	    .type = RECORDING_FLIGHT,
-	    .context = r};
+	return (struct pools_visitor){
+	    .pool = read_pool, .recording = read_recording, .context = r};
 }
 
 int
@@ -116,11 +123,9 @@ flights_read(const char *path, flights_each *each, void *context,
     struct flights_found *ret, struct fault *where)
 {
 	struct reading r = {each, context, ret};
-	struct pools_visitor v = visitor(&r);
-	int err = pools_visit(path, &v, where);
+	const struct pools_visitor v = visitor(&r);
 
-	ret->is_damaged |= v.is_damaged;
-	return err;
+	return pools_visit(path, &v, where);
 }
 
 int
@@ -128,7 +133,7 @@ flights_read_pid(pid_t pid, flights_each *each, void *context,
     struct flights_found *ret, struct fault *where)
 {
 	struct reading r = {each, context, ret};
-	struct pools_visitor v = visitor(&r);
+	const struct pools_visitor v = visitor(&r);
 
 	return pools_visit_pid(pid, &v, where);
 }

@@ -6,10 +6,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reader/chapters.h"
 #include "reader/listing.h"
 #include "reader/proc.h"
 #include "reader/segfile.h"
@@ -45,22 +47,24 @@ visit_segment(const struct pools_visitor *v, int dir, const char *name)
 	return err;
 }
 
-static int
-visit_recording(struct pools_visitor *v, struct recording *b)
+int
+pools_entries(struct recording *b, enum recording_type type,
+    int (*each)(void *context, const void *bytes, size_t len), void *context,
+    bool *ret_damaged)
 {
 	int err = 0, got = 1;
 
-	recording_only(b, v->type);
+	recording_only(b, type);
 	while (got == 1 && err == 0) {
 		const void *bytes;
-		uint32_t type;
+		uint32_t found;
 		size_t len;
 
-		got = recording_next(b, &type, &bytes, &len);
+		got = recording_next(b, &found, &bytes, &len);
 		if (got == 1)
-			err = v->entry(v->context, bytes, len);
+			err = each(context, bytes, len);
 		if (got == -EBADMSG) {
-			v->is_damaged = true;
+			*ret_damaged = true;
 			got = recording_resume(b) ? 1 : 0;
 		}
 	}
@@ -74,16 +78,15 @@ is_input(const char *name)
 	return name[0] != '.' && !segfile_is_beside(name);
 }
 
+/* A recording in a folder. */
 static int
-visit_entry(
-    struct pools_visitor *v, int dir, const char *folder, const char *name)
+visit_beside(const struct pools_visitor *v, int dir, const char *folder,
+    const char *name)
 {
 	struct recording *b;
 	char path[PATH_MAX];
 	int err;
 
-	if (text_ends_with(name, ".seg"))
-		return visit_segment(v, dir, name);
 	if (!listing_is_own(dir, name) ||
 	    snprintf(path, sizeof(path), "%s/%s", folder, name) >=
 	        (int)sizeof(path))
@@ -91,20 +94,32 @@ visit_entry(
 	err = recording_open_entry(path, &b);
 	if (err < 0)
 		return err == -ENOMEM ? err : 0; /* the session says why */
-	err = visit_recording(v, b);
+	err = v->recording(v->context, b);
 	recording_close(b);
 	return err;
 }
 
 static int
-visit_directory(struct pools_visitor *v, const char *path)
+visit_directory(const struct pools_visitor *v, const char *path)
 {
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct listing_names names = {0};
+	struct chapters_order order = {0};
 	int err = dir < 0 ? -errno : listing_read(dir, is_input, &names);
 
-	for (size_t i = 0; err == 0 && i < names.count; i++)
-		err = visit_entry(v, dir, path, names.names[i]);
+	if (err == 0)
+		err = chapters_sort(&names, &order);
+	for (size_t i = 0; err == 0 && i < order.count; i++)
+		err = visit_beside(v, dir, path, order.list[i]);
+	for (size_t i = 0; err == 0 && i < names.count; i++) {
+		const char *name = names.names[i];
+
+		if (text_ends_with(name, ".seg"))
+			err = visit_segment(v, dir, name);
+		else if (!chapters_has(name))
+			err = visit_beside(v, dir, path, name);
+	}
+	free(order.list);
 	listing_release(&names);
 	if (dir >= 0)
 		(void)close(dir);
@@ -112,7 +127,7 @@ visit_directory(struct pools_visitor *v, const char *path)
 }
 
 static int
-visit_file(struct pools_visitor *v, const char *path)
+visit_file(const struct pools_visitor *v, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	struct recording *b;
@@ -120,7 +135,7 @@ visit_file(struct pools_visitor *v, const char *path)
 	int fd, err = recording_open(path, &b);
 
 	if (err == 0) {
-		err = visit_recording(v, b);
+		err = v->recording(v->context, b);
 		recording_close(b);
 		return err;
 	}
@@ -137,7 +152,8 @@ visit_file(struct pools_visitor *v, const char *path)
 }
 
 int
-pools_visit(const char *path, struct pools_visitor *v, struct fault *where)
+pools_visit(
+    const char *path, const struct pools_visitor *v, struct fault *where)
 {
 	struct stat st;
 	int err;
@@ -154,7 +170,7 @@ pools_visit(const char *path, struct pools_visitor *v, struct fault *where)
 }
 
 int
-pools_visit_pid(pid_t pid, struct pools_visitor *v, struct fault *where)
+pools_visit_pid(pid_t pid, const struct pools_visitor *v, struct fault *where)
 {
 	struct segfile *f = NULL;
 	char path[4096], *slash;
@@ -165,7 +181,7 @@ pools_visit_pid(pid_t pid, struct pools_visitor *v, struct fault *where)
 	slash = strrchr(path, '/');
 	if (!slash) {
 		segfile_close(f);
-		return -EINVAL;
+		return fault_set(where, -EINVAL, "%s: no directory", path);
 	}
 	*slash = '\0';
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -173,5 +189,7 @@ pools_visit_pid(pid_t pid, struct pools_visitor *v, struct fault *where)
 	if (fd >= 0)
 		(void)close(fd);
 	segfile_close(f);
+	if (err < 0)
+		return fault_set(where, err, "%s: %s", path, strerror(-err));
 	return err;
 }

@@ -16,20 +16,28 @@ struct pools_visitor {
 	/* a process whose segment is the file `name`, or a slot of it */
 	int (*pool)(void *context, int dir, const char *name,
 	    const struct seg_header *h);
-	/* an entry of this type of a recording */
-	int (*entry)(void *context, const void *bytes, size_t len);
-	enum recording_type type;
+	int (*recording)(void *context, struct recording *b);
 	void *context;
-	bool is_damaged; /* out: a part of a recording cannot be read */
 };
 
 /*
  * A recording, a segment file with its slots, or a directory of segments and
- * recordings. 0, or the result of a function, or a negative errno.
+ * recordings, of which chapters come first and in order. 0, or the result of a
+ * function, or a negative errno.
  */
-int pools_visit(const char *path, struct pools_visitor *v, struct fault *where);
+int pools_visit(
+    const char *path, const struct pools_visitor *v, struct fault *where);
 
 /* The same for a running process. Errors as of proc_open(). */
-int pools_visit_pid(pid_t pid, struct pools_visitor *v, struct fault *where);
+int pools_visit_pid(
+    pid_t pid, const struct pools_visitor *v, struct fault *where);
+
+/*
+ * Gives all entries of one type to `each`, until its result is not 0.
+ * *ret_damaged is set if a part cannot be read.
+ */
+int pools_entries(struct recording *b, enum recording_type type,
+    int (*each)(void *context, const void *bytes, size_t len), void *context,
+    bool *ret_damaged);
 
 #endif
