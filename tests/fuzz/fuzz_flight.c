@@ -9,6 +9,8 @@
 #include "reader/flightread.h"
 #include "reader/flights.h"
 
+#include "lib/scratch.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { EVENTS = 30, ENTRIES = EVENTS + 2, RINGS = 3 };
@@ -49,7 +51,7 @@ check_pool(const uint8_t *data, size_t size)
 	    .chunk_count = RINGS,
 	    .tick_ns = LOG_TICK_NS,
 	    .entries = ENTRIES};
-	char dir[] = "/tmp/fuzz_flight.XXXXXX";
+	char dir[SCRATCH_MAX];
 	const struct flight_entry *entries;
 	struct flightread *r;
 	struct log_chunk c;
@@ -68,8 +70,7 @@ check_pool(const uint8_t *data, size_t size)
 		data += n;
 		size -= n;
 	}
-	if (!mkdtemp(dir))
-		abort();
+	scratch_make(dir);
 	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	fd = openat(at, "x.seg.log", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (at < 0 || fd < 0 ||

@@ -15,6 +15,8 @@
 #include "replay/compose.h"
 #include "trace/log.h"
 
+#include "lib/scratch.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int
@@ -208,13 +210,12 @@ static void
 check_pool(const uint8_t *data, size_t size)
 {
 	static const uint8_t uuid[16];
-	char dir[] = "/tmp/fuzz_log.XXXXXX";
+	char dir[SCRATCH_MAX];
 	struct logcode c = {0};
 	struct logread *r;
 	int at, fd;
 
-	if (!mkdtemp(dir))
-		abort();
+	scratch_make(dir);
 	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	fd = openat(at, "x.seg.log", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (at < 0 || fd < 0)

@@ -18,6 +18,8 @@
 #include "names/places.h"
 #include "names/wire.h"
 
+#include "lib/scratch.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct table_key asked = {.kind = TABLE_MODULE,
@@ -138,8 +140,7 @@ check_cache(const uint8_t *data, size_t size)
 	/* as of cache.c: magic, version, crc, content_bytes, origin */
 	uint64_t head[11] = {UINT64_C(0x014d414e50454553), 2, size * 4};
 	static const struct cache_origin gone;
-	const char *place = getenv("TMPDIR");
-	char dir[4096], path[4104];
+	char dir[SCRATCH_MAX], path[SCRATCH_MAX + 8];
 	struct cache *c;
 	struct table *t;
 	int fd;
@@ -150,10 +151,7 @@ check_cache(const uint8_t *data, size_t size)
 	head[1] |= (uint64_t)crc32(crc32(0, (const Bytef *)head, sizeof(head)),
 	               data, (uInt)size)
 	    << 32;
-	(void)snprintf(
-	    dir, sizeof(dir), "%s/names.XXXXXX", place ? place : "/tmp");
-	if (!mkdtemp(dir))
-		abort();
+	scratch_make(dir);
 	setenv("XDG_CACHE_HOME", dir, 1);
 	if (cache_open(&c) < 0 || table_new(&t) < 0)
 		abort();

@@ -10,19 +10,19 @@
 #include "service/dropin.h"
 #include "service/unit.h"
 
+#include "lib/scratch.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A root in which no program is found. */
 static const char *
 empty_root(void)
 {
-	static char path[] = "/tmp/seep-fuzz.XXXXXX";
-	static int is_made;
+	static char path[SCRATCH_MAX];
 
-	if (!is_made) {
-		is_made = mkdtemp(path) != NULL;
-		if (is_made)
-			(void)rmdir(path); /* its name is enough */
+	if (!path[0]) {
+		scratch_make(path);
+		(void)rmdir(path); /* its name is enough */
 	}
 	return path;
 }

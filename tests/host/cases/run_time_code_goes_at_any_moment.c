@@ -24,7 +24,7 @@ enum {
 	STALE = 32,
 	WAYS = 8,
 	ROUNDS = 300,        /* of each maker */
-	ROUNDS_FULL = 50000, /* SEEP_FULL=1 */
+	ROUNDS_FULL = 20000, /* SEEP_FULL=1 */
 	/*
 	 * That code goes in which a stack stands, which then is left by
 	 * longjmp, meets what HOST_RULES.md says: a load in 300,000 faults.
