@@ -260,6 +260,9 @@ run(const struct cmd *self, int argc, char **argv)
 	else
 		event_lines_begin(out_lines);
 	output_finish(&out);
+	if (event_lines_count(out_lines) == 0)
+		die_warn("no event is shown: the log has none in this time, or "
+		         "none that the filters want");
 	say(events, session, is_damaged);
 	if (foreign.out)
 		say_foreign(&foreign);

@@ -98,8 +98,8 @@ finish_events(struct report_options *o, int inputs)
 	if (o->within != UINT_MAX &&
 	    (o->view.metric != VIEW_TEMPORARY || o->site))
 		die(CMD_USAGE,
-		    "report: --within says what --temporary shows, and not of "
-		    "one site");
+		    "report: --within goes with --temporary, and not with "
+		    "--site");
 	if (o->lifetimes &&
 	    (o->format == REPORT_HTML || o->view.merge ||
 	        (o->view.metric != VIEW_LIVE && o->view.metric != VIEW_ALLOCS)))

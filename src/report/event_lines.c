@@ -488,5 +488,12 @@ event_lines_put(void *lines, const struct events_event *e)
 	err = put_line(l, m, e, at);
 	if (err != 0)
 		return err;
-	return l->options.top && ++l->lines >= l->options.top ? 1 : 0;
+	l->lines++;
+	return l->options.top && l->lines >= l->options.top ? 1 : 0;
+}
+
+uint64_t
+event_lines_count(const struct event_lines *l)
+{
+	return l->lines;
 }

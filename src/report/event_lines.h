@@ -46,4 +46,7 @@ void event_lines_begin(struct event_lines *l);
 /* As events_each: 1 if no more lines are wanted; -EIO; -ENOMEM. */
 int event_lines_put(void *lines, const struct events_event *e);
 
+/* How many events were put that the options want. */
+uint64_t event_lines_count(const struct event_lines *l);
+
 #endif

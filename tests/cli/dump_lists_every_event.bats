@@ -103,6 +103,8 @@ logs() { SEEP_DIR=$DIR "$SEEP" record --log "$@" >"$T/out" 2>"$T/err"; }
 	[[ $(wc -l <"$T/none") -eq 1 ]]
 	"$SEEP" dump "$T/r.seep" --pid 1 --format jsonl --no-symbols >"$T/none"
 	[[ ! -s $T/none ]]
+	"$SEEP" dump "$T/r.seep" --site 4000000 2>&1 >/dev/null | grep -q 'no event is shown'
+	[[ -z $("$SEEP" dump "$T/r.seep" --top 1 2>&1 >/dev/null) ]]
 }
 
 @test "a closed pipe ends it, and a limit ends the log" {
