@@ -11,7 +11,7 @@ enum {
 	GUESS_MAX = 64 << 10,  /* the same, by a guess */
 	PROVE_MAX = 256 << 10, /* more is not worth a system call */
 	RED_ZONE = 128,
-	HOPS = 1024, /* frames that are looked at ahead */
+	HOPS = 32, /* frames that are looked at ahead */
 	TCB_SLACK =
 	    64 << 10, /* between the control block and the stack's end */
 };
