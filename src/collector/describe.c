@@ -20,6 +20,7 @@
 #include "collector/place.h"
 #include "collector/ranges.h"
 #include "collector/spill.h"
+#include "collector/tick.h"
 
 /* Empty if it is not known, too long, or outside of our root directory. */
 static void
@@ -178,10 +179,12 @@ describe_place(struct seg_header *h)
 }
 
 void
-describe_child(
-    struct seg_header *h, const struct seg_header *parent, uint32_t pid)
+describe_child(struct seg_header *h, const struct seg_header *parent,
+    uint32_t pid, uint32_t number)
 {
-	uint64_t mix = hash_mix(cpu_thread_pointer() ^ cpu_cycles(), pid);
+	/* not the cycle counter: a process may be forbidden to read it */
+	uint64_t mix = hash_mix(cpu_thread_pointer() ^ tick_realtime(false),
+	    (uint64_t)number << 32 | pid);
 	int i;
 
 	/* what was true before the fork, from private memory */

@@ -21,10 +21,11 @@ void describe_process(struct seg_header *h, char **argv, const char *exe);
 
 /*
  * The same for a forked child, from a private copy of its parent's header: no
- * system call is made. A pid of 0 means that it is not known.
+ * system call is made. A pid of 0 means that it is not known. The number tells
+ * children of one parent that have the same pid, each in a namespace of its own.
  */
-void describe_child(
-    struct seg_header *h, const struct seg_header *parent, uint32_t pid);
+void describe_child(struct seg_header *h, const struct seg_header *parent,
+    uint32_t pid, uint32_t number);
 
 /* Which directory was asked for, and could not be used. Start-up. */
 void describe_place(struct seg_header *h);

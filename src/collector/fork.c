@@ -38,6 +38,7 @@
 
 static bool own_files;          /* each child has a file of its own */
 static bool has_left;           /* the parent's segment; no event since then */
+static uint32_t forks;          /* calls of fork() so far */
 static uint32_t forks_inside;   /* calls of fork() under way inside a hook */
 static struct seg_header facts; /* a private copy, for children */
 
@@ -179,7 +180,7 @@ fork_set_up_child(void)
 	has_left = false; /* its own children have to leave it, in turn */
 	untraced_restart();
 	place.slots.preparing = 0; /* the thread that did it is not here */
-	describe_child(segment.header, &facts, child_pid());
+	describe_child(segment.header, &facts, child_pid(), LOAD(&forks));
 	facts = *segment.header; /* its own children take over from it */
 	nursery_begin();
 	log_restart();
@@ -227,6 +228,7 @@ before_fork(void)
 
 	if (!lifecycle_started())
 		return;
+	ADD(&forks, 1);
 	/*
 	 * A child that forks before its first event would leave its own empty
 	 * file to its children, all of which would write there.

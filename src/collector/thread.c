@@ -13,6 +13,7 @@
 #include "collector/moving.h"
 #include "collector/owner.h"
 #include "collector/sample.h"
+#include "collector/tick.h"
 
 enum {
 	LOOK_BLOCKS = 8,
@@ -308,9 +309,11 @@ thread_make_ready(enum seg_mode mode)
 	if (g->resting == THREAD_BARE && was != THREAD_BARE)
 		g->left = 0; /* see thread_may_retry() */
 	if (mode == SEG_MODE_SAMPLED) {
+		/* not the cycle counter: see describe_child() */
 		if (!g->rng)
-			g->rng =
-			    hash_mix(cpu_cycles(), (uint64_t)(uintptr_t)g) | 1;
+			g->rng = hash_mix(tick_realtime(false),
+			             (uint64_t)(uintptr_t)g) |
+			    1;
 		g->left = sample_distance(&g->rng);
 	}
 	if (t) {
