@@ -25,6 +25,19 @@ hash_mix(uint64_t h, uint64_t x)
 	return h * UINT64_C(0xD6E8FEB86659FD93);
 }
 
+/*
+ * The part that word number `at` has in the sum that is the hash of a list.
+ * Unlike those of hash_mix(), the products of a list do not wait for each other.
+ */
+SEEP_INLINE uint64_t
+hash_part(uint64_t x, uint32_t at)
+{
+	uint64_t h =
+	    (x ^ (at + 1) * HASH_GOLDEN) * UINT64_C(0xD6E8FEB86659FD93);
+
+	return h ^ h >> 32;
+}
+
 SEEP_INLINE uint64_t
 hash_finish(uint64_t h)
 {

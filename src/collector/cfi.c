@@ -305,9 +305,6 @@ run_extended(struct state *s, const struct state *initial,
 	case 0x0d: /* def_cfa_register */
 		set_cfa(s, get_uleb(b), s->cfa_offset);
 		return true;
-	case 0x0e: /* def_cfa_offset */
-		s->cfa_offset = (int64_t)get_uleb(b);
-		return true;
 	case 0x0f: /* def_cfa_expression */
 		s->cfa_kind = 2;
 		s->cfa_bytes = (uint32_t)get_uleb(b);
@@ -349,7 +346,28 @@ run_extended(struct state *s, const struct state *initial,
 	}
 }
 
-/* Runs a CFA program up to the table row that covers target. */
+/* Does a rule say where this register is? */
+SEEP_INLINE bool
+is_tracked(uint8_t reg)
+{
+	return reg == CPU_DWARF_FP || reg == CPU_DWARF_RA ||
+	    reg == CPU_DWARF_BASE;
+}
+
+/* A number of one byte, or of several. */
+SEEP_INLINE uint64_t
+get_short_uleb(struct bytes *b)
+{
+	if (likely(b->at < b->end && *b->at < 0x80))
+		return *b->at++;
+	return get_uleb(b);
+}
+
+/*
+ * Runs a CFA program up to the table row that covers target. The programs of
+ * large functions have thousands of instructions, nearly all of them one of the
+ * first three kinds, or def_cfa_offset.
+ */
 static void
 run(struct state *s, const struct state *initial, const struct cie *cie,
     struct bytes b, uint64_t loc, uint64_t target)
@@ -359,29 +377,34 @@ run(struct state *s, const struct state *initial, const struct cie *cie,
 	int i;
 
 	for (i = 0; b.at < b.end; i++) {
-		uint8_t op = get_byte(&b);
-		uint8_t low = op & 0x3f;
-		uint64_t advance = 0;
+		const uint8_t op = *b.at++;
+		const uint8_t low = op & 0x3f;
+		uint64_t n = 0;
 
 		if (op >> 6 == 1) { /* advance_loc */
-			advance = low;
+			n = low;
 		} else if (op >> 6 == 2) { /* offset */
-			set_saved(s, low, SAVED_AT_CFA,
-			    (int64_t)get_uleb(&b) * cie->data_align);
+			const uint64_t at = get_short_uleb(&b);
+
+			if (is_tracked(low))
+				set_saved(s, low, SAVED_AT_CFA,
+				    (int64_t)at * cie->data_align);
 		} else if (op >> 6 == 3) { /* restore */
-			restore(s, initial, low);
+			if (is_tracked(low))
+				restore(s, initial, low);
+		} else if (op == 0x0e) { /* def_cfa_offset */
+			s->cfa_offset = (int64_t)get_short_uleb(&b);
 		} else if (op == 0x01) { /* set_loc */
 			loc = get_encoded(&b, cie->pointer_encoding);
 		} else if (op >= 0x02 && op <= 0x04) { /* advance_loc1..4 */
-			advance =
-			    op == 0x02 ? get_byte(&b) : get(&b, 1u << (op - 2));
+			n = op == 0x02 ? get_byte(&b) : get(&b, 1u << (op - 2));
 		} else if (!run_extended(
 		               s, initial, cie, &b, op, stack, &depth)) {
 			s->cfa_kind = 9;
 			return;
 		}
-		loc += advance * cie->code_align;
-		if (b.bad || i == OPS_MAX) {
+		loc += n * cie->code_align;
+		if (unlikely(b.bad || i == OPS_MAX)) {
 			s->cfa_kind = 9;
 			return;
 		}

@@ -49,10 +49,7 @@
 SEEP_INLINE uint64_t
 known_hash(uint64_t frame, uint32_t place)
 {
-	uint64_t h =
-	    (frame ^ (place + 1) * HASH_GOLDEN) * UINT64_C(0xD6E8FEB86659FD93);
-
-	return h ^ h >> 32;
+	return hash_part(frame, place);
 }
 
 /*

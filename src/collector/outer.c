@@ -350,7 +350,9 @@ walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 				find_base(t, w);
 		}
 		w->top = 0;
-		r->end = walk_step(w, t, f->rule, &slots, &r->why);
+		r->end = WALK_STEPPED;
+		if (!walk_step_own(w, f->rule, &slots))
+			r->end = walk_step(w, t, f->rule, &slots, &r->why);
 		f->ra_slot = slots.ra;
 		f->fp_slot = slots.fp;
 		f->aux_slot = slots.aux;

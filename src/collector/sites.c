@@ -155,12 +155,12 @@ sites_node(uint32_t parent, uint64_t frame)
 static uint64_t
 inner_hash(const struct inner_key *key)
 {
-	uint64_t h = hash_word(key->count + 1);
+	uint64_t h = 0;
 	uint32_t i;
 
 	for (i = 0; i < key->count; i++)
-		h = hash_mix(h, key->frames[i]);
-	return hash_finish(h);
+		h += hash_part(key->frames[i], i);
+	return hash_finish(hash_mix(h, key->count));
 }
 
 static uint32_t

@@ -157,8 +157,11 @@ thread_grow_memo(struct thread *t)
 	uint32_t bits = (uint32_t)__builtin_ctz(thread_memo_chunks(t));
 
 	t->memo_misses = 0;
-	if (bits >= MEMO_MAX_BITS)
+	if (bits >= MEMO_MAX_BITS) {
+		if (!t->recent)
+			t->recent = mem_alloc(sizeof(*t->recent));
 		return;
+	}
 	bits += bits + 2 <= MEMO_MAX_BITS ? 2 : 1;
 	if (1u << bits > t->memo_room) {
 		give_memo(t, bits);

@@ -129,6 +129,7 @@ struct thread {
 	uint32_t known_hits;
 	uint32_t outer_rooted; /* outer[] ends where a stack should */
 	struct turns *turns;   /* NULL: not needed so far */
+	struct recent *recent; /* likewise */
 	/* the chunk or page that it logs into, and what was counted there */
 	uint64_t *log_base, *log_stop, *log_seen, *log_page;
 	uint64_t log_time, log_gap;

@@ -141,6 +141,52 @@ walk_prove(struct walk *w, uint64_t top)
 	return likely(!top) || walk_prove_slow(w, top);
 }
 
+/*
+ * Leaves a usual frame of the thread's own stack as walk_step() does, in few
+ * instructions. False: it is not one, or the outermost, and nothing was changed.
+ */
+SEEP_INLINE bool
+walk_step_own(
+    struct walk *w, struct unwind_rule rule, struct walk_slots *ret_slots)
+{
+	const uint64_t hi = w->hi;
+	uint64_t cfa, pc, slot = 0;
+
+	if (unlikely(!w->sure))
+		return false;
+	if (likely(rule.kind == RULE_SP))
+		cfa = w->sp + (uint64_t)(int64_t)rule.cfa;
+	else if (rule.kind == RULE_FP)
+		cfa = w->fp + (uint64_t)(int64_t)rule.cfa;
+	else
+		return false;
+	if (unlikely(cfa - w->sp - CPU_RETURN_BYTES > hi - w->sp || cfa > hi ||
+	        (cfa & 7)))
+		return false;
+	if (rule.fp == RULE_FP_AT_CFA) {
+		slot = cfa + (uint64_t)(int64_t)rule.fp_offset;
+		if (unlikely(slot < w->sp || slot >= hi || (slot & 7)))
+			return false;
+	} else if (unlikely(rule.fp != RULE_FP_SAME)) {
+		return false;
+	}
+	pc = *(const uint64_t *)(uintptr_t)(cfa - CPU_RETURN_BYTES);
+	if (unlikely(!pc))
+		return false;
+	if (slot)
+		w->fp = *(const uint64_t *)(uintptr_t)slot;
+	w->pc = pc;
+	w->sp = cfa;
+	w->exact = false;
+	if (unlikely(rule.base))
+		w->base_slot = rule.base == RULE_BASE_LOST
+		    ? 0
+		    : cfa - UINT64_C(8) * rule.base;
+	*ret_slots =
+	    (struct walk_slots){.ra = cfa - CPU_RETURN_BYTES, .fp = slot};
+	return true;
+}
+
 /* Leaves the frame at *w by `rule`. The position is changed on WALK_STEPPED. */
 enum walk_result walk_step(struct walk *w, const struct thread *t,
     struct unwind_rule rule, struct walk_slots *ret_slots, uint32_t *ret_why);
