@@ -26,12 +26,15 @@ enum {
 	    2 * PAGE_WORDS,   /* of a forked child in its first events */
 	EARLY_INDEX = 0xffff, /* as the index of a chunk */
 	TRIES = 64,
+	/* words that are clear after a look: for all events until the next */
+	CLEAR_AHEAD = 80,
 };
 
 _Static_assert((int)CHUNK_TICKS < (int)LOG_BIRTH_STEPS, "births of a chunk");
 _Static_assert((int)LOG_CHUNKS_MAX < (int)EARLY_INDEX, "indexes of chunks");
 
 bool log_is_on;
+bool log_has_others;
 struct log_birth *log_births[LOG_BIRTH_LEAVES];
 
 static uint32_t numbers; /* the next one for a chunk */
@@ -146,7 +149,7 @@ note_tick(uint32_t number, uint32_t index, uint32_t tick)
 static bool
 is_logging(const struct thread *t)
 {
-	return t->log_mask != 0;
+	return t->log_is_open;
 }
 
 /* Allocations and frees in these words. */
@@ -197,22 +200,39 @@ empty_page(struct thread *t)
 	t->log_extra = 0;
 }
 
-/* Stores are possible from here on, up to `words` further. */
+/* Stores are possible from here on, up to `words` further, but not inline. */
 static void
 begin(struct thread *t, uint64_t *base, uint32_t first, uint32_t words)
 {
-	t->log_base = base;
+	t->log_base = t->log_end = base;
 	t->log_seen = t->log_at = base + first;
 	t->log_extra = 0;
 	t->log_stop = base + words - ROOM_WORDS;
+}
+
+/*
+ * Clears the words that come next. Not all of the chunk at once, because that
+ * would be more than the first cache of many CPUs holds, and what the host has
+ * there would be gone.
+ */
+static void
+clear_ahead(struct thread *t)
+{
+	const uint64_t *end = t->log_base + LOG_CHUNK_WORDS;
+
+	while (t->log_clear < end && t->log_clear - t->log_at < CLEAR_AHEAD) {
+		cpu_zero(t->log_clear, LOG_CLEAR_WORDS);
+		t->log_clear += LOG_CLEAR_WORDS;
+	}
 	/* with addresses, an allocation has two words: not inline */
-	t->log_end = has_addresses ? base : t->log_stop;
+	if (!has_addresses)
+		t->log_end = t->log_clear - ROOM_WORDS;
 }
 
 static void
 use_page(struct thread *t)
 {
-	t->log_mask = 0;
+	t->log_is_open = false;
 	if (!t->log_page)
 		t->log_page = mem_alloc(CPU_PAGE);
 	if (t->log_page) {
@@ -231,12 +251,16 @@ log_tid(const struct thread *t)
 	return g && g->owner ? LOAD(&g->owner->tid) : 0;
 }
 
-/* A free chunk with a number, and nothing in it. NULL: there is none. */
+/*
+ * A free chunk with a number, of which so many words are clear. NULL: there is
+ * none.
+ */
 static struct log_chunk *
-new_chunk(
-    uint32_t tick, uint64_t now, uint32_t *ret_index, uint32_t *ret_number)
+new_chunk(uint32_t words, uint32_t tick, uint64_t now, uint32_t *ret_index,
+    uint32_t *ret_number)
 {
-	struct log_chunk *c = has_ended() ? NULL : logpool_take(ret_index);
+	struct log_chunk *c =
+	    has_ended() ? NULL : logpool_take(words, ret_index);
 
 	if (!c)
 		return NULL;
@@ -260,7 +284,8 @@ static void
 open_chunk(struct thread *t, uint32_t tick, uint64_t now)
 {
 	uint32_t index = 0, number = 0;
-	struct log_chunk *c = new_chunk(tick, now, &index, &number);
+	struct log_chunk *c =
+	    new_chunk(LOG_CLEAR_WORDS, tick, now, &index, &number);
 	uint64_t gap = t->log_gap;
 
 	if (!c) {
@@ -269,6 +294,8 @@ open_chunk(struct thread *t, uint32_t tick, uint64_t now)
 	}
 	if (!t->log_thread)
 		t->log_thread = ADD(&threads, 1) + 1;
+	if (t->log_thread > 1)
+		STORE(&log_has_others, true);
 	c->thread = t->log_thread;
 	c->tid = log_tid(t);
 	publish(c, number);
@@ -276,9 +303,10 @@ open_chunk(struct thread *t, uint32_t tick, uint64_t now)
 	t->log_number = number;
 	t->log_first = tick;
 	begin(t, (uint64_t *)(void *)c, LOG_FIRST, LOG_CHUNK_WORDS);
+	t->log_clear = t->log_base + LOG_CLEAR_WORDS;
 	t->log_bias = (number << LOG_INDEX_BITS) -
 	    (uint32_t)((uintptr_t)t->log_base >> 3);
-	t->log_mask = UINT32_MAX;
+	t->log_is_open = true;
 	t->log_gap = 0;
 	if (gap)
 		log_put(t, log_word(LOG_GAP, gap));
@@ -288,7 +316,7 @@ static void
 close_chunk(struct thread *t)
 {
 	logpool_close(t->log_chunk, (uint32_t)(t->log_at - t->log_base));
-	t->log_mask = 0;
+	t->log_is_open = false;
 	t->log_base = t->log_end = NULL;
 }
 
@@ -325,6 +353,9 @@ prepare(struct thread *t)
 	} else if (t->log_at > t->log_stop) {
 		empty_page(t);
 	}
+	if (is_logging(t))
+		clear_ahead(t);
+	t->log_cycles = cpu_cycles();
 	/*
 	 * Numbers that are taken from now on are of chunks of this tick, or of
 	 * later ones. Not those of NUMBERS_KEPT, which are for many ticks.
@@ -383,7 +414,8 @@ log_heal(struct thread *t)
 		logpool_close(t->log_chunk, end);
 	}
 	t->log_base = t->log_seen = t->log_at = t->log_end = NULL;
-	t->log_mask = t->log_losing = 0;
+	t->log_is_open = false;
+	t->log_losing = 0;
 }
 
 void
@@ -395,7 +427,8 @@ log_forget(struct thread *t)
 	}
 	t->log_base = t->log_seen = t->log_at = t->log_end = NULL;
 	t->log_stop = NULL;
-	t->log_mask = t->log_losing = t->log_fresh = 0;
+	t->log_is_open = false;
+	t->log_losing = t->log_fresh = 0;
 	t->log_thread = 0;
 	t->log_gap = 0;
 }
@@ -434,11 +467,13 @@ static bool
 renew_common(uint64_t old, uint32_t tick, uint64_t now)
 {
 	uint32_t index = 0, number = 0;
-	struct log_chunk *c =
-	    is_early ? NULL : new_chunk(tick, now, &index, &number);
+	struct log_chunk *c = is_early
+	    ? NULL
+	    : new_chunk(LOG_CHUNK_WORDS, tick, now, &index, &number);
 
 	if (!c)
 		return false;
+	STORE(&log_has_others, true);
 	publish(c, number);
 	if (!CAS(&common, &old,
 	        (uint64_t)index << 48 | (uint64_t)number << 16 | LOG_FIRST)) {
@@ -501,7 +536,7 @@ reserve(enum way way, struct thread *t, uint32_t words, uint32_t events,
 	if (!is_own(way, t))
 		return reserve_common(words, ret);
 	prepare(t);
-	name = log_next_name(t);
+	name = is_logging(t) ? log_next_name(t) : t->log_bias;
 	if (t->log_base) {
 		ret->at = t->log_at;
 		ret->words = words;
@@ -538,6 +573,7 @@ log_reserve(enum way way, struct thread *t, uint64_t size, uint32_t moved,
 	uint32_t name = reserve(way, t, words, 1 + (moved != UINT32_MAX), ret);
 
 	ret->moved = moved;
+	ret->cycles = is_own(way, t) ? log_cycles(t) : cpu_cycles();
 	return moved != UINT32_MAX ? moved : name;
 }
 
@@ -564,7 +600,7 @@ log_store(const struct log_slot *s, uint32_t site, uint64_t size, const void *p)
 	}
 	if (moves)
 		words[n++] = log_word(
-		    LOG_REALLOC, log_realloc_payload(s->moved, cpu_cycles()));
+		    LOG_REALLOC, log_realloc_payload(s->moved, s->cycles));
 	words[n++] = log_alloc_word(site, size);
 	if (size >= LOG_LARGE)
 		words[n++] = log_word(LOG_SIZE, size);
@@ -651,6 +687,7 @@ log_restart(void)
 		return;
 	void_word = common = 0;
 	threads = 0;
+	log_has_others = true; /* its first events are in a common chunk */
 	is_early = true;
 	first_number = LOAD(&numbers);
 	describe();
@@ -677,7 +714,7 @@ move_early(void)
 
 	if (!common || end <= LOG_FIRST)
 		return;
-	c = logpool.head ? logpool_take(&index) : NULL;
+	c = logpool.head ? logpool_take(LOG_CHUNK_WORDS, &index) : NULL;
 	if (!c) {
 		lose(events_in(early + LOG_FIRST, early + end));
 		return;

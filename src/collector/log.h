@@ -26,6 +26,9 @@
 /* Is there a log? Decided when the process starts. */
 extern SEEP_HIDDEN bool log_is_on;
 
+/* Has more than one thread, or a nested event, ever stored words? */
+extern SEEP_HIDDEN bool log_has_others;
+
 /* See struct log_birth; private memory. */
 extern SEEP_HIDDEN struct log_birth *log_births[LOG_BIRTH_LEAVES];
 
@@ -49,19 +52,21 @@ log_birth(uint32_t birth)
 
 /* ---- the usual event, inline ---------------------------------------------- */
 
-/* Can one word be stored, at the tick `tick`? */
+/*
+ * Can one word be stored? Not if it would be lost. If another thread has seen a
+ * new tick, this one notes it when it looks at the clock itself.
+ */
 SEEP_INLINE bool
-log_has_room(const struct thread *t, uint32_t tick)
+log_has_room(const struct thread *t)
 {
-	return likely(t->log_at < t->log_end && t->log_tick == tick);
+	return likely(t->log_at < t->log_end);
 }
 
-/* The name that the next word has. */
+/* The name that the next word has; not if it is lost. */
 SEEP_INLINE uint32_t
 log_next_name(const struct thread *t)
 {
-	return t->log_bias +
-	    ((uint32_t)((uintptr_t)t->log_at >> 3) & t->log_mask);
+	return t->log_bias + (uint32_t)((uintptr_t)t->log_at >> 3);
 }
 
 SEEP_INLINE void
@@ -97,7 +102,8 @@ struct log_slot {
 	uint64_t time;   /* a word before them; 0: none */
 	uint32_t *extra; /* of words that are thrown away; else NULL */
 	uint32_t words;
-	uint32_t moved; /* name of the block that was resized; UINT32_MAX */
+	uint64_t cycles; /* see log_cycles() */
+	uint32_t moved;  /* name of the block that was resized; UINT32_MAX */
 };
 
 /*
@@ -110,6 +116,16 @@ uint32_t log_reserve(enum way way, struct thread *t, uint64_t size,
 /* Site 0: the event was not recorded. */
 void log_store(
     const struct log_slot *s, uint32_t site, uint64_t size, const void *p);
+
+/*
+ * For the payload of LOG_REALLOC. The counter itself takes as long as ten other
+ * instructions, so a thread that is alone has read it at its last look.
+ */
+SEEP_INLINE uint64_t
+log_cycles(const struct thread *t)
+{
+	return likely(!log_has_others) ? t->log_cycles : cpu_cycles();
+}
 
 /* The free of a block. */
 void log_free(enum way way, struct thread *t, struct live_block b);

@@ -17,7 +17,6 @@ enum {
 	NUMBERS = 1 << LOG_NUMBER_BITS,
 	EMPTY_MAX = 16,   /* unused chunks in a row: no more will come */
 	STAMP_TICKS = 10, /* stamps of words within so many can be compared */
-	STEP_WORDS = 512, /* read at once of a chunk that is being filled */
 };
 
 /* One place of the pool, and the chunk that is in it. */
@@ -175,8 +174,10 @@ read_words(struct logread *r, uint32_t i, uint32_t limit, bool skips)
 		uint32_t n = limit - p->end;
 		int err;
 
-		if (!p->closed && n > STEP_WORDS)
-			n = STEP_WORDS;
+		/* see trace/log.h: one step after the other */
+		if (!p->closed &&
+		    n > LOG_CLEAR_WORDS - p->end % LOG_CLEAR_WORDS)
+			n = LOG_CLEAR_WORDS - p->end % LOG_CLEAR_WORDS;
 		err = read_at(r, chunk_at(r, i) + p->end * sizeof(uint64_t),
 		    p->words + p->end, n * sizeof(uint64_t));
 		if (err < 0)

@@ -11,7 +11,10 @@
  * segment NAME.seg. A forked child whose segment is slot i of that file has the
  * pool 1 + i of the same log file. A pool is one page with its head, and chunks.
  * A chunk belongs to one thread at a time, which stores one word for most
- * events, one after the other. A word of zero is the end. When the chunk is full
+ * events, one after the other. A word of zero is the end, and words behind it
+ * mean nothing: the chunk is cleared in steps of LOG_CLEAR_WORDS, each before the
+ * last word of the step before it is stored. So whoever reads a chunk that is
+ * being filled reads one step, and the next one after that. When the chunk is full
  * the thread closes it, and a reader that has read all of it returns it by one
  * byte in the file NAME.seg.log.ctl; docs/LOG.md and docs/FORMAT.md say more.
  *
@@ -28,6 +31,7 @@ enum {
 	LOG_CHUNK_BYTES = 64 << 10,
 	LOG_INDEX_BITS = 13,
 	LOG_CHUNK_WORDS = 1 << LOG_INDEX_BITS,
+	LOG_CLEAR_WORDS = 128,
 	LOG_FIRST = 8, /* the index of the first word behind a chunk's head */
 	LOG_NUMBER_BITS = 18,
 	LOG_CHUNKS_MAX = 4096, /* of a pool */
