@@ -26,8 +26,11 @@ enum {
 	    2 * PAGE_WORDS,   /* of a forked child in its first events */
 	EARLY_INDEX = 0xffff, /* as the index of a chunk */
 	TRIES = 64,
+	PARKED = 8,
 	/* words that are clear after a look: for all events until the next */
 	CLEAR_AHEAD = 80,
+	/* of a thread that takes a parked chunk, before its first event */
+	PARKED_WORDS = 3,
 };
 
 _Static_assert((int)CHUNK_TICKS < (int)LOG_BIRTH_STEPS, "births of a chunk");
@@ -51,6 +54,12 @@ static uint64_t *early; /* EARLY_WORDS */
  * chunk << 48 | number << 16 | index of the next word; 0: there is none.
  */
 static uint64_t common;
+
+/*
+ * Chunks of threads that have ended, for threads that begin: as `common`, 0:
+ * none. Otherwise each thread would take a chunk, however short its life is.
+ */
+static uint64_t parked[PARKED];
 
 /* ---- numbers and births --------------------------------------------------- */
 
@@ -281,17 +290,107 @@ publish(struct log_chunk *c, uint32_t number)
 }
 
 static void
-open_chunk(struct thread *t, uint32_t tick, uint64_t now)
+close_chunk(struct thread *t)
+{
+	logpool_close(t->log_chunk, (uint32_t)(t->log_at - t->log_base));
+	t->log_is_open = false;
+	t->log_base = t->log_end = NULL;
+}
+
+/* The thread stores into this chunk from index `at` on. */
+static void
+own_chunk(struct thread *t, struct log_chunk *c, uint32_t index,
+    uint32_t number, uint32_t at)
+{
+	t->log_chunk = index;
+	t->log_number = number;
+	begin(t, (uint64_t *)(void *)c, at, LOG_CHUNK_WORDS);
+	t->log_clear = t->log_base + LOG_CLEAR_WORDS;
+	t->log_bias = (number << LOG_INDEX_BITS) -
+	    (uint32_t)((uintptr_t)t->log_base >> 3);
+	t->log_is_open = true;
+}
+
+/* Leaves the chunk of a thread that has ended to one that begins. */
+static void
+park_chunk(struct thread *t)
+{
+	const uint64_t at = (uint64_t)(t->log_at - t->log_base);
+	const uint64_t word =
+	    (uint64_t)t->log_chunk << 48 | (uint64_t)t->log_number << 16 | at;
+	int i;
+
+	for (i = 0; i < PARKED; i++) {
+		uint64_t none = 0;
+
+		if (t->log_at + PARKED_WORDS > t->log_stop ||
+		    !CAS(&parked[i], &none, word))
+			continue;
+		t->log_is_open = false;
+		t->log_base = t->log_end = NULL;
+		return;
+	}
+	close_chunk(t);
+}
+
+/* The words of this thread go to the chunk of one that has ended. */
+static void
+adopt_chunk(struct thread *t, struct log_head *head, uint64_t word,
+    uint32_t tick, uint64_t now)
+{
+	const uint32_t index = (uint32_t)(word >> 48);
+	const uint32_t at = (uint32_t)(word & 0xffff);
+
+	t->log_thread = ADD(&threads, 1) + 1;
+	STORE(&log_has_others, true);
+	own_chunk(t, logpool_chunk_of(head, index), index,
+	    (uint32_t)(word >> 16) & (NUMBERS - 1), at);
+	t->log_first = LOAD(&birth_of(t->log_number)->first);
+	/* its last thread has cleared at least that much */
+	t->log_clear = t->log_base +
+	    ((at + ROOM_WORDS + LOG_CLEAR_WORDS - 1) & ~(LOG_CLEAR_WORDS - 1u));
+	note_tick(t->log_number, at, tick);
+	/* the tick last: without it, the thread before would have this word */
+	log_put(t,
+	    log_word(
+	        LOG_THREAD, log_thread_payload(t->log_thread, log_tid(t))));
+	log_put(t, log_word(LOG_TICK, now));
+}
+
+/* False: there is none. */
+static bool
+take_parked(struct thread *t, uint32_t tick, uint64_t now)
+{
+	struct log_head *head = LOAD(&logpool.head);
+	int i;
+
+	for (i = 0; head && i < PARKED; i++) {
+		uint64_t w = LOAD_ACQUIRE(&parked[i]);
+
+		if (!w || !CAS(&parked[i], &w, 0))
+			continue;
+		if (tick -
+		        LOAD(&birth_of((uint32_t)(w >> 16) & (NUMBERS - 1))
+		                  ->first) <
+		    CHUNK_TICKS) {
+			adopt_chunk(t, head, w, tick, now);
+			return true;
+		}
+		logpool_close((uint32_t)(w >> 48), (uint32_t)(w & 0xffff));
+	}
+	return false;
+}
+
+/* False: there is none. */
+static bool
+open_new(struct thread *t, uint32_t tick, uint64_t now)
 {
 	uint32_t index = 0, number = 0;
 	struct log_chunk *c =
 	    new_chunk(LOG_CLEAR_WORDS, tick, now, &index, &number);
-	uint64_t gap = t->log_gap;
 
-	if (!c) {
-		use_page(t);
-		return;
-	}
+	if (!c)
+		return false;
 	if (!t->log_thread)
 		t->log_thread = ADD(&threads, 1) + 1;
 	if (t->log_thread > 1)
@@ -299,25 +398,24 @@ open_chunk(struct thread *t, uint32_t tick, uint64_t now)
 	c->thread = t->log_thread;
 	c->tid = log_tid(t);
 	publish(c, number);
-	t->log_chunk = index;
-	t->log_number = number;
+	own_chunk(t, c, index, number, LOG_FIRST);
 	t->log_first = tick;
-	begin(t, (uint64_t *)(void *)c, LOG_FIRST, LOG_CHUNK_WORDS);
-	t->log_clear = t->log_base + LOG_CLEAR_WORDS;
-	t->log_bias = (number << LOG_INDEX_BITS) -
-	    (uint32_t)((uintptr_t)t->log_base >> 3);
-	t->log_is_open = true;
-	t->log_gap = 0;
-	if (gap)
-		log_put(t, log_word(LOG_GAP, gap));
+	return true;
 }
 
 static void
-close_chunk(struct thread *t)
+open_chunk(struct thread *t, uint32_t tick, uint64_t now)
 {
-	logpool_close(t->log_chunk, (uint32_t)(t->log_at - t->log_base));
-	t->log_is_open = false;
-	t->log_base = t->log_end = NULL;
+	uint64_t gap = t->log_gap;
+
+	if (!(!t->log_thread && take_parked(t, tick, now)) &&
+	    !open_new(t, tick, now)) {
+		use_page(t);
+		return;
+	}
+	t->log_gap = 0;
+	if (gap)
+		log_put(t, log_word(LOG_GAP, gap));
 }
 
 uint64_t
@@ -334,8 +432,12 @@ static void
 prepare(struct thread *t)
 {
 	uint32_t tick = tick_now();
-	uint64_t now = log_time(t->clock_ns, tick);
+	/* a thread that begins may go on in a chunk with later words */
+	uint64_t now =
+	    log_time(t->log_thread ? t->clock_ns : tick_read(), tick);
 
+	if (now < t->log_time)
+		now = t->log_time;
 	if (is_logging(t) &&
 	    (t->log_at > t->log_stop || tick - t->log_first >= CHUNK_TICKS)) {
 		close_chunk(t);
@@ -388,7 +490,7 @@ log_leave(struct thread *t)
 	if (!log_is_on)
 		return;
 	if (is_logging(t))
-		close_chunk(t);
+		park_chunk(t);
 	else
 		empty_page(t);
 	log_forget(t);
@@ -430,7 +532,7 @@ log_forget(struct thread *t)
 	t->log_is_open = false;
 	t->log_losing = t->log_fresh = 0;
 	t->log_thread = 0;
-	t->log_gap = 0;
+	t->log_gap = t->log_time = 0;
 }
 
 /* ---- the common chunk ----------------------------------------------------- */
@@ -687,6 +789,8 @@ log_restart(void)
 		return;
 	void_word = common = 0;
 	threads = 0;
+	for (i = 0; i < PARKED; i++)
+		parked[i] = 0;
 	log_has_others = true; /* its first events are in a common chunk */
 	is_early = true;
 	first_number = LOAD(&numbers);

@@ -71,6 +71,12 @@ enum log_type {
 	LOG_ADDRESS = 7, /* address of the allocation before */
 	LOG_NOTHING = 8, /* an event that was not recorded after all */
 	LOG_CHUNK = 9,   /* head of a chunk: its number */
+	/*
+	 * log_thread_payload(): the thread of this chunk has ended, and another
+	 * one, with a higher number, stores the words from here on; then
+	 * LOG_TICK. In pools alone.
+	 */
+	LOG_THREAD = 10,
 };
 
 /* At the beginning of a pool. */
@@ -197,6 +203,15 @@ static inline uint32_t
 log_stamp(uint64_t word)
 {
 	return (uint32_t)(log_payload(word) >> 31);
+}
+
+enum { LOG_TID_BITS = 24 };
+
+static inline uint64_t
+log_thread_payload(uint32_t thread, uint32_t tid)
+{
+	return (uint64_t)thread << LOG_TID_BITS |
+	    (tid & ((1u << LOG_TID_BITS) - 1));
 }
 
 /* Is stamp a before stamp b? They are close to each other. */
