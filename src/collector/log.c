@@ -37,7 +37,7 @@ _Static_assert((int)CHUNK_TICKS < (int)LOG_BIRTH_STEPS, "births of a chunk");
 _Static_assert((int)LOG_CHUNKS_MAX < (int)EARLY_INDEX, "indexes of chunks");
 
 bool log_is_on;
-bool log_has_others;
+uint32_t log_resizes;
 struct log_birth *log_births[LOG_BIRTH_LEAVES];
 
 static uint32_t numbers; /* the next one for a chunk */
@@ -342,7 +342,6 @@ adopt_chunk(struct thread *t, struct log_head *head, uint64_t word,
 	const uint32_t at = (uint32_t)(word & 0xffff);
 
 	t->log_thread = ADD(&threads, 1) + 1;
-	STORE(&log_has_others, true);
 	own_chunk(t, logpool_chunk_of(head, index), index,
 	    (uint32_t)(word >> 16) & (NUMBERS - 1), at);
 	t->log_first = LOAD(&birth_of(t->log_number)->first);
@@ -393,8 +392,6 @@ open_new(struct thread *t, uint32_t tick, uint64_t now)
 		return false;
 	if (!t->log_thread)
 		t->log_thread = ADD(&threads, 1) + 1;
-	if (t->log_thread > 1)
-		STORE(&log_has_others, true);
 	c->thread = t->log_thread;
 	c->tid = log_tid(t);
 	publish(c, number);
@@ -457,7 +454,6 @@ prepare(struct thread *t)
 	}
 	if (is_logging(t))
 		clear_ahead(t);
-	t->log_cycles = cpu_cycles();
 	/*
 	 * Numbers that are taken from now on are of chunks of this tick, or of
 	 * later ones. Not those of NUMBERS_KEPT, which are for many ticks.
@@ -575,7 +571,6 @@ renew_common(uint64_t old, uint32_t tick, uint64_t now)
 
 	if (!c)
 		return false;
-	STORE(&log_has_others, true);
 	publish(c, number);
 	if (!CAS(&common, &old,
 	        (uint64_t)index << 48 | (uint64_t)number << 16 | LOG_FIRST)) {
@@ -675,7 +670,6 @@ log_reserve(enum way way, struct thread *t, uint64_t size, uint32_t moved,
 	uint32_t name = reserve(way, t, words, 1 + (moved != UINT32_MAX), ret);
 
 	ret->moved = moved;
-	ret->cycles = is_own(way, t) ? log_cycles(t) : cpu_cycles();
 	return moved != UINT32_MAX ? moved : name;
 }
 
@@ -701,8 +695,8 @@ log_store(const struct log_slot *s, uint32_t site, uint64_t size, const void *p)
 		return;
 	}
 	if (moves)
-		words[n++] = log_word(
-		    LOG_REALLOC, log_realloc_payload(s->moved, s->cycles));
+		words[n++] = log_word(LOG_REALLOC,
+		    log_realloc_payload(s->moved, log_next_stamp()));
 	words[n++] = log_alloc_word(site, size);
 	if (size >= LOG_LARGE)
 		words[n++] = log_word(LOG_SIZE, size);
@@ -791,7 +785,6 @@ log_restart(void)
 	threads = 0;
 	for (i = 0; i < PARKED; i++)
 		parked[i] = 0;
-	log_has_others = true; /* its first events are in a common chunk */
 	is_early = true;
 	first_number = LOAD(&numbers);
 	describe();

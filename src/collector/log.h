@@ -26,8 +26,8 @@
 /* Is there a log? Decided when the process starts. */
 extern SEEP_HIDDEN bool log_is_on;
 
-/* Has more than one thread, or a nested event, ever stored words? */
-extern SEEP_HIDDEN bool log_has_others;
+/* Reallocs in the log so far. */
+extern SEEP_HIDDEN uint32_t log_resizes;
 
 /* See struct log_birth; private memory. */
 extern SEEP_HIDDEN struct log_birth *log_births[LOG_BIRTH_LEAVES];
@@ -102,8 +102,7 @@ struct log_slot {
 	uint64_t time;   /* a word before them; 0: none */
 	uint32_t *extra; /* of words that are thrown away; else NULL */
 	uint32_t words;
-	uint64_t cycles; /* see log_cycles() */
-	uint32_t moved;  /* name of the block that was resized; UINT32_MAX */
+	uint32_t moved; /* name of the block that was resized; UINT32_MAX */
 };
 
 /*
@@ -118,13 +117,13 @@ void log_store(
     const struct log_slot *s, uint32_t site, uint64_t size, const void *p);
 
 /*
- * For the payload of LOG_REALLOC. The counter itself takes as long as ten other
- * instructions, so a thread that is alone has read it at its last look.
+ * For the payload of LOG_REALLOC. Not the cycle counter, which a process in
+ * strict seccomp mode must not read.
  */
-SEEP_INLINE uint64_t
-log_cycles(const struct thread *t)
+SEEP_INLINE uint32_t
+log_next_stamp(void)
 {
-	return likely(!log_has_others) ? t->log_cycles : cpu_cycles();
+	return ADD(&log_resizes, 1);
 }
 
 /* The free of a block. */

@@ -182,7 +182,7 @@ logged_realloc(struct gate *g, const void *old, struct live_block b,
 		STORE_RELEASE(&t->log_at[1], log_alloc_word(site, size));
 		STORE_RELEASE(&t->log_at[0],
 		    log_word(LOG_REALLOC,
-		        log_realloc_payload(b.birth, log_cycles(t))));
+		        log_realloc_payload(b.birth, log_next_stamp())));
 		t->log_at += 2;
 	}
 	ledger_count_free(t, was, b.size);

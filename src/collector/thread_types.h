@@ -132,7 +132,6 @@ struct thread {
 	uint64_t *log_base, *log_stop, *log_seen, *log_page;
 	uint64_t *log_clear; /* the words before it are zero or stored */
 	uint64_t log_time, log_gap;
-	uint64_t log_cycles; /* of the last look at the clock */
 	uint32_t log_chunk, log_number, log_first, log_thread;
 	uint32_t log_extra;  /* words of the page beyond one for each event */
 	uint32_t flight_by;  /* site of the stack that frees, see flight.c */

@@ -186,17 +186,15 @@ log_word(enum log_type type, uint64_t payload)
 }
 
 /*
- * If several threads resize a block, their words are ordered by this: bits of
- * the CPU's cycle counter, which go round after about half a second.
+ * If several threads resize a block, their words are ordered by this: bits of a
+ * counter of all reallocs of the process.
  */
-enum { LOG_STAMP_BITS = 25, LOG_STAMP_SHIFT = 6 };
+enum { LOG_STAMP_BITS = 25 };
 
 static inline uint64_t
-log_realloc_payload(uint32_t name, uint64_t cycles)
+log_realloc_payload(uint32_t name, uint32_t stamp)
 {
-	return (cycles >> LOG_STAMP_SHIFT & ((1u << LOG_STAMP_BITS) - 1))
-	    << 31 |
-	    name;
+	return (uint64_t)(stamp & ((1u << LOG_STAMP_BITS) - 1)) << 31 | name;
 }
 
 static inline uint32_t
