@@ -29,7 +29,14 @@
 extern SEEP_HIDDEN bool flight_is_on;
 extern SEEP_HIDDEN bool flight_has_frees; /* SEEP_LOG=last,frees */
 
-/* ---- the usual event, inline: log_has_room() comes first ------------------- */
+/* ---- the usual event, inline ---------------------------------------------- */
+
+/* Can one entry be stored, at the tick `tick`? */
+SEEP_INLINE bool
+flight_has_room(const struct thread *t, uint32_t tick)
+{
+	return likely(t->log_at < t->log_end && t->log_tick == tick);
+}
 
 SEEP_INLINE void
 flight_put(struct thread *t, uint64_t what, uint64_t address)

@@ -28,28 +28,25 @@ leave(struct gate *g, struct thread *t)
 		thread_leave(g);
 }
 
-/* The site of a hook that has not looked into the memo yet. */
-SEEP_INLINE uint32_t
-site_of(struct thread *t, const struct cpu_frame *c, enum seg_api api)
+/* The thread is busy, and is not any more. */
+SEEP_INLINE void
+alloc_of(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api)
 {
-	const struct memo_chunk *e = memo_first(t, c, memo_key(c, api));
+	const uint32_t site = recorder_site(t, c, api);
 
-	return likely(e && memo_holds(t, e)) ? e->site : memo_site(t, c, api).v;
+	if (likely(flying_book_hit(t, p, size, c, site)))
+		leave(thread_gate, t);
+	else
+		recorder_alloc_known(t, p, size, c, api, site);
 }
 
-SEEP_NOINLINE bool
+SEEP_NOINLINE void
 flying_alloc(struct gate *g, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api)
 {
-	struct thread *t = thread_self;
-
 	thread_enter(g);
-	if (likely(flying_book_hit(t, p, size, c, site_of(t, c, api)))) {
-		leave(g, t);
-		return true;
-	}
-	thread_leave(g);
-	return false;
+	alloc_of(thread_self, p, size, c, api);
 }
 
 SEEP_NOINLINE void *
@@ -57,15 +54,8 @@ flying_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp, uint64_t fp,
     enum seg_api api)
 {
 	const struct cpu_frame c = {pc, sp, fp};
-	struct gate *g = thread_gate;
-	struct thread *t = thread_self;
 
-	if (likely(flying_book_hit(t, p, size, &c, memo_site(t, &c, api).v))) {
-		leave(g, t);
-		return p;
-	}
-	thread_leave(g);
-	recorder_alloc_any(p, size, &c, api, RECORDER_NOW);
+	alloc_of(thread_self, p, size, &c, api);
 	return p;
 }
 
@@ -98,7 +88,7 @@ flying_free(struct gate *g, const void *p)
 	return row != NULL;
 }
 
-SEEP_NOINLINE bool
+SEEP_NOINLINE void
 flying_realloc(struct gate *g, const void *old, struct live_block b,
     const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api)
 {
@@ -109,23 +99,23 @@ flying_realloc(struct gate *g, const void *old, struct live_block b,
 
 	thread_enter(g);
 	tick = tick_now();
+	site = recorder_site(t, c, api);
+	verify_site((struct site_id){site}, c);
 	was = ledger_settled(t, b.site);
 	/* two entries, and nothing to be noted before them */
 	if (unlikely(!was || word != t->seen ||
 	        LOAD(lifecycle_command) != lifecycle_obeyed ||
-	        !log_has_room(t, tick) || t->log_at + 2 >= t->log_end ||
+	        !flight_has_room(t, tick) || t->log_at + 2 >= t->log_end ||
 	        size >= LOG_LARGE || b.size >= FLIGHT_FREED_LARGE))
-		goto no;
-	site = site_of(t, c, api);
-	verify_site((struct site_id){site}, c);
+		goto slow;
 	row = ledger_open_row(t, site);
 	if (unlikely(!row))
-		goto no;
+		goto slow;
 	ledger_touch(row, word);
 	if (ledger_size_is_new(row, size) ||
 	    !live_put_fast(
 	        &t->live, (uint64_t)(uintptr_t)p, site, size, b.birth))
-		goto no;
+		goto slow;
 	ledger_count_free(t, was, b.size);
 	ledger_count_alloc(t, row, size, tick);
 	t->flight_when |= FLIGHT_RESIZED;
@@ -135,8 +125,7 @@ flying_realloc(struct gate *g, const void *old, struct live_block b,
 	flight_put(t, flight_alloc_word(site, size), (uint64_t)(uintptr_t)p);
 	t->flight_when &= ~FLIGHT_RESIZED;
 	leave(g, t);
-	return true;
-no:
-	thread_leave(g);
-	return false;
+	return;
+slow:
+	recorder_realloc_known(t, old, b, p, size, c, api, site);
 }

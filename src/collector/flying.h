@@ -10,8 +10,7 @@
 /*
  * As the functions _hit of recorder_hit.h, for a thread whose state is
  * THREAD_FLYING instead of THREAD_READY. If one of them returns false, nothing
- * was recorded, the thread is in FLYING again, and the function _any of
- * recorder.h does it.
+ * was recorded, and the thread is still busy.
  */
 
 SEEP_INLINE bool
@@ -26,7 +25,7 @@ flying_book_hit(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, uint32_t site)
 {
 	if (unlikely(size >= LOG_LARGE) ||
-	    unlikely(!log_has_room(t, tick_now())) ||
+	    unlikely(!flight_has_room(t, tick_now())) ||
 	    unlikely(!recorder_book_hit(t, p, size, c, site, RECORDER_NOW)))
 		return false;
 	flight_put(t, flight_alloc_word(site, size), (uint64_t)(uintptr_t)p);
@@ -54,7 +53,7 @@ flying_find(struct thread *t, const void *p, struct live_found *ret)
 
 	/* the clock first: this may be the first event after a pause */
 	if (unlikely(t->countdown <= 1) ||
-	    unlikely(!log_has_room(t, tick_now())))
+	    unlikely(!flight_has_room(t, tick_now())))
 		return NULL;
 	row = recorder_find(t, p, ret);
 	if (unlikely(!row) || unlikely(ret->block.size >= FLIGHT_FREED_LARGE))
@@ -83,12 +82,12 @@ void *flying_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp,
     uint64_t fp, enum seg_api api);
 
 /* Other allocations and frees; the thread is in FLYING, and not busy. */
-bool flying_alloc(struct gate *g, const void *p, uint64_t size,
+void flying_alloc(struct gate *g, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api);
 bool flying_free(struct gate *g, const void *p);
 
 /* After a realloc that has succeeded; `b` was taken out of the live map. */
-bool flying_realloc(struct gate *g, const void *old, struct live_block b,
+void flying_realloc(struct gate *g, const void *old, struct live_block b,
     const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api);
 
 #endif

@@ -259,10 +259,39 @@ malloc_slow(size_t size)
 
 /* The same as malloc_ready() for a thread with an event log. */
 static SEEP_NOINLINE void *
+malloc_logging_second(void *p, size_t size, struct memo_chunk *first,
+    uint32_t i, uint64_t sp, uint64_t fp)
+{
+	struct gate *g = thread_gate;
+	struct thread *t = thread_block(g);
+	const struct cpu_frame c = caller_of(sp, fp);
+
+	if (unlikely(
+	        !logged_alloc_second(t, p, size, &c, SEG_API_MALLOC, first, i)))
+		return logged_alloc_last(p, size, c.pc, sp, fp, SEG_API_MALLOC);
+	if (recorder_is_due(t))
+		return logged_after(p);
+	thread_leave(g);
+	return p;
+}
+
+static SEEP_NOINLINE void *
+malloc_logging_joins(void *p, size_t size, struct memo_chunk *e,
+    uint32_t checks, uint64_t sp, uint64_t fp)
+{
+	const struct cpu_frame c = caller_of(sp, fp);
+
+	logged_alloc_at(thread_self, p, size, &c, SEG_API_MALLOC, e, checks);
+	return p;
+}
+
+static SEEP_NOINLINE void *
 malloc_logging(size_t size, struct gate *g)
 {
 	void *p = next.malloc(size);
 	struct thread *t = thread_block(g);
+	struct memo_chunk *e;
+	uint32_t i;
 	CPU_CALLER(c);
 
 	if (unlikely(!p))
@@ -272,7 +301,17 @@ malloc_logging(size_t size, struct gate *g)
 		return malloc_interrupted(p, size, d.pc, d.sp, d.fp);
 	}
 	thread_enter(g);
-	if (unlikely(!logged_alloc_hit(t, p, size, &c, SEG_API_MALLOC))) {
+	e = memo_look(t, &c, memo_key(&c, SEG_API_MALLOC), &i);
+	if (unlikely(i < MEMO_WORDS))
+		return malloc_logging_second(p, size, e, i, c.sp, c.fp);
+	if (likely(i == MEMO_WORDS)) {
+		if (unlikely(e->version != *memo_stamp(t, e->checks_offset)))
+			return malloc_logging_joins(p, size, e, 0, c.sp, c.fp);
+		i = memo_fails(t, e->checks_offset);
+		if (unlikely(i))
+			return malloc_logging_joins(p, size, e, i, c.sp, c.fp);
+	}
+	if (unlikely(i || !logged_book_hit(t, p, size, &c, e->site))) {
 		CPU_CALLER_AGAIN(d);
 		return logged_alloc_last(
 		    p, size, d.pc, d.sp, d.fp, SEG_API_MALLOC);
@@ -350,12 +389,12 @@ malloc(size_t size)
 	if (likely(recorder_is_ready(g)))
 		return malloc_ready(size, g);
 	/* one comparison for all other states */
-	if (g && LOAD(&g->state) >= THREAD_LOGGING) {
-		if (logged_is_ready(g))
+	if (g && g->state >= THREAD_LOGGING) {
+		if (likely(g->state == THREAD_LOGGING))
 			return unlikely(thread_block(g)->log_losing)
 			    ? malloc_losing(size, g)
 			    : malloc_logging(size, g);
-		if (flying_is_ready(g))
+		if (g->state == THREAD_FLYING)
 			return malloc_flying(size, g);
 	}
 	if (g && recorder_looks_away(g, size))
@@ -423,7 +462,24 @@ free_any(void *p)
 	next.free(p);
 }
 
-/* The same as free_aged() and free_ready() for a thread with an event log. */
+/*
+ * The same as free_miss(), free_aged() and free_ready() for a thread with an
+ * event log.
+ */
+static SEEP_NOINLINE void
+free_logging_miss(void *p)
+{
+	struct thread *t = thread_self;
+
+	if (next.has_bootstrap && bootstrap_owns(p)) {
+		t->countdown++; /* this is not an event */
+		thread_leave(thread_gate);
+		return;
+	}
+	recorder_free_known(t, p, RETURNS_TO, false);
+	next.free(p);
+}
+
 static SEEP_NOINLINE void
 free_logging_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
     struct seg_row *row)
@@ -431,8 +487,7 @@ free_logging_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
 	struct live_found f = live_found_at(cell);
 
 	if (unlikely(!logged_age(t, &f))) {
-		thread_leave(g);
-		free_any(p);
+		free_logging_miss(p);
 		return;
 	}
 	logged_drop(t, &f, row);
@@ -443,10 +498,13 @@ free_logging_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
 static SEEP_NOINLINE void
 free_logging_look(void *p)
 {
-	if (logged_free_look(p, RETURNS_TO))
-		next.free(p);
-	else
-		free_any(p);
+	if (next.has_bootstrap && bootstrap_owns(p)) {
+		thread_self->countdown++; /* this is not an event */
+		thread_leave(thread_gate);
+		return;
+	}
+	logged_free_look(p, RETURNS_TO);
+	next.free(p);
 }
 
 static SEEP_NOINLINE void
@@ -456,14 +514,13 @@ free_logging(void *p, struct gate *g, struct thread *t)
 	struct seg_row *row;
 
 	thread_enter(g);
-	if (logged_is_due(t)) {
+	if (unlikely(--t->countdown == 0)) {
 		free_logging_look(p);
 		return;
 	}
 	row = logged_find(t, p, &f);
 	if (unlikely(!row)) {
-		thread_leave(g);
-		free_any(p);
+		free_logging_miss(p);
 		return;
 	}
 	if (logged_has_aged(t, &f)) {
@@ -483,8 +540,7 @@ free_losing_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
 	struct live_found f = live_found_at(cell);
 
 	if (unlikely(!logged_age(t, &f))) {
-		thread_leave(g);
-		free_any(p);
+		free_logging_miss(p);
 		return;
 	}
 	logged_drop_lost(t, &f, row);
@@ -505,8 +561,7 @@ free_losing(void *p, struct gate *g, struct thread *t)
 	}
 	row = logged_find_lost(t, p, &f);
 	if (unlikely(!row)) {
-		thread_leave(g);
-		free_any(p);
+		free_logging_miss(p);
 		return;
 	}
 	if (logged_has_aged_lost(t, &f)) {
@@ -654,7 +709,9 @@ resize_block(void *old, size_t size, const struct cpu_frame *c,
 	moving_taken(note, b.size);
 	p = resize(old, size, extra);
 	moving_moved(note, p, size);
-	if (unlikely(!p || !b.site || !recorder_is_ready(g)) ||
+	if (p && b.site && logged_is_ready(g))
+		logged_realloc(g, old, b, p, size, c, api);
+	else if (unlikely(!p || !b.site || !recorder_is_ready(g)) ||
 	    !recorder_realloc_hit(g, thread_block(g), b, p, size, c, api))
 		recorder_realloc_any(old, b, p, size, c, api);
 	moving_end(note);

@@ -26,12 +26,18 @@ enum {
 	    2 * PAGE_WORDS,   /* of a forked child in its first events */
 	EARLY_INDEX = 0xffff, /* as the index of a chunk */
 	TRIES = 64,
+	PARKED = 8,
+	/* words that are clear after a look: for all events until the next */
+	CLEAR_AHEAD = 80,
+	/* of a thread that takes a parked chunk, before its first event */
+	PARKED_WORDS = 3,
 };
 
 _Static_assert((int)CHUNK_TICKS < (int)LOG_BIRTH_STEPS, "births of a chunk");
 _Static_assert((int)LOG_CHUNKS_MAX < (int)EARLY_INDEX, "indexes of chunks");
 
 bool log_is_on;
+uint32_t log_resizes;
 struct log_birth *log_births[LOG_BIRTH_LEAVES];
 
 static uint32_t numbers; /* the next one for a chunk */
@@ -48,6 +54,12 @@ static uint64_t *early; /* EARLY_WORDS */
  * chunk << 48 | number << 16 | index of the next word; 0: there is none.
  */
 static uint64_t common;
+
+/*
+ * Chunks of threads that have ended, for threads that begin: as `common`, 0:
+ * none. Otherwise each thread would take a chunk, however short its life is.
+ */
+static uint64_t parked[PARKED];
 
 /* ---- numbers and births --------------------------------------------------- */
 
@@ -146,7 +158,7 @@ note_tick(uint32_t number, uint32_t index, uint32_t tick)
 static bool
 is_logging(const struct thread *t)
 {
-	return t->log_mask != 0;
+	return t->log_is_open;
 }
 
 /* Allocations and frees in these words. */
@@ -197,22 +209,39 @@ empty_page(struct thread *t)
 	t->log_extra = 0;
 }
 
-/* Stores are possible from here on, up to `words` further. */
+/* Stores are possible from here on, up to `words` further, but not inline. */
 static void
 begin(struct thread *t, uint64_t *base, uint32_t first, uint32_t words)
 {
-	t->log_base = base;
+	t->log_base = t->log_end = base;
 	t->log_seen = t->log_at = base + first;
 	t->log_extra = 0;
 	t->log_stop = base + words - ROOM_WORDS;
+}
+
+/*
+ * Clears the words that come next. Not all of the chunk at once, because that
+ * would be more than the first cache of many CPUs holds, and what the host has
+ * there would be gone.
+ */
+static void
+clear_ahead(struct thread *t)
+{
+	const uint64_t *end = t->log_base + LOG_CHUNK_WORDS;
+
+	while (t->log_clear < end && t->log_clear - t->log_at < CLEAR_AHEAD) {
+		cpu_zero(t->log_clear, LOG_CLEAR_WORDS);
+		t->log_clear += LOG_CLEAR_WORDS;
+	}
 	/* with addresses, an allocation has two words: not inline */
-	t->log_end = has_addresses ? base : t->log_stop;
+	if (!has_addresses)
+		t->log_end = t->log_clear - ROOM_WORDS;
 }
 
 static void
 use_page(struct thread *t)
 {
-	t->log_mask = 0;
+	t->log_is_open = false;
 	if (!t->log_page)
 		t->log_page = mem_alloc(CPU_PAGE);
 	if (t->log_page) {
@@ -231,12 +260,16 @@ log_tid(const struct thread *t)
 	return g && g->owner ? LOAD(&g->owner->tid) : 0;
 }
 
-/* A free chunk with a number, and nothing in it. NULL: there is none. */
+/*
+ * A free chunk with a number, of which so many words are clear. NULL: there is
+ * none.
+ */
 static struct log_chunk *
-new_chunk(
-    uint32_t tick, uint64_t now, uint32_t *ret_index, uint32_t *ret_number)
+new_chunk(uint32_t words, uint32_t tick, uint64_t now, uint32_t *ret_index,
+    uint32_t *ret_number)
 {
-	struct log_chunk *c = has_ended() ? NULL : logpool_take(ret_index);
+	struct log_chunk *c =
+	    has_ended() ? NULL : logpool_take(words, ret_index);
 
 	if (!c)
 		return NULL;
@@ -257,39 +290,129 @@ publish(struct log_chunk *c, uint32_t number)
 }
 
 static void
-open_chunk(struct thread *t, uint32_t tick, uint64_t now)
+close_chunk(struct thread *t)
 {
-	uint32_t index = 0, number = 0;
-	struct log_chunk *c = new_chunk(tick, now, &index, &number);
-	uint64_t gap = t->log_gap;
+	logpool_close(t->log_chunk, (uint32_t)(t->log_at - t->log_base));
+	t->log_is_open = false;
+	t->log_base = t->log_end = NULL;
+}
 
-	if (!c) {
-		use_page(t);
+/* The thread stores into this chunk from index `at` on. */
+static void
+own_chunk(struct thread *t, struct log_chunk *c, uint32_t index,
+    uint32_t number, uint32_t at)
+{
+	t->log_chunk = index;
+	t->log_number = number;
+	begin(t, (uint64_t *)(void *)c, at, LOG_CHUNK_WORDS);
+	t->log_clear = t->log_base + LOG_CLEAR_WORDS;
+	t->log_bias = (number << LOG_INDEX_BITS) -
+	    (uint32_t)((uintptr_t)t->log_base >> 3);
+	t->log_is_open = true;
+}
+
+/* Leaves the chunk of a thread that has ended to one that begins. */
+static void
+park_chunk(struct thread *t)
+{
+	const uint64_t at = (uint64_t)(t->log_at - t->log_base);
+	const uint64_t word =
+	    (uint64_t)t->log_chunk << 48 | (uint64_t)t->log_number << 16 | at;
+	int i;
+
+	for (i = 0; i < PARKED; i++) {
+		uint64_t none = 0;
+
+		if (t->log_at + PARKED_WORDS > t->log_stop ||
+		    !CAS(&parked[i], &none, word))
+			continue;
+		t->log_is_open = false;
+		t->log_base = t->log_end = NULL;
 		return;
 	}
+	close_chunk(t);
+}
+
+/* The words of this thread go to the chunk of one that has ended. */
+static void
+adopt_chunk(struct thread *t, struct log_head *head, uint64_t word,
+    uint32_t tick, uint64_t now)
+{
+	const uint32_t index = (uint32_t)(word >> 48);
+	const uint32_t at = (uint32_t)(word & 0xffff);
+
+	t->log_thread = ADD(&threads, 1) + 1;
+	own_chunk(t, logpool_chunk_of(head, index), index,
+	    (uint32_t)(word >> 16) & (NUMBERS - 1), at);
+	t->log_first = LOAD(&birth_of(t->log_number)->first);
+	/* its last thread has cleared at least that much */
+	t->log_clear = t->log_base +
+	    ((at + ROOM_WORDS + LOG_CLEAR_WORDS - 1) & ~(LOG_CLEAR_WORDS - 1u));
+	note_tick(t->log_number, at, tick);
+	/* the tick last: without it, the thread before would have this word */
+	log_put(t,
+	    log_word(
+	        LOG_THREAD, log_thread_payload(t->log_thread, log_tid(t))));
+	log_put(t, log_word(LOG_TICK, now));
+}
+
+/* False: there is none. */
+static bool
+take_parked(struct thread *t, uint32_t tick, uint64_t now)
+{
+	struct log_head *head = LOAD(&logpool.head);
+	int i;
+
+	for (i = 0; head && i < PARKED; i++) {
+		uint64_t w = LOAD_ACQUIRE(&parked[i]);
+
+		if (!w || !CAS(&parked[i], &w, 0))
+			continue;
+		if (tick -
+		        LOAD(&birth_of((uint32_t)(w >> 16) & (NUMBERS - 1))
+		                  ->first) <
+		    CHUNK_TICKS) {
+			adopt_chunk(t, head, w, tick, now);
+			return true;
+		}
+		logpool_close((uint32_t)(w >> 48), (uint32_t)(w & 0xffff));
+	}
+	return false;
+}
+
+/* False: there is none. */
+static bool
+open_new(struct thread *t, uint32_t tick, uint64_t now)
+{
+	uint32_t index = 0, number = 0;
+	struct log_chunk *c =
+	    new_chunk(LOG_CLEAR_WORDS, tick, now, &index, &number);
+
+	if (!c)
+		return false;
 	if (!t->log_thread)
 		t->log_thread = ADD(&threads, 1) + 1;
 	c->thread = t->log_thread;
 	c->tid = log_tid(t);
 	publish(c, number);
-	t->log_chunk = index;
-	t->log_number = number;
+	own_chunk(t, c, index, number, LOG_FIRST);
 	t->log_first = tick;
-	begin(t, (uint64_t *)(void *)c, LOG_FIRST, LOG_CHUNK_WORDS);
-	t->log_bias = (number << LOG_INDEX_BITS) -
-	    (uint32_t)((uintptr_t)t->log_base >> 3);
-	t->log_mask = UINT32_MAX;
-	t->log_gap = 0;
-	if (gap)
-		log_put(t, log_word(LOG_GAP, gap));
+	return true;
 }
 
 static void
-close_chunk(struct thread *t)
+open_chunk(struct thread *t, uint32_t tick, uint64_t now)
 {
-	logpool_close(t->log_chunk, (uint32_t)(t->log_at - t->log_base));
-	t->log_mask = 0;
-	t->log_base = t->log_end = NULL;
+	uint64_t gap = t->log_gap;
+
+	if (!(!t->log_thread && take_parked(t, tick, now)) &&
+	    !open_new(t, tick, now)) {
+		use_page(t);
+		return;
+	}
+	t->log_gap = 0;
+	if (gap)
+		log_put(t, log_word(LOG_GAP, gap));
 }
 
 uint64_t
@@ -306,8 +429,12 @@ static void
 prepare(struct thread *t)
 {
 	uint32_t tick = tick_now();
-	uint64_t now = log_time(t->clock_ns, tick);
+	/* a thread that begins may go on in a chunk with later words */
+	uint64_t now =
+	    log_time(t->log_thread ? t->clock_ns : tick_read(), tick);
 
+	if (now < t->log_time)
+		now = t->log_time;
 	if (is_logging(t) &&
 	    (t->log_at > t->log_stop || tick - t->log_first >= CHUNK_TICKS)) {
 		close_chunk(t);
@@ -325,6 +452,8 @@ prepare(struct thread *t)
 	} else if (t->log_at > t->log_stop) {
 		empty_page(t);
 	}
+	if (is_logging(t))
+		clear_ahead(t);
 	/*
 	 * Numbers that are taken from now on are of chunks of this tick, or of
 	 * later ones. Not those of NUMBERS_KEPT, which are for many ticks.
@@ -357,7 +486,7 @@ log_leave(struct thread *t)
 	if (!log_is_on)
 		return;
 	if (is_logging(t))
-		close_chunk(t);
+		park_chunk(t);
 	else
 		empty_page(t);
 	log_forget(t);
@@ -383,7 +512,8 @@ log_heal(struct thread *t)
 		logpool_close(t->log_chunk, end);
 	}
 	t->log_base = t->log_seen = t->log_at = t->log_end = NULL;
-	t->log_mask = t->log_losing = 0;
+	t->log_is_open = false;
+	t->log_losing = 0;
 }
 
 void
@@ -395,9 +525,10 @@ log_forget(struct thread *t)
 	}
 	t->log_base = t->log_seen = t->log_at = t->log_end = NULL;
 	t->log_stop = NULL;
-	t->log_mask = t->log_losing = t->log_fresh = 0;
+	t->log_is_open = false;
+	t->log_losing = t->log_fresh = 0;
 	t->log_thread = 0;
-	t->log_gap = 0;
+	t->log_gap = t->log_time = 0;
 }
 
 /* ---- the common chunk ----------------------------------------------------- */
@@ -434,8 +565,9 @@ static bool
 renew_common(uint64_t old, uint32_t tick, uint64_t now)
 {
 	uint32_t index = 0, number = 0;
-	struct log_chunk *c =
-	    is_early ? NULL : new_chunk(tick, now, &index, &number);
+	struct log_chunk *c = is_early
+	    ? NULL
+	    : new_chunk(LOG_CHUNK_WORDS, tick, now, &index, &number);
 
 	if (!c)
 		return false;
@@ -501,7 +633,7 @@ reserve(enum way way, struct thread *t, uint32_t words, uint32_t events,
 	if (!is_own(way, t))
 		return reserve_common(words, ret);
 	prepare(t);
-	name = log_next_name(t);
+	name = is_logging(t) ? log_next_name(t) : t->log_bias;
 	if (t->log_base) {
 		ret->at = t->log_at;
 		ret->words = words;
@@ -563,8 +695,8 @@ log_store(const struct log_slot *s, uint32_t site, uint64_t size, const void *p)
 		return;
 	}
 	if (moves)
-		words[n++] = log_word(
-		    LOG_REALLOC, log_realloc_payload(s->moved, cpu_cycles()));
+		words[n++] = log_word(LOG_REALLOC,
+		    log_realloc_payload(s->moved, log_next_stamp()));
 	words[n++] = log_alloc_word(site, size);
 	if (size >= LOG_LARGE)
 		words[n++] = log_word(LOG_SIZE, size);
@@ -651,6 +783,8 @@ log_restart(void)
 		return;
 	void_word = common = 0;
 	threads = 0;
+	for (i = 0; i < PARKED; i++)
+		parked[i] = 0;
 	is_early = true;
 	first_number = LOAD(&numbers);
 	describe();
@@ -677,7 +811,7 @@ move_early(void)
 
 	if (!common || end <= LOG_FIRST)
 		return;
-	c = logpool.head ? logpool_take(&index) : NULL;
+	c = logpool.head ? logpool_take(LOG_CHUNK_WORDS, &index) : NULL;
 	if (!c) {
 		lose(events_in(early + LOG_FIRST, early + end));
 		return;

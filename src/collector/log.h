@@ -26,6 +26,9 @@
 /* Is there a log? Decided when the process starts. */
 extern SEEP_HIDDEN bool log_is_on;
 
+/* Reallocs in the log so far. */
+extern SEEP_HIDDEN uint32_t log_resizes;
+
 /* See struct log_birth; private memory. */
 extern SEEP_HIDDEN struct log_birth *log_births[LOG_BIRTH_LEAVES];
 
@@ -49,19 +52,21 @@ log_birth(uint32_t birth)
 
 /* ---- the usual event, inline ---------------------------------------------- */
 
-/* Can one word be stored, at the tick `tick`? */
+/*
+ * Can one word be stored? Not if it would be lost. If another thread has seen a
+ * new tick, this one notes it when it looks at the clock itself.
+ */
 SEEP_INLINE bool
-log_has_room(const struct thread *t, uint32_t tick)
+log_has_room(const struct thread *t)
 {
-	return likely(t->log_at < t->log_end && t->log_tick == tick);
+	return likely(t->log_at < t->log_end);
 }
 
-/* The name that the next word has. */
+/* The name that the next word has; not if it is lost. */
 SEEP_INLINE uint32_t
 log_next_name(const struct thread *t)
 {
-	return t->log_bias +
-	    ((uint32_t)((uintptr_t)t->log_at >> 3) & t->log_mask);
+	return t->log_bias + (uint32_t)((uintptr_t)t->log_at >> 3);
 }
 
 SEEP_INLINE void
@@ -110,6 +115,16 @@ uint32_t log_reserve(enum way way, struct thread *t, uint64_t size,
 /* Site 0: the event was not recorded. */
 void log_store(
     const struct log_slot *s, uint32_t site, uint64_t size, const void *p);
+
+/*
+ * For the payload of LOG_REALLOC. Not the cycle counter, which a process in
+ * strict seccomp mode must not read.
+ */
+SEEP_INLINE uint32_t
+log_next_stamp(void)
+{
+	return ADD(&log_resizes, 1);
+}
 
 /* The free of a block. */
 void log_free(enum way way, struct thread *t, struct live_block b);

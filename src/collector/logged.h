@@ -10,8 +10,7 @@
  * As the functions _hit of recorder_hit.h, for a thread whose state is
  * THREAD_LOGGING instead of THREAD_READY: the words of the log are stored, too. A
  * state of its own, so that a thread without a log is not slowed down. If one of
- * them returns false, nothing was recorded, the thread is in LOGGING again, and
- * the function _any of recorder.h does it.
+ * them returns false, nothing was recorded, and the thread is still busy.
  */
 
 SEEP_INLINE bool
@@ -20,6 +19,7 @@ logged_is_ready(const struct gate *g)
 	return g && LOAD(&g->state) == THREAD_LOGGING;
 }
 
+/* As recorder_book_hit(); the thread is busy, and stays so. */
 SEEP_INLINE bool
 logged_book_hit(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, uint32_t site)
@@ -40,7 +40,7 @@ logged_book_hit(struct thread *t, const void *p, uint64_t size,
 	ledger_touch(row, word);
 	tick = tick_now();
 	if (ledger_size_is_new(row, size) || unlikely(size >= LOG_LARGE) ||
-	    unlikely(!log_has_room(t, tick)) ||
+	    unlikely(!log_has_room(t)) ||
 	    unlikely(!live_put_fast(&t->live, (uint64_t)(uintptr_t)p, site,
 	        size, log_next_name(t))))
 		return false;
@@ -49,42 +49,36 @@ logged_book_hit(struct thread *t, const void *p, uint64_t size,
 	return true;
 }
 
-/* The thread is busy, and stays so. */
+/* As recorder_alloc_second(). */
 SEEP_INLINE bool
-logged_alloc_hit(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api)
+logged_alloc_second(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, struct memo_chunk *first,
+    uint32_t i)
 {
-	const struct memo_chunk *e = memo_first(t, c, memo_key(c, api));
+	const struct memo_chunk *e =
+	    memo_second(t, c, memo_key(c, api), first, i);
 
-	return likely(e && memo_holds(t, e)) &&
-	    logged_book_hit(t, p, size, c, e->site);
+	if (unlikely(!e) || unlikely(!memo_holds(t, e)) ||
+	    !logged_book_hit(t, p, size, c, e->site))
+		return false;
+	first->passed_over++;
+	return true;
 }
 
 /*
- * The clock first: this may be the first event after a pause. Then
- * logged_free_look() does it.
- */
-SEEP_INLINE bool
-logged_is_due(const struct thread *t)
-{
-	return unlikely(t->countdown <= 1);
-}
-
-/*
- * A free in three steps, as in recorder_hit.h; the thread is busy. First: finds
- * the block and its row. NULL: recorder_free_any() has to do it.
+ * A free in three steps, as in recorder_hit.h; the thread is busy, and has counted
+ * down: if it came to 0, logged_free_look() does it. First: finds
+ * the block and its row. NULL: recorder_free_known() has to do it.
  */
 SEEP_INLINE struct seg_row *
 logged_find(struct thread *t, const void *p, struct live_found *ret)
 {
 	struct seg_row *row;
 
-	if (unlikely(!log_has_room(t, tick_now())))
+	if (unlikely(!log_has_room(t)))
 		return NULL;
 	row = recorder_find(t, p, ret);
-	/* a thread that loses its words need not care for names */
-	if (unlikely(!row) ||
-	    (unlikely(!log_is_named(ret->block.birth)) && t->log_mask))
+	if (unlikely(!row) || unlikely(!log_is_named(ret->block.birth)))
 		return NULL;
 	return row;
 }
@@ -97,9 +91,7 @@ SEEP_INLINE bool
 logged_has_aged(const struct thread *t, const struct live_found *f)
 {
 	return unlikely(f->block.birth < t->log_fresh) &&
-	    unlikely(log_birth_entry(f->block.birth)->first != tick_now()) &&
-	    /* a thread that loses its words has one name for all of them */
-	    (t->log_mask || f->block.birth != t->log_bias);
+	    unlikely(log_birth_entry(f->block.birth)->first != tick_now());
 }
 
 /* False: nothing was counted. */
@@ -115,7 +107,6 @@ logged_age(const struct thread *t, const struct live_found *f)
 SEEP_INLINE void
 logged_drop(struct thread *t, const struct live_found *f, struct seg_row *row)
 {
-	t->countdown--;
 	log_put(t, log_free_word(f->block.birth));
 	recorder_drop(t, f, row);
 }
@@ -151,7 +142,6 @@ logged_has_aged_lost(const struct thread *t, const struct live_found *f)
 	return unlikely(f->block.birth != t->log_bias);
 }
 
-/* The countdown is that of the caller. */
 SEEP_INLINE void
 logged_drop_lost(
     struct thread *t, const struct live_found *f, struct seg_row *row)
@@ -160,26 +150,35 @@ logged_drop_lost(
 	recorder_drop(t, f, row);
 }
 
-/* After logged_alloc_hit(), if recorder_is_due(). Returns p. */
+/* After logged_book_hit(), if recorder_is_due(). Returns p. */
 void *logged_after(void *p);
 
-/* As recorder_alloc_last(): the hook has not found the stack. The thread is busy. */
+/*
+ * As recorder_alloc_last() and recorder_alloc_at(): the hook has not found the
+ * stack, or could not record the event. The thread is busy.
+ */
 void *logged_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp,
     uint64_t fp, enum seg_api api);
+void logged_alloc_at(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, struct memo_chunk *e,
+    uint32_t checks);
 
-/* Other allocations; the thread is in LOGGING, and not busy. */
-bool logged_alloc(struct gate *g, const void *p, uint64_t size,
+/* Other allocations and frees; the thread is in LOGGING, and not busy. */
+void logged_alloc(struct gate *g, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api);
-bool logged_free(struct gate *g, const void *p, uint64_t pc);
+void logged_free(struct gate *g, const void *p, uint64_t pc);
 
 /*
- * A free that logged_is_due(). The thread is busy, and is not any more. False:
- * nothing was recorded.
+ * A free that looks at the clock first, because this may be the first event after
+ * a pause. The thread is busy, and is not any more.
  */
-bool logged_free_look(const void *p, uint64_t pc);
+void logged_free_look(const void *p, uint64_t pc);
 
-/* After a realloc that has succeeded; `b` was taken out of the live map. */
-bool logged_realloc(struct gate *g, struct live_block b, const void *p,
-    uint64_t size, const struct cpu_frame *c, enum seg_api api);
+/*
+ * After a realloc that has succeeded; `b` was taken out of the live map. The
+ * thread is in LOGGING, and not busy.
+ */
+void logged_realloc(struct gate *g, const void *old, struct live_block b,
+    const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api);
 
 #endif

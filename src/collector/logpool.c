@@ -309,14 +309,14 @@ logpool_number(void)
 
 /* A call of memset would be a call of libc. */
 static void
-clear(struct log_chunk *c)
+clear(struct log_chunk *c, uint64_t count)
 {
 	uint64_t *words = (uint64_t *)(void *)c;
 
 	/* the head first: what is left of the others is no chunk any more */
 	STORE(&words[0], 0);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	cpu_zero(words + 1, logpool.chunk_bytes / sizeof(*words) - 1);
+	cpu_zero(words + 1, count - 1);
 }
 
 static bool
@@ -336,7 +336,7 @@ is_free(uint32_t i, uint8_t state)
 
 /* The chunk is CHUNK_OPEN now, and gets pages and zeros. NULL: no memory. */
 static struct log_chunk *
-empty(struct log_head *head, uint32_t i)
+empty(struct log_head *head, uint32_t i, uint64_t words)
 {
 	struct log_chunk *c = logpool_chunk_of(head, i);
 
@@ -348,7 +348,7 @@ empty(struct log_head *head, uint32_t i)
 	logpool.made[i] = 1;
 	/* the kernel has zeroed pages that nobody has used */
 	if (!is_fresh || logpool.uses[i])
-		clear(c);
+		clear(c, words);
 	/* whatever is written there now does not return it */
 	logpool.uses[i] = (uint8_t)(LOAD(&logpool.returned[i]) + 1);
 	if (!logpool.uses[i])
@@ -360,7 +360,7 @@ empty(struct log_head *head, uint32_t i)
 }
 
 struct log_chunk *
-logpool_take(uint32_t *ret_index)
+logpool_take(uint64_t words, uint32_t *ret_index)
 {
 	struct log_head *head = LOAD(&logpool.head);
 	uint32_t i;
@@ -371,8 +371,8 @@ logpool_take(uint32_t *ret_index)
 		if (!is_free(i, s) || !CAS(&logpool.states[i], &s, CHUNK_OPEN))
 			continue;
 		*ret_index = i;
-		return empty(
-		    head, i); /* if NULL, there is none for the others */
+		/* if NULL, there is none for the others */
+		return empty(head, i, words);
 	}
 	return NULL;
 }
@@ -381,7 +381,8 @@ struct log_chunk *
 logpool_take_oldest(uint32_t *ret_index)
 {
 	struct log_head *head = LOAD(&logpool.head);
-	struct log_chunk *c = logpool_take(ret_index);
+	const uint64_t words = logpool.chunk_bytes / sizeof(uint64_t);
+	struct log_chunk *c = logpool_take(words, ret_index);
 	int tries;
 
 	for (tries = 0; head && !c && tries < OLDEST_TRIES; tries++) {
@@ -401,7 +402,7 @@ logpool_take_oldest(uint32_t *ret_index)
 		if (!CAS(&logpool.states[best], &s, CHUNK_OPEN))
 			continue; /* another thread was faster */
 		*ret_index = best;
-		c = empty(head, best);
+		c = empty(head, best, words);
 	}
 	return c;
 }

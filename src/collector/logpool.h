@@ -49,10 +49,10 @@ bool logpool_create(long dir, const char *name);
 void logpool_publish(uint32_t first_number, uint64_t start_ns);
 
 /*
- * Takes a free chunk and zeroes it. NULL: there is none. *ret_index is for the
- * other functions.
+ * Takes a free chunk and clears its first words. NULL: there is none. *ret_index
+ * is for the other functions.
  */
-struct log_chunk *logpool_take(uint32_t *ret_index);
+struct log_chunk *logpool_take(uint64_t words, uint32_t *ret_index);
 
 /*
  * The same for the flight recorder, which has no reader: if none is free, the

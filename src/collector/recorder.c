@@ -304,12 +304,53 @@ birth_tick(uint32_t birth)
 	return birth == RECORDER_NOW ? tick_now() : birth;
 }
 
+/* Before an allocation. False: recording was switched off, which is counted. */
+static bool
+still_records(struct thread *t)
+{
+	if ((--t->countdown == 0 ||
+	        LOAD(lifecycle_command) != lifecycle_obeyed) &&
+	    !pace_look(t)) {
+		recorder_passed_by(SEG_EVENTS_OFF);
+		return false;
+	}
+	return true;
+}
+
+/* The second half of alloc_by(), when the site is known. */
+static void
+alloc_known(enum way way, struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, uint32_t birth, uint32_t site)
+{
+	const bool is_resized = birth != RECORDER_NOW;
+	struct log_slot slot;
+
+	if (unlikely(log_is_on))
+		birth = log_reserve(way, t, size, birth, &slot);
+	else
+		birth = birth_tick(birth);
+	if ((!(way == WAY_READY &&
+	         live_put_fast(
+	             &t->live, (uint64_t)(uintptr_t)p, site, size, birth)) &&
+	        !put_slow(way, t, p, site, size, birth)) ||
+	    !book_alloc(way, t, site, size)) {
+		if (way == WAY_NESTED) {
+			recorder_passed_by(SEG_LOST_EVENTS);
+			site = 0;
+		} else {
+			site = not_booked(way, t, p, size, c, api, birth);
+		}
+	}
+	if (unlikely(log_is_on))
+		log_store(&slot, site, size, p);
+	else if (unlikely(flight_is_on) && site)
+		flight_alloc(way, t, p, size, site, is_resized);
+}
+
 static void
 alloc_by(enum way way, struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
-	const bool is_resized = birth != RECORDER_NOW;
-	struct log_slot slot;
 	struct site_id s;
 
 	if (way == WAY_NESTED) {
@@ -319,30 +360,19 @@ alloc_by(enum way way, struct thread *t, const void *p, uint64_t size,
 	} else {
 		s = memo_site(t, c, api);
 		verify_site(s, c);
-		if ((--t->countdown == 0 ||
-		        LOAD(lifecycle_command) != lifecycle_obeyed) &&
-		    !pace_look(t)) {
-			recorder_passed_by(SEG_EVENTS_OFF);
+		if (!still_records(t))
 			return;
-		}
 	}
-	if (unlikely(log_is_on))
-		birth = log_reserve(way, t, size, birth, &slot);
-	else
-		birth = birth_tick(birth);
-	if (!put_slow(way, t, p, s.v, size, birth) ||
-	    !book_alloc(way, t, s.v, size)) {
-		if (way == WAY_NESTED) {
-			recorder_passed_by(SEG_LOST_EVENTS);
-			s.v = 0;
-		} else {
-			s.v = not_booked(way, t, p, size, c, api, birth);
-		}
-	}
-	if (unlikely(log_is_on))
-		log_store(&slot, s.v, size, p);
-	else if (unlikely(flight_is_on) && s.v)
-		flight_alloc(way, t, p, size, s.v, is_resized);
+	alloc_known(way, t, p, size, c, api, birth, s.v);
+}
+
+SEEP_NOINLINE void
+recorder_alloc_known(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, uint32_t site)
+{
+	if (still_records(t))
+		alloc_known(WAY_READY, t, p, size, c, api, RECORDER_NOW, site);
+	thread_leave(thread_gate);
 }
 
 SEEP_NOINLINE void
@@ -355,12 +385,14 @@ recorder_alloc_any(const void *p, uint64_t size, const struct cpu_frame *c,
 
 	if (lifecycle_is_out)
 		return;
-	if (logged_is_ready(thread_gate) && birth == RECORDER_NOW &&
-	    logged_alloc(thread_gate, p, size, c, api))
+	if (logged_is_ready(thread_gate) && birth == RECORDER_NOW) {
+		logged_alloc(thread_gate, p, size, c, api);
 		return;
-	if (flying_is_ready(thread_gate) && birth == RECORDER_NOW &&
-	    flying_alloc(thread_gate, p, size, c, api))
+	}
+	if (flying_is_ready(thread_gate) && birth == RECORDER_NOW) {
+		flying_alloc(thread_gate, p, size, c, api);
 		return;
+	}
 	counted = lifecycle_slow_begins();
 	way = way_in(&t);
 	if (way == WAY_NONE) {
@@ -421,6 +453,31 @@ free_by(enum way way, struct thread *t, const void *p, struct live_block b,
 		ledger_age(way == WAY_NESTED ? NULL : t, b.site, age);
 }
 
+/* A free and an allocation; the block keeps its name. */
+SEEP_NOINLINE void
+recorder_realloc_known(struct thread *t, const void *old, struct live_block b,
+    const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api,
+    uint32_t site)
+{
+	free_by(WAY_READY, t, old, b, GOING_MOVES);
+	if (still_records(t))
+		alloc_known(WAY_READY, t, p, size, c, api,
+		    keeps_name(b) ? b.birth : RECORDER_NOW, site);
+	thread_leave(thread_gate);
+}
+
+SEEP_NOINLINE void
+recorder_free_known(
+    struct thread *t, const void *p, uint64_t pc, bool has_looked)
+{
+	struct live_block b = live_take(&t->live, (uint64_t)(uintptr_t)p);
+
+	free_by(WAY_READY, t, p, b, GOING_DIES);
+	if (has_looked && b.site)
+		ledger_freed_by(b.site, pc);
+	thread_leave(thread_gate);
+}
+
 /* A free is recorded while recording is off, too, if it finds a cell. */
 static void
 free_counted(const void *p, struct live_block b, enum going going, uint64_t pc)
@@ -472,8 +529,10 @@ recorder_free_any(const void *p, uint64_t pc)
 {
 	if (lifecycle_is_out)
 		return;
-	if (logged_is_ready(thread_gate) && logged_free(thread_gate, p, pc))
+	if (logged_is_ready(thread_gate)) {
+		logged_free(thread_gate, p, pc);
 		return;
+	}
 	if (flying_is_ready(thread_gate) && flying_free(thread_gate, p))
 		return;
 	free_slow(p, live_take_slow((uint64_t)(uintptr_t)p), GOING_DIES, pc);
@@ -530,12 +589,10 @@ recorder_realloc_any(const void *old, struct live_block b, const void *p,
 		}
 		return;
 	}
-	if (logged_is_ready(g) && p && b.site &&
-	    logged_realloc(g, b, p, size, c, api))
+	if (flying_is_ready(g) && p && b.site) {
+		flying_realloc(g, old, b, p, size, c, api);
 		return;
-	if (flying_is_ready(g) && p && b.site &&
-	    flying_realloc(g, old, b, p, size, c, api))
-		return;
+	}
 	free_slow(old, b, p ? GOING_MOVES : GOING_FREED, 0);
 	if (p)
 		recorder_alloc_any(p, size, c, api,

@@ -60,6 +60,19 @@ void recorder_alloc_ready(struct thread *t, const void *p, uint64_t size,
 void recorder_free_ready(const void *p, uint64_t pc);
 
 /*
+ * Events that logged.h or flying.h cannot record inline, of a thread that was in
+ * LOGGING or FLYING and is busy now: they leave it as it was. The stack has been
+ * found. A free has counted down, and has called pace_look() if `has_looked`.
+ */
+void recorder_alloc_known(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, uint32_t site);
+void recorder_realloc_known(struct thread *t, const void *old,
+    struct live_block b, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, uint32_t site);
+void recorder_free_known(
+    struct thread *t, const void *p, uint64_t pc, bool has_looked);
+
+/*
  * After recorder_alloc_hit(), if recorder_is_due(): looks at the clock, or
  * notes a new peak, and leaves the thread READY. Returns p.
  */

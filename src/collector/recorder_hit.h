@@ -88,6 +88,32 @@ recorder_alloc_second(struct thread *t, const void *p, uint64_t size,
 	return true;
 }
 
+/*
+ * The site of a caller, with the searches of these functions and of memo_site().
+ * The thread is busy.
+ */
+SEEP_INLINE uint32_t
+recorder_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
+{
+	const uint64_t key = memo_key(c, api);
+	const struct memo_chunk *second;
+	uint32_t i, checks;
+	struct memo_chunk *e = memo_look(t, c, key, &i);
+
+	if (likely(i == MEMO_WORDS)) {
+		if (unlikely(e->version != *memo_stamp(t, e->checks_offset)))
+			return memo_site_at(t, c, api, e, 0).v;
+		checks = memo_fails(t, e->checks_offset);
+		return unlikely(checks) ? memo_site_at(t, c, api, e, checks).v
+		                        : e->site;
+	}
+	second = i < MEMO_WORDS ? memo_second(t, c, key, e, i) : NULL;
+	if (!second || !memo_holds(t, second))
+		return memo_site(t, c, api).v;
+	e->passed_over++;
+	return second->site;
+}
+
 /* After recorder_alloc_hit(): must recorder_after() be called? */
 SEEP_INLINE bool
 recorder_is_due(struct thread *t)

@@ -3,6 +3,7 @@
 #ifndef SEEP_COLLECTOR_THREAD_TYPES_H
 #define SEEP_COLLECTOR_THREAD_TYPES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "collector/live.h"
@@ -86,15 +87,13 @@ struct thread {
 	/* see log.c: the next word, and where the inline path ends */
 	uint64_t *log_at, *log_end;
 	union {
-		struct {
-			uint32_t log_bias, log_mask; /* from log_at to a name */
-		};
+		uint32_t log_bias;    /* from log_at / 8 to a name */
 		uint64_t flight_when; /* see flight.c: the time of log_at */
 	};
 	uint32_t log_tick;   /* of log_at */
 	uint32_t log_losing; /* tick + 1: events of this tick are lost */
 	uint32_t log_fresh;  /* names from here on are of this tick */
-	uint32_t log_pad;
+	bool log_is_open;    /* has it a chunk? */
 
 	/* the parts of these two that most events use are in our first page */
 	struct live_cache live;
@@ -132,6 +131,7 @@ struct thread {
 	struct recent *recent; /* likewise */
 	/* the chunk or page that it logs into, and what was counted there */
 	uint64_t *log_base, *log_stop, *log_seen, *log_page;
+	uint64_t *log_clear; /* the words before it are zero or stored */
 	uint64_t log_time, log_gap;
 	uint32_t log_chunk, log_number, log_first, log_thread;
 	uint32_t log_extra;  /* words of the page beyond one for each event */

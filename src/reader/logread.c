@@ -17,7 +17,6 @@ enum {
 	NUMBERS = 1 << LOG_NUMBER_BITS,
 	EMPTY_MAX = 16,   /* unused chunks in a row: no more will come */
 	STAMP_TICKS = 10, /* stamps of words within so many can be compared */
-	STEP_WORDS = 512, /* read at once of a chunk that is being filled */
 };
 
 /* One place of the pool, and the chunk that is in it. */
@@ -25,7 +24,9 @@ struct place {
 	uint32_t number; /* 0: none yet */
 	uint32_t next;   /* index of the first word that was not given out */
 	uint32_t end;    /* words are known up to here */
-	uint32_t thread, tid, use, closed;
+	uint32_t thread, tid; /* of `next` */
+	uint32_t last_thread; /* of `end`; see LOG_THREAD */
+	uint32_t use, closed;
 	uint64_t tick;    /* at `next` */
 	uint64_t *words;  /* LOG_CHUNK_WORDS, or NULL */
 	uint32_t goal;    /* up to which words are given out in this call */
@@ -154,11 +155,24 @@ begin_chunk(struct logread *r, uint32_t i, const struct log_chunk *c)
 	    .next = LOG_FIRST,
 	    .end = LOG_FIRST,
 	    .thread = c->thread,
+	    .last_thread = c->thread,
 	    .tid = c->tid,
 	    .use = c->use,
 	    .tick = c->tick,
 	    .words = words};
 	r->where[p->number] = (uint16_t)(i + 1);
+}
+
+static bool
+is_other(uint64_t word, enum log_type type)
+{
+	return log_tag(word) == LOG_TAG_OTHER && log_type(word) == type;
+}
+
+static uint32_t
+thread_in(uint64_t word)
+{
+	return (uint32_t)(log_payload(word) >> LOG_TID_BITS);
 }
 
 /* Reads the words from p->end on that are there. */
@@ -175,8 +189,10 @@ read_words(struct logread *r, uint32_t i, uint32_t limit, bool skips)
 		uint32_t n = limit - p->end;
 		int err;
 
-		if (!p->closed && n > STEP_WORDS)
-			n = STEP_WORDS;
+		/* see trace/log.h: one step after the other */
+		if (!p->closed &&
+		    n > LOG_CLEAR_WORDS - p->end % LOG_CLEAR_WORDS)
+			n = LOG_CLEAR_WORDS - p->end % LOG_CLEAR_WORDS;
 		err = read_at(r, chunk_at(r, i) + p->end * sizeof(uint64_t),
 		    p->words + p->end, n * sizeof(uint64_t));
 		if (err < 0)
@@ -186,6 +202,8 @@ read_words(struct logread *r, uint32_t i, uint32_t limit, bool skips)
 				return 0;
 			if (p->words[p->end] == 0)
 				p->words[p->end] = log_word(LOG_NOTHING, 0);
+			if (is_other(p->words[p->end], LOG_THREAD) && !skips)
+				p->last_thread = thread_in(p->words[p->end]);
 		}
 	}
 	return 0;
@@ -300,7 +318,7 @@ by_name(const void *a, const void *b)
 static bool
 is_realloc(uint64_t word)
 {
-	return log_tag(word) == LOG_TAG_OTHER && log_type(word) == LOG_REALLOC;
+	return is_other(word, LOG_REALLOC);
 }
 
 /* Lists all reallocs among the words that were read. */
@@ -386,7 +404,7 @@ waits(const struct order *o, const struct place *p, struct turn *ret)
 	if (p->next == LOG_FIRST && p->thread != 0) {
 		for (uint32_t i = 0; i < l->used; i++) {
 			other = &l->places[i];
-			if (other->thread != p->thread || other == p ||
+			if (other->last_thread != p->thread || other == p ||
 			    other->number > p->number ||
 			    other->next >= other->end)
 				continue;
@@ -415,6 +433,14 @@ give_out(struct order *o, struct place *p)
 	struct logread *l = o->log;
 	int err = 0;
 
+	if (is_other(word, LOG_THREAD) && p->thread != 0) {
+		p->thread = thread_in(word);
+		p->tid =
+		    (uint32_t)(log_payload(word) & ((1u << LOG_TID_BITS) - 1));
+		p->next++;
+		o->last = NULL; /* another run begins */
+		return 0;
+	}
 	if (o->last != p) {
 		const struct logcode_run run = {.number = p->number,
 		    .index = p->next,

@@ -186,11 +186,12 @@ static int
 look_at(struct drain *d, struct one *o, bool is_over,
     struct recording_writer *w, bool *ret_any)
 {
-	uint32_t before;
+	bool any;
 	int err;
 
 	do {
-		before = o->held.head.words;
+		const uint32_t before = o->held.head.words;
+
 		err = logread_take(o->log, is_over, &o->held);
 		if (err == -ENOMEM)
 			return err;
@@ -201,13 +202,11 @@ look_at(struct drain *d, struct one *o, bool is_over,
 		}
 		d->held += o->held.head.words - before;
 		logread_done(o->log);
-		*ret_any |= o->held.head.words > before;
-		if (o->held.head.words >= FLUSH_WORDS ||
-		    d->held >= HELD_WORDS) {
+		any = o->held.head.words > before;
+		*ret_any |= any;
+		if (o->held.head.words >= FLUSH_WORDS || d->held >= HELD_WORDS)
 			err = write_held(d, o, w);
-			before = 0;
-		}
-	} while (err == 0 && is_over && o->held.head.words > before);
+	} while (err == 0 && is_over && any && !d->sums.is_full);
 	return err;
 }
 

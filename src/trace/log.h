@@ -11,7 +11,10 @@
  * segment NAME.seg. A forked child whose segment is slot i of that file has the
  * pool 1 + i of the same log file. A pool is one page with its head, and chunks.
  * A chunk belongs to one thread at a time, which stores one word for most
- * events, one after the other. A word of zero is the end. When the chunk is full
+ * events, one after the other. A word of zero is the end, and words behind it
+ * mean nothing: the chunk is cleared in steps of LOG_CLEAR_WORDS, each before the
+ * last word of the step before it is stored. So whoever reads a chunk that is
+ * being filled reads one step, and the next one after that. When the chunk is full
  * the thread closes it, and a reader that has read all of it returns it by one
  * byte in the file NAME.seg.log.ctl; docs/LOG.md and docs/FORMAT.md say more.
  *
@@ -28,6 +31,7 @@ enum {
 	LOG_CHUNK_BYTES = 64 << 10,
 	LOG_INDEX_BITS = 13,
 	LOG_CHUNK_WORDS = 1 << LOG_INDEX_BITS,
+	LOG_CLEAR_WORDS = 128,
 	LOG_FIRST = 8, /* the index of the first word behind a chunk's head */
 	LOG_NUMBER_BITS = 18,
 	LOG_CHUNKS_MAX = 4096, /* of a pool */
@@ -67,6 +71,12 @@ enum log_type {
 	LOG_ADDRESS = 7, /* address of the allocation before */
 	LOG_NOTHING = 8, /* an event that was not recorded after all */
 	LOG_CHUNK = 9,   /* head of a chunk: its number */
+	/*
+	 * log_thread_payload(): the thread of this chunk has ended, and another
+	 * one, with a higher number, stores the words from here on; then
+	 * LOG_TICK. In pools alone.
+	 */
+	LOG_THREAD = 10,
 };
 
 /* At the beginning of a pool. */
@@ -176,23 +186,30 @@ log_word(enum log_type type, uint64_t payload)
 }
 
 /*
- * If several threads resize a block, their words are ordered by this: bits of
- * the CPU's cycle counter, which go round after about half a second.
+ * If several threads resize a block, their words are ordered by this: bits of a
+ * counter of all reallocs of the process.
  */
-enum { LOG_STAMP_BITS = 25, LOG_STAMP_SHIFT = 6 };
+enum { LOG_STAMP_BITS = 25 };
 
 static inline uint64_t
-log_realloc_payload(uint32_t name, uint64_t cycles)
+log_realloc_payload(uint32_t name, uint32_t stamp)
 {
-	return (cycles >> LOG_STAMP_SHIFT & ((1u << LOG_STAMP_BITS) - 1))
-	    << 31 |
-	    name;
+	return (uint64_t)(stamp & ((1u << LOG_STAMP_BITS) - 1)) << 31 | name;
 }
 
 static inline uint32_t
 log_stamp(uint64_t word)
 {
 	return (uint32_t)(log_payload(word) >> 31);
+}
+
+enum { LOG_TID_BITS = 24 };
+
+static inline uint64_t
+log_thread_payload(uint32_t thread, uint32_t tid)
+{
+	return (uint64_t)thread << LOG_TID_BITS |
+	    (tid & ((1u << LOG_TID_BITS) - 1));
 }
 
 /* Is stamp a before stamp b? They are close to each other. */

@@ -22,6 +22,21 @@ lacks() {
 	lacks 'because SEEP_SAMPLE was set' SEEP_LOG=1 SEEP_SAMPLE=1000
 }
 
+@test "absurd settings are ignored and counted, or bounded" {
+	local value
+	for value in last:0 last:-1 last:1e9 1,frees LAST last: last:1048577; do
+		lacks 'SEEP_LOG has a value that seep does not know' SEEP_LOG="$value"
+	done
+	for value in -1 10E "16 MiB" '' 99999999999999999999; do
+		rm -rf "${DIR:?}"/*
+		traced_well env SEEP_LOG=1 SEEP_LOG_POOL="$value" "$HOSTS/peak"
+		"$SEEP" dump "$DIR" >"$T/dump"
+		"$SEEP" report "$DIR" --format json --no-symbols >"$T/json"
+		# a number is taken as one, however large, and bounded
+		grep -q "\"settings_ignored\":$([[ $value == 9* ]] && echo 0 || echo 1)\b" "$T/json"
+	done
+}
+
 @test "a medium with too little room" {
 	own_mounts true 2>/dev/null || skip "no mount namespace here"
 	mkdir "$T/small"

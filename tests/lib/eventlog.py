@@ -78,7 +78,7 @@ class Log:
         self.threads.add(chunk["thread"])
         name_of_realloc = stamp = None
         last = None
-        tick = chunk["tick"]
+        tick, thread = chunk["tick"], chunk["thread"]
         for index, word in words:
             tag, kind, payload = word >> 62, word >> 56 & 63, word & (1 << 56) - 1
             if tag == 1:
@@ -111,6 +111,10 @@ class Log:
                 else:
                     assert last[2] == SIZE
                     self.allocated[last[0]][-1][1] = payload
+            elif tag == 3 and kind == 10:
+                assert payload >> 24 > thread, "an old thread goes on"
+                thread = payload >> 24
+                self.threads.add(thread)
             elif word:
                 assert kind in (7, 8), "unknown word %x" % word
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T97 */
 /* modes: exact sampled dormant */
+/* without: log, last: the pool fills meanwhile, up to its size */
 /* witness: no, it would stop twice for each thread */
 /* ledger: --no-total */
 #include <pthread.h>
