@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reader/live_map.h"
+#include "report/callstack.h"
 #include "util/room.h"
 
 /* of one process; at this number the older half is given up */
@@ -140,7 +141,7 @@ look_at_block(const struct live_map_block *b, void *arg)
 {
 	struct map_search *m = arg;
 
-	if (covers(b->address, b->size, m->address) && !b->is_inherited) {
+	if (covers(b->address, b->size, m->address)) {
 		m->found->is_in_map = true;
 		m->found->block = *b;
 	}
@@ -155,8 +156,10 @@ who_look_at_maps(struct who *w, unsigned pid)
 	for (size_t i = 0; i < w->session->count; i++) {
 		struct process *p = w->session->processes[i];
 		struct map_search search = {&w->found[i], w->address};
-		struct live_map m = {
-		    .each = look_at_block, .arg = &search, .is_list = true};
+		struct live_map m = {.each = look_at_block,
+		    .arg = &search,
+		    .wants_inherited = true,
+		    .is_list = true};
 		int err;
 
 		if (p->running_pid == 0 || (pid && p->header.pid != pid))
@@ -265,6 +268,28 @@ find_allocation(
 	}
 }
 
+/*
+ * A site with a lower id than the first of the process is one of its parent's,
+ * or of that one's parent's: the first that has a call stack for it.
+ */
+static void
+find_ancestor(const struct session *s, struct who_block *b)
+{
+	const struct process *p = b->process;
+	uint32_t stack;
+
+	b->is_inherited = b->site < p->header.first_id;
+	/* a damaged file may make a process the ancestor of itself */
+	for (size_t i = 0; b->is_inherited && p && i <= s->count; i++) {
+		p = session_find(s, p->header.parent_uuid);
+		if (p && b->site >= p->header.first_id &&
+		    callstack_find(p, b->site, &stack)) {
+			b->ancestor = p;
+			return;
+		}
+	}
+}
+
 static void
 answer_map(const struct found *f, struct who_block *ret)
 {
@@ -299,6 +324,7 @@ answer_freed(
 	ret->freed = freed->at;
 	ret->birth =
 	    e->tick / ticks > e->age ? (uint32_t)(e->tick / ticks - e->age) : 0;
+	/* the age of an inherited block is one on the parent's clock */
 	ret->is_birth_known = e->site >= ret->process->header.first_id;
 	find_allocation(f, freed, &ret->allocated);
 }
@@ -341,5 +367,9 @@ who_answer(const struct who *w, size_t i, struct who_block *ret)
 	if (again && !(freed && is_after(freed, again)) &&
 	    !(a && is_after(a, again)))
 		ret->again = again->at;
-	return ret->state != WHO_UNKNOWN;
+	if (ret->state == WHO_UNKNOWN)
+		return false;
+	find_ancestor(w->session, ret);
+	ret->is_birth_known &= !ret->is_inherited || ret->ancestor;
+	return true;
 }

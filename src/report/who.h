@@ -32,7 +32,13 @@ struct who_block {
 	uint64_t address, size;
 	uint32_t site;
 	bool is_in_map; /* the live map of the running process has it */
-	uint32_t birth; /* then: SEG_TICK_NS since the process started */
+	/*
+	 * Allocated by a process from which this one was forked: that one, whose
+	 * site it is. NULL: its records are not there.
+	 */
+	bool is_inherited;
+	const struct process *ancestor;
+	uint32_t birth; /* SEG_TICK_NS since `process` or `ancestor` started */
 	bool is_birth_known;
 	struct who_event allocated, freed;
 	struct who_event again; /* a free of it when it was free already */

@@ -76,6 +76,34 @@ print_stack(FILE *out, struct names *names, const struct process *p,
 		(void)fprintf(out, INDENT "(%s)\n", none);
 }
 
+/* "allocated by process 12 (name), before it forked, at 3.4 s of that process". */
+static void
+print_inherited(FILE *out, const struct who_block *b)
+{
+	const uint64_t ms = birth_ms(b);
+	const char *exe;
+
+	if (!b->ancestor) {
+		(void)fputs(
+		    "  inherited: allocated before the fork by a process "
+		    "of which this input has no records (process ",
+		    out);
+		(void)fprintf(
+		    out, "%u is the parent)\n", b->process->header.ppid);
+		return;
+	}
+	exe = text_base(b->ancestor->header.exe);
+	(void)fprintf(out, "  inherited: allocated by process %u (",
+	    b->ancestor->header.pid);
+	text_print(out, exe ? exe : "?");
+	(void)fputs(") before the fork", out);
+	if (b->is_birth_known)
+		(void)fprintf(out,
+		    ", %" PRIu64 ".%" PRIu64 " s after its start", ms / 1000,
+		    ms % 1000 / 100);
+	(void)putc('\n', out);
+}
+
 static void
 print_allocation(FILE *out, struct names *names, const struct who_block *b)
 {
@@ -85,6 +113,8 @@ print_allocation(FILE *out, struct names *names, const struct who_block *b)
 		                                  : "allocated",
 		    b->process, &b->allocated);
 		(void)fputs("\n", out);
+	} else if (b->is_inherited) {
+		print_inherited(out, b);
 	} else if (b->is_birth_known) {
 		uint64_t ms = birth_ms(b);
 
@@ -93,10 +123,10 @@ print_allocation(FILE *out, struct names *names, const struct who_block *b)
 		    " s, by a thread that is not known any more\n",
 		    b->is_in_map ? "" : "about ", ms / 1000, ms % 1000 / 100);
 	} else {
-		(void)fputs("  allocated by the parent of the process\n", out);
+		(void)fputs("  allocated at a time that is not known\n", out);
 	}
-	print_stack(
-	    out, names, b->process, b->site, "its call stack is not known");
+	print_stack(out, names, b->is_inherited ? b->ancestor : b->process,
+	    b->site, "its call stack is not known");
 }
 
 static void
@@ -182,6 +212,9 @@ who_json(
     FILE *out, struct names *names, uint64_t address, const struct who_block *b)
 {
 	const bool known = b->state != WHO_UNKNOWN;
+	const struct process *by = !known ? NULL
+	    : b->is_inherited             ? b->ancestor
+	                                  : b->process;
 	uint32_t stack;
 
 	(void)fprintf(out, "{\"pid\":%u", b->process->header.pid);
@@ -192,9 +225,12 @@ who_json(
 	json_number_or_null(out, "offset", known, address - b->address);
 	json_number_or_null(out, "site", known, b->site);
 	json_number_or_null(out, "born_ms", b->is_birth_known, birth_ms(b));
+	json_boolean(out, "inherited", b->is_inherited);
+	json_number_or_null(
+	    out, "allocated_by_pid", by != NULL, by ? by->header.pid : 0);
 	json_key(out, "stack");
-	if (known && callstack_find(b->process, b->site, &stack))
-		callstack_json(out, names, b->process, stack);
+	if (by && callstack_find(by, b->site, &stack))
+		callstack_json(out, names, by, stack);
 	else
 		(void)fputs("null", out);
 	json_event(out, "allocated", names, b->process, &b->allocated, b->site);

@@ -81,6 +81,63 @@ frames() { jq -r ".processes[0].$1.stack | map(.function) | join(\" \")" "$T/jso
 	complains 1 "$SEEP" who 0x10 "$pid"
 }
 
+@test "a block that a child has from its parent: the parent's stack, in use and freed" {
+	local kept gone child
+	cat >"$T/inherits.c" <<-'C'
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		static char *kept, *gone;
+		__attribute__((noinline)) static void allocates_it(void) {
+			kept = malloc(100);
+			gone = malloc(200);
+			memset(kept, 1, 100);
+		}
+		static int works(void) {
+			for (int i = 0; i < 300; i++)
+				kept[i % 100] ^= (free(malloc(5000)), 1);
+			return 0;
+		}
+		int main(void) {
+			char line[8];
+			allocates_it();
+			/* a grandchild */
+			if (fork() == 0 && works() == 0 && fork() == 0) {
+				free(gone);
+				works();
+				printf("%p %p %d\n", (void *)(kept + 4), (void *)gone, (int)getpid());
+				fflush(stdout);
+				_exit(read(0, line, sizeof(line)) < 0);
+			}
+			while (wait(NULL) > 0)
+				;
+			return 0;
+		}
+	C
+	cc -w -g "$T/inherits.c" -o "$T/inherits"
+	mkfifo "$T/go"
+	SEEP_LOG=last,frees SEEP_DIR=$DIR LD_PRELOAD=$COLLECTOR "$T/inherits" <"$T/go" >"$T/out" &
+	exec 7>"$T/go"
+	for ((i = 0; i < 100; i++)); do
+		[[ -s $T/out ]] && break
+		sleep 0.1
+	done
+	read -r kept gone child <"$T/out"
+	"$SEEP" who "$kept" "$DIR" --pid "$child" --format json >"$T/json"
+	jq -e --argjson pid "$child" '.processes[0] | .pid == $pid and .state == "live" and .inherited and .offset == 4 and
+		.allocated_by_pid != $pid and .born_ms != null and .stack[0].function == "allocates_it"' "$T/json"
+	"$SEEP" who "$gone" "$DIR" --pid "$child" --format json >"$T/json"
+	jq -e '.processes[0] | .state == "freed" and .inherited and .stack[0].function == "allocates_it" and
+		.freed.stack[0].function == "main"' "$T/json"
+	# of the process alone: who its parent is, and no guess
+	"$SEEP" who "$kept" "$child" >"$T/text"
+	grep -q 'inherited: allocated before the fork by a process of which this input has no records (process [0-9]* is the parent)' "$T/text"
+	exec 7>&-
+	wait
+}
+
 @test "nobody knows the address: exit 1; no flight recorder, or no address: exit 2" {
 	SEEP_LOG=last crashed use
 	complains 1 "$SEEP" who 0x10 "$DIR"
