@@ -57,6 +57,13 @@ log_input_none(const char *command, const char *input, const struct session *s)
 		if (log_lack_words(&s->processes[i]->header, why))
 			die(CMD_USAGE, "%s: %s has no event log: %s", command,
 			    name, why);
+	for (size_t i = 0; i < s->count; i++)
+		if (s->processes[i]->header.log_state == SEG_LOG_ON)
+			die(CMD_USAGE,
+			    "%s: process %u had an event log, but %s has it "
+			    "not: its file (*.seg.log) is gone, or seep record "
+			    "ran without --log",
+			    command, s->processes[i]->header.pid, name);
 	die(CMD_USAGE,
 	    "%s: %s has no event log; record one with seep record --log, or "
 	    "start the program with SEEP_LOG=1",

@@ -121,6 +121,12 @@ logs() { SEEP_DIR=$DIR "$SEEP" record --log "$@" >"$T/out" 2>"$T/err"; }
 	complains 2 "$SEEP" record --log=1k -- true
 	complains 2 "$SEEP" dump "$T/r.seep" --from 2s --to 1s
 	complains 3 "$SEEP" dump "$T/nothing"
+	# the log's file is removed, or the recorder did not ask for it
+	SEEP_LOG=1 traced_well "$HOSTS/peak"
+	rm "$DIR"/*.seg.log
+	complains 2 "$SEEP" dump "$DIR"
+	grep -q "had an event log, but .* is gone" "$T/complaint"
+	rm -r "${DIR:?}"/*
 }
 
 @test "cut and damaged logs end in what is sound, or a clean error" {
