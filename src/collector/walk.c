@@ -310,7 +310,9 @@ arrives(struct walk *w, const struct thread *t, uint64_t sp, uint64_t fp)
  * frame through which a thread will return is not unmapped.
  *
  * In a chain that has arrived once, all frames up to there pass. The bounds
- * stay as they were: these words are not loaded by this step.
+ * stay as they were: these words are not loaded by this step. If they change, so
+ * that the chain no longer arrives, a memo still has the frames that were proven
+ * before; it reads no code. Only where the stack is cut depends on that.
  */
 static bool
 leads_home(struct walk *w, const struct thread *t, uint64_t sp, uint64_t fp)

@@ -26,7 +26,7 @@
 
 #include "made_code.h"
 
-enum { FRAMES = 32, STACK_WORDS = 4096 / 8 };
+enum { FRAMES = 128, STACK_WORDS = 4096 / 8 };
 
 static const struct walk_facts facts = {.can_probe = true, .guess = true};
 
@@ -241,8 +241,8 @@ each_kind_of_frame_is_left(void **state)
 	/* stub, frame, pop, leave, code of this program, base */
 	s = w.stack + 64;
 	s[1] = w.pc[MADE_FRAME];
-	/* the frame: rbp is s + 6 */
-	s[6] = (uint64_t)(uintptr_t)(s + 20);
+	/* the frame: rbp is s + 6; what it has saved leads on to s + 12 */
+	s[6] = (uint64_t)(uintptr_t)(s + 12);
 	s[7] = w.pc[MADE_POP];
 	s[8] = (uint64_t)(uintptr_t)(s + 12);
 	s[9] = w.pc[MADE_LEAVE];
@@ -283,9 +283,10 @@ other_words_are_another_stack(void **state)
 	s[7] = bare;
 	s[20] = 0;
 	s[21] = base;
-	s[30] = 0;
+	s[30] = (uint64_t)(uintptr_t)(s + 40);
 	s[31] = w.pc[MADE_STUB];
 	s[33] = base;
+	s[41] = base;
 	c = (struct cpu_frame){w.pc[MADE_FRAME], (uint64_t)(uintptr_t)s,
 	    (uint64_t)(uintptr_t)(s + 6)};
 	for (int i = 0; i < 6; i++) {
@@ -349,9 +350,52 @@ without_proof_the_stack_is_cut(void **state)
 		struct found f = look(&(struct cpu_frame){w.pc[MADE_FRAME],
 		    (uint64_t)(uintptr_t)s, (uint64_t)(uintptr_t)(s + i)});
 
-		assert_int_equal(f.count, 2);
+		assert_int_equal(f.count, 1);
 		assert_int_equal(f.root, SITES_NODE_CUT);
 	}
+	close_world(&w);
+}
+
+/* Frame pointers lead through run-time code only if they lead out of it. */
+static void
+frame_pointers_must_lead_home(void **state)
+{
+	struct world w;
+	struct found f;
+	uint64_t *s;
+
+	(void)state;
+	open_world(&w);
+	s = w.stack + 8;
+	for (uint64_t *at = s; at < s + 400; at += 4) {
+		at[6] = (uint64_t)(uintptr_t)(at + 10);
+		at[7] = w.pc[MADE_FRAME];
+	}
+	/* after three frames, home */
+	s[19] = base;
+	f = look(&(struct cpu_frame){w.pc[MADE_FRAME], (uint64_t)(uintptr_t)s,
+	    (uint64_t)(uintptr_t)(s + 6)});
+	assert_int_equal(f.count, 5);
+	assert_int_equal(f.root, SITES_NODE_ROOT);
+	/* after three frames, into data, or to what follows no call */
+	s[18] = 0;
+	for (int i = 0; i < 3; i++) {
+		s[19] = i == 0 ? 0
+		    : i == 1   ? (uint64_t)(uintptr_t)&w
+		               : base + 1;
+		thread_drop_caches(my_block());
+		f = look(&(struct cpu_frame){w.pc[MADE_FRAME],
+		    (uint64_t)(uintptr_t)s, (uint64_t)(uintptr_t)(s + 6)});
+		assert_int_equal(f.count, 1);
+		assert_int_equal(f.root, SITES_NODE_CUT);
+	}
+	/* 100 frames are no accident, wherever they lead */
+	s[18] = (uint64_t)(uintptr_t)(s + 22);
+	s[19] = w.pc[MADE_FRAME];
+	thread_drop_caches(my_block());
+	f = look(&(struct cpu_frame){w.pc[MADE_FRAME], (uint64_t)(uintptr_t)s,
+	    (uint64_t)(uintptr_t)(s + 6)});
+	assert_true(f.count > 90);
 	close_world(&w);
 }
 
@@ -492,6 +536,7 @@ main(void)
 	    cmocka_unit_test(each_kind_of_frame_is_left),
 	    cmocka_unit_test(other_words_are_another_stack),
 	    cmocka_unit_test(without_proof_the_stack_is_cut),
+	    cmocka_unit_test(frame_pointers_must_lead_home),
 	    cmocka_unit_test(code_is_asked_for_in_every_walk),
 	    cmocka_unit_test(code_at_the_edge_of_a_page),
 	    cmocka_unit_test(guessing_can_be_off),
