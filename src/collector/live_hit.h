@@ -115,27 +115,46 @@ live_is_at_border(uint64_t address)
 /* ---- blocks --------------------------------------------------------------- */
 
 /*
- * Records a block. If it returns false, nothing was stored, and live_put_slow()
- * has to do it.
+ * The cell in which a block can be recorded with live_store(). NULL: nothing was
+ * changed, and live_put_slow() has to do it.
  */
-SEEP_INLINE bool
-live_put_fast(struct live_cache *cache, uint64_t address, uint32_t site,
-    uint64_t size, uint32_t birth)
+SEEP_INLINE uint64_t *
+live_vacant(struct live_cache *cache, uint64_t address, uint64_t size)
 {
 	uint64_t *cell = live_cell_cached(cache, address);
 
 	if (unlikely(!cell))
-		return false;
+		return NULL;
 	if (unlikely(!cpu_touch(cell)))
-		return false;
+		return NULL;
+	if (size >= CELL_LARGE &&
+	    unlikely(live_is_at_border(address) || cell[1]))
+		return NULL;
+	return cell;
+}
+
+SEEP_INLINE void
+live_store(uint64_t *cell, uint64_t address, uint32_t site, uint64_t size,
+    uint32_t birth)
+{
 	if (likely(size < CELL_LARGE)) {
 		*cell = cell_make(address, site, (uint32_t)size, birth);
-		return true;
+		return;
 	}
-	if (unlikely(live_is_at_border(address) || cell[1]))
-		return false;
 	cell[1] = size;
 	*cell = cell_make(address, site, CELL_LARGE, birth);
+}
+
+/* Both. If it returns false, nothing was stored. */
+SEEP_INLINE bool
+live_put_fast(struct live_cache *cache, uint64_t address, uint32_t site,
+    uint64_t size, uint32_t birth)
+{
+	uint64_t *cell = live_vacant(cache, address, size);
+
+	if (unlikely(!cell))
+		return false;
+	live_store(cell, address, site, size, birth);
 	return true;
 }
 

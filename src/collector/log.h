@@ -66,14 +66,16 @@ log_has_room(const struct thread *t)
 SEEP_INLINE uint32_t
 log_next_name(const struct thread *t)
 {
-	return t->log_bias + (uint32_t)((uintptr_t)t->log_at >> 3);
+	return t->log_bias + (uint32_t)((uintptr_t)LOAD(&t->log_at) >> 3);
 }
 
 SEEP_INLINE void
 log_put(struct thread *t, uint64_t word)
 {
-	STORE(t->log_at, word);
-	t->log_at++;
+	uint64_t *at = LOAD(&t->log_at);
+
+	STORE(at, word);
+	t->log_at = at + 1;
 }
 
 /*

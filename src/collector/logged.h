@@ -25,8 +25,7 @@ logged_book_hit(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, uint32_t site)
 {
 	struct seg_row *row;
-	uint64_t word;
-	uint32_t tick;
+	uint64_t word, *cell;
 
 	if (unlikely(LOAD(lifecycle_command) != lifecycle_obeyed))
 		return false;
@@ -38,14 +37,16 @@ logged_book_hit(struct thread *t, const void *p, uint64_t size,
 	if (unlikely(!row))
 		return false;
 	ledger_touch(row, word);
-	tick = tick_now();
 	if (ledger_size_is_new(row, size) || unlikely(size >= LOG_LARGE) ||
-	    unlikely(!log_has_room(t)) ||
-	    unlikely(!live_put_fast(&t->live, (uint64_t)(uintptr_t)p, site,
-	        size, log_next_name(t))))
+	    unlikely(!log_has_room(t)))
 		return false;
+	cell = live_vacant(&t->live, (uint64_t)(uintptr_t)p, size);
+	if (unlikely(!cell))
+		return false;
+	live_store(
+	    cell, (uint64_t)(uintptr_t)p, site, size, log_next_name(t));
 	log_put(t, log_alloc_word(site, size));
-	ledger_count_alloc(t, row, size, tick);
+	ledger_count_alloc(t, row, size, tick_now());
 	return true;
 }
 
