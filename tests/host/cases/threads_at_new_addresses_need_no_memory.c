@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T97 */
 /* modes: exact sampled dormant */
+/* without: mappings: the table of mappings keeps its nodes, one for each 64 pages here */
 /* env: SEEP_LOG_POOL=1MiB */
 /* witness: no, it would stop twice for each thread */
 /* ledger: --no-total */
