@@ -108,11 +108,7 @@ run(const struct cmd *self, int argc, char **argv)
 	if (maps < 0)
 		die(CMD_INPUT, "who: out of memory");
 	if (found.processes == 0 && maps == 0)
-		die(CMD_USAGE,
-		    "who: %s has no flight recorder, and no process of it "
-		    "whose blocks can be read; start the program with "
-		    "SEEP_LOG=last,frees",
-		    shown);
+		flight_input_none("who", input, session, &found);
 	output_limit(o.max_bytes);
 	output_open(&out, o.path);
 	known = print_all(out.file, w, session, names, &o, address);

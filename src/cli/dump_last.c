@@ -53,10 +53,7 @@ dump_last(const struct dump_last *o)
 	progress_end();
 	flight_input_read("dump", o->input, flight_lines_put, lines, &found);
 	if (found.processes == 0)
-		die(CMD_USAGE,
-		    "dump: %s has no flight recorder; start the program with "
-		    "SEEP_LOG=last, or with seep record --last",
-		    input);
+		flight_input_none("dump", o->input, session, &found);
 	flight_lines_begin(lines);
 	output_finish(&out);
 	answer = flight_input_say(&found);
