@@ -22,8 +22,8 @@ struct flight_lines {
 	FILE *out;
 	const struct session *session;
 	struct event_lines_options options;
-	uint64_t start_ns; /* CLOCK_MONOTONIC: time 0 of all lines */
-	uint8_t uuid[16];  /* of the process below */
+	uint64_t start_ns;        /* CLOCK_MONOTONIC: time 0 of all lines */
+	uint8_t uuid[16];         /* of the process below */
 	struct log_places places; /* and the process, or NULL */
 	/* the name of the thread that was asked for last */
 	uint32_t named_tid;
@@ -109,8 +109,8 @@ static const char *
 thread_name(struct flight_lines *l, uint32_t tid)
 {
 	if (tid != l->named_tid || !tid)
-		l->has_name =
-		    flight_lines_thread(l->places.process, tid, l->name) != NULL;
+		l->has_name = flight_lines_thread(
+		                  l->places.process, tid, l->name) != NULL;
 	l->named_tid = tid;
 	return l->has_name ? l->name : NULL;
 }
@@ -146,7 +146,8 @@ time_ms(const struct flight_lines *l, const struct log_head *head,
 static bool
 is_inherited(const struct flight_lines *l, const struct flightring_event *e)
 {
-	return l->places.process && e->site && e->site < l->places.process->header.first_id;
+	return l->places.process && e->site &&
+	    e->site < l->places.process->header.first_id;
 }
 
 static void
@@ -177,11 +178,11 @@ put_text(struct flight_lines *l, const struct log_head *head,
 	if (!l->options.stacks)
 		return;
 	if (e->kind == FLIGHTRING_ALLOC && at->has_stack)
-		callstack_print(
-		    l->out, "        ", l->places.names, l->places.process, at->stack);
+		callstack_print(l->out, "        ", l->places.names,
+		    l->places.process, at->stack);
 	if (e->by && by->has_stack)
-		callstack_print(
-		    l->out, "        ", l->places.names, l->places.process, by->stack);
+		callstack_print(l->out, "        ", l->places.names,
+		    l->places.process, by->stack);
 }
 
 static void
