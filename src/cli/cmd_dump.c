@@ -234,6 +234,7 @@ run(const struct cmd *self, int argc, char **argv)
 		    .naming = &o.naming});
 	progress_begin("reading", input ? input : INPUT_DEFAULT);
 	session = input_load(input);
+	input_check_pid(self->name, session, o.pid);
 	names = name_opts_open(self->name, &o.naming);
 	name_opts_gather(names, session);
 	output_limit(o.max_bytes);
@@ -271,6 +272,7 @@ run(const struct cmd *self, int argc, char **argv)
 	events_free(events);
 	event_lines_free(out_lines);
 	names_free(names);
+	is_damaged |= session->is_truncated;
 	session_free(session);
 	return is_damaged ? CMD_INPUT : CMD_OK;
 }
@@ -310,7 +312,7 @@ static const struct opts_option how[] = {
         "of one process (--pid)"},
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
         "write to FILE when complete"},
-    {"max-size", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE", OUTPUT_MAX_HELP},
+    {"max-output", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE", OUTPUT_MAX_HELP},
     {0},
 };
 

@@ -46,10 +46,10 @@ feed(void *context, const struct logcode *c)
 
 /* Reads all logs of the input; every event goes to `each`. */
 static void
-read_logs(const char *input, events_each *each, void *context)
+read_logs(
+    const char *input, events_each *each, void *context, bool *ret_damaged)
 {
 	struct fault where = {""};
-	bool is_damaged = false;
 	struct events *events;
 	pid_t pid;
 	int got;
@@ -58,12 +58,12 @@ read_logs(const char *input, events_each *each, void *context)
 		die(CMD_INPUT, "replay: out of memory");
 	if (input_is_pid(input, &pid)) {
 		got =
-		    eventlogs_read_pid(pid, feed, events, &is_damaged, &where);
+		    eventlogs_read_pid(pid, feed, events, ret_damaged, &where);
 		if (got < 0 && !where.text[0])
 			(void)fault_set(
 			    &where, got, "replay: %s", strerror(-got));
 	} else {
-		got = eventlogs_read(input, feed, events, &is_damaged, &where);
+		got = eventlogs_read(input, feed, events, ret_damaged, &where);
 	}
 	events_free(events);
 	if (got == -ENOMEM)
@@ -82,9 +82,10 @@ choose(const char *input, const struct session *s,
     const struct replay_options *o, struct log_threads *all)
 {
 	const struct log_threads_process *p;
+	bool is_damaged = false;
 
 	all->events_max = o->events ? o->events : UINT64_MAX;
-	read_logs(input, log_threads_count, all);
+	read_logs(input, log_threads_count, all, &is_damaged);
 	p = log_threads_most(all, o->pid);
 	if (p)
 		return p;
@@ -126,7 +127,8 @@ memory_free(void)
 
 static struct compose *
 compose(const char *input, const struct session *s,
-    const struct replay_options *o, struct tally *t, int *ret_fd)
+    const struct replay_options *o, struct tally *t, int *ret_fd,
+    bool *ret_damaged)
 {
 	struct log_threads all = {0};
 	const struct log_threads_process *p = choose(input, s, o, &all);
@@ -141,7 +143,7 @@ compose(const char *input, const struct session *s,
 
 	if (err < 0)
 		die(CMD_INPUT, "replay: %s", strerror(-err));
-	read_logs(input, compose_event, c);
+	read_logs(input, compose_event, c, ret_damaged);
 	err = compose_finish(c, &t->facts, ret_fd);
 	if (err == -ENODATA)
 		die(CMD_USAGE,
@@ -274,6 +276,7 @@ run(const struct cmd *self, int argc, char **argv)
 	struct compose *script;
 	struct output out;
 	const char *input;
+	bool is_damaged = false;
 	int fd, answer;
 
 	input = opts_parse(self, argc, argv, &o) > 0 ? argv[1] : INPUT_DEFAULT;
@@ -284,7 +287,7 @@ run(const struct cmd *self, int argc, char **argv)
 	find_allocators(&allocators, performer, &o.allocators);
 	progress_begin("reading", input);
 	session = input_load(input);
-	script = compose(input, session, &o, &tally, &fd);
+	script = compose(input, session, &o, &tally, &fd, &is_damaged);
 	progress_end();
 	tally.as_recorded = o.speed == AS_RECORDED;
 	if (tally_init(&tally, &allocators, o.runs) < 0)
@@ -297,7 +300,11 @@ run(const struct cmd *self, int argc, char **argv)
 	else
 		tally_text(out.file, &tally);
 	output_finish(&out);
-	answer = has_failure(&tally) ? CMD_INPUT : CMD_OK;
+	if (is_damaged)
+		die_warn("a part of the log is missing or damaged");
+	answer = has_failure(&tally) || is_damaged || session->is_truncated
+	    ? CMD_INPUT
+	    : CMD_OK;
 	compose_free(script);
 	tally_release(&tally);
 	allocator_release(&allocators);

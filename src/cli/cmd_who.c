@@ -98,6 +98,7 @@ run(const struct cmd *self, int argc, char **argv)
 	shown = input ? input : INPUT_DEFAULT;
 	progress_begin("reading", shown);
 	session = input_load(input);
+	input_check_pid(self->name, session, o.pid);
 	names = name_opts_open(self->name, &o.naming);
 	name_opts_gather(names, session);
 	if (who_new(session, address, &w) < 0)
@@ -108,16 +109,14 @@ run(const struct cmd *self, int argc, char **argv)
 	if (maps < 0)
 		die(CMD_INPUT, "who: out of memory");
 	if (found.processes == 0 && maps == 0)
-		die(CMD_USAGE,
-		    "who: %s has no flight recorder, and no process of it "
-		    "whose blocks can be read; start the program with "
-		    "SEEP_LOG=last,frees",
-		    shown);
+		flight_input_none("who", input, session, &found);
 	output_limit(o.max_bytes);
 	output_open(&out, o.path);
 	known = print_all(out.file, w, session, names, &o, address);
 	output_finish(&out);
 	answer = flight_input_say(&found);
+	if (session->is_truncated)
+		answer = CMD_INPUT;
 	if (known == 0)
 		die_warn("no block at 0x%" PRIx64 " is known: none holds it, "
 		         "and no event that is kept is about it",
@@ -136,7 +135,7 @@ static const struct opts_option how[] = {
         "text for people (the default), or json for programs"},
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
         "write to FILE when complete"},
-    {"max-size", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE", OUTPUT_MAX_HELP},
+    {"max-output", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE", OUTPUT_MAX_HELP},
     {0},
 };
 

@@ -43,6 +43,7 @@ dump_last(const struct dump_last *o)
 		    "dump: --last works with the formats text, jsonl and csv");
 	progress_begin("reading", input);
 	session = input_load(o->input);
+	input_check_pid("dump", session, o->lines.pid);
 	names = name_opts_open("dump", o->naming);
 	name_opts_gather(names, session);
 	output_limit(o->max_bytes);
@@ -53,13 +54,12 @@ dump_last(const struct dump_last *o)
 	progress_end();
 	flight_input_read("dump", o->input, flight_lines_put, lines, &found);
 	if (found.processes == 0)
-		die(CMD_USAGE,
-		    "dump: %s has no flight recorder; start the program with "
-		    "SEEP_LOG=last, or with seep record --last",
-		    input);
+		flight_input_none("dump", o->input, session, &found);
 	flight_lines_begin(lines);
 	output_finish(&out);
 	answer = flight_input_say(&found);
+	if (session->is_truncated)
+		answer = CMD_INPUT;
 	say_threads(session);
 	flight_lines_free(lines);
 	names_free(names);

@@ -9,6 +9,7 @@
 #include "cli/cmd.h"
 #include "cli/die.h"
 #include "cli/input.h"
+#include "cli/log_input.h"
 #include "cli/progress.h"
 #include "reader/eventlogs.h"
 #include "reader/session_log.h"
@@ -72,7 +73,8 @@ choose(void *context, const struct logcode_head *h)
 /* Reads all logs of the input, and says what is wrong with them. */
 static void
 read_logs(const char *command, const char *option, const char *input,
-    const struct eventlogs_wish *wish, bool *ret_damaged)
+    const struct session *s, const struct eventlogs_wish *wish,
+    bool *ret_damaged)
 {
 	const char *name = input ? input : INPUT_DEFAULT;
 	struct eventlogs_result result = {.is_damaged = false};
@@ -91,6 +93,8 @@ read_logs(const char *command, const char *option, const char *input,
 		input_die_pid(pid, got, &where);
 	if (got < 0)
 		die(CMD_INPUT, "%s", where.text);
+	if (got == 0 && log_input_is_empty(s))
+		log_input_none(command, input, s);
 	if (got == 0)
 		die(CMD_USAGE,
 		    "%s: %s needs an event log, and %s has none; record one "
@@ -194,7 +198,7 @@ event_opts_set_back(const char *command, const char *input, struct session *s,
 		die(CMD_INPUT, "%s: out of memory", command);
 	events_cut(w.events, w.base_ns, w.at_ms);
 	events_count_sites(w.events);
-	read_logs(command, "--at", input, &wish, ret_damaged);
+	read_logs(command, "--at", input, s, &wish, ret_damaged);
 	if (w.error < 0 ||
 	    session_log_set_back(s, w.events, at_ms, &doubts) < 0)
 		die(CMD_INPUT, "%s: out of memory", command);
@@ -223,7 +227,7 @@ event_opts_lifetimes(const char *command, const char *option, const char *input,
 	if (lifetimes_new(s, within, &l) < 0 ||
 	    events_new(lifetimes_see, l, &w.events) < 0)
 		die(CMD_INPUT, "%s: out of memory", command);
-	read_logs(command, option, input, &wish, ret_damaged);
+	read_logs(command, option, input, s, &wish, ret_damaged);
 	say_sums(name, w.events, ret_damaged);
 	if (lifetimes_strange(l) > 0) {
 		die_warn("%s: %s of sites that no process has left out", name,

@@ -7,6 +7,7 @@
 #include "cli/cmd.h"
 #include "cli/die.h"
 #include "cli/input.h"
+#include "report/log_lack.h"
 #include "report/words.h"
 
 void
@@ -29,6 +30,32 @@ flight_input_read(const char *command, const char *input, flights_each *each,
 		die(CMD_INPUT, "%s: out of memory", command);
 	if (err < 0 && err != -EIO)
 		die(CMD_INPUT, "%s", where.text);
+}
+
+_Noreturn void
+flight_input_none(const char *command, const char *input,
+    const struct session *s, const struct flights_found *found)
+{
+	const char *name = input ? input : INPUT_DEFAULT;
+	char why[LOG_LACK_BYTES];
+
+	for (size_t i = 0; i < s->count; i++)
+		if (s->processes[i]->header.log_state == SEG_LOG_LAST)
+			die(found->is_damaged ? CMD_INPUT : CMD_USAGE,
+			    "%s: process %u had a flight recorder, but %s has "
+			    "it not: it is gone or damaged",
+			    command, s->processes[i]->header.pid, name);
+	if (found->is_damaged)
+		die(CMD_INPUT, "%s: the flight recorder of %s is damaged",
+		    command, name);
+	for (size_t i = 0; i < s->count; i++)
+		if (log_lack_words(&s->processes[i]->header, why))
+			die(CMD_USAGE, "%s: %s has no flight recorder: %s",
+			    command, name, why);
+	die(CMD_USAGE,
+	    "%s: %s has no flight recorder; start the program with "
+	    "SEEP_LOG=last or SEEP_LOG=last,frees, or with seep record --last",
+	    command, name);
 }
 
 int

@@ -4,6 +4,7 @@
 #define SEEP_CLI_FLIGHT_INPUT_H
 
 #include "reader/flights.h"
+#include "reader/session.h"
 
 /*
  * Calls `each` for each ring of INPUT (NULL: the default). If it cannot be
@@ -11,6 +12,10 @@
  */
 void flight_input_read(const char *command, const char *input,
     flights_each *each, void *context, struct flights_found *ret);
+
+/* One line that says why there is none; exit 3 if it is damaged, else 2. */
+_Noreturn void flight_input_none(const char *command, const char *input,
+    const struct session *s, const struct flights_found *found);
 
 /* Prints lines about what is missing. Returns the exit status. */
 int flight_input_say(const struct flights_found *found);

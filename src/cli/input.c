@@ -282,3 +282,13 @@ input_load(const char *text)
 		die_warn("%s", s->notes[i]);
 	return s;
 }
+
+void
+input_check_pid(const char *command, const struct session *s, unsigned pid)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->processes[i]->header.pid == pid)
+			return;
+	if (pid)
+		die(CMD_INPUT, "%s: the input has no process %u", command, pid);
+}

@@ -26,4 +26,8 @@ bool input_is_pid(const char *text, pid_t *ret);
 /* Exits with 2 unless `text` is a PID. */
 pid_t input_pid(const char *command, const char *text);
 
+/* For --pid; 0: it was not given. If there is no such process: exit 3. */
+void input_check_pid(
+    const char *command, const struct session *s, unsigned pid);
+
 #endif

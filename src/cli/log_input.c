@@ -41,6 +41,23 @@ log_input_read(const char *command, const char *input, struct events *events,
 	return got;
 }
 
+bool
+log_input_is_empty(const struct session *s)
+{
+	size_t logs = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = s->processes[i];
+
+		if (p->header.log_state != SEG_LOG_ON)
+			continue;
+		logs++;
+		if (p->totals.allocations > 0 || p->totals.frees > 0)
+			return false;
+	}
+	return logs > 0;
+}
+
 _Noreturn void
 log_input_none(const char *command, const char *input, const struct session *s)
 {
@@ -53,6 +70,11 @@ log_input_none(const char *command, const char *input, const struct session *s)
 			    "%s: %s has no event log, but a flight recorder: "
 			    "seep dump --last shows it",
 			    command, name);
+	if (log_input_is_empty(s))
+		die(CMD_USAGE,
+		    "%s: the event log of %s has no events, because the "
+		    "program made none",
+		    command, name);
 	for (size_t i = 0; i < s->count; i++)
 		if (log_lack_words(&s->processes[i]->header, why))
 			die(CMD_USAGE, "%s: %s has no event log: %s", command,

@@ -17,6 +17,9 @@
 int log_input_read(const char *command, const char *input,
     struct events *events, bool *ret_damaged);
 
+/* The processes of the input that have a log made no event. */
+bool log_input_is_empty(const struct session *s);
+
 /* There is none: one line that says why, and exit 2. */
 _Noreturn void log_input_none(
     const char *command, const char *input, const struct session *s);

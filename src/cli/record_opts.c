@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -137,6 +138,27 @@ static const struct record_options not_given = {.depth = UINT32_MAX,
     .sample_bytes = UINT64_MAX,
     .max_bytes = QUOTA_FILE_BYTES};
 
+/* SEEP_LOG of the environment says more than the option, or something else. */
+static void
+check_environment(const struct record_options *o)
+{
+	const char *log = getenv("SEEP_LOG");
+
+	if (!log || !log[0])
+		return;
+	if (o->log_bytes != UINT64_MAX && strcmp(log, "1") != 0 &&
+	    strcmp(log, "addresses") != 0)
+		die(CMD_USAGE,
+		    "record: --log needs SEEP_LOG=1 or SEEP_LOG=addresses, and "
+		    "the environment has SEEP_LOG=%s: unset it",
+		    log);
+	if (o->last && strncmp(log, "last", 4) != 0)
+		die(CMD_USAGE,
+		    "record: --last needs SEEP_LOG=last, and the environment "
+		    "has SEEP_LOG=%s: unset it",
+		    log);
+}
+
 static void
 check_numbers(const struct record_options *o)
 {
@@ -169,6 +191,7 @@ check_numbers(const struct record_options *o)
 		die(CMD_USAGE,
 		    "record: --log has every event, so it does not go with "
 		    "--sample");
+	check_environment(o);
 	if (o->rss_ns != UINT64_MAX &&
 	    (o->rss_ns < 100 * MS || o->rss_ns > UINT64_C(720) * 3600000 * MS))
 		die(CMD_USAGE, "record: --rss takes a time from 100ms to 720h");

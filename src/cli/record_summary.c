@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/record_run.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "cli/die.h"
@@ -133,6 +135,46 @@ say_log(const struct drain *d)
 		    words_counted(a, s.without, "process"), why);
 }
 
+/* Without --log: what became of SEEP_LOG of the environment. */
+static void
+say_no_log(const struct record_run *r)
+{
+	const struct collect_logs *l = &r->collect.logs;
+	const char *asked = getenv("SEEP_LOG");
+	char a[WORDS_COUNTED], why[LOG_LACK_BYTES];
+	bool is_last = asked && strncmp(asked, "last", 4) == 0;
+
+	if (l->without > 0 && log_lack_words(&l->lack, why))
+		die_warn("no %s of %s: %s",
+		    is_last || r->options.last ? "flight recorder"
+		                               : "event log",
+		    words_counted(a, l->without, "process"), why);
+	if (l->unread > 0)
+		die_warn("the event log of %s is not in the recording: seep "
+		         "record --log keeps it",
+		    words_counted(a, l->unread, "process"));
+}
+
+/* Settings that were not understood, but for one that was named above. */
+static void
+say_ignored(const struct collect *c)
+{
+	const struct drain_sums s =
+	    c->drain ? drain_sums(c->drain) : (struct drain_sums){0};
+	const uint32_t lack =
+	    c->drain ? s.lack.log_lack : c->logs.lack.log_lack;
+	uint64_t n = c->logs.ignored;
+	char a[WORDS_COUNTED];
+
+	if (lack == SEG_LOG_LACK_SETTING || lack == SEG_LOG_LACK_SAMPLE ||
+	    lack == SEG_LOG_LACK_PRIVATE)
+		n -= n > 0;
+	if (n > 0)
+		die_warn("%s with a value that seep does not understand %s "
+		         "ignored",
+		    words_counted(a, n, "SEEP_ variable"), words_was(n));
+}
+
 /* How to get names of functions that were made at run time. */
 static void
 say_outside(const struct record_run *r)
@@ -173,6 +215,9 @@ record_summarise(const struct record_run *r)
 		    c->peak_name);
 	if (c->drain)
 		say_log(c->drain);
+	else
+		say_no_log(r);
+	say_ignored(c);
 	if (r->options.sample_bytes)
 		die_warn("sampled: one block in about %s; all figures are "
 		         "estimates",

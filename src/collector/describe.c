@@ -189,6 +189,8 @@ describe_child(struct seg_header *h, const struct seg_header *parent,
 
 	/* what was true before the fork, from private memory */
 	memcpy(h->parent_uuid, parent->uuid, 16);
+	memcpy(h->grandparent_uuid, parent->parent_uuid, 16);
+	h->parent_first_id = parent->first_id;
 	for (i = 0; i < 16; i++) {
 		mix = hash_mix(mix, parent->uuid[i] + (uint64_t)i);
 		h->uuid[i] = (uint8_t)(mix >> 40);

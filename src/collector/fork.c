@@ -182,6 +182,7 @@ fork_set_up_child(void)
 	place.slots.preparing = 0; /* the thread that did it is not here */
 	describe_child(segment.header, &facts, child_pid(), LOAD(&forks));
 	facts = *segment.header; /* its own children take over from it */
+	facts.first_id = first_id;
 	nursery_begin();
 	log_restart();
 	write_header(segment.header, first_id);

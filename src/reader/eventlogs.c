@@ -43,6 +43,7 @@ read_pool(void *context, int dir, const char *name, const struct seg_header *h)
 		    ? r->wish.each(r->wish.context, &r->code)
 		    : 0;
 	} while (err == 0 && r->code.head.words > 0);
+	r->result.is_damaged |= logread_is_cut(log);
 	logread_close(log);
 	return err;
 }

@@ -30,6 +30,38 @@ family_parent(const struct session *s, const struct process *p)
 	return NULL;
 }
 
+/* Ids are the grandparent's below those of a parent that is not there. */
+static const struct process *
+grandparent(const struct session *s, const struct process *p, uint32_t id)
+{
+	static const uint8_t none[16];
+	const struct process *found;
+
+	if (id >= p->header.parent_first_id ||
+	    memcmp(p->header.grandparent_uuid, none, sizeof(none)) == 0)
+		return NULL;
+	found = session_find(s, p->header.grandparent_uuid);
+	return found == p ? NULL : found;
+}
+
+const struct process *
+family_owner(const struct session *s, const struct process *p, uint32_t id)
+{
+	/* a chain of parents longer than the number of processes is a circle */
+	for (size_t n = 0; p && n <= s->count; n++) {
+		const struct process *parent;
+
+		if (id >= p->header.first_id)
+			return p;
+		parent = family_parent(s, p);
+		/* of one that ended early there are sums, and no ids */
+		p = parent && !process_ended_early(parent)
+		    ? parent
+		    : grandparent(s, p, id);
+	}
+	return NULL;
+}
+
 /* Takes the parent of p out of `from`, if it is there. -ENOMEM. */
 static int
 adopt(struct session *s, const struct process *p, struct session *from)

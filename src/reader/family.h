@@ -18,4 +18,11 @@ int family_add(struct session *s, const struct process *child, pid_t pid,
 const struct process *family_parent(
     const struct session *s, const struct process *p);
 
+/*
+ * The process whose site this id is: p, or one from which it was forked. NULL:
+ * the records of that one, or of two in between, are not there.
+ */
+const struct process *family_owner(
+    const struct session *s, const struct process *p, uint32_t id);
+
 #endif

@@ -44,6 +44,7 @@ struct logread {
 	uint32_t used;        /* places that ever had a chunk */
 	uint16_t *where;      /* number of a chunk -> place + 1 */
 	uint64_t first, last; /* ticks of this call */
+	bool is_cut;          /* the file is shorter than the pool */
 };
 
 /* ---- files ---- */
@@ -257,8 +258,10 @@ look_at_all(struct logread *r, bool is_over)
 		int err = look_at(r, i, is_over, &used);
 
 		/* beyond the end of a file that is cut off there is nothing */
-		if (err == -EBADMSG)
+		if (err == -EBADMSG) {
+			r->is_cut = true;
 			return 0;
+		}
 		if (err < 0)
 			return err;
 		if (used && i >= r->used)
@@ -600,6 +603,12 @@ logread_take(struct logread *r, bool is_over, struct logcode *ret)
 	ret->head.first_tick = r->first;
 	ret->head.last_tick = r->last;
 	return err;
+}
+
+bool
+logread_is_cut(const struct logread *r)
+{
+	return r->is_cut;
 }
 
 void

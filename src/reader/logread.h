@@ -32,6 +32,9 @@ void logread_close(struct logread *r); /* NULL is fine */
  */
 int logread_take(struct logread *r, bool is_over, struct logcode *ret);
 
+/* The file is shorter than its pool, so something may be missing. */
+bool logread_is_cut(const struct logread *r);
+
 /* What logread_take() gave is safe: the chunks go back to the process. */
 void logread_done(struct logread *r);
 

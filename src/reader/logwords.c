@@ -41,7 +41,8 @@ static bool
 read_other(struct words *w, uint64_t word, uint64_t *tick,
     struct events_event *ev, uint64_t *strange)
 {
-	switch (log_type(word)) {
+	/* LOG_THREAD is one of those without a meaning: see trace/log.h */
+	switch (log_tag(word) == LOG_TAG_OTHER ? log_type(word) : 0) {
 	case LOG_TICK:
 		if (log_payload(word) >= *tick)
 			*tick = log_payload(word);
@@ -104,8 +105,7 @@ read_run(const struct logcode_head *h, const struct logcode_run *r,
 			ev.name = log_name(word);
 		} else {
 			ev.name = 0;
-			is_event = log_tag(word) == LOG_TAG_OTHER &&
-			    read_other(&w, word, &tick, &ev, strange);
+			is_event = read_other(&w, word, &tick, &ev, strange);
 		}
 		ev.tick = tick;
 		if (is_event)

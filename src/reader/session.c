@@ -147,13 +147,23 @@ session_finish(struct session *s)
 	return err;
 }
 
+size_t
+session_number(const struct session *s, const uint8_t uuid[16])
+{
+	size_t i = 0;
+
+	while (
+	    i < s->count && memcmp(s->processes[i]->header.uuid, uuid, 16) != 0)
+		i++;
+	return i;
+}
+
 struct process *
 session_find(const struct session *s, const uint8_t uuid[16])
 {
-	for (size_t i = 0; i < s->count; i++)
-		if (memcmp(s->processes[i]->header.uuid, uuid, 16) == 0)
-			return s->processes[i];
-	return NULL;
+	size_t i = session_number(s, uuid);
+
+	return i < s->count ? s->processes[i] : NULL;
 }
 
 void

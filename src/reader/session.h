@@ -121,6 +121,9 @@ int session_add_snapshots(struct session *s, struct fault *where);
 /* NULL is fine. */
 void session_free(struct session *s);
 
+/* Its number in the session; s->count: there is none. */
+size_t session_number(const struct session *s, const uint8_t uuid[16]);
+
 /* The process with this uuid; NULL: there is none. */
 struct process *session_find(const struct session *s, const uint8_t uuid[16]);
 

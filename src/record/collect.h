@@ -25,6 +25,15 @@ struct collect_child {
 
 struct drain;
 struct process;
+
+/* What became of SEEP_LOG, in processes that are over. */
+struct collect_logs {
+	size_t unread;  /* with an event log that nobody reads (no drain) */
+	size_t without; /* that lack a log or flight recorder, and say why */
+	struct seg_header lack; /* of the first of these */
+	uint64_t ignored;       /* settings of one process, at most */
+};
+
 struct collect_row; /* a process found, see collect.c */
 struct collect_file;
 
@@ -62,6 +71,7 @@ struct collect {
 	void *context;
 	struct where where;  /* of modules, seen while processes ran */
 	struct drain *drain; /* of event logs; NULL: none are wanted */
+	struct collect_logs logs;
 
 	/* filled by collect_write() and collect_merge() */
 	size_t programs;  /* recorded: segments with something in them */

@@ -120,6 +120,26 @@ write_flight(struct collect *c, const struct collect_row *r,
 	    c->files[r->file].dir, c->files[r->file].name, h, may_take, &f, w);
 }
 
+/* With a drain, that one counts. */
+static void
+count_log(struct collect *c, const struct seg_header *h)
+{
+	struct collect_logs *l = &c->logs;
+
+	if (c->is_turning)
+		return;
+	if (h->counts[SEG_SETTINGS_IGNORED] > l->ignored)
+		l->ignored = h->counts[SEG_SETTINGS_IGNORED];
+	if (c->drain)
+		return;
+	l->unread += h->log_state == SEG_LOG_ON;
+	if (h->log_state != SEG_LOG_ON && h->log_state != SEG_LOG_LAST &&
+	    (h->log_lack != SEG_LOG_LACK_NONE ||
+	        h->log_state != SEG_LOG_NONE) &&
+	    l->without++ == 0)
+		l->lack = *h;
+}
+
 /*
  * REFUSED: it cannot be read, or there is no room for it, which is no error of
  * the recording as a whole.
@@ -141,6 +161,7 @@ write_row(struct collect *c, const struct segfile *f,
 		c->quota->refused[QUOTA_DAMAGED]++;
 		return note_refused(c, r);
 	}
+	count_log(c, &seg->header);
 	err = drain_last(c->drain, c->files[r->file].dir,
 	    c->files[r->file].name, &seg->header, !c->is_turning, w);
 	if (err == 0)

@@ -93,6 +93,7 @@ static int
 set_environment(const struct launch_plan *plan)
 {
 	char depth[16], sample[24];
+	bool is_set;
 
 	if (setenv("SEEP_DIR", plan->dir, 1) < 0 ||
 	    setenv("SEEP_SESSION", plan->session, 1) < 0)
@@ -107,9 +108,11 @@ set_environment(const struct launch_plan *plan)
 		return -errno;
 	if (plan->leaks && setenv("SEEP_LEAKS", "1", 1) < 0)
 		return -errno;
-	if (plan->log && setenv("SEEP_LOG", "1", 0) < 0)
+	/* an empty value is none */
+	is_set = getenv("SEEP_LOG") && getenv("SEEP_LOG")[0];
+	if (plan->log && setenv("SEEP_LOG", "1", !is_set) < 0)
 		return -errno;
-	if (plan->last && setenv("SEEP_LOG", "last", 0) < 0)
+	if (plan->last && setenv("SEEP_LOG", "last", !is_set) < 0)
 		return -errno;
 	if (plan->mappings && setenv("SEEP_MAPPINGS", "1", 1) < 0)
 		return -errno;

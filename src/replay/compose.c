@@ -9,6 +9,7 @@
 
 #include "replay/script_writer.h"
 #include "replay/slots.h"
+#include "util/capped.h"
 #include "util/room.h"
 
 enum {
@@ -432,7 +433,8 @@ compose_event(void *context, const struct events_event *e)
 	if (memcmp(e->process->uuid, c->options.threads->uuid, 16) != 0 ||
 	    c->seen >= c->options.events_max)
 		return 0;
-	c->facts.lost += e->kind == EVENTS_GAP ? e->count : 0;
+	if (e->kind == EVENTS_GAP)
+		c->facts.lost = capped_sum(c->facts.lost, e->count);
 	c->facts.inherited += e->kind == EVENTS_INHERITED;
 	c->facts.unknown += e->kind == EVENTS_UNLOGGED;
 	if (!log_threads_is_event(e))
@@ -454,6 +456,17 @@ compose_event(void *context, const struct events_event *e)
 	return err;
 }
 
+/* A thread that ends without a chunk leaves no word of what it has lost. */
+static void
+count_lost(struct compose *c)
+{
+	const struct process *p = c->options.process;
+
+	if (p && c->seen < c->options.events_max &&
+	    p->header.counts[SEG_LOG_LOST] > c->facts.lost)
+		c->facts.lost = p->header.counts[SEG_LOG_LOST];
+}
+
 int
 compose_finish(struct compose *c, struct compose_facts *ret, int *ret_fd)
 {
@@ -462,6 +475,7 @@ compose_finish(struct compose *c, struct compose_facts *ret, int *ret_fd)
 
 	if (c->facts.allocations == 0)
 		return -ENODATA;
+	count_lost(c);
 	for (size_t i = 0; err == 0 && i < c->carrier_count; i++)
 		if (c->carriers[i].users > 0)
 			err = script_writer_close(

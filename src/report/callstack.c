@@ -41,17 +41,9 @@ callstack_find(const struct process *p, uint32_t id, uint32_t *ret)
 	return bare != NULL;
 }
 
-/* One function of a stack. */
-struct line {
-	const struct names_frame *frame;
-	const char *module; /* path; NULL: in none */
-	uint64_t offset;
-};
-
-/* Calls `put` for each function, innermost first, until it returns false. */
-static void
-each_line(struct names *n, const struct process *p, uint32_t stack,
-    bool (*put)(void *context, const struct line *l), void *context)
+void
+callstack_each(struct names *n, const struct process *p, uint32_t stack,
+    callstack_put *put, void *context)
 {
 	uint64_t frames[STACKS_MAX_FRAMES];
 	uint32_t flags;
@@ -62,7 +54,7 @@ each_line(struct names *n, const struct process *p, uint32_t stack,
 		const struct names_frame *chain;
 		size_t parts = names_chain(n, p, frames[i], &chain);
 		const struct process_module *m = process_module(p, frames[i]);
-		struct line l = {.module = m ? m->path : NULL,
+		struct callstack_line l = {.module = m ? m->path : NULL,
 		    .offset = frames[i] & OFFSET_MASK};
 
 		if (m)
@@ -75,8 +67,8 @@ each_line(struct names *n, const struct process *p, uint32_t stack,
 	}
 }
 
-static void
-print_function(FILE *out, const struct line *l)
+void
+callstack_print_function(FILE *out, const struct callstack_line *l)
 {
 	const char *base = l->module ? text_base(l->module) : NULL;
 
@@ -97,7 +89,7 @@ struct matching {
 };
 
 static bool
-match_line(void *context, const struct line *l)
+match_line(void *context, const struct callstack_line *l)
 {
 	struct matching *m = context;
 
@@ -112,34 +104,43 @@ callstack_matches(struct names *n, const struct process *p, uint32_t stack,
 {
 	struct matching m = {is_match, context, false};
 
-	each_line(n, p, stack, match_line, &m);
+	callstack_each(n, p, stack, match_line, &m);
 	return m.found;
 }
 
+struct first {
+	FILE *out;
+	const char *name;
+};
+
 static bool
-first_line(void *context, const struct line *l)
+first_line(void *context, const struct callstack_line *l)
 {
-	FILE *out = context;
+	struct first *f = context;
 
 	if (l->frame->api)
 		return true;
-	print_function(out, l);
+	callstack_print_function(f->out, l);
+	f->name = l->frame->function;
 	return false;
 }
 
 char *
-callstack_function(struct names *n, const struct process *p, uint32_t stack)
+callstack_function(struct names *n, const struct process *p, uint32_t stack,
+    const char **ret_name)
 {
+	struct first first = {0};
 	char *text = NULL;
 	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
 
-	if (!out)
+	first.out = open_memstream(&text, &len);
+	if (!first.out)
 		return NULL;
-	each_line(n, p, stack, first_line, out);
-	if (ftell(out) <= 0)
-		(void)fputs("?", out);
-	return fclose(out) == 0 ? text : NULL;
+	callstack_each(n, p, stack, first_line, &first);
+	if (ftell(first.out) <= 0)
+		(void)fputs("?", first.out);
+	*ret_name = first.name;
+	return fclose(first.out) == 0 ? text : NULL;
 }
 
 struct printing {
@@ -149,12 +150,12 @@ struct printing {
 };
 
 static bool
-print_line(void *context, const struct line *l)
+print_line(void *context, const struct callstack_line *l)
 {
 	struct printing *p = context;
 
 	(void)fputs(p->indent, p->out);
-	print_function(p->out, l);
+	callstack_print_function(p->out, l);
 	if (l->frame->file) {
 		(void)fputs(" at ", p->out);
 		text_print(p->out, text_base(l->frame->file));
@@ -171,11 +172,11 @@ callstack_print(FILE *out, const char *indent, struct names *n,
 {
 	struct printing printing = {out, indent, 0};
 
-	each_line(n, p, stack, print_line, &printing);
+	callstack_each(n, p, stack, print_line, &printing);
 }
 
 static bool
-json_line(void *context, const struct line *l)
+json_line(void *context, const struct callstack_line *l)
 {
 	struct printing *p = context;
 
@@ -197,6 +198,6 @@ callstack_json(
 	struct printing printing = {out, "", 0};
 
 	(void)putc('[', out);
-	each_line(n, p, stack, json_line, &printing);
+	callstack_each(n, p, stack, json_line, &printing);
 	(void)putc(']', out);
 }

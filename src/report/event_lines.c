@@ -8,26 +8,15 @@
 #include <string.h>
 
 #include "reader/session_log.h"
+#include "report/callstack.h"
+#include "report/log_places.h"
 #include "trace/log.h"
 #include "util/json_put.h"
 #include "util/room.h"
-#include "util/text.h"
-
-/* What is known of a site of a process. */
-struct place {
-	bool is_known, is_wanted;
-	uint32_t stack;
-	uint8_t api;
-	const char *function; /* innermost that is not operator new, or NULL */
-	const char *module;   /* of that frame; NULL: in none */
-	uint64_t offset;
-};
 
 struct member {
-	const struct process *process; /* NULL: the log has it, nothing else */
 	uint8_t uuid[16];
-	struct place *places; /* by site id */
-	size_t place_count;
+	struct log_places places; /* and the process, or NULL */
 };
 
 struct event_lines {
@@ -74,7 +63,7 @@ event_lines_free(struct event_lines *l)
 	if (!l)
 		return;
 	for (size_t i = 0; i < l->count; i++)
-		free(l->members[i].places);
+		log_places_release(&l->members[i].places);
 	free(l->members);
 	free(l);
 }
@@ -94,188 +83,65 @@ member_of(struct event_lines *l, const struct logcode_head *h)
 	m = &l->members[l->count++];
 	memset(m, 0, sizeof(*m));
 	memcpy(m->uuid, h->uuid, sizeof(m->uuid));
-	m->process = session_find(l->session, h->uuid);
+	m->places.process = session_find(l->session, h->uuid);
+	m->places.names = l->names;
+	m->places.include = l->options.include;
 	return m;
-}
-
-static bool
-matches(const struct event_lines *l, const char *function)
-{
-	return function &&
-	    regexec(l->options.include, function, 0, NULL, 0) == 0;
-}
-
-/* Finds the function of a site, and whether its stack is wanted. */
-static void
-look_at_stack(struct event_lines *l, const struct process *p, struct place *at)
-{
-	uint64_t frames[STACKS_MAX_FRAMES];
-	uint32_t flags;
-	size_t n = stacks_frames(
-	    p->stacks, at->stack, frames, STACKS_MAX_FRAMES, &flags);
-	bool found = false;
-
-	at->is_wanted = !l->options.include;
-	for (size_t i = 0; i < n && (!found || !at->is_wanted); i++) {
-		const struct names_frame *chain;
-		size_t count = names_chain(l->names, p, frames[i], &chain);
-		uint64_t module = frames[i] >> 48;
-
-		for (size_t k = 0; k < count; k++) {
-			if (l->options.include)
-				at->is_wanted |= matches(l, chain[k].function);
-			if (found || chain[k].api)
-				continue;
-			found = true;
-			at->function = chain[k].function;
-			at->offset = frames[i] & ((UINT64_C(1) << 47) - 1);
-			if (module > 0 && module < p->module_count) {
-				at->module = p->modules[module].path;
-				at->offset -= p->modules[module].base;
-			}
-		}
-	}
-}
-
-/* NULL: -ENOMEM. */
-static const struct place *
-place_of(struct event_lines *l, struct member *m, uint32_t id)
-{
-	static const struct place nowhere = {
-	    .is_known = true, .is_wanted = true};
-	const struct process_id *found;
-	struct place *at;
-
-	if (!m->process)
-		return &nowhere;
-	if (id >= m->place_count) {
-		size_t more = m->place_count ? m->place_count : 256;
-
-		while (more <= id)
-			more *= 2;
-		at = reallocarray(m->places, more, sizeof(*at));
-		if (!at)
-			return NULL;
-		memset(at + m->place_count, 0,
-		    (more - m->place_count) * sizeof(*at));
-		m->places = at;
-		m->place_count = more;
-	}
-	at = &m->places[id];
-	if (at->is_known)
-		return at;
-	at->is_known = true;
-	at->stack = UINT32_MAX;
-	found = process_find_id(m->process, id);
-	if (!found) {
-		at->is_wanted = !l->options.include;
-		return at;
-	}
-	at->stack = m->process->sites[found->site].stack;
-	at->api = m->process->sites[found->site].api;
-	look_at_stack(l, m->process, at);
-	return at;
 }
 
 /* ---- lines ---- */
 
 static void
-put_function(FILE *out, const struct place *at)
+put_function(FILE *out, const struct log_place *at)
 {
-	const char *base;
-
-	if (at->function) {
-		text_print(out, at->function);
-		return;
-	}
-	base = at->module ? text_base(at->module) : NULL;
-	if (base) {
-		text_print(out, base);
-		(void)fprintf(out, "+0x%" PRIx64, at->offset);
-	} else {
-		(void)fputs("?", out);
-	}
+	(void)fputs(at->function ? at->function : "?", out);
 }
 
-/* Calls `put` for each function of the stack, innermost first. */
-static void
-each_frame(struct event_lines *l, const struct member *m,
-    const struct place *at, void (*put)(FILE *, const struct place *, size_t))
+static bool
+text_frame(void *context, const struct callstack_line *line)
 {
-	uint64_t frames[STACKS_MAX_FRAMES];
-	uint32_t flags;
-	size_t n = 0, lines = 0;
+	struct event_lines *l = context;
 
-	if (m->process && at->stack != UINT32_MAX)
-		n = stacks_frames(m->process->stacks, at->stack, frames,
-		    STACKS_MAX_FRAMES, &flags);
-	for (size_t i = 0; i < n; i++) {
-		const struct names_frame *chain;
-		size_t count =
-		    names_chain(l->names, m->process, frames[i], &chain);
-		uint64_t module = frames[i] >> 48;
+	(void)fputs("        ", l->out);
+	callstack_print_function(l->out, line);
+	(void)putc('\n', l->out);
+	return true;
+}
 
-		for (size_t k = 0; k < count; k++) {
-			struct place one = {.function = chain[k].function,
-			    .offset = frames[i] & ((UINT64_C(1) << 47) - 1)};
+struct list {
+	FILE *out;
+	size_t count;
+};
 
-			if (module > 0 && module < m->process->module_count) {
-				one.module = m->process->modules[module].path;
-				one.offset -= m->process->modules[module].base;
-			}
-			put(l->out, &one, lines++);
-		}
-	}
+static bool
+json_frame(void *context, const struct callstack_line *line)
+{
+	struct list *list = context;
+
+	if (list->count++ > 0)
+		(void)putc(',', list->out);
+	json_string(list->out, line->frame->function);
+	return true;
 }
 
 static void
-text_frame(FILE *out, const struct place *at, size_t number)
+csv_text(FILE *out, const struct log_place *at)
 {
-	(void)number;
-	(void)fputs("        ", out);
-	put_function(out, at);
-	(void)putc('\n', out);
-}
+	const char *text = at->function ? at->function : "?";
 
-static void
-json_frame(FILE *out, const struct place *at, size_t number)
-{
-	if (number > 0)
-		(void)putc(',', out);
-	json_string(out, at->function);
-}
-
-static void
-csv_text(FILE *out, const struct place *at)
-{
-	char *text = NULL;
-	size_t len = 0;
-	FILE *said = open_memstream(&text, &len);
-
-	if (said) {
-		put_function(said, at);
-		(void)fclose(said);
-	}
 	(void)putc('"', out);
-	for (size_t i = 0; text && i < len; i++) {
-		if (text[i] == '"')
+	for (; *text; text++) {
+		if (*text == '"')
 			(void)putc('"', out);
-		(void)putc(text[i], out);
+		(void)putc(*text, out);
 	}
 	(void)putc('"', out);
-	free(text);
 }
 
-/* Times in ms: the log knows them to 10 ms. */
 static uint64_t
 time_ms(const struct event_lines *l, const struct events_event *e)
 {
-	uint64_t start = e->process->start_monotonic_ns;
-
-	start = start > l->start_ns ? start - l->start_ns : 0;
-	if (e->tick > UINT64_MAX / LOG_TICK_NS / 2)
-		return UINT64_MAX / 1000000;
-	return (start + e->tick * LOG_TICK_NS) / 1000000;
+	return events_time_ms(e->process, e->tick, l->start_ns);
 }
 
 static bool
@@ -300,7 +166,7 @@ is_alloc(const struct events_event *e)
 
 static void
 put_text(struct event_lines *l, const struct member *m,
-    const struct events_event *e, const struct place *at)
+    const struct events_event *e, const struct log_place *at)
 {
 	uint64_t ms = time_ms(l, e);
 
@@ -308,7 +174,8 @@ put_text(struct event_lines *l, const struct member *m,
 	    ms / 1000, ms % 1000 / 10, e->process->pid,
 	    e->tid ? e->tid : e->thread, words[e->kind]);
 	if (e->kind == EVENTS_GAP) {
-		(void)fprintf(l->out, "%" PRIu64 " events\n", e->count);
+		(void)fprintf(l->out, "%" PRIu64 " %s\n", e->count,
+		    e->count == 1 ? "event" : "events");
 		return;
 	}
 	if (e->address)
@@ -332,13 +199,14 @@ put_text(struct event_lines *l, const struct member *m,
 	else
 		put_function(l->out, at);
 	(void)putc('\n', l->out);
-	if (l->options.stacks && is_alloc(e))
-		each_frame(l, m, at, text_frame);
+	if (l->options.stacks && is_alloc(e) && at->has_stack)
+		callstack_each(
+		    l->names, m->places.process, at->stack, text_frame, l);
 }
 
 static void
 put_json(struct event_lines *l, const struct member *m,
-    const struct events_event *e, const struct place *at)
+    const struct events_event *e, const struct log_place *at)
 {
 	(void)fprintf(l->out, "{\"event\":\"%s\"", words[e->kind]);
 	json_number(l->out, "time_ms", time_ms(l, e));
@@ -368,19 +236,23 @@ put_json(struct event_lines *l, const struct member *m,
 	if (has_age(e))
 		json_number(l->out, "age_ms", age_ms(e));
 	if (e->kind != EVENTS_INHERITED)
-		json_text(l->out, "function", at->function);
+		json_text(l->out, "function", at->name);
 	if (l->options.stacks && is_alloc(e)) {
+		struct list list = {l->out, 0};
+
 		json_key(l->out, "stack");
 		(void)putc('[', l->out);
-		each_frame(l, m, at, json_frame);
+		if (at->has_stack)
+			callstack_each(l->names, m->places.process, at->stack,
+			    json_frame, &list);
 		(void)putc(']', l->out);
 	}
 	(void)fputs("}\n", l->out);
 }
 
 static void
-put_csv(
-    struct event_lines *l, const struct events_event *e, const struct place *at)
+put_csv(struct event_lines *l, const struct events_event *e,
+    const struct log_place *at)
 {
 	uint64_t ms = time_ms(l, e);
 	bool unknown = e->kind == EVENTS_FREE && !e->was_found;
@@ -449,7 +321,7 @@ is_wanted(const struct event_lines *l, const struct events_event *e)
 
 static int
 put_line(struct event_lines *l, const struct member *m,
-    const struct events_event *e, const struct place *at)
+    const struct events_event *e, const struct log_place *at)
 {
 	if (l->options.sink)
 		return l->options.sink(l->options.sink_context, e);
@@ -472,14 +344,14 @@ int
 event_lines_put(void *lines, const struct events_event *e)
 {
 	struct event_lines *l = lines;
-	const struct place *at;
+	const struct log_place *at;
 	struct member *m;
 	int err;
 
 	if (!is_wanted(l, e))
 		return 0;
 	m = member_of(l, e->process);
-	at = m ? place_of(l, m, e->site) : NULL;
+	at = m ? log_places_find(&m->places, e->site) : NULL;
 	if (!at)
 		return -ENOMEM;
 	if (l->options.include && e->kind != EVENTS_GAP &&

@@ -11,29 +11,20 @@
 
 #include "reader/session_log.h"
 #include "report/callstack.h"
+#include "report/log_places.h"
 #include "report/words.h"
 #include "util/json_put.h"
 #include "util/text.h"
 
 enum { TICK_MS = LOG_TICK_NS / 1000000, AGE_MS = SEG_TICK_NS / 1000000 };
 
-/* What is known of a site of the process that is being printed. */
-struct place {
-	bool is_known, is_wanted, has_stack;
-	uint32_t stack;
-	char *function;
-};
-
 struct flight_lines {
 	FILE *out;
 	const struct session *session;
-	struct names *names;
 	struct event_lines_options options;
-	uint64_t start_ns; /* CLOCK_MONOTONIC: time 0 of all lines */
-	uint8_t uuid[16];  /* of the process below */
-	const struct process *process; /* NULL: the ring has it, nothing else */
-	struct place *places;          /* its sites, by id */
-	size_t place_count;
+	uint64_t start_ns;        /* CLOCK_MONOTONIC: time 0 of all lines */
+	uint8_t uuid[16];         /* of the process below */
+	struct log_places places; /* and the process, or NULL */
 	/* the name of the thread that was asked for last */
 	uint32_t named_tid;
 	bool has_name;
@@ -51,21 +42,12 @@ flight_lines_new(FILE *out, const struct session *s, struct names *names,
 		return -ENOMEM;
 	l->out = out;
 	l->session = s;
-	l->names = names;
+	l->places.names = names;
+	l->places.include = o->include;
 	l->options = *o;
 	l->start_ns = session_log_base_ns(s);
 	*ret = l;
 	return 0;
-}
-
-static void
-drop_places(struct flight_lines *l)
-{
-	for (size_t i = 0; i < l->place_count; i++)
-		free(l->places[i].function);
-	free(l->places);
-	l->places = NULL;
-	l->place_count = 0;
 }
 
 void
@@ -73,7 +55,7 @@ flight_lines_free(struct flight_lines *l)
 {
 	if (!l)
 		return;
-	drop_places(l);
+	log_places_release(&l->places);
 	free(l);
 }
 
@@ -82,53 +64,10 @@ change_process(struct flight_lines *l, const struct log_head *head)
 {
 	if (memcmp(l->uuid, head->uuid, sizeof(l->uuid)) == 0)
 		return;
-	drop_places(l);
+	log_places_release(&l->places);
 	memcpy(l->uuid, head->uuid, sizeof(l->uuid));
 	l->named_tid = 0;
-	l->process = session_find(l->session, head->uuid);
-}
-
-static bool
-is_included(void *context, const char *function)
-{
-	return regexec(context, function, 0, NULL, 0) == 0;
-}
-
-/* NULL: -ENOMEM. */
-static const struct place *
-place_of(struct flight_lines *l, uint32_t id)
-{
-	struct place *at;
-
-	if (id >= l->place_count) {
-		size_t more = l->place_count ? l->place_count : 256;
-
-		while (more <= id)
-			more *= 2;
-		at = reallocarray(l->places, more, sizeof(*at));
-		if (!at)
-			return NULL;
-		memset(at + l->place_count, 0,
-		    (more - l->place_count) * sizeof(*at));
-		l->places = at;
-		l->place_count = more;
-	}
-	at = &l->places[id];
-	if (at->is_known)
-		return at;
-	at->is_known = true;
-	at->has_stack = callstack_find(l->process, id, &at->stack);
-	at->is_wanted = !l->options.include;
-	if (!at->has_stack)
-		return at;
-	at->function = callstack_function(l->names, l->process, at->stack);
-	if (!at->function)
-		return NULL;
-	if (l->options.include)
-		at->is_wanted =
-		    callstack_matches(l->names, l->process, at->stack,
-		        is_included, (void *)(uintptr_t)l->options.include);
-	return at;
+	l->places.process = session_find(l->session, head->uuid);
 }
 
 /* ---- threads ---- */
@@ -170,8 +109,8 @@ static const char *
 thread_name(struct flight_lines *l, uint32_t tid)
 {
 	if (tid != l->named_tid || !tid)
-		l->has_name =
-		    flight_lines_thread(l->process, tid, l->name) != NULL;
+		l->has_name = flight_lines_thread(
+		                  l->places.process, tid, l->name) != NULL;
 	l->named_tid = tid;
 	return l->has_name ? l->name : NULL;
 }
@@ -207,13 +146,14 @@ time_ms(const struct flight_lines *l, const struct log_head *head,
 static bool
 is_inherited(const struct flight_lines *l, const struct flightring_event *e)
 {
-	return l->process && e->site && e->site < l->process->header.first_id;
+	return l->places.process && e->site &&
+	    e->site < l->places.process->header.first_id;
 }
 
 static void
 put_text(struct flight_lines *l, const struct log_head *head,
-    const struct flightring_event *e, const struct place *at,
-    const struct place *by)
+    const struct flightring_event *e, const struct log_place *at,
+    const struct log_place *by)
 {
 	const uint64_t ms = time_ms(l, head, e);
 
@@ -238,24 +178,24 @@ put_text(struct flight_lines *l, const struct log_head *head,
 	if (!l->options.stacks)
 		return;
 	if (e->kind == FLIGHTRING_ALLOC && at->has_stack)
-		callstack_print(
-		    l->out, "        ", l->names, l->process, at->stack);
+		callstack_print(l->out, "        ", l->places.names,
+		    l->places.process, at->stack);
 	if (e->by && by->has_stack)
-		callstack_print(
-		    l->out, "        ", l->names, l->process, by->stack);
+		callstack_print(l->out, "        ", l->places.names,
+		    l->places.process, by->stack);
 }
 
 static void
-put_stack(struct flight_lines *l, const char *key, const struct place *at)
+put_stack(struct flight_lines *l, const char *key, const struct log_place *at)
 {
 	json_key(l->out, key);
-	callstack_json(l->out, l->names, l->process, at->stack);
+	callstack_json(l->out, l->places.names, l->places.process, at->stack);
 }
 
 static void
 put_json(struct flight_lines *l, const struct log_head *head,
     const struct flightring *ring, const struct flightring_event *e,
-    const struct place *at, const struct place *by)
+    const struct log_place *at, const struct log_place *by)
 {
 	(void)fprintf(l->out, "{\"event\":\"%s\"", word_of(e));
 	json_number(l->out, "time_ms", time_ms(l, head, e));
@@ -269,10 +209,10 @@ put_json(struct flight_lines *l, const struct log_head *head,
 	json_number_or_null(l->out, "site", e->site != 0, e->site);
 	if (e->kind == FLIGHTRING_FREE)
 		json_number(l->out, "age_ms", (uint64_t)e->age * AGE_MS);
-	json_text(l->out, "function", at->function);
+	json_text(l->out, "function", at->name);
 	if (e->by) {
 		json_number(l->out, "freed_by", e->by);
-		json_text(l->out, "freed_by_function", by->function);
+		json_text(l->out, "freed_by_function", by->name);
 	}
 	if (l->options.stacks && e->kind == FLIGHTRING_ALLOC && at->has_stack)
 		put_stack(l, "stack", at);
@@ -296,7 +236,7 @@ put_quoted(FILE *out, const char *text)
 static void
 put_csv(struct flight_lines *l, const struct log_head *head,
     const struct flightring *ring, const struct flightring_event *e,
-    const struct place *at)
+    const struct log_place *at)
 {
 	const uint64_t ms = time_ms(l, head, e);
 
@@ -378,19 +318,19 @@ is_asked(const struct flight_lines *l, const struct log_head *head,
 static int
 look_at(struct flight_lines *l, const struct log_head *head,
     const struct flightring *ring, const struct flightring_event *e,
-    const struct place **ret_at, const struct place **ret_by)
+    const struct log_place **ret_at, const struct log_place **ret_by)
 {
-	const struct place *at = place_of(l, e->site);
-	bool at_is_wanted = at && at->is_wanted;
-	/* the first one may have moved */
-	const struct place *by = at ? place_of(l, e->by) : NULL;
+	/* twice, because a place is valid until the next one is asked for */
+	const struct log_place *first = log_places_find(&l->places, e->site);
+	const struct log_place *by = log_places_find(&l->places, e->by);
+	const struct log_place *at = log_places_find(&l->places, e->site);
 
-	if (!by)
+	if (!first || !by || !at)
 		return -ENOMEM;
-	*ret_at = &l->places[e->site];
+	*ret_at = at;
 	*ret_by = by;
 	return is_asked(l, head, ring, e) &&
-	    (at_is_wanted || (e->by && by->is_wanted));
+	    (at->is_wanted || (e->by && by->is_wanted));
 }
 
 int
@@ -398,7 +338,7 @@ flight_lines_put(
     void *lines, const struct log_head *head, const struct flightring *ring)
 {
 	struct flight_lines *l = lines;
-	const struct place *at, *by;
+	const struct log_place *at, *by;
 	size_t first = ring->count, wanted = 0;
 
 	if (l->options.pid && head->pid != l->options.pid)

@@ -6,7 +6,9 @@
 #include <string.h>
 
 static const char *const reasons[] = {
-    [SEG_LOG_LACK_SETTING] = "SEEP_LOG has a value that seep does not know",
+    [SEG_LOG_LACK_SETTING] =
+        "SEEP_LOG has a value that seep does not know (1, addresses, last, or "
+        "last:N with N from 16 to 1048576; ,frees behind last)",
     [SEG_LOG_LACK_SAMPLE] = "SEEP_LOG was ignored, because SEEP_SAMPLE was "
                             "set and a log needs every event",
     [SEG_LOG_LACK_PRIVATE] = "SEEP_LOG was ignored, because SEEP_PRIVATE was "

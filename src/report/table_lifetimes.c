@@ -99,28 +99,56 @@ between_text(char buffer[BETWEEN], const struct lifetimes_site *x)
 	return n;
 }
 
-/* `wide`: columns of the last cell. */
-static void
-print_cells(const struct layout *p, const char *freed, const char *live,
-    const char *const times[QUARTERS], const char *between, int wide)
+/* Columns of the cells; 0: there is no room for it on the terminal. */
+struct widths {
+	int freed, live, time, between, sparks, site;
+};
+
+/* `between`: columns that its cells need. */
+static struct widths
+find_widths(const struct layout *p, int between)
 {
-	(void)fprintf(p->out, "%12s %10s  %9s %9s %9s  %-*s  ", freed, live,
-	    times[0], times[1], times[2], wide, between);
+	static const struct widths all = {12, 10, 9, 0, SPARKS, 8},
+	                           tight = {8, 7, 6, 0, SPARKS, 5};
+	struct widths w = p->width > 0 ? tight : all;
+	int used = w.freed + w.live + QUARTERS * (w.time + 1) + w.site + 4;
+
+	w.between = between;
+	if (p->width == 0)
+		return w;
+	if ((unsigned)(used + between + SPARKS + 4) > p->width)
+		w.sparks = 0;
+	if ((unsigned)(used + between + 2) > p->width)
+		w.between = 0;
+	return w;
 }
 
 static void
-print_head(const struct layout *p, int wide)
+print_cells(const struct layout *p, const struct widths *w, const char *freed,
+    const char *live, const char *const times[QUARTERS], const char *between)
+{
+	(void)fprintf(p->out, "%*s %*s  %*s %*s %*s  ", w->freed, freed,
+	    w->live, live, w->time, times[0], w->time, times[1], w->time,
+	    times[2]);
+	if (w->between)
+		(void)fprintf(p->out, "%-*s  ", w->between, between);
+}
+
+static void
+print_head(const struct layout *p, const struct widths *w)
 {
 	static const char *const times[] = {"1/4 by", "1/2 by", "3/4 by"};
 
-	print_cells(p, "freed", "live", times, between_head, wide);
+	print_cells(p, w, "freed", "live", times, between_head);
+	if (w->sparks)
+		(void)fprintf(p->out, "%-*s  ", SPARKS, "10 ms, x2");
 	(void)fprintf(
-	    p->out, "%-*s  %8s  where\n", SPARKS, "10 ms, x2", "site");
+	    p->out, "%*s%s\n", w->site, "site", p->width > 0 ? "" : "  where");
 }
 
 static void
 print_row(const struct layout *p, const struct view *v, const struct row *r,
-    unsigned frames, int wide)
+    unsigned frames, const struct widths *w)
 {
 	const struct view_site *s = &v->sites[r->site];
 	const struct table_printer printer = {.page = p, .view = v};
@@ -133,11 +161,14 @@ print_row(const struct layout *p, const struct view *v, const struct row *r,
 		texts[i] = time_text(times[i],
 		    lifetimes_percentile(&r->life->ticks, percents[i]));
 	(void)between_text(between, r->life);
-	print_cells(p, words_count(a, r->life->freed),
-	    words_count(b, s->figures.all.live_blocks), texts, between, wide);
-	print_spark(p, &r->life->ticks);
-	(void)fprintf(
-	    p->out, "  %8u%s", s->id, p->width > 0 ? "\n        " : "  ");
+	print_cells(p, w, words_count(a, r->life->freed),
+	    words_count(b, s->figures.all.live_blocks), texts, between);
+	if (w->sparks) {
+		print_spark(p, &r->life->ticks);
+		(void)fputs("  ", p->out);
+	}
+	(void)fprintf(p->out, "%*u%s", w->site, s->id,
+	    p->width > 0 ? "\n        " : "  ");
 	table_print_where(&printer, &where, TABLE_WHERE_INDENT);
 	(void)putc('\n', p->out);
 }
@@ -227,6 +258,7 @@ print_rows(const struct layout *p, const struct view *v, const struct row *rows,
 	size_t shown = 0;
 	char a[WORDS_COUNTED], b[WORDS_COUNTED], text[BETWEEN];
 	int wide = (int)sizeof(between_head) - 1;
+	struct widths w;
 
 	for (size_t i = 0; i < count; i++)
 		all = capped_sum(all, rows[i].life->freed);
@@ -238,10 +270,11 @@ print_rows(const struct layout *p, const struct view *v, const struct row *rows,
 
 		wide = n > wide ? n : wide;
 	}
+	w = find_widths(p, wide);
 	if (count > 0)
-		print_head(p, wide);
+		print_head(p, &w);
 	for (size_t i = 0; i < shown && !ferror(p->out); i++)
-		print_row(p, v, &rows[i], o->frames ? o->frames : FRAMES, wide);
+		print_row(p, v, &rows[i], o->frames ? o->frames : FRAMES, &w);
 	for (size_t i = shown; i < count; i++)
 		rest = capped_sum(rest, rows[i].life->freed);
 	if (shown < count)

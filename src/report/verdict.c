@@ -194,15 +194,7 @@ verdict_index_find(const struct verdict_index *x, size_t site)
 const struct process *
 verdict_owner(const struct session *s, const struct process *p, uint32_t id)
 {
-	const struct process *x = p;
-
-	/* a chain of parents longer than the number of processes is a circle */
-	for (size_t n = 0; x && n <= s->count; n++) {
-		if (id >= x->header.first_id)
-			return x;
-		x = family_parent(s, x);
-	}
-	return NULL;
+	return family_owner(s, p, id);
 }
 
 /* ---- rate ---- */

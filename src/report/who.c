@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader/family.h"
 #include "reader/live_map.h"
 #include "report/callstack.h"
 #include "util/room.h"
@@ -34,6 +35,8 @@ struct who {
 	uint64_t address;
 	struct found *found; /* for each process */
 	uint32_t rings;
+	uint8_t uuid[16]; /* of the last ring, and the number of its process */
+	size_t at;
 };
 
 int
@@ -45,6 +48,7 @@ who_new(const struct session *s, uint64_t address, struct who **ret)
 		return -ENOMEM;
 	w->session = s;
 	w->address = address;
+	w->at = s->count; /* the uuid 0 is nobody's */
 	w->found = calloc(s->count + 1, sizeof(*w->found));
 	if (!w->found) {
 		free(w);
@@ -106,10 +110,12 @@ who_look(void *who, const struct log_head *head, const struct flightring *ring)
 	struct found *f = NULL;
 
 	w->rings++;
-	for (size_t i = 0; i < w->session->count; i++)
-		if (memcmp(w->session->processes[i]->header.uuid, head->uuid,
-		        16) == 0)
-			f = &w->found[i];
+	if (memcmp(w->uuid, head->uuid, sizeof(w->uuid)) != 0) {
+		memcpy(w->uuid, head->uuid, sizeof(w->uuid));
+		w->at = session_number(w->session, head->uuid);
+	}
+	if (w->at < w->session->count)
+		f = &w->found[w->at];
 	for (size_t i = 0; f && i < ring->count; i++) {
 		const struct flightring_event *e = &ring->events[i];
 
@@ -269,8 +275,8 @@ find_allocation(
 }
 
 /*
- * A site with a lower id than the first of the process is one of its parent's,
- * or of that one's parent's: the first that has a call stack for it.
+ * A site with a lower id than the first of the process is one of a process from
+ * which it was forked.
  */
 static void
 find_ancestor(const struct session *s, struct who_block *b)
@@ -279,15 +285,11 @@ find_ancestor(const struct session *s, struct who_block *b)
 	uint32_t stack;
 
 	b->is_inherited = b->site < p->header.first_id;
-	/* a damaged file may make a process the ancestor of itself */
-	for (size_t i = 0; b->is_inherited && p && i <= s->count; i++) {
-		p = session_find(s, p->header.parent_uuid);
-		if (p && b->site >= p->header.first_id &&
-		    callstack_find(p, b->site, &stack)) {
-			b->ancestor = p;
-			return;
-		}
-	}
+	if (!b->is_inherited)
+		return;
+	p = family_owner(s, p, b->site);
+	if (p && callstack_find(p, b->site, &stack))
+		b->ancestor = p;
 }
 
 static void

@@ -86,7 +86,8 @@ print_inherited(FILE *out, const struct who_block *b)
 	if (!b->ancestor) {
 		(void)fputs(
 		    "  inherited: allocated before the fork by a process "
-		    "of which this input has no records (process ",
+		    "of which, or of one in between, this input has no "
+		    "records (process ",
 		    out);
 		(void)fprintf(
 		    out, "%u is the parent)\n", b->process->header.ppid);

@@ -154,7 +154,13 @@ struct seg_header {
 	uint32_t log_reserved;
 	/* why there is no event log: enum seg_log_lack; an errno, or 0 */
 	uint32_t log_lack, log_lack_error;
-	uint64_t reserved[3];
+	/*
+	 * Of a forked child: from whom its parent was forked, and the first id of
+	 * the parent. A parent that ends early may leave no segment.
+	 */
+	uint8_t grandparent_uuid[16];
+	uint32_t parent_first_id;
+	uint32_t parent_reserved;
 	uint64_t mapped_root; /* trace/mapped.h; 0: no mappings by caller */
 	/* the event log: see trace/log.h */
 	uint64_t log_births; /* address of the table of births; 0: none */

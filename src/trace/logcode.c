@@ -115,8 +115,10 @@ kind_of(uint64_t word)
 		return KIND_ALLOC;
 	case LOG_TAG_FREE:
 		return KIND_FREE;
-	default: /* a word of zero is not in a run */
+	case LOG_TAG_OTHER:
 		return (uint8_t)(KIND_OTHER | log_type(word));
+	default: /* no collector stores it; type 0 has no meaning either */
+		return KIND_OTHER;
 	}
 }
 

@@ -56,6 +56,47 @@ lacks() {
 	grep -q 'SEEP_LOG_POOL is below 256KiB' "$T/complaint"
 }
 
+# says TEXT COUNT [VARIABLE=VALUE...] -- [OPTION...]: so many lines of the summary of record have TEXT
+says() {
+	local text=$1 count=$2 set=()
+	shift 2
+	while [[ $1 != -- ]]; do
+		set+=("$1")
+		shift
+	done
+	shift
+	SEEP_DIR=$DIR env "${set[@]}" "$SEEP" record --force -o "$T/r.seep" "$@" -- "$HOSTS/peak" >"$T/out" 2>"$T/err"
+	[[ $(grep -c "^seep: .*$text" "$T/err") -eq $count ]] || { cat "$T/err" && false; }
+}
+
+@test "record says what became of SEEP_LOG and SEEP_LOG_POOL, in one line" {
+	local value
+	for value in last:0 last:abc last:1 last:99999999999999999999; do
+		says 'no flight recorder of 1 process: SEEP_LOG has a value that seep does not know' 1 SEEP_LOG=$value --
+		says 'ignored' 0 SEEP_LOG=$value -- --last
+	done
+	complains 2 "$SEEP" dump --last "$T/r.seep"
+	grep -q 'no flight recorder: SEEP_LOG has a value' "$T/complaint"
+	says 'no event log of 1 process: SEEP_LOG has a value that seep does not know' 1 SEEP_LOG=2 --
+	says 'no event log of 1 process: .*because SEEP_SAMPLE was set' 1 SEEP_LOG=1 -- --sample 1k
+	says 'the event log of 1 process is not in the recording: seep record --log keeps it' 1 SEEP_LOG=1 --
+	says 'no flight recorder of 1 process: SEEP_LOG_POOL is below 256KiB' 1 SEEP_LOG_POOL=1 -- --last
+	says 'no event log of 1 process: SEEP_LOG_POOL is below 256KiB' 1 SEEP_LOG_POOL=0 -- --log
+	for value in garbage 1TB -1; do
+		says '1 SEEP_ variable with a value that seep does not understand was ignored' 1 SEEP_LOG_POOL=$value -- --log
+	done
+	# what is right says nothing, and an empty value is none
+	says 'no event log\|no flight recorder\|ignored\|not in the recording' 0 SEEP_LOG=0 SEEP_LOG_POOL=1MiB --
+	says 'no event log\|no flight recorder\|ignored\|not in the recording' 0 SEEP_LOG=last:16,frees --
+	says 'logged: [1-9]' 1 SEEP_LOG= -- --log
+	says 'no flight recorder' 0 SEEP_LOG= -- --last
+	"$SEEP" dump --last "$T/r.seep" >"$T/dump"
+	# the program is not started if the environment asks for something else
+	SEEP_LOG=last complains 2 "$SEEP" record --log -o "$T/none.seep" -- touch "$T/started"
+	SEEP_LOG=1 complains 2 "$SEEP" record --last -o "$T/none.seep" -- touch "$T/started"
+	[[ ! -e $T/started && ! -e $T/none.seep ]]
+}
+
 @test "a running process: dump and doctor say it" {
 	waiting SEEP_LOG=1 SEEP_LOG_POOL=100KiB
 	complains 2 "$SEEP" dump "$HOST"

@@ -101,8 +101,11 @@ logs() { SEEP_DIR=$DIR "$SEEP" record --log "$@" >"$T/out" 2>"$T/err"; }
 	"$SEEP" dump "$T/r.seep" --from 10ms --to 4000s --no-symbols | diff "$T/seconds" -
 	complains 2 "$SEEP" dump "$T/r.seep" --from 1.2.3
 	[[ $(wc -l <"$T/none") -eq 1 ]]
-	"$SEEP" dump "$T/r.seep" --pid 1 --format jsonl --no-symbols >"$T/none"
-	[[ ! -s $T/none ]]
+	complains 3 "$SEEP" dump "$T/r.seep" --pid 1
+	complains 3 "$SEEP" dump "$T/r.seep" --pid 1 --format heaptrack
+	grep -q 'the input has no process 1' "$T/complaint"
+	complains 3 "$SEEP" dump "$T/r.seep" --max-output 100
+	grep -q -e '--max-output SIZE allows more' "$T/complaint"
 	"$SEEP" dump "$T/r.seep" --site 4000000 2>&1 >/dev/null | grep -q 'no event is shown'
 	[[ -z $("$SEEP" dump "$T/r.seep" --top 1 2>&1 >/dev/null) ]]
 }
@@ -127,6 +130,45 @@ logs() { SEEP_DIR=$DIR "$SEEP" record --log "$@" >"$T/out" 2>"$T/err"; }
 	complains 2 "$SEEP" dump "$DIR"
 	grep -q "had an event log, but .* is gone" "$T/complaint"
 	rm -r "${DIR:?}"/*
+	# a program that never calls malloc
+	SEEP_DIR=$DIR "$SEEP" record --log -q -o "$T/true.seep" -- /bin/true
+	for command in dump "report --at 0" "report --lifetimes" "report --temporary --within 0"; do
+		# shellcheck disable=SC2086 # words
+		complains 2 "$SEEP" $command "$T/true.seep"
+		grep -q 'has no events, because the program made none' "$T/complaint"
+	done
+}
+
+@test "a log that is cut, or beside damaged files: what is there, and exit 3" {
+	local log status
+	SEEP_LOG=1 SEEP_LOG_POOL=1MiB traced_well "$HOSTS/threads" 2000
+	"$SEEP" dump "$DIR" --no-symbols >"$T/whole"
+	log=$(echo "$DIR"/*.seg.log)
+	chmod 600 "$log"
+	truncate -s 300000 "$log"
+	for command in dump "report --at 100%" "report --lifetimes" "replay --runs 1 --allocator glibc"; do
+		status=0
+		# shellcheck disable=SC2086 # words
+		"$SEEP" $command "$DIR" >"$T/part" 2>"$T/err" || status=$?
+		[[ $status -eq 3 && -s $T/part ]]
+		grep -q 'a part of the \(event \)\?log is missing or damaged' "$T/err"
+	done
+	status=0
+	"$SEEP" dump "$DIR" --no-symbols >"$T/part" 2>"$T/err" || status=$?
+	[[ $status -eq 3 && $(wc -l <"$T/part") -gt 1000 && $(wc -l <"$T/part") -lt $(wc -l <"$T/whole") ]]
+	# a recording that is cut, in the same directory
+	rm -r "${DIR:?}"/*
+	SEEP_DIR=$DIR "$SEEP" record --log -q -o "$T/r.seep" -- "$HOSTS/peak" >"$T/out"
+	mkdir "$T/all"
+	cp "$T/r.seep" "$T/all/sound.seep"
+	SEEP_LOG=last SEEP_DIR=$DIR "$SEEP" record -q -o "$T/all/last.seep" -- "$HOSTS/peak" >"$T/out"
+	head -c 2000 "$T/r.seep" >"$T/all/cut.seep"
+	for command in dump "dump --last" "replay --runs 1 --allocator glibc" "who 0x1000"; do
+		status=0
+		# shellcheck disable=SC2086 # words
+		"$SEEP" $command "$T/all" >"$T/part" 2>"$T/err" || status=$?
+		[[ $status -eq 3 ]]
+	done
 }
 
 @test "cut and damaged logs end in what is sound, or a clean error" {

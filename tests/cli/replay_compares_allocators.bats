@@ -46,6 +46,23 @@ performers() { pgrep -P "$1" -x seep-replay-run; }
 	[[ -z $(performers $$) ]]
 }
 
+@test "2,001 threads and a log with gaps: what is there is performed, what is not there is counted" {
+	local short
+	short=$(full_or 19992 1992)
+	export SEEP_LOG_POOL=2MiB
+	logged r.seep "$HOSTS/crowd" "$short" 150
+	"$SEEP" dump "$T/r.seep" --no-symbols --format jsonl 2>"$T/dump.err" |
+		jq -nc 'reduce inputs as $e ({}; .[$e.event] += 1) | [.alloc, .realloc, .free, .["free-unlogged"] // 0, .lost > 0]' >"$T/there"
+	replays "$T/r.seep" --runs 1 --allocator glibc --allocator jemalloc
+	jq '[(.log | .allocations, .reallocs, .frees), .left_out.unknown_frees, .left_out.lost_events > 0]' -c "$T/replay.json" |
+		diff "$T/there" -
+	# main, the short ones and eight fast ones, of which ten may be there at the same time
+	holds ".log.threads == $short + 9 and .log.threads_at_once <= 10"
+	holds '.allocators | length == 2 and all(.failure == null and .refused_allocations == 0)'
+	# every event that is lost is counted, also where no word in the log says so
+	[[ $(sed -n 's/^seep: \([0-9,]*\) events were not in the log.*/\1/p' "$T/dump.err" | tr -d ,) -eq $(jq .left_out.lost_events "$T/replay.json") ]]
+}
+
 # heap PRELOAD: the heap's part of the peak of `exchange 4 4`, in bytes
 heap() {
 	LD_PRELOAD="$BUILD/real/anon.so${1:+:$1}" ANON_DIR="$T" "$HOSTS/exchange" 4 4 >"$T/out"

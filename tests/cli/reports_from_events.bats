@@ -64,6 +64,21 @@ at_all() {
 	at_all "$DIR"
 }
 
+@test "the table of lifetimes fits the terminal, if need be without histogram and allocations" {
+	local columns
+	logs "$T/r.seep" "$HOSTS/threads" 3000
+	for columns in 60 80 120; do
+		COLUMNS=$columns "$SEEP" report "$T/r.seep" --lifetimes --color=never >"$T/text"
+		[[ $(LC_ALL=C.UTF-8 wc -L <"$T/text") -le $columns ]] || { cat "$T/text" && false; }
+		[[ $(grep -c 'allocations apart' "$T/text") -eq $((columns >= 80)) ]]
+		[[ $(grep -c '10 ms, x2' "$T/text") -eq $((columns >= 80)) ]]
+	done
+	# as long as --table, which has its figures on a narrow one, too
+	COLUMNS=40 "$SEEP" report "$T/r.seep" --lifetimes --color=never >"$T/text"
+	[[ $(LC_ALL=C.UTF-8 wc -L <"$T/text") -le 50 ]]
+	"$SEEP" report "$T/r.seep" --lifetimes | grep -q 'allocations apart *10 ms, x2 *site  where'
+}
+
 @test "lifetimes that are known by construction" {
 	local f='[.processes[0].sites[] | select(any(.frames[]; .function == $name)) | .lifetimes]'
 	life() { jq -e --arg name "$1" "$f | $2" "$T/lives.json" >/dev/null || { echo "$1: $2"; jq --arg name "$1" "$f" "$T/lives.json"; return 1; }; }

@@ -133,9 +133,57 @@ frames() { jq -r ".processes[0].$1.stack | map(.function) | join(\" \")" "$T/jso
 		.freed.stack[0].function == "main"' "$T/json"
 	# of the process alone: who its parent is, and no guess
 	"$SEEP" who "$kept" "$child" >"$T/text"
-	grep -q 'inherited: allocated before the fork by a process of which this input has no records (process [0-9]* is the parent)' "$T/text"
+	grep -q 'inherited: allocated before the fork by a process of which, or of one in between, this input has no records (process [0-9]* is the parent)' "$T/text"
 	exec 7>&-
 	wait
+}
+
+@test "a daemon that forks twice: the process in between leaves no records, and the block is its grandparent's" {
+	local kept gone own child files
+	cat >"$T/daemon.c" <<-'C'
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		static char *kept, *gone, *own;
+		__attribute__((noinline)) static void allocates_it(void) {
+			kept = malloc(100);
+			gone = malloc(200);
+		}
+		int main(void) {
+			int go[2];
+			allocates_it();
+			if (pipe(go) == 0 && fork() == 0) {
+				own = malloc(300);
+				if (fork() > 0)
+					_exit(0);
+				free(gone);
+				free(own);
+				for (int i = 0; i < 300; i++)
+					free(malloc(5000));
+				printf("%p %p %p %d\n", (void *)(kept + 4), (void *)gone, (void *)own, (int)getpid());
+				fflush(stdout);
+				_exit(write(go[1], "x", 1) != 1);
+			}
+			/* stacks of its own, with the ids that the others have */
+			for (int i = 0; i < 3; i++)
+				free(malloc(10)), free(calloc(1, 10)), free(realloc(NULL, 10));
+			return read(go[0], &go, 1) != 1;
+		}
+	C
+	cc -w -g "$T/daemon.c" -o "$T/daemon"
+	for files in 0 1; do # children in their ancestor's file, and with files of their own
+		rm -rf "${DIR:?}"/*
+		SEEP_CHILD_FILES=$files SEEP_LOG=last,frees SEEP_DIR=$DIR LD_PRELOAD=$COLLECTOR "$T/daemon" >"$T/out"
+		read -r kept gone own child <"$T/out"
+		# it has an event or two, which are kept as sums at most
+		"$SEEP" report "$DIR" --format json --no-symbols | jq -e '[.processes[] | select(.totals.allocations > 1)] | length == 2'
+		"$SEEP" who "$gone" "$DIR" --pid "$child" --format json >"$T/json"
+		jq -e '.processes[0] | .state == "freed" and .inherited and .allocated_by_pid != null and .stack[0].function == "allocates_it"' "$T/json"
+		# of what the one in between has allocated, nobody knows the stack, and none is made up
+		"$SEEP" who "$own" "$DIR" --pid "$child" --format json >"$T/json"
+		jq -e '.processes[0] | .state == "freed" and .inherited and .allocated_by_pid == null and .stack == null' "$T/json"
+	done
 }
 
 @test "nobody knows the address: exit 1; no flight recorder, or no address: exit 2" {

@@ -206,6 +206,43 @@ make_pool(int fd, const uint8_t *data, size_t size)
 		abort();
 }
 
+/* What a recording keeps of a pool has the same events. */
+static void
+check_kept(const struct logcode *c)
+{
+	struct logcode again = {0};
+	struct events *read = count_sites(), *kept = count_sites();
+	struct events_sums a, b;
+	uint8_t *rest, *bytes;
+	size_t len;
+
+	for (uint32_t i = 0, at = 0; i < c->head.runs; i++)
+		for (uint32_t end = at + c->runs[i].words; at < end; at++)
+			if (c->runs[i].thread != 0 &&
+			    c->words[at] >> LOG_PAYLOAD_BITS ==
+			        (3 << 6 | LOG_THREAD))
+				abort(); /* there, another run begins */
+	if (logcode_pack(c, &rest, &len) < 0)
+		abort();
+	bytes = malloc(sizeof(c->head) + len);
+	if (!bytes)
+		abort();
+	memcpy(bytes, &c->head, sizeof(c->head));
+	memcpy(bytes + sizeof(c->head), rest, len);
+	if (logcode_unpack(&again, bytes, sizeof(c->head) + len) < 0 ||
+	    events_feed(read, c) < 0 || events_feed(kept, &again) < 0)
+		abort();
+	a = events_sums(read);
+	b = events_sums(kept);
+	if (memcmp(&a, &b, sizeof(a)) != 0)
+		abort();
+	events_free(read);
+	events_free(kept);
+	logcode_release(&again);
+	free(bytes);
+	free(rest);
+}
+
 static void
 check_pool(const uint8_t *data, size_t size)
 {
@@ -228,6 +265,9 @@ check_pool(const uint8_t *data, size_t size)
 			logread_done(r);
 		}
 		feed(&c);
+		if (c.head.words > 0)
+			check_kept(&c);
+		compose(&c);
 		logread_close(r);
 	}
 	logcode_release(&c);

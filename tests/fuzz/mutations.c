@@ -95,6 +95,15 @@ static const char *const commands[][6] = {
     {"export", "@", "--format=heaptrack"},
     {"export", "@", "--format=massif"},
     {"export", "@", "--format=callgrind"},
+    {"dump", "@"},
+    {"dump", "@", "--format=jsonl", "--stacks"},
+    {"dump", "@", "--format=mmleak", "--from=0.01"},
+    {"dump", "@", "--last"},
+    {"dump", "@", "--last", "--format=csv"},
+    {"report", "@", "--at=0.01", "--format=json"},
+    {"report", "@", "--lifetimes"},
+    {"report", "@", "--temporary", "--within=1"},
+    {"who", "0x7f1cdc000c30", "@"},
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
@@ -127,11 +136,16 @@ is_documented(size_t n, int status)
 {
 	const char *const *words = commands[n % COMMANDS];
 
+	/* it has no reading of pages, or no event log */
+	static const char *const needs[] = {"--rss", "--sort=holds", "dump",
+	    "--at=0.01", "--lifetimes", "--within=1", "who"};
+
 	for (size_t i = 0; i < 6 && words[i]; i++)
-		if (status == CMD_USAGE &&
-		    (!strcmp(words[i], "--rss") ||
-		        !strcmp(words[i], "--sort=holds")))
-			return true; /* it has no reading of pages */
+		for (size_t k = 0; k < sizeof(needs) / sizeof(needs[0]); k++)
+			if (status == CMD_USAGE && !strcmp(words[i], needs[k]))
+				return true;
+	if (!strcmp(words[0], "who") && status == 1)
+		return true; /* nobody knows the block */
 	return status == CMD_OK || status == CMD_INPUT ||
 	    (status == CMD_YES && !strcmp(words[0], "check"));
 }

@@ -23,7 +23,8 @@ what must hold. Among its first 30 lines, `key: value` in a comment of its own:
   witness: no          not under ptrace (it would disturb: say why)
   trace: no            no segment is expected
   seconds: 60          time limit of one run
-  env: A=B             more environment, in all runs; $HOSTS is build/hosts
+  env: A=B             more environment, in all runs; $HOSTS is build/hosts;
+                       SEEP_LOG_POOL replaces that of the modes log and last
   preload: X.so        preloaded in the bare run too; ours comes before,
   preload-first: X.so  or behind it. A name: of build/hosts, or of the system
   companion: X.so      of build: preloaded behind ours, in no bare run; seep

@@ -13,7 +13,7 @@ from header import BUILD, HOSTS, REPO, CaseError
 MODES = ["bare", "exact", "sampled", "dormant", "record", "mappings", "log", "last", "heaptrack"]
 # as exact, with more
 EXACT = {"exact": {}, "mappings": {"SEEP_MAPPINGS": "1"}, "log": {"SEEP_LOG": "1", "SEEP_LOG_POOL": "4MiB"},
-         "last": {"SEEP_LOG": "last:64,frees"}}
+         "last": {"SEEP_LOG": "last:64,frees", "SEEP_LOG_POOL": "4MiB"}}
 SEEP = os.path.join(BUILD, "seep")
 COLLECTOR = os.path.join(BUILD, "libseep.so")
 MAPPINGS = os.path.join(BUILD, "libseep-map.so")
@@ -104,7 +104,9 @@ def environment(case, mode, run, work):
         env["SEEP_SAMPLE"] = "4096"
     if mode == "dormant":
         env["SEEP_MODE"] = "dormant"
-    env.update(EXACT.get(mode, {}))
+    for key, value in EXACT.get(mode, {}).items():
+        if key != "SEEP_LOG_POOL" or key not in case.env:
+            env[key] = value
     if mode == "heaptrack":
         env["DUMP_HEAPTRACK_OUTPUT"] = os.path.join(work, "out", "heaptrack.$$")
     return env

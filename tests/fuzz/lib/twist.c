@@ -40,6 +40,12 @@ twist_value(struct chance *c, uint64_t was)
 /* Of an account of resident memory: its uuid, then sizes and counts of 32 bits. */
 enum { RESIDENCE_WORDS = 4 + 10, ACCOUNT_MAX = 64 };
 
+/*
+ * Of an event log, its index or a flight recorder: the head and the first run,
+ * item or ring, in words of 32 bits. Words of the log are behind them.
+ */
+enum { LOG_WORDS = 32 };
+
 /* ---- segments ---- */
 
 /* Where the segment begins: an entry has struct recording_segment before. */
@@ -198,6 +204,18 @@ twist_content(struct codec_out *content, uint32_t type, struct chance *c)
 		else
 			twist_words(content, c);
 		break;
+	case RECORDING_LOG:
+	case RECORDING_LOG_INDEX:
+	case RECORDING_FLIGHT:
+		if (chance_below(c, 2))
+			set_word(content, chance_below(c, LOG_WORDS), 4,
+			    twist_value(c, 32));
+		else if (chance_below(c, 2))
+			content->bytes[chance_below(c, content->len)] =
+			    (uint8_t)chance_next(c);
+		else
+			twist_words(content, c);
+		break;
 	case RECORDING_META:
 	case RECORDING_UNTRACED:
 		twist_text(content, c);
@@ -265,7 +283,7 @@ twist_lie(struct shape_entry *e, struct chance *c)
 	if (e->lie == SHAPE_BOMB && chance_below(c, 4) > 0)
 		e->lie = SHAPE_LENGTH; /* bombs take long to go off */
 	if (e->lie == SHAPE_TYPE)
-		e->value = chance_below(c, 10);
+		e->value = chance_below(c, RECORDING_FLIGHT + 2);
 	else if (e->lie == SHAPE_FLAGS)
 		e->value = chance_below(c, 4);
 	else
@@ -415,6 +433,10 @@ known_content(struct shape *s, struct shape_entry *e, size_t *n)
 		return known_words(&e->content, 4, RESIDENCE_WORDS, n) ||
 		    known_words(&e->content, 8,
 		        words < ACCOUNT_MAX ? words : ACCOUNT_MAX, n);
+	case RECORDING_LOG:
+	case RECORDING_LOG_INDEX:
+	case RECORDING_FLIGHT:
+		return known_words(&e->content, 4, LOG_WORDS, n);
 	case RECORDING_INDEX:
 	case RECORDING_END:
 		is_it = known_words(

@@ -4,6 +4,7 @@
 /* modes: exact sampled */
 /* witness: no, each of the signals would stop twice */
 /* ignore: ledger */
+/* seconds: 120 */
 #include <execinfo.h>
 #include <pthread.h>
 #include <signal.h>

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T92 */
 /* also: mappings */
-/* without: last: the pool is 16 MiB of it */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

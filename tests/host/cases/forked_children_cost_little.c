@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torture: T93 */
 /* ignore: other */
-/* without: log, last: after _Fork and clone, plain memory takes the place of the pool */
+/* env: SEEP_LOG_POOL=256KiB */
+/* a small pool, because private memory takes its place after _Fork and clone */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,8 @@
 /* also: mappings */
 /* as: user */
 /* ignore: other */
-/* without: log, last: the pool is larger than this limit */
+/* env: SEEP_LOG_POOL=1MiB */
+/* the usual pool of 16 MiB is larger than this limit (docs/LOG.md) */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
