@@ -12,6 +12,7 @@
 #include "reader/session.h"
 #include "reader/proc.h"
 #include "util/clock.h"
+#include "util/text.h"
 #include "reader/chapters.h"
 #include "reader/dead.h"
 #include "reader/history.h"
@@ -107,8 +108,9 @@ load_directory(struct session *s, const char *path, struct fault *where)
 		/* Is the file gone, or not there yet? Then nothing is lost. */
 		if (err < 0 && err != -ENOMEM && err != -ENODATA &&
 		    err != -ENOENT && err != -EISDIR)
-			err = session_note(
-			    s, "%s/%s left out: %s", path, name, why.text);
+			err = session_note(s, "%s%s%s left out: %s", path,
+			    text_ends_with(path, "/") ? "" : "/", name,
+			    why.text);
 	}
 	listing_release(&folder);
 	if (err == -ENOMEM)
@@ -118,9 +120,13 @@ load_directory(struct session *s, const char *path, struct fault *where)
 		return err;
 	if (s->count > 0)
 		return 0;
-	if (s->note_count > 0)
+	if (s->note_count > 0 && s->is_truncated)
 		return fault_set(
 		    where, -EBADMSG, "nothing readable in it; %s", s->notes[0]);
+	if (s->note_count > 0)
+		return fault_set(where, -ENODATA,
+		    "there is no segment and no recording in it; %s",
+		    s->notes[0]);
 	return fault_set(where, -ENODATA, "there is no segment in it");
 }
 
