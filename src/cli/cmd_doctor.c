@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "cli/input.h"
 #include "cli/opts.h"
 #include "cli/output.h"
 #include "doctor/doctor.h"
@@ -51,10 +53,13 @@ is_pid(const char *word)
 static void
 look_at_process(struct doctor_report *r, const char *word)
 {
-	int err = doctor_process(r, (pid_t)strtol(word, NULL, 10));
+	const pid_t pid = (pid_t)strtol(word, NULL, 10);
+	int err = doctor_process(r, pid);
 
-	if (err == -ESRCH)
-		die(CMD_INPUT, "doctor: there is no process %s", word);
+	/* whoever is root is told of another reason */
+	if (err == -ESRCH ||
+	    ((err == -EACCES || err == -EPERM) && geteuid() == 0))
+		input_die_pid(pid, err, &(struct fault){""});
 	if (err == -EACCES || err == -EPERM)
 		die(CMD_INPUT,
 		    "doctor: process %s belongs to another user, or is "

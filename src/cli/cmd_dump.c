@@ -15,7 +15,6 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "export/events_out.h"
-#include "reader/eventlogs.h"
 #include "reader/session_log.h"
 #include "report/event_lines.h"
 #include "report/log_lack.h"
@@ -95,23 +94,9 @@ read_logs(const char *input, struct dump_wish *wish, bool *ret_damaged)
 	const struct eventlogs_wish all = {
 	    .each = feed, .choose = choose, .skip = skip, .context = wish};
 	struct eventlogs_result result = {.is_damaged = false};
-	struct fault where = {""};
-	pid_t pid;
-	int got;
+	int got = log_input_read("dump", input, &all, &result);
 
-	if (input && input_is_pid(input, &pid)) {
-		got = eventlogs_read_by(NULL, pid, &all, &result, &where);
-		if (got < 0 && got != -ENOMEM && got != -EIO)
-			input_die_pid(pid, got, &where);
-	} else {
-		got = eventlogs_read_by(
-		    input ? input : INPUT_DEFAULT, 0, &all, &result, &where);
-	}
 	*ret_damaged = result.is_damaged;
-	if (got == -ENOMEM)
-		die(CMD_INPUT, "dump: out of memory");
-	if (got < 0 && got != -EIO)
-		die(CMD_INPUT, "%s", where.text);
 	return got;
 }
 

@@ -12,6 +12,7 @@
 
 #include "cli/cmd.h"
 #include "cli/die.h"
+#include "cli/input.h"
 #include "cli/ls_elsewhere.h"
 #include "cli/ls_history.h"
 #include "cli/ls_json.h"
@@ -20,6 +21,7 @@
 #include "cli/opts.h"
 #include "cli/output.h"
 #include "reader/folder.h"
+#include "reader/foreign_file.h"
 #include "reader/listing.h"
 #include "reader/proc.h"
 #include "reader/session.h"
@@ -433,10 +435,38 @@ list_base(struct listing *l, const char *base)
 		    l->complaints - COMPLAINTS, base);
 }
 
+/* DIR of the command line must have segments. */
 static void
-list_all(struct listing *l)
+check_named(const char *folder)
 {
-	const char *folder = getenv("SEEP_DIR"), *base = getenv("SEEP_BASE");
+	char *names = NULL, version[PATH_MAX];
+	size_t len = 0;
+	pid_t pid;
+	int err = foreign_file_list(0, folder, &names, &len);
+
+	free(names);
+	if (err == 0 && len > 0)
+		return;
+	if (err < 0 && input_is_pid(folder, &pid))
+		die(CMD_USAGE,
+		    "ls: takes a directory, not a PID; of one process: seep "
+		    "report %s",
+		    folder);
+	if (err < 0)
+		die(CMD_INPUT, "%s: %s", folder, strerror(-err));
+	(void)snprintf(version, sizeof(version), "%s/.version", folder);
+	if (access(version, F_OK) == 0)
+		die(CMD_USAGE,
+		    "ls: %s is a history of seep watch: seep ls --history %s",
+		    folder, folder);
+	die(CMD_INPUT, "%s: there is no segment in it", folder);
+}
+
+static void
+list_all(struct listing *l, const char *named)
+{
+	const char *folder = named ? named : getenv("SEEP_DIR");
+	const char *base = getenv("SEEP_BASE");
 	int dir;
 
 	if (!folder || !*folder) {
@@ -449,12 +479,15 @@ list_all(struct listing *l)
 		    &l->elsewhere, l->cache, l->until_ns, show, l);
 		return;
 	}
+	/* with --prune there may be rests of segments */
+	if (named && !l->prune)
+		check_named(named);
 	dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
-		die(CMD_INPUT, "%s: %s (from SEEP_DIR)", folder,
-		    strerror(errno));
+		die(CMD_INPUT, "%s: %s%s", folder, strerror(errno),
+		    named ? "" : " (from SEEP_DIR)");
 	list_place(l, dir, folder, l->until_ns);
-	if (!l->pids)
+	if (!l->pids && !named)
 		warn_of_unfit(folder);
 }
 
@@ -538,10 +571,6 @@ run(const struct cmd *self, int argc, char **argv)
 	if (o.history && (o.prune || o.pids))
 		die(CMD_USAGE,
 		    "ls: --history cannot be combined with --prune and --pids");
-	if (count > 0 && !o.history)
-		die(CMD_USAGE,
-		    "ls: takes no argument but with --history, not \"%s\"",
-		    argv[1]);
 	l.history = o.history;
 	if (o.prune && o.pids)
 		die(CMD_USAGE, "ls: --prune and --pids cannot be combined");
@@ -562,7 +591,7 @@ run(const struct cmd *self, int argc, char **argv)
 		l.chapters = ls_history_list(
 		    count > 0 ? argv[1] : NULL, l.until_ns, show, &l);
 	else
-		list_all(&l);
+		list_all(&l, count > 0 ? argv[1] : NULL);
 	proc_cache_free(l.cache);
 	ls_elsewhere_release(&l.elsewhere);
 	if (l.as_json)
@@ -596,7 +625,7 @@ const struct cmd cmd_ls = {
     .operands = "[DIR]",
     .about =
         "Lists the processes that are or were traced. They are found by their "
-        "segments in SEEP_DIR, or, if that is not set, in /dev/shm/seep-UID, "
+        "segments in DIR or SEEP_DIR, or, if neither is given, in /dev/shm/seep-UID, "
         "/run/seep/seep-UID and SEEP_BASE/seep-UID, and in the memory maps of running processes, also of those in other "
         "mount namespaces; root sees those of all users. LIVE and PEAK are bytes; SIZE is what the file occupies. It "
         "takes 5 seconds at most and prints what it has not read. A process is "

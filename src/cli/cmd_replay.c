@@ -10,10 +10,10 @@
 #include "cli/cmd.h"
 #include "cli/die.h"
 #include "cli/input.h"
+#include "cli/log_input.h"
 #include "cli/opts.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "reader/eventlogs.h"
 #include "reader/limits.h"
 #include "record/launch.h"
 #include "replay/allocator.h"
@@ -38,42 +38,26 @@ struct replay_options {
 
 /* ---- the log ---- */
 
-static int
-feed(void *context, const struct logcode *c)
-{
-	return events_feed(context, c);
-}
-
 /* Reads all logs of the input; every event goes to `each`. */
 static void
 read_logs(
     const char *input, events_each *each, void *context, bool *ret_damaged)
 {
-	struct fault where = {""};
+	bool is_damaged = false;
 	struct events *events;
-	pid_t pid;
 	int got;
 
 	if (events_new(each, context, &events) < 0)
 		die(CMD_INPUT, "replay: out of memory");
-	if (input_is_pid(input, &pid)) {
-		got =
-		    eventlogs_read_pid(pid, feed, events, ret_damaged, &where);
-		if (got < 0 && !where.text[0])
-			(void)fault_set(
-			    &where, got, "replay: %s", strerror(-got));
-	} else {
-		got = eventlogs_read(input, feed, events, ret_damaged, &where);
-	}
+	got = log_input_feed("replay", input, events, &is_damaged);
+	*ret_damaged |= is_damaged;
 	events_free(events);
-	if (got == -ENOMEM)
-		die(CMD_INPUT, "replay: out of memory");
 	if (got == -ENOSPC || got == -EDQUOT)
 		die(CMD_INPUT,
 		    "replay: no room for the events; choose another directory with "
 		    "TMPDIR, or fewer events with --events");
 	if (got < 0)
-		die(CMD_INPUT, "%s", where.text);
+		die(CMD_INPUT, "replay: %s", strerror(-got));
 }
 
 /* The threads of the process that is replayed; `all` has those of others. */

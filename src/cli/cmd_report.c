@@ -153,6 +153,10 @@ finish(struct report_options *o, int inputs)
 		    "there");
 	if (o->format == REPORT_HTML)
 		output_not_terminal("report", o->path);
+	if (inputs > 1 && o->growth && !o->growth[0])
+		die(CMD_USAGE,
+		    "report: --growth takes one INPUT; a range follows --growth "
+		    "and has two dots, as in --growth 10..60");
 	if (inputs > 1 && !o->snapshots && o->format != REPORT_HTML)
 		die(CMD_USAGE,
 		    "report: several INPUTs need --snapshots, --deltas or "

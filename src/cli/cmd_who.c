@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cli/cmd.h"
 #include "cli/die.h"
@@ -95,6 +97,11 @@ run(const struct cmd *self, int argc, char **argv)
 
 	address = parse_address(argv[1]);
 	input = count > 1 ? argv[2] : NULL;
+	if (input && strncmp(input, "0x", 2) == 0 && access(input, F_OK) < 0)
+		die(CMD_USAGE,
+		    "who: %s is no INPUT; the address comes first: seep who %s "
+		    "%s",
+		    input, input, argv[1]);
 	shown = input ? input : INPUT_DEFAULT;
 	progress_begin("reading", shown);
 	session = input_load(input);

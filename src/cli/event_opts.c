@@ -11,7 +11,6 @@
 #include "cli/input.h"
 #include "cli/log_input.h"
 #include "cli/progress.h"
-#include "reader/eventlogs.h"
 #include "reader/session_log.h"
 #include "report/words.h"
 #include "util/clock.h"
@@ -78,21 +77,12 @@ read_logs(const char *command, const char *option, const char *input,
 {
 	const char *name = input ? input : INPUT_DEFAULT;
 	struct eventlogs_result result = {.is_damaged = false};
-	struct fault where = {""};
-	bool is_pid;
-	pid_t pid = 0;
 	int got;
 
-	is_pid = input && input_is_pid(input, &pid);
 	progress_begin("reading the events of", name);
-	got =
-	    eventlogs_read_by(is_pid ? NULL : name, pid, wish, &result, &where);
-	if (got == -ENOMEM)
-		die(CMD_INPUT, "%s: out of memory", command);
-	if (got < 0 && is_pid)
-		input_die_pid(pid, got, &where);
+	got = log_input_read(command, input, wish, &result);
 	if (got < 0)
-		die(CMD_INPUT, "%s", where.text);
+		die(CMD_INPUT, "%s: %s", command, strerror(-got));
 	if (got == 0 && log_input_is_empty(s))
 		log_input_none(command, input, s);
 	if (got == 0)

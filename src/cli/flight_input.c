@@ -14,17 +14,23 @@ void
 flight_input_read(const char *command, const char *input, flights_each *each,
     void *context, struct flights_found *ret)
 {
+	char directory[PATH_MAX];
 	struct fault where = {""};
 	pid_t pid;
 	int err;
 
 	if (input && input_is_pid(input, &pid)) {
-		err = flights_read_pid(pid, each, context, ret, &where);
+		err = flights_read(NULL, pid, each, context, ret, &where);
+		if (err == -ESRCH)
+			err = input_dead_directory(pid, directory)
+			    ? flights_read(
+			          directory, pid, each, context, ret, &where)
+			    : 0;
 		if (err < 0 && err != -ENOMEM && err != -EIO)
 			input_die_pid(pid, err, &where);
 	} else {
-		err = flights_read(
-		    input ? input : INPUT_DEFAULT, each, context, ret, &where);
+		err = flights_read(input ? input : INPUT_DEFAULT, 0, each,
+		    context, ret, &where);
 	}
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "%s: out of memory", command);

@@ -125,6 +125,13 @@ help_die_unknown(const char *word)
 		    "unknown command \"%s\", did you mean \"%s\"?"
 		    " (see: seep --help)",
 		    word, s.best);
+	s = (struct suggest){.word = word + strspn(word, "-")};
+	suggest_offer(&s, "version");
+	if (s.best || strcmp(word, "-V") == 0 || strcmp(word, "-v") == 0)
+		die(CMD_USAGE,
+		    "unknown %s \"%s\", did you mean --version?"
+		    " (see: seep --help)",
+		    word[0] == '-' ? "option" : "command", word);
 	die(CMD_USAGE, "unknown %s \"%s\" (see: seep --help)",
 	    word[0] == '-' ? "option" : "command", word);
 }

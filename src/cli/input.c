@@ -14,6 +14,7 @@
 #include "cli/cmd.h"
 #include "cli/die.h"
 #include "cli/privacy.h"
+#include "reader/dead.h"
 #include "reader/proc.h"
 #include "reader/procfs.h"
 #include "reader/folder.h"
@@ -81,20 +82,38 @@ die_if_without_place(pid_t pid)
 	    (int)pid, why);
 }
 
+static _Noreturn void
+die_gone(pid_t pid)
+{
+	char path[PATH_MAX];
+
+	if (access("/proc/self/stat", F_OK) < 0)
+		die(CMD_INPUT,
+		    "process %d: /proc is not there, and seep sees "
+		    "processes nowhere else",
+		    (int)pid);
+	if (input_dead_directory(pid, path))
+		die(CMD_INPUT,
+		    "process %d has ended; what is left of it: seep report %d",
+		    (int)pid, (int)pid);
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (access(path, F_OK) == 0)
+		die(CMD_INPUT,
+		    "process %d has ended, although its parent has not waited "
+		    "for it yet (a zombie)",
+		    (int)pid);
+	die(CMD_INPUT,
+	    "process %d: there is no such process"
+	    " (for a file of that name: ./%d)",
+	    (int)pid, (int)pid);
+}
+
 void
 input_die_pid(pid_t pid, int err, const struct fault *where)
 {
 	switch (err) {
 	case -ESRCH:
-		if (access("/proc/self/stat", F_OK) < 0)
-			die(CMD_INPUT,
-			    "process %d: /proc is not there, and seep sees "
-			    "processes nowhere else",
-			    (int)pid);
-		die(CMD_INPUT,
-		    "process %d: there is no such process"
-		    " (for a file of that name: ./%d)",
-		    (int)pid, (int)pid);
+		die_gone(pid);
 	case -EACCES:
 	case -EPERM:
 		if (geteuid() == 0)
@@ -200,10 +219,12 @@ load_from_history(pid_t pid, struct session **ret, struct fault *where)
 	return err < 0 ? fault_set(where, err, "no such process") : 0;
 }
 
-/* The same in seep-UID of a base; of root in those of all users. */
+/* Looks for a process that has ended in one directory. -ESRCH: not there. */
+typedef int look_fn(void *context, const char *directory);
+
+/* In seep-UID of a base; of root in those of all users. */
 static int
-load_dead_below(
-    const char *base, pid_t pid, struct session **ret, struct fault *where)
+look_below(const char *base, look_fn *look, void *context)
 {
 	DIR *d = opendir(base);
 	const struct dirent *e;
@@ -224,16 +245,16 @@ load_dead_below(
 		folder_default(st.st_uid, expected);
 		if (strcmp(expected + sizeof(FOLDER_SHM), e->d_name) == 0 &&
 		    folder_look(path, st.st_uid, &owner) == FOLDER_FIT)
-			err = session_load_dead(0, path, pid, ret, where);
+			err = look(context, path);
 	}
 	if (d)
 		(void)closedir(d);
 	return err;
 }
 
-/* Its segment may be in a directory that `seep ls` reads. */
+/* In the directories that `seep ls` reads. */
 static int
-load_dead(pid_t pid, struct session **ret, struct fault *where)
+look_for_dead(look_fn *look, void *context)
 {
 	const char *directory = getenv("SEEP_DIR");
 	const char *base = getenv("SEEP_BASE");
@@ -242,18 +263,59 @@ load_dead(pid_t pid, struct session **ret, struct fault *where)
 	int err = -ESRCH;
 
 	if (directory && directory[0])
-		err = session_load_dead(0, directory, pid, ret, where);
+		err = look(context, directory);
 	if (err != -ESRCH)
 		return err;
 	/* files that others have put there do not come from our processes */
 	folder_default(geteuid(), own);
 	if (folder_look(own, geteuid(), &owner) == FOLDER_FIT)
-		err = session_load_dead(0, own, pid, ret, where);
+		err = look(context, own);
 	if (err == -ESRCH && base && base[0] == '/')
-		err = load_dead_below(base, pid, ret, where);
+		err = look_below(base, look, context);
 	if (err == -ESRCH)
-		err = load_dead_below(FOLDER_RUN, pid, ret, where);
-	return err == -ESRCH ? load_from_history(pid, ret, where) : err;
+		err = look_below(FOLDER_RUN, look, context);
+	return err;
+}
+
+struct loading {
+	pid_t pid;
+	struct session **ret;
+	struct fault *where;
+};
+
+static int
+load_dead(void *context, const char *directory)
+{
+	const struct loading *l = context;
+
+	return session_load_dead(0, directory, l->pid, l->ret, l->where);
+}
+
+struct placing {
+	pid_t pid;
+	char *ret;
+};
+
+static int
+note_directory(void *context, const char *directory)
+{
+	const struct placing *p = context;
+	struct dead d;
+	int err = dead_find(0, directory, p->pid, &d);
+
+	if (err < 0)
+		return err;
+	segfile_close(d.file);
+	return snprintf(p->ret, PATH_MAX, "%s", directory) >= PATH_MAX ? -ESRCH
+	                                                               : 0;
+}
+
+bool
+input_dead_directory(pid_t pid, char ret[PATH_MAX])
+{
+	struct placing p = {pid, ret};
+
+	return look_for_dead(note_directory, &p) == 0;
 }
 
 struct session *
@@ -269,7 +331,10 @@ input_load(const char *text)
 		privacy_note(NULL);
 		err = session_load_pid(pid, &s, &where);
 		if (err == -ESRCH)
-			err = load_dead(pid, &s, &where);
+			err = look_for_dead(
+			    load_dead, &(struct loading){pid, &s, &where});
+		if (err == -ESRCH)
+			err = load_from_history(pid, &s, &where);
 		if (err < 0)
 			input_die_pid(pid, err, &where);
 	} else {

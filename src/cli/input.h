@@ -3,6 +3,7 @@
 #ifndef SEEP_CLI_INPUT_H
 #define SEEP_CLI_INPUT_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -19,6 +20,12 @@ struct session *input_load(const char *text);
 
 /* Prints one line about proc_open()'s error for this process, exits with 3. */
 _Noreturn void input_die_pid(pid_t pid, int err, const struct fault *where);
+
+/*
+ * The directory that has the segment of the last process with this pid, which
+ * has ended. False: there is none, as of a process that only a history knows.
+ */
+bool input_dead_directory(pid_t pid, char ret[PATH_MAX]);
 
 /* Is it a PID? Digits alone are one; ./1234 is a file. */
 bool input_is_pid(const char *text, pid_t *ret);

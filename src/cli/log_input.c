@@ -8,7 +8,6 @@
 #include "cli/cmd.h"
 #include "cli/die.h"
 #include "cli/input.h"
-#include "reader/eventlogs.h"
 #include "report/log_lack.h"
 
 static int
@@ -17,27 +16,59 @@ feed(void *context, const struct logcode *c)
 	return events_feed(context, c);
 }
 
+/* Of functions that the caller has provided; a log is not the reason. */
+static bool
+is_callers(int err)
+{
+	return err == -EIO || err == -ENOSPC || err == -EDQUOT;
+}
+
+static int
+read_of_pid(pid_t pid, const struct eventlogs_wish *wish,
+    struct eventlogs_result *ret, struct fault *where)
+{
+	char directory[PATH_MAX];
+	int got = eventlogs_read(NULL, pid, wish, ret, where);
+
+	/* input_load() has found it, so if there is none, a history knows it */
+	if (got == -ESRCH)
+		got = input_dead_directory(pid, directory)
+		    ? eventlogs_read(directory, pid, wish, ret, where)
+		    : 0;
+	return got;
+}
+
 int
-log_input_read(const char *command, const char *input, struct events *events,
-    bool *ret_damaged)
+log_input_read(const char *command, const char *input,
+    const struct eventlogs_wish *wish, struct eventlogs_result *ret)
 {
 	struct fault where = {""};
-	pid_t pid;
+	pid_t pid = 0;
 	int got;
 
-	if (input && input_is_pid(input, &pid)) {
-		got =
-		    eventlogs_read_pid(pid, feed, events, ret_damaged, &where);
-		if (got < 0 && got != -ENOMEM && got != -EIO)
-			input_die_pid(pid, got, &where);
-	} else {
-		got = eventlogs_read(input ? input : INPUT_DEFAULT, feed,
-		    events, ret_damaged, &where);
-	}
+	if (input && input_is_pid(input, &pid))
+		got = read_of_pid(pid, wish, ret, &where);
+	else
+		got = eventlogs_read(
+		    input ? input : INPUT_DEFAULT, 0, wish, ret, &where);
 	if (got == -ENOMEM)
 		die(CMD_INPUT, "%s: out of memory", command);
-	if (got < 0 && got != -EIO)
-		die(CMD_INPUT, "%s", where.text);
+	if (got >= 0 || is_callers(got))
+		return got;
+	if (pid)
+		input_die_pid(pid, got, &where);
+	die(CMD_INPUT, "%s", where.text);
+}
+
+int
+log_input_feed(const char *command, const char *input, struct events *events,
+    bool *ret_damaged)
+{
+	const struct eventlogs_wish all = {.each = feed, .context = events};
+	struct eventlogs_result result = {.is_damaged = false};
+	int got = log_input_read(command, input, &all, &result);
+
+	*ret_damaged = result.is_damaged;
 	return got;
 }
 
@@ -122,7 +153,7 @@ read_events(void *context, events_each *each, void *to)
 
 	if (err < 0)
 		return err;
-	err = log_input_read(l->command, l->input, events, &is_damaged);
+	err = log_input_feed(l->command, l->input, events, &is_damaged);
 	events_free(events);
 	return err < 0 ? err : 0;
 }

@@ -6,15 +6,21 @@
 #include <stdbool.h>
 
 #include "export/export.h"
+#include "reader/eventlogs.h"
 #include "reader/events.h"
 #include "reader/session.h"
 
 /*
- * Feeds all logs of INPUT (NULL: INPUT_DEFAULT). Returns how many there are, of a
- * recording its entries, or the result of the function of `events`. If they
- * cannot be read, the program prints one line and exits with 3.
+ * Reads all logs of INPUT (NULL: INPUT_DEFAULT), after input_load(). Returns how
+ * many there are, of a recording its entries, or the result of a function of
+ * `wish`. If they cannot be read, the program prints one line and exits with 3;
+ * -EIO, -ENOSPC and -EDQUOT are returned.
  */
 int log_input_read(const char *command, const char *input,
+    const struct eventlogs_wish *wish, struct eventlogs_result *ret);
+
+/* The same: feeds `events`. */
+int log_input_feed(const char *command, const char *input,
     struct events *events, bool *ret_damaged);
 
 /* The processes of the input that have a log made no event. */

@@ -80,6 +80,11 @@ die_unknown(const struct parser *p, const char *word)
 		for (const struct opts_option *o = g->rows; o->name; o++)
 			suggest_offer(&s, o->name);
 	suggest_offer(&s, "help");
+	if ((!s.best || s.distance > 1) && cmd_find(name))
+		die(CMD_USAGE,
+		    "%s: unknown option %s; there is a command: seep %s"
+		    " (see: seep %s --help)",
+		    command, word, name, command);
 	if (s.best)
 		die(CMD_USAGE,
 		    "%s: unknown option %s, did you mean --%s?"
@@ -153,6 +158,13 @@ take_letters(struct parser *p, const char *word)
 	}
 }
 
+/* Does the first operand end the options, because the others are for CMD? */
+static bool
+stops_at_operand(const struct cmd *c)
+{
+	return strncmp(c->operands, "CMD", 3) == 0;
+}
+
 /* How many operands "[INPUT]", "OLD NEW", "FILE..." or "CMD [ARG...]" allow. */
 static void
 count_operands(const char *text, int *ret_min, int *ret_max)
@@ -181,6 +193,13 @@ check_operands(const struct cmd *c, int count, char **operands)
 	int min, max;
 
 	count_operands(c->operands, &min, &max);
+	/* what comes behind CMD is its own */
+	for (int i = 0; i < count && (i == 0 || !stops_at_operand(c)); i++)
+		if (operands[i][0] == '\0')
+			die(CMD_USAGE,
+			    "%s: an argument is empty, as of a variable that "
+			    "is not set",
+			    c->name);
 	if (count < min)
 		die(CMD_USAGE,
 		    "%s: %s missing: seep %s [OPTION...] %s (see: seep %s --help)",
@@ -199,7 +218,7 @@ check_operands(const struct cmd *c, int count, char **operands)
 int
 opts_parse(const struct cmd *c, int argc, char **argv, void *values)
 {
-	bool stops = strncmp(c->operands, "CMD", 3) == 0;
+	bool stops = stops_at_operand(c);
 	struct parser p = {c, argc, argv, 1, values};
 	int kept = 1;
 

@@ -47,6 +47,8 @@ exe_without_proc(char to[DESCRIBE_PATH_BYTES])
 	to[0] = 0;
 	if (!name)
 		return;
+	while (name[0] == '.' && name[1] == '/')
+		name += 2;
 	if (name[0] != '/') {
 		working_dir(to, DESCRIBE_PATH_BYTES);
 		at = fmt_length(to, DESCRIBE_PATH_BYTES);
@@ -59,11 +61,27 @@ exe_without_proc(char to[DESCRIBE_PATH_BYTES])
 		to[0] = 0;
 }
 
+/*
+ * In "ld.so PROGRAM" the kernel has executed the loader, and /proc says so. There
+ * is no other loader then, and glibc has put PROGRAM in place of its own name.
+ */
+static bool
+is_run_by_loader(void)
+{
+	return getauxval(AT_BASE) == 0;
+}
+
 void
 describe_exe(char to[DESCRIBE_PATH_BYTES])
 {
-	long n = sys_readlink("/proc/self/exe", to, DESCRIBE_PATH_BYTES - 1);
+	long n;
 
+	if (is_run_by_loader()) {
+		exe_without_proc(to);
+		if (to[0])
+			return;
+	}
+	n = sys_readlink("/proc/self/exe", to, DESCRIBE_PATH_BYTES - 1);
 	if (n > 0)
 		to[n] = 0;
 	else

@@ -35,6 +35,12 @@ kernel_limit(int which)
 	return r.rlim_cur;
 }
 
+bool
+kernel_allows_file(uint64_t bytes)
+{
+	return bytes <= kernel_limit(RLIMIT_FSIZE);
+}
+
 uint32_t
 kernel_pid(long call)
 {

@@ -27,6 +27,12 @@ void kernel_probe(void);
 uint64_t kernel_limit(int which);
 
 /*
+ * May a file have so many bytes? Whoever writes beyond RLIMIT_FSIZE gets
+ * SIGXFSZ, which would end the host.
+ */
+bool kernel_allows_file(uint64_t bytes);
+
+/*
  * getpid() or getppid(), by the number of the call. 0 means not known, because
  * a filter for system calls answered instead of the kernel.
  */

@@ -123,12 +123,15 @@ write_note(long dir, const struct note *n)
 void
 noplace_note(uint32_t owner, char **argv)
 {
-	struct note *n = sys_mmap(NULL, sizeof(*n), PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char path[NAME_BYTES];
+	struct note *n;
 	bool written;
 	long dir;
 
+	if (!kernel_allows_file(sizeof(n->header)))
+		return;
+	n = sys_mmap(NULL, sizeof(*n), PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (sys_failed(n))
 		return;
 	dir = make_directory(path);

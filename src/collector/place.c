@@ -132,9 +132,11 @@ make_name(char *to, size_t bytes)
 long
 place_make_file(long dir, const char *name, uint64_t bytes)
 {
-	long fd = sys_openat(dir, name,
-	    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	long fd = -1;
 
+	if (kernel_allows_file(bytes))
+		fd = sys_openat(dir, name,
+		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -1;
 	/* the umask and a default ACL must not change the mode */

@@ -8,6 +8,7 @@
 #include "base/fmt.h"
 #include "base/sys.h"
 #include "collector/config.h"
+#include "collector/kernel.h"
 #include "trace/format.h"
 
 static const char *
@@ -48,7 +49,8 @@ refusal_note(long dir, enum refusal why)
 	fmt_string(&f, comm);
 	fmt_string(&f, "\n");
 	if (f.ok && sys_call(SYS_fstat, fd, (long)&st, 0, 0) == 0 &&
-	    S_ISREG(st.st_mode) && st.st_size < SEG_REFUSED_BYTES)
+	    S_ISREG(st.st_mode) && st.st_size < SEG_REFUSED_BYTES &&
+	    kernel_allows_file((uint64_t)st.st_size + sizeof(line)))
 		cpu_syscall3(SYS_write, fd, (long)line, f.at - line);
 	sys_close(fd);
 }

@@ -161,41 +161,15 @@ read_recording(void *context, struct recording *b)
 }
 
 int
-eventlogs_read_by(const char *path, pid_t pid,
-    const struct eventlogs_wish *wish, struct eventlogs_result *ret,
-    struct fault *where)
+eventlogs_read(const char *path, pid_t pid, const struct eventlogs_wish *wish,
+    struct eventlogs_result *ret, struct fault *where)
 {
 	struct reading r = {.wish = *wish};
 	const struct pools_visitor v = {
 	    .pool = read_pool, .recording = read_recording, .context = &r};
-	int err = path ? pools_visit(path, &v, where)
-	               : pools_visit_pid(pid, &v, where);
+	int err = pools_visit(path, pid, &v, where);
 
 	logcode_release(&r.code);
 	*ret = r.result;
 	return err ? err : r.count;
-}
-
-int
-eventlogs_read(const char *path, eventlogs_each *each, void *context,
-    bool *ret_damaged, struct fault *where)
-{
-	const struct eventlogs_wish all = {.each = each, .context = context};
-	struct eventlogs_result result;
-	int got = eventlogs_read_by(path, 0, &all, &result, where);
-
-	*ret_damaged = result.is_damaged;
-	return got;
-}
-
-int
-eventlogs_read_pid(pid_t pid, eventlogs_each *each, void *context,
-    bool *ret_damaged, struct fault *where)
-{
-	const struct eventlogs_wish all = {.each = each, .context = context};
-	struct eventlogs_result result;
-	int got = eventlogs_read_by(NULL, pid, &all, &result, where);
-
-	*ret_damaged = result.is_damaged;
-	return got;
 }

@@ -13,17 +13,8 @@
 typedef int eventlogs_each(void *context, const struct logcode *c);
 
 /*
- * The logs of a recording, of a segment file with its slots, or of a directory
- * of segments. They are only looked at: nothing is taken out of a pool. Returns
- * the number of logs, of a recording that of its entries; or the result of
- * `each`, or a negative errno. *ret_damaged is set if a part cannot be read.
- */
-int eventlogs_read(const char *path, eventlogs_each *each, void *context,
-    bool *ret_damaged, struct fault *where);
-
-/*
- * The same, but entries of a recording that have an index need not be read. The
- * head is that of the entry.
+ * Entries of a recording that have an index need not be read. The head is that
+ * of the entry.
  */
 enum eventlogs_way {
 	EVENTLOGS_READ,
@@ -46,13 +37,16 @@ struct eventlogs_result {
 	uint64_t read, skipped, dropped; /* entries */
 };
 
-/* INPUT of a command line: a path, or the pid of a running process (path NULL). */
-int eventlogs_read_by(const char *path, pid_t pid,
+/*
+ * The logs of a recording, of a segment file with its slots, or of a directory
+ * of segments (pid 0); of a running process (path NULL); or of the last process
+ * that had this pid, which has ended and whose segment is in the directory
+ * `path`. They are only looked at: nothing is taken out of a pool. Returns the
+ * number of logs, of a recording that of its entries; or the result of `each`,
+ * or a negative errno.
+ */
+int eventlogs_read(const char *path, pid_t pid,
     const struct eventlogs_wish *wish, struct eventlogs_result *ret,
     struct fault *where);
-
-/* The same for a running process. */
-int eventlogs_read_pid(pid_t pid, eventlogs_each *each, void *context,
-    bool *ret_damaged, struct fault *where);
 
 #endif

@@ -110,30 +110,14 @@ read_recording(void *context, struct recording *b)
 	    b, RECORDING_FLIGHT, read_entry, context, &r->found->is_damaged);
 }
 
-static struct pools_visitor
-visitor(struct reading *r)
-{
-	*r->found = (struct flights_found){0};
-	return (struct pools_visitor){
-	    .pool = read_pool, .recording = read_recording, .context = r};
-}
-
 int
-flights_read(const char *path, flights_each *each, void *context,
+flights_read(const char *path, pid_t pid, flights_each *each, void *context,
     struct flights_found *ret, struct fault *where)
 {
 	struct reading r = {each, context, ret};
-	const struct pools_visitor v = visitor(&r);
+	const struct pools_visitor v = {
+	    .pool = read_pool, .recording = read_recording, .context = &r};
 
-	return pools_visit(path, &v, where);
-}
-
-int
-flights_read_pid(pid_t pid, flights_each *each, void *context,
-    struct flights_found *ret, struct fault *where)
-{
-	struct reading r = {each, context, ret};
-	const struct pools_visitor v = visitor(&r);
-
-	return pools_visit_pid(pid, &v, where);
+	*ret = (struct flights_found){0};
+	return pools_visit(path, pid, &v, where);
 }

@@ -24,14 +24,10 @@ struct flights_found {
 };
 
 /*
- * Those of a recording, of a segment file with its slots, or of a directory of
- * segments. 0, or the result of `each`, or a negative errno.
+ * Those of `path` or `pid`, as eventlogs_read() takes them. 0, or the result of
+ * `each`, or a negative errno.
  */
-int flights_read(const char *path, flights_each *each, void *context,
-    struct flights_found *ret, struct fault *where);
-
-/* The same for a running process. */
-int flights_read_pid(pid_t pid, flights_each *each, void *context,
+int flights_read(const char *path, pid_t pid, flights_each *each, void *context,
     struct flights_found *ret, struct fault *where);
 
 /*

@@ -287,7 +287,8 @@ load_into_session(struct session *s, const char *path, const char *name,
 		    where, err, "neither a recording nor a segment of seep");
 	if (err < 0)
 		return fault_set(where, err, "%s",
-		    err == -EBADMSG       ? "damaged at its start"
+		    err == -EBADMSG
+		        ? "its start makes no sense, or most of it is a hole"
 		        : err == -ENOTSUP ? "a recording of another version"
 		                          : strerror(-err));
 	/* events can be most of the file, and eventlogs.h reads them */

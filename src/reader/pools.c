@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "reader/chapters.h"
+#include "reader/dead.h"
 #include "reader/listing.h"
 #include "reader/proc.h"
 #include "reader/segfile.h"
@@ -151,9 +152,8 @@ visit_file(const struct pools_visitor *v, const char *path)
 	return err;
 }
 
-int
-pools_visit(
-    const char *path, const struct pools_visitor *v, struct fault *where)
+static int
+visit_path(const struct pools_visitor *v, const char *path, struct fault *where)
 {
 	struct stat st;
 	int err;
@@ -169,27 +169,61 @@ pools_visit(
 	return err;
 }
 
-int
-pools_visit_pid(pid_t pid, const struct pools_visitor *v, struct fault *where)
+static int
+visit_slot(const struct pools_visitor *v, const char *directory,
+    const char *name, const struct segfile *f, int slot, struct fault *where)
+{
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int err = fd < 0 ? -errno : visit_slots(v, fd, name, f, &slot);
+
+	if (fd >= 0)
+		(void)close(fd);
+	if (err < 0)
+		return fault_set(
+		    where, err, "%s: %s", directory, strerror(-err));
+	return err;
+}
+
+static int
+visit_running(const struct pools_visitor *v, pid_t pid, struct fault *where)
 {
 	struct segfile *f = NULL;
 	char path[4096], *slash;
-	int slot, fd, err = proc_open(pid, &f, &slot, path, where);
+	int slot, err = proc_open(pid, &f, &slot, path, where);
 
 	if (err < 0)
 		return err;
 	slash = strrchr(path, '/');
-	if (!slash) {
-		segfile_close(f);
-		return fault_set(where, -EINVAL, "%s: no directory", path);
+	if (slash) {
+		*slash = '\0';
+		err = visit_slot(v, path, slash + 1, f, slot, where);
+	} else {
+		err = fault_set(where, -EINVAL, "%s: no directory", path);
 	}
-	*slash = '\0';
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	err = fd < 0 ? -errno : visit_slots(v, fd, slash + 1, f, &slot);
-	if (fd >= 0)
-		(void)close(fd);
 	segfile_close(f);
-	if (err < 0)
-		return fault_set(where, err, "%s: %s", path, strerror(-err));
 	return err;
+}
+
+static int
+visit_dead(const struct pools_visitor *v, const char *directory, pid_t pid,
+    struct fault *where)
+{
+	struct dead d;
+	int err = dead_find(0, directory, pid, &d);
+
+	if (err < 0)
+		return fault_set(where, err, "no such process");
+	err = visit_slot(v, directory, d.name, d.file, d.slot, where);
+	segfile_close(d.file);
+	return err;
+}
+
+int
+pools_visit(const char *path, pid_t pid, const struct pools_visitor *v,
+    struct fault *where)
+{
+	if (!path)
+		return visit_running(v, pid, where);
+	return pid ? visit_dead(v, path, pid, where)
+	           : visit_path(v, path, where);
 }

@@ -21,16 +21,15 @@ struct pools_visitor {
 };
 
 /*
- * A recording, a segment file with its slots, or a directory of segments and
- * recordings, of which chapters come first and in order. 0, or the result of a
- * function, or a negative errno.
+ * `path` without a pid (0): a recording, a segment file with its slots, or a
+ * directory of segments and recordings, of which chapters come first and in
+ * order. A pid without a path (NULL): a running process; errors as of
+ * proc_open(). Both: the last process that had this pid, which has ended, and
+ * whose segment is in the directory `path`, which our own user has chosen;
+ * -ESRCH: there is none. 0, or the result of a function, or a negative errno.
  */
-int pools_visit(
-    const char *path, const struct pools_visitor *v, struct fault *where);
-
-/* The same for a running process. Errors as of proc_open(). */
-int pools_visit_pid(
-    pid_t pid, const struct pools_visitor *v, struct fault *where);
+int pools_visit(const char *path, pid_t pid, const struct pools_visitor *v,
+    struct fault *where);
 
 /*
  * Gives all entries of one type to `each`, until its result is not 0.

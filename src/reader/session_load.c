@@ -10,10 +10,11 @@
 #include <unistd.h>
 
 #include "reader/session.h"
-#include "reader/foreign_file.h"
 #include "reader/proc.h"
 #include "util/clock.h"
+#include "util/text.h"
 #include "reader/chapters.h"
+#include "reader/dead.h"
 #include "reader/history.h"
 #include "reader/listing.h"
 #include "reader/session_snapshots.h"
@@ -107,8 +108,9 @@ load_directory(struct session *s, const char *path, struct fault *where)
 		/* Is the file gone, or not there yet? Then nothing is lost. */
 		if (err < 0 && err != -ENOMEM && err != -ENODATA &&
 		    err != -ENOENT && err != -EISDIR)
-			err = session_note(
-			    s, "%s/%s left out: %s", path, name, why.text);
+			err = session_note(s, "%s%s%s left out: %s", path,
+			    text_ends_with(path, "/") ? "" : "/", name,
+			    why.text);
 	}
 	listing_release(&folder);
 	if (err == -ENOMEM)
@@ -118,9 +120,13 @@ load_directory(struct session *s, const char *path, struct fault *where)
 		return err;
 	if (s->count > 0)
 		return 0;
-	if (s->note_count > 0)
+	if (s->note_count > 0 && s->is_truncated)
 		return fault_set(
 		    where, -EBADMSG, "nothing readable in it; %s", s->notes[0]);
+	if (s->note_count > 0)
+		return fault_set(where, -ENODATA,
+		    "there is no segment and no recording in it; %s",
+		    s->notes[0]);
 	return fault_set(where, -ENODATA, "there is no segment in it");
 }
 
@@ -338,62 +344,20 @@ session_load_slots(const struct session_slot *list, size_t count, bool blocks,
 	return hand_over(s, err, ret);
 }
 
-/* The youngest segment of this pid in one file; SEGFILE_NONE: there is none. */
-enum { SEGFILE_NONE = -2 };
-
-static int
-find_pid(const struct segfile *f, pid_t pid, uint64_t *ret_start_ns)
-{
-	uint8_t taken[SEGFILE_SLOTS];
-	int found = SEGFILE_NONE;
-	struct seg_header h;
-
-	segfile_taken(f, taken);
-	for (int i = SEGFILE_OWN; i < segfile_slots(f); i++) {
-		if ((i >= 0 && !taken[i]) ||
-		    segfile_header(f, i, &h, NULL) < 0 || (pid_t)h.pid != pid ||
-		    h.start_realtime_ns < *ret_start_ns)
-			continue;
-		*ret_start_ns = h.start_realtime_ns;
-		found = i;
-	}
-	return found;
-}
-
 int
 session_load_dead(pid_t chooser, const char *directory, pid_t pid,
     struct session **ret, struct fault *where)
 {
-	struct segfile *best = NULL, *f;
-	int slot = SEGFILE_NONE, here, err;
-	char path[4096], *names = NULL;
-	size_t len = 0;
-	uint64_t start_ns = 0;
 	struct session *s;
+	struct dead d;
+	int err = dead_find(chooser, directory, pid, &d);
 
-	if (foreign_file_list(chooser, directory, &names, &len) < 0)
-		len = 0;
-	for (size_t at = 0; at < len; at += strlen(names + at) + 1) {
-		if ((size_t)snprintf(path, sizeof(path), "%s/%s", directory,
-		        names + at) >= sizeof(path) ||
-		    segfile_open_of(chooser, path, &f, NULL) < 0)
-			continue;
-		here = find_pid(f, pid, &start_ns);
-		if (here != SEGFILE_NONE) {
-			segfile_close(best);
-			best = f;
-			slot = here;
-		} else {
-			segfile_close(f);
-		}
-	}
-	free(names);
-	if (!best)
-		return fault_set(where, -ESRCH, "no such process");
+	if (err < 0)
+		return fault_set(where, err, "no such process");
 	s = session_new();
-	err = s ? session_add_slot(s, best, slot, SESSION_ASK_PROC, where)
+	err = s ? session_add_slot(s, d.file, d.slot, SESSION_ASK_PROC, where)
 	        : no_memory(where);
-	segfile_close(best);
+	segfile_close(d.file);
 	return hand_over(s, err, ret);
 }
 

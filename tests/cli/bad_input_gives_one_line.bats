@@ -19,6 +19,40 @@ a_segment() {
 	done
 }
 
+# says WORDS: the line of the last complaint has them
+says() { grep -qF -- "$1" "$T/complaint" || { cat "$T/complaint" && false; }; }
+
+@test "what a line may have meant is said" {
+	complains 2 "$SEEP" version
+	says 'did you mean --version?'
+	complains 2 "$SEEP" -V
+	says 'did you mean --version?'
+	complains 2 "$SEEP" --verison
+	says 'did you mean --version?'
+	complains 2 "$SEEP" report --leaks "$T/x"
+	says 'there is a command: seep leaks'
+	complains 2 "$SEEP" report --peek "$T/x"
+	says 'did you mean --peak?'
+	complains 2 "$SEEP" report --growth 60-600 "$T/x"
+	says 'has two dots, as in --growth 10..60'
+	complains 2 "$SEEP" report --growth "$T/x" 0..1
+	says 'has two dots, as in --growth 10..60'
+	complains 2 "$SEEP" who 1234 0x55d0c8a012a0
+	says 'the address comes first: seep who 0x55d0c8a012a0 1234'
+	complains 2 "$SEEP" ls 1234
+	says 'seep report 1234'
+}
+
+@test "an empty argument, as of a variable that is not set, is a usage error; those of CMD are its own" {
+	local command
+	for command in report leaks check export dump who replay snapshot on off doctor ls top watch serve record; do
+		complains 2 "$SEEP" "$command" ''
+		says "seep: $command: an argument is empty, as of a variable that is not set"
+	done
+	complains 2 "$SEEP" diff "$T" ''
+	[[ $("$SEEP" record -q -o "$T/r.seep" -- printf '<%s>' '' a '') == '<><a><>' ]]
+}
+
 @test "a missing value of an option is a usage error" {
 	complains 2 "$SEEP" report --format
 	complains 2 "$SEEP" report -o
@@ -63,6 +97,14 @@ a_segment() {
 	drop_privileges # root may read everything
 	chmod 000 "$SEGMENT"
 	complains 3 "${AS[@]}" "$SEEP" report "$SEGMENT"
+}
+
+@test "a directory of other files has nothing to report and is not called damaged" {
+	mkdir "$T/others"
+	echo hello >"$T/others/note"
+	complains 3 "$SEEP" report "$T/others/"
+	says "$T/others/: nothing to report: there is no segment and no recording in it; $T/others/note left out"
+	! grep -q damaged "$T/complaint"
 }
 
 @test "a damaged segment never crashes the reader" {

@@ -416,7 +416,7 @@ at_home() {
 	run "$SEEP" ls --history "$T"
 	[[ $status -eq 3 && $output == *'no history'* ]]
 	run "$SEEP" ls "$T/history"
-	[[ $status -eq 2 ]]
+	[[ $status -eq 2 && $output == *"is a history of seep watch: seep ls --history $T/history" ]]
 	run "$SEEP" ls --history --prune
 	[[ $status -eq 2 ]]
 }

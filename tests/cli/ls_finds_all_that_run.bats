@@ -114,6 +114,18 @@ descendants() {
 	complains 2 "$SEEP" ls --format xml
 }
 
+@test "ls DIR lists the segments in DIR, without SEEP_DIR" {
+	traced_well "$HOSTS/known_answer"
+	SEEP_DIR=$DIR "$SEEP" ls | cut -c1-40 >"$T/by_variable"
+	(
+		unset SEEP_DIR
+		"$SEEP" ls "$DIR" | cut -c1-40 >"$T/by_name"
+		complains 3 "$SEEP" ls "$T/by_name"
+	)
+	diff "$T/by_variable" "$T/by_name"
+	[[ $(wc -l <"$T/by_name") -eq 3 ]]
+}
+
 @test "snapshot --help names the file that it writes, and the command prints it" {
 	local name
 	"$SEEP" snapshot --help | tr -s ' \n' ' ' >"$T/help"

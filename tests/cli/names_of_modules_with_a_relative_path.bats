@@ -210,3 +210,23 @@ said() { "$SEEP" report "$@" --no-cache 2>&1 | tr -s ' \n' ' '; }
 	[[ $text == *"no names from ./plugins/x.so"*"--debug-dir"* ]]
 	[[ $(named "$DIR" --debug-dir "$W/start/plugins") -eq 50 ]]
 }
+
+@test "a program that the loader is asked to run (ld.so PROGRAM) has its own names, and not those of the loader" {
+	local loader path
+	cat >"$T/app.c" <<-'END'
+		#include <stdlib.h>
+		__attribute__((noinline)) static void *app_keeps(size_t n) {
+			char *volatile p = malloc(n); return p; }
+		int main(void) { for (int i = 0; i < 50; i++) app_keeps(1000); return 0; }
+	END
+	cc -g -O1 -o "$T/app" "$T/app.c"
+	loader=$(readelf -lW "$T/app" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+	cd "$T"
+	for path in ./app "$T/app" "../${T##*/}/app"; do
+		"$SEEP" record -q --force --no-symbols -o "$T/r.seep" -- "$loader" "$path"
+		"$SEEP" report "$T/r.seep" --format json >"$T/report.json" 2>"$T/err"
+		[[ ! -s $T/err ]]
+		[[ $(jq -r '.processes[0].exe | sub("/[.][.]/[^/]*/"; "/")' "$T/report.json") == "$T/app" ]]
+		jq -e 'any(.processes[0].sites[]; .live_blocks == 50 and .frames[0].function == "app_keeps")' "$T/report.json"
+	done
+}

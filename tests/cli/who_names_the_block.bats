@@ -31,6 +31,52 @@ frames() { jq -r ".processes[0].$1.stack | map(.function) | join(\" \")" "$T/jso
 	! grep -q frees_it "$T/report"
 }
 
+@test "a process that has crashed, by its pid: who, dump --last, and what needs an event log" {
+	local pid command
+	export SEEP_DIR=$DIR
+	SEEP_LOG=last,frees crashed double
+	pid=$(sed -n 's/^PID //p' "$T/out")
+	"$SEEP" who "$ADDRESS" "$pid" --format json >"$T/json"
+	jq -e --argjson pid "$pid" '.processes | length == 1 and .[0].pid == $pid and .[0].state == "freed"' "$T/json"
+	[[ $(frames freed_again) == "frees_it_again main "* ]]
+	"$SEEP" dump --last "$pid" >"$T/text"
+	grep -q "^process $pid, thread 1, tid $pid (crashes): its last [0-9]* events\$" "$T/text"
+	complains 2 "$SEEP" dump "$pid"
+	grep -q 'seep dump --last shows it' "$T/complaint"
+	# with an event log, while another process is in the directory, too
+	SEEP_LOG=1 crashed double
+	pid=$(sed -n 's/^PID //p' "$T/out")
+	SEEP_LOG=1 crashed use
+	"$SEEP" dump "$pid" --format jsonl >"$T/jsonl"
+	jq -s -e --argjson pid "$pid" 'length > 2 and all(.[]; .pid == $pid)' "$T/jsonl"
+	"$SEEP" report "$pid" --at 0 --format json | jq -e --argjson pid "$pid" '.processes[0].pid == $pid'
+	"$SEEP" replay "$pid" --runs 1 --allocator glibc --format json | jq -e --argjson pid "$pid" '.pid == $pid'
+	complains 2 "$SEEP" who "$ADDRESS" "$pid"
+	grep -q 'has no flight recorder' "$T/complaint"
+	# what only a running process can do
+	for command in snapshot on off top doctor; do
+		complains 3 "$SEEP" "$command" "$pid"
+		grep -q "process $pid has ended; what is left of it: seep report $pid\$" "$T/complaint"
+	done
+}
+
+@test "a zombie has ended, and is not said to be no process" {
+	local pid command
+	"$PYTHON" -c 'import os, time
+child = os.fork()
+if child == 0: os._exit(0)
+print(child, flush=True)
+time.sleep(60)' >"$T/out" 3>&- &
+	PIDS+=("$!")
+	eventually test -s "$T/out"
+	pid=$(cat "$T/out")
+	eventually grep -q '^State:.Z' "/proc/$pid/status"
+	for command in report doctor; do
+		complains 3 "$SEEP" "$command" "$pid"
+		grep -q "process $pid has ended, although its parent has not waited for it yet (a zombie)\$" "$T/complaint"
+	done
+}
+
 @test "the use of a freed block, in a recording; the free has no stack unless asked for" {
 	local address
 	status=0

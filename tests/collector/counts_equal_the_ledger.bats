@@ -32,3 +32,28 @@ load ../lib/host.bash
 	traced_well "$HOSTS/many_stacks" 13
 	equals_ledger
 }
+
+@test "the time of the peak, of a program that does little after a busy start" {
+	cat >"$T/quiet.c" <<-'C'
+		#include <stdlib.h>
+		#include <unistd.h>
+		static void *kept[40];
+		int main(void) {
+			for (int i = 0; i < 10000; i++)
+				kept[i % 20] = (free(kept[i % 20]), malloc(100));
+			usleep(1100000);
+			for (int i = 20; i < 40; i++)
+				kept[i] = malloc(100);
+			usleep(200000);
+			return kept[39] == NULL;
+		}
+	C
+	cc -w -g "$T/quiet.c" -o "$T/quiet"
+	local mode
+	for mode in SEEP_LOG=0 SEEP_LOG=1 SEEP_LOG=last; do
+		rm -rf "${DIR:?}"/*
+		traced_well env "$mode" "$T/quiet"
+		"$SEEP" report "$DIR" >"$T/text"
+		grep -E '^quiet .* the peak was .* in 40 blocks, 1\.[0-9] s after its start\.' "$T/text"
+	done
+}

@@ -53,6 +53,20 @@ resident_kib() { sed -n 's/^# resident \([0-9]*\) KiB/\1/p' "$1"; }
 	equals_ledger # the last had room for both
 }
 
+@test "I21 RLIMIT_FSIZE from nothing on, as sandboxes set it: no SIGXFSZ" {
+	local limit mode
+	for limit in 0 1 24 100 4096 8192 100000 10000000; do
+		for mode in SEEP_LOG=0 SEEP_LOG=1 SEEP_LOG=last SEEP_PRIVATE=1; do
+			# lines of others that were refused are in the file already
+			printf -- '- 1 no-space other\n%.0s' {1..3} >"$DIR/refused.ctl"
+			traced env "$mode" prlimit --fsize="$limit" sh -c 'sh -c "exit 4"; exit $(($? + 3))'
+			echo "$limit $mode: $status"
+			[[ $status -eq 7 ]]
+			rm -f "$DIR"/*
+		done
+	done
+}
+
 @test "I21 RLIMIT_FSIZE of 64 KiB: no SIGXFSZ" {
 	bare prlimit --fsize=65536 "$HOSTS/peak"
 	traced prlimit --fsize=65536 "$HOSTS/peak"
