@@ -18,7 +18,8 @@ enum { COPY_SAME = 3, COPY_RENEW = 256, COPY_RENEW_NEW = 16 };
 
 /*
  * Fewer frames are interned, see known.h. If that was so FEW_LEAST times in a
- * row, only every FEW_LOOK-th stack is walked here to find out.
+ * row, or the stack was new, only every FEW_LOOK-th stack is walked here to find
+ * out, until one is known.
  */
 enum { FRAMES_LEAST = 8, FEW_LEAST = 32, FEW_LOOK = 8 };
 
@@ -363,7 +364,6 @@ new_site(
 	    .left = k->count,
 	    .node = k->base,
 	    .makes_runs = true};
-	struct site_id s = {0};
 
 	if (++t->known_new % COPY_RENEW_NEW == 0)
 		return (struct site_id){0};
@@ -371,12 +371,7 @@ new_site(
 		if (!sites_next(&way))
 			return (struct site_id){0};
 	}
-	if (!way.is_new)
-		s = sites_find(way.node, inner);
-	if (!s.v)
-		s = sites_new(way.node, inner, api);
-	sites_know(k->hash, inner, s);
-	return s;
+	return sites_enter(k->hash, way.node, inner, api);
 }
 
 struct site_id
@@ -396,8 +391,6 @@ known_site(struct thread *t, const struct walk *w, uint32_t inner,
 		t->known_few += differs < 0;
 		return none;
 	}
-	if (differs < 0)
-		t->known_few = 0;
 	s = find_turn(t, &k, inner);
 	if (!s.v) {
 		stack = (struct sites_stack){
@@ -405,36 +398,59 @@ known_site(struct thread *t, const struct walk *w, uint32_t inner,
 		s = sites_known(&stack);
 		if (unlikely(stack.is_like) && !s.v && k.met >= 0)
 			s = find_elsewhere(t, &k, inner);
-		if (!s.v)
+		if (!s.v) {
+			t->known_few += differs < 0;
 			return differs < 0 || is_guessed(t, k.met, j)
 			    ? none
 			    : new_site(t, &k, inner, api);
+		}
 		note_turn(t, &k, inner, s);
 	}
+	if (differs < 0)
+		t->known_few = 0;
 	return renews(t, w, s) ? none : s;
 }
 
-struct site_id
-known_get(struct thread *t, uint32_t k, uint32_t inner, enum seg_api api)
+/* The same for a stack that is not in the index of whole stacks. */
+static SEEP_NOINLINE struct site_id
+get_below(struct thread *t, const struct outer_frame *o, uint32_t inner,
+    enum seg_api api)
 {
-	struct outer_frame *o = &t->outer[k];
 	struct site_id s = sites_find(o->node, inner);
 
+	if (!s.v) {
+		s = sites_new(o->node, inner, api);
+		if (!t->outer_truncated)
+			sites_know(o->hash | 1, inner, s);
+	}
+	return s;
+}
+
+struct site_id
+known_get(
+    struct thread *t, uint32_t k, uint32_t inner, enum seg_api api, bool own)
+{
+	struct outer_frame *o = &t->outer[k];
+	/* no frames: the site below this very node */
+	struct sites_stack stack = {
+	    o->hash | 1, NULL, 0, o->node, inner, false};
+	struct site_id s;
+
+	if (unlikely(t->outer_truncated))
+		return get_below(t, o, inner, api);
+	s = sites_known(&stack);
 	if (likely(s.v))
 		return s;
-	if (t->outer_truncated)
-		return sites_new(o->node, inner, api);
-	sites_will_know(o->hash | 1, inner);
-	if (unlikely(sites_have_runs())) {
+	if (stack.is_like && sites_have_runs()) {
 		const struct known all = {.hash = o->hash | 1, .met = (int)k};
 
 		s = find_elsewhere(t, &all, inner);
 	}
-	if (!s.v) {
-		s = sites_new(o->node, inner, api);
-		sites_know(o->hash | 1, inner, s);
-	} else if (sites_node_of(s)) {
-		o->node = sites_node_of(s); /* found at once the next time */
+	if (s.v) {
+		if (sites_node_of(s)) /* found at once the next time */
+			o->node = sites_node_of(s);
+		return s;
 	}
-	return s;
+	return own ? sites_enter(o->hash | 1, o->node, inner, api)
+	           : get_below(t, o, inner, api);
 }

@@ -71,6 +71,7 @@ join_outer(struct thread *t, struct memo_chunk *e, struct walk *w,
 	const struct outer_frame *o = &t->outer[e->hint & (OUTER_MAX - 1)];
 	const struct cpu_frame c = {w->pc, w->sp, w->fp};
 	const uint64_t key = e->key;
+	const bool sure = w->sure;
 	bool holds = false, copied;
 	struct site_id s;
 	uint32_t node;
@@ -119,7 +120,7 @@ join_outer(struct thread *t, struct memo_chunk *e, struct walk *w,
 		}
 	}
 	if (node != e->node) {
-		s = copied ? known_get(t, ret->hint, inner, api)
+		s = copied ? known_get(t, ret->hint, inner, api, sure)
 		           : sites_get(node, inner, api);
 		e->site = s.v;
 		e->node = copied ? o->node : node;

@@ -332,8 +332,9 @@ site_hash(uint32_t node, uint32_t inner)
 	return hash_finish(hash_mix(hash_word(node), inner));
 }
 
-struct site_id
-sites_new(uint32_t node, uint32_t inner, enum seg_api api)
+/* A row for a site that is in no index yet; `first` is that of "(no room)". */
+static struct site_id
+new_site(uint32_t node, uint32_t inner, enum seg_api api)
 {
 	struct seg_site *row = NULL;
 	uint32_t n = 0;
@@ -353,9 +354,18 @@ sites_new(uint32_t node, uint32_t inner, enum seg_api api)
 	STORE_RELEASE(&row->inner, inner);
 	if (node == SITES_NODE_OUTER_DROPPED)
 		segment_count(SEG_OUTER_DROPPED, 1);
-	if (!index_insert(&site_index, site_hash(node, inner), n + 1))
-		segment_count(SEG_NO_MEMORY, 1);
 	return (struct site_id){first + n};
+}
+
+struct site_id
+sites_new(uint32_t node, uint32_t inner, enum seg_api api)
+{
+	struct site_id s = new_site(node, inner, api);
+
+	if (s.v > first &&
+	    !index_insert(&site_index, site_hash(node, inner), s.v - first + 1))
+		segment_count(SEG_NO_MEMORY, 1);
+	return s;
 }
 
 struct site_id
@@ -514,15 +524,19 @@ void
 sites_know(uint64_t hash, uint32_t inner, struct site_id id)
 {
 	/* those for which there is no room, and ids of a parent, are not */
-	if (id.v > first)
-		index_insert(
-		    &stack_index, stack_hash(hash, inner), id.v - first + 1);
+	if (id.v > first &&
+	    !index_insert(
+	        &stack_index, stack_hash(hash, inner), id.v - first + 1))
+		segment_count(SEG_NO_MEMORY, 1);
 }
 
-void
-sites_will_know(uint64_t hash, uint32_t inner)
+struct site_id
+sites_enter(uint64_t hash, uint32_t node, uint32_t inner, enum seg_api api)
 {
-	index_fetch(&stack_index, stack_hash(hash, inner));
+	struct site_id s = new_site(node, inner, api);
+
+	sites_know(hash, inner, s);
+	return s;
 }
 
 struct site_id

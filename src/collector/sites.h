@@ -117,12 +117,12 @@ struct sites_stack {
 /* The id of a stack that sites_know() has entered, proven; 0: none. */
 struct site_id sites_known(struct sites_stack *s);
 
-/*
- * Enters the id of a stack, by the hash of sites_known(). The place is in a
- * cache line of its own; sites_will_know() fetches it ahead.
- */
+/* Enters the id of a stack, by the hash of sites_known(). */
 void sites_know(uint64_t hash, uint32_t inner, struct site_id id);
-void sites_will_know(uint64_t hash, uint32_t inner);
+
+/* A new stack, which sites_known() and nothing else finds; like sites_new(). */
+struct site_id sites_enter(
+    uint64_t hash, uint32_t node, uint32_t inner, enum seg_api api);
 
 /*
  * The id of the same stack for a resource of this pool, or for a mapping (`pool`

@@ -124,7 +124,8 @@ struct thread {
 	/* see known.c: the last stack found there, how often in a row */
 	uint64_t known_sp;
 	uint32_t known_last, known_same, known_count, known_new;
-	uint32_t known_few; /* stacks in a row of which few frames differ */
+	/* stacks in a row of which few frames differ, or that were new */
+	uint32_t known_few;
 	uint32_t known_hits;
 	uint32_t outer_rooted; /* outer[] ends where a stack should */
 	struct turns *turns;   /* NULL: not needed so far */

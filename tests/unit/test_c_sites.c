@@ -160,6 +160,33 @@ a_stack_is_found_by_all_its_frames(void **state)
 	assert_int_equal(sites_known(&key).v, 0);
 }
 
+static void
+an_entered_stack_is_found_by_its_node_alone(void **state)
+{
+	uint64_t frames[FRAMES];
+	uint32_t inner = sites_inner(NULL, 0), node, other;
+	struct sites_stack key = {.hash = 78, .inner = inner};
+	struct site_id s;
+
+	(void)state;
+	list(frames, 5, 4);
+	intern(frames, 5, false, &node);
+	intern(frames + 1, 4, false, &other);
+	assert_int_not_equal(node, other);
+	s = sites_enter(78, node, inner, SEG_API_MALLOC);
+	key.base = node;
+	assert_int_equal(sites_known(&key).v, s.v);
+	assert_false(key.is_like);
+	key.base = other;
+	assert_int_equal(sites_known(&key).v, 0);
+	assert_true(key.is_like);
+	/* and by its frames */
+	key.base = SITES_NODE_ROOT;
+	key.frames = frames;
+	key.count = 5;
+	assert_int_equal(sites_known(&key).v, s.v);
+}
+
 /* What another process has written there opens nothing (I20). */
 static void
 numbers_in_the_segment_are_not_trusted(void **state)
@@ -229,6 +256,8 @@ main(void)
 	    cmocka_unit_test_setup(
 	        stacks_that_share_frames_share_records, start),
 	    cmocka_unit_test_setup(a_stack_is_found_by_all_its_frames, start),
+	    cmocka_unit_test_setup(
+	        an_entered_stack_is_found_by_its_node_alone, start),
 	    cmocka_unit_test_setup(
 	        numbers_in_the_segment_are_not_trusted, start),
 	    cmocka_unit_test_setup(a_forked_child_starts_without_runs, start),
