@@ -43,8 +43,7 @@ logged_book_hit(struct thread *t, const void *p, uint64_t size,
 	cell = live_vacant(&t->live, (uint64_t)(uintptr_t)p, size);
 	if (unlikely(!cell))
 		return false;
-	live_store(
-	    cell, (uint64_t)(uintptr_t)p, site, size, log_next_name(t));
+	live_store(cell, (uint64_t)(uintptr_t)p, site, size, log_next_name(t));
 	log_put(t, log_alloc_word(site, size));
 	ledger_count_alloc(t, row, size, tick_now());
 	return true;

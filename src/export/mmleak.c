@@ -51,14 +51,17 @@ static void
 text_row(const struct layout *p, const struct callers_row *row)
 {
 	const struct process_figures *f = &row->figures.all;
+	/* not from the double: 2^64 - 1 bytes would be beyond uint64_t */
+	const uint64_t whole =
+	    f->live_blocks ? f->live_bytes / f->live_blocks : 0;
 	bool knows = row->size_max > 0;
 
 	(void)fprintf(p->out,
 	    "0x%" PRIx64 " %" PRIu64 " %.1f %" PRIu64 " %" PRIu64 " %" PRIu64
 	    " ",
 	    callers_absolute(p->view, row, p->process), f->live_bytes, mean(f),
-	    f->live_blocks, knows ? row->size_min : (uint64_t)mean(f),
-	    knows ? row->size_max : (uint64_t)mean(f));
+	    f->live_blocks, knows ? row->size_min : whole,
+	    knows ? row->size_max : whole);
 	callers_address(p->out, p->view, row);
 	(void)putc(' ', p->out);
 	callers_location(p->out, p->view, row);

@@ -199,13 +199,15 @@ service() { "$SEEP" service --user "$@"; }
 }
 
 @test "hostile names of units: one line, 2, and systemctl is never asked" {
-	local name verb long
+	local name verb long why
 	printf -v long '%300s' ''
 	for name in 'foo;rm' ../x ../../etc/passwd a/b "${long// /x}" $'a\nb' $'\n' '' ' ' 'a b' '$(touch x)' '`x`' '%i' '*' '?' \
 		$'\e[31mred' $'\xff' $'\xc3\xa4' . .. .service @ @x.service '"' "'" 'a\0b/c' 'x&y' 'x|y' '~' '#' '{a,b}'; do
+		why='cannot be the name of a unit'
+		[[ $name ]] || why='an argument is empty'
+		[[ ${#name} -ne 300 ]] || why='the name is too long'
 		for verb in enable disable status; do
-			refused 2 "$([[ ${#name} -eq 300 ]] && echo 'the name is too long' || echo 'cannot be the name of a unit')" \
-				service $verb -- "$name"
+			refused 2 "$why" service $verb -- "$name"
 			[[ $(wc -c <"$T/stderr") -lt 500 ]]
 			! grep -q "$(printf '[\001-\011\013-\037\177]')" "$T/stderr" || return 1
 		done
