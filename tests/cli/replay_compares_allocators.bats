@@ -50,7 +50,7 @@ performers() { pgrep -P "$1" -x seep-replay-run; }
 	local short
 	short=$(full_or 19992 1992)
 	export SEEP_LOG_POOL=2MiB
-	logged r.seep "$HOSTS/crowd" "$short" 150
+	logged r.seep "$HOSTS/outruns_its_log" "$short" 150
 	"$SEEP" dump "$T/r.seep" --no-symbols --format jsonl 2>"$T/dump.err" |
 		jq -nc 'reduce inputs as $e ({}; .[$e.event] += 1) | [.alloc, .realloc, .free, .["free-unlogged"] // 0, .lost > 0]' >"$T/there"
 	replays "$T/r.seep" --runs 1 --allocator glibc --allocator jemalloc

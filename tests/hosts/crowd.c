@@ -1,85 +1,85 @@
-/* crowd.c - many short threads, then eight that allocate faster than a small event log can be read: the log has gaps. */
+/* crowd.c - one file with all slots taken by itself, under many names, all mapped: lists of it must end. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <pthread.h>
-#include <stdatomic.h>
+/* flags: -Isrc */
+/*
+ * usage: crowd DIRECTORY NAMES [other]: traced, so that it has a header to
+ * copy. Runs until it is killed. other: as if in another pid namespace.
+ */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-/*
- * usage: crowd THREADS MS
- *
- * Each of THREADS, eight at a time, leaves one block and resizes one of an earlier
- * thread. Then eight threads free these blocks and allocate for MS milliseconds.
- */
-enum { ABREAST = 8, PLACES = 64, SIZES = 200 };
+#include "../lib/own_segment.h"
 
-static _Atomic(void *) places[PLACES];
-static int64_t end_ms;
+enum { SLOTS_AT = SEG_HEADER_BYTES, FIRST = 4096 + SEG_EARLY * 64 };
 
-static int64_t
-now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-/* Swaps blocks with other threads. */
 static void
-turn(size_t n)
+put(int fd, const void *bytes, size_t len, off_t at)
 {
-	void *p = malloc(16 + n % SIZES);
-
-	p = atomic_exchange(&places[n % PLACES], p);
-	if (n % 3 == 0) {
-		p = realloc(p, 300 + n % SIZES);
-		p = atomic_exchange(&places[(n + 7) % PLACES], p);
+	if (pwrite(fd, bytes, len, at) != (ssize_t)len) {
+		perror("write");
+		exit(1);
 	}
-	free(p);
-}
-
-static void *
-live_shortly(void *arg)
-{
-	turn((size_t)arg);
-	return NULL;
-}
-
-static void *
-live_fast(void *arg)
-{
-	size_t n = (size_t)arg;
-
-	while (now_ms() < end_ms)
-		for (int i = 0; i < 10000; i++)
-			turn(n++);
-	return NULL;
-}
-
-static void
-start(void *(*what)(void *), size_t from, size_t count)
-{
-	pthread_t t[ABREAST];
-
-	for (size_t i = 0; i < count; i++)
-		if (pthread_create(&t[i], NULL, what, (void *)(from + i)) != 0)
-			abort();
-	for (size_t i = 0; i < count; i++)
-		(void)pthread_join(t[i], NULL);
 }
 
 int
 main(int argc, char **argv)
 {
-	size_t threads = argc > 1 ? strtoul(argv[1], NULL, 10) : 2000;
-	long ms = argc > 2 ? strtol(argv[2], NULL, 10) : 300;
+	struct seg_header h;
+	struct seg_slots slots = {.magic = SEG_SLOT_MAGIC,
+	    .count = SEG_SLOTS,
+	    .slot_bytes = SEG_HEADER_BYTES,
+	    .small_bytes = SEG_HEADER_BYTES,
+	    .first_offset = FIRST,
+	    .early_offset = 4096,
+	    .early_count = SEG_EARLY};
+	struct seg_early early = {.state = SEG_EARLY_COUNTING,
+	    .pid = (uint32_t)getpid(),
+	    .allocations = 1};
+	size_t len = SLOTS_AT + FIRST + (size_t)SEG_SLOTS * SEG_HEADER_BYTES;
+	char first[4096], name[4096];
+	int fd;
 
-	for (size_t i = 0; i < threads; i += ABREAST)
-		start(live_shortly, i,
-		    threads - i < ABREAST ? threads - i : ABREAST);
-	end_ms = now_ms() + ms;
-	start(live_fast, 0, ABREAST);
-	return 0;
+	if (argc < 3)
+		return 2;
+	memcpy(&h, own_segment(), sizeof(h));
+	h.dir_used = h.dir_capacity = 0;
+	h.start_jiffies = 0;
+	h.live_root = 0;
+	h.slots_offset = SLOTS_AT;
+	if (argc > 3)
+		h.pid_ns++;
+	memset(slots.taken, 1, sizeof(slots.taken));
+	snprintf(first, sizeof(first), "%s/crowd-%d-0.seg", argv[1], getpid());
+	fd = open(first, O_RDWR | O_CREAT | O_EXCL, 0600);
+	if (fd < 0 || ftruncate(fd, (off_t)len) < 0)
+		return 1;
+	put(fd, &h, sizeof(h), 0);
+	put(fd, &slots, sizeof(slots), SLOTS_AT);
+	for (int i = 0; i < SEG_EARLY; i++)
+		put(fd, &early, sizeof(early),
+		    SLOTS_AT + 4096 + i * (off_t)sizeof(early));
+	h.slots_offset = 0;
+	for (int i = 0; i < SEG_SLOTS; i++) {
+		h.uuid[0] = (uint8_t)i;
+		h.uuid[1] = (uint8_t)(i >> 8);
+		put(fd, &h, 4096,
+		    SLOTS_AT + FIRST + (off_t)i * SEG_HEADER_BYTES);
+	}
+	for (int i = 1; i < atoi(argv[2]); i++) {
+		snprintf(name, sizeof(name), "%s/crowd-%d-%d.seg", argv[1],
+		    getpid(), i);
+		if (link(first, name) < 0)
+			return 1;
+	}
+	if (mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED)
+		return 1;
+	puts("ready");
+	fflush(stdout);
+	for (;;)
+		pause();
 }
