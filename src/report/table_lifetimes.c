@@ -257,6 +257,7 @@ print_rows(const struct layout *p, const struct view *v, const struct row *rows,
 	uint64_t all = 0, rest = 0;
 	size_t shown = 0;
 	char a[WORDS_COUNTED], b[WORDS_COUNTED], text[BETWEEN];
+	char more[2 * WORDS_COUNTED + 80];
 	int wide = (int)sizeof(between_head) - 1;
 	struct widths w;
 
@@ -277,12 +278,14 @@ print_rows(const struct layout *p, const struct view *v, const struct row *rows,
 		print_row(p, v, &rows[i], o->frames ? o->frames : FRAMES, &w);
 	for (size_t i = shown; i < count; i++)
 		rest = capped_sum(rest, rows[i].life->freed);
-	if (shown < count)
-		(void)fprintf(p->out,
+	if (shown < count) {
+		(void)snprintf(more, sizeof(more),
 		    "%s freed in %s below %g%% or beyond --top %u.\n",
 		    words_counted(a, rest, "block"),
 		    words_counted(b, count - shown, "more site"), o->threshold,
 		    o->top);
+		layout_paragraph(p, more, 0);
+	}
 	if (count == 0)
 		(void)fputs("No block was freed.\n", p->out);
 }
