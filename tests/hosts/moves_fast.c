@@ -23,6 +23,16 @@ lose(void)
 	memset(p, 1, BYTES);
 }
 
+/* Overwrites the stack below here, so that no pointer to a lost block is left. */
+__attribute__((noinline)) static void
+scrub(void)
+{
+	volatile char below[64 << 10];
+
+	for (size_t i = 0; i < sizeof(below); i++)
+		below[i] = 0;
+}
+
 /* Takes the first item of one list and makes it the first of another. */
 static void *
 move(void *number)
@@ -56,6 +66,7 @@ main(void)
 
 	for (int i = 0; i < LOST; i++)
 		lose();
+	scrub();
 	for (int t = 0; t < THREADS; t++) {
 		tables[t] = calloc(LISTS, sizeof(*tables[t]));
 		for (int i = 0; i < LISTS * PER_LIST; i++) {
