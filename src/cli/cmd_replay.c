@@ -43,14 +43,12 @@ static void
 read_logs(
     const char *input, events_each *each, void *context, bool *ret_damaged)
 {
-	bool is_damaged = false;
 	struct events *events;
 	int got;
 
 	if (events_new(each, context, &events) < 0)
 		die(CMD_INPUT, "replay: out of memory");
-	got = log_input_feed("replay", input, events, &is_damaged);
-	*ret_damaged |= is_damaged;
+	got = log_input_feed("replay", input, events, ret_damaged);
 	events_free(events);
 	if (got == -ENOSPC || got == -EDQUOT)
 		die(CMD_INPUT,

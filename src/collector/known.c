@@ -411,7 +411,10 @@ known_site(struct thread *t, const struct walk *w, uint32_t inner,
 	return renews(t, w, s) ? none : s;
 }
 
-/* The same for a stack that is not in the index of whole stacks. */
+/*
+ * The site of this node and these inner frames, made if there is none. A stack
+ * that was cut is not entered in the index of whole stacks.
+ */
 static SEEP_NOINLINE struct site_id
 get_below(struct thread *t, const struct outer_frame *o, uint32_t inner,
     enum seg_api api)

@@ -132,21 +132,23 @@ make_name(char *to, size_t bytes)
 long
 place_make_file(long dir, const char *name, uint64_t bytes)
 {
-	long fd = -1;
+	long fd, result;
 
-	if (kernel_allows_file(bytes))
-		fd = sys_openat(dir, name,
-		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (!kernel_allows_file(bytes))
+		return -EFBIG;
+	fd = sys_openat(dir, name,
+	    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return -1;
+		return fd;
 	/* the umask and a default ACL must not change the mode */
-	if (sys_call(SYS_fchmod, fd, 0600, 0, 0) != 0 ||
-	    sys_call(SYS_ftruncate, fd, (long)bytes, 0, 0) != 0) {
-		sys_close(fd);
-		sys_call(SYS_unlinkat, dir, (long)name, 0, 0);
-		return -1;
-	}
-	return fd;
+	result = sys_call(SYS_fchmod, fd, 0600, 0, 0);
+	if (result == 0)
+		result = sys_call(SYS_ftruncate, fd, (long)bytes, 0, 0);
+	if (result == 0)
+		return fd;
+	sys_close(fd);
+	sys_call(SYS_unlinkat, dir, (long)name, 0, 0);
+	return result;
 }
 
 static void *
@@ -452,7 +454,7 @@ create(enum place_slots with_slots, bool populate)
 		return false;
 	if (with_slots != PLACE_NO_SLOTS && populate)
 		slots = slots_layout(&p->slots, p->segment_bytes);
-	if (p->segment_bytes + slots > kernel_limit(RLIMIT_FSIZE))
+	if (!kernel_allows_file(p->segment_bytes + slots))
 		slots = p->slots.count = 0;
 	make_name(name, sizeof(name));
 	p->refusal = REFUSAL_NO_FILE;

@@ -72,7 +72,7 @@ const char *place_dir(void);
  */
 long place_open_dir(const char *path, struct stat *ret_st);
 
-/* Makes an empty file of this size, 0600; -1: it cannot be made. */
+/* Makes an empty file of this size, 0600. Returns it, or a negative errno. */
 long place_make_file(long dir, const char *name, uint64_t bytes);
 
 #define PLACE_SHM "/dev/shm"

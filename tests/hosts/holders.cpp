@@ -14,6 +14,8 @@
 #include <memory>
 #include <string>
 
+#include "../lib/scrub.h"
+
 /* equal functions would become one */
 #define OWN __attribute__((noinline, noclone, no_icf))
 
@@ -343,16 +345,6 @@ fill(size_t (*lib_add)(void))
 	    N * (sizeof(node) + 32));
 	say("context_new", "variable", "registry", "registry_grow",
 	    registry.room * sizeof(callback) + N * 72);
-}
-
-/* So that no old pointer is left below. */
-extern "C" OWN void
-scrub(void)
-{
-	volatile char below[64 << 10];
-
-	for (size_t i = 0; i < sizeof(below); i++)
-		below[i] = 0;
 }
 
 int

@@ -31,6 +31,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../lib/scrub.h"
+
 enum { N = 100, SIZE = 72, HUGE_BYTES = 8 << 20, STACK_BYTES = 32 << 10 };
 
 #define OWN __attribute__((noinline, noclone, no_icf))
@@ -61,15 +63,6 @@ make(void)
 		(void)k_lost();
 		held[i] = k_held();
 	}
-}
-
-static OWN void
-scrub(void)
-{
-	volatile char below[16 << 10];
-
-	for (size_t i = 0; i < sizeof(below); i++)
-		below[i] = 0;
 }
 
 static void

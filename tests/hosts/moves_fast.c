@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/scrub.h"
+
 enum { THREADS = 3, LISTS = 16384, PER_LIST = 4, LOST = 100, BYTES = 4000 };
 
 struct item {
@@ -21,16 +23,6 @@ lose(void)
 	void *volatile p = malloc(BYTES);
 
 	memset(p, 1, BYTES);
-}
-
-/* Overwrites the stack below here, so that no pointer to a lost block is left. */
-__attribute__((noinline)) static void
-scrub(void)
-{
-	volatile char below[64 << 10];
-
-	for (size_t i = 0; i < sizeof(below); i++)
-		below[i] = 0;
 }
 
 /* Takes the first item of one list and makes it the first of another. */

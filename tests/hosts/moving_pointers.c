@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/scrub.h"
+
 enum { BLOCKS = 20000, LOST = 1000, THREADS = 2, SIZE = 72 };
 
 #define OWN __attribute__((noinline, noclone, no_icf))
@@ -93,15 +95,6 @@ make_all(size_t megabytes)
 		(void)k_lost();
 	for (size_t i = pieces / 2; i < pieces; i++)
 		around[i] = k_around(256000);
-}
-
-static OWN void
-scrub(void)
-{
-	volatile char below[16 << 10];
-
-	for (size_t i = 0; i < sizeof(below); i++)
-		below[i] = 0;
 }
 
 int

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/scrub.h"
+
 #define OWN __attribute__((noinline, noclone))
 
 struct node {
@@ -19,16 +21,6 @@ static void *interior;
 static _Thread_local void *in_tls;
 void *volatile sink;
 static pthread_key_t key;
-
-/* What a frame leaves behind on the stack is not to hold anything. */
-OWN static void
-scrub(void)
-{
-	volatile char b[16384];
-
-	for (size_t i = 0; i < sizeof(b); i++)
-		b[i] = 0;
-}
 
 OWN static struct node *
 lost_head(void)

@@ -21,6 +21,8 @@
 #include <unistd.h>
 #include <valgrind/memcheck.h>
 
+#include "../lib/scrub.h"
+
 extern "C" __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
 
 #define OWN __attribute__((noinline, noclone))
@@ -358,15 +360,6 @@ start_coroutine()
 	forth.uc_link = &back;
 	makecontext(&forth, in_coroutine, 0);
 	swapcontext(&back, &forth);
-}
-
-static OWN void
-scrub()
-{
-	volatile char below[64 << 10];
-
-	for (size_t i = 0; i < sizeof(below); i++)
-		below[i] = 0;
 }
 
 int

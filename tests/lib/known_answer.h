@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "scrub.h"
+
 enum { N = 100, SIZE = 72 };
 
 /* equal functions would become one */
@@ -39,16 +41,6 @@ map_pages(size_t bytes, int flags, int fd)
 	if (p == MAP_FAILED)
 		abort();
 	return p;
-}
-
-/* Overwrites the stack below here, so that no old pointer is left there. */
-static OWN void
-scrub(void)
-{
-	volatile char below[64 << 10];
-
-	for (size_t i = 0; i < sizeof(below); i++)
-		below[i] = 0;
 }
 
 #endif
