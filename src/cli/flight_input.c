@@ -48,8 +48,8 @@ flight_input_none(const char *command, const char *input,
 	for (size_t i = 0; i < s->count; i++)
 		if (s->processes[i]->header.log_state == SEG_LOG_LAST)
 			die(found->is_damaged ? CMD_INPUT : CMD_USAGE,
-			    "%s: process %u had a flight recorder, but %s has "
-			    "it not: it is gone or damaged",
+			    "%s: process %u had a flight recorder, but it is "
+			    "gone from %s, or damaged",
 			    command, s->processes[i]->header.pid, name);
 	if (found->is_damaged)
 		die(CMD_INPUT, "%s: the flight recorder of %s is damaged",
