@@ -694,7 +694,7 @@ resize_block(void *old, size_t size, const struct cpu_frame *c,
 {
 	struct gate *g = thread_gate;
 	struct thread *t = thread_self;
-	struct moving_note *note = t ? t->moving : &moving_first.notes[0];
+	struct moving_note *note = likely(t) ? t->moving : moving_note_lend();
 	struct live_block b = {0};
 	void *p;
 

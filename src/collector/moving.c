@@ -7,7 +7,7 @@
 /* aligned, so that a reader needs one page of the host for it */
 struct moving_page moving_first __attribute__((aligned(MOVING_PAGE_BYTES)));
 
-static uint64_t taken = 1; /* the first one is common to all */
+static uint64_t taken = MOVING_LENDABLE;
 
 /* The page behind this one, which is made if there is none. NULL: no memory. */
 static struct moving_page *
@@ -35,5 +35,21 @@ moving_note_new(void)
 
 	for (; p && i >= MOVING_NOTES; i -= MOVING_NOTES)
 		p = page_after(p);
-	return p ? &p->notes[i] : &moving_first.notes[0];
+	if (!p)
+		return &moving_first.notes[0];
+	p->notes[i].owner = MOVING_THREADS;
+	return &p->notes[i];
+}
+
+SEEP_COLD struct moving_note *
+moving_note_lend(void)
+{
+	for (int i = 1; i < MOVING_LENDABLE; i++) {
+		struct moving_note *n = &moving_first.notes[i];
+		uint64_t nobodys = MOVING_NOBODYS;
+
+		if (CAS(&n->owner, &nobodys, MOVING_LENT))
+			return n;
+	}
+	return &moving_first.notes[0];
 }

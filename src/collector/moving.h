@@ -14,6 +14,9 @@ extern SEEP_HIDDEN struct moving_page moving_first;
  */
 struct moving_note *moving_note_new(void);
 
+/* A note until moving_end(), for a thread that has no block. The same promises. */
+struct moving_note *moving_note_lend(void);
+
 /*
  * Around a realloc: before the block is taken out of the live map, when its size
  * is known from there, when the real function has returned, and after the block
@@ -47,6 +50,8 @@ SEEP_INLINE void
 moving_end(struct moving_note *n)
 {
 	STORE_RELEASE(&n->address, 0);
+	if (unlikely(n->owner == MOVING_LENT))
+		STORE_RELEASE(&n->owner, MOVING_NOBODYS);
 }
 
 #endif

@@ -23,15 +23,25 @@ struct moving_note {
 	uint64_t to; /* where it is now; 0: the function has not returned */
 	uint64_t to_size;
 	uint64_t count; /* of blocks that were resized with this note */
-	uint64_t reserved[3];
+	uint64_t owner; /* enum moving_owner, for the collector */
+	uint64_t reserved[2];
 };
 
-enum { MOVING_PAGE_BYTES = 4096, MOVING_NOTES = 63 };
+enum moving_owner {
+	MOVING_NOBODYS = 0, /* or that of all */
+	MOVING_THREADS = 1, /* the only one of its thread */
+	MOVING_LENT = 2,    /* for one block, of a thread without a note */
+};
+
+enum { MOVING_PAGE_BYTES = 4096, MOVING_NOTES = 63, MOVING_LENDABLE = 16 };
 
 struct moving_page {
 	uint64_t next; /* address of the next page, 0: none */
 	uint64_t reserved[7];
-	/* the very first note is that of all threads without one */
+	/*
+	 * The first ones of the first page are lent to threads without one; the
+	 * very first is common to all such threads when no other is left.
+	 */
 	struct moving_note notes[MOVING_NOTES];
 };
 

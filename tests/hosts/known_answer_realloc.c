@@ -2,10 +2,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flags: -pthread */
 /*
- * known_answer_realloc THREADS HOLDERS BYTES [fork]: each thread resizes its
+ * known_answer_realloc THREADS HOLDERS BYTES [POINT USECONDS]: each thread resizes its
  * holders one after the other, to BYTES and up to seven times as many. Prints as
- * known_answer.c does and waits for the end of its input. With "fork" a child
- * does so, in which the threads are no more: they are somewhere in realloc.
+ * known_answer.c does and waits for the end of its input. With POINT a child
+ * does so, in which the threads are no more: each was at this point of the
+ * realloc of known_answer_realloc_plugin.so, USECONDS after its start; with 0 in
+ * its first one. (They stand still during the fork, which would else copy one
+ * page before and another one after a change.)
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -33,6 +36,9 @@ struct work {
 	pthread_t thread;
 };
 
+extern atomic_int realloc_stop_at __attribute__((weak));
+extern atomic_int realloc_stopped __attribute__((weak));
+
 static struct work all[THREADS_MAX];
 static atomic_bool end;
 
@@ -52,6 +58,33 @@ resize(void *arg)
 		*holder = p;
 	}
 	return NULL;
+}
+
+/* Resizes a block of its own, and ends. */
+static void *
+resize_one(void *unused)
+{
+	void *volatile p = malloc(8);
+
+	(void)unused;
+	for (size_t bytes = 16; bytes < 4096; bytes *= 2)
+		p = realloc(p, bytes);
+	free(p);
+	return NULL;
+}
+
+/* New threads, which may get what the collector had of those that are gone. */
+static void
+resize_others(size_t threads)
+{
+	pthread_t t[THREADS_MAX];
+
+	realloc_stop_at = 0;
+	for (size_t i = 0; i < threads; i++)
+		if (pthread_create(&t[i], NULL, resize_one, NULL))
+			abort();
+	for (size_t i = 0; i < threads; i++)
+		pthread_join(t[i], NULL);
 }
 
 static OWN void
@@ -78,6 +111,21 @@ lose(void)
 		*head = k_held_by_lost(SIZE);
 		k_lost(SIZE);
 	}
+}
+
+static pid_t
+fork_at(int point, size_t threads, unsigned usec)
+{
+	pid_t child;
+
+	usleep(usec);
+	realloc_stop_at = point;
+	while ((size_t)realloc_stopped < threads)
+		usleep(1000);
+	child = fork();
+	if (child > 0)
+		realloc_stop_at = 0;
+	return child;
 }
 
 static void
@@ -111,17 +159,21 @@ main(int argc, char **argv)
 	say("lost", "lost", N);
 	say("lost_head", "lost", N);
 	say("held_by_lost", "lost", N);
+	if (argc > 5 && !&realloc_stop_at)
+		return 2;
+	if (argc > 5 && atoi(argv[5]) == 0)
+		realloc_stop_at = atoi(argv[4]);
 	for (i = 0; i < threads; i++)
 		if (pthread_create(&all[i].thread, NULL, resize, &all[i]))
 			return 2;
-	if (argc > 4) {
-		usleep(50000);
-		child = fork();
+	if (argc > 5) {
+		child = fork_at(atoi(argv[4]), threads, atoi(argv[5]));
 		if (child < 0)
 			return 2;
 	}
 	if (child == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		resize_others(threads);
 		wait_for_end();
 		_exit(0);
 	}

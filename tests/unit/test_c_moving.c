@@ -32,7 +32,7 @@ each_note_is_one_of_its_own_and_can_be_found(void **state)
 	enum { NOTES = 3 * MOVING_NOTES };
 
 	(void)state;
-	for (uint64_t i = 1; i < NOTES; i++)
+	for (uint64_t i = MOVING_LENDABLE; i < NOTES; i++)
 		assert_int_equal(place_of(moving_note_new()), i);
 }
 
@@ -61,6 +61,47 @@ a_note_has_the_block_until_it_ends(void **state)
 	moving_end(n);
 }
 
+static void
+threads_without_a_note_get_one_for_each_block(void **state)
+{
+	struct moving_note *lent[MOVING_LENDABLE], *again;
+	char old;
+
+	(void)state;
+	for (int i = 1; i < MOVING_LENDABLE; i++) {
+		lent[i] = moving_note_lend();
+		assert_int_equal(place_of(lent[i]), i);
+		moving_begin(lent[i], &old);
+	}
+	/* all others have to share one, which is never given away */
+	for (int i = 0; i < 3; i++) {
+		again = moving_note_lend();
+		assert_int_equal(place_of(again), 0);
+		moving_begin(again, &old);
+		moving_end(again);
+	}
+	moving_end(lent[7]);
+	assert_ptr_equal(moving_note_lend(), lent[7]);
+	moving_begin(lent[7], &old);
+	for (int i = 1; i < MOVING_LENDABLE; i++)
+		moving_end(lent[i]);
+}
+
+static void
+the_note_of_a_thread_stays_its_own(void **state)
+{
+	struct moving_note *n = moving_note_new();
+	char old;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		moving_begin(n, &old);
+		moving_end(n);
+	}
+	assert_int_equal(n->owner, MOVING_THREADS);
+	assert_ptr_not_equal(moving_note_new(), n);
+}
+
 static int
 start(void **state)
 {
@@ -75,6 +116,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(each_note_is_one_of_its_own_and_can_be_found),
 	    cmocka_unit_test(a_note_has_the_block_until_it_ends),
+	    cmocka_unit_test(threads_without_a_note_get_one_for_each_block),
+	    cmocka_unit_test(the_note_of_a_thread_stays_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);
