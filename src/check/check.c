@@ -205,8 +205,7 @@ add_view(struct check *c, const struct check_input *input, const struct view *v,
 		if (!counts(&c->processes[n]) || s->suppression)
 			continue;
 		fingerprints_site(f, s, &print);
-		err = add_site(
-		    c, input, n, v, s, only != UINT32_MAX, &print);
+		err = add_site(c, input, n, v, s, only != UINT32_MAX, &print);
 	}
 	fingerprints_free(f);
 	return err;

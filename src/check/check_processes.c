@@ -287,8 +287,7 @@ check_processes(struct check *c)
 		bool by_verdict = !c->options->any_live && has_exit_look(s);
 
 		if (!by_verdict && !c->options->any_live &&
-		    !c->options->fail_on_growth &&
-		    note_looks_in_vain(c, s) < 0)
+		    !c->options->fail_on_growth && note_looks_in_vain(c, s) < 0)
 			return -ENOMEM;
 		if (s->is_truncated) {
 			c->is_damaged = true;

@@ -477,11 +477,11 @@ sweep(const struct record_run *r)
 
 	if (unread > 0 && !r->options.quiet)
 		die_warn(
-		    "%s of earlier recordings %s in %s, which no recording "
-		    "has in %s last state (seep report FILE shows one, seep "
-		    "ls --prune removes them)",
+		    "%s of an earlier seep record, which was killed, %s in %s "
+		    "(seep ls lists such segments, seep ls --prune removes "
+		    "them)",
 		    words_counted(files, unread, "segment"), words_is(unread),
-		    r->segment_dir.path, unread == 1 ? "its" : "their");
+		    r->segment_dir.path);
 }
 
 static int

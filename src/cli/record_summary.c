@@ -119,9 +119,10 @@ say_lost(const struct leaks_found *f)
 		die_warn("lost: %s, %s, in %zu of %s%s",
 		    words_counted(a, f->blocks, "block"),
 		    words_bytes(b, f->bytes), f->leaking, d,
-		    f->inheriting == 0 ? ""
-		                       : ", besides blocks that forked processes "
-		                         "have from their parents");
+		    f->inheriting == 0
+		        ? ""
+		        : ", besides blocks that forked processes "
+		          "have from their parents");
 }
 
 static void

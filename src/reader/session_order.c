@@ -1,11 +1,15 @@
 /* session_order.c - which segments are of one process, and in which order. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <string.h>
 
 #include "reader/proc.h"
 #include "reader/session_parts.h"
 
-enum { EXEC_NEAR = 256 }; /* segments of one pid that are compared */
+enum {
+	EXEC_NEAR = 256,      /* segments of one pid that are compared */
+	COARSE_NS = 10000000, /* a tick of the coarse clock, at most */
+};
 
 /* If a process has ended and has a later segment, it called exec. */
 void
@@ -21,16 +25,30 @@ session_mark_exec(
 	}
 }
 
+/*
+ * A forked child reads the kernel's coarse clock, which may be one of its ticks
+ * behind the exact one that its parent read, and would stand before it.
+ */
+static uint64_t
+start_of(const struct process *p)
+{
+	static const uint8_t none[16];
+	const struct seg_header *h = &p->header;
+
+	if (memcmp(h->parent_uuid, none, sizeof(none)) == 0 ||
+	    h->start_realtime_ns > UINT64_MAX - COARSE_NS)
+		return h->start_realtime_ns;
+	return h->start_realtime_ns + COARSE_NS;
+}
+
 static int
 by_start(const void *a, const void *b)
 {
 	const struct process *x = *(struct process *const *)a;
 	const struct process *y = *(struct process *const *)b;
 
-	if (x->header.start_realtime_ns != y->header.start_realtime_ns)
-		return x->header.start_realtime_ns < y->header.start_realtime_ns
-		    ? -1
-		    : 1;
+	if (start_of(x) != start_of(y))
+		return start_of(x) < start_of(y) ? -1 : 1;
 	if (x->header.pid != y->header.pid)
 		return x->header.pid < y->header.pid ? -1 : 1;
 	return (x->header.sequence > y->header.sequence) -
