@@ -8,6 +8,7 @@
 
 enum {
 	EXEC_NEAR = 256,      /* segments of one pid that are compared */
+	PARENT_NEAR = 64,     /* processes among which a parent is looked for */
 	COARSE_NS = 10000000, /* a tick of the coarse clock, at most */
 };
 
@@ -25,30 +26,16 @@ session_mark_exec(
 	}
 }
 
-/*
- * A forked child reads the kernel's coarse clock, which may be one of its ticks
- * behind the exact one that its parent read, and would stand before it.
- */
-static uint64_t
-start_of(const struct process *p)
-{
-	static const uint8_t none[16];
-	const struct seg_header *h = &p->header;
-
-	if (memcmp(h->parent_uuid, none, sizeof(none)) == 0 ||
-	    h->start_realtime_ns > UINT64_MAX - COARSE_NS)
-		return h->start_realtime_ns;
-	return h->start_realtime_ns + COARSE_NS;
-}
-
 static int
 by_start(const void *a, const void *b)
 {
 	const struct process *x = *(struct process *const *)a;
 	const struct process *y = *(struct process *const *)b;
 
-	if (start_of(x) != start_of(y))
-		return start_of(x) < start_of(y) ? -1 : 1;
+	if (x->header.start_realtime_ns != y->header.start_realtime_ns)
+		return x->header.start_realtime_ns < y->header.start_realtime_ns
+		    ? -1
+		    : 1;
 	if (x->header.pid != y->header.pid)
 		return x->header.pid < y->header.pid ? -1 : 1;
 	return (x->header.sequence > y->header.sequence) -
@@ -120,6 +107,49 @@ mark_all_exec(struct session *s)
 	}
 }
 
+/*
+ * The place of its parent, if that stands behind it although it started first: a
+ * forked child reads the kernel's coarse clock, which is up to a tick behind the
+ * exact one that the parent may have read. 0: it is in order.
+ */
+static size_t
+late_parent(const struct session *s, size_t child)
+{
+	static const uint8_t none[16];
+	const struct seg_header *h = &s->processes[child]->header;
+
+	if (memcmp(h->parent_uuid, none, sizeof(none)) == 0)
+		return 0;
+	for (size_t i = child + 1; i < s->count && i <= child + PARENT_NEAR;
+	     i++) {
+		const struct seg_header *k = &s->processes[i]->header;
+
+		if (k->start_realtime_ns - h->start_realtime_ns > COARSE_NS)
+			return 0;
+		if (memcmp(k->uuid, h->parent_uuid, sizeof(none)) == 0)
+			return i;
+	}
+	return 0;
+}
+
+static void
+put_behind_parents(struct session *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		struct process *p = s->processes[i];
+		size_t to = late_parent(s, i);
+
+		/* hostile parents may be in a circle, so the tries are counted */
+		for (int n = 0; to > 0 && n < PARENT_NEAR; n++) {
+			memmove(&s->processes[i], &s->processes[i + 1],
+			    (to - i) * sizeof(struct process *));
+			s->processes[to] = p;
+			p = s->processes[i];
+			to = late_parent(s, i);
+		}
+	}
+}
+
 void
 session_put_in_order(struct session *s)
 {
@@ -128,4 +158,5 @@ session_put_in_order(struct session *s)
 	if (s->count > 1)
 		qsort(
 		    s->processes, s->count, sizeof(struct process *), by_start);
+	put_behind_parents(s);
 }

@@ -671,30 +671,33 @@ of_two_segments_of_one_pid_the_first_ended_by_exec(void **state)
 static void
 a_forked_child_is_listed_behind_its_parent(void **state)
 {
-	static const char *const names[] = {
-	    "host-99999998-1.seg", "host-99999999-2.seg", NULL};
+	static const char *const names[] = {"host-99999998-1.seg",
+	    "host-99999999-2.seg", "host-99999999-3.seg", NULL};
+	/* the parent, its child 9 ms earlier, and what that became by exec */
+	static const uint64_t late_ns[] = {9000000, 0, 9000001};
 	char dir[] = "/tmp/seep-test.XXXXXX";
 	struct session *s;
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 3; i++) {
 		struct mkseg *m = mkseg_new();
 		size_t len;
 		void *bytes;
 
-		mkseg_header(m)->pid = 99999998 + (uint32_t)i;
+		mkseg_header(m)->pid = i ? 99999999 : 99999998;
 		mkseg_header(m)->uuid[0] = (uint8_t)(i + 1);
-		mkseg_header(m)->parent_uuid[0] = (uint8_t)i;
-		mkseg_header(m)->start_realtime_ns -= (uint64_t)i * 9999999;
+		mkseg_header(m)->parent_uuid[0] = i == 1;
+		mkseg_header(m)->start_realtime_ns += late_ns[i];
 		bytes = mkseg_finish(m, &len);
 		write_file(dir, names[i], bytes, len);
 		free(bytes);
 		mkseg_free(m);
 	}
 	assert_int_equal(session_load(dir, &s, NULL), 0);
-	assert_int_equal(s->count, 2);
-	assert_int_equal(s->processes[0]->header.pid, 99999998);
+	assert_int_equal(s->count, 3);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(s->processes[i]->header.uuid[0], i + 1);
 	session_free(s);
 	remove_files(dir, names);
 }
