@@ -237,3 +237,17 @@ says() { grep -qF -- "$1" "$T/complaint" || { cat "$T/complaint" && false; }; }
 	"$SEEP" report ./4194305 >"$T/said"
 	[[ -s $T/said ]]
 }
+
+@test "an option that would have no effect is refused, or said" {
+	local golden=$repo/tests/golden/old.seep
+	complains 2 "$SEEP" report "$golden" --table --top-down
+	complains 2 "$SEEP" diff "$golden" "$golden" --table --top-down
+	complains 2 "$SEEP" report "$golden" --format json --site 5
+	complains 2 "$SEEP" report "$golden" --lifetimes --sort calls
+	"$SEEP" report "$golden" --format json --top 5 >"$T/out" 2>"$T/err"
+	grep -q 'report: --top is for text, and has no effect: json has all sites' "$T/err"
+	"$SEEP" diff "$golden" "$golden" --format json --sort calls >"$T/out" 2>"$T/err"
+	grep -q 'diff: --sort is for text' "$T/err"
+	"$SEEP" view "$golden" --no-open --table -o "$T/page.html" >"$T/out" 2>"$T/err"
+	grep -q 'view: --table is for text, and has no effect: the page has all sites' "$T/err"
+}
