@@ -115,23 +115,25 @@ whole(double n)
 
 /*
  * The blocks of a site that count: all live ones, or those that looks found
- * lost, or, if growth was asked for, those of sites that grow.
+ * lost, or, if growth was asked for, those of sites that grow. The figures of an
+ * inherited site are those of the ancestor, where they count; only what a look
+ * has found is of this process.
  */
 static void
-weigh(const struct check *c, struct check_site *x)
+weigh(const struct check *c, struct check_site *x, bool is_inherited)
 {
 	const struct view_figures *f = &x->site->figures;
 	const struct verdict_found *v = x->site->verdict;
 
 	x->by_verdict = c->processes[x->process].by_verdict;
-	if (grows(c, x) && !(v && v->leak.blocks > 0)) {
+	if (!is_inherited && grows(c, x) && !(v && v->leak.blocks > 0)) {
 		x->bytes = whole(x->site->score->bytes);
 		x->blocks = whole(x->site->score->blocks);
 		x->rule = CHECK_GROWTH;
 		x->by_verdict = false;
 		return;
 	}
-	if (!x->by_verdict && c->options->fail_on_growth)
+	if (!x->by_verdict && (is_inherited || c->options->fail_on_growth))
 		return;
 	if (!x->by_verdict) {
 		x->bytes = f->all.live_bytes;
@@ -152,7 +154,7 @@ weigh(const struct check *c, struct check_site *x)
 
 static int
 add_site(struct check *c, const struct check_input *input, uint32_t process,
-    const struct view *v, const struct view_site *site,
+    const struct view *v, const struct view_site *site, bool is_inherited,
     const struct fingerprint *f)
 {
 	struct check_site *x = &c->sites[c->site_count];
@@ -163,7 +165,7 @@ add_site(struct check *c, const struct check_input *input, uint32_t process,
 	    .process = process,
 	    .place = site->own,
 	    .fingerprint = f->hash};
-	weigh(c, x);
+	weigh(c, x, is_inherited);
 	if (x->blocks == 0)
 		return 0;
 	x->text = strdup(f->text);
@@ -203,7 +205,7 @@ add_view(struct check *c, const struct check_input *input, const struct view *v,
 		if (!counts(&c->processes[n]) || s->suppression)
 			continue;
 		fingerprints_site(f, s, &print);
-		err = add_site(c, input, n, v, s, &print);
+		err = add_site(c, input, n, v, s, only != UINT32_MAX, &print);
 	}
 	fingerprints_free(f);
 	return err;

@@ -96,13 +96,9 @@ is_unsure(enum seg_count count)
 	    count == SEG_OWN_NAMES;
 }
 
-/*
- * Did the command of a recording have a look at its exit? Then everything that
- * it started is judged by looks. If the command called exec, its last program
- * counts.
- */
-static bool
-has_exit_look(const struct session *s)
+/* The command of a recording: its last program, if it called exec, or NULL. */
+static const struct process *
+command_of(const struct session *s)
 {
 	const struct process *command = NULL;
 
@@ -112,9 +108,38 @@ has_exit_look(const struct session *s)
 		if (p->header.pid == s->command_pid && p->end != PROCESS_EXEC)
 			command = p;
 	}
+	return command;
+}
+
+/*
+ * Did the command of a recording have a look at its exit? Then everything that
+ * it started is judged by looks.
+ */
+static bool
+has_exit_look(const struct session *s)
+{
+	const struct process *command = command_of(s);
+
 	return command && command->verdicts &&
 	    command->verdicts->reason == VERDICT_JUDGED &&
 	    command->verdicts->at_exit;
+}
+
+/* Looks that do not decide are no secret: their recording had --leaks. */
+static int
+note_looks_in_vain(struct check *c, const struct session *s)
+{
+	const struct process *command = command_of(s);
+	bool has_looks = false;
+
+	for (size_t i = 0; i < s->count; i++)
+		has_looks |= s->processes[i]->verdicts != NULL;
+	if (!command || !has_looks)
+		return 0;
+	return check_note(c,
+	    "%s (pid %u) had no look at its exit: every block that is live at "
+	    "the end counts (seep leaks shows what the looks found)",
+	    name_of(command), command->header.pid);
 }
 
 bool
@@ -261,6 +286,9 @@ check_processes(struct check *c)
 		const struct session *s = c->inputs[i].session;
 		bool by_verdict = !c->options->any_live && has_exit_look(s);
 
+		if (!by_verdict && !c->options->any_live &&
+		    !c->options->fail_on_growth && note_looks_in_vain(c, s) < 0)
+			return -ENOMEM;
 		if (s->is_truncated) {
 			c->is_damaged = true;
 			if (check_note(c, "%s: damaged, or its end is missing",

@@ -262,8 +262,9 @@ write_text(FILE *out, const struct check *c, const struct write_options *o)
 		    "to the kernel on purpose. Accept it with --write-baseline "
 		    "FILE; then --baseline FILE fails only if a leak is new or "
 		    "has grown. --exe RE checks only your own programs. "
-		    "A recording made with seep record --leaks also knows "
-		    "which of these blocks are lost.\n",
+		    "If CMD returns from main or calls exit, a recording made "
+		    "with seep record --leaks also knows which of these blocks "
+		    "are lost.\n",
 		    out);
 	if (c->options->baseline && c->known.sites > 0) {
 		(void)fputs("\nIn the baseline: ", out);

@@ -163,6 +163,9 @@ run(const struct cmd *self, int argc, char **argv)
 	/* start-up remainders are on both sides */
 	o.view.no_suppress = true;
 	view_opts_finish(self->name, &o.view, &body);
+	if (o.format != DIFF_TEXT)
+		view_opts_warn_text(self->name, &o.view,
+		    o.format == DIFF_HTML ? "the page" : "json");
 	if (o.format == DIFF_HTML)
 		output_not_terminal(self->name, o.path);
 	read_sides(count, argv + 1, &o, &old, &new);

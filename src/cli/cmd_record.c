@@ -431,11 +431,13 @@ conclude(struct record_run *r)
 	}
 	if (err < 0) {
 		die_warn(
-		    "cannot write %s: %s; the segments are kept until the next "
-		    "seep record; to read them: seep report %s",
+		    "cannot write %s: %s; its segments are left: seep report %s "
+		    "shows them, seep ls --prune removes them",
 		    r->file,
-		    err == -ESTALE ? "another program wrote into it"
-		                   : strerror(-err),
+		    err == -ESTALE       ? "another program wrote into it"
+		        : err == -EEXIST ? "somebody made a file of that name "
+		                           "meanwhile"
+		                         : strerror(-err),
 		    r->segment_dir.path);
 		return RECORD_FAILED;
 	}
@@ -477,11 +479,11 @@ sweep(const struct record_run *r)
 
 	if (unread > 0 && !r->options.quiet)
 		die_warn(
-		    "%s of earlier recordings %s in %s, which no recording "
-		    "has in %s last state (seep report FILE shows one, seep "
+		    "%s of an earlier seep record, which was killed or could "
+		    "not write, %s in %s (seep ls lists such segments, seep "
 		    "ls --prune removes them)",
 		    words_counted(files, unread, "segment"), words_is(unread),
-		    r->segment_dir.path, unread == 1 ? "its" : "their");
+		    r->segment_dir.path);
 }
 
 static int

@@ -112,11 +112,34 @@ finish_events(struct report_options *o, int inputs)
 		event_opts_parse("report", o->at, &o->at_moment);
 }
 
+/* Options that would have no effect. */
+static void
+finish_shape(const struct report_options *o)
+{
+	const char *idle = view_opts_for_text(&o->view);
+
+	if (o->site && o->format == REPORT_JSON && !o->lifetimes)
+		die(CMD_USAGE,
+		    "report: --site is for text; json has all sites, with "
+		    "their ids");
+	if (o->lifetimes &&
+	    (o->view.shape == BODY_TABLE || o->view.top_down ||
+	        o->view.order >= 0))
+		die(CMD_USAGE,
+		    "report: --lifetimes is a table of its own, most frees "
+		    "first: %s does not go with it",
+		    idle ? idle : "--sort");
+	if (o->format != REPORT_TEXT && !o->lifetimes)
+		view_opts_warn_text("report", &o->view,
+		    o->format == REPORT_JSON ? "json" : "the page");
+}
+
 /* Wrong options are reported before anything is read. */
 static void
 finish(struct report_options *o, int inputs)
 {
 	finish_events(o, inputs);
+	finish_shape(o);
 	o->moments.text = o->growth;
 	moment_opts_parse("report", &o->moments);
 	if (o->growth && o->view.metric != VIEW_LIVE &&
@@ -387,7 +410,9 @@ die_of(int err, const struct report_options *o)
 		die(CMD_INPUT, "report: the input has no process %u",
 		    o->view.pid);
 	if (err == -ENOENT)
-		die(CMD_INPUT, "report: the input has no site %u", o->site);
+		die(CMD_INPUT,
+		    "report: the input has no site %u, or filters leave it out",
+		    o->site);
 	if (err == -ENODATA)
 		die(CMD_INPUT,
 		    "report: no process is in two of the snapshots; take "

@@ -291,6 +291,7 @@ write_page(const struct cmd *self, const struct view_command *o, int count,
 	struct names *names;
 	struct output out;
 
+	view_opts_warn_text(self->name, &o->sites, "the page");
 	view_opts_finish_exact(self->name, &o->sites, &options);
 	if (o->moments.text)
 		read_moments(&o->moments, count > 0 ? inputs[0] : NULL, &in);

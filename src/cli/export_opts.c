@@ -10,6 +10,7 @@
 #include "cli/name_opts.h"
 #include "cli/older_opts.h"
 #include "cli/output.h"
+#include "cli/synonyms.h"
 
 static void
 check_older(const struct export_opts *o, const struct export_format *f)
@@ -52,6 +53,11 @@ export_opts_format(const struct export_opts *o)
 		die(CMD_USAGE,
 		    "export: needs --format FORMAT (--list prints the formats)");
 	f = export_find(o->format);
+	if (!f && synonyms_format(o->format))
+		die(CMD_USAGE,
+		    "export: there is no format \"%s\", did you mean %s? "
+		    "(--list prints the formats)",
+		    o->format, synonyms_format(o->format));
 	if (!f)
 		die(CMD_USAGE,
 		    "export: there is no format \"%s\" (--list prints the "

@@ -9,6 +9,7 @@
 #include "cli/opts.h"
 #include "cli/output.h"
 #include "cli/suggest.h"
+#include "cli/synonyms.h"
 
 enum { WIDTH = 79, MEANING = 27, FORM_MAX = 128 };
 
@@ -116,7 +117,12 @@ void
 help_die_unknown(const char *word)
 {
 	struct suggest s = {.word = word};
+	char text[SYNONYMS_BYTES];
+	const char *meaning = synonyms_command(word, text);
 
+	if (meaning)
+		die(CMD_USAGE, "unknown command \"%s\"; %s (see: seep --help)",
+		    word, meaning);
 	for (const struct cmd_shelf *h = cmd_shelves; h->title; h++)
 		for (const struct cmd *const *c = h->commands; *c; c++)
 			suggest_offer(&s, (*c)->name);

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,16 +157,69 @@ input_die_pid(pid_t pid, int err, const struct fault *where)
 	}
 }
 
+/* What unpacks the file, if it is compressed, or NULL. */
+static const char *
+unpacker(const char *path)
+{
+	static const struct {
+		const char *bytes, *command;
+	} packed[] = {{"\x1f\x8b", "gunzip"}, {"\x28\xb5\x2f\xfd", "unzstd"},
+	    {"\xfd\x37zXZ", "unxz"}, {"BZh", "bunzip2"}, {NULL, NULL}};
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	char start[8] = "";
+	ssize_t n;
+
+	if (fd < 0)
+		return NULL;
+	n = read(fd, start, sizeof(start));
+	close(fd);
+	for (size_t i = 0; packed[i].bytes && n > 0; i++)
+		if (strncmp(start, packed[i].bytes, strlen(packed[i].bytes)) ==
+		    0)
+			return packed[i].command;
+	return NULL;
+}
+
+/* It exists, and is nothing of ours. */
+static _Noreturn void
+die_foreign(const char *path)
+{
+	const char *command;
+	struct stat st;
+
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		die(CMD_INPUT,
+		    "%s: a pipe or a device; seep reads recordings from files, "
+		    "so write it to one first",
+		    path);
+	command = unpacker(path);
+	if (command)
+		die(CMD_INPUT, "%s: compressed; unpack it first: %s %s", path,
+		    command, path);
+	die(CMD_INPUT, "%s: not a recording, segment or snapshot of seep",
+	    path);
+}
+
 static _Noreturn void
 die_file(const char *path, bool is_default, int err, const struct fault *where)
 {
 	if (err == -ENOENT && is_default)
 		die(CMD_INPUT,
-		    "%s: no such file here; make one with: seep record CMD",
+		    "%s: no such file here; make one with: seep record CMD, or "
+		    "name an INPUT (seep ls lists traced processes)",
 		    path);
 	switch (err) {
 	case -ENOENT:
 	case -ENOTDIR:
+		if (strcmp(path, "-") == 0)
+			die(CMD_INPUT,
+			    "-: seep reads recordings from files, not from "
+			    "standard input");
+		if (!strchr(path, '/'))
+			die(CMD_INPUT,
+			    "%s: no such file or directory, and no PID (seep "
+			    "ls lists traced processes)",
+			    path);
 		die(CMD_INPUT, "%s: no such file or directory", path);
 	case -EACCES:
 	case -EPERM:
@@ -174,8 +228,7 @@ die_file(const char *path, bool is_default, int err, const struct fault *where)
 		    " try as its owner or as root",
 		    path, where->text);
 	case -EINVAL:
-		die(CMD_INPUT,
-		    "%s: not a recording, segment or snapshot of seep", path);
+		die_foreign(path);
 	case -ENODATA:
 		die(CMD_INPUT, "%s: nothing to report: %s", path, where->text);
 	case -ENOTSUP:

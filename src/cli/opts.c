@@ -10,6 +10,7 @@
 #include "cli/die.h"
 #include "cli/help.h"
 #include "cli/suggest.h"
+#include "cli/synonyms.h"
 #include "cli/values.h"
 
 /* An option, and the struct that its table fills. */
@@ -38,11 +39,14 @@ is_range(const char *word)
 {
 	const char *dots = word ? strstr(word, "..") : NULL;
 
-	if (!dots || (dots == word && dots[2] == '/'))
+	if (!dots)
 		return false;
-	if (word[0] == '-' && word[1] >= '0' && word[1] <= '9')
-		return true; /* no option begins with a digit */
-	return strspn(word, "0123456789.s%-+:TZ mhdwno") == strlen(word);
+	word += word[0] == '-'; /* no option begins with a digit */
+	if (word == dots && (dots[2] == '\0' || dots[2] == '-'))
+		return true;
+	word = word == dots ? dots + 2 : word;
+	return (word[0] >= '0' && word[0] <= '9') ||
+	    strncmp(word, "now", 3) == 0;
 }
 
 static bool
@@ -73,9 +77,16 @@ die_unknown(const struct parser *p, const char *word)
 	size_t start = strspn(word, "-");
 	char name[64];
 	struct suggest s = {.word = name};
+	char text[SYNONYMS_BYTES];
+	const char *meaning;
 
 	(void)snprintf(name, sizeof(name), "%.*s",
 	    (int)strcspn(word + start, "="), word + start);
+	meaning = synonyms_option(p->command, name, text);
+	if (meaning)
+		die(CMD_USAGE,
+		    "%s: unknown option %s; %s (see: seep %s --help)", command,
+		    word, meaning, command);
 	for (; g && g->rows; g++)
 		for (const struct opts_option *o = g->rows; o->name; o++)
 			suggest_offer(&s, o->name);

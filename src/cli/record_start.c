@@ -8,6 +8,7 @@
 
 #include "cli/die.h"
 #include "cli/preload.h"
+#include "cli/values.h"
 #include "record/oom.h"
 #include "trace/outfile.h"
 #include "util/clock.h"
@@ -19,6 +20,15 @@ enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 static int
 say_not_started(const char *command, int err)
 {
+	uint64_t value;
+
+	if (err == -ENOENT &&
+	    (values_time(command, &value) || values_size(command, &value))) {
+		die_warn("%s: command not found; --leaks, --log and --rss take "
+		         "a value with \"=\", as in --leaks=10m",
+		    command);
+		return EXIT_NOT_FOUND;
+	}
 	if (err == -ENOENT) {
 		die_warn("%s: command not found", command);
 		return EXIT_NOT_FOUND;

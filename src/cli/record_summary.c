@@ -109,12 +109,20 @@ say_lost(const struct leaks_found *f)
 	(void)words_counted(d, f->judged, "process");
 	if (f->judged == 0)
 		die_warn("lost: not known, no process could be looked at");
-	else if (f->blocks == 0)
+	else if (f->blocks == 0 && f->inheriting == 0)
 		die_warn("lost: nothing, in %s", d);
+	else if (f->blocks == 0)
+		die_warn("lost: only blocks that forked processes have from "
+		         "their parents, in %zu of %s",
+		    f->inheriting, d);
 	else
-		die_warn("lost: %s, %s, in %zu of %s",
+		die_warn("lost: %s, %s, in %zu of %s%s",
 		    words_counted(a, f->blocks, "block"),
-		    words_bytes(b, f->bytes), f->leaking, d);
+		    words_bytes(b, f->bytes), f->leaking, d,
+		    f->inheriting == 0
+		        ? ""
+		        : ", besides blocks that forked processes "
+		          "have from their parents");
 }
 
 static void

@@ -99,6 +99,6 @@ rss_opts_read(const char *command, struct session *s, uint32_t pid)
 	die(CMD_USAGE,
 	    "%s: --rss: no reading of pages in this input; seep report PID "
 	    "--rss reads a running process, and seep snapshot and seep record "
-	    "--rss keep a reading",
+	    "--rss keep a reading (every 10 s; for a shorter run: --rss=100ms)",
 	    command);
 }

@@ -152,6 +152,36 @@ view_opts_finish_exact(
 	};
 }
 
+const char *
+view_opts_for_text(const struct view_opts *v)
+{
+	if (v->shape == BODY_TABLE)
+		return "--table";
+	if (v->top_down)
+		return "--top-down";
+	if (v->by_line)
+		return "--lines";
+	if (v->order >= 0 && !amount_is_resident(v->order))
+		return "--sort";
+	if (v->top != view_opts_default.top && v->top != 0)
+		return "--top";
+	if (v->threshold != view_opts_default.threshold && v->threshold > 0)
+		return "--threshold";
+	return NULL;
+}
+
+void
+view_opts_warn_text(
+    const char *command, const struct view_opts *v, const char *format)
+{
+	const char *idle = view_opts_for_text(v);
+
+	if (idle)
+		die_warn("%s: %s is for text, and has no effect: %s has all "
+		         "sites",
+		    command, idle, format);
+}
+
 void
 view_opts_finish(
     const char *command, const struct view_opts *v, struct body_options *ret)
@@ -167,6 +197,10 @@ view_opts_finish(
 	    .threshold = v->threshold,
 	};
 
+	if (v->shape == BODY_TABLE && v->top_down)
+		die(CMD_USAGE,
+		    "%s: --table is no tree, so --top-down does not go with it",
+		    command);
 	view_opts_finish_exact(command, v, &o.view);
 	o.rss = amount_is_resident(v->order);
 	o.view.with_holds = o.rss;

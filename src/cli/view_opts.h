@@ -31,6 +31,15 @@ extern const struct opts_option view_opts_shapes[];
 extern const struct opts_option view_opts_filters[];
 
 /*
+ * An option that shapes text alone, if one was given. NULL: none. Formats that
+ * programs read, and pages, have everything: view_opts_warn_text() says so of
+ * "json" or "the page".
+ */
+const char *view_opts_for_text(const struct view_opts *v);
+void view_opts_warn_text(
+    const char *command, const struct view_opts *v, const char *format);
+
+/*
  * Converts them for a report. Mistakes end the program: one line, exit 2, or 3
  * if a file cannot be read. Memory is kept until the end.
  */

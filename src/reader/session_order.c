@@ -1,11 +1,16 @@
 /* session_order.c - which segments are of one process, and in which order. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <string.h>
 
 #include "reader/proc.h"
 #include "reader/session_parts.h"
 
-enum { EXEC_NEAR = 256 }; /* segments of one pid that are compared */
+enum {
+	EXEC_NEAR = 256,      /* segments of one pid that are compared */
+	PARENT_NEAR = 64,     /* processes among which a parent is looked for */
+	COARSE_NS = 10000000, /* a tick of the coarse clock, at most */
+};
 
 /* If a process has ended and has a later segment, it called exec. */
 void
@@ -102,6 +107,49 @@ mark_all_exec(struct session *s)
 	}
 }
 
+/*
+ * The place of its parent, if that stands behind it although it started first: a
+ * forked child reads the kernel's coarse clock, which is up to a tick behind the
+ * exact one that the parent may have read. 0: it is in order.
+ */
+static size_t
+late_parent(const struct session *s, size_t child)
+{
+	static const uint8_t none[16];
+	const struct seg_header *h = &s->processes[child]->header;
+
+	if (memcmp(h->parent_uuid, none, sizeof(none)) == 0)
+		return 0;
+	for (size_t i = child + 1; i < s->count && i <= child + PARENT_NEAR;
+	     i++) {
+		const struct seg_header *k = &s->processes[i]->header;
+
+		if (k->start_realtime_ns - h->start_realtime_ns > COARSE_NS)
+			return 0;
+		if (memcmp(k->uuid, h->parent_uuid, sizeof(none)) == 0)
+			return i;
+	}
+	return 0;
+}
+
+static void
+put_behind_parents(struct session *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		struct process *p = s->processes[i];
+		size_t to = late_parent(s, i);
+
+		/* hostile parents may be in a circle, so the tries are counted */
+		for (int n = 0; to > 0 && n < PARENT_NEAR; n++) {
+			memmove(&s->processes[i], &s->processes[i + 1],
+			    (to - i) * sizeof(struct process *));
+			s->processes[to] = p;
+			p = s->processes[i];
+			to = late_parent(s, i);
+		}
+	}
+}
+
 void
 session_put_in_order(struct session *s)
 {
@@ -110,4 +158,5 @@ session_put_in_order(struct session *s)
 	if (s->count > 1)
 		qsort(
 		    s->processes, s->count, sizeof(struct process *), by_start);
+	put_behind_parents(s);
 }

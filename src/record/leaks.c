@@ -59,7 +59,9 @@ struct item {
 	int slot;
 	uint64_t next_ns; /* when it is to be looked at */
 	bool is_judged;   /* the recording has a verdict on it */
-	uint64_t lost_blocks, lost_bytes; /* if so: of class LEAK */
+	uint64_t lost_blocks, lost_bytes; /* if so: of class LEAK, its own */
+	bool has_lost_inherited;          /* and blocks from before the fork */
+	uint32_t first_id;                /* of its own sites */
 	bool has_no_room; /* the recording says that there is none */
 	bool has_ended;   /* it went on to its end, after a look at its exit */
 	bool at_exit;     /* the running look is one at its exit */
@@ -291,6 +293,7 @@ look_at_process(struct leaks *l, uint32_t file, const struct segfile *seg,
 		return err;
 	x->file = file;
 	x->slot = slot;
+	x->first_id = h->first_id;
 	if (x->has_ended || h->end_kind == SEG_END_EXITED)
 		return 0;
 	l->waiting += waits;
@@ -351,9 +354,14 @@ static void
 count(struct item *x, const struct verdicts *v)
 {
 	x->lost_blocks = x->lost_bytes = 0;
+	x->has_lost_inherited = false;
 	for (size_t i = 0; i < v->count; i++) {
 		if (v->sites[i].class != VERDICT_LEAK)
 			continue;
+		if (v->sites[i].site < x->first_id) {
+			x->has_lost_inherited = true;
+			continue;
+		}
 		x->lost_blocks = capped_sum(x->lost_blocks, v->sites[i].blocks);
 		x->lost_bytes = capped_sum(x->lost_bytes, v->sites[i].bytes);
 	}
@@ -557,6 +565,7 @@ leaks_found(const struct leaks *l, struct leaks_found *ret)
 
 		ret->judged += x->is_judged;
 		ret->leaking += x->lost_blocks > 0;
+		ret->inheriting += x->has_lost_inherited;
 		ret->blocks = capped_sum(ret->blocks, x->lost_blocks);
 		ret->bytes = capped_sum(ret->bytes, x->lost_bytes);
 	}

@@ -53,9 +53,13 @@ void leaks_turn(struct leaks *l, struct recording_writer *writer);
  */
 int leaks_finish(struct leaks *l);
 
-/* The sums of the last verdicts on all processes. */
+/*
+ * The sums of the last verdicts on all processes. Each block counts once, in the
+ * process that allocated it: all its forked children may have lost it, too.
+ */
 struct leaks_found {
 	size_t judged, leaking; /* processes */
+	size_t inheriting;      /* of these, lost blocks of their parents */
 	uint64_t blocks, bytes; /* LEAK */
 };
 void leaks_found(const struct leaks *l, struct leaks_found *ret);

@@ -30,6 +30,50 @@ span(char buffer[WORDS_MAX], uint64_t ns)
 	return buffer;
 }
 
+/*
+ * Whatever ends a process without its exit handlers leaves the time of the last
+ * event alone; it may have slept for hours since.
+ */
+static void
+print_last_event(const struct summary *s)
+{
+	const struct process *p = s->process;
+	char time[WORDS_MAX];
+
+	if (p->duration_ns < SEG_TICK_NS)
+		(void)fputs("; its last event was less than 0.1 s after its "
+		            "start. ",
+		    s->out);
+	else
+		(void)fprintf(s->out,
+		    "; its last event was %s after its start. ",
+		    words_time(time, p->duration_ns));
+}
+
+static void
+print_death(const struct summary *s)
+{
+	const struct process *p = s->process;
+
+	if (p->end == PROCESS_EXEC)
+		(void)fputs("went on as another program (exec)", s->out);
+	else if (p->is_out_of_memory)
+		(void)fputs("was killed: out of memory", s->out);
+	else if (p->signal > 0)
+		(void)fprintf(s->out, "was killed by signal %d (%s)", p->signal,
+		    strsignal(p->signal));
+	else if (p->exit_status >= 0)
+		(void)fprintf(
+		    s->out, "exited with status %d by _exit", p->exit_status);
+	else if (p->end == PROCESS_GONE)
+		(void)fputs("ended by a signal or by _exit", s->out);
+	else if (p->end == PROCESS_EXITED)
+		(void)fputs("exited", s->out);
+	else
+		(void)fputs("has ended, and it is not known how", s->out);
+	print_last_event(s);
+}
+
 static void
 print_ending(const struct summary *s)
 {
@@ -46,29 +90,14 @@ print_ending(const struct summary *s)
 	else if (p->end == PROCESS_RUNNING)
 		(void)fprintf(
 		    s->out, "has been running %s. ", span(buffer, ns));
-	else if (p->end == PROCESS_EXEC)
-		(void)fprintf(s->out,
-		    "ran %s and went on as another program (exec). ",
-		    span(buffer, ns));
-	else if (p->is_out_of_memory)
-		(void)fprintf(s->out, "ran %s and was killed: out of memory. ",
-		    span(buffer, ns));
-	else if (p->signal > 0)
-		(void)fprintf(s->out,
-		    "ran %s and was killed by signal %d (%s). ",
-		    span(buffer, ns), p->signal, strsignal(p->signal));
+	else if (p->header.end_kind != SEG_END_EXITED || p->is_out_of_memory ||
+	    p->signal > 0)
+		print_death(s);
 	else if (p->exit_status >= 0)
 		(void)fprintf(s->out, "ran %s and exited with status %d. ",
 		    span(buffer, ns), p->exit_status);
-	else if (p->end == PROCESS_EXITED)
-		(void)fprintf(s->out, "ran %s and exited. ", span(buffer, ns));
-	else if (p->end == PROCESS_GONE)
-		(void)fprintf(s->out,
-		    "ran %s and ended by a signal or by _exit. ",
-		    span(buffer, ns));
 	else
-		(void)fprintf(s->out, "ran %s; how it ended is not known. ",
-		    span(buffer, ns));
+		(void)fprintf(s->out, "ran %s and exited. ", span(buffer, ns));
 }
 
 /* Why the last snapshot could not be written. */

@@ -114,20 +114,30 @@ set_seconds(struct reader *r, double seconds, struct moment *ret)
 	return true;
 }
 
-/* An age has a unit. */
+/* A unit, as units_time() has them; an age needs one. */
 static bool
-take_unit(struct reader *r, double number, struct moment *ret)
+take_unit(struct reader *r, double number, bool is_age, struct moment *ret)
 {
 	static const struct {
-		char name;
+		const char *name;
 		double seconds;
-	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', SECONDS_OF_DAY},
-	    {'w', 7 * SECONDS_OF_DAY}};
+	} units[] = {{"ms", 1e-3}, {"s", 1}, {"sec", 1}, {"m", 60}, {"min", 60},
+	    {"h", 3600}, {"hour", 3600}, {"hours", 3600}, {"d", SECONDS_OF_DAY},
+	    {"day", SECONDS_OF_DAY}, {"days", SECONDS_OF_DAY},
+	    {"w", 7 * SECONDS_OF_DAY}};
+	const char *start = r->at;
+	size_t len;
 
+	while (r->at < r->end && *r->at >= 'a' && *r->at <= 'z')
+		r->at++;
+	len = (size_t)(r->at - start);
+	if (len == 0 && !is_age)
+		return set_seconds(r, number, ret);
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (take(r, units[i].name))
+		if (strlen(units[i].name) == len &&
+		    memcmp(units[i].name, start, len) == 0)
 			return set_seconds(r, number * units[i].seconds, ret);
-	return fail(r, r->at, "a unit is one of s, m, h, d, w");
+	return fail(r, start, "a unit is one of ms, s, m, h, d, w");
 }
 
 /* "Z", "+HH:MM", "-HH:MM"; nothing: local time. */
@@ -229,12 +239,7 @@ take_since(struct reader *r, struct moment *ret)
 		return false;
 	if (!take(r, '%')) {
 		ret->kind = MOMENT_SINCE;
-		if (r->end - r->at == 2 && memcmp(r->at, "ms", 2) == 0) {
-			r->at = r->end;
-			number /= 1000;
-		}
-		(void)take(r, 's');
-		return set_seconds(r, number, ret);
+		return take_unit(r, number, false, ret);
 	}
 	if (number > 100)
 		return fail(r, start, "more than 100 %");
@@ -248,7 +253,7 @@ take_ago(struct reader *r, struct moment *ret)
 	double number;
 
 	ret->kind = MOMENT_AGO;
-	return take_number(r, &number) && take_unit(r, number, ret);
+	return take_number(r, &number) && take_unit(r, number, true, ret);
 }
 
 static bool
@@ -267,7 +272,7 @@ take_moment(struct reader *r, struct moment *ret)
 		return false;
 	if (r->at != r->end)
 		return fail(r, r->at,
-		    "this is neither seconds (60), a share (30%), an age (-2h) "
+		    "this is neither a time (60, 10m), a share (30%), an age (-2h) "
 		    "nor a date (2026-11-15T12:00)");
 	*ret = m;
 	return true;

@@ -9,7 +9,7 @@
 
 enum moment_kind {
 	MOMENT_PERCENT, /* 30%: so much of the whole, which has 100 */
-	MOMENT_SINCE,   /* 12.5, 12.5s: seconds after the start */
+	MOMENT_SINCE,   /* 12.5, 12.5s, 10m: after the start */
 	MOMENT_AGO,     /* -2h, now: before the present */
 	MOMENT_DATE,    /* 2026-11-15T12:00: of the calendar */
 };
@@ -29,14 +29,14 @@ struct moment_fault {
 /*
  * "FROM..TO". Either may be missing, and is then left as it was. A date is
  * YYYY-MM-DD, with THH:MM, :SS and .FFF behind it if wanted, and Z or +HH:MM;
- * without these it is local time. An age is a minus, a number and one of s, m,
- * h, d, w. If the text means nothing, false and *ret_fault.
+ * without these it is local time. An age is a minus, a number and one of ms,
+ * s, m, h, d, w; a number alone is in seconds. If the text means nothing, false and *ret_fault.
  */
 bool moment_range(const char *text, struct moment *from, struct moment *to,
     struct moment_fault *ret_fault);
 
 /*
- * One of them; 340ms is one too. False and *ret_fault if the text means nothing.
+ * One of them. False and *ret_fault if the text means nothing.
  */
 bool moment_parse(
     const char *text, struct moment *ret, struct moment_fault *ret_fault);

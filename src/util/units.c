@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { TEXT_MAX = 64 };
 
@@ -13,14 +14,12 @@ struct unit {
 	double factor;
 };
 
-/* K is 1024 and KB is 1000, as GNU's tools have it. */
+/* K is 1024 and KB is 1000, as GNU's tools have it; in any case: 10m, 10mb. */
 static const struct unit sizes[] = {
     {"", 1},
     {"B", 1},
-    {"k", 0x1p10},
     {"K", 0x1p10},
     {"KiB", 0x1p10},
-    {"kB", 1e3},
     {"KB", 1e3},
     {"M", 0x1p20},
     {"MiB", 0x1p20},
@@ -39,17 +38,25 @@ static const struct unit times[] = {
     {"us", 1e3},
     {"ms", 1e6},
     {"s", 1e9},
+    {"sec", 1e9},
     {"m", 60e9},
     {"min", 60e9},
     {"h", 3600e9},
+    {"hour", 3600e9},
+    {"hours", 3600e9},
     {"d", 86400e9},
+    {"day", 86400e9},
+    {"days", 86400e9},
+    {"w", 604800e9},
     {NULL, 0},
 };
 
+typedef int compare(const char *, const char *);
+
 /* A decimal number without sign or exponent, then one of the units. */
 static bool
-with_unit(
-    const char *text, size_t text_len, const struct unit *units, uint64_t *ret)
+with_unit(const char *text, size_t text_len, const struct unit *units,
+    compare *same, uint64_t *ret)
 {
 	char copy[TEXT_MAX];
 	double value;
@@ -65,7 +72,7 @@ with_unit(
 	if (len == 0 || copy[0] == '.' || end != copy + len)
 		return false;
 	for (; units->name; units++) {
-		if (strcmp(units->name, end) != 0)
+		if (same(units->name, end) != 0)
 			continue;
 		value *= units->factor;
 		if (value >= 0x1p63)
@@ -80,7 +87,7 @@ with_unit(
 bool
 units_size(const char *text, size_t len, uint64_t *ret)
 {
-	return with_unit(text, len, sizes, ret);
+	return with_unit(text, len, sizes, strcasecmp, ret);
 }
 
 bool
@@ -90,5 +97,5 @@ units_time(const char *text, size_t len, uint64_t *ret_ns)
 		*ret_ns = 0;
 		return true;
 	}
-	return with_unit(text, len, times, ret_ns);
+	return with_unit(text, len, times, strcmp, ret_ns);
 }

@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 /*
- * "4096", "512k", "1.5MiB", "10MB" (1e7). False: the first len bytes are none,
+ * "4096", "512k", "1.5MiB", "10MB" (1e7), in any case of letters. False: the first len bytes are none,
  * or it is beyond 2^63.
  */
 bool units_size(const char *text, size_t len, uint64_t *ret);
 
-/* "20ms", "1.5s", "10m", "2h", "3d", "0"; the same in nanoseconds. */
+/* "20ms", "1.5s", "10m", "10min", "2h", "3d", "1w", "0"; in nanoseconds. */
 bool units_time(const char *text, size_t len, uint64_t *ret_ns);
 
 #endif

@@ -43,6 +43,49 @@ says() { grep -qF -- "$1" "$T/complaint" || { cat "$T/complaint" && false; }; }
 	says 'seep report 1234'
 }
 
+@test "words of other tools are answered with ours" {
+	local line words meaning
+	while IFS=: read -r words meaning; do
+		# shellcheck disable=SC2086 # several words
+		complains 2 "$SEEP" $words
+		says "$meaning"
+	done <<-END
+		attach 1:the collector is loaded when a program starts
+		record -p 1:the collector is loaded when a program starts
+		record --pid=1 true:the collector is loaded when a program starts
+		stop 1:seep off PID
+		list:seep ls
+		run true:seep record CMD
+		flamegraph:seep view
+		1234:seep report 1234
+		$SEEP:to record a program: seep record $SEEP
+		$T:to see it: seep report $T
+		report --json:--format json
+		report --csv:seep export --format csv
+		report -n 5:--top N
+		report --since x:--growth FROM..TO
+		report --flamegraph:seep export --format collapsed
+		check --html:seep export --format html
+		export --format flamegraph:did you mean collapsed?
+	END
+	complains 127 "$SEEP" record --leaks 5m true
+	says '--leaks=10m'
+}
+
+@test "an input that is packed, a pipe, or a name of a process is called so" {
+	echo x | gzip >"$T/x.gz"
+	printf '\x28\xb5\x2f\xfd0000' >"$T/x.zst"
+	complains 3 "$SEEP" report "$T/x.gz"
+	says "compressed; unpack it first: gunzip $T/x.gz"
+	complains 3 "$SEEP" report "$T/x.zst"
+	says 'unzstd'
+	mkfifo "$T/pipe"
+	complains 3 "$SEEP" report "$T/pipe"
+	says 'a pipe or a device'
+	(cd "$T" && complains 3 "$SEEP" report - && says 'standard input')
+	(cd "$T" && complains 3 "$SEEP" leaks redis-server && says 'no PID (seep ls')
+}
+
 @test "an empty argument, as of a variable that is not set, is a usage error; those of CMD are its own" {
 	local command
 	for command in report leaks check export dump who replay snapshot on off doctor ls top watch serve record; do
@@ -193,4 +236,18 @@ says() { grep -qF -- "$1" "$T/complaint" || { cat "$T/complaint" && false; }; }
 	complains 3 "$SEEP" report 4194305
 	"$SEEP" report ./4194305 >"$T/said"
 	[[ -s $T/said ]]
+}
+
+@test "an option that would have no effect is refused, or said" {
+	local golden=$repo/tests/golden/old.seep
+	complains 2 "$SEEP" report "$golden" --table --top-down
+	complains 2 "$SEEP" diff "$golden" "$golden" --table --top-down
+	complains 2 "$SEEP" report "$golden" --format json --site 5
+	complains 2 "$SEEP" report "$golden" --lifetimes --sort calls
+	"$SEEP" report "$golden" --format json --top 5 >"$T/out" 2>"$T/err"
+	grep -q 'report: --top is for text, and has no effect: json has all sites' "$T/err"
+	"$SEEP" diff "$golden" "$golden" --format json --sort calls >"$T/out" 2>"$T/err"
+	grep -q 'diff: --sort is for text' "$T/err"
+	"$SEEP" view "$golden" --no-open --table -o "$T/page.html" >"$T/out" 2>"$T/err"
+	grep -q 'view: --table is for text, and has no effect: the page has all sites' "$T/err"
 }

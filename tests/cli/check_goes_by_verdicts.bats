@@ -178,6 +178,23 @@ lost_before() {
 	jq -e --argjson parent "$parent" '[.findings[].pid] == [$parent]' "$T/out.json"
 }
 
+@test "blocks of a parent count once where looks do not decide" {
+	tree
+	local row
+	row="site $(lost_before) class=1 direct_blocks=1 direct_bytes=70"
+	# the parent was killed: the child's look says nothing of what is live
+	judged "process $parent reason=1" "process $child $AT_EXIT" "$row"
+	check judged --format json -o out.json
+	[[ $status -eq 1 ]]
+	grep -q '^FAIL: 77 bytes in 2 blocks were not freed, by 2 sites' "$T/said"
+	grep -q 'Note: two (pid .*) had no look at its exit: every block that is live at the end counts' "$T/said"
+	jq -e '.leaked.bytes == 77 and ([.processes[] | .leaked_bytes == .live_bytes] | all)' "$T/out.json"
+	judged "process $parent $AT_EXIT" "process $child $AT_EXIT" "$row"
+	check judged --any-live
+	grep -q '^FAIL: 77 bytes in 2 blocks were not freed, by 2 sites' "$T/said"
+	lacks 'had no look' "$T/said"
+}
+
 @test "JSON, JUnit and SARIF have what is lost" {
 	begin
 	judged "process #1 $AT_EXIT" "site $(site add) class=1 direct_blocks=1 direct_bytes=100"

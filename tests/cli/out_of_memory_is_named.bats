@@ -34,7 +34,7 @@ load ../lib/watch.bash
 	folder=${folder%/*}
 	"$SEEP" report "$folder" >"$T/text" || [[ $? -eq 3 ]]
 	head -20 "$T/text"
-	tr '\n' ' ' <"$T/text" | grep -q 'and was killed: out of memory'
+	tr '\n' ' ' <"$T/text" | grep -q ') was killed: out of memory; its last event'
 	"$SEEP" report --format json "$folder" | jq -e '[.processes[] | select(.program == "eater")][0] |
 		.end == "killed" and .signal == 9 and .out_of_memory'
 	"$SEEP" ls --history "$H" | grep -q 'killed: out of memory'

@@ -125,7 +125,7 @@ setup_file() {
 		sleep 0.05
 	done
 	record true
-	grep -q "^seep: 1 segment of earlier recordings is in $DIR" "$T/err"
+	grep -q "^seep: 1 segment of an earlier seep record, which was killed or could not write, is in $DIR" "$T/err"
 	[[ $(segments) -eq 1 ]]
 	SEEP_DIR=$DIR "$SEEP" ls --prune | grep -qx "1 file removed"
 	[[ -z $(ls -A "$DIR") ]]

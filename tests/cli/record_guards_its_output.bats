@@ -69,7 +69,7 @@ $T/seep.data.old" ]]
 # kept: 125 after CMD did its work; its segments are still there to report
 kept() {
 	[[ $status -eq 125 && -e $T/ran ]]
-	grep -q '^seep: cannot write .*segments are kept' "$T/err"
+	grep -q '^seep: cannot write .*segments are left' "$T/err"
 	lacks '^seep: recorded' "$T/err"
 	[[ $(segments) -gt 0 ]]
 	"$SEEP" report "$DIR" --format json >"$T/report.json"

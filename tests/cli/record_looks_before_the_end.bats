@@ -138,6 +138,35 @@ median() { printf '%s\n' "$@" | sort -n | sed -n "$(($# / 2 + 1))p"; }
 	grep -q '^seep: lost: nothing, in 1 process' "$T/err"
 }
 
+@test "the summary counts a lost block once, whatever forked children have lost" {
+	cat >"$T/twice.c" <<-'END'
+		#include <stdlib.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		void *volatile last;
+		__attribute__((noinline)) void lose(void) { last = malloc(1000); last = 0; }
+		int main(int argc, char **argv)
+		{
+			(void)argv;
+			lose();
+			if (fork() == 0) {
+				if (argc > 1) lose();
+				exit(0);
+			}
+			wait(0);
+			if (argc > 2) _exit(0);
+			return 0;
+		}
+	END
+	gcc -g -O1 -o "$T/twice" "$T/twice.c"
+	record --leaks --force -o data ./twice and
+	grep -q '^seep: lost: 2 blocks, 2.0 KiB, in 2 of 2 processes, besides blocks that' "$T/err"
+	(cd "$T" && "$SEEP" check data >said) || true
+	grep -q '^FAIL: 2.0 KiB in 2 blocks were lost' "$T/said"
+	record --leaks --force -o data ./twice
+	grep -q '^seep: lost: 1 block, [0-9,.]* [a-zA-Z]*, in 1 of ' "$T/err"
+}
+
 @test "verdicts count against --max-size, and what has no room is said" {
 	local i
 	{

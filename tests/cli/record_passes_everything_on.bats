@@ -309,3 +309,11 @@ print("got", sorted(got), flush=True)' >"$T/out" || status=$?
 		echo ready; read -r line; echo "got <$line>"' >"$T/out"
 	grep -q 'got <hello>' "$T/out"
 }
+
+@test "of a process that was killed, the report has the time of its last event, not a length" {
+	printf '%s\n' '#include <signal.h>' '#include <stdlib.h>' '#include <unistd.h>' 'void *volatile k;' \
+		'int main(void) { k = malloc(9); usleep(300000); raise(SIGKILL); }' | gcc -w -x c - -o "$T/sleeps"
+	record -q --force -o data "$T/sleeps"
+	(cd "$T" && COLUMNS=200 "$SEEP" report data >out)
+	grep -q 'was killed by signal 9 (Killed); its last event was less than 0.1 s after its start' "$T/out"
+}

@@ -201,6 +201,10 @@ a_range_is_told_from_a_file(void **state)
 	(void)state;
 	assert_int_equal(parse("[X]", WORDS("--growth", "1..5"), &o), 0);
 	assert_string_equal(o.range, "1..5");
+	assert_int_equal(parse("[X]", WORDS("--growth", "5min..1hour"), &o), 0);
+	assert_string_equal(o.range, "5min..1hour");
+	assert_int_equal(parse("[X]", WORDS("--growth", "..-1h"), &o), 0);
+	assert_string_equal(o.range, "..-1h");
 	assert_int_equal(parse("[X]", WORDS("--growth", "../x"), &o), 1);
 	assert_string_equal(o.range, "");
 	assert_int_equal(parse("[X]", WORDS("--growth"), &o), 0);
@@ -266,9 +270,10 @@ sizes_have_units(void **state)
 	} good[] = {{"0", 0}, {"4096", 4096}, {"512k", 512 << 10},
 	    {"512K", 512 << 10}, {"1KiB", 1024}, {"1kB", 1000},
 	    {"10MB", 10000000}, {"1.5MiB", 3 << 19}, {"2G", UINT64_C(2) << 30},
-	    {"7B", 7}, {"1T", UINT64_C(1) << 40}};
+	    {"7B", 7}, {"1T", UINT64_C(1) << 40}, {"10m", 10 << 20},
+	    {"1kib", 1024}, {"10mb", 10000000}, {"2g", UINT64_C(2) << 30}};
 	static const char *bad[] = {"", "k", "-1", "+1", " 1", "1 k", "0x10",
-	    "1e3", "1.2.3", ".5", "1kib", "inf", "nan", "9999999999999999999",
+	    "1e3", "1.2.3", ".5", "1kibi", "inf", "nan", "9999999999999999999",
 	    "99999999T", "1Kx"};
 	uint64_t n;
 
@@ -294,6 +299,9 @@ times_have_units(void **state)
 	assert_true(values_time("10min", &n) && n == UINT64_C(600000000000));
 	assert_true(values_time("2h", &n) && n == UINT64_C(7200000000000));
 	assert_true(values_time("0", &n) && n == 0);
+	assert_true(values_time("2hours", &n) && n == UINT64_C(7200000000000));
+	assert_true(values_time("1w", &n) && n == UINT64_C(604800000000000));
+	assert_false(values_time("10M", &n));
 	assert_false(values_time("10", &n));
 	assert_false(values_time("", &n));
 	assert_false(values_time("s", &n));

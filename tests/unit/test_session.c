@@ -667,6 +667,41 @@ of_two_segments_of_one_pid_the_first_ended_by_exec(void **state)
 	remove_files(dir, names);
 }
 
+/* Its clock is coarse: it may seem to have started before its parent. */
+static void
+a_forked_child_is_listed_behind_its_parent(void **state)
+{
+	static const char *const names[] = {"host-99999998-1.seg",
+	    "host-99999999-2.seg", "host-99999999-3.seg", NULL};
+	/* the parent, its child 9 ms earlier, and what that became by exec */
+	static const uint64_t late_ns[] = {9000000, 0, 9000001};
+	char dir[] = "/tmp/seep-test.XXXXXX";
+	struct session *s;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	for (int i = 0; i < 3; i++) {
+		struct mkseg *m = mkseg_new();
+		size_t len;
+		void *bytes;
+
+		mkseg_header(m)->pid = i ? 99999999 : 99999998;
+		mkseg_header(m)->uuid[0] = (uint8_t)(i + 1);
+		mkseg_header(m)->parent_uuid[0] = i == 1;
+		mkseg_header(m)->start_realtime_ns += late_ns[i];
+		bytes = mkseg_finish(m, &len);
+		write_file(dir, names[i], bytes, len);
+		free(bytes);
+		mkseg_free(m);
+	}
+	assert_int_equal(session_load(dir, &s, NULL), 0);
+	assert_int_equal(s->count, 3);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(s->processes[i]->header.uuid[0], i + 1);
+	session_free(s);
+	remove_files(dir, names);
+}
+
 static void
 empty_directory_and_missing_file_are_told_apart(void **state)
 {
@@ -922,6 +957,7 @@ main(void)
 	        forked_children_in_slots_are_processes_of_their_own),
 	    cmocka_unit_test(
 	        of_two_segments_of_one_pid_the_first_ended_by_exec),
+	    cmocka_unit_test(a_forked_child_is_listed_behind_its_parent),
 	    cmocka_unit_test(what_is_beyond_the_bounds_is_counted),
 	    cmocka_unit_test(empty_directory_and_missing_file_are_told_apart),
 	    cmocka_unit_test(mapped_segment_makes_a_process_alive),
