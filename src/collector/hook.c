@@ -332,7 +332,7 @@ malloc_losing(size_t size, struct gate *g)
 
 	if (unlikely(!p))
 		return p;
-	if (unlikely(g->state != THREAD_LOGGING)) {
+	if (unlikely(g->state != THREAD_LOSING)) {
 		CPU_CALLER_AGAIN(d);
 		return malloc_interrupted(p, size, d.pc, d.sp, d.fp);
 	}
@@ -391,9 +391,9 @@ malloc(size_t size)
 	/* one comparison for all other states */
 	if (g && g->state >= THREAD_LOGGING) {
 		if (likely(g->state == THREAD_LOGGING))
-			return unlikely(thread_block(g)->log_losing)
-			    ? malloc_losing(size, g)
-			    : malloc_logging(size, g);
+			return malloc_logging(size, g);
+		if (g->state == THREAD_LOSING)
+			return malloc_losing(size, g);
 		if (g->state == THREAD_FLYING)
 			return malloc_flying(size, g);
 	}
@@ -486,7 +486,7 @@ free_logging_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
 {
 	struct live_found f = live_found_at(cell);
 
-	if (unlikely(!logged_age(t, &f))) {
+	if (unlikely(!log_has_room(t)) || unlikely(!logged_age(t, &f))) {
 		free_logging_miss(p);
 		return;
 	}
@@ -523,8 +523,12 @@ free_logging(void *p, struct gate *g, struct thread *t)
 		free_logging_miss(p);
 		return;
 	}
-	if (logged_has_aged(t, &f)) {
+	if (logged_may_have_aged(t, &f)) {
 		free_logging_aged(p, g, t, f.cell, row);
+		return;
+	}
+	if (unlikely(!log_has_room(t))) {
+		free_logging_miss(p);
 		return;
 	}
 	logged_drop(t, &f, row);
@@ -559,12 +563,12 @@ free_losing(void *p, struct gate *g, struct thread *t)
 		free_logging_look(p);
 		return;
 	}
-	row = logged_find_lost(t, p, &f);
+	row = recorder_find(t, p, &f);
 	if (unlikely(!row)) {
 		free_logging_miss(p);
 		return;
 	}
-	if (logged_has_aged_lost(t, &f)) {
+	if (logged_may_have_aged_lost(t, &f)) {
 		free_losing_aged(p, g, t, f.cell, row);
 		return;
 	}
@@ -642,10 +646,11 @@ free(void *p)
 			return;
 		}
 		if (g->state == THREAD_LOGGING) {
-			if (unlikely(t->log_losing))
-				free_losing(p, g, t);
-			else
-				free_logging(p, g, t);
+			free_logging(p, g, t);
+			return;
+		}
+		if (g->state == THREAD_LOSING) {
+			free_losing(p, g, t);
 			return;
 		}
 		if (g->state == THREAD_FLYING) {

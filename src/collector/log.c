@@ -14,7 +14,6 @@
 #include "collector/tick.h"
 
 enum {
-	PAGE_WORDS = CPU_PAGE / sizeof(uint64_t),
 	/* of one event, with a tick and a gap before it */
 	ROOM_WORDS = LOG_EVENT_WORDS + 2,
 	CHUNK_TICKS = 10, /* of SEG_TICK_NS; then a chunk is closed */
@@ -22,8 +21,8 @@ enum {
 	NUMBERS = 1 << LOG_NUMBER_BITS,
 	/* kept for births after the end of the log, see void_name() */
 	NUMBERS_KEPT = 2048,
-	EARLY_WORDS =
-	    2 * PAGE_WORDS,   /* of a forked child in its first events */
+	/* of a forked child in its first events */
+	EARLY_WORDS = 2 * CPU_PAGE / sizeof(uint64_t),
 	EARLY_INDEX = 0xffff, /* as the index of a chunk */
 	TRIES = 64,
 	PARKED = 8,
@@ -154,7 +153,7 @@ note_tick(uint32_t number, uint32_t index, uint32_t tick)
 
 /* ---- the chunk of a thread ------------------------------------------------ */
 
-/* Does the thread store its words into the log? Else into a private page. */
+/* Does the thread store its words into the log? Else they are lost. */
 static bool
 is_logging(const struct thread *t)
 {
@@ -180,43 +179,28 @@ events_in(const uint64_t *from, const uint64_t *to)
 	return n;
 }
 
-/*
- * Events in the private page of a thread that were not counted yet. The words
- * are not looked at: most events have one, and log_extra has the others.
- */
-static uint64_t
-events_of(const struct thread *t)
-{
-	return (uint64_t)(t->log_at - t->log_seen) - t->log_extra;
-}
-
 static void
 lose(uint64_t events)
 {
 	segment_count(SEG_LOG_LOST, events);
 }
 
-/* Counts what is in the private page as lost, and empties it. */
+/* Counts the events that the thread has lost since it did this last. */
 static void
-empty_page(struct thread *t)
+count_lost(struct thread *t)
 {
-	uint64_t n = t->log_base ? events_of(t) : 0;
+	const uint32_t n = t->log_lost;
 
+	t->log_lost = 0;
 	if (n)
 		lose(n);
 	t->log_gap += n;
-	t->log_seen = t->log_at = t->log_base;
-	t->log_extra = 0;
 }
 
-/* Stores are possible from here on, up to `words` further, but not inline. */
-static void
-begin(struct thread *t, uint64_t *base, uint32_t first, uint32_t words)
+static uint32_t
+index_of(uint32_t name)
 {
-	t->log_base = t->log_end = base;
-	t->log_seen = t->log_at = base + first;
-	t->log_extra = 0;
-	t->log_stop = base + words - ROOM_WORDS;
+	return name & LOG_INDEX_MASK;
 }
 
 /*
@@ -227,29 +211,25 @@ begin(struct thread *t, uint64_t *base, uint32_t first, uint32_t words)
 static void
 clear_ahead(struct thread *t)
 {
-	const uint64_t *end = t->log_base + LOG_CHUNK_WORDS;
+	const uint32_t end = (t->log_number + 1) << LOG_INDEX_BITS;
 
-	while (t->log_clear < end && t->log_clear - t->log_at < CLEAR_AHEAD) {
-		cpu_zero(t->log_clear, LOG_CLEAR_WORDS);
+	while (t->log_clear < end && t->log_clear - t->log_next < CLEAR_AHEAD) {
+		cpu_zero(log_word_of(t, t->log_clear), LOG_CLEAR_WORDS);
 		t->log_clear += LOG_CLEAR_WORDS;
 	}
 	/* with addresses, an allocation has two words: not inline */
 	if (!has_addresses)
-		t->log_end = t->log_clear - ROOM_WORDS;
+		t->log_limit = t->log_clear - ROOM_WORDS;
 }
 
+/* The thread has no chunk; nothing is stored inline. */
 static void
-use_page(struct thread *t)
+leave_chunk(struct thread *t)
 {
 	t->log_is_open = false;
-	if (!t->log_page)
-		t->log_page = mem_alloc(CPU_PAGE);
-	if (t->log_page) {
-		begin(t, t->log_page, 0, PAGE_WORDS);
-		return;
-	}
-	t->log_base = t->log_seen = t->log_at = t->log_end = NULL;
-	t->log_stop = NULL;
+	t->log_base = NULL;
+	t->log_origin = 0;
+	t->log_next = t->log_limit = t->log_stop = 0;
 }
 
 uint32_t
@@ -292,9 +272,10 @@ publish(struct log_chunk *c, uint32_t number)
 static void
 close_chunk(struct thread *t)
 {
-	logpool_close(t->log_chunk, (uint32_t)(t->log_at - t->log_base));
-	t->log_is_open = false;
-	t->log_base = t->log_end = NULL;
+	/* the index after the last word of a full chunk is LOG_CHUNK_WORDS */
+	logpool_close(
+	    t->log_chunk, t->log_next - (t->log_number << LOG_INDEX_BITS));
+	leave_chunk(t);
 }
 
 /* The thread stores into this chunk from index `at` on. */
@@ -302,32 +283,35 @@ static void
 own_chunk(struct thread *t, struct log_chunk *c, uint32_t index,
     uint32_t number, uint32_t at)
 {
+	const uint32_t first = number << LOG_INDEX_BITS;
+
 	t->log_chunk = index;
 	t->log_number = number;
-	begin(t, (uint64_t *)(void *)c, at, LOG_CHUNK_WORDS);
-	t->log_clear = t->log_base + LOG_CLEAR_WORDS;
-	t->log_bias = (number << LOG_INDEX_BITS) -
-	    (uint32_t)((uintptr_t)t->log_base >> 3);
+	t->log_base = (uint64_t *)(void *)c;
+	t->log_limit = 0; /* until clear_ahead() */
+	t->log_origin = (uint64_t)(uintptr_t)c - first * sizeof(uint64_t);
+	t->log_next = first + at;
+	t->log_stop = first + LOG_CHUNK_WORDS - ROOM_WORDS;
+	t->log_clear = first + LOG_CLEAR_WORDS;
 	t->log_is_open = true;
+	t->log_loses = false;
 }
 
 /* Leaves the chunk of a thread that has ended to one that begins. */
 static void
 park_chunk(struct thread *t)
 {
-	const uint64_t at = (uint64_t)(t->log_at - t->log_base);
-	const uint64_t word =
-	    (uint64_t)t->log_chunk << 48 | (uint64_t)t->log_number << 16 | at;
+	const uint64_t word = (uint64_t)t->log_chunk << 48 |
+	    (uint64_t)t->log_number << 16 | index_of(t->log_next);
 	int i;
 
 	for (i = 0; i < PARKED; i++) {
 		uint64_t none = 0;
 
-		if (t->log_at + PARKED_WORDS > t->log_stop ||
+		if (t->log_next + PARKED_WORDS > t->log_stop ||
 		    !CAS(&parked[i], &none, word))
 			continue;
-		t->log_is_open = false;
-		t->log_base = t->log_end = NULL;
+		leave_chunk(t);
 		return;
 	}
 	close_chunk(t);
@@ -346,7 +330,7 @@ adopt_chunk(struct thread *t, struct log_head *head, uint64_t word,
 	    (uint32_t)(word >> 16) & (NUMBERS - 1), at);
 	t->log_first = LOAD(&birth_of(t->log_number)->first);
 	/* its last thread has cleared at least that much */
-	t->log_clear = t->log_base +
+	t->log_clear = (t->log_number << LOG_INDEX_BITS) +
 	    ((at + ROOM_WORDS + LOG_CLEAR_WORDS - 1) & ~(LOG_CLEAR_WORDS - 1u));
 	note_tick(t->log_number, at, tick);
 	/* the tick last: without it, the thread before would have this word */
@@ -407,7 +391,7 @@ open_chunk(struct thread *t, uint32_t tick, uint64_t now)
 
 	if (!(!t->log_thread && take_parked(t, tick, now)) &&
 	    !open_new(t, tick, now)) {
-		use_page(t);
+		t->log_loses = true;
 		return;
 	}
 	t->log_gap = 0;
@@ -424,6 +408,21 @@ log_time(uint64_t clock_ns, uint32_t tick)
 	return now > least ? now : least;
 }
 
+/*
+ * Says in the state of the calling thread whether its events are lost. It is busy,
+ * and not in another state, such as SHARED, unless this has changed meanwhile.
+ */
+static void
+show_loses(const struct thread *t)
+{
+	const uint32_t is =
+	    t->log_loses ? THREAD_LOSING_BUSY : THREAD_LOGGING_BUSY;
+	uint32_t was = is ^ (THREAD_LOSING ^ THREAD_LOGGING);
+
+	if (LOAD(&thread_gate->state) == was)
+		CAS(&thread_gate->state, &was, is);
+}
+
 /* Makes room for the words of one event, at the present tick. */
 static void
 prepare(struct thread *t)
@@ -436,21 +435,18 @@ prepare(struct thread *t)
 	if (now < t->log_time)
 		now = t->log_time;
 	if (is_logging(t) &&
-	    (t->log_at > t->log_stop || tick - t->log_first >= CHUNK_TICKS)) {
+	    (t->log_next > t->log_stop || tick - t->log_first >= CHUNK_TICKS)) {
 		close_chunk(t);
 		open_chunk(t, tick, now);
-	} else if (!is_logging(t) && (!t->log_base || now != t->log_time)) {
+	} else if (!is_logging(t) && (!t->log_loses || now != t->log_time)) {
 		/* asked once in a tick: the pool may have a chunk again */
-		empty_page(t);
+		count_lost(t);
 		open_chunk(t, tick, now);
 	} else if (is_logging(t)) {
 		if (tick != t->log_tick)
-			note_tick(t->log_number,
-			    (uint32_t)(t->log_at - t->log_base), tick);
+			note_tick(t->log_number, index_of(t->log_next), tick);
 		if (now != t->log_time)
 			log_put(t, log_word(LOG_TICK, now));
-	} else if (t->log_at > t->log_stop) {
-		empty_page(t);
 	}
 	if (is_logging(t))
 		clear_ahead(t);
@@ -461,15 +457,11 @@ prepare(struct thread *t)
 	if (tick != t->log_tick || !t->log_fresh)
 		t->log_fresh =
 		    has_ended() ? UINT32_MAX : LOAD(&numbers) << LOG_INDEX_BITS;
-	t->log_losing = 0;
-	if (!is_logging(t)) {
-		t->log_bias = void_name(tick);
-		/* otherwise each event is counted by itself */
-		if (t->log_base)
-			t->log_losing = tick + 1;
-	}
+	if (t->log_loses)
+		t->log_void = void_name(tick);
 	t->log_tick = tick;
 	t->log_time = now;
+	show_loses(t);
 }
 
 void
@@ -487,8 +479,7 @@ log_leave(struct thread *t)
 		return;
 	if (is_logging(t))
 		park_chunk(t);
-	else
-		empty_page(t);
+	count_lost(t);
 	log_forget(t);
 }
 
@@ -504,16 +495,14 @@ log_heal(struct thread *t)
 
 	if (!log_is_on)
 		return;
-	if (!t->log_base || t->log_base == t->log_page) {
-		empty_page(t);
-	} else {
+	count_lost(t);
+	if (t->log_base) {
 		while (end < LOG_CHUNK_WORDS && LOAD(&t->log_base[end]))
 			end++;
 		logpool_close(t->log_chunk, end);
 	}
-	t->log_base = t->log_seen = t->log_at = t->log_end = NULL;
-	t->log_is_open = false;
-	t->log_losing = 0;
+	leave_chunk(t);
+	t->log_loses = false;
 }
 
 void
@@ -523,10 +512,9 @@ log_forget(struct thread *t)
 		flight_forget(t);
 		return;
 	}
-	t->log_base = t->log_seen = t->log_at = t->log_end = NULL;
-	t->log_stop = NULL;
-	t->log_is_open = false;
-	t->log_losing = t->log_fresh = 0;
+	leave_chunk(t);
+	t->log_loses = false;
+	t->log_lost = t->log_fresh = 0;
 	t->log_thread = 0;
 	t->log_gap = t->log_time = 0;
 }
@@ -615,7 +603,7 @@ reserve_common(uint32_t words, struct log_slot *ret)
 
 /* ---- events --------------------------------------------------------------- */
 
-/* Has the event a thread with a chunk, or a page, of its own? */
+/* Has the event a thread that logs by itself, or counts what it loses? */
 static bool
 is_own(enum way way, const struct thread *t)
 {
@@ -627,23 +615,19 @@ static uint32_t
 reserve(enum way way, struct thread *t, uint32_t words, uint32_t events,
     struct log_slot *ret)
 {
-	uint32_t name;
-
 	*ret = (struct log_slot){0};
 	if (!is_own(way, t))
 		return reserve_common(words, ret);
 	prepare(t);
-	name = is_logging(t) ? log_next_name(t) : t->log_bias;
-	if (t->log_base) {
-		ret->at = t->log_at;
-		ret->words = words;
-		t->log_at += words;
-		if (!is_logging(t)) {
-			ret->extra = &t->log_extra;
-			t->log_extra += words - events;
-		}
+	if (!is_logging(t)) {
+		ret->lost = &t->log_lost;
+		log_lose(t, events);
+		return t->log_void;
 	}
-	return name;
+	ret->at = log_word_of(t, t->log_next);
+	ret->words = words;
+	t->log_next += words;
+	return t->log_next - words;
 }
 
 /* The first word last, because it shows a reader that all are there. */
@@ -680,6 +664,11 @@ log_store(const struct log_slot *s, uint32_t site, uint64_t size, const void *p)
 	const bool moves = s->moved != UINT32_MAX;
 	uint32_t n = 0;
 
+	if (s->lost) {
+		if (!site) /* it is no event at all */
+			*s->lost -= 1 + moves;
+		return;
+	}
 	if (!s->at) {
 		lose(site ? 1 + moves : 0);
 		return;
@@ -687,8 +676,6 @@ log_store(const struct log_slot *s, uint32_t site, uint64_t size, const void *p)
 	if (!site) {
 		uint32_t count = s->words - (s->time ? 1 : 0);
 
-		if (s->extra)
-			*s->extra += 1 + moves;
 		while (n < count)
 			words[n++] = log_word(LOG_NOTHING, 0);
 		store(s, words, n);
@@ -719,7 +706,7 @@ log_free(enum way way, struct thread *t, struct live_block b)
 	(void)reserve(way, t, named ? 1 : 2, 1, &s);
 	if (s.at)
 		store(&s, words, named ? 1 : 2);
-	else
+	else if (!s.lost)
 		lose(1);
 }
 
@@ -851,12 +838,9 @@ log_end(void)
 	if (!log_is_on)
 		return;
 	for (t = thread_first(); t; t = t->next) {
-		uint64_t n = 0;
+		const uint32_t n = t->log_lost;
 
-		if (!is_logging(t) && t->log_base)
-			n = events_of(t);
-		t->log_seen = t->log_at;
-		t->log_extra = 0;
+		t->log_lost = 0;
 		if (n)
 			lose(n);
 	}

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
+#include "cpu/cpu.h"
 #include "collector/live.h"
 #include "collector/thread_types.h"
 #include "collector/way.h"
@@ -16,8 +17,7 @@
  * Only with SEEP_LOG. trace/log.h has the format. A thread stores the words of
  * its events into a chunk of its own, and so does one common chunk get those of
  * nested events, with atomic operations. Nobody waits: if the pool (logpool.h)
- * has no free chunk, a thread counts its events instead (log_lost). Rare ones
- * are stored into a private page, which nobody reads.
+ * has no free chunk, a thread counts its events instead (log_lost).
  *
  * The cells of the live map hold names instead of births, from the first event
  * of the process on. So log_birth() stands between a cell and a tick.
@@ -59,50 +59,42 @@ log_birth(uint32_t birth)
 SEEP_INLINE bool
 log_has_room(const struct thread *t)
 {
-	return likely(t->log_at < t->log_end);
+	return likely(t->log_next < t->log_limit);
 }
 
-/* The name that the next word has; not if it is lost. */
-SEEP_INLINE uint32_t
-log_next_name(const struct thread *t)
+/* Where the word with this name is, in the chunk of the thread. */
+SEEP_INLINE uint64_t *
+log_word_of(const struct thread *t, uint32_t name)
 {
-	return t->log_bias + (uint32_t)((uintptr_t)LOAD(&t->log_at) >> 3);
+	return (uint64_t *)(uintptr_t)(t->log_origin + name * sizeof(uint64_t));
 }
 
+/* Stores the next word, whose name is log_next, if log_has_room(). */
 SEEP_INLINE void
 log_put(struct thread *t, uint64_t word)
 {
-	uint64_t *at = LOAD(&t->log_at);
-
-	STORE(at, word);
-	t->log_at = at + 1;
+	STORE(log_word_of(t, t->log_next), word);
+	cpu_add_local(&t->log_next, 1);
 }
 
 /*
- * Has the pool no chunk for the events of this tick? Then log_lose() is all that
- * an event takes, and a block has the name log_bias.
+ * All that an event takes while the pool has no chunk (log_loses). A block has
+ * the name log_void then.
  */
-SEEP_INLINE bool
-log_loses(const struct thread *t, uint32_t tick)
-{
-	return t->log_losing == tick + 1;
-}
-
-/* log_at only counts here: it may go beyond the private page. */
 SEEP_INLINE void
-log_lose(struct thread *t)
+log_lose(struct thread *t, uint32_t events)
 {
-	t->log_at = (uint64_t *)((uintptr_t)t->log_at + sizeof(*t->log_at));
+	t->log_lost += events;
 }
 
 /* ---- any event ------------------------------------------------------------ */
 
 /* Words of an event that has not been stored yet. */
 struct log_slot {
-	uint64_t *at;    /* NULL: nowhere */
-	uint32_t *done;  /* of a chunk of several threads; else NULL */
-	uint64_t time;   /* a word before them; 0: none */
-	uint32_t *extra; /* of words that are thrown away; else NULL */
+	uint64_t *at;   /* NULL: nowhere */
+	uint32_t *done; /* of a chunk of several threads; else NULL */
+	uint64_t time;  /* a word before them; 0: none */
+	uint32_t *lost; /* the event was counted here; else NULL */
 	uint32_t words;
 	uint32_t moved; /* name of the block that was resized; UINT32_MAX */
 };

@@ -33,9 +33,9 @@ static bool
 book_lost(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, uint32_t site)
 {
-	if (!recorder_book_hit(t, p, size, c, site, t->log_bias))
+	if (!recorder_book_hit(t, p, size, c, site, t->log_void))
 		return false;
-	log_lose(t);
+	log_lose(t, 1);
 	return true;
 }
 
@@ -43,8 +43,8 @@ static bool
 book(struct thread *t, const void *p, uint64_t size, const struct cpu_frame *c,
     uint32_t site)
 {
-	return log_loses(t, tick_now()) ? book_lost(t, p, size, c, site)
-	                                : logged_book_hit(t, p, size, c, site);
+	return t->log_loses ? book_lost(t, p, size, c, site)
+	                    : logged_book_hit(t, p, size, c, site);
 }
 
 /* The thread is busy, and is not any more. */
@@ -94,14 +94,16 @@ free_hit(struct thread *t, const void *p)
 	struct live_found f;
 	struct seg_row *row;
 
-	if (log_loses(t, tick_now())) {
-		row = logged_find_lost(t, p, &f);
-		if (!row || (logged_has_aged_lost(t, &f) && !logged_age(t, &f)))
+	if (t->log_loses) {
+		row = recorder_find(t, p, &f);
+		if (!row ||
+		    (logged_may_have_aged_lost(t, &f) && !logged_age(t, &f)))
 			return 0;
 		logged_drop_lost(t, &f, row);
 	} else {
 		row = logged_find(t, p, &f);
-		if (!row || (logged_has_aged(t, &f) && !logged_age(t, &f)))
+		if (!row || !log_has_room(t) ||
+		    (logged_may_have_aged(t, &f) && !logged_age(t, &f)))
 			return 0;
 		logged_drop(t, &f, row);
 	}
@@ -143,7 +145,7 @@ logged_free(struct gate *g, const void *p, uint64_t pc)
 SEEP_INLINE bool
 has_room_for_two(const struct thread *t, uint64_t size)
 {
-	return t->log_at + 1 < t->log_end && size < LOG_LARGE;
+	return t->log_next + 1 < t->log_limit && size < LOG_LARGE;
 }
 
 SEEP_NOINLINE void
@@ -158,7 +160,7 @@ logged_realloc(struct gate *g, const void *old, struct live_block b,
 
 	thread_enter(g);
 	tick = tick_now();
-	loses = log_loses(t, tick);
+	loses = t->log_loses;
 	site = recorder_site(t, c, api);
 	verify_site((struct site_id){site}, c);
 	/* without a name it would be a free and an allocation in the log */
@@ -176,14 +178,15 @@ logged_realloc(struct gate *g, const void *old, struct live_block b,
 	        &t->live, (uint64_t)(uintptr_t)p, site, size, b.birth))
 		goto slow;
 	if (unlikely(loses)) {
-		log_lose(t);
-		log_lose(t);
+		log_lose(t, 2);
 	} else {
-		STORE_RELEASE(&t->log_at[1], log_alloc_word(site, size));
-		STORE_RELEASE(&t->log_at[0],
+		uint64_t *at = log_word_of(t, t->log_next);
+
+		STORE_RELEASE(&at[1], log_alloc_word(site, size));
+		STORE_RELEASE(&at[0],
 		    log_word(LOG_REALLOC,
 		        log_realloc_payload(b.birth, log_next_stamp())));
-		t->log_at += 2;
+		t->log_next += 2;
 	}
 	ledger_count_free(t, was, b.size);
 	ledger_count_alloc(t, row, size, tick);

@@ -11,12 +11,16 @@
  * THREAD_LOGGING instead of THREAD_READY: the words of the log are stored, too. A
  * state of its own, so that a thread without a log is not slowed down. If one of
  * them returns false, nothing was recorded, and the thread is still busy.
+ *
+ * log.c changes the state to THREAD_LOSING and back. A thread in LOSING has
+ * log_loses set, but one with log_loses may also be in LOGGING, where its events
+ * find no room and take a slower path.
  */
 
 SEEP_INLINE bool
 logged_is_ready(const struct gate *g)
 {
-	return g && LOAD(&g->state) == THREAD_LOGGING;
+	return g && thread_home(LOAD(&g->state)) == THREAD_LOGGING;
 }
 
 /* As recorder_book_hit(); the thread is busy, and stays so. */
@@ -26,6 +30,7 @@ logged_book_hit(struct thread *t, const void *p, uint64_t size,
 {
 	struct seg_row *row;
 	uint64_t word, *cell;
+	uint32_t name;
 
 	if (unlikely(LOAD(lifecycle_command) != lifecycle_obeyed))
 		return false;
@@ -37,13 +42,13 @@ logged_book_hit(struct thread *t, const void *p, uint64_t size,
 	if (unlikely(!row))
 		return false;
 	ledger_touch(row, word);
-	if (ledger_size_is_new(row, size) || unlikely(size >= LOG_LARGE) ||
-	    unlikely(!log_has_room(t)))
+	if (ledger_size_is_new(row, size) || unlikely(size >= LOG_LARGE))
 		return false;
 	cell = live_vacant(&t->live, (uint64_t)(uintptr_t)p, size);
-	if (unlikely(!cell))
+	if (unlikely(!cell) || unlikely(!log_has_room(t)))
 		return false;
-	live_store(cell, (uint64_t)(uintptr_t)p, site, size, log_next_name(t));
+	name = t->log_next;
+	live_store(cell, (uint64_t)(uintptr_t)p, site, size, name);
 	log_put(t, log_alloc_word(site, size));
 	ledger_count_alloc(t, row, size, tick_now());
 	return true;
@@ -68,19 +73,19 @@ logged_alloc_second(struct thread *t, const void *p, uint64_t size,
 /*
  * A free in three steps, as in recorder_hit.h; the thread is busy, and has counted
  * down: if it came to 0, logged_free_look() does it. First: finds
- * the block and its row. NULL: recorder_free_known() has to do it.
+ * the block and its row. NULL: recorder_free_known() has to do it, and so it has
+ * to if there is no room in the log, which is looked at as late as possible: one
+ * register more, and free_logging() would have to save it.
  */
 SEEP_INLINE struct seg_row *
 logged_find(struct thread *t, const void *p, struct live_found *ret)
 {
-	struct seg_row *row;
-
-	if (unlikely(!log_has_room(t)))
+	*ret = live_find(&t->live, (uint64_t)(uintptr_t)p);
+	/* the name first: then the cell needs no register any more */
+	if (unlikely(!ret->block.site) ||
+	    unlikely(!log_is_named(ret->block.birth)))
 		return NULL;
-	row = recorder_find(t, p, ret);
-	if (unlikely(!row) || unlikely(!log_is_named(ret->block.birth)))
-		return NULL;
-	return row;
+	return ledger_settled(t, ret->block.site);
 }
 
 /*
@@ -88,22 +93,24 @@ logged_find(struct thread *t, const void *p, struct live_found *ret)
  * of a chunk that was opened in this tick, and need no look at its births.
  */
 SEEP_INLINE bool
-logged_has_aged(const struct thread *t, const struct live_found *f)
+logged_may_have_aged(const struct thread *t, const struct live_found *f)
 {
-	return unlikely(f->block.birth < t->log_fresh) &&
-	    unlikely(log_birth_entry(f->block.birth)->first != tick_now());
+	return unlikely(f->block.birth < t->log_fresh);
 }
 
 /* False: nothing was counted. */
 SEEP_INLINE bool
 logged_age(const struct thread *t, const struct live_found *f)
 {
-	uint32_t age = tick_now() - log_birth(f->block.birth);
+	uint32_t tick = tick_now(), age;
 
+	if (log_birth_entry(f->block.birth)->first == tick)
+		return true;
+	age = tick - log_birth(f->block.birth);
 	return !age || ledger_age_fast(t, f->block.site, age);
 }
 
-/* Third: counts the free. */
+/* Third: counts the free, if log_has_room(). */
 SEEP_INLINE void
 logged_drop(struct thread *t, const struct live_found *f, struct seg_row *row)
 {
@@ -117,36 +124,28 @@ SEEP_INLINE bool
 logged_alloc_lost(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api)
 {
-	const uint32_t birth = t->log_bias;
+	const uint32_t birth = t->log_void;
 
 	if (birth == RECORDER_NOW) /* no name is, but the compiler asks */
 		__builtin_unreachable();
-	if (unlikely(!log_loses(t, tick_now())) ||
-	    unlikely(!recorder_alloc_hit(t, p, size, c, api, birth)))
+	if (unlikely(!recorder_alloc_hit(t, p, size, c, api, birth)))
 		return false;
-	log_lose(t);
+	log_lose(t, 1);
 	return true;
-}
-
-SEEP_INLINE struct seg_row *
-logged_find_lost(struct thread *t, const void *p, struct live_found *ret)
-{
-	return likely(log_loses(t, tick_now())) ? recorder_find(t, p, ret)
-	                                        : NULL;
 }
 
 /* All blocks that were lost in this tick have the same name. */
 SEEP_INLINE bool
-logged_has_aged_lost(const struct thread *t, const struct live_found *f)
+logged_may_have_aged_lost(const struct thread *t, const struct live_found *f)
 {
-	return unlikely(f->block.birth != t->log_bias);
+	return unlikely(f->block.birth != t->log_void);
 }
 
 SEEP_INLINE void
 logged_drop_lost(
     struct thread *t, const struct live_found *f, struct seg_row *row)
 {
-	log_lose(t);
+	log_lose(t, 1);
 	recorder_drop(t, f, row);
 }
 
@@ -163,7 +162,7 @@ void logged_alloc_at(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, struct memo_chunk *e,
     uint32_t checks);
 
-/* Other allocations and frees; the thread is in LOGGING, and not busy. */
+/* Other allocations and frees, if logged_is_ready(); the thread is not busy. */
 void logged_alloc(struct gate *g, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api);
 void logged_free(struct gate *g, const void *p, uint64_t pc);
@@ -175,8 +174,8 @@ void logged_free(struct gate *g, const void *p, uint64_t pc);
 void logged_free_look(const void *p, uint64_t pc);
 
 /*
- * After a realloc that has succeeded; `b` was taken out of the live map. The
- * thread is in LOGGING, and not busy.
+ * After a realloc that has succeeded, if logged_is_ready(); `b` was taken out of
+ * the live map. The thread is not busy.
  */
 void logged_realloc(struct gate *g, const void *old, struct live_block b,
     const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api);

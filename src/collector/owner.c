@@ -361,7 +361,7 @@ retire_block(struct owner *o, uint64_t word)
 	uint32_t state = g ? LOAD_ACQUIRE(&g->state) : THREAD_WIPED;
 
 	if (t && g && !o->condemned) {
-		o->condemned = state == g->resting &&
+		o->condemned = thread_home(state) == g->resting &&
 		    CAS(&g->state, &state, THREAD_RETIRED);
 	} else if (t && state == THREAD_RETIRED) {
 		o->condemned = 0;

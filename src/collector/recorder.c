@@ -657,7 +657,7 @@ struct gate *
 recorder_closing(void)
 {
 	struct gate *g = thread_gate;
-	uint32_t s = g ? LOAD(&g->state) : 0;
+	uint32_t s = g ? thread_home(LOAD(&g->state)) : 0;
 
 	if (s != THREAD_READY && s != THREAD_SHARED && s != THREAD_SAMPLING &&
 	    s != THREAD_LOGGING && s != THREAD_FLYING)

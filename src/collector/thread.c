@@ -216,11 +216,11 @@ hold(struct gate *g)
 	int i, settle;
 
 	for (i = 0; i < HOLD_TRIES; i++) {
-		uint32_t s = LOAD_ACQUIRE(&g->state);
+		uint32_t s = LOAD_ACQUIRE(&g->state), home = thread_home(s);
 
-		if (s == resting)
+		if (home == resting)
 			CAS(&g->state, &s, THREAD_HELD);
-		else if (s != resting + 1 && s != THREAD_HELD &&
+		else if (home != resting + 1 && s != THREAD_HELD &&
 		    s != THREAD_HELD + 1)
 			return true; /* off, or not yet set up */
 		for (settle = 0; settle < HOLD_SETTLE; settle++)
@@ -333,7 +333,7 @@ thread_change_home(enum seg_mode mode)
 {
 	struct gate *g = thread_gate;
 	uint32_t s = LOAD(&g->state);
-	uint32_t busy = s == g->resting + 1;
+	uint32_t busy = thread_home(s) == g->resting + 1;
 
 	if (s == THREAD_CLOSING || g == &crowded)
 		return; /* recorder_closed() will set the state */

@@ -68,6 +68,15 @@ thread_block(const struct gate *g)
 	return t;
 }
 
+/* As in gate.resting: a thread that loses its events is one that logs. */
+SEEP_INLINE uint32_t
+thread_home(uint32_t state)
+{
+	return (state & ~1u) == THREAD_LOSING
+	    ? state - THREAD_LOSING + THREAD_LOGGING
+	    : state;
+}
+
 /*
  * Gives the calling thread its gate. That is the gate of a dead thread whose
  * TLS was at the same address, with its block, or another one. If there is no

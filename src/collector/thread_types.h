@@ -34,6 +34,8 @@ enum thread_state {
 	THREAD_RETIRED = 0x5ee90a00, /* its block has gone to another thread */
 	THREAD_LOGGING = 0x5ee90b00, /* as READY, with an event log: logged.h */
 	THREAD_LOGGING_BUSY = 0x5ee90b01,
+	THREAD_LOSING = 0x5ee90b10, /* the same while its events are lost */
+	THREAD_LOSING_BUSY = 0x5ee90b11,
 	THREAD_FLYING = 0x5ee90c00, /* with a flight recorder: flying.h */
 	THREAD_FLYING_BUSY = 0x5ee90c01,
 };
@@ -57,7 +59,8 @@ struct gate {
 	struct thread *block;
 	uint64_t rng;
 	struct owner *owner; /* owner.h */
-	uint32_t resting;    /* the state of this thread between events */
+	/* the state of this thread between events; LOGGING if that is LOSING */
+	uint32_t resting;
 	uint32_t pad32;
 	struct gate *next; /* of those without an owner */
 } __attribute__((
@@ -84,16 +87,30 @@ struct thread {
 	int32_t paths_credit;
 	struct gate *gate; /* of its owner; NULL: it has none */
 
-	/* see log.c: the next word, and where the inline path ends */
-	uint64_t *log_at, *log_end;
+	/*
+	 * Of the log: the address that a word with the name 0 would have, the
+	 * name of the next word, and from which name on nothing is stored
+	 * inline. Of a flight recorder: the next entry, and the last one.
+	 */
 	union {
-		uint32_t log_bias;    /* from log_at / 8 to a name */
+		uint64_t log_origin;
+		uint64_t *log_at;
+	};
+	union {
+		struct {
+			uint32_t log_next, log_limit;
+		};
+		uint64_t *log_end;
+	};
+	union {
+		uint32_t log_void;    /* the name of a block that is lost */
 		uint64_t flight_when; /* see flight.c: the time of log_at */
 	};
-	uint32_t log_tick;   /* of log_at */
-	uint32_t log_losing; /* tick + 1: events of this tick are lost */
-	uint32_t log_fresh;  /* names from here on are of this tick */
-	bool log_is_open;    /* has it a chunk? */
+	uint32_t log_tick;  /* of the next word or entry */
+	uint32_t log_lost;  /* events that are to be counted as lost */
+	uint32_t log_fresh; /* names from here on are of this tick */
+	bool log_is_open;   /* has it a chunk? */
+	bool log_loses;     /* the pool had none for it */
 
 	/* the parts of these two that most events use are in our first page */
 	struct live_cache live;
@@ -130,12 +147,13 @@ struct thread {
 	uint32_t outer_rooted; /* outer[] ends where a stack should */
 	struct turns *turns;   /* NULL: not needed so far */
 	struct recent *recent; /* likewise */
-	/* the chunk or page that it logs into, and what was counted there */
-	uint64_t *log_base, *log_stop, *log_seen, *log_page;
-	uint64_t *log_clear; /* the words before it are zero or stored */
+	/* the chunk that it logs into; of a flight recorder: its ring, a page */
+	uint64_t *log_base, *log_seen, *log_page;
 	uint64_t log_time, log_gap;
 	uint32_t log_chunk, log_number, log_first, log_thread;
-	uint32_t log_extra;  /* words of the page beyond one for each event */
+	/* names: a chunk that has come to the one is full, and the words before
+	 * the other are zero or stored */
+	uint32_t log_stop, log_clear;
 	uint32_t flight_by;  /* site of the stack that frees, see flight.c */
 	struct thread *next; /* in the list of all */
 	struct thread *next_free; /* of those without an owner */

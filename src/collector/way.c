@@ -53,6 +53,7 @@ way_by_state(struct gate *g)
 	switch (LOAD_ACQUIRE(&g->state)) {
 	case THREAD_READY:
 	case THREAD_LOGGING:
+	case THREAD_LOSING:
 	case THREAD_FLYING:
 	case THREAD_SHARED:
 	case THREAD_SAMPLING:
@@ -61,6 +62,7 @@ way_by_state(struct gate *g)
 		return way_at_rest(g);
 	case THREAD_BUSY:
 	case THREAD_LOGGING_BUSY:
+	case THREAD_LOSING_BUSY:
 	case THREAD_FLYING_BUSY:
 	case THREAD_SHARED_BUSY:
 	case THREAD_OFF + 1:
