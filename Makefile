@@ -62,7 +62,7 @@ NET_SRC := $(call sources,net push)
 REPLAYER_OBJ := $(call objects,replayer,$(call sources,replayer))
 
 GUEST_OBJ := $(call objects,so,$(GUEST_SRC))
-COMPANION_OBJ := $(call objects,so,src/collector/companion.c src/collector/symbol.c src/base/fmt.c)
+COMPANION_OBJ := $(call objects,so,src/collector/companion.c src/collector/bytes.c src/collector/libc.c src/collector/symbol.c src/base/fmt.c)
 VERIFY_OBJ := $(call objects,verify,$(GUEST_SRC) src/collector/verify.c)
 TOOL_OBJ := $(call objects,tool,$(TOOL_SRC))
 TOOL_TEST_OBJ := $(call objects,tool,$(TOOL_TEST_SRC))
@@ -112,6 +112,8 @@ $(B)/obj/tool/%.o: src/%.c $(B)/flags
 	$(call compile,$(SANFLAGS) $(TOOL))
 $(B)/obj/replayer/%.o: src/%.c $(B)/flags
 	$(call compile,$(TOOL) -fno-builtin)
+# these loops must not become calls of the functions that they are in
+$(B)/obj/so/collector/bytes.o $(B)/obj/verify/collector/bytes.o: GUEST += -fno-builtin -fno-tree-loop-distribute-patterns
 $(B)/obj/tool/cli/templates.o: $(wildcard src/cli/shell/*)
 # the one file that knows where the collector will be installed
 $(B)/obj/tool/record/launch.o: BASE += -DSEEP_LIBDIR='"$(LIBDIR_FROM_BIN)"'

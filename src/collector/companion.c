@@ -4,6 +4,7 @@
 
 #include <link.h>
 
+#include "collector/libc.h"
 #include "collector/symbol.h"
 
 extern void *companion_dlsym(void *handle, const char *name) SEEP_WEAK;
@@ -15,13 +16,30 @@ extern const char _end[] SEEP_HIDDEN;
 
 #define HANDLE_NEXT ((void *)-1L) /* RTLD_NEXT */
 
+static void *(*libc_dlsym)(void *handle, const char *name);
+
+/* libc's, or what bears its name in another libc; NULL: not relocated yet. */
+static bool
+has_dlsym(void)
+{
+	void *sym = NULL;
+
+	if (libc_dlsym || !companion_dlsym)
+		return libc_dlsym;
+	sym = libc_function("dlsym");
+	libc_dlsym = companion_dlsym;
+	if (sym)
+		memcpy(&libc_dlsym, &sym, sizeof(libc_dlsym));
+	return true;
+}
+
 void *
 companion_resolve(struct companion_next *next)
 {
 	void *p = LOAD_ACQUIRE(&next->found);
 
-	if (!p && companion_dlsym) {
-		p = companion_dlsym(HANDLE_NEXT, next->name);
+	if (!p && has_dlsym()) {
+		p = libc_dlsym(HANDLE_NEXT, next->name);
 		STORE_RELEASE(&next->found, p);
 	}
 	return p;
@@ -53,6 +71,7 @@ find_next(const struct link_map *us, struct companion_next *next)
 void
 companion_enter(void)
 {
+	has_dlsym(); /* before there is a second thread */
 	if (seep_cxx_library)
 		seep_cxx_library(__ehdr_start,
 		    (size_t)((uintptr_t)_end - (uintptr_t)__ehdr_start));
@@ -62,7 +81,7 @@ void
 companion_start(struct companion_next *all, size_t count)
 {
 	const struct r_debug *debug =
-	    companion_dlsym ? companion_dlsym(NULL, "_r_debug") : NULL;
+	    has_dlsym() ? libc_dlsym(NULL, "_r_debug") : NULL;
 	const struct link_map *us = debug ? debug->r_map : NULL;
 	size_t i;
 

@@ -7,6 +7,7 @@
 
 #include "base/attr.h"
 #include "collector/bootstrap.h"
+#include "collector/libc.h"
 #include "cpu/cpu.h"
 
 /*
@@ -106,17 +107,34 @@ use_first(void)
 	}
 }
 
+static void *(*libc_dlsym)(void *handle, const char *name);
+static char *(*libc_dlerror)(void);
+
+/* Those of libc, or what bears their names in another libc. */
+static void
+find_dlsym(void)
+{
+	void *sym = libc_function("dlsym"), *error = libc_function("dlerror");
+
+	libc_dlsym = next_dlsym;
+	libc_dlerror = next_dlerror;
+	if (!sym || !error)
+		return;
+	memcpy(&libc_dlerror, &error, sizeof(libc_dlerror));
+	memcpy(&libc_dlsym, &sym, sizeof(libc_dlsym));
+}
+
 static void *
 find(void *handle, const char *name)
 {
 	void *p;
 
-	if (!next_dlsym)
+	if (!libc_dlsym)
 		return NULL;
-	p = next_dlsym(handle, name);
-	if (!p && next_dlerror) {
-		next_dlerror(); /* the host must not find our error */
-		next_dlerror();
+	p = libc_dlsym(handle, name);
+	if (!p && libc_dlerror) {
+		libc_dlerror(); /* the host must not find our error */
+		libc_dlerror();
 	}
 	return p;
 }
@@ -148,6 +166,7 @@ resolve(void)
 {
 	struct next boot = next;
 
+	find_dlsym();
 	RESOLVE(malloc, boot.malloc);
 	RESOLVE(free, boot.free);
 	RESOLVE(calloc, boot.calloc);

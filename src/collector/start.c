@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/start.h"
 
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
 
@@ -14,6 +15,7 @@
 #include "collector/fork.h"
 #include "collector/kernel.h"
 #include "collector/ledger.h"
+#include "collector/libc.h"
 #include "collector/lifecycle.h"
 #include "collector/lifecycle_set.h"
 #include "collector/live.h"
@@ -218,12 +220,23 @@ is_left_out(void)
 	return out;
 }
 
+static void
+start_clock(void)
+{
+	int (*clock)(clockid_t which, struct timespec * ret);
+	void *sym = libc_function("clock_gettime");
+
+	memcpy(&clock, &sym, sizeof(clock));
+	tick_use_clock(clock);
+}
+
 void
 start_process(char **argv, char **envp, enum seg_inert why)
 {
 	void *find_object = NULL;
 	struct seg_header *h;
 
+	start_clock();
 	config_read(envp);
 	describe_exe(exe);
 	if (is_left_out()) {

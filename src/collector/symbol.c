@@ -1,4 +1,4 @@
-/* symbol.c - does an object define a function, or call one of another? */
+/* symbol.c - which functions an object defines, and which of others it calls. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/symbol.h"
 
@@ -63,31 +63,52 @@ gnu_hash(const char *name)
 	return h;
 }
 
+/* NULL: the object neither defines nor uses this name. */
+static const Elf64_Sym *
+find(const struct tables *t, const char *name)
+{
+	uint32_t h = gnu_hash(name), i;
+	const uint32_t *buckets, *chain;
+
+	if (!t->symbols || !t->strings || !t->hash || !t->hash[0])
+		return NULL;
+	/* u32 buckets, first symbol, words of the filter (u64), its shift */
+	buckets = t->hash + 4 + (uint64_t)t->hash[2] * 2;
+	chain = buckets + t->hash[0];
+	i = buckets[h % t->hash[0]];
+	if (i < t->hash[1])
+		return NULL;
+	for (;; i++) {
+		uint32_t c = chain[i - t->hash[1]];
+		const Elf64_Sym *s = &t->symbols[i];
+
+		if ((c | 1) == (h | 1) &&
+		    fmt_same(t->strings + s->st_name, name))
+			return s;
+		if (c & 1)
+			return NULL;
+	}
+}
+
 bool
 symbol_is_defined(const struct link_map *l, const char *name)
 {
 	struct tables t = tables_of(l);
-	uint32_t h = gnu_hash(name), i;
-	const uint32_t *buckets, *chain;
+	const Elf64_Sym *s = find(&t, name);
 
-	if (!t.symbols || !t.strings || !t.hash || !t.hash[0])
-		return false;
-	/* u32 buckets, first symbol, words of the filter (u64), its shift */
-	buckets = t.hash + 4 + (uint64_t)t.hash[2] * 2;
-	chain = buckets + t.hash[0];
-	i = buckets[h % t.hash[0]];
-	if (i < t.hash[1])
-		return false;
-	for (;; i++) {
-		uint32_t c = chain[i - t.hash[1]];
-		const Elf64_Sym *s = &t.symbols[i];
+	return s && s->st_shndx != SHN_UNDEF;
+}
 
-		if ((c | 1) == (h | 1) &&
-		    fmt_same(t.strings + s->st_name, name))
-			return s->st_shndx != SHN_UNDEF;
-		if (c & 1)
-			return false;
-	}
+void *
+symbol_function(const struct link_map *l, const char *name)
+{
+	struct tables t = tables_of(l);
+	const Elf64_Sym *s = find(&t, name);
+
+	if (!s || s->st_shndx == SHN_UNDEF ||
+	    ELF64_ST_TYPE(s->st_info) != STT_FUNC)
+		return NULL;
+	return (void *)(uintptr_t)(l->l_addr + s->st_value);
 }
 
 static bool

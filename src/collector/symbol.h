@@ -1,4 +1,4 @@
-/* symbol.h - does an object define a function, or call one of another? */
+/* symbol.h - which functions an object defines, and which of others it calls. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_COLLECTOR_SYMBOL_H
 #define SEEP_COLLECTOR_SYMBOL_H
@@ -13,6 +13,12 @@
  * if there is no DT_GNU_HASH. Start-up.
  */
 bool symbol_is_defined(const struct link_map *l, const char *name);
+
+/*
+ * The same, and where the function is. NULL: it is not defined there, or it is
+ * an IFUNC. If it has several versions, any of them. Start-up.
+ */
+void *symbol_function(const struct link_map *l, const char *name);
 
 /*
  * Does the object use this symbol of another one? Looks at its relocations,

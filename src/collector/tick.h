@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/attr.h"
 
@@ -22,6 +23,12 @@ tick_now(void)
 {
 	return LOAD(&tick_word);
 }
+
+/*
+ * Before all others: libc's clock_gettime (libc.h). NULL: it is not known, so
+ * every look at the clock is a system call.
+ */
+void tick_use_clock(int (*clock)(clockid_t which, struct timespec *ret));
 
 /*
  * Tick 0 is now; returns the monotonic clock in nanoseconds. The exact clocks

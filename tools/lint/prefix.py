@@ -24,6 +24,7 @@ FAMILIES = {
     # names that libc, libstdc++ and seep.h give
     "src/collector/hook.c": r"(c|m|re|v|pv|aligned_)alloc|reallocarray|(posix_)?memalign"
     r"|c?free|free_sized|free_aligned_sized|dl(close|open|mopen)|seep_(cxx|next)_\w+",
+    "src/collector/bytes.c": r"mem(cpy|move|set|cmp)",
     "src/collector/api.c": r"(seep|memtrail)_\w+",
     "src/collector/mapping.c": r"seep_map_\w+",
     # one interface, cpu.h, whatever the CPU
