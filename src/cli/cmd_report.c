@@ -119,15 +119,13 @@ finish_shape(const struct report_options *o)
 	const char *idle = view_opts_for_text(&o->view);
 
 	if (o->site && o->format == REPORT_JSON && !o->lifetimes)
-		die(CMD_USAGE,
-		    "report: --site is for text; json has all sites, with "
-		    "their ids");
+		die_warn("report: --site is for text, and has no effect: json "
+		         "has all sites, with their ids");
 	if (o->lifetimes &&
 	    (o->view.shape == BODY_TABLE || o->view.top_down ||
 	        o->view.order >= 0))
-		die(CMD_USAGE,
-		    "report: --lifetimes is a table of its own, most frees "
-		    "first: %s does not go with it",
+		die_warn("report: --lifetimes is a table of its own, most "
+		         "frees first; %s has no effect",
 		    idle ? idle : "--sort");
 	if (o->format != REPORT_TEXT && !o->lifetimes)
 		view_opts_warn_text("report", &o->view,

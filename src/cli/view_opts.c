@@ -198,8 +198,7 @@ view_opts_finish(
 	};
 
 	if (v->shape == BODY_TABLE && v->top_down)
-		die(CMD_USAGE,
-		    "%s: --table is no tree, so --top-down does not go with it",
+		die_warn("%s: --table is no tree; --top-down has no effect",
 		    command);
 	view_opts_finish_exact(command, v, &o.view);
 	o.rss = amount_is_resident(v->order);
