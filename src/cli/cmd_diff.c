@@ -78,6 +78,7 @@ read_sides(int count, char **inputs, const struct diff_options *o,
 	if (!o->moments.text) {
 		read_side(inputs[0], old);
 		read_side(inputs[1], new);
+		input_warn_swapped("diff", old->session, new->session);
 		return;
 	}
 	moment_opts_load(

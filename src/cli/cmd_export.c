@@ -180,8 +180,10 @@ load(const struct export_opts *o, const struct export_format *f,
 	*ret = (struct job){.input = input, .session = input_load(input)};
 	if (f->flags & EXPORT_MOMENTS)
 		add_snapshots(ret->session);
-	if (o->since)
+	if (o->since) {
 		ret->old = input_load(o->since);
+		input_warn_swapped("export", ret->old, ret->session);
+	}
 	if (o->rss)
 		rss_opts_read("export", ret->session, o->sites.pid);
 	ret->older = older_opts_find("export", ret->session, o->older_ns);

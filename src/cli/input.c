@@ -22,6 +22,8 @@
 #include "reader/history.h"
 #include "reader/history_scan.h"
 
+enum { SWAPPED_LOOKS = 16 }; /* processes that are compared */
+
 bool
 input_is_pid(const char *text, pid_t *ret)
 {
@@ -409,4 +411,24 @@ input_check_pid(const char *command, const struct session *s, unsigned pid)
 			return;
 	if (pid)
 		die(CMD_INPUT, "%s: the input has no process %u", command, pid);
+}
+
+void
+input_warn_swapped(
+    const char *command, const struct session *old, const struct session *new)
+{
+	size_t later = 0, earlier = 0;
+
+	for (size_t i = 0; i < old->count && i < SWAPPED_LOOKS; i++) {
+		const struct process *p = old->processes[i];
+		const struct process *q = session_find(new, p->header.uuid);
+
+		later += q && p->duration_ns > q->duration_ns;
+		earlier += q && p->duration_ns < q->duration_ns;
+	}
+	if (later > earlier)
+		die_warn(
+		    "%s: the old input is later than the new one, so what "
+		    "has grown seems to have shrunk; the older comes first",
+		    command);
 }

@@ -33,6 +33,13 @@ bool input_is_pid(const char *text, pid_t *ret);
 /* Exits with 2 unless `text` is a PID. */
 pid_t input_pid(const char *command, const char *text);
 
+/*
+ * Two moments of the same processes, the later one first: a line on stderr, as
+ * what grew looks as if it had shrunk.
+ */
+void input_warn_swapped(
+    const char *command, const struct session *old, const struct session *new);
+
 /* For --pid; 0: it was not given. If there is no such process: exit 3. */
 void input_check_pid(
     const char *command, const struct session *s, unsigned pid);

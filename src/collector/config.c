@@ -25,20 +25,6 @@ value_of(const char *entry, const char *name)
 	return !*name && *entry == '=' ? entry + 1 : NULL;
 }
 
-static uint64_t
-number(const char *s)
-{
-	const char *end = s + fmt_length(s, 24);
-	uint64_t v;
-
-	s = fmt_scan_decimal(s, end, &v);
-	if (s < end && (*s == 'k' || *s == 'K'))
-		v <<= 10;
-	else if (s < end && (*s == 'm' || *s == 'M'))
-		v <<= 20;
-	return v;
-}
-
 /* The rest of s after `prefix`; NULL if s does not begin with it. */
 static const char *
 after(const char *s, const char *prefix)
@@ -97,7 +83,10 @@ signal_number(const char *s)
 	return -1;
 }
 
-/* Reads a number; its unit decides whether it is a time or a size. */
+/*
+ * Reads a number; its unit decides whether it is a time or a size. Where only
+ * one of them can be meant, the other's pointer is NULL.
+ */
 static bool
 period_or_size(
     const char *s, const char *end, uint64_t *ret_ns, uint64_t *ret_bytes)
@@ -111,9 +100,11 @@ period_or_size(
 	    {"min", UINT64_C(60) * 1000000000, true},
 	    {"h", UINT64_C(3600) * 1000000000, true}, {"B", 1, false},
 	    {"k", 1 << 10, false}, {"K", 1 << 10, false},
-	    {"KiB", 1 << 10, false}, {"M", 1 << 20, false},
-	    {"MiB", 1 << 20, false}, {"G", 1 << 30, false},
-	    {"GiB", 1 << 30, false}};
+	    {"KiB", 1 << 10, false}, {"kB", 1000, false}, {"KB", 1000, false},
+	    {"m", 1 << 20, false}, {"M", 1 << 20, false},
+	    {"MiB", 1 << 20, false}, {"MB", 1000000, false},
+	    {"g", 1 << 30, false}, {"G", 1 << 30, false},
+	    {"GiB", 1 << 30, false}, {"GB", 1000000000, false}};
 	char unit[8] = "";
 	uint64_t v;
 	const char *at = fmt_scan_decimal(s, end, &v);
@@ -126,10 +117,8 @@ period_or_size(
 	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		uint64_t *to = units[i].is_time ? ret_ns : ret_bytes;
 
-		if (!fmt_same(unit, units[i].unit))
+		if (!to || !fmt_same(unit, units[i].unit))
 			continue;
-		if (!to)
-			return false;
 		if (__builtin_mul_overflow(v, units[i].factor, to))
 			*to = UINT64_MAX / 2;
 		return true;
@@ -166,6 +155,37 @@ read_bytes(const char *s, uint64_t *ret)
 
 	return whole_number(s, UINT64_MAX, ret) ||
 	    period_or_size(s, end, NULL, ret);
+}
+
+/* The same into a setting that is 0 without a value, or with a wrong one. */
+static uint64_t
+bytes_or_none(const char *s)
+{
+	uint64_t n = 0;
+
+	if (*s && (!read_bytes(s, &n) || n > INT64_MAX)) {
+		config.ignored++;
+		return 0;
+	}
+	return n;
+}
+
+/* A number of frames; 0: the default. */
+static uint32_t
+frames(const char *s)
+{
+	uint64_t n = 0;
+
+	config.ignored += *s && !whole_number(s, UINT32_MAX, &n);
+	return (uint32_t)n;
+}
+
+/* "1", or "0" and "", which are the default. */
+static bool
+is_on(const char *s)
+{
+	config.ignored += *s && !fmt_same(s, "1") && !fmt_same(s, "0");
+	return fmt_same(s, "1");
 }
 
 /* Every '%' has one of the letters behind it that snapfile.c knows. */
@@ -233,8 +253,7 @@ read_leaks(const char *entry)
 	const char *v;
 
 	if ((v = value_of(entry, "SEEP_LEAKS"))) {
-		config.leaks = fmt_same(v, "1");
-		config.ignored += *v && !config.leaks && !fmt_same(v, "0");
+		config.leaks = is_on(v);
 	} else if ((v = value_of(entry, "SEEP_LEAKS_WAIT"))) {
 		config.ignored +=
 		    !whole_number(v, CONFIG_LEAKS_WAIT_MAX, &config.leaks_wait);
@@ -317,13 +336,15 @@ config_read(char **envp)
 			fmt_copy(config.session, sizeof(config.session), v);
 		} else if ((v = value_of(*envp, "SEEP_MODE"))) {
 			config.dormant = fmt_same(v, "dormant");
+			config.ignored +=
+			    *v && !config.dormant && !fmt_same(v, "on");
 		} else if ((v = value_of(*envp, "SEEP_CHILD_FILES"))) {
-			config.child_files = fmt_same(v, "1");
+			config.child_files = is_on(v);
 			config.no_child_files = fmt_same(v, "0");
 		} else if ((v = value_of(*envp, "SEEP_PRIVATE"))) {
-			config.is_private = fmt_same(v, "1");
+			config.is_private = is_on(v);
 		} else if ((v = value_of(*envp, "SEEP_MAPPINGS"))) {
-			config.mappings = fmt_same(v, "1");
+			config.mappings = is_on(v);
 		} else if ((v = value_of(*envp, "SEEP_DEEPBIND"))) {
 			config.no_deepbind = fmt_same(v, "clear");
 			config.ignored +=
@@ -333,11 +354,11 @@ config_read(char **envp)
 			config.ignored +=
 			    *v && !config.no_guess && !fmt_same(v, "1");
 		} else if ((v = value_of(*envp, "SEEP_SAMPLE"))) {
-			config.sample = number(v);
+			config.sample = bytes_or_none(v);
 		} else if ((v = value_of(*envp, "SEEP_DEPTH"))) {
-			config.depth = (uint32_t)number(v);
+			config.depth = frames(v);
 		} else if ((v = value_of(*envp, "SEEP_BUDGET"))) {
-			config.budget = number(v);
+			config.budget = bytes_or_none(v);
 		}
 	}
 	if (config.log_last && config.log_pool == CONFIG_LOG_POOL) {

@@ -235,6 +235,10 @@ print_live(const struct summary *s, const struct process_figures *t,
 	if (error_allocated > 0)
 		(void)fprintf(s->out, " (+-%s: an estimate from samples)",
 		    words_bytes(b, error_allocated));
+	else if (s->process->header.sample_bytes > 0 && t->allocations == 0)
+		(void)fprintf(s->out,
+		    " (an estimate: of one block in about %s none was met)",
+		    words_bytes(b, s->process->header.sample_bytes));
 	(void)fprintf(s->out, "; %s", words_bytes(b, t->live_bytes));
 	if (error_live > 0)
 		(void)fprintf(s->out, " (+-%s)", words_bytes(b, error_live));

@@ -16,9 +16,13 @@
 #include "report/unseen.h"
 #include "report/verdict_text.h"
 #include "report/words.h"
+#include "util/capped.h"
 #include "util/text.h"
 
-enum { POOLS = 10 }; /* a line each */
+enum {
+	POOLS = 10,     /* a line each */
+	PROCESSES = 20, /* the same, or --top if that is more */
+};
 
 /* The figure of a process for this metric. */
 static uint64_t
@@ -111,12 +115,35 @@ print_program(const struct layout *p, const struct process *x, size_t used)
 	free(text);
 }
 
-/* One line for each process, by start. */
+/* The sums of processes that have no line of their own. */
+struct others {
+	size_t count;
+	uint64_t live_bytes, allocations;
+};
+
 static void
-print_overview(
-    const struct layout *p, struct process *const *list, size_t count)
+print_others(const struct layout *p, const struct others *o)
+{
+	char live[WORDS_MAX], all[WORDS_MAX], more[WORDS_COUNTED];
+
+	if (o->count > 0)
+		(void)fprintf(p->out,
+		    "%8s %8s %-7s %13s %13s %11s  %s (--top 0: all)\n", "", "",
+		    "", words_count(live, o->live_bytes), "",
+		    words_count(all, o->allocations),
+		    words_counted(more, o->count, "more process"));
+}
+
+/*
+ * One line for each process, by start: for all that weigh as much as `last` or
+ * more, or for all if that is NULL. Those that were not traced weigh nothing, and matter.
+ */
+static void
+print_overview(const struct layout *p, struct process *const *list,
+    size_t count, struct process *last, int metric)
 {
 	char live[WORDS_MAX], peak[WORDS_MAX], all[WORDS_MAX];
+	struct others others = {0};
 	size_t used;
 
 	(void)fprintf(p->out,
@@ -126,6 +153,15 @@ print_overview(
 	for (size_t i = 0; i < count; i++) {
 		const struct process *x = list[i];
 
+		if (last && !process_is_unseen(x) &&
+		    heavier(&x, &last, &metric) > 0) {
+			others.count++;
+			others.live_bytes =
+			    capped_sum(others.live_bytes, x->totals.live_bytes);
+			others.allocations = capped_sum(
+			    others.allocations, x->totals.allocations);
+			continue;
+		}
 		used = (size_t)fprintf(p->out, "%8u %8u %-7s %13s %13s %11s  ",
 		    x->header.pid, x->header.ppid, words_ended(x),
 		    words_count(live, x->totals.live_bytes),
@@ -133,6 +169,7 @@ print_overview(
 		    words_count(all, x->totals.allocations));
 		print_program(p, x, used);
 	}
+	print_others(p, &others);
 	(void)putc('\n', p->out);
 }
 
@@ -148,28 +185,36 @@ print_several(const struct layout *p, const struct session *s,
 	uint64_t whole = 0;
 	int metric = o->view.metric, err = 0;
 	char more[WORDS_COUNTED];
-	size_t shown = 0;
+	size_t shown = 0, listed;
+	struct process **by_weight =
+	    calloc(count + 1, sizeof(struct process *));
 
-	print_overview(p, list, count);
+	if (!by_weight)
+		return -ENOMEM;
+	memcpy(by_weight, list, count * sizeof(struct process *));
+	qsort_r(by_weight, count, sizeof(struct process *), heavier, &metric);
+	listed = o->top == 0 ? count : o->top > PROCESSES ? o->top : PROCESSES;
+	print_overview(p, list, count,
+	    listed < count ? by_weight[listed - 1] : NULL, metric);
 	for (size_t i = 0; i < count; i++)
 		if (__builtin_add_overflow(
 		        whole, weight_of(list[i], metric), &whole))
 			whole = UINT64_MAX;
-	qsort_r(list, count, sizeof(struct process *), heavier, &metric);
 	for (; shown < count && err == 0 && !ferror(p->out); shown++) {
-		uint64_t w = weight_of(list[shown], metric);
+		uint64_t w = weight_of(by_weight[shown], metric);
 
 		if (shown > 0 &&
 		    ((o->top > 0 && shown >= o->top) ||
 		        100.0 * (double)w < o->threshold * (double)whole))
 			break;
 		(void)fputs(shown ? "\n" : "", p->out);
-		err = print_process(p, s, list[shown], names, o);
+		err = print_process(p, s, by_weight[shown], names, o);
 	}
 	if (shown < count && err == 0)
 		(void)fprintf(p->out,
 		    "\n%s below the threshold or beyond --top.\n",
 		    words_counted(more, count - shown, "more process"));
+	free(by_weight);
 	return err;
 }
 

@@ -116,3 +116,13 @@ change() {
 	complains 2 "$SEEP" report --growth --deltas "$DIR/run"
 	complains 2 "$SEEP" report --growth --peak "$DIR/run"
 }
+
+@test "the later moment of a process in the place of OLD is said" {
+	tour slow 100 10 300
+	"$SEEP" diff "$DIR"/slow.snaps/*-1.seep-snap "$DIR/slow" >"$T/text" 2>"$T/err"
+	[[ ! -s $T/err ]]
+	"$SEEP" diff "$DIR/slow" "$DIR"/slow.snaps/*-1.seep-snap >"$T/text" 2>"$T/err"
+	grep -q 'diff: the old input is later than the new one' "$T/err"
+	"$SEEP" export "$DIR"/slow.snaps/*-1.seep-snap --since "$DIR/slow" --format collapsed >"$T/text" 2>"$T/err"
+	grep -q 'export: the old input is later' "$T/err"
+}

@@ -243,3 +243,20 @@ setup_file() {
 	[[ $("$SEEP" report "$T/oom.data" --format json | jq -r '.processes[0].signal') == 9 ]]
 	"$SEEP" report "$T/oom.data" 2>&1 | grep -F "OOM killer ended 1 process"
 }
+
+@test "of many processes the report lists the largest, and sums up the others" {
+	record -q --force -o data sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do ls / >/dev/null; done; sort /dev/null'
+	"$SEEP" report "$T/data" --format json >"$T/json"
+	"$SEEP" report "$T/data" >"$T/out"
+	"$SEEP" report "$T/data" --top 0 >"$T/all"
+	local all listed more
+	all=$(jq '.processes | length' "$T/json")
+	[[ $all -gt 24 ]]
+	listed=$(grep -c '^ *[0-9][0-9]* *[0-9][0-9]* \(exited\|exec\|ended\) ' "$T/out")
+	more=$(sed -n 's/.* \([0-9]*\) more process.* (--top 0: all)$/\1/p' "$T/out")
+	[[ $((listed + more)) -eq $all && $listed -ge 20 ]]
+	[[ $(grep -c '^ *[0-9][0-9]* *[0-9][0-9]* \(exited\|exec\|ended\) ' "$T/all") -eq $all ]]
+	# the sums are those of the ones that are not listed
+	[[ $(jq '[.processes[].totals.allocations] | add' "$T/json") -eq \
+		$(awk '/ (exited|exec|ended) / && NF >= 7 { gsub(",", "", $6); n += $6 } / more process/ { gsub(",", "", $2); n += $2; exit } END { print n }' "$T/out") ]]
+}

@@ -230,3 +230,11 @@ own_free() {
 	[[ $status -eq 9 ]]
 	grep -q '^seep: .*its own realloc inside the executable' "$T/err"
 }
+
+@test "a sampled process of which no block was met: the figures are called estimates" {
+	printf '%s\n' '#include <stdlib.h>' 'void *volatile k;' 'int main(void) { k = malloc(9); return 0; }' |
+		gcc -w -x c - -o "$T/small"
+	record -q --sample 1T --force -o data "$T/small"
+	(cd "$T" && COLUMNS=200 "$SEEP" report data >out)
+	grep -q 'It made 0 allocations of 0 bytes in all (an estimate: of one block in about 1.0 TiB none was met)' "$T/out"
+}

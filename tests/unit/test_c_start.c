@@ -112,6 +112,45 @@ values_that_make_no_sense_are_ignored_and_counted(void **state)
 	assert_true(config.signal <= 0);
 }
 
+/* A setting that is taken for another value in silence may be a promise broken. */
+static void
+every_setting_counts_what_it_does_not_understand(void **state)
+{
+	static const char *const wrong[][2] = {{"SEEP_PRIVATE", "yes"},
+	    {"SEEP_CHILD_FILES", "true"}, {"SEEP_MAPPINGS", "on"},
+	    {"SEEP_MODE", "Dormant"}, {"SEEP_SAMPLE", "0.5M"},
+	    {"SEEP_SAMPLE", "512K!"}, {"SEEP_DEPTH", "abc"},
+	    {"SEEP_BUDGET", "lots"}, {"SEEP_LEAKS", "2"}};
+	static const char *const right[][2] = {{"SEEP_PRIVATE", "0"},
+	    {"SEEP_CHILD_FILES", "1"}, {"SEEP_MAPPINGS", ""},
+	    {"SEEP_MODE", "on"}, {"SEEP_SAMPLE", ""}, {"SEEP_DEPTH", "64"},
+	    {"SEEP_BUDGET", "256K"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		uint64_t before = config.ignored;
+
+		set(wrong[i][0], wrong[i][1]);
+		if (config.ignored != before + 1)
+			fail_msg("%s=%s", wrong[i][0], wrong[i][1]);
+	}
+	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+		uint64_t before = config.ignored;
+
+		set(right[i][0], right[i][1]);
+		if (config.ignored != before)
+			fail_msg("%s=%s", right[i][0], right[i][1]);
+	}
+	set("SEEP_SAMPLE", "1G");
+	assert_int_equal(config.sample, 1 << 30);
+	set("SEEP_SAMPLE", "2m");
+	assert_int_equal(config.sample, 2 << 20);
+	set("SEEP_SAMPLE", "512KB");
+	assert_int_equal(config.sample, 512000);
+	set("SEEP_EVERY", "2m");
+	assert_int_equal(config.every_ns, UINT64_C(120000000000));
+}
+
 static void
 long_values_do_not_run_over(void **state)
 {
@@ -413,6 +452,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(values_that_make_no_sense_are_ignored_and_counted),
+	    cmocka_unit_test(every_setting_counts_what_it_does_not_understand),
 	    cmocka_unit_test(long_values_do_not_run_over),
 	    cmocka_unit_test(a_segment_and_its_control_file_are_made_private),
 	    cmocka_unit_test(a_snapshot_is_a_whole_file_or_none),
