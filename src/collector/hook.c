@@ -392,7 +392,7 @@ malloc(size_t size)
 	if (g && g->state >= THREAD_LOGGING) {
 		if (likely(g->state == THREAD_LOGGING))
 			return malloc_logging(size, g);
-		if (g->state == THREAD_LOSING)
+		if (likely(g->state == THREAD_LOSING))
 			return malloc_losing(size, g);
 		if (g->state == THREAD_FLYING)
 			return malloc_flying(size, g);
@@ -645,17 +645,20 @@ free(void *p)
 			free_ready(p, g, t);
 			return;
 		}
-		if (g->state == THREAD_LOGGING) {
+		/* likely(), so that it is in line: one taken jump less */
+		if (likely(g->state == THREAD_LOGGING)) {
 			free_logging(p, g, t);
 			return;
 		}
-		if (g->state == THREAD_LOSING) {
-			free_losing(p, g, t);
-			return;
-		}
-		if (g->state == THREAD_FLYING) {
-			free_flying(p, g, t);
-			return;
+		if (g->state > THREAD_LOGGING) {
+			if (likely(g->state == THREAD_LOSING)) {
+				free_losing(p, g, t);
+				return;
+			}
+			if (g->state == THREAD_FLYING) {
+				free_flying(p, g, t);
+				return;
+			}
 		}
 	}
 	if (g && free_looks_away(g, p)) {

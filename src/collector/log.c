@@ -384,19 +384,26 @@ open_new(struct thread *t, uint32_t tick, uint64_t now)
 	return true;
 }
 
+/* Says in the log how many events before the next one are not there. */
+static void
+put_gap(struct thread *t)
+{
+	const uint64_t gap = t->log_gap;
+
+	t->log_gap = 0;
+	if (gap)
+		log_put(t, log_word(LOG_GAP, gap));
+}
+
 static void
 open_chunk(struct thread *t, uint32_t tick, uint64_t now)
 {
-	uint64_t gap = t->log_gap;
-
 	if (!(!t->log_thread && take_parked(t, tick, now)) &&
 	    !open_new(t, tick, now)) {
 		t->log_loses = true;
 		return;
 	}
-	t->log_gap = 0;
-	if (gap)
-		log_put(t, log_word(LOG_GAP, gap));
+	put_gap(t);
 }
 
 uint64_t
@@ -423,17 +430,19 @@ show_loses(const struct thread *t)
 		CAS(&thread_gate->state, &was, is);
 }
 
-/* Makes room for the words of one event, at the present tick. */
-static void
-prepare(struct thread *t)
+/* The time has changed, the chunk is full, or there is none. */
+static SEEP_NOINLINE void
+prepare_anew(struct thread *t, uint32_t tick)
 {
-	uint32_t tick = tick_now();
 	/* a thread that begins may go on in a chunk with later words */
-	uint64_t now =
-	    log_time(t->log_thread ? t->clock_ns : tick_read(), tick);
+	const uint64_t ns = t->log_thread ? t->clock_ns : tick_read();
+	uint64_t now = log_time(ns, tick), since;
 
 	if (now < t->log_time)
 		now = t->log_time;
+	/* a handler has opened this chunk while an event was about to be lost */
+	if (is_logging(t) && unlikely(t->log_lost))
+		count_lost(t);
 	if (is_logging(t) &&
 	    (t->log_next > t->log_stop || tick - t->log_first >= CHUNK_TICKS)) {
 		close_chunk(t);
@@ -447,6 +456,7 @@ prepare(struct thread *t)
 			note_tick(t->log_number, index_of(t->log_next), tick);
 		if (now != t->log_time)
 			log_put(t, log_word(LOG_TICK, now));
+		put_gap(t);
 	}
 	if (is_logging(t))
 		clear_ahead(t);
@@ -461,7 +471,24 @@ prepare(struct thread *t)
 		t->log_void = void_name(tick);
 	t->log_tick = tick;
 	t->log_time = now;
+	/* tick_since() is 0 as long as the clock is behind tick 0 */
+	since = tick_since(ns);
+	t->log_until = since ? ns - since + (now + 1) * LOG_TICK_NS : 0;
 	show_loses(t);
+}
+
+/* Makes room for the words of one event, at the present tick. */
+static void
+prepare(struct thread *t)
+{
+	const uint32_t tick = tick_now();
+
+	if (likely(is_logging(t)) && likely(tick == t->log_tick) &&
+	    likely(t->clock_ns < t->log_until) &&
+	    likely(t->log_next <= t->log_stop))
+		clear_ahead(t);
+	else
+		prepare_anew(t, tick);
 }
 
 void

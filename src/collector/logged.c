@@ -29,22 +29,19 @@ leave(struct gate *g, struct thread *t)
 }
 
 /* The pool has no chunk for this event. */
-static bool
+static SEEP_NOINLINE bool
 book_lost(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, uint32_t site)
 {
-	if (!recorder_book_hit(t, p, size, c, site, t->log_void))
-		return false;
-	log_lose(t, 1);
-	return true;
+	return logged_book(t, p, size, c, site, true);
 }
 
-static bool
+SEEP_INLINE bool
 book(struct thread *t, const void *p, uint64_t size, const struct cpu_frame *c,
     uint32_t site)
 {
-	return t->log_loses ? book_lost(t, p, size, c, site)
-	                    : logged_book_hit(t, p, size, c, site);
+	return unlikely(t->log_loses) ? book_lost(t, p, size, c, site)
+	                              : logged_book_hit(t, p, size, c, site);
 }
 
 /* The thread is busy, and is not any more. */

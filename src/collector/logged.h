@@ -23,14 +23,16 @@ logged_is_ready(const struct gate *g)
 	return g && thread_home(LOAD(&g->state)) == THREAD_LOGGING;
 }
 
-/* As recorder_book_hit(); the thread is busy, and stays so. */
+/*
+ * As recorder_book_hit(); the thread is busy, and stays so. With `loses` the
+ * event is lost. What differs is loaded last, so that no register is saved.
+ */
 SEEP_INLINE bool
-logged_book_hit(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, uint32_t site)
+logged_book(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, uint32_t site, const bool loses)
 {
 	struct seg_row *row;
 	uint64_t word, *cell;
-	uint32_t name;
 
 	if (unlikely(LOAD(lifecycle_command) != lifecycle_obeyed))
 		return false;
@@ -45,13 +47,23 @@ logged_book_hit(struct thread *t, const void *p, uint64_t size,
 	if (ledger_size_is_new(row, size) || unlikely(size >= LOG_LARGE))
 		return false;
 	cell = live_vacant(&t->live, (uint64_t)(uintptr_t)p, size);
-	if (unlikely(!cell) || unlikely(!log_has_room(t)))
+	if (unlikely(!cell) || (!loses && unlikely(!log_has_room(t))))
 		return false;
-	name = t->log_next;
-	live_store(cell, (uint64_t)(uintptr_t)p, site, size, name);
-	log_put(t, log_alloc_word(site, size));
+	live_store(cell, (uint64_t)(uintptr_t)p, site, size,
+	    loses ? t->log_void : t->log_next);
+	if (loses)
+		log_lose(t, 1);
+	else
+		log_put(t, log_alloc_word(site, size));
 	ledger_count_alloc(t, row, size, tick_now());
 	return true;
+}
+
+SEEP_INLINE bool
+logged_book_hit(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, uint32_t site)
+{
+	return logged_book(t, p, size, c, site, false);
 }
 
 /* As recorder_alloc_second(). */
@@ -124,14 +136,10 @@ SEEP_INLINE bool
 logged_alloc_lost(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api)
 {
-	const uint32_t birth = t->log_void;
+	const struct memo_chunk *e = memo_first(t, c, memo_key(c, api));
 
-	if (birth == RECORDER_NOW) /* no name is, but the compiler asks */
-		__builtin_unreachable();
-	if (unlikely(!recorder_alloc_hit(t, p, size, c, api, birth)))
-		return false;
-	log_lose(t, 1);
-	return true;
+	return likely(e && memo_holds(t, e)) &&
+	    logged_book(t, p, size, c, e->site, true);
 }
 
 /* All blocks that were lost in this tick have the same name. */

@@ -150,6 +150,7 @@ struct thread {
 	/* the chunk that it logs into; of a flight recorder: its ring, a page */
 	uint64_t *log_base, *log_seen, *log_page;
 	uint64_t log_time, log_gap;
+	uint64_t log_until; /* the clock when log_time will have changed */
 	uint32_t log_chunk, log_number, log_first, log_thread;
 	/* names: a chunk that has come to the one is full, and the words before
 	 * the other are zero or stored */
