@@ -217,7 +217,8 @@ malloc_ready(size_t size, struct gate *g)
 	void *p = next.malloc(size);
 	struct thread *t = thread_block(g);
 	struct memo_chunk *e;
-	uint32_t i;
+	uint64_t checks;
+	uint32_t i, site;
 	CPU_CALLER(c); /* after the call, so it needs no saved register */
 
 	if (unlikely(!p))
@@ -227,18 +228,18 @@ malloc_ready(size_t size, struct gate *g)
 		return malloc_interrupted(p, size, d.pc, d.sp, d.fp);
 	}
 	thread_enter(g);
-	e = memo_look(t, &c, memo_key(&c, SEG_API_MALLOC), &i);
+	e = memo_look(t, &c, memo_key(&c, SEG_API_MALLOC), &i, &checks);
 	if (unlikely(i < MEMO_WORDS))
 		return malloc_second(p, size, e, i, c.sp, c.fp);
 	if (likely(i == MEMO_WORDS)) {
-		if (unlikely(e->version != *memo_stamp(t, e->checks_offset)))
+		if (unlikely(!memo_is_stamped(t, e, checks, &site)))
 			return malloc_joins(p, size, e, 0, c.sp, c.fp);
-		i = memo_fails(t, e->checks_offset);
+		i = memo_fails(t, checks);
 		if (unlikely(i))
 			return malloc_joins(p, size, e, i, c.sp, c.fp);
 	}
-	if (unlikely(i ||
-	        !recorder_book_hit(t, p, size, &c, e->site, RECORDER_NOW))) {
+	if (unlikely(
+	        i || !recorder_book_hit(t, p, size, &c, site, RECORDER_NOW))) {
 		CPU_CALLER_AGAIN(d);
 		return recorder_alloc_last(
 		    p, size, d.pc, d.sp, d.fp, SEG_API_MALLOC);
@@ -291,7 +292,8 @@ malloc_logging(size_t size, struct gate *g)
 	void *p = next.malloc(size);
 	struct thread *t = thread_block(g);
 	struct memo_chunk *e;
-	uint32_t i;
+	uint64_t checks;
+	uint32_t i, site;
 	CPU_CALLER(c);
 
 	if (unlikely(!p))
@@ -301,17 +303,17 @@ malloc_logging(size_t size, struct gate *g)
 		return malloc_interrupted(p, size, d.pc, d.sp, d.fp);
 	}
 	thread_enter(g);
-	e = memo_look(t, &c, memo_key(&c, SEG_API_MALLOC), &i);
+	e = memo_look(t, &c, memo_key(&c, SEG_API_MALLOC), &i, &checks);
 	if (unlikely(i < MEMO_WORDS))
 		return malloc_logging_second(p, size, e, i, c.sp, c.fp);
 	if (likely(i == MEMO_WORDS)) {
-		if (unlikely(e->version != *memo_stamp(t, e->checks_offset)))
+		if (unlikely(!memo_is_stamped(t, e, checks, &site)))
 			return malloc_logging_joins(p, size, e, 0, c.sp, c.fp);
-		i = memo_fails(t, e->checks_offset);
+		i = memo_fails(t, checks);
 		if (unlikely(i))
 			return malloc_logging_joins(p, size, e, i, c.sp, c.fp);
 	}
-	if (unlikely(i || !logged_book_hit(t, p, size, &c, e->site))) {
+	if (unlikely(i || !logged_book_hit(t, p, size, &c, site))) {
 		CPU_CALLER_AGAIN(d);
 		return logged_alloc_last(
 		    p, size, d.pc, d.sp, d.fp, SEG_API_MALLOC);

@@ -72,11 +72,13 @@ logged_alloc_second(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, struct memo_chunk *first,
     uint32_t i)
 {
+	uint64_t checks;
+	uint32_t site;
 	const struct memo_chunk *e =
-	    memo_second(t, c, memo_key(c, api), first, i);
+	    memo_second(t, c, memo_key(c, api), first, i, &checks);
 
-	if (unlikely(!e) || unlikely(!memo_holds(t, e)) ||
-	    !logged_book_hit(t, p, size, c, e->site))
+	if (unlikely(!e) || unlikely(!memo_holds(t, e, checks, &site)) ||
+	    !logged_book_hit(t, p, size, c, site))
 		return false;
 	first->passed_over++;
 	return true;

@@ -105,10 +105,10 @@ memo_verify(const struct thread *t, int n)
  * on it finds the first that fails.
  */
 SEEP_INLINE uint32_t
-memo_fails(const struct thread *t, uint32_t offset)
+memo_fails(const struct thread *t, uint64_t offset)
 {
 	/* t->check itself is added to each address that is used */
-	const uint8_t *at = (const uint8_t *)t + 2 * (size_t)offset;
+	const uint8_t *at = (const uint8_t *)t + 2 * offset;
 
 	/* the rest of the last round is padding, which always holds */
 	do {
@@ -130,7 +130,7 @@ memo_fails(const struct thread *t, uint32_t offset)
 
 /* The stamp of the frame of the copy that these checks prove. */
 SEEP_INLINE const uint64_t *
-memo_stamp(const struct thread *t, uint32_t checks_offset)
+memo_stamp(const struct thread *t, uint64_t checks_offset)
 {
 	return (const uint64_t *)(const void *)((const uint8_t *)t->stamp +
 	    checks_offset);
@@ -199,30 +199,49 @@ memo_fits(const struct memo_chunk *e, const struct cpu_frame *c, uint64_t key,
 }
 
 /*
- * The caller's chunk at the first place to look, and the first of its words
- * that differs; MEMO_WORDS if none does, MEMO_OTHER if it is that of another
- * caller. No call, so that a hook that hits needs no registers of its own.
+ * The first of the chunk's words that differs, as above; MEMO_OTHER if it is
+ * the chunk of another caller, else its checks_offset is written, too. That is
+ * loaded before the words are, because all loads of memo_fails() wait for it.
+ * The comparison of a word takes three loads, and the CPU seems to give loads
+ * to its three load ports in turn. So behind the six words, this load would
+ * wait for six others of the same port, which costs 2 ns if the stack has 18
+ * frames or more (BENCHMARK.md, eleventh round).
  */
-SEEP_INLINE struct memo_chunk *
-memo_look(const struct thread *t, const struct cpu_frame *c, uint64_t key,
-    uint32_t *ret_differs)
+SEEP_INLINE uint32_t
+memo_compare(const struct memo_chunk *e, const struct cpu_frame *c,
+    uint64_t key, uint64_t *ret_checks)
 {
 	/* slot 0 is the hook's own return address */
 	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
+
+	if (unlikely(!memo_fits(e, c, key, LOAD(&module_gen))))
+		return MEMO_OTHER;
+	*ret_checks = cpu_in_turn(e->checks_offset);
+	return memo_differs(e, slots);
+}
+
+/*
+ * The caller's chunk at the first place to look, and the first of its words
+ * that differs, as memo_compare() says it. No call, so that a hook that hits
+ * needs no registers of its own.
+ */
+SEEP_INLINE struct memo_chunk *
+memo_look(const struct thread *t, const struct cpu_frame *c, uint64_t key,
+    uint32_t *ret_differs, uint64_t *ret_checks)
+{
 	struct memo_chunk *e = memo_at(t, memo_hash(c));
 
-	*ret_differs = unlikely(!memo_fits(e, c, key, LOAD(&module_gen)))
-	    ? MEMO_OTHER
-	    : memo_differs(e, slots);
+	*ret_differs = memo_compare(e, c, key, ret_checks);
 	return e;
 }
 
 /* The same if all its words hold; else NULL. */
 SEEP_INLINE const struct memo_chunk *
-memo_first(const struct thread *t, const struct cpu_frame *c, uint64_t key)
+memo_first(const struct thread *t, const struct cpu_frame *c, uint64_t key,
+    uint64_t *ret_checks)
 {
 	uint32_t differs;
-	const struct memo_chunk *e = memo_look(t, c, key, &differs);
+	const struct memo_chunk *e = memo_look(t, c, key, &differs, ret_checks);
 
 	return likely(differs == MEMO_WORDS) ? e : NULL;
 }
@@ -248,25 +267,39 @@ memo_is_passed_over(const struct memo_chunk *first)
  */
 SEEP_INLINE const struct memo_chunk *
 memo_second(const struct thread *t, const struct cpu_frame *c, uint64_t key,
-    const struct memo_chunk *first, uint32_t i)
+    const struct memo_chunk *first, uint32_t i, uint64_t *ret_checks)
 {
 	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
 	const struct memo_chunk *e =
 	    memo_at(t, memo_next(memo_hash(c), i, slots[first->offset[i]]));
 
-	if (unlikely(!memo_fits(e, c, key, LOAD(&module_gen)) ||
-	        memo_differs(e, slots) != MEMO_WORDS ||
+	if (unlikely(memo_compare(e, c, key, ret_checks) != MEMO_WORDS ||
 	        memo_is_passed_over(first)))
 		return NULL;
 	return e;
 }
 
+/*
+ * Is the copy still the one for which the chunk has its checks? The site is
+ * written in any case, because it has to be loaded here: with it, three loads
+ * are between those of the inner and of the outer words. So those that wait for
+ * another load have the same port in both, see memo_compare().
+ */
+SEEP_INLINE bool
+memo_is_stamped(const struct thread *t, const struct memo_chunk *e,
+    uint64_t checks, uint32_t *ret_site)
+{
+	*ret_site = (uint32_t)cpu_in_turn(e->site);
+	return likely(e->version == *memo_stamp(t, checks));
+}
+
 /* Do the outer frames hold too, so that the chunk's site is the caller's? */
 SEEP_INLINE bool
-memo_holds(const struct thread *t, const struct memo_chunk *e)
+memo_holds(const struct thread *t, const struct memo_chunk *e, uint64_t checks,
+    uint32_t *ret_site)
 {
-	return likely(e->version == *memo_stamp(t, e->checks_offset)) &&
-	    likely(!memo_fails(t, e->checks_offset));
+	return memo_is_stamped(t, e, checks, ret_site) &&
+	    likely(!memo_fails(t, checks));
 }
 
 /* The site of a caller. The thread is busy; never fails (see sites_get). */

@@ -63,10 +63,13 @@ SEEP_INLINE bool
 recorder_alloc_hit(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
-	const struct memo_chunk *e = memo_first(t, c, memo_key(c, api));
+	uint64_t checks;
+	uint32_t site;
+	const struct memo_chunk *e =
+	    memo_first(t, c, memo_key(c, api), &checks);
 
-	return likely(e && memo_holds(t, e)) &&
-	    recorder_book_hit(t, p, size, c, e->site, birth);
+	return likely(e && memo_holds(t, e, checks, &site)) &&
+	    recorder_book_hit(t, p, size, c, site, birth);
 }
 
 /*
@@ -78,11 +81,13 @@ recorder_alloc_second(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, struct memo_chunk *first,
     uint32_t i)
 {
+	uint64_t checks;
+	uint32_t site;
 	const struct memo_chunk *e =
-	    memo_second(t, c, memo_key(c, api), first, i);
+	    memo_second(t, c, memo_key(c, api), first, i, &checks);
 
-	if (unlikely(!e) || unlikely(!memo_holds(t, e)) ||
-	    !recorder_book_hit(t, p, size, c, e->site, RECORDER_NOW))
+	if (unlikely(!e) || unlikely(!memo_holds(t, e, checks, &site)) ||
+	    !recorder_book_hit(t, p, size, c, site, RECORDER_NOW))
 		return false;
 	first->passed_over++;
 	return true;
@@ -97,21 +102,21 @@ recorder_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 {
 	const uint64_t key = memo_key(c, api);
 	const struct memo_chunk *second;
-	uint32_t i, checks;
-	struct memo_chunk *e = memo_look(t, c, key, &i);
+	uint32_t i, site;
+	uint64_t checks;
+	struct memo_chunk *e = memo_look(t, c, key, &i, &checks);
 
 	if (likely(i == MEMO_WORDS)) {
-		if (unlikely(e->version != *memo_stamp(t, e->checks_offset)))
+		if (unlikely(!memo_is_stamped(t, e, checks, &site)))
 			return memo_site_at(t, c, api, e, 0).v;
-		checks = memo_fails(t, e->checks_offset);
-		return unlikely(checks) ? memo_site_at(t, c, api, e, checks).v
-		                        : e->site;
+		i = memo_fails(t, checks);
+		return unlikely(i) ? memo_site_at(t, c, api, e, i).v : site;
 	}
-	second = i < MEMO_WORDS ? memo_second(t, c, key, e, i) : NULL;
-	if (!second || !memo_holds(t, second))
+	second = i < MEMO_WORDS ? memo_second(t, c, key, e, i, &checks) : NULL;
+	if (!second || !memo_holds(t, second, checks, &site))
 		return memo_site(t, c, api).v;
 	e->passed_over++;
-	return second->site;
+	return site;
 }
 
 /* After recorder_alloc_hit(): must recorder_after() be called? */

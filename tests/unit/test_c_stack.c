@@ -61,28 +61,29 @@ found_by_hook(struct thread *t, const struct cpu_frame *c)
 {
 	const uint64_t key = memo_key(c, SEG_API_MALLOC);
 	const struct memo_chunk *second;
-	uint32_t i, checks;
-	struct memo_chunk *e = memo_look(t, c, key, &i);
+	uint64_t checks;
+	uint32_t i, site;
+	struct memo_chunk *e = memo_look(t, c, key, &i, &checks);
 
 	found_first += i == MEMO_WORDS;
 	if (i < MEMO_WORDS) {
-		second = memo_second(t, c, key, e, i);
-		if (!second || !memo_holds(t, second))
+		second = memo_second(t, c, key, e, i, &checks);
+		if (!second || !memo_holds(t, second, checks, &site))
 			return (struct site_id){0};
 		found_second++;
-		return (struct site_id){second->site};
+		return (struct site_id){site};
 	}
 	if (i != MEMO_WORDS)
 		return (struct site_id){0};
-	checks = memo_fails(t, e->checks_offset);
-	if (e->version != *memo_stamp(t, e->checks_offset))
-		checks = 0;
-	else if (!checks) {
+	i = memo_fails(t, checks);
+	if (!memo_is_stamped(t, e, checks, &site))
+		i = 0;
+	else if (!i) {
 		found_whole++;
-		return (struct site_id){e->site};
+		return (struct site_id){site};
 	}
 	joined++;
-	return memo_site_at(t, c, SEG_API_MALLOC, e, checks);
+	return memo_site_at(t, c, SEG_API_MALLOC, e, i);
 }
 
 /* As an exported hook does it, in exact mode and inside another hook. */

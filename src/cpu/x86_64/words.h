@@ -70,6 +70,18 @@ cpu_touch(uint64_t *word)
 	return is_zero;
 }
 
+/*
+ * Returns the value, which the compiler must have in a register here. So a load
+ * of it keeps its place among the other volatile operations, and is not moved
+ * to where the value is needed.
+ */
+SEEP_INLINE uint64_t
+cpu_in_turn(uint64_t value)
+{
+	__asm__ volatile("" : "+r"(value));
+	return value;
+}
+
 /* Loads before this come before loads after it. On x86-64 that is always so. */
 SEEP_INLINE void
 cpu_order_loads(void)
