@@ -215,7 +215,7 @@ is_left_out(void)
 	if (!config.only)
 		return false;
 	out = only_leaves_out(
-	    config.only, exe, (const char *)getauxval(AT_EXECFN), &ignored);
+	    config.only, exe, (const char *)kernel_auxval(AT_EXECFN), &ignored);
 	config.ignored += ignored;
 	config.only = NULL; /* the host may overwrite its environment */
 	return out;
