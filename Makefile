@@ -77,14 +77,16 @@ link = @mkdir -p $(@D) && echo "  LD $@" && $(CC) $(CFLAGS) $(LDFLAGS) $(1) -o $
 guest_flags = $(GUEST_LD) -Wl,-soname,$(@F) -Wl,--version-script=$(filter %.map,$^)
 guest = $(call link,$(guest_flags))
 
-# of several initfirst libraries glibc keeps one: the collector, not a companion
+# of several initfirst libraries glibc keeps one: the collector, not a companion;
+# nodelete: whoever loads it by dlopen() and closes it still has our fork() handlers
+COLLECTOR_LD := -Wl,-z,initfirst,-z,nodelete
 $(B)/libseep.so: $(GUEST_OBJ) src/collector/exports.map
-	$(guest) -Wl,-z,initfirst
+	$(guest) $(COLLECTOR_LD)
 $(COMPANIONS:%=$(B)/libseep-%.so): $(B)/libseep-%.so: $(B)/obj/so/collector/%.o $(COMPANION_OBJ) src/collector/exports-%.map
 	$(guest)
 # compares every stack with _Unwind_Backtrace: `make verify`
 $(B)/libseep-verify.so: $(VERIFY_OBJ) src/collector/exports.map
-	$(guest) -Wl,-z,initfirst -lgcc_s
+	$(guest) $(COLLECTOR_LD) -lgcc_s
 $(B)/seep: $(TOOL_OBJ)
 	$(call link,$(SANFLAGS) $(TOOL_LD)) $(TOOL_LIBS)
 $(B)/seep-net: $(NET_OBJ)

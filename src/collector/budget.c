@@ -21,19 +21,20 @@ min64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* A share of the limit on address space; UINT64_MAX if there is none. */
+/* A share of a limit on memory; UINT64_MAX if there is none. */
 static uint64_t
-address_space_share(uint64_t part)
+share_of(int limit, uint64_t part)
 {
-	uint64_t as = kernel_limit(RLIMIT_AS);
+	uint64_t bytes = kernel_limit(limit);
 
-	return as == RLIM_INFINITY ? UINT64_MAX : as / part;
+	return bytes == RLIM_INFINITY ? UINT64_MAX : bytes / part;
 }
 
 uint64_t
 budget_of_tables(void)
 {
-	return address_space_share(8);
+	/* files are address space, too, but no data */
+	return min64(share_of(RLIMIT_AS, 8), share_of(RLIMIT_DATA, 4));
 }
 
 static uint64_t
@@ -50,7 +51,7 @@ bounded(uint64_t b, const struct statfs *fs, bool populate)
 	b = min64(b,
 	    (uint64_t)fs->f_bavail * (uint64_t)fs->f_bsize / MEDIUM_FREE_SHARE);
 	b = min64(b, kernel_limit(RLIMIT_FSIZE) / MEDIUM_FILE_SHARE);
-	b = min64(b, address_space_share(MEDIUM_SPACE_SHARE));
+	b = min64(b, share_of(RLIMIT_AS, MEDIUM_SPACE_SHARE));
 	if (!populate)
 		b = min64(b, FIXED_BYTES);
 	return b & ~(uint64_t)(SEG_EXTENT_STEP - 1);

@@ -24,8 +24,8 @@ uint64_t budget_of_log(const struct statfs *fs, bool populate);
 enum { BUDGET_MIN = MEDIUM_ROOM_MIN };
 
 /*
- * How much private address space all our tables may take under the limit that
- * is set now; UINT64_MAX if there is no limit. Start-up.
+ * How much private memory all our tables may take under the limits that are set
+ * now (RLIMIT_AS, RLIMIT_DATA); UINT64_MAX if there is none. Start-up.
  */
 uint64_t budget_of_tables(void);
 

@@ -40,7 +40,7 @@ working_dir(char *to, uint64_t bytes)
 static void
 exe_without_proc(char to[DESCRIBE_PATH_BYTES])
 {
-	const char *name = (const char *)getauxval(AT_EXECFN);
+	const char *name = (const char *)kernel_auxval(AT_EXECFN);
 	uint64_t at = 0;
 	struct fmt f;
 
@@ -68,7 +68,7 @@ exe_without_proc(char to[DESCRIBE_PATH_BYTES])
 static bool
 is_run_by_loader(void)
 {
-	return getauxval(AT_BASE) == 0;
+	return kernel_auxval(AT_BASE) == 0;
 }
 
 void

@@ -7,6 +7,7 @@
 
 #include "base/attr.h"
 #include "collector/exit.h"
+#include "collector/kernel.h"
 #include "collector/next.h"
 #include "collector/start.h"
 
@@ -36,7 +37,7 @@ start_once(char **argv, char **envp)
 {
 	if (__atomic_exchange_n(&starting, 1, __ATOMIC_ACQ_REL))
 		return;
-	if (!getauxval(AT_SECURE))
+	if (!kernel_auxval(AT_SECURE))
 		start_process(argv, envp, reason_to_decline());
 }
 

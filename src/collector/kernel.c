@@ -2,9 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/kernel.h"
 
+#include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 
 #include "base/sys.h"
+#include "collector/libc.h"
 
 enum { NO_SUCH_ADVICE = 9999, NON_BLOCKING = 1 /* GRND_NONBLOCK */ };
 
@@ -23,6 +26,21 @@ kernel_probe(void)
 	kernel.wipe = sys_madvise(p, CPU_PAGE, MADV_WIPEONFORK) == 0;
 	kernel.populate = sys_madvise(p, CPU_PAGE, MADV_POPULATE_WRITE) == 0;
 	sys_munmap(p, CPU_PAGE);
+}
+
+unsigned long
+kernel_auxval(unsigned long type)
+{
+	static unsigned long (*get)(unsigned long);
+	void *sym;
+
+	if (!get) {
+		sym = libc_function("getauxval");
+		get = getauxval; /* of another libc */
+		if (sym)
+			memcpy(&get, &sym, sizeof(get));
+	}
+	return get(type);
 }
 
 uint64_t

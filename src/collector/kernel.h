@@ -23,6 +23,9 @@ extern SEEP_HIDDEN struct kernel kernel;
 
 void kernel_probe(void);
 
+/* What the kernel has told the process by getauxval(), libc's own (libc.h). */
+unsigned long kernel_auxval(unsigned long type);
+
 /* The soft limit `which` (RLIMIT_*); RLIM_INFINITY if there is none. */
 uint64_t kernel_limit(int which);
 

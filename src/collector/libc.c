@@ -30,12 +30,16 @@ is_libdl(const char *path)
 void *
 libc_function(const char *name)
 {
+	static const struct link_map *libc; /* some hosts have many objects */
 	const struct link_map *l = &_r_debug ? _r_debug.r_map : NULL;
-	void *p = NULL;
+	void *p = libc ? symbol_function(libc, name) : NULL;
 
 	for (; l && !p; l = l->l_next) {
-		if (symbol_is_defined(l, "gnu_get_libc_version") ||
-		    is_libdl(l->l_name))
+		bool is_libc = symbol_is_defined(l, "gnu_get_libc_version");
+
+		if (is_libc)
+			libc = l;
+		if (is_libc || is_libdl(l->l_name))
 			p = symbol_function(l, name);
 	}
 	return p;

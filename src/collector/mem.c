@@ -27,7 +27,8 @@ struct block {
 static struct block *current;
 static struct block *ahead;  /* mapped before it is needed, or NULL */
 static struct block *dumped; /* see mem_keep_out_of_cores() */
-static uint64_t total;
+static uint64_t total;       /* handed out */
+static uint64_t mapped;      /* of all blocks */
 static uint64_t total_max = UINT64_MAX;
 static uint32_t refused; /* the tick after that of the last failure */
 
@@ -41,6 +42,28 @@ static size_t
 whole_pages(size_t bytes)
 {
 	return (bytes + CPU_PAGE - 1) & ~(size_t)(CPU_PAGE - 1);
+}
+
+/*
+ * Pages that are mapped and not used count for the limits of the host, too. So
+ * near the end of the budget a block is smaller than `wanted`. Returns its size,
+ * which is counted, or 0 if there is no room for `least`.
+ */
+static size_t
+within_budget(size_t wanted, size_t least)
+{
+	uint64_t was = LOAD(&mapped);
+	size_t size;
+
+	do {
+		uint64_t left = was < total_max ? total_max - was : 0;
+
+		size =
+		    wanted < left ? wanted : left & ~(uint64_t)(CPU_PAGE - 1);
+		if (size < least)
+			return 0;
+	} while (!CAS(&mapped, &was, was + size));
+	return size;
 }
 
 /* A block with room for `bytes`, of which nothing is handed out yet. */
@@ -60,9 +83,13 @@ new_block(size_t bytes)
 	size = LOAD(&current) ? size : BLOCK_FIRST;
 	size = size > BLOCK_MAX ? BLOCK_MAX : size;
 	size = (size < bytes ? bytes : size) + CPU_PAGE;
+	size = within_budget(size, bytes + CPU_PAGE);
+	if (!size)
+		return NULL;
 	b = sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (sys_failed(b)) {
+		ADD(&mapped, (uint64_t)-size);
 		STORE(&refused, tick_now() + 1);
 		return NULL;
 	}

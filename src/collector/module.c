@@ -10,6 +10,7 @@
 #include "cpu/cpu.h"
 #include "base/fmt.h"
 #include "base/hash.h"
+#include "collector/kernel.h"
 #include "collector/mem.h"
 #include "collector/object.h"
 #include "collector/segment.h"
@@ -501,7 +502,8 @@ module_of_executable(void *fn)
 	find_object_fn *find = (find_object_fn *)fn;
 	struct object f;
 
-	return find((void *)getauxval(AT_PHDR), &f) == 0 ? f.link_map : NULL;
+	return find((void *)kernel_auxval(AT_PHDR), &f) == 0 ? f.link_map
+	                                                     : NULL;
 }
 
 static bool
@@ -521,8 +523,8 @@ module_init(void *fn, const char *exe)
 
 	find_object = (find_object_fn *)fn;
 	exe_path = exe;
-	object_init(module_of_executable(fn), (void *)getauxval(AT_PHDR),
-	    getauxval(AT_PHNUM), getauxval(AT_PHENT));
+	object_init(module_of_executable(fn), (void *)kernel_auxval(AT_PHDR),
+	    kernel_auxval(AT_PHNUM), kernel_auxval(AT_PHENT));
 	if (find_object((void *)&module_gen, &f) == 0) {
 		own_start = object_start(&f);
 		own_end = object_end(&f);

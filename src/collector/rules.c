@@ -10,6 +10,7 @@
 #include "cpu/cpu.h"
 #include "base/hash.h"
 #include "collector/cfi.h"
+#include "collector/kernel.h"
 #include "collector/levels.h"
 #include "collector/module.h"
 #include "collector/next.h"
@@ -80,7 +81,7 @@ find_context_base(void)
 bool
 rules_init(void)
 {
-	loader_base = getauxval(AT_BASE);
+	loader_base = kernel_auxval(AT_BASE);
 	context_base = find_context_base();
 	return levels_open(levels, &shape, 0) != NULL;
 }

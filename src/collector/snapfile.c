@@ -20,6 +20,9 @@ enum {
 	    1000, /* names that are tried, because other files may have them */
 	NO_REPLACE = 1,    /* RENAME_NOREPLACE */
 	BEGIN_BYTES = 100, /* of a name, as SEEP_SNAPSHOT_NAME has it */
+	/* our descriptors; the kernel's table of them would grow with more */
+	HIGH_NUMBER = 4000,
+	HIGH_NUMBERS = 24, /* at the end, if the limit is lower */
 };
 
 static char directory[2 * sizeof(config.dir)]; /* empty: there is none */
@@ -117,18 +120,90 @@ name_of(const struct snapfile *f, char to[SNAPFILE_NAME_BYTES])
 	fmt_string(&t, ".seg");
 }
 
+/* ---- descriptors --------------------------------------------------------- */
+
+static struct snapfile_id
+id_of(const struct stat *st)
+{
+	return (struct snapfile_id){st->st_dev, st->st_ino};
+}
+
+static bool
+is_still(long fd, struct snapfile_id id)
+{
+	struct stat st;
+
+	return sys_call(SYS_fstat, fd, (long)&st, 0, 0) == 0 &&
+	    st.st_dev == id.device && st.st_ino == id.inode;
+}
+
+static void
+let_go(long fd, struct snapfile_id id)
+{
+	if (is_still(fd, id))
+		sys_close(fd);
+}
+
+void
+snapfile_let_go(long fd, const struct stat *st)
+{
+	let_go(fd, id_of(st));
+}
+
+/* The lowest number that is high; 0: there is none. */
+static long
+high_number(void)
+{
+	struct rlimit r;
+
+	if (sys_call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&r) != 0 ||
+	    r.rlim_cur < 4 * HIGH_NUMBERS)
+		return 0;
+	return r.rlim_cur < HIGH_NUMBER + HIGH_NUMBERS
+	    ? (long)r.rlim_cur - HIGH_NUMBERS
+	    : HIGH_NUMBER;
+}
+
+/*
+ * A higher number for a file that was just opened by this name. Returns it, or
+ * the old one if there is none, or a negative errno if the file is closed.
+ */
+static long
+move_up(long fd, long dir, const char *name, struct snapfile_id *ret_id)
+{
+	long from = high_number(), high = -EMFILE;
+	struct stat st;
+
+	if (sys_call(SYS_newfstatat, dir, (long)name, (long)&st,
+	        AT_SYMLINK_NOFOLLOW) != 0 ||
+	    !is_still(fd, id_of(&st)))
+		return -EBADF; /* another file has the number */
+	*ret_id = id_of(&st);
+	if (from)
+		high = sys_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, from, 0);
+	if (high < 0)
+		return fd;
+	let_go(fd, *ret_id);
+	if (is_still(high, *ret_id))
+		return high;
+	sys_close(high); /* nobody else knows this number yet */
+	return -EBADF;
+}
+
 int
 snapfile_open(struct snapfile *f)
 {
 	const bool elsewhere = config.snapshot_dir[0] != 0;
+	const char *path = elsewhere && f->is_segment ? place_dir() : directory;
 	struct stat st;
 
 	if (!directory[0])
 		return -ENOENT;
 	if (elsewhere && !f->is_segment)
 		sys_mkdir(directory, 0700);
-	f->dir = place_open_dir(
-	    elsewhere && f->is_segment ? place_dir() : directory, &st);
+	f->dir = place_open_dir(path, &st);
+	if (f->dir >= 0)
+		f->dir = move_up(f->dir, AT_FDCWD, path, &f->dir_id);
 	return f->dir < 0 ? (int)f->dir : 0;
 }
 
@@ -185,6 +260,8 @@ snapfile_create(struct snapfile *f)
 		if (f->fd >= 0)
 			break;
 	}
+	if (f->fd >= 0)
+		f->fd = move_up(f->fd, f->dir, f->hidden, &f->id);
 	if (f->fd < 0)
 		return (int)f->fd;
 	/* the umask and a default ACL must not change the mode */
@@ -201,8 +278,10 @@ snapfile_write(
 	if (at + len > f->limit)
 		return -EFBIG;
 	while (len) {
-		long n = sys_call(
-		    SYS_pwrite64, f->fd, (long)from, (long)len, (long)at);
+		long n = !is_still(f->fd, f->id)
+		    ? -EBADF
+		    : sys_call(
+		          SYS_pwrite64, f->fd, (long)from, (long)len, (long)at);
 
 		if (n == -EINTR)
 			continue;
@@ -246,7 +325,7 @@ snapfile_publish(struct snapfile *f)
 		snapfile_discard(f);
 		return (int)err;
 	}
-	sys_close(f->fd);
+	let_go(f->fd, f->id);
 	return 0;
 }
 
@@ -254,11 +333,11 @@ void
 snapfile_discard(struct snapfile *f)
 {
 	sys_call(SYS_unlinkat, f->dir, (long)f->hidden, 0, 0);
-	sys_close(f->fd);
+	let_go(f->fd, f->id);
 }
 
 void
 snapfile_close(const struct snapfile *f)
 {
-	sys_close(f->dir);
+	let_go(f->dir, f->dir_id);
 }

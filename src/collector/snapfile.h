@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 /*
  * Only raw system calls are made, so a signal handler may call everything here.
@@ -12,12 +13,22 @@
  * and gets its name when it is complete, if that name is free. If the process
  * is killed before that, it leaves no file that a reader would take for a
  * snapshot.
+ *
+ * Other threads of the host go on meanwhile. One of them may close descriptors
+ * that it does not know (close_range) and open its own files, which get the
+ * lowest numbers. So ours have high numbers, and before each write and close we
+ * look whether a descriptor is still our file.
  */
 enum { SNAPFILE_NAME_BYTES = 160 };
 #define SNAPFILE_END ".seep-snap"
 
+struct snapfile_id {
+	uint64_t device, inode;
+};
+
 struct snapfile {
 	long dir, fd;
+	struct snapfile_id dir_id, id;
 	uint64_t limit; /* RLIMIT_FSIZE, beyond which SIGXFSZ would come */
 	uint32_t pid, number;
 	bool is_segment; /* NAME.seg, with the other segments, 0400 */
@@ -70,5 +81,8 @@ int snapfile_publish(struct snapfile *f);
 
 /* Closes and removes the file that has no name yet. */
 void snapfile_discard(struct snapfile *f);
+
+/* Closes the descriptor if it is still the file that fstat() has described. */
+void snapfile_let_go(long fd, const struct stat *st);
 
 #endif

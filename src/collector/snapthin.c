@@ -80,12 +80,13 @@ size_if_ours(const struct snapthin *t, const char *name)
 	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return fd;
-	ours = sys_call(SYS_fstat, fd, (long)&st, 0, 0) == 0 &&
-	    S_ISREG(st.st_mode) &&
+	if (sys_call(SYS_fstat, fd, (long)&st, 0, 0) != 0)
+		return -EBADF; /* the host has closed it */
+	ours = S_ISREG(st.st_mode) &&
 	    sys_call(SYS_pread64, fd, (long)uuid, sizeof(uuid),
 	        offsetof(struct seg_header, uuid)) == sizeof(uuid) &&
 	    memcmp(uuid, t->uuid, sizeof(uuid)) == 0;
-	sys_close(fd);
+	snapfile_let_go(fd, &st);
 	return ours ? st.st_size : -ENOENT;
 }
 

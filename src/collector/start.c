@@ -48,6 +48,7 @@
 enum {
 	DEPTH_MIN = SEG_INNER_FRAMES + 2,
 	ROOM_AT_START = 400 << 10, /* a process without options has 420 */
+	TABLES_MIN = 1152 << 10,   /* its tables before its first event */
 };
 
 extern const char *gnu_get_libc_version(void) SEEP_WEAK;
@@ -214,7 +215,7 @@ is_left_out(void)
 	if (!config.only)
 		return false;
 	out = only_leaves_out(
-	    config.only, exe, (const char *)getauxval(AT_EXECFN), &ignored);
+	    config.only, exe, (const char *)kernel_auxval(AT_EXECFN), &ignored);
 	config.ignored += ignored;
 	config.only = NULL; /* the host may overwrite its environment */
 	return out;
@@ -235,6 +236,7 @@ start_process(char **argv, char **envp, enum seg_inert why)
 {
 	void *find_object = NULL;
 	struct seg_header *h;
+	uint64_t room;
 
 	start_clock();
 	config_read(envp);
@@ -244,10 +246,13 @@ start_process(char **argv, char **envp, enum seg_inert why)
 		return;
 	}
 	kernel_probe();
-	mem_init(budget_of_tables());
+	room = budget_of_tables();
+	mem_init(room);
 	ours_add_library();
 	if (!why)
 		why = reason_to_decline(&find_object);
+	if (!why && room < TABLES_MIN)
+		why = SEG_INERT_MEMORY; /* before any of it is taken */
 	fork_decide();
 	if (!make_segment(why, argv)) {
 		lifecycle_stay_out();
@@ -269,9 +274,9 @@ start_process(char **argv, char **envp, enum seg_inert why)
 		thread_make_ready(lifecycle_mode());
 		snapwhen_start(h);
 		h->state = SEG_ALIVE;
+		mem_refill_first(ROOM_AT_START);
+		segment_refill();
 	}
-	mem_refill_first(ROOM_AT_START);
-	segment_refill();
 	h->own_bytes = mem_total();
 	h->inert_reason = why;
 	STORE_RELEASE(&h->magic, SEG_MAGIC);

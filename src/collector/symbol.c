@@ -19,19 +19,27 @@ struct tables {
 	uint64_t without_symbol; /* so many at the start of DT_RELA */
 };
 
+/*
+ * glibc has turned the offsets into addresses by now, except in the vDSO, whose
+ * section cannot be written. Before Linux 3.16 the vDSO was linked to an address
+ * of the kernel, from which l_addr leads to the right one, too.
+ */
+static const void *
+address_of(const struct link_map *l, uint64_t word)
+{
+	bool is_offset = word < l->l_addr || (int64_t)word < 0;
+
+	return (const void *)(uintptr_t)(word + (is_offset ? l->l_addr : 0));
+}
+
 static struct tables
 tables_of(const struct link_map *l)
 {
 	struct tables t = {0};
 	const Elf64_Dyn *d;
 
-	/*
-	 * glibc has turned the offsets into addresses by now, except in the
-	 * vDSO, whose section cannot be written.
-	 */
 	for (d = l->l_ld; d && d->d_tag != DT_NULL; d++) {
-		const void *p = (const void *)(uintptr_t)(d->d_un.d_ptr +
-		    (d->d_un.d_ptr < l->l_addr ? l->l_addr : 0));
+		const void *p = address_of(l, d->d_un.d_ptr);
 
 		if (d->d_tag == DT_SYMTAB)
 			t.symbols = p;

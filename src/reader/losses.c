@@ -139,7 +139,8 @@ static const char *const inert[] = {
     [SEG_INERT_OWN_MALLOC] = "the executable brings its own malloc",
     [SEG_INERT_SANITIZER] =
         "a sanitizer (ASan, TSan, MSan) is in charge of its heap",
-    [SEG_INERT_MEMORY] = "there is no address space for our tables",
+    [SEG_INERT_MEMORY] =
+        "there is no memory for our tables (RLIMIT_AS, RLIMIT_DATA)",
     [SEG_INERT_KERNEL] = "its kernel lacks a madvise that fork needs",
     [SEG_INERT_FAULT] = "an internal fault switched tracing off",
     [SEG_INERT_PLACE] =

@@ -56,7 +56,7 @@ enum seg_inert {
 	SEG_INERT_NO_FINDOBJ = 2, /* glibc before 2.35: no _dl_find_object */
 	SEG_INERT_OWN_MALLOC = 3, /* the executable brings its own malloc */
 	SEG_INERT_SANITIZER = 4,  /* ASan, TSan or MSan is linked in */
-	SEG_INERT_MEMORY = 5,     /* no address space for our tables */
+	SEG_INERT_MEMORY = 5,     /* no memory for our tables */
 	SEG_INERT_KERNEL = 6,     /* madvise is faked or unfit for fork */
 	SEG_INERT_FAULT = 7,      /* internal fault: tracing switched off */
 	SEG_INERT_PLACE = 8,      /* no directory: see place_owner */

@@ -63,3 +63,13 @@ build_state() {
 	traced sh -c 'sh -c "echo \$LD_PRELOAD"'
 	[[ $(cat "$T/out") == "$COLLECTOR $T/other.so" ]]
 }
+
+@test "a program that loads the collector by dlopen and closes it forks on" {
+	local setting
+	for setting in SEEP_LOG=0 SEEP_LOG=1 SEEP_PRIVATE=1 SEEP_MODE=dormant; do
+		echo "$setting"
+		SEEP_DIR=$DIR env "$setting" "$HOSTS/opened_and_closed" "$COLLECTOR" >"$T/out"
+		[[ $(sort -u "$T/out") == "3 3" ]]
+		rm -rf "${DIR:?}"/*
+	done
+}

@@ -1,5 +1,6 @@
-/* test_c_symbol.c - promises of symbol.h and within.h: who defines and who uses a function, which calls are the allocator's own. */
+/* test_c_symbol.c - promises of symbol.h, libc.h and within.h: who defines and who uses a function, which calls are the allocator's own. */
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <dlfcn.h>
 #include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "collector/libc.h"
 #include "collector/object.h"
 #include "collector/module.h"
 #include "collector/symbol.h"
@@ -111,6 +113,38 @@ this_program_uses_what_it_calls(void **state)
 	assert_false(symbol_is_imported(l, "mallocx"));
 }
 
+/* Before Linux 3.16 it was linked to 0xffffffffff700000. */
+static void
+the_vdso_may_be_linked_to_an_address_of_the_kernel(void **state)
+{
+	static const Elf64_Rela call = USES(1);
+	Elf64_Dyn dynamic[16], *d;
+	struct link_map l = object_with(dynamic, NULL, 0, 0, &call, 1);
+
+	(void)state;
+	l.l_addr = (uintptr_t)symbols + 0x900000;
+	for (d = dynamic; d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_SYMTAB || d->d_tag == DT_STRTAB ||
+		    d->d_tag == DT_JMPREL)
+			d->d_un.d_ptr -= l.l_addr;
+	assert_true((int64_t)dynamic[0].d_un.d_ptr < 0);
+	assert_true(symbol_is_imported(&l, "mallocx"));
+	assert_false(symbol_is_imported(&l, "mallocx_too"));
+}
+
+static void
+functions_of_libc_are_found(void **state)
+{
+	void *version = libc_function("gnu_get_libc_version");
+
+	(void)state;
+	assert_ptr_equal(version, dlsym(NULL, "gnu_get_libc_version"));
+	assert_non_null(libc_function("clock_gettime"));
+	assert_non_null(libc_function("dlsym"));
+	assert_null(libc_function("strlen")); /* an IFUNC */
+	assert_null(libc_function("mallocx"));
+}
+
 /* ---- within.h ------------------------------------------------------------- */
 
 static char allocator[4096], ours[4096], companion[256];
@@ -175,6 +209,9 @@ main(void)
 	    cmocka_unit_test(a_symbol_of_its_own_is_not_imported),
 	    cmocka_unit_test(an_object_without_tables_imports_nothing),
 	    cmocka_unit_test(this_program_uses_what_it_calls),
+	    cmocka_unit_test(
+	        the_vdso_may_be_linked_to_an_address_of_the_kernel),
+	    cmocka_unit_test(functions_of_libc_are_found),
 	    cmocka_unit_test(calls_of_the_allocator_and_of_ours_are_known),
 	};
 

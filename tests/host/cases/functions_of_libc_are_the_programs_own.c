@@ -1,4 +1,4 @@
-/* functions_of_libc_are_the_programs_own.c - the program defines clock_gettime, memcpy, memmove, memset, memcmp and dlsym itself: nobody else calls them. */
+/* functions_of_libc_are_the_programs_own.c - the program defines clock_gettime, memcpy, memmove, memset, memcmp, getauxval and dlsym itself: nobody else calls them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flags: -fno-builtin -fno-tree-loop-distribute-patterns -pthread */
 /* torture: T110 */
@@ -13,9 +13,9 @@
 
 enum { BLOCKS = 2000, CHILD_BLOCKS = 200 };
 
-enum { CLOCK, COPY, MOVE, SET, COMPARE, SYMBOL, FUNCTIONS };
-static const char *const names[FUNCTIONS] = {
-    "clock_gettime", "memcpy", "memmove", "memset", "memcmp", "dlsym"};
+enum { CLOCK, COPY, MOVE, SET, COMPARE, AUXILIARY, SYMBOL, FUNCTIONS };
+static const char *const names[FUNCTIONS] = {"clock_gettime", "memcpy",
+    "memmove", "memset", "memcmp", "getauxval", "dlsym"};
 static volatile int calls[FUNCTIONS];
 
 /* What a test with a clock of its own would do: every call is one step. */
@@ -76,6 +76,14 @@ memcmp(const void *one, const void *other, size_t n)
 	for (; n; n--, a++, b++)
 		if (*a != *b)
 			return *a - *b;
+	return 0;
+}
+
+unsigned long
+getauxval(unsigned long type)
+{
+	(void)type;
+	calls[AUXILIARY]++;
 	return 0;
 }
 
