@@ -226,15 +226,19 @@ static void
 list_refused(const struct listing *l, int dir, const char *path)
 {
 	struct refused_last last;
-	char programs[WORDS_COUNTED];
+	char programs[WORDS_COUNTED], ago[WORDS_MAX];
 	size_t n = l->pids ? 0 : refused_look(dir, &last);
+	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 
 	if (n == 0)
 		return;
-	die_warn("%s: %s%s %s not traced, the last one %s (pid %d): %s", path,
-	    words_counted(programs, n, "program"),
+	die_warn("%s: %s%s %s not traced, the last one %s (pid %d): %s, %s "
+	         "ago%s",
+	    path, words_counted(programs, n, "program"),
 	    last.is_more ? " or more" : "", words_was(n), last.name,
-	    (int)last.pid, last.why);
+	    (int)last.pid, last.why,
+	    words_time(ago, now_ns > last.at_ns ? now_ns - last.at_ns : 0),
+	    l->prune ? "" : " (seep ls --prune forgets that)");
 	if (l->prune && !last.is_recorded)
 		(void)unlinkat(dir, SEG_REFUSED_NAME, 0);
 }

@@ -30,6 +30,7 @@ struct refusals {
 	struct recording_writer *writer;
 	size_t ours, others;
 	bool is_full, is_recorded;
+	uint64_t at_ns;  /* of the last line */
 	const char *why; /* of the last that is ours */
 	char name[REFUSED_NAME_BYTES];
 	pid_t pid;
@@ -86,6 +87,8 @@ read_file(struct refusals *r)
 	}
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
 		r->is_full = st.st_size >= SEG_REFUSED_BYTES;
+		r->at_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 +
+		    (uint64_t)st.st_mtim.tv_nsec;
 		while (fgets(line, sizeof(line), f))
 			take_line(r, line);
 	}
@@ -126,6 +129,7 @@ refused_look(int dir_fd, struct refused_last *ret)
 	read_file(&r);
 	*ret = (struct refused_last){.pid = r.pid,
 	    .why = r.why,
+	    .at_ns = r.at_ns,
 	    .is_more = r.is_full,
 	    .is_recorded = r.is_recorded};
 	memcpy(ret->name, r.name, sizeof(ret->name));

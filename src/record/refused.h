@@ -29,6 +29,7 @@ struct refused_last {
 	char name[REFUSED_NAME_BYTES];
 	pid_t pid;
 	const char *why;
+	uint64_t at_ns;   /* when its line was written, since 1970 */
 	bool is_more;     /* there may be others: the file is full */
 	bool is_recorded; /* a recorder that lives will report some of them */
 };

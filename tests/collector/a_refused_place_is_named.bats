@@ -160,7 +160,7 @@ inside() {
 		LD_PRELOAD=$PRELOAD SEEP_DIR=/mnt/full $HOST >/dev/null
 		SEEP_DIR=/mnt/full $SEEP ls >/mnt/out 2>/mnt/err
 		cat /mnt/err
-		grep -E '/mnt/full: 1 program was not traced, the last one twins \(pid [0-9]+\): no space left for its segment' /mnt/err
+		grep -E '/mnt/full: 1 program was not traced, the last one twins \(pid [0-9]+\): no space left for its segment, [0-9.]+ m?s ago' /mnt/err
 		SEEP_DIR=/mnt/full $SEEP ls --prune >/mnt/out 2>/mnt/err
 		SEEP_DIR=/mnt/full $SEEP ls >/mnt/out 2>/mnt/err
 		[[ ! -s /mnt/err ]]
