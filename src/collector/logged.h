@@ -138,10 +138,13 @@ SEEP_INLINE bool
 logged_alloc_lost(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api)
 {
-	const struct memo_chunk *e = memo_first(t, c, memo_key(c, api));
+	uint64_t checks;
+	uint32_t site;
+	const struct memo_chunk *e =
+	    memo_first(t, c, memo_key(c, api), &checks);
 
-	return likely(e && memo_holds(t, e)) &&
-	    logged_book(t, p, size, c, e->site, true);
+	return likely(e && memo_holds(t, e, checks, &site)) &&
+	    logged_book(t, p, size, c, site, true);
 }
 
 /* All blocks that were lost in this tick have the same name. */
