@@ -53,5 +53,5 @@ load ../lib/host.bash
 	assert p["live_map"] == "agrees"
 	assert p["tables"]["own_bytes"] < 32 << 20
 	PY
-	[[ $(sed -n 's/^grown //p' "$T/out") -lt 24000 ]]
+	[[ $(sed -n 's/^grown //p' "$T/out") -lt 30000 ]]
 }
