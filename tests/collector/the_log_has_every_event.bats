@@ -164,6 +164,23 @@ has_done() { [[ $(grep -c DONE "$T/out") -eq $1 ]]; }
 	[[ $(cut -d' ' -f5 "$T/logged") -gt 100000 ]]
 }
 
+@test "nobody reads, and handlers interrupt a hook, threads come and go, or children are forked: what is lost is counted" {
+	local host
+	export SEEP_LOG_POOL=256KiB
+	while read -r host; do
+		rm -rf "${DIR:?}"/*
+		# shellcheck disable=SC2086 # words
+		traced_well "$HOSTS/"$host
+		logged --lost
+		[[ $(cut -d' ' -f5 "$T/logged" | sort -n | tail -n 1) -gt 1000 ]]
+	done <<-END
+		signals allocate 60000
+		short_threads 4000
+		forks threads 20
+		threads 4000 64
+	END
+}
+
 # bats test_tags=full
 @test "two million events a second from one thread, on a machine with a free CPU: none is lost" {
 	SEEP_LOG_POOL=16MiB SEEP_DIR=$DIR "$SEEP" record --log -o "$T/r.seep" -- "$HOSTS/paced" 2000000 10 >"$T/out" 2>"$T/err"
