@@ -161,8 +161,13 @@ take_share(struct thread *t, int64_t total)
 	int64_t headroom = LOAD(&peak) - total;
 	int64_t share, least;
 
-	/* what it was granted before is used up, or void and not counted */
-	if ((uint32_t)word == (uint32_t)t->seen && LOAD(&granted) >= t->grant)
+	/*
+	 * What it was granted before is used up, or void and not counted. The
+	 * only thread was granted nothing; in a growing heap it comes here at
+	 * each allocation, so it is spared the locked instruction.
+	 */
+	if (t->grant && (uint32_t)word == (uint32_t)t->seen &&
+	    LOAD(&granted) >= t->grant)
 		ADD(&granted, -t->grant);
 	t->seen = word;
 	if (n == 1) {
