@@ -169,11 +169,13 @@ unpacker(const char *path)
 	    {"\xfd\x37zXZ", "unxz"}, {"BZh", "bunzip2"}, {NULL, NULL}};
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	char start[8] = "";
-	ssize_t n;
+	struct stat st;
+	ssize_t n = 0;
 
 	if (fd < 0)
 		return NULL;
-	n = read(fd, start, sizeof(start));
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		n = read(fd, start, sizeof(start));
 	close(fd);
 	for (size_t i = 0; packed[i].bytes && n > 0; i++)
 		if (strncmp(start, packed[i].bytes, strlen(packed[i].bytes)) ==

@@ -93,7 +93,7 @@ json() { "$SEEP" report "$T/seep.data" --format json | jq -c "$1"; }
 	[[ $(sed -n '1s/.*: +\([0-9,]*\) bytes live.*/\1/p' "$T/text" | tr -d ,) == $(json '.processes[0].totals.live_bytes') ]]
 	"$SEEP" report "$T/seep.data" --growth=0.5s..80% >"$T/text"
 	complains 2 "$SEEP" report "$T/seep.data" --growth=5
-	complains 2 "$SEEP" report "$T/seep.data" --growth=1..2h
+	complains 2 "$SEEP" report "$T/seep.data" --growth=1..2x
 	complains 2 "$SEEP" report "$T/seep.data" --growth=1..120%
 	complains 2 "$SEEP" report "$T/seep.data" --growth=5..1
 }
