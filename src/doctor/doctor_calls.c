@@ -42,6 +42,7 @@ static const struct doctor_call calls[] = {
     {"linkat", false},
     /* files that are written later: snapshots, SEEP_PRIVATE */
     {"faccessat", false},
+    {"fcntl", false},
     {"renameat2", false},
 };
 
