@@ -125,7 +125,7 @@ has_exit_look(const struct session *s)
 	    command->verdicts->at_exit;
 }
 
-/* Looks that do not decide are no secret: their recording had --leaks. */
+/* Says that there are looks, but none of the command at its exit. */
 static int
 note_looks_in_vain(struct check *c, const struct session *s)
 {

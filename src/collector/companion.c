@@ -16,20 +16,18 @@ extern const char _end[] SEEP_HIDDEN;
 
 #define HANDLE_NEXT ((void *)-1L) /* RTLD_NEXT */
 
-static void *(*libc_dlsym)(void *handle, const char *name);
+static libc_dlsym *real_dlsym;
 
-/* libc's, or what bears its name in another libc; NULL: not relocated yet. */
+/* libc's, or what bears its name in another libc. False: not relocated yet. */
 static bool
 has_dlsym(void)
 {
-	void *sym = NULL;
+	libc_dlsym *found;
 
-	if (libc_dlsym || !companion_dlsym)
-		return libc_dlsym;
-	sym = libc_function("dlsym");
-	libc_dlsym = companion_dlsym;
-	if (sym)
-		memcpy(&libc_dlsym, &sym, sizeof(libc_dlsym));
+	if (real_dlsym || !companion_dlsym)
+		return real_dlsym;
+	found = (libc_dlsym *)libc_function("dlsym");
+	real_dlsym = found ? found : companion_dlsym;
 	return true;
 }
 
@@ -39,7 +37,7 @@ companion_resolve(struct companion_next *next)
 	void *p = LOAD_ACQUIRE(&next->found);
 
 	if (!p && has_dlsym()) {
-		p = libc_dlsym(HANDLE_NEXT, next->name);
+		p = real_dlsym(HANDLE_NEXT, next->name);
 		STORE_RELEASE(&next->found, p);
 	}
 	return p;
@@ -81,7 +79,7 @@ void
 companion_start(struct companion_next *all, size_t count)
 {
 	const struct r_debug *debug =
-	    has_dlsym() ? libc_dlsym(NULL, "_r_debug") : NULL;
+	    has_dlsym() ? real_dlsym(NULL, "_r_debug") : NULL;
 	const struct link_map *us = debug ? debug->r_map : NULL;
 	size_t i;
 

@@ -36,12 +36,9 @@ SEEP_INLINE bool
 flying_alloc_hit(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api)
 {
-	uint64_t checks;
 	uint32_t site;
-	const struct memo_chunk *e =
-	    memo_first(t, c, memo_key(c, api), &checks);
 
-	return likely(e && memo_holds(t, e, checks, &site)) &&
+	return likely(memo_first(t, c, memo_key(c, api), &site)) &&
 	    flying_book_hit(t, p, size, c, site);
 }
 

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/kernel.h"
 
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
 
@@ -32,14 +31,12 @@ unsigned long
 kernel_auxval(unsigned long type)
 {
 	static unsigned long (*get)(unsigned long);
-	void *sym;
 
-	if (!get) {
-		sym = libc_function("getauxval");
+	if (!get)
+		get = (unsigned long (*)(unsigned long))libc_function(
+		    "getauxval");
+	if (!get)
 		get = getauxval; /* of another libc */
-		if (sym)
-			memcpy(&get, &sym, sizeof(get));
-	}
 	return get(type);
 }
 

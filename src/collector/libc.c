@@ -5,6 +5,7 @@
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "collector/symbol.h"
 
@@ -27,7 +28,7 @@ is_libdl(const char *path)
 	return true;
 }
 
-void *
+libc_any *
 libc_function(const char *name)
 {
 	static const struct link_map *libc; /* some hosts have many objects */
@@ -42,5 +43,5 @@ libc_function(const char *name)
 		if (is_libc || is_libdl(l->l_name))
 			p = symbol_function(l, name);
 	}
-	return p;
+	return (libc_any *)(uintptr_t)p;
 }

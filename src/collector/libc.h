@@ -15,6 +15,9 @@
  * NULL: this is not glibc, or it has no such function. Start-up, because the
  * list of objects may change later.
  */
-void *libc_function(const char *name);
+typedef void libc_any(void); /* cast to what it is */
+libc_any *libc_function(const char *name);
+
+typedef void *libc_dlsym(void *handle, const char *name);
 
 #endif

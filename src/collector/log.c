@@ -157,7 +157,7 @@ note_tick(uint32_t number, uint32_t index, uint32_t tick)
 static bool
 is_logging(const struct thread *t)
 {
-	return t->log_is_open;
+	return t->log_base;
 }
 
 /* Allocations and frees in these words. */
@@ -226,7 +226,6 @@ clear_ahead(struct thread *t)
 static void
 leave_chunk(struct thread *t)
 {
-	t->log_is_open = false;
 	t->log_base = NULL;
 	t->log_origin = 0;
 	t->log_next = t->log_limit = t->log_stop = 0;
@@ -293,7 +292,6 @@ own_chunk(struct thread *t, struct log_chunk *c, uint32_t index,
 	t->log_next = first + at;
 	t->log_stop = first + LOG_CHUNK_WORDS - ROOM_WORDS;
 	t->log_clear = first + LOG_CLEAR_WORDS;
-	t->log_is_open = true;
 	t->log_loses = false;
 }
 

@@ -72,12 +72,9 @@ logged_alloc_second(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, struct memo_chunk *first,
     uint32_t i)
 {
-	uint64_t checks;
 	uint32_t site;
-	const struct memo_chunk *e =
-	    memo_second(t, c, memo_key(c, api), first, i, &checks);
 
-	if (unlikely(!e) || unlikely(!memo_holds(t, e, checks, &site)) ||
+	if (unlikely(!memo_second(t, c, memo_key(c, api), first, i, &site)) ||
 	    !logged_book_hit(t, p, size, c, site))
 		return false;
 	first->passed_over++;
@@ -138,12 +135,9 @@ SEEP_INLINE bool
 logged_alloc_lost(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api)
 {
-	uint64_t checks;
 	uint32_t site;
-	const struct memo_chunk *e =
-	    memo_first(t, c, memo_key(c, api), &checks);
 
-	return likely(e && memo_holds(t, e, checks, &site)) &&
+	return likely(memo_first(t, c, memo_key(c, api), &site)) &&
 	    logged_book(t, p, size, c, site, true);
 }
 

@@ -235,17 +235,6 @@ memo_look(const struct thread *t, const struct cpu_frame *c, uint64_t key,
 	return e;
 }
 
-/* The same if all its words hold; else NULL. */
-SEEP_INLINE const struct memo_chunk *
-memo_first(const struct thread *t, const struct cpu_frame *c, uint64_t key,
-    uint64_t *ret_checks)
-{
-	uint32_t differs;
-	const struct memo_chunk *e = memo_look(t, c, key, &differs, ret_checks);
-
-	return likely(differs == MEMO_WORDS) ? e : NULL;
-}
-
 /* Where to look next, after word i of a chunk was found to be another. */
 SEEP_INLINE uint64_t
 memo_next(uint64_t hash, uint32_t i, uint64_t word)
@@ -259,24 +248,6 @@ memo_is_passed_over(const struct memo_chunk *first)
 {
 	return first->passed_over + 1u >= (uint32_t)MEMO_PATIENCE
 	    << first->changes;
-}
-
-/*
- * The chunk whose words hold, if it is at the second place: word i of the chunk
- * at the first place differs. NULL: memo_site() has to search.
- */
-SEEP_INLINE const struct memo_chunk *
-memo_second(const struct thread *t, const struct cpu_frame *c, uint64_t key,
-    const struct memo_chunk *first, uint32_t i, uint64_t *ret_checks)
-{
-	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
-	const struct memo_chunk *e =
-	    memo_at(t, memo_next(memo_hash(c), i, slots[first->offset[i]]));
-
-	if (unlikely(memo_compare(e, c, key, ret_checks) != MEMO_WORDS ||
-	        memo_is_passed_over(first)))
-		return NULL;
-	return e;
 }
 
 /*
@@ -300,6 +271,40 @@ memo_holds(const struct thread *t, const struct memo_chunk *e, uint64_t checks,
 {
 	return memo_is_stamped(t, e, checks, ret_site) &&
 	    likely(!memo_fails(t, checks));
+}
+
+/*
+ * The site of a caller whose chunk is at the first place to look. False:
+ * memo_site() has to search.
+ */
+SEEP_INLINE bool
+memo_first(const struct thread *t, const struct cpu_frame *c, uint64_t key,
+    uint32_t *ret_site)
+{
+	uint64_t checks;
+	uint32_t differs;
+	const struct memo_chunk *e = memo_look(t, c, key, &differs, &checks);
+
+	return likely(differs == MEMO_WORDS) &&
+	    likely(memo_holds(t, e, checks, ret_site));
+}
+
+/*
+ * The same if it is at the second place: word i of the chunk at the first place
+ * differs.
+ */
+SEEP_INLINE bool
+memo_second(const struct thread *t, const struct cpu_frame *c, uint64_t key,
+    const struct memo_chunk *first, uint32_t i, uint32_t *ret_site)
+{
+	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
+	const struct memo_chunk *e =
+	    memo_at(t, memo_next(memo_hash(c), i, slots[first->offset[i]]));
+	uint64_t checks;
+
+	return likely(memo_compare(e, c, key, &checks) == MEMO_WORDS) &&
+	    likely(!memo_is_passed_over(first)) &&
+	    likely(memo_holds(t, e, checks, ret_site));
 }
 
 /* The site of a caller. The thread is busy; never fails (see sites_get). */

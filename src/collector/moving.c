@@ -35,10 +35,7 @@ moving_note_new(void)
 
 	for (; p && i >= MOVING_NOTES; i -= MOVING_NOTES)
 		p = page_after(p);
-	if (!p)
-		return &moving_first.notes[0];
-	p->notes[i].owner = MOVING_THREADS;
-	return &p->notes[i];
+	return p ? &p->notes[i] : &moving_first.notes[0];
 }
 
 SEEP_COLD struct moving_note *
@@ -46,9 +43,9 @@ moving_note_lend(void)
 {
 	for (int i = 1; i < MOVING_LENDABLE; i++) {
 		struct moving_note *n = &moving_first.notes[i];
-		uint64_t nobodys = MOVING_NOBODYS;
+		uint64_t no = 0;
 
-		if (CAS(&n->owner, &nobodys, MOVING_LENT))
+		if (CAS(&n->lent, &no, 1))
 			return n;
 	}
 	return &moving_first.notes[0];

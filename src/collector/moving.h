@@ -50,8 +50,8 @@ SEEP_INLINE void
 moving_end(struct moving_note *n)
 {
 	STORE_RELEASE(&n->address, 0);
-	if (unlikely(n->owner == MOVING_LENT))
-		STORE_RELEASE(&n->owner, MOVING_NOBODYS);
+	if (unlikely(n->lent))
+		STORE_RELEASE(&n->lent, 0);
 }
 
 #endif

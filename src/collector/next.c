@@ -107,21 +107,19 @@ use_first(void)
 	}
 }
 
-static void *(*libc_dlsym)(void *handle, const char *name);
-static char *(*libc_dlerror)(void);
+static libc_dlsym *real_dlsym;
+static char *(*real_dlerror)(void);
 
 /* Those of libc, or what bears their names in another libc. */
 static void
 find_dlsym(void)
 {
-	void *sym = libc_function("dlsym"), *error = libc_function("dlerror");
-
-	libc_dlsym = next_dlsym;
-	libc_dlerror = next_dlerror;
-	if (!sym || !error)
+	real_dlsym = (libc_dlsym *)libc_function("dlsym");
+	real_dlerror = (char *(*)(void))libc_function("dlerror");
+	if (real_dlsym && real_dlerror)
 		return;
-	memcpy(&libc_dlerror, &error, sizeof(libc_dlerror));
-	memcpy(&libc_dlsym, &sym, sizeof(libc_dlsym));
+	real_dlsym = next_dlsym;
+	real_dlerror = next_dlerror;
 }
 
 static void *
@@ -129,12 +127,12 @@ find(void *handle, const char *name)
 {
 	void *p;
 
-	if (!libc_dlsym)
+	if (!real_dlsym)
 		return NULL;
-	p = libc_dlsym(handle, name);
-	if (!p && libc_dlerror) {
-		libc_dlerror(); /* the host must not find our error */
-		libc_dlerror();
+	p = real_dlsym(handle, name);
+	if (!p && real_dlerror) {
+		real_dlerror(); /* the host must not find our error */
+		real_dlerror();
 	}
 	return p;
 }

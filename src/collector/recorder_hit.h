@@ -63,12 +63,9 @@ SEEP_INLINE bool
 recorder_alloc_hit(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
-	uint64_t checks;
 	uint32_t site;
-	const struct memo_chunk *e =
-	    memo_first(t, c, memo_key(c, api), &checks);
 
-	return likely(e && memo_holds(t, e, checks, &site)) &&
+	return likely(memo_first(t, c, memo_key(c, api), &site)) &&
 	    recorder_book_hit(t, p, size, c, site, birth);
 }
 
@@ -81,12 +78,9 @@ recorder_alloc_second(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, struct memo_chunk *first,
     uint32_t i)
 {
-	uint64_t checks;
 	uint32_t site;
-	const struct memo_chunk *e =
-	    memo_second(t, c, memo_key(c, api), first, i, &checks);
 
-	if (unlikely(!e) || unlikely(!memo_holds(t, e, checks, &site)) ||
+	if (unlikely(!memo_second(t, c, memo_key(c, api), first, i, &site)) ||
 	    !recorder_book_hit(t, p, size, c, site, RECORDER_NOW))
 		return false;
 	first->passed_over++;
@@ -101,7 +95,6 @@ SEEP_INLINE uint32_t
 recorder_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 {
 	const uint64_t key = memo_key(c, api);
-	const struct memo_chunk *second;
 	uint32_t i, site;
 	uint64_t checks;
 	struct memo_chunk *e = memo_look(t, c, key, &i, &checks);
@@ -112,8 +105,7 @@ recorder_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 		i = memo_fails(t, checks);
 		return unlikely(i) ? memo_site_at(t, c, api, e, i).v : site;
 	}
-	second = i < MEMO_WORDS ? memo_second(t, c, key, e, i, &checks) : NULL;
-	if (!second || !memo_holds(t, second, checks, &site))
+	if (i >= MEMO_WORDS || !memo_second(t, c, key, e, i, &site))
 		return memo_site(t, c, api).v;
 	e->passed_over++;
 	return site;

@@ -12,6 +12,7 @@
 #include "base/sys.h"
 #include "collector/config.h"
 #include "collector/filename.h"
+#include "collector/kernel.h"
 #include "collector/place.h"
 
 enum {
@@ -154,14 +155,12 @@ snapfile_let_go(long fd, const struct stat *st)
 static long
 high_number(void)
 {
-	struct rlimit r;
+	const uint64_t limit = kernel_limit(RLIMIT_NOFILE);
 
-	if (sys_call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, (long)&r) != 0 ||
-	    r.rlim_cur < 4 * HIGH_NUMBERS)
+	if (limit < 4 * HIGH_NUMBERS)
 		return 0;
-	return r.rlim_cur < HIGH_NUMBER + HIGH_NUMBERS
-	    ? (long)r.rlim_cur - HIGH_NUMBERS
-	    : HIGH_NUMBER;
+	return limit < HIGH_NUMBER + HIGH_NUMBERS ? (long)limit - HIGH_NUMBERS
+	                                          : HIGH_NUMBER;
 }
 
 /*

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/start.h"
 
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
 
@@ -224,11 +223,7 @@ is_left_out(void)
 static void
 start_clock(void)
 {
-	int (*clock)(clockid_t which, struct timespec * ret);
-	void *sym = libc_function("clock_gettime");
-
-	memcpy(&clock, &sym, sizeof(clock));
-	tick_use_clock(clock);
+	tick_use_clock((tick_clock *)libc_function("clock_gettime"));
 }
 
 void

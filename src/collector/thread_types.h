@@ -109,8 +109,7 @@ struct thread {
 	uint32_t log_tick;  /* of the next word or entry */
 	uint32_t log_lost;  /* events that are to be counted as lost */
 	uint32_t log_fresh; /* names from here on are of this tick */
-	bool log_is_open;   /* has it a chunk? */
-	bool log_loses;     /* the pool had none for it */
+	bool log_loses;     /* the pool had no chunk for it */
 
 	/* the parts of these two that most events use are in our first page */
 	struct live_cache live;

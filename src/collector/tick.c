@@ -8,10 +8,10 @@
 
 uint32_t tick_word SEEP_HOT;
 static uint64_t start_ns;
-static int (*get_time)(clockid_t which, struct timespec *ret);
+static tick_clock *get_time;
 
 void
-tick_use_clock(int (*clock)(clockid_t which, struct timespec *ret))
+tick_use_clock(tick_clock *clock)
 {
 	get_time = clock;
 }

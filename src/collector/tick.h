@@ -28,7 +28,8 @@ tick_now(void)
  * Before all others: libc's clock_gettime (libc.h). NULL: it is not known, so
  * every look at the clock is a system call.
  */
-void tick_use_clock(int (*clock)(clockid_t which, struct timespec *ret));
+typedef int tick_clock(clockid_t which, struct timespec *ret);
+void tick_use_clock(tick_clock *clock);
 
 /*
  * Tick 0 is now; returns the monotonic clock in nanoseconds. The exact clocks

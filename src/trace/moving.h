@@ -23,14 +23,9 @@ struct moving_note {
 	uint64_t to; /* where it is now; 0: the function has not returned */
 	uint64_t to_size;
 	uint64_t count; /* of blocks that were resized with this note */
-	uint64_t owner; /* enum moving_owner, for the collector */
+	/* 1: lent to a thread without one, for this block; for the collector */
+	uint64_t lent;
 	uint64_t reserved[2];
-};
-
-enum moving_owner {
-	MOVING_NOBODYS = 0, /* or that of all */
-	MOVING_THREADS = 1, /* the only one of its thread */
-	MOVING_LENT = 2,    /* for one block, of a thread without a note */
 };
 
 enum { MOVING_PAGE_BYTES = 4096, MOVING_NOTES = 63, MOVING_LENDABLE = 16 };

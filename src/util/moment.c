@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "util/units.h"
+
 enum { NUMBER_MAX = 32, SECONDS_OF_DAY = 86400 };
 
 #define S  UINT64_C(1000000000)
@@ -114,18 +116,12 @@ set_seconds(struct reader *r, double seconds, struct moment *ret)
 	return true;
 }
 
-/* A unit, as units_time() has them; an age needs one. */
+/* A unit from milliseconds on; an age needs one. */
 static bool
 take_unit(struct reader *r, double number, bool is_age, struct moment *ret)
 {
-	static const struct {
-		const char *name;
-		double seconds;
-	} units[] = {{"ms", 1e-3}, {"s", 1}, {"sec", 1}, {"m", 60}, {"min", 60},
-	    {"h", 3600}, {"hour", 3600}, {"hours", 3600}, {"d", SECONDS_OF_DAY},
-	    {"day", SECONDS_OF_DAY}, {"days", SECONDS_OF_DAY},
-	    {"w", 7 * SECONDS_OF_DAY}};
 	const char *start = r->at;
+	double ns;
 	size_t len;
 
 	while (r->at < r->end && *r->at >= 'a' && *r->at <= 'z')
@@ -133,11 +129,10 @@ take_unit(struct reader *r, double number, bool is_age, struct moment *ret)
 	len = (size_t)(r->at - start);
 	if (len == 0 && !is_age)
 		return set_seconds(r, number, ret);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strlen(units[i].name) == len &&
-		    memcmp(units[i].name, start, len) == 0)
-			return set_seconds(r, number * units[i].seconds, ret);
-	return fail(r, start, "a unit is one of ms, s, m, h, d, w");
+	ns = units_of_time(start, len);
+	if (ns < 1e6)
+		return fail(r, start, "a unit is one of ms, s, m, h, d, w");
+	return set_seconds(r, number * (ns / 1e9), ret);
 }
 
 /* "Z", "+HH:MM", "-HH:MM"; nothing: local time. */

@@ -30,14 +30,13 @@ struct moment_fault {
  * "FROM..TO". Either may be missing, and is then left as it was. A date is
  * YYYY-MM-DD, with THH:MM, :SS and .FFF behind it if wanted, and Z or +HH:MM;
  * without these it is local time. An age is a minus, a number and one of ms,
- * s, m, h, d, w; a number alone is in seconds. If the text means nothing, false and *ret_fault.
+ * s, m, h, d, w; a number alone is in seconds. If the text means nothing, false
+ * and *ret_fault.
  */
 bool moment_range(const char *text, struct moment *from, struct moment *to,
     struct moment_fault *ret_fault);
 
-/*
- * One of them. False and *ret_fault if the text means nothing.
- */
+/* One of them. False and *ret_fault if the text means nothing. */
 bool moment_parse(
     const char *text, struct moment *ret, struct moment_fault *ret_fault);
 

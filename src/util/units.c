@@ -99,3 +99,12 @@ units_time(const char *text, size_t len, uint64_t *ret_ns)
 	}
 	return with_unit(text, len, times, strcmp, ret_ns);
 }
+
+double
+units_of_time(const char *name, size_t len)
+{
+	for (const struct unit *u = times; u->name; u++)
+		if (strlen(u->name) == len && memcmp(u->name, name, len) == 0)
+			return u->factor;
+	return 0;
+}

@@ -98,7 +98,7 @@ the_note_of_a_thread_stays_its_own(void **state)
 		moving_begin(n, &old);
 		moving_end(n);
 	}
-	assert_int_equal(n->owner, MOVING_THREADS);
+	assert_int_equal(n->lent, 0);
 	assert_ptr_not_equal(moving_note_new(), n);
 }
 

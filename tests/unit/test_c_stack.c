@@ -60,15 +60,13 @@ static struct site_id
 found_by_hook(struct thread *t, const struct cpu_frame *c)
 {
 	const uint64_t key = memo_key(c, SEG_API_MALLOC);
-	const struct memo_chunk *second;
 	uint64_t checks;
 	uint32_t i, site;
 	struct memo_chunk *e = memo_look(t, c, key, &i, &checks);
 
 	found_first += i == MEMO_WORDS;
 	if (i < MEMO_WORDS) {
-		second = memo_second(t, c, key, e, i, &checks);
-		if (!second || !memo_holds(t, second, checks, &site))
+		if (!memo_second(t, c, key, e, i, &site))
 			return (struct site_id){0};
 		found_second++;
 		return (struct site_id){site};

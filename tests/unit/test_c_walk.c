@@ -197,15 +197,12 @@ static void
 look_at(struct thread *t, const struct cpu_frame *c)
 {
 	uint64_t scratch[SCRATCH];
-	const struct memo_chunk *e;
-	uint64_t checks;
 	uint32_t site;
 	bool own, whole;
 
 	thread_enter(thread_gate);
 	/* as a hook does it */
-	e = memo_first(t, c, memo_key(c, SEG_API_MALLOC), &checks);
-	if (!e || !memo_holds(t, e, checks, &site))
+	if (!memo_first(t, c, memo_key(c, SEG_API_MALLOC), &site))
 		(void)memo_site(t, c, SEG_API_MALLOC);
 	(void)plain_site(t, c, SEG_API_MALLOC, scratch, SCRATCH, &own, &whole);
 	thread_leave(thread_gate);
