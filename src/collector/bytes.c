@@ -14,6 +14,8 @@
  */
 typedef uint64_t __attribute__((may_alias, aligned(1))) word;
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's */
+
 SEEP_HIDDEN void *
 memcpy(void *to, const void *from, size_t bytes)
 {
@@ -68,3 +70,5 @@ memcmp(const void *one, const void *other, size_t bytes)
 			return *a - *b;
 	return 0;
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

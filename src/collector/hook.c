@@ -218,7 +218,7 @@ malloc_ready(size_t size, struct gate *g)
 	struct thread *t = thread_block(g);
 	struct memo_chunk *e;
 	uint64_t checks;
-	uint32_t i, site;
+	uint32_t i, site = 0;
 	CPU_CALLER(c); /* after the call, so it needs no saved register */
 
 	if (unlikely(!p))
@@ -293,7 +293,7 @@ malloc_logging(size_t size, struct gate *g)
 	struct thread *t = thread_block(g);
 	struct memo_chunk *e;
 	uint64_t checks;
-	uint32_t i, site;
+	uint32_t i, site = 0;
 	CPU_CALLER(c);
 
 	if (unlikely(!p))

@@ -297,7 +297,7 @@ way_for(struct turns *all, uint32_t place, uint64_t hash)
 			return i;
 	}
 	if (all->asked[place] == (uint32_t)(hash >> 32))
-		return hash >> 1 & 1;
+		return (int)(hash >> 1 & 1);
 	all->asked[place] = (uint32_t)(hash >> 32);
 	return -1;
 }

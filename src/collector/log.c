@@ -22,7 +22,7 @@ enum {
 	/* kept for births after the end of the log, see void_name() */
 	NUMBERS_KEPT = 2048,
 	/* of a forked child in its first events */
-	EARLY_WORDS = 2 * CPU_PAGE / sizeof(uint64_t),
+	EARLY_WORDS = CPU_PAGE / sizeof(uint64_t) * 2,
 	EARLY_INDEX = 0xffff, /* as the index of a chunk */
 	TRIES = 64,
 	PARKED = 8,

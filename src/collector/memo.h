@@ -89,10 +89,9 @@ enum memo_flags {
 SEEP_INLINE int
 memo_verify(const struct thread *t, int n)
 {
-	const struct outer_check *c = &t->check[OUTER_CHECK_PAD + n];
-
 	while (n-- > 0) {
-		c--;
+		const struct outer_check *c = &t->check[OUTER_CHECK_PAD + n];
+
 		if (*(const uint64_t *)c->address != c->value)
 			break;
 	}

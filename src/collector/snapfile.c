@@ -157,7 +157,7 @@ high_number(void)
 {
 	const uint64_t limit = kernel_limit(RLIMIT_NOFILE);
 
-	if (limit < 4 * HIGH_NUMBERS)
+	if (limit / 4 < HIGH_NUMBERS)
 		return 0;
 	return limit < HIGH_NUMBER + HIGH_NUMBERS ? (long)limit - HIGH_NUMBERS
 	                                          : HIGH_NUMBER;

@@ -93,6 +93,7 @@ static int
 set_environment(const struct launch_plan *plan)
 {
 	char depth[16], sample[24];
+	const char *log;
 	bool is_set;
 
 	if (setenv("SEEP_DIR", plan->dir, 1) < 0 ||
@@ -109,7 +110,8 @@ set_environment(const struct launch_plan *plan)
 	if (plan->leaks && setenv("SEEP_LEAKS", "1", 1) < 0)
 		return -errno;
 	/* an empty value is none */
-	is_set = getenv("SEEP_LOG") && getenv("SEEP_LOG")[0];
+	log = getenv("SEEP_LOG");
+	is_set = log && log[0];
 	if (plan->log && setenv("SEEP_LOG", "1", !is_set) < 0)
 		return -errno;
 	if (plan->last && setenv("SEEP_LOG", "last", !is_set) < 0)
