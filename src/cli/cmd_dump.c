@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include "cli/cmd.h"
 #include "cli/die.h"
@@ -14,6 +15,7 @@
 #include "cli/opts.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "export/events_out.h"
 #include "reader/session_log.h"
 #include "report/event_lines.h"
@@ -206,6 +208,7 @@ run(const struct cmd *self, int argc, char **argv)
 	    .from_ns = o.from_ns,
 	    .to_ns = o.to_ns,
 	    .min_bytes = o.min_bytes,
+	    .columns = o.path ? 0 : terminal_columns(STDOUT_FILENO),
 	    .top = o.top,
 	    .pid = o.pid,
 	    .thread = o.thread,

@@ -20,6 +20,7 @@
 #include "cli/ls_prune.h"
 #include "cli/opts.h"
 #include "cli/output.h"
+#include "cli/terminal.h"
 #include "reader/folder.h"
 #include "reader/foreign_file.h"
 #include "reader/listing.h"
@@ -62,6 +63,7 @@ struct listing {
 	uint64_t chapters;       /* the same for chapters of a history */
 	size_t elsewhere_unread; /* processes, likewise */
 	bool prune, pids, as_json, history;
+	unsigned columns;  /* of the terminal; 0: no limit */
 	size_t complaints; /* about directories of other users */
 	int answer;        /* of the command */
 };
@@ -107,8 +109,8 @@ show(void *context, const struct ls_row *r)
 		return;
 	}
 	if (l->shown == 1)
-		ls_print_head();
-	ls_print_process(r);
+		ls_print_head(l->columns);
+	ls_print_process(r, l->columns);
 }
 
 static void
@@ -583,6 +585,7 @@ run(const struct cmd *self, int argc, char **argv)
 		die(CMD_USAGE, "ls: --pids and --format cannot be combined");
 	l.pids = o.pids;
 	l.as_json = o.format == LS_JSON;
+	l.columns = terminal_columns(STDOUT_FILENO);
 	l.until_ns =
 	    clock_ns(CLOCK_MONOTONIC) + (l.pids ? PIDS_NS : LIST_S * SECOND_NS);
 	l.cache = proc_cache_new();

@@ -434,7 +434,10 @@ conclude(struct record_run *r)
 		    "cannot write %s: %s; its segments are left: seep report %s "
 		    "shows them, seep ls --prune removes them",
 		    r->file,
-		    err == -ESTALE       ? "another program wrote into it"
+		    err == -ESTALE ? "another program wrote into it"
+		        : err == -EEXIST &&
+		            claim_is_written(r->file, &(pid_t){0})
+		        ? "another seep record writes it"
 		        : err == -EEXIST ? "somebody made a file of that name "
 		                           "meanwhile"
 		                         : strerror(-err),
@@ -520,6 +523,11 @@ record(struct record_run *r)
 		die_warn("%s", why.text);
 		return RECORD_FAILED;
 	}
+	code = record_claim_output(r);
+	if (code) {
+		segment_dir_release(&r->segment_dir);
+		return code;
+	}
 	sweep(r);
 	if (r->options.runtime_names && prepare_runtimes(r) < 0) {
 		die_warn("out of memory");
@@ -540,6 +548,7 @@ record(struct record_run *r)
 	collect_release(&r->collect);
 	embed_free(r->embed);
 	runtime_maps_free(r->maps);
+	claim_release(&r->claim);
 	segment_dir_release(&r->segment_dir);
 	return code;
 }
@@ -561,6 +570,7 @@ run(const struct cmd *self, int argc, char **argv)
 	quota_init(&r->quota, r->options.max_bytes);
 	r->collect.quota = &r->quota;
 	r->folder_fd = -1;
+	r->claim.fd = -1;
 	code = record(r);
 	if (!r->chapter)
 		recording_discard(r->writer);

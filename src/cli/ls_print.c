@@ -9,43 +9,89 @@
 
 #include "reader/losses.h"
 #include "reader/place_words.h"
+#include "report/layout.h"
 #include "report/words.h"
 #include "util/clock.h"
 #include "util/text.h"
 
+enum {
+	WIDE_MIN = 100,   /* columns for all figures, and 24 of the command */
+	COMMAND_MAX = 60, /* columns */
+	COMMAND_MIN = 12,
+	ELLIPSIS = 3,
+};
+
+/* After so many columns of the line. */
+static size_t
+room_for_command(unsigned columns, size_t used)
+{
+	size_t left = columns > used ? columns - used : 0;
+
+	if (columns == 0 || left >= COMMAND_MAX + ELLIPSIS)
+		return COMMAND_MAX;
+	return left >= COMMAND_MIN + ELLIPSIS ? left - ELLIPSIS : COMMAND_MIN;
+}
+
+/* The name of the program, without the folders that it is in. */
+static const char *
+base_of(const char *p, const char *end)
+{
+	const char *base = p;
+
+	for (; p + 1 < end && *p; p++)
+		if (*p == '/' && p[1])
+			base = p + 1;
+	return base;
+}
+
 static void
-print_command(const struct seg_header *h)
+print_command(const struct seg_header *h, size_t room)
 {
 	const char *p = h->command, *end = p + sizeof(h->command);
-	size_t room = 60;
+	const bool is_cut = room < COMMAND_MAX;
 
-	if (*p == '\0')
+	if (*p == '\0') {
 		p = h->exe;
+		end = p + sizeof(h->exe);
+	}
+	if (is_cut)
+		p = base_of(p, end);
 	while (p < end && *p && room > 0) {
 		char word[64];
 
 		(void)snprintf(word, sizeof(word), "%.*s", (int)room, p);
 		text_print(stdout, word);
 		room -= strlen(word);
+		if (strnlen(p, (size_t)(end - p)) > strlen(word))
+			break;
 		p += strnlen(p, (size_t)(end - p)) + 1;
 		if (p >= end || *p == '\0' || h->command[0] == '\0')
 			return;
 		if (room > 0)
 			(void)putchar(' ');
+		if (is_cut && room > 0)
+			room--;
 	}
 	(void)fputs("...", stdout);
 }
 
-/* Number, label or reason, by which a user recognises it. */
-static void
+/*
+ * Number, label or reason, by which a user recognises it. The columns that it
+ * takes.
+ */
+static size_t
 print_snapshot(const struct seg_header *h)
 {
+	const char *text = h->snapshot_label[0]
+	    ? h->snapshot_label
+	    : words_snapshot(h->snapshot_reason);
+	size_t used = layout_columns(text) + 2;
+
 	if (h->snapshot_number > 0)
-		(void)printf("#%u ", h->snapshot_number);
-	text_print(stdout,
-	    h->snapshot_label[0] ? h->snapshot_label
-	                         : words_snapshot(h->snapshot_reason));
+		used += (size_t)printf("#%u ", h->snapshot_number);
+	text_print(stdout, text);
 	(void)fputs(": ", stdout);
+	return used;
 }
 
 static void
@@ -103,15 +149,26 @@ print_owner(uid_t uid)
 	(void)fputs(": ", stdout);
 }
 
-void
-ls_print_head(void)
+static bool
+is_narrow(unsigned columns)
 {
-	(void)printf("%8s  %-12s %14s %14s %12s %10s  %s\n", "PID", "STATE",
-	    "LIVE", "PEAK", "AGE", "SIZE", "COMMAND");
+	return columns > 0 && columns < WIDE_MIN;
 }
 
 void
-ls_print_process(const struct ls_row *r)
+ls_print_head(unsigned columns)
+{
+	if (is_narrow(columns))
+		(void)printf("%8s  %-9s %10s %10s %11s  %s\n", "PID", "STATE",
+		    "LIVE", "PEAK", "AGE", "COMMAND");
+	else
+		(void)printf("%8s  %-12s %14s %14s %12s %10s  %s\n", "PID",
+		    "STATE", "LIVE", "PEAK", "AGE", "SIZE", "COMMAND");
+}
+
+/* The columns that they take. */
+static size_t
+print_figures(const struct ls_row *r, bool narrow)
 {
 	const struct process *p = r->process;
 	char live[WORDS_MAX], peak[WORDS_MAX], age[WORDS_MAX], kb[WORDS_MAX];
@@ -119,16 +176,29 @@ ls_print_process(const struct ls_row *r)
 	                                   : p->header.start_realtime_ns;
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 
-	(void)printf("%8u  %-12s %14s %14s %12s %10s  ", ls_row_pid(p),
+	words_time(age, now_ns > since_ns ? now_ns - since_ns : 0);
+	if (narrow)
+		return (size_t)printf("%8u  %-9s %10s %10s %11s  ",
+		    ls_row_pid(p), ls_row_state(p),
+		    words_bytes(live, p->totals.live_bytes),
+		    words_bytes(peak, p->totals.peak_bytes), age);
+	return (size_t)printf("%8u  %-12s %14s %14s %12s %10s  ", ls_row_pid(p),
 	    ls_row_state(p), words_count(live, p->totals.live_bytes),
-	    words_count(peak, p->totals.peak_bytes),
-	    words_time(age, now_ns > since_ns ? now_ns - since_ns : 0),
+	    words_count(peak, p->totals.peak_bytes), age,
 	    words_bytes(kb, r->stored_bytes));
+}
+
+void
+ls_print_process(const struct ls_row *r, unsigned columns)
+{
+	const struct process *p = r->process;
+	size_t used = print_figures(r, is_narrow(columns));
+
 	if (ls_row_pid(p) != p->header.pid && p->header.pid != 0)
-		(void)printf("(pid %u inside) ", p->header.pid);
+		used += (size_t)printf("(pid %u inside) ", p->header.pid);
 	if (p->is_snapshot)
-		print_snapshot(&p->header);
-	print_command(&p->header);
+		used += print_snapshot(&p->header);
+	print_command(&p->header, room_for_command(columns, used));
 	(void)putchar('\n');
 	if (p->header.state == SEG_INERT)
 		print_inert(&p->header);

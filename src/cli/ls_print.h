@@ -5,10 +5,14 @@
 
 #include "cli/ls_row.h"
 
-/* The headings of ls_print_process(). */
-void ls_print_head(void);
+/*
+ * The headings of ls_print_process(). On a terminal with few columns sizes are
+ * rounded, the size of the file is left out, and the command is cut; 0: there is
+ * no limit.
+ */
+void ls_print_head(unsigned columns);
 
 /* Prints a process to stdout, and below it the file that it has. */
-void ls_print_process(const struct ls_row *r);
+void ls_print_process(const struct ls_row *r, unsigned columns);
 
 #endif

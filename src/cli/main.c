@@ -1,6 +1,7 @@
 /* main.c - finds the command and runs it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,6 +23,27 @@ open_standard_streams(void)
 			(void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
+static void
+do_nothing(int sig)
+{
+	(void)sig;
+}
+
+/*
+ * A file that grows beyond RLIMIT_FSIZE is an error like a full disk, with a
+ * message, and ends nothing. A handler, unlike SIG_IGN, does not pass to the
+ * programs that we start.
+ */
+static void
+survive_file_limit(void)
+{
+	struct sigaction now, ours = {.sa_handler = do_nothing};
+
+	ours.sa_flags = SA_RESTART;
+	if (sigaction(SIGXFSZ, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+		(void)sigaction(SIGXFSZ, &ours, NULL);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -30,6 +52,7 @@ main(int argc, char **argv)
 	/* record passes on its descriptors as they are */
 	if (argc < 2 || strcmp(argv[1], "record") != 0)
 		open_standard_streams();
+	survive_file_limit();
 	if (argc < 2) {
 		(void)dup2(STDERR_FILENO, STDOUT_FILENO);
 		(void)help_all();

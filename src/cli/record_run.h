@@ -7,6 +7,7 @@
 
 #include "cli/record_opts.h"
 #include "record/chapter.h"
+#include "record/claim.h"
 #include "record/collect.h"
 #include "record/embed.h"
 #include "record/follow.h"
@@ -31,6 +32,7 @@ struct record_run {
 	bool made_folder;
 	pid_t finisher; /* our child that ends the chapter before; 0: none */
 	struct segment_dir segment_dir;
+	struct claim claim; /* of the name of the recording, in it */
 	struct launch launch;
 	struct collect collect;
 	struct quota quota;
@@ -58,6 +60,12 @@ int record_check_command(struct record_run *r);
 
 /* Makes the recording, as -o says. */
 int record_check_output(struct record_run *r);
+
+/*
+ * With -o: refuses a name for which another recorder is at work. Needs the
+ * recording and the directory of segments.
+ */
+int record_claim_output(struct record_run *r);
 
 /* Empties the recording and starts the command. */
 int record_start(struct record_run *r);

@@ -3,8 +3,10 @@
 #include "cli/record_run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/die.h"
 #include "cli/preload.h"
@@ -52,10 +54,55 @@ record_check_command(struct record_run *r)
 	return 0;
 }
 
+static int
+refuse_written(const struct record_run *r, pid_t holder)
+{
+	char pid[32] = "";
+
+	if (holder)
+		(void)snprintf(pid, sizeof(pid), " (pid %d)", (int)holder);
+	die_warn("%s: another seep record%s is writing this file; wait until "
+	         "that has ended, or choose another name with -o",
+	    r->file, pid);
+	return RECORD_FAILED;
+}
+
+static int
+refuse_existing(const struct record_run *r)
+{
+	die_warn("%s exists: use --force to replace it, or another name with "
+	         "-o",
+	    r->file);
+	return RECORD_FAILED;
+}
+
+int
+record_claim_output(struct record_run *r)
+{
+	const struct outfile *o;
+	pid_t holder = 0;
+
+	/* seep.data: the one that ends first becomes seep.data.old */
+	if (!r->options.output || !r->writer || r->chapter)
+		return 0;
+	o = recording_outfile(r->writer);
+	if (o->direct)
+		return 0;
+	if (claim_take(&r->claim, r->segment_dir.fd, o->dir_fd, o->name,
+	        &holder) == -EBUSY)
+		return refuse_written(r, holder);
+	/* who had the claim before us may have ended just now */
+	if (!r->options.force &&
+	    faccessat(o->dir_fd, o->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return refuse_existing(r);
+	return 0;
+}
+
 int
 record_check_output(struct record_run *r)
 {
 	enum recording_existing existing = RECORDING_KEEP_OLD;
+	pid_t holder = 0;
 	int err;
 
 	if (!r->options.output) {
@@ -73,16 +120,16 @@ record_check_output(struct record_run *r)
 	}
 	if (record_opts_rotate(&r->options))
 		return record_open_chapters(r);
+	if (existing != RECORDING_KEEP_OLD &&
+	    claim_is_written(r->file, &holder))
+		return refuse_written(r, holder);
 	err = recording_create(r->file, existing, &r->writer);
 	if (err == 0)
 		return 0;
 	if (err == -EEXIST)
-		die_warn("%s exists: use --force to replace it, or another "
-		         "name with -o",
-		    r->file);
-	else
-		die_warn("cannot write %s: %s; choose another place with -o",
-		    r->file, outfile_error(err));
+		return refuse_existing(r);
+	die_warn("cannot write %s: %s; choose another place with -o", r->file,
+	    outfile_error(err));
 	return RECORD_FAILED;
 }
 
@@ -109,6 +156,8 @@ make_output(void *context, pid_t pid)
 
 	r->launch.pid = pid;
 	err = record_check_output(r);
+	if (!err)
+		err = record_claim_output(r);
 	return err ? err : clear_output(r);
 }
 

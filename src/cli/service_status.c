@@ -10,11 +10,13 @@
 #include "cli/die.h"
 #include "cli/output.h"
 #include "cli/service_seen.h"
+#include "cli/terminal.h"
 #include "reader/history.h"
 #include "reader/losses.h"
 #include "reader/proc.h"
 #include "reader/procfs.h"
 #include "reader/session.h"
+#include "report/layout.h"
 #include "report/words.h"
 #include "service/root.h"
 #include "util/clock.h"
@@ -23,6 +25,7 @@
 #include "util/words.h"
 
 enum {
+	LABEL = 12, /* columns of the first word of a line */
 	COMM_BYTES = 15,
 	PROCESSES_SHOWN = 8,
 	PROCESSES_READ = 256,
@@ -204,11 +207,38 @@ see_history(const struct service_run *r, struct service_seen *s)
 
 /* ---- printing ---- */
 
+/* What may be copied to a shell stays one line. */
+static void
+print_line(const char *what, const char *text)
+{
+	(void)printf("%-*s ", LABEL, what);
+	text_print(stdout, text);
+	(void)putchar('\n');
+}
+
+/* On a terminal, lines are broken between words. */
 static void
 print_row(const char *what, const char *text)
 {
-	(void)printf("%-12s ", what);
-	text_print(stdout, text);
+	const unsigned columns = terminal_columns(STDOUT_FILENO);
+	size_t used = LABEL;
+	char word[PATH_MAX + 512];
+
+	(void)printf("%-*s", LABEL, what);
+	while (*(text += strspn(text, " "))) {
+		size_t bytes = strcspn(text, " "), wide;
+
+		(void)snprintf(word, sizeof(word), "%.*s", (int)bytes, text);
+		wide = layout_columns(word);
+		if (columns > 0 && used > LABEL && used + 1 + wide > columns) {
+			(void)printf("\n%*s", LABEL, "");
+			used = LABEL;
+		}
+		(void)putchar(' ');
+		text_print(stdout, word);
+		used += 1 + wide;
+		text += bytes;
+	}
 	(void)putchar('\n');
 }
 
@@ -255,15 +285,15 @@ print_list(const char *what, const struct quoting_words *list,
 
 	for (size_t i = 0; i < list->count; i++) {
 		if (!*before) {
-			print_row(i ? "" : what, list->items[i]);
+			print_line(i ? "" : what, list->items[i]);
 			continue;
 		}
 		(void)snprintf(
 		    text, sizeof(text), "%s%s", before, list->items[i]);
-		print_row(i ? "" : what, text);
+		print_line(i ? "" : what, text);
 	}
 	if (list->count == 0)
-		print_row(what, none);
+		print_line(what, none);
 }
 
 static void
@@ -325,15 +355,15 @@ print_processes(const struct service_run *r, const struct service_seen *s)
 	for (size_t i = 0; i < s->count && i < PROCESSES_SHOWN; i++)
 		print_process(&s->list[i]);
 	if (s->count > PROCESSES_SHOWN)
-		(void)printf("%-12s %s, %zu of them traced, %s live in all\n",
-		    "", words_counted(processes, s->running, "process"),
+		(void)printf("%-*s %s, %zu of them traced, %s live in all\n",
+		    LABEL, "", words_counted(processes, s->running, "process"),
 		    s->traced, words_bytes(live, s->all.live_bytes));
 	if (s->running == 0)
 		print_row("process", "none runs");
 	else if (s->traced == 0 && is_enabled)
-		(void)printf("%-12s to have it traced, type: systemctl%s "
+		(void)printf("%-*s to have it traced, type: systemctl%s "
 		             "restart %s\n",
-		    "", service_run_scope(r), r->unit.name);
+		    LABEL, "", service_run_scope(r), r->unit.name);
 }
 
 static void

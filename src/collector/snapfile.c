@@ -26,7 +26,7 @@ enum {
 	HIGH_NUMBERS = 24, /* at the end, if the limit is lower */
 };
 
-static char directory[2 * sizeof(config.dir)]; /* empty: there is none */
+static char directory[SNAPFILE_DIR_BYTES - 1]; /* empty: there is none */
 static char host[sizeof(((struct utsname *)0)->nodename)];
 
 void
@@ -195,9 +195,16 @@ snapfile_open(struct snapfile *f)
 	const bool elsewhere = config.snapshot_dir[0] != 0;
 	const char *path = elsewhere && f->is_segment ? place_dir() : directory;
 	struct stat st;
+	struct fmt t;
 
 	if (!directory[0])
 		return -ENOENT;
+	fmt_init(&t, f->path, SNAPFILE_DIR_BYTES);
+	fmt_string(&t, path);
+	fmt_string(&t, "/");
+	if (!t.ok)
+		return -ENAMETOOLONG;
+	f->hidden = f->path + fmt_length(f->path, SNAPFILE_DIR_BYTES);
 	if (elsewhere && !f->is_segment)
 		sys_mkdir(directory, 0700);
 	f->dir = place_open_dir(path, &st);
@@ -243,6 +250,17 @@ is_taken(const struct snapfile *f)
 	return sys_call(SYS_faccessat, f->dir, (long)name, 0, 0) == 0;
 }
 
+/*
+ * By the path, if the host has closed our descriptor of the directory: then the
+ * number is free, or leads to another directory, which has no such name.
+ */
+static void
+remove_hidden(const struct snapfile *f)
+{
+	if (sys_call(SYS_unlinkat, f->dir, (long)f->hidden, 0, 0) != 0)
+		sys_call(SYS_unlinkat, AT_FDCWD, (long)f->path, 0, 0);
+}
+
 int
 snapfile_create(struct snapfile *f)
 {
@@ -253,6 +271,8 @@ snapfile_create(struct snapfile *f)
 	for (i = 0; f->fd == -EEXIST && i < NAMES_MAX; i++, f->number++) {
 		if (is_taken(f))
 			continue;
+		if (!is_still(f->dir, f->dir_id))
+			return -EBADF; /* nothing goes into a directory of the host */
 		snapfile_name(f->hidden, f->pid, f->number, false);
 		f->fd = sys_openat(f->dir, f->hidden,
 		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -261,8 +281,12 @@ snapfile_create(struct snapfile *f)
 	}
 	if (f->fd >= 0)
 		f->fd = move_up(f->fd, f->dir, f->hidden, &f->id);
-	if (f->fd < 0)
+	else
 		return (int)f->fd;
+	if (f->fd < 0) {
+		remove_hidden(f);
+		return (int)f->fd;
+	}
 	/* the umask and a default ACL must not change the mode */
 	sys_call(SYS_fchmod, f->fd, 0600, 0, 0);
 	return 0;
@@ -300,13 +324,13 @@ rename_to(const struct snapfile *f, const char *name)
 	long err = cpu_syscall6(SYS_renameat2, f->dir, (long)f->hidden, f->dir,
 	    (long)name, NO_REPLACE, 0);
 
-	if (err != -EINVAL && err != -ENOSYS)
+	if (err != -EINVAL && err != -ENOSYS && err != -EPERM)
 		return err;
 	/* if that is not supported: a link cannot replace a file either */
 	err = cpu_syscall6(
 	    SYS_linkat, f->dir, (long)f->hidden, f->dir, (long)name, 0, 0);
 	if (!err)
-		sys_call(SYS_unlinkat, f->dir, (long)f->hidden, 0, 0);
+		remove_hidden(f);
 	return err;
 }
 
@@ -331,7 +355,7 @@ snapfile_publish(struct snapfile *f)
 void
 snapfile_discard(struct snapfile *f)
 {
-	sys_call(SYS_unlinkat, f->dir, (long)f->hidden, 0, 0);
+	remove_hidden(f);
 	let_go(f->fd, f->id);
 }
 

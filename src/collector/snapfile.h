@@ -10,16 +10,17 @@
 /*
  * Only raw system calls are made, so a signal handler may call everything here.
  * Nothing is ever overwritten. A hidden file is made with O_EXCL and mode 0600,
- * and gets its name when it is complete, if that name is free. If the process
- * is killed before that, it leaves no file that a reader would take for a
- * snapshot.
+ * and gets its name when it is complete, if that name is free. If that fails,
+ * the hidden file is removed. If the process or the thread ends before that, the
+ * hidden file stays, which no reader takes for a snapshot: seep ls --prune
+ * removes it.
  *
  * Other threads of the host go on meanwhile. One of them may close descriptors
  * that it does not know (close_range) and open its own files, which get the
  * lowest numbers. So ours have high numbers, and before each write and close we
  * look whether a descriptor is still our file.
  */
-enum { SNAPFILE_NAME_BYTES = 160 };
+enum { SNAPFILE_NAME_BYTES = 160, SNAPFILE_DIR_BYTES = 2048 };
 #define SNAPFILE_END ".seep-snap"
 
 struct snapfile_id {
@@ -32,7 +33,8 @@ struct snapfile {
 	uint64_t limit; /* RLIMIT_FSIZE, beyond which SIGXFSZ would come */
 	uint32_t pid, number;
 	bool is_segment; /* NAME.seg, with the other segments, 0400 */
-	char hidden[SNAPFILE_NAME_BYTES];
+	char *hidden;    /* the last part of path: its name until it is whole */
+	char path[SNAPFILE_DIR_BYTES + SNAPFILE_NAME_BYTES];
 };
 
 /*

@@ -9,10 +9,18 @@
 
 #include "reader/session_log.h"
 #include "report/callstack.h"
+#include "report/layout.h"
 #include "report/log_places.h"
 #include "trace/log.h"
 #include "util/json_put.h"
 #include "util/room.h"
+
+enum {
+	/* columns before the function */
+	WIDE = 80,
+	NARROW = 60,
+	WIDE_MIN = WIDE + 16,
+};
 
 struct member {
 	uint8_t uuid[16];
@@ -91,10 +99,25 @@ member_of(struct event_lines *l, const struct logcode_head *h)
 
 /* ---- lines ---- */
 
-static void
-put_function(FILE *out, const struct log_place *at)
+/* With few columns there is no pid: a thread is of one process. */
+static bool
+is_narrow(const struct event_lines *l)
 {
-	(void)fputs(at->function ? at->function : "?", out);
+	return l->options.columns > 0 && l->options.columns < WIDE_MIN;
+}
+
+void
+event_lines_function(
+    FILE *out, const struct log_place *at, unsigned columns, size_t used)
+{
+	const char *text = at->function ? at->function : "?";
+	const struct layout page = {.out = out, .width = columns};
+	size_t room = layout_room(&page, used);
+
+	if (room == 0 || layout_columns(text) <= room)
+		(void)fputs(text, out);
+	else
+		layout_fit(&page, text, room);
 }
 
 static bool
@@ -170,9 +193,14 @@ put_text(struct event_lines *l, const struct member *m,
 {
 	uint64_t ms = time_ms(l, e);
 
-	(void)fprintf(l->out, "%6" PRIu64 ".%02" PRIu64 " %7u %7u %-14s ",
-	    ms / 1000, ms % 1000 / 10, e->process->pid,
-	    e->tid ? e->tid : e->thread, words[e->kind]);
+	const bool narrow = is_narrow(l);
+
+	(void)fprintf(
+	    l->out, "%6" PRIu64 ".%02" PRIu64 " ", ms / 1000, ms % 1000 / 10);
+	if (!narrow)
+		(void)fprintf(l->out, "%7u ", e->process->pid);
+	(void)fprintf(l->out, "%7u %-*s ", e->tid ? e->tid : e->thread,
+	    narrow ? 7 : 14, words[e->kind]);
 	if (e->kind == EVENTS_GAP) {
 		(void)fprintf(l->out, "%" PRIu64 " %s\n", e->count,
 		    e->count == 1 ? "event" : "events");
@@ -181,23 +209,26 @@ put_text(struct event_lines *l, const struct member *m,
 	if (e->address)
 		(void)fprintf(l->out, "%10u 0x%" PRIx64, e->name, e->address);
 	else if (e->name)
-		(void)fprintf(l->out, "%10u", e->name);
+		(void)fprintf(l->out, "%*u", narrow ? 9 : 10, e->name);
 	else
-		(void)fprintf(l->out, "%10s", "-");
+		(void)fprintf(l->out, "%*s", narrow ? 9 : 10, "-");
 	if (e->kind == EVENTS_FREE && !e->was_found) {
 		(void)fputs(" of a block that was never allocated\n", l->out);
 		return;
 	}
-	(void)fprintf(l->out, " %10" PRIu64 " %6u ", e->size, e->site);
+	(void)fprintf(l->out,
+	    narrow ? " %9" PRIu64 " %5u " : " %10" PRIu64 " %6u ", e->size,
+	    e->site);
 	if (has_age(e))
-		(void)fprintf(l->out, "%6" PRIu64 ".%02" PRIu64 " ",
-		    age_ms(e) / 1000, age_ms(e) % 1000 / 10);
+		(void)fprintf(l->out, "%*" PRIu64 ".%02" PRIu64 " ",
+		    narrow ? 4 : 6, age_ms(e) / 1000, age_ms(e) % 1000 / 10);
 	else
-		(void)fprintf(l->out, "%9s ", "");
+		(void)fprintf(l->out, "%*s ", narrow ? 7 : 9, "");
 	if (e->kind == EVENTS_INHERITED)
 		(void)fputs("(a block of the parent)", l->out);
 	else
-		put_function(l->out, at);
+		event_lines_function(
+		    l->out, at, l->options.columns, narrow ? NARROW : WIDE);
 	(void)putc('\n', l->out);
 	if (l->options.stacks && is_alloc(e) && at->has_stack)
 		callstack_each(
@@ -288,7 +319,12 @@ event_lines_begin(struct event_lines *l)
 	if (l->has_begun)
 		return;
 	l->has_begun = true;
-	if (l->options.format == EVENT_LINES_TEXT)
+	if (l->options.format == EVENT_LINES_TEXT && is_narrow(l))
+		(void)fputs(
+		    "     time     tid event       block      size  site "
+		    "    age function\n",
+		    l->out);
+	else if (l->options.format == EVENT_LINES_TEXT)
 		(void)fputs("     time     pid     tid event               "
 		            "block       size   site       age function\n",
 		    l->out);

@@ -11,6 +11,7 @@
 #include "names/names.h"
 #include "reader/events.h"
 #include "reader/session.h"
+#include "report/log_places.h"
 
 enum event_lines_format {
 	EVENT_LINES_TEXT,
@@ -20,11 +21,12 @@ enum event_lines_format {
 
 struct event_lines_options {
 	enum event_lines_format format;
-	bool stacks;            /* the call stack below each allocation */
-	uint64_t from_ns;       /* since the first process started */
-	uint64_t to_ns;         /* UINT64_MAX: to the end */
-	uint64_t min_bytes;     /* smaller blocks are left out */
-	uint64_t top;           /* as many events at most; 0: all */
+	bool stacks;        /* the call stack below each allocation */
+	uint64_t from_ns;   /* since the first process started */
+	uint64_t to_ns;     /* UINT64_MAX: to the end */
+	uint64_t min_bytes; /* smaller blocks are left out */
+	unsigned columns;   /* of lines of text, without stacks; 0: no limit */
+	uint64_t top;       /* as many events at most; 0: all */
 	unsigned pid, thread;   /* 0: all; a thread by its tid or its number */
 	unsigned site;          /* id; 0: all */
 	const regex_t *include; /* a function of the stack; NULL: all */
@@ -45,6 +47,13 @@ void event_lines_begin(struct event_lines *l);
 
 /* As events_each: 1 if no more lines are wanted; -EIO; -ENOMEM. */
 int event_lines_put(void *lines, const struct events_event *e);
+
+/*
+ * The function of a site, cut in the middle if it does not fit into a line of
+ * so many columns, of which some are used; columns 0: no limit.
+ */
+void event_lines_function(
+    FILE *out, const struct log_place *at, unsigned columns, size_t used);
 
 /* How many events were put that the options want. */
 uint64_t event_lines_count(const struct event_lines *l);

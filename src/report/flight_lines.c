@@ -18,6 +18,13 @@
 
 enum { TICK_MS = LOG_TICK_NS / 1000000, AGE_MS = SEG_TICK_NS / 1000000 };
 
+enum {
+	/* columns before the function */
+	WIDE = 72,
+	NARROW = 65,
+	WIDE_MIN = WIDE + 16,
+};
+
 struct flight_lines {
 	FILE *out;
 	const struct session *session;
@@ -142,6 +149,12 @@ time_ms(const struct flight_lines *l, const struct log_head *head,
 	return start / 1000000 + e->tick * TICK_MS;
 }
 
+static bool
+is_narrow(const struct flight_lines *l)
+{
+	return l->options.columns > 0 && l->options.columns < WIDE_MIN;
+}
+
 /* A site of the parent has another stack here, or none. */
 static bool
 is_inherited(const struct flight_lines *l, const struct flightring_event *e)
@@ -157,22 +170,28 @@ put_text(struct flight_lines *l, const struct log_head *head,
 {
 	const uint64_t ms = time_ms(l, head, e);
 
+	const unsigned columns = l->options.columns;
+	const bool narrow = is_narrow(l);
+
 	(void)fprintf(l->out,
-	    "%6" PRIu64 ".%02" PRIu64 " %7u %-12s 0x%012" PRIx64, ms / 1000,
-	    ms % 1000 / 10, e->tid, word_of(e), e->address);
+	    "%*" PRIu64 ".%02" PRIu64 " %7u %-12s 0x%012" PRIx64,
+	    narrow ? 4 : 6, ms / 1000, ms % 1000 / 10, e->tid, word_of(e),
+	    e->address);
 	if (e->kind == FLIGHTRING_UNKNOWN) {
 		(void)fputs("  no block begins there\n", l->out);
 	} else {
-		(void)fprintf(l->out, " %10" PRIu64 " %6u ", e->size, e->site);
+		(void)fprintf(l->out, " %*" PRIu64 " %*u ", narrow ? 8 : 10,
+		    e->size, narrow ? 5 : 6, e->site);
 		if (e->kind == FLIGHTRING_FREE)
-			(void)fprintf(
-			    l->out, "%7.1f ", (double)e->age * AGE_MS / 1000);
+			(void)fprintf(l->out, "%*.1f ", narrow ? 5 : 7,
+			    (double)e->age * AGE_MS / 1000);
 		else
-			(void)fprintf(l->out, "%7s ", "");
-		(void)fputs(is_inherited(l, e) ? "(a block of the parent)"
-		        : at->function         ? at->function
-		                               : "?",
-		    l->out);
+			(void)fprintf(l->out, "%*s ", narrow ? 5 : 7, "");
+		if (is_inherited(l, e))
+			(void)fputs("(a block of the parent)", l->out);
+		else
+			event_lines_function(
+			    l->out, at, columns, narrow ? NARROW : WIDE);
 		(void)putc('\n', l->out);
 	}
 	if (!l->options.stacks)
@@ -290,11 +309,14 @@ put_heading(struct flight_lines *l, const struct log_head *head,
 		text_print(l->out, name);
 		(void)putc(')', l->out);
 	}
-	(void)fprintf(l->out,
-	    "%s: its last %s\n     time     tid event        address       "
-	    "        size   site     age function\n",
+	(void)fprintf(l->out, "%s: its last %s\n%s function\n",
 	    ring->has_ended ? ", has ended" : "",
-	    words_counted(text, count, "event"));
+	    words_counted(text, count, "event"),
+	    is_narrow(l)
+	        ? "   time     tid event        address            size  "
+	          "site   age"
+	        : "     time     tid event        address               size   "
+	          "site     age");
 }
 
 static bool

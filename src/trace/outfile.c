@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/outfile.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -9,9 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "trace/infile.h"
@@ -19,8 +22,13 @@
 
 enum {
 	NAME_TRIES = 16,
-	LINKS_MAX = 40, /* limit of links, as in the kernel */
+	LINKS_MAX = 40,     /* limit of links, as in the kernel */
+	TEMP_DIGITS = 8,    /* at random, the end of a temporary name */
+	LEFT_S = 60,        /* who locks a file does it long before */
+	SWEEP_MAX = 100000, /* files that one sweep looks at */
 };
+
+#define TEMP_MARK ".seep-" /* before these digits */
 
 /* ---- the place ---- */
 
@@ -230,9 +238,59 @@ temp_name(struct outfile *o)
 
 	if (getrandom(&r, sizeof(r), 0) != (ssize_t)sizeof(r))
 		return -EIO;
-	(void)snprintf(
-	    o->temp, sizeof(o->temp), ".%.230s.%08x", o->name, (unsigned)r);
+	(void)snprintf(o->temp, sizeof(o->temp), ".%.230s" TEMP_MARK "%08x",
+	    o->name, (unsigned)r);
 	return 0;
+}
+
+static bool
+is_temp_name(const char *name)
+{
+	const size_t end = strlen(TEMP_MARK) + TEMP_DIGITS;
+	size_t len = strlen(name);
+
+	return name[0] == '.' && len > 1 + end &&
+	    strncmp(name + len - end, TEMP_MARK, strlen(TEMP_MARK)) == 0 &&
+	    strspn(name + len - TEMP_DIGITS, "0123456789abcdef") == TEMP_DIGITS;
+}
+
+/* Removes a file with such a name if nobody holds the lock on it any more. */
+static void
+remove_if_left(int dir_fd, const char *name)
+{
+	struct stat st;
+	int fd;
+
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+	    time(NULL) - st.st_mtime < LEFT_S)
+		return;
+	fd = openat(
+	    dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		(void)unlinkat(dir_fd, name, 0);
+	close(fd);
+}
+
+/* Removes what commands have left in this directory that were killed. */
+static void
+sweep(int dir_fd)
+{
+	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	for (int i = 0; i < SWEEP_MAX && (e = readdir(d)); i++)
+		if (is_temp_name(e->d_name))
+			remove_if_left(dir_fd, e->d_name);
+	(void)closedir(d);
 }
 
 /* Gives the nameless file a temporary name, so that it can be renamed. */
@@ -266,6 +324,9 @@ take_name(struct outfile *o, mode_t mode)
 		}
 	}
 	o->has_temp = err == 0;
+	/* as long as it is held, nobody takes the file for one that was left */
+	if (o->has_temp)
+		(void)flock(o->fd, LOCK_EX | LOCK_NB);
 	return err;
 }
 
@@ -283,7 +344,10 @@ outfile_renew(struct outfile *o, mode_t mode)
 	if (access("/proc/self/fd", X_OK) == 0)
 		o->fd = openat(
 		    o->dir_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
-	return o->fd < 0 ? take_name(o, mode) : 0;
+	if (o->fd >= 0)
+		return 0;
+	sweep(o->dir_fd);
+	return take_name(o, mode);
 }
 
 int

@@ -11,7 +11,10 @@
  * Every file that the command writes for its user is opened here. Bytes go to
  * a file without a name, or with a hidden one, beside the place where the
  * result is to appear; outfile_publish() gives it its name. All steps after
- * the first are relative to the directory as it was found then.
+ * the first are relative to the directory as it was found then. A hidden file
+ * that a killed command has left is removed by the next one that needs a hidden
+ * name in this directory; it is recognized by its name and by a lock that nobody
+ * holds.
  *
  * A link as the last part of a path is followed only where nobody else can
  * have put it there: it belongs to the user or to root and lies in a directory

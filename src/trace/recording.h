@@ -247,6 +247,9 @@ void recording_rest(struct recording_writer *w);
 /* The file, to change who may read it; stays with w. */
 int recording_descriptor(const struct recording_writer *w);
 
+/* Its place; stays with w. */
+const struct outfile *recording_outfile(const struct recording_writer *w);
+
 /*
  * Removes the file if it has no name yet; keeps a published one. NULL is
  * allowed.

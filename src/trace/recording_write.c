@@ -411,6 +411,12 @@ recording_descriptor(const struct recording_writer *w)
 	return w->out.fd;
 }
 
+const struct outfile *
+recording_outfile(const struct recording_writer *w)
+{
+	return &w->out;
+}
+
 int
 recording_finish(struct recording_writer *w)
 {

@@ -76,6 +76,57 @@ kept() {
 	[[ $(jq '.processes | length' "$T/report.json") -gt 0 ]]
 }
 
+@test "a name for which another recorder is at work: refused with its pid before CMD starts, and its recording is whole" {
+	local before
+	record_behind -o new sh -c 'sleep 1.5; ls'
+	claimed() { [[ $(find "$DIR" -name 'rec-*.ctl' | wc -l) -eq 2 ]]; }
+	eventually claimed
+	for before in "" "appears $T/new"; do # no name yet; and when it has one
+		$before
+		(
+			cd "$T" || exit
+			export SEEP_DIR=$DIR
+			complains 125 "$SEEP" record -o new touch ran
+			grep -F "new: another seep record (pid $recorder) is writing this file" "$T/complaint"
+			complains 125 "$SEEP" record --force -o ./new touch ran
+			grep -F "(pid $recorder)" "$T/complaint"
+		)
+	done
+	# with segments elsewhere it is seen by the file, and another name is free
+	mkdir -m 700 "$T/elsewhere"
+	SEEP_DIR=$T/elsewhere complains 125 "$SEEP" record --force -o "$T/new" touch "$T/ran"
+	SEEP_DIR=$DIR "$SEEP" record -q -o "$T/other" true
+	[[ ! -e $T/ran ]]
+	wait "$recorder"
+	"$SEEP" report "$T/new" --format json | jq -e '.complete and (.processes | length) > 1'
+	[[ -z $(ls -A "$DIR") ]]
+}
+
+@test "two recorders for one new name at the same time: one of them runs its command" {
+	local i one
+	for i in 1 2 3 4 5; do
+		record_behind -q -o "race$i" touch "$T/ran.$i.a"
+		one=$recorder
+		(cd "$T" && SEEP_DIR=$DIR exec "$SEEP" record -q -o "race$i" touch "$T/ran.$i.b" 2>"$T/err2") || true
+		wait "$one" || true
+		[[ $(find "$T" -name "ran.$i.*" | wc -l) -eq 1 ]]
+		"$SEEP" report "$T/race$i" --format json | jq -e .complete
+	done
+	[[ -z $(ls -A "$DIR") ]]
+}
+
+@test "a recorder that was killed claims nothing any more" {
+	record_behind -o new sleep 0.3
+	claimed() { [[ $(find "$DIR" -name 'rec-*.ctl' | wc -l) -eq 2 ]]; }
+	eventually claimed
+	kill -KILL "$recorder"
+	wait "$recorder" || true
+	rm -f "$T/new"
+	record -q -o new true
+	[[ $status -eq 0 && -s $T/new ]]
+	[[ -z $(find "$DIR" -name 'rec-*.ctl') ]]
+}
+
 @test "a file that appears meanwhile is kept, and so are the segments" {
 	need jq
 	record -o new sh -c 'echo precious >new; : >ran'

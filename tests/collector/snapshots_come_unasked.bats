@@ -206,6 +206,32 @@ sound() {
 	[[ $(find "$DIR" -type f | wc -l) -eq 3 ]]
 }
 
+@test "a thread closes all descriptors meanwhile: snapshots that fail leave nothing" {
+	(cd "$T" && SEEP_SNAPSHOTS=20 SEEP_DIR=$DIR LD_PRELOAD=$COLLECTOR "$HOSTS/descriptors_are_swept_during_snapshots")
+	report "$(find "$DIR" -name '*.seg')"
+	[[ $(from_report 'p[0]["lost"]["snapshots_failed"]') -gt 10 ]]
+	[[ -z $(find "$DIR" -name '.*') ]]
+}
+
+@test "a sandbox that forbids renameat2: snapshots get their names by a link" {
+	need strace
+	bare "$HOSTS/many_snapshots" 2
+	LD_PRELOAD="" strace -f -o "$T/calls" -e trace=renameat2 -e inject=renameat2:error=EPERM \
+		-E "LD_PRELOAD=$COLLECTOR" -E "SEEP_DIR=$DIR" "$HOSTS/many_snapshots" 2 >"$T/out"
+	grep -q INJECTED "$T/calls"
+	[[ $(count) -eq 2 && -z $(find "$DIR" -name '.*') ]]
+}
+
+@test "what a killed process leaves half written: ls --prune removes it after a minute" {
+	mkdir -m 700 "$T/elsewhere"
+	touch -d '-2 minutes' "$DIR/.a-1-0badcafe-1.seep-snap.tmp" "$T/elsewhere/.a-1-0badcafe-1.seep-snap.tmp"
+	touch "$DIR/.a-1-0badcafe-2.seep-snap.tmp"
+	SEEP_DIR=$DIR "$SEEP" ls --prune >"$T/ls"
+	[[ $(ls -A "$DIR") == .a-1-0badcafe-2.seep-snap.tmp ]]
+	"$SEEP" ls --prune "$T/elsewhere" >"$T/ls"
+	[[ -z $(ls -A "$T/elsewhere") ]]
+}
+
 @test "a full file system, a read-only one, one that is gone: errors, no harm" {
 	[[ $(id -u) -eq 0 ]] || skip "needs root"
 	mkdir -m 700 "$T/small" "$T/fixed"
