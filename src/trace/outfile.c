@@ -311,6 +311,12 @@ take_name(struct outfile *o, mode_t mode)
 {
 	int err = -EEXIST;
 
+	/*
+	 * As long as it is held, nobody takes the file for one that was left. A
+	 * file that has had no name so far may be old already.
+	 */
+	if (o->fd >= 0)
+		(void)flock(o->fd, LOCK_EX | LOCK_NB);
 	for (int i = 0; i < NAME_TRIES && err == -EEXIST; i++) {
 		err = temp_name(o);
 		if (err == 0 && o->fd >= 0) {
@@ -324,7 +330,6 @@ take_name(struct outfile *o, mode_t mode)
 		}
 	}
 	o->has_temp = err == 0;
-	/* as long as it is held, nobody takes the file for one that was left */
 	if (o->has_temp)
 		(void)flock(o->fd, LOCK_EX | LOCK_NB);
 	return err;
