@@ -23,8 +23,10 @@ enum {
  * be 64 page faults for each of the two or three that a program has.
  */
 static struct used {
-	uint32_t up_to, down_to;
+	uint16_t up_to, down_to;
 } used[1 << CELL_ROOT_BITS];
+
+_Static_assert(LIVE_MID_LAST <= UINT16_MAX, "indexes of leaves");
 
 void
 live_init(bool glibc)

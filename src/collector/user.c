@@ -9,12 +9,14 @@
 #include "collector/ledger.h"
 #include "collector/levels.h"
 #include "collector/mark.h"
+#include "collector/mem.h"
 #include "collector/tick.h"
 
 enum {
 	LEVELS = 7, /* the last has 2^20 slots */
 	PROBES = 16,
 	NAME_SLOT_BITS = 12, /* twice as many as pools */
+	NAMES_BYTES = sizeof(uint64_t) << NAME_SLOT_BITS,
 	NAME_NUMBER_BITS = 12,
 	OTHER_POOLS = 1, /* number of "(other pools)" */
 };
@@ -44,7 +46,7 @@ struct segment_table user_tables[2];
 static const struct levels_shape shape = {
     LEVELS, 8, 2, sizeof(struct user_level), sizeof(struct slot)};
 static struct level *levels[LEVELS];
-static uint64_t names[1 << NAME_SLOT_BITS]; /* hash | number of a pool */
+static uint64_t *names; /* hash | number of a pool; NULL: there is none yet */
 static uint32_t pool_count;
 static uint32_t first;
 static uint64_t passed_by;
@@ -52,8 +54,8 @@ static uint64_t passed_by;
 bool
 user_init(uint32_t first_id)
 {
-	if (pool_count)
-		memset(names, 0, sizeof(names));
+	if (names)
+		memset(names, 0, NAMES_BYTES);
 	pool_count = OTHER_POOLS;
 	first = first_id;
 	return segment_table_init(&user_tables[POOLS], SEG_EXT_POOL, 0,
@@ -106,6 +108,21 @@ other_pools(void)
 	return 0;
 }
 
+/* NULL: no memory. */
+static uint64_t *
+open_names(void)
+{
+	uint64_t *now = LOAD_ACQUIRE(&names), *mine;
+
+	if (now)
+		return now;
+	mine = mem_alloc(NAMES_BYTES);
+	/* the loser's pages are wasted: rare and never touched */
+	if (mine && CAS(&names, &now, mine))
+		return mine;
+	return now;
+}
+
 /*
  * The number of a pool. Pools are told apart by 52 bits of their hashes alone.
  * If two threads name one pool at once, one of the two numbers stays unused.
@@ -114,12 +131,12 @@ static uint32_t
 pool_number(uint64_t hash, const char *name)
 {
 	const uint64_t mask = (1u << NAME_NUMBER_BITS) - 1;
-	uint64_t mine = 0;
+	uint64_t mine = 0, *slots = open_names();
 	uint32_t i, number = 0;
 
-	for (i = 0; i < 1u << NAME_SLOT_BITS; i++) {
+	for (i = 0; slots && i < 1u << NAME_SLOT_BITS; i++) {
 		uint64_t *at =
-		    &names[((hash >> 40) + i) & ((1u << NAME_SLOT_BITS) - 1)];
+		    &slots[((hash >> 40) + i) & ((1u << NAME_SLOT_BITS) - 1)];
 		uint64_t v = LOAD_ACQUIRE(at);
 
 		if (!v) {

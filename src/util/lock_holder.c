@@ -4,19 +4,29 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/sysmacros.h>
 
 /* "1: FLOCK  ADVISORY  WRITE 1234 fd:01:5678 0 EOF"; "->" before who waits. */
 static bool
-is_of(const char *line, const struct stat *st, int *ret_pid)
+is_of(const char *line, const struct stat *st, pid_t *ret_pid)
 {
-	unsigned major_number, minor_number;
-	unsigned long long inode;
+	char file[64], *at;
+	int words = 3; /* before the pid */
 
-	return sscanf(line, "%*d: FLOCK %*s %*s %d %x:%x:%llu", ret_pid,
-	           &major_number, &minor_number, &inode) == 4 &&
-	    major_number == major(st->st_dev) &&
-	    minor_number == minor(st->st_dev) && inode == st->st_ino;
+	line = strstr(line, ": FLOCK ");
+	if (!line)
+		return false;
+	for (line += 2; words > 0; words--) {
+		line += strcspn(line, " ");
+		line += strspn(line, " ");
+	}
+	*ret_pid = (pid_t)strtol(line, &at, 10);
+	(void)snprintf(file, sizeof(file), " %02x:%02x:%llu ",
+	    major(st->st_dev), minor(st->st_dev),
+	    (unsigned long long)st->st_ino);
+	return strncmp(at, file, strlen(file)) == 0;
 }
 
 pid_t
@@ -24,7 +34,7 @@ lock_holder_find(const struct stat *st)
 {
 	FILE *f = fopen("/proc/locks", "re");
 	char line[256];
-	int pid = 0;
+	pid_t pid = 0;
 	bool found = false;
 
 	if (!f)

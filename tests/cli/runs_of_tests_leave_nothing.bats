@@ -109,6 +109,41 @@ run_tests() {
 		${lines[2]} == "unknown odd: no strace here" && ${#lines[@]} -eq 3 ]]
 }
 
+@test "the end names what failed, also if no test did" {
+	local pid
+	checkout <<-'END'
+		%test "writes on" {
+			mkdir "$BATS_RUN_TMPDIR/more"
+			(cd "$BATS_RUN_TMPDIR/more" && exec /usr/bin/python3 -c '
+		import os, sys
+		rm = os.path.realpath("/bin/rm")
+		n = 0
+		while n < 1000000:
+		    n += 1
+		    try:
+		        os.mkdir("d%d" % n)
+		    except OSError:
+		        break
+		' >/dev/null 2>&1 3>&-) &
+			sleep 0.3
+		}
+	END
+	# whoever is faster: the directory goes, or bats cannot remove it
+	for _ in 1 2 3 4 5; do
+		run_tests
+		[[ $status -eq 0 ]] || break
+	done
+	[[ $status -eq 0 ]] || grep -qE '^failed: (tests/cli/one.bats: no test failed, but it ended with status 1: rm: cannot remove|left behind: )' "$T/out"
+	checkout <<-'END'
+		%test "passes" { touch in-the-checkout; }
+		%test "fails, and has a name" { false; }
+	END
+	run_tests
+	[[ $status -eq 1 && $(tail -n 1 "$T/out") == "1 passed, 2 failed" ]]
+	tail -n 3 "$T/out" | grep -q '^failed: tests/cli/one.bats: 2 fails, and has a name'
+	tail -n 3 "$T/out" | grep -qx 'failed: left behind: checkout ./in-the-checkout'
+}
+
 @test "AGAIN: what fails beside a neighbour may pass alone, and the last line says so" {
 	checkout <<-'END'
 		%test "passes the second time" {

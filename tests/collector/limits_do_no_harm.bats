@@ -53,15 +53,17 @@ resident_kib() { sed -n 's/^# resident \([0-9]*\) KiB/\1/p' "$1"; }
 	equals_ledger # the last had room for both
 }
 
-# what the library itself has is 0.35 MB; our tables have a quarter, or nothing
+# what the library itself has is 0.3 MB; our tables have a quarter, or nothing
 @test "I9 RLIMIT_DATA, as softlimit sets it: most of it is the host's" {
 	local limit bare traced
 	for limit in 1000000 2000000 4000000 6000000 16000000 64000000; do
 		bare=$(prlimit --data=$limit "$HOSTS/takes_all_memory")
 		traced=$(LD_PRELOAD=$COLLECTOR SEEP_DIR=$DIR prlimit --data=$limit "$HOSTS/takes_all_memory")
 		echo "$limit bytes: $bare KiB, traced $traced KiB"
-		[[ $((traced + 350)) -ge $((bare * 70 / 100)) ]]
+		[[ $((traced + 300)) -ge $((bare * 70 / 100)) ]]
 	done
+	# the dynamic loader must find room for that before any code of ours runs
+	LD_PRELOAD=$COLLECTOR SEEP_DIR=$DIR prlimit --data=430000 "$HOSTS/takes_all_memory"
 }
 
 @test "I21 RLIMIT_FSIZE from nothing on, as sandboxes set it: no SIGXFSZ" {

@@ -179,6 +179,11 @@ has_done() { [[ $(grep -c DONE "$T/out") -eq $1 ]]; }
 		forks threads 20
 		threads 4000 64
 	END
+	# what a hook did that a handler has left is in doubt, and no more than that
+	rm -rf "${DIR:?}"/*
+	traced_well "$HOSTS/signals" jump 150000
+	logged --lost --jumps
+	[[ $(cut -d' ' -f5 "$T/logged") -gt 1000 ]]
 }
 
 # bats test_tags=full
