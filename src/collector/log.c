@@ -498,9 +498,12 @@ prepare(struct thread *t)
 {
 	const uint32_t tick = tick_now();
 
-	if (likely(is_logging(t)) && likely(tick == t->log_tick) &&
-	    likely(t->clock_ns < t->log_until) &&
-	    likely(t->log_next <= t->log_stop))
+	if (unlikely(tick != t->log_tick) ||
+	    unlikely(t->clock_ns >= t->log_until))
+		prepare_anew(t, tick);
+	else if (!is_logging(t) && likely(t->log_loses))
+		show_loses(t); /* it has asked for a chunk in this tick */
+	else if (likely(is_logging(t)) && likely(t->log_next <= t->log_stop))
 		clear_ahead(t);
 	else
 		prepare_anew(t, tick);
