@@ -49,6 +49,8 @@ allocated(
 		return;
 	} else if (g && g->state == THREAD_SAMPLING) {
 		recorder_sample(g, p, size, c, api, RECORDER_NOW);
+	} else if (logged_is_ready(g)) {
+		logged_alloc(g, p, size, c, api);
 	} else {
 		recorder_alloc_any(p, size, c, api, RECORDER_NOW);
 	}
@@ -258,17 +260,20 @@ malloc_slow(size_t size)
 	return malloc_in_state(thread_gate, size, &c);
 }
 
-/* The same as malloc_ready() for a thread with an event log. */
-static SEEP_NOINLINE void *
-malloc_logging_second(void *p, size_t size, struct memo_chunk *first,
-    uint32_t i, uint64_t sp, uint64_t fp)
+/*
+ * The same as malloc_ready() for a thread with an event log, and for one whose
+ * events are lost: a function each.
+ */
+SEEP_INLINE void *
+second_logged(void *p, size_t size, struct memo_chunk *first, uint32_t i,
+    uint64_t sp, uint64_t fp, const bool loses)
 {
 	struct gate *g = thread_gate;
 	struct thread *t = thread_block(g);
 	const struct cpu_frame c = caller_of(sp, fp);
 
-	if (unlikely(
-	        !logged_alloc_second(t, p, size, &c, SEG_API_MALLOC, first, i)))
+	if (unlikely(!logged_alloc_second(
+	        t, p, size, &c, SEG_API_MALLOC, first, i, loses)))
 		return logged_alloc_last(p, size, c.pc, sp, fp, SEG_API_MALLOC);
 	if (recorder_is_due(t))
 		return logged_after(p);
@@ -277,8 +282,22 @@ malloc_logging_second(void *p, size_t size, struct memo_chunk *first,
 }
 
 static SEEP_NOINLINE void *
-malloc_logging_joins(void *p, size_t size, struct memo_chunk *e,
-    uint32_t checks, uint64_t sp, uint64_t fp)
+malloc_logging_second(void *p, size_t size, struct memo_chunk *first,
+    uint32_t i, uint64_t sp, uint64_t fp)
+{
+	return second_logged(p, size, first, i, sp, fp, false);
+}
+
+static SEEP_NOINLINE void *
+malloc_losing_second(void *p, size_t size, struct memo_chunk *first, uint32_t i,
+    uint64_t sp, uint64_t fp)
+{
+	return second_logged(p, size, first, i, sp, fp, true);
+}
+
+static SEEP_NOINLINE void *
+malloc_logged_joins(void *p, size_t size, struct memo_chunk *e, uint32_t checks,
+    uint64_t sp, uint64_t fp)
 {
 	const struct cpu_frame c = caller_of(sp, fp);
 
@@ -286,8 +305,8 @@ malloc_logging_joins(void *p, size_t size, struct memo_chunk *e,
 	return p;
 }
 
-static SEEP_NOINLINE void *
-malloc_logging(size_t size, struct gate *g)
+SEEP_INLINE void *
+malloc_logged(size_t size, struct gate *g, const bool loses)
 {
 	void *p = next.malloc(size);
 	struct thread *t = thread_block(g);
@@ -298,22 +317,23 @@ malloc_logging(size_t size, struct gate *g)
 
 	if (unlikely(!p))
 		return p;
-	if (unlikely(g->state != THREAD_LOGGING)) {
+	if (unlikely(g->state != (loses ? THREAD_LOSING : THREAD_LOGGING))) {
 		CPU_CALLER_AGAIN(d);
 		return malloc_interrupted(p, size, d.pc, d.sp, d.fp);
 	}
 	thread_enter(g);
 	e = memo_look(t, &c, memo_key(&c, SEG_API_MALLOC), &i, &checks);
 	if (unlikely(i < MEMO_WORDS))
-		return malloc_logging_second(p, size, e, i, c.sp, c.fp);
+		return loses ? malloc_losing_second(p, size, e, i, c.sp, c.fp)
+		             : malloc_logging_second(p, size, e, i, c.sp, c.fp);
 	if (likely(i == MEMO_WORDS)) {
 		if (unlikely(!memo_is_stamped(t, e, checks, &site)))
-			return malloc_logging_joins(p, size, e, 0, c.sp, c.fp);
+			return malloc_logged_joins(p, size, e, 0, c.sp, c.fp);
 		i = memo_fails(t, checks);
 		if (unlikely(i))
-			return malloc_logging_joins(p, size, e, i, c.sp, c.fp);
+			return malloc_logged_joins(p, size, e, i, c.sp, c.fp);
 	}
-	if (unlikely(i || !logged_book_hit(t, p, size, &c, site))) {
+	if (unlikely(i || !logged_book(t, p, size, &c, site, loses))) {
 		CPU_CALLER_AGAIN(d);
 		return logged_alloc_last(
 		    p, size, d.pc, d.sp, d.fp, SEG_API_MALLOC);
@@ -324,30 +344,16 @@ malloc_logging(size_t size, struct gate *g)
 	return p;
 }
 
-/* The same while its events are lost. */
+static SEEP_NOINLINE void *
+malloc_logging(size_t size, struct gate *g)
+{
+	return malloc_logged(size, g, false);
+}
+
 static SEEP_NOINLINE void *
 malloc_losing(size_t size, struct gate *g)
 {
-	void *p = next.malloc(size);
-	struct thread *t = thread_block(g);
-	CPU_CALLER(c);
-
-	if (unlikely(!p))
-		return p;
-	if (unlikely(g->state != THREAD_LOSING)) {
-		CPU_CALLER_AGAIN(d);
-		return malloc_interrupted(p, size, d.pc, d.sp, d.fp);
-	}
-	thread_enter(g);
-	if (unlikely(!logged_alloc_lost(t, p, size, &c, SEG_API_MALLOC))) {
-		CPU_CALLER_AGAIN(d);
-		return logged_alloc_last(
-		    p, size, d.pc, d.sp, d.fp, SEG_API_MALLOC);
-	}
-	if (recorder_is_due(t))
-		return logged_after(p);
-	thread_leave(g);
-	return p;
+	return malloc_logged(size, g, true);
 }
 
 /* The same for a thread with a flight recorder. */
@@ -387,17 +393,21 @@ SEEP_EXPORT void *
 malloc(size_t size)
 {
 	struct gate *g = thread_gate;
+	int32_t above;
 
 	if (likely(recorder_is_ready(g)))
 		return malloc_ready(size, g);
-	/* one comparison for all other states */
-	if (g && g->state >= THREAD_LOGGING) {
-		if (likely(g->state == THREAD_LOGGING))
-			return malloc_logging(size, g);
-		if (likely(g->state == THREAD_LOSING))
-			return malloc_losing(size, g);
-		if (g->state == THREAD_FLYING)
-			return malloc_flying(size, g);
+	if (g) {
+		/* one subtraction for all other states */
+		above = (int32_t)(g->state - THREAD_LOGGING);
+		if (likely(above >= 0)) {
+			if (likely(above == 0))
+				return malloc_logging(size, g);
+			if (likely(above == THREAD_LOSING - THREAD_LOGGING))
+				return malloc_losing(size, g);
+			if (above == THREAD_FLYING - THREAD_LOGGING)
+				return malloc_flying(size, g);
+		}
 	}
 	if (g && recorder_looks_away(g, size))
 		return next.malloc(size);

@@ -41,7 +41,7 @@ book(struct thread *t, const void *p, uint64_t size, const struct cpu_frame *c,
     uint32_t site)
 {
 	return unlikely(t->log_loses) ? book_lost(t, p, size, c, site)
-	                              : logged_book_hit(t, p, size, c, site);
+	                              : logged_book(t, p, size, c, site, false);
 }
 
 /* The thread is busy, and is not any more. */
@@ -72,7 +72,7 @@ logged_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp, uint64_t fp,
 	const struct cpu_frame c = {pc, sp, fp};
 	struct thread *t = thread_self;
 
-	alloc_of(t, p, size, &c, api, recorder_site(t, &c, api));
+	alloc_of(t, p, size, &c, api, memo_site(t, &c, api).v);
 	return p;
 }
 

@@ -59,23 +59,16 @@ logged_book(struct thread *t, const void *p, uint64_t size,
 	return true;
 }
 
-SEEP_INLINE bool
-logged_book_hit(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, uint32_t site)
-{
-	return logged_book(t, p, size, c, site, false);
-}
-
 /* As recorder_alloc_second(). */
 SEEP_INLINE bool
 logged_alloc_second(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, struct memo_chunk *first,
-    uint32_t i)
+    uint32_t i, const bool loses)
 {
 	uint32_t site;
 
 	if (unlikely(!memo_second(t, c, memo_key(c, api), first, i, &site)) ||
-	    !logged_book_hit(t, p, size, c, site))
+	    !logged_book(t, p, size, c, site, loses))
 		return false;
 	first->passed_over++;
 	return true;
@@ -113,11 +106,12 @@ logged_may_have_aged(const struct thread *t, const struct live_found *f)
 SEEP_INLINE bool
 logged_age(const struct thread *t, const struct live_found *f)
 {
+	const struct log_birth *b = log_birth_entry(f->block.birth);
 	uint32_t tick = tick_now(), age;
 
-	if (log_birth_entry(f->block.birth)->first == tick)
+	if (b->first == tick)
 		return true;
-	age = tick - log_birth(f->block.birth);
+	age = tick - log_birth_tick(b, f->block.birth);
 	return !age || ledger_age_fast(t, f->block.site, age);
 }
 
@@ -130,16 +124,6 @@ logged_drop(struct thread *t, const struct live_found *f, struct seg_row *row)
 }
 
 /* ---- the same for a thread that loses its events ------------------------- */
-
-SEEP_INLINE bool
-logged_alloc_lost(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api)
-{
-	uint32_t site;
-
-	return likely(memo_first(t, c, memo_key(c, api), &site)) &&
-	    logged_book(t, p, size, c, site, true);
-}
 
 /* All blocks that were lost in this tick have the same name. */
 SEEP_INLINE bool
@@ -156,7 +140,7 @@ logged_drop_lost(
 	recorder_drop(t, f, row);
 }
 
-/* After logged_book_hit(), if recorder_is_due(). Returns p. */
+/* After logged_book(), if recorder_is_due(). Returns p. */
 void *logged_after(void *p);
 
 /*

@@ -168,7 +168,8 @@ log_payload(uint64_t word)
 static inline uint64_t
 log_alloc_word(uint32_t site, uint64_t size)
 {
-	return UINT64_C(1) << 62 | (uint64_t)site << LOG_SIZE_BITS |
+	/* the tag beside the site: an addition, which needs no copy of it */
+	return (uint64_t)(site + (1u << LOG_SITE_BITS)) << LOG_SIZE_BITS |
 	    (size < LOG_LARGE ? size : LOG_LARGE);
 }
 
