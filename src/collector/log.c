@@ -28,7 +28,6 @@ enum {
 	PARKED = 8,
 	/* words that are clear after a look: for all events until the next */
 	CLEAR_AHEAD = 80,
-	LINE_WORDS = 8, /* of a cache line */
 	/* of a thread that takes a parked chunk, before its first event */
 	PARKED_WORDS = 3,
 };
@@ -205,20 +204,6 @@ index_of(uint32_t name)
 }
 
 /*
- * One store into each cache line of the words that are cleared next time. A
- * reader has read what was there before, so the lines are in the cache of its
- * CPU, and these stores bring them here while the thread goes on.
- */
-static void
-fetch_ahead(const struct thread *t)
-{
-	uint32_t i;
-
-	for (i = 0; i < LOG_CLEAR_WORDS; i += LINE_WORDS)
-		STORE(log_word_of(t, t->log_clear + i), 0);
-}
-
-/*
  * Clears the words that come next. Not all of the chunk at once, because that
  * would be more than the first cache of many CPUs holds, and what the host has
  * there would be gone.
@@ -231,8 +216,6 @@ clear_ahead(struct thread *t)
 	while (t->log_clear < end && t->log_clear - t->log_next < CLEAR_AHEAD) {
 		cpu_zero(log_word_of(t, t->log_clear), LOG_CLEAR_WORDS);
 		t->log_clear += LOG_CLEAR_WORDS;
-		if (t->log_clear < end)
-			fetch_ahead(t);
 	}
 	/* with addresses, an allocation has two words: not inline */
 	if (!has_addresses)
