@@ -39,16 +39,36 @@ struct known_key {
 	struct sites_stack *stack;
 };
 
+/* Rows whose numbers come from the segment: NULL if they are not open. */
+SEEP_INLINE const void *
+peek(int table, uint32_t number, uint32_t row_bytes)
+{
+	const struct segment_table *t = &sites_tables[table];
+	const uint32_t rows = SEG_EXTENT_STEP / row_bytes;
+	const uint8_t *chunk;
+
+	if (unlikely(number / rows >= t->chunk_count))
+		return NULL;
+	chunk = LOAD_ACQUIRE(&t->chunks[number / rows]);
+	return likely(chunk) ? chunk + (size_t)(number % rows) * row_bytes
+	                     : NULL;
+}
+
+SEEP_INLINE const struct seg_node *
+peek_node(uint32_t number)
+{
+	return peek(NODES, number, sizeof(struct seg_node));
+}
+
 static bool
 same_node(const void *key, uint32_t number)
 {
 	const struct seg_node *k = key;
-	const struct seg_node *n =
-	    segment_table_row(&sites_tables[NODES], number);
+	const struct seg_node *n = peek_node(number);
 
 	/* a guess may have been marked since */
-	return n && n->frame == k->frame && n->parent == k->parent &&
-	    (n->flags & SEG_NODE_RUN) == k->flags;
+	return n && LOAD_ACQUIRE(&n->parent) == k->parent &&
+	    n->frame == k->frame && (n->flags & SEG_NODE_RUN) == k->flags;
 }
 
 static bool
@@ -117,16 +137,30 @@ new_node(const struct seg_node *key)
 
 	if (!row)
 		return 0;
-	*row = *key;
-	if (!index_insert(&node_index, node_hash(key), n))
+	row->frame = key->frame;
+	row->flags = key->flags;
+	/* last: find_node() may look at this row before it is in an index */
+	STORE_RELEASE(&row->parent, key->parent);
+	if (n != key->parent + 1 &&
+	    !index_insert(&node_index, node_hash(key), n))
 		segment_count(
 		    SEG_NO_MEMORY, 1); /* works, but not found again */
 	return n;
 }
 
+/*
+ * Most new stacks are a chain of new nodes, one row after the other. So a node
+ * that comes right after its parent is found there, and is in no index, of
+ * which each look-up and each entry would be one more cache line that is not in
+ * the CPU's caches.
+ */
 SEEP_INLINE uint32_t
 find_node(const struct seg_node *key)
 {
+	const uint32_t next = key->parent + 1;
+
+	if (next < LOAD(&node_count) && same_node(key, next))
+		return next;
 	return index_find(&node_index, node_hash(key), same_node, key);
 }
 
@@ -405,27 +439,6 @@ static uint64_t
 stack_hash(uint64_t hash, uint32_t inner)
 {
 	return hash_finish(hash_mix(hash, inner));
-}
-
-/* Rows whose numbers come from the segment: NULL if they are not open. */
-SEEP_INLINE const void *
-peek(int table, uint32_t number, uint32_t row_bytes)
-{
-	const struct segment_table *t = &sites_tables[table];
-	const uint32_t rows = SEG_EXTENT_STEP / row_bytes;
-	const uint8_t *chunk;
-
-	if (unlikely(number / rows >= t->chunk_count))
-		return NULL;
-	chunk = LOAD_ACQUIRE(&t->chunks[number / rows]);
-	return likely(chunk) ? chunk + (size_t)(number % rows) * row_bytes
-	                     : NULL;
-}
-
-SEEP_INLINE const struct seg_node *
-peek_node(uint32_t number)
-{
-	return peek(NODES, number, sizeof(struct seg_node));
 }
 
 /* Are these the next frames of a run? Returns how many; 0: they differ. */
