@@ -5,8 +5,8 @@
  * usage: drain DIR
  *
  * A reader that keeps up with every host and keeps nothing: with it the cost of
- * the log in the host is measured, and not how fast seep record compresses. As
- * seep record it looks every 10 ms and reads every word. Ends with its parent.
+ * the log in the host is measured, and not how fast seep record compresses. It
+ * looks as often as seep record and reads every word. Ends with its parent.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +23,7 @@
 
 #include "trace/log.h"
 
-enum { LOGS_MAX = 64, NAME_BYTES = 256, PERIOD_US = 10000 };
+enum { LOGS_MAX = 64, NAME_BYTES = 256 };
 
 struct log {
 	char name[NAME_BYTES]; /* empty: unused */
@@ -87,10 +87,12 @@ chunk_count(const struct log *l)
 	return n;
 }
 
-static void
+/* Returns how many words there were. */
+static uint64_t
 drain(struct log *l)
 {
 	uint32_t count = chunk_count(l), i, k;
+	uint64_t words_read = 0;
 
 	for (i = 0; i < count; i++) {
 		const struct log_chunk *c = (const void *)(l->at +
@@ -108,10 +110,12 @@ drain(struct log *l)
 			continue;
 		for (k = 0; k < end; k++)
 			sum += words[k];
+		words_read += end;
 		byte = (uint8_t)use;
 		if (pwrite(l->control, &byte, 1, i) == 1)
 			l->returned[i] = byte;
 	}
+	return words_read;
 }
 
 static struct log *
@@ -128,10 +132,11 @@ find(const char *name)
 	return unused;
 }
 
-static void
+static uint64_t
 look(DIR *d)
 {
 	const struct dirent *e;
+	uint64_t words = 0;
 	struct log *l;
 
 	for (l = logs; l < logs + LOGS_MAX; l++)
@@ -148,19 +153,21 @@ look(DIR *d)
 			open_log(l, dirfd(d), e->d_name);
 		if (l && l->name[0]) {
 			l->is_seen = true;
-			drain(l);
+			words += drain(l);
 		}
 	}
 	for (l = logs; l < logs + LOGS_MAX; l++) {
 		if (l->name[0] && !l->is_seen)
 			close_log(l);
 	}
+	return words;
 }
 
 int
 main(int argc, char **argv)
 {
 	DIR *d = argc == 2 ? opendir(argv[1]) : NULL;
+	uint32_t wait_ms = 0;
 
 	if (!d) {
 		fprintf(stderr, "usage: drain DIR (%s)\n", strerror(errno));
@@ -168,7 +175,7 @@ main(int argc, char **argv)
 	}
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	for (;;) {
-		look(d);
-		usleep(PERIOD_US);
+		wait_ms = log_wait_ms(look(d), wait_ms);
+		usleep(wait_ms * 1000);
 	}
 }

@@ -17,7 +17,7 @@
 
 enum {
 	LEVEL = 1,    /* of compression */
-	LOOK_MS = 10, /* between looks, as long as they find something */
+	LOOK_MS = 10, /* the first; the others: log_wait_ms() */
 	REST_MS = 100,
 	FLUSH_MS = 1000,
 	FLUSH_WORDS = 512 << 10, /* of one process */
@@ -181,12 +181,12 @@ write_held(struct drain *d, struct one *o, struct recording_writer *w)
 	return err;
 }
 
-/* Reads what one process has; true if there was anything. */
+/* Reads what one process has, and adds how many words that were. */
 static int
 look_at(struct drain *d, struct one *o, bool is_over,
-    struct recording_writer *w, bool *ret_any)
+    struct recording_writer *w, uint64_t *words)
 {
-	bool any;
+	uint32_t read;
 	int err;
 
 	do {
@@ -200,13 +200,13 @@ look_at(struct drain *d, struct one *o, bool is_over,
 			o->log = NULL;
 			return 0;
 		}
-		d->held += o->held.head.words - before;
+		read = o->held.head.words - before;
+		d->held += read;
+		*words += read;
 		logread_done(o->log);
-		any = o->held.head.words > before;
-		*ret_any |= any;
 		if (o->held.head.words >= FLUSH_WORDS || d->held >= HELD_WORDS)
 			err = write_held(d, o, w);
-	} while (err == 0 && is_over && any && !d->sums.is_full);
+	} while (err == 0 && is_over && read && !d->sums.is_full);
 	return err;
 }
 
@@ -224,20 +224,21 @@ drain_flush(struct drain *d, struct recording_writer *w)
 int
 drain_look(struct drain *d, struct recording_writer *w)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	bool any = false;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), words = 0;
 	int err = 0;
 
 	if (now < d->next_ns)
 		return 0;
 	for (size_t i = 0; i < d->count && err == 0; i++)
 		if (d->all[i].log && !d->sums.is_full)
-			err = look_at(d, &d->all[i], false, w, &any);
+			err = look_at(d, &d->all[i], false, w, &words);
 	if (err == 0 && now - d->flushed_ns >= FLUSH_MS * MS)
 		err = drain_flush(d, w);
-	d->wait_ms = any           ? LOOK_MS
-	    : d->wait_ms < REST_MS ? d->wait_ms * 2
-	                           : REST_MS;
+	if (words)
+		d->wait_ms = log_wait_ms(words, (uint32_t)d->wait_ms);
+	else
+		d->wait_ms =
+		    2 * d->wait_ms < REST_MS ? 2 * d->wait_ms : REST_MS;
 	d->next_ns = clock_ns(CLOCK_MONOTONIC) + d->wait_ms * MS;
 	return err;
 }
@@ -247,7 +248,7 @@ drain_last(struct drain *d, const char *dir, const char *name,
     const struct seg_header *h, bool is_over, struct recording_writer *w)
 {
 	struct one *o;
-	bool any = false;
+	uint64_t words = 0;
 	int err = drain_add(d, dir, name, h);
 
 	if (err < 0 || !d)
@@ -260,7 +261,7 @@ drain_last(struct drain *d, const char *dir, const char *name,
 	if (!o)
 		return 0;
 	if (o->log && !d->sums.is_full)
-		err = look_at(d, o, is_over, w, &any);
+		err = look_at(d, o, is_over, w, &words);
 	if (err == 0)
 		err = write_held(d, o, w);
 	if (!is_over)

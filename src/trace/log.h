@@ -261,4 +261,21 @@ log_birth_tick(const struct log_birth *b, uint32_t name)
 	return b->first + i;
 }
 
+/*
+ * How long a reader waits after a look that has read so many words: if threads
+ * fill several chunks meanwhile, less, because words in pages and cache lines
+ * that were used a moment ago cost the host less time. `ms` is how long it has
+ * waited before that look.
+ */
+static inline uint32_t
+log_wait_ms(uint64_t words, uint32_t ms)
+{
+	enum { USUAL_MS = 10, BUSY_MS = 2, BUSY_CHUNKS = 4 };
+
+	return words * USUAL_MS >=
+	        (uint64_t)BUSY_CHUNKS * LOG_CHUNK_WORDS * (ms ? ms : 1)
+	    ? BUSY_MS
+	    : USUAL_MS;
+}
+
 #endif
