@@ -5,13 +5,13 @@
 #include <stddef.h>
 
 #include "cpu/cpu.h"
+#include "collector/infos.h"
 #include "collector/module.h"
 #include "collector/sample.h"
 #include "collector/tick.h"
 
 enum {
 	CHUNKS_PER_LOOK = 64, /* at the clock, by ledger_events() */
-	INFOS = SEG_EXTENT_STEP / sizeof(struct seg_info), /* in a chunk */
 	TIMED_PEAK_BITS = 10,
 };
 
@@ -38,7 +38,7 @@ static struct segment_table samples[LEDGER_ARRAYS];
 static struct segment_table ages[LEDGER_ARRAYS]; /* of the young dead */
 /* arrays below it have a shape: those of the first sixteen threads always do */
 static uint32_t shaped = SEG_ARRAYS;
-static struct segment_table infos, inherited, lives;
+static struct segment_table inherited, lives;
 static uint32_t arrays_used; /* highest array in use + 1 */
 static uint32_t arrays_count;
 static uint32_t first;
@@ -81,8 +81,7 @@ ledger_init(uint32_t first_id)
 	lives = (struct segment_table){0}; /* it gets its shape at the exit */
 	segment.header->peak_epoch = 1;
 	/* the rare ones get their chunk pointers when first needed */
-	return segment_table_init(&infos, SEG_EXT_INFO, 0,
-	           sizeof(struct seg_info), first_id, SITES_MAX) &&
+	return infos_init(first_id) &&
 	    (first_id == 1 ||
 	        segment_table_init(&inherited, SEG_EXT_INHERITED, 0,
 	            sizeof(struct seg_inherited), 0, first_id));
@@ -273,7 +272,7 @@ ledger_row_slow(struct thread *t, uint32_t site)
 SEEP_COLD static void
 large_size(uint32_t site, uint64_t size)
 {
-	struct seg_info *info = segment_table_row(&infos, site - first);
+	struct seg_info *info = infos_get(site);
 	uint64_t least;
 
 	if (!info) {
@@ -355,7 +354,7 @@ static bool
 old_death(uint32_t site, uint32_t age)
 {
 	const uint32_t i = seg_age_bucket(age);
-	struct seg_info *info = segment_table_row(&infos, site - first);
+	struct seg_info *info = infos_get(site);
 
 	if (!info)
 		return false;
@@ -412,10 +411,9 @@ replace_freer(struct seg_info *info, uint64_t pc)
  * call that nobody needs would end a host in seccomp's strict mode.
  */
 static SEEP_COLD struct seg_info *
-make_info(uint64_t row)
+make_info(uint32_t site)
 {
-	struct seg_info *info =
-	    segment_has_spare() ? segment_table_row(&infos, row) : NULL;
+	struct seg_info *info = segment_has_spare() ? infos_get(site) : NULL;
 
 	if (!info)
 		segment_count(SEG_LOST_FREERS, 1);
@@ -429,17 +427,16 @@ make_info(uint64_t row)
 SEEP_NOINLINE void
 ledger_freed_by(uint32_t site, uint64_t pc)
 {
-	const uint64_t row = site - first;
 	struct seg_info *info;
 	uint16_t count;
 	int i;
 
 	/* the first events of a forked child have little memory */
-	if (row >= SITES_MAX || segment.memory.anonymous || !pc)
+	if (site - first >= SITES_MAX || segment.memory.anonymous || !pc)
 		return;
-	info =
-	    (struct seg_info *)(void *)LOAD_ACQUIRE(&infos.chunks[row / INFOS]);
-	info = likely(info) ? info + row % INFOS : make_info(row);
+	info = infos_peek(site);
+	if (unlikely(!info))
+		info = make_info(site);
 	if (unlikely(!info))
 		return;
 	for (i = 0; SEG_FRAME_PC(LOAD(&info->freed_by[i]) ^ pc);) {
@@ -666,7 +663,7 @@ ledger_tables(struct segment_table **ret_tables, size_t max)
 			ret_tables[n++] = &ages[i];
 	}
 	if (n + 3 <= max) {
-		ret_tables[n++] = &infos;
+		ret_tables[n++] = &infos_table;
 		if (lives.chunks)
 			ret_tables[n++] = &lives;
 		ret_tables[n++] = &inherited;

@@ -315,7 +315,7 @@ make_runs(struct sites_way *w)
 
 	/* a reader that does not know runs refuses the segment */
 	if (!LOAD(&run_count)) {
-		STORE(&segment.header->version, SEG_VERSION_RUNS);
+		RAISE(&segment.header->version, SEG_VERSION_RUNS);
 		STORE_RELEASE(&run_count, 1);
 	}
 	for (at.left--; at.left && parts < RUNS_MAX; parts++) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "reader/extents.h"
+#include "reader/infos.h"
 #include "reader/process_parts.h"
 #include "reader/young.h"
 #include "util/capped.h"
@@ -12,7 +13,8 @@
 #include "util/room.h"
 
 struct site_tables {
-	struct extents sites, infos, lives, pools;
+	struct extents sites, lives, pools;
+	struct infos infos;
 	struct young young;
 	uint32_t *pool_of; /* number in the segment -> in process.pools, + 1 */
 	struct dict pool_index;
@@ -101,15 +103,20 @@ static void
 take_large_sizes(
     struct process_site *site, const struct site_tables *t, uint32_t id)
 {
+	uint64_t least = 0;
 	struct seg_info info;
+	size_t at = 0;
 
-	if (site->size_max < UINT32_MAX ||
-	    extents_take(&t->infos, id, &info, sizeof(info)) == 0)
+	if (site->size_max < UINT32_MAX)
 		return;
-	if (info.size_max > site->size_max)
-		site->size_max = info.size_max;
-	if (site->size_min >= UINT32_MAX && info.size_min > site->size_min)
-		site->size_min = info.size_min;
+	while (infos_next(&t->infos, id, &at, &info)) {
+		if (info.size_max > site->size_max)
+			site->size_max = info.size_max;
+		if (info.size_min && (!least || info.size_min < least))
+			least = info.size_min;
+	}
+	if (site->size_min >= UINT32_MAX && least > site->size_min)
+		site->size_min = least;
 }
 
 /*
@@ -166,20 +173,15 @@ add_freers(struct process_site *site, const struct seg_info *info)
 	return 0;
 }
 
-/* Ages from the rare records of the site's id. */
+/* What a rare record of the site's id says. */
 static int
-add_rare(struct process_site *site, const struct site_tables *t,
+add_info(struct process_site *site, const struct seg_info *info,
     const struct sum_row *sum)
 {
-	uint32_t id = sum->id;
-	struct seg_info info;
-
-	if (extents_take(&t->infos, id, &info, sizeof(info)) == 0)
-		return add_living(site, t, id);
-	if (add_freers(site, &info) < 0)
+	if (add_freers(site, info) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < SEG_AGE_BUCKETS; i++) {
-		uint64_t n = estimated_deaths(seg_deaths(&info, i), sum);
+		uint64_t n = estimated_deaths(seg_deaths(info, i), sum);
 
 		if (n == 0)
 			continue;
@@ -188,7 +190,21 @@ add_rare(struct process_site *site, const struct site_tables *t,
 		site->ages->deaths[i + 1] =
 		    capped_sum(site->ages->deaths[i + 1], n);
 	}
-	return add_living(site, t, id);
+	return 0;
+}
+
+/* Ages from the rare records of the site's id. */
+static int
+add_rare(struct process_site *site, const struct site_tables *t,
+    const struct sum_row *sum)
+{
+	struct seg_info info;
+	size_t at = 0;
+
+	while (infos_next(&t->infos, sum->id, &at, &info))
+		if (add_info(site, &info, sum) < 0)
+			return -ENOMEM;
+	return add_living(site, t, sum->id);
 }
 
 static void
@@ -227,7 +243,7 @@ tables_init(
 {
 	t->pool_of = calloc(UINT16_MAX + 1, sizeof(*t->pool_of));
 	if (!t->pool_of || extents_init(&t->sites, seg, SEG_EXT_SITE) < 0 ||
-	    extents_init(&t->infos, seg, SEG_EXT_INFO) < 0 ||
+	    infos_init(&t->infos, seg) < 0 ||
 	    extents_init(&t->lives, seg, SEG_EXT_LIVE) < 0 ||
 	    young_init(&t->young, seg, sums) < 0 ||
 	    extents_init(&t->pools, seg, SEG_EXT_POOL) < 0)
@@ -239,7 +255,7 @@ static void
 tables_release(struct site_tables *t)
 {
 	extents_release(&t->sites);
-	extents_release(&t->infos);
+	infos_release(&t->infos);
 	extents_release(&t->lives);
 	extents_release(&t->pools);
 	young_release(&t->young);

@@ -171,7 +171,7 @@ on_header(struct replay *r, struct replay_process *p, struct codec_in *in)
 	}
 	memcpy(h, words, sizeof(*h));
 	if (h->magic != SEG_MAGIC || h->version < SEG_VERSION ||
-	    h->version > SEG_VERSION_RUNS)
+	    h->version > SEG_VERSION_INFOS)
 		return -EBADMSG;
 	h->session[sizeof(h->session) - 1] = '\0';
 	h->start_dir[sizeof(h->start_dir) - 1] = '\0';

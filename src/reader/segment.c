@@ -68,11 +68,11 @@ read_header(const struct window *w, struct seg_header *h, struct fault *where)
 		return fault_set(where, -EBADMSG,
 		    "the file ends after %llu bytes, inside the header",
 		    (unsigned long long)w->limit);
-	if (h->version < SEG_VERSION || h->version > SEG_VERSION_RUNS)
+	if (h->version < SEG_VERSION || h->version > SEG_VERSION_INFOS)
 		return fault_set(where, -ENOTSUP,
-		    "segment version %u, this seep reads versions %u and %u",
+		    "segment version %u, this seep reads versions %u to %u",
 		    h->version, (unsigned)SEG_VERSION,
-		    (unsigned)SEG_VERSION_RUNS);
+		    (unsigned)SEG_VERSION_INFOS);
 	if (h->header_bytes < SEG_HEADER_BYTES)
 		return fault_set(
 		    where, -EBADMSG, "header of %u bytes", h->header_bytes);

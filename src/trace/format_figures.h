@@ -27,7 +27,10 @@ struct seg_row {
 	uint32_t size_span; /* size_max - size_min; valid if allocations > 0 */
 };
 
-/* Rarely needed numbers: one record per site, relaxed atomics. */
+/*
+ * Rarely needed numbers of a site, relaxed atomics. A site may have several
+ * records, which are to be added up, or none.
+ */
 struct seg_info {
 	/*
 	 * Deaths at an age of 2^(4+i) .. 2^(5+i) ticks; the last class has no
@@ -50,7 +53,9 @@ struct seg_info {
 	uint32_t ages_high[SEG_AGE_BUCKETS];
 	/* the smallest block of 2^32 - 1 bytes and more; 0: there is none */
 	uint64_t size_min;
-	uint64_t reserved_more[5];
+	uint32_t site; /* of SEG_EXT_SITE_INFO; 0: an unused record */
+	uint32_t reserved_32;
+	uint64_t reserved_more[4];
 };
 
 /* Deaths in one class of ages. */

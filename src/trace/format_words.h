@@ -6,7 +6,8 @@
 enum {
 	SEG_REFUSED_BYTES = 1 << 20, /* bytes, then no lines are added */
 	SEG_VERSION = 1,
-	SEG_VERSION_RUNS = 2, /* from the first node with SEG_NODE_RUN on */
+	SEG_VERSION_RUNS = 2,  /* from the first node with SEG_NODE_RUN on */
+	SEG_VERSION_INFOS = 3, /* from the first row of SEG_EXT_SITE_INFO on */
 	SEG_HEADER_BYTES = 8192,
 	SEG_EXTENT_STEP = 8192, /* extents are multiples of this */
 	SEG_SITE_BITS = 26,
@@ -121,13 +122,14 @@ enum seg_kind {
 	SEG_EXT_INNER = 4,  /* struct seg_inner, index = inner number */
 	SEG_EXT_SITE = 5,   /* struct seg_site, index = site id */
 	SEG_EXT_LEDGER = 6, /* struct seg_row, owner = array, index = site id */
-	SEG_EXT_INFO = 7,   /* struct seg_info, index = site id */
-	SEG_EXT_INHERITED = 8, /* struct seg_inherited, index = parent's id */
-	SEG_EXT_LIVE = 9,      /* struct seg_live, index = site id; at exit */
-	SEG_EXT_MARK = 10,     /* struct seg_mark, a ring */
-	SEG_EXT_SAMPLE = 11,   /* struct seg_sample, owner = array */
-	SEG_EXT_POOL = 12,     /* struct seg_pool, index = pool number */
-	SEG_EXT_AGES = 13,     /* struct seg_ages, owner = array, by site id */
+	SEG_EXT_INFO = 7, /* struct seg_info, index = site id; older segments */
+	SEG_EXT_INHERITED = 8,  /* struct seg_inherited, index = parent's id */
+	SEG_EXT_LIVE = 9,       /* struct seg_live, index = site id; at exit */
+	SEG_EXT_MARK = 10,      /* struct seg_mark, a ring */
+	SEG_EXT_SAMPLE = 11,    /* struct seg_sample, owner = array */
+	SEG_EXT_POOL = 12,      /* struct seg_pool, index = pool number */
+	SEG_EXT_AGES = 13,      /* struct seg_ages, owner = array, by site id */
+	SEG_EXT_SITE_INFO = 14, /* struct seg_info with its site */
 };
 
 /* seg_header.counts[]; names in reader/losses.c, never renumbered */

@@ -23,6 +23,7 @@
 	TABLE(INHERITED, "inherited", sizeof(struct seg_inherited)) \
 	TABLE(LIVE, "live", offsetof(struct seg_live, sizes)) \
 	TABLE(INFO, "info", SEG_INFO_OLD_BYTES) \
+	TABLE(SITE_INFO, "site info", sizeof(struct seg_info)) \
 	TABLE(AGES, "ages", sizeof(struct seg_ages)) \
 	TABLE(MARK, "mark", sizeof(struct seg_mark)) \
 	TABLE(SITE, "site", sizeof(struct seg_site)) \
@@ -35,7 +36,7 @@
 #define TABLES_PLACE(kind, name, bytes) TABLES_PLACE_##kind,
 enum { TABLES(TABLES_PLACE) TABLES_COUNT };
 #undef TABLES_PLACE
-_Static_assert((int)TABLES_COUNT == (int)SEG_EXT_AGES,
+_Static_assert((int)TABLES_COUNT == (int)SEG_EXT_SITE_INFO,
     "the kinds are numbered from 1 on: a new one needs a line above");
 
 /* The i-th table to be read; i < TABLES_COUNT. */

@@ -155,6 +155,16 @@ mkseg_info(struct mkseg *m, uint32_t id)
 	return row_at(m, SEG_EXT_INFO, 0, sizeof(struct seg_info), id);
 }
 
+struct seg_info *
+mkseg_site_info(struct mkseg *m, uint32_t id)
+{
+	struct seg_info *info = row_at(m, SEG_EXT_SITE_INFO, 0,
+	    sizeof(struct seg_info), next_number(m, SEG_EXT_SITE_INFO));
+
+	info->site = id;
+	return info;
+}
+
 struct seg_ages *
 mkseg_ages(struct mkseg *m, uint32_t array, uint32_t id)
 {

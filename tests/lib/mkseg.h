@@ -39,6 +39,8 @@ struct seg_node *mkseg_node_at(struct mkseg *m, uint32_t number);
 struct seg_site *mkseg_site(struct mkseg *m, uint32_t id);
 struct seg_row *mkseg_row(struct mkseg *m, uint32_t array, uint32_t id);
 struct seg_info *mkseg_info(struct mkseg *m, uint32_t id);
+/* One more record, as collectors of today make them. */
+struct seg_info *mkseg_site_info(struct mkseg *m, uint32_t id);
 struct seg_ages *mkseg_ages(struct mkseg *m, uint32_t array, uint32_t id);
 struct seg_live *mkseg_live(struct mkseg *m, uint32_t id);
 /* A row as long as that of an older collector: what is behind is not there. */

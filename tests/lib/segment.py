@@ -57,11 +57,12 @@ class Segment:
     """One process: its header, and its tables as {(kind, owner): {index: row}}."""
 
     KINDS = {1: "seg_module", 3: "seg_node", 4: "seg_inner", 5: "seg_site", 6: "seg_row", 7: "seg_info",
-             8: "seg_inherited", 9: "seg_live", 10: "seg_mark", 11: "seg_sample", 12: "seg_pool", 13: "seg_ages"}
+             8: "seg_inherited", 9: "seg_live", 10: "seg_mark", 11: "seg_sample", 12: "seg_pool", 13: "seg_ages",
+             14: "seg_info"}
 
     def __init__(self, data, base):
         self.header = decode("seg_header", data, base)
-        assert data[base:base + 8] == b"SEEPSEG\x01" and self.header["version"] in (1, 2)
+        assert data[base:base + 8] == b"SEEPSEG\x01" and self.header["version"] in (1, 2, 3)
         self.tables, self.strings = {}, {}
         for i in range(self.header["dir_used"]):
             x = decode("seg_extent", data, base + self.header["dir_offset"] + 32 * i)
@@ -143,10 +144,14 @@ class Segment:
         return [self.sums(*ids)["frees"] - sum(young) - sum(sum(self.ages(n)) for n in ids)] + young
 
     def ages(self, site_id):
-        info = self.table(7).get(site_id)
-        if not info:
-            return [0] * 20
-        return [low + (high << 32) for low, high in zip(info["ages"], info.get("ages_high", [0] * 20))]
+        infos = [row for row in self.table(14).values() if row["site"] == site_id]
+        if site_id in self.table(7):
+            infos.append(self.table(7)[site_id])
+        total = [0] * 20
+        for info in infos:
+            more = zip(info["ages"], info.get("ages_high", [0] * 20))
+            total = [n + low + (high << 32) for n, (low, high) in zip(total, more)]
+        return total
 
 
 def segments(data, lines):

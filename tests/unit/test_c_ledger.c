@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "collector/infos.h"
 #include "collector/ledger_hit.h"
 #include "collector/module.h"
 #include "collector/sample.h"
@@ -267,7 +268,7 @@ deaths_are_counted_beyond_2_to_the_32(void **state)
 	assert_int_equal(fresh_segment(state), 0);
 	site = make_site(1);
 	ledger_age(NULL, site, 16);
-	info = row_of_kind(SEG_EXT_INFO, site);
+	info = infos_peek(site);
 	assert_non_null(info);
 	assert_int_equal(seg_deaths(info, 0), 1);
 	for (i = 0; i < SEG_AGE_BUCKETS; i++)
@@ -282,6 +283,55 @@ deaths_are_counted_beyond_2_to_the_32(void **state)
 	assert_int_equal(info->size_max, 0);
 	for (i = 0; i < SEG_FREERS; i++)
 		assert_int_equal(info->freed_by[i], 0);
+}
+
+/* In the order of their first use, wherever the sites are. */
+static void
+records_lie_side_by_side(void **state)
+{
+	const struct seg_info *rows;
+	uint32_t ids[3], i, n;
+
+	(void)state;
+	assert_int_equal(fresh_segment(state), 0);
+	assert_int_equal(segment.header->version, SEG_VERSION);
+	for (i = 0; i < 3; i++)
+		for (n = 0; n < 700; n++)
+			ids[i] = make_site(i * 700 + n + 1);
+	assert_null(infos_peek(ids[1]));
+	for (i = 3; i-- > 0;)
+		ledger_age(NULL, ids[i], 16);
+	ledger_age(NULL, ids[1], 16);
+	rows = infos_peek(ids[2]);
+	for (i = 0; i < 3; i++) {
+		assert_ptr_equal(infos_peek(ids[i]), rows + 2 - i);
+		assert_int_equal(rows[2 - i].site, ids[i]);
+		assert_int_equal(rows[2 - i].ages[0], 1 + (i == 1));
+	}
+	assert_null(infos_peek(ids[0] + 1));
+	assert_null(infos_peek(0));
+	assert_null(infos_peek(UINT32_MAX));
+	assert_int_equal(segment.header->version, SEG_VERSION_INFOS);
+}
+
+/* A forked child has sites and records of its own. */
+static void
+a_forked_child_begins_without_records(void **state)
+{
+	uint32_t site;
+
+	(void)state;
+	assert_int_equal(fresh_segment(state), 0);
+	site = make_site(1);
+	ledger_age(NULL, site, 16);
+	assert_non_null(infos_peek(site));
+	assert_true(infos_init(site));
+	assert_null(infos_peek(site));
+	assert_null(infos_peek(site - 1));
+	ledger_age(NULL, site, 32);
+	assert_non_null(infos_peek(site));
+	assert_int_equal(infos_peek(site)->ages[1], 1);
+	assert_true(infos_init(1));
 }
 
 static struct seg_ages *
@@ -382,7 +432,7 @@ sizes_are_true_above_4_gib(void **state)
 	assert_true(ledger_alloc(t, site, huge));
 	assert_true(ledger_alloc(t, site, huge + 77));
 	assert_true(ledger_alloc(t, site, huge - 1));
-	info = row_of_kind(SEG_EXT_INFO, site);
+	info = infos_peek(site);
 	assert_true(info->size_min == huge - 1);
 	assert_true(info->size_max == huge + 77);
 	row = ledger_row(t, site);
@@ -391,7 +441,7 @@ sizes_are_true_above_4_gib(void **state)
 	assert_true(ledger_alloc_shared(NULL, other, huge));
 	assert_true(ledger_alloc_shared(NULL, other, 3));
 	assert_true(ledger_alloc_shared(NULL, other, huge * 2));
-	info = row_of_kind(SEG_EXT_INFO, other);
+	info = infos_peek(other);
 	assert_true(info->size_min == huge);
 	assert_true(info->size_max == huge * 2);
 	free(t);
@@ -635,24 +685,12 @@ the_last_ids_are_given_out_and_no_more(void **state)
 	assert_true(sites_init(1));
 }
 
-static const struct seg_info *
-info_of(uint32_t site)
-{
-	struct segment_table *tables[LEDGER_TABLES];
-	size_t n = ledger_tables(tables, LEDGER_TABLES);
-
-	for (size_t i = 0; i < n; i++)
-		if (tables[i]->kind == SEG_EXT_INFO)
-			return segment_table_row(tables[i], site - 1);
-	return NULL;
-}
-
 static uint64_t
 times_freed(uint32_t site, uint64_t pc)
 {
-	const struct seg_info *info = info_of(site);
+	const struct seg_info *info = infos_peek(site);
 
-	for (int i = 0; i < SEG_FREERS; i++)
+	for (int i = 0; info && i < SEG_FREERS; i++)
 		if (SEG_FRAME_PC(info->freed_by[i]) == pc)
 			return info->freed_by_count[i];
 	return 0;
@@ -720,6 +758,8 @@ main(void)
 	        a_full_segment_drops_outer_frames_then_goes_to_no_room),
 	    cmocka_unit_test(threads_that_intern_at_once_lose_nothing),
 	    cmocka_unit_test(deaths_are_counted_beyond_2_to_the_32),
+	    cmocka_unit_test(records_lie_side_by_side),
+	    cmocka_unit_test(a_forked_child_begins_without_records),
 	    cmocka_unit_test(young_deaths_are_counted_by_steps),
 	    cmocka_unit_test(a_death_without_room_for_its_age_is_a_loss),
 	    cmocka_unit_test(sizes_are_true_above_4_gib),

@@ -318,6 +318,45 @@ wide_figures_are_read_from_rows_of_both_lengths(void **state)
 	(void)state;
 }
 
+/* Threads may have made several records of a site at once. */
+static void
+records_of_one_site_are_added_up(void **state)
+{
+	struct mkseg *m = mkseg_new();
+	uint32_t id = mkseg_stack(m, one_frame, 1);
+	const uint32_t other = id + 1;
+	uint64_t deaths[PROCESS_AGES];
+	const struct process_site *site;
+	struct seg_info *info;
+	struct seg_row *row;
+	struct session *s;
+
+	(void)state;
+	mkseg_book(m, 0, id, 100, 0, 100);
+	row = mkseg_row(m, 0, id);
+	row->size_min = UINT32_MAX;
+	for (uint32_t i = 0; i < 3; i++) {
+		info = mkseg_site_info(m, i == 1 ? other : id);
+		info->ages[3] = 17;
+		info->size_max = (UINT64_C(9) + i) << 30;
+		info->size_min = (UINT64_C(7) - i) << 30;
+		info->freed_by[0] = 0x1234;
+		info->freed_by_count[0] = 5;
+	}
+	(void)mkseg_site_info(m, 0);
+	(void)mkseg_site_info(m, UINT32_MAX);
+	s = mkseg_load(m);
+	site = &s->processes[0]->sites[0];
+	assert_true(site->size_max == UINT64_C(11) << 30);
+	assert_true(site->size_min == UINT64_C(5) << 30);
+	process_deaths(site, deaths);
+	assert_int_equal(deaths[4], 34);
+	assert_non_null(site->freed_by);
+	assert_int_equal(site->freed_by->count, 1);
+	assert_int_equal(site->freed_by->at[0].count, 10);
+	session_free(s);
+}
+
 /* Steps below 1.6 s are sums over arrays; an older collector has none. */
 static void
 young_deaths_are_known_in_steps(void **state)
@@ -943,6 +982,7 @@ main(void)
 	    cmocka_unit_test(long_stack_is_cut_at_the_callers_limit),
 	    cmocka_unit_test(more_frees_than_allocations_are_no_huge_number),
 	    cmocka_unit_test(wide_figures_are_read_from_rows_of_both_lengths),
+	    cmocka_unit_test(records_of_one_site_are_added_up),
 	    cmocka_unit_test(young_deaths_are_known_in_steps),
 	    cmocka_unit_test(young_deaths_are_never_more_than_the_frees),
 	    cmocka_unit_test(young_deaths_without_a_ledger_are_none),

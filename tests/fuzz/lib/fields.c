@@ -95,7 +95,7 @@ static const struct field row[] = {ONE(seg_row, allocations),
 static const struct field info[] = {MANY(seg_info, ages),
     ONE(seg_info, size_max), MANY(seg_info, freed_by),
     MANY(seg_info, freed_by_count), MANY(seg_info, ages_high),
-    ONE(seg_info, size_min)};
+    ONE(seg_info, size_min), ONE(seg_info, site)};
 static const struct field ages[] = {MANY(seg_ages, deaths)};
 static const struct field inherited[] = {
     ONE(seg_inherited, frees), ONE(seg_inherited, freed_bytes)};
@@ -138,7 +138,8 @@ static const struct layout rows[] = {[SEG_EXT_NONE] = {NULL, 0},
     [SEG_EXT_MARK] = LAYOUT(mark),
     [SEG_EXT_SAMPLE] = LAYOUT(sample),
     [SEG_EXT_POOL] = LAYOUT(pool),
-    [SEG_EXT_AGES] = LAYOUT(ages)};
+    [SEG_EXT_AGES] = LAYOUT(ages),
+    [SEG_EXT_SITE_INFO] = LAYOUT(info)};
 
 /* Counts places down to the one that is wanted. */
 struct search {
