@@ -61,6 +61,12 @@ events_out_left_out(const struct events_out *o)
 	return o->left_out;
 }
 
+uint64_t
+events_out_written(const struct events_out *o)
+{
+	return o->written;
+}
+
 static int
 begin(struct events_out *o)
 {
@@ -107,6 +113,7 @@ remove_block(struct events_out *o, struct events_out_block *b)
 
 	keyed_remove(&o->live, b);
 	o->stamp++;
+	o->written++;
 	return o->writer->go(o, &gone);
 }
 
@@ -149,6 +156,7 @@ put_alloc(struct events_out *o, const struct events_event *e)
 	*b = (struct events_out_block){
 	    .key = key, .size = e->size, .name = e->name, .site = site};
 	o->stamp++;
+	o->written++;
 	return err < 0 ? err : o->writer->come(o, b);
 }
 

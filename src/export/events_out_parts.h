@@ -37,6 +37,7 @@ struct events_out {
 	struct keyed live;  /* struct events_out_block */
 	uint64_t stamp, ms; /* lines so far; time of the last event */
 	uint64_t early; /* frees that were written before their event came */
+	uint64_t written;
 	uint64_t left_out;
 	bool has_begun;
 };
