@@ -199,6 +199,21 @@ at_all() {
 	[[ ! -s $T/err ]]
 }
 
+# has_run_for SECONDS: the newest process in $DIR
+has_run_for() { [[ $("$SEEP" report "$DIR" --format json 2>/dev/null | jq "[.processes[].duration_ms] | max >= $1 * 1000") == true ]]; }
+
+@test "a running process whose log a recorder reads: what is not in its pool any more is missing in a moment" {
+	(cd "$T" && SEEP_DIR=$DIR exec "$SEEP" record -q --log -o "$T/r.seep" -- "$HOSTS/paced" 1000000 4) >"$T/out" 2>"$T/err" &
+	local recorder=$!
+	PIDS+=("$recorder")
+	eventually has_run_for 1
+	"$SEEP" report "$DIR" --at 900ms --format json | jq -e '.processes[0].log.lost_events > 100000'
+	"$SEEP" report "$DIR" --at 900ms | tr '\n' ' ' | grep -q 'events are not in the event log, so the figures below are not exact'
+	"$SEEP" dump "$DIR" 2>&1 >/dev/null | grep -q 'events were not in the log: .* or another reader has them'
+	wait "$recorder"
+	"$SEEP" report "$T/r.seep" --at 900ms --format json | jq -e '.processes[0].log | .lost_events == 0'
+}
+
 @test "chapters: a log goes on from one to the next" {
 	SEEP_DIR=$DIR "$SEEP" record -q --log --rotate 1s -o "$T/c" -- "$HOSTS/indexed" 3000 2 1200 >"$T/out" 2>"$T/err"
 	at_all "$T/c"
