@@ -113,8 +113,8 @@ log_input_none(const char *command, const char *input, const struct session *s)
 	for (size_t i = 0; i < s->count; i++)
 		if (s->processes[i]->header.log_state == SEG_LOG_ON)
 			die(CMD_USAGE,
-			    "%s: process %u had an event log, but %s has it "
-			    "not: its file (*.seg.log) is gone, or seep record "
+			    "%s: process %u had an event log, but it is not in "
+			    "%s: its file (*.seg.log) is gone, or seep record "
 			    "ran without --log",
 			    command, s->processes[i]->header.pid, name);
 	die(CMD_USAGE,
