@@ -85,6 +85,7 @@ choose(const char *input, struct session *s, const struct replay_options *o,
 			    "replay: %s is sampled; a replay needs every event, "
 			    "so record it with seep record --log",
 			    input);
+	log_input_untraced("replay", input, s);
 	if (o->pid && all->count > 0)
 		die(CMD_USAGE,
 		    "replay: %s has no events of a process with the pid %u",

@@ -87,6 +87,8 @@ read_logs(const char *command, const char *option, const char *input,
 	if (got == 0 && log_input_is_empty(s))
 		log_input_none(command, input, s);
 	if (got == 0)
+		log_input_untraced(command, input, s);
+	if (got == 0)
 		die(CMD_USAGE,
 		    "%s: %s needs an event log, and %s has none; record one "
 		    "with: seep record --log CMD",
