@@ -21,6 +21,7 @@
 #include "report/event_lines.h"
 #include "report/log_lack.h"
 #include "report/words.h"
+#include "util/capped.h"
 
 enum { LINES = EVENT_LINES_CSV + 1 }; /* formats of event_lines.h */
 
@@ -77,8 +78,9 @@ skip(void *context, const struct logindex *x)
 
 /* Later frees need the blocks of what is not listed. */
 static enum eventlogs_way
-choose(void *context, const struct logcode_head *h)
+choose(void *context, const struct logindex *x)
 {
+	const struct logcode_head *h = &x->head.log;
 	const struct dump_wish *w = context;
 
 	if (events_time_ms(h, h->last_tick, w->base_ns) <
@@ -102,22 +104,32 @@ read_logs(const char *input, struct dump_wish *wish, bool *ret_damaged)
 	return got;
 }
 
-/* What the lines do not show by themselves. */
+/*
+ * What the lines do not show by themselves. `is_whole`: all of the log was read, so
+ * it is known what it lacks at its beginning and its end, where no word says so.
+ */
 static void
-say(const struct events *events, const struct session *session, bool is_damaged)
+say(const struct events *events, struct session *session, bool is_whole,
+    bool is_damaged)
 {
 	struct events_sums s = events_sums(events);
 	char text[WORDS_COUNTED];
 	uint64_t lost = 0;
 
-	/* at the end of a log there is no word that says so */
-	for (size_t i = 0; i < session->count; i++)
-		lost += session->processes[i]->header.counts[SEG_LOG_LOST];
+	if (is_whole)
+		session_log_losses(session, events);
+	for (size_t i = 0; i < session->count; i++) {
+		const struct process *p = session->processes[i];
+
+		lost = capped_sum(lost,
+		    is_whole ? p->log.lost : p->header.counts[SEG_LOG_LOST]);
+	}
 	s.lost = s.lost > lost ? s.lost : lost;
 
 	if (s.lost)
-		die_warn("%s %s not in the log: it had no room at times "
-		         "(SEEP_LOG_POOL), or nobody read it",
+		die_warn("%s %s not in the log: it had no room "
+		         "(SEEP_LOG_POOL), it ended at its limit "
+		         "(--log=LIMIT), or another reader has them",
 		    words_counted(text, s.lost, "event"), words_was(s.lost));
 	if (s.orphans)
 		die_warn("%s of blocks that the log does not have",
@@ -249,10 +261,12 @@ run(const struct cmd *self, int argc, char **argv)
 	else
 		event_lines_begin(out_lines);
 	output_finish(&out);
-	if (event_lines_count(out_lines) == 0)
+	if ((foreign.out ? events_out_written(foreign.out)
+	                 : event_lines_count(out_lines)) == 0)
 		die_warn("no event is shown: the log has none in this time, or "
 		         "none that the filters want");
-	say(events, session, is_damaged);
+	say(events, session, !o.top || event_lines_count(out_lines) < o.top,
+	    is_damaged);
 	if (foreign.out)
 		say_foreign(&foreign);
 	events_out_free(foreign.out);

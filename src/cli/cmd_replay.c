@@ -15,6 +15,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "reader/limits.h"
+#include "reader/session_log.h"
 #include "record/launch.h"
 #include "replay/allocator.h"
 #include "replay/compose.h"
@@ -38,10 +39,13 @@ struct replay_options {
 
 /* ---- the log ---- */
 
-/* Reads all logs of the input; every event goes to `each`. */
+/*
+ * Reads all logs of the input; every event goes to `each`. What the logs lack goes
+ * to the processes of the session, if it is not NULL.
+ */
 static void
-read_logs(
-    const char *input, events_each *each, void *context, bool *ret_damaged)
+read_logs(const char *input, events_each *each, void *context,
+    struct session *s, bool *ret_damaged)
 {
 	struct events *events;
 	int got;
@@ -49,6 +53,8 @@ read_logs(
 	if (events_new(each, context, &events) < 0)
 		die(CMD_INPUT, "replay: out of memory");
 	got = log_input_feed("replay", input, events, ret_damaged);
+	if (got >= 0 && s)
+		session_log_losses(s, events);
 	events_free(events);
 	if (got == -ENOSPC || got == -EDQUOT)
 		die(CMD_INPUT,
@@ -60,14 +66,16 @@ read_logs(
 
 /* The threads of the process that is replayed; `all` has those of others. */
 static const struct log_threads_process *
-choose(const char *input, const struct session *s,
-    const struct replay_options *o, struct log_threads *all)
+choose(const char *input, struct session *s, const struct replay_options *o,
+    struct log_threads *all)
 {
 	const struct log_threads_process *p;
 	bool is_damaged = false;
 
 	all->events_max = o->events ? o->events : UINT64_MAX;
-	read_logs(input, log_threads_count, all, &is_damaged);
+	/* with --events, more is left out than the logs lack */
+	read_logs(
+	    input, log_threads_count, all, o->events ? NULL : s, &is_damaged);
 	p = log_threads_most(all, o->pid);
 	if (p)
 		return p;
@@ -77,6 +85,7 @@ choose(const char *input, const struct session *s,
 			    "replay: %s is sampled; a replay needs every event, "
 			    "so record it with seep record --log",
 			    input);
+	log_input_untraced("replay", input, s);
 	if (o->pid && all->count > 0)
 		die(CMD_USAGE,
 		    "replay: %s has no events of a process with the pid %u",
@@ -108,9 +117,8 @@ memory_free(void)
 }
 
 static struct compose *
-compose(const char *input, const struct session *s,
-    const struct replay_options *o, struct tally *t, int *ret_fd,
-    bool *ret_damaged)
+compose(const char *input, struct session *s, const struct replay_options *o,
+    struct tally *t, int *ret_fd, bool *ret_damaged)
 {
 	struct log_threads all = {0};
 	const struct log_threads_process *p = choose(input, s, o, &all);
@@ -125,7 +133,7 @@ compose(const char *input, const struct session *s,
 
 	if (err < 0)
 		die(CMD_INPUT, "replay: %s", strerror(-err));
-	read_logs(input, compose_event, c, ret_damaged);
+	read_logs(input, compose_event, c, NULL, ret_damaged);
 	err = compose_finish(c, &t->facts, ret_fd);
 	if (err == -ENODATA)
 		die(CMD_USAGE,

@@ -17,6 +17,8 @@
 #include "cli/progress.h"
 #include "report/who.h"
 
+#define ADDRESS_END (UINT64_C(1) << 47) /* of a process */
+
 enum { NOT_KNOWN = 1 }; /* exit status */
 
 struct who_options {
@@ -27,15 +29,23 @@ struct who_options {
 	struct names_options naming;
 };
 
-/* 0x7f12 or 7f12, as debuggers print it. */
+/*
+ * 0x7f12 or 7f12, as debuggers print it; or a decimal number, as seep dump has it in
+ * JSON. Digits alone are hexadecimal, unless a process can have no such address.
+ */
 static uint64_t
 parse_address(const char *text)
 {
+	const bool may_be_decimal = strspn(text, "0123456789") == strlen(text);
 	char *end;
 	uint64_t v;
 
 	errno = 0;
 	v = strtoull(text, &end, 16);
+	if (may_be_decimal && (errno || v >= ADDRESS_END)) {
+		errno = 0;
+		v = strtoull(text, &end, 10);
+	}
 	if (errno || end == text || *end || text[0] == '-' || text[0] == '+' ||
 	    text[0] == ' ')
 		die(CMD_USAGE,

@@ -56,21 +56,22 @@ skip(void *context, const struct logindex *x)
 }
 
 static enum eventlogs_way
-choose(void *context, const struct logcode_head *h)
+choose(void *context, const struct logindex *x)
 {
+	const struct logcode_head *h = &x->head.log;
 	struct wish *w = context;
 
 	if (events_time_ms(h, h->last_tick, w->base_ns) <= w->at_ms)
 		return EVENTLOGS_SKIP;
 	if (events_time_ms(h, h->first_tick, w->base_ns) <= w->at_ms)
 		return EVENTLOGS_READ;
-	if (events_drop(w->events, h) < 0)
+	if (events_drop(w->events, x) < 0)
 		w->error = -ENOMEM;
 	return EVENTLOGS_DROP;
 }
 
 /* Reads all logs of the input, and says what is wrong with them. */
-static void
+static struct eventlogs_result
 read_logs(const char *command, const char *option, const char *input,
     const struct session *s, const struct eventlogs_wish *wish,
     bool *ret_damaged)
@@ -86,6 +87,8 @@ read_logs(const char *command, const char *option, const char *input,
 	if (got == 0 && log_input_is_empty(s))
 		log_input_none(command, input, s);
 	if (got == 0)
+		log_input_untraced(command, input, s);
+	if (got == 0)
 		die(CMD_USAGE,
 		    "%s: %s needs an event log, and %s has none; record one "
 		    "with: seep record --log CMD",
@@ -98,6 +101,7 @@ read_logs(const char *command, const char *option, const char *input,
 		die_warn(
 		    "%s: a part of the event log is missing or damaged", name);
 	*ret_damaged |= result.is_damaged;
+	return result;
 }
 
 static void
@@ -177,6 +181,7 @@ event_opts_set_back(const char *command, const char *input, struct session *s,
 	const struct eventlogs_wish wish = {
 	    .each = feed, .choose = choose, .skip = skip, .context = &w};
 	struct session_log_doubts doubts;
+	struct eventlogs_result result;
 	uint64_t at_ms;
 
 	at_ms = resolve(command, text, m, s);
@@ -188,9 +193,10 @@ event_opts_set_back(const char *command, const char *input, struct session *s,
 		die(CMD_INPUT, "%s: out of memory", command);
 	events_cut(w.events, w.base_ns, w.at_ms);
 	events_count_sites(w.events);
-	read_logs(command, "--at", input, s, &wish, ret_damaged);
+	result = read_logs(command, "--at", input, s, &wish, ret_damaged);
 	if (w.error < 0 ||
-	    session_log_set_back(s, w.events, at_ms, &doubts) < 0)
+	    session_log_set_back(
+	        s, w.events, at_ms, result.is_of_pools, &doubts) < 0)
 		die(CMD_INPUT, "%s: out of memory", command);
 	say_sums(name, w.events, ret_damaged);
 	say_doubts(name, &doubts, ret_damaged);
@@ -217,7 +223,7 @@ event_opts_lifetimes(const char *command, const char *option, const char *input,
 	if (lifetimes_new(s, within, &l) < 0 ||
 	    events_new(lifetimes_see, l, &w.events) < 0)
 		die(CMD_INPUT, "%s: out of memory", command);
-	read_logs(command, option, input, s, &wish, ret_damaged);
+	(void)read_logs(command, option, input, s, &wish, ret_damaged);
 	say_sums(name, w.events, ret_damaged);
 	if (lifetimes_strange(l) > 0) {
 		die_warn("%s: %s of sites that no process has left out", name,

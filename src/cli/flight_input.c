@@ -7,6 +7,7 @@
 #include "cli/cmd.h"
 #include "cli/die.h"
 #include "cli/input.h"
+#include "cli/log_input.h"
 #include "report/log_lack.h"
 #include "report/words.h"
 
@@ -54,6 +55,7 @@ flight_input_none(const char *command, const char *input,
 	if (found->is_damaged)
 		die(CMD_INPUT, "%s: the flight recorder of %s is damaged",
 		    command, name);
+	log_input_untraced(command, input, s);
 	for (size_t i = 0; i < s->count; i++)
 		if (log_lack_words(&s->processes[i]->header, why))
 			die(CMD_USAGE, "%s: %s has no flight recorder: %s",

@@ -8,6 +8,7 @@
 #include "cli/cmd.h"
 #include "cli/die.h"
 #include "cli/input.h"
+#include "reader/losses.h"
 #include "report/log_lack.h"
 
 static int
@@ -89,6 +90,20 @@ log_input_is_empty(const struct session *s)
 	return logs > 0;
 }
 
+void
+log_input_untraced(
+    const char *command, const char *input, const struct session *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (!process_is_unseen(s->processes[i]))
+			return;
+	if (s->count > 0)
+		die(CMD_USAGE, "%s: no process of %s was traced; %u: %s",
+		    command, input ? input : INPUT_DEFAULT,
+		    s->processes[0]->header.pid,
+		    losses_inert(s->processes[0]->header.inert_reason));
+}
+
 _Noreturn void
 log_input_none(const char *command, const char *input, const struct session *s)
 {
@@ -101,6 +116,7 @@ log_input_none(const char *command, const char *input, const struct session *s)
 			    "%s: %s has no event log, but a flight recorder: "
 			    "seep dump --last shows it",
 			    command, name);
+	log_input_untraced(command, input, s);
 	if (log_input_is_empty(s))
 		die(CMD_USAGE,
 		    "%s: the event log of %s has no events, because the "
@@ -113,8 +129,8 @@ log_input_none(const char *command, const char *input, const struct session *s)
 	for (size_t i = 0; i < s->count; i++)
 		if (s->processes[i]->header.log_state == SEG_LOG_ON)
 			die(CMD_USAGE,
-			    "%s: process %u had an event log, but %s has it "
-			    "not: its file (*.seg.log) is gone, or seep record "
+			    "%s: process %u had an event log, but it is not in "
+			    "%s: its file (*.seg.log) is gone, or seep record "
 			    "ran without --log",
 			    command, s->processes[i]->header.pid, name);
 	die(CMD_USAGE,

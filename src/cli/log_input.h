@@ -26,6 +26,10 @@ int log_input_feed(const char *command, const char *input,
 /* The processes of the input that have a log made no event. */
 bool log_input_is_empty(const struct session *s);
 
+/* If no process of the input was traced at all: a line that says why, and exit 2. */
+void log_input_untraced(
+    const char *command, const char *input, const struct session *s);
+
 /* There is none: one line that says why, and exit 2. */
 _Noreturn void log_input_none(
     const char *command, const char *input, const struct session *s);

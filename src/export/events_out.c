@@ -61,6 +61,12 @@ events_out_left_out(const struct events_out *o)
 	return o->left_out;
 }
 
+uint64_t
+events_out_written(const struct events_out *o)
+{
+	return o->written;
+}
+
 static int
 begin(struct events_out *o)
 {
@@ -107,7 +113,20 @@ remove_block(struct events_out *o, struct events_out_block *b)
 
 	keyed_remove(&o->live, b);
 	o->stamp++;
+	o->written++;
 	return o->writer->go(o, &gone);
+}
+
+/*
+ * Among threads the order is exact to about 10 ms, so a block may come while
+ * another one has its address: that one's free comes later, or both the
+ * allocation and the free of the new block belong before it. Instead of the
+ * address the new block gets a number that no address is.
+ */
+static uint64_t
+key_beside(uint32_t name)
+{
+	return UINT64_C(1) << 63 | name;
 }
 
 static int
@@ -116,12 +135,11 @@ put_free(struct events_out *o, uint64_t address, uint32_t name)
 	struct events_out_block *b =
 	    keyed_find(&o->live, key_of(address, name));
 
+	if (!b || b->name != name)
+		b = keyed_find(&o->live, key_beside(name));
 	if (b && b->name == name)
 		return remove_block(o, b);
-	if (o->early > 0)
-		o->early--; /* another thread had the address again: see below */
-	else
-		o->left_out++;
+	o->left_out++;
 	return 0;
 }
 
@@ -135,20 +153,19 @@ put_alloc(struct events_out *o, const struct events_event *e)
 
 	if (key == 0 || !find_site(o, e->site, &site))
 		return 0;
-	/*
-	 * Among threads the order is exact to about 10 ms: somebody has freed
-	 * this address before, and his event comes later.
-	 */
-	if (b) {
-		err = remove_block(o, b);
-		o->early++;
+	if (b && b->name != e->name) {
+		key = key_beside(e->name);
+		b = keyed_find(&o->live, key);
 	}
+	if (b)
+		err = remove_block(o, b);
 	b = keyed_put(&o->live, key);
 	if (!b)
 		return -ENOMEM;
 	*b = (struct events_out_block){
 	    .key = key, .size = e->size, .name = e->name, .site = site};
 	o->stamp++;
+	o->written++;
 	return err < 0 ? err : o->writer->come(o, b);
 }
 

@@ -39,6 +39,9 @@ void events_out_begin(struct events_out *o);
  */
 int events_out_put(void *out, const struct events_event *e);
 
+/* Allocations and frees that were written. */
+uint64_t events_out_written(const struct events_out *o);
+
 /* Frees that are left out because their allocation was not written. */
 uint64_t events_out_left_out(const struct events_out *o);
 

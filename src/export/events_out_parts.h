@@ -10,7 +10,7 @@ enum { EVENTS_OUT_NOWHERE = UINT32_MAX };
 
 /* A block whose allocation was written. */
 struct events_out_block {
-	uint64_t key; /* address, or name */
+	uint64_t key; /* address, or what stands for it */
 	uint64_t size;
 	uint32_t name;
 	uint32_t site; /* number in the view, or EVENTS_OUT_NOWHERE */
@@ -36,7 +36,7 @@ struct events_out {
 	uint32_t *by_site;  /* by site of the process: number in the view + 1 */
 	struct keyed live;  /* struct events_out_block */
 	uint64_t stamp, ms; /* lines so far; time of the last event */
-	uint64_t early; /* frees that were written before their event came */
+	uint64_t written;
 	uint64_t left_out;
 	bool has_begun;
 };

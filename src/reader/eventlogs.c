@@ -33,6 +33,7 @@ read_pool(void *context, int dir, const char *name, const struct seg_header *h)
 	if (err < 0)
 		return 0; /* removed, or of another process by now */
 	r->count++;
+	r->result.is_of_pools = true;
 	do {
 		r->code.head.words = r->code.head.runs = 0;
 		err = logread_take(log, true, &r->code);
@@ -106,7 +107,7 @@ pass_entry(struct reading *r, struct recording *b, bool *ret_has_index,
 	*ret_has_index = find_index(b, &log, &x, &place);
 	if (*ret_has_index) {
 		*ret_head = x.head.log;
-		way = r->wish.choose(r->wish.context, ret_head);
+		way = r->wish.choose(r->wish.context, &x);
 	}
 	if (way == EVENTLOGS_READ) {
 		recording_go_to(b, &log);

@@ -12,10 +12,7 @@
 /* A result other than 0 ends the reading. */
 typedef int eventlogs_each(void *context, const struct logcode *c);
 
-/*
- * Entries of a recording that have an index need not be read. The head is that
- * of the entry.
- */
+/* Entries of a recording that have an index need not be read. */
 enum eventlogs_way {
 	EVENTLOGS_READ,
 	EVENTLOGS_SKIP, /* `skip` gets its index instead */
@@ -25,8 +22,7 @@ enum eventlogs_way {
 struct eventlogs_wish {
 	eventlogs_each *each;
 	/* both NULL: everything is read */
-	enum eventlogs_way (*choose)(
-	    void *context, const struct logcode_head *h);
+	enum eventlogs_way (*choose)(void *context, const struct logindex *x);
 	int (*skip)(void *context, const struct logindex *x);
 	void *context;
 };
@@ -34,6 +30,7 @@ struct eventlogs_wish {
 struct eventlogs_result {
 	bool is_damaged;     /* a part cannot be read */
 	bool is_index_wrong; /* an index differs from its entry: is_damaged */
+	bool is_of_pools;    /* somebody else may have read parts before */
 	uint64_t read, skipped, dropped; /* entries */
 };
 

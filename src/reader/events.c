@@ -29,6 +29,7 @@ struct member {
 	struct thread *threads;
 	size_t thread_count, thread_room;
 	bool is_cut; /* some of its events are later than the cut */
+	uint64_t left_out;
 };
 
 struct events {
@@ -248,6 +249,22 @@ put_block(struct feeding *f, struct events_event *ev, struct thread *t)
 	return err;
 }
 
+/* Allocations and frees in one event, as struct events_sums counts them. */
+static uint64_t
+weight(const struct events_event *ev)
+{
+	switch (ev->kind) {
+	case EVENTS_REALLOC:
+		return 2;
+	case EVENTS_ALLOC:
+	case EVENTS_FREE:
+	case EVENTS_UNLOGGED:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
 static bool
 is_left_out(const struct feeding *f, const struct events_event *ev)
 {
@@ -273,8 +290,10 @@ see(void *context, struct events_event *ev)
 	struct thread *t;
 	int err = 0;
 
-	if (is_left_out(f, ev))
+	if (is_left_out(f, ev)) {
+		m->left_out = capped_sum(m->left_out, weight(ev));
 		return 0;
+	}
 	t = thread_of(f, ev->thread);
 	if (!t)
 		return -ENOMEM;
@@ -396,13 +415,16 @@ events_skip(struct events *e, const struct logindex *x)
 }
 
 int
-events_drop(struct events *e, const struct logcode_head *h)
+events_drop(struct events *e, const struct logindex *x)
 {
-	struct member *m = member_of(e, h->uuid);
+	struct member *m = member_of(e, x->head.log.uuid);
 
 	if (!m)
 		return -ENOMEM;
 	m->is_cut = true;
+	m->left_out = capped_sum(m->left_out,
+	    capped_sum(capped_sum(x->head.allocations, x->head.frees),
+	        x->head.unlogged));
 	return 0;
 }
 
@@ -432,6 +454,7 @@ events_process(
 	*ret = (struct events_process){.sums = m->sums,
 	    .blocks = &m->blocks,
 	    .sites = &m->sites,
-	    .is_whole = !m->is_cut};
+	    .is_whole = !m->is_cut,
+	    .left_out = m->left_out};
 	return true;
 }

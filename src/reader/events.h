@@ -88,8 +88,8 @@ int events_feed(struct events *e, const struct logcode *c);
 struct logindex;
 int events_skip(struct events *e, const struct logindex *x);
 
-/* An entry of which all events are later than the cut. -ENOMEM. */
-int events_drop(struct events *e, const struct logcode_head *h);
+/* An entry of which all events are later than the cut, by its index. -ENOMEM. */
+int events_drop(struct events *e, const struct logindex *x);
 
 struct events_sums {
 	uint64_t allocations, frees; /* a realloc is one of each */
@@ -105,6 +105,8 @@ struct events_process {
 	const struct logblocks *blocks; /* that live */
 	const struct logsites *sites;   /* empty without events_count_sites() */
 	bool is_whole; /* nothing of it was left out by events_cut() */
+	/* allocations and frees that were; a realloc is one of each */
+	uint64_t left_out;
 };
 
 /* False: the log has nothing of it. */

@@ -90,29 +90,38 @@ counted(const struct process *p)
 }
 
 static uint64_t
-logged(const struct events_sums *s)
+logged(const struct events_process *log)
 {
-	return capped_sum(capped_sum(s->allocations, s->frees), s->unlogged);
+	const struct events_sums *s = &log->sums;
+
+	return capped_sum(
+	    capped_sum(capped_sum(s->allocations, s->frees), s->unlogged),
+	    log->left_out);
 }
 
 static void
-find_losses(struct process *p, const struct events_process *log)
+find_losses(
+    struct process *p, const struct events_process *log, bool is_of_pools)
 {
 	uint64_t all = p->header.counts[SEG_LOG_LOST];
-	uint64_t missing = capped_difference(counted(p), logged(&log->sums));
+	uint64_t missing = capped_difference(counted(p), logged(log));
 
+	/* objects of pools are in the log, but not in the totals of the heap */
+	if (p->pool_count > 0)
+		missing = 0;
 	p->log.is_read = true;
 	p->log.lost = log->sums.lost;
-	/*
-	 * Behind the end of a log no word says what it lacks. Objects of pools
-	 * are in the log, but not in the totals of the heap.
-	 */
+	/* behind the end of a log no word says what it lacks */
 	if (log->is_whole) {
 		p->log.lost = all > p->log.lost ? all : p->log.lost;
-		if (p->pool_count == 0 && missing > p->log.lost)
-			p->log.lost = missing;
+		p->log.lost = missing > p->log.lost ? missing : p->log.lost;
+	} else if (is_of_pools) {
+		/* somebody has taken them out of the pool */
+		p->log.lost =
+		    capped_sum(p->log.lost, capped_difference(missing, all));
 	}
-	p->log.lost_later = capped_difference(all, p->log.lost);
+	missing = missing > all ? missing : all;
+	p->log.lost_later = capped_difference(missing, p->log.lost);
 }
 
 /* The log of a process; false: it has none. A log may have no entry. */
@@ -136,7 +145,7 @@ session_log_losses(struct session *s, const struct events *e)
 		struct events_process log;
 
 		if (log_of(s->processes[i], e, &log))
-			find_losses(s->processes[i], &log);
+			find_losses(s->processes[i], &log, false);
 	}
 }
 
@@ -236,7 +245,7 @@ take_blocks(
 
 static int
 set_back(struct process *p, const struct events_process *log, uint64_t ns,
-    struct session_log_doubts *doubts)
+    bool is_of_pools, struct session_log_doubts *doubts)
 {
 	struct process_figures *then = calloc(p->site_count + 1, sizeof(*then));
 	/* the moment is in whole milliseconds */
@@ -246,7 +255,7 @@ set_back(struct process *p, const struct events_process *log, uint64_t ns,
 
 	if (!then)
 		return -ENOMEM;
-	find_losses(p, log);
+	find_losses(p, log, is_of_pools);
 	take_sites(p, log->sites, then, doubts);
 	if (exceeds(p, then)) {
 		doubts->exceeding++;
@@ -276,7 +285,7 @@ needs_no_log(const struct process *p)
 
 int
 session_log_set_back(struct session *s, const struct events *e, uint64_t at_ms,
-    struct session_log_doubts *ret)
+    bool is_of_pools, struct session_log_doubts *ret)
 {
 	const uint64_t base = session_log_base_ns(s);
 	size_t kept = 0;
@@ -301,7 +310,8 @@ session_log_set_back(struct session *s, const struct events *e, uint64_t at_ms,
 		s->processes[kept++] = p;
 		p->log.at_ms = at_ms;
 		if (has_log)
-			err = set_back(p, &log, (at_ms - start) * MS, ret);
+			err = set_back(
+			    p, &log, (at_ms - start) * MS, is_of_pools, ret);
 		else
 			session_moment_drop_ends(p);
 	}

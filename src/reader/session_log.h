@@ -32,10 +32,7 @@ struct session_log_doubts {
 	uint32_t exceeding_pid;
 };
 
-/*
- * Fills process.log of all processes: how much their logs lack. `e` has read all
- * of the logs, or all up to events_cut().
- */
+/* Fills process.log of all processes: how much their logs lack. `e` has read all. */
 void session_log_losses(struct session *s, const struct events *e);
 
 /*
@@ -44,9 +41,10 @@ void session_log_losses(struct session *s, const struct events *e);
  * Processes that began later go, and so do those without a log. One that had
  * ended is as it was at its end. What only the end has goes: see
  * session_moment_set_back(). Ages and sizes are those of the blocks that lived.
- * -ENOMEM.
+ * `is_of_pools`: the logs are not from a recording, so somebody else may have taken
+ * events out of them, also earlier ones. -ENOMEM.
  */
 int session_log_set_back(struct session *s, const struct events *e,
-    uint64_t at_ms, struct session_log_doubts *ret);
+    uint64_t at_ms, bool is_of_pools, struct session_log_doubts *ret);
 
 #endif

@@ -23,6 +23,7 @@ enum {
 	FLUSH_WORDS = 512 << 10, /* of one process */
 	INDEX_WORDS = 4096,      /* to read fewer takes no time */
 	HELD_WORDS = 4 << 20,    /* of all of them */
+	NEAR_WORDS = 16 << 10,   /* of all of them, near the limit */
 	DRAINS_MAX = 4096,
 };
 
@@ -37,7 +38,8 @@ struct drain {
 	size_t count;
 	uint64_t limit_bytes;
 	uint64_t next_ns, flushed_ns, wait_ms;
-	uint64_t held; /* words, of all */
+	uint64_t held;  /* words, of all */
+	uint64_t words; /* that were written */
 	struct drain_sums sums;
 };
 
@@ -177,8 +179,25 @@ write_held(struct drain *d, struct one *o, struct recording_writer *w)
 	d->sums.bytes += recording_size(w) - before;
 	d->sums.is_full |= d->sums.bytes >= d->limit_bytes;
 	d->held -= o->held.head.words;
+	d->words += o->held.head.words;
 	o->held.head.words = o->held.head.runs = 0;
 	return err;
+}
+
+/*
+ * Is what was read and not written yet enough to reach the limit, if it needs as
+ * many bytes for each word as what was written? The first words are taken to need
+ * one each.
+ */
+static bool
+is_near_limit(const struct drain *d)
+{
+	const double rate =
+	    d->words ? (double)d->sums.bytes / (double)d->words : 1;
+
+	return d->held >= NEAR_WORDS &&
+	    (double)d->sums.bytes + rate * (double)d->held >=
+	    (double)d->limit_bytes;
 }
 
 /* Reads what one process has, and adds how many words that were. */
@@ -204,7 +223,8 @@ look_at(struct drain *d, struct one *o, bool is_over,
 		d->held += read;
 		*words += read;
 		logread_done(o->log);
-		if (o->held.head.words >= FLUSH_WORDS || d->held >= HELD_WORDS)
+		if (o->held.head.words >= FLUSH_WORDS ||
+		    d->held >= HELD_WORDS || is_near_limit(d))
 			err = write_held(d, o, w);
 	} while (err == 0 && is_over && read && !d->sums.is_full);
 	return err;

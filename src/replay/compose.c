@@ -465,6 +465,9 @@ count_lost(struct compose *c)
 	if (p && c->seen < c->options.events_max &&
 	    p->header.counts[SEG_LOG_LOST] > c->facts.lost)
 		c->facts.lost = p->header.counts[SEG_LOG_LOST];
+	/* behind the end of a log with a limit, or taken out of a pool */
+	if (p && p->log.lost > c->facts.lost)
+		c->facts.lost = p->log.lost;
 }
 
 int

@@ -334,8 +334,9 @@ event_lines_begin(struct event_lines *l)
 		    l->out);
 }
 
+/* Is this an event of the time, process and thread that are wanted? */
 static bool
-is_wanted(const struct event_lines *l, const struct events_event *e)
+is_in_range(const struct event_lines *l, const struct events_event *e)
 {
 	const struct event_lines_options *o = &l->options;
 	uint64_t ms = time_ms(l, e);
@@ -345,22 +346,53 @@ is_wanted(const struct event_lines *l, const struct events_event *e)
 		return false;
 	if (o->pid && e->process->pid != o->pid)
 		return false;
-	if (o->thread && e->tid != o->thread && e->thread != o->thread)
-		return false;
-	if (e->kind == EVENTS_GAP)
-		return true;
-	if (o->site && e->site != o->site &&
-	    !(e->kind == EVENTS_REALLOC && e->old_site == o->site))
-		return false;
-	return e->size >= o->min_bytes;
+	return !o->thread || e->tid == o->thread || e->thread == o->thread;
+}
+
+/* Are blocks of this site and size wanted? -ENOMEM. */
+static int
+is_wanted(struct event_lines *l, struct member *m, uint32_t site, uint64_t size,
+    bool *ret)
+{
+	const struct event_lines_options *o = &l->options;
+	const struct log_place *at;
+
+	*ret = false;
+	if ((o->site && site != o->site) || size < o->min_bytes)
+		return 0;
+	if (o->include) {
+		at = log_places_find(&m->places, site);
+		if (!at)
+			return -ENOMEM;
+		*ret = at->is_wanted;
+	} else {
+		*ret = true;
+	}
+	return 0;
+}
+
+/*
+ * A realloc ends a block of its old size and site. If only that block is wanted,
+ * another format gets a free, because the new block's free is not wanted either.
+ */
+static int
+put_other(
+    struct event_lines *l, const struct events_event *e, bool is_end_alone)
+{
+	struct events_event end = *e;
+
+	if (is_end_alone) {
+		end.kind = EVENTS_FREE;
+		end.site = e->old_site;
+		end.size = e->old_size;
+	}
+	return l->options.sink(l->options.sink_context, &end);
 }
 
 static int
 put_line(struct event_lines *l, const struct member *m,
     const struct events_event *e, const struct log_place *at)
 {
-	if (l->options.sink)
-		return l->options.sink(l->options.sink_context, e);
 	event_lines_begin(l);
 	switch (l->options.format) {
 	case EVENT_LINES_TEXT:
@@ -380,20 +412,28 @@ int
 event_lines_put(void *lines, const struct events_event *e)
 {
 	struct event_lines *l = lines;
+	bool is_new = e->kind == EVENTS_GAP, is_old = false;
 	const struct log_place *at;
 	struct member *m;
-	int err;
+	int err = 0;
 
-	if (!is_wanted(l, e))
+	if (!is_in_range(l, e) ||
+	    (l->options.include && e->kind == EVENTS_INHERITED))
 		return 0;
 	m = member_of(l, e->process);
-	at = m ? log_places_find(&m->places, e->site) : NULL;
+	if (!m)
+		return -ENOMEM;
+	if (!is_new)
+		err = is_wanted(l, m, e->site, e->size, &is_new);
+	if (err == 0 && !is_new && e->kind == EVENTS_REALLOC && e->was_found)
+		err = is_wanted(l, m, e->old_site, e->old_size, &is_old);
+	if (err < 0 || (!is_new && !is_old))
+		return err;
+	at = log_places_find(&m->places, e->site);
 	if (!at)
 		return -ENOMEM;
-	if (l->options.include && e->kind != EVENTS_GAP &&
-	    (!at->is_wanted || e->kind == EVENTS_INHERITED))
-		return 0;
-	err = put_line(l, m, e, at);
+	err =
+	    l->options.sink ? put_other(l, e, !is_new) : put_line(l, m, e, at);
 	if (err != 0)
 		return err;
 	l->lines++;

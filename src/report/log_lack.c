@@ -21,7 +21,9 @@ static const char *const reasons[] = {
     [SEG_LOG_LACK_FILE] = "its file could not be made beside the segment",
     [SEG_LOG_LACK_MEMORY] = "there was no memory for it",
     [SEG_LOG_LACK_CHILD] =
-        "a forked child whose parent had no pool left for it",
+        "a forked child for which its parent's log file has no pool left, or "
+        "one made by clone() or _Fork() by a process that may become another "
+        "user",
     [SEG_LOG_LACK_EARLY] = "a forked child that ended in its first events, of "
                            "which only sums are kept",
 };

@@ -165,7 +165,10 @@ print_overview(const struct layout *p, struct process *const *list,
 		used = (size_t)fprintf(p->out, "%8u %8u %-7s %13s %13s %11s  ",
 		    x->header.pid, x->header.ppid, words_ended(x),
 		    words_count(live, x->totals.live_bytes),
-		    words_count(peak, x->totals.peak_bytes),
+		    /* a log does not say what the peak was by then */
+		    x->log.is_read && x->log.has_moment
+		        ? "-"
+		        : words_count(peak, x->totals.peak_bytes),
 		    words_count(all, x->totals.allocations));
 		print_program(p, x, used);
 	}

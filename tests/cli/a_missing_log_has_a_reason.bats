@@ -37,6 +37,17 @@ lacks() {
 	done
 }
 
+@test "a process that was not traced at all" {
+	local command
+	export SEEP_LOG=1
+	(ulimit -d 1000 && traced_well "$HOSTS/shrinks")
+	for command in dump "dump --last" "who 0x1000" "report --at 0" "report --lifetimes" "replay --runs 1"; do
+		# shellcheck disable=SC2086 # words
+		complains 2 "$SEEP" $command "$DIR"
+		grep -q 'no process of .* was traced; [0-9]*: there is no memory for our tables' "$T/complaint"
+	done
+}
+
 @test "a medium with too little room" {
 	own_mounts true 2>/dev/null || skip "no mount namespace here"
 	mkdir "$T/small"

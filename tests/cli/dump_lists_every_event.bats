@@ -85,9 +85,9 @@ logs() { SEEP_DIR=$DIR "$SEEP" record --log "$@" >"$T/out" 2>"$T/err"; }
 	[[ $(wc -l <"$T/top") -eq 6 ]]
 	diff "$T/top" <(head -n 6 "$T/all")
 	"$SEEP" dump "$T/r.seep" --min-size 1000 --format jsonl >"$T/large"
-	jq -e -s 'length > 0 and all(.size >= 1000)' "$T/large"
+	jq -e -s 'length > 0 and all(.size >= 1000 or .old_size >= 1000)' "$T/large"
 	"$SEEP" dump "$T/r.seep" --include alloc_ --stacks --format jsonl >"$T/included"
-	jq -e -s 'length > 0 and all(.event == "free" or (.stack | map(select(. != null and contains("alloc_"))) | length > 0))' "$T/included"
+	jq -e -s 'length > 0 and all(.event == "free" or .event == "realloc" or (.stack | map(select(. != null and contains("alloc_"))) | length > 0))' "$T/included"
 	"$SEEP" dump "$T/r.seep" --format csv >"$T/csv"
 	"$PYTHON" - "$T/csv" "$T/all" <<-'END'
 		import csv, sys
@@ -107,12 +107,48 @@ logs() { SEEP_DIR=$DIR "$SEEP" record --log "$@" >"$T/out" 2>"$T/err"; }
 	complains 3 "$SEEP" dump "$T/r.seep" --max-output 100
 	grep -q -e '--max-output SIZE allows more' "$T/complaint"
 	"$SEEP" dump "$T/r.seep" --site 4000000 2>&1 >/dev/null | grep -q 'no event is shown'
+	"$SEEP" dump "$T/r.seep" --format memtrail --from 1h 2>&1 >/dev/null | grep -q 'no event is shown'
 	[[ -z $("$SEEP" dump "$T/r.seep" --top 1 2>&1 >/dev/null) ]]
 }
 
+@test "a block that is resized to what a filter leaves out does not seem to live on" {
+	local site filter format
+	logs -o "$T/r.seep" -- "$HOSTS/shrinks"
+	site=$("$SEEP" dump "$T/r.seep" --format jsonl | jq 'select(.function == "alloc_large") | .site' | head -n 1)
+	for filter in "--min-size 1000" "--include alloc_large" "--site $site"; do
+		# shellcheck disable=SC2086 # words
+		"$SEEP" dump "$T/r.seep" $filter --format jsonl | jq -s -e 'map([.event, .size, .old_size]) ==
+			[["alloc", 100000, null], ["realloc", 10, 100000]]'
+		# the small block is not wanted, and what it was is freed
+		# shellcheck disable=SC2086 # words
+		"$SEEP" dump "$T/r.seep" $filter --format mmleak | awk 'NF == 3 { n++; size = $3 } $2 == "(nil)" { n-- }
+			END { exit !(NR == 2 && n == 0 && size == 100000) }'
+	done
+	"$SEEP" dump "$T/r.seep" --include shrink --format jsonl | jq -s -e 'map([.event, .size]) == [["realloc", 10], ["free", 10]]'
+}
+
+# missing_in COMMAND...: how many events a log lacks, as the command says on stderr
+missing_in() { "$@" 2>&1 >/dev/null | sed -n 's/^seep: \([0-9,]*\) events were not in the log.*/\1/p' | tr -d ,; }
+
 @test "a closed pipe ends it, and a limit ends the log" {
-	SEEP_DIR=$DIR "$SEEP" record --log=64KiB -o "$T/r.seep" -- "$HOSTS/threads" 20000 >"$T/out" 2>"$T/err"
+	local format lacks
+	# many events that all look the same need a few bytes in one part, and more in small ones
+	SEEP_DIR=$DIR "$SEEP" record --log=64KiB -o "$T/r.seep" -- "$HOSTS/paced" 1000000 1 >"$T/out" 2>"$T/err"
+	! grep -q 'because of its limit' "$T/err" || false
+	SEEP_DIR=$DIR "$SEEP" record --force --log=64KiB -o "$T/r.seep" -- "$HOSTS/paced" 1000000 1 mixed >"$T/out" 2>"$T/err"
 	grep -q 'the log ends there, because of its limit' "$T/err"
+	# about there: not after the second that the events may wait for
+	[[ $(sed -n 's/,//g; s/^seep: logged: \([0-9]*\) events.*/\1/p' "$T/err") -lt 700000 ]]
+	# what it lacks is said, and is what the counters have more
+	lacks=$("$SEEP" report "$T/r.seep" --format json | jq "[.processes[].totals | .allocations + .frees] | add -
+		$(sed -n 's/,//g; s/^seep: logged: \([0-9]*\) events.*/\1/p' "$T/err")")
+	[[ $lacks -gt 1000 ]]
+	for format in text jsonl mmleak heaptrack; do
+		[[ $(missing_in "$SEEP" dump "$T/r.seep" --format "$format") -eq $lacks ]]
+	done
+	"$SEEP" replay "$T/r.seep" --runs 1 --allocator glibc --format json | jq -e ".left_out.lost_events == $lacks"
+	"$SEEP" replay "$T/r.seep" --runs 1 --allocator glibc --format json --events 5 | jq -e '.left_out.lost_events == 0'
+	"$SEEP" report "$T/r.seep" --at 0 --format json | jq -e ".processes[0].log | .lost_events + .lost_events_later == $lacks"
 	"$SEEP" dump "$T/r.seep" | head -n 2 >"$T/two"
 	[[ $(wc -l <"$T/two") -eq 2 ]]
 }

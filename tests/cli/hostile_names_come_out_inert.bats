@@ -111,7 +111,7 @@ inert() {
 			"$PYTHON" -m json.tool "export.$format" >/dev/null
 			;;
 		html)
-			! grep -q '<script>alert(1)' "export.$format"
+			! grep -q '<script>alert(1)' "export.$format" || false
 			;;
 		esac
 	done

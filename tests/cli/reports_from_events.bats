@@ -60,6 +60,10 @@ at_all() {
 	logs "$T/r.seep" "$HOSTS/many_children" 10 200 300 100 exit
 	at_all "$T/r.seep"
 	[[ $(jq '[.processes[] | select(.log)] | length' "$T/at.json") -eq 11 ]]
+	# nobody knows what the peaks were by then
+	"$SEEP" report "$T/r.seep" --at 100% | awk '/live bytes +peak bytes/ { rows = 1; next } rows && NF == 0 { exit } rows' >"$T/rows"
+	[[ $(wc -l <"$T/rows") -gt 1 ]]
+	! awk '$5 != "-"' "$T/rows" | grep . || false
 	SEEP_LOG=1 traced_well "$HOSTS/many_children" 10 200 300 100 exit
 	at_all "$DIR"
 }
@@ -197,6 +201,21 @@ at_all() {
 	printf '\n\n\n' >&9
 	wait "$HOST"
 	[[ ! -s $T/err ]]
+}
+
+# has_run_for SECONDS: the newest process in $DIR
+has_run_for() { [[ $("$SEEP" report "$DIR" --format json 2>/dev/null | jq "[.processes[].duration_ms] | max >= $1 * 1000") == true ]]; }
+
+@test "a running process whose log a recorder reads: what is not in its pool any more is missing in a moment" {
+	(cd "$T" && SEEP_DIR=$DIR exec "$SEEP" record -q --log -o "$T/r.seep" -- "$HOSTS/paced" 1000000 4) >"$T/out" 2>"$T/err" &
+	local recorder=$!
+	PIDS+=("$recorder")
+	eventually has_run_for 1
+	"$SEEP" report "$DIR" --at 900ms --format json | jq -e '.processes[0].log.lost_events > 100000'
+	"$SEEP" report "$DIR" --at 900ms | tr '\n' ' ' | grep -q 'events are not in the event log, so the figures below are not exact'
+	"$SEEP" dump "$DIR" 2>&1 >/dev/null | grep -q 'events were not in the log: .* or another reader has them'
+	wait "$recorder"
+	"$SEEP" report "$T/r.seep" --at 900ms --format json | jq -e '.processes[0].log | .lost_events == 0'
 }
 
 @test "chapters: a log goes on from one to the next" {

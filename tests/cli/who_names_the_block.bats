@@ -22,6 +22,8 @@ frames() { jq -r ".processes[0].$1.stack | map(.function) | join(\" \")" "$T/jso
 	[[ $(frames freed) == "frees_it "* ]]
 	[[ $(frames freed_again) == "frees_it_again main "* ]]
 	jq -e '.processes[0] | .allocated.tid == .pid and .freed.tid != .pid and .freed_again.tid == .pid' "$T/json"
+	# as a decimal number, which seep dump --format jsonl has
+	"$SEEP" who "$((ADDRESS))" "$DIR" --format json | diff "$T/json" -
 	"$SEEP" who "$ADDRESS" "$DIR" >"$T/text"
 	grep -q 'byte 24 of a block of 64 bytes at 0x[0-9a-f]*, freed$' "$T/text"
 	grep -A 1 '^  freed at .* by thread ' "$T/text" | grep -q '^    frees_it at crashes.c:'

@@ -105,7 +105,7 @@ check_any_index(const uint8_t *data, size_t size)
 		if (i)
 			events_cut(e, 0, 1000);
 		(void)events_skip(e, &x);
-		(void)events_drop(e, &x.head.log);
+		(void)events_drop(e, &x);
 		(void)events_skip(e, &x);
 		if (!events_process(e, x.head.log.uuid, &p))
 			abort();

@@ -1,6 +1,7 @@
 /* storm.c - eight threads allocate while a thousand signals or calls ask for snapshots: exact, and every snapshot sound. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,12 +12,16 @@
 #include "../lib/ledger.h"
 
 /*
- * storm signal N   N times SIGUSR2, to the process
- * storm call N     N times seep_snapshot, from three threads at once
+ * storm signal N [MOST]   N times SIGUSR2, to the process
+ * storm call N [MOST]     N times seep_snapshot, from three threads at once
+ *
+ * The eight threads go on until the last snapshot, which may take long on a busy
+ * machine, or until each of them has made MOST pairs.
  */
 enum { THREADS = 8, KEPT = 2000 };
 
 static volatile int over;
+static int most = INT_MAX;
 
 #define ALLOC_FN(name) \
 	SITE_FN static void *name(size_t size_bytes) \
@@ -33,7 +38,7 @@ churn(void *arg)
 {
 	uint64_t random = (uint64_t)(uintptr_t)arg + 1;
 
-	for (int i = 0; i < KEPT || !over; i++) {
+	for (int i = 0; i < most && (i < KEPT || !over); i++) {
 		size_t size_bytes = led_random(&random) % 500;
 		void *p = alloc_churn(size_bytes);
 
@@ -62,6 +67,7 @@ main(int argc, char **argv)
 	int n = argc > 2 ? atoi(argv[2]) : 0;
 	pthread_t threads[THREADS], callers[3];
 
+	most = argc > 3 ? atoi(argv[3]) : most;
 	for (uintptr_t i = 0; i < THREADS; i++)
 		led_check(!pthread_create(&threads[i], NULL, churn, (void *)i),
 		    "pthread_create");
