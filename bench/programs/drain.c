@@ -132,11 +132,12 @@ find(const char *name)
 	return unused;
 }
 
+/* Returns the most words of a log. */
 static uint64_t
 look(DIR *d)
 {
 	const struct dirent *e;
-	uint64_t words = 0;
+	uint64_t words, most = 0;
 	struct log *l;
 
 	for (l = logs; l < logs + LOGS_MAX; l++)
@@ -153,14 +154,15 @@ look(DIR *d)
 			open_log(l, dirfd(d), e->d_name);
 		if (l && l->name[0]) {
 			l->is_seen = true;
-			words += drain(l);
+			words = drain(l);
+			most = words > most ? words : most;
 		}
 	}
 	for (l = logs; l < logs + LOGS_MAX; l++) {
 		if (l->name[0] && !l->is_seen)
 			close_log(l);
 	}
-	return words;
+	return most;
 }
 
 int

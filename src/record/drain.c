@@ -244,18 +244,22 @@ drain_flush(struct drain *d, struct recording_writer *w)
 int
 drain_look(struct drain *d, struct recording_writer *w)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC), words = 0;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), most = 0;
 	int err = 0;
 
 	if (now < d->next_ns)
 		return 0;
-	for (size_t i = 0; i < d->count && err == 0; i++)
+	for (size_t i = 0; i < d->count && err == 0; i++) {
+		uint64_t words = 0;
+
 		if (d->all[i].log && !d->sums.is_full)
 			err = look_at(d, &d->all[i], false, w, &words);
+		most = words > most ? words : most;
+	}
 	if (err == 0 && now - d->flushed_ns >= FLUSH_MS * MS)
 		err = drain_flush(d, w);
-	if (words)
-		d->wait_ms = log_wait_ms(words, (uint32_t)d->wait_ms);
+	if (most)
+		d->wait_ms = log_wait_ms(most, (uint32_t)d->wait_ms);
 	else
 		d->wait_ms =
 		    2 * d->wait_ms < REST_MS ? 2 * d->wait_ms : REST_MS;

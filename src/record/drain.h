@@ -11,7 +11,7 @@
 
 /*
  * Reads the pools of all processes that log: every 10 ms as long as there is
- * something, every 2 ms while they fill many chunks, less often if there is
+ * something, every 2 ms while one fills many chunks, less often if there is
  * nothing. What was read is written after a second at the latest.
  */
 struct drain;

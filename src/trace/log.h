@@ -262,10 +262,10 @@ log_birth_tick(const struct log_birth *b, uint32_t name)
 }
 
 /*
- * How long a reader waits after a look that has read so many words: if threads
- * fill several chunks meanwhile, less, because words in pages and cache lines
- * that were used a moment ago cost the host less time. `ms` is how long it has
- * waited before that look.
+ * How long a reader waits after a look that has read so many words of one
+ * process: less if its threads fill several chunks meanwhile, because words in
+ * pages and cache lines that were used a moment ago cost the host less time.
+ * `ms` is how long the reader has waited before that look.
  */
 static inline uint32_t
 log_wait_ms(uint64_t words, uint32_t ms)

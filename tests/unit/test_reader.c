@@ -76,7 +76,7 @@ other_version_is_told_apart(void **state)
 {
 	size_t len;
 	uint8_t *bytes = small_segment(&len);
-	uint32_t version = SEG_VERSION_RUNS + 1;
+	uint32_t version = SEG_VERSION_INFOS + 1;
 	struct fault where;
 	struct segfile *f;
 
@@ -84,7 +84,7 @@ other_version_is_told_apart(void **state)
 	memcpy(bytes + offsetof(struct seg_header, version), &version,
 	    sizeof(version));
 	assert_int_equal(segfile_open_bytes(bytes, len, &f, &where), -ENOTSUP);
-	assert_non_null(strstr(where.text, "version 3"));
+	assert_non_null(strstr(where.text, "version 4"));
 	free(bytes);
 }
 
