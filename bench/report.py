@@ -6,7 +6,7 @@ import os
 from html import escape
 
 COLOURS = {"floor": "#9a9a9a", "seep": "#0072b2", "seep-sampled": "#56b4e9", "seep-dormant": "#a6d4ee",
-           "seep-log": "#004d7a", "seep-log-empty": "#7fa6bd", "seep-last": "#3f6f8f", "seep-no-guess": "#9cc3d5", "seep-no-guess-again": "#9cc3d5", "heaptrack": "#d55e00",
+           "seep-log": "#004d7a", "seep-log-empty": "#7fa6bd", "seep-last": "#3f6f8f", "seep-again": "#3f6f8f", "seep-no-guess": "#9cc3d5", "seep-no-guess-again": "#9cc3d5", "heaptrack": "#d55e00",
            "heaptrack-r": "#e8a070", "unwind": "#009e73", "jemalloc": "#e6d9a0", "jemalloc-512k": "#d8c25a", "jemalloc-all": "#b8960c",
            "gperftools": "#cc79a7", "lsan": "#7a5195", "memcheck": "#222222", "massif": "#444444", "dhat": "#777777"}
 

@@ -118,6 +118,7 @@ def all_variants(also):
         Variant("seep-log-empty", "seep, with a log that nobody reads: its pool is used up at once", preload=COLLECTOR,
                 env={"SEEP_LOG": "1", "SEEP_LOG_POOL": "256KiB"}, only="log"),
         Variant("seep-last", "seep, with the flight recorder", preload=COLLECTOR, env={"SEEP_LOG": "last"}, only="log"),
+        Variant("seep-again", "exact mode once more, as a control for the log", preload=COLLECTOR, only="log"),
         Variant("seep-no-guess", "seep, stacks end at code without unwind information", preload=COLLECTOR, env={"SEEP_GUESS": "0"},
                 only="guess"),
         Variant("seep-no-guess-again", "the same once more, as a control", preload=COLLECTOR, env={"SEEP_GUESS": "0"}, only="guess"),

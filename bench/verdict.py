@@ -131,7 +131,7 @@ def log(cases):
         pairs, threads = name.startswith("depth"), "threads" in name
         key = "cpu_op_ns" if threads else "loop_ns"
         for variant, floor in (("seep-log", LOG_THREADS if threads else LOG_PAIR if pairs else LOG_PROGRAM),
-                               ("seep-log-empty", LOG_EMPTY), ("seep-last", None)):
+                               ("seep-log-empty", LOG_EMPTY), ("seep-last", None), ("seep-again", None)):
             if variant not in case:
                 continue
             if pairs:
