@@ -6,6 +6,7 @@
 
 #include "cpu/cpu.h"
 #include "collector/infos.h"
+#include "collector/ledger_hit.h"
 #include "collector/module.h"
 #include "collector/sample.h"
 #include "collector/tick.h"
@@ -168,7 +169,7 @@ take_share(struct thread *t, int64_t total)
 	if (t->grant && (uint32_t)word == (uint32_t)t->seen &&
 	    LOAD(&granted) >= t->grant)
 		ADD(&granted, -t->grant);
-	t->seen = word;
+	ledger_saw(t, word);
 	if (n == 1) {
 		t->grant = 0;
 		t->high = *t->net + headroom;
@@ -214,7 +215,7 @@ ledger_sync(struct thread *t)
 	if ((uint32_t)word != (uint32_t)t->seen)
 		take_share(t, total_now());
 	else
-		t->seen = word;
+		ledger_saw(t, word);
 }
 
 static void

@@ -48,6 +48,19 @@ ledger_touch(struct seg_row *row, uint64_t word)
 	}
 }
 
+/*
+ * The thread has seen this ledger word. One that looks at the clock at each event,
+ * because it has few or has just paused, is said to have seen no epoch. Inline it
+ * would look behind an allocation, which would get the tick of the event before:
+ * seconds or hours ago. So its allocations are not recorded inline, and where
+ * they are, the clock is looked at first.
+ */
+SEEP_INLINE void
+ledger_saw(struct thread *t, uint64_t word)
+{
+	t->seen = t->period > 1 ? word : (uint32_t)word;
+}
+
 /* An open row in which a free can be counted; NULL if it is not open. */
 SEEP_INLINE struct seg_row *
 ledger_settled(const struct thread *t, uint32_t site)

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/pace.h"
 
+#include "collector/ledger_hit.h"
 #include "collector/lifecycle.h"
 #include "collector/live.h"
 #include "collector/nursery.h"
@@ -52,6 +53,8 @@ set_period(struct thread *t, uint64_t ns)
 	}
 	t->clock_ns = ns;
 	t->countdown = t->period;
+	if (t->period == 1)
+		ledger_saw(t, t->seen);
 	/*
 	 * A loop of as many events would bring the same free here each time,
 	 * although the frees that look at the clock are a sample of all frees

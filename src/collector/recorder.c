@@ -459,8 +459,11 @@ recorder_realloc_known(struct thread *t, const void *old, struct live_block b,
     const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api,
     uint32_t site)
 {
+	/* the clock first, as in alloc_by() */
+	const bool records = still_records(t);
+
 	free_by(WAY_READY, t, old, b, GOING_MOVES);
-	if (still_records(t))
+	if (records)
 		alloc_known(WAY_READY, t, p, size, c, api,
 		    keeps_name(b) ? b.birth : RECORDER_NOW, site);
 	thread_leave(thread_gate);

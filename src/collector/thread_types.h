@@ -73,7 +73,7 @@ struct thread {
 	uint32_t countdown; /* events until the clock is read */
 	int64_t *net;       /* live bytes of our array, published */
 	int64_t high;       /* a net above it asks for a look at the peak */
-	uint64_t seen;      /* ledger word at the last check */
+	uint64_t seen; /* ledger word at the last check, see ledger_saw() */
 	struct memo_chunk *memo;
 	uint32_t memo_mask; /* of an offset in bytes to a chunk */
 	uint32_t outer_count;

@@ -62,3 +62,14 @@ right_in_json() { # INPUT [OPTION...]
 	exec 9>&-
 	right 0
 }
+
+@test "a thread with few events: a block is not born at the time of the one before" {
+	traced_well "$HOSTS/slow_steps"
+	"$SEEP" report "$DIR" --format json >"$T/report.json"
+	from_report '[sum(s["live_births"][i] for s in p[0]["sites"] if any("main" in str(f) for f in s["frames"]) and "live_births" in s) for i in range(32)]' >"$T/slots"
+	cat "$T/out" "$T/slots"
+	# five blocks, of 0.2 to 1.2 s in 1.4 s
+	[[ $(from_report "sum($(cat "$T/slots"))") -eq 5 ]]
+	[[ $(from_report "sum($(cat "$T/slots")[:2])") -eq 0 ]]
+	[[ $(from_report "sum($(cat "$T/slots")[22:])") -eq 1 ]]
+}

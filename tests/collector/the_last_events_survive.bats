@@ -122,3 +122,11 @@ again() { rm -rf "${DIR:?}"/*; }
 	[[ -z $(find "$DIR" -name "*.log*") ]]
 	equals_ledger
 }
+
+@test "a thread with few events: each of them has its own time" {
+	traced_well "$HOSTS/slow_steps"
+	"$SEEP" dump --last "$DIR" --format jsonl --no-symbols >"$T/dump"
+	jq -r 'select((.event == "alloc" or .event == "realloc-to" or .event == "free") and (.size == 5000 or .size == 10000)) |
+		"\(.event | sub("-to"; "")) \(.size) \(.time_ms)"' "$T/dump" >"$T/logged"
+	at_their_time 8
+}

@@ -227,3 +227,10 @@ has_done() { [[ $(grep -c DONE "$T/out") -eq $1 ]]; }
 	report
 	[[ $(from_report 'sum(x["lost"]["settings_ignored"] for x in p)') -eq 1 ]]
 }
+
+@test "a thread with few events: each of them has its own time" {
+	traced_well "$HOSTS/slow_steps"
+	"$SEEP" dump "$DIR" --format jsonl --no-symbols >"$T/dump"
+	jq -r 'select(.size == 5000 or .size == 10000) | "\(.event) \(.size) \(.time_ms)"' "$T/dump" >"$T/logged"
+	at_their_time 8
+}

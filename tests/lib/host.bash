@@ -242,3 +242,10 @@ dead_links() {
 		sys.exit(bool(bad))
 	END
 }
+
+# at_their_time N: the N events in $T/logged are those of $T/out, each of them no
+# more than a look at a coarse clock before, and the start of a program after.
+at_their_time() {
+	paste -d' ' "$T/out" "$T/logged" | tee /dev/stderr |
+		awk -v n="$1" '$1 != $4 || $2 != $5 || $6 - $3 < -15 || $6 - $3 > 60 { bad++ } END { exit bad || NR != n }'
+}
