@@ -55,9 +55,11 @@ static const struct step {
     {HIT, false, 0}, /* the memo does not know the stack */
     {HIT, false, 0},
     {READY, true, 1},
-    {HIT, true, 2},
-    {LAST, true, 3},
-    {HIT, true, 4},
+    {HIT, false, 1}, /* the thread looks at the clock at each event */
+    {READY, true, 2},
+    {HIT, true, 3},
+    {LAST, true, 4},
+    {HIT, true, 5},
 };
 enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
 
@@ -83,7 +85,7 @@ run_tiers(void)
 		CHECK(!done || !site || b.site == site);
 		site = b.site;
 	}
-	CHECK(after.allocated_bytes - before.allocated_bytes == 400);
+	CHECK(after.allocated_bytes - before.allocated_bytes == 500);
 	CHECK(started_count(SEG_LOST_EVENTS) == 0);
 	CHECK(started_count(SEG_NESTED_EVENTS) == 0);
 }
