@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/attr.h"
+#include "collector/infos.h"
 #include "collector/ledger_hit.h"
 #include "collector/live.h"
 #include "collector/mem.h"
@@ -111,6 +112,43 @@ every_thread_gets_ids_of_the_stack_it_asked_for(void **state)
 	}
 	for (int t = 0; t < THREADS; t++)
 		free(ids[t]);
+}
+
+enum { INFO_SITES = 2000 };
+
+static void *
+age_all(void *arg)
+{
+	uint32_t start = (uint32_t)(uintptr_t)arg * 331;
+
+	pthread_barrier_wait(&gate);
+	for (uint32_t i = 0; i < INFO_SITES; i++)
+		ledger_age(NULL, 1 + (start + i) % INFO_SITES, 16);
+	return NULL;
+}
+
+/* A lost race may give a site two records, which a reader adds up. */
+static void
+deaths_of_a_site_are_all_in_its_records(void **state)
+{
+	static uint32_t deaths[INFO_SITES + 1];
+	const struct seg_info *info;
+	uint32_t n;
+
+	(void)state;
+	together(age_all, NULL);
+	for (n = 0; n < 2 * INFO_SITES; n++) {
+		info = segment_table_row(&infos_table, n);
+		assert_non_null(info);
+		assert_in_range(info->site, 0, INFO_SITES);
+		deaths[info->site] += info->ages[0];
+	}
+	assert_int_equal(deaths[0], 0);
+	for (n = 1; n <= INFO_SITES; n++) {
+		assert_int_equal(deaths[n], THREADS);
+		assert_int_equal(infos_peek(n)->site, n);
+	}
+	assert_int_equal(segment.header->counts[SEG_LOST_AGES], 0);
 }
 
 /* blocks of different threads are neighbours; a block has one owner */
@@ -261,6 +299,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(
+	        deaths_of_a_site_are_all_in_its_records, fresh_segment),
 	    cmocka_unit_test_setup(
 	        every_thread_gets_ids_of_the_stack_it_asked_for, fresh_segment),
 	    cmocka_unit_test_setup(
