@@ -41,13 +41,13 @@ put(struct index_level *l, uint64_t slot)
 }
 
 /*
- * Moves a line of level `from` to the newest one, which has room for it: of a
+ * Moves slots of level `from` to the newest one, which has room for them: of a
  * level as large as this, one slot in four is used when all is moved, at most.
- * Look-ups leave the old level when all of its lines have been moved, not when
+ * Look-ups leave the old level when all of its slots have been moved, not when
  * all have been begun.
  */
 static SEEP_NOINLINE void
-move_line(struct index *ix, uint32_t from, struct index_level *to)
+move_some(struct index *ix, uint32_t from, struct index_level *to)
 {
 	struct index_level *l = index_level(ix, from);
 	const uint64_t slots = index_mask(l) + 1;
@@ -56,15 +56,15 @@ move_line(struct index *ix, uint32_t from, struct index_level *to)
 
 	if (at >= slots)
 		return;
-	at = ADD(&l->begun, INDEX_LINE);
+	at = ADD(&l->begun, INDEX_MOVED);
 	if (at >= slots)
 		return;
-	for (i = 0; i < INDEX_LINE; i++) {
+	for (i = 0; i < INDEX_MOVED; i++) {
 		slot = LOAD_ACQUIRE(&l->slots[at + i]);
 		if (slot && !put(to, slot))
 			return; /* no room: this level is read for ever */
 	}
-	if (__atomic_add_fetch(&l->moved, INDEX_LINE, __ATOMIC_ACQ_REL) ==
+	if (__atomic_add_fetch(&l->moved, INDEX_MOVED, __ATOMIC_ACQ_REL) ==
 	    slots)
 		CAS(&ix->oldest, &from, from + 1);
 }
@@ -85,11 +85,11 @@ index_insert(struct index *ix, uint64_t hash, uint32_t number)
 		    levels_grow(ix->levels, &ix->newest, &shape, at))
 			continue;
 		if (put(l, slot)) {
-			/* its line may have been moved before it was put */
+			/* its place may have been moved before it was put */
 			if (unlikely(LOAD_ACQUIRE(&ix->newest) != at))
 				continue;
 			if (oldest != at)
-				move_line(ix, oldest, l);
+				move_some(ix, oldest, l);
 			return true;
 		}
 		if (!levels_grow(ix->levels, &ix->newest, &shape, at))

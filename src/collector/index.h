@@ -15,8 +15,8 @@
  * there from the level before, so a look-up soon finds all entries in one level:
  * it must not have to read a cache line of each, because most of these are not
  * in the CPU's caches. A moved entry also stays where it was, so a look-up by
- * another thread never misses it. If a thread ends, or leaves by
- * longjmp, while it moves a line, look-ups read that level for ever.
+ * another thread never misses it. If a thread ends, or leaves by longjmp, while
+ * it moves some, look-ups read that level for ever.
  *
  * Slot = upper 41 bits of the hash | number (23 bits, never 0). Its place is
  * given by the highest bits, so it can be moved without its record.
@@ -27,7 +27,7 @@ enum {
 	INDEX_GROW_BITS = 2,
 	INDEX_LEVELS = 8,
 	INDEX_PROBES = 128,
-	INDEX_LINE = 32, /* slots */
+	INDEX_MOVED = 32, /* slots, with each insertion */
 };
 
 struct index_level {

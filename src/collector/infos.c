@@ -43,13 +43,17 @@ infos_init(uint32_t first_id)
 	for (i = 0; i < leaves_high; i++)
 		infos_leaves[i] = NULL;
 	leaves_high = 0;
-	/*
-	 * the first one at the start, when the kernel may be asked for memory: a
-	 * host in seccomp's strict mode must not be ended for its sake
-	 */
-	return (first_id != 1 || open_leaf(0)) &&
-	    segment_table_init(&infos_table, SEG_EXT_SITE_INFO, 0,
-	        sizeof(struct seg_info), 0, SITES_MAX);
+	return segment_table_init(&infos_table, SEG_EXT_SITE_INFO, 0,
+	    sizeof(struct seg_info), 0, SITES_MAX);
+}
+
+void
+infos_expect(uint32_t site)
+{
+	const uint32_t i = site - infos_first;
+
+	if (i < SITES_MAX)
+		(void)open_leaf(i >> INFOS_LEAF_BITS);
 }
 
 /* A record that no site has. NULL: no room. */

@@ -44,7 +44,14 @@ infos_peek(uint32_t site)
 	return number ? segment_table_row(&infos_table, number - 1) : NULL;
 }
 
-/* The same; makes one if it has none. NULL: no room. */
+/*
+ * A counter of this site is opened, so the kernel may be asked for memory now. It
+ * may not be when the first free of the site looks for its record: that would end
+ * a host in seccomp's strict mode.
+ */
+void infos_expect(uint32_t site);
+
+/* The same as infos_peek(); makes one if it has none. NULL: no room. */
 struct seg_info *infos_get(uint32_t site);
 
 #endif

@@ -263,6 +263,7 @@ ledger_share(struct thread *t, uint32_t array)
 SEEP_COLD struct seg_row *
 ledger_row_slow(struct thread *t, uint32_t site)
 {
+	infos_expect(site);
 	return segment_table_row(&arrays[t->array], site - first);
 }
 
