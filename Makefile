@@ -46,28 +46,29 @@ NET_LIBS := -lmicrohttpd -lcurl
 NET := $(if $(shell tools/deps.sh --tell net 2>&1),,$(B)/seep-net)
 TOOL_LIBS := -ldw -lelf -lz -lzstd -liberty -lm -lpthread
 
-sources = $(sort $(foreach d,$(1),$(wildcard src/$(d)/*.c)))
+# of rooms, and of their sub-rooms
+sources = $(sort $(foreach d,$(1),$(wildcard src/$(d)/*.c src/$(d)/*/*.c)))
 objects = $(patsubst src/%.c,$(B)/obj/$(1)/%.o,$(2))
 
 # libraries beside libseep.so for certain hosts, one file each
 COMPANIONS := cxx jemalloc tcmalloc map
-GUEST_SRC := $(filter-out %/verify.c %/companion.c $(COMPANIONS:%=src/collector/%.c),\
-	$(call sources,base collector))
-TOOL_SRC := $(call sources,base util score trace reader verdict names report json check export html live record replay top watch service doctor cli)
-TOOL_TEST_SRC := $(filter-out src/cli/main.c,$(TOOL_SRC))
-# seep-net has all of it, HTTP, and another file in the place of net_none.c
-NET_SRC := $(call sources,net push)
-
+GUEST_SRC := $(filter-out %/verify.c,$(call sources,base collector))
 # seep replay starts it with an allocator in it, so it links libc alone
-REPLAYER_OBJ := $(call objects,replayer,$(call sources,replayer))
+REPLAYER_SRC := $(addprefix src/replay/,replay_main.c perform.c result.c stage.c)
+# seep-net has all of it, HTTP, and another file in the place of net_none.c
+NET_SRC := $(call sources,follow/serve follow/push) src/command/shell/net_table.c
+TOOL_SRC := $(filter-out $(NET_SRC) $(REPLAYER_SRC),$(call sources,base kit host recording segments \
+	session analysis names view findings print attach follow replay command))
+TOOL_TEST_SRC := $(filter-out src/command/main.c,$(TOOL_SRC))
 
+REPLAYER_OBJ := $(call objects,replayer,$(REPLAYER_SRC))
 GUEST_OBJ := $(call objects,so,$(GUEST_SRC))
-COMPANION_OBJ := $(call objects,so,src/collector/companion.c src/collector/bytes.c src/collector/libc.c src/collector/symbol.c src/base/fmt.c)
-VERIFY_OBJ := $(call objects,verify,$(GUEST_SRC) src/collector/verify.c)
+COMPANION_OBJ := $(call objects,so,src/companion/companion.c src/collector/segment/bytes.c src/collector/segment/libc.c src/collector/segment/symbol.c src/base/fmt.c)
+VERIFY_OBJ := $(call objects,verify,$(GUEST_SRC) src/collector/stack/verify.c)
 TOOL_OBJ := $(call objects,tool,$(TOOL_SRC))
 TOOL_TEST_OBJ := $(call objects,tool,$(TOOL_TEST_SRC))
-NET_OBJ := $(filter-out %/cli/net_none.o,$(TOOL_OBJ)) $(call objects,tool,$(NET_SRC))
-NET_TEST_OBJ := $(filter-out %/cli/main.o,$(NET_OBJ))
+NET_OBJ := $(filter-out %/net_none.o,$(TOOL_OBJ)) $(call objects,tool,$(NET_SRC))
+NET_TEST_OBJ := $(filter-out %/command/main.o,$(NET_OBJ))
 LIBS := $(B)/libseep.so $(COMPANIONS:%=$(B)/libseep-%.so)
 
 .PHONY: all
@@ -82,7 +83,7 @@ guest = $(call link,$(guest_flags))
 COLLECTOR_LD := -Wl,-z,initfirst,-z,nodelete
 $(B)/libseep.so: $(GUEST_OBJ) src/collector/exports.map
 	$(guest) $(COLLECTOR_LD)
-$(COMPANIONS:%=$(B)/libseep-%.so): $(B)/libseep-%.so: $(B)/obj/so/collector/%.o $(COMPANION_OBJ) src/collector/exports-%.map
+$(COMPANIONS:%=$(B)/libseep-%.so): $(B)/libseep-%.so: $(B)/obj/so/companion/%.o $(COMPANION_OBJ) src/companion/exports-%.map
 	$(guest)
 # compares every stack with _Unwind_Backtrace: `make verify`
 $(B)/libseep-verify.so: $(VERIFY_OBJ) src/collector/exports.map
@@ -99,7 +100,7 @@ $(B)/mkman: $(B)/obj/man/mkman.o $(TOOL_TEST_OBJ)
 	$(call link,$(SANFLAGS)) $(TOOL_LIBS)
 
 # the page without data goes into the command as it is; `make web` builds it
-$(B)/obj/tool/html/html_template.o: web/dist/report.html
+$(B)/obj/tool/print/page/html_template.o: web/dist/report.html
 
 # One rule per way of compiling; the flags file rebuilds all when flags change.
 compile = @mkdir -p $(@D) && echo "  CC $@" && $(CC) $(BASE) $(CFLAGS) $(1) -c -o $@ $<
@@ -115,11 +116,11 @@ $(B)/obj/tool/%.o: src/%.c $(B)/flags
 $(B)/obj/replayer/%.o: src/%.c $(B)/flags
 	$(call compile,$(TOOL) -fno-builtin)
 # these loops must not become calls of the functions that they are in
-$(B)/obj/so/collector/bytes.o $(B)/obj/verify/collector/bytes.o: GUEST += -fno-builtin -fno-tree-loop-distribute-patterns
-$(B)/obj/tool/cli/templates.o: $(wildcard src/cli/shell/*)
+$(B)/obj/so/collector/segment/bytes.o $(B)/obj/verify/collector/segment/bytes.o: GUEST += -fno-builtin -fno-tree-loop-distribute-patterns
+$(B)/obj/tool/command/options/templates.o: $(wildcard src/command/options/completions/*)
 # the one file that knows where the collector will be installed
-$(B)/obj/tool/record/launch.o: BASE += -DSEEP_LIBDIR='"$(LIBDIR_FROM_BIN)"'
-$(B)/obj/tool/record/launch.o: $(B)/libdir
+$(B)/obj/tool/attach/program/launch.o: BASE += -DSEEP_LIBDIR='"$(LIBDIR_FROM_BIN)"'
+$(B)/obj/tool/attach/program/launch.o: $(B)/libdir
 $(B)/obj/man/%.o: man/%.c $(B)/flags
 	$(call compile,$(SANFLAGS))
 build/demo/leaky_server: examples/leaky_server.c | deps-build

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cmd.h"
-#include "cli/opts.h"
+#include "command/cmd.h"
+#include "command/options/opts.h"
 
 /*
  * mkman               the names of all commands, one a line

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-# those of src/net and src/push
+# those of follow/serve and follow/push
 FUZZ_NET := $(filter $(B)/fuzz/fuzz_net_% $(B)/fuzz/fuzz_push_%,$(FUZZ))
 FUZZ_LIB_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/fuzz/lib/*.c))
 

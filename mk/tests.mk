@@ -1,17 +1,19 @@
 # tests.mk - unit tests, their sanitized variants, programs of tests/tools; all groups of tests.
 # SPDX-License-Identifier: Apache-2.0
 
-# tests/unit/test_c_*.c have all modules of the collector but the hooks and the
+# tests/unit/collector/test_c_*.c have all modules of the collector but the hooks and the
 # constructor, so that a test decides what starts and which events come
 # (and libc's memcpy, which sanitizers watch)
 GUEST_TEST_SRC := $(filter-out %/hook.c %/entry.c %/bytes.c,$(GUEST_SRC))
-GUEST_TEST_OBJ := $(call objects,unit,$(GUEST_TEST_SRC)) $(B)/obj/tests/unit/no_entry.o
+GUEST_TEST_OBJ := $(call objects,unit,$(GUEST_TEST_SRC)) $(B)/obj/tests/unit/collector/no_entry.o
 TEST_LIB_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c))
 
-UNIT := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
-UNIT := $(UNIT:$(B)/tests/unit/%=$(B)/tests/%)
+# tests/unit/ROOM/test_X.c is build/tests/test_X
+UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
+UNIT := $(addprefix $(B)/tests/,$(basename $(notdir $(UNIT_SRC))))
+unit_object = $(patsubst %.c,$(B)/obj/%.o,$(filter %/$(1).c,$(UNIT_SRC)))
 UNIT_GUEST := $(filter $(B)/tests/test_c_%,$(UNIT))
-# those of src/net and src/push
+# those of follow/serve and follow/push
 UNIT_NET := $(filter $(B)/tests/test_net_% $(B)/tests/test_push_%,$(UNIT))
 UNIT_TOOL := $(filter-out $(UNIT_GUEST) $(UNIT_NET),$(UNIT))
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
@@ -19,17 +21,18 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 $(B)/obj/tests/%.o: tests/%.c $(B)/flags | deps-check
 	$(call compile,$(SANFLAGS) -Itests/lib)
 
-$(UNIT_TOOL): $(B)/tests/%: $(B)/obj/tests/unit/%.o $(TEST_LIB_OBJ) $(TOOL_TEST_OBJ)
+.SECONDEXPANSION:
+$(UNIT_TOOL): $(B)/tests/%: $$(call unit_object,$$*) $(TEST_LIB_OBJ) $(TOOL_TEST_OBJ)
 	$(call link,$(SANFLAGS)) $(TOOL_LIBS) -lcmocka -lpthread
-$(UNIT_NET): $(B)/tests/%: $(B)/obj/tests/unit/%.o $(TEST_LIB_OBJ) $(NET_TEST_OBJ)
+$(UNIT_NET): $(B)/tests/%: $$(call unit_object,$$*) $(TEST_LIB_OBJ) $(NET_TEST_OBJ)
 	$(call link,$(SANFLAGS)) $(NET_LIBS) $(TOOL_LIBS) -lcmocka -lpthread
-$(UNIT_GUEST): $(B)/tests/%: $(B)/obj/tests/unit/%.o $(GUEST_TEST_OBJ)
+$(UNIT_GUEST): $(B)/tests/%: $$(call unit_object,$$*) $(GUEST_TEST_OBJ)
 	$(call link,$(SANFLAGS)) -lcmocka -lpthread -lm
 $(TOOLS): $(B)/tools/%: $(B)/obj/tests/tools/%.o $(TOOL_TEST_OBJ)
 	$(call link,$(SANFLAGS)) $(TOOL_LIBS)
 
 REAL := $(patsubst tests/real/%.c,$(B)/real/%.so,$(wildcard tests/real/*.c)) build/hosts/exchange
-TESTED := $(B)/seep $(B)/seep-replay-run $(B)/seep-net $(B)/mkman $(LIBS) $(if $(wildcard src/collector/verify.c),$(B)/libseep-verify.so)
+TESTED := $(B)/seep $(B)/seep-replay-run $(B)/seep-net $(B)/mkman $(LIBS) $(if $(wildcard src/collector/stack/verify.c),$(B)/libseep-verify.so)
 AGAIN := 3
 GROUP := lint unit $(if $(SAN),,san fuzz) cli collector security host real
 .PHONY: check check-unit check-cli check-collector check-security check-host check-real check-lint verify

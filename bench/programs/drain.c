@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace/log.h"
+#include "format/seg_log.h"
 
 enum { LOGS_MAX = 64, NAME_BYTES = 256 };
 

@@ -1,7 +1,7 @@
 /* attr.h - attributes of functions and data, relaxed and ordered access. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_BASE_ATTR_H
-#define SEEP_BASE_ATTR_H
+#ifndef SEEP_ATTR_H
+#define SEEP_ATTR_H
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)

@@ -1,7 +1,7 @@
 /* fmt.h - numbers and strings into a given buffer; signal-safe, no libc. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_BASE_FMT_H
-#define SEEP_BASE_FMT_H
+#ifndef SEEP_FMT_H
+#define SEEP_FMT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* hash.h - mixing of words into hash values; no state, no memory. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_BASE_HASH_H
-#define SEEP_BASE_HASH_H
+#ifndef SEEP_HASH_H
+#define SEEP_HASH_H
 
 #include <stdint.h>
 

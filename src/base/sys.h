@@ -1,7 +1,7 @@
 /* sys.h - the system calls of the collector, without libc and errno. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_BASE_SYS_H
-#define SEEP_BASE_SYS_H
+#ifndef SEEP_SYS_H
+#define SEEP_SYS_H
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 
 #include "base/attr.h"
-#include "cpu/cpu.h"
+#include "base/cpu/cpu.h"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22

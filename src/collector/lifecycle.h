@@ -1,13 +1,13 @@
 /* lifecycle.h - which state this process is in, and whether it records. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_COLLECTOR_LIFECYCLE_H
-#define SEEP_COLLECTOR_LIFECYCLE_H
+#ifndef SEEP_LIFECYCLE_H
+#define SEEP_LIFECYCLE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/attr.h"
-#include "trace/format.h"
+#include "format/format.h"
 
 /*
  * A process starts (start.c), forks (fork.c, nursery.c) and exits (exit.c).

@@ -1,12 +1,12 @@
 /* lifecycle_set.h - changes of the process's state, by start, fork and exit. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_COLLECTOR_LIFECYCLE_SET_H
-#define SEEP_COLLECTOR_LIFECYCLE_SET_H
+#ifndef SEEP_LIFECYCLE_SET_H
+#define SEEP_LIFECYCLE_SET_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/format.h"
+#include "format/format.h"
 
 /* From now on the process is running. False: no memory. By start.c. */
 bool lifecycle_begin(void);

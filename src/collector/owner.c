@@ -6,8 +6,8 @@
 
 #include "base/hash.h"
 #include "base/sys.h"
-#include "collector/live_hit.h"
-#include "collector/mem.h"
+#include "collector/heap/live_hit.h"
+#include "collector/segment/mem.h"
 
 enum {
 	PROBES = 16,

@@ -1,7 +1,7 @@
 /* owner.h - which thread has which gate and block, and which thread is dead. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_COLLECTOR_OWNER_H
-#define SEEP_COLLECTOR_OWNER_H
+#ifndef SEEP_OWNER_H
+#define SEEP_OWNER_H
 
 #include <stdbool.h>
 #include <stdint.h>

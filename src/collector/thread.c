@@ -5,15 +5,15 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "collector/flight.h"
-#include "collector/ledger.h"
-#include "collector/log.h"
-#include "collector/mem.h"
-#include "collector/module.h"
-#include "collector/moving.h"
+#include "collector/log/flight.h"
+#include "collector/heap/ledger.h"
+#include "collector/log/log.h"
+#include "collector/segment/mem.h"
+#include "collector/unwind/module.h"
+#include "collector/heap/moving.h"
 #include "collector/owner.h"
-#include "collector/sample.h"
-#include "collector/tick.h"
+#include "collector/heap/sample.h"
+#include "collector/segment/tick.h"
 
 enum {
 	LOOK_BLOCKS = 8,

@@ -1,16 +1,16 @@
 /* thread.h - the gate and the block of one thread, and who owns which. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_COLLECTOR_THREAD_H
-#define SEEP_COLLECTOR_THREAD_H
+#ifndef SEEP_THREAD_H
+#define SEEP_THREAD_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/attr.h"
-#include "cpu/cpu.h"
-#include "collector/segment.h"
+#include "base/cpu/cpu.h"
+#include "collector/segment/segment.h"
 #include "collector/thread_types.h"
-#include "trace/format.h"
+#include "format/format.h"
 
 /*
  * A thread has a gate from its first event on, and a block if it records:

@@ -1,13 +1,13 @@
 /* thread_types.h - the layout of a thread's gate and block; thread.h has the functions. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_COLLECTOR_THREAD_TYPES_H
-#define SEEP_COLLECTOR_THREAD_TYPES_H
+#ifndef SEEP_THREAD_TYPES_H
+#define SEEP_THREAD_TYPES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collector/live.h"
-#include "collector/memo_types.h"
+#include "collector/heap/live.h"
+#include "collector/stack/memo_types.h"
 
 /*
  * gate.state is tested once at the entry of every hook. READY is the fast path,

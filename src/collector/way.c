@@ -3,8 +3,8 @@
 #include "collector/way.h"
 
 #include "collector/lifecycle.h"
-#include "collector/nursery.h"
-#include "collector/sample.h"
+#include "collector/process/nursery.h"
+#include "collector/heap/sample.h"
 
 enum { HELD_SPINS = 1 << 22 };
 

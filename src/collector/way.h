@@ -1,7 +1,7 @@
 /* way.h - in which way an event of the calling thread can be recorded. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_COLLECTOR_WAY_H
-#define SEEP_COLLECTOR_WAY_H
+#ifndef SEEP_WAY_H
+#define SEEP_WAY_H
 
 #include "collector/thread.h"
 

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "replay/trial.h"
-#include "util/room.h"
-#include "util/text.h"
+#include "kit/data/room.h"
+#include "kit/words/text.h"
 
 enum { NAMES = 4 };
 #define IDLE_NS UINT64_C(20000000000)

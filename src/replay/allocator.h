@@ -1,13 +1,13 @@
 /* allocator.h - the allocators that a replay compares. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_REPLAY_ALLOCATOR_H
-#define SEEP_REPLAY_ALLOCATOR_H
+#ifndef SEEP_ALLOCATOR_H
+#define SEEP_ALLOCATOR_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "replay/script.h"
-#include "util/fault.h"
+#include "kit/os/fault.h"
 
 enum { ALLOCATOR_NAME = 32, ALLOCATOR_PATH = 4096, ALLOCATORS_MAX = 32 };
 

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "replay/script_writer.h"
-#include "replay/slots.h"
-#include "util/capped.h"
-#include "util/room.h"
+#include "replay/replay_slots.h"
+#include "kit/data/capped.h"
+#include "kit/data/room.h"
 
 enum {
 	NONE = UINT32_MAX,

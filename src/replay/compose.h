@@ -1,13 +1,13 @@
 /* compose.h - makes the script of a replay out of an event log. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_REPLAY_COMPOSE_H
-#define SEEP_REPLAY_COMPOSE_H
+#ifndef SEEP_COMPOSE_H
+#define SEEP_COMPOSE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "reader/events.h"
-#include "reader/process.h"
+#include "session/events/events.h"
+#include "session/process/process.h"
 #include "replay/script.h"
 #include "replay/log_threads.h"
 

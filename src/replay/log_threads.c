@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/room.h"
+#include "kit/data/room.h"
 
 bool
 log_threads_is_event(const struct events_event *e)

@@ -1,10 +1,10 @@
 /* log_threads.h - the processes and threads of a log, and where their events end. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_REPLAY_LOG_THREADS_H
-#define SEEP_REPLAY_LOG_THREADS_H
+#ifndef SEEP_LOG_THREADS_H
+#define SEEP_LOG_THREADS_H
 
-#include "reader/events.h"
-#include "util/dict.h"
+#include "session/events/events.h"
+#include "kit/data/dict.h"
 
 struct log_threads_thread {
 	uint32_t number, tid;

@@ -1,7 +1,7 @@
 /* script.h - what a replay does: for each thread a list of words in a file. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_REPLAY_SCRIPT_H
-#define SEEP_REPLAY_SCRIPT_H
+#ifndef SEEP_SCRIPT_H
+#define SEEP_SCRIPT_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* script_writer.h - writes a script into a file without a name. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_REPLAY_SCRIPT_WRITER_H
-#define SEEP_REPLAY_SCRIPT_WRITER_H
+#ifndef SEEP_SCRIPT_WRITER_H
+#define SEEP_SCRIPT_WRITER_H
 
 #include <stddef.h>
 #include <stdint.h>

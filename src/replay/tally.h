@@ -1,7 +1,7 @@
 /* tally.h - what the runs of all allocators took: medians and intervals. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_REPLAY_TALLY_H
-#define SEEP_REPLAY_TALLY_H
+#ifndef SEEP_TALLY_H
+#define SEEP_TALLY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "replay/tally.h"
-#include "trace/log.h"
-#include "util/text.h"
-#include "util/words.h"
+#include "format/seg_log.h"
+#include "kit/words/text.h"
+#include "kit/words/words.h"
 
 enum { CELL = 48, COLUMNS = 7 };
 

@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "reader/procfs.h"
-#include "util/clock.h"
-#include "util/text.h"
+#include "host/proc/procfs.h"
+#include "kit/os/clock.h"
+#include "kit/words/text.h"
 
 enum {
 	SCRIPT_FD = 3, /* in the performer */

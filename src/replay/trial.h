@@ -1,7 +1,7 @@
 /* trial.h - one run of seep-replay-run with one allocator. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_REPLAY_TRIAL_H
-#define SEEP_REPLAY_TRIAL_H
+#ifndef SEEP_TRIAL_H
+#define SEEP_TRIAL_H
 
 #include <stdint.h>
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/load_aging.h"
-#include "reader/scores.h"
-#include "score/forecast.h"
-#include "trace/aging.h"
+#include "session/load/load_aging.h"
+#include "analysis/score/scores.h"
+#include "analysis/score/forecast.h"
+#include "recording/parts/aging.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

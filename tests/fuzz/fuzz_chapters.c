@@ -10,9 +10,9 @@
 
 #include "lib/twist.h"
 #include "lib/whole.h"
-#include "record/splice.h"
-#include "trace/chapter_name.h"
-#include "util/fault.h"
+#include "print/export/splice.h"
+#include "recording/file/chapter_name.h"
+#include "kit/os/fault.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(

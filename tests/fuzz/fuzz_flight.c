@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "reader/flightread.h"
-#include "reader/flights.h"
+#include "session/events/flightread.h"
+#include "session/events/flights.h"
 
 #include "lib/scratch.h"
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verdict/held.h"
-#include "verdict/root_notes.h"
-#include "verdict/root_places.h"
-#include "verdict/root_threads.h"
+#include "analysis/holders/held.h"
+#include "analysis/holders/root_notes.h"
+#include "analysis/holders/root_places.h"
+#include "analysis/holders/root_threads.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json/inventory_json.h"
-#include "trace/inventory.h"
+#include "print/json/inventory_json.h"
+#include "recording/parts/inventory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

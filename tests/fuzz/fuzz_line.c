@@ -5,11 +5,11 @@
 
 #include "lib/shape.h"
 #include "lib/whole.h"
-#include "reader/process.h"
-#include "reader/replay.h"
-#include "reader/session.h"
-#include "reader/timeline.h"
-#include "trace/recording.h"
+#include "session/process/process.h"
+#include "session/timeline/replay.h"
+#include "session/load/session.h"
+#include "session/timeline/timeline.h"
+#include "recording/file/recording.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

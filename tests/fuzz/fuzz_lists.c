@@ -6,9 +6,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "check/baseline.h"
-#include "report/suppress.h"
-#include "trace/format.h"
+#include "findings/baseline.h"
+#include "view/suppress/suppress.h"
+#include "format/format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

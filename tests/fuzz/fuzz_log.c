@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "reader/events.h"
-#include "reader/logblocks.h"
-#include "reader/logindex_build.h"
-#include "reader/logread.h"
-#include "reader/logsites.h"
+#include "session/events/events.h"
+#include "session/events/logblocks.h"
+#include "session/events/logindex_build.h"
+#include "session/events/logread.h"
+#include "session/events/logsites.h"
 #include "replay/compose.h"
-#include "trace/log.h"
+#include "format/seg_log.h"
 
 #include "lib/scratch.h"
 

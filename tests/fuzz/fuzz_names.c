@@ -10,13 +10,13 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "names/ask.h"
-#include "names/buildid.h"
-#include "names/cache.h"
-#include "names/mapname.h"
-#include "names/perfmap.h"
-#include "names/places.h"
-#include "names/wire.h"
+#include "names/jail/ask.h"
+#include "names/dwarf/buildid.h"
+#include "names/find/cache.h"
+#include "names/find/mapname.h"
+#include "names/dwarf/perfmap.h"
+#include "names/find/places.h"
+#include "names/find/wire.h"
 
 #include "lib/scratch.h"
 

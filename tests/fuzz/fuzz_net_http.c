@@ -6,9 +6,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "net/http.h"
-#include "net/metrics.h"
-#include "net/token.h"
+#include "follow/serve/http.h"
+#include "follow/serve/metrics.h"
+#include "follow/serve/token.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/refused.h"
-#include "trace/format.h"
-#include "watch/gather.h"
-#include "watch/watch_parts.h"
+#include "recording/file/refused.h"
+#include "format/format.h"
+#include "segments/find/gather.h"
+#include "follow/history/watch_parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "live/pulse.h"
+#include "follow/engine/pulse.h"
 #include "patches.h"
 
 enum { ROOM = 1 << 20, SLOTS_READ = 6 };

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "push/answer.h"
-#include "push/message.h"
-#include "push/target.h"
-#include "util/text.h"
+#include "follow/push/push_answer.h"
+#include "follow/push/message.h"
+#include "follow/push/target.h"
+#include "kit/words/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 
 #include "lib/twist.h"
 #include "lib/whole.h"
-#include "util/fault.h"
+#include "kit/os/fault.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/residence_pages.h"
-#include "reader/smaps.h"
-#include "trace/residence.h"
+#include "analysis/rss/rss_pages.h"
+#include "host/proc/smaps.h"
+#include "recording/parts/rss_account.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

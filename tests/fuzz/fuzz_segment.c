@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "lib/whole.h"
-#include "reader/segfile.h"
+#include "segments/read/segfile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

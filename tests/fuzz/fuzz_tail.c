@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "live/pulse.h"
-#include "reader/replay.h"
-#include "record/tail.h"
+#include "follow/engine/pulse.h"
+#include "session/timeline/replay.h"
+#include "follow/recorder/tail.h"
 #include "patches.h"
 
 enum { ROOM = 1 << 22, SLOTS_READ = 3 };

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json/census_json.h"
-#include "live/rule.h"
-#include "report/element.h"
-#include "trace/chapter_name.h"
-#include "util/moment.h"
-#include "util/units.h"
-#include "verdict/control.h"
-#include "verdict/type_name.h"
+#include "print/json/census_json.h"
+#include "follow/history/watch_rule.h"
+#include "view/stacks/element.h"
+#include "recording/file/chapter_name.h"
+#include "kit/words/moment.h"
+#include "kit/words/units.h"
+#include "analysis/types/control.h"
+#include "analysis/types/type_name.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "service/daemon.h"
-#include "service/dropin.h"
-#include "service/unit.h"
+#include "attach/service/daemon.h"
+#include "attach/service/dropin.h"
+#include "attach/service/unit.h"
 
 #include "lib/scratch.h"
 

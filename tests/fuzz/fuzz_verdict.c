@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verdict/jemalloc.h"
-#include "verdict/kernel.h"
-#include "verdict/looks.h"
-#include "verdict/roots.h"
-#include "verdict/threads.h"
-#include "verdict/vtable.h"
+#include "analysis/leaks/jemalloc_memory.h"
+#include "analysis/leaks/kernel_words.h"
+#include "analysis/leaks/looks.h"
+#include "host/proc/roots.h"
+#include "host/memory/threads.h"
+#include "analysis/types/vtable.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -23,11 +23,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/cmd.h"
+#include "command/cmd.h"
 #include "lib/twist.h"
 #include "lib/whole.h"
-#include "util/fault.h"
-#include "trace/recording.h"
+#include "kit/os/fault.h"
+#include "recording/file/recording.h"
 
 enum {
 	MEMORY_MIB = 512,

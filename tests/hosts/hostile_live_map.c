@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "trace/format.h"
+#include "format/format.h"
 
 enum { ROOTS = 4096, MIDS = 32768, LEAF_CELLS = 32768 };
 

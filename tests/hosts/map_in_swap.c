@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "../lib/own_segment.h"
-#include "trace/cell.h"
+#include "format/cell.h"
 
 #ifndef UFFD_FEATURE_WP_UNPOPULATED
 #define UFFD_FEATURE_WP_UNPOPULATED (1 << 13)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "reader/session.h"
+#include "session/load/session.h"
 
 enum { EXTENTS = 64, SLOTS = 4, LARGE = 1 };
 enum { LARGE_BYTES = 2 << 20, SMALL_BYTES = 1 << 20 };

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/format.h"
+#include "format/format.h"
 
 enum { MKSEG_ROWS = 1024, MKSEG_STRINGS = 8192 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/format.h"
+#include "format/format.h"
 
 /* Its header, as the collector has mapped it. Ends the program if there is none. */
 static inline struct seg_header *

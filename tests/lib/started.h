@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "collector/lifecycle.h"
-#include "collector/next.h"
-#include "collector/recorder_hit.h"
-#include "collector/start.h"
+#include "collector/event/next.h"
+#include "collector/event/recorder_hit.h"
+#include "collector/process/start.h"
 
 /*
  * A process starts once, so each scenario runs in a process of its own. There

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/session.h"
-#include "trace/recording.h"
-#include "trace/verdicts.h"
+#include "session/load/session.h"
+#include "recording/file/recording.h"
+#include "recording/parts/verdicts.h"
 
 /*
  * usage: add_verdicts RECORDING RESULT
@@ -16,8 +16,8 @@
  *                                     #1 is the first one, whatever its pid
  *   site ID [FIELD=NUMBER]...         one row of it; type=NAME is a text
  *   inventory FILE                    of the process: bytes as of
- *                                     trace/inventory.h
- * Fields are called as in trace/verdicts.h; class 1 is a leak, 2 possible.
+ *                                     recording/parts/inventory.h
+ * Fields are called as in recording/parts/verdicts.h; class 1 is a leak, 2 possible.
  * blocks and bytes of a site are made of direct and indirect ones.
  */
 enum { SITES_MAX = 1000, LINE_MAX_BYTES = 4096 };

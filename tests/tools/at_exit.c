@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "reader/exit_wait.h"
-#include "reader/proc.h"
-#include "reader/segfile.h"
+#include "segments/find/exit_hold.h"
+#include "segments/find/proc.h"
+#include "segments/read/segfile.h"
 
 /*
  * usage: at_exit PID read     beats; waits until the process waits, prints

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader/ignored.h"
-#include "reader/live_map.h"
-#include "reader/session.h"
+#include "segments/blocks/ignored_blocks.h"
+#include "segments/blocks/live_map.h"
+#include "session/load/session.h"
 
 /*
  * usage: blocks_of PID

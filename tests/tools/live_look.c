@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "live/live.h"
-#include "reader/procfs.h"
-#include "util/clock.h"
+#include "follow/engine/engine.h"
+#include "host/proc/procfs.h"
+#include "kit/os/clock.h"
 
 /*
  * live_look [--looks N] [--every MS] [--quiet] [--sites] [--keep]

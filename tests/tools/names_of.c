@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "names/names.h"
+#include "names/find/names.h"
 
 /*
  * usage: names_of [-n] [-d DIR] [-r SYSROOT] [-b BUILD_ID] [-s SECONDS] MODULE

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "reader/our_ranges.h"
-#include "reader/session.h"
+#include "segments/blocks/our_ranges.h"
+#include "session/load/session.h"
 
 /* usage: ours_of PID: a line for each range, START and END */
 static int

@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "report/words.h"
-#include "util/text.h"
+#include "view/sites/enum_words.h"
+#include "kit/words/text.h"
 
 static void
 encode(char text[5], uint32_t c)

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "names/names.h"
-#include "reader/session.h"
+#include "names/find/names.h"
+#include "session/load/session.h"
 
 /*
  * usage: site_facts INPUT

@@ -8,6 +8,6 @@ cd "$(dirname "$0")/../.." || exit 1
 locked='maps|smaps|smaps_rollup|numa_maps|environ|cmdline|auxv|mem|pagemap|fdinfo|clear_refs'
 if grep -rnE "\"[^\"]*/proc/[^\"/]*/($locked)[\"/]" src --include='*.[ch]' |
 	grep -vE '^src/(collector|reader/foreign[a-z_]*\.c)|/proc/self/' >&2; then
-	echo "use foreign_text() of reader/foreign.h: the process can make whoever opens this wait" >&2
+	echo "use foreign_text() of host/memory/foreign.h: the process can make whoever opens this wait" >&2
 	exit 1
 fi

@@ -65,13 +65,13 @@ def main():
         sys.exit(f"format_doc: docs/FORMAT.md has no table of {', '.join(sorted(missing))}")
     count_checks(text, header)
     with tempfile.NamedTemporaryFile("w", suffix=".c") as c:
-        c.write('#include <stddef.h>\n#include "trace/format.h"\n#include "trace/log.h"\n')
+        c.write('#include <stddef.h>\n#include "format/format.h"\n#include "format/seg_log.h"\n')
         c.writelines(f'_Static_assert({test}, "{what}");\n' for test, what in checks)
         c.flush()
         cc = os.environ.get("CC", "gcc")
         wrong = subprocess.call([cc, "-fsyntax-only", "-I", os.path.join(TOP, "src"), c.name])
     if wrong:
-        sys.exit("format_doc: docs/FORMAT.md and src/trace/format.h differ")
+        sys.exit("format_doc: docs/FORMAT.md and src/format/format.h differ")
 
 
 main()

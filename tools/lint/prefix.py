@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """prefix.py - the name of a public function begins with the name of its file.
 
-Public means not static and declared in a header, or defined in a header. Four rules; `stem`
+Public means not static and declared in a header, or defined in a header. Five rules; `stem`
 is the name of the file without its ending:
 
 1. The name is `stem`, its plural, or one of these and an underscore and more.
 2. A module of several files (`view.c`, `view_stack.c`) has one prefix. A function in
    `view_*` may begin with `view_` if `view.h` or `view_parts.h` of the same folder declares it.
-3. A file of src/json may put `json_` before its stem: `json_sites` is in src/json/sites.c.
-   So it is told from the module of the collector that has the same stem.
-4. FAMILIES below: each with the reason why its files keep another prefix.
+3. A file of src/print/json whose stem is X_json may name its functions json_X: `json_sites` is
+   in src/print/json/sites_json.c.
+4. A file of src/format whose stem is seg_X may name its functions X_: `log_words` is in seg_log.h.
+5. FAMILIES below: each with the reason why its files keep another prefix.
 """
 import glob
 import os
@@ -22,21 +23,21 @@ os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 # file or folder -> pattern of the names that it may define besides
 FAMILIES = {
     # names that libc, libstdc++ and seep.h give
-    "src/collector/hook.c": r"(c|m|re|v|pv|aligned_)alloc|reallocarray|(posix_)?memalign"
+    "src/collector/event/hook.c": r"(c|m|re|v|pv|aligned_)alloc|reallocarray|(posix_)?memalign"
     r"|c?free|free_sized|free_aligned_sized|dl(close|open|mopen)|seep_(cxx|next)_\w+",
-    "src/collector/bytes.c": r"mem(cpy|move|set|cmp)",
-    "src/collector/api.c": r"(seep|memtrail)_\w+",
-    "src/collector/mapping.c": r"seep_map_\w+",
+    "src/collector/segment/bytes.c": r"mem(cpy|move|set|cmp)",
+    "src/collector/event/api.c": r"(seep|memtrail)_\w+",
+    "src/collector/event/mapping.c": r"seep_map_\w+",
     # one interface, cpu.h, whatever the CPU
-    "src/cpu/": r"cpu_\w+",
+    "src/base/cpu/": r"cpu_\w+",
     # types and functions of the segment; its constants begin with SEG_
-    "src/trace/format": r"seg_\w+",
+    "src/format/format": r"seg_\w+",
     # pieces of JSON, written in every folder that writes JSON
-    "src/util/json_put.c": r"json_(string|shown|key|number(_or_null)?|text|boolean|hex|time|list)",
+    "src/kit/json/json_put.c": r"json_(string|shown|key|number(_or_null)?|text|boolean|hex|time|list)",
     # the parts of `seep record`, which record_run.h declares
-    "src/cli/record_": r"record_\w+",
+    "src/follow/recorder/record_": r"record_\w+",
     # to be renamed to verdict_list_rate when its callers are at rest
-    "src/report/verdict_list.c": r"verdict_rate",
+    "src/findings/verdict_list.c": r"verdict_rate",
 }
 
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
@@ -89,7 +90,9 @@ def is_right(name, path, declared):
     stem = os.path.basename(path)[:-2]
     if begins_with(name, stem) or is_of_module(name, path, declared):
         return True
-    if path.startswith("src/json/") and begins_with(name, "json_" + stem):
+    if path.startswith("src/print/json/") and begins_with(name, "json_" + stem.removesuffix("_json")):
+        return True
+    if path.startswith("src/format/") and begins_with(name, stem.removeprefix("seg_")):
         return True
     return any(path.startswith(family) and re.fullmatch(pattern, name)
                for family, pattern in FAMILIES.items())

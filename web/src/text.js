@@ -86,7 +86,7 @@ export function date(ms) {
 }
 
 // Control characters, and marks that turn or hide text, become visible: those
-// of words_hides() in src/report/words.c, and halves of surrogate pairs.
+// of words_hides() in src/view/sites/enum_words.c, and halves of surrogate pairs.
 const odd = new RegExp('[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c' +
 	'\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f' +
 	'\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0' +

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "trace/format.h"
+#include "format/format.h"
 
 struct field {
 	uint16_t at, width, count; /* an array has more than one */

@@ -4,7 +4,7 @@
 #define SEEP_FUZZ_ITEMS_H
 
 #include "chance.h"
-#include "trace/codec.h"
+#include "recording/file/codec.h"
 
 /* One change by chance: an item, its tag, its length, a number in it. */
 void items_twist(struct codec_out *content, struct chance *c);

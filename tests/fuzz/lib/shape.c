@@ -5,8 +5,8 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "trace/recording.h"
-#include "trace/format.h"
+#include "recording/file/recording.h"
+#include "format/format.h"
 
 enum { BOMB_BYTES = 500 << 20, CONTENT_MAX = 4 << 20 };
 

@@ -3,8 +3,8 @@
 #ifndef SEEP_FUZZ_SHAPE_H
 #define SEEP_FUZZ_SHAPE_H
 
-#include "trace/recording_bytes.h"
-#include "trace/codec.h"
+#include "recording/file/recording_bytes.h"
+#include "recording/file/codec.h"
 
 enum { SHAPE_ENTRIES = 64 }; /* what is beyond them is left out */
 

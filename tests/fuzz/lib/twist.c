@@ -6,8 +6,8 @@
 
 #include "fields.h"
 #include "items.h"
-#include "trace/recording.h"
-#include "trace/format.h"
+#include "recording/file/recording.h"
+#include "format/format.h"
 
 static const uint64_t known[] = {
     0, 1, UINT64_MAX, UINT64_C(1) << 31, UINT64_C(1) << 63};

@@ -7,15 +7,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "check/write.h"
-#include "export/export.h"
-#include "json/diff_json.h"
-#include "json/growth_json.h"
-#include "json/json.h"
-#include "json/moments_table.h"
-#include "names/names.h"
-#include "report/site.h"
-#include "report/text.h"
+#include "print/check/write.h"
+#include "print/export/export.h"
+#include "print/json/diff_json.h"
+#include "print/json/growth_json.h"
+#include "print/json/report_json.h"
+#include "print/json/moments_table.h"
+#include "names/find/names.h"
+#include "print/text/site.h"
+#include "print/text/report_text.h"
 
 /*
  * Linked with --wrap=fork: the process that would read debug information of

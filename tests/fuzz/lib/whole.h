@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "reader/session.h"
+#include "session/load/session.h"
 
 /* Where all output goes; opened once, ends the program if it cannot be. */
 FILE *whole_nowhere(void);

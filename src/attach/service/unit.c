@@ -1,0 +1,326 @@
+/* unit.c - what systemd knows of a unit. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "attach/service/unit.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "attach/service/systemctl.h"
+#include "kit/data/room.h"
+#include "kit/words/text.h"
+
+#define PROBE "seep" /* the instance of a template that is asked about */
+
+/* ---- names ---- */
+
+static bool
+is_name_character(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	    (c >= '0' && c <= '9') || (c && strchr(":-_.\\@", c));
+}
+
+int
+unit_name(const char *text, char ret[UNIT_NAME_BYTES], struct fault *where)
+{
+	static const char *const others[] = {".socket", ".target", ".timer",
+	    ".mount", ".automount", ".path", ".slice", ".scope", ".swap",
+	    ".device"};
+	size_t n = strlen(text);
+
+	for (size_t i = 0; i < n; i++)
+		if (!is_name_character(text[i]))
+			return fault_set(where, -EINVAL,
+			    "this cannot be the name of a unit");
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (text_ends_with(text, others[i]))
+			return fault_set(where, -EINVAL,
+			    "only a service runs a program, not a %s",
+			    others[i] + 1);
+	if (n == 0 || text[0] == '.' || text[0] == '@' ||
+	    strcmp(text, ".service") == 0)
+		return fault_set(
+		    where, -EINVAL, "this cannot be the name of a unit");
+	if ((size_t)snprintf(ret, UNIT_NAME_BYTES, "%s%s", text,
+	        text_ends_with(text, ".service") ? "" : ".service") >=
+	    UNIT_NAME_BYTES)
+		return fault_set(where, -EINVAL, "the name is too long");
+	return 0;
+}
+
+/* foo@.service */
+static bool
+is_template(const char *name)
+{
+	const char *at = strchr(name, '@');
+
+	return at && strcmp(at, "@.service") == 0;
+}
+
+/* ---- systemctl show ---- */
+
+static int
+add_property(struct unit *u, const char *line, size_t len)
+{
+	const char *equal = memchr(line, '=', len);
+	struct unit_property p;
+
+	if (!equal)
+		return 0;
+	p.name = strndup(line, (size_t)(equal - line));
+	p.value = strndup(equal + 1, (size_t)(line + len - equal - 1));
+	if (!p.name || !p.value ||
+	    room_make(&u->properties, &u->room, u->count, sizeof(p)) < 0) {
+		free(p.name);
+		free(p.value);
+		return -ENOMEM;
+	}
+	u->properties[u->count++] = p;
+	return 0;
+}
+
+static int
+parse_properties(struct unit *u, const char *text)
+{
+	int err = 0;
+
+	while (*text && err == 0) {
+		size_t n = strcspn(text, "\n");
+
+		err = add_property(u, text, n);
+		text += n + (text[n] == '\n');
+	}
+	return err;
+}
+
+static int
+read_files(struct unit *u)
+{
+	const char *fragment = unit_get(u, "FragmentPath");
+	struct quoting_words drop_ins = {0};
+	int err = quoting_split(unit_get(u, "DropInPaths"), &drop_ins);
+
+	if (err == 0 && fragment[0] == '/')
+		err = unit_file_read(&u->files, NULL, fragment);
+	for (size_t i = 0; i < drop_ins.count && err == 0; i++)
+		err = unit_file_read(&u->files, NULL, drop_ins.items[i]);
+	quoting_release(&drop_ins);
+	return err;
+}
+
+/* The name under which systemd answers: an instance in place of a template. */
+static int
+name_to_ask(const struct unit *u, char to[UNIT_NAME_BYTES + sizeof(PROBE)],
+    struct fault *where)
+{
+	int n = snprintf(to, UNIT_NAME_BYTES + sizeof(PROBE), "%.*s%s.service",
+	    (int)(strlen(u->name) - strlen(".service")), u->name,
+	    u->is_template ? PROBE : "");
+
+	return n < UNIT_NAME_BYTES
+	    ? 0
+	    : fault_set(where, -EINVAL, "the name is too long");
+}
+
+static int
+ask(struct unit *u, struct fault *where)
+{
+	char name[UNIT_NAME_BYTES + sizeof(PROBE)], *answer = NULL;
+	const char *arguments[] = {"show", "--", name, NULL};
+	int err = name_to_ask(u, name, where);
+
+	if (err == 0)
+		err = systemctl_run(u->manager.is_user, arguments,
+		    SYSTEMCTL_ASK_S, &answer, where);
+	if (err < 0)
+		return err;
+	err = parse_properties(u, answer);
+	free(answer);
+	if (err < 0)
+		return fault_set(where, err, "out of memory");
+	if (strcmp(unit_get(u, "LoadState"), "not-found") == 0)
+		return fault_set(where, -ENOENT, "there is no such unit");
+	u->is_masked = strcmp(unit_get(u, "LoadState"), "masked") == 0;
+	/* it must be a name that may become part of a path */
+	if (!u->is_template && unit_name(unit_get(u, "Id"), u->name, where) < 0)
+		return fault_set(where, -EIO, "systemd gave it no name");
+	err = read_files(u);
+	return err < 0 ? fault_set(where, err, "%s", strerror(-err)) : 0;
+}
+
+/* ---- without systemd ---- */
+
+static int
+find(struct unit *u, struct fault *where)
+{
+	struct quoting_words paths = {0};
+	int err = unit_file_find(u->manager.root, u->manager.is_user, u->name,
+	    &paths, &u->is_masked);
+
+	for (size_t i = 0; i < paths.count && err == 0; i++)
+		err =
+		    unit_file_read(&u->files, u->manager.root, paths.items[i]);
+	quoting_release(&paths);
+	if (err == -ENOENT)
+		return fault_set(
+		    where, err, "there is no such unit in %s", u->manager.root);
+	return err < 0 ? fault_set(where, err, "%s", strerror(-err)) : 0;
+}
+
+int
+unit_load(const char *text, const struct unit_manager *m, struct unit *ret,
+    struct fault *where)
+{
+	struct unit u = {.manager = *m};
+	int err = unit_name(text, u.name, where);
+
+	if (err < 0)
+		return err;
+	u.is_template = is_template(u.name);
+	err = m->root ? find(&u, where) : ask(&u, where);
+	if (err < 0) {
+		unit_release(&u);
+		return err;
+	}
+	*ret = u;
+	return 0;
+}
+
+void
+unit_release(struct unit *u)
+{
+	for (size_t i = 0; i < u->count; i++) {
+		free(u->properties[i].name);
+		free(u->properties[i].value);
+	}
+	free(u->properties);
+	unit_file_release(&u->files);
+	*u = (struct unit){0};
+}
+
+/* ---- properties ---- */
+
+const char *
+unit_next(const struct unit *u, const char *name, size_t *at)
+{
+	while (*at < u->count) {
+		const struct unit_property *p = &u->properties[(*at)++];
+
+		if (strcmp(p->name, name) == 0)
+			return p->value;
+	}
+	return NULL;
+}
+
+const char *
+unit_get(const struct unit *u, const char *name)
+{
+	size_t at = 0;
+	const char *value = unit_next(u, name, &at);
+
+	for (size_t i = u->files.count; !value && i > 0; i--)
+		if (strcmp(u->files.settings[i - 1].key, name) == 0)
+			value = u->files.settings[i - 1].value;
+	return value ? value : "";
+}
+
+bool
+unit_is_on(const struct unit *u, const char *name)
+{
+	static const char *const words[] = {"yes", "true", "on", "1", "y", "t"};
+	const char *value = unit_get(u, name);
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcasecmp(value, words[i]) == 0)
+			return true;
+	return false;
+}
+
+int
+unit_list(const struct unit *u, const char *name, struct quoting_words *ret)
+{
+	struct quoting_words values = {0};
+	size_t at = 0;
+	const char *value;
+	int err = 0;
+
+	if (!u->manager.root) {
+		while (err == 0 && (value = unit_next(u, name, &at)))
+			err = quoting_split(value, ret);
+		return err;
+	}
+	err = unit_file_values(&u->files, name, NULL, &values);
+	for (size_t i = 0; i < values.count && err == 0; i++)
+		err = quoting_split(values.items[i], ret);
+	quoting_release(&values);
+	return err;
+}
+
+int
+unit_add_text(struct unit *u, const char *path, const char *text)
+{
+	const size_t before = u->files.count;
+	int err = unit_file_parse(&u->files, path, text);
+
+	for (size_t i = before; i < u->files.count && err == 0; i++) {
+		const struct unit_setting *s = &u->files.settings[i];
+		char *line;
+
+		if (asprintf(&line, "%s=%s", s->key, s->value) < 0)
+			return -ENOMEM;
+		err = u->manager.root ? 0 : add_property(u, line, strlen(line));
+		free(line);
+	}
+	return err;
+}
+
+pid_t
+unit_main_pid(const struct unit *u)
+{
+	const char *text = unit_get(u, "MainPID");
+	char *end;
+	long pid = strtol(text, &end, 10);
+
+	return *text && !*end && pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
+}
+
+bool
+unit_has_mount_namespace(const struct unit *u)
+{
+	static const char *const switches[] = {"PrivateTmp", "PrivateDevices",
+	    "PrivateMounts", "PrivateIPC", "ProtectKernelTunables",
+	    "ProtectKernelModules", "ProtectKernelLogs", "ProtectControlGroups",
+	    "MountAPIVFS", "DynamicUser"};
+	static const char *const lists[] = {"ReadWritePaths", "ReadOnlyPaths",
+	    "InaccessiblePaths", "ExecPaths", "NoExecPaths", "BindPaths",
+	    "BindReadOnlyPaths", "TemporaryFileSystem", "MountImages",
+	    "ExtensionImages", "ExtensionDirectories", "RootDirectory",
+	    "RootImage", "LogNamespace", "MountFlags"};
+	/* names, and the value that changes nothing */
+	static const char *const words[][2] = {{"ProtectSystem", "no"},
+	    {"ProtectHome", "no"}, {"ProtectProc", "default"},
+	    {"ProcSubset", "all"}};
+
+	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
+		if (unit_is_on(u, switches[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		const char *value = unit_get(u, lists[i]);
+
+		if (value[0] && strcmp(value, "0") != 0)
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const char *value = unit_get(u, words[i][0]);
+
+		if (value[0] && strcmp(value, words[i][1]) != 0 &&
+		    strcmp(value, "false") != 0 && strcmp(value, "off") != 0 &&
+		    strcmp(value, "0") != 0)
+			return true;
+	}
+	return false;
+}

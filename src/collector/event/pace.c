@@ -1,0 +1,79 @@
+/* pace.c - how often a thread looks at the clock and the command word. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/event/pace.h"
+
+#include "collector/heap/ledger_hit.h"
+#include "collector/lifecycle.h"
+#include "collector/heap/live.h"
+#include "collector/process/nursery.h"
+#include "collector/process/spaces.h"
+#include "collector/segment/tick.h"
+
+enum {
+	PAUSE_NS = 50000000,
+	LONG_NS = 12500000, /* an eighth of a tick */
+	PERIOD_MAX = 64,
+	PATIENCE = 64, /* looks at the clock before the period doubles */
+};
+
+bool
+pace_follow_mode(struct gate *g)
+{
+	if (lifecycle_is_on())
+		return true;
+	g->resting = THREAD_OFF;
+	STORE(&g->state, THREAD_OFF + 1); /* thread_leave() takes one off */
+	return false;
+}
+
+/*
+ * How many events may pass until this thread looks at the clock again. The age
+ * of a block is taken from the tick that its thread has seen last, and the
+ * first events after a pause still have the tick from before it. So a thread
+ * that has paused looks at each event at first, and doubles its period slowly:
+ * by its n-th event it looks every n / 64 events. That is 384 looks after a
+ * pause of 50 ms or more, and takes a few microseconds.
+ */
+static void
+set_period(struct thread *t, uint64_t ns)
+{
+	uint64_t since_ns = ns - t->clock_ns;
+
+	if (since_ns > PAUSE_NS) {
+		t->period = 1;
+		t->looks = 0;
+		t->has_paused = t->clock_ns != 0;
+	} else if (since_ns > LONG_NS) {
+		t->period = t->period > 1 ? t->period / 2 : 1;
+		t->looks = 0;
+	} else if (t->period < PERIOD_MAX &&
+	    (!t->has_paused || ++t->looks == PATIENCE)) {
+		t->period *= 2;
+		t->looks = 0;
+	}
+	t->clock_ns = ns;
+	t->countdown = t->period;
+	if (t->period == 1)
+		ledger_saw(t, t->seen);
+	/*
+	 * A loop of as many events would bring the same free here each time,
+	 * although the frees that look at the clock are a sample of all frees
+	 * (ledger_freed_by).
+	 */
+	if (t->period == PERIOD_MAX) {
+		t->jitter = t->jitter * 1664525 + 1013904223;
+		t->countdown -= t->jitter >> 31; /* by one, or not */
+	}
+}
+
+bool
+pace_look(struct thread *t)
+{
+	set_period(t, tick_read());
+	lifecycle_poll();
+	live_look_ahead(0, 0);
+	spaces_look();
+	if (LOAD(&nursery_is_open))
+		t->countdown = 1; /* to note the sums after each event */
+	return pace_follow_mode(thread_gate);
+}

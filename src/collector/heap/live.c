@@ -1,0 +1,288 @@
+/* live.c - the live map: block address -> site, size, birth. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/heap/live.h"
+
+#include "collector/heap/live_hit.h"
+#include "collector/segment/mem.h"
+#include "collector/heap/sample.h"
+#include "collector/segment/segment.h"
+#include "collector/heap/spill.h"
+
+uint64_t **live_root[1 << CELL_ROOT_BITS];
+uint32_t live_granule_bits SEEP_HOT = CELL_GRANULE_GLIBC;
+const uint64_t *live_break;
+
+enum {
+	MAPPED_FROM = 128 << 10, /* glibc maps requests from here on */
+	CHUNK_HEAD = 16,         /* of such a mapping, before the block */
+};
+
+/*
+ * Which leaves of a middle level there are: the largest index, and by how much
+ * the smallest is below the end. To look through all of it at the exit would
+ * be 64 page faults for each of the two or three that a program has.
+ */
+static struct used {
+	uint16_t up_to, down_to;
+} used[1 << CELL_ROOT_BITS];
+
+_Static_assert(LIVE_MID_LAST <= UINT16_MAX, "indexes of leaves");
+
+void
+live_init(bool glibc)
+{
+	live_granule_bits = glibc ? CELL_GRANULE_GLIBC : CELL_GRANULE_OTHER;
+}
+
+/*
+ * A leaf is a quarter of what it covers. For large blocks with no small one near
+ * them, and for the few blocks of a sampled process, that would be a quarter of
+ * the host's address space for next to nothing: they are kept in the spill
+ * table. Who looks for one finds no leaf, or an empty cell, and looks there.
+ */
+static bool
+stands_alone(uint64_t address, uint64_t size)
+{
+	return (size >= LIVE_ALONE || sample_rate()) && !live_cell(address);
+}
+
+/*
+ * Has the host's allocator just got memory from the kernel? Then it may call the
+ * kernel, whatever filter is in force, and so may we. Its break has moved since
+ * we looked, which is every 64 events of a thread at least, or this block is a
+ * mapping of its own as glibc makes them.
+ */
+static bool
+is_fresh(uint64_t address, uint64_t size)
+{
+	static uint64_t last_break;
+	uint64_t now = live_break ? LOAD(live_break) : 0;
+
+	if (now != LOAD(&last_break)) {
+		STORE(&last_break, now);
+		return true;
+	}
+	return size >= MAPPED_FROM && (address & (CPU_PAGE - 1)) == CHUNK_HEAD;
+}
+
+void
+live_look_ahead(uint64_t address, uint64_t size)
+{
+	if (!is_fresh(address, size))
+		return;
+	mem_refill();
+	segment_refill();
+}
+
+/* Maps what the address needs. NULL: no memory. */
+SEEP_COLD static uint64_t *
+open_cell(uint64_t address)
+{
+	uint64_t ***top =
+	    &live_root[(address >> (CELL_MID_BITS + CELL_LEAF_BITS)) &
+	        ((1u << CELL_ROOT_BITS) - 1)];
+	uint64_t **mid = LOAD_ACQUIRE(top);
+	uint32_t at = address >> CELL_LEAF_BITS & LIVE_MID_LAST;
+	uint64_t **slot;
+	uint64_t *leaf;
+
+	if (!mid) {
+		uint64_t **mine = mem_alloc(sizeof(*mine) << CELL_MID_BITS);
+
+		if (!mine)
+			return NULL;
+		if (CAS(top, &mid, mine))
+			mid = mine;
+	}
+	slot = &mid[at];
+	leaf = LOAD_ACQUIRE(slot);
+	if (!leaf) {
+		uint64_t *mine = mem_alloc(
+		    sizeof(*mine) << (CELL_LEAF_BITS - live_granule_bits));
+
+		if (!mine)
+			return NULL;
+		/* before it is there, so that a scan can miss none */
+		RAISE(&used[top - live_root].up_to, at);
+		RAISE(&used[top - live_root].down_to, LIVE_MID_LAST - at);
+		/* the loser's pages are wasted: rare and never touched */
+		CAS(slot, &leaf, mine);
+	}
+	return live_cell(address);
+}
+
+SEEP_NOINLINE bool
+live_put_slow(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
+    struct live_block *ret_old)
+{
+	uint64_t next_address = address + (UINT64_C(1) << live_granule_bits);
+	uint64_t *cell, *next;
+
+	ret_old->site = 0;
+	live_look_ahead(address, size);
+	if (!cell_is_for(address) || stands_alone(address, size))
+		return spill_put(address, site, size, birth, ret_old);
+	cell = open_cell(address);
+	if (!cell) {
+		segment_count(SEG_NO_MEMORY, 1);
+		return false;
+	}
+	(void)cpu_touch(cell);
+	if (cell_site(*cell))
+		*ret_old = live_take_slow(address);
+	*cell = 0; /* or the size of a block whose free we missed */
+	if (size < CELL_LARGE) {
+		*cell = cell_make(address, site, (uint32_t)size, birth);
+		return true;
+	}
+	next = open_cell(next_address);
+	if (!next) {
+		segment_count(SEG_NO_MEMORY, 1);
+		return false;
+	}
+	*next = size;
+	*cell = cell_make(address, site, CELL_LARGE, birth);
+	return true;
+}
+
+SEEP_NOINLINE struct live_block
+live_take_slow(uint64_t address)
+{
+	uint64_t *cell = cell_is_for(address) ? live_cell(address) : NULL;
+	struct live_block b = {0};
+	uint64_t *second;
+
+	if (!cell || !cell_site(*cell))
+		return LOAD(&live_spilled) ? spill_take(address) : b;
+	b.birth = cell_birth(*cell);
+	b.size = cell_class(*cell);
+	b.site = cell_site(*cell);
+	if (b.size == CELL_LARGE) {
+		second =
+		    live_cell(address + (UINT64_C(1) << live_granule_bits));
+		b.size = second ? *second : 0;
+		if (second)
+			*second = 0;
+	}
+	*cell = 0;
+	return b;
+}
+
+uint64_t
+live_peek(uint64_t address)
+{
+	const uint64_t *cell = cell_is_for(address) ? live_cell(address) : NULL;
+	uint64_t v = cell ? LOAD(cell) : 0;
+
+	/* in the other half of a granule another block begins */
+	if (cell_site(v) &&
+	    cell_address(v, address & ~UINT64_C(31), CELL_GRANULE_GLIBC) ==
+	        address)
+		return v;
+	return LOAD(&live_spilled) ? spill_peek(address) : 0;
+}
+
+/* A large block, whose size is in the next cell? */
+static bool
+is_large(const uint64_t *cell)
+{
+	return cell && cell_site(*cell) && cell_class(*cell) == CELL_LARGE;
+}
+
+struct live_block
+live_take_overlapped(uint64_t address, uint64_t size)
+{
+	const uint64_t granule = UINT64_C(1) << live_granule_bits;
+	struct live_block none = {0};
+	uint64_t *cell, *next;
+
+	if (!cell_is_for(address))
+		return none;
+	cell = live_cell(address);
+	/* a size: of the large block before, which reaches to here */
+	if (cell && *cell && !cell_site(*cell) &&
+	    is_large(live_cell(address - granule)))
+		return live_take_slow(address - granule);
+	if (size < CELL_LARGE || is_large(cell))
+		return none; /* live_put_slow() sees to what is in the cell */
+	next = live_cell(address + granule);
+	return next && cell_site(*next) ? live_take_slow(address + granule)
+	                                : none;
+}
+
+void
+live_forget(struct live_cache *cache)
+{
+	int i;
+
+	for (i = 0; i < 1 << LIVE_CACHE_BITS; i++)
+		cache->at[i].key = 0;
+}
+
+static bool
+scan_leaf(uint64_t base, const uint64_t *leaf,
+    bool (*fn)(uint64_t, struct live_block, void *), void *arg)
+{
+	uint64_t cells = UINT64_C(1) << (CELL_LEAF_BITS - live_granule_bits);
+	uint64_t i;
+
+	for (i = 0; i < cells; i++) {
+		uint64_t v = LOAD(&leaf[i]);
+		struct live_block b = {.site = cell_site(v),
+		    .birth = cell_birth(v),
+		    .size = cell_class(v)};
+		uint64_t address = cell_address(
+		    v, base + (i << live_granule_bits), live_granule_bits);
+
+		if (!b.site)
+			continue;
+		if (b.size == CELL_LARGE) {
+			const uint64_t *next = i + 1 < cells
+			    ? &leaf[i + 1]
+			    : live_cell(base + (cells << live_granule_bits));
+
+			if (!next)
+				continue;
+			b.size = LOAD(next);
+			i++; /* the second cell is no block */
+		}
+		if (!fn(address, b, arg))
+			return false;
+	}
+	return true;
+}
+
+void
+live_scan(bool (*fn)(uint64_t, struct live_block, void *), void *arg)
+{
+	uint64_t i, j;
+	int k;
+
+	for (i = 0; i < UINT64_C(1) << CELL_ROOT_BITS; i++) {
+		uint64_t **mid = LOAD_ACQUIRE(&live_root[i]);
+
+		for (j = LIVE_MID_LAST - LOAD(&used[i].down_to);
+		     mid && j <= LOAD(&used[i].up_to); j++) {
+			uint64_t *leaf = LOAD_ACQUIRE(&mid[j]);
+			uint64_t base = (i << CELL_MID_BITS | j)
+			    << CELL_LEAF_BITS;
+
+			if (leaf && !scan_leaf(base, leaf, fn, arg))
+				return;
+		}
+	}
+	for (k = 0; k < CELL_SPILL_LEVELS; k++) {
+		const struct spill_level *l =
+		    (const struct spill_level *)LOAD_ACQUIRE(&spill_levels[k]);
+
+		for (j = 0; l && j < UINT64_C(1) << l->head.bits; j++) {
+			const struct cell_spilled *s = &l->slots[j];
+			struct live_block b = {.site = cell_site(s->cell),
+			    .birth = cell_birth(s->cell),
+			    .size = s->size};
+
+			if (LOAD(&s->address) > 1 && !fn(s->address, b, arg))
+				return;
+		}
+	}
+}

@@ -1,0 +1,99 @@
+/* live.h - the live map: block address -> site, size, birth. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_LIVE_H
+#define SEEP_LIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "format/cell.h"
+
+/*
+ * A shadow of the heap in private memory: one cell of 8 bytes for each granule
+ * of 32 bytes, or of 16 bytes if the host's allocator is not glibc's. The cells
+ * are in three levels of tables, which are mapped when they are first needed.
+ * There are no locks and no atomic updates: from malloc to free a block belongs
+ * to one owner, and only the owner touches its cells. A forked child gets a copy
+ * of the map with the rest of its memory.
+ *
+ * format/cell.h describes a cell, and which blocks are in the spill table
+ * (spill.c) instead. live_hit.h has what hooks do inline.
+ */
+enum {
+	LIVE_MID_LAST = (1 << CELL_MID_BITS) - 1,
+	/* blocks of this size are spilled rather than get a leaf for themselves */
+	LIVE_ALONE = 32 << 10,
+};
+
+struct live_block {
+	uint32_t site; /* 0: there is no such block */
+	uint32_t birth;
+	uint64_t size;
+};
+
+extern SEEP_HIDDEN uint64_t **live_root[1 << CELL_ROOT_BITS];
+extern SEEP_HIDDEN uint32_t live_granule_bits; /* 5 or 4 */
+
+/* libc's variable with the program break (__curbrk), or NULL. */
+extern SEEP_HIDDEN const uint64_t *live_break;
+
+extern SEEP_HIDDEN uint64_t live_spilled; /* blocks in the spill table */
+
+/*
+ * Each thread remembers the leaves that it used last. Most of its blocks are in
+ * one of them, and then one comparison replaces two loads that depend on each
+ * other. Leaves are never moved or unmapped. An entry never has the key of one
+ * leaf and the origin of another, not even for a moment, because a signal
+ * handler may leave a hook by longjmp.
+ */
+enum { LIVE_CACHE_BITS = 6 };
+struct live_cache {
+	struct live_cached {
+		uint64_t key; /* live_key() of its blocks; 0: unused */
+		/* where address 0 would have its cell if this leaf were endless */
+		uint64_t origin;
+	} at[1 << LIVE_CACHE_BITS];
+};
+
+void live_forget(struct live_cache *cache);
+
+/*
+ * If the host's allocator has just got memory from the kernel, for this block or
+ * (with 0, 0) for any, maps what we may soon need (mem_refill, segment_refill).
+ */
+void live_look_ahead(uint64_t address, uint64_t size);
+
+/*
+ * For all blocks, without a thread's cache: the functions of live_hit.h leave
+ * the spill table, missing levels and blocks at the border of a leaf to these.
+ * live_put_slow() returns false if there is no room; then the block is not
+ * tracked. *ret_old is the block that was recorded at this address before, whose
+ * free we have missed; its site is 0 if there was none. live_take_slow() removes
+ * a block and returns what it was.
+ */
+bool live_put_slow(uint64_t address, uint32_t site, uint64_t size,
+    uint32_t birth, struct live_block *ret_old);
+struct live_block live_take_slow(uint64_t address);
+
+/*
+ * Before live_put_slow(): removes one block at another address that the new one
+ * would overlap. Such a block was freed without our knowledge. Site 0 if there
+ * is none, or no more.
+ */
+struct live_block live_take_overlapped(uint64_t address, uint64_t size);
+
+/*
+ * The cell of the block that begins at this address, or 0 if there is none, and
+ * nothing is changed. Of a spilled block this is the cell in the spill table.
+ */
+uint64_t live_peek(uint64_t address);
+
+/* `glibc`: the host's malloc is glibc's, so granules have 32 bytes, else 16. */
+void live_init(bool glibc);
+
+/* Calls fn for each block as long as fn returns true; for the destructor. */
+void live_scan(
+    bool (*fn)(uint64_t address, struct live_block b, void *arg), void *arg);
+
+#endif

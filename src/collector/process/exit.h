@@ -1,0 +1,13 @@
+/* exit.h - the exit of a process: what still lives goes into its segment. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_EXIT_H
+#define SEEP_EXIT_H
+
+/*
+ * By our destructor. Ages and sizes of the blocks that live are known to the
+ * live map alone, which dies with the process, so they are added to the
+ * segment, for 50 ms at most. Events go on afterwards and are recorded.
+ */
+void exit_process(void);
+
+#endif

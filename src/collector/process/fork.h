@@ -1,0 +1,35 @@
+/* fork.h - fork(): what the parent does before it, and what the child does. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_FORK_H
+#define SEEP_FORK_H
+
+#include <stdbool.h>
+
+#include "format/format.h"
+
+/*
+ * Installs the handlers of fork(). False: neither they nor the kernel would
+ * tell a child that it is one. Start-up, after kernel_probe().
+ */
+bool fork_watch(void);
+
+/*
+ * Decides whether each child gets a file of its own (cradle.h), because it
+ * might become another user. Start-up, after kernel_probe().
+ */
+void fork_decide(void);
+bool fork_has_own_files(void);
+
+/*
+ * Keeps a private copy of the header, from which a child takes what is true of
+ * both. Start-up, when the header is complete.
+ */
+void fork_remember(const struct seg_header *h);
+
+/*
+ * In a child, by its first event, by one thread: gives it a segment and new
+ * tables. Calls lifecycle_go_inert() if that fails. See lifecycle_running().
+ */
+void fork_set_up_child(void);
+
+#endif

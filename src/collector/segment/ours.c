@@ -1,0 +1,138 @@
+/* ours.c - which memory of the host is the collector's. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/segment/ours.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/cpu/cpu.h"
+#include "collector/segment/segment.h"
+
+struct ours_entry ours_table[OURS_MAX];
+static uint32_t high; /* entries at and above it were never used */
+
+/* Whole pages that hold the range. */
+static uint64_t
+first_page(uint64_t address)
+{
+	return address & ~(uint64_t)(CPU_PAGE - 1);
+}
+
+static uint64_t
+page_behind(uint64_t end)
+{
+	return first_page(end + CPU_PAGE - 1);
+}
+
+/* False: another thread has it, or a signal handler interrupted the change. */
+static bool
+claim(struct ours_entry *e, uint32_t kind)
+{
+	uint32_t sequence = LOAD_ACQUIRE(&e->sequence);
+
+	if (sequence & 1 || LOAD(&e->kind) != kind ||
+	    !CAS(&e->sequence, &sequence, sequence + 1))
+		return false;
+	if (LOAD(&e->kind) == kind)
+		return true;
+	STORE_RELEASE(&e->sequence, sequence + 2); /* it had just changed */
+	return false;
+}
+
+static void
+publish(struct ours_entry *e)
+{
+	STORE_RELEASE(&e->sequence, LOAD(&e->sequence) + 1);
+}
+
+/*
+ * Blocks of private memory are often next to each other. Both ends of such an
+ * entry only move outwards, by one store each, so every copy of it is right.
+ */
+static bool
+joins(uint64_t start, uint64_t end)
+{
+	uint32_t i;
+
+	for (i = 0; i < LOAD(&high); i++) {
+		struct ours_entry *e = &ours_table[i];
+		uint64_t its_start = end, its_end = start;
+
+		if (LOAD_ACQUIRE(&e->sequence) & 1 ||
+		    LOAD(&e->kind) != OURS_FOREVER)
+			continue;
+		if (CAS(&e->start, &its_start, start) ||
+		    CAS(&e->end, &its_end, end))
+			return true;
+	}
+	return false;
+}
+
+static void
+enter(uint64_t start, uint64_t end, enum ours_kind kind)
+{
+	uint32_t i;
+
+	for (i = 0; i < OURS_MAX; i++) {
+		struct ours_entry *e = &ours_table[i];
+
+		if (!claim(e, OURS_NONE))
+			continue;
+		RAISE(&high, i + 1);
+		STORE(&e->start, start);
+		STORE(&e->end, end);
+		STORE(&e->kind, kind);
+		publish(e);
+		return;
+	}
+	segment_count(SEG_LOST_RANGES, 1);
+}
+
+void
+ours_add(const void *start, size_t bytes, enum ours_kind kind)
+{
+	uint64_t from = first_page((uint64_t)(uintptr_t)start);
+	uint64_t to = page_behind((uint64_t)(uintptr_t)start + bytes);
+
+	if (kind != OURS_FOREVER || !joins(from, to))
+		enter(from, to, kind);
+}
+
+void
+ours_remove(const void *start, size_t bytes)
+{
+	uint64_t from = first_page((uint64_t)(uintptr_t)start);
+	uint64_t to = page_behind((uint64_t)(uintptr_t)start + bytes);
+	uint32_t i;
+
+	for (i = 0; i < LOAD(&high); i++) {
+		struct ours_entry *e = &ours_table[i];
+		uint64_t its_start = LOAD(&e->start), its_end = LOAD(&e->end);
+
+		if (its_start >= to || its_end <= from ||
+		    !claim(e, OURS_FOR_NOW))
+			continue;
+		its_start = LOAD(&e->start);
+		its_end = LOAD(&e->end);
+		if (its_start < from)
+			STORE(&e->end, from); /* what is before stays */
+		else if (its_end > to)
+			STORE(&e->start, to); /* what is behind stays */
+		else if (its_start < to && its_end > from)
+			STORE(&e->kind, OURS_NONE);
+		publish(e);
+		if (its_start < from && its_end > to)
+			enter(to, its_end, OURS_FOR_NOW);
+	}
+}
+
+/* The linker's names for the first and the last byte of this library. */
+extern const char __ehdr_start[] SEEP_HIDDEN;
+extern const char _end[] SEEP_HIDDEN;
+
+void
+ours_add_library(void)
+{
+	ours_add(__ehdr_start,
+	    (size_t)((uintptr_t)_end - (uintptr_t)__ehdr_start), OURS_FOREVER);
+}

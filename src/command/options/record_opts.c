@@ -1,0 +1,327 @@
+/* record_opts.c - the command line of seep record. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command/options/record_opts.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command/shell/die.h"
+#include "command/shell/program_filename.h"
+#include "command/shell/export_at_end.h"
+#include "command/options/name_opts.h"
+#include "command/options/values.h"
+#include "follow/recorder/quota.h"
+
+#define MS UINT64_C(1000000)
+
+#define SAMPLE_MAX (UINT64_C(1) << 40)
+
+enum {
+	DEPTH_MAX = 4096,
+	MAX_SIZE_MIN = 64 << 10,
+	LEAKS_SECONDS = 600,
+	LOG_MIB = 4096,
+	RSS_SECONDS = 10,
+	CHAPTER_MIN = 256 << 10, /* bytes */
+	CHAPTER_LEAST_S = 10,    /* see struct chapter_limits */
+};
+
+#define AT(field) offsetof(struct record_options, field)
+
+static const struct opts_option output_rows[] = {
+    {"output", 'o', OPTS_TEXT, AT(output), 0, "FILE",
+        "write to FILE (default seep.data, where an existing one becomes "
+        "seep.data.old); %p in its name is the pid of CMD, %h the host, %e the "
+        "name of CMD, %t the time, %% a '%'"},
+    {"force", 0, OPTS_FLAG, AT(force), 0, NULL,
+        "replace an existing FILE; it is removed before CMD starts"},
+    {"max-size", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE",
+        "write at most about SIZE (default 16GiB); what does not fit is "
+        "counted, and seep check then exits with 3"},
+    {"rotate", 0, OPTS_LIST, AT(rotate), 0, "TIME|SIZE",
+        "write chapters, recordings that take turns after a TIME (24h) or "
+        "about a SIZE (64MiB; both: give it twice), to the folder FILE "
+        "(default seep.chapters), behind those that it has; the folder is an "
+        "INPUT of all commands"},
+    {"require", 0, OPTS_FLAG, AT(require), 0, NULL,
+        "exit with 125 when nothing could be recorded, whatever CMD did"},
+    {"no-symbols", 0, OPTS_FLAG, AT(no_symbols), 0, NULL,
+        "do not keep the names of functions in FILE: a report then needs the "
+        "programs that ran"},
+    {"debug-dir", 0, OPTS_PATHS, AT(debug_dirs), 0, "DIR",
+        "search DIR for debug information and modules"},
+    {"export", 0, OPTS_TEXT, AT(export), 0, "FORMAT",
+        "at the end, also write files named PROGRAM-PID-NUMBER in a format of "
+        "seep export, one for each process"},
+    {"quiet", 'q', OPTS_FLAG, AT(quiet), 0, NULL,
+        "print no summary at the end"},
+    {0},
+};
+
+static const struct opts_option what_rows[] = {
+    {"leaks", 0, OPTS_EVERY, AT(leaks_ns), LEAKS_SECONDS, "[=EVERY]",
+        "look for blocks that nothing points to any more: when a process ends, "
+        "which waits for that, and each time EVERY has passed while it runs "
+        "(default 10m)"},
+    {"retained", 0, OPTS_FLAG, AT(retained), 0, NULL,
+        "at each look of --leaks, which this implies, also keep who holds the "
+        "memory, and how much each site retains: for seep leaks --retained, "
+        "seep report and the page"},
+    {"types", 0, OPTS_FLAG, AT(types), 0, NULL,
+        "at each look of --leaks, which this implies, also count the live "
+        "blocks by C++ type: for seep leaks --types and the page"},
+    {"log", 0, OPTS_UP_TO, AT(log_bytes), LOG_MIB, "[=LIMIT]",
+        "also record every single event, for seep dump, until the events take "
+        "LIMIT in FILE (default 4GiB)"},
+    {"last", 0, OPTS_FLAG, AT(last), 0, NULL,
+        "keep the last 8,192 events of each thread of each process, for seep "
+        "dump --last and seep who; SEEP_LOG=last:N,frees in the environment "
+        "keeps N, with the call stacks that free"},
+    {"rss", 0, OPTS_EVERY, AT(rss_ns), RSS_SECONDS, "[=EVERY]",
+        "keep which pages are resident, and which sites hold them, each time "
+        "EVERY has passed (default 10s): for seep report --rss"},
+    {"sample", 0, OPTS_SIZE, AT(sample_bytes), 0, "SIZE",
+        "record about one block in every SIZE bytes (512K, 1M)"},
+    {"interval", 0, OPTS_TIME, AT(interval_ns), 0, "TIME",
+        "time between two points of the time line (100ms, 2s, 1m; default "
+        "100ms, after 100 s 1s, after an hour 10s)"},
+    {"depth", 0, OPTS_COUNT, AT(depth), 0, "N",
+        "keep at most N frames of a stack"},
+    {"no-follow", 0, OPTS_FLAG, AT(no_follow), 0, NULL,
+        "record CMD alone, not its children"},
+    {"no-deepbind", 0, OPTS_FLAG, AT(no_deepbind), 0, NULL,
+        "load modules without RTLD_DEEPBIND, which hides their allocations; "
+        "a module that relies on the flag may find another library's symbols"},
+    {"mappings", 0, OPTS_FLAG, AT(mappings), 0, NULL,
+        "also record who calls mmap for private memory without a file, apart "
+        "from the heap (report --mappings)"},
+    {"no-guess", 0, OPTS_FLAG, AT(no_guess), 0, NULL,
+        "end stacks at code without unwind information, which they pass by "
+        "frame pointers otherwise"},
+    {"runtime-names", 0, OPTS_FLAG, AT(runtime_names), 0, NULL,
+        "make node, java and Python 3.12 or later write the names of their "
+        "functions (NODE_OPTIONS, JAVA_TOOL_OPTIONS, PYTHONPERFSUPPORT)"},
+    {"wait", 0, OPTS_FLAG, AT(wait), 0, NULL,
+        "wait for the last process of the tree, not only for CMD"},
+    {0},
+};
+
+const struct opts_group record_opts_groups[] = {
+    {"What to record", what_rows, 0},
+    {"Output", output_rows, 0},
+    {0},
+};
+
+static void
+check_pattern(const char *output)
+{
+	for (const char *p = strchr(output, '%'); p; p = strchr(p, '%')) {
+		if (!p[1] || !strchr("phet%", p[1]))
+			die(CMD_USAGE,
+			    "record: '%s': in the name of the output only %%p, "
+			    "%%h, %%e, %%t and %%%% have a meaning",
+			    output);
+		p += 2;
+	}
+}
+
+/* The value of an option that was not given; a user cannot type it. */
+static const struct record_options not_given = {.depth = UINT32_MAX,
+    .leaks_ns = UINT64_MAX,
+    .log_bytes = UINT64_MAX,
+    .rss_ns = UINT64_MAX,
+    .interval_ns = UINT64_MAX,
+    .sample_bytes = UINT64_MAX,
+    .max_bytes = QUOTA_FILE_BYTES};
+
+/* SEEP_LOG of the environment says more than the option, or something else. */
+static void
+check_environment(const struct record_options *o)
+{
+	const char *log = getenv("SEEP_LOG");
+
+	if (!log || !log[0])
+		return;
+	if (o->log_bytes != UINT64_MAX && strcmp(log, "1") != 0 &&
+	    strcmp(log, "addresses") != 0)
+		die(CMD_USAGE,
+		    "record: --log needs SEEP_LOG=1 or SEEP_LOG=addresses, and "
+		    "the environment has SEEP_LOG=%s: unset it",
+		    log);
+	if (o->last && strncmp(log, "last", 4) != 0)
+		die(CMD_USAGE,
+		    "record: --last needs SEEP_LOG=last, and the environment "
+		    "has SEEP_LOG=%s: unset it",
+		    log);
+}
+
+static void
+check_numbers(const struct record_options *o)
+{
+	if (o->depth != UINT32_MAX && (o->depth < 1 || o->depth > DEPTH_MAX))
+		die(CMD_USAGE,
+		    "record: --depth takes a number from 1 to %d, not %u",
+		    DEPTH_MAX, o->depth);
+	if (o->interval_ns != UINT64_MAX &&
+	    (o->interval_ns < 10 * MS || o->interval_ns > 3600000 * MS))
+		die(CMD_USAGE,
+		    "record: --interval takes a time from 10ms to 60m");
+	if (o->sample_bytes != UINT64_MAX &&
+	    (o->sample_bytes < 1 || o->sample_bytes > SAMPLE_MAX))
+		die(CMD_USAGE, "record: --sample takes a size from 1 to 1TiB");
+	if (o->leaks_ns != UINT64_MAX &&
+	    (o->leaks_ns < 1000 * MS ||
+	        o->leaks_ns > UINT64_C(720) * 3600000 * MS))
+		die(CMD_USAGE, "record: --leaks takes a time from 1s to 720h");
+	if (o->log_bytes != UINT64_MAX && o->log_bytes < MAX_SIZE_MIN)
+		die(CMD_USAGE, "record: --log takes a size from 64KiB on");
+	if (o->last && o->log_bytes != UINT64_MAX)
+		die(CMD_USAGE,
+		    "record: --log has every event, so it does not go with "
+		    "--last");
+	if (o->last && o->sample_bytes != UINT64_MAX)
+		die(CMD_USAGE,
+		    "record: --last does not go with --sample, because a "
+		    "sample lacks most events");
+	if (o->log_bytes != UINT64_MAX && o->sample_bytes != UINT64_MAX)
+		die(CMD_USAGE,
+		    "record: --log has every event, so it does not go with "
+		    "--sample");
+	check_environment(o);
+	if (o->rss_ns != UINT64_MAX &&
+	    (o->rss_ns < 100 * MS || o->rss_ns > UINT64_C(720) * 3600000 * MS))
+		die(CMD_USAGE, "record: --rss takes a time from 100ms to 720h");
+	if (o->max_bytes < MAX_SIZE_MIN)
+		die(CMD_USAGE, "record: --max-size takes a size from 64KiB on");
+}
+
+/* Sizes and times are told apart by their units. */
+static void
+take_rotate(struct record_options *o)
+{
+	for (size_t i = 0; i < o->rotate.count; i++) {
+		const char *text = o->rotate.items[i];
+		uint64_t *to, value;
+
+		if (values_time(text, &value))
+			to = &o->chapters.ns;
+		else if (values_size(text, &value))
+			to = &o->chapters.bytes;
+		else
+			die(CMD_USAGE,
+			    "record: --rotate takes a time, as 24h, or a size, "
+			    "as 64MiB, not \"%s\"",
+			    text);
+		if (value < (to == &o->chapters.ns ? 1000 * MS : CHAPTER_MIN))
+			die(CMD_USAGE,
+			    "record: --rotate takes a time from 1s, or a size "
+			    "from 256KiB on, not \"%s\"",
+			    text);
+		*to = value;
+	}
+	o->chapters.least_ns = CHAPTER_LEAST_S * (1000 * MS);
+	if (o->chapters.bytes > o->max_bytes / 2)
+		die(CMD_USAGE,
+		    "record: --max-size is that of a chapter, and at least "
+		    "twice the size of --rotate");
+}
+
+bool
+record_opts_rotate(const struct record_options *o)
+{
+	return o->rotate.count > 0;
+}
+
+void
+record_opts_parse(
+    const struct cmd *self, int argc, char **argv, struct record_options *o)
+{
+	*o = not_given;
+	(void)opts_parse(self, argc, argv, o);
+	check_numbers(o);
+	take_rotate(o);
+	if (o->leaks_ns == UINT64_MAX)
+		o->leaks_ns =
+		    o->retained || o->types ? MS * 1000 * LEAKS_SECONDS : 0;
+	if (o->log_bytes == UINT64_MAX)
+		o->log_bytes = 0;
+	if (o->rss_ns == UINT64_MAX)
+		o->rss_ns = 0;
+	if (o->depth == UINT32_MAX)
+		o->depth = 0;
+	if (o->interval_ns == UINT64_MAX)
+		o->interval_ns = 0;
+	if (o->sample_bytes == UINT64_MAX)
+		o->sample_bytes = 0;
+	if (o->output)
+		check_pattern(o->output);
+	if (o->export)
+		export_at_end_check(self->name, o->export);
+	name_opts_check(self->name, o->debug_dirs);
+	o->command = argv + 1;
+}
+
+bool
+record_opts_needs_pid(const struct record_options *o)
+{
+	for (const char *p = o->output; p && *p; p++) {
+		if (p[0] != '%')
+			continue;
+		if (p[1] == 'p')
+			return true;
+		p++;
+	}
+	return false;
+}
+
+static void
+expand(FILE *f, const struct record_options *o, char what, pid_t pid)
+{
+	char host[256] = "", name[128];
+
+	switch (what) {
+	case 'p':
+		(void)fprintf(f, "%d", (int)pid);
+		break;
+	case 'h':
+		(void)gethostname(host, sizeof(host) - 1);
+		filename_of_program(host, name, sizeof(name));
+		(void)fputs(name, f);
+		break;
+	case 'e':
+		filename_of_program(o->command[0], name, sizeof(name));
+		(void)fputs(name, f);
+		break;
+	case 't':
+		(void)fprintf(f, "%lld", (long long)time(NULL));
+		break;
+	default:
+		(void)putc('%', f);
+	}
+}
+
+bool
+record_opts_output(
+    const struct record_options *o, pid_t pid, char *to, size_t bytes)
+{
+	FILE *f = fmemopen(to, bytes, "w");
+	long len;
+
+	if (!f)
+		return false;
+	for (const char *p = o->output; *p; p++) {
+		if (*p == '%')
+			expand(f, o, *++p, pid);
+		else
+			(void)putc(*p, f);
+	}
+	(void)putc('\0', f);
+	(void)fflush(f);
+	len = ferror(f) ? -1 : ftell(f);
+	(void)fclose(f);
+	return len > 0 && (size_t)len < bytes && strlen(to) + 1 == (size_t)len;
+}

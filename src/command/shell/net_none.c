@@ -1,0 +1,5 @@
+/* net_none.c - the table of seep-net in seep, which has none. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command/shell/net_table.h"
+
+const struct net_table *const net_table = NULL;

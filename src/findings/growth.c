@@ -1,0 +1,258 @@
+/* growth.c - shows what grew between two moments of a recording. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "findings/growth.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/timeline/timeline.h"
+#include "view/sites/amount.h"
+#include "findings/diff.h"
+#include "findings/growth_parts.h"
+#include "names/find/program.h"
+#include "print/text/rss_text.h"
+#include "print/text/report_text.h"
+#include "kit/words/text.h"
+
+static uint64_t
+moment_us(const struct growth_moment *m, uint64_t until_us)
+{
+	double us =
+	    m->is_percent ? m->value / 100 * (double)until_us : m->value * 1e6;
+
+	/* seconds are made of whole microseconds: rounded, they are the same */
+	return us + 0.5 >= (double)until_us ? until_us : (uint64_t)(us + 0.5);
+}
+
+void
+growth_release(struct growth_stretch *x)
+{
+	free(x->from);
+	free(x->to);
+	free(x->all_from);
+	free(x->all_to);
+	free(x->pages_from);
+	free(x->pages_to);
+}
+
+/* The end is known without a replay. */
+static int
+look_up(struct growth_stretch *x, struct timeline *t)
+{
+	const struct process *p = x->process;
+	uint64_t when;
+	int err;
+
+	err = timeline_sites_at(t, p, x->from_us, x->from, &when);
+	if (err == 0 && x->to_us < timeline_until_us(t))
+		return timeline_sites_at(t, p, x->to_us, x->to, &when);
+	for (size_t i = 0; i < p->site_count; i++)
+		x->to[i] = p->sites[i].figures;
+	return err;
+}
+
+int
+growth_view(struct growth_stretch *x, const struct session *s,
+    struct names *names, const struct view_options *options, struct view **ret)
+{
+	struct view_options o = *options;
+	struct view_side before = {.session = s, .only = x->process};
+	size_t sites = x->process->site_count + 1;
+	int err;
+
+	x->from = calloc(sites, sizeof(*x->from));
+	x->to = calloc(sites, sizeof(*x->to));
+	x->all_from = calloc(s->count, sizeof(struct process_figures *));
+	x->all_to = calloc(s->count, sizeof(struct process_figures *));
+	x->pages_from = calloc(s->count, sizeof(struct residence *));
+	x->pages_to = calloc(s->count, sizeof(struct residence *));
+	if (!x->from || !x->to || !x->all_from || !x->all_to ||
+	    !x->pages_from || !x->pages_to)
+		return -ENOMEM;
+	err = look_up(x, s->line);
+	if (err < 0)
+		return err;
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->processes[i] != x->process)
+			continue;
+		x->all_from[i] = x->from;
+		x->all_to[i] = x->to;
+		x->pages_from[i] = rss_at(s, x->process, x->from_us);
+		x->pages_to[i] = rss_at(s, x->process, x->to_us);
+	}
+	before.figures = x->all_from;
+	before.residence = x->pages_from;
+	o.residence = x->pages_to;
+	o.only = x->process;
+	o.figures = x->all_to;
+	o.before = &before;
+	return view_new(s, names, &o, ret);
+}
+
+static void
+print_title(
+    const struct layout *page, const struct growth_stretch *x, int metric)
+{
+	const struct process *p = x->process;
+	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_COUNTED];
+	struct view_figures from = {0}, to = {0};
+	struct amount net;
+	struct layout_text t;
+
+	for (size_t i = 0; i < p->site_count; i++) {
+		if (!seg_is_heap(p->sites[i].kind))
+			continue;
+		process_add(&from.all, &x->from[i]);
+		process_add(&to.all, &x->to[i]);
+	}
+	net = (struct amount){.plus = view_bytes(&to, metric),
+	    .minus = view_bytes(&from, metric)};
+	layout_begin(page, &t);
+	text_print(t.file, program_name(&p->header));
+	(void)fprintf(t.file, " (pid %u), from %s to %s: %s %s.\n",
+	    p->header.pid, words_time(a, x->from_us * 1000),
+	    words_time(b, x->to_us * 1000),
+	    amount_counted(c, &net, true, "byte"),
+	    metric == VIEW_ALLOCS ? "allocated" : "live");
+	layout_end(page, &t);
+}
+
+/* Live bytes of a process at a moment, from its points. */
+static uint64_t
+live_at(const struct process *p, uint64_t time_us)
+{
+	uint64_t live = 0;
+
+	for (size_t i = 0; i < p->point_count; i++) {
+		if (p->points[i].time_us > time_us)
+			break;
+		live = p->points[i].live_bytes;
+	}
+	return live;
+}
+
+/*
+ * Sorts by change, the largest first; a process with one point only has none.
+ */
+struct candidate {
+	const struct process *process;
+	uint64_t change;
+};
+
+static int
+by_change(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->change != y->change)
+		return x->change > y->change ? -1 : 1;
+	return (x->process->header.pid > y->process->header.pid) -
+	    (x->process->header.pid < y->process->header.pid);
+}
+
+static size_t
+find_candidates(const struct session *s, uint32_t pid, uint64_t from_us,
+    uint64_t to_us, struct candidate *list)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = s->processes[i];
+		uint64_t from, to;
+
+		if ((s->count > 1 && p->point_count < 2) ||
+		    (pid != VIEW_ANY && p->header.pid != pid))
+			continue;
+		from = live_at(p, from_us);
+		to = live_at(p, to_us);
+		list[n++] = (struct candidate){
+		    .process = p, .change = to > from ? to - from : from - to};
+	}
+	qsort(list, n, sizeof(*list), by_change);
+	return n;
+}
+
+int
+growth_stretches(const struct session *s, uint32_t pid,
+    const struct growth_moment *from, const struct growth_moment *to,
+    struct growth_stretch **ret, size_t *ret_count)
+{
+	struct candidate *list = calloc(s->count + 1, sizeof(*list));
+	struct growth_stretch *found = calloc(s->count + 1, sizeof(*found));
+	uint64_t from_us, to_us;
+	size_t n = 0;
+	int err = -ENOMEM;
+
+	if (!list || !found)
+		goto out;
+	err = -ENODATA;
+	if (!s->line)
+		goto out;
+	err = -ERANGE;
+	if (!from->is_percent && from->value * 1e6 >= (double)s->until_us)
+		goto out;
+	from_us = moment_us(from, s->until_us);
+	to_us = moment_us(to, s->until_us);
+	n = find_candidates(s, pid, from_us, to_us, list);
+	for (size_t i = 0; i < n; i++)
+		found[i] = (struct growth_stretch){.process = list[i].process,
+		    .from_us = from_us,
+		    .to_us = to_us};
+	*ret = found;
+	*ret_count = n;
+	found = NULL;
+	err = 0;
+out:
+	free(list);
+	free(found);
+	return err;
+}
+
+static int
+print_stretch(const struct layout *p, const struct session *s,
+    struct growth_stretch *x, struct names *names,
+    const struct body_options *options)
+{
+	struct body_options grown = *options;
+	struct view *v = NULL;
+	int err = growth_view(x, s, names, &options->view, &v);
+
+	if (err == 0) {
+		print_title(p, x, options->view.metric);
+		grown.grown_first = true; /* that is the question */
+		err = body_write_view(p, v, &grown);
+	}
+	view_free(v);
+	growth_release(x);
+	return err;
+}
+
+int
+growth_write(const struct layout *p, const struct session *s,
+    struct names *names, const struct body_options *options,
+    const struct growth_moment *from, const struct growth_moment *to)
+{
+	struct growth_stretch *list;
+	char more[WORDS_COUNTED];
+	size_t n;
+	int err;
+
+	err = growth_stretches(s, options->view.pid, from, to, &list, &n);
+	if (err < 0)
+		return err;
+	for (size_t i = 0; i < n && i < GROWTH_PROCESSES && err == 0; i++) {
+		(void)fputs(i ? "\n" : "", p->out);
+		err = print_stretch(p, s, &list[i], names, options);
+	}
+	free(list);
+	if (err < 0)
+		return err;
+	if (n == 0)
+		(void)fputs("No process was seen at two moments.\n", p->out);
+	if (n > GROWTH_PROCESSES)
+		(void)fprintf(p->out, "\n%s changed less.\n",
+		    words_counted(more, n - GROWTH_PROCESSES, "more process"));
+	text_notes(p, names);
+	return ferror(p->out) ? -EIO : 0;
+}

@@ -1,0 +1,371 @@
+/* engine.c - the processes that are traced now, looked at again and again. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "follow/engine/engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "follow/engine/engine_parts.h"
+#include "kit/os/clock.h"
+
+enum {
+	MEMORY_BYTES = 48 << 20,
+	FDS_OTHERS = 64, /* descriptors that are left to others */
+	EVENTS = 64,
+};
+
+static struct rlimit first_limit;
+static bool is_raised;
+
+/* ---- descriptors ---- */
+
+/* As many as we may have; the limit of this process alone. */
+static size_t
+raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 0;
+	if (!is_raised) {
+		first_limit = limit;
+		limit.rlim_cur = limit.rlim_max;
+		is_raised = setrlimit(RLIMIT_NOFILE, &limit) == 0;
+		(void)getrlimit(RLIMIT_NOFILE, &limit);
+	}
+	return limit.rlim_cur > FDS_OTHERS ? limit.rlim_cur - FDS_OTHERS : 0;
+}
+
+void
+live_before_exec(void)
+{
+	if (is_raised)
+		(void)setrlimit(RLIMIT_NOFILE, &first_limit);
+}
+
+/* ---- the engine ---- */
+
+/* 0: the numbers of /proc are not those of our own pid namespace. */
+static uint64_t
+own_pid_ns(void)
+{
+	char self[32] = "";
+	struct stat st;
+
+	return readlink("/proc/self", self, sizeof(self) - 1) > 0 &&
+	        strtol(self, NULL, 10) == getpid() &&
+	        stat("/proc/self/ns/pid", &st) == 0
+	    ? st.st_ino
+	    : 0;
+}
+
+static int
+take_pids(struct live *l)
+{
+	size_t n = l->plan.pid_count;
+
+	if (!l->plan.pids)
+		return 0;
+	l->pids = calloc(n + 1, sizeof(*l->pids));
+	l->pid_starts = calloc(n + 1, sizeof(*l->pid_starts));
+	if (!l->pids || !l->pid_starts)
+		return -ENOMEM;
+	if (n > 0)
+		memcpy(l->pids, l->plan.pids, n * sizeof(*l->pids));
+	l->plan.pids = l->pids;
+	return 0;
+}
+
+static int
+take_roster(struct live *l)
+{
+	const char *dir = getenv("SEEP_DIR");
+	int err = 0;
+
+	l->newcomers = roster_newcomers_new();
+	if (!l->newcomers)
+		return -ENOMEM;
+	if (l->pids && !l->plan.directories)
+		return 0;
+	err = roster_places_new(l->plan.directories, &l->places);
+	l->want_newcomers = !l->plan.directories && !(dir && dir[0]);
+	return err;
+}
+
+static int
+take_epoll(struct live *l)
+{
+	struct epoll_event e = {.events = EPOLLIN};
+	int fd = l->places ? roster_places_fd(l->places) : -1;
+
+	l->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (l->epoll < 0)
+		return errno == ENOMEM ? -ENOMEM : -EMFILE;
+	if (fd >= 0 && epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+int
+live_new(const struct live_plan *plan, struct live **ret)
+{
+	struct live *l = calloc(1, sizeof(*l));
+	int err = -ENOMEM;
+
+	if (!l)
+		return -ENOMEM;
+	l->epoll = -1;
+	l->plan = *plan;
+	l->start_ns = l->now_ns = clock_ns(CLOCK_MONOTONIC);
+	l->room.left = plan->most_memory ? plan->most_memory : MEMORY_BYTES;
+	l->fds_left = raise_limit();
+	l->fds_left -=
+	    plan->other_fds < l->fds_left ? plan->other_fds : l->fds_left;
+	l->generation = 1;
+	l->own_pid_ns = own_pid_ns();
+	l->groups = memory_groups_new();
+	if (l->groups)
+		err = take_pids(l);
+	if (err == 0)
+		err = take_roster(l);
+	if (err == 0)
+		err = take_epoll(l);
+	if (err < 0) {
+		live_free(l);
+		return err;
+	}
+	*ret = l;
+	return 0;
+}
+
+void
+live_free(struct live *l)
+{
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->count; i++)
+		live_member_free(l, l->members[i]);
+	roster_release(l);
+	roster_places_free(l->places);
+	roster_newcomers_free(l->newcomers);
+	memory_groups_free(l->groups);
+	if (l->epoll >= 0)
+		(void)close(l->epoll);
+	free(l->members);
+	free(l->pids);
+	free(l->pid_starts);
+	free(l);
+}
+
+int
+live_wake_fd(const struct live *l)
+{
+	return l->epoll;
+}
+
+static struct live_member *
+find(const struct live *l, uint64_t number)
+{
+	size_t from = 0, to = l->count;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (l->members[middle]->shown.number < number)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < l->count && l->members[from]->shown.number == number
+	    ? l->members[from]
+	    : NULL;
+}
+
+/* ---- the end ---- */
+
+static void
+look_at_ends(struct live *l)
+{
+	struct epoll_event events[EVENTS];
+	int n;
+
+	do {
+		n = epoll_wait(l->epoll, events, EVENTS, 0);
+		for (int i = 0; i < n; i++) {
+			struct live_member *m = events[i].data.u64
+			    ? find(l, events[i].data.u64)
+			    : NULL;
+
+			if (!m)
+				continue; /* a directory has changed */
+			if (m->shown.state == LIVE_ENDED)
+				live_member_ask(
+				    l, m, events[i].events & EPOLLHUP);
+			else
+				live_member_end(l, m, LIVE_CAUSE_UNKNOWN);
+		}
+	} while (n == EVENTS);
+	for (size_t i = 0; i < l->count; i++)
+		live_member_ask(l, l->members[i], false);
+}
+
+static void
+remove_at(struct live *l, size_t i)
+{
+	struct live_member *m = l->members[i];
+
+	memmove(l->members + i, l->members + i + 1,
+	    (--l->count - i) * sizeof(struct live_member *));
+	live_member_free(l, m);
+}
+
+static void
+forget_the_ended(struct live *l)
+{
+	for (size_t i = l->count; i-- > 0;) {
+		const struct live_member *m = l->members[i];
+
+		if (live_member_is_over(l, m))
+			remove_at(l, i);
+	}
+}
+
+int
+live_has_ended(struct live *l, const struct live_key *key)
+{
+	return roster_end(l, key);
+}
+
+void
+live_forget(struct live *l, struct live_process *p)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (&l->members[i]->shown == p && p->state == LIVE_ENDED) {
+			remove_at(l, i);
+			return;
+		}
+}
+
+/* ---- looks ---- */
+
+static int
+look_at_roster(struct live *l, bool only_new)
+{
+	l->now_ns = clock_ns(CLOCK_MONOTONIC);
+	forget_the_ended(l);
+	look_at_ends(l);
+	return roster_look(l, only_new);
+}
+
+int
+live_look_at_roster(struct live *l)
+{
+	return look_at_roster(l, true);
+}
+
+int
+live_look(struct live *l)
+{
+	int err = look_at_roster(l, false);
+
+	memory_groups_look(l->groups);
+	for (size_t i = 0; i < l->count && err == 0; i++)
+		err = live_member_look(l, l->members[i]);
+	return err;
+}
+
+uint64_t
+live_came_dead(const struct live *l)
+{
+	return l->came_dead;
+}
+
+size_t
+live_count(const struct live *l)
+{
+	return l->count;
+}
+
+struct live_process *
+live_at(const struct live *l, size_t i)
+{
+	return &l->members[i]->shown;
+}
+
+/* ---- sites ---- */
+
+const struct live_site *
+live_sites(
+    const struct live *l, const struct live_process *p, size_t *ret_count)
+{
+	(void)l;
+	return pulse_moved(live_member_of(p)->pulse, ret_count);
+}
+
+void
+live_each_site(const struct live *l, const struct live_process *p,
+    bool (*each)(void *, const struct live_site *), void *context)
+{
+	(void)l;
+	pulse_each(live_member_of(p)->pulse, each, context);
+}
+
+uint64_t
+live_site_then(
+    const struct live_process *p, const struct live_site *s, uint64_t look)
+{
+	if (p->looks > LIVE_LOOKS && look < p->looks - LIVE_LOOKS)
+		look = p->looks - LIVE_LOOKS;
+	return pulse_then(s, look);
+}
+
+void
+live_set_base(struct live *l, struct live_process *p)
+{
+	(void)l;
+	p->base = p->now;
+	pulse_set_base(live_member_of(p)->pulse);
+}
+
+const struct segfile *
+live_segfile(const struct live *l, const struct live_process *p, int *ret_slot)
+{
+	const struct live_member *m = live_member_of(p);
+
+	(void)l;
+	*ret_slot = m->slot;
+	return m->file->open;
+}
+
+int
+live_directory(const struct live *l, const struct live_process *p,
+    const char **ret_path, const char **ret_name)
+{
+	const struct live_file *f = live_member_of(p)->file;
+	const struct roster_place *at = f->place && !f->is_gone && l->places
+	    ? roster_places_find(l->places, f->place)
+	    : NULL;
+
+	if (!at)
+		return -1;
+	*ret_path = at->path;
+	*ret_name = f->name;
+	return at->fd;
+}
+
+struct live_missing
+live_missing(const struct live *l)
+{
+	struct live_missing missing = {.processes = l->unlisted};
+
+	if (l->places)
+		missing.files = roster_places_refused(l->places);
+	for (size_t i = 0; i < l->count; i++)
+		missing.unkept += !l->members[i]->file->open;
+	return missing;
+}

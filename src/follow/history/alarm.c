@@ -1,0 +1,397 @@
+/* alarm.c - rules of seep watch: what happens when one is broken. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "follow/history/alarm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kit/os/outfile.h"
+#include "kit/data/room.h"
+#include "follow/history/history_pace.h"
+
+#define S UINT64_C(1000000000)
+
+enum {
+	COMMAND_S = 30,
+	QUEUE_MAX = 64,
+	SNAPSHOT_TRIES = 100,
+};
+
+/* All rules of one process. */
+struct suspect {
+	uint64_t number; /* of the engine */
+	bool is_seen;    /* in this round */
+	struct rule_watch watches[];
+};
+
+struct call {
+	char *rule, *pid, *service, *value, *snapshot; /* "NAME=value" */
+};
+
+struct alarm {
+	struct alarm_plan plan;
+	struct suspect **suspects; /* in the order of their numbers */
+	size_t suspect_count, suspect_room;
+	struct rule_limiter limiter;
+	struct call queue[QUEUE_MAX];
+	size_t queued;
+	pid_t child; /* 0: none */
+	uint64_t child_ns;
+	bool is_killed;
+};
+
+int
+alarm_new(const struct alarm_plan *plan, struct alarm **ret)
+{
+	struct alarm *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return -ENOMEM;
+	a->plan = *plan;
+	*ret = a;
+	return 0;
+}
+
+static void
+free_call(struct call *c)
+{
+	free(c->rule);
+	free(c->pid);
+	free(c->service);
+	free(c->value);
+	free(c->snapshot);
+}
+
+void
+alarm_free(struct alarm *a)
+{
+	if (!a)
+		return;
+	if (a->child > 0) {
+		(void)kill(-a->child, SIGKILL);
+		(void)waitpid(a->child, NULL, 0);
+	}
+	for (size_t i = 0; i < a->queued; i++)
+		free_call(&a->queue[i]);
+	for (size_t i = 0; i < a->suspect_count; i++)
+		free(a->suspects[i]);
+	free(a->suspects);
+	rule_limiter_release(&a->limiter);
+	free(a);
+}
+
+/* ---- processes ---- */
+
+static struct suspect *
+find_suspect(struct alarm *a, uint64_t number)
+{
+	size_t low = 0, high = a->suspect_count;
+	struct suspect *s;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (a->suspects[middle]->number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < a->suspect_count && a->suspects[low]->number == number)
+		return a->suspects[low];
+	if (room_make(&a->suspects, &a->suspect_room, a->suspect_count,
+	        sizeof(struct suspect *)) < 0)
+		return NULL;
+	s = calloc(1, sizeof(*s) + a->plan.count * sizeof(struct rule_watch));
+	if (!s)
+		return NULL;
+	s->number = number;
+	memmove(a->suspects + low + 1, a->suspects + low,
+	    (a->suspect_count - low) * sizeof(struct suspect *));
+	a->suspects[low] = s;
+	a->suspect_count++;
+	return s;
+}
+
+void
+alarm_looked(struct alarm *a)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < a->suspect_count; i++) {
+		struct suspect *s = a->suspects[i];
+
+		if (s->is_seen) {
+			s->is_seen = false;
+			a->suspects[kept++] = s;
+		} else {
+			free(s);
+		}
+	}
+	a->suspect_count = kept;
+}
+
+/* ---- the snapshot ---- */
+
+static int
+write_file(
+    const struct store *store, const char *path, const void *bytes, size_t len)
+{
+	struct outfile out;
+	int err = outfile_open(path, OUTFILE_REFUSE, 0600, &out);
+
+	if (err < 0)
+		return err;
+	err = store_share(store, out.fd);
+	if (err == 0)
+		err = outfile_write(&out, bytes, len);
+	if (err == 0)
+		err = outfile_sync(&out);
+	if (err == 0)
+		err = outfile_publish(&out, OUTFILE_REFUSE);
+	outfile_close(&out);
+	return err;
+}
+
+/* SERVICE/snapshots/TIME-PID-NUMBER.seep-snap; *ret is for free(). */
+static int
+take_snapshot(const struct live_process *p, const struct segfile *f, int slot,
+    const struct service *s, const char *label, char **ret)
+{
+	char folder[FOLDER_NAME_BYTES + 16], path[PATH_MAX], when[32];
+	time_t now = (time_t)(pace_realtime_ns() / S);
+	struct segment *seg = NULL;
+	void *bytes = NULL;
+	struct tm tm;
+	size_t len = 0;
+	int err;
+
+	err = store_folder(s->store, s->folder, path);
+	(void)snprintf(folder, sizeof(folder), "%s/snapshots", s->folder);
+	if (err == 0)
+		err = store_folder(s->store, folder, path);
+	if (err == 0)
+		err = segfile_read(f, slot, &seg, NULL);
+	if (err == 0)
+		err = segment_mark_snapshot(seg, label);
+	if (err == 0)
+		err = segment_compact(seg, &bytes, &len);
+	segment_free(seg);
+	if (err < 0)
+		return err;
+	(void)gmtime_r(&now, &tm);
+	(void)strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm);
+	err = -EEXIST;
+	*ret = NULL;
+	for (int i = 1; i <= SNAPSHOT_TRIES && err == -EEXIST; i++) {
+		free(*ret);
+		if (asprintf(ret, "%s/%s-%d-%d.seep-snap", path, when,
+		        (int)p->inner_pid, i) < 0) {
+			*ret = NULL;
+			err = -ENOMEM;
+			break;
+		}
+		err = write_file(s->store, *ret, bytes, len);
+	}
+	free(bytes);
+	if (err < 0) {
+		free(*ret);
+		*ret = NULL;
+	}
+	return err;
+}
+
+/* ---- the command ---- */
+
+static bool
+fill_call(struct call *c, const char *rule, const struct live_process *p,
+    const char *service, const char *value, const char *snapshot)
+{
+	*c = (struct call){0};
+	return asprintf(&c->rule, "SEEP_RULE=%s", rule) >= 0 &&
+	    asprintf(&c->pid, "SEEP_PID=%d",
+	        (int)(p->pid ? p->pid : p->inner_pid)) >= 0 &&
+	    asprintf(&c->service, "SEEP_SERVICE=%s", service) >= 0 &&
+	    asprintf(&c->value, "SEEP_VALUE=%s", value) >= 0 &&
+	    asprintf(&c->snapshot, "SEEP_SNAPSHOT=%s",
+	        snapshot ? snapshot : "") >= 0;
+}
+
+static void __attribute__((noreturn))
+run_command(const char *command, const struct call *c)
+{
+	char *argv[] = {(char *)(uintptr_t)command, NULL};
+	sigset_t none;
+	int null;
+
+	(void)setpgid(0, 0);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (null >= 0)
+		(void)dup2(null, STDIN_FILENO);
+	if (putenv(c->rule) == 0 && putenv(c->pid) == 0 &&
+	    putenv(c->service) == 0 && putenv(c->value) == 0 &&
+	    putenv(c->snapshot) == 0) {
+		/* none of the manager's business */
+		(void)unsetenv("NOTIFY_SOCKET");
+		(void)unsetenv("WATCHDOG_USEC");
+		live_before_exec();
+		(void)execvp(command, argv);
+	}
+	_exit(127);
+}
+
+void
+alarm_reap(struct alarm *a)
+{
+	int status;
+
+	if (a->child > 0 && waitpid(a->child, &status, WNOHANG) == a->child) {
+		char text[256];
+
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 127) {
+			(void)snprintf(text, sizeof(text),
+			    "%.200s cannot be executed", a->plan.command);
+			a->plan.say(a->plan.context, text);
+		}
+		a->child = 0;
+	}
+}
+
+void
+alarm_step(struct alarm *a, uint64_t now_ns)
+{
+	alarm_reap(a);
+	if (a->child > 0) {
+		char text[256];
+
+		if (a->is_killed || now_ns - a->child_ns < COMMAND_S * S)
+			return;
+		(void)kill(-a->child, SIGKILL);
+		a->is_killed = true;
+		(void)snprintf(text, sizeof(text),
+		    "%.200s was killed, because it took more than 30 s",
+		    a->plan.command);
+		a->plan.say(a->plan.context, text);
+		return;
+	}
+	if (a->queued == 0)
+		return;
+	a->is_killed = false;
+	a->child_ns = now_ns;
+	a->child = fork();
+	if (a->child == 0)
+		run_command(a->plan.command, &a->queue[0]);
+	if (a->child > 0)
+		(void)setpgid(a->child, a->child);
+	else
+		a->child = 0;
+	free_call(&a->queue[0]);
+	memmove(a->queue, a->queue + 1, --a->queued * sizeof(a->queue[0]));
+}
+
+/* ---- rules ---- */
+
+/* What the tighter of cgroup and RLIMIT_AS leaves. */
+static struct rule_look
+look_of(const struct live_process *p, uint64_t now_ns)
+{
+	struct rule_look look = {.at_ns = now_ns,
+	    .live_bytes = p->now.live_bytes,
+	    .limit_bytes = p->limit,
+	    .used_bytes = p->used};
+	struct rlimit space;
+	char path[64];
+	unsigned long pages = 0;
+	FILE *f;
+
+	if (p->pid <= 0 || prlimit(p->pid, RLIMIT_AS, NULL, &space) < 0 ||
+	    space.rlim_cur == RLIM_INFINITY)
+		return look;
+	(void)snprintf(path, sizeof(path), "/proc/%d/statm", (int)p->pid);
+	f = fopen(path, "re");
+	if (!f)
+		return look;
+	if (fscanf(f, "%lu", &pages) != 1) /* NOLINT(cert-err34-c) */
+		pages = 0;
+	(void)fclose(f);
+	if (pages > 0) {
+		uint64_t used =
+		    (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+
+		if (look.limit_bytes == 0 ||
+		    space.rlim_cur - used <
+		        look.limit_bytes - look.used_bytes) {
+			look.limit_bytes = space.rlim_cur;
+			look.used_bytes = used;
+		}
+	}
+	return look;
+}
+
+/* Says it, takes the snapshot, and queues the command. */
+static int
+raise_alarm(struct alarm *a, size_t i, const struct live_process *p,
+    const struct segfile *f, int slot, const struct service *s,
+    const struct rule_watch *watch)
+{
+	char value[RULE_VALUE_BYTES], text[1024];
+	char *snapshot = NULL;
+	int err;
+
+	(void)rule_value(&a->plan.rules[i], watch, value);
+	err = take_snapshot(p, f, slot, s, a->plan.texts[i], &snapshot);
+	if (err == -ENOMEM)
+		return err;
+	(void)snprintf(text, sizeof(text),
+	    "rule \"%.200s\": %.200s, process %d (%.64s): %s%s%.400s",
+	    a->plan.texts[i], s->text, (int)(p->pid ? p->pid : p->inner_pid),
+	    p->program, value, snapshot ? "; " : "; no snapshot: ",
+	    snapshot ? snapshot : strerror(-err));
+	a->plan.say(a->plan.context, text);
+	if (a->plan.command && a->queued < QUEUE_MAX) {
+		struct call *c = &a->queue[a->queued];
+
+		if (fill_call(c, a->plan.texts[i], p, s->text, value, snapshot))
+			a->queued++;
+		else
+			free_call(c);
+	}
+	free(snapshot);
+	return 0;
+}
+
+int
+alarm_look(struct alarm *a, const struct live_process *p,
+    const struct segfile *f, int slot, struct service *s, uint64_t now_ns)
+{
+	struct suspect *x = find_suspect(a, p->number);
+	struct rule_look look = look_of(p, now_ns);
+
+	if (!x)
+		return -ENOMEM;
+	x->is_seen = true;
+	for (size_t i = 0; i < a->plan.count; i++) {
+		const struct rule *r = &a->plan.rules[i];
+		int answer;
+
+		if (!rule_is_for(r, s->text) ||
+		    !rule_watch_look(r, &x->watches[i], &look))
+			continue;
+		answer = rule_limiter_take(&a->limiter, i, s->folder, now_ns);
+		if (answer == 1)
+			answer =
+			    raise_alarm(a, i, p, f, slot, s, &x->watches[i]);
+		if (answer < 0)
+			return answer;
+	}
+	return 0;
+}

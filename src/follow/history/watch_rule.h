@@ -1,0 +1,98 @@
+/* watch_watch_rule.h - rules of seep watch: when a process has too much, for how long. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_WATCH_RULE_H
+#define SEEP_WATCH_RULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * live > SIZE               live bytes of a process
+ * growth > SIZE/TIME        what these grew by in the last TIME
+ * room < SIZE, room < N%    what its memory cgroup or RLIMIT_AS leaves it
+ * ... for TIME              at every look during TIME
+ * ... in PATTERN            only in services whose name matches; * and ? as
+ *                           in a shell
+ *
+ * Pure logic: no clock is read and nothing is looked at; times are those of the
+ * caller, of one clock that does not go back.
+ */
+enum {
+	RULE_PATTERN_BYTES = 256, /* with the zero */
+	RULE_SAMPLES = 66,        /* of live bytes, over the TIME of growth */
+	RULE_VALUE_BYTES = 48,
+};
+
+#define RULE_PAUSE_NS (UINT64_C(3600) * 1000000000)
+
+enum rule_metric { RULE_LIVE, RULE_GROWTH, RULE_ROOM };
+
+struct rule {
+	enum rule_metric metric;
+	uint64_t bytes; /* the limit; 0 with percent */
+	double percent; /* RULE_ROOM: the limit, if has_percent */
+	bool has_percent;
+	uint64_t window_ns;               /* RULE_GROWTH */
+	uint64_t for_ns;                  /* 0: one look is enough */
+	char pattern[RULE_PATTERN_BYTES]; /* "": every service */
+};
+
+/* What is wrong, and where: the first character has the number 1. */
+struct rule_fault {
+	size_t column;
+	const char *words;
+};
+
+/* If the text is no rule, false and *ret_fault. */
+bool rule_parse(
+    const char *text, struct rule *ret, struct rule_fault *ret_fault);
+
+bool rule_is_for(const struct rule *r, const char *service);
+
+/* One look at a process. */
+struct rule_look {
+	uint64_t at_ns;
+	uint64_t live_bytes;
+	uint64_t limit_bytes; /* of its cgroup or RLIMIT_AS; 0: none */
+	uint64_t used_bytes;  /* of that */
+};
+
+/* One rule for one process; all zero before its first look. */
+struct rule_watch {
+	struct rule_sample {
+		uint64_t at_ns, live_bytes;
+	} samples[RULE_SAMPLES]; /* RULE_GROWTH alone: a ring */
+	size_t sample_count;     /* ever taken */
+	uint64_t since_ns;       /* the limit is passed since then */
+	bool is_passed;
+	double value; /* of the last look: bytes, or percent */
+};
+
+/*
+ * Is the rule broken, and has it been for long enough? A growth is known when
+ * the process has been looked at for the rule's TIME, so a start is no growth.
+ */
+bool rule_watch_look(
+    const struct rule *r, struct rule_watch *w, const struct rule_look *look);
+
+/* The value of the last look, as "2.1 GiB", "64.0 MiB" or "8.5%". */
+const char *rule_value(const struct rule *r, const struct rule_watch *w,
+    char text[RULE_VALUE_BYTES]);
+
+/* Who was told of what. All zero at first. */
+struct rule_limiter {
+	struct rule_told *told;
+	size_t count, room;
+};
+
+/*
+ * May this rule, by its number, be told of this service now? At most once an
+ * hour (RULE_PAUSE_NS). 1: yes, which is noted; 0: no; -ENOMEM: no, and there
+ * is no room for more names of services.
+ */
+int rule_limiter_take(
+    struct rule_limiter *l, size_t rule, const char *service, uint64_t now_ns);
+void rule_limiter_release(struct rule_limiter *l);
+
+#endif

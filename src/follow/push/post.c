@@ -1,0 +1,340 @@
+/* post.c - sends requests with libcurl, one at a time, without waiting. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "follow/push/post.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "follow/serve/token.h"
+#include "kit/os/clock.h"
+#include "kit/words/text.h"
+
+enum {
+	CONNECT_S = 10,
+	REQUEST_S = 30,
+	BODY_MAX = 1 << 20, /* of an answer: more is no answer of Pyroscope */
+	FDS_MAX = 4,
+	HEADER_MAX = 1024, /* of one of ours, without a token */
+};
+
+struct post {
+	struct post_plan plan;
+	CURLM *multi;
+	CURL *easy;
+	struct curl_slist *headers;
+	bool is_open;
+	size_t len; /* of the request */
+	struct answer_raw raw;
+	size_t received;
+	char why[CURL_ERROR_SIZE];
+};
+
+/* ---- what comes ---- */
+
+/* The value of a header field "NAME: VALUE" without its spaces. */
+static void
+take_field(const char *line, size_t len, const char *name, char *to)
+{
+	size_t n = strlen(name);
+
+	if (len <= n || strncasecmp(line, name, n) != 0 || line[n] != ':')
+		return;
+	for (line += n + 1, len -= n + 1; len > 0 && strchr(" \t", *line);) {
+		line++;
+		len--;
+	}
+	while (len > 0 && strchr(" \t\r\n", line[len - 1]))
+		len--;
+	if (len >= ANSWER_HEADER)
+		len = ANSWER_HEADER - 1;
+	memcpy(to, line, len);
+	to[len] = '\0';
+}
+
+static size_t
+on_header(char *line, size_t size, size_t count, void *context)
+{
+	struct post *p = context;
+	size_t len = size * count;
+
+	/* one answer may follow another: 100, then 200 */
+	if (len > 5 && memcmp(line, "HTTP/", 5) == 0)
+		p->raw = (struct answer_raw){0};
+	take_field(line, len, "Content-Type", p->raw.type);
+	take_field(line, len, "Retry-After", p->raw.retry_after);
+	take_field(line, len, "Location", p->raw.location);
+	return len;
+}
+
+static size_t
+on_body(char *bytes, size_t size, size_t count, void *context)
+{
+	struct post *p = context;
+	size_t len = size * count, n = ANSWER_BODY - p->raw.body_len;
+
+	if (n > len)
+		n = len;
+	memcpy(p->raw.body + p->raw.body_len, bytes, n);
+	p->raw.body_len += n;
+	p->received += len;
+	return p->received > BODY_MAX ? 0 : len; /* 0: an error */
+}
+
+/* ---- what goes ---- */
+
+static bool
+add_header(struct post *p, const char *text)
+{
+	struct curl_slist *more = curl_slist_append(p->headers, text);
+
+	if (more)
+		p->headers = more;
+	return more != NULL;
+}
+
+/* USER:PASSWORD is for Basic, all else a Bearer. */
+static int
+add_token(struct post *p, struct fault *where)
+{
+	char text[TOKEN_SENT_MOST + 64], *token;
+	int err;
+
+	if (!p->plan.token_file)
+		return 0;
+	err = token_read(p->plan.token_file, TOKEN_SENT_MOST, &token, where);
+	if (err < 0)
+		return err;
+	if (strchr(token, ':')) {
+		(void)curl_easy_setopt(
+		    p->easy, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+		if (curl_easy_setopt(p->easy, CURLOPT_USERPWD, token) !=
+		    CURLE_OK)
+			err = -ENOMEM;
+	} else {
+		(void)snprintf(
+		    text, sizeof(text), "Authorization: Bearer %s", token);
+		if (!add_header(p, text))
+			err = -ENOMEM;
+		explicit_bzero(text, sizeof(text));
+	}
+	token_free(token);
+	return err;
+}
+
+static int
+add_headers(struct post *p, struct fault *where)
+{
+	char text[HEADER_MAX];
+	int err;
+
+	curl_slist_free_all(p->headers);
+	p->headers = NULL;
+	if (!add_header(p, "Content-Type: application/proto") ||
+	    !add_header(p, "Accept: application/proto, application/json") ||
+	    !add_header(p, "Connect-Protocol-Version: 1") ||
+	    !add_header(p, "Expect:")) /* no waiting for 100 */
+		return -ENOMEM;
+	if (p->plan.tenant) {
+		(void)snprintf(
+		    text, sizeof(text), "X-Scope-OrgID: %s", p->plan.tenant);
+		if (!add_header(p, text))
+			return -ENOMEM;
+	}
+	err = add_token(p, where);
+	if (err == 0)
+		(void)curl_easy_setopt(p->easy, CURLOPT_HTTPHEADER, p->headers);
+	return err;
+}
+
+static void
+close_request(struct post *p)
+{
+	if (p->is_open)
+		(void)curl_multi_remove_handle(p->multi, p->easy);
+	p->is_open = false;
+}
+
+static int
+begin(void *context, const uint8_t *bytes, size_t len, struct fault *where)
+{
+	struct post *p = context;
+	int err;
+
+	close_request(p);
+	err = add_headers(p, where);
+	if (err == 0 &&
+	    (curl_easy_setopt(p->easy, CURLOPT_POSTFIELDS, bytes) != CURLE_OK ||
+	        curl_easy_setopt(p->easy, CURLOPT_POSTFIELDSIZE_LARGE,
+	            (curl_off_t)len) != CURLE_OK ||
+	        curl_multi_add_handle(p->multi, p->easy) != CURLM_OK))
+		err = -ENOMEM;
+	if (err < 0)
+		return err == -ENOMEM ? fault_set(where, err, "out of memory")
+		                      : err;
+	p->raw = (struct answer_raw){0};
+	p->received = 0;
+	p->why[0] = '\0';
+	p->len = len;
+	p->is_open = true;
+	return 0;
+}
+
+/* ---- the answer ---- */
+
+/*
+ * Without a status: if the request did not get there whole, the server cannot
+ * have taken it.
+ */
+static void
+judge(struct post *p, CURLcode code, struct answer *ret)
+{
+	curl_off_t sent = 0;
+	long status = 0;
+	char clean[256];
+
+	(void)curl_easy_getinfo(p->easy, CURLINFO_RESPONSE_CODE, &status);
+	(void)curl_easy_getinfo(p->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
+	if (status >= 200 && status < 600) {
+		p->raw.status = (int)status;
+		answer_read(&p->raw, (uint64_t)time(NULL), ret);
+		return;
+	}
+	*ret = (struct answer){
+	    .kind = code != CURLE_OK && sent < (curl_off_t)p->len
+	        ? ANSWER_LATER
+	        : ANSWER_UNCERTAIN};
+	(void)text_escape(clean, sizeof(clean),
+	    p->why[0] ? p->why : curl_easy_strerror(code));
+	(void)snprintf(ret->words, sizeof(ret->words), "%s", clean);
+}
+
+static bool
+done(void *context, struct answer *ret)
+{
+	struct post *p = context;
+	const CURLMsg *m;
+	int running, left;
+
+	if (!p->is_open)
+		return false;
+	(void)curl_multi_perform(p->multi, &running);
+	while ((m = curl_multi_info_read(p->multi, &left)) != NULL) {
+		if (m->msg != CURLMSG_DONE || m->easy_handle != p->easy)
+			continue;
+		judge(p, m->data.result, ret);
+		close_request(p);
+		return true;
+	}
+	return false;
+}
+
+static void
+cancel(void *context)
+{
+	close_request(context);
+}
+
+static void
+wait_for(void *context, struct pollfd *fds, size_t count, int most_ms)
+{
+	struct post *p = context;
+	struct curl_waitfd ours[FDS_MAX];
+	unsigned n = 0;
+	size_t which[FDS_MAX];
+
+	for (size_t i = 0; i < count; i++) {
+		fds[i].revents = 0;
+		if (fds[i].fd < 0 || n == FDS_MAX)
+			continue;
+		which[n] = i;
+		ours[n++] = (struct curl_waitfd){
+		    .fd = fds[i].fd, .events = CURL_WAIT_POLLIN};
+	}
+	if (curl_multi_poll(p->multi, ours, n, most_ms, NULL) != CURLM_OK)
+		return;
+	for (unsigned i = 0; i < n; i++)
+		fds[which[i]].revents = ours[i].revents ? POLLIN : 0;
+}
+
+/* ---- begin and end ---- */
+
+static bool
+set_up(struct post *p)
+{
+	CURL *e = p->easy;
+	const char *certificates = getenv("SSL_CERT_FILE");
+	char agent[64];
+
+	/* as curl(1) does: for a server that the own house vouches for */
+	if (certificates && certificates[0] &&
+	    curl_easy_setopt(e, CURLOPT_CAINFO, certificates) != CURLE_OK)
+		return false;
+	(void)snprintf(agent, sizeof(agent), "seep/%s", p->plan.version);
+	return curl_easy_setopt(e, CURLOPT_URL, p->plan.url) == CURLE_OK &&
+	    curl_easy_setopt(e, CURLOPT_USERAGENT, agent) == CURLE_OK &&
+	    curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https") ==
+	    CURLE_OK &&
+	    curl_easy_setopt(e, CURLOPT_POST, 1L) == CURLE_OK &&
+	    curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
+	    curl_easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) ==
+	    CURLE_OK &&
+	    curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
+	    curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S) ==
+	    CURLE_OK &&
+	    curl_easy_setopt(e, CURLOPT_TIMEOUT, (long)REQUEST_S) == CURLE_OK &&
+	    curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_header) ==
+	    CURLE_OK &&
+	    curl_easy_setopt(e, CURLOPT_HEADERDATA, p) == CURLE_OK &&
+	    curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
+	    curl_easy_setopt(e, CURLOPT_WRITEDATA, p) == CURLE_OK &&
+	    curl_easy_setopt(e, CURLOPT_ERRORBUFFER, p->why) == CURLE_OK;
+}
+
+int
+post_new(const struct post_plan *plan, struct post **ret)
+{
+	struct post *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	p->plan = *plan;
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK) {
+		p->multi = curl_multi_init();
+		p->easy = curl_easy_init();
+	}
+	if (!p->multi || !p->easy || !set_up(p)) {
+		post_free(p);
+		return -ENOMEM;
+	}
+	*ret = p;
+	return 0;
+}
+
+void
+post_free(struct post *p)
+{
+	if (!p)
+		return;
+	close_request(p);
+	if (p->easy)
+		curl_easy_cleanup(p->easy);
+	if (p->multi)
+		(void)curl_multi_cleanup(p->multi);
+	curl_slist_free_all(p->headers);
+	curl_global_cleanup();
+	free(p);
+}
+
+struct push_transport
+post_transport(struct post *p)
+{
+	return (struct push_transport){.context = p,
+	    .begin = begin,
+	    .done = done,
+	    .cancel = cancel,
+	    .wait = wait_for};
+}

@@ -1,0 +1,80 @@
+/* push.h - pushes profiles of all traced processes to a server, by service. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_PUSH_H
+#define SEEP_PUSH_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "follow/engine/guest.h"
+#include "names/find/names.h"
+#include "follow/push/push_answer.h"
+#include "follow/push/message.h"
+#include "follow/push/push_state.h"
+#include "kit/os/fault.h"
+
+/* How a request gets to the server. One is open at a time. */
+struct push_transport {
+	void *context;
+	/*
+	 * Begins to send; the bytes stay valid until done() or cancel().
+	 * Negative errno, with words: for a token that cannot be read.
+	 */
+	int (*begin)(void *context, const uint8_t *bytes, size_t len,
+	    struct fault *where);
+	/* Is there an answer, or will there never be one? Does not wait. */
+	bool (*done)(void *context, struct answer *ret);
+	void (*cancel)(void *context);
+	/* Like poll(), and also until something happens here. */
+	void (*wait)(
+	    void *context, struct pollfd *fds, size_t count, int most_ms);
+};
+
+/*
+ * Somebody who removes segments tells whose they are, in shared memory: keys,
+ * then `offered` rises. When all of them are read, `read` is what `offered` was.
+ * Whatever the keys are, only segments that are there are read.
+ */
+struct push_offer {
+	_Atomic uint64_t offered, read;
+	_Atomic uint64_t steps; /* processes that were read: it goes on */
+	_Atomic uint32_t count;
+	struct live_key keys[GUEST_KEYS];
+};
+
+struct push_plan {
+	/* NULL at the end; NULL itself: SEEP_DIR, or all that we may see */
+	const char *const *directories;
+	const pid_t *pids; /* only these; NULL: all */
+	size_t pid_count;
+	uint64_t every_ns;  /* 0: one push, then the end */
+	const char *server; /* for messages; safe to print */
+	const struct message_labels *labels;
+	struct names_options naming;
+	struct push_transport transport;
+	struct push_state *state; /* kept up to date */
+	/* NULL: nobody removes segments; else ask_fd is readable at an offer */
+	struct push_offer *offer;
+	int ask_fd;
+	/* A line for the user, without its end; safe to print. */
+	void (*say)(void *context, const char *text);
+	void *context;
+};
+
+/*
+ * With every_ns: until SIGTERM, SIGINT or SIGHUP, which are taken over; then one
+ * last try of a few seconds. Only what processes allocate from the start of
+ * this function on is pushed as alloc_*. Errors of the server are said and tried
+ * again.
+ *
+ * Without: one try; alloc_* since the start of each process.
+ *
+ * Negative errno, with words. -ENODATA: once, and there is no such process;
+ * -EREMOTEIO: once, and the server has not accepted all.
+ */
+int push_run(const struct push_plan *plan, struct fault *where);
+
+#endif

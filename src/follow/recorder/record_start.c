@@ -1,0 +1,212 @@
+/* record_start.c - starts the command of seep record after all checks. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "follow/recorder/record_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command/shell/die.h"
+#include "attach/program/preload.h"
+#include "command/options/values.h"
+#include "host/proc/oom.h"
+#include "kit/os/outfile.h"
+#include "kit/os/clock.h"
+
+/* Exit codes, the same as those of env and nohup. */
+enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
+
+/* The exit code if the command cannot be found or executed. */
+static int
+say_not_started(const char *command, int err)
+{
+	uint64_t value;
+
+	if (err == -ENOENT &&
+	    (values_time(command, &value) || values_size(command, &value))) {
+		die_warn("%s: command not found; --leaks, --log and --rss take "
+		         "a value with \"=\", as in --leaks=10m",
+		    command);
+		return EXIT_NOT_FOUND;
+	}
+	if (err == -ENOENT) {
+		die_warn("%s: command not found", command);
+		return EXIT_NOT_FOUND;
+	}
+	die_warn("%s: cannot be executed: %s", command, strerror(-err));
+	return EXIT_NOT_EXECUTABLE;
+}
+
+int
+record_check_command(struct record_run *r)
+{
+	const char *command = r->options.command[0];
+	int err = inspect_command(command, &r->inspect);
+
+	if (err < 0)
+		return say_not_started(command, err);
+	if (r->inspect.kind == INSPECT_SANITIZER) {
+		die_warn("%s", r->inspect.message);
+		return RECORD_FAILED;
+	}
+	return 0;
+}
+
+static int
+refuse_written(const struct record_run *r, pid_t holder)
+{
+	char pid[32] = "";
+
+	if (holder)
+		(void)snprintf(pid, sizeof(pid), " (pid %d)", (int)holder);
+	die_warn("%s: another seep record%s is writing this file; wait until "
+	         "that has ended, or choose another name with -o",
+	    r->file, pid);
+	return RECORD_FAILED;
+}
+
+static int
+refuse_existing(const struct record_run *r)
+{
+	die_warn("%s exists: use --force to replace it, or another name with "
+	         "-o",
+	    r->file);
+	return RECORD_FAILED;
+}
+
+int
+record_claim_output(struct record_run *r)
+{
+	const struct outfile *o;
+	pid_t holder = 0;
+
+	/* seep.data: the one that ends first becomes seep.data.old */
+	if (!r->options.output || !r->writer || r->chapter)
+		return 0;
+	o = recording_outfile(r->writer);
+	if (o->direct)
+		return 0;
+	if (claim_take(&r->claim, r->segment_dir.fd, o->dir_fd, o->name,
+	        &holder) == -EBUSY)
+		return refuse_written(r, holder);
+	/* who had the claim before us may have ended just now */
+	if (!r->options.force &&
+	    faccessat(o->dir_fd, o->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return refuse_existing(r);
+	return 0;
+}
+
+int
+record_check_output(struct record_run *r)
+{
+	enum recording_existing existing = RECORDING_KEEP_OLD;
+	pid_t holder = 0;
+	int err;
+
+	if (!r->options.output) {
+		strcpy(r->file,
+		    record_opts_rotate(&r->options) ? "seep.chapters"
+		                                    : "seep.data");
+	} else {
+		existing =
+		    r->options.force ? RECORDING_REPLACE : RECORDING_REFUSE;
+		if (!record_opts_output(
+		        &r->options, r->launch.pid, r->file, sizeof(r->file))) {
+			die_warn("the name %s is too long", r->options.output);
+			return RECORD_FAILED;
+		}
+	}
+	if (record_opts_rotate(&r->options))
+		return record_open_chapters(r);
+	if (existing != RECORDING_KEEP_OLD &&
+	    claim_is_written(r->file, &holder))
+		return refuse_written(r, holder);
+	err = recording_create(r->file, existing, &r->writer);
+	if (err == 0)
+		return 0;
+	if (err == -EEXIST)
+		return refuse_existing(r);
+	die_warn("cannot write %s: %s; choose another place with -o", r->file,
+	    outfile_error(err));
+	return RECORD_FAILED;
+}
+
+/* The last step before CMD starts. */
+static int
+clear_output(struct record_run *r)
+{
+	int err =
+	    r->chapter ? record_clear_chapters(r) : recording_clear(r->writer);
+
+	if (err == 0)
+		return 0;
+	die_warn("cannot replace %s: %s; choose another place with -o", r->file,
+	    strerror(-err));
+	return RECORD_FAILED;
+}
+
+/* The name contains the pid, so the file is made when that is known. */
+static int
+make_output(void *context, pid_t pid)
+{
+	struct record_run *r = context;
+	int err;
+
+	r->launch.pid = pid;
+	err = record_check_output(r);
+	if (!err)
+		err = record_claim_output(r);
+	return err ? err : clear_output(r);
+}
+
+int
+record_start(struct record_run *r)
+{
+	char library[4096], companions[4 * 4096];
+	struct launch_plan plan = {
+	    .argv = r->options.command,
+	    .preload = library,
+	    .dir = r->segment_dir.path,
+	    .session = r->segment_dir.session,
+	    .depth = r->options.depth,
+	    .no_deepbind = r->options.no_deepbind,
+	    .no_guess = r->options.no_guess,
+	    .runtime_names = r->options.runtime_names,
+	    .leaks = r->options.leaks_ns > 0,
+	    .log = r->options.log_bytes > 0,
+	    .last = r->options.last,
+	    .mappings = r->options.mappings,
+	    .sample_bytes = r->options.sample_bytes,
+	    .context = r,
+	};
+	int err;
+
+	if (record_opts_needs_pid(&r->options))
+		plan.ready = make_output;
+
+	if (!preload_find("libseep.so", library, sizeof(library)))
+		return RECORD_FAILED;
+	preload_companions(
+	    r->inspect.allocator, companions, sizeof(companions));
+	if (r->options.mappings &&
+	    !preload_mappings(companions, sizeof(companions)))
+		return RECORD_FAILED;
+	plan.companions = companions;
+	if (r->inspect.kind != INSPECT_FINE) {
+		die_warn("%s", r->inspect.message);
+		r->said_why = true;
+	}
+	if (r->writer && clear_output(r))
+		return RECORD_FAILED;
+	r->oom_kills = oom_kills();
+	r->start_ns = clock_ns(CLOCK_REALTIME);
+	r->start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+	if (r->options.leaks_ns)
+		leaks_announce(&r->segment_dir);
+	err = launch_start(&r->launch, &plan);
+	if (err == -ECANCELED)
+		return RECORD_FAILED; /* make_output() has printed why */
+	return err < 0 ? say_not_started(r->options.command[0], err) : 0;
+}

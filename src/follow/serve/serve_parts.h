@@ -1,0 +1,40 @@
+/* serve_parts.h - what the files of serve.h share. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_SERVE_PARTS_H
+#define SEEP_SERVE_PARTS_H
+
+#include "follow/serve/clerk.h"
+#include "follow/serve/http.h"
+#include "follow/serve/serve.h"
+#include "follow/serve/services.h"
+
+struct serve {
+	const struct serve_plan *plan;
+	struct live *live; /* the loop's */
+	struct services *services;
+	struct http *http;
+	struct clerks *clerks;
+	int epoll; /* of both */
+	char *token;
+	int listen_fd;
+	bool is_alone; /* no other loop looks */
+	uint64_t looked_ns, looks, look_ns;
+	/* metrics of sites, as a child has written them */
+	struct serve_sites {
+		char *text;
+		size_t len;
+		bool is_busy;
+		uint64_t begun_ns, next_ns;
+	} sites;
+};
+
+/* A look has been taken, which began then. */
+void serve_looked(struct serve *s, uint64_t begun_ns);
+
+/* ---- serve_replies.c ---- */
+
+/* As in struct http_plan; the context is the struct serve. */
+void serve_answer(void *context, struct http_exchange *x);
+void serve_gone(void *context, struct http_exchange *x);
+
+#endif

@@ -1,0 +1,86 @@
+/* wire.h - encodes and decodes names: recording, cache, jail. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_WIRE_H
+#define SEEP_WIRE_H
+
+#include "names/find/name_table.h"
+#include "kit/data/dict.h"
+#include "recording/file/codec.h"
+
+/*
+ * A sequence of items as in recording/file/codec.h: tag, length of the body, body.
+ * docs/RECORDING.md describes every byte (entry of type 7). A reader skips tags
+ * that it does not know; a number written to a file never changes its meaning.
+ */
+enum wire_tag {
+	WIRE_TEXT = 1,   /* bytes; texts are numbered from 1 */
+	WIRE_CHAIN = 2,  /* functions at a place; numbered from 0 */
+	WIRE_OBJECT = 3, /* a module or a process: what follows is of it */
+	WIRE_PLACES = 4, /* addresses and their chains */
+	WIRE_DONE = 5,   /* all that was asked for has been said; jail only */
+	WIRE_ASK = 6,    /* a file is needed: ask.h; jail only */
+	WIRE_SCOPE = 7,  /* owner and view of the following objects */
+};
+
+enum { WIRE_MAX_CHAIN = 1024, WIRE_INLINED = 1, WIRE_FOLDED = 2 };
+
+/* Writing. All zero at first. */
+struct wire_out {
+	struct codec_out out;  /* to be taken and emptied at any time */
+	struct codec_out body; /* the item being made */
+	struct codec_out places;
+	struct dict texts;
+	char **copies;
+	size_t text_count, text_room;
+	uint32_t chain_count;
+	uint64_t last_address;
+	uint64_t owner, view; /* values of the last WIRE_SCOPE */
+};
+
+/* Was memory short? Then what was written since is not complete. */
+bool wire_failed(const struct wire_out *w);
+void wire_release(struct wire_out *w);
+
+/* The next places belong to this object; gathered places are written first. */
+void wire_put_object(struct wire_out *w, const struct table_key *key,
+    const struct table_state *state);
+
+/* Number of a chain; the texts need not be from a table. */
+uint32_t wire_put_chain(
+    struct wire_out *w, const struct names_frame *frames, size_t count);
+void wire_put_place(struct wire_out *w, uint64_t address, uint32_t chain);
+
+void wire_put_done(struct wire_out *w);
+
+/* Places of a table, as table_places() gives them. */
+void wire_put_rows(struct wire_out *w, struct table *t,
+    const struct table_row *rows, size_t count);
+
+/* Reading into a table. At first everything is zero but `table` and `only`. */
+struct wire_in {
+	struct table *table;
+	const struct table_key *only; /* accept only this object; NULL: any */
+	const char **texts;
+	size_t text_count, text_room;
+	uint32_t *chains;
+	size_t chain_count, chain_room;
+	uint32_t object;      /* number + 1, 0: none yet */
+	uint64_t last;        /* address */
+	uint64_t owner, view; /* values of the last WIRE_SCOPE */
+	bool done;
+	/* gets the body of WIRE_ASK; NULL: it is skipped */
+	int (*ask)(void *context, const uint8_t *body, size_t len);
+	void *ask_context;
+};
+
+/*
+ * Decodes whole items; *ret_used is how many bytes they had. The caller passes
+ * the remaining bytes again, with more after them. -EBADMSG: we never write
+ * that; -EFBIG: more than a table holds; -ENOMEM. Items before the error are
+ * valid.
+ */
+int wire_get(
+    struct wire_in *w, const void *bytes, size_t len, size_t *ret_used);
+void wire_get_release(struct wire_in *w);
+
+#endif

@@ -1,0 +1,307 @@
+/* opener.c - opens files at untrusted paths, in a process that may hang. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kit/os/descriptor.h"
+#include "names/jail/opener.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "names/jail/child.h"
+#include "names/jail/opening.h"
+#include "kit/os/clock.h"
+
+enum {
+	QUESTION_MS = 5000,
+	HUNG_MAX = 16, /* then the file systems of this input are given up */
+};
+
+struct opener {
+	pid_t pid;    /* 0: none runs */
+	pid_t ending; /* killed, but not waited for yet; 0: none */
+	int fd;
+	uint64_t deadline_ns;
+	char *hung_dirs[HUNG_MAX]; /* nothing more is asked for there */
+	size_t hung, left;
+	bool has_failed; /* no process can be started */
+};
+
+int
+opener_new(struct opener **ret)
+{
+	*ret = calloc(1, sizeof(**ret));
+	return *ret ? 0 : -ENOMEM;
+}
+
+void
+opener_dismiss(struct opener *o)
+{
+	if (!o->pid)
+		return;
+	close(o->fd);
+	(void)kill(o->pid, SIGKILL);
+	if (waitpid(o->pid, NULL, WNOHANG) == 0)
+		o->ending = o->pid;
+	o->pid = 0;
+}
+
+/* Waits for the process that was dismissed, which has ended by now. */
+static void
+forget_ending(struct opener *o)
+{
+	if (o->ending && waitpid(o->ending, NULL, WNOHANG) != 0)
+		o->ending = 0;
+}
+
+void
+opener_rest(struct opener *o)
+{
+	int status;
+
+	if (!o->pid)
+		return;
+	close(o->fd); /* it ends when its parent has closed the socket */
+	if (!child_end(o->pid, 0, &status))
+		o->left++;
+	o->pid = 0;
+}
+
+void
+opener_free(struct opener *o)
+{
+	if (!o)
+		return;
+	opener_dismiss(o);
+	forget_ending(o);
+	for (size_t i = 0; i < HUNG_MAX; i++)
+		free(o->hung_dirs[i]);
+	free(o);
+}
+
+void
+opener_set_deadline(struct opener *o, uint64_t deadline_ns)
+{
+	o->deadline_ns = deadline_ns;
+}
+
+size_t
+opener_left(const struct opener *o)
+{
+	return o->left;
+}
+
+/* Is it root or the user who runs us? */
+static bool
+is_ours(uid_t owner)
+{
+	return owner == 0 || owner == geteuid();
+}
+
+bool
+opener_may_choose(uid_t chooser, uid_t owner)
+{
+	return owner == chooser || (is_ours(owner) && is_ours(chooser));
+}
+
+bool
+opener_is_trusted(const struct opener_file *f)
+{
+	return is_ours(f->owner) && (f->mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/* ---- in the process that opens ---- */
+
+/* Sends the answer with the descriptor, or without one if it is -1. */
+static bool
+reply(int to, const struct opening_reply *r, int fd)
+{
+	const struct iovec part = {
+	    .iov_base = (void *)(uintptr_t)r, .iov_len = sizeof(*r)};
+
+	return descriptor_send(to, &part, 1, fd, 0);
+}
+
+/*
+ * Closes the descriptors of the parent. If this process hangs and is left
+ * behind, nobody must wait for the end of a pipe that is its standard output.
+ */
+static void
+forget_descriptors(int keep)
+{
+	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int i = 0; i < 3; i++)
+		if (nowhere < 0 || dup2(nowhere, i) < 0)
+			(void)close(i);
+	for (int i = 3; i < 1024; i++)
+		if (i == keep + 1 && syscall(SYS_close_range, i, ~0U, 0) == 0)
+			break; /* before Linux 5.9: one by one */
+		else if (i != keep)
+			(void)close(i);
+}
+
+static _Noreturn void
+serve(int fd)
+{
+	struct opening_question q;
+	bool go_on = true;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)signal(SIGINT, SIG_IGN); /* the parent decides when it ends */
+	forget_descriptors(fd);
+	while (go_on) {
+		struct opening_reply r;
+		ssize_t n = recv(fd, &q, sizeof(q), 0);
+		int file = -1;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= (ssize_t)offsetof(struct opening_question, path))
+			break;
+		q.path[n - (ssize_t)offsetof(struct opening_question, path) -
+		    1] = '\0';
+		opening_do(&q, &r, &file);
+		go_on = reply(fd, &r, file);
+		if (file >= 0)
+			close(file);
+	}
+	_exit(0);
+}
+
+/* ---- in the process that asks ---- */
+
+static int
+start(struct opener *o)
+{
+	int fds[2];
+
+	if (o->pid)
+		return 0;
+	forget_ending(o);
+	if (o->has_failed)
+		return -EAGAIN;
+	o->has_failed = true;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+		return -EAGAIN;
+	o->pid = fork();
+	if (o->pid == 0)
+		serve(fds[1]);
+	close(fds[1]);
+	if (o->pid < 0) {
+		o->pid = 0;
+		close(fds[0]);
+		return -EAGAIN;
+	}
+	o->fd = fds[0];
+	o->has_failed = false;
+	return 0;
+}
+
+/* False: no answer in time. */
+static bool
+wait_for_answer(const struct opener *o)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t until = now + UINT64_C(1000000) * QUESTION_MS;
+	struct pollfd p = {.fd = o->fd, .events = POLLIN};
+
+	if (o->deadline_ns && o->deadline_ns < until)
+		until = o->deadline_ns;
+	while (now < until) {
+		int n = poll(&p, 1, (int)((until - now) / 1000000) + 1);
+
+		if (n > 0)
+			return true;
+		if (n < 0 && errno != EINTR)
+			return false;
+		now = clock_ns(CLOCK_MONOTONIC);
+	}
+	return false;
+}
+
+/* Many modules may be beside one that hung, and they are not tried. */
+static void
+remember_hung(struct opener *o, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash && slash > path)
+		o->hung_dirs[o->hung] = strndup(path, (size_t)(slash - path));
+	o->hung++;
+}
+
+static bool
+is_hung(const struct opener *o, const char *path)
+{
+	for (size_t i = 0; i < o->hung; i++) {
+		size_t len = o->hung_dirs[i] ? strlen(o->hung_dirs[i]) : 0;
+
+		if (len > 0 && strncmp(path, o->hung_dirs[i], len) == 0 &&
+		    path[len] == '/')
+			return true;
+	}
+	return o->hung >= HUNG_MAX;
+}
+
+static int
+send_question(
+    struct opener *o, const struct opener_question *from, bool wants_fd)
+{
+	struct opening_question q = {.kind = from->kind,
+	    .root_bytes = (uint32_t)from->root_bytes,
+	    .check_owner = from->check_owner,
+	    .chooser = from->chooser,
+	    .wants_fd = wants_fd};
+	size_t len = strnlen(from->path, sizeof(q.path));
+	size_t all = offsetof(struct opening_question, path) + len + 1;
+
+	if (len == 0 || len >= sizeof(q.path))
+		return len ? -ENAMETOOLONG : -ENOENT;
+	memcpy(q.path, from->path, len + 1);
+	return send(o->fd, &q, all, MSG_NOSIGNAL) == (ssize_t)all ? 0 : -EAGAIN;
+}
+
+int
+opener_ask(struct opener *o, const struct opener_question *q,
+    struct opener_file *ret, int *ret_fd)
+{
+	struct opening_reply r;
+	int fd = -1, err;
+
+	if ((o->deadline_ns && clock_ns(CLOCK_MONOTONIC) >= o->deadline_ns) ||
+	    is_hung(o, q->path))
+		return -ETIMEDOUT;
+	err = start(o);
+	if (err == 0)
+		err = send_question(o, q, ret_fd != NULL);
+	if (err == 0 && !wait_for_answer(o)) {
+		remember_hung(o, q->path);
+		opener_rest(o);
+		return -ETIMEDOUT;
+	}
+	if (err == 0)
+		err = descriptor_receive(o->fd, &r, sizeof(r), 0, &fd)
+		    ? 0
+		    : -EAGAIN;
+	if (err == -EAGAIN)
+		opener_rest(o); /* it has died */
+	if (err < 0)
+		return err;
+	if (r.err == 0 && ret_fd && fd < 0)
+		return -EMFILE;
+	if (ret_fd && r.err == 0)
+		*ret_fd = fd;
+	else if (fd >= 0)
+		close(fd);
+	*ret = r.file;
+	return r.err;
+}

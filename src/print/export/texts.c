@@ -1,0 +1,181 @@
+/* texts.c - the text of each frame in a format, made once. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "print/export/texts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "names/find/program.h"
+#include "view/sites/enum_words.h"
+#include "kit/words/text.h"
+
+struct text {
+	char *bytes; /* NULL: not made yet */
+	size_t len;
+};
+
+struct texts {
+	const struct view *view;
+	void (*write)(FILE *out, const struct frame *f);
+	struct text *list; /* by frame */
+};
+
+int
+texts_new(const struct view *v, void (*write)(FILE *out, const struct frame *f),
+    struct texts **ret)
+{
+	struct texts *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	*t = (struct texts){.view = v,
+	    .write = write,
+	    .list = calloc(v->frame_count + 1, sizeof(*t->list))};
+	if (!t->list) {
+		free(t);
+		return -ENOMEM;
+	}
+	*ret = t;
+	return 0;
+}
+
+void
+texts_free(struct texts *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->view->frame_count; i++)
+		free(t->list[i].bytes);
+	free(t->list);
+	free(t);
+}
+
+void
+texts_put(struct texts *t, uint32_t number, FILE *out)
+{
+	const struct frame *f = &t->view->frames[number];
+	struct text *x = &t->list[number];
+	FILE *memory;
+
+	if (!x->bytes) {
+		memory = open_memstream(&x->bytes, &x->len);
+		if (memory) {
+			t->write(memory, f);
+			if (fclose(memory) != 0) {
+				free(x->bytes);
+				x->bytes = NULL;
+			}
+		}
+	}
+	if (x->bytes)
+		(void)fwrite_unlocked(x->bytes, 1, x->len, out);
+	else
+		t->write(out, f); /* out of memory */
+}
+
+void
+texts_name(FILE *out, const struct frame *f)
+{
+	const char *module = text_base(f->module);
+
+	if (f->brief && *f->brief) {
+		text_print(out, f->brief);
+		return;
+	}
+	if (module && *module) {
+		text_print(out, module);
+		(void)putc('+', out);
+	}
+	(void)fprintf(out, "0x%" PRIx64, f->offset);
+}
+
+void
+texts_process(FILE *out, const struct process *p)
+{
+	text_print(out, program_name(&p->header));
+	(void)fprintf(out, " (pid %" PRIu32 ")", p->header.pid);
+}
+
+static void
+put_word(FILE *out, const char *word)
+{
+	const char *quote = *word && !strpbrk(word, " \t\"") ? "" : "\"";
+
+	(void)fputs(quote, out);
+	text_print(out, word);
+	(void)fputs(quote, out);
+}
+
+void
+texts_command(FILE *out, const struct process *p)
+{
+	const char *at = p->header.command;
+	const char *end = at + sizeof(p->header.command);
+	const char *space = "";
+
+	/* An empty argument is not the end if another one follows. */
+	while (at < end && (*at || (at + 1 < end && at[1]))) {
+		(void)fputs(space, out);
+		put_word(out, at);
+		at += strnlen(at, (size_t)(end - at)) + 1;
+		space = " ";
+	}
+	if (!*space) {
+		const char *exe = p->header.exe;
+
+		text_print(out, *exe ? exe : "(no name)");
+	}
+	if (p->header.command_truncated)
+		(void)fputs(" ...", out);
+}
+
+static char *
+closed(FILE *memory, char **text)
+{
+	if (fclose(memory) != 0) {
+		free(*text);
+		return NULL;
+	}
+	return *text;
+}
+
+char *
+texts_name_of(const struct frame *f)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *memory = open_memstream(&text, &len);
+
+	if (!memory)
+		return NULL;
+	texts_name(memory, f);
+	return closed(memory, &text);
+}
+
+char *
+texts_shown(const char *from)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *memory = open_memstream(&text, &len);
+
+	if (!memory)
+		return NULL;
+	text_print(memory, from);
+	return closed(memory, &text);
+}
+
+char *
+texts_process_of(const struct process *p)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *memory = open_memstream(&text, &len);
+
+	if (!memory)
+		return NULL;
+	texts_process(memory, p);
+	return closed(memory, &text);
+}

@@ -1,0 +1,196 @@
+/* diff_json.c - two inputs compared, as JSON. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "print/json/diff_json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "print/json/figures.h"
+#include "view/sites/amount.h"
+#include "print/json/report_json.h"
+#include "print/json/sites_json.h"
+#include "print/json/frames_table.h"
+#include "print/text/table_text.h"
+
+static const char *const metrics[] = {
+    [VIEW_LIVE] = "live",
+    [VIEW_PEAK] = "peak",
+    [VIEW_ALLOCS] = "allocs",
+    [VIEW_TEMPORARY] = "temporary",
+};
+
+/* A number with its sign. */
+static void
+put_amount(FILE *out, const char *name, const struct amount *a)
+{
+	uint64_t n =
+	    a->plus >= a->minus ? a->plus - a->minus : a->minus - a->plus;
+
+	(void)fprintf(
+	    out, ",\"%s\":%s%" PRIu64, name, a->minus > a->plus ? "-" : "", n);
+}
+
+static void
+put_figures(FILE *out, const char *name, const struct view_figures *f)
+{
+	(void)fprintf(out,
+	    ",\"%s\":{\"temporary_blocks\":%" PRIu64
+	    ",\"temporary_bytes\":%" PRIu64,
+	    name, f->temporary_blocks, f->temporary_bytes);
+	json_figures(out, &f->all);
+	(void)putc('}', out);
+}
+
+/* A site and how it changed. */
+struct row {
+	const struct view_site *site;
+	struct amounts amounts;
+};
+
+static int
+larger(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	int n = amounts_compare(&x->amounts, &y->amounts, AMOUNT_BYTES);
+
+	return n ? n : (x->site > y->site) - (x->site < y->site);
+}
+
+static void
+put_site(FILE *out, const struct row *row, const struct amounts *all,
+    int metric, struct frames_table *frames)
+{
+	const struct view_site *s = row->site;
+	struct amounts a = row->amounts;
+
+	(void)fputs("{\"change\":", out);
+	json_string(out, table_change(s, metric));
+	put_amount(out, "bytes", &a.bytes);
+	put_amount(out, "blocks", &a.blocks);
+	put_amount(out, "allocations", &a.calls);
+	(void)fprintf(
+	    out, ",\"share\":%.6f", amount_share(&a.bytes, &all->bytes) / 100);
+	json_key(out, "error");
+	if (a.variance > 0)
+		(void)fprintf(
+		    out, "{\"bytes\":%" PRIu64 "}", process_error(a.variance));
+	else
+		(void)fputs("null", out);
+	json_text(out, "kind", words_kind(s->kind));
+	json_text(out, "api", words_api(s->api));
+	json_number(out, "sites", s->count);
+	put_figures(out, "before", &s->before);
+	put_figures(out, "after", &s->figures);
+	(void)frames_table_put(out, frames, s); /* full frames: cannot fail */
+	(void)putc('}', out);
+}
+
+static void
+put_changes(FILE *out, const struct view *v, int metric)
+{
+	static const char *const words[] = {"new", "gone", "grown", "shrunk"};
+	size_t counts[4] = {0};
+
+	for (size_t i = 0; i < v->site_count; i++)
+		for (size_t k = 0; k < 4; k++)
+			counts[k] += strcmp(table_change(&v->sites[i], metric),
+			                 words[k]) == 0;
+	json_key(out, "changes");
+	for (size_t k = 0; k < 4; k++)
+		(void)fprintf(
+		    out, "%c\"%s\":%zu", k ? ',' : '{', words[k], counts[k]);
+	(void)fprintf(out, ",\"unchanged\":%zu}", v->unchanged);
+}
+
+int
+diff_json_sites(FILE *out, const struct view *v, int metric)
+{
+	struct row *rows = calloc(v->site_count + 1, sizeof(*rows));
+	struct frames_table *frames;
+	struct amounts all;
+	int err = rows ? frames_table_new(v, NULL, &frames) : -ENOMEM;
+
+	if (err < 0) {
+		free(rows);
+		return err;
+	}
+	for (size_t i = 0; i < v->site_count; i++) {
+		rows[i].site = &v->sites[i];
+		amounts_of(v, &v->sites[i], metric, &rows[i].amounts);
+	}
+	qsort(rows, v->site_count, sizeof(*rows), larger);
+	amounts_whole(v, metric, &all);
+	json_text(out, "metric", metrics[metric]);
+	json_sites_temporary(out, v);
+	put_amount(out, "bytes", &all.bytes);
+	put_amount(out, "blocks", &all.blocks);
+	put_amount(out, "allocations", &all.calls);
+	json_number(out, "changed_bytes",
+	    all.bytes.plus > UINT64_MAX - all.bytes.minus
+	        ? UINT64_MAX
+	        : all.bytes.plus + all.bytes.minus);
+	put_changes(out, v, metric);
+	(void)fputs(",\"sites\":[", out);
+	for (size_t i = 0; i < v->site_count && !ferror(out); i++) {
+		(void)fputs(i ? ",\n" : "\n", out);
+		put_site(out, &rows[i], &all, metric, frames);
+	}
+	(void)putc(']', out);
+	free(rows);
+	frames_table_free(frames);
+	return 0;
+}
+
+static void
+put_side(
+    FILE *out, const char *name, const struct diff_side *side, uint32_t pid)
+{
+	const char *comma = "";
+
+	(void)fprintf(out, ",\"%s\":{\"input\":", name);
+	json_string(out, side->name);
+	(void)fputs(",\"processes\":[", out);
+	for (size_t i = 0; i < side->session->count; i++) {
+		const struct process *p = side->session->processes[i];
+
+		if ((side->only && side->only != p) ||
+		    (pid != VIEW_ANY && p->header.pid != pid))
+			continue;
+		(void)fprintf(out, "%s{\"pid\":%u", comma, p->header.pid);
+		json_hex(out, "uuid", p->header.uuid, sizeof(p->header.uuid));
+		json_text(out, "exe", p->header.exe);
+		json_number(out, "duration_ms", p->duration_ns / 1000000);
+		json_text(out, "label",
+		    p->is_snapshot ? p->header.snapshot_label : NULL);
+		(void)fputs(",\"totals\":{\"sites\":", out);
+		(void)fprintf(out, "%zu", p->site_count);
+		json_figures(out, &p->totals);
+		(void)fputs("}}", out);
+		comma = ",";
+	}
+	(void)fputs("]}", out);
+}
+
+int
+diff_json_write(FILE *out, const struct diff_side *old,
+    const struct diff_side *new, struct names *names,
+    const struct view_options *options, const char *version)
+{
+	struct view *v;
+	int err;
+
+	err = diff_view(old, new, names, options, &v);
+	if (err < 0)
+		return err;
+	(void)fprintf(out, "{\"schema\":%d", JSON_SCHEMA);
+	json_text(out, "seep", version);
+	json_text(out, "kind", "diff");
+	put_side(out, "old", old, options->pid);
+	put_side(out, "new", new, options->pid);
+	err = diff_json_sites(out, v, options->metric);
+	(void)fputs("}\n", out);
+	view_free(v);
+	return err < 0 ? err : ferror(out) ? -EIO : 0;
+}

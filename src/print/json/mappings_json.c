@@ -1,0 +1,99 @@
+/* mappings_json.c - mappings by caller as JSON. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "print/json/mappings_json.h"
+
+#include <inttypes.h>
+
+#include "session/process/mapped_pages.h"
+#include "print/text/mappings_text.h"
+#include "view/sites/enum_words.h"
+#include "kit/json/json_put.h"
+
+static void
+figures(FILE *out, const struct process_figures *f)
+{
+	json_number(out, "bytes", f->live_bytes);
+	json_number(out, "ranges", f->live_blocks);
+	json_number(out, "mapped_ranges", f->allocations);
+	json_number(out, "mapped_bytes", f->allocated_bytes);
+	json_number(out, "unmapped_ranges", f->frees);
+	json_number(out, "unmapped_bytes", f->freed_bytes);
+}
+
+static int
+one(FILE *out, const struct process *p, const struct view_site *s,
+    struct frames_table *frames)
+{
+	const struct mapped_site *now = mappings_resident(p, s);
+	int err;
+
+	(void)fprintf(out, "{\"id\":%u", s->id);
+	json_text(out, "class",
+	    mappings_is_allocators(p, s) ? "allocator" : "caller");
+	figures(out, &s->figures.all);
+	json_number_or_null(
+	    out, "resident_bytes", now, now ? now->resident_bytes : 0);
+	json_number_or_null(
+	    out, "swapped_bytes", now, now ? now->swapped_bytes : 0);
+	json_number(out, "size_min", s->size_min);
+	json_number(out, "size_max", s->size_max);
+	json_time(out, "first_time", s->first_ns);
+	json_time(out, "last_time", s->last_ns);
+	json_text(out, "stack", words_stack(s->stack_flags));
+	err = frames_table_put(out, frames, s);
+	(void)putc('}', out);
+	return err;
+}
+
+static void
+sums(FILE *out, const struct process *p)
+{
+	const struct mapped *m = p->resident;
+	uint64_t resident = 0, swapped = 0;
+
+	for (size_t i = 0; m && i < m->count; i++) {
+		resident += m->sites[i].resident_bytes;
+		swapped += m->sites[i].swapped_bytes;
+	}
+	json_number_or_null(out, "resident_bytes", m, resident);
+	json_number_or_null(out, "swapped_bytes", m, swapped);
+	json_boolean(out, "resident_partial", m && m->is_partial);
+}
+
+int
+json_mappings(FILE *out, const struct session *s, const struct process *p,
+    struct names *names, const struct view_options *options,
+    struct json_writer *w)
+{
+	struct view_options o = *options;
+	struct frames_table *frames = NULL;
+	struct view *v;
+	int err;
+
+	if (!mappings_has(p))
+		return 0;
+	o.only = p;
+	o.mappings = true;
+	o.metric = VIEW_ALL;
+	o.group = o.merge = false;
+	err = view_new(s, names, &o, &v);
+	if (err < 0)
+		return err;
+	err = frames_table_new(v, w->table, &frames);
+	if (err == 0) {
+		(void)fprintf(
+		    out, ",\"mappings\":{\"sites\":%zu", v->site_count);
+		figures(out, &p->mapped);
+		sums(out, p);
+		(void)fputs(",\"callers\":[", out);
+	}
+	for (size_t i = 0; i < v->site_count && !ferror(out) && err == 0; i++) {
+		(void)fputs(i ? ",\n" : "\n", out);
+		err = one(out, p, &v->sites[i], frames);
+	}
+	if (err == 0)
+		(void)fputs("]}", out);
+	frames_table_free(frames);
+	view_free(v);
+	return err;
+}

@@ -1,0 +1,16 @@
+/* moments_table.h - one process at several moments, as JSON. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_MOMENTS_TABLE_H
+#define SEEP_MOMENTS_TABLE_H
+
+#include "findings/snapshots.h"
+
+/*
+ * One JSON object; mode is one of enum snapshots_mode. Errors as of
+ * snapshots_write().
+ */
+int moments_table_write(FILE *out, struct session *const *sessions,
+    size_t count, struct names *names, const struct view_options *options,
+    int mode, const char *version);
+
+#endif

@@ -1,0 +1,247 @@
+/* processes.c - one process as JSON, with its totals, modules and sites. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "print/json/processes.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "print/json/figures.h"
+#include "print/json/log_json.h"
+#include "print/json/mappings_json.h"
+#include "print/json/program_reports.h"
+#include "print/json/rss_json.h"
+#include "print/json/series.h"
+#include "print/json/score_json.h"
+#include "print/json/verdict_json.h"
+#include "segments/read/losses.h"
+#include "segments/read/place_words.h"
+#include "print/json/json_older.h"
+#include "names/find/program.h"
+#include "view/sites/enum_words.h"
+#include "kit/json/json_put.h"
+
+void
+json_processes_command(FILE *out, const struct seg_header *h)
+{
+	const char *p = h->command, *end = p + sizeof(h->command);
+	const char *comma = "";
+
+	(void)fputs(",\"command\":[", out);
+	/* an empty argument differs from the end by the bytes after it */
+	while (p < end && (*p || (p + 1 < end && p[1]))) {
+		(void)fputs(comma, out);
+		json_string(out, p);
+		p += strnlen(p, (size_t)(end - p)) + 1;
+		comma = ",";
+	}
+	(void)fputs("]", out);
+}
+
+void
+json_processes_place(FILE *out, const struct seg_header *h)
+{
+	char text[PLACE_WORDS_BYTES];
+
+	if (!place_words(h, text, sizeof(text)))
+		return;
+	json_key(out, "place_refused");
+	(void)fputs("{\"asked\":", out);
+	json_string(out, h->place_asked);
+	json_text(out, "reason", place_words_reason(h->place_refused));
+	json_number(out, "detail", h->place_detail);
+	json_text(out, "text", text);
+	json_text(out, "setting", place_words_setting(h));
+	(void)putc('}', out);
+}
+
+void
+json_processes_counts(
+    FILE *out, const char *name, const struct seg_header *h, int class)
+{
+	const struct losses_name *names;
+	const char *comma = "";
+	size_t n;
+
+	names = losses_names(&n);
+	json_key(out, name);
+	(void)putc('{', out);
+	for (size_t i = 0; i < n; i++) {
+		if ((int)names[i].class != class)
+			continue;
+		(void)fprintf(out, "%s\"%s\":%" PRIu64, comma, names[i].key,
+		    h->counts[names[i].count]);
+		comma = ",";
+	}
+	(void)putc('}', out);
+}
+
+static void
+totals(FILE *out, const struct process *p)
+{
+	const struct losses_name *names;
+	size_t n;
+
+	(void)fputs(",\"totals\":{\"sites\":", out);
+	(void)fprintf(out, "%zu", p->site_count);
+	json_figures(out, &p->totals);
+	json_figures_errors(out, p->header.sample_bytes > 0,
+	    process_variance_live(p), process_variance_allocated(p));
+	json_boolean(out, "peak_exact", p->peak_exact);
+	names = losses_names(&n);
+	for (size_t i = 0; i < n; i++)
+		if (names[i].class == LOSSES_TOTAL)
+			json_number(out, names[i].key,
+			    p->header.counts[names[i].count]);
+	(void)fputs("}", out);
+}
+
+static void
+modules(FILE *out, const struct process *p)
+{
+	const char *comma = "";
+
+	(void)fputs(",\"modules\":[", out);
+	for (size_t i = 1; i < p->module_count; i++) {
+		const struct process_module *m = &p->modules[i];
+
+		if (m->end == 0)
+			continue;
+		(void)fprintf(out, "%s{\"number\":%zu", comma, i);
+		json_text(out, "path", m->path);
+		json_hex(out, "build_id", m->build_id, m->build_id_bytes);
+		json_number(out, "base", m->base);
+		json_number(out, "start", m->start);
+		json_number(out, "end", m->end);
+		json_number(out, "generation", m->generation);
+		json_boolean(out, "main", m->is_main);
+		(void)putc('}', out);
+		comma = ",";
+	}
+	(void)fputs("]", out);
+}
+
+static void
+inherited(FILE *out, const struct process *p)
+{
+	(void)fputs(",\"inherited\":[", out);
+	for (size_t i = 0; i < p->inherited_count; i++)
+		(void)fprintf(out,
+		    "%s{\"id\":%u,\"frees\":%" PRIu64
+		    ",\"freed_bytes\":%" PRIu64 "}",
+		    i ? "," : "", p->inherited[i].id, p->inherited[i].frees,
+		    p->inherited[i].freed_bytes);
+	(void)fputs("]", out);
+}
+
+static void
+marks(FILE *out, const struct process *p)
+{
+	(void)fputs(",\"marks\":[", out);
+	for (size_t i = 0; i < p->mark_count; i++) {
+		const struct seg_mark *m = &p->marks[i];
+
+		(void)fprintf(
+		    out, "%s{\"sequence\":%" PRIu64, i ? "," : "", m->sequence);
+		json_number(out, "kind", m->kind);
+		json_text(out, "label", m->label);
+		json_time(
+		    out, "time", process_time_ns(p, m->tick) + m->after_ns);
+		(void)putc('}', out);
+	}
+	(void)fputs("]", out);
+}
+
+static void
+identity(FILE *out, const struct process *p)
+{
+	const struct seg_header *h = &p->header;
+
+	(void)fprintf(out, "{\"pid\":%u,\"ppid\":%u", h->pid, h->ppid);
+	json_hex(out, "uuid", h->uuid, sizeof(h->uuid));
+	json_hex(out, "parent", h->parent_uuid, sizeof(h->parent_uuid));
+	json_text(out, "program", program_name(h));
+	json_text(out, "exe", h->exe);
+	json_text(out, "start_dir", h->start_dir[0] ? h->start_dir : NULL);
+	json_processes_command(out, h);
+	json_boolean(out, "command_truncated", h->command_truncated != 0);
+	json_time(out, "start", h->start_realtime_ns);
+	json_number(out, "start_ns", h->start_realtime_ns);
+	json_number(out, "duration_ms", p->duration_ns / 1000000);
+	if (process_knows_births(p))
+		json_number(out, "live_births_ms",
+		    ((uint64_t)p->births_until + 1) * SEG_TICK_NS / 1000000);
+	json_text(out, "end", words_end(p->end));
+	json_number_or_null(
+	    out, "exit_status", p->exit_status >= 0, (uint64_t)p->exit_status);
+	json_number_or_null(out, "signal", p->signal > 0, (uint64_t)p->signal);
+	if (p->is_out_of_memory)
+		json_boolean(out, "out_of_memory", true);
+	json_text(out, "mode", words_mode(h->mode));
+	json_text(out, "state", words_state(h->state));
+	json_text(out, "inert_reason",
+	    h->state == SEG_INERT || h->inert_reason != SEG_INERT_NONE
+	        ? losses_inert(h->inert_reason)
+	        : NULL);
+	if (h->inert_reason == SEG_INERT_PLACE)
+		json_number(out, "place_owner", h->place_owner);
+	json_processes_place(out, h);
+	json_number(out, "sample_bytes", h->sample_bytes);
+	json_text(out, "medium", words_medium(h->medium));
+	json_number(out, "first_id", h->first_id);
+	json_text(out, "session", h->session);
+	json_number(out, "sequence", h->sequence);
+	json_number(out, "threads", h->threads);
+	json_number(out, "max_frames", h->max_frames);
+	json_boolean(out, "snapshot", p->is_snapshot);
+	program_reports_snapshot(out, h);
+	json_boolean(out, "end_state", !p->is_unfinished);
+	json_number_or_null(out, "as_of_us", p->is_unfinished, p->as_of_us);
+	json_text(out, "live_map", words_cross_check(p->live_map));
+	json_time(out, "peak_time", process_time_ns(p, h->peak_tick));
+	(void)fprintf(out,
+	    ",\"tables\":{\"total_bytes\":%" PRIu64 ",\"used_bytes\":%" PRIu64
+	    ",\"own_bytes\":%" PRIu64 "}",
+	    h->total_bytes, h->used_bytes, h->own_bytes);
+}
+
+int
+json_processes_put(FILE *out, const struct session *s, const struct process *p,
+    struct names *names, const struct view_options *options,
+    struct json_writer *w)
+{
+	struct view_options o = *options;
+	struct series_list series;
+	struct view *v;
+	int err;
+
+	o.only = p;
+	o.group = o.merge = false;
+	err = view_new(s, names, &o, &v);
+	if (err < 0)
+		return err;
+	identity(out, p);
+	json_processes_counts(out, "lost", &p->header, LOSSES_LOSS);
+	json_processes_counts(out, "counts", &p->header, LOSSES_FACT);
+	totals(out, p);
+	program_reports_pools(out, p);
+	modules(out, p);
+	inherited(out, p);
+	marks(out, p);
+	series_put(out, "timeline", p->points, p->point_count);
+	json_sites_temporary(out, v);
+	json_sites_sum(out, "filtered", &v->filtered);
+	json_sites_sum(out, "suppressed", &v->suppressed);
+	json_older_process(out, o.older, p);
+	log_json_process(out, p);
+	verdict_json_process(out, s, p);
+	score_json_process(out, s, p);
+	rss_json_process(out, p);
+	series_list_init(&series, s, p);
+	err = json_sites(out, v, p, &series, w);
+	series_list_release(&series);
+	if (err == 0)
+		err = json_mappings(out, s, p, names, options, w);
+	view_free(v);
+	(void)putc('}', out);
+	return err;
+}

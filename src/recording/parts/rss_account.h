@@ -1,0 +1,130 @@
+/* rss_account.h - where the resident memory of a process is, and who keeps it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_RSS_ACCOUNT_H
+#define SEEP_RSS_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * `seep report --rss` makes one of these; `seep snapshot` and `seep record
+ * --rss` store it. It holds numbers, addresses and names of mappings, never a
+ * byte of the heap. docs/RSS.md explains each class to users. The numbers are
+ * on disk and never change their meaning.
+ */
+enum residence_class {
+	RESIDENCE_LIVE = 0,      /* bytes of living blocks, as requested */
+	RESIDENCE_ROUNDING = 1,  /* what the allocator adds to these blocks */
+	RESIDENCE_PARTLY = 2,    /* the rest of pages with a living block */
+	RESIDENCE_FREE = 3,      /* pages of the heap without one */
+	RESIDENCE_HEAP = 4,      /* heap, if its pages were not split */
+	RESIDENCE_STACKS = 5,    /* of all threads */
+	RESIDENCE_MODULES = 6,   /* code and data of program and libraries */
+	RESIDENCE_ANONYMOUS = 7, /* other private memory without a file */
+	RESIDENCE_SHARED = 8,    /* shared memory */
+	RESIDENCE_FILES = 9,     /* other mapped files */
+	RESIDENCE_OURS = 10,     /* the collector's memory and library */
+	RESIDENCE_CLASSES = 11,
+	RESIDENCE_ROOM = 16, /* for classes, on disk */
+};
+
+/* Why the heap was not split, so that no site has held pages; 0: it was. */
+enum residence_lack {
+	RESIDENCE_SPLIT = 0,
+	RESIDENCE_NO_RIGHT = 1, /* the system does not let us read its memory */
+	RESIDENCE_SAMPLED = 2,  /* it knows only some of its blocks */
+	RESIDENCE_NO_MAP = 3,   /* it has no live map that we can read */
+	RESIDENCE_NO_ANSWER = 4, /* reading its memory takes too long */
+	RESIDENCE_OTHER = 5,
+	/*
+	 * nor its mappings: RESIDENCE_HEAP is all private memory that is not a
+	 * file's, RESIDENCE_FILES also has code and data of modules
+	 */
+	RESIDENCE_NO_SMAPS = 6,
+	RESIDENCE_LACKS = 7,
+};
+
+enum {
+	RESIDENCE_FILLS = 4, /* pages up to 1/4, 1/2, 3/4 full, and fuller */
+	RESIDENCE_SITES_MAX = 1 << 20,
+	RESIDENCE_AREAS_MAX = 4096,
+	RESIDENCE_NAME_MAX = 255,
+	/* the table of a snapshot, docs/FORMAT.md: its kind, and its rows */
+	RESIDENCE_TABLE = 64,
+	RESIDENCE_ROW_BYTES = 64,
+};
+
+/* What one site has on resident pages of the heap. */
+struct residence_site {
+	uint32_t id; /* of the site, in the process's segment */
+	uint64_t blocks;
+	uint64_t live;  /* bytes of its blocks on these pages */
+	uint64_t holds; /* its share of these pages, at least `live` */
+	uint64_t thin;  /* of `holds`: on pages less than a quarter full */
+};
+
+/* A mapping of RESIDENCE_ANONYMOUS that is large enough for its own line. */
+struct residence_area {
+	uint64_t start, end, bytes; /* bytes: resident */
+	const char *name;           /* as in smaps; "" if it has none */
+};
+
+struct residence {
+	uint32_t lack; /* enum residence_lack */
+	uint32_t page_bytes;
+	bool is_glibc; /* the allocator is glibc's */
+	bool
+	    is_partial; /* blocks may be missing: parts of the map are in swap */
+	bool is_short;  /* sites below one percent were left out */
+	uint64_t time_ns; /* since the process began (tick 0) */
+	uint64_t took_ns;
+	uint64_t rss_bytes; /* Rss of smaps_rollup, read last */
+	uint64_t swap_bytes;
+	uint64_t hugetlb_bytes; /* in pages of hugetlbfs, beside RSS */
+	int64_t moved_bytes;    /* rss_bytes less the sum of all classes */
+	uint64_t classes[RESIDENCE_ROOM];
+	uint64_t fills[RESIDENCE_FILLS]; /* bytes of pages with living blocks */
+	uint64_t heap_swap_bytes;
+	uint64_t huge_bytes; /* of the heap, in huge pages */
+	/* all blocks of the live map, resident or not */
+	uint64_t blocks, block_bytes;
+	/* heaps of glibc's other arenas: their number, free bytes in them */
+	uint64_t arenas, arena_free_bytes;
+	/* blocks that a parent allocated before the fork */
+	uint64_t inherited_live, inherited_holds;
+	/* of sites that began while it was read, or were left out */
+	uint64_t rest_live, rest_holds;
+	uint64_t areas_bytes, areas_count; /* of the class, listed or not */
+	struct residence_site *sites;      /* by id */
+	size_t site_count;
+	struct residence_area *areas; /* the largest first */
+	size_t area_count;
+	char *text; /* the memory that names point into */
+};
+
+/* The sum of the classes that are heap. */
+uint64_t residence_heap(const struct residence *r);
+
+/* The row of a site; NULL: it has nothing on resident pages. */
+const struct residence_site *residence_find(
+    const struct residence *r, uint32_t id);
+
+/* Keeps only sites that hold one percent of the heap; others become rest_*. */
+void residence_shorten(struct residence *r);
+
+/*
+ * The bytes of an entry RECORDING_RESIDENCE after the uuid of the process, and
+ * of the table RESIDENCE_TABLE of a snapshot; the caller frees them. -ENOMEM;
+ * -EFBIG beyond the limits above.
+ */
+int residence_encode(const struct residence *r, uint8_t **ret, size_t *ret_len);
+
+/*
+ * Decodes untrusted bytes, which may be followed by zeros. -EBADMSG: they are
+ * damaged; -ENOMEM.
+ */
+int residence_decode(const uint8_t *bytes, size_t len, struct residence *ret);
+void residence_release(struct residence *r);
+
+#endif

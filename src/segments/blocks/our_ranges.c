@@ -1,0 +1,188 @@
+/* our_ranges.c - which memory of a running process is the collector's. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "segments/blocks/our_ranges.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu/cpu.h"
+#include "host/memory/foreign.h"
+#include "host/proc/procfs.h"
+#include "format/seg_ours.h"
+#include "kit/data/room.h"
+
+enum { PAGE = FOREIGN_PAGE_BYTES, COPIES = 3 };
+
+/* ---- the ranges in the table ---- */
+
+/* The table as it was at one moment, or nearly. */
+static int
+copy_table(struct our_ranges *r, struct foreign *memory,
+    const struct seg_header *h, struct ours_entry *to)
+{
+	uint64_t bytes = h->ours_entries * (uint64_t)OURS_ENTRY_BYTES;
+	uint64_t skip = h->ours_table % PAGE;
+	struct foreign_range range = {.start = h->ours_table - skip,
+	    .pages = (skip + bytes + PAGE - 1) / PAGE};
+	struct foreign_batch b;
+	int err = foreign_read(memory, &range, 1, &b, &r->why);
+
+	for (size_t i = 0; err == 0 && i < b.count; i++) {
+		if (b.pages[i] == FOREIGN_SWAPPED)
+			r->is_partial = true;
+		else if (b.pages[i] != FOREIGN_READ &&
+		    b.pages[i] != FOREIGN_UNTOUCHED)
+			err = -EFAULT; /* the collector has no such pages */
+	}
+	if (err == 0)
+		memcpy(to, b.bytes + skip, bytes);
+	return err;
+}
+
+static bool
+is_sane(const struct ours_entry *e)
+{
+	return e->start < e->end && e->start % PAGE == 0 &&
+	    e->end % PAGE == 0 && e->end <= UINT64_C(1) << CPU_ADDRESS_BITS &&
+	    (e->kind == OURS_FOREVER || e->kind == OURS_FOR_NOW);
+}
+
+/* `all`: COPIES tables, see format/seg_ours.h. */
+static int
+add_entries(
+    struct our_ranges *r, const struct ours_entry *all, uint32_t entries)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; err == 0 && i < entries; i++) {
+		const struct ours_entry *e = &all[entries + i];
+		uint32_t before = all[i].sequence;
+		uint32_t after = all[2 * entries + i].sequence;
+
+		if (before != after || before % 2 != 0)
+			continue; /* it is just being mapped or unmapped */
+		if (e->kind == OURS_NONE)
+			continue;
+		if (is_sane(e))
+			err = r->add(e->start, e->end, r->arg);
+		else
+			r->is_partial = true;
+	}
+	return err;
+}
+
+static int
+read_table(
+    struct our_ranges *r, struct foreign *memory, const struct seg_header *h)
+{
+	size_t entries = h->ours_entries;
+	struct ours_entry *all = calloc(COPIES * entries, sizeof(*all));
+	int err = all ? 0 : -ENOMEM;
+
+	for (size_t i = 0; err == 0 && i < COPIES; i++)
+		err = copy_table(r, memory, h, all + i * entries);
+	if (err == 0)
+		err = add_entries(r, all, h->ours_entries);
+	free(all);
+	return err;
+}
+
+/* ---- mappings of the collector's files ---- */
+
+/* A file that the process shares; inode 0 means none. */
+struct file {
+	uint64_t device, inode;
+};
+
+static struct file
+file_at(const struct procfs_mapping *m, uint64_t address)
+{
+	if (address < m->start || address >= m->end || m->rights[3] != 's')
+		return (struct file){0};
+	return (struct file){m->device, m->inode};
+}
+
+/* What a process shares of files, as one reading of its map has it. */
+struct mapped {
+	struct mapping {
+		uint64_t start, end;
+		struct file file;
+	} * at;
+	size_t count, room;
+	struct file own, control;
+};
+
+static int
+read_mapped(pid_t pid, const struct seg_header *h, struct mapped *ret)
+{
+	struct procfs_mapping m;
+	struct procfs_maps maps;
+	int err = procfs_maps_open(&maps, pid);
+
+	while (err == 0 && procfs_maps_next_file(&maps, &m)) {
+		struct file own = file_at(&m, h->own_address);
+		struct file control = file_at(&m, h->control_address);
+
+		err = room_make(
+		    &ret->at, &ret->room, ret->count, sizeof(*ret->at));
+		if (err < 0)
+			break;
+		ret->at[ret->count++] =
+		    (struct mapping){m.start, m.end, {m.device, m.inode}};
+		if (own.inode != 0)
+			ret->own = own;
+		if (control.inode != 0)
+			ret->control = control;
+	}
+	procfs_maps_close(&maps);
+	return err == -EACCES ? -EPERM : err;
+}
+
+static bool
+is_same(const struct file *a, const struct file *b)
+{
+	return a->inode != 0 && a->inode == b->inode && a->device == b->device;
+}
+
+static int
+read_files(struct our_ranges *r, pid_t pid, const struct seg_header *h)
+{
+	struct mapped all = {0};
+	int err = read_mapped(pid, h, &all);
+
+	for (size_t i = 0; i < all.count && err == 0; i++) {
+		const struct mapping *m = &all.at[i];
+
+		if (is_same(&m->file, &all.own) ||
+		    is_same(&m->file, &all.control))
+			err = r->add(m->start, m->end, r->arg);
+	}
+	free(all.at);
+	return err;
+}
+
+int
+our_ranges_read(struct our_ranges *r, pid_t pid, const struct seg_header *h)
+{
+	struct foreign *memory = r->memory;
+	int err;
+
+	*r = (struct our_ranges){.add = r->add,
+	    .arg = r->arg,
+	    .memory = r->memory,
+	    .is_partial = h->counts[SEG_LOST_RANGES] != 0};
+	if (h->ours_table == 0 || h->ours_entries == 0 ||
+	    h->ours_entries > OURS_MAX)
+		return -ENOTSUP;
+	err = memory ? 0 : foreign_open(pid, NULL, &memory, &r->why);
+	if (err == 0)
+		err = read_table(r, memory, h);
+	if (err == 0)
+		err = read_files(r, pid, h);
+	if (err == 0 && !foreign_is_same(memory))
+		err = -ESRCH;
+	if (!r->memory)
+		foreign_close(memory);
+	return err;
+}

@@ -1,0 +1,35 @@
+/* ls_elsewhere.h - processes whose segments are in no directory that ls lists. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_LS_ELSEWHERE_H
+#define SEEP_LS_ELSEWHERE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "print/text/ls_row.h"
+#include "segments/find/proc.h"
+
+/*
+ * A process in another mount namespace has a /dev/shm of its own, and one with
+ * a SEEP_DIR may have it anywhere. Both are found by their memory maps.
+ */
+struct ls_elsewhere {
+	struct ls_elsewhere_file *files; /* that have been listed */
+	size_t count, room;
+};
+
+/* The file is in a directory that is listed. Dies without memory. */
+void ls_elsewhere_skip(struct ls_elsewhere *e, uint64_t device, uint64_t inode);
+
+/*
+ * Calls `show` for each running process that maps another segment, until
+ * until_ns (CLOCK_MONOTONIC). Returns how many there was no time for.
+ */
+size_t ls_elsewhere_list(struct ls_elsewhere *e, struct proc_cache *cache,
+    uint64_t until_ns, void (*show)(void *context, const struct ls_row *r),
+    void *context);
+
+void ls_elsewhere_release(struct ls_elsewhere *e);
+
+#endif

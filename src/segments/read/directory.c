@@ -1,0 +1,196 @@
+/* directory.c - follows the extent directory of a segment while it grows. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "segments/read/directory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kit/os/holes.h"
+
+int
+directory_read(
+    const struct directory_place *at, uint64_t offset, void *to, size_t len)
+{
+	if (offset > at->limit || len > at->limit - offset)
+		return -EBADMSG;
+	return source_read(at->source, at->base + offset, to, len);
+}
+
+void
+directory_release(struct directory *d)
+{
+	free(d->known);
+	*d = (struct directory){0};
+}
+
+static int
+make_room(struct directory *d, uint32_t used, const struct directory_hooks *x)
+{
+	uint8_t *known;
+
+	if (used <= d->room)
+		return 0;
+	if (!x->take(x->context, used - d->room))
+		return -EFBIG;
+	known = realloc(d->known, used);
+	if (!known)
+		return -ENOMEM;
+	memset(known + d->room, 0, used - d->room);
+	d->known = known;
+	d->room = used;
+	return 0;
+}
+
+static bool
+is_inside(const struct seg_extent *x, uint64_t limit)
+{
+	uint64_t bytes = (uint64_t)x->count * x->row_bytes;
+
+	return x->row_bytes > 0 && x->row_bytes <= SEGMENT_MAX_ROW &&
+	    x->offset <= limit && bytes <= limit - x->offset &&
+	    x->first <= UINT64_MAX - x->count;
+}
+
+/*
+ * Leaves those that are to be added: all others become SEG_EXT_NONE, and are
+ * known if they will not change.
+ */
+static int
+choose(struct directory *d, const struct directory_place *at,
+    struct seg_extent *dir, uint32_t used, const struct directory_hooks *hooks)
+{
+	uint64_t claimed = d->claimed;
+
+	for (uint32_t i = d->done; i < used; i++) {
+		struct seg_extent *x = &dir[i - d->done];
+		uint64_t bytes;
+
+		if (d->known[i] || x->kind == SEG_EXT_NONE) {
+			x->kind = SEG_EXT_NONE;
+			continue;
+		}
+		if (x->count == 0 || !hooks->wants(x->kind)) {
+			x->kind = SEG_EXT_NONE;
+			d->known[i] = 1;
+			continue;
+		}
+		if (x->kind == SEG_EXT_STRING && x->row_bytes == 0)
+			x->row_bytes = 1;
+		bytes = (uint64_t)x->count * x->row_bytes;
+		/* extents do not overlap, so they are no more than all */
+		if (!is_inside(x, at->limit) || claimed > at->limit ||
+		    bytes > at->limit - claimed)
+			return -EBADMSG;
+		claimed += bytes;
+	}
+	if (claimed > SEGMENT_MAX_BYTES ||
+	    !holes_allow(at->source->fd, at->base, at->limit, claimed))
+		return -EBADMSG;
+	d->claimed = claimed;
+	return 0;
+}
+
+int
+directory_follow(struct directory *d, const struct directory_place *at,
+    const struct seg_header *h, const struct directory_hooks *hooks)
+{
+	uint32_t used =
+	    h->dir_used < h->dir_capacity ? h->dir_used : h->dir_capacity;
+	struct seg_extent *dir;
+	bool is_chosen;
+	int err;
+
+	if (used <= d->done)
+		return 0;
+	if (used > SEGMENT_MAX_EXTENTS ||
+	    h->dir_offset > at->limit) /* else the sum below may wrap */
+		return -EBADMSG;
+	err = make_room(d, used, hooks);
+	if (err < 0)
+		return err;
+	dir = calloc(used - d->done, sizeof(*dir));
+	if (!dir)
+		return -ENOMEM;
+	err =
+	    directory_read(at, h->dir_offset + (uint64_t)d->done * sizeof(*dir),
+	        dir, (used - d->done) * sizeof(*dir));
+	if (err == 0)
+		err = choose(d, at, dir, used, hooks);
+	is_chosen = err == 0;
+	for (uint32_t i = d->done; i < used && is_chosen; i++) {
+		const struct seg_extent *x = &dir[i - d->done];
+
+		if (x->kind == SEG_EXT_NONE)
+			continue;
+		if (err == 0)
+			err = hooks->add(hooks->context, x);
+		if (err == 0)
+			d->known[i] = 1;
+		else /* it is claimed again the next time */
+			d->claimed -= (uint64_t)x->count * x->row_bytes;
+	}
+	free(dir);
+	while (d->done < used && d->known[d->done])
+		d->done++;
+	return err;
+}
+
+static int
+add_piece(struct directory_pieces *to, const struct directory_piece *piece)
+{
+	struct directory_piece *more =
+	    reallocarray(to->list, to->count + 1, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	to->list = more;
+	more[to->count++] = *piece;
+	return 0;
+}
+
+/* The next border of blocks behind an id. */
+static uint64_t
+border(uint64_t id, uint64_t end)
+{
+	uint64_t next = (id | (DIRECTORY_BLOCK_ROWS - 1)) + 1;
+
+	return next < end ? next : end;
+}
+
+int
+directory_cut(const struct seg_extent *x, const struct directory_hooks *hooks,
+    directory_block *of)
+{
+	uint64_t end = x->first + x->count;
+	struct directory_pieces *to;
+	size_t count = 0;
+	int err = 0;
+
+	if (end >> SEG_SITE_BITS)
+		end = UINT64_C(1) << SEG_SITE_BITS; /* no site is beyond */
+	/* all or nothing: an extent that has no room is added later */
+	for (uint64_t id = x->first; id < end && err == 0;
+	     id = border(id, end), count++)
+		err = of(
+		    hooks->context, (size_t)(id >> DIRECTORY_BLOCK_BITS), &to);
+	if (err == 0 && !hooks->take(hooks->context, count * sizeof(*to->list)))
+		err = -EFBIG;
+	for (uint64_t id = x->first; id < end && err == 0;
+	     id = border(id, end)) {
+		const struct directory_piece piece = {
+		    .offset = x->offset + (id - x->first) * x->row_bytes,
+		    .row_bytes = x->row_bytes,
+		    .first = (uint16_t)(id % DIRECTORY_BLOCK_ROWS),
+		    .count = (uint16_t)(border(id, end) - id),
+		    .is_sample = x->kind == SEG_EXT_SAMPLE,
+		    .is_pool = !seg_is_heap_array(x->owner),
+		};
+
+		err = of(
+		    hooks->context, (size_t)(id >> DIRECTORY_BLOCK_BITS), &to);
+		if (err == 0)
+			err = add_piece(to, &piece);
+	}
+	return err;
+}

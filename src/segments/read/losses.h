@@ -1,0 +1,41 @@
+/* losses.h - names of the collector's counters and inert reasons. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_LOSSES_H
+#define SEEP_LOSSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "format/format.h"
+
+/* What a counter says about the figures. */
+enum losses_class {
+	LOSSES_TOTAL, /* part of the totals: unknown_frees, inherited_frees */
+	LOSSES_LOSS,  /* something is missing or merged: shown when not 0 */
+	LOSSES_FACT,  /* nothing is missing: nested events, wasted ids */
+};
+
+struct losses_name {
+	enum seg_count count;
+	enum losses_class class;
+	const char *key;   /* JSON, snake case, never renamed */
+	const char *words; /* after a number: "12 events not recorded" */
+};
+
+/* All names, in the order of the format; *ret_count of them. */
+const struct losses_name *losses_names(size_t *ret_count);
+
+/*
+ * The reason as a phrase; never NULL: "for a reason unknown to this seep" for
+ * unknown numbers.
+ */
+const char *losses_inert(uint32_t reason);
+
+/*
+ * Does the executable define a function of malloc's family itself? Then calls
+ * go there, and blocks that it does not take from the collector's malloc are
+ * not recorded.
+ */
+bool losses_is_own(uint32_t reason);
+
+#endif

@@ -1,0 +1,96 @@
+/* segfile.h - a segment file: one process, and forked children in slots. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_SEGFILE_H
+#define SEEP_SEGFILE_H
+
+#include <sys/types.h>
+
+#include "segments/read/segment_copy.h"
+
+/*
+ * The file may belong to a running process and may be damaged or hostile: no
+ * content crashes or hangs the reader, memory is bounded by SEGMENT_MAX_BYTES
+ * for each struct segment held.
+ */
+struct segfile;
+
+/*
+ * Slots are numbered: first those in which a child has a segment, then the
+ * lines of children in their first events. For these only sums are known. They
+ * are shown as a segment with one site, "(child ended early)".
+ */
+enum {
+	SEGFILE_OWN = -1, /* "slot" of the file's own process */
+	SEGFILE_SLOTS = SEG_SLOTS + SEG_EARLY,
+};
+
+/*
+ * `dir` as of source_open(), AT_FDCWD for a path. Fails if the file's own
+ * header is not that of a segment; errors as of segment_read(), or of open().
+ */
+int segfile_open(
+    int dir, const char *path, struct segfile **ret, struct fault *where);
+
+/* The same for a path whose last part was found in a directory. */
+int segfile_open_entry(
+    const char *path, struct segfile **ret, struct fault *where);
+
+/* The same for a path that this process has chosen: see foreign_file.h. */
+int segfile_open_of(
+    pid_t pid, const char *path, struct segfile **ret, struct fault *where);
+
+/* The same over memory, which the caller keeps until segfile_close(). */
+int segfile_open_bytes(
+    const void *bytes, size_t len, struct segfile **ret, struct fault *where);
+
+/* NULL is fine. */
+void segfile_close(struct segfile *f);
+
+/* Device, inode, sizes; valid as long as f. */
+const struct source *segfile_source(const struct segfile *f);
+
+/* Number of slots, used or not: 0..SEGFILE_SLOTS. */
+int segfile_slots(const struct segfile *f);
+
+/* Is it a line of a child in its first events? */
+bool segfile_is_early(const struct segfile *f, int slot);
+
+/* Which slots are used, by number; all 0 if there are none. */
+void segfile_taken(const struct segfile *f, uint8_t ret[SEGFILE_SLOTS]);
+
+/* The offset in the file of a slot's byte: if it is zero, the slot is free. */
+uint64_t segfile_taken_at(const struct segfile *f, int slot, size_t *ret_bytes);
+
+/* Reads the header in a slot, or SEGFILE_OWN; -ENODATA: no child. */
+int segfile_header(const struct segfile *f, int slot, struct seg_header *ret,
+    struct fault *where);
+
+/*
+ * The offset of a slot's segment in the source; -ENODATA: no child, or one in
+ * its first events.
+ */
+int segfile_window(
+    const struct segfile *f, int slot, uint64_t *ret_base, uint64_t *ret_limit);
+
+/* A copy of what is in the slot; for segment_free(). */
+int segfile_read(const struct segfile *f, int slot, struct segment **ret,
+    struct fault *where);
+
+/* The same with segment_read_ledger(). */
+int segfile_read_ledger(const struct segfile *f, int slot, struct segment **ret,
+    struct fault *where);
+
+/* Is it what a collector calls a segment or a snapshot, and no hidden file? */
+bool segfile_is_name(const char *name);
+
+/* Is it a file beside segments that is no input by itself? */
+bool segfile_is_beside(const char *name);
+
+/* Removes the files beside the segment `name` in this directory. */
+void segfile_remove_beside(int dir, const char *name);
+
+/* segfile_read() and segment_compact() in one; *ret is for free(). */
+int segfile_compact(const struct segfile *f, int slot, void **ret,
+    size_t *ret_len, struct fault *where);
+
+#endif

@@ -1,0 +1,231 @@
+/* test_our_ranges.c - promises of segments/blocks/our_ranges.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../lib/forked_copy.h"
+
+#include "segments/blocks/our_ranges.h"
+#include "format/seg_ours.h"
+
+enum { PAGE = 4096, ROOM = 16 };
+
+/* A table that a child inherits, not at the beginning of a page. */
+static struct ours_entry *table;
+static struct seg_header header;
+
+static void *
+map(int flags, int fd, size_t pages)
+{
+	void *p =
+	    mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, flags, fd, 0);
+
+	assert_ptr_not_equal(p, MAP_FAILED);
+	return p;
+}
+
+static int
+start_over(void **state)
+{
+	char *p = map(MAP_PRIVATE | MAP_ANONYMOUS, -1, 2);
+
+	(void)state;
+	table = (void *)(p + PAGE - 64);
+	header = (struct seg_header){
+	    .ours_table = (uint64_t)(uintptr_t)table, .ours_entries = ROOM};
+	return 0;
+}
+
+static void
+put(size_t i, uint64_t start, uint64_t end, enum ours_kind kind)
+{
+	table[i] = (struct ours_entry){
+	    .start = start, .end = end, .kind = kind, .sequence = 2};
+}
+
+struct seen {
+	uint64_t starts[ROOM], ends[ROOM];
+	size_t count;
+};
+
+static int
+note(uint64_t start, uint64_t end, void *arg)
+{
+	struct seen *s = arg;
+
+	if (s->count == ROOM)
+		return -ENOMEM;
+	s->starts[s->count] = start;
+	s->ends[s->count++] = end;
+	return 0;
+}
+
+static int
+read_ranges(struct seen *seen, struct our_ranges *r)
+{
+	struct forked_copy copy = forked_copy_start(NULL);
+	int err;
+
+	*seen = (struct seen){.count = 0};
+	*r = (struct our_ranges){.add = note, .arg = seen};
+	err = our_ranges_read(r, copy.pid, &header);
+	forked_copy_end(&copy);
+	return err;
+}
+
+static void
+entries_in_use_are_told(void **state)
+{
+	struct our_ranges r;
+	struct seen seen;
+
+	(void)state;
+	put(0, 0x1000, 0x3000, OURS_FOREVER);
+	put(1, 0x7000, 0x9000, OURS_NONE);
+	put(ROOM - 1, 0x5000, 0x6000, OURS_FOR_NOW);
+	assert_int_equal(read_ranges(&seen, &r), 0);
+	assert_false(r.is_partial);
+	assert_int_equal(seen.count, 2);
+	assert_int_equal(seen.starts[0], 0x1000);
+	assert_int_equal(seen.ends[0], 0x3000);
+	assert_int_equal(seen.starts[1], 0x5000);
+}
+
+static void
+an_entry_that_is_being_changed_is_not_believed(void **state)
+{
+	struct our_ranges r;
+	struct seen seen;
+
+	(void)state;
+	put(3, 0x1000, 0x3000, OURS_FOREVER);
+	table[3].sequence = 7;
+	assert_int_equal(read_ranges(&seen, &r), 0);
+	assert_int_equal(seen.count, 0);
+}
+
+static void
+what_cannot_be_is_left_out(void **state)
+{
+	struct our_ranges r;
+	struct seen seen;
+
+	(void)state;
+	put(0, 0x3000, 0x1000, OURS_FOREVER);
+	put(1, 0x1001, 0x3000, OURS_FOREVER);
+	put(2, 0x1000, UINT64_C(1) << 48, OURS_FOREVER);
+	put(3, 0x1000, 0x2000, (enum ours_kind)77);
+	put(4, 0x4000, 0x5000, OURS_FOREVER);
+	assert_int_equal(read_ranges(&seen, &r), 0);
+	assert_int_equal(seen.count, 1);
+	assert_true(r.is_partial);
+}
+
+static void
+losses_of_the_collector_are_told(void **state)
+{
+	struct our_ranges r;
+	struct seen seen;
+
+	(void)state;
+	header.counts[SEG_LOST_RANGES] = 1;
+	assert_int_equal(read_ranges(&seen, &r), 0);
+	assert_true(r.is_partial);
+}
+
+static void
+older_and_other_collectors_are_refused(void **state)
+{
+	struct our_ranges r;
+	struct seen seen;
+
+	(void)state;
+	header.ours_table = 0;
+	assert_int_equal(read_ranges(&seen, &r), -ENOTSUP);
+	header.ours_table = (uint64_t)(uintptr_t)table;
+	header.ours_entries = OURS_MAX + 1;
+	assert_int_equal(read_ranges(&seen, &r), -ENOTSUP);
+}
+
+static void
+a_table_that_is_not_there_is_harmless(void **state)
+{
+	struct our_ranges r;
+	struct seen seen;
+
+	(void)state;
+	header.ours_table = UINT64_C(0xfffffffffffff000);
+	(void)read_ranges(&seen, &r);
+	assert_int_equal(seen.count, 0);
+	header.ours_table = (uint64_t)(uintptr_t)note; /* code, of a file */
+	(void)read_ranges(&seen, &r);
+	assert_int_equal(seen.count, 0);
+}
+
+static void
+all_mappings_of_its_files_are_told(void **state)
+{
+	int own = memfd_create("own", MFD_CLOEXEC);
+	int control = memfd_create("control", MFD_CLOEXEC);
+	int other = memfd_create("other", MFD_CLOEXEC);
+	struct our_ranges r;
+	struct seen seen;
+	char *a, *b, *c;
+
+	(void)state;
+	assert_true(own >= 0 && control >= 0 && other >= 0);
+	assert_int_equal(ftruncate(own, 4 * PAGE), 0);
+	assert_int_equal(ftruncate(control, PAGE), 0);
+	assert_int_equal(ftruncate(other, PAGE), 0);
+	a = map(MAP_SHARED, own, 2);
+	b = map(MAP_SHARED, other, 1);
+	c = map(MAP_SHARED, own, 1);
+	header.own_address = (uint64_t)(uintptr_t)(a + PAGE + 8);
+	header.control_address =
+	    (uint64_t)(uintptr_t)map(MAP_SHARED, control, 1);
+	assert_int_equal(read_ranges(&seen, &r), 0);
+	assert_int_equal(seen.count, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_true(seen.ends[i] <= (uint64_t)(uintptr_t)b ||
+		    seen.starts[i] > (uint64_t)(uintptr_t)b);
+	/* a private mapping of a file is the process's own, whatever it says */
+	header.control_address = 0;
+	header.own_address = (uint64_t)(uintptr_t)map(MAP_PRIVATE, other, 1);
+	assert_int_equal(read_ranges(&seen, &r), 0);
+	assert_int_equal(seen.count, 0);
+	munmap(a, 2 * PAGE);
+	munmap(c, PAGE);
+	close(own);
+	close(control);
+	close(other);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(entries_in_use_are_told, start_over),
+	    cmocka_unit_test_setup(
+	        an_entry_that_is_being_changed_is_not_believed, start_over),
+	    cmocka_unit_test_setup(what_cannot_be_is_left_out, start_over),
+	    cmocka_unit_test_setup(
+	        losses_of_the_collector_are_told, start_over),
+	    cmocka_unit_test_setup(
+	        older_and_other_collectors_are_refused, start_over),
+	    cmocka_unit_test_setup(
+	        a_table_that_is_not_there_is_harmless, start_over),
+	    cmocka_unit_test_setup(
+	        all_mappings_of_its_files_are_told, start_over),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
