@@ -13,7 +13,7 @@ static int
 run(const struct cmd *self, int argc, char **argv)
 {
 	static void (*const write[])(FILE * out) = {
-	    complete_bash, complete_zsh, complete_fish};
+	    shell_complete_bash, shell_complete_zsh, shell_complete_fish};
 	int shell;
 
 	(void)opts_parse(self, argc, argv, NULL);

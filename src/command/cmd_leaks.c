@@ -215,7 +215,7 @@ judge_process(const struct leaks_command *o, struct process *p, pid_t pid)
 		die_unjudged(pid, p->verdicts, &about);
 	p->verdicts->pause_ns = about.pause_ns;
 	/* one line below the verdict, where it can be had */
-	if (residence_attach(p, NULL) == -ENOMEM)
+	if (rss_reading_attach(p, NULL) == -ENOMEM)
 		die_memory();
 }
 

@@ -146,9 +146,9 @@ begin_following(struct record_run *r)
 	else if (r->line_error == 0 && r->options.leaks_ns)
 		r->line_error = leaks_new(&leaks, &r->leaks);
 	if (r->rss)
-		rss_turn(r->rss, r->writer);
+		rss_rounds_turn(r->rss, r->writer);
 	else if (r->line_error == 0 && r->options.rss_ns)
-		r->line_error = rss_new(&pages, &r->rss);
+		r->line_error = rss_rounds_new(&pages, &r->rss);
 }
 
 static void
@@ -211,7 +211,7 @@ end_chapter(struct record_run *r)
 
 	/* of processes that end here the next chapter knows nothing */
 	if (r->rss)
-		rss_finish(r->rss);
+		rss_rounds_finish(r->rss);
 	err = follow_turn(r->follow);
 	if (err == 0 && r->collect.drain)
 		err = drain_flush(r->collect.drain, r->writer);
@@ -267,7 +267,7 @@ look(struct record_run *r)
 	if (r->leaks && r->line_error == 0)
 		r->line_error = leaks_step(r->leaks);
 	if (r->rss && r->line_error == 0)
-		r->line_error = rss_step(r->rss);
+		r->line_error = rss_rounds_step(r->rss);
 	turn(r);
 }
 
@@ -283,7 +283,7 @@ wait_ms(const struct record_run *r)
 		ms = turn_ms < ms ? turn_ms : ms;
 	}
 	if (r->rss && r->line_error == 0) {
-		rss_ms = rss_wait_ms(r->rss);
+		rss_ms = rss_rounds_wait_ms(r->rss);
 		ms = rss_ms < ms ? rss_ms : ms;
 	}
 	if (!r->leaks || r->line_error < 0)
@@ -415,7 +415,7 @@ conclude(struct record_run *r)
 	leaks_free(r->leaks);
 	r->leaks = NULL;
 	if (err == 0 && r->rss)
-		rss_finish(r->rss);
+		rss_rounds_finish(r->rss);
 	if (err == 0)
 		err = follow_finish(r->follow);
 	if (err == 0)
@@ -542,7 +542,7 @@ record(struct record_run *r)
 	if (code == 0)
 		code = exit_code(r->launch.status);
 	leaks_free(r->leaks);
-	rss_free(r->rss);
+	rss_rounds_free(r->rss);
 	follow_free(r->follow);
 	drain_free(r->collect.drain);
 	collect_release(&r->collect);

@@ -250,7 +250,7 @@ write_json(FILE *out, const struct report_inputs *in, struct names *names,
 	if (o->growth)
 		return growth_json_write(out, in->sessions[0], names,
 		    &o->body.view, &o->from, &o->to, SEEP_VERSION);
-	err = json_write_form(
+	err = report_json_write_form(
 	    out, in->sessions[0], names, &o->body.view, SEEP_VERSION, &form);
 	if (err == 0 && !form.shared && form.bytes > JSON_LARGE)
 		die_warn(
@@ -342,8 +342,8 @@ read_mappings(const struct session *s, uint32_t pid, bool is_wanted)
 		if (pid != VIEW_ANY && p->header.pid != pid)
 			continue;
 		asked++;
-		known += mappings_has(p);
-		err = mapped_read(p);
+		known += mappings_text_has(p);
+		err = mapped_pages_read(p);
 		if (err == -ENOMEM)
 			die(CMD_INPUT, "report: out of memory");
 		if (err < 0 && err != -ESRCH && err != -ENODATA)
@@ -368,14 +368,14 @@ write_text(const struct layout *p, const struct report_inputs *in,
 		return growth_write(
 		    p, in->sessions[0], names, &o->body, &o->from, &o->to);
 	if (o->mappings)
-		return mappings_write(p, in->sessions[0], names, &o->body);
+		return mappings_text_write(p, in->sessions[0], names, &o->body);
 	if (o->lifetimes)
 		return table_lifetimes_write(
 		    p, in->sessions[0], names, &o->body, o->lives);
 	if (o->site)
 		return site_write(
 		    p, in->sessions[0], names, &o->body.view, o->site);
-	return text_write(p, in->sessions[0], names, &o->body);
+	return report_text_write(p, in->sessions[0], names, &o->body);
 }
 
 static int

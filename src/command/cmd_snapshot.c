@@ -48,11 +48,11 @@ add_residence(pid_t pid, struct segment *seg)
 
 	if (err == 0) {
 		p->running_pid = pid;
-		err = residence_read(p, &r, NULL);
+		err = rss_reading_read(p, &r, NULL);
 		process_free(p);
 		if (err == 0) {
-			err = residence_table_put(seg, &r);
-			residence_release(&r);
+			err = rss_table_put(seg, &r);
+			rss_account_release(&r);
 		}
 	}
 	if (err == -ENOMEM)
@@ -80,10 +80,10 @@ copy_segment(pid_t pid, const char *label, struct seg_header *ret_header,
 	set_time(&seg->header);
 	add_residence(pid, seg);
 	*ret_header = seg->header;
-	if (segment_mark_snapshot(seg, label) < 0 ||
-	    segment_compact(seg, ret, ret_len) < 0)
+	if (segment_copy_mark_snapshot(seg, label) < 0 ||
+	    segment_copy_compact(seg, ret, ret_len) < 0)
 		die(CMD_INPUT, "snapshot: out of memory");
-	segment_free(seg);
+	segment_copy_free(seg);
 }
 
 struct snapshot_options {
@@ -148,7 +148,7 @@ write_numbered(const struct snapshot *s, int *ret_err)
 {
 	char name[40], *path = NULL;
 
-	filename_of_program(s->header.exe, name, sizeof(name));
+	program_filename(s->header.exe, name, sizeof(name));
 	*ret_err = -EEXIST;
 	for (int i = 1; i <= MAX_SNAPSHOTS && *ret_err == -EEXIST; i++) {
 		free(path);

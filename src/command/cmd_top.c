@@ -241,7 +241,7 @@ print(struct live *l, const struct top_options *o, const struct terminal *t,
 	    .top = o->top,
 	    .utf8 = t->utf8};
 
-	return pages_run(l, &plan);
+	return top_print_run(l, &plan);
 }
 
 static int
@@ -264,7 +264,7 @@ run(const struct cmd *self, int argc, char **argv)
 	}
 	if (targets.directory_count > 0)
 		plan.directories = targets.directories;
-	err = live_new(&plan, &l);
+	err = engine_new(&plan, &l);
 	if (err < 0)
 		die(CMD_INPUT, "top: %s", strerror(-err));
 	terminal_look(STDOUT_FILENO, o.colour, &terminal);
@@ -273,7 +273,7 @@ run(const struct cmd *self, int argc, char **argv)
 		err = print(l, &o, &terminal, targets.pid_count > 0);
 	else
 		err = show(l, &o, &terminal);
-	live_free(l);
+	engine_free(l);
 	free(targets.pids);
 	free(targets.directories);
 	if (err < 0 && ferror(stdout))

@@ -60,7 +60,7 @@ file_name(const struct session *s)
 	char program[64] = "report", *name;
 
 	if (s->count > 0)
-		filename_of_program(
+		program_filename(
 		    s->processes[0]->header.exe, program, sizeof(program));
 	if (asprintf(&name, "%s.html", program) < 0)
 		die(CMD_INPUT, "view: out of memory");

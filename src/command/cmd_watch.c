@@ -127,7 +127,7 @@ take_rules(const struct watch_options *o, struct watch_plan *plan)
 	for (size_t i = 0; i < o->rules.count; i++) {
 		struct rule_fault fault;
 
-		if (!rule_parse(o->rules.items[i], &rules[i], &fault))
+		if (!watch_rule_parse(o->rules.items[i], &rules[i], &fault))
 			die(CMD_USAGE, "watch: --rule '%s', character %zu: %s",
 			    o->rules.items[i], fault.column, fault.words);
 	}

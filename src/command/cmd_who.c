@@ -82,7 +82,7 @@ print_all(FILE *out, const struct who *w, const struct session *s,
 		if (known++)
 			(void)putc(o->format ? ',' : '\n', out);
 		if (o->format)
-			who_json(out, names, address, &b);
+			who_print_json(out, names, address, &b);
 		else
 			who_print(out, names, address, &b);
 	}

@@ -107,7 +107,7 @@ write_result(FILE *out, const struct layout *page, const struct leaks_census *o,
 	if (o->format == LEAKS_CENSUS_HTML)
 		return write_html(out, o, r, names);
 	write_text(page, o, r);
-	text_notes(page, names);
+	report_text_notes(page, names);
 	return 0;
 }
 

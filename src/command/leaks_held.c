@@ -59,7 +59,7 @@ write_text(const struct leaks_held *o, const struct layout *page,
 		(void)fputs(o->id ? "\n" : "", page->out);
 		held_text_retained(page, v, o->top);
 	}
-	text_notes(page, names);
+	report_text_notes(page, names);
 	return ferror(page->out) ? -EIO : 0;
 }
 

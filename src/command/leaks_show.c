@@ -93,11 +93,11 @@ write_text(const struct layout *page, const struct leaks_json *j,
 		    &j->list[i].list, o->top);
 		score_text_list(
 		    page, j->list[i].process, &j->list[i].scores, o->top);
-		if (rss_write_line(
+		if (rss_text_write_line(
 		        page, j->session, j->list[i].process, names) < 0)
 			return -ENOMEM;
 	}
-	text_notes(page, names);
+	report_text_notes(page, names);
 	return ferror(page->out) ? -EIO : 0;
 }
 

@@ -193,7 +193,7 @@ note_losses(struct check *c, const struct process *p)
 			err = check_note(c,
 			    "%s (pid %u): its figures are not complete: %s",
 			    name_of(p), p->header.pid,
-			    words_loss(buffer, n, names[k].words));
+			    enum_words_loss(buffer, n, names[k].words));
 		}
 	return err;
 }

@@ -114,7 +114,7 @@ count_changes(const struct view *v, int metric, struct changes *ret)
 {
 	*ret = (struct changes){0};
 	for (size_t i = 0; i < v->site_count; i++) {
-		const char *change = table_change(&v->sites[i], metric);
+		const char *change = table_text_change(&v->sites[i], metric);
 
 		ret->fresh += strcmp(change, "new") == 0;
 		ret->gone += strcmp(change, "gone") == 0;
@@ -186,6 +186,6 @@ diff_write(const struct layout *p, const struct diff_side *old,
 	view_free(v);
 	if (err < 0)
 		return err;
-	text_notes(p, names);
+	report_text_notes(p, names);
 	return ferror(p->out) ? -EIO : 0;
 }

@@ -78,8 +78,8 @@ growth_view(struct growth_stretch *x, const struct session *s,
 			continue;
 		x->all_from[i] = x->from;
 		x->all_to[i] = x->to;
-		x->pages_from[i] = rss_at(s, x->process, x->from_us);
-		x->pages_to[i] = rss_at(s, x->process, x->to_us);
+		x->pages_from[i] = rss_rules_at(s, x->process, x->from_us);
+		x->pages_to[i] = rss_rules_at(s, x->process, x->to_us);
 	}
 	before.figures = x->all_from;
 	before.residence = x->pages_from;
@@ -253,6 +253,6 @@ growth_write(const struct layout *p, const struct session *s,
 	if (n > GROWTH_PROCESSES)
 		(void)fprintf(p->out, "\n%s changed less.\n",
 		    words_counted(more, n - GROWTH_PROCESSES, "more process"));
-	text_notes(p, names);
+	report_text_notes(p, names);
 	return ferror(p->out) ? -EIO : 0;
 }

@@ -31,7 +31,7 @@ pins_of(const struct residence_site *s)
 }
 
 const struct residence_site *
-rss_most_pins(const struct residence *r)
+rss_rules_most_pins(const struct residence *r)
 {
 	const struct residence_site *most = NULL;
 
@@ -60,7 +60,7 @@ rss_rules(const struct residence *r, const struct residence_site *s)
 }
 
 const struct residence *
-rss_at(const struct session *s, const struct process *p, uint64_t time_us)
+rss_rules_at(const struct session *s, const struct process *p, uint64_t time_us)
 {
 	const struct residence *found = NULL;
 	/* from the start of the recording to that of the process */
@@ -79,7 +79,7 @@ rss_at(const struct session *s, const struct process *p, uint64_t time_us)
 }
 
 const char *
-rss_key(enum residence_class which)
+rss_rules_key(enum residence_class which)
 {
 	static const char *const keys[RESIDENCE_CLASSES] = {
 	    [RESIDENCE_LIVE] = "living",

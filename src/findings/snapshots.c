@@ -266,6 +266,6 @@ snapshots_write(const struct layout *p, struct session *const *sessions,
 		return -ENODATA;
 	if (err < 0)
 		return err;
-	text_notes(p, names);
+	report_text_notes(p, names);
 	return ferror(p->out) ? -EIO : 0;
 }

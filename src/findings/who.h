@@ -70,7 +70,7 @@ bool who_answer(const struct who *w, size_t i, struct who_block *ret);
 /* As text, with the stacks; and as one object of JSON. */
 void who_print(FILE *out, struct names *names, uint64_t address,
     const struct who_block *b);
-void who_json(FILE *out, struct names *names, uint64_t address,
+void who_print_json(FILE *out, struct names *names, uint64_t address,
     const struct who_block *b);
 
 #endif

@@ -158,7 +158,7 @@ compose_free(struct compose *c)
 		(void)close(c->writer.fd);
 	for (size_t i = 0; i < c->carrier_count; i++)
 		free(c->carriers[i].stream.words);
-	slots_release(&c->slots);
+	replay_slots_release(&c->slots);
 	free(c->carriers);
 	free(c->carrier_of);
 	free(c->sites);
@@ -203,7 +203,7 @@ put_block(struct compose *c, struct carrier *k, enum script_op op,
 	uint32_t n = 0;
 
 	words[n++] =
-	    script_block_word(op, slot, slots_turn(&c->slots, slot), size);
+	    script_block_word(op, slot, replay_slots_turn(&c->slots, slot), size);
 	if (size >= SCRIPT_LARGE)
 		words[n++] = size;
 	if (op == SCRIPT_ALIGNED || op == SCRIPT_REALLOC)
@@ -354,7 +354,7 @@ allocate(struct compose *c, struct carrier *k, const struct events_event *e)
 		c->facts.too_large++;
 		return 0;
 	}
-	if (slots_take(&c->slots, &k->slots, &slot) < 0)
+	if (replay_slots_take(&c->slots, &k->slots, &slot) < 0)
 		return -ENOMEM;
 	*e->mark = (uint64_t)slot + 1;
 	c->facts.allocations++;
@@ -373,7 +373,7 @@ release(struct compose *c, struct carrier *k, const struct events_event *e)
 	c->live_bytes -= e->old_size;
 	c->live_blocks--;
 	*e->mark = 0;
-	return err < 0 ? err : slots_give(&c->slots, &k->slots, slot);
+	return err < 0 ? err : replay_slots_give(&c->slots, &k->slots, slot);
 }
 
 static int

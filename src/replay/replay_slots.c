@@ -13,7 +13,7 @@
 enum { QUEUE_MIN = 8192 };
 
 int
-slots_take(struct slots *s, struct slots_kept *own, uint32_t *ret)
+replay_slots_take(struct slots *s, struct slots_kept *own, uint32_t *ret)
 {
 	if (own->count > 0) {
 		*ret = own->at[--own->count];
@@ -48,7 +48,7 @@ grow(struct slots *s)
 }
 
 int
-slots_give(struct slots *s, struct slots_kept *own, uint32_t slot)
+replay_slots_give(struct slots *s, struct slots_kept *own, uint32_t slot)
 {
 	if (own->count < SLOTS_KEPT) {
 		own->at[own->count++] = slot;
@@ -61,13 +61,13 @@ slots_give(struct slots *s, struct slots_kept *own, uint32_t slot)
 }
 
 uint16_t
-slots_turn(struct slots *s, uint32_t slot)
+replay_slots_turn(struct slots *s, uint32_t slot)
 {
 	return s->turns[slot]++;
 }
 
 void
-slots_release(struct slots *s)
+replay_slots_release(struct slots *s)
 {
 	free(s->turns);
 	free(s->queue);

@@ -26,14 +26,14 @@ struct slots {
  * has freed long ago, or a new one. So hardly any allocation waits for a free
  * that it did not wait for in the program. -ENOMEM, also if there are too many.
  */
-int slots_take(struct slots *s, struct slots_kept *own, uint32_t *ret);
+int replay_slots_take(struct slots *s, struct slots_kept *own, uint32_t *ret);
 
 /* -ENOMEM */
-int slots_give(struct slots *s, struct slots_kept *own, uint32_t slot);
+int replay_slots_give(struct slots *s, struct slots_kept *own, uint32_t slot);
 
 /* The count at which it is the next word's turn; the next call: one more. */
-uint16_t slots_turn(struct slots *s, uint32_t slot);
+uint16_t replay_slots_turn(struct slots *s, uint32_t slot);
 
-void slots_release(struct slots *s);
+void replay_slots_release(struct slots *s);
 
 #endif

@@ -25,7 +25,7 @@ check_states(const struct replay *r)
 			continue;
 		if (process_new(seg, &p) == 0)
 			process_free(p);
-		segment_free(seg);
+		segment_copy_free(seg);
 	}
 }
 

@@ -22,7 +22,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct table_key asked = {.kind = TABLE_MODULE,
+static const struct name_table_key asked = {.kind = TABLE_MODULE,
     .id = {1, 2, 3, 4, 5, 6, 7, 8},
     .id_bytes = 8,
     .path = "/bin/x"};
@@ -47,11 +47,11 @@ count_frames(struct table *t, size_t *ret_places)
 	struct table_row *rows;
 	size_t count, length = 0;
 
-	if (table_places(t, TABLE_ALL, &rows, &count) < 0)
+	if (name_table_places(t, TABLE_ALL, &rows, &count) < 0)
 		abort();
 	for (size_t i = 0; i < count; i++) {
 		const struct names_frame *chain;
-		size_t n = table_frames(t, rows[i].chain, &chain);
+		size_t n = name_table_frames(t, rows[i].chain, &chain);
 
 		for (size_t k = 0; k < n; k++)
 			length +=
@@ -71,8 +71,8 @@ check_again(struct table *t)
 	size_t count, before, after, used;
 
 	count_frames(t, &before);
-	if (table_new(&in.table) < 0 ||
-	    table_places(t, TABLE_ALL, &rows, &count) < 0)
+	if (name_table_new(&in.table) < 0 ||
+	    name_table_places(t, TABLE_ALL, &rows, &count) < 0)
 		abort();
 	wire_put_rows(&out, t, rows, count);
 	free(rows);
@@ -83,7 +83,7 @@ check_again(struct table *t)
 	count_frames(in.table, &after);
 	if (before != after)
 		abort();
-	table_free(in.table);
+	name_table_free(in.table);
 	wire_get_release(&in);
 	wire_release(&out);
 }
@@ -119,18 +119,18 @@ take_question(void *context, const uint8_t *body, size_t len)
 }
 
 static void
-check_items(const uint8_t *data, size_t size, const struct table_key *only)
+check_items(const uint8_t *data, size_t size, const struct name_table_key *only)
 {
 	struct wire_in in = {.only = only, .ask = take_question};
 	size_t used, half = size / 2;
 
-	if (table_new(&in.table) < 0)
+	if (name_table_new(&in.table) < 0)
 		return;
 	/* in two pieces, as from a pipe */
 	if (wire_get(&in, data, half, &used) == 0)
 		(void)wire_get(&in, data + used, size - used, &used);
 	check_again(in.table);
-	table_free(in.table);
+	name_table_free(in.table);
 	wire_get_release(&in);
 }
 
@@ -153,7 +153,7 @@ check_cache(const uint8_t *data, size_t size)
 	    << 32;
 	scratch_make(dir);
 	setenv("XDG_CACHE_HOME", dir, 1);
-	if (cache_open(&c) < 0 || table_new(&t) < 0)
+	if (cache_open(&c) < 0 || name_table_new(&t) < 0)
 		abort();
 	(void)snprintf(path, sizeof(path), "%s/seep", dir);
 	fd = open(path, O_RDONLY | O_DIRECTORY);
@@ -163,7 +163,7 @@ check_cache(const uint8_t *data, size_t size)
 	(void)unlinkat(fd, "0102030405060708.names", 0);
 	close(fd);
 	cache_close(c);
-	table_free(t);
+	name_table_free(t);
 	(void)rmdir(path);
 	(void)rmdir(dir);
 }

@@ -55,7 +55,7 @@ try_answer(struct answer_raw *raw, int status)
 	struct answer a;
 
 	raw->status = status;
-	answer_read(raw, 1800000000, &a);
+	push_answer_read(raw, 1800000000, &a);
 	check_words(a.words, sizeof(a.words));
 	check(a.retry_after_ns <= UINT64_C(3600) * 1000000000);
 	check(a.kind != ANSWER_ACCEPTED || status == 200);

@@ -48,17 +48,17 @@ read_account(const uint8_t *data, size_t size)
 	uint8_t *bytes;
 	size_t len;
 
-	if (residence_decode(data, size, &r) < 0)
+	if (rss_account_decode(data, size, &r) < 0)
 		return;
 	for (size_t i = 0; i < r.site_count; i++)
-		check(residence_find(&r, r.sites[i].id) == &r.sites[i]);
-	check(residence_encode(&r, &bytes, &len) == 0);
-	check(residence_decode(bytes, len, &again) == 0);
+		check(rss_account_find(&r, r.sites[i].id) == &r.sites[i]);
+	check(rss_account_encode(&r, &bytes, &len) == 0);
+	check(rss_account_decode(bytes, len, &again) == 0);
 	check(again.site_count == r.site_count);
-	residence_release(&again);
+	rss_account_release(&again);
 	free(bytes);
-	residence_shorten(&r);
-	residence_release(&r);
+	rss_account_shorten(&r);
+	rss_account_release(&r);
 }
 
 /* Words of 64 bits as blocks, and as pagemap has them: the top bit is "here". */
@@ -84,11 +84,11 @@ share_out(const uint8_t *data, size_t size)
 		    .size = word % 11 == 0 ? word : word % (3 * PAGE),
 		    .who = word % 4};
 	}
-	n = residence_pages_settle(blocks, n);
+	n = rss_pages_settle(blocks, n);
 	for (size_t i = 1; i < n; i++)
 		check(blocks[i - 1].address + blocks[i - 1].size <=
 		    blocks[i].address);
-	check(residence_pages_heap(
+	check(rss_pages_heap(
 	          (struct residence_range){BASE, BASE + 64 * PAGE}, PAGE,
 	          p.is_glibc, blocks, n, &at, &heap) == 0);
 	for (size_t i = 0; i < heap.count; i++)
@@ -100,7 +100,7 @@ share_out(const uint8_t *data, size_t size)
 		memcpy(&word, data + i * sizeof(word), sizeof(word));
 		if (!(word >> 63))
 			continue;
-		residence_pages_share(&p, blocks, n,
+		rss_pages_share(&p, blocks, n,
 		    (struct residence_range){
 		        BASE + i * PAGE, BASE + (i + 1) * PAGE},
 		    word % 3 == 0);

@@ -22,7 +22,7 @@ check_compact(const struct segfile *f, int slot)
 	if (segfile_open_bytes(bytes, len, &again, NULL) < 0 ||
 	    segfile_read(again, SEGFILE_OWN, &seg, NULL) < 0)
 		abort();
-	segment_free(seg);
+	segment_copy_free(seg);
 	segfile_close(again);
 	free(bytes);
 }

@@ -31,18 +31,18 @@ try_rule(const char *text, size_t len)
 	char value[RULE_VALUE_BYTES];
 	struct rule r;
 
-	if (!rule_parse(text, &r, &fault)) {
+	if (!watch_rule_parse(text, &r, &fault)) {
 		check(fault.words && fault.column >= 1 &&
 		    fault.column <= len + 1);
 		return;
 	}
-	(void)rule_is_for(&r, text);
+	(void)watch_rule_is_for(&r, text);
 	for (int i = 0; i < 200; i++) {
 		look.at_ns += r.window_ns / 50 + 1;
 		look.live_bytes += UINT64_C(1) << (i % 64);
 		look.used_bytes = look.live_bytes;
-		(void)rule_watch_look(&r, &w, &look);
-		check(strlen(rule_value(&r, &w, value)) > 0);
+		(void)watch_rule_look(&r, &w, &look);
+		check(strlen(watch_rule_value(&r, &w, value)) > 0);
 	}
 }
 

@@ -61,8 +61,8 @@ read_texts(struct input text, struct roots_areas *areas)
 		abort();
 	memcpy(copy, text.at, text.left);
 	(void)threads_parse(copy, &pointer, words, &n);
-	(void)kernel_parse_epoll(copy, nothing, NULL, &count);
-	(void)kernel_parse_timers(copy, nothing, NULL, &count);
+	(void)kernel_words_parse_epoll(copy, nothing, NULL, &count);
+	(void)kernel_words_parse_timers(copy, nothing, NULL, &count);
 	if (roots_parse(copy, areas) < 0)
 		abort();
 	for (size_t i = 1; i < areas->count; i++)
@@ -81,18 +81,18 @@ make_plan(const struct roots_areas *areas, const struct heap *heap,
 	struct ranges not = {0};
 
 	for (size_t i = 0; i < heap_count(heap); i++)
-		if (ranges_add(&not, b[i].address, b[i].address + b[i].size) <
+		if (address_ranges_add(&not, b[i].address, b[i].address + b[i].size) <
 		    0)
 			abort();
-	ranges_settle(&not );
+	address_ranges_settle(&not );
 	if (roots_plan(areas, &not, pointers, count, &plan) < 0)
 		abort();
 	for (size_t i = 0; i < plan.certain.count; i++)
-		if (ranges_hold(&not, plan.certain.at[i].start) ||
-		    ranges_hold(&plan.weak, plan.certain.at[i].start))
+		if (address_ranges_hold(&not, plan.certain.at[i].start) ||
+		    address_ranges_hold(&plan.weak, plan.certain.at[i].start))
 			abort();
 	roots_plan_release(&plan);
-	ranges_release(&not );
+	address_ranges_release(&not );
 }
 
 static struct heap *
@@ -134,9 +134,9 @@ scan(struct heap *h, struct input memory)
 		address += piece.left;
 	}
 	if (roots.left >= 40)
-		(void)jemalloc_is_base(0x200000, roots.at, &r, &used);
+		(void)jemalloc_memory_is_base(0x200000, roots.at, &r, &used);
 	if (roots.left >= 24)
-		(void)jemalloc_is_record(roots.at, &r);
+		(void)jemalloc_memory_is_record(roots.at, &r);
 }
 
 /* The rest as the memory of a module: each word may be a vtable. */

@@ -27,18 +27,18 @@ watch(struct exit_wait *w, struct segfile *f, int slot, bool lets_go)
 	struct seg_header h;
 
 	for (int i = 0; i < STEPS; i++) {
-		if (exit_wait_beat(w) < 0)
+		if (exit_hold_beat(w) < 0)
 			exit(1);
 		if (i == 0)
 			(void)puts("BEATS");
 		(void)fflush(stdout);
 		if (segfile_header(f, slot, &h, NULL) == 0 &&
-		    exit_wait_is_on(&h)) {
+		    exit_hold_is_on(&h)) {
 			if (!is_told)
 				(void)printf("WAITS tick %u threads %u\n",
 				    h.exit_tick, h.exit_threads);
 			is_told = true;
-			if (lets_go && exit_wait_end(w, &h) == 0)
+			if (lets_go && exit_hold_end(w, &h) == 0)
 				return;
 		}
 		(void)nanosleep(&step, NULL);
@@ -53,7 +53,7 @@ open_wait(char *path, struct exit_wait **ret)
 
 	*slash = '\0';
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	err = exit_wait_open(dir, slash + 1, ret);
+	err = exit_hold_open(dir, slash + 1, ret);
 	if (dir >= 0)
 		(void)close(dir);
 	return err;
@@ -75,7 +75,7 @@ main(int argc, char **argv)
 		watch(w, f, slot, strcmp(argv[2], "read") == 0);
 	else
 		(void)fprintf(stderr, "at_exit: %d %s\n", err, where.text);
-	exit_wait_close(w);
+	exit_hold_close(w);
 	if (f)
 		segfile_close(f);
 	return err < 0;

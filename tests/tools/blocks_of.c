@@ -60,7 +60,7 @@ main(int argc, char **argv)
 		if (err == 0)
 			puts(m.is_exact ? "EXACT" : "INEXACT");
 		if (err == 0)
-			err = ignored_read(pid, NULL, &s->processes[i]->header,
+			err = ignored_blocks_read(pid, NULL, &s->processes[i]->header,
 			    print_ignored, NULL, &where);
 		if (m.is_partial || !m.bytes_known)
 			err = -1;

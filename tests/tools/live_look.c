@@ -1,4 +1,4 @@
-/* live_look.c - the engine of src/live by itself: looks, and what they cost. */
+/* engine_look.c - the engine of src/live by itself: looks, and what they cost. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include "kit/os/clock.h"
 
 /*
- * live_look [--looks N] [--every MS] [--quiet] [--sites] [--keep]
+ * engine_look [--looks N] [--every MS] [--quiet] [--sites] [--keep]
  *     [--memory BYTES] [--dir DIRECTORY]... [PID...]
  *
  * A line for each process of each look, with tabs:
@@ -52,7 +52,7 @@ print_process(
 	    (unsigned long long)p->now.peak_bytes, p->site_count,
 	    p->moved_count, p->look_err);
 	if (sites)
-		live_each_site(l, p, print_site, NULL);
+		engine_each_site(l, p, print_site, NULL);
 }
 
 int
@@ -92,7 +92,7 @@ main(int argc, char **argv)
 		plan.pids = pids;
 		plan.pid_count = pid_count;
 	}
-	err = live_new(&plan, &l);
+	err = engine_new(&plan, &l);
 	start = clock_ns(CLOCK_MONOTONIC);
 	for (uint64_t look = 0; look < looks && err == 0; look++) {
 		uint64_t due = start + look * every * 1000000, now;
@@ -100,15 +100,15 @@ main(int argc, char **argv)
 		/* those who come or go wake us between the looks */
 		while (err == 0 && (now = clock_ns(CLOCK_MONOTONIC)) < due) {
 			struct pollfd p = {
-			    .fd = live_wake_fd(l), .events = POLLIN};
+			    .fd = engine_wake_fd(l), .events = POLLIN};
 
 			if (poll(&p, 1, (int)((due - now) / 1000000) + 1) > 0)
-				err = live_look_at_roster(l);
+				err = engine_look_at_roster(l);
 		}
 		if (err == 0)
-			err = live_look(l);
-		for (size_t i = 0; !quiet && err == 0 && i < live_count(l); i++)
-			print_process(l, live_at(l, i), (int)look, sites);
+			err = engine_look(l);
+		for (size_t i = 0; !quiet && err == 0 && i < engine_count(l); i++)
+			print_process(l, engine_at(l, i), (int)look, sites);
 		(void)fflush(stdout);
 		if (look == 0) /* what a first meeting costs is paid once */
 			first_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -121,7 +121,7 @@ main(int argc, char **argv)
 	printf("cost\t%.3f\t%llu\t%llu\t%zu\n",
 	    100.0 * (double)cpu / (double)(clock_ns(CLOCK_MONOTONIC) - start),
 	    (unsigned long long)procfs_resident(getpid()),
-	    (unsigned long long)looks, live_count(l));
-	live_free(l);
+	    (unsigned long long)looks, engine_count(l));
+	engine_free(l);
 	return 0;
 }

@@ -78,26 +78,26 @@ dominators_find(struct graph_order *o, const struct graph_back *b,
 	struct search s = {.parent = o->parent};
 	int err;
 
-	s.semi = graph_take(m, n, sizeof(*s.semi), &err);
+	s.semi = pointer_graph_take(m, n, sizeof(*s.semi), &err);
 	if (err == 0)
-		s.label = graph_take(m, n, sizeof(*s.label), &err);
+		s.label = pointer_graph_take(m, n, sizeof(*s.label), &err);
 	if (err == 0)
-		s.path = graph_take(m, n, sizeof(*s.path), &err);
+		s.path = pointer_graph_take(m, n, sizeof(*s.path), &err);
 	if (err == 0)
-		s.first = graph_take(m, n, sizeof(*s.first), &err);
+		s.first = pointer_graph_take(m, n, sizeof(*s.first), &err);
 	if (err == 0)
-		s.idom = graph_take(m, n, sizeof(*s.idom), &err);
+		s.idom = pointer_graph_take(m, n, sizeof(*s.idom), &err);
 	if (err == 0) {
 		search(&s, b, o->count);
 		*ret = s.idom;
 		s.idom = NULL;
 	}
-	graph_give(m, s.semi, n, sizeof(*s.semi));
-	graph_give(m, s.label, n, sizeof(*s.label));
-	graph_give(m, s.path, n, sizeof(*s.path));
-	graph_give(m, s.first, n, sizeof(*s.first));
-	graph_give(m, s.idom, n, sizeof(*s.idom));
-	graph_give(m, o->parent, (uint64_t)o->nodes + 1, sizeof(*o->parent));
+	pointer_graph_give(m, s.semi, n, sizeof(*s.semi));
+	pointer_graph_give(m, s.label, n, sizeof(*s.label));
+	pointer_graph_give(m, s.path, n, sizeof(*s.path));
+	pointer_graph_give(m, s.first, n, sizeof(*s.first));
+	pointer_graph_give(m, s.idom, n, sizeof(*s.idom));
+	pointer_graph_give(m, o->parent, (uint64_t)o->nodes + 1, sizeof(*o->parent));
 	o->parent = NULL;
 	return err;
 }

@@ -11,7 +11,7 @@
  * has built, and no recursion. Without the dominator its nodes could not be
  * reached, so their bytes are what it retains.
  *
- * Uses up o->parent, which is freed. `ret` is for graph_give(), count numbers:
+ * Uses up o->parent, which is freed. `ret` is for pointer_graph_give(), count numbers:
  * ret[v] < v, ret[0] is 0; 0 where several roots hold it. -ENOMEM, -E2BIG.
  */
 int dominators_find(struct graph_order *o, const struct graph_back *b,

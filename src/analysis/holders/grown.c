@@ -43,9 +43,9 @@ add_gaps(struct ranges *near, const struct roots_areas *areas, size_t i)
 	if (high - a->end > NEAR_BYTES)
 		high = a->end + NEAR_BYTES;
 	if (low >= LOW_END)
-		err = ranges_add(near, low, a->start);
+		err = address_ranges_add(near, low, a->start);
 	if (err == 0 && (a->end >= LOW_END || a->kind == ROOTS_HEAP))
-		err = ranges_add(near, a->end, high);
+		err = address_ranges_add(near, a->end, high);
 	return err;
 }
 
@@ -58,11 +58,11 @@ find_near(struct ranges *near, const struct roots_areas *areas)
 		const struct roots_area *a = &areas->at[i];
 
 		if (may_have_blocks(a))
-			err = ranges_add(near, a->start, a->end);
+			err = address_ranges_add(near, a->start, a->end);
 		if (err == 0 && a->end < ADDRESS_END)
 			err = add_gaps(near, areas, i);
 	}
-	ranges_settle(near);
+	address_ranges_settle(near);
 	return err;
 }
 
@@ -71,7 +71,7 @@ keep(struct grown *g, const struct grown_word *w)
 {
 	int err;
 
-	if (!ranges_hold(&g->near, w->address))
+	if (!address_ranges_hold(&g->near, w->address))
 		return 0;
 	if ((g->word_count + 1) * sizeof(*w) > g->max_bytes) {
 		g->is_cut = true;
@@ -112,7 +112,7 @@ grown_begin(struct grown *g, struct heap *h, const struct roots_areas *areas,
 void
 grown_release(struct grown *g)
 {
-	ranges_release(&g->near);
+	address_ranges_release(&g->near);
 	free(g->words);
 	free(g->blocks);
 	free(g->edges);

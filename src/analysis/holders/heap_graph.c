@@ -59,9 +59,9 @@ take_blocks(const struct heap *h, const struct heap_graph_input *in,
 	size_t room = 0;
 	int err;
 
-	g->site = graph_take(m, g->blocks, sizeof(*g->site), &err);
+	g->site = pointer_graph_take(m, g->blocks, sizeof(*g->site), &err);
 	if (err == 0)
-		g->size = graph_take(m, g->blocks, sizeof(*g->size), &err);
+		g->size = pointer_graph_take(m, g->blocks, sizeof(*g->size), &err);
 	for (uint32_t i = 0; err == 0 && i < h->count; i++) {
 		const struct heap_block *b = &h->blocks[i];
 
@@ -262,9 +262,9 @@ heap_graph_take(struct heap *h, const struct heap_graph_input *in,
 void
 heap_graph_drop_pointers(struct heap_graph *g, struct graph_memory *m)
 {
-	graph_give(
+	pointer_graph_give(
 	    m, g->g.begin, (uint64_t)g->g.nodes + 1, sizeof(*g->g.begin));
-	graph_give(m, g->g.to, g->edges, sizeof(*g->g.to));
+	pointer_graph_give(m, g->g.to, g->edges, sizeof(*g->g.to));
 	g->g.begin = NULL;
 	g->g.to = NULL;
 }
@@ -273,8 +273,8 @@ void
 heap_graph_release(struct heap_graph *g, struct graph_memory *m)
 {
 	heap_graph_drop_pointers(g, m);
-	graph_give(m, g->site, g->blocks, sizeof(*g->site));
-	graph_give(m, g->size, g->blocks, sizeof(*g->size));
+	pointer_graph_give(m, g->site, g->blocks, sizeof(*g->site));
+	pointer_graph_give(m, g->size, g->blocks, sizeof(*g->size));
 	free(g->large);
 	*g = (struct heap_graph){0};
 }

@@ -81,9 +81,9 @@ find_dominators(struct held *h, const struct held_input *in)
 	int err = roots ? 0 : -ENOMEM;
 
 	if (err == 0)
-		err = graph_walk(&h->graph.g, roots, count, m, &h->order);
+		err = pointer_graph_walk(&h->graph.g, roots, count, m, &h->order);
 	if (err == 0)
-		err = graph_turn(
+		err = pointer_graph_turn(
 		    &h->graph.g, &h->order, roots, count, m, &h->back);
 	free(roots);
 	heap_graph_drop_pointers(&h->graph, m);
@@ -308,9 +308,9 @@ held_free(struct held *h)
 	if (!h)
 		return;
 	holders_release(&h->holders, &h->memory);
-	graph_give(&h->memory, h->idom, h->order.count, sizeof(*h->idom));
-	graph_back_release(&h->back, &h->memory);
-	graph_order_release(&h->order, &h->memory);
+	pointer_graph_give(&h->memory, h->idom, h->order.count, sizeof(*h->idom));
+	pointer_graph_back_release(&h->back, &h->memory);
+	pointer_graph_order_release(&h->order, &h->memory);
 	heap_graph_release(&h->graph, &h->memory);
 	free(h->sites);
 	free(h->roots);

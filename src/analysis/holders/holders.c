@@ -206,15 +206,15 @@ sum_up(struct holders *h, const uint32_t *idom, holders_ask *ask, void *context,
 	struct totals by_group = {.sums = groups, .stride = sizeof(*groups)};
 	int err;
 
-	t.child = graph_take(m, n, sizeof(*t.child), &err);
+	t.child = pointer_graph_take(m, n, sizeof(*t.child), &err);
 	if (err == 0)
-		t.sibling = graph_take(m, n, sizeof(*t.sibling), &err);
+		t.sibling = pointer_graph_take(m, n, sizeof(*t.sibling), &err);
 	if (err == 0)
 		by_node.open =
-		    graph_take(m, h->count, sizeof(*by_node.open), &err);
+		    pointer_graph_take(m, h->count, sizeof(*by_node.open), &err);
 	if (err == 0)
 		by_group.open =
-		    graph_take(m, group_count, sizeof(*by_group.open), &err);
+		    pointer_graph_take(m, group_count, sizeof(*by_group.open), &err);
 	if (err == 0) {
 		for (uint32_t v = h->numbers - 1; v > 0; v--) {
 			t.sibling[v] = t.child[idom[v]];
@@ -222,10 +222,10 @@ sum_up(struct holders *h, const uint32_t *idom, holders_ask *ask, void *context,
 		}
 		walk_tree(&t, h->of, ask, context, &by_node, &by_group);
 	}
-	graph_give(m, t.child, n, sizeof(*t.child));
-	graph_give(m, t.sibling, n, sizeof(*t.sibling));
-	graph_give(m, by_node.open, h->count, sizeof(*by_node.open));
-	graph_give(m, by_group.open, group_count, sizeof(*by_group.open));
+	pointer_graph_give(m, t.child, n, sizeof(*t.child));
+	pointer_graph_give(m, t.sibling, n, sizeof(*t.sibling));
+	pointer_graph_give(m, by_node.open, h->count, sizeof(*by_node.open));
+	pointer_graph_give(m, by_group.open, group_count, sizeof(*by_group.open));
 	return err;
 }
 
@@ -238,7 +238,7 @@ holders_make(uint32_t count, const uint32_t *idom, holders_ask *ask,
 	struct making k = {.h = &h};
 	int err;
 
-	h.of = graph_take(m, count, sizeof(*h.of), &err);
+	h.of = pointer_graph_take(m, count, sizeof(*h.of), &err);
 	if (err == 0)
 		err = room_make(&h.nodes, &h.room, h.count, sizeof(*h.nodes));
 	if (err == 0) {
@@ -262,7 +262,7 @@ void
 holders_release(struct holders *h, struct graph_memory *m)
 {
 	free(h->nodes);
-	graph_give(m, h->of, h->numbers, sizeof(*h->of));
+	pointer_graph_give(m, h->of, h->numbers, sizeof(*h->of));
 	*h = (struct holders){0};
 }
 

@@ -10,7 +10,7 @@
 /* ---- memory --------------------------------------------------------------- */
 
 void *
-graph_take(struct graph_memory *m, uint64_t count, size_t size, int *err)
+pointer_graph_take(struct graph_memory *m, uint64_t count, size_t size, int *err)
 {
 	uint64_t bytes = count * size;
 	void *p;
@@ -31,7 +31,7 @@ graph_take(struct graph_memory *m, uint64_t count, size_t size, int *err)
 }
 
 void
-graph_give(struct graph_memory *m, void *p, uint64_t count, size_t size)
+pointer_graph_give(struct graph_memory *m, void *p, uint64_t count, size_t size)
 {
 	if (!p)
 		return;
@@ -81,7 +81,7 @@ walk_from(struct walk *w, uint32_t node)
 }
 
 int
-graph_walk(const struct graph *g, const struct graph_root *roots, size_t count,
+pointer_graph_walk(const struct graph *g, const struct graph_root *roots, size_t count,
     struct graph_memory *m, struct graph_order *ret)
 {
 	struct graph_order o = {.count = 1, .nodes = g->nodes};
@@ -89,13 +89,13 @@ graph_walk(const struct graph *g, const struct graph_root *roots, size_t count,
 	struct walk w = {.g = g, .o = &o};
 	int err;
 
-	o.number = graph_take(m, room, sizeof(*o.number), &err);
+	o.number = pointer_graph_take(m, room, sizeof(*o.number), &err);
 	if (err == 0)
-		o.node = graph_take(m, room, sizeof(*o.node), &err);
+		o.node = pointer_graph_take(m, room, sizeof(*o.node), &err);
 	if (err == 0)
-		o.parent = graph_take(m, room, sizeof(*o.parent), &err);
+		o.parent = pointer_graph_take(m, room, sizeof(*o.parent), &err);
 	if (err == 0)
-		w.next = graph_take(m, room, sizeof(*w.next), &err);
+		w.next = pointer_graph_take(m, room, sizeof(*w.next), &err);
 	for (uint32_t layer = 0; err == 0 && layer < GRAPH_LAYERS; layer++) {
 		o.first[layer] = o.count;
 		for (size_t i = 0; i < count; i++)
@@ -104,9 +104,9 @@ graph_walk(const struct graph *g, const struct graph_root *roots, size_t count,
 				walk_from(&w, roots[i].node);
 	}
 	o.first[GRAPH_LAYERS] = o.count;
-	graph_give(m, w.next, room, sizeof(*w.next));
+	pointer_graph_give(m, w.next, room, sizeof(*w.next));
 	if (err < 0) {
-		graph_order_release(&o, m);
+		pointer_graph_order_release(&o, m);
 		return err;
 	}
 	*ret = o;
@@ -114,18 +114,18 @@ graph_walk(const struct graph *g, const struct graph_root *roots, size_t count,
 }
 
 void
-graph_order_release(struct graph_order *o, struct graph_memory *m)
+pointer_graph_order_release(struct graph_order *o, struct graph_memory *m)
 {
 	const uint64_t room = (uint64_t)o->nodes + 1;
 
-	graph_give(m, o->number, room, sizeof(*o->number));
-	graph_give(m, o->node, room, sizeof(*o->node));
-	graph_give(m, o->parent, room, sizeof(*o->parent));
+	pointer_graph_give(m, o->number, room, sizeof(*o->number));
+	pointer_graph_give(m, o->node, room, sizeof(*o->node));
+	pointer_graph_give(m, o->parent, room, sizeof(*o->parent));
 	*o = (struct graph_order){0};
 }
 
 unsigned
-graph_layer(const struct graph_order *o, uint32_t number)
+pointer_graph_layer(const struct graph_order *o, uint32_t number)
 {
 	unsigned layer = 0;
 
@@ -141,7 +141,7 @@ static bool
 counts(const struct graph_order *o, uint32_t from, uint32_t to)
 {
 	return from != to &&
-	    (to >= from || graph_layer(o, from) <= graph_layer(o, to));
+	    (to >= from || pointer_graph_layer(o, from) <= pointer_graph_layer(o, to));
 }
 
 /* How many point to each number, in begin[number + 1]. */
@@ -185,23 +185,23 @@ fill_pointers(const struct graph *g, const struct graph_order *o,
 }
 
 int
-graph_turn(const struct graph *g, const struct graph_order *o,
+pointer_graph_turn(const struct graph *g, const struct graph_order *o,
     const struct graph_root *roots, size_t count, struct graph_memory *m,
     struct graph_back *ret)
 {
 	struct graph_back b = {.count = o->count};
 	int err;
 
-	b.begin = graph_take(m, (uint64_t)b.count + 1, sizeof(*b.begin), &err);
+	b.begin = pointer_graph_take(m, (uint64_t)b.count + 1, sizeof(*b.begin), &err);
 	if (err < 0)
 		return err;
 	count_pointers(g, o, roots, count, &b);
 	for (uint32_t v = 0; v < b.count; v++)
 		b.begin[v + 1] += b.begin[v];
 	b.edges = b.begin[b.count];
-	b.from = graph_take(m, b.edges, sizeof(*b.from), &err);
+	b.from = pointer_graph_take(m, b.edges, sizeof(*b.from), &err);
 	if (err < 0) {
-		graph_back_release(&b, m);
+		pointer_graph_back_release(&b, m);
 		return err;
 	}
 	fill_pointers(g, o, roots, count, &b);
@@ -210,9 +210,9 @@ graph_turn(const struct graph *g, const struct graph_order *o,
 }
 
 void
-graph_back_release(struct graph_back *b, struct graph_memory *m)
+pointer_graph_back_release(struct graph_back *b, struct graph_memory *m)
 {
-	graph_give(m, b->begin, (uint64_t)b->count + 1, sizeof(*b->begin));
-	graph_give(m, b->from, b->edges, sizeof(*b->from));
+	pointer_graph_give(m, b->begin, (uint64_t)b->count + 1, sizeof(*b->begin));
+	pointer_graph_give(m, b->from, b->edges, sizeof(*b->from));
 	*b = (struct graph_back){0};
 }

@@ -18,10 +18,10 @@ struct graph_memory {
 };
 
 /* Zeroed. NULL with *err: -ENOMEM, -E2BIG beyond max_bytes. */
-void *graph_take(struct graph_memory *m, uint64_t count, size_t size, int *err);
+void *pointer_graph_take(struct graph_memory *m, uint64_t count, size_t size, int *err);
 
-/* Frees what graph_take() gave; NULL is fine. */
-void graph_give(struct graph_memory *m, void *p, uint64_t count, size_t size);
+/* Frees what pointer_graph_take() gave; NULL is fine. */
+void pointer_graph_give(struct graph_memory *m, void *p, uint64_t count, size_t size);
 
 /* Pointers of node i: to[begin[i]] up to to[begin[i + 1]]. */
 struct graph {
@@ -59,12 +59,12 @@ struct graph_order {
 };
 
 /* `roots` in any order. Without recursion. -ENOMEM, -E2BIG. */
-int graph_walk(const struct graph *g, const struct graph_root *roots,
+int pointer_graph_walk(const struct graph *g, const struct graph_root *roots,
     size_t count, struct graph_memory *m, struct graph_order *ret);
-void graph_order_release(struct graph_order *o, struct graph_memory *m);
+void pointer_graph_order_release(struct graph_order *o, struct graph_memory *m);
 
 /* The layer of a number above 0. */
-unsigned graph_layer(const struct graph_order *o, uint32_t number);
+unsigned pointer_graph_layer(const struct graph_order *o, uint32_t number);
 
 /*
  * By number, the numbers that point to it: from[begin[v]] up to
@@ -77,9 +77,9 @@ struct graph_back {
 	uint64_t edges;
 	uint32_t count;
 };
-int graph_turn(const struct graph *g, const struct graph_order *o,
+int pointer_graph_turn(const struct graph *g, const struct graph_order *o,
     const struct graph_root *roots, size_t count, struct graph_memory *m,
     struct graph_back *ret);
-void graph_back_release(struct graph_back *b, struct graph_memory *m);
+void pointer_graph_back_release(struct graph_back *b, struct graph_memory *m);
 
 #endif

@@ -104,7 +104,7 @@ root_notes_scan(struct root_notes *n, const struct heap *h,
 		if (err < 0)
 			continue;
 		to = word - low < span ? heap_find(h, word) : -1;
-		if (to < 0 && !ranges_hold(&n->grown.near, word))
+		if (to < 0 && !address_ranges_hold(&n->grown.near, word))
 			continue;
 		if (!a || at < a->start || at >= a->end)
 			a = roots_at(areas, at);

@@ -69,7 +69,7 @@ add_fresh(const struct live_map_block *b, void *arg)
 	if (l->left == 0)
 		l->err = -E2BIG;
 	else
-		l->err = ranges_add(l->ret, b->address, b->address + b->size);
+		l->err = address_ranges_add(l->ret, b->address, b->address + b->size);
 	if (l->err == 0)
 		l->err = heap_note_other(l->heap, b->address);
 	l->left--;
@@ -96,7 +96,7 @@ fresh_ranges(pid_t pid, struct foreign *memory, const struct seg_header *header,
 	if (err < 0 && m.why.text[0])
 		(void)fault_set(where, err, "%s", m.why.text);
 	live_map_release(&m);
-	ranges_settle(ret);
+	address_ranges_settle(ret);
 	if (grown)
 		grown_settle(grown);
 	return err;

@@ -19,7 +19,7 @@ enum {
  * what is left of it, which ends where the piece does.
  */
 bool
-jemalloc_is_base(uint64_t address, const void *page, struct range *ret,
+jemalloc_memory_is_base(uint64_t address, const void *page, struct range *ret,
     uint64_t *ret_used_end)
 {
 	uint64_t w[5];
@@ -43,7 +43,7 @@ jemalloc_is_base(uint64_t address, const void *page, struct range *ret,
  * low bits are a number.
  */
 bool
-jemalloc_is_record(const void *bytes, struct range *ret)
+jemalloc_memory_is_record(const void *bytes, struct range *ret)
 {
 	uint64_t w[3], start, size;
 
@@ -75,11 +75,11 @@ add_records(const uint8_t *bytes, size_t len, const struct roots_areas *areas,
 		const struct roots_area *a;
 		struct range r;
 
-		if (!jemalloc_is_record(bytes + i, &r))
+		if (!jemalloc_memory_is_record(bytes + i, &r))
 			continue;
 		a = roots_at(areas, r.start);
 		if (a && may_have_it(a) && r.end <= a->end)
-			err = ranges_add(ret, r.start, r.end);
+			err = address_ranges_add(ret, r.start, r.end);
 	}
 	return err;
 }
@@ -90,7 +90,7 @@ read_base(struct foreign *memory, const struct roots_areas *areas,
     struct range base, uint64_t used_end, struct ranges *ret,
     struct fault *where)
 {
-	int err = ranges_add(ret, base.start, base.end);
+	int err = address_ranges_add(ret, base.start, base.end);
 
 	for (uint64_t at = base.start; at < used_end && err == 0;) {
 		struct foreign_range r = {
@@ -125,7 +125,7 @@ look_at(struct foreign *memory, const struct roots_areas *areas,
 
 	for (size_t i = 0; i < count && err == 0; i++)
 		if (b.pages[i] == FOREIGN_READ &&
-		    jemalloc_is_base(pages[i].start, b.bytes + i * PAGE,
+		    jemalloc_memory_is_base(pages[i].start, b.bytes + i * PAGE,
 		        &found[n].base, &found[n].used_end))
 			n++;
 	for (size_t i = 0; i < n && err == 0; i++) {
@@ -140,7 +140,7 @@ look_at(struct foreign *memory, const struct roots_areas *areas,
 }
 
 int
-jemalloc_ranges(struct foreign *memory, const struct roots_areas *areas,
+jemalloc_memory_ranges(struct foreign *memory, const struct roots_areas *areas,
     struct ranges *ret, struct fault *where)
 {
 	struct foreign_range pages[AT_ONCE];

@@ -16,14 +16,14 @@
  * (jemalloc 5). Where there is nothing of the kind, nothing is added. -ENOMEM,
  * or as of foreign_read().
  */
-int jemalloc_ranges(struct foreign *memory, const struct roots_areas *areas,
+int jemalloc_memory_ranges(struct foreign *memory, const struct roots_areas *areas,
     struct ranges *ret, struct fault *where);
 
 /* Is this page, at `address`, the beginning of such a piece? Its range. */
-bool jemalloc_is_base(uint64_t address, const void *page, struct range *ret,
+bool jemalloc_memory_is_base(uint64_t address, const void *page, struct range *ret,
     uint64_t *ret_used_end);
 
 /* A record of pages; false: it is none. */
-bool jemalloc_is_record(const void *bytes, struct range *ret);
+bool jemalloc_memory_is_record(const void *bytes, struct range *ret);
 
 #endif

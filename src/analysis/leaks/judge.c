@@ -233,12 +233,12 @@ stop_threads(struct judge *j)
 		}
 		err = halt_begin(j->pid, &j->halt, &j->about.why);
 		if (err == 0)
-			err = moving_read(
+			err = moving_blocks_read(
 			    j->guard, &j->process->header, &m, &j->about.why);
-		if (!moving_any(&m))
+		if (!moving_blocks_any(&m))
 			break;
 	}
-	moving_release(&m);
+	moving_blocks_release(&m);
 	if (err < 0 && j->halt)
 		go_on(j);
 	return err;

@@ -57,7 +57,7 @@ in_line(const char *p, const char *text)
 
 /* tfd:        5 events:       19 data:     7ffc12345678  pos:0 ino:... */
 int
-kernel_parse_epoll(
+kernel_words_parse_epoll(
     const char *text, kernel_word *visit, void *context, uint64_t *count)
 {
 	const char *p;
@@ -80,7 +80,7 @@ kernel_parse_epoll(
 
 /* signal: 60/00007fff86e452a8 */
 int
-kernel_parse_timers(
+kernel_words_parse_timers(
     const char *text, kernel_word *visit, void *context, uint64_t *count)
 {
 	const char *p;
@@ -130,7 +130,7 @@ epoll_words(pid_t pid, int fds, const char *name, kernel_word *visit,
 		ret->not_read++;
 		return 0;
 	}
-	err = kernel_parse_epoll(text, visit, context, &ret->epoll_words);
+	err = kernel_words_parse_epoll(text, visit, context, &ret->epoll_words);
 	free(text);
 	return err;
 }
@@ -179,7 +179,7 @@ kernel_words(
 	/* a kernel without CONFIG_CHECKPOINT_RESTORE has no such file */
 	found = err == 0 ? foreign_text(pid, "timers", &text, &len) : err;
 	if (found == 0) {
-		err = kernel_parse_timers(
+		err = kernel_words_parse_timers(
 		    text, visit, context, &ret->timer_words);
 		free(text);
 	} else if (err == 0 && found != -ENOENT) {

@@ -28,9 +28,9 @@ int kernel_words(
     pid_t pid, kernel_word *visit, void *context, struct kernel_seen *ret);
 
 /* The words of one file: fdinfo of an epoll descriptor, and timers. */
-int kernel_parse_epoll(
+int kernel_words_parse_epoll(
     const char *text, kernel_word *visit, void *context, uint64_t *count);
-int kernel_parse_timers(
+int kernel_words_parse_timers(
     const char *text, kernel_word *visit, void *context, uint64_t *count);
 
 #endif

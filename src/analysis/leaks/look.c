@@ -167,7 +167,7 @@ count_unread(
 	else if (kind == FOREIGN_REFUSED)
 		l->seen->unreadable_bytes += bytes;
 	else if (kind == FOREIGN_FILE && a && a->kind == ROOTS_SHARED &&
-	    a->can_write && ranges_add(&l->files, address, address + bytes) < 0)
+	    a->can_write && address_ranges_add(&l->files, address, address + bytes) < 0)
 		l->seen->unreadable_bytes += bytes;
 }
 
@@ -304,7 +304,7 @@ count_shared(struct look *l, const struct ranges * not )
 		const struct roots_area *a = &l->areas.at[i];
 
 		if (a->kind == ROOTS_SHARED && a->can_write &&
-		    !ranges_hold(not, a->start))
+		    !address_ranges_hold(not, a->start))
 			l->seen->unseen_shared_bytes += a->end - a->start;
 	}
 }
@@ -378,7 +378,7 @@ pass_roots(struct look *l, struct pass *p)
 		err = pass_flush(p);
 	if (err == 0)
 		err = count_swapped_shared(l);
-	ranges_release(&not );
+	address_ranges_release(&not );
 	roots_plan_release(&plan);
 	return err;
 }
@@ -414,7 +414,7 @@ pass_files(struct look *l)
 
 	if (l->files.count == 0)
 		return 0;
-	ranges_settle(&l->files);
+	address_ranges_settle(&l->files);
 	err = foreign_open(l->pid, &reading, &memory, &why);
 	if (err == 0)
 		err = pass_new(memory, &visitor, &why, &p);
@@ -454,7 +454,7 @@ whole_pages(const struct ranges *r, struct ranges *ret)
 		if (last && start <= last->end && end >= last->end)
 			last->end = end;
 		else if (!last || end > last->end)
-			err = ranges_add(ret, start, end);
+			err = address_ranges_add(ret, start, end);
 	}
 	return err;
 }
@@ -482,8 +482,8 @@ pass_fresh(struct look *l, struct pass *p)
 		err = pass_flush(p);
 	l->fresh = NULL;
 	l->is_new = false;
-	ranges_release(&fresh);
-	ranges_release(&pages);
+	address_ranges_release(&fresh);
+	address_ranges_release(&pages);
 	return err;
 }
 
@@ -571,17 +571,17 @@ pass_moving(struct look *l)
 
 		before = now;
 		now = swap;
-		err = moving_read(l->memory, l->header, &now, l->where);
-		if (err < 0 || (i > 0 && moving_is_same(&before, &now)))
+		err = moving_blocks_read(l->memory, l->header, &now, l->where);
+		if (err < 0 || (i > 0 && moving_blocks_is_same(&before, &now)))
 			break;
 		err = add_notes(l, p, &now, &most);
 		if (l->o->stop)
 			break;
 	}
 	l->is_new = false;
-	l->seen->is_moving = moving_any(&now);
-	moving_release(&before);
-	moving_release(&now);
+	l->seen->is_moving = moving_blocks_any(&now);
+	moving_blocks_release(&before);
+	moving_blocks_release(&now);
 	pass_free(p);
 	return err;
 }
@@ -661,7 +661,7 @@ add_words(struct look *l)
 	for (size_t i = 0; i < t->count && err == 0; i++)
 		err = add_root(l, ROOT_NOTES_REGISTER, t->pointers[i]);
 	if (err == 0)
-		err = ignored_read(
+		err = ignored_blocks_read(
 		    l->pid, l->memory, l->header, add_ignored, l, l->where);
 	if (err == -ENOTSUP || err == -EFAULT)
 		err = 0; /* an older collector has no such list */
@@ -767,7 +767,7 @@ look_take(pid_t pid, const struct seg_header *header,
 	heap_free(l.heap);
 	owned_free(l.owned);
 	roots_release(&l.areas);
-	ranges_release(&l.files);
+	address_ranges_release(&l.files);
 	threads_release(&l.threads);
 	foreign_close(l.memory);
 	return err;

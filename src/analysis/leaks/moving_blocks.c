@@ -27,7 +27,7 @@ add_notes(struct moving *m, const struct moving_page *page)
 }
 
 int
-moving_read(struct foreign *memory, const struct seg_header *h,
+moving_blocks_read(struct foreign *memory, const struct seg_header *h,
     struct moving *m, struct fault *where)
 {
 	uint64_t at = h->moving_root;
@@ -52,14 +52,14 @@ moving_read(struct foreign *memory, const struct seg_header *h,
 }
 
 void
-moving_release(struct moving *m)
+moving_blocks_release(struct moving *m)
 {
 	free(m->notes);
 	*m = (struct moving){0};
 }
 
 bool
-moving_is_same(const struct moving *a, const struct moving *b)
+moving_blocks_is_same(const struct moving *a, const struct moving *b)
 {
 	return a->count == b->count &&
 	    (a->count == 0 ||
@@ -67,7 +67,7 @@ moving_is_same(const struct moving *a, const struct moving *b)
 }
 
 bool
-moving_any(const struct moving *m)
+moving_blocks_any(const struct moving *m)
 {
 	for (size_t i = 0; i < m->count; i++)
 		if (m->notes[i].address)

@@ -34,13 +34,13 @@ struct moving {
  * Replaces what *m has. An older collector has no notes. -ENOMEM, or as of
  * foreign_read().
  */
-int moving_read(struct foreign *memory, const struct seg_header *h,
+int moving_blocks_read(struct foreign *memory, const struct seg_header *h,
     struct moving *m, struct fault *where);
-void moving_release(struct moving *m);
+void moving_blocks_release(struct moving *m);
 
-bool moving_is_same(const struct moving *a, const struct moving *b);
+bool moving_blocks_is_same(const struct moving *a, const struct moving *b);
 
 /* Is a block being resized? */
-bool moving_any(const struct moving *m);
+bool moving_blocks_any(const struct moving *m);
 
 #endif

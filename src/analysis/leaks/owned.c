@@ -53,9 +53,9 @@ owned_free(struct owned *o)
 {
 	if (!o)
 		return;
-	ranges_release(&o->all);
-	ranges_release(&o->heaps);
-	ranges_release(&o->fences);
+	address_ranges_release(&o->all);
+	address_ranges_release(&o->heaps);
+	address_ranges_release(&o->fences);
 	free(o);
 }
 
@@ -81,7 +81,7 @@ add(struct ranges *r, uint64_t start, uint64_t end)
 			r->at[r->count - 1].end = end;
 		return 0;
 	}
-	return ranges_add(r, start, end);
+	return address_ranges_add(r, start, end);
 }
 
 /* ---- glibc ---------------------------------------------------------------- */
@@ -108,7 +108,7 @@ note_header(struct owned *o, const struct heap_block *b, const uint64_t *words)
 		if (o->heaps.count < HEAPS_MAX &&
 		    (!o->heaps.count ||
 		        o->heaps.at[o->heaps.count - 1].start != base))
-			err = ranges_add(&o->heaps, base, base + PAGE);
+			err = address_ranges_add(&o->heaps, base, base + PAGE);
 		if (err < 0)
 			return err;
 	}
@@ -134,7 +134,7 @@ note_fences(struct owned *o, uint64_t address, const uint8_t *bytes, size_t len)
 		if (w[1] == FENCE_SIZE && w[3] == FENCE_SIZE &&
 		    heap_find(o->heap, at - FENCE_BYTES) < 0 &&
 		    heap_find(o->heap, at - 1) < 0)
-			err = ranges_add(&o->fences, at, at + 1);
+			err = address_ranges_add(&o->fences, at, at + 1);
 	}
 	return err;
 }
@@ -178,7 +178,7 @@ note_heap(struct owned *o, uint64_t base, const uint8_t *page)
 	    words[2] == 0 || words[2] % PAGE || words[2] > HEAP_BYTES ||
 	    words[3] < words[2] || words[3] > HEAP_BYTES || words[3] % PAGE)
 		return 0;
-	return ranges_add(&o->all, base, base + words[2]);
+	return address_ranges_add(&o->all, base, base + words[2]);
 }
 
 static int
@@ -186,7 +186,7 @@ read_heaps(struct owned *o, struct foreign *memory, struct fault *where)
 {
 	int err = 0;
 
-	ranges_settle(&o->heaps);
+	address_ranges_settle(&o->heaps);
 	for (size_t i = 0; i < o->heaps.count && err == 0;) {
 		struct foreign_range r[HEAPS_AT_ONCE];
 		struct foreign_batch b;
@@ -211,10 +211,10 @@ find_fences(struct owned *o, struct foreign *memory, const struct range *heap,
     struct fault *where)
 {
 	struct ranges whole = {0}, rest = {0};
-	int err = ranges_add(&whole, heap->start, heap->end);
+	int err = address_ranges_add(&whole, heap->start, heap->end);
 
 	if (err == 0)
-		err = ranges_subtract(&whole, &o->all, &rest);
+		err = address_ranges_subtract(&whole, &o->all, &rest);
 	for (size_t i = 0; i < rest.count && err == 0; i++) {
 		uint64_t at = rest.at[i].start, end = rest.at[i].end;
 
@@ -233,8 +233,8 @@ find_fences(struct owned *o, struct foreign *memory, const struct range *heap,
 			at += r.pages * PAGE;
 		}
 	}
-	ranges_release(&whole);
-	ranges_release(&rest);
+	address_ranges_release(&whole);
+	address_ranges_release(&rest);
 	return err;
 }
 
@@ -258,7 +258,7 @@ find_top(struct owned *o, struct foreign *memory, const struct range *heap,
 	size &= ~(uint64_t)CHUNK_FLAGS;
 	if (size == 0 || size >= heap->end - o->top || (o->top + size) % PAGE)
 		return 0;
-	return ranges_add(&o->fences, o->top + size, o->top + size + 1);
+	return address_ranges_add(&o->fences, o->top + size, o->top + size + 1);
 }
 
 /* From a fence up to the next block: of the program. */
@@ -269,7 +269,7 @@ add_foreign(struct owned *o, const struct range *heap, struct ranges *ret)
 	size_t count = heap_count(o->heap), k = 0;
 	int err = 0;
 
-	ranges_settle(&o->fences);
+	address_ranges_settle(&o->fences);
 	for (size_t i = 0; i < o->fences.count && err == 0; i++) {
 		uint64_t from = o->fences.at[i].start, to = heap->end;
 
@@ -279,7 +279,7 @@ add_foreign(struct owned *o, const struct range *heap, struct ranges *ret)
 			k++;
 		if (k < count && b[k].address - OWNED_HEADER < to)
 			to = b[k].address - OWNED_HEADER;
-		err = ranges_add(ret, from, to);
+		err = address_ranges_add(ret, from, to);
 	}
 	return err;
 }
@@ -303,7 +303,7 @@ add_break(struct owned *o, struct foreign *memory,
 		if (err == 0)
 			err = add_foreign(o, &heap, foreign);
 		if (err == 0)
-			err = ranges_add(ret, heap.start, heap.end);
+			err = address_ranges_add(ret, heap.start, heap.end);
 	}
 	return err;
 }
@@ -331,7 +331,7 @@ add_first_arena(struct owned *o, struct foreign *memory,
 		if (err < 0 ||
 		    !roots_find_arena(r.start, b.bytes, b.count * PAGE, &found))
 			continue;
-		err = ranges_add(&o->all, found.start, found.end);
+		err = address_ranges_add(&o->all, found.start, found.end);
 		memcpy(&o->top,
 		    b.bytes + (found.start - r.start) +
 		        ROOTS_ARENA_TOP * sizeof(uint64_t),
@@ -363,7 +363,7 @@ add_blocks(const struct owned *o, bool whole, struct ranges *ret)
 static int
 add_range(uint64_t start, uint64_t end, void *arg)
 {
-	return ranges_add(arg, start, end);
+	return address_ranges_add(arg, start, end);
 }
 
 /*
@@ -390,17 +390,17 @@ add_glibc(struct owned *o, struct foreign *memory,
 
 	if (err == 0)
 		err = add_first_arena(o, memory, areas, where);
-	ranges_settle(&o->all);
+	address_ranges_settle(&o->all);
 	if (err == 0)
 		err = add_break(o, memory, areas, &foreign, &all, where);
 	for (size_t i = 0; i < o->all.count && err == 0; i++)
-		err = ranges_add(&all, o->all.at[i].start, o->all.at[i].end);
-	ranges_settle(&all);
-	ranges_settle(&foreign);
+		err = address_ranges_add(&all, o->all.at[i].start, o->all.at[i].end);
+	address_ranges_settle(&all);
+	address_ranges_settle(&foreign);
 	if (err == 0)
-		err = ranges_subtract(&all, &foreign, ret);
-	ranges_release(&all);
-	ranges_release(&foreign);
+		err = address_ranges_subtract(&all, &foreign, ret);
+	address_ranges_release(&all);
+	address_ranges_release(&foreign);
 	return err;
 }
 
@@ -417,13 +417,13 @@ owned_settle(struct owned *o, pid_t pid, struct foreign *memory,
 	else if (!o->is_glibc)
 		err = add_blocks(o, true, ret);
 	if (err == 0 && !blocks_only && !o->is_glibc)
-		err = jemalloc_ranges(memory, areas, ret, where);
+		err = jemalloc_memory_ranges(memory, areas, ret, where);
 	if (!blocks_only && o->is_glibc)
 		err = add_glibc(o, memory, areas, ret, where);
 	if (err == 0)
 		err = add_ours(o, pid, memory, ret);
-	ranges_settle(ret);
+	address_ranges_settle(ret);
 	if (err < 0)
-		ranges_release(ret);
+		address_ranges_release(ret);
 	return err;
 }

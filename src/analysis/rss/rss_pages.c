@@ -46,7 +46,7 @@ is_sorted(const struct residence_block *b, size_t count)
 }
 
 size_t
-residence_pages_settle(struct residence_block *blocks, size_t count)
+rss_pages_settle(struct residence_block *blocks, size_t count)
 {
 	size_t kept = 0;
 
@@ -69,7 +69,7 @@ residence_pages_settle(struct residence_block *blocks, size_t count)
 }
 
 bool
-residence_pages_is_mapped(const struct residence_block *b, uint64_t page_bytes)
+rss_pages_is_mapped(const struct residence_block *b, uint64_t page_bytes)
 {
 	return b->size >= MAPPED_MIN && b->address % page_bytes == MAPPED_HEAD;
 }
@@ -77,7 +77,7 @@ residence_pages_is_mapped(const struct residence_block *b, uint64_t page_bytes)
 /* ---- what is heap ---- */
 
 int
-residence_pages_add(struct residence_ranges *r, uint64_t start, uint64_t end)
+rss_pages_add(struct residence_ranges *r, uint64_t start, uint64_t end)
 {
 	int err;
 
@@ -96,7 +96,7 @@ residence_pages_add(struct residence_ranges *r, uint64_t start, uint64_t end)
 }
 
 int
-residence_pages_heap(struct residence_range area, uint64_t page_bytes,
+rss_pages_heap(struct residence_range area, uint64_t page_bytes,
     bool is_glibc, const struct residence_block *blocks, size_t count,
     size_t *at, struct residence_ranges *ret)
 {
@@ -109,7 +109,7 @@ residence_pages_heap(struct residence_range area, uint64_t page_bytes,
 		const struct residence_block *b = &blocks[*at];
 		uint64_t start = area.start, end = area.end;
 
-		if (is_glibc && residence_pages_is_mapped(b, page_bytes)) {
+		if (is_glibc && rss_pages_is_mapped(b, page_bytes)) {
 			start = b->address - MAPPED_HEAD;
 			end = (end_of(b) + page_bytes - 1) & ~(page_bytes - 1);
 		} else if (is_glibc) {
@@ -120,7 +120,7 @@ residence_pages_heap(struct residence_range area, uint64_t page_bytes,
 			start = area.start;
 		if (end > area.end)
 			end = area.end;
-		err = residence_pages_add(ret, start, end);
+		err = rss_pages_add(ret, start, end);
 	}
 	return err;
 }
@@ -155,7 +155,7 @@ rounding_of(const struct residence_pages *p, const struct residence_block *b,
 {
 	uint64_t head = b->address, end = end_of(b), tail;
 
-	if (p->is_glibc && residence_pages_is_mapped(b, p->page_bytes)) {
+	if (p->is_glibc && rss_pages_is_mapped(b, p->page_bytes)) {
 		head -= MAPPED_HEAD;
 		tail = (end + p->page_bytes - 1) & ~(p->page_bytes - 1);
 	} else if (p->is_glibc) {
@@ -224,7 +224,7 @@ share_page(struct residence_pages *p, const struct residence_block *blocks,
 }
 
 void
-residence_pages_share(struct residence_pages *p,
+rss_pages_share(struct residence_pages *p,
     const struct residence_block *blocks, size_t count,
     struct residence_range run, bool is_arena)
 {

@@ -42,7 +42,7 @@ struct residence_pages {
  * overlap, one was freed while they were read. Implausible ones are left out.
  * Returns how many are left.
  */
-size_t residence_pages_settle(struct residence_block *blocks, size_t count);
+size_t rss_pages_settle(struct residence_block *blocks, size_t count);
 
 /*
  * Shares out the resident pages in `run`, which is [start, end) of whole pages.
@@ -50,7 +50,7 @@ size_t residence_pages_settle(struct residence_block *blocks, size_t count);
  * to the blocks on it, in proportion to their bytes there; shares of a page add
  * up to the page.
  */
-void residence_pages_share(struct residence_pages *p,
+void rss_pages_share(struct residence_pages *p,
     const struct residence_block *blocks, size_t count,
     struct residence_range run, bool is_arena);
 
@@ -65,16 +65,16 @@ struct residence_ranges {
 	struct residence_range *at;
 	size_t count, room;
 };
-int residence_pages_heap(struct residence_range area, uint64_t page_bytes,
+int rss_pages_heap(struct residence_range area, uint64_t page_bytes,
     bool is_glibc, const struct residence_block *blocks, size_t count,
     size_t *at, struct residence_ranges *ret);
 
 /* Appends a range, or extends the last one if they touch. -ENOMEM. */
-int residence_pages_add(
+int rss_pages_add(
     struct residence_ranges *r, uint64_t start, uint64_t end);
 
 /* A mapping of glibc for one large block begins 16 bytes before it. */
-bool residence_pages_is_mapped(
+bool rss_pages_is_mapped(
     const struct residence_block *b, uint64_t page_bytes);
 
 #endif

@@ -134,7 +134,7 @@ read_blocks(struct reading *r)
 		r->ret->blocks = r->ret->block_bytes = 0;
 		return 0;
 	}
-	r->block_count = residence_pages_settle(r->blocks, r->block_count);
+	r->block_count = rss_pages_settle(r->blocks, r->block_count);
 	return 0;
 }
 
@@ -266,9 +266,9 @@ find_heap(struct reading *r)
 		const struct residence_range x = {a->start, a->end};
 
 		if (a->kind == SMAPS_HEAP)
-			err = residence_pages_add(&r->heap, x.start, x.end);
+			err = rss_pages_add(&r->heap, x.start, x.end);
 		else if (is_anonymous(a))
-			err = residence_pages_heap(x, r->ret->page_bytes,
+			err = rss_pages_heap(x, r->ret->page_bytes,
 			    r->ret->is_glibc, r->blocks, r->block_count, &at,
 			    &r->heap);
 	}
@@ -368,7 +368,7 @@ split_run(struct reading *r, const struct smaps_area *a,
 		else if (found == 1)
 			count(r, RESIDENCE_MODULES, end - run.start);
 		else if (found == 2)
-			residence_pages_share(&r->pages, r->blocks,
+			rss_pages_share(&r->pages, r->blocks,
 			    r->block_count,
 			    (struct residence_range){run.start, end},
 			    is_arena(r, a));
@@ -477,7 +477,7 @@ count_arenas(struct reading *r)
 		const struct smaps_area *a;
 
 		if (b->address < last ||
-		    residence_pages_is_mapped(b, r->ret->page_bytes))
+		    rss_pages_is_mapped(b, r->ret->page_bytes))
 			continue;
 		a = smaps_at(&r->smaps, b->address);
 		if (!a)
@@ -741,7 +741,7 @@ age_of(const struct seg_header *h)
 }
 
 int
-residence_read(
+rss_reading_read(
     const struct process *p, struct residence *ret, struct fault *where)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
@@ -769,7 +769,7 @@ residence_read(
 	free(r.heap.at);
 	free(r.pages.shares);
 	if (err < 0) {
-		residence_release(&all);
+		rss_account_release(&all);
 		return err;
 	}
 	all.took_ns = clock_ns(CLOCK_MONOTONIC) - begin_ns;
@@ -778,21 +778,21 @@ residence_read(
 }
 
 int
-residence_attach(struct process *p, struct fault *where)
+rss_reading_attach(struct process *p, struct fault *where)
 {
 	struct residence r;
-	int err = residence_read(p, &r, where);
+	int err = rss_reading_read(p, &r, where);
 
 	if (err < 0)
 		return err;
 	process_drop_residence(p);
 	err = process_add_residence(p, &r);
-	residence_release(&r);
+	rss_account_release(&r);
 	return err;
 }
 
 const char *
-residence_why(uint32_t lack)
+rss_reading_why(uint32_t lack)
 {
 	static const char *const words[RESIDENCE_LACKS] = {
 	    [RESIDENCE_NO_RIGHT] =

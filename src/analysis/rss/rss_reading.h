@@ -15,17 +15,17 @@
  * either there are sums of three kinds (RESIDENCE_NO_SMAPS).
  *
  * p->running_pid runs. The process goes on meanwhile; what has changed is
- * ret->moved_bytes. *ret is for residence_release().
+ * ret->moved_bytes. *ret is for rss_account_release().
  * -EACCES: we may not look at all; -ESRCH: it has ended, or become another
  * program; -ETIMEDOUT; -ENODATA: no kernel tells; -ENOMEM.
  */
-int residence_read(
+int rss_reading_read(
     const struct process *p, struct residence *ret, struct fault *where);
 
 /* The same for a process whose struct shall keep it: p->residence. */
-int residence_attach(struct process *p, struct fault *where);
+int rss_reading_attach(struct process *p, struct fault *where);
 
 /* "the system does not let seep read ...": why there is no split, and what to do. */
-const char *residence_why(uint32_t lack);
+const char *rss_reading_why(uint32_t lack);
 
 #endif

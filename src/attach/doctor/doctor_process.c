@@ -58,7 +58,7 @@ report_losses(struct doctor_report *r, const struct seg_header *h)
 		if (n == 0 || names[i].class != LOSSES_LOSS)
 			continue;
 		doctor_add(r, DOCTOR_WARN, "losses", "see: man seep-report",
-		    "%s", words_loss(text, n, names[i].words));
+		    "%s", enum_words_loss(text, n, names[i].words));
 		named++;
 	}
 }
@@ -84,12 +84,12 @@ report_mode(struct doctor_report *r, const struct process *p, pid_t pid)
 		(void)snprintf(what, sizeof(what), "seep on %d", (int)pid);
 		doctor_add(r, DOCTOR_WARN, "mode", what,
 		    "the collector is in pid %d and waits: its mode is %s",
-		    (int)pid, words_mode(h->mode));
+		    (int)pid, enum_words_mode(h->mode));
 		return;
 	}
 	doctor_add(r, DOCTOR_OK, "traced", NULL,
 	    "pid %d is traced (mode %s): %s in %s are live now", (int)pid,
-	    words_mode(h->mode), words_bytes(live, p->totals.live_bytes),
+	    enum_words_mode(h->mode), words_bytes(live, p->totals.live_bytes),
 	    words_counted(blocks, p->totals.live_blocks, "block"));
 }
 

@@ -306,7 +306,7 @@ print_traced(const struct service_process *p)
 	(void)snprintf(text, sizeof(text),
 	    "%d %s: traced for %s (%s): %s live in %s, peak %s", (int)p->pid,
 	    p->name, words_time(age, now > start ? now - start : 0),
-	    words_mode(p->mode), words_bytes(live, p->totals.live_bytes),
+	    enum_words_mode(p->mode), words_bytes(live, p->totals.live_bytes),
 	    words_counted(blocks, p->totals.live_blocks, "block"),
 	    words_bytes(peak, p->totals.peak_bytes));
 	print_row("process", text);

@@ -289,11 +289,11 @@ expand(FILE *f, const struct record_options *o, char what, pid_t pid)
 		break;
 	case 'h':
 		(void)gethostname(host, sizeof(host) - 1);
-		filename_of_program(host, name, sizeof(name));
+		program_filename(host, name, sizeof(name));
 		(void)fputs(name, f);
 		break;
 	case 'e':
-		filename_of_program(o->command[0], name, sizeof(name));
+		program_filename(o->command[0], name, sizeof(name));
 		(void)fputs(name, f);
 		break;
 	case 't':

@@ -61,11 +61,11 @@ read_one(struct process *p, struct fault *where)
 	int err;
 
 	if (can_be_read(p))
-		return residence_attach(p, where);
+		return rss_reading_attach(p, where);
 	if (pid == 0)
 		return 0;
 	p->running_pid = pid;
-	err = residence_attach(p, where);
+	err = rss_reading_attach(p, where);
 	p->running_pid = 0;
 	return err;
 }

@@ -23,7 +23,7 @@ static const struct {
 };
 
 static void
-add(struct complete_place *p, const char *word, size_t len)
+add(struct shell_complete_place *p, const char *word, size_t len)
 {
 	size_t at = strlen(p->words);
 
@@ -37,12 +37,12 @@ add(struct complete_place *p, const char *word, size_t len)
 }
 
 const char *
-complete_place(const char *text, struct complete_place *ret)
+shell_complete_place(const char *text, struct shell_complete_place *ret)
 {
 	size_t len = strcspn(text, " ");
 	const char *end = text + len;
 
-	*ret = (struct complete_place){.optional = *text == '['};
+	*ret = (struct shell_complete_place){.optional = *text == '['};
 	ret->repeats = memmem(text, len, "...", 3) != NULL;
 	text += ret->optional ? 1 : 0;
 	while (text < end) {
@@ -59,7 +59,7 @@ complete_place(const char *text, struct complete_place *ret)
 
 /* The formats of export are in a table of their own. */
 static void
-add_formats(struct complete_place *p)
+add_formats(struct shell_complete_place *p)
 {
 	size_t count;
 	const struct export_format *const *all = export_formats(&count);
@@ -69,12 +69,12 @@ add_formats(struct complete_place *p)
 }
 
 bool
-complete_argument(const struct opts_option *o, struct complete_place *ret)
+shell_complete_argument(const struct opts_option *o, struct shell_complete_place *ret)
 {
-	*ret = (struct complete_place){0};
+	*ret = (struct shell_complete_place){0};
 	if (o->kind < OPTS_TEXT || o->kind == OPTS_RANGE)
 		return false;
-	(void)complete_place(o->arg, ret);
+	(void)shell_complete_place(o->arg, ret);
 	if (o->kind != OPTS_WORD && o->kind != OPTS_LIST)
 		ret->words[0] = '\0'; /* "k=v" and the like are no words */
 	if (strcmp(o->arg, "FORMAT") == 0)
@@ -83,7 +83,7 @@ complete_argument(const struct opts_option *o, struct complete_place *ret)
 }
 
 size_t
-complete_gist(const char *meaning)
+shell_complete_gist(const char *meaning)
 {
 	for (size_t i = 0; meaning[i]; i++)
 		if (strchr(";.:", meaning[i]) && meaning[i + 1] == ' ' && i > 8)
@@ -105,7 +105,7 @@ fill(FILE *out, const char *name, size_t len, const struct complete_hole *h)
 }
 
 void
-complete_fill(
+shell_complete_fill(
     FILE *out, const char *template, const struct complete_hole *holes)
 {
 	while (*template) {

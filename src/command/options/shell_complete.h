@@ -18,7 +18,7 @@ enum complete_kind {
 	COMPLETE_UNIT = 32,    /* a service of systemd */
 };
 
-struct complete_place {
+struct shell_complete_place {
 	unsigned kinds;
 	char words[256]; /* "text json"; "": none */
 	bool optional;   /* "[INPUT]" */
@@ -30,13 +30,13 @@ struct complete_place {
  * "CMD|PID", "ARG...". From a text of operands it takes the first; returns
  * where the next begins, or NULL at the end.
  */
-const char *complete_place(const char *text, struct complete_place *ret);
+const char *shell_complete_place(const char *text, struct shell_complete_place *ret);
 
 /* False: the option takes no argument, or only optionally. */
-bool complete_argument(const struct opts_option *o, struct complete_place *ret);
+bool shell_complete_argument(const struct opts_option *o, struct shell_complete_place *ret);
 
 /* The bytes of the first clause of a help text. Lists have no room for more. */
-size_t complete_gist(const char *meaning);
+size_t shell_complete_gist(const char *meaning);
 
 /* A place in a template, and the function that fills it for each command. */
 struct complete_hole {
@@ -45,12 +45,12 @@ struct complete_hole {
 };
 
 /* Writes a template; the last of `holes` has no name. */
-void complete_fill(
+void shell_complete_fill(
     FILE *out, const char *template, const struct complete_hole *holes);
 
 /* Whole scripts. */
-void complete_bash(FILE *out);
-void complete_zsh(FILE *out);
-void complete_fish(FILE *out);
+void shell_complete_bash(FILE *out);
+void shell_complete_zsh(FILE *out);
+void shell_complete_fish(FILE *out);
 
 #endif

@@ -4,7 +4,7 @@
 #include "command/options/templates.h"
 
 static void
-write_kinds(FILE *out, const struct complete_place *p)
+write_kinds(FILE *out, const struct shell_complete_place *p)
 {
 	(void)fputs(" kinds=\"", out);
 	if (p->kinds & COMPLETE_FILE)
@@ -25,10 +25,10 @@ write_kinds(FILE *out, const struct complete_place *p)
 static void
 write_arguments(FILE *out, const struct cmd *c, const struct opts_option *o)
 {
-	struct complete_place p;
+	struct shell_complete_place p;
 
 	for (; o->name; o++) {
-		if (!complete_argument(o, &p))
+		if (!shell_complete_argument(o, &p))
 			continue;
 		(void)fprintf(out, "\t%s:--%s", c->name, o->name);
 		if (o->letter)
@@ -42,12 +42,12 @@ static void
 fill_kinds(FILE *out, const struct cmd *c)
 {
 	const char *text = *c->operands ? c->operands : NULL;
-	struct complete_place p;
+	struct shell_complete_place p;
 
 	for (const struct opts_group *g = c->options; g && g->rows; g++)
 		write_arguments(out, c, g->rows);
 	for (int i = 1; text; i++) {
-		text = complete_place(text, &p);
+		text = shell_complete_place(text, &p);
 		if (p.repeats)
 			(void)fprintf(out, "\t%s:[0-9]*)", c->name);
 		else
@@ -75,7 +75,7 @@ fill_commands(FILE *out, const struct cmd *c)
 }
 
 void
-complete_bash(FILE *out)
+shell_complete_bash(FILE *out)
 {
 	static const struct complete_hole holes[] = {
 	    {"kinds", fill_kinds},
@@ -84,5 +84,5 @@ complete_bash(FILE *out)
 	    {0},
 	};
 
-	complete_fill(out, templates_bash, holes);
+	shell_complete_fill(out, templates_bash, holes);
 }

@@ -22,7 +22,7 @@ write_quoted(FILE *out, const char *text, size_t len)
 
 /* The words for this place, as options of "complete"; of several -a one counts. */
 static void
-write_place(FILE *out, const struct complete_place *p, bool is_argument)
+write_place(FILE *out, const struct shell_complete_place *p, bool is_argument)
 {
 	static const struct {
 		unsigned kind;
@@ -58,11 +58,11 @@ write_place(FILE *out, const struct complete_place *p, bool is_argument)
 static void
 write_takers(FILE *out, const struct cmd *c)
 {
-	struct complete_place p;
+	struct shell_complete_place p;
 
 	for (const struct opts_group *g = c->options; g && g->rows; g++) {
 		for (const struct opts_option *o = g->rows; o->name; o++) {
-			if (!complete_argument(o, &p))
+			if (!shell_complete_argument(o, &p))
 				continue;
 			if (o->letter)
 				(void)fprintf(out, " -%c", o->letter);
@@ -74,9 +74,9 @@ write_takers(FILE *out, const struct cmd *c)
 static bool
 runs_program(const struct cmd *c)
 {
-	struct complete_place p;
+	struct shell_complete_place p;
 
-	(void)complete_place(c->operands, &p);
+	(void)shell_complete_place(c->operands, &p);
 	return p.kinds == COMPLETE_CMD;
 }
 
@@ -97,16 +97,16 @@ write_condition(FILE *out, const struct cmd *c)
 static void
 write_option(FILE *out, const struct cmd *c, const struct opts_option *o)
 {
-	struct complete_place p;
+	struct shell_complete_place p;
 
 	write_condition(out, c);
 	if (o->letter)
 		(void)fprintf(out, " -s %c", o->letter);
 	(void)fprintf(out, " -l %s", o->name);
-	if (complete_argument(o, &p))
+	if (shell_complete_argument(o, &p))
 		write_place(out, &p, true);
 	(void)fputs(" -d ", out);
-	write_quoted(out, o->meaning, complete_gist(o->meaning));
+	write_quoted(out, o->meaning, shell_complete_gist(o->meaning));
 	(void)fputc('\n', out);
 }
 
@@ -114,10 +114,10 @@ static void
 write_operands(FILE *out, const struct cmd *c)
 {
 	const char *text = *c->operands ? c->operands : NULL;
-	struct complete_place p;
+	struct shell_complete_place p;
 
 	for (int i = 1; text; i++) {
-		text = complete_place(text, &p);
+		text = shell_complete_place(text, &p);
 		if (p.kinds == 0 && p.words[0] == '\0')
 			continue;
 		if (p.kinds == COMPLETE_CMD) {
@@ -161,7 +161,7 @@ fill_commands(FILE *out, const struct cmd *c)
 }
 
 void
-complete_fish(FILE *out)
+shell_complete_fish(FILE *out)
 {
 	static const struct complete_hole holes[] = {
 	    {"options", fill_options},
@@ -169,5 +169,5 @@ complete_fish(FILE *out)
 	    {0},
 	};
 
-	complete_fill(out, templates_fish, holes);
+	shell_complete_fill(out, templates_fish, holes);
 }

@@ -22,7 +22,7 @@ write_text(FILE *out, const char *text, size_t len)
 
 /* ":MESSAGE:ACTION" of a spec. */
 static void
-write_place(FILE *out, const char *arg, const struct complete_place *p)
+write_place(FILE *out, const char *arg, const struct shell_complete_place *p)
 {
 	const char *action = " ";
 
@@ -60,8 +60,8 @@ adds_up(const struct opts_option *o)
 static void
 write_form(FILE *out, const struct opts_option *o, bool as_letter)
 {
-	struct complete_place p;
-	bool takes = complete_argument(o, &p);
+	struct shell_complete_place p;
+	bool takes = shell_complete_argument(o, &p);
 
 	(void)fputs(" \\\n\t\t\t'", out);
 	if (adds_up(o))
@@ -73,7 +73,7 @@ write_form(FILE *out, const struct opts_option *o, bool as_letter)
 	else
 		(void)fprintf(out, "--%s%s", o->name, takes ? "=" : "");
 	(void)fputc('[', out);
-	write_text(out, o->meaning, complete_gist(o->meaning));
+	write_text(out, o->meaning, shell_complete_gist(o->meaning));
 	(void)fputc(']', out);
 	if (takes)
 		write_place(out, o->arg, &p);
@@ -84,13 +84,13 @@ static void
 write_operands(FILE *out, const struct cmd *c)
 {
 	const char *text = *c->operands ? c->operands : NULL;
-	struct complete_place p;
+	struct shell_complete_place p;
 
 	for (int i = 1; text; i++) {
 		const char *at = text;
 		char name[64];
 
-		text = complete_place(at, &p);
+		text = shell_complete_place(at, &p);
 		at += strspn(at, "[");
 		(void)snprintf(
 		    name, sizeof(name), "%.*s", (int)strcspn(at, " ]."), at);
@@ -138,7 +138,7 @@ fill_commands(FILE *out, const struct cmd *c)
 }
 
 void
-complete_zsh(FILE *out)
+shell_complete_zsh(FILE *out)
 {
 	static const struct complete_hole holes[] = {
 	    {"options", fill_options},
@@ -146,5 +146,5 @@ complete_zsh(FILE *out)
 	    {0},
 	};
 
-	complete_fill(out, templates_zsh, holes);
+	shell_complete_fill(out, templates_zsh, holes);
 }

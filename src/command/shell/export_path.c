@@ -28,7 +28,7 @@ fill_in(const char *pattern, const struct process *p, unsigned number)
 
 	if (!out)
 		die(CMD_INPUT, "export: out of memory");
-	filename_of_program(p->header.exe, program, sizeof(program));
+	program_filename(p->header.exe, program, sizeof(program));
 	for (; *pattern; pattern++) {
 		if (pattern[0] != '%' || !strchr("epn%", pattern[1])) {
 			(void)putc(*pattern, out);

@@ -16,7 +16,7 @@ is_plain(char c)
 }
 
 void
-filename_of_program(const char *path, char *to, size_t bytes)
+program_filename(const char *path, char *to, size_t bytes)
 {
 	const char *from = path ? text_base(path) : "";
 	char piece[TEXT_ESCAPED];

@@ -12,6 +12,6 @@
  * '.' or '-'. "unknown" if nothing is left. Cut to fit into `bytes`. All names
  * of programs in file names come from here.
  */
-void filename_of_program(const char *path, char *to, size_t bytes);
+void program_filename(const char *path, char *to, size_t bytes);
 
 #endif

@@ -42,7 +42,7 @@ raise_limit(void)
 }
 
 void
-live_before_exec(void)
+engine_before_exec(void)
 {
 	if (is_raised)
 		(void)setrlimit(RLIMIT_NOFILE, &first_limit);
@@ -112,7 +112,7 @@ take_epoll(struct live *l)
 }
 
 int
-live_new(const struct live_plan *plan, struct live **ret)
+engine_new(const struct live_plan *plan, struct live **ret)
 {
 	struct live *l = calloc(1, sizeof(*l));
 	int err = -ENOMEM;
@@ -136,7 +136,7 @@ live_new(const struct live_plan *plan, struct live **ret)
 	if (err == 0)
 		err = take_epoll(l);
 	if (err < 0) {
-		live_free(l);
+		engine_free(l);
 		return err;
 	}
 	*ret = l;
@@ -144,12 +144,12 @@ live_new(const struct live_plan *plan, struct live **ret)
 }
 
 void
-live_free(struct live *l)
+engine_free(struct live *l)
 {
 	if (!l)
 		return;
 	for (size_t i = 0; i < l->count; i++)
-		live_member_free(l, l->members[i]);
+		engine_member_free(l, l->members[i]);
 	roster_release(l);
 	roster_places_free(l->places);
 	roster_newcomers_free(l->newcomers);
@@ -163,7 +163,7 @@ live_free(struct live *l)
 }
 
 int
-live_wake_fd(const struct live *l)
+engine_wake_fd(const struct live *l)
 {
 	return l->epoll;
 }
@@ -204,14 +204,14 @@ look_at_ends(struct live *l)
 			if (!m)
 				continue; /* a directory has changed */
 			if (m->shown.state == LIVE_ENDED)
-				live_member_ask(
+				engine_member_ask(
 				    l, m, events[i].events & EPOLLHUP);
 			else
-				live_member_end(l, m, LIVE_CAUSE_UNKNOWN);
+				engine_member_end(l, m, LIVE_CAUSE_UNKNOWN);
 		}
 	} while (n == EVENTS);
 	for (size_t i = 0; i < l->count; i++)
-		live_member_ask(l, l->members[i], false);
+		engine_member_ask(l, l->members[i], false);
 }
 
 static void
@@ -221,7 +221,7 @@ remove_at(struct live *l, size_t i)
 
 	memmove(l->members + i, l->members + i + 1,
 	    (--l->count - i) * sizeof(struct live_member *));
-	live_member_free(l, m);
+	engine_member_free(l, m);
 }
 
 static void
@@ -230,19 +230,19 @@ forget_the_ended(struct live *l)
 	for (size_t i = l->count; i-- > 0;) {
 		const struct live_member *m = l->members[i];
 
-		if (live_member_is_over(l, m))
+		if (engine_member_is_over(l, m))
 			remove_at(l, i);
 	}
 }
 
 int
-live_has_ended(struct live *l, const struct live_key *key)
+engine_has_ended(struct live *l, const struct live_key *key)
 {
 	return roster_end(l, key);
 }
 
 void
-live_forget(struct live *l, struct live_process *p)
+engine_forget(struct live *l, struct live_process *p)
 {
 	for (size_t i = 0; i < l->count; i++)
 		if (&l->members[i]->shown == p && p->state == LIVE_ENDED) {
@@ -263,36 +263,36 @@ look_at_roster(struct live *l, bool only_new)
 }
 
 int
-live_look_at_roster(struct live *l)
+engine_look_at_roster(struct live *l)
 {
 	return look_at_roster(l, true);
 }
 
 int
-live_look(struct live *l)
+engine_look(struct live *l)
 {
 	int err = look_at_roster(l, false);
 
 	memory_groups_look(l->groups);
 	for (size_t i = 0; i < l->count && err == 0; i++)
-		err = live_member_look(l, l->members[i]);
+		err = engine_member_look(l, l->members[i]);
 	return err;
 }
 
 uint64_t
-live_came_dead(const struct live *l)
+engine_came_dead(const struct live *l)
 {
 	return l->came_dead;
 }
 
 size_t
-live_count(const struct live *l)
+engine_count(const struct live *l)
 {
 	return l->count;
 }
 
 struct live_process *
-live_at(const struct live *l, size_t i)
+engine_at(const struct live *l, size_t i)
 {
 	return &l->members[i]->shown;
 }
@@ -300,23 +300,23 @@ live_at(const struct live *l, size_t i)
 /* ---- sites ---- */
 
 const struct live_site *
-live_sites(
+engine_sites(
     const struct live *l, const struct live_process *p, size_t *ret_count)
 {
 	(void)l;
-	return pulse_moved(live_member_of(p)->pulse, ret_count);
+	return pulse_moved(engine_member_of(p)->pulse, ret_count);
 }
 
 void
-live_each_site(const struct live *l, const struct live_process *p,
+engine_each_site(const struct live *l, const struct live_process *p,
     bool (*each)(void *, const struct live_site *), void *context)
 {
 	(void)l;
-	pulse_each(live_member_of(p)->pulse, each, context);
+	pulse_each(engine_member_of(p)->pulse, each, context);
 }
 
 uint64_t
-live_site_then(
+engine_site_then(
     const struct live_process *p, const struct live_site *s, uint64_t look)
 {
 	if (p->looks > LIVE_LOOKS && look < p->looks - LIVE_LOOKS)
@@ -325,17 +325,17 @@ live_site_then(
 }
 
 void
-live_set_base(struct live *l, struct live_process *p)
+engine_set_base(struct live *l, struct live_process *p)
 {
 	(void)l;
 	p->base = p->now;
-	pulse_set_base(live_member_of(p)->pulse);
+	pulse_set_base(engine_member_of(p)->pulse);
 }
 
 const struct segfile *
-live_segfile(const struct live *l, const struct live_process *p, int *ret_slot)
+engine_segfile(const struct live *l, const struct live_process *p, int *ret_slot)
 {
-	const struct live_member *m = live_member_of(p);
+	const struct live_member *m = engine_member_of(p);
 
 	(void)l;
 	*ret_slot = m->slot;
@@ -343,10 +343,10 @@ live_segfile(const struct live *l, const struct live_process *p, int *ret_slot)
 }
 
 int
-live_directory(const struct live *l, const struct live_process *p,
+engine_directory(const struct live *l, const struct live_process *p,
     const char **ret_path, const char **ret_name)
 {
-	const struct live_file *f = live_member_of(p)->file;
+	const struct live_file *f = engine_member_of(p)->file;
 	const struct roster_place *at = f->place && !f->is_gone && l->places
 	    ? roster_places_find(l->places, f->place)
 	    : NULL;
@@ -358,10 +358,10 @@ live_directory(const struct live *l, const struct live_process *p,
 	return at->fd;
 }
 
-struct live_missing
-live_missing(const struct live *l)
+struct engine_missing
+engine_missing(const struct live *l)
 {
-	struct live_missing missing = {.processes = l->unlisted};
+	struct engine_missing missing = {.processes = l->unlisted};
 
 	if (l->places)
 		missing.files = roster_places_refused(l->places);

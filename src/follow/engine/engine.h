@@ -23,7 +23,7 @@
  *
  * Memory, descriptors and time are bounded, whatever the number of processes
  * that ever lived: a process that has ended is forgotten LIVE_DEAD_MS later, or
- * when its user says so (live_forget()).
+ * when its user says so (engine_forget()).
  */
 
 enum {
@@ -62,7 +62,7 @@ struct live_site {
 	uint32_t id;  /* of the segment's rows */
 	bool is_pool; /* of seep_alloc(), or mappings: not in totals */
 	uint64_t allocations, allocated_bytes, frees, freed_bytes;
-	/* as it was when the base was set (live_set_base()) */
+	/* as it was when the base was set (engine_set_base()) */
 	uint64_t base_live_bytes, base_live_blocks, base_allocations;
 	/* of the last looks; NULL: live bytes were the same in all of them */
 	struct live_trend *trend;
@@ -100,7 +100,7 @@ struct live_process {
 	 */
 	int look_err;
 	size_t site_count;  /* sites in use, moved or not */
-	size_t moved_count; /* of live_sites() */
+	size_t moved_count; /* of engine_sites() */
 	uint64_t unlisted;  /* sites that moved beyond LIVE_SITES */
 };
 
@@ -128,7 +128,7 @@ struct live_plan {
 	bool want_sites;    /* rows too, where they changed */
 	size_t most_memory; /* bytes; 0: 48 MiB */
 	/*
-	 * For who must write them down: the ended stay until live_forget(), and
+	 * For who must write them down: the ended stay until engine_forget(), and
 	 * those that had ended before they were found are listed, too.
 	 */
 	bool keep_the_ended;
@@ -137,68 +137,68 @@ struct live_plan {
 };
 
 /* -ENOMEM, -EMFILE. */
-int live_new(const struct live_plan *plan, struct live **ret);
-void live_free(struct live *l); /* NULL is fine */
+int engine_new(const struct live_plan *plan, struct live **ret);
+void engine_free(struct live *l); /* NULL is fine */
 
 /* Readable when somebody came or ended before the next look is due. */
-int live_wake_fd(const struct live *l);
+int engine_wake_fd(const struct live *l);
 
 /* Finds who came and who ended, and reads the counters of all. -ENOMEM. */
-int live_look(struct live *l);
+int engine_look(struct live *l);
 
-/* Only who came and who ended: for when live_wake_fd() is readable. */
-int live_look_at_roster(struct live *l);
+/* Only who came and who ended: for when engine_wake_fd() is readable. */
+int engine_look_at_roster(struct live *l);
 
 /*
- * How many files appeared, since live_new(), whose process had ended before it
+ * How many files appeared, since engine_new(), whose process had ended before it
  * was looked for: such a process is never listed.
  */
-uint64_t live_came_dead(const struct live *l);
+uint64_t engine_came_dead(const struct live *l);
 
 /* Those that run, and those that have just ended, in order of number. */
-size_t live_count(const struct live *l);
-struct live_process *live_at(const struct live *l, size_t i);
+size_t engine_count(const struct live *l);
+struct live_process *engine_at(const struct live *l, size_t i);
 
 /*
  * Sites of a process that moved since it was found, in no order; valid until the
  * next look.
  */
-const struct live_site *live_sites(
+const struct live_site *engine_sites(
     const struct live *l, const struct live_process *p, size_t *ret_count);
 
 /* Calls `each` for all sites in use, by id, until it returns false. */
-void live_each_site(const struct live *l, const struct live_process *p,
+void engine_each_site(const struct live *l, const struct live_process *p,
     bool (*each)(void *context, const struct live_site *s), void *context);
 
 /*
  * Live bytes of a site in a look of the last LIVE_LOOKS; above 64 KiB rounded
  * down, by at most a 32768th of the largest one of the last 256 looks.
  */
-uint64_t live_site_then(
+uint64_t engine_site_then(
     const struct live_process *p, const struct live_site *s, uint64_t look);
 
 /* What there was no room for. */
-struct live_missing {
+struct engine_missing {
 	uint64_t processes; /* not listed */
 	uint64_t files;     /* not looked into */
 	uint64_t unkept;    /* listed, but opened anew for each look */
 };
-struct live_missing live_missing(const struct live *l);
+struct engine_missing engine_missing(const struct live *l);
 
 /*
  * For a child before it calls execve(): the limit of descriptors is again the
  * one that this process was started with.
  */
-void live_before_exec(void);
+void engine_before_exec(void);
 
 /* From now on "since" means since now: z of `seep top`. */
-void live_set_base(struct live *l, struct live_process *p);
+void engine_set_base(struct live *l, struct live_process *p);
 
 /*
  * The file and slot of a process, open while the process is listed. NULL: there
- * are not enough descriptors for all, see live_missing.unkept.
+ * are not enough descriptors for all, see engine_missing.unkept.
  */
-const struct segfile *live_segfile(
+const struct segfile *engine_segfile(
     const struct live *l, const struct live_process *p, int *ret_slot);
 
 /*
@@ -206,7 +206,7 @@ const struct segfile *live_segfile(
  * its name there; both are valid until the next look. -1: it has no name any
  * more, or was found by the memory map of its process.
  */
-int live_directory(const struct live *l, const struct live_process *p,
+int engine_directory(const struct live *l, const struct live_process *p,
     const char **ret_path, const char **ret_name);
 
 /*
@@ -215,9 +215,9 @@ int live_directory(const struct live *l, const struct live_process *p,
  * is not there any more; -ENOBUFS: there is no room until others are forgotten;
  * -ENOMEM; errors as of segfile_open().
  */
-int live_has_ended(struct live *l, const struct live_key *key);
+int engine_has_ended(struct live *l, const struct live_key *key);
 
 /* Its user has what it wants: an ended process goes. */
-void live_forget(struct live *l, struct live_process *p);
+void engine_forget(struct live *l, struct live_process *p);
 
 #endif

@@ -26,7 +26,7 @@ enum {
 };
 
 struct live_member *
-live_running(const struct live *l, pid_t pid)
+engine_member_running(const struct live *l, pid_t pid)
 {
 	for (size_t i = 0; i < l->count; i++)
 		if (l->members[i]->shown.pid == pid &&
@@ -215,7 +215,7 @@ leave_slot(struct live_member *m)
 }
 
 void
-live_member_free(struct live *l, struct live_member *m)
+engine_member_free(struct live *l, struct live_member *m)
 {
 	if (!m)
 		return;
@@ -308,14 +308,14 @@ static int
 arrive_running(struct live *l, struct live_file *f, const struct segfile *seg,
     int slot, const struct seg_header *h, pid_t pid, bool *ret)
 {
-	struct live_member *before = pid ? live_running(l, pid) : NULL;
+	struct live_member *before = pid ? engine_member_running(l, pid) : NULL;
 	struct live_member *m;
 
 	if (before &&
 	    before->shown.header.start_monotonic_ns > h->start_monotonic_ns)
 		return 0; /* of what it was before an exec */
 	if (before)
-		live_member_end(l, before, LIVE_CAUSE_EXEC);
+		engine_member_end(l, before, LIVE_CAUSE_EXEC);
 	m = add(l, f, seg, slot, h);
 	if (!m)
 		return 0;
@@ -328,10 +328,10 @@ arrive_running(struct live *l, struct live_file *f, const struct segfile *seg,
 	if (m->start_jiffies != 0 &&
 	    !proc_may_have_written(h, m->start_jiffies)) {
 		let_go(l, m);
-		live_member_end(l, m, LIVE_CAUSE_UNKNOWN);
+		engine_member_end(l, m, LIVE_CAUSE_UNKNOWN);
 		*ret = false;
 	}
-	return live_member_look(l, m);
+	return engine_member_look(l, m);
 }
 
 /*
@@ -404,12 +404,12 @@ arrive_dead(struct live *l, struct live_file *f, const struct segfile *seg,
 	    sizeof(m->shown.service));
 	if (before)
 		take_end(l, m, before);
-	live_member_end(l, m, before ? m->shown.cause : cause);
+	engine_member_end(l, m, before ? m->shown.cause : cause);
 	return 0;
 }
 
 int
-live_arrive(struct live *l, struct live_file *f, const struct segfile *seg,
+engine_member_arrive(struct live *l, struct live_file *f, const struct segfile *seg,
     struct live_slot *s, const struct seg_header *h)
 {
 	int slot = s->slot;
@@ -447,7 +447,7 @@ live_arrive(struct live *l, struct live_file *f, const struct segfile *seg,
 }
 
 int
-live_arrive_ended(struct live *l, struct live_file *f,
+engine_member_arrive_ended(struct live *l, struct live_file *f,
     const struct segfile *seg, struct live_slot *s, const struct seg_header *h)
 {
 	size_t count = l->count;
@@ -542,7 +542,7 @@ look_for_exec(struct live *l, struct live_member *m)
 	pid_t pid;
 
 	if (is_gone(m, &stat, err)) {
-		live_member_end(l, m, LIVE_CAUSE_UNKNOWN);
+		engine_member_end(l, m, LIVE_CAUSE_UNKNOWN);
 		return;
 	}
 	if (err < 0 || stat.start_jiffies != m->start_jiffies ||
@@ -554,7 +554,7 @@ look_for_exec(struct live *l, struct live_member *m)
 		return;
 	if (proc_check(&m->shown.header, segfile_source(seg), &pid) ==
 	    PROC_EXEC) {
-		live_member_end(l, m, LIVE_CAUSE_EXEC);
+		engine_member_end(l, m, LIVE_CAUSE_EXEC);
 		roster_newcomers_again(l->newcomers, m->shown.pid);
 	} else {
 		m->code_start = stat.code_start;
@@ -585,7 +585,7 @@ note_look(struct live *l, struct live_member *m, bool changed)
 }
 
 int
-live_member_look(struct live *l, struct live_member *m)
+engine_member_look(struct live *l, struct live_member *m)
 {
 	struct live_process *p = &m->shown;
 	uint32_t tick = p->header.tick;
@@ -644,7 +644,7 @@ take_status(struct live *l, struct live_member *m, int status)
 }
 
 void
-live_member_ask(struct live *l, struct live_member *m, bool is_reaped)
+engine_member_ask(struct live *l, struct live_member *m, bool is_reaped)
 {
 	struct live_process *p = &m->shown;
 	int status, err;
@@ -674,7 +674,7 @@ live_member_ask(struct live *l, struct live_member *m, bool is_reaped)
 }
 
 void
-live_member_end(struct live *l, struct live_member *m, enum live_cause cause)
+engine_member_end(struct live *l, struct live_member *m, enum live_cause cause)
 {
 	struct epoll_event e = {.data.u64 = m->shown.number};
 	struct live_process *p = &m->shown;
@@ -697,11 +697,11 @@ live_member_end(struct live *l, struct live_member *m, enum live_cause cause)
 	/* from now on it wakes us when its parent has asked for the status */
 	if (m->pidfd >= 0)
 		(void)epoll_ctl(l->epoll, EPOLL_CTL_MOD, m->pidfd, &e);
-	live_member_ask(l, m, false);
+	engine_member_ask(l, m, false);
 }
 
 bool
-live_member_is_over(const struct live *l, const struct live_member *m)
+engine_member_is_over(const struct live *l, const struct live_member *m)
 {
 	const struct live_process *p = &m->shown;
 

@@ -93,7 +93,7 @@ struct live {
 };
 
 static inline struct live_member *
-live_member_of(const struct live_process *p)
+engine_member_of(const struct live_process *p)
 {
 	/* the public part is the first, and all are ours */
 	return (struct live_member *)(uintptr_t)p;
@@ -114,7 +114,7 @@ void roster_done(struct live_file *f, struct segfile *seg);
 /* A process of the file leaves its slot, or reads it. */
 void roster_unbind(struct live_file *f, int slot);
 
-/* As of live_has_ended(). */
+/* As of engine_has_ended(). */
 int roster_end(struct live *l, const struct live_key *key);
 
 void roster_release(struct live *l);
@@ -125,29 +125,29 @@ void roster_release(struct live *l);
  * A slot has a segment that is new: lists its process, if it is wanted. -ENOMEM.
  * s->is_bound: does a listed process read it? s->is_suspect, in and out.
  */
-int live_arrive(struct live *l, struct live_file *f, const struct segfile *seg,
+int engine_member_arrive(struct live *l, struct live_file *f, const struct segfile *seg,
     struct live_slot *s, const struct seg_header *h);
 
 /* The same for one that is known to have ended. -ENOMEM, -ENOBUFS. */
-int live_arrive_ended(struct live *l, struct live_file *f,
+int engine_member_arrive_ended(struct live *l, struct live_file *f,
     const struct segfile *seg, struct live_slot *s, const struct seg_header *h);
 
 /* Its counters, now. -ENOMEM. */
-int live_member_look(struct live *l, struct live_member *m);
+int engine_member_look(struct live *l, struct live_member *m);
 
 /* It has ended: the last look, and the cause as far as it is known. */
-void live_member_end(
+void engine_member_end(
     struct live *l, struct live_member *m, enum live_cause cause);
 
 /* The cause may be known by now; nothing more will be, if `is_reaped`. */
-void live_member_ask(struct live *l, struct live_member *m, bool is_reaped);
+void engine_member_ask(struct live *l, struct live_member *m, bool is_reaped);
 
 /* May it be forgotten? */
-bool live_member_is_over(const struct live *l, const struct live_member *m);
+bool engine_member_is_over(const struct live *l, const struct live_member *m);
 
-void live_member_free(struct live *l, struct live_member *m);
+void engine_member_free(struct live *l, struct live_member *m);
 
 /* Does a listed process run with this pid, as we see it? */
-struct live_member *live_running(const struct live *l, pid_t pid);
+struct live_member *engine_member_running(const struct live *l, pid_t pid);
 
 #endif

@@ -23,9 +23,9 @@ struct guest {
 	 * the loop does not begin.
 	 */
 	int (*begin)(void *context, struct live *l, struct fault *where);
-	/* After each live_look(). */
+	/* After each engine_look(). */
 	void (*looked)(void *context);
-	/* Who came or ended was found: after each live_look_at_roster(). */
+	/* Who came or ended was found: after each engine_look_at_roster(). */
 	void (*met)(void *context);
 	/* Readable when step() has something to do; -1: never. */
 	int (*fd)(void *context);

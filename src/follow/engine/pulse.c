@@ -375,9 +375,9 @@ look_at_early(const struct segfile *f, int slot, struct pulse_sum *ret)
 	*ret = (struct pulse_sum){0};
 	for (size_t i = 0; i < seg->extent_count; i++)
 		if (seg->extents[i].kind == SEG_EXT_LEDGER)
-			memcpy(ret, segment_row(&seg->extents[i], 1),
+			memcpy(ret, segment_copy_row(&seg->extents[i], 1),
 			    sizeof(*ret));
-	segment_free(seg);
+	segment_copy_free(seg);
 	return 0;
 }
 

@@ -8,7 +8,7 @@
 /*
  * A look reads the whole ledger, because the header has no totals. Blocks of
  * rows in which nothing happened are read once and only hashed; in all others
- * frees are read before allocations, as segment_read() does. What the segment
+ * frees are read before allocations, as segment_copy_read() does. What the segment
  * says is untrusted: no content crashes or hangs the reader, and memory comes
  * from the room alone.
  */
@@ -46,7 +46,7 @@ size_t pulse_site_count(const struct pulse *p);
 const struct live_site *pulse_moved(const struct pulse *p, size_t *ret_count);
 uint64_t pulse_unlisted(const struct pulse *p);
 
-/* See live_site_then(). */
+/* See engine_site_then(). */
 uint64_t pulse_then(const struct live_site *s, uint64_t look);
 
 void pulse_each(const struct pulse *p,

@@ -84,7 +84,7 @@ alarm_free(struct alarm *a)
 	for (size_t i = 0; i < a->suspect_count; i++)
 		free(a->suspects[i]);
 	free(a->suspects);
-	rule_limiter_release(&a->limiter);
+	watch_rule_limiter_release(&a->limiter);
 	free(a);
 }
 
@@ -166,7 +166,7 @@ take_snapshot(const struct live_process *p, const struct segfile *f, int slot,
     const struct service *s, const char *label, char **ret)
 {
 	char folder[FOLDER_NAME_BYTES + 16], path[PATH_MAX], when[32];
-	time_t now = (time_t)(pace_realtime_ns() / S);
+	time_t now = (time_t)(history_pace_realtime_ns() / S);
 	struct segment *seg = NULL;
 	void *bytes = NULL;
 	struct tm tm;
@@ -180,10 +180,10 @@ take_snapshot(const struct live_process *p, const struct segfile *f, int slot,
 	if (err == 0)
 		err = segfile_read(f, slot, &seg, NULL);
 	if (err == 0)
-		err = segment_mark_snapshot(seg, label);
+		err = segment_copy_mark_snapshot(seg, label);
 	if (err == 0)
-		err = segment_compact(seg, &bytes, &len);
-	segment_free(seg);
+		err = segment_copy_compact(seg, &bytes, &len);
+	segment_copy_free(seg);
 	if (err < 0)
 		return err;
 	(void)gmtime_r(&now, &tm);
@@ -243,7 +243,7 @@ run_command(const char *command, const struct call *c)
 		/* none of the manager's business */
 		(void)unsetenv("NOTIFY_SOCKET");
 		(void)unsetenv("WATCHDOG_USEC");
-		live_before_exec();
+		engine_before_exec();
 		(void)execvp(command, argv);
 	}
 	_exit(127);
@@ -347,7 +347,7 @@ raise_alarm(struct alarm *a, size_t i, const struct live_process *p,
 	char *snapshot = NULL;
 	int err;
 
-	(void)rule_value(&a->plan.rules[i], watch, value);
+	(void)watch_rule_value(&a->plan.rules[i], watch, value);
 	err = take_snapshot(p, f, slot, s, a->plan.texts[i], &snapshot);
 	if (err == -ENOMEM)
 		return err;
@@ -383,10 +383,10 @@ alarm_look(struct alarm *a, const struct live_process *p,
 		const struct rule *r = &a->plan.rules[i];
 		int answer;
 
-		if (!rule_is_for(r, s->text) ||
-		    !rule_watch_look(r, &x->watches[i], &look))
+		if (!watch_rule_is_for(r, s->text) ||
+		    !watch_rule_look(r, &x->watches[i], &look))
 			continue;
-		answer = rule_limiter_take(&a->limiter, i, s->folder, now_ns);
+		answer = watch_rule_limiter_take(&a->limiter, i, s->folder, now_ns);
 		if (answer == 1)
 			answer =
 			    raise_alarm(a, i, p, f, slot, s, &x->watches[i]);

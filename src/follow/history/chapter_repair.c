@@ -133,7 +133,7 @@ copy(const struct store *s, const struct places *at, struct recording *from,
 }
 
 int
-complete_chapter(const struct store *s, const char *folder, const char *part,
+chapter_repair(const struct store *s, const char *folder, const char *part,
     const struct names_options *naming)
 {
 	struct recording *from = NULL;

@@ -22,7 +22,7 @@ enum {
 };
 
 uint64_t
-pace_day_bytes(uint64_t size_bytes, uint64_t keep_ns)
+history_pace_day_bytes(uint64_t size_bytes, uint64_t keep_ns)
 {
 	double days = (double)keep_ns / (double)DAY;
 
@@ -33,7 +33,7 @@ pace_day_bytes(uint64_t size_bytes, uint64_t keep_ns)
 }
 
 uint64_t
-pace_chapter_bytes(uint64_t size_bytes)
+history_pace_chapter_bytes(uint64_t size_bytes)
 {
 	uint64_t part = size_bytes / CHAPTER_PART;
 
@@ -54,19 +54,19 @@ allowance(const struct pace *p, uint64_t now_ns)
 }
 
 bool
-pace_rows_due(const struct pace *p, uint64_t now_ns, uint64_t written)
+history_pace_rows_due(const struct pace *p, uint64_t now_ns, uint64_t written)
 {
 	return (double)written < (double)p->first_bytes + allowance(p, now_ns);
 }
 
 bool
-pace_totals_due(const struct pace *p, uint64_t now_ns)
+history_pace_totals_due(const struct pace *p, uint64_t now_ns)
 {
 	return (double)p->totals_bytes < allowance(p, now_ns) / TOTALS_PART;
 }
 
 uint64_t
-pace_interval_ns(uint64_t age_ns)
+history_pace_interval_ns(uint64_t age_ns)
 {
 	return age_ns < 100 * S ? S : 10 * S;
 }
@@ -98,7 +98,7 @@ scaled(clockid_t id, uint64_t *first)
 }
 
 uint64_t
-pace_monotonic_ns(void)
+history_pace_monotonic_ns(void)
 {
 	static uint64_t first;
 
@@ -106,7 +106,7 @@ pace_monotonic_ns(void)
 }
 
 uint64_t
-pace_realtime_ns(void)
+history_pace_realtime_ns(void)
 {
 	static uint64_t first, monotonic;
 
@@ -115,13 +115,13 @@ pace_realtime_ns(void)
 		return clock_ns(CLOCK_REALTIME);
 	if (!first) {
 		first = clock_ns(CLOCK_REALTIME);
-		monotonic = pace_monotonic_ns();
+		monotonic = history_pace_monotonic_ns();
 	}
-	return first + (pace_monotonic_ns() - monotonic);
+	return first + (history_pace_monotonic_ns() - monotonic);
 }
 
 bool
-pace_is_steady(void)
+history_pace_is_steady(void)
 {
 	static uint64_t since_ns, offset_ns;
 	uint64_t now = clock_ns(CLOCK_BOOTTIME);
@@ -138,7 +138,7 @@ pace_is_steady(void)
 }
 
 uint64_t
-pace_real_ns(uint64_t ns)
+history_pace_real_ns(uint64_t ns)
 {
 	return ns / scale();
 }

@@ -63,7 +63,7 @@ is_our_root(int fd)
 uint64_t
 kept_roots_enter(struct kept_roots *r, pid_t pid)
 {
-	uint64_t view = view_of(pid);
+	uint64_t view = fs_view_of(pid);
 	struct kept_root *known = view ? find(r, view) : NULL;
 	char path[32];
 	int fd;

@@ -31,7 +31,7 @@ void
 service_init(struct service *s)
 {
 	s->pace.day_bytes =
-	    pace_day_bytes(s->store->plan.size_bytes, s->store->plan.keep_ns);
+	    history_pace_day_bytes(s->store->plan.size_bytes, s->store->plan.keep_ns);
 }
 
 /* What belongs to the chapter; the file stays. */
@@ -64,7 +64,7 @@ static int
 fail(struct service *s, int err)
 {
 	if (s->err == 0)
-		s->err_ns = pace_monotonic_ns();
+		s->err_ns = history_pace_monotonic_ns();
 	s->err = err;
 	/* differences that were lost mean that the time line has ended */
 	timeline_writer_drop(&s->line);
@@ -80,11 +80,11 @@ write_about(struct service *s, bool ended)
 	    .session = "",
 	    .service = s->text,
 	    .start_ns =
-	        pace_realtime_ns() - (pace_monotonic_ns() - s->begun_ns),
+	        history_pace_realtime_ns() - (history_pace_monotonic_ns() - s->begun_ns),
 	    .start_monotonic_ns = s->begun_ns,
 	    .chapter = chapter_number(s->chapter),
 	    .turned = ended,
-	    .end_ns = pace_realtime_ns(),
+	    .end_ns = history_pace_realtime_ns(),
 	    .follow = true,
 	    .unplaced = s->where.unplaced,
 	};
@@ -99,15 +99,15 @@ service_open(struct service *s)
 	char folder[PATH_MAX];
 	int err;
 
-	s->used_ns = pace_monotonic_ns();
+	s->used_ns = history_pace_monotonic_ns();
 	if (s->chapter)
 		return s->err;
 	err = store_folder(s->store, s->folder, folder);
 	if (err == 0)
-		err = chapter_begin(folder, pace_realtime_ns(), &s->chapter);
+		err = chapter_begin(folder, history_pace_realtime_ns(), &s->chapter);
 	if (err < 0)
 		return fail(s, err);
-	s->begun_ns = pace_monotonic_ns();
+	s->begun_ns = history_pace_monotonic_ns();
 	s->flushed_ns = s->begun_ns;
 	s->next_look_ns = s->begun_ns;
 	s->pace.start_ns = s->begun_ns;
@@ -143,7 +143,7 @@ service_mark(
 {
 	if (!s->chapter || s->err < 0)
 		return;
-	timeline_writer_time(&s->line, pace_monotonic_ns());
+	timeline_writer_time(&s->line, history_pace_monotonic_ns());
 	timeline_writer_mark(&s->line, kind, pid, label);
 }
 
@@ -152,13 +152,13 @@ service_mark(
 bool
 service_look_due(struct service *s, bool *ret_rows)
 {
-	uint64_t now = pace_monotonic_ns();
+	uint64_t now = history_pace_monotonic_ns();
 
 	if (!s->chapter || s->err < 0 || now < s->next_look_ns)
 		return false;
-	*ret_rows = pace_rows_due(&s->pace, now, s->line.written_bytes);
-	if (!*ret_rows && !pace_totals_due(&s->pace, now)) {
-		s->next_look_ns = now + pace_interval_ns(now - s->begun_ns);
+	*ret_rows = history_pace_rows_due(&s->pace, now, s->line.written_bytes);
+	if (!*ret_rows && !history_pace_totals_due(&s->pace, now)) {
+		s->next_look_ns = now + history_pace_interval_ns(now - s->begun_ns);
 		return false;
 	}
 	s->sites = 0;
@@ -223,7 +223,7 @@ flush(struct service *s)
 {
 	int err = timeline_writer_flush(&s->line);
 
-	s->flushed_ns = pace_monotonic_ns();
+	s->flushed_ns = history_pace_monotonic_ns();
 	recording_rest(chapter_writer(s->chapter));
 	if (s->pace.first_bytes == 0)
 		s->pace.first_bytes = s->line.written_bytes;
@@ -233,9 +233,9 @@ flush(struct service *s)
 void
 service_looked(struct service *s)
 {
-	uint64_t now = pace_monotonic_ns();
+	uint64_t now = history_pace_monotonic_ns();
 
-	s->next_look_ns = now + pace_interval_ns(now - s->begun_ns);
+	s->next_look_ns = now + history_pace_interval_ns(now - s->begun_ns);
 	if (s->line.out.len > FLUSH_BYTES ||
 	    now - s->flushed_ns >= FLUSH_S * S ||
 	    (s->pace.first_bytes == 0 && s->line.out.len > 0))
@@ -293,8 +293,8 @@ service_add(struct service *s, const struct segfile *f, int slot,
 	end->owner = source_owner(segfile_source(f));
 	err = gather_names(s, seg, end, pid, view);
 	if (err == 0)
-		err = segment_compact(seg, &bytes, &len);
-	segment_free(seg);
+		err = segment_copy_compact(seg, &bytes, &len);
+	segment_copy_free(seg);
 	if (err < 0)
 		return err;
 	/* what others wrote may not push out all that we keep */
@@ -361,8 +361,8 @@ service_is_full(const struct service *s)
 	if (!s->chapter)
 		return false;
 	return recording_size(chapter_writer(s->chapter)) >=
-	    pace_chapter_bytes(s->store->plan.size_bytes) ||
-	    pace_monotonic_ns() - s->begun_ns >= CHAPTER_S * S;
+	    history_pace_chapter_bytes(s->store->plan.size_bytes) ||
+	    history_pace_monotonic_ns() - s->begun_ns >= CHAPTER_S * S;
 }
 
 /* Names, the end, and the last name of the file. */

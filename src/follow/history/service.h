@@ -39,7 +39,7 @@ struct service {
 	struct where where;
 	struct kept_roots roots; /* of its processes, also of ended ones */
 	struct pace pace;
-	uint64_t begun_ns; /* pace_monotonic_ns() */
+	uint64_t begun_ns; /* history_pace_monotonic_ns() */
 	uint64_t next_look_ns, flushed_ns, used_ns;
 	uint64_t numbers;     /* of processes in this chapter */
 	uint64_t serial;      /* of the time line: rises when it begins anew */

@@ -65,7 +65,7 @@ watch_say(const struct watch *w, const char *fmt, ...)
 uint64_t
 watch_age_now(const struct watch *w)
 {
-	return w->plan->once || pace_is_steady() ? pace_realtime_ns() : 0;
+	return w->plan->once || history_pace_is_steady() ? history_pace_realtime_ns() : 0;
 }
 
 /* ---- children that look for names ---- */
@@ -130,7 +130,7 @@ complete_folder(void *context, const char *folder)
 	for (size_t i = 0; i < count && err == 0; i++) {
 		if (!all[i].name.is_part || is_ours(w, folder, all[i].text))
 			continue;
-		err = complete_chapter(
+		err = chapter_repair(
 		    &w->store, folder, all[i].text, &w->plan->naming);
 		q->completed += err == 0;
 		if (err == -EBUSY)
@@ -151,7 +151,7 @@ complete_parts(struct watch *w)
 	struct parts q = {.watch = w};
 	pid_t child = 0;
 
-	w->next_parts_ns = pace_monotonic_ns() + PARTS_S * S;
+	w->next_parts_ns = history_pace_monotonic_ns() + PARTS_S * S;
 	if (!w->plan->once) {
 		if (w->child_count >= WATCH_CHILDREN)
 			return;
@@ -196,7 +196,7 @@ idlest(struct watch *w)
 static void
 turn_due(struct watch *w)
 {
-	uint64_t now = pace_monotonic_ns();
+	uint64_t now = history_pace_monotonic_ns();
 	size_t open = 0;
 
 	for (size_t i = 0; i < w->service_count; i++) {
@@ -271,7 +271,7 @@ save_left(struct watch *w)
 static void
 do_chores(struct watch *w)
 {
-	uint64_t now = pace_monotonic_ns(), real = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = history_pace_monotonic_ns(), real = clock_ns(CLOCK_MONOTONIC);
 
 	/* that there is room again is not said before it has lasted */
 	if (w->is_said_full ? real >= w->next_retry_ns : is_stuck(w)) {
@@ -361,7 +361,7 @@ gather_now(struct watch *w)
 		rest = least;
 	w->next_gather_ns = now + rest;
 	w->gathered_ns = now;
-	w->gathered_dead = live_came_dead(w->live);
+	w->gathered_dead = engine_came_dead(w->live);
 	/* half of a core at most, whatever others do */
 	took = clock_ns(CLOCK_MONOTONIC) - now;
 	w->rested_ns = now + 2 * took;
@@ -398,7 +398,7 @@ is_gather_due(const struct watch *w)
 
 	return now >= w->rested_ns &&
 	    (now >= w->next_gather_ns ||
-	        live_came_dead(w->live) >= w->gathered_dead + DEAD_MANY);
+	        engine_came_dead(w->live) >= w->gathered_dead + DEAD_MANY);
 }
 
 static int
@@ -412,15 +412,15 @@ round_of(struct watch *w, bool has_news)
 	/* many come at once, and what they write is synced once */
 	w->has_news |= has_news;
 	if (is_look) {
-		err = live_look(w->live);
+		err = engine_look(w->live);
 		tell_guests(w, true);
-		w->next_look_ns = now + pace_real_ns(LOOK_MS * MS);
+		w->next_look_ns = now + history_pace_real_ns(LOOK_MS * MS);
 		if (w->next_look_ns < now + 10 * MS)
 			w->next_look_ns = now + 10 * MS;
 	} else if (is_gather_due(w) ||
 	    (w->has_news && now >= w->next_news_ns)) {
 		/* a dead child belongs to the service of its parent */
-		err = live_look_at_roster(w->live);
+		err = engine_look_at_roster(w->live);
 		tell_guests(w, false);
 	} else {
 		return watch_look(w);
@@ -491,7 +491,7 @@ loop(struct watch *w, int signals)
 	while (!stop && err == 0) {
 		struct pollfd fds[FDS_OWN + WATCH_GUESTS] = {
 		    {.fd = signals, .events = POLLIN},
-		    {.fd = live_wake_fd(w->live), .events = POLLIN},
+		    {.fd = engine_wake_fd(w->live), .events = POLLIN},
 		};
 		size_t count = FDS_OWN;
 
@@ -548,7 +548,7 @@ finish(struct watch *w)
 	notify_send("STOPPING=1");
 	if (!w->plan->once) {
 		/* the last moment of all that run, and of who has just ended */
-		err = live_look(w->live);
+		err = engine_look(w->live);
 		if (err == 0)
 			err = watch_processes(w);
 		if (err == 0)
@@ -597,7 +597,7 @@ begin(struct watch *w, struct fault *where)
 	    .other_fds = w->plan->guest_count * GUEST_FDS};
 	const struct gather_plan gather = {.directories = w->plan->directories,
 	    .hooks = watch_gather_hooks(w)};
-	int err = live_new(&live, &w->live);
+	int err = engine_new(&live, &w->live);
 
 	if (err == 0)
 		err = gather_new(&gather, &w->gather);
@@ -648,7 +648,7 @@ watch_run(const struct watch_plan *plan, struct fault *where)
 	watch_services_release(&w);
 	alarm_free(w.alarm);
 	gather_free(w.gather);
-	live_free(w.live);
+	engine_free(w.live);
 	quota_release(&w.quota);
 	if (signals >= 0)
 		close(signals);

@@ -112,8 +112,8 @@ is_alone(const struct watch *w, const uint8_t uuid[16])
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < live_count(w->live); i++)
-		n += memcmp(live_at(w->live, i)->header.uuid, uuid, 16) == 0;
+	for (size_t i = 0; i < engine_count(w->live); i++)
+		n += memcmp(engine_at(w->live, i)->header.uuid, uuid, 16) == 0;
 	return n == 1;
 }
 
@@ -128,7 +128,7 @@ start(struct watch *w, struct watched *x, const struct live_process *p,
 	int slot;
 
 	x->births_ns = aging_pace_first(now);
-	f = live_segfile(w->live, p, &slot);
+	f = engine_segfile(w->live, p, &slot);
 	if (!f || segfile_header(f, slot, &h, NULL) < 0 ||
 	    memcmp(h.uuid, p->header.uuid, sizeof(h.uuid)) != 0 ||
 	    h.state == SEG_INERT ||

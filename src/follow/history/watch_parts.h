@@ -75,7 +75,7 @@ struct watch {
 	uint64_t next_news_ns;
 	uint64_t rested_ns;     /* no round of gather.h before */
 	uint64_t gathered_ns;   /* when the last one began */
-	uint64_t gathered_dead; /* live_came_dead() then */
+	uint64_t gathered_dead; /* engine_came_dead() then */
 	uint64_t gathered_room; /* gather_room() after it */
 	uint64_t next_room_ns;
 	uint64_t next_look_ns, next_gather_ns, next_thin_ns, next_retry_ns;

@@ -107,7 +107,7 @@ write_ended(struct watch *w, struct service *s, const struct live_process *p,
 	const struct segfile *f;
 	int slot, answer;
 
-	f = live_segfile(w->live, p, &slot);
+	f = engine_segfile(w->live, p, &slot);
 	if (!f || p->header.state == SEG_INERT)
 		return true;
 	if (gather_is_noted(w->gather, f, slot, p->header.uuid))
@@ -142,8 +142,8 @@ write_all_ended(struct watch *w, struct ended *ended, size_t count)
 {
 	size_t at = 0;
 
-	for (size_t i = 0; i < live_count(w->live) && at < count; i++) {
-		struct live_process *p = live_at(w->live, i);
+	for (size_t i = 0; i < engine_count(w->live) && at < count; i++) {
+		struct live_process *p = engine_at(w->live, i);
 
 		if (p->number != ended[at].number)
 			continue;
@@ -153,8 +153,8 @@ write_all_ended(struct watch *w, struct ended *ended, size_t count)
 	}
 	sync_services(w);
 	/* backwards, because the engine's list gets shorter */
-	for (size_t i = live_count(w->live); i-- > 0;) {
-		struct live_process *p = live_at(w->live, i);
+	for (size_t i = engine_count(w->live); i-- > 0;) {
+		struct live_process *p = engine_at(w->live, i);
 		const struct segfile *f;
 		int slot;
 
@@ -166,11 +166,11 @@ write_all_ended(struct watch *w, struct ended *ended, size_t count)
 		if (!ended[at].is_written || ended[at].service->is_dirty ||
 		    ended[at].service->err < 0)
 			continue; /* it stays in the engine: tried again */
-		f = live_segfile(w->live, p, &slot);
+		f = engine_segfile(w->live, p, &slot);
 		if (f && gather_note(w->gather, f, slot, p->header.uuid) < 0)
 			return -ENOMEM;
 		watch_kin_ended(w, &p->header);
-		live_forget(w->live, p);
+		engine_forget(w->live, p);
 	}
 	return 0;
 }
@@ -260,7 +260,7 @@ merge_one(struct watch *w, struct merge *m, const struct live_process *p,
 	const struct segfile *f;
 	int slot, err;
 
-	f = live_segfile(w->live, p, &slot);
+	f = engine_segfile(w->live, p, &slot);
 	if (!f) {
 		if (old)
 			drop_watched(w, old);
@@ -308,8 +308,8 @@ watch_processes(struct watch *w)
 	int err = 0;
 
 	clear_seats(w);
-	for (size_t i = 0; i < live_count(w->live) && err == 0; i++) {
-		struct live_process *p = live_at(w->live, i);
+	for (size_t i = 0; i < engine_count(w->live) && err == 0; i++) {
+		struct live_process *p = engine_at(w->live, i);
 		struct watched *old = NULL;
 
 		for (;
@@ -354,8 +354,8 @@ watch_processes_release(struct watch *w)
 struct live_process *
 watch_process_of(const struct watch *w, uint64_t number, size_t *at)
 {
-	while (*at < live_count(w->live)) {
-		struct live_process *p = live_at(w->live, *at);
+	while (*at < engine_count(w->live)) {
+		struct live_process *p = engine_at(w->live, *at);
 
 		if (p->number == number)
 			return p;
@@ -382,7 +382,7 @@ look_at_service(struct watch *w, struct service *s, bool rows)
 		if (x->service != s)
 			continue;
 		p = watch_process_of(w, x->number, &at);
-		f = p ? live_segfile(w->live, p, &slot) : NULL;
+		f = p ? engine_segfile(w->live, p, &slot) : NULL;
 		if (f)
 			err = service_look(s, &x->line, f, slot, rows);
 	}
@@ -410,7 +410,7 @@ watch_look(struct watch *w)
 int
 watch_rules(struct watch *w)
 {
-	uint64_t now = pace_monotonic_ns();
+	uint64_t now = history_pace_monotonic_ns();
 	size_t at = 0;
 	int err = 0;
 
@@ -420,7 +420,7 @@ watch_rules(struct watch *w)
 		const struct segfile *f;
 		int slot;
 
-		f = p ? live_segfile(w->live, p, &slot) : NULL;
+		f = p ? engine_segfile(w->live, p, &slot) : NULL;
 		if (f)
 			err = alarm_look(w->alarm, p, f, slot, x->service, now);
 	}
@@ -445,7 +445,7 @@ write_running(struct watch *w, struct service *s)
 		if (x->service != s)
 			continue;
 		p = watch_process_of(w, x->number, &at);
-		f = p ? live_segfile(w->live, p, &slot) : NULL;
+		f = p ? engine_segfile(w->live, p, &slot) : NULL;
 		if (!f || p->header.state == SEG_INERT)
 			continue;
 		answer = service_add(s, f, slot, &end, p->pid, x->view);

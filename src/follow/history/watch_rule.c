@@ -180,7 +180,7 @@ take_metric(struct parser *p, struct rule *r)
 }
 
 bool
-rule_parse(const char *text, struct rule *ret, struct rule_fault *ret_fault)
+watch_rule_parse(const char *text, struct rule *ret, struct rule_fault *ret_fault)
 {
 	struct parser p = {.text = text, .at = text};
 	struct rule r = {.metric = RULE_LIVE};
@@ -239,7 +239,7 @@ matches(const char *pattern, const char *text)
 }
 
 bool
-rule_is_for(const struct rule *r, const char *service)
+watch_rule_is_for(const struct rule *r, const char *service)
 {
 	return r->pattern[0] == '\0' || matches(r->pattern, service);
 }
@@ -312,7 +312,7 @@ is_passed(
 }
 
 bool
-rule_watch_look(
+watch_rule_look(
     const struct rule *r, struct rule_watch *w, const struct rule_look *look)
 {
 	bool was = w->is_passed;
@@ -324,7 +324,7 @@ rule_watch_look(
 }
 
 const char *
-rule_value(const struct rule *r, const struct rule_watch *w,
+watch_rule_value(const struct rule *r, const struct rule_watch *w,
     char text[RULE_VALUE_BYTES])
 {
 	double size = w->value < 0 ? -w->value : w->value;
@@ -363,7 +363,7 @@ forget(struct rule_limiter *l, uint64_t now_ns)
 }
 
 int
-rule_limiter_take(
+watch_rule_limiter_take(
     struct rule_limiter *l, size_t rule, const char *service, uint64_t now_ns)
 {
 	struct rule_told *to;
@@ -384,7 +384,7 @@ rule_limiter_take(
 }
 
 void
-rule_limiter_release(struct rule_limiter *l)
+watch_rule_limiter_release(struct rule_limiter *l)
 {
 	free(l->told);
 	*l = (struct rule_limiter){0};

@@ -45,10 +45,10 @@ struct rule_fault {
 };
 
 /* If the text is no rule, false and *ret_fault. */
-bool rule_parse(
+bool watch_rule_parse(
     const char *text, struct rule *ret, struct rule_fault *ret_fault);
 
-bool rule_is_for(const struct rule *r, const char *service);
+bool watch_rule_is_for(const struct rule *r, const char *service);
 
 /* One look at a process. */
 struct rule_look {
@@ -73,11 +73,11 @@ struct rule_watch {
  * Is the rule broken, and has it been for long enough? A growth is known when
  * the process has been looked at for the rule's TIME, so a start is no growth.
  */
-bool rule_watch_look(
+bool watch_rule_look(
     const struct rule *r, struct rule_watch *w, const struct rule_look *look);
 
 /* The value of the last look, as "2.1 GiB", "64.0 MiB" or "8.5%". */
-const char *rule_value(const struct rule *r, const struct rule_watch *w,
+const char *watch_rule_value(const struct rule *r, const struct rule_watch *w,
     char text[RULE_VALUE_BYTES]);
 
 /* Who was told of what. All zero at first. */
@@ -91,8 +91,8 @@ struct rule_limiter {
  * hour (RULE_PAUSE_NS). 1: yes, which is noted; 0: no; -ENOMEM: no, and there
  * is no room for more names of services.
  */
-int rule_limiter_take(
+int watch_rule_limiter_take(
     struct rule_limiter *l, size_t rule, const char *service, uint64_t now_ns);
-void rule_limiter_release(struct rule_limiter *l);
+void watch_rule_limiter_release(struct rule_limiter *l);
 
 #endif

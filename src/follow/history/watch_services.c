@@ -292,7 +292,7 @@ watch_service_of(struct watch *w, const struct live_process *p)
 	struct service *s;
 	int slot;
 
-	f = live_segfile(w->live, p, &slot);
+	f = engine_segfile(w->live, p, &slot);
 	if (!f)
 		return NULL;
 	s = service_of_kin(w, f, slot, &p->header);

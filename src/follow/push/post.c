@@ -200,7 +200,7 @@ judge(struct post *p, CURLcode code, struct answer *ret)
 	(void)curl_easy_getinfo(p->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
 	if (status >= 200 && status < 600) {
 		p->raw.status = (int)status;
-		answer_read(&p->raw, (uint64_t)time(NULL), ret);
+		push_answer_read(&p->raw, (uint64_t)time(NULL), ret);
 		return;
 	}
 	*ret = (struct answer){

@@ -124,7 +124,7 @@ find_parent(const struct push *p, const struct live_process *x, uid_t uid)
 	const char *found = find_kin(p, x->header.parent_uuid, uid);
 	struct seg_header own;
 	int slot;
-	const struct segfile *f = live_segfile(p->live, x, &slot);
+	const struct segfile *f = engine_segfile(p->live, x, &slot);
 
 	if (!found && f && slot != SEGFILE_OWN &&
 	    segfile_header(f, SEGFILE_OWN, &own, NULL) == 0)
@@ -181,7 +181,7 @@ add_member(struct push *p, const struct live_process *x)
 {
 	struct member m = {.number = x->number, .uid = x->uid};
 	int slot;
-	const struct segfile *f = live_segfile(p->live, x, &slot);
+	const struct segfile *f = engine_segfile(p->live, x, &slot);
 
 	if (f)
 		m.uid = segfile_source(f)->uid;
@@ -235,7 +235,7 @@ static int
 begin_member(struct push *p, struct live_process *x, struct member *m)
 {
 	int slot, err = 0;
-	const struct segfile *f = live_segfile(p->live, x, &slot);
+	const struct segfile *f = engine_segfile(p->live, x, &slot);
 
 	if (m->is_begun || !f)
 		return 0;
@@ -257,7 +257,7 @@ read_member(struct push *p, struct live_process *x, struct member *m)
 	size_t merged = 0;
 	int err;
 
-	plan.file = live_segfile(p->live, x, &plan.slot);
+	plan.file = engine_segfile(p->live, x, &plan.slot);
 	if (!b)
 		return -ENOMEM;
 	if (plan.has_ended)
@@ -282,7 +282,7 @@ take_ended(struct push *p, struct live_process *x, struct member *m)
 	    x->header.state != SEG_INERT)
 		err = read_member(p, x, m);
 	remove_member(p, x->number);
-	live_forget(p->live, x);
+	engine_forget(p->live, x);
 	if (p->plan->offer)
 		p->plan->offer->steps++;
 	return err;
@@ -294,8 +294,8 @@ meet(struct push *p)
 {
 	int err = 0;
 
-	for (size_t i = live_count(p->live); i-- > 0 && err == 0;) {
-		struct live_process *x = live_at(p->live, i);
+	for (size_t i = engine_count(p->live); i-- > 0 && err == 0;) {
+		struct live_process *x = engine_at(p->live, i);
 		struct member *m = find_member(p, x->number);
 
 		if (!m)
@@ -312,8 +312,8 @@ meet(struct push *p)
 static int
 admit(struct push *p)
 {
-	for (size_t i = 0; i < live_count(p->live); i++) {
-		const struct live_process *x = live_at(p->live, i);
+	for (size_t i = 0; i < engine_count(p->live); i++) {
+		const struct live_process *x = engine_at(p->live, i);
 
 		if (!find_member(p, x->number) && !add_member(p, x))
 			return -ENOMEM;
@@ -332,7 +332,7 @@ is_to_be_read(
     const struct push *p, const struct live_process *x, const struct member *m)
 {
 	int slot;
-	const struct segfile *f = live_segfile(p->live, x, &slot);
+	const struct segfile *f = engine_segfile(p->live, x, &slot);
 
 	return m->is_begun && x->state != LIVE_ENDED &&
 	    x->header.state != SEG_INERT && !(f && segfile_is_early(f, slot));
@@ -341,7 +341,7 @@ is_to_be_read(
 static int
 read_all(struct push *p)
 {
-	int err = live_look(p->live);
+	int err = engine_look(p->live);
 
 	p->next_look_ns = clock_ns(CLOCK_MONOTONIC) + LOOK_S * S;
 	if (err == 0)
@@ -349,8 +349,8 @@ read_all(struct push *p)
 	if (err < 0)
 		return err;
 	sender_begin_reading(p->sender);
-	for (size_t i = 0; i < live_count(p->live) && err == 0; i++) {
-		struct live_process *x = live_at(p->live, i);
+	for (size_t i = 0; i < engine_count(p->live) && err == 0; i++) {
+		struct live_process *x = engine_at(p->live, i);
 		struct member *m = find_member(p, x->number);
 
 		if (m && is_to_be_read(p, x, m))
@@ -385,12 +385,12 @@ take_offered(struct push *p)
 
 	for (uint32_t i = 0; i < count && i < GUEST_KEYS && err == 0; i++) {
 		const struct live_key key = o->keys[i];
-		int answer = live_has_ended(p->live, &key);
+		int answer = engine_has_ended(p->live, &key);
 
 		if (answer == -ENOBUFS || i % KEYS_AT_ONCE == 0)
 			err = admit(p);
 		if (answer == -ENOBUFS && err == 0)
-			answer = live_has_ended(p->live, &key);
+			answer = engine_has_ended(p->live, &key);
 		if (answer == -ENOMEM)
 			err = answer;
 		else if (answer < 0)
@@ -407,10 +407,10 @@ look(struct push *p)
 	int err;
 
 	if (has_offer || now >= p->next_look_ns) {
-		err = live_look(p->live);
+		err = engine_look(p->live);
 		p->next_look_ns = now + LOOK_S * S;
 	} else if (p->has_news && now >= p->next_news_ns) {
-		err = live_look_at_roster(p->live);
+		err = engine_look_at_roster(p->live);
 	} else {
 		return 0;
 	}
@@ -494,7 +494,7 @@ rest(struct push *p, int signals)
 	struct pollfd fds[] = {
 	    {.fd = p->plan->offer ? p->plan->ask_fd : -1, .events = POLLIN},
 	    {.fd = signals, .events = POLLIN},
-	    {.fd = p->has_news ? -1 : live_wake_fd(p->live), .events = POLLIN},
+	    {.fd = p->has_news ? -1 : engine_wake_fd(p->live), .events = POLLIN},
 	};
 
 	t->wait(t->context, fds, 3, wait_ms(p));
@@ -516,7 +516,7 @@ finish(struct push *p)
 		err = send_next(p);
 		if (err == 0 && !p->is_open && !is_read) {
 			/* a death is certain at the second look */
-			err = live_look(p->live);
+			err = engine_look(p->live);
 			if (err == 0)
 				err = read_all(p);
 			is_read = true;
@@ -613,7 +613,7 @@ begin(struct push *p)
 		p->naming.seconds = NAMES_S;
 	err = sender_new(&sender, &p->sender);
 	if (err == 0)
-		err = live_new(&live, &p->live);
+		err = engine_new(&live, &p->live);
 	return err;
 }
 
@@ -638,7 +638,7 @@ push_run(const struct push_plan *plan, struct fault *where)
 		reading_release(&p.members[i].past);
 	free(p.members);
 	sender_free(p.sender);
-	live_free(p.live);
+	engine_free(p.live);
 	if (signals >= 0)
 		close(signals);
 	return err;

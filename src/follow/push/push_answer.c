@@ -222,7 +222,7 @@ say_status(const struct answer_raw *raw, struct answer *a)
 }
 
 void
-answer_read(const struct answer_raw *raw, uint64_t now_s, struct answer *ret)
+push_answer_read(const struct answer_raw *raw, uint64_t now_s, struct answer *ret)
 {
 	static const char type[] = "application/proto";
 	struct answer a = {.status = raw->status, .kind = ANSWER_REFUSED};

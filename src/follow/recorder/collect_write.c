@@ -165,12 +165,12 @@ write_row(struct collect *c, const struct segfile *f,
 	err = drain_last(c->drain, c->files[r->file].dir,
 	    c->files[r->file].name, &seg->header, !c->is_turning, w);
 	if (err == 0)
-		err = segment_compact(seg, &bytes, &len);
+		err = segment_copy_compact(seg, &bytes, &len);
 	if (err == 0 &&
 	    !quota_take(c->quota, quota_user(c->quota, c->files[r->file].uid),
 	        len, w)) {
 		free(bytes);
-		segment_free(seg);
+		segment_copy_free(seg);
 		return note_refused(c, r);
 	}
 	if (err == 0)
@@ -185,7 +185,7 @@ write_row(struct collect *c, const struct segfile *f,
 		c->inert += !c->is_turning;
 	else if (err == 0)
 		err = add_figures(c, r, seg);
-	segment_free(seg);
+	segment_copy_free(seg);
 	return err;
 }
 

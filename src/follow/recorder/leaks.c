@@ -106,7 +106,7 @@ beat(struct leaks *l)
 	leaks_announce(l->plan.segment_dir);
 	for (size_t i = 0; i < l->file_count; i++)
 		if (l->files[i].wait)
-			(void)exit_wait_beat(l->files[i].wait);
+			(void)exit_hold_beat(l->files[i].wait);
 }
 
 /* ---- files ---- */
@@ -156,7 +156,7 @@ out:
 static void
 forget_file(struct file *x)
 {
-	exit_wait_close(x->wait);
+	exit_hold_close(x->wait);
 	x->wait = NULL;
 	x->is_known = x->is_ours = false;
 }
@@ -184,10 +184,10 @@ get_to_know(struct leaks *l, struct file *x, const struct segfile *seg)
 	dir = x->is_ours ? segment_dir_reopen(x->dir) : -1;
 	if (dir < 0)
 		return;
-	if (exit_wait_open(dir, x->name, &x->wait) < 0)
+	if (exit_hold_open(dir, x->name, &x->wait) < 0)
 		x->wait = NULL;
 	else
-		(void)exit_wait_beat(x->wait);
+		(void)exit_hold_beat(x->wait);
 	close(dir);
 	l->fast_until_ns = l->now_ns + FAST_FOR_MS * MS;
 }
@@ -270,7 +270,7 @@ start_look(struct leaks *l, struct item *x, const struct segfile *seg,
 		return;
 	if (at_exit) {
 		x->has_ended = true;
-		(void)exit_wait_end(file->wait, h);
+		(void)exit_hold_end(file->wait, h);
 	}
 }
 
@@ -278,14 +278,14 @@ static int
 look_at_process(struct leaks *l, uint32_t file, const struct segfile *seg,
     int slot, const struct seg_header *h)
 {
-	bool waits = exit_wait_is_on(h) && l->files[file].wait;
+	bool waits = exit_hold_is_on(h) && l->files[file].wait;
 	struct item *x;
 	int err;
 
 	if (l->plan.alone && (pid_t)h->pid != l->plan.alone) {
 		/* it has the environment of the command, and sees our beat */
 		if (waits)
-			(void)exit_wait_end(l->files[file].wait, h);
+			(void)exit_hold_end(l->files[file].wait, h);
 		return 0;
 	}
 	err = item_of(l, h->uuid, &x);
@@ -448,7 +448,7 @@ let_go(struct leaks *l, struct item *x)
 		return;
 	if (segfile_header(seg, x->slot, &h, NULL) == 0 &&
 	    memcmp(h.uuid, x->uuid, sizeof(x->uuid)) == 0)
-		(void)exit_wait_end(file->wait, &h);
+		(void)exit_hold_end(file->wait, &h);
 	segfile_close(seg);
 }
 
@@ -579,7 +579,7 @@ leaks_free(struct leaks *l)
 	for (size_t i = 0; i < l->item_count; i++)
 		leaks_look_release(&l->items[i].look);
 	for (size_t i = 0; i < l->file_count; i++) {
-		exit_wait_close(l->files[i].wait);
+		exit_hold_close(l->files[i].wait);
 		free(l->files[i].dir);
 		free(l->files[i].name);
 	}

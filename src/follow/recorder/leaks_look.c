@@ -288,7 +288,7 @@ look(int fd, const struct segfile *f, int slot, const struct seg_header *h,
 	if (err < 0)
 		return err;
 	err = process_new(seg, &p);
-	segment_free(seg);
+	segment_copy_free(seg);
 	if (err < 0)
 		return err;
 	/* the slot may belong to another child by now */

@@ -77,18 +77,18 @@ read_pages(int fd, const struct segfile *f, int slot,
 	if (err < 0)
 		return err;
 	err = process_new(seg, &p);
-	segment_free(seg);
+	segment_copy_free(seg);
 	if (err < 0)
 		return err;
 	/* the slot may belong to another child by now */
 	err = memcmp(p->header.uuid, h->uuid, UUID_BYTES) ? -ESRCH : 0;
 	p->running_pid = pid;
 	if (err == 0)
-		err = residence_read(p, &r, NULL);
+		err = rss_reading_read(p, &r, NULL);
 	if (err == 0) {
-		residence_shorten(&r);
-		err = residence_encode(&r, &bytes, &len);
-		residence_release(&r);
+		rss_account_shorten(&r);
+		err = rss_account_encode(&r, &bytes, &len);
+		rss_account_release(&r);
 	}
 	if (err == 0)
 		err = write_all(fd, bytes, len);
@@ -185,13 +185,13 @@ keep(struct rss *r, const uint8_t *uuid, uint8_t *bytes, size_t len)
 {
 	struct residence check;
 	uint32_t at = 0;
-	int err = residence_decode(bytes, len, &check);
+	int err = rss_account_decode(bytes, len, &check);
 
 	if (err < 0) {
 		free(bytes);
 		return err == -ENOMEM ? err : 0;
 	}
-	residence_release(&check);
+	rss_account_release(&check);
 	err =
 	    room_make(&r->kept, &r->kept_room, r->kept_count, sizeof(*r->kept));
 	if (err == 0)
@@ -221,7 +221,7 @@ keep(struct rss *r, const uint8_t *uuid, uint8_t *bytes, size_t len)
 }
 
 void
-rss_finish(struct rss *r)
+rss_rounds_finish(struct rss *r)
 {
 	for (size_t i = 0; i < r->kept_count; i++) {
 		struct kept *x = &r->kept[i];
@@ -299,7 +299,7 @@ poll_look(struct rss *r)
 }
 
 int
-rss_step(struct rss *r)
+rss_rounds_step(struct rss *r)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	int err = 0;
@@ -322,7 +322,7 @@ rss_step(struct rss *r)
 }
 
 int
-rss_wait_ms(const struct rss *r)
+rss_rounds_wait_ms(const struct rss *r)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
@@ -336,14 +336,14 @@ rss_wait_ms(const struct rss *r)
 }
 
 void
-rss_turn(struct rss *r, struct recording_writer *writer)
+rss_rounds_turn(struct rss *r, struct recording_writer *writer)
 {
 	r->plan.writer = writer;
 	r->written = 0;
 }
 
 int
-rss_new(const struct rss_plan *plan, struct rss **ret)
+rss_rounds_new(const struct rss_plan *plan, struct rss **ret)
 {
 	struct rss *r = calloc(1, sizeof(*r));
 
@@ -358,7 +358,7 @@ rss_new(const struct rss_plan *plan, struct rss **ret)
 }
 
 void
-rss_free(struct rss *r)
+rss_rounds_free(struct rss *r)
 {
 	if (!r)
 		return;

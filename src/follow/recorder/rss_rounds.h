@@ -26,21 +26,21 @@ struct rss_plan {
 struct rss;
 
 /* -ENOMEM. */
-int rss_new(const struct rss_plan *plan, struct rss **ret);
+int rss_rounds_new(const struct rss_plan *plan, struct rss **ret);
 
 /* Time until the next step is due. */
-int rss_wait_ms(const struct rss *r);
+int rss_rounds_wait_ms(const struct rss *r);
 
 /* Does not wait. Errors of writing stay in the writer; -ENOMEM. */
-int rss_step(struct rss *r);
+int rss_rounds_step(struct rss *r);
 
 /* What is read from now on belongs to another recording. */
-void rss_turn(struct rss *r, struct recording_writer *writer);
+void rss_rounds_turn(struct rss *r, struct recording_writer *writer);
 
 /* The recording ends: writes what was kept back. */
-void rss_finish(struct rss *r);
+void rss_rounds_finish(struct rss *r);
 
 /* Ends a child that is reading. NULL is fine. */
-void rss_free(struct rss *r);
+void rss_rounds_free(struct rss *r);
 
 #endif

@@ -28,7 +28,7 @@ void tail_free(struct tail *t);
 /*
  * Looks at the segment in this slot and appends what is new as items: always
  * the totals, if they changed; with `rows` also header, ledger and tables.
- * Frees are read before allocations, as segment_read() does. *ret_header is the
+ * Frees are read before allocations, as segment_copy_read() does. *ret_header is the
  * header that was read. Negative errno: some of the items may be missing, so
  * the caller drops them and the tail. -EFBIG: there is no room left for it.
  */

@@ -153,8 +153,8 @@ put_process_figure(struct metrics *m, const struct services *s,
     const struct live *l, const char *only, const struct figure *f)
 {
 	metrics_family(m, f->name, f->type, f->help);
-	for (size_t i = 0; i < live_count(l); i++) {
-		const struct live_process *p = live_at(l, i);
+	for (size_t i = 0; i < engine_count(l); i++) {
+		const struct live_process *p = engine_at(l, i);
 		const struct services_row *r = services_of(s, p);
 		uint64_t value = number_at(p, f->at);
 		char pid[16];
@@ -232,7 +232,7 @@ void
 exposition_cost(
     struct metrics *m, const struct live *l, const struct exposition_cost *cost)
 {
-	const struct live_missing missing = live_missing(l);
+	const struct engine_missing missing = engine_missing(l);
 
 	metrics_family(
 	    m, "seep_build_info", METRICS_GAUGE, "The version of seep; 1.");

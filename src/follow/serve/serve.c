@@ -246,17 +246,17 @@ loop(struct live *l, const struct guest *g, int signals)
 	while (err == 0) {
 		struct pollfd fds[] = {
 		    {.fd = signals, .events = POLLIN},
-		    {.fd = live_wake_fd(l), .events = POLLIN},
+		    {.fd = engine_wake_fd(l), .events = POLLIN},
 		    {.fd = g->fd(g->context), .events = POLLIN},
 		};
 		uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 		if (now >= next) {
-			err = live_look(l);
+			err = engine_look(l);
 			serve_looked(g->context, now);
 			next = clock_ns(CLOCK_MONOTONIC) + LOOK_MS * MS;
 		} else if (has_news && now >= next_roster) {
-			err = live_look_at_roster(l);
+			err = engine_look_at_roster(l);
 			g->met(g->context);
 			has_news = false;
 			next_roster = now + ROSTER_MS * MS;
@@ -295,7 +295,7 @@ serve_run(const struct serve_plan *plan, struct fault *where)
 	if (signals < 0)
 		err = signals;
 	if (err == 0)
-		err = live_new(&live, &l);
+		err = engine_new(&live, &l);
 	if (err < 0)
 		(void)fault_set(where, err, "%s", strerror(-err));
 	if (err == 0)
@@ -313,7 +313,7 @@ serve_run(const struct serve_plan *plan, struct fault *where)
 			(void)fault_set(where, err, "%s", strerror(-err));
 	}
 	g.end(g.context);
-	live_free(l);
+	engine_free(l);
 	if (signals >= 0)
 		(void)close(signals);
 	return err;

@@ -142,10 +142,10 @@ put_service(FILE *out, const struct services_row *r)
 }
 
 void
-pages_home(FILE *out, const struct services *s, const struct live *l,
+serve_pages_home(FILE *out, const struct services *s, const struct live *l,
     const char *version)
 {
-	const struct live_missing missing = live_missing(l);
+	const struct engine_missing missing = engine_missing(l);
 	char words[WORDS_COUNTED];
 
 	put_begin(out, "Traced services", "style.css", true);
@@ -177,7 +177,7 @@ pages_home(FILE *out, const struct services *s, const struct live *l,
 }
 
 void
-pages_profiles(FILE *out, const struct services *s, const char *version)
+serve_pages_profiles(FILE *out, const struct services *s, const char *version)
 {
 	put_begin(out, "Profiles", "../../style.css", false);
 	(void)fputs(
@@ -210,7 +210,7 @@ word_of(enum folder_kind kind)
 }
 
 void
-pages_targets(FILE *out, const struct services *s, const char *host)
+serve_pages_targets(FILE *out, const struct services *s, const char *host)
 {
 	bool is_first = true;
 
@@ -235,7 +235,7 @@ pages_targets(FILE *out, const struct services *s, const char *host)
 }
 
 void
-pages_names(FILE *out, const struct services *s)
+serve_pages_names(FILE *out, const struct services *s)
 {
 	const char *before = "";
 

@@ -16,16 +16,16 @@
 extern const char pages_style[];
 
 /* / */
-void pages_home(FILE *out, const struct services *s, const struct live *l,
+void serve_pages_home(FILE *out, const struct services *s, const struct live *l,
     const char *version);
 
 /* /debug/pprof/ */
-void pages_profiles(FILE *out, const struct services *s, const char *version);
+void serve_pages_profiles(FILE *out, const struct services *s, const char *version);
 
 /* /sd: a target for each service; `host` is ours, as the client knows it. */
-void pages_targets(FILE *out, const struct services *s, const char *host);
+void serve_pages_targets(FILE *out, const struct services *s, const char *host);
 
 /* Of all services: "a, b, c", escaped, for a message. */
-void pages_names(FILE *out, const struct services *s);
+void serve_pages_names(FILE *out, const struct services *s);
 
 #endif

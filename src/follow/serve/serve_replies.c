@@ -37,7 +37,7 @@ look_for_reply(struct serve *s)
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	if (s->is_alone && now - s->looked_ns >= FRESH_MS * MS &&
-	    live_look(s->live) == 0)
+	    engine_look(s->live) == 0)
 		serve_looked(s, now);
 }
 
@@ -78,7 +78,7 @@ reply_home(struct serve *s, struct http_exchange *x)
 	look_for_reply(s);
 	if (!begin_reply(&r, x))
 		return;
-	pages_home(r.out, s->services, s->live, s->plan->version);
+	serve_pages_home(r.out, s->services, s->live, s->plan->version);
 	http_put(x, "Content-Security-Policy", PAGES_POLICY);
 	end_reply(&r, x, HTML);
 }
@@ -91,7 +91,7 @@ reply_profiles(struct serve *s, struct http_exchange *x)
 	look_for_reply(s);
 	if (!begin_reply(&r, x))
 		return;
-	pages_profiles(r.out, s->services, s->plan->version);
+	serve_pages_profiles(r.out, s->services, s->plan->version);
 	http_put(x, "Content-Security-Policy", PAGES_POLICY);
 	end_reply(&r, x, HTML);
 }
@@ -126,7 +126,7 @@ reply_targets(struct serve *s, struct http_exchange *x)
 	look_for_reply(s);
 	if (!begin_reply(&r, x))
 		return;
-	pages_targets(
+	serve_pages_targets(
 	    r.out, s->services, host && *host ? host : s->plan->address.text);
 	end_reply(&r, x, JSON);
 }
@@ -267,7 +267,7 @@ reply_choice(struct serve *s, struct http_exchange *x)
 		return;
 	(void)fputs(
 	    "there are several services; name one by ?service=: ", r.out);
-	pages_names(r.out, s->services);
+	serve_pages_names(r.out, s->services);
 	(void)putc('\n', r.out);
 	if (fclose(r.out) != 0 || !r.text) {
 		free(r.text);

@@ -197,7 +197,7 @@ add_member(struct services *s, const struct live_process *p)
 	uid_t uid;
 	int slot;
 
-	f = live_segfile(s->live, p, &slot);
+	f = engine_segfile(s->live, p, &slot);
 	uid = f ? segfile_source(f)->uid : p->uid;
 	parent = parent_of(s, p, uid);
 	if (parent) {
@@ -375,8 +375,8 @@ services_update(struct services *s)
 
 	for (size_t i = 0; i < s->member_count; i++)
 		s->members[i].is_listed = false;
-	for (size_t i = 0; i < live_count(s->live); i++) {
-		const struct live_process *p = live_at(s->live, i);
+	for (size_t i = 0; i < engine_count(s->live); i++) {
+		const struct live_process *p = engine_at(s->live, i);
 		struct member *m = find_member(s, p->number);
 
 		if (!m && is_ours(s, p)) {
@@ -392,8 +392,8 @@ services_update(struct services *s)
 	}
 	let_go(s);
 	clear(s);
-	for (size_t i = 0; i < live_count(s->live); i++) {
-		const struct live_process *p = live_at(s->live, i);
+	for (size_t i = 0; i < engine_count(s->live); i++) {
+		const struct live_process *p = engine_at(s->live, i);
 		struct member *m = find_member(s, p->number);
 		struct services_row *r = m ? &s->rows[m->service] : NULL;
 

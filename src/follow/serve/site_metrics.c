@@ -27,7 +27,7 @@ struct sites {
 };
 
 struct sites *
-sites_new(unsigned top)
+site_metrics_new(unsigned top)
 {
 	struct sites *s = calloc(1, sizeof(*s));
 
@@ -37,7 +37,7 @@ sites_new(unsigned top)
 }
 
 void
-sites_free(struct sites *s)
+site_metrics_free(struct sites *s)
 {
 	if (s)
 		free(s->list);
@@ -111,7 +111,7 @@ set_place(struct site *site, const char *text)
 }
 
 int
-sites_add(struct sites *s, const char *service, const struct session *session,
+site_metrics_add(struct sites *s, const char *service, const struct session *session,
     struct names *names, struct suppress *suppress)
 {
 	const struct view_options options = {.metric = VIEW_LIVE,
@@ -167,7 +167,7 @@ put_family(const struct sites *s, struct metrics *m, bool blocks)
 }
 
 void
-sites_write(const struct sites *s, FILE *out)
+site_metrics_write(const struct sites *s, FILE *out)
 {
 	struct metrics m = {.out = out};
 

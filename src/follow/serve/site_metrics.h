@@ -16,15 +16,15 @@
  */
 struct sites;
 
-struct sites *sites_new(unsigned top); /* NULL: no memory */
-void sites_free(struct sites *s);      /* NULL is fine */
+struct sites *site_metrics_new(unsigned top); /* NULL: no memory */
+void site_metrics_free(struct sites *s);      /* NULL is fine */
 
 /* Those of a service that hold most live bytes. -ENOMEM. */
-int sites_add(struct sites *s, const char *service,
+int site_metrics_add(struct sites *s, const char *service,
     const struct session *session, struct names *names,
     struct suppress *suppress);
 
 /* Families of metrics, which both text formats allow. */
-void sites_write(const struct sites *s, FILE *out);
+void site_metrics_write(const struct sites *s, FILE *out);
 
 #endif

@@ -47,8 +47,8 @@ task_count(const struct task *t)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < live_count(t->live); i++)
-		n += is_meant(t, live_at(t->live, i));
+	for (size_t i = 0; i < engine_count(t->live); i++)
+		n += is_meant(t, engine_at(t->live, i));
 	return n;
 }
 
@@ -62,9 +62,9 @@ find_slots(const struct task *t, size_t *ret_count)
 	struct session_slot *list = calloc(PROCESSES, sizeof(*list));
 	size_t n = 0;
 
-	for (size_t i = 0; list && i < live_count(t->live) && n < PROCESSES;
+	for (size_t i = 0; list && i < engine_count(t->live) && n < PROCESSES;
 	     i++) {
-		const struct live_process *p = live_at(t->live, i);
+		const struct live_process *p = engine_at(t->live, i);
 		struct session_slot *s = &list[n];
 		struct fault where;
 		struct segfile *f;
@@ -73,7 +73,7 @@ find_slots(const struct task *t, size_t *ret_count)
 		if (!is_meant(t, p))
 			continue;
 		s->pid = p->pid;
-		s->file = live_segfile(t->live, p, &s->slot);
+		s->file = engine_segfile(t->live, p, &s->slot);
 		if (!s->file && p->pid > 0 &&
 		    proc_open(p->pid, &f, &s->slot, path, &where) == 0)
 			s->file = f;
@@ -235,7 +235,7 @@ write_report(const struct task *t, FILE *out)
 		return err;
 	names = find_names(t, s);
 	err = names
-	    ? json_write(out, s, names, &t->plan->view, t->plan->version)
+	    ? report_json_write(out, s, names, &t->plan->view, t->plan->version)
 	    : -ENOMEM;
 	return finish(out, s, names, err);
 }
@@ -249,19 +249,19 @@ write_list(const struct task *t, FILE *out)
 	if (fflush(out) != 0 || dup2(fileno(out), STDOUT_FILENO) < 0)
 		return -EIO;
 	list->begin();
-	for (size_t i = 0; i < live_count(t->live); i++) {
-		const struct live_process *p = live_at(t->live, i);
+	for (size_t i = 0; i < engine_count(t->live); i++) {
+		const struct live_process *p = engine_at(t->live, i);
 		const char *folder = "", *name = "";
 		const struct segfile *f;
 		struct session *s;
 		struct fault where;
 		int slot;
 
-		f = is_meant(t, p) ? live_segfile(t->live, p, &slot) : NULL;
+		f = is_meant(t, p) ? engine_segfile(t->live, p, &slot) : NULL;
 		if (!f ||
 		    session_load_slot(f, slot, p->pid, false, &s, &where) < 0)
 			continue;
-		if (live_directory(t->live, p, &folder, &name) < 0)
+		if (engine_directory(t->live, p, &folder, &name) < 0)
 			folder = name = "";
 		for (size_t k = 0; k < s->count; k++)
 			list->process(
@@ -278,7 +278,7 @@ write_list(const struct task *t, FILE *out)
 static int
 write_sites(const struct task *t, FILE *out)
 {
-	struct sites *sites = sites_new(t->plan->top);
+	struct sites *sites = site_metrics_new(t->plan->top);
 	int err = sites ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < services_count(t->services) && err == 0; i++) {
@@ -292,15 +292,15 @@ write_sites(const struct task *t, FILE *out)
 		if (r->processes == 0 || load(&one, false, &s, NULL) < 0)
 			continue;
 		names = find_names(t, s);
-		err = names ? sites_add(sites, r->name, s, names,
+		err = names ? site_metrics_add(sites, r->name, s, names,
 		                  t->plan->view.suppress)
 		            : -ENOMEM;
 		names_free(names);
 		session_free(s);
 	}
 	if (err == 0)
-		sites_write(sites, out);
-	sites_free(sites);
+		site_metrics_write(sites, out);
+	site_metrics_free(sites);
 	return err;
 }
 

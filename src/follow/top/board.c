@@ -138,7 +138,7 @@ board_mode(char buffer[BOARD_CAUSE], const struct board_process *p)
 		return "silent";
 	if (p->run_state == SEG_INERT)
 		return "inert";
-	return words_mode(p->mode);
+	return enum_words_mode(p->mode);
 }
 
 const char *
@@ -205,7 +205,7 @@ board_list_fill(struct board_list *b, const struct live *l)
 	b->count = b->running = 0;
 	b->live_bytes = 0;
 	b->growth = 0;
-	for (size_t i = 0; i < live_count(l); i++) {
+	for (size_t i = 0; i < engine_count(l); i++) {
 		struct board_process *row;
 		int err =
 		    room_make(&b->rows, &b->room, b->count, sizeof(*b->rows));
@@ -213,7 +213,7 @@ board_list_fill(struct board_list *b, const struct live *l)
 		if (err < 0)
 			return err;
 		row = &b->rows[b->count++];
-		board_process_of(live_at(l, i), boot_ns, row);
+		board_process_of(engine_at(l, i), boot_ns, row);
 		if (row->has_container && strcmp(row->service, b->own) == 0)
 			row->has_container = false;
 		if (row->state == LIVE_ENDED)

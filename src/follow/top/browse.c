@@ -22,9 +22,9 @@ enum { MS = 1000000, FIRST_LOOKS_MS = 250, MESSAGE_S = 6, PAGE_S = 5 };
 struct live_process *
 browse_find(const struct browse *b, uint64_t number)
 {
-	for (size_t i = 0; i < live_count(b->live); i++)
-		if (live_at(b->live, i)->number == number)
-			return live_at(b->live, i);
+	for (size_t i = 0; i < engine_count(b->live); i++)
+		if (engine_at(b->live, i)->number == number)
+			return engine_at(b->live, i);
 	return NULL;
 }
 
@@ -275,7 +275,7 @@ look(struct browse *b)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	const struct live_process *p;
-	int err = live_look(b->live);
+	int err = engine_look(b->live);
 
 	if (err < 0)
 		return err;
@@ -304,7 +304,7 @@ turn_once(struct browse *b)
 {
 	struct pollfd fds[] = {
 	    {.fd = STDIN_FILENO, .events = POLLIN},
-	    {.fd = live_wake_fd(b->live), .events = POLLIN},
+	    {.fd = engine_wake_fd(b->live), .events = POLLIN},
 	    {.fd = b->focus ? focus_fd(b->focus) : -1, .events = POLLIN},
 	    {.fd = errand_fd(&b->errand), .events = POLLIN},
 	};
@@ -316,7 +316,7 @@ turn_once(struct browse *b)
 		b->quit = true;
 	browse_take_keys(b);
 	if (fds[1].revents & POLLIN) {
-		err = live_look_at_roster(b->live);
+		err = engine_look_at_roster(b->live);
 		refresh_rows(b);
 	}
 	receive(b);

@@ -508,7 +508,7 @@ describe(struct browse *b, char *text, size_t bytes)
 	char filter[240], count[WORDS_COUNTED], shown[WORDS_MAX + 8] = "";
 	size_t all = b->list.count, chosen = b->process_count;
 	const struct board_process *p = browse_process(b);
-	const struct live_missing missing = live_missing(b->live);
+	const struct engine_missing missing = engine_missing(b->live);
 	const char *naming = "";
 
 	describe_filter(b, filter, sizeof(filter));

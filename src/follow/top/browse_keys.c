@@ -302,11 +302,11 @@ zero(struct browse *b)
 	struct live_process *p;
 
 	if (b->page == BROWSE_PROCESSES)
-		for (size_t i = 0; i < live_count(b->live); i++)
-			live_set_base(b->live, live_at(b->live, i));
+		for (size_t i = 0; i < engine_count(b->live); i++)
+			engine_set_base(b->live, engine_at(b->live, i));
 	p = b->focus ? browse_find(b, focus_number(b->focus)) : NULL;
 	if (p) {
-		live_set_base(b->live, p);
+		engine_set_base(b->live, p);
 		focus_set_base(b->focus, b->live, p);
 		if (!b->is_frozen)
 			(void)focus_fill(b->focus);

@@ -17,7 +17,7 @@ enum { SAMPLES = BOARD_RATE_LOOKS + 1, AGAIN = 10 };
 struct account {
 	struct live_site site; /* without its trend */
 	uint64_t live[SAMPLES], allocations[SAMPLES];
-	uint8_t live_count, allocation_count;
+	uint8_t engine_count, allocation_count;
 	struct trend trend;
 };
 
@@ -69,7 +69,7 @@ struct gathering {
 static uint64_t
 then(const struct gathering *g, const struct live_site *s, size_t back)
 {
-	return live_site_then(g->process, s, g->looks - 1 - back);
+	return engine_site_then(g->process, s, g->looks - 1 - back);
 }
 
 /*
@@ -83,10 +83,10 @@ begin_account(struct gathering *g, struct account *a, const struct live_site *s)
 	uint64_t live = live_of(s), last;
 
 	if (!g->is_first) { /* it is new, so it had nothing before */
-		a->live_count = a->allocation_count = SAMPLES;
+		a->engine_count = a->allocation_count = SAMPLES;
 		return;
 	}
-	a->live_count = s->trend ? (uint8_t)past : SAMPLES;
+	a->engine_count = s->trend ? (uint8_t)past : SAMPLES;
 	for (size_t i = 1; i < SAMPLES; i++)
 		a->live[i] = live;
 	if (!s->trend || past == 0)
@@ -154,7 +154,7 @@ take_site(void *context, const struct live_site *s)
 	a->site = *s;
 	a->site.trend = NULL; /* valid until the next look */
 	find_trend(g, &a->trend, s);
-	add_sample(a->live, &a->live_count, live_of(s), old || !g->is_first);
+	add_sample(a->live, &a->engine_count, live_of(s), old || !g->is_first);
 	add_sample(a->allocations, &a->allocation_count, s->allocations,
 	    old || !g->is_first);
 	return true;
@@ -180,7 +180,7 @@ find_least(struct gathering *g, const struct live *l)
 		return;
 	for (;;) {
 		g->count = 0;
-		live_each_site(l, g->process, count_site, g);
+		engine_each_site(l, g->process, count_site, g);
 		if (f->least == 0)
 			f->left_out = g->count;
 		if (g->count <= FOCUS_SITES)
@@ -251,7 +251,7 @@ focus_look(struct focus *f, const struct live *l, const struct live_process *p)
 	f->times[0] = p->now.at_ns;
 	find_least(&g, l);
 	g.to->count = 0;
-	live_each_site(l, p, take_site, &g);
+	engine_each_site(l, p, take_site, &g);
 	if (g.err < 0)
 		return g.err;
 	f->now = f->spare;
@@ -283,7 +283,7 @@ focus_set_base(
 {
 	struct gathering g = {.focus = f, .process = p};
 
-	live_each_site(l, p, take_base, &g);
+	engine_each_site(l, p, take_base, &g);
 }
 
 /* ---- rows ---- */
@@ -292,7 +292,7 @@ static void
 set_rates(
     const struct focus *f, const struct account *a, struct focus_site *row)
 {
-	size_t live = a->live_count > 0 ? a->live_count - 1u : 0;
+	size_t live = a->engine_count > 0 ? a->engine_count - 1u : 0;
 	size_t calls = a->allocation_count > 0 ? a->allocation_count - 1u : 0;
 	double seconds;
 
@@ -575,7 +575,7 @@ focus_new(const struct live *l, const struct live_process *p,
 	f->number = p->number;
 	f->filter = *filter;
 	f->pid = p->state == LIVE_RUNS ? p->pid : 0;
-	plan.file = live_segfile(l, p, &plan.slot);
+	plan.file = engine_segfile(l, p, &plan.slot);
 	if (plan.file && namer_new(&plan, &f->namer) == 0)
 		ask_table(f);
 	err = p->looks > 0 ? focus_look(f, l, p) : 0;

@@ -45,7 +45,7 @@ uint64_t focus_number(const struct focus *f);
 int focus_look(
     struct focus *f, const struct live *l, const struct live_process *p);
 
-/* After live_set_base(). */
+/* After engine_set_base(). */
 void focus_set_base(
     struct focus *f, const struct live *l, const struct live_process *p);
 

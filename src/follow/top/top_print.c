@@ -27,9 +27,9 @@ struct sights {
 static struct live_process *
 find_process(const struct live *l, uint64_t number)
 {
-	for (size_t i = 0; i < live_count(l); i++)
-		if (live_at(l, i)->number == number)
-			return live_at(l, i);
+	for (size_t i = 0; i < engine_count(l); i++)
+		if (engine_at(l, i)->number == number)
+			return engine_at(l, i);
 	return NULL;
 }
 
@@ -63,8 +63,8 @@ look_at_sites(struct sights *s, struct live *l, const struct pages_plan *plan)
 	int err = 0;
 
 	drop_gone(s, l);
-	for (size_t i = 0; i < live_count(l) && err == 0; i++) {
-		const struct live_process *p = live_at(l, i);
+	for (size_t i = 0; i < engine_count(l) && err == 0; i++) {
+		const struct live_process *p = engine_at(l, i);
 		struct focus *f = find_focus(s, p->number);
 
 		if (f) {
@@ -174,8 +174,8 @@ put_places(const struct pages_plan *plan, const struct live *l)
 	char text[PLACE_WORDS_BYTES], words[WORDS_COUNTED];
 	size_t more = 0, shown = 0;
 
-	for (size_t i = 0; i < live_count(l); i++) {
-		const struct live_process *p = live_at(l, i);
+	for (size_t i = 0; i < engine_count(l); i++) {
+		const struct live_process *p = engine_at(l, i);
 
 		if (!place_words(&p->header, text, sizeof(text)))
 			continue;
@@ -238,7 +238,7 @@ put_tables(struct live *l, const struct pages_plan *plan, struct sights *s,
     uint64_t look)
 {
 	struct board_list list = {0};
-	const struct live_missing missing = live_missing(l);
+	const struct engine_missing missing = engine_missing(l);
 	char words[WORDS_COUNTED], clock[32];
 	time_t now = time(NULL);
 	struct tm tm;
@@ -283,12 +283,12 @@ wait_until(struct live *l, uint64_t until_ns)
 
 	while (err == 0) {
 		uint64_t now = clock_ns(CLOCK_MONOTONIC);
-		struct pollfd fd = {.fd = live_wake_fd(l), .events = POLLIN};
+		struct pollfd fd = {.fd = engine_wake_fd(l), .events = POLLIN};
 
 		if (now >= until_ns)
 			break;
 		if (poll(&fd, 1, (int)((until_ns - now) / 1000000 + 1)) > 0)
-			err = live_look_at_roster(l);
+			err = engine_look_at_roster(l);
 	}
 	return err;
 }
@@ -301,7 +301,7 @@ put_page(struct live *l, const struct pages_plan *plan, struct sights *s,
 
 	if (err == 0)
 		err = plan->is_json
-		    ? pages_write_json(l, plan, s->items, s->count, look)
+		    ? top_print_json(l, plan, s->items, s->count, look)
 		    : put_tables(l, plan, s, look);
 	if (err == 0 && fflush(plan->out) != 0)
 		err = -errno;
@@ -311,11 +311,11 @@ put_page(struct live *l, const struct pages_plan *plan, struct sights *s,
 }
 
 int
-pages_run(struct live *l, const struct pages_plan *plan)
+top_print_run(struct live *l, const struct pages_plan *plan)
 {
 	uint64_t next = clock_ns(CLOCK_MONOTONIC);
 	struct sights s = {0};
-	int err = live_look(l);
+	int err = engine_look(l);
 
 	if (err == 0 && plan->is_named)
 		err = look_at_sites(&s, l, plan);
@@ -328,10 +328,10 @@ pages_run(struct live *l, const struct pages_plan *plan)
 			next = now + plan->interval_ns / 2;
 		err = wait_until(l, next);
 		if (err == 0)
-			err = live_look(l);
+			err = engine_look(l);
 		if (err == 0 && plan->is_named)
 			err = look_at_sites(&s, l, plan);
-		if (err == 0 && plan->is_named && live_count(l) == 0 && i > 0)
+		if (err == 0 && plan->is_named && engine_count(l) == 0 && i > 0)
 			break;
 		if (err == 0)
 			err = put_page(l, plan, &s, i);

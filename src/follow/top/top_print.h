@@ -27,13 +27,13 @@ struct pages_plan {
  * Makes a first look, and prints each one that follows. Ends also if processes
  * were named and none is listed any more, or if nobody reads. -ENOMEM, -EIO.
  */
-int pages_run(struct live *l, const struct pages_plan *plan);
+int top_print_run(struct live *l, const struct pages_plan *plan);
 
 /*
  * One object and a newline (docs/JSON.md): all processes; `focus` has those
  * whose sites are known.
  */
-int pages_write_json(struct live *l, const struct pages_plan *plan,
+int top_print_json(struct live *l, const struct pages_plan *plan,
     struct focus *const *focus, size_t count, uint64_t look);
 
 #endif

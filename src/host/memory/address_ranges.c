@@ -7,7 +7,7 @@
 #include "kit/data/room.h"
 
 int
-ranges_add(struct ranges *r, uint64_t start, uint64_t end)
+address_ranges_add(struct ranges *r, uint64_t start, uint64_t end)
 {
 	int err;
 
@@ -34,7 +34,7 @@ by_start(const void *a, const void *b)
 }
 
 void
-ranges_settle(struct ranges *r)
+address_ranges_settle(struct ranges *r)
 {
 	size_t i, kept = 0;
 
@@ -52,7 +52,7 @@ ranges_settle(struct ranges *r)
 }
 
 int
-ranges_subtract(
+address_ranges_subtract(
     const struct ranges *a, const struct ranges *b, struct ranges *ret)
 {
 	size_t i, k = 0;
@@ -69,17 +69,17 @@ ranges_subtract(
 
 			if (hole->start >= end)
 				break;
-			err = ranges_add(ret, start, hole->start);
+			err = address_ranges_add(ret, start, hole->start);
 			start = hole->end;
 		}
 		if (err == 0)
-			err = ranges_add(ret, start, end);
+			err = address_ranges_add(ret, start, end);
 	}
 	return err;
 }
 
 bool
-ranges_hold(const struct ranges *r, uint64_t address)
+address_ranges_hold(const struct ranges *r, uint64_t address)
 {
 	size_t lo = 0, hi = r->count;
 
@@ -95,7 +95,7 @@ ranges_hold(const struct ranges *r, uint64_t address)
 }
 
 uint64_t
-ranges_bytes(const struct ranges *r)
+address_ranges_bytes(const struct ranges *r)
 {
 	uint64_t sum = 0;
 	size_t i;
@@ -106,7 +106,7 @@ ranges_bytes(const struct ranges *r)
 }
 
 void
-ranges_release(struct ranges *r)
+address_ranges_release(struct ranges *r)
 {
 	free(r->at);
 	*r = (struct ranges){0};

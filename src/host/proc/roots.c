@@ -188,9 +188,9 @@ add_areas(const struct roots_areas *a, const uint64_t *pointers, size_t count,
 			continue;
 		if (count > 0)
 			begin = begin_of(a, i, pointers, count);
-		err = ranges_add(&all->weak, x->start, begin);
+		err = address_ranges_add(&all->weak, x->start, begin);
 		if (err == 0)
-			err = ranges_add(
+			err = address_ranges_add(
 			    x->can_execute ? &all->code : &all->certain, begin,
 			    x->end);
 	}
@@ -204,15 +204,15 @@ roots_plan(const struct roots_areas *a, const struct ranges * not,
 	struct roots_plan all = {{0}, {0}, {0}};
 	int err = add_areas(a, pointers, count, &all);
 
-	ranges_settle(&all.certain);
-	ranges_settle(&all.code);
-	ranges_settle(&all.weak);
+	address_ranges_settle(&all.certain);
+	address_ranges_settle(&all.code);
+	address_ranges_settle(&all.weak);
 	if (err == 0)
-		err = ranges_subtract(&all.certain, not, &ret->certain);
+		err = address_ranges_subtract(&all.certain, not, &ret->certain);
 	if (err == 0)
-		err = ranges_subtract(&all.code, not, &ret->code);
+		err = address_ranges_subtract(&all.code, not, &ret->code);
 	if (err == 0)
-		err = ranges_subtract(&all.weak, not, &ret->weak);
+		err = address_ranges_subtract(&all.weak, not, &ret->weak);
 	roots_plan_release(&all);
 	if (err < 0)
 		roots_plan_release(ret);
@@ -222,9 +222,9 @@ roots_plan(const struct roots_areas *a, const struct ranges * not,
 void
 roots_plan_release(struct roots_plan *p)
 {
-	ranges_release(&p->certain);
-	ranges_release(&p->code);
-	ranges_release(&p->weak);
+	address_ranges_release(&p->certain);
+	address_ranges_release(&p->code);
+	address_ranges_release(&p->weak);
 }
 
 /* ---- glibc's first arena -------------------------------------------------- */

@@ -68,7 +68,7 @@ debuginfo_new(Elf *elf, Elf *alt, struct debuginfo **ret)
 	}
 	if (d->alt)
 		dwarf_setalt(d->dwarf, d->alt);
-	err = units_init(&d->units, d->dwarf, elf);
+	err = dwarf_units_init(&d->units, d->dwarf, elf);
 	if (err == 0 && d->units.count == 0)
 		err = -ENODATA;
 	if (err < 0)
@@ -89,7 +89,7 @@ debuginfo_free(struct debuginfo *d)
 		(void)dwarf_end(d->dwarf);
 	if (d->alt)
 		(void)dwarf_end(d->alt);
-	units_release(&d->units);
+	dwarf_units_release(&d->units);
 	free(d->nodes);
 	free(d);
 }
@@ -155,7 +155,7 @@ claim(struct search *s, Dwarf_Die *die, uint32_t parent, bool is_function,
 	*ret_node = parent;
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
 		has_ranges = true;
-		if (!units_is_code(&s->info->units, start, end))
+		if (!dwarf_units_is_code(&s->info->units, start, end))
 			continue;
 		for (size_t i = first_from(s, start);
 		     i < s->count && s->queries[i].address < end; i++) {
@@ -444,7 +444,7 @@ debuginfo_resolve(struct debuginfo *d, const uint64_t *addresses, size_t count,
 	for (size_t i = 0; i < count; i++)
 		queries[i] = (struct query){.address = addresses[i],
 		    .number = i,
-		    .unit = units_find(&d->units, addresses[i])};
+		    .unit = dwarf_units_find(&d->units, addresses[i])};
 	qsort(queries, count, sizeof(*queries), by_unit);
 	for (size_t i = 0, n; i < count && err == 0; i += n) {
 		struct search s = {.info = d, .queries = queries + i};

@@ -18,7 +18,7 @@ struct units_range {
 };
 
 bool
-units_is_code(const struct units *u, uint64_t start, uint64_t end)
+dwarf_units_is_code(const struct units *u, uint64_t start, uint64_t end)
 {
 	if (start >= end)
 		return false;
@@ -59,7 +59,7 @@ add_ranges(struct units *u, uint32_t number)
 
 	while ((at = dwarf_ranges(&unit->die, at, &base, &start, &end)) > 0) {
 		unit->has_ranges = true;
-		if (!units_is_code(u, start, end))
+		if (!dwarf_units_is_code(u, start, end))
 			continue;
 		if (room_make(&u->ranges, &u->range_room, u->range_count,
 		        sizeof(*u->ranges)) < 0)
@@ -129,7 +129,7 @@ add_units(struct units *u, Dwarf *dwarf)
 }
 
 uint32_t
-units_find(const struct units *u, uint64_t address)
+dwarf_units_find(const struct units *u, uint64_t address)
 {
 	size_t low = 0, high = u->range_count;
 	uint32_t best = UNITS_NONE;
@@ -154,7 +154,7 @@ units_find(const struct units *u, uint64_t address)
 }
 
 int
-units_init(struct units *u, Dwarf *dwarf, Elf *elf)
+dwarf_units_init(struct units *u, Dwarf *dwarf, Elf *elf)
 {
 	int err = find_code(u, elf);
 
@@ -162,7 +162,7 @@ units_init(struct units *u, Dwarf *dwarf, Elf *elf)
 }
 
 void
-units_release(struct units *u)
+dwarf_units_release(struct units *u)
 {
 	free(u->list);
 	free(u->ranges);

@@ -17,7 +17,7 @@ struct units_unit {
 
 struct units_range;
 
-/* All zero before units_init(). */
+/* All zero before dwarf_units_init(). */
 struct units {
 	struct units_unit *list;
 	size_t count, room;
@@ -34,17 +34,17 @@ enum { UNITS_NONE = UINT32_MAX };
  * Uses each unit's own ranges, because not every compiler writes
  * .debug_aranges. -ENOMEM.
  */
-int units_init(struct units *u, Dwarf *dwarf, Elf *elf);
-void units_release(struct units *u);
+int dwarf_units_init(struct units *u, Dwarf *dwarf, Elf *elf);
+void dwarf_units_release(struct units *u);
 
 /* Number of the unit that has code there, or UNITS_NONE. */
-uint32_t units_find(const struct units *u, uint64_t address);
+uint32_t dwarf_units_find(const struct units *u, uint64_t address);
 
 /*
  * Is this the start of real code? Linkers leave the ranges of code that they
  * dropped, moved to address 0 or 1, where they may cover real code. So a range
  * that does not begin in an executable segment is ignored.
  */
-bool units_is_code(const struct units *u, uint64_t start, uint64_t end);
+bool dwarf_units_is_code(const struct units *u, uint64_t start, uint64_t end);
 
 #endif

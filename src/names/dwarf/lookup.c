@@ -41,7 +41,7 @@ struct lookup {
 	struct symbols *symbols[TABLES]; /* the better one first; NULL: none */
 	struct symbols *data[TABLES][2]; /* variables: SYMBOLS_DATA, _TLS */
 	struct debuginfo *info;
-	struct table_state state;
+	struct name_table_state state;
 	char detail[256];
 	struct wire_out out;
 	bool *answered; /* by address */

@@ -7,7 +7,7 @@
 
 /* Nothing is owned. */
 struct lookup_request {
-	struct table_key key;
+	struct name_table_key key;
 	const uint64_t *addresses; /* sorted; as in the ELF file */
 	size_t count;
 	bool symbols_only; /* do not read DWARF */

@@ -164,7 +164,7 @@ enum { NAME_BYTES = 160 };
  * both; see is_of().
  */
 static void
-name_of(const struct table_key *key, const struct cache_origin *o,
+name_of(const struct name_table_key *key, const struct cache_origin *o,
     char name[NAME_BYTES])
 {
 	char id[65], file[80] = "";
@@ -243,7 +243,7 @@ unpack(const uint8_t *bytes, size_t len, const struct cache_origin *origin,
 }
 
 static bool
-load_bytes(const uint8_t *bytes, size_t len, const struct table_key *key,
+load_bytes(const uint8_t *bytes, size_t len, const struct name_table_key *key,
     const struct cache_origin *origin, struct table *t)
 {
 	struct wire_in in = {.table = t, .only = key};
@@ -259,7 +259,7 @@ load_bytes(const uint8_t *bytes, size_t len, const struct table_key *key,
 }
 
 bool
-cache_load(struct cache *c, const struct table_key *key,
+cache_load(struct cache *c, const struct name_table_key *key,
     const struct cache_origin *origin, struct table *t)
 {
 	char name[NAME_BYTES];
@@ -384,7 +384,7 @@ write_file(struct cache *c, const char *name, const void *bytes, size_t len)
 
 /* Gives the file a second name, used when the module's file is gone. */
 static void
-name_again(struct cache *c, const char *name, const struct table_key *key)
+name_again(struct cache *c, const char *name, const struct name_table_key *key)
 {
 	static const struct cache_origin gone;
 	char temp[32], other[NAME_BYTES];
@@ -427,7 +427,7 @@ void
 cache_store(struct cache *c, struct table *t, uint32_t object,
     const struct cache_origin *origin)
 {
-	const struct table_key *key = table_key(t, object);
+	const struct name_table_key *key = name_table_key(t, object);
 	struct wire_out out = {0};
 	struct table_row *rows;
 	char name[NAME_BYTES];
@@ -438,7 +438,7 @@ cache_store(struct cache *c, struct table *t, uint32_t object,
 	describe(origin, &head);
 	if (key->kind != TABLE_MODULE || key->id_bytes < 8 ||
 	    (!origin->is_there && !head.trusted) ||
-	    table_places(t, object, &rows, &count) < 0)
+	    name_table_places(t, object, &rows, &count) < 0)
 		return;
 	wire_put_rows(&out, t, rows, count);
 	free(rows);

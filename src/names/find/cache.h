@@ -36,7 +36,7 @@ struct cache_origin {
  * build-id. The cache's files are not trusted; a damaged one is deleted. False:
  * nothing is known.
  */
-bool cache_load(struct cache *c, const struct table_key *key,
+bool cache_load(struct cache *c, const struct name_table_key *key,
     const struct cache_origin *origin, struct table *t);
 
 /* Writes the names of one object in the table; a failure does no harm. */

@@ -43,7 +43,7 @@ number_of(const char *process)
 }
 
 uint64_t
-view_of(pid_t pid)
+fs_view_of(pid_t pid)
 {
 	char text[16];
 	uint64_t number;

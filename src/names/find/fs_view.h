@@ -12,6 +12,6 @@
  * found out; in the last case no file is read there. Uses only /proc, never the
  * other file systems.
  */
-uint64_t view_of(pid_t pid);
+uint64_t fs_view_of(pid_t pid);
 
 #endif

@@ -28,7 +28,7 @@ format(const char *fmt, ...)
 }
 
 static char *
-about_process(const struct table_state *state, size_t unknown)
+about_process(const struct name_table_state *state, size_t unknown)
 {
 	char frames[WORDS_COUNTED];
 
@@ -51,7 +51,7 @@ about_process(const struct table_state *state, size_t unknown)
 }
 
 static char *
-about_missing(const struct table_key *key, size_t unknown, const char *id)
+about_missing(const struct name_table_key *key, size_t unknown, const char *id)
 {
 	char *package = package_of(key->path), *text;
 	char frames[WORDS_COUNTED];
@@ -69,7 +69,7 @@ about_missing(const struct table_key *key, size_t unknown, const char *id)
 }
 
 char *
-hints_map(const struct table_key *key, const struct table_state *state)
+hints_map(const struct name_table_key *key, const struct name_table_state *state)
 {
 	uint64_t lines;
 	char words[WORDS_COUNTED];
@@ -85,7 +85,7 @@ hints_map(const struct table_key *key, const struct table_state *state)
 }
 
 bool
-hints_is_lack(const struct table_state *state)
+hints_is_lack(const struct name_table_state *state)
 {
 	return state->problem != TABLE_UNREADABLE &&
 	    state->problem != TABLE_NO_ALT &&
@@ -93,7 +93,7 @@ hints_is_lack(const struct table_state *state)
 }
 
 char *
-hints_sentence(const struct table_key *key, const struct table_state *state,
+hints_sentence(const struct name_table_key *key, const struct name_table_state *state,
     bool is_relative, size_t asked, size_t unknown)
 {
 	static const char lost[] =

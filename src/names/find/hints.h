@@ -11,14 +11,14 @@
  * nothing to say. asked: frames that were looked up; unknown: those of them
  * without a name.
  */
-char *hints_sentence(const struct table_key *key,
-    const struct table_state *state, bool is_relative, size_t asked,
+char *hints_sentence(const struct name_table_key *key,
+    const struct name_table_state *state, bool is_relative, size_t asked,
     size_t unknown);
 
 /* The same about malformed lines in the map of a process. */
-char *hints_map(const struct table_key *key, const struct table_state *state);
+char *hints_map(const struct name_table_key *key, const struct name_table_state *state);
 
 /* Is its sentence about missing names, and not about a bad file? */
-bool hints_is_lack(const struct table_state *state);
+bool hints_is_lack(const struct name_table_state *state);
 
 #endif

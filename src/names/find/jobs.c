@@ -47,12 +47,12 @@ memory_limit(void)
 static void
 find_twins(const struct jobs *s, struct job *j)
 {
-	const struct table_key *key = table_key(s->table, j->object);
+	const struct name_table_key *key = name_table_key(s->table, j->object);
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < table_objects(s->table) && n < JOBS_TWINS;
+	for (uint32_t i = 0; i < name_table_objects(s->table) && n < JOBS_TWINS;
 	     i++) {
-		const struct table_key *x = table_key(s->table, i);
+		const struct name_table_key *x = name_table_key(s->table, i);
 
 		if (i != j->object && x->kind == TABLE_MODULE &&
 		    key->id_bytes > 0 && x->id_bytes == key->id_bytes &&
@@ -65,7 +65,7 @@ find_twins(const struct jobs *s, struct job *j)
 static void
 prepare(struct jobs *s, struct job *j)
 {
-	const struct table_key *key = table_key(s->table, j->object);
+	const struct name_table_key *key = name_table_key(s->table, j->object);
 	size_t n = 0;
 
 	if (s->options->sysroot) {
@@ -158,7 +158,7 @@ prefer_our_view(struct jobs *s, struct job *j, const struct places_place *at)
 static void
 look(struct jobs *s, struct job *j)
 {
-	const struct table_key *key = table_key(s->table, j->object);
+	const struct name_table_key *key = name_table_key(s->table, j->object);
 	struct places_place place;
 	bool is_first = true;
 
@@ -222,17 +222,17 @@ jobs_load(struct jobs *s, struct job *j)
 	if (!s->cache || (!j->is_there && j->is_replaced))
 		return false;
 	return cache_load(
-	    s->cache, table_key(s->table, j->object), &j->origin, s->table);
+	    s->cache, name_table_key(s->table, j->object), &j->origin, s->table);
 }
 
 static void
 set_state(struct jobs *s, uint32_t object, enum table_problem problem,
     const char *detail)
 {
-	struct table_state *state = table_state(s->table, object);
+	struct name_table_state *state = name_table_state(s->table, object);
 
 	state->problem = problem;
-	if (table_text(s->table, detail, strlen(detail), &state->detail) < 0)
+	if (name_table_text(s->table, detail, strlen(detail), &state->detail) < 0)
 		state->detail = NULL;
 }
 
@@ -249,7 +249,7 @@ jobs_give_up(struct jobs *s, uint32_t object)
 bool
 jobs_is_hopeless(struct jobs *s, struct job *j)
 {
-	const struct table_key *key = table_key(s->table, j->object);
+	const struct name_table_key *key = name_table_key(s->table, j->object);
 	char hex[65];
 
 	prepare(s, j);
@@ -316,8 +316,8 @@ server_seconds(const struct jobs *s)
 static bool
 ask_server(struct jobs *s, struct job *j)
 {
-	const struct table_key *key = table_key(s->table, j->object);
-	const struct table_state *state = table_state(s->table, j->object);
+	const struct name_table_key *key = name_table_key(s->table, j->object);
+	const struct name_table_state *state = name_table_state(s->table, j->object);
 	uint8_t alt[32];
 	size_t alt_bytes;
 	int err = 0;
@@ -347,7 +347,7 @@ ask_server(struct jobs *s, struct job *j)
 }
 
 static bool
-is_worth_keeping(const struct table_state *state)
+is_worth_keeping(const struct name_table_state *state)
 {
 	return state->level == TABLE_DEBUG && state->problem == TABLE_FINE;
 }
@@ -401,7 +401,7 @@ start(struct jobs *s, struct worker *w, struct job *j)
 static bool
 conclude(struct jobs *s, struct worker *w, struct job *j)
 {
-	struct table_state *state = table_state(s->table, j->object);
+	struct name_table_state *state = name_table_state(s->table, j->object);
 	bool failed = !w->complete;
 
 	s->interrupted |= w->interrupted;
@@ -431,7 +431,7 @@ conclude(struct jobs *s, struct worker *w, struct job *j)
 		return w->pid != 0;
 	}
 	for (size_t i = 0; i < j->count; i++)
-		(void)table_place(
+		(void)name_table_place(
 		    s->table, j->object, j->addresses[i], s->nothing);
 	if (s->cache && is_worth_keeping(state))
 		cache_store(s->cache, s->table, j->object, &j->origin);

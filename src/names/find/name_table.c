@@ -21,8 +21,8 @@ enum {
 };
 
 struct object {
-	struct table_key key;
-	struct table_state state;
+	struct name_table_key key;
+	struct name_table_state state;
 };
 
 /* Texts and chains never move, because callers keep pointers to them. */
@@ -58,14 +58,14 @@ struct table {
 };
 
 int
-table_new(struct table **ret)
+name_table_new(struct table **ret)
 {
 	*ret = calloc(1, sizeof(**ret));
 	return *ret ? 0 : -ENOMEM;
 }
 
 void
-table_free(struct table *t)
+name_table_free(struct table *t)
 {
 	if (!t)
 		return;
@@ -114,8 +114,8 @@ make_room(void *items, size_t *room, size_t count, size_t size, size_t max)
 static bool
 same_object(const void *items, uint32_t item, const void *key)
 {
-	const struct table_key *x = &((const struct object *)items)[item].key;
-	const struct table_key *y = key;
+	const struct name_table_key *x = &((const struct object *)items)[item].key;
+	const struct name_table_key *y = key;
 
 	return x->kind == y->kind && x->id_bytes == y->id_bytes &&
 	    memcmp(x->id, y->id, x->id_bytes) == 0 && x->view == y->view &&
@@ -123,7 +123,7 @@ same_object(const void *items, uint32_t item, const void *key)
 }
 
 static uint64_t
-hash_key(const struct table_key *key)
+hash_key(const struct name_table_key *key)
 {
 	return dict_hash(dict_hash_bytes(key->id, key->id_bytes),
 	    dict_hash_text(key->path),
@@ -131,7 +131,7 @@ hash_key(const struct table_key *key)
 }
 
 bool
-table_has(const struct table *t, const struct table_key *key, uint32_t *ret)
+name_table_has(const struct table *t, const struct name_table_key *key, uint32_t *ret)
 {
 	return key->id_bytes <= sizeof(key->id) &&
 	    dict_look(&t->object_index, hash_key(key), same_object, t->objects,
@@ -139,7 +139,7 @@ table_has(const struct table *t, const struct table_key *key, uint32_t *ret)
 }
 
 int
-table_object(struct table *t, const struct table_key *key, uint32_t *ret)
+name_table_object(struct table *t, const struct name_table_key *key, uint32_t *ret)
 {
 	uint32_t at, n = (uint32_t)t->object_count;
 	const char *path;
@@ -150,7 +150,7 @@ table_object(struct table *t, const struct table_key *key, uint32_t *ret)
 	err = make_room(&t->objects, &t->object_room, t->object_count,
 	    sizeof(*t->objects), MAX_OBJECTS);
 	if (err == 0)
-		err = table_text(t, key->path, strlen(key->path), &path);
+		err = name_table_text(t, key->path, strlen(key->path), &path);
 	if (err < 0)
 		return err;
 	err = dict_find(&t->object_index, hash_key(key), same_object,
@@ -167,19 +167,19 @@ table_object(struct table *t, const struct table_key *key, uint32_t *ret)
 }
 
 size_t
-table_objects(const struct table *t)
+name_table_objects(const struct table *t)
 {
 	return t->object_count;
 }
 
-const struct table_key *
-table_key(const struct table *t, uint32_t object)
+const struct name_table_key *
+name_table_key(const struct table *t, uint32_t object)
 {
 	return &t->objects[object].key;
 }
 
-struct table_state *
-table_state(struct table *t, uint32_t object)
+struct name_table_state *
+name_table_state(struct table *t, uint32_t object)
 {
 	return &t->objects[object].state;
 }
@@ -194,7 +194,7 @@ same_text(const void *items, uint32_t item, const void *key)
 }
 
 int
-table_text(struct table *t, const char *text, size_t len, const char **ret)
+name_table_text(struct table *t, const char *text, size_t len, const char **ret)
 {
 	struct text key = {.text = text, .len = (uint32_t)len};
 	uint32_t at, n = (uint32_t)t->text_count;
@@ -241,7 +241,7 @@ is_of_seep_h(const struct names_frame *f)
 }
 
 int
-table_chain(struct table *t, const struct names_frame *frames, size_t count,
+name_table_chain(struct table *t, const struct names_frame *frames, size_t count,
     uint32_t *ret)
 {
 	struct names_frame *copy;
@@ -320,7 +320,7 @@ worth(const struct table *t, uint32_t chain)
 }
 
 int
-table_place(struct table *t, uint32_t object, uint64_t address, uint32_t chain)
+name_table_place(struct table *t, uint32_t object, uint64_t address, uint32_t chain)
 {
 	struct table_row *row;
 	int err = place_at(t, object, address, chain, &row);
@@ -331,7 +331,7 @@ table_place(struct table *t, uint32_t object, uint64_t address, uint32_t chain)
 }
 
 size_t
-table_find(const struct table *t, uint32_t object, uint64_t address,
+name_table_find(const struct table *t, uint32_t object, uint64_t address,
     const struct names_frame **ret)
 {
 	struct table_row key = {.object = object, .address = address};
@@ -340,7 +340,7 @@ table_find(const struct table *t, uint32_t object, uint64_t address,
 	if (!dict_look(&t->place_index, hash_place(&key), same_place, t->places,
 	        &key, &at))
 		return 0;
-	return table_frames(t, t->places[at].chain, ret);
+	return name_table_frames(t, t->places[at].chain, ret);
 }
 
 static int
@@ -354,7 +354,7 @@ by_address(const void *a, const void *b)
 }
 
 int
-table_places(const struct table *t, uint32_t object, struct table_row **ret,
+name_table_places(const struct table *t, uint32_t object, struct table_row **ret,
     size_t *ret_count)
 {
 	struct table_row *rows = calloc(t->place_count + 1, sizeof(*rows));
@@ -372,7 +372,7 @@ table_places(const struct table *t, uint32_t object, struct table_row **ret,
 }
 
 size_t
-table_frames(
+name_table_frames(
     const struct table *t, uint32_t chain, const struct names_frame **ret)
 {
 	*ret = t->chains[chain].frames;

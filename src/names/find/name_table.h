@@ -25,7 +25,7 @@ enum table_kind {
 #define TABLE_TLS  (UINT64_C(1) << 63)
 
 /* An address belongs to one of these objects. */
-struct table_key {
+struct name_table_key {
 	enum table_kind kind;
 	uint8_t id[32];
 	size_t id_bytes;
@@ -68,48 +68,48 @@ enum table_problem {
 	TABLE_LAST = TABLE_CUT_MAP,
 };
 
-struct table_state {
+struct name_table_state {
 	enum table_level level;
 	enum table_problem problem;
 	const char *detail; /* or NULL */
 };
 
-int table_new(struct table **ret);
+int name_table_new(struct table **ret);
 
 /* NULL is fine. */
-void table_free(struct table *t);
+void name_table_free(struct table *t);
 
 /* Number of the object with this key; adds it if it is new. -ENOMEM, -EFBIG. */
-int table_object(struct table *t, const struct table_key *key, uint32_t *ret);
+int name_table_object(struct table *t, const struct name_table_key *key, uint32_t *ret);
 
 /* The same, but adds nothing; false: the table does not have it. */
-bool table_has(
-    const struct table *t, const struct table_key *key, uint32_t *ret);
-size_t table_objects(const struct table *t);
+bool name_table_has(
+    const struct table *t, const struct name_table_key *key, uint32_t *ret);
+size_t name_table_objects(const struct table *t);
 
 /* Its path is valid as long as the table. */
-const struct table_key *table_key(const struct table *t, uint32_t object);
-struct table_state *table_state(struct table *t, uint32_t object);
+const struct name_table_key *name_table_key(const struct table *t, uint32_t object);
+struct name_table_state *name_table_state(struct table *t, uint32_t object);
 
 /* The same text gives the same pointer. */
-int table_text(struct table *t, const char *text, size_t len, const char **ret);
+int name_table_text(struct table *t, const char *text, size_t len, const char **ret);
 
 /*
- * Texts in it are from table_text() or NULL. The api of each function is set
+ * Texts in it are from name_table_text() or NULL. The api of each function is set
  * here, and functions of seep.h at the front are left out. *ret: its number.
  */
-int table_chain(struct table *t, const struct names_frame *frames, size_t count,
+int name_table_chain(struct table *t, const struct names_frame *frames, size_t count,
     uint32_t *ret);
 
 /* A place that is already there keeps its chain unless this one knows more. */
-int table_place(
+int name_table_place(
     struct table *t, uint32_t object, uint64_t address, uint32_t chain);
 
 /* Number of functions at the place; 0: the place is not in the table. */
-size_t table_find(const struct table *t, uint32_t object, uint64_t address,
+size_t name_table_find(const struct table *t, uint32_t object, uint64_t address,
     const struct names_frame **ret);
 
-/* The result of table_places(): sorted by object, then address. */
+/* The result of name_table_places(): sorted by object, then address. */
 struct table_row {
 	uint64_t address;
 	uint32_t object;
@@ -118,9 +118,9 @@ struct table_row {
 
 /* All places of an object, or of TABLE_ALL; the caller frees them. -ENOMEM. */
 enum { TABLE_ALL = UINT32_MAX };
-int table_places(const struct table *t, uint32_t object, struct table_row **ret,
+int name_table_places(const struct table *t, uint32_t object, struct table_row **ret,
     size_t *ret_count);
-size_t table_frames(
+size_t name_table_frames(
     const struct table *t, uint32_t chain, const struct names_frame **ret);
 
 #endif

@@ -75,7 +75,7 @@ names_new(const struct names_options *options, struct names **ret)
 	if (options && err == 0)
 		err = copy_options(n, options);
 	if (err == 0)
-		err = table_new(&n->table);
+		err = name_table_new(&n->table);
 	if (err == 0)
 		err = seek_new(&n->options, n->table, &n->seek);
 	if (err < 0) {
@@ -104,10 +104,10 @@ names_free(struct names *n)
 		clear(n->notes);
 	free(n->notes);
 	for (size_t i = 0; i < n->embedded_count; i++)
-		table_free(n->embedded[i].table);
+		name_table_free(n->embedded[i].table);
 	free(n->embedded);
 	seek_free(n->seek);
-	table_free(n->table);
+	name_table_free(n->table);
 	free((void *)(uintptr_t)n->options.debug_dirs);
 	free((void *)(uintptr_t)n->options.sysroot);
 	free(n);
@@ -120,7 +120,7 @@ read_embedded(struct embedded *e)
 {
 	const struct process_names *part;
 
-	if (table_new(&e->table) < 0)
+	if (name_table_new(&e->table) < 0)
 		return;
 	for (part = e->names; part; part = part->next) {
 		struct wire_in in = {.table = e->table};
@@ -177,21 +177,21 @@ owner_for(
 /* The table's number of an object; false: the table does not have it. */
 static bool
 find_embedded(struct names *n, const struct process *p,
-    const struct process_module *m, const struct table_key *wanted,
+    const struct process_module *m, const struct name_table_key *wanted,
     uint64_t address, const struct names_frame **ret, size_t *ret_count)
 {
 	const struct embedded *e = embedded_of(n, p);
-	struct table_key key = *wanted;
+	struct name_table_key key = *wanted;
 	uint32_t object;
 
 	key.view = p->view; /* it was made on another machine, or earlier */
 	key.owner = owner_for(p, m, key.view);
-	if (!e || !e->table || !table_has(e->table, &key, &object))
+	if (!e || !e->table || !name_table_has(e->table, &key, &object))
 		return false;
 	if (wants_better(n) && key.kind == TABLE_MODULE &&
-	    table_state(e->table, object)->level < TABLE_DEBUG)
+	    name_table_state(e->table, object)->level < TABLE_DEBUG)
 		return false;
-	*ret_count = table_find(e->table, object, address, ret);
+	*ret_count = name_table_find(e->table, object, address, ret);
 	return *ret_count > 0 && (*ret)[0].function;
 }
 
@@ -205,7 +205,7 @@ names_view(struct names *n, const struct process *p)
 		return n->options.sysroot ? 0 : p->root.view;
 	if (n->view_pid != p->running_pid) {
 		n->view_pid = p->running_pid;
-		n->view = n->options.sysroot ? 0 : view_of(p->running_pid);
+		n->view = n->options.sysroot ? 0 : fs_view_of(p->running_pid);
 	}
 	return n->view;
 }
@@ -223,12 +223,12 @@ names_source(
 /* The object and address of a frame; false: it is at nothing that has names. */
 static bool
 place_of(struct names *n, const struct process *p, uint64_t frame,
-    struct table_key *key, uint64_t *ret_address)
+    struct name_table_key *key, uint64_t *ret_address)
 {
 	const struct process_module *m = process_module(p, frame);
 
 	*ret_address = frame_code(frame);
-	*key = (struct table_key){.kind = TABLE_PROCESS, .path = ""};
+	*key = (struct name_table_key){.kind = TABLE_PROCESS, .path = ""};
 	if (m) {
 		if (!m->path || m->build_id_bytes > sizeof(key->id))
 			return false;
@@ -267,7 +267,7 @@ gather_frame(struct names *n, const struct process *p, uint64_t frame)
 	    .root_fd = p->running_pid > 0 ? 0 : p->root.fd};
 	const struct process_module *m = process_module(p, frame);
 	const struct names_frame *chain;
-	struct table_key key;
+	struct name_table_key key;
 	uint64_t address;
 	uint32_t object;
 	size_t len;
@@ -276,7 +276,7 @@ gather_frame(struct names *n, const struct process *p, uint64_t frame)
 	if (!place_of(n, p, frame, &key, &address) ||
 	    find_embedded(n, p, m, &key, address, &chain, &len))
 		return 0;
-	err = table_object(n->table, &key, &object);
+	err = name_table_object(n->table, &key, &object);
 	if (err == 0 && m && relative_is(m))
 		err = note_relative(n, p, m, object);
 	return err < 0 ? err : seek_add(n->seek, object, address, &who);
@@ -340,7 +340,7 @@ size_t
 names_chain(struct names *n, const struct process *p, uint64_t frame,
     const struct names_frame **ret)
 {
-	struct table_key key;
+	struct name_table_key key;
 	uint64_t address;
 	uint32_t object;
 	size_t count;
@@ -351,8 +351,8 @@ names_chain(struct names *n, const struct process *p, uint64_t frame,
 	        n, p, process_module(p, frame), &key, address, ret, &count))
 		return count;
 	for (int round = 0; round < 2; round++) {
-		if (table_has(n->table, &key, &object)) {
-			count = table_find(n->table, object, address, ret);
+		if (name_table_has(n->table, &key, &object)) {
+			count = name_table_find(n->table, object, address, ret);
 			if (count > 0)
 				return count;
 		}
@@ -373,7 +373,7 @@ unknown:
 /* A frame of the module, because keys are made of frames. */
 static bool
 place_of_variable(struct names *n, const struct process *p,
-    const struct names_place *x, struct table_key *key, uint64_t *ret_address)
+    const struct names_place *x, struct name_table_key *key, uint64_t *ret_address)
 {
 	const struct process_module *m;
 	uint64_t frame, code;
@@ -402,14 +402,14 @@ names_gather_variables(struct names *n, const struct process *p,
 	for (size_t i = 0; err == 0 && i < count && !n->options.no_symbols;
 	     i++) {
 		const struct process_module *m;
-		struct table_key key;
+		struct name_table_key key;
 		uint64_t address;
 		uint32_t object;
 
 		if (!place_of_variable(n, p, &places[i], &key, &address))
 			continue;
 		m = &p->modules[places[i].module];
-		err = table_object(n->table, &key, &object);
+		err = name_table_object(n->table, &key, &object);
 		if (err == 0 && relative_is(m))
 			err = note_relative(n, p, m, object);
 		if (err == 0)
@@ -423,14 +423,14 @@ names_variable(struct names *n, const struct process *p,
     const struct names_place *place, struct names_variable *ret)
 {
 	const struct names_frame *f;
-	struct table_key key;
+	struct name_table_key key;
 	uint64_t address;
 	uint32_t object;
 
 	if (n->options.no_symbols ||
 	    !place_of_variable(n, p, place, &key, &address) ||
-	    !table_has(n->table, &key, &object) ||
-	    table_find(n->table, object, address, &f) == 0 || !f->function)
+	    !name_table_has(n->table, &key, &object) ||
+	    name_table_find(n->table, object, address, &f) == 0 || !f->function)
 		return false;
 	*ret = (struct names_variable){.name = f->function,
 	    .file = f->file,
@@ -448,7 +448,7 @@ names_write(const struct names *n,
 	size_t count, piece;
 	int err;
 
-	err = table_places(n->table, TABLE_ALL, &rows, &count);
+	err = name_table_places(n->table, TABLE_ALL, &rows, &count);
 	if (err < 0)
 		return err;
 	for (size_t i = 0; i < count && err == 0; i += piece) {
@@ -491,14 +491,14 @@ note_modules(const struct names *n, names_lacks lacks, void *context,
 	char modules[WORDS_COUNTED];
 	char *text;
 
-	for (uint32_t i = 0; i < table_objects(n->table); i++) {
-		if (lacks && hints_is_lack(table_state(n->table, i)) &&
-		    !lacks(context, table_key(n->table, i)->path))
+	for (uint32_t i = 0; i < name_table_objects(n->table); i++) {
+		if (lacks && hints_is_lack(name_table_state(n->table, i)) &&
+		    !lacks(context, name_table_key(n->table, i)->path))
 			continue;
 		seek_counts(n->seek, i, &asked, &unknown);
 		text = asked > 0
-		    ? hints_sentence(table_key(n->table, i),
-		          table_state(n->table, i),
+		    ? hints_sentence(name_table_key(n->table, i),
+		          name_table_state(n->table, i),
 		          seek_is_relative(n->seek, i), asked, unknown)
 		    : NULL;
 		if (text && notes->count >= MODULE_NOTES) {
@@ -517,16 +517,16 @@ note_modules(const struct names *n, names_lacks lacks, void *context,
 static void
 note_maps(struct table *t, struct notes *notes)
 {
-	for (uint32_t i = 0; i < table_objects(t); i++)
-		add_note(notes, hints_map(table_key(t, i), table_state(t, i)));
+	for (uint32_t i = 0; i < name_table_objects(t); i++)
+		add_note(notes, hints_map(name_table_key(t, i), name_table_state(t, i)));
 }
 
 void
 names_gaps(const struct names *n, struct names_gaps *ret)
 {
 	*ret = (struct names_gaps){.left_processes = seek_left(n->seek)};
-	for (uint32_t i = 0; i < table_objects(n->table); i++) {
-		enum table_problem problem = table_state(n->table, i)->problem;
+	for (uint32_t i = 0; i < name_table_objects(n->table); i++) {
+		enum table_problem problem = name_table_state(n->table, i)->problem;
 		size_t asked, unknown;
 
 		seek_counts(n->seek, i, &asked, &unknown);
@@ -534,7 +534,7 @@ names_gaps(const struct names *n, struct names_gaps *ret)
 			ret->late_frames += unknown;
 			ret->late_modules++;
 		}
-		if (table_key(n->table, i)->kind == TABLE_PROCESS)
+		if (name_table_key(n->table, i)->kind == TABLE_PROCESS)
 			ret->outside_frames += unknown;
 		ret->unconfined_modules +=
 		    problem == TABLE_NO_JAIL && asked > 0;
@@ -545,8 +545,8 @@ names_gaps(const struct names *n, struct names_gaps *ret)
 static const char *
 jail_error(const struct names *n)
 {
-	for (uint32_t i = 0; i < table_objects(n->table); i++) {
-		const struct table_state *s = table_state(n->table, i);
+	for (uint32_t i = 0; i < name_table_objects(n->table); i++) {
+		const struct name_table_state *s = name_table_state(n->table, i);
 
 		if (s->problem == TABLE_NO_JAIL && s->detail)
 			return s->detail;

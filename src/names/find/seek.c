@@ -75,7 +75,7 @@ seek_new(
 	if (err == 0)
 		err = opener_new(&s->jobs.opener);
 	if (err == 0)
-		err = table_chain(t, &nothing, 1, &s->jobs.nothing);
+		err = name_table_chain(t, &nothing, 1, &s->jobs.nothing);
 	if (err < 0) {
 		seek_free(s);
 		return err;
@@ -176,7 +176,7 @@ seek_add(struct seek *s, uint32_t object, uint64_t address,
 		return -ENOMEM;
 	if (!o->who.running_pid)
 		o->who = *who;
-	if (table_find(s->table, object, address, &frames) > 0)
+	if (name_table_find(s->table, object, address, &frames) > 0)
 		return 0;
 	if (make_room(s) < 0)
 		return -ENOMEM;
@@ -195,7 +195,7 @@ seek_relative(struct seek *s, uint32_t object, const char *mapped)
 	o->is_relative = true;
 	if (!mapped || o->mapped)
 		return 0;
-	return table_text(s->table, mapped, strlen(mapped), &o->mapped);
+	return name_table_text(s->table, mapped, strlen(mapped), &o->mapped);
 }
 
 bool
@@ -236,7 +236,7 @@ drop_known(const struct seek *s, struct job *j)
 	size_t left = 0;
 
 	for (size_t i = 0; i < j->count; i++)
-		if (table_find(s->table, j->object, j->addresses[i], &frames) ==
+		if (name_table_find(s->table, j->object, j->addresses[i], &frames) ==
 		    0)
 			j->addresses[left++] = j->addresses[i];
 	j->count = left;
@@ -246,7 +246,7 @@ drop_known(const struct seek *s, struct job *j)
 static bool
 has_map(struct seek *s, const struct job *j)
 {
-	struct table_state *state = table_state(s->table, j->object);
+	struct name_table_state *state = name_table_state(s->table, j->object);
 	int err = perfmap_open(s->jobs.opener, &j->who, NULL);
 
 	if (err == -EPERM || err == -ESTALE)
@@ -262,7 +262,7 @@ has_map(struct seek *s, const struct job *j)
 static bool
 try_cheaply(struct seek *s, struct job *j)
 {
-	const struct table_key *key = table_key(s->table, j->object);
+	const struct name_table_key *key = name_table_key(s->table, j->object);
 	struct object *o = &s->objects[j->object];
 
 	if (key->kind == TABLE_MODULE && !strchr(key->path, '/') &&
@@ -290,13 +290,13 @@ settle(struct seek *s)
 		struct object *o = &s->objects[s->places[i].object];
 		const struct names_frame *frames;
 
-		(void)table_place(s->table, s->places[i].object,
+		(void)name_table_place(s->table, s->places[i].object,
 		    s->places[i].address, s->jobs.nothing);
 		/* the hints that these are for are about functions */
 		if (s->places[i].address & (TABLE_DATA | TABLE_TLS))
 			continue;
 		o->asked++;
-		if (table_find(s->table, s->places[i].object,
+		if (name_table_find(s->table, s->places[i].object,
 		        s->places[i].address, &frames) == 0 ||
 		    !frames[0].function)
 			o->unknown++;

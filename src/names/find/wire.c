@@ -90,7 +90,7 @@ flush(struct wire_out *w)
 
 /* Writes owner and view of the next object, unless they have not changed. */
 static void
-put_scope(struct wire_out *w, const struct table_key *key)
+put_scope(struct wire_out *w, const struct name_table_key *key)
 {
 	if (key->owner == w->owner && key->view == w->view)
 		return;
@@ -102,8 +102,8 @@ put_scope(struct wire_out *w, const struct table_key *key)
 }
 
 void
-wire_put_object(struct wire_out *w, const struct table_key *key,
-    const struct table_state *state)
+wire_put_object(struct wire_out *w, const struct name_table_key *key,
+    const struct name_table_state *state)
 {
 	uint32_t path = put_text(w, key->path);
 	uint32_t detail = put_text(w, state->detail);
@@ -164,7 +164,7 @@ put_row(struct wire_out *w, const struct table *t, const struct table_row *row,
 	size_t n;
 
 	if (!numbers[row->chain]) {
-		n = table_frames(t, row->chain, &frames);
+		n = name_table_frames(t, row->chain, &frames);
 		numbers[row->chain] = wire_put_chain(w, frames, n) + 1;
 	}
 	wire_put_place(w, row->address, numbers[row->chain] - 1);
@@ -184,8 +184,8 @@ wire_put_rows(struct wire_out *w, struct table *t, const struct table_row *rows,
 	w->out.failed |= !numbers;
 	for (size_t i = 0; i < count && numbers; i++) {
 		if (i == 0 || rows[i].object != rows[i - 1].object)
-			wire_put_object(w, table_key(t, rows[i].object),
-			    table_state(t, rows[i].object));
+			wire_put_object(w, name_table_key(t, rows[i].object),
+			    name_table_state(t, rows[i].object));
 		put_row(w, t, &rows[i], numbers);
 	}
 	flush(w);
@@ -212,7 +212,7 @@ get_text(struct wire_in *w, const struct codec_in *body)
 	err = room_make(
 	    &w->texts, &w->text_room, w->text_count, sizeof(*w->texts));
 	if (err == 0)
-		err = table_text(w->table, (const char *)body->at, len,
+		err = name_table_text(w->table, (const char *)body->at, len,
 		    &w->texts[w->text_count]);
 	if (err == 0)
 		w->text_count++;
@@ -257,7 +257,7 @@ get_chain(struct wire_in *w, struct codec_in *body)
 	err = room_make(
 	    &w->chains, &w->chain_room, w->chain_count, sizeof(*w->chains));
 	if (err == 0)
-		err = table_chain(
+		err = name_table_chain(
 		    w->table, frames, n, &w->chains[w->chain_count]);
 	if (err == 0)
 		w->chain_count++;
@@ -267,8 +267,8 @@ get_chain(struct wire_in *w, struct codec_in *body)
 static int
 get_object(struct wire_in *w, struct codec_in *body)
 {
-	struct table_key key = {.path = ""};
-	struct table_state state, *now;
+	struct name_table_key key = {.path = ""};
+	struct name_table_state state, *now;
 	uint64_t kind, level, problem;
 	const char *path;
 	int err;
@@ -297,7 +297,7 @@ get_object(struct wire_in *w, struct codec_in *body)
 		key.owner = w->only->owner;
 	}
 	w->last = 0;
-	err = table_object(w->table, &key, &w->object);
+	err = name_table_object(w->table, &key, &w->object);
 	if (err < 0) {
 		w->object = 0;
 		return err;
@@ -306,7 +306,7 @@ get_object(struct wire_in *w, struct codec_in *body)
 	/* a later version may have more kinds */
 	state.problem = problem > TABLE_LAST ? TABLE_UNREADABLE
 	                                     : (enum table_problem)problem;
-	now = table_state(w->table, w->object);
+	now = name_table_state(w->table, w->object);
 	*now = state;
 	w->object++;
 	return 0;
@@ -338,7 +338,7 @@ get_places(struct wire_in *w, struct codec_in *body)
 		chain = codec_get(body);
 		if (body->bad || chain >= w->chain_count)
 			return -EBADMSG;
-		err = table_place(
+		err = name_table_place(
 		    w->table, w->object - 1, w->last, w->chains[chain]);
 	}
 	return err;

@@ -42,8 +42,8 @@ bool wire_failed(const struct wire_out *w);
 void wire_release(struct wire_out *w);
 
 /* The next places belong to this object; gathered places are written first. */
-void wire_put_object(struct wire_out *w, const struct table_key *key,
-    const struct table_state *state);
+void wire_put_object(struct wire_out *w, const struct name_table_key *key,
+    const struct name_table_state *state);
 
 /* Number of a chain; the texts need not be from a table. */
 uint32_t wire_put_chain(
@@ -52,14 +52,14 @@ void wire_put_place(struct wire_out *w, uint64_t address, uint32_t chain);
 
 void wire_put_done(struct wire_out *w);
 
-/* Places of a table, as table_places() gives them. */
+/* Places of a table, as name_table_places() gives them. */
 void wire_put_rows(struct wire_out *w, struct table *t,
     const struct table_row *rows, size_t count);
 
 /* Reading into a table. At first everything is zero but `table` and `only`. */
 struct wire_in {
 	struct table *table;
-	const struct table_key *only; /* accept only this object; NULL: any */
+	const struct name_table_key *only; /* accept only this object; NULL: any */
 	const char **texts;
 	size_t text_count, text_room;
 	uint32_t *chains;

@@ -72,7 +72,7 @@ find(struct answer *a, const struct ask *q, struct found *f, uint32_t *ret_next)
 }
 
 int
-answer_ask(struct answer *a, int fd, const uint8_t *body, size_t len)
+file_answer_ask(struct answer *a, int fd, const uint8_t *body, size_t len)
 {
 	struct ask_reply reply = {0};
 	struct found f = {.fd = -1};

@@ -25,6 +25,6 @@ struct answer {
  * places where files of its module are, and no others. -EBADMSG: not a valid
  * question, or one too many; -EPIPE.
  */
-int answer_ask(struct answer *a, int fd, const uint8_t *body, size_t len);
+int file_answer_ask(struct answer *a, int fd, const uint8_t *body, size_t len);
 
 #endif

@@ -40,7 +40,7 @@ give_file(void *context, const uint8_t *body, size_t len)
 {
 	struct worker *w = context;
 
-	return answer_ask(w->answer, w->fd, body, len);
+	return file_answer_ask(w->answer, w->fd, body, len);
 }
 
 int

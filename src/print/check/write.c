@@ -98,7 +98,7 @@ tell_site(FILE *out, const struct check *c, const struct check_site *x,
 		(void)fputs(" now; the baseline has ", out);
 		write_amount(out, x->known_bytes, x->known_blocks, 0);
 	}
-	(void)fprintf(out, "; %s by ", words_api(x->site->api));
+	(void)fprintf(out, "; %s by ", enum_words_api(x->site->api));
 	tell_functions(out, x->text, o->full_names);
 }
 

@@ -38,7 +38,7 @@ processes(FILE *out, const struct check *c)
 		    out, "%s\n{\"pid\":%u", i ? "," : "", p->header.pid);
 		json_text(out, "input", x->input->name);
 		json_text(out, "exe", p->header.exe);
-		json_text(out, "end", words_end(p->end));
+		json_text(out, "end", enum_words_end(p->end));
 		if (p->is_out_of_memory)
 			json_boolean(out, "out_of_memory", true);
 		json_text(out, "standing", standing[x->standing]);
@@ -109,7 +109,7 @@ findings(FILE *out, const struct check *c, const struct write_options *o)
 		    "%s\n{\"rule\":\"%s\",\"fingerprint\":\"%016" PRIx64 "\"",
 		    i ? "," : "", check_rules()[x->rule].id, x->fingerprint);
 		json_text(out, "where", x->text);
-		json_text(out, "api", words_api(x->site->api));
+		json_text(out, "api", enum_words_api(x->site->api));
 		json_number(
 		    out, "pid", c->processes[x->process].process->header.pid);
 		json_number(out, "site", x->site->id);

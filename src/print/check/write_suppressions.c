@@ -27,7 +27,7 @@ valgrind_api(uint8_t api)
 	case SEG_API_POSIX_MEMALIGN:
 		return "*mem*align*";
 	default:
-		return words_api(api);
+		return enum_words_api(api);
 	}
 }
 

@@ -84,7 +84,7 @@ process_row(FILE *out, const struct check_process *x)
 	char a[WORDS_MAX], b[WORDS_MAX], d[WORDS_MAX];
 
 	(void)fprintf(out, "%9u %-8s %15s %15s %15s  ", p->header.pid,
-	    words_ended(p), words_count(a, x->leaked_bytes),
+	    enum_words_ended(p), words_count(a, x->leaked_bytes),
 	    words_count(b, p->totals.live_bytes),
 	    words_count(d, p->totals.peak_bytes));
 	text_print(out, p->header.exe);

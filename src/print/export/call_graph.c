@@ -210,7 +210,7 @@ by_caller(const void *a, const void *b)
 }
 
 int
-graph_new(const struct view *v, struct functions *functions,
+call_graph_new(const struct view *v, struct functions *functions,
     const struct graph_options *options, struct graph **ret)
 {
 	struct builder b = {
@@ -228,7 +228,7 @@ graph_new(const struct view *v, struct functions *functions,
 	dict_release(&b.edge_index);
 	free(b.levels);
 	if (err < 0) {
-		graph_free(b.graph);
+		call_graph_free(b.graph);
 		return err;
 	}
 	if (b.graph->edge_count > 0)
@@ -239,7 +239,7 @@ graph_new(const struct view *v, struct functions *functions,
 }
 
 void
-graph_free(struct graph *g)
+call_graph_free(struct graph *g)
 {
 	if (!g)
 		return;

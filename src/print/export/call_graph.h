@@ -46,10 +46,10 @@ struct graph_options {
 };
 
 /* Adds the functions that it finds to `functions`. -ENOMEM. */
-int graph_new(const struct view *v, struct functions *functions,
+int call_graph_new(const struct view *v, struct functions *functions,
     const struct graph_options *options, struct graph **ret);
 
 /* NULL is fine. */
-void graph_free(struct graph *g);
+void call_graph_free(struct graph *g);
 
 #endif

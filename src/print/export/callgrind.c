@@ -194,7 +194,7 @@ write_callgrind(FILE *out, const struct view *v, const struct export_options *o)
 
 	c.err = functions_new(v, &functions);
 	if (c.err == 0)
-		c.err = graph_new(v, functions, &options, &graph);
+		c.err = call_graph_new(v, functions, &options, &graph);
 	if (c.err == 0) {
 		c.functions = functions;
 		c.graph = graph;
@@ -212,7 +212,7 @@ write_callgrind(FILE *out, const struct view *v, const struct export_options *o)
 	strings_release(&c.files);
 	strings_release(&c.objects);
 	free(c.named);
-	graph_free(graph);
+	call_graph_free(graph);
 	functions_free(functions);
 	return c.err < 0 ? c.err : ferror(out) ? -EIO : 0;
 }

@@ -189,8 +189,8 @@ put_identity(const struct csv *c, const struct view_site *s)
 		(void)putc(',', c->out);
 	}
 	put_known(c->out, s->id, s->count == 1);
-	put_text(c->out, words_kind(s->kind));
-	put_text(c->out, words_api(s->api));
+	put_text(c->out, enum_words_kind(s->kind));
+	put_text(c->out, enum_words_api(s->api));
 	put_text(c->out, s->pool);
 }
 

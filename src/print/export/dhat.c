@@ -117,7 +117,7 @@ put_point(struct dhat *d, const struct view_site *s)
 	json_number(d->out, "eb", f->live_bytes);
 	json_number(d->out, "ebk", f->live_blocks);
 	(void)fprintf(d->out, ",\"fs\":[%" PRIu32,
-	    number_of(d, &d->of_api[s->api], ENTRY_API, words_api(s->api)));
+	    number_of(d, &d->of_api[s->api], ENTRY_API, enum_words_api(s->api)));
 	for (uint32_t i = 0; i < s->frame_count; i++) {
 		uint32_t n = s->frames[i];
 

@@ -340,7 +340,7 @@ write_dot(FILE *out, const struct view *v, const struct export_options *o)
 
 	err = functions_new(v, &d.functions);
 	if (err == 0)
-		err = graph_new(v, d.functions, &options, &d.graph);
+		err = call_graph_new(v, d.functions, &options, &d.graph);
 	if (err == 0) {
 		all = d.graph->node_count;
 		keep = choose(&d);
@@ -348,15 +348,15 @@ write_dot(FILE *out, const struct view *v, const struct export_options *o)
 	}
 	if (err == 0) {
 		/* again, with dashed lines over the functions that are left out */
-		graph_free(d.graph);
+		call_graph_free(d.graph);
 		d.graph = NULL;
 		options.keep = keep;
-		err = graph_new(v, d.functions, &options, &d.graph);
+		err = call_graph_new(v, d.functions, &options, &d.graph);
 	}
 	if (err == 0)
 		err = put_file(&d, all);
 	free(keep);
-	graph_free(d.graph);
+	call_graph_free(d.graph);
 	functions_free(d.functions);
 	return err;
 }

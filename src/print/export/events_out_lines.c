@@ -104,7 +104,7 @@ make_stack(const struct events_out *o, const struct view_site *s)
 
 	if (!memory)
 		return NULL;
-	(void)fprintf(memory, "\t%s\n", words_api(s->api));
+	(void)fprintf(memory, "\t%s\n", enum_words_api(s->api));
 	for (uint32_t i = 0; i < s->frame_count; i++) {
 		const struct frame *f = &o->view->frames[s->frames[i]];
 

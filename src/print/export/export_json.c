@@ -8,7 +8,7 @@ static int
 write_session(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const struct export_options *o)
 {
-	return json_write(out, s, names, options, o->version);
+	return report_json_write(out, s, names, options, o->version);
 }
 
 const struct export_format export_json = {

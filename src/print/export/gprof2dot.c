@@ -70,7 +70,7 @@ functions(FILE *out, const struct view *v, struct numbers *n,
 			continue;
 		if (n->of_api[s->api] == 0) {
 			n->of_api[s->api] = ++n->count;
-			function(out, n, words_api(s->api), NULL);
+			function(out, n, enum_words_api(s->api), NULL);
 		}
 		for (uint32_t k = 0; k < s->frame_count; k++) {
 			const struct frame *f = &v->frames[s->frames[k]];

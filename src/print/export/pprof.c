@@ -210,7 +210,7 @@ put_labels(struct pprof *p, const struct view_site *s)
 		if (session->count > 1)
 			put_label(p, "process", program_name(&x->header));
 	}
-	put_label(p, "api", words_api(s->api));
+	put_label(p, "api", enum_words_api(s->api));
 	if (s->size_min > 0 && s->size_min == s->size_max) {
 		put_string(p, &p->inner, LABEL_KEY, "bytes");
 		pprof_proto_uint(&p->inner, LABEL_NUMBER, s->size_min);

@@ -28,7 +28,7 @@ put_losses(FILE *out, const struct process *p)
 		if (count == 0 || names[i].class != LOSSES_LOSS)
 			continue;
 		(void)fprintf(out, "%s%s", before,
-		    words_loss(buffer, count, names[i].words));
+		    enum_words_loss(buffer, count, names[i].words));
 		before = ", ";
 	}
 }
@@ -38,8 +38,8 @@ put_process(FILE *out, const struct process *p)
 {
 	(void)fprintf(out, "pid %" PRIu32 " (%s", p->header.pid,
 	    p->is_snapshot            ? "a snapshot"
-	        : p->is_out_of_memory ? words_end(p->end)
-	                              : words_ended(p));
+	        : p->is_out_of_memory ? enum_words_end(p->end)
+	                              : enum_words_ended(p));
 	if (p->exit_status >= 0)
 		(void)fprintf(out, ", status %d", p->exit_status);
 	if (p->signal > 0)

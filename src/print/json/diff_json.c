@@ -66,7 +66,7 @@ put_site(FILE *out, const struct row *row, const struct amounts *all,
 	struct amounts a = row->amounts;
 
 	(void)fputs("{\"change\":", out);
-	json_string(out, table_change(s, metric));
+	json_string(out, table_text_change(s, metric));
 	put_amount(out, "bytes", &a.bytes);
 	put_amount(out, "blocks", &a.blocks);
 	put_amount(out, "allocations", &a.calls);
@@ -78,8 +78,8 @@ put_site(FILE *out, const struct row *row, const struct amounts *all,
 		    out, "{\"bytes\":%" PRIu64 "}", process_error(a.variance));
 	else
 		(void)fputs("null", out);
-	json_text(out, "kind", words_kind(s->kind));
-	json_text(out, "api", words_api(s->api));
+	json_text(out, "kind", enum_words_kind(s->kind));
+	json_text(out, "api", enum_words_api(s->api));
 	json_number(out, "sites", s->count);
 	put_figures(out, "before", &s->before);
 	put_figures(out, "after", &s->figures);
@@ -95,7 +95,7 @@ put_changes(FILE *out, const struct view *v, int metric)
 
 	for (size_t i = 0; i < v->site_count; i++)
 		for (size_t k = 0; k < 4; k++)
-			counts[k] += strcmp(table_change(&v->sites[i], metric),
+			counts[k] += strcmp(table_text_change(&v->sites[i], metric),
 			                 words[k]) == 0;
 	json_key(out, "changes");
 	for (size_t k = 0; k < 4; k++)

@@ -6,7 +6,7 @@
 #include "view/sites/view.h"
 
 /*
- * About the bytes that json_write() would write with frames in full. In a
+ * About the bytes that report_json_write() would write with frames in full. In a
  * segment stacks share their frames, so a few MiB of it can become GiB of text.
  * A result below a quarter of `enough` is a rough upper bound, found without
  * names. -ENOMEM.

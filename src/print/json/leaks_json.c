@@ -52,7 +52,7 @@ put_line(FILE *out, const struct process *p, const struct verdict_line *x,
 		(void)fputs("null", out);
 	json_number(out, "sites", x->site ? x->site->count : 1);
 	json_boolean(out, "inherited", x->is_inherited);
-	json_text(out, "api", x->site ? words_api(x->site->api) : NULL);
+	json_text(out, "api", x->site ? enum_words_api(x->site->api) : NULL);
 	json_key(out, "verdict");
 	verdict_json_part(out, x->view, x->site, x->class, &x->part);
 	if (x->site)
@@ -104,7 +104,7 @@ put_scores(FILE *out, const struct process *p, const struct score_list *l,
 		(void)fprintf(out, "%s\n{\"pid\":%u,\"id\":%u", *comma,
 		    p->header.pid, s->id);
 		json_number(out, "sites", s->count);
-		json_text(out, "api", words_api(s->api));
+		json_text(out, "api", enum_words_api(s->api));
 		json_key(out, "verdict");
 		verdict_json_score(out, l->view, s, l->lines[i].held);
 		err = frames_table_put(out, frames, s);

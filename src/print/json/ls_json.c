@@ -55,10 +55,10 @@ ls_json_process(const struct ls_row *r)
 	json_text(stdout, "exe", h->exe);
 	json_processes_command(stdout, h);
 	json_text(stdout, "state", ls_row_state(p));
-	json_text(stdout, "end", words_end(p->end));
+	json_text(stdout, "end", enum_words_end(p->end));
 	if (p->is_out_of_memory)
 		json_boolean(stdout, "out_of_memory", true);
-	json_text(stdout, "mode", words_mode(h->mode));
+	json_text(stdout, "mode", enum_words_mode(h->mode));
 	json_text(stdout, "inert_reason",
 	    h->state == SEG_INERT || h->inert_reason != SEG_INERT_NONE
 	        ? losses_inert(h->inert_reason)

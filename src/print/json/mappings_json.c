@@ -24,12 +24,12 @@ static int
 one(FILE *out, const struct process *p, const struct view_site *s,
     struct frames_table *frames)
 {
-	const struct mapped_site *now = mappings_resident(p, s);
+	const struct mapped_site *now = mappings_text_resident(p, s);
 	int err;
 
 	(void)fprintf(out, "{\"id\":%u", s->id);
 	json_text(out, "class",
-	    mappings_is_allocators(p, s) ? "allocator" : "caller");
+	    mappings_text_is_allocators(p, s) ? "allocator" : "caller");
 	figures(out, &s->figures.all);
 	json_number_or_null(
 	    out, "resident_bytes", now, now ? now->resident_bytes : 0);
@@ -39,7 +39,7 @@ one(FILE *out, const struct process *p, const struct view_site *s,
 	json_number(out, "size_max", s->size_max);
 	json_time(out, "first_time", s->first_ns);
 	json_time(out, "last_time", s->last_ns);
-	json_text(out, "stack", words_stack(s->stack_flags));
+	json_text(out, "stack", enum_words_stack(s->stack_flags));
 	err = frames_table_put(out, frames, s);
 	(void)putc('}', out);
 	return err;
@@ -70,7 +70,7 @@ json_mappings(FILE *out, const struct session *s, const struct process *p,
 	struct view *v;
 	int err;
 
-	if (!mappings_has(p))
+	if (!mappings_text_has(p))
 		return 0;
 	o.only = p;
 	o.mappings = true;

@@ -170,14 +170,14 @@ identity(FILE *out, const struct process *p)
 	if (process_knows_births(p))
 		json_number(out, "live_births_ms",
 		    ((uint64_t)p->births_until + 1) * SEG_TICK_NS / 1000000);
-	json_text(out, "end", words_end(p->end));
+	json_text(out, "end", enum_words_end(p->end));
 	json_number_or_null(
 	    out, "exit_status", p->exit_status >= 0, (uint64_t)p->exit_status);
 	json_number_or_null(out, "signal", p->signal > 0, (uint64_t)p->signal);
 	if (p->is_out_of_memory)
 		json_boolean(out, "out_of_memory", true);
-	json_text(out, "mode", words_mode(h->mode));
-	json_text(out, "state", words_state(h->state));
+	json_text(out, "mode", enum_words_mode(h->mode));
+	json_text(out, "state", enum_words_state(h->state));
 	json_text(out, "inert_reason",
 	    h->state == SEG_INERT || h->inert_reason != SEG_INERT_NONE
 	        ? losses_inert(h->inert_reason)
@@ -186,7 +186,7 @@ identity(FILE *out, const struct process *p)
 		json_number(out, "place_owner", h->place_owner);
 	json_processes_place(out, h);
 	json_number(out, "sample_bytes", h->sample_bytes);
-	json_text(out, "medium", words_medium(h->medium));
+	json_text(out, "medium", enum_words_medium(h->medium));
 	json_number(out, "first_id", h->first_id);
 	json_text(out, "session", h->session);
 	json_number(out, "sequence", h->sequence);
@@ -196,7 +196,7 @@ identity(FILE *out, const struct process *p)
 	program_reports_snapshot(out, h);
 	json_boolean(out, "end_state", !p->is_unfinished);
 	json_number_or_null(out, "as_of_us", p->is_unfinished, p->as_of_us);
-	json_text(out, "live_map", words_cross_check(p->live_map));
+	json_text(out, "live_map", enum_words_cross_check(p->live_map));
 	json_time(out, "peak_time", process_time_ns(p, h->peak_tick));
 	(void)fprintf(out,
 	    ",\"tables\":{\"total_bytes\":%" PRIu64 ",\"used_bytes\":%" PRIu64

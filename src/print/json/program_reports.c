@@ -16,7 +16,7 @@ snapshot_info(FILE *out, const struct seg_header *h)
 	}
 	(void)fprintf(out, "{\"number\":%u", h->snapshot_number);
 	json_text(out, "label", h->snapshot_label);
-	json_text(out, "reason", words_snapshot(h->snapshot_reason));
+	json_text(out, "reason", enum_words_snapshot(h->snapshot_reason));
 	json_time(out, "time", h->snapshot_realtime_ns);
 	json_number(out, "time_ns", h->snapshot_realtime_ns);
 	(void)putc('}', out);
@@ -65,7 +65,7 @@ program_reports_snapshots(FILE *out, const struct session *s)
 		json_hex(out, "uuid", x->uuid, sizeof(x->uuid));
 		json_number(out, "number", x->number);
 		json_text(out, "label", x->label);
-		json_text(out, "reason", words_snapshot(x->reason));
+		json_text(out, "reason", enum_words_snapshot(x->reason));
 		json_time(out, "time", x->time_ns);
 		json_number(out, "time_ns", x->time_ns);
 		json_text(out, "path", x->path);

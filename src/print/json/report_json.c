@@ -40,7 +40,7 @@ merged(FILE *out, const struct session *s, struct names *names,
 }
 
 void
-json_marks(FILE *out, const struct session *s)
+report_json_marks(FILE *out, const struct session *s)
 {
 	(void)fputs(",\"marks\":[", out);
 	for (size_t i = 0; i < s->mark_count; i++) {
@@ -48,7 +48,7 @@ json_marks(FILE *out, const struct session *s)
 
 		(void)fprintf(out, "%s{\"time_us\":%" PRIu64 ",\"pid\":%u",
 		    i ? "," : "", m->time_us, m->pid);
-		json_text(out, "kind", words_mark(m->kind));
+		json_text(out, "kind", enum_words_mark(m->kind));
 		json_text(out, "label", m->label);
 		(void)putc('}', out);
 	}
@@ -66,7 +66,7 @@ recording(FILE *out, const struct session *s)
 	}
 	(void)fprintf(out, "{\"start_ns\":%" PRIu64 ",\"until_us\":%" PRIu64,
 	    s->start_ns, s->until_us);
-	json_marks(out, s);
+	report_json_marks(out, s);
 	(void)putc('}', out);
 }
 
@@ -124,16 +124,16 @@ reader_lost(FILE *out, const struct session *s)
 }
 
 int
-json_write(FILE *out, const struct session *s, struct names *names,
+report_json_write(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const char *version)
 {
 	struct json_form whole = {0};
 
-	return json_write_form(out, s, names, options, version, &whole);
+	return report_json_write_form(out, s, names, options, version, &whole);
 }
 
 int
-json_write_form(FILE *out, const struct session *s, struct names *names,
+report_json_write_form(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const char *version,
     struct json_form *form)
 {

@@ -15,7 +15,7 @@ enum { JSON_SCHEMA = 1 };
  * filters apply, and suppressions are only named. `options` may be NULL. 0,
  * -ENOMEM, or -EIO if ferror(out).
  */
-int json_write(FILE *out, const struct session *s, struct names *names,
+int report_json_write(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const char *version);
 
 /* How frames are written, and how many bytes were written. */
@@ -24,12 +24,12 @@ struct json_form {
 	uint64_t bytes; /* result: bytes of the sites in full, estimated */
 };
 
-/* The same as json_write(), in that form. */
-int json_write_form(FILE *out, const struct session *s, struct names *names,
+/* The same as report_json_write(), in that form. */
+int report_json_write_form(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const char *version,
     struct json_form *form);
 
 /* Writes ,"marks":[...]: the events in a recording, with their times. */
-void json_marks(FILE *out, const struct session *s);
+void report_json_marks(FILE *out, const struct session *s);
 
 #endif

@@ -14,7 +14,7 @@ classes(FILE *out, const struct residence *r)
 	json_key(out, "classes");
 	for (int i = 0; i < RESIDENCE_CLASSES; i++)
 		(void)fprintf(out, "%s\"%s\":%" PRIu64, i ? "," : "{",
-		    rss_key((enum residence_class)i), r->classes[i]);
+		    rss_rules_key((enum residence_class)i), r->classes[i]);
 	(void)putc('}', out);
 }
 
@@ -41,7 +41,7 @@ static void
 advice(FILE *out, const struct residence *r)
 {
 	static const char *const words[] = {"free", "arenas", "pinned"};
-	unsigned rules = rss_rules(r, rss_most_pins(r));
+	unsigned rules = rss_rules(r, rss_rules_most_pins(r));
 	const char *comma = "";
 
 	json_key(out, "advice");
@@ -62,7 +62,7 @@ point(FILE *out, const struct residence *r, const char *comma)
 	    out, "%s{\"time_ms\":%" PRIu64, comma, r->time_ns / 1000000);
 	json_number(out, "took_ms", r->took_ns / 1000000);
 	json_number(out, "live_bytes", r->classes[RESIDENCE_LIVE]);
-	json_number(out, "heap_bytes", residence_heap(r));
+	json_number(out, "heap_bytes", rss_account_heap(r));
 	json_number(out, "rss_bytes", r->rss_bytes);
 	(void)putc('}', out);
 }
@@ -96,10 +96,10 @@ rss_json_process(FILE *out, const struct process *p)
 	json_number(out, "took_ms", r->took_ns / 1000000);
 	json_number(out, "page_bytes", r->page_bytes);
 	json_boolean(out, "split", is_split);
-	json_text(out, "why", is_split ? NULL : residence_why(r->lack));
+	json_text(out, "why", is_split ? NULL : rss_reading_why(r->lack));
 	json_boolean(out, "partial", r->is_partial);
 	classes(out, r);
-	json_number(out, "heap_bytes", residence_heap(r));
+	json_number(out, "heap_bytes", rss_account_heap(r));
 	json_number(out, "heap_swap_bytes", r->heap_swap_bytes);
 	json_number(out, "huge_bytes", r->huge_bytes);
 	json_list(out, "fills", r->fills, RESIDENCE_FILLS);

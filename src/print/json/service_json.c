@@ -75,7 +75,7 @@ put_process(const struct service_process *p)
 	    p->trace == SERVICE_INERT            ? losses_inert(p->inert_reason)
 	        : p->trace == SERVICE_UNREADABLE ? strerror(-p->err)
 	                                         : NULL);
-	json_text(stdout, "mode", is_known ? words_mode(p->mode) : NULL);
+	json_text(stdout, "mode", is_known ? enum_words_mode(p->mode) : NULL);
 	json_time(stdout, "start", is_known ? p->start_realtime_ns : 0);
 	json_number_or_null(stdout, "sample_bytes", is_known, p->sample_bytes);
 	json_number_or_null(

@@ -111,8 +111,8 @@ short_site(FILE *out, const struct view *v, const struct view_site *s,
 	int err;
 
 	(void)fprintf(out, "{\"id\":%u", s->id);
-	json_text(out, "kind", words_kind(s->kind));
-	json_text(out, "api", words_api(s->api));
+	json_text(out, "kind", enum_words_kind(s->kind));
+	json_text(out, "api", enum_words_api(s->api));
 	text_unless_null(out, "pool", s->pool);
 	number_unless_zero(out, "allocations", f->all.allocations);
 	number_unless_zero(out, "allocated_bytes", f->all.allocated_bytes);
@@ -146,7 +146,7 @@ short_site(FILE *out, const struct view *v, const struct view_site *s,
 	fingerprints_site(prints, s, &print);
 	(void)fprintf(out, ",\"fingerprint\":\"%016" PRIx64 "\"", print.hash);
 	text_unless_null(out, "suppression", s->suppression);
-	json_text(out, "stack", words_stack(s->stack_flags));
+	json_text(out, "stack", enum_words_stack(s->stack_flags));
 	json_number(out, "sites", s->count);
 	number_unless_zero(out, "own", s->own);
 	err = frames_table_put(out, frames, s);
@@ -166,8 +166,8 @@ site(FILE *out, const struct view *v, const struct view_site *s,
 	struct fingerprint print;
 
 	(void)fprintf(out, "{\"id\":%u", s->id);
-	json_text(out, "kind", words_kind(s->kind));
-	json_text(out, "api", words_api(s->api));
+	json_text(out, "kind", enum_words_kind(s->kind));
+	json_text(out, "api", enum_words_api(s->api));
 	json_text(out, "pool", s->pool);
 	json_figures(out, &f->all);
 	json_number(out, "samples", s->samples);
@@ -195,7 +195,7 @@ site(FILE *out, const struct view *v, const struct view_site *s,
 	fingerprints_site(prints, s, &print);
 	(void)fprintf(out, ",\"fingerprint\":\"%016" PRIx64 "\"", print.hash);
 	json_text(out, "suppression", s->suppression);
-	json_text(out, "stack", words_stack(s->stack_flags));
+	json_text(out, "stack", enum_words_stack(s->stack_flags));
 	json_number(out, "sites", s->count);
 	number_unless_zero(out, "own", s->own);
 	(void)frames_table_put(out, cache, s); /* frames in full: cannot fail */

@@ -31,21 +31,21 @@ static const char *
 end_word(const struct live_process *p)
 {
 	if (p->state == LIVE_RUNS)
-		return words_end(PROCESS_RUNNING);
+		return enum_words_end(PROCESS_RUNNING);
 	if (p->state == LIVE_OUT_OF_SIGHT)
-		return words_end(PROCESS_UNKNOWN);
+		return enum_words_end(PROCESS_UNKNOWN);
 	switch (p->cause) {
 	case LIVE_CAUSE_EXIT:
-		return words_end(PROCESS_EXITED);
+		return enum_words_end(PROCESS_EXITED);
 	case LIVE_CAUSE_SIGNAL:
 	case LIVE_CAUSE_OOM:
-		return words_end(PROCESS_KILLED);
+		return enum_words_end(PROCESS_KILLED);
 	case LIVE_CAUSE_EXEC:
-		return words_end(PROCESS_EXEC);
+		return enum_words_end(PROCESS_EXEC);
 	case LIVE_CAUSE_UNKNOWN:
 		break;
 	}
-	return words_end(PROCESS_GONE);
+	return enum_words_end(PROCESS_GONE);
 }
 
 static void
@@ -84,8 +84,8 @@ put_identity(
 	if (has_ended && p->cause == LIVE_CAUSE_OOM)
 		json_boolean(out, "out_of_memory", true);
 	json_text(out, "cause", has_ended ? board_cause(cause, row) : NULL);
-	json_text(out, "mode", words_mode(h->mode));
-	json_text(out, "state", words_state(h->state));
+	json_text(out, "mode", enum_words_mode(h->mode));
+	json_text(out, "state", enum_words_state(h->state));
 	json_text(out, "inert_reason",
 	    h->state == SEG_INERT || h->inert_reason != SEG_INERT_NONE
 	        ? losses_inert(h->inert_reason)
@@ -129,7 +129,7 @@ static void
 put_site(FILE *out, const struct focus_site *s)
 {
 	(void)fprintf(out, "{\"id\":%u", s->id);
-	json_text(out, "api", s->is_named ? words_api(s->api) : NULL);
+	json_text(out, "api", s->is_named ? enum_words_api(s->api) : NULL);
 	json_number(out, "allocations", s->allocations);
 	json_number(out, "allocated_bytes", s->allocated_bytes);
 	json_number(out, "frees", s->frees);
@@ -175,12 +175,12 @@ put_sites(FILE *out, const struct pages_plan *plan, struct focus *f)
 }
 
 int
-pages_write_json(struct live *l, const struct pages_plan *plan,
+top_print_json(struct live *l, const struct pages_plan *plan,
     struct focus *const *focus, size_t count, uint64_t look)
 {
 	uint64_t boot_ns = clock_ns(CLOCK_BOOTTIME);
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
-	const struct live_missing missing = live_missing(l);
+	const struct engine_missing missing = engine_missing(l);
 	FILE *out = plan->out;
 
 	(void)fprintf(out, "{\"schema\":%d", JSON_SCHEMA);
@@ -190,8 +190,8 @@ pages_write_json(struct live *l, const struct pages_plan *plan,
 	json_number(out, "time_ns", now_ns);
 	json_number(out, "interval_ms", plan->interval_ns / 1000000);
 	(void)fputs(",\"processes\":[", out);
-	for (size_t i = 0; i < live_count(l); i++) {
-		const struct live_process *p = live_at(l, i);
+	for (size_t i = 0; i < engine_count(l); i++) {
+		const struct live_process *p = engine_at(l, i);
 		struct board_process row;
 		struct focus *f = NULL;
 

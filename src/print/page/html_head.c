@@ -64,7 +64,7 @@ write_recording(
 	    ",\"width_us\":%" PRIu64 ",\"moments\":%zu,\"changes\":%zu",
 	    s->start_ns / NS_PER_MS, s->until_us, m->width_us, m->count,
 	    m->changes);
-	json_marks(out, s);
+	report_json_marks(out, s);
 	(void)putc('}', out);
 }
 
@@ -160,7 +160,7 @@ write_marks(FILE *out, const struct process *p)
 static void
 write_end(FILE *out, const struct process *p)
 {
-	json_text(out, "end", words_end(p->end));
+	json_text(out, "end", enum_words_end(p->end));
 	json_key(out, "exit_status");
 	(void)fprintf(out, p->exit_status >= 0 ? "%d" : "null", p->exit_status);
 	json_key(out, "signal");
@@ -185,9 +185,9 @@ write_group(FILE *out, const struct html_group *g)
 		json_number(out, "births_ms",
 		    ((uint64_t)p->births_until + 1) * SEG_TICK_NS / NS_PER_MS);
 	write_end(out, p);
-	json_text(out, "mode", words_mode(h->mode));
+	json_text(out, "mode", enum_words_mode(h->mode));
 	json_number(out, "sample_bytes", h->sample_bytes);
-	json_text(out, "medium", words_medium(h->medium));
+	json_text(out, "medium", enum_words_medium(h->medium));
 	json_number(out, "threads", h->threads);
 	json_number(out, "max_frames", h->max_frames);
 	json_number(

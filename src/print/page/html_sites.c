@@ -152,13 +152,13 @@ put_site(struct html *h, size_t row)
 	put_steps(b, row, s);
 	put_sizes(b, row, s->ages);
 	put_births(b, row, is_other ? NULL : s->ages);
-	err = put_word(h, HTML_SITE_KIND, words_kind(s->kind));
+	err = put_word(h, HTML_SITE_KIND, enum_words_kind(s->kind));
 	if (err == 0)
 		err = put_word(
-		    h, HTML_SITE_API, is_other ? NULL : words_api(s->api));
+		    h, HTML_SITE_API, is_other ? NULL : enum_words_api(s->api));
 	if (err == 0)
 		err = put_word(h, HTML_SITE_STATE,
-		    is_other ? NULL : words_stack(s->stack_flags));
+		    is_other ? NULL : enum_words_stack(s->stack_flags));
 	if (err == 0)
 		err = put_word(h, HTML_SITE_POOL, s->pool);
 	if (err == 0)

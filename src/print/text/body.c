@@ -146,7 +146,7 @@ print_view(const struct layout *p, struct view *v, const struct body_options *o)
 	    .with_holds = o->rss};
 
 	if (o->shape == BODY_TABLE)
-		return table_write(p, v, &table);
+		return table_text_write(p, v, &table);
 	return tree_print_write(p, v, &tree);
 }
 

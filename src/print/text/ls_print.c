@@ -84,7 +84,7 @@ print_snapshot(const struct seg_header *h)
 {
 	const char *text = h->snapshot_label[0]
 	    ? h->snapshot_label
-	    : words_snapshot(h->snapshot_reason);
+	    : enum_words_snapshot(h->snapshot_reason);
 	size_t used = layout_columns(text) + 2;
 
 	if (h->snapshot_number > 0)

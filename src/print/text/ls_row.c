@@ -18,8 +18,8 @@ ls_row_state(const struct process *p)
 	if (p->end == PROCESS_UNKNOWN)
 		return "out of sight";
 	if (p->is_out_of_memory)
-		return words_end(p->end); /* a line of its own says why */
-	return words_ended(p);
+		return enum_words_end(p->end); /* a line of its own says why */
+	return enum_words_ended(p);
 }
 
 uint32_t

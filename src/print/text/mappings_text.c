@@ -13,19 +13,19 @@
 enum { FRAMES = 12, INDENT = 36 };
 
 bool
-mappings_has(const struct process *x)
+mappings_text_has(const struct process *x)
 {
 	return x->mapped.allocations > 0 || x->header.mapped_root != 0;
 }
 
 bool
-mappings_is_allocators(const struct process *x, const struct view_site *s)
+mappings_text_is_allocators(const struct process *x, const struct view_site *s)
 {
 	return x->sites[s->site].pool == SEG_MAPPING_OF_ALLOCATOR;
 }
 
 const struct mapped_site *
-mappings_resident(const struct process *x, const struct view_site *s)
+mappings_text_resident(const struct process *x, const struct view_site *s)
 {
 	if (!x->resident || s->site >= x->resident->count)
 		return NULL;
@@ -33,12 +33,12 @@ mappings_resident(const struct process *x, const struct view_site *s)
 }
 
 void
-mappings_write_line(const struct layout *p, const struct process *x)
+mappings_text_write_line(const struct layout *p, const struct process *x)
 {
 	char a[WORDS_COUNTED], b[WORDS_COUNTED];
 	struct layout_text t;
 
-	if (!mappings_has(x))
+	if (!mappings_text_has(x))
 		return;
 	layout_begin(p, &t);
 	(void)fprintf(t.file,
@@ -109,7 +109,7 @@ static void
 print_stack(const struct layout *p, const struct process *x,
     const struct view *v, const struct view_site *s, bool is_short)
 {
-	if (mappings_is_allocators(x, s))
+	if (mappings_text_is_allocators(x, s))
 		(void)fputs("(of the allocator)\n", p->out);
 	else if (s->frame_count == 0)
 		(void)fputs("(no stack)\n", p->out);
@@ -131,7 +131,7 @@ static void
 print_row(const struct layout *p, const struct process *x, const struct view *v,
     const struct view_site *s, bool is_short)
 {
-	const struct mapped_site *now = mappings_resident(x, s);
+	const struct mapped_site *now = mappings_text_resident(x, s);
 	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
 
 	(void)fprintf(p->out, "%11s %11s %10s  ",
@@ -148,7 +148,7 @@ print_row(const struct layout *p, const struct process *x, const struct view *v,
 static bool
 is_small(const struct process *x, const struct view_site *s, double percent)
 {
-	const struct mapped_site *now = mappings_resident(x, s);
+	const struct mapped_site *now = mappings_text_resident(x, s);
 
 	return 100 * (double)s->figures.all.live_bytes <
 	    percent * (double)x->mapped.live_bytes &&
@@ -218,7 +218,7 @@ print_process(const struct layout *p, const struct session *s,
 }
 
 int
-mappings_write(const struct layout *p, const struct session *s,
+mappings_text_write(const struct layout *p, const struct session *s,
     struct names *names, const struct body_options *options)
 {
 	const uint32_t pid = options->view.pid;
@@ -231,7 +231,7 @@ mappings_write(const struct layout *p, const struct session *s,
 		if (pid != VIEW_ANY && x->header.pid != pid)
 			continue;
 		found++;
-		if (!mappings_has(x))
+		if (!mappings_text_has(x))
 			continue;
 		(void)fputs(shown++ ? "\n" : "", p->out);
 		err = print_process(p, s, x, names, options);

@@ -75,9 +75,9 @@ print_process(const struct layout *p, const struct session *s,
 		unseen_write(p, process);
 	spark_write(p, "Live bytes", process->points, process->point_count);
 	print_pools(p, process);
-	mappings_write_line(p, process);
+	mappings_text_write_line(p, process);
 	if (options->rss) {
-		int err = rss_write(p, s, process, names, &o.view);
+		int err = rss_text_write(p, s, process, names, &o.view);
 
 		if (err < 0)
 			return err;
@@ -163,7 +163,7 @@ print_overview(const struct layout *p, struct process *const *list,
 			continue;
 		}
 		used = (size_t)fprintf(p->out, "%8u %8u %-7s %13s %13s %11s  ",
-		    x->header.pid, x->header.ppid, words_ended(x),
+		    x->header.pid, x->header.ppid, enum_words_ended(x),
 		    words_count(live, x->totals.live_bytes),
 		    /* a log does not say what the peak was by then */
 		    x->log.is_read && x->log.has_moment
@@ -222,7 +222,7 @@ print_several(const struct layout *p, const struct session *s,
 }
 
 void
-text_notes(const struct layout *p, const struct names *names)
+report_text_notes(const struct layout *p, const struct names *names)
 {
 	char *const *notes;
 	size_t n = names_notes_shown(
@@ -241,7 +241,7 @@ text_notes(const struct layout *p, const struct names *names)
 }
 
 int
-text_write(const struct layout *p, const struct session *s, struct names *names,
+report_text_write(const struct layout *p, const struct session *s, struct names *names,
     const struct body_options *options)
 {
 	struct process **list = calloc(s->count + 1, sizeof(struct process *));
@@ -275,6 +275,6 @@ text_write(const struct layout *p, const struct session *s, struct names *names,
 	free(list);
 	if (err < 0)
 		return err;
-	text_notes(p, names);
+	report_text_notes(p, names);
 	return ferror(p->out) ? -EIO : 0;
 }

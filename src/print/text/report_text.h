@@ -10,10 +10,10 @@
  * with options->view.merge all as one. -ENOMEM, -EIO if ferror(), -ESRCH: no
  * process has options->view.pid.
  */
-int text_write(const struct layout *p, const struct session *s,
+int report_text_write(const struct layout *p, const struct session *s,
     struct names *names, const struct body_options *options);
 
 /* Says what could not be named, one line each. */
-void text_notes(const struct layout *p, const struct names *names);
+void report_text_notes(const struct layout *p, const struct names *names);
 
 #endif

@@ -222,7 +222,7 @@ say_advice(FILE *out, const struct residence *r, const struct session *s,
     const struct process *process, struct names *names, unsigned rules)
 {
 	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_COUNTED], *name = NULL;
-	const struct residence_site *x = rss_most_pins(r);
+	const struct residence_site *x = rss_rules_most_pins(r);
 	int err;
 
 	if (rules & RSS_ARENAS)
@@ -251,7 +251,7 @@ static int
 print_sentences(const struct layout *p, const struct residence *r,
     const struct session *s, const struct process *process, struct names *names)
 {
-	unsigned rules = rss_rules(r, rss_most_pins(r));
+	unsigned rules = rss_rules(r, rss_rules_most_pins(r));
 	struct layout_text t;
 	int err;
 
@@ -264,7 +264,7 @@ print_sentences(const struct layout *p, const struct residence *r,
 		(void)fprintf(t.file,
 		    "Note: the pages of the heap are not split, and no site "
 		    "has held pages: %s. ",
-		    residence_why(r->lack));
+		    rss_reading_why(r->lack));
 	if (r->is_partial)
 		(void)fputs("Note: some blocks are missing, because parts of "
 		            "the list of blocks are in swap. ",
@@ -304,13 +304,13 @@ print_course(const struct layout *p, const struct process *process)
 		(void)fprintf(p->out, "%12s %16s %16s %16s\n",
 		    words_time(a, r->time_ns),
 		    words_count(b, r->classes[RESIDENCE_LIVE]),
-		    words_count(c, residence_heap(r)),
+		    words_count(c, rss_account_heap(r)),
 		    words_count(d, r->rss_bytes));
 	}
 }
 
 int
-rss_write(const struct layout *p, const struct session *s,
+rss_text_write(const struct layout *p, const struct session *s,
     const struct process *process, struct names *names,
     const struct view_options *options)
 {
@@ -362,7 +362,7 @@ pinned_of(const struct residence *r, const struct residence_site *x)
 }
 
 int
-rss_write_line(const struct layout *p, const struct session *s,
+rss_text_write_line(const struct layout *p, const struct session *s,
     const struct process *process, struct names *names)
 {
 	const struct residence *r = process->residence;
@@ -374,7 +374,7 @@ rss_write_line(const struct layout *p, const struct session *s,
 
 	if (!r)
 		return 0;
-	x = rss_most_pins(r);
+	x = rss_rules_most_pins(r);
 	if (x)
 		err = name_of(s, process, names, x->id, &name);
 	if (err < 0)

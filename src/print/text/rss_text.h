@@ -24,26 +24,26 @@ enum rss_advice {
 unsigned rss_rules(const struct residence *r, const struct residence_site *s);
 
 /* The site with the most bytes beyond its own; NULL: none has any. */
-const struct residence_site *rss_most_pins(const struct residence *r);
+const struct residence_site *rss_rules_most_pins(const struct residence *r);
 
 /* The last reading of a process at a moment of its recording; NULL: none. */
-const struct residence *rss_at(
+const struct residence *rss_rules_at(
     const struct session *s, const struct process *p, uint64_t time_us);
 
 /* "living", "free", ...: keys of JSON and of the page. */
-const char *rss_key(enum residence_class which);
+const char *rss_rules_key(enum residence_class which);
 
 /*
  * The account of process->residence: a line for each class, the sentence, the
  * advice, and the course if there are several readings. Nothing if there is no
  * reading. -ENOMEM.
  */
-int rss_write(const struct layout *p, const struct session *s,
+int rss_text_write(const struct layout *p, const struct session *s,
     const struct process *process, struct names *names,
     const struct view_options *options);
 
 /* One line for a verdict: RSS = live + rounding + ... -ENOMEM. */
-int rss_write_line(const struct layout *p, const struct session *s,
+int rss_text_write_line(const struct layout *p, const struct session *s,
     const struct process *process, struct names *names);
 
 #endif

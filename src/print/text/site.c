@@ -261,7 +261,7 @@ static void
 print_stack(
     const struct layout *p, const struct view *v, const struct view_site *s)
 {
-	(void)fprintf(p->out, "\n%s in\n", words_api(s->api));
+	(void)fprintf(p->out, "\n%s in\n", enum_words_api(s->api));
 	for (uint32_t i = 0; i < s->frame_count; i++) {
 		const struct frame *x = &v->frames[s->frames[i]];
 

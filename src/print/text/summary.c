@@ -142,7 +142,7 @@ print_counts(const struct summary *s, const char *before, int class)
 			continue;
 		(void)fputs(any ? "; " : before, s->out);
 		(void)fputs(
-		    words_loss(buffer, counts[names[i].count], names[i].words),
+		    enum_words_loss(buffer, counts[names[i].count], names[i].words),
 		    s->out);
 		if (names[i].count == SEG_SNAPSHOTS_FAILED)
 			print_snapshot_error(s);

@@ -1,4 +1,4 @@
-/* table_text.c - prints a view as a table: one row per site. */
+/* name_table_text.c - prints a view as a table: one row per site. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/text/table_text.h"
 
@@ -20,7 +20,7 @@ struct cells {
 };
 
 const char *
-table_change(const struct view_site *s, int metric)
+table_text_change(const struct view_site *s, int metric)
 {
 	uint64_t a = view_blocks(&s->before, metric);
 	uint64_t b = view_blocks(&s->figures, metric);
@@ -68,7 +68,7 @@ fill_cells(
 	if (x->view->is_compared) {
 		add_cell(c, words_count(buffer, figure_of(x, &s->before)));
 		add_cell(c, words_count(buffer, figure_of(x, &s->figures)));
-		add_cell(c, table_change(s, metric));
+		add_cell(c, table_text_change(s, metric));
 		return;
 	}
 	if (metric != VIEW_ALLOCS)
@@ -189,7 +189,7 @@ choose(const struct table_printer *x, struct table_site *rows, size_t count,
 }
 
 int
-table_write(const struct layout *p, const struct view *v,
+table_text_write(const struct layout *p, const struct view *v,
     const struct table_options *options)
 {
 	struct table_printer x = {.page = p, .view = v, .options = options};

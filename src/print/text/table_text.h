@@ -1,4 +1,4 @@
-/* table_text.h - prints a view as a table: one row per site. */
+/* name_table_text.h - prints a view as a table: one row per site. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_TABLE_TEXT_H
 #define SEEP_TABLE_TEXT_H
@@ -21,10 +21,10 @@ struct table_options {
  * fit in one. In a comparison: figures with signs, and the old and new ones.
  * Says what it leaves out. -ENOMEM.
  */
-int table_write(const struct layout *p, const struct view *v,
+int table_text_write(const struct layout *p, const struct view *v,
     const struct table_options *options);
 
 /* "new", "gone", "grown", "shrunk" or "same", by the figure of the metric. */
-const char *table_change(const struct view_site *s, int metric);
+const char *table_text_change(const struct view_site *s, int metric);
 
 #endif

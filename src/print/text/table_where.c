@@ -168,7 +168,7 @@ table_print_where(
 
 	where_init(&w, x, row);
 	used += (size_t)fprintf(p->out, "%s%s",
-	    words_api(x->view->sites[row->site].api), w.count ? " in " : "");
+	    enum_words_api(x->view->sites[row->site].api), w.count ? " in " : "");
 	for (size_t i = 0; i < w.count; i++)
 		used = print_frame(p, w.texts[i],
 		    i == 0             ? NULL
@@ -200,7 +200,7 @@ look_of(const struct table_printer *x, const struct table_site *row)
 	if (!out)
 		return NULL;
 	where_init(&w, x, row);
-	(void)fputs(words_api(x->view->sites[row->site].api), out);
+	(void)fputs(enum_words_api(x->view->sites[row->site].api), out);
 	for (size_t i = 0; i < w.count; i++)
 		(void)fprintf(out, " %s", w.texts[i]);
 	where_release(&w);

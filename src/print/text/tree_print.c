@@ -53,7 +53,7 @@ print_node(const struct printer *x, const struct tree_node *n, unsigned level,
 		    (int)indent_of(level) - 2, "", n->is_inner ? "-> " : "<- ");
 	if (n->frame == TREE_API)
 		(void)fprintf(p->out, "%s%s%s", layout_colour(p, LAYOUT_DIM),
-		    words_api(n->api), layout_colour(p, LAYOUT_PLAIN));
+		    enum_words_api(n->api), layout_colour(p, LAYOUT_PLAIN));
 	else
 		layout_frame(p, &x->view->frames[n->frame], n->repeats, used,
 		    level ? LAYOUT_PLAIN : LAYOUT_STRONG);

@@ -209,7 +209,7 @@ json_event(FILE *out, const char *key, struct names *names,
 }
 
 void
-who_json(
+who_print_json(
     FILE *out, struct names *names, uint64_t address, const struct who_block *b)
 {
 	const bool known = b->state != WHO_UNKNOWN;

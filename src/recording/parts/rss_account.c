@@ -50,7 +50,7 @@ enum { HEAD_MIN = 336, HEAD_MAX = 4096, ROW_MAX = 1024 };
 enum { TEXT_MAX = RESIDENCE_AREAS_MAX * (RESIDENCE_NAME_MAX + 1) };
 
 uint64_t
-residence_heap(const struct residence *r)
+rss_account_heap(const struct residence *r)
 {
 	uint64_t sum = 0;
 
@@ -60,7 +60,7 @@ residence_heap(const struct residence *r)
 }
 
 const struct residence_site *
-residence_find(const struct residence *r, uint32_t id)
+rss_account_find(const struct residence *r, uint32_t id)
 {
 	size_t low = 0, high = r->site_count;
 
@@ -77,9 +77,9 @@ residence_find(const struct residence *r, uint32_t id)
 }
 
 void
-residence_shorten(struct residence *r)
+rss_account_shorten(struct residence *r)
 {
-	uint64_t least = residence_heap(r) / 100;
+	uint64_t least = rss_account_heap(r) / 100;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < r->site_count; i++) {
@@ -177,7 +177,7 @@ put_rows(const struct residence *r, uint8_t *to, char *texts)
 }
 
 int
-residence_encode(const struct residence *r, uint8_t **ret, size_t *ret_len)
+rss_account_encode(const struct residence *r, uint8_t **ret, size_t *ret_len)
 {
 	size_t text_bytes = 0, len;
 	uint8_t *bytes;
@@ -255,7 +255,7 @@ take_head(const struct head *h, struct residence *r)
 	memcpy(r->fills, h->fills, sizeof(r->fills));
 }
 
-/* Sorted, and no site twice: residence_find() relies on it. */
+/* Sorted, and no site twice: rss_account_find() relies on it. */
 static int
 take_sites(const struct head *h, const uint8_t *rows, struct residence *r)
 {
@@ -295,7 +295,7 @@ take_areas(const struct head *h, const uint8_t *rows, struct residence *r)
 }
 
 int
-residence_decode(const uint8_t *bytes, size_t len, struct residence *ret)
+rss_account_decode(const uint8_t *bytes, size_t len, struct residence *ret)
 {
 	struct residence r;
 	const uint8_t *sites, *areas, *texts;
@@ -326,7 +326,7 @@ residence_decode(const uint8_t *bytes, size_t len, struct residence *ret)
 			err = take_areas(&h, areas, &r);
 	}
 	if (err < 0) {
-		residence_release(&r);
+		rss_account_release(&r);
 		return err;
 	}
 	*ret = r;
@@ -334,7 +334,7 @@ residence_decode(const uint8_t *bytes, size_t len, struct residence *ret)
 }
 
 void
-residence_release(struct residence *r)
+rss_account_release(struct residence *r)
 {
 	free(r->sites);
 	free(r->areas);

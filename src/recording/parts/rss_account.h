@@ -104,27 +104,27 @@ struct residence {
 };
 
 /* The sum of the classes that are heap. */
-uint64_t residence_heap(const struct residence *r);
+uint64_t rss_account_heap(const struct residence *r);
 
 /* The row of a site; NULL: it has nothing on resident pages. */
-const struct residence_site *residence_find(
+const struct residence_site *rss_account_find(
     const struct residence *r, uint32_t id);
 
 /* Keeps only sites that hold one percent of the heap; others become rest_*. */
-void residence_shorten(struct residence *r);
+void rss_account_shorten(struct residence *r);
 
 /*
  * The bytes of an entry RECORDING_RESIDENCE after the uuid of the process, and
  * of the table RESIDENCE_TABLE of a snapshot; the caller frees them. -ENOMEM;
  * -EFBIG beyond the limits above.
  */
-int residence_encode(const struct residence *r, uint8_t **ret, size_t *ret_len);
+int rss_account_encode(const struct residence *r, uint8_t **ret, size_t *ret_len);
 
 /*
  * Decodes untrusted bytes, which may be followed by zeros. -EBADMSG: they are
  * damaged; -ENOMEM.
  */
-int residence_decode(const uint8_t *bytes, size_t len, struct residence *ret);
-void residence_release(struct residence *r);
+int rss_account_decode(const uint8_t *bytes, size_t len, struct residence *ret);
+void rss_account_release(struct residence *r);
 
 #endif

@@ -106,7 +106,7 @@ read_levels(const struct reading *r, uint64_t root)
 }
 
 int
-ignored_read(pid_t pid, struct foreign *memory, const struct seg_header *h,
+ignored_blocks_read(pid_t pid, struct foreign *memory, const struct seg_header *h,
     int (*add)(const struct ignored_block *b, void *arg), void *arg,
     struct fault *why)
 {

@@ -24,7 +24,7 @@ struct ignored_block {
  * opened. Negative errno as of live_map_read();
  * -ENOTSUP: an older collector.
  */
-int ignored_read(pid_t pid, struct foreign *memory, const struct seg_header *h,
+int ignored_blocks_read(pid_t pid, struct foreign *memory, const struct seg_header *h,
     int (*add)(const struct ignored_block *b, void *arg), void *arg,
     struct fault *why);
 

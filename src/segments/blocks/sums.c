@@ -120,7 +120,7 @@ sum_rows(
 		if (x->kind == SEG_EXT_LEDGER) {
 			struct seg_row row;
 
-			memcpy(&row, segment_row(x, i), sizeof(row));
+			memcpy(&row, segment_copy_row(x, i), sizeof(row));
 			if (is_idle(&row))
 				continue;
 			sum = sums_at(sums, (uint32_t)id);
@@ -130,7 +130,7 @@ sum_rows(
 		} else {
 			struct seg_sample row;
 
-			(void)segment_copy_row(x, i, &row, sizeof(row));
+			(void)segment_copy_row_into(x, i, &row, sizeof(row));
 			if (row.samples == 0 && row.sampled_frees == 0)
 				continue;
 			sum = sums_at(sums, (uint32_t)id);

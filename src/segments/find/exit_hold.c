@@ -47,7 +47,7 @@ open_block(int dir, const char *segment, struct exit_wait *w)
 }
 
 int
-exit_wait_open(int dir, const char *segment, struct exit_wait **ret)
+exit_hold_open(int dir, const char *segment, struct exit_wait **ret)
 {
 	struct exit_wait *w = calloc(1, sizeof(*w));
 	int err = -ENOMEM;
@@ -59,7 +59,7 @@ exit_wait_open(int dir, const char *segment, struct exit_wait **ret)
 	if (err == 0)
 		*ret = w;
 	else
-		exit_wait_close(w);
+		exit_hold_close(w);
 	return err;
 }
 
@@ -72,7 +72,7 @@ put(struct exit_wait *w, size_t offset, const void *value, size_t bytes)
 }
 
 int
-exit_wait_beat(struct exit_wait *w)
+exit_hold_beat(struct exit_wait *w)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
@@ -80,13 +80,13 @@ exit_wait_beat(struct exit_wait *w)
 }
 
 bool
-exit_wait_is_on(const struct seg_header *h)
+exit_hold_is_on(const struct seg_header *h)
 {
 	return h->exit_state == SEG_EXIT_WAITS;
 }
 
 int
-exit_wait_end(struct exit_wait *w, const struct seg_header *h)
+exit_hold_end(struct exit_wait *w, const struct seg_header *h)
 {
 	size_t offset = h->slot_index >= SEG_SLOTS
 	    ? offsetof(struct ctl_block, command)
@@ -104,7 +104,7 @@ exit_wait_end(struct exit_wait *w, const struct seg_header *h)
 }
 
 void
-exit_wait_close(struct exit_wait *w)
+exit_hold_close(struct exit_wait *w)
 {
 	if (!w)
 		return;

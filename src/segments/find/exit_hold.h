@@ -21,22 +21,22 @@ struct exit_wait;
 
 /*
  * `segment` is the name of a segment file in this directory; close with
- * exit_wait_close(). The control file must have the same owner as that file, so
+ * exit_hold_close(). The control file must have the same owner as that file, so
  * that nobody can make us write elsewhere. -ENODATA: there is no valid control
  * block; -ENOMEM, or an error of openat() or mmap().
  */
-int exit_wait_open(int dir, const char *segment, struct exit_wait **ret);
+int exit_hold_open(int dir, const char *segment, struct exit_wait **ret);
 
 /* Says that a reader is there. Twice a second is often enough. */
-int exit_wait_beat(struct exit_wait *w);
+int exit_hold_beat(struct exit_wait *w);
 
 /* Is this process waiting? The header must have been read just now. */
-bool exit_wait_is_on(const struct seg_header *h);
+bool exit_hold_is_on(const struct seg_header *h);
 
 /* Lets the process with this header go on to its end. */
-int exit_wait_end(struct exit_wait *w, const struct seg_header *h);
+int exit_hold_end(struct exit_wait *w, const struct seg_header *h);
 
 /* NULL is fine. Processes that still wait go on when their time is over. */
-void exit_wait_close(struct exit_wait *w);
+void exit_hold_close(struct exit_wait *w);
 
 #endif

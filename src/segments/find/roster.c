@@ -246,7 +246,7 @@ look_at_slot(
 	if (!s)
 		return -ENOMEM;
 	take_uuid(s, h.uuid);
-	return live_arrive(l, f, seg, s, &h);
+	return engine_member_arrive(l, f, seg, s, &h);
 }
 
 static int
@@ -286,7 +286,7 @@ end_bound(struct live *l, const struct live_file *f, int slot)
 		struct live_member *m = l->members[i];
 
 		if (m->file == f && m->slot == slot && !m->is_lost)
-			live_member_end(l, m, LIVE_CAUSE_UNKNOWN);
+			engine_member_end(l, m, LIVE_CAUSE_UNKNOWN);
 	}
 }
 
@@ -310,7 +310,7 @@ list_ended(struct live *l, struct live_file *f, const struct segfile *seg,
 	if (!s)
 		return -ENOMEM;
 	take_uuid(s, h.uuid);
-	return live_arrive_ended(l, f, seg, s, &h);
+	return engine_member_arrive_ended(l, f, seg, s, &h);
 }
 
 int
@@ -420,7 +420,7 @@ visit_all(void *context, const struct roster_place *at)
 static bool
 is_known(void *context, pid_t pid)
 {
-	return live_running(context, pid) != NULL;
+	return engine_member_running(context, pid) != NULL;
 }
 
 /* The segment of a process, wherever that is. */
@@ -476,7 +476,7 @@ look_for_pids(struct live *l)
 	for (size_t i = 0; i < l->plan.pid_count && err == 0; i++) {
 		struct procfs_stat stat;
 
-		if (live_running(l, l->pids[i]) ||
+		if (engine_member_running(l, l->pids[i]) ||
 		    procfs_stat(l->pids[i], &stat) < 0)
 			continue;
 		if (l->pid_starts[i] == 0)

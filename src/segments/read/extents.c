@@ -74,7 +74,7 @@ extents_find(const struct extents *r, uint64_t i, void *row, size_t size,
 
 	if (!x || size > x->row_bytes)
 		return false;
-	memcpy(row, segment_row(x, (uint32_t)(i - x->first)), size);
+	memcpy(row, segment_copy_row(x, (uint32_t)(i - x->first)), size);
 	*ret_position = r->before[at - 1] + (i - x->first);
 	return true;
 }
@@ -87,7 +87,7 @@ extents_take(const struct extents *r, uint64_t i, void *row, size_t size)
 
 	if (!x)
 		return 0;
-	return segment_copy_row(x, (uint32_t)(i - x->first), row, size);
+	return segment_copy_row_into(x, (uint32_t)(i - x->first), row, size);
 }
 
 bool

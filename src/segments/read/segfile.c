@@ -88,7 +88,7 @@ segfile_new(
 	struct segfile *f;
 	int err;
 
-	err = segment_read_header(source, 0, source->size, &h, where);
+	err = segment_copy_read_header(source, 0, source->size, &h, where);
 	if (err < 0)
 		return err;
 	f = calloc(1, sizeof(*f));
@@ -344,7 +344,7 @@ early_row(struct segment *seg, enum seg_kind kind, uint32_t row_bytes)
 {
 	const struct seg_extent x = {
 	    .kind = kind, .row_bytes = row_bytes, .count = 2};
-	struct segment_rows *rows = segment_add(seg, &x);
+	struct segment_rows *rows = segment_copy_add(seg, &x);
 
 	return rows ? rows->rows + row_bytes : NULL;
 }
@@ -394,7 +394,7 @@ read_early_segment(const struct segfile *f, int slot, struct segment **ret,
 	seg->peak_stable = true;
 	err = early_site(seg, &e);
 	if (err < 0) {
-		segment_free(seg);
+		segment_copy_free(seg);
 		return fault_set(where, err, "out of memory");
 	}
 	*ret = seg;
@@ -484,7 +484,7 @@ segfile_header(const struct segfile *f, int slot, struct seg_header *ret,
 	err = find_slot(f, slot, &base, &limit, where);
 	if (err < 0)
 		return err;
-	err = segment_read_header(&f->source, base, limit, ret, where);
+	err = segment_copy_read_header(&f->source, base, limit, ret, where);
 	if (err == 0)
 		add_untraced(f, slot, ret);
 	return err;
@@ -503,8 +503,8 @@ read_slot(const struct segfile *f, int slot, bool with_rest,
 	if (err < 0)
 		return err;
 	err = with_rest
-	    ? segment_read(&f->source, base, limit, ret, where)
-	    : segment_read_ledger(&f->source, base, limit, ret, where);
+	    ? segment_copy_read(&f->source, base, limit, ret, where)
+	    : segment_copy_read_ledger(&f->source, base, limit, ret, where);
 	if (err == 0)
 		add_untraced(f, slot, &(*ret)->header);
 	return err;
@@ -534,8 +534,8 @@ segfile_compact(const struct segfile *f, int slot, void **ret, size_t *ret_len,
 	err = segfile_read(f, slot, &seg, where);
 	if (err < 0)
 		return err;
-	err = segment_compact(seg, ret, ret_len);
-	segment_free(seg);
+	err = segment_copy_compact(seg, ret, ret_len);
+	segment_copy_free(seg);
 	if (err < 0)
 		return fault_set(where, err, "out of memory");
 	return 0;

@@ -26,7 +26,7 @@ enum {
 
 /*
  * `dir` as of source_open(), AT_FDCWD for a path. Fails if the file's own
- * header is not that of a segment; errors as of segment_read(), or of open().
+ * header is not that of a segment; errors as of segment_copy_read(), or of open().
  */
 int segfile_open(
     int dir, const char *path, struct segfile **ret, struct fault *where);
@@ -72,11 +72,11 @@ int segfile_header(const struct segfile *f, int slot, struct seg_header *ret,
 int segfile_window(
     const struct segfile *f, int slot, uint64_t *ret_base, uint64_t *ret_limit);
 
-/* A copy of what is in the slot; for segment_free(). */
+/* A copy of what is in the slot; for segment_copy_free(). */
 int segfile_read(const struct segfile *f, int slot, struct segment **ret,
     struct fault *where);
 
-/* The same with segment_read_ledger(). */
+/* The same with segment_copy_read_ledger(). */
 int segfile_read_ledger(const struct segfile *f, int slot, struct segment **ret,
     struct fault *where);
 
@@ -89,7 +89,7 @@ bool segfile_is_beside(const char *name);
 /* Removes the files beside the segment `name` in this directory. */
 void segfile_remove_beside(int dir, const char *name);
 
-/* segfile_read() and segment_compact() in one; *ret is for free(). */
+/* segfile_read() and segment_copy_compact() in one; *ret is for free(). */
 int segfile_compact(const struct segfile *f, int slot, void **ret,
     size_t *ret_len, struct fault *where);
 

@@ -24,18 +24,18 @@ struct window {
 };
 
 const void *
-segment_row(const struct segment_rows *x, uint32_t i)
+segment_copy_row(const struct segment_rows *x, uint32_t i)
 {
 	return x->rows + (size_t)i * x->row_bytes;
 }
 
 size_t
-segment_copy_row(
+segment_copy_row_into(
     const struct segment_rows *x, uint32_t i, void *to, size_t size)
 {
 	size_t n = x->row_bytes < size ? x->row_bytes : size;
 
-	memcpy(to, segment_row(x, i), n);
+	memcpy(to, segment_copy_row(x, i), n);
 	memset((uint8_t *)to + n, 0, size - n);
 	return n;
 }
@@ -87,7 +87,7 @@ read_header(const struct window *w, struct seg_header *h, struct fault *where)
 }
 
 int
-segment_read_header(const struct source *s, uint64_t base, uint64_t limit,
+segment_copy_read_header(const struct source *s, uint64_t base, uint64_t limit,
     struct seg_header *ret, struct fault *where)
 {
 	struct window w = {.source = s, .base = base, .limit = limit};
@@ -185,7 +185,7 @@ out:
 }
 
 struct segment_rows *
-segment_add(struct segment *seg, const struct seg_extent *x)
+segment_copy_add(struct segment *seg, const struct seg_extent *x)
 {
 	struct segment_rows *extents, *added;
 
@@ -213,7 +213,7 @@ static int
 copy_extent(struct segment *seg, const struct window *w,
     const struct seg_extent *x, struct fault *where)
 {
-	struct segment_rows *to = segment_add(seg, x);
+	struct segment_rows *to = segment_copy_add(seg, x);
 	int err;
 
 	if (!to)
@@ -316,7 +316,7 @@ copy_group(struct segment *seg, const struct window *w,
 	int err;
 
 	for (size_t i = 0; i < n; i++)
-		if (!segment_add(seg, &x[i]))
+		if (!segment_copy_add(seg, &x[i]))
 			return fault_set(where, -ENOMEM, "out of memory");
 	while (from < to) {
 		uint64_t end = to - from > step ? from + step : to;
@@ -395,7 +395,7 @@ read_ledger(struct segment *seg, const struct window *w, struct fault *where)
 	}
 	/*
 	 * A copy that was made while the peak moved keeps this flag; see
-	 * segment_compact().
+	 * segment_copy_compact().
 	 */
 	if (seg->header.peak_flags & SEG_PEAK_MOVED)
 		seg->peak_stable = false;
@@ -452,26 +452,26 @@ read_segment(const struct source *s, uint64_t base, uint64_t limit,
 	*ret = seg;
 	seg = NULL;
 out:
-	segment_free(seg);
+	segment_copy_free(seg);
 	return err;
 }
 
 int
-segment_read(const struct source *s, uint64_t base, uint64_t limit,
+segment_copy_read(const struct source *s, uint64_t base, uint64_t limit,
     struct segment **ret, struct fault *where)
 {
 	return read_segment(s, base, limit, true, ret, where);
 }
 
 int
-segment_read_ledger(const struct source *s, uint64_t base, uint64_t limit,
+segment_copy_read_ledger(const struct source *s, uint64_t base, uint64_t limit,
     struct segment **ret, struct fault *where)
 {
 	return read_segment(s, base, limit, false, ret, where);
 }
 
 void
-segment_free(struct segment *seg)
+segment_copy_free(struct segment *seg)
 {
 	if (!seg)
 		return;

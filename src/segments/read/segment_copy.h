@@ -47,47 +47,47 @@ struct segment {
  * an empty slot; -EINVAL: not a segment; -ENOTSUP: another version; -EBADMSG:
  * damaged; -EFBIG; -ENOMEM.
  */
-int segment_read(const struct source *s, uint64_t base, uint64_t limit,
+int segment_copy_read(const struct source *s, uint64_t base, uint64_t limit,
     struct segment **ret, struct fault *where);
 
 /*
  * The same, with no table but the ledger: what the totals need. The other tables
  * have no extents in it.
  */
-int segment_read_ledger(const struct source *s, uint64_t base, uint64_t limit,
+int segment_copy_read_ledger(const struct source *s, uint64_t base, uint64_t limit,
     struct segment **ret, struct fault *where);
 
 /* Reads only the header, and checks it in the same way. */
-int segment_read_header(const struct source *s, uint64_t base, uint64_t limit,
+int segment_copy_read_header(const struct source *s, uint64_t base, uint64_t limit,
     struct seg_header *ret, struct fault *where);
 
 /* NULL is fine. */
-void segment_free(struct segment *seg);
+void segment_copy_free(struct segment *seg);
 
 /* Row i of an extent; i < count. */
-const void *segment_row(const struct segment_rows *x, uint32_t i);
+const void *segment_copy_row(const struct segment_rows *x, uint32_t i);
 
 /*
  * The same, copied into a struct of `size` bytes: fields that a shorter row
  * does not have are zero. Returns how many bytes the row has of them.
  */
-size_t segment_copy_row(
+size_t segment_copy_row_into(
     const struct segment_rows *x, uint32_t i, void *to, size_t size);
 
 /* Adds an extent of zeros; NULL: out of memory. */
-struct segment_rows *segment_add(
+struct segment_rows *segment_copy_add(
     struct segment *seg, const struct seg_extent *x);
 
 /*
  * Marks this copy as a snapshot that the command makes now, in header and
  * marks; a long label is cut. -ENOMEM.
  */
-int segment_mark_snapshot(struct segment *seg, const char *label);
+int segment_copy_mark_snapshot(struct segment *seg, const char *label);
 
 /*
  * A complete segment file: header, dense directory, the rows in use, no slots.
  * The caller frees *ret. -ENOMEM.
  */
-int segment_compact(const struct segment *seg, void **ret, size_t *ret_len);
+int segment_copy_compact(const struct segment *seg, void **ret, size_t *ret_len);
 
 #endif

@@ -21,7 +21,7 @@ next_run(const struct segment_rows *x, uint32_t *at, struct run *ret)
 {
 	uint32_t i = *at;
 
-	while (i < x->count && rows_is_zero(segment_row(x, i), x->row_bytes))
+	while (i < x->count && rows_is_zero(segment_copy_row(x, i), x->row_bytes))
 		i++;
 	if (i == x->count)
 		return false;
@@ -67,7 +67,7 @@ find_runs(const struct segment *seg, struct run **ret, size_t *ret_count)
 }
 
 int
-segment_compact(const struct segment *seg, void **ret, size_t *ret_len)
+segment_copy_compact(const struct segment *seg, void **ret, size_t *ret_len)
 {
 	struct seg_header h = seg->header;
 	struct run *runs = NULL;
@@ -101,7 +101,7 @@ segment_compact(const struct segment *seg, void **ret, size_t *ret_len)
 
 		memcpy(bytes + sizeof(h) + i * sizeof(entry), &entry,
 		    sizeof(entry));
-		memcpy(bytes + offset, segment_row(x, runs[i].first),
+		memcpy(bytes + offset, segment_copy_row(x, runs[i].first),
 		    (size_t)entry.count * entry.row_bytes);
 		offset += run_bytes(&runs[i]);
 	}
@@ -124,7 +124,7 @@ segment_compact(const struct segment *seg, void **ret, size_t *ret_len)
 }
 
 int
-segment_mark_snapshot(struct segment *seg, const char *label)
+segment_copy_mark_snapshot(struct segment *seg, const char *label)
 {
 	struct seg_extent x = {.kind = SEG_EXT_MARK, .count = 1};
 	struct seg_mark mark = {.kind = SEG_MARK_SNAPSHOT};
@@ -141,7 +141,7 @@ segment_mark_snapshot(struct segment *seg, const char *label)
 		for (uint32_t k = 0; k < r->count; k++) {
 			struct seg_mark old;
 
-			memcpy(&old, segment_row(r, k), sizeof(old));
+			memcpy(&old, segment_copy_row(r, k), sizeof(old));
 			if (old.sequence > mark.sequence)
 				mark.sequence = old.sequence;
 		}
@@ -155,7 +155,7 @@ segment_mark_snapshot(struct segment *seg, const char *label)
 	}
 	seg->header.snapshot_reason = SEG_SNAPSHOT_COMMAND;
 	seg->header.snapshot_realtime_ns = clock_ns(CLOCK_REALTIME);
-	rows = segment_add(seg, &x);
+	rows = segment_copy_add(seg, &x);
 	if (!rows)
 		return -ENOMEM;
 	memcpy(rows->rows, &mark, sizeof(mark));

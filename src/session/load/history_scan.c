@@ -76,7 +76,7 @@ show(struct scan *q, const struct recording_segment *head,
 	if (err < 0)
 		return err;
 	err = process_new(seg, &p);
-	segment_free(seg);
+	segment_copy_free(seg);
 	if (err < 0)
 		return err;
 	process_set_recorded(p, head);

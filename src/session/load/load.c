@@ -157,7 +157,7 @@ load_any_entry(struct load *r, uint32_t type, const void *bytes, size_t len)
 		    &r->verdicts, bytes, len, most_bytes(r));
 		break;
 	case RECORDING_RESIDENCE:
-		err = load_residence_entry(
+		err = load_rss_entry(
 		    &r->residence, bytes, len, most_bytes(r));
 		break;
 	case RECORDING_AGING:
@@ -250,7 +250,7 @@ read_all(struct load *r)
 	if (err < 0)
 		return err;
 	load_verdicts_give(&r->verdicts, s, r->first);
-	err = load_residence_give(&r->residence, s, r->first);
+	err = load_rss_give(&r->residence, s, r->first);
 	if (err < 0)
 		return err;
 	load_aging_give(&r->aging, s, r->first);
@@ -305,7 +305,7 @@ load_into_session(struct session *s, const char *path, const char *name,
 		r.recording = NULL;
 	load_timeline_release(&r);
 	load_verdicts_release(&r.verdicts);
-	load_residence_release(&r.residence);
+	load_rss_release(&r.residence);
 	load_aging_release(&r.aging);
 	load_inventory_release(&r.inventory);
 	recording_close(r.recording);

@@ -17,7 +17,7 @@ struct load_residence_item {
 };
 
 int
-load_residence_entry(
+load_rss_entry(
     struct load_residence *l, const void *bytes, size_t len, uint64_t limit)
 {
 	struct load_residence_item x;
@@ -31,7 +31,7 @@ load_residence_entry(
 	if (err < 0)
 		return err;
 	memcpy(x.uuid, bytes, UUID_BYTES);
-	err = residence_decode((const uint8_t *)bytes + UUID_BYTES,
+	err = rss_account_decode((const uint8_t *)bytes + UUID_BYTES,
 	    len - UUID_BYTES, &x.residence);
 	if (err == -EBADMSG) {
 		l->left_out++;
@@ -74,7 +74,7 @@ find(const struct load_residence *l, const uint8_t *uuid)
 }
 
 int
-load_residence_give(
+load_rss_give(
     struct load_residence *l, const struct session *s, size_t first)
 {
 	int err = 0;
@@ -97,10 +97,10 @@ load_residence_give(
 }
 
 void
-load_residence_release(struct load_residence *l)
+load_rss_release(struct load_residence *l)
 {
 	for (size_t i = 0; i < l->count; i++)
-		residence_release(&l->items[i].residence);
+		rss_account_release(&l->items[i].residence);
 	free(l->items);
 	*l = (struct load_residence){0};
 }

@@ -213,7 +213,7 @@ add_unfinished(struct load *r, const struct replay_process *x)
 	/* a time line lacks the tables that it says it has filled at its exit */
 	seg->header.fold_events = 0;
 	err = process_new(seg, &p);
-	segment_free(seg);
+	segment_copy_free(seg);
 	if (err < 0)
 		return err;
 	p->is_unfinished = !r->is_growing;

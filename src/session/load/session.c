@@ -324,7 +324,7 @@ session_add_slot(struct session *s, const struct segfile *f, int slot,
 	if (err == 0 && !w->brief && !w->no_blocks && p->running_pid > 0 &&
 	    p->doubt.text[0] == '\0')
 		err = look_at_blocks(w, p, seg, f, slot);
-	segment_free(seg);
+	segment_copy_free(seg);
 	if (err < 0) {
 		process_free(p);
 		return no_memory(where);

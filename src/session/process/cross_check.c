@@ -129,7 +129,7 @@ sum_lives(const struct segment *seg, uint64_t *ret_all)
 		for (uint32_t k = 0; x->kind == SEG_EXT_LIVE && k < x->count;
 		     k++) {
 			/* older rows have no sizes */
-			memcpy(&row, segment_row(x, k),
+			memcpy(&row, segment_copy_row(x, k),
 			    offsetof(struct seg_live, sizes));
 			*ret_all += row.blocks;
 		}
@@ -313,7 +313,7 @@ out:
 	extents_release(&sites);
 	sums_release(&after);
 	live_map_release(&map);
-	segment_free(again);
+	segment_copy_free(again);
 	return err;
 }
 

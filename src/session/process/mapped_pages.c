@@ -290,7 +290,7 @@ ask_for_pages(struct walk *w)
 }
 
 void
-mapped_free(struct mapped *m)
+mapped_pages_free(struct mapped *m)
 {
 	if (m)
 		free(m->sites);
@@ -313,7 +313,7 @@ new_mapped(const struct process *p)
 }
 
 int
-mapped_read(struct process *p)
+mapped_pages_read(struct process *p)
 {
 	struct walk w = {.process = p};
 	struct fault where;
@@ -345,10 +345,10 @@ mapped_read(struct process *p)
 	free(w.next);
 	free(w.runs);
 	if (err < 0) {
-		mapped_free(w.to);
+		mapped_pages_free(w.to);
 		return err;
 	}
-	mapped_free(p->resident);
+	mapped_pages_free(p->resident);
 	p->resident = w.to;
 	return 0;
 }

@@ -31,8 +31,8 @@ struct mapped {
  * does not run, or has ended meanwhile; -ENODATA: it has no such table; -EPERM,
  * -ETIMEDOUT and others as of foreign.h; -ENOMEM.
  */
-int mapped_read(struct process *p);
+int mapped_pages_read(struct process *p);
 
-void mapped_free(struct mapped *m);
+void mapped_pages_free(struct mapped *m);
 
 #endif

@@ -237,7 +237,7 @@ add_rows(struct process_figures *to, const struct segment_rows *x)
 	for (uint32_t i = 0; i < x->count; i++) {
 		struct seg_row row;
 
-		memcpy(&row, segment_row(x, i), sizeof(row));
+		memcpy(&row, segment_copy_row(x, i), sizeof(row));
 		to->allocations = capped_sum(to->allocations, row.allocations);
 		to->allocated_bytes =
 		    capped_sum(to->allocated_bytes, row.allocated_bytes);
@@ -278,11 +278,11 @@ take_residence(struct process *p, const struct segment *seg)
 
 	if (!p->is_snapshot)
 		return 0; /* it is read from the process itself */
-	err = residence_table_take(seg, &r);
+	err = rss_table_take(seg, &r);
 	if (err < 0)
 		return err == -ENOMEM ? err : 0;
 	err = process_add_residence(p, &r);
-	residence_release(&r);
+	rss_account_release(&r);
 	return err;
 }
 
@@ -343,10 +343,10 @@ void
 process_drop_residence(struct process *p)
 {
 	if (p->residence)
-		residence_release(p->residence);
+		rss_account_release(p->residence);
 	free(p->residence);
 	for (size_t i = 0; i < p->earlier_count; i++)
-		residence_release(&p->earlier[i]);
+		rss_account_release(&p->earlier[i]);
 	free(p->earlier);
 	p->residence = NULL;
 	p->earlier = NULL;
@@ -422,7 +422,7 @@ process_free(struct process *p)
 	stacks_free(p->stacks);
 	free(p->sites);
 	free(p->pools);
-	mapped_free(p->resident);
+	mapped_pages_free(p->resident);
 	free(p->modules);
 	free(p->inherited);
 	free(p->marks);

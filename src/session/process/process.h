@@ -242,7 +242,7 @@ struct process {
 int process_new(const struct segment *seg, struct process **ret);
 
 /*
- * The same for a list: header, totals and peak alone, which segment_read_ledger()
+ * The same for a list: header, totals and peak alone, which segment_copy_read_ledger()
  * is enough for. Blocks at the peak are not known. -ENOMEM.
  */
 int process_new_brief(const struct segment *seg, struct process **ret);

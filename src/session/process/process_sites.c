@@ -109,7 +109,7 @@ take_large_sizes(
 
 	if (site->size_max < UINT32_MAX)
 		return;
-	while (infos_next(&t->infos, id, &at, &info)) {
+	while (site_infos_next(&t->infos, id, &at, &info)) {
 		if (info.size_max > site->size_max)
 			site->size_max = info.size_max;
 		if (info.size_min && (!least || info.size_min < least))
@@ -201,7 +201,7 @@ add_rare(struct process_site *site, const struct site_tables *t,
 	struct seg_info info;
 	size_t at = 0;
 
-	while (infos_next(&t->infos, sum->id, &at, &info))
+	while (site_infos_next(&t->infos, sum->id, &at, &info))
 		if (add_info(site, &info, sum) < 0)
 			return -ENOMEM;
 	return add_living(site, t, sum->id);
@@ -243,7 +243,7 @@ tables_init(
 {
 	t->pool_of = calloc(UINT16_MAX + 1, sizeof(*t->pool_of));
 	if (!t->pool_of || extents_init(&t->sites, seg, SEG_EXT_SITE) < 0 ||
-	    infos_init(&t->infos, seg) < 0 ||
+	    site_infos_init(&t->infos, seg) < 0 ||
 	    extents_init(&t->lives, seg, SEG_EXT_LIVE) < 0 ||
 	    young_init(&t->young, seg, sums) < 0 ||
 	    extents_init(&t->pools, seg, SEG_EXT_POOL) < 0)
@@ -255,7 +255,7 @@ static void
 tables_release(struct site_tables *t)
 {
 	extents_release(&t->sites);
-	infos_release(&t->infos);
+	site_infos_release(&t->infos);
 	extents_release(&t->lives);
 	extents_release(&t->pools);
 	young_release(&t->young);

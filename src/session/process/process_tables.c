@@ -103,7 +103,7 @@ make_inherited(struct process *p, const struct segment *seg)
 		for (uint32_t k = 0; k < x->count; k++) {
 			struct seg_inherited row;
 
-			memcpy(&row, segment_row(x, k), sizeof(row));
+			memcpy(&row, segment_copy_row(x, k), sizeof(row));
 			if (row.frees == 0 || (x->first + k) >> SEG_SITE_BITS)
 				continue;
 			if (room_make(&p->inherited, &room, p->inherited_count,
@@ -140,7 +140,7 @@ make_marks(struct process *p, const struct segment *seg)
 		     k++) {
 			struct seg_mark mark;
 
-			memcpy(&mark, segment_row(x, k), sizeof(mark));
+			memcpy(&mark, segment_copy_row(x, k), sizeof(mark));
 			if (mark.sequence == 0)
 				continue;
 			if (p->mark_count == MAX_MARKS) {

@@ -6,22 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The bytes of residence_encode(), in rows; the last one ends with zeros. */
+/* The bytes of rss_account_encode(), in rows; the last one ends with zeros. */
 enum { ROW = RESIDENCE_ROW_BYTES, BYTES_MAX = 256 << 20 };
 
 int
-residence_table_put(struct segment *seg, const struct residence *r)
+rss_table_put(struct segment *seg, const struct residence *r)
 {
 	struct seg_extent x = {.kind = RESIDENCE_TABLE, .row_bytes = ROW};
 	struct segment_rows *rows;
 	uint8_t *bytes;
 	size_t len;
-	int err = residence_encode(r, &bytes, &len);
+	int err = rss_account_encode(r, &bytes, &len);
 
 	if (err < 0)
 		return err;
 	x.count = (uint32_t)((len + ROW - 1) / ROW);
-	rows = segment_add(seg, &x);
+	rows = segment_copy_add(seg, &x);
 	if (rows)
 		memcpy(rows->rows, bytes, len);
 	free(bytes);
@@ -47,7 +47,7 @@ bytes_of(const struct segment *seg)
 }
 
 int
-residence_table_take(const struct segment *seg, struct residence *ret)
+rss_table_take(const struct segment *seg, struct residence *ret)
 {
 	size_t len = bytes_of(seg);
 	uint8_t *bytes;
@@ -66,7 +66,7 @@ residence_table_take(const struct segment *seg, struct residence *ret)
 			memcpy(bytes + (size_t)x->first * ROW, x->rows,
 			    (size_t)x->count * ROW);
 	}
-	err = residence_decode(bytes, len, ret);
+	err = rss_account_decode(bytes, len, ret);
 	free(bytes);
 	return err;
 }

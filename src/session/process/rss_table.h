@@ -7,9 +7,9 @@
 #include "recording/parts/rss_account.h"
 
 /* Adds it to the copy of a segment. -ENOMEM, -EFBIG. */
-int residence_table_put(struct segment *seg, const struct residence *r);
+int rss_table_put(struct segment *seg, const struct residence *r);
 
 /* -ENODATA: there is none; -EBADMSG: it is damaged; -ENOMEM. */
-int residence_table_take(const struct segment *seg, struct residence *ret);
+int rss_table_take(const struct segment *seg, struct residence *ret);
 
 #endif

@@ -19,7 +19,7 @@ by_site(const void *a, const void *b)
 }
 
 int
-infos_init(struct infos *s, const struct segment *seg)
+site_infos_init(struct infos *s, const struct segment *seg)
 {
 	struct seg_info info;
 	uint64_t rows = 0;
@@ -30,7 +30,7 @@ infos_init(struct infos *s, const struct segment *seg)
 			rows += seg->extents[i].count;
 	s->places = calloc(rows + 1, sizeof(*s->places));
 	if (!s->places || extents_init(&s->older, seg, SEG_EXT_INFO) < 0) {
-		infos_release(s);
+		site_infos_release(s);
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < seg->extent_count; i++) {
@@ -39,7 +39,7 @@ infos_init(struct infos *s, const struct segment *seg)
 		if (x->kind != SEG_EXT_SITE_INFO)
 			continue;
 		for (uint32_t k = 0; k < x->count; k++) {
-			segment_copy_row(x, k, &info, sizeof(info));
+			segment_copy_row_into(x, k, &info, sizeof(info));
 			if (info.site != 0)
 				s->places[s->count++] =
 				    (struct info_place){info.site, k, x};
@@ -50,7 +50,7 @@ infos_init(struct infos *s, const struct segment *seg)
 }
 
 void
-infos_release(struct infos *s)
+site_infos_release(struct infos *s)
 {
 	extents_release(&s->older);
 	free(s->places);
@@ -75,7 +75,7 @@ first_of(const struct infos *s, uint32_t site)
 }
 
 bool
-infos_next(
+site_infos_next(
     const struct infos *s, uint32_t site, size_t *at, struct seg_info *ret)
 {
 	const struct info_place *p;
@@ -91,7 +91,7 @@ infos_next(
 	p = &s->places[*at - 1];
 	if (p->site != site)
 		return false;
-	segment_copy_row(p->rows, p->row, ret, sizeof(*ret));
+	segment_copy_row_into(p->rows, p->row, ret, sizeof(*ret));
 	(*at)++;
 	return true;
 }

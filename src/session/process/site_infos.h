@@ -13,14 +13,14 @@ struct infos {
 };
 
 /* Borrows from the segment. -ENOMEM. */
-int infos_init(struct infos *s, const struct segment *seg);
-void infos_release(struct infos *s);
+int site_infos_init(struct infos *s, const struct segment *seg);
+void site_infos_release(struct infos *s);
 
 /*
  * The next record of a site; *at is 0 at first. A site usually has one, or none.
  * False: that was the last one.
  */
-bool infos_next(
+bool site_infos_next(
     const struct infos *s, uint32_t site, size_t *at, struct seg_info *ret);
 
 #endif

@@ -49,7 +49,7 @@ young_init(struct young *y, const struct segment *seg, const struct sums *sums)
 		for (uint32_t k = 0; k < x->count; k++) {
 			struct seg_ages row;
 
-			(void)segment_copy_row(x, k, &row, sizeof(row));
+			(void)segment_copy_row_into(x, k, &row, sizeof(row));
 			if (memcmp(&row, &none, sizeof(row)) != 0)
 				add_row(y, sums, x->first + k, &row);
 		}

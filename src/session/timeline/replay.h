@@ -78,7 +78,7 @@ uint64_t replay_time_us(const struct replay *r);
 struct codec_sum replay_sum(const struct replay_process *p, uint32_t id);
 
 /*
- * The current state as a segment, for segment_free(); without what only the end
+ * The current state as a segment, for segment_copy_free(); without what only the end
  * state has (ages, sizes). Needs hooks.rows. -ENODATA: no header yet.
  */
 int replay_segment(const struct replay_process *p, struct segment **ret);

@@ -63,7 +63,7 @@ add_sums(const struct replay_process *p, struct segment *seg,
 
 		if (!s->blocks[n])
 			continue;
-		rows = segment_add(seg, &x);
+		rows = segment_copy_add(seg, &x);
 		if (!rows)
 			return -ENOMEM;
 		for (size_t i = 0; i < REPLAY_BLOCK_ROWS; i++)
@@ -80,7 +80,7 @@ add_piece(struct segment *seg, const struct replay_patch *patch)
 	    .row_bytes = patch->row_bytes,
 	    .first = patch->first,
 	    .count = patch->count};
-	struct segment_rows *rows = segment_add(seg, &x);
+	struct segment_rows *rows = segment_copy_add(seg, &x);
 
 	if (!rows)
 		return -ENOMEM;
@@ -120,7 +120,7 @@ add_table(const struct replay_state *s, struct segment *seg, uint32_t kind,
 	}
 	x.first = low;
 	x.count = (uint32_t)(high - low);
-	rows = segment_add(seg, &x);
+	rows = segment_copy_add(seg, &x);
 	if (!rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->patch_count; i++) {
@@ -156,7 +156,7 @@ replay_segment(const struct replay_process *p, struct segment **ret)
 			err = add_table(p->state, seg, tables_kind(i),
 			    tables_row_min(tables_kind(i)));
 	if (err < 0) {
-		segment_free(seg);
+		segment_copy_free(seg);
 		return err;
 	}
 	*ret = seg;

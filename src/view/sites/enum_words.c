@@ -16,7 +16,7 @@ word(const char *const *words, size_t count, uint64_t i)
 #define WORD(table, i) word(table, sizeof(table) / sizeof((table)[0]), i)
 
 const char *
-words_kind(uint8_t kind)
+enum_words_kind(uint8_t kind)
 {
 	static const char *const kinds[] = {
 	    [SEG_SITE_HEAP] = "heap",
@@ -28,7 +28,7 @@ words_kind(uint8_t kind)
 }
 
 const char *
-words_api(uint8_t api)
+enum_words_api(uint8_t api)
 {
 	static const char *const apis[] = {
 	    [SEG_API_NONE] = "unknown",
@@ -52,7 +52,7 @@ words_api(uint8_t api)
 }
 
 const char *
-words_end(enum process_end end)
+enum_words_end(enum process_end end)
 {
 	static const char *const ends[] = {
 	    [PROCESS_UNKNOWN] = "unknown",
@@ -67,17 +67,17 @@ words_end(enum process_end end)
 }
 
 const char *
-words_ended(const struct process *p)
+enum_words_ended(const struct process *p)
 {
 	if (p->end == PROCESS_GONE)
 		return "ended"; /* by _exit or by a signal */
 	if (p->is_out_of_memory)
 		return "oom";
-	return words_end(p->end);
+	return enum_words_end(p->end);
 }
 
 const char *
-words_mode(uint32_t mode)
+enum_words_mode(uint32_t mode)
 {
 	static const char *const modes[] = {
 	    [SEG_MODE_NONE] = "none",
@@ -91,7 +91,7 @@ words_mode(uint32_t mode)
 }
 
 const char *
-words_state(uint32_t state)
+enum_words_state(uint32_t state)
 {
 	static const char *const states[] = {[SEG_BORN] = "born",
 	    [SEG_ALIVE] = "recording",
@@ -101,7 +101,7 @@ words_state(uint32_t state)
 }
 
 const char *
-words_cross_check(enum cross_check a)
+enum_words_cross_check(enum cross_check a)
 {
 	switch (a) {
 	case CROSS_CHECK_YES:
@@ -117,7 +117,7 @@ words_cross_check(enum cross_check a)
 }
 
 const char *
-words_medium(uint32_t medium)
+enum_words_medium(uint32_t medium)
 {
 	static const char *const media[] = {
 	    [SEG_MEDIUM_TMPFS] = "tmpfs", [SEG_MEDIUM_DISK] = "disk"};
@@ -126,7 +126,7 @@ words_medium(uint32_t medium)
 }
 
 const char *
-words_snapshot(uint32_t reason)
+enum_words_snapshot(uint32_t reason)
 {
 	static const char *const reasons[] = {
 	    [SEG_SNAPSHOT_COMMAND] = "command",
@@ -140,7 +140,7 @@ words_snapshot(uint32_t reason)
 }
 
 const char *
-words_mark(uint32_t kind)
+enum_words_mark(uint32_t kind)
 {
 	static const char *const marks[] = {
 	    [CODEC_MARK_START] = "start",
@@ -155,7 +155,7 @@ words_mark(uint32_t kind)
 }
 
 const char *
-words_stack(uint32_t flags)
+enum_words_stack(uint32_t flags)
 {
 	if (flags & SEG_NODE_NO_ROOM)
 		return "no_room";
@@ -173,7 +173,7 @@ words_stack(uint32_t flags)
 }
 
 const char *
-words_no_frame(uint32_t flags)
+enum_words_no_frame(uint32_t flags)
 {
 	if (flags & SEG_NODE_NO_ROOM)
 		return "(no room)";
@@ -191,7 +191,7 @@ words_no_frame(uint32_t flags)
 }
 
 const char *
-words_loss(char buffer[WORDS_LOSS], uint64_t n, const char *words)
+enum_words_loss(char buffer[WORDS_LOSS], uint64_t n, const char *words)
 {
 	static const char children[] = "children";
 	const char *noun = words, *end = words;

@@ -58,7 +58,7 @@ add_holds(const struct view_builder *b, size_t process, uint32_t id,
 
 	if (b->side.residence)
 		r = b->side.residence[process];
-	s = r ? residence_find(r, id) : NULL;
+	s = r ? rss_account_find(r, id) : NULL;
 	if (!s)
 		return;
 	f->holds_bytes = s->holds;

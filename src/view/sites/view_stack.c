@@ -111,9 +111,9 @@ view_name_stack(struct view_builder *b, const struct process *p, uint32_t stack,
 	}
 	if (!b->options->all_frames)
 		count = machinery_leave_out(v->frames, b->numbers, count);
-	if (words_no_frame(site->stack_flags)) {
+	if (enum_words_no_frame(site->stack_flags)) {
 		err = frames_missing(v->table,
-		    words_no_frame(site->stack_flags), &b->numbers[count++]);
+		    enum_words_no_frame(site->stack_flags), &b->numbers[count++]);
 		v->frames = frames_list(v->table, &v->frame_count);
 		if (err < 0)
 			return err;
@@ -263,7 +263,7 @@ put_api(struct view_builder *b, uint8_t api, size_t *count)
 	memmove(b->numbers + 1, b->numbers, *count * sizeof(*b->numbers));
 	memmove(b->repeats + 1, b->repeats, *count * sizeof(*b->repeats));
 	b->repeats[0] = 1;
-	err = frames_missing(v->table, words_api(api), &b->numbers[0]);
+	err = frames_missing(v->table, enum_words_api(api), &b->numbers[0]);
 	v->frames = frames_list(v->table, &v->frame_count);
 	++*count;
 	return err;

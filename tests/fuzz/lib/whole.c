@@ -83,10 +83,10 @@ reports(struct session *s, struct names *names, size_t turn)
 		        .metric = (int)metric, .merge = true, .group = true}};
 
 		if (is_turn(turn, metric + 1))
-			(void)text_write(&page, s, names, &table);
+			(void)report_text_write(&page, s, names, &table);
 		if (!is_turn(turn, metric))
 			continue;
-		(void)text_write(&page, s, names, &tree);
+		(void)report_text_write(&page, s, names, &tree);
 		if (metric == VIEW_LIVE || metric == VIEW_ALLOCS)
 			(void)growth_write(&page, s, names, &tree, &from, &to);
 	}
@@ -104,9 +104,9 @@ jsons(struct session *s, struct names *names, size_t turn)
 	const struct view_options merged = {.merge = true, .depth = 3};
 	FILE *out = whole_nowhere();
 
-	(void)json_write(out, s, names, NULL, "fuzz");
+	(void)report_json_write(out, s, names, NULL, "fuzz");
 	if (is_turn(turn, 0))
-		(void)json_write(out, s, names, &merged, "fuzz");
+		(void)report_json_write(out, s, names, &merged, "fuzz");
 	if (is_turn(turn, 1))
 		(void)growth_json_write(
 		    out, s, names, &plain, &from, &to, "fuzz");

@@ -159,10 +159,10 @@ find(const struct drawn *d, struct graph_memory *m, struct found *f)
 	int err;
 
 	memset(f, 0, sizeof(*f));
-	err = graph_walk(&d->g, d->roots, d->root_count, m, &f->o);
+	err = pointer_graph_walk(&d->g, d->roots, d->root_count, m, &f->o);
 	if (err == 0)
 		err =
-		    graph_turn(&d->g, &f->o, d->roots, d->root_count, m, &f->b);
+		    pointer_graph_turn(&d->g, &f->o, d->roots, d->root_count, m, &f->b);
 	if (err == 0)
 		err = dominators_find(&f->o, &f->b, m, &f->idom);
 	return err;
@@ -171,9 +171,9 @@ find(const struct drawn *d, struct graph_memory *m, struct found *f)
 static void
 drop(struct found *f, struct graph_memory *m)
 {
-	graph_give(m, f->idom, f->o.count, sizeof(*f->idom));
-	graph_back_release(&f->b, m);
-	graph_order_release(&f->o, m);
+	pointer_graph_give(m, f->idom, f->o.count, sizeof(*f->idom));
+	pointer_graph_back_release(&f->b, m);
+	pointer_graph_order_release(&f->o, m);
 }
 
 static void
@@ -196,7 +196,7 @@ dominators_are_those_that_removing_a_node_shows(void **unused)
 			assert_int_equal(v != 0, seen[i]);
 			if (v == 0)
 				continue;
-			assert_int_equal(graph_layer(&f.o, v), d.layer_of[i]);
+			assert_int_equal(pointer_graph_layer(&f.o, v), d.layer_of[i]);
 			assert_true(f.idom[v] < v);
 			slow = slow_idom(&d, i);
 			assert_int_equal(
@@ -371,8 +371,8 @@ long_chains_take_neither_recursion_nor_quadratic_time(void **unused)
 		to[edges++] = N / 2;
 	}
 	begin[N] = edges;
-	assert_int_equal(graph_walk(&g, roots, 1, &m, &o), 0);
-	assert_int_equal(graph_turn(&g, &o, roots, 1, &m, &b), 0);
+	assert_int_equal(pointer_graph_walk(&g, roots, 1, &m, &o), 0);
+	assert_int_equal(pointer_graph_turn(&g, &o, roots, 1, &m, &b), 0);
 	assert_int_equal(dominators_find(&o, &b, &m, &idom), 0);
 	assert_int_equal(o.count, N + 1);
 	for (uint32_t i = 1; i < N; i++) {
@@ -382,9 +382,9 @@ long_chains_take_neither_recursion_nor_quadratic_time(void **unused)
 
 		assert_int_equal(o.node[at], want);
 	}
-	graph_give(&m, idom, o.count, sizeof(*idom));
-	graph_back_release(&b, &m);
-	graph_order_release(&o, &m);
+	pointer_graph_give(&m, idom, o.count, sizeof(*idom));
+	pointer_graph_back_release(&b, &m);
+	pointer_graph_order_release(&o, &m);
 	free(begin);
 	free(to);
 }

@@ -95,14 +95,14 @@ nonsense_is_passed_over(void **state)
 	uint64_t n = 0;
 
 	(void)state;
-	assert_int_equal(kernel_parse_epoll(text, take, &w, &n), 0);
+	assert_int_equal(kernel_words_parse_epoll(text, take, &w, &n), 0);
 	assert_int_equal(n, 2);
 	assert_int_equal(w.at[0], 0x12ab);
 	assert_true(w.at[1] == UINT64_MAX);
 	w = (struct words){.stop = 1};
-	assert_int_equal(kernel_parse_epoll(text, take, &w, &n), 7);
+	assert_int_equal(kernel_words_parse_epoll(text, take, &w, &n), 7);
 	assert_int_equal(w.count, 1);
-	assert_int_equal(kernel_parse_timers(
+	assert_int_equal(kernel_words_parse_timers(
 	                     "signal: 1\nsignal:/\nID: 0/ff\n", take, &w, &n),
 	    0);
 	assert_int_equal(w.count, 1);

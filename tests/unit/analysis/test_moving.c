@@ -36,7 +36,7 @@ read_notes(uint64_t root, struct moving *ret)
 	int err = foreign_open(copy.pid, NULL, &memory, &why);
 
 	assert_int_equal(err, 0);
-	err = moving_read(memory, &h, ret, &why);
+	err = moving_blocks_read(memory, &h, ret, &why);
 	foreign_close(memory);
 	forked_copy_end(&copy);
 	return err;
@@ -64,8 +64,8 @@ notes_of_all_pages_that_were_used_are_listed(void **state)
 	assert_int_equal(m.notes[0].address, 0);
 	assert_int_equal(m.notes[1].address, 0x1000);
 	assert_int_equal(m.notes[1].to, 0x2000);
-	assert_true(moving_any(&m));
-	moving_release(&m);
+	assert_true(moving_blocks_any(&m));
+	moving_blocks_release(&m);
 }
 
 static void
@@ -78,11 +78,11 @@ a_block_that_was_put_back_is_not_being_resized(void **state)
 	p->notes[1] = (struct moving_note){.size = 64, .to = 8, .count = 9};
 	assert_int_equal(read_notes(at(p), &m), 0);
 	assert_int_equal(m.count, 1);
-	assert_false(moving_any(&m));
+	assert_false(moving_blocks_any(&m));
 	p->notes[2] = (struct moving_note){.address = 16, .count = 1};
 	assert_int_equal(read_notes(at(p), &m), 0);
-	assert_true(moving_any(&m)); /* its size is not yet known */
-	moving_release(&m);
+	assert_true(moving_blocks_any(&m)); /* its size is not yet known */
+	moving_blocks_release(&m);
 }
 
 static void
@@ -92,20 +92,20 @@ any_change_of_a_note_is_seen(void **state)
 	struct moving before = {0}, after = {0};
 
 	(void)state;
-	assert_true(moving_is_same(&before, &after));
+	assert_true(moving_blocks_is_same(&before, &after));
 	p->notes[1] = (struct moving_note){.size = 64, .count = 1};
 	assert_int_equal(read_notes(at(p), &before), 0);
 	assert_int_equal(read_notes(at(p), &after), 0);
-	assert_true(moving_is_same(&before, &after));
+	assert_true(moving_blocks_is_same(&before, &after));
 	p->notes[1].count++; /* to and back again */
 	assert_int_equal(read_notes(at(p), &after), 0);
-	assert_false(moving_is_same(&before, &after));
+	assert_false(moving_blocks_is_same(&before, &after));
 	p->notes[1].count--;
 	p->notes[2].count = 1;
 	assert_int_equal(read_notes(at(p), &after), 0);
-	assert_false(moving_is_same(&before, &after));
-	moving_release(&before);
-	moving_release(&after);
+	assert_false(moving_blocks_is_same(&before, &after));
+	moving_blocks_release(&before);
+	moving_blocks_release(&after);
 }
 
 static void
@@ -125,7 +125,7 @@ made_up_lists_of_pages_come_to_an_end(void **state)
 	p[1].next = at(p); /* a circle */
 	assert_int_equal(read_notes(at(p), &m), 0);
 	assert_int_equal(m.count, MOVING_PAGES_MAX / 2);
-	moving_release(&m);
+	moving_blocks_release(&m);
 }
 
 int

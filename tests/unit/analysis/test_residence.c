@@ -26,8 +26,8 @@ shared(struct residence_block *blocks, size_t count, uint64_t page_bytes,
 	    .share_count = 2};
 
 	memset(shares, 0, 2 * sizeof(*shares));
-	count = residence_pages_settle(blocks, count);
-	residence_pages_share(&p, blocks, count,
+	count = rss_pages_settle(blocks, count);
+	rss_pages_share(&p, blocks, count,
 	    (struct residence_range){BASE, BASE + pages * page_bytes}, true);
 	assert_int_equal(
 	    p.live + p.rounding + p.partly + p.free, pages * page_bytes);
@@ -112,12 +112,12 @@ pages_that_are_not_resident_do_not_count(void **state)
 	    .is_glibc = true,
 	    .shares = s,
 	    .share_count = 2};
-	size_t n = residence_pages_settle(b, 1);
+	size_t n = rss_pages_settle(b, 1);
 
 	(void)state;
-	residence_pages_share(&p, b, n,
+	rss_pages_share(&p, b, n,
 	    (struct residence_range){BASE + PAGE, BASE + 2 * PAGE}, false);
-	residence_pages_share(&p, b, n,
+	rss_pages_share(&p, b, n,
 	    (struct residence_range){BASE + 9 * PAGE, BASE + 10 * PAGE}, false);
 	assert_int_equal(s[0].holds, 2 * PAGE);
 	assert_int_equal(s[0].live, 2 * PAGE - 16);
@@ -132,7 +132,7 @@ of_overlapping_blocks_the_later_one_counts(void **state)
 	    {UINT64_MAX - 3, 9, 0}, {BASE + 9000, UINT64_MAX, 0}};
 
 	(void)state;
-	assert_int_equal(residence_pages_settle(b, 6), 2);
+	assert_int_equal(rss_pages_settle(b, 6), 2);
 	assert_int_equal(b[0].address, BASE + 16);
 	assert_int_equal(b[0].size, 5000 - 16);
 	assert_int_equal(b[1].address, BASE + 5000);
@@ -163,7 +163,7 @@ only_memory_of_glibc_is_heap_in_a_joined_mapping(void **state)
 
 	(void)state;
 	assert_int_equal(
-	    residence_pages_heap(area, PAGE, true, b, 2, &at, &r), 0);
+	    rss_pages_heap(area, PAGE, true, b, 2, &at, &r), 0);
 	assert_int_equal(r.count, 2);
 	assert_int_equal(r.at[0].start, arena - 0x100000);
 	assert_int_equal(r.at[0].end, arena - 0x100000 + 49 * PAGE);
@@ -172,7 +172,7 @@ only_memory_of_glibc_is_heap_in_a_joined_mapping(void **state)
 	assert_int_equal(at, 2);
 	r.count = at = 0;
 	assert_int_equal(
-	    residence_pages_heap(area, PAGE, false, b, 2, &at, &r), 0);
+	    rss_pages_heap(area, PAGE, false, b, 2, &at, &r), 0);
 	assert_int_equal(r.count, 1);
 	assert_int_equal(r.at[0].start, area.start);
 	assert_int_equal(r.at[0].end, area.end);
@@ -215,23 +215,23 @@ an_account_comes_back_as_it_was(void **state)
 	size_t len;
 
 	(void)state;
-	assert_int_equal(residence_encode(&r, &bytes, &len), 0);
-	assert_int_equal(residence_decode(bytes, len, &back), 0);
+	assert_int_equal(rss_account_encode(&r, &bytes, &len), 0);
+	assert_int_equal(rss_account_decode(bytes, len, &back), 0);
 	assert_int_equal(back.moved_bytes, -5);
 	assert_int_equal(back.fills[3], 4);
 	assert_int_equal(back.arenas, 9);
 	assert_int_equal(back.hugetlb_bytes, 77);
-	assert_int_equal(residence_heap(&back), 900);
+	assert_int_equal(rss_account_heap(&back), 900);
 	assert_int_equal(back.site_count, 2);
-	assert_int_equal(residence_find(&back, 8)->holds, 2);
-	assert_null(residence_find(&back, 4));
+	assert_int_equal(rss_account_find(&back, 8)->holds, 2);
+	assert_null(rss_account_find(&back, 4));
 	assert_string_equal(back.areas[0].name, "[anon:x]");
 	assert_string_equal(back.areas[1].name, "");
-	residence_shorten(&back); /* 2 of 900 is below one percent */
+	rss_account_shorten(&back); /* 2 of 900 is below one percent */
 	assert_int_equal(back.site_count, 1);
 	assert_int_equal(back.rest_holds, 2);
 	assert_true(back.is_short);
-	residence_release(&back);
+	rss_account_release(&back);
 	free(bytes);
 }
 
@@ -248,16 +248,16 @@ an_account_of_an_earlier_version_is_read(void **state)
 	size_t len;
 
 	(void)state;
-	assert_int_equal(residence_encode(&r, &bytes, &len), 0);
+	assert_int_equal(rss_account_encode(&r, &bytes, &len), 0);
 	memcpy(bytes, &head_bytes, sizeof(head_bytes));
 	memmove(bytes + EARLIER, bytes + NOW, len - NOW);
 	len -= NOW - EARLIER;
-	assert_int_equal(residence_decode(bytes, len - 1, &back), -EBADMSG);
-	assert_int_equal(residence_decode(bytes, len, &back), 0);
+	assert_int_equal(rss_account_decode(bytes, len - 1, &back), -EBADMSG);
+	assert_int_equal(rss_account_decode(bytes, len, &back), 0);
 	assert_int_equal(back.hugetlb_bytes, 0);
-	assert_int_equal(residence_find(&back, 8)->holds, 2);
+	assert_int_equal(rss_account_find(&back, 8)->holds, 2);
 	assert_string_equal(back.areas[0].name, "[anon:x]");
-	residence_release(&back);
+	rss_account_release(&back);
 	free(bytes);
 }
 
@@ -271,18 +271,18 @@ damaged_accounts_are_refused(void **state)
 	size_t len;
 
 	(void)state;
-	assert_int_equal(residence_encode(&r, &bytes, &len), 0);
+	assert_int_equal(rss_account_encode(&r, &bytes, &len), 0);
 	for (size_t i = 0; i < len; i++)
-		assert_int_equal(residence_decode(bytes, i, &back), -EBADMSG);
+		assert_int_equal(rss_account_decode(bytes, i, &back), -EBADMSG);
 	free(bytes);
 	sites[0].live = 21; /* more than it holds */
-	assert_int_equal(residence_encode(&r, &bytes, &len), 0);
-	assert_int_equal(residence_decode(bytes, len, &back), -EBADMSG);
+	assert_int_equal(rss_account_encode(&r, &bytes, &len), 0);
+	assert_int_equal(rss_account_decode(bytes, len, &back), -EBADMSG);
 	free(bytes);
 	sites[0].live = 1;
 	sites[1].id = 3; /* twice */
-	assert_int_equal(residence_encode(&r, &bytes, &len), 0);
-	assert_int_equal(residence_decode(bytes, len, &back), -EBADMSG);
+	assert_int_equal(rss_account_encode(&r, &bytes, &len), 0);
+	assert_int_equal(rss_account_decode(bytes, len, &back), -EBADMSG);
 	free(bytes);
 }
 
@@ -300,7 +300,7 @@ advice_needs_figures_that_prove_it(void **state)
 	    .site_count = 1};
 
 	(void)state;
-	assert_int_equal(rss_rules(&r, rss_most_pins(&r)), RSS_PINNED);
+	assert_int_equal(rss_rules(&r, rss_rules_most_pins(&r)), RSS_PINNED);
 	s.live = 2 * mib; /* 18 is not ten times 2 */
 	assert_int_equal(rss_rules(&r, &s), 0);
 	s.live = 0;

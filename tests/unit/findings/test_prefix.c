@@ -125,7 +125,7 @@ check_json(const struct session *s, struct names *names)
 	FILE *out = open_memstream(&text, &len);
 
 	assert_non_null(out);
-	assert_int_equal(json_write(out, s, names, NULL, "test"), 0);
+	assert_int_equal(report_json_write(out, s, names, NULL, "test"), 0);
 	assert_int_equal(fclose(out), 0);
 	assert_non_null(strstr(text, "\"complete\":false"));
 	free(text);
@@ -155,7 +155,7 @@ write_others(const struct session *s, struct names *names)
 	struct view *v;
 
 	assert_non_null(page.out);
-	assert_int_equal(text_write(&page, s, names, &body), 0);
+	assert_int_equal(report_text_write(&page, s, names, &body), 0);
 	assert_int_equal(view_new(s, names, &body.view, &v), 0);
 	assert_int_equal(export_collapsed.write(page.out, v,
 	                     &(struct export_options){.version = "test"}),

@@ -351,8 +351,8 @@ finish(struct actor *a, int how, bool reap_now)
 static struct live_process *
 find(const struct world *w, const struct actor *a)
 {
-	for (size_t i = 0; i < live_count(w->live); i++) {
-		struct live_process *p = live_at(w->live, i);
+	for (size_t i = 0; i < engine_count(w->live); i++) {
+		struct live_process *p = engine_at(w->live, i);
 
 		if (memcmp(p->header.uuid, a->uuid, sizeof(a->uuid)) == 0)
 			return p;
@@ -370,7 +370,7 @@ wait_for_all(struct world *w)
 		for (int k = 0; k < 400 && a->runs && a->path[0] && !find(w, a);
 		     k++) {
 			(void)usleep(5000);
-			assert_int_equal(live_look(w->live), 0);
+			assert_int_equal(engine_look(w->live), 0);
 		}
 		if (a->runs && a->path[0] && !find(w, a))
 			fail_msg("seed %u: pid %d in slot %d of %s is missing",
@@ -425,8 +425,8 @@ check_ghosts(struct world *w)
 static void
 look(struct world *w)
 {
-	assert_int_equal(live_look_at_roster(w->live), 0);
-	assert_int_equal(live_look(w->live), 0);
+	assert_int_equal(engine_look_at_roster(w->live), 0);
+	assert_int_equal(engine_look(w->live), 0);
 	check(w);
 	check_ghosts(w);
 }
@@ -448,7 +448,7 @@ world_new(bool keep)
 	assert_non_null(mkdtemp(w->root));
 	(void)snprintf(w->dir, sizeof(w->dir), "%s/d", w->root);
 	dirs[0] = w->dir;
-	assert_int_equal(live_new(&plan, &w->live), 0);
+	assert_int_equal(engine_new(&plan, &w->live), 0);
 	fd = cause_open(getpid());
 	w->can_ask = fd >= 0 && cause_status(fd, &status) == -EAGAIN;
 	if (fd >= 0)
@@ -468,7 +468,7 @@ remove_all(const char *root)
 static void
 world_free(struct world *w)
 {
-	live_free(w->live);
+	engine_free(w->live);
 	for (size_t i = 0; i < w->count; i++) {
 		struct actor *a = &w->actors[i];
 

@@ -28,7 +28,7 @@ answer(int status, const char *type, const char *retry, const char *body)
 	(void)snprintf(raw.location, sizeof(raw.location), "http://x/\x1b[2J");
 	raw.body_len = strlen(body);
 	memcpy(raw.body, body, raw.body_len);
-	answer_read(&raw, 1800000000, &a);
+	push_answer_read(&raw, 1800000000, &a);
 	return a;
 }
 

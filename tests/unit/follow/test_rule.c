@@ -20,7 +20,7 @@ parsed(const char *text)
 	struct rule_fault fault = {0};
 	struct rule r;
 
-	if (!rule_parse(text, &r, &fault))
+	if (!watch_rule_parse(text, &r, &fault))
 		fail_msg("\"%s\": %s, at %zu", text, fault.words, fault.column);
 	return r;
 }
@@ -101,7 +101,7 @@ a_mistake_has_a_place(void **state)
 		struct rule_fault fault = {0};
 		struct rule r = {.bytes = 77};
 
-		assert_false(rule_parse(wrong[i].text, &r, &fault));
+		assert_false(watch_rule_parse(wrong[i].text, &r, &fault));
 		assert_int_equal(r.bytes, 77);
 		assert_non_null(fault.words);
 		if (fault.column != wrong[i].column)
@@ -136,17 +136,17 @@ a_pattern_is_that_of_a_shell(void **state)
 	char long_name[256];
 
 	(void)state;
-	assert_true(rule_is_for(&r, "anything"));
+	assert_true(watch_rule_is_for(&r, "anything"));
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		strcpy(r.pattern, all[i].pattern);
-		if (rule_is_for(&r, all[i].service) != all[i].is_for)
+		if (watch_rule_is_for(&r, all[i].service) != all[i].is_for)
 			fail_msg("%s, %s", all[i].pattern, all[i].service);
 	}
 	/* this would take years, tried in every way */
 	memset(long_name, 'a', 255);
 	long_name[255] = '\0';
 	strcpy(r.pattern, "*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b");
-	assert_false(rule_is_for(&r, long_name));
+	assert_false(watch_rule_is_for(&r, long_name));
 }
 
 static bool
@@ -157,7 +157,7 @@ look(const struct rule *r, struct rule_watch *w, uint64_t s, uint64_t live)
 	    .limit_bytes = 1000 * MIB,
 	    .used_bytes = live};
 
-	return rule_watch_look(r, w, &l);
+	return watch_rule_look(r, w, &l);
 }
 
 static void
@@ -171,7 +171,7 @@ live_is_held_against_its_limit_at_every_look(void **state)
 	assert_false(look(&r, &w, 0, 2 * MIB));
 	assert_true(look(&r, &w, 1, 2 * MIB + 1));
 	assert_true(look(&r, &w, 2, 3 * MIB));
-	assert_string_equal(rule_value(&r, &w, text), "3.0 MiB");
+	assert_string_equal(watch_rule_value(&r, &w, text), "3.0 MiB");
 	assert_false(look(&r, &w, 3, 1));
 }
 
@@ -203,12 +203,12 @@ room_is_a_share_or_a_size_of_what_limits_it(void **state)
 	(void)state;
 	assert_false(look(&r, &w, 0, 900 * MIB));
 	assert_true(look(&r, &w, 1, 901 * MIB));
-	assert_string_equal(rule_value(&r, &w, text), "9.9%");
+	assert_string_equal(watch_rule_value(&r, &w, text), "9.9%");
 	assert_true(look(&r, &w, 2, 2000 * MIB)); /* above its limit */
-	assert_string_equal(rule_value(&r, &w, text), "0.0%");
+	assert_string_equal(watch_rule_value(&r, &w, text), "0.0%");
 	assert_false(look(&size, &v, 0, 950 * MIB));
 	assert_true(look(&size, &v, 1, 951 * MIB));
-	assert_false(rule_watch_look(&r, &w, &none)); /* nothing limits it */
+	assert_false(watch_rule_look(&r, &w, &none)); /* nothing limits it */
 }
 
 static void
@@ -268,24 +268,24 @@ a_rule_is_told_once_an_hour_for_each_service(void **state)
 	uint64_t hour = RULE_PAUSE_NS;
 
 	(void)state;
-	assert_int_equal(rule_limiter_take(&l, 0, "a", 5 * hour), 1);
-	assert_int_equal(rule_limiter_take(&l, 0, "a", 5 * hour), 0);
-	assert_int_equal(rule_limiter_take(&l, 1, "a", 5 * hour), 1);
-	assert_int_equal(rule_limiter_take(&l, 0, "b", 5 * hour + 1), 1);
-	assert_int_equal(rule_limiter_take(&l, 0, "a", 6 * hour - 1), 0);
-	assert_int_equal(rule_limiter_take(&l, 0, "a", 6 * hour), 1);
-	assert_int_equal(rule_limiter_take(&l, 0, "b", 6 * hour), 0);
+	assert_int_equal(watch_rule_limiter_take(&l, 0, "a", 5 * hour), 1);
+	assert_int_equal(watch_rule_limiter_take(&l, 0, "a", 5 * hour), 0);
+	assert_int_equal(watch_rule_limiter_take(&l, 1, "a", 5 * hour), 1);
+	assert_int_equal(watch_rule_limiter_take(&l, 0, "b", 5 * hour + 1), 1);
+	assert_int_equal(watch_rule_limiter_take(&l, 0, "a", 6 * hour - 1), 0);
+	assert_int_equal(watch_rule_limiter_take(&l, 0, "a", 6 * hour), 1);
+	assert_int_equal(watch_rule_limiter_take(&l, 0, "b", 6 * hour), 0);
 	/* memory is bounded by an hour, whatever the number of services */
 	for (uint64_t i = 0; i < 5000; i++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "%d", (int)i);
 		assert_int_equal(
-		    rule_limiter_take(&l, 0, name, 7 * hour + i * hour / 100),
+		    watch_rule_limiter_take(&l, 0, name, 7 * hour + i * hour / 100),
 		    1);
 	}
 	assert_true(l.count <= 101);
-	rule_limiter_release(&l);
+	watch_rule_limiter_release(&l);
 }
 
 /* Any text is a rule, or has a place; a rule is read again as the same. */
@@ -312,7 +312,7 @@ any_text_is_a_rule_or_has_a_place(void **state)
 			        (sizeof(parts) / sizeof(parts[0]))]);
 		}
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
-		if (rule_parse(text, &r, &fault)) {
+		if (watch_rule_parse(text, &r, &fault)) {
 			taken++;
 		} else {
 			assert_non_null(fault.words);

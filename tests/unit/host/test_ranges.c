@@ -29,11 +29,11 @@ fill(struct ranges *r, uint8_t map[SPAN], uint64_t *seed)
 	while (n-- > 0) {
 		uint64_t a = draw(seed) % SPAN, b = draw(seed) % SPAN;
 
-		assert_int_equal(ranges_add(r, a, b), 0);
+		assert_int_equal(address_ranges_add(r, a, b), 0);
 		if (a < b)
 			memset(map + a, 1, b - a);
 	}
-	ranges_settle(r);
+	address_ranges_settle(r);
 }
 
 static void
@@ -43,10 +43,10 @@ check(const struct ranges *r, const uint8_t map[SPAN])
 	size_t i;
 
 	for (i = 0; i < SPAN; i++) {
-		assert_int_equal(ranges_hold(r, i), map[i]);
+		assert_int_equal(address_ranges_hold(r, i), map[i]);
 		sum += map[i];
 	}
-	assert_int_equal(ranges_bytes(r), sum);
+	assert_int_equal(address_ranges_bytes(r), sum);
 	for (i = 1; i < r->count; i++)
 		assert_true(r->at[i - 1].end < r->at[i].start);
 }
@@ -67,13 +67,13 @@ random_sets_are_as_their_bitmaps(void **state)
 		fill(&y, b, &seed);
 		check(&x, a);
 		check(&y, b);
-		assert_int_equal(ranges_subtract(&x, &y, &z), 0);
+		assert_int_equal(address_ranges_subtract(&x, &y, &z), 0);
 		for (i = 0; i < SPAN; i++)
 			a[i] = a[i] && !b[i];
 		check(&z, a);
-		ranges_release(&x);
-		ranges_release(&y);
-		ranges_release(&z);
+		address_ranges_release(&x);
+		address_ranges_release(&y);
+		address_ranges_release(&z);
 	}
 }
 

@@ -88,9 +88,9 @@ lines_that_make_no_sense_are_left_out(void **state)
 static bool
 holds(const struct ranges *r, uint64_t start, uint64_t end)
 {
-	bool first = ranges_hold(r, start);
+	bool first = address_ranges_hold(r, start);
 
-	assert_int_equal(first, ranges_hold(r, end - 1));
+	assert_int_equal(first, address_ranges_hold(r, end - 1));
 	return first;
 }
 
@@ -103,9 +103,9 @@ ranges_are_subtracted_and_stacks_are_cut(void **state)
 	const uint64_t pointers[] = {0x7f0000005008, 0x7f0000080000};
 
 	(void)state;
-	assert_int_equal(ranges_add(&not, 0x55554000, 0x55575000), 0);
-	assert_int_equal(ranges_add(&not, 0x7f0000040100, 0x7f0000040200), 0);
-	ranges_settle(&not );
+	assert_int_equal(address_ranges_add(&not, 0x55554000, 0x55575000), 0);
+	assert_int_equal(address_ranges_add(&not, 0x7f0000040100, 0x7f0000040200), 0);
+	address_ranges_settle(&not );
 	assert_int_equal(roots_plan(&a, &not, pointers, 2, &p), 0);
 	assert_true(holds(&p.certain, 0x55553000, 0x55554000));
 	assert_false(holds(&p.certain, 0x55554000, 0x55575000));
@@ -121,7 +121,7 @@ ranges_are_subtracted_and_stacks_are_cut(void **state)
 	assert_true(holds(&p.weak, 0x7f0000070000, 0x7f0000080000 - 128));
 	assert_true(holds(&p.certain, 0x7f0000080000, 0x7f0000091000));
 	roots_plan_release(&p);
-	ranges_release(&not );
+	address_ranges_release(&not );
 	roots_release(&a);
 }
 
@@ -181,26 +181,26 @@ pieces_of_jemalloc_describe_themselves(void **state)
 	uint64_t used;
 
 	(void)state;
-	assert_true(jemalloc_is_base(0x7f0000200000, w, &r, &used));
+	assert_true(jemalloc_memory_is_base(0x7f0000200000, w, &r, &used));
 	assert_int_equal(r.end, 0x7f0000600000);
 	assert_int_equal(used, 0x7f0000202000);
 	w[4]--;
-	assert_false(jemalloc_is_base(0x7f0000200000, w, &r, &used));
+	assert_false(jemalloc_memory_is_base(0x7f0000200000, w, &r, &used));
 	w[4]++;
-	assert_false(jemalloc_is_base(0x7f0000200000 + 4096, w, &r, &used));
+	assert_false(jemalloc_memory_is_base(0x7f0000200000 + 4096, w, &r, &used));
 	w[0] = UINT64_MAX / 0x200000 * 0x200000;
-	assert_false(jemalloc_is_base(0x7f0000200000, w, &r, &used));
+	assert_false(jemalloc_memory_is_base(0x7f0000200000, w, &r, &used));
 	memset(w, 0, sizeof(w));
-	assert_false(jemalloc_is_base(0x7f0000200000, w, &r, &used));
-	assert_false(jemalloc_is_record(w, &r));
+	assert_false(jemalloc_memory_is_base(0x7f0000200000, w, &r, &used));
+	assert_false(jemalloc_memory_is_record(w, &r));
 	w[0] = 0x1234;
 	w[1] = 0x7f0000300040;
 	w[2] = 0x5007;
-	assert_true(jemalloc_is_record(w, &r));
+	assert_true(jemalloc_memory_is_record(w, &r));
 	assert_int_equal(r.start, 0x7f0000300000);
 	assert_int_equal(r.end, 0x7f0000305000);
 	w[2] = UINT64_MAX;
-	assert_false(jemalloc_is_record(w, &r));
+	assert_false(jemalloc_memory_is_record(w, &r));
 }
 
 static void

@@ -273,7 +273,7 @@ hostile_symbols_stay_short(void **state)
 
 /* ---- what goes over the wire ---- */
 
-static const struct table_key key = {
+static const struct name_table_key key = {
     .kind = TABLE_MODULE, .id = {1, 2, 3}, .id_bytes = 20, .path = "/bin/x"};
 
 static const struct names_frame two[] = {
@@ -289,7 +289,7 @@ static void
 put_two(struct wire_out *out)
 {
 	static const struct names_frame none;
-	const struct table_state fine = {.level = TABLE_DEBUG};
+	const struct name_table_state fine = {.level = TABLE_DEBUG};
 	uint32_t chain;
 
 	wire_put_object(out, &key, &fine);
@@ -307,9 +307,9 @@ check_two(struct table *t, uint64_t address)
 	const struct names_frame *chain;
 	uint32_t object;
 
-	assert_true(table_has(t, &key, &object));
-	assert_int_equal(table_state(t, object)->level, TABLE_DEBUG);
-	assert_int_equal(table_find(t, object, address, &chain), 2);
+	assert_true(name_table_has(t, &key, &object));
+	assert_int_equal(name_table_state(t, object)->level, TABLE_DEBUG);
+	assert_int_equal(name_table_find(t, object, address, &chain), 2);
 	for (size_t i = 0; i < 2; i++) {
 		assert_string_equal(chain[i].function, two[i].function);
 		assert_string_equal(chain[i].symbol, two[i].symbol);
@@ -333,7 +333,7 @@ names_come_back_as_they_were_written(void **state)
 	(void)state;
 	put_two(&out);
 	for (int round = 0; round < 2; round++) {
-		assert_int_equal(table_new(&t), 0);
+		assert_int_equal(name_table_new(&t), 0);
 		in.table = t;
 		assert_int_equal(
 		    wire_get(&in, out.out.bytes, out.out.len, &used), 0);
@@ -341,12 +341,12 @@ names_come_back_as_they_were_written(void **state)
 		assert_int_equal(in.done, round == 0);
 		check_two(t, 0x1000);
 		check_two(t, 0x10);
-		assert_true(table_has(t, &key, &object));
-		assert_int_equal(table_find(t, object, UINT64_MAX, &chain), 1);
+		assert_true(name_table_has(t, &key, &object));
+		assert_int_equal(name_table_find(t, object, UINT64_MAX, &chain), 1);
 		assert_null(chain[0].function);
-		assert_int_equal(table_find(t, object, 0x11, &chain), 0);
+		assert_int_equal(name_table_find(t, object, 0x11, &chain), 0);
 		/* and once more from the table itself */
-		assert_int_equal(table_places(t, TABLE_ALL, &rows, &used), 0);
+		assert_int_equal(name_table_places(t, TABLE_ALL, &rows, &used), 0);
 		assert_int_equal(used, 3);
 		wire_put_rows(&again, t, rows, used);
 		free(rows);
@@ -354,7 +354,7 @@ names_come_back_as_they_were_written(void **state)
 		out = again;
 		again = (struct wire_out){0};
 		wire_get_release(&in);
-		table_free(t);
+		name_table_free(t);
 	}
 	wire_release(&out);
 }
@@ -368,7 +368,7 @@ half_an_item_waits_for_the_rest(void **state)
 
 	(void)state;
 	put_two(&out);
-	assert_int_equal(table_new(&in.table), 0);
+	assert_int_equal(name_table_new(&in.table), 0);
 	for (size_t end = 1; end <= out.out.len; end++) {
 		assert_int_equal(
 		    wire_get(&in, out.out.bytes + at, end - at, &used), 0);
@@ -377,7 +377,7 @@ half_an_item_waits_for_the_rest(void **state)
 	assert_int_equal(at, out.out.len);
 	assert_true(in.done);
 	check_two(in.table, 0x1000);
-	table_free(in.table);
+	name_table_free(in.table);
 	wire_get_release(&in);
 	wire_release(&out);
 }
@@ -385,7 +385,7 @@ half_an_item_waits_for_the_rest(void **state)
 static void
 other_objects_than_the_one_asked_for_are_refused(void **state)
 {
-	struct table_key other = key;
+	struct name_table_key other = key;
 	struct wire_out out = {0};
 	struct wire_in in = {.only = &other};
 	size_t used;
@@ -393,11 +393,11 @@ other_objects_than_the_one_asked_for_are_refused(void **state)
 	(void)state;
 	other.id[0] ^= 1;
 	put_two(&out);
-	assert_int_equal(table_new(&in.table), 0);
+	assert_int_equal(name_table_new(&in.table), 0);
 	assert_int_equal(
 	    wire_get(&in, out.out.bytes, out.out.len, &used), -EBADMSG);
-	assert_int_equal(table_objects(in.table), 0);
-	table_free(in.table);
+	assert_int_equal(name_table_objects(in.table), 0);
+	name_table_free(in.table);
 	wire_get_release(&in);
 	wire_release(&out);
 }
@@ -425,11 +425,11 @@ damaged_names_are_an_error_or_names(void **state)
 		uint8_t was = out.out.bytes[at];
 
 		out.out.bytes[at] = (uint8_t)next_random(&x);
-		assert_int_equal(table_new(&in.table), 0);
+		assert_int_equal(name_table_new(&in.table), 0);
 		(void)wire_get(&in, out.out.bytes,
 		    i % 2 ? out.out.len : next_random(&x) % out.out.len, &used);
 		assert_true(used <= out.out.len);
-		table_free(in.table);
+		name_table_free(in.table);
 		wire_get_release(&in);
 		out.out.bytes[at] = was;
 	}

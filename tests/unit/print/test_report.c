@@ -34,8 +34,8 @@ render(struct session *s, const struct body_options *options)
 
 	assert_non_null(out);
 	assert_int_equal(names_new(NULL, &names), 0);
-	assert_int_equal(options ? text_write(&page, s, names, options)
-	                         : json_write(out, s, names, NULL, "1.2.3"),
+	assert_int_equal(options ? report_text_write(&page, s, names, options)
+	                         : report_json_write(out, s, names, NULL, "1.2.3"),
 	    0);
 	names_free(names);
 	assert_int_equal(fclose(out), 0);
@@ -266,15 +266,15 @@ numbers_agree_with_their_nouns(void **state)
 	assert_string_equal(amount_counted(a, &less, true, "byte"), "-1 byte");
 	assert_string_equal(amount_counted(a, &more, true, "byte"), "+2 bytes");
 	assert_string_equal(
-	    words_loss(b, 1, "forked children without room for a record"),
+	    enum_words_loss(b, 1, "forked children without room for a record"),
 	    "1 forked child without room for a record");
 	assert_string_equal(
-	    words_loss(b, 1, "site ids left unused"), "1 site id left unused");
+	    enum_words_loss(b, 1, "site ids left unused"), "1 site id left unused");
 	/* each of them has a singular */
 	names = losses_names(&count);
 	for (size_t i = 0; i < count; i++)
-		assert_true(strlen(words_loss(b, 1, names[i].words)) <
-		    strlen(words_loss(c, 2, names[i].words)));
+		assert_true(strlen(enum_words_loss(b, 1, names[i].words)) <
+		    strlen(enum_words_loss(c, 2, names[i].words)));
 }
 
 static void

@@ -75,7 +75,7 @@ read_table(const struct table *t, struct seen *ret)
 	int err;
 
 	*ret = (struct seen){.count = 0};
-	err = ignored_read(copy.pid, NULL, &t->header, note, ret, &why);
+	err = ignored_blocks_read(copy.pid, NULL, &t->header, note, ret, &why);
 	forked_copy_end(&copy);
 	return err;
 }

@@ -334,7 +334,7 @@ half_written_directory_entries_are_skipped(void **state)
 	    bytes + offsetof(struct seg_header, dir_used), &more, sizeof(more));
 	seg = read_own(bytes, len);
 	assert_true(seg->extent_count > 0);
-	segment_free(seg);
+	segment_copy_free(seg);
 	free(bytes);
 }
 
@@ -394,11 +394,11 @@ compact_copy_of_a_compact_copy_is_the_same_bytes(void **state)
 	void *one, *two;
 
 	(void)state;
-	assert_int_equal(segment_compact(seg, &one, &one_len), 0);
-	segment_free(seg);
+	assert_int_equal(segment_copy_compact(seg, &one, &one_len), 0);
+	segment_copy_free(seg);
 	seg = read_own(one, one_len);
-	assert_int_equal(segment_compact(seg, &two, &two_len), 0);
-	segment_free(seg);
+	assert_int_equal(segment_copy_compact(seg, &two, &two_len), 0);
+	segment_copy_free(seg);
 	assert_int_equal(one_len, two_len);
 	assert_memory_equal(one, two, one_len);
 	free(one);
@@ -416,9 +416,9 @@ snapshot_mark_survives_the_copy(void **state)
 	void *small;
 
 	(void)state;
-	assert_int_equal(segment_mark_snapshot(seg, "before the storm"), 0);
-	assert_int_equal(segment_compact(seg, &small, &small_len), 0);
-	segment_free(seg);
+	assert_int_equal(segment_copy_mark_snapshot(seg, "before the storm"), 0);
+	assert_int_equal(segment_copy_compact(seg, &small, &small_len), 0);
+	segment_copy_free(seg);
 	assert_int_equal(session_load_bytes(small, small_len, &s, NULL), 0);
 	assert_true(s->processes[0]->is_snapshot);
 	assert_int_equal(s->processes[0]->end, PROCESS_RUNNING);
@@ -447,7 +447,7 @@ sparse_file_is_read_without_filling_its_holes(void **state)
 	assert_int_equal(segfile_open(AT_FDCWD, path, &f, NULL), 0);
 	before = segfile_source(f)->stored_bytes;
 	assert_int_equal(segfile_read(f, SEGFILE_OWN, &seg, NULL), 0);
-	segment_free(seg);
+	segment_copy_free(seg);
 	segfile_close(f);
 	assert_int_equal(segfile_open(AT_FDCWD, path, &f, NULL), 0);
 	assert_int_equal(segfile_source(f)->stored_bytes, before);

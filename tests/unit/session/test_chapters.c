@@ -139,7 +139,7 @@ put_reading(
 	uint8_t *bytes;
 	size_t len;
 
-	assert_int_equal(residence_encode(&r, &bytes, &len), 0);
+	assert_int_equal(rss_account_encode(&r, &bytes, &len), 0);
 	assert_int_equal(recording_append_packed(w, RECORDING_RESIDENCE,
 	                     h->uuid, sizeof(h->uuid), bytes, len, 1),
 	    0);
@@ -263,7 +263,7 @@ lack_of_memory_is_part_of_the_end(void **state)
 	assert_false(find(s, 1, 1)->is_out_of_memory);
 	assert_true(find(s, 2, 1)->is_out_of_memory);
 	assert_int_equal(find(s, 2, 1)->signal, 9);
-	assert_string_equal(words_ended(find(s, 2, 1)), "oom");
+	assert_string_equal(enum_words_ended(find(s, 2, 1)), "oom");
 	assert_false(find(s, 3, 1)->is_out_of_memory);
 	assert_false(find(s, 4, 1)->is_out_of_memory);
 	session_free(s);
@@ -296,7 +296,7 @@ readings_are(const struct process *p, size_t count, const uint64_t *times)
 		    i < p->earlier_count ? &p->earlier[i] : p->residence;
 
 		assert_int_equal(r->time_ns, times[i]);
-		assert_int_equal(residence_find(r, 1)->holds, times[i]);
+		assert_int_equal(rss_account_find(r, 1)->holds, times[i]);
 	}
 }
 

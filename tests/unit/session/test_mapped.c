@@ -74,7 +74,7 @@ clean_up(void **state)
 	(void)state;
 	munmap(table, sizeof(*table));
 	munmap(area, PAGE * SLOTS * 2);
-	mapped_free(process.resident);
+	mapped_pages_free(process.resident);
 	return 0;
 }
 
@@ -85,7 +85,7 @@ read_it(void)
 	int err;
 
 	process.running_pid = copy.pid;
-	err = mapped_read(&process);
+	err = mapped_pages_read(&process);
 	forked_copy_end(&copy);
 	return err;
 }
@@ -188,7 +188,7 @@ without_a_table_or_a_process_there_is_no_answer(void **state)
 	process.header.mapped_root = (uint64_t)(uintptr_t)table->root + 8;
 	assert_int_equal(read_it(), -EBADMSG);
 	process.running_pid = 0;
-	assert_int_equal(mapped_read(&process), -ESRCH);
+	assert_int_equal(mapped_pages_read(&process), -ESRCH);
 	assert_null(process.resident);
 }
 

@@ -352,7 +352,7 @@ look_at_samples(uint64_t high, uint32_t row_bytes)
 	assert_true(p->sites[0].variance_live > want * 0.999999 &&
 	    p->sites[0].variance_live < want * 1.000001);
 	process_free(p);
-	segment_free(seg);
+	segment_copy_free(seg);
 	tail_free(t);
 	replay_free(r);
 	codec_release(&out);
@@ -433,10 +433,10 @@ the_replayed_state_is_the_segment(void **state)
 	}
 	assert_int_equal(segfile_read(h.file, SEGFILE_OWN, &seg, NULL), 0);
 	assert_int_equal(process_new(seg, &live), 0);
-	segment_free(seg);
+	segment_copy_free(seg);
 	assert_int_equal(replay_segment(replay_process(r, 0), &seg), 0);
 	assert_int_equal(process_new(seg, &told), 0);
-	segment_free(seg);
+	segment_copy_free(seg);
 	assert_int_equal(live->site_count, told->site_count);
 	assert_memory_equal(&live->totals, &told->totals, sizeof(live->totals));
 	for (size_t i = 0; i < live->site_count; i++) {
@@ -492,7 +492,7 @@ any_cut_or_flipped_byte_is_survived(void **state)
 		out.bytes[i] = was;
 		if (replay_count(r) > 0 &&
 		    replay_segment(replay_process(r, 0), &seg) == 0)
-			segment_free(seg);
+			segment_copy_free(seg);
 		replay_free(r);
 	}
 	tail_free(t);
