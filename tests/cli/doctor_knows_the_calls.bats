@@ -4,7 +4,7 @@
 load ../lib/host.bash
 
 # listed [true|false]: the calls of the list, or those that are needed or not
-listed() { sed -nE "s/^ +\{\"([a-z0-9_]+)\", (${1:-true|false})\}.*/\1/p" "$repo/src/doctor/doctor_calls.c" | sort; }
+listed() { sed -nE "s/^ +\{\"([a-z0-9_]+)\", (${1:-true|false})\}.*/\1/p" "$repo/src/attach/doctor/doctor_calls.c" | sort; }
 
 # seen FILE: the calls in what strace wrote
 seen() { sed -nE 's/^[0-9]+ +([a-z0-9_]+)\(.*/\1/p' "$1" | sort | uniq -c; }

@@ -74,7 +74,7 @@ systemctl_says() {
 }
 
 @test "filters: allowed, forbidden, with an error of their own, groups" {
-	all=$(sed -nE 's/^ +\{"([a-z0-9_]+)", (true|false)\}.*/\1/p' "$repo/src/doctor/doctor_calls.c" | paste -sd' ')
+	all=$(sed -nE 's/^ +\{"([a-z0-9_]+)", (true|false)\}.*/\1/p' "$repo/src/attach/doctor/doctor_calls.c" | paste -sd' ')
 	systemctl_says "SystemCallFilter=$all" SystemCallErrorNumber=1
 	doctor 0 some.service
 	found ok unit calls

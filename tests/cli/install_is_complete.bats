@@ -170,7 +170,7 @@ files() { (cd "$1" && find . ! -type d | sort); }
 			return 1
 		}
 	done < <(sed -nE 's/.*value_of\([a-z*]+, "(SEEP_[A-Z_]+)"\).*/\1/p' \
-		"$repo/src/collector/config.c"
-	grep -rhoE 'getenv\("[A-Z_]+"\)' "$repo"/src/{cli,names} "$repo/src/record/segment_dir.c" |
+		"$repo/src/collector/segment/config.c"
+	grep -rhoE 'getenv\("[A-Z_]+"\)' "$repo"/src/{command,names} "$repo"/src/follow/recorder/record_*.c "$repo/src/segments/find/segment_dir.c" |
 		sed -E 's/.*"(.*)".*/\1/' | grep -v '^HOME$')
 }

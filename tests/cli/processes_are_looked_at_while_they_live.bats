@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
-LOOK=$BUILD/tools/live_look
+LOOK=$BUILD/tools/engine_look
 
 # begin COMMAND...: traced, behind; $HOST is its pid. It ends with descriptor 8.
 begin() {

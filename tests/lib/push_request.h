@@ -1,4 +1,4 @@
-/* push_request.h - reads what src/push sends, for unit tests. */
+/* push_request.h - reads what src/follow/push sends, for unit tests. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_TESTS_PUSH_REQUEST_H
 #define SEEP_TESTS_PUSH_REQUEST_H

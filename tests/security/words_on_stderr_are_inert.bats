@@ -89,11 +89,11 @@ inert() {
 	# shellcheck disable=SC2154 # lib/host.bash sets it
 	cd "$repo"
 	grep -nE '\bstderr\b|STDERR_FILENO' -r src --include=*.c |
-		grep -vE '^src/(collector|replayer|replay/trial\.c|cli/(die|progress|pager|terminal)\.c)' |
+		grep -vE '^src/(collector|companion|replay/(trial|replay_main|perform|result|stage)\.c|command/shell/(die|progress|pager|terminal)\.c)' |
 		grep -vE 'isatty\(|dup2|F_DUPFD|"/dev/stderr"|/\*|\* |terminal_look|STDERR_FILENO;$' >"$T/found" || true
 	cat "$T/found"
 	[[ ! -s $T/found ]]
-	grep -nE '\b(perror|warnx?|errx?|psignal|error)\(' -r src/cli src/record src/reader src/report src/check src/export src/names >"$T/found" || true
+	grep -nE '\b(perror|warnx?|errx?|psignal|error)\(' -r src --include='*.[ch]' --exclude-dir={collector,companion,replay} >"$T/found" || true
 	cat "$T/found"
 	[[ ! -s $T/found ]]
 }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# check-cpu.sh - what depends on the CPU is in src/cpu: no other file names a
+# check-cpu.sh - what depends on the CPU is in src/base/cpu: no other file names a
 # CPU, a register of it, or a system call that only older CPUs have.
 # SPDX-License-Identifier: Apache-2.0
 set -u
@@ -7,8 +7,8 @@ cd "$(dirname "$0")/../.." || exit 1
 
 bad=0
 refuse() { # WHAT PATTERN
-	if grep -rnE --include='*.[ch]' "$2" src | grep -v '^src/cpu/'; then
-		echo "the lines above name $1; that belongs into src/cpu" >&2
+	if grep -rnE --include='*.[ch]' "$2" src | grep -v '^src/base/cpu/'; then
+		echo "the lines above name $1; that belongs into src/base/cpu" >&2
 		bad=1
 	fi
 }
@@ -22,7 +22,7 @@ refuse "a register" \
 refuse "a system call that newer CPUs lack" \
 	'\b(SYS|__NR)_(mkdir|rmdir|stat|lstat|access|dup2|pipe|unlink|rename|link|symlink|chmod|chown|lchown|creat|fork|vfork|getdents|epoll_create|epoll_wait|poll|select|time|utime|utimes|alarm|pause|signalfd|eventfd|inotify_init|mknod|getpgrp|arch_prctl)\b'
 if grep -rnE --include='*.[ch]' '\bSYS_(open|readlink)\b' src |
-	grep -vE '^src/names/(filter|trap)\.c:'; then
+	grep -vE '^src/names/jail/(filter|trap)\.c:'; then
 	echo "the lines above name a system call that newer CPUs lack; use its *at form" >&2
 	bad=1
 fi

@@ -53,7 +53,7 @@ def count_checks(text, header):
 def main():
     text = read("docs", "FORMAT.md")
     parts = ("format.h", "format_words.h", "format_stacks.h", "format_figures.h", "format_family.h")
-    header = "\n".join(read("src", "trace", name) for name in parts)
+    header = "\n".join(read("src", "format", name) for name in parts)
     checks, structs = [], set()
     for name, size, table in HEADING.findall(text):
         structs.add(name)

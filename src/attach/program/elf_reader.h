@@ -54,7 +54,7 @@ extern const struct elf_inside {
 bool elf_reader_lists(const char *list, uint32_t bytes, const char *name);
 
 /*
- * The caller's process opens the files. A process in names/jail, which is
+ * The caller's process opens the files. A process in names/jail/jail, which is
  * started for the first one, parses them.
  */
 struct elf_reader;

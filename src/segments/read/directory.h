@@ -6,8 +6,8 @@
 #include "segments/read/segfile.h"
 
 /*
- * For readers that look at a segment again and again (live/pulse,
- * record/tail). What the segment says is untrusted.
+ * For readers that look at a segment again and again (follow/engine/pulse,
+ * follow/recorder/tail). What the segment says is untrusted.
  */
 
 /* The segment in its source. */

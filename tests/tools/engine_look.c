@@ -1,4 +1,4 @@
-/* engine_look.c - the engine of src/live by itself: looks, and what they cost. */
+/* engine_look.c - the engine of src/follow/engine by itself: looks, and what they cost. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <poll.h>
@@ -114,7 +114,7 @@ main(int argc, char **argv)
 			first_cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	}
 	if (err < 0) {
-		fprintf(stderr, "live_look: %s\n", strerror(-err));
+		fprintf(stderr, "engine_look: %s\n", strerror(-err));
 		return 1;
 	}
 	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - first_cpu;
