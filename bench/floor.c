@@ -16,8 +16,7 @@ static void *(*next_calloc)(size_t, size_t);
 static void *(*next_realloc)(void *, size_t);
 static _Thread_local unsigned long events;
 
-static __attribute__((noinline, cold)) void
-find_next(void)
+static __attribute__((noinline, cold)) void find_next(void)
 {
 	/* dlsym of a name that exists does not allocate in glibc */
 	next_malloc = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
@@ -26,8 +25,7 @@ find_next(void)
 	next_realloc = (void *(*)(void *, size_t))dlsym(RTLD_NEXT, "realloc");
 }
 
-EXPORT void *
-malloc(size_t size)
+EXPORT void *malloc(size_t size)
 {
 	void *p;
 
@@ -38,8 +36,7 @@ malloc(size_t size)
 	return p;
 }
 
-EXPORT void
-free(void *p)
+EXPORT void free(void *p)
 {
 	if (__builtin_expect(!next_free, 0))
 		find_next();
@@ -47,8 +44,7 @@ free(void *p)
 	next_free(p);
 }
 
-EXPORT void *
-calloc(size_t count, size_t size)
+EXPORT void *calloc(size_t count, size_t size)
 {
 	void *p;
 
@@ -59,8 +55,7 @@ calloc(size_t count, size_t size)
 	return p;
 }
 
-EXPORT void *
-realloc(void *old, size_t size)
+EXPORT void *realloc(void *old, size_t size)
 {
 	void *p;
 

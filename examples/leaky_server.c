@@ -60,8 +60,7 @@ static struct {
 
 static unsigned long served;
 
-static void *
-need(void *p)
+static void *need(void *p)
 {
 	if (!p) {
 		fputs("leaky_server: out of memory\n", stderr);
@@ -72,8 +71,7 @@ need(void *p)
 
 /* sessions */
 
-static __attribute__((noinline)) struct session *
-session_open(uint32_t user)
+static __attribute__((noinline)) struct session *session_open(uint32_t user)
 {
 	struct session *s = need(calloc(1, sizeof(*s)));
 	char name[32];
@@ -84,15 +82,13 @@ session_open(uint32_t user)
 	return s;
 }
 
-static void
-session_close(struct session *s)
+static void session_close(struct session *s)
 {
 	free(s->name);
 	free(s);
 }
 
-static __attribute__((noinline)) int
-handle_login(const struct request *req)
+static __attribute__((noinline)) int handle_login(const struct request *req)
 {
 	struct session *s = session_open(req->user);
 
@@ -104,8 +100,7 @@ handle_login(const struct request *req)
 
 /* pages */
 
-static __attribute__((noinline)) char *
-render_page(uint32_t page, size_t *ret_size_bytes)
+static __attribute__((noinline)) char *render_page(uint32_t page, size_t *ret_size_bytes)
 {
 	size_t size_bytes = 512 + page % 64 * 32;
 	char *body = need(malloc(size_bytes));
@@ -121,8 +116,8 @@ render_page(uint32_t page, size_t *ret_size_bytes)
 	return body;
 }
 
-static __attribute__((noinline)) void
-cache_store(uint32_t page, const char *body, size_t size_bytes)
+static __attribute__((noinline)) void cache_store(
+    uint32_t page, const char *body, size_t size_bytes)
 {
 	struct cache_entry *e = need(malloc(sizeof(*e) + size_bytes));
 
@@ -135,8 +130,7 @@ cache_store(uint32_t page, const char *body, size_t size_bytes)
 	pthread_mutex_unlock(&cache.lock);
 }
 
-static bool
-cache_has(uint32_t page)
+static bool cache_has(uint32_t page)
 {
 	const struct cache_entry *e;
 
@@ -148,8 +142,7 @@ cache_has(uint32_t page)
 	return e != NULL;
 }
 
-static __attribute__((noinline)) int
-handle_page(const struct request *req)
+static __attribute__((noinline)) int handle_page(const struct request *req)
 {
 	size_t size_bytes;
 	char *body;
@@ -162,8 +155,7 @@ handle_page(const struct request *req)
 	return 200;
 }
 
-static __attribute__((noinline)) int
-handle_search(const struct request *req)
+static __attribute__((noinline)) int handle_search(const struct request *req)
 {
 	size_t found = 16, size_bytes;
 	uint32_t *hits = need(malloc(found * sizeof(*hits)));
@@ -182,8 +174,7 @@ handle_search(const struct request *req)
 
 /* requests */
 
-static int
-serve(const struct request *req)
+static int serve(const struct request *req)
 {
 	switch (req->kind) {
 	case REQUEST_LOGIN:
@@ -196,8 +187,7 @@ serve(const struct request *req)
 	return 400;
 }
 
-static struct request
-next_request(uint32_t *seed)
+static struct request next_request(uint32_t *seed)
 {
 	uint32_t x = *seed = *seed * 1664525u + 1013904223u;
 
@@ -211,8 +201,7 @@ next_request(uint32_t *seed)
 
 static long times = 1;
 
-static void *
-worker(void *arg)
+static void *worker(void *arg)
 {
 	uint32_t seed = (uint32_t)(uintptr_t)arg;
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
@@ -228,8 +217,7 @@ worker(void *arg)
 	return NULL;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	pthread_t threads[WORKERS];
 

@@ -46,8 +46,7 @@
 
 #if defined(__GNUC__) && defined(__ELF__)
 
-#define SEEP_INLINE_ \
-	static __inline__ __attribute__((always_inline, artificial, unused))
+#define SEEP_INLINE_ static __inline__ __attribute__((always_inline, artificial, unused))
 
 /*
  * The address of a function of the collector, or NULL. Not simply a weak
@@ -82,8 +81,7 @@
 #define seep_free_all seep_inline_free_all
 #define seep_ignore   seep_inline_ignore
 
-SEEP_INLINE_ int
-seep_snapshot(const char *label)
+SEEP_INLINE_ int seep_snapshot(const char *label)
 {
 	int (*call)(const char *);
 
@@ -91,8 +89,7 @@ seep_snapshot(const char *label)
 	return call ? call(label) : 0;
 }
 
-SEEP_INLINE_ void
-seep_mark(const char *label)
+SEEP_INLINE_ void seep_mark(const char *label)
 {
 	void (*call)(const char *);
 
@@ -101,8 +98,7 @@ seep_mark(const char *label)
 		call(label);
 }
 
-SEEP_INLINE_ void
-seep_pause(void)
+SEEP_INLINE_ void seep_pause(void)
 {
 	void (*call)(void);
 
@@ -111,8 +107,7 @@ seep_pause(void)
 		call();
 }
 
-SEEP_INLINE_ void
-seep_resume(void)
+SEEP_INLINE_ void seep_resume(void)
 {
 	void (*call)(void);
 
@@ -121,8 +116,7 @@ seep_resume(void)
 		call();
 }
 
-SEEP_INLINE_ void
-seep_alloc(const char *pool, const void *handle, size_t size)
+SEEP_INLINE_ void seep_alloc(const char *pool, const void *handle, size_t size)
 {
 	void (*call)(const char *, const void *, size_t);
 
@@ -131,8 +125,7 @@ seep_alloc(const char *pool, const void *handle, size_t size)
 		call(pool, handle, size);
 }
 
-SEEP_INLINE_ void
-seep_free(const char *pool, const void *handle)
+SEEP_INLINE_ void seep_free(const char *pool, const void *handle)
 {
 	void (*call)(const char *, const void *);
 
@@ -141,8 +134,7 @@ seep_free(const char *pool, const void *handle)
 		call(pool, handle);
 }
 
-SEEP_INLINE_ void
-seep_realloc(const char *pool, const void *old, const void *handle, size_t size)
+SEEP_INLINE_ void seep_realloc(const char *pool, const void *old, const void *handle, size_t size)
 {
 	void (*call)(const char *, const void *, const void *, size_t);
 
@@ -151,8 +143,7 @@ seep_realloc(const char *pool, const void *old, const void *handle, size_t size)
 		call(pool, old, handle, size);
 }
 
-SEEP_INLINE_ void
-seep_free_all(const char *pool)
+SEEP_INLINE_ void seep_free_all(const char *pool)
 {
 	void (*call)(const char *);
 
@@ -161,8 +152,7 @@ seep_free_all(const char *pool)
 		call(pool);
 }
 
-SEEP_INLINE_ void
-seep_ignore(const void *p)
+SEEP_INLINE_ void seep_ignore(const void *p)
 {
 	void (*call)(const void *);
 
@@ -173,13 +163,12 @@ seep_ignore(const void *p)
 
 #else /* neither gcc nor clang, or no ELF: there is nothing to reach */
 
-#define seep_snapshot(label) ((void)(label), 0)
-#define seep_mark(label)     ((void)(label))
-#define seep_pause()         ((void)0)
-#define seep_resume()        ((void)0)
-#define seep_alloc(pool, handle, size) \
-	((void)(pool), (void)(handle), (void)(size))
-#define seep_free(pool, handle) ((void)(pool), (void)(handle))
+#define seep_snapshot(label)           ((void)(label), 0)
+#define seep_mark(label)               ((void)(label))
+#define seep_pause()                   ((void)0)
+#define seep_resume()                  ((void)0)
+#define seep_alloc(pool, handle, size) ((void)(pool), (void)(handle), (void)(size))
+#define seep_free(pool, handle)        ((void)(pool), (void)(handle))
 #define seep_realloc(pool, old, handle, size) \
 	((void)(pool), (void)(old), (void)(handle), (void)(size))
 #define seep_free_all(pool) ((void)(pool))

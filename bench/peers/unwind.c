@@ -25,8 +25,7 @@ static void *(*next_realloc)(void *, size_t);
 static uint64_t counts[TABLE];
 static _Thread_local int inside;
 
-static __attribute__((noinline, cold)) void
-find_next(void)
+static __attribute__((noinline, cold)) void find_next(void)
 {
 	/* dlsym of a name that exists does not allocate in glibc */
 	next_malloc = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
@@ -35,8 +34,7 @@ find_next(void)
 	next_realloc = (void *(*)(void *, size_t))dlsym(RTLD_NEXT, "realloc");
 }
 
-static __attribute__((noinline)) void
-trace(void)
+static __attribute__((noinline)) void trace(void)
 {
 	void *frames[FRAMES];
 	uint64_t h = 0;
@@ -52,8 +50,7 @@ trace(void)
 	inside = 0;
 }
 
-EXPORT void *
-malloc(size_t size)
+EXPORT void *malloc(size_t size)
 {
 	void *p;
 
@@ -64,16 +61,14 @@ malloc(size_t size)
 	return p;
 }
 
-EXPORT void
-free(void *p)
+EXPORT void free(void *p)
 {
 	if (!next_free)
 		find_next();
 	next_free(p);
 }
 
-EXPORT void *
-calloc(size_t count, size_t size)
+EXPORT void *calloc(size_t count, size_t size)
 {
 	void *p;
 
@@ -84,8 +79,7 @@ calloc(size_t count, size_t size)
 	return p;
 }
 
-EXPORT void *
-realloc(void *old, size_t size)
+EXPORT void *realloc(void *old, size_t size)
 {
 	void *p;
 

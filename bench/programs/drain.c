@@ -37,16 +37,14 @@ struct log {
 static struct log logs[LOGS_MAX];
 static volatile uint64_t sum; /* so that the words are read */
 
-static void
-close_log(struct log *l)
+static void close_log(struct log *l)
 {
 	munmap((void *)(uintptr_t)l->at, l->bytes);
 	close(l->control);
 	l->name[0] = '\0';
 }
 
-static void
-open_log(struct log *l, int dir, const char *name)
+static void open_log(struct log *l, int dir, const char *name)
 {
 	char control[NAME_BYTES + 8];
 	struct stat st;
@@ -56,8 +54,7 @@ open_log(struct log *l, int dir, const char *name)
 	if (fd < 0)
 		return;
 	if (fstat(fd, &st) == 0 && st.st_size > LOG_HEAD_BYTES)
-		p = mmap(
-		    NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+		p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	close(fd);
 	if (p == MAP_FAILED)
 		return;
@@ -74,8 +71,7 @@ open_log(struct log *l, int dir, const char *name)
 }
 
 /* Has this process a log that is described? Pools of its children are not read. */
-static uint32_t
-chunk_count(const struct log *l)
+static uint32_t chunk_count(const struct log *l)
 {
 	const struct log_head *h = (const void *)l->at;
 	uint32_t n = h->chunk_count;
@@ -88,15 +84,14 @@ chunk_count(const struct log *l)
 }
 
 /* Returns how many words there were. */
-static uint64_t
-drain(struct log *l)
+static uint64_t drain(struct log *l)
 {
 	uint32_t count = chunk_count(l), i, k;
 	uint64_t words_read = 0;
 
 	for (i = 0; i < count; i++) {
-		const struct log_chunk *c = (const void *)(l->at +
-		    LOG_HEAD_BYTES + (uint64_t)i * LOG_CHUNK_BYTES);
+		const struct log_chunk *c =
+		    (const void *)(l->at + LOG_HEAD_BYTES + (uint64_t)i * LOG_CHUNK_BYTES);
 		const uint64_t *words = (const void *)c;
 		uint32_t end, use;
 		uint8_t byte;
@@ -118,8 +113,7 @@ drain(struct log *l)
 	return words_read;
 }
 
-static struct log *
-find(const char *name)
+static struct log *find(const char *name)
 {
 	struct log *l, *unused = NULL;
 
@@ -133,8 +127,7 @@ find(const char *name)
 }
 
 /* Returns the most words of a log. */
-static uint64_t
-look(DIR *d)
+static uint64_t look(DIR *d)
 {
 	const struct dirent *e;
 	uint64_t words, most = 0;
@@ -146,8 +139,7 @@ look(DIR *d)
 	while ((e = readdir(d))) {
 		size_t n = strlen(e->d_name);
 
-		if (n < 8 || n >= NAME_BYTES ||
-		    strcmp(e->d_name + n - 8, ".seg.log") != 0)
+		if (n < 8 || n >= NAME_BYTES || strcmp(e->d_name + n - 8, ".seg.log") != 0)
 			continue;
 		l = find(e->d_name);
 		if (l && !l->name[0])
@@ -165,8 +157,7 @@ look(DIR *d)
 	return most;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	DIR *d = argc == 2 ? opendir(argv[1]) : NULL;
 	uint32_t wait_ms = 0;

@@ -29,8 +29,7 @@ static sem_t filled, emptied;
 static long batches;
 static double *allocating_ns, *freeing_ns;
 
-static double
-cpu_ns(void)
+static double cpu_ns(void)
 {
 	struct timespec t;
 
@@ -38,16 +37,14 @@ cpu_ns(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static void
-wait_for(sem_t *s)
+static void wait_for(sem_t *s)
 {
 	while (sem_wait(s))
 		; /* a signal came */
 }
 
 /* The n-th CPU that this process may use, or any if there is none. */
-static void
-use_cpu(int n)
+static void use_cpu(int n)
 {
 	cpu_set_t may, one;
 	int cpu;
@@ -64,8 +61,7 @@ use_cpu(int n)
 	}
 }
 
-static void *
-consume(void *arg)
+static void *consume(void *arg)
 {
 	(void)arg;
 	use_cpu(1);
@@ -82,8 +78,7 @@ consume(void *arg)
 	return NULL;
 }
 
-static void
-produce(void)
+static void produce(void)
 {
 	unsigned x = 1;
 
@@ -106,8 +101,7 @@ produce(void)
 	}
 }
 
-static int
-compare(const void *a, const void *b)
+static int compare(const void *a, const void *b)
 {
 	const double x = *(const double *)a, y = *(const double *)b;
 
@@ -115,15 +109,13 @@ compare(const void *a, const void *b)
 }
 
 /* A tenth of the batches took less time than this. */
-static double
-undisturbed(double *values)
+static double undisturbed(double *values)
 {
 	qsort(values, (size_t)batches, sizeof(*values), compare);
 	return values[batches / 10];
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	pthread_t consumer;
 
@@ -136,14 +128,12 @@ main(int argc, char **argv)
 		return 2;
 	allocating_ns = calloc((size_t)batches, sizeof(double));
 	freeing_ns = calloc((size_t)batches, sizeof(double));
-	if (!allocating_ns || !freeing_ns || sem_init(&filled, 0, 0) ||
-	    sem_init(&emptied, 0, 1) ||
+	if (!allocating_ns || !freeing_ns || sem_init(&filled, 0, 0) || sem_init(&emptied, 0, 1) ||
 	    pthread_create(&consumer, NULL, consume, NULL))
 		return 2;
 	produce();
 	pthread_join(consumer, NULL);
-	printf("%.3f\n",
-	    (undisturbed(allocating_ns) + undisturbed(freeing_ns)) / BATCH);
+	printf("%.3f\n", (undisturbed(allocating_ns) + undisturbed(freeing_ns)) / BATCH);
 	free(allocating_ns);
 	free(freeing_ns);
 	return 0;

@@ -12,8 +12,7 @@ enum { PAGE = 4096, SAMPLES = 25 };
 static size_t pages = 16, touched;
 static long rounds = 2000;
 
-static uint64_t
-now(void)
+static uint64_t now(void)
 {
 	struct timespec t;
 
@@ -21,15 +20,13 @@ now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static double
-measure(void)
+static double measure(void)
 {
 	uint64_t begin = now();
 
 	for (long i = 0; i < rounds; i++) {
 		/* other rights than its neighbours: they do not become one */
-		char *p = mmap(NULL, pages * PAGE, PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *p = mmap(NULL, pages * PAGE, PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		if (p == MAP_FAILED)
 			exit(1);
@@ -41,8 +38,7 @@ measure(void)
 }
 
 /* The best of several, at the end of a stack of this depth. */
-static __attribute__((noinline)) double
-dive(int depth)
+static __attribute__((noinline)) double dive(int depth)
 {
 	double best = 1e18, t;
 
@@ -58,8 +54,7 @@ dive(int depth)
 	return best;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	int depth = argc > 1 ? atoi(argv[1]) : 10;
 

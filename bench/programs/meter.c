@@ -17,8 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static long long
-now_ns(void)
+static long long now_ns(void)
 {
 	struct timespec t;
 
@@ -26,14 +25,12 @@ now_ns(void)
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-static long long
-us(struct timeval t)
+static long long us(struct timeval t)
 {
 	return t.tv_sec * 1000000LL + t.tv_usec;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	const char *preload = getenv("METER_PRELOAD");
 	long long begin_ns, wall_ns;
@@ -67,7 +64,7 @@ main(int argc, char **argv)
 		return 2;
 	}
 	wall_ns = now_ns() - begin_ns;
-	fprintf(out, "%lld %lld %lld %ld %ld %d\n", wall_ns, us(used.ru_utime),
-	    us(used.ru_stime), used.ru_maxrss, used.ru_minflt, status);
+	fprintf(out, "%lld %lld %lld %ld %ld %d\n", wall_ns, us(used.ru_utime), us(used.ru_stime),
+	    used.ru_maxrss, used.ru_minflt, status);
 	return fclose(out) ? 2 : 0;
 }

@@ -28,8 +28,7 @@ struct Single : Item {
 	Single(std::string n, long w) : Item(std::move(n)), grams(w)
 	{
 	}
-	long
-	weight() const override
+	long weight() const override
 	{
 		return grams;
 	}
@@ -40,8 +39,7 @@ struct Bundle : Item {
 	explicit Bundle(std::string n) : Item(std::move(n))
 	{
 	}
-	long
-	weight() const override
+	long weight() const override
 	{
 		long sum = 0;
 
@@ -54,21 +52,18 @@ struct Bundle : Item {
 
 unsigned seed = 1;
 
-unsigned
-dice(unsigned sides)
+unsigned dice(unsigned sides)
 {
 	seed = seed * 1664525u + 1013904223u;
 	return (seed >> 8) % sides;
 }
 
-std::string
-word(unsigned n)
+std::string word(unsigned n)
 {
 	return "an article with a longer name, number " + std::to_string(n);
 }
 
-std::shared_ptr<Item>
-make(unsigned depth)
+std::shared_ptr<Item> make(unsigned depth)
 {
 	if (depth == 0 || dice(3) == 0)
 		return std::make_shared<Single>(word(dice(500)), dice(1000));
@@ -78,8 +73,7 @@ make(unsigned depth)
 	return b;
 }
 
-long
-round_of_orders()
+long round_of_orders()
 {
 	std::map<std::string, std::vector<std::shared_ptr<Item>>> by_name;
 	std::unordered_map<std::string, long> sums;
@@ -100,8 +94,7 @@ round_of_orders()
 }
 } // namespace
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	long total = 0;
 

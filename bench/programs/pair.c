@@ -39,8 +39,7 @@ static int paths;
  */
 #define USE(x) __asm__ volatile("" : : "r"(x) : "memory")
 
-static double
-now_ns(void)
+static double now_ns(void)
 {
 	struct timespec t;
 
@@ -48,8 +47,7 @@ now_ns(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static NOINLINE void *
-leaf(size_t size)
+static NOINLINE void *leaf(size_t size)
 {
 	void *p = malloc(size);
 
@@ -88,8 +86,7 @@ WAY(7, 8, 24, 72, 40)
 static void *(*const ways[8])(size_t) = {
     way0_0, way1_0, way2_0, way3_0, way4_0, way5_0, way6_0, way7_0};
 
-static NOINLINE double
-loop(void)
+static NOINLINE double loop(void)
 {
 	void *ring[RING] = {NULL};
 	uint32_t x = 12345;
@@ -113,11 +110,9 @@ loop(void)
 
 /* chain<n> calls chain<n-1> until `left` frames are used up */
 #define CHAIN_STEP(n, below, bytes) \
-	STEP(double, chain##n, int left, bytes, \
-	    left <= 1 ? loop() : below(left - 1))
+	STEP(double, chain##n, int left, bytes, left <= 1 ? loop() : below(left - 1))
 
-static NOINLINE double
-chain0(int left)
+static NOINLINE double chain0(int left)
 {
 	(void)left;
 	return loop();
@@ -142,8 +137,7 @@ EIGHT(chain40, 41, 42, 43, 44, 45, 46, 47, 48)
 EIGHT(chain48, 49, 50, 51, 52, 53, 54, 55, 56)
 EIGHT(chain56, 57, 58, 59, 60, 61, 62, 63, 64)
 
-static NOINLINE void *
-run(void *arg)
+static NOINLINE void *run(void *arg)
 {
 	double *ret_ns = arg;
 
@@ -151,8 +145,7 @@ run(void *arg)
 	return NULL;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	pthread_t threads[THREADS_MAX];
 	double ns[THREADS_MAX], sum = 0;
@@ -167,8 +160,7 @@ main(int argc, char **argv)
 	count = atoi(argv[3]);
 	paths = argc > 4 ? atoi(argv[4]) : 1;
 	chain_frames = depth - FIXED_FRAMES - (paths > 1 ? WAY_FRAMES : 0);
-	if (count < 1 || count > THREADS_MAX || pairs < 1 ||
-	    chain_frames > CHAIN) {
+	if (count < 1 || count > THREADS_MAX || pairs < 1 || chain_frames > CHAIN) {
 		fputs("pair: out of range\n", stderr);
 		return 2;
 	}

@@ -19,8 +19,7 @@
 /* Something left to do after a call, so that the frame stays. */
 #define USE(x) __asm__ volatile("" : : "r"(x) : "memory")
 
-static double
-now_ns(void)
+static double now_ns(void)
 {
 	struct timespec t;
 
@@ -28,8 +27,7 @@ now_ns(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static NOINLINE void *
-leaf(size_t size, uint32_t way)
+static NOINLINE void *leaf(size_t size, uint32_t way)
 {
 	void *p = malloc(size);
 
@@ -63,8 +61,8 @@ typedef void *step_fn(size_t size, uint32_t way);
 	STEP(name##7, 40, next) \
 	STEP(name##8, 56, next) \
 	STEP(name##9, 72, next) \
-	static step_fn *const name[] = {name##0, name##1, name##2, name##3, \
-	    name##4, name##5, name##6, name##7, name##8, name##9};
+	static step_fn *const name[] = {name##0, name##1, name##2, name##3, name##4, name##5, \
+	    name##6, name##7, name##8, name##9};
 
 TEN(inner, leaf)
 #define INNER(size, way) inner[(way) % 10](size, way)
@@ -72,15 +70,13 @@ TEN(middle, INNER)
 #define MIDDLE(size, way) middle[(way) / 10 % 10](size, way)
 TEN(outer, MIDDLE)
 
-static uint64_t
-next_random(uint64_t *x)
+static uint64_t next_random(uint64_t *x)
 {
 	*x = *x * 6364136223846793005u + 1442695040888963407u;
 	return *x >> 33;
 }
 
-static NOINLINE void *
-one(uint64_t *x)
+static NOINLINE void *one(uint64_t *x)
 {
 	uint32_t way = (uint32_t)(next_random(x) % 1000);
 	char *p = outer[way / 100](16 + next_random(x) % 112, way);
@@ -89,8 +85,7 @@ one(uint64_t *x)
 	return p;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	uint64_t x = 42;
 	long live, ops;

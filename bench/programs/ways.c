@@ -22,8 +22,7 @@
 
 enum { LEVELS = 4, WIDTH = 27, RING = 16 };
 
-static double
-now_ns(void)
+static double now_ns(void)
 {
 	struct timespec t;
 
@@ -34,8 +33,7 @@ now_ns(void)
 /* which function of each level is called next */
 static uint8_t way[LEVELS];
 
-static NOINLINE void *
-leaf(size_t size)
+static NOINLINE void *leaf(size_t size)
 {
 	void *p = malloc(size);
 
@@ -82,8 +80,7 @@ STEP(below13, 64, below12)
 	NINE(n, a, bytes, next) \
 	NINE(n, b, bytes, next) \
 	NINE(n, c, bytes, next) \
-	static void *(*const n[WIDTH])(size_t) = { \
-	    NAMES9(n, a), NAMES9(n, b), NAMES9(n, c)};
+	static void *(*const n[WIDTH])(size_t) = {NAMES9(n, a), NAMES9(n, b), NAMES9(n, c)};
 
 LEVEL(fourth, 40, below13)
 #define FOURTH(size) fourth[way[3]](size)
@@ -93,16 +90,15 @@ LEVEL(second, 72, THIRD)
 #define SECOND(size) second[way[1]](size)
 LEVEL(outermost, 8, SECOND)
 
-static uint64_t
-next_random(uint64_t *x)
+static uint64_t next_random(uint64_t *x)
 {
 	*x = *x * 6364136223846793005u + 1442695040888963407u;
 	return *x >> 33;
 }
 
 /* Replaces the block of a slot by one that is allocated in way number r. */
-static inline __attribute__((always_inline)) void
-replace(void **slot, uint64_t r, uint32_t k, uint64_t *x)
+static inline __attribute__((always_inline)) void replace(
+    void **slot, uint64_t r, uint32_t k, uint64_t *x)
 {
 	for (int l = 0; l < LEVELS; l++) {
 		way[l] = (uint8_t)(r % k);
@@ -114,8 +110,7 @@ replace(void **slot, uint64_t r, uint32_t k, uint64_t *x)
 }
 
 /* One loop, so that the ways that are taken first are those of later on. */
-static NOINLINE double
-loop(uint32_t k, long pairs, void **slots, uint64_t live)
+static NOINLINE double loop(uint32_t k, long pairs, void **slots, uint64_t live)
 {
 	const uint64_t ways = (uint64_t)k * k * k * k;
 	const long before = (long)(ways > live ? ways : live);
@@ -138,8 +133,7 @@ loop(uint32_t k, long pairs, void **slots, uint64_t live)
 	return (now_ns() - begin_ns) / (double)pairs;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	uint64_t live;
 	long pairs;

@@ -22,8 +22,7 @@
 #define STORE_RELEASE(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define ADD(p, v)           __atomic_fetch_add(p, v, __ATOMIC_RELAXED)
 #define CAS(p, old, new) \
-	__atomic_compare_exchange_n( \
-	    p, old, new, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
+	__atomic_compare_exchange_n(p, old, new, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 /* Makes *p at least v, even if other threads change it meanwhile. */
 #define RAISE(p, v) \
 	do { \

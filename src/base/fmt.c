@@ -2,8 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/fmt.h"
 
-void
-fmt_init(struct fmt *f, char *buffer, size_t bytes)
+void fmt_init(struct fmt *f, char *buffer, size_t bytes)
 {
 	f->at = buffer;
 	f->end = buffer + bytes;
@@ -12,8 +11,7 @@ fmt_init(struct fmt *f, char *buffer, size_t bytes)
 		*buffer = 0;
 }
 
-static void
-put(struct fmt *f, char c)
+static void put(struct fmt *f, char c)
 {
 	if (f->at + 1 >= f->end) {
 		f->ok = 0;
@@ -23,15 +21,13 @@ put(struct fmt *f, char c)
 	*f->at = 0;
 }
 
-void
-fmt_string(struct fmt *f, const char *s)
+void fmt_string(struct fmt *f, const char *s)
 {
 	while (*s)
 		put(f, *s++);
 }
 
-void
-fmt_decimal(struct fmt *f, uint64_t v)
+void fmt_decimal(struct fmt *f, uint64_t v)
 {
 	char digits[20];
 	int n = 0;
@@ -43,15 +39,13 @@ fmt_decimal(struct fmt *f, uint64_t v)
 		put(f, digits[--n]);
 }
 
-void
-fmt_hex(struct fmt *f, uint64_t v, int digits)
+void fmt_hex(struct fmt *f, uint64_t v, int digits)
 {
 	while (digits--)
 		put(f, "0123456789abcdef"[(v >> (4 * digits)) & 15]);
 }
 
-const char *
-fmt_scan_decimal(const char *s, const char *end, uint64_t *ret_v)
+const char *fmt_scan_decimal(const char *s, const char *end, uint64_t *ret_v)
 {
 	uint64_t v = 0;
 
@@ -64,8 +58,7 @@ fmt_scan_decimal(const char *s, const char *end, uint64_t *ret_v)
 	return s;
 }
 
-size_t
-fmt_length(const char *s, size_t max)
+size_t fmt_length(const char *s, size_t max)
 {
 	size_t n = 0;
 
@@ -74,16 +67,14 @@ fmt_length(const char *s, size_t max)
 	return n;
 }
 
-int
-fmt_same(const char *a, const char *b)
+int fmt_same(const char *a, const char *b)
 {
 	while (*a && *a == *b)
 		a++, b++;
 	return *a == *b;
 }
 
-int
-fmt_copy(char *to, size_t bytes, const char *from)
+int fmt_copy(char *to, size_t bytes, const char *from)
 {
 	struct fmt f;
 

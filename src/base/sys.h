@@ -22,28 +22,23 @@
 #define MADV_WIPEONFORK 18
 #endif
 
-SEEP_INLINE int
-sys_failed(const void *p)
+SEEP_INLINE int sys_failed(const void *p)
 {
 	return (uintptr_t)p > (uintptr_t)-4096;
 }
 
 /* The four calls that a hook may make (I3); also what malloc itself uses. */
-SEEP_INLINE void *
-sys_mmap(void *at, size_t bytes, int prot, int flags, int fd, uint64_t offset)
+SEEP_INLINE void *sys_mmap(void *at, size_t bytes, int prot, int flags, int fd, uint64_t offset)
 {
-	return (void *)cpu_syscall6(
-	    SYS_mmap, (long)at, (long)bytes, prot, flags, fd, (long)offset);
+	return (void *)cpu_syscall6(SYS_mmap, (long)at, (long)bytes, prot, flags, fd, (long)offset);
 }
 
-SEEP_INLINE long
-sys_munmap(void *p, size_t bytes)
+SEEP_INLINE long sys_munmap(void *p, size_t bytes)
 {
 	return cpu_syscall3(SYS_munmap, (long)p, (long)bytes, 0);
 }
 
-SEEP_INLINE long
-sys_madvise(void *p, size_t bytes, int advice)
+SEEP_INLINE long sys_madvise(void *p, size_t bytes, int advice)
 {
 	return cpu_syscall3(SYS_madvise, (long)p, (long)bytes, advice);
 }
@@ -53,11 +48,9 @@ sys_madvise(void *p, size_t bytes, int advice)
  * In this way a shared mapping can grow over its file without a descriptor.
  * NULL if the kernel refuses.
  */
-SEEP_INLINE void *
-sys_view(void *p, size_t bytes)
+SEEP_INLINE void *sys_view(void *p, size_t bytes)
 {
-	void *v = (void *)cpu_syscall6(
-	    SYS_mremap, (long)p, 0, (long)bytes, MREMAP_MAYMOVE, 0, 0);
+	void *v = (void *)cpu_syscall6(SYS_mremap, (long)p, 0, (long)bytes, MREMAP_MAYMOVE, 0, 0);
 
 	return sys_failed(v) ? NULL : v;
 }
@@ -66,39 +59,32 @@ sys_view(void *p, size_t bytes)
  * For the start and a forked child's set-up only. Newer CPUs lack open, mkdir,
  * readlink and others, so all paths go through the *at forms.
  */
-SEEP_INLINE long
-sys_call(long n, long a, long b, long c, long d)
+SEEP_INLINE long sys_call(long n, long a, long b, long c, long d)
 {
 	return cpu_syscall6(n, a, b, c, d, 0, 0);
 }
 
-SEEP_INLINE long
-sys_openat(long dir, const char *path, int flags, int mode)
+SEEP_INLINE long sys_openat(long dir, const char *path, int flags, int mode)
 {
 	return sys_call(SYS_openat, dir, (long)path, flags, mode);
 }
 
-SEEP_INLINE long
-sys_mkdir(const char *path, int mode)
+SEEP_INLINE long sys_mkdir(const char *path, int mode)
 {
 	return sys_call(SYS_mkdirat, AT_FDCWD, (long)path, mode, 0);
 }
 
-SEEP_INLINE long
-sys_readlink(const char *path, char *to, size_t bytes)
+SEEP_INLINE long sys_readlink(const char *path, char *to, size_t bytes)
 {
-	return sys_call(
-	    SYS_readlinkat, AT_FDCWD, (long)path, (long)to, (long)bytes);
+	return sys_call(SYS_readlinkat, AT_FDCWD, (long)path, (long)to, (long)bytes);
 }
 
-SEEP_INLINE long
-sys_close(long fd)
+SEEP_INLINE long sys_close(long fd)
 {
 	return cpu_syscall3(SYS_close, fd, 0, 0);
 }
 
-SEEP_INLINE long
-sys_read(long fd, void *to, size_t bytes)
+SEEP_INLINE long sys_read(long fd, void *to, size_t bytes)
 {
 	return cpu_syscall3(SYS_read, fd, (long)to, (long)bytes);
 }

@@ -42,69 +42,59 @@ static uint32_t no_command;
 const uint32_t *lifecycle_command SEEP_HOT = &no_command;
 uint32_t lifecycle_obeyed SEEP_HOT;
 
-bool
-lifecycle_started(void)
+bool lifecycle_started(void)
 {
 	return proc && !inert;
 }
 
-bool
-lifecycle_is_on(void)
+bool lifecycle_is_on(void)
 {
 	return mode == SEG_MODE_ON || mode == SEG_MODE_SAMPLED;
 }
 
-enum seg_mode
-lifecycle_mode(void)
+enum seg_mode lifecycle_mode(void)
 {
 	return (enum seg_mode)LOAD(&mode);
 }
 
-bool
-lifecycle_was_off(void)
+bool lifecycle_was_off(void)
 {
 	return was_off;
 }
 
-void
-lifecycle_passed_by(void)
+void lifecycle_passed_by(void)
 {
 	/* before our own relocation segment.header is not set yet */
 	if (!proc) {
 		ADD(&early_events, 1);
 		recorder_unseen();
 	} else if (!inert) {
-		recorder_passed_by(
-		    lifecycle_is_on() ? SEG_LOST_EVENTS : SEG_EVENTS_OFF);
+		recorder_passed_by(lifecycle_is_on() ? SEG_LOST_EVENTS : SEG_EVENTS_OFF);
 	}
 }
 
-uint64_t
-lifecycle_early_events(void)
+uint64_t lifecycle_early_events(void)
 {
 	return LOAD(&early_events);
 }
 
 /* ---- the command word ---------------------------------------------------- */
 
-void
-lifecycle_set_mode(enum seg_mode m)
+void lifecycle_set_mode(enum seg_mode m)
 {
 	if (m == SEG_MODE_DORMANT)
 		was_off = true;
 	mode = m;
 }
 
-void
-lifecycle_listen(const uint32_t *command, bool is_obeyed)
+void lifecycle_listen(const uint32_t *command, bool is_obeyed)
 {
 	command = command ? command : &no_command;
 	STORE(&lifecycle_command, command);
 	STORE(&lifecycle_obeyed, is_obeyed ? LOAD(command) : 0);
 }
 
-static void
-obey(uint32_t command)
+static void obey(uint32_t command)
 {
 	STORE(&lifecycle_obeyed, command);
 	if (command != SEG_MODE_ON && command != SEG_MODE_OFF) {
@@ -121,8 +111,7 @@ obey(uint32_t command)
 	STORE(&segment.header->mode, command);
 }
 
-bool
-lifecycle_poll(void)
+bool lifecycle_poll(void)
 {
 	uint32_t command = LOAD(lifecycle_command);
 
@@ -137,8 +126,7 @@ lifecycle_poll(void)
 
 /* ---- the word of the process --------------------------------------------- */
 
-bool
-lifecycle_begin(void)
+bool lifecycle_begin(void)
 {
 	uint32_t *p = mem_alloc(CPU_PAGE);
 
@@ -151,34 +139,29 @@ lifecycle_begin(void)
 	return true;
 }
 
-void
-lifecycle_go_inert(void)
+void lifecycle_go_inert(void)
 {
 	inert = true;
 }
 
-void
-lifecycle_stay_out(void)
+void lifecycle_stay_out(void)
 {
 	inert = true;
 	lifecycle_is_out = true;
 }
 
-void
-lifecycle_wipe(void)
+void lifecycle_wipe(void)
 {
 	if (proc)
 		*proc = PROC_WIPED;
 }
 
-bool
-lifecycle_is_set_up(void)
+bool lifecycle_is_set_up(void)
 {
 	return proc && LOAD(proc) != PROC_WIPED;
 }
 
-bool
-lifecycle_is_settled(void)
+bool lifecycle_is_settled(void)
 {
 	return lifecycle_started() && LOAD(proc) == PROC_RUNNING;
 }
@@ -189,8 +172,7 @@ lifecycle_is_settled(void)
  * that interrupted the set-up would wait for itself. If the wait ends too
  * early, the event is not recorded but counted.
  */
-SEEP_COLD static bool
-wait_for_set_up(void)
+SEEP_COLD static bool wait_for_set_up(void)
 {
 	int i;
 
@@ -201,8 +183,7 @@ wait_for_set_up(void)
 	return LOAD_ACQUIRE(proc) == PROC_RUNNING && !inert;
 }
 
-SEEP_COLD static bool
-set_up_once(void)
+SEEP_COLD static bool set_up_once(void)
 {
 	uint32_t wiped = PROC_WIPED;
 
@@ -214,8 +195,7 @@ set_up_once(void)
 	return !inert;
 }
 
-bool
-lifecycle_running(void)
+bool lifecycle_running(void)
 {
 	uint32_t word;
 
@@ -238,11 +218,9 @@ lifecycle_running(void)
  */
 #define INSIDE (&proc[1])
 
-bool
-lifecycle_slow_begins(void)
+bool lifecycle_slow_begins(void)
 {
-	if (!proc || inert ||
-	    (LOAD_ACQUIRE(proc) == PROC_RUNNING && !LOAD(&nursery_is_open)))
+	if (!proc || inert || (LOAD_ACQUIRE(proc) == PROC_RUNNING && !LOAD(&nursery_is_open)))
 		return false;
 	__atomic_fetch_add(INSIDE, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(proc, __ATOMIC_SEQ_CST) == PROC_SETTING_UP &&
@@ -256,8 +234,7 @@ lifecycle_slow_begins(void)
 	return true;
 }
 
-void
-lifecycle_slow_ends(bool counted)
+void lifecycle_slow_ends(bool counted)
 {
 	if (!counted)
 		return;
@@ -268,34 +245,30 @@ lifecycle_slow_ends(bool counted)
 	__atomic_fetch_sub(INSIDE, 1, __ATOMIC_SEQ_CST);
 }
 
-bool
-lifecycle_change_begins(void)
+bool lifecycle_change_begins(void)
 {
 	uint32_t running = PROC_RUNNING;
 
-	if (!__atomic_compare_exchange_n(proc, &running, PROC_SETTING_UP, 0,
-	        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+	if (!__atomic_compare_exchange_n(
+	        proc, &running, PROC_SETTING_UP, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		return false;
 	STORE(&setting_up, cpu_thread_pointer());
 	return true;
 }
 
-bool
-lifecycle_change_is_alone(uint32_t own)
+bool lifecycle_change_is_alone(uint32_t own)
 {
 	int i;
 
 	for (i = 0; i < SPINS; i++) {
-		if ((int32_t)__atomic_load_n(INSIDE, __ATOMIC_SEQ_CST) <=
-		    (int32_t)own)
+		if ((int32_t)__atomic_load_n(INSIDE, __ATOMIC_SEQ_CST) <= (int32_t)own)
 			return true;
 		cpu_pause();
 	}
 	return false;
 }
 
-void
-lifecycle_change_ends(void)
+void lifecycle_change_ends(void)
 {
 	STORE_RELEASE(proc, PROC_RUNNING);
 }

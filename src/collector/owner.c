@@ -49,8 +49,7 @@ static uint64_t forked_key;
 static uint32_t forked_tid;
 
 /* Finds where glibc keeps the tid, by its value, if that value is unique. */
-static uint32_t
-find_tid_offset(void)
+static uint32_t find_tid_offset(void)
 {
 	const char *tp = (const char *)(uintptr_t)cpu_thread_pointer();
 	uint32_t tid = (uint32_t)cpu_syscall3(SYS_gettid, 0, 0, 0);
@@ -66,8 +65,7 @@ find_tid_offset(void)
 	return found;
 }
 
-void
-owner_init(bool wipe_on_fork, bool probe)
+void owner_init(bool wipe_on_fork, bool probe)
 {
 	wipe = wipe_on_fork;
 	can_probe = probe;
@@ -75,8 +73,7 @@ owner_init(bool wipe_on_fork, bool probe)
 }
 
 /* The tid of the thread whose thread_self is at `tls`, 0: cannot be read. */
-static uint32_t
-tid_of(uint64_t tls)
+static uint32_t tid_of(uint64_t tls)
 {
 	uint64_t mine = (uint64_t)(uintptr_t)&thread_self;
 	uint64_t at = cpu_thread_pointer() + tid_offset + (tls - mine);
@@ -87,9 +84,7 @@ tid_of(uint64_t tls)
 		return 0;
 	/* in a forked child the stacks of other threads stay mapped */
 	if (tls != mine &&
-	    (!can_probe ||
-	        sys_madvise((void *)(uintptr_t)page, CPU_PAGE,
-	            MADV_POPULATE_READ) != 0))
+	    (!can_probe || sys_madvise((void *)(uintptr_t)page, CPU_PAGE, MADV_POPULATE_READ) != 0))
 		return 0;
 	memcpy(&tid, (const void *)(uintptr_t)at, sizeof(tid));
 	return tid;
@@ -97,8 +92,7 @@ tid_of(uint64_t tls)
 
 /* ---- gates --------------------------------------------------------------- */
 
-void
-owner_give_gate(struct gate *g)
+void owner_give_gate(struct gate *g)
 {
 	uint64_t head = LOAD_ACQUIRE(&free_gates);
 
@@ -107,8 +101,7 @@ owner_give_gate(struct gate *g)
 	while (!CAS(&free_gates, &head, owner_head(head, g)));
 }
 
-static struct gate *
-pop_gate(void)
+static struct gate *pop_gate(void)
 {
 	uint64_t head = LOAD_ACQUIRE(&free_gates);
 	struct gate *g;
@@ -119,8 +112,7 @@ pop_gate(void)
 	return g;
 }
 
-static struct gate *
-slab_gates(int k)
+static struct gate *slab_gates(int k)
 {
 	struct slab *s = &slabs[k];
 	uint64_t bytes = sizeof(struct gate) << (SLAB_BITS + LEVEL_STEP * k);
@@ -147,8 +139,7 @@ slab_gates(int k)
 	return LOAD_ACQUIRE(&s->gates);
 }
 
-struct gate *
-owner_new_gate(void)
+struct gate *owner_new_gate(void)
 {
 	struct gate *g = pop_gate();
 	int k;
@@ -175,34 +166,28 @@ owner_new_gate(void)
 
 /* ---- places -------------------------------------------------------------- */
 
-static uint64_t
-my_key(void)
+static uint64_t my_key(void)
 {
 	return (uint64_t)(uintptr_t)&thread_self;
 }
 
-static uint64_t
-key_of(uint64_t word)
+static uint64_t key_of(uint64_t word)
 {
 	return word >> NUMBER_BITS << 3;
 }
 
 /* A word for this thread that no place has had for a long time. */
-static uint64_t
-new_word(uint64_t key)
+static uint64_t new_word(uint64_t key)
 {
-	return key >> 3 << NUMBER_BITS |
-	    (ADD(&numbers, 1) & ((1u << NUMBER_BITS) - 1));
+	return key >> 3 << NUMBER_BITS | (ADD(&numbers, 1) & ((1u << NUMBER_BITS) - 1));
 }
 
-static uint32_t
-level_bits(int level)
+static uint32_t level_bits(int level)
 {
 	return LEVEL_BITS + LEVEL_STEP * (uint32_t)level;
 }
 
-static struct owner *
-place_in(int level, uint64_t key, uint32_t n)
+static struct owner *place_in(int level, uint64_t key, uint32_t n)
 {
 	uint32_t bits = level_bits(level);
 	uint64_t i = (hash_word(key) >> (64 - bits)) + n;
@@ -211,8 +196,7 @@ place_in(int level, uint64_t key, uint32_t n)
 }
 
 /* The place of the caller, as the last thread at this address has left it. */
-static struct owner *
-find_place(uint64_t key)
+static struct owner *find_place(uint64_t key)
 {
 	uint32_t n;
 	int i;
@@ -228,8 +212,7 @@ find_place(uint64_t key)
 	return NULL;
 }
 
-static bool
-open_level(int level)
+static bool open_level(int level)
 {
 	struct owner *mine, *none = NULL;
 
@@ -247,8 +230,7 @@ open_level(int level)
 	return true;
 }
 
-static struct owner *
-claim_place(uint64_t key)
+static struct owner *claim_place(uint64_t key)
 {
 	uint32_t n;
 	int i;
@@ -260,8 +242,7 @@ claim_place(uint64_t key)
 			struct owner *o = place_in(i, key, n);
 			uint64_t empty = 0;
 
-			if (LOAD(&o->word) == 0 &&
-			    CAS(&o->word, &empty, new_word(key))) {
+			if (LOAD(&o->word) == 0 && CAS(&o->word, &empty, new_word(key))) {
 				ADD(&places_taken, 1);
 				return o;
 			}
@@ -274,14 +255,12 @@ claim_place(uint64_t key)
  * Returns false if the kernel cannot tell, too. This advice reads nothing but a
  * page that is swapped out, and fails with this error only for a hole.
  */
-static bool
-is_unmapped(uint64_t address)
+static bool is_unmapped(uint64_t address)
 {
 	enum { NO_MEMORY = -12 };
 	uint64_t page = address & ~(uint64_t)(CPU_PAGE - 1);
 
-	return sys_madvise((void *)(uintptr_t)page, CPU_PAGE, MADV_WILLNEED) ==
-	    NO_MEMORY;
+	return sys_madvise((void *)(uintptr_t)page, CPU_PAGE, MADV_WILLNEED) == NO_MEMORY;
 }
 
 /*
@@ -289,17 +268,14 @@ is_unmapped(uint64_t address)
  * because an aligned word is written whole, and because other CPUs see stores
  * in their order.
  */
-__attribute__((no_sanitize_thread)) static uint64_t
-cell_at(uint64_t address)
+__attribute__((no_sanitize_thread)) static uint64_t cell_at(uint64_t address)
 {
-	const volatile uint64_t *cell =
-	    cell_is_for(address) ? live_cell(address) : NULL;
+	const volatile uint64_t *cell = cell_is_for(address) ? live_cell(address) : NULL;
 
 	return cell ? *cell : 0;
 }
 
-void
-owner_note_dtv(struct owner *o)
+void owner_note_dtv(struct owner *o)
 {
 	uint64_t dtv = (uint64_t)(uintptr_t)cpu_dtv_block();
 	uint64_t cell = cell_at(dtv);
@@ -308,8 +284,7 @@ owner_note_dtv(struct owner *o)
 	STORE_RELEASE(&o->dtv, cell_site(cell) ? dtv : 0);
 }
 
-bool
-owner_dtv_is_freed(const struct owner *o)
+bool owner_dtv_is_freed(const struct owner *o)
 {
 	uint64_t dtv = LOAD_ACQUIRE(&o->dtv);
 	bool same;
@@ -317,14 +292,12 @@ owner_dtv_is_freed(const struct owner *o)
 	if (!dtv)
 		return false;
 	/* what is ours now was free before */
-	same = cell_at(dtv) == LOAD(&o->dtv_cell) &&
-	    dtv != (uint64_t)(uintptr_t)cpu_dtv_block();
+	same = cell_at(dtv) == LOAD(&o->dtv_cell) && dtv != (uint64_t)(uintptr_t)cpu_dtv_block();
 	cpu_order_loads();
 	return !same && LOAD(&o->dtv) == dtv;
 }
 
-void
-owner_clear(struct owner *o)
+void owner_clear(struct owner *o)
 {
 	struct thread *t = LOAD_ACQUIRE(&o->block);
 	struct gate *g = o->gate;
@@ -353,16 +326,15 @@ owner_clear(struct owner *o)
  * that the thread would ask for another block if it were alive. The next visit
  * takes the block if nobody has touched the gate since.
  */
-static void
-retire_block(struct owner *o, uint64_t word)
+static void retire_block(struct owner *o, uint64_t word)
 {
 	struct thread *t = LOAD_ACQUIRE(&o->block);
 	struct gate *g = o->gate;
 	uint32_t state = g ? LOAD_ACQUIRE(&g->state) : THREAD_WIPED;
 
 	if (t && g && !o->condemned) {
-		o->condemned = thread_home(state) == g->resting &&
-		    CAS(&g->state, &state, THREAD_RETIRED);
+		o->condemned =
+		    thread_home(state) == g->resting && CAS(&g->state, &state, THREAD_RETIRED);
 	} else if (t && state == THREAD_RETIRED) {
 		o->condemned = 0;
 		STORE(&o->block, NULL);
@@ -371,8 +343,7 @@ retire_block(struct owner *o, uint64_t word)
 	STORE_RELEASE(&o->word, word);
 }
 
-bool
-owner_look_at(struct owner *o)
+bool owner_look_at(struct owner *o)
 {
 	uint64_t word = LOAD_ACQUIRE(&o->word);
 	bool dead, freed;
@@ -384,8 +355,7 @@ owner_look_at(struct owner *o)
 		return true; /* alive, or in glibc's cache of stacks */
 	dead = is_unmapped(key_of(word));
 	/* otherwise a thread came after we looked, and has it now */
-	if ((dead || (freed && LOAD(&o->block))) &&
-	    CAS(&o->word, &word, TAKEN)) {
+	if ((dead || (freed && LOAD(&o->block))) && CAS(&o->word, &word, TAKEN)) {
 		if (dead)
 			owner_clear(o);
 		else
@@ -394,8 +364,7 @@ owner_look_at(struct owner *o)
 	return true;
 }
 
-void
-owner_look_around(void)
+void owner_look_around(void)
 {
 	uint32_t total = 0, at, i;
 	int n, level, seen = 0;
@@ -412,15 +381,13 @@ owner_look_around(void)
 	}
 }
 
-void
-owner_note_fork(void)
+void owner_note_fork(void)
 {
 	forked_key = my_key();
 	forked_tid = tid_of(forked_key);
 }
 
-uint32_t
-owner_renewed_tid(bool has_forked)
+uint32_t owner_renewed_tid(bool has_forked)
 {
 	uint32_t first = 0, i;
 	int level;
@@ -455,8 +422,7 @@ owner_renewed_tid(bool has_forked)
 	return first;
 }
 
-bool
-owner_settle(struct gate *g, struct thread *t)
+bool owner_settle(struct gate *g, struct thread *t)
 {
 	struct owner *o = claim_place(my_key());
 
@@ -470,16 +436,14 @@ owner_settle(struct gate *g, struct thread *t)
 	return true;
 }
 
-struct owner *
-owner_take_over(void)
+struct owner *owner_take_over(void)
 {
 	struct owner *o;
 	uint64_t word;
 
 	while ((o = find_place(my_key()))) {
 		word = LOAD(&o->word);
-		if (key_of(word) == my_key() &&
-		    CAS(&o->word, &word, new_word(my_key())))
+		if (key_of(word) == my_key() && CAS(&o->word, &word, new_word(my_key())))
 			break;
 	}
 	if (o) {
@@ -490,21 +454,18 @@ owner_take_over(void)
 	return o;
 }
 
-struct gate *
-owner_gate_at(uint32_t *at)
+struct gate *owner_gate_at(uint32_t *at)
 {
 	uint32_t i = *at, level;
 
-	for (level = 0; level < LEVELS && LOAD_ACQUIRE(&levels[level]);
-	     level++) {
+	for (level = 0; level < LEVELS && LOAD_ACQUIRE(&levels[level]); level++) {
 		uint32_t size = 1u << level_bits((int)level);
 
 		for (; i < size; i++, ++*at) {
 			const struct owner *o = &levels[level][i];
 			uint64_t word = LOAD_ACQUIRE(&o->word);
 
-			if (word > TAKEN && key_of(word) != my_key() &&
-			    o->gate) {
+			if (word > TAKEN && key_of(word) != my_key() && o->gate) {
 				++*at;
 				return o->gate;
 			}
@@ -514,14 +475,12 @@ owner_gate_at(uint32_t *at)
 	return NULL;
 }
 
-uint32_t
-owner_count(void)
+uint32_t owner_count(void)
 {
 	return LOAD(&places_taken);
 }
 
-void
-owner_restart(void)
+void owner_restart(void)
 {
 	int i;
 
@@ -529,8 +488,7 @@ owner_restart(void)
 		if (i == 0)
 			memset(first_level, 0, sizeof(first_level));
 		else
-			mem_zero(
-			    levels[i], sizeof(struct owner) << level_bits(i));
+			mem_zero(levels[i], sizeof(struct owner) << level_bits(i));
 	}
 	free_gates = 0;
 	places_taken = 0;

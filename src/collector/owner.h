@@ -46,14 +46,12 @@ struct owner {
  */
 enum { OWNER_HEAD_BITS = 24, OWNER_NODE_BITS = 7 };
 
-SEEP_INLINE void *
-owner_node(uint64_t head)
+SEEP_INLINE void *owner_node(uint64_t head)
 {
 	return (void *)(uintptr_t)(head >> OWNER_HEAD_BITS << OWNER_NODE_BITS);
 }
 
-SEEP_INLINE uint64_t
-owner_head(uint64_t old, const void *node)
+SEEP_INLINE uint64_t owner_head(uint64_t old, const void *node)
 {
 	return (uint64_t)(uintptr_t)node >> OWNER_NODE_BITS << OWNER_HEAD_BITS |
 	    ((old + 1) & ((1u << OWNER_HEAD_BITS) - 1));

@@ -21,21 +21,17 @@ enum {
 	RETRY_ALWAYS = 64, /* events */
 	RETRY_EVENTS = 1024,
 	MEMO_TOTAL_MAX = 32 << 20,
-	HOLD_TRIES =
-	    50000, /* about 0.2 s, because threads may wait for a CPU */
+	HOLD_TRIES = 50000, /* about 0.2 s, because threads may wait for a CPU */
 	HOLD_SETTLE = 100,
 };
 
-_Thread_local struct gate *thread_gate
-    __attribute__((tls_model("initial-exec")));
-_Thread_local struct thread *thread_self
-    __attribute__((tls_model("initial-exec")));
+_Thread_local struct gate *thread_gate __attribute__((tls_model("initial-exec")));
+_Thread_local struct thread *thread_self __attribute__((tls_model("initial-exec")));
 
 /*
  * The gate of all threads that cannot have their own. Only its state is used.
  */
-static struct gate crowded = {
-    .state = THREAD_CROWDED, .resting = THREAD_CROWDED};
+static struct gate crowded = {.state = THREAD_CROWDED, .resting = THREAD_CROWDED};
 static uint32_t crowded_events;
 
 /* Stacks; the low bits of a head are a number, against ABA. */
@@ -49,17 +45,14 @@ static uint32_t arrays_taken; /* owned arrays given out */
 static uint32_t process;      /* how many forks led to this process */
 static bool all_slow;         /* no thread takes the fast path */
 
-void
-thread_init(bool wipe_on_fork, bool probe)
+void thread_init(bool wipe_on_fork, bool probe)
 {
 	owner_init(wipe_on_fork, probe);
 }
 
-static void
-push_block(struct thread *t)
+static void push_block(struct thread *t)
 {
-	uint64_t *stack =
-	    ledger_is_owned(t->array) ? &free_owning : &free_sharing;
+	uint64_t *stack = ledger_is_owned(t->array) ? &free_owning : &free_sharing;
 	uint64_t head = LOAD_ACQUIRE(stack);
 
 	do
@@ -67,8 +60,7 @@ push_block(struct thread *t)
 	while (!CAS(stack, &head, owner_head(head, t)));
 }
 
-static struct thread *
-pop_block(uint64_t *stack)
+static struct thread *pop_block(uint64_t *stack)
 {
 	uint64_t head = LOAD_ACQUIRE(stack);
 	struct thread *t;
@@ -79,8 +71,7 @@ pop_block(uint64_t *stack)
 	return t;
 }
 
-SEEP_COLD void
-thread_forget_dtv(void)
+SEEP_COLD void thread_forget_dtv(void)
 {
 	struct gate *g = thread_gate;
 
@@ -88,8 +79,7 @@ thread_forget_dtv(void)
 		__atomic_store_n(&g->owner->dtv, 0, __ATOMIC_SEQ_CST);
 }
 
-void
-thread_give_back(struct thread *t)
+void thread_give_back(struct thread *t)
 {
 	STORE(&t->gate, NULL);
 	push_block(t);
@@ -99,8 +89,7 @@ thread_give_back(struct thread *t)
  * Blocks are large, and there may be many places that have none. So a thread
  * that needs a block examines the existing blocks, not the places.
  */
-static void
-look_at_blocks(void)
+static void look_at_blocks(void)
 {
 	struct thread *t = LOAD_ACQUIRE(&look_from);
 	int n;
@@ -122,14 +111,12 @@ look_at_blocks(void)
 	STORE_RELEASE(&look_from, t);
 }
 
-static bool
-give_memo(struct thread *t, uint32_t bits)
+static bool give_memo(struct thread *t, uint32_t bits)
 {
 	uint64_t bytes = sizeof(struct memo_chunk) << bits;
 	struct memo_chunk *m;
 
-	if (ADD(&memo_total, bytes) + bytes > MEMO_TOTAL_MAX &&
-	    bits > MEMO_MIN_BITS) {
+	if (ADD(&memo_total, bytes) + bytes > MEMO_TOTAL_MAX && bits > MEMO_MIN_BITS) {
 		ADD(&memo_total, -bytes);
 		return false;
 	}
@@ -142,8 +129,7 @@ give_memo(struct thread *t, uint32_t bits)
 	return true;
 }
 
-static void
-drop_chunks(struct thread *t, uint32_t bits)
+static void drop_chunks(struct thread *t, uint32_t bits)
 {
 	uint32_t i;
 
@@ -151,8 +137,7 @@ drop_chunks(struct thread *t, uint32_t bits)
 		t->memo[i].key = 0;
 }
 
-SEEP_COLD void
-thread_grow_memo(struct thread *t)
+SEEP_COLD void thread_grow_memo(struct thread *t)
 {
 	uint32_t bits = (uint32_t)__builtin_ctz(thread_memo_chunks(t));
 
@@ -172,8 +157,7 @@ thread_grow_memo(struct thread *t)
 	drop_chunks(t, bits);
 }
 
-void
-thread_drop_caches(struct thread *t)
+void thread_drop_caches(struct thread *t)
 {
 	drop_chunks(t, (uint32_t)__builtin_ctz(thread_memo_chunks(t)));
 	live_forget(&t->live);
@@ -187,20 +171,18 @@ thread_drop_caches(struct thread *t)
  * room; the others share sixteen. Samples are rare and booked with atomic
  * operations anyway, so a sampled process has sixteen of each.
  */
-static bool
-take_array(struct thread *t)
+static bool take_array(struct thread *t)
 {
 	const uint32_t more = SEG_ARRAYS - SEG_OWNED_ARRAYS;
 	uint32_t n = ADD(&arrays_taken, 1);
 
 	if (n < SEG_OWNED_ARRAYS && ledger_claim(t, n))
 		return true;
-	if (n >= SEG_OWNED_ARRAYS && n + more < LEDGER_ARRAYS &&
-	    !sample_rate() && !segment_is_tight() && ledger_claim(t, n + more))
+	if (n >= SEG_OWNED_ARRAYS && n + more < LEDGER_ARRAYS && !sample_rate() &&
+	    !segment_is_tight() && ledger_claim(t, n + more))
 		return true;
 	/* the very last array belongs to nested events */
-	return ledger_share(
-	    t, SEG_OWNED_ARRAYS + n % (SEG_ARRAYS - SEG_OWNED_ARRAYS - 1));
+	return ledger_share(t, SEG_OWNED_ARRAYS + n % (SEG_ARRAYS - SEG_OWNED_ARRAYS - 1));
 }
 
 /*
@@ -209,8 +191,7 @@ take_array(struct thread *t)
  * takes nanoseconds and cannot be interrupted half-way, so a state that is
  * still HELD after a few microseconds stays HELD.
  */
-static bool
-hold(struct gate *g)
+static bool hold(struct gate *g)
 {
 	uint32_t resting = LOAD(&g->resting);
 	int i, settle;
@@ -220,8 +201,7 @@ hold(struct gate *g)
 
 		if (home == resting)
 			CAS(&g->state, &s, THREAD_HELD);
-		else if (home != resting + 1 && s != THREAD_HELD &&
-		    s != THREAD_HELD + 1)
+		else if (home != resting + 1 && s != THREAD_HELD && s != THREAD_HELD + 1)
 			return true; /* off, or not yet set up */
 		for (settle = 0; settle < HOLD_SETTLE; settle++)
 			cpu_pause();
@@ -232,8 +212,7 @@ hold(struct gate *g)
 	return false;
 }
 
-static uint32_t
-state_in(const struct thread *t, enum seg_mode mode)
+static uint32_t state_in(const struct thread *t, enum seg_mode mode)
 {
 	if (t && t->paused)
 		return THREAD_PAUSED;
@@ -255,14 +234,12 @@ state_in(const struct thread *t, enum seg_mode mode)
 	}
 }
 
-void
-thread_slow_down(bool slow)
+void thread_slow_down(bool slow)
 {
 	STORE(&all_slow, slow);
 }
 
-void
-thread_release_others(void)
+void thread_release_others(void)
 {
 	struct gate *g;
 	uint32_t at = 0;
@@ -281,8 +258,7 @@ thread_release_others(void)
 	}
 }
 
-bool
-thread_hold_others(void)
+bool thread_hold_others(void)
 {
 	struct gate *g;
 	uint32_t at = 0;
@@ -296,8 +272,7 @@ thread_hold_others(void)
 	return true;
 }
 
-void
-thread_make_ready(enum seg_mode mode)
+void thread_make_ready(enum seg_mode mode)
 {
 	struct gate *g = thread_gate;
 	struct thread *t;
@@ -314,9 +289,7 @@ thread_make_ready(enum seg_mode mode)
 	if (mode == SEG_MODE_SAMPLED) {
 		/* not the cycle counter: see describe_child() */
 		if (!g->rng)
-			g->rng = hash_mix(tick_realtime(false),
-			             (uint64_t)(uintptr_t)g) |
-			    1;
+			g->rng = hash_mix(tick_realtime(false), (uint64_t)(uintptr_t)g) | 1;
 		g->left = sample_distance(&g->rng);
 	}
 	if (t) {
@@ -328,8 +301,7 @@ thread_make_ready(enum seg_mode mode)
 	STORE_RELEASE(&g->state, g->resting);
 }
 
-void
-thread_change_home(enum seg_mode mode)
+void thread_change_home(enum seg_mode mode)
 {
 	struct gate *g = thread_gate;
 	uint32_t s = LOAD(&g->state);
@@ -342,8 +314,7 @@ thread_change_home(enum seg_mode mode)
 	STORE_RELEASE(&g->state, g->resting + busy);
 }
 
-static struct thread *
-new_block(void)
+static struct thread *new_block(void)
 {
 	static const uint64_t zero;  /* what padding checks for */
 	static struct thread *spare; /* one whose set-up has failed */
@@ -365,8 +336,7 @@ new_block(void)
 }
 
 /* The new owner's stack is another one than that of the dead owner. */
-static void
-adopt(struct thread *t)
+static void adopt(struct thread *t)
 {
 	enum { LEAST = (1u << MEMO_MIN_BITS) - 1 };
 
@@ -384,8 +354,7 @@ adopt(struct thread *t)
 	thread_drop_caches(t);
 }
 
-static void
-link_block(struct thread *t)
+static void link_block(struct thread *t)
 {
 	ADD(&blocks, 1);
 	t->process = process;
@@ -394,8 +363,7 @@ link_block(struct thread *t)
 		;
 }
 
-SEEP_COLD struct thread *
-thread_attach(void)
+SEEP_COLD struct thread *thread_attach(void)
 {
 	struct gate *g = thread_gate;
 	struct thread *t = thread_self, *none = NULL;
@@ -427,8 +395,7 @@ thread_attach(void)
 	return t;
 }
 
-void
-thread_lend(void)
+void thread_lend(void)
 {
 	struct gate *g = thread_gate;
 	struct thread *t = thread_self;
@@ -442,8 +409,7 @@ thread_lend(void)
 	thread_give_back(t);
 }
 
-SEEP_COLD struct gate *
-thread_arrive(void)
+SEEP_COLD struct gate *thread_arrive(void)
 {
 	struct gate *was = thread_gate; /* NULL or crowded */
 	struct owner *o = owner_take_over();
@@ -471,20 +437,17 @@ thread_arrive(void)
 	return was;
 }
 
-bool
-thread_may_retry(void)
+bool thread_may_retry(void)
 {
 	struct gate *g = thread_gate;
 
-	uint64_t n =
-	    g == &crowded ? ADD(&crowded_events, 1) : (uint64_t)++g->left;
+	uint64_t n = g == &crowded ? ADD(&crowded_events, 1) : (uint64_t)++g->left;
 
 	/* so a short failure costs one event, and a lasting one little time */
 	return n < RETRY_ALWAYS || n % RETRY_EVENTS == 0;
 }
 
-bool
-thread_rejoin(void)
+bool thread_rejoin(void)
 {
 	struct gate *g = thread_gate;
 	struct thread *t = thread_self;
@@ -505,26 +468,22 @@ thread_rejoin(void)
 	return true;
 }
 
-uint32_t
-thread_renewed_tid(void)
+uint32_t thread_renewed_tid(void)
 {
 	return owner_renewed_tid(thread_gate && thread_gate != &crowded);
 }
 
-struct thread *
-thread_first(void)
+struct thread *thread_first(void)
 {
 	return LOAD_ACQUIRE(&all);
 }
 
-bool
-thread_any(void)
+bool thread_any(void)
 {
 	return owner_count() != 0;
 }
 
-void
-thread_restart(void)
+void thread_restart(void)
 {
 	struct gate *g = thread_gate;
 	struct thread *self = thread_self;

@@ -31,25 +31,20 @@
  * gate whose state is READY or SHARED goes with a block; the others may lack
  * one.
  */
-extern _Thread_local struct gate *thread_gate
-    __attribute__((tls_model("initial-exec")));
-extern _Thread_local struct thread *thread_self
-    __attribute__((tls_model("initial-exec")));
+extern _Thread_local struct gate *thread_gate __attribute__((tls_model("initial-exec")));
+extern _Thread_local struct thread *thread_self __attribute__((tls_model("initial-exec")));
 
-SEEP_INLINE uint32_t
-thread_memo_chunks(const struct thread *t)
+SEEP_INLINE uint32_t thread_memo_chunks(const struct thread *t)
 {
 	return t->memo_mask / sizeof(struct memo_chunk) + 1;
 }
 
-SEEP_INLINE void
-thread_enter(struct gate *g)
+SEEP_INLINE void thread_enter(struct gate *g)
 {
 	cpu_add_local(&g->state, 1);
 }
 
-SEEP_INLINE void
-thread_leave(struct gate *g)
+SEEP_INLINE void thread_leave(struct gate *g)
 {
 	cpu_add_local(&g->state, -1);
 }
@@ -59,8 +54,7 @@ thread_leave(struct gate *g)
  * and the child's copy of the gate is wiped. So read the block first: if the
  * state is READY after that, the block is the right one.
  */
-SEEP_INLINE struct thread *
-thread_block(const struct gate *g)
+SEEP_INLINE struct thread *thread_block(const struct gate *g)
 {
 	struct thread *t = LOAD(&g->block);
 
@@ -69,12 +63,9 @@ thread_block(const struct gate *g)
 }
 
 /* As in gate.resting: a thread that loses its events is one that logs. */
-SEEP_INLINE uint32_t
-thread_home(uint32_t state)
+SEEP_INLINE uint32_t thread_home(uint32_t state)
 {
-	return (state & ~1u) == THREAD_LOSING
-	    ? state - THREAD_LOSING + THREAD_LOGGING
-	    : state;
+	return (state & ~1u) == THREAD_LOSING ? state - THREAD_LOSING + THREAD_LOGGING : state;
 }
 
 /*

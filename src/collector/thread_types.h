@@ -22,8 +22,8 @@ enum thread_state {
 	THREAD_BUSY = 0x5ee90001,
 	THREAD_SHARED = 0x5ee90100, /* has no ledger array of its own */
 	THREAD_SHARED_BUSY = 0x5ee90101,
-	THREAD_OFF = 0x5ee90200,  /* recording is off, or has never been on */
-	THREAD_HELD = 0x5ee90300, /* asked to stay out for a moment */
+	THREAD_OFF = 0x5ee90200,     /* recording is off, or has never been on */
+	THREAD_HELD = 0x5ee90300,    /* asked to stay out for a moment */
 	THREAD_CLOSING = 0x5ee90400, /* inside dlclose */
 	THREAD_DORMANT = 0x5ee90500, /* off, and has never been on */
 	THREAD_SAMPLING = 0x5ee90600,
@@ -62,9 +62,8 @@ struct gate {
 	/* the state of this thread between events; LOGGING if that is LOSING */
 	uint32_t resting;
 	uint32_t pad32;
-	struct gate *next; /* of those without an owner */
-} __attribute__((
-    aligned(128))); /* two cache lines, because CPUs fetch them in pairs */
+	struct gate *next;       /* of those without an owner */
+} __attribute__((aligned(128))); /* two cache lines, because CPUs fetch them in pairs */
 
 struct thread {
 	/* hot */
@@ -73,7 +72,7 @@ struct thread {
 	uint32_t countdown; /* events until the clock is read */
 	int64_t *net;       /* live bytes of our array, published */
 	int64_t high;       /* a net above it asks for a look at the peak */
-	uint64_t seen; /* ledger word at the last check, see ledger_saw() */
+	uint64_t seen;      /* ledger word at the last check, see ledger_saw() */
 	struct memo_chunk *memo;
 	uint32_t memo_mask; /* of an offset in bytes to a chunk */
 	uint32_t outer_count;
@@ -154,8 +153,8 @@ struct thread {
 	/* names: a chunk that has come to the one is full, and the words before
 	 * the other are zero or stored */
 	uint32_t log_stop, log_clear;
-	uint32_t flight_by;  /* site of the stack that frees, see flight.c */
-	struct thread *next; /* in the list of all */
+	uint32_t flight_by;       /* site of the stack that frees, see flight.c */
+	struct thread *next;      /* in the list of all */
 	struct thread *next_free; /* of those without an owner */
 	uint32_t memo_room;       /* chunks that there is memory for */
 

@@ -9,8 +9,7 @@
 enum { HELD_SPINS = 1 << 22 };
 
 /* The way of a thread between two events. */
-static enum way
-way_at_rest(const struct gate *g)
+static enum way way_at_rest(const struct gate *g)
 {
 	switch (LOAD(&g->resting)) {
 	case THREAD_READY:
@@ -32,8 +31,7 @@ way_at_rest(const struct gate *g)
 }
 
 /* A thread's first event, or the next try of one that found no room. */
-static struct gate *
-arrive(void)
+static struct gate *arrive(void)
 {
 	nursery_new_thread();
 	thread_arrive();
@@ -41,14 +39,12 @@ arrive(void)
 	return thread_gate;
 }
 
-static enum way
-way_by_state(struct gate *g)
+static enum way way_by_state(struct gate *g)
 {
 	int i;
 
 	/* a forked child is moving to its own segment: see nursery.c */
-	for (i = 0; i < HELD_SPINS && LOAD_ACQUIRE(&g->state) == THREAD_HELD;
-	     i++)
+	for (i = 0; i < HELD_SPINS && LOAD_ACQUIRE(&g->state) == THREAD_HELD; i++)
 		cpu_pause();
 	switch (LOAD_ACQUIRE(&g->state)) {
 	case THREAD_READY:
@@ -97,8 +93,7 @@ way_by_state(struct gate *g)
 	return way_at_rest(g);
 }
 
-enum way
-way_in(struct thread **ret_t)
+enum way way_in(struct thread **ret_t)
 {
 	enum way way;
 

@@ -39,8 +39,7 @@ const struct cmd_shelf cmd_shelves[] = {
     {0},
 };
 
-const struct cmd *
-cmd_find(const char *name)
+const struct cmd *cmd_find(const char *name)
 {
 	for (const struct cmd_shelf *s = cmd_shelves; s->title; s++)
 		for (const struct cmd *const *c = s->commands; *c; c++)

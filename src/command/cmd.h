@@ -29,7 +29,7 @@ struct cmd {
 	 * Everything after CMD belongs to that command, options too.
 	 */
 	const char *operands;
-	const char *about; /* paragraphs between "\n\n", wrapped by help */
+	const char *about;                /* paragraphs between "\n\n", wrapped by help */
 	const struct opts_group *options; /* NULL: none */
 	int (*run)(const struct cmd *self, int argc, char **argv);
 };

@@ -44,21 +44,17 @@ struct check_command {
 	struct output_view view;
 };
 
-static _Noreturn void
-die_memory(void)
+static _Noreturn void die_memory(void)
 {
 	die(CMD_INPUT, "check: out of memory");
 }
 
-static struct check_limit
-limit(uint64_t bytes)
+static struct check_limit limit(uint64_t bytes)
 {
-	return (struct check_limit){
-	    .given = bytes != UINT64_MAX, .bytes = bytes};
+	return (struct check_limit){.given = bytes != UINT64_MAX, .bytes = bytes};
 }
 
-static void
-load_baseline(struct baseline *b, const char *path)
+static void load_baseline(struct baseline *b, const char *path)
 {
 	struct fault where = {""};
 	int err = baseline_load(b, path, &where);
@@ -73,8 +69,7 @@ load_baseline(struct baseline *b, const char *path)
 }
 
 /* Sessions and views of all inputs; release_inputs() frees them. */
-static struct check_input *
-load_inputs(const struct check_command *o, int count, char **names_of,
+static struct check_input *load_inputs(const struct check_command *o, int count, char **names_of,
     struct names *names, struct suppress **ret_suppress)
 {
 	struct view_options view;
@@ -94,11 +89,9 @@ load_inputs(const struct check_command *o, int count, char **names_of,
 		inputs[i].name = name ? name : INPUT_DEFAULT;
 		inputs[i].session = input_load(name);
 		progress_begin("finding names", NULL);
-		if (view_new(inputs[i].session, names, &view, &inputs[i].view) <
-		    0)
+		if (view_new(inputs[i].session, names, &view, &inputs[i].view) < 0)
 			die_memory();
-		if (!o->any_live &&
-		    check_inherited_find(&inputs[i], names, &view) < 0)
+		if (!o->any_live && check_inherited_find(&inputs[i], names, &view) < 0)
 			die_memory();
 		inputs[i].suppress = view.suppress;
 	}
@@ -106,20 +99,16 @@ load_inputs(const struct check_command *o, int count, char **names_of,
 	return inputs;
 }
 
-static void
-write_entries(const struct check *c, const struct check_command *o)
+static void write_entries(const struct check *c, const struct check_command *o)
 {
 	struct output out;
 
-	output_open(&out,
-	    strcmp(o->write_suppressions, "-") == 0 ? NULL
-	                                            : o->write_suppressions);
+	output_open(&out, strcmp(o->write_suppressions, "-") == 0 ? NULL : o->write_suppressions);
 	(void)write_suppressions(out.file, c, (enum write_dialect)o->dialect);
 	output_finish(&out);
 }
 
-static void
-release_inputs(struct check_input *inputs, size_t count)
+static void release_inputs(struct check_input *inputs, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		check_inherited_release(&inputs[i]);
@@ -130,27 +119,21 @@ release_inputs(struct check_input *inputs, size_t count)
 }
 
 /* The text goes to stdout if all other results go to files. */
-static bool
-wants_text(const struct check_command *o)
+static bool wants_text(const struct check_command *o)
 {
-	return !o->quiet &&
-	    (o->path ? o->format != CHECK_TEXT : o->format == CHECK_TEXT);
+	return !o->quiet && (o->path ? o->format != CHECK_TEXT : o->format == CHECK_TEXT);
 }
 
-static void
-write_baseline(const struct check *c, const char *path, bool quiet)
+static void write_baseline(const struct check *c, const char *path, bool quiet)
 {
-	static const char *const exact[] = {
-	    "fingerprint bytes blocks where", NULL};
-	static const char *const sampled[] = {"fingerprint bytes blocks where",
-	    "sampled: bytes and blocks are estimates", NULL};
+	static const char *const exact[] = {"fingerprint bytes blocks where", NULL};
+	static const char *const sampled[] = {
+	    "fingerprint bytes blocks where", "sampled: bytes and blocks are estimates", NULL};
 	char sites[WORDS_COUNTED];
 	struct output out;
 
 	if (c->is_damaged) {
-		die_warn(
-		    "check: %s: not written, because the input is incomplete",
-		    path);
+		die_warn("check: %s: not written, because the input is incomplete", path);
 		return;
 	}
 	output_open(&out, path);
@@ -159,16 +142,14 @@ write_baseline(const struct check *c, const char *path, bool quiet)
 	if (quiet)
 		return;
 	text_print(stdout, path);
-	(void)printf(
-	    ": %s written.\n", words_counted(sites, c->now.count, "site"));
+	(void)printf(": %s written.\n", words_counted(sites, c->now.count, "site"));
 }
 
 /*
  * Writes the verdict in the format and place of the options, and always as
  * text.
  */
-static void
-write_verdict(const struct check *c, const struct check_command *o, int answer)
+static void write_verdict(const struct check *c, const struct check_command *o, int answer)
 {
 	static int (*const writers[])(FILE *, const struct check *,
 	    const struct write_options *) = {[CHECK_TEXT] = write_text,
@@ -186,8 +167,7 @@ write_verdict(const struct check *c, const struct check_command *o, int answer)
 	struct output out;
 
 	if (o->root && !here)
-		die(CMD_USAGE, "check: --root: %s: %s", o->root,
-		    strerror(errno));
+		die(CMD_USAGE, "check: --root: %s: %s", o->root, strerror(errno));
 	if (o->path || o->format != CHECK_TEXT) {
 		output_open(&out, o->path);
 		(void)writers[o->format](out.file, c, &w);
@@ -204,34 +184,30 @@ write_verdict(const struct check *c, const struct check_command *o, int answer)
 }
 
 /* Does a stack in the result have a frame of this module without a name? */
-static bool
-is_lacking(void *context, const char *path)
+static bool is_lacking(void *context, const char *path)
 {
 	const struct check *c = context;
 
 	for (size_t i = 0; c->lists_sites && i < c->failed_count; i++) {
 		const struct check_site *x = &c->sites[i];
-		size_t n = view_without_start(
-		    x->view->frames, x->site->frames, x->site->frame_count);
+		size_t n =
+		    view_without_start(x->view->frames, x->site->frames, x->site->frame_count);
 
 		for (size_t k = 0; k < n; k++) {
-			const struct frame *f =
-			    &x->view->frames[x->site->frames[k]];
+			const struct frame *f = &x->view->frames[x->site->frames[k]];
 			const char *module = f->module ? f->module : "";
 
 			if (!f->function && !f->is_missing &&
 			    (strcmp(module, path) == 0 ||
 			        (*module && *module != '/' &&
-			            strcmp(text_base(module),
-			                text_base(path)) == 0)))
+			            strcmp(text_base(module), text_base(path)) == 0)))
 				return true;
 		}
 	}
 	return false;
 }
 
-static void
-add_name_notes(struct check *c, const struct names *names)
+static void add_name_notes(struct check *c, const struct names *names)
 {
 	char *const *notes;
 	size_t n = names_notes_shown(names, is_lacking, c, &notes);
@@ -242,17 +218,14 @@ add_name_notes(struct check *c, const struct names *names)
 }
 
 /* A command that only writes a baseline or suppressions needs no verdict. */
-static bool
-wants_verdict(const struct check_command *o)
+static bool wants_verdict(const struct check_command *o)
 {
 	if (o->write_suppressions && strcmp(o->write_suppressions, "-") == 0)
 		return false;
-	return !o->write_baseline || o->baseline || o->path ||
-	    o->format != CHECK_TEXT;
+	return !o->write_baseline || o->baseline || o->path || o->format != CHECK_TEXT;
 }
 
-static int
-answer_of(const struct check *c, const struct check_command *o)
+static int answer_of(const struct check *c, const struct check_command *o)
 {
 	if (c->is_damaged)
 		return CMD_INPUT;
@@ -262,8 +235,7 @@ answer_of(const struct check *c, const struct check_command *o)
 }
 
 /* Was anybody seen for long enough to be judged by what grows? */
-static bool
-has_scores(const struct check_input *inputs, size_t count)
+static bool has_scores(const struct check_input *inputs, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < inputs[i].session->count; k++)
@@ -273,8 +245,7 @@ has_scores(const struct check_input *inputs, size_t count)
 }
 
 /* Reports wrong options before anything is read. */
-static void
-take_fail_on(struct check_command *o)
+static void take_fail_on(struct check_command *o)
 {
 	for (size_t i = 0; i < o->fail_on.count; i++) {
 		const char *word = o->fail_on.items[i];
@@ -297,8 +268,7 @@ take_fail_on(struct check_command *o)
 		    "ignores verdicts");
 }
 
-static int
-run(const struct cmd *self, int argc, char **argv)
+static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct check_command o = {.max_live = UINT64_MAX,
 	    .max_leaked = UINT64_MAX,
@@ -349,8 +319,7 @@ run(const struct cmd *self, int argc, char **argv)
 		    "check: no program in the input has a path that matches "
 		    "--exe '%s'; seep report lists the programs",
 		    o.exe.source);
-	if ((o.fail_on_possible || o.fail_on_unjudged) &&
-	    check->by_verdict_count == 0)
+	if ((o.fail_on_possible || o.fail_on_unjudged) && check->by_verdict_count == 0)
 		die(CMD_INPUT,
 		    "check: --fail-on needs verdicts, but no command in the "
 		    "input had a look at its exit; record it with: seep "
@@ -363,8 +332,7 @@ run(const struct cmd *self, int argc, char **argv)
 	progress_end();
 	answer = answer_of(check, &o);
 	if (o.write_baseline)
-		write_baseline(
-		    check, o.write_baseline, o.quiet || !wants_text(&o));
+		write_baseline(check, o.write_baseline, o.quiet || !wants_text(&o));
 	if (o.write_suppressions)
 		write_entries(check, &o);
 	if (wants_verdict(&o))
@@ -419,15 +387,12 @@ static const struct opts_option output[] = {
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
         "write the result in that format to FILE when complete; the text still "
         "goes to stdout"},
-    {"quiet", 'q', OPTS_FLAG, AT(quiet), 0, NULL,
-        "print no text; the exit status is the answer"},
+    {"quiet", 'q', OPTS_FLAG, AT(quiet), 0, NULL, "print no text; the exit status is the answer"},
     {"root", 0, OPTS_TEXT, AT(root), 0, "DIR",
         "print source paths relative to DIR (default: the current "
         "directory)"},
-    {"top", 0, OPTS_COUNT, AT(top), 0, "N",
-        "print the N largest sites (default 20, 0: all)"},
-    {"depth", 0, OPTS_COUNT, AT(depth), 0, "N",
-        "print N frames of each stack (0: all)"},
+    {"top", 0, OPTS_COUNT, AT(top), 0, "N", "print the N largest sites (default 20, 0: all)"},
+    {"depth", 0, OPTS_COUNT, AT(depth), 0, "N", "print N frames of each stack (0: all)"},
     {"full-names", 0, OPTS_FLAG, AT(full_names), 0, NULL,
         "print C++ and Rust functions with all their arguments"},
     {"write-baseline", 0, OPTS_TEXT, AT(write_baseline), 0, "FILE",
@@ -453,20 +418,18 @@ const struct cmd cmd_check = {
     .name = "check",
     .summary = "fail when a program leaks, or holds too much memory",
     .operands = "[INPUT...]",
-    .about =
-        "Exits with 1 if a block is live at the end of a process and neither a "
-        "suppression nor a baseline accepts it, with 0 if there is no such "
-        "block, and with 3 if the input is damaged or incomplete, because a "
-        "leak may be missing then. If the recording was made with seep record "
-        "--leaks and the command had a look at its exit, only blocks that are "
-        "lost count (LEAK).\n\nINPUT is a recording "
-        "(default: " INPUT_DEFAULT
-        "), a segment or snapshot file, a directory of them or of "
-        "chapters, or the PID of a "
-        "traced process.\n\nIf a limit is given, only the limit counts. A "
-        "baseline is a file to keep with the sources: it identifies leaks by "
-        "the functions that allocate, so it still matches after a rebuild and "
-        "when lines move.",
+    .about = "Exits with 1 if a block is live at the end of a process and neither a "
+             "suppression nor a baseline accepts it, with 0 if there is no such "
+             "block, and with 3 if the input is damaged or incomplete, because a "
+             "leak may be missing then. If the recording was made with seep record "
+             "--leaks and the command had a look at its exit, only blocks that are "
+             "lost count (LEAK).\n\nINPUT is a recording "
+             "(default: " INPUT_DEFAULT "), a segment or snapshot file, a directory of them or of "
+             "chapters, or the PID of a "
+             "traced process.\n\nIf a limit is given, only the limit counts. A "
+             "baseline is a file to keep with the sources: it identifies leaks by "
+             "the functions that allocate, so it still matches after a rebuild and "
+             "when lines move.",
     .options = options,
     .run = run,
 };

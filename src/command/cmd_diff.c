@@ -34,17 +34,15 @@ struct diff_options {
 
 enum diff_format { DIFF_TEXT, DIFF_JSON, DIFF_HTML };
 
-static void
-read_side(const char *input, struct diff_side *ret)
+static void read_side(const char *input, struct diff_side *ret)
 {
 	progress_begin("reading", input);
 	*ret = (struct diff_side){.name = input, .session = input_load(input)};
 }
 
 /* One of two moments, from the event log. */
-static void
-read_moment(const char *input, const struct diff_options *o, int which,
-    struct diff_side *ret)
+static void read_moment(
+    const char *input, const struct diff_options *o, int which, struct diff_side *ret)
 {
 	const char *name = input ? input : INPUT_DEFAULT;
 	struct session *s;
@@ -54,8 +52,8 @@ read_moment(const char *input, const struct diff_options *o, int which,
 
 	progress_begin("reading", name);
 	s = input_load(input);
-	at_ms = event_opts_set_back("diff", input, s, o->at.items[which],
-	    &o->at_two[which], &is_damaged);
+	at_ms = event_opts_set_back(
+	    "diff", input, s, o->at.items[which], &o->at_two[which], &is_damaged);
 	s->is_truncated |= is_damaged;
 	if (asprintf(&title, "%s at %.2f s", name, (double)at_ms / 1e3) < 0)
 		die(CMD_INPUT, "diff: out of memory");
@@ -63,8 +61,7 @@ read_moment(const char *input, const struct diff_options *o, int which,
 }
 
 /* Two inputs, or two moments of one. */
-static void
-read_sides(int count, char **inputs, const struct diff_options *o,
+static void read_sides(int count, char **inputs, const struct diff_options *o,
     struct diff_side *old, struct diff_side *new)
 {
 	struct moment_opts_pair pair;
@@ -81,15 +78,13 @@ read_sides(int count, char **inputs, const struct diff_options *o,
 		input_warn_swapped("diff", old->session, new->session);
 		return;
 	}
-	moment_opts_load(
-	    "diff", &o->moments, count > 0 ? inputs[0] : NULL, &pair);
+	moment_opts_load("diff", &o->moments, count > 0 ? inputs[0] : NULL, &pair);
 	*old = (struct diff_side){.name = pair.old_title, .session = pair.old};
 	*new = (struct diff_side){.name = pair.new_title, .session = pair.new};
 }
 
 /* Of --at, with the moments that it gives. */
-static void
-check_at(int count, struct diff_options *o)
+static void check_at(int count, struct diff_options *o)
 {
 	if (o->at.count != 2 || o->moments.text || count > 1)
 		die(CMD_USAGE,
@@ -105,8 +100,7 @@ check_at(int count, struct diff_options *o)
 		event_opts_parse("diff", o->at.items[i], &o->at_two[i]);
 }
 
-static void
-check_operands(int count, struct diff_options *o)
+static void check_operands(int count, struct diff_options *o)
 {
 	if (o->at.count > 0) {
 		check_at(count, o);
@@ -121,8 +115,7 @@ check_operands(int count, struct diff_options *o)
 		return;
 	}
 	if (count > 1)
-		die(CMD_USAGE,
-		    "diff: --growth compares two moments of one INPUT");
+		die(CMD_USAGE, "diff: --growth compares two moments of one INPUT");
 	if (o->view.metric != VIEW_LIVE && o->view.metric != VIEW_ALLOCS)
 		die(CMD_USAGE,
 		    "diff: --growth works with --live or --allocs only, "
@@ -130,25 +123,20 @@ check_operands(int count, struct diff_options *o)
 	moment_opts_parse("diff", &o->moments);
 }
 
-static int
-write_html(FILE *out, const struct diff_side *old, const struct diff_side *new,
-    struct names *names, const struct diff_options *o,
-    const struct view_options *view)
+static int write_html(FILE *out, const struct diff_side *old, const struct diff_side *new,
+    struct names *names, const struct diff_options *o, const struct view_options *view)
 {
 	const struct html_session sides[] = {
 	    {.session = old->session, .title = old->name},
 	    {.session = new->session, .title = new->name},
 	};
-	const struct html_options options = {.version = SEEP_VERSION,
-	    .metric = o->view.metric,
-	    .full = o->full,
-	    .compare = true};
+	const struct html_options options = {
+	    .version = SEEP_VERSION, .metric = o->view.metric, .full = o->full, .compare = true};
 
 	return html_write_sessions(out, sides, 2, names, view, &options);
 }
 
-static int
-run(const struct cmd *self, int argc, char **argv)
+static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct diff_options o = {.view = view_opts_default};
 	struct diff_side old, new;
@@ -165,8 +153,8 @@ run(const struct cmd *self, int argc, char **argv)
 	o.view.no_suppress = true;
 	view_opts_finish(self->name, &o.view, &body);
 	if (o.format != DIFF_TEXT)
-		view_opts_warn_text(self->name, &o.view,
-		    o.format == DIFF_HTML ? "the page" : "json");
+		view_opts_warn_text(
+		    self->name, &o.view, o.format == DIFF_HTML ? "the page" : "json");
 	if (o.format == DIFF_HTML)
 		output_not_terminal(self->name, o.path);
 	read_sides(count, argv + 1, &o, &old, &new);
@@ -176,8 +164,7 @@ run(const struct cmd *self, int argc, char **argv)
 		rss_opts_read(self->name, before, o.view.pid);
 		rss_opts_read(self->name, after, o.view.pid);
 	}
-	answer =
-	    before->is_truncated || after->is_truncated ? CMD_INPUT : CMD_OK;
+	answer = before->is_truncated || after->is_truncated ? CMD_INPUT : CMD_OK;
 	names = name_opts_open(self->name, &o.naming);
 	name_opts_gather(names, before);
 	name_opts_gather(names, after);
@@ -188,8 +175,7 @@ run(const struct cmd *self, int argc, char **argv)
 	if (o.format == DIFF_HTML) {
 		err = write_html(out.file, &old, &new, names, &o, &body.view);
 	} else if (o.format == DIFF_JSON) {
-		err = diff_json_write(
-		    out.file, &old, &new, names, &body.view, SEEP_VERSION);
+		err = diff_json_write(out.file, &old, &new, names, &body.view, SEEP_VERSION);
 	} else {
 		struct layout_lacks lacks = {0};
 		const struct layout page = {.out = out.file,
@@ -205,8 +191,7 @@ run(const struct cmd *self, int argc, char **argv)
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "diff: out of memory");
 	if (err == -ESRCH)
-		die(CMD_INPUT, "diff: neither input has a process %u",
-		    o.view.pid);
+		die(CMD_INPUT, "diff: neither input has a process %u", o.view.pid);
 	progress_end();
 	output_finish(&out);
 	names_free(names);
@@ -235,8 +220,7 @@ static const struct opts_option output[] = {
         "for a browser"},
     {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
         "put all sites into the page, even if there are very many"},
-    {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
-        "write to FILE when complete"},
+    {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE", "write to FILE when complete"},
     {0},
 };
 
@@ -255,15 +239,14 @@ const struct cmd cmd_diff = {
     .name = "diff",
     .summary = "show what changed from one input to another",
     .operands = "OLD [NEW]",
-    .about =
-        "Compares two inputs of whatever kind (recordings, segments, "
-        "snapshots, directories of them, PIDs of running processes) and "
-        "prints what the second has more or less of, with signs. Call stacks "
-        "are matched by the names in them, so that OLD and NEW may come from "
-        "two runs or two builds of a program; all processes of an input are "
-        "taken together. With --growth there is one INPUT, a recording or "
-        "history, and OLD and NEW are two moments of it; the same with two "
-        "--at, which need an event log.",
+    .about = "Compares two inputs of whatever kind (recordings, segments, "
+             "snapshots, directories of them, PIDs of running processes) and "
+             "prints what the second has more or less of, with signs. Call stacks "
+             "are matched by the names in them, so that OLD and NEW may come from "
+             "two runs or two builds of a program; all processes of an input are "
+             "taken together. With --growth there is one INPUT, a recording or "
+             "history, and OLD and NEW are two moments of it; the same with two "
+             "--at, which need an event log.",
     .options = options,
     .run = run,
 };

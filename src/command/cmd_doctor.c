@@ -42,23 +42,20 @@ static const char *const states[] = {
 
 /* ---- looking ---- */
 
-static bool
-is_pid(const char *word)
+static bool is_pid(const char *word)
 {
 	size_t n = strlen(word);
 
 	return n > 0 && n <= PID_DIGITS && strspn(word, "0123456789") == n;
 }
 
-static void
-look_at_process(struct doctor_report *r, const char *word)
+static void look_at_process(struct doctor_report *r, const char *word)
 {
 	const pid_t pid = (pid_t)strtol(word, NULL, 10);
 	int err = doctor_process(r, pid);
 
 	/* whoever is root is told of another reason */
-	if (err == -ESRCH ||
-	    ((err == -EACCES || err == -EPERM) && geteuid() == 0))
+	if (err == -ESRCH || ((err == -EACCES || err == -EPERM) && geteuid() == 0))
 		input_die_pid(pid, err, &(struct fault){""});
 	if (err == -EACCES || err == -EPERM)
 		die(CMD_INPUT,
@@ -77,9 +74,8 @@ look_at_process(struct doctor_report *r, const char *word)
 }
 
 /* If it is traced already, its process is looked at, too. */
-static void
-look_at_unit(struct doctor_report *r, const char *word,
-    const struct unit_manager *m, const char *why_no_command)
+static void look_at_unit(struct doctor_report *r, const char *word, const struct unit_manager *m,
+    const char *why_no_command)
 {
 	struct fault where = {""};
 	struct unit u;
@@ -87,8 +83,8 @@ look_at_unit(struct doctor_report *r, const char *word,
 	pid_t pid;
 
 	if (err < 0 && why_no_command)
-		die(CMD_INPUT, "doctor: %s: %s, and no such unit (%s)", word,
-		    why_no_command, where.text);
+		die(CMD_INPUT, "doctor: %s: %s, and no such unit (%s)", word, why_no_command,
+		    where.text);
 	if (err < 0)
 		die(CMD_INPUT, "doctor: %s: %s", word, where.text);
 	doctor_unit(&u, r);
@@ -98,16 +94,13 @@ look_at_unit(struct doctor_report *r, const char *word,
 	unit_release(&u);
 }
 
-static bool
-is_unit(const char *word, const struct doctor_options *o)
+static bool is_unit(const char *word, const struct doctor_options *o)
 {
-	return !strchr(word, '/') &&
-	    (text_ends_with(word, ".service") || o->user || o->root);
+	return !strchr(word, '/') && (text_ends_with(word, ".service") || o->user || o->root);
 }
 
-static void
-look_at(struct doctor_report *r, const char *word,
-    const struct doctor_options *o, struct subject *s)
+static void look_at(
+    struct doctor_report *r, const char *word, const struct doctor_options *o, struct subject *s)
 {
 	const struct unit_manager m = {.is_user = o->user, .root = o->root};
 	int err;
@@ -132,15 +125,13 @@ look_at(struct doctor_report *r, const char *word,
 		if (err == -ENOENT)
 			die(CMD_INPUT, "doctor: %s: no such command", word);
 		if (err < 0)
-			die(CMD_INPUT, "doctor: %s: cannot be executed: %s",
-			    word, strerror(-err));
+			die(CMD_INPUT, "doctor: %s: cannot be executed: %s", word, strerror(-err));
 	}
 }
 
 /* ---- printing ---- */
 
-static void
-print_finding(const struct doctor_finding *f)
+static void print_finding(const struct doctor_finding *f)
 {
 	char name[64];
 
@@ -154,8 +145,7 @@ print_finding(const struct doctor_finding *f)
 	(void)putchar('\n');
 }
 
-static void
-print_text(const struct doctor_report *const *reports, size_t count, bool quiet)
+static void print_text(const struct doctor_report *const *reports, size_t count, bool quiet)
 {
 	size_t fails = 0, warnings = 0;
 	char a[WORDS_COUNTED], b[WORDS_COUNTED];
@@ -174,16 +164,14 @@ print_text(const struct doctor_report *const *reports, size_t count, bool quiet)
 		    words_counted(b, warnings, "warning"));
 }
 
-static void
-print_json(const struct doctor_report *const *reports, size_t count,
-    const struct subject *s)
+static void print_json(
+    const struct doctor_report *const *reports, size_t count, const struct subject *s)
 {
 	size_t of[DOCTOR_FAIL + 1] = {0}, listed = 0;
 
 	for (size_t k = 0; k < count; k++)
 		for (int state = DOCTOR_OK; state <= DOCTOR_FAIL; state++)
-			of[state] +=
-			    doctor_count(reports[k], (enum doctor_state)state);
+			of[state] += doctor_count(reports[k], (enum doctor_state)state);
 	(void)printf("{\"schema\":%d", SCHEMA);
 	json_text(stdout, "seep", SEEP_VERSION);
 	json_text(stdout, "kind", "doctor");
@@ -207,15 +195,13 @@ print_json(const struct doctor_report *const *reports, size_t count,
 			json_text(stdout, "check", f->check);
 			json_text(stdout, "state", states[f->state]);
 			json_text(stdout, "text", f->text);
-			json_text(
-			    stdout, "advice", f->advice[0] ? f->advice : NULL);
+			json_text(stdout, "advice", f->advice[0] ? f->advice : NULL);
 			(void)putchar('}');
 		}
 	(void)fputs("]}\n", stdout);
 }
 
-static int
-run(const struct cmd *self, int argc, char **argv)
+static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct doctor_report host = {0}, named = {0};
 	const struct doctor_report *const both[] = {&host, &named};
@@ -235,8 +221,7 @@ run(const struct cmd *self, int argc, char **argv)
 		print_json(both, 2, &s);
 	else
 		print_text(both, 2, o.quiet);
-	fails = doctor_count(&host, DOCTOR_FAIL) > 0 ||
-	    doctor_count(&named, DOCTOR_FAIL) > 0;
+	fails = doctor_count(&host, DOCTOR_FAIL) > 0 || doctor_count(&named, DOCTOR_FAIL) > 0;
 	silent = host.is_silent || named.is_silent;
 	doctor_release(&host);
 	doctor_release(&named);
@@ -251,8 +236,8 @@ static const struct opts_option rows[] = {
         "look at a unit of the user's own systemd"},
     {"root", 0, OPTS_TEXT, offsetof(struct doctor_options, root), 0, "DIR",
         "look at a unit by the files below DIR, without a systemd"},
-    {"format", 0, OPTS_WORD, offsetof(struct doctor_options, format), 0,
-        "text|json", "for people (the default), or for programs"},
+    {"format", 0, OPTS_WORD, offsetof(struct doctor_options, format), 0, "text|json",
+        "for people (the default), or for programs"},
     {0},
 };
 static const struct opts_group options[] = {{NULL, rows, 0}, {0}};
@@ -261,16 +246,15 @@ const struct cmd cmd_doctor = {
     .name = "doctor",
     .summary = "find out why something is not traced",
     .operands = "[CMD|PID|UNIT]",
-    .about =
-        "Checks the machine and, if one is named, a command before it is "
-        "started, a running process, or a unit of systemd. Each check is one "
-        "line: ok, warn or fail, what was found, and what to do about it. Digits "
-        "are a PID, a name that ends in .service is a UNIT; other names are "
-        "commands, as a shell finds them, or if there is no such command, "
-        "units.\n\n"
-        "The exit status is 0 if nothing fails, 1 if a check fails (the "
-        "program would not be traced, or not run), 2 if the command line is "
-        "wrong, and 3 if seep could not look.",
+    .about = "Checks the machine and, if one is named, a command before it is "
+             "started, a running process, or a unit of systemd. Each check is one "
+             "line: ok, warn or fail, what was found, and what to do about it. Digits "
+             "are a PID, a name that ends in .service is a UNIT; other names are "
+             "commands, as a shell finds them, or if there is no such command, "
+             "units.\n\n"
+             "The exit status is 0 if nothing fails, 1 if a check fails (the "
+             "program would not be traced, or not run), 2 if the command line is "
+             "wrong, and 3 if seep could not look.",
     .options = options,
     .run = run,
 };

@@ -37,21 +37,18 @@ struct dump_options {
 };
 
 /* Processes of a tree that have no log. */
-static void
-say_lack(const struct session *session)
+static void say_lack(const struct session *session)
 {
 	char why[LOG_LACK_BYTES] = "", first[LOG_LACK_BYTES] = "";
 	char text[WORDS_COUNTED];
 	size_t count = 0;
 
 	for (size_t i = 0; i < session->count; i++)
-		if (log_lack_words(
-		        &session->processes[i]->header, count ? why : first))
+		if (log_lack_words(&session->processes[i]->header, count ? why : first))
 			count++;
 	if (count)
-		die_warn("%s %s no event log: %s",
-		    words_counted(text, count, "process"), words_has(count),
-		    first);
+		die_warn("%s %s no event log: %s", words_counted(text, count, "process"),
+		    words_has(count), first);
 }
 
 /* What is read of an entry depends on its time. */
@@ -60,16 +57,14 @@ struct dump_wish {
 	uint64_t base_ns, from_ns, to_ns;
 };
 
-static int
-feed(void *context, const struct logcode *c)
+static int feed(void *context, const struct logcode *c)
 {
 	struct dump_wish *w = context;
 
 	return events_feed(w->events, c);
 }
 
-static int
-skip(void *context, const struct logindex *x)
+static int skip(void *context, const struct logindex *x)
 {
 	struct dump_wish *w = context;
 
@@ -77,23 +72,19 @@ skip(void *context, const struct logindex *x)
 }
 
 /* Later frees need the blocks of what is not listed. */
-static enum eventlogs_way
-choose(void *context, const struct logindex *x)
+static enum eventlogs_way choose(void *context, const struct logindex *x)
 {
 	const struct logcode_head *h = &x->head.log;
 	const struct dump_wish *w = context;
 
-	if (events_time_ms(h, h->last_tick, w->base_ns) <
-	        w->from_ns / 1000000 ||
+	if (events_time_ms(h, h->last_tick, w->base_ns) < w->from_ns / 1000000 ||
 	    (w->to_ns != UINT64_MAX &&
-	        events_time_ms(h, h->first_tick, w->base_ns) >
-	            w->to_ns / 1000000))
+	        events_time_ms(h, h->first_tick, w->base_ns) > w->to_ns / 1000000))
 		return EVENTLOGS_SKIP;
 	return EVENTLOGS_READ;
 }
 
-static int
-read_logs(const char *input, struct dump_wish *wish, bool *ret_damaged)
+static int read_logs(const char *input, struct dump_wish *wish, bool *ret_damaged)
 {
 	const struct eventlogs_wish all = {
 	    .each = feed, .choose = choose, .skip = skip, .context = wish};
@@ -108,9 +99,8 @@ read_logs(const char *input, struct dump_wish *wish, bool *ret_damaged)
  * What the lines do not show by themselves. `is_whole`: all of the log was read, so
  * it is known what it lacks at its beginning and its end, where no word says so.
  */
-static void
-say(const struct events *events, struct session *session, bool is_whole,
-    bool is_damaged)
+static void say(
+    const struct events *events, struct session *session, bool is_whole, bool is_damaged)
 {
 	struct events_sums s = events_sums(events);
 	char text[WORDS_COUNTED];
@@ -121,8 +111,7 @@ say(const struct events *events, struct session *session, bool is_whole,
 	for (size_t i = 0; i < session->count; i++) {
 		const struct process *p = session->processes[i];
 
-		lost = capped_sum(lost,
-		    is_whole ? p->log.lost : p->header.counts[SEG_LOG_LOST]);
+		lost = capped_sum(lost, is_whole ? p->log.lost : p->header.counts[SEG_LOG_LOST]);
 	}
 	s.lost = s.lost > lost ? s.lost : lost;
 
@@ -136,15 +125,14 @@ say(const struct events *events, struct session *session, bool is_whole,
 		    words_counted(text, s.orphans, "free"));
 	if (s.strange)
 		die_warn("%s of the log %s no meaning, and %s left out",
-		    words_counted(text, s.strange, "word"),
-		    words_has(s.strange), words_was(s.strange));
+		    words_counted(text, s.strange, "word"), words_has(s.strange),
+		    words_was(s.strange));
 	if (is_damaged)
 		die_warn("a part of the log is missing or damaged");
 	say_lack(session);
 }
 
-static void
-check(const struct dump_options *o)
+static void check(const struct dump_options *o)
 {
 	if (o->to_ns < o->from_ns)
 		die(CMD_USAGE, "dump: --to is before --from");
@@ -165,13 +153,10 @@ struct foreign {
 	struct events_out *out;
 };
 
-static void
-open_foreign(const struct dump_options *o, const char *input,
-    const struct session *s, struct names *names, FILE *out,
-    struct foreign *ret)
+static void open_foreign(const struct dump_options *o, const char *input, const struct session *s,
+    struct names *names, FILE *out, struct foreign *ret)
 {
-	static const char *const formats[] = {
-	    "memtrail", "mmleak", "heaptrack"};
+	static const char *const formats[] = {"memtrail", "mmleak", "heaptrack"};
 	const int format = o->format - LINES;
 	struct view_options options = {.metric = VIEW_ALL, .all_frames = true};
 
@@ -184,8 +169,7 @@ open_foreign(const struct dump_options *o, const char *input,
 		die(CMD_INPUT, "dump: out of memory");
 }
 
-static void
-say_foreign(const struct foreign *f)
+static void say_foreign(const struct foreign *f)
 {
 	uint64_t n = events_out_left_out(f->out);
 	char text[WORDS_COUNTED];
@@ -195,8 +179,7 @@ say_foreign(const struct foreign *f)
 		    words_counted(text, n, "free"), words_was(n));
 }
 
-static int
-run(const struct cmd *self, int argc, char **argv)
+static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct dump_options o = {.to_ns = UINT64_MAX};
 	struct event_lines_options lines;
@@ -214,8 +197,7 @@ run(const struct cmd *self, int argc, char **argv)
 	count = opts_parse(self, argc, argv, &o);
 	check(&o);
 	input = count > 0 ? argv[1] : NULL;
-	lines = (struct event_lines_options){
-	    .format = (enum event_lines_format)o.format,
+	lines = (struct event_lines_options){.format = (enum event_lines_format)o.format,
 	    .stacks = o.stacks,
 	    .from_ns = o.from_ns,
 	    .to_ns = o.to_ns,
@@ -261,12 +243,10 @@ run(const struct cmd *self, int argc, char **argv)
 	else
 		event_lines_begin(out_lines);
 	output_finish(&out);
-	if ((foreign.out ? events_out_written(foreign.out)
-	                 : event_lines_count(out_lines)) == 0)
+	if ((foreign.out ? events_out_written(foreign.out) : event_lines_count(out_lines)) == 0)
 		die_warn("no event is shown: the log has none in this time, or "
 		         "none that the filters want");
-	say(events, session, !o.top || event_lines_count(out_lines) < o.top,
-	    is_damaged);
+	say(events, session, !o.top || event_lines_count(out_lines) < o.top, is_damaged);
 	if (foreign.out)
 		say_foreign(&foreign);
 	events_out_free(foreign.out);
@@ -285,8 +265,7 @@ static const struct opts_option which[] = {
     {"from", 0, OPTS_SINCE, AT(from_ns), 0, "SECONDS",
         "leave out events before SECONDS (12.34, or 340ms, 10m), counted from "
         "the start of the first process"},
-    {"to", 0, OPTS_SINCE, AT(to_ns), 0, "SECONDS",
-        "leave out events after SECONDS"},
+    {"to", 0, OPTS_SINCE, AT(to_ns), 0, "SECONDS", "leave out events after SECONDS"},
     {"pid", 0, OPTS_COUNT, AT(pid), 0, "PID", "events of this process alone"},
     {"thread", 0, OPTS_COUNT, AT(thread), 0, "N",
         "events of this thread alone, by its tid or its number in the log"},
@@ -294,8 +273,7 @@ static const struct opts_option which[] = {
         "events of blocks of this site alone, by its id in seep report"},
     {"include", 0, OPTS_REGEXP, AT(include), 0, "RE",
         "events of blocks whose call stack has a function that matches RE"},
-    {"min-size", 0, OPTS_SIZE, AT(min_bytes), 0, "SIZE",
-        "leave out blocks smaller than SIZE"},
+    {"min-size", 0, OPTS_SIZE, AT(min_bytes), 0, "SIZE", "leave out blocks smaller than SIZE"},
     {"top", 0, OPTS_COUNT, AT(top), 0, "N",
         "stop after N events; with --last, the last N of each thread"},
     {"last", 0, OPTS_FLAG, AT(last), 0, NULL,
@@ -305,15 +283,12 @@ static const struct opts_option which[] = {
 };
 
 static const struct opts_option how[] = {
-    {"stacks", 0, OPTS_FLAG, AT(stacks), 0, NULL,
-        "show the call stack of each allocation"},
-    {"format", 0, OPTS_WORD, AT(format), 0,
-        "text|jsonl|csv|memtrail|mmleak|heaptrack",
+    {"stacks", 0, OPTS_FLAG, AT(stacks), 0, NULL, "show the call stack of each allocation"},
+    {"format", 0, OPTS_WORD, AT(format), 0, "text|jsonl|csv|memtrail|mmleak|heaptrack",
         "text for people (the default), or jsonl or csv for programs; or what "
         "memtrail dump prints, what mmleak.so logs, or heaptrack's file, each "
         "of one process (--pid)"},
-    {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
-        "write to FILE when complete"},
+    {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE", "write to FILE when complete"},
     {"max-output", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE", OUTPUT_MAX_HELP},
     {0},
 };
@@ -329,19 +304,18 @@ const struct cmd cmd_dump = {
     .name = "dump",
     .summary = "list every event of an event log",
     .operands = "[INPUT]",
-    .about =
-        "Lists the allocations and frees of an event log, one line for each: "
-        "when, which process and thread, what, which block, its size, its "
-        "site, its age when it was freed, and the function that allocated it. "
-        "Blocks have names, numbers that stay the same when a block is "
-        "resized; addresses are there if SEEP_LOG=addresses was set."
-        "\n\n"
-        "INPUT is a recording that seep record --log has written, or a "
-        "directory, a segment or the PID of a program that was started with "
-        "SEEP_LOG=1: then the newest events that are still in its log are "
-        "shown. Times are exact to 10 ms. Events of one thread are in their "
-        "order, and every free comes after its allocation; among threads the "
-        "order is exact to about 10 ms.",
+    .about = "Lists the allocations and frees of an event log, one line for each: "
+             "when, which process and thread, what, which block, its size, its "
+             "site, its age when it was freed, and the function that allocated it. "
+             "Blocks have names, numbers that stay the same when a block is "
+             "resized; addresses are there if SEEP_LOG=addresses was set."
+             "\n\n"
+             "INPUT is a recording that seep record --log has written, or a "
+             "directory, a segment or the PID of a program that was started with "
+             "SEEP_LOG=1: then the newest events that are still in its log are "
+             "shown. Times are exact to 10 ms. Events of one thread are in their "
+             "order, and every free comes after its allocation; among threads the "
+             "order is exact to about 10 ms.",
     .options = options,
     .run = run,
 };

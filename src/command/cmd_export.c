@@ -32,8 +32,7 @@ struct job {
 	struct export_path path;
 };
 
-static int
-list_formats(void)
+static int list_formats(void)
 {
 	size_t count;
 	const struct export_format *const *all = export_formats(&count);
@@ -44,8 +43,7 @@ list_formats(void)
 }
 
 /* The process that the file name is made of: the selected one, or the first. */
-static const struct process *
-first_process(const struct session *s, unsigned pid)
+static const struct process *first_process(const struct session *s, unsigned pid)
 {
 	for (size_t i = 0; pid != 0 && i < s->count; i++)
 		if (s->processes[i]->header.pid == pid)
@@ -55,8 +53,7 @@ first_process(const struct session *s, unsigned pid)
 	return s->processes[0];
 }
 
-static struct view *
-make_view(const struct export_opts *o, const struct export_format *f,
+static struct view *make_view(const struct export_opts *o, const struct export_format *f,
     const struct job *job, struct names *names)
 {
 	struct view_side before = {.session = job->old};
@@ -90,14 +87,11 @@ make_view(const struct export_opts *o, const struct export_format *f,
  * The events of the process, if it is one and its log is complete. With --since
  * there are only sums.
  */
-static const struct export_events *
-find_events(const struct export_opts *o, const struct export_format *f,
-    const struct job *job, struct log_input *ret)
+static const struct export_events *find_events(const struct export_opts *o,
+    const struct export_format *f, const struct job *job, struct log_input *ret)
 {
 	const struct session *s = job->session;
-	const struct process *one = job->only ? job->only
-	    : s->count == 1                   ? s->processes[0]
-	                                      : NULL;
+	const struct process *one = job->only ? job->only : s->count == 1 ? s->processes[0] : NULL;
 
 	*ret = (struct log_input){.command = "export", .input = job->input};
 	for (size_t i = 0; !job->only && o->sites.pid && i < s->count; i++) {
@@ -113,8 +107,7 @@ find_events(const struct export_opts *o, const struct export_format *f,
 	return &ret->events;
 }
 
-static int
-write_job(FILE *out, const struct export_opts *o, const struct export_format *f,
+static int write_job(FILE *out, const struct export_opts *o, const struct export_format *f,
     const struct job *job, struct names *names)
 {
 	struct export_options shape = {.metric = o->sites.metric,
@@ -139,8 +132,7 @@ write_job(FILE *out, const struct export_opts *o, const struct export_format *f,
 		options.older = job->older;
 		if (job->only)
 			options.pid = job->only->header.pid;
-		return f->write_session(
-		    out, job->session, names, &options, &shape);
+		return f->write_session(out, job->session, names, &options, &shape);
 	}
 	v = make_view(o, f, job, names);
 	err = f->write(out, v, &shape);
@@ -148,8 +140,7 @@ write_job(FILE *out, const struct export_opts *o, const struct export_format *f,
 	return err;
 }
 
-static void
-tell_path(const char *path)
+static void tell_path(const char *path)
 {
 	if (path)
 		output_tell_path(path);
@@ -159,8 +150,7 @@ tell_path(const char *path)
 /*
  * Adds snapshots of the process itself, or of seep snapshot, beside the input.
  */
-static void
-add_snapshots(struct session *s)
+static void add_snapshots(struct session *s)
 {
 	size_t notes = s->note_count;
 	struct fault where;
@@ -172,9 +162,8 @@ add_snapshots(struct session *s)
 		die_warn("%s", s->notes[i]);
 }
 
-static void
-load(const struct export_opts *o, const struct export_format *f,
-    const char *input, struct job *ret)
+static void load(
+    const struct export_opts *o, const struct export_format *f, const char *input, struct job *ret)
 {
 	progress_begin("reading", input ? input : INPUT_DEFAULT);
 	*ret = (struct job){.input = input, .session = input_load(input)};
@@ -189,8 +178,8 @@ load(const struct export_opts *o, const struct export_format *f,
 	ret->older = older_opts_find("export", ret->session, o->older_ns);
 	if (ret->older && f->write) /* the format has no place for remarks */
 		older_opts_warn("export", ret->older);
-	if ((!o->path || strcmp(o->path, "-") == 0) &&
-	    f->flags & EXPORT_BINARY && isatty(STDOUT_FILENO) == 1)
+	if ((!o->path || strcmp(o->path, "-") == 0) && f->flags & EXPORT_BINARY &&
+	    isatty(STDOUT_FILENO) == 1)
 		die(CMD_USAGE,
 		    "export: --format %s is not for a terminal; give it -o "
 		    "FILE",
@@ -198,9 +187,8 @@ load(const struct export_opts *o, const struct export_format *f,
 }
 
 /* Writes a recording with names from the files that were read. */
-static void
-write_packed(const struct export_opts *o, const char *input,
-    const struct process *only, const char *path)
+static void write_packed(
+    const struct export_opts *o, const char *input, const struct process *only, const char *path)
 {
 	const struct pack_plan plan = {.path = path,
 	    .existing = o->force ? RECORDING_REPLACE : RECORDING_REFUSE,
@@ -221,9 +209,7 @@ write_packed(const struct export_opts *o, const char *input,
 		die(CMD_INPUT, "export: %s", where.text);
 }
 
-static void
-check_size(
-    const struct export_opts *o, const struct job *job, struct names *names)
+static void check_size(const struct export_opts *o, const struct job *job, struct names *names)
 {
 	struct view_options options;
 	uint64_t bytes;
@@ -237,8 +223,7 @@ check_size(
 }
 
 /* One file. */
-static void
-write_file(const struct export_opts *o, const struct export_format *f,
+static void write_file(const struct export_opts *o, const struct export_format *f,
     const struct job *job, struct names *names)
 {
 	struct output out;
@@ -269,14 +254,12 @@ write_file(const struct export_opts *o, const struct export_format *f,
 }
 
 /* With %p in its name every process has a file of its own. */
-static void
-write_files(const struct export_opts *o, const struct export_format *f,
-    struct job *job, struct names *names)
+static void write_files(const struct export_opts *o, const struct export_format *f, struct job *job,
+    struct names *names)
 {
 	const struct session *s = job->session;
 	const struct process *first = first_process(s, o->sites.pid);
-	bool apart =
-	    s->count > 1 && o->sites.pid == 0 && export_path_has(o->path, 'p');
+	bool apart = s->count > 1 && o->sites.pid == 0 && export_path_has(o->path, 'p');
 
 	for (size_t i = 0; apart && i < s->count; i++) {
 		job->only = s->processes[i];
@@ -285,15 +268,13 @@ write_files(const struct export_opts *o, const struct export_format *f,
 	}
 	if (!apart) {
 		if (f->flags & EXPORT_ONE)
-			job->only = one_process_choose(
-			    s, o->sites.pid, false, o->format);
+			job->only = one_process_choose(s, o->sites.pid, false, o->format);
 		export_path_choose(o->path, first, &job->path);
 		write_file(o, f, job, names);
 	}
 }
 
-static int
-run(const struct cmd *self, int argc, char **argv)
+static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct export_opts o = {.sites = view_opts_default};
 	int answer, n = opts_parse(self, argc, argv, &o);
@@ -307,9 +288,8 @@ run(const struct cmd *self, int argc, char **argv)
 	if (o.since) /* start-up remainders are on both sides */
 		o.sites.no_suppress = true;
 	load(&o, f, n ? argv[1] : NULL, &job);
-	answer = job.session->is_truncated || (job.old && job.old->is_truncated)
-	    ? CMD_INPUT
-	    : CMD_OK;
+	answer =
+	    job.session->is_truncated || (job.old && job.old->is_truncated) ? CMD_INPUT : CMD_OK;
 	names = name_opts_open(self->name, &o.naming);
 	progress_begin("finding names", NULL);
 	write_files(&o, f, &job, names);
@@ -326,8 +306,7 @@ const struct cmd cmd_export = {
     .summary = "write a file that another tool reads",
     .operands = "[INPUT]",
     .about = "Writes INPUT in the format of another tool. INPUT is a recording "
-             "(default: " INPUT_DEFAULT
-             "), a segment or snapshot file, a directory of them or of "
+             "(default: " INPUT_DEFAULT "), a segment or snapshot file, a directory of them or of "
              "chapters, or the PID of a "
              "traced process. An existing file is replaced only with --force.",
     .options = export_opts_groups,

@@ -3,8 +3,7 @@
 #include "command/options/help.h"
 #include "command/options/opts.h"
 
-static int
-run(const struct cmd *self, int argc, char **argv)
+static int run(const struct cmd *self, int argc, char **argv)
 {
 	const struct cmd *c;
 

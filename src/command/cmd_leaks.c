@@ -49,8 +49,7 @@ struct leaks_command {
 	struct output_view view;
 };
 
-static _Noreturn void
-die_memory(void)
+static _Noreturn void die_memory(void)
 {
 	die(CMD_INPUT, "leaks: out of memory");
 }
@@ -58,11 +57,9 @@ die_memory(void)
 /* ---- why not -------------------------------------------------------------- */
 
 /* kernel.yama.ptrace_scope: 1, ancestors may look; 2, root may; 3, nobody. */
-static int
-yama_scope(void)
+static int yama_scope(void)
 {
-	int fd =
-	    open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
+	int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
 	char digit = '0';
 
 	if (fd < 0)
@@ -73,8 +70,7 @@ yama_scope(void)
 	return digit - '0';
 }
 
-static _Noreturn void
-die_no_right(pid_t pid, const char *why)
+static _Noreturn void die_no_right(pid_t pid, const char *why)
 {
 	int scope = yama_scope();
 
@@ -93,10 +89,8 @@ die_no_right(pid_t pid, const char *why)
 		die(CMD_INPUT,
 		    "leaks: process %d: its memory may not be read: "
 		    "kernel.yama.ptrace_scope is %d%s; try as root%s",
-		    (int)pid, scope,
-		    scope == 1 ? ", so only its ancestors and root may" : "",
-		    scope == 1 ? ", or start it with: seep record --leaks CMD"
-		               : "");
+		    (int)pid, scope, scope == 1 ? ", so only its ancestors and root may" : "",
+		    scope == 1 ? ", or start it with: seep record --leaks CMD" : "");
 	die(CMD_INPUT,
 	    "leaks: process %d: its memory may not be read: it belongs to "
 	    "another user, or has made itself unreadable (prctl "
@@ -104,8 +98,7 @@ die_no_right(pid_t pid, const char *why)
 	    (int)pid);
 }
 
-static _Noreturn void
-die_unjudged(pid_t pid, const struct verdicts *v, const struct judge_about *a)
+static _Noreturn void die_unjudged(pid_t pid, const struct verdicts *v, const struct judge_about *a)
 {
 	switch (v->reason) {
 	case VERDICT_NO_RIGHT:
@@ -122,8 +115,7 @@ die_unjudged(pid_t pid, const struct verdicts *v, const struct judge_about *a)
 		    (int)pid, a->why.text);
 	default:
 		if (a->why.text[0] && v->reason != VERDICT_ENDED)
-			die(CMD_INPUT, "leaks: process %d: no verdict: %s",
-			    (int)pid, a->why.text);
+			die(CMD_INPUT, "leaks: process %d: no verdict: %s", (int)pid, a->why.text);
 		die(CMD_INPUT, "leaks: process %d: no verdict: %s", (int)pid,
 		    verdict_reason_words(v->reason));
 	}
@@ -131,23 +123,20 @@ die_unjudged(pid_t pid, const struct verdicts *v, const struct judge_about *a)
 
 /* ---- looking -------------------------------------------------------------- */
 
-static void
-rest(uint64_t ns)
+static void rest(uint64_t ns)
 {
-	struct timespec t = {.tv_sec = (time_t)(ns / 1000000000),
-	    .tv_nsec = (long)(ns % 1000000000)};
+	struct timespec t = {
+	    .tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &t, &t) == EINTR)
 		;
 }
 
-static void
-look(const struct leaks_command *o, const struct process *p, pid_t pid,
+static void look(const struct leaks_command *o, const struct process *p, pid_t pid,
     struct verdicts *ret, struct judge_about *about)
 {
-	const struct judge_options options = {.max_bytes = o->max_memory,
-	    .with_swapped = o->swap,
-	    .stop = o->stop};
+	const struct judge_options options = {
+	    .max_bytes = o->max_memory, .with_swapped = o->swap, .stop = o->stop};
 	unsigned most = o->looks ? o->looks : LOOKS_MAX;
 	struct judge *j;
 
@@ -165,14 +154,12 @@ look(const struct leaks_command *o, const struct process *p, pid_t pid,
 	judge_free(j);
 }
 
-static struct process *
-find_process(const struct session *s, pid_t pid)
+static struct process *find_process(const struct session *s, pid_t pid)
 {
 	for (size_t i = 0; i < s->count; i++)
 		if (s->processes[i]->running_pid == pid)
 			return s->processes[i];
-	die(CMD_INPUT,
-	    "leaks: process %d has ended: only one that runs can be looked at",
+	die(CMD_INPUT, "leaks: process %d has ended: only one that runs can be looked at",
 	    (int)pid);
 }
 
@@ -180,8 +167,7 @@ find_process(const struct session *s, pid_t pid)
  * A process that runs is opened once. Whatever is wrong with it, input_load()
  * finds again, and says so.
  */
-static struct session *
-load(const char *input)
+static struct session *load(const char *input)
 {
 	struct fault where = {0};
 	struct session *s;
@@ -202,8 +188,7 @@ load(const char *input)
 }
 
 /* Looks at a process that runs; the verdicts are with it from now on. */
-static void
-judge_process(const struct leaks_command *o, struct process *p, pid_t pid)
+static void judge_process(const struct leaks_command *o, struct process *p, pid_t pid)
 {
 	struct judge_about about;
 
@@ -220,8 +205,7 @@ judge_process(const struct leaks_command *o, struct process *p, pid_t pid)
 }
 
 /* A PID is looked at; of all else stored verdicts are shown. */
-static int
-show(const struct cmd *self, const struct leaks_command *o, struct session *s,
+static int show(const struct cmd *self, const struct leaks_command *o, struct session *s,
     const struct process *only, const struct view_options *view)
 {
 	const struct leaks_show what = {.command = self->name,
@@ -246,14 +230,11 @@ show(const struct cmd *self, const struct leaks_command *o, struct session *s,
 }
 
 /* The look that says who holds what. */
-static void
-look_at_holders(const struct leaks_command *o, const struct process *p,
-    pid_t pid, struct root_notes *notes, struct judge **ret)
+static void look_at_holders(const struct leaks_command *o, const struct process *p, pid_t pid,
+    struct root_notes *notes, struct judge **ret)
 {
-	const struct judge_options options = {.max_bytes = o->max_memory,
-	    .with_swapped = o->swap,
-	    .stop = o->stop,
-	    .notes = notes};
+	const struct judge_options options = {
+	    .max_bytes = o->max_memory, .with_swapped = o->swap, .stop = o->stop, .notes = notes};
 	struct judge_about about;
 	struct verdicts v;
 
@@ -271,10 +252,8 @@ look_at_holders(const struct leaks_command *o, const struct process *p,
  * One look says who holds what, unless pointers moved while it was taken;
  * whether something is lost takes several.
  */
-static int
-show_held(const struct cmd *self, const struct leaks_command *o,
-    const struct session *s, const struct process *p, pid_t pid,
-    const char *input, const struct view_options *view)
+static int show_held(const struct cmd *self, const struct leaks_command *o, const struct session *s,
+    const struct process *p, pid_t pid, const char *input, const struct view_options *view)
 {
 	struct leaks_held what = {.command = self->name,
 	    .session = s,
@@ -308,8 +287,7 @@ show_held(const struct cmd *self, const struct leaks_command *o,
 }
 
 /* Of a recording: what its last looks have kept. */
-static int
-show_stored(const struct cmd *self, const struct leaks_command *o,
+static int show_stored(const struct cmd *self, const struct leaks_command *o,
     const struct session *s, const char *input, const struct view_options *view)
 {
 	const struct leaks_stored what = {.command = self->name,
@@ -333,14 +311,12 @@ show_stored(const struct cmd *self, const struct leaks_command *o,
 	return answer;
 }
 
-static void
-check_options(const struct leaks_command *o)
+static void check_options(const struct leaks_command *o)
 {
 	bool census = o->types || o->insight;
 
 	if (o->looks > LOOKS_LIMIT)
-		die(CMD_USAGE, "leaks: --looks takes a number up to %d",
-		    LOOKS_LIMIT);
+		die(CMD_USAGE, "leaks: --looks takes a number up to %d", LOOKS_LIMIT);
 	if (o->before && !o->types)
 		die(CMD_USAGE, "leaks: --before is for --types");
 	if (census && (o->held || o->retained))
@@ -361,8 +337,7 @@ check_options(const struct leaks_command *o)
 }
 
 /* --types, --insight: one reading of the live blocks, and no verdict. */
-static int
-run_census(const struct cmd *self, const struct leaks_command *o,
+static int run_census(const struct cmd *self, const struct leaks_command *o,
     const struct session *s, const struct process *p, const char *input,
     const struct view_options *view)
 {
@@ -391,11 +366,9 @@ run_census(const struct cmd *self, const struct leaks_command *o,
 	return CMD_OK;
 }
 
-static int
-run(const struct cmd *self, int argc, char **argv)
+static int run(const struct cmd *self, int argc, char **argv)
 {
-	struct leaks_command o = {
-	    .wait_ns = WAIT_NS, .sites = view_opts_default, .top = TOP};
+	struct leaks_command o = {.wait_ns = WAIT_NS, .sites = view_opts_default, .top = TOP};
 	int n = opts_parse(self, argc, argv, &o), answer;
 	const char *input = n > 0 ? argv[1] : NULL;
 	struct process *p = NULL;
@@ -426,8 +399,7 @@ run(const struct cmd *self, int argc, char **argv)
 		    "runs: give its PID",
 		    input ? input : INPUT_DEFAULT);
 	} else if (o.types || o.held || o.retained) {
-		answer = show_stored(
-		    self, &o, s, input ? input : INPUT_DEFAULT, &view);
+		answer = show_stored(self, &o, s, input ? input : INPUT_DEFAULT, &view);
 		session_free(s);
 		return answer;
 	} else if (!leaks_show_has(s)) {
@@ -450,8 +422,7 @@ static const struct opts_option looking[] = {
     {"looks", 0, OPTS_COUNT, AT(looks), 0, "N",
         "look N times (default: 3 to 12 times, until two looks in a row "
         "change nothing)"},
-    {"wait", 0, OPTS_TIME, AT(wait_ns), 0, "TIME",
-        "wait so long between two looks (default 2s)"},
+    {"wait", 0, OPTS_TIME, AT(wait_ns), 0, "TIME", "wait so long between two looks (default 2s)"},
     {"stop", 0, OPTS_FLAG, AT(stop), 0, NULL,
         "look once, with all threads stopped (ptrace): registers are read, "
         "too. How long that took is printed. Some calls that wait then return "
@@ -509,8 +480,7 @@ static const struct opts_option output[] = {
     {"format", 0, OPTS_WORD, AT(format), 0, "text|json|html",
         "for people (the default), for programs, or, with --types, "
         "--insight and --retained, one page for a browser"},
-    {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
-        "write to FILE when complete"},
+    {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE", "write to FILE when complete"},
     {"top", 0, OPTS_COUNT, AT(top), 0, "N",
         "print the N largest places or types (default 20, 0: all)"},
     {0},

@@ -57,8 +57,8 @@ struct listing {
 	struct ls_elsewhere elsewhere;
 	uint64_t until_ns;
 	size_t shown, removed;
-	size_t freed;   /* slots of children that have ended */
-	size_t unknown; /* files that may be in use, which we cannot find out */
+	size_t freed;            /* slots of children that have ended */
+	size_t unknown;          /* files that may be in use, which we cannot find out */
 	uint64_t files, slots;   /* for which there was no time */
 	uint64_t chapters;       /* the same for chapters of a history */
 	size_t elsewhere_unread; /* processes, likewise */
@@ -69,8 +69,7 @@ struct listing {
 };
 
 /* The deadline for one directory: it has an equal share of the time left. */
-static uint64_t
-share(const struct listing *l, size_t left)
+static uint64_t share(const struct listing *l, size_t left)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
@@ -80,20 +79,17 @@ share(const struct listing *l, size_t left)
 }
 
 /* It may run in another pid namespace, or be hidden, so we cannot decide. */
-static void
-warn_of_unknown(struct listing *l, const struct place *at, const char *name)
+static void warn_of_unknown(struct listing *l, const struct place *at, const char *name)
 {
 	l->unknown++;
 	if (l->prune && l->unknown <= UNKNOWN_NAMED)
-		die_warn(
-		    "%s/%s: kept, because seep cannot see whether its process "
-		    "still runs (it is in another pid namespace, or hidden); "
-		    "if it does not, remove the file by hand",
+		die_warn("%s/%s: kept, because seep cannot see whether its process "
+		         "still runs (it is in another pid namespace, or hidden); "
+		         "if it does not, remove the file by hand",
 		    at->path, name);
 }
 
-static void
-show(void *context, const struct ls_row *r)
+static void show(void *context, const struct ls_row *r)
 {
 	struct listing *l = context;
 
@@ -113,12 +109,10 @@ show(void *context, const struct ls_row *r)
 	ls_print_process(r, l->columns);
 }
 
-static void
-list_segment(struct listing *l, struct place *at, const char *name,
-    const struct stat *st)
+static void list_segment(
+    struct listing *l, struct place *at, const char *name, const struct stat *st)
 {
-	struct session_brief brief = {
-	    .until_ns = at->until_ns, .cache = l->cache};
+	struct session_brief brief = {.until_ns = at->until_ns, .cache = l->cache};
 	bool dead = true, unknown = false;
 	struct fault where = {""};
 	struct session *s = NULL;
@@ -164,8 +158,7 @@ list_segment(struct listing *l, struct place *at, const char *name,
 }
 
 /* Headers alone are read. */
-static void
-list_pids(struct listing *l, int dir, const char *name, uint64_t until_ns)
+static void list_pids(struct listing *l, int dir, const char *name, uint64_t until_ns)
 {
 	uint8_t taken[SEGFILE_SLOTS];
 	struct seg_header h;
@@ -183,8 +176,7 @@ list_pids(struct listing *l, int dir, const char *name, uint64_t until_ns)
 			continue;
 		}
 		if (segfile_header(f, slot, &h, NULL) < 0 ||
-		    session_end_in(l->cache, &h, segfile_source(f), &pid) !=
-		        PROCESS_RUNNING)
+		    session_end_in(l->cache, &h, segfile_source(f), &pid) != PROCESS_RUNNING)
 			continue;
 		(void)printf("%d\t", (int)pid);
 		text_print(stdout, program_started_as(&h));
@@ -193,20 +185,17 @@ list_pids(struct listing *l, int dir, const char *name, uint64_t until_ns)
 	segfile_close(f);
 }
 
-static bool
-is_listed(const char *name)
+static bool is_listed(const char *name)
 {
 	return segfile_is_name(name) || segfile_is_beside(name) ||
 	    text_ends_with(name, ".seep-snap.tmp");
 }
 
-static void
-list_file(struct listing *l, struct place *at, const char *name)
+static void list_file(struct listing *l, struct place *at, const char *name)
 {
 	struct stat st;
 
-	if (fstatat(at->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !S_ISREG(st.st_mode))
+	if (fstatat(at->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 		return; /* gone in between, or none of ours */
 	if (text_ends_with(name, ".seg"))
 		ls_elsewhere_skip(&l->elsewhere, st.st_dev, st.st_ino);
@@ -216,16 +205,14 @@ list_file(struct listing *l, struct place *at, const char *name)
 		return;
 	else if (segfile_is_name(name))
 		list_segment(l, at, name, &st);
-	else if (l->prune && name[0] == '.' &&
-	    text_ends_with(name, ".seep-snap.tmp"))
+	else if (l->prune && name[0] == '.' && text_ends_with(name, ".seep-snap.tmp"))
 		ls_prune_temporary(&at->dead, name, &st);
 	else if (l->prune && name[0] != '.' && segfile_is_beside(name))
 		ls_prune_control(&at->dead, name, &st);
 }
 
 /* Programs that found no place for a segment left a line here. */
-static void
-list_refused(const struct listing *l, int dir, const char *path)
+static void list_refused(const struct listing *l, int dir, const char *path)
 {
 	struct refused_last last;
 	char programs[WORDS_COUNTED], ago[WORDS_MAX];
@@ -236,9 +223,8 @@ list_refused(const struct listing *l, int dir, const char *path)
 		return;
 	die_warn("%s: %s%s %s not traced, the last one %s (pid %d): %s, %s "
 	         "ago%s",
-	    path, words_counted(programs, n, "program"),
-	    last.is_more ? " or more" : "", words_was(n), last.name,
-	    (int)last.pid, last.why,
+	    path, words_counted(programs, n, "program"), last.is_more ? " or more" : "",
+	    words_was(n), last.name, (int)last.pid, last.why,
 	    words_time(ago, now_ns > last.at_ns ? now_ns - last.at_ns : 0),
 	    l->prune ? "" : " (seep ls --prune forgets that)");
 	if (l->prune && !last.is_recorded)
@@ -246,8 +232,7 @@ list_refused(const struct listing *l, int dir, const char *path)
 }
 
 /* `dir` is closed. */
-static void
-list_place(struct listing *l, int dir, const char *path, uint64_t until_ns)
+static void list_place(struct listing *l, int dir, const char *path, uint64_t until_ns)
 {
 	struct place at = {.dir = dir, .path = path, .until_ns = until_ns};
 	struct listing_names names = {0};
@@ -260,16 +245,15 @@ list_place(struct listing *l, int dir, const char *path, uint64_t until_ns)
 		err = listing_read(dir, is_listed, &names);
 	if (err < 0)
 		die(CMD_INPUT, "%s: %s", path, strerror(-err));
-	at.dead =
-	    (struct ls_prune){.dir = dir, .path = path, .owner = st.st_uid};
+	at.dead = (struct ls_prune){.dir = dir, .path = path, .owner = st.st_uid};
 	l->files += names.refused;
 	for (size_t i = 0; i < names.count; i++) {
 		const char *name = names.names[i];
 
 		/* the first is always read: the machine may be busy */
 		if (i > 0 && clock_ns(CLOCK_MONOTONIC) > until_ns)
-			l->files += segfile_is_name(name) &&
-			    (!l->pids || text_ends_with(name, ".seg"));
+			l->files +=
+			    segfile_is_name(name) && (!l->pids || text_ends_with(name, ".seg"));
 		else
 			list_file(l, &at, name);
 	}
@@ -285,11 +269,9 @@ list_place(struct listing *l, int dir, const char *path, uint64_t until_ns)
 }
 
 /* Then the collector uses another place, and says so in its header. */
-static void
-warn_of_unfit(const char *folder)
+static void warn_of_unfit(const char *folder)
 {
-	char why[FOLDER_TEXT_BYTES], own[FOLDER_PATH_BYTES],
-	    neither[FOLDER_TEXT_BYTES];
+	char why[FOLDER_TEXT_BYTES], own[FOLDER_PATH_BYTES], neither[FOLDER_TEXT_BYTES];
 
 	if (!folder_complaint(folder, geteuid(), why, sizeof(why)))
 		return;
@@ -308,8 +290,7 @@ warn_of_unfit(const char *folder)
  * Prints what is wrong with the default directory of a user. Anybody can make
  * as many of these as he likes, so root sees only some of the messages.
  */
-static void
-warn_of_default(struct listing *l, uid_t user, const char *path, bool is_shared)
+static void warn_of_default(struct listing *l, uid_t user, const char *path, bool is_shared)
 {
 	char why[FOLDER_TEXT_BYTES];
 
@@ -324,8 +305,7 @@ warn_of_default(struct listing *l, uid_t user, const char *path, bool is_shared)
 }
 
 /* A directory that another user has made is not listed as this user's. */
-static void
-list_default(struct listing *l, uid_t user, const char *path, uint64_t until_ns)
+static void list_default(struct listing *l, uid_t user, const char *path, uint64_t until_ns)
 {
 	uid_t owner;
 	enum folder_state state = folder_look(path, user, &owner);
@@ -350,8 +330,7 @@ list_default(struct listing *l, uid_t user, const char *path, uint64_t until_ns)
 }
 
 /* The user in a name seep-UID; false: it is another name. */
-static bool
-user_of(const char *name, uid_t *ret)
+static bool user_of(const char *name, uid_t *ret)
 {
 	char again[FOLDER_PATH_BYTES], *end;
 	unsigned long user = strtoul(name + strlen("seep-"), &end, 10);
@@ -362,15 +341,12 @@ user_of(const char *name, uid_t *ret)
 }
 
 /* Is it seep-UID, or a note beside it? The collector makes no others. */
-static bool
-is_user_folder(const char *name)
+static bool is_user_folder(const char *name)
 {
-	return strncmp(name, "seep-", 5) == 0 && name[5] >= '0' &&
-	    name[5] <= '9';
+	return strncmp(name, "seep-", 5) == 0 && name[5] >= '0' && name[5] <= '9';
 }
 
-static bool
-is_shown_folder(const char *name)
+static bool is_shown_folder(const char *name)
 {
 	return name[0] != '.';
 }
@@ -379,17 +355,15 @@ is_shown_folder(const char *name)
  * The note of a process that found its directory taken; below /run/seep, the
  * directory of a service (RuntimeDirectory=seep/NAME).
  */
-static void
-list_other(struct listing *l, const char *name, const char *path, bool is_note,
-    uint64_t until)
+static void list_other(
+    struct listing *l, const char *name, const char *path, bool is_note, uint64_t until)
 {
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 
 	if (dir < 0)
 		return;
-	if (fstat(dir, &st) == 0 &&
-	    (!is_note || folder_is_note(name, st.st_uid)) &&
+	if (fstat(dir, &st) == 0 && (!is_note || folder_is_note(name, st.st_uid)) &&
 	    (geteuid() == 0 || st.st_uid == geteuid()))
 		list_place(l, dir, path, until); /* closes it */
 	else
@@ -397,18 +371,15 @@ list_other(struct listing *l, const char *name, const char *path, bool is_note,
 }
 
 /* One entry of a base; `left` entries remain, this one included. */
-static void
-list_entry(struct listing *l, const char *base, const char *name, size_t left)
+static void list_entry(struct listing *l, const char *base, const char *name, size_t left)
 {
 	char path[PATH_MAX];
 	uid_t user;
 
-	if (snprintf(path, sizeof(path), "%s/%s", base, name) >=
-	    (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s/%s", base, name) >= (int)sizeof(path))
 		return;
 	if (!user_of(name, &user))
-		list_other(l, name, path, strcmp(base, FOLDER_RUN) != 0,
-		    share(l, left));
+		list_other(l, name, path, strcmp(base, FOLDER_RUN) != 0, share(l, left));
 	else if (geteuid() == 0 || user == geteuid())
 		list_default(l, user, path, share(l, left));
 }
@@ -417,8 +388,7 @@ list_entry(struct listing *l, const char *base, const char *name, size_t left)
  * A base has a directory for each user: /dev/shm, /run/seep, SEEP_BASE. Root
  * lists those of all users.
  */
-static void
-list_base(struct listing *l, const char *base)
+static void list_base(struct listing *l, const char *base)
 {
 	const bool is_run = strcmp(base, FOLDER_RUN) == 0;
 	int dir = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -427,8 +397,7 @@ list_base(struct listing *l, const char *base)
 	if (dir < 0)
 		return;
 	l->complaints = 0;
-	if (listing_read(dir, is_run ? is_shown_folder : is_user_folder,
-	        &names) == -ENOMEM)
+	if (listing_read(dir, is_run ? is_shown_folder : is_user_folder, &names) == -ENOMEM)
 		die(CMD_INPUT, "ls: out of memory");
 	l->files += names.refused;
 	for (size_t i = 0; i < names.count; i++)
@@ -442,8 +411,7 @@ list_base(struct listing *l, const char *base)
 }
 
 /* DIR of the command line must have segments. */
-static void
-check_named(const char *folder)
+static void check_named(const char *folder)
 {
 	char *names = NULL, version[PATH_MAX];
 	size_t len = 0;
@@ -462,14 +430,12 @@ check_named(const char *folder)
 		die(CMD_INPUT, "%s: %s", folder, strerror(-err));
 	(void)snprintf(version, sizeof(version), "%s/.version", folder);
 	if (access(version, F_OK) == 0)
-		die(CMD_USAGE,
-		    "ls: %s is a history of seep watch: seep ls --history %s",
-		    folder, folder);
+		die(CMD_USAGE, "ls: %s is a history of seep watch: seep ls --history %s", folder,
+		    folder);
 	die(CMD_INPUT, "%s: there is no segment in it", folder);
 }
 
-static void
-list_all(struct listing *l, const char *named)
+static void list_all(struct listing *l, const char *named)
 {
 	const char *folder = named ? named : getenv("SEEP_DIR");
 	const char *base = getenv("SEEP_BASE");
@@ -481,8 +447,8 @@ list_all(struct listing *l, const char *named)
 		if (base && base[0] == '/' && strcmp(base, FOLDER_SHM) != 0 &&
 		    strcmp(base, FOLDER_RUN) != 0)
 			list_base(l, base);
-		l->elsewhere_unread = ls_elsewhere_list(
-		    &l->elsewhere, l->cache, l->until_ns, show, l);
+		l->elsewhere_unread =
+		    ls_elsewhere_list(&l->elsewhere, l->cache, l->until_ns, show, l);
 		return;
 	}
 	/* with --prune there may be rests of segments */
@@ -498,21 +464,17 @@ list_all(struct listing *l, const char *named)
 }
 
 /* Says what is missing in the list. */
-static void
-warn_of_unread(const struct listing *l)
+static void warn_of_unread(const struct listing *l)
 {
-	size_t more =
-	    l->unknown > UNKNOWN_NAMED ? l->unknown - UNKNOWN_NAMED : 0;
+	size_t more = l->unknown > UNKNOWN_NAMED ? l->unknown - UNKNOWN_NAMED : 0;
 	char files[WORDS_COUNTED], slots[WORDS_MAX];
 
 	if (l->files || l->slots)
-		die_warn(
-		    "%s and %s more forked child%s were not read, because "
-		    "the list takes %s at most (seep report FILE reads all "
-		    "of one)",
-		    words_counted(files, l->files, "more file"),
-		    words_count(slots, l->slots), l->slots == 1 ? "" : "ren",
-		    l->pids ? "0.5 s" : "5 s");
+		die_warn("%s and %s more forked child%s were not read, because "
+		         "the list takes %s at most (seep report FILE reads all "
+		         "of one)",
+		    words_counted(files, l->files, "more file"), words_count(slots, l->slots),
+		    l->slots == 1 ? "" : "ren", l->pids ? "0.5 s" : "5 s");
 	if (l->chapters > 0)
 		die_warn("%s not read, because the list takes 5 s at most",
 		    words_counted(files, l->chapters, "older chapter"));
@@ -522,8 +484,8 @@ warn_of_unread(const struct listing *l)
 		         "at most",
 		    l->pids ? "0.5 s" : "5 s");
 	if (l->prune && more > 0)
-		die_warn("%s %s kept for the same reason",
-		    words_counted(files, more, "more file"), words_is(more));
+		die_warn("%s %s kept for the same reason", words_counted(files, more, "more file"),
+		    words_is(more));
 }
 
 enum ls_format { LS_TEXT, LS_JSON };
@@ -533,8 +495,7 @@ struct ls_options {
 	int format; /* enum ls_format */
 };
 
-static void
-end_text(const struct listing *l)
+static void end_text(const struct listing *l)
 {
 	char text[WORDS_COUNTED];
 
@@ -545,15 +506,13 @@ end_text(const struct listing *l)
 	if (!l->history && !l->pids && !l->prune)
 		ls_history_hint();
 	if (l->prune)
-		(void)printf(
-		    "%s removed\n", words_counted(text, l->removed, "file"));
+		(void)printf("%s removed\n", words_counted(text, l->removed, "file"));
 	if (l->freed > 0)
-		(void)printf("%s of ended children given back\n",
-		    words_counted(text, l->freed, "slot"));
+		(void)printf(
+		    "%s of ended children given back\n", words_counted(text, l->freed, "slot"));
 }
 
-static void
-end_json(const struct listing *l)
+static void end_json(const struct listing *l)
 {
 	const struct ls_json_end e = {
 	    .unread_files = l->files + l->elsewhere_unread + l->chapters,
@@ -566,8 +525,7 @@ end_json(const struct listing *l)
 	ls_json_end(&e);
 }
 
-static int
-run(const struct cmd *self, int argc, char **argv)
+static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct ls_options o = {0};
 	struct listing l = {0};
@@ -575,8 +533,7 @@ run(const struct cmd *self, int argc, char **argv)
 
 	count = opts_parse(self, argc, argv, &o);
 	if (o.history && (o.prune || o.pids))
-		die(CMD_USAGE,
-		    "ls: --history cannot be combined with --prune and --pids");
+		die(CMD_USAGE, "ls: --history cannot be combined with --prune and --pids");
 	l.history = o.history;
 	if (o.prune && o.pids)
 		die(CMD_USAGE, "ls: --prune and --pids cannot be combined");
@@ -586,8 +543,7 @@ run(const struct cmd *self, int argc, char **argv)
 	l.pids = o.pids;
 	l.as_json = o.format == LS_JSON;
 	l.columns = terminal_columns(STDOUT_FILENO);
-	l.until_ns =
-	    clock_ns(CLOCK_MONOTONIC) + (l.pids ? PIDS_NS : LIST_S * SECOND_NS);
+	l.until_ns = clock_ns(CLOCK_MONOTONIC) + (l.pids ? PIDS_NS : LIST_S * SECOND_NS);
 	l.cache = proc_cache_new();
 	if (!l.cache)
 		die(CMD_INPUT, "ls: out of memory");
@@ -595,8 +551,7 @@ run(const struct cmd *self, int argc, char **argv)
 	if (l.as_json)
 		ls_json_begin();
 	if (l.history)
-		l.chapters = ls_history_list(
-		    count > 0 ? argv[1] : NULL, l.until_ns, show, &l);
+		l.chapters = ls_history_list(count > 0 ? argv[1] : NULL, l.until_ns, show, &l);
 	else
 		list_all(&l, count > 0 ? argv[1] : NULL);
 	proc_cache_free(l.cache);
@@ -620,8 +575,8 @@ static const struct opts_option rows[] = {
     {"history", 0, OPTS_FLAG, offsetof(struct ls_options, history), 0, NULL,
         "list the processes in the history DIR of seep watch (default "
         "/var/lib/seep for root, else $XDG_STATE_HOME/seep) instead"},
-    {"format", 0, OPTS_WORD, offsetof(struct ls_options, format), 0,
-        "text|json", "for people (the default), or for programs"},
+    {"format", 0, OPTS_WORD, offsetof(struct ls_options, format), 0, "text|json",
+        "for people (the default), or for programs"},
     {0},
 };
 static const struct opts_group options[] = {{NULL, rows, 0}, {0}};

@@ -15,8 +15,7 @@ struct push_command {
 	struct names_options naming;
 };
 
-static int
-run(const struct cmd *self, int argc, char **argv)
+static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct push_command o = {.push = {0}};
 	char **kept = net_keep(argc, argv);
@@ -34,31 +33,29 @@ run(const struct cmd *self, int argc, char **argv)
 	net_enter(self->name, kept);
 	err = net_table->push(&order, &where);
 	if (err < 0)
-		die(err == -EINVAL ? CMD_USAGE : CMD_INPUT, "push: %s",
-		    where.text);
+		die(err == -EINVAL ? CMD_USAGE : CMD_INPUT, "push: %s", where.text);
 	return CMD_OK;
 }
 
 #define AT(field) offsetof(struct push_command, field)
 
-static const struct opts_group options[] = {{NULL, push_opts_rows, AT(push)},
-    {"Where names come from", name_opts_rows, AT(naming)}, {0}};
+static const struct opts_group options[] = {
+    {NULL, push_opts_rows, AT(push)}, {"Where names come from", name_opts_rows, AT(naming)}, {0}};
 
 const struct cmd cmd_push = {
     .name = "push",
     .summary = "send profiles to a Pyroscope server",
     .operands = "URL [INPUT...]",
-    .about =
-        "Sends a profile of each service that is traced to the Pyroscope "
-        "server at URL: all of its processes together, by call stack, with "
-        "what is live now (inuse_*) and what was allocated (alloc_*). INPUT is "
-        "a PID or a directory of segments; without INPUT all processes are "
-        "read that seep ls lists.\n\n"
-        "Without --every it pushes once, and alloc_* is since the start of "
-        "each process. With it, alloc_* is since the last profile that the "
-        "server has accepted: a push that fails loses no sums. Neither command "
-        "lines nor pids are sent. seep watch --push does the same while it "
-        "keeps a history.",
+    .about = "Sends a profile of each service that is traced to the Pyroscope "
+             "server at URL: all of its processes together, by call stack, with "
+             "what is live now (inuse_*) and what was allocated (alloc_*). INPUT is "
+             "a PID or a directory of segments; without INPUT all processes are "
+             "read that seep ls lists.\n\n"
+             "Without --every it pushes once, and alloc_* is since the start of "
+             "each process. With it, alloc_* is since the last profile that the "
+             "server has accepted: a push that fails loses no sums. Neither command "
+             "lines nor pids are sent. seep watch --push does the same while it "
+             "keeps a history.",
     .options = options,
     .run = run,
 };

@@ -38,17 +38,14 @@ enum {
  * close-on-exec: the command finds the descriptors closed, as we did. stdin is
  * opened for writing and the others for reading, so that their use still fails.
  */
-static void
-occupy_standard_files(void)
+static void occupy_standard_files(void)
 {
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-			(void)open("/dev/null",
-			    (fd == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+			(void)open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
-static struct collect_child
-child_of(const struct record_run *r, bool running)
+static struct collect_child child_of(const struct record_run *r, bool running)
 {
 	return (struct collect_child){
 	    .pid = r->launch.pid,
@@ -60,8 +57,7 @@ child_of(const struct record_run *r, bool running)
 }
 
 /* `turned`: the chapter ends, and the command runs on. */
-static int
-write_about(struct record_run *r, bool ended, bool turned)
+static int write_about(struct record_run *r, bool ended, bool turned)
 {
 	const struct meta about = {
 	    .version = SEEP_VERSION,
@@ -90,8 +86,7 @@ write_about(struct record_run *r, bool ended, bool turned)
 
 /* If this cannot be written now, the error is printed at the end; CMD runs on. */
 /* What looks take beside verdicts; NULL: nothing. */
-static const struct leaks_look_more *
-more_of(struct record_run *r)
+static const struct leaks_look_more *more_of(struct record_run *r)
 {
 	r->look_naming = (struct names_options){
 	    .debug_dirs = r->options.debug_dirs,
@@ -105,8 +100,7 @@ more_of(struct record_run *r)
 	return r->options.retained || r->options.types ? &r->look_more : NULL;
 }
 
-static void
-begin_following(struct record_run *r)
+static void begin_following(struct record_run *r)
 {
 	const struct follow_plan plan = {
 	    .segment_dir = &r->segment_dir,
@@ -151,15 +145,13 @@ begin_following(struct record_run *r)
 		r->line_error = rss_rounds_new(&pages, &r->rss);
 }
 
-static void
-tell_file(void *context, const char *path)
+static void tell_file(void *context, const char *path)
 {
 	(void)context;
 	progress_begin("finding the names of functions in", path);
 }
 
-static void
-note_written(void *context, const struct process *p)
+static void note_written(void *context, const struct process *p)
 {
 	const struct record_run *r = context;
 
@@ -169,11 +161,9 @@ note_written(void *context, const struct process *p)
 }
 
 /* If there is no memory for them, the report looks for the names. */
-static void
-want_names(struct record_run *r, unsigned seconds)
+static void want_names(struct record_run *r, unsigned seconds)
 {
-	const struct names_options naming = {
-	    .debug_dirs = r->options.debug_dirs,
+	const struct names_options naming = {.debug_dirs = r->options.debug_dirs,
 	    .seconds = seconds,
 	    .progress = r->options.quiet || record_opts_rotate(&r->options)
 	        ? NULL /* the command may run on */
@@ -186,13 +176,11 @@ want_names(struct record_run *r, unsigned seconds)
 }
 
 /* The writer keeps an error until recording_finish() returns it. */
-static void
-write_names(struct record_run *r)
+static void write_names(struct record_run *r)
 {
 	if (r->embed && embed_write(r->embed, r->writer) > 0)
-		die_warn(
-		    "%s has no room for the names of functions: a report will "
-		    "look for them on the machine where it runs",
+		die_warn("%s has no room for the names of functions: a report will "
+		         "look for them on the machine where it runs",
 		    r->file);
 	progress_end();
 }
@@ -203,8 +191,7 @@ write_names(struct record_run *r)
  * What has ended is in the chapter already; it still lacks the states of the
  * processes that run on, what was left out, and names.
  */
-static int
-end_chapter(struct record_run *r)
+static int end_chapter(struct record_run *r)
 {
 	const struct collect_child child = child_of(r, true);
 	int err;
@@ -216,8 +203,7 @@ end_chapter(struct record_run *r)
 	if (err == 0 && r->collect.drain)
 		err = drain_flush(r->collect.drain, r->writer);
 	if (err == 0)
-		err = collect_find(
-		    &r->collect, &r->segment_dir, &child, r->since_jiffies);
+		err = collect_find(&r->collect, &r->segment_dir, &child, r->since_jiffies);
 	if (err == 0)
 		err = collect_write_running(&r->collect, r->writer);
 	if (err == 0)
@@ -231,11 +217,9 @@ end_chapter(struct record_run *r)
 	return err < 0 ? err : record_end_chapter(r, write_names);
 }
 
-static void
-turn(struct record_run *r)
+static void turn(struct record_run *r)
 {
-	if (!r->chapter || r->line_error < 0 ||
-	    !chapter_is_full(r->chapter, &r->options.chapters))
+	if (!r->chapter || r->line_error < 0 || !chapter_is_full(r->chapter, &r->options.chapters))
 		return;
 	r->line_error = end_chapter(r);
 	follow_free(r->follow);
@@ -259,8 +243,7 @@ turn(struct record_run *r)
 		r->line_error = follow_look(r->follow);
 }
 
-static void
-look(struct record_run *r)
+static void look(struct record_run *r)
 {
 	if (r->follow && r->line_error == 0)
 		r->line_error = follow_look(r->follow);
@@ -271,8 +254,7 @@ look(struct record_run *r)
 	turn(r);
 }
 
-static int
-wait_ms(const struct record_run *r)
+static int wait_ms(const struct record_run *r)
 {
 	int ms = WAIT_STEP_MS, leaks_ms, rss_ms, turn_ms;
 
@@ -292,8 +274,7 @@ wait_ms(const struct record_run *r)
 	return leaks_ms < ms ? leaks_ms : ms;
 }
 
-static int
-wait_for_end(struct record_run *r)
+static int wait_for_end(struct record_run *r)
 {
 	uint64_t arrival_ns = r->start_monotonic_ns + ARRIVAL_NS;
 	int err;
@@ -307,12 +288,10 @@ wait_for_end(struct record_run *r)
 		}
 	}
 	if (err < 0) {
-		die_warn("cannot wait for %s any more: %s",
-		    r->options.command[0], strerror(-err));
+		die_warn("cannot wait for %s any more: %s", r->options.command[0], strerror(-err));
 		return RECORD_FAILED;
 	}
-	while (r->options.wait &&
-	    procs_session_runs(r->since_jiffies, r->segment_dir.session)) {
+	while (r->options.wait && procs_session_runs(r->since_jiffies, r->segment_dir.session)) {
 		int ms = wait_ms(r);
 
 		if (launch_idle(ms < WAIT_STEP_MS ? ms : WAIT_STEP_MS))
@@ -323,26 +302,23 @@ wait_for_end(struct record_run *r)
 }
 
 /* Descendants that outlive the command. */
-static void
-note_running(void *context, const struct procs_process *p, bool traced)
+static void note_running(void *context, const struct procs_process *p, bool traced)
 {
 	struct record_run *r = context;
 	struct inspect in;
 
 	if (!r->options.quiet)
-		die_warn("still running: %d %s%s", (int)p->pid, p->name,
-		    traced ? "" : " (not traced)");
-	if (traced ||
-	    (r->follow && follow_told(r->follow, p->pid, p->start_jiffies)))
+		die_warn(
+		    "still running: %d %s%s", (int)p->pid, p->name, traced ? "" : " (not traced)");
+	if (traced || (r->follow && follow_told(r->follow, p->pid, p->start_jiffies)))
 		return;
 	inspect_pid(p->pid, &in);
 	/* the writer keeps an error until recording_finish() returns it */
-	(void)meta_write_untraced(r->writer, p->pid, in.program,
-	    in.kind != INSPECT_FINE ? in.message : META_NO_REASON);
+	(void)meta_write_untraced(
+	    r->writer, p->pid, in.program, in.kind != INSPECT_FINE ? in.message : META_NO_REASON);
 }
 
-static int
-write_recording(struct record_run *r)
+static int write_recording(struct record_run *r)
 {
 	struct collect *c = &r->collect;
 	const char *why = META_NO_REASON;
@@ -356,16 +332,14 @@ write_recording(struct record_run *r)
 	else if (c->declined)
 		why = losses_inert(c->inert_reason);
 	if (!c->arrived || c->declined)
-		(void)meta_write_untraced(
-		    r->writer, r->launch.pid, r->inspect.program, why);
+		(void)meta_write_untraced(r->writer, r->launch.pid, r->inspect.program, why);
 	err = collect_write(c, r->writer);
 	if (err < 0)
 		return err;
 	collect_each_running(c, note_running, r);
 	record_warn_refused(r);
 	record_warn_cut(r);
-	if (c->programs == 0 && (!r->follow || follow_is_empty(r->follow)) &&
-	    !r->run_monotonic_ns)
+	if (c->programs == 0 && (!r->follow || follow_is_empty(r->follow)) && !r->run_monotonic_ns)
 		return 0; /* nothing worth a file: see conclude() */
 	write_names(r);
 	if (r->maps && r->embed)
@@ -373,35 +347,31 @@ write_recording(struct record_run *r)
 	err = record_await_chapter(r);
 	if (err < 0)
 		return err;
-	err = r->chapter ? chapter_finish(r->chapter)
-	                 : recording_finish(r->writer);
+	err = r->chapter ? chapter_finish(r->chapter) : recording_finish(r->writer);
 	r->writer = NULL;
 	r->chapter = NULL;
 	return err;
 }
 
 /* Snapshots that the processes wrote beside their segments. */
-static void
-move_snapshots(const struct record_run *r)
+static void move_snapshots(const struct record_run *r)
 {
 	struct copied_snapshots k = {.moved = 0};
 	char count[WORDS_COUNTED];
 	struct stat st;
 
-	if (stat(r->file, &st) == 0 &&
-	    (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+	if (stat(r->file, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
 		copy_snapshots(&r->segment_dir, r->file, &k);
 	if (k.moved > 0 && !r->options.quiet)
 		die_warn("snapshots: %zu in %s", k.moved, k.folder);
 	if (k.left > 0)
 		die_warn("%s could not be moved to %s and %s left in %s: %s",
-		    words_counted(count, k.left, "snapshot"), k.folder,
-		    words_was(k.left), r->segment_dir.path, strerror(-k.err));
+		    words_counted(count, k.left, "snapshot"), k.folder, words_was(k.left),
+		    r->segment_dir.path, strerror(-k.err));
 }
 
 /* Writes the recording after the end. Returns our exit code, 0 if all is well. */
-static int
-conclude(struct record_run *r)
+static int conclude(struct record_run *r)
 {
 	const struct collect_child child = child_of(r, false);
 	struct collect *c = &r->collect;
@@ -419,24 +389,20 @@ conclude(struct record_run *r)
 	if (err == 0)
 		err = follow_finish(r->follow);
 	if (err == 0)
-		err =
-		    collect_find(c, &r->segment_dir, &child, r->since_jiffies);
+		err = collect_find(c, &r->segment_dir, &child, r->since_jiffies);
 	if (err == 0) {
 		if (!c->arrived)
 			record_say_not_arrived(r);
 		else if (c->declined || c->inert_reason != SEG_INERT_NONE)
-			record_say_declined(
-			    r, c->inert_reason, c->place_owner, c->declined);
+			record_say_declined(r, c->inert_reason, c->place_owner, c->declined);
 		err = write_recording(r);
 	}
 	if (err < 0) {
-		die_warn(
-		    "cannot write %s: %s; its segments are left: seep report %s "
-		    "shows them, seep ls --prune removes them",
+		die_warn("cannot write %s: %s; its segments are left: seep report %s "
+		         "shows them, seep ls --prune removes them",
 		    r->file,
 		    err == -ESTALE ? "another program wrote into it"
-		        : err == -EEXIST &&
-		            claim_is_written(r->file, &(pid_t){0})
+		        : err == -EEXIST && claim_is_written(r->file, &(pid_t){0})
 		        ? "another seep record writes it"
 		        : err == -EEXIST ? "somebody made a file of that name "
 		                           "meanwhile"
@@ -446,11 +412,10 @@ conclude(struct record_run *r)
 	}
 	if (c->unreadable)
 		die_warn("%s could not be read and %s left in %s",
-		    words_counted(count, c->unreadable, "segment"),
-		    words_was(c->unreadable), r->segment_dir.path);
+		    words_counted(count, c->unreadable, "segment"), words_was(c->unreadable),
+		    r->segment_dir.path);
 	if (c->programs == 0 && r->writer) {
-		die_warn(
-		    "nothing was recorded, so %s was not written", r->file);
+		die_warn("nothing was recorded, so %s was not written", r->file);
 		collect_remove(c);
 		return r->options.require ? RECORD_FAILED : 0;
 	} else {
@@ -458,15 +423,13 @@ conclude(struct record_run *r)
 		if (!r->options.quiet)
 			record_summarise(r);
 		if (r->options.export)
-			export_at_end(
-			    r->file, r->options.export, r->options.quiet);
+			export_at_end(r->file, r->options.export, r->options.quiet);
 	}
 	collect_remove(c);
 	return 0;
 }
 
-static int
-exit_code(int status)
+static int exit_code(int status)
 {
 	if (WIFSIGNALED(status))
 		return 128 + WTERMSIG(status);
@@ -474,23 +437,19 @@ exit_code(int status)
 }
 
 /* What earlier recorders left there is not ours to delete. */
-static void
-sweep(const struct record_run *r)
+static void sweep(const struct record_run *r)
 {
 	size_t unread = segment_dir_sweep(&r->segment_dir);
 	char files[WORDS_COUNTED];
 
 	if (unread > 0 && !r->options.quiet)
-		die_warn(
-		    "%s of an earlier seep record, which was killed or could "
-		    "not write, %s in %s (seep ls lists such segments, seep "
-		    "ls --prune removes them)",
-		    words_counted(files, unread, "segment"), words_is(unread),
-		    r->segment_dir.path);
+		die_warn("%s of an earlier seep record, which was killed or could "
+		         "not write, %s in %s (seep ls lists such segments, seep "
+		         "ls --prune removes them)",
+		    words_counted(files, unread, "segment"), words_is(unread), r->segment_dir.path);
 }
 
-static int
-say_variable(void *context, const char *name, const char *value)
+static int say_variable(void *context, const char *name, const char *value)
 {
 	(void)context;
 	die_warn("set %s=%s", name, value);
@@ -498,8 +457,7 @@ say_variable(void *context, const char *name, const char *value)
 }
 
 /* --runtime-names */
-static int
-prepare_runtimes(struct record_run *r)
+static int prepare_runtimes(struct record_run *r)
 {
 	int err = runtime_maps_new(&r->maps);
 
@@ -508,8 +466,7 @@ prepare_runtimes(struct record_run *r)
 	return err;
 }
 
-static int
-record(struct record_run *r)
+static int record(struct record_run *r)
 {
 	struct segment_dir_problem why;
 	int code;
@@ -553,8 +510,7 @@ record(struct record_run *r)
 	return code;
 }
 
-static int
-run(const struct cmd *self, int argc, char **argv)
+static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct record_run *r;
 	int code;
@@ -584,11 +540,10 @@ const struct cmd cmd_record = {
     .name = "record",
     .summary = "run a command and record what its heap does",
     .operands = "CMD [ARG...]",
-    .about =
-        "Runs CMD with the collector in it and in its children, and writes to "
-        "FILE what they allocate, over time, while they run. The exit status "
-        "is that of CMD, 128+N when it died by signal N; 125 when seep itself "
-        "failed, 126 when CMD cannot be executed, 127 when it was not found.",
+    .about = "Runs CMD with the collector in it and in its children, and writes to "
+             "FILE what they allocate, over time, while they run. The exit status "
+             "is that of CMD, 128+N when it died by signal N; 125 when seep itself "
+             "failed, 126 when CMD cannot be executed, 127 when it was not found.",
     .options = record_opts_groups,
     .run = run,
 };

@@ -68,12 +68,9 @@ struct report_inputs {
 };
 
 /* Of options that need an event log. */
-static void
-finish_events(struct report_options *o, int inputs)
+static void finish_events(struct report_options *o, int inputs)
 {
-	const char *name = o->at ? "--at"
-	    : o->lifetimes       ? "--lifetimes"
-	                         : "--within";
+	const char *name = o->at ? "--at" : o->lifetimes ? "--lifetimes" : "--within";
 
 	if (!o->at && !o->lifetimes && o->within == UINT_MAX)
 		return;
@@ -89,14 +86,11 @@ finish_events(struct report_options *o, int inputs)
 		die(CMD_USAGE,
 		    "report: --at, --lifetimes and --within are three reports; "
 		    "choose one");
-	if (o->at &&
-	    (o->site ||
-	        (o->view.metric != VIEW_LIVE && o->view.metric != VIEW_ALLOCS)))
+	if (o->at && (o->site || (o->view.metric != VIEW_LIVE && o->view.metric != VIEW_ALLOCS)))
 		die(CMD_USAGE,
 		    "report: --at works with --live or --allocs, and not with "
 		    "--site");
-	if (o->within != UINT_MAX &&
-	    (o->view.metric != VIEW_TEMPORARY || o->site))
+	if (o->within != UINT_MAX && (o->view.metric != VIEW_TEMPORARY || o->site))
 		die(CMD_USAGE,
 		    "report: --within goes with --temporary, and not with "
 		    "--site");
@@ -113,58 +107,50 @@ finish_events(struct report_options *o, int inputs)
 }
 
 /* Options that would have no effect. */
-static void
-finish_shape(const struct report_options *o)
+static void finish_shape(const struct report_options *o)
 {
 	const char *idle = view_opts_for_text(&o->view);
 
 	if (o->site && o->format == REPORT_JSON && !o->lifetimes)
 		die_warn("report: --site is for text, and has no effect: json "
 		         "has all sites, with their ids");
-	if (o->lifetimes &&
-	    (o->view.shape == BODY_TABLE || o->view.top_down ||
-	        o->view.order >= 0))
+	if (o->lifetimes && (o->view.shape == BODY_TABLE || o->view.top_down || o->view.order >= 0))
 		die_warn("report: --lifetimes is a table of its own, most "
 		         "frees first; %s has no effect",
 		    idle ? idle : "--sort");
 	if (o->format != REPORT_TEXT && !o->lifetimes)
-		view_opts_warn_text("report", &o->view,
-		    o->format == REPORT_JSON ? "json" : "the page");
+		view_opts_warn_text(
+		    "report", &o->view, o->format == REPORT_JSON ? "json" : "the page");
 }
 
 /* Wrong options are reported before anything is read. */
-static void
-finish(struct report_options *o, int inputs)
+static void finish(struct report_options *o, int inputs)
 {
 	finish_events(o, inputs);
 	finish_shape(o);
 	o->moments.text = o->growth;
 	moment_opts_parse("report", &o->moments);
-	if (o->growth && o->view.metric != VIEW_LIVE &&
-	    o->view.metric != VIEW_ALLOCS)
+	if (o->growth && o->view.metric != VIEW_LIVE && o->view.metric != VIEW_ALLOCS)
 		die(CMD_USAGE,
 		    "report: --growth works with --live or --allocs only, "
 		    "because a time line has no other figures");
 	if (o->growth && o->snapshots)
-		die(CMD_USAGE,
-		    "report: --growth needs a recording, not snapshots");
+		die(CMD_USAGE, "report: --growth needs a recording, not snapshots");
 	if (o->older_ns > 0 &&
-	    (o->view.metric != VIEW_LIVE || o->growth || o->snapshots ||
-	        o->site || o->view.pool.regexp))
+	    (o->view.metric != VIEW_LIVE || o->growth || o->snapshots || o->site ||
+	        o->view.pool.regexp))
 		die(CMD_USAGE,
 		    "report: --older-than works with live blocks of the heap "
 		    "only, not with other figures or moments");
 	if (o->older_ns > 0 && inputs > 1)
 		die(CMD_USAGE, "report: --older-than takes one INPUT");
 	if (o->mappings &&
-	    (o->view.metric != VIEW_LIVE || o->growth || o->snapshots ||
-	        o->site || o->older_ns || o->view.pool.regexp ||
-	        o->format == REPORT_HTML))
+	    (o->view.metric != VIEW_LIVE || o->growth || o->snapshots || o->site || o->older_ns ||
+	        o->view.pool.regexp || o->format == REPORT_HTML))
 		die(CMD_USAGE,
 		    "report: --mappings shows what is mapped now, as text or "
 		    "json, and nothing of the heap");
-	if (o->frames == FRAMES_SHARED &&
-	    (o->format != REPORT_JSON || o->growth || o->snapshots))
+	if (o->frames == FRAMES_SHARED && (o->format != REPORT_JSON || o->growth || o->snapshots))
 		die(CMD_USAGE,
 		    "report: --frames shared works with --format json only, "
 		    "without --growth and snapshots");
@@ -183,8 +169,7 @@ finish(struct report_options *o, int inputs)
 		    "report: several INPUTs need --snapshots, --deltas or "
 		    "--cumulative; to compare two: seep diff OLD NEW");
 	/* start-up remainders are on both sides */
-	o->view.no_suppress =
-	    o->view.no_suppress || o->growth || o->snapshots > SNAPSHOTS_EACH;
+	o->view.no_suppress = o->view.no_suppress || o->growth || o->snapshots > SNAPSHOTS_EACH;
 	o->rss = o->rss || amount_is_resident(o->view.order);
 	if (o->format != REPORT_TEXT || o->site)
 		view_opts_finish_exact("report", &o->view, &o->body.view);
@@ -194,8 +179,7 @@ finish(struct report_options *o, int inputs)
 }
 
 /* `moments`: load the snapshots beside it, too */
-static struct session *
-read_input(const char *name, bool moments)
+static struct session *read_input(const char *name, bool moments)
 {
 	struct session *s = input_load(name);
 	size_t notes = s->note_count;
@@ -209,13 +193,11 @@ read_input(const char *name, bool moments)
 	return s;
 }
 
-static void
-read_inputs(int count, char **names, bool moments, struct report_inputs *ret)
+static void read_inputs(int count, char **names, bool moments, struct report_inputs *ret)
 {
 	size_t n = count > 0 ? (size_t)count : 1;
 
-	*ret = (struct report_inputs){
-	    .sessions = calloc(n, sizeof(struct session *))};
+	*ret = (struct report_inputs){.sessions = calloc(n, sizeof(struct session *))};
 	if (!ret->sessions)
 		die(CMD_INPUT, "report: out of memory");
 	for (size_t i = 0; i < n; i++) {
@@ -228,70 +210,62 @@ read_inputs(int count, char **names, bool moments, struct report_inputs *ret)
 	}
 }
 
-static void
-free_inputs(struct report_inputs *in)
+static void free_inputs(struct report_inputs *in)
 {
 	for (size_t i = 0; i < in->count; i++)
 		session_free(in->sessions[i]);
 	free(in->sessions);
 }
 
-static int
-write_json(FILE *out, const struct report_inputs *in, struct names *names,
-    const struct report_options *o)
+static int write_json(
+    FILE *out, const struct report_inputs *in, struct names *names, const struct report_options *o)
 {
 	struct json_form form = {.shared = o->frames == FRAMES_SHARED};
 	char buffer[WORDS_MAX];
 	int err;
 
 	if (o->snapshots)
-		return moments_table_write(out, in->sessions, in->count, names,
-		    &o->body.view, o->snapshots, SEEP_VERSION);
+		return moments_table_write(
+		    out, in->sessions, in->count, names, &o->body.view, o->snapshots, SEEP_VERSION);
 	if (o->growth)
-		return growth_json_write(out, in->sessions[0], names,
-		    &o->body.view, &o->from, &o->to, SEEP_VERSION);
-	err = report_json_write_form(
-	    out, in->sessions[0], names, &o->body.view, SEEP_VERSION, &form);
+		return growth_json_write(
+		    out, in->sessions[0], names, &o->body.view, &o->from, &o->to, SEEP_VERSION);
+	err =
+	    report_json_write_form(out, in->sessions[0], names, &o->body.view, SEEP_VERSION, &form);
 	if (err == 0 && !form.shared && form.bytes > JSON_LARGE)
-		die_warn(
-		    "report: this is about %s of JSON; --frames shared writes "
-		    "every frame once, which is much smaller",
+		die_warn("report: this is about %s of JSON; --frames shared writes "
+		         "every frame once, which is much smaller",
 		    words_bytes(buffer, form.bytes));
 	return err;
 }
 
 /* Before anything is printed. */
-static void
-check_size(const struct report_inputs *in, struct names *names,
-    const struct report_options *o)
+static void check_size(
+    const struct report_inputs *in, struct names *names, const struct report_options *o)
 {
 	uint64_t bytes;
 
 	if (o->frames == FRAMES_SHARED || o->snapshots || o->growth)
 		return;
-	if (json_size(in->sessions[0], names, &o->body.view, output_max(),
-	        &bytes) < 0)
+	if (json_size(in->sessions[0], names, &o->body.view, output_max(), &bytes) < 0)
 		die(CMD_INPUT, "report: out of memory");
 	output_check_json("report", bytes);
 }
 
 /* Before anything is printed. */
-static void
-find_moments(const struct report_inputs *in, struct report_options *o)
+static void find_moments(const struct report_inputs *in, struct report_options *o)
 {
 	uint64_t from_us, to_us;
 
 	if (!o->growth)
 		return;
-	moment_opts_resolve(
-	    "report", &o->moments, in->sessions[0], &from_us, &to_us);
+	moment_opts_resolve("report", &o->moments, in->sessions[0], &from_us, &to_us);
 	o->from = (struct growth_moment){.value = (double)from_us / 1e6};
 	o->to = (struct growth_moment){.value = (double)to_us / 1e6};
 }
 
 /* Before anything is printed. */
-static void
-find_older(const struct report_inputs *in, struct report_options *o)
+static void find_older(const struct report_inputs *in, struct report_options *o)
 {
 	o->older = older_opts_find("report", in->sessions[0], o->older_ns);
 	if (!o->older)
@@ -304,19 +278,16 @@ find_older(const struct report_inputs *in, struct report_options *o)
 }
 
 /* Before anything is printed. */
-static void
-find_events(
-    struct report_inputs *in, const char *input, struct report_options *o)
+static void find_events(struct report_inputs *in, const char *input, struct report_options *o)
 {
 	struct session *s = in->sessions[0];
 
 	if (o->at)
-		(void)event_opts_set_back("report", input, s, o->at,
-		    &o->at_moment, &in->is_truncated);
+		(void)event_opts_set_back(
+		    "report", input, s, o->at, &o->at_moment, &in->is_truncated);
 	if (o->lifetimes || o->within != UINT_MAX)
-		o->lives = event_opts_lifetimes("report",
-		    o->lifetimes ? "--lifetimes" : "--within", input, s,
-		    o->within, &in->is_truncated);
+		o->lives = event_opts_lifetimes("report", o->lifetimes ? "--lifetimes" : "--within",
+		    input, s, o->within, &in->is_truncated);
 	if (o->lifetimes) {
 		o->body.view.lifetimes = o->lives;
 		o->body.view.id = o->site;
@@ -330,8 +301,7 @@ find_events(
  * without any is sound, so that is the status of --rss without a reading: what
  * was asked for does not fit the input.
  */
-static void
-read_mappings(const struct session *s, uint32_t pid, bool is_wanted)
+static void read_mappings(const struct session *s, uint32_t pid, bool is_wanted)
 {
 	size_t asked = 0, known = 0;
 
@@ -357,59 +327,47 @@ read_mappings(const struct session *s, uint32_t pid, bool is_wanted)
 		    "seep record --mappings records them");
 }
 
-static int
-write_text(const struct layout *p, const struct report_inputs *in,
-    struct names *names, const struct report_options *o)
+static int write_text(const struct layout *p, const struct report_inputs *in, struct names *names,
+    const struct report_options *o)
 {
 	if (o->snapshots)
-		return snapshots_write(
-		    p, in->sessions, in->count, names, &o->body, o->snapshots);
+		return snapshots_write(p, in->sessions, in->count, names, &o->body, o->snapshots);
 	if (o->growth)
-		return growth_write(
-		    p, in->sessions[0], names, &o->body, &o->from, &o->to);
+		return growth_write(p, in->sessions[0], names, &o->body, &o->from, &o->to);
 	if (o->mappings)
 		return mappings_text_write(p, in->sessions[0], names, &o->body);
 	if (o->lifetimes)
-		return table_lifetimes_write(
-		    p, in->sessions[0], names, &o->body, o->lives);
+		return table_lifetimes_write(p, in->sessions[0], names, &o->body, o->lives);
 	if (o->site)
-		return site_write(
-		    p, in->sessions[0], names, &o->body.view, o->site);
+		return site_write(p, in->sessions[0], names, &o->body.view, o->site);
 	return report_text_write(p, in->sessions[0], names, &o->body);
 }
 
-static int
-write_html(FILE *out, const struct report_inputs *in, char *const *titles,
+static int write_html(FILE *out, const struct report_inputs *in, char *const *titles,
     struct names *names, const struct report_options *o)
 {
-	const struct html_options options = {.version = SEEP_VERSION,
-	    .metric = o->view.metric,
-	    .full = o->full,
-	    .older = o->older};
+	const struct html_options options = {
+	    .version = SEEP_VERSION, .metric = o->view.metric, .full = o->full, .older = o->older};
 	struct html_session *list = calloc(in->count + 1, sizeof(*list));
 	int err = list ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < in->count && err == 0; i++)
-		list[i] = (struct html_session){.session = in->sessions[i],
-		    .title = in->count > 1 ? titles[i] : NULL};
+		list[i] = (struct html_session){
+		    .session = in->sessions[i], .title = in->count > 1 ? titles[i] : NULL};
 	if (err == 0)
-		err = html_write_sessions(
-		    out, list, in->count, names, &o->body.view, &options);
+		err = html_write_sessions(out, list, in->count, names, &o->body.view, &options);
 	free(list);
 	return err;
 }
 
-static void
-die_of(int err, const struct report_options *o)
+static void die_of(int err, const struct report_options *o)
 {
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "report: out of memory");
 	if (err == -ESRCH)
-		die(CMD_INPUT, "report: the input has no process %u",
-		    o->view.pid);
+		die(CMD_INPUT, "report: the input has no process %u", o->view.pid);
 	if (err == -ENOENT)
-		die(CMD_INPUT,
-		    "report: the input has no site %u, or filters leave it out",
+		die(CMD_INPUT, "report: the input has no site %u, or filters leave it out",
 		    o->site);
 	if (err == -ENODATA)
 		die(CMD_INPUT,
@@ -417,11 +375,9 @@ die_of(int err, const struct report_options *o)
 		    "snapshots with: seep snapshot PID");
 }
 
-static int
-run(const struct cmd *self, int argc, char **argv)
+static int run(const struct cmd *self, int argc, char **argv)
 {
-	struct report_options o = {
-	    .view = view_opts_default, .within = UINT_MAX};
+	struct report_options o = {.view = view_opts_default, .within = UINT_MAX};
 	struct layout_lacks lacks = {0};
 	struct report_inputs in;
 	struct names *names;
@@ -436,8 +392,7 @@ run(const struct cmd *self, int argc, char **argv)
 	find_moments(&in, &o);
 	find_older(&in, &o);
 	find_events(&in, n > 0 ? argv[1] : NULL, &o);
-	for (size_t i = 0;
-	     (o.mappings || o.format == REPORT_HTML) && i < in.count; i++)
+	for (size_t i = 0; (o.mappings || o.format == REPORT_HTML) && i < in.count; i++)
 		read_mappings(in.sessions[i], o.view.pid, o.mappings);
 	for (size_t i = 0; o.rss && i < in.count; i++)
 		rss_opts_read(self->name, in.sessions[i], o.view.pid);
@@ -479,8 +434,7 @@ run(const struct cmd *self, int argc, char **argv)
 static const struct opts_option over_time[] = {
     {"rss", 0, OPTS_FLAG, AT(rss), 0, NULL, RSS_OPTS_MEANING},
     {"older-than", 0, OPTS_TIME, AT(older_ns), 0, "TIME", OLDER_OPTS_MEANING},
-    {"at", 0, OPTS_TEXT, AT(at), 0, "MOMENT",
-        "show what was live at a moment " EVENT_OPTS_AT},
+    {"at", 0, OPTS_TEXT, AT(at), 0, "MOMENT", "show what was live at a moment " EVENT_OPTS_AT},
     {"lifetimes", 0, OPTS_FLAG, AT(lifetimes), 0, NULL,
         "show how long the blocks of each site live: quartiles and histogram, "
         "by time and by allocations of the same thread; needs an event log"},
@@ -516,8 +470,7 @@ static const struct opts_option output[] = {
         "are many sites"},
     {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
         "put all sites into the page, even if there are very many"},
-    {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
-        "write to FILE when complete"},
+    {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE", "write to FILE when complete"},
     {0},
 };
 
@@ -536,12 +489,11 @@ const struct cmd cmd_report = {
     .name = "report",
     .summary = "show who allocated what, in a recording, segment or PID",
     .operands = "[INPUT...]",
-    .about =
-        "Shows who allocated the memory of a program. INPUT is a recording "
-        "(default: " INPUT_DEFAULT "), a segment or snapshot "
-        "file, a directory of them or of chapters, or the PID of a traced "
-        "process "
-        "(./1234 is a file of that name).",
+    .about = "Shows who allocated the memory of a program. INPUT is a recording "
+             "(default: " INPUT_DEFAULT "), a segment or snapshot "
+             "file, a directory of them or of chapters, or the PID of a traced "
+             "process "
+             "(./1234 is a file of that name).",
     .options = options,
     .run = run,
 };

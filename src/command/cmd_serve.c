@@ -16,8 +16,7 @@ struct serve_command {
 	struct names_options naming;
 };
 
-static int
-run(const struct cmd *self, int argc, char **argv)
+static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct serve_command o = {.serve = {0}};
 	char **kept = net_keep(argc, argv);
@@ -40,22 +39,21 @@ run(const struct cmd *self, int argc, char **argv)
 
 #define AT(field) offsetof(struct serve_command, field)
 
-static const struct opts_group options[] = {{NULL, serve_opts_rows, AT(serve)},
-    {"Where names come from", name_opts_rows, AT(naming)}, {0}};
+static const struct opts_group options[] = {
+    {NULL, serve_opts_rows, AT(serve)}, {"Where names come from", name_opts_rows, AT(naming)}, {0}};
 
 const struct cmd cmd_serve = {
     .name = "serve",
     .summary = "answer Prometheus, pprof and browsers by HTTP",
     .operands = "[INPUT...]",
-    .about =
-        "Answers questions about the processes that are traced now: /metrics "
-        "for Prometheus, /debug/pprof/heap for go tool pprof and all that "
-        "scrape it, and pages for a browser. INPUT is a PID or a directory of "
-        "segments; without INPUT all processes are served that seep ls lists. "
-        "The processes are not disturbed: only their counters are read.\n\n"
-        "It listens on 127.0.0.1:7337, where every user of this machine can "
-        "ask. It runs in the foreground until SIGTERM or SIGINT. seep watch "
-        "--listen does the same while it keeps a history.",
+    .about = "Answers questions about the processes that are traced now: /metrics "
+             "for Prometheus, /debug/pprof/heap for go tool pprof and all that "
+             "scrape it, and pages for a browser. INPUT is a PID or a directory of "
+             "segments; without INPUT all processes are served that seep ls lists. "
+             "The processes are not disturbed: only their counters are read.\n\n"
+             "It listens on 127.0.0.1:7337, where every user of this machine can "
+             "ask. It runs in the foreground until SIGTERM or SIGINT. seep watch "
+             "--listen does the same while it keeps a history.",
     .options = options,
     .run = run,
 };

@@ -26,43 +26,35 @@
 #define VERBS "enable|disable|status"
 enum { VERB_ENABLE, VERB_DISABLE, VERB_STATUS, DEPTH_MAX = 4096 };
 
-static _Noreturn void
-die_memory(void)
+static _Noreturn void die_memory(void)
 {
 	die(CMD_INPUT, "service: out of memory");
 }
 
 /* ---- systemd ---- */
 
-static int
-reload(const struct service_run *r, struct fault *where)
+static int reload(const struct service_run *r, struct fault *where)
 {
 	const char *const arguments[] = {"daemon-reload", NULL};
 
 	if (r->options.root)
 		return 0;
-	return systemctl_run(
-	    r->options.is_user, arguments, SYSTEMCTL_RELOAD_S, NULL, where);
+	return systemctl_run(r->options.is_user, arguments, SYSTEMCTL_RELOAD_S, NULL, where);
 }
 
-static void
-restart(const struct service_run *r)
+static void restart(const struct service_run *r)
 {
 	const char *const arguments[] = {"restart", "--", r->unit.name, NULL};
 	struct fault where = {""};
 
-	if (systemctl_run(r->options.is_user, arguments, SYSTEMCTL_RELOAD_S,
-	        NULL, &where) < 0)
-		die(CMD_INPUT, "%s is set up, but was not restarted: %s",
-		    r->unit.name, where.text);
+	if (systemctl_run(r->options.is_user, arguments, SYSTEMCTL_RELOAD_S, NULL, &where) < 0)
+		die(CMD_INPUT, "%s is set up, but was not restarted: %s", r->unit.name, where.text);
 	(void)printf("%s was restarted\n", r->unit.name);
 }
 
-static void
-load(struct service_run *r, const char *name)
+static void load(struct service_run *r, const char *name)
 {
-	const struct unit_manager m = {
-	    .is_user = r->options.is_user, .root = r->options.root};
+	const struct unit_manager m = {.is_user = r->options.is_user, .root = r->options.root};
 	struct fault where = {""};
 	int err = unit_load(name, &m, &r->unit, &where);
 
@@ -72,18 +64,15 @@ load(struct service_run *r, const char *name)
 		die(CMD_INPUT, "%s: %s", name, where.text);
 	err = dropin_path(&m, r->options.is_runtime, r->unit.name, r->path);
 	if (err < 0)
-		die(CMD_INPUT,
-		    "%s: there is no directory for units of this user: set %s",
-		    r->unit.name,
-		    r->options.is_runtime ? "XDG_RUNTIME_DIR" : "HOME");
-	(void)snprintf(r->shown, sizeof(r->shown), "%s%s",
-	    r->options.root ? r->options.root : "", r->path);
+		die(CMD_INPUT, "%s: there is no directory for units of this user: set %s",
+		    r->unit.name, r->options.is_runtime ? "XDG_RUNTIME_DIR" : "HOME");
+	(void)snprintf(
+	    r->shown, sizeof(r->shown), "%s%s", r->options.root ? r->options.root : "", r->path);
 }
 
 /* ---- what is refused before anything is written ---- */
 
-static void
-refuse_state(const struct service_run *r)
+static void refuse_state(const struct service_run *r)
 {
 	const char *state = unit_get(&r->unit, "LoadState");
 
@@ -98,14 +87,12 @@ refuse_state(const struct service_run *r)
 		    "(%s)",
 		    r->unit.name, state);
 	if (r->options.restarts && r->unit.is_template)
-		die(CMD_USAGE,
-		    "%s is a template: --restart takes one of its instances",
+		die(CMD_USAGE, "%s is a template: --restart takes one of its instances",
 		    r->unit.name);
 }
 
 /* Variables of EnvironmentFile= win over those of a drop-in. */
-static void
-warn_of_files(const struct service_run *r)
+static void warn_of_files(const struct service_run *r)
 {
 	struct unit_environment_files files = {0};
 
@@ -118,16 +105,14 @@ warn_of_files(const struct service_run *r)
 			if (text_begins_with(f->variables.items[n], "SEEP_"))
 				die_warn("%s: %s (EnvironmentFile=) sets %.*s, "
 				         "which wins over the drop-in",
-				    r->unit.name, f->path,
-				    (int)strcspn(f->variables.items[n], "="),
+				    r->unit.name, f->path, (int)strcspn(f->variables.items[n], "="),
 				    f->variables.items[n]);
 	}
 	unit_environment_files_release(&files);
 }
 
 /* What doctor finds fatal in the unit as it would be. */
-static void
-refuse_fatal(struct service_run *r, const char *text)
+static void refuse_fatal(struct service_run *r, const char *text)
 {
 	struct doctor_report report = {0};
 
@@ -144,26 +129,23 @@ refuse_fatal(struct service_run *r, const char *text)
 	doctor_release(&report);
 }
 
-static void
-refuse_existing(const struct service_run *r, char **ret_old)
+static void refuse_existing(const struct service_run *r, char **ret_old)
 {
 	enum dropin_state state;
 	struct fault where = {""};
-	int err =
-	    dropin_look(r->options.root, r->path, &state, ret_old, &where);
+	int err = dropin_look(r->options.root, r->path, &state, ret_old, &where);
 
 	if (err < 0)
 		die(CMD_INPUT, "%s: %s", r->shown, strerror(-err));
 	if (state == DROPIN_CHANGED || state == DROPIN_FOREIGN)
-		die(CMD_INPUT, "%s is there already, and %s; remove it first",
-		    r->shown, where.text);
+		die(CMD_INPUT, "%s is there already, and %s; remove it first", r->shown,
+		    where.text);
 }
 
 /* ---- what is written ---- */
 
 /* The collector must be where the unit will look for it. */
-static void
-find_library(const struct service_run *r, char *path, size_t bytes)
+static void find_library(const struct service_run *r, char *path, size_t bytes)
 {
 	int fd;
 
@@ -173,16 +155,13 @@ find_library(const struct service_run *r, char *path, size_t bytes)
 		return;
 	fd = root_open(r->options.root, path, O_PATH);
 	if (fd < 0)
-		die(CMD_INPUT, "there is no %s in %s: install seep there", path,
-		    r->options.root);
+		die(CMD_INPUT, "there is no %s in %s: install seep there", path, r->options.root);
 	(void)close(fd);
 }
 
 /* The allocator that brings its own operator new, or "". */
-static void
-find_allocator(const struct service_run *r,
-    const struct quoting_words *programs, const char *preload,
-    char allocator[64])
+static void find_allocator(const struct service_run *r, const struct quoting_words *programs,
+    const char *preload, char allocator[64])
 {
 	allocator[0] = '\0';
 	if (r->options.root || unit_get(&r->unit, "RootDirectory")[0])
@@ -200,8 +179,7 @@ find_allocator(const struct service_run *r,
 	(void)unsetenv("LD_PRELOAD");
 }
 
-static char *
-make_text(const struct service_run *r)
+static char *make_text(const struct service_run *r)
 {
 	struct quoting_words programs = {0}, environment = {0};
 	char library[4096], companions[3 * 4096], allocator[64];
@@ -244,22 +222,19 @@ make_text(const struct service_run *r)
 }
 
 /* tmpfiles.d makes it when the machine starts; until then we do. */
-static void
-make_base(const struct service_run *r)
+static void make_base(const struct service_run *r)
 {
 	struct stat st;
 
-	if (r->options.root || r->options.is_user || geteuid() != 0 ||
-	    lstat(DROPIN_BASE, &st) == 0)
+	if (r->options.root || r->options.is_user || geteuid() != 0 || lstat(DROPIN_BASE, &st) == 0)
 		return;
 	if (mkdir(DROPIN_BASE, 01777) < 0 || chmod(DROPIN_BASE, 01777) < 0)
-		die_warn("%s cannot be made: %s; segments will be in /dev/shm",
-		    DROPIN_BASE, strerror(errno));
+		die_warn("%s cannot be made: %s; segments will be in /dev/shm", DROPIN_BASE,
+		    strerror(errno));
 }
 
 /* In the text of a unit "%%" is one '%'. */
-static bool
-is_same(const char *value, const char *written)
+static bool is_same(const char *value, const char *written)
 {
 	while (*written && *value == *written) {
 		written += written[0] == '%' && written[1] == '%' ? 2 : 1;
@@ -272,17 +247,15 @@ is_same(const char *value, const char *written)
  * Has systemd this variable, NAME=VALUE? What the unit preloads itself may have
  * specifiers, so of LD_PRELOAD only our own part is compared. -ENOMEM.
  */
-static int
-is_effective(const struct quoting_words *have, const char *wanted, bool *ret)
+static int is_effective(const struct quoting_words *have, const char *wanted, bool *ret)
 {
 	size_t n = strcspn(wanted, "=");
 	char *name = strndup(wanted, n);
 	const char *value = name ? unit_variable(have, name) : NULL;
 
 	*ret = value &&
-	    (strcmp(name, "LD_PRELOAD") == 0
-	            ? strstr(value, "libseep.so") != NULL
-	            : is_same(value, wanted + n + 1));
+	    (strcmp(name, "LD_PRELOAD") == 0 ? strstr(value, "libseep.so") != NULL
+	                                     : is_same(value, wanted + n + 1));
 	free(name);
 	return name ? 0 : -ENOMEM;
 }
@@ -291,9 +264,7 @@ is_effective(const struct quoting_words *have, const char *wanted, bool *ret)
  * Has systemd understood all variables of the text? -EBADMSG: not the one that
  * `where` names; other errors are those of asking it.
  */
-static int
-check_effective(
-    const struct service_run *r, const char *text, struct fault *where)
+static int check_effective(const struct service_run *r, const char *text, struct fault *where)
 {
 	struct quoting_words have = {0}, want = {0};
 	struct unit written = {.manager = r->unit.manager}, now;
@@ -313,8 +284,8 @@ check_effective(
 	for (size_t i = 0; i < want.count && err == 0; i++) {
 		err = is_effective(&have, want.items[i], &is);
 		if (err == 0 && !is)
-			err = fault_set(where, -EBADMSG, "%.*s",
-			    (int)strcspn(want.items[i], "="), want.items[i]);
+			err = fault_set(where, -EBADMSG, "%.*s", (int)strcspn(want.items[i], "="),
+			    want.items[i]);
 	}
 	if (err < 0 && err != -EBADMSG)
 		(void)fault_set(where, err, "%s", strerror(-err));
@@ -326,32 +297,26 @@ check_effective(
 }
 
 /* As it was before; `made` directories were not there. */
-static void
-take_back(const struct service_run *r, const char *old, unsigned made)
+static void take_back(const struct service_run *r, const char *old, unsigned made)
 {
 	int err = old ? dropin_write(r->options.root, r->path, old, NULL)
 	              : dropin_remove(r->options.root, r->path, made);
 	struct fault where;
 
 	if (err < 0)
-		die_warn(
-		    "%s cannot be taken back: %s", r->shown, strerror(-err));
+		die_warn("%s cannot be taken back: %s", r->shown, strerror(-err));
 	(void)reload(r, &where);
 }
 
-static void
-write_dropin(const struct service_run *r, const char *text, const char *old)
+static void write_dropin(const struct service_run *r, const char *text, const char *old)
 {
 	unsigned made = 0;
 	int err = dropin_write(r->options.root, r->path, text, &made);
 	struct fault where = {""};
 
 	if (err < 0)
-		die(CMD_INPUT, "%s cannot be written: %s%s", r->shown,
-		    strerror(-err),
-		    err == -EACCES && !r->options.is_user && !r->options.root
-		        ? "; try sudo"
-		        : "");
+		die(CMD_INPUT, "%s cannot be written: %s%s", r->shown, strerror(-err),
+		    err == -EACCES && !r->options.is_user && !r->options.root ? "; try sudo" : "");
 	err = reload(r, &where);
 	if (err < 0) {
 		take_back(r, old, made);
@@ -367,8 +332,7 @@ write_dropin(const struct service_run *r, const char *text, const char *old)
 		die(CMD_INPUT,
 		    "%s is as before, because systemd has another %s: does a "
 		    "later drop-in set it? (systemctl%s cat %s)",
-		    r->unit.name, where.text, service_run_scope(r),
-		    r->unit.name);
+		    r->unit.name, where.text, service_run_scope(r), r->unit.name);
 	if (err < 0)
 		die(CMD_INPUT,
 		    "%s is as before, because systemd did not show what it has "
@@ -376,8 +340,7 @@ write_dropin(const struct service_run *r, const char *text, const char *old)
 		    r->unit.name, where.text);
 }
 
-static int
-enable(struct service_run *r)
+static int enable(struct service_run *r)
 {
 	char *text, *old = NULL;
 
@@ -413,8 +376,7 @@ enable(struct service_run *r)
 	return output_flush();
 }
 
-static int
-disable(struct service_run *r)
+static int disable(struct service_run *r)
 {
 	enum dropin_state state;
 	struct fault where = {""};
@@ -424,8 +386,7 @@ disable(struct service_run *r)
 	if (err < 0)
 		die(CMD_INPUT, "%s: %s", r->shown, strerror(-err));
 	if (state == DROPIN_NONE)
-		die(CMD_INPUT, "%s is not enabled: there is no %s",
-		    r->unit.name, r->shown);
+		die(CMD_INPUT, "%s is not enabled: there is no %s", r->unit.name, r->shown);
 	if (state != DROPIN_OURS)
 		die(CMD_INPUT, "%s stays, because %s", r->shown, where.text);
 	if (r->options.is_dry) {
@@ -436,8 +397,8 @@ disable(struct service_run *r)
 	}
 	err = dropin_remove(r->options.root, r->path, 1);
 	if (err < 0)
-		die(CMD_INPUT, "%s cannot be removed: %s%s", r->shown,
-		    strerror(-err), err == -EACCES ? "; try sudo" : "");
+		die(CMD_INPUT, "%s cannot be removed: %s%s", r->shown, strerror(-err),
+		    err == -EACCES ? "; try sudo" : "");
 	if (reload(r, &where) < 0) {
 		take_back(r, old, 0);
 		die(CMD_INPUT,
@@ -451,8 +412,7 @@ disable(struct service_run *r)
 	if (r->options.restarts)
 		restart(r);
 	else if (unit_main_pid(&r->unit) > 0)
-		(void)printf(
-		    "it is traced until it ends: systemctl%s restart %s\n",
+		(void)printf("it is traced until it ends: systemctl%s restart %s\n",
 		    service_run_scope(r), r->unit.name);
 	unit_release(&r->unit);
 	return output_flush();
@@ -463,16 +423,14 @@ disable(struct service_run *r)
 #define AT(field) offsetof(struct service_options, field)
 
 static const struct opts_option rows[] = {
-    {"user", 0, OPTS_FLAG, AT(is_user), 0, NULL,
-        "a unit of the user's own systemd"},
+    {"user", 0, OPTS_FLAG, AT(is_user), 0, NULL, "a unit of the user's own systemd"},
     {"runtime", 0, OPTS_FLAG, AT(is_runtime), 0, NULL,
         "until the machine is started again: below /run instead of /etc"},
     {"root", 0, OPTS_TEXT, AT(root), 0, "DIR",
         "a unit of the system in DIR, which does not run: an image"},
     {"dry-run", 'n', OPTS_FLAG, AT(is_dry), 0, NULL,
         "print the drop-in, or what would be removed, and change nothing"},
-    {"restart", 0, OPTS_FLAG, AT(restarts), 0, NULL,
-        "restart the unit afterwards"},
+    {"restart", 0, OPTS_FLAG, AT(restarts), 0, NULL, "restart the unit afterwards"},
     {"format", 0, OPTS_WORD, AT(format), 0, "text|json",
         "of status: for people (the default), or for programs"},
     {0},
@@ -484,10 +442,8 @@ static const struct opts_option trace_rows[] = {
         "found behind shells, env and other wrappers)"},
     {"sample", 0, OPTS_SIZE, AT(sample_bytes), 0, "BYTES",
         "record one block for about so many bytes, instead of all"},
-    {"dormant", 0, OPTS_FLAG, AT(is_dormant), 0, NULL,
-        "record nothing until seep on PID"},
-    {"depth", 0, OPTS_COUNT, AT(depth), 0, "N",
-        "keep the N innermost frames of a stack"},
+    {"dormant", 0, OPTS_FLAG, AT(is_dormant), 0, NULL, "record nothing until seep on PID"},
+    {"depth", 0, OPTS_COUNT, AT(depth), 0, "N", "keep the N innermost frames of a stack"},
     {"no-deepbind", 0, OPTS_FLAG, AT(no_deepbind), 0, NULL,
         "load modules without RTLD_DEEPBIND, which hides their allocations "
         "(nfs-ganesha); see seep record --help"},
@@ -497,14 +453,12 @@ static const struct opts_option trace_rows[] = {
 static const struct opts_group options[] = {
     {NULL, rows, 0}, {"What is recorded", trace_rows, 0}, {0}};
 
-static void
-check_options(const struct service_options *o, int verb)
+static void check_options(const struct service_options *o, int verb)
 {
 	struct stat st;
 
 	if (verb != VERB_ENABLE &&
-	    (o->only || o->sample_bytes || o->is_dormant || o->depth ||
-	        o->no_deepbind))
+	    (o->only || o->sample_bytes || o->is_dormant || o->depth || o->no_deepbind))
 		die(CMD_USAGE,
 		    "service: --only, --sample, --dormant and "
 		    "--depth are for enable");
@@ -529,8 +483,7 @@ check_options(const struct service_options *o, int verb)
 		    strerror(stat(o->root, &st) < 0 ? errno : ENOTDIR));
 }
 
-static int
-run(const struct cmd *self, int argc, char **argv)
+static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct service_run r = {0};
 	int verb;
@@ -538,8 +491,7 @@ run(const struct cmd *self, int argc, char **argv)
 	(void)opts_parse(self, argc, argv, &r.options);
 	verb = values_word(VERBS, argv[1]);
 	if (verb < 0)
-		die(CMD_USAGE, "service: takes one of " VERBS ", not \"%s\"",
-		    argv[1]);
+		die(CMD_USAGE, "service: takes one of " VERBS ", not \"%s\"", argv[1]);
 	check_options(&r.options, verb);
 	load(&r, argv[2]);
 	if (verb == VERB_ENABLE)
@@ -551,17 +503,16 @@ const struct cmd cmd_service = {
     .name = "service",
     .summary = "trace a unit of systemd",
     .operands = VERBS " UNIT",
-    .about =
-        "Has a service of systemd traced, by a drop-in UNIT.d/50-seep.conf and "
-        "nothing else. enable writes it and has systemd reload its units; the "
-        "service is traced from its next start on. What cannot work is "
-        "refused before anything is written. disable removes the drop-in if "
-        "nobody has changed it. status prints the drop-in, the environment "
-        "that systemd gives the service, and whether the processes that run "
-        "are traced.\n\n"
-        "The service keeps its segments in /run/seep, where they stay when it "
-        "stops or crashes: seep ls lists them, seep watch keeps a history of "
-        "them.",
+    .about = "Has a service of systemd traced, by a drop-in UNIT.d/50-seep.conf and "
+             "nothing else. enable writes it and has systemd reload its units; the "
+             "service is traced from its next start on. What cannot work is "
+             "refused before anything is written. disable removes the drop-in if "
+             "nobody has changed it. status prints the drop-in, the environment "
+             "that systemd gives the service, and whether the processes that run "
+             "are traced.\n\n"
+             "The service keeps its segments in /run/seep, where they stay when it "
+             "stops or crashes: seep ls lists them, seep watch keeps a history of "
+             "them.",
     .options = options,
     .run = run,
 };

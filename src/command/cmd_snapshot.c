@@ -26,8 +26,7 @@
 enum { MAX_SNAPSHOTS = 100000 };
 
 /* The tick of a process that sleeps does not advance, so use the time now. */
-static void
-set_time(struct seg_header *h)
+static void set_time(struct seg_header *h)
 {
 	uint64_t tick = ticks_now(h);
 
@@ -39,8 +38,7 @@ set_time(struct seg_header *h)
  * Which pages are resident, for seep report --rss. It is left out if it cannot
  * be read; the process may end meanwhile.
  */
-static void
-add_residence(pid_t pid, struct segment *seg)
+static void add_residence(pid_t pid, struct segment *seg)
 {
 	struct residence r;
 	struct process *p;
@@ -60,9 +58,8 @@ add_residence(pid_t pid, struct segment *seg)
 }
 
 /* The compact copy of the process's segment, marked with the label. */
-static void
-copy_segment(pid_t pid, const char *label, struct seg_header *ret_header,
-    void **ret, size_t *ret_len)
+static void copy_segment(
+    pid_t pid, const char *label, struct seg_header *ret_header, void **ret, size_t *ret_len)
 {
 	struct fault where = {""};
 	struct segment *seg;
@@ -102,12 +99,10 @@ struct snapshot {
 };
 
 /* Writes it as a recording with names. */
-static int
-write_named(const struct snapshot *s, const char *path)
+static int write_named(const struct snapshot *s, const char *path)
 {
-	const struct pack_plan plan = {.path = path,
-	    .existing = RECORDING_REFUSE,
-	    .naming = &s->options->naming};
+	const struct pack_plan plan = {
+	    .path = path, .existing = RECORDING_REFUSE, .naming = &s->options->naming};
 	struct fault where = {""};
 	int err;
 
@@ -118,8 +113,7 @@ write_named(const struct snapshot *s, const char *path)
 }
 
 /* Writes the whole file under a name that no file has: -EEXIST. */
-static int
-write_to(const struct snapshot *s, const char *path)
+static int write_to(const struct snapshot *s, const char *path)
 {
 	struct outfile out;
 	int err;
@@ -143,8 +137,7 @@ write_to(const struct snapshot *s, const char *path)
 }
 
 /* NAME-PID-1.seep-snap, or the first number that is free. */
-static char *
-write_numbered(const struct snapshot *s, int *ret_err)
+static char *write_numbered(const struct snapshot *s, int *ret_err)
 {
 	char name[40], *path = NULL;
 
@@ -152,8 +145,7 @@ write_numbered(const struct snapshot *s, int *ret_err)
 	*ret_err = -EEXIST;
 	for (int i = 1; i <= MAX_SNAPSHOTS && *ret_err == -EEXIST; i++) {
 		free(path);
-		if (asprintf(&path, "%s-%d-%d.seep-snap", name, (int)s->pid,
-		        i) < 0) {
+		if (asprintf(&path, "%s-%d-%d.seep-snap", name, (int)s->pid, i) < 0) {
 			*ret_err = -ENOMEM;
 			return NULL;
 		}
@@ -163,8 +155,7 @@ write_numbered(const struct snapshot *s, int *ret_err)
 }
 
 /* The name it got. */
-static char *
-save(pid_t pid, const struct snapshot_options *o)
+static char *save(pid_t pid, const struct snapshot_options *o)
 {
 	struct snapshot s = {.options = o, .pid = pid};
 	char *name;
@@ -178,18 +169,16 @@ save(pid_t pid, const struct snapshot_options *o)
 		name = write_numbered(&s, &err);
 	}
 	if (err == -EEXIST)
-		die(CMD_INPUT,
-		    "%s: the file exists, and a snapshot never replaces a file",
+		die(CMD_INPUT, "%s: the file exists, and a snapshot never replaces a file",
 		    name ? name : "snapshot");
 	if (err < 0)
-		die(CMD_INPUT, "%s: cannot be written: %s",
-		    o->path ? o->path : "snapshot", outfile_error(err));
+		die(CMD_INPUT, "%s: cannot be written: %s", o->path ? o->path : "snapshot",
+		    outfile_error(err));
 	free(s.bytes);
 	return name;
 }
 
-static int
-run(const struct cmd *self, int argc, char **argv)
+static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct snapshot_options o = {0};
 	pid_t pid;
@@ -206,8 +195,7 @@ run(const struct cmd *self, int argc, char **argv)
 }
 
 static const struct opts_option rows[] = {
-    {"output", 'o', OPTS_TEXT, offsetof(struct snapshot_options, path), 0,
-        "FILE",
+    {"output", 'o', OPTS_TEXT, offsetof(struct snapshot_options, path), 0, "FILE",
         "write to FILE, which must not exist (default: "
         "PROGRAM-PID-NUMBER.seep-snap, here)"},
     {"label", 0, OPTS_TEXT, offsetof(struct snapshot_options, label), 0, "TEXT",
@@ -218,21 +206,18 @@ static const struct opts_option rows[] = {
     {0},
 };
 static const struct opts_group options[] = {{NULL, rows, 0},
-    {"Where names come from", name_opts_rows,
-        offsetof(struct snapshot_options, naming)},
-    {0}};
+    {"Where names come from", name_opts_rows, offsetof(struct snapshot_options, naming)}, {0}};
 
 const struct cmd cmd_snapshot = {
     .name = "snapshot",
     .summary = "save the state of a running process",
     .operands = "PID",
-    .about =
-        "Saves the state of a running process without disturbing it. The file "
-        "is an INPUT of seep report. Without -o it is written to the working "
-        "directory as PROGRAM-PID-NUMBER.seep-snap, with the first free "
-        "number. The command prints its name. seep export "
-        "--format seep adds names to a snapshot that was taken without "
-        "--names.",
+    .about = "Saves the state of a running process without disturbing it. The file "
+             "is an INPUT of seep report. Without -o it is written to the working "
+             "directory as PROGRAM-PID-NUMBER.seep-snap, with the first free "
+             "number. The command prints its name. seep export "
+             "--format seep adds names to a snapshot that was taken without "
+             "--names.",
     .options = options,
     .run = run,
 };

@@ -52,8 +52,7 @@ struct targets {
 
 /* ---- operands ---- */
 
-static void
-add_pid(struct targets *t, pid_t pid)
+static void add_pid(struct targets *t, pid_t pid)
 {
 	if (room_make(&t->pids, &t->pid_room, t->pid_count, sizeof(pid_t)) < 0)
 		die(CMD_INPUT, "top: out of memory");
@@ -61,8 +60,7 @@ add_pid(struct targets *t, pid_t pid)
 }
 
 /* One that cannot be looked at is reported before the screen is taken. */
-static void
-take_pid(struct targets *t, pid_t pid)
+static void take_pid(struct targets *t, pid_t pid)
 {
 	struct fault where = {""};
 	struct segfile *f;
@@ -76,8 +74,7 @@ take_pid(struct targets *t, pid_t pid)
 }
 
 /* All processes of a segment file that run. */
-static void
-take_file(struct targets *t, const char *path)
+static void take_file(struct targets *t, const char *path)
 {
 	struct fault where = {""};
 	struct session *s;
@@ -98,8 +95,7 @@ take_file(struct targets *t, const char *path)
 		    path, path);
 }
 
-static void
-take_input(struct targets *t, const char *text)
+static void take_input(struct targets *t, const char *text)
 {
 	struct stat st;
 	pid_t pid;
@@ -117,8 +113,7 @@ take_input(struct targets *t, const char *text)
 	}
 }
 
-static void
-take_inputs(struct targets *t, int count, char **texts)
+static void take_inputs(struct targets *t, int count, char **texts)
 {
 	t->directories = calloc((size_t)count + 1, sizeof(const char *));
 	if (!t->directories)
@@ -131,8 +126,7 @@ take_inputs(struct targets *t, int count, char **texts)
 
 /* ---- options ---- */
 
-static void
-check(const struct top_options *o)
+static void check(const struct top_options *o)
 {
 	if (o->interval_ns < BROWSE_LEAST_NS || o->interval_ns > LONGEST_NS)
 		die(CMD_USAGE,
@@ -145,20 +139,16 @@ check(const struct top_options *o)
 	name_opts_check("top", o->naming.debug_dirs);
 }
 
-static void
-copy_filter(
-    char to[NAMER_TEXT], const struct opts_regexp *from, const char *option)
+static void copy_filter(char to[NAMER_TEXT], const struct opts_regexp *from, const char *option)
 {
 	const char *source = from->source ? from->source : "";
 
 	if (strlen(source) >= NAMER_TEXT)
-		die(CMD_USAGE, "top: --%s is longer than %d bytes", option,
-		    NAMER_TEXT - 1);
+		die(CMD_USAGE, "top: --%s is longer than %d bytes", option, NAMER_TEXT - 1);
 	(void)strcpy(to, source);
 }
 
-static struct namer_filter
-filter_of(const struct top_options *o)
+static struct namer_filter filter_of(const struct top_options *o)
 {
 	struct namer_filter f = {.wrappers = false};
 
@@ -170,8 +160,7 @@ filter_of(const struct top_options *o)
 
 /* ---- what keys do: the other commands, in a child ---- */
 
-static int
-run_with_pid(const struct cmd *c, pid_t pid)
+static int run_with_pid(const struct cmd *c, pid_t pid)
 {
 	char name[16], digits[16], *argv[] = {name, digits, NULL};
 
@@ -180,22 +169,19 @@ run_with_pid(const struct cmd *c, pid_t pid)
 	return c->run(c, 2, argv);
 }
 
-static int
-take_snapshot(pid_t pid)
+static int take_snapshot(pid_t pid)
 {
 	return run_with_pid(&cmd_snapshot, pid);
 }
 
-static int
-turn(pid_t pid, bool on)
+static int turn(pid_t pid, bool on)
 {
 	return run_with_pid(on ? &cmd_on : &cmd_off, pid);
 }
 
 /* ---- the command ---- */
 
-static int
-show(struct live *l, const struct top_options *o, const struct terminal *t)
+static int show(struct live *l, const struct top_options *o, const struct terminal *t)
 {
 	const struct browse_plan plan = {.interval_ns = o->interval_ns,
 	    .order = fields_order_of(o->sort),
@@ -222,9 +208,8 @@ show(struct live *l, const struct top_options *o, const struct terminal *t)
 	return err;
 }
 
-static int
-print(struct live *l, const struct top_options *o, const struct terminal *t,
-    bool is_named)
+static int print(
+    struct live *l, const struct top_options *o, const struct terminal *t, bool is_named)
 {
 	const struct pages_plan plan = {.out = stdout,
 	    .interval_ns = o->interval_ns,
@@ -244,11 +229,9 @@ print(struct live *l, const struct top_options *o, const struct terminal *t,
 	return top_print_run(l, &plan);
 }
 
-static int
-run(const struct cmd *self, int argc, char **argv)
+static int run(const struct cmd *self, int argc, char **argv)
 {
-	struct top_options o = {
-	    .interval_ns = SECOND_NS, .count = ENDLESS, .top = TABLE_SITES};
+	struct top_options o = {.interval_ns = SECOND_NS, .count = ENDLESS, .top = TABLE_SITES};
 	struct targets targets = {0};
 	struct live_plan plan = {.want_sites = true};
 	struct terminal terminal;
@@ -306,8 +289,7 @@ static const struct opts_option plain_rows[] = {
     {"plain", 0, OPTS_FLAG, AT(plain), 0, NULL,
         "print a table for each look (the default if stdout is no terminal, or "
         "TERM is dumb)"},
-    {"once", 0, OPTS_FLAG, AT(once), 0, NULL,
-        "take two looks, print one table and exit"},
+    {"once", 0, OPTS_FLAG, AT(once), 0, NULL, "take two looks, print one table and exit"},
     {"count", 0, OPTS_COUNT, AT(count), 0, "N", "print N tables and exit"},
     {"top", 0, OPTS_COUNT, AT(top), 0, "N",
         "print the first N sites of each PID that was named (default 20, 0: "
@@ -316,24 +298,22 @@ static const struct opts_option plain_rows[] = {
         "print tables, or one JSON object a line for each look"},
     {0},
 };
-static const struct opts_group options[] = {{NULL, rows, 0},
-    {"Without a terminal", plain_rows, 0},
+static const struct opts_group options[] = {{NULL, rows, 0}, {"Without a terminal", plain_rows, 0},
     {"Where names come from", name_opts_rows, AT(naming)}, {0}};
 
 const struct cmd cmd_top = {
     .name = "top",
     .summary = "watch what running processes allocate",
     .operands = "[INPUT...]",
-    .about =
-        "Shows the traced processes that run, and how their memory changes. "
-        "INPUT is the PID of a process, or a directory of segments; without "
-        "one, all traced processes are shown that the user may look at. The "
-        "processes are not disturbed: only their counters are read.\n\n"
-        "Enter shows the sites of a process, and Enter again the stack of a "
-        "site; ? lists all keys. GROWTH/s and ALLOCS/s are of the last five "
-        "looks, SINCE is the change since the start or since the key z was "
-        "pressed. A process that has ended is shown for ten more seconds, with "
-        "the cause of its end.",
+    .about = "Shows the traced processes that run, and how their memory changes. "
+             "INPUT is the PID of a process, or a directory of segments; without "
+             "one, all traced processes are shown that the user may look at. The "
+             "processes are not disturbed: only their counters are read.\n\n"
+             "Enter shows the sites of a process, and Enter again the stack of a "
+             "site; ? lists all keys. GROWTH/s and ALLOCS/s are of the last five "
+             "looks, SINCE is the change since the start or since the key z was "
+             "pressed. A process that has ended is shown for ten more seconds, with "
+             "the cause of its end.",
     .options = options,
     .run = run,
 };

@@ -54,14 +54,12 @@ struct view_inputs {
 /* ---- the file ---- */
 
 /* For free(). */
-static char *
-file_name(const struct session *s)
+static char *file_name(const struct session *s)
 {
 	char program[64] = "report", *name;
 
 	if (s->count > 0)
-		program_filename(
-		    s->processes[0]->header.exe, program, sizeof(program));
+		program_filename(s->processes[0]->header.exe, program, sizeof(program));
 	if (asprintf(&name, "%s.html", program) < 0)
 		die(CMD_INPUT, "view: out of memory");
 	return name;
@@ -72,8 +70,7 @@ struct page_file {
 	const char *name; /* in path */
 };
 
-static const char *
-temporary_folder(void)
+static const char *temporary_folder(void)
 {
 	const char *tmp = getenv("TMPDIR");
 
@@ -81,11 +78,9 @@ temporary_folder(void)
 }
 
 /* Removes a directory of pages, if it is one, belongs to us and is old. */
-static void
-sweep_folder(int tmp, const char *name)
+static void sweep_folder(int tmp, const char *name)
 {
-	int fd =
-	    openat(tmp, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(tmp, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *e;
 	struct stat st;
@@ -95,8 +90,7 @@ sweep_folder(int tmp, const char *name)
 			(void)close(fd);
 		return;
 	}
-	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
-	    (st.st_mode & 07777) == 0700 &&
+	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 07777) == 0700 &&
 	    time(NULL) - st.st_mtime > OLD_SECONDS) {
 		while ((e = readdir(dir)) != NULL) {
 			size_t n = strlen(e->d_name);
@@ -110,8 +104,7 @@ sweep_folder(int tmp, const char *name)
 }
 
 /* Pages that were made a day ago or earlier and were not opened are useless. */
-static void
-sweep(void)
+static void sweep(void)
 {
 	DIR *dir = opendir(temporary_folder());
 	struct dirent *e;
@@ -124,9 +117,7 @@ sweep(void)
 }
 
 /* TMPDIR/seep-view.XXXXXX/NAME: 0600 in a directory of 0700. */
-static void
-open_temporary(
-    const struct session *s, struct page_file *ret, struct output *out)
+static void open_temporary(const struct session *s, struct page_file *ret, struct output *out)
 {
 	const char *tmp = temporary_folder();
 	char *name = file_name(s);
@@ -134,8 +125,7 @@ open_temporary(
 	if (asprintf(&ret->dir, "%s/" FOLDER "XXXXXX", tmp) < 0)
 		die(CMD_INPUT, "view: out of memory");
 	if (!mkdtemp(ret->dir)) /* 0700, and made by us */
-		die(CMD_INPUT, "view: %s: no file can be made there: %s", tmp,
-		    strerror(errno));
+		die(CMD_INPUT, "view: %s: no file can be made there: %s", tmp, strerror(errno));
 	if (asprintf(&ret->path, "%s/%s", ret->dir, name) < 0)
 		die(CMD_INPUT, "view: out of memory");
 	free(name);
@@ -143,13 +133,10 @@ open_temporary(
 }
 
 /* A page that is incomplete, or above --max-output, is removed. */
-static void
-write_inputs(const struct view_inputs *in, struct names *names,
-    const struct view_options *options, const struct html_options *html,
-    struct output *out)
+static void write_inputs(const struct view_inputs *in, struct names *names,
+    const struct view_options *options, const struct html_options *html, struct output *out)
 {
-	int err = html_write_sessions(
-	    out->file, in->list, in->count, names, options, html);
+	int err = html_write_sessions(out->file, in->list, in->count, names, options, html);
 
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "view: out of memory");
@@ -159,8 +146,7 @@ write_inputs(const struct view_inputs *in, struct names *names,
 }
 
 /* The file that the user named, as a path that a browser understands. */
-static char *
-absolute(const char *path)
+static char *absolute(const char *path)
 {
 	char *real = realpath(path, NULL);
 
@@ -170,8 +156,7 @@ absolute(const char *path)
 }
 
 /* A word for a shell, quoted if necessary; the caller frees it. */
-static char *
-quoted(const char *word)
+static char *quoted(const char *word)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -181,8 +166,7 @@ quoted(const char *word)
 	if (!out)
 		die(CMD_INPUT, "view: out of memory");
 	for (const char *p = word; *p; p++)
-		plain = plain &&
-		    (isalnum((unsigned char)*p) || strchr("._+-/", *p));
+		plain = plain && (isalnum((unsigned char)*p) || strchr("._+-/", *p));
 	if (!plain)
 		(void)putc('\'', out);
 	for (const char *p = word; *p; p++)
@@ -195,8 +179,7 @@ quoted(const char *word)
 }
 
 /* How to see the page from a machine that has a screen. */
-static void
-tell_copy(const struct page_file *f)
+static void tell_copy(const struct page_file *f)
 {
 	const struct passwd *user = getpwuid(geteuid());
 	char host[HOST_NAME_MAX + 1] = "";
@@ -208,21 +191,18 @@ tell_copy(const struct page_file *f)
 	    secure_mode() == SECURE_NO
 	        ? "no browser opens here"
 	        : "no browser is started as root (SEEP_PAGERSECURE=0 allows it)");
-	die_more("scp %s@%s:%s . && xdg-open %s", user ? user->pw_name : "USER",
-	    host, path, name);
+	die_more("scp %s@%s:%s . && xdg-open %s", user ? user->pw_name : "USER", host, path, name);
 	free(path);
 	free(name);
 }
 
 /* ---- the command ---- */
 
-static void
-read_inputs(int count, char **names, struct view_inputs *ret)
+static void read_inputs(int count, char **names, struct view_inputs *ret)
 {
 	size_t n = count > 0 ? (size_t)count : 1;
 
-	*ret = (struct view_inputs){
-	    .sessions = calloc(n, sizeof(struct session *)),
+	*ret = (struct view_inputs){.sessions = calloc(n, sizeof(struct session *)),
 	    .list = calloc(n, sizeof(*ret->list)),
 	    .count = n};
 	if (!ret->sessions || !ret->list)
@@ -238,20 +218,16 @@ read_inputs(int count, char **names, struct view_inputs *ret)
 			die(CMD_INPUT, "view: %s", where.text);
 		privacy_note_snapshots(s);
 		ret->is_truncated |= s->is_truncated;
-		ret->list[i] = (struct html_session){
-		    .session = s, .title = n > 1 ? name : NULL};
+		ret->list[i] = (struct html_session){.session = s, .title = n > 1 ? name : NULL};
 	}
 }
 
 /* Two moments of one input, to be compared. */
-static void
-read_moments(
-    const struct moment_opts *m, const char *input, struct view_inputs *ret)
+static void read_moments(const struct moment_opts *m, const char *input, struct view_inputs *ret)
 {
 	struct moment_opts_pair pair;
 
-	*ret = (struct view_inputs){
-	    .sessions = calloc(2, sizeof(struct session *)),
+	*ret = (struct view_inputs){.sessions = calloc(2, sizeof(struct session *)),
 	    .list = calloc(2, sizeof(*ret->list)),
 	    .count = 2};
 	if (!ret->sessions || !ret->list)
@@ -260,14 +236,13 @@ read_moments(
 	ret->sessions[0] = pair.old;
 	ret->sessions[1] = pair.new;
 	ret->is_truncated = pair.old->is_truncated || pair.new->is_truncated;
-	ret->list[0] = (struct html_session){
-	    .session = pair.old, .title = ret->titles[0] = pair.old_title};
-	ret->list[1] = (struct html_session){
-	    .session = pair.new, .title = ret->titles[1] = pair.new_title};
+	ret->list[0] =
+	    (struct html_session){.session = pair.old, .title = ret->titles[0] = pair.old_title};
+	ret->list[1] =
+	    (struct html_session){.session = pair.new, .title = ret->titles[1] = pair.new_title};
 }
 
-static void
-free_inputs(struct view_inputs *in)
+static void free_inputs(struct view_inputs *in)
 {
 	free(in->titles[0]);
 	free(in->titles[1]);
@@ -278,8 +253,7 @@ free_inputs(struct view_inputs *in)
 }
 
 /* Writes the page, and frees everything that it needed. */
-static bool
-write_page(const struct cmd *self, const struct view_command *o, int count,
+static bool write_page(const struct cmd *self, const struct view_command *o, int count,
     char **inputs, struct page_file *ret)
 {
 	const struct html_options html = {.version = SEEP_VERSION,
@@ -317,8 +291,7 @@ write_page(const struct cmd *self, const struct view_command *o, int count,
 	return !in.is_truncated;
 }
 
-static int
-run(const struct cmd *self, int argc, char **argv)
+static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct view_command o = {.sites = view_opts_default};
 	int n = opts_parse(self, argc, argv, &o);
@@ -326,16 +299,14 @@ run(const struct cmd *self, int argc, char **argv)
 	bool is_whole;
 
 	if (o.moments.text && n > 1)
-		die(CMD_USAGE,
-		    "view: --growth compares two moments of one INPUT");
+		die(CMD_USAGE, "view: --growth compares two moments of one INPUT");
 	if (o.moments.text)
 		moment_opts_parse(self->name, &o.moments);
 	sweep();
 	is_whole = write_page(self, &o, n, argv + 1, &page);
 	output_tell_path(page.path);
 	(void)output_flush();
-	if (!o.no_open &&
-	    (secure_mode() != SECURE_NO || !browser_open(page.path, page.dir)))
+	if (!o.no_open && (secure_mode() != SECURE_NO || !browser_open(page.path, page.dir)))
 		tell_copy(&page);
 	free(page.dir);
 	free(page.path);
@@ -345,8 +316,7 @@ run(const struct cmd *self, int argc, char **argv)
 #define AT(field) offsetof(struct view_command, field)
 
 static const struct opts_option rows[] = {
-    {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
-        "write the page to FILE, where it stays"},
+    {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE", "write the page to FILE, where it stays"},
     {"full", 0, OPTS_FLAG, AT(full), 0, NULL,
         "put all sites into the page, even if there are very many"},
     {"no-open", 0, OPTS_FLAG, AT(no_open), 0, NULL,
@@ -370,18 +340,16 @@ const struct cmd cmd_view = {
     .name = "view",
     .summary = "show a report in the browser: flame graph, time line, table",
     .operands = "[INPUT...]",
-    .about =
-        "Writes the report of INPUT as one page into a private temporary file, "
-        "prints its path, and opens it with $BROWSER or xdg-open. If there is "
-        "no screen, it prints how to copy the page to a machine that has one. "
-        "INPUT is a recording (default: " INPUT_DEFAULT
-        "), a segment or snapshot file, a "
-        "directory of them or of chapters, or the PID of a traced process; two "
-        "of them open "
-        "as a comparison.\n\n"
-        "The page needs no other file and no network. The temporary file is "
-        "removed when the browser has loaded it or has ended; one that nobody "
-        "opened is removed by seep view a day later. -o FILE keeps it.",
+    .about = "Writes the report of INPUT as one page into a private temporary file, "
+             "prints its path, and opens it with $BROWSER or xdg-open. If there is "
+             "no screen, it prints how to copy the page to a machine that has one. "
+             "INPUT is a recording (default: " INPUT_DEFAULT "), a segment or snapshot file, a "
+             "directory of them or of chapters, or the PID of a traced process; two "
+             "of them open "
+             "as a comparison.\n\n"
+             "The page needs no other file and no network. The temporary file is "
+             "removed when the browser has loaded it or has ended; one that nobody "
+             "opened is removed by seep view a day later. -o FILE keeps it.",
     .options = options,
     .run = run,
 };

@@ -44,8 +44,7 @@ static const struct opts_option history_rows[] = {
     {"history", 0, OPTS_TEXT, AT(history), 0, "DIR",
         "write to DIR (default /var/lib/seep for root, else "
         "$XDG_STATE_HOME/seep or ~/.local/state/seep)"},
-    {"group", 0, OPTS_TEXT, AT(group), 0, "GROUP",
-        "let the members of GROUP read the history"},
+    {"group", 0, OPTS_TEXT, AT(group), 0, "GROUP", "let the members of GROUP read the history"},
     {"size", 0, OPTS_SIZE, AT(size_bytes), 0, "SIZE",
         "keep at most SIZE of a service (default 256MiB); the oldest chapter "
         "goes first"},
@@ -80,20 +79,17 @@ static const struct opts_option rule_rows[] = {
     {0},
 };
 
-static const struct opts_group options[] = {{NULL, rows, 0},
-    {"History", history_rows, 0}, {"Rules", rule_rows, 0},
-    {"HTTP, as seep serve", serve_opts_rows, AT(serve)},
+static const struct opts_group options[] = {{NULL, rows, 0}, {"History", history_rows, 0},
+    {"Rules", rule_rows, 0}, {"HTTP, as seep serve", serve_opts_rows, AT(serve)},
     {"Profiles for Pyroscope, as seep push", push_opts_watch, AT(push)}, {0}};
 
-static void
-say(void *context, const char *text)
+static void say(void *context, const char *text)
 {
 	(void)context;
 	die_warn("%s", text);
 }
 
-static gid_t
-find_group(const char *name)
+static gid_t find_group(const char *name)
 {
 	const struct group *g = getgrnam(name);
 	char *end;
@@ -107,8 +103,7 @@ find_group(const char *name)
 	return (gid_t)number;
 }
 
-static void
-check_numbers(const struct watch_options *o)
+static void check_numbers(const struct watch_options *o)
 {
 	if (o->size_bytes < SIZE_MIN)
 		die(CMD_USAGE, "watch: --size takes a size from 1MiB on");
@@ -117,8 +112,7 @@ check_numbers(const struct watch_options *o)
 }
 
 /* Kept as long as the program runs. */
-static void
-take_rules(const struct watch_options *o, struct watch_plan *plan)
+static void take_rules(const struct watch_options *o, struct watch_plan *plan)
 {
 	struct rule *rules = calloc(o->rules.count + 1, sizeof(*rules));
 
@@ -128,8 +122,8 @@ take_rules(const struct watch_options *o, struct watch_plan *plan)
 		struct rule_fault fault;
 
 		if (!watch_rule_parse(o->rules.items[i], &rules[i], &fault))
-			die(CMD_USAGE, "watch: --rule '%s', character %zu: %s",
-			    o->rules.items[i], fault.column, fault.words);
+			die(CMD_USAGE, "watch: --rule '%s', character %zu: %s", o->rules.items[i],
+			    fault.column, fault.words);
 	}
 	if (o->command && o->rules.count == 0)
 		die(CMD_USAGE, "watch: --exec needs a --rule");
@@ -140,15 +134,13 @@ take_rules(const struct watch_options *o, struct watch_plan *plan)
 }
 
 /* The server, if it is asked for; it begins with the loop. */
-static void
-take_server(const struct cmd *self, const struct watch_options *o,
+static void take_server(const struct cmd *self, const struct watch_options *o,
     const struct names_options *naming, struct serve_plan *ret)
 {
 	const struct serve_opts *s = &o->serve;
 
 	if (!s->listen) {
-		if (s->token_file || s->no_auth || s->per_process || s->top ||
-		    s->hosts.count)
+		if (s->token_file || s->no_auth || s->per_process || s->top || s->hosts.count)
 			die(CMD_USAGE,
 			    "watch: --token-file, --no-auth, --host, "
 			    "--per-process and --top need --listen");
@@ -162,16 +154,13 @@ take_server(const struct cmd *self, const struct watch_options *o,
 #define PUSH_EVERY_NS (UINT64_C(300) * 1000000000)
 
 /* What pushes, if it is asked for; it begins with the loop. */
-static void
-take_pusher(const struct cmd *self, struct watch_options *o,
-    const struct names_options *naming, const struct targets *targets,
-    struct push_order *ret)
+static void take_pusher(const struct cmd *self, struct watch_options *o,
+    const struct names_options *naming, const struct targets *targets, struct push_order *ret)
 {
 	struct push_opts *p = &o->push;
 
 	if (!p->url) {
-		if (p->token_file || p->tenant || p->labels.count ||
-		    p->every_ns)
+		if (p->token_file || p->tenant || p->labels.count || p->every_ns)
 			die(CMD_USAGE,
 			    "watch: --every, --push-token-file, --tenant and "
 			    "--label need --push");
@@ -184,11 +173,9 @@ take_pusher(const struct cmd *self, struct watch_options *o,
 	push_opts_finish(self->name, p, naming, targets, ret);
 }
 
-static int
-run(const struct cmd *self, int argc, char **argv)
+static int run(const struct cmd *self, int argc, char **argv)
 {
-	struct watch_options o = {
-	    .size_bytes = SIZE_DEFAULT, .keep_ns = KEEP_DAYS * DAY_NS};
+	struct watch_options o = {.size_bytes = SIZE_DEFAULT, .keep_ns = KEEP_DAYS * DAY_NS};
 	struct watch_plan plan = {.say = say};
 	char **kept = net_keep(argc, argv);
 	struct fault where = {""};
@@ -202,16 +189,15 @@ run(const struct cmd *self, int argc, char **argv)
 	count = opts_parse(self, argc, argv, &o);
 	check_numbers(&o);
 	name_opts_check(self->name, o.debug_dirs);
-	plan.store = (struct store_plan){.path = o.history,
-	    .size_bytes = o.size_bytes,
-	    .keep_ns = o.keep_ns};
+	plan.store = (struct store_plan){
+	    .path = o.history, .size_bytes = o.size_bytes, .keep_ns = o.keep_ns};
 	if (o.group) {
 		plan.store.has_group = true;
 		plan.store.group = find_group(o.group);
 	}
 	plan.once = o.once;
-	plan.naming = (struct names_options){
-	    .debug_dirs = o.debug_dirs, .no_symbols = o.no_symbols};
+	plan.naming =
+	    (struct names_options){.debug_dirs = o.debug_dirs, .no_symbols = o.no_symbols};
 	take_rules(&o, &plan);
 	take_server(self, &o, &plan.naming, &serve);
 	targets_take(self->name, argv + 1, (size_t)count, &targets);
@@ -224,8 +210,7 @@ run(const struct cmd *self, int argc, char **argv)
 	if (o.push.url) {
 		err = net_table->push_guest(&push, &guest, &where);
 		if (err < 0)
-			die(err == -EINVAL ? CMD_USAGE : CMD_INPUT, "watch: %s",
-			    where.text);
+			die(err == -EINVAL ? CMD_USAGE : CMD_INPUT, "watch: %s", where.text);
 		plan.guests[plan.guest_count++] = guest;
 	}
 	if (o.serve.listen) {
@@ -248,17 +233,16 @@ const struct cmd cmd_watch = {
     .name = "watch",
     .summary = "keep a history of all processes that are traced",
     .operands = "[INPUT...]",
-    .about =
-        "Follows the processes that are traced, whoever started them, and "
-        "writes what they allocate to a history: a folder for each service, in "
-        "it a recording for each day. INPUT is a PID or a directory of "
-        "segments; without INPUT all processes are followed that seep ls "
-        "lists, and those in containers.\n\n"
-        "A process that has ended is written down and what it has taken of "
-        "the segment directory is given back. Only segments of the user who "
-        "watches, and those below /run/seep, are removed; a segment whose "
-        "seep record runs is left to that. It runs in the foreground until "
-        "SIGTERM or SIGINT.",
+    .about = "Follows the processes that are traced, whoever started them, and "
+             "writes what they allocate to a history: a folder for each service, in "
+             "it a recording for each day. INPUT is a PID or a directory of "
+             "segments; without INPUT all processes are followed that seep ls "
+             "lists, and those in containers.\n\n"
+             "A process that has ended is written down and what it has taken of "
+             "the segment directory is given back. Only segments of the user who "
+             "watches, and those below /run/seep, are removed; a segment whose "
+             "seep record runs is left to that. It runs in the foreground until "
+             "SIGTERM or SIGINT.",
     .options = options,
     .run = run,
 };

@@ -33,8 +33,7 @@ struct who_options {
  * 0x7f12 or 7f12, as debuggers print it; or a decimal number, as seep dump has it in
  * JSON. Digits alone are hexadecimal, unless a process can have no such address.
  */
-static uint64_t
-parse_address(const char *text)
+static uint64_t parse_address(const char *text)
 {
 	const bool may_be_decimal = strspn(text, "0123456789") == strlen(text);
 	char *end;
@@ -46,8 +45,7 @@ parse_address(const char *text)
 		errno = 0;
 		v = strtoull(text, &end, 10);
 	}
-	if (errno || end == text || *end || text[0] == '-' || text[0] == '+' ||
-	    text[0] == ' ')
+	if (errno || end == text || *end || text[0] == '-' || text[0] == '+' || text[0] == ' ')
 		die(CMD_USAGE,
 		    "who: %s is no address; write it as a debugger does, for "
 		    "example 0x55f0c8a2b2a0",
@@ -55,29 +53,26 @@ parse_address(const char *text)
 	return v;
 }
 
-static bool
-is_asked(const struct who_options *o, const struct process *p)
+static bool is_asked(const struct who_options *o, const struct process *p)
 {
 	return !o->pid || p->header.pid == o->pid;
 }
 
 /* Returns how many processes know the address. */
-static size_t
-print_all(FILE *out, const struct who *w, const struct session *s,
+static size_t print_all(FILE *out, const struct who *w, const struct session *s,
     struct names *names, const struct who_options *o, uint64_t address)
 {
 	size_t known = 0;
 
 	if (o->format)
 		(void)fprintf(out,
-		    "{\"schema\":1,\"seep\":\"" SEEP_VERSION
-		    "\",\"address\":%" PRIu64 ",\"processes\":[",
+		    "{\"schema\":1,\"seep\":\"" SEEP_VERSION "\",\"address\":%" PRIu64
+		    ",\"processes\":[",
 		    address);
 	for (size_t i = 0; i < s->count; i++) {
 		struct who_block b;
 
-		if (!is_asked(o, s->processes[i]) ||
-		    (!who_answer(w, i, &b) && !b.again.is_known))
+		if (!is_asked(o, s->processes[i]) || (!who_answer(w, i, &b) && !b.again.is_known))
 			continue;
 		if (known++)
 			(void)putc(o->format ? ',' : '\n', out);
@@ -91,8 +86,7 @@ print_all(FILE *out, const struct who *w, const struct session *s,
 	return known;
 }
 
-static int
-run(const struct cmd *self, int argc, char **argv)
+static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct who_options o = {0};
 	const char *input, *shown;
@@ -150,8 +144,7 @@ static const struct opts_option how[] = {
     {"pid", 0, OPTS_COUNT, AT(pid), 0, "PID", "ask this process alone"},
     {"format", 0, OPTS_WORD, AT(format), 0, "text|json",
         "text for people (the default), or json for programs"},
-    {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
-        "write to FILE when complete"},
+    {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE", "write to FILE when complete"},
     {"max-output", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE", OUTPUT_MAX_HELP},
     {0},
 };
@@ -166,21 +159,20 @@ const struct cmd cmd_who = {
     .name = "who",
     .summary = "say which block an address belongs to, or last belonged to",
     .operands = "ADDRESS [INPUT]",
-    .about =
-        "Names the block that holds ADDRESS, or held it last: its size, the "
-        "call stack that allocated it and when, and, if it was freed, when, "
-        "by which thread, and by which call stack. ADDRESS may be inside of "
-        "the block. So a crash by a double free or by the use of a freed "
-        "block is explained after the fact."
-        "\n\n"
-        "INPUT is a directory, a segment or the PID of a program that was "
-        "started with SEEP_LOG=last or SEEP_LOG=last,frees, or a recording "
-        "of it. The flight recorder has the last events of each thread, and "
-        "a process that crashed or was killed has left them. Blocks of a "
-        "running process are found without it, too, as long as they are in "
-        "use."
-        "\n\n"
-        "The exit status is 0 if a block is known, and 1 if none is.",
+    .about = "Names the block that holds ADDRESS, or held it last: its size, the "
+             "call stack that allocated it and when, and, if it was freed, when, "
+             "by which thread, and by which call stack. ADDRESS may be inside of "
+             "the block. So a crash by a double free or by the use of a freed "
+             "block is explained after the fact."
+             "\n\n"
+             "INPUT is a directory, a segment or the PID of a program that was "
+             "started with SEEP_LOG=last or SEEP_LOG=last,frees, or a recording "
+             "of it. The flight recorder has the last events of each thread, and "
+             "a process that crashed or was killed has left them. Blocks of a "
+             "running process are found without it, too, as long as they are in "
+             "use."
+             "\n\n"
+             "The exit status is 0 if a block is known, and 1 if none is.",
     .options = options,
     .run = run,
 };

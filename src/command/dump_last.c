@@ -13,8 +13,7 @@
 #include "view/sites/enum_words.h"
 
 /* Threads of which nothing is kept. */
-static void
-say_threads(const struct session *s)
+static void say_threads(const struct session *s)
 {
 	char text[WORDS_COUNTED];
 	uint64_t n = 0;
@@ -27,8 +26,7 @@ say_threads(const struct session *s)
 		    words_counted(text, n, "thread"), n == 1 ? "its" : "their");
 }
 
-int
-dump_last(const struct dump_last *o)
+int dump_last(const struct dump_last *o)
 {
 	const char *input = o->input ? o->input : INPUT_DEFAULT;
 	struct flights_found found;
@@ -39,8 +37,7 @@ dump_last(const struct dump_last *o)
 	int answer;
 
 	if (o->lines.format > EVENT_LINES_CSV)
-		die(CMD_USAGE,
-		    "dump: --last works with the formats text, jsonl and csv");
+		die(CMD_USAGE, "dump: --last works with the formats text, jsonl and csv");
 	progress_begin("reading", input);
 	session = input_load(o->input);
 	input_check_pid("dump", session, o->lines.pid);

@@ -22,26 +22,21 @@ struct result {
 	struct spare spare;
 };
 
-static _Noreturn void
-die_memory(void)
+static _Noreturn void die_memory(void)
 {
 	die(CMD_INPUT, "leaks: out of memory");
 }
 
-static void
-gather(const struct leaks_census *o, struct names *names, struct result *r)
+static void gather(const struct leaks_census *o, struct names *names, struct result *r)
 {
 	/* types alone need a few frames of each site, and no view of them */
 	bool is_brief = !o->with_spare && !census_view_filters(o->view);
 	struct by_type_find *find = NULL;
-	int err = is_brief
-	    ? by_type_find_new(o->session, o->process, names, &r->census, &find)
-	    : census_view_make(
-	          o->session, o->process, names, o->view, &r->view);
+	int err = is_brief ? by_type_find_new(o->session, o->process, names, &r->census, &find)
+	                   : census_view_make(o->session, o->process, names, o->view, &r->view);
 
 	if (err == 0 && o->with_types)
-		err = by_type_make(
-		    o->process, &r->census, &r->view, find, &r->types);
+		err = by_type_make(o->process, &r->census, &r->view, find, &r->types);
 	by_type_find_free(find);
 	if (err == 0 && o->with_spare)
 		err = spare_make(&r->census, &r->view, &r->spare);
@@ -52,35 +47,28 @@ gather(const struct leaks_census *o, struct names *names, struct result *r)
 	by_type_settle(&r->types);
 }
 
-static void
-write_text(const struct layout *page, const struct leaks_census *o,
-    const struct result *r)
+static void write_text(
+    const struct layout *page, const struct leaks_census *o, const struct result *r)
 {
 	if (o->with_types)
-		by_type_text_write(
-		    page, o->process, &r->census, &r->types, o->top);
+		by_type_text_write(page, o->process, &r->census, &r->types, o->top);
 	if (o->with_types && o->with_spare)
 		(void)putc('\n', page->out);
 	if (o->with_spare)
-		spare_text_write(
-		    page, o->process, &r->census, &r->spare, o->top);
+		spare_text_write(page, o->process, &r->census, &r->spare, o->top);
 }
 
-static int
-write_html(FILE *out, const struct leaks_census *o, const struct result *r,
-    struct names *names)
+static int write_html(
+    FILE *out, const struct leaks_census *o, const struct result *r, struct names *names)
 {
-	struct leaks_page page = {.session = o->session,
-	    .process = o->process,
-	    .view = o->view,
-	    .title = o->title};
+	struct leaks_page page = {
+	    .session = o->session, .process = o->process, .view = o->view, .title = o->title};
 	char *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
-	int err = f
-	    ? census_json_page(f, &r->census, o->with_types ? &r->types : NULL,
-	          o->with_spare ? &r->spare : NULL)
-	    : -ENOMEM;
+	int err = f ? census_json_page(f, &r->census, o->with_types ? &r->types : NULL,
+	                  o->with_spare ? &r->spare : NULL)
+	            : -ENOMEM;
 
 	if (f && fclose(f) != 0)
 		err = -ENOMEM;
@@ -91,8 +79,7 @@ write_html(FILE *out, const struct leaks_census *o, const struct result *r,
 	return err;
 }
 
-static int
-write_result(FILE *out, const struct layout *page, const struct leaks_census *o,
+static int write_result(FILE *out, const struct layout *page, const struct leaks_census *o,
     const struct result *r, struct names *names)
 {
 	const struct census_json json = {.version = SEEP_VERSION,
@@ -111,13 +98,10 @@ write_result(FILE *out, const struct layout *page, const struct leaks_census *o,
 	return 0;
 }
 
-int
-leaks_census(const struct leaks_census *o, pid_t pid, struct names *names,
-    struct fault *why)
+int leaks_census(const struct leaks_census *o, pid_t pid, struct names *names, struct fault *why)
 {
-	const struct survey_options options = {.max_bytes = o->max_memory,
-	    .with_types = o->with_types,
-	    .with_spare = o->with_spare};
+	const struct survey_options options = {
+	    .max_bytes = o->max_memory, .with_types = o->with_types, .with_spare = o->with_spare};
 	struct layout_lacks lacks = {0};
 	struct result r = {.types = {0}};
 	struct terminal terminal;

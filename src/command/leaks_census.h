@@ -32,7 +32,6 @@ struct leaks_census {
  * Of a process that runs as `pid`. 0, or what survey_take() says, with words in
  * *why; other failures end the program.
  */
-int leaks_census(const struct leaks_census *o, pid_t pid, struct names *names,
-    struct fault *why);
+int leaks_census(const struct leaks_census *o, pid_t pid, struct names *names, struct fault *why);
 
 #endif

@@ -14,8 +14,7 @@
 #include "command/shell/progress.h"
 #include "print/text/report_text.h"
 
-static _Noreturn void
-die_no_site(const struct leaks_held *o)
+static _Noreturn void die_no_site(const struct leaks_held *o)
 {
 	die(CMD_INPUT,
 	    "%s: process %d has no live block of site %u: seep report --site "
@@ -23,8 +22,7 @@ die_no_site(const struct leaks_held *o)
 	    o->command, (int)o->pid, o->id);
 }
 
-static void
-make(const struct leaks_held *o, struct names *names, struct held_view *ret)
+static void make(const struct leaks_held *o, struct names *names, struct held_view *ret)
 {
 	const struct held_view_input in = {.session = o->session,
 	    .process = o->process,
@@ -42,15 +40,13 @@ make(const struct leaks_held *o, struct names *names, struct held_view *ret)
 		    "%s: process %d: who holds what takes %llu MiB or more, "
 		    "and %llu MiB are allowed (--max-memory raises the limit, "
 		    "which is a quarter of what is available)",
-		    o->command, (int)o->pid,
-		    (unsigned long long)(ret->needed_bytes >> 20) + 1,
+		    o->command, (int)o->pid, (unsigned long long)(ret->needed_bytes >> 20) + 1,
 		    (unsigned long long)(in.max_bytes >> 20));
 	if (err < 0)
 		die(CMD_INPUT, "%s: out of memory", o->command);
 }
 
-static int
-write_text(const struct leaks_held *o, const struct layout *page,
+static int write_text(const struct leaks_held *o, const struct layout *page,
     const struct held_view *v, struct names *names)
 {
 	if (o->id && !held_text_site(page, v, o->id))
@@ -63,14 +59,11 @@ write_text(const struct leaks_held *o, const struct layout *page,
 	return ferror(page->out) ? -EIO : 0;
 }
 
-static int
-write_page(const struct leaks_held *o, FILE *out, const struct held_view *v,
-    struct names *names)
+static int write_page(
+    const struct leaks_held *o, FILE *out, const struct held_view *v, struct names *names)
 {
-	struct leaks_page page = {.session = o->session,
-	    .process = o->process,
-	    .view = o->view,
-	    .title = o->title};
+	struct leaks_page page = {
+	    .session = o->session, .process = o->process, .view = o->view, .title = o->title};
 	char *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
@@ -89,8 +82,7 @@ write_page(const struct leaks_held *o, FILE *out, const struct held_view *v,
  * A process that changes its pointers all the time is read while it does. What is
  * really lost is lost in the next look, too, so that is as good as this one.
  */
-static bool
-is_doubtful(struct leaks_held *o, const struct held_view *v)
+static bool is_doubtful(struct leaks_held *o, const struct held_view *v)
 {
 	uint64_t vague = held_view_vague(v), before = o->vague;
 
@@ -99,8 +91,7 @@ is_doubtful(struct leaks_held *o, const struct held_view *v)
 	    (before == 0 || vague < before - before / 8);
 }
 
-int
-leaks_held(struct leaks_held *o, struct names *names)
+int leaks_held(struct leaks_held *o, struct names *names)
 {
 	struct layout_lacks lacks = {0};
 	struct terminal terminal;

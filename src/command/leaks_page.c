@@ -4,8 +4,7 @@
 
 #include "print/page/html.h"
 
-int
-leaks_page_write(FILE *out, const struct leaks_page *o, struct names *names)
+int leaks_page_write(FILE *out, const struct leaks_page *o, struct names *names)
 {
 	const struct html_session input = {o->session, o->title};
 	const struct html_options html = {.version = SEEP_VERSION,

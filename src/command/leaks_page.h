@@ -18,7 +18,6 @@ struct leaks_page {
 };
 
 /* Negative errno. */
-int leaks_page_write(
-    FILE *out, const struct leaks_page *o, struct names *names);
+int leaks_page_write(FILE *out, const struct leaks_page *o, struct names *names);
 
 #endif

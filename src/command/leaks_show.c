@@ -14,16 +14,14 @@
 #include "print/text/report_text.h"
 #include "print/text/verdict_text.h"
 
-static bool
-is_asked(const struct leaks_show *o, const struct process *p)
+static bool is_asked(const struct leaks_show *o, const struct process *p)
 {
 	return (!o->only || o->only == p) &&
 	    (o->view->pid == VIEW_ANY || o->view->pid == p->header.pid) &&
 	    verdict_state(o->session, p) != VERDICT_STATE_NONE;
 }
 
-bool
-leaks_show_has(const struct session *s)
+bool leaks_show_has(const struct session *s)
 {
 	for (size_t i = 0; i < s->count; i++)
 		if (verdict_state(s, s->processes[i]) != VERDICT_STATE_NONE)
@@ -32,8 +30,7 @@ leaks_show_has(const struct session *s)
 }
 
 /* The places of all processes. -ENOMEM. */
-static int
-gather(const struct leaks_show *o, struct names *names, struct leaks_json *j)
+static int gather(const struct leaks_show *o, struct names *names, struct leaks_json *j)
 {
 	const struct session *s = o->session;
 	int err = 0;
@@ -47,21 +44,17 @@ gather(const struct leaks_show *o, struct names *names, struct leaks_json *j)
 		if (!is_asked(o, s->processes[i]))
 			continue;
 		one->process = s->processes[i];
-		err = verdict_list_make(
-		    s, one->process, names, o->view, &one->list);
+		err = verdict_list_make(s, one->process, names, o->view, &one->list);
 		j->count += err == 0;
 		if (err == 0)
-			err = score_list_make(
-			    s, s->processes[i], names, o->view, &one->scores);
+			err = score_list_make(s, s->processes[i], names, o->view, &one->scores);
 		if (err == 0)
-			err = leaks_growth_hold(
-			    &o->growth, one->process, names, &one->scores);
+			err = leaks_growth_hold(&o->growth, one->process, names, &one->scores);
 	}
 	return err;
 }
 
-static void
-drop(struct leaks_json *j)
+static void drop(struct leaks_json *j)
 {
 	for (size_t i = 0; i < j->count; i++) {
 		verdict_list_release(&j->list[i].list);
@@ -70,39 +63,32 @@ drop(struct leaks_json *j)
 	free(j->list);
 }
 
-static int
-answer_of(const struct leaks_json *j)
+static int answer_of(const struct leaks_json *j)
 {
 	bool judged = false, leaks = false;
 
 	for (size_t i = 0; i < j->count; i++) {
-		judged |= verdict_state(j->session, j->list[i].process) ==
-		    VERDICT_STATE_JUDGED;
+		judged |= verdict_state(j->session, j->list[i].process) == VERDICT_STATE_JUDGED;
 		leaks |= j->list[i].list.leak.shown.places > 0;
 	}
 	return leaks ? CMD_YES : judged ? CMD_OK : CMD_INPUT;
 }
 
-static int
-write_text(const struct layout *page, const struct leaks_json *j,
-    struct names *names, const struct leaks_show *o)
+static int write_text(const struct layout *page, const struct leaks_json *j, struct names *names,
+    const struct leaks_show *o)
 {
 	for (size_t i = 0; i < j->count; i++) {
 		(void)fputs(i ? "\n" : "", page->out);
-		verdict_text_list(page, j->session, j->list[i].process,
-		    &j->list[i].list, o->top);
-		score_text_list(
-		    page, j->list[i].process, &j->list[i].scores, o->top);
-		if (rss_text_write_line(
-		        page, j->session, j->list[i].process, names) < 0)
+		verdict_text_list(page, j->session, j->list[i].process, &j->list[i].list, o->top);
+		score_text_list(page, j->list[i].process, &j->list[i].scores, o->top);
+		if (rss_text_write_line(page, j->session, j->list[i].process, names) < 0)
 			return -ENOMEM;
 	}
 	report_text_notes(page, names);
 	return ferror(page->out) ? -EIO : 0;
 }
 
-int
-leaks_show(const struct leaks_show *o, struct names *names)
+int leaks_show(const struct leaks_show *o, struct names *names)
 {
 	struct leaks_json j = {.version = SEEP_VERSION, .session = o->session};
 	struct layout_lacks lacks = {0};
@@ -128,8 +114,7 @@ leaks_show(const struct leaks_show *o, struct names *names)
 	    .utf8 = terminal.utf8,
 	    .full_names = o->full_names,
 	    .lacks = &lacks};
-	err = o->as_json ? leaks_json_write(out.file, &j)
-	                 : write_text(&page, &j, names, o);
+	err = o->as_json ? leaks_json_write(out.file, &j) : write_text(&page, &j, names, o);
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "%s: out of memory", o->command);
 	progress_end();

@@ -18,8 +18,7 @@ struct shower {
 	void *context;
 };
 
-static int
-show_item(void *context, const struct history_item *item)
+static int show_item(void *context, const struct history_item *item)
 {
 	const struct shower *s = context;
 	struct process p = *item->process;
@@ -36,8 +35,7 @@ show_item(void *context, const struct history_item *item)
 	return 0;
 }
 
-static void
-warn_of_damage(const char *path, uint64_t damaged)
+static void warn_of_damage(const char *path, uint64_t damaged)
 {
 	char text[WORDS_COUNTED];
 
@@ -46,8 +44,7 @@ warn_of_damage(const char *path, uint64_t damaged)
 		    words_counted(text, damaged, "chapter"));
 }
 
-static uint64_t
-list(const char *path, uint64_t until_ns, struct shower *s, bool may_lack)
+static uint64_t list(const char *path, uint64_t until_ns, struct shower *s, bool may_lack)
 {
 	struct history_scan q = {.until_ns = until_ns};
 	struct fault where = {""};
@@ -61,18 +58,15 @@ list(const char *path, uint64_t until_ns, struct shower *s, bool may_lack)
 		    "to read it",
 		    path, where.text);
 	if (err == -EACCES)
-		die(CMD_INPUT,
-		    "%s: may not be read (%s); try as its owner or as root",
-		    path, where.text);
+		die(CMD_INPUT, "%s: may not be read (%s); try as its owner or as root", path,
+		    where.text);
 	if (err < 0)
 		die(CMD_INPUT, "%s: %s", path, where.text);
 	warn_of_damage(path, q.damaged);
 	return q.unread;
 }
 
-uint64_t
-ls_history_list(
-    const char *path, uint64_t until_ns, ls_history_show *show, void *context)
+uint64_t ls_history_list(const char *path, uint64_t until_ns, ls_history_show *show, void *context)
 {
 	struct shower s = {.show = show, .context = context};
 	char own[HISTORY_PATH_BYTES];
@@ -86,15 +80,13 @@ ls_history_list(
 	return unread;
 }
 
-void
-ls_history_hint(void)
+void ls_history_hint(void)
 {
 	char path[HISTORY_PATH_BYTES], text[WORDS_COUNTED];
 	struct listing_names services;
 
 	for (int i = 0; i < HISTORY_DEFAULTS; i++) {
-		if (!history_default(i, path) ||
-		    history_services(path, &services, NULL) < 0)
+		if (!history_default(i, path) || history_services(path, &services, NULL) < 0)
 			continue;
 		if (services.count > 0) {
 			(void)printf("seep watch keeps a history of %s in ",

@@ -13,8 +13,7 @@ typedef void ls_history_show(void *context, const struct ls_row *r);
  * be read ends the program with one line and exit 3, unless it is a default one
  * that is missing.
  */
-uint64_t ls_history_list(
-    const char *path, uint64_t until_ns, ls_history_show *show, void *context);
+uint64_t ls_history_list(const char *path, uint64_t until_ns, ls_history_show *show, void *context);
 
 /* Below a list of segments: prints that there is a default history, if so. */
 void ls_history_hint(void);

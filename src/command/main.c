@@ -15,16 +15,14 @@
  * messages would be written into it. So /dev/null is opened there, in the wrong
  * direction: writing to a closed stdout is still an error.
  */
-static void
-open_standard_streams(void)
+static void open_standard_streams(void)
 {
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
 			(void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
-static void
-do_nothing(int sig)
+static void do_nothing(int sig)
 {
 	(void)sig;
 }
@@ -34,8 +32,7 @@ do_nothing(int sig)
  * message, and ends nothing. A handler, unlike SIG_IGN, does not pass to the
  * programs that we start.
  */
-static void
-survive_file_limit(void)
+static void survive_file_limit(void)
 {
 	struct sigaction now, ours = {.sa_handler = do_nothing};
 
@@ -44,8 +41,7 @@ survive_file_limit(void)
 		(void)sigaction(SIGXFSZ, &ours, NULL);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	const struct cmd *c;
 

@@ -19,8 +19,7 @@ extern const char _end[] SEEP_HIDDEN;
 static libc_dlsym *real_dlsym;
 
 /* libc's, or what bears its name in another libc. False: not relocated yet. */
-static bool
-has_dlsym(void)
+static bool has_dlsym(void)
 {
 	libc_dlsym *found;
 
@@ -31,8 +30,7 @@ has_dlsym(void)
 	return true;
 }
 
-void *
-companion_resolve(struct companion_next *next)
+void *companion_resolve(struct companion_next *next)
 {
 	void *p = LOAD_ACQUIRE(&next->found);
 
@@ -43,8 +41,7 @@ companion_resolve(struct companion_next *next)
 	return p;
 }
 
-bool
-companion_is_relocated(void)
+bool companion_is_relocated(void)
 {
 	return companion_dlsym; /* weak, so it is 0 before */
 }
@@ -53,8 +50,7 @@ companion_is_relocated(void)
  * If a name is absent, dlsym takes memory for its error message from the host's
  * heap. So each object after us is searched first.
  */
-static void
-find_next(const struct link_map *us, struct companion_next *next)
+static void find_next(const struct link_map *us, struct companion_next *next)
 {
 	const struct link_map *l;
 
@@ -66,20 +62,16 @@ find_next(const struct link_map *us, struct companion_next *next)
 	}
 }
 
-void
-companion_enter(void)
+void companion_enter(void)
 {
 	has_dlsym(); /* before there is a second thread */
 	if (seep_cxx_library)
-		seep_cxx_library(__ehdr_start,
-		    (size_t)((uintptr_t)_end - (uintptr_t)__ehdr_start));
+		seep_cxx_library(__ehdr_start, (size_t)((uintptr_t)_end - (uintptr_t)__ehdr_start));
 }
 
-void
-companion_start(struct companion_next *all, size_t count)
+void companion_start(struct companion_next *all, size_t count)
 {
-	const struct r_debug *debug =
-	    has_dlsym() ? real_dlsym(NULL, "_r_debug") : NULL;
+	const struct r_debug *debug = has_dlsym() ? real_dlsym(NULL, "_r_debug") : NULL;
 	const struct link_map *us = debug ? debug->r_map : NULL;
 	size_t i;
 

@@ -26,15 +26,14 @@
  */
 extern void seep_cxx_library(const void *start, size_t bytes) SEEP_WEAK;
 extern void seep_next_module(const void *function) SEEP_WEAK;
-extern void seep_cxx_allocated(const void *p, size_t size,
-    const struct cpu_frame *c, uint32_t api) SEEP_WEAK;
+extern void seep_cxx_allocated(
+    const void *p, size_t size, const struct cpu_frame *c, uint32_t api) SEEP_WEAK;
 extern void seep_cxx_freeing(const void *p, uint64_t pc) SEEP_WEAK;
-extern void seep_next_allocated(const void *p, size_t size,
-    const struct cpu_frame *c, uint32_t api) SEEP_WEAK;
+extern void seep_next_allocated(
+    const void *p, size_t size, const struct cpu_frame *c, uint32_t api) SEEP_WEAK;
 extern void seep_next_freeing(const void *p, uint64_t pc) SEEP_WEAK;
-extern void *seep_next_resize(void *old, size_t size, const struct cpu_frame *c,
-    uint32_t api, void *(*resize)(void *old, size_t size, size_t extra),
-    size_t extra) SEEP_WEAK;
+extern void *seep_next_resize(void *old, size_t size, const struct cpu_frame *c, uint32_t api,
+    void *(*resize)(void *old, size_t size, size_t extra), size_t extra) SEEP_WEAK;
 
 /* A function after us in the search order, looked for once. */
 struct companion_next {

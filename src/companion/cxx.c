@@ -55,8 +55,7 @@ enum { NEWS(NUMBER) DELETES(NUMBER) NEXT_COUNT };
 static struct companion_next next[NEXT_COUNT] = {NEWS(ENTRY) DELETES(ENTRY)};
 /* clang-format on */
 
-__attribute__((constructor)) static void
-cxx_start(void)
+__attribute__((constructor)) static void cxx_start(void)
 {
 	companion_start(next, NEXT_COUNT);
 }
@@ -66,8 +65,7 @@ cxx_start(void)
  * the next definition ignores some. If there is no next definition (no C++
  * run-time in this process), memory comes from malloc, without exceptions.
  */
-SEEP_INLINE void *
-allocate(struct companion_next *to, size_t size, size_t b, size_t c,
+SEEP_INLINE void *allocate(struct companion_next *to, size_t size, size_t b, size_t c,
     const struct cpu_frame *caller, uint32_t api)
 {
 	new_fn *call;
@@ -82,8 +80,7 @@ allocate(struct companion_next *to, size_t size, size_t b, size_t c,
 	return p;
 }
 
-SEEP_INLINE void
-release(struct companion_next *to, void *p, size_t b, size_t c, uint64_t pc)
+SEEP_INLINE void release(struct companion_next *to, void *p, size_t b, size_t c, uint64_t pc)
 {
 	delete_fn *call;
 

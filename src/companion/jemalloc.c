@@ -49,16 +49,14 @@ static struct companion_next next[NEXT_COUNT] = {
     [SDALLOCX] = {NULL, "sdallocx"},
 };
 
-__attribute__((constructor)) static void
-jemalloc_start(void)
+__attribute__((constructor)) static void jemalloc_start(void)
 {
 	companion_start(next, NEXT_COUNT);
 }
 
 /* ---- without jemalloc ----------------------------------------------------- */
 
-static void *
-plain_mallocx(size_t size, int flags)
+static void *plain_mallocx(size_t size, int flags)
 {
 	const int align = flags & FLAGS_LOG_ALIGN;
 	void *p;
@@ -71,8 +69,7 @@ plain_mallocx(size_t size, int flags)
 	return p;
 }
 
-static void *
-plain_rallocx(void *old, size_t size, int flags)
+static void *plain_rallocx(void *old, size_t size, int flags)
 {
 	const size_t had = malloc_usable_size(old);
 	char *p;
@@ -93,8 +90,7 @@ plain_rallocx(void *old, size_t size, int flags)
 
 /* ---- with it -------------------------------------------------------------- */
 
-SEEP_EXPORT void *
-mallocx(size_t size, int flags)
+SEEP_EXPORT void *mallocx(size_t size, int flags)
 {
 	CPU_CALLER(c);
 	__typeof__(&mallocx) call;
@@ -109,8 +105,7 @@ mallocx(size_t size, int flags)
 	return p;
 }
 
-static void *
-move(void *old, size_t size, size_t flags)
+static void *move(void *old, size_t size, size_t flags)
 {
 	__typeof__(&rallocx) call;
 
@@ -118,8 +113,7 @@ move(void *old, size_t size, size_t flags)
 	return call(old, size, (int)flags);
 }
 
-SEEP_EXPORT void *
-rallocx(void *p, size_t size, int flags)
+SEEP_EXPORT void *rallocx(void *p, size_t size, int flags)
 {
 	CPU_CALLER(c);
 	__typeof__(&rallocx) call;
@@ -129,13 +123,11 @@ rallocx(void *p, size_t size, int flags)
 		return plain_rallocx(p, size, flags);
 	if (!seep_next_resize)
 		return call(p, size, flags);
-	return seep_next_resize(
-	    p, size, &c, SEG_API_RALLOCX, move, (size_t)(unsigned)flags);
+	return seep_next_resize(p, size, &c, SEG_API_RALLOCX, move, (size_t)(unsigned)flags);
 }
 
 /* The block has its new size already. */
-static void *
-stay(void *old, size_t size, size_t unused)
+static void *stay(void *old, size_t size, size_t unused)
 {
 	(void)size;
 	(void)unused;
@@ -147,8 +139,7 @@ stay(void *old, size_t size, size_t unused)
  * nothing has changed. Otherwise the host may use `extra` bytes more, as far as
  * they are there, so these are counted.
  */
-SEEP_EXPORT size_t
-xallocx(void *p, size_t size, size_t extra, int flags)
+SEEP_EXPORT size_t xallocx(void *p, size_t size, size_t extra, int flags)
 {
 	CPU_CALLER(c);
 	__typeof__(&xallocx) call;
@@ -166,8 +157,7 @@ xallocx(void *p, size_t size, size_t extra, int flags)
 	return real;
 }
 
-SEEP_EXPORT void
-dallocx(void *p, int flags)
+SEEP_EXPORT void dallocx(void *p, int flags)
 {
 	__typeof__(&dallocx) call;
 
@@ -177,13 +167,11 @@ dallocx(void *p, int flags)
 		return;
 	}
 	if (seep_next_freeing)
-		seep_next_freeing(
-		    p, (uint64_t)(uintptr_t)__builtin_return_address(0));
+		seep_next_freeing(p, (uint64_t)(uintptr_t)__builtin_return_address(0));
 	call(p, flags);
 }
 
-SEEP_EXPORT void
-sdallocx(void *p, size_t size, int flags)
+SEEP_EXPORT void sdallocx(void *p, size_t size, int flags)
 {
 	__typeof__(&sdallocx) call;
 
@@ -193,7 +181,6 @@ sdallocx(void *p, size_t size, int flags)
 		return;
 	}
 	if (seep_next_freeing)
-		seep_next_freeing(
-		    p, (uint64_t)(uintptr_t)__builtin_return_address(0));
+		seep_next_freeing(p, (uint64_t)(uintptr_t)__builtin_return_address(0));
 	call(p, size, flags);
 }

@@ -26,22 +26,18 @@
 #endif
 
 /* libseep.so's side. Weak, because we may be preloaded without it. */
-extern void seep_map_mapped(
-    void *p, size_t bytes, int flags, const struct cpu_frame *c) SEEP_WEAK;
-extern int seep_map_unmap(
-    void *p, size_t bytes, int (*unmap)(void *p, size_t bytes)) SEEP_WEAK;
-extern void *seep_map_move(void *old, size_t old_bytes, size_t bytes, int flags,
-    void *to,
-    void *(*move)(void *old, size_t old_bytes, size_t bytes, int flags,
-        void *to)) SEEP_WEAK;
+extern void seep_map_mapped(void *p, size_t bytes, int flags, const struct cpu_frame *c) SEEP_WEAK;
+extern int seep_map_unmap(void *p, size_t bytes, int (*unmap)(void *p, size_t bytes)) SEEP_WEAK;
+extern void *seep_map_move(void *old, size_t old_bytes, size_t bytes, int flags, void *to,
+    void *(*move)(void *old, size_t old_bytes, size_t bytes, int flags, void *to)) SEEP_WEAK;
 
 /* Names of our own, because libc's header declares the functions already. */
-SEEP_EXPORT void *map_mmap(void *at, size_t bytes, int prot, int flags, int fd,
-    off_t offset) __asm__("mmap");
-SEEP_EXPORT void *map_mmap64(void *at, size_t bytes, int prot, int flags,
-    int fd, off64_t offset) __asm__("mmap64");
-SEEP_EXPORT void *map_mremap(void *old, size_t old_bytes, size_t bytes,
-    int flags, ...) __asm__("mremap");
+SEEP_EXPORT void *map_mmap(
+    void *at, size_t bytes, int prot, int flags, int fd, off_t offset) __asm__("mmap");
+SEEP_EXPORT void *map_mmap64(
+    void *at, size_t bytes, int prot, int flags, int fd, off64_t offset) __asm__("mmap64");
+SEEP_EXPORT void *map_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...) __asm__(
+    "mremap");
 SEEP_EXPORT int map_munmap(void *p, size_t bytes) __asm__("munmap");
 
 enum { MMAP, MMAP64, MREMAP, MUNMAP, NEXT_COUNT };
@@ -53,8 +49,7 @@ static struct companion_next next[NEXT_COUNT] = {
     [MUNMAP] = {NULL, "munmap"},
 };
 
-__attribute__((constructor)) static void
-map_start(void)
+__attribute__((constructor)) static void map_start(void)
 {
 	int i;
 
@@ -67,8 +62,7 @@ map_start(void)
 /* ---- without a next definition -------------------------------------------- */
 
 /* The result of a system call, as libc returns it. */
-static long
-as_libc(long result)
+static long as_libc(long result)
 {
 	if (!sys_failed((void *)result))
 		return result;
@@ -77,17 +71,14 @@ as_libc(long result)
 	return -1;
 }
 
-static void *
-raw_mmap(void *at, size_t bytes, int prot, int flags, int fd, int64_t offset)
+static void *raw_mmap(void *at, size_t bytes, int prot, int flags, int fd, int64_t offset)
 {
-	return (void *)as_libc(
-	    (long)sys_mmap(at, bytes, prot, flags, fd, (uint64_t)offset));
+	return (void *)as_libc((long)sys_mmap(at, bytes, prot, flags, fd, (uint64_t)offset));
 }
 
 /* ---- hooks ---------------------------------------------------------------- */
 
-SEEP_EXPORT void *
-map_mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
+SEEP_EXPORT void *map_mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
 	CPU_CALLER(c);
 	__typeof__(&map_mmap) call;
@@ -101,8 +92,7 @@ map_mmap(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
 	return p;
 }
 
-SEEP_EXPORT void *
-map_mmap64(void *at, size_t bytes, int prot, int flags, int fd, off64_t offset)
+SEEP_EXPORT void *map_mmap64(void *at, size_t bytes, int prot, int flags, int fd, off64_t offset)
 {
 	CPU_CALLER(c);
 	__typeof__(&map_mmap64) call;
@@ -116,8 +106,7 @@ map_mmap64(void *at, size_t bytes, int prot, int flags, int fd, off64_t offset)
 	return p;
 }
 
-static int
-next_munmap(void *p, size_t bytes)
+static int next_munmap(void *p, size_t bytes)
 {
 	__typeof__(&map_munmap) call;
 
@@ -127,28 +116,25 @@ next_munmap(void *p, size_t bytes)
 	return call(p, bytes);
 }
 
-SEEP_EXPORT int
-map_munmap(void *p, size_t bytes)
+SEEP_EXPORT int map_munmap(void *p, size_t bytes)
 {
 	if (unlikely(!seep_map_unmap))
 		return next_munmap(p, bytes);
 	return seep_map_unmap(p, bytes, next_munmap);
 }
 
-static void *
-next_mremap(void *old, size_t old_bytes, size_t bytes, int flags, void *to)
+static void *next_mremap(void *old, size_t old_bytes, size_t bytes, int flags, void *to)
 {
 	__typeof__(&map_mremap) call;
 
 	COMPANION_NEXT(call, &next[MREMAP]);
 	if (unlikely(!call))
-		return (void *)as_libc(cpu_syscall6(SYS_mremap, (long)old,
-		    (long)old_bytes, (long)bytes, flags, (long)to, 0));
+		return (void *)as_libc(cpu_syscall6(
+		    SYS_mremap, (long)old, (long)old_bytes, (long)bytes, flags, (long)to, 0));
 	return call(old, old_bytes, bytes, flags, to);
 }
 
-SEEP_EXPORT void *
-map_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...)
+SEEP_EXPORT void *map_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...)
 {
 	void *to = NULL;
 	va_list more;

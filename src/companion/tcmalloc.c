@@ -70,15 +70,13 @@ static struct companion_next next[NEXT_COUNT] = {
 	{NULL, "tc_posix_memalign"}};
 /* clang-format on */
 
-__attribute__((constructor)) static void
-tcmalloc_start(void)
+__attribute__((constructor)) static void tcmalloc_start(void)
 {
 	companion_start(next, NEXT_COUNT);
 }
 
 /* All three arguments are passed on, even if the next definition takes one. */
-SEEP_INLINE void *
-allocate(struct companion_next *to, const size_t args[3], int size, int align,
+SEEP_INLINE void *allocate(struct companion_next *to, const size_t args[3], int size, int align,
     const struct cpu_frame *c, uint32_t api)
 {
 	allocate_fn *call;
@@ -86,16 +84,14 @@ allocate(struct companion_next *to, const size_t args[3], int size, int align,
 
 	COMPANION_NEXT(call, to);
 	if (unlikely(!call))
-		return align < 3 ? memalign(args[align], args[size])
-		                 : malloc(args[size]);
+		return align < 3 ? memalign(args[align], args[size]) : malloc(args[size]);
 	p = call(args[0], args[1], args[2]);
 	if (p && seep_next_allocated)
 		seep_next_allocated(p, args[size], c, api);
 	return p;
 }
 
-SEEP_INLINE void
-release(struct companion_next *to, void *p, size_t b, size_t c, uint64_t pc)
+SEEP_INLINE void release(struct companion_next *to, void *p, size_t b, size_t c, uint64_t pc)
 {
 	free_fn *call;
 
@@ -115,8 +111,7 @@ release(struct companion_next *to, void *p, size_t b, size_t c, uint64_t pc)
 	{ \
 		CPU_CALLER(caller); \
 		const size_t args[3] = {a, b, c}; \
-		return allocate( \
-		    &next[NEXT_##name], args, size, align, &caller, api); \
+		return allocate(&next[NEXT_##name], args, size, align, &caller, api); \
 	}
 #define DEFINE_FREE(name) \
 	SEEP_EXPORT void name(void *p, size_t b, size_t c); \
@@ -133,8 +128,7 @@ SEEP_EXPORT void *tc_calloc(size_t n, size_t size);
 SEEP_EXPORT void *tc_realloc(void *old, size_t size);
 SEEP_EXPORT int tc_posix_memalign(void **ret, size_t align, size_t size);
 
-SEEP_EXPORT void *
-tc_calloc(size_t n, size_t size)
+SEEP_EXPORT void *tc_calloc(size_t n, size_t size)
 {
 	CPU_CALLER(c);
 	__typeof__(&tc_calloc) call;
@@ -149,8 +143,7 @@ tc_calloc(size_t n, size_t size)
 	return p;
 }
 
-static void *
-move(void *old, size_t size, size_t unused)
+static void *move(void *old, size_t size, size_t unused)
 {
 	__typeof__(&tc_realloc) call;
 
@@ -159,8 +152,7 @@ move(void *old, size_t size, size_t unused)
 	return call(old, size);
 }
 
-SEEP_EXPORT void *
-tc_realloc(void *old, size_t size)
+SEEP_EXPORT void *tc_realloc(void *old, size_t size)
 {
 	CPU_CALLER(c);
 	__typeof__(&tc_realloc) call;
@@ -170,16 +162,14 @@ tc_realloc(void *old, size_t size)
 	if (unlikely(!call))
 		return realloc(old, size);
 	if (old && seep_next_resize)
-		return seep_next_resize(
-		    old, size, &c, SEG_API_REALLOC, move, 0);
+		return seep_next_resize(old, size, &c, SEG_API_REALLOC, move, 0);
 	p = call(old, size);
 	if (p && !old && seep_next_allocated)
 		seep_next_allocated(p, size, &c, SEG_API_REALLOC);
 	return p;
 }
 
-SEEP_EXPORT int
-tc_posix_memalign(void **ret, size_t align, size_t size)
+SEEP_EXPORT int tc_posix_memalign(void **ret, size_t align, size_t size)
 {
 	CPU_CALLER(c);
 	__typeof__(&tc_posix_memalign) call;

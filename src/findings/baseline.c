@@ -21,8 +21,7 @@ enum {
 	MAX_LINE_BYTES = 64 << 10,
 };
 
-void
-baseline_release(struct baseline *b)
+void baseline_release(struct baseline *b)
 {
 	for (size_t i = 0; i < b->count; i++)
 		free(b->items[i].text);
@@ -30,8 +29,7 @@ baseline_release(struct baseline *b)
 	*b = (struct baseline){0};
 }
 
-static int
-append(struct baseline *b, const struct baseline_item *fresh)
+static int append(struct baseline *b, const struct baseline_item *fresh)
 {
 	if (room_make(&b->items, &b->room, b->count, sizeof(*b->items)) < 0)
 		return -ENOMEM;
@@ -39,8 +37,7 @@ append(struct baseline *b, const struct baseline_item *fresh)
 	return 0;
 }
 
-int
-baseline_add(struct baseline *b, const struct baseline_item *item)
+int baseline_add(struct baseline *b, const struct baseline_item *item)
 {
 	struct baseline_item copy = *item;
 	int err;
@@ -52,8 +49,7 @@ baseline_add(struct baseline *b, const struct baseline_item *item)
 	return err;
 }
 
-static int
-by_hash(const void *a, const void *b)
+static int by_hash(const void *a, const void *b)
 {
 	const struct baseline_item *x = a, *y = b;
 
@@ -63,8 +59,7 @@ by_hash(const void *a, const void *b)
 }
 
 /* Combines entries that have the same fingerprint. */
-void
-baseline_sort(struct baseline *b)
+void baseline_sort(struct baseline *b)
 {
 	size_t kept = 0;
 
@@ -87,8 +82,7 @@ baseline_sort(struct baseline *b)
 	b->count = kept + 1;
 }
 
-static int
-compare_hash(const void *key, const void *item)
+static int compare_hash(const void *key, const void *item)
 {
 	uint64_t a = *(const uint64_t *)key;
 	uint64_t b = ((const struct baseline_item *)item)->hash;
@@ -96,20 +90,17 @@ compare_hash(const void *key, const void *item)
 	return (a > b) - (a < b);
 }
 
-struct baseline_item *
-baseline_find(const struct baseline *b, uint64_t hash)
+struct baseline_item *baseline_find(const struct baseline *b, uint64_t hash)
 {
 	if (b->count == 0)
 		return NULL;
-	return bsearch(
-	    &hash, b->items, b->count, sizeof(*b->items), compare_hash);
+	return bsearch(&hash, b->items, b->count, sizeof(*b->items), compare_hash);
 }
 
 /* ---- files ---- */
 
 /* Reads a number at *at, and the blank after it. */
-static bool
-number(char **at, int base, uint64_t *ret)
+static bool number(char **at, int base, uint64_t *ret)
 {
 	char *end;
 
@@ -123,8 +114,7 @@ number(char **at, int base, uint64_t *ret)
 	return true;
 }
 
-static int
-parse_line(struct baseline *b, char *line)
+static int parse_line(struct baseline *b, char *line)
 {
 	struct baseline_item item = {0};
 
@@ -137,8 +127,7 @@ parse_line(struct baseline *b, char *line)
 	return baseline_add(b, &item);
 }
 
-static int
-check_magic(const char *line, const char *path, struct fault *where)
+static int check_magic(const char *line, const char *path, struct fault *where)
 {
 	char *end;
 
@@ -147,8 +136,7 @@ check_magic(const char *line, const char *path, struct fault *where)
 		    "%s:1: not a baseline of seep (make one with "
 		    "--write-baseline)",
 		    path);
-	if (strtoul(line + strlen(MAGIC), &end, 10) != FINGERPRINT_VERSION ||
-	    *end != '\0')
+	if (strtoul(line + strlen(MAGIC), &end, 10) != FINGERPRINT_VERSION || *end != '\0')
 		return fault_set(where, -ENOTSUP,
 		    "%s:1: this baseline was written by another version of "
 		    "seep; write a new one with --write-baseline",
@@ -160,8 +148,7 @@ check_magic(const char *line, const char *path, struct fault *where)
  * Reads one line without its end. False: there are no more, or *ret_err is
  * -EBADMSG.
  */
-static bool
-next_line(FILE *in, char *line, int *ret_err)
+static bool next_line(FILE *in, char *line, int *ret_err)
 {
 	size_t n;
 
@@ -175,8 +162,7 @@ next_line(FILE *in, char *line, int *ret_err)
 	return true;
 }
 
-static int
-load(struct baseline *b, FILE *in, const char *path, struct fault *where)
+static int load(struct baseline *b, FILE *in, const char *path, struct fault *where)
 {
 	char *line = malloc(MAX_LINE_BYTES);
 	unsigned count = 0;
@@ -203,24 +189,21 @@ load(struct baseline *b, FILE *in, const char *path, struct fault *where)
 	return err;
 }
 
-int
-baseline_load(struct baseline *b, const char *path, struct fault *where)
+int baseline_load(struct baseline *b, const char *path, struct fault *where)
 {
 	int err, fd = infile_open_text(path);
 	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 
 	if (!in)
 		return fault_set(where, fd < 0 ? fd : -errno, "%s: %s", path,
-		    fd == -EINVAL ? "not a file"
-		                  : strerror(fd < 0 ? -fd : errno));
+		    fd == -EINVAL ? "not a file" : strerror(fd < 0 ? -fd : errno));
 	err = load(b, in, path, where);
 	(void)fclose(in);
 	baseline_sort(b);
 	return err;
 }
 
-static int
-by_text(const void *a, const void *b)
+static int by_text(const void *a, const void *b)
 {
 	const struct baseline_item *x = *(struct baseline_item *const *)a;
 	const struct baseline_item *y = *(struct baseline_item *const *)b;
@@ -229,11 +212,9 @@ by_text(const void *a, const void *b)
 	return order ? order : by_hash(x, y);
 }
 
-void
-baseline_write(FILE *out, const struct baseline *b, const char *const *notes)
+void baseline_write(FILE *out, const struct baseline *b, const char *const *notes)
 {
-	struct baseline_item **order =
-	    calloc(b->count + 1, sizeof(struct baseline_item *));
+	struct baseline_item **order = calloc(b->count + 1, sizeof(struct baseline_item *));
 
 	(void)fprintf(out, MAGIC "%d\n", FINGERPRINT_VERSION);
 	for (; *notes; notes++)
@@ -244,11 +225,10 @@ baseline_write(FILE *out, const struct baseline *b, const char *const *notes)
 	if (order)
 		qsort(order, b->count, sizeof(struct baseline_item *), by_text);
 	for (size_t i = 0; i < b->count; i++) {
-		const struct baseline_item *item =
-		    order ? order[i] : &b->items[i];
+		const struct baseline_item *item = order ? order[i] : &b->items[i];
 
-		(void)fprintf(out, "%016" PRIx64 " %" PRIu64 " %" PRIu64 " ",
-		    item->hash, item->bytes, item->blocks);
+		(void)fprintf(out, "%016" PRIx64 " %" PRIu64 " %" PRIu64 " ", item->hash,
+		    item->bytes, item->blocks);
 		text_print(out, item->text);
 		(void)putc('\n', out);
 	}

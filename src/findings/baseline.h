@@ -51,7 +51,6 @@ void baseline_sort(struct baseline *b);
 struct baseline_item *baseline_find(const struct baseline *b, uint64_t hash);
 
 /* `notes` are lines for people, without "# ", and end with NULL. */
-void baseline_write(
-    FILE *out, const struct baseline *b, const char *const *notes);
+void baseline_write(FILE *out, const struct baseline *b, const char *const *notes);
 
 #endif

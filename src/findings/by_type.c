@@ -13,20 +13,17 @@
 
 enum { FRAMES = 24 }; /* innermost ones that are asked for a type */
 
-static const char *const bases[] = {[BY_TYPE_VTABLE] = "vtable",
-    [BY_TYPE_SHARED] = "shared_ptr",
-    [BY_TYPE_FRAMES] = "frames"};
+static const char *const bases[] = {
+    [BY_TYPE_VTABLE] = "vtable", [BY_TYPE_SHARED] = "shared_ptr", [BY_TYPE_FRAMES] = "frames"};
 
 enum { BASES = sizeof(bases) / sizeof(bases[0]) };
 
-const char *
-by_type_basis_key(int basis)
+const char *by_type_basis_key(int basis)
 {
 	return bases[basis];
 }
 
-int
-by_type_basis_of(const char *key)
+int by_type_basis_of(const char *key)
 {
 	for (int i = 0; i < (int)BASES; i++)
 		if (strcmp(bases[i], key) == 0)
@@ -42,51 +39,45 @@ struct key {
 	int basis;
 };
 
-static bool
-is_row(const void *items, uint32_t item, const void *key)
+static bool is_row(const void *items, uint32_t item, const void *key)
 {
 	const struct by_type_row *x = items;
 	const struct key *k = key;
 
 	x += item;
 	return x->basis == k->basis && strlen(x->name) == k->len &&
-	    memcmp(x->name, k->name, k->len) == 0 &&
-	    text_same(x->container, k->container);
+	    memcmp(x->name, k->name, k->len) == 0 && text_same(x->container, k->container);
 }
 
 /* The row for these, which is made if there is none. NULL: no memory. */
-static struct by_type_row *
-row_of(struct by_type *t, const struct key *k)
+static struct by_type_row *row_of(struct by_type *t, const struct key *k)
 {
-	uint64_t hash = dict_hash(dict_hash_bytes(k->name, k->len),
-	    (uint64_t)k->basis, dict_hash_text(k->container));
+	uint64_t hash = dict_hash(
+	    dict_hash_bytes(k->name, k->len), (uint64_t)k->basis, dict_hash_text(k->container));
 	uint32_t fresh = (uint32_t)t->count, i;
 	char *name;
 
 	if (dict_look(&t->find, hash, is_row, t->rows, k, &i))
 		return &t->rows[i];
 	name = strndup(k->name, k->len);
-	if (!name ||
-	    room_make(&t->rows, &t->room, t->count, sizeof(*t->rows)) < 0 ||
+	if (!name || room_make(&t->rows, &t->room, t->count, sizeof(*t->rows)) < 0 ||
 	    dict_find(&t->find, hash, is_row, t->rows, k, fresh, &i) < 0) {
 		free(name);
 		return NULL;
 	}
-	t->rows[t->count++] = (struct by_type_row){
-	    .name = name, .container = k->container, .basis = k->basis};
+	t->rows[t->count++] =
+	    (struct by_type_row){.name = name, .container = k->container, .basis = k->basis};
 	return &t->rows[i];
 }
 
-static void
-add(struct by_type_sum *to, const struct census_type *x)
+static void add(struct by_type_sum *to, const struct census_type *x)
 {
 	to->blocks += x->blocks;
 	to->bytes += x->bytes;
 }
 
 /* Where in which module the vtable is. */
-static void
-set_place(struct by_type_row *row, const struct process *p, uint64_t vtable)
+static void set_place(struct by_type_row *row, const struct process *p, uint64_t vtable)
 {
 	bool is_first = row->blocks == 0;
 	uint64_t offset = 0;
@@ -109,8 +100,7 @@ set_place(struct by_type_row *row, const struct process *p, uint64_t vtable)
 }
 
 /* From the functions of a stack. false: they do not say. */
-static bool
-by_frames(const struct view *v, const struct view_site *s, struct element *ret)
+static bool by_frames(const struct view *v, const struct view_site *s, struct element *ret)
 {
 	const char *functions[FRAMES];
 	bool lines[FRAMES];
@@ -121,17 +111,14 @@ by_frames(const struct view *v, const struct view_site *s, struct element *ret)
 
 		if (n == 0 && x->api)
 			continue; /* operator new */
-		functions[n] = x->is_missing || (x->folded && !x->line)
-		    ? NULL
-		    : x->function;
+		functions[n] = x->is_missing || (x->folded && !x->line) ? NULL : x->function;
 		lines[n++] = x->line > 0;
 	}
 	return element_find(functions, lines, n, ret);
 }
 
 /* A name that our demangler has left as it was: "St4pairI...", "ZN3app...". */
-static bool
-is_mangled(const char *name)
+static bool is_mangled(const char *name)
 {
 	name += strspn(name, "NZLK");
 	if (name[0] == 'S' && name[1] == 't')
@@ -140,11 +127,9 @@ is_mangled(const char *name)
 }
 
 /* Memory and functions say what the type is: each is a check of the other. */
-static void
-compare(struct by_type *t, const struct census_type *x, const struct element *e)
+static void compare(struct by_type *t, const struct census_type *x, const struct element *e)
 {
-	bool is_same =
-	    strlen(x->name) == e->len && memcmp(x->name, e->type, e->len) == 0;
+	bool is_same = strlen(x->name) == e->len && memcmp(x->name, e->type, e->len) == 0;
 
 	/* debug information writes lambdas in another way */
 	if (is_mangled(x->name) || strstr(x->name, "{lambda"))
@@ -152,14 +137,11 @@ compare(struct by_type *t, const struct census_type *x, const struct element *e)
 	*(is_same ? &t->both_agree : &t->both_differ) += x->blocks;
 }
 
-static int
-add_type(struct by_type *t, const struct process *p,
-    const struct census_view *v, const struct by_type_find *f,
-    const struct census_type *x)
+static int add_type(struct by_type *t, const struct process *p, const struct census_view *v,
+    const struct by_type_find *f, const struct census_type *x)
 {
 	const struct view *view = NULL;
-	const struct view_site *site =
-	    f ? NULL : census_view_find(v, x->site, &view);
+	const struct view_site *site = f ? NULL : census_view_find(v, x->site, &view);
 	struct by_type_row *row;
 	struct element element;
 	bool has_element;
@@ -170,8 +152,8 @@ add_type(struct by_type *t, const struct process *p,
 		return 0;
 	}
 	add(&t->all, x);
-	has_element = f ? by_type_find_site(f, x->site, &element)
-	                : site && by_frames(view, site, &element);
+	has_element =
+	    f ? by_type_find_site(f, x->site, &element) : site && by_frames(view, site, &element);
 	if (x->basis == CENSUS_NONE && !has_element) {
 		add(&t->none, x);
 		return 0;
@@ -183,12 +165,10 @@ add_type(struct by_type *t, const struct process *p,
 	 * an object that was there before.
 	 */
 	if (x->basis == CENSUS_NONE || (has_element && element.is_scalar))
-		k = (struct key){element.type, element.container, element.len,
-		    BY_TYPE_FRAMES};
+		k = (struct key){element.type, element.container, element.len, BY_TYPE_FRAMES};
 	else
 		k = (struct key){x->name, NULL, strlen(x->name),
-		    x->basis == CENSUS_SHARED ? BY_TYPE_SHARED
-		                              : BY_TYPE_VTABLE};
+		    x->basis == CENSUS_SHARED ? BY_TYPE_SHARED : BY_TYPE_VTABLE};
 	row = row_of(t, &k);
 	if (!row)
 		return -ENOMEM;
@@ -201,16 +181,14 @@ add_type(struct by_type *t, const struct process *p,
 
 /* ---- order ---- */
 
-static int
-by_name(const struct by_type_row *x, const struct by_type_row *y)
+static int by_name(const struct by_type_row *x, const struct by_type_row *y)
 {
 	int n = strcmp(x->name, y->name);
 
 	return n ? n : (x->basis > y->basis) - (x->basis < y->basis);
 }
 
-static int
-by_bytes(const void *a, const void *b)
+static int by_bytes(const void *a, const void *b)
 {
 	const struct by_type_row *x = a, *y = b;
 
@@ -221,8 +199,7 @@ by_bytes(const void *a, const void *b)
 	return by_name(x, y);
 }
 
-static int
-by_growth(const void *a, const void *b)
+static int by_growth(const void *a, const void *b)
 {
 	const struct by_type_row *x = a, *y = b;
 	int64_t more = (int64_t)(x->bytes - x->old_bytes);
@@ -231,19 +208,15 @@ by_growth(const void *a, const void *b)
 	return more != than ? (more > than ? -1 : 1) : by_bytes(a, b);
 }
 
-void
-by_type_settle(struct by_type *t)
+void by_type_settle(struct by_type *t)
 {
 	if (t->count > 0)
-		qsort(t->rows, t->count, sizeof(*t->rows),
-		    t->is_compared ? by_growth : by_bytes);
+		qsort(t->rows, t->count, sizeof(*t->rows), t->is_compared ? by_growth : by_bytes);
 	dict_release(&t->find); /* rows have moved */
 }
 
-int
-by_type_make(const struct process *p, const struct census *c,
-    const struct census_view *v, const struct by_type_find *f,
-    struct by_type *ret)
+int by_type_make(const struct process *p, const struct census *c, const struct census_view *v,
+    const struct by_type_find *f, struct by_type *ret)
 {
 	int err = 0;
 
@@ -255,8 +228,7 @@ by_type_make(const struct process *p, const struct census *c,
 	return err;
 }
 
-void
-by_type_release(struct by_type *t)
+void by_type_release(struct by_type *t)
 {
 	for (size_t i = 0; i < t->count; i++)
 		free(t->rows[i].name);
@@ -265,19 +237,16 @@ by_type_release(struct by_type *t)
 	*t = (struct by_type){0};
 }
 
-static struct by_type_row *
-stored_row(
+static struct by_type_row *stored_row(
     struct by_type *t, const char *name, const char *container, int basis)
 {
-	const struct key k = {
-	    name, element_container(container), strlen(name), basis};
+	const struct key k = {name, element_container(container), strlen(name), basis};
 
 	return row_of(t, &k);
 }
 
-int
-by_type_add(struct by_type *t, const char *name, const char *container,
-    int basis, uint64_t blocks, uint64_t bytes)
+int by_type_add(struct by_type *t, const char *name, const char *container, int basis,
+    uint64_t blocks, uint64_t bytes)
 {
 	struct by_type_row *row = stored_row(t, name, container, basis);
 
@@ -288,9 +257,8 @@ by_type_add(struct by_type *t, const char *name, const char *container,
 	return 0;
 }
 
-int
-by_type_add_old(struct by_type *t, const char *name, const char *container,
-    int basis, uint64_t blocks, uint64_t bytes)
+int by_type_add_old(struct by_type *t, const char *name, const char *container, int basis,
+    uint64_t blocks, uint64_t bytes)
 {
 	struct by_type_row *row = stored_row(t, name, container, basis);
 

@@ -47,16 +47,15 @@ struct by_type {
  * is NULL, in the stacks of v, whose filters count. Not sorted: by_type_settle()
  * follows. -ENOMEM.
  */
-int by_type_make(const struct process *p, const struct census *c,
-    const struct census_view *v, const struct by_type_find *f,
-    struct by_type *ret);
+int by_type_make(const struct process *p, const struct census *c, const struct census_view *v,
+    const struct by_type_find *f, struct by_type *ret);
 void by_type_release(struct by_type *t);
 
 /* Adds a row that was stored, or one of another moment. -ENOMEM. */
-int by_type_add(struct by_type *t, const char *name, const char *container,
-    int basis, uint64_t blocks, uint64_t bytes);
-int by_type_add_old(struct by_type *t, const char *name, const char *container,
-    int basis, uint64_t blocks, uint64_t bytes);
+int by_type_add(struct by_type *t, const char *name, const char *container, int basis,
+    uint64_t blocks, uint64_t bytes);
+int by_type_add_old(struct by_type *t, const char *name, const char *container, int basis,
+    uint64_t blocks, uint64_t bytes);
 
 /* Sorts the rows, when all are there. */
 void by_type_settle(struct by_type *t);

@@ -29,12 +29,10 @@ struct by_type_find {
 };
 
 /* Whose site it is, and its stack. */
-static void
-find_stack(const struct session *s, const struct process *p, struct item *x)
+static void find_stack(const struct session *s, const struct process *p, struct item *x)
 {
 	const struct process *owner = verdict_owner(s, p, x->site);
-	const struct process_id *id =
-	    owner ? process_find_id(owner, x->site) : NULL;
+	const struct process_id *id = owner ? process_find_id(owner, x->site) : NULL;
 
 	if (!id || id->site >= owner->site_count || !owner->stacks)
 		return;
@@ -42,21 +40,17 @@ find_stack(const struct session *s, const struct process *p, struct item *x)
 	x->stack = owner->sites[id->site].stack;
 }
 
-static int
-gather(struct names *names, const struct item *x, size_t frames)
+static int gather(struct names *names, const struct item *x, size_t frames)
 {
 	uint64_t words[MOST];
 	uint32_t flags;
-	size_t n = x->owner
-	    ? stacks_frames(x->owner->stacks, x->stack, words, frames, &flags)
-	    : 0;
+	size_t n = x->owner ? stacks_frames(x->owner->stacks, x->stack, words, frames, &flags) : 0;
 
 	return names_gather_frames(names, x->owner, words, n);
 }
 
 /* From the caller of the allocator on; without operator new. */
-static void
-decide(struct names *names, struct item *x, size_t frames)
+static void decide(struct names *names, struct item *x, size_t frames)
 {
 	const char *functions[FUNCTIONS];
 	bool lines[FUNCTIONS];
@@ -76,9 +70,8 @@ decide(struct names *names, struct item *x, size_t frames)
 			}
 			lines[count] = chain[k].line > 0;
 			/* debug information shows who calls it; else nobody knows */
-			functions[count++] = chain[k].folded && !chain[k].line
-			    ? NULL
-			    : chain[k].function;
+			functions[count++] =
+			    chain[k].folded && !chain[k].line ? NULL : chain[k].function;
 		}
 	}
 	x->is_found = element_find(functions, lines, count, &x->element);
@@ -87,8 +80,7 @@ decide(struct names *names, struct item *x, size_t frames)
 	    element_is_open(functions, count, x->is_found ? &x->element : NULL);
 }
 
-static int
-look_up(struct by_type_find *f, struct names *names, size_t frames, bool first)
+static int look_up(struct by_type_find *f, struct names *names, size_t frames, bool first)
 {
 	int err = 0;
 
@@ -104,9 +96,8 @@ look_up(struct by_type_find *f, struct names *names, size_t frames, bool first)
 	return 0;
 }
 
-int
-by_type_find_new(const struct session *s, const struct process *p,
-    struct names *names, const struct census *c, struct by_type_find **ret)
+int by_type_find_new(const struct session *s, const struct process *p, struct names *names,
+    const struct census *c, struct by_type_find **ret)
 {
 	struct by_type_find *f = calloc(1, sizeof(*f));
 	bool any = false;
@@ -136,16 +127,14 @@ by_type_find_new(const struct session *s, const struct process *p,
 	return 0;
 }
 
-void
-by_type_find_free(struct by_type_find *f)
+void by_type_find_free(struct by_type_find *f)
 {
 	if (f)
 		free(f->items);
 	free(f);
 }
 
-static int
-by_site(const void *key, const void *item)
+static int by_site(const void *key, const void *item)
 {
 	uint32_t a = *(const uint32_t *)key;
 	uint32_t b = ((const struct item *)item)->site;
@@ -153,13 +142,10 @@ by_site(const void *key, const void *item)
 	return (a > b) - (a < b);
 }
 
-bool
-by_type_find_site(
-    const struct by_type_find *f, uint32_t site, struct element *ret)
+bool by_type_find_site(const struct by_type_find *f, uint32_t site, struct element *ret)
 {
-	const struct item *x = f->count
-	    ? bsearch(&site, f->items, f->count, sizeof(*f->items), by_site)
-	    : NULL;
+	const struct item *x =
+	    f->count ? bsearch(&site, f->items, f->count, sizeof(*f->items), by_site) : NULL;
 
 	if (!x || !x->is_found)
 		return false;

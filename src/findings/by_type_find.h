@@ -19,14 +19,13 @@ struct by_type_find;
  * For all sites of a census of p. Texts are those of names, which must outlive
  * it. -ENOMEM.
  */
-int by_type_find_new(const struct session *s, const struct process *p,
-    struct names *names, const struct census *c, struct by_type_find **ret);
+int by_type_find_new(const struct session *s, const struct process *p, struct names *names,
+    const struct census *c, struct by_type_find **ret);
 
 /* NULL is fine. */
 void by_type_find_free(struct by_type_find *f);
 
 /* false: the functions of this site do not say, or it is not in the census. */
-bool by_type_find_site(
-    const struct by_type_find *f, uint32_t site, struct element *ret);
+bool by_type_find_site(const struct by_type_find *f, uint32_t site, struct element *ret);
 
 #endif

@@ -7,10 +7,8 @@
 
 #include "view/sites/verdict.h"
 
-static int
-add_view(struct census_view *v, const struct session *s,
-    const struct process *owner, struct names *names,
-    const struct view_options *options)
+static int add_view(struct census_view *v, const struct session *s, const struct process *owner,
+    struct names *names, const struct view_options *options)
 {
 	struct view_options o = *options;
 	int err;
@@ -30,23 +28,19 @@ add_view(struct census_view *v, const struct session *s,
 	return err;
 }
 
-bool
-census_view_filters(const struct view_options *options)
+bool census_view_filters(const struct view_options *options)
 {
-	return options->include || options->exclude || options->module ||
-	    options->exclude_module || options->suppress;
+	return options->include || options->exclude || options->module || options->exclude_module ||
+	    options->suppress;
 }
 
-int
-census_view_make(const struct session *s, const struct process *p,
-    struct names *names, const struct view_options *options,
-    struct census_view *ret)
+int census_view_make(const struct session *s, const struct process *p, struct names *names,
+    const struct view_options *options, struct census_view *ret)
 {
 	uint32_t below = UINT32_MAX;
 	int err = 0;
 
-	*ret = (struct census_view){
-	    .views = calloc(s->count + 1, sizeof(struct view *)),
+	*ret = (struct census_view){.views = calloc(s->count + 1, sizeof(struct view *)),
 	    .is_filtered = census_view_filters(options)};
 	if (!ret->views)
 		return -ENOMEM;
@@ -57,16 +51,14 @@ census_view_make(const struct session *s, const struct process *p,
 		if (!owner)
 			break;
 		err = add_view(ret, s, owner, names, options);
-		below =
-		    owner->header.first_id < below ? owner->header.first_id : 0;
+		below = owner->header.first_id < below ? owner->header.first_id : 0;
 	}
 	if (err < 0)
 		census_view_release(ret);
 	return err;
 }
 
-void
-census_view_release(struct census_view *v)
+void census_view_release(struct census_view *v)
 {
 	for (size_t i = 0; i < v->count; i++)
 		view_free(v->views[i]);
@@ -74,8 +66,7 @@ census_view_release(struct census_view *v)
 	*v = (struct census_view){0};
 }
 
-static int
-by_id(const void *key, const void *item)
+static int by_id(const void *key, const void *item)
 {
 	uint32_t a = *(const uint32_t *)key;
 	uint32_t b = ((const struct view_site *)item)->id;
@@ -83,15 +74,13 @@ by_id(const void *key, const void *item)
 	return (a > b) - (a < b);
 }
 
-const struct view_site *
-census_view_find(
+const struct view_site *census_view_find(
     const struct census_view *v, uint32_t id, const struct view **ret)
 {
 	for (size_t i = 0; i < v->count; i++) {
 		const struct view *x = v->views[i];
 		const struct view_site *found = x->site_count
-		    ? bsearch(&id, x->sites, x->site_count, sizeof(*x->sites),
-		          by_id)
+		    ? bsearch(&id, x->sites, x->site_count, sizeof(*x->sites), by_id)
 		    : NULL;
 
 		if (!found)

@@ -19,9 +19,8 @@ bool census_view_filters(const struct view_options *options);
  * Selected and shaped by options (metric, figures and group do not matter).
  * -ENOMEM.
  */
-int census_view_make(const struct session *s, const struct process *p,
-    struct names *names, const struct view_options *options,
-    struct census_view *ret);
+int census_view_make(const struct session *s, const struct process *p, struct names *names,
+    const struct view_options *options, struct census_view *ret);
 void census_view_release(struct census_view *v);
 
 /*

@@ -16,40 +16,31 @@
 static const struct check_rule_text rules[CHECK_RULES] = {
     [CHECK_LEAK] = {"leak", "Memory is not freed at the end of the program",
         "Free it, or accept it with --suppress or --write-baseline."},
-    [CHECK_NEW] = {"new-leak",
-        "Memory that is not in the baseline is not freed",
+    [CHECK_NEW] = {"new-leak", "Memory that is not in the baseline is not freed",
         "Free it, or write a new baseline with --write-baseline."},
-    [CHECK_GROWN] = {"grown-leak",
-        "More memory is not freed than the baseline lists",
+    [CHECK_GROWN] = {"grown-leak", "More memory is not freed than the baseline lists",
         "Find out why it grew, or write a new baseline with --write-baseline."},
-    [CHECK_MAX_LIVE] = {"max-live",
-        "More memory is live at the end than --max-live allows",
+    [CHECK_MAX_LIVE] = {"max-live", "More memory is live at the end than --max-live allows",
         "seep report --live shows what it is."},
-    [CHECK_MAX_LEAKED] = {"max-leaked",
-        "More memory is not freed than --max-leaked allows",
+    [CHECK_MAX_LEAKED] = {"max-leaked", "More memory is not freed than --max-leaked allows",
         "seep report --live shows what it is."},
-    [CHECK_MAX_PEAK] = {"max-peak",
-        "More memory was live at one moment than --max-peak allows",
+    [CHECK_MAX_PEAK] = {"max-peak", "More memory was live at one moment than --max-peak allows",
         "seep report --peak shows what it was."},
-    [CHECK_POSSIBLE] = {"possible-leak",
-        "Nothing certain points to memory any more",
+    [CHECK_POSSIBLE] = {"possible-leak", "Nothing certain points to memory any more",
         "seep leaks shows why it is not certain; --fail-on possible asked."},
-    [CHECK_UNJUDGED] = {"unjudged",
-        "A process ended before anybody could look for lost memory",
+    [CHECK_UNJUDGED] = {"unjudged", "A process ended before anybody could look for lost memory",
         "Let it end by exit, or by returning from main."},
     [CHECK_GROWTH] = {"growth", "Memory is added all the time and not freed",
         "seep report shows the rate, and who frees other blocks; "
         "--fail-on growth asked."},
 };
 
-const struct check_rule_text *
-check_rules(void)
+const struct check_rule_text *check_rules(void)
 {
 	return rules;
 }
 
-void
-check_free(struct check *c)
+void check_free(struct check *c)
 {
 	if (!c)
 		return;
@@ -64,9 +55,7 @@ check_free(struct check *c)
 	free(c);
 }
 
-void
-check_sum_add(
-    struct check_sum *to, uint64_t bytes, uint64_t blocks, double variance)
+void check_sum_add(struct check_sum *to, uint64_t bytes, uint64_t blocks, double variance)
 {
 	to->sites++;
 	to->bytes = capped_sum(to->bytes, bytes);
@@ -74,11 +63,9 @@ check_sum_add(
 	to->variance += variance;
 }
 
-int
-check_note(struct check *c, const char *fmt, ...)
+int check_note(struct check *c, const char *fmt, ...)
 {
-	char **notes =
-	    reallocarray(c->notes, c->note_count + 1, sizeof(char *));
+	char **notes = reallocarray(c->notes, c->note_count + 1, sizeof(char *));
 	va_list ap;
 	char *text;
 	int n;
@@ -96,19 +83,16 @@ check_note(struct check *c, const char *fmt, ...)
 }
 
 /* Does the score say that the site is a leak, or probably one? */
-static bool
-grows(const struct check *c, const struct check_site *x)
+static bool grows(const struct check *c, const struct check_site *x)
 {
 	const struct score *s = x->site->score;
 
 	return c->options->fail_on_growth && s &&
-	    (s->class == SCORE_LEAK ||
-	        (s->class == SCORE_GROWTH && s->confidence >= SCORE_LIKELY));
+	    (s->class == SCORE_LEAK || (s->class == SCORE_GROWTH && s->confidence >= SCORE_LIKELY));
 }
 
 /* Hostile figures may be larger than a number of bytes can be. */
-static uint64_t
-whole(double n)
+static uint64_t whole(double n)
 {
 	return n > 0 ? n < 0x1p63 ? (uint64_t)(n + 0.5) : INT64_MAX : 0;
 }
@@ -119,8 +103,7 @@ whole(double n)
  * inherited site are those of the ancestor, where they count; only what a look
  * has found is of this process.
  */
-static void
-weigh(const struct check *c, struct check_site *x, bool is_inherited)
+static void weigh(const struct check *c, struct check_site *x, bool is_inherited)
 {
 	const struct view_figures *f = &x->site->figures;
 	const struct verdict_found *v = x->site->verdict;
@@ -152,8 +135,7 @@ weigh(const struct check *c, struct check_site *x, bool is_inherited)
 	}
 }
 
-static int
-add_site(struct check *c, const struct check_input *input, uint32_t process,
+static int add_site(struct check *c, const struct check_input *input, uint32_t process,
     const struct view *v, const struct view_site *site, bool is_inherited,
     const struct fingerprint *f)
 {
@@ -181,8 +163,7 @@ add_site(struct check *c, const struct check_input *input, uint32_t process,
 }
 
 /* Do the blocks of this process count? */
-static bool
-counts(const struct check_process *x)
+static bool counts(const struct check_process *x)
 {
 	if (x->standing == CHECK_REPLACED && x->by_verdict)
 		return !x->is_unjudged; /* lost before the exec: counts */
@@ -190,8 +171,7 @@ counts(const struct check_process *x)
 }
 
 /* Adds all sites of a view; `only` is the process of all, or UINT32_MAX. */
-static int
-add_view(struct check *c, const struct check_input *input, const struct view *v,
+static int add_view(struct check *c, const struct check_input *input, const struct view *v,
     uint32_t first, uint32_t only)
 {
 	struct fingerprints *f;
@@ -211,8 +191,7 @@ add_view(struct check *c, const struct check_input *input, const struct view *v,
 	return err;
 }
 
-static int
-add_sites(struct check *c)
+static int add_sites(struct check *c)
 {
 	uint32_t first = 0; /* process of this input */
 	size_t count = 0;
@@ -233,17 +212,16 @@ add_sites(struct check *c)
 
 		err = add_view(c, input, input->view, first, UINT32_MAX);
 		for (size_t k = 0; k < input->inherited_count && err == 0; k++)
-			err = add_view(c, input, input->inherited[k].view,
-			    first, input->inherited[k].process);
+			err = add_view(
+			    c, input, input->inherited[k].view, first, input->inherited[k].process);
 		first += (uint32_t)input->session->count;
 	}
 	baseline_sort(&c->now);
 	return err;
 }
 
-int
-check_new(const struct check_input *inputs, size_t count,
-    const struct check_options *options, struct check **ret)
+int check_new(const struct check_input *inputs, size_t count, const struct check_options *options,
+    struct check **ret)
 {
 	struct check *c = calloc(1, sizeof(*c));
 	int err = -ENOMEM;

@@ -40,9 +40,8 @@ struct check_limit {
 
 /* All zero: no block may be live at the end. */
 struct check_options {
-	struct check_limit max_live; /* of all processes, all that is live */
-	struct check_limit
-	    max_leaked; /* of all processes, leaks that are not accepted */
+	struct check_limit max_live;     /* of all processes, all that is live */
+	struct check_limit max_leaked;   /* of all processes, leaks that are not accepted */
 	struct check_limit max_peak;     /* of any one process */
 	const struct baseline *baseline; /* NULL: none; is_met is set */
 	double tolerance_percent;        /* growth beyond the baseline ... */
@@ -50,9 +49,9 @@ struct check_options {
 	uint32_t pid;                    /* 0: all */
 	const regex_t *exe;              /* NULL: all */
 	bool any_live;                   /* live blocks count, looks do not */
-	bool fail_on_possible; /* with verdicts: possible leaks fail too */
-	bool fail_on_unjudged; /* and so do processes without a verdict */
-	bool fail_on_growth;   /* sites that probably leak, by their score */
+	bool fail_on_possible;           /* with verdicts: possible leaks fail too */
+	bool fail_on_unjudged;           /* and so do processes without a verdict */
+	bool fail_on_growth;             /* sites that probably leak, by their score */
 };
 
 /* Sites of an ancestor, whose blocks a process has inherited and lost. */
@@ -112,8 +111,8 @@ struct check_site {
 struct check_bound {
 	enum check_rule rule;
 	bool fails;
-	bool is_close; /* sampled: the opposite may also be true */
-	uint64_t value, error, limit; /* bytes; error: half of the interval */
+	bool is_close;                       /* sampled: the opposite may also be true */
+	uint64_t value, error, limit;        /* bytes; error: half of the interval */
 	const struct check_process *process; /* NULL: all together */
 };
 
@@ -152,13 +151,13 @@ struct check {
  * Fills in->inherited, using the options of in->view. -ENOMEM; the caller calls
  * check_inherited_release() in any case.
  */
-int check_inherited_find(struct check_input *in, struct names *names,
-    const struct view_options *options);
+int check_inherited_find(
+    struct check_input *in, struct names *names, const struct view_options *options);
 void check_inherited_release(struct check_input *in);
 
 /* The inputs must outlive the result. -ENOMEM. */
-int check_new(const struct check_input *inputs, size_t count,
-    const struct check_options *options, struct check **ret);
+int check_new(const struct check_input *inputs, size_t count, const struct check_options *options,
+    struct check **ret);
 
 /* NULL is allowed. */
 void check_free(struct check *c);
@@ -167,7 +166,6 @@ void check_free(struct check *c);
 bool check_is_unjudged(const struct check_process *x);
 
 /* Adds a sentence to the notes. -ENOMEM. */
-int check_note(struct check *c, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+int check_note(struct check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -10,34 +10,29 @@
  * Blocks that the ancestor itself has lost, before the fork or after it, are
  * reported once, for the ancestor.
  */
-static int
-forget_known(struct view *v, const struct process *owner)
+static int forget_known(struct view *v, const struct process *owner)
 {
 	struct verdict_index own;
 	int err = verdict_index_make(owner, owner, 0, &own);
 
 	for (size_t i = 0; i < v->site_count && err == 0; i++) {
 		struct view_site *s = &v->sites[i];
-		const struct verdict_found *f =
-		    verdict_index_find(&own, s->site);
+		const struct verdict_found *f = verdict_index_find(&own, s->site);
 
-		if (f && s->verdict &&
-		    f->leak.blocks >= s->verdict->leak.blocks)
+		if (f && s->verdict && f->leak.blocks >= s->verdict->leak.blocks)
 			s->verdict->leak = (struct verdict_part){0};
-		if (f && s->verdict &&
-		    f->possible.blocks >= s->verdict->possible.blocks)
+		if (f && s->verdict && f->possible.blocks >= s->verdict->possible.blocks)
 			s->verdict->possible = (struct verdict_part){0};
 	}
 	verdict_index_release(&own);
 	return err;
 }
 
-static int
-add_view(struct check_input *in, uint32_t process, const struct process *owner,
+static int add_view(struct check_input *in, uint32_t process, const struct process *owner,
     uint32_t below, struct names *names, const struct view_options *options)
 {
-	struct check_inherited *bigger = reallocarray(
-	    in->inherited, in->inherited_count + 1, sizeof(*bigger));
+	struct check_inherited *bigger =
+	    reallocarray(in->inherited, in->inherited_count + 1, sizeof(*bigger));
 	struct view_options o = *options;
 	struct view *v;
 	int err;
@@ -61,9 +56,8 @@ add_view(struct check_input *in, uint32_t process, const struct process *owner,
 	return forget_known(v, owner);
 }
 
-int
-check_inherited_find(struct check_input *in, struct names *names,
-    const struct view_options *options)
+int check_inherited_find(
+    struct check_input *in, struct names *names, const struct view_options *options)
 {
 	const struct session *s = in->session;
 	int err = 0;
@@ -75,8 +69,7 @@ check_inherited_find(struct check_input *in, struct names *names,
 		if (!p->verdicts || p->verdicts->count == 0)
 			continue;
 		while (below > 1 && err == 0) {
-			const struct process *owner =
-			    verdict_owner(s, p, below - 1);
+			const struct process *owner = verdict_owner(s, p, below - 1);
 
 			if (!owner || owner->header.first_id >= below)
 				break;
@@ -87,8 +80,7 @@ check_inherited_find(struct check_input *in, struct names *names,
 	return err;
 }
 
-void
-check_inherited_release(struct check_input *in)
+void check_inherited_release(struct check_input *in)
 {
 	for (size_t i = 0; i < in->inherited_count; i++)
 		view_free(in->inherited[i].view);

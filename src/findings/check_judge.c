@@ -7,15 +7,13 @@
 #include "view/sites/enum_words.h"
 #include "kit/data/capped.h"
 
-static double
-slack(const struct check *c, uint64_t known)
+static double slack(const struct check *c, uint64_t known)
 {
 	return (double)known * c->options->tolerance_percent / 100;
 }
 
-static bool
-has_grown(const struct check *c, const struct baseline_item *now,
-    const struct baseline_item *known)
+static bool has_grown(
+    const struct check *c, const struct baseline_item *now, const struct baseline_item *known)
 {
 	double bytes = slack(c, known->bytes);
 
@@ -27,44 +25,36 @@ has_grown(const struct check *c, const struct baseline_item *now,
 		return true;
 	/* blocks of 0 bytes leak, too: compare their number */
 	return c->sample_bytes == 0 && c->options->tolerance_bytes == 0 &&
-	    (double)now->blocks >
-	    (double)known->blocks + slack(c, known->blocks);
+	    (double)now->blocks > (double)known->blocks + slack(c, known->blocks);
 }
 
-static uint64_t
-growth(uint64_t now, uint64_t known)
+static uint64_t growth(uint64_t now, uint64_t known)
 {
 	return now > known ? now - known : 0;
 }
 
 /* Leaked bytes: all bytes of new sites, and the growth of the others. */
-static void
-compare(struct check *c)
+static void compare(struct check *c)
 {
 	for (size_t i = 0; i < c->now.count; i++) {
 		struct baseline_item *now = &c->now.items[i];
-		struct baseline_item *known =
-		    baseline_find(c->options->baseline, now->hash);
+		struct baseline_item *known = baseline_find(c->options->baseline, now->hash);
 
 		if (!known) {
-			check_sum_add(
-			    &c->leaked, now->bytes, now->blocks, now->variance);
+			check_sum_add(&c->leaked, now->bytes, now->blocks, now->variance);
 			continue;
 		}
 		known->is_met = true;
 		now->is_met = !has_grown(c, now, known);
 		if (now->is_met)
-			check_sum_add(
-			    &c->known, now->bytes, now->blocks, now->variance);
+			check_sum_add(&c->known, now->bytes, now->blocks, now->variance);
 		else
-			check_sum_add(&c->leaked,
-			    growth(now->bytes, known->bytes),
+			check_sum_add(&c->leaked, growth(now->bytes, known->bytes),
 			    growth(now->blocks, known->blocks), now->variance);
 	}
 }
 
-static void
-judge_site(struct check *c, struct check_site *x)
+static void judge_site(struct check *c, struct check_site *x)
 {
 	struct check_process *p = &c->processes[x->process];
 	const struct baseline_item *known = NULL, *now;
@@ -88,10 +78,8 @@ judge_site(struct check *c, struct check_site *x)
 	p->leaked_blocks = capped_sum(p->leaked_blocks, x->blocks);
 }
 
-static void
-add_bound(struct check *c, enum check_rule rule,
-    const struct check_limit *limit, uint64_t value, double variance,
-    const struct check_process *p)
+static void add_bound(struct check *c, enum check_rule rule, const struct check_limit *limit,
+    uint64_t value, double variance, const struct check_process *p)
 {
 	struct check_bound *b = &c->bounds[c->bound_count];
 	uint64_t away;
@@ -103,16 +91,14 @@ add_bound(struct check *c, enum check_rule rule,
 	    .error = process_error(variance),
 	    .limit = limit->bytes,
 	    .process = p};
-	away =
-	    value > limit->bytes ? value - limit->bytes : limit->bytes - value;
+	away = value > limit->bytes ? value - limit->bytes : limit->bytes - value;
 	b->fails = value > limit->bytes;
 	b->is_close = away < b->error;
 	c->fails = c->fails || b->fails;
 	c->bound_count++;
 }
 
-static void
-judge_bounds(struct check *c)
+static void judge_bounds(struct check *c)
 {
 	const struct check_options *o = c->options;
 	const struct check_process *high = NULL;
@@ -121,18 +107,13 @@ judge_bounds(struct check *c)
 	for (size_t i = 0; i < c->process_count; i++) {
 		const struct check_process *x = &c->processes[i];
 
-		if (x->standing == CHECK_LEFT_OUT ||
-		    x->standing == CHECK_UNTRACED)
+		if (x->standing == CHECK_LEFT_OUT || x->standing == CHECK_UNTRACED)
 			continue;
-		if (!high ||
-		    x->process->totals.peak_bytes >
-		        high->process->totals.peak_bytes)
+		if (!high || x->process->totals.peak_bytes > high->process->totals.peak_bytes)
 			high = x;
 	}
-	add_bound(c, CHECK_MAX_LIVE, &o->max_live, c->live.bytes,
-	    c->live.variance, NULL);
-	add_bound(c, CHECK_MAX_LEAKED, &o->max_leaked, c->leaked.bytes,
-	    c->leaked.variance, NULL);
+	add_bound(c, CHECK_MAX_LIVE, &o->max_live, c->live.bytes, c->live.variance, NULL);
+	add_bound(c, CHECK_MAX_LEAKED, &o->max_leaked, c->leaked.bytes, c->leaked.variance, NULL);
 	if (!high)
 		return;
 	/* its share of the variance of everything that was allocated */
@@ -140,12 +121,11 @@ judge_bounds(struct check *c)
 		variance = process_variance_allocated(high->process) *
 		    (double)high->process->totals.peak_bytes /
 		    (double)high->process->totals.allocated_bytes;
-	add_bound(c, CHECK_MAX_PEAK, &o->max_peak,
-	    high->process->totals.peak_bytes, variance, high);
+	add_bound(
+	    c, CHECK_MAX_PEAK, &o->max_peak, high->process->totals.peak_bytes, variance, high);
 }
 
-static int
-in_order(const void *a, const void *b)
+static int in_order(const void *a, const void *b)
 {
 	const struct check_site *x = a, *y = b;
 
@@ -158,12 +138,10 @@ in_order(const void *a, const void *b)
 	return (x->site->id > y->site->id) - (x->site->id < y->site->id);
 }
 
-int
-check_judge(struct check *c)
+int check_judge(struct check *c)
 {
 	const struct check_options *o = c->options;
-	bool any_is_bad =
-	    !o->max_live.given && !o->max_leaked.given && !o->max_peak.given;
+	bool any_is_bad = !o->max_live.given && !o->max_leaked.given && !o->max_peak.given;
 	char buffer[WORDS_MAX];
 
 	if (o->baseline)

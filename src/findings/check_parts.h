@@ -6,8 +6,7 @@
 #include "findings/check.h"
 
 /* Adds one site, or one process, to a sum. */
-void check_sum_add(
-    struct check_sum *to, uint64_t bytes, uint64_t blocks, double variance);
+void check_sum_add(struct check_sum *to, uint64_t bytes, uint64_t blocks, double variance);
 
 /*
  * Fills c->processes: which of them are judged. Adds notes on how each ended

@@ -13,14 +13,12 @@
 
 enum { ENDS_NAMED = 5 }; /* names of the processes that ended in one way */
 
-static const char *
-name_of(const struct process *p)
+static const char *name_of(const struct process *p)
 {
 	return program_name(&p->header);
 }
 
-static enum check_standing
-standing_of(const struct check_options *o, const struct process *p)
+static enum check_standing standing_of(const struct check_options *o, const struct process *p)
 {
 	if (o->pid != 0 && p->header.pid != o->pid)
 		return CHECK_LEFT_OUT;
@@ -30,21 +28,18 @@ standing_of(const struct check_options *o, const struct process *p)
 		return CHECK_LEFT_OUT;
 	if (p->totals.allocations == 0 &&
 	    (p->header.state == SEG_INERT || p->header.mode == SEG_MODE_OFF ||
-	        p->header.mode == SEG_MODE_DORMANT ||
-	        p->header.counts[SEG_EVENTS_OFF] > 0))
+	        p->header.mode == SEG_MODE_DORMANT || p->header.counts[SEG_EVENTS_OFF] > 0))
 		return CHECK_UNTRACED;
 	return p->end == PROCESS_EXEC ? CHECK_REPLACED : CHECK_JUDGED;
 }
 
 /* How it ended, if that matters for its figures. */
-static int
-note_end(struct check *c, const struct process *p)
+static int note_end(struct check *c, const struct process *p)
 {
 	const char *name = name_of(p);
 	unsigned pid = p->header.pid;
 
-	if (p->end != PROCESS_EXITED && p->end <= PROCESS_GONE &&
-	    ++c->ends[p->end] > ENDS_NAMED)
+	if (p->end != PROCESS_EXITED && p->end <= PROCESS_GONE && ++c->ends[p->end] > ENDS_NAMED)
 		return 0;
 	if (p->is_snapshot)
 		return check_note(c,
@@ -89,16 +84,13 @@ note_end(struct check *c, const struct process *p)
  * known: a block that looks leaked may have been freed, and a leak may be
  * missing.
  */
-static bool
-is_unsure(enum seg_count count)
+static bool is_unsure(enum seg_count count)
 {
-	return count == SEG_DEEPBIND_LOADS || count == SEG_MALLOC_BEFORE ||
-	    count == SEG_OWN_NAMES;
+	return count == SEG_DEEPBIND_LOADS || count == SEG_MALLOC_BEFORE || count == SEG_OWN_NAMES;
 }
 
 /* The command of a recording: its last program, if it called exec, or NULL. */
-static const struct process *
-command_of(const struct session *s)
+static const struct process *command_of(const struct session *s)
 {
 	const struct process *command = NULL;
 
@@ -115,19 +107,16 @@ command_of(const struct session *s)
  * Did the command of a recording have a look at its exit? Then everything that
  * it started is judged by looks.
  */
-static bool
-has_exit_look(const struct session *s)
+static bool has_exit_look(const struct session *s)
 {
 	const struct process *command = command_of(s);
 
-	return command && command->verdicts &&
-	    command->verdicts->reason == VERDICT_JUDGED &&
+	return command && command->verdicts && command->verdicts->reason == VERDICT_JUDGED &&
 	    command->verdicts->at_exit;
 }
 
 /* Says that there are looks, but none of the command at its exit. */
-static int
-note_looks_in_vain(struct check *c, const struct session *s)
+static int note_looks_in_vain(struct check *c, const struct session *s)
 {
 	const struct process *command = command_of(s);
 	bool has_looks = false;
@@ -142,17 +131,14 @@ note_looks_in_vain(struct check *c, const struct session *s)
 	    name_of(command), command->header.pid);
 }
 
-bool
-check_is_unjudged(const struct check_process *x)
+bool check_is_unjudged(const struct check_process *x)
 {
 	return x->by_verdict && x->is_unjudged &&
-	    verdict_state(x->input->session, x->process) ==
-	    VERDICT_STATE_UNJUDGED;
+	    verdict_state(x->input->session, x->process) == VERDICT_STATE_UNJUDGED;
 }
 
 /* Finds out how the process is judged; one that cannot be judged is named. */
-static int
-note_verdict(struct check *c, struct check_process *x, bool by_verdict)
+static int note_verdict(struct check *c, struct check_process *x, bool by_verdict)
 {
 	enum verdict_state state = verdict_state(x->input->session, x->process);
 
@@ -170,13 +156,11 @@ note_verdict(struct check *c, struct check_process *x, bool by_verdict)
 }
 
 /* Adds notes about what is missing in the figures. */
-static int
-note_losses(struct check *c, const struct process *p)
+static int note_losses(struct check *c, const struct process *p)
 {
-	static const enum seg_count matter[] = {SEG_LOST_EVENTS, SEG_LOST_FREES,
-	    SEG_SPILL_FULL, SEG_CHILDREN_UNTRACED, SEG_CHILDREN_EARLY,
-	    SEG_EVENTS_OFF, SEG_EARLY_EVENTS, SEG_DEEPBIND_LOADS,
-	    SEG_MALLOC_BEFORE, SEG_OWN_NAMES};
+	static const enum seg_count matter[] = {SEG_LOST_EVENTS, SEG_LOST_FREES, SEG_SPILL_FULL,
+	    SEG_CHILDREN_UNTRACED, SEG_CHILDREN_EARLY, SEG_EVENTS_OFF, SEG_EARLY_EVENTS,
+	    SEG_DEEPBIND_LOADS, SEG_MALLOC_BEFORE, SEG_OWN_NAMES};
 	const struct losses_name *names;
 	size_t count;
 	int err = 0;
@@ -190,39 +174,32 @@ note_losses(struct check *c, const struct process *p)
 			if (names[k].count != matter[i] || n == 0)
 				continue;
 			c->is_damaged |= is_unsure(matter[i]);
-			err = check_note(c,
-			    "%s (pid %u): its figures are not complete: %s",
-			    name_of(p), p->header.pid,
-			    enum_words_loss(buffer, n, names[k].words));
+			err = check_note(c, "%s (pid %u): its figures are not complete: %s",
+			    name_of(p), p->header.pid, enum_words_loss(buffer, n, names[k].words));
 		}
 	return err;
 }
 
 /* Blocks that the executable frees with its own malloc look like leaks. */
-static int
-note_own(struct check *c, const struct process *p)
+static int note_own(struct check *c, const struct process *p)
 {
-	if (!losses_is_own(p->header.inert_reason) ||
-	    p->header.state == SEG_INERT)
+	if (!losses_is_own(p->header.inert_reason) || p->header.state == SEG_INERT)
 		return 0;
-	c->is_damaged |= p->header.counts[SEG_MISSED_FREES] > 0 ||
-	    p->header.counts[SEG_UNKNOWN_FREES] > 0;
-	return check_note(c, "%s (pid %u): maybe only a part was traced: %s",
-	    name_of(p), p->header.pid, losses_inert(p->header.inert_reason));
+	c->is_damaged |=
+	    p->header.counts[SEG_MISSED_FREES] > 0 || p->header.counts[SEG_UNKNOWN_FREES] > 0;
+	return check_note(c, "%s (pid %u): maybe only a part was traced: %s", name_of(p),
+	    p->header.pid, losses_inert(p->header.inert_reason));
 }
 
-static int
-note_process(struct check *c, struct check_process *x)
+static int note_process(struct check *c, struct check_process *x)
 {
 	const struct process *p = x->process;
 	int err;
 
 	if (x->standing == CHECK_UNTRACED)
-		return check_note(c, "%s (pid %u) was not traced: %s",
-		    name_of(p), p->header.pid,
-		    p->header.state == SEG_INERT
-		        ? losses_inert(p->header.inert_reason)
-		        : "recording was off");
+		return check_note(c, "%s (pid %u) was not traced: %s", name_of(p), p->header.pid,
+		    p->header.state == SEG_INERT ? losses_inert(p->header.inert_reason)
+		                                 : "recording was off");
 	if (p->is_unfinished) {
 		c->is_damaged = true;
 		err = check_note(c,
@@ -233,9 +210,8 @@ note_process(struct check *c, struct check_process *x)
 	}
 	if (p->header.state == SEG_INERT) {
 		c->is_damaged = true;
-		err = check_note(c, "%s (pid %u): tracing ended early: %s",
-		    name_of(p), p->header.pid,
-		    losses_inert(p->header.inert_reason));
+		err = check_note(c, "%s (pid %u): tracing ended early: %s", name_of(p),
+		    p->header.pid, losses_inert(p->header.inert_reason));
 	} else {
 		err = x->by_verdict ? 0 : note_end(c, p);
 	}
@@ -245,8 +221,7 @@ note_process(struct check *c, struct check_process *x)
 }
 
 /* Writes one sentence where there would otherwise be many. */
-static int
-note_more_ends(struct check *c)
+static int note_more_ends(struct check *c)
 {
 	size_t more = 0, replaced = c->ends[PROCESS_EXEC];
 	char buffer[WORDS_COUNTED];
@@ -254,26 +229,21 @@ note_more_ends(struct check *c)
 
 	if (c->unjudged_count > ENDS_NAMED)
 		err = check_note(c, "not judged: %s more",
-		    words_counted(
-		        buffer, c->unjudged_count - ENDS_NAMED, "process"));
+		    words_counted(buffer, c->unjudged_count - ENDS_NAMED, "process"));
 	for (int i = 0; i <= PROCESS_GONE; i++)
 		if (i != PROCESS_EXEC && c->ends[i] > ENDS_NAMED)
 			more += c->ends[i] - ENDS_NAMED;
 	if (err == 0 && more > 0)
-		err = check_note(c,
-		    "%zu more ended by a signal or by _exit, or still ran",
-		    more);
+		err = check_note(c, "%zu more ended by a signal or by _exit, or still ran", more);
 	if (err == 0 && replaced > 0)
 		err = check_note(c,
 		    "%s went on as another program (exec); of %s only the peak "
 		    "is judged",
-		    words_counted(buffer, replaced, "process"),
-		    replaced == 1 ? "it" : "these");
+		    words_counted(buffer, replaced, "process"), replaced == 1 ? "it" : "these");
 	return err;
 }
 
-int
-check_processes(struct check *c)
+int check_processes(struct check *c)
 {
 	size_t count = 0;
 
@@ -286,18 +256,17 @@ check_processes(struct check *c)
 		const struct session *s = c->inputs[i].session;
 		bool by_verdict = !c->options->any_live && has_exit_look(s);
 
-		if (!by_verdict && !c->options->any_live &&
-		    !c->options->fail_on_growth && note_looks_in_vain(c, s) < 0)
+		if (!by_verdict && !c->options->any_live && !c->options->fail_on_growth &&
+		    note_looks_in_vain(c, s) < 0)
 			return -ENOMEM;
 		if (s->is_truncated) {
 			c->is_damaged = true;
-			if (check_note(c, "%s: damaged, or its end is missing",
-			        c->inputs[i].name) < 0)
+			if (check_note(c, "%s: damaged, or its end is missing", c->inputs[i].name) <
+			    0)
 				return -ENOMEM;
 		}
 		for (size_t k = 0; k < s->count; k++) {
-			struct check_process *x =
-			    &c->processes[c->process_count++];
+			struct check_process *x = &c->processes[c->process_count++];
 			const struct process *p = s->processes[k];
 
 			*x = (struct check_process){.input = &c->inputs[i],
@@ -307,15 +276,13 @@ check_processes(struct check *c)
 				c->left_out++;
 				continue;
 			}
-			if (note_verdict(c, x, by_verdict) < 0 ||
-			    note_process(c, x) < 0)
+			if (note_verdict(c, x, by_verdict) < 0 || note_process(c, x) < 0)
 				return -ENOMEM;
 			c->judged_count += x->standing != CHECK_UNTRACED;
 			if (p->header.sample_bytes > c->sample_bytes)
 				c->sample_bytes = p->header.sample_bytes;
 			if (x->standing == CHECK_JUDGED)
-				check_sum_add(&c->live, p->totals.live_bytes,
-				    p->totals.live_blocks,
+				check_sum_add(&c->live, p->totals.live_bytes, p->totals.live_blocks,
 				    process_variance_live(p));
 		}
 	}

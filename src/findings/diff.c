@@ -16,16 +16,13 @@ struct changes {
 	size_t fresh, gone, grown, shrunk;
 };
 
-static bool
-is_meant(const struct diff_side *side, const struct process *p, uint32_t pid)
+static bool is_meant(const struct diff_side *side, const struct process *p, uint32_t pid)
 {
-	return (!side->only || side->only == p) &&
-	    (pid == VIEW_ANY || p->header.pid == pid);
+	return (!side->only || side->only == p) && (pid == VIEW_ANY || p->header.pid == pid);
 }
 
 /* The one program that all its processes run; NULL: they run several. */
-static const char *
-program_of(const struct diff_side *side)
+static const char *program_of(const struct diff_side *side)
 {
 	const char *exe = NULL;
 
@@ -42,8 +39,7 @@ program_of(const struct diff_side *side)
 }
 
 /* How many processes; the figures of all, and the last of them. */
-static size_t
-add_up(const struct diff_side *side, uint32_t pid, struct view_figures *ret,
+static size_t add_up(const struct diff_side *side, uint32_t pid, struct view_figures *ret,
     const struct process **ret_last)
 {
 	size_t n = 0;
@@ -61,9 +57,7 @@ add_up(const struct diff_side *side, uint32_t pid, struct view_figures *ret,
 	return n;
 }
 
-static bool
-has_process(
-    const struct diff_side *old, const struct diff_side *new, uint32_t pid)
+static bool has_process(const struct diff_side *old, const struct diff_side *new, uint32_t pid)
 {
 	const struct process *last;
 	struct view_figures f;
@@ -72,9 +66,8 @@ has_process(
 }
 
 /* "OLD: a.seep: server (pid 12), after 3.4 s: 1,234 bytes in 5 blocks" */
-static void
-print_side(const struct layout *p, const char *title,
-    const struct diff_side *side, const struct body_options *o)
+static void print_side(const struct layout *p, const char *title, const struct diff_side *side,
+    const struct body_options *o)
 {
 	const struct process *last = NULL;
 	struct view_figures f;
@@ -94,8 +87,7 @@ print_side(const struct layout *p, const char *title,
 			text_print(t.file, last->header.snapshot_label);
 			(void)fputs("\"", t.file);
 		}
-		(void)fprintf(
-		    t.file, ", after %s", words_time(c, last->duration_ns));
+		(void)fprintf(t.file, ", after %s", words_time(c, last->duration_ns));
 	} else {
 		(void)fputs(words_counted(a, n, "process"), t.file);
 	}
@@ -109,8 +101,7 @@ print_side(const struct layout *p, const char *title,
 	layout_end(p, &t);
 }
 
-static void
-count_changes(const struct view *v, int metric, struct changes *ret)
+static void count_changes(const struct view *v, int metric, struct changes *ret)
 {
 	*ret = (struct changes){0};
 	for (size_t i = 0; i < v->site_count; i++) {
@@ -123,8 +114,7 @@ count_changes(const struct view *v, int metric, struct changes *ret)
 	}
 }
 
-static void
-print_changes(const struct layout *p, const struct view *v, int metric)
+static void print_changes(const struct layout *p, const struct view *v, int metric)
 {
 	struct changes n;
 	struct amounts all;
@@ -138,20 +128,16 @@ print_changes(const struct layout *p, const struct view *v, int metric)
 	    "Difference: %s, %s; %s new, %zu gone, %zu grown, %zu shrunk, "
 	    "%zu unchanged.\n",
 	    amount_counted(a, &all.bytes, true, "byte"),
-	    amount_counted(
-	        b, &all.blocks, true, metric == VIEW_ALLOCS ? "call" : "block"),
-	    words_counted(c, n.fresh, "place"), n.gone, n.grown, n.shrunk,
-	    v->unchanged);
+	    amount_counted(b, &all.blocks, true, metric == VIEW_ALLOCS ? "call" : "block"),
+	    words_counted(c, n.fresh, "place"), n.gone, n.grown, n.shrunk, v->unchanged);
 	layout_end(p, &t);
 }
 
-int
-diff_view(const struct diff_side *old, const struct diff_side *new,
-    struct names *names, const struct view_options *options, struct view **ret)
+int diff_view(const struct diff_side *old, const struct diff_side *new, struct names *names,
+    const struct view_options *options, struct view **ret)
 {
 	struct view_options o = *options;
-	const struct view_side before = {
-	    .session = old->session, .only = old->only};
+	const struct view_side before = {.session = old->session, .only = old->only};
 
 	if (!has_process(old, new, o.pid))
 		return -ESRCH;
@@ -165,10 +151,8 @@ diff_view(const struct diff_side *old, const struct diff_side *new,
 	return view_new(new->session, names, &o, ret);
 }
 
-int
-diff_write(const struct layout *p, const struct diff_side *old,
-    const struct diff_side *new, struct names *names,
-    const struct body_options *options)
+int diff_write(const struct layout *p, const struct diff_side *old, const struct diff_side *new,
+    struct names *names, const struct body_options *options)
 {
 	struct view *v;
 	int err;

@@ -17,12 +17,11 @@ struct diff_side {
  * their stacks, not by ids or addresses, so that the sides may be different
  * runs or builds. -ENOMEM; -ESRCH: neither has a process options->pid.
  */
-int diff_view(const struct diff_side *old, const struct diff_side *new,
-    struct names *names, const struct view_options *options, struct view **ret);
+int diff_view(const struct diff_side *old, const struct diff_side *new, struct names *names,
+    const struct view_options *options, struct view **ret);
 
 /* As text. Errors as of diff_view(), and -EIO if ferror(). */
-int diff_write(const struct layout *p, const struct diff_side *old,
-    const struct diff_side *new, struct names *names,
-    const struct body_options *options);
+int diff_write(const struct layout *p, const struct diff_side *old, const struct diff_side *new,
+    struct names *names, const struct body_options *options);
 
 #endif

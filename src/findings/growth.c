@@ -15,18 +15,15 @@
 #include "print/text/report_text.h"
 #include "kit/words/text.h"
 
-static uint64_t
-moment_us(const struct growth_moment *m, uint64_t until_us)
+static uint64_t moment_us(const struct growth_moment *m, uint64_t until_us)
 {
-	double us =
-	    m->is_percent ? m->value / 100 * (double)until_us : m->value * 1e6;
+	double us = m->is_percent ? m->value / 100 * (double)until_us : m->value * 1e6;
 
 	/* seconds are made of whole microseconds: rounded, they are the same */
 	return us + 0.5 >= (double)until_us ? until_us : (uint64_t)(us + 0.5);
 }
 
-void
-growth_release(struct growth_stretch *x)
+void growth_release(struct growth_stretch *x)
 {
 	free(x->from);
 	free(x->to);
@@ -37,8 +34,7 @@ growth_release(struct growth_stretch *x)
 }
 
 /* The end is known without a replay. */
-static int
-look_up(struct growth_stretch *x, struct timeline *t)
+static int look_up(struct growth_stretch *x, struct timeline *t)
 {
 	const struct process *p = x->process;
 	uint64_t when;
@@ -52,9 +48,8 @@ look_up(struct growth_stretch *x, struct timeline *t)
 	return err;
 }
 
-int
-growth_view(struct growth_stretch *x, const struct session *s,
-    struct names *names, const struct view_options *options, struct view **ret)
+int growth_view(struct growth_stretch *x, const struct session *s, struct names *names,
+    const struct view_options *options, struct view **ret)
 {
 	struct view_options o = *options;
 	struct view_side before = {.session = s, .only = x->process};
@@ -67,8 +62,7 @@ growth_view(struct growth_stretch *x, const struct session *s,
 	x->all_to = calloc(s->count, sizeof(struct process_figures *));
 	x->pages_from = calloc(s->count, sizeof(struct residence *));
 	x->pages_to = calloc(s->count, sizeof(struct residence *));
-	if (!x->from || !x->to || !x->all_from || !x->all_to ||
-	    !x->pages_from || !x->pages_to)
+	if (!x->from || !x->to || !x->all_from || !x->all_to || !x->pages_from || !x->pages_to)
 		return -ENOMEM;
 	err = look_up(x, s->line);
 	if (err < 0)
@@ -90,9 +84,7 @@ growth_view(struct growth_stretch *x, const struct session *s,
 	return view_new(s, names, &o, ret);
 }
 
-static void
-print_title(
-    const struct layout *page, const struct growth_stretch *x, int metric)
+static void print_title(const struct layout *page, const struct growth_stretch *x, int metric)
 {
 	const struct process *p = x->process;
 	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_COUNTED];
@@ -106,21 +98,17 @@ print_title(
 		process_add(&from.all, &x->from[i]);
 		process_add(&to.all, &x->to[i]);
 	}
-	net = (struct amount){.plus = view_bytes(&to, metric),
-	    .minus = view_bytes(&from, metric)};
+	net = (struct amount){.plus = view_bytes(&to, metric), .minus = view_bytes(&from, metric)};
 	layout_begin(page, &t);
 	text_print(t.file, program_name(&p->header));
-	(void)fprintf(t.file, " (pid %u), from %s to %s: %s %s.\n",
-	    p->header.pid, words_time(a, x->from_us * 1000),
-	    words_time(b, x->to_us * 1000),
-	    amount_counted(c, &net, true, "byte"),
-	    metric == VIEW_ALLOCS ? "allocated" : "live");
+	(void)fprintf(t.file, " (pid %u), from %s to %s: %s %s.\n", p->header.pid,
+	    words_time(a, x->from_us * 1000), words_time(b, x->to_us * 1000),
+	    amount_counted(c, &net, true, "byte"), metric == VIEW_ALLOCS ? "allocated" : "live");
 	layout_end(page, &t);
 }
 
 /* Live bytes of a process at a moment, from its points. */
-static uint64_t
-live_at(const struct process *p, uint64_t time_us)
+static uint64_t live_at(const struct process *p, uint64_t time_us)
 {
 	uint64_t live = 0;
 
@@ -140,8 +128,7 @@ struct candidate {
 	uint64_t change;
 };
 
-static int
-by_change(const void *a, const void *b)
+static int by_change(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
@@ -151,9 +138,8 @@ by_change(const void *a, const void *b)
 	    (x->process->header.pid < y->process->header.pid);
 }
 
-static size_t
-find_candidates(const struct session *s, uint32_t pid, uint64_t from_us,
-    uint64_t to_us, struct candidate *list)
+static size_t find_candidates(
+    const struct session *s, uint32_t pid, uint64_t from_us, uint64_t to_us, struct candidate *list)
 {
 	size_t n = 0;
 
@@ -166,17 +152,15 @@ find_candidates(const struct session *s, uint32_t pid, uint64_t from_us,
 			continue;
 		from = live_at(p, from_us);
 		to = live_at(p, to_us);
-		list[n++] = (struct candidate){
-		    .process = p, .change = to > from ? to - from : from - to};
+		list[n++] =
+		    (struct candidate){.process = p, .change = to > from ? to - from : from - to};
 	}
 	qsort(list, n, sizeof(*list), by_change);
 	return n;
 }
 
-int
-growth_stretches(const struct session *s, uint32_t pid,
-    const struct growth_moment *from, const struct growth_moment *to,
-    struct growth_stretch **ret, size_t *ret_count)
+int growth_stretches(const struct session *s, uint32_t pid, const struct growth_moment *from,
+    const struct growth_moment *to, struct growth_stretch **ret, size_t *ret_count)
 {
 	struct candidate *list = calloc(s->count + 1, sizeof(*list));
 	struct growth_stretch *found = calloc(s->count + 1, sizeof(*found));
@@ -196,9 +180,8 @@ growth_stretches(const struct session *s, uint32_t pid,
 	to_us = moment_us(to, s->until_us);
 	n = find_candidates(s, pid, from_us, to_us, list);
 	for (size_t i = 0; i < n; i++)
-		found[i] = (struct growth_stretch){.process = list[i].process,
-		    .from_us = from_us,
-		    .to_us = to_us};
+		found[i] = (struct growth_stretch){
+		    .process = list[i].process, .from_us = from_us, .to_us = to_us};
 	*ret = found;
 	*ret_count = n;
 	found = NULL;
@@ -209,10 +192,8 @@ out:
 	return err;
 }
 
-static int
-print_stretch(const struct layout *p, const struct session *s,
-    struct growth_stretch *x, struct names *names,
-    const struct body_options *options)
+static int print_stretch(const struct layout *p, const struct session *s, struct growth_stretch *x,
+    struct names *names, const struct body_options *options)
 {
 	struct body_options grown = *options;
 	struct view *v = NULL;
@@ -228,10 +209,9 @@ print_stretch(const struct layout *p, const struct session *s,
 	return err;
 }
 
-int
-growth_write(const struct layout *p, const struct session *s,
-    struct names *names, const struct body_options *options,
-    const struct growth_moment *from, const struct growth_moment *to)
+int growth_write(const struct layout *p, const struct session *s, struct names *names,
+    const struct body_options *options, const struct growth_moment *from,
+    const struct growth_moment *to)
 {
 	struct growth_stretch *list;
 	char more[WORDS_COUNTED];

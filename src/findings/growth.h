@@ -15,8 +15,8 @@ struct growth_moment {
  * signs. 0, -ENOMEM, -EIO; -ENODATA: no time line; -ESRCH: no process has
  * options->view.pid; -ERANGE: it begins after the end.
  */
-int growth_write(const struct layout *p, const struct session *s,
-    struct names *names, const struct body_options *options,
-    const struct growth_moment *from, const struct growth_moment *to);
+int growth_write(const struct layout *p, const struct session *s, struct names *names,
+    const struct body_options *options, const struct growth_moment *from,
+    const struct growth_moment *to);
 
 #endif

@@ -18,16 +18,15 @@ struct growth_stretch {
 };
 
 /* The processes with the largest changes first; for free(). */
-int growth_stretches(const struct session *s, uint32_t pid,
-    const struct growth_moment *from, const struct growth_moment *to,
-    struct growth_stretch **ret, size_t *ret_count);
+int growth_stretches(const struct session *s, uint32_t pid, const struct growth_moment *from,
+    const struct growth_moment *to, struct growth_stretch **ret, size_t *ret_count);
 
 /*
  * The changes as a view for view_free(); the caller calls growth_release() for
  * x in any case.
  */
-int growth_view(struct growth_stretch *x, const struct session *s,
-    struct names *names, const struct view_options *options, struct view **ret);
+int growth_view(struct growth_stretch *x, const struct session *s, struct names *names,
+    const struct view_options *options, struct view **ret);
 void growth_release(struct growth_stretch *x);
 
 #endif

@@ -28,8 +28,7 @@ struct owners {
 };
 
 /* Number 0 is for what is not known. */
-static uint32_t
-site_of(void *context, uint32_t site)
+static uint32_t site_of(void *context, uint32_t site)
 {
 	const struct owners *o = context;
 
@@ -45,9 +44,7 @@ site_of(void *context, uint32_t site)
 	return 0;
 }
 
-static int
-find_owners(
-    const struct held_view_input *in, struct held_view *v, struct owners *o)
+static int find_owners(const struct held_view_input *in, struct held_view *v, struct owners *o)
 {
 	uint32_t below = UINT32_MAX;
 
@@ -56,14 +53,12 @@ find_owners(
 		return -ENOMEM;
 	v->site_count = 1;
 	while (o->count < in->session->count && below > 0) {
-		const struct process *p =
-		    verdict_owner(in->session, in->process, below - 1);
+		const struct process *p = verdict_owner(in->session, in->process, below - 1);
 
 		if (!p)
 			break;
-		o->at[o->count++] = (struct owner){.process = p,
-		    .below = below,
-		    .base = (uint32_t)v->site_count};
+		o->at[o->count++] =
+		    (struct owner){.process = p, .below = below, .base = (uint32_t)v->site_count};
 		v->site_count += p->site_count;
 		below = p->header.first_id < below ? p->header.first_id : 0;
 	}
@@ -72,8 +67,7 @@ find_owners(
 	return v->sites && v->class_of ? 0 : -ENOMEM;
 }
 
-static char *
-label_of(const struct view *view, const struct view_site *s)
+static char *label_of(const struct view *view, const struct view_site *s)
 {
 	const struct frame *x;
 	const char *base;
@@ -85,8 +79,7 @@ label_of(const struct view *view, const struct view_site *s)
 	base = text_base(x->module);
 	if (x->brief || x->function)
 		return strdup(x->brief ? x->brief : x->function);
-	if (asprintf(&text, "%s+0x%llx", base ? base : "",
-	        (unsigned long long)x->offset) < 0)
+	if (asprintf(&text, "%s+0x%llx", base ? base : "", (unsigned long long)x->offset) < 0)
 		return NULL;
 	return text;
 }
@@ -97,18 +90,16 @@ struct labels {
 };
 
 /* The class of a text, which is taken. */
-static int
-class_of(struct labels *l, char *text, uint32_t *ret)
+static int class_of(struct labels *l, char *text, uint32_t *ret)
 {
 	struct held_view *v = l->v;
 	uint32_t fresh = (uint32_t)v->label_count;
-	int err = text ? room_make(&v->labels, &v->label_room, v->label_count,
-	                     sizeof(*v->labels))
+	int err = text ? room_make(&v->labels, &v->label_room, v->label_count, sizeof(*v->labels))
 	               : -ENOMEM;
 
 	if (err == 0)
-		err = dict_find(&l->find, dict_hash_text(text), dict_same_text,
-		    v->labels, text, fresh, ret);
+		err = dict_find(
+		    &l->find, dict_hash_text(text), dict_same_text, v->labels, text, fresh, ret);
 	if (err == 0 && *ret == fresh)
 		v->labels[v->label_count++] = text;
 	else
@@ -116,9 +107,7 @@ class_of(struct labels *l, char *text, uint32_t *ret)
 	return err;
 }
 
-static int
-add_view(
-    const struct held_view_input *in, struct labels *l, const struct owner *o)
+static int add_view(const struct held_view_input *in, struct labels *l, const struct owner *o)
 {
 	const struct view_options options = {.metric = VIEW_ALL,
 	    .only = o->process,
@@ -140,16 +129,13 @@ add_view(
 
 		if (s->site >= o->process->site_count)
 			continue;
-		v->sites[n] = (struct held_view_site){
-		    .id = s->id, .view = view, .site = s};
+		v->sites[n] = (struct held_view_site){.id = s->id, .view = view, .site = s};
 		err = class_of(l, label_of(view, s), &v->class_of[n]);
 	}
 	return err;
 }
 
-static int
-name_sites(const struct held_view_input *in, struct held_view *v,
-    const struct owners *o)
+static int name_sites(const struct held_view_input *in, struct held_view *v, const struct owners *o)
 {
 	struct labels l = {.v = v};
 	uint32_t unknown;
@@ -168,22 +154,18 @@ name_sites(const struct held_view_input *in, struct held_view *v,
 
 /* ---- roots ---------------------------------------------------------------- */
 
-static struct names_place
-place_of(const struct root_place *p)
+static struct names_place place_of(const struct root_place *p)
 {
-	return (struct names_place){.module = p->module,
-	    .is_tls = p->kind == ROOT_TLS,
-	    .address = p->address};
+	return (struct names_place){
+	    .module = p->module, .is_tls = p->kind == ROOT_TLS, .address = p->address};
 }
 
-static bool
-is_variable(const struct root_place *p)
+static bool is_variable(const struct root_place *p)
 {
 	return p->kind == ROOT_DATA || p->kind == ROOT_TLS;
 }
 
-static int
-gather(const struct held_view_input *in, const struct root_places *places)
+static int gather(const struct held_view_input *in, const struct root_places *places)
 {
 	int err = names_gather(in->names, in->process);
 
@@ -191,8 +173,7 @@ gather(const struct held_view_input *in, const struct root_places *places)
 		struct names_place x = place_of(&places->at[i]);
 
 		if (is_variable(&places->at[i]))
-			err = names_gather_variables(
-			    in->names, in->process, &x, 1);
+			err = names_gather_variables(in->names, in->process, &x, 1);
 	}
 	if (err == 0)
 		names_resolve(in->names);
@@ -216,8 +197,7 @@ struct roots {
 	struct held_view *v;
 };
 
-static bool
-same_key(const void *items, uint32_t item, const void *key)
+static bool same_key(const void *items, uint32_t item, const void *key)
 {
 	const struct root_key *a = &((const struct root_key *)items)[item];
 	const struct root_key *b = key;
@@ -226,29 +206,24 @@ same_key(const void *items, uint32_t item, const void *key)
 	    root_places_is_same(&a->place, &b->place);
 }
 
-static const char *
-module_path(const struct process *p, uint32_t module)
+static const char *module_path(const struct process *p, uint32_t module)
 {
-	return module > 0 && module < p->module_count ? p->modules[module].path
-	                                              : NULL;
+	return module > 0 && module < p->module_count ? p->modules[module].path : NULL;
 }
 
-static int
-add_root(struct roots *r, const struct root_key *key,
-    const struct held_view_root *root, uint32_t *ret)
+static int add_root(
+    struct roots *r, const struct root_key *key, const struct held_view_root *root, uint32_t *ret)
 {
 	struct held_view *v = r->v;
 	uint32_t fresh = (uint32_t)v->root_count;
-	int err = room_make(
-	    &v->roots, &v->root_room, v->root_count, sizeof(*v->roots));
+	int err = room_make(&v->roots, &v->root_room, v->root_count, sizeof(*v->roots));
 
 	if (err == 0)
-		err = room_make(
-		    &r->keys, &r->key_room, v->root_count, sizeof(*r->keys));
+		err = room_make(&r->keys, &r->key_room, v->root_count, sizeof(*r->keys));
 	if (err == 0)
 		err = dict_find(&r->find,
-		    dict_hash(root_places_hash(&key->place),
-		        (uint64_t)(uintptr_t)key->name, key->start),
+		    dict_hash(
+		        root_places_hash(&key->place), (uint64_t)(uintptr_t)key->name, key->start),
 		    same_key, r->keys, key, fresh, ret);
 	if (err == 0 && *ret == fresh) {
 		r->keys[fresh] = *key;
@@ -258,20 +233,17 @@ add_root(struct roots *r, const struct root_key *key,
 }
 
 /* The root of a place; *ret_offset: of the word in it. */
-static int
-root_of(struct roots *r, const struct held_view_input *in,
-    const struct root_place *p, uint32_t *ret, uint64_t *ret_offset)
+static int root_of(struct roots *r, const struct held_view_input *in, const struct root_place *p,
+    uint32_t *ret, uint64_t *ret_offset)
 {
-	struct held_view_root root = {
-	    .place = *p, .module = module_path(in->process, p->module)};
+	struct held_view_root root = {.place = *p, .module = module_path(in->process, p->module)};
 	struct names_place x = place_of(p);
 	struct names_variable var;
 	struct root_key key = {.place = *p};
 
 	key.place.address = 0; /* that of the variable is in `start` */
 	*ret_offset = p->address;
-	if (is_variable(p) &&
-	    names_variable(in->names, in->process, &x, &var)) {
+	if (is_variable(p) && names_variable(in->names, in->process, &x, &var)) {
 		root.name = var.name;
 		root.file = var.file;
 		root.is_static = var.is_static;
@@ -286,8 +258,7 @@ root_of(struct roots *r, const struct held_view_input *in,
 }
 
 /* Roots with equal texts are one class: threads of one name, for example. */
-static bool
-alike(const struct held_view_root *a, const struct held_view_root *b)
+static bool alike(const struct held_view_root *a, const struct held_view_root *b)
 {
 	if (a->place.kind != b->place.kind)
 		return false;
@@ -307,8 +278,7 @@ alike(const struct held_view_root *a, const struct held_view_root *b)
 	}
 }
 
-static void
-class_roots(struct held_view *v)
+static void class_roots(struct held_view *v)
 {
 	uint32_t next = (uint32_t)v->label_count;
 	enum { NEAR = 4096 }; /* threads are few, and come one after another */
@@ -318,8 +288,7 @@ class_roots(struct held_view *v)
 
 		r->class = UINT32_MAX;
 		for (size_t k = i; k-- > 0 && i - k < NEAR;)
-			if (r->place.kind != ROOT_DATA &&
-			    alike(r, &v->roots[k])) {
+			if (r->place.kind != ROOT_DATA && alike(r, &v->roots[k])) {
 				r->class = v->roots[k].class;
 				break;
 			}
@@ -336,8 +305,7 @@ struct pointers {
 	size_t count;
 };
 
-static int
-name_roots(const struct held_view_input *in, struct held_view *v,
+static int name_roots(const struct held_view_input *in, struct held_view *v,
     const struct root_places *places, struct pointers *ret)
 {
 	struct roots r = {.v = v};
@@ -349,33 +317,28 @@ name_roots(const struct held_view_input *in, struct held_view *v,
 	if (!ret->offsets || !ret->at)
 		err = -ENOMEM;
 	for (size_t i = 0; i < places->count && err == 0; i++)
-		err =
-		    root_of(&r, in, &places->at[i], &root[i], &ret->offsets[i]);
+		err = root_of(&r, in, &places->at[i], &root[i], &ret->offsets[i]);
 	for (size_t i = 0; i < in->notes->count && err == 0; i++)
-		ret->at[ret->count++] =
-		    (struct heap_graph_root){.root = root[places->of[i]],
-		        .target = in->notes->at[i].target};
+		ret->at[ret->count++] = (struct heap_graph_root){
+		    .root = root[places->of[i]], .target = in->notes->at[i].target};
 	free(root);
 	free(r.keys);
 	dict_release(&r.find);
 	return err;
 }
 
-static int
-add_last_root(struct held_view *v, enum root_kind kind, bool may_move)
+static int add_last_root(struct held_view *v, enum root_kind kind, bool may_move)
 {
-	int err = room_make(
-	    &v->roots, &v->root_room, v->root_count, sizeof(*v->roots));
+	int err = room_make(&v->roots, &v->root_room, v->root_count, sizeof(*v->roots));
 
 	if (err == 0)
-		v->roots[v->root_count++] = (struct held_view_root){
-		    .place = {.kind = kind}, .may_move = may_move};
+		v->roots[v->root_count++] =
+		    (struct held_view_root){.place = {.kind = kind}, .may_move = may_move};
 	return err;
 }
 
-static int
-make_held(const struct held_view_input *in, struct held_view *v,
-    struct owners *o, const struct pointers *p, struct heap *heap)
+static int make_held(const struct held_view_input *in, struct held_view *v, struct owners *o,
+    const struct pointers *p, struct heap *heap)
 {
 	struct held_root *roots = calloc(v->root_count + 1, sizeof(*roots));
 	const struct held_input input = {.heap = heap,
@@ -398,8 +361,7 @@ make_held(const struct held_view_input *in, struct held_view *v,
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < v->root_count; i++)
-		roots[i] = (struct held_root){
-		    .layer = root_places_layer(v->roots[i].place.kind),
+		roots[i] = (struct held_root){.layer = root_places_layer(v->roots[i].place.kind),
 		    .class = v->roots[i].class,
 		    .is_named = v->roots[i].name != NULL};
 	err = held_new(&input, &v->held, &v->needed_bytes);
@@ -408,8 +370,7 @@ make_held(const struct held_view_input *in, struct held_view *v,
 }
 
 /* Which word of a variable points to a node's blocks, if it is one. */
-static int
-find_entries(const struct held_view_input *in, struct held_view *v,
+static int find_entries(const struct held_view_input *in, struct held_view *v,
     const struct root_places *places, const struct pointers *p)
 {
 	v->entries = calloc(v->held->holders.count, sizeof(*v->entries));
@@ -422,8 +383,7 @@ find_entries(const struct held_view_input *in, struct held_view *v,
 
 		if (!is_variable(&places->at[place]))
 			continue;
-		node =
-		    held_direct(v->held, root, in->notes->at[i].target, &alone);
+		node = held_direct(v->held, root, in->notes->at[i].target, &alone);
 		e = &v->entries[node];
 		if (node == 0 || (e->words && e->root != root))
 			continue;
@@ -436,8 +396,7 @@ find_entries(const struct held_view_input *in, struct held_view *v,
 	return 0;
 }
 
-int
-held_view_make(const struct held_view_input *in, struct held_view *ret)
+int held_view_make(const struct held_view_input *in, struct held_view *ret)
 {
 	struct held_view v = {.session = in->session,
 	    .process = in->process,
@@ -483,8 +442,7 @@ held_view_make(const struct held_view_input *in, struct held_view *ret)
 	return err;
 }
 
-bool
-held_view_is_vague(const struct held_view *v, uint32_t root)
+bool held_view_is_vague(const struct held_view *v, uint32_t root)
 {
 	switch (v->roots[root].place.kind) {
 	case ROOT_BETWEEN:
@@ -498,30 +456,26 @@ held_view_is_vague(const struct held_view *v, uint32_t root)
 }
 
 /* A thread that changes a list has a part of it in hand for a moment. */
-static bool
-is_passing(const struct held_view *v, uint32_t root)
+static bool is_passing(const struct held_view *v, uint32_t root)
 {
 	return v->roots[root].place.kind == ROOT_STACK ||
 	    v->roots[root].place.kind == ROOT_REGISTER;
 }
 
-uint64_t
-held_view_vague(const struct held_view *v)
+uint64_t held_view_vague(const struct held_view *v)
 {
 	const struct holders *h = &v->held->holders;
 	uint64_t bytes = 0;
 	uint32_t root;
 
 	for (uint32_t i = 1; i < h->count; i++)
-		if (h->nodes[i].parent == 0 &&
-		    held_is_root(v->held, i, &root) &&
+		if (h->nodes[i].parent == 0 && held_is_root(v->held, i, &root) &&
 		    (held_view_is_vague(v, root) || is_passing(v, root)))
 			bytes += h->nodes[i].retained.bytes;
 	return bytes;
 }
 
-void
-held_view_release(struct held_view *v)
+void held_view_release(struct held_view *v)
 {
 	held_free(v->held);
 	for (size_t i = 0; i < v->label_count; i++)
@@ -537,8 +491,7 @@ held_view_release(struct held_view *v)
 	*v = (struct held_view){0};
 }
 
-int64_t
-held_view_find(const struct held_view *v, uint32_t id)
+int64_t held_view_find(const struct held_view *v, uint32_t id)
 {
 	for (size_t i = 1; i < v->site_count; i++)
 		if (v->sites[i].site && v->sites[i].id == id)

@@ -25,14 +25,12 @@ struct texts {
 };
 
 /* What the pointers will be: offset + 1, until the texts are there. */
-static const char *
-offset_of(struct texts *t)
+static const char *offset_of(struct texts *t)
 {
 	return (const char *)(uintptr_t)(ftell(t->file) + 1);
 }
 
-static const char *
-add_text(struct texts *t, const char *text)
+static const char *add_text(struct texts *t, const char *text)
 {
 	const char *at = offset_of(t);
 
@@ -42,8 +40,7 @@ add_text(struct texts *t, const char *text)
 	return at;
 }
 
-static const char *
-add_way(struct texts *t, const struct held_view *v, uint32_t node)
+static const char *add_way(struct texts *t, const struct held_view *v, uint32_t node)
 {
 	const char *at = offset_of(t);
 
@@ -52,23 +49,20 @@ add_way(struct texts *t, const struct held_view *v, uint32_t node)
 	return at;
 }
 
-static void
-settle(const struct texts *t, const char **text)
+static void settle(const struct texts *t, const char **text)
 {
 	if (*text)
 		*text = t->text + (uintptr_t)*text - 1;
 }
 
-static struct inventory_sum
-sum_of(const struct holders_sum *s)
+static struct inventory_sum sum_of(const struct holders_sum *s)
 {
 	return (struct inventory_sum){.blocks = s->blocks, .bytes = s->bytes};
 }
 
 /* ---- holders ---- */
 
-static int
-by_weight(const void *a, const void *b, void *context)
+static int by_weight(const void *a, const void *b, void *context)
 {
 	const struct held_site *sites = context;
 	const struct held_site *x = &sites[*(const uint32_t *)a];
@@ -80,16 +74,14 @@ by_weight(const void *a, const void *b, void *context)
 	    (*(const uint32_t *)a < *(const uint32_t *)b);
 }
 
-static int
-by_id(const void *a, const void *b)
+static int by_id(const void *a, const void *b)
 {
 	const struct inventory_site *x = a, *y = b;
 
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static int
-add_sites(const struct held_view *v, struct texts *t, struct inventory *to)
+static int add_sites(const struct held_view *v, struct texts *t, struct inventory *to)
 {
 	uint32_t *order = calloc(v->site_count + 1, sizeof(*order));
 	struct held_way *best = NULL;
@@ -113,8 +105,7 @@ add_sites(const struct held_view *v, struct texts *t, struct inventory *to)
 		const struct held_view_site *s = &v->sites[order[i]];
 		const struct held_way *w = &best[order[i]];
 
-		to->sites[to->site_count++] = (struct inventory_site){
-		    .id = s->site ? s->id : 0,
+		to->sites[to->site_count++] = (struct inventory_site){.id = s->site ? s->id : 0,
 		    .function = add_text(t, v->labels[v->class_of[order[i]]]),
 		    .held = w->sum.blocks ? add_way(t, v, w->node) : NULL,
 		    .live = sum_of(&x->own),
@@ -127,13 +118,11 @@ add_sites(const struct held_view *v, struct texts *t, struct inventory *to)
 	return err;
 }
 
-static int
-add_holders(const struct held_view *v, struct texts *t, struct inventory *to)
+static int add_holders(const struct held_view *v, struct texts *t, struct inventory *to)
 {
 	uint32_t *nodes;
 	size_t count;
-	int err = held_suspects(
-	    v->held, v->held->all.bytes / PER_MILLE, &nodes, &count);
+	int err = held_suspects(v->held, v->held->all.bytes / PER_MILLE, &nodes, &count);
 
 	if (err < 0)
 		return err;
@@ -144,15 +133,13 @@ add_holders(const struct held_view *v, struct texts *t, struct inventory *to)
 	to->holders = calloc(count + 1, sizeof(*to->holders));
 	for (size_t i = 0; i < count && to->holders; i++)
 		to->holders[to->holder_count++] = (struct inventory_holder){
-		    .retained =
-		        sum_of(&v->held->holders.nodes[nodes[i]].retained),
+		    .retained = sum_of(&v->held->holders.nodes[nodes[i]].retained),
 		    .way = add_way(t, v, held_text_follow(v, nodes[i]))};
 	free(nodes);
 	return to->holders ? 0 : -ENOMEM;
 }
 
-static int
-take_holders(const struct leaks_look_memory *m, struct names *names,
+static int take_holders(const struct leaks_look_memory *m, struct names *names,
     const struct view_options *view, struct texts *t, struct inventory *to)
 {
 	const struct held_view_input in = {.session = m->session,
@@ -182,8 +169,7 @@ take_holders(const struct leaks_look_memory *m, struct names *names,
 
 /* ---- types ---- */
 
-static int
-add_types(const struct by_type *types, struct texts *t, struct inventory *to)
+static int add_types(const struct by_type *types, struct texts *t, struct inventory *to)
 {
 	size_t count = types->count;
 
@@ -195,23 +181,20 @@ add_types(const struct by_type *types, struct texts *t, struct inventory *to)
 	for (size_t i = 0; i < count && to->types; i++) {
 		const struct by_type_row *x = &types->rows[i];
 
-		to->types[to->type_count++] =
-		    (struct inventory_type){.name = add_text(t, x->name),
-		        .container = add_text(t, x->container),
-		        .basis = (uint32_t)x->basis,
-		        .live = {.blocks = x->blocks, .bytes = x->bytes}};
+		to->types[to->type_count++] = (struct inventory_type){.name = add_text(t, x->name),
+		    .container = add_text(t, x->container),
+		    .basis = (uint32_t)x->basis,
+		    .live = {.blocks = x->blocks, .bytes = x->bytes}};
 	}
 	return to->types ? 0 : -ENOMEM;
 }
 
-static int
-take_types(const struct leaks_look_memory *m, struct names *names,
-    struct texts *t, struct inventory *to)
+static int take_types(
+    const struct leaks_look_memory *m, struct names *names, struct texts *t, struct inventory *to)
 {
 	struct by_type_find *find = NULL;
 	struct by_type types = {0};
-	int err =
-	    by_type_find_new(m->session, m->process, names, m->census, &find);
+	int err = by_type_find_new(m->session, m->process, names, m->census, &find);
 
 	if (err == 0)
 		err = by_type_make(m->process, m->census, NULL, find, &types);
@@ -219,10 +202,8 @@ take_types(const struct leaks_look_memory *m, struct names *names,
 		by_type_settle(&types);
 		to->has_types = true;
 		to->is_partial |= m->census->is_partial;
-		to->counted =
-		    (struct inventory_sum){types.all.blocks, types.all.bytes};
-		to->untyped =
-		    (struct inventory_sum){types.none.blocks, types.none.bytes};
+		to->counted = (struct inventory_sum){types.all.blocks, types.all.bytes};
+		to->untyped = (struct inventory_sum){types.none.blocks, types.none.bytes};
 		err = add_types(&types, t, to);
 	}
 	by_type_release(&types);
@@ -232,8 +213,7 @@ take_types(const struct leaks_look_memory *m, struct names *names,
 
 /* ---- all of it ---- */
 
-static void
-settle_all(const struct texts *t, struct inventory *v)
+static void settle_all(const struct texts *t, struct inventory *v)
 {
 	for (size_t i = 0; i < v->site_count; i++) {
 		settle(t, &v->sites[i].function);
@@ -247,9 +227,8 @@ settle_all(const struct texts *t, struct inventory *v)
 	}
 }
 
-int
-inventory_make(const struct leaks_look_more *more,
-    const struct leaks_look_memory *m, struct inventory *ret)
+int inventory_make(
+    const struct leaks_look_more *more, const struct leaks_look_memory *m, struct inventory *ret)
 {
 	const struct view_options view = {
 	    .pid = VIEW_ANY, .metric = VIEW_ALL, .fold = true, .trim = true};

@@ -10,7 +10,7 @@
  * For leaks_look_more.make, whose context is a struct names_options. *ret is for
  * inventory_release(). -ENOMEM; -E2BIG: the memory does not suffice.
  */
-int inventory_make(const struct leaks_look_more *more,
-    const struct leaks_look_memory *m, struct inventory *ret);
+int inventory_make(
+    const struct leaks_look_more *more, const struct leaks_look_memory *m, struct inventory *ret);
 
 #endif

@@ -19,15 +19,13 @@
 
 enum { BEFORE_MAX = 64 << 20, PIECE = 65536 };
 
-static _Noreturn void
-die_memory(void)
+static _Noreturn void die_memory(void)
 {
 	die(CMD_INPUT, "leaks: out of memory");
 }
 
 /* An object of JSON, for all that its beginning shows. */
-static bool
-is_json(const char *text, size_t len)
+static bool is_json(const char *text, size_t len)
 {
 	size_t i = 0;
 
@@ -37,8 +35,7 @@ is_json(const char *text, size_t len)
 }
 
 /* The whole file, for free(); NULL: it is no JSON. */
-static char *
-read_file(const char *path, size_t *ret_len)
+static char *read_file(const char *path, size_t *ret_len)
 {
 	int fd = infile_open_text(path);
 	size_t len = 0, room = PIECE;
@@ -48,8 +45,7 @@ read_file(const char *path, size_t *ret_len)
 	if (!text)
 		die_memory();
 	if (fd < 0)
-		die(CMD_INPUT, "leaks: %s: %s", path,
-		    fd == -EINVAL ? "not a file" : strerror(-fd));
+		die(CMD_INPUT, "leaks: %s: %s", path, fd == -EINVAL ? "not a file" : strerror(-fd));
 	while (n > 0 && (len < PIECE || is_json(text, len))) {
 		if (len == room) {
 			char *bigger;
@@ -59,8 +55,7 @@ read_file(const char *path, size_t *ret_len)
 			if (bigger)
 				text = bigger;
 			else
-				die(CMD_INPUT, "leaks: %s: it is too large",
-				    path);
+				die(CMD_INPUT, "leaks: %s: it is too large", path);
 		}
 		n = read(fd, text + len, room - len);
 		len += n > 0 ? (size_t)n : 0;
@@ -77,8 +72,7 @@ read_file(const char *path, size_t *ret_len)
 }
 
 /* input_load() takes digits for a PID, and this is the name of a file. */
-static struct session *
-load(const char *path)
+static struct session *load(const char *path)
 {
 	struct session *s;
 	char *name;
@@ -93,8 +87,7 @@ load(const char *path)
 }
 
 /* The process of that program with most bytes; NULL: none has types. */
-static const struct inventory *
-find(const struct session *s, const struct process *of)
+static const struct inventory *find(const struct session *s, const struct process *of)
 {
 	const struct inventory *found = NULL;
 
@@ -103,15 +96,13 @@ find(const struct session *s, const struct process *of)
 
 		if (p->inventory && p->inventory->has_types &&
 		    strcmp(p->header.exe, of->header.exe) == 0 &&
-		    (!found ||
-		        p->inventory->counted.bytes > found->counted.bytes))
+		    (!found || p->inventory->counted.bytes > found->counted.bytes))
 			found = p->inventory;
 	}
 	return found;
 }
 
-static void
-add_inventory(const struct inventory *v, struct by_type *t)
+static void add_inventory(const struct inventory *v, struct by_type *t)
 {
 	t->is_compared = true;
 	t->old_taken_ns = v->taken_ns;
@@ -120,14 +111,13 @@ add_inventory(const struct inventory *v, struct by_type *t)
 	for (size_t i = 0; i < v->type_count; i++) {
 		const struct inventory_type *x = &v->types[i];
 
-		if (by_type_add_old(t, x->name, x->container, (int)x->basis,
-		        x->live.blocks, x->live.bytes) < 0)
+		if (by_type_add_old(
+		        t, x->name, x->container, (int)x->basis, x->live.blocks, x->live.bytes) < 0)
 			die_memory();
 	}
 }
 
-static void
-add_recording(const char *path, const struct process *p, struct by_type *t)
+static void add_recording(const char *path, const struct process *p, struct by_type *t)
 {
 	struct session *s = load(path);
 	const struct inventory *v = find(s, p);
@@ -142,8 +132,7 @@ add_recording(const char *path, const struct process *p, struct by_type *t)
 	session_free(s);
 }
 
-void
-leaks_before(const char *path, const struct process *p, struct by_type *t)
+void leaks_before(const char *path, const struct process *p, struct by_type *t)
 {
 	size_t len = 0;
 	char *text = read_file(path, &len);

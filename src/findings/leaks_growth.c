@@ -14,8 +14,7 @@
 
 enum { LOOKS_MOST = 6 };
 
-int
-leaks_growth_ages(struct process *p)
+int leaks_growth_ages(struct process *p)
 {
 	const struct seg_header *h = &p->header;
 	double age_s = (double)ticks_now(h) * (double)h->tick_ns * 1e-9;
@@ -28,8 +27,7 @@ leaks_growth_ages(struct process *p)
 	return err == -ENOMEM ? err : 0;
 }
 
-static int
-add_words(const struct held_view *v, struct score_line *line, bool *vague)
+static int add_words(const struct held_view *v, struct score_line *line, bool *vague)
 {
 	char *text = NULL;
 	size_t len;
@@ -53,9 +51,7 @@ add_words(const struct held_view *v, struct score_line *line, bool *vague)
 	return 0;
 }
 
-static int
-name_holders(
-    const struct held_view_input *in, struct score_list *l, bool *vague)
+static int name_holders(const struct held_view_input *in, struct score_list *l, bool *vague)
 {
 	struct held_view v;
 	int err = held_view_make(in, &v);
@@ -69,14 +65,12 @@ name_holders(
 	return err;
 }
 
-static int
-look(const struct leaks_growth *o, const struct process *p, struct names *names,
+static int look(const struct leaks_growth *o, const struct process *p, struct names *names,
     struct score_list *l, bool *vague)
 {
 	struct root_notes notes = {0};
-	const struct judge_options options = {.max_bytes = o->max_memory,
-	    .with_swapped = o->with_swapped,
-	    .notes = &notes};
+	const struct judge_options options = {
+	    .max_bytes = o->max_memory, .with_swapped = o->with_swapped, .notes = &notes};
 	struct held_view_input in = {.session = o->session,
 	    .process = p,
 	    .pid = p->running_pid,
@@ -104,9 +98,8 @@ look(const struct leaks_growth *o, const struct process *p, struct names *names,
  * for lack of which they may fail. A list that grew just then hides its root;
  * the next look may come between two of its blocks.
  */
-int
-leaks_growth_hold(const struct leaks_growth *o, const struct process *p,
-    struct names *names, struct score_list *l)
+int leaks_growth_hold(const struct leaks_growth *o, const struct process *p, struct names *names,
+    struct score_list *l)
 {
 	bool vague = true;
 	int err = 0;

@@ -26,7 +26,7 @@ struct leaks_growth {
  * these lines. If it cannot be found out, they stay
  * as they are. -ENOMEM.
  */
-int leaks_growth_hold(const struct leaks_growth *o, const struct process *p,
-    struct names *names, struct score_list *l);
+int leaks_growth_hold(const struct leaks_growth *o, const struct process *p, struct names *names,
+    struct score_list *l);
 
 #endif

@@ -6,15 +6,13 @@
 
 enum { SECONDS = 2 }; /* the user waits for a prompt */
 
-static void
-add_up(const struct session *s, const struct view *v, struct remainders *ret)
+static void add_up(const struct session *s, const struct view *v, struct remainders *ret)
 {
 	*ret = (struct remainders){0};
 	for (size_t i = 0; i < v->site_count; i++) {
 		const struct view_site *x = &v->sites[i];
 
-		if (!x->suppression ||
-		    s->processes[x->process]->end == PROCESS_EXEC)
+		if (!x->suppression || s->processes[x->process]->end == PROCESS_EXEC)
 			continue;
 		ret->sites++;
 		ret->blocks += x->figures.all.live_blocks;
@@ -22,8 +20,7 @@ add_up(const struct session *s, const struct view *v, struct remainders *ret)
 	}
 }
 
-int
-remainders_count(const char *path, struct remainders *ret)
+int remainders_count(const char *path, struct remainders *ret)
 {
 	const struct names_options naming = {.seconds = SECONDS};
 	struct view_options o = {.metric = VIEW_LIVE, .keep_suppressed = true};

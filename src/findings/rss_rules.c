@@ -17,21 +17,17 @@ enum {
 	PINNED_TIMES = 10,
 };
 
-static bool
-is_much(
-    uint64_t bytes, const struct residence *r, uint64_t percent, uint64_t least)
+static bool is_much(uint64_t bytes, const struct residence *r, uint64_t percent, uint64_t least)
 {
 	return bytes >= least && bytes >= r->rss_bytes / 100 * percent;
 }
 
-static uint64_t
-pins_of(const struct residence_site *s)
+static uint64_t pins_of(const struct residence_site *s)
 {
 	return s->holds - s->live;
 }
 
-const struct residence_site *
-rss_rules_most_pins(const struct residence *r)
+const struct residence_site *rss_rules_most_pins(const struct residence *r)
 {
 	const struct residence_site *most = NULL;
 
@@ -41,8 +37,7 @@ rss_rules_most_pins(const struct residence *r)
 	return most;
 }
 
-unsigned
-rss_rules(const struct residence *r, const struct residence_site *s)
+unsigned rss_rules(const struct residence *r, const struct residence_site *s)
 {
 	unsigned rules = 0;
 
@@ -59,18 +54,16 @@ rss_rules(const struct residence *r, const struct residence_site *s)
 	return rules;
 }
 
-const struct residence *
-rss_rules_at(const struct session *s, const struct process *p, uint64_t time_us)
+const struct residence *rss_rules_at(
+    const struct session *s, const struct process *p, uint64_t time_us)
 {
 	const struct residence *found = NULL;
 	/* from the start of the recording to that of the process */
-	uint64_t start =
-	    capped_difference(p->header.start_realtime_ns, s->start_ns);
+	uint64_t start = capped_difference(p->header.start_realtime_ns, s->start_ns);
 	size_t count = p->residence ? p->earlier_count + 1 : 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct residence *r =
-		    i < p->earlier_count ? &p->earlier[i] : p->residence;
+		const struct residence *r = i < p->earlier_count ? &p->earlier[i] : p->residence;
 
 		if (capped_sum(start, r->time_ns) / 1000 <= time_us)
 			found = r;
@@ -78,8 +71,7 @@ rss_rules_at(const struct session *s, const struct process *p, uint64_t time_us)
 	return found;
 }
 
-const char *
-rss_rules_key(enum residence_class which)
+const char *rss_rules_key(enum residence_class which)
 {
 	static const char *const keys[RESIDENCE_CLASSES] = {
 	    [RESIDENCE_LIVE] = "living",

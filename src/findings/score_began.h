@@ -17,7 +17,7 @@ struct score_began {
 	/* "mark" or "snapshot", and its label or number; NULL: none was near */
 	const char *near_kind;
 	char near_label[SCORE_BEGAN_LABEL]; /* untrusted */
-	double after_s; /* it began so long after that; negative: before */
+	double after_s;                     /* it began so long after that; negative: before */
 };
 
 /*
@@ -25,11 +25,10 @@ struct score_began {
  * neither leaks nor grows, or it is one of several processes. Near is within a
  * sixteenth of the life of the process.
  */
-bool score_began(const struct session *s, uint32_t process,
-    const struct score *x, struct score_began *ret);
+bool score_began(
+    const struct session *s, uint32_t process, const struct score *x, struct score_began *ret);
 
 /* "growth began about 14:20, 3 min after mark `deploy-7`", and a newline. */
-void score_began_print(
-    FILE *out, const struct score *x, const struct score_began *b);
+void score_began_print(FILE *out, const struct score *x, const struct score_began *b);
 
 #endif

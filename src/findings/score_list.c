@@ -14,8 +14,7 @@
 #include "recording/parts/inventory.h"
 #include "recording/parts/rss_account.h"
 
-bool
-score_list_has(const struct session *s, struct process *p)
+bool score_list_has(const struct session *s, struct process *p)
 {
 	for (size_t i = 0; i < p->site_count; i++) {
 		const struct score *x = scores_of(s, p, i);
@@ -31,8 +30,7 @@ score_list_has(const struct session *s, struct process *p)
 /* ---- when it ends ---- */
 
 /* May the whole process have stayed as it is? Its time line knows. */
-static bool
-may_be_zero(const struct process *p)
+static bool may_be_zero(const struct process *p)
 {
 	struct slope_point *points;
 	struct slope slope;
@@ -44,21 +42,18 @@ may_be_zero(const struct process *p)
 	if (!points)
 		return true;
 	for (size_t i = 0; i < p->point_count; i++)
-		points[i] =
-		    (struct slope_point){(double)p->points[i].time_us * 1e-6,
-		        (double)p->points[i].live_bytes};
+		points[i] = (struct slope_point){
+		    (double)p->points[i].time_us * 1e-6, (double)p->points[i].live_bytes};
 	known = slope_make(points, p->point_count, &slope);
 	free(points);
 	return known && !(slope.low > 0);
 }
 
 /* Resident, and neither heap nor ours. */
-static double
-outside_of(const struct residence *r)
+static double outside_of(const struct residence *r)
 {
-	static const enum residence_class list[] = {RESIDENCE_STACKS,
-	    RESIDENCE_MODULES, RESIDENCE_ANONYMOUS, RESIDENCE_SHARED,
-	    RESIDENCE_FILES};
+	static const enum residence_class list[] = {RESIDENCE_STACKS, RESIDENCE_MODULES,
+	    RESIDENCE_ANONYMOUS, RESIDENCE_SHARED, RESIDENCE_FILES};
 	double sum = 0;
 
 	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
@@ -66,8 +61,7 @@ outside_of(const struct residence *r)
 	return sum;
 }
 
-static void
-look_outside(const struct process *p, struct score_list *l)
+static void look_outside(const struct process *p, struct score_list *l)
 {
 	size_t n = p->residence ? p->earlier_count + 1 : 0;
 	struct slope_point *points;
@@ -79,11 +73,10 @@ look_outside(const struct process *p, struct score_list *l)
 	if (!points)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		const struct residence *r =
-		    i < p->earlier_count ? &p->earlier[i] : p->residence;
+		const struct residence *r = i < p->earlier_count ? &p->earlier[i] : p->residence;
 
-		points[i] = (struct slope_point){
-		    (double)r->time_ns * 1e-9 * scores_clock(), outside_of(r)};
+		points[i] =
+		    (struct slope_point){(double)r->time_ns * 1e-9 * scores_clock(), outside_of(r)};
 	}
 	if (slope_make(points, n, &slope) && slope.low > 0) {
 		l->has_outside = true;
@@ -92,17 +85,14 @@ look_outside(const struct process *p, struct score_list *l)
 	free(points);
 }
 
-static void
-find_limit(struct score_list *l, const struct aging_limit *limits, size_t n)
+static void find_limit(struct score_list *l, const struct aging_limit *limits, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct aging_limit *x = &limits[i];
-		double room =
-		    x->limit > x->used ? (double)(x->limit - x->used) : 0;
+		double room = x->limit > x->used ? (double)(x->limit - x->used) : 0;
 		struct forecast f;
 
-		if (!score_list_limit_key(x->kind) ||
-		    !forecast_make(&l->rate, room, &f))
+		if (!score_list_limit_key(x->kind) || !forecast_make(&l->rate, room, &f))
 			continue;
 		if (l->limit.kind && f.hours >= l->forecast.hours)
 			continue;
@@ -112,8 +102,7 @@ find_limit(struct score_list *l, const struct aging_limit *limits, size_t n)
 }
 
 /* Every granule of the heap has a cell, except in a sampled process. */
-static double
-map_share(const struct seg_header *h)
+static double map_share(const struct seg_header *h)
 {
 	if (h->sample_bytes > 0 || h->live_root == 0 ||
 	    (h->live_granule_bits != CELL_GRANULE_GLIBC &&
@@ -123,9 +112,7 @@ map_share(const struct seg_header *h)
 }
 
 /* The room is that of now, or of the moment when a recorder looked. */
-void
-score_list_look_ahead(
-    const struct session *s, struct process *p, struct score_list *l)
+void score_list_look_ahead(const struct session *s, struct process *p, struct score_list *l)
 {
 	struct aging_limit limits[AGING_LIMITS];
 
@@ -146,8 +133,7 @@ score_list_look_ahead(
 		find_limit(l, p->aging->limits, p->aging->limit_count);
 }
 
-const char *
-score_list_limit_key(uint32_t kind)
+const char *score_list_limit_key(uint32_t kind)
 {
 	static const char *const keys[] = {[AGING_LIMIT_GROUP] = "cgroup_max",
 	    [AGING_LIMIT_GROUP_HIGH] = "cgroup_high",
@@ -158,8 +144,7 @@ score_list_limit_key(uint32_t kind)
 	return kind < sizeof(keys) / sizeof(keys[0]) ? keys[kind] : NULL;
 }
 
-const char *
-score_list_limit_words(uint32_t kind)
+const char *score_list_limit_words(uint32_t kind)
 {
 	switch (kind) {
 	case AGING_LIMIT_GROUP:
@@ -177,44 +162,35 @@ score_list_limit_words(uint32_t kind)
 
 /* ---- the list ---- */
 
-static int
-worse(const void *a, const void *b)
+static int worse(const void *a, const void *b)
 {
 	const struct score_line *x = a, *y = b;
 
 	if (x->score->class != y->score->class)
 		return x->score->class < y->score->class ? -1 : 1;
-	if (x->score->class != SCORE_STEADY &&
-	    fabs(x->score->rate - y->score->rate) > 0)
+	if (x->score->class != SCORE_STEADY && fabs(x->score->rate - y->score->rate) > 0)
 		return x->score->rate > y->score->rate ? -1 : 1;
 	if (x->site->figures.all.live_bytes != y->site->figures.all.live_bytes)
-		return x->site->figures.all.live_bytes >
-		        y->site->figures.all.live_bytes
-		    ? -1
-		    : 1;
+		return x->site->figures.all.live_bytes > y->site->figures.all.live_bytes ? -1 : 1;
 	return (x->site->id > y->site->id) - (x->site->id < y->site->id);
 }
 
-static void
-add_line(struct score_list *l, const struct view_site *s)
+static void add_line(struct score_list *l, const struct view_site *s)
 {
 	if (!s->score || s->score->class == SCORE_CHURN || s->suppression ||
 	    (s->verdict && s->verdict->leak.looks > 0))
 		return;
 	l->leaks += s->score->class == SCORE_LEAK;
 	l->growths += s->score->class == SCORE_GROWTH;
-	l->lines[l->count++] =
-	    (struct score_line){.site = s, .score = s->score};
+	l->lines[l->count++] = (struct score_line){.site = s, .score = s->score};
 }
 
 /* Who held what grows, at the last look of a recorder. */
-static int
-add_held(struct score_list *l, const struct inventory *v)
+static int add_held(struct score_list *l, const struct inventory *v)
 {
 	for (size_t i = 0; i < l->count; i++) {
 		struct score_line *x = &l->lines[i];
-		const struct inventory_site *found =
-		    inventory_find(v, x->site->id);
+		const struct inventory_site *found = inventory_find(v, x->site->id);
 
 		if (x->score->class != SCORE_GROWTH || !found || !found->held)
 			continue;
@@ -225,9 +201,8 @@ add_held(struct score_list *l, const struct inventory *v)
 	return 0;
 }
 
-int
-score_list_of_view(const struct view *v, uint32_t process, struct process *p,
-    struct score_list *ret)
+int score_list_of_view(
+    const struct view *v, uint32_t process, struct process *p, struct score_list *ret)
 {
 	*ret = (struct score_list){.view = v};
 	ret->lines = calloc(v->site_count + 1, sizeof(*ret->lines));
@@ -247,8 +222,7 @@ score_list_of_view(const struct view *v, uint32_t process, struct process *p,
 }
 
 /* The number of a process in its session. */
-static uint32_t
-number_of(const struct session *s, const struct process *p)
+static uint32_t number_of(const struct session *s, const struct process *p)
 {
 	uint32_t i = 0;
 
@@ -257,8 +231,7 @@ number_of(const struct session *s, const struct process *p)
 	return i;
 }
 
-int
-score_list_make(const struct session *s, struct process *p, struct names *names,
+int score_list_make(const struct session *s, struct process *p, struct names *names,
     const struct view_options *options, struct score_list *ret)
 {
 	struct view_options o = *options;
@@ -289,8 +262,7 @@ score_list_make(const struct session *s, struct process *p, struct names *names,
 	return err;
 }
 
-void
-score_list_release(struct score_list *l)
+void score_list_release(struct score_list *l)
 {
 	for (size_t i = 0; i < l->count; i++)
 		free(l->lines[i].held);

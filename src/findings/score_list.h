@@ -40,18 +40,16 @@ struct score_list {
  * Of one process; empty if nothing can be said of it. Sites that are lost, as
  * looks have found, are left out. -ENOMEM.
  */
-int score_list_make(const struct session *s, struct process *p,
-    struct names *names, const struct view_options *options,
-    struct score_list *ret);
+int score_list_make(const struct session *s, struct process *p, struct names *names,
+    const struct view_options *options, struct score_list *ret);
 
 /* The same of the sites of p in a view, where p has number `process`. */
-int score_list_of_view(const struct view *v, uint32_t process,
-    struct process *p, struct score_list *ret);
+int score_list_of_view(
+    const struct view *v, uint32_t process, struct process *p, struct score_list *ret);
 void score_list_release(struct score_list *l);
 
 /* Fills rate, limit and forecast alone. */
-void score_list_look_ahead(
-    const struct session *s, struct process *p, struct score_list *l);
+void score_list_look_ahead(const struct session *s, struct process *p, struct score_list *l);
 
 /* Does p have scores? If not, its list is empty. */
 bool score_list_has(const struct session *s, struct process *p);

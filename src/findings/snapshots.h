@@ -17,8 +17,7 @@ enum snapshots_mode {
  * says. -ENOMEM, -EIO; -ENODATA: no process has two moments; -ESRCH: no process
  * has options->view.pid.
  */
-int snapshots_write(const struct layout *p, struct session *const *sessions,
-    size_t count, struct names *names, const struct body_options *options,
-    int mode);
+int snapshots_write(const struct layout *p, struct session *const *sessions, size_t count,
+    struct names *names, const struct body_options *options, int mode);
 
 #endif

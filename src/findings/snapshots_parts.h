@@ -22,7 +22,7 @@ int snapshots_find(struct session *const *sessions, size_t count, uint32_t pid,
 size_t snapshots_row(const struct snapshots_moment *list, size_t count);
 
 /* The options of the view that a mode needs for a moment of a series. */
-void snapshots_options(const struct snapshots_moment *row, size_t number,
-    int mode, struct view_options *o, struct view_side *before);
+void snapshots_options(const struct snapshots_moment *row, size_t number, int mode,
+    struct view_options *o, struct view_side *before);
 
 #endif

@@ -5,8 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static void
-add(struct census_spare *to, const struct census_spare *x)
+static void add(struct census_spare *to, const struct census_spare *x)
 {
 	to->equal_blocks += x->equal_blocks;
 	to->equal_bytes += x->equal_bytes;
@@ -16,14 +15,12 @@ add(struct census_spare *to, const struct census_spare *x)
 	to->tail_bytes += x->tail_bytes;
 }
 
-static uint64_t
-weight(const struct census_spare *x)
+static uint64_t weight(const struct census_spare *x)
 {
 	return x->equal_bytes + x->unwritten_bytes + x->tail_bytes;
 }
 
-static int
-by_weight(const void *a, const void *b)
+static int by_weight(const void *a, const void *b)
 {
 	const struct spare_line *x = a, *y = b;
 
@@ -32,12 +29,9 @@ by_weight(const void *a, const void *b)
 	return (x->sum.site > y->sum.site) - (x->sum.site < y->sum.site);
 }
 
-int
-spare_make(
-    const struct census *c, const struct census_view *v, struct spare *ret)
+int spare_make(const struct census *c, const struct census_view *v, struct spare *ret)
 {
-	*ret = (struct spare){
-	    .lines = calloc(c->spare_count + 1, sizeof(*ret->lines))};
+	*ret = (struct spare){.lines = calloc(c->spare_count + 1, sizeof(*ret->lines))};
 	if (!ret->lines)
 		return -ENOMEM;
 	for (size_t i = 0; i < c->spare_count; i++) {
@@ -56,8 +50,7 @@ spare_make(
 	return 0;
 }
 
-void
-spare_release(struct spare *s)
+void spare_release(struct spare *s)
 {
 	free(s->lines);
 	*s = (struct spare){0};

@@ -21,12 +21,11 @@ struct spare {
 };
 
 /* From a census that has it; borrows both. -ENOMEM. */
-int spare_make(
-    const struct census *c, const struct census_view *v, struct spare *ret);
+int spare_make(const struct census *c, const struct census_view *v, struct spare *ret);
 void spare_release(struct spare *s);
 
 /* `top` lines at most, 0: all. */
-void spare_text_write(const struct layout *page, const struct process *p,
-    const struct census *c, const struct spare *s, unsigned top);
+void spare_text_write(const struct layout *page, const struct process *p, const struct census *c,
+    const struct spare *s, unsigned top);
 
 #endif

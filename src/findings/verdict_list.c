@@ -7,24 +7,20 @@
 
 #include "kit/data/capped.h"
 
-static struct verdict_sums *
-sums_of(struct verdict_list *l, uint32_t class)
+static struct verdict_sums *sums_of(struct verdict_list *l, uint32_t class)
 {
 	return class == VERDICT_LEAK ? &l->leak : &l->possible;
 }
 
-static void
-add(struct verdict_sum *to, uint64_t blocks, uint64_t bytes)
+static void add(struct verdict_sum *to, uint64_t blocks, uint64_t bytes)
 {
 	to->places++;
 	to->blocks = capped_sum(to->blocks, blocks);
 	to->bytes = capped_sum(to->bytes, bytes);
 }
 
-static void
-add_line(struct verdict_list *l, uint32_t class,
-    const struct verdict_part *part, const struct view *v,
-    const struct view_site *site)
+static void add_line(struct verdict_list *l, uint32_t class, const struct verdict_part *part,
+    const struct view *v, const struct view_site *site)
 {
 	struct verdict_sums *sums = sums_of(l, class);
 
@@ -43,10 +39,9 @@ add_line(struct verdict_list *l, uint32_t class,
 }
 
 /* The sites of p, or of an ancestor of it. */
-static int
-add_view(struct verdict_list *l, const struct session *s,
-    const struct process *owner, const struct process *judged, uint32_t below,
-    struct names *names, const struct view_options *options)
+static int add_view(struct verdict_list *l, const struct session *s, const struct process *owner,
+    const struct process *judged, uint32_t below, struct names *names,
+    const struct view_options *options)
 {
 	struct view_options o = *options;
 	struct view *v;
@@ -78,9 +73,7 @@ add_view(struct verdict_list *l, const struct session *s,
 }
 
 /* Sites without a stack, because their process is not in the session. */
-static void
-add_homeless(
-    struct verdict_list *l, const struct session *s, const struct process *p)
+static void add_homeless(struct verdict_list *l, const struct session *s, const struct process *p)
 {
 	const struct verdicts *v = p->verdicts;
 	struct verdict_part parts[2] = {{0}};
@@ -93,10 +86,8 @@ add_homeless(
 			continue;
 		to->blocks = capped_sum(to->blocks, x->blocks);
 		to->bytes = capped_sum(to->bytes, x->bytes);
-		to->direct_blocks =
-		    capped_sum(to->direct_blocks, x->direct_blocks);
-		to->indirect_blocks =
-		    capped_sum(to->indirect_blocks, x->indirect_blocks);
+		to->direct_blocks = capped_sum(to->direct_blocks, x->direct_blocks);
+		to->indirect_blocks = capped_sum(to->indirect_blocks, x->indirect_blocks);
 		to->notes |= x->notes;
 		to->looks = v->looks;
 	}
@@ -104,8 +95,7 @@ add_homeless(
 	add_line(l, VERDICT_POSSIBLE, &parts[1], NULL, NULL);
 }
 
-static int
-worse(const void *a, const void *b)
+static int worse(const void *a, const void *b)
 {
 	const struct verdict_line *x = a, *y = b;
 
@@ -121,33 +111,28 @@ worse(const void *a, const void *b)
 }
 
 /* Sites that are neither shown nor suppressed were filtered. */
-static void
-find_filtered(struct verdict_list *l, const struct verdicts *v, uint32_t class)
+static void find_filtered(struct verdict_list *l, const struct verdicts *v, uint32_t class)
 {
 	struct verdict_sums *sums = sums_of(l, class);
 	uint64_t places, blocks, bytes;
-	uint64_t known =
-	    capped_sum(sums->shown.blocks, sums->suppressed.blocks);
-	uint64_t known_bytes =
-	    capped_sum(sums->shown.bytes, sums->suppressed.bytes);
+	uint64_t known = capped_sum(sums->shown.blocks, sums->suppressed.blocks);
+	uint64_t known_bytes = capped_sum(sums->shown.bytes, sums->suppressed.bytes);
 
 	verdict_total(v, class, &places, &blocks, &bytes);
 	sums->filtered.blocks = blocks > known ? blocks - known : 0;
 	sums->filtered.bytes = bytes > known_bytes ? bytes - known_bytes : 0;
 }
 
-static void
-add_sums(struct verdict_sums *sums, const struct verdict_part *part,
-    const struct view_site *site)
+static void add_sums(
+    struct verdict_sums *sums, const struct verdict_part *part, const struct view_site *site)
 {
 	if (part->looks > 0)
-		add(site->suppression ? &sums->suppressed : &sums->shown,
-		    part->blocks, part->bytes);
+		add(site->suppression ? &sums->suppressed : &sums->shown, part->blocks,
+		    part->bytes);
 }
 
-void
-verdict_list_sums(const struct view *v, uint32_t process,
-    const struct process *p, struct verdict_list *ret)
+void verdict_list_sums(
+    const struct view *v, uint32_t process, const struct process *p, struct verdict_list *ret)
 {
 	*ret = (struct verdict_list){0};
 	for (size_t i = 0; i < v->site_count; i++) {
@@ -164,10 +149,8 @@ verdict_list_sums(const struct view *v, uint32_t process,
 	find_filtered(ret, p->verdicts, VERDICT_POSSIBLE);
 }
 
-int
-verdict_list_make(const struct session *s, const struct process *p,
-    struct names *names, const struct view_options *options,
-    struct verdict_list *ret)
+int verdict_list_make(const struct session *s, const struct process *p, struct names *names,
+    const struct view_options *options, struct verdict_list *ret)
 {
 	const struct verdicts *v = p->verdicts;
 	const struct process *owner = NULL;
@@ -187,8 +170,7 @@ verdict_list_make(const struct session *s, const struct process *p,
 		if (!owner)
 			break;
 		err = add_view(ret, s, owner, p, below, names, options);
-		below =
-		    owner->header.first_id < below ? owner->header.first_id : 0;
+		below = owner->header.first_id < below ? owner->header.first_id : 0;
 	}
 	if (err < 0) {
 		verdict_list_release(ret);
@@ -202,8 +184,7 @@ verdict_list_make(const struct session *s, const struct process *p,
 	return 0;
 }
 
-void
-verdict_list_release(struct verdict_list *l)
+void verdict_list_release(struct verdict_list *l)
 {
 	for (size_t i = 0; l->views && i < l->view_count; i++)
 		view_free(l->views[i]);

@@ -36,16 +36,15 @@ struct verdict_list {
  * shaped by options (metric and figures do not matter). Empty if p is not
  * judged. -ENOMEM.
  */
-int verdict_list_make(const struct session *s, const struct process *p,
-    struct names *names, const struct view_options *options,
-    struct verdict_list *ret);
+int verdict_list_make(const struct session *s, const struct process *p, struct names *names,
+    const struct view_options *options, struct verdict_list *ret);
 void verdict_list_release(struct verdict_list *l);
 
 /*
  * Only the sums, of the sites of p in a view, where p has number `process`;
  * what p inherited counts as filtered.
  */
-void verdict_list_sums(const struct view *v, uint32_t process,
-    const struct process *p, struct verdict_list *ret);
+void verdict_list_sums(
+    const struct view *v, uint32_t process, const struct process *p, struct verdict_list *ret);
 
 #endif

@@ -39,8 +39,7 @@ struct who {
 	size_t at;
 };
 
-int
-who_new(const struct session *s, uint64_t address, struct who **ret)
+int who_new(const struct session *s, uint64_t address, struct who **ret)
 {
 	struct who *w = calloc(1, sizeof(*w));
 
@@ -58,8 +57,7 @@ who_new(const struct session *s, uint64_t address, struct who **ret)
 	return 0;
 }
 
-void
-who_free(struct who *w)
+void who_free(struct who *w)
 {
 	if (!w)
 		return;
@@ -69,8 +67,7 @@ who_free(struct who *w)
 	free(w);
 }
 
-static bool
-covers(uint64_t address, uint64_t size, uint64_t asked)
+static bool covers(uint64_t address, uint64_t size, uint64_t asked)
 {
 	return asked >= address && asked - address < (size ? size : 1);
 }
@@ -79,8 +76,7 @@ covers(uint64_t address, uint64_t size, uint64_t asked)
  * By time, and events of one thread in their order. Whether two events of
  * different threads in the same 10 ms came in this order is not known.
  */
-static int
-by_time(const void *a, const void *b)
+static int by_time(const void *a, const void *b)
 {
 	const struct match *x = a, *y = b;
 	const uint64_t s = x->at.event.tick, t = y->at.event.tick;
@@ -92,19 +88,16 @@ by_time(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-static void
-forget_older_half(struct found *f)
+static void forget_older_half(struct found *f)
 {
 	const size_t kept = f->count / 2;
 
 	qsort(f->matches, f->count, sizeof(*f->matches), by_time);
-	memmove(f->matches, f->matches + f->count - kept,
-	    kept * sizeof(*f->matches));
+	memmove(f->matches, f->matches + f->count - kept, kept * sizeof(*f->matches));
 	f->count = kept;
 }
 
-int
-who_look(void *who, const struct log_head *head, const struct flightring *ring)
+int who_look(void *who, const struct log_head *head, const struct flightring *ring)
 {
 	struct who *w = who;
 	struct found *f = NULL;
@@ -120,17 +113,15 @@ who_look(void *who, const struct log_head *head, const struct flightring *ring)
 		const struct flightring_event *e = &ring->events[i];
 
 		/* of an unknown block only the beginning is known */
-		if (e->kind == FLIGHTRING_UNKNOWN
-		        ? e->address > w->address
-		        : !covers(e->address, e->size, w->address))
+		if (e->kind == FLIGHTRING_UNKNOWN ? e->address > w->address
+		                                  : !covers(e->address, e->size, w->address))
 			continue;
 		if (f->count >= MATCHES_MAX)
 			forget_older_half(f);
-		if (room_make(&f->matches, &f->room, f->count,
-		        sizeof(*f->matches)) < 0)
+		if (room_make(&f->matches, &f->room, f->count, sizeof(*f->matches)) < 0)
 			return -ENOMEM;
-		f->matches[f->count++] = (struct match){
-		    w->rings, (uint32_t)i, {true, ring->thread, *e}};
+		f->matches[f->count++] =
+		    (struct match){w->rings, (uint32_t)i, {true, ring->thread, *e}};
 	}
 	return 0;
 }
@@ -142,8 +133,7 @@ struct map_search {
 	uint64_t address;
 };
 
-static bool
-look_at_block(const struct live_map_block *b, void *arg)
+static bool look_at_block(const struct live_map_block *b, void *arg)
 {
 	struct map_search *m = arg;
 
@@ -154,8 +144,7 @@ look_at_block(const struct live_map_block *b, void *arg)
 	return true;
 }
 
-int
-who_look_at_maps(struct who *w, unsigned pid)
+int who_look_at_maps(struct who *w, unsigned pid)
 {
 	int count = 0;
 
@@ -184,8 +173,7 @@ who_look_at_maps(struct who *w, unsigned pid)
 
 /* ---- the answer ---- */
 
-static const struct match *
-newest(const struct found *f, enum flightring_kind kind)
+static const struct match *newest(const struct found *f, enum flightring_kind kind)
 {
 	for (size_t i = f->count; i-- > 0;)
 		if (f->matches[i].at.event.kind == kind)
@@ -193,17 +181,13 @@ newest(const struct found *f, enum flightring_kind kind)
 	return NULL;
 }
 
-static bool
-is_same_block(
-    const struct flightring_event *a, const struct flightring_event *b)
+static bool is_same_block(const struct flightring_event *a, const struct flightring_event *b)
 {
-	return a->address == b->address && a->size == b->size &&
-	    a->site == b->site;
+	return a->address == b->address && a->size == b->size && a->site == b->site;
 }
 
 /* Did a come after b, as far as that is known? */
-static bool
-is_after(const struct match *a, const struct match *b)
+static bool is_after(const struct match *a, const struct match *b)
 {
 	const struct flightring_event *x = &a->at.event, *y = &b->at.event;
 
@@ -221,8 +205,7 @@ is_after(const struct match *a, const struct match *b)
  * was the last: after as many frees as allocations the address is what it was
  * before them. Returns 1: in use, 0: free, -1: that is not known.
  */
-static int
-use_by_count(const struct found *f, const struct match *last)
+static int use_by_count(const struct found *f, const struct match *last)
 {
 	const struct flightring_event *l = &last->at.event;
 	long sum = 0;
@@ -232,8 +215,7 @@ use_by_count(const struct found *f, const struct match *last)
 		const struct flightring_event *e = &f->matches[i].at.event;
 		const bool allocates = e->kind == FLIGHTRING_ALLOC;
 
-		if (e->address != l->address || e->kind == FLIGHTRING_UNKNOWN ||
-		    e->tick > l->tick)
+		if (e->address != l->address || e->kind == FLIGHTRING_UNKNOWN || e->tick > l->tick)
 			continue;
 		if (e->tick < l->tick)
 			before = allocates;
@@ -244,30 +226,24 @@ use_by_count(const struct found *f, const struct match *last)
 }
 
 /* Is the block of the allocation `a` freed, as far as that is known? */
-static bool
-is_freed(
-    const struct found *f, const struct match *a, const struct match *freed)
+static bool is_freed(const struct found *f, const struct match *a, const struct match *freed)
 {
 	const struct flightring_event *x = &a->at.event, *y = &freed->at.event;
 	int use = -1;
 
-	if (x->tick == y->tick && a->ring != freed->ring &&
-	    x->address == y->address)
+	if (x->tick == y->tick && a->ring != freed->ring && x->address == y->address)
 		use = use_by_count(f, a);
 	return use < 0 ? is_after(freed, a) : use == 0;
 }
 
 /* The allocation of the block that was freed. */
-static void
-find_allocation(
-    const struct found *f, const struct match *freed, struct who_event *ret)
+static void find_allocation(const struct found *f, const struct match *freed, struct who_event *ret)
 {
 	for (size_t i = f->count; i-- > 0;) {
 		const struct match *m = &f->matches[i];
 
 		if (m->at.event.kind == FLIGHTRING_ALLOC &&
-		    is_same_block(&m->at.event, &freed->at.event) &&
-		    is_after(freed, m)) {
+		    is_same_block(&m->at.event, &freed->at.event) && is_after(freed, m)) {
 			*ret = m->at;
 			return;
 		}
@@ -278,8 +254,7 @@ find_allocation(
  * A site with a lower id than the first of the process is one of a process from
  * which it was forked.
  */
-static void
-find_ancestor(const struct session *s, struct who_block *b)
+static void find_ancestor(const struct session *s, struct who_block *b)
 {
 	const struct process *p = b->process;
 	uint32_t stack;
@@ -292,8 +267,7 @@ find_ancestor(const struct session *s, struct who_block *b)
 		b->ancestor = p;
 }
 
-static void
-answer_map(const struct found *f, struct who_block *ret)
+static void answer_map(const struct found *f, struct who_block *ret)
 {
 	ret->state = WHO_LIVE;
 	ret->is_in_map = ret->is_birth_known = true;
@@ -304,17 +278,15 @@ answer_map(const struct found *f, struct who_block *ret)
 	for (size_t i = f->count; i-- > 0;) {
 		const struct flightring_event *e = &f->matches[i].at.event;
 
-		if (e->kind == FLIGHTRING_ALLOC && e->site == ret->site &&
-		    e->size == ret->size && e->address == ret->address) {
+		if (e->kind == FLIGHTRING_ALLOC && e->site == ret->site && e->size == ret->size &&
+		    e->address == ret->address) {
 			ret->allocated = f->matches[i].at;
 			return;
 		}
 	}
 }
 
-static void
-answer_freed(
-    const struct found *f, const struct match *freed, struct who_block *ret)
+static void answer_freed(const struct found *f, const struct match *freed, struct who_block *ret)
 {
 	const struct flightring_event *e = &freed->at.event;
 	const uint64_t ticks = SEG_TICK_NS / LOG_TICK_NS;
@@ -324,16 +296,14 @@ answer_freed(
 	ret->size = e->size;
 	ret->site = e->site;
 	ret->freed = freed->at;
-	ret->birth =
-	    e->tick / ticks > e->age ? (uint32_t)(e->tick / ticks - e->age) : 0;
+	ret->birth = e->tick / ticks > e->age ? (uint32_t)(e->tick / ticks - e->age) : 0;
 	/* the age of an inherited block is one on the parent's clock */
 	ret->is_birth_known = e->site >= ret->process->header.first_id;
 	find_allocation(f, freed, &ret->allocated);
 }
 
 /* The newest free of what was no block, at this address. */
-static const struct match *
-newest_again(const struct found *f, uint64_t address)
+static const struct match *newest_again(const struct found *f, uint64_t address)
 {
 	for (size_t i = f->count; i-- > 0;)
 		if (f->matches[i].at.event.kind == FLIGHTRING_UNKNOWN &&
@@ -342,8 +312,7 @@ newest_again(const struct found *f, uint64_t address)
 	return NULL;
 }
 
-bool
-who_answer(const struct who *w, size_t i, struct who_block *ret)
+bool who_answer(const struct who *w, size_t i, struct who_block *ret)
 {
 	struct found *f = &w->found[i];
 	const struct match *a, *freed, *again;
@@ -364,10 +333,8 @@ who_answer(const struct who *w, size_t i, struct who_block *ret)
 		ret->site = a->at.event.site;
 		ret->allocated = a->at;
 	}
-	again = newest_again(
-	    f, ret->state == WHO_UNKNOWN ? w->address : ret->address);
-	if (again && !(freed && is_after(freed, again)) &&
-	    !(a && is_after(a, again)))
+	again = newest_again(f, ret->state == WHO_UNKNOWN ? w->address : ret->address);
+	if (again && !(freed && is_after(freed, again)) && !(a && is_after(a, again)))
 		ret->again = again->at;
 	if (ret->state == WHO_UNKNOWN)
 		return false;

@@ -52,8 +52,7 @@ int who_new(const struct session *s, uint64_t address, struct who **ret);
 void who_free(struct who *w); /* NULL is fine */
 
 /* As flights_each. */
-int who_look(
-    void *who, const struct log_head *head, const struct flightring *ring);
+int who_look(void *who, const struct log_head *head, const struct flightring *ring);
 
 /*
  * Reads the live maps of those that run. Returns the number of maps that were
@@ -68,9 +67,7 @@ int who_look_at_maps(struct who *w, unsigned pid);
 bool who_answer(const struct who *w, size_t i, struct who_block *ret);
 
 /* As text, with the stacks; and as one object of JSON. */
-void who_print(FILE *out, struct names *names, uint64_t address,
-    const struct who_block *b);
-void who_print_json(FILE *out, struct names *names, uint64_t address,
-    const struct who_block *b);
+void who_print(FILE *out, struct names *names, uint64_t address, const struct who_block *b);
+void who_print_json(FILE *out, struct names *names, uint64_t address, const struct who_block *b);
 
 #endif

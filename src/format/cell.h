@@ -57,8 +57,7 @@ enum {
 /* The clock of a process stops at this tick, after 6.8 years. */
 #define CELL_BIRTH_MAX UINT32_C(0x7fffffff)
 
-_Static_assert(
-    CELL_ROOT_BITS + CELL_MID_BITS + CELL_LEAF_BITS == CPU_ADDRESS_BITS,
+_Static_assert(CELL_ROOT_BITS + CELL_MID_BITS + CELL_LEAF_BITS == CPU_ADDRESS_BITS,
     "the levels cover all addresses");
 
 struct cell_spilled {
@@ -74,8 +73,7 @@ _Static_assert(sizeof(struct cell_spilled) == 32, "spilled");
  * Can a block at this address have a cell? If not, it is always in the spill
  * table.
  */
-static inline bool
-cell_is_for(uint64_t address)
+static inline bool cell_is_for(uint64_t address)
 {
 	return !(address >> CPU_ADDRESS_BITS || address % CELL_ALIGN);
 }
@@ -84,38 +82,31 @@ cell_is_for(uint64_t address)
  * Is `size` stored as a class? A multiple of CELL_ALIGN must have one bit left
  * after the shift. For a spilled block, pass 0 as the address.
  */
-static inline uint64_t
-cell_make(uint64_t address, uint32_t site, uint32_t size, uint32_t birth)
+static inline uint64_t cell_make(uint64_t address, uint32_t site, uint32_t size, uint32_t birth)
 {
 	_Static_assert(CELL_ALIGN == 1 << 4, "bit 4 becomes bit 31");
-	return (uint64_t)(site << 6 | size) << 32 |
-	    ((uint32_t)address << 27 | birth);
+	return (uint64_t)(site << 6 | size) << 32 | ((uint32_t)address << 27 | birth);
 }
 
-static inline uint32_t
-cell_site(uint64_t cell)
+static inline uint32_t cell_site(uint64_t cell)
 {
 	return (uint32_t)(cell >> 38);
 }
 
-static inline uint32_t
-cell_class(uint64_t cell)
+static inline uint32_t cell_class(uint64_t cell)
 {
 	return cell >> 32 & 63;
 }
 
-static inline uint32_t
-cell_birth(uint64_t cell)
+static inline uint32_t cell_birth(uint64_t cell)
 {
 	return (uint32_t)cell & CELL_BIRTH_MAX;
 }
 
 /* The address of the block whose cell is that of the granule at `granule`. */
-static inline uint64_t
-cell_address(uint64_t cell, uint64_t granule, uint32_t granule_bits)
+static inline uint64_t cell_address(uint64_t cell, uint64_t granule, uint32_t granule_bits)
 {
-	return granule_bits == CELL_GRANULE_GLIBC ? granule | (cell >> 27 & 16)
-	                                          : granule;
+	return granule_bits == CELL_GRANULE_GLIBC ? granule | (cell >> 27 & 16) : granule;
 }
 
 #endif

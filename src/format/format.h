@@ -77,14 +77,12 @@ struct seg_header {
 	uint64_t slots_offset; /* of struct seg_slots, 0: none */
 	uint64_t slot_bytes;
 	uint32_t slot_count;
-	uint32_t
-	    slot_index; /* of this segment inside its parent's file, or ~0; of
+	uint32_t slot_index; /* of this segment inside its parent's file, or ~0; of
 	                   a child with its own file: of its slot_command */
 
 	/* the live map, for process_vm_readv on a living host */
 	uint64_t live_root; /* address of the root table in the host */
-	uint8_t live_root_bits, live_mid_bits, live_leaf_bits,
-	    live_granule_bits;
+	uint8_t live_root_bits, live_mid_bits, live_leaf_bits, live_granule_bits;
 	uint32_t live_cell_version; /* 1 to 3, see format/cell.h */
 	uint64_t spill_root;        /* address of the spill table */
 	/* the table of the collector's own memory, see format/seg_ours.h */
@@ -100,7 +98,7 @@ struct seg_header {
 
 	uint32_t end_kind; /* enum seg_end */
 	uint32_t end_tick;
-	uint64_t own_bytes; /* private memory of the collector, mapped */
+	uint64_t own_bytes;         /* private memory of the collector, mapped */
 	uint32_t live_scan_partial; /* the destructor ran out of time */
 	uint32_t command_truncated;
 
@@ -150,7 +148,7 @@ struct seg_header {
 	/* a setting of the place is unfit: enum seg_place, more about it */
 	uint32_t place_refused, place_detail;
 	uint64_t moving_root; /* address of the first page, format/seg_moving.h */
-	uint32_t log_last; /* SEEP_LOG=last: events of a thread; 0: not that */
+	uint32_t log_last;    /* SEEP_LOG=last: events of a thread; 0: not that */
 	uint32_t log_reserved;
 	/* why there is no event log: enum seg_log_lack; an errno, or 0 */
 	uint32_t log_lack, log_lack_error;
@@ -204,8 +202,8 @@ struct seg_extent {
 
 _Static_assert(sizeof(struct seg_header) == SEG_HEADER_BYTES, "header");
 _Static_assert(offsetof(struct seg_header, place_owner) == 624, "header");
-_Static_assert(offsetof(struct seg_header, start_dir) == 3072 &&
-        offsetof(struct seg_header, exe) == 4096,
+_Static_assert(
+    offsetof(struct seg_header, start_dir) == 3072 && offsetof(struct seg_header, exe) == 4096,
     "texts of the header");
 _Static_assert(sizeof(struct seg_extent) == 32, "extent");
 

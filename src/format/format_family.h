@@ -44,11 +44,11 @@ struct seg_slots {
 	uint32_t large_count;
 	uint64_t slot_bytes;
 	uint64_t small_bytes;
-	uint64_t first_offset; /* of slot 0, from the start of this struct */
-	uint64_t untraced;     /* children that found all slots taken */
-	uint32_t early_offset; /* from the start of this struct; 0: none */
-	uint32_t early_count;  /* at most SEG_EARLY */
-	uint64_t unlisted; /* children that found no line, and no slot yet */
+	uint64_t first_offset;    /* of slot 0, from the start of this struct */
+	uint64_t untraced;        /* children that found all slots taken */
+	uint32_t early_offset;    /* from the start of this struct; 0: none */
+	uint32_t early_count;     /* at most SEG_EARLY */
+	uint64_t unlisted;        /* children that found no line, and no slot yet */
 	uint8_t taken[SEG_SLOTS]; /* 0 free, 1 claimed; a reader that has merged
 	                             a dead child's slot may set it back to 0 */
 };
@@ -82,11 +82,10 @@ struct ctl_block {
  */
 #define SEG_CTL_EXIT UINT32_C(0x80000000)
 
-static inline uint32_t
-seg_exit_answer(const uint8_t uuid[16])
+static inline uint32_t seg_exit_answer(const uint8_t uuid[16])
 {
-	return SEG_CTL_EXIT | (uint32_t)(uuid[0] & 0x7f) << 24 |
-	    (uint32_t)uuid[1] << 16 | (uint32_t)uuid[2] << 8 | uuid[3];
+	return SEG_CTL_EXIT | (uint32_t)(uuid[0] & 0x7f) << 24 | (uint32_t)uuid[1] << 16 |
+	    (uint32_t)uuid[2] << 8 | uuid[3];
 }
 
 _Static_assert(sizeof(struct ctl_block) == SEG_CTL_BYTES, "ctl");

@@ -59,8 +59,7 @@ struct seg_info {
 };
 
 /* Deaths in one class of ages. */
-static inline uint64_t
-seg_deaths(const struct seg_info *info, uint32_t i)
+static inline uint64_t seg_deaths(const struct seg_info *info, uint32_t i)
 {
 	return (uint64_t)info->ages_high[i] << 32 | info->ages[i];
 }
@@ -99,21 +98,18 @@ struct seg_live {
 };
 
 /* The slots are equal parts of the time from tick 0 to end_tick inclusive. */
-static inline uint32_t
-seg_birth_slot(uint32_t birth, uint32_t end_tick)
+static inline uint32_t seg_birth_slot(uint32_t birth, uint32_t end_tick)
 {
 	if (birth >= end_tick)
 		return SEG_BIRTH_SLOTS - 1;
-	return (uint32_t)((uint64_t)birth * SEG_BIRTH_SLOTS /
-	    ((uint64_t)end_tick + 1));
+	return (uint32_t)((uint64_t)birth * SEG_BIRTH_SLOTS / ((uint64_t)end_tick + 1));
 }
 
 /*
  * Class i has 2^i .. 2^(i+1) - 1 bytes; class 0 also has size 0, and the last
  * class has no upper bound.
  */
-static inline uint32_t
-seg_size_class(uint64_t size)
+static inline uint32_t seg_size_class(uint64_t size)
 {
 	uint32_t bits = size ? 63 - (uint32_t)__builtin_clzll(size) : 0;
 
@@ -121,8 +117,7 @@ seg_size_class(uint64_t size)
 }
 
 /* Which of ages[] an age of at least SEG_YOUNG_TICKS belongs to. */
-static inline uint32_t
-seg_age_bucket(uint32_t age)
+static inline uint32_t seg_age_bucket(uint32_t age)
 {
 	uint32_t i = 27 - (uint32_t)__builtin_clz(age | SEG_YOUNG_TICKS);
 
@@ -131,8 +126,7 @@ seg_age_bucket(uint32_t age)
 }
 
 /* Which of seg_ages.deaths[] an age of 1 .. SEG_YOUNG_TICKS - 1 belongs to. */
-static inline uint32_t
-seg_age_step(uint32_t age)
+static inline uint32_t seg_age_step(uint32_t age)
 {
 	_Static_assert(1 << SEG_AGE_STEPS == SEG_YOUNG_TICKS, "no gap");
 	return (31 - (uint32_t)__builtin_clz(age | 1)) & (SEG_AGE_STEPS - 1);
@@ -187,8 +181,7 @@ struct seg_sample {
 
 typedef unsigned __int128 seg_wide;
 
-static inline seg_wide
-seg_wide_of(uint64_t low, uint64_t high)
+static inline seg_wide seg_wide_of(uint64_t low, uint64_t high)
 {
 	return (seg_wide)high << 64 | low;
 }
@@ -199,12 +192,10 @@ _Static_assert(offsetof(struct seg_info, ages_high) == SEG_INFO_OLD_BYTES,
     "what older readers know of an info");
 _Static_assert(sizeof(struct seg_ages) == 32, "ages");
 _Static_assert(sizeof(struct seg_live) == 384, "live");
-_Static_assert(offsetof(struct seg_live, births) == 256,
-    "what older readers know of a living one");
+_Static_assert(offsetof(struct seg_live, births) == 256, "what older readers know of a living one");
 _Static_assert(sizeof(struct seg_mark) == 64, "mark");
 _Static_assert(sizeof(struct seg_sample) == 128, "sample");
-_Static_assert(
-    offsetof(struct seg_sample, weighted_count_high) == SEG_SAMPLE_OLD_BYTES,
+_Static_assert(offsetof(struct seg_sample, weighted_count_high) == SEG_SAMPLE_OLD_BYTES,
     "what older readers know of a sample");
 _Static_assert(sizeof(struct seg_pool) == 128, "pool");
 

@@ -44,8 +44,8 @@ enum seg_node_flags {
 	SEG_NODE_TRUNCATED = 1,     /* "(stack deeper than the limit)" */
 	SEG_NODE_OUTER_DROPPED = 2, /* shown as "(outer frames dropped)" */
 	SEG_NODE_NO_ROOM = 4,       /* shown as "(no room)" */
-	SEG_NODE_CUT = 8,    /* no unwind information beyond this frame */
-	SEG_NODE_EARLY = 16, /* child that ended early: its stacks are lost */
+	SEG_NODE_CUT = 8,           /* no unwind information beyond this frame */
+	SEG_NODE_EARLY = 16,        /* child that ended early: its stacks are lost */
 	/* with a frame: its caller, the parent, was reached by a guess */
 	SEG_NODE_GUESSED = 32,
 	/* stands for the frames of an inner, which has no flags */
@@ -81,15 +81,13 @@ enum seg_site_kind {
 };
 
 /* Is it part of the heap's totals? Pools and mappings are apart. */
-static inline bool
-seg_is_heap(uint8_t kind)
+static inline bool seg_is_heap(uint8_t kind)
 {
 	return kind != SEG_SITE_USER && kind != SEG_SITE_MAPPING;
 }
 
 /* The same for the number of an array. */
-static inline bool
-seg_is_heap_array(uint32_t owner)
+static inline bool seg_is_heap_array(uint32_t owner)
 {
 	return owner != SEG_USER_ARRAY && owner != SEG_MAPPING_ARRAY;
 }

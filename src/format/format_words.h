@@ -116,13 +116,13 @@ enum seg_signal {
 /* kinds of extents; `first` and `count` count rows of that kind */
 enum seg_kind {
 	SEG_EXT_NONE = 0,
-	SEG_EXT_MODULE = 1, /* struct seg_module, index = module number */
-	SEG_EXT_STRING = 2, /* bytes; first = string offset */
-	SEG_EXT_NODE = 3,   /* struct seg_node, index = node number */
-	SEG_EXT_INNER = 4,  /* struct seg_inner, index = inner number */
-	SEG_EXT_SITE = 5,   /* struct seg_site, index = site id */
-	SEG_EXT_LEDGER = 6, /* struct seg_row, owner = array, index = site id */
-	SEG_EXT_INFO = 7, /* struct seg_info, index = site id; older segments */
+	SEG_EXT_MODULE = 1,     /* struct seg_module, index = module number */
+	SEG_EXT_STRING = 2,     /* bytes; first = string offset */
+	SEG_EXT_NODE = 3,       /* struct seg_node, index = node number */
+	SEG_EXT_INNER = 4,      /* struct seg_inner, index = inner number */
+	SEG_EXT_SITE = 5,       /* struct seg_site, index = site id */
+	SEG_EXT_LEDGER = 6,     /* struct seg_row, owner = array, index = site id */
+	SEG_EXT_INFO = 7,       /* struct seg_info, index = site id; older segments */
 	SEG_EXT_INHERITED = 8,  /* struct seg_inherited, index = parent's id */
 	SEG_EXT_LIVE = 9,       /* struct seg_live, index = site id; at exit */
 	SEG_EXT_MARK = 10,      /* struct seg_mark, a ring */
@@ -140,28 +140,28 @@ enum seg_count {
 	SEG_UNTRACKED_FREES = 3, /* block older than "on", or than us */
 	SEG_MISSED_FREES = 4,    /* noticed when the address came again */
 	SEG_MISSED_BYTES = 5,
-	SEG_LOST_EVENTS = 6,      /* not recorded at all */
-	SEG_LOST_SITES = 7,       /* events counted under "(no room)" */
-	SEG_TRUNCATED_STACKS = 8, /* stacks deeper than the frame limit */
-	SEG_OUTER_DROPPED = 9,    /* sites that kept only six frames */
-	SEG_CUT_RULE = 10,        /* unwind rules of an unknown kind */
-	SEG_CUT_NO_INFO = 11,     /* code without unwind info (JIT, asm) */
-	SEG_CUT_BOUNDS = 12,      /* walk stopped: the stack ends here */
-	SEG_NESTED_EVENTS = 13, /* in a signal handler inside a hook; counted */
-	SEG_HEALED = 14,        /* stuck busy flags (siglongjmp) repaired */
-	SEG_LOST_MODULES = 15,  /* module table full */
-	SEG_EARLY_EVENTS = 16,  /* before our constructor ran: not recorded */
-	SEG_CTL_IGNORED = 17,   /* unknown value in the command word */
+	SEG_LOST_EVENTS = 6,        /* not recorded at all */
+	SEG_LOST_SITES = 7,         /* events counted under "(no room)" */
+	SEG_TRUNCATED_STACKS = 8,   /* stacks deeper than the frame limit */
+	SEG_OUTER_DROPPED = 9,      /* sites that kept only six frames */
+	SEG_CUT_RULE = 10,          /* unwind rules of an unknown kind */
+	SEG_CUT_NO_INFO = 11,       /* code without unwind info (JIT, asm) */
+	SEG_CUT_BOUNDS = 12,        /* walk stopped: the stack ends here */
+	SEG_NESTED_EVENTS = 13,     /* in a signal handler inside a hook; counted */
+	SEG_HEALED = 14,            /* stuck busy flags (siglongjmp) repaired */
+	SEG_LOST_MODULES = 15,      /* module table full */
+	SEG_EARLY_EVENTS = 16,      /* before our constructor ran: not recorded */
+	SEG_CTL_IGNORED = 17,       /* unknown value in the command word */
 	SEG_CHILDREN_UNTRACED = 18, /* forked children that found no room */
-	SEG_WASTED_IDS = 19,     /* lost races for a site id; no data is lost */
-	SEG_NO_MEMORY = 20,      /* an mmap or populate of ours failed */
-	SEG_LOST_FREES = 21,     /* frees seen but not counted */
-	SEG_EVENTS_OFF = 22,     /* allocations while recording was off */
-	SEG_SPILL_FULL = 23,     /* tiny or far blocks that have no cell */
-	SEG_LOST_INHERITED = 24, /* inherited frees not counted by id */
-	SEG_GENERATIONS = 25,    /* how often a module was found unloaded */
-	SEG_PAUSED_EVENTS = 26,  /* allocations of threads that had paused */
-	SEG_SNAPSHOTS = 27,      /* snapshots that the process has written */
+	SEG_WASTED_IDS = 19,        /* lost races for a site id; no data is lost */
+	SEG_NO_MEMORY = 20,         /* an mmap or populate of ours failed */
+	SEG_LOST_FREES = 21,        /* frees seen but not counted */
+	SEG_EVENTS_OFF = 22,        /* allocations while recording was off */
+	SEG_SPILL_FULL = 23,        /* tiny or far blocks that have no cell */
+	SEG_LOST_INHERITED = 24,    /* inherited frees not counted by id */
+	SEG_GENERATIONS = 25,       /* how often a module was found unloaded */
+	SEG_PAUSED_EVENTS = 26,     /* allocations of threads that had paused */
+	SEG_SNAPSHOTS = 27,         /* snapshots that the process has written */
 	SEG_SNAPSHOTS_FAILED = 28,  /* see header.snapshot_error */
 	SEG_SNAPSHOTS_REFUSED = 29, /* beyond SEEP_SNAPSHOTS=0 or 1 */
 	SEG_SIGNAL_REFUSED = 30,    /* see header.signal_state */
@@ -175,29 +175,29 @@ enum seg_count {
 	SEG_USER_OFF = 38,          /* events of pools while paused or off */
 	SEG_USER_POOLS = 39,        /* events under "(other pools)" */
 	SEG_NO_CHILD_ROOM = 40,     /* 1: no slots, so no children recorded */
-	SEG_NAMESPACES = 41,    /* of dlmopen, LD_AUDIT: heaps not recorded */
-	SEG_FORKED_INSIDE = 42, /* events that a child has counted here too */
-	SEG_CUT_SWITCHED = 43,  /* a frame's caller is on another stack */
-	SEG_LOST_RANGES = 44,   /* mappings missing in format/seg_ours.h */
-	SEG_LOST_AGES = 45,  /* deaths whose age had no room: count as young */
-	SEG_LOST_SIZES = 46, /* sizes of 4 GiB and more that found no room */
-	SEG_LOST_IGNORED = 47,   /* calls of seep_ignore() without room */
-	SEG_DEEPBIND_LOADS = 48, /* modules that may be bound past us */
-	SEG_MALLOC_BEFORE = 49,  /* libraries before us with a malloc */
-	SEG_CROWDED_EVENTS = 50, /* allocations of threads that have no block */
-	SEG_CHILDREN_EARLY = 51, /* children that ended early and had no line */
-	SEG_EARLY_STACKS = 52,   /* allocations of a child that ended early */
-	SEG_DIR_REPLACED = 53,   /* 1: SEEP_DIR or SEEP_BASE is unfit */
-	SEG_LOST_FREERS = 54,    /* frees whose caller found no room */
+	SEG_NAMESPACES = 41,        /* of dlmopen, LD_AUDIT: heaps not recorded */
+	SEG_FORKED_INSIDE = 42,     /* events that a child has counted here too */
+	SEG_CUT_SWITCHED = 43,      /* a frame's caller is on another stack */
+	SEG_LOST_RANGES = 44,       /* mappings missing in format/seg_ours.h */
+	SEG_LOST_AGES = 45,         /* deaths whose age had no room: count as young */
+	SEG_LOST_SIZES = 46,        /* sizes of 4 GiB and more that found no room */
+	SEG_LOST_IGNORED = 47,      /* calls of seep_ignore() without room */
+	SEG_DEEPBIND_LOADS = 48,    /* modules that may be bound past us */
+	SEG_MALLOC_BEFORE = 49,     /* libraries before us with a malloc */
+	SEG_CROWDED_EVENTS = 50,    /* allocations of threads that have no block */
+	SEG_CHILDREN_EARLY = 51,    /* children that ended early and had no line */
+	SEG_EARLY_STACKS = 52,      /* allocations of a child that ended early */
+	SEG_DIR_REPLACED = 53,      /* 1: SEEP_DIR or SEEP_BASE is unfit */
+	SEG_LOST_FREERS = 54,       /* frees whose caller found no room */
 	SEG_SNAPSHOTS_THINNED = 55, /* removed again to keep the limit */
 	SEG_IGNORED_UNKNOWN = 56,   /* seep_ignore() of an unknown block */
 	SEG_GUESSED = 57,           /* walks through code without unwind info */
 	SEG_PRIVATE_FORKS = 58,     /* under SEEP_PRIVATE, see libseep(7) */
-	SEG_OWN_NAMES = 59, /* modules that call mallocx or its like, unseen */
-	SEG_LOG_LOST = 60,  /* events that are not in the event log */
-	SEG_LOG_ENDED = 61, /* 1: the log has no more numbers for chunks */
-	SEG_LOG_THREADS = 62,   /* threads without a ring, format/seg_flight.h */
-	SEG_LOST_MAPPINGS = 63, /* mappings that found no room */
+	SEG_OWN_NAMES = 59,         /* modules that call mallocx or its like, unseen */
+	SEG_LOG_LOST = 60,          /* events that are not in the event log */
+	SEG_LOG_ENDED = 61,         /* 1: the log has no more numbers for chunks */
+	SEG_LOG_THREADS = 62,       /* threads without a ring, format/seg_flight.h */
+	SEG_LOST_MAPPINGS = 63,     /* mappings that found no room */
 	SEG_COUNTS_USED = 64,
 	SEG_COUNTS = 64
 };

@@ -17,11 +17,11 @@ enum {
 	MEDIUM_FREE_SHARE = 4,       /* a segment has 1/4 of what is free, */
 	MEDIUM_FILE_SHARE = 4,       /* 1/4 of the limit on file sizes, */
 	MEDIUM_SPACE_SHARE = 32,     /* 1/32 of the limit on address space, */
-	MEDIUM_GROUP_SHARE = 16, /* 1/16 of what its memory cgroup has left, */
-	MEDIUM_GROUP_MIN = 1 << 20, /* or this, if that is more */
-	MEDIUM_DIRENT = 20, /* what an entry adds to a tmpfs directory's size */
-	MEDIUM_FILES_MAX = 3000,   /* in a directory on a half full medium */
-	MEDIUM_FILES_MORE = 30000, /* in one on a medium with more room */
+	MEDIUM_GROUP_SHARE = 16,     /* 1/16 of what its memory cgroup has left, */
+	MEDIUM_GROUP_MIN = 1 << 20,  /* or this, if that is more */
+	MEDIUM_DIRENT = 20,          /* what an entry adds to a tmpfs directory's size */
+	MEDIUM_FILES_MAX = 3000,     /* in a directory on a half full medium */
+	MEDIUM_FILES_MORE = 30000,   /* in one on a medium with more room */
 };
 
 /* statfs f_type */
@@ -35,8 +35,7 @@ enum {
  * On other file systems a store to memory may stall (network) or need new space
  * (copy-on-write): 0, never used. A disk is used only if SEEP_DIR says so.
  */
-static inline unsigned
-medium_of_type(uint32_t type)
+static inline unsigned medium_of_type(uint32_t type)
 {
 	switch (type) {
 	case MEDIUM_TMPFS:

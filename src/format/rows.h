@@ -17,8 +17,7 @@
  * it, so the second pass sees that one: over all arrays, live blocks are never
  * negative. `row` has the first pass, and then the result.
  */
-static inline void
-rows_read_again(struct seg_row *row, const struct seg_row *again)
+static inline void rows_read_again(struct seg_row *row, const struct seg_row *again)
 {
 	uint64_t frees = row->frees, freed_bytes = row->freed_bytes;
 
@@ -37,11 +36,9 @@ struct rows_share {
  * The row's current value. It may be negative in a single row, because blocks
  * cross threads.
  */
-static inline struct rows_share
-rows_live(const struct seg_row *row)
+static inline struct rows_share rows_live(const struct seg_row *row)
 {
-	return (struct rows_share){
-	    .bytes = (int64_t)(row->allocated_bytes - row->freed_bytes),
+	return (struct rows_share){.bytes = (int64_t)(row->allocated_bytes - row->freed_bytes),
 	    .blocks = (int64_t)(row->allocations - row->frees)};
 }
 
@@ -51,13 +48,11 @@ rows_live(const struct seg_row *row)
  * the collector). So a row of an older epoch has not changed since the peak.
  * epoch: the low 32 bits of header.peak_epoch.
  */
-static inline struct rows_share
-rows_at_peak(const struct seg_row *row, uint32_t epoch)
+static inline struct rows_share rows_at_peak(const struct seg_row *row, uint32_t epoch)
 {
 	if (row->epoch != epoch)
 		return rows_live(row);
-	return (struct rows_share){
-	    .bytes = row->snap_bytes, .blocks = row->snap_blocks};
+	return (struct rows_share){.bytes = row->snap_bytes, .blocks = row->snap_blocks};
 }
 
 /* ---- the rows in use ---- */
@@ -69,8 +64,7 @@ rows_at_peak(const struct seg_row *row, uint32_t epoch)
 enum { ROWS_GAP_BYTES = 256 };
 
 /* len > 0. */
-static inline bool
-rows_is_zero(const uint8_t *row, size_t len)
+static inline bool rows_is_zero(const uint8_t *row, size_t len)
 {
 	return row[0] == 0 && memcmp(row, row + 1, len - 1) == 0;
 }
@@ -79,8 +73,7 @@ rows_is_zero(const uint8_t *row, size_t len)
  * The end of the run that begins with row i, which is in use: ROWS_GAP_BYTES of
  * zeros follow, or the table ends. Shorter gaps are part of a run.
  */
-static inline uint32_t
-rows_end_of_run(
+static inline uint32_t rows_end_of_run(
     const uint8_t *rows, uint32_t count, uint32_t row_bytes, uint32_t i)
 {
 	uint32_t gap = ROWS_GAP_BYTES / row_bytes + 1;

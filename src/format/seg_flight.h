@@ -61,8 +61,8 @@ enum flight_tag {
 };
 
 enum flight_type {
-	FLIGHT_SIZE = 1, /* of the entry behind it, in bytes */
-	FLIGHT_BY = 2,   /* site of the stack that frees; the free is behind */
+	FLIGHT_SIZE = 1,    /* of the entry behind it, in bytes */
+	FLIGHT_BY = 2,      /* site of the stack that frees; the free is behind */
 	FLIGHT_UNKNOWN = 3, /* free of an address at which no block begins */
 	FLIGHT_TIME = 4,    /* after a pause: LOG_TICK_NS, all bits */
 	FLIGHT_NUMBER = 5,  /* of a pair, in the ring of thread 0 */
@@ -74,40 +74,35 @@ enum flight_mode {
 	FLIGHT_MODE_FREES = 4, /* with FLIGHT_BY before each free */
 };
 
-static inline uint64_t
-flight_alloc_word(uint32_t site, uint64_t size)
+static inline uint64_t flight_alloc_word(uint32_t site, uint64_t size)
 {
 	return log_alloc_word(site, size);
 }
 
-static inline uint64_t
-flight_free_word(uint32_t site, uint32_t age_code, uint64_t size)
+static inline uint64_t flight_free_word(uint32_t site, uint32_t age_code, uint64_t size)
 {
 	return (uint64_t)FLIGHT_FREE << 62 | (uint64_t)site << LOG_SIZE_BITS |
 	    (uint64_t)age_code << FLIGHT_FREED_BITS |
 	    (size < FLIGHT_FREED_LARGE ? size : FLIGHT_FREED_LARGE);
 }
 
-static inline uint64_t
-flight_word(enum flight_type type, uint64_t payload)
+static inline uint64_t flight_word(enum flight_type type, uint64_t payload)
 {
-	return (uint64_t)FLIGHT_OTHER << 62 |
-	    (uint64_t)type << LOG_PAYLOAD_BITS | (payload & LOG_PAYLOAD_MASK);
+	return (uint64_t)FLIGHT_OTHER << 62 | (uint64_t)type << LOG_PAYLOAD_BITS |
+	    (payload & LOG_PAYLOAD_MASK);
 }
 
-static inline uint64_t
-flight_where(uint64_t address, uint64_t time, bool is_resized)
+static inline uint64_t flight_where(uint64_t address, uint64_t time, bool is_resized)
 {
-	return (address & FLIGHT_ADDRESS_MASK) |
-	    (is_resized ? FLIGHT_RESIZED : 0) | time << FLIGHT_TIME_SHIFT;
+	return (address & FLIGHT_ADDRESS_MASK) | (is_resized ? FLIGHT_RESIZED : 0) |
+	    time << FLIGHT_TIME_SHIFT;
 }
 
 /*
  * An age in SEG_TICK_NS as 8 bits: exact below 8, then the three bits behind the
  * highest one, so at most an eighth too small.
  */
-static inline uint32_t
-flight_age_code(uint32_t age)
+static inline uint32_t flight_age_code(uint32_t age)
 {
 	uint32_t high;
 
@@ -117,25 +112,21 @@ flight_age_code(uint32_t age)
 	return (high - 2) << 3 | (age >> (high - 3) & 7);
 }
 
-static inline uint32_t
-flight_age(uint32_t code)
+static inline uint32_t flight_age(uint32_t code)
 {
 	return code < 8 ? code : (8 | (code & 7)) << ((code >> 3) - 1);
 }
 
 /* Bytes of a ring with so many entries. */
-static inline uint64_t
-flight_ring_bytes(uint32_t entries)
+static inline uint64_t flight_ring_bytes(uint32_t entries)
 {
-	uint64_t bytes = sizeof(struct log_chunk) +
-	    (uint64_t)entries * sizeof(struct flight_entry);
+	uint64_t bytes = sizeof(struct log_chunk) + (uint64_t)entries * sizeof(struct flight_entry);
 
 	return (bytes + LOG_HEAD_BYTES - 1) & ~(uint64_t)(LOG_HEAD_BYTES - 1);
 }
 
 /* How many entries N events may take, with the one that is empty. */
-static inline uint32_t
-flight_entries(uint32_t events, bool frees)
+static inline uint32_t flight_entries(uint32_t events, bool frees)
 {
 	return events * (frees ? 2 : 1) + 2;
 }

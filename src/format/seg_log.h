@@ -115,14 +115,12 @@ struct log_chunk {
 	uint32_t done;
 	uint32_t use; /* the byte that returns this chunk */
 	uint32_t reserved;
-	uint64_t
-	    now; /* of a ring: the time of its newest events, LOG_TICK_NS */
+	uint64_t now;     /* of a ring: the time of its newest events, LOG_TICK_NS */
 	uint8_t uuid[16]; /* as in log_head; else a dead child left it here */
 };
 
 _Static_assert(sizeof(struct log_head) == 128, "log_head");
-_Static_assert(
-    sizeof(struct log_chunk) == LOG_FIRST * sizeof(uint64_t), "log_chunk");
+_Static_assert(sizeof(struct log_chunk) == LOG_FIRST * sizeof(uint64_t), "log_chunk");
 
 /*
  * When the blocks of a chunk were born. Names below LOG_FIRST are born at
@@ -144,43 +142,37 @@ struct log_birth {
 };
 
 _Static_assert(sizeof(struct log_birth) == 32, "log_birth");
-_Static_assert(LOG_BIRTH_LEAVES *LOG_BIRTH_ENTRIES == 1 << LOG_NUMBER_BITS,
-    "an entry for each number");
+_Static_assert(
+    LOG_BIRTH_LEAVES *LOG_BIRTH_ENTRIES == 1 << LOG_NUMBER_BITS, "an entry for each number");
 
-static inline enum log_tag
-log_tag(uint64_t word)
+static inline enum log_tag log_tag(uint64_t word)
 {
 	return (enum log_tag)(word >> 62);
 }
 
-static inline enum log_type
-log_type(uint64_t word)
+static inline enum log_type log_type(uint64_t word)
 {
 	return (enum log_type)(word >> LOG_PAYLOAD_BITS & 63);
 }
 
-static inline uint64_t
-log_payload(uint64_t word)
+static inline uint64_t log_payload(uint64_t word)
 {
 	return word & LOG_PAYLOAD_MASK;
 }
 
-static inline uint64_t
-log_alloc_word(uint32_t site, uint64_t size)
+static inline uint64_t log_alloc_word(uint32_t site, uint64_t size)
 {
 	/* the tag beside the site: an addition, which needs no copy of it */
 	return (uint64_t)(site + (1u << LOG_SITE_BITS)) << LOG_SIZE_BITS |
 	    (size < LOG_LARGE ? size : LOG_LARGE);
 }
 
-static inline uint64_t
-log_free_word(uint32_t name)
+static inline uint64_t log_free_word(uint32_t name)
 {
 	return UINT64_C(2) << 62 | name;
 }
 
-static inline uint64_t
-log_word(enum log_type type, uint64_t payload)
+static inline uint64_t log_word(enum log_type type, uint64_t payload)
 {
 	return UINT64_C(3) << 62 | (uint64_t)type << LOG_PAYLOAD_BITS |
 	    (payload & LOG_PAYLOAD_MASK);
@@ -192,30 +184,25 @@ log_word(enum log_type type, uint64_t payload)
  */
 enum { LOG_STAMP_BITS = 25 };
 
-static inline uint64_t
-log_realloc_payload(uint32_t name, uint32_t stamp)
+static inline uint64_t log_realloc_payload(uint32_t name, uint32_t stamp)
 {
 	return (uint64_t)(stamp & ((1u << LOG_STAMP_BITS) - 1)) << 31 | name;
 }
 
-static inline uint32_t
-log_stamp(uint64_t word)
+static inline uint32_t log_stamp(uint64_t word)
 {
 	return (uint32_t)(log_payload(word) >> 31);
 }
 
 enum { LOG_TID_BITS = 24 };
 
-static inline uint64_t
-log_thread_payload(uint32_t thread, uint32_t tid)
+static inline uint64_t log_thread_payload(uint32_t thread, uint32_t tid)
 {
-	return (uint64_t)thread << LOG_TID_BITS |
-	    (tid & ((1u << LOG_TID_BITS) - 1));
+	return (uint64_t)thread << LOG_TID_BITS | (tid & ((1u << LOG_TID_BITS) - 1));
 }
 
 /* Is stamp a before stamp b? They are close to each other. */
-static inline bool
-log_stamp_is_before(uint32_t a, uint32_t b)
+static inline bool log_stamp_is_before(uint32_t a, uint32_t b)
 {
 	const uint32_t half = 1u << (LOG_STAMP_BITS - 1);
 
@@ -223,34 +210,29 @@ log_stamp_is_before(uint32_t a, uint32_t b)
 }
 
 /* The name in a word of LOG_TAG_FREE or LOG_REALLOC. */
-static inline uint32_t
-log_name(uint64_t word)
+static inline uint32_t log_name(uint64_t word)
 {
 	return (uint32_t)word & INT32_MAX;
 }
 
 /* Of LOG_TAG_ALLOC. */
-static inline uint32_t
-log_site(uint64_t word)
+static inline uint32_t log_site(uint64_t word)
 {
 	return (uint32_t)(word >> LOG_SIZE_BITS) & ((1u << LOG_SITE_BITS) - 1);
 }
 
-static inline uint64_t
-log_size(uint64_t word)
+static inline uint64_t log_size(uint64_t word)
 {
 	return word & LOG_SIZE_MASK;
 }
 
 /* Is the allocation of this block in the log? */
-static inline bool
-log_is_named(uint32_t name)
+static inline bool log_is_named(uint32_t name)
 {
 	return (name & LOG_INDEX_MASK) >= LOG_FIRST;
 }
 
-static inline uint32_t
-log_birth_tick(const struct log_birth *b, uint32_t name)
+static inline uint32_t log_birth_tick(const struct log_birth *b, uint32_t name)
 {
 	uint32_t index = name & LOG_INDEX_MASK, i = 0;
 
@@ -267,13 +249,11 @@ log_birth_tick(const struct log_birth *b, uint32_t name)
  * pages and cache lines that were used a moment ago cost the host less time.
  * `ms` is how long the reader has waited before that look.
  */
-static inline uint32_t
-log_wait_ms(uint64_t words, uint32_t ms)
+static inline uint32_t log_wait_ms(uint64_t words, uint32_t ms)
 {
 	enum { USUAL_MS = 10, BUSY_MS = 2, BUSY_CHUNKS = 4 };
 
-	return words * USUAL_MS >=
-	        (uint64_t)BUSY_CHUNKS * LOG_CHUNK_WORDS * (ms ? ms : 1)
+	return words * USUAL_MS >= (uint64_t)BUSY_CHUNKS * LOG_CHUNK_WORDS * (ms ? ms : 1)
 	    ? BUSY_MS
 	    : USUAL_MS;
 }

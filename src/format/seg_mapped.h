@@ -33,28 +33,24 @@ enum {
 #define MAPPED_BIRTH_MASK UINT64_C(0x7fffffff)
 #define MAPPED_PAGES      (UINT64_C(1) << (MAPPED_ROOT_BITS + MAPPED_TOP_SHIFT))
 
-static inline uint32_t
-mapped_site(uint64_t leaf)
+static inline uint32_t mapped_site(uint64_t leaf)
 {
 	return (uint32_t)(leaf >> MAPPED_SITE_SHIFT);
 }
 
-static inline uint32_t
-mapped_birth(uint64_t leaf)
+static inline uint32_t mapped_birth(uint64_t leaf)
 {
 	return (uint32_t)(leaf >> MAPPED_BIRTH_SHIFT & MAPPED_BIRTH_MASK);
 }
 
-static inline uint64_t
-mapped_leaf(uint32_t site, uint32_t birth)
+static inline uint64_t mapped_leaf(uint32_t site, uint32_t birth)
 {
 	return (uint64_t)site << MAPPED_SITE_SHIFT |
 	    (birth & MAPPED_BIRTH_MASK) << MAPPED_BIRTH_SHIFT;
 }
 
 /* Does the range of this leaf go on in the next one? */
-static inline bool
-mapped_goes_on(uint64_t leaf, uint64_t next)
+static inline bool mapped_goes_on(uint64_t leaf, uint64_t next)
 {
 	return next && !(next & (MAPPED_STARTS | MAPPED_IS_NODE)) &&
 	    (leaf & ~MAPPED_STARTS) == next;

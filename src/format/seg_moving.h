@@ -20,7 +20,7 @@
 struct moving_note {
 	uint64_t address; /* of the block before; 0: none is being resized */
 	uint64_t size;    /* 0: not known, or not yet */
-	uint64_t to; /* where it is now; 0: the function has not returned */
+	uint64_t to;      /* where it is now; 0: the function has not returned */
 	uint64_t to_size;
 	uint64_t count; /* of blocks that were resized with this note */
 	/* 1: lent to a thread without one, for this block; for the collector */

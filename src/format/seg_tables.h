@@ -40,8 +40,7 @@ _Static_assert((int)TABLES_COUNT == (int)SEG_EXT_SITE_INFO,
     "the kinds are numbered from 1 on: a new one needs a line above");
 
 /* The i-th table to be read; i < TABLES_COUNT. */
-static inline uint32_t
-tables_kind(uint32_t i)
+static inline uint32_t tables_kind(uint32_t i)
 {
 #define TABLES_KIND(kind, name, bytes) SEG_EXT_##kind,
 	static const uint8_t order[] = {TABLES(TABLES_KIND)};
@@ -51,8 +50,7 @@ tables_kind(uint32_t i)
 }
 
 /* The minimum size of a row in bytes; 0: a kind of a later version. */
-static inline uint32_t
-tables_row_min(uint32_t kind)
+static inline uint32_t tables_row_min(uint32_t kind)
 {
 #define TABLES_BYTES(kind, name, bytes) [SEG_EXT_##kind] = (bytes),
 	static const uint16_t least[] = {TABLES(TABLES_BYTES)};
@@ -62,8 +60,7 @@ tables_row_min(uint32_t kind)
 }
 
 /* Does the time line of a recording contain its rows, as they change? */
-static inline bool
-tables_in_time_line(uint32_t kind)
+static inline bool tables_in_time_line(uint32_t kind)
 {
 	switch (kind) {
 	case SEG_EXT_MARK:
@@ -80,8 +77,7 @@ tables_in_time_line(uint32_t kind)
 }
 
 /* "unknown" for a kind of a later version. */
-static inline const char *
-tables_name(uint32_t kind)
+static inline const char *tables_name(uint32_t kind)
 {
 	switch (kind) {
 #define TABLES_NAME(kind, name, bytes) \

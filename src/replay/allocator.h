@@ -26,8 +26,7 @@ struct allocators {
 };
 
 /* Finds out what libc is. -errno, with a text: the performer does not run. */
-int allocator_begin(
-    struct allocators *a, const char *performer, struct fault *where);
+int allocator_begin(struct allocators *a, const char *performer, struct fault *where);
 
 /*
  * Adds NAME=LIB, NAME=glibc:TUNABLES, or the NAME of one of those that are known.

@@ -58,8 +58,7 @@ struct compose {
 /* ---- begin and end ---- */
 
 /* What the sites are, by id; ids have 26 bits. */
-static int
-read_sites(struct compose *c)
+static int read_sites(struct compose *c)
 {
 	const struct process *p = c->options.process;
 
@@ -72,17 +71,15 @@ read_sites(struct compose *c)
 	for (size_t i = 0; i < p->id_count; i++) {
 		const struct process_site *s = &p->sites[p->ids[i].site];
 
-		c->sites[p->ids[i].id] = (struct site){
-		    .api = s->api, .is_other = s->kind != SEG_SITE_HEAP};
+		c->sites[p->ids[i].id] =
+		    (struct site){.api = s->api, .is_other = s->kind != SEG_SITE_HEAP};
 	}
 	return 0;
 }
 
-static int
-begin_window(struct compose *c)
+static int begin_window(struct compose *c)
 {
-	if (room_make(&c->windows, &c->window_room, c->window_count,
-	        sizeof(*c->windows)) < 0)
+	if (room_make(&c->windows, &c->window_room, c->window_count, sizeof(*c->windows)) < 0)
 		return -ENOMEM;
 	c->windows[c->window_count++] = 0;
 	c->window_events = 0;
@@ -90,8 +87,7 @@ begin_window(struct compose *c)
 }
 
 /* Opens a carrier that is not in use; *ret is its number. */
-static int
-open_carrier(struct compose *c, uint32_t *ret)
+static int open_carrier(struct compose *c, uint32_t *ret)
 {
 	size_t i = 0;
 	int err;
@@ -99,8 +95,7 @@ open_carrier(struct compose *c, uint32_t *ret)
 	while (i < c->carrier_count && c->carriers[i].users > 0)
 		i++;
 	if (i == c->carrier_count) {
-		if (room_make(&c->carriers, &c->carrier_room, i,
-		        sizeof(*c->carriers)) < 0)
+		if (room_make(&c->carriers, &c->carrier_room, i, sizeof(*c->carriers)) < 0)
 			return -ENOMEM;
 		memset(&c->carriers[i], 0, sizeof(*c->carriers));
 		c->carrier_count++;
@@ -115,8 +110,7 @@ open_carrier(struct compose *c, uint32_t *ret)
 	return 0;
 }
 
-int
-compose_new(const struct compose_options *o, struct compose **ret)
+int compose_new(const struct compose_options *o, struct compose **ret)
 {
 	struct compose *c = calloc(1, sizeof(*c));
 	uint32_t main_carrier = 0;
@@ -149,8 +143,7 @@ out:
 	return err;
 }
 
-void
-compose_free(struct compose *c)
+void compose_free(struct compose *c)
 {
 	if (!c)
 		return;
@@ -168,15 +161,13 @@ compose_free(struct compose *c)
 
 /* ---- words ---- */
 
-static int
-put_word(struct compose *c, struct carrier *k, uint64_t word)
+static int put_word(struct compose *c, struct carrier *k, uint64_t word)
 {
 	return script_writer_put(&c->writer, &k->stream, &word, 1);
 }
 
 /* Before an operation of this carrier: the window and the time that it is in. */
-static int
-enter(struct compose *c, struct carrier *k, uint64_t tick)
+static int enter(struct compose *c, struct carrier *k, uint64_t tick)
 {
 	uint32_t window = (uint32_t)(c->window_count - 1);
 	uint64_t since = tick > c->first_tick ? tick - c->first_tick : 0;
@@ -195,15 +186,13 @@ enter(struct compose *c, struct carrier *k, uint64_t tick)
 }
 
 /* An operation on a slot: a word, the size if it is large, and one more. */
-static int
-put_block(struct compose *c, struct carrier *k, enum script_op op,
-    uint32_t slot, uint64_t size, uint64_t last)
+static int put_block(struct compose *c, struct carrier *k, enum script_op op, uint32_t slot,
+    uint64_t size, uint64_t last)
 {
 	uint64_t words[SCRIPT_OP_WORDS];
 	uint32_t n = 0;
 
-	words[n++] =
-	    script_block_word(op, slot, replay_slots_turn(&c->slots, slot), size);
+	words[n++] = script_block_word(op, slot, replay_slots_turn(&c->slots, slot), size);
 	if (size >= SCRIPT_LARGE)
 		words[n++] = size;
 	if (op == SCRIPT_ALIGNED || op == SCRIPT_REALLOC)
@@ -214,8 +203,7 @@ put_block(struct compose *c, struct carrier *k, enum script_op op,
 /* ---- threads ---- */
 
 /* The main thread starts all others. */
-static int
-spawn(struct compose *c, uint64_t tick, uint32_t *ret)
+static int spawn(struct compose *c, uint64_t tick, uint32_t *ret)
 {
 	uint64_t words[2];
 	int err = open_carrier(c, ret); /* may move the carriers */
@@ -226,14 +214,12 @@ spawn(struct compose *c, uint64_t tick, uint32_t *ret)
 	words[1] = c->carriers[*ret].stream.at;
 	err = enter(c, &c->carriers[0], tick);
 	if (err == 0)
-		err = script_writer_put(
-		    &c->writer, &c->carriers[0].stream, words, 2);
+		err = script_writer_put(&c->writer, &c->carriers[0].stream, words, 2);
 	return err;
 }
 
 /* Opens a carrier for a thread, or lets it share one if there are too many. */
-static int
-begin_thread(struct compose *c, uint32_t number, uint64_t tick, uint32_t *ret)
+static int begin_thread(struct compose *c, uint32_t number, uint64_t tick, uint32_t *ret)
 {
 	size_t open = 0;
 
@@ -248,8 +234,7 @@ begin_thread(struct compose *c, uint32_t number, uint64_t tick, uint32_t *ret)
 	return 0;
 }
 
-static int
-end_thread(struct compose *c, uint32_t carrier)
+static int end_thread(struct compose *c, uint32_t carrier)
 {
 	struct carrier *k = &c->carriers[carrier];
 
@@ -263,8 +248,7 @@ end_thread(struct compose *c, uint32_t carrier)
  * thread that the log did not have when its threads were counted, are the main
  * thread's.
  */
-static int
-carrier_of(struct compose *c, const struct events_event *e,
+static int carrier_of(struct compose *c, const struct events_event *e,
     const struct log_threads_thread **ret_thread, struct carrier **ret)
 {
 	const struct log_threads_process *p = c->options.threads;
@@ -285,8 +269,8 @@ carrier_of(struct compose *c, const struct events_event *e,
 
 /* ---- events ---- */
 
-static enum script_op
-operation(struct compose *c, const struct events_event *e, uint64_t *ret_align)
+static enum script_op operation(
+    struct compose *c, const struct events_event *e, uint64_t *ret_align)
 {
 	struct site *s = e->site < c->site_count ? &c->sites[e->site] : NULL;
 	uint64_t lowest = e->address & -e->address;
@@ -319,8 +303,7 @@ operation(struct compose *c, const struct events_event *e, uint64_t *ret_align)
 	return SCRIPT_ALIGNED;
 }
 
-static void
-count_live(struct compose *c, uint64_t size)
+static void count_live(struct compose *c, uint64_t size)
 {
 	c->live_bytes += size;
 	c->live_blocks++;
@@ -331,8 +314,7 @@ count_live(struct compose *c, uint64_t size)
 }
 
 /* Must the block be left out? */
-static bool
-is_too_large(const struct compose *c, uint64_t size)
+static bool is_too_large(const struct compose *c, uint64_t size)
 {
 	uint64_t taken = c->live_bytes + c->live_blocks * BLOCK_BYTES;
 
@@ -340,8 +322,7 @@ is_too_large(const struct compose *c, uint64_t size)
 }
 
 /* The mark of a block in the script is its slot + 1. */
-static int
-allocate(struct compose *c, struct carrier *k, const struct events_event *e)
+static int allocate(struct compose *c, struct carrier *k, const struct events_event *e)
 {
 	uint64_t alignment;
 	enum script_op op;
@@ -363,8 +344,7 @@ allocate(struct compose *c, struct carrier *k, const struct events_event *e)
 	return put_block(c, k, op, slot, e->size, alignment);
 }
 
-static int
-release(struct compose *c, struct carrier *k, const struct events_event *e)
+static int release(struct compose *c, struct carrier *k, const struct events_event *e)
 {
 	uint32_t slot = (uint32_t)(*e->mark - 1);
 	int err = put_block(c, k, SCRIPT_FREE, slot, 0, 0);
@@ -376,8 +356,7 @@ release(struct compose *c, struct carrier *k, const struct events_event *e)
 	return err < 0 ? err : replay_slots_give(&c->slots, &k->slots, slot);
 }
 
-static int
-resize(struct compose *c, struct carrier *k, const struct events_event *e)
+static int resize(struct compose *c, struct carrier *k, const struct events_event *e)
 {
 	uint32_t slot = (uint32_t)(*e->mark - 1);
 
@@ -394,8 +373,7 @@ resize(struct compose *c, struct carrier *k, const struct events_event *e)
 	return put_block(c, k, SCRIPT_REALLOC, slot, e->size, e->old_size);
 }
 
-static int
-perform(struct compose *c, struct carrier *k, const struct events_event *e)
+static int perform(struct compose *c, struct carrier *k, const struct events_event *e)
 {
 	bool is_known = e->was_found && *e->mark != 0;
 
@@ -408,8 +386,7 @@ perform(struct compose *c, struct carrier *k, const struct events_event *e)
 }
 
 /* Time goes on: a new window, if there is enough in the last one. */
-static int
-advance(struct compose *c, uint64_t tick)
+static int advance(struct compose *c, uint64_t tick)
 {
 	if (c->seen == 0)
 		c->first_tick = c->tick = tick;
@@ -422,8 +399,7 @@ advance(struct compose *c, uint64_t tick)
 	return c->window_events > WINDOW_EVENTS ? begin_window(c) : 0;
 }
 
-int
-compose_event(void *context, const struct events_event *e)
+int compose_event(void *context, const struct events_event *e)
 {
 	struct compose *c = context;
 	const struct log_threads_thread *t;
@@ -457,21 +433,18 @@ compose_event(void *context, const struct events_event *e)
 }
 
 /* A thread that ends without a chunk leaves no word of what it has lost. */
-static void
-count_lost(struct compose *c)
+static void count_lost(struct compose *c)
 {
 	const struct process *p = c->options.process;
 
-	if (p && c->seen < c->options.events_max &&
-	    p->header.counts[SEG_LOG_LOST] > c->facts.lost)
+	if (p && c->seen < c->options.events_max && p->header.counts[SEG_LOG_LOST] > c->facts.lost)
 		c->facts.lost = p->header.counts[SEG_LOG_LOST];
 	/* behind the end of a log with a limit, or taken out of a pool */
 	if (p && p->log.lost > c->facts.lost)
 		c->facts.lost = p->log.lost;
 }
 
-int
-compose_finish(struct compose *c, struct compose_facts *ret, int *ret_fd)
+int compose_finish(struct compose *c, struct compose_facts *ret, int *ret_fd)
 {
 	struct script_head head = {0};
 	int err = 0;
@@ -481,15 +454,13 @@ compose_finish(struct compose *c, struct compose_facts *ret, int *ret_fd)
 	count_lost(c);
 	for (size_t i = 0; err == 0 && i < c->carrier_count; i++)
 		if (c->carriers[i].users > 0)
-			err = script_writer_close(
-			    &c->writer, &c->carriers[i].stream);
+			err = script_writer_close(&c->writer, &c->carriers[i].stream);
 	if (err < 0)
 		return err;
 	head.slots = c->slots.count;
 	head.carriers = (uint32_t)c->carrier_count;
 	head.main_at = c->main_at;
-	err = script_writer_finish(
-	    &c->writer, &head, c->windows, c->window_count);
+	err = script_writer_finish(&c->writer, &head, c->windows, c->window_count);
 	c->facts.at_once = c->carrier_count;
 	c->facts.end_bytes = c->live_bytes;
 	c->facts.end_blocks = c->live_blocks;

@@ -13,7 +13,7 @@
 
 struct compose_options {
 	const struct log_threads_process *threads; /* whose events */
-	const struct process *process; /* its sites; NULL: all are malloc's */
+	const struct process *process;             /* its sites; NULL: all are malloc's */
 	uint64_t events_max;
 	/* a block beyond this, with 64 bytes for each block, is left out */
 	uint64_t live_max;

@@ -8,23 +8,19 @@
 
 #include "kit/data/room.h"
 
-bool
-log_threads_is_event(const struct events_event *e)
+bool log_threads_is_event(const struct events_event *e)
 {
-	return e->kind == EVENTS_ALLOC || e->kind == EVENTS_FREE ||
-	    e->kind == EVENTS_REALLOC;
+	return e->kind == EVENTS_ALLOC || e->kind == EVENTS_FREE || e->kind == EVENTS_REALLOC;
 }
 
-static bool
-is_number(const void *items, uint32_t item, const void *key)
+static bool is_number(const void *items, uint32_t item, const void *key)
 {
 	const struct log_threads_thread *all = items;
 
 	return all[item].number == *(const uint32_t *)key;
 }
 
-static struct log_threads_process *
-process_of(struct log_threads *t, const struct logcode_head *h)
+static struct log_threads_process *process_of(struct log_threads *t, const struct logcode_head *h)
 {
 	struct log_threads_process *p;
 
@@ -40,8 +36,7 @@ process_of(struct log_threads *t, const struct logcode_head *h)
 	return p;
 }
 
-int
-log_threads_count(void *context, const struct events_event *e)
+int log_threads_count(void *context, const struct events_event *e)
 {
 	struct log_threads *t = context;
 	struct log_threads_process *p;
@@ -50,35 +45,32 @@ log_threads_count(void *context, const struct events_event *e)
 	if (!log_threads_is_event(e))
 		return 0;
 	p = process_of(t, e->process);
-	if (!p ||
-	    room_make(&p->threads, &p->room, p->count, sizeof(*p->threads)) < 0)
+	if (!p || room_make(&p->threads, &p->room, p->count, sizeof(*p->threads)) < 0)
 		return -ENOMEM;
 	if (p->events >= t->events_max)
 		return 0;
-	if (dict_find(&p->by_number, dict_hash(e->thread, 0, 0), is_number,
-	        p->threads, &e->thread, (uint32_t)p->count, &at) < 0)
+	if (dict_find(&p->by_number, dict_hash(e->thread, 0, 0), is_number, p->threads, &e->thread,
+	        (uint32_t)p->count, &at) < 0)
 		return -ENOMEM;
 	if (at == p->count)
-		p->threads[p->count++] = (struct log_threads_thread){
-		    .number = e->thread, .tid = e->tid};
+		p->threads[p->count++] =
+		    (struct log_threads_thread){.number = e->thread, .tid = e->tid};
 	p->threads[at].last = ++p->events;
 	return 0;
 }
 
-const struct log_threads_thread *
-log_threads_find(const struct log_threads_process *p, uint32_t number)
+const struct log_threads_thread *log_threads_find(
+    const struct log_threads_process *p, uint32_t number)
 {
 	uint32_t at;
 
-	if (!dict_look(&p->by_number, dict_hash(number, 0, 0), is_number,
-	        p->threads, &number, &at))
+	if (!dict_look(&p->by_number, dict_hash(number, 0, 0), is_number, p->threads, &number, &at))
 		return NULL;
 	return &p->threads[at];
 }
 
 /* Number 0 is of events of several threads. */
-uint32_t
-log_threads_main(const struct log_threads_process *p)
+uint32_t log_threads_main(const struct log_threads_process *p)
 {
 	uint32_t first = 0;
 
@@ -91,8 +83,7 @@ log_threads_main(const struct log_threads_process *p)
 	return first;
 }
 
-const struct log_threads_process *
-log_threads_most(const struct log_threads *t, uint32_t pid)
+const struct log_threads_process *log_threads_most(const struct log_threads *t, uint32_t pid)
 {
 	const struct log_threads_process *best = NULL;
 
@@ -103,8 +94,7 @@ log_threads_most(const struct log_threads *t, uint32_t pid)
 	return best;
 }
 
-void
-log_threads_release(struct log_threads *t)
+void log_threads_release(struct log_threads *t)
 {
 	for (size_t i = 0; i < t->count; i++) {
 		dict_release(&t->processes[i].by_number);

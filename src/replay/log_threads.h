@@ -41,8 +41,7 @@ const struct log_threads_thread *log_threads_find(
 uint32_t log_threads_main(const struct log_threads_process *p);
 
 /* The process of this pid (0: any) with the most events; NULL: there is none. */
-const struct log_threads_process *log_threads_most(
-    const struct log_threads *t, uint32_t pid);
+const struct log_threads_process *log_threads_most(const struct log_threads *t, uint32_t pid);
 
 void log_threads_release(struct log_threads *t);
 

@@ -32,16 +32,13 @@ struct part {
 
 /* ---- windows ---- */
 
-static long
-futex(_Atomic uint32_t *word, int what, uint32_t value)
+static long futex(_Atomic uint32_t *word, int what, uint32_t value)
 {
-	return syscall(
-	    SYS_futex, word, what | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+	return syscall(SYS_futex, word, what | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
 }
 
 /* Was the first window that is open left by all? Then the next one is. */
-static void
-open_windows(struct stage *s)
+static void open_windows(struct stage *s)
 {
 	bool has_moved = false;
 
@@ -51,15 +48,13 @@ open_windows(struct stage *s)
 		if (i >= s->head.windows ||
 		    atomic_load(&s->windows[i].left) < s->windows[i].threads)
 			break;
-		has_moved |=
-		    atomic_compare_exchange_strong(&s->open_window, &i, i + 1);
+		has_moved |= atomic_compare_exchange_strong(&s->open_window, &i, i + 1);
 	}
 	if (has_moved && atomic_load(&s->waiting) > 0)
 		(void)futex(&s->open_window, FUTEX_WAKE, INT32_MAX);
 }
 
-static void
-leave_window(struct stage *s, struct stage_carrier *c)
+static void leave_window(struct stage *s, struct stage_carrier *c)
 {
 	if (c->window >= s->head.windows)
 		return; /* in none */
@@ -67,8 +62,7 @@ leave_window(struct stage *s, struct stage_carrier *c)
 	open_windows(s);
 }
 
-static void
-enter_window(struct part *p, uint32_t window)
+static void enter_window(struct part *p, uint32_t window)
 {
 	struct stage *s = p->stage;
 
@@ -85,15 +79,12 @@ enter_window(struct part *p, uint32_t window)
 	}
 }
 
-static void
-wait_until(const struct stage *s, uint64_t ticks)
+static void wait_until(const struct stage *s, uint64_t ticks)
 {
 	uint64_t ns = s->start_ns + ticks * TICK_NS;
-	const struct timespec t = {
-	    (time_t)(ns / SECOND_NS), (long)(ns % SECOND_NS)};
+	const struct timespec t = {(time_t)(ns / SECOND_NS), (long)(ns % SECOND_NS)};
 
-	while (
-	    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
 		continue;
 }
 
@@ -103,28 +94,23 @@ wait_until(const struct stage *s, uint64_t ticks)
  * Writes to each page of a block from this byte on, as the program most likely
  * did.
  */
-static void
-touch(volatile char *block, uint64_t from, uint64_t size)
+static void touch(volatile char *block, uint64_t from, uint64_t size)
 {
 	if (from >= size)
 		return;
-	for (uint64_t i = from; i < size;
-	     i += PAGE - ((uintptr_t)(block + i) & (PAGE - 1)))
+	for (uint64_t i = from; i < size; i += PAGE - ((uintptr_t)(block + i) & (PAGE - 1)))
 		block[i] = 1;
 	block[size - 1] = 1;
 }
 
 /* Waits until it is this word's turn. Returns the block in the slot. */
-static char *
-take_turn(_Atomic uint64_t *slot, uint16_t turn)
+static char *take_turn(_Atomic uint64_t *slot, uint16_t turn)
 {
 	for (unsigned i = 0;; i++) {
-		uint64_t value =
-		    atomic_load_explicit(slot, memory_order_acquire);
+		uint64_t value = atomic_load_explicit(slot, memory_order_acquire);
 
 		if ((uint16_t)(value >> ADDRESS_BITS) == turn)
-			return (char *)(uintptr_t)(value &
-			    ((UINT64_C(1) << ADDRESS_BITS) - 1));
+			return (char *)(uintptr_t)(value & ((UINT64_C(1) << ADDRESS_BITS) - 1));
 		if (i >= SPINS && i < SPINS + YIELDS)
 			(void)sched_yield();
 		else if (i >= SPINS + YIELDS)
@@ -132,8 +118,7 @@ take_turn(_Atomic uint64_t *slot, uint16_t turn)
 	}
 }
 
-static void
-end_turn(_Atomic uint64_t *slot, uint16_t turn, const char *block)
+static void end_turn(_Atomic uint64_t *slot, uint16_t turn, const char *block)
 {
 	atomic_store_explicit(slot,
 	    (uint64_t)(uint16_t)(turn + 1) << ADDRESS_BITS |
@@ -141,8 +126,7 @@ end_turn(_Atomic uint64_t *slot, uint16_t turn, const char *block)
 	    memory_order_release);
 }
 
-static char *
-allocate(enum script_op op, uint64_t size, uint64_t alignment)
+static char *allocate(enum script_op op, uint64_t size, uint64_t alignment)
 {
 	void *p = NULL;
 
@@ -153,8 +137,7 @@ allocate(enum script_op op, uint64_t size, uint64_t alignment)
 	return malloc(size);
 }
 
-static void
-perform_block(struct part *p, uint64_t word)
+static void perform_block(struct part *p, uint64_t word)
 {
 	_Atomic uint64_t *slot = &p->stage->slots[script_slot(word)];
 	enum script_op op = script_op(word);
@@ -193,8 +176,7 @@ perform_block(struct part *p, uint64_t word)
 
 static void *perform_thread(void *carrier);
 
-static void
-join(struct stage_carrier *c)
+static void join(struct stage_carrier *c)
 {
 	int err = c->is_started ? pthread_join(c->thread, NULL) : 0;
 
@@ -203,8 +185,7 @@ join(struct stage_carrier *c)
 	c->is_started = false;
 }
 
-static void
-spawn(struct part *p, uint64_t number, uint64_t at)
+static void spawn(struct part *p, uint64_t number, uint64_t at)
 {
 	struct stage_carrier *c;
 	pthread_attr_t attr;
@@ -218,8 +199,7 @@ spawn(struct part *p, uint64_t number, uint64_t at)
 	c->stage = p->stage;
 	err = pthread_attr_init(&attr);
 	if (err == 0)
-		err = pthread_attr_setstack(
-		    &attr, c->stack, p->stage->stack_bytes);
+		err = pthread_attr_setstack(&attr, c->stack, p->stage->stack_bytes);
 	if (err == 0)
 		err = pthread_create(&c->thread, &attr, perform_thread, c);
 	if (err != 0)
@@ -229,20 +209,18 @@ spawn(struct part *p, uint64_t number, uint64_t at)
 }
 
 /* The words at this place of the script become the next ones. */
-static void
-jump(struct part *p, uint64_t at)
+static void jump(struct part *p, uint64_t at)
 {
 	struct stage_carrier *c = p->carrier;
-	ssize_t n = pread(p->stage->script, c->words, sizeof(c->words),
-	    (off_t)(at * sizeof(uint64_t)));
+	ssize_t n =
+	    pread(p->stage->script, c->words, sizeof(c->words), (off_t)(at * sizeof(uint64_t)));
 
 	if (n < (ssize_t)sizeof(uint64_t))
 		result_failed(n < 0 ? -errno : -EBADMSG);
 	p->at = c->words;
 }
 
-static void
-perform_words(struct part *p)
+static void perform_words(struct part *p)
 {
 	jump(p, p->carrier->at);
 	for (;;) {
@@ -277,8 +255,7 @@ perform_words(struct part *p)
 	}
 }
 
-static void *
-perform_thread(void *carrier)
+static void *perform_thread(void *carrier)
 {
 	struct stage_carrier *c = carrier;
 	struct part p = {.stage = c->stage, .carrier = c};
@@ -288,8 +265,7 @@ perform_thread(void *carrier)
 	return NULL;
 }
 
-void
-perform_all(struct stage *s)
+void perform_all(struct stage *s)
 {
 	s->carriers[0].stage = s;
 	(void)perform_thread(&s->carriers[0]);

@@ -30,8 +30,7 @@ enum { SECOND_US = 1000000 };
 /* ---- what it takes ---- */
 
 /* Bytes in a line of /proc/self/status; 0: there is none. */
-static uint64_t
-bytes_after(const char *text, const char *name)
+static uint64_t bytes_after(const char *text, const char *name)
 {
 	const char *at = strstr(text, name);
 
@@ -39,8 +38,7 @@ bytes_after(const char *text, const char *name)
 }
 
 /* Anonymous memory now, and the highest there was. */
-static void
-read_memory(uint64_t *ret_now, uint64_t *ret_peak)
+static void read_memory(uint64_t *ret_now, uint64_t *ret_peak)
 {
 	char text[8192];
 	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
@@ -54,21 +52,18 @@ read_memory(uint64_t *ret_now, uint64_t *ret_peak)
 	*ret_now = bytes_after(text, "\nRssAnon:");
 	peak = bytes_after(text, "\nVmHWM:");
 	/* files: code, of which more and more is in memory */
-	rest =
-	    bytes_after(text, "\nRssFile:") + bytes_after(text, "\nRssShmem:");
+	rest = bytes_after(text, "\nRssFile:") + bytes_after(text, "\nRssShmem:");
 	*ret_peak = peak > rest ? peak - rest : 0;
 	if (*ret_peak < *ret_now)
 		*ret_peak = *ret_now;
 }
 
-static uint64_t
-nanoseconds(struct timeval t)
+static uint64_t nanoseconds(struct timeval t)
 {
 	return ((uint64_t)t.tv_sec * SECOND_US + (uint64_t)t.tv_usec) * 1000;
 }
 
-static void
-measure(struct stage *s, struct script_result *r)
+static void measure(struct stage *s, struct script_result *r)
 {
 	struct rusage before, after;
 
@@ -79,8 +74,7 @@ measure(struct stage *s, struct script_result *r)
 	(void)getrusage(RUSAGE_SELF, &after);
 	read_memory(&r->final_bytes, &r->peak_bytes);
 	r->user_ns = nanoseconds(after.ru_utime) - nanoseconds(before.ru_utime);
-	r->system_ns =
-	    nanoseconds(after.ru_stime) - nanoseconds(before.ru_stime);
+	r->system_ns = nanoseconds(after.ru_stime) - nanoseconds(before.ru_stime);
 	r->minor_faults = (uint64_t)(after.ru_minflt - before.ru_minflt);
 	r->major_faults = (uint64_t)(after.ru_majflt - before.ru_majflt);
 	r->refused = atomic_load(&s->refused);
@@ -89,8 +83,7 @@ measure(struct stage *s, struct script_result *r)
 /* ---- begin ---- */
 
 /* The path of the object that has malloc: of the allocator, or of libc. */
-static void
-find_malloc(struct script_result *r)
+static void find_malloc(struct script_result *r)
 {
 	void *(*function)(size_t) = malloc;
 	const void *address;
@@ -98,13 +91,11 @@ find_malloc(struct script_result *r)
 
 	memcpy(&address, &function, sizeof(address));
 	if (dladdr(address, &info) && info.dli_fname)
-		(void)snprintf(r->malloc_path, sizeof(r->malloc_path), "%s",
-		    info.dli_fname);
+		(void)snprintf(r->malloc_path, sizeof(r->malloc_path), "%s", info.dli_fname);
 }
 
 /* If memory is short, this process shall be the one that the kernel ends. */
-static void
-offer_itself(void)
+static void offer_itself(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
@@ -115,14 +106,12 @@ offer_itself(void)
 }
 
 /* Of our own command: digits. */
-static int
-number(const char *text)
+static int number(const char *text)
 {
 	return (int)strtol(text, NULL, 10);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct script_result r = {0};
 	static struct stage stage;

@@ -12,8 +12,7 @@
 /* So many slots were freed after one before it is used again. */
 enum { QUEUE_MIN = 8192 };
 
-int
-replay_slots_take(struct slots *s, struct slots_kept *own, uint32_t *ret)
+int replay_slots_take(struct slots *s, struct slots_kept *own, uint32_t *ret)
 {
 	if (own->count > 0) {
 		*ret = own->at[--own->count];
@@ -34,8 +33,7 @@ replay_slots_take(struct slots *s, struct slots_kept *own, uint32_t *ret)
 }
 
 /* Makes the ring larger: what was before its first item moves behind the last. */
-static int
-grow(struct slots *s)
+static int grow(struct slots *s)
 {
 	size_t room = s->queue_room;
 
@@ -47,8 +45,7 @@ grow(struct slots *s)
 	return 0;
 }
 
-int
-replay_slots_give(struct slots *s, struct slots_kept *own, uint32_t slot)
+int replay_slots_give(struct slots *s, struct slots_kept *own, uint32_t slot)
 {
 	if (own->count < SLOTS_KEPT) {
 		own->at[own->count++] = slot;
@@ -60,14 +57,12 @@ replay_slots_give(struct slots *s, struct slots_kept *own, uint32_t slot)
 	return 0;
 }
 
-uint16_t
-replay_slots_turn(struct slots *s, uint32_t slot)
+uint16_t replay_slots_turn(struct slots *s, uint32_t slot)
 {
 	return s->turns[slot]++;
 }
 
-void
-replay_slots_release(struct slots *s)
+void replay_slots_release(struct slots *s)
 {
 	free(s->turns);
 	free(s->queue);

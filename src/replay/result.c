@@ -8,21 +8,18 @@
 
 static int result_fd = -1;
 
-void
-result_to(int fd)
+void result_to(int fd)
 {
 	result_fd = fd;
 }
 
-_Noreturn void
-result_send(struct script_result *r)
+_Noreturn void result_send(struct script_result *r)
 {
 	r->magic = SCRIPT_MAGIC;
 	_exit(write_all(result_fd, r, sizeof(*r)) < 0 || r->error ? 1 : 0);
 }
 
-_Noreturn void
-result_failed(int err)
+_Noreturn void result_failed(int err)
 {
 	struct script_result r = {.error = (uint64_t)-err};
 

@@ -58,9 +58,8 @@ enum script_op {
 struct script_head {
 	uint64_t magic;
 	uint64_t slots, windows;
-	uint64_t
-	    windows_at;   /* byte: a u32 for each, how many threads are in it */
-	uint64_t main_at; /* chunk of the main thread, in words */
+	uint64_t windows_at; /* byte: a u32 for each, how many threads are in it */
+	uint64_t main_at;    /* chunk of the main thread, in words */
 	uint32_t carriers;
 	uint32_t reserved;
 };
@@ -70,11 +69,11 @@ struct script_result {
 	uint64_t magic;
 	uint64_t user_ns, system_ns, wall_ns;
 	uint64_t minor_faults, major_faults;
-	uint64_t own_bytes;   /* anonymous, before the first operation */
-	uint64_t peak_bytes;  /* anonymous, with own_bytes */
-	uint64_t final_bytes; /* the same at the end */
-	uint64_t refused;     /* allocations that the allocator refused */
-	uint64_t error;       /* errno; 0: all was done */
+	uint64_t own_bytes;                  /* anonymous, before the first operation */
+	uint64_t peak_bytes;                 /* anonymous, with own_bytes */
+	uint64_t final_bytes;                /* the same at the end */
+	uint64_t refused;                    /* allocations that the allocator refused */
+	uint64_t error;                      /* errno; 0: all was done */
 	char malloc_path[SCRIPT_PATH_BYTES]; /* the object that has malloc */
 };
 
@@ -84,49 +83,39 @@ enum script_mode {
 	SCRIPT_PERFORM,
 };
 
-static inline enum script_op
-script_op(uint64_t word)
+static inline enum script_op script_op(uint64_t word)
 {
 	return (enum script_op)(word & ((1u << SCRIPT_OP_BITS) - 1));
 }
 
-static inline uint64_t
-script_payload(uint64_t word)
+static inline uint64_t script_payload(uint64_t word)
 {
 	return word >> SCRIPT_OP_BITS;
 }
 
-static inline uint64_t
-script_word(enum script_op op, uint64_t payload)
+static inline uint64_t script_word(enum script_op op, uint64_t payload)
 {
 	return payload << SCRIPT_OP_BITS | (uint64_t)op;
 }
 
-static inline uint64_t
-script_block_word(
+static inline uint64_t script_block_word(
     enum script_op op, uint32_t slot, uint16_t turn, uint64_t size)
 {
-	return script_word(op, slot) |
-	    (uint64_t)turn << (SCRIPT_OP_BITS + SCRIPT_SLOT_BITS) |
-	    (size < SCRIPT_LARGE ? size : SCRIPT_LARGE)
-	    << (64 - SCRIPT_SIZE_BITS);
+	return script_word(op, slot) | (uint64_t)turn << (SCRIPT_OP_BITS + SCRIPT_SLOT_BITS) |
+	    (size < SCRIPT_LARGE ? size : SCRIPT_LARGE) << (64 - SCRIPT_SIZE_BITS);
 }
 
-static inline uint32_t
-script_slot(uint64_t word)
+static inline uint32_t script_slot(uint64_t word)
 {
-	return (uint32_t)(word >> SCRIPT_OP_BITS) &
-	    ((1u << SCRIPT_SLOT_BITS) - 1);
+	return (uint32_t)(word >> SCRIPT_OP_BITS) & ((1u << SCRIPT_SLOT_BITS) - 1);
 }
 
-static inline uint16_t
-script_turn(uint64_t word)
+static inline uint16_t script_turn(uint64_t word)
 {
 	return (uint16_t)(word >> (SCRIPT_OP_BITS + SCRIPT_SLOT_BITS));
 }
 
-static inline uint64_t
-script_size(uint64_t word)
+static inline uint64_t script_size(uint64_t word)
 {
 	return word >> (64 - SCRIPT_SIZE_BITS);
 }

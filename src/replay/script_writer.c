@@ -15,8 +15,7 @@ enum { FIRST_WORDS = 64, HEAD_WORDS = 64 };
 _Static_assert(sizeof(struct script_head) <= HEAD_WORDS * sizeof(uint64_t),
     "the head is in front of the first chunk");
 
-int
-script_writer_init(struct script_writer *w)
+int script_writer_init(struct script_writer *w)
 {
 	const char *dir = getenv("TMPDIR");
 
@@ -29,9 +28,7 @@ script_writer_init(struct script_writer *w)
 	return w->fd < 0 ? -errno : 0;
 }
 
-static int
-write_at(const struct script_writer *w, const void *bytes, size_t len,
-    uint64_t offset)
+static int write_at(const struct script_writer *w, const void *bytes, size_t len, uint64_t offset)
 {
 	const char *from = bytes;
 
@@ -50,8 +47,7 @@ write_at(const struct script_writer *w, const void *bytes, size_t len,
 }
 
 /* Takes room for a chunk in the file, and in memory. */
-static int
-begin_chunk(struct script_writer *w, struct script_stream *s, uint32_t room)
+static int begin_chunk(struct script_writer *w, struct script_stream *s, uint32_t room)
 {
 	uint64_t *words = s->words;
 
@@ -67,24 +63,20 @@ begin_chunk(struct script_writer *w, struct script_stream *s, uint32_t room)
 	return 0;
 }
 
-int
-script_writer_open(struct script_writer *w, struct script_stream *s)
+int script_writer_open(struct script_writer *w, struct script_stream *s)
 {
 	free(s->words);
 	s->words = NULL;
 	return begin_chunk(w, s, FIRST_WORDS);
 }
 
-static int
-write_chunk(const struct script_writer *w, const struct script_stream *s)
+static int write_chunk(const struct script_writer *w, const struct script_stream *s)
 {
-	return write_at(w, s->words, s->used * sizeof(*s->words),
-	    s->at * sizeof(*s->words));
+	return write_at(w, s->words, s->used * sizeof(*s->words), s->at * sizeof(*s->words));
 }
 
 /* Ends the chunk with a jump to the next one. */
-static int
-next_chunk(struct script_writer *w, struct script_stream *s)
+static int next_chunk(struct script_writer *w, struct script_stream *s)
 {
 	uint32_t room = s->room < SCRIPT_CHUNK_WORDS ? s->room * 2 : s->room;
 	int err;
@@ -94,9 +86,8 @@ next_chunk(struct script_writer *w, struct script_stream *s)
 	return err < 0 ? err : begin_chunk(w, s, room);
 }
 
-int
-script_writer_put(struct script_writer *w, struct script_stream *s,
-    const uint64_t *words, uint32_t count)
+int script_writer_put(
+    struct script_writer *w, struct script_stream *s, const uint64_t *words, uint32_t count)
 {
 	int err = 0;
 
@@ -110,8 +101,7 @@ script_writer_put(struct script_writer *w, struct script_stream *s,
 	return 0;
 }
 
-int
-script_writer_close(struct script_writer *w, struct script_stream *s)
+int script_writer_close(struct script_writer *w, struct script_stream *s)
 {
 	const uint64_t end = script_word(SCRIPT_END, 0);
 	int err = script_writer_put(w, s, &end, 1);
@@ -123,9 +113,8 @@ script_writer_close(struct script_writer *w, struct script_stream *s)
 	return err;
 }
 
-int
-script_writer_finish(struct script_writer *w, struct script_head *head,
-    const uint32_t *windows, size_t count)
+int script_writer_finish(
+    struct script_writer *w, struct script_head *head, const uint32_t *windows, size_t count)
 {
 	int err;
 

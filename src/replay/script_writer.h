@@ -30,14 +30,14 @@ int script_writer_init(struct script_writer *w);
 int script_writer_open(struct script_writer *w, struct script_stream *s);
 
 /* Appends an operation of up to SCRIPT_OP_WORDS words. -errno of writing. */
-int script_writer_put(struct script_writer *w, struct script_stream *s,
-    const uint64_t *words, uint32_t count);
+int script_writer_put(
+    struct script_writer *w, struct script_stream *s, const uint64_t *words, uint32_t count);
 
 /* Appends SCRIPT_END. The stream may be opened again. -errno of writing. */
 int script_writer_close(struct script_writer *w, struct script_stream *s);
 
 /* Writes the table of windows and the head. -errno. */
-int script_writer_finish(struct script_writer *w, struct script_head *head,
-    const uint32_t *windows, size_t count);
+int script_writer_finish(
+    struct script_writer *w, struct script_head *head, const uint32_t *windows, size_t count);
 
 #endif

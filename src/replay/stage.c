@@ -13,8 +13,7 @@
  */
 enum { STACK_BYTES = 1 << 20, STACK_TOUCHED = 64 << 10, PAGE = 4096 };
 
-int
-stage_read(const struct stage *s, void *to, size_t bytes, uint64_t at)
+int stage_read(const struct stage *s, void *to, size_t bytes, uint64_t at)
 {
 	char *out = to;
 
@@ -36,8 +35,7 @@ stage_read(const struct stage *s, void *to, size_t bytes, uint64_t at)
  * Zeroed memory, of which every page from byte `from` on is touched; NULL: there
  * is none.
  */
-static void *
-memory(size_t count, size_t size, size_t from)
+static void *memory(size_t count, size_t size, size_t from)
 {
 	size_t bytes;
 	char *p;
@@ -46,8 +44,7 @@ memory(size_t count, size_t size, size_t from)
 		return NULL;
 	if (bytes == 0)
 		bytes = 1;
-	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return NULL;
 	for (size_t i = from; i < bytes; i += PAGE)
@@ -55,8 +52,7 @@ memory(size_t count, size_t size, size_t from)
 	return p;
 }
 
-static int
-read_windows(struct stage *s)
+static int read_windows(struct stage *s)
 {
 	uint32_t some[1024] = {0};
 
@@ -66,8 +62,8 @@ read_windows(struct stage *s)
 
 		if (n > sizeof(some) / sizeof(some[0]))
 			n = sizeof(some) / sizeof(some[0]);
-		err = stage_read(s, some, n * sizeof(some[0]),
-		    s->head.windows_at + i * sizeof(some[0]));
+		err = stage_read(
+		    s, some, n * sizeof(some[0]), s->head.windows_at + i * sizeof(some[0]));
 		if (err < 0)
 			return err;
 		for (uint64_t k = 0; k < n; k++)
@@ -77,8 +73,7 @@ read_windows(struct stage *s)
 	return 0;
 }
 
-int
-stage_build(struct stage *s, int script)
+int stage_build(struct stage *s, int script)
 {
 	long least = sysconf(_SC_THREAD_STACK_MIN);
 	int err;
@@ -91,8 +86,7 @@ stage_build(struct stage *s, int script)
 	if (s->head.magic != SCRIPT_MAGIC || s->head.carriers == 0 ||
 	    s->head.carriers > SCRIPT_CARRIERS_MAX)
 		return -EBADMSG;
-	s->stack_bytes = STACK_BYTES +
-	    ((size_t)(least > 0 ? least : 0) + PAGE - 1) / PAGE * PAGE;
+	s->stack_bytes = STACK_BYTES + ((size_t)(least > 0 ? least : 0) + PAGE - 1) / PAGE * PAGE;
 	s->slots = memory(s->head.slots, sizeof(*s->slots), 0);
 	s->windows = memory(s->head.windows, sizeof(*s->windows), 0);
 	s->carriers = memory(s->head.carriers, sizeof(*s->carriers), 0);
@@ -100,8 +94,8 @@ stage_build(struct stage *s, int script)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->head.carriers; i++) {
 		if (i > 0)
-			s->carriers[i].stack = memory(
-			    s->stack_bytes, 1, s->stack_bytes - STACK_TOUCHED);
+			s->carriers[i].stack =
+			    memory(s->stack_bytes, 1, s->stack_bytes - STACK_TOUCHED);
 		if (i > 0 && !s->carriers[i].stack)
 			return -ENOMEM;
 	}

@@ -61,8 +61,7 @@ void tally_sort(struct tally *t);
 struct tally_spread {
 	uint64_t low, median, high;
 };
-struct tally_spread tally_spread(
-    const struct tally_row *r, enum tally_figure figure);
+struct tally_spread tally_spread(const struct tally_row *r, enum tally_figure figure);
 
 /* As text for people, and as JSON; foreign text is escaped. */
 void tally_text(FILE *out, const struct tally *t);

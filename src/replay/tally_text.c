@@ -10,24 +10,20 @@
 
 enum { CELL = 48, COLUMNS = 7 };
 
-static const char *const titles[COLUMNS] = {"allocator", "peak RSS, MiB",
-    "over live", "final RSS, MiB", "CPU, s", "wall, s", "page faults"};
+static const char *const titles[COLUMNS] = {"allocator", "peak RSS, MiB", "over live",
+    "final RSS, MiB", "CPU, s", "wall, s", "page faults"};
 
 /* A median and its interval, in units. */
-static void
-put_spread(char cell[CELL], const struct tally_row *r, enum tally_figure f,
-    double unit, int digits)
+static void put_spread(
+    char cell[CELL], const struct tally_row *r, enum tally_figure f, double unit, int digits)
 {
 	struct tally_spread s = tally_spread(r, f);
 
-	(void)snprintf(cell, CELL, "%.*f  %.*f..%.*f", digits,
-	    (double)s.median / unit, digits, (double)s.low / unit, digits,
-	    (double)s.high / unit);
+	(void)snprintf(cell, CELL, "%.*f  %.*f..%.*f", digits, (double)s.median / unit, digits,
+	    (double)s.low / unit, digits, (double)s.high / unit);
 }
 
-static void
-fill(
-    char cells[COLUMNS][CELL], const struct tally *t, const struct tally_row *r)
+static void fill(char cells[COLUMNS][CELL], const struct tally *t, const struct tally_row *r)
 {
 	const double mib = 1 << 20, second = 1e9;
 
@@ -36,25 +32,22 @@ fill(
 	(void)snprintf(cells[2], CELL, "-");
 	if (t->facts.peak_bytes > 0)
 		(void)snprintf(cells[2], CELL, "%.2f",
-		    (double)tally_spread(r, TALLY_PEAK).median /
-		        (double)t->facts.peak_bytes);
+		    (double)tally_spread(r, TALLY_PEAK).median / (double)t->facts.peak_bytes);
 	put_spread(cells[3], r, TALLY_FINAL, mib, 2);
 	put_spread(cells[4], r, TALLY_CPU, second, 3);
 	put_spread(cells[5], r, TALLY_WALL, second, 3);
 	put_spread(cells[6], r, TALLY_FAULTS, 1, 0);
 }
 
-static void
-put_line(FILE *out, const char *const cells[COLUMNS], const int widths[COLUMNS])
+static void put_line(FILE *out, const char *const cells[COLUMNS], const int widths[COLUMNS])
 {
 	for (int k = 0; k < COLUMNS; k++)
-		(void)fprintf(out, "%s%-*s", k ? "   " : "",
-		    k + 1 < COLUMNS ? widths[k] : 0, cells[k]);
+		(void)fprintf(
+		    out, "%s%-*s", k ? "   " : "", k + 1 < COLUMNS ? widths[k] : 0, cells[k]);
 	(void)putc('\n', out);
 }
 
-static void
-put_rows(FILE *out, const struct tally *t)
+static void put_rows(FILE *out, const struct tally *t)
 {
 	int widths[COLUMNS];
 
@@ -82,8 +75,7 @@ put_rows(FILE *out, const struct tally *t)
 	}
 }
 
-static void
-put_head(FILE *out, const struct tally *t)
+static void put_head(FILE *out, const struct tally *t)
 {
 	const struct compose_facts *f = &t->facts;
 	char a[WORDS_COUNTED], b[WORDS_COUNTED], c[WORDS_MAX], d[WORDS_COUNTED];
@@ -91,14 +83,10 @@ put_head(FILE *out, const struct tally *t)
 
 	(void)fputs("Replay of ", out);
 	text_print(out, t->program ? t->program : "a process");
-	(void)fprintf(out,
-	    " (pid %" PRIu32 "): %s of %s in %s; at most %s in %s live\n",
-	    t->pid,
+	(void)fprintf(out, " (pid %" PRIu32 "): %s of %s in %s; at most %s in %s live\n", t->pid,
 	    words_counted(a, f->allocations + f->frees + f->reallocs, "event"),
-	    words_counted(b, f->threads, "thread"),
-	    words_time(e, f->ticks * LOG_TICK_NS),
-	    words_bytes(c, f->peak_bytes),
-	    words_counted(d, f->peak_blocks, "block"));
+	    words_counted(b, f->threads, "thread"), words_time(e, f->ticks * LOG_TICK_NS),
+	    words_bytes(c, f->peak_bytes), words_counted(d, f->peak_blocks, "block"));
 	(void)fprintf(out,
 	    "%s of each allocator, in turns, %s: the median, and the lowest "
 	    "and highest\n\n",
@@ -106,29 +94,23 @@ put_head(FILE *out, const struct tally *t)
 	    t->as_recorded ? "every event at its time" : "as fast as possible");
 }
 
-static void
-say(FILE *out, uint64_t n, const char *noun, const char *rest)
+static void say(FILE *out, uint64_t n, const char *noun, const char *rest)
 {
 	char text[WORDS_COUNTED];
 
 	if (n > 0)
-		(void)fprintf(
-		    out, "  %s %s\n", words_counted(text, n, noun), rest);
+		(void)fprintf(out, "  %s %s\n", words_counted(text, n, noun), rest);
 }
 
 /* What is not in the replay as it was in the program. */
-static void
-put_remarks(FILE *out, const struct tally *t)
+static void put_remarks(FILE *out, const struct tally *t)
 {
 	const struct compose_facts *f = &t->facts;
 
 	say(out, f->lost, "event", "of the program not in the log");
-	say(out, f->unknown, "free",
-	    "of blocks whose allocation is not in the log: left out");
-	say(out, f->inherited, "free",
-	    "of blocks of the parent process: left out");
-	say(out, f->too_large, "allocation",
-	    "for which this machine has no memory: left out");
+	say(out, f->unknown, "free", "of blocks whose allocation is not in the log: left out");
+	say(out, f->inherited, "free", "of blocks of the parent process: left out");
+	say(out, f->too_large, "allocation", "for which this machine has no memory: left out");
 	say(out, f->alignments, "allocation",
 	    "with an alignment that the log does not have: taken as 64 bytes");
 	say(out, f->sharing, "thread",
@@ -136,8 +118,7 @@ put_remarks(FILE *out, const struct tally *t)
 	if (t->processes > 1) {
 		char text[WORDS_COUNTED];
 
-		(void)fprintf(out,
-		    "  %s of the log not replayed: --pid selects another one\n",
+		(void)fprintf(out, "  %s of the log not replayed: --pid selects another one\n",
 		    words_counted(text, t->processes - 1, "process"));
 	}
 	for (size_t i = 0; i < t->count; i++) {
@@ -152,24 +133,22 @@ put_remarks(FILE *out, const struct tally *t)
 		} else if (r->refused > 0) {
 			(void)fputs("  ", out);
 			text_print(out, r->allocator->name);
-			(void)fprintf(out, ": refused %s\n",
-			    words_counted(text, r->refused, "allocation"));
+			(void)fprintf(
+			    out, ": refused %s\n", words_counted(text, r->refused, "allocation"));
 		}
 	}
 }
 
-void
-tally_text(FILE *out, const struct tally *t)
+void tally_text(FILE *out, const struct tally *t)
 {
 	put_head(out, t);
 	put_rows(out, t);
 	(void)putc('\n', out);
 	put_remarks(out, t);
-	(void)fputs(
-	    "RSS is what the allocator adds to a process without a heap. "
-	    "CPU, wall and page faults are of the replay, which\n"
-	    "writes once to every page of a block. The log does not say "
-	    "which pages the program used, what it wrote, what\n"
-	    "it did between allocations, or what was in the caches.\n",
+	(void)fputs("RSS is what the allocator adds to a process without a heap. "
+	            "CPU, wall and page faults are of the replay, which\n"
+	            "writes once to every page of a block. The log does not say "
+	            "which pages the program used, what it wrote, what\n"
+	            "it did between allocations, or what was in the caches.\n",
 	    out);
 }

@@ -28,16 +28,13 @@ enum {
 
 /* ---- the environment ---- */
 
-static bool
-is_kept(const char *entry)
+static bool is_kept(const char *entry)
 {
 	return !text_begins_with(entry, "LD_PRELOAD=") &&
-	    !text_begins_with(entry, "GLIBC_TUNABLES=") &&
-	    !text_begins_with(entry, "SEEP_");
+	    !text_begins_with(entry, "GLIBC_TUNABLES=") && !text_begins_with(entry, "SEEP_");
 }
 
-static char *
-variable(const char *name, const char *value)
+static char *variable(const char *name, const char *value)
 {
 	char *entry;
 
@@ -50,8 +47,7 @@ struct environment {
 	char **entries;
 };
 
-static int
-make_environment(const struct trial_plan *plan, struct environment *e)
+static int make_environment(const struct trial_plan *plan, struct environment *e)
 {
 	size_t count = 0, n = 0;
 
@@ -77,8 +73,7 @@ make_environment(const struct trial_plan *plan, struct environment *e)
 	return 0;
 }
 
-static void
-release_environment(struct environment *e)
+static void release_environment(struct environment *e)
 {
 	free(e->preload);
 	free(e->tunables);
@@ -91,8 +86,7 @@ struct pipes {
 	int result[2], said[2];
 };
 
-static void
-close_both(const int fds[2])
+static void close_both(const int fds[2])
 {
 	for (int i = 0; i < 2; i++)
 		if (fds[i] >= 0)
@@ -100,31 +94,26 @@ close_both(const int fds[2])
 }
 
 /* What the child writes on stderr must never make it wait. */
-static int
-open_pipes(struct pipes *p)
+static int open_pipes(struct pipes *p)
 {
 	*p = (struct pipes){{-1, -1}, {-1, -1}};
-	if (pipe2(p->result, O_CLOEXEC) == 0 &&
-	    pipe2(p->said, O_CLOEXEC | O_NONBLOCK) == 0)
+	if (pipe2(p->result, O_CLOEXEC) == 0 && pipe2(p->said, O_CLOEXEC | O_NONBLOCK) == 0)
 		return 0;
 	return -errno;
 }
 
-static void
-place(int fd, int at)
+static void place(int fd, int at)
 {
 	if (fd >= 0)
 		(void)dup2(fd, at); /* the copy stays open across exec */
 }
 
 /* In the child: only functions that may be called after fork(). */
-static _Noreturn void
-become(const struct trial_plan *plan, const struct pipes *p, pid_t parent,
+static _Noreturn void become(const struct trial_plan *plan, const struct pipes *p, pid_t parent,
     char *const argv[], char *const env[])
 {
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int script =
-	    plan->script < 0 ? -1 : fcntl(plan->script, F_DUPFD_CLOEXEC, ABOVE);
+	int script = plan->script < 0 ? -1 : fcntl(plan->script, F_DUPFD_CLOEXEC, ABOVE);
 	int result = fcntl(p->result[1], F_DUPFD_CLOEXEC, ABOVE);
 	int said = fcntl(p->said[1], F_DUPFD_CLOEXEC, ABOVE);
 	sigset_t none;
@@ -143,8 +132,7 @@ become(const struct trial_plan *plan, const struct pipes *p, pid_t parent,
 	_exit(127);
 }
 
-static int
-start(const struct trial_plan *plan, const struct pipes *p, pid_t *ret)
+static int start(const struct trial_plan *plan, const struct pipes *p, pid_t *ret)
 {
 	char mode[16], script[16], result[16], *performer;
 	struct environment e;
@@ -179,8 +167,7 @@ struct watch {
 	uint64_t moved_ns; /* when that was */
 };
 
-static void
-begin_watch(struct watch *w, pid_t pid)
+static void begin_watch(struct watch *w, pid_t pid)
 {
 	*w = (struct watch){.pid = pid, .moved_ns = clock_ns(CLOCK_MONOTONIC)};
 	if (clock_getcpuclockid(pid, &w->clock) != 0)
@@ -188,8 +175,7 @@ begin_watch(struct watch *w, pid_t pid)
 }
 
 /* TRIAL_DONE: it may go on. */
-static enum trial_end
-look(struct watch *w, const struct trial_plan *plan)
+static enum trial_end look(struct watch *w, const struct trial_plan *plan)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), used = clock_ns(w->clock);
 
@@ -205,8 +191,7 @@ look(struct watch *w, const struct trial_plan *plan)
 }
 
 /* Reads the result, and looks at the run meanwhile. */
-static void
-wait_for_result(
+static void wait_for_result(
     const struct trial_plan *plan, int fd, pid_t pid, struct trial_outcome *ret)
 {
 	char *to = (char *)&ret->result;
@@ -232,14 +217,12 @@ wait_for_result(
 	}
 	if (ret->end != TRIAL_DONE)
 		(void)kill(pid, SIGKILL);
-	else if (have < sizeof(ret->result) ||
-	    ret->result.magic != SCRIPT_MAGIC)
+	else if (have < sizeof(ret->result) || ret->result.magic != SCRIPT_MAGIC)
 		ret->end = TRIAL_FAILED;
 }
 
 /* What the process's end says about a run without a result. */
-static void
-judge(struct trial_outcome *o, int status)
+static void judge(struct trial_outcome *o, int status)
 {
 	if (o->end == TRIAL_DONE && o->result.error) {
 		o->end = TRIAL_FAILED;
@@ -251,8 +234,7 @@ judge(struct trial_outcome *o, int status)
 	}
 }
 
-int
-trial_run(const struct trial_plan *plan, struct trial_outcome *ret)
+int trial_run(const struct trial_plan *plan, struct trial_outcome *ret)
 {
 	struct pipes p;
 	int status = 0, err = open_pipes(&p);

@@ -31,7 +31,7 @@ struct trial_outcome {
 	enum trial_end end;
 	int detail;
 	struct script_result result; /* of TRIAL_DONE */
-	char said[TRIAL_SAID]; /* on stderr, with SCRIPT_PROBE: its beginning */
+	char said[TRIAL_SAID];       /* on stderr, with SCRIPT_PROBE: its beginning */
 };
 
 /*

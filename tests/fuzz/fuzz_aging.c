@@ -14,16 +14,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { SITES = 8 };
 
-static void
-check(bool holds)
+static void check(bool holds)
 {
 	if (!holds)
 		abort();
 }
 
 /* What was taken is written again and is the same. */
-static void
-again(const struct aging *b)
+static void again(const struct aging *b)
 {
 	struct aging more;
 	uint8_t *bytes;
@@ -31,24 +29,18 @@ again(const struct aging *b)
 
 	check(aging_encode(b, &bytes, &len) == 0);
 	check(aging_decode(bytes, len, &more) == 0);
-	check(more.count == b->count && more.tick == b->tick &&
-	    more.limit_count == b->limit_count);
-	check(b->count == 0 ||
-	    memcmp(more.sites, b->sites, b->count * sizeof(*b->sites)) == 0);
+	check(more.count == b->count && more.tick == b->tick && more.limit_count == b->limit_count);
+	check(b->count == 0 || memcmp(more.sites, b->sites, b->count * sizeof(*b->sites)) == 0);
 	aging_release(&more);
 	free(bytes);
 }
 
 /* As the sites 1 to 8 of a process; two of its ids are one site. */
-static void
-judge(const uint8_t *data, size_t size)
+static void judge(const uint8_t *data, size_t size)
 {
 	struct process_site sites[SITES] = {{0}};
 	struct process_id ids[SITES + 1];
-	struct process p = {.sites = sites,
-	    .site_count = SITES,
-	    .ids = ids,
-	    .id_count = SITES + 1};
+	struct process p = {.sites = sites, .site_count = SITES, .ids = ids, .id_count = SITES + 1};
 	struct process *list[] = {&p};
 	struct session s = {.processes = list, .count = 1};
 	struct load_aging l = {0};
@@ -58,8 +50,7 @@ judge(const uint8_t *data, size_t size)
 	for (uint32_t i = 0; i <= SITES; i++)
 		ids[i] = (struct process_id){.id = i + 1, .site = i % SITES};
 	for (uint32_t i = 0; i < SITES; i++)
-		sites[i] =
-		    (struct process_site){.id = i + 1, .kind = SEG_SITE_HEAP};
+		sites[i] = (struct process_site){.id = i + 1, .kind = SEG_SITE_HEAP};
 	p.header.tick_ns = SEG_TICK_NS;
 	if (size >= 16)
 		memcpy(p.header.uuid, data, 16);
@@ -73,8 +64,7 @@ judge(const uint8_t *data, size_t size)
 			continue;
 		check(score_class_key(x->class) && score_basis_key(x->basis));
 		check(x->confidence >= 0 && x->confidence <= 1);
-		check(
-		    !x->has_rate || (x->low <= x->rate && x->rate <= x->high));
+		check(!x->has_rate || (x->low <= x->rate && x->rate <= x->high));
 		forecast_add(&rate, x);
 	}
 	if (forecast_make(&rate, 1e9, &f))
@@ -85,8 +75,7 @@ judge(const uint8_t *data, size_t size)
 	free(p.scores);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct aging b;
 

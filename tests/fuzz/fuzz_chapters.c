@@ -15,8 +15,7 @@
 #include "kit/os/fault.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(
-    uint8_t *data, size_t size, size_t max_size, unsigned int seed);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 
 enum { PARTS_MAX = 8 };
@@ -27,8 +26,7 @@ struct parts {
 	size_t count;
 };
 
-static void
-cut(const uint8_t *data, size_t size, struct parts *p)
+static void cut(const uint8_t *data, size_t size, struct parts *p)
 {
 	const uint64_t magic = RECORDING_MAGIC;
 
@@ -36,9 +34,8 @@ cut(const uint8_t *data, size_t size, struct parts *p)
 	p->at[0] = 0;
 	while (p->count + 1 < PARTS_MAX) {
 		size_t from = p->at[p->count] + 1;
-		const uint8_t *next = from < size
-		    ? memmem(data + from, size - from, &magic, sizeof(magic))
-		    : NULL;
+		const uint8_t *next =
+		    from < size ? memmem(data + from, size - from, &magic, sizeof(magic)) : NULL;
 
 		if (!next)
 			break;
@@ -49,14 +46,12 @@ cut(const uint8_t *data, size_t size, struct parts *p)
 
 static char folder[64];
 
-static void
-remove_folder(void)
+static void remove_folder(void)
 {
 	(void)rmdir(folder);
 }
 
-static void
-make_folder(void)
+static void make_folder(void)
 {
 	if (folder[0])
 		return;
@@ -65,9 +60,7 @@ make_folder(void)
 		abort(); /* the fuzzer's own trouble */
 }
 
-static void
-put_file(size_t number, bool is_part, const uint8_t *bytes, size_t len,
-    char path[128])
+static void put_file(size_t number, bool is_part, const uint8_t *bytes, size_t len, char path[128])
 {
 	const struct chapter_name name = {
 	    .number = number, .start_s = 1794827119, .is_part = is_part};
@@ -82,8 +75,7 @@ put_file(size_t number, bool is_part, const uint8_t *bytes, size_t len,
 	close(fd);
 }
 
-static void
-check_times(const struct session *s)
+static void check_times(const struct session *s)
 {
 	for (size_t i = 0; i < s->count; i++)
 		for (size_t k = 1; k < s->processes[i]->point_count; k++)
@@ -93,8 +85,7 @@ check_times(const struct session *s)
 }
 
 /* All time lines behind each other, as export does, are a sound one. */
-static void
-splice_parts(char path[PARTS_MAX][128], size_t count)
+static void splice_parts(char path[PARTS_MAX][128], size_t count)
 {
 	struct recording_writer *w;
 	struct session *s = NULL;
@@ -126,8 +117,7 @@ splice_parts(char path[PARTS_MAX][128], size_t count)
 	(void)unlink(result);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char path[PARTS_MAX][128];
 	struct session *s = NULL;
@@ -137,8 +127,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	make_folder();
 	cut(data, size, &p);
 	for (size_t i = 0; i < p.count; i++)
-		put_file(i + 1, i + 1 == p.count && size % 2, data + p.at[i],
-		    p.at[i + 1] - p.at[i], path[i]);
+		put_file(i + 1, i + 1 == p.count && size % 2, data + p.at[i], p.at[i + 1] - p.at[i],
+		    path[i]);
 	if (session_load(folder, &s, &where) == 0) {
 		check_times(s);
 		if (size % 32 == 7) /* other fuzzers write reports all day */
@@ -152,9 +142,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 /* One of the chapters is changed, as a recording; or all of it, as bytes. */
-size_t
-LLVMFuzzerCustomMutator(
-    uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
 {
 	struct chance c = {seed};
 	struct codec_out out;
@@ -172,8 +160,7 @@ LLVMFuzzerCustomMutator(
 	shape_write(&s, &out);
 	shape_release(&s);
 	if (out.len > 0 && size - len + out.len <= max_size) {
-		memmove(data + from + out.len, data + from + len,
-		    size - from - len);
+		memmove(data + from + out.len, data + from + len, size - from - len);
 		memcpy(data + from, out.bytes, out.len);
 		size = size - len + out.len;
 	}

@@ -9,8 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const names[] = {"malloc", "free", "__asan_init"};
 	int fd = memfd_create("program", MFD_CLOEXEC);
@@ -27,8 +26,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bytes += strlen(e.interpreter) + strlen(e.soname) + strlen(e.runpath);
 	for (size_t i = 0; i < e.needed_count; i++)
 		bytes += strlen(e.needed[i]);
-	if (bytes > (ELF_NEEDED_MAX + 3) * ELF_PATH_BYTES ||
-	    (e.needed_count > 0 && !e.native))
+	if (bytes > (ELF_NEEDED_MAX + 3) * ELF_PATH_BYTES || (e.needed_count > 0 && !e.native))
 		abort();
 	if (elf_defines(&e, names, 3, true) >> 3 != 0)
 		abort();

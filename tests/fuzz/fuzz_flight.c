@@ -16,8 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { EVENTS = 30, ENTRIES = EVENTS + 2, RINGS = 3 };
 
 /* Events are in the order of time, and have what the words can hold. */
-static int
-look(void *context, const struct log_head *head, const struct flightring *ring)
+static int look(void *context, const struct log_head *head, const struct flightring *ring)
 {
 	uint64_t *sum = context;
 	uint64_t last = 0;
@@ -27,8 +26,8 @@ look(void *context, const struct log_head *head, const struct flightring *ring)
 	for (size_t i = 0; i < ring->count; i++) {
 		const struct flightring_event *e = &ring->events[i];
 
-		if (e->address > FLIGHT_ADDRESS_MASK ||
-		    e->site >> LOG_SITE_BITS || e->by >> LOG_SITE_BITS)
+		if (e->address > FLIGHT_ADDRESS_MASK || e->site >> LOG_SITE_BITS ||
+		    e->by >> LOG_SITE_BITS)
 			abort();
 		if (ring->thread != 0 && e->tick < last)
 			*sum += 1; /* a TIME that lies */
@@ -39,8 +38,7 @@ look(void *context, const struct log_head *head, const struct flightring *ring)
 }
 
 /* A pool of three rings; the bytes are what is in them. */
-static void
-check_pool(const uint8_t *data, size_t size)
+static void check_pool(const uint8_t *data, size_t size)
 {
 	static uint8_t bytes[LOG_HEAD_BYTES + RINGS * LOG_HEAD_BYTES];
 	static const uint8_t uuid[16];
@@ -73,15 +71,13 @@ check_pool(const uint8_t *data, size_t size)
 	scratch_make(dir);
 	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	fd = openat(at, "x.seg.log", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (at < 0 || fd < 0 ||
-	    pwrite(fd, bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+	if (at < 0 || fd < 0 || pwrite(fd, bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
 		abort();
 	if (flightread_open(at, "x.seg", 0, uuid, &r) == 0) {
 		while (flightread_next(r, &c, &entries) == 1) {
 			struct flightring ring;
 
-			if (flightring_decode(&c, entries,
-			        flightread_head(r)->entries, &ring) < 0)
+			if (flightring_decode(&c, entries, flightread_head(r)->entries, &ring) < 0)
 				abort();
 			(void)look(&sum, flightread_head(r), &ring);
 			flightring_release(&ring);
@@ -95,8 +91,7 @@ check_pool(const uint8_t *data, size_t size)
 }
 
 /* An entry of a recording is aligned. */
-static void
-check_entry(const uint8_t *data, size_t size)
+static void check_entry(const uint8_t *data, size_t size)
 {
 	struct flights_found found = {0};
 	void *copy = malloc(size + 1);
@@ -109,8 +104,7 @@ check_entry(const uint8_t *data, size_t size)
 	free(copy);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size == 0)
 		return 0;

@@ -25,15 +25,13 @@ struct input {
 	size_t left;
 };
 
-static void
-check(bool holds)
+static void check(bool holds)
 {
 	if (!holds)
 		abort();
 }
 
-static uint64_t
-number(struct input *in, size_t bytes)
+static uint64_t number(struct input *in, size_t bytes)
 {
 	uint64_t n = 0;
 
@@ -45,16 +43,14 @@ number(struct input *in, size_t bytes)
 	return n;
 }
 
-static uint64_t
-place(struct input *in)
+static uint64_t place(struct input *in)
 {
 	return BASE + number(in, 2) * UNIT;
 }
 
 /* ---- what a look reads ---- */
 
-static void
-make_areas(struct input *in, struct roots_areas *ret)
+static void make_areas(struct input *in, struct roots_areas *ret)
 {
 	size_t count = number(in, 1) % 12;
 	uint64_t end = BASE;
@@ -76,8 +72,7 @@ make_areas(struct input *in, struct roots_areas *ret)
 	}
 }
 
-static struct heap *
-make_heap(struct input *in)
+static struct heap *make_heap(struct input *in)
 {
 	size_t count = number(in, 1);
 	struct heap_block *blocks = calloc(count + 1, sizeof(*blocks));
@@ -95,8 +90,7 @@ make_heap(struct input *in)
 	return heap_adopt(blocks, count, LIMIT, &h) < 0 ? NULL : h;
 }
 
-static size_t
-make_words(struct input *in, uint64_t *to, size_t most)
+static size_t make_words(struct input *in, uint64_t *to, size_t most)
 {
 	size_t count = number(in, 1);
 
@@ -108,9 +102,8 @@ make_words(struct input *in, uint64_t *to, size_t most)
 }
 
 /* Words of blocks come in the order of their addresses. */
-static int
-read_memory(struct input *in, struct heap *h, struct root_notes *n,
-    const struct roots_areas *areas)
+static int read_memory(
+    struct input *in, struct heap *h, struct root_notes *n, const struct roots_areas *areas)
 {
 	uint64_t words[256], at = BASE;
 	int err = 0;
@@ -128,26 +121,22 @@ read_memory(struct input *in, struct heap *h, struct root_notes *n,
 		case 1:
 			return 0;
 		case 2:
-			err = root_notes_word(
-			    n, h, ROOT_NOTES_REGISTER, len ? words[0] : 0);
+			err = root_notes_word(n, h, ROOT_NOTES_REGISTER, len ? words[0] : 0);
 			break;
 		default: {
 			uint64_t root = place(in);
-			enum heap_part part =
-			    what & 8 ? HEAP_WEAK_ROOT : HEAP_ROOT;
+			enum heap_part part = what & 8 ? HEAP_WEAK_ROOT : HEAP_ROOT;
 
 			err = heap_scan(h, part, root, words, len);
 			if (err == 0)
-				err = root_notes_scan(
-				    n, h, areas, part, root, words, len);
+				err = root_notes_scan(n, h, areas, part, root, words, len);
 		}
 		}
 	}
 	return err;
 }
 
-static int
-read_new(struct input *in, struct heap *h, struct root_notes *n)
+static int read_new(struct input *in, struct heap *h, struct root_notes *n)
 {
 	uint64_t words[256];
 	int err = 0;
@@ -159,24 +148,22 @@ read_new(struct input *in, struct heap *h, struct root_notes *n)
 			uint64_t address = place(in);
 			uint64_t size = number(in, 1) * UNIT;
 
-			err = grown_add(&n->grown, h, address, size,
-			    number(in, 1) ? 3 : GROWN_NO_SITE);
+			err = grown_add(
+			    &n->grown, h, address, size, number(in, 1) ? 3 : GROWN_NO_SITE);
 		}
 		grown_settle(&n->grown);
 		for (int k = 0; k < 4 && err >= 0; k++) {
 			uint64_t address = place(in);
 			size_t words_in = make_words(in, words, 256);
 
-			err = grown_scan(&n->grown, h, address, words,
-			    words_in * sizeof(*words));
+			err = grown_scan(&n->grown, h, address, words, words_in * sizeof(*words));
 		}
 		(void)grown_wants_more(&n->grown);
 	}
 	return err < 0 ? err : 0;
 }
 
-static void
-make_threads(struct input *in, struct root_notes *n)
+static void make_threads(struct input *in, struct root_notes *n)
 {
 	size_t count = number(in, 1) % 4;
 
@@ -188,23 +175,20 @@ make_threads(struct input *in, struct root_notes *n)
 		t->tcb = place(in);
 		t->low = t->tcb - number(in, 1) * UNIT;
 		t->tid = (pid_t)(PID + number(in, 1) % 2);
-		t->tls[0] = (struct root_tls){
-		    .start = t->low, .end = t->tcb, .module = 1};
+		t->tls[0] = (struct root_tls){.start = t->low, .end = t->tcb, .module = 1};
 		t->tls_count = 1;
 	}
 }
 
 /* ---- what comes out ---- */
 
-static uint32_t
-site_of(void *context, uint32_t site)
+static uint32_t site_of(void *context, uint32_t site)
 {
 	(void)context;
 	return site % SITES;
 }
 
-static void
-check_sums(const struct held *h)
+static void check_sums(const struct held *h)
 {
 	struct holders_sum own = {0};
 
@@ -219,8 +203,7 @@ check_sums(const struct held *h)
 	check(own.blocks == h->graph.blocks);
 }
 
-static void
-check_nodes(const struct held *h)
+static void check_nodes(const struct held *h)
 {
 	for (uint32_t i = 1; i < h->holders.count; i++) {
 		const struct holders_node *n = &h->holders.nodes[i];
@@ -229,10 +212,8 @@ check_nodes(const struct held *h)
 
 		check(n->parent < i);
 		check(n->parent == 0 ||
-		    n->retained.bytes <=
-		        h->holders.nodes[n->parent].retained.bytes);
-		check(held_is_root(h, i, &root) ||
-		    n->own.bytes <= n->retained.bytes);
+		    n->retained.bytes <= h->holders.nodes[n->parent].retained.bytes);
+		check(held_is_root(h, i, &root) || n->own.bytes <= n->retained.bytes);
 		check(count > 0 && count <= HELD_WAY_MAX && shared < count);
 		check(way[count - 1] == i);
 		for (size_t k = 0; k < count; k++)
@@ -243,8 +224,7 @@ check_nodes(const struct held *h)
 	}
 }
 
-static void
-check_ways(const struct held *h)
+static void check_ways(const struct held *h)
 {
 	uint32_t *suspects;
 	size_t count;
@@ -271,14 +251,11 @@ check_ways(const struct held *h)
 }
 
 /* Takes the heap. */
-static void
-hold(struct heap *heap, const struct root_notes *n,
-    const struct root_places *places)
+static void hold(struct heap *heap, const struct root_notes *n, const struct root_places *places)
 {
 	uint32_t class_of[SITES], count = (uint32_t)places->count;
 	struct held_root *roots = calloc(count + 2, sizeof(*roots));
-	struct heap_graph_root *pointers =
-	    calloc(n->count + 1, sizeof(*pointers));
+	struct heap_graph_root *pointers = calloc(n->count + 1, sizeof(*pointers));
 	struct held_input in = {.heap = heap,
 	    .max_bytes = LIMIT,
 	    .roots = roots,
@@ -303,12 +280,12 @@ hold(struct heap *heap, const struct root_notes *n,
 		    : i == count                ? ROOT_LOST
 		                                : ROOT_WEAK;
 
-		roots[i] = (struct held_root){
-		    .layer = root_places_layer(kind), .class = CLASSES + i};
+		roots[i] =
+		    (struct held_root){.layer = root_places_layer(kind), .class = CLASSES + i};
 	}
 	for (size_t i = 0; i < n->count; i++)
-		pointers[i] = (struct heap_graph_root){
-		    .root = places->of[i], .target = n->at[i].target};
+		pointers[i] =
+		    (struct heap_graph_root){.root = places->of[i], .target = n->at[i].target};
 	err = held_new(&in, &h, &needed);
 	check(err == 0 || err == -E2BIG || err == -ENOMEM);
 	if (err == 0) {
@@ -321,8 +298,7 @@ hold(struct heap *heap, const struct root_notes *n,
 	free(pointers);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = {data, size};
 	struct root_notes notes = {.max_bytes = LIMIT};

@@ -14,8 +14,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Every state that can be reached can be made a process. */
-static void
-check_states(const struct replay *r)
+static void check_states(const struct replay *r)
 {
 	for (size_t i = 0; i < replay_count(r) && i < 16; i++) {
 		struct segment *seg;
@@ -29,15 +28,13 @@ check_states(const struct replay *r)
 	}
 }
 
-static void
-ask(const struct session *s)
+static void ask(const struct session *s)
 {
 	for (size_t i = 0; s->line && i < s->count && i < 4; i++) {
 		const struct process *p = s->processes[i];
 		size_t *sites, n;
 
-		if (timeline_top(s->line, p, s->until_us / 3, 5, &sites, &n) <
-		    0)
+		if (timeline_top(s->line, p, s->until_us / 3, 5, &sites, &n) < 0)
 			continue;
 		for (size_t k = 0; k < n; k++) {
 			struct timeline_series series = {.site = sites[k]};
@@ -50,11 +47,10 @@ ask(const struct session *s)
 }
 
 /* The same bytes in a recording that has no end: as after a kill. */
-static void
-check_recording(const uint8_t *data, size_t size)
+static void check_recording(const uint8_t *data, size_t size)
 {
-	struct shape shape = {.head = {RECORDING_MAGIC, RECORDING_VERSION,
-	                          sizeof(shape.head), 0, 0}};
+	struct shape shape = {
+	    .head = {RECORDING_MAGIC, RECORDING_VERSION, sizeof(shape.head), 0, 0}};
 	struct shape_entry e = {.type = RECORDING_LINE};
 	struct whole_file f;
 	struct codec_out bytes;
@@ -74,8 +70,7 @@ check_recording(const uint8_t *data, size_t size)
 	whole_close(&f);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct replay_hooks hooks = {.rows = true};
 	struct replay *r;

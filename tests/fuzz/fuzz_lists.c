@@ -12,8 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void
-suppressions(const char *text, size_t size)
+static void suppressions(const char *text, size_t size)
 {
 	static const struct suppress_frame frames[] = {
 	    {.function = "xmalloc", .module = "/usr/bin/app"},
@@ -23,8 +22,7 @@ suppressions(const char *text, size_t size)
 	        .line = 12,
 	        .module = "/usr/bin/app"},
 	    {.module = "/usr/lib/libplug.so.1"}, {.function = "main"}};
-	struct suppress_stack stack = {
-	    .frames = frames, .count = 4, .api = SEG_API_MALLOC};
+	struct suppress_stack stack = {.frames = frames, .count = 4, .api = SEG_API_MALLOC};
 	struct suppress *s;
 
 	if (suppress_new(&s) < 0)
@@ -37,8 +35,7 @@ suppressions(const char *text, size_t size)
 	suppress_free(s);
 }
 
-static void
-baseline(const uint8_t *data, size_t size)
+static void baseline(const uint8_t *data, size_t size)
 {
 	static const char *const notes[] = {NULL};
 	int fd = memfd_create("baseline", MFD_CLOEXEC);
@@ -60,8 +57,7 @@ baseline(const uint8_t *data, size_t size)
 	close(fd);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	suppressions((const char *)data, size);
 	baseline(data, size);

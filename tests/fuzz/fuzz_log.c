@@ -19,8 +19,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int
-look(void *context, const struct events_event *e)
+static int look(void *context, const struct events_event *e)
 {
 	uint64_t *sum = context;
 
@@ -28,8 +27,7 @@ look(void *context, const struct events_event *e)
 	return 0;
 }
 
-static void
-feed(const struct logcode *c)
+static void feed(const struct logcode *c)
 {
 	struct events *e;
 	uint64_t sum = 0;
@@ -41,8 +39,7 @@ feed(const struct logcode *c)
 	events_free(e);
 }
 
-static struct events *
-count_sites(void)
+static struct events *count_sites(void)
 {
 	struct events *e;
 
@@ -53,8 +50,7 @@ count_sites(void)
 }
 
 /* The index of an entry says the same as the entry: after nothing, and after itself. */
-static void
-check_index(const struct logcode *c)
+static void check_index(const struct logcode *c)
 {
 	struct events *read, *skipped;
 	struct events_process a, b;
@@ -75,11 +71,9 @@ check_index(const struct logcode *c)
 	read = count_sites();
 	skipped = count_sites();
 	if (events_feed(read, c) < 0 || events_skip(skipped, &x) < 0 ||
-	    !events_process(read, c->head.uuid, &a) ||
-	    !events_process(skipped, c->head.uuid, &b))
+	    !events_process(read, c->head.uuid, &a) || !events_process(skipped, c->head.uuid, &b))
 		abort();
-	if (memcmp(&a.sums, &b.sums, sizeof(a.sums)) != 0 ||
-	    a.blocks->count != b.blocks->count ||
+	if (memcmp(&a.sums, &b.sums, sizeof(a.sums)) != 0 || a.blocks->count != b.blocks->count ||
 	    a.sites->count != b.sites->count)
 		abort();
 	events_free(read);
@@ -89,8 +83,7 @@ check_index(const struct logcode *c)
 }
 
 /* Any bytes as an index: taken twice, with a cut and without. */
-static void
-check_any_index(const uint8_t *data, size_t size)
+static void check_any_index(const uint8_t *data, size_t size)
 {
 	uint64_t *copy = malloc(size + 8); /* aligned */
 	struct events_process p;
@@ -114,8 +107,7 @@ check_any_index(const uint8_t *data, size_t size)
 	free(copy);
 }
 
-static void
-feed_to(const struct logcode *c, events_each *each, void *context)
+static void feed_to(const struct logcode *c, events_each *each, void *context)
 {
 	struct events *e;
 
@@ -127,8 +119,7 @@ feed_to(const struct logcode *c, events_each *each, void *context)
 }
 
 /* The script of a replay. */
-static void
-compose(const struct logcode *c)
+static void compose(const struct logcode *c)
 {
 	struct log_threads threads = {.events_max = UINT64_MAX};
 	struct compose_facts facts;
@@ -136,16 +127,14 @@ compose(const struct logcode *c)
 	int fd;
 
 	feed_to(c, log_threads_count, &threads);
-	const struct compose_options o = {
-	    .threads = log_threads_most(&threads, 0),
+	const struct compose_options o = {.threads = log_threads_most(&threads, 0),
 	    .events_max = 1000000,
 	    .live_max = UINT64_C(1) << 40,
 	    .with_time = c->head.pid & 1};
 
 	if (o.threads && compose_new(&o, &made) == 0) {
 		feed_to(c, compose_event, made);
-		if (compose_finish(made, &facts, &fd) == 0 &&
-		    facts.frees > facts.allocations)
+		if (compose_finish(made, &facts, &fd) == 0 && facts.frees > facts.allocations)
 			abort();
 		compose_free(made);
 	}
@@ -153,8 +142,7 @@ compose(const struct logcode *c)
 }
 
 /* An entry that can be unpacked is packed as it was. */
-static void
-check_entry(const uint8_t *data, size_t size)
+static void check_entry(const uint8_t *data, size_t size)
 {
 	struct logcode c = {0};
 	uint8_t *bytes;
@@ -177,8 +165,7 @@ check_entry(const uint8_t *data, size_t size)
  * A pool of three chunks. The bytes are words: of each chunk the head, then what
  * it has, up to a word of all ones.
  */
-static void
-make_pool(int fd, const uint8_t *data, size_t size)
+static void make_pool(int fd, const uint8_t *data, size_t size)
 {
 	static uint64_t words[3][LOG_CHUNK_WORDS];
 	struct log_head h = {.magic = LOG_MAGIC,
@@ -207,8 +194,7 @@ make_pool(int fd, const uint8_t *data, size_t size)
 }
 
 /* What a recording keeps of a pool has the same events. */
-static void
-check_kept(const struct logcode *c)
+static void check_kept(const struct logcode *c)
 {
 	struct logcode again = {0};
 	struct events *read = count_sites(), *kept = count_sites();
@@ -219,8 +205,7 @@ check_kept(const struct logcode *c)
 	for (uint32_t i = 0, at = 0; i < c->head.runs; i++)
 		for (uint32_t end = at + c->runs[i].words; at < end; at++)
 			if (c->runs[i].thread != 0 &&
-			    c->words[at] >> LOG_PAYLOAD_BITS ==
-			        (3 << 6 | LOG_THREAD))
+			    c->words[at] >> LOG_PAYLOAD_BITS == (3 << 6 | LOG_THREAD))
 				abort(); /* there, another run begins */
 	if (logcode_pack(c, &rest, &len) < 0)
 		abort();
@@ -229,8 +214,8 @@ check_kept(const struct logcode *c)
 		abort();
 	memcpy(bytes, &c->head, sizeof(c->head));
 	memcpy(bytes + sizeof(c->head), rest, len);
-	if (logcode_unpack(&again, bytes, sizeof(c->head) + len) < 0 ||
-	    events_feed(read, c) < 0 || events_feed(kept, &again) < 0)
+	if (logcode_unpack(&again, bytes, sizeof(c->head) + len) < 0 || events_feed(read, c) < 0 ||
+	    events_feed(kept, &again) < 0)
 		abort();
 	a = events_sums(read);
 	b = events_sums(kept);
@@ -243,8 +228,7 @@ check_kept(const struct logcode *c)
 	free(rest);
 }
 
-static void
-check_pool(const uint8_t *data, size_t size)
+static void check_pool(const uint8_t *data, size_t size)
 {
 	static const uint8_t uuid[16];
 	char dir[SCRATCH_MAX];
@@ -277,8 +261,7 @@ check_pool(const uint8_t *data, size_t size)
 	(void)rmdir(dir);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size == 0)
 		return 0;

@@ -22,27 +22,21 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct name_table_key asked = {.kind = TABLE_MODULE,
-    .id = {1, 2, 3, 4, 5, 6, 7, 8},
-    .id_bytes = 8,
-    .path = "/bin/x"};
+static const struct name_table_key asked = {
+    .kind = TABLE_MODULE, .id = {1, 2, 3, 4, 5, 6, 7, 8}, .id_bytes = 8, .path = "/bin/x"};
 
-static void
-write_file(int dir, const char *name, const void *head, size_t head_bytes,
+static void write_file(int dir, const char *name, const void *head, size_t head_bytes,
     const uint8_t *data, size_t size)
 {
 	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
-	if (fd < 0 ||
-	    (head_bytes &&
-	        write(fd, head, head_bytes) != (ssize_t)head_bytes) ||
+	if (fd < 0 || (head_bytes && write(fd, head, head_bytes) != (ssize_t)head_bytes) ||
 	    write(fd, data, size) != (ssize_t)size)
 		abort(); /* the fuzzer's own trouble */
 	close(fd);
 }
 
-static void
-count_frames(struct table *t, size_t *ret_places)
+static void count_frames(struct table *t, size_t *ret_places)
 {
 	struct table_row *rows;
 	size_t count, length = 0;
@@ -54,16 +48,14 @@ count_frames(struct table *t, size_t *ret_places)
 		size_t n = name_table_frames(t, rows[i].chain, &chain);
 
 		for (size_t k = 0; k < n; k++)
-			length +=
-			    chain[k].function ? strlen(chain[k].function) : 0;
+			length += chain[k].function ? strlen(chain[k].function) : 0;
 	}
 	*ret_places = count + (length > SIZE_MAX / 2);
 	free(rows);
 }
 
 /* What was read can be written and read again, and is the same. */
-static void
-check_again(struct table *t)
+static void check_again(struct table *t)
 {
 	struct wire_out out = {0};
 	struct wire_in in = {0};
@@ -71,13 +63,11 @@ check_again(struct table *t)
 	size_t count, before, after, used;
 
 	count_frames(t, &before);
-	if (name_table_new(&in.table) < 0 ||
-	    name_table_places(t, TABLE_ALL, &rows, &count) < 0)
+	if (name_table_new(&in.table) < 0 || name_table_places(t, TABLE_ALL, &rows, &count) < 0)
 		abort();
 	wire_put_rows(&out, t, rows, count);
 	free(rows);
-	if (wire_failed(&out) ||
-	    wire_get(&in, out.out.bytes, out.out.len, &used) < 0 ||
+	if (wire_failed(&out) || wire_get(&in, out.out.bytes, out.out.len, &used) < 0 ||
 	    used != out.out.len)
 		abort();
 	count_frames(in.table, &after);
@@ -89,8 +79,7 @@ check_again(struct table *t)
 }
 
 /* A question of a hostile inmate: where would it be answered from? */
-static int
-take_question(void *context, const uint8_t *body, size_t len)
+static int take_question(void *context, const uint8_t *body, size_t len)
 {
 	static const char *const roots[] = {"/proc/1/root", "", NULL};
 	static const char *const dirs[] = {"/a", NULL};
@@ -109,8 +98,7 @@ take_question(void *context, const uint8_t *body, size_t len)
 		return -EBADMSG;
 	for (q.n = 0; places_of(&search, &q, &place); q.n++) {
 		/* a name alone leads no way up, but for a .dwo file's owner */
-		if (!place.check_owner && q.kind != ASK_MODULE &&
-		    strstr(place.path, "/../"))
+		if (!place.check_owner && q.kind != ASK_MODULE && strstr(place.path, "/../"))
 			abort();
 		if (place.root_bytes > strlen(place.path) || q.n > 100)
 			abort();
@@ -118,8 +106,7 @@ take_question(void *context, const uint8_t *body, size_t len)
 	return 0;
 }
 
-static void
-check_items(const uint8_t *data, size_t size, const struct name_table_key *only)
+static void check_items(const uint8_t *data, size_t size, const struct name_table_key *only)
 {
 	struct wire_in in = {.only = only, .ask = take_question};
 	size_t used, half = size / 2;
@@ -134,8 +121,7 @@ check_items(const uint8_t *data, size_t size, const struct name_table_key *only)
 	wire_get_release(&in);
 }
 
-static void
-check_cache(const uint8_t *data, size_t size)
+static void check_cache(const uint8_t *data, size_t size)
 {
 	/* as of cache.c: magic, version, crc, content_bytes, origin */
 	uint64_t head[11] = {UINT64_C(0x014d414e50454553), 2, size * 4};
@@ -148,8 +134,7 @@ check_cache(const uint8_t *data, size_t size)
 	if (size > 8)
 		memcpy(&head[2], data + size - 8, 4);
 	head[10] = 1; /* of a file that is trusted */
-	head[1] |= (uint64_t)crc32(crc32(0, (const Bytef *)head, sizeof(head)),
-	               data, (uInt)size)
+	head[1] |= (uint64_t)crc32(crc32(0, (const Bytef *)head, sizeof(head)), data, (uInt)size)
 	    << 32;
 	scratch_make(dir);
 	setenv("XDG_CACHE_HOME", dir, 1);
@@ -157,8 +142,7 @@ check_cache(const uint8_t *data, size_t size)
 		abort();
 	(void)snprintf(path, sizeof(path), "%s/seep", dir);
 	fd = open(path, O_RDONLY | O_DIRECTORY);
-	write_file(
-	    fd, "0102030405060708.names", head, sizeof(head), data, size);
+	write_file(fd, "0102030405060708.names", head, sizeof(head), data, size);
 	(void)cache_load(c, &asked, &gone, t);
 	(void)unlinkat(fd, "0102030405060708.names", 0);
 	close(fd);
@@ -168,8 +152,7 @@ check_cache(const uint8_t *data, size_t size)
 	(void)rmdir(dir);
 }
 
-static void
-ignore(void *context, size_t number, const char *name, size_t len)
+static void ignore(void *context, size_t number, const char *name, size_t len)
 {
 	struct mapname m;
 	char function[64];
@@ -182,8 +165,7 @@ ignore(void *context, size_t number, const char *name, size_t len)
 	*(size_t *)context += number + (size_t)(unsigned char)name[len - 1];
 }
 
-static void
-check_files(const uint8_t *data, size_t size)
+static void check_files(const uint8_t *data, size_t size)
 {
 	const uint64_t addresses[] = {1, 0x1000, 0x7f0000000000, UINT64_MAX};
 	uint8_t id[32];
@@ -199,8 +181,7 @@ check_files(const uint8_t *data, size_t size)
 	close(fd);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size < 1)
 		return 0;

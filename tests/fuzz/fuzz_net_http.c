@@ -15,12 +15,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define TOKEN "0123456789abcdef"
 
 /* As serve_replies.c does, with all that comes from a client. */
-static void
-answer(void *context, struct http_exchange *x)
+static void answer(void *context, struct http_exchange *x)
 {
 	const char *service = http_query(x, "service");
-	struct metrics m = {
-	    .is_open = metrics_wants_open(http_header(x, "Accept"))};
+	struct metrics m = {.is_open = metrics_wants_open(http_header(x, "Accept"))};
 	char *text = NULL;
 	size_t len = 0;
 
@@ -29,16 +27,14 @@ answer(void *context, struct http_exchange *x)
 	if (!m.out)
 		abort();
 	metrics_family(&m, "a", METRICS_COUNTER, "b");
-	metrics_put(&m, 1, "path", http_path(x), "service",
-	    service ? service : "", METRICS_LAST);
+	metrics_put(&m, 1, "path", http_path(x), "service", service ? service : "", METRICS_LAST);
 	metrics_end(&m);
 	if (fclose(m.out) != 0)
 		abort();
 	/* whatever the client sent, a sample is one line */
 	for (size_t i = 0, lines = 0; i < len; i++) {
 		lines += text[i] == '\n';
-		if (lines > 4u ||
-		    ((unsigned char)text[i] < ' ' && text[i] != '\n'))
+		if (lines > 4u || ((unsigned char)text[i] < ' ' && text[i] != '\n'))
 			abort();
 	}
 	if (http_query(x, "later"))
@@ -47,16 +43,14 @@ answer(void *context, struct http_exchange *x)
 	http_reply(x, 200, METRICS_TEXT, text, len);
 }
 
-static void
-gone(void *context, struct http_exchange *x)
+static void gone(void *context, struct http_exchange *x)
 {
 	(void)context;
 	(void)x;
 	abort(); /* every exchange has its reply */
 }
 
-static struct http *
-server(bool token)
+static struct http *server(bool token)
 {
 	static struct http *both[2];
 	const struct http_plan plan = {.listen_fd = -1,
@@ -70,8 +64,7 @@ server(bool token)
 	return both[token];
 }
 
-static void
-drain(int fd, char *reply, size_t room, size_t *len)
+static void drain(int fd, char *reply, size_t room, size_t *len)
 {
 	ssize_t n;
 
@@ -81,8 +74,7 @@ drain(int fd, char *reply, size_t room, size_t *len)
 	} while (n > 0 && *len < room - 1);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct http *h = server(size > 0 && data[0] == 'T');
 	static char reply[65536];

@@ -18,15 +18,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static char folder[64]; /* on tmpfs, where fsync() costs nothing */
 static int dir = -1;
 
-static void
-check(bool holds)
+static void check(bool holds)
 {
 	if (!holds)
 		abort();
 }
 
-static void
-clean_up(void)
+static void clean_up(void)
 {
 	(void)unlinkat(dir, ".kin", 0);
 	(void)unlinkat(dir, ".left", 0);
@@ -34,8 +32,7 @@ clean_up(void)
 	(void)rmdir(folder);
 }
 
-static void
-put(const char *name, const uint8_t *data, size_t size)
+static void put(const char *name, const uint8_t *data, size_t size)
 {
 	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
@@ -43,28 +40,23 @@ put(const char *name, const uint8_t *data, size_t size)
 	close(fd);
 }
 
-static struct watch
-new_watch(const struct watch_plan *plan)
+static struct watch new_watch(const struct watch_plan *plan)
 {
 	struct watch w = {.plan = plan,
-	    .store = {.fd = dir,
-	        .lock_fd = -1,
-	        .plan = {.size_bytes = 1 << 28, .keep_ns = 1}}};
+	    .store = {.fd = dir, .lock_fd = -1, .plan = {.size_bytes = 1 << 28, .keep_ns = 1}}};
 
 	quota_init(&w.quota, UINT64_MAX);
 	return w;
 }
 
-static void
-release(struct watch *w)
+static void release(struct watch *w)
 {
 	watch_services_release(w);
 	quota_release(&w->quota);
 }
 
 /* What was read is written again, and read the same. */
-static void
-kin(const uint8_t *data, size_t size)
+static void kin(const uint8_t *data, size_t size)
 {
 	static const struct watch_plan plan;
 	struct watch one = new_watch(&plan), two = new_watch(&plan);
@@ -88,19 +80,16 @@ kin(const uint8_t *data, size_t size)
 	release(&two);
 }
 
-static bool
-runs_not(void *context, uint64_t device, uint64_t inode, int slot)
+static bool runs_not(void *context, uint64_t device, uint64_t inode, int slot)
 {
 	(void)context, (void)device, (void)inode, (void)slot;
 	return false;
 }
 
-static void
-left(const uint8_t *data, size_t size)
+static void left(const uint8_t *data, size_t size)
 {
 	static const char *const none[] = {NULL};
-	const struct gather_plan plan = {
-	    .directories = none, .hooks = {.runs = runs_not}};
+	const struct gather_plan plan = {.directories = none, .hooks = {.runs = runs_not}};
 	struct gather *one = NULL, *two = NULL;
 	struct stat first, second;
 
@@ -117,8 +106,7 @@ left(const uint8_t *data, size_t size)
 	gather_free(two);
 }
 
-static void
-refusals(const uint8_t *data, size_t size)
+static void refusals(const uint8_t *data, size_t size)
 {
 	struct refused_last last;
 
@@ -127,14 +115,13 @@ refusals(const uint8_t *data, size_t size)
 		check(last.why && memchr(last.name, '\0', sizeof(last.name)));
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (dir < 0) {
 		const char *run = getenv("SEEP_RUN");
 
-		(void)snprintf(folder, sizeof(folder),
-		    "/dev/shm/seep-test.%.16s.XXXXXX", run ? run : "0");
+		(void)snprintf(
+		    folder, sizeof(folder), "/dev/shm/seep-test.%.16s.XXXXXX", run ? run : "0");
 		check(mkdtemp(folder) != NULL);
 		dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		check(dir >= 0 && atexit(clean_up) == 0);

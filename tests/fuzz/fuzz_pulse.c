@@ -16,8 +16,7 @@ struct count {
 	uint32_t last_id;
 };
 
-static bool
-count_site(void *context, const struct live_site *s)
+static bool count_site(void *context, const struct live_site *s)
 {
 	struct count *c = context;
 
@@ -27,9 +26,8 @@ count_site(void *context, const struct live_site *s)
 	return true;
 }
 
-static void
-look_at(const struct segfile *f, int slot, uint8_t *bytes, size_t size,
-    const struct patch *patches)
+static void look_at(
+    const struct segfile *f, int slot, uint8_t *bytes, size_t size, const struct patch *patches)
 {
 	struct pulse_room room = {.left = ROOM};
 	struct live_totals now = {0};
@@ -43,19 +41,15 @@ look_at(const struct segfile *f, int slot, uint8_t *bytes, size_t size,
 		bool changed = false;
 		size_t n;
 
-		if (pulse_look(pulse, f, slot, i * 40, &h, &now, &changed) ==
-		        0 &&
-		    (now.live_bytes > now.allocated_bytes ||
-		        now.live_blocks > now.allocations))
+		if (pulse_look(pulse, f, slot, i * 40, &h, &now, &changed) == 0 &&
+		    (now.live_bytes > now.allocated_bytes || now.live_blocks > now.allocations))
 			abort();
 		pulse_each(pulse, count_site, &c);
 		(void)pulse_moved(pulse, &n);
-		if (n > c.sites || c.sites > pulse_site_count(pulse) ||
-		    n > LIVE_SITES)
+		if (n > c.sites || c.sites > pulse_site_count(pulse) || n > LIVE_SITES)
 			abort();
 		for (size_t k = 0; k < n; k++)
-			(void)pulse_then(
-			    &pulse_moved(pulse, &n)[k], i * 40 - 20);
+			(void)pulse_then(&pulse_moved(pulse, &n)[k], i * 40 - 20);
 		if (i % 3 == 2)
 			pulse_set_base(pulse);
 		pulse_rest(pulse, i * 40);
@@ -66,8 +60,7 @@ look_at(const struct segfile *f, int slot, uint8_t *bytes, size_t size,
 		abort(); /* memory that nobody has given back */
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct patch patches[PATCHES] = {{0}};
 	struct segfile *f;

@@ -12,16 +12,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void
-check(bool holds)
+static void check(bool holds)
 {
 	if (!holds)
 		abort();
 }
 
 /* One line of printable text that a terminal does not obey. */
-static void
-check_words(const char *text, size_t room)
+static void check_words(const char *text, size_t room)
 {
 	check(memchr(text, '\0', room) != NULL);
 	while (*text) {
@@ -33,8 +31,7 @@ check_words(const char *text, size_t room)
 }
 
 /* The next line, as the field of a header. */
-static void
-take_line(const uint8_t **data, size_t *size, char to[ANSWER_HEADER])
+static void take_line(const uint8_t **data, size_t *size, char to[ANSWER_HEADER])
 {
 	size_t n = 0, len = 0;
 
@@ -49,8 +46,7 @@ take_line(const uint8_t **data, size_t *size, char to[ANSWER_HEADER])
 	*size -= n;
 }
 
-static void
-try_answer(struct answer_raw *raw, int status)
+static void try_answer(struct answer_raw *raw, int status)
 {
 	struct answer a;
 
@@ -63,8 +59,7 @@ try_answer(struct answer_raw *raw, int status)
 	check(a.kind == ANSWER_ACCEPTED || a.words[0]);
 }
 
-static void
-try_user(const char *text)
+static void try_user(const char *text)
 {
 	struct message_labels l = {0};
 	struct fault why = {""};
@@ -87,11 +82,9 @@ try_user(const char *text)
 	check(!target_is_tenant(text) || !strpbrk(text, " \r\n:"));
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const int statuses[] = {
-	    200, 204, 302, 400, 404, 429, 500, 503, 599};
+	static const int statuses[] = {200, 204, 302, 400, 404, 429, 500, 503, 599};
 	struct answer_raw raw = {0};
 
 	take_line(&data, &size, raw.type);

@@ -9,14 +9,12 @@
 #include "kit/os/fault.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(
-    uint8_t *data, size_t size, size_t max_size, unsigned int seed);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 
 enum { CONTENT_MAX = 1 << 20 };
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct session *s = NULL;
 	struct whole_file f;
@@ -33,8 +31,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 /* libFuzzer's own ideas, but inside an entry, behind checksum and zstd. */
-static void
-mutate_inside(struct shape_entry *e)
+static void mutate_inside(struct shape_entry *e)
 {
 	size_t room = e->content.len * 2 + 64;
 	uint8_t *bytes;
@@ -52,9 +49,7 @@ mutate_inside(struct shape_entry *e)
 	free(bytes);
 }
 
-size_t
-LLVMFuzzerCustomMutator(
-    uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
 {
 	struct chance c = {seed};
 	struct codec_out out;

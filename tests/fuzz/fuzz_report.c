@@ -6,15 +6,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct session *s;
 
 	if (session_load_bytes(data, size, &s, NULL) < 0)
 		return 0;
-	whole_session(
-	    s, WHOLE_REPORTS | WHOLE_JSON | WHOLE_DIFF, WHOLE_EVERY, false);
+	whole_session(s, WHOLE_REPORTS | WHOLE_JSON | WHOLE_DIFF, WHOLE_EVERY, false);
 	session_free(s);
 	return 0;
 }

@@ -11,15 +11,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void
-check(bool is_true)
+static void check(bool is_true)
 {
 	if (!is_true)
 		abort();
 }
 
-static void
-read_smaps(const uint8_t *data, size_t size)
+static void read_smaps(const uint8_t *data, size_t size)
 {
 	char *text = calloc(1, size + 1);
 	struct smaps_sums sums;
@@ -41,8 +39,7 @@ read_smaps(const uint8_t *data, size_t size)
 	free(text);
 }
 
-static void
-read_account(const uint8_t *data, size_t size)
+static void read_account(const uint8_t *data, size_t size)
 {
 	struct residence r, again;
 	uint8_t *bytes;
@@ -62,38 +59,31 @@ read_account(const uint8_t *data, size_t size)
 }
 
 /* Words of 64 bits as blocks, and as pagemap has them: the top bit is "here". */
-static void
-share_out(const uint8_t *data, size_t size)
+static void share_out(const uint8_t *data, size_t size)
 {
 	enum { BASE = 1 << 24, PAGE = 4096, BLOCKS = 64 };
 	struct residence_block blocks[BLOCKS];
 	struct residence_share shares[4] = {{0}};
-	struct residence_pages p = {.page_bytes = PAGE,
-	    .is_glibc = size % 2,
-	    .shares = shares,
-	    .share_count = 4};
+	struct residence_pages p = {
+	    .page_bytes = PAGE, .is_glibc = size % 2, .shares = shares, .share_count = 4};
 	struct residence_ranges heap = {0};
 	uint64_t word, pages = 0, sum = 0;
 	size_t n = 0, at = 0, words = size / sizeof(word);
 
 	for (size_t i = 0; i < words && n < BLOCKS; i += 2) {
 		memcpy(&word, data + i * sizeof(word), sizeof(word));
-		blocks[n++] = (struct residence_block){.address = word % 7 == 0
-		        ? word
-		        : BASE + (word >> 8) % (64 * PAGE),
+		blocks[n++] = (struct residence_block){
+		    .address = word % 7 == 0 ? word : BASE + (word >> 8) % (64 * PAGE),
 		    .size = word % 11 == 0 ? word : word % (3 * PAGE),
 		    .who = word % 4};
 	}
 	n = rss_pages_settle(blocks, n);
 	for (size_t i = 1; i < n; i++)
-		check(blocks[i - 1].address + blocks[i - 1].size <=
-		    blocks[i].address);
-	check(rss_pages_heap(
-	          (struct residence_range){BASE, BASE + 64 * PAGE}, PAGE,
-	          p.is_glibc, blocks, n, &at, &heap) == 0);
+		check(blocks[i - 1].address + blocks[i - 1].size <= blocks[i].address);
+	check(rss_pages_heap((struct residence_range){BASE, BASE + 64 * PAGE}, PAGE, p.is_glibc,
+	          blocks, n, &at, &heap) == 0);
 	for (size_t i = 0; i < heap.count; i++)
-		check(heap.at[i].start >= BASE &&
-		    heap.at[i].end <= BASE + 64 * PAGE &&
+		check(heap.at[i].start >= BASE && heap.at[i].end <= BASE + 64 * PAGE &&
 		    heap.at[i].start < heap.at[i].end);
 	free(heap.at);
 	for (size_t i = 0; i < words && i < 64; i++) {
@@ -101,8 +91,7 @@ share_out(const uint8_t *data, size_t size)
 		if (!(word >> 63))
 			continue;
 		rss_pages_share(&p, blocks, n,
-		    (struct residence_range){
-		        BASE + i * PAGE, BASE + (i + 1) * PAGE},
+		    (struct residence_range){BASE + i * PAGE, BASE + (i + 1) * PAGE},
 		    word % 3 == 0);
 		pages++;
 	}
@@ -118,8 +107,7 @@ share_out(const uint8_t *data, size_t size)
 	check(sum + p.free <= pages * PAGE + BLOCKS * PAGE / 64);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size == 0)
 		return 0;

@@ -9,8 +9,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The compact copy of what can be read can be read. */
-static void
-check_compact(const struct segfile *f, int slot)
+static void check_compact(const struct segfile *f, int slot)
 {
 	struct segfile *again;
 	struct segment *seg;
@@ -27,8 +26,7 @@ check_compact(const struct segfile *f, int slot)
 	free(bytes);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct session *s;
 	struct segfile *f;

@@ -14,32 +14,28 @@ enum { ROOM = 1 << 22, SLOTS_READ = 3 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static bool
-is_small(const struct live_totals *t)
+static bool is_small(const struct live_totals *t)
 {
 	const uint64_t max = UINT64_C(1) << 56; /* sums of these do not wrap */
 
-	return t->allocations < max && t->allocated_bytes < max &&
-	    t->frees < max && t->freed_bytes < max;
+	return t->allocations < max && t->allocated_bytes < max && t->frees < max &&
+	    t->freed_bytes < max;
 }
 
 /* Both readers follow the same bytes, so they agree. */
-static void
-compare(const struct live_totals *now, const struct replay *r)
+static void compare(const struct live_totals *now, const struct replay *r)
 {
 	const struct replay_process *p = replay_process(r, 0);
 
 	if (is_small(now) &&
 	    (now->allocations != p->totals.allocations ||
 	        now->allocated_bytes != p->totals.allocated_bytes ||
-	        now->frees != p->totals.frees ||
-	        now->freed_bytes != p->totals.freed_bytes))
+	        now->frees != p->totals.frees || now->freed_bytes != p->totals.freed_bytes))
 		abort();
 }
 
-static void
-follow(const struct segfile *f, int slot, uint8_t *bytes, size_t size,
-    const struct patch *patches)
+static void follow(
+    const struct segfile *f, int slot, uint8_t *bytes, size_t size, const struct patch *patches)
 {
 	const struct replay_hooks hooks = {.rows = true};
 	struct tail_room room = {.bytes = ROOM};
@@ -53,8 +49,7 @@ follow(const struct segfile *f, int slot, uint8_t *bytes, size_t size,
 	bool is_seen = true, changed;
 	int err = 0;
 
-	if (tail_new(1, &room, &tail) < 0 ||
-	    pulse_new(&pulse_room, false, &pulse) < 0 ||
+	if (tail_new(1, &room, &tail) < 0 || pulse_new(&pulse_room, false, &pulse) < 0 ||
 	    replay_new(&hooks, &replay) < 0)
 		abort();
 	for (size_t i = 0; i <= PATCHES && err == 0; i++) {
@@ -65,8 +60,7 @@ follow(const struct segfile *f, int slot, uint8_t *bytes, size_t size,
 		err = replay_entry(replay, out.bytes, out.len);
 		if (err == -EBADMSG)
 			abort();
-		is_seen = is_seen &&
-		    pulse_look(pulse, f, slot, i, &seen, &now, &changed) == 0;
+		is_seen = is_seen && pulse_look(pulse, f, slot, i, &seen, &now, &changed) == 0;
 		if (err == 0 && is_seen && replay_count(replay) == 1)
 			compare(&now, replay);
 		patches_apply(patches, i, bytes, size);
@@ -79,8 +73,7 @@ follow(const struct segfile *f, int slot, uint8_t *bytes, size_t size,
 		abort(); /* memory that nobody has given back */
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct patch patches[PATCHES] = {{0}};
 	struct segfile *f;
@@ -90,8 +83,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!bytes)
 		return 0;
 	if (segfile_open_bytes(bytes, size, &f, NULL) == 0) {
-		for (int i = SEGFILE_OWN;
-		     i < segfile_slots(f) && i < SLOTS_READ; i++)
+		for (int i = SEGFILE_OWN; i < segfile_slots(f) && i < SLOTS_READ; i++)
 			follow(f, i, bytes, size, patches);
 		segfile_close(f);
 	}

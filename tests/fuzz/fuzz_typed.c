@@ -15,15 +15,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void
-check(bool holds)
+static void check(bool holds)
 {
 	if (!holds)
 		abort();
 }
 
-static void
-try_rule(const char *text, size_t len)
+static void try_rule(const char *text, size_t len)
 {
 	struct rule_fault fault = {0};
 	struct rule_watch w = {0};
@@ -32,8 +30,7 @@ try_rule(const char *text, size_t len)
 	struct rule r;
 
 	if (!watch_rule_parse(text, &r, &fault)) {
-		check(fault.words && fault.column >= 1 &&
-		    fault.column <= len + 1);
+		check(fault.words && fault.column >= 1 && fault.column <= len + 1);
 		return;
 	}
 	(void)watch_rule_is_for(&r, text);
@@ -46,8 +43,7 @@ try_rule(const char *text, size_t len)
 	}
 }
 
-static void
-try_moments(const char *text, size_t len)
+static void try_moments(const char *text, size_t len)
 {
 	const struct moment_line line = {.start_ns = UINT64_C(1) << 60,
 	    .until_us = UINT64_C(1) << 53,
@@ -57,16 +53,14 @@ try_moments(const char *text, size_t len)
 	int64_t us;
 
 	if (!moment_range(text, &from, &to, &fault)) {
-		check(fault.words && fault.column >= 1 &&
-		    fault.column <= len + 1);
+		check(fault.words && fault.column >= 1 && fault.column <= len + 1);
 		return;
 	}
 	check(moment_resolve(&from, &line, &us));
 	check(moment_resolve(&to, &line, &us));
 }
 
-static void
-try_name(const char *text)
+static void try_name(const char *text)
 {
 	char again[CHAPTER_NAME_BYTES];
 	struct chapter_name name;
@@ -80,8 +74,7 @@ try_name(const char *text)
 enum { FUNCTIONS = 6 };
 
 /* Each line is a function, and what is found is a part of one of them. */
-static void
-try_functions(const char *text, size_t len)
+static void try_functions(const char *text, size_t len)
 {
 	static const bool lines[FUNCTIONS] = {true, false, true, true};
 	const char *functions[FUNCTIONS];
@@ -100,16 +93,14 @@ try_functions(const char *text, size_t len)
 	}
 	found = element_find(functions, lines, count, &e);
 	if (found)
-		check(e.len > 0 && e.type >= copy &&
-		    e.type + e.len <= copy + len &&
+		check(e.len > 0 && e.type >= copy && e.type + e.len <= copy + len &&
 		    e.container == element_container(e.container));
 	(void)element_is_open(functions, count, found ? &e : NULL);
 	free(copy);
 }
 
 /* What is found is a part of the text. */
-static void
-try_types(const char *text, size_t len)
+static void try_types(const char *text, size_t len)
 {
 	struct control c = control_of(text);
 	char plain[256];
@@ -121,8 +112,7 @@ try_types(const char *text, size_t len)
 	check(type_name_first(text, len, plain, sizeof(plain)) < sizeof(plain));
 }
 
-static void
-try_census(const char *text, size_t len)
+static void try_census(const char *text, size_t len)
 {
 	struct by_type t = {.count = 0};
 
@@ -133,8 +123,7 @@ try_census(const char *text, size_t len)
 	by_type_release(&t);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);
 	uint64_t number;

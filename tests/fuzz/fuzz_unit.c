@@ -15,8 +15,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A root in which no program is found. */
-static const char *
-empty_root(void)
+static const char *empty_root(void)
 {
 	static char path[SCRATCH_MAX];
 
@@ -28,22 +27,19 @@ empty_root(void)
 }
 
 /* What is written must be read back as it was, in one line. */
-static void
-check_round_trip(const char *text)
+static void check_round_trip(const char *text)
 {
 	char *quoted = quoting_quote(text, true);
 	struct quoting_words w = {0};
 
-	if (!quoted || strpbrk(quoted, "\n\r") ||
-	    quoting_split(quoted, &w) < 0 || w.count != 1 ||
+	if (!quoted || strpbrk(quoted, "\n\r") || quoting_split(quoted, &w) < 0 || w.count != 1 ||
 	    strcmp(w.items[0], text) != 0)
 		abort();
 	quoting_release(&w);
 	free(quoted);
 }
 
-static void
-check_dropin(const char *text)
+static void check_dropin(const char *text)
 {
 	const struct dropin_plan plan = {.library = "/l/libseep.so",
 	    .preload = text,
@@ -58,8 +54,7 @@ check_dropin(const char *text)
 	(void)dropin_judge(text, NULL);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct unit u = {.manager.root = empty_root()};
 	struct quoting_words words = {0};

@@ -21,8 +21,7 @@ struct input {
 };
 
 /* Up to n bytes of what is left. */
-static struct input
-take(struct input *in, size_t n)
+static struct input take(struct input *in, size_t n)
 {
 	struct input ret = {in->at, n < in->left ? n : in->left};
 
@@ -31,8 +30,7 @@ take(struct input *in, size_t n)
 	return ret;
 }
 
-static uint64_t
-number(struct input *in, size_t bytes)
+static uint64_t number(struct input *in, size_t bytes)
 {
 	struct input x = take(in, bytes);
 	uint64_t n = 0;
@@ -41,8 +39,7 @@ number(struct input *in, size_t bytes)
 	return n;
 }
 
-static int
-nothing(uint64_t word, void *context)
+static int nothing(uint64_t word, void *context)
 {
 	(void)word;
 	(void)context;
@@ -50,8 +47,7 @@ nothing(uint64_t word, void *context)
 }
 
 /* Texts of /proc: the memory map, a thread, epoll and timers. */
-static void
-read_texts(struct input text, struct roots_areas *areas)
+static void read_texts(struct input text, struct roots_areas *areas)
 {
 	char *copy = calloc(1, text.left + 1);
 	uint64_t pointer, words[6], count = 0;
@@ -72,8 +68,7 @@ read_texts(struct input text, struct roots_areas *areas)
 }
 
 /* What is to be scanned never overlaps what is not. */
-static void
-make_plan(const struct roots_areas *areas, const struct heap *heap,
+static void make_plan(const struct roots_areas *areas, const struct heap *heap,
     const uint64_t *pointers, size_t count)
 {
 	const struct heap_block *b = heap_blocks(heap);
@@ -81,8 +76,7 @@ make_plan(const struct roots_areas *areas, const struct heap *heap,
 	struct ranges not = {0};
 
 	for (size_t i = 0; i < heap_count(heap); i++)
-		if (address_ranges_add(&not, b[i].address, b[i].address + b[i].size) <
-		    0)
+		if (address_ranges_add(&not, b[i].address, b[i].address + b[i].size) < 0)
 			abort();
 	address_ranges_settle(&not );
 	if (roots_plan(areas, &not, pointers, count, &plan) < 0)
@@ -95,8 +89,7 @@ make_plan(const struct roots_areas *areas, const struct heap *heap,
 	address_ranges_release(&not );
 }
 
-static struct heap *
-make_heap(struct input *in, size_t count)
+static struct heap *make_heap(struct input *in, size_t count)
 {
 	struct heap_block *blocks = calloc(count + 1, sizeof(*blocks));
 	struct heap *h;
@@ -115,8 +108,7 @@ make_heap(struct input *in, size_t count)
 }
 
 /* The rest is memory: of roots, and of blocks at where the first one is. */
-static void
-scan(struct heap *h, struct input memory)
+static void scan(struct heap *h, struct input memory)
 {
 	struct input roots = take(&memory, memory.left / 2);
 	uint64_t address = heap_count(h) ? heap_blocks(h)[0].address : 4096;
@@ -128,8 +120,7 @@ scan(struct heap *h, struct input memory)
 	while (memory.left > 0) {
 		struct input piece = take(&memory, 100);
 
-		if (heap_scan(h, HEAP_BLOCKS, address, piece.at, piece.left) <
-		    0)
+		if (heap_scan(h, HEAP_BLOCKS, address, piece.at, piece.left) < 0)
 			break;
 		address += piece.left;
 	}
@@ -142,8 +133,7 @@ scan(struct heap *h, struct input memory)
 /* The rest as the memory of a module: each word may be a vtable. */
 enum { MODULE = 0x10000 };
 
-static bool
-read_module(void *context, uint64_t address, void *to, size_t bytes)
+static bool read_module(void *context, uint64_t address, void *to, size_t bytes)
 {
 	const struct input *in = context;
 
@@ -154,16 +144,14 @@ read_module(void *context, uint64_t address, void *to, size_t bytes)
 	return true;
 }
 
-static bool
-is_in_module(void *context, uint64_t address)
+static bool is_in_module(void *context, uint64_t address)
 {
 	const struct input *in = context;
 
 	return address >= MODULE && address - MODULE < in->left;
 }
 
-static void
-name_vtables(struct input in)
+static void name_vtables(struct input in)
 {
 	const struct vtable_memory memory = {
 	    .read = read_module, .is_in_module = is_in_module, .context = &in};
@@ -172,14 +160,12 @@ name_vtables(struct input in)
 	for (uint64_t a = 0; a < in.left; a += 8) {
 		size_t len = vtable_name(&memory, MODULE + a, name);
 
-		if (len >= sizeof(name) ||
-		    (len > 0 && (name[len] || !vtable_is_name(name, len))))
+		if (len >= sizeof(name) || (len > 0 && (name[len] || !vtable_is_name(name, len))))
 			abort();
 	}
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = {data, size};
 	struct roots_areas areas;
@@ -198,10 +184,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		make_plan(&areas, h, pointers, 4);
 		scan(h, in);
 		if (heap_judge(h) == 0) {
-			if (looks_new(100, &looks) < 0 ||
-			    looks_add(looks, h) < 0 ||
-			    looks_add(looks, h) < 0 ||
-			    looks_sites(looks, &sites, &n) < 0)
+			if (looks_new(100, &looks) < 0 || looks_add(looks, h) < 0 ||
+			    looks_add(looks, h) < 0 || looks_sites(looks, &sites, &n) < 0)
 				abort();
 			free(sites);
 			looks_free(looks);

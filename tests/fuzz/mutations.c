@@ -69,8 +69,7 @@ static jmp_buf command_end;
 static int command_status;
 
 /* Linked with --wrap=exit: die() comes here. */
-void
-__wrap_exit(int status)
+void __wrap_exit(int status)
 {
 	command_status = status;
 	longjmp(command_end, 1);
@@ -107,8 +106,7 @@ static const char *const commands[][6] = {
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
-static int
-run_command(size_t n, char *path)
+static int run_command(size_t n, char *path)
 {
 	const char *const *words = commands[n % COMMANDS];
 	static char no_cache[] = "--no-cache", to[] = "-o/dev/null";
@@ -131,14 +129,13 @@ run_command(size_t n, char *path)
 	return command_status;
 }
 
-static bool
-is_documented(size_t n, int status)
+static bool is_documented(size_t n, int status)
 {
 	const char *const *words = commands[n % COMMANDS];
 
 	/* it has no reading of pages, or no event log */
-	static const char *const needs[] = {"--rss", "--sort=holds", "dump",
-	    "--at=0.01", "--lifetimes", "--within=1", "who"};
+	static const char *const needs[] = {
+	    "--rss", "--sort=holds", "dump", "--at=0.01", "--lifetimes", "--within=1", "who"};
 
 	for (size_t i = 0; i < 6 && words[i]; i++)
 		for (size_t k = 0; k < sizeof(needs) / sizeof(needs[0]); k++)
@@ -153,8 +150,7 @@ is_documented(size_t n, int status)
 /* ---- one case ---- */
 
 /* Everything that can be made of it; the end of the process where not. */
-static bool
-read_case(size_t n, struct whole_file *f)
+static bool read_case(size_t n, struct whole_file *f)
 {
 	struct fault where = {""};
 	struct session *s;
@@ -170,8 +166,7 @@ read_case(size_t n, struct whole_file *f)
 	}
 	status = run_command(n, f->path);
 	if (!is_documented(n, status)) {
-		(void)dprintf(STDERR_FILENO, "%s: status %d\n",
-		    commands[n % COMMANDS][0], status);
+		(void)dprintf(STDERR_FILENO, "%s: status %d\n", commands[n % COMMANDS][0], status);
 		_exit(UNKNOWN_STATUS);
 	}
 	if (!readable && status != CMD_INPUT)
@@ -179,16 +174,13 @@ read_case(size_t n, struct whole_file *f)
 	return readable;
 }
 
-static double
-seconds_of(const struct rusage *used)
+static double seconds_of(const struct rusage *used)
 {
 	return (double)used->ru_utime.tv_sec + (double)used->ru_stime.tv_sec +
 	    (double)(used->ru_utime.tv_usec + used->ru_stime.tv_usec) / 1e6;
 }
 
-static void
-note_cost(
-    struct shared *s, const struct rusage *before, const struct rusage *after)
+static void note_cost(struct shared *s, const struct rusage *before, const struct rusage *after)
 {
 	double seconds = seconds_of(after) - seconds_of(before);
 
@@ -201,12 +193,10 @@ note_cost(
 }
 
 /* The bytes of case n: the same for the same seed and files. */
-static void
-make_case(const struct run *r, size_t n, struct codec_out *ret)
+static void make_case(const struct run *r, size_t n, struct codec_out *ret)
 {
 	struct chance c = {r->seed + n};
-	size_t quota =
-	    r->cases / 2 < r->known_sum ? r->cases / 2 : r->known_sum;
+	size_t quota = r->cases / 2 < r->known_sum ? r->cases / 2 : r->known_sum;
 	size_t which, i = 0;
 	struct shape s;
 
@@ -225,8 +215,7 @@ make_case(const struct run *r, size_t n, struct codec_out *ret)
 	shape_release(&s);
 }
 
-static void
-show_said(int fd)
+static void show_said(int fd)
 {
 	char text[4096];
 	off_t end = lseek(fd, 0, SEEK_END);
@@ -241,8 +230,7 @@ show_said(int fd)
 	}
 }
 
-static void
-show_bytes(const struct codec_out *bytes)
+static void show_bytes(const struct codec_out *bytes)
 {
 	static const char digits[] =
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -257,15 +245,13 @@ show_bytes(const struct codec_out *bytes)
 		x |= left > 1 ? (uint32_t)bytes->bytes[i + 1] << 8 : 0;
 		x |= left > 2 ? bytes->bytes[i + 2] : 0u;
 		(void)printf("%c%c%c%c", digits[x >> 18], digits[x >> 12 & 63],
-		    left > 1 ? digits[x >> 6 & 63] : '=',
-		    left > 2 ? digits[x & 63] : '=');
+		    left > 1 ? digits[x >> 6 & 63] : '=', left > 2 ? digits[x & 63] : '=');
 	}
 	(void)printf("\n");
 }
 
 /* In the child: cases up to `end`, until one goes wrong. */
-static _Noreturn void
-read_cases(const struct run *r, size_t n, size_t end)
+static _Noreturn void read_cases(const struct run *r, size_t n, size_t end)
 {
 	const struct itimerval cpu = {{0, 0}, {SECONDS, 0}};
 	struct rusage before, after;
@@ -291,12 +277,10 @@ read_cases(const struct run *r, size_t n, size_t end)
 	_exit(0);
 }
 
-static const char *
-verdict(int status)
+static const char *verdict(int status)
 {
 	if (WIFSIGNALED(status))
-		return WTERMSIG(status) == SIGPROF ||
-		        WTERMSIG(status) == SIGALRM
+		return WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGALRM
 		    ? "takes too long"
 		    : strsignal(WTERMSIG(status));
 	switch (WEXITSTATUS(status)) {
@@ -315,8 +299,7 @@ verdict(int status)
 	}
 }
 
-static void
-show_failure(const struct run *r, size_t n, const char *why, int status)
+static void show_failure(const struct run *r, size_t n, const char *why, int status)
 {
 	struct codec_out bytes;
 
@@ -328,8 +311,7 @@ show_failure(const struct run *r, size_t n, const char *why, int status)
 }
 
 /* Some cases in one process; gives the number of the next one. */
-static size_t
-judge(const struct run *r, size_t n, size_t end, size_t *failed)
+static size_t judge(const struct run *r, size_t n, size_t end, size_t *failed)
 {
 	const char *why;
 	int status;
@@ -353,8 +335,7 @@ judge(const struct run *r, size_t n, size_t end, size_t *failed)
 
 /* ---- all of them ---- */
 
-static void
-add_seed(struct run *r, const char *path)
+static void add_seed(struct run *r, const char *path)
 {
 	FILE *file = fopen(path, "rb");
 	struct codec_out all = {0};
@@ -362,16 +343,15 @@ add_seed(struct run *r, const char *path)
 	size_t n;
 
 	if (!file || r->count == SEEDS_MAX) {
-		(void)fprintf(stderr, "mutations: %s: %s\n", path,
-		    file ? "too many files" : strerror(errno));
+		(void)fprintf(
+		    stderr, "mutations: %s: %s\n", path, file ? "too many files" : strerror(errno));
 		_exit(2);
 	}
 	while ((n = fread(piece, 1, sizeof(piece), file)) > 0)
 		codec_put_bytes(&all, piece, n);
 	(void)fclose(file);
 	if (!shape_parse(&r->seeds[r->count], all.bytes, all.len)) {
-		(void)fprintf(stderr,
-		    "mutations: %s: neither a recording nor a segment\n", path);
+		(void)fprintf(stderr, "mutations: %s: neither a recording nor a segment\n", path);
 		_exit(2);
 	}
 	codec_release(&all);
@@ -380,43 +360,38 @@ add_seed(struct run *r, const char *path)
 	r->count++;
 }
 
-static void
-write_case(const struct run *r, size_t n, const char *path)
+static void write_case(const struct run *r, size_t n, const char *path)
 {
 	FILE *file = fopen(path, "wb");
 	struct codec_out bytes;
 
 	make_case(r, n, &bytes);
-	if (!file || fwrite(bytes.bytes, 1, bytes.len, file) != bytes.len ||
-	    fclose(file) != 0)
+	if (!file || fwrite(bytes.bytes, 1, bytes.len, file) != bytes.len || fclose(file) != 0)
 		perror(path);
 	codec_release(&bytes);
 }
 
-static void
-write_seed(const char *dir, const char *fuzzer, size_t file, size_t entry,
-    int first, const struct codec_out *content, size_t skip)
+static void write_seed(const char *dir, const char *fuzzer, size_t file, size_t entry, int first,
+    const struct codec_out *content, size_t skip)
 {
 	char path[4096];
 	FILE *out;
 
-	(void)snprintf(path, sizeof(path), "%s/%s/%zu-%zu%c", dir, fuzzer, file,
-	    entry, first < 0 ? 's' : '0' + first);
+	(void)snprintf(path, sizeof(path), "%s/%s/%zu-%zu%c", dir, fuzzer, file, entry,
+	    first < 0 ? 's' : '0' + first);
 	out = fopen(path, "wb");
 	if (!out)
 		abort();
 	if (first >= 0)
 		(void)putc(first, out);
 	if (content->len > skip)
-		(void)fwrite(
-		    content->bytes + skip, 1, content->len - skip, out);
+		(void)fwrite(content->bytes + skip, 1, content->len - skip, out);
 	if (fclose(out) != 0)
 		abort();
 }
 
 /* fuzz_names takes its first byte for what follows: items, or the cache. */
-static int
-write_seeds(const struct run *r, const char *dir)
+static int write_seeds(const struct run *r, const char *dir)
 {
 	for (size_t i = 0; i < r->count; i++) {
 		const struct shape *s = &r->seeds[i];
@@ -432,22 +407,19 @@ write_seeds(const struct run *r, const char *dir)
 				    sizeof(struct recording_segment));
 			else if (e->type == RECORDING_LINE)
 				write_seed(dir, "fuzz_line", i, k, -1, c, 0);
-			for (int first = 0;
-			     e->type == RECORDING_NAMES && first < 3; first++)
-				write_seed(
-				    dir, "fuzz_names", i, k, first, c, 0);
+			for (int first = 0; e->type == RECORDING_NAMES && first < 3; first++)
+				write_seed(dir, "fuzz_names", i, k, first, c, 0);
 		}
 	}
 	return 0;
 }
 
-static int
-run_all(struct run *r, size_t from, size_t to)
+static int run_all(struct run *r, size_t from, size_t to)
 {
 	size_t failed = 0;
 
-	r->shared = mmap(NULL, sizeof(*r->shared), PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	r->shared = mmap(
+	    NULL, sizeof(*r->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	r->said = memfd_create("said", MFD_CLOEXEC);
 	if (r->said < 0 || r->shared == MAP_FAILED)
 		abort();
@@ -456,19 +428,17 @@ run_all(struct run *r, size_t from, size_t to)
 	    (unsigned long long)r->seed, r->cases, r->known_sum, r->count);
 	for (size_t n = from; n < to;)
 		n = judge(r, n, to - n > BATCH ? n + BATCH : to, &failed);
-	(void)printf("# %zu of them could be read; at most %ld MiB, %.2f s\n",
-	    r->shared->readable, r->shared->memory_kib / 1024,
-	    r->shared->seconds);
+	(void)printf("# %zu of them could be read; at most %ld MiB, %.2f s\n", r->shared->readable,
+	    r->shared->memory_kib / 1024, r->shared->seconds);
 	if (failed > 0)
-		(void)printf("# again: -n %zu -s %llu -c CASE -w FILE\n",
-		    r->cases, (unsigned long long)r->seed);
-	(void)printf("%s 1 - %zu of %zu mutations are read or refused\n",
-	    failed ? "not ok" : "ok", to - from - failed, to - from);
+		(void)printf("# again: -n %zu -s %llu -c CASE -w FILE\n", r->cases,
+		    (unsigned long long)r->seed);
+	(void)printf("%s 1 - %zu of %zu mutations are read or refused\n", failed ? "not ok" : "ok",
+	    to - from - failed, to - from);
 	return failed ? 1 : 0;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	static struct run r = {.cases = 10000, .seed = 1};
 	size_t only = SIZE_MAX;
@@ -497,6 +467,5 @@ main(int argc, char **argv)
 		return write_seeds(&r, seeds);
 	if (only != SIZE_MAX && path)
 		write_case(&r, only, path);
-	return only == SIZE_MAX ? run_all(&r, 0, r.cases)
-	                        : run_all(&r, only, only + 1);
+	return only == SIZE_MAX ? run_all(&r, 0, r.cases) : run_all(&r, only, only + 1);
 }

@@ -14,8 +14,7 @@ struct patch {
 };
 
 /* A copy of the input, for free(), and what will be written into it; or NULL. */
-static inline uint8_t *
-patches_copy(const uint8_t *data, size_t size, struct patch *patches)
+static inline uint8_t *patches_copy(const uint8_t *data, size_t size, struct patch *patches)
 {
 	const size_t all = PATCHES * sizeof(*patches);
 	uint8_t *bytes = malloc(size ? size : 1);
@@ -28,13 +27,11 @@ patches_copy(const uint8_t *data, size_t size, struct patch *patches)
 }
 
 /* Writes number i, if there is one. */
-static inline void
-patches_apply(
+static inline void patches_apply(
     const struct patch *patches, uint64_t i, uint8_t *bytes, size_t size)
 {
 	if (i < PATCHES && size >= sizeof(patches[i].value))
-		memcpy(bytes +
-		        patches[i].at % (size - sizeof(patches[i].value) + 1),
+		memcpy(bytes + patches[i].at % (size - sizeof(patches[i].value) + 1),
 		    &patches[i].value, sizeof(patches[i].value));
 }
 

@@ -62,15 +62,13 @@ static const char *lib, *through;
 static long fail_at, kill_at, fail_errno, delay_ms, calls;
 static bool fail_on;
 
-static void
-die(const char *what)
+static void die(const char *what)
 {
 	fprintf(stderr, "witness: %s: %s\n", what, strerror(errno));
 	exit(125);
 }
 
-static struct proc *
-proc_of(pid_t pid)
+static struct proc *proc_of(pid_t pid)
 {
 	struct proc *spare = NULL;
 
@@ -88,8 +86,7 @@ proc_of(pid_t pid)
 	return spare;
 }
 
-static struct task *
-task_of(pid_t tid)
+static struct task *task_of(pid_t tid)
 {
 	for (unsigned i = 0; i < task_count; i++)
 		if (tasks[i].tid == tid)
@@ -104,22 +101,19 @@ task_of(pid_t tid)
 	return t;
 }
 
-static void
-forget(struct task *t)
+static void forget(struct task *t)
 {
 	t->proc->live--;
 	*t = tasks[--task_count];
 }
 
-static void
-tell(struct proc *p, int status)
+static void tell(struct proc *p, int status)
 {
 	if (report && !p->through) {
 		fprintf(report, "P %s\nS %s %d\nT %u\nC %u\n", p->exe,
 		    WIFSIGNALED(status) ? "killed" : "exited",
-		    WIFSIGNALED(status) ? WTERMSIG(status)
-		                        : WEXITSTATUS(status),
-		    p->threads, p->children);
+		    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), p->threads,
+		    p->children);
 		if (p->state)
 			fputs(p->state, report);
 		fputs(".\n", report);
@@ -130,8 +124,7 @@ tell(struct proc *p, int status)
 }
 
 /* A number that this call may well answer with. */
-static int
-likely_error(long nr)
+static int likely_error(long nr)
 {
 	switch (nr) {
 	case SYS_mmap:
@@ -155,8 +148,7 @@ likely_error(long nr)
 	}
 }
 
-static bool
-is_of_lib(struct proc *p, unsigned long pc)
+static bool is_of_lib(struct proc *p, unsigned long pc)
 {
 	if (!p->hi && p->looks < LOOKS_MAX) {
 		p->looks++;
@@ -166,16 +158,14 @@ is_of_lib(struct proc *p, unsigned long pc)
 	return p->hi && pc >= p->lo && pc < p->hi;
 }
 
-static void
-on_call(struct task *t)
+static void on_call(struct task *t)
 {
 	struct user_regs_struct r;
 	struct iovec io = {&r, sizeof(r)};
 	struct __ptrace_syscall_info info = {0};
 
 	/* entries and exits cannot be counted: after exec the first is an exit */
-	if (ptrace(PTRACE_GET_SYSCALL_INFO, t->tid, (void *)sizeof(info),
-	        &info) < 0 ||
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, t->tid, (void *)sizeof(info), &info) < 0 ||
 	    ptrace(PTRACE_GETREGSET, t->tid, NT_PRSTATUS, &io) < 0)
 		return;
 	if (info.op != PTRACE_SYSCALL_INFO_ENTRY) {
@@ -192,8 +182,7 @@ on_call(struct task *t)
 	if (report)
 		fprintf(report, "L %ld %lld\n", calls, (long long)r.orig_rax);
 	if (delay_ms) {
-		struct timespec nap = {
-		    delay_ms / 1000, delay_ms % 1000 * 1000000};
+		struct timespec nap = {delay_ms / 1000, delay_ms % 1000 * 1000000};
 
 		nanosleep(&nap, NULL);
 	}
@@ -206,8 +195,7 @@ on_call(struct task *t)
 	ptrace(PTRACE_SETREGSET, t->tid, NT_PRSTATUS, &io);
 }
 
-static void
-on_exec(struct task *t)
+static void on_exec(struct task *t)
 {
 	struct proc *p = t->proc;
 
@@ -225,8 +213,7 @@ on_exec(struct task *t)
 	p->through = through && !strcmp(p->exe, through);
 }
 
-static void
-let_go(struct task *t)
+static void let_go(struct task *t)
 {
 	t->known = true;
 	if (t->held)
@@ -234,8 +221,7 @@ let_go(struct task *t)
 	t->held = false;
 }
 
-static void
-on_event(struct task *t, int event)
+static void on_event(struct task *t, int event)
 {
 	unsigned long other = 0;
 	struct proc *p = t->proc;
@@ -264,8 +250,7 @@ on_event(struct task *t, int event)
 		break;
 	case PTRACE_EVENT_EXIT:
 		/* the last look is the one that counts */
-		if (!report || p->through ||
-		    (p->live > 1 && t->tid != p->pid && p->state))
+		if (!report || p->through || (p->live > 1 && t->tid != p->pid && p->state))
 			break;
 		free(p->state);
 		p->state = state_take(p->pid, t->tid);
@@ -276,16 +261,14 @@ on_event(struct task *t, int event)
 }
 
 /* Returns how to go on: the request, and the signal to deliver with it. */
-static int
-on_stop(struct task *t, int status, int *ret_signal)
+static int on_stop(struct task *t, int status, int *ret_signal)
 {
 	int sig = WSTOPSIG(status), event = status >> 16;
 	int go = lib ? PTRACE_SYSCALL : PTRACE_CONT;
 
 	*ret_signal = 0;
 	if (event == PTRACE_EVENT_STOP) {
-		if (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN ||
-		    sig == SIGTTOU)
+		if (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU)
 			return PTRACE_LISTEN; /* it stays stopped, as bare */
 		t->held = !t->known;
 		if (t->held)
@@ -300,8 +283,7 @@ on_stop(struct task *t, int status, int *ret_signal)
 	return go;
 }
 
-static void
-on_end(pid_t pid, int status)
+static void on_end(pid_t pid, int status)
 {
 	for (unsigned i = 0; i < task_count; i++) {
 		struct proc *p = tasks[i].proc;
@@ -318,8 +300,7 @@ on_end(pid_t pid, int status)
 		let_go(&tasks[i]);
 }
 
-static int
-watch(pid_t command)
+static int watch(pid_t command)
 {
 	int result = 125, status, sig;
 	pid_t pid;
@@ -337,18 +318,16 @@ watch(pid_t command)
 		}
 		on_end(pid, status);
 		if (pid == command)
-			result = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-			                             : WEXITSTATUS(status);
+			result = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	}
 	return result;
 }
 
-static pid_t
-start(char **argv)
+static pid_t start(char **argv)
 {
-	long options = PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
-	    PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT |
-	    PTRACE_O_EXITKILL | (lib ? PTRACE_O_TRACESYSGOOD : 0);
+	long options = PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
+	    PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL |
+	    (lib ? PTRACE_O_TRACESYSGOOD : 0);
 	int gate[2];
 	char byte;
 
@@ -378,8 +357,7 @@ start(char **argv)
 	return pid;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	int c;
 

@@ -13,8 +13,7 @@
 #include <unistd.h>
 
 /* Reads at most bytes - 1 of a file; the text is NUL terminated. */
-static inline ssize_t
-state_read(const char *path, char *to, size_t bytes)
+static inline ssize_t state_read(const char *path, char *to, size_t bytes)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n, used = 0;
@@ -29,8 +28,7 @@ state_read(const char *path, char *to, size_t bytes)
 	return used;
 }
 
-static inline int
-state_tgid(pid_t tid)
+static inline int state_tgid(pid_t tid)
 {
 	char path[64], text[4096];
 
@@ -42,8 +40,7 @@ state_tgid(pid_t tid)
 	return line ? atoi(line + 6) : -1;
 }
 
-static inline void
-state_exe(pid_t pid, char *to, size_t bytes)
+static inline void state_exe(pid_t pid, char *to, size_t bytes)
 {
 	char path[64];
 
@@ -54,8 +51,7 @@ state_exe(pid_t pid, char *to, size_t bytes)
 }
 
 /* Where the code of a library lies; false: not (yet) there. */
-static inline int
-state_find_code(
+static inline int state_find_code(
     pid_t pid, const char *lib, unsigned long *ret_lo, unsigned long *ret_hi)
 {
 	char path[64], line[PATH_MAX + 128];
@@ -72,8 +68,7 @@ state_find_code(
 		size_t n = strlen(line), m = strlen(lib);
 
 		found = n > m && !strcmp(line + n - m, lib) &&
-		    sscanf(line, "%lx-%lx %7s", &lo, &hi, mode) == 3 &&
-		    mode[2] == 'x';
+		    sscanf(line, "%lx-%lx %7s", &lo, &hi, mode) == 3 && mode[2] == 'x';
 		if (found) {
 			*ret_lo = lo;
 			*ret_hi = hi;
@@ -85,8 +80,7 @@ state_find_code(
 }
 
 /* One line per descriptor: F number flags target. */
-static inline void
-state_descriptors(FILE *out, const char *base)
+static inline void state_descriptors(FILE *out, const char *base)
 {
 	char path[PATH_MAX], target[PATH_MAX], info[1024];
 	struct dirent **names;
@@ -102,13 +96,12 @@ state_descriptors(FILE *out, const char *base)
 			ssize_t k = readlink(path, target, sizeof(target) - 1);
 
 			target[k > 0 ? k : 0] = '\0';
-			snprintf(
-			    path, sizeof(path), "%s/fdinfo/%s", base, name);
+			snprintf(path, sizeof(path), "%s/fdinfo/%s", base, name);
 			state_read(path, info, sizeof(info));
 			char *flags = strstr(info, "flags:");
 
-			fprintf(out, "F %s %lo %s\n", name,
-			    flags ? strtoul(flags + 6, NULL, 8) : 0, target);
+			fprintf(out, "F %s %lo %s\n", name, flags ? strtoul(flags + 6, NULL, 8) : 0,
+			    target);
 		}
 		free(names[i]);
 	}
@@ -117,31 +110,26 @@ state_descriptors(FILE *out, const char *base)
 }
 
 /* One line each: X status|limit ... */
-static inline void
-state_lines(FILE *out, const char *base)
+static inline void state_lines(FILE *out, const char *base)
 {
-	static const char *const wanted[] = {"Umask", "Uid", "Gid", "Groups",
-	    "SigPnd", "ShdPnd", "SigBlk", "SigIgn", "SigCgt", "CapEff",
-	    "CapBnd", "NoNewPrivs", "Seccomp:", "VmLck", "THP_enabled",
-	    "Cpus_allowed:"};
+	static const char *const wanted[] = {"Umask", "Uid", "Gid", "Groups", "SigPnd", "ShdPnd",
+	    "SigBlk", "SigIgn", "SigCgt", "CapEff", "CapBnd", "NoNewPrivs", "Seccomp:", "VmLck",
+	    "THP_enabled", "Cpus_allowed:"};
 	char path[PATH_MAX], text[16384], *line, *rest;
 
 	snprintf(path, sizeof(path), "%s/status", base);
 	state_read(path, text, sizeof(text));
-	for (line = strtok_r(text, "\n", &rest); line;
-	     line = strtok_r(NULL, "\n", &rest))
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 			if (!strncmp(line, wanted[i], strlen(wanted[i])))
 				fprintf(out, "X status %s\n", line);
 	snprintf(path, sizeof(path), "%s/limits", base);
 	state_read(path, text, sizeof(text));
-	for (line = strtok_r(text, "\n", &rest); line;
-	     line = strtok_r(NULL, "\n", &rest))
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		fprintf(out, "X limit %s\n", line);
 }
 
-static inline void
-state_links(FILE *out, const char *base)
+static inline void state_links(FILE *out, const char *base)
 {
 	static const char *const links[] = {"cwd", "root"};
 	static const char *const files[] = {"oom_score_adj", "coredump_filter"};
@@ -161,8 +149,7 @@ state_links(FILE *out, const char *base)
 }
 
 /* All of it as text, for free(); NULL: it was gone already. */
-static inline char *
-state_take(pid_t pid, pid_t tid)
+static inline char *state_take(pid_t pid, pid_t tid)
 {
 	char base[64], *text = NULL;
 	size_t bytes = 0;

@@ -19,8 +19,7 @@ static struct {
 } blocks[COUNT];
 static size_t count;
 
-static void
-keep(void *p, size_t size)
+static void keep(void *p, size_t size)
 {
 	if (!p || count == COUNT)
 		abort();
@@ -28,16 +27,14 @@ keep(void *p, size_t size)
 	blocks[count++].size = size;
 }
 
-static void *
-aligned(size_t align, size_t size)
+static void *aligned(size_t align, size_t size)
 {
 	void *p = NULL;
 
 	return posix_memalign(&p, align, size) ? NULL : p;
 }
 
-static void
-grow_in_place(size_t size)
+static void grow_in_place(size_t size)
 {
 	char *p = malloc(size), *q;
 
@@ -48,8 +45,7 @@ grow_in_place(size_t size)
 	keep(q, size);
 }
 
-static void
-make(size_t from, size_t to)
+static void make(size_t from, size_t to)
 {
 	size_t i;
 
@@ -62,31 +58,27 @@ make(size_t from, size_t to)
 			keep(aligned(16, 62 + i % 3), 62 + i % 3);
 		if (i % 256 == 0)
 			grow_in_place(i + 1);
-		if (i % 512 ==
-		    0) /* at the end of a MiB, with and without its 16 */
+		if (i % 512 == 0) /* at the end of a MiB, with and without its 16 */
 			keep(memalign(4096, 70000), 70000);
 		if (i % 1024 == 0)
 			keep(malloc(i * 300), i * 300);
 	}
 }
 
-static void
-say(void)
+static void say(void)
 {
 	size_t i;
 
 	printf("PID %d\n", (int)getpid());
 	for (i = 0; i < count; i++)
 		if (blocks[i].p)
-			printf("BLOCK %lx %zu\n",
-			    (unsigned long)(uintptr_t)blocks[i].p,
+			printf("BLOCK %lx %zu\n", (unsigned long)(uintptr_t)blocks[i].p,
 			    blocks[i].size);
 	printf("READY\n");
 	fflush(stdout);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	static char buffer[1 << 16];
 	size_t i;

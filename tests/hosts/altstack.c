@@ -10,14 +10,13 @@
  * The stack ends with the page, below it is nothing. Whoever uses more than
  * the kernel's own frame and 2 KiB, faults.
  */
-int
-main(void)
+int main(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t least = (size_t)sysconf(_SC_MINSIGSTKSZ) + 2048;
 	size_t bytes = (least + page - 1) / page * page;
-	char *p = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p =
+	    mmap(NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	stack_t stack = {.ss_size = least};
 
 	if (p == MAP_FAILED || mprotect(p, page, PROT_NONE))

@@ -9,8 +9,7 @@
 static void *kept[1000];
 static int count;
 
-NOINLINE static void
-make_kept(int n)
+NOINLINE static void make_kept(int n)
 {
 	for (; n > 0; n--) {
 		kept[count] = malloc(50);
@@ -19,8 +18,7 @@ make_kept(int n)
 	}
 }
 
-static void
-wait_ms(long ms)
+static void wait_ms(long ms)
 {
 	struct timespec t = {ms / 1000, ms % 1000 * 1000000};
 
@@ -35,8 +33,7 @@ wait_ms(long ms)
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	int c = 0;
 

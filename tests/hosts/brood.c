@@ -16,8 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void
-say(const char *word, int number)
+static void say(const char *word, int number)
 {
 	char line[64];
 	int n = snprintf(line, sizeof(line), "%s %d\n", word, number);
@@ -25,8 +24,7 @@ say(const char *word, int number)
 	(void)!write(1, line, (size_t)n);
 }
 
-static __attribute__((noinline)) void
-keep_blocks(int count)
+static __attribute__((noinline)) void keep_blocks(int count)
 {
 	for (int i = 0; i < count; i++) {
 		void *volatile p = malloc(100);
@@ -35,8 +33,7 @@ keep_blocks(int count)
 	}
 }
 
-static void
-beget(int blocks, int is_idle)
+static void beget(int blocks, int is_idle)
 {
 	int ready[2];
 	char c;
@@ -58,8 +55,7 @@ beget(int blocks, int is_idle)
 	say("child", (int)pid);
 }
 
-static void
-use_up(int children, int blocks)
+static void use_up(int children, int blocks)
 {
 	for (int i = 0; i < children; i++) {
 		pid_t pid = fork();
@@ -73,8 +69,7 @@ use_up(int children, int blocks)
 	say("used", children);
 }
 
-int
-main(void)
+int main(void)
 {
 	char line[64];
 	size_t n = 0;

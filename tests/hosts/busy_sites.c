@@ -10,8 +10,7 @@
 static void **last;
 static int is_odd;
 
-static void
-allocate(size_t i)
+static void allocate(size_t i)
 {
 	if (is_odd)
 		free(last[i]);
@@ -22,8 +21,7 @@ allocate(size_t i)
  * busy_sites N ROUNDS: so many stacks, so many rounds (0: none after the first),
  * then it waits. Ends when its standard input does.
  */
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	int sites = argc > 1 ? atoi(argv[1]) : 100;
 	long rounds = argc > 2 ? atol(argv[2]) : 1000000;

@@ -5,8 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-int
-main(void)
+int main(void)
 {
 	char path[4200];
 	ssize_t n = readlink("/proc/self/exe", path, 4000);

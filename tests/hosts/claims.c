@@ -14,8 +14,7 @@
 
 #include "../lib/own_segment.h"
 
-static int
-claim(const char *path)
+static int claim(const char *path)
 {
 	struct seg_header *own = own_segment(), other;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -30,8 +29,7 @@ claim(const char *path)
 	return 0;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	void *lib = dlopen("./plug.so", RTLD_NOW);
 	void (*run)(void) = lib ? (void (*)(void))dlsym(lib, "run") : NULL;

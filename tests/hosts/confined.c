@@ -35,27 +35,23 @@
 
 enum { CALLS_MAX = 1024 };
 
-static void
-give_up(const char *what)
+static void give_up(const char *what)
 {
 	fprintf(stderr, "confined: %s: %s\n", what, strerror(errno));
 	exit(99);
 }
 
-static const char *
-option(char **words, const char *name)
+static const char *option(char **words, const char *name)
 {
 	size_t n = strlen(name);
 
 	for (; *words && strcmp(*words, "--") != 0; words++)
-		if (strncmp(*words, name, n) == 0 &&
-		    ((*words)[n] == '\0' || (*words)[n] == '='))
+		if (strncmp(*words, name, n) == 0 && ((*words)[n] == '\0' || (*words)[n] == '='))
 			return *words + n + ((*words)[n] == '=');
 	return NULL;
 }
 
-static void
-install(struct sock_filter *code, size_t n)
+static void install(struct sock_filter *code, size_t n)
 {
 	struct sock_fprog prog = {.len = (unsigned short)n, .filter = code};
 
@@ -64,8 +60,7 @@ install(struct sock_filter *code, size_t n)
 }
 
 /* 0 stands for a call that this kernel's headers do not know */
-static void
-allow_only(const char *path, unsigned else_answer)
+static void allow_only(const char *path, unsigned else_answer)
 {
 	static struct sock_filter code[2 * CALLS_MAX + 8];
 	FILE *f = fopen(path, "re");
@@ -76,17 +71,14 @@ allow_only(const char *path, unsigned else_answer)
 		give_up(path);
 	code[n++] = (struct sock_filter)BPF_STMT(
 	    BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
-	code[n++] = (struct sock_filter)BPF_JUMP(
-	    BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
-	code[n++] = (struct sock_filter)BPF_STMT(
-	    BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+	code[n++] =
+	    (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
 	code[n++] = (struct sock_filter)BPF_STMT(
 	    BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
 	while (fscanf(f, "%u", &number) == 1 && calls < CALLS_MAX) {
-		code[n++] = (struct sock_filter)BPF_JUMP(
-		    BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1);
-		code[n++] = (struct sock_filter)BPF_STMT(
-		    BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+		code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1);
+		code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 		calls++;
 	}
 	fclose(f);
@@ -96,15 +88,12 @@ allow_only(const char *path, unsigned else_answer)
 	install(code, n);
 }
 
-static void
-restrict_families(void)
+static void restrict_families(void)
 {
 	struct sock_filter code[] = {
-	    BPF_STMT(
-	        BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
-	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-	        offsetof(struct seccomp_data, args[0])),
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
 	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0),
 	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAFNOSUPPORT),
 	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
@@ -113,15 +102,13 @@ restrict_families(void)
 	install(code, sizeof(code) / sizeof(*code));
 }
 
-static void
-write_below(const char *dir)
+static void write_below(const char *dir)
 {
-	const uint64_t reading = LANDLOCK_ACCESS_FS_EXECUTE |
-	    LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+	const uint64_t reading =
+	    LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 	const uint64_t all = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
 	struct landlock_ruleset_attr attr = {.handled_access_fs = all};
-	int set =
-	    (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+	int set = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
 	struct landlock_path_beneath_attr rules[] = {
 	    {reading, open("/", O_PATH | O_CLOEXEC)},
 	    {all, open(dir, O_PATH | O_CLOEXEC)},
@@ -130,8 +117,8 @@ write_below(const char *dir)
 	if (set < 0)
 		give_up("landlock");
 	for (size_t i = 0; i < 2; i++) {
-		if (syscall(SYS_landlock_add_rule, set,
-		        LANDLOCK_RULE_PATH_BENEATH, &rules[i], 0) != 0)
+		if (syscall(SYS_landlock_add_rule, set, LANDLOCK_RULE_PATH_BENEATH, &rules[i], 0) !=
+		    0)
 			give_up("landlock rule");
 		close(rules[i].parent_fd);
 	}
@@ -140,16 +127,13 @@ write_below(const char *dir)
 	close(set);
 }
 
-static void
-become(unsigned id)
+static void become(unsigned id)
 {
-	if (setgroups(0, NULL) || setresgid(id, id, id) ||
-	    setresuid(id, id, id))
+	if (setgroups(0, NULL) || setresgid(id, id, id) || setresuid(id, id, id))
 		give_up("uid");
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	char **words = argv + 1, **cmd = words;
 	const char *value;

@@ -20,8 +20,7 @@ static int coroutines, rounds, depth, over;
 static int thread, guards, timed;
 static unsigned long blocks;
 
-__attribute__((noinline)) static void
-descend(int path, int at)
+__attribute__((noinline)) static void descend(int path, int at)
 {
 	char room[200];
 
@@ -42,8 +41,7 @@ descend(int path, int at)
 	__asm__ volatile("" ::"r"(room) : "memory");
 }
 
-static void
-body(int k)
+static void body(int k)
 {
 	for (int i = 0; !over; i++) {
 		/* timed: always the same; else by many paths */
@@ -55,13 +53,11 @@ body(int k)
 	}
 }
 
-static void
-make(int k)
+static void make(int k)
 {
 	size_t bytes = STACK + (guards ? 2 * PAGE : 0);
-	char *base =
-	    mmap(NULL, bytes, guards ? PROT_NONE : PROT_READ | PROT_WRITE,
-	        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *base = mmap(NULL, bytes, guards ? PROT_NONE : PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (base == MAP_FAILED)
 		exit(1);
@@ -76,8 +72,7 @@ make(int k)
 	makecontext(&coroutine[k], (void (*)(void))body, 1, k);
 }
 
-static double
-now_ns(void)
+static double now_ns(void)
 {
 	struct timespec t;
 
@@ -85,8 +80,7 @@ now_ns(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static void *
-schedule(void *arg)
+static void *schedule(void *arg)
 {
 	double best = 1e18;
 
@@ -110,8 +104,7 @@ schedule(void *arg)
 	return arg;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	pthread_t t;
 

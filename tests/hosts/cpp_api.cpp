@@ -10,16 +10,14 @@ namespace
 {
 std::vector<int *> kept;
 
-__attribute__((noipa)) void
-grow(int n)
+__attribute__((noipa)) void grow(int n)
 {
 	for (int i = 0; i < n; i++)
 		kept.push_back(new int[100]);
 }
 } // namespace
 
-int
-main()
+int main()
 {
 	int (*by_pointer)(const char *) = seep_snapshot;
 	int first, second;

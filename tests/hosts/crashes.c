@@ -29,8 +29,7 @@ enum {
 static struct node *volatile node;
 static size_t node_bytes = sizeof(struct node);
 
-APART static void
-allocates_it(void)
+APART static void allocates_it(void)
 {
 	node = malloc(node_bytes);
 	if (!node)
@@ -38,23 +37,20 @@ allocates_it(void)
 	memset((void *)node, 0, sizeof(struct node));
 }
 
-APART static void *
-frees_it(void *unused)
+APART static void *frees_it(void *unused)
 {
 	free((void *)node);
 	__asm__ volatile("");
 	return unused;
 }
 
-APART static void
-frees_it_again(void)
+APART static void frees_it_again(void)
 {
 	free((void *)node);
 	__asm__ volatile("");
 }
 
-APART static void
-makes_noise(void)
+APART static void makes_noise(void)
 {
 	for (int i = 0; i < 200; i++) {
 		void *volatile p = malloc(3000 + (size_t)i);
@@ -63,18 +59,15 @@ makes_noise(void)
 	}
 }
 
-APART static int
-in_another_thread(void)
+APART static int in_another_thread(void)
 {
 	pthread_t t;
 
-	return pthread_create(&t, NULL, frees_it, NULL) ||
-	    pthread_join(t, NULL);
+	return pthread_create(&t, NULL, frees_it, NULL) || pthread_join(t, NULL);
 }
 
 /* The same block, freed by a thread and allocated again, in one tick or two. */
-APART static int
-reuses_it(void)
+APART static int reuses_it(void)
 {
 	const struct node *was;
 
@@ -89,8 +82,7 @@ reuses_it(void)
 	return 3;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
 
@@ -103,8 +95,7 @@ main(int argc, char **argv)
 	}
 	if (strcmp(how, "reused") == 0 && reuses_it() != 0)
 		return 3;
-	printf(
-	    "PID %d\nADDRESS %p\n", (int)getpid(), (void *)((char *)node + 24));
+	printf("PID %d\nADDRESS %p\n", (int)getpid(), (void *)((char *)node + 24));
 	(void)fflush(stdout);
 	if (argc > 2)
 		(void)usleep((useconds_t)atoi(argv[2]) * 1000);

@@ -17,8 +17,7 @@
 
 enum { SLOTS_AT = SEG_HEADER_BYTES, FIRST = 4096 + SEG_EARLY * 64 };
 
-static void
-put(int fd, const void *bytes, size_t len, off_t at)
+static void put(int fd, const void *bytes, size_t len, off_t at)
 {
 	if (pwrite(fd, bytes, len, at) != (ssize_t)len) {
 		perror("write");
@@ -26,8 +25,7 @@ put(int fd, const void *bytes, size_t len, off_t at)
 	}
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct seg_header h;
 	struct seg_slots slots = {.magic = SEG_SLOT_MAGIC,
@@ -37,9 +35,8 @@ main(int argc, char **argv)
 	    .first_offset = FIRST,
 	    .early_offset = 4096,
 	    .early_count = SEG_EARLY};
-	struct seg_early early = {.state = SEG_EARLY_COUNTING,
-	    .pid = (uint32_t)getpid(),
-	    .allocations = 1};
+	struct seg_early early = {
+	    .state = SEG_EARLY_COUNTING, .pid = (uint32_t)getpid(), .allocations = 1};
 	size_t len = SLOTS_AT + FIRST + (size_t)SEG_SLOTS * SEG_HEADER_BYTES;
 	char first[4096], name[4096];
 	int fd;
@@ -61,18 +58,15 @@ main(int argc, char **argv)
 	put(fd, &h, sizeof(h), 0);
 	put(fd, &slots, sizeof(slots), SLOTS_AT);
 	for (int i = 0; i < SEG_EARLY; i++)
-		put(fd, &early, sizeof(early),
-		    SLOTS_AT + 4096 + i * (off_t)sizeof(early));
+		put(fd, &early, sizeof(early), SLOTS_AT + 4096 + i * (off_t)sizeof(early));
 	h.slots_offset = 0;
 	for (int i = 0; i < SEG_SLOTS; i++) {
 		h.uuid[0] = (uint8_t)i;
 		h.uuid[1] = (uint8_t)(i >> 8);
-		put(fd, &h, 4096,
-		    SLOTS_AT + FIRST + (off_t)i * SEG_HEADER_BYTES);
+		put(fd, &h, 4096, SLOTS_AT + FIRST + (off_t)i * SEG_HEADER_BYTES);
 	}
 	for (int i = 1; i < atoi(argv[2]); i++) {
-		snprintf(name, sizeof(name), "%s/crowd-%d-%d.seg", argv[1],
-		    getpid(), i);
+		snprintf(name, sizeof(name), "%s/crowd-%d-%d.seg", argv[1], getpid(), i);
 		if (link(first, name) < 0)
 			return 1;
 	}

@@ -3,8 +3,7 @@
 #include <new>
 #include <string>
 
-extern "C" int
-catch_bad_alloc()
+extern "C" int catch_bad_alloc()
 {
 	volatile std::size_t too_big = std::size_t(1) << 62;
 

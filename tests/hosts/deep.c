@@ -7,8 +7,7 @@
 
 enum { DEPTH = 60000, EVERY = 300 };
 
-SITE_FN static void
-alloc_deep(size_t size_bytes)
+SITE_FN static void alloc_deep(size_t size_bytes)
 {
 	void *p = led_keep(malloc(size_bytes));
 
@@ -20,8 +19,7 @@ alloc_deep(size_t size_bytes)
 	}
 }
 
-SITE_FN static void
-descend(size_t depth)
+SITE_FN static void descend(size_t depth)
 {
 	if (depth % EVERY == 0)
 		alloc_deep(depth / EVERY);
@@ -30,8 +28,7 @@ descend(size_t depth)
 	__asm__ volatile("" ::: "memory"); /* no tail call */
 }
 
-int
-main(void)
+int main(void)
 {
 	descend(DEPTH);
 	led_print(1);

@@ -10,16 +10,14 @@ enum { BLOCKS = 100 };
 
 static void (*release)(void *);
 
-__attribute__((noinline)) static void *
-block_alloc(size_t n)
+__attribute__((noinline)) static void *block_alloc(size_t n)
 {
 	void *volatile p = malloc(n);
 
 	return p;
 }
 
-static void
-work(void)
+static void work(void)
 {
 	void *p[BLOCKS];
 
@@ -30,8 +28,7 @@ work(void)
 		release(p[i]);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	char path[4096];
 	int status = 0;

@@ -11,16 +11,14 @@ int early_user(void);
 int early_count(void);
 #endif
 
-__attribute__((noinline)) static void *
-main_alloc(size_t n)
+__attribute__((noinline)) static void *main_alloc(size_t n)
 {
 	void *volatile p = malloc(n);
 
 	return p;
 }
 
-int
-main(void)
+int main(void)
 {
 	void *p[10];
 

@@ -12,8 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void
-leave_blocks(int blocks, size_t bytes, int freed)
+static void leave_blocks(int blocks, size_t bytes, int freed)
 {
 	for (int i = 0; i < blocks; i++) {
 		void *volatile p = malloc(bytes);
@@ -23,8 +22,7 @@ leave_blocks(int blocks, size_t bytes, int freed)
 	}
 }
 
-static void
-end(const char *how)
+static void end(const char *how)
 {
 	if (!strcmp(how, "exit"))
 		exit(0);
@@ -37,16 +35,14 @@ end(const char *how)
 	_exit(0);
 }
 
-static pid_t
-make_child(const char *how)
+static pid_t make_child(const char *how)
 {
 	if (!strcmp(how, "clone"))
 		return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 	return fork();
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	const char *how = argc > 4 ? argv[1] : "exit";
 	int children = argc > 4 ? atoi(argv[2]) : 1;

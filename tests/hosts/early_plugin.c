@@ -4,16 +4,14 @@
 
 static void *kept[300];
 
-__attribute__((noinline)) static void *
-plain_alloc(size_t n)
+__attribute__((noinline)) static void *plain_alloc(size_t n)
 {
 	void *volatile p = malloc(n);
 
 	return p;
 }
 
-__attribute__((constructor)) static void
-start_plain(void)
+__attribute__((constructor)) static void start_plain(void)
 {
 	for (int i = 0; i < 300; i++)
 		kept[i] = plain_alloc(64);
@@ -21,8 +19,7 @@ start_plain(void)
 		free(kept[i]);
 }
 
-int
-early_plain(void)
+int early_plain(void)
 {
 	return kept[0] ? 100 : 0;
 }

@@ -5,16 +5,14 @@
 
 static void *kept[200];
 
-__attribute__((noinline)) static void *
-first_alloc(size_t n)
+__attribute__((noinline)) static void *first_alloc(size_t n)
 {
 	void *volatile p = malloc(n);
 
 	return p;
 }
 
-__attribute__((constructor)) static void
-start_first(void)
+__attribute__((constructor)) static void start_first(void)
 {
 	for (int i = 0; i < 200; i++)
 		kept[i] = first_alloc(64);
@@ -22,8 +20,7 @@ start_first(void)
 		free(kept[i]);
 }
 
-int
-early_first(void)
+int early_first(void)
 {
 	return kept[0] ? 50 : 0;
 }

@@ -6,14 +6,12 @@
 static int resolved; /* allocations */
 static void *kept[64];
 
-static int
-seven(void)
+static int seven(void)
 {
 	return 7;
 }
 
-static void *
-large(void)
+static void *large(void)
 {
 	char *p = realloc(realloc(malloc(100), 1 << 20), 2 << 20);
 
@@ -38,8 +36,7 @@ static int (*resolve(void))(void)
 	return seven;
 }
 
-int
-early_count(void)
+int early_count(void)
 {
 	return resolved;
 }

@@ -4,8 +4,7 @@
 int early_chosen(void);
 int early_user(void);
 
-int
-early_user(void)
+int early_user(void)
 {
 	return early_chosen();
 }

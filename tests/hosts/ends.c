@@ -18,21 +18,18 @@
  */
 static volatile sig_atomic_t came;
 
-static void
-leave(int number)
+static void leave(int number)
 {
 	(void)number;
 	_exit(7);
 }
 
-static void
-note(int number)
+static void note(int number)
 {
 	came = number;
 }
 
-static void
-end(void)
+static void end(void)
 {
 	int i;
 
@@ -50,16 +47,14 @@ end(void)
 	exit(5);
 }
 
-static void *
-run(void *arg)
+static void *run(void *arg)
 {
 	(void)arg;
 	end();
 	return NULL;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "main";
 	pthread_t thread;

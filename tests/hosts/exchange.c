@@ -28,16 +28,14 @@ struct worker {
 static struct worker workers[THREADS_MAX];
 static pthread_barrier_t barrier;
 
-static uint64_t
-chance(struct worker *w)
+static uint64_t chance(struct worker *w)
 {
 	w->seed = w->seed * 6364136223846793005u + 1442695040888963407u;
 	return w->seed >> 33;
 }
 
 /* Most blocks are small, some have pages of their own. */
-static size_t
-a_size(struct worker *w)
+static size_t a_size(struct worker *w)
 {
 	uint64_t kind = chance(w) % 1000;
 
@@ -48,16 +46,14 @@ a_size(struct worker *w)
 	return 16384 + chance(w) % 200000;
 }
 
-static void *
-filled(void *p, size_t size)
+static void *filled(void *p, size_t size)
 {
 	if (!p)
 		abort();
 	return memset(p, 1, size);
 }
 
-static void
-fill(struct worker *w)
+static void fill(struct worker *w)
 {
 	for (unsigned i = 0; i < TABLE; i++) {
 		size_t size = a_size(w);
@@ -69,8 +65,7 @@ fill(struct worker *w)
 	}
 }
 
-static void
-hand_over(struct worker *w)
+static void hand_over(struct worker *w)
 {
 	pthread_mutex_lock(&w->next->lock);
 	for (unsigned i = 0; i < HANDED; i++) {
@@ -83,8 +78,7 @@ hand_over(struct worker *w)
 	pthread_mutex_unlock(&w->next->lock);
 }
 
-static void
-clear_handed(struct worker *w)
+static void clear_handed(struct worker *w)
 {
 	pthread_mutex_lock(&w->lock);
 	for (unsigned i = 0; i < HANDED; i++) {
@@ -94,8 +88,7 @@ clear_handed(struct worker *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-static void
-clear(struct worker *w, unsigned one_in)
+static void clear(struct worker *w, unsigned one_in)
 {
 	for (unsigned i = 0; i < TABLE; i++) {
 		if (chance(w) % 4 >= one_in)
@@ -105,8 +98,7 @@ clear(struct worker *w, unsigned one_in)
 	}
 }
 
-static void *
-work(void *context)
+static void *work(void *context)
 {
 	struct worker *w = context;
 
@@ -122,8 +114,7 @@ work(void *context)
 	return NULL;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	unsigned threads = argc > 1 ? (unsigned)atoi(argv[1]) : 4;
 	unsigned rounds = argc > 2 ? (unsigned)atoi(argv[2]) : 10;

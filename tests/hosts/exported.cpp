@@ -15,33 +15,28 @@ namespace app
 {
 template <class T> struct box {
 	T *items;
-	NOINLINE void
-	fill(int n)
+	NOINLINE void fill(int n)
 	{
 		items = new T[n];
 	}
 };
 
-INLINE void *
-inner(size_t n)
+INLINE void *inner(size_t n)
 {
 	return malloc(n);
 }
-INLINE void *
-middle(size_t n)
+INLINE void *middle(size_t n)
 {
 	return inner(n);
 }
 
-NOINLINE void *
-leak(size_t n)
+NOINLINE void *leak(size_t n)
 {
 	void *volatile p = middle(n);
 	return p;
 }
 
-NOINLINE void
-churn(int n)
+NOINLINE void churn(int n)
 {
 	for (int i = 0; i < n; i++) {
 		void *volatile p = malloc(100 + i % 7);
@@ -49,15 +44,13 @@ churn(int n)
 	}
 }
 
-NOINLINE void *
-recurse(int depth)
+NOINLINE void *recurse(int depth)
 {
 	void *volatile p = depth ? recurse(depth - 1) : calloc(3, 40);
 	return p;
 }
 
-NOINLINE void *
-grow(void *p, size_t n)
+NOINLINE void *grow(void *p, size_t n)
 {
 	void *volatile q = realloc(p, n);
 	return q;
@@ -65,15 +58,13 @@ grow(void *p, size_t n)
 } // namespace app
 
 /* tests give it a name that is syntax everywhere */
-extern "C" NOINLINE void *
-hostile(size_t n)
+extern "C" NOINLINE void *hostile(size_t n)
 {
 	void *volatile p = malloc(n);
 	return p;
 }
 
-int
-main(int argc, char **)
+int main(int argc, char **)
 {
 	std::vector<void *> big;
 	app::box<std::string> box;

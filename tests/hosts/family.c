@@ -25,15 +25,13 @@
 FAMILY_FN(via_malloc, (size_t n), malloc(n))
 FAMILY_FN(via_calloc, (size_t k, size_t n), calloc(k, n))
 FAMILY_FN(via_realloc, (void *p, size_t n), realloc(p, n))
-FAMILY_FN(
-    via_reallocarray, (void *p, size_t k, size_t n), reallocarray(p, k, n))
+FAMILY_FN(via_reallocarray, (void *p, size_t k, size_t n), reallocarray(p, k, n))
 FAMILY_FN(via_memalign, (size_t a, size_t n), memalign(a, n))
 FAMILY_FN(via_aligned_alloc, (size_t a, size_t n), aligned_alloc(a, n))
 FAMILY_FN(via_valloc, (size_t n), valloc(n))
 FAMILY_FN(via_pvalloc, (size_t n), pvalloc(n))
 
-SITE_FN static int
-via_posix_memalign(void **ret_p, size_t a, size_t n)
+SITE_FN static int via_posix_memalign(void **ret_p, size_t a, size_t n)
 {
 	int err = posix_memalign(ret_p, a, n);
 
@@ -46,8 +44,7 @@ static void *kept[64];
 static int kept_count;
 
 /* every second block stays live, so that both halves of the books count */
-static void
-book(void *p, int site, size_t size_bytes)
+static void book(void *p, int site, size_t size_bytes)
 {
 	led_check(p, led[site].name);
 	led_alloc(site, size_bytes);
@@ -59,8 +56,7 @@ book(void *p, int site, size_t size_bytes)
 	kept[kept_count % 64] = p;
 }
 
-static void
-all_succeed(size_t n)
+static void all_succeed(size_t n)
 {
 	void *p = NULL;
 
@@ -78,8 +74,7 @@ all_succeed(size_t n)
 	book(via_pvalloc(n), L_via_pvalloc, n); /* requested, not rounded */
 }
 
-static void
-all_fail(void)
+static void all_fail(void)
 {
 	void *p = via_malloc(40), *unchanged = &p;
 
@@ -99,10 +94,8 @@ all_fail(void)
 	errno = 77;
 	led_check(via_posix_memalign(&unchanged, 3, 8) == EINVAL, "align 3");
 	led_check(errno == 77, "posix_memalign changed errno");
-	led_check(
-	    via_posix_memalign(&unchanged, too_big, 8) == ENOMEM, "align 2^62");
-	led_check(via_posix_memalign(&unchanged, 64, too_big) == ENOMEM,
-	    "posix_memalign 2^62");
+	led_check(via_posix_memalign(&unchanged, too_big, 8) == ENOMEM, "align 2^62");
+	led_check(via_posix_memalign(&unchanged, 64, too_big) == ENOMEM, "posix_memalign 2^62");
 	led_check(unchanged == &p, "posix_memalign wrote its result");
 	led_check(((char *)p)[39] == 0x5a, "old block lost");
 	p = via_realloc(p, 90); /* the old block must still be known */
@@ -112,8 +105,7 @@ all_fail(void)
 	free(p);
 }
 
-static void
-blocks_of_no_bytes(void)
+static void blocks_of_no_bytes(void)
 {
 	void *p = via_malloc(0), *q = via_malloc(0);
 
@@ -127,8 +119,7 @@ blocks_of_no_bytes(void)
 	free(NULL);
 }
 
-static void
-realloc_to_nothing(void)
+static void realloc_to_nothing(void)
 {
 	for (int i = 0; i < 1000; i++) {
 		void *p = via_malloc(100);
@@ -147,8 +138,7 @@ realloc_to_nothing(void)
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	led_complete = true;
 	free(via_malloc(1 << 20)); /* one peak, and only one */

@@ -15,27 +15,23 @@ enum { BITS = 9 }; /* 2^BITS stacks: tables grow */
 
 static int errno_changed;
 
-SITE_FN static void *
-alloc_path(size_t n)
+SITE_FN static void *alloc_path(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-SITE_FN static void *
-alloc_in_thread(size_t n)
+SITE_FN static void *alloc_in_thread(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-SITE_FN static void *
-alloc_in_child(size_t n)
+SITE_FN static void *alloc_in_child(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
 /* errno is the host's, also while our own calls fail (T06) */
-static void
-one(void *(*alloc)(size_t), int site, size_t n)
+static void one(void *(*alloc)(size_t), int site, size_t n)
 {
 	errno = 4321;
 	void *p = alloc(n);
@@ -49,14 +45,12 @@ one(void *(*alloc)(size_t), int site, size_t n)
 	errno_changed += errno != 4321;
 }
 
-SITE_FN static void
-one_by_path(size_t path)
+SITE_FN static void one_by_path(size_t path)
 {
 	one(alloc_path, L_alloc_path, path);
 }
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	for (size_t n = 0; n < 500; n++)
 		one(alloc_in_thread, L_alloc_in_thread, n);
@@ -64,8 +58,7 @@ work(void *arg)
 }
 
 /* from its 64th event on a child has a segment of its own */
-static void
-child(struct led_site *books)
+static void child(struct led_site *books)
 {
 	led_reset();
 	for (size_t n = 0; n < 300; n++)
@@ -74,11 +67,10 @@ child(struct led_site *books)
 	exit(errno_changed ? 7 : 0);
 }
 
-int
-main(void)
+int main(void)
 {
-	struct led_site *books = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct led_site *books =
+	    mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pthread_t t;
 	int status = -1;
 

@@ -42,8 +42,7 @@ static _Atomic(void *) shared[SHARED]; /* blocks that any thread may free */
 static uint64_t events;
 static _Atomic int ready;
 
-static void
-note(struct log *l, enum kind kind, uintptr_t address, size_t size)
+static void note(struct log *l, enum kind kind, uintptr_t address, size_t size)
 {
 	uint64_t n = atomic_load_explicit(&l->count, memory_order_relaxed);
 
@@ -52,16 +51,14 @@ note(struct log *l, enum kind kind, uintptr_t address, size_t size)
 	atomic_store_explicit(&l->count, n + 1, memory_order_release);
 }
 
-static uint64_t
-next_random(uint64_t *seed)
+static uint64_t next_random(uint64_t *seed)
 {
 	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
 	return *seed >> 33;
 }
 
 /* The size is in the block, because another thread may free it. */
-static void *
-make(struct log *l, size_t size, int how)
+static void *make(struct log *l, size_t size, int how)
 {
 	size_t *p = how % 8 == 7 ? calloc(1, size)
 	    : how % 8 == 6       ? aligned_alloc(64, size)
@@ -74,8 +71,7 @@ make(struct log *l, size_t size, int how)
 	return p;
 }
 
-static void
-drop(struct log *l, void *p)
+static void drop(struct log *l, void *p)
 {
 	size_t size = *(size_t *)p;
 	uintptr_t address = (uintptr_t)p;
@@ -84,8 +80,7 @@ drop(struct log *l, void *p)
 	note(l, FREE, address, size);
 }
 
-static void *
-resize(struct log *l, void *p, size_t size)
+static void *resize(struct log *l, void *p, size_t size)
 {
 	size_t was = *(size_t *)p;
 	uintptr_t address = (uintptr_t)p;
@@ -100,8 +95,7 @@ resize(struct log *l, void *p, size_t size)
 	return q;
 }
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	struct log *l = arg;
 	uint64_t seed = (uint64_t)(l - logs) + 12345;
@@ -122,8 +116,7 @@ work(void *arg)
 			*at = resize(l, *at, size);
 		} else {
 			/* changes owner: whoever comes next frees it */
-			void *other = atomic_exchange(
-			    &shared[r >> 14 & (SHARED - 1)], *at);
+			void *other = atomic_exchange(&shared[r >> 14 & (SHARED - 1)], *at);
 
 			*at = NULL;
 			if (other)
@@ -134,8 +127,7 @@ work(void *arg)
 	return NULL;
 }
 
-static void *
-work_and_stay(void *arg)
+static void *work_and_stay(void *arg)
 {
 	work(arg);
 	for (;;)
@@ -143,16 +135,14 @@ work_and_stay(void *arg)
 	return NULL;
 }
 
-static void
-sleep_us(long us)
+static void sleep_us(long us)
 {
 	struct timespec t = {us / 1000000, us % 1000000 * 1000};
 
 	nanosleep(&t, NULL);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	size_t bytes = THREADS_MAX * sizeof(struct log);
 	pthread_t threads[THREADS_MAX];
@@ -184,8 +174,7 @@ main(int argc, char **argv)
 	printf("PID %d\n", (int)getpid());
 	(void)fflush(stdout);
 	for (i = 0; i < count; i++) {
-		if (pthread_create(&threads[i], NULL,
-		        rounds ? work : work_and_stay, &logs[i]))
+		if (pthread_create(&threads[i], NULL, rounds ? work : work_and_stay, &logs[i]))
 			return 2;
 		if (rounds)
 			pthread_join(threads[i], NULL);

@@ -19,8 +19,7 @@ static void *volatile sink;
 typedef void step(struct walk w);
 static step *const functions[FUNCTIONS];
 
-static uint32_t
-mix(uint32_t x)
+static uint32_t mix(uint32_t x)
 {
 	x = (x ^ x >> 16) * 0x7feb352du;
 	x = (x ^ x >> 15) * 0x846ca68bu;
@@ -28,8 +27,7 @@ mix(uint32_t x)
 }
 
 /* What the frames from here on depend on: more and more of the number. */
-static uint32_t
-prefix(struct walk w)
+static uint32_t prefix(struct walk w)
 {
 	uint32_t divisor = 1;
 
@@ -38,8 +36,7 @@ prefix(struct walk w)
 	return w.stack / divisor * 32 + w.left;
 }
 
-static void
-go_on(struct walk w)
+static void go_on(struct walk w)
 {
 	if (w.left > 0) {
 		uint32_t next = mix(prefix(w)) % FUNCTIONS;
@@ -62,22 +59,18 @@ go_on(struct walk w)
 #define NAME(n)       work_##n,
 #define FOUR(X, n)    X(n##0) X(n##1) X(n##2) X(n##3)
 #define SIXTEEN(X, n) FOUR(X, n##0) FOUR(X, n##1) FOUR(X, n##2) FOUR(X, n##3)
-#define ALL(X, n) \
-	SIXTEEN(X, n##0) SIXTEEN(X, n##1) SIXTEEN(X, n##2) SIXTEEN(X, n##3)
+#define ALL(X, n)     SIXTEEN(X, n##0) SIXTEEN(X, n##1) SIXTEEN(X, n##2) SIXTEEN(X, n##3)
 
 ALL(F, a)
 ALL(F, b)
 ALL(F, c)
 ALL(F, d)
 
-static step *const functions[FUNCTIONS] = {
-    ALL(NAME, a) ALL(NAME, b) ALL(NAME, c) ALL(NAME, d)};
+static step *const functions[FUNCTIONS] = {ALL(NAME, a) ALL(NAME, b) ALL(NAME, c) ALL(NAME, d)};
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
-	uint32_t count =
-	    argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : STACKS;
+	uint32_t count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : STACKS;
 
 	for (uint32_t i = 0; i < count; i++)
 		go_on((struct walk){.stack = i, .left = LEVELS + TAIL});

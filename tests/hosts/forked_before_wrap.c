@@ -23,8 +23,7 @@ static pthread_barrier_t child_begun;
 static void *volatile keep;
 static _Thread_local void *volatile keep_of_parent;
 
-static void *
-of_parent(void *arg)
+static void *of_parent(void *arg)
 {
 	(void)arg;
 	for (int i = 0; i < EVENTS; i++) {
@@ -36,32 +35,28 @@ of_parent(void *arg)
 	return NULL;
 }
 
-__attribute__((noipa)) static void
-allocate(void)
+__attribute__((noipa)) static void allocate(void)
 {
 	for (int i = 0; i < BLOCKS; i++)
 		keep = malloc(32);
 }
 
 /* It is there while the other one allocates. */
-static void *
-wait_in_child(void *arg)
+static void *wait_in_child(void *arg)
 {
 	pthread_barrier_wait(&child_begun);
 	pause();
 	return arg;
 }
 
-static void *
-allocate_in_child(void *arg)
+static void *allocate_in_child(void *arg)
 {
 	pthread_barrier_wait(&child_begun);
 	allocate();
 	return arg;
 }
 
-static long
-read_number(const char *path)
+static long read_number(const char *path)
 {
 	char text[32] = "";
 	int fd = open(path, O_RDONLY);
@@ -72,8 +67,7 @@ read_number(const char *path)
 	return atol(text);
 }
 
-static int
-write_number(const char *path, long n)
+static int write_number(const char *path, long n)
 {
 	char text[32];
 	int fd = open(path, O_WRONLY);
@@ -85,8 +79,7 @@ write_number(const char *path, long n)
 	return 0;
 }
 
-int
-main(void)
+int main(void)
 {
 	long most = read_number("/proc/sys/kernel/pid_max");
 	pthread_t t[THREADS], c[2] = {0};
@@ -100,8 +93,7 @@ main(void)
 		if (pthread_create(&t[i], NULL, of_parent, NULL))
 			return 1;
 	pthread_barrier_wait(&begun);
-	if (most < 1000 ||
-	    write_number("/proc/sys/kernel/ns_last_pid", most - 2) < 0)
+	if (most < 1000 || write_number("/proc/sys/kernel/ns_last_pid", most - 2) < 0)
 		return 77;
 	child = fork();
 	if (child == 0) {
@@ -115,7 +107,6 @@ main(void)
 	pthread_barrier_wait(&over);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(t[i], NULL);
-	printf("PID %d\nCHILD %d of %ld, status %d\n", (int)getpid(),
-	    (int)child, most, status);
+	printf("PID %d\nCHILD %d of %ld, status %d\n", (int)getpid(), (int)child, most, status);
 	return status != 0 || child != most - 1;
 }

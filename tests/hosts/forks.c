@@ -67,18 +67,15 @@ ALLOC_FN(alloc_in_thread)
 ALLOC_FN(alloc_in_vfork)
 ALLOC_FN(alloc_doubtful)
 
-static void
-map_results(int fd)
+static void map_results(int fd)
 {
 	results_fd = fd;
-	results = mmap(
-	    NULL, sizeof(*results), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	results = mmap(NULL, sizeof(*results), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	led_check(results != MAP_FAILED, "mmap");
 }
 
 /* the pid is an argument: a sandboxed child may not ask for it any more */
-static void
-publish(int pid, bool optional)
+static void publish(int pid, bool optional)
 {
 	uint32_t at = atomic_fetch_add(&results->used, 1);
 
@@ -91,16 +88,14 @@ publish(int pid, bool optional)
 	r->pid = pid;
 }
 
-static void
-begin_child(void)
+static void begin_child(void)
 {
 	led_reset();
 	inherited = 0;
 }
 
 /* exactly `events` calls: allocate, free, allocate, free, ... */
-static void
-child_events(int events)
+static void child_events(int events)
 {
 	for (int i = 0; i < events; i += 2) {
 		size_t n = 20 + (size_t)i % 150;
@@ -114,8 +109,7 @@ child_events(int events)
 	}
 }
 
-static void
-free_heirlooms(int count)
+static void free_heirlooms(int count)
 {
 	for (int i = 0; i < count; i++) {
 		free(heirloom[i]);
@@ -123,8 +117,7 @@ free_heirlooms(int count)
 	}
 }
 
-static void *
-allocate_in_thread(void *arg)
+static void *allocate_in_thread(void *arg)
 {
 	(void)arg;
 	for (size_t i = 0; i < 100; i++) {
@@ -139,40 +132,34 @@ allocate_in_thread(void *arg)
 	return NULL;
 }
 
-static void
-child_with_threads(void)
+static void child_with_threads(void)
 {
 	pthread_t t[2];
 
 	for (int i = 0; i < 2; i++)
-		led_check(
-		    !pthread_create(&t[i], NULL, allocate_in_thread, NULL),
+		led_check(!pthread_create(&t[i], NULL, allocate_in_thread, NULL),
 		    "pthread_create in child");
 	for (int i = 0; i < 2; i++)
 		pthread_join(t[i], NULL);
 }
 
-static pid_t
-clone_bare(void)
+static pid_t clone_bare(void)
 {
 	return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 }
 
-static void
-wait_for(pid_t pid)
+static void wait_for(pid_t pid)
 {
 	int status;
 	char line[64];
 
 	while (waitpid(pid, &status, 0) < 0)
 		led_check(errno == EINTR, "waitpid");
-	snprintf(line, sizeof(line), "child %d ended with status %#x", (int)pid,
-	    status);
+	snprintf(line, sizeof(line), "child %d ended with status %#x", (int)pid, status);
 	led_check(status == 0, line);
 }
 
-static void
-child_with_grandchild(pid_t (*make)(void))
+static void child_with_grandchild(pid_t (*make)(void))
 {
 	void *mine[60];
 
@@ -210,8 +197,7 @@ child_with_grandchild(pid_t (*make)(void))
 }
 
 /* It forks twice before its first event, and all three go on at once. */
-static void
-child_forks_first(pid_t (*make)(void))
+static void child_forks_first(pid_t (*make)(void))
 {
 	pid_t pid[2];
 
@@ -233,8 +219,7 @@ child_forks_first(pid_t (*make)(void))
 
 enum { ROLES = 11 };
 
-static void
-be_child(int role, pid_t (*make)(void), bool threads_allowed)
+static void be_child(int role, pid_t (*make)(void), bool threads_allowed)
 {
 	static const int events[] = {0, 10, 63, 64, 65, 1000};
 	int pid = (int)getpid();
@@ -262,8 +247,7 @@ be_child(int role, pid_t (*make)(void), bool threads_allowed)
 	_exit(0);
 }
 
-static void *
-stay_busy(void *arg)
+static void *stay_busy(void *arg)
 {
 	uint64_t seed = 99 + (uintptr_t)arg;
 	void *held[32] = {NULL};
@@ -283,8 +267,7 @@ stay_busy(void *arg)
 	return NULL; /* what it still holds is live */
 }
 
-static void
-fork_children(int count, pid_t (*const make[2])(void), bool threads_allowed)
+static void fork_children(int count, pid_t (*const make[2])(void), bool threads_allowed)
 {
 	for (int i = 0; i < count; i++) {
 		pid_t (*how)(void) = make[i / ROLES % 2];
@@ -302,8 +285,7 @@ fork_children(int count, pid_t (*const make[2])(void), bool threads_allowed)
 	}
 }
 
-static void
-exec_children(int count)
+static void exec_children(int count)
 {
 	extern char **environ;
 	char fd_text[16], self[] = "/proc/self/exe", leaf[] = "leaf";
@@ -330,8 +312,7 @@ exec_children(int count)
 	}
 }
 
-static int
-leaf_main(int fd)
+static int leaf_main(int fd)
 {
 	map_results(fd);
 	child_events(200);
@@ -342,12 +323,10 @@ leaf_main(int fd)
 static volatile pid_t forked = -1; /* 0: we are the child */
 static volatile sig_atomic_t handler_forks, handler_limit;
 
-static void
-on_alarm(int sig, siginfo_t *info, void *context)
+static void on_alarm(int sig, siginfo_t *info, void *context)
 {
 	(void)sig, (void)info;
-	if (forked != -1 || !inside_hook(context) ||
-	    handler_forks >= handler_limit)
+	if (forked != -1 || !inside_hook(context) || handler_forks >= handler_limit)
 		return;
 	handler_forks++;
 	pid_t pid = handler_forks % 2 ? fork() : _Fork();
@@ -358,11 +337,9 @@ on_alarm(int sig, siginfo_t *info, void *context)
 	forked = pid; /* the child too returns into the hook */
 }
 
-static void
-fork_in_handler(int count)
+static void fork_in_handler(int count)
 {
-	struct sigaction act = {
-	    .sa_sigaction = on_alarm, .sa_flags = SA_SIGINFO | SA_RESTART};
+	struct sigaction act = {.sa_sigaction = on_alarm, .sa_flags = SA_SIGINFO | SA_RESTART};
 	struct itimerval every = {{0, 150}, {0, 150}}, never = {{0, 0}, {0, 0}};
 
 	inside_find();
@@ -396,8 +373,7 @@ fork_in_handler(int count)
 	led_check(!inside_end || handler_forks == count, "too few forks");
 }
 
-static void
-print_children(bool doubtful)
+static void print_children(bool doubtful)
 {
 	char line[64];
 
@@ -407,8 +383,7 @@ print_children(bool doubtful)
 		led_print_pid(1, r->pid);
 		if (r->optional)
 			led_say(1, "OPTIONAL\n");
-		snprintf(line, sizeof(line), "INHERITED %llu\n",
-		    (unsigned long long)r->inherited);
+		snprintf(line, sizeof(line), "INHERITED %llu\n", (unsigned long long)r->inherited);
 		led_say(1, line);
 		for (int k = 0; k < LED_SITES; k++) {
 			if (doubtful && k == L_alloc_doubtful)
@@ -420,8 +395,7 @@ print_children(bool doubtful)
 	}
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	static pid_t (*const plain[2])(void) = {fork, fork};
 	static pid_t (*const bare[2])(void) = {_Fork, clone_bare};
@@ -447,8 +421,7 @@ main(int argc, char **argv)
 	bool threaded = !strcmp(kind, "threads") || !strcmp(kind, "exec");
 
 	for (uintptr_t i = 0; threaded && i < 4; i++)
-		led_check(!pthread_create(&busy[i], NULL, stay_busy, (void *)i),
-		    "pthread_create");
+		led_check(!pthread_create(&busy[i], NULL, stay_busy, (void *)i), "pthread_create");
 	if (!strcmp(kind, "threads"))
 		fork_children(count, plain, true);
 	else if (!strcmp(kind, "bare"))

@@ -14,62 +14,52 @@
  */
 #define NOINLINE __attribute__((noipa))
 
-template <class T>
-static T *
-keep(T *p)
+template <class T> static T *keep(T *p)
 {
 	__asm__ volatile("" : "+r"(p) : : "memory");
 	return p;
 }
 
-NOINLINE static void *
-make_block()
+NOINLINE static void *make_block()
 {
 	return keep(malloc(100));
 }
 
-NOINLINE static void
-often(void *p)
+NOINLINE static void often(void *p)
 {
 	free(p);
 	__asm__ volatile("" ::: "memory");
 }
 
-NOINLINE static void
-at_times(void *p)
+NOINLINE static void at_times(void *p)
 {
 	free(p);
 	__asm__ volatile("" ::: "memory");
 }
 
-NOINLINE static void
-seldom(void *p)
+NOINLINE static void seldom(void *p)
 {
 	free(p);
 	__asm__ volatile("" ::: "memory");
 }
 
-NOINLINE static void *
-make_object()
+NOINLINE static void *make_object()
 {
 	return keep(::operator new(200));
 }
 
-NOINLINE static void
-delete_object(void *p)
+NOINLINE static void delete_object(void *p)
 {
 	::operator delete(p);
 	__asm__ volatile("" ::: "memory");
 }
 
-NOINLINE static void *
-make_kept()
+NOINLINE static void *make_kept()
 {
 	return keep(malloc(300));
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	const long rounds = argc > 1 ? strtol(argv[1], nullptr, 10) : 1000;
 	void *blocks[16];

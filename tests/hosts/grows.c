@@ -7,8 +7,7 @@
 #include "seep.h"
 
 /* grows BLOCKS MILLISECONDS: spread evenly, a hundred blocks at a time */
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	int blocks = argc > 1 ? atoi(argv[1]) : 0;
 	int ms = argc > 2 ? atoi(argv[2]) : 0;

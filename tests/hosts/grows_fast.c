@@ -28,8 +28,7 @@ struct table *registry;
 static uint64_t first, most;
 static volatile uint64_t count;
 
-OWN static struct item *
-item_new(void)
+OWN static struct item *item_new(void)
 {
 	struct item *x = malloc(sizeof(*x));
 
@@ -39,8 +38,7 @@ item_new(void)
 	return x;
 }
 
-OWN static void
-list_add(void)
+OWN static void list_add(void)
 {
 	struct item *x = item_new();
 
@@ -51,8 +49,7 @@ list_add(void)
 }
 
 /* Who has `oldest` reaches all of them, too. */
-OWN static void
-queue_add(void)
+OWN static void queue_add(void)
 {
 	struct item *x = item_new();
 
@@ -66,8 +63,7 @@ queue_add(void)
 	count++;
 }
 
-OWN static void
-hash_add(void)
+OWN static void hash_add(void)
 {
 	struct item **at = &registry->buckets[count * 2654435761u % BUCKETS];
 	struct item *x = item_new();
@@ -78,8 +74,7 @@ hash_add(void)
 	count++;
 }
 
-OWN static void
-queue_drop(void)
+OWN static void queue_drop(void)
 {
 	struct item *x = oldest;
 
@@ -89,8 +84,7 @@ queue_drop(void)
 	count--;
 }
 
-static void *
-grow(void *what)
+static void *grow(void *what)
 {
 	for (;;) {
 		if (strcmp(what, "queue") == 0)
@@ -107,8 +101,7 @@ grow(void *what)
 	return NULL;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	pthread_t thread;
 	char c;

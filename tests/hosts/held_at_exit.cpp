@@ -32,8 +32,7 @@ struct registry registry;
 /* never destroyed, as programs do that end without a clean-up */
 std::vector<double> *series;
 
-OWN static app::session *
-session_new(int i)
+OWN static app::session *session_new(int i)
 {
 	app::session *s = new app::session();
 
@@ -44,11 +43,9 @@ session_new(int i)
 	return s;
 }
 
-OWN static void
-fill(void)
+OWN static void fill(void)
 {
-	registry.table =
-	    (app::session **)calloc(SESSIONS, sizeof(app::session *));
+	registry.table = (app::session **)calloc(SESSIONS, sizeof(app::session *));
 	if (!registry.table)
 		abort();
 	for (int i = 0; i < SESSIONS; i++)
@@ -57,8 +54,7 @@ fill(void)
 	series->reserve(1000);
 }
 
-int
-main()
+int main()
 {
 	char c;
 

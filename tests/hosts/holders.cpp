@@ -25,16 +25,14 @@
 enum { N = 500 };
 
 /* CASE FUNCTION ROOT NAME PILE BYTES: tests/lib/held_answer.py compares these. */
-static void
-say(const char *function, const char *root, const char *name, const char *pile,
-    size_t bytes)
+static void say(
+    const char *function, const char *root, const char *name, const char *pile, size_t bytes)
 {
 	printf("CASE %s %s %s %s %zu\n", function, root, name, pile, bytes);
 }
 
 /* A wrapper, which must not be blamed. */
-extern "C" OWN void *
-xmalloc(size_t size)
+extern "C" OWN void *xmalloc(size_t size)
 {
 	void *p = malloc(size);
 
@@ -64,15 +62,13 @@ extern "C" {
 hash sessions;
 }
 
-extern "C" OWN void
-hash_grow(size_t size)
+extern "C" OWN void hash_grow(size_t size)
 {
 	sessions.table = (entry **)xmalloc(size * sizeof(entry *));
 	sessions.mask = size - 1;
 }
 
-extern "C" OWN char *
-hash_key(size_t i)
+extern "C" OWN char *hash_key(size_t i)
 {
 	char *key = (char *)xmalloc(24);
 
@@ -80,8 +76,7 @@ hash_key(size_t i)
 	return key;
 }
 
-extern "C" OWN void
-hash_add(size_t i)
+extern "C" OWN void hash_add(size_t i)
 {
 	entry *e = (entry *)xmalloc(sizeof(*e));
 
@@ -97,8 +92,7 @@ static node *static_list __attribute__((used));
 thread_local node *tls_list;
 }
 
-extern "C" OWN void
-static_add(void)
+extern "C" OWN void static_add(void)
 {
 	node *n = (node *)xmalloc(sizeof(*n));
 
@@ -106,8 +100,7 @@ static_add(void)
 	static_list = n;
 }
 
-extern "C" OWN void
-tls_add(void)
+extern "C" OWN void tls_add(void)
 {
 	node *n = (node *)xmalloc(sizeof(*n) + 8);
 
@@ -116,8 +109,7 @@ tls_add(void)
 }
 
 /* ---- on the stack of a thread ---- */
-extern "C" OWN void
-stack_add(node *volatile *head)
+extern "C" OWN void stack_add(node *volatile *head)
 {
 	node *n = (node *)xmalloc(sizeof(*n) + 16);
 
@@ -127,8 +119,7 @@ stack_add(node *volatile *head)
 
 static int stack_ready[2], stack_end[2];
 
-static void *
-stack_thread(void *)
+static void *stack_thread(void *)
 {
 	node *volatile head = nullptr;
 	char c = 0;
@@ -147,8 +138,7 @@ struct value {
 };
 std::map<int, value> names_by_id;
 
-extern "C" OWN void
-map_add(int i)
+extern "C" OWN void map_add(int i)
 {
 	names_by_id[i] = value();
 }
@@ -158,8 +148,7 @@ struct both {
 	char text[48];
 };
 
-extern "C" OWN void
-cycle_make(void)
+extern "C" OWN void cycle_make(void)
 {
 	auto a = std::make_shared<both>(), b = std::make_shared<both>();
 
@@ -168,8 +157,7 @@ cycle_make(void)
 }
 
 /* ---- a table of mmap ---- */
-extern "C" OWN void *
-mapped_add(void)
+extern "C" OWN void *mapped_add(void)
 {
 	void *p = xmalloc(88);
 
@@ -193,8 +181,7 @@ struct {
 } intrusive;
 }
 
-extern "C" OWN void
-intrusive_add(void)
+extern "C" OWN void intrusive_add(void)
 {
 	object *o = (object *)xmalloc(sizeof(*o));
 
@@ -219,14 +206,12 @@ extern "C" {
 tree *forest;
 }
 
-extern "C" OWN void
-tree_new(void)
+extern "C" OWN void tree_new(void)
 {
 	forest = (tree *)xmalloc(sizeof(*forest));
 }
 
-extern "C" OWN void
-tree_add(uint32_t key)
+extern "C" OWN void tree_add(uint32_t key)
 {
 	leaf **at = &forest->top;
 
@@ -241,8 +226,7 @@ extern "C" {
 node *ring_place;
 }
 
-extern "C" OWN void
-ring_add(void)
+extern "C" OWN void ring_add(void)
 {
 	node *n = (node *)xmalloc(sizeof(*n) + 32);
 
@@ -267,18 +251,15 @@ struct {
 } registry;
 }
 
-extern "C" OWN void
-registry_grow(void)
+extern "C" OWN void registry_grow(void)
 {
 	registry.room = registry.room ? registry.room * 2 : 8;
-	registry.list = (callback *)realloc(
-	    registry.list, registry.room * sizeof(callback));
+	registry.list = (callback *)realloc(registry.list, registry.room * sizeof(callback));
 	if (!registry.list)
 		abort();
 }
 
-extern "C" OWN void *
-context_new(void)
+extern "C" OWN void *context_new(void)
 {
 	void *p = xmalloc(72);
 
@@ -286,8 +267,7 @@ context_new(void)
 	return p;
 }
 
-extern "C" OWN void
-registry_add(void (*call)(void *), void *context)
+extern "C" OWN void registry_add(void (*call)(void *), void *context)
 {
 	if (registry.count == registry.room)
 		registry_grow();
@@ -296,12 +276,11 @@ registry_add(void (*call)(void *), void *context)
 
 /* ---- all of them ---- */
 
-extern "C" OWN void
-fill(size_t (*lib_add)(void))
+extern "C" OWN void fill(size_t (*lib_add)(void))
 {
 	size_t lib = 0;
-	void **map = (void **)mmap(NULL, 64 << 10, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void **map = (void **)mmap(
+	    NULL, 64 << 10, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (map == MAP_FAILED)
 		abort();
@@ -326,8 +305,7 @@ fill(size_t (*lib_add)(void))
 	say("hash_key", "variable", "sessions", "hash_grow",
 	    256 * sizeof(entry *) + N * (sizeof(entry) + 24));
 	say("static_add", "variable", "static_list", "root", N * sizeof(node));
-	say("tls_add", "thread_local", "tls_list", "root",
-	    N * (sizeof(node) + 8));
+	say("tls_add", "thread_local", "tls_list", "root", N * (sizeof(node) + 8));
 	say("stack_add", "stack", "-", "root", N * (sizeof(node) + 16));
 	say("map_add", "variable", "names_by_id", "root",
 	    N * sizeof(std::_Rb_tree_node<std::pair<const int, value>>));
@@ -337,18 +315,14 @@ fill(size_t (*lib_add)(void))
 	            __gnu_cxx::__default_lock_policy>));
 	say("mapped_add", "mapping", "-", "root", N * 88);
 	say("lib_add", "variable", "lib_items", "root", lib);
-	say("intrusive_add", "variable", "intrusive", "root",
-	    N * sizeof(object));
-	say("tree_add", "variable", "forest", "tree_new",
-	    sizeof(tree) + N * sizeof(leaf));
-	say("ring_add", "variable", "ring_place", "root",
-	    N * (sizeof(node) + 32));
+	say("intrusive_add", "variable", "intrusive", "root", N * sizeof(object));
+	say("tree_add", "variable", "forest", "tree_new", sizeof(tree) + N * sizeof(leaf));
+	say("ring_add", "variable", "ring_place", "root", N * (sizeof(node) + 32));
 	say("context_new", "variable", "registry", "registry_grow",
 	    registry.room * sizeof(callback) + N * 72);
 }
 
-int
-main(int, char **argv)
+int main(int, char **argv)
 {
 	std::string path = std::string(argv[0]) + "_plugin.so";
 	void *lib = dlopen(path.c_str(), RTLD_NOW);
@@ -359,8 +333,7 @@ main(int, char **argv)
 	if (!lib || pipe(stack_ready) || pipe(stack_end))
 		return 1;
 	lib_add = (size_t(*)(void))dlsym(lib, "lib_add");
-	if (pthread_create(&thread, NULL, stack_thread, NULL) ||
-	    read(stack_ready[0], &c, 1) != 1)
+	if (pthread_create(&thread, NULL, stack_thread, NULL) || read(stack_ready[0], &c, 1) != 1)
 		return 1;
 	fill(lib_add);
 	scrub();

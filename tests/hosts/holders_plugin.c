@@ -10,8 +10,7 @@ struct item {
 
 static struct item *lib_items;
 
-__attribute__((noinline)) size_t
-lib_add(void)
+__attribute__((noinline)) size_t lib_add(void)
 {
 	struct item *i = malloc(sizeof(*i));
 

@@ -10,24 +10,21 @@
 
 enum { COUNT = 5000 };
 
-OWN void *
-grow_note(void)
+OWN void *grow_note(void)
 {
 	void *p = malloc(40);
 
 	return p ? memset(p, 1, 40) : NULL;
 }
 
-OWN void *
-grow_filler(void)
+OWN void *grow_filler(void)
 {
 	void *p = malloc(4040);
 
 	return p ? memset(p, 1, 4040) : NULL;
 }
 
-int
-main(void)
+int main(void)
 {
 	static void *fillers[COUNT], *notes[COUNT];
 	char line[64];

@@ -20,8 +20,7 @@ enum { PAGE = 4096, BYTES = 16 * PAGE };
 
 static int fuse, opened;
 
-static void
-say_ready(pid_t first)
+static void say_ready(pid_t first)
 {
 	char line[32];
 	int n = snprintf(line, sizeof(line), "ready %d\n", (int)first);
@@ -31,8 +30,7 @@ say_ready(pid_t first)
 
 /* ---- a file system that reads, and never answers a write ---- */
 
-static void
-answer_one(const struct fuse_in_header *in)
+static void answer_one(const struct fuse_in_header *in)
 {
 	static const char zeros[BYTES];
 	struct fuse_open_out file = {.fh = 1};
@@ -44,8 +42,8 @@ answer_one(const struct fuse_in_header *in)
 		fuse_mount_answer(fuse, in->unique, 0, &file, sizeof(file));
 		break;
 	case FUSE_READ:
-		fuse_mount_answer(fuse, in->unique, 0, zeros,
-		    read_in->size < BYTES ? read_in->size : BYTES);
+		fuse_mount_answer(
+		    fuse, in->unique, 0, zeros, read_in->size < BYTES ? read_in->size : BYTES);
 		break;
 	case FUSE_WRITE:
 		usleep(100000);
@@ -56,8 +54,7 @@ answer_one(const struct fuse_in_header *in)
 	}
 }
 
-static void
-serve(void)
+static void serve(void)
 {
 	static char text[FUSE_MOUNT_REQUEST];
 
@@ -67,8 +64,7 @@ serve(void)
 	_exit(0);
 }
 
-static void
-hold_maps(const char *directory)
+static void hold_maps(const char *directory)
 {
 	int cached, direct;
 	char *page;
@@ -90,8 +86,7 @@ hold_maps(const char *directory)
 	fuse_mount_fail("mmap came back");
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	if (argc < 2)
 		return 2;

@@ -37,29 +37,25 @@ struct kind {
 
 static void *volatile block;
 
-static void
-call_malloc(size_t n)
+static void call_malloc(size_t n)
 {
 	block = malloc(n);
 	free(block);
 }
 
-static void
-call_calloc(size_t n)
+static void call_calloc(size_t n)
 {
 	block = calloc(1, n);
 	free(block);
 }
 
-static void
-call_realloc(size_t n)
+static void call_realloc(size_t n)
 {
 	block = realloc(malloc(n), 2 * n + 1);
 	free(block);
 }
 
-static void
-call_free(size_t n)
+static void call_free(size_t n)
 {
 	static void *before;
 
@@ -67,16 +63,14 @@ call_free(size_t n)
 	before = realloc(malloc(n), n + 1);
 }
 
-static void
-call_memalign(size_t n)
+static void call_memalign(size_t n)
 {
 	block = memalign(64, n);
 	free(block);
 }
 
 /* other callers, other depths: memo misses, new sites, growing tables */
-__attribute__((noipa)) static void
-from_depth(int depth, void (*call)(size_t), size_t n)
+__attribute__((noipa)) static void from_depth(int depth, void (*call)(size_t), size_t n)
 {
 	if (depth > 0)
 		from_depth(depth - 1, call, n);
@@ -85,14 +79,12 @@ from_depth(int depth, void (*call)(size_t), size_t n)
 	__asm__ volatile("" ::: "memory");
 }
 
-static void
-call_nothing(size_t n)
+static void call_nothing(size_t n)
 {
 	__asm__ volatile("" ::"r"(n) : "memory");
 }
 
-__attribute__((noipa)) static size_t
-used_below(void (*call)(size_t), int depth, size_t n)
+__attribute__((noipa)) static size_t used_below(void (*call)(size_t), int depth, size_t n)
 {
 	unsigned char *sp, *at = low;
 
@@ -106,8 +98,7 @@ used_below(void (*call)(size_t), int depth, size_t n)
 }
 
 /* a block in a region where none was before: a new leaf of the live map */
-static void
-call_large(size_t n)
+static void call_large(size_t n)
 {
 	static void *volatile held[4096] __attribute__((used));
 	static size_t at;
@@ -117,11 +108,9 @@ call_large(size_t n)
 }
 
 /* the first call from an object: a new module, new rows */
-static void
-call_plugin(size_t n)
+static void call_plugin(size_t n)
 {
-	static const char *const names[] = {
-	    "twin_plugin_a.so", "twin_plugin_b.so"};
+	static const char *const names[] = {"twin_plugin_a.so", "twin_plugin_b.so"};
 	static unsigned turn;
 	char path[4096] = "";
 	ssize_t len = readlink("/proc/self/exe", path, 4000);
@@ -130,32 +119,27 @@ call_plugin(size_t n)
 		abort();
 	strcpy(strrchr(path, '/') + 1, names[turn % 2]);
 	void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	void *(*work)(size_t) =
-	    (void *(*)(size_t))dlsym(lib, turn++ % 2 ? "work_B" : "work_A");
+	void *(*work)(size_t) = (void *(*)(size_t))dlsym(lib, turn++ % 2 ? "work_B" : "work_A");
 
 	free(work(n));
 	dlclose(lib);
 }
 
 enum { KINDS = 7 };
-static struct kind kinds[KINDS] = {{"malloc", call_malloc, 0},
-    {"calloc", call_calloc, 0}, {"realloc", call_realloc, 0},
-    {"memalign", call_memalign, 0}, {"free", call_free, 0},
+static struct kind kinds[KINDS] = {{"malloc", call_malloc, 0}, {"calloc", call_calloc, 0},
+    {"realloc", call_realloc, 0}, {"memalign", call_memalign, 0}, {"free", call_free, 0},
     {"leaf", call_large, 0}, {"module", call_plugin, 0}};
 
 /* The very first call of a thread, which makes its block. */
-static void *
-measure_first(void *arg)
+static void *measure_first(void *arg)
 {
-	size_t used =
-	    used_below(call_malloc, 0, 100) - used_below(call_nothing, 0, 100);
+	size_t used = used_below(call_malloc, 0, 100) - used_below(call_nothing, 0, 100);
 
 	printf("stack first %zu\n", used);
 	return arg;
 }
 
-static void *
-measure_stack(void *arg)
+static void *measure_stack(void *arg)
 {
 	call_malloc(1); /* makes an arena: 4 KiB in sched_getaffinity */
 	for (int depth = 0; depth < 200; depth++)
@@ -183,23 +167,19 @@ struct histogram {
 static struct histogram histogram[THREADS];
 static long calls_each;
 
-static unsigned
-bucket_of(uint64_t v)
+static unsigned bucket_of(uint64_t v)
 {
 	unsigned top = v < 64 ? 6 : 63 - (unsigned)__builtin_clzll(v);
 
 	return (top - 6) * 64 + (unsigned)(v >> (top - 6)) % 128;
 }
 
-static uint64_t
-value_of(unsigned bucket)
+static uint64_t value_of(unsigned bucket)
 {
-	return bucket < 128 ? bucket
-	                    : (uint64_t)(64 + bucket % 64) << (bucket / 64 - 1);
+	return bucket < 128 ? bucket : (uint64_t)(64 + bucket % 64) << (bucket / 64 - 1);
 }
 
-static long
-interruptions(void)
+static long interruptions(void)
 {
 	struct rusage u;
 
@@ -207,8 +187,7 @@ interruptions(void)
 	return u.ru_nivcsw + u.ru_nvcsw;
 }
 
-static void
-one_batch(struct histogram *h, unsigned *seed, void **held)
+static void one_batch(struct histogram *h, unsigned *seed, void **held)
 {
 	uint64_t took[BATCH];
 	long before = interruptions();
@@ -230,8 +209,7 @@ one_batch(struct histogram *h, unsigned *seed, void **held)
 	h->all += BATCH;
 }
 
-static void *
-measure_time(void *arg)
+static void *measure_time(void *arg)
 {
 	struct histogram *h = arg;
 	unsigned seed = (unsigned)(h - histogram) + 1;
@@ -244,8 +222,7 @@ measure_time(void *arg)
 	return NULL;
 }
 
-static double
-ticks_per_ns(void)
+static double ticks_per_ns(void)
 {
 	struct timespec a, b, nap = {0, 50000000};
 
@@ -255,12 +232,10 @@ ticks_per_ns(void)
 	nanosleep(&nap, NULL);
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	return (double)(__rdtsc() - start) /
-	    ((double)(b.tv_sec - a.tv_sec) * 1e9 +
-	        (double)(b.tv_nsec - a.tv_nsec));
+	    ((double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec));
 }
 
-static void
-print_times(void)
+static void print_times(void)
 {
 	static const double wanted[] = {50, 99, 99.9, 99.99, 99.999};
 	double per_ns = ticks_per_ns();
@@ -277,11 +252,9 @@ print_times(void)
 		for (; b < BUCKETS && seen <= rank; b++)
 			for (int t = 0; t < THREADS; t++)
 				seen += histogram[t].count[b];
-		printf("time %g %.0f\n", wanted[i],
-		    (double)value_of(b ? b - 1 : 0) / per_ns);
+		printf("time %g %.0f\n", wanted[i], (double)value_of(b ? b - 1 : 0) / per_ns);
 	}
-	printf("calls %llu left out %llu\n", (unsigned long long)all,
-	    (unsigned long long)left_out);
+	printf("calls %llu left out %llu\n", (unsigned long long)all, (unsigned long long)left_out);
 }
 
 /* ---- rare ways, one by one ---- */
@@ -290,8 +263,7 @@ static uint64_t *slow; /* ticks of each */
 static long slow_count, slow_max;
 
 /* One call, unless something else ran meanwhile. */
-static void
-time_one(void (*call)(size_t), size_t n)
+static void time_one(void (*call)(size_t), size_t n)
 {
 	unsigned aux;
 	long before = interruptions();
@@ -303,35 +275,30 @@ time_one(void (*call)(size_t), size_t n)
 		slow[slow_count++] = start;
 }
 
-static int
-by_value(const void *a, const void *b)
+static int by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-static void
-print_slow(const char *name)
+static void print_slow(const char *name)
 {
 	double per_ns = ticks_per_ns();
 
 	qsort(slow, (size_t)slow_count, sizeof(*slow), by_value);
-	printf("slow %s %.0f %.0f %.0f of %ld\n", name,
-	    (double)slow[slow_count / 2] / per_ns,
-	    (double)slow[slow_count * 99 / 100] / per_ns,
-	    (double)slow[slow_count - 1] / per_ns, slow_count);
+	printf("slow %s %.0f %.0f %.0f of %ld\n", name, (double)slow[slow_count / 2] / per_ns,
+	    (double)slow[slow_count * 99 / 100] / per_ns, (double)slow[slow_count - 1] / per_ns,
+	    slow_count);
 	slow_count = 0;
 }
 
-static void
-just_malloc(size_t n)
+static void just_malloc(size_t n)
 {
 	block = malloc(n);
 }
 
-static void *
-first_of_thread(void *arg)
+static void *first_of_thread(void *arg)
 {
 	time_one(just_malloc, 100);
 	free(block);
@@ -339,8 +306,7 @@ first_of_thread(void *arg)
 }
 
 /* as many stacks as there are numbers: each is new once */
-__attribute__((noipa)) static void
-by_path(unsigned path, int bits)
+__attribute__((noipa)) static void by_path(unsigned path, int bits)
 {
 	if (bits == 0)
 		time_one(just_malloc, 64);
@@ -354,8 +320,7 @@ by_path(unsigned path, int bits)
 	__asm__ volatile("" ::: "memory");
 }
 
-static void *
-measure_slow(void *arg)
+static void *measure_slow(void *arg)
 {
 	pthread_t t;
 
@@ -376,16 +341,14 @@ measure_slow(void *arg)
 	return arg;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	pthread_attr_t attr;
 	pthread_t t[THREADS];
 
 	if (argc > 2 && argv[1][0] == 's' && argv[1][1] == 'l') {
 		slow_max = atol(argv[2]);
-		slow = mmap(NULL, (size_t)slow_max * sizeof(*slow),
-		    PROT_READ | PROT_WRITE,
+		slow = mmap(NULL, (size_t)slow_max * sizeof(*slow), PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 		measure_slow(NULL);
 		return 0;
@@ -394,15 +357,13 @@ main(int argc, char **argv)
 	if (argc > 2 && argv[1][0] == 't') {
 		calls_each = atol(argv[2]) / THREADS;
 		for (int i = 0; i < THREADS; i++)
-			pthread_create(
-			    &t[i], NULL, measure_time, &histogram[i]);
+			pthread_create(&t[i], NULL, measure_time, &histogram[i]);
 		for (int i = 0; i < THREADS; i++)
 			pthread_join(t[i], NULL);
 		print_times();
 		return 0;
 	}
-	low = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	low = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	pthread_attr_init(&attr);
 	pthread_attr_setstack(&attr, low, STACK);
 	pthread_create(&t[0], &attr, measure_first, NULL);

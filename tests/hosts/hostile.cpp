@@ -24,8 +24,7 @@
 static volatile int sink;
 
 /* keeps a pair of malloc and free from being optimised away */
-HARD static void
-touch(size_t size_bytes)
+HARD static void touch(size_t size_bytes)
 {
 	char *volatile p = static_cast<char *>(malloc(size_bytes + 1));
 
@@ -35,8 +34,7 @@ touch(size_t size_bytes)
 }
 
 /* ---- exceptions: cleanups and catches at every second level ---- */
-HARD static void
-throw_from(int depth)
+HARD static void throw_from(int depth)
 {
 	std::string text(64 + static_cast<size_t>(depth), 'x');
 
@@ -51,8 +49,7 @@ throw_from(int depth)
 	sink = static_cast<int>(held.size());
 }
 
-static void
-exceptions()
+static void exceptions()
 {
 	for (int i = 0; i < 300; i++) {
 		try {
@@ -64,8 +61,7 @@ exceptions()
 }
 
 /* ---- frames whose size is known at run time only ---- */
-HARD static void
-alloca_frames(int depth)
+HARD static void alloca_frames(int depth)
 {
 	size_t room = static_cast<size_t>(depth) * 131 % 977 + 16;
 	char *p = static_cast<char *>(alloca(room));
@@ -78,8 +74,7 @@ alloca_frames(int depth)
 	sink = p[0];
 }
 
-HARD static void
-vla_frame(int n)
+HARD static void vla_frame(int n)
 {
 	double a[n];
 
@@ -89,8 +84,7 @@ vla_frame(int n)
 	sink = static_cast<int>(a[0]);
 }
 
-HARD static void
-realigned_frame(int n)
+HARD static void realigned_frame(int n)
 {
 	alignas(64) char text[256];
 	alignas(64) volatile double x[8];
@@ -105,8 +99,7 @@ realigned_frame(int n)
 	sink = p[0] + text[0] + static_cast<int>(x[0]);
 }
 
-static void
-odd_frames()
+static void odd_frames()
 {
 	for (int i = 0; i < 30; i++)
 		alloca_frames(i * 3);
@@ -119,8 +112,7 @@ odd_frames()
 /* ---- longjmp out of a deep stack, then the same addresses anew ---- */
 static thread_local jmp_buf out;
 
-HARD static void
-jump_from(int depth)
+HARD static void jump_from(int depth)
 {
 	touch(static_cast<size_t>(depth));
 	if (depth == 0)
@@ -129,8 +121,7 @@ jump_from(int depth)
 	sink = depth;
 }
 
-HARD static void
-jumps()
+HARD static void jumps()
 {
 	for (volatile int i = 0; i < 200; i = i + 1) {
 		if (!setjmp(out))
@@ -141,8 +132,7 @@ jumps()
 /* ---- signals: the handler allocates, where that is safe ---- */
 static volatile sig_atomic_t computing, handled;
 
-extern "C" void
-on_signal(int)
+extern "C" void on_signal(int)
 {
 	if (!computing)
 		return; /* may have interrupted malloc: keep out */
@@ -155,16 +145,14 @@ on_signal(int)
 
 /* no libc function here takes the malloc lock; arrays under 1 KiB: qsort
  * stays on the stack */
-static int
-compare_ints(const void *a, const void *b)
+static int compare_ints(const void *a, const void *b)
 {
 	int x = *static_cast<const int *>(a), y = *static_cast<const int *>(b);
 
 	return x < y ? -1 : x > y;
 }
 
-HARD static double
-compute(int n)
+HARD static double compute(int n)
 {
 	static const char text[] = "3.14159265358979 and some more text";
 	char copy[sizeof(text)];
@@ -183,8 +171,7 @@ compute(int n)
 	return sum;
 }
 
-static void
-signals(bool own_stack)
+static void signals(bool own_stack)
 {
 	struct sigaction act = {};
 	struct itimerval every = {{0, 100}, {0, 100}}, never = {};
@@ -207,8 +194,7 @@ signals(bool own_stack)
 enum { COROUTINES = 4, STACK_BYTES = 65536, SWITCHES = 200 };
 static ucontext_t scheduler, coroutine[COROUTINES];
 
-HARD static void
-coroutine_body(int k)
+HARD static void coroutine_body(int k)
 {
 	for (int i = 0; i < SWITCHES; i++) {
 		touch(static_cast<size_t>(i + k));
@@ -224,8 +210,7 @@ coroutine_body(int k)
 	}
 }
 
-static void
-coroutines()
+static void coroutines()
 {
 	void *stack[COROUTINES];
 
@@ -249,8 +234,7 @@ coroutines()
 		c->uc_stack.ss_sp = sp;
 		c->uc_stack.ss_size = STACK_BYTES;
 		c->uc_link = &scheduler;
-		makecontext(
-		    c, reinterpret_cast<void (*)()>(coroutine_body), 1, k);
+		makecontext(c, reinterpret_cast<void (*)()>(coroutine_body), 1, k);
 	}
 	for (int i = 0; i <= SWITCHES; i++) {
 		for (int k = 0; k < COROUTINES; k++)
@@ -265,15 +249,13 @@ coroutines()
 }
 
 /* ---- callbacks through libc ---- */
-static int
-compare_and_allocate(const void *a, const void *b)
+static int compare_and_allocate(const void *a, const void *b)
 {
 	touch(8);
 	return compare_ints(a, b);
 }
 
-static void
-callbacks()
+static void callbacks()
 {
 	int a[500];
 
@@ -284,8 +266,7 @@ callbacks()
 }
 
 /* ---- plain C++ in threads, every frame kind at once ---- */
-HARD static void
-containers(int k)
+HARD static void containers(int k)
 {
 	std::map<int, std::string> m;
 	std::vector<int> v(500);
@@ -293,14 +274,13 @@ containers(int k)
 
 	for (int i = 0; i < 500; i++)
 		m[i * k] = std::string(static_cast<size_t>(i % 90), 'q');
-	std::generate(v.begin(), v.end(),
-	    [&seed] { return static_cast<int>(seed = seed * 1103515245 + 1); });
+	std::generate(
+	    v.begin(), v.end(), [&seed] { return static_cast<int>(seed = seed * 1103515245 + 1); });
 	std::stable_sort(v.begin(), v.end());
 	sink = v[0];
 }
 
-static void
-one_thread(int k)
+static void one_thread(int k)
 {
 	containers(k);
 	exceptions();
@@ -309,8 +289,7 @@ one_thread(int k)
 	callbacks();
 }
 
-static void
-threads()
+static void threads()
 {
 	std::vector<std::thread> all;
 
@@ -320,8 +299,7 @@ threads()
 		t.join();
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 1;
 	static char altstack[65536];

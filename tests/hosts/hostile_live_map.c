@@ -19,8 +19,7 @@ enum { ROOTS = 4096, MIDS = 32768, LEAF_CELLS = 32768 };
 
 static struct seg_header header;
 
-static int
-find_segment(void)
+static int find_segment(void)
 {
 	FILE *f = fopen("/proc/self/maps", "r");
 	char line[4096], *path;
@@ -40,19 +39,17 @@ find_segment(void)
 	return 0;
 }
 
-static uint64_t *
-table(size_t words)
+static uint64_t *table(size_t words)
 {
-	uint64_t *p = mmap(NULL, words * 8, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t *p =
+	    mmap(NULL, words * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		abort();
 	return p;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "circle";
 	uint64_t *root, *mid = table(MIDS), *leaf = table(LEAF_CELLS);

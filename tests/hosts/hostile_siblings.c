@@ -26,23 +26,20 @@ static const char *how, *when;
 static int ballast, events;
 static int go[2], done[2], turn[2]; /* pipes */
 
-static void
-work(int stacks, int depth)
+static void work(int stacks, int depth)
 {
 	for (int i = 0; i < stacks; i++)
 		many_stacks(i, depth, 100);
 }
 
-static pid_t
-make_child(void)
+static pid_t make_child(void)
 {
 	if (!strcmp(how, "clone"))
 		return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 	return strcmp(how, "_Fork") ? fork() : _Fork();
 }
 
-static void
-become(uid_t uid)
+static void become(uid_t uid)
 {
 	if (!strcmp(when, "never"))
 		return;
@@ -52,8 +49,7 @@ become(uid_t uid)
 
 /* ---- the attack: no call of libc that allocates -------------------------- */
 
-static void
-fill(void)
+static void fill(void)
 {
 	static const char zeros[4096];
 
@@ -61,41 +57,35 @@ fill(void)
 		;
 }
 
-static int
-take_away(unsigned long from, unsigned long bytes)
+static int take_away(unsigned long from, unsigned long bytes)
 {
 	(void)mprotect((void *)from, bytes, PROT_READ | PROT_WRITE);
 	return madvise((void *)from, bytes, MADV_REMOVE) == 0;
 }
 
 /* By a descriptor, if the file can be opened in any way. */
-static int
-cut(const char *path)
+static int cut(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC), taken = 0;
 
 	if (fd < 0)
 		return 0;
-	taken += fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
-	             GROWN) == 0;
+	taken += fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, GROWN) == 0;
 	taken += ftruncate(fd, 0) == 0;
 	close(fd);
 	return taken;
 }
 
-static unsigned long
-number(const char **p)
+static unsigned long number(const char **p)
 {
 	unsigned long n = 0;
 
 	for (; **p && strchr("0123456789abcdef", **p); (*p)++)
-		n = n * 16 +
-		    (unsigned long)(**p <= '9' ? **p - '0' : **p - 'a' + 10);
+		n = n * 16 + (unsigned long)(**p <= '9' ? **p - '0' : **p - 'a' + 10);
 	return n;
 }
 
-static int
-attack(void)
+static int attack(void)
 {
 	static char maps[1 << 18];
 	static unsigned long range[MAPPINGS][2];
@@ -121,13 +111,11 @@ attack(void)
 		range[count][0] = number(&p);
 		p++;
 		range[count++][1] = number(&p);
-		if (strcmp(
-		        when, "never")) /* the owner may, with or without us */
+		if (strcmp(when, "never")) /* the owner may, with or without us */
 			taken += cut(path);
 	}
 	for (int i = 0; i < count; i++) {
-		void *all =
-		    mremap((void *)range[i][0], 0, GROWN, MREMAP_MAYMOVE);
+		void *all = mremap((void *)range[i][0], 0, GROWN, MREMAP_MAYMOVE);
 
 		taken += take_away(range[i][0], range[i][1] - range[i][0]);
 		if (all != MAP_FAILED)
@@ -137,8 +125,7 @@ attack(void)
 	return taken;
 }
 
-static void
-be_hostile(uid_t uid)
+static void be_hostile(uid_t uid)
 {
 	char answer = 1;
 
@@ -159,8 +146,7 @@ be_hostile(uid_t uid)
 
 /* ---- the victims --------------------------------------------------------- */
 
-static void
-live_on(void)
+static void live_on(void)
 {
 	for (int i = 0; i < 5; i++) {
 		pid_t pid = fork();
@@ -179,8 +165,7 @@ live_on(void)
 }
 
 /* Small ones stay in their first events until after the attack. */
-static void
-be_victim(int begin, int small)
+static void be_victim(int begin, int small)
 {
 	pid_t inner;
 	char c;
@@ -194,8 +179,7 @@ be_victim(int begin, int small)
 		become(VICTIM);
 	work(small ? 3 : 200, 6);
 	(void)!write(begin, "", 1);
-	(void)!read(
-	    turn[0], &c, 1); /* closed by the master, after the attack */
+	(void)!read(turn[0], &c, 1); /* closed by the master, after the attack */
 	if (inner == 0) {
 		work(small ? 20 : 3000, 7);
 		_exit(0);
@@ -208,8 +192,7 @@ be_victim(int begin, int small)
 	_exit(status ? 99 : 0);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	static const char *const names[] = {
 	    "sibling", "small sibling", "later sibling", "later small sibling"};

@@ -16,8 +16,7 @@
 
 enum { NOBODY = 65534, MAPPINGS = 64 };
 
-static void
-fill(int fd)
+static void fill(int fd)
 {
 	static const char zeros[4096];
 
@@ -25,15 +24,13 @@ fill(int fd)
 		;
 }
 
-static int
-take_away(unsigned long from, unsigned long bytes)
+static int take_away(unsigned long from, unsigned long bytes)
 {
 	return mprotect((void *)from, bytes, PROT_READ | PROT_WRITE) == 0 &&
 	    madvise((void *)from, bytes, MADV_REMOVE) == 0;
 }
 
-static int
-attack(int fd, int events)
+static int attack(int fd, int events)
 {
 	unsigned long range[MAPPINGS][2];
 	int count = 0, taken = 0;
@@ -48,12 +45,10 @@ attack(int fd, int events)
 	f = fopen("/proc/self/maps", "re");
 	while (f && fgets(line, sizeof(line), f))
 		if (strstr(line, ".seg") && count < MAPPINGS &&
-		    sscanf(line, "%lx-%lx", &range[count][0],
-		        &range[count][1]) == 2)
+		    sscanf(line, "%lx-%lx", &range[count][0], &range[count][1]) == 2)
 			count++;
 	for (int i = 0; i < count; i++) {
-		void *all =
-		    mremap((void *)range[i][0], 0, 1UL << 31, MREMAP_MAYMOVE);
+		void *all = mremap((void *)range[i][0], 0, 1UL << 31, MREMAP_MAYMOVE);
 
 		taken += take_away(range[i][0], range[i][1] - range[i][0]);
 		if (all != MAP_FAILED)
@@ -64,8 +59,7 @@ attack(int fd, int events)
 	return 0;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	pid_t pid;
 	int status, fd;
@@ -75,9 +69,7 @@ main(int argc, char **argv)
 		return 2;
 	for (int i = 0; i < 100; i++)
 		many_stacks(i, 5, 100);
-	pid = strcmp(argv[2], "clone")
-	    ? fork()
-	    : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	pid = strcmp(argv[2], "clone") ? fork() : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 	if (pid == 0)
 		_exit(attack(fd, atoi(argv[3])));
 	waitpid(pid, &status, 0);

@@ -17,8 +17,7 @@ enum { COUNT = 3000, LARGE = 1 << 20 };
 
 static char *blocks[COUNT];
 
-static char *
-make(size_t size)
+static char *make(size_t size)
 {
 	char *p = malloc(size);
 
@@ -26,8 +25,7 @@ make(size_t size)
 	return p;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	const struct timespec tick = {.tv_nsec = 300000000};
 	int i, local;

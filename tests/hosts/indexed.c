@@ -19,26 +19,22 @@ static struct {
 	int site;
 } slots[SLOTS];
 
-SITE_FN static void *
-soon(size_t size_bytes)
+SITE_FN static void *soon(size_t size_bytes)
 {
 	return led_keep(malloc(size_bytes));
 }
 
-SITE_FN static void *
-later(size_t size_bytes)
+SITE_FN static void *later(size_t size_bytes)
 {
 	return led_keep(malloc(size_bytes));
 }
 
-SITE_FN static void *
-moved(void *p, size_t size_bytes)
+SITE_FN static void *moved(void *p, size_t size_bytes)
 {
 	return led_keep(realloc(p, size_bytes));
 }
 
-static void
-turn(int i, size_t size_bytes, bool resizes)
+static void turn(int i, size_t size_bytes, bool resizes)
 {
 	int site = resizes ? L_moved : L_later;
 
@@ -46,16 +42,14 @@ turn(int i, size_t size_bytes, bool resizes)
 		led_free(slots[i].site, slots[i].size_bytes);
 	if (!resizes)
 		free(slots[i].block);
-	slots[i].block =
-	    resizes ? moved(slots[i].block, size_bytes) : later(size_bytes);
+	slots[i].block = resizes ? moved(slots[i].block, size_bytes) : later(size_bytes);
 	led_check(slots[i].block, "out of memory");
 	led_alloc(site, size_bytes);
 	slots[i].size_bytes = size_bytes;
 	slots[i].site = site;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	long events = argc > 1 ? atol(argv[1]) : 20000;
 	int parts = argc > 2 ? atoi(argv[2]) : 3;
@@ -63,8 +57,7 @@ main(int argc, char **argv)
 	uint64_t seed = 5;
 
 	for (int part = 0; part < parts; part++) {
-		struct timespec t = {
-		    pause_ms / 1000, pause_ms % 1000 * 1000000};
+		struct timespec t = {pause_ms / 1000, pause_ms % 1000 * 1000000};
 
 		for (long n = 0; n < events; n++) {
 			size_t size_bytes = 1 + led_random(&seed) % 500;
@@ -75,8 +68,7 @@ main(int argc, char **argv)
 			led_free(L_soon, size_bytes);
 			free(p);
 			if (n % 100 == 0)
-				turn((int)(led_random(&seed) % SLOTS),
-				    size_bytes, n % 300 == 0);
+				turn((int)(led_random(&seed) % SLOTS), size_bytes, n % 300 == 0);
 		}
 		while (nanosleep(&t, &t) < 0)
 			;

@@ -12,8 +12,7 @@
 /* keep LEVEL lines: a test looks for these names */
 namespace shop
 {
-static inline __attribute__((always_inline)) void *
-take(size_t n)
+static inline __attribute__((always_inline)) void *take(size_t n)
 {
 	return malloc(n); /* LINE take */
 }
@@ -21,16 +20,14 @@ take(size_t n)
 namespace
 {
 struct shelf {
-	inline __attribute__((always_inline)) void *
-	fetch(size_t n)
+	inline __attribute__((always_inline)) void *fetch(size_t n)
 	{
 		return take(n + 1); /* LINE fetch */
 	}
 };
 } // namespace
 
-__attribute__((noinline)) void *
-order(size_t n)
+__attribute__((noinline)) void *order(size_t n)
 {
 	shelf s;
 	void *p = s.fetch(n); /* LINE order */
@@ -46,8 +43,7 @@ struct item {
 };
 
 /* Much code from templates, for comparisons of many addresses. */
-static size_t
-work(int rounds)
+static size_t work(int rounds)
 {
 	std::map<std::string, std::unique_ptr<item>> all;
 	size_t sum = 0;
@@ -58,8 +54,7 @@ work(int rounds)
 		x->name = "item " + std::to_string(i);
 		for (int k = 0; k < i % 50; k++)
 			x->sizes.push_back((k * 7919) % 101);
-		std::sort(x->sizes.begin(), x->sizes.end(),
-		    [](int a, int b) { return a > b; });
+		std::sort(x->sizes.begin(), x->sizes.end(), [](int a, int b) { return a > b; });
 		all[x->name] = std::move(x);
 	}
 	for (auto &pair : all)
@@ -67,8 +62,7 @@ work(int rounds)
 	return sum;
 }
 
-int
-main()
+int main()
 {
 	void *kept[10];
 

@@ -18,8 +18,7 @@
 
 static int go[2];
 
-static __attribute__((noinline)) void
-keep_blocks(void)
+static __attribute__((noinline)) void keep_blocks(void)
 {
 	for (int i = 0; i < 1000; i++) {
 		void *volatile p = malloc(100);
@@ -28,8 +27,7 @@ keep_blocks(void)
 	}
 }
 
-static void
-say(const char *word, int number)
+static void say(const char *word, int number)
 {
 	char line[64];
 	int n = snprintf(line, sizeof(line), "%s %d\n", word, number);
@@ -37,8 +35,7 @@ say(const char *word, int number)
 	(void)!write(1, line, (size_t)n);
 }
 
-static void
-work(void)
+static void work(void)
 {
 	char byte;
 
@@ -48,8 +45,7 @@ work(void)
 }
 
 /* Process 1 of a namespace, with a child. */
-static void
-be_first(void)
+static void be_first(void)
 {
 	pid_t child;
 
@@ -67,8 +63,7 @@ be_first(void)
 	exit(0);
 }
 
-int
-main(void)
+int main(void)
 {
 	char line[16];
 
@@ -81,8 +76,7 @@ main(void)
 		child = fork();
 		if (child == 0) {
 			keep_blocks();
-			if (unshare((getuid() ? CLONE_NEWUSER : 0) |
-			        CLONE_NEWPID) < 0)
+			if (unshare((getuid() ? CLONE_NEWUSER : 0) | CLONE_NEWPID) < 0)
 				_exit(77);
 			child = fork();
 			if (child == 0)

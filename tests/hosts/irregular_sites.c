@@ -16,16 +16,14 @@ enum { MAX_SITES = 1 << 14 };
 static void *kept[MAX_SITES];
 static volatile sig_atomic_t stop;
 
-static void
-on_term(int sig)
+static void on_term(int sig)
 {
 	(void)sig;
 	stop = 1;
 }
 
 /* Figures that do not compress well, as those of a server. */
-static unsigned
-next(void)
+static unsigned next(void)
 {
 	static unsigned x = 1;
 
@@ -37,8 +35,7 @@ next(void)
 
 static void left(unsigned site, unsigned bits, int depth);
 
-__attribute__((noipa)) static void
-leaf(unsigned site)
+__attribute__((noipa)) static void leaf(unsigned site)
 {
 	free(kept[site]);
 	kept[site] = malloc(16 + next() % 4000);
@@ -48,8 +45,7 @@ leaf(unsigned site)
 	}
 }
 
-__attribute__((noipa)) static void
-right(unsigned site, unsigned bits, int depth)
+__attribute__((noipa)) static void right(unsigned site, unsigned bits, int depth)
 {
 	if (depth == 0)
 		leaf(site);
@@ -60,8 +56,7 @@ right(unsigned site, unsigned bits, int depth)
 	__asm__ volatile("" ::: "memory");
 }
 
-__attribute__((noipa)) static void
-left(unsigned site, unsigned bits, int depth)
+__attribute__((noipa)) static void left(unsigned site, unsigned bits, int depth)
 {
 	if (depth == 0)
 		leaf(site);
@@ -72,13 +67,11 @@ left(unsigned site, unsigned bits, int depth)
 	__asm__ volatile("" ::: "memory");
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	unsigned sites = argc > 1 ? (unsigned)atoi(argv[1]) : 500;
 	long ms = argc > 2 ? atol(argv[2]) : 10;
-	const struct timespec rest = {
-	    .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+	const struct timespec rest = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
 
 	if (sites > MAX_SITES)
 		return 2;

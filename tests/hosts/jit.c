@@ -8,11 +8,10 @@
 #include <unistd.h>
 
 /* sub $8,%rsp; movabs $malloc,%rax; call *%rax; add $8,%rsp; ret */
-static const unsigned char code[] = {0x48, 0x83, 0xec, 8, 0x48, 0xb8, 0, 0, 0,
-    0, 0, 0, 0, 0, 0xff, 0xd0, 0x48, 0x83, 0xc4, 8, 0xc3};
+static const unsigned char code[] = {
+    0x48, 0x83, 0xec, 8, 0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xd0, 0x48, 0x83, 0xc4, 8, 0xc3};
 
-int
-main(void)
+int main(void)
 {
 	void *(*made)(size_t);
 	uint64_t target = (uint64_t)(uintptr_t)malloc;
@@ -20,8 +19,8 @@ main(void)
 	char name[64];
 	FILE *map;
 
-	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	page = mmap(
+	    NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
 		return 1;
 	memcpy(page, code, sizeof(code));
@@ -30,8 +29,8 @@ main(void)
 	map = fopen(name, "w");
 	if (!map)
 		return 1;
-	fprintf(map, "%lx %zx Lcom/example/Made;::run\n",
-	    (unsigned long)(uintptr_t)page, sizeof(code));
+	fprintf(
+	    map, "%lx %zx Lcom/example/Made;::run\n", (unsigned long)(uintptr_t)page, sizeof(code));
 	fclose(map);
 	made = (void *(*)(size_t))(uintptr_t)page;
 	for (int i = 0; i < 10; i++)

@@ -39,22 +39,17 @@ ALLOC_FN(thread_1)
 ALLOC_FN(thread_2)
 ALLOC_FN(thread_3)
 
-static void
-note(_Atomic uint64_t *two, size_t size_bytes)
+static void note(_Atomic uint64_t *two, size_t size_bytes)
 {
-	atomic_store_explicit(&two[0],
-	    atomic_load_explicit(&two[0], memory_order_relaxed) + 1,
-	    memory_order_release);
+	atomic_store_explicit(
+	    &two[0], atomic_load_explicit(&two[0], memory_order_relaxed) + 1, memory_order_release);
 	atomic_store_explicit(&two[1],
-	    atomic_load_explicit(&two[1], memory_order_relaxed) + size_bytes,
-	    memory_order_release);
+	    atomic_load_explicit(&two[1], memory_order_relaxed) + size_bytes, memory_order_release);
 }
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
-	static void *(*const alloc[THREADS])(size_t) = {
-	    thread_0, thread_1, thread_2, thread_3};
+	static void *(*const alloc[THREADS])(size_t) = {thread_0, thread_1, thread_2, thread_3};
 	uintptr_t me = (uintptr_t)arg;
 	struct progress *mine = &progress[me];
 	uint64_t seed = 4711 + me;
@@ -77,8 +72,7 @@ work(void *arg)
 	return NULL;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	if (argc < 4)
 		return 2;
@@ -95,8 +89,7 @@ main(int argc, char **argv)
 		return wait(NULL) > 0 ? 0 : 1;
 	led_print_pid(1, getpid());
 	for (uintptr_t i = 0; i < threads && i < THREADS; i++)
-		led_check(!pthread_create(&t, NULL, work, (void *)i),
-		    "pthread_create");
+		led_check(!pthread_create(&t, NULL, work, (void *)i), "pthread_create");
 	nanosleep(&nap, NULL);
 	switch (argv[1][0]) {
 	case 'k':

@@ -49,8 +49,7 @@ MAKER(list_child)
 MAKER(freed_holder)
 MAKER(in_freed)
 
-static OWN void *
-k_lost_aligned(size_t size)
+static OWN void *k_lost_aligned(size_t size)
 {
 	void *p = NULL;
 
@@ -60,8 +59,7 @@ k_lost_aligned(size_t size)
 	return p;
 }
 
-static OWN void
-lose_plain(void)
+static OWN void lose_plain(void)
 {
 	for (int i = 0; i < N; i++) {
 		(void)k_lost(SIZE);
@@ -72,8 +70,7 @@ lose_plain(void)
 		(void)k_lost_large(200000 + 4096 * (size_t)i);
 }
 
-static OWN void
-lose_cycles(void)
+static OWN void lose_cycles(void)
 {
 	for (int i = 0; i < N / 2; i++) {
 		void **a = k_cycle(SIZE), **b = k_cycle(SIZE);
@@ -83,8 +80,7 @@ lose_cycles(void)
 	}
 }
 
-static OWN void
-lose_list(void)
+static OWN void lose_list(void)
 {
 	void **last = k_list_head(SIZE);
 
@@ -97,8 +93,7 @@ lose_list(void)
 }
 
 /* The pointers to them are in memory that is free again. */
-static OWN void
-lose_in_freed(void)
+static OWN void lose_in_freed(void)
 {
 	void **holders[N];
 
@@ -139,8 +134,7 @@ static pthread_key_t keys[64];
 void *realloced[N];
 void **aligned_large, **aligned_small[N];
 
-static OWN void
-hold_in_memory(void)
+static OWN void hold_in_memory(void)
 {
 	for (int i = 0; i < N; i++) {
 		void **item = k_global_list(SIZE);
@@ -149,16 +143,14 @@ hold_in_memory(void)
 		global_list = item;
 		interior[i] = (uintptr_t)k_interior(SIZE) + 1 + i % (SIZE - 2);
 		low_tag[i] = (uintptr_t)k_low_tag(SIZE) | 3;
-		high_tag[i] =
-		    (uintptr_t)k_high_tag(SIZE) | (uintptr_t)(i + 1) << 56;
+		high_tag[i] = (uintptr_t)k_high_tag(SIZE) | (uintptr_t)(i + 1) << 56;
 		tls[i] = k_tls(SIZE);
 		realloced[i] = realloc(k_realloced(16), 3000);
 	}
 }
 
 /* memalign() leaves a part of a mapping before the chunk it gives. */
-static OWN void *
-k_aligned(size_t alignment, size_t size)
+static OWN void *k_aligned(size_t alignment, size_t size)
 {
 	void *p = NULL;
 
@@ -168,8 +160,7 @@ k_aligned(size_t alignment, size_t size)
 	return p;
 }
 
-static OWN void
-hold_in_aligned(void)
+static OWN void hold_in_aligned(void)
 {
 	aligned_large = k_aligned(1 << 16, 300000);
 	for (int i = 0; i < N; i++) {
@@ -179,8 +170,7 @@ hold_in_aligned(void)
 	}
 }
 
-static OWN void
-hold_in_keys(void)
+static OWN void hold_in_keys(void)
 {
 	for (int i = 0; i < 64; i++)
 		if (pthread_key_create(&keys[i], NULL) != 0)
@@ -193,8 +183,7 @@ hold_in_keys(void)
 void **private_map, **shared_map, **memory_file, **no_access;
 static int epoll;
 
-static OWN void
-hold_in_shared(void)
+static OWN void hold_in_shared(void)
 {
 	int fd = memfd_create("known_answer", MFD_CLOEXEC);
 
@@ -209,8 +198,7 @@ hold_in_shared(void)
 	close(fd);
 }
 
-static OWN void
-hold_in_mappings(void)
+static OWN void hold_in_mappings(void)
 {
 	private_map = map_pages(16384, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	no_access = map_pages(16384, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -222,16 +210,13 @@ hold_in_mappings(void)
 		abort();
 }
 
-static OWN void
-hold_in_kernel(void)
+static OWN void hold_in_kernel(void)
 {
 	epoll = epoll_create1(EPOLL_CLOEXEC);
 	for (int i = 0; i < N; i++) {
-		struct epoll_event e = {
-		    .events = EPOLLIN, .data.ptr = k_epoll(SIZE)};
+		struct epoll_event e = {.events = EPOLLIN, .data.ptr = k_epoll(SIZE)};
 
-		if (epoll_ctl(
-		        epoll, EPOLL_CTL_ADD, eventfd(0, EFD_CLOEXEC), &e) != 0)
+		if (epoll_ctl(epoll, EPOLL_CTL_ADD, eventfd(0, EFD_CLOEXEC), &e) != 0)
 			abort();
 	}
 	for (int i = 0; i < 10; i++) {
@@ -248,8 +233,7 @@ hold_in_kernel(void)
 void **big;
 
 /* A block above 4 GiB, of which few pages are there. */
-static OWN int
-hold_in_big(void)
+static OWN int hold_in_big(void)
 {
 	size_t words = (size_t)5 << 27; /* 5 GiB */
 
@@ -277,16 +261,14 @@ MAKER(in_register_spinning)
 static sem_t ready;
 void *thread_held[N];
 
-static OWN void
-thread_lose(void)
+static OWN void thread_lose(void)
 {
 	for (int i = 0; i < N; i++)
 		(void)k_thread_lost(SIZE);
 }
 
 /* Another arena than the first, where the allocator has them. */
-static void *
-hold_on_stack(void *arg)
+static void *hold_on_stack(void *arg)
 {
 	void *volatile held[N];
 
@@ -305,8 +287,7 @@ hold_on_stack(void *arg)
 
 static ucontext_t back, forth;
 
-static void
-wait_in_coroutine(void)
+static void wait_in_coroutine(void)
 {
 	void *volatile held[N];
 
@@ -319,8 +300,7 @@ wait_in_coroutine(void)
 static ucontext_t heap_forth;
 void *heap_stack;
 
-static void
-wait_in_heap_coroutine(void)
+static void wait_in_heap_coroutine(void)
 {
 	void *volatile held[N];
 
@@ -330,8 +310,7 @@ wait_in_heap_coroutine(void)
 	(void)held[0];
 }
 
-static OWN void
-enter(ucontext_t *c, void *stack, size_t bytes, void (*f)(void))
+static OWN void enter(ucontext_t *c, void *stack, size_t bytes, void (*f)(void))
 {
 	if (getcontext(c) != 0)
 		abort();
@@ -343,8 +322,7 @@ enter(ucontext_t *c, void *stack, size_t bytes, void (*f)(void))
 		abort();
 }
 
-static void
-on_signal(int number)
+static void on_signal(int number)
 {
 	void *volatile held[N];
 
@@ -357,13 +335,11 @@ on_signal(int number)
 	(void)held[0];
 }
 
-static void *
-hold_on_signal_stack(void *arg)
+static void *hold_on_signal_stack(void *arg)
 {
-	const stack_t s = {.ss_size = 1 << 16,
-	    .ss_sp = map_pages(1 << 16, MAP_PRIVATE | MAP_ANONYMOUS, -1)};
-	const struct sigaction a = {
-	    .sa_handler = on_signal, .sa_flags = SA_ONSTACK};
+	const stack_t s = {
+	    .ss_size = 1 << 16, .ss_sp = map_pages(1 << 16, MAP_PRIVATE | MAP_ANONYMOUS, -1)};
+	const struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
 
 	if (sigaltstack(&s, NULL) != 0 || sigaction(SIGUSR1, &a, NULL) != 0)
 		abort();
@@ -372,8 +348,7 @@ hold_on_signal_stack(void *arg)
 }
 
 /* The only pointer is in a register that a call keeps for its caller. */
-static void *
-hold_in_register(void *arg)
+static void *hold_in_register(void *arg)
 {
 	void *p = k_in_register(SIZE);
 
@@ -395,8 +370,7 @@ hold_in_register(void *arg)
 	return NULL;
 }
 
-static void *
-hold_in_register_spinning(void *arg)
+static void *hold_in_register_spinning(void *arg)
 {
 	void *p = k_in_register_spinning(SIZE);
 
@@ -412,8 +386,7 @@ hold_in_register_spinning(void *arg)
 	return NULL;
 }
 
-static void
-start(void *(*f)(void *))
+static void start(void *(*f)(void *))
 {
 	pthread_t t;
 
@@ -439,8 +412,7 @@ uintptr_t xored[N];
 uint32_t offsets[N];
 char *base;
 
-static OWN void
-hide(void)
+static OWN void hide(void)
 {
 	base = k_base(SIZE);
 	for (int i = 0; i < N; i++) {
@@ -451,8 +423,7 @@ hide(void)
 			packed[2 * i + 1].p = packed[2 * i].p;
 			packed[2 * i].p = NULL;
 		}
-		xored[i] =
-		    (uintptr_t)k_xor(SIZE) ^ UINT64_C(0x5555555555555555);
+		xored[i] = (uintptr_t)k_xor(SIZE) ^ UINT64_C(0x5555555555555555);
 		offsets[i] = (uint32_t)((char *)k_offset(SIZE) - base);
 	}
 }
@@ -461,8 +432,7 @@ hide(void)
 
 MAKER(churn)
 
-static void *
-churn(void *arg)
+static void *churn(void *arg)
 {
 	void *slots[64] = {0};
 	unsigned seed = (unsigned)(uintptr_t)arg;
@@ -480,8 +450,7 @@ churn(void *arg)
 
 /* ---- all of it ------------------------------------------------------------ */
 
-static void *
-open_plugin(const char *dir, const char *name)
+static void *open_plugin(const char *dir, const char *name)
 {
 	char path[4096];
 	void (*fill)(void);
@@ -496,8 +465,7 @@ open_plugin(const char *dir, const char *name)
 	return h;
 }
 
-static void
-say_all(int in_big, int shared)
+static void say_all(int in_big, int shared)
 {
 	say("lost", "lost", N);
 	say("lost_aligned", "lost", N);
@@ -545,8 +513,7 @@ say_all(int in_big, int shared)
 	say("in_register", "register", 1);
 }
 
-static void
-make_all(const char *dir, int spin, int shared)
+static void make_all(const char *dir, int spin, int shared)
 {
 	dlclose(open_plugin(dir, "gone"));
 	(void)open_plugin(dir, "tls");
@@ -562,8 +529,8 @@ make_all(const char *dir, int spin, int shared)
 		hold_in_shared();
 	hold_in_kernel();
 	hide();
-	enter(&forth, map_pages(1 << 16, MAP_PRIVATE | MAP_ANONYMOUS, -1),
-	    1 << 16, wait_in_coroutine);
+	enter(&forth, map_pages(1 << 16, MAP_PRIVATE | MAP_ANONYMOUS, -1), 1 << 16,
+	    wait_in_coroutine);
 	heap_stack = malloc(1 << 16);
 	enter(&heap_forth, heap_stack, 1 << 16, wait_in_heap_coroutine);
 	start(hold_on_stack);
@@ -579,8 +546,7 @@ MAKER(child_held)
 
 void *child_held[N];
 
-static OWN void
-lose_in_child(void)
+static OWN void lose_in_child(void)
 {
 	for (int i = 0; i < N; i++) {
 		(void)k_child_lost(SIZE);
@@ -588,8 +554,7 @@ lose_in_child(void)
 	}
 }
 
-static void
-wait_for_end(void)
+static void wait_for_end(void)
 {
 	char byte;
 
@@ -602,8 +567,7 @@ wait_for_end(void)
 
 void *kept_by_child[3];
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	int busy = 0, spin = 0, fork_it = 0, quiet = 0, few = 0, shared = 1;
 	int in_big;

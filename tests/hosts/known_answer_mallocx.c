@@ -44,14 +44,12 @@ MAKER(freed, mallocx(n, 0))
 void **volatile holder, **volatile malloc_holder;
 static atomic_bool end;
 
-static void
-say(const char *name, const char *truth)
+static void say(const char *name, const char *truth)
 {
 	printf("CASE k_%s %s %d\n", name, truth, N);
 }
 
-static OWN void
-make(void)
+static OWN void make(void)
 {
 	holder = k_holder(N * sizeof(void *));
 	malloc_holder = k_malloc_holder(N * sizeof(void *));
@@ -72,13 +70,11 @@ make(void)
 }
 
 /* The holder of all moves, and its contents with it. */
-static void *
-move(void *arg)
+static void *move(void *arg)
 {
 	(void)arg;
 	for (unsigned i = 0; !end; i++) {
-		void *p = rallocx(
-		    holder, (N + i % 7 * 1000) * sizeof(void *), i % 13);
+		void *p = rallocx(holder, (N + i % 7 * 1000) * sizeof(void *), i % 13);
 
 		if (!p)
 			abort();
@@ -89,8 +85,7 @@ move(void *arg)
 }
 
 /* no pointer of make() stays below */
-static OWN void
-clear_stack(void)
+static OWN void clear_stack(void)
 {
 	volatile char room[16384];
 
@@ -98,8 +93,7 @@ clear_stack(void)
 		room[i] = 0;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	bool moves = argc > 1 && !strcmp(argv[1], "moves");
 	pthread_t mover;

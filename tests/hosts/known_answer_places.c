@@ -40,8 +40,7 @@ enum { PAGE = 4096 };
 
 MAKER(lost)
 
-static OWN void
-lose(void)
+static OWN void lose(void)
 {
 	for (int i = 0; i < N; i++)
 		(void)k_lost(SIZE);
@@ -64,8 +63,7 @@ MAKER(read_only)
 MAKER(user_fault)
 MAKER(code)
 
-static int
-open_file(size_t bytes)
+static int open_file(size_t bytes)
 {
 	char path[] = "/var/tmp/seep-known-answer-XXXXXX";
 	int fd = mkstemp(path);
@@ -75,8 +73,7 @@ open_file(size_t bytes)
 	return fd;
 }
 
-static OWN void
-hold_in_files(void)
+static OWN void hold_in_files(void)
 {
 	int fd = open_file(4 * PAGE), id = shmget(IPC_PRIVATE, PAGE, 0600);
 	void **p;
@@ -94,15 +91,13 @@ hold_in_files(void)
 void **grown[1000];
 
 /* glibc goes on behind memory that a program takes by sbrk() itself. */
-static OWN void
-hold_in_program_break(void)
+static OWN void hold_in_program_break(void)
 {
 	void **p = sbrk(1000), **q;
 
 	if (p == (void *)-1)
 		return;
-	FILL(
-	    (void **)(((uintptr_t)p + 7) & ~(uintptr_t)7), program_break_first);
+	FILL((void **)(((uintptr_t)p + 7) & ~(uintptr_t)7), program_break_first);
 	for (int i = 0; i < 1000; i++)
 		grown[i] = k_grown(1000);
 	q = sbrk(PAGE);
@@ -112,8 +107,7 @@ hold_in_program_break(void)
 
 void **moved_block;
 
-static OWN void
-hold_in_moved(void)
+static OWN void hold_in_moved(void)
 {
 	void **p = map_pages(PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1), **q;
 
@@ -127,8 +121,7 @@ hold_in_moved(void)
 		moved_block = realloc(moved_block, bytes);
 }
 
-static OWN void
-hold_in_odd_mappings(void)
+static OWN void hold_in_odd_mappings(void)
 {
 	size_t huge = 2 << 20;
 	char *p = map_pages(3 * huge, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -137,8 +130,7 @@ hold_in_odd_mappings(void)
 	p = (char *)(((uintptr_t)p + huge - 1) & -(uintptr_t)huge);
 	(void)madvise(p, huge, MADV_HUGEPAGE);
 	FILL((void **)(void *)(p + huge / 2), huge_pages);
-	q = map_pages(
-	    16 * PAGE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN, -1);
+	q = map_pages(16 * PAGE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN, -1);
 	FILL(q + 15 * PAGE / 8, grows_down);
 	q = map_pages(PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	FILL(q, read_only);
@@ -147,8 +139,7 @@ hold_in_odd_mappings(void)
 }
 
 /* Instructions of a compiler at run time: a number of eight bytes, anywhere. */
-static OWN void
-hold_in_code(void)
+static OWN void hold_in_code(void)
 {
 	char *p = map_pages(PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
@@ -166,11 +157,9 @@ hold_in_code(void)
 }
 
 /* Some of its pages come from us, the others never. */
-static OWN void
-hold_behind_user_faults(void)
+static OWN void hold_behind_user_faults(void)
 {
-	int fd = (int)syscall(
-	    SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY | O_NONBLOCK);
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY | O_NONBLOCK);
 	struct uffdio_api api = {.api = UFFD_API};
 	struct uffdio_register r = {.mode = UFFDIO_REGISTER_MODE_MISSING};
 	char *p;
@@ -195,8 +184,7 @@ MAKER(many_keys)
 
 static sem_t ready;
 
-static void *
-hold_deep(void *arg)
+static void *hold_deep(void *arg)
 {
 	void *volatile held[N];
 
@@ -217,8 +205,7 @@ hold_deep(void *arg)
 /* Its stack is a block, and only the stack pointer says so. */
 static ucontext_t unused, own;
 
-static void
-on_own_stack(void)
+static void on_own_stack(void)
 {
 	void *volatile held[N];
 
@@ -233,8 +220,7 @@ on_own_stack(void)
 	(void)held[0];
 }
 
-static OWN void
-enter_own_stack(void)
+static OWN void enter_own_stack(void)
 {
 	size_t bytes = 1 << 18;
 
@@ -245,8 +231,7 @@ enter_own_stack(void)
 	makecontext(&own, on_own_stack, 0);
 }
 
-static void *
-hold_on_own_stack(void *arg)
+static void *hold_on_own_stack(void *arg)
 {
 	enter_own_stack();
 	scrub();
@@ -254,8 +239,7 @@ hold_on_own_stack(void *arg)
 	return arg;
 }
 
-static void
-start(void *(*f)(void *), void *arg, const pthread_attr_t *a)
+static void start(void *(*f)(void *), void *arg, const pthread_attr_t *a)
 {
 	pthread_t t;
 
@@ -264,8 +248,7 @@ start(void *(*f)(void *), void *arg, const pthread_attr_t *a)
 	sem_wait(&ready);
 }
 
-static OWN void
-hold_in_threads(void)
+static OWN void hold_in_threads(void)
 {
 	pthread_attr_t a;
 	pthread_key_t keys[200];
@@ -296,8 +279,7 @@ MAKER(in_pipe)
 MAKER(signal_stack)
 MAKER(ring)
 
-static OWN void
-hold_in_kernel(void)
+static OWN void hold_in_kernel(void)
 {
 	sigset_t set;
 	int pipes[2];
@@ -325,8 +307,7 @@ hold_in_kernel(void)
 }
 
 /* Without mappings: what counts is that there is a ring. */
-static OWN void
-hold_in_ring(void)
+static OWN void hold_in_ring(void)
 {
 	struct io_uring_params p = {0};
 	int fd = (int)syscall(SYS_io_uring_setup, 4, &p);
@@ -336,8 +317,8 @@ hold_in_ring(void)
 		say("no_ring", "held", 0);
 		return;
 	}
-	at = mmap(NULL, p.sq_entries * sizeof(struct io_uring_sqe),
-	    PROT_READ | PROT_WRITE, MAP_SHARED, fd, IORING_OFF_SQES);
+	at = mmap(NULL, p.sq_entries * sizeof(struct io_uring_sqe), PROT_READ | PROT_WRITE,
+	    MAP_SHARED, fd, IORING_OFF_SQES);
 	if (at == MAP_FAILED)
 		abort();
 	at[4] = k_ring(SIZE); /* user_data */
@@ -349,16 +330,14 @@ hold_in_ring(void)
 MAKER(namespace)
 MAKER(namespace_tls)
 
-static OWN void
-hold_in_namespace(const char *program)
+static OWN void hold_in_namespace(const char *program)
 {
 	char path[4096];
 	void (*keep)(int, void *, void *);
 	void *h;
 
 	snprintf(path, sizeof(path), "%s", program);
-	snprintf(
-	    strrchr(path, '/') + 1, 64, "%s", "known_answer_places_plugin.so");
+	snprintf(strrchr(path, '/') + 1, 64, "%s", "known_answer_places_plugin.so");
 	h = dlmopen(LM_ID_NEWLM, path, RTLD_NOW);
 	keep = h ? (void (*)(int, void *, void *))dlsym(h, "keep") : NULL;
 	if (!keep)
@@ -375,8 +354,7 @@ MAKER(list)
 
 void **volatile list;
 
-static OWN void
-push(void)
+static OWN void push(void)
 {
 	void **item = k_list(SIZE);
 
@@ -384,8 +362,7 @@ push(void)
 	list = item;
 }
 
-static void *
-grow(void *arg)
+static void *grow(void *arg)
 {
 	for (int i = 0; i < 1000; i++)
 		push();
@@ -397,8 +374,7 @@ grow(void *arg)
 	return arg;
 }
 
-static void *
-wait_for_end(void *arg)
+static void *wait_for_end(void *arg)
 {
 	char byte;
 
@@ -411,8 +387,7 @@ wait_for_end(void *arg)
 	_exit(0);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
 	pthread_t t;

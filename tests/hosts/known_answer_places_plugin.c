@@ -5,8 +5,7 @@ _Thread_local void *kept_tls[100];
 
 void keep(int i, void *a, void *b);
 
-void
-keep(int i, void *a, void *b)
+void keep(int i, void *a, void *b)
 {
 	kept[i] = a;
 	kept_tls[i] = b;

@@ -4,14 +4,12 @@
 
 void *gone_held[100];
 
-__attribute__((noinline)) static void
-k_dlclosed(int i)
+__attribute__((noinline)) static void k_dlclosed(int i)
 {
 	gone_held[i] = calloc(1, 72);
 }
 
-void
-fill(void)
+void fill(void)
 {
 	for (int i = 0; i < 100; i++)
 		k_dlclosed(i);

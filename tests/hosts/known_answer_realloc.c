@@ -42,16 +42,14 @@ extern atomic_int realloc_stopped __attribute__((weak));
 static struct work all[THREADS_MAX];
 static atomic_bool end;
 
-static void *
-resize(void *arg)
+static void *resize(void *arg)
 {
 	struct work *w = arg;
 
 	for (size_t i = 0; !end; i++) {
 		void ***holder = &w->holders[i % w->count];
 		size_t bytes = w->bytes * (1 + i / w->count % 7);
-		void **p = i & 1 ? realloc(*holder, bytes)
-		                 : reallocarray(*holder, bytes / 8, 8);
+		void **p = i & 1 ? realloc(*holder, bytes) : reallocarray(*holder, bytes / 8, 8);
 
 		if (!p)
 			abort();
@@ -61,8 +59,7 @@ resize(void *arg)
 }
 
 /* Resizes a block of its own, and ends. */
-static void *
-resize_one(void *unused)
+static void *resize_one(void *unused)
 {
 	void *volatile p = malloc(8);
 
@@ -74,8 +71,7 @@ resize_one(void *unused)
 }
 
 /* New threads, which may get what the collector had of those that are gone. */
-static void
-resize_others(size_t threads)
+static void resize_others(size_t threads)
 {
 	pthread_t t[THREADS_MAX];
 
@@ -87,8 +83,7 @@ resize_others(size_t threads)
 		pthread_join(t[i], NULL);
 }
 
-static OWN void
-make(struct work *w, size_t holders, size_t bytes)
+static OWN void make(struct work *w, size_t holders, size_t bytes)
 {
 	static void **room[THREADS_MAX][HOLDERS_MAX];
 
@@ -102,8 +97,7 @@ make(struct work *w, size_t holders, size_t bytes)
 	}
 }
 
-static OWN void
-lose(void)
+static OWN void lose(void)
 {
 	for (int i = 0; i < N; i++) {
 		void **head = k_lost_head(SIZE);
@@ -113,8 +107,7 @@ lose(void)
 	}
 }
 
-static pid_t
-fork_at(int point, size_t threads, unsigned usec)
+static pid_t fork_at(int point, size_t threads, unsigned usec)
 {
 	pid_t child;
 
@@ -128,8 +121,7 @@ fork_at(int point, size_t threads, unsigned usec)
 	return child;
 }
 
-static void
-wait_for_end(void)
+static void wait_for_end(void)
 {
 	char c;
 
@@ -139,8 +131,7 @@ wait_for_end(void)
 		;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	pid_t child = -1;
 	size_t threads = argc > 3 ? strtoul(argv[1], NULL, 10) : 0;
@@ -148,8 +139,8 @@ main(int argc, char **argv)
 	size_t bytes = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
 	size_t i;
 
-	if (threads == 0 || threads > THREADS_MAX || holders == 0 ||
-	    holders > HOLDERS_MAX || bytes < HELD * sizeof(void *))
+	if (threads == 0 || threads > THREADS_MAX || holders == 0 || holders > HOLDERS_MAX ||
+	    bytes < HELD * sizeof(void *))
 		return 2;
 	for (i = 0; i < threads; i++)
 		make(&all[i], holders, bytes);

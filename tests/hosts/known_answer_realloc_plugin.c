@@ -17,8 +17,7 @@ void __libc_free(void *p);
 atomic_int realloc_stop_at;
 atomic_int realloc_stopped;
 
-static void
-pass(int point)
+static void pass(int point)
 {
 	if (realloc_stop_at != point)
 		return;
@@ -28,8 +27,7 @@ pass(int point)
 	realloc_stopped--;
 }
 
-void *
-realloc(void *old, size_t bytes)
+void *realloc(void *old, size_t bytes)
 {
 	size_t room = old ? malloc_usable_size(old) : 0;
 	void *p;

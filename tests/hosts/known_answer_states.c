@@ -37,16 +37,14 @@ enum { N = 100, SIZE = 72, HUGE_BYTES = 8 << 20, STACK_BYTES = 32 << 10 };
 
 #define OWN __attribute__((noinline, noclone, no_icf))
 
-static OWN void *
-k_lost(void)
+static OWN void *k_lost(void)
 {
 	char *volatile p = malloc(SIZE); /* volatile: else this is a jump */
 
 	return p;
 }
 
-static OWN void *
-k_held(void)
+static OWN void *k_held(void)
 {
 	char *volatile p = malloc(SIZE + 8);
 
@@ -56,8 +54,7 @@ k_held(void)
 void *held[N];
 void **elsewhere;
 
-static OWN void
-make(void)
+static OWN void make(void)
 {
 	for (int i = 0; i < N; i++) {
 		(void)k_lost();
@@ -65,29 +62,25 @@ make(void)
 	}
 }
 
-static void
-move_to(void *where)
+static void move_to(void *where)
 {
 	elsewhere = where;
 	memcpy(elsewhere, held, sizeof(held));
 	memset(held, 0, sizeof(held));
 }
 
-static void *
-wait_for_ever(void *arg)
+static void *wait_for_ever(void *arg)
 {
 	(void)pause();
 	return arg;
 }
 
-static void *
-end_at_once(void *arg)
+static void *end_at_once(void *arg)
 {
 	return arg;
 }
 
-static void
-start_threads(unsigned long count)
+static void start_threads(unsigned long count)
 {
 	pthread_attr_t small;
 	pthread_t t;
@@ -99,8 +92,7 @@ start_threads(unsigned long count)
 			exit(77);
 }
 
-static void
-make_mappings(unsigned long count)
+static void make_mappings(unsigned long count)
 {
 	for (unsigned long i = 0; i < count; i++)
 		if (mmap(NULL, 4096, PROT_READ | (i % 2 ? PROT_WRITE : 0),
@@ -108,8 +100,7 @@ make_mappings(unsigned long count)
 			exit(77);
 }
 
-static void
-hold_in_deleted_file(void)
+static void hold_in_deleted_file(void)
 {
 	char path[] = "/var/tmp/seep-known-answer-XXXXXX";
 	int fd = mkstemp(path);
@@ -124,26 +115,23 @@ hold_in_deleted_file(void)
 	move_to(p);
 }
 
-static void *
-map_shared(int fd)
+static void *map_shared(int fd)
 {
 	void *p = MAP_FAILED;
 
 	if (fd >= 0)
-		p = mmap(
-		    NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		p = mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED)
 		exit(77);
 	return p;
 }
 
 /* Older kernels have no guard pages, and nothing is special then. */
-static void
-hold_between(int advice)
+static void hold_between(int advice)
 {
 	enum { PAGE = 4096, PAGES = 16 };
-	char *p = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p =
+	    mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		abort();
@@ -156,8 +144,7 @@ hold_between(int advice)
 	(void)madvise(p + 5 * PAGE, 4 * PAGE, advice);
 }
 
-static void
-hold_in_secret_memory(void)
+static void hold_in_secret_memory(void)
 {
 	int fd = (int)syscall(447, 0); /* memfd_secret */
 
@@ -170,8 +157,7 @@ hold_in_secret_memory(void)
 	move_to(map_shared(fd));
 }
 
-static void
-hold_in_huge_pages(void)
+static void hold_in_huge_pages(void)
 {
 	char *p = aligned_alloc(2 << 20, HUGE_BYTES);
 
@@ -182,8 +168,7 @@ hold_in_huge_pages(void)
 	move_to(p + HUGE_BYTES / 2);
 }
 
-static void
-enter(const char *what, const char *word)
+static void enter(const char *what, const char *word)
 {
 	const unsigned long count = strtoul(word, NULL, 10);
 	const struct rlimit limit = {UINT64_C(1) << 30, UINT64_C(1) << 30};
@@ -192,8 +177,7 @@ enter(const char *what, const char *word)
 		start_threads(count);
 	if (strcmp(what, "mappings") == 0)
 		make_mappings(count);
-	if (strcmp(what, "locked") == 0 &&
-	    mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
+	if (strcmp(what, "locked") == 0 && mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
 		exit(77);
 	if (strcmp(what, "limited") == 0 && setrlimit(RLIMIT_AS, &limit) != 0)
 		exit(77);
@@ -212,8 +196,7 @@ enter(const char *what, const char *word)
 }
 
 /* Does something without end, if it is to; in a thread of its own. */
-static void *
-go_on(void *arg)
+static void *go_on(void *arg)
 {
 	const char *what = arg;
 
@@ -233,8 +216,7 @@ go_on(void *arg)
 	return NULL;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 	pthread_t t;

@@ -38,8 +38,7 @@ ALLOC_FN(kept)
 ALLOC_FN(old)
 ALLOC_FN(dummy)
 
-SITE_FN static void *
-grown(void *p, size_t old_bytes, size_t size_bytes)
+SITE_FN static void *grown(void *p, size_t old_bytes, size_t size_bytes)
 {
 	if (p)
 		led_free(L_grown, old_bytes);
@@ -49,8 +48,7 @@ grown(void *p, size_t old_bytes, size_t size_bytes)
 	return p;
 }
 
-static void
-drop(void *p, int site, size_t size_bytes)
+static void drop(void *p, int site, size_t size_bytes)
 {
 	led_free(site, size_bytes);
 	free(p);
@@ -60,8 +58,7 @@ struct passed {
 	struct passed *next;
 };
 
-static void *
-free_all(void *list)
+static void *free_all(void *list)
 {
 	struct passed *p = list, *next;
 
@@ -72,8 +69,7 @@ free_all(void *list)
 	return NULL;
 }
 
-static void
-pause_for(long ms)
+static void pause_for(long ms)
 {
 	struct timespec t = {ms / 1000, ms % 1000 * 1000000};
 
@@ -83,8 +79,7 @@ pause_for(long ms)
 		drop(dummy(8), L_dummy, 8);
 }
 
-static struct passed *
-one_round(struct passed *list)
+static struct passed *one_round(struct passed *list)
 {
 	void *p, *fillers[3];
 	struct passed *first;
@@ -104,8 +99,7 @@ one_round(struct passed *list)
 	return first;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	long rounds = argc > 1 ? atol(argv[1]) : 1000;
 	struct passed *list = NULL;

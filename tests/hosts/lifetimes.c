@@ -25,8 +25,7 @@ struct held {
 	int freed;
 };
 
-static long long
-now_ms(void)
+static long long now_ms(void)
 {
 	struct timespec t;
 
@@ -50,15 +49,13 @@ KIND(long_lived)
 KIND(kept)
 
 /* Enough events for the collector to look at its clock. */
-static void
-pass_time(int pairs)
+static void pass_time(int pairs)
 {
 	for (int i = 0; i < pairs; i++)
 		free(at_once());
 }
 
-static void
-take(struct held *h, void *(*make)(void), int count)
+static void take(struct held *h, void *(*make)(void), int count)
 {
 	for (int i = 0; i < count; i++) {
 		h->born_ms[i] = now_ms();
@@ -66,8 +63,7 @@ take(struct held *h, void *(*make)(void), int count)
 	}
 }
 
-static void
-drop(struct held *h, int count)
+static void drop(struct held *h, int count)
 {
 	for (int i = 0; i < count; i++) {
 		long long age;
@@ -80,18 +76,16 @@ drop(struct held *h, int count)
 	}
 }
 
-static void
-tell(const struct held *h)
+static void tell(const struct held *h)
 {
 	printf("%s %d %lld %lld\n", h->name, h->freed, h->min_ms, h->max_ms);
 }
 
 /* One kind of block for each step of ages. */
-static void
-steps(void)
+static void steps(void)
 {
-	static struct held list[] = {{.name = "quarter"}, {.name = "half"},
-	    {.name = "second"}, {.name = "long_lived"}};
+	static struct held list[] = {
+	    {.name = "quarter"}, {.name = "half"}, {.name = "second"}, {.name = "long_lived"}};
 	static const useconds_t pauses_us[] = {250000, 300000, 450000, 800000};
 
 	pass_time(300);
@@ -112,8 +106,7 @@ steps(void)
  * A little work, then a pause, again and again: what is kept over a pause is
  * freed by the first events after it.
  */
-static void
-bursts(int count, useconds_t pause_us)
+static void bursts(int count, useconds_t pause_us)
 {
 	static struct held h = {.name = "kept"};
 
@@ -131,8 +124,7 @@ bursts(int count, useconds_t pause_us)
 }
 
 /* No long pauses: each block is freed 20 rounds after it was allocated. */
-static void
-steady(void)
+static void steady(void)
 {
 	enum { QUEUE = 20, ROUNDS = 100 };
 	static struct held h = {.name = "kept"};
@@ -162,8 +154,7 @@ steady(void)
 static struct held of_thread[THREADS];
 static pthread_barrier_t barrier;
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	long number = (long)arg;
 
@@ -175,8 +166,7 @@ work(void *arg)
 	return NULL;
 }
 
-static void
-threads(void)
+static void threads(void)
 {
 	static struct held all = {.name = "kept"};
 	pthread_t ids[THREADS];
@@ -199,8 +189,7 @@ threads(void)
 }
 
 /* A child frees what it inherited, and blocks of its own. */
-static void
-forked(void)
+static void forked(void)
 {
 	static struct held inherited = {.name = "inherited"};
 	static struct held own = {.name = "kept"};
@@ -221,8 +210,7 @@ forked(void)
 	waitpid(child, NULL, 0);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 

@@ -17,14 +17,12 @@ enum { THROWERS = 6, THROWS = 3000, LOADS = 300 };
 static std::string folder;
 
 /* an exception is a malloc too, of libstdc++ */
-extern "C" SITE_FN void
-throw_now()
+extern "C" SITE_FN void throw_now()
 {
 	throw std::runtime_error("storm");
 }
 
-extern "C" SITE_FN void
-alloc_and_throw(int depth)
+extern "C" SITE_FN void alloc_and_throw(int depth)
 {
 	void *p = led_keep(malloc(40));
 
@@ -43,8 +41,7 @@ alloc_and_throw(int depth)
 	alloc_and_throw(depth - 1);
 }
 
-static void
-throw_often()
+static void throw_often()
 {
 	for (int i = 0; i < THROWS; i++) {
 		try {
@@ -54,18 +51,16 @@ throw_often()
 	}
 }
 
-static void
-load_often(bool is_a)
+static void load_often(bool is_a)
 {
-	std::string path =
-	    folder + (is_a ? "twin_plugin_a.so" : "twin_plugin_b.so");
+	std::string path = folder + (is_a ? "twin_plugin_a.so" : "twin_plugin_b.so");
 
 	for (int i = 0; i < LOADS; i++) {
 		void *lib = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
 
 		led_check(lib != nullptr, "dlopen");
-		auto work = reinterpret_cast<void *(*)(size_t)>(
-		    dlsym(lib, is_a ? "work_A" : "work_B"));
+		auto work =
+		    reinterpret_cast<void *(*)(size_t)>(dlsym(lib, is_a ? "work_A" : "work_B"));
 
 		for (size_t n = 0; n < 50; n++) {
 			free(work(n));
@@ -76,14 +71,12 @@ load_often(bool is_a)
 	}
 }
 
-int
-main()
+int main()
 {
 	char self[4096] = "";
 	std::vector<std::thread> all;
 
-	led_check(
-	    readlink("/proc/self/exe", self, sizeof(self) - 1) > 0, "readlink");
+	led_check(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0, "readlink");
 	folder = self;
 	folder.resize(folder.rfind('/') + 1);
 	for (int i = 0; i < THROWERS; i++)

@@ -33,15 +33,13 @@ static atomic_ulong done;
 static atomic_int tid;
 static sem_t begun;
 
-static uint64_t
-next_random(uint64_t *state)
+static uint64_t next_random(uint64_t *state)
 {
 	*state = *state * UINT64_C(6364136223846793005) + 1442695040888963407;
 	return *state >> 33;
 }
 
-static void *
-write_without_end(void *arg)
+static void *write_without_end(void *arg)
 {
 	uint64_t seed = 1;
 
@@ -50,22 +48,20 @@ write_without_end(void *arg)
 	sem_post(&begun);
 	for (;;) {
 		for (int i = 0; i < 1024; i++)
-			all[next_random(&seed) % count]->data[i % 50] =
-			    (uint64_t)i;
+			all[next_random(&seed) % count]->data[i % 50] = (uint64_t)i;
 		atomic_fetch_add_explicit(&done, 1024, memory_order_relaxed);
 	}
 	return NULL;
 }
 
-static void *
-map_without_end(void *arg)
+static void *map_without_end(void *arg)
 {
 	(void)arg;
 	tid = (int)syscall(SYS_gettid);
 	sem_post(&begun);
 	for (;;) {
-		char *p = mmap(NULL, MAPPED, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *p =
+		    mmap(NULL, MAPPED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		if (p == MAP_FAILED)
 			abort();
@@ -78,8 +74,7 @@ map_without_end(void *arg)
 	return NULL;
 }
 
-static void
-make_heap(void)
+static void make_heap(void)
 {
 	uint64_t seed = 7;
 
@@ -95,8 +90,7 @@ make_heap(void)
 			all[i]->to[k] = all[next_random(&seed) % count];
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[2] : "";
 	pthread_t t;
@@ -108,8 +102,7 @@ main(int argc, char **argv)
 	make_heap();
 	if (*what &&
 	    (pthread_create(&t, NULL,
-	         strcmp(what, "map") == 0 ? map_without_end : write_without_end,
-	         NULL) != 0 ||
+	         strcmp(what, "map") == 0 ? map_without_end : write_without_end, NULL) != 0 ||
 	        sem_wait(&begun) != 0))
 		return 2;
 	printf("ready %d %d\n", (int)getpid(), (int)tid);

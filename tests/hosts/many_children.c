@@ -18,8 +18,7 @@
  */
 static void *volatile keep;
 
-__attribute__((noipa)) static void
-leave_blocks(int blocks, size_t bytes)
+__attribute__((noipa)) static void leave_blocks(int blocks, size_t bytes)
 {
 	for (int i = 0; i < blocks; i++) {
 		void *p = malloc(bytes);
@@ -31,8 +30,7 @@ leave_blocks(int blocks, size_t bytes)
 	}
 }
 
-static int
-at_end_of_input(void)
+static int at_end_of_input(void)
 {
 	fd_set in;
 	struct timeval now = {0};
@@ -43,8 +41,7 @@ at_end_of_input(void)
 }
 
 /* The next process of this pid namespace gets that number. */
-static void
-choose_pid(const char *pid)
+static void choose_pid(const char *pid)
 {
 	FILE *f = pid ? fopen("/proc/sys/kernel/ns_last_pid", "w") : NULL;
 
@@ -53,8 +50,7 @@ choose_pid(const char *pid)
 }
 
 /* Until the time of the next child; a delay of up to 100 ms is made up for. */
-static void
-wait_for_turn(long rate)
+static void wait_for_turn(long rate)
 {
 	static struct timespec next;
 	struct timespec now;
@@ -63,8 +59,7 @@ wait_for_turn(long rate)
 	if (rate <= 0)
 		return;
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	late_ms = (now.tv_sec - next.tv_sec) * 1000 +
-	    (now.tv_nsec - next.tv_nsec) / 1000000;
+	late_ms = (now.tv_sec - next.tv_sec) * 1000 + (now.tv_nsec - next.tv_nsec) / 1000000;
 	if (next.tv_sec == 0 || late_ms > 100)
 		next = now;
 	next.tv_nsec += 1000000000 / rate;
@@ -73,8 +68,7 @@ wait_for_turn(long rate)
 	(void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	long count = argc > 1 ? atol(argv[1]) : 100, n = 0;
 	long rate = argc > 2 ? atol(argv[2]) : 100;

@@ -19,8 +19,7 @@
 static void *volatile kept[100000];
 static size_t held;
 
-static void
-raise_signals(int n)
+static void raise_signals(int n)
 {
 	for (int i = 0; i < n; i++) {
 		kept[held++] = malloc(100);
@@ -28,8 +27,7 @@ raise_signals(int n)
 	}
 }
 
-static void
-take(int n)
+static void take(int n)
 {
 	char label[32];
 
@@ -42,8 +40,7 @@ take(int n)
 	(void)fflush(stdout);
 }
 
-static int
-fork_and_take(int n)
+static int fork_and_take(int n)
 {
 	int status = 1;
 	pid_t pid;
@@ -60,8 +57,7 @@ fork_and_take(int n)
 	return pid > 0 && waitpid(pid, &status, 0) == pid ? status : 1;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 0;
 

@@ -13,8 +13,7 @@
  * MIB mebibytes (0: as much as there is room), maps and touches it, as a
  * host does that shares /dev/shm with us.
  */
-SITE_FN static void
-alloc_leaf(unsigned path)
+SITE_FN static void alloc_leaf(unsigned path)
 {
 	void *p = led_keep(malloc(100));
 
@@ -28,22 +27,19 @@ alloc_leaf(unsigned path)
 
 static void descend(unsigned path, int bits);
 
-SITE_FN static void
-left(unsigned path, int bits)
+SITE_FN static void left(unsigned path, int bits)
 {
 	descend(path, bits - 1);
 	__asm__ volatile("" ::: "memory");
 }
 
-SITE_FN static void
-right(unsigned path, int bits)
+SITE_FN static void right(unsigned path, int bits)
 {
 	descend(path, bits - 1);
 	__asm__ volatile("" ::: "memory");
 }
 
-SITE_FN static void
-descend(unsigned path, int bits)
+SITE_FN static void descend(unsigned path, int bits)
 {
 	if (bits == 0)
 		alloc_leaf(path);
@@ -54,8 +50,7 @@ descend(unsigned path, int bits)
 	__asm__ volatile("" ::: "memory");
 }
 
-static void
-take_shared_memory(const char *path, size_t mib)
+static void take_shared_memory(const char *path, size_t mib)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	size_t size = mib << 20;
@@ -78,15 +73,13 @@ take_shared_memory(const char *path, size_t mib)
 	close(fd);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	int bits = argc > 1 ? atoi(argv[1]) : 13;
 
 	for (unsigned path = 0; path < 1u << bits; path++) {
 		if (path == 1u << (bits - 1) && argc > 2)
-			take_shared_memory(
-			    argv[2], argc > 3 ? strtoul(argv[3], NULL, 10) : 0);
+			take_shared_memory(argv[2], argc > 3 ? strtoul(argv[3], NULL, 10) : 0);
 		descend(path, bits);
 	}
 	led_print(1);

@@ -5,8 +5,7 @@
 
 extern int mapped_early_right;
 
-int
-main(void)
+int main(void)
 {
 	puts(mapped_early_right ? "right" : "wrong");
 	return 0;

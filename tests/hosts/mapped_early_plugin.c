@@ -10,11 +10,9 @@ int mapped_early_chosen(void);
 int mapped_early_right;
 static int (*volatile chosen)(void) = mapped_early_chosen;
 
-__attribute__((constructor)) static void
-early_map(void)
+__attribute__((constructor)) static void early_map(void)
 {
-	char *p = mmap(NULL, 10 * PAGE, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p = mmap(NULL, 10 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	mapped_early_right = p != MAP_FAILED && chosen();
 	if (munmap(p, PAGE))

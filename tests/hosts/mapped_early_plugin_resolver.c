@@ -6,24 +6,20 @@
 
 int mapped_early_chosen(void);
 
-static int
-chosen_if_right(void)
+static int chosen_if_right(void)
 {
 	return 1;
 }
 
-static int
-chosen_if_wrong(void)
+static int chosen_if_wrong(void)
 {
 	return 0;
 }
 
-static void *
-resolve(void)
+static void *resolve(void)
 {
 	enum { FEW = 8192, MANY = 1 << 20 };
-	char *p = mmap(NULL, FEW, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p = mmap(NULL, FEW, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		return (void *)chosen_if_wrong;

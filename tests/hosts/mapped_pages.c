@@ -18,11 +18,9 @@ enum { PAGE = 4096, BLOCKS = 200 };
 #define KEEP(p)  __asm__ volatile("" ::"r"(p) : "memory")
 #define NOINLINE __attribute__((noinline))
 
-static void *
-map(size_t pages, int rights, int flags)
+static void *map(size_t pages, int rights, int flags)
 {
-	void *p =
-	    mmap(NULL, pages * PAGE, rights, flags | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, pages * PAGE, rights, flags | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		exit(1);
@@ -30,15 +28,13 @@ map(size_t pages, int rights, int flags)
 	return p;
 }
 
-static void
-touch(char *p, size_t pages)
+static void touch(char *p, size_t pages)
 {
 	for (size_t i = 0; i < pages; i++)
 		p[i * PAGE] = 1;
 }
 
-static NOINLINE char *
-arena(void)
+static NOINLINE char *arena(void)
 {
 	char *p = map(256, PROT_READ | PROT_WRITE, MAP_PRIVATE);
 
@@ -46,8 +42,7 @@ arena(void)
 	return p;
 }
 
-static NOINLINE char *
-reserve(void)
+static NOINLINE char *reserve(void)
 {
 	char *p = map((size_t)1 << 20, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE);
 
@@ -55,8 +50,7 @@ reserve(void)
 	return p;
 }
 
-static NOINLINE char *
-cut(void)
+static NOINLINE char *cut(void)
 {
 	char *p = map(64, PROT_READ | PROT_WRITE, MAP_PRIVATE);
 
@@ -66,8 +60,7 @@ cut(void)
 	return p;
 }
 
-static NOINLINE char *
-grown(void)
+static NOINLINE char *grown(void)
 {
 	char *p = map(4, PROT_READ | PROT_WRITE, MAP_PRIVATE);
 
@@ -77,8 +70,7 @@ grown(void)
 	return p;
 }
 
-static NOINLINE char *
-shared(void)
+static NOINLINE char *shared(void)
 {
 	char *p = map(32, PROT_READ | PROT_WRITE, MAP_SHARED);
 
@@ -86,18 +78,16 @@ shared(void)
 	return p;
 }
 
-static NOINLINE char *
-raw(void)
+static NOINLINE char *raw(void)
 {
-	char *p = (char *)syscall(SYS_mmap, NULL, 32 * PAGE,
-	    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p = (char *)syscall(
+	    SYS_mmap, NULL, 32 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	touch(p, 32);
 	return p;
 }
 
-static NOINLINE char *
-of_child(void)
+static NOINLINE char *of_child(void)
 {
 	char *p = map(8, PROT_READ | PROT_WRITE, MAP_PRIVATE);
 
@@ -105,8 +95,7 @@ of_child(void)
 	return p;
 }
 
-int
-main(void)
+int main(void)
 {
 	char *p, line[8];
 	int words[2];
@@ -137,8 +126,7 @@ main(void)
 		_exit(read(words[0], line, 1) < 0);
 	}
 	close(words[0]);
-	printf("PID %d\nKNOWN parent arena %d 1 %d\n", (int)getpid(),
-	    256 * PAGE, 100 * PAGE);
+	printf("PID %d\nKNOWN parent arena %d 1 %d\n", (int)getpid(), 256 * PAGE, 100 * PAGE);
 	printf("KNOWN parent reserve %ld 1 0\n", ((long)1 << 20) * PAGE);
 	printf("KNOWN parent cut %d 2 %d\n", 48 * PAGE, 48 * PAGE);
 	printf("KNOWN parent grown %d 1 %d\n", 16 * PAGE, 4 * PAGE);

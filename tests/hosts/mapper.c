@@ -28,18 +28,15 @@ static struct {
 static struct item *swaps[SWAPS];
 static int steps = 20000, memory = -1;
 
-static void
-count(int maker, long pages, long ranges)
+static void count(int maker, long pages, long ranges)
 {
 	if (maker < 0)
 		return;
-	__atomic_fetch_add(
-	    &counts[maker].bytes, pages * PAGE, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&counts[maker].bytes, pages * PAGE, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&counts[maker].ranges, ranges, __ATOMIC_RELAXED);
 }
 
-static _Noreturn void
-wrong(const char *what)
+static _Noreturn void wrong(const char *what)
 {
 	perror(what);
 	_exit(1);
@@ -47,12 +44,10 @@ wrong(const char *what)
 
 /* Each is a site of its own; the empty asm keeps the call from being a jump. */
 #define MAKER(n, call) \
-	__attribute__((noinline)) static void *maker_##n( \
-	    void *at, size_t bytes, int flags) \
+	__attribute__((noinline)) static void *maker_##n(void *at, size_t bytes, int flags) \
 	{ \
 		void *p = call(at, bytes, PROT_READ | PROT_WRITE, \
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, \
-		    0); \
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0); \
 \
 		__asm__ volatile("" ::"r"(p) : "memory"); \
 		return p; \
@@ -67,8 +62,7 @@ MAKER(5, mmap)
 static void *(*const makers[MAKERS])(void *, size_t, int) = {
     maker_0, maker_1, maker_2, maker_3, maker_4, maker_5};
 
-static uint64_t
-next_random(uint64_t *state)
+static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
 	*state ^= *state >> 7;
@@ -77,8 +71,7 @@ next_random(uint64_t *state)
 }
 
 /* Mostly small; some cover whole entries of the collector's table. */
-static size_t
-some_pages(uint64_t *r)
+static size_t some_pages(uint64_t *r)
 {
 	static const size_t most[] = {4, 16, 80, 300, 5000};
 
@@ -91,8 +84,7 @@ struct worker {
 	int count;
 };
 
-static void
-keep(struct worker *w, char *at, size_t pages, int maker)
+static void keep(struct worker *w, char *at, size_t pages, int maker)
 {
 	struct item *i = malloc(sizeof(*i));
 
@@ -100,21 +92,18 @@ keep(struct worker *w, char *at, size_t pages, int maker)
 	w->items[w->count++] = i;
 }
 
-static void
-drop(struct worker *w, int n)
+static void drop(struct worker *w, int n)
 {
 	free(w->items[n]);
 	w->items[n] = w->items[--w->count];
 }
 
-static void
-map_one(struct worker *w)
+static void map_one(struct worker *w)
 {
 	int maker = (int)(next_random(&w->r) % MAKERS);
 	size_t pages = some_pages(&w->r);
 	/* a length that is no multiple of a page is rounded up */
-	char *p =
-	    makers[maker](NULL, pages * PAGE - next_random(&w->r) % PAGE, 0);
+	char *p = makers[maker](NULL, pages * PAGE - next_random(&w->r) % PAGE, 0);
 
 	if (p == MAP_FAILED)
 		wrong("mmap");
@@ -125,8 +114,7 @@ map_one(struct worker *w)
 }
 
 /* Counts a part that is no longer there, and keeps what is left. */
-static void
-cut(struct worker *w, int n, size_t from, size_t pages)
+static void cut(struct worker *w, int n, size_t from, size_t pages)
 {
 	struct item old = *w->items[n];
 	size_t behind = old.pages - from - pages;
@@ -139,8 +127,7 @@ cut(struct worker *w, int n, size_t from, size_t pages)
 		keep(w, old.at + (from + pages) * PAGE, behind, old.maker);
 }
 
-static void
-unmap_part(struct worker *w, int n)
+static void unmap_part(struct worker *w, int n)
 {
 	struct item *i = w->items[n];
 	size_t from = next_random(&w->r) % i->pages;
@@ -153,16 +140,14 @@ unmap_part(struct worker *w, int n)
 	cut(w, n, from, pages);
 }
 
-static void
-map_over(struct worker *w, int n)
+static void map_over(struct worker *w, int n)
 {
 	int maker = (int)(next_random(&w->r) % (MAKERS + 1)) - 1;
 	struct item *i = w->items[n];
 	size_t from = next_random(&w->r) % i->pages;
 	size_t pages = 1 + next_random(&w->r) % (i->pages - from);
 	char *at = i->at + from * PAGE;
-	void *p = maker < 0 ? mmap(at, pages * PAGE, PROT_READ,
-	                          MAP_PRIVATE | MAP_FIXED, memory, 0)
+	void *p = maker < 0 ? mmap(at, pages * PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, memory, 0)
 	                    : makers[maker](at, pages * PAGE, MAP_FIXED);
 
 	if (p != at)
@@ -172,8 +157,7 @@ map_over(struct worker *w, int n)
 	keep(w, at, pages, maker);
 }
 
-static void
-resize(struct worker *w, int n)
+static void resize(struct worker *w, int n)
 {
 	struct item *i = w->items[n];
 	size_t pages = some_pages(&w->r);
@@ -193,8 +177,7 @@ resize(struct worker *w, int n)
 }
 
 /* Onto the beginning of another one. */
-static void
-move_over(struct worker *w, int n, int to)
+static void move_over(struct worker *w, int n, int to)
 {
 	struct item *from = w->items[n], *over = w->items[to];
 	size_t pages = from->pages;
@@ -202,15 +185,13 @@ move_over(struct worker *w, int n, int to)
 
 	if (n == to || pages > over->pages)
 		return;
-	if (mremap(from->at, pages * PAGE, pages * PAGE,
-	        MREMAP_MAYMOVE | MREMAP_FIXED, at) != at)
+	if (mremap(from->at, pages * PAGE, pages * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, at) != at)
 		wrong("mremap over");
 	from->at = at;
 	cut(w, to, 0, pages);
 }
 
-static void
-fail(struct worker *w, int n)
+static void fail(struct worker *w, int n)
 {
 	struct item *i = w->items[n];
 
@@ -219,11 +200,9 @@ fail(struct worker *w, int n)
 		wrong("munmap of no page");
 	if (munmap(i->at, 0) != -1 || errno != EINVAL)
 		wrong("munmap of nothing");
-	if (mremap(i->at, i->pages * PAGE, 0, MREMAP_MAYMOVE) != MAP_FAILED ||
-	    errno != EINVAL)
+	if (mremap(i->at, i->pages * PAGE, 0, MREMAP_MAYMOVE) != MAP_FAILED || errno != EINVAL)
 		wrong("mremap to nothing");
-	if (makers[0](i->at, PAGE, 0x100000 /* MAP_FIXED_NOREPLACE */) !=
-	        MAP_FAILED ||
+	if (makers[0](i->at, PAGE, 0x100000 /* MAP_FIXED_NOREPLACE */) != MAP_FAILED ||
 	    errno != EEXIST)
 		wrong("mmap where something is");
 	errno = 77;
@@ -234,26 +213,22 @@ fail(struct worker *w, int n)
 }
 
 /* Halves of one range end in two threads. */
-static void
-hand_over(struct worker *w, int n)
+static void hand_over(struct worker *w, int n)
 {
 	struct item **place = &swaps[next_random(&w->r) % SWAPS];
-	struct item *other =
-	    __atomic_exchange_n(place, w->items[n], __ATOMIC_ACQ_REL);
+	struct item *other = __atomic_exchange_n(place, w->items[n], __ATOMIC_ACQ_REL);
 
 	w->items[n] = other;
 	if (!other)
 		w->items[n] = w->items[--w->count];
 }
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	struct worker w = {.r = 88172645463325252u + (uintptr_t)arg * 7919};
 
 	for (int i = 0; i < steps; i++) {
-		int n =
-		    w.count ? (int)(next_random(&w.r) % (uint64_t)w.count) : 0;
+		int n = w.count ? (int)(next_random(&w.r) % (uint64_t)w.count) : 0;
 		int what = (int)(next_random(&w.r) % 100);
 
 		if (w.count < 2 || (what < 30 && w.count < ITEMS - 8))
@@ -265,8 +240,7 @@ work(void *arg)
 		else if (what < 80)
 			resize(&w, n);
 		else if (what < 85)
-			move_over(&w, n,
-			    (int)(next_random(&w.r) % (uint64_t)w.count));
+			move_over(&w, n, (int)(next_random(&w.r) % (uint64_t)w.count));
 		else if (what < 87)
 			fail(&w, n);
 		else
@@ -275,8 +249,7 @@ work(void *arg)
 	return NULL;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	int threads = argc > 1 ? atoi(argv[1]) : 4;
 	uintptr_t seed = argc > 3 ? (uintptr_t)atoi(argv[3]) : 1;
@@ -288,13 +261,11 @@ main(int argc, char **argv)
 	if (memory < 0 || ftruncate(memory, 5000L * PAGE) < 0)
 		wrong("memfd");
 	for (int i = 0; i < threads; i++)
-		pthread_create(
-		    &all[i], NULL, work, (void *)(seed * 100 + (uintptr_t)i));
+		pthread_create(&all[i], NULL, work, (void *)(seed * 100 + (uintptr_t)i));
 	for (int i = 0; i < threads; i++)
 		pthread_join(all[i], NULL);
 	for (int i = 0; i < MAKERS; i++)
-		printf("MAPPED maker_%d %ld %ld\n", i, counts[i].bytes,
-		    counts[i].ranges);
+		printf("MAPPED maker_%d %ld %ld\n", i, counts[i].bytes, counts[i].ranges);
 	fflush(stdout);
 	return !fgets(line, sizeof(line), stdin) && ferror(stdin);
 }

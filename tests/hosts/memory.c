@@ -19,8 +19,7 @@ enum { DEPTH = 40, THREADS = 4 };
 static void *kept[20000];
 static uint64_t hidden;
 
-__attribute__((noipa)) static void
-allocate(int depth, int from, int count)
+__attribute__((noipa)) static void allocate(int depth, int from, int count)
 {
 	int i;
 
@@ -36,15 +35,13 @@ allocate(int depth, int from, int count)
 }
 
 /* A block that stands alone: the collector has its address in a table. */
-__attribute__((noipa)) static void
-hide(void)
+__attribute__((noipa)) static void hide(void)
 {
 	hidden = ~(uint64_t)(uintptr_t)malloc(1 << 20);
 }
 
 /* What the calls before have left on the stack. */
-__attribute__((noipa)) static void
-wipe_stack(void)
+__attribute__((noipa)) static void wipe_stack(void)
 {
 	volatile char below[65536];
 
@@ -55,31 +52,27 @@ wipe_stack(void)
 static pthread_barrier_t all_are_there;
 
 /* As many stacks and arenas in each run, whoever is how fast. */
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	pthread_barrier_wait(&all_are_there);
 	allocate(DEPTH, 10000 + (int)(intptr_t)arg * 1000, 1000);
 	return NULL;
 }
 
-static void
-work_in_threads(void)
+static void work_in_threads(void)
 {
 	pthread_t threads[THREADS];
 	int i;
 
 	pthread_barrier_init(&all_are_there, NULL, THREADS);
 	for (i = 0; i < THREADS; i++)
-		if (pthread_create(
-		        &threads[i], NULL, work, (void *)(intptr_t)i))
+		if (pthread_create(&threads[i], NULL, work, (void *)(intptr_t)i))
 			abort();
 	for (i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 }
 
-static void
-say_mappings(void)
+static void say_mappings(void)
 {
 	static char text[1 << 20];
 	FILE *f = fopen("/proc/self/maps", "r");
@@ -93,8 +86,7 @@ say_mappings(void)
 		printf("MAP %s\n", line);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	int generations = argc > 1 ? atoi(argv[1]) : 0, i;
 

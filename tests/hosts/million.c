@@ -9,32 +9,27 @@ enum { BLOCKS = 1000000 };
 
 static void *blocks[BLOCKS];
 
-SITE_FN static void *
-alloc_many(size_t size_bytes)
+SITE_FN static void *alloc_many(size_t size_bytes)
 {
 	return led_keep(malloc(size_bytes));
 }
 
-SITE_FN static void *
-alloc_wide(size_t size_bytes)
+SITE_FN static void *alloc_wide(size_t size_bytes)
 {
 	return led_keep(malloc(size_bytes));
 }
 
-static size_t
-size_of(int i)
+static size_t size_of(int i)
 {
 	return (size_t)(i % 150);
 }
 
-static int
-site_of(int i)
+static int site_of(int i)
 {
 	return i % 7 ? L_alloc_many : L_alloc_wide;
 }
 
-int
-main(void)
+int main(void)
 {
 	led_complete = true;
 	for (int i = 0; i < BLOCKS; i++) {

@@ -9,8 +9,7 @@
 
 #include "../lib/resident.h"
 
-int
-main(void)
+int main(void)
 {
 	static void *held[1000];
 	int locked = mlockall(MCL_CURRENT | MCL_FUTURE);

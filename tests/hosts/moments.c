@@ -30,14 +30,12 @@ ALLOC_FN(right)
 ALLOC_FN(dummy)
 ALLOC_FN(marker)
 
-SITE_FN static void *
-resized(void *p, size_t size_bytes)
+SITE_FN static void *resized(void *p, size_t size_bytes)
 {
 	return led_keep(realloc(p, size_bytes));
 }
 
-static void
-put(int i, void *p, int site, size_t size_bytes)
+static void put(int i, void *p, int site, size_t size_bytes)
 {
 	led_check(p, "out of memory");
 	led_alloc(site, size_bytes);
@@ -46,8 +44,7 @@ put(int i, void *p, int site, size_t size_bytes)
 	slots[i].site = site;
 }
 
-static void
-drop(int i)
+static void drop(int i)
 {
 	if (!slots[i].block)
 		return;
@@ -56,8 +53,7 @@ drop(int i)
 	slots[i].block = NULL;
 }
 
-static void
-work(uint64_t *seed)
+static void work(uint64_t *seed)
 {
 	for (int n = 0; n < 500; n++) {
 		int i = (int)(led_random(seed) % SLOTS);
@@ -65,8 +61,7 @@ work(uint64_t *seed)
 
 		if (slots[i].block && n % 3 == 0) {
 			led_free(slots[i].site, slots[i].size_bytes);
-			put(i, resized(slots[i].block, size_bytes), L_resized,
-			    size_bytes);
+			put(i, resized(slots[i].block, size_bytes), L_resized, size_bytes);
 			continue;
 		}
 		drop(i);
@@ -77,8 +72,7 @@ work(uint64_t *seed)
 	}
 }
 
-static void
-rest(void)
+static void rest(void)
 {
 	struct timespec t = {0, QUIET_MS * 1000000L};
 
@@ -94,8 +88,7 @@ rest(void)
 	}
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	int phases = argc > 1 ? atoi(argv[1]) : 4;
 	uint64_t seed = 20;
@@ -107,10 +100,8 @@ main(int argc, char **argv)
 		work(&seed);
 		for (int i = 0; i < LED_SITES; i++)
 			printf("PHASE %d %s %llu %llu\n", k, led[i].name,
-			    (unsigned long long)(led[i].allocations -
-			        led[i].frees),
-			    (unsigned long long)(led[i].allocated_bytes -
-			        led[i].freed_bytes));
+			    (unsigned long long)(led[i].allocations - led[i].frees),
+			    (unsigned long long)(led[i].allocated_bytes - led[i].freed_bytes));
 		rest();
 		p = marker((size_t)(MARKER + k));
 		led_check(p, "out of memory");

@@ -17,8 +17,7 @@ struct item {
 
 static struct item **tables[THREADS];
 
-__attribute__((noinline)) static void
-lose(void)
+__attribute__((noinline)) static void lose(void)
 {
 	void *volatile p = malloc(BYTES);
 
@@ -26,8 +25,7 @@ lose(void)
 }
 
 /* Takes the first item of one list and makes it the first of another. */
-static void *
-move(void *number)
+static void *move(void *number)
 {
 	struct item **lists = tables[*(int *)number];
 	unsigned seed = 1;
@@ -50,8 +48,7 @@ move(void *number)
 	return NULL;
 }
 
-int
-main(void)
+int main(void)
 {
 	static int numbers[THREADS];
 	pthread_t thread;

@@ -19,8 +19,7 @@ enum { BLOCKS = 20000, LOST = 1000, THREADS = 2, SIZE = 72 };
 
 #define OWN __attribute__((noinline, noclone, no_icf))
 
-static OWN void *
-k_moving(void)
+static OWN void *k_moving(void)
 {
 	char *volatile p = malloc(SIZE); /* volatile: else this is a jump */
 
@@ -28,8 +27,7 @@ k_moving(void)
 	return p;
 }
 
-static OWN void *
-k_lost(void)
+static OWN void *k_lost(void)
 {
 	char *volatile p = malloc(SIZE); /* volatile: else this is a jump */
 
@@ -37,8 +35,7 @@ k_lost(void)
 	return p;
 }
 
-static OWN void *
-k_around(size_t size)
+static OWN void *k_around(size_t size)
 {
 	char *volatile p = malloc(size);
 
@@ -51,8 +48,7 @@ void **around;
 static atomic_ulong moves;
 
 /* Each thread has blocks of its own, so that a pointer is in one table only. */
-static void *
-move(void *arg)
+static void *move(void *arg)
 {
 	unsigned first = (unsigned)(uintptr_t)arg * (BLOCKS / THREADS);
 	unsigned seed = first + 1;
@@ -74,14 +70,12 @@ move(void *arg)
 			in_heap[i] = p;
 		}
 		if (n % 4096 == 0)
-			atomic_fetch_add_explicit(
-			    &moves, 4096, memory_order_relaxed);
+			atomic_fetch_add_explicit(&moves, 4096, memory_order_relaxed);
 	}
 	return NULL;
 }
 
-static OWN void
-make_all(size_t megabytes)
+static OWN void make_all(size_t megabytes)
 {
 	size_t pieces = megabytes * 4;
 
@@ -97,8 +91,7 @@ make_all(size_t megabytes)
 		around[i] = k_around(256000);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	pthread_t t;
 	char byte;

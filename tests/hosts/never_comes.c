@@ -31,8 +31,7 @@ static int file;
  * In a process of its own, which dies with the host: the host's own exit closes
  * the file and waits for an answer.
  */
-static void
-serve(int fuse)
+static void serve(int fuse)
 {
 	static char text[FUSE_MOUNT_REQUEST];
 	const struct fuse_in_header *in = (const void *)text;
@@ -42,8 +41,7 @@ serve(int fuse)
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (read(fuse, text, sizeof(text)) > 0) {
 		if (in->opcode == FUSE_OPEN)
-			fuse_mount_answer(
-			    fuse, in->unique, 0, &opened, sizeof(opened));
+			fuse_mount_answer(fuse, in->unique, 0, &opened, sizeof(opened));
 		else if (in->opcode == FUSE_READ)
 			fprintf(stderr, "a page is waited for\n");
 		else
@@ -52,8 +50,7 @@ serve(int fuse)
 	_exit(0);
 }
 
-static void
-mount_fuse(const char *directory)
+static void mount_fuse(const char *directory)
 {
 	int fuse = fuse_mount(directory);
 
@@ -63,11 +60,10 @@ mount_fuse(const char *directory)
 	file = fuse_mount_open(directory);
 }
 
-static void *
-map_fuse(void *at)
+static void *map_fuse(void *at)
 {
-	void *p = mmap(at, BYTES, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | (at ? MAP_FIXED : 0), file, 0);
+	void *p =
+	    mmap(at, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | (at ? MAP_FIXED : 0), file, 0);
 
 	if (p == MAP_FAILED)
 		fuse_mount_fail("mmap");
@@ -76,32 +72,27 @@ map_fuse(void *at)
 
 /* ---- memory whose faults nobody answers ---- */
 
-static void *
-map_userfault(void)
+static void *map_userfault(void)
 {
 	struct uffdio_api api = {.api = UFFD_API};
 	struct uffdio_register all = {.mode = UFFDIO_REGISTER_MODE_MISSING};
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
-	void *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (fd < 0)
 		fuse_mount_fail("userfaultfd");
 	all.range.start = (unsigned long)p;
 	all.range.len = BYTES;
-	if (ioctl(fd, UFFDIO_API, &api) < 0 ||
-	    ioctl(fd, UFFDIO_REGISTER, &all) < 0)
+	if (ioctl(fd, UFFDIO_API, &api) < 0 || ioctl(fd, UFFDIO_REGISTER, &all) < 0)
 		fuse_mount_fail("register");
 	return p;
 }
 
 /* ---- the forged live map ---- */
 
-static void *
-table(size_t bytes)
+static void *table(size_t bytes)
 {
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		fuse_mount_fail("mmap");
@@ -109,8 +100,7 @@ table(size_t bytes)
 }
 
 /* A map of one leaf, of which a part is replaced by what never comes. */
-static void
-forge(struct seg_header *h, const char *where, void *never)
+static void forge(struct seg_header *h, const char *where, void *never)
 {
 	uint64_t *root = table(sizeof(uint64_t) << 12);
 	uint64_t *mid = table(sizeof(uint64_t) << 15);
@@ -118,24 +108,21 @@ forge(struct seg_header *h, const char *where, void *never)
 	uint64_t address = (uint64_t)never;
 
 	root[1] = (uint64_t)mid;
-	mid[1] =
-	    strcmp(where, "leaf") == 0 ? address : (uint64_t)table(1 << 20);
+	mid[1] = strcmp(where, "leaf") == 0 ? address : (uint64_t)table(1 << 20);
 	if (strcmp(where, "mid") == 0)
 		root[1] = address;
 	if (strcmp(where, "spill") == 0)
 		spill[0] = address;
 	h->spill_root = (uint64_t)spill;
-	h->live_root = strcmp(where, "root") == 0 || strcmp(where, "race") == 0
-	    ? address
-	    : (uint64_t)root;
+	h->live_root =
+	    strcmp(where, "root") == 0 || strcmp(where, "race") == 0 ? address : (uint64_t)root;
 }
 
 /*
  * Memory that is there, then the file, and so on. It is moved there and back,
  * so that there is never nothing.
  */
-static void
-take_turns(char *at)
+static void take_turns(char *at)
 {
 	char *there = table(BYTES), *file_pages = at;
 
@@ -144,8 +131,7 @@ take_turns(char *at)
 		char *spare = table(BYTES);
 
 		/* what stands at `at` is replaced at once */
-		if (mremap(there, BYTES, BYTES, MREMAP_MAYMOVE | MREMAP_FIXED,
-		        at) != at)
+		if (mremap(there, BYTES, BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, at) != at)
 			fuse_mount_fail("mremap");
 		for (volatile int i = 0; i < 3000; i++)
 			;
@@ -157,8 +143,7 @@ take_turns(char *at)
 	}
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct seg_header *h = own_segment();
 	void *never, *volatile block = malloc(100);

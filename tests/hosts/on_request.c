@@ -8,8 +8,7 @@
 
 static long pairs;
 
-static void *
-work(void *unused)
+static void *work(void *unused)
 {
 	for (long i = 0; i < pairs; i++) {
 		void *volatile p = malloc(100);
@@ -19,8 +18,7 @@ work(void *unused)
 	return unused;
 }
 
-static int
-child(void)
+static int child(void)
 {
 	pthread_t t;
 
@@ -30,8 +28,7 @@ child(void)
 	return pthread_join(t, NULL) ? 2 : 0;
 }
 
-int
-main(void)
+int main(void)
 {
 	char line[32];
 

@@ -24,8 +24,7 @@ enum { BLOCKS = 1000000, DEPTH = 20 };
 static void *leaked[BLOCKS];
 static size_t count;
 
-__attribute__((noipa)) void *
-xmalloc(size_t size)
+__attribute__((noipa)) void *xmalloc(size_t size)
 {
 	void *p = malloc(size);
 
@@ -34,14 +33,12 @@ xmalloc(size_t size)
 	return p;
 }
 
-__attribute__((noipa)) void
-leak_here(size_t size)
+__attribute__((noipa)) void leak_here(size_t size)
 {
 	leaked[count++ % BLOCKS] = xmalloc(size);
 }
 
-__attribute__((noipa)) void
-hold_here(void)
+__attribute__((noipa)) void hold_here(void)
 {
 	static void *volatile last;
 
@@ -49,14 +46,12 @@ hold_here(void)
 	(void)last;
 }
 
-static inline __attribute__((always_inline)) void *
-inlined_here(void)
+static inline __attribute__((always_inline)) void *inlined_here(void)
 {
 	return malloc(50);
 }
 
-__attribute__((noipa)) void
-holds_an_inlined_one(void)
+__attribute__((noipa)) void holds_an_inlined_one(void)
 {
 	static void *volatile last;
 
@@ -64,14 +59,12 @@ holds_an_inlined_one(void)
 	(void)last;
 }
 
-__attribute__((noipa)) static void
-one_of_many(size_t path)
+__attribute__((noipa)) static void one_of_many(size_t path)
 {
 	leaked[count++ % BLOCKS] = malloc(64 + path % 64);
 }
 
-static double
-now(void)
+static double now(void)
 {
 	struct timespec t;
 
@@ -79,23 +72,20 @@ now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-__attribute__((noipa)) static void
-be_busy(double until)
+__attribute__((noipa)) static void be_busy(double until)
 {
 	while (now() < until)
 		for (int i = 0; i < 1000; i++)
 			free(xmalloc(200));
 }
 
-__attribute__((noipa)) static void
-drip(double until)
+__attribute__((noipa)) static void drip(double until)
 {
 	for (; now() < until; (void)usleep(10000))
 		leak_here(1000);
 }
 
-static void
-obey(const char *what, long n)
+static void obey(const char *what, long n)
 {
 	if (strcmp(what, "grow") == 0)
 		for (long i = 0; i < n; i++)
@@ -122,8 +112,7 @@ obey(const char *what, long n)
 		(void)raise((int)n);
 }
 
-int
-main(void)
+int main(void)
 {
 	char line[100], what[20];
 	long n;

@@ -8,8 +8,7 @@
 
 enum { TIMES = 6, STATUS = 3 };
 
-static int
-status_of_child(void)
+static int status_of_child(void)
 {
 	int status = 0;
 	pid_t pid = fork();
@@ -22,8 +21,7 @@ status_of_child(void)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	for (int i = 0; argc > 1 && i < TIMES; i++) {
 		int scope = i % 2 ? RTLD_GLOBAL : RTLD_LOCAL;

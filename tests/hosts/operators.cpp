@@ -19,23 +19,15 @@
 	{ \
 		return led_keep(call); \
 	}
-NEW_FN(plain_new,
-       operator new(size_bytes))
-NEW_FN(array_new,
-       operator new[](size_bytes))
-NEW_FN(nothrow_new,
-       operator new(size_bytes, std::nothrow))
-NEW_FN(aligned_new,
-       operator new(size_bytes, std::align_val_t(256)))
-NEW_FN(aligned_array_new,
-       operator new[](size_bytes, std::align_val_t(64)))
-NEW_FN(thread_local_new,
-       operator new(size_bytes))
+NEW_FN(plain_new, operator new(size_bytes))
+NEW_FN(array_new, operator new[](size_bytes))
+NEW_FN(nothrow_new, operator new(size_bytes, std::nothrow))
+NEW_FN(aligned_new, operator new(size_bytes, std::align_val_t(256)))
+NEW_FN(aligned_array_new, operator new[](size_bytes, std::align_val_t(64)))
+NEW_FN(thread_local_new, operator new(size_bytes))
 /* not in the ledger: an exception is a malloc too, of libstdc++ */
-NEW_FN(failing_new,
-       operator new(size_bytes))
-NEW_FN(failing_nothrow_new,
-       operator new(size_bytes, std::nothrow))
+NEW_FN(failing_new, operator new(size_bytes))
+NEW_FN(failing_nothrow_new, operator new(size_bytes, std::nothrow))
 
 static void *kept[64];
 
@@ -54,16 +46,14 @@ struct late {
 	}
 };
 
-static void
-use_thread_local()
+static void use_thread_local()
 {
 	static thread_local late here;
 
 	led_check(here.p != nullptr, "thread_local");
 }
 
-static void
-new_handler()
+static void new_handler()
 {
 	std::set_new_handler(nullptr);
 	operator delete(kept[0]); /* user code inside operator new */
@@ -71,13 +61,12 @@ new_handler()
 }
 
 /* operators [WORD]: with a word no allocation fails, for mimalloc's C library aborts then */
-int
-main(int argc, char **)
+int main(int argc, char **)
 {
 	/* multiples of 256: libstdc++ rounds up what it asks aligned_alloc */
 	for (size_t n = 256; n < 16384; n += 256) {
-		void *p[] = {plain_new(n), array_new(n), nothrow_new(n),
-		    aligned_new(n), aligned_array_new(n)};
+		void *p[] = {plain_new(n), array_new(n), nothrow_new(n), aligned_new(n),
+		    aligned_array_new(n)};
 
 		for (int i = 0; i < 5; i++)
 			led_alloc(L_plain_new + i, n);

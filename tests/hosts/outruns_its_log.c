@@ -17,8 +17,7 @@ enum { ABREAST = 8, PLACES = 64, SIZES = 200 };
 static _Atomic(void *) places[PLACES];
 static int64_t end_ms;
 
-static int64_t
-now_ms(void)
+static int64_t now_ms(void)
 {
 	struct timespec t;
 
@@ -27,8 +26,7 @@ now_ms(void)
 }
 
 /* Swaps blocks with other threads. */
-static void
-turn(size_t n)
+static void turn(size_t n)
 {
 	void *p = malloc(16 + n % SIZES);
 
@@ -40,15 +38,13 @@ turn(size_t n)
 	free(p);
 }
 
-static void *
-live_shortly(void *arg)
+static void *live_shortly(void *arg)
 {
 	turn((size_t)arg);
 	return NULL;
 }
 
-static void *
-live_fast(void *arg)
+static void *live_fast(void *arg)
 {
 	size_t n = (size_t)arg;
 
@@ -58,8 +54,7 @@ live_fast(void *arg)
 	return NULL;
 }
 
-static void
-start(void *(*what)(void *), size_t from, size_t count)
+static void start(void *(*what)(void *), size_t from, size_t count)
 {
 	pthread_t t[ABREAST];
 
@@ -70,15 +65,13 @@ start(void *(*what)(void *), size_t from, size_t count)
 		(void)pthread_join(t[i], NULL);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	size_t threads = argc > 1 ? strtoul(argv[1], NULL, 10) : 2000;
 	long ms = argc > 2 ? strtol(argv[2], NULL, 10) : 300;
 
 	for (size_t i = 0; i < threads; i += ABREAST)
-		start(live_shortly, i,
-		    threads - i < ABREAST ? threads - i : ABREAST);
+		start(live_shortly, i, threads - i < ABREAST ? threads - i : ABREAST);
 	end_ms = now_ms() + ms;
 	start(live_fast, 0, ABREAST);
 	return 0;

@@ -14,8 +14,7 @@
  */
 enum { LIVE = 1000, NS = 1000000000, STEP_NS = 1000000 };
 
-static long long
-now_ns(void)
+static long long now_ns(void)
 {
 	struct timespec t;
 
@@ -23,13 +22,11 @@ now_ns(void)
 	return (long long)t.tv_sec * NS + t.tv_nsec;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	static void *blocks[LIVE];
 	long per_step = argc > 1 ? atol(argv[1]) / 1000 : 2000;
-	long long end =
-	    now_ns() + (argc > 2 ? atoll(argv[2]) : 1) * (long long)NS;
+	long long end = now_ns() + (argc > 2 ? atoll(argv[2]) : 1) * (long long)NS;
 	const bool mixed = argc > 3;
 	unsigned long events = 0;
 	uint64_t seed = 1;
@@ -41,8 +38,7 @@ main(int argc, char **argv)
 			void **at = &blocks[events / 2 % LIVE];
 
 			free(*at);
-			seed =
-			    seed * 6364136223846793005u + 1442695040888963407u;
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
 			*at = malloc(16 + (mixed ? seed >> 33 : events) % 500);
 		}
 		while (now_ns() < next)

@@ -30,15 +30,13 @@ enum {
 
 static void *volatile sink;
 
-NOINLINE void
-step_keep(void)
+NOINLINE void step_keep(void)
 {
 	for (int i = 0; i < 10; i++)
 		sink = malloc(1000);
 }
 
-NOINLINE void
-step_churn(void)
+NOINLINE void step_churn(void)
 {
 	for (int i = 0; i < 500; i++) {
 		sink = malloc(16 + (size_t)i);
@@ -64,8 +62,7 @@ ODD(5, "bell\a tab\t escape\033[31m", 3006)
 ODD(6, "${window.pwned=1}javascript:window.pwned=1", 3007)
 ODD(7, "@SEEP-DATA@", 3008)
 
-NOINLINE void
-odd_all(void)
+NOINLINE void odd_all(void)
 {
 	odd_0();
 	odd_1();
@@ -79,8 +76,7 @@ odd_all(void)
 }
 
 /* several sizes in one place: a histogram has something to show */
-NOINLINE void
-mixed(void)
+NOINLINE void mixed(void)
 {
 	static const size_t sizes[] = {24, 30, 100, 90, 70, 5000};
 
@@ -90,22 +86,19 @@ mixed(void)
 
 NOINLINE void descend(unsigned path, int bits);
 
-NOINLINE void
-left(unsigned path, int bits)
+NOINLINE void left(unsigned path, int bits)
 {
 	descend(path, bits - 1);
 	BARRIER();
 }
 
-NOINLINE void
-right(unsigned path, int bits)
+NOINLINE void right(unsigned path, int bits)
 {
 	descend(path, bits - 1);
 	BARRIER();
 }
 
-NOINLINE void
-descend(unsigned path, int bits)
+NOINLINE void descend(unsigned path, int bits)
 {
 	if (bits == 0)
 		sink = malloc(1 + path % 16);
@@ -116,8 +109,7 @@ descend(unsigned path, int bits)
 	BARRIER();
 }
 
-NOINLINE void
-heavy(void)
+NOINLINE void heavy(void)
 {
 	for (int i = 0; i < HEAVY; i++) {
 		free(malloc(100));
@@ -125,8 +117,7 @@ heavy(void)
 	}
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	const struct timespec pause = {.tv_nsec = STEP_NS};
 	const struct timespec moment = {.tv_nsec = WAVE_NS};

@@ -17,8 +17,7 @@ enum { ROUNDS = 30000, UNSEEN = 1000 };
 static volatile sig_atomic_t handled;
 static uint64_t unseen; /* allocations while paused, of this process */
 
-SITE_FN static void *
-alloc_seen(size_t size_bytes)
+SITE_FN static void *alloc_seen(size_t size_bytes)
 {
 	void *p = led_keep(malloc(size_bytes));
 
@@ -26,22 +25,19 @@ alloc_seen(size_t size_bytes)
 	return p;
 }
 
-SITE_FN static void
-alloc_child(size_t size_bytes)
+SITE_FN static void alloc_child(size_t size_bytes)
 {
 	(void)led_keep(malloc(size_bytes));
 	led_alloc(L_alloc_child, size_bytes);
 }
 
-SITE_FN static void *
-alloc_unseen(size_t size_bytes)
+SITE_FN static void *alloc_unseen(size_t size_bytes)
 {
 	__atomic_fetch_add(&unseen, 1, __ATOMIC_RELAXED);
 	return led_keep(malloc(size_bytes));
 }
 
-static void
-on_signal(int number, siginfo_t *info, void *context)
+static void on_signal(int number, siginfo_t *info, void *context)
 {
 	(void)number, (void)info;
 	seep_pause();
@@ -54,8 +50,7 @@ on_signal(int number, siginfo_t *info, void *context)
 	seep_resume();
 }
 
-static void
-churn(int rounds)
+static void churn(int rounds)
 {
 	for (int i = 0; i < rounds; i++) {
 		void *p = alloc_seen((size_t)i % 300);
@@ -67,16 +62,14 @@ churn(int rounds)
 	}
 }
 
-static void *
-never_paused(void *arg)
+static void *never_paused(void *arg)
 {
 	churn(ROUNDS);
 	return arg;
 }
 
 /* dies while it is paused: the next thread at its place is not */
-static void *
-dies_paused(void *arg)
+static void *dies_paused(void *arg)
 {
 	void *p = alloc_seen(50);
 
@@ -89,8 +82,7 @@ dies_paused(void *arg)
 	return arg;
 }
 
-static void
-run(void *(*fn)(void *))
+static void run(void *(*fn)(void *))
 {
 	pthread_t t;
 
@@ -98,20 +90,17 @@ run(void *(*fn)(void *))
 	pthread_join(t, NULL);
 }
 
-static void
-print_all(void)
+static void print_all(void)
 {
 	char line[64];
 
 	led_print(1);
-	snprintf(
-	    line, sizeof(line), "# unseen %llu\n", (unsigned long long)unseen);
+	snprintf(line, sizeof(line), "# unseen %llu\n", (unsigned long long)unseen);
 	led_say(1, line);
 }
 
 /* forked in a pause: it goes on being paused until it resumes */
-static void
-be_child(void)
+static void be_child(void)
 {
 	led_reset();
 	unseen = 0;
@@ -124,11 +113,9 @@ be_child(void)
 	exit(0);
 }
 
-int
-main(void)
+int main(void)
 {
-	struct sigaction action = {
-	    .sa_sigaction = on_signal, .sa_flags = SA_RESTART | SA_SIGINFO};
+	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_RESTART | SA_SIGINFO};
 	struct itimerval soon = {{0, 40}, {0, 40}}, never = {{0, 0}, {0, 0}};
 	int status;
 
@@ -140,8 +127,7 @@ main(void)
 	}
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &soon, NULL);
-	for (int i = 0; i < 100 && (i < 10 || (inside_end && handled < 20));
-	     i++)
+	for (int i = 0; i < 100 && (i < 10 || (inside_end && handled < 20)); i++)
 		churn(ROUNDS);
 	setitimer(ITIMER_REAL, &never, NULL);
 	seep_pause();

@@ -2,8 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#define SITES(X) \
-	X(alloc_tiny) X(alloc_text) X(alloc_table) X(alloc_large) X(grow_block)
+#define SITES(X) X(alloc_tiny) X(alloc_text) X(alloc_table) X(alloc_large) X(grow_block)
 #include "../lib/ledger.h"
 
 enum { SLOTS = 3000, EVENTS = 200000, HIGH_EVENTS = 120000 };
@@ -27,17 +26,14 @@ ALLOC_FN(alloc_text)
 ALLOC_FN(alloc_table)
 ALLOC_FN(alloc_large)
 
-SITE_FN static void *
-grow_block(void *p, size_t size_bytes)
+SITE_FN static void *grow_block(void *p, size_t size_bytes)
 {
 	return led_keep(realloc(p, size_bytes));
 }
 
-static void
-fill(struct block *b)
+static void fill(struct block *b)
 {
-	static void *(*const how[])(size_t) = {
-	    alloc_tiny, alloc_text, alloc_table, alloc_large};
+	static void *(*const how[])(size_t) = {alloc_tiny, alloc_text, alloc_table, alloc_large};
 	static const size_t limit[] = {24, 300, 5000, 400000};
 
 	b->site = (int)(led_random(&seed) % 4);
@@ -47,16 +43,14 @@ fill(struct block *b)
 	led_alloc(b->site, b->size_bytes);
 }
 
-static void
-drop(struct block *b)
+static void drop(struct block *b)
 {
 	led_free(b->site, b->size_bytes);
 	free(b->p);
 	b->p = NULL;
 }
 
-static void
-resize(struct block *b)
+static void resize(struct block *b)
 {
 	size_t size_bytes = 1 + led_random(&seed) % 6000;
 
@@ -68,8 +62,7 @@ resize(struct block *b)
 	led_alloc(b->site, b->size_bytes);
 }
 
-int
-main(void)
+int main(void)
 {
 	led_complete = true;
 	for (int i = 0; i < EVENTS; i++) {

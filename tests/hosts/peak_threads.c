@@ -12,31 +12,26 @@ enum { THREADS = 8, STEPS = 4000, CHURN = 20000, CHURN_BYTES = 400 };
 static pthread_barrier_t barrier;
 static _Atomic uint64_t total, highest;
 
-SITE_FN static void *
-climb(size_t size_bytes)
+SITE_FN static void *climb(size_t size_bytes)
 {
 	return led_keep(malloc(size_bytes));
 }
 
-SITE_FN static void *
-churn(size_t size_bytes)
+SITE_FN static void *churn(size_t size_bytes)
 {
 	return led_keep(malloc(size_bytes));
 }
 
-static void
-rise(size_t size_bytes)
+static void rise(size_t size_bytes)
 {
 	uint64_t now = atomic_fetch_add(&total, size_bytes) + size_bytes;
 	uint64_t seen = highest;
 
-	while (
-	    now > seen && !atomic_compare_exchange_weak(&highest, &seen, now))
+	while (now > seen && !atomic_compare_exchange_weak(&highest, &seen, now))
 		;
 }
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	static void *held[THREADS][STEPS];
 	uintptr_t me = (uintptr_t)arg;
@@ -65,8 +60,7 @@ work(void *arg)
 	return NULL;
 }
 
-int
-main(void)
+int main(void)
 {
 	pthread_t threads[THREADS];
 	char line[128];
@@ -74,16 +68,14 @@ main(void)
 
 	pthread_barrier_init(&barrier, NULL, THREADS);
 	for (uintptr_t i = 0; i < THREADS; i++)
-		led_check(!pthread_create(&threads[i], NULL, work, (void *)i),
-		    "pthread_create");
+		led_check(!pthread_create(&threads[i], NULL, work, (void *)i), "pthread_create");
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	for (size_t i = 0; i < STEPS; i++)
 		climbed += THREADS * (1000 + i % 100);
 	led_check(total == 0, "books");
 	led_print(1);
-	snprintf(line, sizeof(line),
-	    "PEAK TOTAL %llu\nPEAK climb %llu\nPEAK churn %llu\n",
+	snprintf(line, sizeof(line), "PEAK TOTAL %llu\nPEAK climb %llu\nPEAK churn %llu\n",
 	    (unsigned long long)highest, (unsigned long long)climbed,
 	    (unsigned long long)(highest - climbed));
 	led_say(1, line);

@@ -36,34 +36,29 @@ static struct block {
 static size_t kept_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void *
-touched(void *p, size_t size)
+static void *touched(void *p, size_t size)
 {
 	if (!p)
 		abort();
 	return memset(p, 0x55, size);
 }
 
-OWN void *
-site_note(size_t size)
+OWN void *site_note(size_t size)
 {
 	return touched(malloc(size), size);
 }
 
-OWN void *
-site_other(size_t size)
+OWN void *site_other(size_t size)
 {
 	return touched(malloc(size), size);
 }
 
-OWN void *
-site_filler(size_t size)
+OWN void *site_filler(size_t size)
 {
 	return touched(malloc(size), size);
 }
 
-OWN void *
-site_mapped(size_t size)
+OWN void *site_mapped(size_t size)
 {
 	void *p = malloc(size);
 
@@ -72,8 +67,7 @@ site_mapped(size_t size)
 	return p;
 }
 
-static void
-keep(void *p, size_t size, int site)
+static void keep(void *p, size_t size, int site)
 {
 	(void)pthread_mutex_lock(&lock);
 	if (kept_count == BLOCKS_MAX)
@@ -85,8 +79,7 @@ keep(void *p, size_t size, int site)
 /* ---- layouts ---- */
 
 /* `stride` bytes with a note of 40 bytes at the begin; the rest is freed. */
-static void
-notes(size_t count, size_t stride)
+static void notes(size_t count, size_t stride)
 {
 	void **fillers = calloc(count, sizeof(*fillers));
 
@@ -100,8 +93,7 @@ notes(size_t count, size_t stride)
 }
 
 /* Blocks of 8 KiB, of which every other one is freed. */
-static void
-checkerboard(size_t count)
+static void checkerboard(size_t count)
 {
 	void **gone = calloc(count, sizeof(*gone));
 
@@ -115,8 +107,7 @@ checkerboard(size_t count)
 }
 
 /* Two sites take turns: each page belongs to both by halves. */
-static void
-halves(size_t count)
+static void halves(size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		keep(site_note(2040), 2040, 0);
@@ -125,8 +116,7 @@ halves(size_t count)
 }
 
 /* Blocks of 3,000 bytes lie over borders of pages; every third is freed. */
-static void
-borders(size_t count)
+static void borders(size_t count)
 {
 	void **gone = calloc(count, sizeof(*gone));
 
@@ -141,8 +131,7 @@ borders(size_t count)
 }
 
 /* Everything is freed, and stays resident behind the last block. */
-static void
-top(size_t count)
+static void top(size_t count)
 {
 	void **gone = calloc(count, sizeof(*gone));
 
@@ -155,8 +144,7 @@ top(size_t count)
 }
 
 /* Blocks with a mapping of their own, of which half the pages are touched. */
-static void
-mapped(size_t count)
+static void mapped(size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		size_t size = (1 << 20) + 100 * i;
@@ -174,8 +162,7 @@ static struct arena {
 } arenas[64];
 static pthread_barrier_t made, ended;
 
-static void *
-fill_arena(void *arg)
+static void *fill_arena(void *arg)
 {
 	const struct arena *a = arg;
 	void **gone = calloc(a->count, sizeof(*gone));
@@ -195,16 +182,14 @@ fill_arena(void *arg)
 }
 
 /* Threads with an arena each; one block of four stays. */
-static void
-threads(size_t count, size_t blocks)
+static void threads(size_t count, size_t blocks)
 {
 	(void)pthread_barrier_init(&made, NULL, (unsigned)count + 1);
 	(void)pthread_barrier_init(&ended, NULL, (unsigned)count + 1);
 	for (size_t i = 0; i < count; i++) {
 		arenas[i].count = blocks;
 		arenas[i].one_in = 4;
-		if (pthread_create(
-		        &arenas[i].thread, NULL, fill_arena, &arenas[i]) != 0)
+		if (pthread_create(&arenas[i].thread, NULL, fill_arena, &arenas[i]) != 0)
 			abort();
 	}
 	(void)pthread_barrier_wait(&made);
@@ -214,8 +199,7 @@ threads(size_t count, size_t blocks)
  * The blocks of a parent, in a child that has some of its own. Its answer is not
  * printed, but its pid.
  */
-static void
-forked(size_t count)
+static void forked(size_t count)
 {
 	notes(count, PAGE);
 	if (fork() != 0)
@@ -229,8 +213,7 @@ forked(size_t count)
 }
 
 /* Nothing to complain about. */
-static void
-dense(size_t count)
+static void dense(size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		keep(site_note(1000), 1000, 0);
@@ -238,8 +221,7 @@ dense(size_t count)
 
 /* ---- the answer ---- */
 
-static int
-by_address(const void *a, const void *b)
+static int by_address(const void *a, const void *b)
 {
 	const struct block *x = a, *y = b;
 
@@ -248,8 +230,7 @@ by_address(const void *a, const void *b)
 
 static double holds[SITES], partly, live[SITES];
 
-static void
-count_page(const unsigned char *paint, size_t first, size_t last)
+static void count_page(const unsigned char *paint, size_t first, size_t last)
 {
 	size_t painted[SITES + 1] = {0}, all = 0;
 
@@ -266,9 +247,8 @@ count_page(const unsigned char *paint, size_t first, size_t last)
 }
 
 /* Paints the blocks of [at, at + bytes); returns the first that reaches beyond. */
-static size_t
-paint_window(unsigned char *paint, uintptr_t at, size_t bytes,
-    const struct block *b, size_t count)
+static size_t paint_window(
+    unsigned char *paint, uintptr_t at, size_t bytes, const struct block *b, size_t count)
 {
 	size_t i = 0, beyond = count;
 
@@ -289,8 +269,7 @@ paint_window(unsigned char *paint, uintptr_t at, size_t bytes,
  * All blocks of one cluster: no two neighbours are a megabyte apart. Painted
  * window by window, so that ten gigabytes need no second ten.
  */
-static void
-count_cluster(const struct block *b, size_t count)
+static void count_cluster(const struct block *b, size_t count)
 {
 	static unsigned char paint[WINDOW], in[WINDOW / PAGE];
 	uintptr_t at = (uintptr_t)b[0].at & ~(uintptr_t)(PAGE - 1);
@@ -303,35 +282,30 @@ count_cluster(const struct block *b, size_t count)
 		if (mincore((void *)at, bytes, in) != 0)
 			abort();
 		memset(paint, 0, bytes);
-		first +=
-		    paint_window(paint, at, bytes, b + first, count - first);
+		first += paint_window(paint, at, bytes, b + first, count - first);
 		for (size_t i = 0; i < bytes / PAGE; i++)
 			if (in[i] & 1)
 				count_page(paint, i * PAGE, (i + 1) * PAGE);
 	}
 }
 
-static void
-answer(void)
+static void answer(void)
 {
 	size_t first = 0;
 
 	qsort(kept, kept_count, sizeof(*kept), by_address);
 	for (size_t i = 1; i <= kept_count; i++) {
-		if (i < kept_count &&
-		    kept[i].at < kept[i - 1].at + kept[i - 1].size + (1 << 20))
+		if (i < kept_count && kept[i].at < kept[i - 1].at + kept[i - 1].size + (1 << 20))
 			continue;
 		count_cluster(kept + first, i - first);
 		first = i;
 	}
 	for (int s = 0; s < SITES; s++)
-		(void)printf(
-		    "SITE %s %.0f %.0f\n", names[s], live[s], holds[s]);
+		(void)printf("SITE %s %.0f %.0f\n", names[s], live[s], holds[s]);
 	(void)printf("PARTLY %.0f\nready\n", partly);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	static char out[4096];
 	const char *what = argc > 1 ? argv[1] : "notes";

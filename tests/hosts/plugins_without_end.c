@@ -23,18 +23,15 @@ enum { KEPT = 64 };
 static unsigned char *image; /* the file, mapped shared */
 static size_t image_bytes, id_at;
 
-SITE_FN static void *
-alloc_own(size_t n)
+SITE_FN static void *alloc_own(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
 /* "GNU" of the note is followed by the build-id */
-static void
-find_build_id(void)
+static void find_build_id(void)
 {
-	static const unsigned char note[] = {
-	    4, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0};
+	static const unsigned char note[] = {4, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0};
 
 	for (size_t i = 0; i + sizeof(note) + 20 < image_bytes; i += 4)
 		if (memcmp(image + i, note, sizeof(note)) == 0)
@@ -42,8 +39,7 @@ find_build_id(void)
 	led_check(id_at, "the plugin has no build-id");
 }
 
-static void
-copy_plugin(const char *name)
+static void copy_plugin(const char *name)
 {
 	char from[4200];
 	struct stat st;
@@ -56,19 +52,16 @@ copy_plugin(const char *name)
 	int out = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
 
 	led_check(in >= 0 && out >= 0 && !fstat(in, &st), "copy");
-	led_check(sendfile(out, in, NULL, (size_t)st.st_size) == st.st_size,
-	    "sendfile");
+	led_check(sendfile(out, in, NULL, (size_t)st.st_size) == st.st_size, "sendfile");
 	image_bytes = (size_t)st.st_size;
-	image =
-	    mmap(NULL, image_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, out, 0);
+	image = mmap(NULL, image_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, out, 0);
 	led_check(image != MAP_FAILED, "mmap");
 	close(in);
 	close(out);
 	find_build_id();
 }
 
-static void
-load_once(int i, const char *name)
+static void load_once(int i, const char *name)
 {
 	static void *kept[2][KEPT];
 	void *lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -90,8 +83,7 @@ load_once(int i, const char *name)
 	led_alloc(L_alloc_own, 40);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	char name[4200];
 	int loads = argc > 1 ? atoi(argv[1]) : 100;

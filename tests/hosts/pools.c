@@ -14,45 +14,38 @@
 
 enum { THREADS = 4, ROUNDS = 3000, KEPT = 64 };
 
-static const void *
-handle_of(uint64_t n)
+static const void *handle_of(uint64_t n)
 {
 	return (const void *)(uintptr_t)n;
 }
 
-SITE_FN static void
-take_buffer(uint64_t n, size_t size_bytes)
+SITE_FN static void take_buffer(uint64_t n, size_t size_bytes)
 {
 	seep_alloc("buffers", handle_of(n), size_bytes);
 	led_alloc(L_take_buffer, size_bytes);
 }
 
-SITE_FN static void
-grow_buffer(uint64_t n, size_t was_bytes, size_t size_bytes)
+SITE_FN static void grow_buffer(uint64_t n, size_t was_bytes, size_t size_bytes)
 {
 	led_free(L_take_buffer, was_bytes);
-	seep_realloc(
-	    "buffers", handle_of(n), handle_of(n + 1000000), size_bytes);
+	seep_realloc("buffers", handle_of(n), handle_of(n + 1000000), size_bytes);
 	led_alloc(L_grow_buffer, size_bytes);
 }
 
 /* the same numbers as the buffers have: another pool, another thing */
-SITE_FN static void
-take_handle(uint64_t n)
+SITE_FN static void take_handle(uint64_t n)
 {
 	seep_alloc("handles", handle_of(n), 1);
 	led_alloc(L_take_handle, 1);
 }
 
-SITE_FN static void
-take_arena(uint64_t n, size_t size_bytes)
+SITE_FN static void take_arena(uint64_t n, size_t size_bytes)
 {
 	seep_alloc("arena", handle_of(n), size_bytes);
 	led_alloc(L_take_arena, size_bytes);
 }
 
-SITE_FN static void
-heap(size_t size_bytes)
+SITE_FN static void heap(size_t size_bytes)
 {
 	void *p = led_keep(malloc(size_bytes));
 
@@ -63,8 +56,7 @@ heap(size_t size_bytes)
 	}
 }
 
-SITE_FN static void
-take_in_handler(uint64_t n)
+SITE_FN static void take_in_handler(uint64_t n)
 {
 	seep_alloc("handled", handle_of(n), 7);
 	led_alloc(L_take_in_handler, 7);
@@ -74,8 +66,7 @@ take_in_handler(uint64_t n)
 	}
 }
 
-static void
-on_signal(int signal)
+static void on_signal(int signal)
 {
 	static uint64_t numbers;
 
@@ -83,8 +74,7 @@ on_signal(int signal)
 	take_in_handler(1 + __atomic_fetch_add(&numbers, 1, __ATOMIC_RELAXED));
 }
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	uint64_t base = (uint64_t)(uintptr_t)arg * 100000 + 1;
 
@@ -111,8 +101,7 @@ work(void *arg)
 }
 
 /* the child frees what it inherited, takes its own, and prints its books */
-static void
-be_child(void)
+static void be_child(void)
 {
 	led_reset();
 	for (uint64_t n = 1; n <= 10; n++)
@@ -125,8 +114,7 @@ be_child(void)
 }
 
 /* any argument: it stays for a moment, so that a recorder sees it */
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	pthread_t threads[THREADS];
 	struct sigaction action = {.sa_handler = on_signal};
@@ -134,8 +122,7 @@ main(int argc, char **argv)
 
 	sigaction(SIGUSR1, &action, NULL);
 	for (uint64_t i = 0; i < THREADS; i++)
-		led_check(!pthread_create(
-		              &threads[i], NULL, work, (void *)(uintptr_t)i),
+		led_check(!pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)i),
 		    "pthread_create");
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);

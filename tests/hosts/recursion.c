@@ -9,8 +9,7 @@ enum { SPAN = 40 }; /* how far from the deepest it turns round */
 static uint64_t state = UINT64_C(88172645463325252);
 static long events, limit, deepest;
 
-static uint64_t
-next_random(void)
+static uint64_t next_random(void)
 {
 	state ^= state << 13;
 	state ^= state >> 7;
@@ -18,8 +17,7 @@ next_random(void)
 	return state;
 }
 
-__attribute__((noinline)) static void
-descend(long depth)
+__attribute__((noinline)) static void descend(long depth)
 {
 	char *p = malloc(24 + (size_t)depth % 7);
 
@@ -29,14 +27,12 @@ descend(long depth)
 	events++;
 	if (depth < deepest && events < limit)
 		descend(depth + 1);
-	if (depth > deepest - SPAN && depth < deepest && events < limit &&
-	    next_random() % 3 == 0)
+	if (depth > deepest - SPAN && depth < deepest && events < limit && next_random() % 3 == 0)
 		descend(depth + 1); /* from another place */
 	free(p);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	if (argc != 3)
 		return 2;

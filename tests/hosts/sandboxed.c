@@ -12,8 +12,7 @@ enum { THREADS = 2, BITS = 11 };
 
 static pthread_barrier_t started, closed; /* closed: the filter is there */
 
-SITE_FN static void
-alloc_sandboxed(size_t size_bytes)
+SITE_FN static void alloc_sandboxed(size_t size_bytes)
 {
 	void *p = led_keep(malloc(size_bytes));
 
@@ -25,8 +24,7 @@ alloc_sandboxed(size_t size_bytes)
 	}
 }
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	/* a thread's first malloc makes an arena and asks for the CPUs */
 	alloc_sandboxed(1);
@@ -41,8 +39,7 @@ work(void *arg)
 	return NULL;
 }
 
-int
-main(void)
+int main(void)
 {
 	pthread_t threads[THREADS];
 	int pid = (int)getpid();
@@ -50,8 +47,7 @@ main(void)
 	pthread_barrier_init(&started, NULL, THREADS + 1);
 	pthread_barrier_init(&closed, NULL, THREADS + 1);
 	for (int i = 0; i < THREADS; i++)
-		led_check(!pthread_create(&threads[i], NULL, work, &closed),
-		    "pthread_create");
+		led_check(!pthread_create(&threads[i], NULL, work, &closed), "pthread_create");
 	work(NULL); /* the one that closes the door */
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);

@@ -8,22 +8,19 @@
 #include "../lib/ledger.h"
 #include "../lib/sandbox.h"
 
-SITE_FN static void
-take(uint64_t n)
+SITE_FN static void take(uint64_t n)
 {
 	seep_alloc("pool", (void *)(uintptr_t)n, 3);
 	led_alloc(L_take, 3);
 }
 
-SITE_FN static void
-alloc_seen(void)
+SITE_FN static void alloc_seen(void)
 {
 	(void)led_keep(malloc(10));
 	led_alloc(L_alloc_seen, 10);
 }
 
-int
-main(void)
+int main(void)
 {
 	int pid = (int)getpid();
 

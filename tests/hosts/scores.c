@@ -37,27 +37,23 @@ static char *vector;
 static void *volatile table[TABLE];
 static void *ring[64];
 
-__attribute__((noinline)) static void
-build_table(void)
+__attribute__((noinline)) static void build_table(void)
 {
 	for (int i = 0; i < TABLE; i++)
 		table[i] = malloc(1024);
 }
 
-__attribute__((noinline)) static void *
-conn_open(void)
+__attribute__((noinline)) static void *conn_open(void)
 {
 	return malloc(400);
 }
 
-__attribute__((noinline)) static void
-conn_close(void *conn)
+__attribute__((noinline)) static void conn_close(void *conn)
 {
 	free(conn);
 }
 
-__attribute__((noinline)) static void
-add_history(void)
+__attribute__((noinline)) static void add_history(void)
 {
 	struct link *l = malloc(sizeof(*l));
 
@@ -66,8 +62,7 @@ add_history(void)
 	history = l;
 }
 
-__attribute__((noinline)) static void
-add_session(void)
+__attribute__((noinline)) static void add_session(void)
 {
 	struct session *s = malloc(sizeof(*s));
 
@@ -75,14 +70,12 @@ add_session(void)
 	sessions = s;
 }
 
-__attribute__((noinline)) static void
-extend_vector(size_t steps)
+__attribute__((noinline)) static void extend_vector(size_t steps)
 {
 	vector = realloc(vector, 200000 + steps * 512);
 }
 
-__attribute__((noinline)) static void
-use_ring(size_t step)
+__attribute__((noinline)) static void use_ring(size_t step)
 {
 	void **at = &ring[step % 64];
 
@@ -91,8 +84,7 @@ use_ring(size_t step)
 }
 
 /* Connections come and go; one in a thousand is forgotten. */
-static void
-serve(size_t step)
+static void serve(size_t step)
 {
 	for (int i = 0; i < REQUESTS; i++) {
 		void *conn = conn_open();
@@ -105,8 +97,7 @@ serve(size_t step)
 	}
 }
 
-static double
-now_s(void)
+static double now_s(void)
 {
 	struct timespec t;
 
@@ -114,8 +105,7 @@ now_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 1;
 	const char *mode = argc > 2 ? argv[2] : "all";
@@ -143,8 +133,7 @@ main(int argc, char **argv)
 			if (steps >= LATE_S * 1000 / STEP_MS)
 				add_session();
 		}
-		for (; passed < until &&
-		     (double)links * sizeof(struct link) < fill * passed;
+		for (; passed < until && (double)links * sizeof(struct link) < fill * passed;
 		     links++)
 			add_history();
 	}

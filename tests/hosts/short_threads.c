@@ -24,8 +24,7 @@ ALLOC_FN(alloc_late)
 ALLOC_FN(alloc_leak)
 
 /* each round frees one block and leaves another for the next round */
-static void
-destroy(void *p)
+static void destroy(void *p)
 {
 	uint32_t *round = p;
 
@@ -44,8 +43,7 @@ destroy(void *p)
 	pthread_setspecific(key, round);
 }
 
-static void *
-live_shortly(void *arg)
+static void *live_shortly(void *arg)
 {
 	uintptr_t i = (uintptr_t)arg;
 	uint32_t *round = alloc_tsd(32);
@@ -69,8 +67,7 @@ live_shortly(void *arg)
 	return NULL;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	uintptr_t threads = argc > 1 ? strtoul(argv[1], NULL, 10) : 5000;
 	pthread_t abreast[ABREAST];
@@ -78,8 +75,7 @@ main(int argc, char **argv)
 	led_check(!pthread_key_create(&key, destroy), "pthread_key_create");
 	for (uintptr_t i = 0; i < threads; i += ABREAST) {
 		for (uintptr_t k = 0; k < ABREAST; k++)
-			led_check(!pthread_create(&abreast[k], NULL,
-			              live_shortly, (void *)(i + k)),
+			led_check(!pthread_create(&abreast[k], NULL, live_shortly, (void *)(i + k)),
 			    "pthread_create");
 		for (int k = 0; k < ABREAST; k++)
 			pthread_join(abreast[k], NULL);

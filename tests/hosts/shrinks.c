@@ -4,24 +4,21 @@
 
 enum { LARGE = 100000, SMALL = 10 };
 
-__attribute__((noinline)) static void *
-alloc_large(void)
+__attribute__((noinline)) static void *alloc_large(void)
 {
 	void *volatile p = malloc(LARGE);
 
 	return p;
 }
 
-__attribute__((noinline)) static void *
-shrink(void *large)
+__attribute__((noinline)) static void *shrink(void *large)
 {
 	void *volatile p = realloc(large, SMALL);
 
 	return p;
 }
 
-int
-main(void)
+int main(void)
 {
 	free(shrink(alloc_large()));
 	return 0;

@@ -37,15 +37,13 @@ ALLOC_FN(alloc_again)
 ALLOC_FN(alloc_in_handler)
 ALLOC_FN(alloc_after_jump)
 
-SITE_FN static void *
-resize_main(void *p, size_t size_bytes)
+SITE_FN static void *resize_main(void *p, size_t size_bytes)
 {
 	return led_keep(realloc(p, size_bytes));
 }
 
 /* exempt: not in the ledger; its blocks are freed here or never */
-SITE_FN static void
-abandoned(int i)
+SITE_FN static void abandoned(int i)
 {
 	void *volatile p = malloc(56 + (size_t)i % 64);
 
@@ -53,8 +51,7 @@ abandoned(int i)
 	free(p);
 }
 
-static void
-release(void *p)
+static void release(void *p)
 {
 	if (!p)
 		return;
@@ -62,8 +59,7 @@ release(void *p)
 	free(p);
 }
 
-static void
-on_alarm(int sig, siginfo_t *info, void *context)
+static void on_alarm(int sig, siginfo_t *info, void *context)
 {
 	(void)sig, (void)info;
 	if (!inside_hook(context))
@@ -84,8 +80,7 @@ on_alarm(int sig, siginfo_t *info, void *context)
 	}
 }
 
-static void
-busy_main(int i)
+static void busy_main(int i)
 {
 	size_t n = 16 + (size_t)i % 200;
 	void *p = alloc_again(n);
@@ -108,8 +103,7 @@ busy_main(int i)
 	}
 }
 
-static void
-jumping_main(int i)
+static void jumping_main(int i)
 {
 	if (sigsetjmp(back, 1) == 0) {
 		may_jump = 1;
@@ -126,11 +120,9 @@ jumping_main(int i)
 	}
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
-	struct sigaction act = {
-	    .sa_sigaction = on_alarm, .sa_flags = SA_SIGINFO | SA_RESTART};
+	struct sigaction act = {.sa_sigaction = on_alarm, .sa_flags = SA_SIGINFO | SA_RESTART};
 	struct itimerval every = {{0, TIMER_USEC}, {0, TIMER_USEC}};
 	struct itimerval never = {{0, 0}, {0, 0}};
 	bool jump = argc > 1 && argv[1][0] == 'j';
@@ -144,8 +136,7 @@ main(int argc, char **argv)
 		(jump ? jumping_main : busy_main)(i);
 	setitimer(ITIMER_REAL, &never, NULL);
 	led_print(1);
-	snprintf(line, sizeof(line), "# handled=%d jumps=%d\n", (int)handled,
-	    (int)jumps);
+	snprintf(line, sizeof(line), "# handled=%d jumps=%d\n", (int)handled, (int)jumps);
 	led_say(1, line);
 	return 0;
 }

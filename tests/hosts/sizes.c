@@ -13,32 +13,27 @@ static void *small[ROUNDS][SMALL];
 static void *cleared[SMALL];
 static void *power[POWERS][3];
 
-SITE_FN static void *
-alloc_small(size_t size_bytes)
+SITE_FN static void *alloc_small(size_t size_bytes)
 {
 	return led_keep(malloc(size_bytes));
 }
 
-SITE_FN static void *
-alloc_power(size_t size_bytes)
+SITE_FN static void *alloc_power(size_t size_bytes)
 {
 	return led_keep(malloc(size_bytes));
 }
 
-SITE_FN static void *
-alloc_huge(size_t size_bytes)
+SITE_FN static void *alloc_huge(size_t size_bytes)
 {
 	return led_keep(malloc(size_bytes));
 }
 
-SITE_FN static void *
-clear_small(size_t size_bytes)
+SITE_FN static void *clear_small(size_t size_bytes)
 {
 	return led_keep(calloc(1, size_bytes));
 }
 
-int
-main(void)
+int main(void)
 {
 	led_complete = true;
 	for (int r = 0; r < ROUNDS; r++) {

@@ -17,26 +17,22 @@ enum { STEPS = 6, STEP_MS = 200, BYTES = 5000 };
 
 static struct timespec start;
 
-static long
-now_ms(void)
+static long now_ms(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (t.tv_sec - start.tv_sec) * 1000 +
-	    (t.tv_nsec - start.tv_nsec) / 1000000;
+	return (t.tv_sec - start.tv_sec) * 1000 + (t.tv_nsec - start.tv_nsec) / 1000000;
 }
 
-static void
-pause_a_step(void)
+static void pause_a_step(void)
 {
 	const struct timespec t = {0, STEP_MS * 1000000L};
 
 	nanosleep(&t, NULL);
 }
 
-int
-main(void)
+int main(void)
 {
 	static char out[4096];
 	void *blocks[STEPS];

@@ -27,8 +27,7 @@
 static atomic_long blocks, bytes;
 
 /* Notes a block that stays. */
-static void *
-stays(void *p, size_t size)
+static void *stays(void *p, size_t size)
 {
 	if (p) {
 		atomic_fetch_add(&blocks, 1);
@@ -38,8 +37,7 @@ stays(void *p, size_t size)
 }
 
 /* Notes that one of these went. */
-static void
-goes(size_t size)
+static void goes(size_t size)
 {
 	atomic_fetch_add(&blocks, -1);
 	atomic_fetch_add(&bytes, -(long)size);
@@ -54,8 +52,7 @@ static pthread_key_t key;
 /* ---- valgrind: memcheck's leak tests ---- */
 
 /* leak-0: everything is freed. */
-OWN void
-case_none(void)
+OWN void case_none(void)
 {
 	void *p[100];
 
@@ -71,8 +68,7 @@ struct link {
 	char more[48];
 };
 
-OWN struct link *
-case_cases_link(struct link *next)
+OWN struct link *case_cases_link(struct link *next)
 {
 	struct link *l = stays(malloc(sizeof(*l)), sizeof(*l));
 
@@ -81,8 +77,7 @@ case_cases_link(struct link *next)
 }
 
 /* leak-cases: reached by a start, by the inside, through others, not at all. */
-OWN void
-case_cases(void)
+OWN void case_cases(void)
 {
 	struct link *l;
 
@@ -100,8 +95,7 @@ case_cases(void)
 }
 
 /* leak-cycle: rings that only know each other. */
-OWN void
-case_cycle(void)
+OWN void case_cycle(void)
 {
 	for (int size = 1; size < 5; size++) {
 		struct link *first = NULL, *last = NULL;
@@ -118,8 +112,7 @@ case_cycle(void)
 	lost = NULL;
 }
 
-OWN struct link *
-case_tree_node(int depth)
+OWN struct link *case_tree_node(int depth)
 {
 	struct link *l = stays(malloc(sizeof(*l)), sizeof(*l));
 
@@ -132,8 +125,7 @@ case_tree_node(int depth)
 }
 
 /* leak-tree: the root is lost, and a branch was freed before. */
-OWN void
-case_tree(void)
+OWN void case_tree(void)
 {
 	struct link *root = case_tree_node(5), *branch = root->other;
 
@@ -143,8 +135,7 @@ case_tree(void)
 }
 
 /* leak-pool: one block, from which a program hands out its own. */
-OWN void
-case_pool(void)
+OWN void case_pool(void)
 {
 	char *pool = stays(malloc(10000), 10000);
 
@@ -153,8 +144,7 @@ case_pool(void)
 }
 
 /* leak-autofreepool: blocks of a pool go with it. */
-OWN void
-case_autofree(void)
+OWN void case_autofree(void)
 {
 	struct link *pool = NULL;
 
@@ -174,19 +164,16 @@ case_autofree(void)
 }
 
 /* sh-mem: pointers are in shared memory alone. */
-OWN void
-case_shared(void)
+OWN void case_shared(void)
 {
-	void **page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void **page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	for (int i = 0; i < 8; i++)
 		page[i] = stays(malloc(24), 24);
 }
 
 /* realloc: new, grown, shrunk, moved, refused, freed by size 0. */
-OWN void
-case_realloc(void)
+OWN void case_realloc(void)
 {
 	char *p = realloc(NULL, 100), *q;
 	void *volatile refused;
@@ -209,8 +196,7 @@ case_realloc(void)
 }
 
 /* memalign and its kin, zero sizes, strings that libc allocates. */
-OWN void
-case_kinds(void)
+OWN void case_kinds(void)
 {
 	void *p = NULL;
 	char *text = NULL;
@@ -233,8 +219,7 @@ case_kinds(void)
 
 /* ---- heaptrack: test_c, threaded, lib, sysalloc, signals ---- */
 
-OWN void
-case_basics_deep(int n)
+OWN void case_basics_deep(int n)
 {
 	if (n > 0) {
 		case_basics_deep(n - 1);
@@ -243,8 +228,7 @@ case_basics_deep(int n)
 	lost = stays(malloc(11), 11);
 }
 
-OWN void
-case_basics(void)
+OWN void case_basics(void)
 {
 	void *p = malloc(100);
 
@@ -257,8 +241,7 @@ case_basics(void)
 	}
 }
 
-OWN void *
-case_threads_run(void *number)
+OWN void *case_threads_run(void *number)
 {
 	long n = (long)number;
 
@@ -271,15 +254,13 @@ case_threads_run(void *number)
 	return stays(malloc(64), 64);
 }
 
-OWN void
-case_threads(void)
+OWN void case_threads(void)
 {
 	pthread_t threads[4];
 	void *given;
 
 	for (long i = 0; i < 4; i++)
-		if (pthread_create(
-		        &threads[i], NULL, case_threads_run, (void *)i) != 0)
+		if (pthread_create(&threads[i], NULL, case_threads_run, (void *)i) != 0)
 			abort();
 	for (int i = 0; i < 4; i++) {
 		(void)pthread_join(threads[i], &given);
@@ -291,8 +272,7 @@ case_threads(void)
 }
 
 /* a library comes and goes; its own blocks are not of this case */
-OWN void
-case_library(void)
+OWN void case_library(void)
 {
 	void *handle = dlopen("libm.so.6", RTLD_NOW);
 	double (*root)(double);
@@ -305,25 +285,21 @@ case_library(void)
 }
 
 /* memory that is no heap */
-OWN void
-case_system(void)
+OWN void case_system(void)
 {
-	char *p = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	p[0] = 1;
 	lost = stays(malloc(5), 5);
 }
 
-OWN void
-case_signals_handler(int number)
+OWN void case_signals_handler(int number)
 {
 	(void)number;
 	lost = stays(malloc(21), 21);
 }
 
-OWN void
-case_signals(void)
+OWN void case_signals(void)
 {
 	struct sigaction action = {.sa_handler = case_signals_handler};
 
@@ -333,8 +309,7 @@ case_signals(void)
 }
 
 /* a child of its own: what it leaves is not ours */
-OWN void
-case_child(void)
+OWN void case_child(void)
 {
 	void *p = stays(malloc(500), 500);
 	pid_t pid = fork();
@@ -350,15 +325,13 @@ case_child(void)
 
 /* ---- LLVM: lsan's tests ---- */
 
-OWN void
-case_at_exit_last(void)
+OWN void case_at_exit_last(void)
 {
 	kept[32] = malloc(1338); /* noted before */
 }
 
 /* leak_check_at_exit: also what an exit handler leaves. */
-OWN void
-case_at_exit(void)
+OWN void case_at_exit(void)
 {
 	lost = stays(malloc(1337), 1337);
 	if (atexit(case_at_exit_last) == 0)
@@ -366,15 +339,13 @@ case_at_exit(void)
 }
 
 /* large_allocation_leak: one block of many pages, none touched. */
-OWN void
-case_large(void)
+OWN void case_large(void)
 {
 	lost = stays(malloc((size_t)256 << 20), (size_t)256 << 20);
 }
 
 /* use_globals, use_stacks, use_unaligned */
-OWN void
-case_places(void)
+OWN void case_places(void)
 {
 	static void *global;
 	static char bytes_of[sizeof(void *) + 1];
@@ -390,16 +361,14 @@ case_places(void)
 
 static __thread void *in_tls;
 
-OWN void
-case_tls_done(void *p)
+OWN void case_tls_done(void *p)
 {
 	free(p);
 	goes(1340);
 	lost = stays(malloc(9), 9); /* made by the destructor itself */
 }
 
-OWN void *
-case_tls_run(void *unused)
+OWN void *case_tls_run(void *unused)
 {
 	(void)unused;
 	in_tls = stays(malloc(1341), 1341);
@@ -408,8 +377,7 @@ case_tls_run(void *unused)
 }
 
 /* use_tls_*, cleanup_in_tsd_destructor */
-OWN void
-case_tls(void)
+OWN void case_tls(void)
 {
 	pthread_t thread;
 
@@ -420,8 +388,7 @@ case_tls(void)
 }
 
 /* pointer_to_self, ignore_object */
-OWN void
-case_self(void)
+OWN void case_self(void)
 {
 	void **p = stays(malloc(1337), 1337);
 
@@ -431,8 +398,7 @@ case_self(void)
 	lost = p;
 }
 
-OWN void *
-case_contention_run(void *unused)
+OWN void *case_contention_run(void *unused)
 {
 	for (int i = 0; i < 2000; i++) {
 		void *p = malloc(1 + (size_t)i % 500), *q = malloc(10);
@@ -447,22 +413,19 @@ case_contention_run(void *unused)
 }
 
 /* high_allocator_contention: the locks must not lose any */
-OWN void
-case_contention(void)
+OWN void case_contention(void)
 {
 	pthread_t threads[8];
 
 	for (int i = 0; i < 8; i++)
-		if (pthread_create(
-		        &threads[i], NULL, case_contention_run, NULL) != 0)
+		if (pthread_create(&threads[i], NULL, case_contention_run, NULL) != 0)
 			abort();
 	for (int i = 0; i < 8; i++)
 		(void)pthread_join(threads[i], NULL);
 }
 
 /* realloc_leak_origin: one block, though two functions had it */
-OWN void
-case_origin(void)
+OWN void case_origin(void)
 {
 	char *p = malloc(42);
 
@@ -472,16 +435,14 @@ case_origin(void)
 
 static ucontext_t here, there;
 
-OWN void
-case_context_run(void)
+OWN void case_context_run(void)
 {
 	lost = stays(malloc(144), 144);
 	(void)swapcontext(&there, &here);
 }
 
 /* swapcontext: from a stack that is itself on the heap */
-OWN void
-case_context(void)
+OWN void case_context(void)
 {
 	size_t size = 64 << 10;
 	char *stack = stays(malloc(size), size);
@@ -496,8 +457,7 @@ case_context(void)
 
 static jmp_buf back;
 
-OWN void
-case_jump_inner(int n)
+OWN void case_jump_inner(int n)
 {
 	lost = stays(malloc(31), 31);
 	if (n > 0)
@@ -507,8 +467,7 @@ case_jump_inner(int n)
 }
 
 /* a function that never returns leaves its blocks */
-OWN void
-case_jump(void)
+OWN void case_jump(void)
 {
 	if (setjmp(back) == 0)
 		case_jump_inner(5);
@@ -517,32 +476,29 @@ case_jump(void)
 static const struct {
 	const char *name;
 	void (*run)(void);
-} cases[] = {{"none", case_none}, {"cases", case_cases}, {"cycle", case_cycle},
-    {"tree", case_tree}, {"pool", case_pool}, {"autofree", case_autofree},
-    {"shared", case_shared}, {"realloc", case_realloc}, {"kinds", case_kinds},
-    {"basics", case_basics}, {"threads", case_threads},
-    {"library", case_library}, {"system", case_system},
+} cases[] = {{"none", case_none}, {"cases", case_cases}, {"cycle", case_cycle}, {"tree", case_tree},
+    {"pool", case_pool}, {"autofree", case_autofree}, {"shared", case_shared},
+    {"realloc", case_realloc}, {"kinds", case_kinds}, {"basics", case_basics},
+    {"threads", case_threads}, {"library", case_library}, {"system", case_system},
     {"signals", case_signals}, {"child", case_child}, {"at_exit", case_at_exit},
-    {"large", case_large}, {"places", case_places}, {"tls", case_tls},
-    {"self", case_self}, {"contention", case_contention},
-    {"origin", case_origin}, {"context", case_context}, {"jump", case_jump}};
+    {"large", case_large}, {"places", case_places}, {"tls", case_tls}, {"self", case_self},
+    {"contention", case_contention}, {"origin", case_origin}, {"context", case_context},
+    {"jump", case_jump}};
 
-static void
-run(size_t i)
+static void run(size_t i)
 {
 	char line[128];
 	int n;
 
 	blocks = bytes = 0;
 	cases[i].run();
-	n = snprintf(line, sizeof(line), "case_%s %ld %ld\n", cases[i].name,
-	    (long)blocks, (long)bytes);
+	n = snprintf(
+	    line, sizeof(line), "case_%s %ld %ld\n", cases[i].name, (long)blocks, (long)bytes);
 	if (write(STDOUT_FILENO, line, (size_t)n) != n)
 		abort();
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		if (argc == 1)

@@ -19,8 +19,7 @@
 
 static long blocks, bytes;
 
-static void
-stay(long count, size_t size)
+static void stay(long count, size_t size)
 {
 	blocks += count;
 	bytes += static_cast<long>(size);
@@ -39,8 +38,7 @@ struct derived : pair {
 	char *text = new char[16];
 };
 
-OWN void
-case_forms(void)
+OWN void case_forms(void)
 {
 	kept[0] = new pair;
 	stay(1, sizeof(pair));
@@ -80,8 +78,7 @@ struct both : first, second {
 	std::string text;
 };
 
-OWN void
-case_interior(void)
+OWN void case_interior(void)
 {
 	kept[7] = static_cast<second *>(new both); // points inside
 	stay(1, sizeof(both));
@@ -100,8 +97,7 @@ struct big {
 	long words[4];
 };
 
-OWN void
-case_no_elements(void)
+OWN void case_no_elements(void)
 {
 	kept[9] = new big[0]; // the count alone
 	stay(1, sizeof(size_t));
@@ -114,11 +110,9 @@ struct node {
 	char more[40];
 };
 
-OWN void
-case_cycle(void)
+OWN void case_cycle(void)
 {
-	auto a = std::shared_ptr<node>(new node),
-	     b = std::shared_ptr<node>(new node);
+	auto a = std::shared_ptr<node>(new node), b = std::shared_ptr<node>(new node);
 
 	a->next = b;
 	b->next = a;
@@ -126,8 +120,7 @@ case_cycle(void)
 	stay(4, 2 * (sizeof(node) + 24));
 }
 
-OWN void
-case_containers(void)
+OWN void case_containers(void)
 {
 	auto *v = new std::vector<std::string>;
 
@@ -144,8 +137,7 @@ case_containers(void)
 		gone[i] = std::string(50, 'y');
 }
 
-OWN void
-case_thrown(void)
+OWN void case_thrown(void)
 {
 	for (int i = 0; i < 10; i++) {
 		try {
@@ -157,14 +149,12 @@ case_thrown(void)
 	}
 }
 
-OWN void
-case_worker_run(int n)
+OWN void case_worker_run(int n)
 {
 	kept[13] = new char[static_cast<size_t>(n)];
 }
 
-OWN void
-case_worker(void)
+OWN void case_worker(void)
 {
 	for (int i = 1; i <= 4; i++) {
 		std::thread(case_worker_run, 100 * i).join();
@@ -175,13 +165,11 @@ case_worker(void)
 static const struct {
 	const char *name;
 	void (*run)(void);
-} cases[] = {{"forms", case_forms}, {"interior", case_interior},
-    {"no_elements", case_no_elements}, {"cycle", case_cycle},
-    {"containers", case_containers}, {"thrown", case_thrown},
+} cases[] = {{"forms", case_forms}, {"interior", case_interior}, {"no_elements", case_no_elements},
+    {"cycle", case_cycle}, {"containers", case_containers}, {"thrown", case_thrown},
     {"worker", case_worker}};
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	for (const auto &c : cases) {
 		bool wanted = argc == 1;
@@ -193,8 +181,7 @@ main(int argc, char **argv)
 			continue;
 		blocks = bytes = 0;
 		c.run();
-		int n = snprintf(line, sizeof(line), "case_%s %ld %ld\n",
-		    c.name, blocks, bytes);
+		int n = snprintf(line, sizeof(line), "case_%s %ld %ld\n", c.name, blocks, bytes);
 		if (write(STDOUT_FILENO, line, static_cast<size_t>(n)) != n)
 			abort();
 	}

@@ -12,16 +12,14 @@
 /* half a KiB for glibc's malloc and our frames, 2 KiB that I6 grants seep */
 enum { THREADS = 50, STACK_BYTES = 16384, LEFT_BYTES = 512 + 2048 };
 
-SITE_FN static void
-alloc_low(size_t size_bytes)
+SITE_FN static void alloc_low(size_t size_bytes)
 {
 	free(led_keep(malloc(size_bytes)));
 	led_alloc(L_alloc_low, size_bytes);
 	led_free(L_alloc_low, size_bytes);
 }
 
-static void *
-use_up_stack(void *arg)
+static void *use_up_stack(void *arg)
 {
 	uintptr_t bottom = (uintptr_t)arg;
 	char here;
@@ -37,11 +35,10 @@ use_up_stack(void *arg)
 	return NULL;
 }
 
-int
-main(void)
+int main(void)
 {
-	char *stack = mmap(NULL, STACK_BYTES + 4096, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *stack = mmap(
+	    NULL, STACK_BYTES + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	pthread_attr_t attr;
 	pthread_t t;
 
@@ -49,11 +46,9 @@ main(void)
 	mprotect(stack, 4096, PROT_NONE);
 	stack += 4096; /* its bottom is known, and below it a guard */
 	pthread_attr_init(&attr);
-	led_check(
-	    !pthread_attr_setstack(&attr, stack, STACK_BYTES), "setstack");
+	led_check(!pthread_attr_setstack(&attr, stack, STACK_BYTES), "setstack");
 	for (int i = 0; i < THREADS; i++) {
-		led_check(!pthread_create(&t, &attr, use_up_stack, stack),
-		    "pthread_create");
+		led_check(!pthread_create(&t, &attr, use_up_stack, stack), "pthread_create");
 		pthread_join(t, NULL);
 	}
 	led_print(1);

@@ -13,23 +13,20 @@
 
 static volatile sig_atomic_t signals;
 
-static void
-on_signal(int number)
+static void on_signal(int number)
 {
 	(void)number;
 	signals++;
 }
 
-SITE_FN static void
-alloc_some(void)
+SITE_FN static void alloc_some(void)
 {
 	(void)led_keep(malloc(100));
 	led_alloc(L_alloc_some, 100);
 }
 
 /* lowers the soft limit, asks for a snapshot, puts the limit back */
-static int
-under(int which, rlim_t soft)
+static int under(int which, rlim_t soft)
 {
 	struct rlimit old, low;
 	int answer;
@@ -43,8 +40,7 @@ under(int which, rlim_t soft)
 	return answer;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), answer;
 	char line[64];
@@ -54,8 +50,7 @@ main(int argc, char **argv)
 	for (int i = 0; i < 200; i++)
 		alloc_some();
 	if (argc > 1) { /* the place itself is bad: what does it say? */
-		snprintf(
-		    line, sizeof(line), "LAST %d\n", seep_snapshot(argv[1]));
+		snprintf(line, sizeof(line), "LAST %d\n", seep_snapshot(argv[1]));
 		led_say(1, line);
 		return 0;
 	}

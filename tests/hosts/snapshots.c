@@ -25,8 +25,7 @@ ALLOC_FN(alloc_unseen)
 
 static void *early[1000], *late[500];
 
-static void
-moment(const char *label, int number)
+static void moment(const char *label, int number)
 {
 	char line[128];
 	int answer;
@@ -41,8 +40,7 @@ moment(const char *label, int number)
 }
 
 /* a child takes one in its first events, and one when it has its own room */
-static void
-be_child(void)
+static void be_child(void)
 {
 	led_reset();
 	for (int i = 0; i < 5; i++) {
@@ -59,8 +57,7 @@ be_child(void)
 }
 
 /* fork: in a child, too */
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "fork")) {
 		int status = 0;
@@ -87,8 +84,7 @@ main(int argc, char **argv)
 		late[i] = alloc_late(50);
 		led_alloc(L_alloc_late, 50);
 	}
-	moment(
-	    "second, a label that is too long for a mark, but not for here", 2);
+	moment("second, a label that is too long for a mark, but not for here", 2);
 	seep_pause();
 	seep_pause();
 	led_keep(alloc_unseen(10));

@@ -20,21 +20,18 @@ enum { PAGE = 4096, COUNT = 100, LARGE = 4 << 20 };
 static void *kept[16 * COUNT];
 static size_t kept_count;
 
-static void *
-keep(void *p)
+static void *keep(void *p)
 {
 	return kept[kept_count++] = p;
 }
 
-static void
-say(const char *function, const char *kind, long blocks, long bytes)
+static void say(const char *function, const char *kind, long blocks, long bytes)
 {
 	printf("%s %s %ld %ld\n", function, kind, blocks, bytes);
 }
 
 /* All bytes are set, and differ from block to block. */
-static void
-fill(unsigned char *p, size_t size, uint64_t seed)
+static void fill(unsigned char *p, size_t size, uint64_t seed)
 {
 	for (size_t i = 0; i < size; i++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -43,8 +40,7 @@ fill(unsigned char *p, size_t size, uint64_t seed)
 }
 
 /* Five contents; the first of each is no copy. */
-static OWN void
-copies(void)
+static OWN void copies(void)
 {
 	for (int i = 0; i < COUNT; i++)
 		fill(keep(malloc(203)), 203, (uint64_t)(i % 5) + 1);
@@ -52,8 +48,7 @@ copies(void)
 }
 
 /* The same contents once more, in blocks that begin elsewhere in a page. */
-static OWN void
-more_copies(void)
+static OWN void more_copies(void)
 {
 	for (int i = 0; i < 5; i++) {
 		unsigned char *p = keep(malloc(9000));
@@ -64,8 +59,7 @@ more_copies(void)
 	say(__func__, "equal", 4, 4 * 9000);
 }
 
-static OWN void
-different(void)
+static OWN void different(void)
 {
 	for (int i = 0; i < COUNT; i++)
 		fill(keep(malloc(203)), 203, (uint64_t)i + 1000);
@@ -74,8 +68,7 @@ different(void)
 }
 
 /* A buffer that was grown for more than it got. */
-static OWN void
-grown(void)
+static OWN void grown(void)
 {
 	for (int i = 0; i < COUNT; i++) {
 		unsigned char *p = keep(calloc(1, 3001));
@@ -86,24 +79,21 @@ grown(void)
 }
 
 /* A few zeros at the end are what any structure may have. */
-static OWN void
-nearly_full(void)
+static OWN void nearly_full(void)
 {
 	for (int i = 0; i < COUNT; i++)
 		fill(keep(calloc(1, 3000)), 2500, (uint64_t)i + 9000);
 }
 
 /* Zeros alone are a tail, not copies. */
-static OWN void
-zeros(void)
+static OWN void zeros(void)
 {
 	for (int i = 0; i < COUNT; i++)
 		keep(calloc(1, 500));
 	say(__func__, "zero_tails", COUNT, COUNT * 500L);
 }
 
-static OWN void
-reserved(void)
+static OWN void reserved(void)
 {
 	unsigned char *p = keep(malloc(LARGE));
 	uintptr_t first = ((uintptr_t)p + PAGE - 1) / PAGE;
@@ -112,13 +102,11 @@ reserved(void)
 
 	/* seven whole pages, and what is before and behind all whole ones */
 	fill(p, 7 * PAGE + (first * PAGE - (uintptr_t)p), 1);
-	fill((unsigned char *)(last * PAGE), (uintptr_t)p + LARGE - last * PAGE,
-	    2);
+	fill((unsigned char *)(last * PAGE), (uintptr_t)p + LARGE - last * PAGE, 2);
 	say(__func__, "never_written", 1, (long)(whole - 7) * PAGE);
 }
 
-int
-main(void)
+int main(void)
 {
 	/* a huge page is written as a whole */
 	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);

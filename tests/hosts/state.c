@@ -24,8 +24,7 @@
 
 extern char **environ;
 
-static void
-print_descriptors(void)
+static void print_descriptors(void)
 {
 	char path[64], target[512];
 
@@ -40,13 +39,11 @@ print_descriptors(void)
 
 		if (number)
 			*number = '\0';
-		printf("descriptor %d %s flags %d\n", fd, target,
-		    fcntl(fd, F_GETFD));
+		printf("descriptor %d %s flags %d\n", fd, target, fcntl(fd, F_GETFD));
 	}
 }
 
-static int
-count_entries(const char *path)
+static int count_entries(const char *path)
 {
 	DIR *dir = opendir(path);
 	int entries = 0;
@@ -59,8 +56,7 @@ count_entries(const char *path)
 	return entries;
 }
 
-static void
-print_signals(void)
+static void print_signals(void)
 {
 	sigset_t mask;
 	struct sigaction act;
@@ -81,8 +77,7 @@ print_signals(void)
 	printf("sigaltstack flags %d\n", ss.ss_flags);
 }
 
-static void
-print_limits(void)
+static void print_limits(void)
 {
 	for (int i = 0; i < RLIM_NLIMITS; i++) {
 		struct rlimit r;
@@ -93,14 +88,12 @@ print_limits(void)
 	}
 }
 
-static int
-compare_text(const void *a, const void *b)
+static int compare_text(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void
-print_environment(void)
+static void print_environment(void)
 {
 	static char *sorted[4096];
 	size_t n = 0;
@@ -113,12 +106,10 @@ print_environment(void)
 		printf("environment %s\n", sorted[i]);
 }
 
-static void
-print_status_lines(void)
+static void print_status_lines(void)
 {
-	static const char *const wanted[] = {"Umask", "Threads", "SigPnd",
-	    "ShdPnd", "SigBlk", "SigIgn", "SigCgt", "NoNewPrivs", "Seccomp",
-	    "CapEff", "THP_enabled", "TracerPid"};
+	static const char *const wanted[] = {"Umask", "Threads", "SigPnd", "ShdPnd", "SigBlk",
+	    "SigIgn", "SigCgt", "NoNewPrivs", "Seccomp", "CapEff", "THP_enabled", "TracerPid"};
 	FILE *f = fopen("/proc/self/status", "re");
 	char line[512];
 
@@ -134,13 +125,11 @@ print_status_lines(void)
 		prctl(PR_GET_CHILD_SUBREAPER, &on);
 		on;
 	}));
-	printf("children %d\n",
-	    waitpid(-1, NULL, WNOHANG | __WALL) < 0 ? errno : 0);
+	printf("children %d\n", waitpid(-1, NULL, WNOHANG | __WALL) < 0 ? errno : 0);
 }
 
 /* errno is changed by failing calls alone, and then as libc does it */
-static void
-print_errno(void)
+static void print_errno(void)
 {
 	volatile size_t too_big = (size_t)1 << 62;
 	int kept = 0, wrong = 0;
@@ -169,13 +158,11 @@ print_errno(void)
 	wrong += reallocarray(p, too_big, 8) != NULL || errno != ENOMEM;
 	free(p);
 	errno = 55;
-	printf("posix_memalign 3: %d, errno %d\n", posix_memalign(&p, 3, 8),
-	    errno);
+	printf("posix_memalign 3: %d, errno %d\n", posix_memalign(&p, 3, 8), errno);
 	printf("failing calls wrong %d\n", wrong);
 }
 
-static void
-print_blocks(void)
+static void print_blocks(void)
 {
 	int misaligned = 0, small = 0;
 	struct mallinfo2 before = mallinfo2();
@@ -209,8 +196,7 @@ print_blocks(void)
 
 static volatile int handler_runs;
 
-static void
-allocate_in_handler(int sig)
+static void allocate_in_handler(int sig)
 {
 	(void)sig;
 	for (size_t n = 0; n < 8; n++)
@@ -222,17 +208,15 @@ allocate_in_handler(int sig)
  * What a 4 KiB stack leaves behind a classic signal frame (AVX, 1.5 KiB);
  * frames of later CPUs may be larger than 4 KiB all by themselves.
  */
-static void
-print_small_altstack(void)
+static void print_small_altstack(void)
 {
 	size_t frame = getauxval(AT_MINSIGSTKSZ);
 	size_t room = frame > 1536 ? frame + 2560 : 4096;
-	char *base = mmap(NULL, 5 * 4096, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *base =
+	    mmap(NULL, 5 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	stack_t ss = {.ss_sp = base + 4096, .ss_size = room};
 	stack_t none = {.ss_flags = SS_DISABLE};
-	struct sigaction act = {
-	    .sa_handler = allocate_in_handler, .sa_flags = SA_ONSTACK};
+	struct sigaction act = {.sa_handler = allocate_in_handler, .sa_flags = SA_ONSTACK};
 
 	mprotect(base, 4096, PROT_NONE);
 	printf("sigaltstack %d\n", sigaltstack(&ss, NULL));
@@ -245,8 +229,7 @@ print_small_altstack(void)
 }
 
 /* found by RUNPATH $ORIGIN/sub only; see the test that builds it */
-static void
-print_runpath(void)
+static void print_runpath(void)
 {
 	void *lib = dlopen("libstate_sub.so", RTLD_NOW);
 
@@ -255,8 +238,7 @@ print_runpath(void)
 		dlclose(lib);
 }
 
-static void
-print_first_descriptor(void)
+static void print_first_descriptor(void)
 {
 	int saved = fcntl(1, F_DUPFD_CLOEXEC, 100);
 
@@ -273,13 +255,11 @@ print_first_descriptor(void)
 	printf("first open gives %d\n", first);
 }
 
-int
-main(void)
+int main(void)
 {
 	void *first = malloc(24); /* before stdio has a buffer */
 
-	printf("first block %td below the break\n",
-	    (char *)sbrk(0) - (char *)first);
+	printf("first block %td below the break\n", (char *)sbrk(0) - (char *)first);
 	free(first);
 	print_descriptors();
 	printf("threads %d\n", count_entries("/proc/self/task"));

@@ -13,8 +13,7 @@ enum { SITES = 2000, RING = 64 };
 static void *held[SITES], *ring[RING];
 static unsigned at;
 
-static double
-seconds(clockid_t clock)
+static double seconds(clockid_t clock)
 {
 	struct timespec t;
 
@@ -23,16 +22,14 @@ seconds(clockid_t clock)
 }
 
 /* Each of many sites holds one block. */
-static void
-hold(size_t i)
+static void hold(size_t i)
 {
 	free(held[i]);
 	held[i] = malloc(32 + i % 480);
 }
 
 /* One site, blocks that live for a while. */
-static void
-pass(size_t unused)
+static void pass(size_t unused)
 {
 	(void)unused;
 	free(ring[at % RING]);
@@ -45,8 +42,7 @@ pass(size_t unused)
  * frees N times 2,000 blocks, and prints the seconds that this took: of the
  * clock on the wall, and of its own CPU time.
  */
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	int is_many = argc > 1 && strcmp(argv[1], "sites") == 0;
 	char line[32];
@@ -61,8 +57,7 @@ main(int argc, char **argv)
 
 		for (long n = atol(line); n > 0; n--)
 			for (unsigned i = 0; i < SITES; i++)
-				many_stacks_call(
-				    is_many ? i : 0, 11, is_many ? hold : pass);
+				many_stacks_call(is_many ? i : 0, 11, is_many ? hold : pass);
 		wall = seconds(CLOCK_MONOTONIC) - wall;
 		own = seconds(CLOCK_PROCESS_CPUTIME_ID) - own;
 		printf("%.9f %.9f\n", wall, own);

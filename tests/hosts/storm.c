@@ -33,8 +33,7 @@ static int most = INT_MAX;
 ALLOC_FN(alloc_churn)
 ALLOC_FN(alloc_kept)
 
-static void *
-churn(void *arg)
+static void *churn(void *arg)
 {
 	uint64_t random = (uint64_t)(uintptr_t)arg + 1;
 
@@ -50,8 +49,7 @@ churn(void *arg)
 	return NULL;
 }
 
-static void *
-call(void *arg)
+static void *call(void *arg)
 {
 	for (int i = *(int *)arg / 3; i > 0; i--) {
 		errno = 4711;
@@ -61,20 +59,17 @@ call(void *arg)
 	return NULL;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	int n = argc > 2 ? atoi(argv[2]) : 0;
 	pthread_t threads[THREADS], callers[3];
 
 	most = argc > 3 ? atoi(argv[3]) : most;
 	for (uintptr_t i = 0; i < THREADS; i++)
-		led_check(!pthread_create(&threads[i], NULL, churn, (void *)i),
-		    "pthread_create");
+		led_check(!pthread_create(&threads[i], NULL, churn, (void *)i), "pthread_create");
 	if (argc > 1 && !strcmp(argv[1], "call")) {
 		for (int i = 0; i < 3; i++)
-			led_check(!pthread_create(&callers[i], NULL, call, &n),
-			    "pthread_create");
+			led_check(!pthread_create(&callers[i], NULL, call, &n), "pthread_create");
 		for (int i = 0; i < 3; i++)
 			pthread_join(callers[i], NULL);
 	} else {

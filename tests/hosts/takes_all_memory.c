@@ -5,8 +5,7 @@
 
 enum { KIB_MAX = 1 << 20 };
 
-int
-main(void)
+int main(void)
 {
 	static char out[64];
 	long kib = 0;

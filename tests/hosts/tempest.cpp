@@ -37,8 +37,7 @@ ALLOC_FN(alloc_short)
 ALLOC_FN(alloc_key)
 ALLOC_FN(alloc_in_handler)
 
-extern "C" SITE_FN void *
-resize_churn(void *p, size_t n)
+extern "C" SITE_FN void *resize_churn(void *p, size_t n)
 {
 	return led_keep(realloc(p, n));
 }
@@ -49,8 +48,7 @@ struct item {
 	size_t bytes;
 };
 
-static void
-release(void *p)
+static void release(void *p)
 {
 	if (!p)
 		return;
@@ -60,8 +58,7 @@ release(void *p)
 	free(p);
 }
 
-static void *
-fill(void *p, int site, size_t bytes)
+static void *fill(void *p, int site, size_t bytes)
 {
 	led_check(p != nullptr, "malloc");
 	led_alloc(site, bytes);
@@ -70,8 +67,7 @@ fill(void *p, int site, size_t bytes)
 }
 
 /* blocks go from thread to thread over the shelf */
-static void *
-churn(void *arg)
+static void *churn(void *arg)
 {
 	uint64_t seed = 31 + reinterpret_cast<uintptr_t>(arg);
 
@@ -91,17 +87,15 @@ churn(void *arg)
 	return nullptr;
 }
 
-static void *
-load(void *)
+static void *load(void *)
 {
 	for (bool is_a = true; !stop; is_a = !is_a) {
-		std::string path =
-		    folder + (is_a ? "twin_plugin_a.so" : "twin_plugin_b.so");
+		std::string path = folder + (is_a ? "twin_plugin_a.so" : "twin_plugin_b.so");
 		void *lib = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
 
 		led_check(lib != nullptr, "dlopen");
-		auto work = reinterpret_cast<void *(*)(size_t)>(
-		    dlsym(lib, is_a ? "work_A" : "work_B"));
+		auto work =
+		    reinterpret_cast<void *(*)(size_t)>(dlsym(lib, is_a ? "work_A" : "work_B"));
 
 		for (size_t n = sizeof(item); n < 60; n++)
 			release(fill(work(n), is_a ? L_work_A : L_work_B, n));
@@ -112,8 +106,7 @@ load(void *)
 }
 
 /* as long as it has lives left, the value comes back */
-static void
-destroy(void *p)
+static void destroy(void *p)
 {
 	static thread_local int lives = 3;
 
@@ -122,8 +115,7 @@ destroy(void *p)
 		pthread_setspecific(key, fill(alloc_key(40), L_alloc_key, 40));
 }
 
-static void *
-short_life(void *)
+static void *short_life(void *)
 {
 	for (size_t n = sizeof(item); n < 100; n++)
 		release(fill(alloc_short(n), L_alloc_short, n));
@@ -131,16 +123,14 @@ short_life(void *)
 	return nullptr;
 }
 
-static void *
-spawn(void *)
+static void *spawn(void *)
 {
 	pthread_t t[3];
 
 	while (!stop) {
 		for (auto &one : t)
 			led_check(
-			    !pthread_create(&one, nullptr, short_life, nullptr),
-			    "pthread_create");
+			    !pthread_create(&one, nullptr, short_life, nullptr), "pthread_create");
 		for (auto &one : t)
 			pthread_join(one, nullptr);
 		threads += 3;
@@ -148,23 +138,20 @@ spawn(void *)
 	return nullptr;
 }
 
-static void *
-child_thread(void *)
+static void *child_thread(void *)
 {
 	for (size_t n = 0; n < 200; n++)
 		free(led_keep(malloc(n)));
 	return nullptr;
 }
 
-[[noreturn]] static void
-be_child(unsigned role)
+[[noreturn]] static void be_child(unsigned role)
 {
 	pthread_t t;
 
 	for (size_t n = 0; n < 150; n++)
 		free(led_keep(malloc(n)));
-	if (role % 4 == 0 &&
-	    pthread_create(&t, nullptr, child_thread, nullptr) == 0)
+	if (role % 4 == 0 && pthread_create(&t, nullptr, child_thread, nullptr) == 0)
 		pthread_join(t, nullptr);
 	if (role % 4 == 1)
 		execl("/bin/true", "true", nullptr);
@@ -178,8 +165,7 @@ be_child(unsigned role)
 	_exit(0);
 }
 
-static void *
-fork_often(void *)
+static void *fork_often(void *)
 {
 	timespec nap = {0, 1000000000 / FORKS_PER_S};
 
@@ -200,8 +186,7 @@ fork_often(void *)
 }
 
 /* malloc is not safe in a handler; it is where it interrupted a hook alone */
-static void
-on_alarm(int, siginfo_t *, void *context)
+static void on_alarm(int, siginfo_t *, void *context)
 {
 	int saved = errno;
 
@@ -216,8 +201,7 @@ on_alarm(int, siginfo_t *, void *context)
 	errno = saved;
 }
 
-static void
-signals_for(int seconds)
+static void signals_for(int seconds)
 {
 	struct sigaction act = {};
 	itimerval every = {{0, 300}, {0, 300}}, never = {};
@@ -239,23 +223,20 @@ signals_for(int seconds)
 	setitimer(ITIMER_REAL, &never, nullptr);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	int seconds = argc > 1 ? atoi(argv[1]) : 5;
 	char self[4096] = "", line[128];
 	pthread_t t[CHURNERS + 3];
 	int n = 0;
 
-	led_check(
-	    readlink("/proc/self/exe", self, sizeof(self) - 1) > 0, "readlink");
+	led_check(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0, "readlink");
 	folder = self;
 	folder.resize(folder.rfind('/') + 1);
 	inside_find();
 	pthread_key_create(&key, destroy);
 	for (; n < CHURNERS; n++)
-		pthread_create(
-		    &t[n], nullptr, churn, reinterpret_cast<void *>(n));
+		pthread_create(&t[n], nullptr, churn, reinterpret_cast<void *>(n));
 	pthread_create(&t[n++], nullptr, load, nullptr);
 	pthread_create(&t[n++], nullptr, spawn, nullptr);
 	pthread_create(&t[n++], nullptr, fork_often, nullptr);
@@ -263,8 +244,7 @@ main(int argc, char **argv)
 	while (n > 0)
 		pthread_join(t[--n], nullptr);
 	led_print(1);
-	snprintf(line, sizeof(line),
-	    "# handled=%u forks=%u loads=%u threads=%u\n", handled.load(),
+	snprintf(line, sizeof(line), "# handled=%u forks=%u loads=%u threads=%u\n", handled.load(),
 	    forks.load(), loads.load(), threads.load());
 	led_say(1, line);
 	return 0;

@@ -22,33 +22,28 @@ static _Thread_local void *in_tls;
 void *volatile sink;
 static pthread_key_t key;
 
-OWN static struct node *
-lost_head(void)
+OWN static struct node *lost_head(void)
 {
 	return calloc(1, sizeof(struct node));
 }
 
-OWN static struct node *
-lost_tail(void)
+OWN static struct node *lost_tail(void)
 {
 	return calloc(1, sizeof(struct node));
 }
 
-OWN static struct node *
-held(void)
+OWN static struct node *held(void)
 {
 	return calloc(1, sizeof(struct node));
 }
 
-OWN static void
-plain(void)
+OWN static void plain(void)
 {
 	sink = lost_head();
 	sink = NULL;
 }
 
-OWN static void
-list(void)
+OWN static void list(void)
 {
 	struct node *n = lost_head();
 
@@ -56,8 +51,7 @@ list(void)
 	n->next->next = lost_tail();
 }
 
-OWN static void
-cycle(void)
+OWN static void cycle(void)
 {
 	struct node *a = lost_head(), *b = lost_head();
 
@@ -65,36 +59,31 @@ cycle(void)
 	b->next = a;
 }
 
-OWN static void
-global(void)
+OWN static void global(void)
 {
 	kept = held();
 	kept->next = held();
 }
 
-OWN static void
-inside(void)
+OWN static void inside(void)
 {
 	interior = held()->pad + 8;
 }
 
-OWN static void
-tls(void)
+OWN static void tls(void)
 {
 	in_tls = held();
 	pthread_key_create(&key, NULL);
 	pthread_setspecific(key, held());
 }
 
-OWN static void
-overwritten(void)
+OWN static void overwritten(void)
 {
 	kept = lost_head();
 	kept = held();
 }
 
-static void *
-runs(void *arg)
+static void *runs(void *arg)
 {
 	void *own = held(); /* on the stack of a thread that lives on */
 
@@ -105,8 +94,7 @@ runs(void *arg)
 	return own;
 }
 
-OWN static void
-thread(void)
+OWN static void thread(void)
 {
 	pthread_t t;
 
@@ -115,8 +103,7 @@ thread(void)
 	(void)usleep(20000);
 }
 
-OWN static void
-grown(void)
+OWN static void grown(void)
 {
 	char *p = malloc(10);
 
@@ -125,8 +112,7 @@ grown(void)
 	plain();
 }
 
-OWN static void
-freed(void)
+OWN static void freed(void)
 {
 	struct node *n = lost_tail();
 
@@ -135,8 +121,7 @@ freed(void)
 }
 
 /* Lower on the stack than what comes later writes to. */
-OWN static void
-deep(void (*run)(void))
+OWN static void deep(void (*run)(void))
 {
 	volatile char pad[1024];
 
@@ -144,16 +129,14 @@ deep(void (*run)(void))
 	run();
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} all[] = {{"plain", plain}, {"list", list}, {"cycle", cycle},
-	    {"global", global}, {"inside", inside}, {"tls", tls},
-	    {"overwritten", overwritten}, {"thread", thread}, {"grown", grown},
-	    {"freed", freed}};
+	} all[] = {{"plain", plain}, {"list", list}, {"cycle", cycle}, {"global", global},
+	    {"inside", inside}, {"tls", tls}, {"overwritten", overwritten}, {"thread", thread},
+	    {"grown", grown}, {"freed", freed}};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (argc > 1 && strcmp(argv[1], all[i].name) == 0)

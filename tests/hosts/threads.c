@@ -4,8 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#define SITES(X) \
-	X(alloc_even) X(alloc_odd) X(resize_even) X(resize_odd) X(alloc_own)
+#define SITES(X) X(alloc_even) X(alloc_odd) X(resize_even) X(resize_odd) X(alloc_own)
 #include "../lib/ledger.h"
 
 /*
@@ -40,16 +39,14 @@ ALLOC_FN(alloc_own)
 RESIZE_FN(resize_even)
 RESIZE_FN(resize_odd)
 
-static void
-own(struct block *b, int site, size_t size_bytes)
+static void own(struct block *b, int site, size_t size_bytes)
 {
 	led_check(b, "out of memory");
 	led_alloc(site, size_bytes);
 	*b = (struct block){size_bytes, (uint32_t)site, 0x5eef};
 }
 
-static void
-drop(struct block *b)
+static void drop(struct block *b)
 {
 	if (!b)
 		return;
@@ -58,16 +55,14 @@ drop(struct block *b)
 	free(b);
 }
 
-static void *
-allocate(void *arg)
+static void *allocate(void *arg)
 {
 	uint64_t seed = 1234567 + (uint64_t)(uintptr_t)arg;
 	int site = (uintptr_t)arg % 2 ? L_alloc_odd : L_alloc_even;
 
 	for (long i = 0; i < rounds; i++) {
 		size_t n = sizeof(struct block) + led_random(&seed) % 600;
-		struct block *b =
-		    (site == L_alloc_odd ? alloc_odd : alloc_even)(n);
+		struct block *b = (site == L_alloc_odd ? alloc_odd : alloc_even)(n);
 
 		own(b, site, n);
 		drop(atomic_exchange(&ring[led_random(&seed) % RING], b));
@@ -78,8 +73,7 @@ allocate(void *arg)
 	return NULL;
 }
 
-static void *
-reallocate(void *arg)
+static void *reallocate(void *arg)
 {
 	uint64_t seed = 7654321 + (uint64_t)(uintptr_t)arg;
 	int site = (uintptr_t)arg % 2 ? L_resize_odd : L_resize_even;
@@ -100,8 +94,7 @@ reallocate(void *arg)
 	return NULL;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	pthread_t threads[2 * PAIRS_MAX];
 	int pairs = argc > 2 ? atoi(argv[2]) : 4;
@@ -110,10 +103,8 @@ main(int argc, char **argv)
 		rounds = atol(argv[1]);
 	led_check(pairs > 0 && pairs <= PAIRS_MAX, "too many threads");
 	for (uintptr_t i = 0; i < (uintptr_t)pairs; i++) {
-		led_check(!pthread_create(
-		              &threads[2 * i], NULL, allocate, (void *)i) &&
-		        !pthread_create(
-		            &threads[2 * i + 1], NULL, reallocate, (void *)i),
+		led_check(!pthread_create(&threads[2 * i], NULL, allocate, (void *)i) &&
+		        !pthread_create(&threads[2 * i + 1], NULL, reallocate, (void *)i),
 		    "pthread_create");
 	}
 	for (int i = 0; i < 2 * pairs; i++)

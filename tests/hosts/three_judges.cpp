@@ -104,14 +104,12 @@ struct Element {
 Second *seconds[N];
 Element *arrays[N];
 
-extern "C" OWN void
-k_second_base(int i)
+extern "C" OWN void k_second_base(int i)
 {
 	seconds[i] = new Both;
 }
 
-extern "C" OWN void
-k_new_array(int i)
+extern "C" OWN void k_new_array(int i)
 {
 	arrays[i] = new Element[3];
 }
@@ -139,8 +137,7 @@ jmp_buf jumps[N];
 uint32_t compressed[N];
 char *pool_base;
 
-extern "C" OWN void
-k_intrusive_list()
+extern "C" OWN void k_intrusive_list()
 {
 	Item *item = new Item;
 
@@ -148,66 +145,57 @@ k_intrusive_list()
 	intrusive = &item->link;
 }
 
-extern "C" OWN void
-k_pool(int i)
+extern "C" OWN void k_pool(int i)
 {
 	pool_pieces[i] = (char *)malloc(1000) + 16 * (i + 1);
 }
 
 /* Its text is in itself, and so is the pointer to that. */
-extern "C" OWN void
-k_short_string_lost()
+extern "C" OWN void k_short_string_lost()
 {
 	std::string *volatile s = new std::string("short");
 
 	(void)s;
 }
 
-extern "C" OWN void
-k_long_string(int i)
+extern "C" OWN void k_long_string(int i)
 {
 	long_strings[i] = std::string(100, 'a');
 }
 
 /* Nodes point to their parents: nothing but each other holds them. */
-extern "C" OWN void
-k_map_lost()
+extern "C" OWN void k_map_lost()
 {
 	auto *volatile m = new std::map<int, int>{{1, 1}, {2, 2}, {3, 3}};
 
 	(void)m;
 }
 
-extern "C" OWN void
-k_exception_kept(int i)
+extern "C" OWN void k_exception_kept(int i)
 {
 	errors[i] = std::make_exception_ptr(std::string("kept"));
 }
 
 /* The object is gone, its memory waits for the last weak pointer. */
-extern "C" OWN void
-k_weak_pointer(int i)
+extern "C" OWN void k_weak_pointer(int i)
 {
 	weak[i] = std::make_shared<Both>();
 }
 
-extern "C" OWN void
-k_closure(int i)
+extern "C" OWN void k_closure(int i)
 {
 	long a = i, b = 2, c = 3;
 
 	functions[i] = [a, b, c] { return (int)(a + b + c); };
 }
 
-extern "C" OWN void
-k_unique_pointer(int i)
+extern "C" OWN void k_unique_pointer(int i)
 {
 	unique[i] = std::make_unique<Both>();
 }
 
 /* rbx is in the buffer as it is; the stack pointer and the others are mangled. */
-static OWN void
-in_jump(int i)
+static OWN void in_jump(int i)
 {
 	register void *p __asm__("rbx") = k_jump_buffer(SIZE);
 
@@ -218,14 +206,12 @@ in_jump(int i)
 }
 
 /* As virtual machines do it: a base, and 32 bits for each. */
-extern "C" OWN void
-k_compressed(int i)
+extern "C" OWN void k_compressed(int i)
 {
 	compressed[i] = (uint32_t)((char *)malloc(SIZE) - pool_base) >> 4;
 }
 
-static OWN void
-use_libraries()
+static OWN void use_libraries()
 {
 	pool_base = (char *)malloc(16);
 	long_strings = new std::string[N];
@@ -244,8 +230,7 @@ use_libraries()
 	}
 }
 
-static OWN void
-lose()
+static OWN void lose()
 {
 	for (int i = 0; i < N; i++) {
 		(void)k_trivial(SIZE);
@@ -271,30 +256,26 @@ lose()
 	(void)k_large(50 << 20);
 }
 
-static void *
-lose_in_thread(void *arg)
+static void *lose_in_thread(void *arg)
 {
 	(void)k_detached_threads(SIZE);
 	return arg;
 }
 
-static void
-free_it(void *p)
+static void free_it(void *p)
 {
 	free(p);
 }
 
 static pthread_key_t cleaned;
 
-static void *
-set_key(void *arg)
+static void *set_key(void *arg)
 {
 	pthread_setspecific(cleaned, k_cleaned_in_key_destructor(SIZE));
 	return arg;
 }
 
-static OWN void
-in_threads()
+static OWN void in_threads()
 {
 	pthread_t t;
 
@@ -307,13 +288,12 @@ in_threads()
 	}
 }
 
-static OWN void
-hold()
+static OWN void hold()
 {
 	pthread_key_t keys[40];
 
-	mapping = (void **)mmap(nullptr, 4096, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	mapping = (void **)mmap(
+	    nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (int i = 0; i < 40; i++)
 		pthread_key_create(&keys[i], nullptr);
 	for (int i = 0; i < N; i++) {
@@ -339,8 +319,7 @@ hold()
 
 static ucontext_t back, forth;
 
-static void
-in_coroutine()
+static void in_coroutine()
 {
 	void *volatile held[N];
 
@@ -350,20 +329,18 @@ in_coroutine()
 	(void)held[0];
 }
 
-static OWN void
-start_coroutine()
+static OWN void start_coroutine()
 {
 	getcontext(&forth);
 	forth.uc_stack.ss_size = 1 << 16;
-	forth.uc_stack.ss_sp = mmap(nullptr, 1 << 16, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	forth.uc_stack.ss_sp =
+	    mmap(nullptr, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	forth.uc_link = &back;
 	makecontext(&forth, in_coroutine, 0);
 	swapcontext(&back, &forth);
 }
 
-int
-main()
+int main()
 {
 	void *volatile held[N];
 	char byte;

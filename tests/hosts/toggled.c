@@ -24,8 +24,7 @@ ALLOC_FN(alloc_first)
 ALLOC_FN(alloc_second)
 ALLOC_FN(alloc_third)
 
-static void
-wait_for_line(const char *answer)
+static void wait_for_line(const char *answer)
 {
 	char c = 0;
 
@@ -35,8 +34,7 @@ wait_for_line(const char *answer)
 			_exit(0);
 }
 
-int
-main(void)
+int main(void)
 {
 	wait_for_line("ready\n");
 	for (int i = 0; i < 1000; i++) {

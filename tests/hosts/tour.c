@@ -17,8 +17,7 @@ static useconds_t pause_us;
 static struct item *cached; /* grows with CACHED */
 static char *names[64];     /* one a session */
 
-static void *
-xmalloc(size_t size)
+static void *xmalloc(size_t size)
 {
 	void *p = malloc(size);
 
@@ -27,16 +26,14 @@ xmalloc(size_t size)
 	return p;
 }
 
-static char *
-xstrdup(const char *text)
+static char *xstrdup(const char *text)
 {
 	size_t size = strlen(text) + 1;
 
 	return memcpy(malloc(size), text, size);
 }
 
-static void
-cache_put(const char *text)
+static void cache_put(const char *text)
 {
 	struct item *x = xmalloc(sizeof(*x));
 
@@ -46,8 +43,7 @@ cache_put(const char *text)
 }
 
 /* 10 blocks of 100 to 1,000 bytes, all given back. */
-static void
-render_page(void)
+static void render_page(void)
 {
 	char *part[10];
 
@@ -58,23 +54,20 @@ render_page(void)
 }
 
 /* 2,048 bytes from a stack with `depth` calls of itself. */
-static void *
-visit(int depth)
+static void *visit(int depth)
 {
 	void *p = depth > 1 ? visit(depth - 1) : malloc(2048);
 
 	return p;
 }
 
-static void
-open_session(int number)
+static void open_session(int number)
 {
 	names[number] = xstrdup("a session nobody ends");
 	seep_alloc("sessions", names[number], 1);
 }
 
-static void
-serve(int cache, int sessions)
+static void serve(int cache, int sessions)
 {
 	for (int i = 0; i < cache; i++)
 		cache_put("page");
@@ -84,15 +77,13 @@ serve(int cache, int sessions)
 		render_page();
 }
 
-static void
-moment(const char *label)
+static void moment(const char *label)
 {
 	usleep(pause_us);
 	seep_snapshot(label);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	int cache = argc > 1 ? atoi(argv[1]) : 100;
 	int sessions = argc > 2 ? atoi(argv[2]) : 10;

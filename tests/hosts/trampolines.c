@@ -18,13 +18,11 @@
 enum { FUNCTIONS = 5, BLOCKS = 10, BYTES = 12345 };
 #define RUNTIME __attribute__((noipa)) void
 
-static const char *const names[FUNCTIONS] = {
-    "outer", "one", "two", "three", "leaf"};
+static const char *const names[FUNCTIONS] = {"outer", "one", "two", "three", "leaf"};
 static made_code *code[FUNCTIONS];
 
 /* Keeps a call from being the last thing of its function. */
-static void
-go_on(void)
+static void go_on(void)
 {
 	__asm__ volatile("" ::: "memory");
 }
@@ -36,8 +34,7 @@ RUNTIME PyObject_Vectorcall(void *arg);
 RUNTIME py_trampoline_evaluator(void *arg);
 RUNTIME builtin_leak(void *arg);
 
-void
-builtin_leak(void *arg)
+void builtin_leak(void *arg)
 {
 	if (!malloc(BYTES))
 		abort();
@@ -45,8 +42,7 @@ builtin_leak(void *arg)
 	(void)arg;
 }
 
-void
-py_trampoline_evaluator(void *arg)
+void py_trampoline_evaluator(void *arg)
 {
 	int *depth = arg;
 
@@ -54,15 +50,13 @@ py_trampoline_evaluator(void *arg)
 	go_on();
 }
 
-void
-PyObject_Vectorcall(void *arg)
+void PyObject_Vectorcall(void *arg)
 {
 	py_trampoline_evaluator(arg);
 	go_on();
 }
 
-void
-_PyEval_EvalFrameDefault(void *arg)
+void _PyEval_EvalFrameDefault(void *arg)
 {
 	int *depth = arg;
 
@@ -94,8 +88,7 @@ __asm__(".text\n"
 RUNTIME js_native(void *arg);
 RUNTIME js_invoke(void *arg) __asm__("_ZN2v88internal9Execution4CallEv");
 
-void
-js_native(void *arg)
+void js_native(void *arg)
 {
 	if (!malloc(BYTES))
 		abort();
@@ -103,18 +96,15 @@ js_native(void *arg)
 	(void)arg;
 }
 
-void
-js_invoke(void *arg)
+void js_invoke(void *arg)
 {
-	Builtins_CallFunction(
-	    arg, (void (*)(void *))(uintptr_t)Builtins_CallFunction);
+	Builtins_CallFunction(arg, (void (*)(void *))(uintptr_t)Builtins_CallFunction);
 	go_on();
 }
 
 /* ---- both ---- */
 
-static int
-write_map(int is_python)
+static int write_map(int is_python)
 {
 	char path[64];
 	FILE *map;
@@ -124,19 +114,16 @@ write_map(int is_python)
 	if (!map)
 		return 1;
 	for (int i = 0; i < FUNCTIONS; i++) {
-		fprintf(map, "%lx %x ", (unsigned long)(uintptr_t)code[i],
-		    MADE_BYTES);
+		fprintf(map, "%lx %x ", (unsigned long)(uintptr_t)code[i], MADE_BYTES);
 		if (is_python)
 			fprintf(map, "py::%s:/srv/app.py\n", names[i]);
 		else
-			fprintf(map, "JS:%c%s /srv/app.js:%d:14\n",
-			    "~^*"[i % 3], names[i], i + 1);
+			fprintf(map, "JS:%c%s /srv/app.js:%d:14\n", "~^*"[i % 3], names[i], i + 1);
 	}
 	return fclose(map);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	int is_python = argc > 1 && strcmp(argv[1], "python") == 0;
 	uint8_t *page = made_pages(1);
@@ -145,8 +132,7 @@ main(int argc, char **argv)
 		return 1;
 	for (int i = 0; i < FUNCTIONS; i++) {
 		code[i] = made_entry(page + (size_t)i * MADE_BYTES);
-		made_write(page + (size_t)i * MADE_BYTES,
-		    is_python ? MADE_STUB : MADE_FRAME);
+		made_write(page + (size_t)i * MADE_BYTES, is_python ? MADE_STUB : MADE_FRAME);
 	}
 	if (mprotect(page, MADE_PAGE, PROT_READ | PROT_EXEC) != 0)
 		return 1;

@@ -17,8 +17,7 @@
 
 static unsigned way[4];
 
-static NOINLINE void *
-leaf(void)
+static NOINLINE void *leaf(void)
 {
 	void *p = malloc(24);
 
@@ -65,8 +64,7 @@ LEVEL(third, fourth[way[3]]())
 LEVEL(second, third[way[2]]())
 LEVEL(outermost, second[way[1]]())
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
 	unsigned long i;

@@ -4,8 +4,7 @@
 
 void *WORK(size_t size_bytes);
 
-__attribute__((noipa)) void *
-WORK(size_t size_bytes)
+__attribute__((noipa)) void *WORK(size_t size_bytes)
 {
 	void *p = malloc(size_bytes);
 

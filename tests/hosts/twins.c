@@ -11,8 +11,7 @@ enum { TURNS = 50 };
 static char folder[4096];
 static void *kept[2 * TURNS];
 
-static void *
-load(const char *name)
+static void *load(const char *name)
 {
 	char path[4200];
 
@@ -23,8 +22,7 @@ load(const char *name)
 	return lib;
 }
 
-int
-main(void)
+int main(void)
 {
 	ssize_t n = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
 	uintptr_t place = 0;
@@ -35,10 +33,8 @@ main(void)
 	*strrchr(folder, '/') = '\0';
 	for (int i = 0; i < 2 * TURNS; i++) {
 		bool is_a = i % 2 == 0;
-		void *lib =
-		    load(is_a ? "twin_plugin_a.so" : "twin_plugin_b.so");
-		void *(*work)(size_t) =
-		    (void *(*)(size_t))dlsym(lib, is_a ? "work_A" : "work_B");
+		void *lib = load(is_a ? "twin_plugin_a.so" : "twin_plugin_b.so");
+		void *(*work)(size_t) = (void *(*)(size_t))dlsym(lib, is_a ? "work_A" : "work_B");
 		int site = is_a ? L_work_A : L_work_B;
 
 		led_check(work, "dlsym");

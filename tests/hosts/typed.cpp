@@ -19,8 +19,7 @@
 
 static void *volatile kept;
 
-static void
-say(const char *basis, long blocks, size_t bytes, const char *name)
+static void say(const char *basis, long blocks, size_t bytes, const char *name)
 {
 	printf("type %s %ld %zu %s\n", basis, blocks, bytes, name);
 }
@@ -95,8 +94,7 @@ using long_name = letters<HUNDRED, HUNDRED, HUNDRED>;
 
 struct closer {
 	void *what;
-	void
-	operator()(plain *p) const
+	void operator()(plain *p) const
 	{
 		delete p;
 	}
@@ -106,8 +104,7 @@ struct closer {
 namespace
 {
 struct hidden : app::abstract {
-	int
-	area() const override
+	int area() const override
 	{
 		return 4;
 	}
@@ -117,18 +114,14 @@ struct hidden : app::abstract {
 // Pointers to everything, so that nothing is optimised away.
 static std::vector<void *> all;
 
-template <typename T, typename... Args>
-OWN void
-make(const char *name, int count, Args... args)
+template <typename T, typename... Args> OWN void make(const char *name, int count, Args... args)
 {
 	for (int i = 0; i < count; i++)
 		all.push_back(new T(args...));
 	say("vtable", count, static_cast<size_t>(count) * sizeof(T), name);
 }
 
-template <typename T>
-OWN void
-make_array(const char *name, size_t count, size_t cookie)
+template <typename T> OWN void make_array(const char *name, size_t count, size_t cookie)
 {
 	all.push_back(new T[count]);
 	say("vtable", 1, count * sizeof(T) + cookie, name);
@@ -136,21 +129,18 @@ make_array(const char *name, size_t count, size_t cookie)
 
 static std::vector<std::shared_ptr<app::plain>> shared;
 
-OWN static void
-make_shared_ones(int count)
+OWN static void make_shared_ones(int count)
 {
 	const std::string any(1, 'x');
 	for (int i = 0; i < count; i++) {
 		shared.push_back(std::make_shared<app::plain>());
 		shared.push_back(std::shared_ptr<app::plain>(new app::plain));
-		shared.push_back(std::shared_ptr<app::plain>(
-		    new app::plain, app::closer{all[0]}));
+		shared.push_back(std::shared_ptr<app::plain>(new app::plain, app::closer{all[0]}));
 	}
 	// one with a control block before it, and two behind one
 	// two more of make_local_ones()
 	say("shared_ptr", 5L * count,
-	    static_cast<size_t>(count) *
-	        (16 + sizeof(app::plain) + 4 * sizeof(app::plain)),
+	    static_cast<size_t>(count) * (16 + sizeof(app::plain) + 4 * sizeof(app::plain)),
 	    "app::plain");
 	say("vtable", count, static_cast<size_t>(count) * 24,
 	    "std::_Sp_counted_ptr<app::plain*, (__gnu_cxx::_Lock_policy)2>");
@@ -159,36 +149,31 @@ make_shared_ones(int count)
 	    "std::allocator<void>, (__gnu_cxx::_Lock_policy)2>");
 }
 
-static std::string
-demangled(const std::type_info &type)
+static std::string demangled(const std::type_info &type)
 {
 	int status = 0;
-	char *name =
-	    abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
+	char *name = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
 	std::string text = name ? name : type.name();
 	free(name);
 	return text;
 }
 
 // libstdc++ does not demangle a name of that length
-OWN static void
-make_long_name(int count)
+OWN static void make_long_name(int count)
 {
 	std::string name = "app::letters<";
 	for (int i = 0; i < 300; i++)
-		name += "(char)" + std::to_string('a' + i % 10) +
-		    (i < 299 ? ", " : ">");
+		name += "(char)" + std::to_string('a' + i % 10) + (i < 299 ? ", " : ">");
 	make<app::long_name>(name.c_str(), count);
 }
 
 template <typename Deleter> struct control_of {
-	using type = std::_Sp_counted_deleter<app::plain *, Deleter,
-	    std::allocator<void>, __gnu_cxx::_S_atomic>;
+	using type = std::_Sp_counted_deleter<app::plain *, Deleter, std::allocator<void>,
+	    __gnu_cxx::_S_atomic>;
 };
 
 // Lambdas that delete, one of them a template, and a class inside of a function.
-OWN static void
-make_local_ones(int count)
+OWN static void make_local_ones(int count)
 {
 	struct local : app::session {
 		long more = 0;
@@ -199,10 +184,8 @@ make_local_ones(int count)
 	using other = control_of<decltype(generic)>::type;
 	for (int i = 0; i < count; i++) {
 		all.push_back(new local);
-		shared.push_back(
-		    std::shared_ptr<app::plain>(new app::plain, deleter));
-		shared.push_back(
-		    std::shared_ptr<app::plain>(new app::plain, generic));
+		shared.push_back(std::shared_ptr<app::plain>(new app::plain, deleter));
+		shared.push_back(std::shared_ptr<app::plain>(new app::plain, generic));
 	}
 	say("vtable", count, static_cast<size_t>(count) * sizeof(local),
 	    demangled(typeid(local)).c_str());
@@ -210,13 +193,11 @@ make_local_ones(int count)
 	    demangled(typeid(one)).c_str());
 	// our demangler leaves this one as it is
 	const char *name = typeid(other).name();
-	say("vtable", count, static_cast<size_t>(count) * sizeof(other),
-	    name + (*name == '*'));
+	say("vtable", count, static_cast<size_t>(count) * sizeof(other), name + (*name == '*'));
 }
 
 // Blocks that begin with an address in a module, and have no type.
-OWN static long
-make_decoys(int count)
+OWN static long make_decoys(int count)
 {
 	static const char text[] = "no vtable";
 	static long (*const functions[])(const char *) = {atol, atol, atol};
@@ -225,15 +206,13 @@ make_decoys(int count)
 	memcpy(&second, static_cast<app::named *>(&some), sizeof(second));
 	memcpy(&first, &some, sizeof(first));
 	const void *words[] = {text, functions, &functions[1],
-	    reinterpret_cast<void *>(&make_decoys), second,
-	    static_cast<char *>(first) + 8, static_cast<char *>(first) - 8,
-	    static_cast<char *>(first) - 16, &typeid(app::session),
+	    reinterpret_cast<void *>(&make_decoys), second, static_cast<char *>(first) + 8,
+	    static_cast<char *>(first) - 8, static_cast<char *>(first) - 16, &typeid(app::session),
 	    &typeid(app::both), stdout};
 	long made = 0;
 	for (int i = 0; i < count; i++)
 		for (const void *word : words) {
-			void **block =
-			    static_cast<void **>(calloc(1, sizeof(app::both)));
+			void **block = static_cast<void **>(calloc(1, sizeof(app::both)));
 			memcpy(block, &word, sizeof(word));
 			all.push_back(block);
 			made++;
@@ -241,8 +220,7 @@ make_decoys(int count)
 	return made;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	int more = argc > 1 ? atoi(argv[1]) : 0;
 

@@ -50,8 +50,7 @@ struct counter {
 };
 static counter counters[512];
 
-OWN static void
-count(const std::type_info &type, long blocks, long bytes)
+OWN static void count(const std::type_info &type, long blocks, long bytes)
 {
 	for (counter &c : counters) {
 		if (!c.type)
@@ -72,27 +71,21 @@ template <typename T> struct ledger {
 	template <typename U> ledger(const ledger<U> &) noexcept
 	{
 	}
-	T *
-	allocate(size_t n)
+	T *allocate(size_t n)
 	{
 		count(typeid(T), 1, static_cast<long>(n * sizeof(T)));
 		return static_cast<T *>(::operator new(n * sizeof(T)));
 	}
-	void
-	deallocate(T *p, size_t n)
+	void deallocate(T *p, size_t n)
 	{
 		count(typeid(T), -1, -static_cast<long>(n * sizeof(T)));
 		::operator delete(p);
 	}
-	template <typename U>
-	bool
-	operator==(const ledger<U> &) const
+	template <typename U> bool operator==(const ledger<U> &) const
 	{
 		return true;
 	}
-	template <typename U>
-	bool
-	operator!=(const ledger<U> &) const
+	template <typename U> bool operator!=(const ledger<U> &) const
 	{
 		return false;
 	}
@@ -117,31 +110,24 @@ template <typename W> struct flat {
 };
 
 template <typename W> struct hash {
-	size_t
-	operator()(const point<W> &p) const
+	size_t operator()(const point<W> &p) const
 	{
 		return static_cast<size_t>(p.x);
 	}
 };
 
-template <typename W>
-bool
-operator<(const point<W> &a, const point<W> &b)
+template <typename W> bool operator<(const point<W> &a, const point<W> &b)
 {
 	return a.x < b.x;
 }
-template <typename W>
-bool
-operator==(const point<W> &a, const point<W> &b)
+template <typename W> bool operator==(const point<W> &a, const point<W> &b)
 {
 	return a.x == b.x;
 }
 
 template <typename W>
-using text = std::basic_string<char, std::char_traits<char>,
-    typename W::template alloc<char>>;
-template <typename W, typename T>
-using row = std::vector<T, typename W::template alloc<T>>;
+using text = std::basic_string<char, std::char_traits<char>, typename W::template alloc<char>>;
+template <typename W, typename T> using row = std::vector<T, typename W::template alloc<T>>;
 
 // Its constructor allocates, and is inlined into what makes elements of it.
 template <typename W> struct named {
@@ -157,8 +143,7 @@ template <typename W> struct tree {
 
 template <typename W> struct world {
 	template <typename T> using A = typename W::template alloc<T>;
-	template <typename K, typename V>
-	using pairs = A<std::pair<const K, V>>;
+	template <typename K, typename V> using pairs = A<std::pair<const K, V>>;
 
 	row<W, int> numbers;
 	row<W, point<W>> points;
@@ -183,29 +168,22 @@ template <typename W> struct world {
 	std::list<named<W>, A<named<W>>> named_list;
 	std::forward_list<point<W>, A<point<W>>> forward;
 	std::map<int, point<W>, std::less<int>, pairs<int, point<W>>> map;
-	std::map<text<W>, row<W, point<W>>, std::less<text<W>>,
-	    pairs<text<W>, row<W, point<W>>>>
+	std::map<text<W>, row<W, point<W>>, std::less<text<W>>, pairs<text<W>, row<W, point<W>>>>
 	    deep;
-	std::multimap<int, named<W>, std::less<int>, pairs<int, named<W>>>
-	    named_map;
+	std::multimap<int, named<W>, std::less<int>, pairs<int, named<W>>> named_map;
 	std::set<point<W>, std::less<point<W>>, A<point<W>>> set;
 	std::multiset<text<W>, std::less<text<W>>, A<text<W>>> texts_set;
-	std::unordered_map<int, point<W>, std::hash<int>, std::equal_to<int>,
-	    pairs<int, point<W>>>
+	std::unordered_map<int, point<W>, std::hash<int>, std::equal_to<int>, pairs<int, point<W>>>
 	    hash_map;
-	std::unordered_set<point<W>, hash<W>, std::equal_to<point<W>>,
-	    A<point<W>>>
-	    hash_set;
-	std::unordered_multimap<long, named<W>, std::hash<long>,
-	    std::equal_to<long>, pairs<long, named<W>>>
+	std::unordered_set<point<W>, hash<W>, std::equal_to<point<W>>, A<point<W>>> hash_set;
+	std::unordered_multimap<long, named<W>, std::hash<long>, std::equal_to<long>,
+	    pairs<long, named<W>>>
 	    named_hash;
 	std::priority_queue<point<W>, row<W, point<W>>> queue;
 	std::queue<flat<W>, std::deque<flat<W>, A<flat<W>>>> line;
 };
 
-template <typename W>
-OWN static row<W, tree<W>>
-grow(int depth)
+template <typename W> OWN static row<W, tree<W>> grow(int depth)
 {
 	row<W, tree<W>> all;
 	for (int i = 0; i < 3 && depth > 0; i++)
@@ -213,12 +191,9 @@ grow(int depth)
 	return all;
 }
 
-template <typename W>
-OWN static void
-fill(world<W> &w, int n)
+template <typename W> OWN static void fill(world<W> &w, int n)
 {
-	const char *long_text =
-	    "another text that does not fit into the string";
+	const char *long_text = "another text that does not fit into the string";
 	for (int i = 0; i < n; i++) {
 		point<W> p{i, i, i};
 		w.numbers.push_back(i);
@@ -239,8 +214,8 @@ fill(world<W> &w, int n)
 		w.maybe.emplace_back(std::nullopt);
 		w.either.emplace_back(i);
 		w.either.emplace_back(text<W>(long_text));
-		w.shared.push_back(std::allocate_shared<point<W>>(
-		    typename W::template alloc<point<W>>(), p));
+		w.shared.push_back(
+		    std::allocate_shared<point<W>>(typename W::template alloc<point<W>>(), p));
 		w.arrays.emplace_back();
 		w.deque.push_back(p);
 		w.named_deque.emplace_front();
@@ -268,21 +243,15 @@ fill(world<W> &w, int n)
 	w.numbers.assign(100, 1);
 }
 
-template <typename T>
-OWN static void
-made(long blocks)
+template <typename T> OWN static void made(long blocks)
 {
 	int status = 0;
-	char *name =
-	    abi::__cxa_demangle(typeid(T).name(), nullptr, nullptr, &status);
-	printf("new %ld %ld %s\n", blocks,
-	    blocks * static_cast<long>(sizeof(T)), name);
+	char *name = abi::__cxa_demangle(typeid(T).name(), nullptr, nullptr, &status);
+	printf("new %ld %ld %s\n", blocks, blocks * static_cast<long>(sizeof(T)), name);
 	free(name);
 }
 
-template <typename W>
-OWN static void
-make_unique_ones(world<W> &w, int n)
+template <typename W> OWN static void make_unique_ones(world<W> &w, int n)
 {
 	for (int i = 0; i < n; i++)
 		w.unique.push_back(std::make_unique<flat<W>>());
@@ -294,8 +263,7 @@ static std::vector<std::function<long()>> *functions;
 static std::vector<std::any> *anys;
 static std::regex *pattern;
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	const int n = argc > 1 ? atoi(argv[1]) : 200;
 	static app::world<app::by_own> own, own_copy;
@@ -330,10 +298,8 @@ main(int argc, char **argv)
 		int status = 0;
 		if (!c.type)
 			break;
-		char *name = abi::__cxa_demangle(
-		    c.type->name(), nullptr, nullptr, &status);
-		printf("own %ld %ld %s\n", c.figures.blocks, c.figures.bytes,
-		    name);
+		char *name = abi::__cxa_demangle(c.type->name(), nullptr, nullptr, &status);
+		printf("own %ld %ld %s\n", c.figures.blocks, c.figures.bytes, name);
 		free(name);
 	}
 	printf("ready %d\n", getpid());

@@ -7,15 +7,13 @@
 
 static volatile sig_atomic_t go;
 
-static void
-on_signal(int number)
+static void on_signal(int number)
 {
 	(void)number;
 	go = 1;
 }
 
-int
-main(void)
+int main(void)
 {
 	char line[32];
 	pid_t child = fork();
@@ -30,8 +28,7 @@ main(void)
 
 		__asm__ volatile("" : "+r"(p) : : "memory");
 	}
-	write(1, line,
-	    (size_t)snprintf(line, sizeof(line), "CHILD %d\n", (int)getpid()));
+	write(1, line, (size_t)snprintf(line, sizeof(line), "CHILD %d\n", (int)getpid()));
 	while (!go)
 		sleep(60);
 	execlp("sleep", "sleep", "60", (char *)NULL);

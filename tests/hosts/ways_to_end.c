@@ -13,8 +13,7 @@
 void *volatile sink, *volatile kept;
 
 /* The last one may be held by what a frame leaves on the stack: two more. */
-OWN static void
-lose(void)
+OWN static void lose(void)
 {
 	for (int i = 0; i < 12; i++) {
 		sink = malloc(100);
@@ -22,8 +21,7 @@ lose(void)
 	}
 }
 
-OWN static void *
-take(void)
+OWN static void *take(void)
 {
 	void *p = malloc(50);
 
@@ -31,16 +29,14 @@ take(void)
 	return p;
 }
 
-OWN static void
-give_back(void *p)
+OWN static void give_back(void *p)
 {
 	free(p);
 	sink = NULL;
 }
 
 /* Of 20,000 blocks of one place one in a hundred is not given back. */
-OWN static void
-forget_some(void)
+OWN static void forget_some(void)
 {
 	for (int i = 0; i < 20000; i++) {
 		void *p = take();
@@ -51,8 +47,7 @@ forget_some(void)
 }
 
 /* So that the collector takes a forked child for more than a start of exec. */
-OWN static void
-be_busy(void)
+OWN static void be_busy(void)
 {
 	for (int i = 0; i < 300; i++) {
 		sink = malloc(1);
@@ -61,8 +56,7 @@ be_busy(void)
 	sink = NULL;
 }
 
-static void *
-stay(void *arg)
+static void *stay(void *arg)
 {
 	(void)arg;
 	for (;;)
@@ -70,8 +64,7 @@ stay(void *arg)
 	return NULL;
 }
 
-static void
-with_child(char **argv, const char *how)
+static void with_child(char **argv, const char *how)
 {
 	pid_t pid = fork();
 
@@ -89,8 +82,7 @@ with_child(char **argv, const char *how)
 	(void)waitpid(pid, NULL, 0);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	kept = malloc(1000);
 	for (int i = 1; i < argc; i++) {

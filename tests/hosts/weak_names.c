@@ -21,8 +21,7 @@ extern void *tc_new_aligned(size_t n, size_t align) WEAK;
 extern void tc_delete_aligned(void *p, size_t align) WEAK;
 extern void tc_free(void *p) WEAK;
 
-static void
-check(int fine, const char *what)
+static void check(int fine, const char *what)
 {
 	if (fine)
 		return;
@@ -30,8 +29,7 @@ check(int fine, const char *what)
 	exit(1);
 }
 
-static int
-is(const char *p, char with, size_t n)
+static int is(const char *p, char with, size_t n)
 {
 	while (n > 0)
 		if (p[--n] != with)
@@ -40,8 +38,7 @@ is(const char *p, char with, size_t n)
 }
 
 /* freed blocks are not zero */
-static void
-spoil(size_t n)
+static void spoil(size_t n)
 {
 	char *p = malloc(n);
 
@@ -50,8 +47,7 @@ spoil(size_t n)
 	free(p);
 }
 
-static void
-use_jemalloc(void)
+static void use_jemalloc(void)
 {
 	for (size_t n = 1; n < 5000; n += 37) {
 		char *p;
@@ -75,8 +71,7 @@ use_jemalloc(void)
 	puts("mallocx works");
 }
 
-static void
-use_tcmalloc(void)
+static void use_tcmalloc(void)
 {
 	for (size_t n = 1; n < 5000; n += 37) {
 		char *p = tc_malloc(n);
@@ -102,8 +97,7 @@ use_tcmalloc(void)
 	puts("tc_malloc works");
 }
 
-int
-main(void)
+int main(void)
 {
 	if (mallocx)
 		use_jemalloc();

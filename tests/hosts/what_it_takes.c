@@ -7,8 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static long
-status_kib(const char *name)
+static long status_kib(const char *name)
 {
 	char line[256];
 	long kib = 0;
@@ -23,8 +22,7 @@ status_kib(const char *name)
 }
 
 /* Writable private mappings: what strict overcommit (mode 2) charges. */
-static long
-commit_kib(void)
+static long commit_kib(void)
 {
 	unsigned long from, to;
 	char line[512], mode[8];
@@ -32,38 +30,33 @@ commit_kib(void)
 	FILE *f = fopen("/proc/self/maps", "re");
 
 	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%lx-%lx %7s", &from, &to, mode) == 3 &&
-		    mode[1] == 'w' && mode[3] == 'p')
+		if (sscanf(line, "%lx-%lx %7s", &from, &to, mode) == 3 && mode[1] == 'w' &&
+		    mode[3] == 'p')
 			kib += (long)((to - from) >> 10);
 	if (f)
 		fclose(f);
 	return kib;
 }
 
-static void
-show(const char *who)
+static void show(const char *who)
 {
 	for (int i = 0; i < 20; i++) {
 		void *volatile p = malloc(30);
 
 		free(p);
 	}
-	printf("%s size %ld rss %ld commit %ld data %ld", who,
-	    status_kib("VmSize:"), status_kib("VmRSS:"), commit_kib(),
-	    status_kib("VmData:"));
+	printf("%s size %ld rss %ld commit %ld data %ld", who, status_kib("VmSize:"),
+	    status_kib("VmRSS:"), commit_kib(), status_kib("VmData:"));
 }
 
 /* Last of all: it makes everything resident. */
-static void
-lock(void)
+static void lock(void)
 {
-	printf(
-	    " locked %ld\n", mlockall(MCL_CURRENT) ? -1 : status_kib("VmLck:"));
+	printf(" locked %ld\n", mlockall(MCL_CURRENT) ? -1 : status_kib("VmLck:"));
 	fflush(stdout);
 }
 
-int
-main(void)
+int main(void)
 {
 	pid_t pid = fork();
 

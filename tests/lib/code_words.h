@@ -13,8 +13,7 @@
 static uint64_t draw_seed = 88172645463325252;
 
 /* A random number below the bound. */
-static inline uint64_t
-draw(uint64_t below)
+static inline uint64_t draw(uint64_t below)
 {
 	draw_seed ^= draw_seed << 13;
 	draw_seed ^= draw_seed >> 7;
@@ -22,15 +21,13 @@ draw(uint64_t below)
 	return draw_seed % below;
 }
 
-static inline void
-code_words_on_signal(int number)
+static inline void code_words_on_signal(int number)
 {
 	(void)number;
 }
 
 /* The code that signal handlers return to, above the kernel's frame. 0: error. */
-static inline uint64_t
-code_words_restorer(void)
+static inline uint64_t code_words_restorer(void)
 {
 	struct {
 		void *handler;
@@ -54,8 +51,7 @@ struct code_words {
 };
 
 /* For dl_iterate_phdr(): addresses in mapped code, PLT and mid-function. */
-static inline int
-code_words_add(struct dl_phdr_info *info, size_t bytes, void *arg)
+static inline int code_words_add(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
 	struct code_words *c = arg;
 
@@ -66,8 +62,7 @@ code_words_add(struct dl_phdr_info *info, size_t bytes, void *arg)
 		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
 			continue;
 		for (int k = 0; k < c->each && c->count < c->max; k++)
-			c->words[c->count++] =
-			    info->dlpi_addr + p->p_vaddr + draw(p->p_memsz);
+			c->words[c->count++] = info->dlpi_addr + p->p_vaddr + draw(p->p_memsz);
 	}
 	return 0;
 }

@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 /* `name` is a file of the directory HOSTS; exits with 90 if that fails. */
-static inline void
-copy_file(const char *name, const char *to)
+static inline void copy_file(const char *name, const char *to)
 {
 	char from[4096];
 	struct stat st;

@@ -19,8 +19,7 @@ struct forked_copy {
 };
 
 /* When told to, the copy calls `then`, which may be NULL, and ends. */
-static inline struct forked_copy
-forked_copy_start(void (*then)(void))
+static inline struct forked_copy forked_copy_start(void (*then)(void))
 {
 	struct forked_copy c;
 	int both[2];
@@ -42,8 +41,7 @@ forked_copy_start(void (*then)(void))
 	return c;
 }
 
-static inline void
-forked_copy_end(struct forked_copy *c)
+static inline void forked_copy_end(struct forked_copy *c)
 {
 	close(c->go);
 	(void)kill(c->pid, SIGKILL);

@@ -19,8 +19,7 @@
 static uintptr_t inside_start, inside_end;
 
 /* reads /proc/self/maps into static memory; call it before the first signal */
-static inline void
-inside_find(void)
+static inline void inside_find(void)
 {
 	static char maps[1 << 18];
 	size_t used = 0;
@@ -47,8 +46,7 @@ inside_find(void)
 	}
 }
 
-static inline int
-inside_hook(const void *context)
+static inline int inside_hook(const void *context)
 {
 	const ucontext_t *uc = (const ucontext_t *)context;
 	uintptr_t pc = (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];

@@ -27,14 +27,12 @@ enum { N = 100, SIZE = 72 };
 	}
 
 /* tests/lib/known_answer.py compares these lines with the verdicts. */
-static inline void
-say(const char *name, const char *truth, int blocks)
+static inline void say(const char *name, const char *truth, int blocks)
 {
 	printf("CASE k_%s %s %d\n", name, truth, blocks);
 }
 
-static inline void *
-map_pages(size_t bytes, int flags, int fd)
+static inline void *map_pages(size_t bytes, int flags, int fd)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
 

@@ -51,15 +51,13 @@ __attribute__((unused)) static bool led_complete;
 static uint64_t led_live_bytes, led_peak_bytes, led_peak_ties;
 
 /* keeps the call before it a call, and its result in the world */
-static inline void *
-led_keep(void *p)
+static inline void *led_keep(void *p)
 {
 	__asm__ volatile("" : "+r"(p) : : "memory");
 	return p;
 }
 
-static inline void
-led_note_peak(void)
+static inline void led_note_peak(void)
 {
 	if (led_live_bytes < led_peak_bytes)
 		return;
@@ -75,22 +73,18 @@ led_note_peak(void)
 	}
 }
 
-__attribute__((unused)) static void
-led_free(int site, size_t size_bytes)
+__attribute__((unused)) static void led_free(int site, size_t size_bytes)
 {
 	__atomic_fetch_add(&led[site].frees, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(
-	    &led[site].freed_bytes, size_bytes, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&led[site].freed_bytes, size_bytes, __ATOMIC_RELAXED);
 	if (led_complete)
 		led_live_bytes -= size_bytes;
 }
 
-__attribute__((unused)) static void
-led_alloc(int site, size_t size_bytes)
+__attribute__((unused)) static void led_alloc(int site, size_t size_bytes)
 {
 	__atomic_fetch_add(&led[site].allocations, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(
-	    &led[site].allocated_bytes, size_bytes, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&led[site].allocated_bytes, size_bytes, __ATOMIC_RELAXED);
 	if (!led_complete)
 		return;
 	led_live_bytes += size_bytes;
@@ -99,8 +93,7 @@ led_alloc(int site, size_t size_bytes)
 }
 
 /* a child starts with empty books, as its segment does */
-__attribute__((unused)) static void
-led_reset(void)
+__attribute__((unused)) static void led_reset(void)
 {
 	for (int i = 0; i < LED_SITES; i++) {
 		led[i].allocations = led[i].allocated_bytes = 0;
@@ -108,8 +101,7 @@ led_reset(void)
 	}
 }
 
-static inline void
-led_say(int fd, const char *text)
+static inline void led_say(int fd, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -123,32 +115,27 @@ led_say(int fd, const char *text)
 	}
 }
 
-static inline void
-led_print_site(int fd, const struct led_site *s)
+static inline void led_print_site(int fd, const struct led_site *s)
 {
 	char line[256];
 
 	snprintf(line, sizeof(line),
 	    "SITE %s allocations=%llu allocated_bytes=%llu frees=%llu "
 	    "freed_bytes=%llu live_blocks=%llu live_bytes=%llu",
-	    s->name, (unsigned long long)s->allocations,
-	    (unsigned long long)s->allocated_bytes,
+	    s->name, (unsigned long long)s->allocations, (unsigned long long)s->allocated_bytes,
 	    (unsigned long long)s->frees, (unsigned long long)s->freed_bytes,
 	    (unsigned long long)(s->allocations - s->frees),
 	    (unsigned long long)(s->allocated_bytes - s->freed_bytes));
 	led_say(fd, line);
 	if (led_complete) {
-		snprintf(line, sizeof(line),
-		    " peak_blocks=%llu peak_bytes=%llu",
-		    (unsigned long long)s->peak_blocks,
-		    (unsigned long long)s->peak_bytes);
+		snprintf(line, sizeof(line), " peak_blocks=%llu peak_bytes=%llu",
+		    (unsigned long long)s->peak_blocks, (unsigned long long)s->peak_bytes);
 		led_say(fd, line);
 	}
 	led_say(fd, "\n");
 }
 
-static inline void
-led_print_pid(int fd, int pid)
+static inline void led_print_pid(int fd, int pid)
 {
 	char line[32];
 
@@ -157,8 +144,7 @@ led_print_pid(int fd, int pid)
 }
 
 /* prints the books of this process; call it when nobody allocates any more */
-__attribute__((unused)) static void
-led_print(int fd)
+__attribute__((unused)) static void led_print(int fd)
 {
 	led_print_pid(fd, getpid());
 	for (int i = 0; i < LED_SITES; i++)
@@ -181,8 +167,7 @@ led_print(int fd)
 }
 
 /* the host is wrong, not the report: say so and fail, bare or traced */
-static inline void
-led_check(bool fine, const char *what)
+static inline void led_check(bool fine, const char *what)
 {
 	if (fine)
 		return;
@@ -193,8 +178,7 @@ led_check(bool fine, const char *what)
 }
 
 /* xorshift: the same sizes in the same order in every run */
-__attribute__((unused)) static uint64_t
-led_random(uint64_t *state)
+__attribute__((unused)) static uint64_t led_random(uint64_t *state)
 {
 	*state ^= *state << 13;
 	*state ^= *state >> 7;

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 
 /* malloc(size), `depth` calls below the caller; each n below 2^depth has a stack of its own. */
-static __attribute__((noinline, unused)) void *
-many_stacks(int n, int depth, size_t size)
+static __attribute__((noinline, unused)) void *many_stacks(int n, int depth, size_t size)
 {
 	void *volatile p;
 
@@ -25,8 +24,8 @@ many_stacks(int n, int depth, size_t size)
  * leaf(path), `bits` calls below the caller; each path below 2^bits has a stack
  * of its own. The remarks keep the two calls apart.
  */
-static __attribute__((noipa, unused)) void
-many_stacks_call(unsigned path, int bits, void (*leaf)(size_t path))
+static __attribute__((noipa, unused)) void many_stacks_call(
+    unsigned path, int bits, void (*leaf)(size_t path))
 {
 	if (bits == 0) {
 		leaf(path);

@@ -30,14 +30,12 @@ struct mkseg {
 	uint64_t untraced;
 };
 
-struct mkseg *
-mkseg_new(void)
+struct mkseg *mkseg_new(void)
 {
 	return mkseg_new_rows(MKSEG_ROWS);
 }
 
-struct mkseg *
-mkseg_new_rows(uint32_t rows)
+struct mkseg *mkseg_new_rows(uint32_t rows)
 {
 	struct mkseg *m = calloc(1, sizeof(*m));
 	struct seg_header *h;
@@ -73,8 +71,7 @@ mkseg_new_rows(uint32_t rows)
 	return m;
 }
 
-void
-mkseg_free(struct mkseg *m)
+void mkseg_free(struct mkseg *m)
 {
 	for (uint32_t i = 0; i < m->table_count; i++)
 		free(m->tables[i].rows);
@@ -83,15 +80,12 @@ mkseg_free(struct mkseg *m)
 	free(m);
 }
 
-struct seg_header *
-mkseg_header(struct mkseg *m)
+struct seg_header *mkseg_header(struct mkseg *m)
 {
 	return &m->header;
 }
 
-static void *
-row_at(struct mkseg *m, uint32_t kind, uint32_t owner, uint32_t row_bytes,
-    uint32_t i)
+static void *row_at(struct mkseg *m, uint32_t kind, uint32_t owner, uint32_t row_bytes, uint32_t i)
 {
 	uint32_t rows = kind == SEG_EXT_STRING ? MKSEG_STRINGS : m->rows;
 	struct table *t = NULL;
@@ -116,8 +110,7 @@ row_at(struct mkseg *m, uint32_t kind, uint32_t owner, uint32_t row_bytes,
 	return t->rows + (size_t)i * row_bytes;
 }
 
-static uint32_t
-next_number(struct mkseg *m, uint32_t kind)
+static uint32_t next_number(struct mkseg *m, uint32_t kind)
 {
 	for (uint32_t k = 0; k < m->table_count; k++)
 		if (m->tables[k].kind == kind)
@@ -125,72 +118,61 @@ next_number(struct mkseg *m, uint32_t kind)
 	return 1;
 }
 
-struct seg_module *
-mkseg_module_at(struct mkseg *m, uint32_t number)
+struct seg_module *mkseg_module_at(struct mkseg *m, uint32_t number)
 {
 	return row_at(m, SEG_EXT_MODULE, 0, sizeof(struct seg_module), number);
 }
 
-struct seg_node *
-mkseg_node_at(struct mkseg *m, uint32_t number)
+struct seg_node *mkseg_node_at(struct mkseg *m, uint32_t number)
 {
 	return row_at(m, SEG_EXT_NODE, 0, sizeof(struct seg_node), number);
 }
 
-struct seg_site *
-mkseg_site(struct mkseg *m, uint32_t id)
+struct seg_site *mkseg_site(struct mkseg *m, uint32_t id)
 {
 	return row_at(m, SEG_EXT_SITE, 0, sizeof(struct seg_site), id);
 }
 
-struct seg_row *
-mkseg_row(struct mkseg *m, uint32_t array, uint32_t id)
+struct seg_row *mkseg_row(struct mkseg *m, uint32_t array, uint32_t id)
 {
 	return row_at(m, SEG_EXT_LEDGER, array, sizeof(struct seg_row), id);
 }
 
-struct seg_info *
-mkseg_info(struct mkseg *m, uint32_t id)
+struct seg_info *mkseg_info(struct mkseg *m, uint32_t id)
 {
 	return row_at(m, SEG_EXT_INFO, 0, sizeof(struct seg_info), id);
 }
 
-struct seg_info *
-mkseg_site_info(struct mkseg *m, uint32_t id)
+struct seg_info *mkseg_site_info(struct mkseg *m, uint32_t id)
 {
-	struct seg_info *info = row_at(m, SEG_EXT_SITE_INFO, 0,
-	    sizeof(struct seg_info), next_number(m, SEG_EXT_SITE_INFO));
+	struct seg_info *info = row_at(
+	    m, SEG_EXT_SITE_INFO, 0, sizeof(struct seg_info), next_number(m, SEG_EXT_SITE_INFO));
 
 	info->site = id;
 	return info;
 }
 
-struct seg_ages *
-mkseg_ages(struct mkseg *m, uint32_t array, uint32_t id)
+struct seg_ages *mkseg_ages(struct mkseg *m, uint32_t array, uint32_t id)
 {
 	return row_at(m, SEG_EXT_AGES, array, sizeof(struct seg_ages), id);
 }
 
-struct seg_live *
-mkseg_live(struct mkseg *m, uint32_t id)
+struct seg_live *mkseg_live(struct mkseg *m, uint32_t id)
 {
 	return mkseg_live_of(m, id, sizeof(struct seg_live));
 }
 
-struct seg_live *
-mkseg_live_of(struct mkseg *m, uint32_t id, uint32_t bytes)
+struct seg_live *mkseg_live_of(struct mkseg *m, uint32_t id, uint32_t bytes)
 {
 	return row_at(m, SEG_EXT_LIVE, 0, bytes, id);
 }
 
-struct seg_sample *
-mkseg_sample(struct mkseg *m, uint32_t array, uint32_t id)
+struct seg_sample *mkseg_sample(struct mkseg *m, uint32_t array, uint32_t id)
 {
 	return row_at(m, SEG_EXT_SAMPLE, array, sizeof(struct seg_sample), id);
 }
 
-void
-mkseg_shorten(struct mkseg *m, uint32_t kind, uint32_t row_bytes)
+void mkseg_shorten(struct mkseg *m, uint32_t kind, uint32_t row_bytes)
 {
 	for (uint32_t k = 0; k < m->table_count; k++) {
 		struct table *t = &m->tables[k];
@@ -198,20 +180,18 @@ mkseg_shorten(struct mkseg *m, uint32_t kind, uint32_t row_bytes)
 		if (t->kind != kind)
 			continue;
 		for (uint32_t i = 0; i < t->used; i++)
-			memmove(t->rows + (size_t)i * row_bytes,
-			    t->rows + (size_t)i * t->row_bytes, row_bytes);
+			memmove(t->rows + (size_t)i * row_bytes, t->rows + (size_t)i * t->row_bytes,
+			    row_bytes);
 		t->row_bytes = row_bytes;
 	}
 }
 
-struct seg_pool *
-mkseg_pool(struct mkseg *m, uint32_t number)
+struct seg_pool *mkseg_pool(struct mkseg *m, uint32_t number)
 {
 	return row_at(m, SEG_EXT_POOL, 0, sizeof(struct seg_pool), number);
 }
 
-uint32_t
-mkseg_module(struct mkseg *m, const char *path, uint64_t base)
+uint32_t mkseg_module(struct mkseg *m, const char *path, uint64_t base)
 {
 	uint32_t number = next_number(m, SEG_EXT_MODULE);
 	struct seg_module *module = mkseg_module_at(m, number);
@@ -222,13 +202,11 @@ mkseg_module(struct mkseg *m, const char *path, uint64_t base)
 	module->path = m->strings;
 	module->path_bytes = (uint32_t)strlen(path);
 	for (uint32_t i = 0; i <= module->path_bytes; i++)
-		memcpy(
-		    row_at(m, SEG_EXT_STRING, 0, 1, m->strings++), path + i, 1);
+		memcpy(row_at(m, SEG_EXT_STRING, 0, 1, m->strings++), path + i, 1);
 	return number;
 }
 
-uint32_t
-mkseg_node(struct mkseg *m, uint64_t frame, uint32_t parent, uint32_t flags)
+uint32_t mkseg_node(struct mkseg *m, uint64_t frame, uint32_t parent, uint32_t flags)
 {
 	uint32_t number = next_number(m, SEG_EXT_NODE);
 
@@ -237,12 +215,10 @@ mkseg_node(struct mkseg *m, uint64_t frame, uint32_t parent, uint32_t flags)
 	return number;
 }
 
-uint32_t
-mkseg_inner(struct mkseg *m, const uint64_t *frames, uint32_t n, uint32_t flags)
+uint32_t mkseg_inner(struct mkseg *m, const uint64_t *frames, uint32_t n, uint32_t flags)
 {
 	uint32_t number = next_number(m, SEG_EXT_INNER);
-	struct seg_inner *inner =
-	    row_at(m, SEG_EXT_INNER, 0, sizeof(struct seg_inner), number);
+	struct seg_inner *inner = row_at(m, SEG_EXT_INNER, 0, sizeof(struct seg_inner), number);
 
 	assert(n <= SEG_INNER_FRAMES);
 	if (n > 0)
@@ -252,8 +228,7 @@ mkseg_inner(struct mkseg *m, const uint64_t *frames, uint32_t n, uint32_t flags)
 	return number;
 }
 
-uint32_t
-mkseg_stack(struct mkseg *m, const uint64_t *frames, uint32_t n)
+uint32_t mkseg_stack(struct mkseg *m, const uint64_t *frames, uint32_t n)
 {
 	uint32_t inner = n < SEG_INNER_FRAMES ? n : SEG_INNER_FRAMES;
 	uint32_t node = 0, id = m->next_id++;
@@ -269,9 +244,8 @@ mkseg_stack(struct mkseg *m, const uint64_t *frames, uint32_t n)
 	return id;
 }
 
-void
-mkseg_book(struct mkseg *m, uint32_t array, uint32_t id, uint64_t n,
-    uint64_t size, uint64_t frees)
+void mkseg_book(
+    struct mkseg *m, uint32_t array, uint32_t id, uint64_t n, uint64_t size, uint64_t frees)
 {
 	struct seg_row *row = mkseg_row(m, array, id);
 
@@ -283,8 +257,7 @@ mkseg_book(struct mkseg *m, uint32_t array, uint32_t id, uint64_t n,
 	row->last_tick = m->header.tick;
 }
 
-void
-mkseg_child(struct mkseg *m, const void *bytes, size_t len)
+void mkseg_child(struct mkseg *m, const void *bytes, size_t len)
 {
 	uint8_t *copy = malloc(len);
 
@@ -294,20 +267,17 @@ mkseg_child(struct mkseg *m, const void *bytes, size_t len)
 	m->child_bytes[m->child_count++] = len;
 }
 
-void
-mkseg_untraced(struct mkseg *m, uint64_t n)
+void mkseg_untraced(struct mkseg *m, uint64_t n)
 {
 	m->untraced = n;
 }
 
-static size_t
-round_up(size_t n)
+static size_t round_up(size_t n)
 {
 	return (n + SEG_EXTENT_STEP - 1) / SEG_EXTENT_STEP * SEG_EXTENT_STEP;
 }
 
-static uint8_t *
-add_children(struct mkseg *m, uint8_t *bytes, size_t *len)
+static uint8_t *add_children(struct mkseg *m, uint8_t *bytes, size_t *len)
 {
 	struct seg_slots slots = {
 	    .magic = SEG_SLOT_MAGIC,
@@ -319,8 +289,7 @@ add_children(struct mkseg *m, uint8_t *bytes, size_t *len)
 	    .untraced = m->untraced,
 	};
 	size_t at = *len, next = at + slots.first_offset;
-	size_t all = next + LARGE * (size_t)LARGE_BYTES +
-	    (SLOTS - LARGE) * (size_t)SMALL_BYTES;
+	size_t all = next + LARGE * (size_t)LARGE_BYTES + (SLOTS - LARGE) * (size_t)SMALL_BYTES;
 
 	bytes = realloc(bytes, all);
 	assert(bytes);
@@ -338,8 +307,7 @@ add_children(struct mkseg *m, uint8_t *bytes, size_t *len)
 	return bytes;
 }
 
-void *
-mkseg_finish(struct mkseg *m, size_t *ret_len)
+void *mkseg_finish(struct mkseg *m, size_t *ret_len)
 {
 	size_t dir_at = sizeof(m->header);
 	size_t len = dir_at + round_up(EXTENTS * sizeof(struct seg_extent));
@@ -347,8 +315,7 @@ mkseg_finish(struct mkseg *m, size_t *ret_len)
 	uint8_t *bytes;
 
 	for (uint32_t i = 0; i < m->table_count; i++)
-		len += round_up(
-		    (size_t)m->tables[i].used * m->tables[i].row_bytes);
+		len += round_up((size_t)m->tables[i].used * m->tables[i].row_bytes);
 	bytes = calloc(1, len);
 	assert(bytes);
 	for (uint32_t i = 0; i < m->table_count; i++) {
@@ -361,8 +328,7 @@ mkseg_finish(struct mkseg *m, size_t *ret_len)
 		    .offset = at,
 		};
 
-		memcpy(
-		    bytes + dir_at + i * sizeof(entry), &entry, sizeof(entry));
+		memcpy(bytes + dir_at + i * sizeof(entry), &entry, sizeof(entry));
 		memcpy(bytes + at, t->rows, (size_t)t->used * t->row_bytes);
 		at += round_up((size_t)t->used * t->row_bytes);
 	}
@@ -378,8 +344,7 @@ mkseg_finish(struct mkseg *m, size_t *ret_len)
 	return bytes;
 }
 
-struct session *
-mkseg_load(struct mkseg *m)
+struct session *mkseg_load(struct mkseg *m)
 {
 	struct session *s = NULL;
 	size_t len;

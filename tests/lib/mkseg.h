@@ -28,10 +28,8 @@ struct seg_header *mkseg_header(struct mkseg *m);
 
 /* Each gives the number of the new record, from 1 on. */
 uint32_t mkseg_module(struct mkseg *m, const char *path, uint64_t base);
-uint32_t mkseg_node(
-    struct mkseg *m, uint64_t frame, uint32_t parent, uint32_t flags);
-uint32_t mkseg_inner(
-    struct mkseg *m, const uint64_t *frames, uint32_t n, uint32_t flags);
+uint32_t mkseg_node(struct mkseg *m, uint64_t frame, uint32_t parent, uint32_t flags);
+uint32_t mkseg_inner(struct mkseg *m, const uint64_t *frames, uint32_t n, uint32_t flags);
 
 /* Records by number, zero until filled; valid as long as m. */
 struct seg_module *mkseg_module_at(struct mkseg *m, uint32_t number);
@@ -55,8 +53,8 @@ void mkseg_shorten(struct mkseg *m, uint32_t kind, uint32_t row_bytes);
 uint32_t mkseg_stack(struct mkseg *m, const uint64_t *frames, uint32_t n);
 
 /* A row: n blocks of size allocated, `frees` of them freed. */
-void mkseg_book(struct mkseg *m, uint32_t array, uint32_t id, uint64_t n,
-    uint64_t size, uint64_t frees);
+void mkseg_book(
+    struct mkseg *m, uint32_t array, uint32_t id, uint64_t n, uint64_t size, uint64_t frees);
 
 /* A forked child for the next slot; its bytes are copied. */
 void mkseg_child(struct mkseg *m, const void *bytes, size_t len);

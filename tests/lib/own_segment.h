@@ -10,8 +10,7 @@
 #include "format/format.h"
 
 /* Its header, as the collector has mapped it. Ends the program if there is none. */
-static inline struct seg_header *
-own_segment(void)
+static inline struct seg_header *own_segment(void)
 {
 	FILE *f = fopen("/proc/self/maps", "re");
 	unsigned long start, offset;
@@ -19,8 +18,7 @@ own_segment(void)
 
 	while (f && fgets(line, sizeof(line), f))
 		if (strstr(line, ".seg\n") &&
-		    sscanf(line, "%lx-%*x %*s %lx", &start, &offset) == 2 &&
-		    offset == 0) {
+		    sscanf(line, "%lx-%*x %*s %lx", &start, &offset) == 2 && offset == 0) {
 			fclose(f);
 			return (struct seg_header *)start;
 		}

@@ -10,8 +10,7 @@ struct bytes {
 	const uint8_t *at, *end;
 };
 
-static inline uint64_t
-push_request_varint(struct bytes *b)
+static inline uint64_t push_request_varint(struct bytes *b)
 {
 	uint64_t value = 0;
 
@@ -26,8 +25,7 @@ push_request_varint(struct bytes *b)
 }
 
 /* The next field; its number, and what is in it. */
-static inline unsigned
-push_request_field(struct bytes *b, struct bytes *inner, uint64_t *number)
+static inline unsigned push_request_field(struct bytes *b, struct bytes *inner, uint64_t *number)
 {
 	uint64_t key = push_request_varint(b);
 
@@ -52,8 +50,7 @@ struct profile_seen {
 	uint64_t live_blocks, live_bytes, samples, unpacked, comments, labels;
 };
 
-static inline void
-push_request_profile(struct bytes packed, struct profile_seen *p)
+static inline void push_request_profile(struct bytes packed, struct profile_seen *p)
 {
 	static uint8_t plain[8 << 20];
 	uint64_t number;
@@ -76,8 +73,7 @@ push_request_profile(struct bytes packed, struct profile_seen *p)
 		p->samples += f == 2;
 		p->comments += f == 13;
 		while (f == 2 && part.at < part.end) {
-			unsigned k =
-			    push_request_field(&part, &values, &number);
+			unsigned k = push_request_field(&part, &values, &number);
 
 			p->labels += k == 3;
 			if (k == 2) {
@@ -90,8 +86,7 @@ push_request_profile(struct bytes packed, struct profile_seen *p)
 	}
 }
 
-static inline struct profile_seen
-push_request_read(const uint8_t *bytes, size_t len)
+static inline struct profile_seen push_request_read(const uint8_t *bytes, size_t len)
 {
 	struct bytes all = {bytes, bytes + len}, series, part, text;
 	struct profile_seen p = {0};

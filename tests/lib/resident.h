@@ -6,8 +6,7 @@
 #include <stdio.h>
 
 /* As /proc/self/statm has it; 0: it cannot be read. */
-static inline long
-resident_kib(void)
+static inline long resident_kib(void)
 {
 	FILE *f = fopen("/proc/self/statm", "re");
 	long size, pages = 0;

@@ -6,8 +6,7 @@
 #include <stddef.h>
 
 /* Overwrites the stack below its caller. */
-static __attribute__((noinline, noclone)) void
-scrub(void)
+static __attribute__((noinline, noclone)) void scrub(void)
 {
 	volatile char below[64 << 10];
 

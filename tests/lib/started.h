@@ -23,8 +23,7 @@
 #define CHECK(what) \
 	do { \
 		if (!(what)) { \
-			fprintf( \
-			    stderr, "%s:%d: %s\n", __FILE__, __LINE__, #what); \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #what); \
 			_exit(1); \
 		} \
 	} while (0)
@@ -36,25 +35,22 @@ static char started_dir[64];
 /* Addresses for blocks that nobody reads or writes. */
 static char *started_heap;
 
-static inline void *
-started_block(uint32_t i)
+static inline void *started_block(uint32_t i)
 {
 	return started_heap + (size_t)(i % STARTED_BLOCKS) * STARTED_BLOCK;
 }
 
-static inline int
-started_make_dir(void **state)
+static inline int started_make_dir(void **state)
 {
 	(void)state;
 	snprintf(started_dir, sizeof(started_dir), "/dev/shm/seep-unit.XXXXXX");
-	started_heap = mmap(NULL, (size_t)STARTED_BLOCK * STARTED_BLOCKS,
-	    PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	started_heap = mmap(NULL, (size_t)STARTED_BLOCK * STARTED_BLOCKS, PROT_NONE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	return started_heap != MAP_FAILED && mkdtemp(started_dir) ? 0 : -1;
 }
 
 /* Removes the files whose names end so; returns how many there were. */
-static inline int
-started_remove_files(const char *end)
+static inline int started_remove_files(const char *end)
 {
 	DIR *d = opendir(started_dir);
 	struct dirent *e;
@@ -74,8 +70,7 @@ started_remove_files(const char *end)
 	return n;
 }
 
-static inline int
-started_remove_dir(void **state)
+static inline int started_remove_dir(void **state)
 {
 	(void)state;
 	started_remove_files("");
@@ -83,8 +78,7 @@ started_remove_dir(void **state)
 }
 
 /* Status of the process in which `run` ends well: 0. `setting` may be NULL. */
-static inline int
-started_run(void (*run)(void), const char *setting)
+static inline int started_run(void (*run)(void), const char *setting)
 {
 	static char where[80];
 	int status = -1;
@@ -111,8 +105,7 @@ started_run(void (*run)(void), const char *setting)
 }
 
 /* The same for a child of that process. */
-static inline pid_t
-started_fork(void (*run)(void))
+static inline pid_t started_fork(void (*run)(void))
 {
 	pid_t pid = fork();
 
@@ -124,8 +117,7 @@ started_fork(void (*run)(void))
 	return pid;
 }
 
-static inline void
-started_join(pid_t pid)
+static inline void started_join(pid_t pid)
 {
 	int status = -1;
 
@@ -134,8 +126,7 @@ started_join(pid_t pid)
 }
 
 /* What a hook does after the real function; see allocated() in hook.c. */
-__attribute__((noinline)) static void
-started_alloc(const void *p, uint64_t size)
+__attribute__((noinline)) static void started_alloc(const void *p, uint64_t size)
 {
 	CPU_CALLER(c);
 	struct gate *g = thread_gate;
@@ -149,12 +140,10 @@ started_alloc(const void *p, uint64_t size)
 	if (recorder_alloc_hit(t, p, size, &c, SEG_API_MALLOC, RECORDER_NOW))
 		recorder_leave(g, t);
 	else
-		recorder_alloc_ready(
-		    t, p, size, &c, SEG_API_MALLOC, RECORDER_NOW);
+		recorder_alloc_ready(t, p, size, &c, SEG_API_MALLOC, RECORDER_NOW);
 }
 
-static inline void
-started_free(const void *p)
+static inline void started_free(const void *p)
 {
 	struct gate *g = thread_gate;
 
@@ -166,8 +155,7 @@ started_free(const void *p)
 	}
 }
 
-static inline uint64_t
-started_count(enum seg_count which)
+static inline uint64_t started_count(enum seg_count which)
 {
 	return LOAD(&segment.header->counts[which]);
 }

@@ -20,8 +20,7 @@ struct maker {
 	double phase; /* of the day */
 };
 
-static double
-next(uint64_t *state)
+static double next(uint64_t *state)
 {
 	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -30,48 +29,40 @@ next(uint64_t *state)
 	return ((double)((z ^ z >> 31) >> 11) + 0.5) * 0x1p-53;
 }
 
-static double
-uniform(struct maker *m)
+static double uniform(struct maker *m)
 {
 	return next(&m->state);
 }
 
-static double
-exponential(struct maker *m, double mean)
+static double exponential(struct maker *m, double mean)
 {
 	return -mean * log(uniform(m));
 }
 
-static double
-lognormal(struct maker *m, double median, double sigma)
+static double lognormal(struct maker *m, double median, double sigma)
 {
-	double normal =
-	    sqrt(-2 * log(uniform(m))) * cos(6.283185307179586 * uniform(m));
+	double normal = sqrt(-2 * log(uniform(m))) * cos(6.283185307179586 * uniform(m));
 
 	return median * exp(sigma * normal);
 }
 
-static double
-pareto(struct maker *m, double least, double alpha)
+static double pareto(struct maker *m, double least, double alpha)
 {
 	return least * pow(uniform(m), -1 / alpha);
 }
 
 /* 0.5 to 2 */
-static double
-jitter(struct maker *m)
+static double jitter(struct maker *m)
 {
 	return exp2(2 * next(&m->fixed) - 1);
 }
 
-static double
-daylight(const struct maker *m, double t)
+static double daylight(const struct maker *m, double t)
 {
 	return 1 + 0.9 * sin(6.283185307179586 * (t + m->phase) / DAY);
 }
 
-static size_t
-put(struct maker *m, double birth, double life)
+static size_t put(struct maker *m, double birth, double life)
 {
 	struct workloads_site *s = m->site;
 	double death = birth + life;
@@ -81,10 +72,8 @@ put(struct maker *m, double birth, double life)
 		s->blocks = realloc(s->blocks, s->room * sizeof(*s->blocks));
 		assert(s->blocks);
 	}
-	s->blocks[s->count] =
-	    (struct workloads_block){.birth = (uint32_t)(birth * 10),
-	        .death =
-	            death > FOREVER ? WORKLOADS_NEVER : (uint32_t)(death * 10)};
+	s->blocks[s->count] = (struct workloads_block){.birth = (uint32_t)(birth * 10),
+	    .death = death > FOREVER ? WORKLOADS_NEVER : (uint32_t)(death * 10)};
 	return s->count++;
 }
 
@@ -93,63 +82,54 @@ put(struct maker *m, double birth, double life)
 typedef double lifetime(struct maker *m, const double *p);
 
 /* Poisson events; `lost` of them never die. */
-static void
-stream(struct maker *m, double from, double rate, bool by_day, double lost,
+static void stream(struct maker *m, double from, double rate, bool by_day, double lost,
     lifetime *life, const double *p)
 {
 	double peak = by_day ? rate * 1.9 : rate;
 
-	for (double t = from + exponential(m, 1 / peak); t < UNTIL;
-	     t += exponential(m, 1 / peak)) {
+	for (double t = from + exponential(m, 1 / peak); t < UNTIL; t += exponential(m, 1 / peak)) {
 		if (by_day && uniform(m) * 1.9 > daylight(m, t))
 			continue;
 		(void)put(m, t, uniform(m) < lost ? 2 * FOREVER : life(m, p));
 	}
 }
 
-static double
-forever(struct maker *m, const double *p)
+static double forever(struct maker *m, const double *p)
 {
 	(void)m;
 	(void)p;
 	return 2 * FOREVER;
 }
 
-static double
-constant(struct maker *m, const double *p)
+static double constant(struct maker *m, const double *p)
 {
 	(void)m;
 	return p[0];
 }
 
-static double
-by_exponential(struct maker *m, const double *p)
+static double by_exponential(struct maker *m, const double *p)
 {
 	return exponential(m, p[0]);
 }
 
-static double
-by_lognormal(struct maker *m, const double *p)
+static double by_lognormal(struct maker *m, const double *p)
 {
 	return lognormal(m, p[0], p[1]);
 }
 
-static double
-by_pareto(struct maker *m, const double *p)
+static double by_pareto(struct maker *m, const double *p)
 {
 	return pareto(m, p[0], p[1]);
 }
 
-static double
-by_two(struct maker *m, const double *p)
+static double by_two(struct maker *m, const double *p)
 {
 	return exponential(m, uniform(m) < p[0] ? p[1] : p[2]);
 }
 
 /* ---- the benign ones ---- */
 
-static void
-start_up(struct maker *m)
+static void start_up(struct maker *m)
 {
 	int n = (int)(500 * jitter(m));
 
@@ -157,19 +137,16 @@ start_up(struct maker *m)
 		(void)put(m, 30 * jitter(m) * i / n, 2 * FOREVER);
 }
 
-static void
-cache_to_a_bound(struct maker *m)
+static void cache_to_a_bound(struct maker *m)
 {
 	size_t bound = (size_t)(2000 * jitter(m));
 	double gap = 10 * jitter(m);
 
-	for (double t = 0; t < UNTIL && m->site->count < bound;
-	     t += exponential(m, gap))
+	for (double t = 0; t < UNTIL && m->site->count < bound; t += exponential(m, gap))
 		(void)put(m, t, 2 * FOREVER);
 }
 
-static void
-finite_keys(struct maker *m)
+static void finite_keys(struct maker *m)
 {
 	double keys = 3000 * jitter(m), gap = 3.3 * jitter(m);
 
@@ -179,9 +156,8 @@ finite_keys(struct maker *m)
 }
 
 /* The oldest, or any one, makes room; no work at night if there are nights. */
-static void
-cache(struct maker *m, double bound_mean, double gap_mean, bool any,
-    bool nights, double lost)
+static void cache(
+    struct maker *m, double bound_mean, double gap_mean, bool any, bool nights, double lost)
 {
 	size_t bound = (size_t)(bound_mean * jitter(m)), n = 0, next = 0;
 	double gap = gap_mean * jitter(m);
@@ -192,12 +168,10 @@ cache(struct maker *m, double bound_mean, double gap_mean, bool any,
 		if (nights && daylight(m, t) < 0.5)
 			continue;
 		if (n == bound) {
-			size_t out = any ? (size_t)(uniform(m) * (double)bound)
-			                 : next++ % bound;
+			size_t out = any ? (size_t)(uniform(m) * (double)bound) : next++ % bound;
 
 			if (uniform(m) >= lost)
-				m->site->blocks[in[out]].death =
-				    (uint32_t)(t * 10);
+				m->site->blocks[in[out]].death = (uint32_t)(t * 10);
 			in[out] = put(m, t, 2 * FOREVER);
 		} else {
 			in[n++] = put(m, t, 2 * FOREVER);
@@ -206,62 +180,54 @@ cache(struct maker *m, double bound_mean, double gap_mean, bool any,
 	free(in);
 }
 
-static void
-lru(struct maker *m)
+static void lru(struct maker *m)
 {
 	cache(m, 1000, 5, false, false, 0);
 }
 
-static void
-by_day(struct maker *m)
+static void by_day(struct maker *m)
 {
 	double p[] = {5 * jitter(m), 1};
 
 	stream(m, 0, jitter(m), true, 0, by_lognormal, p);
 }
 
-static void
-lognormal_connections(struct maker *m)
+static void lognormal_connections(struct maker *m)
 {
 	double p[] = {60 * jitter(m), 2};
 
 	stream(m, 0, 0.05 * jitter(m), false, 0, by_lognormal, p);
 }
 
-static void
-pareto_1(struct maker *m)
+static void pareto_1(struct maker *m)
 {
 	double p[] = {10 * jitter(m), 1};
 
 	stream(m, 0, 0.05 * jitter(m), false, 0, by_pareto, p);
 }
 
-static void
-pareto_07(struct maker *m)
+static void pareto_07(struct maker *m)
 {
 	double p[] = {10 * jitter(m), 0.7};
 
 	stream(m, 0, 0.05 * jitter(m), false, 0, by_pareto, p);
 }
 
-static void
-bimodal(struct maker *m)
+static void bimodal(struct maker *m)
 {
 	double p[] = {0.9, jitter(m), 2 * HOUR * jitter(m)};
 
 	stream(m, 0, 0.1 * jitter(m), false, 0, by_two, p);
 }
 
-static void
-ttl_6h(struct maker *m)
+static void ttl_6h(struct maker *m)
 {
 	double p[] = {6 * HOUR * jitter(m)};
 
 	stream(m, 0, 0.05 * jitter(m), false, 0, constant, p);
 }
 
-static void
-ttl_24h(struct maker *m)
+static void ttl_24h(struct maker *m)
 {
 	double p[] = {24 * HOUR * jitter(m)};
 
@@ -269,8 +235,7 @@ ttl_24h(struct maker *m)
 }
 
 /* Concurrency follows the day; the pool has what was needed at most so far. */
-static void
-high_water_pool(struct maker *m)
+static void high_water_pool(struct maker *m)
 {
 	double mean = 200 * jitter(m), stay = 60 * jitter(m), now = 0;
 	size_t pool = 0;
@@ -285,26 +250,22 @@ high_water_pool(struct maker *m)
 	}
 }
 
-static void
-reload(struct maker *m, double every, double lost)
+static void reload(struct maker *m, double every, double lost)
 {
 	int n = (int)(300 * jitter(m));
 
 	every *= jitter(m);
 	for (double t = 0; t < UNTIL; t += every)
 		for (int i = 0; i < n; i++)
-			(void)put(
-			    m, t, uniform(m) < lost ? 2 * FOREVER : every);
+			(void)put(m, t, uniform(m) < lost ? 2 * FOREVER : every);
 }
 
-static void
-reloads(struct maker *m)
+static void reloads(struct maker *m)
 {
 	reload(m, 3 * HOUR, 0);
 }
 
-static void
-hourly_batch(struct maker *m)
+static void hourly_batch(struct maker *m)
 {
 	int n = (int)(500 * jitter(m));
 	double takes = 600 * jitter(m);
@@ -314,8 +275,7 @@ hourly_batch(struct maker *m)
 			(void)put(m, t + i * 0.1, takes * uniform(m));
 }
 
-static void
-growing_vector(struct maker *m)
+static void growing_vector(struct maker *m)
 {
 	struct workloads_site *s = m->site;
 	double gap = 60 * jitter(m), room = 16, used = 0;
@@ -331,8 +291,7 @@ growing_vector(struct maker *m)
 	}
 }
 
-static void
-rare_long_workers(struct maker *m)
+static void rare_long_workers(struct maker *m)
 {
 	double gap = 2 * HOUR * jitter(m), stay = 5 * HOUR * jitter(m);
 	int each = (int)(20 * jitter(m));
@@ -345,20 +304,17 @@ rare_long_workers(struct maker *m)
 	}
 }
 
-static void
-random_eviction(struct maker *m)
+static void random_eviction(struct maker *m)
 {
 	cache(m, 1000, 5, true, false, 0);
 }
 
-static void
-lru_with_nights(struct maker *m)
+static void lru_with_nights(struct maker *m)
 {
 	cache(m, 1000, 5, false, true, 0);
 }
 
-static void
-step_at_20h(struct maker *m)
+static void step_at_20h(struct maker *m)
 {
 	int n = (int)(1000 * jitter(m));
 
@@ -368,8 +324,7 @@ step_at_20h(struct maker *m)
 		(void)put(m, 20 * HOUR + 100.0 * i / n, 2 * FOREVER);
 }
 
-static void
-short_buffers(struct maker *m)
+static void short_buffers(struct maker *m)
 {
 	double p[] = {0.05 * jitter(m)};
 
@@ -377,8 +332,7 @@ short_buffers(struct maker *m)
 }
 
 /* They come, and a few leave: half of them within a week. */
-static void
-tenants(struct maker *m)
+static void tenants(struct maker *m)
 {
 	double gap = HOUR / 2 * jitter(m), stay = 10 * DAY * jitter(m);
 	int each = (int)(5 * jitter(m));
@@ -393,76 +347,65 @@ tenants(struct maker *m)
 
 /* ---- leaks ---- */
 
-static void
-leak_fast(struct maker *m)
+static void leak_fast(struct maker *m)
 {
 	stream(m, 0, 2 * jitter(m), false, 0, forever, NULL);
 }
 
-static void
-leak_each_minute(struct maker *m)
+static void leak_each_minute(struct maker *m)
 {
 	stream(m, 0, jitter(m) / 60, false, 0, forever, NULL);
 }
 
-static void
-leak_each_20_min(struct maker *m)
+static void leak_each_20_min(struct maker *m)
 {
 	stream(m, 0, jitter(m) / 1200, false, 0, forever, NULL);
 }
 
-static void
-leak_by_day(struct maker *m)
+static void leak_by_day(struct maker *m)
 {
 	stream(m, 0, 0.05 * jitter(m), true, 0, forever, NULL);
 }
 
-static void
-leak_error_path(struct maker *m)
+static void leak_error_path(struct maker *m)
 {
 	double p[] = {jitter(m)};
 
 	stream(m, 0, 3 * jitter(m), false, 0.001, by_exponential, p);
 }
 
-static void
-leak_half_percent_by_day(struct maker *m)
+static void leak_half_percent_by_day(struct maker *m)
 {
 	double p[] = {5 * jitter(m), 1};
 
 	stream(m, 0, jitter(m), true, 0.005, by_lognormal, p);
 }
 
-static void
-leak_reload(struct maker *m)
+static void leak_reload(struct maker *m)
 {
 	reload(m, HOUR, 0.05);
 }
 
-static void
-leak_pareto(struct maker *m)
+static void leak_pareto(struct maker *m)
 {
 	double p[] = {10 * jitter(m), 1};
 
 	stream(m, 0, 0.05 * jitter(m), false, 0.01, by_pareto, p);
 }
 
-static void
-leak_lru(struct maker *m)
+static void leak_lru(struct maker *m)
 {
 	cache(m, 1000, 2, false, false, 0.001);
 }
 
-static void
-leak_ttl(struct maker *m)
+static void leak_ttl(struct maker *m)
 {
 	double p[] = {HOUR * jitter(m)};
 
 	stream(m, 0, 0.05 * jitter(m), false, 0.01, constant, p);
 }
 
-static void
-leak_from_10h(struct maker *m)
+static void leak_from_10h(struct maker *m)
 {
 	double p[] = {5 * jitter(m)};
 	double rate = 0.5 * jitter(m);
@@ -473,12 +416,10 @@ leak_from_10h(struct maker *m)
 	for (size_t i = 0; i < n; i++)
 		if (m->site->blocks[i].birth < 10 * HOUR * 10 &&
 		    m->site->blocks[i].death == WORKLOADS_NEVER)
-			m->site->blocks[i].death =
-			    m->site->blocks[i].birth + 50;
+			m->site->blocks[i].death = m->site->blocks[i].birth + 50;
 }
 
-static void
-leak_bimodal(struct maker *m)
+static void leak_bimodal(struct maker *m)
 {
 	double p[] = {0.9, jitter(m), 2 * HOUR * jitter(m)};
 
@@ -527,25 +468,20 @@ static const struct kind {
     {"bimodal 0.5 %", leak_bimodal, true},
 };
 
-const char *
-workloads_name(int kind)
+const char *workloads_name(int kind)
 {
 	return kinds[kind].name;
 }
 
-bool
-workloads_is_leak(int kind)
+bool workloads_is_leak(int kind)
 {
 	return kinds[kind].is_leak;
 }
 
-void
-workloads_make(
-    int kind, uint64_t seed, uint64_t life, struct workloads_site *ret)
+void workloads_make(int kind, uint64_t seed, uint64_t life, struct workloads_site *ret)
 {
 	uint64_t fixed = (seed * WORKLOADS + (uint64_t)kind) << 20;
-	struct maker m = {
-	    .site = ret, .fixed = fixed, .state = fixed + 512 + life};
+	struct maker m = {.site = ret, .fixed = fixed, .state = fixed + 512 + life};
 
 	*ret = (struct workloads_site){0};
 	m.state ^= (uint64_t)(uniform(&m) * 0x1p62); /* another sequence */
@@ -554,8 +490,7 @@ workloads_make(
 	kinds[kind].make(&m);
 }
 
-void
-workloads_release(struct workloads_site *s)
+void workloads_release(struct workloads_site *s)
 {
 	free(s->blocks);
 	free(s->moves);
@@ -564,8 +499,7 @@ workloads_release(struct workloads_site *s)
 
 /* ---- a segment ---- */
 
-static void
-count_death(struct mkseg *m, uint32_t id, uint32_t age)
+static void count_death(struct mkseg *m, uint32_t id, uint32_t age)
 {
 	if (age == 0)
 		return; /* known by the sums alone */
@@ -575,9 +509,8 @@ count_death(struct mkseg *m, uint32_t id, uint32_t age)
 		mkseg_info(m, id)->ages[seg_age_bucket(age)]++;
 }
 
-static void
-write_site(struct mkseg *m, const struct workloads_site *s, size_t number,
-    uint32_t tick)
+static void write_site(
+    struct mkseg *m, const struct workloads_site *s, size_t number, uint32_t tick)
 {
 	const uint64_t frame = MKSEG_FRAME(1, 0x1000 + 16 * number);
 	uint32_t id = mkseg_stack(m, &frame, 1);
@@ -618,9 +551,7 @@ write_site(struct mkseg *m, const struct workloads_site *s, size_t number,
 	mkseg_book(m, 1, id, born + moved, s->size, died + moved);
 }
 
-struct mkseg *
-workloads_segment(
-    const struct workloads_site *sites, size_t count, uint32_t tick)
+struct mkseg *workloads_segment(const struct workloads_site *sites, size_t count, uint32_t tick)
 {
 	struct mkseg *m = mkseg_new();
 	struct seg_header *h = mkseg_header(m);

@@ -36,8 +36,7 @@ bool workloads_is_leak(int kind);
  * The seed makes the program, and `life` what happens to it each time it runs.
  * Out of memory ends the test program.
  */
-void workloads_make(
-    int kind, uint64_t seed, uint64_t life, struct workloads_site *ret);
+void workloads_make(int kind, uint64_t seed, uint64_t life, struct workloads_site *ret);
 void workloads_release(struct workloads_site *s);
 
 /*
@@ -45,7 +44,6 @@ void workloads_release(struct workloads_site *s);
  * collector does, in the order of `sites`; for mkseg_load() or mkseg_finish().
  */
 struct mkseg;
-struct mkseg *workloads_segment(
-    const struct workloads_site *sites, size_t count, uint32_t tick);
+struct mkseg *workloads_segment(const struct workloads_site *sites, size_t count, uint32_t tick);
 
 #endif

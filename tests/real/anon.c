@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void
-copy(const char *dir, const char *name)
+static void copy(const char *dir, const char *name)
 {
 	char path[PATH_MAX], bytes[4096];
 	int from, to;
@@ -23,14 +22,12 @@ copy(const char *dir, const char *name)
 	from = open(path, O_RDONLY | O_CLOEXEC);
 	(void)snprintf(path, sizeof(path), "%s/%s", dir, name);
 	to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	while (
-	    from >= 0 && to >= 0 && (n = read(from, bytes, sizeof(bytes))) > 0)
+	while (from >= 0 && to >= 0 && (n = read(from, bytes, sizeof(bytes))) > 0)
 		if (write(to, bytes, (size_t)n) != n)
 			abort();
 }
 
-__attribute__((destructor)) static void
-at_end(void)
+__attribute__((destructor)) static void at_end(void)
 {
 	const char *dir = getenv("ANON_DIR");
 

@@ -58,8 +58,7 @@ static size_t (*real_xallocx)(void *, size_t, size_t, int);
 static void (*real_dallocx)(void *, int);
 static void (*real_sdallocx)(void *, size_t, int);
 
-static uint64_t
-own_pid(void)
+static uint64_t own_pid(void)
 {
 	uint64_t pid = __atomic_load_n(wiped_by_fork, __ATOMIC_RELAXED);
 
@@ -70,8 +69,7 @@ own_pid(void)
 	return pid;
 }
 
-static struct line *
-own_line(void)
+static struct line *own_line(void)
 {
 	uint64_t pid = own_pid(), i, found;
 
@@ -80,38 +78,33 @@ own_line(void)
 
 		found = __atomic_load_n(&l->pid, __ATOMIC_RELAXED);
 		if (!found)
-			__atomic_compare_exchange_n(&l->pid, &found, pid, 0,
-			    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+			__atomic_compare_exchange_n(
+			    &l->pid, &found, pid, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 		if (!found || found == pid)
 			return l;
 	}
 	abort(); /* a count that is wrong is worse than none */
 }
 
-static void
-count_alloc(const void *p)
+static void count_alloc(const void *p)
 {
 	if (p)
-		__atomic_fetch_add(
-		    &own_line()->allocations, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&own_line()->allocations, 1, __ATOMIC_RELAXED);
 }
 
-static void
-count_free(void)
+static void count_free(void)
 {
 	__atomic_fetch_add(&own_line()->frees, 1, __ATOMIC_RELAXED);
 }
 
-static void
-look(void *to, const char *name)
+static void look(void *to, const char *name)
 {
 	void *found = dlsym(RTLD_NEXT, name);
 
 	memcpy(to, &found, sizeof(found));
 }
 
-static void
-find_next(void)
+static void find_next(void)
 {
 	finding = 1;
 	look(&real_free, "free");
@@ -126,8 +119,7 @@ find_next(void)
 	finding = 0;
 }
 
-__attribute__((constructor)) static void
-begin(void)
+__attribute__((constructor)) static void begin(void)
 {
 	const char *dir = getenv("COUNT_DIR");
 	char path[4096];
@@ -138,20 +130,18 @@ begin(void)
 
 	if (!dir)
 		return;
-	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED || madvise(page, 4096, MADV_WIPEONFORK) != 0)
 		return; /* no file: the reader will miss it */
 	wiped_by_fork = page;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	snprintf(path, sizeof(path), "%s/%d.%lld%09ld", dir, (int)getpid(),
-	    (long long)now.tv_sec, now.tv_nsec);
+	snprintf(path, sizeof(path), "%s/%d.%lld%09ld", dir, (int)getpid(), (long long)now.tv_sec,
+	    now.tv_nsec);
 	fd = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return;
 	if (ftruncate(fd, sizeof(*shared)) == 0) {
-		shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-		    MAP_SHARED, fd, 0);
+		shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (shared != MAP_FAILED) {
 			*shared = before;
 			shared->pid = (uint64_t)getpid();
@@ -161,8 +151,7 @@ begin(void)
 	close(fd);
 }
 
-static int
-is_pool(const void *p)
+static int is_pool(const void *p)
 {
 	return (const char *)p >= pool && (const char *)p < pool + sizeof(pool);
 }
@@ -175,8 +164,7 @@ void dallocx(void *p, int flags);
 void sdallocx(void *p, size_t n, int flags);
 
 /* reallocarray must not come back through the one who is before us */
-static void *
-do_realloc(void *old, size_t n)
+static void *do_realloc(void *old, size_t n)
 {
 	void *p;
 
@@ -189,8 +177,7 @@ do_realloc(void *old, size_t n)
 	return p;
 }
 
-void *
-malloc(size_t n)
+void *malloc(size_t n)
 {
 	void *p;
 
@@ -201,8 +188,7 @@ malloc(size_t n)
 	return p;
 }
 
-void *
-calloc(size_t n, size_t size)
+void *calloc(size_t n, size_t size)
 {
 	void *p;
 
@@ -218,23 +204,19 @@ calloc(size_t n, size_t size)
 	return p;
 }
 
-void *
-realloc(void *old, size_t n)
+void *realloc(void *old, size_t n)
 {
 	return do_realloc(old, n);
 }
 
-void *
-reallocarray(void *old, size_t n, size_t size)
+void *reallocarray(void *old, size_t n, size_t size)
 {
 	size_t bytes;
 
-	return __builtin_mul_overflow(n, size, &bytes) ? NULL
-	                                               : do_realloc(old, bytes);
+	return __builtin_mul_overflow(n, size, &bytes) ? NULL : do_realloc(old, bytes);
 }
 
-void *
-memalign(size_t align, size_t n)
+void *memalign(size_t align, size_t n)
 {
 	void *p;
 
@@ -245,8 +227,7 @@ memalign(size_t align, size_t n)
 	return p;
 }
 
-void *
-aligned_alloc(size_t align, size_t n)
+void *aligned_alloc(size_t align, size_t n)
 {
 	void *p;
 
@@ -257,8 +238,7 @@ aligned_alloc(size_t align, size_t n)
 	return p;
 }
 
-int
-posix_memalign(void **ret, size_t align, size_t n)
+int posix_memalign(void **ret, size_t align, size_t n)
 {
 	int err;
 
@@ -270,8 +250,7 @@ posix_memalign(void **ret, size_t align, size_t n)
 	return err;
 }
 
-void *
-valloc(size_t n)
+void *valloc(size_t n)
 {
 	void *p;
 
@@ -282,8 +261,7 @@ valloc(size_t n)
 	return p;
 }
 
-void *
-pvalloc(size_t n)
+void *pvalloc(size_t n)
 {
 	void *p;
 
@@ -294,8 +272,7 @@ pvalloc(size_t n)
 	return p;
 }
 
-void
-free(void *p)
+void free(void *p)
 {
 	if (!p || is_pool(p))
 		return;
@@ -305,8 +282,7 @@ free(void *p)
 	real_free(p);
 }
 
-void *
-mallocx(size_t n, int flags)
+void *mallocx(size_t n, int flags)
 {
 	void *p;
 
@@ -317,8 +293,7 @@ mallocx(size_t n, int flags)
 	return p;
 }
 
-void *
-rallocx(void *old, size_t n, int flags)
+void *rallocx(void *old, size_t n, int flags)
 {
 	void *p;
 
@@ -331,8 +306,7 @@ rallocx(void *old, size_t n, int flags)
 	return p;
 }
 
-size_t
-xallocx(void *p, size_t n, size_t extra, int flags)
+size_t xallocx(void *p, size_t n, size_t extra, int flags)
 {
 	size_t real;
 
@@ -346,8 +320,7 @@ xallocx(void *p, size_t n, size_t extra, int flags)
 	return real;
 }
 
-void
-dallocx(void *p, int flags)
+void dallocx(void *p, int flags)
 {
 	if (!real_dallocx)
 		look(&real_dallocx, "dallocx");
@@ -355,8 +328,7 @@ dallocx(void *p, int flags)
 	real_dallocx(p, flags);
 }
 
-void
-sdallocx(void *p, size_t n, int flags)
+void sdallocx(void *p, size_t n, int flags)
 {
 	if (!real_sdallocx)
 		look(&real_sdallocx, "sdallocx");

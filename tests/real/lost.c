@@ -39,8 +39,7 @@ struct kept {
 };
 static _Atomic(struct kept *) list;
 
-__attribute__((constructor)) static void
-begin(void)
+__attribute__((constructor)) static void begin(void)
 {
 	const char *path = getenv("LOST_FILE"), *n = getenv("LOST_EVERY");
 	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
@@ -48,8 +47,7 @@ begin(void)
 
 	if (fd < 0)
 		return;
-	p = mmap(
-	    NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	p = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	if (p == MAP_FAILED)
 		return;
@@ -58,8 +56,7 @@ begin(void)
 }
 
 /* What these functions leave on the stack would hold the blocks. */
-static OWN void
-wipe_stack(void)
+static OWN void wipe_stack(void)
 {
 	volatile char below[4096];
 
@@ -67,8 +64,7 @@ wipe_stack(void)
 		below[i] = 0;
 }
 
-static OWN void
-lost_in_read(void)
+static OWN void lost_in_read(void)
 {
 	void **p = calloc(1, 72);
 
@@ -80,8 +76,7 @@ lost_in_read(void)
 	__asm__ volatile("" : : "r"(p) : "memory");
 }
 
-static OWN void
-lost_in_write(void)
+static OWN void lost_in_write(void)
 {
 	void **p = calloc(1, 48), **q = calloc(1, 48);
 
@@ -93,8 +88,7 @@ lost_in_write(void)
 	__asm__ volatile("" : : "r"(p), "r"(q) : "memory");
 }
 
-static OWN void
-lost_never(void)
+static OWN void lost_never(void)
 {
 	struct kept *k = calloc(1, sizeof(*k));
 
@@ -106,12 +100,10 @@ lost_never(void)
 	counts->kept++;
 }
 
-ssize_t
-read(int fd, void *buf, size_t n)
+ssize_t read(int fd, void *buf, size_t n)
 {
 	if (!next_read)
-		next_read =
-		    (ssize_t(*)(int, void *, size_t))dlsym(RTLD_NEXT, "read");
+		next_read = (ssize_t(*)(int, void *, size_t))dlsym(RTLD_NEXT, "read");
 	if (every && !busy && ++reads % every == 0) {
 		busy = 1;
 		lost_in_read();
@@ -122,12 +114,10 @@ read(int fd, void *buf, size_t n)
 	return next_read(fd, buf, n);
 }
 
-ssize_t
-write(int fd, const void *buf, size_t n)
+ssize_t write(int fd, const void *buf, size_t n)
 {
 	if (!next_write)
-		next_write = (ssize_t(*)(int, const void *, size_t))dlsym(
-		    RTLD_NEXT, "write");
+		next_write = (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
 	if (every && !busy && ++writes % every == 0) {
 		busy = 1;
 		lost_in_write();

@@ -33,15 +33,13 @@ static struct verdicts verdicts;
 static uint8_t uuid[16];
 static bool is_open;
 
-static void
-die(const char *what, const char *which)
+static void die(const char *what, const char *which)
 {
 	(void)fprintf(stderr, "add_verdicts: %s: %s\n", what, which);
 	exit(1);
 }
 
-static void
-set(const struct field *fields, const char *word)
+static void set(const struct field *fields, const char *word)
 {
 	for (const struct field *f = fields; f->name; f++) {
 		size_t n = strlen(f->name);
@@ -56,8 +54,7 @@ set(const struct field *fields, const char *word)
 	die("no such field", word);
 }
 
-static void
-set_process(const char *word)
+static void set_process(const char *word)
 {
 	const struct field fields[] = {
 	    {"reason", &verdicts.reason, 4},
@@ -83,8 +80,7 @@ set_process(const char *word)
 	set(fields, word);
 }
 
-static void
-set_site(struct verdict_site *s, const char *word)
+static void set_site(struct verdict_site *s, const char *word)
 {
 	const struct field fields[] = {
 	    {"class", &s->class, 4},
@@ -111,8 +107,7 @@ set_site(struct verdict_site *s, const char *word)
 }
 
 /* Appends what has been read, if there is something. */
-static void
-flush(struct recording_writer *w)
+static void flush(struct recording_writer *w)
 {
 	uint8_t *bytes;
 	size_t len;
@@ -121,8 +116,7 @@ flush(struct recording_writer *w)
 		return;
 	verdicts.sites = sites;
 	if (verdicts_encode(&verdicts, &bytes, &len) < 0 ||
-	    recording_append_packed(
-	        w, RECORDING_VERDICTS, uuid, sizeof(uuid), bytes, len, 3) < 0)
+	    recording_append_packed(w, RECORDING_VERDICTS, uuid, sizeof(uuid), bytes, len, 3) < 0)
 		die("cannot write", "verdicts");
 	free(bytes);
 	memset(sites, 0, sizeof(sites));
@@ -130,8 +124,7 @@ flush(struct recording_writer *w)
 	is_open = false;
 }
 
-static void
-begin_process(const struct session *s, const char *pid)
+static void begin_process(const struct session *s, const char *pid)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		const struct process *p = s->processes[i];
@@ -147,22 +140,19 @@ begin_process(const struct session *s, const char *pid)
 }
 
 /* Any bytes, so that a test can have damaged ones. */
-static void
-add_inventory(struct recording_writer *w, const char *path)
+static void add_inventory(struct recording_writer *w, const char *path)
 {
 	FILE *f = fopen(path, "re");
 	static uint8_t bytes[64 << 10];
 	size_t len = f ? fread(bytes, 1, sizeof(bytes), f) : 0;
 
 	if (!f || !is_open ||
-	    recording_append_packed(
-	        w, RECORDING_INVENTORY, uuid, sizeof(uuid), bytes, len, 3) < 0)
+	    recording_append_packed(w, RECORDING_INVENTORY, uuid, sizeof(uuid), bytes, len, 3) < 0)
 		die("cannot add", path);
 	(void)fclose(f);
 }
 
-static void
-take_line(struct recording_writer *w, const struct session *s, char *line)
+static void take_line(struct recording_writer *w, const struct session *s, char *line)
 {
 	char *rest, *word = strtok_r(line, " \n", &rest);
 	char *id = word ? strtok_r(NULL, " \n", &rest) : NULL;
@@ -175,8 +165,7 @@ take_line(struct recording_writer *w, const struct session *s, char *line)
 		begin_process(s, id);
 	} else if (id && strcmp(word, "inventory") == 0) {
 		add_inventory(w, id);
-	} else if (id && strcmp(word, "site") == 0 && is_open &&
-	    verdicts.count < SITES_MAX) {
+	} else if (id && strcmp(word, "site") == 0 && is_open && verdicts.count < SITES_MAX) {
 		site = &sites[verdicts.count++];
 		site->site = (uint32_t)strtoul(id, NULL, 10);
 	} else {
@@ -189,21 +178,19 @@ take_line(struct recording_writer *w, const struct session *s, char *line)
 			set_process(word);
 }
 
-static void
-copy(struct recording *from, struct recording_writer *to)
+static void copy(struct recording *from, struct recording_writer *to)
 {
 	const void *bytes;
 	uint32_t type;
 	size_t len;
 
 	while (recording_next(from, &type, &bytes, &len) == 1)
-		if (recording_append_packed(to, (enum recording_type)type, NULL,
-		        0, bytes, len, 3) < 0)
+		if (recording_append_packed(to, (enum recording_type)type, NULL, 0, bytes, len, 3) <
+		    0)
 			die("cannot write", "an entry");
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct recording_writer *w;
 	char line[LINE_MAX_BYTES];

@@ -19,8 +19,7 @@
  */
 enum { STEP_NS = 20000000, STEPS = 3000 };
 
-static void
-watch(struct exit_wait *w, struct segfile *f, int slot, bool lets_go)
+static void watch(struct exit_wait *w, struct segfile *f, int slot, bool lets_go)
 {
 	const struct timespec step = {.tv_nsec = STEP_NS};
 	bool is_told = false;
@@ -32,11 +31,10 @@ watch(struct exit_wait *w, struct segfile *f, int slot, bool lets_go)
 		if (i == 0)
 			(void)puts("BEATS");
 		(void)fflush(stdout);
-		if (segfile_header(f, slot, &h, NULL) == 0 &&
-		    exit_hold_is_on(&h)) {
+		if (segfile_header(f, slot, &h, NULL) == 0 && exit_hold_is_on(&h)) {
 			if (!is_told)
-				(void)printf("WAITS tick %u threads %u\n",
-				    h.exit_tick, h.exit_threads);
+				(void)printf(
+				    "WAITS tick %u threads %u\n", h.exit_tick, h.exit_threads);
 			is_told = true;
 			if (lets_go && exit_hold_end(w, &h) == 0)
 				return;
@@ -45,8 +43,7 @@ watch(struct exit_wait *w, struct segfile *f, int slot, bool lets_go)
 	}
 }
 
-static int
-open_wait(char *path, struct exit_wait **ret)
+static int open_wait(char *path, struct exit_wait **ret)
 {
 	char *slash = strrchr(path, '/');
 	int dir, err;
@@ -59,8 +56,7 @@ open_wait(char *path, struct exit_wait **ret)
 	return err;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	pid_t pid = argc == 3 ? (pid_t)strtol(argv[1], NULL, 10) : 0;
 	struct fault where = {""};

@@ -20,20 +20,17 @@ enum { ROOM = 1 << 20 };
 static struct live_map_block blocks[ROOM];
 static size_t count;
 
-static int
-print_ignored(const struct ignored_block *ignored, void *arg)
+static int print_ignored(const struct ignored_block *ignored, void *arg)
 {
 	(void)arg;
 	for (size_t i = 0; i < count; i++)
-		if (blocks[i].address == ignored->address &&
-		    blocks[i].site == ignored->site &&
+		if (blocks[i].address == ignored->address && blocks[i].site == ignored->site &&
 		    blocks[i].birth == ignored->birth)
 			printf("IGNORED %" PRIx64 "\n", ignored->address);
 	return 0;
 }
 
-static bool
-print(const struct live_map_block *b, void *arg)
+static bool print(const struct live_map_block *b, void *arg)
 {
 	(void)arg;
 	if (count < ROOM)
@@ -42,8 +39,7 @@ print(const struct live_map_block *b, void *arg)
 	return true;
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	pid_t pid = argc == 2 ? (pid_t)strtol(argv[1], NULL, 10) : 0;
 	struct fault where = {""};
@@ -55,13 +51,12 @@ main(int argc, char **argv)
 
 		if (s->processes[i]->running_pid != pid)
 			continue;
-		err = live_map_read(
-		    &m, pid, &s->processes[i]->header, UINT64_MAX);
+		err = live_map_read(&m, pid, &s->processes[i]->header, UINT64_MAX);
 		if (err == 0)
 			puts(m.is_exact ? "EXACT" : "INEXACT");
 		if (err == 0)
-			err = ignored_blocks_read(pid, NULL, &s->processes[i]->header,
-			    print_ignored, NULL, &where);
+			err = ignored_blocks_read(
+			    pid, NULL, &s->processes[i]->header, print_ignored, NULL, &where);
 		if (m.is_partial || !m.bytes_known)
 			err = -1;
 		live_map_release(&m);

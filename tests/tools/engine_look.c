@@ -23,40 +23,31 @@
 enum { DIRS_MAX = 16, PIDS_MAX = 1024 };
 
 static const char *const states[] = {"runs", "out-of-sight", "ended"};
-static const char *const causes[] = {
-    "unknown", "exit", "signal", "oom", "exec"};
+static const char *const causes[] = {"unknown", "exit", "signal", "oom", "exec"};
 
-static bool
-print_site(void *context, const struct live_site *s)
+static bool print_site(void *context, const struct live_site *s)
 {
 	(void)context;
-	printf("site\t%u\t%llu\t%llu\t%llu\t%llu\n", s->id,
-	    (unsigned long long)s->allocations,
-	    (unsigned long long)s->allocated_bytes,
-	    (unsigned long long)s->frees, (unsigned long long)s->freed_bytes);
+	printf("site\t%u\t%llu\t%llu\t%llu\t%llu\n", s->id, (unsigned long long)s->allocations,
+	    (unsigned long long)s->allocated_bytes, (unsigned long long)s->frees,
+	    (unsigned long long)s->freed_bytes);
 	return true;
 }
 
-static void
-print_process(
-    const struct live *l, const struct live_process *p, int look, bool sites)
+static void print_process(const struct live *l, const struct live_process *p, int look, bool sites)
 {
 	printf("%d\t%llu\t%s%s\t%s\t%d\t%d\t%d\t%u\t%s\t%s\t%llu\t%llu\t%llu"
 	       "\t%llu\t%zu\t%zu\t%d\n",
-	    look, (unsigned long long)p->number, states[p->state],
-	    p->is_silent ? ",silent" : "", causes[p->cause], p->cause_number,
-	    (int)p->pid, (int)p->inner_pid, (unsigned)p->uid, p->program,
-	    p->service, (unsigned long long)p->now.allocations,
-	    (unsigned long long)p->now.frees,
-	    (unsigned long long)p->now.live_bytes,
-	    (unsigned long long)p->now.peak_bytes, p->site_count,
-	    p->moved_count, p->look_err);
+	    look, (unsigned long long)p->number, states[p->state], p->is_silent ? ",silent" : "",
+	    causes[p->cause], p->cause_number, (int)p->pid, (int)p->inner_pid, (unsigned)p->uid,
+	    p->program, p->service, (unsigned long long)p->now.allocations,
+	    (unsigned long long)p->now.frees, (unsigned long long)p->now.live_bytes,
+	    (unsigned long long)p->now.peak_bytes, p->site_count, p->moved_count, p->look_err);
 	if (sites)
 		engine_each_site(l, p, print_site, NULL);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	const char *dirs[DIRS_MAX + 1] = {NULL};
 	struct live_plan plan = {.want_sites = true};
@@ -80,8 +71,7 @@ main(int argc, char **argv)
 			every = strtoull(argv[++i], NULL, 10);
 		else if (!strcmp(argv[i], "--memory") && argv[i + 1])
 			plan.most_memory = strtoull(argv[++i], NULL, 10);
-		else if (!strcmp(argv[i], "--dir") && argv[i + 1] &&
-		    dir_count < DIRS_MAX)
+		else if (!strcmp(argv[i], "--dir") && argv[i + 1] && dir_count < DIRS_MAX)
 			dirs[dir_count++] = argv[++i];
 		else if (pid_count < PIDS_MAX)
 			pids[pid_count++] = (pid_t)atoi(argv[i]);
@@ -99,8 +89,7 @@ main(int argc, char **argv)
 
 		/* those who come or go wake us between the looks */
 		while (err == 0 && (now = clock_ns(CLOCK_MONOTONIC)) < due) {
-			struct pollfd p = {
-			    .fd = engine_wake_fd(l), .events = POLLIN};
+			struct pollfd p = {.fd = engine_wake_fd(l), .events = POLLIN};
 
 			if (poll(&p, 1, (int)((due - now) / 1000000) + 1) > 0)
 				err = engine_look_at_roster(l);
@@ -120,8 +109,8 @@ main(int argc, char **argv)
 	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - first_cpu;
 	printf("cost\t%.3f\t%llu\t%llu\t%zu\n",
 	    100.0 * (double)cpu / (double)(clock_ns(CLOCK_MONOTONIC) - start),
-	    (unsigned long long)procfs_resident(getpid()),
-	    (unsigned long long)looks, engine_count(l));
+	    (unsigned long long)procfs_resident(getpid()), (unsigned long long)looks,
+	    engine_count(l));
 	engine_free(l);
 	return 0;
 }

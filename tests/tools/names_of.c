@@ -19,8 +19,7 @@
  */
 enum { MODULE = 1 };
 
-static double
-now(void)
+static double now(void)
 {
 	struct timespec t;
 
@@ -28,8 +27,7 @@ now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void
-take_build_id(struct process_module *m, const char *hex)
+static void take_build_id(struct process_module *m, const char *hex)
 {
 	for (; hex[0] && hex[1] && m->build_id_bytes < 32; hex += 2) {
 		unsigned byte;
@@ -40,8 +38,7 @@ take_build_id(struct process_module *m, const char *hex)
 	}
 }
 
-static size_t
-read_addresses(uint64_t **ret)
+static size_t read_addresses(uint64_t **ret)
 {
 	size_t count = 0, room = 0;
 	uint64_t address;
@@ -54,29 +51,26 @@ read_addresses(uint64_t **ret)
 			if (!*ret)
 				exit(1);
 		}
-		(*ret)[count++] = SEG_FRAME_EXACT | (uint64_t)MODULE << 48 |
-		    (address & SEG_FRAME_PC(UINT64_MAX));
+		(*ret)[count++] =
+		    SEG_FRAME_EXACT | (uint64_t)MODULE << 48 | (address & SEG_FRAME_PC(UINT64_MAX));
 	}
 	return count;
 }
 
-static void
-print(struct names *names, const struct process *p, uint64_t frame)
+static void print(struct names *names, const struct process *p, uint64_t frame)
 {
 	const struct names_frame *chain;
 	size_t n = names_chain(names, p, frame, &chain);
 
 	printf("%" PRIx64 "\n", SEG_FRAME_PC(frame));
 	for (size_t i = 0; i < n; i++)
-		printf("%s\t%s\t%s\t%u\n",
-		    chain[i].symbol ? chain[i].symbol : "??",
+		printf("%s\t%s\t%s\t%u\n", chain[i].symbol ? chain[i].symbol : "??",
 		    chain[i].function ? chain[i].function : "??",
 		    chain[i].file ? chain[i].file : "??", chain[i].line);
 	printf("\n");
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct names_options options = {0};
 	struct process_module modules[MODULE + 1] = {0};
@@ -109,16 +103,14 @@ main(int argc, char **argv)
 	modules[MODULE].end = SEG_FRAME_PC(UINT64_MAX);
 	count = read_addresses(&frames);
 	begin = now();
-	if (names_new(&options, &names) < 0 ||
-	    names_gather_frames(names, &p, frames, count) < 0)
+	if (names_new(&options, &names) < 0 || names_gather_frames(names, &p, frames, count) < 0)
 		return 1;
 	names_resolve(names);
 	begin = now() - begin;
 	for (size_t i = 0; i < count; i++)
 		print(names, &p, frames[i]);
 	getrusage(RUSAGE_CHILDREN, &children);
-	fprintf(stderr, "seconds %.2f\nchild_mib %ld\n", begin,
-	    children.ru_maxrss / 1024);
+	fprintf(stderr, "seconds %.2f\nchild_mib %ld\n", begin, children.ru_maxrss / 1024);
 	n = names_notes(names, &notes);
 	for (size_t i = 0; i < n; i++)
 		fprintf(stderr, "note %s\n", notes[i]);

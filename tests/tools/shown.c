@@ -6,8 +6,7 @@
 #include "view/sites/enum_words.h"
 #include "kit/words/text.h"
 
-static void
-encode(char text[5], uint32_t c)
+static void encode(char text[5], uint32_t c)
 {
 	static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
 	int n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
@@ -18,8 +17,7 @@ encode(char text[5], uint32_t c)
 	text[n] = '\0';
 }
 
-int
-main(void)
+int main(void)
 {
 	for (uint32_t c = 1; c < 0x110000; c++) {
 		char text[5];

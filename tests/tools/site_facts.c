@@ -13,8 +13,7 @@
  * line FREER, its function, its count; BIRTH, a slot of 32, how many blocks
  * that live were born in it.
  */
-static const char *
-name_of(struct names *names, const struct process *p, uint64_t frame)
+static const char *name_of(struct names *names, const struct process *p, uint64_t frame)
 {
 	const struct names_frame *chain;
 	size_t n = 0;
@@ -26,8 +25,7 @@ name_of(struct names *names, const struct process *p, uint64_t frame)
 	return n > 0 && chain[0].function ? chain[0].function : "??";
 }
 
-static void
-print(struct names *names, const struct process *p)
+static void print(struct names *names, const struct process *p)
 {
 	for (size_t i = 0; i < p->site_count; i++) {
 		const struct process_site *s = &p->sites[i];
@@ -37,19 +35,15 @@ print(struct names *names, const struct process *p)
 		(void)stacks_frames(p->stacks, s->stack, &inner, 1, &flags);
 		printf("SITE %s\n", name_of(names, p, inner));
 		for (int k = 0; k < SEG_BIRTH_SLOTS; k++)
-			if (s->ages && s->ages->births_known &&
-			    s->ages->births[k] > 0)
-				printf("BIRTH %d %" PRIu32 "\n", k,
-				    s->ages->births[k]);
+			if (s->ages && s->ages->births_known && s->ages->births[k] > 0)
+				printf("BIRTH %d %" PRIu32 "\n", k, s->ages->births[k]);
 		for (size_t k = 0; s->freed_by && k < s->freed_by->count; k++)
 			printf("FREER %s %" PRIu64 "\n",
-			    name_of(names, p, s->freed_by->at[k].frame),
-			    s->freed_by->at[k].count);
+			    name_of(names, p, s->freed_by->at[k].frame), s->freed_by->at[k].count);
 	}
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct names_options options = {.no_cache = true};
 	struct names *names = NULL;

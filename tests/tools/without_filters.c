@@ -14,16 +14,13 @@
  * As on a kernel without seccomp, or in a container that does not allow it:
  * seccomp() and prctl(PR_SET_SECCOMP) say EINVAL.
  */
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct sock_filter program[] = {
-	    BPF_STMT(
-	        BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 3, 0),
 	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 3),
-	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-	        offsetof(struct seccomp_data, args[0])),
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
 	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_SECCOMP, 0, 1),
 	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
 	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),

@@ -14,12 +14,10 @@
  * As where Yama forbids it: the call says EPERM. Yama also forbids to open
  * /proc/PID/mem, which a test does by a mount.
  */
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct sock_filter program[] = {
-	    BPF_STMT(
-	        BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
 	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),

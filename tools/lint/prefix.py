@@ -42,7 +42,8 @@ FAMILIES = {
 
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 CALLED = re.compile(r"\b([a-z]\w*)\s*\(")
-DEFINED = re.compile(r"^([a-z]\w*)\(")  # the style has a definition's name in column 0
+# a definition begins in column 0; its return type is on the line of the name or above it
+DEFINED = re.compile(r"^([A-Za-z_][\w \t]*[ \t*]\**)?\b([a-z]\w*)\((?:[^;{}()]|\([^;{}]*?\))*\)\s*(?:__attribute__\s*\(\(.*?\)\)\s*)?\{", re.M)
 
 
 def read(path):
@@ -52,11 +53,10 @@ def read(path):
 
 def definitions(text):
     """(line, name, is static) of each function that the file defines."""
-    lines = text.split("\n")
-    for number, line in enumerate(lines):
-        found = DEFINED.match(line)
-        if found and number:
-            yield number + 1, found.group(1), "static" in lines[number - 1].split()
+    for found in DEFINED.finditer(text):
+        above = text[:found.start()].rstrip("\n").rsplit("\n", 1)[-1]
+        types = found.group(1) or above
+        yield text.count("\n", 0, found.start()) + 1, found.group(2), "static" in types.split()
 
 
 def declared_by(headers):

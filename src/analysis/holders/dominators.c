@@ -17,8 +17,7 @@ struct search {
  * The one with the least semidominator on the way from v up to the root of its
  * tree, without that root. The way is shortened.
  */
-static uint32_t
-evaluate(struct search *s, uint32_t v, uint32_t linked)
+static uint32_t evaluate(struct search *s, uint32_t v, uint32_t linked)
 {
 	size_t depth = 0;
 	uint32_t above;
@@ -40,8 +39,7 @@ evaluate(struct search *s, uint32_t v, uint32_t linked)
 	return s->label[v];
 }
 
-static void
-search(struct search *s, const struct graph_back *b, uint32_t count)
+static void search(struct search *s, const struct graph_back *b, uint32_t count)
 {
 	for (uint32_t v = 0; v < count; v++)
 		s->semi[v] = s->label[v] = v;
@@ -70,9 +68,8 @@ search(struct search *s, const struct graph_back *b, uint32_t count)
 			s->idom[v] = s->idom[s->idom[v]];
 }
 
-int
-dominators_find(struct graph_order *o, const struct graph_back *b,
-    struct graph_memory *m, uint32_t **ret)
+int dominators_find(
+    struct graph_order *o, const struct graph_back *b, struct graph_memory *m, uint32_t **ret)
 {
 	const uint64_t n = o->count;
 	struct search s = {.parent = o->parent};

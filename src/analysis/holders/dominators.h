@@ -14,7 +14,7 @@
  * Uses up o->parent, which is freed. `ret` is for pointer_graph_give(), count numbers:
  * ret[v] < v, ret[0] is 0; 0 where several roots hold it. -ENOMEM, -E2BIG.
  */
-int dominators_find(struct graph_order *o, const struct graph_back *b,
-    struct graph_memory *m, uint32_t **ret);
+int dominators_find(
+    struct graph_order *o, const struct graph_back *b, struct graph_memory *m, uint32_t **ret);
 
 #endif

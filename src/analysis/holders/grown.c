@@ -21,21 +21,17 @@
 /* ---- which words are kept ------------------------------------------------- */
 
 /* Private memory without a file, and what is reserved for it. */
-static bool
-may_have_blocks(const struct roots_area *a)
+static bool may_have_blocks(const struct roots_area *a)
 {
-	return a->kind == ROOTS_HEAP ||
-	    (a->kind == ROOTS_MEMORY && !a->is_file);
+	return a->kind == ROOTS_HEAP || (a->kind == ROOTS_MEMORY && !a->is_file);
 }
 
 /* The kernel maps new memory below or above what is there. */
-static int
-add_gaps(struct ranges *near, const struct roots_areas *areas, size_t i)
+static int add_gaps(struct ranges *near, const struct roots_areas *areas, size_t i)
 {
 	const struct roots_area *a = &areas->at[i];
 	uint64_t low = i > 0 ? a[-1].end : 0;
-	uint64_t high =
-	    i + 1 < areas->count ? areas->at[i + 1].start : ADDRESS_END;
+	uint64_t high = i + 1 < areas->count ? areas->at[i + 1].start : ADDRESS_END;
 	int err = 0;
 
 	if (a->start - low > NEAR_BYTES)
@@ -49,8 +45,7 @@ add_gaps(struct ranges *near, const struct roots_areas *areas, size_t i)
 	return err;
 }
 
-static int
-find_near(struct ranges *near, const struct roots_areas *areas)
+static int find_near(struct ranges *near, const struct roots_areas *areas)
 {
 	int err = 0;
 
@@ -66,8 +61,7 @@ find_near(struct ranges *near, const struct roots_areas *areas)
 	return err;
 }
 
-static int
-keep(struct grown *g, const struct grown_word *w)
+static int keep(struct grown *g, const struct grown_word *w)
 {
 	int err;
 
@@ -83,8 +77,7 @@ keep(struct grown *g, const struct grown_word *w)
 	return err;
 }
 
-static void
-missed(void *context, uint32_t source, uint64_t address)
+static void missed(void *context, uint32_t source, uint64_t address)
 {
 	struct grown *g = context;
 	const struct grown_word w = {.address = address, .from = source};
@@ -93,9 +86,8 @@ missed(void *context, uint32_t source, uint64_t address)
 		g->err = keep(g, &w);
 }
 
-int
-grown_begin(struct grown *g, struct heap *h, const struct roots_areas *areas,
-    uint64_t max_bytes)
+int grown_begin(
+    struct grown *g, struct heap *h, const struct roots_areas *areas, uint64_t max_bytes)
 {
 	int err;
 
@@ -104,13 +96,11 @@ grown_begin(struct grown *g, struct heap *h, const struct roots_areas *areas,
 	    .next = (uint32_t)heap_count(h)};
 	err = find_near(&g->near, areas);
 	if (err == 0 && g->near.count > 0)
-		heap_watch(h, g->near.at[0].start,
-		    g->near.at[g->near.count - 1].end, missed, g);
+		heap_watch(h, g->near.at[0].start, g->near.at[g->near.count - 1].end, missed, g);
 	return err;
 }
 
-void
-grown_release(struct grown *g)
+void grown_release(struct grown *g)
 {
 	address_ranges_release(&g->near);
 	free(g->words);
@@ -119,8 +109,7 @@ grown_release(struct grown *g)
 	*g = (struct grown){0};
 }
 
-int
-grown_miss_root(struct grown *g, uint64_t address, uint32_t area, uint32_t word)
+int grown_miss_root(struct grown *g, uint64_t address, uint32_t area, uint32_t word)
 {
 	const struct grown_word w = {
 	    .address = address, .from = area, .word = word, .is_root = true};
@@ -130,8 +119,7 @@ grown_miss_root(struct grown *g, uint64_t address, uint32_t area, uint32_t word)
 
 /* ---- new blocks ----------------------------------------------------------- */
 
-static int
-by_address(const void *a, const void *b)
+static int by_address(const void *a, const void *b)
 {
 	const struct grown_block *x = a, *y = b;
 
@@ -141,8 +129,7 @@ by_address(const void *a, const void *b)
 }
 
 /* The last settled block at or below an address; NULL: none. */
-static const struct grown_block *
-at_or_below(const struct grown *g, uint64_t address)
+static const struct grown_block *at_or_below(const struct grown *g, uint64_t address)
 {
 	size_t low = 0, high = g->settled;
 
@@ -157,17 +144,14 @@ at_or_below(const struct grown *g, uint64_t address)
 	return low > 0 ? &g->blocks[low - 1] : NULL;
 }
 
-static const struct grown_block *
-find(const struct grown *g, uint64_t address)
+static const struct grown_block *find(const struct grown *g, uint64_t address)
 {
 	const struct grown_block *b = at_or_below(g, address);
 
 	return b && address - b->address < b->size ? b : NULL;
 }
 
-int
-grown_add(struct grown *g, const struct heap *h, uint64_t address,
-    uint64_t size, uint32_t site)
+int grown_add(struct grown *g, const struct heap *h, uint64_t address, uint64_t size, uint32_t site)
 {
 	const struct grown_block *b = at_or_below(g, address);
 	int64_t known = heap_find(h, address);
@@ -177,32 +161,27 @@ grown_add(struct grown *g, const struct heap *h, uint64_t address,
 	if (b && b->address == address && b->size == size &&
 	    (b->site == site || site == GROWN_NO_SITE))
 		return 0;
-	if (number == GRAPH_NODES_MAX ||
-	    (g->block_count + 1) * sizeof(*g->blocks) > g->max_bytes)
+	if (number == GRAPH_NODES_MAX || (g->block_count + 1) * sizeof(*g->blocks) > g->max_bytes)
 		return -E2BIG;
-	err = room_make(
-	    &g->blocks, &g->block_room, g->block_count, sizeof(*g->blocks));
+	err = room_make(&g->blocks, &g->block_room, g->block_count, sizeof(*g->blocks));
 	if (err < 0)
 		return err;
-	g->blocks[g->block_count++] = (struct grown_block){
-	    .address = address, .size = size, .site = site, .number = number};
+	g->blocks[g->block_count++] =
+	    (struct grown_block){.address = address, .size = size, .site = site, .number = number};
 	g->next += known < 0;
 	return 1;
 }
 
-void
-grown_settle(struct grown *g)
+void grown_settle(struct grown *g)
 {
 	if (g->settled < g->block_count)
-		qsort(
-		    g->blocks, g->block_count, sizeof(*g->blocks), by_address);
+		qsort(g->blocks, g->block_count, sizeof(*g->blocks), by_address);
 	g->settled = g->block_count;
 }
 
 /* ---- pointers ------------------------------------------------------------- */
 
-static int
-add_edge(struct grown *g, uint32_t from, uint32_t to)
+static int add_edge(struct grown *g, uint32_t from, uint32_t to)
 {
 	int err;
 
@@ -212,20 +191,16 @@ add_edge(struct grown *g, uint32_t from, uint32_t to)
 		g->is_cut = true;
 		return 0;
 	}
-	err = room_make(
-	    &g->edges, &g->edge_room, g->edge_count, sizeof(*g->edges));
+	err = room_make(&g->edges, &g->edge_room, g->edge_count, sizeof(*g->edges));
 	if (err == 0)
-		g->edges[g->edge_count++] =
-		    (struct heap_graph_edge){.from = from, .to = to};
+		g->edges[g->edge_count++] = (struct heap_graph_edge){.from = from, .to = to};
 	return err;
 }
 
 /* One word of a new block. */
-static int
-scan_word(struct grown *g, const struct heap *h, uint32_t from, uint64_t word)
+static int scan_word(struct grown *g, const struct heap *h, uint32_t from, uint64_t word)
 {
-	const struct grown_word w = {
-	    .address = word & ADDRESS_MASK, .from = from};
+	const struct grown_word w = {.address = word & ADDRESS_MASK, .from = from};
 	int64_t known = heap_find(h, w.address);
 	const struct grown_block *b;
 	size_t before = g->word_count;
@@ -241,9 +216,8 @@ scan_word(struct grown *g, const struct heap *h, uint32_t from, uint64_t word)
 	return err;
 }
 
-int
-grown_scan(struct grown *g, const struct heap *h, uint64_t address,
-    const void *bytes, size_t len)
+int grown_scan(
+    struct grown *g, const struct heap *h, uint64_t address, const void *bytes, size_t len)
 {
 	const struct grown_block *b, *end;
 	int err = 0;
@@ -260,20 +234,17 @@ grown_scan(struct grown *g, const struct heap *h, uint64_t address,
 			break;
 		if (to > address + len)
 			to = address + len;
-		for (from = (from + 7) & ~UINT64_C(7);
-		     from + 8 <= to && err == 0; from += 8) {
+		for (from = (from + 7) & ~UINT64_C(7); from + 8 <= to && err == 0; from += 8) {
 			uint64_t word;
 
-			memcpy(&word, (const uint8_t *)bytes + (from - address),
-			    sizeof(word));
+			memcpy(&word, (const uint8_t *)bytes + (from - address), sizeof(word));
 			err = scan_word(g, h, b->number, word);
 		}
 	}
 	return err;
 }
 
-bool
-grown_wants_more(struct grown *g)
+bool grown_wants_more(struct grown *g)
 {
 	bool is_more = g->from_new > g->from_before;
 
@@ -281,8 +252,7 @@ grown_wants_more(struct grown *g)
 	return is_more && !g->is_cut;
 }
 
-static int
-by_from(const void *a, const void *b)
+static int by_from(const void *a, const void *b)
 {
 	const struct heap_graph_edge *x = a, *y = b;
 
@@ -291,8 +261,7 @@ by_from(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
-int
-grown_finish(struct grown *g, grown_root *root, void *context)
+int grown_finish(struct grown *g, grown_root *root, void *context)
 {
 	int err = g->err;
 
@@ -302,9 +271,8 @@ grown_finish(struct grown *g, grown_root *root, void *context)
 		const struct grown_block *b = find(g, w->address);
 
 		if (b)
-			err = w->is_root
-			    ? root(context, w->from, w->word, b->number)
-			    : add_edge(g, w->from, b->number);
+			err = w->is_root ? root(context, w->from, w->word, b->number)
+			                 : add_edge(g, w->from, b->number);
 	}
 	free(g->words);
 	g->words = NULL;

@@ -63,26 +63,25 @@ struct grown {
 };
 
 /* Before the words are read: which of them may miss. -ENOMEM. */
-int grown_begin(struct grown *g, struct heap *h,
-    const struct roots_areas *areas, uint64_t max_bytes);
+int grown_begin(
+    struct grown *g, struct heap *h, const struct roots_areas *areas, uint64_t max_bytes);
 void grown_release(struct grown *g);
 
 /* A word of a root that points to no known block. -ENOMEM. */
-int grown_miss_root(
-    struct grown *g, uint64_t address, uint32_t area, uint32_t word);
+int grown_miss_root(struct grown *g, uint64_t address, uint32_t area, uint32_t word);
 
 /*
  * A block of a later list. 1: it is new; its contents follow with grown_scan(),
  * after grown_settle(). 0: it was there before the last grown_settle(). -ENOMEM;
  * -E2BIG.
  */
-int grown_add(struct grown *g, const struct heap *h, uint64_t address,
-    uint64_t size, uint32_t site);
+int grown_add(
+    struct grown *g, const struct heap *h, uint64_t address, uint64_t size, uint32_t site);
 void grown_settle(struct grown *g);
 
 /* Memory that may be of new blocks; it has pointers for all that are. -ENOMEM. */
-int grown_scan(struct grown *g, const struct heap *h, uint64_t address,
-    const void *bytes, size_t len);
+int grown_scan(
+    struct grown *g, const struct heap *h, uint64_t address, const void *bytes, size_t len);
 
 /* Did new blocks point to what is not known, since the last call? */
 bool grown_wants_more(struct grown *g);
@@ -92,8 +91,7 @@ bool grown_wants_more(struct grown *g);
  * g->edges, sorted; those of roots are handed to `root`. -ENOMEM, or what `root`
  * returns.
  */
-typedef int grown_root(
-    void *context, uint32_t area, uint32_t word, uint32_t number);
+typedef int grown_root(void *context, uint32_t area, uint32_t word, uint32_t number);
 int grown_finish(struct grown *g, grown_root *root, void *context);
 
 #endif

@@ -10,8 +10,7 @@
 #include "analysis/leaks/heap_parts.h"
 
 /* Drops what only a look needs. */
-static void
-drop_index(struct heap *h)
+static void drop_index(struct heap *h)
 {
 	for (uint64_t i = 0; h->regions && i <= h->region_mask; i++)
 		free(h->regions[i].first);
@@ -23,8 +22,7 @@ drop_index(struct heap *h)
 	h->roots = (struct heap_edges){0};
 }
 
-static int
-add_large(struct heap_graph *g, size_t *room, uint32_t block, uint64_t size)
+static int add_large(struct heap_graph *g, size_t *room, uint32_t block, uint64_t size)
 {
 	int err = room_make(&g->large, room, g->large_count, sizeof(*g->large));
 
@@ -34,8 +32,7 @@ add_large(struct heap_graph *g, size_t *room, uint32_t block, uint64_t size)
 	return err;
 }
 
-static int
-by_block(const void *a, const void *b)
+static int by_block(const void *a, const void *b)
 {
 	uint32_t x = ((const struct heap_graph_large *)a)->block;
 	uint32_t y = ((const struct heap_graph_large *)b)->block;
@@ -43,17 +40,15 @@ by_block(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int
-set_block(struct heap_graph *g, size_t *room, uint32_t node, uint32_t site,
-    uint64_t size)
+static int set_block(
+    struct heap_graph *g, size_t *room, uint32_t node, uint32_t site, uint64_t size)
 {
 	g->site[node] = site;
 	g->size[node] = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
 	return size < UINT32_MAX ? 0 : add_large(g, room, node, size);
 }
 
-static int
-take_blocks(const struct heap *h, const struct heap_graph_input *in,
+static int take_blocks(const struct heap *h, const struct heap_graph_input *in,
     struct graph_memory *m, struct heap_graph *g)
 {
 	size_t room = 0;
@@ -65,15 +60,14 @@ take_blocks(const struct heap *h, const struct heap_graph_input *in,
 	for (uint32_t i = 0; err == 0 && i < h->count; i++) {
 		const struct heap_block *b = &h->blocks[i];
 
-		err = set_block(
-		    g, &room, i, in->site_of(in->context, b->site), b->size);
+		err = set_block(g, &room, i, in->site_of(in->context, b->site), b->size);
 	}
 	for (size_t i = 0; err == 0 && i < in->more_count; i++) {
 		const struct heap_graph_block *b = &in->more[i];
 
 		if (b->node < g->blocks)
-			err = set_block(g, &room, b->node,
-			    in->site_of(in->context, b->site), b->size);
+			err = set_block(
+			    g, &room, b->node, in->site_of(in->context, b->site), b->size);
 	}
 	if (err == 0 && g->large_count > 1)
 		qsort(g->large, g->large_count, sizeof(*g->large), by_block);
@@ -81,8 +75,7 @@ take_blocks(const struct heap *h, const struct heap_graph_input *in,
 }
 
 /* Rows of blocks, in their place; what is left is a part of what was there. */
-static void
-take_rows(struct heap *h)
+static void take_rows(struct heap *h)
 {
 	uint64_t kept = 0, from = h->begin[0];
 
@@ -105,8 +98,7 @@ take_rows(struct heap *h)
 	h->edges.count = kept;
 }
 
-static bool
-is_head(const struct heap *h, uint32_t i)
+static bool is_head(const struct heap *h, uint32_t i)
 {
 	enum heap_role role = heap_role(h, i);
 
@@ -114,9 +106,7 @@ is_head(const struct heap *h, uint32_t i)
 }
 
 /* Adds up how many pointers each root has, in begin[blocks + root + 1]. */
-static void
-count_rows(
-    const struct heap *h, const struct heap_graph_input *in, uint64_t *rows)
+static void count_rows(const struct heap *h, const struct heap_graph_input *in, uint64_t *rows)
 {
 	for (size_t i = 0; i < in->count; i++)
 		rows[in->pointers[i].root + 1]++;
@@ -129,9 +119,8 @@ count_rows(
 }
 
 /* rows[r] is where the next pointer of r goes. */
-static void
-fill_rows(const struct heap *h, const struct heap_graph_input *in,
-    uint64_t *rows, uint32_t *to)
+static void fill_rows(
+    const struct heap *h, const struct heap_graph_input *in, uint64_t *rows, uint32_t *to)
 {
 	for (size_t i = 0; i < in->count; i++)
 		to[rows[in->pointers[i].root]++] = in->pointers[i].target;
@@ -146,9 +135,7 @@ fill_rows(const struct heap *h, const struct heap_graph_input *in,
 }
 
 /* Makes an array of the heap ours, with another length. */
-static void *
-adopt(
-    struct graph_memory *m, void **array, uint64_t count, size_t size, int *err)
+static void *adopt(struct graph_memory *m, void **array, uint64_t count, size_t size, int *err)
 {
 	uint64_t bytes = count * size;
 	void *p;
@@ -173,9 +160,8 @@ adopt(
  * Puts the pointers of in->edges into the rows, which are `own` pointers in all
  * so far. From behind, because rows only move up.
  */
-static void
-insert_edges(struct heap_graph *g, const struct heap *h,
-    const struct heap_graph_input *in, uint64_t own)
+static void insert_edges(
+    struct heap_graph *g, const struct heap *h, const struct heap_graph_input *in, uint64_t own)
 {
 	uint64_t end = own, put = own + in->edge_count;
 	size_t left = in->edge_count;
@@ -197,9 +183,8 @@ insert_edges(struct heap_graph *g, const struct heap *h,
 	g->g.begin[0] = put;
 }
 
-static int
-take_pointers(struct heap *h, const struct heap_graph_input *in,
-    struct graph_memory *m, struct heap_graph *g)
+static int take_pointers(
+    struct heap *h, const struct heap_graph_input *in, struct graph_memory *m, struct heap_graph *g)
 {
 	const uint64_t nodes = (uint64_t)g->blocks + in->roots;
 	uint64_t own = h->edges.count, *rows, last;
@@ -209,8 +194,7 @@ take_pointers(struct heap *h, const struct heap_graph_input *in,
 	if (nodes > GRAPH_NODES_MAX)
 		return -E2BIG;
 	g->g.nodes = (uint32_t)nodes;
-	g->g.begin =
-	    adopt(m, (void **)&h->begin, nodes + 1, sizeof(*g->g.begin), &err);
+	g->g.begin = adopt(m, (void **)&h->begin, nodes + 1, sizeof(*g->g.begin), &err);
 	if (err < 0)
 		return err;
 	rows = g->g.begin + g->blocks;
@@ -219,8 +203,7 @@ take_pointers(struct heap *h, const struct heap_graph_input *in,
 	count_rows(h, in, rows);
 	last = rows[in->roots];
 	g->edges = all + last;
-	g->g.to =
-	    adopt(m, (void **)&h->edges.at, g->edges, sizeof(*g->g.to), &err);
+	g->g.to = adopt(m, (void **)&h->edges.at, g->edges, sizeof(*g->g.to), &err);
 	if (err < 0)
 		return err;
 	insert_edges(g, h, in, own);
@@ -231,12 +214,10 @@ take_pointers(struct heap *h, const struct heap_graph_input *in,
 	return 0;
 }
 
-int
-heap_graph_take(struct heap *h, const struct heap_graph_input *in,
-    struct graph_memory *m, struct heap_graph *ret)
+int heap_graph_take(struct heap *h, const struct heap_graph_input *in, struct graph_memory *m,
+    struct heap_graph *ret)
 {
-	struct heap_graph g = {
-	    .blocks = (uint32_t)h->count + in->new_nodes, .roots = in->roots};
+	struct heap_graph g = {.blocks = (uint32_t)h->count + in->new_nodes, .roots = in->roots};
 	int err = 0;
 
 	drop_index(h);
@@ -259,18 +240,15 @@ heap_graph_take(struct heap *h, const struct heap_graph_input *in,
 	return 0;
 }
 
-void
-heap_graph_drop_pointers(struct heap_graph *g, struct graph_memory *m)
+void heap_graph_drop_pointers(struct heap_graph *g, struct graph_memory *m)
 {
-	pointer_graph_give(
-	    m, g->g.begin, (uint64_t)g->g.nodes + 1, sizeof(*g->g.begin));
+	pointer_graph_give(m, g->g.begin, (uint64_t)g->g.nodes + 1, sizeof(*g->g.begin));
 	pointer_graph_give(m, g->g.to, g->edges, sizeof(*g->g.to));
 	g->g.begin = NULL;
 	g->g.to = NULL;
 }
 
-void
-heap_graph_release(struct heap_graph *g, struct graph_memory *m)
+void heap_graph_release(struct heap_graph *g, struct graph_memory *m)
 {
 	heap_graph_drop_pointers(g, m);
 	pointer_graph_give(m, g->site, g->blocks, sizeof(*g->site));
@@ -279,14 +257,12 @@ heap_graph_release(struct heap_graph *g, struct graph_memory *m)
 	*g = (struct heap_graph){0};
 }
 
-uint64_t
-heap_graph_size(const struct heap_graph *g, uint32_t block)
+uint64_t heap_graph_size(const struct heap_graph *g, uint32_t block)
 {
 	const struct heap_graph_large key = {.block = block}, *found;
 
 	if (g->size[block] < UINT32_MAX)
 		return g->size[block];
-	found = bsearch(
-	    &key, g->large, g->large_count, sizeof(*g->large), by_block);
+	found = bsearch(&key, g->large, g->large_count, sizeof(*g->large), by_block);
 	return found ? found->size : UINT32_MAX;
 }

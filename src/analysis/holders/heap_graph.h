@@ -61,8 +61,8 @@ struct heap_graph_input {
  * Takes the heap, which heap_judge() has judged, also if it fails. All that is
  * taken is counted by m. -ENOMEM, -E2BIG.
  */
-int heap_graph_take(struct heap *h, const struct heap_graph_input *in,
-    struct graph_memory *m, struct heap_graph *ret);
+int heap_graph_take(struct heap *h, const struct heap_graph_input *in, struct graph_memory *m,
+    struct heap_graph *ret);
 
 /* The pointers are no longer needed; or all of it. */
 void heap_graph_drop_pointers(struct heap_graph *g, struct graph_memory *m);

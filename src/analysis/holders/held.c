@@ -17,36 +17,31 @@ enum {
 	PAIRS_MAX = 1 << 22,
 };
 
-static uint32_t
-root_number(const struct held *h, uint32_t node)
+static uint32_t root_number(const struct held *h, uint32_t node)
 {
 	return node - h->graph.blocks;
 }
 
-static struct holders_item
-ask(void *context, uint32_t number)
+static struct holders_item ask(void *context, uint32_t number)
 {
 	const struct held *h = context;
 	uint32_t node = h->order.node[number];
 
 	if (node >= h->graph.blocks)
 		return (struct holders_item){
-		    .class = h->roots[root_number(h, node)].class,
-		    .is_root = true};
+		    .class = h->roots[root_number(h, node)].class, .is_root = true};
 	return (struct holders_item){.class = h->class_of[h->graph.site[node]],
 	    .group = h->graph.site[node],
 	    .bytes = heap_graph_size(&h->graph, node)};
 }
 
-static void
-add(struct holders_sum *to, uint64_t bytes)
+static void add(struct holders_sum *to, uint64_t bytes)
 {
 	to->blocks++;
 	to->bytes += bytes;
 }
 
-static void
-sum_sites(struct held *h)
+static void sum_sites(struct held *h)
 {
 	for (uint32_t i = 0; i < h->graph.blocks; i++) {
 		uint64_t bytes = heap_graph_size(&h->graph, i);
@@ -57,8 +52,7 @@ sum_sites(struct held *h)
 }
 
 /* A root without a pointer is not in the tree. */
-static struct graph_root *
-make_roots(const struct held *h, const struct held_input *in, size_t *ret)
+static struct graph_root *make_roots(const struct held *h, const struct held_input *in, size_t *ret)
 {
 	struct graph_root *roots = calloc(in->root_count + 1, sizeof(*roots));
 	const uint64_t *rows = h->graph.g.begin + h->graph.blocks;
@@ -66,14 +60,12 @@ make_roots(const struct held *h, const struct held_input *in, size_t *ret)
 	*ret = 0;
 	for (uint32_t r = 0; roots && r < in->root_count; r++)
 		if (rows[r + 1] > rows[r])
-			roots[(*ret)++] =
-			    (struct graph_root){.node = h->graph.blocks + r,
-			        .layer = in->roots[r].layer};
+			roots[(*ret)++] = (struct graph_root){
+			    .node = h->graph.blocks + r, .layer = in->roots[r].layer};
 	return roots;
 }
 
-static int
-find_dominators(struct held *h, const struct held_input *in)
+static int find_dominators(struct held *h, const struct held_input *in)
 {
 	struct graph_memory *m = &h->memory;
 	size_t count;
@@ -83,24 +75,21 @@ find_dominators(struct held *h, const struct held_input *in)
 	if (err == 0)
 		err = pointer_graph_walk(&h->graph.g, roots, count, m, &h->order);
 	if (err == 0)
-		err = pointer_graph_turn(
-		    &h->graph.g, &h->order, roots, count, m, &h->back);
+		err = pointer_graph_turn(&h->graph.g, &h->order, roots, count, m, &h->back);
 	free(roots);
 	heap_graph_drop_pointers(&h->graph, m);
-	return err == 0 ? dominators_find(&h->order, &h->back, m, &h->idom)
-	                : err;
+	return err == 0 ? dominators_find(&h->order, &h->back, m, &h->idom) : err;
 }
 
-static int
-make_holders(struct held *h)
+static int make_holders(struct held *h)
 {
 	struct holders_sum *groups = calloc(h->site_count + 1, sizeof(*groups));
 	int err;
 
 	if (!groups)
 		return -ENOMEM;
-	err = holders_make(h->order.count, h->idom, ask, h, groups,
-	    h->site_count, &h->memory, &h->holders);
+	err = holders_make(
+	    h->order.count, h->idom, ask, h, groups, h->site_count, &h->memory, &h->holders);
 	for (uint32_t i = 0; i < h->site_count && err == 0; i++)
 		h->sites[i].retained = groups[i];
 	free(groups);
@@ -119,31 +108,26 @@ struct pairs {
 	struct dict find;
 };
 
-static bool
-is_pair(const void *items, uint32_t item, const void *key)
+static bool is_pair(const void *items, uint32_t item, const void *key)
 {
-	return memcmp(&((const struct pair *)items)[item], key,
-	           sizeof(struct pair)) == 0;
+	return memcmp(&((const struct pair *)items)[item], key, sizeof(struct pair)) == 0;
 }
 
-static int
-add_pair(struct pairs *p, uint32_t from, uint32_t to)
+static int add_pair(struct pairs *p, uint32_t from, uint32_t to)
 {
 	const struct pair key = {.from = from, .to = to};
 	uint32_t fresh = (uint32_t)p->count, at;
 	int err = room_make(&p->at, &p->room, p->count, sizeof(*p->at));
 
 	if (err == 0)
-		err = dict_find(&p->find, dict_hash(from, to, 0), is_pair,
-		    p->at, &key, fresh, &at);
+		err = dict_find(&p->find, dict_hash(from, to, 0), is_pair, p->at, &key, fresh, &at);
 	if (err == 0 && at == fresh)
 		p->at[p->count++] = key;
 	return err;
 }
 
 /* Which nodes point to those that several hold, and which are their children. */
-static int
-find_pairs(const struct held *h, struct pairs *p)
+static int find_pairs(const struct held *h, struct pairs *p)
 {
 	const uint32_t *of = h->holders.of;
 	int err = 0;
@@ -154,8 +138,7 @@ find_pairs(const struct held *h, struct pairs *p)
 	for (uint32_t v = 1; v < h->order.count && err == 0; v++) {
 		if (h->idom[v] != 0 || h->order.node[v] >= h->graph.blocks)
 			continue;
-		for (uint64_t k = h->back.begin[v];
-		     k < h->back.begin[v + 1] && err == 0; k++) {
+		for (uint64_t k = h->back.begin[v]; k < h->back.begin[v + 1] && err == 0; k++) {
 			uint32_t from = of[h->back.from[k]];
 
 			if (from && from != of[v] && p->count < PAIRS_MAX)
@@ -165,8 +148,7 @@ find_pairs(const struct held *h, struct pairs *p)
 	return err;
 }
 
-static int
-by_from(const void *a, const void *b)
+static int by_from(const void *a, const void *b)
 {
 	const struct pair *x = a, *y = b;
 
@@ -176,8 +158,7 @@ by_from(const void *a, const void *b)
 }
 
 /* From all roots at once, so that each node is found by its shortest way. */
-static int
-find_nearest(struct held *h)
+static int find_nearest(struct held *h)
 {
 	const size_t n = h->holders.count;
 	uint32_t *queue = calloc(n, sizeof(*queue)), root;
@@ -199,14 +180,12 @@ find_nearest(struct held *h)
 		begin[i + 1] += begin[i];
 	for (int named = 1; named >= 0 && err == 0; named--)
 		for (uint32_t i = 1; i < n; i++)
-			if (held_is_root(h, i, &root) &&
-			    h->roots[root].is_named == named) {
+			if (held_is_root(h, i, &root) && h->roots[root].is_named == named) {
 				seen[i] = true;
 				queue[end++] = i;
 			}
 	for (size_t at = 0; at < end && err == 0; at++)
-		for (size_t k = begin[queue[at]]; k < begin[queue[at] + 1];
-		     k++) {
+		for (size_t k = begin[queue[at]]; k < begin[queue[at] + 1]; k++) {
 			uint32_t to = p.at[k].to;
 
 			if (seen[to])
@@ -225,9 +204,8 @@ find_nearest(struct held *h)
 }
 
 /* The new blocks of a look, as nodes; for free(). */
-static int
-add_grown(const struct grown *g, const struct heap *h,
-    struct heap_graph_input *to, struct heap_graph_block **ret)
+static int add_grown(const struct grown *g, const struct heap *h, struct heap_graph_input *to,
+    struct heap_graph_block **ret)
 {
 	size_t n = 0;
 
@@ -240,20 +218,18 @@ add_grown(const struct grown *g, const struct heap *h,
 		/* of one that is being resized nothing new is known */
 		if (b->site == GROWN_NO_SITE && b->number < heap_count(h))
 			continue;
-		(*ret)[n++] = (struct heap_graph_block){
-		    .node = b->number, .site = b->site, .size = b->size};
+		(*ret)[n++] =
+		    (struct heap_graph_block){.node = b->number, .site = b->site, .size = b->size};
 	}
 	to->more = *ret;
 	to->more_count = n;
-	to->new_nodes =
-	    g->next > heap_count(h) ? g->next - (uint32_t)heap_count(h) : 0;
+	to->new_nodes = g->next > heap_count(h) ? g->next - (uint32_t)heap_count(h) : 0;
 	to->edges = g->edges;
 	to->edge_count = g->edge_count;
 	return 0;
 }
 
-int
-held_new(const struct held_input *in, struct held **ret, uint64_t *ret_needed)
+int held_new(const struct held_input *in, struct held **ret, uint64_t *ret_needed)
 {
 	struct heap_graph_block *more = NULL;
 	struct heap_graph_input graph = {.pointers = in->pointers,
@@ -302,8 +278,7 @@ held_new(const struct held_input *in, struct held **ret, uint64_t *ret_needed)
 	return 0;
 }
 
-void
-held_free(struct held *h)
+void held_free(struct held *h)
 {
 	if (!h)
 		return;
@@ -320,8 +295,7 @@ held_free(struct held *h)
 
 /* ---- answers -------------------------------------------------------------- */
 
-static int
-larger(const void *a, const void *b)
+static int larger(const void *a, const void *b)
 {
 	const struct held_way *x = a, *y = b;
 
@@ -332,9 +306,8 @@ larger(const void *a, const void *b)
 	return (x->node > y->node) - (x->node < y->node);
 }
 
-int
-held_ways(const struct held *h, uint32_t site, struct held_way **ret,
-    size_t *ret_count, struct holders_sum *ret_unheld)
+int held_ways(const struct held *h, uint32_t site, struct held_way **ret, size_t *ret_count,
+    struct holders_sum *ret_unheld)
 {
 	struct held_way *ways = calloc(h->holders.count, sizeof(*ways));
 	size_t count = 0;
@@ -349,8 +322,7 @@ held_ways(const struct held *h, uint32_t site, struct held_way **ret,
 			continue;
 		bytes = heap_graph_size(&h->graph, i);
 		if (h->order.number[i])
-			add(&ways[h->holders.of[h->order.number[i]]].sum,
-			    bytes);
+			add(&ways[h->holders.of[h->order.number[i]]].sum, bytes);
 		else
 			add(ret_unheld, bytes);
 	}
@@ -373,16 +345,14 @@ struct share {
 	struct held_way way;
 };
 
-static bool
-is_share(const void *items, uint32_t item, const void *key)
+static bool is_share(const void *items, uint32_t item, const void *key)
 {
 	const struct share *a = (const struct share *)items + item, *b = key;
 
 	return a->site == b->site && a->way.node == b->way.node;
 }
 
-int
-held_best_ways(const struct held *h, struct held_way **ret)
+int held_best_ways(const struct held *h, struct held_way **ret)
 {
 	struct held_way *best = calloc(h->site_count + 1, sizeof(*best));
 	struct share *shares = NULL;
@@ -399,8 +369,7 @@ held_best_ways(const struct held *h, struct held_way **ret)
 		key.way.node = h->holders.of[v];
 		err = room_make(&shares, &room, count, sizeof(*shares));
 		if (err == 0)
-			err = dict_find(&find,
-			    dict_hash(key.site, key.way.node, 0), is_share,
+			err = dict_find(&find, dict_hash(key.site, key.way.node, 0), is_share,
 			    shares, &key, (uint32_t)count, &at);
 		if (err < 0)
 			break;
@@ -424,9 +393,7 @@ held_best_ways(const struct held *h, struct held_way **ret)
 	return 0;
 }
 
-size_t
-held_way(const struct held *h, uint32_t node, uint32_t ret[HELD_WAY_MAX],
-    size_t *ret_shared)
+size_t held_way(const struct held *h, uint32_t node, uint32_t ret[HELD_WAY_MAX], size_t *ret_shared)
 {
 	uint32_t way[HOLDERS_DEPTH_MAX];
 	size_t count = 0;
@@ -454,8 +421,7 @@ struct seen {
 };
 
 /* Near a root first, because a short way says more than a frequent one. */
-static int
-nearer(const void *a, const void *b, void *context)
+static int nearer(const void *a, const void *b, void *context)
 {
 	const struct held_way *x = a, *y = b;
 	const struct held *h = context;
@@ -465,8 +431,7 @@ nearer(const void *a, const void *b, void *context)
 	return p != q ? (p > q) - (p < q) : larger(a, b);
 }
 
-static void
-count_seen(struct seen *s, uint32_t node)
+static void count_seen(struct seen *s, uint32_t node)
 {
 	size_t i;
 
@@ -480,25 +445,21 @@ count_seen(struct seen *s, uint32_t node)
 	add(&s->at[i].sum, 1);
 }
 
-size_t
-held_several(const struct held *h, uint32_t node, uint32_t ret[HELD_SEVERAL])
+size_t held_several(const struct held *h, uint32_t node, uint32_t ret[HELD_SEVERAL])
 {
 	struct seen s = {.count = 0};
 	size_t blocks = 0, pointers = 0, n;
 
-	for (uint32_t v = 1; v < h->order.count && blocks < SAMPLE_BLOCKS &&
-	     pointers < SAMPLE_POINTERS;
-	     v++) {
+	for (uint32_t v = 1;
+	     v < h->order.count && blocks < SAMPLE_BLOCKS && pointers < SAMPLE_POINTERS; v++) {
 		if (h->holders.of[v] != node)
 			continue;
 		blocks++;
 		for (uint64_t k = h->back.begin[v];
-		     k < h->back.begin[v + 1] && pointers < SAMPLE_POINTERS;
-		     k++, pointers++) {
+		     k < h->back.begin[v + 1] && pointers < SAMPLE_POINTERS; k++, pointers++) {
 			uint32_t from = h->holders.of[h->back.from[k]];
 
-			if (from != node && from != 0 &&
-			    from != h->nearest[node])
+			if (from != node && from != 0 && from != h->nearest[node])
 				count_seen(&s, from);
 		}
 	}
@@ -508,8 +469,7 @@ held_several(const struct held *h, uint32_t node, uint32_t ret[HELD_SEVERAL])
 	return n;
 }
 
-bool
-held_is_root(const struct held *h, uint32_t node, uint32_t *ret_root)
+bool held_is_root(const struct held *h, uint32_t node, uint32_t *ret_root)
 {
 	uint32_t at = h->order.node[h->holders.nodes[node].first];
 
@@ -519,9 +479,7 @@ held_is_root(const struct held *h, uint32_t node, uint32_t *ret_root)
 	return true;
 }
 
-uint32_t
-held_direct(
-    const struct held *h, uint32_t root, uint32_t block, bool *ret_alone)
+uint32_t held_direct(const struct held *h, uint32_t root, uint32_t block, bool *ret_alone)
 {
 	uint32_t v = h->order.number[block];
 	uint32_t r = h->order.number[h->graph.blocks + root];
@@ -537,8 +495,7 @@ struct pile {
 	uint64_t bytes;
 };
 
-static int
-higher(const void *a, const void *b)
+static int higher(const void *a, const void *b)
 {
 	const struct pile *x = a, *y = b;
 
@@ -547,17 +504,14 @@ higher(const void *a, const void *b)
 	return (x->node > y->node) - (x->node < y->node);
 }
 
-int
-held_suspects(
-    const struct held *h, uint64_t least, uint32_t **ret, size_t *ret_count)
+int held_suspects(const struct held *h, uint64_t least, uint32_t **ret, size_t *ret_count)
 {
 	size_t n = h->holders.count, count = 0;
 	uint64_t *gathered = calloc(n, sizeof(*gathered));
 	struct pile *piles = calloc(n, sizeof(*piles));
 	uint32_t *nodes = calloc(n, sizeof(*nodes));
 
-	if (!gathered || !piles || !nodes ||
-	    holders_gather(&h->holders, gathered) < 0) {
+	if (!gathered || !piles || !nodes || holders_gather(&h->holders, gathered) < 0) {
 		free(gathered);
 		free(piles);
 		free(nodes);

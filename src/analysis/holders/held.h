@@ -53,16 +53,14 @@ struct held {
 	 * node that points to it from nearest to a root. 0: none is known.
 	 */
 	uint32_t *nearest;
-	struct holders_sum all,
-	    unheld; /* that were reached, and that were not */
+	struct holders_sum all, unheld; /* that were reached, and that were not */
 };
 
 /*
  * -ENOMEM; -E2BIG: more than max_bytes, of which *ret_needed would have been
  * needed for the next step. in->class_of is used as long as *ret.
  */
-int held_new(
-    const struct held_input *in, struct held **ret, uint64_t *ret_needed);
+int held_new(const struct held_input *in, struct held **ret, uint64_t *ret_needed);
 void held_free(struct held *h);
 
 /* Blocks of a site below one node of h->holders. */
@@ -75,8 +73,8 @@ struct held_way {
  * The nodes that blocks of a site are in, by bytes, for free(). *ret_unheld: what
  * is left of the site, to which no way leads. -ENOMEM.
  */
-int held_ways(const struct held *h, uint32_t site, struct held_way **ret,
-    size_t *ret_count, struct holders_sum *ret_unheld);
+int held_ways(const struct held *h, uint32_t site, struct held_way **ret, size_t *ret_count,
+    struct holders_sum *ret_unheld);
 
 /*
  * The same for all sites at once, of each the largest: by site, for free(). One
@@ -90,16 +88,15 @@ int held_best_ways(const struct held *h, struct held_way **ret);
  * and each node of the way is dominated by the one before. Returns how many.
  */
 enum { HELD_WAY_MAX = 4 * HOLDERS_DEPTH_MAX };
-size_t held_way(const struct held *h, uint32_t node, uint32_t ret[HELD_WAY_MAX],
-    size_t *ret_shared);
+size_t held_way(
+    const struct held *h, uint32_t node, uint32_t ret[HELD_WAY_MAX], size_t *ret_shared);
 
 /*
  * Of a way with *ret_shared above 0: other nodes that point to the first of those
  * behind it, from a sample. Returns how many.
  */
 enum { HELD_SEVERAL = 3 };
-size_t held_several(
-    const struct held *h, uint32_t node, uint32_t ret[HELD_SEVERAL]);
+size_t held_several(const struct held *h, uint32_t node, uint32_t ret[HELD_SEVERAL]);
 
 /* Is the node made of roots? Which one, for example: *ret_root. */
 bool held_is_root(const struct held *h, uint32_t node, uint32_t *ret_root);
@@ -108,14 +105,12 @@ bool held_is_root(const struct held *h, uint32_t node, uint32_t *ret_root);
  * The node of a block that this root points to, if it alone holds the block
  * (*ret_alone), or if several do; 0: another one holds it.
  */
-uint32_t held_direct(
-    const struct held *h, uint32_t root, uint32_t block, bool *ret_alone);
+uint32_t held_direct(const struct held *h, uint32_t root, uint32_t block, bool *ret_alone);
 
 /*
  * Nodes at which most bytes pile up, the largest first: those that gather
  * `least` bytes or more. For free(). -ENOMEM.
  */
-int held_suspects(
-    const struct held *h, uint64_t least, uint32_t **ret, size_t *ret_count);
+int held_suspects(const struct held *h, uint64_t least, uint32_t **ret, size_t *ret_count);
 
 #endif

@@ -22,8 +22,7 @@ struct making {
 	struct dict find;
 };
 
-static bool
-is_step(const void *items, uint32_t item, const void *key)
+static bool is_step(const void *items, uint32_t item, const void *key)
 {
 	const struct step *s = &((const struct step *)items)[item];
 	const struct step *k = key;
@@ -32,8 +31,7 @@ is_step(const void *items, uint32_t item, const void *key)
 }
 
 /* The node above `parent` that blocks of this class join; 0: none. */
-static uint32_t
-joined(const struct holders *h, uint32_t parent, uint32_t class)
+static uint32_t joined(const struct holders *h, uint32_t parent, uint32_t class)
 {
 	uint32_t nearest = 0, seen = 0, up = parent;
 
@@ -48,8 +46,7 @@ joined(const struct holders *h, uint32_t parent, uint32_t class)
 	return seen >= 2 ? nearest : 0;
 }
 
-static int
-add_node(struct making *k, uint32_t parent, uint32_t class, uint32_t *ret)
+static int add_node(struct making *k, uint32_t parent, uint32_t class, uint32_t *ret)
 {
 	struct holders *h = k->h;
 	int err;
@@ -58,30 +55,27 @@ add_node(struct making *k, uint32_t parent, uint32_t class, uint32_t *ret)
 	if (*ret)
 		return 0;
 	*ret = parent;
-	if (h->count == HOLDERS_NODES_MAX ||
-	    h->nodes[parent].depth == HOLDERS_DEPTH_MAX)
+	if (h->count == HOLDERS_NODES_MAX || h->nodes[parent].depth == HOLDERS_DEPTH_MAX)
 		return 0;
 	err = room_make(&h->nodes, &h->room, h->count, sizeof(*h->nodes));
 	if (err < 0)
 		return err;
 	*ret = (uint32_t)h->count++;
-	h->nodes[*ret] = (struct holders_node){.parent = parent,
-	    .class = class,
-	    .depth = h->nodes[parent].depth + 1};
+	h->nodes[*ret] = (struct holders_node){
+	    .parent = parent, .class = class, .depth = h->nodes[parent].depth + 1};
 	return 0;
 }
 
 /* The node of a class below a node; it is made if there is none. */
-static int
-node_of(struct making *k, uint32_t parent, uint32_t class, uint32_t *ret)
+static int node_of(struct making *k, uint32_t parent, uint32_t class, uint32_t *ret)
 {
 	const struct step key = {.parent = parent, .class = class};
 	uint32_t at, fresh = (uint32_t)k->count;
 	int err = room_make(&k->steps, &k->room, k->count, sizeof(*k->steps));
 
 	if (err == 0)
-		err = dict_find(&k->find, dict_hash(parent, class, 0), is_step,
-		    k->steps, &key, fresh, &at);
+		err = dict_find(
+		    &k->find, dict_hash(parent, class, 0), is_step, k->steps, &key, fresh, &at);
 	if (err < 0)
 		return err;
 	if (at == fresh) {
@@ -93,9 +87,8 @@ node_of(struct making *k, uint32_t parent, uint32_t class, uint32_t *ret)
 }
 
 /* A dominator has a lower number than what it dominates. */
-static int
-make_nodes(struct making *k, uint32_t count, const uint32_t *idom,
-    holders_ask *ask, void *context)
+static int make_nodes(
+    struct making *k, uint32_t count, const uint32_t *idom, holders_ask *ask, void *context)
 {
 	struct holders *h = k->h;
 	int err = 0;
@@ -134,18 +127,15 @@ struct totals {
 	size_t stride; /* bytes from one sum to the next */
 };
 
-static void
-enter(struct totals *t, uint32_t i, const struct holders_sum *now)
+static void enter(struct totals *t, uint32_t i, const struct holders_sum *now)
 {
 	if (t->open[i].depth++ == 0)
 		t->open[i].since = *now;
 }
 
-static void
-leave(struct totals *t, uint32_t i, const struct holders_sum *now)
+static void leave(struct totals *t, uint32_t i, const struct holders_sum *now)
 {
-	struct holders_sum *to =
-	    (struct holders_sum *)((char *)t->sums + i * t->stride);
+	struct holders_sum *to = (struct holders_sum *)((char *)t->sums + i * t->stride);
 
 	if (--t->open[i].depth > 0)
 		return;
@@ -158,9 +148,8 @@ struct tree {
 	uint32_t *child, *sibling; /* 0: none */
 };
 
-static void
-walk_tree(const struct tree *t, const uint32_t *of, holders_ask *ask,
-    void *context, struct totals *nodes, struct totals *groups)
+static void walk_tree(const struct tree *t, const uint32_t *of, holders_ask *ask, void *context,
+    struct totals *nodes, struct totals *groups)
 {
 	struct holders_sum now = {0};
 	uint32_t v = t->child[0];
@@ -195,14 +184,12 @@ walk_tree(const struct tree *t, const uint32_t *of, holders_ask *ask,
 	}
 }
 
-static int
-sum_up(struct holders *h, const uint32_t *idom, holders_ask *ask, void *context,
+static int sum_up(struct holders *h, const uint32_t *idom, holders_ask *ask, void *context,
     struct holders_sum *groups, size_t group_count, struct graph_memory *m)
 {
 	const uint64_t n = h->numbers;
 	struct tree t = {.idom = idom};
-	struct totals by_node = {
-	    .sums = &h->nodes[0].retained, .stride = sizeof(*h->nodes)};
+	struct totals by_node = {.sums = &h->nodes[0].retained, .stride = sizeof(*h->nodes)};
 	struct totals by_group = {.sums = groups, .stride = sizeof(*groups)};
 	int err;
 
@@ -210,11 +197,9 @@ sum_up(struct holders *h, const uint32_t *idom, holders_ask *ask, void *context,
 	if (err == 0)
 		t.sibling = pointer_graph_take(m, n, sizeof(*t.sibling), &err);
 	if (err == 0)
-		by_node.open =
-		    pointer_graph_take(m, h->count, sizeof(*by_node.open), &err);
+		by_node.open = pointer_graph_take(m, h->count, sizeof(*by_node.open), &err);
 	if (err == 0)
-		by_group.open =
-		    pointer_graph_take(m, group_count, sizeof(*by_group.open), &err);
+		by_group.open = pointer_graph_take(m, group_count, sizeof(*by_group.open), &err);
 	if (err == 0) {
 		for (uint32_t v = h->numbers - 1; v > 0; v--) {
 			t.sibling[v] = t.child[idom[v]];
@@ -229,10 +214,8 @@ sum_up(struct holders *h, const uint32_t *idom, holders_ask *ask, void *context,
 	return err;
 }
 
-int
-holders_make(uint32_t count, const uint32_t *idom, holders_ask *ask,
-    void *context, struct holders_sum *groups, size_t group_count,
-    struct graph_memory *m, struct holders *ret)
+int holders_make(uint32_t count, const uint32_t *idom, holders_ask *ask, void *context,
+    struct holders_sum *groups, size_t group_count, struct graph_memory *m, struct holders *ret)
 {
 	struct holders h = {.numbers = count};
 	struct making k = {.h = &h};
@@ -242,8 +225,7 @@ holders_make(uint32_t count, const uint32_t *idom, holders_ask *ask,
 	if (err == 0)
 		err = room_make(&h.nodes, &h.room, h.count, sizeof(*h.nodes));
 	if (err == 0) {
-		h.nodes[h.count++] =
-		    (struct holders_node){.class = HOLDERS_CLASSES_MAX};
+		h.nodes[h.count++] = (struct holders_node){.class = HOLDERS_CLASSES_MAX};
 		err = make_nodes(&k, count, idom, ask, context);
 	}
 	free(k.steps);
@@ -258,8 +240,7 @@ holders_make(uint32_t count, const uint32_t *idom, holders_ask *ask,
 	return 0;
 }
 
-void
-holders_release(struct holders *h, struct graph_memory *m)
+void holders_release(struct holders *h, struct graph_memory *m)
 {
 	free(h->nodes);
 	pointer_graph_give(m, h->of, h->numbers, sizeof(*h->of));
@@ -268,9 +249,7 @@ holders_release(struct holders *h, struct graph_memory *m)
 
 /* ---- ways ----------------------------------------------------------------- */
 
-size_t
-holders_way(
-    const struct holders *h, uint32_t node, uint32_t ret[HOLDERS_DEPTH_MAX])
+size_t holders_way(const struct holders *h, uint32_t node, uint32_t ret[HOLDERS_DEPTH_MAX])
 {
 	size_t count = h->nodes[node].depth;
 
@@ -281,8 +260,7 @@ holders_way(
 	return count;
 }
 
-size_t
-holders_pile(const struct holders *h, const uint32_t *way, size_t count)
+size_t holders_pile(const struct holders *h, const uint32_t *way, size_t count)
 {
 	size_t found = count ? count - 1 : 0;
 	double most = 2;
@@ -300,24 +278,20 @@ holders_pile(const struct holders *h, const uint32_t *way, size_t count)
 	return found;
 }
 
-static bool
-fans_out(const struct holders *h, uint32_t node)
+static bool fans_out(const struct holders *h, uint32_t node)
 {
 	const struct holders_node *n = &h->nodes[node];
 
-	return n->parent &&
-	    n->own.blocks / FAN_OUT >= h->nodes[n->parent].own.blocks;
+	return n->parent && n->own.blocks / FAN_OUT >= h->nodes[n->parent].own.blocks;
 }
 
 /* Many blocks that no single root holds: they are a pile themselves. */
-static bool
-is_own_pile(const struct holders_node *n)
+static bool is_own_pile(const struct holders_node *n)
 {
 	return n->parent == 0 && n->own.bytes > 0 && n->own.blocks >= FAN_OUT;
 }
 
-int
-holders_gather(const struct holders *h, uint64_t *ret)
+int holders_gather(const struct holders *h, uint64_t *ret)
 {
 	/* at which node the bytes of each one count; and is it in a pile? */
 	uint32_t *at = calloc(h->count, sizeof(*at));
@@ -329,8 +303,7 @@ holders_gather(const struct holders *h, uint64_t *ret)
 		const struct holders_node *up = &h->nodes[n->parent];
 
 		/* fewer than there are holders: something new begins here */
-		bool goes_on = piled[n->parent] &&
-		    n->own.blocks >= up->own.blocks / FAN_OUT;
+		bool goes_on = piled[n->parent] && n->own.blocks >= up->own.blocks / FAN_OUT;
 
 		at[i] = i;
 		if (i > 0 && fans_out(h, i))

@@ -55,17 +55,15 @@ struct holders {
  * idom as of dominators_find(), `count` numbers. groups: so many sums, by group,
  * are added to. -ENOMEM, -E2BIG.
  */
-int holders_make(uint32_t count, const uint32_t *idom, holders_ask *ask,
-    void *context, struct holders_sum *groups, size_t group_count,
-    struct graph_memory *m, struct holders *ret);
+int holders_make(uint32_t count, const uint32_t *idom, holders_ask *ask, void *context,
+    struct holders_sum *groups, size_t group_count, struct graph_memory *m, struct holders *ret);
 void holders_release(struct holders *h, struct graph_memory *m);
 
 /*
  * The way to a node from its root: the nodes below node 0, root first. Returns
  * how many, HOLDERS_DEPTH_MAX at most.
  */
-size_t holders_way(
-    const struct holders *h, uint32_t node, uint32_t ret[HOLDERS_DEPTH_MAX]);
+size_t holders_way(const struct holders *h, uint32_t node, uint32_t ret[HOLDERS_DEPTH_MAX]);
 
 /*
  * Where on a way things pile up: the index of the last node before the number

@@ -9,8 +9,7 @@
 
 /* ---- memory --------------------------------------------------------------- */
 
-void *
-pointer_graph_take(struct graph_memory *m, uint64_t count, size_t size, int *err)
+void *pointer_graph_take(struct graph_memory *m, uint64_t count, size_t size, int *err)
 {
 	uint64_t bytes = count * size;
 	void *p;
@@ -30,8 +29,7 @@ pointer_graph_take(struct graph_memory *m, uint64_t count, size_t size, int *err
 	return p;
 }
 
-void
-pointer_graph_give(struct graph_memory *m, void *p, uint64_t count, size_t size)
+void pointer_graph_give(struct graph_memory *m, void *p, uint64_t count, size_t size)
 {
 	if (!p)
 		return;
@@ -47,8 +45,7 @@ struct walk {
 	uint32_t *next; /* by number: which pointer of its node comes next */
 };
 
-static uint32_t
-enter(struct walk *w, uint32_t node, uint32_t parent)
+static uint32_t enter(struct walk *w, uint32_t node, uint32_t parent)
 {
 	uint32_t v = w->o->count++;
 
@@ -59,8 +56,7 @@ enter(struct walk *w, uint32_t node, uint32_t parent)
 }
 
 /* All that can be reached from a node and has no number yet. */
-static void
-walk_from(struct walk *w, uint32_t node)
+static void walk_from(struct walk *w, uint32_t node)
 {
 	const struct graph *g = w->g;
 	uint32_t v = enter(w, node, 0);
@@ -80,8 +76,7 @@ walk_from(struct walk *w, uint32_t node)
 	}
 }
 
-int
-pointer_graph_walk(const struct graph *g, const struct graph_root *roots, size_t count,
+int pointer_graph_walk(const struct graph *g, const struct graph_root *roots, size_t count,
     struct graph_memory *m, struct graph_order *ret)
 {
 	struct graph_order o = {.count = 1, .nodes = g->nodes};
@@ -99,8 +94,7 @@ pointer_graph_walk(const struct graph *g, const struct graph_root *roots, size_t
 	for (uint32_t layer = 0; err == 0 && layer < GRAPH_LAYERS; layer++) {
 		o.first[layer] = o.count;
 		for (size_t i = 0; i < count; i++)
-			if (roots[i].layer == layer &&
-			    o.number[roots[i].node] == 0)
+			if (roots[i].layer == layer && o.number[roots[i].node] == 0)
 				walk_from(&w, roots[i].node);
 	}
 	o.first[GRAPH_LAYERS] = o.count;
@@ -113,8 +107,7 @@ pointer_graph_walk(const struct graph *g, const struct graph_root *roots, size_t
 	return 0;
 }
 
-void
-pointer_graph_order_release(struct graph_order *o, struct graph_memory *m)
+void pointer_graph_order_release(struct graph_order *o, struct graph_memory *m)
 {
 	const uint64_t room = (uint64_t)o->nodes + 1;
 
@@ -124,8 +117,7 @@ pointer_graph_order_release(struct graph_order *o, struct graph_memory *m)
 	*o = (struct graph_order){0};
 }
 
-unsigned
-pointer_graph_layer(const struct graph_order *o, uint32_t number)
+unsigned pointer_graph_layer(const struct graph_order *o, uint32_t number)
 {
 	unsigned layer = 0;
 
@@ -137,16 +129,14 @@ pointer_graph_layer(const struct graph_order *o, uint32_t number)
 /* ---- backwards ------------------------------------------------------------ */
 
 /* Calls nothing for pointers that do not count. */
-static bool
-counts(const struct graph_order *o, uint32_t from, uint32_t to)
+static bool counts(const struct graph_order *o, uint32_t from, uint32_t to)
 {
 	return from != to &&
 	    (to >= from || pointer_graph_layer(o, from) <= pointer_graph_layer(o, to));
 }
 
 /* How many point to each number, in begin[number + 1]. */
-static void
-count_pointers(const struct graph *g, const struct graph_order *o,
+static void count_pointers(const struct graph *g, const struct graph_order *o,
     const struct graph_root *roots, size_t count, struct graph_back *b)
 {
 	for (size_t i = 0; i < count; i++)
@@ -162,8 +152,7 @@ count_pointers(const struct graph *g, const struct graph_order *o,
 	}
 }
 
-static void
-fill_pointers(const struct graph *g, const struct graph_order *o,
+static void fill_pointers(const struct graph *g, const struct graph_order *o,
     const struct graph_root *roots, size_t count, struct graph_back *b)
 {
 	/* begin[v] is where the next one of v goes; in the end where v's end is */
@@ -184,10 +173,8 @@ fill_pointers(const struct graph *g, const struct graph_order *o,
 	b->begin[0] = 0;
 }
 
-int
-pointer_graph_turn(const struct graph *g, const struct graph_order *o,
-    const struct graph_root *roots, size_t count, struct graph_memory *m,
-    struct graph_back *ret)
+int pointer_graph_turn(const struct graph *g, const struct graph_order *o,
+    const struct graph_root *roots, size_t count, struct graph_memory *m, struct graph_back *ret)
 {
 	struct graph_back b = {.count = o->count};
 	int err;
@@ -209,8 +196,7 @@ pointer_graph_turn(const struct graph *g, const struct graph_order *o,
 	return 0;
 }
 
-void
-pointer_graph_back_release(struct graph_back *b, struct graph_memory *m)
+void pointer_graph_back_release(struct graph_back *b, struct graph_memory *m)
 {
 	pointer_graph_give(m, b->begin, (uint64_t)b->count + 1, sizeof(*b->begin));
 	pointer_graph_give(m, b->from, b->edges, sizeof(*b->from));

@@ -50,17 +50,17 @@ struct graph_root {
  * from the roots, layer by layer. Number 0 is one node above all roots.
  */
 struct graph_order {
-	uint32_t count;   /* of numbers: 1 + nodes that were reached */
-	uint32_t nodes;   /* of the graph */
-	uint32_t *number; /* by node; 0: not reached. NULL later: see below */
-	uint32_t *node;   /* by number */
-	uint32_t *parent; /* by number: from where the walk came */
+	uint32_t count;                   /* of numbers: 1 + nodes that were reached */
+	uint32_t nodes;                   /* of the graph */
+	uint32_t *number;                 /* by node; 0: not reached. NULL later: see below */
+	uint32_t *node;                   /* by number */
+	uint32_t *parent;                 /* by number: from where the walk came */
 	uint32_t first[GRAPH_LAYERS + 1]; /* numbers of each layer */
 };
 
 /* `roots` in any order. Without recursion. -ENOMEM, -E2BIG. */
-int pointer_graph_walk(const struct graph *g, const struct graph_root *roots,
-    size_t count, struct graph_memory *m, struct graph_order *ret);
+int pointer_graph_walk(const struct graph *g, const struct graph_root *roots, size_t count,
+    struct graph_memory *m, struct graph_order *ret);
 void pointer_graph_order_release(struct graph_order *o, struct graph_memory *m);
 
 /* The layer of a number above 0. */
@@ -78,8 +78,7 @@ struct graph_back {
 	uint32_t count;
 };
 int pointer_graph_turn(const struct graph *g, const struct graph_order *o,
-    const struct graph_root *roots, size_t count, struct graph_memory *m,
-    struct graph_back *ret);
+    const struct graph_root *roots, size_t count, struct graph_memory *m, struct graph_back *ret);
 void pointer_graph_back_release(struct graph_back *b, struct graph_memory *m);
 
 #endif

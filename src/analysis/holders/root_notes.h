@@ -45,13 +45,12 @@ struct root_notes {
 };
 
 /* All of it at an address, as of heap_scan(). -ENOMEM, -E2BIG. */
-int root_notes_scan(struct root_notes *n, const struct heap *h,
-    const struct roots_areas *areas, enum heap_part part, uint64_t address,
-    const void *bytes, size_t len);
+int root_notes_scan(struct root_notes *n, const struct heap *h, const struct roots_areas *areas,
+    enum heap_part part, uint64_t address, const void *bytes, size_t len);
 
 /* A pointer that is in no memory. */
-int root_notes_word(struct root_notes *n, const struct heap *h,
-    enum root_notes_area where, uint64_t word);
+int root_notes_word(
+    struct root_notes *n, const struct heap *h, enum root_notes_area where, uint64_t word);
 
 /*
  * When all memory was read: words that point to blocks which came meanwhile are

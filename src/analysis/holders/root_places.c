@@ -12,8 +12,7 @@
 
 enum { PLACES_MAX = 1 << 18 }; /* names are asked for each of them */
 
-unsigned
-root_places_layer(enum root_kind kind)
+unsigned root_places_layer(enum root_kind kind)
 {
 	/*
 	 * Variables first. What has no name comes after them. Stacks, registers
@@ -45,8 +44,7 @@ struct modules {
 	const struct process *p;
 };
 
-static int
-by_start(const void *a, const void *b, void *context)
+static int by_start(const void *a, const void *b, void *context)
 {
 	const struct process *p = context;
 	uint64_t x = p->modules[*(const uint32_t *)a].start;
@@ -55,8 +53,7 @@ by_start(const void *a, const void *b, void *context)
 	return (x > y) - (x < y);
 }
 
-static int
-sort_modules(const struct process *p, struct modules *ret)
+static int sort_modules(const struct process *p, struct modules *ret)
 {
 	*ret = (struct modules){.p = p};
 	ret->at = calloc(p->module_count + 1, sizeof(*ret->at));
@@ -65,14 +62,12 @@ sort_modules(const struct process *p, struct modules *ret)
 	for (size_t i = 1; i < p->module_count; i++)
 		if (!p->modules[i].is_gone && p->modules[i].end)
 			ret->at[ret->count++] = (uint32_t)i;
-	qsort_r(ret->at, ret->count, sizeof(*ret->at), by_start,
-	    (void *)(uintptr_t)p);
+	qsort_r(ret->at, ret->count, sizeof(*ret->at), by_start, (void *)(uintptr_t)p);
 	return 0;
 }
 
 /* The number of the module that has an address; 0: none. */
-static uint32_t
-module_at(const struct modules *m, uint64_t address)
+static uint32_t module_at(const struct modules *m, uint64_t address)
 {
 	size_t low = 0, high = m->count;
 	const struct process_module *x;
@@ -91,30 +86,25 @@ module_at(const struct modules *m, uint64_t address)
 	return address < x->end ? m->at[low - 1] : 0;
 }
 
-static void
-set_thread(struct root_place *to, const struct root_thread *t)
+static void set_thread(struct root_place *to, const struct root_thread *t)
 {
 	to->tid = t->tid;
 	memcpy(to->thread, t->name, sizeof(to->thread));
 }
 
 /* Near the control block of a thread: its storage, itself, or its stack. */
-static struct root_place
-place_of_thread(const struct root_thread *t, const struct roots_area *a,
-    uint64_t address, pid_t pid)
+static struct root_place place_of_thread(
+    const struct root_thread *t, const struct roots_area *a, uint64_t address, pid_t pid)
 {
 	const struct root_tls *tls = root_threads_tls(t, address);
 	struct root_place r = {.kind = ROOT_THREAD};
 
 	if (tls)
-		r = (struct root_place){.kind = ROOT_TLS,
-		    .module = tls->module,
-		    .address = address - tls->start};
-	else if (address < t->low &&
-	    t->tid == pid) /* the loader's, beside the first thread's */
-		return (struct root_place){.kind = ROOT_MAPPING,
-		    .address = a->start,
-		    .bytes = a->end - a->start};
+		r = (struct root_place){
+		    .kind = ROOT_TLS, .module = tls->module, .address = address - tls->start};
+	else if (address < t->low && t->tid == pid) /* the loader's, beside the first thread's */
+		return (struct root_place){
+		    .kind = ROOT_MAPPING, .address = a->start, .bytes = a->end - a->start};
 	else if (address < t->low)
 		r.kind = ROOT_STACK;
 	if (!tls && !t->tid)
@@ -123,12 +113,10 @@ place_of_thread(const struct root_thread *t, const struct roots_area *a,
 	return r;
 }
 
-static struct root_place
-place_of_area(const struct root_notes *n, const struct modules *m,
+static struct root_place place_of_area(const struct root_notes *n, const struct modules *m,
     const struct roots_area *a, uint64_t address, pid_t pid)
 {
-	struct root_place r = {
-	    .kind = ROOT_MAPPING, .bytes = a->end - a->start};
+	struct root_place r = {.kind = ROOT_MAPPING, .bytes = a->end - a->start};
 	const struct root_thread *t;
 
 	if (a->kind == ROOTS_STACK) {
@@ -155,9 +143,8 @@ place_of_area(const struct root_notes *n, const struct modules *m,
 	return r;
 }
 
-static struct root_place
-place_of_note(const struct root_notes *n, const struct modules *m,
-    const struct root_note *note, pid_t pid)
+static struct root_place place_of_note(
+    const struct root_notes *n, const struct modules *m, const struct root_note *note, pid_t pid)
 {
 	const struct roots_area *a;
 
@@ -179,32 +166,25 @@ place_of_note(const struct root_notes *n, const struct modules *m,
 	return place_of_area(n, m, a, a->start + (uint64_t)note->word * 8, pid);
 }
 
-bool
-root_places_is_same(const struct root_place *a, const struct root_place *b)
+bool root_places_is_same(const struct root_place *a, const struct root_place *b)
 {
-	return a->kind == b->kind && a->module == b->module &&
-	    a->address == b->address && a->tid == b->tid &&
-	    a->bytes == b->bytes && strcmp(a->thread, b->thread) == 0;
+	return a->kind == b->kind && a->module == b->module && a->address == b->address &&
+	    a->tid == b->tid && a->bytes == b->bytes && strcmp(a->thread, b->thread) == 0;
 }
 
-uint64_t
-root_places_hash(const struct root_place *p)
+uint64_t root_places_hash(const struct root_place *p)
 {
 	return dict_hash(dict_hash(p->address, p->bytes, p->kind),
-	    (uint64_t)p->module << 32 | (uint32_t)p->tid,
-	    dict_hash_text(p->thread));
+	    (uint64_t)p->module << 32 | (uint32_t)p->tid, dict_hash_text(p->thread));
 }
 
-static bool
-is_same(const void *items, uint32_t item, const void *key)
+static bool is_same(const void *items, uint32_t item, const void *key)
 {
-	return root_places_is_same(
-	    &((const struct root_place *)items)[item], key);
+	return root_places_is_same(&((const struct root_place *)items)[item], key);
 }
 
-int
-root_places_make(const struct root_notes *n, const struct process *p, pid_t pid,
-    struct root_places *ret)
+int root_places_make(
+    const struct root_notes *n, const struct process *p, pid_t pid, struct root_places *ret)
 {
 	struct dict find = {0};
 	struct modules m = {0};
@@ -221,11 +201,10 @@ root_places_make(const struct root_notes *n, const struct process *p, pid_t pid,
 		/* of a table with very many pointers only the module is said */
 		if (ret->count >= PLACES_MAX)
 			key.address = 0;
-		err = room_make(
-		    &ret->at, &ret->room, ret->count, sizeof(*ret->at));
+		err = room_make(&ret->at, &ret->room, ret->count, sizeof(*ret->at));
 		if (err == 0)
-			err = dict_find(&find, root_places_hash(&key), is_same,
-			    ret->at, &key, fresh, &ret->of[i]);
+			err = dict_find(&find, root_places_hash(&key), is_same, ret->at, &key,
+			    fresh, &ret->of[i]);
 		if (err == 0 && ret->of[i] == fresh)
 			ret->at[ret->count++] = key;
 	}
@@ -236,8 +215,7 @@ root_places_make(const struct root_notes *n, const struct process *p, pid_t pid,
 	return err;
 }
 
-void
-root_places_release(struct root_places *r)
+void root_places_release(struct root_places *r)
 {
 	free(r->at);
 	free(r->of);

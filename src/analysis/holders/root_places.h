@@ -18,7 +18,7 @@ enum root_kind {
 	ROOT_KEPT,      /* seep_ignore() */
 	ROOT_STACK,
 	ROOT_REGISTER,
-	ROOT_NEW, /* a block that came during the look, held by nothing known */
+	ROOT_NEW,  /* a block that came during the look, held by nothing known */
 	ROOT_LOST, /* none: nothing holds it */
 	ROOT_WEAK, /* only what may be a pointer does */
 	ROOT_KINDS,
@@ -36,8 +36,7 @@ struct root_place {
 	uint64_t bytes;   /* of a mapping */
 };
 
-bool root_places_is_same(
-    const struct root_place *a, const struct root_place *b);
+bool root_places_is_same(const struct root_place *a, const struct root_place *b);
 uint64_t root_places_hash(const struct root_place *p);
 
 struct root_places {
@@ -47,8 +46,8 @@ struct root_places {
 };
 
 /* -ENOMEM. */
-int root_places_make(const struct root_notes *n, const struct process *p,
-    pid_t pid, struct root_places *ret);
+int root_places_make(
+    const struct root_notes *n, const struct process *p, pid_t pid, struct root_places *ret);
 void root_places_release(struct root_places *r);
 
 #endif

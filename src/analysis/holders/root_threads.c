@@ -28,16 +28,13 @@ enum {
 /* ---- memory --------------------------------------------------------------- */
 
 /* Bytes that may lie across two pages. false: some are not there. */
-static bool
-read_at(struct foreign *memory, uint64_t address, void *to, size_t bytes)
+static bool read_at(struct foreign *memory, uint64_t address, void *to, size_t bytes)
 {
 	uint64_t start = address / PAGE * PAGE;
-	struct foreign_range r = {
-	    start, (address + bytes - start + PAGE - 1) / PAGE};
+	struct foreign_range r = {start, (address + bytes - start + PAGE - 1) / PAGE};
 	struct foreign_batch b;
 
-	if (address + bytes < address ||
-	    foreign_read(memory, &r, 1, &b, NULL) < 0)
+	if (address + bytes < address || foreign_read(memory, &r, 1, &b, NULL) < 0)
 		return false;
 	for (size_t i = 0; i < b.count; i++)
 		if (b.pages[i] != FOREIGN_READ)
@@ -53,16 +50,14 @@ struct tids {
 	size_t count, room;
 };
 
-static int
-by_tid(const void *a, const void *b)
+static int by_tid(const void *a, const void *b)
 {
 	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-static int
-read_tids(pid_t pid, struct tids *t)
+static int read_tids(pid_t pid, struct tids *t)
 {
 	const struct dirent *e;
 	char path[64];
@@ -87,15 +82,13 @@ read_tids(pid_t pid, struct tids *t)
 	return err;
 }
 
-static void
-read_name(pid_t pid, struct root_thread *t)
+static void read_name(pid_t pid, struct root_thread *t)
 {
 	char path[64];
 	ssize_t n = 0;
 	int fd;
 
-	(void)snprintf(
-	    path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)t->tid);
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)t->tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		n = read(fd, t->name, sizeof(t->name) - 1);
@@ -114,14 +107,13 @@ struct tls_part {
 };
 
 /* A header of the kind that is wanted, in the first page of a module. */
-static bool
-find_header(const uint8_t *page, uint32_t type, Elf64_Phdr *ret)
+static bool find_header(const uint8_t *page, uint32_t type, Elf64_Phdr *ret)
 {
 	Elf64_Ehdr e;
 
 	memcpy(&e, page, sizeof(e));
-	if (memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    e.e_phentsize != sizeof(*ret) || e.e_phoff > PAGE - sizeof(*ret))
+	if (memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 || e.e_phentsize != sizeof(*ret) ||
+	    e.e_phoff > PAGE - sizeof(*ret))
 		return false;
 	for (unsigned i = 0; i < e.e_phnum; i++) {
 		if (e.e_phoff + (i + 1) * sizeof(*ret) > PAGE)
@@ -139,8 +131,7 @@ struct tls_parts {
 };
 
 /* The list of modules of the loader: the program's DT_DEBUG leads there. */
-static uint64_t
-find_list(struct foreign *memory, const struct process_module *m)
+static uint64_t find_list(struct foreign *memory, const struct process_module *m)
 {
 	enum { TAGS = 64 };
 	uint8_t page[PAGE];
@@ -152,13 +143,10 @@ find_list(struct foreign *memory, const struct process_module *m)
 	    !find_header(page, PT_DYNAMIC, &h))
 		return 0;
 	for (unsigned i = 0; i < TAGS && i < h.p_memsz / sizeof(d); i++) {
-		if (!read_at(memory, m->base + h.p_vaddr + i * sizeof(d), &d,
-		        sizeof(d)))
+		if (!read_at(memory, m->base + h.p_vaddr + i * sizeof(d), &d, sizeof(d)))
 			return 0;
 		if (d.d_tag == DT_DEBUG)
-			return read_at(memory,
-			           d.d_un.d_ptr +
-			               offsetof(struct r_debug, r_map),
+			return read_at(memory, d.d_un.d_ptr + offsetof(struct r_debug, r_map),
 			           &list, sizeof(list))
 			    ? list
 			    : 0;
@@ -167,20 +155,17 @@ find_list(struct foreign *memory, const struct process_module *m)
 }
 
 /* The module with this difference between memory and file; 0: not known. */
-static uint32_t
-module_of(const struct process *p, uint64_t base)
+static uint32_t module_of(const struct process *p, uint64_t base)
 {
 	for (size_t i = 1; i < p->module_count; i++)
-		if (!p->modules[i].is_gone && p->modules[i].end &&
-		    p->modules[i].base == base)
+		if (!p->modules[i].is_gone && p->modules[i].end && p->modules[i].base == base)
 			return (uint32_t)i;
 	return 0;
 }
 
 /* One module of the list; false: its headers cannot be read. */
-static bool
-add_part(const struct process *p, struct foreign *memory, uint64_t base,
-    struct tls_parts *s)
+static bool add_part(
+    const struct process *p, struct foreign *memory, uint64_t base, struct tls_parts *s)
 {
 	uint32_t module = module_of(p, base);
 	uint64_t start = module ? p->modules[module].start : base;
@@ -190,8 +175,7 @@ add_part(const struct process *p, struct foreign *memory, uint64_t base,
 	if (!read_at(memory, start / PAGE * PAGE, page, PAGE))
 		return false;
 	if (find_header(page, PT_TLS, &h) && h.p_memsz > 0)
-		s->at[s->count++] =
-		    (struct tls_part){.module = module, .bytes = h.p_memsz};
+		s->at[s->count++] = (struct tls_part){.module = module, .bytes = h.p_memsz};
 	return true;
 }
 
@@ -199,8 +183,7 @@ add_part(const struct process *p, struct foreign *memory, uint64_t base,
  * Modules with thread-local storage, in the order in which they were loaded,
  * until one cannot be read.
  */
-static void
-read_parts(const struct process *p, pid_t pid, struct tls_parts *s)
+static void read_parts(const struct process *p, pid_t pid, struct tls_parts *s)
 {
 	enum { MODULES = 4096 };
 	const struct foreign_options o = {.with_files = true};
@@ -213,12 +196,10 @@ read_parts(const struct process *p, pid_t pid, struct tls_parts *s)
 	for (size_t i = 1; i < p->module_count && at == 0; i++)
 		if (p->modules[i].is_main)
 			at = find_list(memory, &p->modules[i]);
-	for (int i = 0; at && i < MODULES && s->count < ROOT_THREADS_TLS_MAX;
-	     i++) {
+	for (int i = 0; at && i < MODULES && s->count < ROOT_THREADS_TLS_MAX; i++) {
 		struct link_map m;
 
-		if (!read_at(memory, at, &m, sizeof(m)) ||
-		    !add_part(p, memory, m.l_addr, s))
+		if (!read_at(memory, at, &m, sizeof(m)) || !add_part(p, memory, m.l_addr, s))
 			break;
 		at = (uint64_t)(uintptr_t)m.l_next;
 	}
@@ -226,9 +207,8 @@ read_parts(const struct process *p, pid_t pid, struct tls_parts *s)
 }
 
 /* The addresses of a dtv, where they fit below the control block. */
-static void
-read_dtv(struct root_thread *t, uint64_t dtv, struct foreign *memory,
-    const struct tls_parts *s)
+static void read_dtv(
+    struct root_thread *t, uint64_t dtv, struct foreign *memory, const struct tls_parts *s)
 {
 	uint64_t words[2 * (ROOT_THREADS_TLS_MAX + 1)];
 	size_t n = s->count;
@@ -240,21 +220,18 @@ read_dtv(struct root_thread *t, uint64_t dtv, struct foreign *memory,
 		uint64_t start = words[2 * (i + 1)];
 		const struct tls_part *x = &s->at[i];
 
-		if (start == DTV_UNALLOCATED || start >= t->tcb ||
-		    x->bytes > t->tcb - start ||
+		if (start == DTV_UNALLOCATED || start >= t->tcb || x->bytes > t->tcb - start ||
 		    t->tcb - start > (UINT64_C(1) << 20))
 			continue;
-		t->tls[t->tls_count++] = (struct root_tls){.start = start,
-		    .end = start + x->bytes,
-		    .module = x->module};
+		t->tls[t->tls_count++] =
+		    (struct root_tls){.start = start, .end = start + x->bytes, .module = x->module};
 		if (t->low > start)
 			t->low = start;
 	}
 }
 
 /* Parts that overlap show that the order was another one: none is believed. */
-static void
-check_tls(struct root_thread *t)
+static void check_tls(struct root_thread *t)
 {
 	for (size_t i = 0; i < t->tls_count; i++)
 		for (size_t k = 0; k < t->tls_count; k++)
@@ -267,8 +244,7 @@ check_tls(struct root_thread *t)
 
 /* ---- all threads ---------------------------------------------------------- */
 
-static bool
-read_thread(struct root_thread *t, pid_t pid, struct foreign *memory,
+static bool read_thread(struct root_thread *t, pid_t pid, struct foreign *memory,
     const struct tids *tids, const struct tls_parts *s)
 {
 	uint32_t words[TID_BYTES / 4];
@@ -279,8 +255,7 @@ read_thread(struct root_thread *t, pid_t pid, struct foreign *memory,
 	for (size_t i = 6; i < TID_BYTES / 4 && !t->tid; i++) {
 		pid_t tid = (pid_t)words[i];
 
-		if (tids->count &&
-		    bsearch(&tid, tids->at, tids->count, sizeof(tid), by_tid))
+		if (tids->count && bsearch(&tid, tids->at, tids->count, sizeof(tid), by_tid))
 			t->tid = tid;
 	}
 	if (t->tid)
@@ -293,17 +268,15 @@ read_thread(struct root_thread *t, pid_t pid, struct foreign *memory,
 	return t->tid != 0 || t->tls_count > 0;
 }
 
-static int
-by_address(const void *a, const void *b)
+static int by_address(const void *a, const void *b)
 {
 	const struct root_thread *x = a, *y = b;
 
 	return (x->tcb > y->tcb) - (x->tcb < y->tcb);
 }
 
-int
-root_threads_read(struct root_notes *n, const struct process *p, pid_t pid,
-    struct foreign *memory)
+int root_threads_read(
+    struct root_notes *n, const struct process *p, pid_t pid, struct foreign *memory)
 {
 	struct tls_parts *s = calloc(1, sizeof(*s));
 	struct tids tids = {0};
@@ -323,15 +296,13 @@ root_threads_read(struct root_notes *n, const struct process *p, pid_t pid,
 		n->thread_count += read_thread(t, pid, memory, &tids, s);
 	}
 	if (n->threads && n->thread_count)
-		qsort(n->threads, n->thread_count, sizeof(*n->threads),
-		    by_address);
+		qsort(n->threads, n->thread_count, sizeof(*n->threads), by_address);
 	free(tids.at);
 	free(s);
 	return err;
 }
 
-const struct root_thread *
-root_threads_at(
+const struct root_thread *root_threads_at(
     const struct root_notes *n, const struct roots_area *a, uint64_t address)
 {
 	size_t low = 0, high = n->thread_count;
@@ -351,8 +322,7 @@ root_threads_at(
 	return &n->threads[low];
 }
 
-const struct root_tls *
-root_threads_tls(const struct root_thread *t, uint64_t address)
+const struct root_tls *root_threads_tls(const struct root_thread *t, uint64_t address)
 {
 	for (size_t i = 0; i < t->tls_count; i++)
 		if (address >= t->tls[i].start && address < t->tls[i].end)

@@ -32,8 +32,8 @@ struct root_thread {
 };
 
 /* Fills n->threads, by address, from n->tcbs. -ENOMEM. */
-int root_threads_read(struct root_notes *n, const struct process *p, pid_t pid,
-    struct foreign *memory);
+int root_threads_read(
+    struct root_notes *n, const struct process *p, pid_t pid, struct foreign *memory);
 
 /* The thread to whose control block or storage an address in this area belongs,
  * or on whose stack it may be: the next control block above. NULL: none. */
@@ -41,8 +41,7 @@ const struct root_thread *root_threads_at(
     const struct root_notes *n, const struct roots_area *a, uint64_t address);
 
 /* The part of a thread's storage that an address is in; NULL: not known. */
-const struct root_tls *root_threads_tls(
-    const struct root_thread *t, uint64_t address);
+const struct root_tls *root_threads_tls(const struct root_thread *t, uint64_t address);
 
 enum { ROOT_THREADS_TCB_BYTES = 2560 }; /* of struct pthread, or less */
 

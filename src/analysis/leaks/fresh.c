@@ -17,8 +17,7 @@ struct list {
 };
 
 /* The first block of the heap at or behind an address. */
-static size_t
-first_at(const struct list *l, uint64_t address)
+static size_t first_at(const struct list *l, uint64_t address)
 {
 	size_t low = 0, high = l->count;
 
@@ -33,17 +32,14 @@ first_at(const struct list *l, uint64_t address)
 	return low;
 }
 
-static bool
-is_known(const struct live_map_block *b, const struct heap_block *known)
+static bool is_known(const struct live_map_block *b, const struct heap_block *known)
 {
 	return known->address == b->address && known->site == b->site &&
-	    known->size == (b->size_known ? b->size : 0) &&
-	    known->birth == b->birth;
+	    known->size == (b->size_known ? b->size : 0) && known->birth == b->birth;
 }
 
 /* Nearly all come in the order of their addresses. */
-static bool
-add_fresh(const struct live_map_block *b, void *arg)
+static bool add_fresh(const struct live_map_block *b, void *arg)
 {
 	enum { NEAR = 4 };
 	struct list *l = arg;
@@ -59,8 +55,7 @@ add_fresh(const struct live_map_block *b, void *arg)
 	if (!b->size_known || b->size == 0 || b->size > UINT64_MAX - b->address)
 		return true;
 	if (l->grown) {
-		int is_new =
-		    grown_add(l->grown, l->heap, b->address, b->size, b->site);
+		int is_new = grown_add(l->grown, l->heap, b->address, b->size, b->site);
 
 		l->err = is_new < 0 ? is_new : 0;
 		if (is_new <= 0)
@@ -76,10 +71,9 @@ add_fresh(const struct live_map_block *b, void *arg)
 	return l->err == 0;
 }
 
-int
-fresh_ranges(pid_t pid, struct foreign *memory, const struct seg_header *header,
-    struct heap *heap, uint64_t budget_ns, size_t most, struct ranges *ret,
-    struct grown *grown, struct fault *where)
+int fresh_ranges(pid_t pid, struct foreign *memory, const struct seg_header *header,
+    struct heap *heap, uint64_t budget_ns, size_t most, struct ranges *ret, struct grown *grown,
+    struct fault *where)
 {
 	struct list list = {.heap = heap,
 	    .blocks = heap_blocks(heap),
@@ -87,8 +81,7 @@ fresh_ranges(pid_t pid, struct foreign *memory, const struct seg_header *header,
 	    .left = most,
 	    .ret = ret,
 	    .grown = grown};
-	struct live_map m = {
-	    .each = add_fresh, .arg = &list, .memory = memory, .is_list = true};
+	struct live_map m = {.each = add_fresh, .arg = &list, .memory = memory, .is_list = true};
 	int err = live_map_read(&m, pid, header, budget_ns);
 
 	if (list.err < 0)

@@ -26,8 +26,8 @@
  * *ret, empty before, is settled. budget_ns as of live_map_read(); `most`: so
  * many blocks at most. -E2BIG: more; -ENOMEM; all else as of live_map_read().
  */
-int fresh_ranges(pid_t pid, struct foreign *memory,
-    const struct seg_header *header, struct heap *heap, uint64_t budget_ns,
-    size_t most, struct ranges *ret, struct grown *grown, struct fault *where);
+int fresh_ranges(pid_t pid, struct foreign *memory, const struct seg_header *header,
+    struct heap *heap, uint64_t budget_ns, size_t most, struct ranges *ret, struct grown *grown,
+    struct fault *where);
 
 #endif

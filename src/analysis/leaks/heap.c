@@ -22,8 +22,7 @@ enum {
 
 /* ---- memory --------------------------------------------------------------- */
 
-static int
-charge(struct heap *h, uint64_t bytes)
+static int charge(struct heap *h, uint64_t bytes)
 {
 	if (bytes > h->max_bytes - h->bytes)
 		return -E2BIG;
@@ -31,8 +30,7 @@ charge(struct heap *h, uint64_t bytes)
 	return 0;
 }
 
-void *
-heap_take(struct heap *h, size_t count, size_t size, int *err)
+void *heap_take(struct heap *h, size_t count, size_t size, int *err)
 {
 	void *p;
 
@@ -45,14 +43,12 @@ heap_take(struct heap *h, size_t count, size_t size, int *err)
 	return p;
 }
 
-void
-heap_give(struct heap *h, uint64_t bytes)
+void heap_give(struct heap *h, uint64_t bytes)
 {
 	h->bytes -= bytes;
 }
 
-int
-heap_add_edge(struct heap *h, struct heap_edges *e, uint32_t edge)
+int heap_add_edge(struct heap *h, struct heap_edges *e, uint32_t edge)
 {
 	if (e->count == e->room) {
 		size_t room = e->room ? e->room + e->room / 2 : FIRST_EDGES;
@@ -61,8 +57,7 @@ heap_add_edge(struct heap *h, struct heap_edges *e, uint32_t edge)
 
 		if (err < 0)
 			return err;
-		at = large_grow(
-		    e->at, e->count * sizeof(*at), room * sizeof(*at));
+		at = large_grow(e->at, e->count * sizeof(*at), room * sizeof(*at));
 		if (!at)
 			return -ENOMEM;
 		e->at = at;
@@ -74,8 +69,7 @@ heap_add_edge(struct heap *h, struct heap_edges *e, uint32_t edge)
 
 /* ---- blocks --------------------------------------------------------------- */
 
-static int
-by_address(const void *a, const void *b)
+static int by_address(const void *a, const void *b)
 {
 	const struct heap_block *x = a, *y = b;
 
@@ -84,19 +78,16 @@ by_address(const void *a, const void *b)
 	return x->birth < y->birth ? -1 : x->birth > y->birth;
 }
 
-static bool
-is_sane(const struct heap_block *b)
+static bool is_sane(const struct heap_block *b)
 {
-	return b->address && b->address < ADDRESS_TOP &&
-	    b->size <= ADDRESS_TOP - b->address;
+	return b->address && b->address < ADDRESS_TOP && b->size <= ADDRESS_TOP - b->address;
 }
 
 /*
  * Of two blocks that overlap one was freed while they were read. The younger
  * one is there; of two of the same age the one at the lower address.
  */
-static void
-drop_overlaps(struct heap *h)
+static void drop_overlaps(struct heap *h)
 {
 	size_t i, kept = 0;
 
@@ -129,8 +120,7 @@ drop_overlaps(struct heap *h)
  * A live map is read in the order of its addresses, but for the few blocks of
  * its spill table, which come last: these are sorted and merged into the rest.
  */
-static int
-sort_blocks(struct heap *h)
+static int sort_blocks(struct heap *h)
 {
 	struct heap_block *b = h->blocks, *tail;
 	size_t sorted, left, n, to = h->count;
@@ -158,8 +148,7 @@ sort_blocks(struct heap *h)
 	return 0;
 }
 
-static int
-check_blocks(struct heap *h, size_t count)
+static int check_blocks(struct heap *h, size_t count)
 {
 	int err;
 
@@ -178,8 +167,7 @@ check_blocks(struct heap *h, size_t count)
 /* ---- from an address to its block ---------------------------------------- */
 
 /* Regions in which a block begins or through which it goes. */
-static uint64_t
-count_regions(const struct heap *h)
+static uint64_t count_regions(const struct heap *h)
 {
 	uint64_t n = 0, next = 0;
 	size_t i;
@@ -200,9 +188,8 @@ count_regions(const struct heap *h)
 }
 
 /* The region of a page; it may be all of block i. */
-static int
-open_region(struct heap *h, uint64_t number, bool whole, uint32_t i,
-    struct heap_region **ret)
+static int open_region(
+    struct heap *h, uint64_t number, bool whole, uint32_t i, struct heap_region **ret)
 {
 	struct heap_region *r = heap_region_at(h, number);
 	int err;
@@ -224,14 +211,12 @@ open_region(struct heap *h, uint64_t number, bool whole, uint32_t i,
 }
 
 /* Pages [page, end] are of block i, but for those that an earlier one has. */
-static int
-index_block(struct heap *h, uint32_t i, uint64_t page, uint64_t end)
+static int index_block(struct heap *h, uint32_t i, uint64_t page, uint64_t end)
 {
 	while (page <= end) {
 		uint64_t number = page >> (REGION_BITS - PAGE_BITS);
 		uint64_t next = (number + 1) << (REGION_BITS - PAGE_BITS);
-		bool whole =
-		    page % REGION_PAGES == 0 && next <= end; /* no other */
+		bool whole = page % REGION_PAGES == 0 && next <= end; /* no other */
 		struct heap_region *r;
 		int err = open_region(h, number, whole, i, &r);
 
@@ -244,8 +229,7 @@ index_block(struct heap *h, uint32_t i, uint64_t page, uint64_t end)
 	return 0;
 }
 
-static int
-index_blocks(struct heap *h)
+static int index_blocks(struct heap *h)
 {
 	uint64_t regions = count_regions(h), room = 16;
 	uint64_t page, last = 0;
@@ -272,8 +256,7 @@ index_blocks(struct heap *h)
 	return err;
 }
 
-int64_t
-heap_find(const struct heap *h, uint64_t address)
+int64_t heap_find(const struct heap *h, uint64_t address)
 {
 	const uint32_t *first = heap_first_of_page(h, address);
 	struct heap_span span;
@@ -281,14 +264,12 @@ heap_find(const struct heap *h, uint64_t address)
 
 	if (first && heap_span_of_page(h, first, address, &span))
 		i = heap_find_in(h, &span, address);
-	if (i == HEAP_NO_BLOCK ||
-	    address - h->blocks[i].address == h->blocks[i].size)
+	if (i == HEAP_NO_BLOCK || address - h->blocks[i].address == h->blocks[i].size)
 		return -1;
 	return i;
 }
 
-int
-heap_note_other(struct heap *h, uint64_t address)
+int heap_note_other(struct heap *h, uint64_t address)
 {
 	const uint32_t *first = heap_first_of_page(h, address);
 	uint32_t i = HEAP_NO_BLOCK;
@@ -311,8 +292,7 @@ heap_note_other(struct heap *h, uint64_t address)
 
 /* ---- life ----------------------------------------------------------------- */
 
-static int
-open_heap(struct heap *h, size_t count)
+static int open_heap(struct heap *h, size_t count)
 {
 	int err = check_blocks(h, count);
 
@@ -339,9 +319,7 @@ open_heap(struct heap *h, size_t count)
 	return err;
 }
 
-int
-heap_adopt(struct heap_block *blocks, size_t count, uint64_t max_bytes,
-    struct heap **ret)
+int heap_adopt(struct heap_block *blocks, size_t count, uint64_t max_bytes, struct heap **ret)
 {
 	struct heap *h = NULL;
 	int err = count > HEAP_BLOCKS_MAX ? -EOVERFLOW : 0;
@@ -369,9 +347,7 @@ heap_adopt(struct heap_block *blocks, size_t count, uint64_t max_bytes,
 	return 0;
 }
 
-int
-heap_new(const struct heap_block *blocks, size_t count, uint64_t max_bytes,
-    struct heap **ret)
+int heap_new(const struct heap_block *blocks, size_t count, uint64_t max_bytes, struct heap **ret)
 {
 	struct heap_block *copy;
 
@@ -385,8 +361,7 @@ heap_new(const struct heap_block *blocks, size_t count, uint64_t max_bytes,
 	return heap_adopt(copy, count, max_bytes, ret);
 }
 
-void
-heap_free(struct heap *h)
+void heap_free(struct heap *h)
 {
 	uint64_t i;
 
@@ -406,26 +381,22 @@ heap_free(struct heap *h)
 	free(h);
 }
 
-size_t
-heap_count(const struct heap *h)
+size_t heap_count(const struct heap *h)
 {
 	return h->count;
 }
 
-const struct heap_block *
-heap_blocks(const struct heap *h)
+const struct heap_block *heap_blocks(const struct heap *h)
 {
 	return h->blocks;
 }
 
-uint64_t
-heap_refused(const struct heap *h)
+uint64_t heap_refused(const struct heap *h)
 {
 	return h->refused;
 }
 
-uint64_t
-heap_bytes(const struct heap *h)
+uint64_t heap_bytes(const struct heap *h)
 {
 	return h->bytes;
 }

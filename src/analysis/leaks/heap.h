@@ -62,12 +62,10 @@ struct heap;
  * Takes a copy of the blocks, in any order. max_bytes: what it may allocate in
  * all. -ENOMEM; -E2BIG beyond max_bytes; -EOVERFLOW: more than 2^29 blocks.
  */
-int heap_new(const struct heap_block *blocks, size_t count, uint64_t max_bytes,
-    struct heap **ret);
+int heap_new(const struct heap_block *blocks, size_t count, uint64_t max_bytes, struct heap **ret);
 
 /* The same without the copy: the blocks, of malloc, are the heap's from now on. */
-int heap_adopt(struct heap_block *blocks, size_t count, uint64_t max_bytes,
-    struct heap **ret);
+int heap_adopt(struct heap_block *blocks, size_t count, uint64_t max_bytes, struct heap **ret);
 void heap_free(struct heap *h);
 
 /* Blocks as they are kept, sorted by address. */
@@ -85,8 +83,7 @@ int64_t heap_find(const struct heap *h, uint64_t address);
  * comes in ascending order, each byte once; what lies between blocks is passed
  * over. -ENOMEM, -E2BIG; -EINVAL where heap memory goes backwards.
  */
-int heap_scan(struct heap *h, enum heap_part part, uint64_t address,
-    const void *bytes, size_t len);
+int heap_scan(struct heap *h, enum heap_part part, uint64_t address, const void *bytes, size_t len);
 
 /*
  * Another block begins here, which is not in the heap: a pointer to this address
@@ -103,8 +100,7 @@ int heap_root(struct heap *h, uint64_t word);
  * words beyond the heap these are looked at, too.
  */
 typedef void heap_missed(void *context, uint32_t block, uint64_t address);
-void heap_watch(struct heap *h, uint64_t low, uint64_t high,
-    heap_missed *missed, void *context);
+void heap_watch(struct heap *h, uint64_t low, uint64_t high, heap_missed *missed, void *context);
 
 /* Looks up the words that wait, so that all that missed are known. -ENOMEM, -E2BIG. */
 int heap_flush(struct heap *h);

@@ -17,8 +17,7 @@ enum {
 };
 
 /* The slot of a region, which is free if there is none. */
-static inline struct heap_region *
-heap_region_at(const struct heap *h, uint64_t number)
+static inline struct heap_region *heap_region_at(const struct heap *h, uint64_t number)
 {
 	uint64_t i = hash_mix(h->seed, number);
 
@@ -31,8 +30,7 @@ heap_region_at(const struct heap *h, uint64_t number)
 }
 
 /* The entry of the page index for an address, NULL: no block is near. */
-static inline const uint32_t *
-heap_first_of_page(const struct heap *h, uint64_t address)
+static inline const uint32_t *heap_first_of_page(const struct heap *h, uint64_t address)
 {
 	const struct heap_region *r;
 
@@ -41,15 +39,12 @@ heap_first_of_page(const struct heap *h, uint64_t address)
 	r = heap_region_at(h, address >> HEAP_REGION_BITS);
 	if (!r->number)
 		return NULL;
-	return r->first
-	    ? &r->first[address >> HEAP_PAGE_BITS & (HEAP_REGION_PAGES - 1)]
-	    : r->whole;
+	return r->first ? &r->first[address >> HEAP_PAGE_BITS & (HEAP_REGION_PAGES - 1)] : r->whole;
 }
 
 /* The blocks among which the one for an address is; false: there is none. */
-static inline bool
-heap_span_of_page(const struct heap *h, const uint32_t *first, uint64_t address,
-    struct heap_span *ret)
+static inline bool heap_span_of_page(
+    const struct heap *h, const uint32_t *first, uint64_t address, struct heap_span *ret)
 {
 	uint64_t inside = address & ((1 << HEAP_PAGE_BITS) - 1);
 	size_t last;
@@ -59,8 +54,7 @@ heap_span_of_page(const struct heap *h, const uint32_t *first, uint64_t address,
 	/* where the next page is in the same table, its first one is the last
 	 * that may begin in this one */
 	last = (size_t)first[0] + (1 << HEAP_PAGE_BITS);
-	if ((address >> HEAP_PAGE_BITS & (HEAP_REGION_PAGES - 1)) !=
-	        HEAP_REGION_PAGES - 1 &&
+	if ((address >> HEAP_PAGE_BITS & (HEAP_REGION_PAGES - 1)) != HEAP_REGION_PAGES - 1 &&
 	    first[1] != HEAP_NO_BLOCK)
 		last = first[1];
 	if (last >= h->count)
@@ -68,8 +62,7 @@ heap_span_of_page(const struct heap *h, const uint32_t *first, uint64_t address,
 	ret->low = first[0];
 	ret->last = (uint32_t)last;
 	/* blocks of one page are often of one size */
-	ret->guess =
-	    first[0] + (uint32_t)(inside * (last - first[0]) >> HEAP_PAGE_BITS);
+	ret->guess = first[0] + (uint32_t)(inside * (last - first[0]) >> HEAP_PAGE_BITS);
 	return true;
 }
 
@@ -77,8 +70,7 @@ heap_span_of_page(const struct heap *h, const uint32_t *first, uint64_t address,
  * The last block that begins at or below the address, if the address is in it
  * or right behind it; else HEAP_NO_BLOCK.
  */
-static inline uint32_t
-heap_find_in(
+static inline uint32_t heap_find_in(
     const struct heap *h, const struct heap_span *span, uint64_t address)
 {
 	enum { STEPS = 8 };

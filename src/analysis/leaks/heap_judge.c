@@ -5,16 +5,14 @@
 
 #include "analysis/leaks/heap_parts.h"
 
-static void
-set_reach(struct heap *h, uint32_t i, enum heap_reach how, unsigned detail)
+static void set_reach(struct heap *h, uint32_t i, enum heap_reach how, unsigned detail)
 {
 	h->reach[i] = (uint8_t)how;
 	h->detail[i] = (uint8_t)detail;
 }
 
 /* Marks what can be reached from blocks on the stack by certain pointers. */
-static void
-mark_held(struct heap *h, uint32_t *stack, size_t n)
+static void mark_held(struct heap *h, uint32_t *stack, size_t n)
 {
 	while (n > 0) {
 		uint32_t i = stack[--n];
@@ -22,8 +20,7 @@ mark_held(struct heap *h, uint32_t *stack, size_t n)
 		for (uint64_t k = h->begin[i]; k < h->begin[i + 1]; k++) {
 			uint32_t edge = h->edges.at[k], to = heap_edge_to(edge);
 
-			if (heap_edge_is_weak(edge) ||
-			    h->reach[to] != HEAP_LOST)
+			if (heap_edge_is_weak(edge) || h->reach[to] != HEAP_LOST)
 				continue;
 			set_reach(h, to, HEAP_HELD, 0);
 			stack[n++] = to;
@@ -32,9 +29,7 @@ mark_held(struct heap *h, uint32_t *stack, size_t n)
 }
 
 /* By pointers of any kind; the first weak one on the way is the reason. */
-static size_t
-add_possible(
-    struct heap *h, uint32_t *stack, size_t n, uint32_t edge, unsigned why)
+static size_t add_possible(struct heap *h, uint32_t *stack, size_t n, uint32_t edge, unsigned why)
 {
 	uint32_t to = heap_edge_to(edge);
 
@@ -48,8 +43,7 @@ add_possible(
 	return n;
 }
 
-static void
-mark_possible(struct heap *h, uint32_t *stack, size_t n)
+static void mark_possible(struct heap *h, uint32_t *stack, size_t n)
 {
 	while (n > 0) {
 		uint32_t i = stack[--n];
@@ -60,8 +54,7 @@ mark_possible(struct heap *h, uint32_t *stack, size_t n)
 	}
 }
 
-static bool
-is_past_end(const struct heap *h, size_t i)
+static bool is_past_end(const struct heap *h, size_t i)
 {
 	return h->reach[i] == HEAP_POSSIBLE && h->detail[i] == HEAP_PAST_END;
 }
@@ -77,21 +70,17 @@ struct ends {
  * as the end of that. Only noted here, in the place of the role that lost blocks
  * get later.
  */
-static void
-note_seam(struct heap *h, uint32_t edge)
+static void note_seam(struct heap *h, uint32_t edge)
 {
 	uint32_t to = heap_edge_to(edge);
 
-	if (heap_edge_kind(edge) == HEAP_AT_SEAM &&
-	    h->reach[to - 1] == HEAP_LOST)
+	if (heap_edge_kind(edge) == HEAP_AT_SEAM && h->reach[to - 1] == HEAP_LOST)
 		h->detail[to - 1] = HEAP_AT_SEAM;
-	else if (heap_edge_kind(edge) == HEAP_PAST_END &&
-	    h->reach[to] == HEAP_LOST)
+	else if (heap_edge_kind(edge) == HEAP_PAST_END && h->reach[to] == HEAP_LOST)
 		h->detail[to] = HEAP_AT_SEAM;
 }
 
-static void
-note_seams(struct heap *h)
+static void note_seams(struct heap *h)
 {
 	for (size_t i = 0; i < h->roots.count; i++)
 		note_seam(h, h->roots.at[i]);
@@ -111,8 +100,7 @@ note_seams(struct heap *h)
  * them are lost blocks behind which another one was just freed. Else every lost
  * block with a neighbour would be in doubt.
  */
-static int
-mark_seams(struct heap *h, uint32_t *stack)
+static int mark_seams(struct heap *h, uint32_t *stack)
 {
 	uint32_t last = 0;
 	bool any = false;
@@ -154,8 +142,7 @@ mark_seams(struct heap *h, uint32_t *stack)
 	return 0;
 }
 
-static int
-mark(struct heap *h, uint32_t *stack)
+static int mark(struct heap *h, uint32_t *stack)
 {
 	size_t n = 0;
 
@@ -176,8 +163,7 @@ mark(struct heap *h, uint32_t *stack)
 		if (h->reach[i] != HEAP_HELD)
 			continue;
 		for (uint64_t k = h->begin[i]; k < h->begin[i + 1]; k++)
-			n = add_possible(
-			    h, stack, n, h->edges.at[k], HEAP_CERTAIN);
+			n = add_possible(h, stack, n, h->edges.at[k], HEAP_CERTAIN);
 	}
 	mark_possible(h, stack, n);
 	return mark_seams(h, stack);
@@ -205,8 +191,7 @@ struct lost {
 
 enum lost_state { LOST_NEW, LOST_OPEN, LOST_ALONE, LOST_CYCLE };
 
-static void
-enter(const struct heap *h, struct lost *t, uint32_t n)
+static void enter(const struct heap *h, struct lost *t, uint32_t n)
 {
 	t->visited[n] = t->low[n] = ++t->clock;
 	t->next[n] = h->begin[t->block[n]];
@@ -216,8 +201,7 @@ enter(const struct heap *h, struct lost *t, uint32_t n)
 }
 
 /* All edges of n are seen: if it is the first of its part, closes that. */
-static void
-leave(struct lost *t, uint32_t n)
+static void leave(struct lost *t, uint32_t n)
 {
 	bool alone = t->stack[t->height - 1] == n;
 	uint32_t m;
@@ -232,16 +216,14 @@ leave(struct lost *t, uint32_t n)
 }
 
 /* The lost block at the end of edge k, UINT32_MAX: that one is not lost. */
-static uint32_t
-lost_target(const struct heap *h, const struct lost *t, uint64_t k)
+static uint32_t lost_target(const struct heap *h, const struct lost *t, uint64_t k)
 {
 	uint32_t to = heap_edge_to(h->edges.at[k]);
 
 	return h->reach[to] == HEAP_LOST ? t->number_of[to] : UINT32_MAX;
 }
 
-static void
-visit(const struct heap *h, struct lost *t, uint32_t from)
+static void visit(const struct heap *h, struct lost *t, uint32_t from)
 {
 	enter(h, t, from);
 	while (t->depth > 0) {
@@ -254,8 +236,7 @@ visit(const struct heap *h, struct lost *t, uint32_t from)
 				continue;
 			if (t->state[to] == LOST_NEW)
 				enter(h, t, to);
-			else if (t->state[to] == LOST_OPEN &&
-			    t->low[n] > t->visited[to])
+			else if (t->state[to] == LOST_OPEN && t->low[n] > t->visited[to])
 				t->low[n] = t->visited[to];
 			continue;
 		}
@@ -271,8 +252,7 @@ visit(const struct heap *h, struct lost *t, uint32_t from)
 }
 
 /* A part to which another one points is no head: its blocks are held. */
-static void
-find_heads(const struct heap *h, struct lost *t, uint8_t *pointed_at)
+static void find_heads(const struct heap *h, struct lost *t, uint8_t *pointed_at)
 {
 	uint32_t n, to;
 	uint64_t k;
@@ -287,16 +267,13 @@ find_heads(const struct heap *h, struct lost *t, uint8_t *pointed_at)
 		}
 	}
 	for (n = 0; n < t->count; n++) {
-		enum heap_role role =
-		    t->state[n] == LOST_CYCLE ? HEAP_CYCLE : HEAP_DIRECT;
+		enum heap_role role = t->state[n] == LOST_CYCLE ? HEAP_CYCLE : HEAP_DIRECT;
 
-		h->detail[t->block[n]] =
-		    (uint8_t)(pointed_at[t->low[n]] ? HEAP_INDIRECT : role);
+		h->detail[t->block[n]] = (uint8_t)(pointed_at[t->low[n]] ? HEAP_INDIRECT : role);
 	}
 }
 
-static void
-release_lost(struct lost *t)
+static void release_lost(struct lost *t)
 {
 	free(t->number_of);
 	free(t->block);
@@ -308,8 +285,7 @@ release_lost(struct lost *t)
 	free(t->state);
 }
 
-static int
-open_lost(struct heap *h, struct lost *t)
+static int open_lost(struct heap *h, struct lost *t)
 {
 	size_t i, n = t->count + 1; /* the clock begins with 1 */
 	int err;
@@ -347,8 +323,7 @@ open_lost(struct heap *h, struct lost *t)
 	return 0;
 }
 
-static int
-find_roles(struct heap *h, size_t count)
+static int find_roles(struct heap *h, size_t count)
 {
 	struct lost t = {.count = count};
 	uint64_t before = h->bytes;
@@ -370,8 +345,7 @@ find_roles(struct heap *h, size_t count)
 	return err;
 }
 
-int
-heap_judge(struct heap *h)
+int heap_judge(struct heap *h)
 {
 	uint64_t before = h->bytes;
 	uint32_t *stack;
@@ -398,22 +372,17 @@ heap_judge(struct heap *h)
 	return lost ? find_roles(h, lost) : 0;
 }
 
-enum heap_reach
-heap_reach(const struct heap *h, size_t i)
+enum heap_reach heap_reach(const struct heap *h, size_t i)
 {
 	return (enum heap_reach)h->reach[i];
 }
 
-enum heap_role
-heap_role(const struct heap *h, size_t i)
+enum heap_role heap_role(const struct heap *h, size_t i)
 {
-	return h->reach[i] == HEAP_LOST ? (enum heap_role)h->detail[i]
-	                                : HEAP_NONE;
+	return h->reach[i] == HEAP_LOST ? (enum heap_role)h->detail[i] : HEAP_NONE;
 }
 
-enum heap_weak
-heap_weak(const struct heap *h, size_t i)
+enum heap_weak heap_weak(const struct heap *h, size_t i)
 {
-	return h->reach[i] == HEAP_POSSIBLE ? (enum heap_weak)h->detail[i]
-	                                    : HEAP_CERTAIN;
+	return h->reach[i] == HEAP_POSSIBLE ? (enum heap_weak)h->detail[i] : HEAP_CERTAIN;
 }

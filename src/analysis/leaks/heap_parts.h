@@ -25,39 +25,32 @@ enum {
  */
 #define HEAP_KEY_LARGE UINT64_C(0xffff)
 
-static inline uint64_t
-heap_key(const struct heap_block *b)
+static inline uint64_t heap_key(const struct heap_block *b)
 {
-	return b->address << 16 |
-	    (b->size < HEAP_KEY_LARGE ? b->size : HEAP_KEY_LARGE);
+	return b->address << 16 | (b->size < HEAP_KEY_LARGE ? b->size : HEAP_KEY_LARGE);
 }
 
-static inline uint64_t
-heap_key_address(uint64_t key)
+static inline uint64_t heap_key_address(uint64_t key)
 {
 	return key >> 16;
 }
 
-static inline uint32_t
-heap_edge(uint32_t index, unsigned kind)
+static inline uint32_t heap_edge(uint32_t index, unsigned kind)
 {
 	return index | (uint32_t)kind << HEAP_INDEX_BITS;
 }
 
-static inline uint32_t
-heap_edge_to(uint32_t edge)
+static inline uint32_t heap_edge_to(uint32_t edge)
 {
 	return edge & HEAP_BLOCKS_MAX;
 }
 
-static inline unsigned
-heap_edge_kind(uint32_t edge)
+static inline unsigned heap_edge_kind(uint32_t edge)
 {
 	return edge >> HEAP_INDEX_BITS;
 }
 
-static inline bool
-heap_edge_is_weak(uint32_t edge)
+static inline bool heap_edge_is_weak(uint32_t edge)
 {
 	unsigned kind = heap_edge_kind(edge);
 
@@ -129,12 +122,10 @@ struct heap {
 
 	uint8_t *reach;
 	uint8_t *detail; /* role of a lost one, weak kind of a possible one */
-	uint8_t
-	    *taken; /* a bit for each block: see heap_note_other(); or NULL */
+	uint8_t *taken;  /* a bit for each block: see heap_note_other(); or NULL */
 };
 
-static inline uint64_t
-heap_key_size(const struct heap *h, size_t i)
+static inline uint64_t heap_key_size(const struct heap *h, size_t i)
 {
 	uint64_t size = h->keys[i] & HEAP_KEY_LARGE;
 
@@ -142,8 +133,7 @@ heap_key_size(const struct heap *h, size_t i)
 }
 
 /* Does a block that is not in the heap begin right behind this one? */
-static inline bool
-heap_end_is_taken(const struct heap *h, uint32_t i)
+static inline bool heap_end_is_taken(const struct heap *h, uint32_t i)
 {
 	return h->taken && h->taken[i / 8] >> i % 8 & 1;
 }

@@ -18,19 +18,16 @@ enum {
  * struct base_block of jemalloc 5: its size, the next one, then the record of
  * what is left of it, which ends where the piece does.
  */
-bool
-jemalloc_memory_is_base(uint64_t address, const void *page, struct range *ret,
-    uint64_t *ret_used_end)
+bool jemalloc_memory_is_base(
+    uint64_t address, const void *page, struct range *ret, uint64_t *ret_used_end)
 {
 	uint64_t w[5];
 
 	memcpy(w, page, sizeof(w));
-	if (address % BASE_BYTES || w[0] == 0 || w[0] % BASE_BYTES ||
-	    w[0] > BASE_MOST || w[0] > ADDRESS_END - address ||
-	    w[1] % BASE_BYTES || w[1] == address)
+	if (address % BASE_BYTES || w[0] == 0 || w[0] % BASE_BYTES || w[0] > BASE_MOST ||
+	    w[0] > ADDRESS_END - address || w[1] % BASE_BYTES || w[1] == address)
 		return false;
-	if (w[3] <= address || w[3] > address + w[0] ||
-	    w[4] != address + w[0] - w[3])
+	if (w[3] <= address || w[3] > address + w[0] || w[4] != address + w[0] - w[3])
 		return false;
 	*ret = (struct range){address, address + w[0]};
 	*ret_used_end = w[3];
@@ -42,8 +39,7 @@ jemalloc_memory_is_base(uint64_t address, const void *page, struct range *ret,
  * address, of which large blocks may have an offset in the page, the size, whose
  * low bits are a number.
  */
-bool
-jemalloc_memory_is_record(const void *bytes, struct range *ret)
+bool jemalloc_memory_is_record(const void *bytes, struct range *ret)
 {
 	uint64_t w[3], start, size;
 
@@ -57,21 +53,18 @@ jemalloc_memory_is_record(const void *bytes, struct range *ret)
 	return true;
 }
 
-static bool
-may_have_it(const struct roots_area *a)
+static bool may_have_it(const struct roots_area *a)
 {
 	return a->kind == ROOTS_MEMORY && !a->is_file && a->can_write;
 }
 
 /* Records of memory that is not, or no longer, of this kind are passed over. */
-static int
-add_records(const uint8_t *bytes, size_t len, const struct roots_areas *areas,
-    struct ranges *ret)
+static int add_records(
+    const uint8_t *bytes, size_t len, const struct roots_areas *areas, struct ranges *ret)
 {
 	int err = 0;
 
-	for (size_t i = 0; i + RECORD_BYTES <= len && err == 0;
-	     i += RECORD_BYTES) {
+	for (size_t i = 0; i + RECORD_BYTES <= len && err == 0; i += RECORD_BYTES) {
 		const struct roots_area *a;
 		struct range r;
 
@@ -85,16 +78,13 @@ add_records(const uint8_t *bytes, size_t len, const struct roots_areas *areas,
 }
 
 /* A piece, up to what is in use of it. */
-static int
-read_base(struct foreign *memory, const struct roots_areas *areas,
-    struct range base, uint64_t used_end, struct ranges *ret,
-    struct fault *where)
+static int read_base(struct foreign *memory, const struct roots_areas *areas, struct range base,
+    uint64_t used_end, struct ranges *ret, struct fault *where)
 {
 	int err = address_ranges_add(ret, base.start, base.end);
 
 	for (uint64_t at = base.start; at < used_end && err == 0;) {
-		struct foreign_range r = {
-		    at, (used_end - at + PAGE - 1) / PAGE};
+		struct foreign_range r = {at, (used_end - at + PAGE - 1) / PAGE};
 		struct foreign_batch b;
 
 		if (r.pages > FOREIGN_BATCH_PAGES)
@@ -113,10 +103,8 @@ struct found {
 };
 
 /* These pages may begin a piece. */
-static int
-look_at(struct foreign *memory, const struct roots_areas *areas,
-    const struct foreign_range *pages, size_t count, struct ranges *ret,
-    struct fault *where)
+static int look_at(struct foreign *memory, const struct roots_areas *areas,
+    const struct foreign_range *pages, size_t count, struct ranges *ret, struct fault *where)
 {
 	struct found found[AT_ONCE];
 	struct foreign_batch b;
@@ -125,22 +113,20 @@ look_at(struct foreign *memory, const struct roots_areas *areas,
 
 	for (size_t i = 0; i < count && err == 0; i++)
 		if (b.pages[i] == FOREIGN_READ &&
-		    jemalloc_memory_is_base(pages[i].start, b.bytes + i * PAGE,
-		        &found[n].base, &found[n].used_end))
+		    jemalloc_memory_is_base(
+		        pages[i].start, b.bytes + i * PAGE, &found[n].base, &found[n].used_end))
 			n++;
 	for (size_t i = 0; i < n && err == 0; i++) {
-		const struct roots_area *a =
-		    roots_at(areas, found[i].base.start);
+		const struct roots_area *a = roots_at(areas, found[i].base.start);
 
 		if (a && found[i].base.end <= a->end)
-			err = read_base(memory, areas, found[i].base,
-			    found[i].used_end, ret, where);
+			err =
+			    read_base(memory, areas, found[i].base, found[i].used_end, ret, where);
 	}
 	return err;
 }
 
-int
-jemalloc_memory_ranges(struct foreign *memory, const struct roots_areas *areas,
+int jemalloc_memory_ranges(struct foreign *memory, const struct roots_areas *areas,
     struct ranges *ret, struct fault *where)
 {
 	struct foreign_range pages[AT_ONCE];
@@ -153,8 +139,7 @@ jemalloc_memory_ranges(struct foreign *memory, const struct roots_areas *areas,
 
 		if (!may_have_it(a))
 			continue;
-		for (at *= BASE_BYTES; at < a->end && err == 0;
-		     at += BASE_BYTES) {
+		for (at *= BASE_BYTES; at < a->end && err == 0; at += BASE_BYTES) {
 			pages[n++] = (struct foreign_range){at, 1};
 			if (n < AT_ONCE)
 				continue;

@@ -20,8 +20,8 @@ int jemalloc_memory_ranges(struct foreign *memory, const struct roots_areas *are
     struct ranges *ret, struct fault *where);
 
 /* Is this page, at `address`, the beginning of such a piece? Its range. */
-bool jemalloc_memory_is_base(uint64_t address, const void *page, struct range *ret,
-    uint64_t *ret_used_end);
+bool jemalloc_memory_is_base(
+    uint64_t address, const void *page, struct range *ret, uint64_t *ret_used_end);
 
 /* A record of pages; false: it is none. */
 bool jemalloc_memory_is_record(const void *bytes, struct range *ret);

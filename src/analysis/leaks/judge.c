@@ -41,8 +41,7 @@ struct judge {
 };
 
 /* By default a quarter of what the machine has left. */
-uint64_t
-judge_memory(uint64_t asked)
+uint64_t judge_memory(uint64_t asked)
 {
 	FILE *f = fopen("/proc/meminfo", "re");
 	uint64_t bytes = 0;
@@ -62,8 +61,7 @@ judge_memory(uint64_t asked)
  * From now on an exec, or the end of the process, is noticed. It may have become
  * another program since its segment was read, so that is looked at once more.
  */
-static int
-open_guard(struct judge *j)
+static int open_guard(struct judge *j)
 {
 	struct seg_header now;
 	struct segfile *f;
@@ -80,17 +78,14 @@ open_guard(struct judge *j)
 		return err == -EACCES ? -EPERM : err == -ENXIO ? -ESRCH : err;
 	err = segfile_header(f, slot, &now, &j->about.why);
 	segfile_close(f);
-	if (err == 0 &&
-	    memcmp(now.uuid, j->process->header.uuid, sizeof(now.uuid)) != 0)
+	if (err == 0 && memcmp(now.uuid, j->process->header.uuid, sizeof(now.uuid)) != 0)
 		err = -ESRCH;
 	if (err == -ESRCH)
 		j->about.why.text[0] = '\0';
 	return err;
 }
 
-int
-judge_new(const struct process *p, pid_t pid, const struct judge_options *o,
-    struct judge **ret)
+int judge_new(const struct process *p, pid_t pid, const struct judge_options *o, struct judge **ret)
 {
 	struct judge *j = calloc(1, sizeof(*j));
 	uint64_t tick = ticks_now(&p->header);
@@ -104,8 +99,7 @@ judge_new(const struct process *p, pid_t pid, const struct judge_options *o,
 	if (o->at_end || o->born_before)
 		tick = o->at_end ? UINT32_MAX : o->born_before;
 	j->o.max_bytes = judge_memory(o->max_bytes);
-	err = looks_new(
-	    tick < UINT32_MAX ? (uint32_t)tick : UINT32_MAX, &j->looks);
+	err = looks_new(tick < UINT32_MAX ? (uint32_t)tick : UINT32_MAX, &j->looks);
 	if (err < 0) {
 		judge_free(j);
 		return err;
@@ -114,8 +108,7 @@ judge_new(const struct process *p, pid_t pid, const struct judge_options *o,
 	return 0;
 }
 
-void
-judge_free(struct judge *j)
+void judge_free(struct judge *j)
 {
 	if (!j)
 		return;
@@ -125,8 +118,7 @@ judge_free(struct judge *j)
 	free(j);
 }
 
-struct heap *
-judge_detach_heap(struct judge *j)
+struct heap *judge_detach_heap(struct judge *j)
 {
 	struct heap *h = j->heap;
 
@@ -134,8 +126,7 @@ judge_detach_heap(struct judge *j)
 	return h;
 }
 
-uint64_t
-judge_max_bytes(const struct judge *j)
+uint64_t judge_max_bytes(const struct judge *j)
 {
 	return j->o.max_bytes;
 }
@@ -143,13 +134,11 @@ judge_max_bytes(const struct judge *j)
 /* ---- looking -------------------------------------------------------------- */
 
 /* Allocations that the live map does not have. */
-bool
-judge_lacks_blocks(const struct seg_header *h)
+bool judge_lacks_blocks(const struct seg_header *h)
 {
-	static const enum seg_count missing[] = {SEG_LOST_EVENTS,
-	    SEG_EARLY_EVENTS, SEG_EVENTS_OFF, SEG_SPILL_FULL, SEG_PAUSED_EVENTS,
-	    SEG_UNTRACKED_FREES, SEG_UNKNOWN_FREES, SEG_DEEPBIND_LOADS,
-	    SEG_MALLOC_BEFORE, SEG_NAMESPACES, SEG_OWN_NAMES};
+	static const enum seg_count missing[] = {SEG_LOST_EVENTS, SEG_EARLY_EVENTS, SEG_EVENTS_OFF,
+	    SEG_SPILL_FULL, SEG_PAUSED_EVENTS, SEG_UNTRACKED_FREES, SEG_UNKNOWN_FREES,
+	    SEG_DEEPBIND_LOADS, SEG_MALLOC_BEFORE, SEG_NAMESPACES, SEG_OWN_NAMES};
 
 	if (h->sample_bytes || h->mode != SEG_MODE_ON)
 		return true;
@@ -160,8 +149,7 @@ judge_lacks_blocks(const struct seg_header *h)
 }
 
 /* Frees that it has not seen: what they freed looks lost. */
-static bool
-lacks_frees(const struct seg_header *h)
+static bool lacks_frees(const struct seg_header *h)
 {
 	return h->counts[SEG_MISSED_FREES] || h->counts[SEG_LOST_FREES] ||
 	    h->counts[SEG_DEEPBIND_LOADS] || h->counts[SEG_MALLOC_BEFORE] ||
@@ -169,8 +157,7 @@ lacks_frees(const struct seg_header *h)
 }
 
 /* The threads run again while the rest is done in our memory. */
-static void
-go_on(void *context)
+static void go_on(void *context)
 {
 	struct judge *j = context;
 	uint64_t ns = halt_end(j->halt);
@@ -180,8 +167,7 @@ go_on(void *context)
 		j->about.pause_ns = ns;
 }
 
-static int
-look_once(struct judge *j, const struct threads_stop *stop)
+static int look_once(struct judge *j, const struct threads_stop *stop)
 {
 	const struct look_options o = {.max_bytes = j->o.max_bytes,
 	    .with_swapped = j->o.with_swapped,
@@ -201,8 +187,7 @@ look_once(struct judge *j, const struct threads_stop *stop)
 		j->o.notes->max_bytes = j->o.max_bytes / 4;
 		root_notes_release(j->o.notes);
 	}
-	err = look_take(
-	    j->pid, &j->process->header, &o, &heap, &j->seen, &j->about.why);
+	err = look_take(j->pid, &j->process->header, &o, &heap, &j->seen, &j->about.why);
 	if (err < 0)
 		return err;
 	err = foreign_is_same(j->guard) ? looks_add(j->looks, heap) : -ESRCH;
@@ -219,8 +204,7 @@ look_once(struct judge *j, const struct threads_stop *stop)
  * for a moment and are stopped again. If that does not help, there are several
  * looks: see judge_is_certain().
  */
-static int
-stop_threads(struct judge *j)
+static int stop_threads(struct judge *j)
 {
 	const struct timespec rest = {.tv_nsec = STOP_REST_NS};
 	struct moving m = {0};
@@ -233,8 +217,7 @@ stop_threads(struct judge *j)
 		}
 		err = halt_begin(j->pid, &j->halt, &j->about.why);
 		if (err == 0)
-			err = moving_blocks_read(
-			    j->guard, &j->process->header, &m, &j->about.why);
+			err = moving_blocks_read(j->guard, &j->process->header, &m, &j->about.why);
 		if (!moving_blocks_any(&m))
 			break;
 	}
@@ -244,8 +227,7 @@ stop_threads(struct judge *j)
 	return err;
 }
 
-int
-judge_look(struct judge *j)
+int judge_look(struct judge *j)
 {
 	if (j->err < 0)
 		return j->err;
@@ -265,8 +247,7 @@ judge_look(struct judge *j)
 	return j->err;
 }
 
-bool
-judge_is_certain(const struct judge *j)
+bool judge_is_certain(const struct judge *j)
 {
 	if (j->o.stop)
 		return !j->seen.is_moving || looks_count(j->looks) >= LOOKS_MIN;
@@ -275,8 +256,7 @@ judge_is_certain(const struct judge *j)
 
 /* ---- the verdict ---------------------------------------------------------- */
 
-uint32_t
-judge_reason(int err, const struct seg_header *h)
+uint32_t judge_reason(int err, const struct seg_header *h)
 {
 	switch (err) {
 	case -ESRCH:
@@ -285,9 +265,8 @@ judge_reason(int err, const struct seg_header *h)
 	case -EACCES:
 		return VERDICT_NO_RIGHT;
 	case -ENOTSUP:
-		return h->live_cell_version < 2 && h->live_root
-		    ? VERDICT_OLD_CELLS
-		    : VERDICT_NO_LIVE_MAP;
+		return h->live_cell_version < 2 && h->live_root ? VERDICT_OLD_CELLS
+		                                                : VERDICT_NO_LIVE_MAP;
 	case -E2BIG:
 		return VERDICT_TOO_LARGE;
 	case -ETIMEDOUT:
@@ -297,8 +276,7 @@ judge_reason(int err, const struct seg_header *h)
 	}
 }
 
-static uint32_t
-reason_of(const struct judge *j)
+static uint32_t reason_of(const struct judge *j)
 {
 	if (j->err == 0)
 		return looks_count(j->looks) ? VERDICT_JUDGED : VERDICT_ENDED;
@@ -306,8 +284,7 @@ reason_of(const struct judge *j)
 }
 
 /* Sites with equal stacks are one: the process has its lowest id. */
-static uint32_t
-id_of(const struct process *p, uint32_t site, const struct process_site **ret)
+static uint32_t id_of(const struct process *p, uint32_t site, const struct process_site **ret)
 {
 	const struct process_id *id = process_find_id(p, site);
 
@@ -316,8 +293,7 @@ id_of(const struct process *p, uint32_t site, const struct process_site **ret)
 }
 
 /* Is code of its stack no longer loaded? */
-static bool
-is_unloaded(const struct process *p, const struct process_site *site)
+static bool is_unloaded(const struct process *p, const struct process_site *site)
 {
 	uint64_t frames[64];
 	uint32_t flags;
@@ -336,8 +312,7 @@ is_unloaded(const struct process *p, const struct process_site *site)
 }
 
 /* Adds b's figures to a, which is of the same site and class. */
-static void
-join(struct verdict_site *a, const struct verdict_site *b)
+static void join(struct verdict_site *a, const struct verdict_site *b)
 {
 	a->notes |= b->notes;
 	if (a->first_birth > b->first_birth)
@@ -358,8 +333,7 @@ join(struct verdict_site *a, const struct verdict_site *b)
 		a->type = b->type;
 }
 
-static int
-by_site_and_class(const void *a, const void *b)
+static int by_site_and_class(const void *a, const void *b)
 {
 	const struct verdict_site *x = a, *y = b;
 
@@ -369,8 +343,7 @@ by_site_and_class(const void *a, const void *b)
 }
 
 /* LEAK before POSSIBLE, the largest first. */
-static int
-by_weight(const void *a, const void *b)
+static int by_weight(const void *a, const void *b)
 {
 	const struct verdict_site *x = a, *y = b;
 
@@ -384,14 +357,12 @@ by_weight(const void *a, const void *b)
 }
 
 /* What makes all that is lost POSSIBLE, in this process and these looks. */
-static uint32_t
-doubts(const struct judge *j, bool proof)
+static uint32_t doubts(const struct judge *j, bool proof)
 {
 	const struct look_seen *s = &j->seen;
 	uint32_t notes = 0;
 
-	if (s->swapped_bytes || s->unreadable_bytes || s->device_bytes ||
-	    s->ring_bytes)
+	if (s->swapped_bytes || s->unreadable_bytes || s->device_bytes || s->ring_bytes)
 		notes |= VERDICT_UNREAD;
 	if (lacks_frees(&j->process->header))
 		notes |= VERDICT_UNSEEN_FREES;
@@ -400,8 +371,8 @@ doubts(const struct judge *j, bool proof)
 	return notes;
 }
 
-static struct verdict_site
-lost_of(const struct judge *j, const struct looks_site *s, uint32_t doubt)
+static struct verdict_site lost_of(
+    const struct judge *j, const struct looks_site *s, uint32_t doubt)
 {
 	struct verdict_site v = {.site = s->site,
 	    .class = VERDICT_LEAK,
@@ -424,16 +395,14 @@ lost_of(const struct judge *j, const struct looks_site *s, uint32_t doubt)
 	if (s->hides)
 		v.notes |= VERDICT_HIDES;
 	/* pointers of the parent may be in what the child never touched */
-	if (s->site < j->process->header.first_id &&
-	    j->seen.unseen_shared_bytes)
+	if (s->site < j->process->header.first_id && j->seen.unseen_shared_bytes)
 		v.notes |= VERDICT_UNREAD;
 	if (v.notes)
 		v.class = VERDICT_POSSIBLE;
 	return v;
 }
 
-static struct verdict_site
-possible_of(const struct looks_site *s)
+static struct verdict_site possible_of(const struct looks_site *s)
 {
 	struct verdict_site v = {.site = s->site,
 	    .class = VERDICT_POSSIBLE,
@@ -452,8 +421,7 @@ possible_of(const struct looks_site *s)
 }
 
 /* A place that was seen to hide pointers, and has no block that seems lost. */
-static struct verdict_site
-hidden_of(const struct looks_site *s)
+static struct verdict_site hidden_of(const struct looks_site *s)
 {
 	return (struct verdict_site){.site = s->site,
 	    .class = VERDICT_POSSIBLE,
@@ -462,9 +430,8 @@ hidden_of(const struct looks_site *s)
 	    .notes = VERDICT_HIDES};
 }
 
-static size_t
-fill_sites(struct judge *j, bool proof, const struct looks_site *list,
-    size_t count, const struct types *types, struct verdict_site *to)
+static size_t fill_sites(struct judge *j, bool proof, const struct looks_site *list, size_t count,
+    const struct types *types, struct verdict_site *to)
 {
 	uint32_t doubt = doubts(j, proof);
 	size_t n = 0, kept = 0;
@@ -500,17 +467,14 @@ fill_sites(struct judge *j, bool proof, const struct looks_site *list,
 	return kept;
 }
 
-static uint64_t
-since_start(const struct judge *j, uint64_t ns)
+static uint64_t since_start(const struct judge *j, uint64_t ns)
 {
 	uint64_t start = j->process->header.start_monotonic_ns;
 
 	return ns > start ? ns - start : 0;
 }
 
-int
-judge_finish(struct judge *j, bool proof, struct verdicts *ret,
-    struct judge_about *ret_about)
+int judge_finish(struct judge *j, bool proof, struct verdicts *ret, struct judge_about *ret_about)
 {
 	struct looks_site *list = NULL;
 	struct types types = {0};
@@ -546,8 +510,7 @@ judge_finish(struct judge *j, bool proof, struct verdicts *ret,
 			err = -ENOMEM;
 	}
 	if (err == 0)
-		ret->count =
-		    fill_sites(j, proof, list, count, &types, ret->sites);
+		ret->count = fill_sites(j, proof, list, count, &types, ret->sites);
 	/* the text goes with the verdicts, and what it has of the types */
 	ret->text = types.text;
 	types.text = NULL;

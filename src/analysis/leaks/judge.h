@@ -43,8 +43,8 @@ struct judge;
  * A process that runs as `pid` and has this segment. Only blocks that were born
  * before this call are judged. Borrows p. -ENOMEM.
  */
-int judge_new(const struct process *p, pid_t pid, const struct judge_options *o,
-    struct judge **ret);
+int judge_new(
+    const struct process *p, pid_t pid, const struct judge_options *o, struct judge **ret);
 void judge_free(struct judge *j);
 
 /*
@@ -70,8 +70,7 @@ uint64_t judge_max_bytes(const struct judge *j);
  * What was found; for verdicts_release(). `proof`: one look is enough, because
  * no thread ran meanwhile. -ENOMEM; all else is in ret->reason.
  */
-int judge_finish(struct judge *j, bool proof, struct verdicts *ret,
-    struct judge_about *ret_about);
+int judge_finish(struct judge *j, bool proof, struct verdicts *ret, struct judge_about *ret_about);
 
 /* enum verdict_reason of a look that failed. */
 uint32_t judge_reason(int err, const struct seg_header *h);

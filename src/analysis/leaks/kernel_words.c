@@ -16,8 +16,7 @@
 enum { FILES_MAX = 1 << 17 };
 
 /* Hexadecimal digits at p; false: there is none, or too many. */
-static bool
-get_hex(const char *p, uint64_t *ret)
+static bool get_hex(const char *p, uint64_t *ret)
 {
 	uint64_t n = 0;
 	int digits = 0;
@@ -37,8 +36,7 @@ get_hex(const char *p, uint64_t *ret)
 	return digits > 0;
 }
 
-static const char *
-next_line(const char *p)
+static const char *next_line(const char *p)
 {
 	const char *end = strchr(p, '\n');
 
@@ -46,8 +44,7 @@ next_line(const char *p)
 }
 
 /* Does the line at p have this text? Where it ends, NULL: no. */
-static const char *
-in_line(const char *p, const char *text)
+static const char *in_line(const char *p, const char *text)
 {
 	const char *end = next_line(p);
 	const char *at = memmem(p, (size_t)(end - p), text, strlen(text));
@@ -56,9 +53,7 @@ in_line(const char *p, const char *text)
 }
 
 /* tfd:        5 events:       19 data:     7ffc12345678  pos:0 ino:... */
-int
-kernel_words_parse_epoll(
-    const char *text, kernel_word *visit, void *context, uint64_t *count)
+int kernel_words_parse_epoll(const char *text, kernel_word *visit, void *context, uint64_t *count)
 {
 	const char *p;
 	uint64_t word;
@@ -79,9 +74,7 @@ kernel_words_parse_epoll(
 }
 
 /* signal: 60/00007fff86e452a8 */
-int
-kernel_words_parse_timers(
-    const char *text, kernel_word *visit, void *context, uint64_t *count)
+int kernel_words_parse_timers(const char *text, kernel_word *visit, void *context, uint64_t *count)
 {
 	const char *p;
 	uint64_t word;
@@ -102,17 +95,15 @@ kernel_words_parse_timers(
 }
 
 /* What /proc/PID/fd has behind a name, "" if that cannot be said. */
-static void
-target_of(int dir, const char *name, char *ret, size_t size)
+static void target_of(int dir, const char *name, char *ret, size_t size)
 {
 	ssize_t n = readlinkat(dir, name, ret, size - 1);
 
 	ret[n > 0 ? n : 0] = '\0';
 }
 
-static int
-epoll_words(pid_t pid, int fds, const char *name, kernel_word *visit,
-    void *context, struct kernel_seen *ret)
+static int epoll_words(pid_t pid, int fds, const char *name, kernel_word *visit, void *context,
+    struct kernel_seen *ret)
 {
 	char target[64], info[FOREIGN_NAME_BYTES];
 	char *text;
@@ -135,9 +126,8 @@ epoll_words(pid_t pid, int fds, const char *name, kernel_word *visit,
 	return err;
 }
 
-static int
-each_descriptor(pid_t pid, int proc, kernel_word *visit, void *context,
-    struct kernel_seen *ret)
+static int each_descriptor(
+    pid_t pid, int proc, kernel_word *visit, void *context, struct kernel_seen *ret)
 {
 	int fds = openat(proc, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fds >= 0 ? fdopendir(fds) : NULL;
@@ -163,9 +153,7 @@ each_descriptor(pid_t pid, int proc, kernel_word *visit, void *context,
 	return err;
 }
 
-int
-kernel_words(
-    pid_t pid, kernel_word *visit, void *context, struct kernel_seen *ret)
+int kernel_words(pid_t pid, kernel_word *visit, void *context, struct kernel_seen *ret)
 {
 	char *text;
 	size_t len;
@@ -179,8 +167,7 @@ kernel_words(
 	/* a kernel without CONFIG_CHECKPOINT_RESTORE has no such file */
 	found = err == 0 ? foreign_text(pid, "timers", &text, &len) : err;
 	if (found == 0) {
-		err = kernel_words_parse_timers(
-		    text, visit, context, &ret->timer_words);
+		err = kernel_words_parse_timers(text, visit, context, &ret->timer_words);
 		free(text);
 	} else if (err == 0 && found != -ENOENT) {
 		ret->not_read++;

@@ -24,13 +24,10 @@ struct kernel_seen {
  * Calls `visit` for each word until it returns something else than 0, which is
  * then the answer. -EACCES, -ESRCH: we may not look, or it is gone.
  */
-int kernel_words(
-    pid_t pid, kernel_word *visit, void *context, struct kernel_seen *ret);
+int kernel_words(pid_t pid, kernel_word *visit, void *context, struct kernel_seen *ret);
 
 /* The words of one file: fdinfo of an epoll descriptor, and timers. */
-int kernel_words_parse_epoll(
-    const char *text, kernel_word *visit, void *context, uint64_t *count);
-int kernel_words_parse_timers(
-    const char *text, kernel_word *visit, void *context, uint64_t *count);
+int kernel_words_parse_epoll(const char *text, kernel_word *visit, void *context, uint64_t *count);
+int kernel_words_parse_timers(const char *text, kernel_word *visit, void *context, uint64_t *count);
 
 #endif

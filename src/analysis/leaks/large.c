@@ -13,18 +13,15 @@ enum {
 };
 
 /* Only helps for pages that nobody has touched. */
-static void
-ask_for_huge_pages(void *at, size_t bytes)
+static void ask_for_huge_pages(void *at, size_t bytes)
 {
 	uintptr_t skip = -(uintptr_t)at % HUGE;
 
 	if (bytes >= LEAST)
-		(void)madvise((char *)at + skip, (bytes - skip) / HUGE * HUGE,
-		    MADV_HUGEPAGE);
+		(void)madvise((char *)at + skip, (bytes - skip) / HUGE * HUGE, MADV_HUGEPAGE);
 }
 
-void *
-large_zeroed(size_t bytes)
+void *large_zeroed(size_t bytes)
 {
 	void *p = calloc(1, bytes ? bytes : 1);
 
@@ -33,8 +30,7 @@ large_zeroed(size_t bytes)
 	return p;
 }
 
-void *
-large_grow(void *old, size_t keep, size_t bytes)
+void *large_grow(void *old, size_t keep, size_t bytes)
 {
 	void *p;
 

@@ -58,8 +58,7 @@ struct look {
 };
 
 /* A process that is stopped, or waits for us at its end, is read at once. */
-static uint32_t
-rest_us(const struct look *l)
+static uint32_t rest_us(const struct look *l)
 {
 	return l->o->stop || l->o->is_waiting ? 0 : REST_US;
 }
@@ -72,8 +71,7 @@ struct block_list {
 	bool is_full;
 };
 
-static bool
-add_block(const struct live_map_block *b, void *arg)
+static bool add_block(const struct live_map_block *b, void *arg)
 {
 	struct block_list *l = arg;
 
@@ -85,8 +83,7 @@ add_block(const struct live_map_block *b, void *arg)
 		size_t room = l->room ? l->room * 2 : 4096;
 		struct heap_block *at = room > SIZE_MAX / sizeof(*at)
 		    ? NULL
-		    : large_grow(
-		          l->at, l->count * sizeof(*at), room * sizeof(*at));
+		    : large_grow(l->at, l->count * sizeof(*at), room * sizeof(*at));
 
 		if (!at)
 			return false;
@@ -101,22 +98,18 @@ add_block(const struct live_map_block *b, void *arg)
 	return true;
 }
 
-static int
-too_large(const struct look *l, const char *what)
+static int too_large(const struct look *l, const char *what)
 {
-	return fault_set(l->where, -E2BIG,
-	    "%s: more than %llu MiB would be needed", what,
+	return fault_set(l->where, -E2BIG, "%s: more than %llu MiB would be needed", what,
 	    (unsigned long long)(l->o->max_bytes >> 20));
 }
 
-static uint64_t
-map_budget(const struct look *l)
+static uint64_t map_budget(const struct look *l)
 {
 	return MAP_BUDGET_NS + procfs_resident(l->pid) * MAP_NS_PER_BYTE;
 }
 
-static int
-read_blocks(struct look *l)
+static int read_blocks(struct look *l)
 {
 	struct block_list list = {.most = l->o->max_bytes / 48};
 	struct live_map m = {.each = add_block,
@@ -129,8 +122,7 @@ read_blocks(struct look *l)
 	int err = live_map_read(&m, l->pid, l->header, budget_ns);
 
 	if (err == 0 && clock_ns(CLOCK_MONOTONIC) - begin_ns > budget_ns)
-		err = fault_set(
-		    &m.why, -ETIMEDOUT, "its list of blocks has no end");
+		err = fault_set(&m.why, -ETIMEDOUT, "its list of blocks has no end");
 	if (err == 0 && !m.is_exact)
 		err = -ENOTSUP;
 	if (err == -EFAULT)
@@ -154,9 +146,7 @@ read_blocks(struct look *l)
 /* ---- the pass over its memory --------------------------------------------- */
 
 /* Memory that was not read, by the reason that its mapping has. */
-static void
-count_unread(
-    struct look *l, uint64_t address, uint64_t bytes, enum foreign_page kind)
+static void count_unread(struct look *l, uint64_t address, uint64_t bytes, enum foreign_page kind)
 {
 	const struct roots_area *a = roots_at(&l->areas, address);
 
@@ -166,14 +156,12 @@ count_unread(
 		l->seen->device_bytes += bytes;
 	else if (kind == FOREIGN_REFUSED)
 		l->seen->unreadable_bytes += bytes;
-	else if (kind == FOREIGN_FILE && a && a->kind == ROOTS_SHARED &&
-	    a->can_write && address_ranges_add(&l->files, address, address + bytes) < 0)
+	else if (kind == FOREIGN_FILE && a && a->kind == ROOTS_SHARED && a->can_write &&
+	    address_ranges_add(&l->files, address, address + bytes) < 0)
 		l->seen->unreadable_bytes += bytes;
 }
 
-static int
-scan_all(struct look *l, int part, uint64_t address, const uint8_t *bytes,
-    size_t len)
+static int scan_all(struct look *l, int part, uint64_t address, const uint8_t *bytes, size_t len)
 {
 	int err = 0;
 
@@ -189,21 +177,17 @@ scan_all(struct look *l, int part, uint64_t address, const uint8_t *bytes,
 	}
 	l->seen->read_bytes += len;
 	if (err == 0)
-		err = heap_scan(
-		    l->heap, (enum heap_part)part, address, bytes, len);
+		err = heap_scan(l->heap, (enum heap_part)part, address, bytes, len);
 	if (err == 0 && l->is_new)
-		err = grown_scan(
-		    &l->o->notes->grown, l->heap, address, bytes, len);
+		err = grown_scan(&l->o->notes->grown, l->heap, address, bytes, len);
 	else if (err == 0 && l->o->notes)
-		err = root_notes_scan(l->o->notes, l->heap, &l->areas,
-		    (enum heap_part)part, address, bytes, len);
+		err = root_notes_scan(
+		    l->o->notes, l->heap, &l->areas, (enum heap_part)part, address, bytes, len);
 	return err == -E2BIG ? too_large(l, "its pointers are too many") : err;
 }
 
 /* Of pages, only what is in a range counts. */
-static int
-scan_fresh(struct look *l, int part, uint64_t address, const uint8_t *bytes,
-    size_t len)
+static int scan_fresh(struct look *l, int part, uint64_t address, const uint8_t *bytes, size_t len)
 {
 	const struct ranges *r = l->fresh;
 	const uint64_t end = address + len;
@@ -225,15 +209,12 @@ scan_fresh(struct look *l, int part, uint64_t address, const uint8_t *bytes,
 			from = address;
 		if (to > end)
 			to = end;
-		err = scan_all(l, part, from, bytes + (from - address),
-		    (size_t)(to - from));
+		err = scan_all(l, part, from, bytes + (from - address), (size_t)(to - from));
 	}
 	return err;
 }
 
-static int
-scan(
-    void *context, int part, uint64_t address, const uint8_t *bytes, size_t len)
+static int scan(void *context, int part, uint64_t address, const uint8_t *bytes, size_t len)
 {
 	struct look *l = context;
 
@@ -241,23 +222,20 @@ scan(
 	                : scan_all(l, part, address, bytes, len);
 }
 
-static void
-unread(void *context, uint64_t address, uint64_t bytes, int kind)
+static void unread(void *context, uint64_t address, uint64_t bytes, int kind)
 {
 	count_unread(context, address, bytes, (enum foreign_page)kind);
 }
 
 /* Only of a large block many pages may never have been touched. */
-static int
-pass_heap(struct pass *p, bool is_dense, uint64_t start, uint64_t end)
+static int pass_heap(struct pass *p, bool is_dense, uint64_t start, uint64_t end)
 {
 	return is_dense ? pass_add_dense(p, HEAP_BLOCKS, start, end)
 	                : pass_add(p, HEAP_BLOCKS, start, end);
 }
 
 /* Pages with blocks, and with the header before each. */
-static int
-pass_blocks(struct look *l, struct pass *p)
+static int pass_blocks(struct look *l, struct pass *p)
 {
 	const struct heap_block *b = heap_blocks(l->heap);
 	uint64_t start = 0, end = 0;
@@ -266,8 +244,7 @@ pass_blocks(struct look *l, struct pass *p)
 
 	for (size_t i = 0; i < heap_count(l->heap) && err == 0; i++) {
 		uint64_t from = (b[i].address - OWNED_HEADER) & -(uint64_t)PAGE;
-		uint64_t to =
-		    (b[i].address + b[i].size + PAGE - 1) & -(uint64_t)PAGE;
+		uint64_t to = (b[i].address + b[i].size + PAGE - 1) & -(uint64_t)PAGE;
 
 		l->seen->bytes += b[i].size;
 		if (b[i].address < OWNED_HEADER)
@@ -286,8 +263,7 @@ pass_blocks(struct look *l, struct pass *p)
 	return err == 0 ? pass_flush(p) : err;
 }
 
-static int
-pass_ranges(struct pass *p, const struct ranges *r, enum heap_part part)
+static int pass_ranges(struct pass *p, const struct ranges *r, enum heap_part part)
 {
 	int err = 0;
 
@@ -297,21 +273,18 @@ pass_ranges(struct pass *p, const struct ranges *r, enum heap_part part)
 }
 
 /* Shared memory that may hold pointers; what is read of it is subtracted. */
-static void
-count_shared(struct look *l, const struct ranges * not )
+static void count_shared(struct look *l, const struct ranges * not )
 {
 	for (size_t i = 0; i < l->areas.count; i++) {
 		const struct roots_area *a = &l->areas.at[i];
 
-		if (a->kind == ROOTS_SHARED && a->can_write &&
-		    !address_ranges_hold(not, a->start))
+		if (a->kind == ROOTS_SHARED && a->can_write && !address_ranges_hold(not, a->start))
 			l->seen->unseen_shared_bytes += a->end - a->start;
 	}
 }
 
 /* Is anything at all swapped out on this machine? */
-static bool
-has_swapped(void)
+static bool has_swapped(void)
 {
 	FILE *f = fopen("/proc/meminfo", "re");
 	uint64_t total = 0, rest = 0;
@@ -333,8 +306,7 @@ has_swapped(void)
  * smaps has it. That is a long text, for which page tables are walked, so it is
  * only asked for where there may be something in it.
  */
-static int
-count_swapped_shared(struct look *l)
+static int count_swapped_shared(struct look *l)
 {
 	char *text;
 	size_t len;
@@ -354,15 +326,13 @@ count_swapped_shared(struct look *l)
 	return 0;
 }
 
-static int
-pass_roots(struct look *l, struct pass *p)
+static int pass_roots(struct look *l, struct pass *p)
 {
-	const struct threads *t =
-	    l->o->stop ? &l->o->stop->threads : &l->threads;
+	const struct threads *t = l->o->stop ? &l->o->stop->threads : &l->threads;
 	struct roots_plan plan = {{0}, {0}, {0}};
 	struct ranges not = {0};
-	int err = owned_settle(l->owned, l->pid, l->memory, &l->areas,
-	    l->seen->heads_only, &not, l->where);
+	int err = owned_settle(
+	    l->owned, l->pid, l->memory, &l->areas, l->seen->heads_only, &not, l->where);
 
 	if (err == 0)
 		count_shared(l, &not );
@@ -389,8 +359,7 @@ pass_roots(struct look *l, struct pass *p)
  * page may be taken away just then, and come back never. So a reader of its own
  * reads them, last, and where it fails only these are not read.
  */
-static void
-unread_file(void *context, uint64_t address, uint64_t bytes, int kind)
+static void unread_file(void *context, uint64_t address, uint64_t bytes, int kind)
 {
 	struct look *l = context;
 
@@ -399,13 +368,10 @@ unread_file(void *context, uint64_t address, uint64_t bytes, int kind)
 	l->seen->unreadable_bytes += bytes;
 }
 
-static int
-pass_files(struct look *l)
+static int pass_files(struct look *l)
 {
-	const struct pass_visitor visitor = {
-	    .scan = scan, .unread = unread_file, .context = l};
-	const struct foreign_options reading = {
-	    .rest_us = rest_us(l), .with_files = true};
+	const struct pass_visitor visitor = {.scan = scan, .unread = unread_file, .context = l};
+	const struct foreign_options reading = {.rest_us = rest_us(l), .with_files = true};
 	uint64_t read = 0, all = 0;
 	struct foreign *memory = NULL;
 	struct pass *p = NULL;
@@ -440,16 +406,14 @@ pass_files(struct look *l)
 }
 
 /* Many small blocks may be on one page, which is read once. */
-static int
-whole_pages(const struct ranges *r, struct ranges *ret)
+static int whole_pages(const struct ranges *r, struct ranges *ret)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < r->count && err == 0; i++) {
 		uint64_t start = r->at[i].start & -(uint64_t)PAGE;
 		uint64_t end = (r->at[i].end + PAGE - 1) & -(uint64_t)PAGE;
-		struct range *last =
-		    ret->count ? &ret->at[ret->count - 1] : NULL;
+		struct range *last = ret->count ? &ret->at[ret->count - 1] : NULL;
 
 		if (last && start <= last->end && end >= last->end)
 			last->end = end;
@@ -460,13 +424,12 @@ whole_pages(const struct ranges *r, struct ranges *ret)
 }
 
 /* What the process has got meanwhile; where it is stopped it gets nothing. */
-static int
-pass_fresh(struct look *l, struct pass *p)
+static int pass_fresh(struct look *l, struct pass *p)
 {
 	struct grown *grown = l->o->notes ? &l->o->notes->grown : NULL;
 	struct ranges fresh = {0}, pages = {0};
-	int err = fresh_ranges(l->pid, l->memory, l->header, l->heap,
-	    map_budget(l), l->o->max_bytes / 48, &fresh, grown, l->where);
+	int err = fresh_ranges(l->pid, l->memory, l->header, l->heap, map_budget(l),
+	    l->o->max_bytes / 48, &fresh, grown, l->where);
 
 	if (err == -EFAULT)
 		err = -ESRCH;
@@ -488,8 +451,7 @@ pass_fresh(struct look *l, struct pass *p)
 }
 
 /* Once, or until the pointers of new blocks are all known: see grown.h. */
-static int
-pass_all_fresh(struct look *l, struct pass *p)
+static int pass_all_fresh(struct look *l, struct pass *p)
 {
 	int err = pass_fresh(l, p);
 
@@ -502,8 +464,7 @@ pass_all_fresh(struct look *l, struct pass *p)
 }
 
 /* Of memory that a block has left nothing can be said where it is not there. */
-static void
-unread_moving(void *context, uint64_t address, uint64_t bytes, int kind)
+static void unread_moving(void *context, uint64_t address, uint64_t bytes, int kind)
 {
 	struct look *l = context;
 
@@ -513,30 +474,25 @@ unread_moving(void *context, uint64_t address, uint64_t bytes, int kind)
 }
 
 /* Not more than what is left of *most, which a made-up note may exceed. */
-static int
-add_moving(struct look *l, struct pass *p, uint64_t address, uint64_t size,
-    uint64_t *most)
+static int add_moving(
+    struct look *l, struct pass *p, uint64_t address, uint64_t size, uint64_t *most)
 {
 	int err;
 
 	if (size > *most)
 		size = *most;
-	if (address == 0 || size == 0 || address >= ADDRESS_END ||
-	    size > ADDRESS_END - address)
+	if (address == 0 || size == 0 || address >= ADDRESS_END || size > ADDRESS_END - address)
 		return 0;
 	*most -= size;
 	err = heap_note_other(l->heap, address);
 	if (err == 0 && l->o->notes) {
-		err = grown_add(
-		    &l->o->notes->grown, l->heap, address, size, GROWN_NO_SITE);
+		err = grown_add(&l->o->notes->grown, l->heap, address, size, GROWN_NO_SITE);
 		grown_settle(&l->o->notes->grown);
 	}
 	return err >= 0 ? pass_add(p, HEAP_ROOT, address, address + size) : err;
 }
 
-static int
-add_notes(
-    struct look *l, struct pass *p, const struct moving *m, uint64_t *most)
+static int add_notes(struct look *l, struct pass *p, const struct moving *m, uint64_t *most)
 {
 	int err = 0;
 
@@ -553,11 +509,9 @@ add_notes(
 }
 
 /* What is being resized, and in no list of blocks: see moving_blocks.h. */
-static int
-pass_moving(struct look *l)
+static int pass_moving(struct look *l)
 {
-	const struct pass_visitor visitor = {
-	    .scan = scan, .unread = unread_moving, .context = l};
+	const struct pass_visitor visitor = {.scan = scan, .unread = unread_moving, .context = l};
 	uint64_t most = MOVING_ROUNDS * procfs_resident(l->pid);
 	struct moving before = {0}, now = {0};
 	struct pass *p;
@@ -586,11 +540,9 @@ pass_moving(struct look *l)
 	return err;
 }
 
-static int
-pass_all(struct look *l)
+static int pass_all(struct look *l)
 {
-	const struct pass_visitor visitor = {
-	    .scan = scan, .unread = unread, .context = l};
+	const struct pass_visitor visitor = {.scan = scan, .unread = unread, .context = l};
 	struct pass *p;
 	int err = pass_new(l->memory, &visitor, l->where, &p);
 
@@ -611,25 +563,20 @@ pass_all(struct look *l)
 
 /* ---- what is in no memory ------------------------------------------------- */
 
-static int
-add_root(struct look *l, enum root_notes_area where, uint64_t word)
+static int add_root(struct look *l, enum root_notes_area where, uint64_t word)
 {
 	int err = heap_root(l->heap, word);
 
-	return err == 0 && l->o->notes
-	    ? root_notes_word(l->o->notes, l->heap, where, word)
-	    : err;
+	return err == 0 && l->o->notes ? root_notes_word(l->o->notes, l->heap, where, word) : err;
 }
 
-static int
-add_word(uint64_t word, void *context)
+static int add_word(uint64_t word, void *context)
 {
 	return add_root(context, ROOT_NOTES_KERNEL, word);
 }
 
 /* A block that is kept on purpose is held, with all that it holds. */
-static int
-add_ignored(const struct ignored_block *b, void *arg)
+static int add_ignored(const struct ignored_block *b, void *arg)
 {
 	struct look *l = arg;
 	int64_t i = heap_find(l->heap, b->address);
@@ -647,11 +594,9 @@ add_ignored(const struct ignored_block *b, void *arg)
 	return add_root(l, ROOT_NOTES_IGNORED, b->address);
 }
 
-static int
-add_words(struct look *l)
+static int add_words(struct look *l)
 {
-	const struct threads *t =
-	    l->o->stop ? &l->o->stop->threads : &l->threads;
+	const struct threads *t = l->o->stop ? &l->o->stop->threads : &l->threads;
 	struct kernel_seen seen = {0};
 	int err = 0;
 
@@ -661,8 +606,7 @@ add_words(struct look *l)
 	for (size_t i = 0; i < t->count && err == 0; i++)
 		err = add_root(l, ROOT_NOTES_REGISTER, t->pointers[i]);
 	if (err == 0)
-		err = ignored_blocks_read(
-		    l->pid, l->memory, l->header, add_ignored, l, l->where);
+		err = ignored_blocks_read(l->pid, l->memory, l->header, add_ignored, l, l->where);
 	if (err == -ENOTSUP || err == -EFAULT)
 		err = 0; /* an older collector has no such list */
 	if (err == 0)
@@ -677,8 +621,7 @@ add_words(struct look *l)
 
 /* ---- all of it ------------------------------------------------------------ */
 
-static int
-read_areas(struct look *l)
+static int read_areas(struct look *l)
 {
 	char *text;
 	size_t len;
@@ -701,8 +644,7 @@ read_areas(struct look *l)
 	return err;
 }
 
-static int
-take(struct look *l)
+static int take(struct look *l)
 {
 	const struct foreign_options reading = {
 	    .rest_us = rest_us(l), .with_swapped = l->o->with_swapped};
@@ -717,8 +659,7 @@ take(struct look *l)
 	if (err == 0)
 		err = owned_new(l->heap, l->header, &l->owned);
 	if (err == 0 && l->o->notes)
-		err = grown_begin(&l->o->notes->grown, l->heap, &l->areas,
-		    l->o->max_bytes / 8);
+		err = grown_begin(&l->o->notes->grown, l->heap, &l->areas, l->o->max_bytes / 8);
 	if (err == 0)
 		err = pass_all(l);
 	if (err == 0)
@@ -726,8 +667,7 @@ take(struct look *l)
 	if (err == 0 && l->o->notes)
 		err = root_notes_finish(l->o->notes, l->heap);
 	if (err == 0 && l->o->notes)
-		err = root_threads_read(
-		    l->o->notes, l->o->process, l->pid, l->memory);
+		err = root_threads_read(l->o->notes, l->o->process, l->pid, l->memory);
 	if (err == 0 && !foreign_is_same(l->memory))
 		err = -ESRCH;
 	if (l->o->read_done)
@@ -739,16 +679,10 @@ take(struct look *l)
 	return err;
 }
 
-int
-look_take(pid_t pid, const struct seg_header *header,
-    const struct look_options *o, struct heap **ret, struct look_seen *ret_seen,
-    struct fault *where)
+int look_take(pid_t pid, const struct seg_header *header, const struct look_options *o,
+    struct heap **ret, struct look_seen *ret_seen, struct fault *where)
 {
-	struct look l = {.pid = pid,
-	    .header = header,
-	    .o = o,
-	    .seen = ret_seen,
-	    .where = where};
+	struct look l = {.pid = pid, .header = header, .o = o, .seen = ret_seen, .where = where};
 	int err;
 
 	*ret_seen = (struct look_seen){.heads_only = o->heads_only};
@@ -773,10 +707,8 @@ look_take(pid_t pid, const struct seg_header *header,
 	return err;
 }
 
-int
-look_blocks(pid_t pid, const struct seg_header *header,
-    const struct look_options *o, struct foreign *memory, struct heap **ret,
-    struct look_seen *ret_seen, struct fault *where)
+int look_blocks(pid_t pid, const struct seg_header *header, const struct look_options *o,
+    struct foreign *memory, struct heap **ret, struct look_seen *ret_seen, struct fault *where)
 {
 	struct look l = {.pid = pid,
 	    .header = header,

@@ -32,7 +32,7 @@ struct look_options {
 	/* no thread will ever use its stack below the stack pointer again */
 	bool skip_dead;
 	const struct threads_stop *stop; /* NULL: the threads run */
-	bool is_waiting; /* for us, at its end: read without rests */
+	bool is_waiting;                 /* for us, at its end: read without rests */
 	/* called when its memory has been read; NULL: not */
 	void (*read_done)(void *context);
 	void *context;
@@ -61,16 +61,14 @@ struct look_seen {
  * come. -ENOTSUP: not a live map that has exact addresses. -E2BIG: more than
  * max_bytes, see `where`. -ENOMEM.
  */
-int look_take(pid_t pid, const struct seg_header *header,
-    const struct look_options *o, struct heap **ret, struct look_seen *ret_seen,
-    struct fault *where);
+int look_take(pid_t pid, const struct seg_header *header, const struct look_options *o,
+    struct heap **ret, struct look_seen *ret_seen, struct fault *where);
 
 /*
  * Only the blocks, without a look at what is in them: *ret has no pointers and
  * is not judged. Of `o` only max_bytes counts. Errors as above.
  */
-int look_blocks(pid_t pid, const struct seg_header *header,
-    const struct look_options *o, struct foreign *memory, struct heap **ret,
-    struct look_seen *ret_seen, struct fault *where);
+int look_blocks(pid_t pid, const struct seg_header *header, const struct look_options *o,
+    struct foreign *memory, struct heap **ret, struct look_seen *ret_seen, struct fault *where);
 
 #endif

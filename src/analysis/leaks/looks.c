@@ -33,8 +33,7 @@ struct looks {
 	struct sites dropped; /* what became of other candidates */
 };
 
-int
-looks_new(uint32_t first_tick, struct looks **ret)
+int looks_new(uint32_t first_tick, struct looks **ret)
 {
 	struct looks *l = calloc(1, sizeof(*l));
 
@@ -45,8 +44,7 @@ looks_new(uint32_t first_tick, struct looks **ret)
 	return 0;
 }
 
-void
-looks_free(struct looks *l)
+void looks_free(struct looks *l)
 {
 	if (!l)
 		return;
@@ -56,20 +54,17 @@ looks_free(struct looks *l)
 	free(l);
 }
 
-int
-looks_count(const struct looks *l)
+int looks_count(const struct looks *l)
 {
 	return l->count;
 }
 
-bool
-looks_are_enough(const struct looks *l)
+bool looks_are_enough(const struct looks *l)
 {
 	return l->count >= LOOKS_MIN && l->quiet >= 2;
 }
 
-static bool
-is_site(const void *items, uint32_t item, const void *key)
+static bool is_site(const void *items, uint32_t item, const void *key)
 {
 	const struct looks_site *list = items;
 	const uint32_t *site = key;
@@ -78,33 +73,28 @@ is_site(const void *items, uint32_t item, const void *key)
 }
 
 /* The entry of a site, which is made if there is none. NULL: no memory. */
-static struct looks_site *
-site_in(struct sites *s, uint32_t site)
+static struct looks_site *site_in(struct sites *s, uint32_t site)
 {
 	uint32_t fresh = (uint32_t)s->count, i;
 
 	if (room_make(&s->at, &s->room, s->count, sizeof(*s->at)) < 0 ||
-	    dict_find(&s->find, dict_hash(site, 0, 0), is_site, s->at, &site,
-	        fresh, &i) < 0)
+	    dict_find(&s->find, dict_hash(site, 0, 0), is_site, s->at, &site, fresh, &i) < 0)
 		return NULL;
 	if (i == fresh) {
-		s->at[s->count++] = (struct looks_site){.site = site,
-		    .first_birth = UINT32_MAX,
-		    .possible_first_birth = UINT32_MAX};
+		s->at[s->count++] = (struct looks_site){
+		    .site = site, .first_birth = UINT32_MAX, .possible_first_birth = UINT32_MAX};
 	}
 	return &s->at[i];
 }
 
-static bool
-is_same(const struct heap_block *a, const struct heap_block *b)
+static bool is_same(const struct heap_block *a, const struct heap_block *b)
 {
-	return a->address == b->address && a->site == b->site &&
-	    a->birth == b->birth && a->size == b->size;
+	return a->address == b->address && a->site == b->site && a->birth == b->birth &&
+	    a->size == b->size;
 }
 
 /* How the block is held now. */
-static void
-update(struct candidate *c, const struct heap *h, size_t i)
+static void update(struct candidate *c, const struct heap *h, size_t i)
 {
 	if (heap_reach(h, i) == HEAP_LOST) {
 		c->role = (uint8_t)heap_role(h, i);
@@ -118,8 +108,7 @@ update(struct candidate *c, const struct heap *h, size_t i)
 }
 
 /* Of the first look all that is not certainly held is a candidate. */
-static int
-first_look(struct looks *l, const struct heap *h)
+static int first_look(struct looks *l, const struct heap *h)
 {
 	const struct heap_block *blocks = heap_blocks(h);
 	size_t i, n = 0;
@@ -133,8 +122,7 @@ first_look(struct looks *l, const struct heap *h)
 		struct candidate *c = &l->at[l->candidates];
 
 		/* a birth after the first look's begin may still be on its way */
-		if (heap_reach(h, i) == HEAP_HELD ||
-		    blocks[i].birth >= l->first_tick)
+		if (heap_reach(h, i) == HEAP_HELD || blocks[i].birth >= l->first_tick)
 			continue;
 		c->block = blocks[i];
 		update(c, h, i);
@@ -144,8 +132,7 @@ first_look(struct looks *l, const struct heap *h)
 }
 
 /* A candidate is one no longer: `freed`, or held again. -ENOMEM. */
-static int
-drop(struct looks *l, const struct candidate *c, bool freed)
+static int drop(struct looks *l, const struct candidate *c, bool freed)
 {
 	struct looks_site *s;
 
@@ -163,8 +150,7 @@ drop(struct looks *l, const struct candidate *c, bool freed)
 	return 0;
 }
 
-static int
-next_look(struct looks *l, const struct heap *h)
+static int next_look(struct looks *l, const struct heap *h)
 {
 	const struct heap_block *blocks = heap_blocks(h);
 	size_t count = heap_count(h), i, k = 0, kept = 0;
@@ -193,8 +179,7 @@ next_look(struct looks *l, const struct heap *h)
 	return err;
 }
 
-int
-looks_add(struct looks *l, const struct heap *h)
+int looks_add(struct looks *l, const struct heap *h)
 {
 	int err = l->count ? next_look(l, h) : first_look(l, h);
 
@@ -202,29 +187,23 @@ looks_add(struct looks *l, const struct heap *h)
 	return err;
 }
 
-static bool
-is_lost(const struct looks *l, const struct candidate *c)
+static bool is_lost(const struct looks *l, const struct candidate *c)
 {
 	return c->lost >= l->count || c->lost >= LOOKS_MIN;
 }
 
-int
-looks_each_lost(const struct looks *l,
-    int (*visit)(
-        const struct heap_block *b, enum heap_role role, void *context),
-    void *context)
+int looks_each_lost(const struct looks *l,
+    int (*visit)(const struct heap_block *b, enum heap_role role, void *context), void *context)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < l->candidates && err == 0; i++)
 		if (is_lost(l, &l->at[i]))
-			err = visit(&l->at[i].block,
-			    (enum heap_role)l->at[i].role, context);
+			err = visit(&l->at[i].block, (enum heap_role)l->at[i].role, context);
 	return err;
 }
 
-bool
-looks_is_lost(const struct looks *l, const struct heap_block *b)
+bool looks_is_lost(const struct looks *l, const struct heap_block *b)
 {
 	size_t lo = 0, hi = l->candidates;
 
@@ -236,12 +215,10 @@ looks_is_lost(const struct looks *l, const struct heap_block *b)
 		else
 			hi = mid;
 	}
-	return lo < l->candidates && is_same(&l->at[lo].block, b) &&
-	    is_lost(l, &l->at[lo]);
+	return lo < l->candidates && is_same(&l->at[lo].block, b) && is_lost(l, &l->at[lo]);
 }
 
-static void
-add_birth(uint32_t *first, uint32_t *last, uint32_t birth)
+static void add_birth(uint32_t *first, uint32_t *last, uint32_t birth)
 {
 	if (*first > birth)
 		*first = birth;
@@ -249,18 +226,15 @@ add_birth(uint32_t *first, uint32_t *last, uint32_t birth)
 		*last = birth;
 }
 
-static void
-add_possible(struct looks_site *s, const struct candidate *c)
+static void add_possible(struct looks_site *s, const struct candidate *c)
 {
 	s->possible_blocks++;
 	s->possible_bytes += c->block.size;
-	add_birth(
-	    &s->possible_first_birth, &s->possible_last_birth, c->block.birth);
+	add_birth(&s->possible_first_birth, &s->possible_last_birth, c->block.birth);
 	s->weak |= UINT32_C(1) << c->weak;
 }
 
-static void
-add_lost(struct looks_site *s, const struct candidate *c)
+static void add_lost(struct looks_site *s, const struct candidate *c)
 {
 	uint64_t size = c->block.size;
 
@@ -282,8 +256,7 @@ add_lost(struct looks_site *s, const struct candidate *c)
 	}
 }
 
-static void
-add_dropped(struct looks_site *s, const struct looks_site *d)
+static void add_dropped(struct looks_site *s, const struct looks_site *d)
 {
 	uint64_t all = s->blocks + d->held_again + d->freed_late;
 
@@ -293,16 +266,14 @@ add_dropped(struct looks_site *s, const struct looks_site *d)
 	s->hides = d->freed_late > 0;
 }
 
-static int
-by_site(const void *a, const void *b)
+static int by_site(const void *a, const void *b)
 {
 	const struct looks_site *x = a, *y = b;
 
 	return x->site < y->site ? -1 : x->site > y->site;
 }
 
-static int
-sum_up(const struct looks *l, struct sites *list)
+static int sum_up(const struct looks *l, struct sites *list)
 {
 	struct looks_site *s;
 	size_t i;
@@ -325,8 +296,7 @@ sum_up(const struct looks *l, struct sites *list)
 	return 0;
 }
 
-int
-looks_sites(const struct looks *l, struct looks_site **ret, size_t *ret_count)
+int looks_sites(const struct looks *l, struct looks_site **ret, size_t *ret_count)
 {
 	struct sites list = {0};
 	int err = sum_up(l, &list);

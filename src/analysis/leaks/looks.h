@@ -61,17 +61,14 @@ bool looks_are_enough(const struct looks *l);
 int looks_count(const struct looks *l);
 
 /* After the last look: sites with candidates or possible blocks, by site. */
-int looks_sites(
-    const struct looks *l, struct looks_site **ret, size_t *ret_count);
+int looks_sites(const struct looks *l, struct looks_site **ret, size_t *ret_count);
 
 /*
  * Calls `visit` for each lost block, by address, until it returns something else
  * than 0, which is the answer.
  */
 int looks_each_lost(const struct looks *l,
-    int (*visit)(
-        const struct heap_block *b, enum heap_role role, void *context),
-    void *context);
+    int (*visit)(const struct heap_block *b, enum heap_role role, void *context), void *context);
 
 /* Is this block of the last look lost, as told above? */
 bool looks_is_lost(const struct looks *l, const struct heap_block *b);

@@ -12,23 +12,20 @@
 _Static_assert((int)MOVING_PAGE_BYTES == (int)FOREIGN_PAGE_BYTES,
     "one page of the process is one page of notes");
 
-static int
-add_notes(struct moving *m, const struct moving_page *page)
+static int add_notes(struct moving *m, const struct moving_page *page)
 {
 	for (size_t i = 0; i < MOVING_NOTES; i++) {
 		if (page->notes[i].count == 0)
 			continue; /* never used */
-		if (room_make(
-		        &m->notes, &m->room, m->count, sizeof(*m->notes)) < 0)
+		if (room_make(&m->notes, &m->room, m->count, sizeof(*m->notes)) < 0)
 			return -ENOMEM;
 		m->notes[m->count++] = page->notes[i];
 	}
 	return 0;
 }
 
-int
-moving_blocks_read(struct foreign *memory, const struct seg_header *h,
-    struct moving *m, struct fault *where)
+int moving_blocks_read(
+    struct foreign *memory, const struct seg_header *h, struct moving *m, struct fault *where)
 {
 	uint64_t at = h->moving_root;
 	int err = 0;
@@ -51,23 +48,19 @@ moving_blocks_read(struct foreign *memory, const struct seg_header *h,
 	return err;
 }
 
-void
-moving_blocks_release(struct moving *m)
+void moving_blocks_release(struct moving *m)
 {
 	free(m->notes);
 	*m = (struct moving){0};
 }
 
-bool
-moving_blocks_is_same(const struct moving *a, const struct moving *b)
+bool moving_blocks_is_same(const struct moving *a, const struct moving *b)
 {
 	return a->count == b->count &&
-	    (a->count == 0 ||
-	        memcmp(a->notes, b->notes, a->count * sizeof(*a->notes)) == 0);
+	    (a->count == 0 || memcmp(a->notes, b->notes, a->count * sizeof(*a->notes)) == 0);
 }
 
-bool
-moving_blocks_any(const struct moving *m)
+bool moving_blocks_any(const struct moving *m)
 {
 	for (size_t i = 0; i < m->count; i++)
 		if (m->notes[i].address)

@@ -34,8 +34,8 @@ struct moving {
  * Replaces what *m has. An older collector has no notes. -ENOMEM, or as of
  * foreign_read().
  */
-int moving_blocks_read(struct foreign *memory, const struct seg_header *h,
-    struct moving *m, struct fault *where);
+int moving_blocks_read(
+    struct foreign *memory, const struct seg_header *h, struct moving *m, struct fault *where);
 void moving_blocks_release(struct moving *m);
 
 bool moving_blocks_is_same(const struct moving *a, const struct moving *b);

@@ -16,7 +16,7 @@ enum {
 	CHUNK_MMAPPED = 2,
 	CHUNK_OTHER_ARENA = 4,
 	CHUNK_FLAGS = 7,
-	HEAP_BYTES = 64 << 20, /* a heap of another arena, and its alignment */
+	HEAP_BYTES = 64 << 20,   /* a heap of another arena, and its alignment */
 	MMAPPED_SLACK = 4 << 20, /* what a mapping has beyond its block */
 	HEAPS_MAX = 1 << 20,
 	HEAPS_AT_ONCE = FOREIGN_BATCH_RANGES,
@@ -30,12 +30,10 @@ struct owned {
 	struct ranges all;    /* mappings of large chunks; pages with blocks */
 	struct ranges heaps;  /* where heaps of other arenas may begin */
 	struct ranges fences; /* one byte each, see note_fences() */
-	uint64_t top; /* the chunk at the end of the first arena, 0: unknown */
+	uint64_t top;         /* the chunk at the end of the first arena, 0: unknown */
 };
 
-int
-owned_new(const struct heap *heap, const struct seg_header *header,
-    struct owned **ret)
+int owned_new(const struct heap *heap, const struct seg_header *header, struct owned **ret)
 {
 	struct owned *o = calloc(1, sizeof(*o));
 
@@ -48,8 +46,7 @@ owned_new(const struct heap *heap, const struct seg_header *header,
 	return 0;
 }
 
-void
-owned_free(struct owned *o)
+void owned_free(struct owned *o)
 {
 	if (!o)
 		return;
@@ -59,24 +56,20 @@ owned_free(struct owned *o)
 	free(o);
 }
 
-static uint64_t
-page_down(uint64_t address)
+static uint64_t page_down(uint64_t address)
 {
 	return address / PAGE * PAGE;
 }
 
-static uint64_t
-page_up(uint64_t address)
+static uint64_t page_up(uint64_t address)
 {
 	return page_down(address + PAGE - 1);
 }
 
 /* Ranges that begin in order, and may overlap the last one. */
-static int
-add(struct ranges *r, uint64_t start, uint64_t end)
+static int add(struct ranges *r, uint64_t start, uint64_t end)
 {
-	if (r->count && start <= r->at[r->count - 1].end &&
-	    start >= r->at[r->count - 1].start) {
+	if (r->count && start <= r->at[r->count - 1].end && start >= r->at[r->count - 1].start) {
 		if (end > r->at[r->count - 1].end)
 			r->at[r->count - 1].end = end;
 		return 0;
@@ -86,28 +79,24 @@ add(struct ranges *r, uint64_t start, uint64_t end)
 
 /* ---- glibc ---------------------------------------------------------------- */
 
-static int
-note_header(struct owned *o, const struct heap_block *b, const uint64_t *words)
+static int note_header(struct owned *o, const struct heap_block *b, const uint64_t *words)
 {
 	uint64_t chunk = b->address - OWNED_HEADER;
 	uint64_t size = words[1] & ~(uint64_t)CHUNK_FLAGS;
 	/* of a mapping: what memalign() has left before the chunk */
 	uint64_t before = words[0];
 
-	if (words[1] & CHUNK_MMAPPED && before <= chunk &&
-	    before <= HEAP_BYTES && (chunk - before) % PAGE == 0 &&
-	    (chunk + size) % PAGE == 0 && size >= b->size + OWNED_HEADER &&
-	    size - b->size <= MMAPPED_SLACK)
+	if (words[1] & CHUNK_MMAPPED && before <= chunk && before <= HEAP_BYTES &&
+	    (chunk - before) % PAGE == 0 && (chunk + size) % PAGE == 0 &&
+	    size >= b->size + OWNED_HEADER && size - b->size <= MMAPPED_SLACK)
 		return add(&o->all, chunk - before, chunk + size);
-	if ((words[1] & (CHUNK_MMAPPED | CHUNK_OTHER_ARENA)) ==
-	        CHUNK_OTHER_ARENA &&
+	if ((words[1] & (CHUNK_MMAPPED | CHUNK_OTHER_ARENA)) == CHUNK_OTHER_ARENA &&
 	    size < HEAP_BYTES) {
 		uint64_t base = chunk / HEAP_BYTES * HEAP_BYTES;
 		int err = 0;
 
 		if (o->heaps.count < HEAPS_MAX &&
-		    (!o->heaps.count ||
-		        o->heaps.at[o->heaps.count - 1].start != base))
+		    (!o->heaps.count || o->heaps.at[o->heaps.count - 1].start != base))
 			err = address_ranges_add(&o->heaps, base, base + PAGE);
 		if (err < 0)
 			return err;
@@ -120,28 +109,24 @@ note_header(struct owned *o, const struct heap_block *b, const uint64_t *words)
  * it ends what it had, at the end of a page, with two chunks of 16 bytes, and
  * goes on behind what the program has taken.
  */
-static int
-note_fences(struct owned *o, uint64_t address, const uint8_t *bytes, size_t len)
+static int note_fences(struct owned *o, uint64_t address, const uint8_t *bytes, size_t len)
 {
 	enum { FENCE_BYTES = 32, FENCE_SIZE = 16 | 1 };
 	int err = 0;
 
-	for (uint64_t at = page_up(address + FENCE_BYTES);
-	     at <= address + len && err == 0; at += PAGE) {
+	for (uint64_t at = page_up(address + FENCE_BYTES); at <= address + len && err == 0;
+	     at += PAGE) {
 		uint64_t w[FENCE_BYTES / 8];
 
 		memcpy(w, bytes + (at - FENCE_BYTES - address), sizeof(w));
 		if (w[1] == FENCE_SIZE && w[3] == FENCE_SIZE &&
-		    heap_find(o->heap, at - FENCE_BYTES) < 0 &&
-		    heap_find(o->heap, at - 1) < 0)
+		    heap_find(o->heap, at - FENCE_BYTES) < 0 && heap_find(o->heap, at - 1) < 0)
 			err = address_ranges_add(&o->fences, at, at + 1);
 	}
 	return err;
 }
 
-int
-owned_note_headers(
-    struct owned *o, uint64_t address, const uint8_t *bytes, size_t len)
+int owned_note_headers(struct owned *o, uint64_t address, const uint8_t *bytes, size_t len)
 {
 	const struct heap_block *b = heap_blocks(o->heap);
 	uint64_t end = address + len;
@@ -168,21 +153,19 @@ owned_note_headers(
  * it, its size, and how much of it may be used. A chunk that was freed since may
  * have led us anywhere, so all of it must fit.
  */
-static int
-note_heap(struct owned *o, uint64_t base, const uint8_t *page)
+static int note_heap(struct owned *o, uint64_t base, const uint8_t *page)
 {
 	uint64_t words[4];
 
 	memcpy(words, page, sizeof(words));
-	if (words[0] == 0 || words[0] % 16 || words[1] % HEAP_BYTES ||
-	    words[2] == 0 || words[2] % PAGE || words[2] > HEAP_BYTES ||
-	    words[3] < words[2] || words[3] > HEAP_BYTES || words[3] % PAGE)
+	if (words[0] == 0 || words[0] % 16 || words[1] % HEAP_BYTES || words[2] == 0 ||
+	    words[2] % PAGE || words[2] > HEAP_BYTES || words[3] < words[2] ||
+	    words[3] > HEAP_BYTES || words[3] % PAGE)
 		return 0;
 	return address_ranges_add(&o->all, base, base + words[2]);
 }
 
-static int
-read_heaps(struct owned *o, struct foreign *memory, struct fault *where)
+static int read_heaps(struct owned *o, struct foreign *memory, struct fault *where)
 {
 	int err = 0;
 
@@ -193,22 +176,19 @@ read_heaps(struct owned *o, struct foreign *memory, struct fault *where)
 		size_t n = 0;
 
 		for (; n < HEAPS_AT_ONCE && i + n < o->heaps.count; n++)
-			r[n] =
-			    (struct foreign_range){o->heaps.at[i + n].start, 1};
+			r[n] = (struct foreign_range){o->heaps.at[i + n].start, 1};
 		err = foreign_read(memory, r, n, &b, where);
 		for (size_t k = 0; k < n && err == 0; k++)
 			if (b.pages[k] == FOREIGN_READ)
-				err = note_heap(
-				    o, r[k].start, b.bytes + k * PAGE);
+				err = note_heap(o, r[k].start, b.bytes + k * PAGE);
 		i += n;
 	}
 	return err;
 }
 
 /* The pages of "[heap]" that have no block were not read for their headers. */
-static int
-find_fences(struct owned *o, struct foreign *memory, const struct range *heap,
-    struct fault *where)
+static int find_fences(
+    struct owned *o, struct foreign *memory, const struct range *heap, struct fault *where)
 {
 	struct ranges whole = {0}, rest = {0};
 	int err = address_ranges_add(&whole, heap->start, heap->end);
@@ -228,8 +208,7 @@ find_fences(struct owned *o, struct foreign *memory, const struct range *heap,
 				break;
 			err = foreign_read(memory, &r, 1, &b, where);
 			if (err == 0)
-				err =
-				    note_fences(o, at, b.bytes, b.count * PAGE);
+				err = note_fences(o, at, b.bytes, b.count * PAGE);
 			at += r.pages * PAGE;
 		}
 	}
@@ -239,17 +218,15 @@ find_fences(struct owned *o, struct foreign *memory, const struct range *heap,
 }
 
 /* Before glibc has noticed, its last chunk ends where the program's begins. */
-static int
-find_top(struct owned *o, struct foreign *memory, const struct range *heap,
-    struct fault *where)
+static int find_top(
+    struct owned *o, struct foreign *memory, const struct range *heap, struct fault *where)
 {
 	struct foreign_range r = {page_down(o->top + 8), 1};
 	struct foreign_batch b;
 	uint64_t size;
 	int err;
 
-	if (o->top % OWNED_HEADER || o->top < heap->start ||
-	    o->top + OWNED_HEADER > heap->end)
+	if (o->top % OWNED_HEADER || o->top < heap->start || o->top + OWNED_HEADER > heap->end)
 		return 0;
 	err = foreign_read(memory, &r, 1, &b, where);
 	if (err < 0 || b.pages[0] != FOREIGN_READ)
@@ -262,8 +239,7 @@ find_top(struct owned *o, struct foreign *memory, const struct range *heap,
 }
 
 /* From a fence up to the next block: of the program. */
-static int
-add_foreign(struct owned *o, const struct range *heap, struct ranges *ret)
+static int add_foreign(struct owned *o, const struct range *heap, struct ranges *ret)
 {
 	const struct heap_block *b = heap_blocks(o->heap);
 	size_t count = heap_count(o->heap), k = 0;
@@ -285,10 +261,8 @@ add_foreign(struct owned *o, const struct range *heap, struct ranges *ret)
 }
 
 /* "[heap]", less what the program has taken there itself. */
-static int
-add_break(struct owned *o, struct foreign *memory,
-    const struct roots_areas *areas, struct ranges *foreign, struct ranges *ret,
-    struct fault *where)
+static int add_break(struct owned *o, struct foreign *memory, const struct roots_areas *areas,
+    struct ranges *foreign, struct ranges *ret, struct fault *where)
 {
 	int err = 0;
 
@@ -311,9 +285,8 @@ add_break(struct owned *o, struct foreign *memory,
 enum { LIBC_PAGES_MAX = 512 };
 
 /* libc's data and bss: the first arena's state is there. */
-static int
-add_first_arena(struct owned *o, struct foreign *memory,
-    const struct roots_areas *areas, struct fault *where)
+static int add_first_arena(
+    struct owned *o, struct foreign *memory, const struct roots_areas *areas, struct fault *where)
 {
 	int err = 0;
 
@@ -328,13 +301,11 @@ add_first_arena(struct owned *o, struct foreign *memory,
 		if (r.pages > LIBC_PAGES_MAX)
 			r.pages = LIBC_PAGES_MAX;
 		err = foreign_read(memory, &r, 1, &b, where);
-		if (err < 0 ||
-		    !roots_find_arena(r.start, b.bytes, b.count * PAGE, &found))
+		if (err < 0 || !roots_find_arena(r.start, b.bytes, b.count * PAGE, &found))
 			continue;
 		err = address_ranges_add(&o->all, found.start, found.end);
 		memcpy(&o->top,
-		    b.bytes + (found.start - r.start) +
-		        ROOTS_ARENA_TOP * sizeof(uint64_t),
+		    b.bytes + (found.start - r.start) + ROOTS_ARENA_TOP * sizeof(uint64_t),
 		    sizeof(o->top));
 	}
 	return err;
@@ -343,8 +314,7 @@ add_first_arena(struct owned *o, struct foreign *memory,
 /* ---- any ------------------------------------------------------------------ */
 
 /* `whole`: the pages of blocks; else the blocks alone. */
-static int
-add_blocks(const struct owned *o, bool whole, struct ranges *ret)
+static int add_blocks(const struct owned *o, bool whole, struct ranges *ret)
 {
 	const struct heap_block *b = heap_blocks(o->heap);
 	int err = 0;
@@ -360,8 +330,7 @@ add_blocks(const struct owned *o, bool whole, struct ranges *ret)
 	return err;
 }
 
-static int
-add_range(uint64_t start, uint64_t end, void *arg)
+static int add_range(uint64_t start, uint64_t end, void *arg)
 {
 	return address_ranges_add(arg, start, end);
 }
@@ -370,20 +339,16 @@ add_range(uint64_t start, uint64_t end, void *arg)
  * The memory of the collector, as it says itself. A process that lies about
  * that hides, or makes up, leaks of its own.
  */
-static int
-add_ours(const struct owned *o, pid_t pid, struct foreign *memory,
-    struct ranges *ret)
+static int add_ours(const struct owned *o, pid_t pid, struct foreign *memory, struct ranges *ret)
 {
-	struct our_ranges ours = {
-	    .add = add_range, .arg = ret, .memory = memory};
+	struct our_ranges ours = {.add = add_range, .arg = ret, .memory = memory};
 	int err = our_ranges_read(&ours, pid, o->header);
 
 	return err == -ENOTSUP || err == -EFAULT ? 0 : err;
 }
 
-static int
-add_glibc(struct owned *o, struct foreign *memory,
-    const struct roots_areas *areas, struct ranges *ret, struct fault *where)
+static int add_glibc(struct owned *o, struct foreign *memory, const struct roots_areas *areas,
+    struct ranges *ret, struct fault *where)
 {
 	struct ranges all = {0}, foreign = {0};
 	int err = read_heaps(o, memory, where);
@@ -404,10 +369,8 @@ add_glibc(struct owned *o, struct foreign *memory,
 	return err;
 }
 
-int
-owned_settle(struct owned *o, pid_t pid, struct foreign *memory,
-    const struct roots_areas *areas, bool blocks_only, struct ranges *ret,
-    struct fault *where)
+int owned_settle(struct owned *o, pid_t pid, struct foreign *memory,
+    const struct roots_areas *areas, bool blocks_only, struct ranges *ret, struct fault *where)
 {
 	int err = 0;
 

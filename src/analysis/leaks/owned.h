@@ -24,20 +24,17 @@ struct owned;
 enum { OWNED_HEADER = 16 }; /* bytes before a block */
 
 /* Borrows both as long as it lives. -ENOMEM. */
-int owned_new(const struct heap *heap, const struct seg_header *header,
-    struct owned **ret);
+int owned_new(const struct heap *heap, const struct seg_header *header, struct owned **ret);
 void owned_free(struct owned *o);
 
 /* Memory in ascending order, in which headers of blocks may be. -ENOMEM. */
-int owned_note_headers(
-    struct owned *o, uint64_t address, const uint8_t *bytes, size_t len);
+int owned_note_headers(struct owned *o, uint64_t address, const uint8_t *bytes, size_t len);
 
 /*
  * What is no root: the allocator's memory, and ours. Settled. -ENOMEM, or as of
  * foreign_read().
  */
 int owned_settle(struct owned *o, pid_t pid, struct foreign *memory,
-    const struct roots_areas *areas, bool blocks_only, struct ranges *ret,
-    struct fault *where);
+    const struct roots_areas *areas, bool blocks_only, struct ranges *ret, struct fault *where);
 
 #endif

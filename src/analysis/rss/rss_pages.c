@@ -22,22 +22,19 @@ enum {
 
 /* ---- blocks ---- */
 
-static uint64_t
-end_of(const struct residence_block *b)
+static uint64_t end_of(const struct residence_block *b)
 {
 	return b->address + b->size;
 }
 
-static int
-by_address(const void *a, const void *b)
+static int by_address(const void *a, const void *b)
 {
 	const struct residence_block *x = a, *y = b;
 
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static bool
-is_sorted(const struct residence_block *b, size_t count)
+static bool is_sorted(const struct residence_block *b, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 		if (b[i - 1].address > b[i].address)
@@ -45,8 +42,7 @@ is_sorted(const struct residence_block *b, size_t count)
 	return true;
 }
 
-size_t
-rss_pages_settle(struct residence_block *blocks, size_t count)
+size_t rss_pages_settle(struct residence_block *blocks, size_t count)
 {
 	size_t kept = 0;
 
@@ -59,8 +55,7 @@ rss_pages_settle(struct residence_block *blocks, size_t count)
 		    b->size > ADDRESS_END - b->address)
 			continue;
 		if (kept > 0 && end_of(&blocks[kept - 1]) > b->address)
-			blocks[kept - 1].size =
-			    b->address - blocks[kept - 1].address;
+			blocks[kept - 1].size = b->address - blocks[kept - 1].address;
 		if (kept > 0 && blocks[kept - 1].address == b->address)
 			kept--;
 		blocks[kept++] = *b;
@@ -68,16 +63,14 @@ rss_pages_settle(struct residence_block *blocks, size_t count)
 	return kept;
 }
 
-bool
-rss_pages_is_mapped(const struct residence_block *b, uint64_t page_bytes)
+bool rss_pages_is_mapped(const struct residence_block *b, uint64_t page_bytes)
 {
 	return b->size >= MAPPED_MIN && b->address % page_bytes == MAPPED_HEAD;
 }
 
 /* ---- what is heap ---- */
 
-int
-rss_pages_add(struct residence_ranges *r, uint64_t start, uint64_t end)
+int rss_pages_add(struct residence_ranges *r, uint64_t start, uint64_t end)
 {
 	int err;
 
@@ -95,17 +88,14 @@ rss_pages_add(struct residence_ranges *r, uint64_t start, uint64_t end)
 	return 0;
 }
 
-int
-rss_pages_heap(struct residence_range area, uint64_t page_bytes,
-    bool is_glibc, const struct residence_block *blocks, size_t count,
-    size_t *at, struct residence_ranges *ret)
+int rss_pages_heap(struct residence_range area, uint64_t page_bytes, bool is_glibc,
+    const struct residence_block *blocks, size_t count, size_t *at, struct residence_ranges *ret)
 {
 	int err = 0;
 
 	while (*at < count && blocks[*at].address < area.start)
 		++*at;
-	for (; *at < count && blocks[*at].address < area.end && err == 0;
-	     ++*at) {
+	for (; *at < count && blocks[*at].address < area.end && err == 0; ++*at) {
 		const struct residence_block *b = &blocks[*at];
 		uint64_t start = area.start, end = area.end;
 
@@ -127,14 +117,12 @@ rss_pages_heap(struct residence_range area, uint64_t page_bytes,
 
 /* ---- pages ---- */
 
-static uint64_t
-at_most(uint64_t a, uint64_t b)
+static uint64_t at_most(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
-static uint64_t
-overlap(uint64_t start, uint64_t end, uint64_t low, uint64_t high)
+static uint64_t overlap(uint64_t start, uint64_t end, uint64_t low, uint64_t high)
 {
 	if (start < low)
 		start = low;
@@ -149,8 +137,7 @@ overlap(uint64_t start, uint64_t end, uint64_t low, uint64_t high)
  * another allocator it is the way to the next block, if that is short; else the
  * alignment.
  */
-static uint64_t
-rounding_of(const struct residence_pages *p, const struct residence_block *b,
+static uint64_t rounding_of(const struct residence_pages *p, const struct residence_block *b,
     uint64_t before, uint64_t next, uint64_t low, uint64_t high)
 {
 	uint64_t head = b->address, end = end_of(b), tail;
@@ -159,8 +146,7 @@ rounding_of(const struct residence_pages *p, const struct residence_block *b,
 		head -= MAPPED_HEAD;
 		tail = (end + p->page_bytes - 1) & ~(p->page_bytes - 1);
 	} else if (p->is_glibc) {
-		uint64_t chunk =
-		    (b->size + CHUNK_HEAD + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
+		uint64_t chunk = (b->size + CHUNK_HEAD + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
 
 		head -= CHUNK_HEAD;
 		tail = head + (chunk < CHUNK_MIN ? CHUNK_MIN : chunk);
@@ -171,13 +157,11 @@ rounding_of(const struct residence_pages *p, const struct residence_block *b,
 	}
 	if (head < before)
 		head = before;
-	return overlap(head, b->address, low, high) +
-	    overlap(end, at_most(tail, next), low, high);
+	return overlap(head, b->address, low, high) + overlap(end, at_most(tail, next), low, high);
 }
 
 /* The figures of one page; `first` to `last` are the blocks that touch it. */
-static void
-share_page(struct residence_pages *p, const struct residence_block *blocks,
+static void share_page(struct residence_pages *p, const struct residence_block *blocks,
     size_t count, size_t first, size_t last, uint64_t page, bool is_arena)
 {
 	const uint64_t size = p->page_bytes, high = page + size;
@@ -204,8 +188,7 @@ share_page(struct residence_pages *p, const struct residence_block *blocks,
 	p->rounding += rounding;
 	p->partly += size - live - rounding;
 	p->arena_free += is_arena ? size - live - rounding : 0;
-	p->fills[at_most(live * RESIDENCE_FILLS / size, RESIDENCE_FILLS - 1)] +=
-	    size;
+	p->fills[at_most(live * RESIDENCE_FILLS / size, RESIDENCE_FILLS - 1)] += size;
 	for (size_t i = first; i < last; i++) {
 		const struct residence_block *b = &blocks[i];
 		uint64_t part = overlap(b->address, end_of(b), page, high);
@@ -223,9 +206,7 @@ share_page(struct residence_pages *p, const struct residence_block *blocks,
 	}
 }
 
-void
-rss_pages_share(struct residence_pages *p,
-    const struct residence_block *blocks, size_t count,
+void rss_pages_share(struct residence_pages *p, const struct residence_block *blocks, size_t count,
     struct residence_range run, bool is_arena)
 {
 	for (uint64_t page = run.start; page < run.end; page += p->page_bytes) {
@@ -233,8 +214,8 @@ rss_pages_share(struct residence_pages *p,
 		size_t last;
 
 		/* a block of 0 bytes is where it begins */
-		while (p->at < count && end_of(&blocks[p->at]) <= page &&
-		    blocks[p->at].address < page)
+		while (
+		    p->at < count && end_of(&blocks[p->at]) <= page && blocks[p->at].address < page)
 			p->at++;
 		for (last = p->at; last < count && blocks[last].address < high;)
 			last++;

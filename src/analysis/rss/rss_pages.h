@@ -50,8 +50,7 @@ size_t rss_pages_settle(struct residence_block *blocks, size_t count);
  * to the blocks on it, in proportion to their bytes there; shares of a page add
  * up to the page.
  */
-void rss_pages_share(struct residence_pages *p,
-    const struct residence_block *blocks, size_t count,
+void rss_pages_share(struct residence_pages *p, const struct residence_block *blocks, size_t count,
     struct residence_range run, bool is_arena);
 
 /*
@@ -65,16 +64,13 @@ struct residence_ranges {
 	struct residence_range *at;
 	size_t count, room;
 };
-int rss_pages_heap(struct residence_range area, uint64_t page_bytes,
-    bool is_glibc, const struct residence_block *blocks, size_t count,
-    size_t *at, struct residence_ranges *ret);
+int rss_pages_heap(struct residence_range area, uint64_t page_bytes, bool is_glibc,
+    const struct residence_block *blocks, size_t count, size_t *at, struct residence_ranges *ret);
 
 /* Appends a range, or extends the last one if they touch. -ENOMEM. */
-int rss_pages_add(
-    struct residence_ranges *r, uint64_t start, uint64_t end);
+int rss_pages_add(struct residence_ranges *r, uint64_t start, uint64_t end);
 
 /* A mapping of glibc for one large block begins 16 bytes before it. */
-bool rss_pages_is_mapped(
-    const struct residence_block *b, uint64_t page_bytes);
+bool rss_pages_is_mapped(const struct residence_block *b, uint64_t page_bytes);
 
 #endif

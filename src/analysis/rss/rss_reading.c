@@ -48,8 +48,7 @@ struct reading {
 /* ---- blocks ---- */
 
 /* The owner of a block in residence_pages.shares; false: it is no memory. */
-static bool
-owner_of(const struct process *p, const struct live_map_block *b, uint32_t *ret)
+static bool owner_of(const struct process *p, const struct live_map_block *b, uint32_t *ret)
 {
 	const struct process_id *id;
 
@@ -62,8 +61,7 @@ owner_of(const struct process *p, const struct live_map_block *b, uint32_t *ret)
 	return !id || p->sites[id->site].kind != SEG_SITE_USER;
 }
 
-static bool
-add_block(const struct live_map_block *b, void *arg)
+static bool add_block(const struct live_map_block *b, void *arg)
 {
 	struct reading *r = arg;
 	struct residence_block to = {.address = b->address, .size = b->size};
@@ -72,8 +70,7 @@ add_block(const struct live_map_block *b, void *arg)
 		r->ret->is_partial |= !b->size_known;
 		return true;
 	}
-	if (room_make(&r->blocks, &r->block_room, r->block_count, sizeof(to)) <
-	    0)
+	if (room_make(&r->blocks, &r->block_room, r->block_count, sizeof(to)) < 0)
 		return false;
 	r->blocks[r->block_count++] = to;
 	r->ret->blocks++;
@@ -81,8 +78,7 @@ add_block(const struct live_map_block *b, void *arg)
 	return true;
 }
 
-static enum residence_lack
-lack_of(int err)
+static enum residence_lack lack_of(int err)
 {
 	switch (err) {
 	case -EPERM:
@@ -98,14 +94,12 @@ lack_of(int err)
 }
 
 /* What makes the whole account worthless. */
-static bool
-is_fatal(int err)
+static bool is_fatal(int err)
 {
 	return err == -ENOMEM || err == -ESRCH;
 }
 
-static int
-read_blocks(struct reading *r)
+static int read_blocks(struct reading *r)
 {
 	const struct seg_header *h = &r->process->header;
 	struct live_map m = {.each = add_block,
@@ -140,16 +134,14 @@ read_blocks(struct reading *r)
 
 /* ---- ranges ---- */
 
-static int
-by_start(const void *a, const void *b)
+static int by_start(const void *a, const void *b)
 {
 	const struct residence_range *x = a, *y = b;
 
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static void
-settle(struct residence_ranges *r)
+static void settle(struct residence_ranges *r)
 {
 	size_t kept = 0;
 
@@ -166,8 +158,7 @@ settle(struct residence_ranges *r)
 	r->count = kept;
 }
 
-static int
-add_range(struct residence_ranges *r, uint64_t start, uint64_t end)
+static int add_range(struct residence_ranges *r, uint64_t start, uint64_t end)
 {
 	int err = room_make(&r->at, &r->room, r->count, sizeof(*r->at));
 
@@ -176,27 +167,22 @@ add_range(struct residence_ranges *r, uint64_t start, uint64_t end)
 	return err;
 }
 
-static int
-add_ours(uint64_t start, uint64_t end, void *arg)
+static int add_ours(uint64_t start, uint64_t end, void *arg)
 {
 	return add_range(arg, start, end);
 }
 
-static int
-find_ours(struct reading *r)
+static int find_ours(struct reading *r)
 {
-	struct our_ranges o = {
-	    .add = add_ours, .arg = &r->ours, .memory = r->memory};
-	int err =
-	    our_ranges_read(&o, r->process->running_pid, &r->process->header);
+	struct our_ranges o = {.add = add_ours, .arg = &r->ours, .memory = r->memory};
+	int err = our_ranges_read(&o, r->process->running_pid, &r->process->header);
 
 	settle(&r->ours);
 	return is_fatal(err) ? err : 0; /* else it counts as the process's */
 }
 
 /* The kernel joins the end of a module's data with a mapping behind it. */
-static int
-find_modules(struct reading *r)
+static int find_modules(struct reading *r)
 {
 	const struct process *p = r->process;
 	uint64_t mask = r->ret->page_bytes - 1;
@@ -206,16 +192,14 @@ find_modules(struct reading *r)
 		const struct process_module *m = &p->modules[i];
 
 		if (m->end > m->start && !m->is_gone)
-			err = add_range(&r->modules, m->start & ~mask,
-			    (m->end + mask) & ~mask);
+			err = add_range(&r->modules, m->start & ~mask, (m->end + mask) & ~mask);
 	}
 	settle(&r->modules);
 	return err;
 }
 
 /* The first range that ends above an address, or NULL. */
-static const struct residence_range *
-range_above(const struct residence_ranges *r, uint64_t address)
+static const struct residence_range *range_above(const struct residence_ranges *r, uint64_t address)
 {
 	size_t low = 0, high = r->count;
 
@@ -230,31 +214,26 @@ range_above(const struct residence_ranges *r, uint64_t address)
 	return low < r->count ? &r->at[low] : NULL;
 }
 
-static bool
-touches(const struct residence_ranges *r, uint64_t start, uint64_t end)
+static bool touches(const struct residence_ranges *r, uint64_t start, uint64_t end)
 {
 	const struct residence_range *x = range_above(r, start);
 
 	return x && x->start < end;
 }
 
-static bool
-covers(const struct residence_ranges *r, uint64_t start, uint64_t end)
+static bool covers(const struct residence_ranges *r, uint64_t start, uint64_t end)
 {
 	const struct residence_range *x = range_above(r, start);
 
 	return x && x->start <= start && x->end >= end;
 }
 
-static bool
-is_anonymous(const struct smaps_area *a)
+static bool is_anonymous(const struct smaps_area *a)
 {
-	return a->kind == SMAPS_ANONYMOUS || a->kind == SMAPS_HEAP ||
-	    a->kind == SMAPS_STACK;
+	return a->kind == SMAPS_ANONYMOUS || a->kind == SMAPS_HEAP || a->kind == SMAPS_STACK;
 }
 
-static int
-find_heap(struct reading *r)
+static int find_heap(struct reading *r)
 {
 	size_t at = 0;
 	int err = 0;
@@ -268,23 +247,20 @@ find_heap(struct reading *r)
 		if (a->kind == SMAPS_HEAP)
 			err = rss_pages_add(&r->heap, x.start, x.end);
 		else if (is_anonymous(a))
-			err = rss_pages_heap(x, r->ret->page_bytes,
-			    r->ret->is_glibc, r->blocks, r->block_count, &at,
-			    &r->heap);
+			err = rss_pages_heap(x, r->ret->page_bytes, r->ret->is_glibc, r->blocks,
+			    r->block_count, &at, &r->heap);
 	}
 	return err;
 }
 
 /* ---- the account ---- */
 
-static void
-count(struct reading *r, enum residence_class class, uint64_t bytes)
+static void count(struct reading *r, enum residence_class class, uint64_t bytes)
 {
 	r->ret->classes[class] = capped_sum(r->ret->classes[class], bytes);
 }
 
-static enum residence_class
-class_of(const struct smaps_area *a)
+static enum residence_class class_of(const struct smaps_area *a)
 {
 	switch (a->kind) {
 	case SMAPS_HEAP:
@@ -305,8 +281,7 @@ class_of(const struct smaps_area *a)
 }
 
 /* Keeps mappings that may be listed; `name` is inside the text of smaps. */
-static int
-note_area(struct reading *r, const struct smaps_area *a, uint64_t bytes)
+static int note_area(struct reading *r, const struct smaps_area *a, uint64_t bytes)
 {
 	struct residence *ret = r->ret;
 	size_t room = ret->area_count; /* a power of two, or full */
@@ -316,8 +291,8 @@ note_area(struct reading *r, const struct smaps_area *a, uint64_t bytes)
 	ret->areas_bytes = capped_sum(ret->areas_bytes, bytes);
 	ret->areas_count++;
 	if ((room & (room - 1)) == 0) {
-		struct residence_area *more = reallocarray(
-		    ret->areas, room ? room * 2 : 1, sizeof(*more));
+		struct residence_area *more =
+		    reallocarray(ret->areas, room ? room * 2 : 1, sizeof(*more));
 
 		if (!more)
 			return -ENOMEM;
@@ -329,8 +304,7 @@ note_area(struct reading *r, const struct smaps_area *a, uint64_t bytes)
 }
 
 /* The heap of an arena that is not the first; `[heap]` is the first one's. */
-static bool
-is_arena(const struct reading *r, const struct smaps_area *a)
+static bool is_arena(const struct reading *r, const struct smaps_area *a)
 {
 	return r->ret->is_glibc && a->kind != SMAPS_HEAP;
 }
@@ -339,19 +313,16 @@ is_arena(const struct reading *r, const struct smaps_area *a)
  * Splits resident pages of one mapping among the classes. *rest is what belongs
  * to the mapping itself.
  */
-static void
-split_run(struct reading *r, const struct smaps_area *a,
-    struct residence_range run, uint64_t *rest)
+static void split_run(
+    struct reading *r, const struct smaps_area *a, struct residence_range run, uint64_t *rest)
 {
 	while (run.start < run.end) {
-		const struct residence_ranges *const layers[] = {
-		    &r->ours, &r->modules, &r->heap};
+		const struct residence_ranges *const layers[] = {&r->ours, &r->modules, &r->heap};
 		uint64_t end = run.end;
 		int found = -1;
 
 		for (int i = 0; i < 3; i++) {
-			const struct residence_range *x =
-			    range_above(layers[i], run.start);
+			const struct residence_range *x = range_above(layers[i], run.start);
 
 			if (!x || x->start >= end)
 				continue;
@@ -368,10 +339,8 @@ split_run(struct reading *r, const struct smaps_area *a,
 		else if (found == 1)
 			count(r, RESIDENCE_MODULES, end - run.start);
 		else if (found == 2)
-			rss_pages_share(&r->pages, r->blocks,
-			    r->block_count,
-			    (struct residence_range){run.start, end},
-			    is_arena(r, a));
+			rss_pages_share(&r->pages, r->blocks, r->block_count,
+			    (struct residence_range){run.start, end}, is_arena(r, a));
 		else
 			*rest += end - run.start;
 		run.start = end;
@@ -379,22 +348,19 @@ split_run(struct reading *r, const struct smaps_area *a,
 }
 
 /* Bytes of [start, end) that are heap. */
-static uint64_t
-heap_in(const struct reading *r, uint64_t start, uint64_t end)
+static uint64_t heap_in(const struct reading *r, uint64_t start, uint64_t end)
 {
 	const struct residence_range *x = range_above(&r->heap, start);
 	const struct residence_range *last = r->heap.at + r->heap.count;
 	uint64_t sum = 0;
 
 	for (; x && x < last && x->start < end; x++)
-		sum += (x->end < end ? x->end : end) -
-		    (x->start > start ? x->start : start);
+		sum += (x->end < end ? x->end : end) - (x->start > start ? x->start : start);
 	return sum;
 }
 
 /* A mapping of several classes: page by page. */
-static int
-split_area(struct reading *r, const struct smaps_area *a)
+static int split_area(struct reading *r, const struct smaps_area *a)
 {
 	uint64_t at = a->start, rest = 0;
 
@@ -405,17 +371,15 @@ split_area(struct reading *r, const struct smaps_area *a)
 
 		if (clock_ns(CLOCK_MONOTONIC) > r->until_ns)
 			return -ETIMEDOUT;
-		err = foreign_present(
-		    r->memory, at, a->end, &runs, &n, &at, r->where);
+		err = foreign_present(r->memory, at, a->end, &runs, &n, &at, r->where);
 		if (err < 0)
 			return err;
 		for (size_t i = 0; i < n; i++) {
-			struct residence_range run = {runs[i].start,
-			    runs[i].start + runs[i].pages * FOREIGN_PAGE_BYTES};
+			struct residence_range run = {
+			    runs[i].start, runs[i].start + runs[i].pages * FOREIGN_PAGE_BYTES};
 
 			if (runs[i].kind == FOREIGN_SWAPPED)
-				r->ret->heap_swap_bytes +=
-				    heap_in(r, run.start, run.end);
+				r->ret->heap_swap_bytes += heap_in(r, run.start, run.end);
 			else
 				split_run(r, a, run, &rest);
 		}
@@ -428,33 +392,29 @@ split_area(struct reading *r, const struct smaps_area *a)
 	return note_area(r, a, rest);
 }
 
-static int
-count_area(struct reading *r, const struct smaps_area *a)
+static int count_area(struct reading *r, const struct smaps_area *a)
 {
 	const struct seg_header *h = &r->process->header;
 
 	if (r->memory && is_anonymous(a) && (a->rss > 0 || a->swap > 0) &&
-	    (touches(&r->heap, a->start, a->end) ||
-	        touches(&r->ours, a->start, a->end) ||
+	    (touches(&r->heap, a->start, a->end) || touches(&r->ours, a->start, a->end) ||
 	        touches(&r->modules, a->start, a->end))) {
 		uint64_t heap = heap_in(r, a->start, a->end);
 
 		/* huge pages are not listed one by one */
-		r->ret->huge_bytes += (uint64_t)((double)a->huge *
-		    ((double)heap / (double)(a->end - a->start)));
+		r->ret->huge_bytes +=
+		    (uint64_t)((double)a->huge * ((double)heap / (double)(a->end - a->start)));
 		return split_area(r, a);
 	}
 	if (!is_anonymous(a) &&
 	    (covers(&r->ours, a->start, a->end) ||
 	        (h->own_address >= a->start && h->own_address < a->end) ||
-	        (h->control_address >= a->start &&
-	            h->control_address < a->end))) {
+	        (h->control_address >= a->start && h->control_address < a->end))) {
 		count(r, RESIDENCE_OURS, a->rss);
 		return 0;
 	}
 	/* the data of a module that the kernel did not join with others */
-	if (a->kind == SMAPS_ANONYMOUS && a->rss > 0 &&
-	    covers(&r->modules, a->start, a->end)) {
+	if (a->kind == SMAPS_ANONYMOUS && a->rss > 0 && covers(&r->modules, a->start, a->end)) {
 		count(r, RESIDENCE_MODULES, a->rss);
 		return 0;
 	}
@@ -465,8 +425,7 @@ count_area(struct reading *r, const struct smaps_area *a)
 }
 
 /* Heaps of other arenas: each begins at a multiple of its size. */
-static void
-count_arenas(struct reading *r)
+static void count_arenas(struct reading *r)
 {
 	uint64_t last = 0;
 
@@ -476,8 +435,7 @@ count_arenas(struct reading *r)
 		const struct residence_block *b = &r->blocks[i];
 		const struct smaps_area *a;
 
-		if (b->address < last ||
-		    rss_pages_is_mapped(b, r->ret->page_bytes))
+		if (b->address < last || rss_pages_is_mapped(b, r->ret->page_bytes))
 			continue;
 		a = smaps_at(&r->smaps, b->address);
 		if (!a)
@@ -491,8 +449,7 @@ count_arenas(struct reading *r)
 	}
 }
 
-static int
-count_all(struct reading *r)
+static int count_all(struct reading *r)
 {
 	struct residence *ret = r->ret;
 	int err = 0;
@@ -500,8 +457,7 @@ count_all(struct reading *r)
 	r->pages = (struct residence_pages){.page_bytes = ret->page_bytes,
 	    .is_glibc = ret->is_glibc,
 	    .share_count = r->process->site_count + OWNERS};
-	r->pages.shares =
-	    calloc(r->pages.share_count, sizeof(*r->pages.shares));
+	r->pages.shares = calloc(r->pages.share_count, sizeof(*r->pages.shares));
 	if (!r->pages.shares)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->smaps.count && err == 0; i++)
@@ -520,8 +476,7 @@ count_all(struct reading *r)
 
 /* ---- the result ---- */
 
-static int
-give_sites(struct reading *r)
+static int give_sites(struct reading *r)
 {
 	const struct process *p = r->process;
 	const struct residence_share *all = r->pages.shares;
@@ -543,18 +498,16 @@ give_sites(struct reading *r)
 			ret->is_short = true;
 			continue;
 		}
-		ret->sites[ret->site_count++] =
-		    (struct residence_site){.id = p->sites[i].id,
-		        .blocks = all[i].blocks,
-		        .live = all[i].live,
-		        .holds = all[i].holds,
-		        .thin = all[i].thin};
+		ret->sites[ret->site_count++] = (struct residence_site){.id = p->sites[i].id,
+		    .blocks = all[i].blocks,
+		    .live = all[i].live,
+		    .holds = all[i].holds,
+		    .thin = all[i].thin};
 	}
 	return 0;
 }
 
-static int
-by_bytes(const void *a, const void *b)
+static int by_bytes(const void *a, const void *b)
 {
 	const struct residence_area *x = a, *y = b;
 
@@ -564,16 +517,14 @@ by_bytes(const void *a, const void *b)
 }
 
 /* The largest mappings stay, and their names get memory of their own. */
-static int
-give_areas(struct reading *r)
+static int give_areas(struct reading *r)
 {
 	struct residence *ret = r->ret;
 	uint64_t least = ret->rss_bytes / 100 * LISTED_PERCENT;
 	size_t kept = 0, len = 1, at = 0;
 
 	if (ret->area_count)
-		qsort(
-		    ret->areas, ret->area_count, sizeof(*ret->areas), by_bytes);
+		qsort(ret->areas, ret->area_count, sizeof(*ret->areas), by_bytes);
 	while (kept < ret->area_count && kept < RESIDENCE_AREAS_MAX &&
 	    ret->areas[kept].bytes >= least) {
 		len += strnlen(ret->areas[kept].name, RESIDENCE_NAME_MAX) + 1;
@@ -594,16 +545,14 @@ give_areas(struct reading *r)
 	return 0;
 }
 
-static int
-read_total(struct reading *r)
+static int read_total(struct reading *r)
 {
 	struct residence *ret = r->ret;
 	struct smaps_sums sums;
 	uint64_t sum = 0;
 	size_t len;
 	char *text;
-	int err =
-	    foreign_text(r->process->running_pid, "smaps_rollup", &text, &len);
+	int err = foreign_text(r->process->running_pid, "smaps_rollup", &text, &len);
 
 	if (err < 0)
 		return err == -ENOENT ? -ESRCH : err;
@@ -619,13 +568,11 @@ read_total(struct reading *r)
 	return err;
 }
 
-static int
-read_maps(struct reading *r)
+static int read_maps(struct reading *r)
 {
 	const uint64_t own = r->process->header.own_address;
 	size_t len;
-	int err =
-	    foreign_text(r->process->running_pid, "smaps", &r->text, &len);
+	int err = foreign_text(r->process->running_pid, "smaps", &r->text, &len);
 
 	if (err == 0 && len == 0)
 		err = -ESRCH;
@@ -637,8 +584,7 @@ read_maps(struct reading *r)
 	return err == -ENOENT ? -ESRCH : err;
 }
 
-static bool
-is_mine(pid_t pid)
+static bool is_mine(pid_t pid)
 {
 	uid_t uids[PROCFS_UIDS];
 	int fd = procfs_open(pid);
@@ -654,8 +600,7 @@ is_mine(pid_t pid)
  * A process of our own that is not dumpable shows its mappings to root alone,
  * and the sums of three kinds to everybody.
  */
-static int
-read_sums(struct reading *r)
+static int read_sums(struct reading *r)
 {
 	static const struct {
 		const char *name;
@@ -668,25 +613,21 @@ read_sums(struct reading *r)
 	if (!is_mine(pid))
 		return -EACCES;
 	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
-		uint64_t bytes =
-		    (uint64_t)procfs_status_kib(pid, sums[i].name) * KIB;
+		uint64_t bytes = (uint64_t)procfs_status_kib(pid, sums[i].name) * KIB;
 
 		count(r, sums[i].class, bytes);
 		ret->rss_bytes += bytes;
 	}
 	ret->swap_bytes = (uint64_t)procfs_status_kib(pid, "VmSwap") * KIB;
-	ret->hugetlb_bytes =
-	    (uint64_t)procfs_status_kib(pid, "HugetlbPages") * KIB;
+	ret->hugetlb_bytes = (uint64_t)procfs_status_kib(pid, "HugetlbPages") * KIB;
 	ret->lack = RESIDENCE_NO_SMAPS;
 	return ret->rss_bytes ? give_areas(r) : -ESRCH;
 }
 
-static int
-read_all(struct reading *r)
+static int read_all(struct reading *r)
 {
 	struct residence *ret = r->ret;
-	int err =
-	    foreign_open(r->process->running_pid, NULL, &r->memory, r->where);
+	int err = foreign_open(r->process->running_pid, NULL, &r->memory, r->where);
 
 	if (is_fatal(err))
 		return err;
@@ -720,38 +661,29 @@ read_all(struct reading *r)
 }
 
 /* Is it still the same process and program? Fields we may not see are equal. */
-static bool
-is_same(pid_t pid, const struct procfs_stat *before)
+static bool is_same(pid_t pid, const struct procfs_stat *before)
 {
 	struct procfs_stat now;
 
-	return procfs_stat(pid, &now) == 0 &&
-	    now.start_jiffies == before->start_jiffies &&
-	    now.code_start == before->code_start &&
-	    now.code_end == before->code_end &&
+	return procfs_stat(pid, &now) == 0 && now.start_jiffies == before->start_jiffies &&
+	    now.code_start == before->code_start && now.code_end == before->code_end &&
 	    now.stack_start == before->stack_start;
 }
 
 /* Since tick 0. */
-static uint64_t
-age_of(const struct seg_header *h)
+static uint64_t age_of(const struct seg_header *h)
 {
-	return capped_difference(
-	    clock_ns(CLOCK_MONOTONIC), h->start_monotonic_ns);
+	return capped_difference(clock_ns(CLOCK_MONOTONIC), h->start_monotonic_ns);
 }
 
-int
-rss_reading_read(
-    const struct process *p, struct residence *ret, struct fault *where)
+int rss_reading_read(const struct process *p, struct residence *ret, struct fault *where)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 	struct residence all = {.page_bytes = (uint32_t)getauxval(AT_PAGESZ),
 	    .is_glibc = p->header.live_granule_bits == CELL_GRANULE_GLIBC,
 	    .time_ns = age_of(&p->header)};
-	struct reading r = {.process = p,
-	    .ret = &all,
-	    .where = where,
-	    .until_ns = begin_ns + BUDGET_NS};
+	struct reading r = {
+	    .process = p, .ret = &all, .where = where, .until_ns = begin_ns + BUDGET_NS};
 	struct procfs_stat before;
 	int err;
 
@@ -777,8 +709,7 @@ rss_reading_read(
 	return 0;
 }
 
-int
-rss_reading_attach(struct process *p, struct fault *where)
+int rss_reading_attach(struct process *p, struct fault *where)
 {
 	struct residence r;
 	int err = rss_reading_read(p, &r, where);
@@ -791,26 +722,20 @@ rss_reading_attach(struct process *p, struct fault *where)
 	return err;
 }
 
-const char *
-rss_reading_why(uint32_t lack)
+const char *rss_reading_why(uint32_t lack)
 {
 	static const char *const words[RESIDENCE_LACKS] = {
-	    [RESIDENCE_NO_RIGHT] =
-	        "the system does not let seep read the memory of this process; "
-	        "as root, or with CAP_SYS_PTRACE, it does",
-	    [RESIDENCE_SAMPLED] =
-	        "only a sample of its blocks is known; record it without "
-	        "--sample",
-	    [RESIDENCE_NO_MAP] =
-	        "it has no list of its blocks that this version of seep can "
-	        "read",
-	    [RESIDENCE_NO_ANSWER] =
-	        "reading its memory takes too long; try again later",
+	    [RESIDENCE_NO_RIGHT] = "the system does not let seep read the memory of this process; "
+	                           "as root, or with CAP_SYS_PTRACE, it does",
+	    [RESIDENCE_SAMPLED] = "only a sample of its blocks is known; record it without "
+	                          "--sample",
+	    [RESIDENCE_NO_MAP] = "it has no list of its blocks that this version of seep can "
+	                         "read",
+	    [RESIDENCE_NO_ANSWER] = "reading its memory takes too long; try again later",
 	    [RESIDENCE_OTHER] = "its memory could not be read",
-	    [RESIDENCE_NO_SMAPS] =
-	        "the system does not let seep see the mappings of this process "
-	        "(it is not dumpable); as root, or with CAP_SYS_PTRACE, it "
-	        "does",
+	    [RESIDENCE_NO_SMAPS] = "the system does not let seep see the mappings of this process "
+	                           "(it is not dumpable); as root, or with CAP_SYS_PTRACE, it "
+	                           "does",
 	};
 
 	return lack < RESIDENCE_LACKS && words[lack] ? words[lack] : "";

@@ -19,8 +19,7 @@
  * -EACCES: we may not look at all; -ESRCH: it has ended, or become another
  * program; -ETIMEDOUT; -ENODATA: no kernel tells; -ENOMEM.
  */
-int rss_reading_read(
-    const struct process *p, struct residence *ret, struct fault *where);
+int rss_reading_read(const struct process *p, struct residence *ret, struct fault *where);
 
 /* The same for a process whose struct shall keep it: p->residence. */
 int rss_reading_attach(struct process *p, struct fault *where);

@@ -31,7 +31,6 @@ void forecast_add(struct forecast_rate *to, const struct score *site);
 struct forecast {
 	double hours, low, high;
 };
-bool forecast_make(
-    const struct forecast_rate *rate, double room, struct forecast *ret);
+bool forecast_make(const struct forecast_rate *rate, double room, struct forecast *ret);
 
 #endif

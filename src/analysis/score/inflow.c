@@ -14,14 +14,12 @@ static const double CERTAIN = 2.6; /* standard deviations: 99 % */
 static const double DAY_S = 24 * 3600.0, NOON_S = 16 * 3600.0;
 
 /* A quarter with less than half of its share is an end, unless by chance. */
-static bool
-has_ended(double births, double share)
+static bool has_ended(double births, double share)
 {
 	return births < share / 2 && poisson_at_most(births, share) < SURPRISE;
 }
 
-static double
-dispersion(const double part[PARTS], int parts, double births)
+static double dispersion(const double part[PARTS], int parts, double births)
 {
 	double mean = births / parts, sum = 0;
 
@@ -37,20 +35,17 @@ dispersion(const double part[PARTS], int parts, double births)
  * Traffic that follows the day has a quarter with few births, but had more in
  * the middle than at first. What fills up has most of them first.
  */
-static bool
-has_noon(const struct inflow *x)
+static bool has_noon(const struct inflow *x)
 {
 	double first = x->quarter[0], best = x->quarter[1];
 
 	if (x->quarter[2] > best)
 		best = x->quarter[2];
-	return x->span_s > NOON_S &&
-	    best - first > CERTAIN * sqrt(first + best);
+	return x->span_s > NOON_S && best - first > CERTAIN * sqrt(first + best);
 }
 
 /* As many in the last quarter as at the same hours of the day before? */
-static bool
-is_like_yesterday(const struct inflow *x, const double *slot)
+static bool is_like_yesterday(const struct inflow *x, const double *slot)
 {
 	int day = (int)(DAY_S / x->slot_s + 0.5), from = x->slots * 3 / 4;
 	double before = 0;
@@ -62,20 +57,17 @@ is_like_yesterday(const struct inflow *x, const double *slot)
 	return x->quarter[3] >= before / 2;
 }
 
-static bool
-in_batches(const struct inflow *x)
+static bool in_batches(const struct inflow *x)
 {
 	if (x->slots < 2 * SLOTS_MIN || x->births < BIRTHS_MANY)
 		return false;
 	for (int i = 0; i < 4; i++)
-		if (x->quarter[i] < BATCH_MIN ||
-		    x->quarter[i] * 4 * BATCH_PART < x->births)
+		if (x->quarter[i] < BATCH_MIN || x->quarter[i] * 4 * BATCH_PART < x->births)
 			return false;
 	return true;
 }
 
-void
-inflow_make(const struct inflow_input *in, struct inflow *ret)
+void inflow_make(const struct inflow_input *in, struct inflow *ret)
 {
 	double part[PARTS] = {0};
 	int first, end, needed;
@@ -100,18 +92,16 @@ inflow_make(const struct inflow_input *in, struct inflow *ret)
 	for (int i = 0; i < ret->parts; i++)
 		ret->hit += part[i] > 0;
 	ret->dispersion = dispersion(part, ret->parts, ret->births);
-	needed = ret->births < BIRTHS_MANY ? (ret->parts + 1) / 2
-	                                   : (ret->parts * 3 + 3) / 4;
-	ret->is_everywhere = ret->slots >= SLOTS_MIN &&
-	    ret->births >= BIRTHS_MIN && ret->hit >= needed;
+	needed = ret->births < BIRTHS_MANY ? (ret->parts + 1) / 2 : (ret->parts * 3 + 3) / 4;
+	ret->is_everywhere =
+	    ret->slots >= SLOTS_MIN && ret->births >= BIRTHS_MIN && ret->hit >= needed;
 	ret->in_batches = in_batches(ret);
 	ret->has_ended = has_ended(ret->quarter[3], ret->births / 4);
 	ret->is_night = ret->quarter[3] >= BIRTHS_MIN &&
 	    (has_noon(ret) || is_like_yesterday(ret, in->births + first));
 }
 
-double
-inflow_fits(const double births[INFLOW_SLOTS], double until_s, double from_s)
+double inflow_fits(const double births[INFLOW_SLOTS], double until_s, double from_s)
 {
 	double sum = 0;
 	int n = 0, i = INFLOW_SLOTS;
@@ -131,8 +121,7 @@ inflow_fits(const double births[INFLOW_SLOTS], double until_s, double from_s)
 	return n > 0 ? sum / n : 1;
 }
 
-double
-inflow_since(const double births[INFLOW_SLOTS], double until_s, double share)
+double inflow_since(const double births[INFLOW_SLOTS], double until_s, double share)
 {
 	double all = 0, some = 0;
 	int i = INFLOW_SLOTS;

@@ -10,7 +10,7 @@ enum { INFLOW_SLOTS = 32 };
 
 struct inflow_input {
 	double births[INFLOW_SLOTS];
-	double until_s; /* the end of the last slot; the first begins at 0 */
+	double until_s;      /* the end of the last slot; the first begins at 0 */
 	double from_s, to_s; /* slots outside of these do not count */
 };
 
@@ -39,11 +39,9 @@ void inflow_make(const struct inflow_input *in, struct inflow *ret);
  * by one, whether or not their rate follows the day; more if they come in groups
  * or by fits, as in a pool that grows when more is needed than ever before.
  */
-double inflow_fits(
-    const double births[INFLOW_SLOTS], double until_s, double from_s);
+double inflow_fits(const double births[INFLOW_SLOTS], double until_s, double from_s);
 
 /* The age, in seconds, of the oldest block of the latest `share` of births. */
-double inflow_since(
-    const double births[INFLOW_SLOTS], double until_s, double share);
+double inflow_since(const double births[INFLOW_SLOTS], double until_s, double share);
 
 #endif

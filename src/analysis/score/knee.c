@@ -9,15 +9,13 @@ static const double FASTER = 8;
 enum { SLOTS_AFTER = 3, SLOTS_BEFORE = 1 };
 
 /* ln of the likelihood of n births at their own rate, but for a constant. */
-static double
-likelihood(double n, double slots)
+static double likelihood(double n, double slots)
 {
 	return n > 0 ? n * log(n / slots) : 0;
 }
 
 /* Births that come in groups say less than their number. */
-static double
-dispersion(const double *births, int from, int end)
+static double dispersion(const double *births, int from, int end)
 {
 	double mean = 0, sum = 0;
 
@@ -34,8 +32,7 @@ dispersion(const double *births, int from, int end)
  * Growth may begin anywhere in the slot before the split or in the first one
  * behind it: both have as many births as fit into the rest at the later rate.
  */
-static double
-within(const double *births, int split, int end, double slot_s)
+static double within(const double *births, int split, int end, double slot_s)
 {
 	double later = 0, filled;
 
@@ -45,8 +42,7 @@ within(const double *births, int split, int end, double slot_s)
 	return (split + 1 - fmin(filled, 2)) * slot_s;
 }
 
-bool
-knee_find(const struct inflow_input *in, double *ret_s)
+bool knee_find(const struct inflow_input *in, double *ret_s)
 {
 	double slot_s = in->until_s / INFLOW_SLOTS, all = 0, before = 0;
 	double best = 0;
@@ -64,8 +60,7 @@ knee_find(const struct inflow_input *in, double *ret_s)
 		before += in->births[i - 1];
 		if (before * (end - i) * FASTER > (all - before) * (i - first))
 			continue;
-		gain = likelihood(before, i - first) +
-		    likelihood(all - before, end - i) -
+		gain = likelihood(before, i - first) + likelihood(all - before, end - i) -
 		    likelihood(all, end - first);
 		if (gain > best) {
 			best = gain;

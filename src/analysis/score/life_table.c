@@ -7,21 +7,18 @@
 static const double LETHAL = 0.15, BENIGN = 0.30, FLAT = 0.02, CLIFF = 0.5;
 enum { WEIGHT = 16, OLD = 16, LATE = 3 };
 
-double
-life_table_from(int class, double unit_s)
+double life_table_from(int class, double unit_s)
 {
 	return class > 0 ? ldexp(unit_s, class - 1) : 0;
 }
 
-double
-life_table_to(int class, double unit_s)
+double life_table_to(int class, double unit_s)
 {
 	return ldexp(unit_s, class);
 }
 
 /* How much of the class the life of the site has seen, 0 to 1. */
-static double
-covered(const struct life_table_input *in, int class)
+static double covered(const struct life_table_input *in, int class)
 {
 	double from = life_table_from(class, in->unit_s);
 	double to = life_table_to(class, in->unit_s);
@@ -31,29 +28,24 @@ covered(const struct life_table_input *in, int class)
 }
 
 /* What would die of a benign tail in a doubling of the age, at the least. */
-static double
-benign(const struct life_table_input *in, int knee, const double *exposed)
+static double benign(const struct life_table_input *in, int knee, const double *exposed)
 {
 	if (knee < 0 || in->without_cliff)
 		return BENIGN;
 	return fmax(BENIGN, in->deaths[knee] / exposed[knee] * CLIFF);
 }
 
-static double
-flatness(const struct life_table_input *in, int class, double exposed,
-    double slowest)
+static double flatness(const struct life_table_input *in, int class, double exposed, double slowest)
 {
 	double deaths = in->deaths[class];
 	double lives = exposed > deaths ? exposed - deaths : 0;
 	double weight = exposed > WEIGHT ? WEIGHT / exposed : 1;
 
 	return weight * covered(in, class) *
-	    (deaths * log(FLAT / slowest) +
-	        lives * log((1 - FLAT) / (1 - slowest)));
+	    (deaths * log(FLAT / slowest) + lives * log((1 - FLAT) / (1 - slowest)));
 }
 
-void
-life_table_make(const struct life_table_input *in, struct life_table *ret)
+void life_table_make(const struct life_table_input *in, struct life_table *ret)
 {
 	double exposed[LIFE_TABLE_CLASSES], one[LIFE_TABLE_CLASSES], reach = 0;
 	double slowest;

@@ -15,8 +15,8 @@ struct life_table_input {
 	double deaths[LIFE_TABLE_CLASSES]; /* freed at this age */
 	double living[LIFE_TABLE_CLASSES]; /* live, and this old now */
 	double unit_s;                     /* seconds */
-	double life_s;      /* since the first block of the site */
-	bool without_cliff; /* for a simulation: a tail is 30 % at the least */
+	double life_s;                     /* since the first block of the site */
+	bool without_cliff;                /* for a simulation: a tail is 30 % at the least */
 };
 
 /*

@@ -9,18 +9,15 @@
 /* Above this, the normal distribution is close enough. */
 enum { LARGE = 200 };
 
-void
-poisson_interval(double n, double *ret_low, double *ret_high)
+void poisson_interval(double n, double *ret_low, double *ret_high)
 {
 	double more = n + 1;
 
-	*ret_low =
-	    n > 0 ? n * pow(1 - 1 / (9 * n) - Z95 / (3 * sqrt(n)), 3) : 0;
+	*ret_low = n > 0 ? n * pow(1 - 1 / (9 * n) - Z95 / (3 * sqrt(n)), 3) : 0;
 	*ret_high = more * pow(1 - 1 / (9 * more) + Z95 / (3 * sqrt(more)), 3);
 }
 
-double
-poisson_at_most(double n, double mean)
+double poisson_at_most(double n, double mean)
 {
 	double term = exp(-mean), sum = term;
 

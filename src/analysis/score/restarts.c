@@ -19,19 +19,16 @@ struct restarts_site {
 
 /* ---- which lives ---- */
 
-static bool
-is_earlier(const struct process *a, const struct process *b)
+static bool is_earlier(const struct process *a, const struct process *b)
 {
 	uint64_t end = a->header.start_realtime_ns + a->duration_ns;
 
-	return end >= a->duration_ns && end <= b->header.start_realtime_ns &&
-	    !a->is_snapshot && strcmp(a->header.exe, b->header.exe) == 0 &&
-	    scores_until_s(a) > scores_until_s(b);
+	return end >= a->duration_ns && end <= b->header.start_realtime_ns && !a->is_snapshot &&
+	    strcmp(a->header.exe, b->header.exe) == 0 && scores_until_s(a) > scores_until_s(b);
 }
 
-static size_t
-choose(const struct session *s, const struct process *p,
-    const struct process *ret[LIVES])
+static size_t choose(
+    const struct session *s, const struct process *p, const struct process *ret[LIVES])
 {
 	size_t n = 0;
 
@@ -41,13 +38,10 @@ choose(const struct session *s, const struct process *p,
 
 		if (x == p || !is_earlier(x, p))
 			continue;
-		if (n == LIVES &&
-		    scores_until_s(ret[n - 1]) >= scores_until_s(x))
+		if (n == LIVES && scores_until_s(ret[n - 1]) >= scores_until_s(x))
 			continue;
 		at = n < LIVES ? n++ : n - 1;
-		for (;
-		     at > 0 && scores_until_s(ret[at - 1]) < scores_until_s(x);
-		     at--)
+		for (; at > 0 && scores_until_s(ret[at - 1]) < scores_until_s(x); at--)
 			ret[at] = ret[at - 1];
 		ret[at] = x;
 	}
@@ -57,13 +51,11 @@ choose(const struct session *s, const struct process *p,
 /* ---- which sites ---- */
 
 /* Equal for equal stacks of two processes, wherever modules are loaded. */
-static uint64_t
-stack_of(const struct process *p, const struct process_site *s,
-    uint64_t frames[STACKS_MAX_FRAMES])
+static uint64_t stack_of(
+    const struct process *p, const struct process_site *s, uint64_t frames[STACKS_MAX_FRAMES])
 {
 	uint32_t flags;
-	size_t n = stacks_frames(
-	    p->stacks, s->stack, frames, STACKS_MAX_FRAMES, &flags);
+	size_t n = stacks_frames(p->stacks, s->stack, frames, STACKS_MAX_FRAMES, &flags);
 	uint64_t hash = dict_hash(s->api, n, flags);
 
 	for (size_t i = 0; i < n; i++) {
@@ -74,8 +66,7 @@ stack_of(const struct process *p, const struct process_site *s,
 
 		if (m && number > 0) {
 			base = m->base;
-			who = m->build_id_bytes > 0 &&
-			        m->build_id_bytes <= sizeof(m->build_id)
+			who = m->build_id_bytes > 0 && m->build_id_bytes <= sizeof(m->build_id)
 			    ? dict_hash_bytes(m->build_id, m->build_id_bytes)
 			    : dict_hash_text(m->path);
 		}
@@ -84,8 +75,7 @@ stack_of(const struct process *p, const struct process_site *s,
 	return hash;
 }
 
-static int
-by_stack(const void *a, const void *b)
+static int by_stack(const void *a, const void *b)
 {
 	uint64_t x = ((const struct restarts_site *)a)->stack;
 	uint64_t y = ((const struct restarts_site *)b)->stack;
@@ -94,8 +84,7 @@ by_stack(const void *a, const void *b)
 }
 
 /* Of a block that realloc makes larger, ages do not tell whether it grows. */
-static void
-add_life(struct restarts *r, const struct process *p)
+static void add_life(struct restarts *r, const struct process *p)
 {
 	for (size_t i = 0; i < p->site_count; i++) {
 		struct score_input in;
@@ -107,14 +96,12 @@ add_life(struct restarts *r, const struct process *p)
 		r->sites[r->count++] = (struct restarts_site){
 		    .stack = stack_of(p, &p->sites[i], r->frames),
 		    .settled_s = in.ages.life_s,
-		    .has_grown = x.class == SCORE_LEAK ||
-		        x.class == SCORE_GROWTH || in.moved > 0};
+		    .has_grown = x.class == SCORE_LEAK || x.class == SCORE_GROWTH || in.moved > 0};
 	}
 }
 
 /* One entry for each stack. */
-static void
-join(struct restarts *r)
+static void join(struct restarts *r)
 {
 	size_t n = 0;
 
@@ -135,9 +122,7 @@ join(struct restarts *r)
 	r->count = n;
 }
 
-void
-restarts_make(
-    const struct session *s, const struct process *p, struct restarts *ret)
+void restarts_make(const struct session *s, const struct process *p, struct restarts *ret)
 {
 	const struct process *lives[LIVES];
 	size_t n = choose(s, p, lives), room = 0;
@@ -156,17 +141,15 @@ restarts_make(
 	join(ret);
 }
 
-void
-restarts_release(struct restarts *r)
+void restarts_release(struct restarts *r)
 {
 	free(r->sites);
 	free(r->frames);
 	*r = (struct restarts){0};
 }
 
-double
-restarts_settled_s(const struct restarts *r, const struct process *p,
-    const struct process_site *s)
+double restarts_settled_s(
+    const struct restarts *r, const struct process *p, const struct process_site *s)
 {
 	struct restarts_site key = {0};
 	const struct restarts_site *x;

@@ -20,15 +20,14 @@ struct restarts {
  * The lives of the program of p that ended before p began and were longer: the
  * longest few. Without memory there are none.
  */
-void restarts_make(
-    const struct session *s, const struct process *p, struct restarts *ret);
+void restarts_make(const struct session *s, const struct process *p, struct restarts *ret);
 void restarts_release(struct restarts *r);
 
 /*
  * For score_input.settled_s: how long the site with the same stack lived in one
  * of them; 0: in none, or it grew in one. The same build of all its modules.
  */
-double restarts_settled_s(const struct restarts *r, const struct process *p,
-    const struct process_site *s);
+double restarts_settled_s(
+    const struct restarts *r, const struct process *p, const struct process_site *s);
 
 #endif

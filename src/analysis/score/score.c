@@ -9,23 +9,20 @@
 #include "analysis/score/poisson.h"
 
 static const double MINUTE = 60, HOUR = 3600, WEEK = 7 * 24 * 3600.0;
-static const double FREED = 0.30;     /* share of siblings that are freed */
-static const double PROOF_LATE = 4.6; /* 100 to 1 */
-static const double PROOF = 6.9;      /* 1000 to 1 */
-static const double LATE = 0.05;      /* this share may come late in STEADY */
-static const double RISES = 0.7;      /* Kendall's tau of a series that grows */
+static const double FREED = 0.30;                 /* share of siblings that are freed */
+static const double PROOF_LATE = 4.6;             /* 100 to 1 */
+static const double PROOF = 6.9;                  /* 1000 to 1 */
+static const double LATE = 0.05;                  /* this share may come late in STEADY */
+static const double RISES = 0.7;                  /* Kendall's tau of a series that grows */
 static const double FITS = 2.5, FITS_DOUBT = 1.3; /* see inflow_fits() */
 enum { SURVIVORS = 5, TAILS = 8, TAILS_EARLY = 3, DOUBT = 5 };
 
 /* ---- which windows have inflow ---- */
 
 /* The inflow between two moments of the process. */
-static void
-look_at(const struct score_input *in, double from_s, double to_s,
-    struct inflow *ret)
+static void look_at(const struct score_input *in, double from_s, double to_s, struct inflow *ret)
 {
-	struct inflow_input x = {
-	    .until_s = in->until_s, .from_s = from_s, .to_s = to_s};
+	struct inflow_input x = {.until_s = in->until_s, .from_s = from_s, .to_s = to_s};
 
 	for (int i = 0; i < INFLOW_SLOTS; i++)
 		x.births[i] = in->births[i];
@@ -33,11 +30,9 @@ look_at(const struct score_input *in, double from_s, double to_s,
 }
 
 /* When the growth began that was found between from_s and to_s. */
-static double
-began(const struct score_input *in, double from_s, double to_s)
+static double began(const struct score_input *in, double from_s, double to_s)
 {
-	struct inflow_input x = {
-	    .until_s = in->until_s, .from_s = in->first_s, .to_s = to_s};
+	struct inflow_input x = {.until_s = in->until_s, .from_s = in->first_s, .to_s = to_s};
 	double at_s = from_s;
 
 	for (int i = 0; i < INFLOW_SLOTS; i++)
@@ -47,24 +42,21 @@ began(const struct score_input *in, double from_s, double to_s)
 }
 
 /* Blocks came all the time, and still come. */
-static bool
-comes(const struct score_input *in, const struct inflow *x)
+static bool comes(const struct score_input *in, const struct inflow *x)
 {
 	bool is_night = !(in->without & SCORE_DAYS) && x->is_night;
 
 	return x->is_everywhere && (!x->has_ended || is_night);
 }
 
-static bool
-comes_in_batches(const struct score_input *in, const struct inflow *x)
+static bool comes_in_batches(const struct score_input *in, const struct inflow *x)
 {
 	return !(in->without & SCORE_BATCHES) && x->in_batches && !x->has_ended;
 }
 
 /* A leak may have begun later: the last half and the last quarter, too. */
-static bool
-goes_on(const struct score_input *in, double to_s, struct inflow *ret,
-    double *ret_from_s)
+static bool goes_on(
+    const struct score_input *in, double to_s, struct inflow *ret, double *ret_from_s)
 {
 	for (int part = 1; part <= 4; part *= 2) {
 		double from_s = to_s - (to_s - in->first_s) / part;
@@ -80,9 +72,7 @@ goes_on(const struct score_input *in, double to_s, struct inflow *ret,
 
 /* ---- rate ---- */
 
-static void
-set_rate(
-    const struct score_input *in, const struct inflow *x, struct score *ret)
+static void set_rate(const struct score_input *in, const struct inflow *x, struct score *ret)
 {
 	double each = in->blocks > 0 ? in->bytes / in->blocks : 0;
 	double low, high, wide = sqrt(x->dispersion), an_hour;
@@ -100,17 +90,14 @@ set_rate(
 
 /* ---- classes ---- */
 
-static bool
-is_leak(
-    const struct score_input *in, const struct life_table *t, struct score *ret)
+static bool is_leak(const struct score_input *in, const struct life_table *t, struct score *ret)
 {
 	double life_s = in->until_s - in->first_s, from_s;
 	double tails = in->without & SCORE_EARLY ? TAILS : TAILS_EARLY;
 	struct inflow x;
 
-	if (t->freed <= FREED * t->all || t->survivors < SURVIVORS ||
-	    t->flatness < PROOF || t->late_flatness < PROOF_LATE ||
-	    life_s < tails * t->tail_s || life_s < HOUR)
+	if (t->freed <= FREED * t->all || t->survivors < SURVIVORS || t->flatness < PROOF ||
+	    t->late_flatness < PROOF_LATE || life_s < tails * t->tail_s || life_s < HOUR)
 		return false;
 	if (!goes_on(in, in->until_s - t->tail_s, &x, &from_s))
 		return false;
@@ -127,32 +114,28 @@ is_leak(
 }
 
 /* That it is a leak and no cache that fills, whose time may be anything. */
-static double
-chance(const struct score_input *in, const struct life_table *t)
+static double chance(const struct score_input *in, const struct life_table *t)
 {
 	double life_s = in->until_s - in->first_s;
-	double odds = log(WEEK / MINUTE) /
-	    log(WEEK / fmin(fmax(life_s, MINUTE), 0.9 * WEEK));
+	double odds = log(WEEK / MINUTE) / log(WEEK / fmin(fmax(life_s, MINUTE), 0.9 * WEEK));
 
 	if (!(in->without & SCORE_RELEASE) && t->old_deaths >= 1)
 		odds /= DOUBT;
 	if (!(in->without & SCORE_RESTARTS) && in->settled_s > life_s)
 		odds /= DOUBT;
-	if (!(in->without & SCORE_FITS) &&
-	    inflow_fits(in->births, in->until_s, in->first_s) > FITS)
+	if (!(in->without & SCORE_FITS) && inflow_fits(in->births, in->until_s, in->first_s) > FITS)
 		odds /= FITS_DOUBT;
 	return odds / (1 + odds);
 }
 
 /* One block, or a few, that realloc makes larger and larger. */
-static bool
-grows_in_place(
+static bool grows_in_place(
     const struct score_input *in, const struct life_table *t, struct score *ret)
 {
 	struct slope x;
 
-	if (!(in->moved > 0) || !slope_make(in->series, in->series_count, &x) ||
-	    !(x.low > 0) || x.tau < RISES)
+	if (!(in->moved > 0) || !slope_make(in->series, in->series_count, &x) || !(x.low > 0) ||
+	    x.tau < RISES)
 		return false;
 	*ret = (struct score){.class = SCORE_GROWTH,
 	    .basis = SCORE_BY_INFLOW,
@@ -167,14 +150,11 @@ grows_in_place(
 	return true;
 }
 
-static bool
-is_growth(
-    const struct score_input *in, const struct life_table *t, struct score *ret)
+static bool is_growth(const struct score_input *in, const struct life_table *t, struct score *ret)
 {
 	struct inflow x;
 
-	if (t->freed > FREED * t->all || t->survivors < SURVIVORS ||
-	    t->flatness < PROOF)
+	if (t->freed > FREED * t->all || t->survivors < SURVIVORS || t->flatness < PROOF)
 		return false;
 	look_at(in, in->first_s, in->until_s - t->tail_s, &x);
 	if (!comes(in, &x))
@@ -191,15 +171,13 @@ is_growth(
 }
 
 /* Live, and nearly all of it came in the first half of the site's life. */
-static bool
-is_steady(const struct score_input *in, struct score *ret)
+static bool is_steady(const struct score_input *in, struct score *ret)
 {
 	double late_s = inflow_since(in->births, in->until_s, LATE);
 	/* the end of the slot in which the last of them was born */
 	double built_s = in->until_s - late_s + in->until_s / INFLOW_SLOTS;
 
-	if (in->blocks < 1 ||
-	    built_s - in->first_s > (in->until_s - in->first_s) / 2)
+	if (in->blocks < 1 || built_s - in->first_s > (in->until_s - in->first_s) / 2)
 		return false;
 	*ret = (struct score){.class = SCORE_STEADY,
 	    .basis = SCORE_BY_INFLOW,
@@ -209,9 +187,7 @@ is_steady(const struct score_input *in, struct score *ret)
 	return true;
 }
 
-static bool
-is_churn(
-    const struct score_input *in, const struct life_table *t, struct score *ret)
+static bool is_churn(const struct score_input *in, const struct life_table *t, struct score *ret)
 {
 	if (t->freed <= FREED * t->all)
 		return false;
@@ -223,8 +199,7 @@ is_churn(
 	return true;
 }
 
-void
-score_make(const struct score_input *in, struct score *ret)
+void score_make(const struct score_input *in, struct score *ret)
 {
 	struct life_table_input ages = in->ages;
 	struct life_table t;
@@ -234,16 +209,14 @@ score_make(const struct score_input *in, struct score *ret)
 		return;
 	ages.without_cliff |= (in->without & SCORE_CLIFF) != 0;
 	life_table_make(&ages, &t);
-	if (is_leak(in, &t, ret) || is_growth(in, &t, ret) ||
-	    grows_in_place(in, &t, ret) || is_steady(in, ret) ||
-	    is_churn(in, &t, ret))
+	if (is_leak(in, &t, ret) || is_growth(in, &t, ret) || grows_in_place(in, &t, ret) ||
+	    is_steady(in, ret) || is_churn(in, &t, ret))
 		return;
 }
 
 /* ---- several sites as one ---- */
 
-static void
-add_rate(struct score *to, const struct score *from)
+static void add_rate(struct score *to, const struct score *from)
 {
 	double below = hypot(to->rate - to->low, from->rate - from->low);
 	double above = hypot(to->high - to->rate, from->high - from->rate);
@@ -261,11 +234,9 @@ add_rate(struct score *to, const struct score *from)
 	to->high = to->rate + above;
 }
 
-void
-score_join(struct score *to, const struct score *from)
+void score_join(struct score *to, const struct score *from)
 {
-	if (from->class == SCORE_NONE ||
-	    (to->class != SCORE_NONE && to->class < from->class))
+	if (from->class == SCORE_NONE || (to->class != SCORE_NONE && to->class < from->class))
 		return;
 	if (to->class != from->class) {
 		*to = *from;
@@ -286,18 +257,14 @@ score_join(struct score *to, const struct score *from)
 
 const char *score_class_key(enum score_class class)
 {
-	static const char *const keys[] = {
-	    NULL, "leak", "growth", "steady", "churn"};
+	static const char *const keys[] = {NULL, "leak", "growth", "steady", "churn"};
 
-	return (size_t) class < sizeof(keys) / sizeof(keys[0]) ? keys[class]
-	                                                       : NULL;
+	return (size_t) class < sizeof(keys) / sizeof(keys[0]) ? keys[class] : NULL;
 }
 
-const char *
-score_basis_key(enum score_basis basis)
+const char *score_basis_key(enum score_basis basis)
 {
 	static const char *const keys[] = {NULL, "siblings", "inflow"};
 
-	return (size_t)basis < sizeof(keys) / sizeof(keys[0]) ? keys[basis]
-	                                                      : NULL;
+	return (size_t)basis < sizeof(keys) / sizeof(keys[0]) ? keys[basis] : NULL;
 }

@@ -45,8 +45,8 @@ struct score_input {
 	struct life_table_input ages;
 	double births[INFLOW_SLOTS]; /* of live blocks, from 0 to until_s */
 	double until_s;              /* now, since the process began */
-	double first_s;       /* the first block of the site, since then */
-	double blocks, bytes; /* live */
+	double first_s;              /* the first block of the site, since then */
+	double blocks, bytes;        /* live */
 	/*
 	 * The youngest deaths may be calls of realloc, which is no death: they
 	 * are not counted in `ages`, but in this.
@@ -74,8 +74,8 @@ struct score {
 	double freed_share;     /* LEAK, CHURN: of the blocks old enough */
 	bool has_releases;      /* GROWTH: some old blocks were freed */
 	double within_s;        /* LEAK: the others die within this time */
-	double began_s; /* LEAK, GROWTH: when it began, since the start */
-	double built_s; /* STEADY: the last part came then, since the start */
+	double began_s;         /* LEAK, GROWTH: when it began, since the start */
+	double built_s;         /* STEADY: the last part came then, since the start */
 };
 
 void score_make(const struct score_input *in, struct score *ret);

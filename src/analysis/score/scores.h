@@ -13,8 +13,7 @@ struct session;
  * at its end, at this moment, or when a recorder read them last. False: they are
  * not known, because its live map was never read.
  */
-bool scores_input(const struct process *p, const struct process_site *s,
-    struct score_input *ret);
+bool scores_input(const struct process *p, const struct process_site *s, struct score_input *ret);
 
 /*
  * Ages and births of p now, to be stored: p is running, and live_ages_read() has
@@ -28,8 +27,7 @@ int scores_take(const struct process *p, struct aging *ret);
  * are judged at the first call, and the result belongs to p. Sites that realloc
  * makes larger are judged by the time line of the session, the largest ones.
  */
-const struct score *scores_of(
-    const struct session *s, struct process *p, size_t number);
+const struct score *scores_of(const struct session *s, struct process *p, size_t number);
 
 /* Until when the process was seen, in seconds since it began; 0: not known. */
 double scores_until_s(const struct process *p);

@@ -9,8 +9,7 @@
 
 enum { PAIRS = SLOPE_POINTS * (SLOPE_POINTS - 1) / 2 };
 
-static int
-ascending(const void *a, const void *b)
+static int ascending(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -18,9 +17,8 @@ ascending(const void *a, const void *b)
 }
 
 /* The value at equal steps: a series has points where it changes. */
-static size_t
-resample(const struct slope_point *points, size_t count,
-    struct slope_point ret[SLOPE_POINTS])
+static size_t resample(
+    const struct slope_point *points, size_t count, struct slope_point ret[SLOPE_POINTS])
 {
 	double from = points[0].time_s, to = points[count - 1].time_s;
 	size_t at = 0;
@@ -35,8 +33,7 @@ resample(const struct slope_point *points, size_t count,
 	return SLOPE_POINTS;
 }
 
-bool
-slope_make(const struct slope_point *points, size_t count, struct slope *ret)
+bool slope_make(const struct slope_point *points, size_t count, struct slope *ret)
 {
 	struct slope_point at[SLOPE_POINTS];
 	double slopes[PAIRS], up = 0, spread, middle;
@@ -56,8 +53,7 @@ slope_make(const struct slope_point *points, size_t count, struct slope *ret)
 	qsort(slopes, n, sizeof(*slopes), ascending);
 	middle = (double)n / 2;
 	/* of the number of rising pairs less the falling ones, by chance */
-	spread =
-	    Z95 * sqrt((double)(used * (used - 1) * (2 * used + 5)) / 18) / 2;
+	spread = Z95 * sqrt((double)(used * (used - 1) * (2 * used + 5)) / 18) / 2;
 	*ret = (struct slope){.middle = slopes[n / 2],
 	    .low = slopes[(size_t)fmax(middle - spread, 0)],
 	    .high = slopes[(size_t)fmin(middle + spread, (double)(n - 1))],

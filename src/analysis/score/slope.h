@@ -22,7 +22,6 @@ struct slope {
  * points in order of time. False: fewer than 8 points, or no time between them.
  */
 enum { SLOPE_POINTS = 64, SLOPE_MIN = 8 };
-bool slope_make(
-    const struct slope_point *points, size_t count, struct slope *ret);
+bool slope_make(const struct slope_point *points, size_t count, struct slope *ret);
 
 #endif

@@ -6,8 +6,7 @@
 #include <string.h>
 
 /* Length of the first argument of a template, which begins at text. */
-static size_t
-argument_len(const char *text)
+static size_t argument_len(const char *text)
 {
 	int depth = 0;
 	size_t i;
@@ -25,8 +24,7 @@ argument_len(const char *text)
 	return i;
 }
 
-struct control
-control_of(const char *name)
+struct control control_of(const char *name)
 {
 	static const struct {
 		const char *begin;
@@ -56,8 +54,7 @@ control_of(const char *name)
 		}
 		if (len == 0 || (len == 4 && memcmp(name + n, "void", 4) == 0))
 			break;
-		return (struct control){
-		    known[i].kind, name + n, len, known[i].size};
+		return (struct control){known[i].kind, name + n, len, known[i].size};
 	}
 	return (struct control){CONTROL_NONE, NULL, 0, 0};
 }

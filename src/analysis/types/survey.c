@@ -26,19 +26,16 @@ struct survey {
 	struct fault *where;
 };
 
-bool
-survey_is_module(const struct roots_areas *a, uint64_t address)
+bool survey_is_module(const struct roots_areas *a, uint64_t address)
 {
 	const struct roots_area *x = roots_at(a, address);
 
 	if (!x || x->kind != ROOTS_MEMORY)
 		return false;
-	return x->is_file ||
-	    (x > a->at && x[-1].end == x->start && x[-1].is_file);
+	return x->is_file || (x > a->at && x[-1].end == x->start && x[-1].is_file);
 }
 
-uint32_t
-survey_id(const struct process *p, uint32_t site)
+uint32_t survey_id(const struct process *p, uint32_t site)
 {
 	const struct process_id *id = process_find_id(p, site);
 
@@ -48,8 +45,7 @@ survey_id(const struct process *p, uint32_t site)
 /* ---- the pass ------------------------------------------------------------- */
 
 /* The first block that ends behind an address. */
-static size_t
-first_behind(const struct heap *h, uint64_t address)
+static size_t first_behind(const struct heap *h, uint64_t address)
 {
 	const struct heap_block *b = heap_blocks(h);
 	size_t low = 0, high = heap_count(h);
@@ -65,8 +61,7 @@ first_behind(const struct heap *h, uint64_t address)
 	return low;
 }
 
-static int
-show(struct survey *s, struct survey_piece *x)
+static int show(struct survey *s, struct survey_piece *x)
 {
 	int err = 0;
 
@@ -78,18 +73,15 @@ show(struct survey *s, struct survey_piece *x)
 	return err;
 }
 
-static int
-scan(void *context, int tag, uint64_t address, const uint8_t *bytes, size_t len)
+static int scan(void *context, int tag, uint64_t address, const uint8_t *bytes, size_t len)
 {
-	struct survey_piece x = {
-	    .address = address, .bytes = bytes, .len = len};
+	struct survey_piece x = {.address = address, .bytes = bytes, .len = len};
 
 	(void)tag;
 	return show(context, &x);
 }
 
-static void
-unread(void *context, uint64_t address, uint64_t bytes, int kind)
+static void unread(void *context, uint64_t address, uint64_t bytes, int kind)
 {
 	struct survey_piece x = {.address = address, .len = (size_t)bytes};
 
@@ -98,8 +90,7 @@ unread(void *context, uint64_t address, uint64_t bytes, int kind)
 }
 
 /* Pages of all blocks, or of their beginnings. */
-static int
-pass_blocks(const struct survey *s, struct pass *p)
+static int pass_blocks(const struct survey *s, struct pass *p)
 {
 	const struct heap_block *b = heap_blocks(s->heap);
 	uint64_t start = 0, end = 0;
@@ -111,8 +102,7 @@ pass_blocks(const struct survey *s, struct pass *p)
 
 		if (!s->spare && size > SURVEY_HEAD)
 			size = SURVEY_HEAD;
-		to = (b[i].address + size + SURVEY_PAGE - 1) &
-		    -(uint64_t)SURVEY_PAGE;
+		to = (b[i].address + size + SURVEY_PAGE - 1) & -(uint64_t)SURVEY_PAGE;
 		if (from > end || i == 0) {
 			err = pass_add(p, 0, start, end);
 			start = from;
@@ -126,11 +116,9 @@ pass_blocks(const struct survey *s, struct pass *p)
 	return err == 0 ? pass_flush(p) : err;
 }
 
-static int
-read_blocks(struct survey *s)
+static int read_blocks(struct survey *s)
 {
-	const struct pass_visitor visitor = {
-	    .scan = scan, .unread = unread, .context = s};
+	const struct pass_visitor visitor = {.scan = scan, .unread = unread, .context = s};
 	struct pass *p;
 	int err = pass_new(s->memory, &visitor, s->where, &p);
 
@@ -143,8 +131,7 @@ read_blocks(struct survey *s)
 
 /* ---- all of it ------------------------------------------------------------ */
 
-static int
-read_areas(struct survey *s)
+static int read_areas(struct survey *s)
 {
 	char *text;
 	size_t len;
@@ -158,8 +145,7 @@ read_areas(struct survey *s)
 }
 
 /* Names of classes are in pages of files. */
-static int
-finish_types(struct survey *s, struct census *ret)
+static int finish_types(struct survey *s, struct census *ret)
 {
 	const struct foreign_options reading = {.with_files = true};
 	struct foreign *files;
@@ -172,19 +158,16 @@ finish_types(struct survey *s, struct census *ret)
 	return err;
 }
 
-static int
-take(struct survey *s, struct census *ret)
+static int take(struct survey *s, struct census *ret)
 {
-	const struct foreign_options reading = {
-	    .rest_us = s->o->is_waiting ? 0 : REST_US};
-	const struct look_options blocks = {
-	    .max_bytes = judge_memory(s->o->max_bytes)};
+	const struct foreign_options reading = {.rest_us = s->o->is_waiting ? 0 : REST_US};
+	const struct look_options blocks = {.max_bytes = judge_memory(s->o->max_bytes)};
 	struct look_seen seen = {.blocks = 0};
 	int err = foreign_open(s->pid, &reading, &s->memory, s->where);
 
 	if (err == 0)
-		err = look_blocks(s->pid, &s->process->header, &blocks,
-		    s->memory, &s->heap, &seen, s->where);
+		err = look_blocks(
+		    s->pid, &s->process->header, &blocks, s->memory, &s->heap, &seen, s->where);
 	if (err == 0)
 		err = read_areas(s);
 	if (err == 0 && s->o->with_types)
@@ -203,8 +186,7 @@ take(struct survey *s, struct census *ret)
 		return err;
 	ret->blocks = seen.blocks;
 	ret->refused_blocks = seen.refused_blocks;
-	ret->is_partial =
-	    seen.heads_only || judge_lacks_blocks(&s->process->header);
+	ret->is_partial = seen.heads_only || judge_lacks_blocks(&s->process->header);
 	ret->has_types = s->types != NULL;
 	ret->has_spare = s->spare != NULL;
 	for (size_t i = 0; i < heap_count(s->heap); i++)
@@ -212,8 +194,7 @@ take(struct survey *s, struct census *ret)
 	return 0;
 }
 
-int
-survey_take(const struct process *p, pid_t pid, const struct survey_options *o,
+int survey_take(const struct process *p, pid_t pid, const struct survey_options *o,
     struct census *ret, struct fault *where)
 {
 	struct survey s = {.process = p, .pid = pid, .o = o, .where = where};

@@ -22,7 +22,7 @@ struct survey_options {
 };
 
 /* Errors as of look_take(). */
-int survey_take(const struct process *p, pid_t pid,
-    const struct survey_options *o, struct census *ret, struct fault *where);
+int survey_take(const struct process *p, pid_t pid, const struct survey_options *o,
+    struct census *ret, struct fault *where);
 
 #endif

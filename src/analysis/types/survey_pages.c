@@ -23,9 +23,8 @@ struct survey_pages {
 	uint8_t bytes[KEPT][PAGE];
 };
 
-int
-survey_pages_new(struct foreign *files, const struct roots_areas *areas,
-    struct survey_pages **ret)
+int survey_pages_new(
+    struct foreign *files, const struct roots_areas *areas, struct survey_pages **ret)
 {
 	struct survey_pages *p = calloc(1, sizeof(*p));
 
@@ -37,21 +36,18 @@ survey_pages_new(struct foreign *files, const struct roots_areas *areas,
 	return 0;
 }
 
-void
-survey_pages_free(struct survey_pages *p)
+void survey_pages_free(struct survey_pages *p)
 {
 	free(p);
 }
 
-int
-survey_pages_failure(const struct survey_pages *p)
+int survey_pages_failure(const struct survey_pages *p)
 {
 	return p->err;
 }
 
 /* Reads a page, and those behind it in the same group. */
-static void
-fetch(struct survey_pages *p, uint64_t number)
+static void fetch(struct survey_pages *p, uint64_t number)
 {
 	uint64_t first = number / AHEAD * AHEAD;
 	struct foreign_range r = {first * PAGE, AHEAD};
@@ -74,9 +70,7 @@ fetch(struct survey_pages *p, uint64_t number)
 	}
 }
 
-bool
-survey_pages_read(
-    struct survey_pages *p, uint64_t address, void *to, size_t bytes)
+bool survey_pages_read(struct survey_pages *p, uint64_t address, void *to, size_t bytes)
 {
 	uint8_t *out = to;
 
@@ -97,22 +91,19 @@ survey_pages_read(
 	return true;
 }
 
-static bool
-read_memory(void *context, uint64_t address, void *to, size_t bytes)
+static bool read_memory(void *context, uint64_t address, void *to, size_t bytes)
 {
 	return survey_pages_read(context, address, to, bytes);
 }
 
-static bool
-is_in_module(void *context, uint64_t address)
+static bool is_in_module(void *context, uint64_t address)
 {
 	const struct survey_pages *p = context;
 
 	return survey_is_module(p->areas, address);
 }
 
-struct vtable_memory
-survey_pages_memory(struct survey_pages *p)
+struct vtable_memory survey_pages_memory(struct survey_pages *p)
 {
 	return (struct vtable_memory){
 	    .read = read_memory, .is_in_module = is_in_module, .context = p};

@@ -10,13 +10,12 @@
 struct survey_pages;
 
 /* Borrows both; `files` was opened with foreign_options.with_files. -ENOMEM. */
-int survey_pages_new(struct foreign *files, const struct roots_areas *areas,
-    struct survey_pages **ret);
+int survey_pages_new(
+    struct foreign *files, const struct roots_areas *areas, struct survey_pages **ret);
 void survey_pages_free(struct survey_pages *p);
 
 /* false: some of it is not there. */
-bool survey_pages_read(
-    struct survey_pages *p, uint64_t address, void *to, size_t bytes);
+bool survey_pages_read(struct survey_pages *p, uint64_t address, void *to, size_t bytes);
 
 /* Only for modules. Valid as long as p. */
 struct vtable_memory survey_pages_memory(struct survey_pages *p);

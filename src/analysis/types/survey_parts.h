@@ -28,20 +28,19 @@ struct survey_piece {
 /* ---- survey_types.c: blocks by vtable ---- */
 
 /* -ENOMEM. NULL is fine for the last one. */
-int survey_types_new(const struct heap *heap, const struct roots_areas *areas,
-    struct survey_types **ret);
+int survey_types_new(
+    const struct heap *heap, const struct roots_areas *areas, struct survey_types **ret);
 int survey_types_piece(struct survey_types *t, const struct survey_piece *x);
 /* Reads names, and sums up. Errors as of foreign_read(). */
-int survey_types_finish(struct survey_types *t, const struct process *p,
-    struct foreign *files, struct census *ret);
+int survey_types_finish(
+    struct survey_types *t, const struct process *p, struct foreign *files, struct census *ret);
 void survey_types_free(struct survey_types *t);
 
 /* ---- survey_spare.c: equal blocks, pages never written, zeros ---- */
 
 int survey_spare_new(const struct heap *heap, struct survey_spare **ret);
 void survey_spare_piece(struct survey_spare *s, const struct survey_piece *x);
-int survey_spare_finish(
-    struct survey_spare *s, const struct process *p, struct census *ret);
+int survey_spare_finish(struct survey_spare *s, const struct process *p, struct census *ret);
 void survey_spare_free(struct survey_spare *s);
 
 /* ---- survey.c ---- */

@@ -38,8 +38,7 @@ struct survey_spare {
 	struct dict find;
 };
 
-int
-survey_spare_new(const struct heap *heap, struct survey_spare **ret)
+int survey_spare_new(const struct heap *heap, struct survey_spare **ret)
 {
 	struct survey_spare *s = calloc(1, sizeof(*s));
 
@@ -56,8 +55,7 @@ survey_spare_new(const struct heap *heap, struct survey_spare **ret)
 	return 0;
 }
 
-void
-survey_spare_free(struct survey_spare *s)
+void survey_spare_free(struct survey_spare *s)
 {
 	if (!s)
 		return;
@@ -69,8 +67,7 @@ survey_spare_free(struct survey_spare *s)
 /* ---- contents ------------------------------------------------------------- */
 
 /* Whole pages of [start, end). */
-static uint64_t
-whole_pages(uint64_t start, uint64_t end)
+static uint64_t whole_pages(uint64_t start, uint64_t end)
 {
 	uint64_t first = (start + PAGE - 1) / PAGE, last = end / PAGE;
 
@@ -78,8 +75,7 @@ whole_pages(uint64_t start, uint64_t end)
 }
 
 /* Bytes [offset, offset + len) of a block; offset is a multiple of a word. */
-static void
-add_bytes(const struct survey_spare *s, struct content *c, uint64_t offset,
+static void add_bytes(const struct survey_spare *s, struct content *c, uint64_t offset,
     const uint8_t *bytes, size_t len)
 {
 	uint64_t hash = c->hash;
@@ -95,8 +91,7 @@ add_bytes(const struct survey_spare *s, struct content *c, uint64_t offset,
 			memcpy(&word, bytes + at, n);
 		if (word == 0)
 			continue;
-		hash +=
-		    hash_finish(hash_mix(hash_mix(s->seed, offset + at), word));
+		hash += hash_finish(hash_mix(hash_mix(s->seed, offset + at), word));
 		used = at + WORD - (size_t)__builtin_clzll(word) / 8;
 	}
 	c->hash = hash;
@@ -104,8 +99,7 @@ add_bytes(const struct survey_spare *s, struct content *c, uint64_t offset,
 		c->used = offset + used;
 }
 
-void
-survey_spare_piece(struct survey_spare *s, const struct survey_piece *x)
+void survey_spare_piece(struct survey_spare *s, const struct survey_piece *x)
 {
 	const struct heap_block *b = heap_blocks(s->heap);
 	uint64_t end = x->address + x->len;
@@ -123,8 +117,7 @@ survey_spare_piece(struct survey_spare *s, const struct survey_piece *x)
 		if (!x->bytes)
 			s->of[i].is_unread = 1;
 		else
-			add_bytes(s, &s->of[i], from - b[i].address,
-			    x->bytes + (from - x->address),
+			add_bytes(s, &s->of[i], from - b[i].address, x->bytes + (from - x->address),
 			    (size_t)(to - from));
 	}
 }
@@ -137,8 +130,7 @@ struct site_sums {
 	struct dict *find;
 };
 
-static bool
-is_site(const void *items, uint32_t item, const void *key)
+static bool is_site(const void *items, uint32_t item, const void *key)
 {
 	const struct census_spare *all = items;
 
@@ -146,14 +138,12 @@ is_site(const void *items, uint32_t item, const void *key)
 }
 
 /* The sums of a site; NULL: no memory. */
-static struct census_spare *
-sums_of(struct site_sums *s, const struct process *p, uint32_t site)
+static struct census_spare *sums_of(struct site_sums *s, const struct process *p, uint32_t site)
 {
 	uint32_t id = survey_id(p, site), fresh = (uint32_t)s->count, i;
 
 	if (room_make(&s->at, &s->room, s->count, sizeof(*s->at)) < 0 ||
-	    dict_find(s->find, dict_hash(id, 0, 0), is_site, s->at, &id, fresh,
-	        &i) < 0)
+	    dict_find(s->find, dict_hash(id, 0, 0), is_site, s->at, &id, fresh, &i) < 0)
 		return NULL;
 	if (i == fresh)
 		s->at[s->count++] = (struct census_spare){.site = id};
@@ -161,9 +151,8 @@ sums_of(struct site_sums *s, const struct process *p, uint32_t site)
 }
 
 /* Pages of a large block that were never written, and zeros at the end of any. */
-static int
-add_unused(const struct survey_spare *s, const struct process *p, size_t i,
-    struct site_sums *sums)
+static int add_unused(
+    const struct survey_spare *s, const struct process *p, size_t i, struct site_sums *sums)
 {
 	const struct heap_block *b = &heap_blocks(s->heap)[i];
 	const struct content *c = &s->of[i];
@@ -194,8 +183,7 @@ struct twin {
 	uint32_t block;
 };
 
-static int
-by_content(const void *a, const void *b)
+static int by_content(const void *a, const void *b)
 {
 	const struct twin *x = a, *y = b;
 
@@ -207,36 +195,30 @@ by_content(const void *a, const void *b)
 }
 
 /* Blocks of zeros alone are not compared: their bytes are a tail. */
-static size_t
-list_twins(const struct survey_spare *s, struct twin *to)
+static size_t list_twins(const struct survey_spare *s, struct twin *to)
 {
 	const struct heap_block *b = heap_blocks(s->heap);
 	size_t n = 0;
 
 	for (size_t i = 0; i < heap_count(s->heap); i++)
-		if (b[i].size >= EQUAL_LEAST && s->of[i].used > 0 &&
-		    !s->of[i].is_unread)
-			to[n++] = (struct twin){
-			    s->of[i].hash, b[i].size, (uint32_t)i};
+		if (b[i].size >= EQUAL_LEAST && s->of[i].used > 0 && !s->of[i].is_unread)
+			to[n++] = (struct twin){s->of[i].hash, b[i].size, (uint32_t)i};
 	qsort(to, n, sizeof(*to), by_content);
 	return n;
 }
 
-static int
-add_equal(const struct survey_spare *s, const struct process *p,
-    struct site_sums *sums, struct census *ret)
+static int add_equal(const struct survey_spare *s, const struct process *p, struct site_sums *sums,
+    struct census *ret)
 {
 	const struct heap_block *b = heap_blocks(s->heap);
-	struct twin *twins =
-	    large_zeroed((heap_count(s->heap) + 1) * sizeof(*twins));
+	struct twin *twins = large_zeroed((heap_count(s->heap) + 1) * sizeof(*twins));
 	size_t count = twins ? list_twins(s, twins) : 0, same = 0;
 	int err = twins ? 0 : -ENOMEM;
 
 	for (size_t i = 1; i < count && err == 0; i++) {
 		struct census_spare *to;
 
-		if (twins[i].hash != twins[i - 1].hash ||
-		    twins[i].size != twins[i - 1].size) {
+		if (twins[i].hash != twins[i - 1].hash || twins[i].size != twins[i - 1].size) {
 			same = 0;
 			continue;
 		}
@@ -253,17 +235,14 @@ add_equal(const struct survey_spare *s, const struct process *p,
 	return err;
 }
 
-static int
-by_site(const void *a, const void *b)
+static int by_site(const void *a, const void *b)
 {
 	const struct census_spare *x = a, *y = b;
 
 	return (x->site > y->site) - (x->site < y->site);
 }
 
-int
-survey_spare_finish(
-    struct survey_spare *s, const struct process *p, struct census *ret)
+int survey_spare_finish(struct survey_spare *s, const struct process *p, struct census *ret)
 {
 	struct site_sums sums = {.find = &s->find};
 	int err = 0;

@@ -26,10 +26,10 @@ enum {
 struct word {
 	uint64_t address; /* 0: stands for objects behind control blocks */
 	size_t name;      /* in the text; 0: it is none */
-	size_t object;   /* of a control block: the object's type in the text */
-	uint32_t basis;  /* enum census_basis */
-	uint32_t behind; /* the word for objects that it points to; 0: none */
-	size_t size;     /* that such a control block must have; 0: any */
+	size_t object;    /* of a control block: the object's type in the text */
+	uint32_t basis;   /* enum census_basis */
+	uint32_t behind;  /* the word for objects that it points to; 0: none */
+	size_t size;      /* that such a control block must have; 0: any */
 };
 
 /* The last word of a small block, which may be a control block. */
@@ -67,9 +67,8 @@ struct survey_types {
 	size_t text_len, text_room;
 };
 
-int
-survey_types_new(const struct heap *heap, const struct roots_areas *areas,
-    struct survey_types **ret)
+int survey_types_new(
+    const struct heap *heap, const struct roots_areas *areas, struct survey_types **ret)
 {
 	struct survey_types *t = calloc(1, sizeof(*t));
 
@@ -87,8 +86,7 @@ survey_types_new(const struct heap *heap, const struct roots_areas *areas,
 	return 0;
 }
 
-void
-survey_types_free(struct survey_types *t)
+void survey_types_free(struct survey_types *t)
 {
 	if (!t)
 		return;
@@ -105,16 +103,14 @@ survey_types_free(struct survey_types *t)
 
 /* ---- the beginnings of blocks --------------------------------------------- */
 
-static bool
-is_word(const void *items, uint32_t item, const void *key)
+static bool is_word(const void *items, uint32_t item, const void *key)
 {
 	const struct word *all = items;
 
 	return all[item].address == *(const uint64_t *)key;
 }
 
-static int
-enter_word(struct survey_types *t, uint64_t word, uint32_t *ret)
+static int enter_word(struct survey_types *t, uint64_t word, uint32_t *ret)
 {
 	uint32_t fresh = (uint32_t)t->word_count, i;
 	int err;
@@ -123,16 +119,14 @@ enter_word(struct survey_types *t, uint64_t word, uint32_t *ret)
 	if (!survey_is_module(t->areas, word))
 		return 0;
 	if (t->word_count >= WORDS_MAX) {
-		if (dict_look(&t->find_word, dict_hash(word, 0, 0), is_word,
-		        t->words, &word, &i))
+		if (dict_look(&t->find_word, dict_hash(word, 0, 0), is_word, t->words, &word, &i))
 			*ret = i + 1;
 		return 0;
 	}
-	err = room_make(
-	    &t->words, &t->word_room, t->word_count, sizeof(*t->words));
+	err = room_make(&t->words, &t->word_room, t->word_count, sizeof(*t->words));
 	if (err == 0)
-		err = dict_find(&t->find_word, dict_hash(word, 0, 0), is_word,
-		    t->words, &word, fresh, &i);
+		err = dict_find(
+		    &t->find_word, dict_hash(word, 0, 0), is_word, t->words, &word, fresh, &i);
 	if (err < 0)
 		return err;
 	if (i == fresh) {
@@ -144,8 +138,7 @@ enter_word(struct survey_types *t, uint64_t word, uint32_t *ret)
 }
 
 /* The number of a word that may be a vtable, + 1; 0: it is none. -ENOMEM. */
-static int
-find_word(struct survey_types *t, uint64_t word, uint32_t *ret)
+static int find_word(struct survey_types *t, uint64_t word, uint32_t *ret)
 {
 	size_t slot = (word / WORD ^ word >> 13) % CACHE;
 
@@ -168,17 +161,15 @@ find_word(struct survey_types *t, uint64_t word, uint32_t *ret)
  * An array of objects with destructors begins with their number; where they are
  * aligned to 16 bytes, with a word of any value before that.
  */
-static bool
-is_array(uint64_t size, uint64_t count, uint64_t begin)
+static bool is_array(uint64_t size, uint64_t count, uint64_t begin)
 {
-	return count > 0 && count < COUNT_MAX && size > begin &&
-	    (size - begin) % count == 0 && (size - begin) / count >= WORD;
+	return count > 0 && count < COUNT_MAX && size > begin && (size - begin) % count == 0 &&
+	    (size - begin) / count >= WORD;
 }
 
 /* `have` bytes of the block's beginning are there. */
-static int
-find_head(struct survey_types *t, const struct heap_block *b,
-    const uint8_t *bytes, size_t have, uint32_t *ret)
+static int find_head(struct survey_types *t, const struct heap_block *b, const uint8_t *bytes,
+    size_t have, uint32_t *ret)
 {
 	uint64_t w[3] = {0};
 	int err;
@@ -195,8 +186,7 @@ find_head(struct survey_types *t, const struct heap_block *b,
 }
 
 /* Its last word is kept: a control block has a pointer there. */
-static int
-keep_last(struct survey_types *t, size_t block, const struct survey_piece *x)
+static int keep_last(struct survey_types *t, size_t block, const struct survey_piece *x)
 {
 	const struct heap_block *b = &heap_blocks(t->heap)[block];
 	uint64_t at = b->address + b->size - WORD;
@@ -215,16 +205,15 @@ keep_last(struct survey_types *t, size_t block, const struct survey_piece *x)
 	return 0;
 }
 
-int
-survey_types_piece(struct survey_types *t, const struct survey_piece *x)
+int survey_types_piece(struct survey_types *t, const struct survey_piece *x)
 {
 	const struct heap_block *b = heap_blocks(t->heap);
 	uint64_t end = x->address + x->len;
 	int err = 0;
 
 	if (t->wanted >= x->address && t->wanted + WORD <= end && t->wanted)
-		memcpy(&t->lasts[t->last_count - 1].word,
-		    x->bytes + (t->wanted - x->address), WORD);
+		memcpy(
+		    &t->lasts[t->last_count - 1].word, x->bytes + (t->wanted - x->address), WORD);
 	t->wanted = 0;
 	for (size_t i = x->first; i < heap_count(t->heap) && err == 0; i++) {
 		uint64_t have;
@@ -236,9 +225,8 @@ survey_types_piece(struct survey_types *t, const struct survey_piece *x)
 		have = end - b[i].address;
 		if (have > b[i].size)
 			have = b[i].size;
-		err =
-		    find_head(t, &b[i], x->bytes + (b[i].address - x->address),
-		        (size_t)have, &t->head[i]);
+		err = find_head(
+		    t, &b[i], x->bytes + (b[i].address - x->address), (size_t)have, &t->head[i]);
 		if (err == 0 && t->head[i])
 			err = keep_last(t, i, x);
 	}
@@ -248,8 +236,7 @@ survey_types_piece(struct survey_types *t, const struct survey_piece *x)
 /* ---- names ---------------------------------------------------------------- */
 
 /* Where the text is from now on; 0: there is no room for it. -ENOMEM. */
-static int
-put_text(struct survey_types *t, const char *text, size_t len, size_t *ret)
+static int put_text(struct survey_types *t, const char *text, size_t len, size_t *ret)
 {
 	*ret = 0;
 	if (t->text_len + len + 1 > TEXT_MAX)
@@ -271,21 +258,16 @@ put_text(struct survey_types *t, const char *text, size_t len, size_t *ret)
 }
 
 /* The word for objects to which control blocks of this class point. */
-static int
-add_behind(struct survey_types *t, size_t number, size_t object)
+static int add_behind(struct survey_types *t, size_t number, size_t object)
 {
-	if (room_make(
-	        &t->words, &t->word_room, t->word_count, sizeof(*t->words)) < 0)
+	if (room_make(&t->words, &t->word_room, t->word_count, sizeof(*t->words)) < 0)
 		return -ENOMEM;
-	t->words[t->word_count] =
-	    (struct word){.name = object, .basis = CENSUS_SHARED};
+	t->words[t->word_count] = (struct word){.name = object, .basis = CENSUS_SHARED};
 	t->words[number].behind = (uint32_t)t->word_count++;
 	return 0;
 }
 
-static int
-name_word(
-    struct survey_types *t, const struct vtable_memory *memory, size_t number)
+static int name_word(struct survey_types *t, const struct vtable_memory *memory, size_t number)
 {
 	char name[VTABLE_NAME_BYTES], plain[2 * VTABLE_NAME_BYTES];
 	char first[2 * VTABLE_NAME_BYTES];
@@ -308,8 +290,7 @@ name_word(
 	else
 		err = put_text(t, plain, len, &at);
 	t->words[number].name = at;
-	t->words[number].basis =
-	    c.kind == CONTROL_INSIDE ? CENSUS_SHARED : CENSUS_VTABLE;
+	t->words[number].basis = c.kind == CONTROL_INSIDE ? CENSUS_SHARED : CENSUS_VTABLE;
 	t->words[number].size = c.size;
 	if (err == 0 && c.kind == CONTROL_POINTER) {
 		err = put_text(t, c.type, c.len, &at);
@@ -325,16 +306,14 @@ struct order {
 	size_t number;
 };
 
-static int
-by_address(const void *a, const void *b)
+static int by_address(const void *a, const void *b)
 {
 	const struct order *x = a, *y = b;
 
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-static int
-name_words(struct survey_types *t, struct foreign *files)
+static int name_words(struct survey_types *t, struct foreign *files)
 {
 	struct survey_pages *pages;
 	struct vtable_memory memory;
@@ -361,8 +340,7 @@ name_words(struct survey_types *t, struct foreign *files)
 
 /* ---- what is likely ------------------------------------------------------- */
 
-static bool
-is_kin(const void *items, uint32_t item, const void *key)
+static bool is_kin(const void *items, uint32_t item, const void *key)
 {
 	const struct kin *all = items, *x = key;
 
@@ -370,8 +348,7 @@ is_kin(const void *items, uint32_t item, const void *key)
 }
 
 /* Neighbours are often alike, so *last is tried first. -ENOMEM. */
-static int
-find_kin(struct survey_types *t, const struct heap_block *b, uint32_t *last)
+static int find_kin(struct survey_types *t, const struct heap_block *b, uint32_t *last)
 {
 	const struct kin key = {.site = b->site, .size = b->size};
 	uint32_t fresh = (uint32_t)t->kin_count;
@@ -381,8 +358,8 @@ find_kin(struct survey_types *t, const struct heap_block *b, uint32_t *last)
 		return 0;
 	err = room_make(&t->kin, &t->kin_room, t->kin_count, sizeof(*t->kin));
 	if (err == 0)
-		err = dict_find(&t->find_kin, dict_hash(b->site, b->size, 0),
-		    is_kin, t->kin, &key, fresh, last);
+		err = dict_find(&t->find_kin, dict_hash(b->site, b->size, 0), is_kin, t->kin, &key,
+		    fresh, last);
 	if (err == 0 && *last == fresh)
 		t->kin[t->kin_count++] = key;
 	return err;
@@ -393,8 +370,7 @@ find_kin(struct survey_types *t, const struct heap_block *b, uint32_t *last)
  * there before: the vtable of an object that is long gone. So blocks of one
  * site and size have a type only where half of them have one.
  */
-static int
-drop_remains(struct survey_types *t)
+static int drop_remains(struct survey_types *t)
 {
 	const struct heap_block *b = heap_blocks(t->heap);
 	size_t count = heap_count(t->heap);
@@ -421,8 +397,7 @@ drop_remains(struct survey_types *t)
 }
 
 /* Objects without a vtable, to which a control block of shared_ptr points. */
-static void
-follow_control(struct survey_types *t)
+static void follow_control(struct survey_types *t)
 {
 	const struct heap_block *b = heap_blocks(t->heap);
 
@@ -451,16 +426,14 @@ struct type_sums {
 };
 
 /* vtable is the number of the word here, + 1 */
-static bool
-is_sum(const void *items, uint32_t item, const void *key)
+static bool is_sum(const void *items, uint32_t item, const void *key)
 {
 	const struct census_type *all = items, *x = key;
 
 	return all[item].site == x->site && all[item].vtable == x->vtable;
 }
 
-static int
-add_block(struct survey_types *t, struct type_sums *s, size_t i)
+static int add_block(struct survey_types *t, struct type_sums *s, size_t i)
 {
 	const struct heap_block *b = &heap_blocks(t->heap)[i];
 	const struct census_type key = {.site = b->site, .vtable = t->head[i]};
@@ -470,9 +443,8 @@ add_block(struct survey_types *t, struct type_sums *s, size_t i)
 	if (s->last >= s->count || !is_sum(s->at, s->last, &key)) {
 		err = room_make(&s->at, &s->room, s->count, sizeof(*s->at));
 		if (err == 0)
-			err = dict_find(&t->find_sum,
-			    dict_hash(b->site, t->head[i], 0), is_sum, s->at,
-			    &key, fresh, &s->last);
+			err = dict_find(&t->find_sum, dict_hash(b->site, t->head[i], 0), is_sum,
+			    s->at, &key, fresh, &s->last);
 		if (err < 0)
 			return err;
 		if (s->last == fresh)
@@ -483,8 +455,7 @@ add_block(struct survey_types *t, struct type_sums *s, size_t i)
 	return 0;
 }
 
-static int
-by_site_and_name(const void *a, const void *b)
+static int by_site_and_name(const void *a, const void *b)
 {
 	const struct census_type *x = a, *y = b;
 	int names;
@@ -498,8 +469,7 @@ by_site_and_name(const void *a, const void *b)
 }
 
 /* Sites with one stack, and vtables of one name, become one. */
-static void
-join(struct type_sums *s)
+static void join(struct type_sums *s)
 {
 	size_t kept = 0;
 
@@ -520,9 +490,8 @@ join(struct type_sums *s)
 	s->count = kept;
 }
 
-int
-survey_types_finish(struct survey_types *t, const struct process *p,
-    struct foreign *files, struct census *ret)
+int survey_types_finish(
+    struct survey_types *t, const struct process *p, struct foreign *files, struct census *ret)
 {
 	struct type_sums s = {0};
 	int err = name_words(t, files);
@@ -539,8 +508,7 @@ survey_types_finish(struct survey_types *t, const struct process *p,
 	}
 	for (size_t i = 0; i < s.count; i++) {
 		struct census_type *x = &s.at[i];
-		const struct word *w =
-		    x->vtable ? &t->words[x->vtable - 1] : NULL;
+		const struct word *w = x->vtable ? &t->words[x->vtable - 1] : NULL;
 
 		x->site = survey_id(p, x->site);
 		x->name = w ? t->text + w->name : NULL;

@@ -32,16 +32,14 @@ struct parse {
 /* NOLINTBEGIN(misc-no-recursion): DEPTH_MAX bounds it, see parse_type() */
 static bool parse_type(struct parse *p);
 
-static char
-peek(const struct parse *p, size_t i)
+static char peek(const struct parse *p, size_t i)
 {
 	if (i >= (size_t)(p->end - p->at))
 		return '\0';
 	return p->at[i];
 }
 
-static bool
-take(struct parse *p, char c)
+static bool take(struct parse *p, char c)
 {
 	if (peek(p, 0) != c)
 		return false;
@@ -49,8 +47,7 @@ take(struct parse *p, char c)
 	return true;
 }
 
-static bool
-put_bytes(struct parse *p, const char *text, size_t len)
+static bool put_bytes(struct parse *p, const char *text, size_t len)
 {
 	if (len >= sizeof(p->out) - p->len)
 		return false;
@@ -59,15 +56,13 @@ put_bytes(struct parse *p, const char *text, size_t len)
 	return true;
 }
 
-static bool
-put(struct parse *p, const char *text)
+static bool put(struct parse *p, const char *text)
 {
 	return put_bytes(p, text, strlen(text));
 }
 
 /* What was written from `start` on can be referred to from now on. */
-static bool
-remember(struct parse *p, size_t start)
+static bool remember(struct parse *p, size_t start)
 {
 	size_t len = p->len - start;
 
@@ -82,8 +77,7 @@ remember(struct parse *p, size_t start)
 /* ---- names ---- */
 
 /* "3Foo", "12_GLOBAL__N_1", "3fooB5cxx11" */
-static bool
-parse_source_name(struct parse *p)
+static bool parse_source_name(struct parse *p)
 {
 	static const char nameless[] = "_GLOBAL__N_1";
 	size_t n = 0;
@@ -108,8 +102,7 @@ parse_source_name(struct parse *p)
 }
 
 /* "Li5E", "Lb1E", "Lm3E"; "LN1a4enumE2E" is "(a::enum)2" */
-static bool
-parse_literal(struct parse *p)
+static bool parse_literal(struct parse *p)
 {
 	static const char types[] = "ijlmxy";
 	static const char *const ends[] = {"", "u", "l", "ul", "ll", "ull"};
@@ -136,13 +129,11 @@ parse_literal(struct parse *p)
 }
 
 /* Up to the 'E' behind the last; *is_first: no comma before the next one. */
-static bool
-parse_arguments(struct parse *p, bool *is_first)
+static bool parse_arguments(struct parse *p, bool *is_first)
 {
 	while (!take(p, 'E')) {
 		if (take(p, 'J')) {
-			if (++p->depth > DEPTH_MAX ||
-			    !parse_arguments(p, is_first))
+			if (++p->depth > DEPTH_MAX || !parse_arguments(p, is_first))
 				return false;
 			p->depth--;
 			continue;
@@ -157,8 +148,7 @@ parse_arguments(struct parse *p, bool *is_first)
 }
 
 /* "IiSaIiEE", behind the name of a template */
-static bool
-parse_template(struct parse *p)
+static bool parse_template(struct parse *p)
 {
 	bool is_first = true;
 
@@ -170,8 +160,7 @@ parse_template(struct parse *p)
 }
 
 /* "St", "Sa", "S_", "S1_"; *ret_is_std: the namespace alone, no type */
-static bool
-parse_substitution(struct parse *p, bool *ret_is_std)
+static bool parse_substitution(struct parse *p, bool *ret_is_std)
 {
 	static const struct {
 		char letter;
@@ -197,27 +186,22 @@ parse_substitution(struct parse *p, bool *ret_is_std)
 		return put(p, known[i].name);
 	}
 	if (!take(p, '_')) {
-		for (; isalnum((unsigned char)peek(p, 0)) && n < PARTS_MAX;
-		     p->at++) {
+		for (; isalnum((unsigned char)peek(p, 0)) && n < PARTS_MAX; p->at++) {
 			char c = *p->at;
 
 			if (islower((unsigned char)c))
 				return false;
-			n = n * 36 +
-			    (size_t)(isdigit((unsigned char)c) ? c - '0'
-			                                       : c - 'A' + 10);
+			n = n * 36 + (size_t)(isdigit((unsigned char)c) ? c - '0' : c - 'A' + 10);
 		}
 		n++;
 		if (!take(p, '_'))
 			return false;
 	}
-	return n < p->part_count &&
-	    put_bytes(p, p->text + p->parts[n].start, p->parts[n].len);
+	return n < p->part_count && put_bytes(p, p->text + p->parts[n].start, p->parts[n].len);
 }
 
 /* Types up to 'E' or to the end, in brackets; "v" alone is none. */
-static bool
-parse_parameters(struct parse *p)
+static bool parse_parameters(struct parse *p)
 {
 	bool is_first = true;
 
@@ -236,8 +220,7 @@ parse_parameters(struct parse *p)
 }
 
 /* "UliE_" is "{lambda(int)#1}", "UlvE0_" is "{lambda()#2}" */
-static bool
-parse_lambda(struct parse *p)
+static bool parse_lambda(struct parse *p)
 {
 	char number[] = "#1";
 	size_t n = 1;
@@ -255,8 +238,7 @@ parse_lambda(struct parse *p)
  * A part of a function's name. *class: where the name of the class is, for
  * "C1" and "D1", its constructor and destructor.
  */
-static bool
-parse_function_part(struct parse *p, struct part *class)
+static bool parse_function_part(struct parse *p, struct part *class)
 {
 	char kind = peek(p, 0), which = peek(p, 1);
 	size_t start = p->len;
@@ -286,25 +268,22 @@ static bool parse_encoding(struct parse *p, size_t start);
  * from `start` on. "ZN3app3runEvENKUlvE_clE" is a function inside of another.
  * Template functions are not known: their parameters refer to arguments.
  */
-static bool
-parse_function_name(struct parse *p, size_t start, bool *ret_is_const)
+static bool parse_function_name(struct parse *p, size_t start, bool *ret_is_const)
 {
 	struct part class = {0, 0};
 	bool is_std, has_part = false, is_fresh = false, is_template = false;
 
 	*ret_is_const = false;
 	if (take(p, 'Z')) {
-		bool is_fine = ++p->depth <= DEPTH_MAX &&
-		    parse_encoding(p, start) && put(p, "::") &&
-		    parse_function_name(p, start, ret_is_const);
+		bool is_fine = ++p->depth <= DEPTH_MAX && parse_encoding(p, start) &&
+		    put(p, "::") && parse_function_name(p, start, ret_is_const);
 
 		p->depth--;
 		return is_fine;
 	}
 	if (!take(p, 'N')) {
 		if (peek(p, 0) == 'S' &&
-		    (!parse_substitution(p, &is_std) || !is_std ||
-		        !put(p, "::")))
+		    (!parse_substitution(p, &is_std) || !is_std || !put(p, "::")))
 			return false;
 		(void)take(p, 'L'); /* static */
 		return parse_source_name(p) && peek(p, 0) != 'I';
@@ -318,16 +297,14 @@ parse_function_name(struct parse *p, size_t start, bool *ret_is_const)
 			return false;
 		is_template = peek(p, 0) == 'I';
 		if (is_template ? !has_part || !parse_template(p)
-		                : (has_part && !put(p, "::")) ||
-		            !parse_function_part(p, &class))
+		                : (has_part && !put(p, "::")) || !parse_function_part(p, &class))
 			return false;
 	}
 	return is_fresh && !is_template;
 }
 
 /* The name, the types of parameters, and the 'E' behind them. */
-static bool
-parse_encoding(struct parse *p, size_t start)
+static bool parse_encoding(struct parse *p, size_t start)
 {
 	bool is_const;
 
@@ -339,8 +316,7 @@ parse_encoding(struct parse *p, size_t start)
 }
 
 /* "_0", "__12_": the number of a local class among those of its name */
-static bool
-skip_number(struct parse *p)
+static bool skip_number(struct parse *p)
 {
 	if (!take(p, '_'))
 		return true;
@@ -356,8 +332,7 @@ skip_number(struct parse *p)
 }
 
 /* "ZN3app3runEiE5local" is "app::run(int)::local" */
-static bool
-parse_local(struct parse *p)
+static bool parse_local(struct parse *p)
 {
 	size_t start = p->len;
 
@@ -374,8 +349,7 @@ parse_local(struct parse *p)
 }
 
 /* "N3app3FooE", "NSt3foo3barIiEE" */
-static bool
-parse_nested(struct parse *p)
+static bool parse_nested(struct parse *p)
 {
 	size_t start = p->len;
 	bool is_std = false;
@@ -390,8 +364,7 @@ parse_nested(struct parse *p)
 		if (is_template) {
 			if (p->len == start || !parse_template(p))
 				return false;
-		} else if ((p->len > start && !put(p, "::")) ||
-		    !parse_source_name(p)) {
+		} else if ((p->len > start && !put(p, "::")) || !parse_source_name(p)) {
 			return false;
 		}
 		if (!remember(p, start))
@@ -401,8 +374,7 @@ parse_nested(struct parse *p)
 }
 
 /* "3Foo", "St6vectorIiSaIiEE", "SaIiE", "S1_" */
-static bool
-parse_unnested(struct parse *p)
+static bool parse_unnested(struct parse *p)
 {
 	size_t start = p->len;
 	bool is_std = false, is_old = peek(p, 0) == 'S';
@@ -422,8 +394,7 @@ parse_unnested(struct parse *p)
 
 /* ---- types ---- */
 
-static const char *
-builtin(const struct parse *p, size_t *ret_letters)
+static const char *builtin(const struct parse *p, size_t *ret_letters)
 {
 	static const char *const names[] = {['a' - 'a'] = "signed char",
 	    ['b' - 'a'] = "bool",
@@ -468,8 +439,7 @@ builtin(const struct parse *p, size_t *ret_letters)
 }
 
 /* Puts text in the middle of what was written. */
-static bool
-insert(struct parse *p, size_t at, const char *text)
+static bool insert(struct parse *p, size_t at, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -482,15 +452,13 @@ insert(struct parse *p, size_t at, const char *text)
 }
 
 /* "FvicE" is "void (int, char)"; *ret_inside: where "(*)" goes. */
-static bool
-parse_function(struct parse *p, size_t *ret_inside)
+static bool parse_function(struct parse *p, size_t *ret_inside)
 {
 	size_t start = p->len;
 	bool is_first = true;
 
 	p->at++;
-	if (!parse_type(p) || memchr(p->out + start, '(', p->len - start) ||
-	    !put(p, " "))
+	if (!parse_type(p) || memchr(p->out + start, '(', p->len - start) || !put(p, " "))
 		return false;
 	*ret_inside = p->len;
 	if (!put(p, "("))
@@ -508,25 +476,21 @@ parse_function(struct parse *p, size_t *ret_inside)
 }
 
 /* "PKc": the letters come before what they are said of, the words behind. */
-static bool
-parse_compound(struct parse *p, const char *words)
+static bool parse_compound(struct parse *p, const char *words)
 {
 	size_t start = p->len, inside;
 
 	p->at++;
 	if (peek(p, 0) == 'F' && words[0] != ' ')
 		return parse_function(p, &inside) && insert(p, inside, ")") &&
-		    insert(p, inside, words) && insert(p, inside, "(") &&
-		    remember(p, start);
+		    insert(p, inside, words) && insert(p, inside, "(") && remember(p, start);
 	if (peek(p, 0) == 'F')
-		return parse_function(p, &inside) && put(p, words) &&
-		    remember(p, start);
+		return parse_function(p, &inside) && put(p, words) && remember(p, start);
 	return parse_type(p) && put(p, words) && remember(p, start);
 }
 
 /* "M3FooFvvE" is "void (Foo::*)()" */
-static bool
-parse_member(struct parse *p)
+static bool parse_member(struct parse *p)
 {
 	char class[OUT_BYTES];
 	size_t start = p->len, inside;
@@ -543,12 +507,11 @@ parse_member(struct parse *p)
 		return false;
 	if (is_const && (!put(p, " const") || !remember(p, start)))
 		return false;
-	return insert(p, inside, "::*)") && insert(p, inside, class) &&
-	    insert(p, inside, "(") && remember(p, start);
+	return insert(p, inside, "::*)") && insert(p, inside, class) && insert(p, inside, "(") &&
+	    remember(p, start);
 }
 
-static bool
-parse_any(struct parse *p)
+static bool parse_any(struct parse *p)
 {
 	size_t letters;
 	const char *name = builtin(p, &letters);
@@ -579,8 +542,7 @@ parse_any(struct parse *p)
 	}
 }
 
-static bool
-parse_type(struct parse *p)
+static bool parse_type(struct parse *p)
 {
 	bool is_fine;
 
@@ -593,8 +555,7 @@ parse_type(struct parse *p)
 
 /* NOLINTEND(misc-no-recursion) */
 
-static void
-begin(struct parse *p, const char *name, size_t len)
+static void begin(struct parse *p, const char *name, size_t len)
 {
 	p->at = name;
 	p->end = name + len;
@@ -602,8 +563,7 @@ begin(struct parse *p, const char *name, size_t len)
 	p->depth = 0;
 }
 
-size_t
-type_name_first(const char *name, size_t len, char *to, size_t room)
+size_t type_name_first(const char *name, size_t len, char *to, size_t room)
 {
 	struct parse p;
 	bool is_std = false, is_nested;
@@ -613,20 +573,18 @@ type_name_first(const char *name, size_t len, char *to, size_t room)
 	if (peek(&p, 0) == 'S' && !parse_substitution(&p, &is_std))
 		return 0;
 	do {
-		if ((p.len > 0 && !put(&p, "::")) || !parse_source_name(&p) ||
-		    !remember(&p, 0))
+		if ((p.len > 0 && !put(&p, "::")) || !parse_source_name(&p) || !remember(&p, 0))
 			return 0;
 	} while (is_nested && peek(&p, 0) != 'I');
-	if (!take(&p, 'I') || !put(&p, "<") || !parse_type(&p) ||
-	    !put(&p, ", ...>") || p.len >= room)
+	if (!take(&p, 'I') || !put(&p, "<") || !parse_type(&p) || !put(&p, ", ...>") ||
+	    p.len >= room)
 		return 0;
 	memcpy(to, p.out, p.len);
 	to[p.len] = '\0';
 	return p.len;
 }
 
-size_t
-type_name_plain(const char *name, size_t len, char *to, size_t room)
+size_t type_name_plain(const char *name, size_t len, char *to, size_t room)
 {
 	struct parse p;
 	bool is_fine;

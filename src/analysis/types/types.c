@@ -43,16 +43,14 @@ struct search {
 };
 
 /* Where the name is in the text; 0: none. -ENOMEM. */
-static int
-name_of(struct search *s, uint64_t vtable, size_t *ret)
+static int name_of(struct search *s, uint64_t vtable, size_t *ret)
 {
 	struct known *k = &s->known[vtable / 8 % KNOWN];
 	char name[VTABLE_NAME_BYTES], plain[2 * VTABLE_NAME_BYTES];
 	size_t len;
 
 	if (k->vtable != vtable) {
-		const struct vtable_memory memory =
-		    survey_pages_memory(s->pages);
+		const struct vtable_memory memory = survey_pages_memory(s->pages);
 
 		len = vtable_name(&memory, vtable, name);
 		*k = (struct known){.vtable = vtable};
@@ -80,8 +78,7 @@ name_of(struct search *s, uint64_t vtable, size_t *ret)
 /* ---- sites ---------------------------------------------------------------- */
 
 /* Blocks come by address, so a site's are found by search; sites are few. */
-static int
-add_sample(const struct heap_block *b, enum heap_role role, void *context)
+static int add_sample(const struct heap_block *b, enum heap_role role, void *context)
 {
 	struct search *s = context;
 	struct sample *x = NULL;
@@ -94,8 +91,7 @@ add_sample(const struct heap_block *b, enum heap_role role, void *context)
 	if (!x) {
 		if (s->count == SITES_MAX)
 			return 0;
-		if (room_make(&s->samples, &s->room, s->count,
-		        sizeof(*s->samples)) < 0)
+		if (room_make(&s->samples, &s->room, s->count, sizeof(*s->samples)) < 0)
 			return -ENOMEM;
 		x = &s->samples[s->count++];
 		*x = (struct sample){.site = b->site};
@@ -106,8 +102,7 @@ add_sample(const struct heap_block *b, enum heap_role role, void *context)
 }
 
 /* Most of the samples must agree. */
-static int
-judge_site(struct search *s, const struct sample *x)
+static int judge_site(struct search *s, const struct sample *x)
 {
 	size_t names[SAMPLES] = {0}, best = 0, most = 0;
 
@@ -115,8 +110,7 @@ judge_site(struct search *s, const struct sample *x)
 		uint64_t word;
 		int err;
 
-		if (!survey_pages_read(
-		        s->pages, x->address[i], &word, sizeof(word)))
+		if (!survey_pages_read(s->pages, x->address[i], &word, sizeof(word)))
 			continue;
 		err = name_of(s, word, &names[i]);
 		if (err < 0)
@@ -134,25 +128,22 @@ judge_site(struct search *s, const struct sample *x)
 	}
 	if (best == 0 || most * 2 <= x->count)
 		return 0;
-	if (room_make(&s->found->at, &s->found->room, s->found->count,
-	        sizeof(*s->found->at)) < 0)
+	if (room_make(&s->found->at, &s->found->room, s->found->count, sizeof(*s->found->at)) < 0)
 		return -ENOMEM;
 	/* an offset until the text moves no more */
-	s->found->at[s->found->count++] = (struct types_found){
-	    .site = x->site, .name = (const char *)(uintptr_t)best};
+	s->found->at[s->found->count++] =
+	    (struct types_found){.site = x->site, .name = (const char *)(uintptr_t)best};
 	return 0;
 }
 
-static int
-by_site(const void *a, const void *b)
+static int by_site(const void *a, const void *b)
 {
 	const struct types_found *x = a, *y = b;
 
 	return (x->site > y->site) - (x->site < y->site);
 }
 
-int
-types_read(pid_t pid, const struct looks *l, struct types *ret)
+int types_read(pid_t pid, const struct looks *l, struct types *ret)
 {
 	const struct foreign_options reading = {.with_files = true};
 	struct search s = {.found = ret, .text_len = 1};
@@ -162,8 +153,7 @@ types_read(pid_t pid, const struct looks *l, struct types *ret)
 
 	*ret = (struct types){0};
 	err = looks_each_lost(l, add_sample, &s);
-	if (err == 0 && s.count > 0 &&
-	    foreign_text(pid, "maps", &maps, &len) == 0 &&
+	if (err == 0 && s.count > 0 && foreign_text(pid, "maps", &maps, &len) == 0 &&
 	    foreign_open(pid, &reading, &s.memory, NULL) == 0)
 		err = roots_parse(maps, &s.areas);
 	if (s.memory && err == 0)
@@ -184,21 +174,18 @@ types_read(pid_t pid, const struct looks *l, struct types *ret)
 	return err;
 }
 
-void
-types_release(struct types *t)
+void types_release(struct types *t)
 {
 	free(t->at);
 	free(t->text);
 	*t = (struct types){0};
 }
 
-const char *
-types_of(const struct types *t, uint32_t site)
+const char *types_of(const struct types *t, uint32_t site)
 {
 	const struct types_found key = {.site = site};
-	const struct types_found *found = t->count
-	    ? bsearch(&key, t->at, t->count, sizeof(*t->at), by_site)
-	    : NULL;
+	const struct types_found *found =
+	    t->count ? bsearch(&key, t->at, t->count, sizeof(*t->at), by_site) : NULL;
 
 	return found ? found->name : NULL;
 }

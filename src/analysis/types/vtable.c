@@ -15,26 +15,22 @@ enum {
 /* Upper bits of a name's address are flags of some run times. */
 #define ADDRESS_MASK ((UINT64_C(1) << 48) - 1)
 
-bool
-vtable_is_name(const char *text, size_t len)
+bool vtable_is_name(const char *text, size_t len)
 {
 	/* "3Foo", "N3app3FooE", "St6vectorIiSaIiEE" */
 	if (len < 2)
 		return false;
-	if (!isdigit((unsigned char)text[0]) && text[0] != 'N' &&
-	    text[0] != 'S' && text[0] != 'Z')
+	if (!isdigit((unsigned char)text[0]) && text[0] != 'N' && text[0] != 'S' && text[0] != 'Z')
 		return false;
 	for (size_t i = 0; i < len; i++)
-		if (!isalnum((unsigned char)text[i]) && text[i] != '_' &&
-		    text[i] != '.' && text[i] != '$')
+		if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '.' &&
+		    text[i] != '$')
 			return false;
 	return true;
 }
 
 /* Reads words that all lie in a module. */
-static bool
-read_words(
-    const struct vtable_memory *m, uint64_t address, uint64_t *to, size_t count)
+static bool read_words(const struct vtable_memory *m, uint64_t address, uint64_t *to, size_t count)
 {
 	if (address % WORD || address < PAGE || address > ADDRESS_MASK ||
 	    !m->is_in_module(m->context, address) ||
@@ -44,8 +40,7 @@ read_words(
 }
 
 /* Reads up to the NUL, and never beyond the pages that have the name. */
-static size_t
-read_text(const struct vtable_memory *m, uint64_t address, char *to)
+static size_t read_text(const struct vtable_memory *m, uint64_t address, char *to)
 {
 	size_t len = 0;
 
@@ -72,8 +67,7 @@ struct step {
 	uint64_t name;
 };
 
-static bool
-read_step(const struct vtable_memory *m, uint64_t vtable, struct step *ret)
+static bool read_step(const struct vtable_memory *m, uint64_t vtable, struct step *ret)
 {
 	uint64_t before[2], info[2];
 
@@ -81,37 +75,31 @@ read_step(const struct vtable_memory *m, uint64_t vtable, struct step *ret)
 	 * The first word of `before` is the distance to the beginning of the
 	 * object: 0, because that is where the object was found.
 	 */
-	if (vtable < PAGE ||
-	    !read_words(m, vtable - sizeof(before), before, 2) ||
-	    before[0] != 0 || !read_words(m, before[1], info, 2))
+	if (vtable < PAGE || !read_words(m, vtable - sizeof(before), before, 2) || before[0] != 0 ||
+	    !read_words(m, before[1], info, 2))
 		return false;
 	*ret = (struct step){info[0], info[1] & ADDRESS_MASK};
 	return true;
 }
 
 /* Classes of typeinfos for classes; others are for int, pointers, functions. */
-static bool
-is_class_info(const char *name)
+static bool is_class_info(const char *name)
 {
 	return strcmp(name, "N10__cxxabiv117__class_type_infoE") == 0 ||
 	    strcmp(name, "N10__cxxabiv120__si_class_type_infoE") == 0 ||
 	    strcmp(name, "N10__cxxabiv121__vmi_class_type_infoE") == 0;
 }
 
-size_t
-vtable_name(const struct vtable_memory *m, uint64_t vtable,
-    char name[VTABLE_NAME_BYTES])
+size_t vtable_name(const struct vtable_memory *m, uint64_t vtable, char name[VTABLE_NAME_BYTES])
 {
 	struct step object, info;
 	size_t len;
 
-	if (!read_step(m, vtable, &object) ||
-	    !read_step(m, object.typeinfo_vtable, &info) ||
+	if (!read_step(m, vtable, &object) || !read_step(m, object.typeinfo_vtable, &info) ||
 	    read_text(m, info.name, name) == 0 || !is_class_info(name))
 		return 0;
 	len = read_text(m, object.name, name);
-	if (len > 0 &&
-	    name[0] == '*') { /* a class that one module alone knows */
+	if (len > 0 && name[0] == '*') { /* a class that one module alone knows */
 		memmove(name, name + 1, len);
 		len--;
 	}

@@ -32,8 +32,7 @@ enum { VTABLE_NAME_BYTES = 4096 }; /* longer names are not read */
  * Length of the name, as the compiler wrote it ("N3app3FooE"), which is in
  * `name` with a NUL; 0: this is not the vtable of an object's beginning.
  */
-size_t vtable_name(const struct vtable_memory *m, uint64_t vtable,
-    char name[VTABLE_NAME_BYTES]);
+size_t vtable_name(const struct vtable_memory *m, uint64_t vtable, char name[VTABLE_NAME_BYTES]);
 
 /* Is this the name of a class, as a compiler writes it? */
 bool vtable_is_name(const char *text, size_t len);

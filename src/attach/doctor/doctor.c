@@ -9,8 +9,7 @@
 
 #include "kit/data/room.h"
 
-static void
-release(struct doctor_finding *f)
+static void release(struct doctor_finding *f)
 {
 	free(f->group);
 	free(f->check);
@@ -18,8 +17,7 @@ release(struct doctor_finding *f)
 	free(f->advice);
 }
 
-void
-doctor_release(struct doctor_report *r)
+void doctor_release(struct doctor_report *r)
 {
 	for (size_t i = 0; i < r->count; i++)
 		release(&r->list[i]);
@@ -27,8 +25,7 @@ doctor_release(struct doctor_report *r)
 	*r = (struct doctor_report){0};
 }
 
-size_t
-doctor_count(const struct doctor_report *r, enum doctor_state state)
+size_t doctor_count(const struct doctor_report *r, enum doctor_state state)
 {
 	size_t n = 0;
 
@@ -37,8 +34,7 @@ doctor_count(const struct doctor_report *r, enum doctor_state state)
 	return n;
 }
 
-void
-doctor_add(struct doctor_report *r, enum doctor_state state, const char *check,
+void doctor_add(struct doctor_report *r, enum doctor_state state, const char *check,
     const char *advice, const char *fmt, ...)
 {
 	struct doctor_finding f = {.state = state,

@@ -39,9 +39,8 @@ void doctor_release(struct doctor_report *r);
 size_t doctor_count(const struct doctor_report *r, enum doctor_state state);
 
 /* advice may be NULL. */
-void doctor_add(struct doctor_report *r, enum doctor_state state,
-    const char *check, const char *advice, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
+void doctor_add(struct doctor_report *r, enum doctor_state state, const char *check,
+    const char *advice, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 /*
  * Each of these looks in a process of its own, which is left behind if a file

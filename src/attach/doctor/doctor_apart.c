@@ -19,20 +19,18 @@ enum { ANSWER_MAX = 4 << 20 };
 /* ---- in the child ---- */
 
 /* Each text with its NUL. */
-static bool
-put(FILE *out, const struct doctor_finding *f)
+static bool put(FILE *out, const struct doctor_finding *f)
 {
 	return fputc('0' + (int)f->state, out) != EOF &&
-	    fprintf(out, "%s%c%s%c%s%c%s%c", f->group, 0, f->check, 0, f->text,
-	        0, f->advice, 0) > 0;
+	    fprintf(out, "%s%c%s%c%s%c%s%c", f->group, 0, f->check, 0, f->text, 0, f->advice, 0) >
+	    0;
 }
 
 /*
  * The result comes last, so an answer that is cut off has none. The group of the
  * later findings is what `look` has left.
  */
-static char *
-pack(const struct doctor_report *r, int result, size_t *ret_len)
+static char *pack(const struct doctor_report *r, int result, size_t *ret_len)
 {
 	char *text = NULL;
 	FILE *out = open_memstream(&text, ret_len);
@@ -46,9 +44,8 @@ pack(const struct doctor_report *r, int result, size_t *ret_len)
 	return fclose(out) == 0 ? text : NULL;
 }
 
-static _Noreturn void
-serve(int fd, const char *group,
-    int (*look)(struct doctor_report *r, void *context), void *context)
+static _Noreturn void serve(
+    int fd, const char *group, int (*look)(struct doctor_report *r, void *context), void *context)
 {
 	struct doctor_report found = {.group = group};
 	int *const fds[] = {&fd};
@@ -67,8 +64,7 @@ serve(int fd, const char *group,
 /* ---- in the command ---- */
 
 /* All bytes until the child closes its end; NULL: not in time. */
-static char *
-get_answer(int fd, uint64_t until_ns, size_t *ret_len)
+static char *get_answer(int fd, uint64_t until_ns, size_t *ret_len)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 	size_t len = 0, room = 65536;
@@ -102,8 +98,7 @@ get_answer(int fd, uint64_t until_ns, size_t *ret_len)
 }
 
 /* The text at *at, whose NUL is before the end; NULL: there is none. */
-static const char *
-take(const char **at, const char *end)
+static const char *take(const char **at, const char *end)
 {
 	const char *text = *at, *nul;
 
@@ -117,8 +112,7 @@ take(const char **at, const char *end)
 }
 
 /* False: the answer is not whole. */
-static bool
-unpack(struct doctor_report *r, const char *text, size_t len, int *ret_result)
+static bool unpack(struct doctor_report *r, const char *text, size_t len, int *ret_result)
 {
 	const char *at = text, *end = text + len, *old = r->group;
 
@@ -135,19 +129,16 @@ unpack(struct doctor_report *r, const char *text, size_t len, int *ret_result)
 		check = take(&at, end);
 		words = take(&at, end);
 		advice = take(&at, end);
-		if (!group || !check || !words || !advice || kind < '0' ||
-		    kind > '0' + DOCTOR_FAIL)
+		if (!group || !check || !words || !advice || kind < '0' || kind > '0' + DOCTOR_FAIL)
 			return false;
 		r->group = group;
-		doctor_add(r, (enum doctor_state)(kind - '0'), check, advice,
-		    "%s", words);
+		doctor_add(r, (enum doctor_state)(kind - '0'), check, advice, "%s", words);
 		r->group = old;
 	}
 	return false;
 }
 
-int
-doctor_apart(struct doctor_report *r, const char *what,
+int doctor_apart(struct doctor_report *r, const char *what,
     int (*look)(struct doctor_report *r, void *context), void *context)
 {
 	int both[2], result = -ETIMEDOUT;
@@ -162,8 +153,7 @@ doctor_apart(struct doctor_report *r, const char *what,
 		serve(both[1], r->group, look, context);
 	(void)close(both[1]);
 	if (child > 0)
-		text = get_answer(
-		    both[0], clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS, &len);
+		text = get_answer(both[0], clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS, &len);
 	(void)close(both[0]);
 	if (child > 0)
 		(void)foreign_end(child);

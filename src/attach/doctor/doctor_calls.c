@@ -46,15 +46,13 @@ static const struct doctor_call calls[] = {
     {"renameat2", false},
 };
 
-const struct doctor_call *
-doctor_calls(size_t *ret_count)
+const struct doctor_call *doctor_calls(size_t *ret_count)
 {
 	*ret_count = sizeof(calls) / sizeof(calls[0]);
 	return calls;
 }
 
-bool
-doctor_calls_forbids(const char *filter, const char *name)
+bool doctor_calls_forbids(const char *filter, const char *name)
 {
 	bool is_deny = filter[0] == '~', is_listed = false, is_refused = false;
 	size_t len = strlen(name);
@@ -64,8 +62,7 @@ doctor_calls_forbids(const char *filter, const char *name)
 	for (const char *at = filter + is_deny; *at;) {
 		size_t n = strcspn(at, " ");
 
-		if (n >= len && memcmp(at, name, len) == 0 &&
-		    (n == len || at[len] == ':')) {
+		if (n >= len && memcmp(at, name, len) == 0 && (n == len || at[len] == ':')) {
 			is_listed = true;
 			is_refused = n > len; /* name:EPERM */
 		}

@@ -8,36 +8,31 @@
 #include "host/memory/foreign.h"
 #include "kit/words/text.h"
 
-int
-doctor_environment_read(struct doctor_environment *e, pid_t pid)
+int doctor_environment_read(struct doctor_environment *e, pid_t pid)
 {
 	*e = (struct doctor_environment){0};
 	return foreign_text(pid, "environ", &e->text, &e->bytes);
 }
 
-void
-doctor_environment_release(struct doctor_environment *e)
+void doctor_environment_release(struct doctor_environment *e)
 {
 	free(e->text);
 	free(e->library);
 	*e = (struct doctor_environment){0};
 }
 
-const char *
-doctor_environment(const struct doctor_environment *e, const char *name)
+const char *doctor_environment(const struct doctor_environment *e, const char *name)
 {
 	size_t len = strlen(name);
 
 	/* a NUL follows the text, whatever is in it */
 	for (size_t at = 0; at < e->bytes; at += strlen(e->text + at) + 1)
-		if (!strncmp(e->text + at, name, len) &&
-		    e->text[at + len] == '=')
+		if (!strncmp(e->text + at, name, len) && e->text[at + len] == '=')
 			return e->text + at + len + 1;
 	return NULL;
 }
 
-char *
-doctor_environment_find(const char *list)
+char *doctor_environment_find(const char *list)
 {
 	while (*list) {
 		size_t n = strcspn(list, " :");
@@ -51,8 +46,7 @@ doctor_environment_find(const char *list)
 	return NULL;
 }
 
-const char *
-doctor_environment_library(struct doctor_environment *e)
+const char *doctor_environment_library(struct doctor_environment *e)
 {
 	const char *list = doctor_environment(e, "LD_PRELOAD");
 

@@ -18,8 +18,7 @@ int doctor_environment_read(struct doctor_environment *e, pid_t pid);
 void doctor_environment_release(struct doctor_environment *e);
 
 /* NULL: not set. */
-const char *doctor_environment(
-    const struct doctor_environment *e, const char *name);
+const char *doctor_environment(const struct doctor_environment *e, const char *name);
 
 /* The path of the collector in LD_PRELOAD; NULL: it is not there. */
 const char *doctor_environment_library(struct doctor_environment *e);

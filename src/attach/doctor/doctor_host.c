@@ -23,8 +23,7 @@
 
 /* ---- the collector ---- */
 
-bool
-doctor_library(struct doctor_report *r, char path[4096])
+bool doctor_library(struct doctor_report *r, char path[4096])
 {
 	int err = launch_find_library("libseep.so", path, PATH_MAX);
 	struct statvfs fs;
@@ -35,8 +34,7 @@ doctor_library(struct doctor_report *r, char path[4096])
 		    "programs",
 		    path);
 	else if (err == -EINVAL)
-		doctor_add(r, DOCTOR_FAIL, "collector",
-		    "install seep elsewhere",
+		doctor_add(r, DOCTOR_FAIL, "collector", "install seep elsewhere",
 		    "%s cannot be preloaded: its path contains a space or a "
 		    "colon",
 		    path);
@@ -59,8 +57,7 @@ doctor_library(struct doctor_report *r, char path[4096])
 /* ---- the kernel ---- */
 
 /* The first number in a file of /proc; -1: it cannot be read. */
-static long
-number_in(const char *path)
+static long number_in(const char *path)
 {
 	FILE *f = fopen(path, "re");
 	char line[32], *end;
@@ -76,8 +73,7 @@ number_in(const char *path)
 	return n;
 }
 
-static void
-check_reading(struct doctor_report *r)
+static void check_reading(struct doctor_report *r)
 {
 	char from = 'x', to = 0;
 	const struct iovec a = {&to, 1}, b = {&from, 1};
@@ -95,8 +91,7 @@ check_reading(struct doctor_report *r)
 }
 
 /* A child that has ended, and been waited for, is asked for its status. */
-static void
-check_pidfd(struct doctor_report *r)
+static void check_pidfd(struct doctor_report *r)
 {
 	int go[2], fd, status, err = -ENOTSUP;
 	pid_t child;
@@ -122,32 +117,27 @@ check_pidfd(struct doctor_report *r)
 		    strerror(-fd));
 		return;
 	}
-	doctor_add(r, DOCTOR_OK, "pidfd", NULL,
-	    "the end of a process is known at once");
+	doctor_add(r, DOCTOR_OK, "pidfd", NULL, "the end of a process is known at once");
 	err = cause_status(fd, &status);
 	(void)close(fd);
 	if (err == 0)
 		doctor_add(r, DOCTOR_OK, "pidfd_exit", NULL,
 		    "the exit status of other processes is known");
 	else
-		doctor_add(r, DOCTOR_WARN, "pidfd_exit",
-		    "use Linux 6.15 or newer, if you need it",
+		doctor_add(r, DOCTOR_WARN, "pidfd_exit", "use Linux 6.15 or newer, if you need it",
 		    "the kernel does not say how a process ended that is no "
 		    "child of seep, so watch may print \"unknown\"");
 }
 
-static void
-check_memory(struct doctor_report *r)
+static void check_memory(struct doctor_report *r)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *p = mmap(NULL, page, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
 		return;
 	if (madvise(p, page, MADV_WIPEONFORK) == 0)
-		doctor_add(r, DOCTOR_OK, "wipeonfork", NULL,
-		    "a forked child is recognised");
+		doctor_add(r, DOCTOR_OK, "wipeonfork", NULL, "a forked child is recognised");
 	else
 		doctor_add(r, DOCTOR_FAIL, "wipeonfork",
 		    "use Linux 4.14 or newer; an emulator (qemu-user) lacks it, "
@@ -156,26 +146,23 @@ check_memory(struct doctor_report *r)
 		    "nothing in programs that fork",
 		    strerror(errno));
 	if (madvise(p, page, MADV_POPULATE_WRITE) == 0)
-		doctor_add(r, DOCTOR_OK, "populate", NULL,
-		    "segments grow as they need to");
+		doctor_add(r, DOCTOR_OK, "populate", NULL, "segments grow as they need to");
 	else
-		doctor_add(r, DOCTOR_WARN, "populate",
-		    "use Linux 5.14 or newer",
+		doctor_add(r, DOCTOR_WARN, "populate", "use Linux 5.14 or newer",
 		    "MADV_POPULATE_WRITE: %s; a segment has 4 MiB at most, and "
 		    "forked children have no room",
 		    strerror(errno));
 	(void)munmap(p, page);
 }
 
-static void
-check_settings(struct doctor_report *r)
+static void check_settings(struct doctor_report *r)
 {
 	long yama = number_in("/proc/sys/kernel/yama/ptrace_scope");
 	long overcommit = number_in("/proc/sys/vm/overcommit_memory");
 
 	if (yama <= 0)
-		doctor_add(r, DOCTOR_OK, "yama", NULL,
-		    "processes of the same user may be looked at");
+		doctor_add(
+		    r, DOCTOR_OK, "yama", NULL, "processes of the same user may be looked at");
 	else if (yama == 3)
 		doctor_add(r, DOCTOR_WARN, "yama",
 		    "only a reboot changes kernel.yama.ptrace_scope = 3",
@@ -189,8 +176,7 @@ check_settings(struct doctor_report *r)
 		    yama, yama == 2 ? "only root" : "only root and a parent");
 	else
 		doctor_add(r, DOCTOR_OK, "yama", NULL,
-		    "kernel.yama.ptrace_scope is %ld, which does not bind root",
-		    yama);
+		    "kernel.yama.ptrace_scope is %ld, which does not bind root", yama);
 	if (overcommit == 2)
 		doctor_add(r, DOCTOR_WARN, "overcommit",
 		    "raise vm.overcommit_ratio, or set it to 0 or 1",
@@ -198,18 +184,16 @@ check_settings(struct doctor_report *r)
 		    "so a program may get less, and the collector's tables may "
 		    "find no room");
 	else if (overcommit >= 0)
-		doctor_add(r, DOCTOR_OK, "overcommit", NULL,
-		    "reserving memory costs nothing");
+		doctor_add(r, DOCTOR_OK, "overcommit", NULL, "reserving memory costs nothing");
 }
 
-static void
-check_proc(struct doctor_report *r)
+static void check_proc(struct doctor_report *r)
 {
 	struct utsname u;
 
 	if (uname(&u) == 0)
-		doctor_add(r, DOCTOR_OK, "kernel", NULL, "%s %s on %s",
-		    u.sysname, u.release, u.machine);
+		doctor_add(
+		    r, DOCTOR_OK, "kernel", NULL, "%s %s on %s", u.sysname, u.release, u.machine);
 	if (access("/proc/self/maps", R_OK) != 0)
 		doctor_add(r, DOCTOR_FAIL, "proc", "mount -t proc proc /proc",
 		    "there is no /proc: running processes cannot be found");
@@ -222,8 +206,7 @@ check_proc(struct doctor_report *r)
 		doctor_add(r, DOCTOR_OK, "proc", NULL, "/proc is mounted");
 }
 
-static int
-look(struct doctor_report *r, void *context)
+static int look(struct doctor_report *r, void *context)
 {
 	char library[4096];
 
@@ -238,19 +221,16 @@ look(struct doctor_report *r, void *context)
 	return 0;
 }
 
-static int
-look_at_places(struct doctor_report *r, void *context)
+static int look_at_places(struct doctor_report *r, void *context)
 {
 	(void)context;
 	doctor_places(r);
 	return 0;
 }
 
-void
-doctor_host(struct doctor_report *r)
+void doctor_host(struct doctor_report *r)
 {
 	r->group = "host";
 	(void)doctor_apart(r, "the machine", look, NULL);
-	(void)doctor_apart(
-	    r, "the directories for segments", look_at_places, NULL);
+	(void)doctor_apart(r, "the directories for segments", look_at_places, NULL);
 }

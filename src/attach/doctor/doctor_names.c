@@ -26,54 +26,45 @@ struct doctor_module {
 };
 
 /* Where debuggers look for a file of this name. */
-static bool
-has_linked(const char *path, const char *link)
+static bool has_linked(const char *path, const char *link)
 {
-	static const char *const places[][2] = {
-	    {"", ""}, {"", "/.debug"}, {DEBUG_DIR, ""}};
+	static const char *const places[][2] = {{"", ""}, {"", "/.debug"}, {DEBUG_DIR, ""}};
 	const char *slash = strrchr(path, '/');
 	char file[PATH_MAX];
 
 	if (!link[0] || !slash)
 		return false;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		int n =
-		    snprintf(file, sizeof(file), "%s%.*s%s/%s", places[i][0],
-		        (int)(slash - path), path, places[i][1], link);
+		int n = snprintf(file, sizeof(file), "%s%.*s%s/%s", places[i][0],
+		    (int)(slash - path), path, places[i][1], link);
 
-		if (n < PATH_MAX && strcmp(file, path) != 0 &&
-		    access(file, R_OK) == 0)
+		if (n < PATH_MAX && strcmp(file, path) != 0 && access(file, R_OK) == 0)
 			return true;
 	}
 	return false;
 }
 
-static bool
-has_by_id(const char *id)
+static bool has_by_id(const char *id)
 {
 	char file[PATH_MAX];
 
 	if (strlen(id) < 4)
 		return false;
-	(void)snprintf(file, sizeof(file), DEBUG_DIR "/.build-id/%.2s/%s.debug",
-	    id, id + 2);
+	(void)snprintf(file, sizeof(file), DEBUG_DIR "/.build-id/%.2s/%s.debug", id, id + 2);
 	return access(file, R_OK) == 0;
 }
 
-void
-doctor_names_add(void *context, const char *path, const struct elf_facts *facts)
+void doctor_names_add(void *context, const char *path, const struct elf_facts *facts)
 {
 	struct doctor_names *n = context;
 	struct doctor_module m = {.has_symbols = facts->has_symbols};
 
 	if (facts->locks_all && !n->locker[0])
-		(void)snprintf(
-		    n->locker, sizeof(n->locker), "%s", text_base(path));
+		(void)snprintf(n->locker, sizeof(n->locker), "%s", text_base(path));
 	if (n->seen++ >= MODULES_MAX)
 		return;
 	buildid_hex(m.id, facts->id, facts->id_bytes);
-	if (facts->has_debug || has_by_id(m.id) ||
-	    has_linked(path, facts->debuglink))
+	if (facts->has_debug || has_by_id(m.id) || has_linked(path, facts->debuglink))
 		return;
 	m.path = strdup(path);
 	if (!m.path || room_make(&n->list, &n->room, n->count, sizeof(m)) < 0) {
@@ -84,20 +75,18 @@ doctor_names_add(void *context, const char *path, const struct elf_facts *facts)
 }
 
 /* The package of debug information that Debian makes of a package. */
-static void
-put_package(FILE *out, const char *package)
+static void put_package(FILE *out, const char *package)
 {
 	size_t len = strcspn(package, ":");
 
 	if (!strncmp(package, "libc6:", 6) || !strcmp(package, "libc6"))
 		(void)fputs("install libc6-dbg", out);
 	else
-		(void)fprintf(out, "install %.*s-dbgsym (or %.*s-dbg)",
-		    (int)len, package, (int)len, package);
+		(void)fprintf(
+		    out, "install %.*s-dbgsym (or %.*s-dbg)", (int)len, package, (int)len, package);
 }
 
-static char *
-advice_for(const struct doctor_module *m, const char *package)
+static char *advice_for(const struct doctor_module *m, const char *package)
 {
 	char *text = NULL;
 	size_t len;
@@ -108,18 +97,14 @@ advice_for(const struct doctor_module *m, const char *package)
 	if (package)
 		put_package(out, package);
 	else
-		(void)fputs(
-		    "if you build it: compile with -g and do not strip it",
-		    out);
+		(void)fputs("if you build it: compile with -g and do not strip it", out);
 	if (m->id[0])
-		(void)fprintf(out,
-		    ", or use --debuginfod with DEBUGINFOD_URLS (build-id %s)",
-		    m->id);
+		(void)fprintf(
+		    out, ", or use --debuginfod with DEBUGINFOD_URLS (build-id %s)", m->id);
 	return fclose(out) == 0 ? text : NULL;
 }
 
-static void
-list_some(struct doctor_report *r, const struct doctor_names *n, size_t count)
+static void list_some(struct doctor_report *r, const struct doctor_names *n, size_t count)
 {
 	const char *paths[NAMED_MAX];
 	char *owners[NAMED_MAX] = {0};
@@ -131,26 +116,23 @@ list_some(struct doctor_report *r, const struct doctor_names *n, size_t count)
 		const struct doctor_module *m = &n->list[i];
 		char *advice = advice_for(m, owners[i]);
 
-		doctor_add(r, DOCTOR_WARN, "debug", advice,
-		    "%s has no debug information: %s", m->path,
-		    m->has_symbols
-		        ? "functions have names, but no files and lines"
-		        : "of its functions only the exported ones have names");
+		doctor_add(r, DOCTOR_WARN, "debug", advice, "%s has no debug information: %s",
+		    m->path,
+		    m->has_symbols ? "functions have names, but no files and lines"
+		                   : "of its functions only the exported ones have names");
 		free(advice);
 		free(owners[i]);
 	}
 }
 
-void
-doctor_names(struct doctor_report *r, struct doctor_names *n)
+void doctor_names(struct doctor_report *r, struct doctor_names *n)
 {
 	size_t named = n->count < NAMED_MAX ? n->count : NAMED_MAX;
 	char text[WORDS_COUNTED];
 
 	r->group = "names";
 	if (n->seen > n->count)
-		doctor_add(r, DOCTOR_OK, "debug", NULL,
-		    "%s with debug information",
+		doctor_add(r, DOCTOR_OK, "debug", NULL, "%s with debug information",
 		    words_counted(text, n->seen - n->count, "module"));
 	list_some(r, n, named);
 	if (n->count > named)

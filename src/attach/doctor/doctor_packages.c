@@ -26,8 +26,7 @@ struct search {
 };
 
 /* Is this path one of the lines? A line begins and ends with a newline. */
-static bool
-has_line(const char *text, size_t len, const char *path)
+static bool has_line(const char *text, size_t len, const char *path)
 {
 	size_t n = strlen(path);
 	const char *at = text;
@@ -44,32 +43,27 @@ has_line(const char *text, size_t len, const char *path)
  * A path as the package has it: where /lib is a link to /usr/lib, packages
  * still have files in /lib.
  */
-static bool
-has_path(const char *text, size_t len, const char *path)
+static bool has_path(const char *text, size_t len, const char *path)
 {
 	if (!path[0])
 		return false;
 	return has_line(text, len, path) ||
-	    (text_begins_with(path, "/usr/") &&
-	        has_line(text, len, path + strlen("/usr")));
+	    (text_begins_with(path, "/usr/") && has_line(text, len, path + strlen("/usr")));
 }
 
-static void
-look_in(struct search *s, const char *package, size_t package_len,
-    const char *text, size_t len)
+static void look_in(
+    struct search *s, const char *package, size_t package_len, const char *text, size_t len)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		if (s->owners[i] ||
-		    !(has_path(text, len, s->paths[i]) ||
-		        has_path(text, len, s->real[i])))
+		    !(has_path(text, len, s->paths[i]) || has_path(text, len, s->real[i])))
 			continue;
 		s->owners[i] = strndup(package, package_len);
 		s->left--;
 	}
 }
 
-static void
-read_list(struct search *s, int dir, const char *name, char **buffer)
+static void read_list(struct search *s, int dir, const char *name, char **buffer)
 {
 	int fd = infile_open_nofollow(dir, name);
 	struct stat st;
@@ -89,16 +83,13 @@ read_list(struct search *s, int dir, const char *name, char **buffer)
 	(*buffer)[0] = '\n';
 	(*buffer)[n + 1] = '\n';
 	(*buffer)[n + 2] = '\0';
-	look_in(
-	    s, name, strlen(name) - strlen(".list"), *buffer, (size_t)n + 2);
+	look_in(s, name, strlen(name) - strlen(".list"), *buffer, (size_t)n + 2);
 }
 
-void
-doctor_packages(const char *const *paths, char **owners, size_t count)
+void doctor_packages(const char *const *paths, char **owners, size_t count)
 {
 	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + SEARCH_NS;
-	struct search s = {
-	    .paths = paths, .owners = owners, .count = count, .left = count};
+	struct search s = {.paths = paths, .owners = owners, .count = count, .left = count};
 	DIR *dir = count ? opendir(INFO) : NULL;
 	struct dirent *entry;
 	char *buffer = NULL;

@@ -16,8 +16,7 @@ int doctor_apart(struct doctor_report *r, const char *what,
     int (*look)(struct doctor_report *r, void *context), void *context);
 
 /* The findings of inspect.h, a line for each check. Call it apart. */
-void doctor_program(
-    struct doctor_report *r, const struct inspect *in, bool is_recorded);
+void doctor_program(struct doctor_report *r, const struct inspect *in, bool is_recorded);
 
 /*
  * Modules whose names would be missing. doctor_names_add() fits struct
@@ -31,8 +30,7 @@ struct doctor_names {
 	/* a module that can lock all memory (mlockall), or "" */
 	char locker[256];
 };
-void doctor_names_add(
-    void *context, const char *path, const struct elf_facts *facts);
+void doctor_names_add(void *context, const char *path, const struct elf_facts *facts);
 void doctor_names(struct doctor_report *r, struct doctor_names *n);
 
 /*
@@ -53,8 +51,7 @@ void doctor_places(struct doctor_report *r);
  * can lock all memory, or "". Call both apart.
  */
 size_t doctor_process_limits(struct doctor_report *r, pid_t pid);
-void doctor_process_locked(
-    struct doctor_report *r, pid_t pid, const char *locker);
+void doctor_process_locked(struct doctor_report *r, pid_t pid, const char *locker);
 
 /* Does seep watch run? Call it apart. */
 void doctor_watch(struct doctor_report *r);

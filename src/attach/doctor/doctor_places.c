@@ -43,9 +43,8 @@ struct tally {
 
 /* ---- a file system ---- */
 
-static void
-check_room(struct doctor_report *r, const char *check, const char *path,
-    const struct statfs *fs)
+static void check_room(
+    struct doctor_report *r, const char *check, const char *path, const struct statfs *fs)
 {
 	uint64_t room = (uint64_t)fs->f_bavail * (uint64_t)fs->f_bsize;
 	uint64_t share = room / MEDIUM_FREE_SHARE;
@@ -70,14 +69,12 @@ check_room(struct doctor_report *r, const char *check, const char *path,
 		    "the rest",
 		    path, free_words, share_words);
 	else
-		doctor_add(r, DOCTOR_OK, check, NULL,
-		    "%s: %s free; a segment gets up to %s", path, free_words,
-		    share_words);
+		doctor_add(r, DOCTOR_OK, check, NULL, "%s: %s free; a segment gets up to %s", path,
+		    free_words, share_words);
 }
 
 /* is_asked: SEEP_DIR, which may be on a disk. */
-static bool
-check_medium(
+static bool check_medium(
     struct doctor_report *r, const char *check, const char *path, bool is_asked)
 {
 	struct seg_header h = {.place_refused = SEG_PLACE_FILE_SYSTEM};
@@ -95,10 +92,8 @@ check_medium(
 	}
 	medium = medium_of_type((uint32_t)fs.f_type);
 	if (statvfs(path, &mount) == 0 && mount.f_flag & ST_RDONLY) {
-		doctor_add(r, DOCTOR_FAIL, check,
-		    "set SEEP_DIR to a tmpfs that can be written",
-		    "%s is mounted read-only: no segment can be made there",
-		    path);
+		doctor_add(r, DOCTOR_FAIL, check, "set SEEP_DIR to a tmpfs that can be written",
+		    "%s is mounted read-only: no segment can be made there", path);
 		return false;
 	}
 	if (medium == SEG_MEDIUM_TMPFS) {
@@ -125,8 +120,7 @@ check_medium(
 /* ---- one directory with segments ---- */
 
 /* A segment whose slots for forked children are all taken. */
-static bool
-is_full(int dir, const char *name)
+static bool is_full(int dir, const char *name)
 {
 	uint8_t taken[SEGFILE_SLOTS];
 	struct segfile *f;
@@ -141,18 +135,15 @@ is_full(int dir, const char *name)
 	return slots > 0 && used == slots;
 }
 
-static void
-add_file(struct tally *s, int dir, const char *name)
+static void add_file(struct tally *s, int dir, const char *name)
 {
-	struct session_brief brief = {
-	    .until_ns = s->until_ns, .cache = s->cache};
+	struct session_brief brief = {.until_ns = s->until_ns, .cache = s->cache};
 	struct session *session = NULL;
 	struct fault where = {""};
 	bool is_dead = true;
 	struct stat st;
 
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !S_ISREG(st.st_mode) ||
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) ||
 	    session_load_brief(dir, name, &brief, &session, &where) < 0)
 		return;
 	for (size_t i = 0; i < session->count; i++) {
@@ -162,8 +153,7 @@ add_file(struct tally *s, int dir, const char *name)
 		s->running += end == PROCESS_RUNNING;
 	}
 	if (is_dead && brief.unread == 0 && session->count > 0 &&
-	    !segment_dir_is_recorded(
-	        dir, session->processes[0]->header.session)) {
+	    !segment_dir_is_recorded(dir, session->processes[0]->header.session)) {
 		s->dead++;
 		s->dead_bytes += (uint64_t)st.st_blocks * 512;
 	} else if (!is_dead && text_ends_with(name, ".seg")) {
@@ -173,8 +163,7 @@ add_file(struct tally *s, int dir, const char *name)
 }
 
 /* The collector counts the entries of a tmpfs directory by its size. */
-static void
-check_files(struct doctor_report *r, const char *path, int dir)
+static void check_files(struct doctor_report *r, const char *path, int dir)
 {
 	struct statfs fs;
 	struct stat st;
@@ -184,22 +173,18 @@ check_files(struct doctor_report *r, const char *path, int dir)
 	    medium_of_type((uint32_t)fs.f_type) != SEG_MEDIUM_TMPFS)
 		return;
 	files = (uint64_t)st.st_size / MEDIUM_DIRENT;
-	max = fs.f_bavail < fs.f_blocks / 2 ? MEDIUM_FILES_MAX
-	                                    : MEDIUM_FILES_MORE;
+	max = fs.f_bavail < fs.f_blocks / 2 ? MEDIUM_FILES_MAX : MEDIUM_FILES_MORE;
 	if (files > max)
 		doctor_add(r, DOCTOR_FAIL, "files", "seep ls --prune",
 		    "%s has %llu files, more than %llu: no segment is added, so "
 		    "programs are not traced",
 		    path, (unsigned long long)files, (unsigned long long)max);
 	else if (files > max - max / 4)
-		doctor_add(r, DOCTOR_WARN, "files", "seep ls --prune",
-		    "%s has %llu of %llu files", path,
-		    (unsigned long long)files, (unsigned long long)max);
+		doctor_add(r, DOCTOR_WARN, "files", "seep ls --prune", "%s has %llu of %llu files",
+		    path, (unsigned long long)files, (unsigned long long)max);
 }
 
-static void
-look_into(
-    struct doctor_report *r, struct tally *s, const char *path, uid_t user)
+static void look_into(struct doctor_report *r, struct tally *s, const char *path, uid_t user)
 {
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct listing_names names = {0};
@@ -223,9 +208,8 @@ look_into(
 
 /* ---- all of them ---- */
 
-static void
-check_folder(struct doctor_report *r, struct tally *s, const char *path,
-    uid_t user, bool is_asked)
+static void check_folder(
+    struct doctor_report *r, struct tally *s, const char *path, uid_t user, bool is_asked)
 {
 	char why[FOLDER_TEXT_BYTES];
 
@@ -233,8 +217,7 @@ check_folder(struct doctor_report *r, struct tally *s, const char *path,
 		if (user != geteuid() && s->complaints++ >= COMPLAINTS)
 			return;
 		/* what others have is for them to mend */
-		doctor_add(r, user == geteuid() ? DOCTOR_FAIL : DOCTOR_WARN,
-		    "owner",
+		doctor_add(r, user == geteuid() ? DOCTOR_FAIL : DOCTOR_WARN, "owner",
 		    "have its owner or root remove it (or chmod go-w it), or "
 		    "set SEEP_DIR to another directory",
 		    "%s: programs of uid %u %s", why, (unsigned)user,
@@ -245,15 +228,12 @@ check_folder(struct doctor_report *r, struct tally *s, const char *path,
 	look_into(r, s, path, user);
 }
 
-static bool
-is_user_folder(const char *name)
+static bool is_user_folder(const char *name)
 {
-	return text_begins_with(name, "seep-") && name[5] >= '0' &&
-	    name[5] <= '9';
+	return text_begins_with(name, "seep-") && name[5] >= '0' && name[5] <= '9';
 }
 
-static bool
-is_shown(const char *name)
+static bool is_shown(const char *name)
 {
 	return name[0] != '.';
 }
@@ -262,9 +242,8 @@ is_shown(const char *name)
  * One entry of a base: seep-UID, or a directory of another name that a process
  * or a service has made for its own segments.
  */
-static void
-check_entry(struct doctor_report *r, struct tally *t, const char *path,
-    const char *name)
+static void check_entry(
+    struct doctor_report *r, struct tally *t, const char *path, const char *name)
 {
 	bool is_named = is_user_folder(name);
 	char *end = NULL;
@@ -281,8 +260,7 @@ check_entry(struct doctor_report *r, struct tally *t, const char *path,
 }
 
 /* Root looks at the directories of all users. */
-static void
-check_base(struct doctor_report *r, struct tally *t, const char *base)
+static void check_base(struct doctor_report *r, struct tally *t, const char *base)
 {
 	int dir = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct listing_names names = {0};
@@ -290,15 +268,13 @@ check_base(struct doctor_report *r, struct tally *t, const char *base)
 
 	if (dir < 0)
 		return;
-	if (listing_read(dir,
-	        strcmp(base, FOLDER_RUN) == 0 ? is_shown : is_user_folder,
-	        &names) == 0)
+	if (listing_read(dir, strcmp(base, FOLDER_RUN) == 0 ? is_shown : is_user_folder, &names) ==
+	    0)
 		for (size_t i = 0; i < names.count; i++) {
-			if (i >= FOLDERS_MAX ||
-			    clock_ns(CLOCK_MONOTONIC) > t->until_ns)
+			if (i >= FOLDERS_MAX || clock_ns(CLOCK_MONOTONIC) > t->until_ns)
 				t->unread++;
-			else if (snprintf(path, sizeof(path), "%s/%s", base,
-			             names.names[i]) < PATH_MAX)
+			else if (snprintf(path, sizeof(path), "%s/%s", base, names.names[i]) <
+			    PATH_MAX)
 				check_entry(r, t, path, names.names[i]);
 		}
 	listing_release(&names);
@@ -306,8 +282,7 @@ check_base(struct doctor_report *r, struct tally *t, const char *base)
 }
 
 /* A directory in which every user's programs make their own. */
-static void
-check_shared(struct doctor_report *r, const char *check, const char *path)
+static void check_shared(struct doctor_report *r, const char *check, const char *path)
 {
 	struct stat st;
 
@@ -319,15 +294,14 @@ check_shared(struct doctor_report *r, const char *check, const char *path)
 		    (unsigned)st.st_uid);
 	else if ((st.st_mode & 022) && !(st.st_mode & S_ISVTX))
 		doctor_add(r, DOCTOR_FAIL, check, "chmod 1777 it",
-		    "%s can be written by all, and is not sticky (mode %04o)",
-		    path, (unsigned)(st.st_mode & 07777));
+		    "%s can be written by all, and is not sticky (mode %04o)", path,
+		    (unsigned)(st.st_mode & 07777));
 	else if (access(path, W_OK | X_OK) < 0)
 		doctor_add(r, DOCTOR_WARN, check, "chmod 1777 it",
 		    "%s cannot be written by this user", path);
 }
 
-static void
-report_tally(struct doctor_report *r, const struct tally *s)
+static void report_tally(struct doctor_report *r, const struct tally *s)
 {
 	char files[WORDS_COUNTED], bytes[WORDS_MAX], count[WORDS_COUNTED];
 
@@ -336,11 +310,9 @@ report_tally(struct doctor_report *r, const struct tally *s)
 	if (s->dead > 0)
 		doctor_add(r, DOCTOR_WARN, "dead", "seep ls --prune",
 		    "%s of processes that have ended occupy %s",
-		    words_counted(files, s->dead, "file"),
-		    words_bytes(bytes, s->dead_bytes));
+		    words_counted(files, s->dead, "file"), words_bytes(bytes, s->dead_bytes));
 	else
-		doctor_add(r, DOCTOR_OK, "dead", NULL,
-		    "no files of processes that have ended");
+		doctor_add(r, DOCTOR_OK, "dead", NULL, "no files of processes that have ended");
 	if (s->full > 0)
 		doctor_add(r, DOCTOR_WARN, "slots",
 		    "seep ls --prune, or start the program with "
@@ -348,29 +320,25 @@ report_tally(struct doctor_report *r, const struct tally *s)
 		    "in %s all slots for forked children are taken",
 		    words_counted(files, s->full, "segment"));
 	else
-		doctor_add(r, DOCTOR_OK, "slots", NULL,
-		    "there are slots left for forked children");
+		doctor_add(r, DOCTOR_OK, "slots", NULL, "there are slots left for forked children");
 	if (s->unread > 0)
 		doctor_add(r, DOCTOR_WARN, "unread", "seep ls --prune",
-		    "%s not read: there are too many",
-		    words_counted(files, s->unread, "file"));
+		    "%s not read: there are too many", words_counted(files, s->unread, "file"));
 }
 
 /* The directory that an environment variable names. */
-static const char *
-variable(const char *name)
+static const char *variable(const char *name)
 {
 	const char *value = getenv(name);
 
 	return value && value[0] ? value : NULL;
 }
 
-void
-doctor_places(struct doctor_report *r)
+void doctor_places(struct doctor_report *r)
 {
 	const char *asked = variable("SEEP_DIR"), *base = variable("SEEP_BASE");
-	struct tally s = {.cache = proc_cache_new(),
-	    .until_ns = clock_ns(CLOCK_MONOTONIC) + LIST_NS};
+	struct tally s = {
+	    .cache = proc_cache_new(), .until_ns = clock_ns(CLOCK_MONOTONIC) + LIST_NS};
 
 	if (!s.cache) {
 		r->is_cut = true;
@@ -389,8 +357,7 @@ doctor_places(struct doctor_report *r)
 		check_shared(r, "shm", FOLDER_SHM);
 		check_base(r, &s, FOLDER_SHM);
 	}
-	if (!asked && access(FOLDER_RUN, F_OK) == 0 &&
-	    (!base || strcmp(base, FOLDER_RUN) != 0) &&
+	if (!asked && access(FOLDER_RUN, F_OK) == 0 && (!base || strcmp(base, FOLDER_RUN) != 0) &&
 	    check_medium(r, "run", FOLDER_RUN, true)) {
 		check_shared(r, "run", FOLDER_RUN);
 		check_base(r, &s, FOLDER_RUN);

@@ -45,8 +45,7 @@ struct patient {
 
 /* ---- it is traced ---- */
 
-static void
-report_losses(struct doctor_report *r, const struct seg_header *h)
+static void report_losses(struct doctor_report *r, const struct seg_header *h)
 {
 	size_t count, named = 0;
 	const struct losses_name *names = losses_names(&count);
@@ -57,66 +56,58 @@ report_losses(struct doctor_report *r, const struct seg_header *h)
 
 		if (n == 0 || names[i].class != LOSSES_LOSS)
 			continue;
-		doctor_add(r, DOCTOR_WARN, "losses", "see: man seep-report",
-		    "%s", enum_words_loss(text, n, names[i].words));
+		doctor_add(r, DOCTOR_WARN, "losses", "see: man seep-report", "%s",
+		    enum_words_loss(text, n, names[i].words));
 		named++;
 	}
 }
 
-static void
-report_mode(struct doctor_report *r, const struct process *p, pid_t pid)
+static void report_mode(struct doctor_report *r, const struct process *p, pid_t pid)
 {
 	const struct seg_header *h = &p->header;
 	char live[WORDS_MAX], blocks[WORDS_COUNTED], what[64];
 
 	if (h->state == SEG_INERT) {
 		doctor_add(r, DOCTOR_FAIL, "traced", NULL,
-		    "the collector is in pid %d, but does nothing: %s",
-		    (int)pid, losses_inert(h->inert_reason));
+		    "the collector is in pid %d, but does nothing: %s", (int)pid,
+		    losses_inert(h->inert_reason));
 		return;
 	}
 	if (h->inert_reason != SEG_INERT_NONE)
-		doctor_add(r, DOCTOR_WARN, "malloc",
-		    "use a build with libc's malloc",
-		    "it is maybe traced in part only: %s",
-		    losses_inert(h->inert_reason));
+		doctor_add(r, DOCTOR_WARN, "malloc", "use a build with libc's malloc",
+		    "it is maybe traced in part only: %s", losses_inert(h->inert_reason));
 	if (h->mode == SEG_MODE_OFF || h->mode == SEG_MODE_DORMANT) {
 		(void)snprintf(what, sizeof(what), "seep on %d", (int)pid);
 		doctor_add(r, DOCTOR_WARN, "mode", what,
-		    "the collector is in pid %d and waits: its mode is %s",
-		    (int)pid, enum_words_mode(h->mode));
+		    "the collector is in pid %d and waits: its mode is %s", (int)pid,
+		    enum_words_mode(h->mode));
 		return;
 	}
 	doctor_add(r, DOCTOR_OK, "traced", NULL,
-	    "pid %d is traced (mode %s): %s in %s are live now", (int)pid,
-	    enum_words_mode(h->mode), words_bytes(live, p->totals.live_bytes),
+	    "pid %d is traced (mode %s): %s in %s are live now", (int)pid, enum_words_mode(h->mode),
+	    words_bytes(live, p->totals.live_bytes),
 	    words_counted(blocks, p->totals.live_blocks, "block"));
 }
 
-static void
-report_traced(struct doctor_report *r, const struct process *p,
+static void report_traced(struct doctor_report *r, const struct process *p,
     const struct session_brief_file *file, pid_t pid)
 {
 	char why[PLACE_WORDS_BYTES], lack[LOG_LACK_BYTES];
 
 	report_mode(r, p, pid);
-	doctor_add(
-	    r, DOCTOR_OK, "segment", NULL, "its segment is %s", file->path);
+	doctor_add(r, DOCTOR_OK, "segment", NULL, "its segment is %s", file->path);
 	if (place_words(&p->header, why, sizeof(why)))
-		doctor_add(r, DOCTOR_WARN, "place",
-		    "mend the directory, or unset SEEP_DIR",
+		doctor_add(r, DOCTOR_WARN, "place", "mend the directory, or unset SEEP_DIR",
 		    "another directory was asked for, but %s", why);
 	if (log_lack_words(&p->header, lack))
-		doctor_add(r, DOCTOR_WARN, "event log",
-		    "see: man seep-record, --log", "there is no event log: %s",
-		    lack);
+		doctor_add(r, DOCTOR_WARN, "event log", "see: man seep-record, --log",
+		    "there is no event log: %s", lack);
 	report_losses(r, &p->header);
 }
 
 /* ---- it has the library, but no segment ---- */
 
-static bool
-is_text(const char *a, size_t a_len, const char *b, size_t b_len)
+static bool is_text(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	return a_len == b_len && memcmp(a, b, a_len) == 0;
 }
@@ -125,8 +116,7 @@ is_text(const char *a, size_t a_len, const char *b, size_t b_len)
  * Does SEEP_ONLY (collector/segment/only.h) leave it out? The name that exec was given is
  * not known here any more, but the name of the process begins like it.
  */
-static bool
-is_left_out(const char *list, const char *exe, const char *comm)
+static bool is_left_out(const char *list, const char *exe, const char *comm)
 {
 	bool has_name = false;
 
@@ -137,8 +127,7 @@ is_left_out(const char *list, const char *exe, const char *comm)
 		has_name |= n > 0;
 		if (n > 0 &&
 		    (is_text(list, n, path, strlen(path)) ||
-		        is_text(list, n < COMM_MAX ? n : COMM_MAX, comm,
-		            strlen(comm))))
+		        is_text(list, n < COMM_MAX ? n : COMM_MAX, comm, strlen(comm))))
 			return false;
 		list += n + (list[n] == ':');
 	}
@@ -146,8 +135,7 @@ is_left_out(const char *list, const char *exe, const char *comm)
 }
 
 /* The directory that it would use, in its own mount namespace. */
-static void
-place_of(const struct patient *p, char path[4096])
+static void place_of(const struct patient *p, char path[4096])
 {
 	const char *dir = doctor_environment(&p->environment, "SEEP_DIR");
 	const char *base = doctor_environment(&p->environment, "SEEP_BASE");
@@ -155,12 +143,11 @@ place_of(const struct patient *p, char path[4096])
 	if (dir && dir[0])
 		(void)snprintf(path, 4096, "%.3000s", dir);
 	else
-		(void)snprintf(path, 4096, "%.3000s/seep-%u",
-		    base && base[0] ? base : FOLDER_SHM, (unsigned)p->owner);
+		(void)snprintf(path, 4096, "%.3000s/seep-%u", base && base[0] ? base : FOLDER_SHM,
+		    (unsigned)p->owner);
 }
 
-static size_t
-check_medium(struct doctor_report *r, const char *path, int fd)
+static size_t check_medium(struct doctor_report *r, const char *path, int fd)
 {
 	struct statvfs mount;
 	struct statfs fs;
@@ -170,14 +157,12 @@ check_medium(struct doctor_report *r, const char *path, int fd)
 		return 0;
 	room = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
 	if (medium_of_type((uint32_t)fs.f_type) == 0)
-		doctor_add(r, DOCTOR_FAIL, "place",
-		    "mount a tmpfs there, or set SEEP_DIR to one",
+		doctor_add(r, DOCTOR_FAIL, "place", "mount a tmpfs there, or set SEEP_DIR to one",
 		    "%s is on a file system (type %#x) that the collector does "
 		    "not use",
 		    path, (unsigned)fs.f_type);
 	else if (fstatvfs(fd, &mount) == 0 && mount.f_flag & ST_RDONLY)
-		doctor_add(r, DOCTOR_FAIL, "place",
-		    "mount a tmpfs there, or set SEEP_DIR to one",
+		doctor_add(r, DOCTOR_FAIL, "place", "mount a tmpfs there, or set SEEP_DIR to one",
 		    "%s is mounted read-only for it", path);
 	else if (room / MEDIUM_FREE_SHARE < MEDIUM_ROOM_MIN)
 		doctor_add(r, DOCTOR_FAIL, "place",
@@ -189,8 +174,7 @@ check_medium(struct doctor_report *r, const char *path, int fd)
 }
 
 /* The line that the collector has left beside the segments. */
-static size_t
-check_refused(struct doctor_report *r, const struct patient *p, int dir)
+static size_t check_refused(struct doctor_report *r, const struct patient *p, int dir)
 {
 	struct refused_last last;
 	char self[32];
@@ -210,8 +194,7 @@ check_refused(struct doctor_report *r, const struct patient *p, int dir)
 	return 1;
 }
 
-static size_t
-check_place(struct doctor_report *r, const struct patient *p)
+static size_t check_place(struct doctor_report *r, const struct patient *p)
 {
 	char path[4096], why[FOLDER_TEXT_BYTES];
 	size_t bad = 0;
@@ -219,8 +202,7 @@ check_place(struct doctor_report *r, const struct patient *p)
 
 	place_of(p, path);
 	if (folder_complaint_of(p->pid, why, sizeof(why))) {
-		doctor_add(r, DOCTOR_FAIL, "place",
-		    "have its owner or root remove it",
+		doctor_add(r, DOCTOR_FAIL, "place", "have its owner or root remove it",
 		    "it found no place for its segment: %s", why);
 		bad++;
 	}
@@ -246,8 +228,7 @@ check_place(struct doctor_report *r, const struct patient *p)
 }
 
 /* AT_SECURE, as the kernel has decided at exec. */
-static bool
-is_secure(pid_t pid)
+static bool is_secure(pid_t pid)
 {
 	Elf64_auxv_t a;
 	bool is = false;
@@ -265,30 +246,25 @@ is_secure(pid_t pid)
 	return is;
 }
 
-static void
-report_stayed_out(struct doctor_report *r, const struct patient *p)
+static void report_stayed_out(struct doctor_report *r, const struct patient *p)
 {
 	const char *only = doctor_environment(&p->environment, "SEEP_ONLY");
-	const char *private =
-	    doctor_environment(&p->environment, "SEEP_PRIVATE");
+	const char *private = doctor_environment(&p->environment, "SEEP_PRIVATE");
 	size_t known = 0;
 
 	if (is_secure(p->pid)) {
-		doctor_add(r, DOCTOR_FAIL, "privileges",
-		    "run it as the user it changes to",
+		doctor_add(r, DOCTOR_FAIL, "privileges", "run it as the user it changes to",
 		    "it has got privileges by its start (AT_SECURE), where the "
 		    "collector does nothing");
 		known++;
 	}
 	if (only && only[0] && is_left_out(only, p->exe, p->comm)) {
-		doctor_add(r, DOCTOR_FAIL, "only",
-		    "add its name to SEEP_ONLY, or unset that",
+		doctor_add(r, DOCTOR_FAIL, "only", "add its name to SEEP_ONLY, or unset that",
 		    "SEEP_ONLY is %s, and it is %s", only, text_base(p->exe));
 		known++;
 	}
 	if (private && strcmp(private, "1") == 0) {
-		doctor_add(r, DOCTOR_WARN, "private",
-		    "unset SEEP_PRIVATE to see it while it runs",
+		doctor_add(r, DOCTOR_WARN, "private", "unset SEEP_PRIVATE to see it while it runs",
 		    "SEEP_PRIVATE=1: its figures are written when it ends");
 		known++;
 	}
@@ -309,28 +285,23 @@ report_stayed_out(struct doctor_report *r, const struct patient *p)
 
 /* ---- it does not have the library ---- */
 
-static void
-check_library(struct doctor_report *r, const struct patient *p)
+static void check_library(struct doctor_report *r, const struct patient *p)
 {
 	int fd = infile_find_in_root(p->root, p->library, 0);
 	struct statvfs mount;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
-		doctor_add(r, DOCTOR_FAIL, "library",
-		    "copy or bind it into its root directory",
+		doctor_add(r, DOCTOR_FAIL, "library", "copy or bind it into its root directory",
 		    "%s is not there in its mount namespace, so the loader "
 		    "could not preload it",
 		    p->library);
 	else if (fstatvfs(fd, &mount) == 0 && mount.f_flag & ST_NOEXEC)
-		doctor_add(r, DOCTOR_FAIL, "library",
-		    "install seep on a file system with exec",
-		    "%s is on a file system that is mounted noexec for it",
-		    p->library);
+		doctor_add(r, DOCTOR_FAIL, "library", "install seep on a file system with exec",
+		    "%s is on a file system that is mounted noexec for it", p->library);
 	else if (!(st.st_mode & S_IROTH) && st.st_uid != p->owner)
 		doctor_add(r, DOCTOR_FAIL, "library", "chmod a+r it",
-		    "%s is not readable for uid %u", p->library,
-		    (unsigned)p->owner);
+		    "%s is not readable for uid %u", p->library, (unsigned)p->owner);
 	else
 		doctor_add(r, DOCTOR_FAIL, "traced",
 		    "start it again with seep record, which watches its start",
@@ -343,8 +314,7 @@ check_library(struct doctor_report *r, const struct patient *p)
 }
 
 /* An ancestor that was started with the collector. */
-static bool
-find_ancestor(pid_t pid, struct procfs_stat *ret, pid_t *ret_pid)
+static bool find_ancestor(pid_t pid, struct procfs_stat *ret, pid_t *ret_pid)
 {
 	struct doctor_environment e;
 	bool found = false;
@@ -353,8 +323,7 @@ find_ancestor(pid_t pid, struct procfs_stat *ret, pid_t *ret_pid)
 		if (procfs_stat(pid, ret) < 0 || ret->parent <= 1)
 			return false;
 		pid = ret->parent;
-		if (procfs_stat(pid, ret) < 0 ||
-		    doctor_environment_read(&e, pid) < 0)
+		if (procfs_stat(pid, ret) < 0 || doctor_environment_read(&e, pid) < 0)
 			return false;
 		found = doctor_environment_library(&e) != NULL;
 		doctor_environment_release(&e);
@@ -363,8 +332,7 @@ find_ancestor(pid_t pid, struct procfs_stat *ret, pid_t *ret_pid)
 	return found;
 }
 
-static void
-report_not_preloaded(struct doctor_report *r, const struct patient *p)
+static void report_not_preloaded(struct doctor_report *r, const struct patient *p)
 {
 	struct procfs_group group = {0};
 	struct procfs_stat stat;
@@ -372,8 +340,7 @@ report_not_preloaded(struct doctor_report *r, const struct patient *p)
 	pid_t ancestor;
 
 	if (find_ancestor(p->pid, &stat, &ancestor)) {
-		doctor_add(r, DOCTOR_FAIL, "traced",
-		    "let that pass LD_PRELOAD and SEEP_* on",
+		doctor_add(r, DOCTOR_FAIL, "traced", "let that pass LD_PRELOAD and SEEP_* on",
 		    "it has no LD_PRELOAD with the collector, but its ancestor "
 		    "%s (pid %d) has: a program between them cleared the "
 		    "environment (env -i, sudo, a wrapper)",
@@ -381,11 +348,11 @@ report_not_preloaded(struct doctor_report *r, const struct patient *p)
 		return;
 	}
 	if (procfs_group_of(p->pid, &group) == 0 && group.unit[0])
-		(void)snprintf(advice, sizeof(advice),
-		    "seep service enable %s, then restart it", group.unit);
+		(void)snprintf(
+		    advice, sizeof(advice), "seep service enable %s, then restart it", group.unit);
 	else
-		(void)snprintf(advice, sizeof(advice),
-		    "start it with seep record, or with LD_PRELOAD");
+		(void)snprintf(
+		    advice, sizeof(advice), "start it with seep record, or with LD_PRELOAD");
 	doctor_add(r, DOCTOR_FAIL, "traced", advice,
 	    "it was started without the collector: LD_PRELOAD is not in its "
 	    "environment");
@@ -393,17 +360,14 @@ report_not_preloaded(struct doctor_report *r, const struct patient *p)
 
 /* ---- the process ---- */
 
-static bool
-is_ours(const char *path)
+static bool is_ours(const char *path)
 {
 	const char *name = text_base(path);
 
-	return text_begins_with(name, "libseep.so") ||
-	    text_begins_with(name, "libseep-verify.so");
+	return text_begins_with(name, "libseep.so") || text_begins_with(name, "libseep-verify.so");
 }
 
-static int
-find_library(struct patient *p)
+static int find_library(struct patient *p)
 {
 	struct procfs_mapping map;
 	struct procfs_maps maps;
@@ -415,8 +379,7 @@ find_library(struct patient *p)
 	while (!p->is_loaded && procfs_maps_next_file(&maps, &map))
 		if (is_ours(map.path)) {
 			p->is_loaded = true;
-			(void)snprintf(
-			    p->library, sizeof(p->library), "%s", map.path);
+			(void)snprintf(p->library, sizeof(p->library), "%s", map.path);
 		}
 	procfs_maps_close(&maps);
 	named = doctor_environment_library(&p->environment);
@@ -426,8 +389,7 @@ find_library(struct patient *p)
 }
 
 /* Every module once, from its own mount namespace. */
-static void
-list_modules(struct patient *p, struct doctor_names *names)
+static void list_modules(struct patient *p, struct doctor_names *names)
 {
 	struct elf_reader *reader = elf_reader_new();
 	struct elf_facts *facts = malloc(sizeof(*facts));
@@ -439,15 +401,13 @@ list_modules(struct patient *p, struct doctor_names *names)
 	if (!reader || !facts || procfs_maps_open(&maps, p->pid) < 0)
 		goto out;
 	while (procfs_maps_next_file(&maps, &map)) {
-		const struct elf_file file = {
-		    .path = map.path, .root = p->root};
+		const struct elf_file file = {.path = map.path, .root = p->root};
 
-		if (map.rights[2] != 'x' || !strcmp(last, map.path) ||
-		    procfs_is_deleted(map.path))
+		if (map.rights[2] != 'x' || !strcmp(last, map.path) || procfs_is_deleted(map.path))
 			continue;
 		(void)snprintf(last, sizeof(last), "%s", map.path);
-		if (elf_reader_read(reader, &file, facts, &owner) == 0 &&
-		    facts->native && !is_ours(map.path))
+		if (elf_reader_read(reader, &file, facts, &owner) == 0 && facts->native &&
+		    !is_ours(map.path))
 			doctor_names_add(names, map.path, facts);
 	}
 	procfs_maps_close(&maps);
@@ -456,12 +416,10 @@ out:
 	free(facts);
 }
 
-static void
-report_untraced(struct doctor_report *r, struct patient *p)
+static void report_untraced(struct doctor_report *r, struct patient *p)
 {
 	static struct inspect in;
-	const struct inspect_how how = {
-	    .is_foreign = p->owner != geteuid(), .is_running = true};
+	const struct inspect_how how = {.is_foreign = p->owner != geteuid(), .is_running = true};
 	char link[32];
 
 	if (p->is_loaded) {
@@ -487,14 +445,13 @@ report_untraced(struct doctor_report *r, struct patient *p)
 	r->group = "process";
 }
 
-static void
-report_confinement(struct doctor_report *r, const struct patient *p)
+static void report_confinement(struct doctor_report *r, const struct patient *p)
 {
 	char *profile = NULL;
 	size_t len;
 
-	if (foreign_text(p->pid, "attr/current", &profile, &len) == 0 &&
-	    len > 0 && strstr(profile, "(enforce)")) {
+	if (foreign_text(p->pid, "attr/current", &profile, &len) == 0 && len > 0 &&
+	    strstr(profile, "(enforce)")) {
 		profile[strcspn(profile, "\n")] = '\0';
 		doctor_add(r, DOCTOR_WARN, "apparmor",
 		    "see dmesg for DENIED lines; allow the library (mr) and its "
@@ -504,8 +461,7 @@ report_confinement(struct doctor_report *r, const struct patient *p)
 	free(profile);
 }
 
-static int
-look_closer(struct doctor_report *r, struct patient *p)
+static int look_closer(struct doctor_report *r, struct patient *p)
 {
 	struct session_brief_file file;
 	struct doctor_names names = {0};
@@ -535,8 +491,8 @@ look_closer(struct doctor_report *r, struct patient *p)
 	} else if (err == -EACCES || err == -EPERM) {
 		return -EACCES;
 	} else if (err != -ESRCH) {
-		doctor_add(r, DOCTOR_WARN, "segment", NULL,
-		    "its segment cannot be read: %s", strerror(-err));
+		doctor_add(r, DOCTOR_WARN, "segment", NULL, "its segment cannot be read: %s",
+		    strerror(-err));
 	}
 	if (err == 0)
 		session_free(s);
@@ -548,8 +504,7 @@ look_closer(struct doctor_report *r, struct patient *p)
 	return 0;
 }
 
-static int
-look(struct doctor_report *r, void *context)
+static int look(struct doctor_report *r, void *context)
 {
 	static struct patient p;
 	struct procfs_stat stat;
@@ -575,8 +530,7 @@ look(struct doctor_report *r, void *context)
 	}
 	if (n < 0)
 		return -EACCES;
-	doctor_add(
-	    r, DOCTOR_OK, "process", NULL, "pid %d is %s", (int)p.pid, p.exe);
+	doctor_add(r, DOCTOR_OK, "process", NULL, "pid %d is %s", (int)p.pid, p.exe);
 	err = doctor_environment_read(&p.environment, p.pid);
 	if (err == 0)
 		err = find_library(&p);
@@ -587,8 +541,7 @@ look(struct doctor_report *r, void *context)
 	return err == -ETIMEDOUT ? -EBUSY : err;
 }
 
-int
-doctor_process(struct doctor_report *r, pid_t pid)
+int doctor_process(struct doctor_report *r, pid_t pid)
 {
 	char what[32];
 	int err;

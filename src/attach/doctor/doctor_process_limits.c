@@ -13,8 +13,7 @@
 #define LOCKED_ROOM (UINT64_C(4) << 20)
 
 /* The soft limit in a line of /proc/PID/limits. */
-static uint64_t
-limit_of(const char *limits, const char *name)
+static uint64_t limit_of(const char *limits, const char *name)
 {
 	const char *line = limits ? strstr(limits, name) : NULL;
 	unsigned long long value;
@@ -27,25 +26,20 @@ limit_of(const char *limits, const char *name)
 	return end > line ? value : UINT64_MAX; /* "unlimited" */
 }
 
-size_t
-doctor_process_limits(struct doctor_report *r, pid_t pid)
+size_t doctor_process_limits(struct doctor_report *r, pid_t pid)
 {
 	char *limits = NULL;
 	size_t len, bad = 0;
 
 	if (foreign_text(pid, "limits", &limits, &len) < 0)
 		return 0;
-	if (limit_of(limits, "Max file size") / MEDIUM_FILE_SHARE <
-	    MEDIUM_ROOM_MIN) {
-		doctor_add(r, DOCTOR_FAIL, "limits",
-		    "raise it (ulimit -f, LimitFSIZE=)",
+	if (limit_of(limits, "Max file size") / MEDIUM_FILE_SHARE < MEDIUM_ROOM_MIN) {
+		doctor_add(r, DOCTOR_FAIL, "limits", "raise it (ulimit -f, LimitFSIZE=)",
 		    "its limit on file sizes is too low for a segment");
 		bad++;
 	}
-	if (limit_of(limits, "Max address space") / MEDIUM_SPACE_SHARE <
-	    MEDIUM_ROOM_MIN) {
-		doctor_add(r, DOCTOR_FAIL, "limits",
-		    "raise it (ulimit -v, LimitAS=)",
+	if (limit_of(limits, "Max address space") / MEDIUM_SPACE_SHARE < MEDIUM_ROOM_MIN) {
+		doctor_add(r, DOCTOR_FAIL, "limits", "raise it (ulimit -v, LimitAS=)",
 		    "its limit on address space is too low for a segment");
 		bad++;
 	}
@@ -56,16 +50,14 @@ doctor_process_limits(struct doctor_report *r, pid_t pid)
 /* ---- locked memory: see doctor_unit_locked() ---- */
 
 /* A number in a line of /proc/PID/status; 0: there is none. */
-static uint64_t
-number_of(const char *status, const char *name, int base)
+static uint64_t number_of(const char *status, const char *name, int base)
 {
 	const char *line = strstr(status, name);
 
 	return line ? strtoull(line + strlen(name), NULL, base) : 0;
 }
 
-void
-doctor_process_locked(struct doctor_report *r, pid_t pid, const char *locker)
+void doctor_process_locked(struct doctor_report *r, pid_t pid, const char *locker)
 {
 	char *limits = NULL, *status = NULL;
 	char have[WORDS_MAX], most[WORDS_MAX];
@@ -78,16 +70,13 @@ doctor_process_locked(struct doctor_report *r, pid_t pid, const char *locker)
 		goto out;
 	limit = limit_of(limits, "Max locked memory");
 	locked = number_of(status, "\nVmLck:", 10) << 10;
-	is_free = limit == UINT64_MAX ||
-	    number_of(status, "\nCapEff:", 16) >> CAP_IPC_LOCK & 1;
+	is_free = limit == UINT64_MAX || number_of(status, "\nCapEff:", 16) >> CAP_IPC_LOCK & 1;
 	if (locked == 0)
 		doctor_add(r, DOCTOR_OK, "limits", NULL,
 		    "it has locked no memory, so its limit on that does not "
 		    "matter");
-	else if (is_free || !locker[0] ||
-	    (locked < limit && limit - locked >= LOCKED_ROOM))
-		doctor_add(r, DOCTOR_OK, "limits", NULL,
-		    "it has locked %s, and has room for more",
+	else if (is_free || !locker[0] || (locked < limit && limit - locked >= LOCKED_ROOM))
+		doctor_add(r, DOCTOR_OK, "limits", NULL, "it has locked %s, and has room for more",
 		    words_bytes(have, locked));
 	else
 		doctor_add(r, DOCTOR_WARN, "limits",
@@ -95,8 +84,7 @@ doctor_process_locked(struct doctor_report *r, pid_t pid, const char *locker)
 		    "it has locked %s of at most %s (%s calls mlockall), "
 		    "against which the collector's memory counts: new stacks "
 		    "find no room, and its own malloc can fail",
-		    words_bytes(have, locked), words_bytes(most, limit),
-		    locker);
+		    words_bytes(have, locked), words_bytes(most, limit), locker);
 out:
 	free(limits);
 	free(status);

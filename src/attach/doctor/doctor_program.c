@@ -17,26 +17,21 @@ static const struct {
 	const char *fine;
 } checks[] = {
     {"machine", BIT(INSPECT_MACHINE), 0, "a 64-bit program for " CPU_NAME},
-    {"linkage", BIT(INSPECT_STATIC), BIT(INSPECT_MACHINE),
-        "dynamically linked"},
+    {"linkage", BIT(INSPECT_STATIC), BIT(INSPECT_MACHINE), "dynamically linked"},
     {"privileges", BIT(INSPECT_SECURE), BIT(INSPECT_MACHINE),
         "its start gives it no privileges, so the loader obeys LD_PRELOAD"},
     {"libc", BIT(INSPECT_LIBC) | BIT(INSPECT_VERSION) | BIT(INSPECT_OLD_LIBC),
         BIT(INSPECT_MACHINE) | BIT(INSPECT_STATIC), NULL},
     {"sanitizer", BIT(INSPECT_SANITIZER),
-        BIT(INSPECT_MACHINE) | BIT(INSPECT_STATIC) | BIT(INSPECT_LIBC),
-        "no sanitizer"},
-    {"malloc",
-        BIT(INSPECT_OWN_MALLOC) | BIT(INSPECT_OWN_PART) | BIT(INSPECT_INSIDE),
-        BIT(INSPECT_MACHINE) | BIT(INSPECT_STATIC) | BIT(INSPECT_LIBC) |
-            BIT(INSPECT_SANITIZER),
+        BIT(INSPECT_MACHINE) | BIT(INSPECT_STATIC) | BIT(INSPECT_LIBC), "no sanitizer"},
+    {"malloc", BIT(INSPECT_OWN_MALLOC) | BIT(INSPECT_OWN_PART) | BIT(INSPECT_INSIDE),
+        BIT(INSPECT_MACHINE) | BIT(INSPECT_STATIC) | BIT(INSPECT_LIBC) | BIT(INSPECT_SANITIZER),
         "its malloc can be replaced"},
     {"language", BIT(INSPECT_GO), UINT32_MAX, ""},
     {"place", BIT(INSPECT_PLACE), UINT32_MAX, ""},
 };
 
-static enum doctor_state
-state_of(enum inspect_kind kind)
+static enum doctor_state state_of(enum inspect_kind kind)
 {
 	switch (kind) {
 	case INSPECT_OWN_PART:
@@ -48,15 +43,12 @@ state_of(enum inspect_kind kind)
 	}
 }
 
-static void
-add_fine(struct doctor_report *r, const struct inspect *in, size_t i)
+static void add_fine(struct doctor_report *r, const struct inspect *in, size_t i)
 {
 	if (checks[i].fine)
-		doctor_add(
-		    r, DOCTOR_OK, checks[i].check, NULL, "%s", checks[i].fine);
+		doctor_add(r, DOCTOR_OK, checks[i].check, NULL, "%s", checks[i].fine);
 	else if (in->libc[0])
-		doctor_add(r, DOCTOR_OK, checks[i].check, NULL,
-		    "%s is new enough", in->libc);
+		doctor_add(r, DOCTOR_OK, checks[i].check, NULL, "%s is new enough", in->libc);
 	else
 		doctor_add(r, DOCTOR_WARN, checks[i].check,
 		    "run it once with seep record, which says what happened",
@@ -65,9 +57,7 @@ add_fine(struct doctor_report *r, const struct inspect *in, size_t i)
 }
 
 /* Does the allocator have a library beside ours? */
-static void
-check_allocator(
-    struct doctor_report *r, const struct inspect *in, bool is_recorded)
+static void check_allocator(struct doctor_report *r, const struct inspect *in, bool is_recorded)
 {
 	static const char *const both[][2] = {
 	    {"libjemalloc", "libseep-cxx.so and libseep-jemalloc.so"},
@@ -86,15 +76,12 @@ check_allocator(
 		    "%s for it",
 		    in->allocator, companions);
 	else
-		doctor_add(r, DOCTOR_WARN, "allocator",
-		    "add them to LD_PRELOAD behind libseep.so",
-		    "%s has an operator new of its own, which only %s sees",
-		    in->allocator, companions);
+		doctor_add(r, DOCTOR_WARN, "allocator", "add them to LD_PRELOAD behind libseep.so",
+		    "%s has an operator new of its own, which only %s sees", in->allocator,
+		    companions);
 }
 
-void
-doctor_program(
-    struct doctor_report *r, const struct inspect *in, bool is_recorded)
+void doctor_program(struct doctor_report *r, const struct inspect *in, bool is_recorded)
 {
 	uint32_t found = 0;
 
@@ -118,9 +105,8 @@ doctor_program(
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		for (unsigned k = 0; k < in->note_count; k++)
 			if (checks[i].kinds & BIT(in->notes[k].kind))
-				doctor_add(r, state_of(in->notes[k].kind),
-				    checks[i].check, in->notes[k].advice, "%s",
-				    in->notes[k].text);
+				doctor_add(r, state_of(in->notes[k].kind), checks[i].check,
+				    in->notes[k].advice, "%s", in->notes[k].text);
 		if (!(found & checks[i].kinds) && !(found & checks[i].hide) &&
 		    checks[i].hide != UINT32_MAX)
 			add_fine(r, in, i);
@@ -129,13 +115,11 @@ doctor_program(
 		check_allocator(r, in, is_recorded);
 }
 
-static int
-look(struct doctor_report *r, void *context)
+static int look(struct doctor_report *r, void *context)
 {
 	static struct inspect in;
 	struct doctor_names names = {0};
-	const struct inspect_how how = {
-	    .found = doctor_names_add, .context = &names};
+	const struct inspect_how how = {.found = doctor_names_add, .context = &names};
 	int err = inspect_find(context, NULL, &in);
 
 	if (err < 0)
@@ -146,8 +130,7 @@ look(struct doctor_report *r, void *context)
 	return 0;
 }
 
-int
-doctor_command(struct doctor_report *r, const char *command)
+int doctor_command(struct doctor_report *r, const char *command)
 {
 	char copy[4096];
 	int err;

@@ -20,13 +20,12 @@ enum {
 
 /* ---- SystemCallFilter= ---- */
 
-static void
-check_calls(struct doctor_unit_look *l)
+static void check_calls(struct doctor_unit_look *l)
 {
 	const char *filter = unit_get(l->u, "SystemCallFilter");
 	const char *number = unit_get(l->u, "SystemCallErrorNumber");
-	bool kills = !number[0] || strtoll(number, NULL, 10) == KILL_NUMBER ||
-	    !strcmp(number, "kill");
+	bool kills =
+	    !number[0] || strtoll(number, NULL, 10) == KILL_NUMBER || !strcmp(number, "kill");
 	char needed[256] = "", other[256] = "";
 	size_t count;
 	const struct doctor_call *calls = doctor_calls(&count);
@@ -56,9 +55,7 @@ check_calls(struct doctor_unit_look *l)
 		    "names",
 		    "SystemCallFilter= forbids %s, which the collector calls at "
 		    "its start: %s",
-		    needed,
-		    kills ? "the service would be killed"
-		          : "it would not be traced");
+		    needed, kills ? "the service would be killed" : "it would not be traced");
 	if (other[0])
 		doctor_add(l->r, DOCTOR_WARN, "calls",
 		    "allow them in a drop-in, if you miss something",
@@ -72,8 +69,7 @@ check_calls(struct doctor_unit_look *l)
 
 /* ---- the unit ---- */
 
-static void
-find_user(struct doctor_unit_look *l)
+static void find_user(struct doctor_unit_look *l)
 {
 	const char *name = unit_get(l->u, "User");
 	const struct passwd *pw;
@@ -92,24 +88,20 @@ find_user(struct doctor_unit_look *l)
 		l->user = pw->pw_uid;
 	} else {
 		l->is_user_known = false;
-		doctor_add(l->r, DOCTOR_WARN, "user", NULL,
-		    "User=%s is not known here", name);
+		doctor_add(l->r, DOCTOR_WARN, "user", NULL, "User=%s is not known here", name);
 	}
 }
 
-static void
-find_root(struct doctor_unit_look *l)
+static void find_root(struct doctor_unit_look *l)
 {
 	const char *inner = unit_get(l->u, "RootDirectory");
 	const char *outer = l->u->manager.root ? l->u->manager.root : "";
 
 	if (inner[0] || outer[0])
-		(void)snprintf(
-		    l->root, sizeof(l->root), "%.2000s%.2000s", outer, inner);
+		(void)snprintf(l->root, sizeof(l->root), "%.2000s%.2000s", outer, inner);
 }
 
-static void
-check_program(struct doctor_unit_look *l)
+static void check_program(struct doctor_unit_look *l)
 {
 	static struct inspect in;
 	struct doctor_names names = {0};
@@ -126,15 +118,12 @@ check_program(struct doctor_unit_look *l)
 	/* those are ours, not the unit's */
 	(void)unsetenv("LD_LIBRARY_PATH");
 	(void)unsetenv("LD_PRELOAD");
-	(void)setenv("PATH",
-	    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
+	(void)setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
 	err = inspect_find(l->daemon, how.root, &in);
 	if (err < 0) {
 		doctor_add(l->r, DOCTOR_FAIL, "command",
-		    "mend ExecStart=, or use seep service enable --only NAME",
-		    "%s: %s", l->daemon,
-		    err == -ENOENT ? "there is no such program"
-		                   : strerror(-err));
+		    "mend ExecStart=, or use seep service enable --only NAME", "%s: %s", l->daemon,
+		    err == -ENOENT ? "there is no such program" : strerror(-err));
 		return;
 	}
 	inspect_program(&in, in.program, &how);
@@ -145,8 +134,7 @@ check_program(struct doctor_unit_look *l)
 	l->r->group = "unit";
 }
 
-static bool
-check_state(struct doctor_unit_look *l)
+static bool check_state(struct doctor_unit_look *l)
 {
 	const char *state = unit_get(l->u, "LoadState");
 
@@ -154,16 +142,14 @@ check_state(struct doctor_unit_look *l)
 		doctor_add(l->r, DOCTOR_FAIL, "unit", "systemctl unmask it",
 		    "%s is masked: it cannot be started", l->u->name);
 	else if (state[0] && strcmp(state, "loaded") != 0)
-		doctor_add(l->r, DOCTOR_FAIL, "unit",
-		    "systemctl status shows the error",
+		doctor_add(l->r, DOCTOR_FAIL, "unit", "systemctl status shows the error",
 		    "%s: systemd has not loaded it (%s)", l->u->name, state);
 	else
 		doctor_add(l->r, DOCTOR_OK, "unit", NULL, "%s", l->u->name);
 	return !l->u->is_masked;
 }
 
-static int
-look(struct doctor_report *r, void *context)
+static int look(struct doctor_report *r, void *context)
 {
 	static struct doctor_unit_look l;
 	char library[4096];
@@ -191,8 +177,7 @@ look(struct doctor_report *r, void *context)
 	return 0;
 }
 
-void
-doctor_unit(const struct unit *u, struct doctor_report *r)
+void doctor_unit(const struct unit *u, struct doctor_report *r)
 {
 	struct unit copy = *u; /* shallow; the child only reads it */
 

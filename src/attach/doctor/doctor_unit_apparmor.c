@@ -18,8 +18,7 @@ enum { PROFILE_BYTES = 1 << 20, NAME_BYTES = 256 };
 #define LOADED   "/sys/kernel/security/apparmor/profiles"
 
 /* A small text; NULL: it cannot be read. */
-static char *
-read_text(const char *path)
+static char *read_text(const char *path)
 {
 	int fd = infile_open(AT_FDCWD, path);
 	char *text = fd >= 0 ? malloc(PROFILE_BYTES + 1) : NULL;
@@ -42,9 +41,7 @@ read_text(const char *path)
  * flags=(...) {". Patterns with braces or stars are not understood; profiles of
  * servers in Debian have none.
  */
-static bool
-begins_profile(
-    const char *line, size_t len, const char *program, char name[NAME_BYTES])
+static bool begins_profile(const char *line, size_t len, const char *program, char name[NAME_BYTES])
 {
 	size_t n = strlen(program);
 	const char *at = memmem(line, len, program, n);
@@ -59,13 +56,11 @@ begins_profile(
 	if (text_begins_with(word, "profile "))
 		word += strlen("profile ");
 	word += strspn(word, " \t\"");
-	(void)snprintf(
-	    name, NAME_BYTES, "%.*s", (int)strcspn(word, " \t\"{\n"), word);
+	(void)snprintf(name, NAME_BYTES, "%.*s", (int)strcspn(word, " \t\"{\n"), word);
 	return true;
 }
 
-static bool
-find_in_file(const char *path, const char *program, char name[NAME_BYTES])
+static bool find_in_file(const char *path, const char *program, char name[NAME_BYTES])
 {
 	char *text = read_text(path);
 	bool found = false;
@@ -81,8 +76,7 @@ find_in_file(const char *path, const char *program, char name[NAME_BYTES])
 }
 
 /* The file and the name of the profile of a program. */
-static bool
-find_profile(const char *program, char file[PATH_MAX], char name[NAME_BYTES])
+static bool find_profile(const char *program, char file[PATH_MAX], char name[NAME_BYTES])
 {
 	DIR *dir = opendir(PROFILES);
 	struct dirent *e;
@@ -91,8 +85,7 @@ find_profile(const char *program, char file[PATH_MAX], char name[NAME_BYTES])
 	while (dir && !found && (e = readdir(dir))) {
 		if (e->d_name[0] == '.')
 			continue;
-		if (snprintf(file, PATH_MAX, PROFILES "/%s", e->d_name) <
-		    PATH_MAX)
+		if (snprintf(file, PATH_MAX, PROFILES "/%s", e->d_name) < PATH_MAX)
 			found = find_in_file(file, program, name);
 	}
 	if (dir)
@@ -101,8 +94,7 @@ find_profile(const char *program, char file[PATH_MAX], char name[NAME_BYTES])
 }
 
 /* Is the profile loaded and enforced? -1: that cannot be read. */
-static int
-is_enforced(const char *name)
+static int is_enforced(const char *name)
 {
 	char *text = read_text(LOADED), line[NAME_BYTES + 16];
 	int enforced = -1;
@@ -119,25 +111,20 @@ is_enforced(const char *name)
 }
 
 /* Has somebody allowed the segments, in the profile or in its local part? */
-static bool
-is_allowed(const char *file)
+static bool is_allowed(const char *file)
 {
 	char local[PATH_MAX], *text = read_text(file), *more = NULL;
 	bool allowed;
 
-	if (snprintf(local, sizeof(local), PROFILES "/local/%s",
-	        text_base(file)) < PATH_MAX)
+	if (snprintf(local, sizeof(local), PROFILES "/local/%s", text_base(file)) < PATH_MAX)
 		more = read_text(local);
-	allowed =
-	    (text && strstr(text, "/seep")) || (more && strstr(more, "/seep"));
+	allowed = (text && strstr(text, "/seep")) || (more && strstr(more, "/seep"));
 	free(text);
 	free(more);
 	return allowed;
 }
 
-static void
-say(struct doctor_unit_look *l, const char *name, const char *file,
-    int enforced)
+static void say(struct doctor_unit_look *l, const char *name, const char *file, int enforced)
 {
 	char advice[3 * PATH_MAX];
 
@@ -148,8 +135,7 @@ say(struct doctor_unit_look *l, const char *name, const char *file,
 	    text_base(file), l->library, file);
 	if (is_allowed(file))
 		doctor_add(l->r, DOCTOR_OK, "apparmor", NULL,
-		    "its AppArmor profile %s names the directories of seep",
-		    name);
+		    "its AppArmor profile %s names the directories of seep", name);
 	else if (enforced > 0)
 		doctor_add(l->r, DOCTOR_FAIL, "apparmor", advice,
 		    "the AppArmor profile %s (%s) is enforced and does not "
@@ -165,8 +151,7 @@ say(struct doctor_unit_look *l, const char *name, const char *file,
 		    "its AppArmor profile %s is not enforced", name);
 }
 
-void
-doctor_unit_apparmor(struct doctor_unit_look *l)
+void doctor_unit_apparmor(struct doctor_unit_look *l)
 {
 	const char *asked = unit_get(l->u, "AppArmorProfile");
 	char file[PATH_MAX], name[NAME_BYTES], real[PATH_MAX];

@@ -13,8 +13,7 @@ enum { WRAPPERS_MAX = 8 };
 
 /* ---- Environment=, EnvironmentFile=, UnsetEnvironment= ---- */
 
-static void
-check_files(struct doctor_unit_look *l)
+static void check_files(struct doctor_unit_look *l)
 {
 	struct unit_environment_files files = {0};
 
@@ -35,8 +34,7 @@ check_files(struct doctor_unit_look *l)
 			    "wins over the Environment= of a drop-in",
 			    f->path, value);
 		else if (!f->is_read && !f->is_optional)
-			doctor_add(l->r, DOCTOR_WARN, "environment",
-			    "run doctor as root",
+			doctor_add(l->r, DOCTOR_WARN, "environment", "run doctor as root",
 			    "%s (EnvironmentFile=) cannot be read: it may set "
 			    "LD_PRELOAD",
 			    f->path);
@@ -46,11 +44,9 @@ check_files(struct doctor_unit_look *l)
 }
 
 /* A word NAME, or NAME=VALUE, which only removes that value. */
-static void
-check_unset(struct doctor_unit_look *l)
+static void check_unset(struct doctor_unit_look *l)
 {
-	static const char *const names[] = {
-	    "LD_PRELOAD", "SEEP_BASE", "SEEP_ONLY"};
+	static const char *const names[] = {"LD_PRELOAD", "SEEP_BASE", "SEEP_ONLY"};
 	struct quoting_words words = {0};
 
 	if (unit_list(l->u, "UnsetEnvironment", &words) < 0)
@@ -58,16 +54,13 @@ check_unset(struct doctor_unit_look *l)
 	for (size_t i = 0; i < words.count; i++)
 		for (size_t k = 0; k < 3; k++)
 			if (!strcmp(words.items[i], names[k]))
-				doctor_add(l->r,
-				    k == 0 ? DOCTOR_FAIL : DOCTOR_WARN,
-				    "environment",
+				doctor_add(l->r, k == 0 ? DOCTOR_FAIL : DOCTOR_WARN, "environment",
 				    "remove it from UnsetEnvironment=",
 				    "UnsetEnvironment= removes %s", names[k]);
 	quoting_release(&words);
 }
 
-static void
-check_own(struct doctor_unit_look *l)
+static void check_own(struct doctor_unit_look *l)
 {
 	struct quoting_words own = {0};
 	const char *value;
@@ -81,12 +74,10 @@ check_own(struct doctor_unit_look *l)
 	ours = value ? doctor_environment_find(value) : NULL;
 	l->is_enabled = ours != NULL;
 	if (ours)
-		doctor_add(l->r, DOCTOR_OK, "preload", NULL,
-		    "LD_PRELOAD names %s", ours);
+		doctor_add(l->r, DOCTOR_OK, "preload", NULL, "LD_PRELOAD names %s", ours);
 	else if (value && value[0])
 		doctor_add(l->r, DOCTOR_OK, "preload", NULL,
-		    "LD_PRELOAD is %s; seep service enable adds the collector",
-		    value);
+		    "LD_PRELOAD is %s; seep service enable adds the collector", value);
 	else
 		doctor_add(l->r, DOCTOR_OK, "preload", NULL,
 		    "the collector is not preloaded; seep service enable does "
@@ -95,16 +86,14 @@ check_own(struct doctor_unit_look *l)
 	quoting_release(&own);
 }
 
-bool
-doctor_unit_is_preloaded(const struct unit *u)
+bool doctor_unit_is_preloaded(const struct unit *u)
 {
 	struct quoting_words own = {0};
 	const char *value;
 	char *ours = NULL;
 	bool is;
 
-	if (unit_environment(u, NULL, &own) == 0 &&
-	    (value = unit_variable(&own, "LD_PRELOAD")))
+	if (unit_environment(u, NULL, &own) == 0 && (value = unit_variable(&own, "LD_PRELOAD")))
 		ours = doctor_environment_find(value);
 	is = ours != NULL;
 	quoting_release(&own);
@@ -115,12 +104,11 @@ doctor_unit_is_preloaded(const struct unit *u)
 /* ---- the command ---- */
 
 /* Programs that start another one, which is among their words. */
-static bool
-is_wrapper(const char *name)
+static bool is_wrapper(const char *name)
 {
-	static const char *const names[] = {"env", "nice", "ionice", "chrt",
-	    "numactl", "taskset", "timeout", "setsid", "stdbuf", "setpriv",
-	    "prlimit", "nohup", "setarch", "choom", "catchsegv", "strace"};
+	static const char *const names[] = {"env", "nice", "ionice", "chrt", "numactl", "taskset",
+	    "timeout", "setsid", "stdbuf", "setpriv", "prlimit", "nohup", "setarch", "choom",
+	    "catchsegv", "strace"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(name, names[i]))
@@ -128,24 +116,20 @@ is_wrapper(const char *name)
 	return false;
 }
 
-static bool
-is_shell(const char *name)
+static bool is_shell(const char *name)
 {
-	return !strcmp(name, "sh") || !strcmp(name, "bash") ||
-	    !strcmp(name, "dash") || !strcmp(name, "ksh") ||
-	    !strcmp(name, "zsh");
+	return !strcmp(name, "sh") || !strcmp(name, "bash") || !strcmp(name, "dash") ||
+	    !strcmp(name, "ksh") || !strcmp(name, "zsh");
 }
 
 /* What the options of `env` do to our variables. */
-static void
-check_env(struct doctor_unit_look *l, char **argv, size_t count)
+static void check_env(struct doctor_unit_look *l, char **argv, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
 		const char *w = argv[i];
 		const char *name = NULL;
 
-		if (!strcmp(w, "-i") || !strcmp(w, "-") ||
-		    !strcmp(w, "--ignore-environment"))
+		if (!strcmp(w, "-i") || !strcmp(w, "-") || !strcmp(w, "--ignore-environment"))
 			doctor_add(l->r, DOCTOR_FAIL, "environment",
 			    "remove that option in a drop-in with another "
 			    "ExecStart=",
@@ -157,8 +141,7 @@ check_env(struct doctor_unit_look *l, char **argv, size_t count)
 		else if (text_begins_with(w, "--unset="))
 			name = w + strlen("--unset=");
 		if (name && !strcmp(name, "LD_PRELOAD"))
-			doctor_add(l->r, DOCTOR_FAIL, "environment",
-			    "remove that option",
+			doctor_add(l->r, DOCTOR_FAIL, "environment", "remove that option",
 			    "its command removes LD_PRELOAD (env -u)");
 		if (text_begins_with(w, "LD_PRELOAD="))
 			doctor_add(l->r, DOCTOR_FAIL, "environment",
@@ -175,8 +158,7 @@ struct command {
 	size_t first;
 };
 
-static void
-check_script(struct doctor_unit_look *l, const struct quoting_words *words)
+static void check_script(struct doctor_unit_look *l, const struct quoting_words *words)
 {
 	for (size_t i = 0; i < words->count; i++) {
 		const char *w = words->items[i];
@@ -194,8 +176,7 @@ check_script(struct doctor_unit_look *l, const struct quoting_words *words)
  * The command becomes that of a script: its first words that are no assignment,
  * or those behind the last exec. False: the script has none.
  */
-static bool
-enter_script(struct doctor_unit_look *l, struct command *c, const char *script)
+static bool enter_script(struct doctor_unit_look *l, struct command *c, const char *script)
 {
 	struct command inner = {0};
 
@@ -205,8 +186,7 @@ enter_script(struct doctor_unit_look *l, struct command *c, const char *script)
 	for (size_t i = 0; i < inner.words.count; i++)
 		if (!strcmp(inner.words.items[i], "exec"))
 			inner.first = i + 1;
-	while (inner.first < inner.words.count &&
-	    strchr(inner.words.items[inner.first], '='))
+	while (inner.first < inner.words.count && strchr(inner.words.items[inner.first], '='))
 		inner.first++;
 	if (inner.first >= inner.words.count) {
 		quoting_release(&inner.words);
@@ -218,8 +198,7 @@ enter_script(struct doctor_unit_look *l, struct command *c, const char *script)
 }
 
 /* The command that a shell or a wrapper runs; false: it is neither. */
-static bool
-enter(struct doctor_unit_look *l, struct command *c)
+static bool enter(struct doctor_unit_look *l, struct command *c)
 {
 	char **argv = c->words.items + c->first;
 	size_t count = c->words.count - c->first;
@@ -245,8 +224,7 @@ enter(struct doctor_unit_look *l, struct command *c)
  * Looks at what shells and wrappers do to the environment. Returns the program
  * behind them for free(), or NULL.
  */
-static char *
-walk(struct doctor_unit_look *l, const struct unit_command *u)
+static char *walk(struct doctor_unit_look *l, const struct unit_command *u)
 {
 	struct command c = {0};
 	int err = quoting_add(&c.words, strdup(u->path));
@@ -269,8 +247,7 @@ walk(struct doctor_unit_look *l, const struct unit_command *u)
  * As seep service enable finds it. If that finds none, a path may be wrong, which
  * is to be said; a name with a variable in it says nothing.
  */
-static void
-find_daemon(struct doctor_unit_look *l, const struct unit_command *u)
+static void find_daemon(struct doctor_unit_look *l, const struct unit_command *u)
 {
 	struct quoting_words found = {0};
 	char *last = walk(l, u);
@@ -278,16 +255,14 @@ find_daemon(struct doctor_unit_look *l, const struct unit_command *u)
 	if (daemon_find(l->u, &found) < 0)
 		l->r->is_cut = true;
 	else if (found.count > 0)
-		(void)snprintf(
-		    l->daemon, sizeof(l->daemon), "%.4000s", found.items[0]);
+		(void)snprintf(l->daemon, sizeof(l->daemon), "%.4000s", found.items[0]);
 	else if (last && last[0] == '/' && !strpbrk(last, "$`"))
 		(void)snprintf(l->daemon, sizeof(l->daemon), "%.4000s", last);
 	quoting_release(&found);
 	free(last);
 }
 
-static void
-check_command(struct doctor_unit_look *l)
+static void check_command(struct doctor_unit_look *l)
 {
 	struct unit_commands commands = {0};
 	const struct unit_command *c;
@@ -298,19 +273,17 @@ check_command(struct doctor_unit_look *l)
 	}
 	c = commands.count ? &commands.items[commands.count - 1] : NULL;
 	if (!c || !c->path || !c->path[0]) {
-		doctor_add(l->r, DOCTOR_FAIL, "command", NULL,
-		    "the unit has no ExecStart=");
+		doctor_add(l->r, DOCTOR_FAIL, "command", NULL, "the unit has no ExecStart=");
 	} else {
 		find_daemon(l, c);
 		if (l->daemon[0] && strcmp(l->daemon, c->path) != 0)
-			doctor_add(l->r, DOCTOR_OK, "command", NULL,
-			    "%s starts %s", c->path, l->daemon);
+			doctor_add(
+			    l->r, DOCTOR_OK, "command", NULL, "%s starts %s", c->path, l->daemon);
 	}
 	unit_commands_release(&commands);
 }
 
-void
-doctor_unit_environment(struct doctor_unit_look *l)
+void doctor_unit_environment(struct doctor_unit_look *l)
 {
 	check_own(l);
 	check_files(l);

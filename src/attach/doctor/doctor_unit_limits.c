@@ -19,8 +19,7 @@ enum { SMALL_MEMORY = 64 << 20 };
  * "1M:2M", of which the first is the soft limit. UINT64_MAX for "infinity", ""
  * and all else.
  */
-static uint64_t
-bytes_of(const struct unit *u, const char *name)
+static uint64_t bytes_of(const struct unit *u, const char *name)
 {
 	static const char units[] = "KMGTPE";
 	const char *text = unit_get(u, name), *unit;
@@ -42,8 +41,7 @@ bytes_of(const struct unit *u, const char *name)
 }
 
 /* The soft limit is the one that counts. */
-static uint64_t
-limit_of(const struct unit *u, const char *name)
+static uint64_t limit_of(const struct unit *u, const char *name)
 {
 	char soft[64];
 
@@ -51,8 +49,7 @@ limit_of(const struct unit *u, const char *name)
 	return unit_get(u, soft)[0] ? bytes_of(u, soft) : bytes_of(u, name);
 }
 
-void
-doctor_unit_limits(struct doctor_unit_look *l)
+void doctor_unit_limits(struct doctor_unit_look *l)
 {
 	uint64_t file = limit_of(l->u, "LimitFSIZE");
 	uint64_t space = limit_of(l->u, "LimitAS");
@@ -60,8 +57,7 @@ doctor_unit_limits(struct doctor_unit_look *l)
 	char words[WORDS_MAX], share[WORDS_MAX];
 
 	if (file / MEDIUM_FILE_SHARE < MEDIUM_ROOM_MIN)
-		doctor_add(l->r, DOCTOR_FAIL, "limits",
-		    "raise it to 1M or more",
+		doctor_add(l->r, DOCTOR_FAIL, "limits", "raise it to 1M or more",
 		    "LimitFSIZE= is %s, and a segment gets a quarter of that: "
 		    "too little",
 		    words_bytes(words, file));
@@ -83,9 +79,8 @@ doctor_unit_limits(struct doctor_unit_look *l)
 		    "%s) and of the collector's tables count against it",
 		    words_bytes(words, memory),
 		    words_bytes(share,
-		        memory / MEDIUM_GROUP_SHARE > MEDIUM_GROUP_MIN
-		            ? memory / MEDIUM_GROUP_SHARE
-		            : MEDIUM_GROUP_MIN));
+		        memory / MEDIUM_GROUP_SHARE > MEDIUM_GROUP_MIN ? memory / MEDIUM_GROUP_SHARE
+		                                                       : MEDIUM_GROUP_MIN));
 	else if (memory != UINT64_MAX)
 		doctor_add(l->r, DOCTOR_OK, "memory", NULL,
 		    "MemoryMax= is %s; the segment takes at most 1/%d of what "
@@ -96,8 +91,7 @@ doctor_unit_limits(struct doctor_unit_look *l)
 /* ---- locked memory ---- */
 
 /* Is it one of these capabilities? "~" names those that are not. */
-static bool
-has_lock(const char *capabilities)
+static bool has_lock(const char *capabilities)
 {
 	bool is_named = strcasestr(capabilities, "cap_ipc_lock") != NULL;
 
@@ -105,8 +99,7 @@ has_lock(const char *capabilities)
 }
 
 /* Whoever has CAP_IPC_LOCK may lock as much as he likes. */
-static bool
-may_lock_all(const struct doctor_unit_look *l)
+static bool may_lock_all(const struct doctor_unit_look *l)
 {
 	const char *bound = unit_get(l->u, "CapabilityBoundingSet");
 
@@ -124,13 +117,10 @@ may_lock_all(const struct doctor_unit_look *l)
  * the limit has left: either of them gets no more when it is used up. So the
  * program may fail where it would not without us; it is traced all the same.
  */
-void
-doctor_unit_locked(struct doctor_unit_look *l, const char *locker)
+void doctor_unit_locked(struct doctor_unit_look *l, const char *locker)
 {
-	bool is_set = unit_get(l->u, "LimitMEMLOCK")[0] ||
-	    unit_get(l->u, "LimitMEMLOCKSoft")[0];
-	uint64_t limit =
-	    is_set ? limit_of(l->u, "LimitMEMLOCK") : MEMLOCK_DEFAULT;
+	bool is_set = unit_get(l->u, "LimitMEMLOCK")[0] || unit_get(l->u, "LimitMEMLOCKSoft")[0];
+	uint64_t limit = is_set ? limit_of(l->u, "LimitMEMLOCK") : MEMLOCK_DEFAULT;
 	char words[WORDS_MAX];
 
 	if (!locker[0])

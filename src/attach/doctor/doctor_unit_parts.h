@@ -20,8 +20,8 @@ struct doctor_unit_look {
 };
 
 /* Is the path one of a list of paths, or below one? `ret`: which; may be NULL. */
-bool doctor_unit_covers(const struct unit *u, const char *property,
-    const char *path, size_t *ret_len);
+bool doctor_unit_covers(
+    const struct unit *u, const char *property, const char *path, size_t *ret_len);
 
 /* Is the path one of our own root, or bound from there? */
 bool doctor_unit_is_outside(const struct doctor_unit_look *l, const char *path);

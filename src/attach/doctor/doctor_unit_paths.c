@@ -14,23 +14,20 @@
 #include "kit/words/text.h"
 
 /* Is `path` this directory, or below it? */
-static bool
-is_below(const char *path, const char *dir, size_t len)
+static bool is_below(const char *path, const char *dir, size_t len)
 {
 	while (len > 1 && dir[len - 1] == '/')
 		len--;
 	if (len == 1 && dir[0] == '/')
 		return path[0] == '/';
-	return strncmp(path, dir, len) == 0 &&
-	    (path[len] == '/' || path[len] == '\0');
+	return strncmp(path, dir, len) == 0 && (path[len] == '/' || path[len] == '\0');
 }
 
 /*
  * Words of such a list are PATH, -PATH, +PATH or PATH:OPTIONS; the destination of
  * a bind is behind the first colon.
  */
-static size_t
-covered_by(const char *word, const char *path, bool is_bind)
+static size_t covered_by(const char *word, const char *path, bool is_bind)
 {
 	const char *from, *to;
 	size_t len;
@@ -47,9 +44,8 @@ covered_by(const char *word, const char *path, bool is_bind)
 	return len > 0 && from[0] == '/' && is_below(path, from, len) ? len : 0;
 }
 
-bool
-doctor_unit_covers(const struct unit *u, const char *property, const char *path,
-    size_t *ret_len)
+bool doctor_unit_covers(
+    const struct unit *u, const char *property, const char *path, size_t *ret_len)
 {
 	bool is_bind = text_begins_with(property, "Bind");
 	struct quoting_words words = {0};
@@ -68,15 +64,13 @@ doctor_unit_covers(const struct unit *u, const char *property, const char *path,
 	return best > 0;
 }
 
-static bool
-is_bound(const struct unit *u, const char *path)
+static bool is_bound(const struct unit *u, const char *path)
 {
 	return doctor_unit_covers(u, "BindReadOnlyPaths", path, NULL) ||
 	    doctor_unit_covers(u, "BindPaths", path, NULL);
 }
 
-bool
-doctor_unit_is_outside(const struct doctor_unit_look *l, const char *path)
+bool doctor_unit_is_outside(const struct doctor_unit_look *l, const char *path)
 {
 	char real[PATH_MAX];
 
@@ -86,23 +80,20 @@ doctor_unit_is_outside(const struct doctor_unit_look *l, const char *path)
 
 /* ---- the library ---- */
 
-static bool
-is_home(const char *path)
+static bool is_home(const char *path)
 {
 	return is_below(path, "/home", 5) || is_below(path, "/root", 5) ||
 	    is_below(path, "/run/user", 9);
 }
 
 /* Settings that put something else over the path; NULL: none does. */
-static const char *
-hides(const struct unit *u, const char *path, char text[128])
+static const char *hides(const struct unit *u, const char *path, char text[128])
 {
 	const char *home = unit_get(u, "ProtectHome");
 
 	if (is_bound(u, path))
 		return NULL;
-	if (is_home(path) &&
-	    (!strcmp(home, "tmpfs") || unit_is_on(u, "ProtectHome"))) {
+	if (is_home(path) && (!strcmp(home, "tmpfs") || unit_is_on(u, "ProtectHome"))) {
 		(void)snprintf(text, 128, "ProtectHome=%.16s", home);
 		return text;
 	}
@@ -116,8 +107,7 @@ hides(const struct unit *u, const char *path, char text[128])
 	return NULL;
 }
 
-static bool
-check_exec(struct doctor_unit_look *l)
+static bool check_exec(struct doctor_unit_look *l)
 {
 	size_t no, yes;
 	struct statvfs fs;
@@ -125,28 +115,23 @@ check_exec(struct doctor_unit_look *l)
 	if (doctor_unit_covers(l->u, "NoExecPaths", l->library, &no)) {
 		(void)doctor_unit_covers(l->u, "ExecPaths", l->library, &yes);
 		if (yes < no) {
-			doctor_add(l->r, DOCTOR_FAIL, "library",
-			    "add its directory to ExecPaths=",
+			doctor_add(l->r, DOCTOR_FAIL, "library", "add its directory to ExecPaths=",
 			    "%s is in NoExecPaths=, so the loader cannot map "
 			    "it",
 			    l->library);
 			return false;
 		}
 	}
-	if (!l->root[0] && statvfs(l->library, &fs) == 0 &&
-	    fs.f_flag & ST_NOEXEC) {
-		doctor_add(l->r, DOCTOR_FAIL, "library",
-		    "install seep on a file system with exec",
-		    "%s is on a file system that is mounted noexec",
-		    l->library);
+	if (!l->root[0] && statvfs(l->library, &fs) == 0 && fs.f_flag & ST_NOEXEC) {
+		doctor_add(l->r, DOCTOR_FAIL, "library", "install seep on a file system with exec",
+		    "%s is on a file system that is mounted noexec", l->library);
 		return false;
 	}
 	return true;
 }
 
 /* May this user read it? Each directory on the way must be open, too. */
-static bool
-check_modes(struct doctor_unit_look *l)
+static bool check_modes(struct doctor_unit_look *l)
 {
 	char path[PATH_MAX];
 	struct stat st;
@@ -170,15 +155,13 @@ check_modes(struct doctor_unit_look *l)
 	if (stat(l->library, &st) == 0 && !(st.st_mode & S_IROTH) &&
 	    !(l->is_user_known && st.st_uid == l->user)) {
 		doctor_add(l->r, DOCTOR_FAIL, "library", "chmod a+r it",
-		    "%s is not readable for the user of the service",
-		    l->library);
+		    "%s is not readable for the user of the service", l->library);
 		return false;
 	}
 	return true;
 }
 
-static bool
-check_root(struct doctor_unit_look *l)
+static bool check_root(struct doctor_unit_look *l)
 {
 	int fd;
 
@@ -186,8 +169,7 @@ check_root(struct doctor_unit_look *l)
 		doctor_add(l->r, DOCTOR_WARN, "root",
 		    "its glibc must be 2.35 or newer; try it with seep service "
 		    "enable and doctor PID",
-		    "RootImage=%s cannot be looked into",
-		    unit_get(l->u, "RootImage"));
+		    "RootImage=%s cannot be looked into", unit_get(l->u, "RootImage"));
 		return false;
 	}
 	if (!l->root[0])
@@ -202,8 +184,7 @@ check_root(struct doctor_unit_look *l)
 	return false;
 }
 
-static void
-check_library(struct doctor_unit_look *l)
+static void check_library(struct doctor_unit_look *l)
 {
 	char text[128];
 	const char *setting = hides(l->u, l->library, text);
@@ -217,8 +198,7 @@ check_library(struct doctor_unit_look *l)
 		return;
 	}
 	if (check_root(l) && check_exec(l) && check_modes(l))
-		doctor_add(l->r, DOCTOR_OK, "library", NULL,
-		    "the service can load %s", l->library);
+		doctor_add(l->r, DOCTOR_OK, "library", NULL, "the service can load %s", l->library);
 	else if (l->root[0])
 		(void)check_exec(l);
 }
@@ -226,8 +206,7 @@ check_library(struct doctor_unit_look *l)
 /* ---- the place ---- */
 
 /* The directory of its segments now: SEEP_DIR, SEEP_BASE, or "" . */
-static void
-find_place(const struct unit *u, char place[PATH_MAX])
+static void find_place(const struct unit *u, char place[PATH_MAX])
 {
 	struct quoting_words own = {0};
 	const char *dir = NULL, *base = NULL;
@@ -243,8 +222,7 @@ find_place(const struct unit *u, char place[PATH_MAX])
 	quoting_release(&own);
 }
 
-static bool
-is_read_only(const struct unit *u, const char *path)
+static bool is_read_only(const struct unit *u, const char *path)
 {
 	const char *system = unit_get(u, "ProtectSystem");
 	size_t read_only = 0, writable = 0;
@@ -261,24 +239,20 @@ is_read_only(const struct unit *u, const char *path)
 	return read_only > writable;
 }
 
-static void
-check_place(struct doctor_unit_look *l)
+static void check_place(struct doctor_unit_look *l)
 {
-	bool wipes =
-	    unit_is_on(l->u, "RemoveIPC") || unit_is_on(l->u, "DynamicUser");
+	bool wipes = unit_is_on(l->u, "RemoveIPC") || unit_is_on(l->u, "DynamicUser");
 	char place[PATH_MAX], text[128];
 	const char *setting;
 
 	find_place(l->u, place);
 	setting = hides(l->u, place, text);
 	if (setting && !strcmp(setting, "InaccessiblePaths="))
-		doctor_add(l->r, l->is_enabled ? DOCTOR_FAIL : DOCTOR_WARN,
-		    "place", "seep service enable uses /run/seep instead",
-		    "%s forbids %s, where its segments would be", setting,
-		    place);
+		doctor_add(l->r, l->is_enabled ? DOCTOR_FAIL : DOCTOR_WARN, "place",
+		    "seep service enable uses /run/seep instead",
+		    "%s forbids %s, where its segments would be", setting, place);
 	else if (is_read_only(l->u, place))
-		doctor_add(l->r, l->is_enabled ? DOCTOR_FAIL : DOCTOR_WARN,
-		    "place",
+		doctor_add(l->r, l->is_enabled ? DOCTOR_FAIL : DOCTOR_WARN, "place",
 		    "add ReadWritePaths=-/run/seep, as seep service enable "
 		    "does",
 		    "%s is read-only for the service", place);
@@ -287,17 +261,13 @@ check_place(struct doctor_unit_look *l)
 		    "set SEEP_BASE=/run/seep, as seep service enable does",
 		    "%s=yes: systemd removes what the user has in %s whenever "
 		    "the service stops, so the figures of the dead are lost",
-		    unit_is_on(l->u, "DynamicUser") ? "DynamicUser"
-		                                    : "RemoveIPC",
-		    place);
+		    unit_is_on(l->u, "DynamicUser") ? "DynamicUser" : "RemoveIPC", place);
 	else
 		doctor_add(l->r, DOCTOR_OK, "place", NULL,
-		    "%s can be written, and stays when the service stops",
-		    place);
+		    "%s can be written, and stays when the service stops", place);
 }
 
-void
-doctor_unit_paths(struct doctor_unit_look *l)
+void doctor_unit_paths(struct doctor_unit_look *l)
 {
 	check_library(l);
 	check_place(l);

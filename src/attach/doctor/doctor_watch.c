@@ -15,8 +15,7 @@
 #include "recording/file/chapter_name.h"
 
 /* "1: FLOCK  ADVISORY  WRITE 123 00:2d:456 0 EOF": the 123; 0: another file. */
-static long
-holder_in(char *line, const struct stat *st)
+static long holder_in(char *line, const struct stat *st)
 {
 	enum { NUMBER, KIND, MODE, ACCESS, PID, FILE_ID, FIELDS };
 	char *fields[FIELDS], *save = NULL, file[64];
@@ -26,11 +25,9 @@ holder_in(char *line, const struct stat *st)
 		if (!fields[i])
 			return 0;
 	}
-	(void)snprintf(file, sizeof(file), "%02x:%02x:%ju",
-	    (unsigned)major(st->st_dev), (unsigned)minor(st->st_dev),
-	    (uintmax_t)st->st_ino);
-	if (strcmp(fields[KIND], "FLOCK") != 0 ||
-	    strcmp(fields[FILE_ID], file) != 0)
+	(void)snprintf(file, sizeof(file), "%02x:%02x:%ju", (unsigned)major(st->st_dev),
+	    (unsigned)minor(st->st_dev), (uintmax_t)st->st_ino);
+	if (strcmp(fields[KIND], "FLOCK") != 0 || strcmp(fields[FILE_ID], file) != 0)
 		return 0;
 	return strtol(fields[PID], NULL, 10);
 }
@@ -39,8 +36,7 @@ holder_in(char *line, const struct stat *st)
  * The process that holds the lock, 0: none. The lock itself is not tried: for
  * that moment a watch that starts would find it taken.
  */
-static long
-holder_of(const struct stat *st)
+static long holder_of(const struct stat *st)
 {
 	FILE *f = fopen("/proc/locks", "re");
 	char line[256];
@@ -54,8 +50,7 @@ holder_of(const struct stat *st)
 }
 
 /* False: there is no history here, or nobody writes it. */
-static bool
-runs_in(struct doctor_report *r, const char *path)
+static bool runs_in(struct doctor_report *r, const char *path)
 {
 	char lock[HISTORY_PATH_BYTES + 16];
 	struct stat st;
@@ -77,14 +72,13 @@ runs_in(struct doctor_report *r, const char *path)
 	return pid != 0;
 }
 
-void
-doctor_watch(struct doctor_report *r)
+void doctor_watch(struct doctor_report *r)
 {
 	char path[HISTORY_PATH_BYTES];
 
 	for (int i = 0; i < HISTORY_DEFAULTS; i++)
 		if (history_default(i, path) && runs_in(r, path))
 			return;
-	doctor_add(r, DOCTOR_OK, "watch", NULL,
-	    "no seep watch writes a history in the usual place");
+	doctor_add(
+	    r, DOCTOR_OK, "watch", NULL, "no seep watch writes a history in the usual place");
 }

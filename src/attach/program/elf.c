@@ -20,8 +20,7 @@ enum {
 	SYMBOLS_AT_ONCE = 4096,
 };
 
-int
-elf_read_at(const struct elf *e, void *to, size_t len, uint64_t offset)
+int elf_read_at(const struct elf *e, void *to, size_t len, uint64_t offset)
 {
 	unsigned char *p = to;
 
@@ -42,8 +41,7 @@ elf_read_at(const struct elf *e, void *to, size_t len, uint64_t offset)
 }
 
 /* At most bytes - 1 of a NUL-terminated string; "" if there is none. */
-static void
-read_string(const struct elf *e, char *to, size_t bytes, uint64_t offset)
+static void read_string(const struct elf *e, char *to, size_t bytes, uint64_t offset)
 {
 	size_t len = bytes - 1;
 
@@ -60,8 +58,7 @@ read_string(const struct elf *e, char *to, size_t bytes, uint64_t offset)
 }
 
 /* The offset in the file of what the loader maps at vaddr. */
-static int
-offset_of(const Elf64_Phdr *ph, unsigned count, uint64_t vaddr, uint64_t *ret)
+static int offset_of(const Elf64_Phdr *ph, unsigned count, uint64_t vaddr, uint64_t *ret)
 {
 	for (unsigned i = 0; i < count; i++) {
 		if (ph[i].p_type != PT_LOAD || vaddr < ph[i].p_vaddr ||
@@ -75,8 +72,7 @@ offset_of(const Elf64_Phdr *ph, unsigned count, uint64_t vaddr, uint64_t *ret)
 	return -EBADMSG;
 }
 
-static int
-add_needed(struct elf *e, uint64_t offset)
+static int add_needed(struct elf *e, uint64_t offset)
 {
 	char name[ELF_PATH_BYTES];
 
@@ -90,8 +86,7 @@ add_needed(struct elf *e, uint64_t offset)
 	return 0;
 }
 
-static int
-read_names(struct elf *e, const Elf64_Dyn *dyn, size_t count, uint64_t strtab)
+static int read_names(struct elf *e, const Elf64_Dyn *dyn, size_t count, uint64_t strtab)
 {
 	for (size_t i = 0; i < count && dyn[i].d_tag != DT_NULL; i++) {
 		uint64_t at = strtab + dyn[i].d_un.d_val;
@@ -113,9 +108,8 @@ read_names(struct elf *e, const Elf64_Dyn *dyn, size_t count, uint64_t strtab)
 	return 0;
 }
 
-static int
-read_dynamic(struct elf *e, const Elf64_Phdr *ph, unsigned phnum,
-    const Elf64_Phdr *where)
+static int read_dynamic(
+    struct elf *e, const Elf64_Phdr *ph, unsigned phnum, const Elf64_Phdr *where)
 {
 	size_t count = where->p_filesz / sizeof(Elf64_Dyn);
 	uint64_t strtab = 0;
@@ -144,8 +138,7 @@ out:
 	return err;
 }
 
-static int
-read_segments(struct elf *e, const Elf64_Ehdr *eh)
+static int read_segments(struct elf *e, const Elf64_Ehdr *eh)
 {
 	const Elf64_Phdr *dynamic = NULL;
 	Elf64_Phdr *ph;
@@ -163,8 +156,7 @@ read_segments(struct elf *e, const Elf64_Ehdr *eh)
 		goto out;
 	for (unsigned i = 0; i < eh->e_phnum; i++) {
 		if (ph[i].p_type == PT_INTERP)
-			read_string(e, e->interpreter, sizeof(e->interpreter),
-			    ph[i].p_offset);
+			read_string(e, e->interpreter, sizeof(e->interpreter), ph[i].p_offset);
 		if (ph[i].p_type == PT_DYNAMIC)
 			dynamic = &ph[i];
 	}
@@ -176,8 +168,7 @@ out:
 	return err;
 }
 
-int
-elf_init(struct elf *e, int fd)
+int elf_init(struct elf *e, int fd)
 {
 	unsigned char ident[EI_NIDENT];
 	Elf64_Ehdr eh;
@@ -190,8 +181,7 @@ elf_init(struct elf *e, int fd)
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		goto out;
 	e->size = (uint64_t)st.st_size;
-	if (elf_read_at(e, ident, sizeof(ident), 0) < 0 ||
-	    memcmp(ident, ELFMAG, SELFMAG) != 0)
+	if (elf_read_at(e, ident, sizeof(ident), 0) < 0 || memcmp(ident, ELFMAG, SELFMAG) != 0)
 		goto out;
 	e->elf_class = ident[EI_CLASS];
 	e->data = ident[EI_DATA];
@@ -202,8 +192,8 @@ elf_init(struct elf *e, int fd)
 	e->machine = eh.e_machine;
 	if (e->data == ELFDATA2MSB)
 		e->machine = __builtin_bswap16(eh.e_machine);
-	e->native = e->elf_class == ELFCLASS64 && e->data == ELFDATA2LSB &&
-	    e->machine == CPU_ELF_MACHINE;
+	e->native =
+	    e->elf_class == ELFCLASS64 && e->data == ELFDATA2LSB && e->machine == CPU_ELF_MACHINE;
 	if (!e->native)
 		return 0;
 	err = elf_read_at(e, &eh, sizeof(eh), 0);
@@ -221,8 +211,7 @@ out:
 	return err;
 }
 
-void
-elf_release(struct elf *e)
+void elf_release(struct elf *e)
 {
 	for (size_t i = 0; i < e->needed_count; i++)
 		free(e->needed[i]);
@@ -234,28 +223,23 @@ elf_release(struct elf *e)
 	e->fd = -1;
 }
 
-int
-elf_read_section(const struct elf *e, unsigned index, Elf64_Shdr *ret)
+int elf_read_section(const struct elf *e, unsigned index, Elf64_Shdr *ret)
 {
 	if (index >= e->shnum || e->shentsize != sizeof(*ret))
 		return -EBADMSG;
 	if (e->shoff > e->size)
 		return -EBADMSG;
-	return elf_read_at(
-	    e, ret, sizeof(*ret), e->shoff + (uint64_t)index * sizeof(*ret));
+	return elf_read_at(e, ret, sizeof(*ret), e->shoff + (uint64_t)index * sizeof(*ret));
 }
 
-static bool
-is_definition(const Elf64_Sym *sym)
+static bool is_definition(const Elf64_Sym *sym)
 {
 	unsigned bind = ELF64_ST_BIND(sym->st_info);
 
-	return sym->st_shndx != SHN_UNDEF &&
-	    (bind == STB_GLOBAL || bind == STB_WEAK);
+	return sym->st_shndx != SHN_UNDEF && (bind == STB_GLOBAL || bind == STB_WEAK);
 }
 
-static bool
-is_import(const Elf64_Sym *sym)
+static bool is_import(const Elf64_Sym *sym)
 {
 	return sym->st_shndx == SHN_UNDEF;
 }
@@ -263,10 +247,8 @@ is_import(const Elf64_Sym *sym)
 typedef bool wanted(const Elf64_Sym *sym);
 
 /* `strings` has a NUL at [bytes]. */
-static uint32_t
-search_symbols(const struct elf *e, const Elf64_Shdr *table,
-    const char *strings, size_t bytes, wanted *is_wanted,
-    const char *const *names, size_t count)
+static uint32_t search_symbols(const struct elf *e, const Elf64_Shdr *table, const char *strings,
+    size_t bytes, wanted *is_wanted, const char *const *names, size_t count)
 {
 	uint64_t total = table->sh_size / sizeof(Elf64_Sym);
 	uint32_t found = 0;
@@ -282,15 +264,14 @@ search_symbols(const struct elf *e, const Elf64_Shdr *table,
 
 		if (n > SYMBOLS_AT_ONCE)
 			n = SYMBOLS_AT_ONCE;
-		if (elf_read_at(e, syms, n * sizeof(*syms),
-		        table->sh_offset + at * sizeof(*syms)) < 0)
+		if (elf_read_at(e, syms, n * sizeof(*syms), table->sh_offset + at * sizeof(*syms)) <
+		    0)
 			break;
 		for (uint64_t i = 0; i < n; i++) {
 			if (syms[i].st_name >= bytes || !is_wanted(&syms[i]))
 				continue;
 			for (size_t k = 0; k < count; k++)
-				if (!strcmp(
-				        strings + syms[i].st_name, names[k]))
+				if (!strcmp(strings + syms[i].st_name, names[k]))
 					found |= UINT32_C(1) << k;
 		}
 	}
@@ -298,16 +279,14 @@ search_symbols(const struct elf *e, const Elf64_Shdr *table,
 	return found;
 }
 
-static uint32_t
-search_table(const struct elf *e, const Elf64_Shdr *table, wanted *is_wanted,
+static uint32_t search_table(const struct elf *e, const Elf64_Shdr *table, wanted *is_wanted,
     const char *const *names, size_t count)
 {
 	Elf64_Shdr strtab;
 	uint32_t found = 0;
 	char *strings;
 
-	if (table->sh_entsize != sizeof(Elf64_Sym) ||
-	    table->sh_offset > e->size ||
+	if (table->sh_entsize != sizeof(Elf64_Sym) || table->sh_offset > e->size ||
 	    elf_read_section(e, table->sh_link, &strtab) < 0)
 		return 0;
 	if (strtab.sh_size > STRINGS_MAX || strtab.sh_size > e->size)
@@ -317,15 +296,13 @@ search_table(const struct elf *e, const Elf64_Shdr *table, wanted *is_wanted,
 		return 0;
 	strings[strtab.sh_size] = '\0';
 	if (elf_read_at(e, strings, strtab.sh_size, strtab.sh_offset) == 0)
-		found = search_symbols(
-		    e, table, strings, strtab.sh_size, is_wanted, names, count);
+		found = search_symbols(e, table, strings, strtab.sh_size, is_wanted, names, count);
 	free(strings);
 	return found;
 }
 
-static uint32_t
-search(const struct elf *e, wanted *is_wanted, const char *const *names,
-    size_t count, bool all)
+static uint32_t search(
+    const struct elf *e, wanted *is_wanted, const char *const *names, size_t count, bool all)
 {
 	static const uint32_t dynamic_only[] = {SHT_DYNSYM};
 	static const uint32_t both[] = {SHT_DYNSYM, SHT_SYMTAB};
@@ -353,15 +330,12 @@ search(const struct elf *e, wanted *is_wanted, const char *const *names,
 	return found;
 }
 
-uint32_t
-elf_defines(
-    const struct elf *e, const char *const *names, size_t count, bool all)
+uint32_t elf_defines(const struct elf *e, const char *const *names, size_t count, bool all)
 {
 	return search(e, is_definition, names, count, all);
 }
 
-uint32_t
-elf_imports(const struct elf *e, const char *const *names, size_t count)
+uint32_t elf_imports(const struct elf *e, const char *const *names, size_t count)
 {
 	return search(e, is_import, names, count, false);
 }

@@ -24,8 +24,8 @@ struct elf {
 	unsigned elf_class; /* 1: 32 bits, 2: 64 bits */
 	unsigned data;      /* 1: little endian, 2: big */
 	unsigned machine;
-	bool native;  /* same class, order and machine as ours: rest is valid */
-	bool dynamic; /* has PT_DYNAMIC */
+	bool native;                      /* same class, order and machine as ours: rest is valid */
+	bool dynamic;                     /* has PT_DYNAMIC */
 	char interpreter[ELF_PATH_BYTES]; /* "": none */
 	char soname[ELF_PATH_BYTES];
 	char runpath[ELF_PATH_BYTES]; /* DT_RUNPATH or DT_RPATH */
@@ -47,12 +47,10 @@ void elf_release(struct elf *e);
  * dynamic table (with `all`, or of the full one). Damaged tables define
  * nothing.
  */
-uint32_t elf_defines(
-    const struct elf *e, const char *const *names, size_t count, bool all);
+uint32_t elf_defines(const struct elf *e, const char *const *names, size_t count, bool all);
 
 /* The same for symbols that the dynamic table takes from other files. */
-uint32_t elf_imports(
-    const struct elf *e, const char *const *names, size_t count);
+uint32_t elf_imports(const struct elf *e, const char *const *names, size_t count);
 
 /* What the names of its sections say. */
 struct elf_sections {

@@ -22,8 +22,8 @@ enum {
 	SECONDS = 10,             /* of computing */
 };
 
-const char *const elf_family[ELF_FAMILY] = {"malloc", "free", "calloc",
-    "realloc", "reallocarray", "memalign", "aligned_alloc", "posix_memalign"};
+const char *const elf_family[ELF_FAMILY] = {"malloc", "free", "calloc", "realloc", "reallocarray",
+    "memalign", "aligned_alloc", "posix_memalign"};
 
 const struct elf_inside elf_inside[ELF_INSIDE] = {
     {"_rjem_malloc", "jemalloc"},
@@ -56,8 +56,7 @@ struct elf_reader {
 
 /* ---- in the jail ---- */
 
-static void
-add_needed(struct elf_facts *to, const char *name)
+static void add_needed(struct elf_facts *to, const char *name)
 {
 	size_t bytes = strlen(name) + 1;
 
@@ -68,8 +67,7 @@ add_needed(struct elf_facts *to, const char *name)
 }
 
 /* One search for all, because a table of symbols may be large. */
-static void
-find_symbols(const struct elf *e, struct elf_facts *ret)
+static void find_symbols(const struct elf *e, struct elf_facts *ret)
 {
 	const char *names[SANITIZERS + ELF_INSIDE];
 	uint32_t found;
@@ -83,8 +81,7 @@ find_symbols(const struct elf *e, struct elf_facts *ret)
 	ret->inside = found >> SANITIZERS;
 }
 
-static void
-find_sections(const struct elf *e, struct elf_facts *ret)
+static void find_sections(const struct elf *e, struct elf_facts *ret)
 {
 	struct elf_sections s;
 	int bytes;
@@ -98,14 +95,11 @@ find_sections(const struct elf *e, struct elf_facts *ret)
 	ret->is_rust = s.is_rust;
 	bytes = e->native ? buildid_find(e->fd, ret->id) : 0;
 	ret->id_bytes = (uint8_t)(bytes > 0 ? bytes : 0);
-	ret->needs_bytes =
-	    (uint32_t)elf_versions(e, true, ret->needs, sizeof(ret->needs));
-	ret->defines_bytes = (uint32_t)elf_versions(
-	    e, false, ret->defines, sizeof(ret->defines));
+	ret->needs_bytes = (uint32_t)elf_versions(e, true, ret->needs, sizeof(ret->needs));
+	ret->defines_bytes = (uint32_t)elf_versions(e, false, ret->defines, sizeof(ret->defines));
 }
 
-static int
-find_facts(int fd, struct elf_facts *ret)
+static int find_facts(int fd, struct elf_facts *ret)
 {
 	struct elf e;
 	int err = elf_init(&e, fd);
@@ -122,8 +116,7 @@ find_facts(int fd, struct elf_facts *ret)
 	for (size_t i = 0; i < e.needed_count; i++)
 		add_needed(ret, e.needed[i]);
 	ret->own = elf_defines(&e, elf_family, ELF_FAMILY, false);
-	ret->locks_all =
-	    (uint8_t)elf_imports(&e, &(const char *){"mlockall"}, 1);
+	ret->locks_all = (uint8_t)elf_imports(&e, &(const char *){"mlockall"}, 1);
 	find_symbols(&e, ret);
 	find_sections(&e, ret);
 	elf_release(&e);
@@ -134,8 +127,7 @@ find_facts(int fd, struct elf_facts *ret)
  * If the kernel has no seccomp filters, this continues: these few headers are
  * read within fixed bounds, and the privileges are gone.
  */
-static _Noreturn void
-serve(int socket)
+static _Noreturn void serve(int socket)
 {
 	static struct reply reply;
 	char byte;
@@ -145,8 +137,7 @@ serve(int socket)
 	while (descriptor_receive(JAIL_FD, &byte, 1, 0, &fd) && fd >= 0) {
 		memset(&reply, 0, sizeof(reply));
 		reply.err = find_facts(fd, &reply.facts);
-		if (write(JAIL_FD, &reply, sizeof(reply)) !=
-		    (ssize_t)sizeof(reply))
+		if (write(JAIL_FD, &reply, sizeof(reply)) != (ssize_t)sizeof(reply))
 			break;
 	}
 	_exit(0);
@@ -154,14 +145,12 @@ serve(int socket)
 
 /* ---- in the command ---- */
 
-struct elf_reader *
-elf_reader_new(void)
+struct elf_reader *elf_reader_new(void)
 {
 	return calloc(1, sizeof(struct elf_reader));
 }
 
-static void
-end_inmate(struct elf_reader *r)
+static void end_inmate(struct elf_reader *r)
 {
 	int status;
 
@@ -172,8 +161,7 @@ end_inmate(struct elf_reader *r)
 	r->inmate = 0;
 }
 
-void
-elf_reader_free(struct elf_reader *r)
+void elf_reader_free(struct elf_reader *r)
 {
 	if (!r)
 		return;
@@ -181,15 +169,13 @@ elf_reader_free(struct elf_reader *r)
 	free(r);
 }
 
-static int
-start(struct elf_reader *r)
+static int start(struct elf_reader *r)
 {
 	int both[2];
 
 	if (r->inmate)
 		return 0;
-	if (r->has_died ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, both) < 0)
+	if (r->has_died || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, both) < 0)
 		return -EBADMSG;
 	r->inmate = fork();
 	if (r->inmate == 0)
@@ -204,21 +190,18 @@ start(struct elf_reader *r)
 	return 0;
 }
 
-static void
-end_text(char *text, size_t bytes)
+static void end_text(char *text, size_t bytes)
 {
 	text[bytes - 1] = '\0';
 }
 
 /* Texts, each with its NUL. */
-static bool
-is_list(const char *list, uint32_t used, size_t bytes)
+static bool is_list(const char *list, uint32_t used, size_t bytes)
 {
 	return used <= bytes && (used == 0 || list[used - 1] == '\0');
 }
 
-bool
-elf_reader_lists(const char *list, uint32_t bytes, const char *name)
+bool elf_reader_lists(const char *list, uint32_t bytes, const char *name)
 {
 	for (uint32_t at = 0; at < bytes; at += (uint32_t)strlen(list + at) + 1)
 		if (!strcmp(list + at, name))
@@ -226,8 +209,7 @@ elf_reader_lists(const char *list, uint32_t bytes, const char *name)
 	return false;
 }
 
-static bool
-make_plain(struct elf_facts *f)
+static bool make_plain(struct elf_facts *f)
 {
 	end_text(f->debuglink, sizeof(f->debuglink));
 	end_text(f->interpreter, sizeof(f->interpreter));
@@ -239,8 +221,7 @@ make_plain(struct elf_facts *f)
 	    is_list(f->defines, f->defines_bytes, sizeof(f->defines));
 }
 
-static int
-ask(struct elf_reader *r, int file, struct reply *ret)
+static int ask(struct elf_reader *r, int file, struct reply *ret)
 {
 	const struct iovec part = {(void *)(uintptr_t) "", 1};
 	int none = -1, err = start(r);
@@ -248,8 +229,8 @@ ask(struct elf_reader *r, int file, struct reply *ret)
 	if (err < 0)
 		return err;
 	if (descriptor_send(r->fd, &part, 1, file, 0) &&
-	    descriptor_receive(r->fd, ret, sizeof(*ret), 0, &none) &&
-	    ret->err <= 0 && make_plain(&ret->facts))
+	    descriptor_receive(r->fd, ret, sizeof(*ret), 0, &none) && ret->err <= 0 &&
+	    make_plain(&ret->facts))
 		return ret->err;
 	if (none >= 0)
 		(void)close(none);
@@ -258,15 +239,13 @@ ask(struct elf_reader *r, int file, struct reply *ret)
 	return -EBADMSG;
 }
 
-static bool
-may_choose(const struct elf_file *file, uid_t owner)
+static bool may_choose(const struct elf_file *file, uid_t owner)
 {
 	return !file->is_chosen || opener_may_choose(file->chooser, owner);
 }
 
-int
-elf_reader_read(struct elf_reader *r, const struct elf_file *file,
-    struct elf_facts *ret, uid_t *ret_owner)
+int elf_reader_read(
+    struct elf_reader *r, const struct elf_file *file, struct elf_facts *ret, uid_t *ret_owner)
 {
 	int fd = file->root ? infile_open_in_root(file->root, file->path)
 	                    : infile_open(AT_FDCWD, file->path);

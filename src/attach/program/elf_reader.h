@@ -82,7 +82,7 @@ struct elf_file {
  * -ENOEXEC: not an ELF file; -EPERM: its user may not choose it; -EBADMSG:
  * damaged, or the process that reads it has died; or an error of infile_open().
  */
-int elf_reader_read(struct elf_reader *r, const struct elf_file *file,
-    struct elf_facts *ret, uid_t *ret_owner);
+int elf_reader_read(
+    struct elf_reader *r, const struct elf_file *file, struct elf_facts *ret, uid_t *ret_owner);
 
 #endif

@@ -16,13 +16,11 @@ enum {
 };
 
 /* The bytes of a section and a NUL; NULL: too large, or not in the file. */
-static char *
-contents(const struct elf *e, const Elf64_Shdr *sh, uint64_t max)
+static char *contents(const struct elf *e, const Elf64_Shdr *sh, uint64_t max)
 {
 	char *bytes;
 
-	if (sh->sh_type == SHT_NOBITS || sh->sh_size > max ||
-	    sh->sh_size > e->size)
+	if (sh->sh_type == SHT_NOBITS || sh->sh_size > max || sh->sh_size > e->size)
 		return NULL;
 	bytes = malloc(sh->sh_size + 1);
 	if (!bytes)
@@ -37,9 +35,7 @@ contents(const struct elf *e, const Elf64_Shdr *sh, uint64_t max)
 
 /* ---- names of sections ---- */
 
-static void
-look_at_comment(
-    const struct elf *e, const Elf64_Shdr *sh, struct elf_sections *ret)
+static void look_at_comment(const struct elf *e, const Elf64_Shdr *sh, struct elf_sections *ret)
 {
 	char *text = contents(e, sh, COMMENT_BYTES);
 
@@ -49,9 +45,7 @@ look_at_comment(
 }
 
 /* The name of a file, which must not be a path, and a checksum. */
-static void
-look_at_link(
-    const struct elf *e, const Elf64_Shdr *sh, struct elf_sections *ret)
+static void look_at_link(const struct elf *e, const Elf64_Shdr *sh, struct elf_sections *ret)
 {
 	char *text = contents(e, sh, COMMENT_BYTES);
 
@@ -60,9 +54,8 @@ look_at_link(
 	free(text);
 }
 
-static void
-look_at_section(const struct elf *e, const char *name, const Elf64_Shdr *sh,
-    struct elf_sections *ret)
+static void look_at_section(
+    const struct elf *e, const char *name, const Elf64_Shdr *sh, struct elf_sections *ret)
 {
 	if (sh->sh_type == SHT_SYMTAB)
 		ret->has_symbols = true;
@@ -74,15 +67,13 @@ look_at_section(const struct elf *e, const char *name, const Elf64_Shdr *sh,
 		ret->has_mini = true;
 	else if (!strcmp(name, ".gnu_debuglink"))
 		look_at_link(e, sh, ret);
-	else if (!strcmp(name, ".go.buildinfo") ||
-	    !strcmp(name, ".note.go.buildid"))
+	else if (!strcmp(name, ".go.buildinfo") || !strcmp(name, ".note.go.buildid"))
 		ret->is_go = true;
 	else if (!strcmp(name, ".comment"))
 		look_at_comment(e, sh, ret);
 }
 
-void
-elf_sections(const struct elf *e, struct elf_sections *ret)
+void elf_sections(const struct elf *e, struct elf_sections *ret)
 {
 	unsigned count = e->shnum < SECTIONS_MAX ? e->shnum : SECTIONS_MAX;
 	Elf64_Shdr sh, strings;
@@ -108,8 +99,7 @@ struct names {
 	size_t bytes, used;
 };
 
-static void
-add_name(struct names *n, const char *strings, uint64_t size, uint32_t at)
+static void add_name(struct names *n, const char *strings, uint64_t size, uint32_t at)
 {
 	const char *name = strings + at;
 	size_t len;
@@ -124,9 +114,8 @@ add_name(struct names *n, const char *strings, uint64_t size, uint32_t at)
 }
 
 /* Each definition has one or more names; the first is that of the version. */
-static void
-list_defined(struct names *n, const char *at, uint64_t size,
-    const char *strings, uint64_t strings_bytes)
+static void list_defined(
+    struct names *n, const char *at, uint64_t size, const char *strings, uint64_t strings_bytes)
 {
 	uint64_t offset = 0;
 
@@ -137,8 +126,7 @@ list_defined(struct names *n, const char *at, uint64_t size,
 		if (offset > size || size - offset < sizeof(d))
 			return;
 		memcpy(&d, at + offset, sizeof(d));
-		if (d.vd_aux <= size - offset &&
-		    size - offset - d.vd_aux >= sizeof(name)) {
+		if (d.vd_aux <= size - offset && size - offset - d.vd_aux >= sizeof(name)) {
 			memcpy(&name, at + offset + d.vd_aux, sizeof(name));
 			add_name(n, strings, strings_bytes, name.vda_name);
 		}
@@ -149,8 +137,7 @@ list_defined(struct names *n, const char *at, uint64_t size,
 }
 
 /* Those of one file that is needed. */
-static void
-list_of_file(struct names *n, const char *at, uint64_t size, uint64_t offset,
+static void list_of_file(struct names *n, const char *at, uint64_t size, uint64_t offset,
     const char *strings, uint64_t strings_bytes)
 {
 	for (int i = 0; i < VERSIONS_MAX; i++) {
@@ -167,9 +154,8 @@ list_of_file(struct names *n, const char *at, uint64_t size, uint64_t offset,
 	}
 }
 
-static void
-list_needed(struct names *n, const char *at, uint64_t size, const char *strings,
-    uint64_t strings_bytes)
+static void list_needed(
+    struct names *n, const char *at, uint64_t size, const char *strings, uint64_t strings_bytes)
 {
 	uint64_t offset = 0;
 
@@ -179,18 +165,15 @@ list_needed(struct names *n, const char *at, uint64_t size, const char *strings,
 		if (offset > size || size - offset < sizeof(v))
 			return;
 		memcpy(&v, at + offset, sizeof(v));
-		if (v.vn_file < strings_bytes &&
-		    !strcmp(strings + v.vn_file, ELF_LIBC))
-			list_of_file(n, at, size, offset + v.vn_aux, strings,
-			    strings_bytes);
+		if (v.vn_file < strings_bytes && !strcmp(strings + v.vn_file, ELF_LIBC))
+			list_of_file(n, at, size, offset + v.vn_aux, strings, strings_bytes);
 		if (v.vn_next == 0)
 			return;
 		offset += v.vn_next;
 	}
 }
 
-size_t
-elf_versions(const struct elf *e, bool needed, char *to, size_t bytes)
+size_t elf_versions(const struct elf *e, bool needed, char *to, size_t bytes)
 {
 	unsigned count = e->shnum < SECTIONS_MAX ? e->shnum : SECTIONS_MAX;
 	const uint32_t type = needed ? SHT_GNU_verneed : SHT_GNU_verdef;
@@ -202,17 +185,14 @@ elf_versions(const struct elf *e, bool needed, char *to, size_t bytes)
 
 		if (elf_read_section(e, i, &sh) < 0)
 			break;
-		if (sh.sh_type != type ||
-		    elf_read_section(e, sh.sh_link, &strtab) < 0)
+		if (sh.sh_type != type || elf_read_section(e, sh.sh_link, &strtab) < 0)
 			continue;
 		table = contents(e, &sh, VERSIONS_BYTES);
 		strings = contents(e, &strtab, STRINGS_BYTES);
 		if (table && strings && needed)
-			list_needed(
-			    &n, table, sh.sh_size, strings, strtab.sh_size);
+			list_needed(&n, table, sh.sh_size, strings, strtab.sh_size);
 		else if (table && strings)
-			list_defined(
-			    &n, table, sh.sh_size, strings, strtab.sh_size);
+			list_defined(&n, table, sh.sh_size, strings, strtab.sh_size);
 		free(table);
 		free(strings);
 		break; /* there is one of a kind */

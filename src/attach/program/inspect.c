@@ -32,8 +32,7 @@ enum {
 /* ---- the program behind a command ---- */
 
 /* Joins; false if it does not fit. */
-static bool
-join(char *to, size_t bytes, const char *dir, size_t dir_len, const char *name)
+static bool join(char *to, size_t bytes, const char *dir, size_t dir_len, const char *name)
 {
 	int n;
 
@@ -45,8 +44,7 @@ join(char *to, size_t bytes, const char *dir, size_t dir_len, const char *name)
 }
 
 /* For a user of another root: may anybody execute it? */
-static int
-check_executable_in(const char *root, const char *path)
+static int check_executable_in(const char *root, const char *path)
 {
 	int fd = infile_find_in_root(root, path, 0), err = 0;
 	struct stat st;
@@ -60,8 +58,7 @@ check_executable_in(const char *root, const char *path)
 	return err;
 }
 
-static int
-check_executable(const char *root, const char *path)
+static int check_executable(const char *root, const char *path)
 {
 	struct stat st;
 
@@ -75,8 +72,7 @@ check_executable(const char *root, const char *path)
 }
 
 /* As execvp(): a name with a slash is a path, others are sought in PATH. */
-static int
-find_command(const char *root, const char *command, char *to, size_t bytes)
+static int find_command(const char *root, const char *command, char *to, size_t bytes)
 {
 	const char *path = getenv("PATH");
 	int err = -ENOENT;
@@ -113,8 +109,7 @@ find_command(const char *root, const char *command, char *to, size_t bytes)
 }
 
 /* Skips what `env` takes before the name of the program. */
-static char *
-program_of_env(char *rest)
+static char *program_of_env(char *rest)
 {
 	char *save = NULL;
 	char *word = strtok_r(rest, " \t", &save);
@@ -125,13 +120,11 @@ program_of_env(char *rest)
 }
 
 /* 1: a script, its interpreter is in `to`; 0: not a script. */
-static int
-interpreter_of(const char *root, const char *path, char *to, size_t bytes)
+static int interpreter_of(const char *root, const char *path, char *to, size_t bytes)
 {
 	char line[LINE_BYTES + 1];
 	char *interpreter, *rest;
-	int fd = root ? infile_open_in_root(root, path)
-	              : infile_open(AT_FDCWD, path);
+	int fd = root ? infile_open_in_root(root, path) : infile_open(AT_FDCWD, path);
 	ssize_t n;
 
 	if (fd < 0)
@@ -158,8 +151,7 @@ interpreter_of(const char *root, const char *path, char *to, size_t bytes)
 	return 1;
 }
 
-int
-inspect_find(const char *command, const char *root, struct inspect *ret)
+int inspect_find(const char *command, const char *root, struct inspect *ret)
 {
 	char next[sizeof(ret->program)];
 	int err;
@@ -176,8 +168,7 @@ inspect_find(const char *command, const char *root, struct inspect *ret)
 	return 0;
 }
 
-static int
-look_at_command(const char *command, struct inspect *ret)
+static int look_at_command(const char *command, struct inspect *ret)
 {
 	int err = inspect_find(command, NULL, ret);
 
@@ -189,8 +180,7 @@ look_at_command(const char *command, struct inspect *ret)
 /* ---- the program of a process ---- */
 
 /* A process of another user has a directory of its own, not ours. */
-static void
-check_place(struct inspect *r, pid_t pid, uid_t owner)
+static void check_place(struct inspect *r, pid_t pid, uid_t owner)
 {
 	char why[FOLDER_TEXT_BYTES];
 
@@ -205,8 +195,7 @@ check_place(struct inspect *r, pid_t pid, uid_t owner)
  * Uses the link in /proc, which leads to the very file, whatever has its name
  * now.
  */
-static int
-look_at_process(pid_t pid, struct inspect *ret)
+static int look_at_process(pid_t pid, struct inspect *ret)
 {
 	char link[32];
 	uid_t owner;
@@ -214,8 +203,7 @@ look_at_process(pid_t pid, struct inspect *ret)
 	if (procfs_owner(pid, &owner) < 0)
 		return -ESRCH;
 	(void)snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
-	inspect_program(
-	    ret, link, &(struct inspect_how){.is_foreign = owner != geteuid()});
+	inspect_program(ret, link, &(struct inspect_how){.is_foreign = owner != geteuid()});
 	check_place(ret, pid, owner);
 	return 0;
 }
@@ -232,8 +220,7 @@ struct answer {
 	struct inspect inspect;
 };
 
-static _Noreturn void
-serve(const struct look *l, struct answer *a, int fd)
+static _Noreturn void serve(const struct look *l, struct answer *a, int fd)
 {
 	int *const fds[] = {&fd};
 
@@ -245,19 +232,15 @@ serve(const struct look *l, struct answer *a, int fd)
 }
 
 /* False: no answer came in time, or not a valid one. */
-static bool
-get_answer(int fd, uint64_t until_ns, struct answer *ret)
+static bool get_answer(int fd, uint64_t until_ns, struct answer *ret)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 	size_t have = 0;
 	uint64_t now;
 
-	while (have < sizeof(*ret) &&
-	    (now = clock_ns(CLOCK_MONOTONIC)) < until_ns) {
+	while (have < sizeof(*ret) && (now = clock_ns(CLOCK_MONOTONIC)) < until_ns) {
 		int n = poll(&p, 1, (int)((until_ns - now) / 1000000) + 1);
-		ssize_t got = n > 0
-		    ? read(fd, (char *)ret + have, sizeof(*ret) - have)
-		    : n;
+		ssize_t got = n > 0 ? read(fd, (char *)ret + have, sizeof(*ret) - have) : n;
 
 		if (n > 0 && got == 0)
 			return false;
@@ -272,8 +255,7 @@ get_answer(int fd, uint64_t until_ns, struct answer *ret)
  * Files of others are opened, and their file systems may never answer. So a
  * process of our own inspects them, and is left behind if it hangs. 0, -EAGAIN.
  */
-static int
-look_apart(const struct look *l, uint64_t patience_ns, struct answer *a)
+static int look_apart(const struct look *l, uint64_t patience_ns, struct answer *a)
 {
 	struct answer *got = malloc(sizeof(*got));
 	int both[2], err = -EAGAIN;
@@ -287,8 +269,7 @@ look_apart(const struct look *l, uint64_t patience_ns, struct answer *a)
 	if (child == 0)
 		serve(l, a, both[1]);
 	(void)close(both[1]);
-	if (child > 0 &&
-	    get_answer(both[0], clock_ns(CLOCK_MONOTONIC) + patience_ns, got)) {
+	if (child > 0 && get_answer(both[0], clock_ns(CLOCK_MONOTONIC) + patience_ns, got)) {
 		*a = *got;
 		err = 0;
 	}
@@ -299,20 +280,16 @@ look_apart(const struct look *l, uint64_t patience_ns, struct answer *a)
 	return err;
 }
 
-int
-inspect_command(const char *command, struct inspect *ret)
+int inspect_command(const char *command, struct inspect *ret)
 {
 	struct answer a = {0};
 	int err;
 
-	if (look_apart(&(struct look){.command = command}, PATIENCE_NS, &a) <
-	    0) {
+	if (look_apart(&(struct look){.command = command}, PATIENCE_NS, &a) < 0) {
 		/* exec will find out */
 		memset(&a, 0, sizeof(a));
-		(void)snprintf(
-		    a.inspect.path, sizeof(a.inspect.path), "%s", command);
-		(void)snprintf(a.inspect.program, sizeof(a.inspect.program),
-		    "%s", command);
+		(void)snprintf(a.inspect.path, sizeof(a.inspect.path), "%s", command);
+		(void)snprintf(a.inspect.program, sizeof(a.inspect.program), "%s", command);
 	}
 	err = a.err;
 	*ret = a.inspect;
@@ -320,8 +297,7 @@ inspect_command(const char *command, struct inspect *ret)
 }
 
 /* A user with many processes could otherwise make us wait for each of them. */
-static int
-look_at_one_of_many(const struct look *l, struct answer *a)
+static int look_at_one_of_many(const struct look *l, struct answer *a)
 {
 	static uint64_t lost_ns;
 	uint64_t begin = clock_ns(CLOCK_MONOTONIC);
@@ -333,8 +309,7 @@ look_at_one_of_many(const struct look *l, struct answer *a)
 	return err;
 }
 
-bool
-inspect_pid(pid_t pid, struct inspect *ret)
+bool inspect_pid(pid_t pid, struct inspect *ret)
 {
 	char link[32];
 	struct answer a = {0};
@@ -348,8 +323,7 @@ inspect_pid(pid_t pid, struct inspect *ret)
 		return false;
 	ret->program[n] = '\0';
 	a.inspect = *ret;
-	if (look_at_one_of_many(&(struct look){.pid = pid}, &a) < 0 ||
-	    a.err < 0)
+	if (look_at_one_of_many(&(struct look){.pid = pid}, &a) < 0 || a.err < 0)
 		return false;
 	*ret = a.inspect;
 	return true;

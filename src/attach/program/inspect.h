@@ -34,12 +34,12 @@ struct inspect_note {
 
 struct inspect {
 	enum inspect_kind kind;
-	char path[4096];    /* the file that exec will find */
-	char program[4096]; /* the file inspected: path, or an interpreter */
-	char allocator[64]; /* shared allocator with an operator new, or "" */
-	char message[1024]; /* unless FINE, one line: what, why, what to try */
-	bool is_read;       /* it is an ELF file that could be read */
-	bool is_native;     /* for this machine */
+	char path[4096];       /* the file that exec will find */
+	char program[4096];    /* the file inspected: path, or an interpreter */
+	char allocator[64];    /* shared allocator with an operator new, or "" */
+	char message[1024];    /* unless FINE, one line: what, why, what to try */
+	bool is_read;          /* it is an ELF file that could be read */
+	bool is_native;        /* for this machine */
 	char interpreter[256]; /* its loader, or "" */
 	char libc[256];        /* the file of glibc that it would use, or "" */
 	unsigned note_count;

@@ -15,8 +15,7 @@ struct inspect_how {
 	bool has_no_new_privs; /* setuid and capabilities have no effect */
 	const char *root;      /* NULL, or the directory that is / for it */
 	/* NULL, or called for each library that was found */
-	void (*found)(
-	    void *context, const char *path, const struct elf_facts *facts);
+	void (*found)(void *context, const char *path, const struct elf_facts *facts);
 	void *context;
 };
 
@@ -24,9 +23,8 @@ struct inspect_how {
  * Keeps it, and makes the first one that is no remark the reason why the
  * program is not traced. Others of the same kind are ignored.
  */
-void inspect_conclude(struct inspect *r, enum inspect_kind kind,
-    const char *advice, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+void inspect_conclude(struct inspect *r, enum inspect_kind kind, const char *advice,
+    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /*
  * Fills path and program as inspect_command() does: finds the file, and the
@@ -38,7 +36,6 @@ int inspect_find(const char *command, const char *root, struct inspect *ret);
  * Judges r->program, which is read under the name `file`. Call this in a process
  * that may hang.
  */
-void inspect_program(
-    struct inspect *r, const char *file, const struct inspect_how *how);
+void inspect_program(struct inspect *r, const char *file, const struct inspect_how *how);
 
 #endif

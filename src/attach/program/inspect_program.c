@@ -40,8 +40,7 @@ static const char *const allocator_libraries[] = {
     "libmimalloc",
 };
 
-static bool
-starts_with_one_of(const char *name, const char *const *list, size_t count)
+static bool starts_with_one_of(const char *name, const char *const *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!strncmp(name, list[i], strlen(list[i])))
@@ -56,9 +55,8 @@ struct look {
 	struct elf_reader *reader;
 };
 
-void
-inspect_conclude(struct inspect *r, enum inspect_kind kind, const char *advice,
-    const char *fmt, ...)
+void inspect_conclude(
+    struct inspect *r, enum inspect_kind kind, const char *advice, const char *fmt, ...)
 {
 	struct inspect_note *n = &r->notes[r->note_count];
 	__builtin_va_list ap;
@@ -77,14 +75,11 @@ inspect_conclude(struct inspect *r, enum inspect_kind kind, const char *advice,
 	if (r->kind != INSPECT_FINE || kind >= INSPECT_INSIDE)
 		return; /* the first reason is enough */
 	r->kind = kind;
-	(void)snprintf(
-	    r->message, sizeof(r->message), "%s; %s", n->text, n->advice);
+	(void)snprintf(r->message, sizeof(r->message), "%s; %s", n->text, n->advice);
 }
 
 /* The rules by which Linux sets AT_SECURE, as far as a file decides them. */
-static void
-check_secure_file(
-    struct inspect *r, const char *file, const struct inspect_how *how)
+static void check_secure_file(struct inspect *r, const char *file, const struct inspect_how *how)
 {
 	uid_t user = how->has_user ? how->user : getuid();
 	struct statvfs fs;
@@ -100,8 +95,7 @@ check_secure_file(
 	else if ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) &&
 	    (how->has_user || st.st_gid != getgid()))
 		what = "is setgid";
-	else if (user != 0 &&
-	    getxattr(file, "security.capability", NULL, 0) > 0)
+	else if (user != 0 && getxattr(file, "security.capability", NULL, 0) > 0)
 		what = "has file capabilities";
 	if (what)
 		inspect_conclude(r, INSPECT_SECURE,
@@ -112,8 +106,7 @@ check_secure_file(
 		    r->program, what);
 }
 
-static void
-check_secure(struct inspect *r, const char *file, const struct inspect_how *how)
+static void check_secure(struct inspect *r, const char *file, const struct inspect_how *how)
 {
 	char self[32];
 	int fd;
@@ -133,11 +126,9 @@ check_secure(struct inspect *r, const char *file, const struct inspect_how *how)
 	(void)close(fd);
 }
 
-static void
-check_sanitizer_name(struct inspect *r, const char *who, const char *name)
+static void check_sanitizer_name(struct inspect *r, const char *who, const char *name)
 {
-	if (starts_with_one_of(text_base(name), sanitizer_libraries,
-	        COUNT(sanitizer_libraries)))
+	if (starts_with_one_of(text_base(name), sanitizer_libraries, COUNT(sanitizer_libraries)))
 		inspect_conclude(r, INSPECT_SANITIZER,
 		    "use a build without -fsanitize=..., or the sanitizer's "
 		    "own leak check",
@@ -146,18 +137,14 @@ check_sanitizer_name(struct inspect *r, const char *who, const char *name)
 		    who, text_base(name));
 }
 
-static void
-note_allocator(struct inspect *r, const char *name)
+static void note_allocator(struct inspect *r, const char *name)
 {
 	if (!r->allocator[0] &&
-	    starts_with_one_of(text_base(name), allocator_libraries,
-	        COUNT(allocator_libraries)))
-		snprintf(r->allocator, sizeof(r->allocator), "%.63s",
-		    text_base(name));
+	    starts_with_one_of(text_base(name), allocator_libraries, COUNT(allocator_libraries)))
+		snprintf(r->allocator, sizeof(r->allocator), "%.63s", text_base(name));
 }
 
-static bool
-check_library(void *context, const char *who, const char *name)
+static bool check_library(void *context, const char *who, const char *name)
 {
 	struct look *l = context;
 
@@ -167,8 +154,7 @@ check_library(void *context, const char *who, const char *name)
 }
 
 /* What the collector needs, from its own file. */
-static void
-check_versions(struct look *l, const char *path, const struct elf_facts *libc)
+static void check_versions(struct look *l, const char *path, const struct elf_facts *libc)
 {
 	struct elf_facts *ours = malloc(sizeof(*ours));
 	char library[PATH_MAX];
@@ -176,13 +162,11 @@ check_versions(struct look *l, const char *path, const struct elf_facts *libc)
 	const char *missing = NULL;
 	uid_t owner;
 
-	if (ours &&
-	    launch_find_library("libseep.so", library, sizeof(library)) == 0 &&
+	if (ours && launch_find_library("libseep.so", library, sizeof(library)) == 0 &&
 	    elf_reader_read(l->reader, &file, ours, &owner) == 0)
 		for (uint32_t at = 0; at < ours->needs_bytes && !missing;
 		     at += (uint32_t)strlen(ours->needs + at) + 1)
-			if (!elf_reader_lists(libc->defines,
-			        libc->defines_bytes, ours->needs + at))
+			if (!elf_reader_lists(libc->defines, libc->defines_bytes, ours->needs + at))
 				missing = ours->needs + at;
 	if (missing)
 		inspect_conclude(l->r, INSPECT_VERSION,
@@ -190,18 +174,15 @@ check_versions(struct look *l, const char *path, const struct elf_facts *libc)
 		    "%s is a glibc without %s, which libseep.so needs: the "
 		    "program would not start",
 		    path, missing);
-	else if (!elf_reader_lists(
-	             libc->defines, libc->defines_bytes, FIND_OBJECT_VERSION))
-		inspect_conclude(l->r, INSPECT_OLD_LIBC,
-		    "use a system with glibc 2.35 or newer",
+	else if (!elf_reader_lists(libc->defines, libc->defines_bytes, FIND_OBJECT_VERSION))
+		inspect_conclude(l->r, INSPECT_OLD_LIBC, "use a system with glibc 2.35 or newer",
 		    "%s is a glibc older than 2.35 (no _dl_find_object), where "
 		    "the collector does nothing, so %s will run untraced",
 		    path, l->r->program);
 	free(ours);
 }
 
-static void
-look_at_found(void *context, const char *path, const struct elf_facts *facts)
+static void look_at_found(void *context, const char *path, const struct elf_facts *facts)
 {
 	struct look *l = context;
 
@@ -215,8 +196,7 @@ look_at_found(void *context, const char *path, const struct elf_facts *facts)
 }
 
 /* An allocator under names of its own, which nobody can replace. */
-static void
-check_inside(struct inspect *r, const struct elf_facts *f)
+static void check_inside(struct inspect *r, const struct elf_facts *f)
 {
 	for (unsigned i = 0; i < ELF_INSIDE && !(f->own & 1); i++)
 		if (f->inside >> i & 1)
@@ -225,12 +205,10 @@ check_inside(struct inspect *r, const struct elf_facts *f)
 			    "library, or without it",
 			    "%s has %s inside, under names of its own (%s): "
 			    "blocks from there are not seen",
-			    r->program, elf_inside[i].allocator,
-			    elf_inside[i].function);
+			    r->program, elf_inside[i].allocator, elf_inside[i].function);
 }
 
-static const char *
-allocator_inside(const struct elf_facts *f)
+static const char *allocator_inside(const struct elf_facts *f)
 {
 	for (unsigned i = 0; i < ELF_INSIDE; i++)
 		if (f->inside >> i & 1)
@@ -238,8 +216,7 @@ allocator_inside(const struct elf_facts *f)
 	return NULL;
 }
 
-static void
-check_symbols(struct inspect *r, const struct elf_facts *f)
+static void check_symbols(struct inspect *r, const struct elf_facts *f)
 {
 	const char *inside = allocator_inside(f);
 
@@ -256,12 +233,10 @@ check_symbols(struct inspect *r, const struct elf_facts *f)
 		    "a shared library",
 		    "%s brings its own malloc%s%s%s inside the executable, "
 		    "which is called instead of ours, so it will run untraced",
-		    r->program, inside ? " (" : "", inside ? inside : "",
-		    inside ? ")" : "");
+		    r->program, inside ? " (" : "", inside ? inside : "", inside ? ")" : "");
 	for (unsigned i = 1; i < ELF_FAMILY; i++)
 		if (f->own >> i & 1)
-			inspect_conclude(r, INSPECT_OWN_PART,
-			    "use a build with libc's",
+			inspect_conclude(r, INSPECT_OWN_PART, "use a build with libc's",
 			    "%s brings its own %s inside the executable, which "
 			    "is called instead of ours: what it frees or "
 			    "allocates without libc's is not seen, so blocks may "
@@ -269,15 +244,13 @@ check_symbols(struct inspect *r, const struct elf_facts *f)
 			    r->program, elf_family[i]);
 	check_inside(r, f);
 	if (f->is_go)
-		inspect_conclude(r, INSPECT_GO,
-		    "use Go's own profiles (pprof) for its heap",
+		inspect_conclude(r, INSPECT_GO, "use Go's own profiles (pprof) for its heap",
 		    "%s is written in Go, whose heap is not malloc's: only "
 		    "what its C code allocates is seen",
 		    r->program);
 }
 
-static void
-check_loader(struct inspect *r, const struct elf_facts *f)
+static void check_loader(struct inspect *r, const struct elf_facts *f)
 {
 	const char *loader = text_base(f->interpreter);
 
@@ -285,32 +258,28 @@ check_loader(struct inspect *r, const struct elf_facts *f)
 	if (!loader[0] && f->dynamic && !strncmp(f->soname, "ld-linux", 8))
 		return;
 	if (!loader[0])
-		inspect_conclude(r, INSPECT_STATIC,
-		    "use a build without -static",
+		inspect_conclude(r, INSPECT_STATIC, "use a build without -static",
 		    "%s is statically linked%s: no library can be loaded into "
 		    "it, so it will run untraced",
 		    r->program, f->dynamic ? " (static-pie)" : "");
-	else if (strncmp(loader, "ld-linux", 8) &&
-	    strncmp(loader, "ld64.so", 7) && strncmp(loader, "ld.so", 5))
+	else if (strncmp(loader, "ld-linux", 8) && strncmp(loader, "ld64.so", 7) &&
+	    strncmp(loader, "ld.so", 5))
 		inspect_conclude(r, INSPECT_LIBC, "use a build against glibc",
 		    "%s uses another C library than glibc (its loader is %s), so "
 		    "it will run untraced",
 		    r->program, f->interpreter);
 }
 
-static void
-check_machine(struct inspect *r, const struct elf_facts *f)
+static void check_machine(struct inspect *r, const struct elf_facts *f)
 {
 	if (!f->native)
 		inspect_conclude(r, INSPECT_MACHINE, "use a 64-bit build",
 		    "%s is a %s-bit program for machine %u, this collector is "
 		    "for 64-bit %s, so it will run untraced",
-		    r->program, f->elf_class == 1 ? "32" : "64", f->machine,
-		    CPU_NAME);
+		    r->program, f->elf_class == 1 ? "32" : "64", f->machine, CPU_NAME);
 }
 
-static void
-judge(struct look *l, const char *file, const struct libraries_program *p)
+static void judge(struct look *l, const char *file, const struct libraries_program *p)
 {
 	struct inspect *r = l->r;
 	const struct elf_facts *facts = p->facts;
@@ -318,8 +287,7 @@ judge(struct look *l, const char *file, const struct libraries_program *p)
 
 	r->is_read = true;
 	r->is_native = facts->native;
-	(void)snprintf(r->interpreter, sizeof(r->interpreter), "%.255s",
-	    facts->interpreter);
+	(void)snprintf(r->interpreter, sizeof(r->interpreter), "%.255s", facts->interpreter);
 	check_secure(r, file, l->how);
 	check_machine(r, facts);
 	if (facts->native)
@@ -335,9 +303,7 @@ judge(struct look *l, const char *file, const struct libraries_program *p)
 		l->how->found(l->how->context, r->program, facts);
 }
 
-void
-inspect_program(
-    struct inspect *r, const char *file, const struct inspect_how *how)
+void inspect_program(struct inspect *r, const char *file, const struct inspect_how *how)
 {
 	const struct elf_file program = {.path = file, .root = how->root};
 	struct look l = {.r = r, .how = how, .reader = elf_reader_new()};
@@ -347,8 +313,7 @@ inspect_program(
 	    .found = look_at_found};
 	static struct elf_facts facts;
 
-	if (l.reader &&
-	    elf_reader_read(l.reader, &program, &facts, &p.owner) == 0) {
+	if (l.reader && elf_reader_read(l.reader, &program, &facts, &p.owner) == 0) {
 		p.facts = &facts;
 		judge(&l, file, &p);
 	} /* otherwise a script without "#!", or we may not read it */

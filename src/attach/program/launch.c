@@ -24,11 +24,9 @@
 #define SEEP_LIBDIR "../lib/seep"
 #endif
 
-int
-launch_find_library(const char *name, char *to, size_t bytes)
+int launch_find_library(const char *name, char *to, size_t bytes)
 {
-	static const char *const places[] = {
-	    "", SEEP_LIBDIR "/", "../lib/seep/", "../lib/"};
+	static const char *const places[] = {"", SEEP_LIBDIR "/", "../lib/seep/", "../lib/"};
 	char self[PATH_MAX];
 	char *slash, *real;
 	struct stat st;
@@ -64,8 +62,7 @@ launch_find_library(const char *name, char *to, size_t bytes)
 }
 
 /* Our libraries first, then those that the user preloads. */
-static int
-set_preload(const struct launch_plan *plan)
+static int set_preload(const struct launch_plan *plan)
 {
 	const char *old = getenv("LD_PRELOAD");
 	const char *second = plan->companions ? plan->companions : "";
@@ -74,30 +71,27 @@ set_preload(const struct launch_plan *plan)
 
 	if (!old)
 		old = "";
-	if (asprintf(&value, "%s%s%s%s%s", plan->preload, *second ? ":" : "",
-	        second, *old ? ":" : "", old) < 0)
+	if (asprintf(&value, "%s%s%s%s%s", plan->preload, *second ? ":" : "", second,
+	        *old ? ":" : "", old) < 0)
 		return -ENOMEM;
 	err = setenv("LD_PRELOAD", value, 1) < 0 ? -errno : 0;
 	free(value);
 	return err;
 }
 
-static int
-set_one(void *context, const char *name, const char *value)
+static int set_one(void *context, const char *name, const char *value)
 {
 	(void)context;
 	return setenv(name, value, 1) < 0 ? -errno : 0;
 }
 
-static int
-set_environment(const struct launch_plan *plan)
+static int set_environment(const struct launch_plan *plan)
 {
 	char depth[16], sample[24];
 	const char *log;
 	bool is_set;
 
-	if (setenv("SEEP_DIR", plan->dir, 1) < 0 ||
-	    setenv("SEEP_SESSION", plan->session, 1) < 0)
+	if (setenv("SEEP_DIR", plan->dir, 1) < 0 || setenv("SEEP_SESSION", plan->session, 1) < 0)
 		return -errno;
 	snprintf(depth, sizeof(depth), "%u", plan->depth);
 	if (plan->depth && setenv("SEEP_DEPTH", depth, 1) < 0)
@@ -130,8 +124,7 @@ set_environment(const struct launch_plan *plan)
 }
 
 /* Waits until the parent says go. If the parent ends, that never comes. */
-static void
-wait_for_word(int fd)
+static void wait_for_word(int fd)
 {
 	char word;
 	ssize_t n;
@@ -146,9 +139,8 @@ wait_for_word(int fd)
 /*
  * In the child: becomes the command, or reports an error through fd and ends.
  */
-static _Noreturn void
-become(const struct launch *l, const struct launch_plan *plan, int fd,
-    const int word[2])
+static _Noreturn void become(
+    const struct launch *l, const struct launch_plan *plan, int fd, const int word[2])
 {
 	int err = set_environment(plan);
 
@@ -169,8 +161,7 @@ become(const struct launch *l, const struct launch_plan *plan, int fd,
 /*
  * Reads what the child sends before exec closes the pipe: nothing, or an errno.
  */
-static int
-read_verdict(int fd)
+static int read_verdict(int fd)
 {
 	int err = 0;
 	ssize_t n;
@@ -181,8 +172,7 @@ read_verdict(int fd)
 	return n == (ssize_t)sizeof(err) && err < 0 ? err : 0;
 }
 
-static void
-wait_for(struct launch *l)
+static void wait_for(struct launch *l)
 {
 	while (waitpid(l->pid, &l->status, 0) < 0 && errno == EINTR)
 		continue;
@@ -192,26 +182,22 @@ wait_for(struct launch *l)
  * All that somebody may send us, and that can wait until we look. A fault of
  * our own must end us, and libc keeps two signals for itself.
  */
-static void
-fill_signals(sigset_t *set)
+static void fill_signals(sigset_t *set)
 {
-	static const int not_these[] = {
-	    SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+	static const int not_these[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 
 	(void)sigfillset(set);
 	for (size_t i = 0; i < sizeof(not_these) / sizeof(not_these[0]); i++)
 		(void)sigdelset(set, not_these[i]);
 }
 
-static void
-restore_signals(const struct launch *l)
+static void restore_signals(const struct launch *l)
 {
 	(void)sigaction(SIGCHLD, &l->old_chld, NULL);
 	(void)sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
 }
 
-int
-launch_start(struct launch *l, const struct launch_plan *plan)
+int launch_start(struct launch *l, const struct launch_plan *plan)
 {
 	struct sigaction standard = {.sa_handler = SIG_DFL};
 	sigset_t mask;
@@ -260,8 +246,7 @@ launch_start(struct launch *l, const struct launch_plan *plan)
 	return err;
 }
 
-static int64_t
-now_ms(void)
+static int64_t now_ms(void)
 {
 	struct timespec t;
 
@@ -277,19 +262,16 @@ now_ms(void)
  * closed pipe comes with our own pid. The command does not want back what it
  * sends to its group.
  */
-static bool
-is_for_command(const struct launch *l, const siginfo_t *info)
+static bool is_for_command(const struct launch *l, const siginfo_t *info)
 {
 	if (info->si_code > 0)
-		return info->si_signo == SIGALRM ||
-		    info->si_signo == SIGVTALRM || info->si_signo == SIGPROF;
-	return info->si_signo != SIGCHLD && info->si_pid != getpid() &&
-	    info->si_pid != l->pid;
+		return info->si_signo == SIGALRM || info->si_signo == SIGVTALRM ||
+		    info->si_signo == SIGPROF;
+	return info->si_signo != SIGCHLD && info->si_pid != getpid() && info->si_pid != l->pid;
 }
 
 /* With the value that came with it, and its sender, if there is one. */
-static void
-hand_on(const struct launch *l, siginfo_t *info)
+static void hand_on(const struct launch *l, siginfo_t *info)
 {
 	if (info->si_code != SI_QUEUE ||
 	    syscall(SYS_rt_sigqueueinfo, l->pid, info->si_signo, info) < 0)
@@ -297,15 +279,13 @@ hand_on(const struct launch *l, siginfo_t *info)
 }
 
 /* Who asks us to stop means the command and us, until SIGCONT comes. */
-static bool
-is_to_stop(int sig)
+static bool is_to_stop(int sig)
 {
 	return sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 }
 
 /* Sleeps until a signal or the deadline, and forwards signals. */
-static void
-handle_signal(const struct launch *l, int64_t left_ms)
+static void handle_signal(const struct launch *l, int64_t left_ms)
 {
 	struct timespec t = {left_ms / 1000, left_ms % 1000 * 1000000};
 	siginfo_t info;
@@ -323,8 +303,7 @@ handle_signal(const struct launch *l, int64_t left_ms)
 }
 
 /* The command has ended: what came before was for the command. */
-static void
-drop_signals(void)
+static void drop_signals(void)
 {
 	static const int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU};
 	struct timespec none = {0, 0};
@@ -340,8 +319,7 @@ drop_signals(void)
 	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-int
-launch_wait(struct launch *l, int timeout_ms)
+int launch_wait(struct launch *l, int timeout_ms)
 {
 	int64_t deadline = timeout_ms < 0 ? 0 : now_ms() + timeout_ms;
 
@@ -366,8 +344,7 @@ launch_wait(struct launch *l, int timeout_ms)
 	}
 }
 
-bool
-launch_idle(int timeout_ms)
+bool launch_idle(int timeout_ms)
 {
 	struct timespec t = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
 	sigset_t set;

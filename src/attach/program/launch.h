@@ -37,9 +37,8 @@ struct launch_plan {
 struct launch {
 	pid_t pid;
 	uint64_t start_jiffies;
-	int status; /* as of waitpid(), once launch_wait() gave 1 */
-	uint64_t
-	    max_rss_bytes; /* of the command or one of its children, then */
+	int status;             /* as of waitpid(), once launch_wait() gave 1 */
+	uint64_t max_rss_bytes; /* of the command or one of its children, then */
 	sigset_t old_mask;
 	struct sigaction old_chld;
 };

@@ -22,8 +22,7 @@ struct closure {
 	struct elf_reader *reader;
 	bool is_foreign;
 	const char *root;
-	void (*found_one)(
-	    void *context, const char *path, const struct elf_facts *facts);
+	void (*found_one)(void *context, const char *path, const struct elf_facts *facts);
 	bool (*each)(void *context, const char *who, const char *name);
 	void *context;
 	bool is_over; /* `each` wants no more */
@@ -51,8 +50,7 @@ static const char *const library_dirs[] = {
 };
 
 /* Joins; false if it does not fit. */
-static bool
-join(char *to, size_t bytes, const char *dir, const char *name)
+static bool join(char *to, size_t bytes, const char *dir, const char *name)
 {
 	int n = snprintf(to, bytes, "%s/%s", dir, name);
 
@@ -60,22 +58,19 @@ join(char *to, size_t bytes, const char *dir, const char *name)
 }
 
 /* Reads a file into c->found if it is ELF of our kind. */
-static bool
-is_native(struct closure *c, const char *path, const struct user *chooser,
-    uid_t *ret_owner)
+static bool is_native(
+    struct closure *c, const char *path, const struct user *chooser, uid_t *ret_owner)
 {
 	const struct elf_file file = {.path = path,
 	    .root = c->root,
 	    .is_chosen = c->is_foreign && chooser,
 	    .chooser = chooser ? chooser->owner : 0};
 
-	return elf_reader_read(c->reader, &file, &c->found, ret_owner) == 0 &&
-	    c->found.native;
+	return elf_reader_read(c->reader, &file, &c->found, ret_owner) == 0 && c->found.native;
 }
 
 /* Expands a directory of RUNPATH for a file in `origin`; false: too long. */
-static bool
-expand(char to[PATH_MAX], const char *entry, size_t len, const char *origin)
+static bool expand(char to[PATH_MAX], const char *entry, size_t len, const char *origin)
 {
 	static const char *const words[] = {"$ORIGIN", "${ORIGIN}"};
 	const char *before = "";
@@ -96,15 +91,14 @@ expand(char to[PATH_MAX], const char *entry, size_t len, const char *origin)
 }
 
 /* Tries the name in each directory of a list. */
-static bool
-find_in_list(struct closure *c, const char *list, const struct user *user,
+static bool find_in_list(struct closure *c, const char *list, const struct user *user,
     const char *name, char to[PATH_MAX], uid_t *ret_owner)
 {
 	const char *slash = strrchr(user->path, '/');
 	char origin[PATH_MAX], dir[PATH_MAX];
 
-	(void)snprintf(origin, sizeof(origin), "%.*s",
-	    slash ? (int)(slash - user->path) : 1, slash ? user->path : ".");
+	(void)snprintf(origin, sizeof(origin), "%.*s", slash ? (int)(slash - user->path) : 1,
+	    slash ? user->path : ".");
 	while (*list) {
 		size_t len = strcspn(list, ":");
 		const char *entry = list;
@@ -112,16 +106,14 @@ find_in_list(struct closure *c, const char *list, const struct user *user,
 		list += len + (list[len] == ':');
 		if (len == 0)
 			continue;
-		if (expand(dir, entry, len, origin) &&
-		    join(to, PATH_MAX, dir, name) &&
+		if (expand(dir, entry, len, origin) && join(to, PATH_MAX, dir, name) &&
 		    is_native(c, to, user->is_file ? user : NULL, ret_owner))
 			return true;
 	}
 	return false;
 }
 
-static bool
-find_library(struct closure *c, const char *name, const struct user *user,
+static bool find_library(struct closure *c, const char *name, const struct user *user,
     char to[PATH_MAX], uid_t *ret_owner)
 {
 	const struct user environment = {.path = user->path};
@@ -135,37 +127,31 @@ find_library(struct closure *c, const char *name, const struct user *user,
 		return true;
 	if (env && find_in_list(c, env, &environment, name, to, ret_owner))
 		return true;
-	for (size_t i = 0; i < sizeof(library_dirs) / sizeof(library_dirs[0]);
-	     i++)
-		if (join(to, PATH_MAX, library_dirs[i], name) &&
-		    is_native(c, to, NULL, ret_owner))
+	for (size_t i = 0; i < sizeof(library_dirs) / sizeof(library_dirs[0]); i++)
+		if (join(to, PATH_MAX, library_dirs[i], name) && is_native(c, to, NULL, ret_owner))
 			return true;
 	return false;
 }
 
-static void
-release_object(struct object *o)
+static void release_object(struct object *o)
 {
 	free(o->name);
 	free(o->path);
 	free(o->facts);
 }
 
-static void
-add(struct closure *c, const char *name, const struct user *user)
+static void add(struct closure *c, const char *name, const struct user *user)
 {
 	struct object o = {0};
 	char path[PATH_MAX];
 
 	/* the loader and libc load nothing of interest */
-	if (!strncmp(name, "ld-linux", 8) ||
-	    (!strcmp(name, ELF_LIBC) && !c->found_one))
+	if (!strncmp(name, "ld-linux", 8) || (!strcmp(name, ELF_LIBC) && !c->found_one))
 		return;
 	for (size_t i = 0; i < c->count; i++)
 		if (!strcmp(c->list[i].name, name))
 			return;
-	if (c->count == OBJECTS_MAX ||
-	    !find_library(c, name, user, path, &o.owner))
+	if (c->count == OBJECTS_MAX || !find_library(c, name, user, path, &o.owner))
 		return;
 	o.name = strdup(name);
 	o.path = strdup(path);
@@ -180,31 +166,24 @@ add(struct closure *c, const char *name, const struct user *user)
 	c->list[c->count++] = o;
 }
 
-static void
-ask_for(struct closure *c, const char *name, const struct user *user)
+static void ask_for(struct closure *c, const char *name, const struct user *user)
 {
 	c->is_over = c->is_over || !c->each(c->context, user->path, name);
 	if (!c->is_over)
 		add(c, name, user);
 }
 
-static void
-follow(
-    struct closure *c, const char *path, const struct elf_facts *f, uid_t owner)
+static void follow(struct closure *c, const char *path, const struct elf_facts *f, uid_t owner)
 {
-	const struct user user = {.path = path,
-	    .runpath = f->runpath,
-	    .owner = owner,
-	    .is_file = true};
+	const struct user user = {
+	    .path = path, .runpath = f->runpath, .owner = owner, .is_file = true};
 	const char *end = f->needed + f->needed_bytes;
 
-	for (const char *n = f->needed; n < end && !c->is_over;
-	     n += strlen(n) + 1)
+	for (const char *n = f->needed; n < end && !c->is_over; n += strlen(n) + 1)
 		ask_for(c, n, &user);
 }
 
-static void
-follow_preloads(struct closure *c)
+static void follow_preloads(struct closure *c)
 {
 	const struct user user = {.path = "LD_PRELOAD", .runpath = ""};
 	const char *env = getenv("LD_PRELOAD");
@@ -217,11 +196,8 @@ follow_preloads(struct closure *c)
 	free(copy);
 }
 
-void
-libraries_each(struct elf_reader *reader,
-    const struct libraries_program *program,
-    bool (*each)(void *context, const char *who, const char *name),
-    void *context)
+void libraries_each(struct elf_reader *reader, const struct libraries_program *program,
+    bool (*each)(void *context, const char *who, const char *name), void *context)
 {
 	struct closure *c = calloc(1, sizeof(*c));
 

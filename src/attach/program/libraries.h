@@ -20,8 +20,7 @@ struct libraries_program {
 	 * NULL, or called for each library that was found, glibc's libc
 	 * included.
 	 */
-	void (*found)(
-	    void *context, const char *path, const struct elf_facts *facts);
+	void (*found)(void *context, const char *path, const struct elf_facts *facts);
 };
 
 /*
@@ -30,9 +29,7 @@ struct libraries_program {
  * asks, or "LD_PRELOAD". Up to 256 libraries are searched for: in RUNPATH,
  * LD_LIBRARY_PATH and the standard directories.
  */
-void libraries_each(struct elf_reader *reader,
-    const struct libraries_program *program,
-    bool (*each)(void *context, const char *who, const char *name),
-    void *context);
+void libraries_each(struct elf_reader *reader, const struct libraries_program *program,
+    bool (*each)(void *context, const char *who, const char *name), void *context);
 
 #endif

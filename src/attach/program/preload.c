@@ -9,8 +9,7 @@
 #include "command/shell/die.h"
 #include "attach/program/launch.h"
 
-bool
-preload_find(const char *name, char *path, size_t bytes)
+bool preload_find(const char *name, char *path, size_t bytes)
 {
 	int err = launch_find_library(name, path, bytes);
 
@@ -29,8 +28,7 @@ preload_find(const char *name, char *path, size_t bytes)
 	return err == 0;
 }
 
-void
-preload_companions(const char *allocator, char *ret, size_t bytes)
+void preload_companions(const char *allocator, char *ret, size_t bytes)
 {
 	static const struct {
 		const char *allocator; /* its name begins so */
@@ -43,36 +41,30 @@ preload_companions(const char *allocator, char *ret, size_t bytes)
 	size_t used = 0;
 
 	ret[0] = '\0';
-	for (size_t i = 0; i < sizeof(companions) / sizeof(companions[0]);
-	     i++) {
+	for (size_t i = 0; i < sizeof(companions) / sizeof(companions[0]); i++) {
 		const char *for_whom = companions[i].allocator;
 		char path[4096];
 
-		if (!allocator[0] ||
-		    strncmp(allocator, for_whom, strlen(for_whom)))
+		if (!allocator[0] || strncmp(allocator, for_whom, strlen(for_whom)))
 			continue;
 		if (!preload_find(companions[i].library, path, sizeof(path))) {
-			die_warn(
-			    "so allocations that only %s has functions for "
-			    "will not be recorded",
+			die_warn("so allocations that only %s has functions for "
+			         "will not be recorded",
 			    allocator);
 			continue;
 		}
 		if (used + strlen(path) + 2 > bytes)
 			return;
-		used +=
-		    (size_t)sprintf(ret + used, "%s%s", used ? ":" : "", path);
+		used += (size_t)sprintf(ret + used, "%s%s", used ? ":" : "", path);
 	}
 }
 
-bool
-preload_mappings(char *list, size_t bytes)
+bool preload_mappings(char *list, size_t bytes)
 {
 	const size_t used = strlen(list);
 	char path[4096];
 
-	if (!preload_find("libseep-map.so", path, sizeof(path)) ||
-	    used + strlen(path) + 2 > bytes)
+	if (!preload_find("libseep-map.so", path, sizeof(path)) || used + strlen(path) + 2 > bytes)
 		return false;
 	(void)sprintf(list + used, "%s%s", used ? ":" : "", path);
 	return true;

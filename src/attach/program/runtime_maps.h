@@ -12,8 +12,7 @@
  * error, which it returns; -ENOMEM.
  */
 int runtime_maps_each(
-    int (*set)(void *context, const char *name, const char *value),
-    void *context);
+    int (*set)(void *context, const char *name, const char *value), void *context);
 
 /* Which maps are there before a run, and which processes the run had. */
 struct runtime_maps;

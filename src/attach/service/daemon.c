@@ -32,8 +32,7 @@ struct search {
 	int depth;
 };
 
-static bool
-is_one_of(const char *word, const char *const *list)
+static bool is_one_of(const char *word, const char *const *list)
 {
 	for (; *list; list++)
 		if (strcmp(word, *list) == 0)
@@ -41,43 +40,36 @@ is_one_of(const char *word, const char *const *list)
 	return false;
 }
 
-static bool
-is_shell(const char *name)
+static bool is_shell(const char *name)
 {
-	static const char *const shells[] = {"sh", "bash", "dash", "ash", "ksh",
-	    "ksh93", "mksh", "zsh", "rbash", "busybox", NULL};
+	static const char *const shells[] = {
+	    "sh", "bash", "dash", "ash", "ksh", "ksh93", "mksh", "zsh", "rbash", "busybox", NULL};
 
 	return is_one_of(name, shells);
 }
 
 /* Programs that start the one that is named in their arguments. */
-static bool
-is_wrapper(const char *name)
+static bool is_wrapper(const char *name)
 {
-	static const char *const wrappers[] = {"env", "nice", "ionice", "chrt",
-	    "taskset", "numactl", "nohup", "setsid", "stdbuf", "timeout",
-	    "unshare", "nsenter", "setpriv", "capsh", "runuser", "su", "sudo",
-	    "doas", "chroot", "start-stop-daemon", "flock", "prlimit",
-	    "systemd-cat", "systemd-inhibit", "systemd-run", "softlimit",
-	    "chpst", "cgexec", "gosu", "su-exec", "tini", "dumb-init",
-	    "daemonize", "xvfb-run", "dbus-run-session", "dbus-launch",
-	    "catchsegv", "time", "exec", "command", "authbind", "setarch",
-	    "linux64", "unbuffer", "firejail", "bwrap", NULL};
+	static const char *const wrappers[] = {"env", "nice", "ionice", "chrt", "taskset",
+	    "numactl", "nohup", "setsid", "stdbuf", "timeout", "unshare", "nsenter", "setpriv",
+	    "capsh", "runuser", "su", "sudo", "doas", "chroot", "start-stop-daemon", "flock",
+	    "prlimit", "systemd-cat", "systemd-inhibit", "systemd-run", "softlimit", "chpst",
+	    "cgexec", "gosu", "su-exec", "tini", "dumb-init", "daemonize", "xvfb-run",
+	    "dbus-run-session", "dbus-launch", "catchsegv", "time", "exec", "command", "authbind",
+	    "setarch", "linux64", "unbuffer", "firejail", "bwrap", NULL};
 
 	return is_one_of(name, wrappers);
 }
 
 /* Programs of a shell's text that are steps on the way to the daemon. */
-static bool
-is_step(const char *name)
+static bool is_step(const char *name)
 {
-	static const char *const steps[] = {"[", "test", "true", "false",
-	    "echo", "printf", "cat", "mkdir", "rmdir", "rm", "cp", "mv", "ln",
-	    "touch", "chmod", "chown", "chgrp", "install", "sleep", "kill",
-	    "pkill", "logger", "grep", "sed", "awk", "cut", "tr", "head",
-	    "tail", "tee", "id", "date", "mount", "umount", "sysctl",
-	    "modprobe", "systemctl", "hostname", "uname", "expr", "seq",
-	    "readlink", "realpath", "dirname", "basename", "find", "xargs",
+	static const char *const steps[] = {"[", "test", "true", "false", "echo", "printf", "cat",
+	    "mkdir", "rmdir", "rm", "cp", "mv", "ln", "touch", "chmod", "chown", "chgrp", "install",
+	    "sleep", "kill", "pkill", "logger", "grep", "sed", "awk", "cut", "tr", "head", "tail",
+	    "tee", "id", "date", "mount", "umount", "sysctl", "modprobe", "systemctl", "hostname",
+	    "uname", "expr", "seq", "readlink", "realpath", "dirname", "basename", "find", "xargs",
 	    "pwd", "stat", "wc", NULL};
 
 	return is_one_of(name, steps);
@@ -86,8 +78,7 @@ is_step(const char *name)
 /* ---- files ---- */
 
 /* The path of an open file in the root, without links. */
-static bool
-path_of(const char *root, int fd, char to[PATH_MAX])
+static bool path_of(const char *root, int fd, char to[PATH_MAX])
 {
 	char link[64], real_root[PATH_MAX] = "";
 	ssize_t n;
@@ -106,8 +97,7 @@ path_of(const char *root, int fd, char to[PATH_MAX])
 	return true;
 }
 
-static bool
-open_program(const char *root, const char *path, struct program *ret)
+static bool open_program(const char *root, const char *path, struct program *ret)
 {
 	int fd = root_open(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
@@ -127,11 +117,10 @@ open_program(const char *root, const char *path, struct program *ret)
 	return true;
 }
 
-static bool
-find_program(const char *root, const char *word, struct program *ret)
+static bool find_program(const char *root, const char *word, struct program *ret)
 {
-	static const char *const places[] = {"/usr/local/sbin",
-	    "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"};
+	static const char *const places[] = {
+	    "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"};
 
 	if (word[0] == '/')
 		return open_program(root, word, ret);
@@ -140,16 +129,14 @@ find_program(const char *root, const char *word, struct program *ret)
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		char path[PATH_MAX];
 
-		if (snprintf(path, sizeof(path), "%s/%s", places[i], word) <
-		        (int)sizeof(path) &&
+		if (snprintf(path, sizeof(path), "%s/%s", places[i], word) < (int)sizeof(path) &&
 		    open_program(root, path, ret))
 			return true;
 	}
 	return false;
 }
 
-static int
-add_found(struct search *s, const char *path)
+static int add_found(struct search *s, const char *path)
 {
 	int err;
 
@@ -166,19 +153,16 @@ add_found(struct search *s, const char *path)
 
 static int search_words(struct search *s, char *const *argv, size_t count);
 
-static bool
-is_assignment(const char *word)
+static bool is_assignment(const char *word)
 {
 	size_t n = strcspn(word, "=");
 
-	return word[n] == '=' && n > 0 &&
-	    (isalpha((unsigned char)word[0]) || word[0] == '_') &&
+	return word[n] == '=' && n > 0 && (isalpha((unsigned char)word[0]) || word[0] == '_') &&
 	    !memchr(word, '/', n);
 }
 
 /* Would a shell or systemd replace something in it? */
-static bool
-has_variable(const char *word)
+static bool has_variable(const char *word)
 {
 	return strpbrk(word, "$`") != NULL;
 }
@@ -190,27 +174,24 @@ struct best {
 };
 
 /* One simple command of a text. -ENOMEM. */
-static int
-search_command(struct search *s, char *const *argv, size_t count,
-    bool exec_only, struct best *best)
+static int search_command(
+    struct search *s, char *const *argv, size_t count, bool exec_only, struct best *best)
 {
-	static const char *const keywords[] = {"if", "then", "else", "elif",
-	    "do", "while", "until", "!", "{", "}", "fi", "done", "time", NULL};
+	static const char *const keywords[] = {"if", "then", "else", "elif", "do", "while", "until",
+	    "!", "{", "}", "fi", "done", "time", NULL};
 	struct quoting_words found = {0};
 	struct search inner = {s->root, &found, s->depth + 1};
 	bool is_exec;
 	int n;
 
-	while (
-	    count > 0 && (is_one_of(*argv, keywords) || is_assignment(*argv)))
+	while (count > 0 && (is_one_of(*argv, keywords) || is_assignment(*argv)))
 		argv++, count--;
 	if (count == 0)
 		return 0;
 	is_exec = strcmp(*argv, "exec") == 0;
 	if (is_exec)
 		argv++, count--;
-	if (count == 0 || (!is_exec && (exec_only || best->is_exec)) ||
-	    is_step(text_base(*argv)))
+	if (count == 0 || (!is_exec && (exec_only || best->is_exec)) || is_step(text_base(*argv)))
 		return 0;
 	n = search_words(&inner, argv, count);
 	if (n > 0) {
@@ -224,8 +205,7 @@ search_command(struct search *s, char *const *argv, size_t count,
 }
 
 /* The program after the last exec, or the last one that is no mere step. */
-static int
-search_text(struct search *s, const char *text, bool exec_only)
+static int search_text(struct search *s, const char *text, bool exec_only)
 {
 	struct best best = {0};
 	int n = 1, err = 0, result = 0;
@@ -235,8 +215,7 @@ search_text(struct search *s, const char *text, bool exec_only)
 
 		n = shell_text_next(&text, &w);
 		if (n > 0)
-			err = search_command(
-			    s, w.items, w.count, exec_only, &best);
+			err = search_command(s, w.items, w.count, exec_only, &best);
 		quoting_release(&w);
 	}
 	if (n < 0 || err < 0)
@@ -248,8 +227,7 @@ search_text(struct search *s, const char *text, bool exec_only)
 }
 
 /* The only program that a script names by its path; 0: none, or several. */
-static int
-search_paths(struct search *s, const char *text)
+static int search_paths(struct search *s, const char *text)
 {
 	static const char part[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ"
 	                           "RSTUVWXYZ0123456789/._+-";
@@ -265,8 +243,7 @@ search_paths(struct search *s, const char *text)
 			memcpy(path, text, n);
 			path[n] = '\0';
 			if (open_program(s->root, path, &p) && !p.is_script &&
-			    !is_shell(text_base(path)) &&
-			    !is_step(text_base(path)) &&
+			    !is_shell(text_base(path)) && !is_step(text_base(path)) &&
 			    !is_wrapper(text_base(path))) {
 				if (only[0] && strcmp(only, p.path) != 0)
 					return 0;
@@ -279,14 +256,12 @@ search_paths(struct search *s, const char *text)
 }
 
 /* A script's interpreter is its first word, or behind env the second one. */
-static bool
-find_interpreter(const char *root, const char *head, struct program *ret)
+static bool find_interpreter(const char *root, const char *head, struct program *ret)
 {
 	char line[HEAD_BYTES + 1], *save = NULL;
 	const char *word;
 
-	(void)snprintf(
-	    line, sizeof(line), "%.*s", (int)strcspn(head + 2, "\n"), head + 2);
+	(void)snprintf(line, sizeof(line), "%.*s", (int)strcspn(head + 2, "\n"), head + 2);
 	word = strtok_r(line, " \t", &save);
 	if (word && strcmp(text_base(word), "env") == 0)
 		do
@@ -299,8 +274,7 @@ find_interpreter(const char *root, const char *head, struct program *ret)
  * A script of a shell or of perl often ends in exec; otherwise, and in other
  * languages, its interpreter is the daemon.
  */
-static int
-search_script(struct search *s, const char *path, const char *head)
+static int search_script(struct search *s, const char *path, const char *head)
 {
 	struct program p;
 	char *text = NULL;
@@ -323,8 +297,7 @@ search_script(struct search *s, const char *path, const char *head)
 }
 
 /* sh -c TEXT, or sh FILE. */
-static int
-search_shell(struct search *s, char *const *argv, size_t count)
+static int search_shell(struct search *s, char *const *argv, size_t count)
 {
 	struct program p;
 
@@ -332,9 +305,7 @@ search_shell(struct search *s, char *const *argv, size_t count)
 		const char *word = argv[i];
 
 		if (word[0] == '-' && word[1] != '-' && strchr(word, 'c'))
-			return i + 1 < count
-			    ? search_text(s, argv[i + 1], false)
-			    : 0;
+			return i + 1 < count ? search_text(s, argv[i + 1], false) : 0;
 		if (word[0] == '-' && word[1] != '-' && strchr(word, 'o')) {
 			i++; /* -o errexit */
 			continue;
@@ -349,15 +320,13 @@ search_shell(struct search *s, char *const *argv, size_t count)
 }
 
 /* The first argument that is a program, or a text that has one. */
-static int
-search_wrapped(struct search *s, char *const *argv, size_t count)
+static int search_wrapped(struct search *s, char *const *argv, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
 		struct program p;
 		int n = 0;
 
-		if (argv[i][0] == '-' || is_assignment(argv[i]) ||
-		    has_variable(argv[i]))
+		if (argv[i][0] == '-' || is_assignment(argv[i]) || has_variable(argv[i]))
 			continue;
 		if (strpbrk(argv[i], " ;"))
 			n = search_text(s, argv[i], false);
@@ -369,8 +338,7 @@ search_wrapped(struct search *s, char *const *argv, size_t count)
 	return 0;
 }
 
-static int
-search_words(struct search *s, char *const *argv, size_t count)
+static int search_words(struct search *s, char *const *argv, size_t count)
 {
 	struct program p;
 	const char *name;
@@ -401,9 +369,7 @@ search_words(struct search *s, char *const *argv, size_t count)
 
 /* NOLINTEND(misc-no-recursion) */
 
-int
-daemon_find_in(const char *root, char *const *argv, size_t count,
-    struct quoting_words *ret)
+int daemon_find_in(const char *root, char *const *argv, size_t count, struct quoting_words *ret)
 {
 	struct search s = {root, ret, 0};
 
@@ -413,8 +379,7 @@ daemon_find_in(const char *root, char *const *argv, size_t count,
 /* ---- units ---- */
 
 /* The program of the main process, unless that is a shell or a wrapper. */
-static bool
-find_running(const struct unit *u, char to[PATH_MAX])
+static bool find_running(const struct unit *u, char to[PATH_MAX])
 {
 	static const char gone[] = " (deleted)";
 	pid_t pid = unit_main_pid(u);
@@ -434,8 +399,7 @@ find_running(const struct unit *u, char to[PATH_MAX])
 }
 
 /* With "@" the first word is a name, not the program. */
-static int
-search_unit_command(struct search *s, const struct unit_command *c)
+static int search_unit_command(struct search *s, const struct unit_command *c)
 {
 	size_t count = c->argv.count > 0 ? c->argv.count : 1;
 	char **argv = calloc(count + 1, sizeof(char *));
@@ -451,8 +415,7 @@ search_unit_command(struct search *s, const struct unit_command *c)
 	return n;
 }
 
-int
-daemon_find(const struct unit *u, struct quoting_words *ret)
+int daemon_find(const struct unit *u, struct quoting_words *ret)
 {
 	const char *image = unit_get(u, "RootDirectory");
 	struct search s = {u->manager.root, ret, 0};
@@ -471,8 +434,7 @@ daemon_find(const struct unit *u, struct quoting_words *ret)
 	for (size_t i = 0; i < ret->count; i++) {
 		struct program p;
 
-		if (open_program(NULL, ret->items[i], &p) &&
-		    strcmp(p.real, path) == 0)
+		if (open_program(NULL, ret->items[i], &p) && strcmp(p.real, path) == 0)
 			return 0; /* by the name that the unit has for it */
 	}
 	quoting_release(ret);
@@ -481,8 +443,7 @@ daemon_find(const struct unit *u, struct quoting_words *ret)
 }
 
 /* Joins them by colons; NULL: no memory. */
-static char *
-join(const struct quoting_words *names)
+static char *join(const struct quoting_words *names)
 {
 	size_t bytes = 1;
 	char *list, *to;
@@ -495,8 +456,7 @@ join(const struct quoting_words *names)
 	return list;
 }
 
-int
-daemon_names(const char *root, const struct quoting_words *found, char **ret)
+int daemon_names(const char *root, const struct quoting_words *found, char **ret)
 {
 	struct quoting_words names = {0};
 	struct search s = {root, &names, 0};

@@ -26,14 +26,12 @@ int daemon_find(const struct unit *u, struct quoting_words *ret);
  * The same for one command line, given as its words: 1 if a program was added,
  * 0 if none was found; -ENOMEM.
  */
-int daemon_find_in(const char *root, char *const *argv, size_t count,
-    struct quoting_words *ret);
+int daemon_find_in(const char *root, char *const *argv, size_t count, struct quoting_words *ret);
 
 /*
  * The names of the programs for SEEP_ONLY, for free(): as the unit has them and
  * as the files are called that links lead to. -ENOMEM.
  */
-int daemon_names(
-    const char *root, const struct quoting_words *found, char **ret);
+int daemon_names(const char *root, const struct quoting_words *found, char **ret);
 
 #endif

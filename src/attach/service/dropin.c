@@ -30,18 +30,16 @@ enum { LINES_MAX = 64 };
 
 /* ---- text ---- */
 
-void
-dropin_fit(struct dropin_plan *p, const struct unit *u)
+void dropin_fit(struct dropin_plan *p, const struct unit *u)
 {
-	p->has_own_root = unit_get(u, "RootDirectory")[0] == '/' ||
-	    unit_get(u, "RootImage")[0] == '/';
+	p->has_own_root =
+	    unit_get(u, "RootDirectory")[0] == '/' || unit_get(u, "RootImage")[0] == '/';
 	p->needs_write = !p->has_own_root && unit_has_mount_namespace(u);
 	p->needs_exec = unit_get(u, "NoExecPaths")[0] != '\0';
 }
 
 /* NAME=VALUE, of which `tail` may have specifiers. */
-static int
-put_variable(FILE *out, const char *name, const char *value, const char *tail)
+static int put_variable(FILE *out, const char *name, const char *value, const char *tail)
 {
 	char *one = quoting_quote(value, false), *two = NULL;
 	bool has_tail = tail && *tail;
@@ -54,17 +52,15 @@ put_variable(FILE *out, const char *name, const char *value, const char *tail)
 		return -ENOMEM;
 	}
 	/* two words in quotes that touch are one word */
-	(void)fprintf(out, "Environment=\"%s=%.*s%s%s\n", name,
-	    (int)(strlen(one) - 2), one + 1, has_tail ? ":" : "\"",
-	    has_tail ? two + 1 : "");
+	(void)fprintf(out, "Environment=\"%s=%.*s%s%s\n", name, (int)(strlen(one) - 2), one + 1,
+	    has_tail ? ":" : "\"", has_tail ? two + 1 : "");
 	free(one);
 	free(two);
 	return 0;
 }
 
 /* "-": a path that does not exist is no error. */
-static int
-put_path(FILE *out, const char *key, const char *path)
+static int put_path(FILE *out, const char *key, const char *path)
 {
 	char *quoted = quoting_quote(path, false);
 
@@ -75,14 +71,13 @@ put_path(FILE *out, const char *key, const char *path)
 	return 0;
 }
 
-static int
-put_paths(FILE *out, const struct dropin_plan *p)
+static int put_paths(FILE *out, const struct dropin_plan *p)
 {
 	char dir[PATH_MAX];
 	int err = 0;
 
-	(void)snprintf(dir, sizeof(dir), "%.*s",
-	    (int)(text_base(p->library) - p->library - 1), p->library);
+	(void)snprintf(
+	    dir, sizeof(dir), "%.*s", (int)(text_base(p->library) - p->library - 1), p->library);
 	if (p->needs_write)
 		err = put_path(out, "ReadWritePaths", p->base);
 	if (err == 0 && p->has_own_root)
@@ -94,8 +89,7 @@ put_paths(FILE *out, const struct dropin_plan *p)
 	return err;
 }
 
-static int
-put_number(FILE *out, const char *name, uint64_t value)
+static int put_number(FILE *out, const char *name, uint64_t value)
 {
 	char text[24];
 
@@ -103,8 +97,7 @@ put_number(FILE *out, const char *name, uint64_t value)
 	return value ? put_variable(out, name, text, NULL) : 0;
 }
 
-static int
-put_settings(FILE *out, const struct dropin_plan *p)
+static int put_settings(FILE *out, const struct dropin_plan *p)
 {
 	bool has_more = p->companions && *p->companions;
 	char *libraries;
@@ -132,8 +125,7 @@ put_settings(FILE *out, const struct dropin_plan *p)
 }
 
 /* FNV-1a, of a line without its end. */
-static uint32_t
-sum_of(const char *line, size_t len)
+static uint32_t sum_of(const char *line, size_t len)
 {
 	uint32_t sum = UINT32_C(2166136261);
 
@@ -142,8 +134,7 @@ sum_of(const char *line, size_t len)
 	return sum;
 }
 
-char *
-dropin_text(const struct dropin_plan *p, const char *unit)
+char *dropin_text(const struct dropin_plan *p, const char *unit)
 {
 	char first[512], *settings = NULL, *text = NULL;
 	size_t len, whole;
@@ -162,10 +153,8 @@ dropin_text(const struct dropin_plan *p, const char *unit)
 		free(settings);
 		return NULL;
 	}
-	(void)snprintf(
-	    first, sizeof(first), FIRST SEEP_VERSION " for %s.", unit);
-	(void)fprintf(out, "%s\n" SUMS " %08" PRIx32, first,
-	    sum_of(first, strlen(first)));
+	(void)snprintf(first, sizeof(first), FIRST SEEP_VERSION " for %s.", unit);
+	(void)fprintf(out, "%s\n" SUMS " %08" PRIx32, first, sum_of(first, strlen(first)));
 	for (const char *at = settings; *at;) {
 		size_t n = strcspn(at, "\n");
 
@@ -183,26 +172,21 @@ dropin_text(const struct dropin_plan *p, const char *unit)
 
 /* ---- is it ours? ---- */
 
-static enum dropin_state
-changed(struct fault *where, size_t line, const char *text, size_t len)
+static enum dropin_state changed(struct fault *where, size_t line, const char *text, size_t len)
 {
 	char shown[96];
 
-	(void)snprintf(
-	    shown, sizeof(shown), "%.*s", len > 80 ? 80 : (int)len, text);
-	(void)fault_set(
-	    where, -EINVAL, "line %zu is not what seep wrote: %s", line, shown);
+	(void)snprintf(shown, sizeof(shown), "%.*s", len > 80 ? 80 : (int)len, text);
+	(void)fault_set(where, -EINVAL, "line %zu is not what seep wrote: %s", line, shown);
 	return DROPIN_CHANGED;
 }
 
-enum dropin_state
-dropin_judge(const char *text, struct fault *where)
+enum dropin_state dropin_judge(const char *text, struct fault *where)
 {
 	const char *sums = strchr(text, '\n'), *at, *end;
 	size_t line = 3;
 
-	if (!text_begins_with(text, FIRST) || !sums ||
-	    !text_begins_with(sums + 1, SUMS)) {
+	if (!text_begins_with(text, FIRST) || !sums || !text_begins_with(sums + 1, SUMS)) {
 		(void)fault_set(where, -EINVAL, "seep did not write it");
 		return DROPIN_FOREIGN;
 	}
@@ -216,11 +200,10 @@ dropin_judge(const char *text, struct fault *where)
 	for (size_t i = 0;; i++) {
 		char expected[16];
 
-		(void)snprintf(expected, sizeof(expected), " %08" PRIx32,
-		    sum_of(at, (size_t)(end - at)));
+		(void)snprintf(
+		    expected, sizeof(expected), " %08" PRIx32, sum_of(at, (size_t)(end - at)));
 		if (strncmp(sums, expected, strlen(expected)) != 0)
-			return changed(where, i == 0 ? 1 : line - 1, at,
-			    (size_t)(end - at));
+			return changed(where, i == 0 ? 1 : line - 1, at, (size_t)(end - at));
 		sums += strlen(expected);
 		at = i == 0 ? text + 1 : end + 1;
 		end = strchr(at, '\n');
@@ -231,16 +214,14 @@ dropin_judge(const char *text, struct fault *where)
 	if (*at)
 		return changed(where, line, at, strlen(at));
 	if (*sums != '\n') {
-		(void)fault_set(
-		    where, -EINVAL, "lines that seep wrote are missing");
+		(void)fault_set(where, -EINVAL, "lines that seep wrote are missing");
 		return DROPIN_CHANGED;
 	}
 	return DROPIN_OURS;
 }
 
-int
-dropin_look(const char *root, const char *path, enum dropin_state *ret,
-    char **ret_text, struct fault *where)
+int dropin_look(const char *root, const char *path, enum dropin_state *ret, char **ret_text,
+    struct fault *where)
 {
 	char *text = NULL;
 	int err = root_read(root, path, UNIT_FILE_BYTES, &text);

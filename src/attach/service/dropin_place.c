@@ -17,11 +17,9 @@ enum { MADE_MAX = 16, TRIES = 100 };
 
 /* ---- where ---- */
 
-static int
-user_place(bool is_runtime, char *to, size_t bytes)
+static int user_place(bool is_runtime, char *to, size_t bytes)
 {
-	const char *dir =
-	    getenv(is_runtime ? "XDG_RUNTIME_DIR" : "XDG_CONFIG_HOME");
+	const char *dir = getenv(is_runtime ? "XDG_RUNTIME_DIR" : "XDG_CONFIG_HOME");
 	const char *home = getenv("HOME");
 	int n;
 
@@ -34,9 +32,7 @@ user_place(bool is_runtime, char *to, size_t bytes)
 	return n < (int)bytes ? 0 : -ENAMETOOLONG;
 }
 
-int
-dropin_path(const struct unit_manager *m, bool is_runtime, const char *unit,
-    char ret[PATH_MAX])
+int dropin_path(const struct unit_manager *m, bool is_runtime, const char *unit, char ret[PATH_MAX])
 {
 	char place[PATH_MAX];
 	int err = 0;
@@ -44,12 +40,11 @@ dropin_path(const struct unit_manager *m, bool is_runtime, const char *unit,
 	if (m->is_user && !m->root)
 		err = user_place(is_runtime, place, sizeof(place));
 	else
-		(void)snprintf(place, sizeof(place), "/%s/systemd/%s",
-		    is_runtime ? "run" : "etc", m->is_user ? "user" : "system");
+		(void)snprintf(place, sizeof(place), "/%s/systemd/%s", is_runtime ? "run" : "etc",
+		    m->is_user ? "user" : "system");
 	if (err < 0)
 		return err;
-	if (snprintf(ret, PATH_MAX, "%s/%s.d/" DROPIN_NAME, place, unit) >=
-	    PATH_MAX)
+	if (snprintf(ret, PATH_MAX, "%s/%s.d/" DROPIN_NAME, place, unit) >= PATH_MAX)
 		return -ENAMETOOLONG;
 	return 0;
 }
@@ -63,21 +58,18 @@ struct made {
 	size_t count;
 };
 
-static void
-forget_made(struct made *m, bool remove)
+static void forget_made(struct made *m, bool remove)
 {
 	while (m->count > 0) {
 		m->count--;
 		if (remove)
-			(void)unlinkat(m->parents[m->count], m->names[m->count],
-			    AT_REMOVEDIR);
+			(void)unlinkat(m->parents[m->count], m->names[m->count], AT_REMOVEDIR);
 		(void)close(m->parents[m->count]);
 	}
 }
 
 /* Opens the parent of the path's last part and makes that there. */
-static int
-make_one(const char *root, const char *path, struct made *m)
+static int make_one(const char *root, const char *path, struct made *m)
 {
 	char parent[PATH_MAX];
 	const char *name = text_base(path);
@@ -85,8 +77,7 @@ make_one(const char *root, const char *path, struct made *m)
 
 	if (m->count >= MADE_MAX || strlen(name) > NAME_MAX)
 		return -ENAMETOOLONG;
-	(void)snprintf(
-	    parent, sizeof(parent), "%.*s", (int)(name - path), path);
+	(void)snprintf(parent, sizeof(parent), "%.*s", (int)(name - path), path);
 	fd = root_open(root, parent, O_RDONLY | O_DIRECTORY);
 	if (fd < 0)
 		return fd;
@@ -111,8 +102,7 @@ make_one(const char *root, const char *path, struct made *m)
 }
 
 /* Opens the directory and makes what is missing of its path. */
-static int
-open_made(const char *root, const char *path, struct made *m)
+static int open_made(const char *root, const char *path, struct made *m)
 {
 	int fd = root_open(root, path, O_RDONLY | O_DIRECTORY), err = 0;
 	char part[PATH_MAX];
@@ -122,8 +112,7 @@ open_made(const char *root, const char *path, struct made *m)
 	for (const char *at = path + 1; err == 0; at++) {
 		if (*at && *at != '/')
 			continue;
-		(void)snprintf(
-		    part, sizeof(part), "%.*s", (int)(at - path), path);
+		(void)snprintf(part, sizeof(part), "%.*s", (int)(at - path), path);
 		fd = root_open(root, part, O_PATH | O_DIRECTORY);
 		if (fd == -ENOENT)
 			err = make_one(root, part, m);
@@ -137,34 +126,28 @@ open_made(const char *root, const char *path, struct made *m)
 	return err < 0 ? err : root_open(root, path, O_RDONLY | O_DIRECTORY);
 }
 
-static void
-directory_of(const char *path, char to[PATH_MAX])
+static void directory_of(const char *path, char to[PATH_MAX])
 {
-	(void)snprintf(
-	    to, PATH_MAX, "%.*s", (int)(text_base(path) - path - 1), path);
+	(void)snprintf(to, PATH_MAX, "%.*s", (int)(text_base(path) - path - 1), path);
 }
 
 /* ---- the file ---- */
 
 /* A new file under a name that systemd does not read. */
-static int
-open_temp(int dir, char name[NAME_MAX + 1])
+static int open_temp(int dir, char name[NAME_MAX + 1])
 {
 	int fd = -1;
 
 	for (unsigned i = 0; fd < 0 && i < TRIES; i++) {
-		(void)snprintf(name, NAME_MAX + 1, "." DROPIN_NAME ".%d.%u",
-		    (int)getpid(), i);
-		fd = openat(dir, name,
-		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+		(void)snprintf(name, NAME_MAX + 1, "." DROPIN_NAME ".%d.%u", (int)getpid(), i);
+		fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 		if (fd < 0 && errno != EEXIST)
 			return -errno;
 	}
 	return fd < 0 ? -EEXIST : fd;
 }
 
-static int
-write_in(int dir, const char *text)
+static int write_in(int dir, const char *text)
 {
 	char temp[NAME_MAX + 1];
 	int fd = open_temp(dir, temp), err;
@@ -187,9 +170,7 @@ write_in(int dir, const char *text)
 	return err;
 }
 
-int
-dropin_write(
-    const char *root, const char *path, const char *text, unsigned *ret_made)
+int dropin_write(const char *root, const char *path, const char *text, unsigned *ret_made)
 {
 	struct made made = {.count = 0};
 	char parent[PATH_MAX];
@@ -207,8 +188,7 @@ dropin_write(
 }
 
 /* Refused if others have something there. */
-static int
-remove_directory(const char *root, const char *path)
+static int remove_directory(const char *root, const char *path)
 {
 	char above[PATH_MAX];
 	int dir, err;
@@ -222,8 +202,7 @@ remove_directory(const char *root, const char *path)
 	return err;
 }
 
-int
-dropin_remove(const char *root, const char *path, unsigned directories)
+int dropin_remove(const char *root, const char *path, unsigned directories)
 {
 	char parent[PATH_MAX], above[PATH_MAX];
 	int dir, err = 0;

@@ -9,12 +9,10 @@
 
 #include "kit/data/room.h"
 
-int
-quoting_add(struct quoting_words *w, char *text)
+int quoting_add(struct quoting_words *w, char *text)
 {
 	/* one more, for the NULL at the end */
-	if (!text ||
-	    room_make(&w->items, &w->room, w->count + 1, sizeof(char *)) < 0) {
+	if (!text || room_make(&w->items, &w->room, w->count + 1, sizeof(char *)) < 0) {
 		free(text);
 		return -ENOMEM;
 	}
@@ -23,8 +21,7 @@ quoting_add(struct quoting_words *w, char *text)
 	return 0;
 }
 
-void
-quoting_release(struct quoting_words *w)
+void quoting_release(struct quoting_words *w)
 {
 	for (size_t i = 0; i < w->count; i++)
 		free(w->items[i]);
@@ -32,8 +29,7 @@ quoting_release(struct quoting_words *w)
 	*w = (struct quoting_words){0};
 }
 
-static int
-digit(char c, unsigned base)
+static int digit(char c, unsigned base)
 {
 	int d = c >= '0' && c <= '9' ? c - '0'
 	    : c >= 'a' && c <= 'f'   ? c - 'a' + 10
@@ -44,8 +40,7 @@ digit(char c, unsigned base)
 }
 
 /* n digits from `at` on; false: there are fewer, or the number is 0. */
-static bool
-number(const char *at, size_t n, unsigned base, uint32_t *ret)
+static bool number(const char *at, size_t n, unsigned base, uint32_t *ret)
 {
 	uint32_t v = 0;
 
@@ -60,8 +55,7 @@ number(const char *at, size_t n, unsigned base, uint32_t *ret)
 	return v != 0;
 }
 
-static char *
-put_utf8(char *to, uint32_t c)
+static char *put_utf8(char *to, uint32_t c)
 {
 	if (c < 0x80) {
 		*to++ = (char)c;
@@ -85,8 +79,7 @@ put_utf8(char *to, uint32_t c)
  * The character after a backslash and what belongs to it. Never longer than
  * its escape. Moves *at behind it.
  */
-static char *
-unescape(const char **at, char *to)
+static char *unescape(const char **at, char *to)
 {
 	/* the last two are escapes of systemctl alone */
 	static const char letters[] = "abfnrtvs\\\"'$`";
@@ -115,15 +108,13 @@ unescape(const char **at, char *to)
 	return to;
 }
 
-static bool
-is_space(char c)
+static bool is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 /* One word from `at` on, which is no white space, to `to`. Returns its end. */
-static const char *
-take_word(const char *at, char *to)
+static const char *take_word(const char *at, char *to)
 {
 	char quote = 0;
 
@@ -142,8 +133,7 @@ take_word(const char *at, char *to)
 	return at;
 }
 
-int
-quoting_split(const char *value, struct quoting_words *ret)
+int quoting_split(const char *value, struct quoting_words *ret)
 {
 	/* room for all of it, once: a value may have very many words */
 	char *word = malloc(strlen(value) + 2);
@@ -161,8 +151,7 @@ quoting_split(const char *value, struct quoting_words *ret)
 	return err;
 }
 
-char *
-quoting_quote(const char *text, bool has_specifiers)
+char *quoting_quote(const char *text, bool has_specifiers)
 {
 	static const char hex[] = "0123456789abcdef";
 	char *quoted = malloc(strlen(text) * 4 + 3), *to = quoted;

@@ -12,8 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int
-root_open(const char *root, const char *path, int flags)
+int root_open(const char *root, const char *path, int flags)
 {
 	struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC),
 	    .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
@@ -33,8 +32,7 @@ root_open(const char *root, const char *path, int flags)
 	return err < 0 ? err : (int)fd;
 }
 
-int
-root_read_fd(int fd, size_t max, char **ret)
+int root_read_fd(int fd, size_t max, char **ret)
 {
 	size_t len = 0;
 	struct stat st;
@@ -73,8 +71,7 @@ root_read_fd(int fd, size_t max, char **ret)
 	return 0;
 }
 
-int
-root_read(const char *root, const char *path, size_t max, char **ret)
+int root_read(const char *root, const char *path, size_t max, char **ret)
 {
 	/* not blocking, because it may be a pipe */
 	int fd = root_open(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
@@ -82,8 +79,7 @@ root_read(const char *root, const char *path, size_t max, char **ret)
 	return fd < 0 ? fd : root_read_fd(fd, max, ret);
 }
 
-int
-root_link(const char *root, const char *path, char *to, size_t bytes)
+int root_link(const char *root, const char *path, char *to, size_t bytes)
 {
 	int fd = root_open(root, path, O_PATH | O_NOFOLLOW), err = 0;
 	ssize_t n;

@@ -29,8 +29,7 @@ struct service_run {
 };
 
 /* For messages: "systemctl --user restart". */
-static inline const char *
-service_run_scope(const struct service_run *r)
+static inline const char *service_run_scope(const struct service_run *r)
 {
 	return r->options.is_user ? " --user" : "";
 }

@@ -32,16 +32,14 @@ enum {
 	PROCS_BYTES = 1 << 20
 };
 
-static _Noreturn void
-die_memory(void)
+static _Noreturn void die_memory(void)
 {
 	die(CMD_INPUT, "service: out of memory");
 }
 
 /* ---- finding out ---- */
 
-static void
-see_environment(const struct service_run *r, struct service_seen *s)
+static void see_environment(const struct service_run *r, struct service_seen *s)
 {
 	struct quoting_words all = {0};
 	int err = r->options.root ? unit_environment(&r->unit, NULL, &all)
@@ -50,16 +48,14 @@ see_environment(const struct service_run *r, struct service_seen *s)
 	for (size_t i = 0; i < all.count && err == 0; i++)
 		if (text_begins_with(all.items[i], "LD_PRELOAD=") ||
 		    text_begins_with(all.items[i], "SEEP_"))
-			err =
-			    quoting_add(&s->environment, strdup(all.items[i]));
+			err = quoting_add(&s->environment, strdup(all.items[i]));
 	if (err < 0)
 		die_memory();
 	quoting_release(&all);
 }
 
 /* Is it none of the names? The kernel keeps 15 bytes of the name. */
-static bool
-is_left_out(const char *only, const char *name)
+static bool is_left_out(const char *only, const char *name)
 {
 	bool has_name = false;
 
@@ -69,8 +65,7 @@ is_left_out(const char *only, const char *name)
 		while (base > 0 && only[base - 1] != '/')
 			base--;
 		kept = n - base > COMM_BYTES ? COMM_BYTES : n - base;
-		if (kept == strlen(name) &&
-		    strncmp(only + base, name, kept) == 0)
+		if (kept == strlen(name) && strncmp(only + base, name, kept) == 0)
 			return false;
 		has_name |= kept > 0;
 		only += n;
@@ -79,8 +74,7 @@ is_left_out(const char *only, const char *name)
 }
 
 /* A process that runs; its name is not known yet. */
-static struct service_process *
-add_process(struct service_seen *s, pid_t pid)
+static struct service_process *add_process(struct service_seen *s, pid_t pid)
 {
 	if (room_make(&s->list, &s->room, s->count, sizeof(*s->list)) < 0)
 		die_memory();
@@ -88,8 +82,7 @@ add_process(struct service_seen *s, pid_t pid)
 	return &s->list[s->count++];
 }
 
-static void
-see_untraced(struct service_seen *s, pid_t pid, int err)
+static void see_untraced(struct service_seen *s, pid_t pid, int err)
 {
 	const char *only = unit_variable(&s->environment, "SEEP_ONLY");
 	struct service_process *p;
@@ -112,8 +105,7 @@ see_untraced(struct service_seen *s, pid_t pid, int err)
 	s->traced += p->trace == SERVICE_QUIET;
 }
 
-static void
-see_process(struct service_seen *s, pid_t pid)
+static void see_process(struct service_seen *s, pid_t pid)
 {
 	struct fault where = {""};
 	struct session *session;
@@ -131,10 +123,8 @@ see_process(struct service_seen *s, pid_t pid)
 		const struct seg_header *h = &from->header;
 		struct service_process *p = add_process(s, pid);
 
-		(void)snprintf(
-		    p->name, sizeof(p->name), "%s", text_base(h->exe));
-		p->trace =
-		    h->state == SEG_INERT ? SERVICE_INERT : SERVICE_TRACED;
+		(void)snprintf(p->name, sizeof(p->name), "%s", text_base(h->exe));
+		p->trace = h->state == SEG_INERT ? SERVICE_INERT : SERVICE_TRACED;
 		p->mode = h->mode;
 		p->inert_reason = h->inert_reason;
 		p->start_realtime_ns = h->start_realtime_ns;
@@ -147,16 +137,15 @@ see_process(struct service_seen *s, pid_t pid)
 }
 
 /* All processes of its cgroup; if that cannot be read, the main process. */
-static void
-see_processes(const struct service_run *r, struct service_seen *s)
+static void see_processes(const struct service_run *r, struct service_seen *s)
 {
 	const char *group = unit_get(&r->unit, "ControlGroup");
 	char path[PATH_MAX], *text = NULL, *at;
 	pid_t main_pid = unit_main_pid(&r->unit);
 
 	if (group[0] != '/' ||
-	    snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cgroup.procs",
-	        group) >= (int)sizeof(path) ||
+	    snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cgroup.procs", group) >=
+	        (int)sizeof(path) ||
 	    root_read(NULL, path, PROCS_BYTES, &text) < 0)
 		text = NULL;
 	if (main_pid > 0)
@@ -178,8 +167,7 @@ see_processes(const struct service_run *r, struct service_seen *s)
 	free(text);
 }
 
-static void
-see_history(const struct service_run *r, struct service_seen *s)
+static void see_history(const struct service_run *r, struct service_seen *s)
 {
 	char path[HISTORY_PATH_BYTES], *input;
 	size_t n = strlen(r->unit.name);
@@ -188,8 +176,7 @@ see_history(const struct service_run *r, struct service_seen *s)
 		struct listing_names names = {0};
 		struct fault where;
 
-		if (!history_default(i, path) ||
-		    history_services(path, &names, &where) < 0)
+		if (!history_default(i, path) || history_services(path, &names, &where) < 0)
 			continue;
 		for (size_t k = 0; k < names.count; k++) {
 			/* a user's own unit has the user's number behind it */
@@ -208,8 +195,7 @@ see_history(const struct service_run *r, struct service_seen *s)
 /* ---- printing ---- */
 
 /* What may be copied to a shell stays one line. */
-static void
-print_line(const char *what, const char *text)
+static void print_line(const char *what, const char *text)
 {
 	(void)printf("%-*s ", LABEL, what);
 	text_print(stdout, text);
@@ -217,8 +203,7 @@ print_line(const char *what, const char *text)
 }
 
 /* On a terminal, lines are broken between words. */
-static void
-print_row(const char *what, const char *text)
+static void print_row(const char *what, const char *text)
 {
 	const unsigned columns = terminal_columns(STDOUT_FILENO);
 	size_t used = LABEL;
@@ -242,44 +227,36 @@ print_row(const char *what, const char *text)
 	(void)putchar('\n');
 }
 
-static void
-print_unit(const struct service_run *r)
+static void print_unit(const struct service_run *r)
 {
 	const struct unit *u = &r->unit;
 	char text[512];
 
 	if (r->options.root)
-		(void)snprintf(
-		    text, sizeof(text), "%s, in %s", u->name, r->options.root);
+		(void)snprintf(text, sizeof(text), "%s, in %s", u->name, r->options.root);
 	else
-		(void)snprintf(text, sizeof(text), "%s (%s, %s)", u->name,
-		    unit_get(u, "LoadState"),
+		(void)snprintf(text, sizeof(text), "%s (%s, %s)", u->name, unit_get(u, "LoadState"),
 		    u->is_template ? "a template" : unit_get(u, "ActiveState"));
 	print_row("unit", text);
 }
 
-static void
-print_dropin(const struct service_run *r, const struct service_seen *s)
+static void print_dropin(const struct service_run *r, const struct service_seen *s)
 {
 	char text[PATH_MAX + 512];
 
 	if (s->dropin_err < 0)
-		(void)snprintf(text, sizeof(text), "%s: %s", r->shown,
-		    strerror(-s->dropin_err));
+		(void)snprintf(text, sizeof(text), "%s: %s", r->shown, strerror(-s->dropin_err));
 	else if (s->dropin == DROPIN_NONE)
-		(void)snprintf(
-		    text, sizeof(text), "none: there is no %s", r->shown);
+		(void)snprintf(text, sizeof(text), "none: there is no %s", r->shown);
 	else if (s->dropin == DROPIN_OURS)
 		(void)snprintf(text, sizeof(text), "%s", r->shown);
 	else
-		(void)snprintf(
-		    text, sizeof(text), "%s, but %s", r->shown, s->where.text);
+		(void)snprintf(text, sizeof(text), "%s, but %s", r->shown, s->where.text);
 	print_row("drop-in", text);
 }
 
-static void
-print_list(const char *what, const struct quoting_words *list,
-    const char *before, const char *none)
+static void print_list(
+    const char *what, const struct quoting_words *list, const char *before, const char *none)
 {
 	char text[HISTORY_PATH_BYTES + 512];
 
@@ -288,32 +265,27 @@ print_list(const char *what, const struct quoting_words *list,
 			print_line(i ? "" : what, list->items[i]);
 			continue;
 		}
-		(void)snprintf(
-		    text, sizeof(text), "%s%s", before, list->items[i]);
+		(void)snprintf(text, sizeof(text), "%s%s", before, list->items[i]);
 		print_line(i ? "" : what, text);
 	}
 	if (list->count == 0)
 		print_line(what, none);
 }
 
-static void
-print_traced(const struct service_process *p)
+static void print_traced(const struct service_process *p)
 {
 	uint64_t now = clock_ns(CLOCK_REALTIME), start = p->start_realtime_ns;
-	char live[WORDS_MAX], blocks[WORDS_COUNTED], peak[WORDS_MAX],
-	    age[WORDS_MAX], text[640];
+	char live[WORDS_MAX], blocks[WORDS_COUNTED], peak[WORDS_MAX], age[WORDS_MAX], text[640];
 
-	(void)snprintf(text, sizeof(text),
-	    "%d %s: traced for %s (%s): %s live in %s, peak %s", (int)p->pid,
-	    p->name, words_time(age, now > start ? now - start : 0),
+	(void)snprintf(text, sizeof(text), "%d %s: traced for %s (%s): %s live in %s, peak %s",
+	    (int)p->pid, p->name, words_time(age, now > start ? now - start : 0),
 	    enum_words_mode(p->mode), words_bytes(live, p->totals.live_bytes),
 	    words_counted(blocks, p->totals.live_blocks, "block"),
 	    words_bytes(peak, p->totals.peak_bytes));
 	print_row("process", text);
 }
 
-static void
-print_process(const struct service_process *p)
+static void print_process(const struct service_process *p)
 {
 	char text[640];
 	const char *what = "";
@@ -323,8 +295,8 @@ print_process(const struct service_process *p)
 		print_traced(p);
 		return;
 	case SERVICE_INERT:
-		(void)snprintf(text, sizeof(text), "%d %s: not traced: %s",
-		    (int)p->pid, p->name, losses_inert(p->inert_reason));
+		(void)snprintf(text, sizeof(text), "%d %s: not traced: %s", (int)p->pid, p->name,
+		    losses_inert(p->inert_reason));
 		print_row("process", text);
 		return;
 	case SERVICE_QUIET:
@@ -337,17 +309,14 @@ print_process(const struct service_process *p)
 		what = "not traced";
 		break;
 	case SERVICE_UNREADABLE:
-		what = p->err == -EACCES ? "not ours to look at; try sudo"
-		                         : strerror(-p->err);
+		what = p->err == -EACCES ? "not ours to look at; try sudo" : strerror(-p->err);
 		break;
 	}
-	(void)snprintf(
-	    text, sizeof(text), "%d %s: %s", (int)p->pid, p->name, what);
+	(void)snprintf(text, sizeof(text), "%d %s: %s", (int)p->pid, p->name, what);
 	print_row("process", text);
 }
 
-static void
-print_processes(const struct service_run *r, const struct service_seen *s)
+static void print_processes(const struct service_run *r, const struct service_seen *s)
 {
 	bool is_enabled = s->dropin_err == 0 && s->dropin != DROPIN_NONE;
 	char live[WORDS_MAX], processes[WORDS_COUNTED];
@@ -355,9 +324,9 @@ print_processes(const struct service_run *r, const struct service_seen *s)
 	for (size_t i = 0; i < s->count && i < PROCESSES_SHOWN; i++)
 		print_process(&s->list[i]);
 	if (s->count > PROCESSES_SHOWN)
-		(void)printf("%-*s %s, %zu of them traced, %s live in all\n",
-		    LABEL, "", words_counted(processes, s->running, "process"),
-		    s->traced, words_bytes(live, s->all.live_bytes));
+		(void)printf("%-*s %s, %zu of them traced, %s live in all\n", LABEL, "",
+		    words_counted(processes, s->running, "process"), s->traced,
+		    words_bytes(live, s->all.live_bytes));
 	if (s->running == 0)
 		print_row("process", "none runs");
 	else if (s->traced == 0 && is_enabled)
@@ -366,13 +335,11 @@ print_processes(const struct service_run *r, const struct service_seen *s)
 		    LABEL, "", service_run_scope(r), r->unit.name);
 }
 
-static void
-print_text(const struct service_run *r, const struct service_seen *s)
+static void print_text(const struct service_run *r, const struct service_seen *s)
 {
 	print_unit(r);
 	print_dropin(r, s);
-	print_list("environment", &s->environment, "",
-	    "neither LD_PRELOAD nor SEEP_*");
+	print_list("environment", &s->environment, "", "neither LD_PRELOAD nor SEEP_*");
 	if (!s->has_processes)
 		return;
 	print_processes(r, s);
@@ -380,13 +347,11 @@ print_text(const struct service_run *r, const struct service_seen *s)
 	    "none: seep watch keeps one (systemctl enable --now seep-watch)");
 }
 
-int
-service_status(struct service_run *r)
+int service_status(struct service_run *r)
 {
 	struct service_seen s = {0};
 
-	s.dropin_err =
-	    dropin_look(r->options.root, r->path, &s.dropin, NULL, &s.where);
+	s.dropin_err = dropin_look(r->options.root, r->path, &s.dropin, NULL, &s.where);
 	see_environment(r, &s);
 	s.has_processes = !r->options.root && !r->unit.is_template;
 	if (s.has_processes) {

@@ -16,16 +16,14 @@ struct word {
 	char *to, *end;
 };
 
-static void
-put(struct word *w, char c)
+static void put(struct word *w, char c)
 {
 	if (w->to < w->end)
 		*w->to++ = c;
 }
 
 /* Copies `a command` or $(a command) with its brackets. */
-static const char *
-copy_replaced(const char *at, struct word *w)
+static const char *copy_replaced(const char *at, struct word *w)
 {
 	const char close = (char)(*at == '`' ? '`' : ')');
 	int depth = 0;
@@ -42,8 +40,7 @@ copy_replaced(const char *at, struct word *w)
 }
 
 /* One word from `at` on. Returns its end. */
-static const char *
-take_word(const char *at, char to[WORD_BYTES])
+static const char *take_word(const char *at, char to[WORD_BYTES])
 {
 	struct word w = {to, to + WORD_BYTES - 1};
 	char quote = 0;
@@ -56,8 +53,7 @@ take_word(const char *at, char to[WORD_BYTES])
 		} else if (quote ? *at == quote : *at == '"' || *at == '\'') {
 			quote = (char)(quote ? '\0' : *at);
 			at++;
-		} else if (quote != '\'' &&
-		    (*at == '`' || (*at == '$' && at[1] == '('))) {
+		} else if (quote != '\'' && (*at == '`' || (*at == '$' && at[1] == '('))) {
 			if (*at == '$')
 				put(&w, *at++);
 			at = copy_replaced(at, &w);
@@ -69,8 +65,7 @@ take_word(const char *at, char to[WORD_BYTES])
 	return at;
 }
 
-int
-shell_text_next(const char **text, struct quoting_words *w)
+int shell_text_next(const char **text, struct quoting_words *w)
 {
 	const char *at = *text;
 	char *word;

@@ -26,8 +26,7 @@ struct stream {
 	bool is_long; /* there was more than max */
 };
 
-static int
-start_stream(struct stream *s, size_t max, int *ret_writer)
+static int start_stream(struct stream *s, size_t max, int *ret_writer)
 {
 	int fds[2];
 
@@ -46,8 +45,7 @@ start_stream(struct stream *s, size_t max, int *ret_writer)
 	return 0;
 }
 
-static void
-end_stream(struct stream *s)
+static void end_stream(struct stream *s)
 {
 	if (s->fd >= 0)
 		(void)close(s->fd);
@@ -55,13 +53,12 @@ end_stream(struct stream *s)
 }
 
 /* Reads what is there. The rest of a text that is too long is thrown away. */
-static void
-read_stream(struct stream *s)
+static void read_stream(struct stream *s)
 {
 	char rest[4096];
 	bool fits = s->len < s->max;
-	ssize_t n = read(s->fd, fits ? s->text + s->len : rest,
-	    fits ? s->max - s->len : sizeof(rest));
+	ssize_t n =
+	    read(s->fd, fits ? s->text + s->len : rest, fits ? s->max - s->len : sizeof(rest));
 
 	if (n > 0 && fits)
 		s->text[s->len += (size_t)n] = '\0';
@@ -71,8 +68,7 @@ read_stream(struct stream *s)
 		end_stream(s);
 }
 
-static _Noreturn void
-become(bool is_user, const char *const *arguments, int out, int err)
+static _Noreturn void become(bool is_user, const char *const *arguments, int out, int err)
 {
 	const char *argv[ARGUMENTS_MAX + 4] = {"systemctl", "--no-pager"};
 	size_t n = 2;
@@ -84,8 +80,7 @@ become(bool is_user, const char *const *arguments, int out, int err)
 		argv[n++] = *arguments++;
 	argv[n] = NULL;
 	if (dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 ||
-	    setenv("LC_ALL", "C", 1) < 0 ||
-	    setenv("SYSTEMD_COLORS", "0", 1) < 0)
+	    setenv("LC_ALL", "C", 1) < 0 || setenv("SYSTEMD_COLORS", "0", 1) < 0)
 		_exit(NOT_FOUND);
 	(void)unsetenv("SYSTEMD_LOG_LEVEL");
 	(void)unsetenv("LD_PRELOAD"); /* it is none of the traced programs */
@@ -95,18 +90,16 @@ become(bool is_user, const char *const *arguments, int out, int err)
 }
 
 /* False: the deadline has passed. */
-static bool
-read_all(struct stream *out, struct stream *err, uint64_t until)
+static bool read_all(struct stream *out, struct stream *err, uint64_t until)
 {
 	while (out->fd >= 0 || err->fd >= 0) {
-		struct pollfd fds[2] = {{.fd = out->fd, .events = POLLIN},
-		    {.fd = err->fd, .events = POLLIN}};
+		struct pollfd fds[2] = {
+		    {.fd = out->fd, .events = POLLIN}, {.fd = err->fd, .events = POLLIN}};
 		uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 		if (now >= until)
 			return false;
-		if (poll(fds, 2, (int)((until - now) / 1000000) + 1) < 0 &&
-		    errno != EINTR)
+		if (poll(fds, 2, (int)((until - now) / 1000000) + 1) < 0 && errno != EINTR)
 			return false;
 		if (out->fd >= 0 && fds[0].revents)
 			read_stream(out);
@@ -117,8 +110,7 @@ read_all(struct stream *out, struct stream *err, uint64_t until)
 }
 
 /* The first line, without the full stop at its end. */
-static void
-cut_first_line(char *text)
+static void cut_first_line(char *text)
 {
 	size_t n = strcspn(text, "\n");
 
@@ -127,8 +119,7 @@ cut_first_line(char *text)
 	text[n] = '\0';
 }
 
-static int
-judge(int status, const struct stream *out, char *words, struct fault *where)
+static int judge(int status, const struct stream *out, char *words, struct fault *where)
 {
 	static const struct {
 		const char *part;
@@ -144,9 +135,7 @@ judge(int status, const struct stream *out, char *words, struct fault *where)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND)
 		return fault_set(where, -ENOENT, "there is no systemctl");
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return out->is_long
-		    ? fault_set(where, -EFBIG, "systemctl printed too much")
-		    : 0;
+		return out->is_long ? fault_set(where, -EFBIG, "systemctl printed too much") : 0;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (!strstr(words, kinds[i].part))
 			continue;
@@ -154,12 +143,10 @@ judge(int status, const struct stream *out, char *words, struct fault *where)
 		return fault_set(where, kinds[i].err, "%s", words);
 	}
 	cut_first_line(words);
-	return fault_set(where, -EIO, "%s",
-	    words[0] ? words : "systemctl failed without a word");
+	return fault_set(where, -EIO, "%s", words[0] ? words : "systemctl failed without a word");
 }
 
-static int
-wait_for(pid_t pid, bool in_time)
+static int wait_for(pid_t pid, bool in_time)
 {
 	int status = 0;
 
@@ -170,9 +157,8 @@ wait_for(pid_t pid, bool in_time)
 	return status;
 }
 
-int
-systemctl_run(bool is_user, const char *const *arguments, int seconds,
-    char **ret_answer, struct fault *where)
+int systemctl_run(
+    bool is_user, const char *const *arguments, int seconds, char **ret_answer, struct fault *where)
 {
 	struct stream out = {.fd = -1}, err = {.fd = -1};
 	int writers[2] = {-1, -1}, result, status;
@@ -191,17 +177,14 @@ systemctl_run(bool is_user, const char *const *arguments, int seconds,
 		if (writers[i] >= 0)
 			(void)close(writers[i]);
 	if (result < 0) {
-		(void)fault_set(
-		    where, result, "systemctl: %s", strerror(-result));
+		(void)fault_set(where, result, "systemctl: %s", strerror(-result));
 		goto out;
 	}
-	in_time = read_all(&out, &err,
-	    clock_ns(CLOCK_MONOTONIC) + (uint64_t)seconds * SECOND_NS);
+	in_time = read_all(&out, &err, clock_ns(CLOCK_MONOTONIC) + (uint64_t)seconds * SECOND_NS);
 	status = wait_for(pid, in_time);
 	result = in_time
 	    ? judge(status, &out, err.text, where)
-	    : fault_set(where, -ETIMEDOUT,
-	          "systemctl has not answered within %d s", seconds);
+	    : fault_set(where, -ETIMEDOUT, "systemctl has not answered within %d s", seconds);
 	if (result == 0 && ret_answer) {
 		*ret_answer = out.text;
 		out.text = NULL;

@@ -22,7 +22,7 @@ enum {
  * -ENOENT: there is no systemctl; -ENOTCONN: systemd does not run here;
  * -ETIMEDOUT; -EFBIG: a longer answer; -EPERM: refused; -EIO: all else.
  */
-int systemctl_run(bool is_user, const char *const *arguments, int seconds,
-    char **ret_answer, struct fault *where);
+int systemctl_run(bool is_user, const char *const *arguments, int seconds, char **ret_answer,
+    struct fault *where);
 
 #endif

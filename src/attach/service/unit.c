@@ -17,44 +17,35 @@
 
 /* ---- names ---- */
 
-static bool
-is_name_character(char c)
+static bool is_name_character(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	    (c >= '0' && c <= '9') || (c && strchr(":-_.\\@", c));
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	    (c && strchr(":-_.\\@", c));
 }
 
-int
-unit_name(const char *text, char ret[UNIT_NAME_BYTES], struct fault *where)
+int unit_name(const char *text, char ret[UNIT_NAME_BYTES], struct fault *where)
 {
-	static const char *const others[] = {".socket", ".target", ".timer",
-	    ".mount", ".automount", ".path", ".slice", ".scope", ".swap",
-	    ".device"};
+	static const char *const others[] = {".socket", ".target", ".timer", ".mount", ".automount",
+	    ".path", ".slice", ".scope", ".swap", ".device"};
 	size_t n = strlen(text);
 
 	for (size_t i = 0; i < n; i++)
 		if (!is_name_character(text[i]))
-			return fault_set(where, -EINVAL,
-			    "this cannot be the name of a unit");
+			return fault_set(where, -EINVAL, "this cannot be the name of a unit");
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (text_ends_with(text, others[i]))
-			return fault_set(where, -EINVAL,
-			    "only a service runs a program, not a %s",
+			return fault_set(where, -EINVAL, "only a service runs a program, not a %s",
 			    others[i] + 1);
-	if (n == 0 || text[0] == '.' || text[0] == '@' ||
-	    strcmp(text, ".service") == 0)
-		return fault_set(
-		    where, -EINVAL, "this cannot be the name of a unit");
+	if (n == 0 || text[0] == '.' || text[0] == '@' || strcmp(text, ".service") == 0)
+		return fault_set(where, -EINVAL, "this cannot be the name of a unit");
 	if ((size_t)snprintf(ret, UNIT_NAME_BYTES, "%s%s", text,
-	        text_ends_with(text, ".service") ? "" : ".service") >=
-	    UNIT_NAME_BYTES)
+	        text_ends_with(text, ".service") ? "" : ".service") >= UNIT_NAME_BYTES)
 		return fault_set(where, -EINVAL, "the name is too long");
 	return 0;
 }
 
 /* foo@.service */
-static bool
-is_template(const char *name)
+static bool is_template(const char *name)
 {
 	const char *at = strchr(name, '@');
 
@@ -63,8 +54,7 @@ is_template(const char *name)
 
 /* ---- systemctl show ---- */
 
-static int
-add_property(struct unit *u, const char *line, size_t len)
+static int add_property(struct unit *u, const char *line, size_t len)
 {
 	const char *equal = memchr(line, '=', len);
 	struct unit_property p;
@@ -73,8 +63,7 @@ add_property(struct unit *u, const char *line, size_t len)
 		return 0;
 	p.name = strndup(line, (size_t)(equal - line));
 	p.value = strndup(equal + 1, (size_t)(line + len - equal - 1));
-	if (!p.name || !p.value ||
-	    room_make(&u->properties, &u->room, u->count, sizeof(p)) < 0) {
+	if (!p.name || !p.value || room_make(&u->properties, &u->room, u->count, sizeof(p)) < 0) {
 		free(p.name);
 		free(p.value);
 		return -ENOMEM;
@@ -83,8 +72,7 @@ add_property(struct unit *u, const char *line, size_t len)
 	return 0;
 }
 
-static int
-parse_properties(struct unit *u, const char *text)
+static int parse_properties(struct unit *u, const char *text)
 {
 	int err = 0;
 
@@ -97,8 +85,7 @@ parse_properties(struct unit *u, const char *text)
 	return err;
 }
 
-static int
-read_files(struct unit *u)
+static int read_files(struct unit *u)
 {
 	const char *fragment = unit_get(u, "FragmentPath");
 	struct quoting_words drop_ins = {0};
@@ -113,29 +100,23 @@ read_files(struct unit *u)
 }
 
 /* The name under which systemd answers: an instance in place of a template. */
-static int
-name_to_ask(const struct unit *u, char to[UNIT_NAME_BYTES + sizeof(PROBE)],
-    struct fault *where)
+static int name_to_ask(
+    const struct unit *u, char to[UNIT_NAME_BYTES + sizeof(PROBE)], struct fault *where)
 {
 	int n = snprintf(to, UNIT_NAME_BYTES + sizeof(PROBE), "%.*s%s.service",
-	    (int)(strlen(u->name) - strlen(".service")), u->name,
-	    u->is_template ? PROBE : "");
+	    (int)(strlen(u->name) - strlen(".service")), u->name, u->is_template ? PROBE : "");
 
-	return n < UNIT_NAME_BYTES
-	    ? 0
-	    : fault_set(where, -EINVAL, "the name is too long");
+	return n < UNIT_NAME_BYTES ? 0 : fault_set(where, -EINVAL, "the name is too long");
 }
 
-static int
-ask(struct unit *u, struct fault *where)
+static int ask(struct unit *u, struct fault *where)
 {
 	char name[UNIT_NAME_BYTES + sizeof(PROBE)], *answer = NULL;
 	const char *arguments[] = {"show", "--", name, NULL};
 	int err = name_to_ask(u, name, where);
 
 	if (err == 0)
-		err = systemctl_run(u->manager.is_user, arguments,
-		    SYSTEMCTL_ASK_S, &answer, where);
+		err = systemctl_run(u->manager.is_user, arguments, SYSTEMCTL_ASK_S, &answer, where);
 	if (err < 0)
 		return err;
 	err = parse_properties(u, answer);
@@ -154,26 +135,21 @@ ask(struct unit *u, struct fault *where)
 
 /* ---- without systemd ---- */
 
-static int
-find(struct unit *u, struct fault *where)
+static int find(struct unit *u, struct fault *where)
 {
 	struct quoting_words paths = {0};
-	int err = unit_file_find(u->manager.root, u->manager.is_user, u->name,
-	    &paths, &u->is_masked);
+	int err =
+	    unit_file_find(u->manager.root, u->manager.is_user, u->name, &paths, &u->is_masked);
 
 	for (size_t i = 0; i < paths.count && err == 0; i++)
-		err =
-		    unit_file_read(&u->files, u->manager.root, paths.items[i]);
+		err = unit_file_read(&u->files, u->manager.root, paths.items[i]);
 	quoting_release(&paths);
 	if (err == -ENOENT)
-		return fault_set(
-		    where, err, "there is no such unit in %s", u->manager.root);
+		return fault_set(where, err, "there is no such unit in %s", u->manager.root);
 	return err < 0 ? fault_set(where, err, "%s", strerror(-err)) : 0;
 }
 
-int
-unit_load(const char *text, const struct unit_manager *m, struct unit *ret,
-    struct fault *where)
+int unit_load(const char *text, const struct unit_manager *m, struct unit *ret, struct fault *where)
 {
 	struct unit u = {.manager = *m};
 	int err = unit_name(text, u.name, where);
@@ -190,8 +166,7 @@ unit_load(const char *text, const struct unit_manager *m, struct unit *ret,
 	return 0;
 }
 
-void
-unit_release(struct unit *u)
+void unit_release(struct unit *u)
 {
 	for (size_t i = 0; i < u->count; i++) {
 		free(u->properties[i].name);
@@ -204,8 +179,7 @@ unit_release(struct unit *u)
 
 /* ---- properties ---- */
 
-const char *
-unit_next(const struct unit *u, const char *name, size_t *at)
+const char *unit_next(const struct unit *u, const char *name, size_t *at)
 {
 	while (*at < u->count) {
 		const struct unit_property *p = &u->properties[(*at)++];
@@ -216,8 +190,7 @@ unit_next(const struct unit *u, const char *name, size_t *at)
 	return NULL;
 }
 
-const char *
-unit_get(const struct unit *u, const char *name)
+const char *unit_get(const struct unit *u, const char *name)
 {
 	size_t at = 0;
 	const char *value = unit_next(u, name, &at);
@@ -228,8 +201,7 @@ unit_get(const struct unit *u, const char *name)
 	return value ? value : "";
 }
 
-bool
-unit_is_on(const struct unit *u, const char *name)
+bool unit_is_on(const struct unit *u, const char *name)
 {
 	static const char *const words[] = {"yes", "true", "on", "1", "y", "t"};
 	const char *value = unit_get(u, name);
@@ -240,8 +212,7 @@ unit_is_on(const struct unit *u, const char *name)
 	return false;
 }
 
-int
-unit_list(const struct unit *u, const char *name, struct quoting_words *ret)
+int unit_list(const struct unit *u, const char *name, struct quoting_words *ret)
 {
 	struct quoting_words values = {0};
 	size_t at = 0;
@@ -260,8 +231,7 @@ unit_list(const struct unit *u, const char *name, struct quoting_words *ret)
 	return err;
 }
 
-int
-unit_add_text(struct unit *u, const char *path, const char *text)
+int unit_add_text(struct unit *u, const char *path, const char *text)
 {
 	const size_t before = u->files.count;
 	int err = unit_file_parse(&u->files, path, text);
@@ -278,8 +248,7 @@ unit_add_text(struct unit *u, const char *path, const char *text)
 	return err;
 }
 
-pid_t
-unit_main_pid(const struct unit *u)
+pid_t unit_main_pid(const struct unit *u)
 {
 	const char *text = unit_get(u, "MainPID");
 	char *end;
@@ -288,22 +257,18 @@ unit_main_pid(const struct unit *u)
 	return *text && !*end && pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
 }
 
-bool
-unit_has_mount_namespace(const struct unit *u)
+bool unit_has_mount_namespace(const struct unit *u)
 {
-	static const char *const switches[] = {"PrivateTmp", "PrivateDevices",
-	    "PrivateMounts", "PrivateIPC", "ProtectKernelTunables",
-	    "ProtectKernelModules", "ProtectKernelLogs", "ProtectControlGroups",
-	    "MountAPIVFS", "DynamicUser"};
-	static const char *const lists[] = {"ReadWritePaths", "ReadOnlyPaths",
-	    "InaccessiblePaths", "ExecPaths", "NoExecPaths", "BindPaths",
-	    "BindReadOnlyPaths", "TemporaryFileSystem", "MountImages",
-	    "ExtensionImages", "ExtensionDirectories", "RootDirectory",
-	    "RootImage", "LogNamespace", "MountFlags"};
+	static const char *const switches[] = {"PrivateTmp", "PrivateDevices", "PrivateMounts",
+	    "PrivateIPC", "ProtectKernelTunables", "ProtectKernelModules", "ProtectKernelLogs",
+	    "ProtectControlGroups", "MountAPIVFS", "DynamicUser"};
+	static const char *const lists[] = {"ReadWritePaths", "ReadOnlyPaths", "InaccessiblePaths",
+	    "ExecPaths", "NoExecPaths", "BindPaths", "BindReadOnlyPaths", "TemporaryFileSystem",
+	    "MountImages", "ExtensionImages", "ExtensionDirectories", "RootDirectory", "RootImage",
+	    "LogNamespace", "MountFlags"};
 	/* names, and the value that changes nothing */
-	static const char *const words[][2] = {{"ProtectSystem", "no"},
-	    {"ProtectHome", "no"}, {"ProtectProc", "default"},
-	    {"ProcSubset", "all"}};
+	static const char *const words[][2] = {{"ProtectSystem", "no"}, {"ProtectHome", "no"},
+	    {"ProtectProc", "default"}, {"ProcSubset", "all"}};
 
 	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
 		if (unit_is_on(u, switches[i]))
@@ -317,9 +282,8 @@ unit_has_mount_namespace(const struct unit *u)
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		const char *value = unit_get(u, words[i][0]);
 
-		if (value[0] && strcmp(value, words[i][1]) != 0 &&
-		    strcmp(value, "false") != 0 && strcmp(value, "off") != 0 &&
-		    strcmp(value, "0") != 0)
+		if (value[0] && strcmp(value, words[i][1]) != 0 && strcmp(value, "false") != 0 &&
+		    strcmp(value, "off") != 0 && strcmp(value, "0") != 0)
 			return true;
 	}
 	return false;

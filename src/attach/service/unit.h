@@ -40,8 +40,8 @@ struct unit {
 
 /* A line of ExecStart= and the like. */
 struct unit_command {
-	char *prefix; /* what stood before the path: "-", "@", "+!" or "" */
-	char *path;   /* of the program, or its name if systemd shall find it */
+	char *prefix;              /* what stood before the path: "-", "@", "+!" or "" */
+	char *path;                /* of the program, or its name if systemd shall find it */
 	struct quoting_words argv; /* as written: variables are not replaced */
 };
 
@@ -57,8 +57,8 @@ int unit_name(const char *text, char ret[UNIT_NAME_BYTES], struct fault *where);
  * others as of systemctl_run(). Nothing is held after a failure. A unit that
  * is masked, or has an error in its file, is loaded: see unit_get(u, "LoadState").
  */
-int unit_load(const char *text, const struct unit_manager *m, struct unit *ret,
-    struct fault *where);
+int unit_load(
+    const char *text, const struct unit_manager *m, struct unit *ret, struct fault *where);
 void unit_release(struct unit *u);
 
 /*
@@ -75,8 +75,7 @@ const char *unit_next(const struct unit *u, const char *name, size_t *at);
 bool unit_is_on(const struct unit *u, const char *name);
 
 /* The words of a property that is a list of paths or names. -ENOMEM. */
-int unit_list(
-    const struct unit *u, const char *name, struct quoting_words *ret);
+int unit_list(const struct unit *u, const char *name, struct quoting_words *ret);
 
 /*
  * Adds a drop-in that is not there yet, as if systemd had read it: its variables,
@@ -94,12 +93,10 @@ bool unit_has_mount_namespace(const struct unit *u);
  * Environment=, as NAME=VALUE, each name once, without the file `except`; specifiers
  * (%n) are not replaced. -ENOMEM.
  */
-int unit_environment(
-    const struct unit *u, const char *except, struct quoting_words *ret);
+int unit_environment(const struct unit *u, const char *except, struct quoting_words *ret);
 
 /* The value of a variable in such a list, or NULL. */
-const char *unit_variable(
-    const struct quoting_words *environment, const char *name);
+const char *unit_variable(const struct quoting_words *environment, const char *name);
 
 /*
  * The files of EnvironmentFile=, which win over Environment=, with their
@@ -115,8 +112,7 @@ struct unit_environment_files {
 	struct unit_environment_file *items;
 	size_t count, room;
 };
-int unit_environment_files(
-    const struct unit *u, struct unit_environment_files *ret);
+int unit_environment_files(const struct unit *u, struct unit_environment_files *ret);
 void unit_environment_files_release(struct unit_environment_files *f);
 
 /* The commands of "ExecStart", "ExecStartPre" and so on. -ENOMEM. */
@@ -124,8 +120,7 @@ struct unit_commands {
 	struct unit_command *items;
 	size_t count, room;
 };
-int unit_commands(
-    const struct unit *u, const char *key, struct unit_commands *ret);
+int unit_commands(const struct unit *u, const char *key, struct unit_commands *ret);
 void unit_commands_release(struct unit_commands *c);
 
 #endif

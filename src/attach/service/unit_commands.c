@@ -7,8 +7,7 @@
 #include "attach/service/unit.h"
 #include "kit/data/room.h"
 
-void
-unit_commands_release(struct unit_commands *c)
+void unit_commands_release(struct unit_commands *c)
 {
 	for (size_t i = 0; i < c->count; i++) {
 		free(c->items[i].prefix);
@@ -20,9 +19,8 @@ unit_commands_release(struct unit_commands *c)
 }
 
 /* The words from `from` to `to` as one command. */
-static int
-add_command(struct unit_commands *c, const struct quoting_words *words,
-    size_t from, size_t to)
+static int add_command(
+    struct unit_commands *c, const struct quoting_words *words, size_t from, size_t to)
 {
 	const char *first = words->items[from];
 	size_t prefix = strspn(first, "@-:+!|");
@@ -35,19 +33,17 @@ add_command(struct unit_commands *c, const struct quoting_words *words,
 	if (room_make(&c->items, &c->room, c->count, sizeof(*one)) < 0)
 		return -ENOMEM;
 	one = &c->items[c->count++];
-	*one = (struct unit_command){
-	    .prefix = strndup(first, prefix), .path = strdup(first + prefix)};
+	*one =
+	    (struct unit_command){.prefix = strndup(first, prefix), .path = strdup(first + prefix)};
 	if (!one->prefix || !one->path)
 		return -ENOMEM;
 	/* "@": the next word is what the program sees as its name */
 	for (size_t i = has_name ? from + 1 : from; i < to && err == 0; i++)
-		err = quoting_add(&one->argv,
-		    strdup(i == from ? first + prefix : words->items[i]));
+		err = quoting_add(&one->argv, strdup(i == from ? first + prefix : words->items[i]));
 	return err;
 }
 
-static int
-add_line(struct unit_commands *c, const char *line)
+static int add_line(struct unit_commands *c, const char *line)
 {
 	struct quoting_words words = {0};
 	int err = quoting_split(line, &words);
@@ -65,8 +61,7 @@ add_line(struct unit_commands *c, const char *line)
 	return err;
 }
 
-int
-unit_commands(const struct unit *u, const char *key, struct unit_commands *ret)
+int unit_commands(const struct unit *u, const char *key, struct unit_commands *ret)
 {
 	struct quoting_words lines = {0};
 	int err = unit_file_values(&u->files, key, NULL, &lines);

@@ -12,8 +12,7 @@
 enum { VARIABLES_MAX = 4096 };
 
 /* The length of NAME in NAME=VALUE; 0: it is none. */
-static size_t
-name_length(const char *text)
+static size_t name_length(const char *text)
 {
 	size_t n = strcspn(text, "=");
 
@@ -21,8 +20,7 @@ name_length(const char *text)
 }
 
 /* Adds it, or replaces the value of the same name. Takes the text over. */
-static int
-assign(struct quoting_words *w, char *text)
+static int assign(struct quoting_words *w, char *text)
 {
 	size_t n = text ? name_length(text) : 0;
 
@@ -43,9 +41,7 @@ assign(struct quoting_words *w, char *text)
 	return quoting_add(w, text);
 }
 
-int
-unit_environment(
-    const struct unit *u, const char *except, struct quoting_words *ret)
+int unit_environment(const struct unit *u, const char *except, struct quoting_words *ret)
 {
 	struct quoting_words values = {0}, words = {0};
 	int err = unit_file_values(&u->files, "Environment", except, &values);
@@ -59,22 +55,19 @@ unit_environment(
 	return err;
 }
 
-const char *
-unit_variable(const struct quoting_words *environment, const char *name)
+const char *unit_variable(const struct quoting_words *environment, const char *name)
 {
 	size_t n = strlen(name);
 
 	for (size_t i = 0; i < environment->count; i++)
-		if (strncmp(environment->items[i], name, n) == 0 &&
-		    environment->items[i][n] == '=')
+		if (strncmp(environment->items[i], name, n) == 0 && environment->items[i][n] == '=')
 			return environment->items[i] + n + 1;
 	return NULL;
 }
 
 /* ---- EnvironmentFile= ---- */
 
-void
-unit_environment_files_release(struct unit_environment_files *f)
+void unit_environment_files_release(struct unit_environment_files *f)
 {
 	for (size_t i = 0; i < f->count; i++) {
 		free(f->items[i].path);
@@ -88,8 +81,7 @@ unit_environment_files_release(struct unit_environment_files *f)
  * A value as such a file has it: quotes as in a shell, which may span lines;
  * a backslash at the end of a line continues it. Moves *at behind its line.
  */
-static void
-take_value(const char **at, char *to)
+static void take_value(const char **at, char *to)
 {
 	const char *from = *at;
 	char *start = to, quote = 0;
@@ -101,8 +93,7 @@ take_value(const char **at, char *to)
 			from++;
 			if (*from != '\n')
 				*to++ = *from, solid = to;
-		} else if (quote ? *from == quote
-		                 : *from == '"' || *from == '\'') {
+		} else if (quote ? *from == quote : *from == '"' || *from == '\'') {
 			quote = (char)(quote ? '\0' : *from);
 			solid = to;
 		} else {
@@ -115,8 +106,7 @@ take_value(const char **at, char *to)
 	*at = from;
 }
 
-static int
-parse_variables(const char *text, struct quoting_words *ret)
+static int parse_variables(const char *text, struct quoting_words *ret)
 {
 	char *one = malloc(strlen(text) + 1);
 	int err = one ? 0 : -ENOMEM;
@@ -140,12 +130,9 @@ parse_variables(const char *text, struct quoting_words *ret)
 }
 
 /* "PATH (ignore_errors=yes)" of systemctl show, or "-PATH" of a unit file. */
-static int
-add_file(
-    struct unit_environment_files *f, const struct unit *u, const char *text)
+static int add_file(struct unit_environment_files *f, const struct unit *u, const char *text)
 {
-	static const char yes[] = " (ignore_errors=yes)",
-	                  no[] = " (ignore_errors=no)";
+	static const char yes[] = " (ignore_errors=yes)", no[] = " (ignore_errors=no)";
 	struct unit_environment_file *one;
 	bool is_optional = text[0] == '-' || text_ends_with(text, yes);
 	size_t n;
@@ -161,8 +148,7 @@ add_file(
 	if (room_make(&f->items, &f->room, f->count, sizeof(*one)) < 0)
 		return -ENOMEM;
 	one = &f->items[f->count++];
-	*one = (struct unit_environment_file){
-	    .path = strndup(text, n), .is_optional = is_optional};
+	*one = (struct unit_environment_file){.path = strndup(text, n), .is_optional = is_optional};
 	if (!one->path)
 		return -ENOMEM;
 	err = root_read(u->manager.root, one->path, UNIT_FILE_BYTES, &content);
@@ -174,8 +160,7 @@ add_file(
 	return err == -E2BIG ? 0 : err;
 }
 
-int
-unit_environment_files(const struct unit *u, struct unit_environment_files *ret)
+int unit_environment_files(const struct unit *u, struct unit_environment_files *ret)
 {
 	struct quoting_words values = {0};
 	size_t at = 0;
@@ -183,8 +168,7 @@ unit_environment_files(const struct unit *u, struct unit_environment_files *ret)
 	int err = 0;
 
 	if (!u->manager.root) {
-		while (
-		    err == 0 && (value = unit_next(u, "EnvironmentFiles", &at)))
+		while (err == 0 && (value = unit_next(u, "EnvironmentFiles", &at)))
 			err = add_file(ret, u, value);
 		return err;
 	}

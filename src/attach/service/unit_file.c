@@ -17,8 +17,7 @@
 
 enum { NAME_BYTES = 256, ALIASES_MAX = 4, DROP_INS_MAX = 200 };
 
-void
-unit_file_release(struct unit_files *f)
+void unit_file_release(struct unit_files *f)
 {
 	for (size_t i = 0; i < f->count; i++) {
 		free(f->settings[i].section);
@@ -32,15 +31,13 @@ unit_file_release(struct unit_files *f)
 
 /* ---- lines ---- */
 
-static const char *
-skip_space(const char *at)
+static const char *skip_space(const char *at)
 {
 	return at + strspn(at, " \t\r");
 }
 
 /* Without white space at the end. */
-static char *
-copy_part(const char *from, const char *end)
+static char *copy_part(const char *from, const char *end)
 {
 	while (end > from && strchr(" \t\r", end[-1]))
 		end--;
@@ -52,8 +49,7 @@ copy_part(const char *from, const char *end)
  * comments between them are skipped. `line` has room for all that is left of the
  * text. Returns the next line.
  */
-static const char *
-take_line(const char *from, char *line)
+static const char *take_line(const char *from, char *line)
 {
 	bool goes_on = true, is_first = true;
 
@@ -76,8 +72,7 @@ take_line(const char *from, char *line)
 	return from;
 }
 
-static int
-add_setting(struct unit_files *f, const char *section, const char *line)
+static int add_setting(struct unit_files *f, const char *section, const char *line)
 {
 	const char *equal = strchr(line, '='), *value;
 	struct unit_setting s = {.file = f->paths.count - 1};
@@ -99,8 +94,7 @@ add_setting(struct unit_files *f, const char *section, const char *line)
 	return 0;
 }
 
-int
-unit_file_parse(struct unit_files *f, const char *path, const char *text)
+int unit_file_parse(struct unit_files *f, const char *path, const char *text)
 {
 	char section[64] = "", *line;
 	int err;
@@ -126,8 +120,7 @@ unit_file_parse(struct unit_files *f, const char *path, const char *text)
 	return err;
 }
 
-int
-unit_file_read(struct unit_files *f, const char *root, const char *path)
+int unit_file_read(struct unit_files *f, const char *root, const char *path)
 {
 	char *text = NULL;
 	int err = root_read(root, path, UNIT_FILE_BYTES, &text);
@@ -143,9 +136,8 @@ unit_file_read(struct unit_files *f, const char *root, const char *path)
 	return err;
 }
 
-int
-unit_file_values(const struct unit_files *f, const char *key,
-    const char *except, struct quoting_words *ret)
+int unit_file_values(
+    const struct unit_files *f, const char *key, const char *except, struct quoting_words *ret)
 {
 	const size_t before = ret->count;
 	int err = 0;
@@ -153,8 +145,7 @@ unit_file_values(const struct unit_files *f, const char *key,
 	for (size_t i = 0; i < f->count && err == 0; i++) {
 		const struct unit_setting *s = &f->settings[i];
 
-		if (strcmp(s->section, "Service") != 0 ||
-		    strcmp(s->key, key) != 0 ||
+		if (strcmp(s->section, "Service") != 0 || strcmp(s->key, key) != 0 ||
 		    (except && strcmp(f->paths.items[s->file], except) == 0))
 			continue;
 		if (s->value[0])
@@ -168,28 +159,23 @@ unit_file_values(const struct unit_files *f, const char *key,
 
 /* ---- without systemd ---- */
 
-static const char *const system_places[] = {"/etc/systemd/system",
-    "/run/systemd/system", "/usr/local/lib/systemd/system",
-    "/usr/lib/systemd/system", "/lib/systemd/system", NULL};
-static const char *const user_places[] = {"/etc/systemd/user",
-    "/run/systemd/user", "/usr/local/lib/systemd/user", "/usr/lib/systemd/user",
-    "/lib/systemd/user", NULL};
+static const char *const system_places[] = {"/etc/systemd/system", "/run/systemd/system",
+    "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system", NULL};
+static const char *const user_places[] = {"/etc/systemd/user", "/run/systemd/user",
+    "/usr/local/lib/systemd/user", "/usr/lib/systemd/user", "/lib/systemd/user", NULL};
 
 /* foo@.service of foo@bar.service; false: it is no instance. */
-static bool
-template_of(const char *name, char to[NAME_BYTES])
+static bool template_of(const char *name, char to[NAME_BYTES])
 {
 	const char *at = strchr(name, '@'), *dot = strrchr(name, '.');
 
 	if (!at || !dot || dot <= at + 1)
 		return false;
-	(void)snprintf(
-	    to, NAME_BYTES, "%.*s%s", (int)(at - name + 1), name, dot);
+	(void)snprintf(to, NAME_BYTES, "%.*s%s", (int)(at - name + 1), name, dot);
 	return true;
 }
 
-static bool
-exists(const char *root, const char *path)
+static bool exists(const char *root, const char *path)
 {
 	int fd = root_open(root, path, O_PATH | O_NOFOLLOW);
 
@@ -199,9 +185,8 @@ exists(const char *root, const char *path)
 }
 
 /* Its path, in the first place that has it. */
-static bool
-find_fragment(const char *root, const char *const *places, const char *name,
-    char path[PATH_MAX])
+static bool find_fragment(
+    const char *root, const char *const *places, const char *name, char path[PATH_MAX])
 {
 	for (; *places; places++) {
 		(void)snprintf(path, PATH_MAX, "%s/%s", *places, name);
@@ -211,15 +196,12 @@ find_fragment(const char *root, const char *const *places, const char *name,
 	return false;
 }
 
-static int
-by_name(const void *a, const void *b)
+static int by_name(const void *a, const void *b)
 {
-	return strcmp(
-	    text_base(*(char *const *)a), text_base(*(char *const *)b));
+	return strcmp(text_base(*(char *const *)a), text_base(*(char *const *)b));
 }
 
-static bool
-has_name(const struct quoting_words *w, const char *name)
+static bool has_name(const struct quoting_words *w, const char *name)
 {
 	for (size_t i = 0; i < w->count; i++)
 		if (strcmp(text_base(w->items[i]), name) == 0)
@@ -228,8 +210,7 @@ has_name(const struct quoting_words *w, const char *name)
 }
 
 /* The drop-ins in one directory whose names are not known yet. */
-static int
-list_drop_ins(const char *root, const char *dir, struct quoting_words *ret)
+static int list_drop_ins(const char *root, const char *dir, struct quoting_words *ret)
 {
 	int fd = root_open(root, dir, O_RDONLY | O_DIRECTORY), err = 0;
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -243,11 +224,9 @@ list_drop_ins(const char *root, const char *dir, struct quoting_words *ret)
 	while (err == 0 && ret->count < DROP_INS_MAX && (e = readdir(d))) {
 		char path[PATH_MAX];
 
-		if (e->d_name[0] == '.' ||
-		    !text_ends_with(e->d_name, ".conf") ||
+		if (e->d_name[0] == '.' || !text_ends_with(e->d_name, ".conf") ||
 		    has_name(ret, e->d_name) ||
-		    snprintf(path, sizeof(path), "%s/%s", dir, e->d_name) >=
-		        (int)sizeof(path))
+		    snprintf(path, sizeof(path), "%s/%s", dir, e->d_name) >= (int)sizeof(path))
 			continue;
 		err = quoting_add(ret, strdup(path));
 	}
@@ -255,9 +234,8 @@ list_drop_ins(const char *root, const char *dir, struct quoting_words *ret)
 	return err;
 }
 
-static int
-find_drop_ins(const char *root, const char *const *places, const char *name,
-    struct quoting_words *ret)
+static int find_drop_ins(
+    const char *root, const char *const *places, const char *name, struct quoting_words *ret)
 {
 	char template[NAME_BYTES];
 	const char *names[] = {"service", NULL, name, NULL};
@@ -272,8 +250,7 @@ find_drop_ins(const char *root, const char *const *places, const char *name,
 
 			if (!names[i])
 				continue;
-			(void)snprintf(
-			    dir, sizeof(dir), "%s/%s.d", places[p], names[i]);
+			(void)snprintf(dir, sizeof(dir), "%s/%s.d", places[p], names[i]);
 			err = list_drop_ins(root, dir, &found);
 		}
 	if (found.count > 0)
@@ -284,9 +261,8 @@ find_drop_ins(const char *root, const char *const *places, const char *name,
 	return err;
 }
 
-int
-unit_file_find(const char *root, bool is_user, char name[NAME_BYTES],
-    struct quoting_words *ret, bool *ret_is_masked)
+int unit_file_find(const char *root, bool is_user, char name[NAME_BYTES], struct quoting_words *ret,
+    bool *ret_is_masked)
 {
 	const char *const *places = is_user ? user_places : system_places;
 	char path[PATH_MAX], target[PATH_MAX], template[NAME_BYTES];
@@ -295,8 +271,7 @@ unit_file_find(const char *root, bool is_user, char name[NAME_BYTES],
 	*ret_is_masked = false;
 	for (int i = 0; i < ALIASES_MAX; i++) {
 		if (!find_fragment(root, places, name, path) &&
-		    (!template_of(name, template) ||
-		        !find_fragment(root, places, template, path)))
+		    (!template_of(name, template) || !find_fragment(root, places, template, path)))
 			return -ENOENT;
 		if (root_link(root, path, target, sizeof(target)) < 0)
 			break;

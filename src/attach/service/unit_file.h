@@ -39,15 +39,15 @@ void unit_file_release(struct unit_files *f);
  * Appends the values of a key of [Service], without those that an empty one
  * has taken back, and without those of the file `except` (NULL: none). -ENOMEM.
  */
-int unit_file_values(const struct unit_files *f, const char *key,
-    const char *except, struct quoting_words *ret);
+int unit_file_values(
+    const struct unit_files *f, const char *key, const char *except, struct quoting_words *ret);
 
 /*
  * Where systemd looks for units, without systemd: the file of `name`, and its
  * drop-ins. An alias gives its unit's name instead. *ret_is_masked: it
  * is a link to /dev/null. -ENOENT: there is no such unit. -ENOMEM.
  */
-int unit_file_find(const char *root, bool is_user, char name[256],
-    struct quoting_words *ret, bool *ret_is_masked);
+int unit_file_find(
+    const char *root, bool is_user, char name[256], struct quoting_words *ret, bool *ret_is_masked);
 
 #endif

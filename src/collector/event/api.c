@@ -11,8 +11,7 @@
 #include "collector/segment/tick.h"
 #include "collector/event/user.h"
 
-SEEP_EXPORT int
-seep_snapshot(const char *label)
+SEEP_EXPORT int seep_snapshot(const char *label)
 {
 	bool counted = lifecycle_slow_begins();
 	int answer = 0;
@@ -23,14 +22,12 @@ seep_snapshot(const char *label)
 	return answer;
 }
 
-SEEP_EXPORT void
-memtrail_snapshot(void)
+SEEP_EXPORT void memtrail_snapshot(void)
 {
 	(void)seep_snapshot(NULL);
 }
 
-SEEP_EXPORT void
-seep_mark(const char *label)
+SEEP_EXPORT void seep_mark(const char *label)
 {
 	bool counted = lifecycle_slow_begins();
 
@@ -39,21 +36,18 @@ seep_mark(const char *label)
 	lifecycle_slow_ends(counted);
 }
 
-SEEP_EXPORT void
-seep_pause(void)
+SEEP_EXPORT void seep_pause(void)
 {
 	recorder_pause(1);
 }
 
-SEEP_EXPORT void
-seep_resume(void)
+SEEP_EXPORT void seep_resume(void)
 {
 	recorder_pause(-1);
 }
 
 /* The caller's stack; 0 if recording is off, or this thread has paused. */
-static struct site_id
-stack_of(const struct cpu_frame *c)
+static struct site_id stack_of(const struct cpu_frame *c)
 {
 	tick_read();
 	if (lifecycle_running() && lifecycle_poll())
@@ -61,21 +55,18 @@ stack_of(const struct cpu_frame *c)
 	return (struct site_id){0};
 }
 
-static void
-taken(const char *pool, const void *handle, size_t size,
-    const struct cpu_frame *c, uint32_t birth)
+static void taken(
+    const char *pool, const void *handle, size_t size, const struct cpu_frame *c, uint32_t birth)
 {
 	struct site_id stack = stack_of(c);
 
 	if (stack.v)
-		user_alloc(pool, handle, size, stack,
-		    birth == RECORDER_NOW ? tick_now() : birth);
+		user_alloc(pool, handle, size, stack, birth == RECORDER_NOW ? tick_now() : birth);
 	else if (lifecycle_started())
 		user_passed_by();
 }
 
-SEEP_EXPORT void
-seep_alloc(const char *pool, const void *handle, size_t size)
+SEEP_EXPORT void seep_alloc(const char *pool, const void *handle, size_t size)
 {
 	CPU_CALLER(c);
 	bool counted;
@@ -88,8 +79,7 @@ seep_alloc(const char *pool, const void *handle, size_t size)
 }
 
 /* Frees are recorded while recording is off, too, as those of blocks are. */
-SEEP_EXPORT void
-seep_free(const char *pool, const void *handle)
+SEEP_EXPORT void seep_free(const char *pool, const void *handle)
 {
 	bool counted;
 
@@ -103,8 +93,7 @@ seep_free(const char *pool, const void *handle)
 	lifecycle_slow_ends(counted);
 }
 
-SEEP_EXPORT void
-seep_realloc(const char *pool, const void *old, const void *handle, size_t size)
+SEEP_EXPORT void seep_realloc(const char *pool, const void *old, const void *handle, size_t size)
 {
 	CPU_CALLER(c);
 	uint32_t birth = RECORDER_NOW;
@@ -119,8 +108,7 @@ seep_realloc(const char *pool, const void *old, const void *handle, size_t size)
 	lifecycle_slow_ends(counted);
 }
 
-SEEP_EXPORT void
-seep_free_all(const char *pool)
+SEEP_EXPORT void seep_free_all(const char *pool)
 {
 	bool counted = lifecycle_slow_begins();
 
@@ -131,8 +119,7 @@ seep_free_all(const char *pool)
 	lifecycle_slow_ends(counted);
 }
 
-SEEP_EXPORT void
-seep_ignore(const void *p)
+SEEP_EXPORT void seep_ignore(const void *p)
 {
 	bool counted;
 

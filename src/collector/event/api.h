@@ -19,8 +19,7 @@ SEEP_EXPORT void seep_resume(void);
 
 SEEP_EXPORT void seep_alloc(const char *pool, const void *handle, size_t size);
 SEEP_EXPORT void seep_free(const char *pool, const void *handle);
-SEEP_EXPORT void seep_realloc(
-    const char *pool, const void *old, const void *handle, size_t size);
+SEEP_EXPORT void seep_realloc(const char *pool, const void *old, const void *handle, size_t size);
 SEEP_EXPORT void seep_free_all(const char *pool);
 SEEP_EXPORT void seep_ignore(const void *p);
 

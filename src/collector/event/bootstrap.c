@@ -19,8 +19,7 @@ static char *memory;
 static size_t memory_bytes;
 static size_t memory_used;
 
-static bool
-map_memory(void)
+static bool map_memory(void)
 {
 	size_t bytes = BYTES;
 	void *p;
@@ -40,14 +39,12 @@ map_memory(void)
 	return true;
 }
 
-void *
-bootstrap_alloc(size_t align, size_t size)
+void *bootstrap_alloc(size_t align, size_t size)
 {
 	uint64_t chunk;
 	size_t at;
 
-	if ((!memory && !map_memory()) || size > memory_bytes ||
-	    align > memory_bytes)
+	if ((!memory && !map_memory()) || size > memory_bytes || align > memory_bytes)
 		return NULL;
 	if (align < 16)
 		align = 16;
@@ -62,35 +59,29 @@ bootstrap_alloc(size_t align, size_t size)
 	return memory + at;
 }
 
-bool
-bootstrap_owns(const void *p)
+bool bootstrap_owns(const void *p)
 {
-	return memory && (const char *)p >= memory &&
-	    (const char *)p < memory + memory_bytes;
+	return memory && (const char *)p >= memory && (const char *)p < memory + memory_bytes;
 }
 
-static size_t
-size_of(const void *p)
+static size_t size_of(const void *p)
 {
 	const uint64_t *chunk = (const uint64_t *)p - 1;
 
 	return (size_t)(*chunk & ~(uint64_t)7) - HEADER;
 }
 
-void *
-bootstrap_malloc(size_t size)
+void *bootstrap_malloc(size_t size)
 {
 	return bootstrap_alloc(16, size);
 }
 
-void
-bootstrap_free(void *p)
+void bootstrap_free(void *p)
 {
 	(void)p;
 }
 
-void *
-bootstrap_calloc(size_t n, size_t size)
+void *bootstrap_calloc(size_t n, size_t size)
 {
 	size_t bytes;
 
@@ -100,8 +91,7 @@ bootstrap_calloc(size_t n, size_t size)
 }
 
 /* memcpy() would be a call through the PLT. */
-static void
-copy(char *to, const char *from, size_t bytes)
+static void copy(char *to, const char *from, size_t bytes)
 {
 	size_t i;
 
@@ -111,8 +101,7 @@ copy(char *to, const char *from, size_t bytes)
 	}
 }
 
-void *
-bootstrap_realloc(void *old, size_t size)
+void *bootstrap_realloc(void *old, size_t size)
 {
 	size_t had = old ? size_of(old) : 0;
 	char *p = bootstrap_alloc(16, size);
@@ -122,8 +111,7 @@ bootstrap_realloc(void *old, size_t size)
 	return p;
 }
 
-void *
-bootstrap_reallocarray(void *old, size_t n, size_t size)
+void *bootstrap_reallocarray(void *old, size_t n, size_t size)
 {
 	size_t bytes;
 
@@ -132,8 +120,7 @@ bootstrap_reallocarray(void *old, size_t n, size_t size)
 	return bootstrap_realloc(old, bytes);
 }
 
-int
-bootstrap_posix_memalign(void **ret, size_t align, size_t size)
+int bootstrap_posix_memalign(void **ret, size_t align, size_t size)
 {
 	void *p;
 
@@ -146,21 +133,17 @@ bootstrap_posix_memalign(void **ret, size_t align, size_t size)
 	return 0;
 }
 
-void *
-bootstrap_valloc(size_t size)
+void *bootstrap_valloc(size_t size)
 {
 	return bootstrap_alloc(CPU_PAGE, size);
 }
 
-void *
-bootstrap_pvalloc(size_t size)
+void *bootstrap_pvalloc(size_t size)
 {
-	return bootstrap_alloc(
-	    CPU_PAGE, (size + CPU_PAGE - 1) & ~(size_t)(CPU_PAGE - 1));
+	return bootstrap_alloc(CPU_PAGE, (size + CPU_PAGE - 1) & ~(size_t)(CPU_PAGE - 1));
 }
 
-void *
-bootstrap_move(const void *old, size_t size)
+void *bootstrap_move(const void *old, size_t size)
 {
 	size_t had = size_of(old);
 	void *p = next.malloc(size);

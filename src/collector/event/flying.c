@@ -4,8 +4,7 @@
 
 #include "collector/event/pace.h"
 
-SEEP_NOINLINE void *
-flying_after(void *p)
+SEEP_NOINLINE void *flying_after(void *p)
 {
 	struct thread *t = thread_self;
 
@@ -19,8 +18,7 @@ flying_after(void *p)
 	return p;
 }
 
-static void
-leave(struct gate *g, struct thread *t)
+static void leave(struct gate *g, struct thread *t)
 {
 	if (recorder_is_due(t))
 		flying_after(NULL);
@@ -29,9 +27,8 @@ leave(struct gate *g, struct thread *t)
 }
 
 /* The thread is busy, and is not any more. */
-SEEP_INLINE void
-alloc_of(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api)
+SEEP_INLINE void alloc_of(
+    struct thread *t, const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api)
 {
 	const uint32_t site = recorder_site(t, c, api);
 
@@ -41,17 +38,15 @@ alloc_of(struct thread *t, const void *p, uint64_t size,
 		recorder_alloc_known(t, p, size, c, api, site);
 }
 
-SEEP_NOINLINE void
-flying_alloc(struct gate *g, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api)
+SEEP_NOINLINE void flying_alloc(
+    struct gate *g, const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api)
 {
 	thread_enter(g);
 	alloc_of(thread_self, p, size, c, api);
 }
 
-SEEP_NOINLINE void *
-flying_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp, uint64_t fp,
-    enum seg_api api)
+SEEP_NOINLINE void *flying_alloc_last(
+    void *p, uint64_t size, uint64_t pc, uint64_t sp, uint64_t fp, enum seg_api api)
 {
 	const struct cpu_frame c = {pc, sp, fp};
 
@@ -59,8 +54,7 @@ flying_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp, uint64_t fp,
 	return p;
 }
 
-SEEP_NOINLINE bool
-flying_free(struct gate *g, const void *p)
+SEEP_NOINLINE bool flying_free(struct gate *g, const void *p)
 {
 	struct thread *t = thread_self;
 	struct live_found f;
@@ -77,8 +71,7 @@ flying_free(struct gate *g, const void *p)
 	age = row ? tick_now() - f.block.birth : 0;
 	if (row && (!age || recorder_age(t, &f))) {
 		if (t->flight_by)
-			flight_put(t, flight_word(FLIGHT_BY, t->flight_by),
-			    (uint64_t)(uintptr_t)p);
+			flight_put(t, flight_word(FLIGHT_BY, t->flight_by), (uint64_t)(uintptr_t)p);
 		t->flight_by = 0;
 		flying_drop(t, p, &f, row, age);
 	} else {
@@ -88,8 +81,7 @@ flying_free(struct gate *g, const void *p)
 	return row != NULL;
 }
 
-SEEP_NOINLINE void
-flying_realloc(struct gate *g, const void *old, struct live_block b,
+SEEP_NOINLINE void flying_realloc(struct gate *g, const void *old, struct live_block b,
     const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api)
 {
 	struct thread *t = thread_self;
@@ -103,24 +95,21 @@ flying_realloc(struct gate *g, const void *old, struct live_block b,
 	verify_site((struct site_id){site}, c);
 	was = ledger_settled(t, b.site);
 	/* two entries, and nothing to be noted before them */
-	if (unlikely(!was || word != t->seen ||
-	        LOAD(lifecycle_command) != lifecycle_obeyed ||
-	        !flight_has_room(t, tick) || t->log_at + 2 >= t->log_end ||
-	        size >= LOG_LARGE || b.size >= FLIGHT_FREED_LARGE))
+	if (unlikely(!was || word != t->seen || LOAD(lifecycle_command) != lifecycle_obeyed ||
+	        !flight_has_room(t, tick) || t->log_at + 2 >= t->log_end || size >= LOG_LARGE ||
+	        b.size >= FLIGHT_FREED_LARGE))
 		goto slow;
 	row = ledger_open_row(t, site);
 	if (unlikely(!row))
 		goto slow;
 	ledger_touch(row, word);
 	if (ledger_size_is_new(row, size) ||
-	    !live_put_fast(
-	        &t->live, (uint64_t)(uintptr_t)p, site, size, b.birth))
+	    !live_put_fast(&t->live, (uint64_t)(uintptr_t)p, site, size, b.birth))
 		goto slow;
 	ledger_count_free(t, was, b.size);
 	ledger_count_alloc(t, row, size, tick);
 	t->flight_when |= FLIGHT_RESIZED;
-	flight_put(t,
-	    flight_free_word(b.site, flight_age_code(tick - b.birth), b.size),
+	flight_put(t, flight_free_word(b.site, flight_age_code(tick - b.birth), b.size),
 	    (uint64_t)(uintptr_t)old);
 	flight_put(t, flight_alloc_word(site, size), (uint64_t)(uintptr_t)p);
 	t->flight_when &= ~FLIGHT_RESIZED;

@@ -29,8 +29,7 @@
  */
 
 /* Records an allocation, after the real function has returned p. */
-SEEP_INLINE void
-allocated(
+SEEP_INLINE void allocated(
     const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api)
 {
 	struct gate *g = thread_gate;
@@ -40,8 +39,7 @@ allocated(
 		return;
 	if (likely(recorder_is_ready(g))) {
 		thread_enter(g);
-		if (unlikely(
-		        !recorder_alloc_hit(t, p, size, c, api, RECORDER_NOW)))
+		if (unlikely(!recorder_alloc_hit(t, p, size, c, api, RECORDER_NOW)))
 			recorder_alloc_ready(t, p, size, c, api, RECORDER_NOW);
 		else
 			recorder_leave(g, t);
@@ -57,8 +55,7 @@ allocated(
 }
 
 /* Records a free, before the real function is called. */
-SEEP_INLINE void
-freeing(const void *p, uint64_t pc)
+SEEP_INLINE void freeing(const void *p, uint64_t pc)
 {
 	struct gate *g = thread_gate;
 	struct thread *t = thread_self;
@@ -73,8 +70,7 @@ freeing(const void *p, uint64_t pc)
 	/* look at the clock first: this may be the first event after a pause */
 	if (likely(--t->countdown)) {
 		row = recorder_find(t, p, &f);
-		if (likely(row) &&
-		    (likely(!recorder_has_aged(&f)) || recorder_age(t, &f))) {
+		if (likely(row) && (likely(!recorder_has_aged(&f)) || recorder_age(t, &f))) {
 			recorder_drop(t, &f, row);
 			thread_leave(g);
 			return;
@@ -87,15 +83,13 @@ freeing(const void *p, uint64_t pc)
  * Finds the real functions. A thread that is READY, DORMANT, OFF or SAMPLING
  * need not call it, because they were found before it got into that state.
  */
-SEEP_INLINE void
-need_next(void)
+SEEP_INLINE void need_next(void)
 {
 	if (unlikely(!next.complete))
 		next_ready();
 }
 
-static SEEP_NOINLINE void *
-malloc_in_state(struct gate *g, size_t size, const struct cpu_frame *c)
+static SEEP_NOINLINE void *malloc_in_state(struct gate *g, size_t size, const struct cpu_frame *c)
 {
 	uint32_t state = g ? LOAD(&g->state) : 0;
 	void *p;
@@ -112,8 +106,8 @@ malloc_in_state(struct gate *g, size_t size, const struct cpu_frame *c)
 }
 
 /* A signal handler or a fork has changed the state during the real malloc. */
-static SEEP_NOINLINE void *
-malloc_interrupted(void *p, size_t size, uint64_t pc, uint64_t sp, uint64_t fp)
+static SEEP_NOINLINE void *malloc_interrupted(
+    void *p, size_t size, uint64_t pc, uint64_t sp, uint64_t fp)
 {
 	const struct cpu_frame c = {pc, sp, fp};
 
@@ -132,8 +126,7 @@ malloc_interrupted(void *p, size_t size, uint64_t pc, uint64_t sp, uint64_t fp)
  * A free that the inline part cannot record. Bootstrap blocks have no cell in
  * the live map, so their frees come here, too.
  */
-static SEEP_NOINLINE void
-free_miss(void *p)
+static SEEP_NOINLINE void free_miss(void *p)
 {
 	if (next.has_bootstrap && bootstrap_owns(p)) {
 		thread_self->countdown++; /* this is not an event */
@@ -148,9 +141,8 @@ free_miss(void *p)
  * Frees a block that was not born in this tick. A function of its own, so that
  * free_ready() need not save registers for it.
  */
-static SEEP_NOINLINE void
-free_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
-    struct seg_row *row)
+static SEEP_NOINLINE void free_aged(
+    void *p, struct gate *g, struct thread *t, uint64_t *cell, struct seg_row *row)
 {
 	struct live_found f = live_found_at(cell);
 
@@ -176,26 +168,21 @@ free_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
  * address, which is right below its sp. Whether it calls or jumps does not
  * matter.
  */
-SEEP_INLINE struct cpu_frame
-caller_of(uint64_t sp, uint64_t fp)
+SEEP_INLINE struct cpu_frame caller_of(uint64_t sp, uint64_t fp)
 {
-	return (struct cpu_frame){
-	    ((const uint64_t *)(uintptr_t)sp)[-1], sp, fp};
+	return (struct cpu_frame){((const uint64_t *)(uintptr_t)sp)[-1], sp, fp};
 }
 
 /* Word i of the chunk at the first place differs. */
-static SEEP_NOINLINE void *
-malloc_second(void *p, size_t size, struct memo_chunk *first, uint32_t i,
-    uint64_t sp, uint64_t fp)
+static SEEP_NOINLINE void *malloc_second(
+    void *p, size_t size, struct memo_chunk *first, uint32_t i, uint64_t sp, uint64_t fp)
 {
 	struct gate *g = thread_gate;
 	struct thread *t = thread_block(g);
 	const struct cpu_frame c = caller_of(sp, fp);
 
-	if (unlikely(!recorder_alloc_second(
-	        t, p, size, &c, SEG_API_MALLOC, first, i)))
-		return recorder_alloc_last(
-		    p, size, c.pc, sp, fp, SEG_API_MALLOC);
+	if (unlikely(!recorder_alloc_second(t, p, size, &c, SEG_API_MALLOC, first, i)))
+		return recorder_alloc_last(p, size, c.pc, sp, fp, SEG_API_MALLOC);
 	if (recorder_is_due(t))
 		return recorder_after(p);
 	thread_leave(g);
@@ -203,9 +190,8 @@ malloc_second(void *p, size_t size, struct memo_chunk *first, uint32_t i,
 }
 
 /* The inner words hold, but the outer ones do not. */
-static SEEP_NOINLINE void *
-malloc_joins(void *p, size_t size, struct memo_chunk *e, uint32_t checks,
-    uint64_t sp, uint64_t fp)
+static SEEP_NOINLINE void *malloc_joins(
+    void *p, size_t size, struct memo_chunk *e, uint32_t checks, uint64_t sp, uint64_t fp)
 {
 	const struct cpu_frame c = caller_of(sp, fp);
 
@@ -213,8 +199,7 @@ malloc_joins(void *p, size_t size, struct memo_chunk *e, uint32_t checks,
 	return p;
 }
 
-static SEEP_NOINLINE void *
-malloc_ready(size_t size, struct gate *g)
+static SEEP_NOINLINE void *malloc_ready(size_t size, struct gate *g)
 {
 	void *p = next.malloc(size);
 	struct thread *t = thread_block(g);
@@ -240,11 +225,9 @@ malloc_ready(size_t size, struct gate *g)
 		if (unlikely(i))
 			return malloc_joins(p, size, e, i, c.sp, c.fp);
 	}
-	if (unlikely(
-	        i || !recorder_book_hit(t, p, size, &c, site, RECORDER_NOW))) {
+	if (unlikely(i || !recorder_book_hit(t, p, size, &c, site, RECORDER_NOW))) {
 		CPU_CALLER_AGAIN(d);
-		return recorder_alloc_last(
-		    p, size, d.pc, d.sp, d.fp, SEG_API_MALLOC);
+		return recorder_alloc_last(p, size, d.pc, d.sp, d.fp, SEG_API_MALLOC);
 	}
 	if (recorder_is_due(t))
 		return recorder_after(p);
@@ -252,8 +235,7 @@ malloc_ready(size_t size, struct gate *g)
 	return p;
 }
 
-static SEEP_NOINLINE void *
-malloc_slow(size_t size)
+static SEEP_NOINLINE void *malloc_slow(size_t size)
 {
 	CPU_CALLER(c);
 
@@ -264,16 +246,14 @@ malloc_slow(size_t size)
  * The same as malloc_ready() for a thread with an event log, and for one whose
  * events are lost: a function each.
  */
-SEEP_INLINE void *
-second_logged(void *p, size_t size, struct memo_chunk *first, uint32_t i,
+SEEP_INLINE void *second_logged(void *p, size_t size, struct memo_chunk *first, uint32_t i,
     uint64_t sp, uint64_t fp, const bool loses)
 {
 	struct gate *g = thread_gate;
 	struct thread *t = thread_block(g);
 	const struct cpu_frame c = caller_of(sp, fp);
 
-	if (unlikely(!logged_alloc_second(
-	        t, p, size, &c, SEG_API_MALLOC, first, i, loses)))
+	if (unlikely(!logged_alloc_second(t, p, size, &c, SEG_API_MALLOC, first, i, loses)))
 		return logged_alloc_last(p, size, c.pc, sp, fp, SEG_API_MALLOC);
 	if (recorder_is_due(t))
 		return logged_after(p);
@@ -281,23 +261,20 @@ second_logged(void *p, size_t size, struct memo_chunk *first, uint32_t i,
 	return p;
 }
 
-static SEEP_NOINLINE void *
-malloc_logging_second(void *p, size_t size, struct memo_chunk *first,
-    uint32_t i, uint64_t sp, uint64_t fp)
+static SEEP_NOINLINE void *malloc_logging_second(
+    void *p, size_t size, struct memo_chunk *first, uint32_t i, uint64_t sp, uint64_t fp)
 {
 	return second_logged(p, size, first, i, sp, fp, false);
 }
 
-static SEEP_NOINLINE void *
-malloc_losing_second(void *p, size_t size, struct memo_chunk *first, uint32_t i,
-    uint64_t sp, uint64_t fp)
+static SEEP_NOINLINE void *malloc_losing_second(
+    void *p, size_t size, struct memo_chunk *first, uint32_t i, uint64_t sp, uint64_t fp)
 {
 	return second_logged(p, size, first, i, sp, fp, true);
 }
 
-static SEEP_NOINLINE void *
-malloc_logged_joins(void *p, size_t size, struct memo_chunk *e, uint32_t checks,
-    uint64_t sp, uint64_t fp)
+static SEEP_NOINLINE void *malloc_logged_joins(
+    void *p, size_t size, struct memo_chunk *e, uint32_t checks, uint64_t sp, uint64_t fp)
 {
 	const struct cpu_frame c = caller_of(sp, fp);
 
@@ -305,8 +282,7 @@ malloc_logged_joins(void *p, size_t size, struct memo_chunk *e, uint32_t checks,
 	return p;
 }
 
-SEEP_INLINE void *
-malloc_logged(size_t size, struct gate *g, const bool loses)
+SEEP_INLINE void *malloc_logged(size_t size, struct gate *g, const bool loses)
 {
 	void *p = next.malloc(size);
 	struct thread *t = thread_block(g);
@@ -335,8 +311,7 @@ malloc_logged(size_t size, struct gate *g, const bool loses)
 	}
 	if (unlikely(i || !logged_book(t, p, size, &c, site, loses))) {
 		CPU_CALLER_AGAIN(d);
-		return logged_alloc_last(
-		    p, size, d.pc, d.sp, d.fp, SEG_API_MALLOC);
+		return logged_alloc_last(p, size, d.pc, d.sp, d.fp, SEG_API_MALLOC);
 	}
 	if (recorder_is_due(t))
 		return logged_after(p);
@@ -344,21 +319,18 @@ malloc_logged(size_t size, struct gate *g, const bool loses)
 	return p;
 }
 
-static SEEP_NOINLINE void *
-malloc_logging(size_t size, struct gate *g)
+static SEEP_NOINLINE void *malloc_logging(size_t size, struct gate *g)
 {
 	return malloc_logged(size, g, false);
 }
 
-static SEEP_NOINLINE void *
-malloc_losing(size_t size, struct gate *g)
+static SEEP_NOINLINE void *malloc_losing(size_t size, struct gate *g)
 {
 	return malloc_logged(size, g, true);
 }
 
 /* The same for a thread with a flight recorder. */
-static SEEP_NOINLINE void *
-malloc_flying(size_t size, struct gate *g)
+static SEEP_NOINLINE void *malloc_flying(size_t size, struct gate *g)
 {
 	void *p = next.malloc(size);
 	struct thread *t = thread_block(g);
@@ -373,8 +345,7 @@ malloc_flying(size_t size, struct gate *g)
 	thread_enter(g);
 	if (unlikely(!flying_alloc_hit(t, p, size, &c, SEG_API_MALLOC))) {
 		CPU_CALLER_AGAIN(d);
-		return flying_alloc_last(
-		    p, size, d.pc, d.sp, d.fp, SEG_API_MALLOC);
+		return flying_alloc_last(p, size, d.pc, d.sp, d.fp, SEG_API_MALLOC);
 	}
 	if (recorder_is_due(t))
 		return flying_after(p);
@@ -382,15 +353,13 @@ malloc_flying(size_t size, struct gate *g)
 	return p;
 }
 
-static SEEP_NOINLINE void *
-malloc_any(size_t size)
+static SEEP_NOINLINE void *malloc_any(size_t size)
 {
 	/* a jump in both cases, as above */
 	return lifecycle_is_out ? next.malloc(size) : malloc_slow(size);
 }
 
-SEEP_EXPORT void *
-malloc(size_t size)
+SEEP_EXPORT void *malloc(size_t size)
 {
 	struct gate *g = thread_gate;
 	int32_t above;
@@ -414,8 +383,7 @@ malloc(size_t size)
 	return malloc_any(size);
 }
 
-static SEEP_NOINLINE void
-free_ready(void *p, struct gate *g, struct thread *t)
+static SEEP_NOINLINE void free_ready(void *p, struct gate *g, struct thread *t)
 {
 	struct live_found f;
 	struct seg_row *row;
@@ -441,8 +409,7 @@ free_ready(void *p, struct gate *g, struct thread *t)
 }
 
 /* With SEEP_LOG=last,frees: the stack of the free is recorded, too. */
-static SEEP_NOINLINE void
-free_with_stack(void *p)
+static SEEP_NOINLINE void free_with_stack(void *p)
 {
 	CPU_CALLER(c);
 
@@ -451,8 +418,7 @@ free_with_stack(void *p)
 	next.free(p);
 }
 
-static SEEP_NOINLINE void
-free_any(void *p)
+static SEEP_NOINLINE void free_any(void *p)
 {
 	struct gate *g = thread_gate;
 
@@ -478,8 +444,7 @@ free_any(void *p)
  * The same as free_miss(), free_aged() and free_ready() for a thread with an
  * event log.
  */
-static SEEP_NOINLINE void
-free_logging_miss(void *p)
+static SEEP_NOINLINE void free_logging_miss(void *p)
 {
 	struct thread *t = thread_self;
 
@@ -492,9 +457,8 @@ free_logging_miss(void *p)
 	next.free(p);
 }
 
-static SEEP_NOINLINE void
-free_logging_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
-    struct seg_row *row)
+static SEEP_NOINLINE void free_logging_aged(
+    void *p, struct gate *g, struct thread *t, uint64_t *cell, struct seg_row *row)
 {
 	struct live_found f = live_found_at(cell);
 
@@ -507,8 +471,7 @@ free_logging_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
 	next.free(p);
 }
 
-static SEEP_NOINLINE void
-free_logging_look(void *p)
+static SEEP_NOINLINE void free_logging_look(void *p)
 {
 	if (next.has_bootstrap && bootstrap_owns(p)) {
 		thread_self->countdown++; /* this is not an event */
@@ -519,8 +482,7 @@ free_logging_look(void *p)
 	next.free(p);
 }
 
-static SEEP_NOINLINE void
-free_logging(void *p, struct gate *g, struct thread *t)
+static SEEP_NOINLINE void free_logging(void *p, struct gate *g, struct thread *t)
 {
 	struct live_found f;
 	struct seg_row *row;
@@ -549,9 +511,8 @@ free_logging(void *p, struct gate *g, struct thread *t)
 }
 
 /* The same while its events are lost. */
-static SEEP_NOINLINE void
-free_losing_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
-    struct seg_row *row)
+static SEEP_NOINLINE void free_losing_aged(
+    void *p, struct gate *g, struct thread *t, uint64_t *cell, struct seg_row *row)
 {
 	struct live_found f = live_found_at(cell);
 
@@ -564,8 +525,7 @@ free_losing_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
 	next.free(p);
 }
 
-static SEEP_NOINLINE void
-free_losing(void *p, struct gate *g, struct thread *t)
+static SEEP_NOINLINE void free_losing(void *p, struct gate *g, struct thread *t)
 {
 	struct live_found f;
 	struct seg_row *row;
@@ -590,9 +550,8 @@ free_losing(void *p, struct gate *g, struct thread *t)
 }
 
 /* The same for a thread with a flight recorder. */
-static SEEP_NOINLINE void
-free_flying_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
-    struct seg_row *row)
+static SEEP_NOINLINE void free_flying_aged(
+    void *p, struct gate *g, struct thread *t, uint64_t *cell, struct seg_row *row)
 {
 	struct live_found f = live_found_at(cell);
 
@@ -606,8 +565,7 @@ free_flying_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
 	next.free(p);
 }
 
-static SEEP_NOINLINE void
-free_flying(void *p, struct gate *g, struct thread *t)
+static SEEP_NOINLINE void free_flying(void *p, struct gate *g, struct thread *t)
 {
 	struct live_found f;
 	struct seg_row *row;
@@ -632,19 +590,16 @@ free_flying(void *p, struct gate *g, struct thread *t)
 	next.free(p);
 }
 
-SEEP_INLINE bool
-free_looks_away(const struct gate *g, const void *p)
+SEEP_INLINE bool free_looks_away(const struct gate *g, const void *p)
 {
 	const uint32_t state = LOAD(&g->state);
 
 	if (unlikely(next.has_bootstrap))
 		return false;
-	return state == THREAD_DORMANT ||
-	    (state == THREAD_SAMPLING && !sample_maybe(p));
+	return state == THREAD_DORMANT || (state == THREAD_SAMPLING && !sample_maybe(p));
 }
 
-SEEP_EXPORT void
-free(void *p)
+SEEP_EXPORT void free(void *p)
 {
 	struct gate *g = thread_gate;
 	struct thread *t;
@@ -680,8 +635,7 @@ free(void *p)
 	free_any(p);
 }
 
-static SEEP_NOINLINE void *
-calloc_any(size_t n, size_t size)
+static SEEP_NOINLINE void *calloc_any(size_t n, size_t size)
 {
 	CPU_CALLER(c);
 	void *p;
@@ -692,8 +646,7 @@ calloc_any(size_t n, size_t size)
 	return p;
 }
 
-SEEP_EXPORT void *
-calloc(size_t n, size_t size)
+SEEP_EXPORT void *calloc(size_t n, size_t size)
 {
 	struct gate *g = thread_gate;
 
@@ -708,9 +661,8 @@ calloc(size_t n, size_t size)
  * may get the old address at once; so that a reader does not miss the block
  * meanwhile, it is in a note.
  */
-SEEP_INLINE void *
-resize_block(void *old, size_t size, const struct cpu_frame *c,
-    enum seg_api api, hook_resize *resize, size_t extra)
+SEEP_INLINE void *resize_block(void *old, size_t size, const struct cpu_frame *c, enum seg_api api,
+    hook_resize *resize, size_t extra)
 {
 	struct gate *g = thread_gate;
 	struct thread *t = thread_self;
@@ -738,15 +690,13 @@ resize_block(void *old, size_t size, const struct cpu_frame *c,
 	return p;
 }
 
-SEEP_INLINE void *
-real_realloc(void *old, size_t size, size_t unused)
+SEEP_INLINE void *real_realloc(void *old, size_t size, size_t unused)
 {
 	(void)unused;
 	return next.realloc(old, size);
 }
 
-static void *
-reallocate(void *old, size_t size, const struct cpu_frame *c, enum seg_api api)
+static void *reallocate(void *old, size_t size, const struct cpu_frame *c, enum seg_api api)
 {
 	void *p;
 
@@ -765,8 +715,7 @@ reallocate(void *old, size_t size, const struct cpu_frame *c, enum seg_api api)
 	return resize_block(old, size, c, api, real_realloc, 0);
 }
 
-static SEEP_NOINLINE void *
-realloc_any(void *old, size_t size)
+static SEEP_NOINLINE void *realloc_any(void *old, size_t size)
 {
 	CPU_CALLER(c);
 
@@ -774,19 +723,16 @@ realloc_any(void *old, size_t size)
 	return reallocate(old, size, &c, SEG_API_REALLOC);
 }
 
-SEEP_EXPORT void *
-realloc(void *old, size_t size)
+SEEP_EXPORT void *realloc(void *old, size_t size)
 {
 	struct gate *g = thread_gate;
 
-	if (g && old && !next.has_bootstrap &&
-	    recorder_looks_away_again(g, old, size))
+	if (g && old && !next.has_bootstrap && recorder_looks_away_again(g, old, size))
 		return next.realloc(old, size);
 	return realloc_any(old, size);
 }
 
-SEEP_EXPORT void *
-reallocarray(void *old, size_t n, size_t size)
+SEEP_EXPORT void *reallocarray(void *old, size_t n, size_t size)
 {
 	CPU_CALLER(c);
 	size_t bytes;
@@ -798,8 +744,7 @@ reallocarray(void *old, size_t n, size_t size)
 	return reallocate(old, bytes, &c, SEG_API_REALLOCARRAY);
 }
 
-SEEP_EXPORT void *
-memalign(size_t align, size_t size)
+SEEP_EXPORT void *memalign(size_t align, size_t size)
 {
 	CPU_CALLER(c);
 	void *p;
@@ -810,8 +755,7 @@ memalign(size_t align, size_t size)
 	return p;
 }
 
-SEEP_EXPORT void *
-aligned_alloc(size_t align, size_t size)
+SEEP_EXPORT void *aligned_alloc(size_t align, size_t size)
 {
 	CPU_CALLER(c);
 	void *p;
@@ -822,8 +766,7 @@ aligned_alloc(size_t align, size_t size)
 	return p;
 }
 
-SEEP_EXPORT int
-posix_memalign(void **ret, size_t align, size_t size)
+SEEP_EXPORT int posix_memalign(void **ret, size_t align, size_t size)
 {
 	CPU_CALLER(c);
 	int err;
@@ -835,8 +778,7 @@ posix_memalign(void **ret, size_t align, size_t size)
 	return err;
 }
 
-SEEP_EXPORT void *
-valloc(size_t size)
+SEEP_EXPORT void *valloc(size_t size)
 {
 	CPU_CALLER(c);
 	void *p;
@@ -847,8 +789,7 @@ valloc(size_t size)
 	return p;
 }
 
-SEEP_EXPORT void *
-pvalloc(size_t size)
+SEEP_EXPORT void *pvalloc(size_t size)
 {
 	CPU_CALLER(c);
 	void *p;
@@ -859,8 +800,7 @@ pvalloc(size_t size)
 	return p;
 }
 
-SEEP_EXPORT void
-cfree(void *p)
+SEEP_EXPORT void cfree(void *p)
 {
 	free(p);
 }
@@ -870,8 +810,7 @@ cfree(void *p)
  * called. Its free_sized would have to be found with dlsym, which takes memory
  * from the host's heap if there is none.
  */
-SEEP_EXPORT void
-free_sized(void *p, size_t size)
+SEEP_EXPORT void free_sized(void *p, size_t size)
 {
 	(void)size;
 	if (!p || (next.has_bootstrap && bootstrap_owns(p)))
@@ -881,8 +820,7 @@ free_sized(void *p, size_t size)
 	next.free(p);
 }
 
-SEEP_EXPORT void
-free_aligned_sized(void *p, size_t align, size_t size)
+SEEP_EXPORT void free_aligned_sized(void *p, size_t align, size_t size)
 {
 	(void)align;
 	free_sized(p, size);
@@ -893,8 +831,7 @@ free_aligned_sized(void *p, size_t align, size_t size)
  * that libc unloads by itself (NSS, gconv) are noticed when an address is in no
  * module, or in another one.
  */
-SEEP_EXPORT int
-dlclose(void *handle)
+SEEP_EXPORT int dlclose(void *handle)
 {
 	struct gate *g;
 	int err;
@@ -909,8 +846,7 @@ dlclose(void *handle)
 }
 
 /* Returns the flags to load with. */
-static SEEP_COLD int
-binding_deep(const char *file, int flags)
+static SEEP_COLD int binding_deep(const char *file, int flags)
 {
 	bool counted;
 
@@ -929,8 +865,7 @@ binding_deep(const char *file, int flags)
  * address to find the calling object (RUNPATH, $ORIGIN, the namespace), so they
  * are entered by a jump; tools/lint/check-symbols.sh checks the instructions.
  */
-SEEP_EXPORT void *
-dlopen(const char *file, int mode)
+SEEP_EXPORT void *dlopen(const char *file, int mode)
 {
 	need_next();
 	if (unlikely(mode & RTLD_DEEPBIND))
@@ -940,8 +875,7 @@ dlopen(const char *file, int mode)
 	return next.dlopen(file, mode);
 }
 
-SEEP_EXPORT void *
-dlmopen(long nsid, const char *file, int mode)
+SEEP_EXPORT void *dlmopen(long nsid, const char *file, int mode)
 {
 	need_next();
 	if (unlikely(mode & RTLD_DEEPBIND))
@@ -955,53 +889,46 @@ dlmopen(long nsid, const char *file, int mode)
  * For libseep-cxx.so. If the next operator new has called our malloc, the block
  * is in the live map already, and stays as it is. Likewise for delete and free.
  */
-SEEP_EXPORT void
-seep_cxx_allocated(
+SEEP_EXPORT void seep_cxx_allocated(
     const void *p, size_t size, const struct cpu_frame *c, uint32_t api)
 {
 	if (!live_peek((uint64_t)(uintptr_t)p))
 		allocated(p, size, c, (enum seg_api)api);
 }
 
-SEEP_EXPORT void
-seep_cxx_library(const void *start, size_t bytes)
+SEEP_EXPORT void seep_cxx_library(const void *start, size_t bytes)
 {
 	ours_add(start, bytes, OURS_FOREVER);
 	within_add_companion(start, bytes);
 }
 
-SEEP_EXPORT void
-seep_cxx_freeing(const void *p, uint64_t pc)
+SEEP_EXPORT void seep_cxx_freeing(const void *p, uint64_t pc)
 {
 	freeing(p, pc);
 	if (thread_self)
 		thread_self->expect_free = p;
 }
 
-SEEP_EXPORT void
-seep_next_module(const void *function)
+SEEP_EXPORT void seep_next_module(const void *function)
 {
 	within_add_module(function);
 }
 
-SEEP_EXPORT void
-seep_next_allocated(
+SEEP_EXPORT void seep_next_allocated(
     const void *p, size_t size, const struct cpu_frame *c, uint32_t api)
 {
 	if (likely(!within_is(c->pc)))
 		allocated(p, size, c, (enum seg_api)api);
 }
 
-SEEP_EXPORT void
-seep_next_freeing(const void *p, uint64_t pc)
+SEEP_EXPORT void seep_next_freeing(const void *p, uint64_t pc)
 {
 	if (likely(!within_is(pc)))
 		freeing(p, pc);
 }
 
-SEEP_EXPORT void *
-seep_next_resize(void *old, size_t size, const struct cpu_frame *c,
-    uint32_t api, hook_resize *resize, size_t extra)
+SEEP_EXPORT void *seep_next_resize(void *old, size_t size, const struct cpu_frame *c, uint32_t api,
+    hook_resize *resize, size_t extra)
 {
 	if (unlikely(within_is(c->pc)))
 		return resize(old, size, extra);

@@ -37,8 +37,8 @@ SEEP_EXPORT void seep_next_freeing(const void *p, uint64_t pc);
  * block has stayed as it was.
  */
 typedef void *hook_resize(void *old, size_t size, size_t extra);
-SEEP_EXPORT void *seep_next_resize(void *old, size_t size,
-    const struct cpu_frame *c, uint32_t api, hook_resize *resize, size_t extra);
+SEEP_EXPORT void *seep_next_resize(void *old, size_t size, const struct cpu_frame *c, uint32_t api,
+    hook_resize *resize, size_t extra);
 
 /* Declared here, because the headers of older libcs lack them. */
 SEEP_EXPORT void *malloc(size_t size);

@@ -17,8 +17,7 @@
  * find no room and take a slower path.
  */
 
-SEEP_INLINE bool
-logged_is_ready(const struct gate *g)
+SEEP_INLINE bool logged_is_ready(const struct gate *g)
 {
 	return g && thread_home(LOAD(&g->state)) == THREAD_LOGGING;
 }
@@ -27,8 +26,7 @@ logged_is_ready(const struct gate *g)
  * As recorder_book_hit(); the thread is busy, and stays so. With `loses` the
  * event is lost. What differs is loaded last, so that no register is saved.
  */
-SEEP_INLINE bool
-logged_book(struct thread *t, const void *p, uint64_t size,
+SEEP_INLINE bool logged_book(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, uint32_t site, const bool loses)
 {
 	struct seg_row *row;
@@ -49,8 +47,7 @@ logged_book(struct thread *t, const void *p, uint64_t size,
 	cell = live_vacant(&t->live, (uint64_t)(uintptr_t)p, size);
 	if (unlikely(!cell) || (!loses && unlikely(!log_has_room(t))))
 		return false;
-	live_store(cell, (uint64_t)(uintptr_t)p, site, size,
-	    loses ? t->log_void : t->log_next);
+	live_store(cell, (uint64_t)(uintptr_t)p, site, size, loses ? t->log_void : t->log_next);
 	if (loses)
 		log_lose(t, 1);
 	else
@@ -60,10 +57,9 @@ logged_book(struct thread *t, const void *p, uint64_t size,
 }
 
 /* As recorder_alloc_second(). */
-SEEP_INLINE bool
-logged_alloc_second(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, struct memo_chunk *first,
-    uint32_t i, const bool loses)
+SEEP_INLINE bool logged_alloc_second(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, struct memo_chunk *first, uint32_t i,
+    const bool loses)
 {
 	uint32_t site;
 
@@ -81,13 +77,11 @@ logged_alloc_second(struct thread *t, const void *p, uint64_t size,
  * to if there is no room in the log, which is looked at as late as possible: one
  * register more, and free_logging() would have to save it.
  */
-SEEP_INLINE struct seg_row *
-logged_find(struct thread *t, const void *p, struct live_found *ret)
+SEEP_INLINE struct seg_row *logged_find(struct thread *t, const void *p, struct live_found *ret)
 {
 	*ret = live_find(&t->live, (uint64_t)(uintptr_t)p);
 	/* the name first: then the cell needs no register any more */
-	if (unlikely(!ret->block.site) ||
-	    unlikely(!log_is_named(ret->block.birth)))
+	if (unlikely(!ret->block.site) || unlikely(!log_is_named(ret->block.birth)))
 		return NULL;
 	return ledger_settled(t, ret->block.site);
 }
@@ -96,15 +90,13 @@ logged_find(struct thread *t, const void *p, struct live_found *ret)
  * Second: counts the age, unless the block is born in this tick. Most blocks are
  * of a chunk that was opened in this tick, and need no look at its births.
  */
-SEEP_INLINE bool
-logged_may_have_aged(const struct thread *t, const struct live_found *f)
+SEEP_INLINE bool logged_may_have_aged(const struct thread *t, const struct live_found *f)
 {
 	return unlikely(f->block.birth < t->log_fresh);
 }
 
 /* False: nothing was counted. */
-SEEP_INLINE bool
-logged_age(const struct thread *t, const struct live_found *f)
+SEEP_INLINE bool logged_age(const struct thread *t, const struct live_found *f)
 {
 	const struct log_birth *b = log_birth_entry(f->block.birth);
 	uint32_t tick = tick_now(), age;
@@ -116,8 +108,7 @@ logged_age(const struct thread *t, const struct live_found *f)
 }
 
 /* Third: counts the free, if log_has_room(). */
-SEEP_INLINE void
-logged_drop(struct thread *t, const struct live_found *f, struct seg_row *row)
+SEEP_INLINE void logged_drop(struct thread *t, const struct live_found *f, struct seg_row *row)
 {
 	log_put(t, log_free_word(f->block.birth));
 	recorder_drop(t, f, row);
@@ -126,15 +117,12 @@ logged_drop(struct thread *t, const struct live_found *f, struct seg_row *row)
 /* ---- the same for a thread that loses its events ------------------------- */
 
 /* All blocks that were lost in this tick have the same name. */
-SEEP_INLINE bool
-logged_may_have_aged_lost(const struct thread *t, const struct live_found *f)
+SEEP_INLINE bool logged_may_have_aged_lost(const struct thread *t, const struct live_found *f)
 {
 	return unlikely(f->block.birth != t->log_void);
 }
 
-SEEP_INLINE void
-logged_drop_lost(
-    struct thread *t, const struct live_found *f, struct seg_row *row)
+SEEP_INLINE void logged_drop_lost(struct thread *t, const struct live_found *f, struct seg_row *row)
 {
 	log_lose(t, 1);
 	recorder_drop(t, f, row);
@@ -147,15 +135,14 @@ void *logged_after(void *p);
  * As recorder_alloc_last() and recorder_alloc_at(): the hook has not found the
  * stack, or could not record the event. The thread is busy.
  */
-void *logged_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp,
-    uint64_t fp, enum seg_api api);
-void logged_alloc_at(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, struct memo_chunk *e,
-    uint32_t checks);
+void *logged_alloc_last(
+    void *p, uint64_t size, uint64_t pc, uint64_t sp, uint64_t fp, enum seg_api api);
+void logged_alloc_at(struct thread *t, const void *p, uint64_t size, const struct cpu_frame *c,
+    enum seg_api api, struct memo_chunk *e, uint32_t checks);
 
 /* Other allocations and frees, if logged_is_ready(); the thread is not busy. */
-void logged_alloc(struct gate *g, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api);
+void logged_alloc(
+    struct gate *g, const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api);
 void logged_free(struct gate *g, const void *p, uint64_t pc);
 
 /*
@@ -168,7 +155,7 @@ void logged_free_look(const void *p, uint64_t pc);
  * After a realloc that has succeeded, if logged_is_ready(); `b` was taken out of
  * the live map. The thread is not busy.
  */
-void logged_realloc(struct gate *g, const void *old, struct live_block b,
-    const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api);
+void logged_realloc(struct gate *g, const void *old, struct live_block b, const void *p,
+    uint64_t size, const struct cpu_frame *c, enum seg_api api);
 
 #endif

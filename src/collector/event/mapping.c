@@ -32,8 +32,7 @@ struct segment_table mapping_rows;
 static uint32_t first_site;
 static uint64_t allocator_start, allocator_bytes;
 
-bool
-mapping_init(uint32_t first_id)
+bool mapping_init(uint32_t first_id)
 {
 	first_site = first_id;
 	return !config.mappings ||
@@ -41,8 +40,7 @@ mapping_init(uint32_t first_id)
 	        sizeof(struct seg_row), first_id, SITES_MAX);
 }
 
-void
-mapping_set_allocator(const void *function)
+void mapping_set_allocator(const void *function)
 {
 	uint64_t start, end;
 
@@ -54,22 +52,19 @@ mapping_set_allocator(const void *function)
 
 /* ---- figures ------------------------------------------------------------- */
 
-static void
-lost(uint64_t n)
+static void lost(uint64_t n)
 {
 	if (n)
 		segment_count(SEG_LOST_MAPPINGS, n);
 }
 
-static uint64_t
-bytes_of(uint64_t pages)
+static uint64_t bytes_of(uint64_t pages)
 {
 	return pages << MAPPED_PAGE_BITS;
 }
 
 /* NULL: there is no room, or the site is one of a parent's. */
-static struct seg_row *
-row_of(uint32_t site)
+static struct seg_row *row_of(uint32_t site)
 {
 	struct seg_row *row;
 
@@ -82,8 +77,7 @@ row_of(uint32_t site)
 }
 
 /* A range of this many pages has begun. */
-static void
-count_range(struct seg_row *row, uint32_t site, uint64_t pages)
+static void count_range(struct seg_row *row, uint32_t site, uint64_t pages)
 {
 	ledger_sizes_shared(row, site, bytes_of(pages));
 	ADD(&row->allocations, 1);
@@ -92,8 +86,7 @@ count_range(struct seg_row *row, uint32_t site, uint64_t pages)
 }
 
 /* These pages are unmapped, or elsewhere. */
-static void
-count_gone(const struct ranges_run *run, bool is_death)
+static void count_gone(const struct ranges_run *run, bool is_death)
 {
 	struct seg_row *row = row_of(run->site);
 	uint32_t age = tick_now() - run->birth;
@@ -109,8 +102,7 @@ count_gone(const struct ranges_run *run, bool is_death)
 }
 
 /* The part behind pages that were taken out is a range of its own now. */
-static void
-count_split(const struct ranges_taken *t)
+static void count_split(const struct ranges_taken *t)
 {
 	struct seg_row *row = t->split ? row_of(t->split) : NULL;
 
@@ -118,14 +110,12 @@ count_split(const struct ranges_taken *t)
 		ADD(&row->allocations, 1);
 }
 
-static void
-gone_at_once(const struct ranges_run *run)
+static void gone_at_once(const struct ranges_run *run)
 {
 	count_gone(run, true);
 }
 
-static void
-count_taken(const struct ranges_taken *t, bool is_death)
+static void count_taken(const struct ranges_taken *t, bool is_death)
 {
 	uint32_t i;
 
@@ -142,8 +132,7 @@ struct pages {
 };
 
 /* False: the kernel will not accept it, or it is beyond the table. */
-static bool
-pages_from(const void *p, uint64_t bytes, struct pages *ret)
+static bool pages_from(const void *p, uint64_t bytes, struct pages *ret)
 {
 	const uint64_t at = (uint64_t)(uintptr_t)p;
 	uint64_t end;
@@ -157,11 +146,9 @@ pages_from(const void *p, uint64_t bytes, struct pages *ret)
 }
 
 /* Huge pages: the kernel rounds the length up. */
-static uint64_t
-real_bytes(uint64_t bytes, int flags)
+static uint64_t real_bytes(uint64_t bytes, int flags)
 {
-	uint32_t bits =
-	    (unsigned)flags >> MAP_HUGE_SHIFT & (unsigned)HUGE_BITS_MASK;
+	uint32_t bits = (unsigned)flags >> MAP_HUGE_SHIFT & (unsigned)HUGE_BITS_MASK;
 	uint64_t mask;
 
 	if (!(flags & MAP_HUGETLB))
@@ -171,8 +158,7 @@ real_bytes(uint64_t bytes, int flags)
 }
 
 /* Are mappings recorded? Starts the collector if that is necessary. */
-static bool
-is_wanted(void)
+static bool is_wanted(void)
 {
 	return lifecycle_running() && config.mappings;
 }
@@ -181,8 +167,7 @@ is_wanted(void)
  * Whatever the table has there was unmapped past our hooks, or mapped over. A
  * function of its own, because the list needs some stack.
  */
-static SEEP_NOINLINE void
-clear(const struct pages *p)
+static SEEP_NOINLINE void clear(const struct pages *p)
 {
 	struct ranges_taken t;
 
@@ -195,8 +180,7 @@ clear(const struct pages *p)
  * has the stack in its upper and the site in its lower half. A forked child has
  * other stacks, so it finds none of its parent's.
  */
-static struct site_id
-site_with(struct site_id stack)
+static struct site_id site_with(struct site_id stack)
 {
 	static uint64_t known[KNOWN];
 	uint64_t *word = &known[stack.v % KNOWN];
@@ -212,16 +196,14 @@ site_with(struct site_id stack)
 }
 
 /* The site of a caller of mmap; 0 if it is not recorded. */
-static struct site_id
-site_of(const struct cpu_frame *c)
+static struct site_id site_of(const struct cpu_frame *c)
 {
 	struct site_id stack = {0}, site;
 
 	if (!lifecycle_poll())
 		return stack;
 	if (c->pc - allocator_start < allocator_bytes) {
-		stack = sites_get(
-		    SITES_NODE_ROOT, sites_inner(NULL, 0), SEG_API_NONE);
+		stack = sites_get(SITES_NODE_ROOT, sites_inner(NULL, 0), SEG_API_NONE);
 		site = sites_user(stack, SEG_MAPPING_OF_ALLOCATOR);
 	} else {
 		stack = recorder_stack(c);
@@ -234,11 +216,9 @@ site_of(const struct cpu_frame *c)
 	return site;
 }
 
-static void
-enter(const struct pages *p, const struct cpu_frame *c)
+static void enter(const struct pages *p, const struct cpu_frame *c)
 {
-	struct ranges_run run = {
-	    .first = p->first, .end = p->end, .starts = true};
+	struct ranges_run run = {.first = p->first, .end = p->end, .starts = true};
 	struct seg_row *row;
 	uint64_t done;
 
@@ -257,8 +237,7 @@ enter(const struct pages *p, const struct cpu_frame *c)
 	lost(done < p->end - p->first);
 }
 
-SEEP_EXPORT void
-seep_map_mapped(void *p, size_t bytes, int flags, const struct cpu_frame *c)
+SEEP_EXPORT void seep_map_mapped(void *p, size_t bytes, int flags, const struct cpu_frame *c)
 {
 	const bool is_private = (flags & MAP_TYPE) == MAP_PRIVATE;
 	bool counted;
@@ -284,14 +263,12 @@ seep_map_mapped(void *p, size_t bytes, int flags, const struct cpu_frame *c)
  * Around a call that unmaps: counted as a slow event only before and after it,
  * because the call itself may take long.
  */
-static bool
-take(const void *p, uint64_t bytes, struct ranges_taken *ret)
+static bool take(const void *p, uint64_t bytes, struct ranges_taken *ret)
 {
 	bool counted = lifecycle_slow_begins(), taken = false;
 	struct pages at;
 
-	if (is_wanted() && !((uintptr_t)p & (CPU_PAGE - 1)) &&
-	    pages_from(p, bytes, &at)) {
+	if (is_wanted() && !((uintptr_t)p & (CPU_PAGE - 1)) && pages_from(p, bytes, &at)) {
 		tick_read();
 		ranges_take(at.first, at.end, ret, gone_at_once);
 		taken = ret->count || ret->lost || ret->split;
@@ -300,15 +277,13 @@ take(const void *p, uint64_t bytes, struct ranges_taken *ret)
 	return taken;
 }
 
-static void
-put_back(const struct ranges_taken *t)
+static void put_back(const struct ranges_taken *t)
 {
 	ranges_put_back(t);
 	lost(t->lost + t->beyond);
 }
 
-SEEP_EXPORT int
-seep_map_unmap(void *p, size_t bytes, mapping_unmap *unmap)
+SEEP_EXPORT int seep_map_unmap(void *p, size_t bytes, mapping_unmap *unmap)
 {
 	struct ranges_taken t;
 	bool counted;
@@ -335,9 +310,7 @@ seep_map_unmap(void *p, size_t bytes, mapping_unmap *unmap)
  * them is one range with its old site and birth. What a mapping has grown by
  * belongs to the last one, if that came up to the end.
  */
-static void
-enter_moved(
-    const struct ranges_taken *t, const struct pages *old, struct pages at)
+static void enter_moved(const struct ranges_taken *t, const struct pages *old, struct pages at)
 {
 	uint32_t i;
 
@@ -363,8 +336,7 @@ enter_moved(
 }
 
 /* Where the mapping is now, what the table still has is no longer there. */
-static void
-clear_stale(const struct pages *old, const struct pages *at)
+static void clear_stale(const struct pages *old, const struct pages *at)
 {
 	const struct pages grown = {old->end, at->end};
 
@@ -374,8 +346,7 @@ clear_stale(const struct pages *old, const struct pages *at)
 		clear(&grown);
 }
 
-static void
-after_move(const struct ranges_taken *t, const struct ranges_taken *over,
+static void after_move(const struct ranges_taken *t, const struct ranges_taken *over,
     const struct pages *old, const void *p, uint64_t bytes, bool stays)
 {
 	struct pages at;
@@ -396,9 +367,8 @@ after_move(const struct ranges_taken *t, const struct ranges_taken *over,
 	lost(t->beyond);
 }
 
-SEEP_EXPORT void *
-seep_map_move(void *old, size_t old_bytes, size_t bytes, int flags, void *to,
-    mapping_move *move)
+SEEP_EXPORT void *seep_map_move(
+    void *old, size_t old_bytes, size_t bytes, int flags, void *to, mapping_move *move)
 {
 	const bool stays = flags & MREMAP_DONTUNMAP;
 	struct ranges_taken t = {0}, over = {0};
@@ -419,8 +389,7 @@ seep_map_move(void *old, size_t old_bytes, size_t bytes, int flags, void *to,
 	if (is_wanted()) {
 		(void)pages_from(old, old_bytes, &at);
 		if (p != MAP_FAILED) {
-			after_move(
-			    &t, has_over ? &over : NULL, &at, p, bytes, stays);
+			after_move(&t, has_over ? &over : NULL, &at, p, bytes, stays);
 		} else {
 			/* in the other order, because they may overlap */
 			if (has_over)
@@ -439,20 +408,15 @@ struct scan {
 	void *arg;
 };
 
-static bool
-scan_one(const struct ranges_run *run, void *arg)
+static bool scan_one(const struct ranges_run *run, void *arg)
 {
 	const struct scan *s = arg;
 
 	return ledger_is_inherited(run->site) ||
-	    s->fn(
-	        run->site, bytes_of(run->end - run->first), run->birth, s->arg);
+	    s->fn(run->site, bytes_of(run->end - run->first), run->birth, s->arg);
 }
 
-void
-mapping_scan(
-    bool (*fn)(uint32_t site, uint64_t size, uint32_t birth, void *arg),
-    void *arg)
+void mapping_scan(bool (*fn)(uint32_t site, uint64_t size, uint32_t birth, void *arg), void *arg)
 {
 	struct scan s = {fn, arg};
 
@@ -460,8 +424,7 @@ mapping_scan(
 		ranges_scan(scan_one, &s);
 }
 
-static bool
-found_one(uint32_t site, uint64_t size, uint32_t birth, void *arg)
+static bool found_one(uint32_t site, uint64_t size, uint32_t birth, void *arg)
 {
 	(void)site;
 	(void)size;
@@ -470,8 +433,7 @@ found_one(uint32_t site, uint64_t size, uint32_t birth, void *arg)
 	return false;
 }
 
-bool
-mapping_any(void)
+bool mapping_any(void)
 {
 	bool any = false;
 

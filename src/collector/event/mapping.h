@@ -34,16 +34,13 @@ bool mapping_init(uint32_t first_id);
 void mapping_set_allocator(const void *function);
 
 /* Calls fn for each range of this process, while fn returns true. */
-void mapping_scan(
-    bool (*fn)(uint32_t site, uint64_t size, uint32_t birth, void *arg),
-    void *arg);
+void mapping_scan(bool (*fn)(uint32_t site, uint64_t size, uint32_t birth, void *arg), void *arg);
 
 /* Has this process, a forked child, ranges of its own? */
 bool mapping_any(void);
 
 /* For libseep-map.so: after mmap has returned p to `c`. */
-SEEP_EXPORT void seep_map_mapped(
-    void *p, size_t bytes, int flags, const struct cpu_frame *c);
+SEEP_EXPORT void seep_map_mapped(void *p, size_t bytes, int flags, const struct cpu_frame *c);
 
 /*
  * Calls `unmap` with p and bytes, and returns its result. The range is taken
@@ -54,9 +51,8 @@ typedef int mapping_unmap(void *p, size_t bytes);
 SEEP_EXPORT int seep_map_unmap(void *p, size_t bytes, mapping_unmap *unmap);
 
 /* The same for mremap; `to` is its last argument, or NULL. */
-typedef void *mapping_move(
-    void *old, size_t old_bytes, size_t bytes, int flags, void *to);
-SEEP_EXPORT void *seep_map_move(void *old, size_t old_bytes, size_t bytes,
-    int flags, void *to, mapping_move *move);
+typedef void *mapping_move(void *old, size_t old_bytes, size_t bytes, int flags, void *to);
+SEEP_EXPORT void *seep_map_move(
+    void *old, size_t old_bytes, size_t bytes, int flags, void *to, mapping_move *move);
 
 #endif

@@ -36,8 +36,7 @@ static int resolving;
  * If the next allocator lacks a function, it is made of those that every
  * allocator has, in the same way as libc would.
  */
-static void *
-own_reallocarray(void *p, size_t n, size_t size)
+static void *own_reallocarray(void *p, size_t n, size_t size)
 {
 	size_t bytes;
 
@@ -48,8 +47,7 @@ own_reallocarray(void *p, size_t n, size_t size)
 	return next.realloc(p, bytes);
 }
 
-static int
-own_posix_memalign(void **ret, size_t align, size_t size)
+static int own_posix_memalign(void **ret, size_t align, size_t size)
 {
 	int saved = errno;
 	void *p;
@@ -64,25 +62,20 @@ own_posix_memalign(void **ret, size_t align, size_t size)
 	return 0;
 }
 
-static void *
-own_valloc(size_t size)
+static void *own_valloc(size_t size)
 {
 	return next.memalign(CPU_PAGE, size);
 }
 
-static void *
-own_pvalloc(size_t size)
+static void *own_pvalloc(size_t size)
 {
-	return next.memalign(
-	    CPU_PAGE, (size + CPU_PAGE - 1) & ~(size_t)(CPU_PAGE - 1));
+	return next.memalign(CPU_PAGE, (size + CPU_PAGE - 1) & ~(size_t)(CPU_PAGE - 1));
 }
 
 /* Until RTLD_NEXT is known: glibc by its private names, or bootstrap.c. */
-static void
-use_first(void)
+static void use_first(void)
 {
-	if (__libc_malloc && __libc_free && __libc_calloc && __libc_realloc &&
-	    __libc_memalign) {
+	if (__libc_malloc && __libc_free && __libc_calloc && __libc_realloc && __libc_memalign) {
 		next.malloc = __libc_malloc;
 		next.free = __libc_free;
 		next.calloc = __libc_calloc;
@@ -111,8 +104,7 @@ static libc_dlsym *real_dlsym;
 static char *(*real_dlerror)(void);
 
 /* Those of libc, or what bears their names in another libc. */
-static void
-find_dlsym(void)
+static void find_dlsym(void)
 {
 	real_dlsym = (libc_dlsym *)libc_function("dlsym");
 	real_dlerror = (char *(*)(void))libc_function("dlerror");
@@ -122,8 +114,7 @@ find_dlsym(void)
 	real_dlerror = next_dlerror;
 }
 
-static void *
-find(void *handle, const char *name)
+static void *find(void *handle, const char *name)
 {
 	void *p;
 
@@ -137,14 +128,12 @@ find(void *handle, const char *name)
 	return p;
 }
 
-void *
-next_symbol(const char *name)
+void *next_symbol(const char *name)
 {
 	return find(HANDLE_DEFAULT, name);
 }
 
-void *
-next_after_us(const char *name)
+void *next_after_us(const char *name)
 {
 	return find(HANDLE_NEXT, name);
 }
@@ -159,8 +148,7 @@ next_after_us(const char *name)
 		next.name = fn_; \
 	} while (0)
 
-static void
-resolve(void)
+static void resolve(void)
 {
 	struct next boot = next;
 
@@ -181,8 +169,7 @@ resolve(void)
 	next.complete = true;
 }
 
-SEEP_COLD void
-next_ready(void)
+SEEP_COLD void next_ready(void)
 {
 	if (next.complete)
 		return;

@@ -16,8 +16,7 @@ enum {
 	PATIENCE = 64, /* looks at the clock before the period doubles */
 };
 
-bool
-pace_follow_mode(struct gate *g)
+bool pace_follow_mode(struct gate *g)
 {
 	if (lifecycle_is_on())
 		return true;
@@ -34,8 +33,7 @@ pace_follow_mode(struct gate *g)
  * by its n-th event it looks every n / 64 events. That is 384 looks after a
  * pause of 50 ms or more, and takes a few microseconds.
  */
-static void
-set_period(struct thread *t, uint64_t ns)
+static void set_period(struct thread *t, uint64_t ns)
 {
 	uint64_t since_ns = ns - t->clock_ns;
 
@@ -46,8 +44,7 @@ set_period(struct thread *t, uint64_t ns)
 	} else if (since_ns > LONG_NS) {
 		t->period = t->period > 1 ? t->period / 2 : 1;
 		t->looks = 0;
-	} else if (t->period < PERIOD_MAX &&
-	    (!t->has_paused || ++t->looks == PATIENCE)) {
+	} else if (t->period < PERIOD_MAX && (!t->has_paused || ++t->looks == PATIENCE)) {
 		t->period *= 2;
 		t->looks = 0;
 	}
@@ -66,8 +63,7 @@ set_period(struct thread *t, uint64_t ns)
 	}
 }
 
-bool
-pace_look(struct thread *t)
+bool pace_look(struct thread *t)
 {
 	set_period(t, tick_read());
 	lifecycle_poll();

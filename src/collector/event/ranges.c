@@ -30,8 +30,7 @@ struct spot {
 	uint32_t left; /* entries of the same node behind it */
 };
 
-static struct node *
-new_node(void)
+static struct node *new_node(void)
 {
 	struct node *n = __atomic_exchange_n(&spare, NULL, __ATOMIC_ACQ_REL);
 	uint32_t i = LOAD(&node_count);
@@ -56,15 +55,13 @@ new_node(void)
 	return &chunk[i % CHUNK_NODES];
 }
 
-SEEP_INLINE uint64_t
-pages_of(const struct spot *s)
+SEEP_INLINE uint64_t pages_of(const struct spot *s)
 {
 	return UINT64_C(1) << s->shift;
 }
 
 /* The leaf or the empty entry for a page. */
-SEEP_INLINE struct spot
-find(uint64_t page)
+SEEP_INLINE struct spot find(uint64_t page)
 {
 	struct spot s = {.shift = MAPPED_TOP_SHIFT};
 	uint64_t i = page >> MAPPED_TOP_SHIFT;
@@ -72,8 +69,7 @@ find(uint64_t page)
 	s.slot = &ranges_root[i];
 	s.left = (uint32_t)((1u << MAPPED_ROOT_BITS) - 1 - i);
 	while ((s.value = LOAD_ACQUIRE(s.slot)) & MAPPED_IS_NODE) {
-		struct node *n =
-		    (struct node *)(uintptr_t)(s.value & ~MAPPED_IS_NODE);
+		struct node *n = (struct node *)(uintptr_t)(s.value & ~MAPPED_IS_NODE);
 
 		s.shift -= MAPPED_NODE_BITS;
 		i = page >> s.shift & (SLOTS - 1);
@@ -85,15 +81,13 @@ find(uint64_t page)
 }
 
 /* How many entries are there from s to before `at`? */
-SEEP_INLINE uint64_t
-entries_before(const struct spot *s, const uint64_t *at)
+SEEP_INLINE uint64_t entries_before(const struct spot *s, const uint64_t *at)
 {
 	return (uint64_t)(at - s->slot);
 }
 
 /* How many entries of this node, from this one on, are inside the range? */
-SEEP_INLINE uint32_t
-whole_entries(const struct spot *s, uint64_t first, uint64_t end)
+SEEP_INLINE uint32_t whole_entries(const struct spot *s, uint64_t first, uint64_t end)
 {
 	const uint64_t n = (end - s->base) >> s->shift;
 
@@ -106,8 +100,7 @@ whole_entries(const struct spot *s, uint64_t first, uint64_t end)
  * Makes a node of an entry, which has the same contents. True as well if it has
  * changed meanwhile. False: there is no memory.
  */
-static SEEP_NOINLINE bool
-divide(const struct spot *s)
+static SEEP_NOINLINE bool divide(const struct spot *s)
 {
 	struct node *n = new_node();
 	uint64_t was = s->value;
@@ -132,8 +125,7 @@ struct taking {
 	uint64_t leaf, first;
 };
 
-static SEEP_NOINLINE void
-end_run(struct taking *t, uint64_t page)
+static SEEP_NOINLINE void end_run(struct taking *t, uint64_t page)
 {
 	const struct ranges_run run = {
 	    .first = t->first,
@@ -153,8 +145,7 @@ end_run(struct taking *t, uint64_t page)
 }
 
 /* What is taken out at `page` is of this leaf: adds it to the run. */
-static void
-add_page(struct taking *t, uint64_t leaf, uint64_t page)
+static void add_page(struct taking *t, uint64_t leaf, uint64_t page)
 {
 	if (leaf == (t->leaf & ~MAPPED_STARTS))
 		return; /* it goes on */
@@ -164,8 +155,7 @@ add_page(struct taking *t, uint64_t leaf, uint64_t page)
 }
 
 /* A range that goes on at `page` begins there. Returns its site, or 0. */
-static uint32_t
-begin_at(uint64_t page)
+static uint32_t begin_at(uint64_t page)
 {
 	struct spot s;
 
@@ -184,8 +174,7 @@ begin_at(uint64_t page)
  * Takes out an entry that is not inside as a whole: it is cut first, or taken
  * out with all its pages. Returns the page to go on with.
  */
-static SEEP_NOINLINE uint64_t
-take_part(struct taking *t, struct spot *s, uint64_t first)
+static SEEP_NOINLINE uint64_t take_part(struct taking *t, struct spot *s, uint64_t first)
 {
 	const uint64_t from = s->base > first ? s->base : first;
 
@@ -202,8 +191,7 @@ take_part(struct taking *t, struct spot *s, uint64_t first)
  * The first entry of all. A neighbour may be about to mark it as the beginning
  * of a range, so it takes a locked instruction. Nobody else changes the others.
  */
-SEEP_INLINE bool
-take_first(struct taking *t, const struct spot *s)
+SEEP_INLINE bool take_first(struct taking *t, const struct spot *s)
 {
 	uint64_t leaf = s->value;
 
@@ -214,8 +202,7 @@ take_first(struct taking *t, const struct spot *s)
 }
 
 /* Entries up to `end`; returns the first one that it has not taken. */
-SEEP_INLINE uint64_t *
-take_entries(
+SEEP_INLINE uint64_t *take_entries(
     struct taking *t, const struct spot *s, uint64_t *at, const uint64_t *end)
 {
 	uint64_t next = t->leaf & ~MAPPED_STARTS, leaf;
@@ -232,16 +219,14 @@ take_entries(
 		leaf = LOAD_ACQUIRE(at);
 		if (leaf & MAPPED_IS_NODE)
 			return at;
-		add_page(
-		    t, leaf, s->base + ((uint64_t)(at - s->slot) << s->shift));
+		add_page(t, leaf, s->base + ((uint64_t)(at - s->slot) << s->shift));
 		next = leaf & ~MAPPED_STARTS;
 		STORE(at, 0);
 		at++;
 	}
 }
 
-void
-ranges_take(uint64_t first, uint64_t end, struct ranges_taken *ret,
+void ranges_take(uint64_t first, uint64_t end, struct ranges_taken *ret,
     void (*beyond)(const struct ranges_run *run))
 {
 	struct taking t = {.ret = ret, .beyond = beyond};
@@ -256,9 +241,8 @@ ranges_take(uint64_t first, uint64_t end, struct ranges_taken *ret,
 		if (unlikely(!n))
 			page = take_part(&t, &s, first);
 		else if (page > first || take_first(&t, &s))
-			page += entries_before(&s,
-			            take_entries(&t, &s,
-			                s.slot + (page == first), s.slot + n))
+			page += entries_before(
+			            &s, take_entries(&t, &s, s.slot + (page == first), s.slot + n))
 			    << s.shift;
 	}
 	/* a range goes on at `end` only if it has pages right before it */
@@ -269,8 +253,7 @@ ranges_take(uint64_t first, uint64_t end, struct ranges_taken *ret,
 
 /* ---- putting in ---------------------------------------------------------- */
 
-uint64_t
-ranges_put(const struct ranges_run *run)
+uint64_t ranges_put(const struct ranges_run *run)
 {
 	const uint64_t leaf = mapped_leaf(run->site, run->birth);
 	const uint64_t starts = run->starts ? MAPPED_STARTS : 0;
@@ -298,8 +281,7 @@ ranges_put(const struct ranges_run *run)
 	return run->end - run->first - missing;
 }
 
-void
-ranges_put_back(const struct ranges_taken *t)
+void ranges_put_back(const struct ranges_taken *t)
 {
 	struct spot s;
 	uint32_t i;
@@ -315,8 +297,7 @@ ranges_put_back(const struct ranges_taken *t)
 
 /* ---- looking ------------------------------------------------------------- */
 
-void
-ranges_scan(bool (*fn)(const struct ranges_run *run, void *arg), void *arg)
+void ranges_scan(bool (*fn)(const struct ranges_run *run, void *arg), void *arg)
 {
 	struct ranges_run run = {0};
 	uint64_t page = 0, last = 0;
@@ -334,9 +315,8 @@ ranges_scan(bool (*fn)(const struct ranges_run *run, void *arg), void *arg)
 		run = (struct ranges_run){0};
 		last = s.value;
 		if (s.value)
-			run = (struct ranges_run){s.base, page,
-			    mapped_site(s.value), mapped_birth(s.value),
-			    s.value & MAPPED_STARTS};
+			run = (struct ranges_run){s.base, page, mapped_site(s.value),
+			    mapped_birth(s.value), s.value & MAPPED_STARTS};
 	}
 	if (run.end)
 		fn(&run, arg);

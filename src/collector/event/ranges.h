@@ -62,7 +62,6 @@ void ranges_put_back(const struct ranges_taken *t);
 uint64_t ranges_put(const struct ranges_run *run);
 
 /* Calls fn for each run in the order of addresses, while fn returns true. */
-void ranges_scan(
-    bool (*fn)(const struct ranges_run *run, void *arg), void *arg);
+void ranges_scan(bool (*fn)(const struct ranges_run *run, void *arg), void *arg);
 
 #endif

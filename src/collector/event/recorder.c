@@ -16,14 +16,12 @@
  */
 static uint64_t passed_by;
 
-void
-recorder_unseen(void)
+void recorder_unseen(void)
 {
 	ADD(&passed_by, 1);
 }
 
-void
-recorder_passed_by(enum seg_count why)
+void recorder_passed_by(enum seg_count why)
 {
 	recorder_unseen();
 	segment_count(why, 1);
@@ -34,8 +32,7 @@ recorder_passed_by(enum seg_count why)
  * is still on the stack (`own`). If a complete walk (`whole`) does not find it,
  * a signal handler has left it by siglongjmp, and the thread is made ready.
  */
-static void
-heal(struct thread *t, bool own, bool whole)
+static void heal(struct thread *t, bool own, bool whole)
 {
 	if (!t || own || !whole)
 		return;
@@ -45,8 +42,7 @@ heal(struct thread *t, bool own, bool whole)
 	thread_make_ready(lifecycle_mode());
 }
 
-static struct site_id
-nested_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
+static struct site_id nested_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 {
 	uint64_t few[SEG_INNER_FRAMES];
 	uint64_t *scratch = few;
@@ -57,9 +53,7 @@ nested_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 
 	for (i = 0; t && i < THREAD_SCRATCHES; i++) {
 		bit = 1u << i;
-		if (!(__atomic_fetch_or(
-		          &t->scratch_taken, bit, __ATOMIC_ACQ_REL) &
-		        bit)) {
+		if (!(__atomic_fetch_or(&t->scratch_taken, bit, __ATOMIC_ACQ_REL) & bit)) {
 			scratch = t->scratch[i];
 			max = OUTER_MAX;
 			break;
@@ -75,8 +69,7 @@ nested_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 }
 
 /* Records a free in the ledger, in the given way. */
-static void
-book_free(enum way way, struct thread *t, struct live_block b)
+static void book_free(enum way way, struct thread *t, struct live_block b)
 {
 	bool booked;
 
@@ -89,22 +82,19 @@ book_free(enum way way, struct thread *t, struct live_block b)
 	else if (way == WAY_READY)
 		booked = ledger_free(t, b.site, b.size);
 	else
-		booked = ledger_free_shared(
-		    way == WAY_SHARED ? t : NULL, b.site, b.size);
+		booked = ledger_free_shared(way == WAY_SHARED ? t : NULL, b.site, b.size);
 	if (!booked)
 		segment_count(SEG_LOST_FREES, 1);
 }
 
-static bool
-book_alloc(enum way way, struct thread *t, uint32_t site, uint64_t size)
+static bool book_alloc(enum way way, struct thread *t, uint32_t site, uint64_t size)
 {
 	if (way == WAY_READY)
 		return ledger_alloc(t, site, size);
 	return ledger_alloc_shared(way == WAY_SHARED ? t : NULL, site, size);
 }
 
-static void
-missed(enum way way, struct thread *t, struct live_block old)
+static void missed(enum way way, struct thread *t, struct live_block old)
 {
 	segment_count(SEG_MISSED_FREES, 1);
 	segment_count(SEG_MISSED_BYTES, old.size);
@@ -114,9 +104,8 @@ missed(enum way way, struct thread *t, struct live_block old)
 }
 
 /* Blocks that the new one overlaps were freed without our hooks. */
-static bool
-put_slow(enum way way, struct thread *t, const void *p, uint32_t site,
-    uint64_t size, uint32_t birth)
+static bool put_slow(
+    enum way way, struct thread *t, const void *p, uint32_t site, uint64_t size, uint32_t birth)
 {
 	uint64_t address = (uint64_t)(uintptr_t)p;
 	struct live_block old;
@@ -134,8 +123,7 @@ put_slow(enum way way, struct thread *t, const void *p, uint32_t site,
  * A block whose site has no room in the ledger, or that has no cell. Returns the
  * site that it counts under, 0 if it is lost.
  */
-static uint32_t
-not_booked(enum way way, struct thread *t, const void *p, uint64_t size,
+static uint32_t not_booked(enum way way, struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
 	uint64_t address = (uint64_t)(uintptr_t)p;
@@ -160,8 +148,7 @@ not_booked(enum way way, struct thread *t, const void *p, uint64_t size,
 	return site;
 }
 
-static void
-unknown_free(enum way way, struct thread *t, const void *p)
+static void unknown_free(enum way way, struct thread *t, const void *p)
 {
 	uint64_t n = LOAD(&passed_by);
 
@@ -186,8 +173,7 @@ unknown_free(enum way way, struct thread *t, const void *p)
 	segment_count(SEG_UNKNOWN_FREES, 1);
 }
 
-static SEEP_COLD void
-odd_free(struct thread *t, const void *p, struct live_block b)
+static SEEP_COLD void odd_free(struct thread *t, const void *p, struct live_block b)
 {
 	if (!b.site)
 		unknown_free(WAY_READY, t, p);
@@ -196,13 +182,11 @@ odd_free(struct thread *t, const void *p, struct live_block b)
 }
 
 /* The site is known, but a row has to be opened or the clock read. */
-static SEEP_NOINLINE void
-book_ready(struct thread *t, const void *p, uint64_t size,
+static SEEP_NOINLINE void book_ready(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth, uint32_t site)
 {
 	verify_site((struct site_id){site}, c);
-	if (unlikely(--t->countdown == 0 ||
-	        LOAD(lifecycle_command) != lifecycle_obeyed) &&
+	if (unlikely(--t->countdown == 0 || LOAD(lifecycle_command) != lifecycle_obeyed) &&
 	    !pace_look(t)) {
 		recorder_passed_by(SEG_EVENTS_OFF);
 		thread_leave(thread_gate);
@@ -210,17 +194,15 @@ book_ready(struct thread *t, const void *p, uint64_t size,
 	}
 	if (birth == RECORDER_NOW)
 		birth = tick_now();
-	if ((!live_put_fast(
-	         &t->live, (uint64_t)(uintptr_t)p, site, size, birth) &&
+	if ((!live_put_fast(&t->live, (uint64_t)(uintptr_t)p, site, size, birth) &&
 	        !put_slow(WAY_READY, t, p, site, size, birth)) ||
 	    !ledger_alloc(t, site, size))
 		not_booked(WAY_READY, t, p, size, c, api, birth);
 	thread_leave(thread_gate);
 }
 
-SEEP_INLINE void
-alloc_of(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, uint32_t birth, uint32_t site)
+SEEP_INLINE void alloc_of(struct thread *t, const void *p, uint64_t size, const struct cpu_frame *c,
+    enum seg_api api, uint32_t birth, uint32_t site)
 {
 	if (unlikely(!recorder_book_hit(t, p, size, c, site, birth)))
 		book_ready(t, p, size, c, api, birth, site);
@@ -228,32 +210,26 @@ alloc_of(struct thread *t, const void *p, uint64_t size,
 		recorder_leave(thread_gate, t);
 }
 
-SEEP_INLINE void
-alloc_ready(struct thread *t, const void *p, uint64_t size,
+SEEP_INLINE void alloc_ready(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
 	alloc_of(t, p, size, c, api, birth, memo_site(t, c, api).v);
 }
 
-SEEP_NOINLINE void
-recorder_alloc_at(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, struct memo_chunk *e,
-    uint32_t checks)
+SEEP_NOINLINE void recorder_alloc_at(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, struct memo_chunk *e, uint32_t checks)
 {
-	alloc_of(t, p, size, c, api, RECORDER_NOW,
-	    memo_site_at(t, c, api, e, checks).v);
+	alloc_of(t, p, size, c, api, RECORDER_NOW, memo_site_at(t, c, api, e, checks).v);
 }
 
-SEEP_NOINLINE void
-recorder_alloc_ready(struct thread *t, const void *p, uint64_t size,
+SEEP_NOINLINE void recorder_alloc_ready(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
 	alloc_ready(t, p, size, c, api, birth);
 }
 
-SEEP_NOINLINE void *
-recorder_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp,
-    uint64_t fp, enum seg_api api)
+SEEP_NOINLINE void *recorder_alloc_last(
+    void *p, uint64_t size, uint64_t pc, uint64_t sp, uint64_t fp, enum seg_api api)
 {
 	const struct cpu_frame c = {pc, sp, fp};
 
@@ -261,8 +237,7 @@ recorder_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp,
 	return p;
 }
 
-SEEP_NOINLINE void *
-recorder_after(void *p)
+SEEP_NOINLINE void *recorder_after(void *p)
 {
 	struct thread *t = thread_self;
 
@@ -275,8 +250,7 @@ recorder_after(void *p)
 }
 
 /* The inline path may have counted down already. */
-SEEP_NOINLINE void
-recorder_free_ready(const void *p, uint64_t pc)
+SEEP_NOINLINE void recorder_free_ready(const void *p, uint64_t pc)
 {
 	struct thread *t = thread_self;
 	const bool looks = unlikely(t->countdown <= 1);
@@ -298,19 +272,15 @@ recorder_free_ready(const void *p, uint64_t pc)
 	thread_leave(thread_gate);
 }
 
-static uint32_t
-birth_tick(uint32_t birth)
+static uint32_t birth_tick(uint32_t birth)
 {
 	return birth == RECORDER_NOW ? tick_now() : birth;
 }
 
 /* Before an allocation. False: recording was switched off, which is counted. */
-static bool
-still_records(struct thread *t)
+static bool still_records(struct thread *t)
 {
-	if ((--t->countdown == 0 ||
-	        LOAD(lifecycle_command) != lifecycle_obeyed) &&
-	    !pace_look(t)) {
+	if ((--t->countdown == 0 || LOAD(lifecycle_command) != lifecycle_obeyed) && !pace_look(t)) {
 		recorder_passed_by(SEG_EVENTS_OFF);
 		return false;
 	}
@@ -318,8 +288,7 @@ still_records(struct thread *t)
 }
 
 /* The second half of alloc_by(), when the site is known. */
-static void
-alloc_known(enum way way, struct thread *t, const void *p, uint64_t size,
+static void alloc_known(enum way way, struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth, uint32_t site)
 {
 	const bool is_resized = birth != RECORDER_NOW;
@@ -330,8 +299,7 @@ alloc_known(enum way way, struct thread *t, const void *p, uint64_t size,
 	else
 		birth = birth_tick(birth);
 	if ((!(way == WAY_READY &&
-	         live_put_fast(
-	             &t->live, (uint64_t)(uintptr_t)p, site, size, birth)) &&
+	         live_put_fast(&t->live, (uint64_t)(uintptr_t)p, site, size, birth)) &&
 	        !put_slow(way, t, p, site, size, birth)) ||
 	    !book_alloc(way, t, site, size)) {
 		if (way == WAY_NESTED) {
@@ -347,8 +315,7 @@ alloc_known(enum way way, struct thread *t, const void *p, uint64_t size,
 		flight_alloc(way, t, p, size, site, is_resized);
 }
 
-static void
-alloc_by(enum way way, struct thread *t, const void *p, uint64_t size,
+static void alloc_by(enum way way, struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
 	struct site_id s;
@@ -366,8 +333,7 @@ alloc_by(enum way way, struct thread *t, const void *p, uint64_t size,
 	alloc_known(way, t, p, size, c, api, birth, s.v);
 }
 
-SEEP_NOINLINE void
-recorder_alloc_known(struct thread *t, const void *p, uint64_t size,
+SEEP_NOINLINE void recorder_alloc_known(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t site)
 {
 	if (still_records(t))
@@ -375,9 +341,8 @@ recorder_alloc_known(struct thread *t, const void *p, uint64_t size,
 	thread_leave(thread_gate);
 }
 
-SEEP_NOINLINE void
-recorder_alloc_any(const void *p, uint64_t size, const struct cpu_frame *c,
-    enum seg_api api, uint32_t birth)
+SEEP_NOINLINE void recorder_alloc_any(
+    const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
 	struct thread *t = NULL;
 	enum way way;
@@ -420,11 +385,9 @@ recorder_alloc_any(const void *p, uint64_t size, const struct cpu_frame *c,
  * Does the block keep its name in the log if it is resized? A block of the
  * parent has none here, and nor has one whose allocation is not in the log.
  */
-static bool
-keeps_name(struct live_block b)
+static bool keeps_name(struct live_block b)
 {
-	return !log_is_on ||
-	    (log_is_named(b.birth) && !ledger_is_inherited(b.site));
+	return !log_is_on || (log_is_named(b.birth) && !ledger_is_inherited(b.site));
 }
 
 /*
@@ -433,9 +396,8 @@ keeps_name(struct live_block b)
  */
 enum going { GOING_DIES, GOING_MOVES, GOING_FREED };
 
-static void
-free_by(enum way way, struct thread *t, const void *p, struct live_block b,
-    enum going going)
+static void free_by(
+    enum way way, struct thread *t, const void *p, struct live_block b, enum going going)
 {
 	uint32_t age;
 
@@ -454,23 +416,20 @@ free_by(enum way way, struct thread *t, const void *p, struct live_block b,
 }
 
 /* A free and an allocation; the block keeps its name. */
-SEEP_NOINLINE void
-recorder_realloc_known(struct thread *t, const void *old, struct live_block b,
-    const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api,
-    uint32_t site)
+SEEP_NOINLINE void recorder_realloc_known(struct thread *t, const void *old, struct live_block b,
+    const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api, uint32_t site)
 {
 	/* the clock first, as in alloc_by() */
 	const bool records = still_records(t);
 
 	free_by(WAY_READY, t, old, b, GOING_MOVES);
 	if (records)
-		alloc_known(WAY_READY, t, p, size, c, api,
-		    keeps_name(b) ? b.birth : RECORDER_NOW, site);
+		alloc_known(
+		    WAY_READY, t, p, size, c, api, keeps_name(b) ? b.birth : RECORDER_NOW, site);
 	thread_leave(thread_gate);
 }
 
-SEEP_NOINLINE void
-recorder_free_known(
+SEEP_NOINLINE void recorder_free_known(
     struct thread *t, const void *p, uint64_t pc, bool has_looked)
 {
 	struct live_block b = live_take(&t->live, (uint64_t)(uintptr_t)p);
@@ -482,8 +441,7 @@ recorder_free_known(
 }
 
 /* A free is recorded while recording is off, too, if it finds a cell. */
-static void
-free_counted(const void *p, struct live_block b, enum going going, uint64_t pc)
+static void free_counted(const void *p, struct live_block b, enum going going, uint64_t pc)
 {
 	struct thread *t = NULL;
 	enum way way = way_in(&t);
@@ -491,11 +449,10 @@ free_counted(const void *p, struct live_block b, enum going going, uint64_t pc)
 	if (b.site && sample_rate())
 		sample_remove(p);
 	/* if all threads are like this one, nobody else reads the clock */
-	if (b.site && way != WAY_READY && way != WAY_SHARED &&
-	    lifecycle_started())
+	if (b.site && way != WAY_READY && way != WAY_SHARED && lifecycle_started())
 		tick_read();
-	if (way == WAY_NONE || way == WAY_SAMPLED || way == WAY_IGNORED ||
-	    way == WAY_PAUSED || way == WAY_CROWDED) {
+	if (way == WAY_NONE || way == WAY_SAMPLED || way == WAY_IGNORED || way == WAY_PAUSED ||
+	    way == WAY_CROWDED) {
 		if (lifecycle_started())
 			free_by(WAY_NESTED, NULL, p, b, going);
 		return;
@@ -518,8 +475,7 @@ free_counted(const void *p, struct live_block b, enum going going, uint64_t pc)
 	thread_leave(thread_gate);
 }
 
-static void
-free_slow(const void *p, struct live_block b, enum going going, uint64_t pc)
+static void free_slow(const void *p, struct live_block b, enum going going, uint64_t pc)
 {
 	bool counted = lifecycle_slow_begins();
 
@@ -527,8 +483,7 @@ free_slow(const void *p, struct live_block b, enum going going, uint64_t pc)
 	lifecycle_slow_ends(counted);
 }
 
-SEEP_NOINLINE void
-recorder_free_any(const void *p, uint64_t pc)
+SEEP_NOINLINE void recorder_free_any(const void *p, uint64_t pc)
 {
 	if (lifecycle_is_out)
 		return;
@@ -541,8 +496,7 @@ recorder_free_any(const void *p, uint64_t pc)
 	free_slow(p, live_take_slow((uint64_t)(uintptr_t)p), GOING_DIES, pc);
 }
 
-SEEP_NOINLINE void
-recorder_free_at(const void *p, const struct cpu_frame *c)
+SEEP_NOINLINE void recorder_free_at(const void *p, const struct cpu_frame *c)
 {
 	const struct gate *g = thread_gate;
 	const uint32_t state = g ? LOAD(&g->state) : 0;
@@ -554,8 +508,7 @@ recorder_free_at(const void *p, const struct cpu_frame *c)
 	flight_freed_at(0);
 }
 
-SEEP_NOINLINE void
-recorder_realloc_any(const void *old, struct live_block b, const void *p,
+SEEP_NOINLINE void recorder_realloc_any(const void *old, struct live_block b, const void *p,
     uint64_t size, const struct cpu_frame *c, enum seg_api api)
 {
 	struct gate *g = thread_gate;
@@ -566,8 +519,7 @@ recorder_realloc_any(const void *old, struct live_block b, const void *p,
 		return;
 	if (!p && size) { /* it failed, so the old block lives on */
 		if (b.site)
-			live_put_slow((uint64_t)(uintptr_t)old, b.site, b.size,
-			    b.birth, &none);
+			live_put_slow((uint64_t)(uintptr_t)old, b.site, b.size, b.birth, &none);
 		return;
 	}
 	if (g && LOAD(&g->state) == THREAD_SAMPLING) {
@@ -576,8 +528,7 @@ recorder_realloc_any(const void *old, struct live_block b, const void *p,
 			free_by(WAY_SAMPLED, t, old, b, GOING_MOVES);
 		}
 		if (p && !recorder_misses(g, size))
-			recorder_sample(g, p, size, c, api,
-			    b.site ? b.birth : RECORDER_NOW);
+			recorder_sample(g, p, size, c, api, b.site ? b.birth : RECORDER_NOW);
 		return;
 	}
 	if (likely(recorder_is_ready(g))) {
@@ -587,8 +538,7 @@ recorder_realloc_any(const void *old, struct live_block b, const void *p,
 		thread_leave(g);
 		if (likely(p)) {
 			thread_enter(g);
-			recorder_alloc_ready(t, p, size, c, api,
-			    b.site ? b.birth : RECORDER_NOW);
+			recorder_alloc_ready(t, p, size, c, api, b.site ? b.birth : RECORDER_NOW);
 		}
 		return;
 	}
@@ -598,12 +548,11 @@ recorder_realloc_any(const void *old, struct live_block b, const void *p,
 	}
 	free_slow(old, b, p ? GOING_MOVES : GOING_FREED, 0);
 	if (p)
-		recorder_alloc_any(p, size, c, api,
-		    b.site && keeps_name(b) ? b.birth : RECORDER_NOW);
+		recorder_alloc_any(
+		    p, size, c, api, b.site && keeps_name(b) ? b.birth : RECORDER_NOW);
 }
 
-struct site_id
-recorder_stack(const struct cpu_frame *c)
+struct site_id recorder_stack(const struct cpu_frame *c)
 {
 	struct site_id s = {0};
 	struct thread *t = NULL;
@@ -639,8 +588,7 @@ recorder_stack(const struct cpu_frame *c)
 	return s;
 }
 
-void
-recorder_pause(int by)
+void recorder_pause(int by)
 {
 	bool counted = lifecycle_slow_begins();
 	struct thread *t = NULL;
@@ -656,8 +604,7 @@ recorder_pause(int by)
 	lifecycle_slow_ends(counted);
 }
 
-struct gate *
-recorder_closing(void)
+struct gate *recorder_closing(void)
 {
 	struct gate *g = thread_gate;
 	uint32_t s = g ? thread_home(LOAD(&g->state)) : 0;
@@ -669,8 +616,7 @@ recorder_closing(void)
 	return g;
 }
 
-void
-recorder_closed(struct gate *g)
+void recorder_closed(struct gate *g)
 {
 	if (g && LOAD(&g->state) == THREAD_CLOSING)
 		thread_make_ready(lifecycle_mode());
@@ -678,9 +624,8 @@ recorder_closed(struct gate *g)
 }
 
 /* The thread is busy. False: not recorded, and not counted as lost yet. */
-static bool
-take_sample(const void *p, uint64_t size, const struct cpu_frame *c,
-    enum seg_api api, uint32_t birth)
+static bool take_sample(
+    const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
 	struct thread *t = thread_attach();
 	struct site_id s;
@@ -695,8 +640,7 @@ take_sample(const void *p, uint64_t size, const struct cpu_frame *c,
 	return ledger_sampled_alloc(t, s.v, size);
 }
 
-SEEP_NOINLINE void
-recorder_sample(struct gate *g, const void *p, uint64_t size,
+SEEP_NOINLINE void recorder_sample(struct gate *g, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
 	thread_enter(g);
@@ -712,8 +656,7 @@ recorder_sample(struct gate *g, const void *p, uint64_t size,
 	thread_leave(g);
 }
 
-SEEP_NOINLINE void
-recorder_sampled_free(struct gate *g, const void *p, uint64_t pc)
+SEEP_NOINLINE void recorder_sampled_free(struct gate *g, const void *p, uint64_t pc)
 {
 	struct live_block b = live_take_slow((uint64_t)(uintptr_t)p);
 

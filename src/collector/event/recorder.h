@@ -42,21 +42,20 @@
  * `c` is the caller of the allocation function. `pc` is the return address of
  * the free, or 0 if it is not known.
  */
-void recorder_alloc_any(const void *p, uint64_t size, const struct cpu_frame *c,
-    enum seg_api api, uint32_t birth);
+void recorder_alloc_any(
+    const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api, uint32_t birth);
 void recorder_free_any(const void *p, uint64_t pc);
 
 /* The same with SEEP_LOG=last,frees: `c` is the caller of free. */
 void recorder_free_at(const void *p, const struct cpu_frame *c);
 
 /* _at: see memo_site_at(). */
-void *recorder_alloc_last(void *p, uint64_t size, uint64_t pc, uint64_t sp,
-    uint64_t fp, enum seg_api api);
-void recorder_alloc_at(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, struct memo_chunk *e,
-    uint32_t checks);
-void recorder_alloc_ready(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, uint32_t birth);
+void *recorder_alloc_last(
+    void *p, uint64_t size, uint64_t pc, uint64_t sp, uint64_t fp, enum seg_api api);
+void recorder_alloc_at(struct thread *t, const void *p, uint64_t size, const struct cpu_frame *c,
+    enum seg_api api, struct memo_chunk *e, uint32_t checks);
+void recorder_alloc_ready(struct thread *t, const void *p, uint64_t size, const struct cpu_frame *c,
+    enum seg_api api, uint32_t birth);
 void recorder_free_ready(const void *p, uint64_t pc);
 
 /*
@@ -64,13 +63,11 @@ void recorder_free_ready(const void *p, uint64_t pc);
  * LOGGING or FLYING and is busy now: they leave it as it was. The stack has been
  * found. A free has counted down, and has called pace_look() if `has_looked`.
  */
-void recorder_alloc_known(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, uint32_t site);
-void recorder_realloc_known(struct thread *t, const void *old,
-    struct live_block b, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, uint32_t site);
-void recorder_free_known(
-    struct thread *t, const void *p, uint64_t pc, bool has_looked);
+void recorder_alloc_known(struct thread *t, const void *p, uint64_t size, const struct cpu_frame *c,
+    enum seg_api api, uint32_t site);
+void recorder_realloc_known(struct thread *t, const void *old, struct live_block b, const void *p,
+    uint64_t size, const struct cpu_frame *c, enum seg_api api, uint32_t site);
+void recorder_free_known(struct thread *t, const void *p, uint64_t pc, bool has_looked);
 
 /*
  * After recorder_alloc_hit(), if recorder_is_due(): looks at the clock, or
@@ -79,8 +76,8 @@ void recorder_free_known(
 void *recorder_after(void *p);
 
 /* A sample point falls into this block. The thread is in SAMPLING. */
-void recorder_sample(struct gate *g, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, uint32_t birth);
+void recorder_sample(struct gate *g, const void *p, uint64_t size, const struct cpu_frame *c,
+    enum seg_api api, uint32_t birth);
 
 /* The filter of sampled blocks may contain p, which is about to be freed. */
 void recorder_sampled_free(struct gate *g, const void *p, uint64_t pc);
@@ -90,8 +87,8 @@ void recorder_sampled_free(struct gate *g, const void *p, uint64_t pc);
  * call. If p is NULL and size is not 0, realloc has failed, and the old block is
  * put back.
  */
-void recorder_realloc_any(const void *old, struct live_block b, const void *p,
-    uint64_t size, const struct cpu_frame *c, enum seg_api api);
+void recorder_realloc_any(const void *old, struct live_block b, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api);
 
 /*
  * Before and after dlclose. The loader frees its records of an object after it

@@ -18,8 +18,7 @@
 #include "collector/segment/tick.h"
 #include "collector/stack/verify.h"
 
-SEEP_INLINE bool
-recorder_is_ready(const struct gate *g)
+SEEP_INLINE bool recorder_is_ready(const struct gate *g)
 {
 	return likely(g && g->state == THREAD_READY);
 }
@@ -27,8 +26,7 @@ recorder_is_ready(const struct gate *g)
 /* ---- allocations ---------------------------------------------------------- */
 
 /* The second half of recorder_alloc_hit(), when the site is known. */
-SEEP_INLINE bool
-recorder_book_hit(struct thread *t, const void *p, uint64_t size,
+SEEP_INLINE bool recorder_book_hit(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, uint32_t site, uint32_t birth)
 {
 	struct seg_row *row;
@@ -47,8 +45,8 @@ recorder_book_hit(struct thread *t, const void *p, uint64_t size,
 	ledger_touch(row, word);
 	tick = tick_now();
 	if (ledger_size_is_new(row, size) ||
-	    unlikely(!live_put_fast(&t->live, (uint64_t)(uintptr_t)p, site,
-	        size, birth == RECORDER_NOW ? tick : birth)))
+	    unlikely(!live_put_fast(&t->live, (uint64_t)(uintptr_t)p, site, size,
+	        birth == RECORDER_NOW ? tick : birth)))
 		return false;
 	ledger_count_alloc(t, row, size, tick);
 	return true;
@@ -59,8 +57,7 @@ recorder_book_hit(struct thread *t, const void *p, uint64_t size,
  * opened, enlarged or renewed. The thread is busy. If it returns false, nothing
  * was recorded.
  */
-SEEP_INLINE bool
-recorder_alloc_hit(struct thread *t, const void *p, uint64_t size,
+SEEP_INLINE bool recorder_alloc_hit(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
 	uint32_t site;
@@ -73,10 +70,8 @@ recorder_alloc_hit(struct thread *t, const void *p, uint64_t size,
  * The same, after memo_look() has found that word i of the chunk `first`
  * differs: for stacks that take turns, and have the first words in common.
  */
-SEEP_INLINE bool
-recorder_alloc_second(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, struct memo_chunk *first,
-    uint32_t i)
+SEEP_INLINE bool recorder_alloc_second(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, struct memo_chunk *first, uint32_t i)
 {
 	uint32_t site;
 
@@ -91,8 +86,7 @@ recorder_alloc_second(struct thread *t, const void *p, uint64_t size,
  * The site of a caller, with the searches of these functions and of memo_site().
  * The thread is busy.
  */
-SEEP_INLINE uint32_t
-recorder_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
+SEEP_INLINE uint32_t recorder_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 {
 	const uint64_t key = memo_key(c, api);
 	uint32_t i, site;
@@ -112,15 +106,13 @@ recorder_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 }
 
 /* After recorder_alloc_hit(): must recorder_after() be called? */
-SEEP_INLINE bool
-recorder_is_due(struct thread *t)
+SEEP_INLINE bool recorder_is_due(struct thread *t)
 {
 	return unlikely(--t->countdown == 0) || ledger_is_high(t);
 }
 
 /* After recorder_alloc_hit(), in a hook that has more to do. */
-SEEP_INLINE void
-recorder_leave(struct gate *g, struct thread *t)
+SEEP_INLINE void recorder_leave(struct gate *g, struct thread *t)
 {
 	if (recorder_is_due(t))
 		recorder_after(NULL);
@@ -131,33 +123,28 @@ recorder_leave(struct gate *g, struct thread *t)
 /* ---- frees, in three steps ------------------------------------------------ */
 
 /* First: finds the block, and its row, which is NULL if it is not open. */
-SEEP_INLINE struct seg_row *
-recorder_find(struct thread *t, const void *p, struct live_found *ret)
+SEEP_INLINE struct seg_row *recorder_find(struct thread *t, const void *p, struct live_found *ret)
 {
 	*ret = live_find(&t->live, (uint64_t)(uintptr_t)p);
-	return likely(ret->block.site) ? ledger_settled(t, ret->block.site)
-	                               : NULL;
+	return likely(ret->block.site) ? ledger_settled(t, ret->block.site) : NULL;
 }
 
 /*
  * Second: counts the age. Most blocks die in the tick in which they were born,
  * and for these this comparison is all that ages cost.
  */
-SEEP_INLINE bool
-recorder_has_aged(const struct live_found *f)
+SEEP_INLINE bool recorder_has_aged(const struct live_found *f)
 {
 	return unlikely(tick_now() != f->block.birth);
 }
 
-SEEP_INLINE bool
-recorder_age(const struct thread *t, const struct live_found *f)
+SEEP_INLINE bool recorder_age(const struct thread *t, const struct live_found *f)
 {
 	return ledger_age_fast(t, f->block.site, tick_now() - f->block.birth);
 }
 
 /* Third: removes the block from the live map and counts the free. */
-SEEP_INLINE void
-recorder_drop(struct thread *t, const struct live_found *f, struct seg_row *row)
+SEEP_INLINE void recorder_drop(struct thread *t, const struct live_found *f, struct seg_row *row)
 {
 	live_drop(f);
 	ledger_count_free(t, row, f->block.size);
@@ -169,8 +156,7 @@ recorder_drop(struct thread *t, const struct live_found *f, struct seg_row *row)
  * Records a realloc that has succeeded: `b` was taken out of the live map before
  * the call. If it returns false, nothing was recorded.
  */
-SEEP_INLINE bool
-recorder_realloc_hit(struct gate *g, struct thread *t, struct live_block b,
+SEEP_INLINE bool recorder_realloc_hit(struct gate *g, struct thread *t, struct live_block b,
     const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api)
 {
 	struct seg_row *row;

@@ -23,8 +23,7 @@
  * An allocation of a thread that is dormant or off. False if the command word
  * has changed.
  */
-SEEP_INLINE bool
-recorder_passes(struct gate *g)
+SEEP_INLINE bool recorder_passes(struct gate *g)
 {
 	if (unlikely(LOAD(lifecycle_command) != lifecycle_obeyed))
 		return false;
@@ -34,16 +33,13 @@ recorder_passes(struct gate *g)
 }
 
 /* Sampling: does no sample point fall into the next `size` bytes? */
-SEEP_INLINE bool
-recorder_misses(struct gate *g, uint64_t size)
+SEEP_INLINE bool recorder_misses(struct gate *g, uint64_t size)
 {
-	return likely(!cpu_spend(&g->left, size) &&
-	    LOAD(lifecycle_command) == lifecycle_obeyed);
+	return likely(!cpu_spend(&g->left, size) && LOAD(lifecycle_command) == lifecycle_obeyed);
 }
 
 /* An allocation of a thread that is sampling, dormant or off. */
-SEEP_INLINE bool
-recorder_looks_away(struct gate *g, uint64_t size)
+SEEP_INLINE bool recorder_looks_away(struct gate *g, uint64_t size)
 {
 	const uint32_t state = LOAD(&g->state);
 
@@ -55,8 +51,7 @@ recorder_looks_away(struct gate *g, uint64_t size)
 }
 
 /* A realloc of such a thread, if the old block is not recorded either. */
-SEEP_INLINE bool
-recorder_looks_away_again(struct gate *g, const void *old, uint64_t size)
+SEEP_INLINE bool recorder_looks_away_again(struct gate *g, const void *old, uint64_t size)
 {
 	if (g->state == THREAD_DORMANT)
 		return recorder_passes(g);
@@ -64,8 +59,7 @@ recorder_looks_away_again(struct gate *g, const void *old, uint64_t size)
 		return false;
 	if (!size || recorder_misses(g, size))
 		return true;
-	g->left +=
-	    (int64_t)size; /* recorder_realloc_any() subtracts it again */
+	g->left += (int64_t)size; /* recorder_realloc_any() subtracts it again */
 	return false;
 }
 

@@ -51,23 +51,21 @@ static uint32_t pool_count;
 static uint32_t first;
 static uint64_t passed_by;
 
-bool
-user_init(uint32_t first_id)
+bool user_init(uint32_t first_id)
 {
 	if (names)
 		memset(names, 0, NAMES_BYTES);
 	pool_count = OTHER_POOLS;
 	first = first_id;
-	return segment_table_init(&user_tables[POOLS], SEG_EXT_POOL, 0,
-	           sizeof(struct seg_pool), 0, USER_POOLS) &&
-	    segment_table_init(&user_tables[ROWS], SEG_EXT_LEDGER,
-	        SEG_USER_ARRAY, sizeof(struct seg_row), first_id, SITES_MAX);
+	return segment_table_init(
+	           &user_tables[POOLS], SEG_EXT_POOL, 0, sizeof(struct seg_pool), 0, USER_POOLS) &&
+	    segment_table_init(&user_tables[ROWS], SEG_EXT_LEDGER, SEG_USER_ARRAY,
+	        sizeof(struct seg_row), first_id, SITES_MAX);
 }
 
 /* ---- pools --------------------------------------------------------------- */
 
-static uint64_t
-hash_name(const char *name)
+static uint64_t hash_name(const char *name)
 {
 	uint64_t h = HASH_GOLDEN;
 	uint32_t i;
@@ -77,14 +75,12 @@ hash_name(const char *name)
 	return hash_finish(h);
 }
 
-static struct seg_pool *
-pool_row(uint32_t number)
+static struct seg_pool *pool_row(uint32_t number)
 {
 	return segment_table_row(&user_tables[POOLS], number);
 }
 
-static bool
-write_pool(uint32_t number, const char *name)
+static bool write_pool(uint32_t number, const char *name)
 {
 	struct seg_pool *row = pool_row(number);
 	char text[SEG_POOL_BYTES];
@@ -99,8 +95,7 @@ write_pool(uint32_t number, const char *name)
 }
 
 /* The pool that stands for all pools beyond the last number. */
-static uint32_t
-other_pools(void)
+static uint32_t other_pools(void)
 {
 	segment_count(SEG_USER_POOLS, 1);
 	if (write_pool(OTHER_POOLS, "(other pools)"))
@@ -109,8 +104,7 @@ other_pools(void)
 }
 
 /* NULL: no memory. */
-static uint64_t *
-open_names(void)
+static uint64_t *open_names(void)
 {
 	uint64_t *now = LOAD_ACQUIRE(&names), *mine;
 
@@ -127,16 +121,14 @@ open_names(void)
  * The number of a pool. Pools are told apart by 52 bits of their hashes alone.
  * If two threads name one pool at once, one of the two numbers stays unused.
  */
-static uint32_t
-pool_number(uint64_t hash, const char *name)
+static uint32_t pool_number(uint64_t hash, const char *name)
 {
 	const uint64_t mask = (1u << NAME_NUMBER_BITS) - 1;
 	uint64_t mine = 0, *slots = open_names();
 	uint32_t i, number = 0;
 
 	for (i = 0; slots && i < 1u << NAME_SLOT_BITS; i++) {
-		uint64_t *at =
-		    &slots[((hash >> 40) + i) & ((1u << NAME_SLOT_BITS) - 1)];
+		uint64_t *at = &slots[((hash >> 40) + i) & ((1u << NAME_SLOT_BITS) - 1)];
 		uint64_t v = LOAD_ACQUIRE(at);
 
 		if (!v) {
@@ -161,8 +153,7 @@ pool_number(uint64_t hash, const char *name)
 
 /* ---- the hash ------------------------------------------------------------ */
 
-static struct user_level *
-level_at(int i)
+static struct user_level *level_at(int i)
 {
 	return (struct user_level *)LOAD_ACQUIRE(&levels[i]);
 }
@@ -173,16 +164,14 @@ level_at(int i)
  * (handle, pool), and the key shows if a slot has been reused for another
  * handle.
  */
-static uint64_t
-key_of(uint64_t pool, const void *handle)
+static uint64_t key_of(uint64_t pool, const void *handle)
 {
 	uint64_t key = hash_mix(pool, (uint64_t)(uintptr_t)handle);
 
 	return key < KEYS_FROM ? key + KEYS_FROM : key;
 }
 
-static struct slot *
-slot_at(struct user_level *l, uint64_t key, int n)
+static struct slot *slot_at(struct user_level *l, uint64_t key, int n)
 {
 	uint64_t i = (key >> (64 - l->head.bits)) + (uint64_t)n;
 
@@ -190,8 +179,7 @@ slot_at(struct user_level *l, uint64_t key, int n)
 }
 
 /* Takes what is in the slot, if the slot still has this key. */
-static bool
-take_slot(struct user_level *l, struct slot *s, uint64_t key, struct slot *ret)
+static bool take_slot(struct user_level *l, struct slot *s, uint64_t key, struct slot *ret)
 {
 	if (!CAS(&s->key, &key, CLAIMED))
 		return false;
@@ -203,8 +191,7 @@ take_slot(struct user_level *l, struct slot *s, uint64_t key, struct slot *ret)
 	return true;
 }
 
-static bool
-take(uint64_t pool, const void *handle, struct slot *ret)
+static bool take(uint64_t pool, const void *handle, struct slot *ret)
 {
 	uint64_t key = key_of(pool, handle);
 	int i, n;
@@ -229,16 +216,14 @@ take(uint64_t pool, const void *handle, struct slot *ret)
 	return false;
 }
 
-static bool
-put(uint64_t pool, const void *handle, uint64_t size, uint32_t site,
-    uint32_t birth)
+static bool put(uint64_t pool, const void *handle, uint64_t size, uint32_t site, uint32_t birth)
 {
 	uint64_t key = key_of(pool, handle);
 	int i, n;
 
 	for (i = 0; i < LEVELS; i++) {
-		struct user_level *l = (struct user_level *)levels_open(
-		    levels, &shape, (uint32_t)i);
+		struct user_level *l =
+		    (struct user_level *)levels_open(levels, &shape, (uint32_t)i);
 
 		for (n = 0; l && n < PROBES; n++) {
 			struct slot *s = slot_at(l, key, n);
@@ -264,8 +249,7 @@ put(uint64_t pool, const void *handle, uint64_t size, uint32_t site,
 
 /* ---- events -------------------------------------------------------------- */
 
-static struct seg_row *
-row_of(uint32_t site)
+static struct seg_row *row_of(uint32_t site)
 {
 	struct seg_row *row = NULL;
 
@@ -276,8 +260,7 @@ row_of(uint32_t site)
 	return row;
 }
 
-static void
-book_free(const struct slot *s, bool is_death)
+static void book_free(const struct slot *s, bool is_death)
 {
 	uint32_t age = tick_now() - s->birth;
 	struct seg_row *row;
@@ -297,23 +280,20 @@ book_free(const struct slot *s, bool is_death)
 		ledger_age(NULL, s->site, age);
 }
 
-static void
-lost(void)
+static void lost(void)
 {
 	segment_count(SEG_USER_LOST, 1);
 	ADD(&passed_by, 1);
 }
 
-void
-user_passed_by(void)
+void user_passed_by(void)
 {
 	segment_count(SEG_USER_OFF, 1);
 	ADD(&passed_by, 1);
 }
 
-void
-user_alloc(const char *pool, const void *handle, uint64_t size,
-    struct site_id stack, uint32_t birth)
+void user_alloc(
+    const char *pool, const void *handle, uint64_t size, struct site_id stack, uint32_t birth)
 {
 	uint64_t hash = hash_name(pool);
 	uint32_t number = pool_number(hash, pool);
@@ -342,8 +322,7 @@ user_alloc(const char *pool, const void *handle, uint64_t size,
 	STORE(&row->last_tick, tick_now());
 }
 
-static void
-unknown_free(void)
+static void unknown_free(void)
 {
 	uint64_t n = LOAD(&passed_by);
 
@@ -356,8 +335,7 @@ unknown_free(void)
 	segment_count(SEG_USER_UNKNOWN, 1);
 }
 
-uint32_t
-user_move(const char *pool, const void *handle, uint32_t birth)
+uint32_t user_move(const char *pool, const void *handle, uint32_t birth)
 {
 	struct slot s;
 
@@ -369,8 +347,7 @@ user_move(const char *pool, const void *handle, uint32_t birth)
 	return s.birth;
 }
 
-void
-user_free(const char *pool, const void *handle)
+void user_free(const char *pool, const void *handle)
 {
 	struct slot s;
 
@@ -380,8 +357,7 @@ user_free(const char *pool, const void *handle)
 		unknown_free();
 }
 
-void
-user_free_all(const char *pool)
+void user_free_all(const char *pool)
 {
 	uint64_t hash = hash_name(pool);
 	struct slot taken;
@@ -393,8 +369,7 @@ user_free_all(const char *pool)
 
 		if (!l)
 			return;
-		for (k = 0; LOAD(&l->live) && k < UINT64_C(1) << l->head.bits;
-		     k++) {
+		for (k = 0; LOAD(&l->live) && k < UINT64_C(1) << l->head.bits; k++) {
 			struct slot *s = &l->slots[k];
 			uint64_t key = LOAD_ACQUIRE(&s->key);
 
@@ -405,8 +380,7 @@ user_free_all(const char *pool)
 	}
 }
 
-void
-user_scan(bool (*fn)(uint32_t, uint64_t, uint32_t, void *), void *arg)
+void user_scan(bool (*fn)(uint32_t, uint64_t, uint32_t, void *), void *arg)
 {
 	uint64_t k;
 	int i;

@@ -33,8 +33,8 @@ bool user_init(uint32_t first_id);
  * If the resource is there already, its free was missed: it is recorded as
  * freed, and counted.
  */
-void user_alloc(const char *pool, const void *handle, uint64_t size,
-    struct site_id stack, uint32_t birth);
+void user_alloc(
+    const char *pool, const void *handle, uint64_t size, struct site_id stack, uint32_t birth);
 
 /*
  * The resource moved or was resized, but lives on. Returns its birth, or
@@ -49,8 +49,6 @@ void user_free_all(const char *pool);
 void user_passed_by(void);
 
 /* Calls fn for every resource while fn returns true. */
-void user_scan(
-    bool (*fn)(uint32_t site, uint64_t size, uint32_t birth, void *arg),
-    void *arg);
+void user_scan(bool (*fn)(uint32_t site, uint64_t size, uint32_t birth, void *arg), void *arg);
 
 #endif

@@ -29,8 +29,7 @@ void within_add_companion(const void *start, size_t bytes);
 /* The object with this function is the allocator. Constructors only. */
 void within_add_module(const void *function);
 
-SEEP_INLINE bool
-within_is(uint64_t pc)
+SEEP_INLINE bool within_is(uint64_t pc)
 {
 	uint32_t i, count = LOAD_ACQUIRE(&within_count);
 

@@ -17,24 +17,20 @@ struct ignored_level {
 
 _Static_assert(sizeof(struct level) == IGNORED_HEAD_BYTES, "a level's head");
 
-static const struct levels_shape shape = {IGNORED_LEVELS, IGNORED_FIRST_BITS,
-    IGNORED_GROW_BITS, sizeof(struct ignored_level),
-    sizeof(struct ignored_entry)};
+static const struct levels_shape shape = {IGNORED_LEVELS, IGNORED_FIRST_BITS, IGNORED_GROW_BITS,
+    sizeof(struct ignored_level), sizeof(struct ignored_entry)};
 
 struct level *ignored_levels[IGNORED_LEVELS];
 
-static struct ignored_entry *
-entry_at(struct ignored_level *l, uint64_t address, int n)
+static struct ignored_entry *entry_at(struct ignored_level *l, uint64_t address, int n)
 {
 	uint64_t i = hash_word(address >> 3) >> (64 - l->head.bits);
 
-	return &l->entries[(i + (uint64_t)n) &
-	    ((UINT64_C(1) << l->head.bits) - 1)];
+	return &l->entries[(i + (uint64_t)n) & ((UINT64_C(1) << l->head.bits) - 1)];
 }
 
 /* Is the entry free for another block, because its own has been freed since? */
-static bool
-is_over(const struct ignored_entry *e, uint64_t address)
+static bool is_over(const struct ignored_entry *e, uint64_t address)
 {
 	uint64_t cell = LOAD(&e->cell);
 
@@ -42,8 +38,7 @@ is_over(const struct ignored_entry *e, uint64_t address)
 }
 
 /* Takes an entry that is free, outdated, or already that of this address. */
-static bool
-claim(struct ignored_entry *e, uint64_t address)
+static bool claim(struct ignored_entry *e, uint64_t address)
 {
 	uint64_t was = LOAD_ACQUIRE(&e->address);
 
@@ -55,8 +50,7 @@ claim(struct ignored_entry *e, uint64_t address)
 	return true;
 }
 
-void
-ignored_add(uint64_t address)
+void ignored_add(uint64_t address)
 {
 	const uint64_t cell = live_peek(address);
 	uint32_t i;
@@ -67,8 +61,8 @@ ignored_add(uint64_t address)
 		return;
 	}
 	for (i = 0; i < IGNORED_LEVELS; i++) {
-		struct ignored_level *l = (struct ignored_level *)levels_open(
-		    ignored_levels, &shape, i);
+		struct ignored_level *l =
+		    (struct ignored_level *)levels_open(ignored_levels, &shape, i);
 
 		for (n = 0; l && n < PROBES; n++) {
 			struct ignored_entry *e = entry_at(l, address, n);

@@ -2,24 +2,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/heap/index.h"
 
-static const struct levels_shape shape = {INDEX_LEVELS, INDEX_FIRST_BITS,
-    INDEX_GROW_BITS, sizeof(struct index_level), sizeof(uint64_t)};
+static const struct levels_shape shape = {
+    INDEX_LEVELS, INDEX_FIRST_BITS, INDEX_GROW_BITS, sizeof(struct index_level), sizeof(uint64_t)};
 
-bool
-index_init(struct index *ix)
+bool index_init(struct index *ix)
 {
 	int i;
 
 	for (i = 0; i < INDEX_LEVELS; i++)
-		ix->levels[i] =
-		    NULL; /* a forked child does not use its parent's levels */
+		ix->levels[i] = NULL; /* a forked child does not use its parent's levels */
 	ix->newest = ix->oldest = 0;
 	return levels_open(ix->levels, &shape, 0) != NULL;
 }
 
 /* False: there is no free slot where a look-up would find it. */
-static bool
-put(struct index_level *l, uint64_t slot)
+static bool put(struct index_level *l, uint64_t slot)
 {
 	const uint64_t mask = index_mask(l), at = index_place(l, slot);
 	uint64_t free_slot;
@@ -46,8 +43,7 @@ put(struct index_level *l, uint64_t slot)
  * Look-ups leave the old level when all of its slots have been moved, not when
  * all have been begun.
  */
-static SEEP_NOINLINE void
-move_some(struct index *ix, uint32_t from, struct index_level *to)
+static SEEP_NOINLINE void move_some(struct index *ix, uint32_t from, struct index_level *to)
 {
 	struct index_level *l = index_level(ix, from);
 	const uint64_t slots = index_mask(l) + 1;
@@ -64,16 +60,13 @@ move_some(struct index *ix, uint32_t from, struct index_level *to)
 		if (slot && !put(to, slot))
 			return; /* no room: this level is read for ever */
 	}
-	if (__atomic_add_fetch(&l->moved, INDEX_MOVED, __ATOMIC_ACQ_REL) ==
-	    slots)
+	if (__atomic_add_fetch(&l->moved, INDEX_MOVED, __ATOMIC_ACQ_REL) == slots)
 		CAS(&ix->oldest, &from, from + 1);
 }
 
-bool
-index_insert(struct index *ix, uint64_t hash, uint32_t number)
+bool index_insert(struct index *ix, uint64_t hash, uint32_t number)
 {
-	uint64_t slot =
-	    (hash >> INDEX_NUMBER_BITS) << INDEX_NUMBER_BITS | number;
+	uint64_t slot = (hash >> INDEX_NUMBER_BITS) << INDEX_NUMBER_BITS | number;
 	int tries;
 
 	for (tries = 0; tries < INDEX_LEVELS; tries++) {

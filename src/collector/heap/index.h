@@ -56,38 +56,32 @@ bool index_insert(struct index *ix, uint64_t hash, uint32_t number);
 
 typedef bool index_same_fn(const void *key, uint32_t number);
 
-SEEP_INLINE struct index_level *
-index_level(struct index *ix, uint32_t i)
+SEEP_INLINE struct index_level *index_level(struct index *ix, uint32_t i)
 {
 	return (struct index_level *)LOAD_ACQUIRE(&ix->levels[i]);
 }
 
 /* Where to look first for a hash, or for a slot. */
-SEEP_INLINE uint64_t
-index_place(const struct index_level *l, uint64_t hash)
+SEEP_INLINE uint64_t index_place(const struct index_level *l, uint64_t hash)
 {
 	return hash >> (64 - l->head.bits);
 }
 
-SEEP_INLINE uint64_t
-index_mask(const struct index_level *l)
+SEEP_INLINE uint64_t index_mask(const struct index_level *l)
 {
 	return (UINT64_C(1) << l->head.bits) - 1;
 }
 
 /* Fetches the place of an entry, which index_insert() will soon write. */
-SEEP_INLINE void
-index_fetch(struct index *ix, uint64_t hash)
+SEEP_INLINE void index_fetch(struct index *ix, uint64_t hash)
 {
-	const struct index_level *l =
-	    index_level(ix, LOAD_ACQUIRE(&ix->newest));
+	const struct index_level *l = index_level(ix, LOAD_ACQUIRE(&ix->newest));
 
 	__builtin_prefetch(&l->slots[index_place(l, hash)], 1);
 }
 
 /* The number whose record equals key; 0 if there is none. Inlined. */
-SEEP_INLINE uint32_t
-index_find(
+SEEP_INLINE uint32_t index_find(
     struct index *ix, uint64_t hash, index_same_fn *same, const void *key)
 {
 	const uint64_t tag = hash >> INDEX_NUMBER_BITS;
@@ -102,8 +96,7 @@ index_find(
 
 		for (n = 0; n < INDEX_PROBES; n++) {
 			uint64_t s = LOAD_ACQUIRE(&l->slots[(at + n) & mask]);
-			uint32_t number =
-			    (uint32_t)s & ((1u << INDEX_NUMBER_BITS) - 1);
+			uint32_t number = (uint32_t)s & ((1u << INDEX_NUMBER_BITS) - 1);
 
 			if (!s)
 				break;

@@ -13,8 +13,7 @@ static uint32_t leaves_high; /* leaves at and above it were never opened */
 _Static_assert(SITES_MAX % (1u << INFOS_LEAF_BITS) == 0, "whole leaves");
 
 /* NULL: no memory. */
-static uint32_t *
-open_leaf(uint32_t i)
+static uint32_t *open_leaf(uint32_t i)
 {
 	uint32_t *leaf = LOAD_ACQUIRE(&infos_leaves[i]), *mine;
 
@@ -28,8 +27,7 @@ open_leaf(uint32_t i)
 	return CAS(&infos_leaves[i], &leaf, mine) ? mine : leaf;
 }
 
-bool
-infos_init(uint32_t first_id)
+bool infos_init(uint32_t first_id)
 {
 	uint32_t i;
 
@@ -43,12 +41,11 @@ infos_init(uint32_t first_id)
 	for (i = 0; i < leaves_high; i++)
 		infos_leaves[i] = NULL;
 	leaves_high = 0;
-	return segment_table_init(&infos_table, SEG_EXT_SITE_INFO, 0,
-	    sizeof(struct seg_info), 0, SITES_MAX);
+	return segment_table_init(
+	    &infos_table, SEG_EXT_SITE_INFO, 0, sizeof(struct seg_info), 0, SITES_MAX);
 }
 
-void
-infos_expect(uint32_t site)
+void infos_expect(uint32_t site)
 {
 	const uint32_t i = site - infos_first;
 
@@ -57,8 +54,7 @@ infos_expect(uint32_t site)
 }
 
 /* A record that no site has. NULL: no room. */
-static struct seg_info *
-new_record(uint32_t *ret_number)
+static struct seg_info *new_record(uint32_t *ret_number)
 {
 	uint32_t n = LOAD(&count), next;
 	struct seg_info *info;
@@ -75,8 +71,7 @@ new_record(uint32_t *ret_number)
 	return info;
 }
 
-SEEP_COLD struct seg_info *
-infos_get(uint32_t site)
+SEEP_COLD struct seg_info *infos_get(uint32_t site)
 {
 	const uint32_t i = site - infos_first;
 	struct seg_info *info = infos_peek(site);
@@ -92,7 +87,5 @@ infos_get(uint32_t site)
 	RAISE(&segment.header->version, SEG_VERSION_INFOS);
 	STORE_RELEASE(&info->site, site);
 	place = &leaf[i & ((1u << INFOS_LEAF_BITS) - 1)];
-	return CAS(place, &none, number)
-	    ? info
-	    : segment_table_row(&infos_table, none - 1);
+	return CAS(place, &none, number) ? info : segment_table_row(&infos_table, none - 1);
 }

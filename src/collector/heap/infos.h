@@ -29,8 +29,7 @@ extern SEEP_HIDDEN uint32_t infos_first; /* id of the first site */
 bool infos_init(uint32_t first_id);
 
 /* The record of a site; NULL if it has none. */
-SEEP_INLINE struct seg_info *
-infos_peek(uint32_t site)
+SEEP_INLINE struct seg_info *infos_peek(uint32_t site)
 {
 	const uint32_t i = site - infos_first;
 	uint32_t *leaf, number;

@@ -29,8 +29,7 @@ struct net {
 } __attribute__((aligned(128)));
 
 _Static_assert(offsetof(struct seg_row, size_min) % 8 == 0 &&
-        offsetof(struct seg_row, size_span) ==
-            offsetof(struct seg_row, size_min) + 4,
+        offsetof(struct seg_row, size_span) == offsetof(struct seg_row, size_min) + 4,
     "one word");
 
 static struct net nets[LEDGER_ARRAYS];
@@ -47,25 +46,22 @@ static uint32_t first;
 uint64_t ledger_word SEEP_HOT __attribute__((aligned(64))) = UINT64_C(1) << 32;
 static int64_t peak;
 static int64_t timed_peak; /* the peak when its time was last looked up */
-static int64_t granted; /* of the headroom, to threads, since the last guard */
+static int64_t granted;    /* of the headroom, to threads, since the last guard */
 
-static void
-shape(uint32_t i)
+static void shape(uint32_t i)
 {
-	const uint32_t owner =
-	    i < SEG_ARRAYS ? i : i - SEG_ARRAYS + SEG_MORE_ARRAYS;
+	const uint32_t owner = i < SEG_ARRAYS ? i : i - SEG_ARRAYS + SEG_MORE_ARRAYS;
 
 	nets[i].bytes = 0;
-	segment_table_shape(&arrays[i], SEG_EXT_LEDGER, owner,
-	    sizeof(struct seg_row), first, SITES_MAX);
-	segment_table_shape(&samples[i], SEG_EXT_SAMPLE, owner,
-	    sizeof(struct seg_sample), first, SITES_MAX);
-	segment_table_shape(&ages[i], SEG_EXT_AGES, owner,
-	    sizeof(struct seg_ages), first, SITES_MAX);
+	segment_table_shape(
+	    &arrays[i], SEG_EXT_LEDGER, owner, sizeof(struct seg_row), first, SITES_MAX);
+	segment_table_shape(
+	    &samples[i], SEG_EXT_SAMPLE, owner, sizeof(struct seg_sample), first, SITES_MAX);
+	segment_table_shape(
+	    &ages[i], SEG_EXT_AGES, owner, sizeof(struct seg_ages), first, SITES_MAX);
 }
 
-bool
-ledger_init(uint32_t first_id)
+bool ledger_init(uint32_t first_id)
 {
 	uint32_t i;
 
@@ -84,12 +80,11 @@ ledger_init(uint32_t first_id)
 	/* the rare ones get their chunk pointers when first needed */
 	return infos_init(first_id) &&
 	    (first_id == 1 ||
-	        segment_table_init(&inherited, SEG_EXT_INHERITED, 0,
-	            sizeof(struct seg_inherited), 0, first_id));
+	        segment_table_init(
+	            &inherited, SEG_EXT_INHERITED, 0, sizeof(struct seg_inherited), 0, first_id));
 }
 
-static bool
-open_array(uint32_t i)
+static bool open_array(uint32_t i)
 {
 	if (!segment_table_map(&arrays[i]))
 		return false;
@@ -97,8 +92,7 @@ open_array(uint32_t i)
 	return true;
 }
 
-static int64_t
-total_now(void)
+static int64_t total_now(void)
 {
 	uint32_t i, n = LOAD(&arrays_used);
 	int64_t total = 0;
@@ -108,15 +102,13 @@ total_now(void)
 	return total;
 }
 
-int64_t
-ledger_live_bytes(void)
+int64_t ledger_live_bytes(void)
 {
 	return total_now();
 }
 
 /* Everyone takes a new share at its next event. */
-static void
-bump_guard(void)
+static void bump_guard(void)
 {
 	uint64_t w = LOAD(&ledger_word);
 	uint64_t next;
@@ -127,8 +119,7 @@ bump_guard(void)
 }
 
 /* A new maximum: the values of this moment are what the peak is made of. */
-static void
-new_peak(int64_t total)
+static void new_peak(int64_t total)
 {
 	int64_t old = LOAD(&peak);
 	uint64_t word;
@@ -153,8 +144,7 @@ new_peak(int64_t total)
 }
 
 /* How far a thread may grow before it must sum again. */
-static void
-take_share(struct thread *t, int64_t total)
+static void take_share(struct thread *t, int64_t total)
 {
 	const uint64_t word = LOAD(&ledger_word);
 	int64_t n = LOAD(&arrays_count);
@@ -166,8 +156,7 @@ take_share(struct thread *t, int64_t total)
 	 * only thread was granted nothing; in a growing heap it comes here at
 	 * each allocation, so it is spared the locked instruction.
 	 */
-	if (t->grant && (uint32_t)word == (uint32_t)t->seen &&
-	    LOAD(&granted) >= t->grant)
+	if (t->grant && (uint32_t)word == (uint32_t)t->seen && LOAD(&granted) >= t->grant)
 		ADD(&granted, -t->grant);
 	ledger_saw(t, word);
 	if (n == 1) {
@@ -183,16 +172,14 @@ take_share(struct thread *t, int64_t total)
 }
 
 /* Is too little left to grant, because others have it? */
-static bool
-is_granted(int64_t total)
+static bool is_granted(int64_t total)
 {
 	const int64_t headroom = LOAD(&peak) - total, out = LOAD(&granted);
 
 	return out > total / 1024 && headroom - out < headroom / 4;
 }
 
-SEEP_NOINLINE void
-ledger_peak(struct thread *t)
+SEEP_NOINLINE void ledger_peak(struct thread *t)
 {
 	int64_t total = total_now();
 
@@ -206,8 +193,7 @@ ledger_peak(struct thread *t)
 	take_share(t, total);
 }
 
-SEEP_NOINLINE void
-ledger_sync(struct thread *t)
+SEEP_NOINLINE void ledger_sync(struct thread *t)
 {
 	uint64_t word = LOAD(&ledger_word);
 
@@ -218,8 +204,7 @@ ledger_sync(struct thread *t)
 		ledger_saw(t, word);
 }
 
-static void
-join(struct thread *t, uint32_t array)
+static void join(struct thread *t, uint32_t array)
 {
 	t->rows = LOAD_ACQUIRE(&arrays[array].chunks);
 	t->ages = LOAD_ACQUIRE(&ages[array].chunks);
@@ -232,8 +217,7 @@ join(struct thread *t, uint32_t array)
 	take_share(t, total_now());
 }
 
-bool
-ledger_claim(struct thread *t, uint32_t array)
+bool ledger_claim(struct thread *t, uint32_t array)
 {
 	/* only the claiming thread uses an array that has no shape yet */
 	/* cppcheck-suppress arrayIndexOutOfBoundsCond ; it is below LEDGER_ARRAYS */
@@ -249,8 +233,7 @@ ledger_claim(struct thread *t, uint32_t array)
 	return true;
 }
 
-bool
-ledger_share(struct thread *t, uint32_t array)
+bool ledger_share(struct thread *t, uint32_t array)
 {
 	if (!open_array(array))
 		return false;
@@ -260,8 +243,7 @@ ledger_share(struct thread *t, uint32_t array)
 	return true;
 }
 
-SEEP_COLD struct seg_row *
-ledger_row_slow(struct thread *t, uint32_t site)
+SEEP_COLD struct seg_row *ledger_row_slow(struct thread *t, uint32_t site)
 {
 	infos_expect(site);
 	return segment_table_row(&arrays[t->array], site - first);
@@ -271,8 +253,7 @@ ledger_row_slow(struct thread *t, uint32_t site)
  * The row cannot tell sizes from 2^32 - 1 on apart. It never includes one
  * above, so all of these come here.
  */
-SEEP_COLD static void
-large_size(uint32_t site, uint64_t size)
+SEEP_COLD static void large_size(uint32_t site, uint64_t size)
 {
 	struct seg_info *info = infos_get(site);
 	uint64_t least;
@@ -288,8 +269,7 @@ large_size(uint32_t site, uint64_t size)
 }
 
 /* Called when the size is outside of what the row has seen. */
-SEEP_NOINLINE void
-ledger_sizes(struct seg_row *row, uint32_t site, uint64_t size)
+SEEP_NOINLINE void ledger_sizes(struct seg_row *row, uint32_t site, uint64_t size)
 {
 	uint32_t small = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
 
@@ -311,8 +291,7 @@ ledger_sizes(struct seg_row *row, uint32_t site, uint64_t size)
 typedef uint64_t __attribute__((may_alias)) both_sizes;
 
 /* The same where several threads may be at it: both figures at once. */
-void
-ledger_sizes_shared(struct seg_row *row, uint32_t site, uint64_t size)
+void ledger_sizes_shared(struct seg_row *row, uint32_t site, uint64_t size)
 {
 	both_sizes *both = (both_sizes *)(void *)&row->size_min;
 	uint64_t old = LOAD(both), next;
@@ -329,14 +308,12 @@ ledger_sizes_shared(struct seg_row *row, uint32_t site, uint64_t size)
 }
 
 /* Where a thread that owns nothing books; nested events have the last one. */
-static uint32_t
-array_of(const struct thread *t)
+static uint32_t array_of(const struct thread *t)
 {
 	return t ? t->array : SEG_ARRAYS - 1;
 }
 
-static bool
-young_death(struct thread *t, uint32_t site, uint32_t age)
+static bool young_death(struct thread *t, uint32_t site, uint32_t age)
 {
 	struct segment_table *table = &ages[array_of(t)];
 	struct seg_ages *row;
@@ -352,8 +329,7 @@ young_death(struct thread *t, uint32_t site, uint32_t age)
 	return true;
 }
 
-static bool
-old_death(uint32_t site, uint32_t age)
+static bool old_death(uint32_t site, uint32_t age)
 {
 	const uint32_t i = seg_age_bucket(age);
 	struct seg_info *info = infos_get(site);
@@ -365,18 +341,15 @@ old_death(uint32_t site, uint32_t age)
 	return true;
 }
 
-SEEP_NOINLINE void
-ledger_age(struct thread *t, uint32_t site, uint32_t age)
+SEEP_NOINLINE void ledger_age(struct thread *t, uint32_t site, uint32_t age)
 {
 	if (ledger_is_inherited(site))
 		return;
-	if (!(age < SEG_YOUNG_TICKS ? young_death(t, site, age)
-	                            : old_death(site, age)))
+	if (!(age < SEG_YOUNG_TICKS ? young_death(t, site, age) : old_death(site, age)))
 		segment_count(SEG_LOST_AGES, 1);
 }
 
-static uint64_t
-frame_of(uint64_t pc)
+static uint64_t frame_of(uint64_t pc)
 {
 	const struct module *m = module_of(pc - 1);
 
@@ -384,25 +357,21 @@ frame_of(uint64_t pc)
 }
 
 /* Makes room in a counter of 16 bits. */
-static SEEP_COLD void
-halve_counts(struct seg_info *info)
+static SEEP_COLD void halve_counts(struct seg_info *info)
 {
 	int i;
 
 	for (i = 0; i < SEG_FREERS; i++)
-		STORE(&info->freed_by_count[i],
-		    (uint16_t)(LOAD(&info->freed_by_count[i]) / 2));
+		STORE(&info->freed_by_count[i], (uint16_t)(LOAD(&info->freed_by_count[i]) / 2));
 }
 
 /* A caller that is new takes the place of the rarest. */
-static SEEP_COLD int
-replace_freer(struct seg_info *info, uint64_t pc)
+static SEEP_COLD int replace_freer(struct seg_info *info, uint64_t pc)
 {
 	int i, least = 0;
 
 	for (i = 1; i < SEG_FREERS; i++)
-		if (LOAD(&info->freed_by_count[i]) <
-		    LOAD(&info->freed_by_count[least]))
+		if (LOAD(&info->freed_by_count[i]) < LOAD(&info->freed_by_count[least]))
 			least = i;
 	STORE(&info->freed_by[least], frame_of(pc));
 	return least;
@@ -412,8 +381,7 @@ replace_freer(struct seg_info *info, uint64_t pc)
  * The record of a site, made where there is room to spare; else NULL. A system
  * call that nobody needs would end a host in seccomp's strict mode.
  */
-static SEEP_COLD struct seg_info *
-make_info(uint32_t site)
+static SEEP_COLD struct seg_info *make_info(uint32_t site)
 {
 	struct seg_info *info = segment_has_spare() ? infos_get(site) : NULL;
 
@@ -426,8 +394,7 @@ make_info(uint32_t site)
  * Threads that do this at once may each lose the other's count: it is a sample
  * in any case, and no lock is worth it.
  */
-SEEP_NOINLINE void
-ledger_freed_by(uint32_t site, uint64_t pc)
+SEEP_NOINLINE void ledger_freed_by(uint32_t site, uint64_t pc)
 {
 	struct seg_info *info;
 	uint16_t count;
@@ -455,23 +422,19 @@ ledger_freed_by(uint32_t site, uint64_t pc)
 	STORE(&info->freed_by_count[i], (uint16_t)(count + 1));
 }
 
-void
-ledger_save_share(struct seg_row *row)
+void ledger_save_share(struct seg_row *row)
 {
 	uint32_t epoch = (uint32_t)(LOAD(&ledger_word) >> 32);
 
 	if (LOAD(&row->epoch) == epoch)
 		return;
 	/* two threads here at once may both save: the same, nearly */
-	STORE(&row->snap_bytes,
-	    (int64_t)(LOAD(&row->allocated_bytes) - LOAD(&row->freed_bytes)));
-	STORE(&row->snap_blocks,
-	    (int64_t)(LOAD(&row->allocations) - LOAD(&row->frees)));
+	STORE(&row->snap_bytes, (int64_t)(LOAD(&row->allocated_bytes) - LOAD(&row->freed_bytes)));
+	STORE(&row->snap_blocks, (int64_t)(LOAD(&row->allocations) - LOAD(&row->frees)));
 	STORE(&row->epoch, epoch);
 }
 
-static struct seg_row *
-shared_row(uint32_t array, uint32_t site)
+static struct seg_row *shared_row(uint32_t array, uint32_t site)
 {
 	struct seg_row *row;
 
@@ -485,8 +448,7 @@ shared_row(uint32_t array, uint32_t site)
 }
 
 /* After an event in a shared array: has the total passed the peak? */
-static void
-shared_net(struct thread *t, uint32_t array, int64_t by)
+static void shared_net(struct thread *t, uint32_t array, int64_t by)
 {
 	ADD(&nets[array].bytes, by);
 	if (t) {
@@ -503,8 +465,7 @@ shared_net(struct thread *t, uint32_t array, int64_t by)
 	bump_guard();
 }
 
-bool
-ledger_alloc_shared(struct thread *t, uint32_t site, uint64_t size)
+bool ledger_alloc_shared(struct thread *t, uint32_t site, uint64_t size)
 {
 	uint32_t array = array_of(t);
 	struct seg_row *row = shared_row(array, site);
@@ -519,8 +480,7 @@ ledger_alloc_shared(struct thread *t, uint32_t site, uint64_t size)
 	return true;
 }
 
-bool
-ledger_free_shared(struct thread *t, uint32_t site, uint64_t size)
+bool ledger_free_shared(struct thread *t, uint32_t site, uint64_t size)
 {
 	uint32_t array = array_of(t);
 	struct seg_row *row = shared_row(array, site);
@@ -534,8 +494,7 @@ ledger_free_shared(struct thread *t, uint32_t site, uint64_t size)
 }
 
 /* Adds to a figure of 128 bits; returns what its low half was. */
-static uint64_t
-add_wide(uint64_t *low, uint64_t *high, seg_wide by)
+static uint64_t add_wide(uint64_t *low, uint64_t *high, seg_wide by)
 {
 	uint64_t before = ADD(low, (uint64_t)by);
 	uint64_t up = (uint64_t)(by >> 64);
@@ -551,24 +510,21 @@ add_wide(uint64_t *low, uint64_t *high, seg_wide by)
  * Adds a weighted figure and gives what it adds to the whole number that the
  * ledger shows: over many events nothing is lost to rounding.
  */
-static uint64_t
-add_weighted(uint64_t *low, uint64_t *high, seg_wide by)
+static uint64_t add_weighted(uint64_t *low, uint64_t *high, seg_wide by)
 {
 	uint64_t before = add_wide(low, high, by);
 
 	return (uint64_t)((by + (before & 0xffff)) >> 16);
 }
 
-static struct seg_sample *
-sample_row(uint32_t array, uint32_t site)
+static struct seg_sample *sample_row(uint32_t array, uint32_t site)
 {
 	if (!segment_table_map(&samples[array]))
 		return NULL;
 	return segment_table_row(&samples[array], site - first);
 }
 
-static void
-sampled_net(struct thread *t, uint32_t array, int64_t by)
+static void sampled_net(struct thread *t, uint32_t array, int64_t by)
 {
 	if (t && ledger_is_owned(array)) {
 		STORE(t->net, *t->net + by);
@@ -581,8 +537,7 @@ sampled_net(struct thread *t, uint32_t array, int64_t by)
 	shared_net(t, array, by);
 }
 
-bool
-ledger_sampled_alloc(struct thread *t, uint32_t site, uint64_t size)
+bool ledger_sampled_alloc(struct thread *t, uint32_t site, uint64_t size)
 {
 	uint32_t array = array_of(t);
 	struct seg_row *row = shared_row(array, site);
@@ -594,20 +549,16 @@ ledger_sampled_alloc(struct thread *t, uint32_t site, uint64_t size)
 		return false;
 	ledger_sizes_shared(row, site, size);
 	ADD(&s->samples, 1);
-	add_wide(&s->variance_allocated, &s->variance_allocated_high,
-	    sample_variance(size, w));
-	ADD(&row->allocations,
-	    add_weighted(&s->weighted_count, &s->weighted_count_high, w));
-	bytes = add_weighted(
-	    &s->weighted_bytes, &s->weighted_bytes_high, (seg_wide)size * w);
+	add_wide(&s->variance_allocated, &s->variance_allocated_high, sample_variance(size, w));
+	ADD(&row->allocations, add_weighted(&s->weighted_count, &s->weighted_count_high, w));
+	bytes = add_weighted(&s->weighted_bytes, &s->weighted_bytes_high, (seg_wide)size * w);
 	ADD(&row->allocated_bytes, bytes);
 	STORE(&row->last_tick, tick_now());
 	sampled_net(t, array, (int64_t)bytes);
 	return true;
 }
 
-bool
-ledger_sampled_free(struct thread *t, uint32_t site, uint64_t size)
+bool ledger_sampled_free(struct thread *t, uint32_t site, uint64_t size)
 {
 	uint32_t array = array_of(t);
 	struct seg_row *row = shared_row(array, site);
@@ -618,25 +569,21 @@ ledger_sampled_free(struct thread *t, uint32_t site, uint64_t size)
 	if (!s)
 		return false;
 	ADD(&s->sampled_frees, 1);
-	add_wide(&s->variance_freed, &s->variance_freed_high,
-	    sample_variance(size, w));
-	ADD(&row->frees,
-	    add_weighted(&s->weighted_frees, &s->weighted_frees_high, w));
-	bytes = add_weighted(&s->weighted_freed_bytes,
-	    &s->weighted_freed_bytes_high, (seg_wide)size * w);
+	add_wide(&s->variance_freed, &s->variance_freed_high, sample_variance(size, w));
+	ADD(&row->frees, add_weighted(&s->weighted_frees, &s->weighted_frees_high, w));
+	bytes = add_weighted(
+	    &s->weighted_freed_bytes, &s->weighted_freed_bytes_high, (seg_wide)size * w);
 	ADD(&row->freed_bytes, bytes);
 	sampled_net(t, array, -(int64_t)bytes);
 	return true;
 }
 
-bool
-ledger_is_inherited(uint32_t site)
+bool ledger_is_inherited(uint32_t site)
 {
 	return site < first;
 }
 
-void
-ledger_inherited(uint32_t site, uint64_t size)
+void ledger_inherited(uint32_t site, uint64_t size)
 {
 	struct seg_inherited *row = segment_table_row(&inherited, site);
 
@@ -650,8 +597,7 @@ ledger_inherited(uint32_t site, uint64_t size)
 	ADD(&row->freed_bytes, size);
 }
 
-size_t
-ledger_tables(struct segment_table **ret_tables, size_t max)
+size_t ledger_tables(struct segment_table **ret_tables, size_t max)
 {
 	size_t n = 0;
 	int i;
@@ -673,8 +619,7 @@ ledger_tables(struct segment_table **ret_tables, size_t max)
 	return n;
 }
 
-uint64_t
-ledger_events(uint64_t until_ns)
+uint64_t ledger_events(uint64_t until_ns)
 {
 	uint64_t sum = 0;
 	uint32_t c, k;
@@ -684,21 +629,18 @@ ledger_events(uint64_t until_ns)
 		struct segment_table *t = &arrays[i];
 
 		for (c = 0; t->chunks && c < t->chunk_high; c++) {
-			const struct seg_row *row =
-			    (const void *)LOAD_ACQUIRE(&t->chunks[c]);
+			const struct seg_row *row = (const void *)LOAD_ACQUIRE(&t->chunks[c]);
 
 			if (c % CHUNKS_PER_LOOK == 0 && tick_read() > until_ns)
 				return 0;
 			for (k = 0; row && k < 1u << t->rows_bits; k++)
-				sum += LOAD(&row[k].allocations) +
-				    LOAD(&row[k].frees);
+				sum += LOAD(&row[k].allocations) + LOAD(&row[k].frees);
 		}
 	}
 	return sum;
 }
 
-struct ledger_sums
-ledger_sums(void)
+struct ledger_sums ledger_sums(void)
 {
 	struct ledger_sums sums = {0};
 	uint32_t c, k;
@@ -709,13 +651,11 @@ ledger_sums(void)
 		uint8_t **chunks = LOAD_ACQUIRE(&t->chunks);
 
 		for (c = 0; chunks && c < LOAD(&t->chunk_high); c++) {
-			const struct seg_row *row =
-			    (const void *)LOAD_ACQUIRE(&chunks[c]);
+			const struct seg_row *row = (const void *)LOAD_ACQUIRE(&chunks[c]);
 
 			for (k = 0; row && k < 1u << t->rows_bits; k++) {
 				sums.allocations += LOAD(&row[k].allocations);
-				sums.allocated_bytes +=
-				    LOAD(&row[k].allocated_bytes);
+				sums.allocated_bytes += LOAD(&row[k].allocated_bytes);
 				sums.frees += LOAD(&row[k].frees);
 				sums.freed_bytes += LOAD(&row[k].freed_bytes);
 			}
@@ -724,8 +664,7 @@ ledger_sums(void)
 	return sums;
 }
 
-static void
-count_up(uint32_t *n)
+static void count_up(uint32_t *n)
 {
 	if (*n != UINT32_MAX)
 		(*n)++;
@@ -735,17 +674,15 @@ count_up(uint32_t *n)
  * Of a compiler's 30,000 sites a quarter has live blocks at the exit. Other
  * threads may still make new ones.
  */
-static void
-shape_lives(void)
+static void shape_lives(void)
 {
 	const uint64_t sites = sites_next_id() - first;
 
-	segment_table_shape_pieces(&lives, SEG_EXT_LIVE,
-	    sizeof(struct seg_live), first, sites + sites / 8, 1);
+	segment_table_shape_pieces(
+	    &lives, SEG_EXT_LIVE, sizeof(struct seg_live), first, sites + sites / 8, 1);
 }
 
-bool
-ledger_fold_live(uint32_t site, uint64_t size, uint32_t birth, uint32_t now)
+bool ledger_fold_live(uint32_t site, uint64_t size, uint32_t birth, uint32_t now)
 {
 	/* other threads may go on: what is born after now is new */
 	const uint32_t age = now > birth ? now - birth : 0;
@@ -755,9 +692,7 @@ ledger_fold_live(uint32_t site, uint64_t size, uint32_t birth, uint32_t now)
 		return true;
 	if (!lives.row_bytes)
 		shape_lives();
-	row = segment_table_map(&lives)
-	    ? segment_table_row(&lives, site - first)
-	    : NULL;
+	row = segment_table_map(&lives) ? segment_table_row(&lives, site - first) : NULL;
 	if (!row)
 		return false;
 	if (!row->blocks || size < row->size_min)
@@ -768,7 +703,6 @@ ledger_fold_live(uint32_t site, uint64_t size, uint32_t birth, uint32_t now)
 	row->bytes += size;
 	count_up(&row->sizes[seg_size_class(size)]);
 	count_up(&row->births[seg_birth_slot(birth, now)]);
-	count_up(age < SEG_YOUNG_TICKS ? &row->young
-	                               : &row->ages[seg_age_bucket(age)]);
+	count_up(age < SEG_YOUNG_TICKS ? &row->young : &row->ages[seg_age_bucket(age)]);
 	return true;
 }

@@ -48,8 +48,7 @@ enum {
 };
 
 /* Has the array one thread that writes it? */
-SEEP_INLINE bool
-ledger_is_owned(uint32_t array)
+SEEP_INLINE bool ledger_is_owned(uint32_t array)
 {
 	return array < SEG_OWNED_ARRAYS || array >= SEG_ARRAYS;
 }
@@ -139,7 +138,6 @@ struct ledger_sums ledger_sums(void);
  * Adds a block that is live at the tick `now` to the table that the destructor
  * writes. False if there is no room.
  */
-bool ledger_fold_live(
-    uint32_t site, uint64_t size, uint32_t birth, uint32_t now);
+bool ledger_fold_live(uint32_t site, uint64_t size, uint32_t birth, uint32_t now);
 
 #endif

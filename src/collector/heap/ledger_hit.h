@@ -13,8 +13,7 @@
 #include "collector/segment/tick.h"
 
 /* The row of a site in the array of the thread; NULL if it is not open. */
-SEEP_INLINE struct seg_row *
-ledger_open_row(const struct thread *t, uint32_t site)
+SEEP_INLINE struct seg_row *ledger_open_row(const struct thread *t, uint32_t site)
 {
 	uint32_t i = site - t->first_id;
 	uint8_t *chunk;
@@ -28,8 +27,7 @@ ledger_open_row(const struct thread *t, uint32_t site)
 }
 
 /* The same, and the row is opened; NULL if there is no memory. */
-SEEP_INLINE struct seg_row *
-ledger_row(struct thread *t, uint32_t site)
+SEEP_INLINE struct seg_row *ledger_row(struct thread *t, uint32_t site)
 {
 	struct seg_row *row = ledger_open_row(t, site);
 
@@ -37,12 +35,10 @@ ledger_row(struct thread *t, uint32_t site)
 }
 
 /* Before a row changes: saves its figures if this is the first time since the peak. */
-SEEP_INLINE void
-ledger_touch(struct seg_row *row, uint64_t word)
+SEEP_INLINE void ledger_touch(struct seg_row *row, uint64_t word)
 {
 	if (unlikely(row->epoch != (uint32_t)(word >> 32))) {
-		row->snap_bytes =
-		    (int64_t)(row->allocated_bytes - row->freed_bytes);
+		row->snap_bytes = (int64_t)(row->allocated_bytes - row->freed_bytes);
 		row->snap_blocks = (int64_t)(row->allocations - row->frees);
 		row->epoch = (uint32_t)(word >> 32);
 	}
@@ -55,15 +51,13 @@ ledger_touch(struct seg_row *row, uint64_t word)
  * seconds or hours ago. So its allocations are not recorded inline, and where
  * they are, the clock is looked at first.
  */
-SEEP_INLINE void
-ledger_saw(struct thread *t, uint64_t word)
+SEEP_INLINE void ledger_saw(struct thread *t, uint64_t word)
 {
 	t->seen = t->period > 1 ? word : (uint32_t)word;
 }
 
 /* An open row in which a free can be counted; NULL if it is not open. */
-SEEP_INLINE struct seg_row *
-ledger_settled(const struct thread *t, uint32_t site)
+SEEP_INLINE struct seg_row *ledger_settled(const struct thread *t, uint32_t site)
 {
 	struct seg_row *row = ledger_open_row(t, site);
 
@@ -73,14 +67,12 @@ ledger_settled(const struct thread *t, uint32_t site)
 }
 
 /* Is the size outside of the smallest and largest size of the row? */
-SEEP_INLINE bool
-ledger_size_is_new(const struct seg_row *row, uint64_t size)
+SEEP_INLINE bool ledger_size_is_new(const struct seg_row *row, uint64_t size)
 {
 	return unlikely(size - row->size_min > row->size_span);
 }
 
-SEEP_INLINE void
-ledger_count_alloc(
+SEEP_INLINE void ledger_count_alloc(
     struct thread *t, struct seg_row *row, uint64_t size, uint32_t tick)
 {
 	cpu_add_counter(&row->allocations, 1);
@@ -89,8 +81,7 @@ ledger_count_alloc(
 	cpu_add_counter((uint64_t *)t->net, size);
 }
 
-SEEP_INLINE void
-ledger_count_free(struct thread *t, struct seg_row *row, uint64_t size)
+SEEP_INLINE void ledger_count_free(struct thread *t, struct seg_row *row, uint64_t size)
 {
 	cpu_add_counter(&row->frees, 1);
 	cpu_add_counter(&row->freed_bytes, size);
@@ -101,8 +92,7 @@ ledger_count_free(struct thread *t, struct seg_row *row, uint64_t size)
  * Does what ledger_age() does if no table has to be opened for it. If it returns
  * false, nothing was counted.
  */
-SEEP_INLINE bool
-ledger_age_fast(const struct thread *t, uint32_t site, uint32_t age)
+SEEP_INLINE bool ledger_age_fast(const struct thread *t, uint32_t site, uint32_t age)
 {
 	uint32_t i = site - t->first_id;
 	uint8_t *chunk;
@@ -112,22 +102,18 @@ ledger_age_fast(const struct thread *t, uint32_t site, uint32_t age)
 	chunk = t->ages[i >> 8];
 	if (unlikely(!chunk))
 		return false;
-	cpu_add_counter(&((struct seg_ages *)(void *)chunk)[i & 255]
-	                     .deaths[seg_age_step(age)],
-	    1);
+	cpu_add_counter(&((struct seg_ages *)(void *)chunk)[i & 255].deaths[seg_age_step(age)], 1);
 	return true;
 }
 
 /* After ledger_count_alloc(): must ledger_peak() be called? */
-SEEP_INLINE bool
-ledger_is_high(const struct thread *t)
+SEEP_INLINE bool ledger_is_high(const struct thread *t)
 {
 	return unlikely(*t->net > t->high);
 }
 
 /* A row that may be changed now; NULL if there is no memory. */
-SEEP_INLINE struct seg_row *
-ledger_row_touched(struct thread *t, uint32_t site)
+SEEP_INLINE struct seg_row *ledger_row_touched(struct thread *t, uint32_t site)
 {
 	struct seg_row *row = ledger_row(t, site);
 	uint64_t word = LOAD(&ledger_word);
@@ -144,8 +130,7 @@ ledger_row_touched(struct thread *t, uint32_t site)
  * Count an event completely. If they return false, it was not counted, and the
  * caller counts the loss.
  */
-SEEP_INLINE bool
-ledger_alloc(struct thread *t, uint32_t site, uint64_t size)
+SEEP_INLINE bool ledger_alloc(struct thread *t, uint32_t site, uint64_t size)
 {
 	struct seg_row *row = ledger_row_touched(t, site);
 
@@ -159,8 +144,7 @@ ledger_alloc(struct thread *t, uint32_t site, uint64_t size)
 	return true;
 }
 
-SEEP_INLINE bool
-ledger_free(struct thread *t, uint32_t site, uint64_t size)
+SEEP_INLINE bool ledger_free(struct thread *t, uint32_t site, uint64_t size)
 {
 	struct seg_row *row = ledger_row_touched(t, site);
 

@@ -28,8 +28,7 @@ static struct used {
 
 _Static_assert(LIVE_MID_LAST <= UINT16_MAX, "indexes of leaves");
 
-void
-live_init(bool glibc)
+void live_init(bool glibc)
 {
 	live_granule_bits = glibc ? CELL_GRANULE_GLIBC : CELL_GRANULE_OTHER;
 }
@@ -40,8 +39,7 @@ live_init(bool glibc)
  * the host's address space for next to nothing: they are kept in the spill
  * table. Who looks for one finds no leaf, or an empty cell, and looks there.
  */
-static bool
-stands_alone(uint64_t address, uint64_t size)
+static bool stands_alone(uint64_t address, uint64_t size)
 {
 	return (size >= LIVE_ALONE || sample_rate()) && !live_cell(address);
 }
@@ -52,8 +50,7 @@ stands_alone(uint64_t address, uint64_t size)
  * we looked, which is every 64 events of a thread at least, or this block is a
  * mapping of its own as glibc makes them.
  */
-static bool
-is_fresh(uint64_t address, uint64_t size)
+static bool is_fresh(uint64_t address, uint64_t size)
 {
 	static uint64_t last_break;
 	uint64_t now = live_break ? LOAD(live_break) : 0;
@@ -65,8 +62,7 @@ is_fresh(uint64_t address, uint64_t size)
 	return size >= MAPPED_FROM && (address & (CPU_PAGE - 1)) == CHUNK_HEAD;
 }
 
-void
-live_look_ahead(uint64_t address, uint64_t size)
+void live_look_ahead(uint64_t address, uint64_t size)
 {
 	if (!is_fresh(address, size))
 		return;
@@ -75,12 +71,10 @@ live_look_ahead(uint64_t address, uint64_t size)
 }
 
 /* Maps what the address needs. NULL: no memory. */
-SEEP_COLD static uint64_t *
-open_cell(uint64_t address)
+SEEP_COLD static uint64_t *open_cell(uint64_t address)
 {
-	uint64_t ***top =
-	    &live_root[(address >> (CELL_MID_BITS + CELL_LEAF_BITS)) &
-	        ((1u << CELL_ROOT_BITS) - 1)];
+	uint64_t ***top = &live_root[(address >> (CELL_MID_BITS + CELL_LEAF_BITS)) &
+	    ((1u << CELL_ROOT_BITS) - 1)];
 	uint64_t **mid = LOAD_ACQUIRE(top);
 	uint32_t at = address >> CELL_LEAF_BITS & LIVE_MID_LAST;
 	uint64_t **slot;
@@ -97,8 +91,7 @@ open_cell(uint64_t address)
 	slot = &mid[at];
 	leaf = LOAD_ACQUIRE(slot);
 	if (!leaf) {
-		uint64_t *mine = mem_alloc(
-		    sizeof(*mine) << (CELL_LEAF_BITS - live_granule_bits));
+		uint64_t *mine = mem_alloc(sizeof(*mine) << (CELL_LEAF_BITS - live_granule_bits));
 
 		if (!mine)
 			return NULL;
@@ -111,9 +104,8 @@ open_cell(uint64_t address)
 	return live_cell(address);
 }
 
-SEEP_NOINLINE bool
-live_put_slow(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
-    struct live_block *ret_old)
+SEEP_NOINLINE bool live_put_slow(
+    uint64_t address, uint32_t site, uint64_t size, uint32_t birth, struct live_block *ret_old)
 {
 	uint64_t next_address = address + (UINT64_C(1) << live_granule_bits);
 	uint64_t *cell, *next;
@@ -145,8 +137,7 @@ live_put_slow(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
 	return true;
 }
 
-SEEP_NOINLINE struct live_block
-live_take_slow(uint64_t address)
+SEEP_NOINLINE struct live_block live_take_slow(uint64_t address)
 {
 	uint64_t *cell = cell_is_for(address) ? live_cell(address) : NULL;
 	struct live_block b = {0};
@@ -158,8 +149,7 @@ live_take_slow(uint64_t address)
 	b.size = cell_class(*cell);
 	b.site = cell_site(*cell);
 	if (b.size == CELL_LARGE) {
-		second =
-		    live_cell(address + (UINT64_C(1) << live_granule_bits));
+		second = live_cell(address + (UINT64_C(1) << live_granule_bits));
 		b.size = second ? *second : 0;
 		if (second)
 			*second = 0;
@@ -168,29 +158,24 @@ live_take_slow(uint64_t address)
 	return b;
 }
 
-uint64_t
-live_peek(uint64_t address)
+uint64_t live_peek(uint64_t address)
 {
 	const uint64_t *cell = cell_is_for(address) ? live_cell(address) : NULL;
 	uint64_t v = cell ? LOAD(cell) : 0;
 
 	/* in the other half of a granule another block begins */
-	if (cell_site(v) &&
-	    cell_address(v, address & ~UINT64_C(31), CELL_GRANULE_GLIBC) ==
-	        address)
+	if (cell_site(v) && cell_address(v, address & ~UINT64_C(31), CELL_GRANULE_GLIBC) == address)
 		return v;
 	return LOAD(&live_spilled) ? spill_peek(address) : 0;
 }
 
 /* A large block, whose size is in the next cell? */
-static bool
-is_large(const uint64_t *cell)
+static bool is_large(const uint64_t *cell)
 {
 	return cell && cell_site(*cell) && cell_class(*cell) == CELL_LARGE;
 }
 
-struct live_block
-live_take_overlapped(uint64_t address, uint64_t size)
+struct live_block live_take_overlapped(uint64_t address, uint64_t size)
 {
 	const uint64_t granule = UINT64_C(1) << live_granule_bits;
 	struct live_block none = {0};
@@ -200,18 +185,15 @@ live_take_overlapped(uint64_t address, uint64_t size)
 		return none;
 	cell = live_cell(address);
 	/* a size: of the large block before, which reaches to here */
-	if (cell && *cell && !cell_site(*cell) &&
-	    is_large(live_cell(address - granule)))
+	if (cell && *cell && !cell_site(*cell) && is_large(live_cell(address - granule)))
 		return live_take_slow(address - granule);
 	if (size < CELL_LARGE || is_large(cell))
 		return none; /* live_put_slow() sees to what is in the cell */
 	next = live_cell(address + granule);
-	return next && cell_site(*next) ? live_take_slow(address + granule)
-	                                : none;
+	return next && cell_site(*next) ? live_take_slow(address + granule) : none;
 }
 
-void
-live_forget(struct live_cache *cache)
+void live_forget(struct live_cache *cache)
 {
 	int i;
 
@@ -219,20 +201,18 @@ live_forget(struct live_cache *cache)
 		cache->at[i].key = 0;
 }
 
-static bool
-scan_leaf(uint64_t base, const uint64_t *leaf,
-    bool (*fn)(uint64_t, struct live_block, void *), void *arg)
+static bool scan_leaf(
+    uint64_t base, const uint64_t *leaf, bool (*fn)(uint64_t, struct live_block, void *), void *arg)
 {
 	uint64_t cells = UINT64_C(1) << (CELL_LEAF_BITS - live_granule_bits);
 	uint64_t i;
 
 	for (i = 0; i < cells; i++) {
 		uint64_t v = LOAD(&leaf[i]);
-		struct live_block b = {.site = cell_site(v),
-		    .birth = cell_birth(v),
-		    .size = cell_class(v)};
-		uint64_t address = cell_address(
-		    v, base + (i << live_granule_bits), live_granule_bits);
+		struct live_block b = {
+		    .site = cell_site(v), .birth = cell_birth(v), .size = cell_class(v)};
+		uint64_t address =
+		    cell_address(v, base + (i << live_granule_bits), live_granule_bits);
 
 		if (!b.site)
 			continue;
@@ -252,8 +232,7 @@ scan_leaf(uint64_t base, const uint64_t *leaf,
 	return true;
 }
 
-void
-live_scan(bool (*fn)(uint64_t, struct live_block, void *), void *arg)
+void live_scan(bool (*fn)(uint64_t, struct live_block, void *), void *arg)
 {
 	uint64_t i, j;
 	int k;
@@ -261,11 +240,10 @@ live_scan(bool (*fn)(uint64_t, struct live_block, void *), void *arg)
 	for (i = 0; i < UINT64_C(1) << CELL_ROOT_BITS; i++) {
 		uint64_t **mid = LOAD_ACQUIRE(&live_root[i]);
 
-		for (j = LIVE_MID_LAST - LOAD(&used[i].down_to);
-		     mid && j <= LOAD(&used[i].up_to); j++) {
+		for (j = LIVE_MID_LAST - LOAD(&used[i].down_to); mid && j <= LOAD(&used[i].up_to);
+		     j++) {
 			uint64_t *leaf = LOAD_ACQUIRE(&mid[j]);
-			uint64_t base = (i << CELL_MID_BITS | j)
-			    << CELL_LEAF_BITS;
+			uint64_t base = (i << CELL_MID_BITS | j) << CELL_LEAF_BITS;
 
 			if (leaf && !scan_leaf(base, leaf, fn, arg))
 				return;

@@ -72,8 +72,8 @@ void live_look_ahead(uint64_t address, uint64_t size);
  * free we have missed; its site is 0 if there was none. live_take_slow() removes
  * a block and returns what it was.
  */
-bool live_put_slow(uint64_t address, uint32_t site, uint64_t size,
-    uint32_t birth, struct live_block *ret_old);
+bool live_put_slow(
+    uint64_t address, uint32_t site, uint64_t size, uint32_t birth, struct live_block *ret_old);
 struct live_block live_take_slow(uint64_t address);
 
 /*
@@ -93,7 +93,6 @@ uint64_t live_peek(uint64_t address);
 void live_init(bool glibc);
 
 /* Calls fn for each block as long as fn returns true; for the destructor. */
-void live_scan(
-    bool (*fn)(uint64_t address, struct live_block b, void *arg), void *arg);
+void live_scan(bool (*fn)(uint64_t address, struct live_block b, void *arg), void *arg);
 
 #endif

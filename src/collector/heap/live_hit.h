@@ -15,30 +15,25 @@
 /* ---- from an address to its cell ------------------------------------------ */
 
 /* The cell of an address, through the levels; NULL if one is missing. */
-SEEP_INLINE uint64_t *
-live_cell(uint64_t address)
+SEEP_INLINE uint64_t *live_cell(uint64_t address)
 {
-	uint64_t **mid = LOAD_ACQUIRE(
-	    &live_root[(address >> (CELL_MID_BITS + CELL_LEAF_BITS)) &
-	        ((1u << CELL_ROOT_BITS) - 1)]);
+	uint64_t **mid = LOAD_ACQUIRE(&live_root[(address >> (CELL_MID_BITS + CELL_LEAF_BITS)) &
+	    ((1u << CELL_ROOT_BITS) - 1)]);
 	uint64_t *leaf;
 
 	if (unlikely(!mid))
 		return NULL;
-	leaf = LOAD_ACQUIRE(
-	    &mid[(address >> CELL_LEAF_BITS) & ((1u << CELL_MID_BITS) - 1)]);
+	leaf = LOAD_ACQUIRE(&mid[(address >> CELL_LEAF_BITS) & ((1u << CELL_MID_BITS) - 1)]);
 	if (unlikely(!leaf))
 		return NULL;
-	return &leaf[(address & ((1u << CELL_LEAF_BITS) - 1)) >>
-	    live_granule_bits];
+	return &leaf[(address & ((1u << CELL_LEAF_BITS) - 1)) >> live_granule_bits];
 }
 
 /* The cell of an address in the leaf that has this origin. */
-SEEP_INLINE uint64_t *
-live_cell_from(uint64_t origin, uint64_t address)
+SEEP_INLINE uint64_t *live_cell_from(uint64_t origin, uint64_t address)
 {
-	uint64_t *cell = (uint64_t *)(uintptr_t)(origin +
-	    (address >> live_granule_bits) * sizeof(uint64_t));
+	uint64_t *cell =
+	    (uint64_t *)(uintptr_t)(origin + (address >> live_granule_bits) * sizeof(uint64_t));
 
 	if (!cell)
 		__builtin_unreachable();
@@ -50,16 +45,13 @@ live_cell_from(uint64_t origin, uint64_t address)
  * kept, too, so the key of a block without a cell, whose address is not a
  * multiple of CELL_ALIGN, is not that of any leaf.
  */
-SEEP_INLINE uint64_t
-live_key(uint64_t address)
+SEEP_INLINE uint64_t live_key(uint64_t address)
 {
-	return address &
-	    ~((UINT64_C(1) << CELL_LEAF_BITS) - (uint64_t)CELL_ALIGN);
+	return address & ~((UINT64_C(1) << CELL_LEAF_BITS) - (uint64_t)CELL_ALIGN);
 }
 
 /* The entry of the cache for an address, by the lowest bits of its leaf. */
-SEEP_INLINE struct live_cached *
-live_cached_at(struct live_cache *cache, uint64_t address)
+SEEP_INLINE struct live_cached *live_cached_at(struct live_cache *cache, uint64_t address)
 {
 	enum { ENTRY_BITS = 4 };
 
@@ -70,8 +62,7 @@ live_cached_at(struct live_cache *cache, uint64_t address)
 }
 
 /* The cell of an address; NULL if there is no leaf for it. */
-SEEP_INLINE uint64_t *
-live_cell_cached(struct live_cache *cache, uint64_t address)
+SEEP_INLINE uint64_t *live_cell_cached(struct live_cache *cache, uint64_t address)
 {
 	struct live_cached *at = live_cached_at(cache, address);
 
@@ -87,8 +78,7 @@ live_cell_cached(struct live_cache *cache, uint64_t address)
  * allocation it would take one more register, which each hook would have to
  * save.
  */
-SEEP_INLINE uint64_t *
-live_cell_remembered(struct live_cache *cache, uint64_t address)
+SEEP_INLINE uint64_t *live_cell_remembered(struct live_cache *cache, uint64_t address)
 {
 	struct live_cached *at = live_cached_at(cache, address);
 	uint64_t *cell = live_cell_cached(cache, address);
@@ -97,19 +87,16 @@ live_cell_remembered(struct live_cache *cache, uint64_t address)
 		return cell;
 	at->key = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	at->origin = (uint64_t)(uintptr_t)cell -
-	    (address >> live_granule_bits) * sizeof(*cell);
+	at->origin = (uint64_t)(uintptr_t)cell - (address >> live_granule_bits) * sizeof(*cell);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	at->key = live_key(address);
 	return cell;
 }
 
 /* Could a second cell of this block be in the next leaf? */
-SEEP_INLINE bool
-live_is_at_border(uint64_t address)
+SEEP_INLINE bool live_is_at_border(uint64_t address)
 {
-	return (address & ((1u << CELL_LEAF_BITS) - 1)) >=
-	    (1u << CELL_LEAF_BITS) - 32;
+	return (address & ((1u << CELL_LEAF_BITS) - 1)) >= (1u << CELL_LEAF_BITS) - 32;
 }
 
 /* ---- blocks --------------------------------------------------------------- */
@@ -118,8 +105,7 @@ live_is_at_border(uint64_t address)
  * The cell in which a block can be recorded with live_store(). NULL: nothing was
  * changed, and live_put_slow() has to do it.
  */
-SEEP_INLINE uint64_t *
-live_vacant(struct live_cache *cache, uint64_t address, uint64_t size)
+SEEP_INLINE uint64_t *live_vacant(struct live_cache *cache, uint64_t address, uint64_t size)
 {
 	uint64_t *cell = live_cell_cached(cache, address);
 
@@ -127,15 +113,13 @@ live_vacant(struct live_cache *cache, uint64_t address, uint64_t size)
 		return NULL;
 	if (unlikely(!cpu_touch(cell)))
 		return NULL;
-	if (size >= CELL_LARGE &&
-	    unlikely(live_is_at_border(address) || cell[1]))
+	if (size >= CELL_LARGE && unlikely(live_is_at_border(address) || cell[1]))
 		return NULL;
 	return cell;
 }
 
-SEEP_INLINE void
-live_store(uint64_t *cell, uint64_t address, uint32_t site, uint64_t size,
-    uint32_t birth)
+SEEP_INLINE void live_store(
+    uint64_t *cell, uint64_t address, uint32_t site, uint64_t size, uint32_t birth)
 {
 	if (likely(size < CELL_LARGE)) {
 		*cell = cell_make(address, site, (uint32_t)size, birth);
@@ -146,9 +130,8 @@ live_store(uint64_t *cell, uint64_t address, uint32_t site, uint64_t size,
 }
 
 /* Both. If it returns false, nothing was stored. */
-SEEP_INLINE bool
-live_put_fast(struct live_cache *cache, uint64_t address, uint32_t site,
-    uint64_t size, uint32_t birth)
+SEEP_INLINE bool live_put_fast(
+    struct live_cache *cache, uint64_t address, uint32_t site, uint64_t size, uint32_t birth)
 {
 	uint64_t *cell = live_vacant(cache, address, size);
 
@@ -165,8 +148,7 @@ struct live_found {
 };
 
 /* Decodes a cell. */
-SEEP_INLINE struct live_found
-live_found_at(uint64_t *cell)
+SEEP_INLINE struct live_found live_found_at(uint64_t *cell)
 {
 	uint64_t v = *cell;
 	struct live_found f = {.cell = cell};
@@ -184,22 +166,19 @@ live_found_at(uint64_t *cell)
  * it. If the site is 0, there is no such block, or only live_take_slow() can
  * find it.
  */
-SEEP_INLINE struct live_found
-live_find(struct live_cache *cache, uint64_t address)
+SEEP_INLINE struct live_found live_find(struct live_cache *cache, uint64_t address)
 {
 	struct live_found none = {0};
 	uint64_t *cell = live_cell_remembered(cache, address);
 
 	/* the size of a large block is in the next cell, if there is one */
 	if (unlikely(!cell) ||
-	    (cell_class(*cell) == CELL_LARGE &&
-	        unlikely(live_is_at_border(address))))
+	    (cell_class(*cell) == CELL_LARGE && unlikely(live_is_at_border(address))))
 		return none;
 	return live_found_at(cell);
 }
 
-SEEP_INLINE void
-live_drop(const struct live_found *f)
+SEEP_INLINE void live_drop(const struct live_found *f)
 {
 	if (f->block.size >= CELL_LARGE)
 		f->cell[1] = 0;
@@ -207,8 +186,7 @@ live_drop(const struct live_found *f)
 }
 
 /* Removes a block and returns what it was; its site is 0 if there is none. */
-SEEP_INLINE struct live_block
-live_take(struct live_cache *cache, uint64_t address)
+SEEP_INLINE struct live_block live_take(struct live_cache *cache, uint64_t address)
 {
 	struct live_found f = live_find(cache, address);
 

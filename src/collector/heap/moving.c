@@ -10,8 +10,7 @@ struct moving_page moving_first __attribute__((aligned(MOVING_PAGE_BYTES)));
 static uint64_t taken = MOVING_LENDABLE;
 
 /* The page behind this one, which is made if there is none. NULL: no memory. */
-static struct moving_page *
-page_after(struct moving_page *p)
+static struct moving_page *page_after(struct moving_page *p)
 {
 	uint64_t next = LOAD_ACQUIRE(&p->next);
 	struct moving_page *made;
@@ -27,8 +26,7 @@ page_after(struct moving_page *p)
 	return (struct moving_page *)(uintptr_t)next;
 }
 
-struct moving_note *
-moving_note_new(void)
+struct moving_note *moving_note_new(void)
 {
 	uint64_t i = ADD(&taken, 1);
 	struct moving_page *p = &moving_first;
@@ -38,8 +36,7 @@ moving_note_new(void)
 	return p ? &p->notes[i] : &moving_first.notes[0];
 }
 
-SEEP_COLD struct moving_note *
-moving_note_lend(void)
+SEEP_COLD struct moving_note *moving_note_lend(void)
 {
 	for (int i = 1; i < MOVING_LENDABLE; i++) {
 		struct moving_note *n = &moving_first.notes[i];

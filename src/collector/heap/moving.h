@@ -23,8 +23,7 @@ struct moving_note *moving_note_lend(void);
  * was put back. A signal handler that resizes a block meanwhile ends the note of
  * the one that it has interrupted.
  */
-SEEP_INLINE void
-moving_begin(struct moving_note *n, const void *old)
+SEEP_INLINE void moving_begin(struct moving_note *n, const void *old)
 {
 	STORE(&n->to, 0);
 	STORE(&n->size, 0);
@@ -33,21 +32,18 @@ moving_begin(struct moving_note *n, const void *old)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-SEEP_INLINE void
-moving_taken(struct moving_note *n, uint64_t size)
+SEEP_INLINE void moving_taken(struct moving_note *n, uint64_t size)
 {
 	STORE_RELEASE(&n->size, size);
 }
 
-SEEP_INLINE void
-moving_moved(struct moving_note *n, const void *p, uint64_t size)
+SEEP_INLINE void moving_moved(struct moving_note *n, const void *p, uint64_t size)
 {
 	STORE(&n->to_size, size);
 	STORE_RELEASE(&n->to, (uint64_t)(uintptr_t)p);
 }
 
-SEEP_INLINE void
-moving_end(struct moving_note *n)
+SEEP_INLINE void moving_end(struct moving_note *n)
 {
 	STORE_RELEASE(&n->address, 0);
 	if (unlikely(n->lent))

@@ -32,8 +32,7 @@ uint32_t sample_bits SEEP_HOT = SAMPLE_BITS_MIN;
 static uint64_t entered; /* samples in the filters */
 static uint64_t rate;
 
-bool
-sample_init(uint64_t rate_bytes)
+bool sample_init(uint64_t rate_bytes)
 {
 	rate = rate_bytes;
 	if (rate && !sample_filter)
@@ -41,21 +40,18 @@ sample_init(uint64_t rate_bytes)
 	return !rate || sample_filter;
 }
 
-uint64_t
-sample_rate(void)
+uint64_t sample_rate(void)
 {
 	return rate;
 }
 
-static uint64_t
-multiply(uint64_t a, uint64_t b)
+static uint64_t multiply(uint64_t a, uint64_t b)
 {
 	return (uint64_t)((wide)a * b >> 63);
 }
 
 /* 1 - exp(-x) for x below 1/256: x (1 - x/2 (1 - x/3 (1 - x/4 ...))) */
-static uint64_t
-small_one_minus_exp(uint64_t x)
+static uint64_t small_one_minus_exp(uint64_t x)
 {
 	uint64_t v = ONE - x / 6;
 
@@ -67,8 +63,7 @@ small_one_minus_exp(uint64_t x)
 }
 
 /* p(size), Q63 */
-static uint64_t
-probability(uint64_t size)
+static uint64_t probability(uint64_t size)
 {
 	uint64_t whole = size / rate;
 	uint64_t x = (uint64_t)(((wide)(size % rate) << 63) / rate);
@@ -91,33 +86,28 @@ probability(uint64_t size)
 }
 
 /* For sizes or rates beyond all reason the result is the largest number. */
-static uint64_t
-narrow(wide v)
+static uint64_t narrow(wide v)
 {
 	return v > UINT64_MAX ? UINT64_MAX : (uint64_t)v;
 }
 
-uint64_t
-sample_weight(uint64_t size)
+uint64_t sample_weight(uint64_t size)
 {
 	uint64_t p = probability(size ? size : 1);
 
 	return narrow(((wide)ONE << 16) / (p ? p : 1));
 }
 
-seg_wide
-sample_variance(uint64_t size, uint64_t weight)
+seg_wide sample_variance(uint64_t size, uint64_t weight)
 {
 	wide w = weight;
 
 	/* (s w)(s (w - 1)), each with 16 bits of fraction to drop */
-	return (wide)narrow((wide)size * w >> 16) *
-	    narrow((wide)size * (w - (1 << 16)) >> 16);
+	return (wide)narrow((wide)size * w >> 16) * narrow((wide)size * (w - (1 << 16)) >> 16);
 }
 
 /* xorshift64*: good enough to place points */
-static uint64_t
-random_word(uint64_t *rng)
+static uint64_t random_word(uint64_t *rng)
 {
 	uint64_t x = *rng;
 
@@ -128,8 +118,7 @@ random_word(uint64_t *rng)
 	return x * UINT64_C(0x2545F4914F6CDD1D);
 }
 
-int64_t
-sample_distance(uint64_t *rng)
+int64_t sample_distance(uint64_t *rng)
 {
 	uint64_t u = random_word(rng) | 1;
 	int zeros = __builtin_clzll(u);
@@ -153,18 +142,15 @@ sample_distance(uint64_t *rng)
 	return bytes > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)bytes + 1;
 }
 
-static void
-count(uint8_t *slot, int by)
+static void count(uint8_t *slot, int by)
 {
 	uint8_t n = LOAD(slot);
 
-	while (n != UINT8_MAX && (by > 0 || n) &&
-	    !CAS(slot, &n, (uint8_t)(n + by)))
+	while (n != UINT8_MAX && (by > 0 || n) && !CAS(slot, &n, (uint8_t)(n + by)))
 		;
 }
 
-void
-sample_enter(const void *p)
+void sample_enter(const void *p)
 {
 	uint32_t bits = LOAD(&sample_bits);
 
@@ -173,18 +159,15 @@ sample_enter(const void *p)
 	 */
 	if (ADD(&entered, 1) >> (bits - 6) && bits < SAMPLE_BITS_MAX)
 		CAS(&sample_bits, &bits, bits + SAMPLE_BITS_STEP);
-	for (bits = SAMPLE_BITS_MIN; bits <= SAMPLE_BITS_MAX;
-	     bits += SAMPLE_BITS_STEP)
+	for (bits = SAMPLE_BITS_MIN; bits <= SAMPLE_BITS_MAX; bits += SAMPLE_BITS_STEP)
 		count(sample_slot(p, bits), 1);
 }
 
-void
-sample_remove(const void *p)
+void sample_remove(const void *p)
 {
 	uint32_t bits;
 
 	ADD(&entered, UINT64_MAX);
-	for (bits = SAMPLE_BITS_MIN; bits <= SAMPLE_BITS_MAX;
-	     bits += SAMPLE_BITS_STEP)
+	for (bits = SAMPLE_BITS_MIN; bits <= SAMPLE_BITS_MAX; bits += SAMPLE_BITS_STEP)
 		count(sample_slot(p, bits), -1);
 }

@@ -49,15 +49,13 @@ enum { SAMPLE_BITS_MIN = 12, SAMPLE_BITS_STEP = 3, SAMPLE_BITS_MAX = 18 };
 extern SEEP_HIDDEN uint8_t *sample_filter;
 extern SEEP_HIDDEN uint32_t sample_bits; /* of the filter to ask */
 
-SEEP_INLINE uint8_t *
-sample_slot(const void *p, uint32_t bits)
+SEEP_INLINE uint8_t *sample_slot(const void *p, uint32_t bits)
 {
 	return &sample_filter[(UINT64_C(1) << bits) |
 	    hash_word((uint64_t)(uintptr_t)p) >> (-bits & 63)];
 }
 
-SEEP_INLINE bool
-sample_maybe(const void *p)
+SEEP_INLINE bool sample_maybe(const void *p)
 {
 	return LOAD(sample_slot(p, LOAD(&sample_bits))) != 0;
 }

@@ -40,8 +40,7 @@ struct known_key {
 };
 
 /* Rows whose numbers come from the segment: NULL if they are not open. */
-SEEP_INLINE const void *
-peek(int table, uint32_t number, uint32_t row_bytes)
+SEEP_INLINE const void *peek(int table, uint32_t number, uint32_t row_bytes)
 {
 	const struct segment_table *t = &sites_tables[table];
 	const uint32_t rows = SEG_EXTENT_STEP / row_bytes;
@@ -50,33 +49,28 @@ peek(int table, uint32_t number, uint32_t row_bytes)
 	if (unlikely(number / rows >= t->chunk_count))
 		return NULL;
 	chunk = LOAD_ACQUIRE(&t->chunks[number / rows]);
-	return likely(chunk) ? chunk + (size_t)(number % rows) * row_bytes
-	                     : NULL;
+	return likely(chunk) ? chunk + (size_t)(number % rows) * row_bytes : NULL;
 }
 
-SEEP_INLINE const struct seg_node *
-peek_node(uint32_t number)
+SEEP_INLINE const struct seg_node *peek_node(uint32_t number)
 {
 	return peek(NODES, number, sizeof(struct seg_node));
 }
 
-static bool
-same_node(const void *key, uint32_t number)
+static bool same_node(const void *key, uint32_t number)
 {
 	const struct seg_node *k = key;
 	const struct seg_node *n = peek_node(number);
 
 	/* a guess may have been marked since */
-	return n && LOAD_ACQUIRE(&n->parent) == k->parent &&
-	    n->frame == k->frame && (n->flags & SEG_NODE_RUN) == k->flags;
+	return n && LOAD_ACQUIRE(&n->parent) == k->parent && n->frame == k->frame &&
+	    (n->flags & SEG_NODE_RUN) == k->flags;
 }
 
-static bool
-same_inner(const void *key, uint32_t number)
+static bool same_inner(const void *key, uint32_t number)
 {
 	const struct inner_key *k = key;
-	const struct seg_inner *n =
-	    segment_table_row(&sites_tables[INNERS], number);
+	const struct seg_inner *n = segment_table_row(&sites_tables[INNERS], number);
 	uint32_t i;
 
 	if (!n || n->count != k->count)
@@ -88,20 +82,16 @@ same_inner(const void *key, uint32_t number)
 	return true;
 }
 
-static bool
-same_site(const void *key, uint32_t number)
+static bool same_site(const void *key, uint32_t number)
 {
 	const struct seg_site *k = key;
-	const struct seg_site *s =
-	    segment_table_row(&sites_tables[SITES], number - 1);
+	const struct seg_site *s = segment_table_row(&sites_tables[SITES], number - 1);
 
-	return s && s->node == k->node && s->inner == k->inner &&
-	    s->pool == k->pool;
+	return s && s->node == k->node && s->inner == k->inner && s->pool == k->pool;
 }
 
 /* A number that is not given out; the next one fits as badly. */
-static uint32_t
-claim(uint32_t *count, uint32_t max)
+static uint32_t claim(uint32_t *count, uint32_t max)
 {
 	uint32_t n = ADD(count, 1);
 
@@ -112,15 +102,13 @@ claim(uint32_t *count, uint32_t max)
 }
 
 /* At three quarters of the budget only inner frames are kept. */
-static bool
-drop_outer(void)
+static bool drop_outer(void)
 {
 	return segment_is_tight() || LOAD(&site_count) > site_max / 4 * 3 ||
 	    LOAD(&node_count) > SITES_NODES_MAX / 4 * 3;
 }
 
-SEEP_INLINE uint64_t
-node_hash(const struct seg_node *key)
+SEEP_INLINE uint64_t node_hash(const struct seg_node *key)
 {
 	uint64_t h = hash_mix(hash_word(key->parent + 1), key->frame);
 
@@ -128,12 +116,10 @@ node_hash(const struct seg_node *key)
 }
 
 /* A row for a node that is in no index yet. 0: no room. */
-static uint32_t
-new_node(const struct seg_node *key)
+static uint32_t new_node(const struct seg_node *key)
 {
 	uint32_t n = claim(&node_count, SITES_NODES_MAX);
-	struct seg_node *row =
-	    n ? segment_table_row(&sites_tables[NODES], n) : NULL;
+	struct seg_node *row = n ? segment_table_row(&sites_tables[NODES], n) : NULL;
 
 	if (!row)
 		return 0;
@@ -141,10 +127,8 @@ new_node(const struct seg_node *key)
 	row->flags = key->flags;
 	/* last: find_node() may look at this row before it is in an index */
 	STORE_RELEASE(&row->parent, key->parent);
-	if (n != key->parent + 1 &&
-	    !index_insert(&node_index, node_hash(key), n))
-		segment_count(
-		    SEG_NO_MEMORY, 1); /* works, but not found again */
+	if (n != key->parent + 1 && !index_insert(&node_index, node_hash(key), n))
+		segment_count(SEG_NO_MEMORY, 1); /* works, but not found again */
 	return n;
 }
 
@@ -154,8 +138,7 @@ new_node(const struct seg_node *key)
  * which each look-up and each entry would be one more cache line that is not in
  * the CPU's caches.
  */
-SEEP_INLINE uint32_t
-find_node(const struct seg_node *key)
+SEEP_INLINE uint32_t find_node(const struct seg_node *key)
 {
 	const uint32_t next = key->parent + 1;
 
@@ -164,8 +147,7 @@ find_node(const struct seg_node *key)
 	return index_find(&node_index, node_hash(key), same_node, key);
 }
 
-uint32_t
-sites_child(uint32_t parent, uint64_t frame, bool *is_new)
+uint32_t sites_child(uint32_t parent, uint64_t frame, bool *is_new)
 {
 	const struct seg_node key = {.frame = frame, .parent = parent};
 	uint32_t n = *is_new ? 0 : find_node(&key);
@@ -178,16 +160,14 @@ sites_child(uint32_t parent, uint64_t frame, bool *is_new)
 	return new_node(&key);
 }
 
-uint32_t
-sites_node(uint32_t parent, uint64_t frame)
+uint32_t sites_node(uint32_t parent, uint64_t frame)
 {
 	bool is_new = false;
 
 	return sites_child(parent, frame, &is_new);
 }
 
-static uint64_t
-inner_hash(const struct inner_key *key)
+static uint64_t inner_hash(const struct inner_key *key)
 {
 	uint64_t h = 0;
 	uint32_t i;
@@ -197,12 +177,10 @@ inner_hash(const struct inner_key *key)
 	return hash_finish(hash_mix(h, key->count));
 }
 
-static uint32_t
-new_inner(const struct inner_key *key, uint64_t hash)
+static uint32_t new_inner(const struct inner_key *key, uint64_t hash)
 {
 	uint32_t n = claim(&inner_count, SITES_MAX), i;
-	struct seg_inner *row =
-	    n ? segment_table_row(&sites_tables[INNERS], n) : NULL;
+	struct seg_inner *row = n ? segment_table_row(&sites_tables[INNERS], n) : NULL;
 
 	if (!row)
 		return 0;
@@ -215,8 +193,7 @@ new_inner(const struct inner_key *key, uint64_t hash)
 	return n;
 }
 
-void
-sites_mark_guess(uint32_t node)
+void sites_mark_guess(uint32_t node)
 {
 	struct seg_node *row = segment_table_row(&sites_tables[NODES], node);
 
@@ -224,8 +201,7 @@ sites_mark_guess(uint32_t node)
 		row->flags = SEG_NODE_GUESSED;
 }
 
-uint32_t
-sites_inner(const uint64_t *frames, uint32_t count)
+uint32_t sites_inner(const uint64_t *frames, uint32_t count)
 {
 	const struct inner_key key = {frames, count};
 	const uint64_t h = inner_hash(&key);
@@ -239,8 +215,7 @@ sites_inner(const uint64_t *frames, uint32_t count)
 /* A stack that adds no more than so many frames makes a node for each. */
 enum { RUN_REST = 3, RUNS_MAX = OUTER_MAX / SEG_INNER_FRAMES + 1 };
 
-static uint64_t *
-run_parent(uint32_t node, uint64_t *ret_bit)
+static uint64_t *run_parent(uint32_t node, uint64_t *ret_bit)
 {
 	uint64_t h = hash_word(node) >> (64 - RUN_BITS);
 
@@ -249,8 +224,7 @@ run_parent(uint32_t node, uint64_t *ret_bit)
 }
 
 /* The next frames of w, as even parts of those that are left. */
-static struct inner_key
-next_run(const struct sites_way *w)
+static struct inner_key next_run(const struct sites_way *w)
 {
 	uint32_t parts = (w->left + SEG_INNER_FRAMES - 1) / SEG_INNER_FRAMES;
 	uint32_t n = (w->left + parts - 1) / parts;
@@ -258,8 +232,7 @@ next_run(const struct sites_way *w)
 	return (struct inner_key){w->frames + w->left - n, n};
 }
 
-static uint32_t
-go(struct sites_way *w, uint32_t node, uint32_t frames)
+static uint32_t go(struct sites_way *w, uint32_t node, uint32_t frames)
 {
 	if (unlikely(!node))
 		return 0;
@@ -269,8 +242,7 @@ go(struct sites_way *w, uint32_t node, uint32_t frames)
 }
 
 /* Goes to a run that is there. 0: there is none. */
-static uint32_t
-follow_run(struct sites_way *w)
+static uint32_t follow_run(struct sites_way *w)
 {
 	struct seg_node key = {.parent = w->node, .flags = SEG_NODE_RUN};
 	const struct inner_key run = next_run(w);
@@ -279,17 +251,14 @@ follow_run(struct sites_way *w)
 
 	if (!(LOAD(run_parent(w->node, &bit)) & bit))
 		return 0;
-	key.frame =
-	    index_find(&inner_index, inner_hash(&run), same_inner, &run);
+	key.frame = index_find(&inner_index, inner_hash(&run), same_inner, &run);
 	n = key.frame ? find_node(&key) : 0;
 	return n ? go(w, n, run.count) : 0;
 }
 
-static uint32_t
-make_run(struct sites_way *w, uint32_t inner, uint32_t frames)
+static uint32_t make_run(struct sites_way *w, uint32_t inner, uint32_t frames)
 {
-	const struct seg_node key = {
-	    .frame = inner, .parent = w->node, .flags = SEG_NODE_RUN};
+	const struct seg_node key = {.frame = inner, .parent = w->node, .flags = SEG_NODE_RUN};
 	uint64_t bit, *word = run_parent(w->node, &bit);
 
 	/* before anybody can find it */
@@ -304,11 +273,9 @@ make_run(struct sites_way *w, uint32_t inner, uint32_t frames)
  * before the first is written, which waits for what was written before; the
  * numbers are those that the nodes will have, if no other thread makes some.
  */
-static uint32_t
-make_runs(struct sites_way *w)
+static uint32_t make_runs(struct sites_way *w)
 {
-	const struct seg_node first_key = {
-	    .frame = w->frames[w->left - 1], .parent = w->node};
+	const struct seg_node first_key = {.frame = w->frames[w->left - 1], .parent = w->node};
 	const uint32_t all = w->left;
 	uint32_t inners[RUNS_MAX], parts = 0, i, number = LOAD(&node_count);
 	struct sites_way at = *w;
@@ -320,8 +287,7 @@ make_runs(struct sites_way *w)
 	}
 	for (at.left--; at.left && parts < RUNS_MAX; parts++) {
 		const struct inner_key run = next_run(&at);
-		const struct seg_node key = {
-		    .frame = sites_inner(run.frames, run.count),
+		const struct seg_node key = {.frame = sites_inner(run.frames, run.count),
 		    .parent = number++,
 		    .flags = SEG_NODE_RUN};
 
@@ -338,11 +304,9 @@ make_runs(struct sites_way *w)
 	return all - w->left;
 }
 
-uint32_t
-sites_next(struct sites_way *w)
+uint32_t sites_next(struct sites_way *w)
 {
-	struct seg_node key = {
-	    .frame = w->frames[w->left - 1], .parent = w->node};
+	struct seg_node key = {.frame = w->frames[w->left - 1], .parent = w->node};
 	uint32_t n;
 
 	if (!w->is_new) {
@@ -360,15 +324,13 @@ sites_next(struct sites_way *w)
 	return go(w, new_node(&key), 1);
 }
 
-static uint64_t
-site_hash(uint32_t node, uint32_t inner)
+static uint64_t site_hash(uint32_t node, uint32_t inner)
 {
 	return hash_finish(hash_mix(hash_word(node), inner));
 }
 
 /* A row for a site that is in no index yet; `first` is that of "(no room)". */
-static struct site_id
-new_site(uint32_t node, uint32_t inner, enum seg_api api)
+static struct site_id new_site(uint32_t node, uint32_t inner, enum seg_api api)
 {
 	struct seg_site *row = NULL;
 	uint32_t n = 0;
@@ -391,62 +353,51 @@ new_site(uint32_t node, uint32_t inner, enum seg_api api)
 	return (struct site_id){first + n};
 }
 
-struct site_id
-sites_new(uint32_t node, uint32_t inner, enum seg_api api)
+struct site_id sites_new(uint32_t node, uint32_t inner, enum seg_api api)
 {
 	struct site_id s = new_site(node, inner, api);
 
-	if (s.v > first &&
-	    !index_insert(&site_index, site_hash(node, inner), s.v - first + 1))
+	if (s.v > first && !index_insert(&site_index, site_hash(node, inner), s.v - first + 1))
 		segment_count(SEG_NO_MEMORY, 1);
 	return s;
 }
 
-struct site_id
-sites_find(uint32_t node, uint32_t inner)
+struct site_id sites_find(uint32_t node, uint32_t inner)
 {
 	const struct seg_site key = {.node = node, .inner = inner};
-	uint32_t n =
-	    index_find(&site_index, site_hash(node, inner), same_site, &key);
+	uint32_t n = index_find(&site_index, site_hash(node, inner), same_site, &key);
 
 	return (struct site_id){n ? first + n - 1 : 0};
 }
 
-struct site_id
-sites_get(uint32_t node, uint32_t inner, enum seg_api api)
+struct site_id sites_get(uint32_t node, uint32_t inner, enum seg_api api)
 {
 	struct site_id s = sites_find(node, inner);
 
 	return likely(s.v) ? s : sites_new(node, inner, api);
 }
 
-bool
-sites_have_runs(void)
+bool sites_have_runs(void)
 {
 	return LOAD(&run_count) != 0;
 }
 
-uint32_t
-sites_node_of(struct site_id id)
+uint32_t sites_node_of(struct site_id id)
 {
-	const struct seg_site *s =
-	    segment_table_peek(&sites_tables[SITES], id.v - first);
+	const struct seg_site *s = segment_table_peek(&sites_tables[SITES], id.v - first);
 
 	return s ? s->node : 0;
 }
 
-static uint64_t
-stack_hash(uint64_t hash, uint32_t inner)
+static uint64_t stack_hash(uint64_t hash, uint32_t inner)
 {
 	return hash_finish(hash_mix(hash, inner));
 }
 
 /* Are these the next frames of a run? Returns how many; 0: they differ. */
-SEEP_INLINE uint32_t
-same_run(uint64_t number, const uint64_t *frames, uint32_t left)
+SEEP_INLINE uint32_t same_run(uint64_t number, const uint64_t *frames, uint32_t left)
 {
-	const struct seg_inner *run =
-	    peek(INNERS, (uint32_t)number, sizeof(struct seg_inner));
+	const struct seg_inner *run = peek(INNERS, (uint32_t)number, sizeof(struct seg_inner));
 	uint32_t i, n;
 
 	if (unlikely(!run))
@@ -470,13 +421,11 @@ same_run(uint64_t number, const uint64_t *frames, uint32_t left)
  * load all rows at once; to follow the numbers would be one load after the
  * other.
  */
-SEEP_INLINE bool
-same_stack(const struct sites_stack *k, uint32_t number)
+SEEP_INLINE bool same_stack(const struct sites_stack *k, uint32_t number)
 {
 	const uint32_t in_chunk = SEG_EXTENT_STEP / sizeof(struct seg_node) - 1;
 	const uint64_t *frames = k->frames, *end = frames + k->count;
-	const struct seg_site *s =
-	    peek(SITES, number - 1, sizeof(struct seg_site));
+	const struct seg_site *s = peek(SITES, number - 1, sizeof(struct seg_site));
 	const struct seg_node *n;
 	uint32_t node, parent;
 
@@ -490,8 +439,7 @@ same_stack(const struct sites_stack *k, uint32_t number)
 			if (n->frame != *frames++)
 				return false;
 		} else {
-			uint32_t same = same_run(
-			    n->frame, frames, (uint32_t)(end - frames));
+			uint32_t same = same_run(n->frame, frames, (uint32_t)(end - frames));
 
 			if (!same)
 				return false;
@@ -512,8 +460,7 @@ same_stack(const struct sites_stack *k, uint32_t number)
 }
 
 /* For index_find(): notes a stack that is not the same. */
-static bool
-same_or_like(const void *key, uint32_t number)
+static bool same_or_like(const void *key, uint32_t number)
 {
 	const struct known_key *k = key;
 
@@ -523,28 +470,22 @@ same_or_like(const void *key, uint32_t number)
 	return false;
 }
 
-struct site_id
-sites_known(struct sites_stack *s)
+struct site_id sites_known(struct sites_stack *s)
 {
 	const struct known_key key = {s};
-	uint32_t n = index_find(
-	    &stack_index, stack_hash(s->hash, s->inner), same_or_like, &key);
+	uint32_t n = index_find(&stack_index, stack_hash(s->hash, s->inner), same_or_like, &key);
 
 	return (struct site_id){n ? first + n - 1 : 0};
 }
 
-void
-sites_know(uint64_t hash, uint32_t inner, struct site_id id)
+void sites_know(uint64_t hash, uint32_t inner, struct site_id id)
 {
 	/* those for which there is no room, and ids of a parent, are not */
-	if (id.v > first &&
-	    !index_insert(
-	        &stack_index, stack_hash(hash, inner), id.v - first + 1))
+	if (id.v > first && !index_insert(&stack_index, stack_hash(hash, inner), id.v - first + 1))
 		segment_count(SEG_NO_MEMORY, 1);
 }
 
-struct site_id
-sites_enter(uint64_t hash, uint32_t node, uint32_t inner, enum seg_api api)
+struct site_id sites_enter(uint64_t hash, uint32_t node, uint32_t inner, enum seg_api api)
 {
 	struct site_id s = new_site(node, inner, api);
 
@@ -552,11 +493,9 @@ sites_enter(uint64_t hash, uint32_t node, uint32_t inner, enum seg_api api)
 	return s;
 }
 
-struct site_id
-sites_user(struct site_id stack, uint32_t pool)
+struct site_id sites_user(struct site_id stack, uint32_t pool)
 {
-	const struct seg_site *from =
-	    segment_table_row(&sites_tables[SITES], stack.v - first);
+	const struct seg_site *from = segment_table_row(&sites_tables[SITES], stack.v - first);
 	struct seg_site key = {.pool = (uint16_t)pool};
 	struct seg_site *row;
 	uint64_t h;
@@ -578,8 +517,7 @@ sites_user(struct site_id stack, uint32_t pool)
 		return (struct site_id){0};
 	row->node = key.node;
 	row->first_tick = tick_now();
-	row->kind =
-	    pool < SEG_MAPPING_OF_ALLOCATOR ? SEG_SITE_USER : SEG_SITE_MAPPING;
+	row->kind = pool < SEG_MAPPING_OF_ALLOCATOR ? SEG_SITE_USER : SEG_SITE_MAPPING;
 	row->pool = key.pool;
 	STORE_RELEASE(&row->inner, key.inner);
 	if (!index_insert(&site_index, h, n + 1))
@@ -587,17 +525,15 @@ sites_user(struct site_id stack, uint32_t pool)
 	return (struct site_id){first + n};
 }
 
-uint32_t
-sites_next_id(void)
+uint32_t sites_next_id(void)
 {
 	return first + LOAD(&site_count);
 }
 
-static bool
-make_fixed_rows(void)
+static bool make_fixed_rows(void)
 {
-	static const uint32_t flags[] = {0, SEG_NODE_TRUNCATED,
-	    SEG_NODE_OUTER_DROPPED, SEG_NODE_NO_ROOM, SEG_NODE_CUT};
+	static const uint32_t flags[] = {
+	    0, SEG_NODE_TRUNCATED, SEG_NODE_OUTER_DROPPED, SEG_NODE_NO_ROOM, SEG_NODE_CUT};
 	struct seg_site *site;
 	uint32_t i, empty;
 
@@ -624,8 +560,7 @@ make_fixed_rows(void)
 	return true;
 }
 
-bool
-sites_init(uint32_t first_id)
+bool sites_init(uint32_t first_id)
 {
 	/* a site id has its bits in a cell of the live map, and no more */
 	const uint32_t end = 1u << SEG_SITE_BITS;
@@ -634,20 +569,18 @@ sites_init(uint32_t first_id)
 		return false;
 	first = first_id;
 	site_max = end - first_id < SITES_MAX ? end - first_id : SITES_MAX;
-	return segment_table_init(&sites_tables[NODES], SEG_EXT_NODE, 0,
-	           sizeof(struct seg_node), 0, SITES_NODES_MAX) &&
-	    segment_table_init(&sites_tables[INNERS], SEG_EXT_INNER, 0,
-	        sizeof(struct seg_inner), 0, SITES_MAX) &&
-	    segment_table_init(&sites_tables[SITES], SEG_EXT_SITE, 0,
-	        sizeof(struct seg_site), first_id, SITES_MAX) &&
-	    index_init(&node_index) && index_init(&inner_index) &&
-	    index_init(&site_index) && index_init(&stack_index) &&
-	    make_fixed_rows();
+	return segment_table_init(&sites_tables[NODES], SEG_EXT_NODE, 0, sizeof(struct seg_node), 0,
+	           SITES_NODES_MAX) &&
+	    segment_table_init(
+	        &sites_tables[INNERS], SEG_EXT_INNER, 0, sizeof(struct seg_inner), 0, SITES_MAX) &&
+	    segment_table_init(&sites_tables[SITES], SEG_EXT_SITE, 0, sizeof(struct seg_site),
+	        first_id, SITES_MAX) &&
+	    index_init(&node_index) && index_init(&inner_index) && index_init(&site_index) &&
+	    index_init(&stack_index) && make_fixed_rows();
 }
 
 /* The frames that a node stands for, innermost first; at most max. */
-static uint32_t
-node_frames(const struct seg_node *node, uint64_t *ret, uint32_t max)
+static uint32_t node_frames(const struct seg_node *node, uint64_t *ret, uint32_t max)
 {
 	const struct seg_inner *run;
 	uint32_t i;
@@ -665,13 +598,10 @@ node_frames(const struct seg_node *node, uint64_t *ret, uint32_t max)
 	return i;
 }
 
-uint32_t
-sites_frames(struct site_id id, uint64_t *ret_frames, uint32_t max)
+uint32_t sites_frames(struct site_id id, uint64_t *ret_frames, uint32_t max)
 {
-	const struct seg_site *s =
-	    segment_table_row(&sites_tables[SITES], id.v - first);
-	const struct seg_inner *in =
-	    s ? segment_table_row(&sites_tables[INNERS], s->inner) : NULL;
+	const struct seg_site *s = segment_table_row(&sites_tables[SITES], id.v - first);
+	const struct seg_inner *in = s ? segment_table_row(&sites_tables[INNERS], s->inner) : NULL;
 	uint32_t n = 0, i, node;
 
 	if (!in)
@@ -679,8 +609,7 @@ sites_frames(struct site_id id, uint64_t *ret_frames, uint32_t max)
 	for (i = 0; i < in->count && n < max; i++)
 		ret_frames[n++] = in->frames[i];
 	for (node = s->node; node > SITES_NODE_CUT && n < max;) {
-		const struct seg_node *r =
-		    segment_table_row(&sites_tables[NODES], node);
+		const struct seg_node *r = segment_table_row(&sites_tables[NODES], node);
 
 		if (!r)
 			break;
@@ -690,13 +619,10 @@ sites_frames(struct site_id id, uint64_t *ret_frames, uint32_t max)
 	return n;
 }
 
-bool
-sites_guessed_after(struct site_id id, uint32_t i)
+bool sites_guessed_after(struct site_id id, uint32_t i)
 {
-	const struct seg_site *s =
-	    segment_table_row(&sites_tables[SITES], id.v - first);
-	const struct seg_inner *in =
-	    s ? segment_table_row(&sites_tables[INNERS], s->inner) : NULL;
+	const struct seg_site *s = segment_table_row(&sites_tables[SITES], id.v - first);
+	const struct seg_inner *in = s ? segment_table_row(&sites_tables[INNERS], s->inner) : NULL;
 	uint64_t run[SEG_INNER_FRAMES];
 	const struct seg_node *r;
 	uint32_t node, frames;
@@ -715,17 +641,14 @@ sites_guessed_after(struct site_id id, uint32_t i)
 	return false;
 }
 
-uint32_t
-sites_root(struct site_id id)
+uint32_t sites_root(struct site_id id)
 {
-	const struct seg_site *s =
-	    segment_table_row(&sites_tables[SITES], id.v - first);
+	const struct seg_site *s = segment_table_row(&sites_tables[SITES], id.v - first);
 	uint32_t node = s ? s->node : 0;
 	uint32_t i;
 
 	for (i = 0; node > SITES_NODE_CUT && i < SITES_NODES_MAX; i++) {
-		const struct seg_node *r =
-		    segment_table_row(&sites_tables[NODES], node);
+		const struct seg_node *r = segment_table_row(&sites_tables[NODES], node);
 
 		node = r ? r->parent : 0;
 	}

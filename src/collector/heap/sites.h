@@ -121,8 +121,7 @@ struct site_id sites_known(struct sites_stack *s);
 void sites_know(uint64_t hash, uint32_t inner, struct site_id id);
 
 /* A new stack, which sites_known() and nothing else finds; like sites_new(). */
-struct site_id sites_enter(
-    uint64_t hash, uint32_t node, uint32_t inner, enum seg_api api);
+struct site_id sites_enter(uint64_t hash, uint32_t node, uint32_t inner, enum seg_api api);
 
 /*
  * The id of the same stack for a resource of this pool, or for a mapping (`pool`

@@ -8,30 +8,25 @@
 
 enum { PROBES = 32, FREE_AGAIN = 1 };
 
-static const struct levels_shape shape = {CELL_SPILL_LEVELS,
-    CELL_SPILL_FIRST_BITS, CELL_SPILL_GROW_BITS, sizeof(struct spill_level),
-    sizeof(struct cell_spilled)};
+static const struct levels_shape shape = {CELL_SPILL_LEVELS, CELL_SPILL_FIRST_BITS,
+    CELL_SPILL_GROW_BITS, sizeof(struct spill_level), sizeof(struct cell_spilled)};
 
 struct level *spill_levels[CELL_SPILL_LEVELS];
 uint64_t live_spilled;
 
-static struct cell_spilled *
-slot_at(struct spill_level *l, uint64_t address, int n)
+static struct cell_spilled *slot_at(struct spill_level *l, uint64_t address, int n)
 {
 	uint64_t i = hash_word(address >> 3) >> (64 - l->head.bits);
 
-	return &l->slots[(i + (uint64_t)n) &
-	    ((UINT64_C(1) << l->head.bits) - 1)];
+	return &l->slots[(i + (uint64_t)n) & ((UINT64_C(1) << l->head.bits) - 1)];
 }
 
-static struct cell_spilled *
-find(uint64_t address)
+static struct cell_spilled *find(uint64_t address)
 {
 	int i, n;
 
 	for (i = 0; i < CELL_SPILL_LEVELS; i++) {
-		struct spill_level *l =
-		    (struct spill_level *)LOAD_ACQUIRE(&spill_levels[i]);
+		struct spill_level *l = (struct spill_level *)LOAD_ACQUIRE(&spill_levels[i]);
 
 		if (!l)
 			return NULL;
@@ -48,24 +43,20 @@ find(uint64_t address)
 	return NULL;
 }
 
-static struct live_block
-content(const struct cell_spilled *s)
+static struct live_block content(const struct cell_spilled *s)
 {
-	return (struct live_block){.site = cell_site(s->cell),
-	    .birth = cell_birth(s->cell),
-	    .size = s->size};
+	return (struct live_block){
+	    .site = cell_site(s->cell), .birth = cell_birth(s->cell), .size = s->size};
 }
 
-static void
-fill(struct cell_spilled *s, uint32_t site, uint64_t size, uint32_t birth)
+static void fill(struct cell_spilled *s, uint32_t site, uint64_t size, uint32_t birth)
 {
 	s->size = size;
 	s->cell = cell_make(0, site, CELL_LARGE, birth);
 }
 
-bool
-spill_put(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
-    struct live_block *ret_old)
+bool spill_put(
+    uint64_t address, uint32_t site, uint64_t size, uint32_t birth, struct live_block *ret_old)
 {
 	struct cell_spilled *s = LOAD(&live_spilled) ? find(address) : NULL;
 	int i, n;
@@ -77,8 +68,8 @@ spill_put(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
 		return true;
 	}
 	for (i = 0; i < CELL_SPILL_LEVELS; i++) {
-		struct spill_level *l = (struct spill_level *)levels_open(
-		    spill_levels, &shape, (uint32_t)i);
+		struct spill_level *l =
+		    (struct spill_level *)levels_open(spill_levels, &shape, (uint32_t)i);
 
 		for (n = 0; l && n < PROBES; n++) {
 			uint64_t a;
@@ -96,17 +87,14 @@ spill_put(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
 	return false;
 }
 
-uint64_t
-spill_peek(uint64_t address)
+uint64_t spill_peek(uint64_t address)
 {
-	const struct cell_spilled *s =
-	    address > FREE_AGAIN ? find(address) : NULL;
+	const struct cell_spilled *s = address > FREE_AGAIN ? find(address) : NULL;
 
 	return s ? LOAD(&s->cell) : 0;
 }
 
-struct live_block
-spill_take(uint64_t address)
+struct live_block spill_take(uint64_t address)
 {
 	struct live_block b = {0};
 	struct cell_spilled *s = find(address);

@@ -24,8 +24,8 @@ _Static_assert(sizeof(struct level) == CELL_SPILL_HEAD_BYTES, "a level's head");
 
 extern SEEP_HIDDEN struct level *spill_levels[CELL_SPILL_LEVELS];
 
-bool spill_put(uint64_t address, uint32_t site, uint64_t size, uint32_t birth,
-    struct live_block *ret_old);
+bool spill_put(
+    uint64_t address, uint32_t site, uint64_t size, uint32_t birth, struct live_block *ret_old);
 struct live_block spill_take(uint64_t address);
 
 /* Its cell, 0: it is not here. */

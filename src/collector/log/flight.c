@@ -30,14 +30,12 @@ static bool is_early;    /* a forked child in its first events */
 static struct log_chunk *common;
 static uint64_t common_pairs;
 
-static struct flight_entry *
-entries_of(struct log_chunk *c)
+static struct flight_entry *entries_of(struct log_chunk *c)
 {
 	return (struct flight_entry *)(void *)(c + 1);
 }
 
-static bool
-has_ring(const struct thread *t)
+static bool has_ring(const struct thread *t)
 {
 	return t->log_chunk != NO_RING;
 }
@@ -47,8 +45,7 @@ has_ring(const struct thread *t)
  * hook, the hook goes on in the child. Its pool is gone then, but plain memory
  * has taken the place of the mapping.
  */
-static struct log_chunk *
-ring_of(const struct thread *t)
+static struct log_chunk *ring_of(const struct thread *t)
 {
 	return (struct log_chunk *)(void *)t->log_seen;
 }
@@ -56,8 +53,7 @@ ring_of(const struct thread *t)
 /* ---- the ring of a thread -------------------------------------------------- */
 
 /* As flight_put(), for any entry of the ring, with any second word. */
-static void
-put(struct thread *t, uint64_t what, uint64_t where)
+static void put(struct thread *t, uint64_t what, uint64_t where)
 {
 	uint64_t *at = t->log_at;
 	uint64_t *next = at + 2;
@@ -73,15 +69,13 @@ put(struct thread *t, uint64_t what, uint64_t where)
 	t->log_at = next;
 }
 
-static void
-begin(struct thread *t, struct flight_entry *e, uint32_t entries)
+static void begin(struct thread *t, struct flight_entry *e, uint32_t entries)
 {
 	t->log_base = t->log_at = &e[0].what;
 	t->log_end = &e[entries - 1].what;
 }
 
-static void
-use_page(struct thread *t)
+static void use_page(struct thread *t)
 {
 	uint32_t i;
 
@@ -96,8 +90,7 @@ use_page(struct thread *t)
 }
 
 /* What is in the private page goes to the ring that the thread has now. */
-static void
-copy_page(struct thread *t, const uint64_t *at)
+static void copy_page(struct thread *t, const uint64_t *at)
 {
 	const uint64_t *page = t->log_page;
 	size_t i, from = (size_t)(at - page) / 2;
@@ -110,17 +103,14 @@ copy_page(struct thread *t, const uint64_t *at)
 	}
 }
 
-static uint32_t
-ring_entries(void)
+static uint32_t ring_entries(void)
 {
 	return flight_entries(config.log_last, flight_has_frees);
 }
 
-static struct log_chunk *
-new_ring(uint64_t now, uint32_t thread, uint32_t tid, uint32_t *ret_index)
+static struct log_chunk *new_ring(uint64_t now, uint32_t thread, uint32_t tid, uint32_t *ret_index)
 {
-	struct log_chunk *c =
-	    logpool.head && !is_early ? logpool_take_oldest(ret_index) : NULL;
+	struct log_chunk *c = logpool.head && !is_early ? logpool_take_oldest(ret_index) : NULL;
 
 	if (!c)
 		return NULL;
@@ -132,8 +122,7 @@ new_ring(uint64_t now, uint32_t thread, uint32_t tid, uint32_t *ret_index)
 }
 
 /* False: there is no memory, not even for a page. */
-static bool
-open_ring(struct thread *t, uint64_t now)
+static bool open_ring(struct thread *t, uint64_t now)
 {
 	const uint64_t *at = t->log_base ? t->log_at : NULL;
 	struct log_chunk *c;
@@ -163,12 +152,10 @@ open_ring(struct thread *t, uint64_t now)
  * The time of the entries from here on. An entry has the low bits of it, so
  * after a long pause another one says what the time was before.
  */
-static void
-set_time(struct thread *t, uint64_t now)
+static void set_time(struct thread *t, uint64_t now)
 {
 	if ((now - t->log_time) >> FLIGHT_TIME_BITS)
-		put(t, flight_word(FLIGHT_TIME, t->log_time),
-		    flight_where(0, now, false));
+		put(t, flight_word(FLIGHT_TIME, t->log_time), flight_where(0, now, false));
 	t->log_time = now;
 	t->flight_when = now << FLIGHT_TIME_SHIFT;
 	if (has_ring(t))
@@ -176,8 +163,7 @@ set_time(struct thread *t, uint64_t now)
 }
 
 /* False: this event cannot be stored. */
-static bool
-prepare(struct thread *t)
+static bool prepare(struct thread *t)
 {
 	uint32_t tick = tick_now();
 	uint64_t now = log_time(t->clock_ns, tick);
@@ -186,8 +172,7 @@ prepare(struct thread *t)
 	if (is_first)
 		t->log_time = now;
 	/* asked once in a tick: a thread may have ended */
-	if ((is_first || (!has_ring(t) && now != t->log_time)) &&
-	    !open_ring(t, now))
+	if ((is_first || (!has_ring(t) && now != t->log_time)) && !open_ring(t, now))
 		return false;
 	if (is_first || now != t->log_time)
 		set_time(t, now);
@@ -195,14 +180,12 @@ prepare(struct thread *t)
 	return true;
 }
 
-void
-flight_look(struct thread *t)
+void flight_look(struct thread *t)
 {
 	(void)prepare(t);
 }
 
-void
-flight_forget(struct thread *t)
+void flight_forget(struct thread *t)
 {
 	t->log_base = t->log_at = t->log_end = NULL;
 	t->log_chunk = NO_RING;
@@ -211,8 +194,7 @@ flight_forget(struct thread *t)
 	t->flight_by = 0;
 }
 
-void
-flight_leave(struct thread *t)
+void flight_leave(struct thread *t)
 {
 	if (t->log_base && has_ring(t))
 		logpool_close(t->log_chunk, 1);
@@ -221,8 +203,7 @@ flight_leave(struct thread *t)
 
 /* ---- the ring of nested events --------------------------------------------- */
 
-static struct log_chunk *
-common_ring(uint64_t now)
+static struct log_chunk *common_ring(uint64_t now)
 {
 	struct log_chunk *was = LOAD_ACQUIRE(&common), *c;
 	uint32_t index;
@@ -236,8 +217,7 @@ common_ring(uint64_t now)
 	return was;
 }
 
-static void
-put_common(uint64_t what, const void *p, bool is_resized)
+static void put_common(uint64_t what, const void *p, bool is_resized)
 {
 	uint64_t now = log_time(tick_read(), tick_now());
 	struct log_chunk *c = common_ring(now);
@@ -255,8 +235,7 @@ put_common(uint64_t what, const void *p, bool is_resized)
 	STORE(&e[0].what, 0);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	STORE(&e[0].where, (uint64_t)tid << TID_SHIFT | now);
-	STORE(
-	    &e[1].where, flight_where((uint64_t)(uintptr_t)p, now, is_resized));
+	STORE(&e[1].where, flight_where((uint64_t)(uintptr_t)p, now, is_resized));
 	STORE_RELEASE(&e[1].what, what);
 	STORE_RELEASE(&e[0].what, flight_word(FLIGHT_NUMBER, n));
 }
@@ -264,22 +243,18 @@ put_common(uint64_t what, const void *p, bool is_resized)
 /* ---- events ---------------------------------------------------------------- */
 
 /* Has the event a thread with a ring, or a page, of its own? */
-static bool
-is_own(enum way way, const struct thread *t)
+static bool is_own(enum way way, const struct thread *t)
 {
 	return t && (way == WAY_READY || way == WAY_SHARED);
 }
 
-static void
-put_own(struct thread *t, uint64_t what, const void *p, bool is_resized)
+static void put_own(struct thread *t, uint64_t what, const void *p, bool is_resized)
 {
-	put(t, what,
-	    flight_where((uint64_t)(uintptr_t)p, t->log_time, is_resized));
+	put(t, what, flight_where((uint64_t)(uintptr_t)p, t->log_time, is_resized));
 }
 
-void
-flight_alloc(enum way way, struct thread *t, const void *p, uint64_t size,
-    uint32_t site, bool is_resized)
+void flight_alloc(
+    enum way way, struct thread *t, const void *p, uint64_t size, uint32_t site, bool is_resized)
 {
 	const uint64_t word = flight_alloc_word(site, size);
 
@@ -294,28 +269,24 @@ flight_alloc(enum way way, struct thread *t, const void *p, uint64_t size,
 	put_own(t, word, p, is_resized);
 }
 
-void
-flight_freed_at(uint32_t site)
+void flight_freed_at(uint32_t site)
 {
 	if (thread_self)
 		thread_self->flight_by = site;
 }
 
-static void
-put_by(struct thread *t, const void *p)
+static void put_by(struct thread *t, const void *p)
 {
 	if (t->flight_by)
 		put_own(t, flight_word(FLIGHT_BY, t->flight_by), p, false);
 	t->flight_by = 0;
 }
 
-void
-flight_free(enum way way, struct thread *t, const void *p, struct live_block b,
-    uint32_t age, bool is_resized)
+void flight_free(enum way way, struct thread *t, const void *p, struct live_block b, uint32_t age,
+    bool is_resized)
 {
 	/* a block of the parent was born on another clock */
-	const uint32_t code =
-	    ledger_is_inherited(b.site) ? 0 : flight_age_code(age);
+	const uint32_t code = ledger_is_inherited(b.site) ? 0 : flight_age_code(age);
 	const uint64_t word = flight_free_word(b.site, code, b.size);
 
 	if (!is_own(way, t)) {
@@ -331,8 +302,7 @@ flight_free(enum way way, struct thread *t, const void *p, struct live_block b,
 	put_own(t, word, p, is_resized);
 }
 
-void
-flight_unknown(enum way way, struct thread *t, const void *p)
+void flight_unknown(enum way way, struct thread *t, const void *p)
 {
 	const uint64_t word = flight_word(FLIGHT_UNKNOWN, 0);
 
@@ -346,14 +316,12 @@ flight_unknown(enum way way, struct thread *t, const void *p)
 
 /* ---- life ------------------------------------------------------------------ */
 
-static void
-describe(void)
+static void describe(void)
 {
 	struct seg_header *h = segment.header;
 
 	h->log_pool = logpool_number();
-	h->log_state =
-	    logpool.head && !is_early ? SEG_LOG_LAST : SEG_LOG_NO_POOL;
+	h->log_state = logpool.head && !is_early ? SEG_LOG_LAST : SEG_LOG_NO_POOL;
 	h->log_last = config.log_last;
 	h->log_lack = logpool.head ? SEG_LOG_LACK_NONE : logpool_lack.why;
 	h->log_lack_error = logpool.head ? 0 : logpool_lack.error;
@@ -361,19 +329,16 @@ describe(void)
 		h->log_lack = SEG_LOG_LACK_EARLY;
 }
 
-void
-flight_start(void)
+void flight_start(void)
 {
 	flight_is_on = logpool.head != NULL;
-	flight_has_frees =
-	    flight_is_on && config.log == (uint32_t)FLIGHT_MODE_FREES;
+	flight_has_frees = flight_is_on && config.log == (uint32_t)FLIGHT_MODE_FREES;
 	describe();
 	if (flight_is_on)
 		logpool_publish(1, segment.header->start_monotonic_ns);
 }
 
-void
-flight_restart(void)
+void flight_restart(void)
 {
 	common = NULL;
 	numbers = threads = 0;
@@ -382,8 +347,7 @@ flight_restart(void)
 	describe();
 }
 
-void
-flight_move(void)
+void flight_move(void)
 {
 	struct thread *t;
 

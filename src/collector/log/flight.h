@@ -32,14 +32,12 @@ extern SEEP_HIDDEN bool flight_has_frees; /* SEEP_LOG=last,frees */
 /* ---- the usual event, inline ---------------------------------------------- */
 
 /* Can one entry be stored, at the tick `tick`? */
-SEEP_INLINE bool
-flight_has_room(const struct thread *t, uint32_t tick)
+SEEP_INLINE bool flight_has_room(const struct thread *t, uint32_t tick)
 {
 	return likely(t->log_at < t->log_end && t->log_tick == tick);
 }
 
-SEEP_INLINE void
-flight_put(struct thread *t, uint64_t what, uint64_t address)
+SEEP_INLINE void flight_put(struct thread *t, uint64_t what, uint64_t address)
 {
 	uint64_t *at = t->log_at;
 
@@ -51,12 +49,12 @@ flight_put(struct thread *t, uint64_t what, uint64_t address)
 
 /* ---- any event: t may be NULL, or nested ----------------------------------- */
 
-void flight_alloc(enum way way, struct thread *t, const void *p, uint64_t size,
-    uint32_t site, bool is_resized);
+void flight_alloc(
+    enum way way, struct thread *t, const void *p, uint64_t size, uint32_t site, bool is_resized);
 
 /* `age` in ticks; the stack of the free is that of flight_freed_at(). */
-void flight_free(enum way way, struct thread *t, const void *p,
-    struct live_block b, uint32_t age, bool is_resized);
+void flight_free(enum way way, struct thread *t, const void *p, struct live_block b, uint32_t age,
+    bool is_resized);
 
 /* A free of an address at which no block begins. */
 void flight_unknown(enum way way, struct thread *t, const void *p);

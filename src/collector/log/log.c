@@ -62,22 +62,18 @@ static uint64_t parked[PARKED];
 
 /* ---- numbers and births --------------------------------------------------- */
 
-static struct log_birth *
-birth_of(uint32_t number)
+static struct log_birth *birth_of(uint32_t number)
 {
-	return &log_births[number >> LOG_BIRTH_BITS]
-	                  [number & (LOG_BIRTH_ENTRIES - 1)];
+	return &log_births[number >> LOG_BIRTH_BITS][number & (LOG_BIRTH_ENTRIES - 1)];
 }
 
-static bool
-open_birth(uint32_t number, uint32_t tick)
+static bool open_birth(uint32_t number, uint32_t tick)
 {
 	struct log_birth **leaf = &log_births[number >> LOG_BIRTH_BITS];
 	struct log_birth *none = NULL;
 
 	if (unlikely(!LOAD_ACQUIRE(leaf))) {
-		struct log_birth *mine =
-		    mem_alloc(sizeof(*mine) * LOG_BIRTH_ENTRIES);
+		struct log_birth *mine = mem_alloc(sizeof(*mine) * LOG_BIRTH_ENTRIES);
 
 		if (!mine)
 			return false;
@@ -89,8 +85,7 @@ open_birth(uint32_t number, uint32_t tick)
 }
 
 /* A number that no other chunk has. False: the log has ended, or no memory. */
-static bool
-take_number(uint32_t *next, uint32_t end, uint32_t tick, uint32_t *ret)
+static bool take_number(uint32_t *next, uint32_t end, uint32_t tick, uint32_t *ret)
 {
 	uint32_t n = LOAD(next);
 
@@ -102,8 +97,7 @@ take_number(uint32_t *next, uint32_t end, uint32_t tick, uint32_t *ret)
 	return open_birth(n, tick);
 }
 
-static bool
-has_ended(void)
+static bool has_ended(void)
 {
 	return LOAD(&numbers) >= NUMBERS - NUMBERS_KEPT;
 }
@@ -113,8 +107,7 @@ has_ended(void)
  * number for eight ticks, and the tick as an index below LOG_FIRST. When the log
  * has ended, few numbers are left, and a birth is exact to one percent.
  */
-static uint32_t
-void_name(uint32_t tick)
+static uint32_t void_name(uint32_t tick)
 {
 	uint64_t v = LOAD_ACQUIRE(&void_word);
 	int i;
@@ -122,15 +115,13 @@ void_name(uint32_t tick)
 	for (i = 0; i < TRIES; i++) {
 		uint32_t first = (uint32_t)v, since = tick - first, n;
 		bool over = has_ended();
-		uint32_t span =
-		    over && first >> 7 > LOG_FIRST ? first >> 7 : LOG_FIRST;
+		uint32_t span = over && first >> 7 > LOG_FIRST ? first >> 7 : LOG_FIRST;
 
 		if (v && since < span)
 			return (uint32_t)(v >> 32) << LOG_INDEX_BITS |
 			    (since < LOG_FIRST ? since : LOG_FIRST - 1);
 		if (!(over ? take_number(&kept, NUMBERS, tick, &n)
-		           : take_number(
-		                 &numbers, NUMBERS - NUMBERS_KEPT, tick, &n)))
+		           : take_number(&numbers, NUMBERS - NUMBERS_KEPT, tick, &n)))
 			break;
 		if (CAS(&void_word, &v, (uint64_t)n << 32 | tick))
 			return n << LOG_INDEX_BITS;
@@ -139,8 +130,7 @@ void_name(uint32_t tick)
 }
 
 /* From this index on, blocks of the chunk are born at this tick. */
-static void
-note_tick(uint32_t number, uint32_t index, uint32_t tick)
+static void note_tick(uint32_t number, uint32_t index, uint32_t tick)
 {
 	struct log_birth *b = birth_of(number);
 	uint32_t step = tick - LOAD(&b->first);
@@ -154,40 +144,34 @@ note_tick(uint32_t number, uint32_t index, uint32_t tick)
 /* ---- the chunk of a thread ------------------------------------------------ */
 
 /* Does the thread store its words into the log? Else they are lost. */
-static bool
-is_logging(const struct thread *t)
+static bool is_logging(const struct thread *t)
 {
 	return t->log_base;
 }
 
 /* Allocations and frees in these words. */
-static uint64_t
-events_in(const uint64_t *from, const uint64_t *to)
+static uint64_t events_in(const uint64_t *from, const uint64_t *to)
 {
 	uint64_t n = 0;
 
 	for (; from < to; from++) {
 		uint64_t w = *from;
 
-		n += log_tag(w) == LOG_TAG_ALLOC ||
-		    log_tag(w) == LOG_TAG_FREE ||
+		n += log_tag(w) == LOG_TAG_ALLOC || log_tag(w) == LOG_TAG_FREE ||
 		    (log_tag(w) == LOG_TAG_OTHER &&
-		        (log_type(w) == LOG_REALLOC ||
-		            log_type(w) == LOG_INHERITED ||
+		        (log_type(w) == LOG_REALLOC || log_type(w) == LOG_INHERITED ||
 		            log_type(w) == LOG_UNNAMED));
 	}
 	return n;
 }
 
-static void
-lose(uint64_t events)
+static void lose(uint64_t events)
 {
 	segment_count(SEG_LOG_LOST, events);
 }
 
 /* Counts the events that the thread has lost since it did this last. */
-static void
-count_lost(struct thread *t)
+static void count_lost(struct thread *t)
 {
 	const uint32_t n = t->log_lost;
 
@@ -197,8 +181,7 @@ count_lost(struct thread *t)
 	t->log_gap += n;
 }
 
-static uint32_t
-index_of(uint32_t name)
+static uint32_t index_of(uint32_t name)
 {
 	return name & LOG_INDEX_MASK;
 }
@@ -208,8 +191,7 @@ index_of(uint32_t name)
  * would be more than the first cache of many CPUs holds, and what the host has
  * there would be gone.
  */
-static void
-clear_ahead(struct thread *t)
+static void clear_ahead(struct thread *t)
 {
 	const uint32_t end = (t->log_number + 1) << LOG_INDEX_BITS;
 
@@ -223,16 +205,14 @@ clear_ahead(struct thread *t)
 }
 
 /* The thread has no chunk; nothing is stored inline. */
-static void
-leave_chunk(struct thread *t)
+static void leave_chunk(struct thread *t)
 {
 	t->log_base = NULL;
 	t->log_origin = 0;
 	t->log_next = t->log_limit = t->log_stop = 0;
 }
 
-uint32_t
-log_tid(const struct thread *t)
+uint32_t log_tid(const struct thread *t)
 {
 	const struct gate *g = t->gate;
 
@@ -243,12 +223,10 @@ log_tid(const struct thread *t)
  * A free chunk with a number, of which so many words are clear. NULL: there is
  * none.
  */
-static struct log_chunk *
-new_chunk(uint32_t words, uint32_t tick, uint64_t now, uint32_t *ret_index,
-    uint32_t *ret_number)
+static struct log_chunk *new_chunk(
+    uint32_t words, uint32_t tick, uint64_t now, uint32_t *ret_index, uint32_t *ret_number)
 {
-	struct log_chunk *c =
-	    has_ended() ? NULL : logpool_take(words, ret_index);
+	struct log_chunk *c = has_ended() ? NULL : logpool_take(words, ret_index);
 
 	if (!c)
 		return NULL;
@@ -262,25 +240,21 @@ new_chunk(uint32_t words, uint32_t tick, uint64_t now, uint32_t *ret_index,
 	return c;
 }
 
-static void
-publish(struct log_chunk *c, uint32_t number)
+static void publish(struct log_chunk *c, uint32_t number)
 {
 	STORE_RELEASE(&c->head, log_word(LOG_CHUNK, number));
 }
 
-static void
-close_chunk(struct thread *t)
+static void close_chunk(struct thread *t)
 {
 	/* the index after the last word of a full chunk is LOG_CHUNK_WORDS */
-	logpool_close(
-	    t->log_chunk, t->log_next - (t->log_number << LOG_INDEX_BITS));
+	logpool_close(t->log_chunk, t->log_next - (t->log_number << LOG_INDEX_BITS));
 	leave_chunk(t);
 }
 
 /* The thread stores into this chunk from index `at` on. */
-static void
-own_chunk(struct thread *t, struct log_chunk *c, uint32_t index,
-    uint32_t number, uint32_t at)
+static void own_chunk(
+    struct thread *t, struct log_chunk *c, uint32_t index, uint32_t number, uint32_t at)
 {
 	const uint32_t first = number << LOG_INDEX_BITS;
 
@@ -296,18 +270,16 @@ own_chunk(struct thread *t, struct log_chunk *c, uint32_t index,
 }
 
 /* Leaves the chunk of a thread that has ended to one that begins. */
-static void
-park_chunk(struct thread *t)
+static void park_chunk(struct thread *t)
 {
-	const uint64_t word = (uint64_t)t->log_chunk << 48 |
-	    (uint64_t)t->log_number << 16 | index_of(t->log_next);
+	const uint64_t word =
+	    (uint64_t)t->log_chunk << 48 | (uint64_t)t->log_number << 16 | index_of(t->log_next);
 	int i;
 
 	for (i = 0; i < PARKED; i++) {
 		uint64_t none = 0;
 
-		if (t->log_next + PARKED_WORDS > t->log_stop ||
-		    !CAS(&parked[i], &none, word))
+		if (t->log_next + PARKED_WORDS > t->log_stop || !CAS(&parked[i], &none, word))
 			continue;
 		leave_chunk(t);
 		return;
@@ -316,31 +288,27 @@ park_chunk(struct thread *t)
 }
 
 /* The words of this thread go to the chunk of one that has ended. */
-static void
-adopt_chunk(struct thread *t, struct log_head *head, uint64_t word,
-    uint32_t tick, uint64_t now)
+static void adopt_chunk(
+    struct thread *t, struct log_head *head, uint64_t word, uint32_t tick, uint64_t now)
 {
 	const uint32_t index = (uint32_t)(word >> 48);
 	const uint32_t at = (uint32_t)(word & 0xffff);
 
 	t->log_thread = ADD(&threads, 1) + 1;
-	own_chunk(t, logpool_chunk_of(head, index), index,
-	    (uint32_t)(word >> 16) & (NUMBERS - 1), at);
+	own_chunk(
+	    t, logpool_chunk_of(head, index), index, (uint32_t)(word >> 16) & (NUMBERS - 1), at);
 	t->log_first = LOAD(&birth_of(t->log_number)->first);
 	/* its last thread has cleared at least that much */
 	t->log_clear = (t->log_number << LOG_INDEX_BITS) +
 	    ((at + ROOM_WORDS + LOG_CLEAR_WORDS - 1) & ~(LOG_CLEAR_WORDS - 1u));
 	note_tick(t->log_number, at, tick);
 	/* the tick last: without it, the thread before would have this word */
-	log_put(t,
-	    log_word(
-	        LOG_THREAD, log_thread_payload(t->log_thread, log_tid(t))));
+	log_put(t, log_word(LOG_THREAD, log_thread_payload(t->log_thread, log_tid(t))));
 	log_put(t, log_word(LOG_TICK, now));
 }
 
 /* False: there is none. */
-static bool
-take_parked(struct thread *t, uint32_t tick, uint64_t now)
+static bool take_parked(struct thread *t, uint32_t tick, uint64_t now)
 {
 	struct log_head *head = LOAD(&logpool.head);
 	int i;
@@ -350,9 +318,7 @@ take_parked(struct thread *t, uint32_t tick, uint64_t now)
 
 		if (!w || !CAS(&parked[i], &w, 0))
 			continue;
-		if (tick -
-		        LOAD(&birth_of((uint32_t)(w >> 16) & (NUMBERS - 1))
-		                  ->first) <
+		if (tick - LOAD(&birth_of((uint32_t)(w >> 16) & (NUMBERS - 1))->first) <
 		    CHUNK_TICKS) {
 			adopt_chunk(t, head, w, tick, now);
 			return true;
@@ -363,12 +329,10 @@ take_parked(struct thread *t, uint32_t tick, uint64_t now)
 }
 
 /* False: there is none. */
-static bool
-open_new(struct thread *t, uint32_t tick, uint64_t now)
+static bool open_new(struct thread *t, uint32_t tick, uint64_t now)
 {
 	uint32_t index = 0, number = 0;
-	struct log_chunk *c =
-	    new_chunk(LOG_CLEAR_WORDS, tick, now, &index, &number);
+	struct log_chunk *c = new_chunk(LOG_CLEAR_WORDS, tick, now, &index, &number);
 
 	if (!c)
 		return false;
@@ -383,8 +347,7 @@ open_new(struct thread *t, uint32_t tick, uint64_t now)
 }
 
 /* Says in the log how many events before the next one are not there. */
-static void
-put_gap(struct thread *t)
+static void put_gap(struct thread *t)
 {
 	const uint64_t gap = t->log_gap;
 
@@ -393,19 +356,16 @@ put_gap(struct thread *t)
 		log_put(t, log_word(LOG_GAP, gap));
 }
 
-static void
-open_chunk(struct thread *t, uint32_t tick, uint64_t now)
+static void open_chunk(struct thread *t, uint32_t tick, uint64_t now)
 {
-	if (!(!t->log_thread && take_parked(t, tick, now)) &&
-	    !open_new(t, tick, now)) {
+	if (!(!t->log_thread && take_parked(t, tick, now)) && !open_new(t, tick, now)) {
 		t->log_loses = true;
 		return;
 	}
 	put_gap(t);
 }
 
-uint64_t
-log_time(uint64_t clock_ns, uint32_t tick)
+uint64_t log_time(uint64_t clock_ns, uint32_t tick)
 {
 	uint64_t now = tick_since(clock_ns) / LOG_TICK_NS;
 	uint64_t least = (uint64_t)tick * TICKS_IN_TICK;
@@ -417,11 +377,9 @@ log_time(uint64_t clock_ns, uint32_t tick)
  * Says in the state of the calling thread whether its events are lost. It is busy,
  * and not in another state, such as SHARED, unless this has changed meanwhile.
  */
-static void
-show_loses(const struct thread *t)
+static void show_loses(const struct thread *t)
 {
-	const uint32_t is =
-	    t->log_loses ? THREAD_LOSING_BUSY : THREAD_LOGGING_BUSY;
+	const uint32_t is = t->log_loses ? THREAD_LOSING_BUSY : THREAD_LOGGING_BUSY;
 	uint32_t was = is ^ (THREAD_LOSING ^ THREAD_LOGGING);
 
 	if (LOAD(&thread_gate->state) == was)
@@ -429,8 +387,7 @@ show_loses(const struct thread *t)
 }
 
 /* The time has changed, the chunk is full, or there is none. */
-static SEEP_NOINLINE void
-prepare_anew(struct thread *t, uint32_t tick)
+static SEEP_NOINLINE void prepare_anew(struct thread *t, uint32_t tick)
 {
 	/* a thread that begins may go on in a chunk with later words */
 	const uint64_t ns = t->log_thread ? t->clock_ns : tick_read();
@@ -441,8 +398,7 @@ prepare_anew(struct thread *t, uint32_t tick)
 	/* a handler has opened this chunk while an event was about to be lost */
 	if (is_logging(t) && unlikely(t->log_lost))
 		count_lost(t);
-	if (is_logging(t) &&
-	    (t->log_next > t->log_stop || tick - t->log_first >= CHUNK_TICKS)) {
+	if (is_logging(t) && (t->log_next > t->log_stop || tick - t->log_first >= CHUNK_TICKS)) {
 		close_chunk(t);
 		open_chunk(t, tick, now);
 	} else if (!is_logging(t) && (!t->log_loses || now != t->log_time)) {
@@ -463,8 +419,7 @@ prepare_anew(struct thread *t, uint32_t tick)
 	 * later ones. Not those of NUMBERS_KEPT, which are for many ticks.
 	 */
 	if (tick != t->log_tick || !t->log_fresh)
-		t->log_fresh =
-		    has_ended() ? UINT32_MAX : LOAD(&numbers) << LOG_INDEX_BITS;
+		t->log_fresh = has_ended() ? UINT32_MAX : LOAD(&numbers) << LOG_INDEX_BITS;
 	if (t->log_loses)
 		t->log_void = void_name(tick);
 	t->log_tick = tick;
@@ -476,13 +431,11 @@ prepare_anew(struct thread *t, uint32_t tick)
 }
 
 /* Makes room for the words of one event, at the present tick. */
-static void
-prepare(struct thread *t)
+static void prepare(struct thread *t)
 {
 	const uint32_t tick = tick_now();
 
-	if (unlikely(tick != t->log_tick) ||
-	    unlikely(t->clock_ns >= t->log_until))
+	if (unlikely(tick != t->log_tick) || unlikely(t->clock_ns >= t->log_until))
 		prepare_anew(t, tick);
 	else if (!is_logging(t) && likely(t->log_loses))
 		show_loses(t); /* it has asked for a chunk in this tick */
@@ -492,14 +445,12 @@ prepare(struct thread *t)
 		prepare_anew(t, tick);
 }
 
-void
-log_look(struct thread *t)
+void log_look(struct thread *t)
 {
 	prepare(t);
 }
 
-void
-log_leave(struct thread *t)
+void log_leave(struct thread *t)
 {
 	if (flight_is_on)
 		flight_leave(t);
@@ -516,8 +467,7 @@ log_leave(struct thread *t)
  * and not stored is zero, so all that follows it would never be read: the chunk
  * ends there.
  */
-void
-log_heal(struct thread *t)
+void log_heal(struct thread *t)
 {
 	uint32_t end = LOG_FIRST;
 
@@ -533,8 +483,7 @@ log_heal(struct thread *t)
 	t->log_loses = false;
 }
 
-void
-log_forget(struct thread *t)
+void log_forget(struct thread *t)
 {
 	if (flight_is_on) {
 		flight_forget(t);
@@ -550,46 +499,37 @@ log_forget(struct thread *t)
 /* ---- the common chunk ----------------------------------------------------- */
 
 /* `head` was read before the word, see logpool.c. */
-static uint64_t *
-common_words(struct log_head *head, uint64_t word)
+static uint64_t *common_words(struct log_head *head, uint64_t word)
 {
-	return word >> 48 == EARLY_INDEX ? early
-	                                 : (uint64_t *)(void *)logpool_chunk_of(
-	                                       head, (uint32_t)(word >> 48));
+	return word >> 48 == EARLY_INDEX
+	    ? early
+	    : (uint64_t *)(void *)logpool_chunk_of(head, (uint32_t)(word >> 48));
 }
 
-static uint32_t
-common_number(uint64_t word)
+static uint32_t common_number(uint64_t word)
 {
 	return (uint32_t)(word >> 16) & (NUMBERS - 1);
 }
 
-static bool
-common_has_room(uint64_t word, uint32_t words, uint32_t tick)
+static bool common_has_room(uint64_t word, uint32_t words, uint32_t tick)
 {
-	uint32_t end =
-	    word >> 48 == EARLY_INDEX ? EARLY_WORDS : LOG_CHUNK_WORDS;
+	uint32_t end = word >> 48 == EARLY_INDEX ? EARLY_WORDS : LOG_CHUNK_WORDS;
 
 	return word && (uint32_t)(word & 0xffff) + words <= end &&
-	    (is_early ||
-	        tick - LOAD(&birth_of(common_number(word))->first) <
-	            CHUNK_TICKS);
+	    (is_early || tick - LOAD(&birth_of(common_number(word))->first) < CHUNK_TICKS);
 }
 
 /* Replaces the common chunk by a new one. False: there is none. */
-static bool
-renew_common(uint64_t old, uint32_t tick, uint64_t now)
+static bool renew_common(uint64_t old, uint32_t tick, uint64_t now)
 {
 	uint32_t index = 0, number = 0;
-	struct log_chunk *c = is_early
-	    ? NULL
-	    : new_chunk(LOG_CHUNK_WORDS, tick, now, &index, &number);
+	struct log_chunk *c =
+	    is_early ? NULL : new_chunk(LOG_CHUNK_WORDS, tick, now, &index, &number);
 
 	if (!c)
 		return false;
 	publish(c, number);
-	if (!CAS(&common, &old,
-	        (uint64_t)index << 48 | (uint64_t)number << 16 | LOG_FIRST)) {
+	if (!CAS(&common, &old, (uint64_t)index << 48 | (uint64_t)number << 16 | LOG_FIRST)) {
 		logpool_give_back(index); /* another thread was faster */
 		return true;
 	}
@@ -599,8 +539,7 @@ renew_common(uint64_t old, uint32_t tick, uint64_t now)
 }
 
 /* `words` in the common chunk, behind one for the time. */
-static uint32_t
-reserve_common(uint32_t words, struct log_slot *ret)
+static uint32_t reserve_common(uint32_t words, struct log_slot *ret)
 {
 	uint64_t ns = tick_read(), w;
 	uint32_t tick = tick_now(), i;
@@ -618,13 +557,11 @@ reserve_common(uint32_t words, struct log_slot *ret)
 		if (!CAS(&common, &w, w + words + 1))
 			continue;
 		ret->at = common_words(head, w) + (w & 0xffff);
-		ret->done =
-		    &((struct log_chunk *)(void *)common_words(head, w))->done;
+		ret->done = &((struct log_chunk *)(void *)common_words(head, w))->done;
 		ret->words = words + 1;
 		ret->time = log_word(LOG_TICK, now);
 		note_tick(common_number(w), (uint32_t)(w & 0xffff), tick);
-		return common_number(w) << LOG_INDEX_BITS |
-		    (uint32_t)((w & 0xffff) + 1);
+		return common_number(w) << LOG_INDEX_BITS | (uint32_t)((w & 0xffff) + 1);
 	}
 	return void_name(tick);
 }
@@ -632,16 +569,14 @@ reserve_common(uint32_t words, struct log_slot *ret)
 /* ---- events --------------------------------------------------------------- */
 
 /* Has the event a thread that logs by itself, or counts what it loses? */
-static bool
-is_own(enum way way, const struct thread *t)
+static bool is_own(enum way way, const struct thread *t)
 {
 	return t && !is_early && (way == WAY_READY || way == WAY_SHARED);
 }
 
 /* `words` for an event. Returns the name of the first one. */
-static uint32_t
-reserve(enum way way, struct thread *t, uint32_t words, uint32_t events,
-    struct log_slot *ret)
+static uint32_t reserve(
+    enum way way, struct thread *t, uint32_t words, uint32_t events, struct log_slot *ret)
 {
 	*ret = (struct log_slot){0};
 	if (!is_own(way, t))
@@ -659,8 +594,7 @@ reserve(enum way way, struct thread *t, uint32_t words, uint32_t events,
 }
 
 /* The first word last, because it shows a reader that all are there. */
-static void
-store(const struct log_slot *s, const uint64_t *words, uint32_t count)
+static void store(const struct log_slot *s, const uint64_t *words, uint32_t count)
 {
 	uint64_t *at = s->at + (s->time ? 1 : 0);
 	uint32_t i;
@@ -673,20 +607,17 @@ store(const struct log_slot *s, const uint64_t *words, uint32_t count)
 		__atomic_fetch_add(s->done, s->words, __ATOMIC_RELEASE);
 }
 
-uint32_t
-log_reserve(enum way way, struct thread *t, uint64_t size, uint32_t moved,
-    struct log_slot *ret)
+uint32_t log_reserve(
+    enum way way, struct thread *t, uint64_t size, uint32_t moved, struct log_slot *ret)
 {
-	uint32_t words =
-	    1 + (size >= LOG_LARGE) + has_addresses + (moved != UINT32_MAX);
+	uint32_t words = 1 + (size >= LOG_LARGE) + has_addresses + (moved != UINT32_MAX);
 	uint32_t name = reserve(way, t, words, 1 + (moved != UINT32_MAX), ret);
 
 	ret->moved = moved;
 	return moved != UINT32_MAX ? moved : name;
 }
 
-void
-log_store(const struct log_slot *s, uint32_t site, uint64_t size, const void *p)
+void log_store(const struct log_slot *s, uint32_t site, uint64_t size, const void *p)
 {
 	uint64_t words[LOG_EVENT_WORDS];
 	const bool moves = s->moved != UINT32_MAX;
@@ -710,8 +641,7 @@ log_store(const struct log_slot *s, uint32_t site, uint64_t size, const void *p)
 		return;
 	}
 	if (moves)
-		words[n++] = log_word(LOG_REALLOC,
-		    log_realloc_payload(s->moved, log_next_stamp()));
+		words[n++] = log_word(LOG_REALLOC, log_realloc_payload(s->moved, log_next_stamp()));
 	words[n++] = log_alloc_word(site, size);
 	if (size >= LOG_LARGE)
 		words[n++] = log_word(LOG_SIZE, size);
@@ -720,8 +650,7 @@ log_store(const struct log_slot *s, uint32_t site, uint64_t size, const void *p)
 	store(s, words, n);
 }
 
-void
-log_free(enum way way, struct thread *t, struct live_block b)
+void log_free(enum way way, struct thread *t, struct live_block b)
 {
 	const bool inherited = ledger_is_inherited(b.site);
 	const bool named = !inherited && log_is_named(b.birth);
@@ -741,8 +670,7 @@ log_free(enum way way, struct thread *t, struct live_block b)
 /* ---- life ----------------------------------------------------------------- */
 
 /* Says in the header why there is no log. */
-static void
-lack(enum seg_log_lack why, uint32_t error)
+static void lack(enum seg_log_lack why, uint32_t error)
 {
 	struct seg_header *h = segment.header;
 
@@ -752,8 +680,7 @@ lack(enum seg_log_lack why, uint32_t error)
 		h->log_state = SEG_LOG_NO_POOL;
 }
 
-static void
-describe(void)
+static void describe(void)
 {
 	struct seg_header *h = segment.header;
 
@@ -763,8 +690,7 @@ describe(void)
 	h->log_state = logpool.head ? SEG_LOG_ON : SEG_LOG_NO_POOL;
 }
 
-void
-log_start(void)
+void log_start(void)
 {
 	segment.header->log_lack = config.log_lack;
 	if (config.log_last)
@@ -774,8 +700,7 @@ log_start(void)
 	numbers = 1; /* 0 is no number of a chunk */
 	kept = NUMBERS - NUMBERS_KEPT;
 	if (!logpool.head || !open_birth(0, 0)) {
-		lack(logpool.head ? SEG_LOG_LACK_MEMORY : logpool_lack.why,
-		    logpool_lack.error);
+		lack(logpool.head ? SEG_LOG_LACK_MEMORY : logpool_lack.why, logpool_lack.error);
 		segment.header->log_state = SEG_LOG_NO_POOL;
 		return;
 	}
@@ -787,8 +712,7 @@ log_start(void)
 }
 
 /* Events go to `early`, as if it were the common chunk. */
-void
-log_restart(void)
+void log_restart(void)
 {
 	uint32_t number, i;
 
@@ -806,18 +730,15 @@ log_restart(void)
 	lack(SEG_LOG_LACK_EARLY, 0);
 	if (!early)
 		early = mem_alloc(EARLY_WORDS * sizeof(*early));
-	if (!early ||
-	    !take_number(&numbers, NUMBERS - NUMBERS_KEPT, 0, &number))
+	if (!early || !take_number(&numbers, NUMBERS - NUMBERS_KEPT, 0, &number))
 		return;
 	for (i = 0; i < EARLY_WORDS; i++)
 		STORE(&early[i], 0);
-	common =
-	    (uint64_t)EARLY_INDEX << 48 | (uint64_t)number << 16 | LOG_FIRST;
+	common = (uint64_t)EARLY_INDEX << 48 | (uint64_t)number << 16 | LOG_FIRST;
 }
 
 /* Copies what the child has stored so far into a chunk of its pool. */
-static void
-move_early(void)
+static void move_early(void)
 {
 	uint32_t end = (uint32_t)(common & 0xffff), index, i;
 	uint32_t number = common_number(common);
@@ -839,16 +760,14 @@ move_early(void)
 	logpool_close(index, end);
 }
 
-void
-log_move(void)
+void log_move(void)
 {
 	if (flight_is_on)
 		flight_move();
 	if (!log_is_on || !is_early)
 		return;
 	if (logpool.head) {
-		logpool_publish(
-		    first_number, segment.header->start_monotonic_ns);
+		logpool_publish(first_number, segment.header->start_monotonic_ns);
 		describe();
 	} else {
 		lack(SEG_LOG_LACK_CHILD, 0);
@@ -858,8 +777,7 @@ log_move(void)
 	is_early = false;
 }
 
-void
-log_end(void)
+void log_end(void)
 {
 	struct thread *t;
 

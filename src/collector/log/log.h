@@ -32,8 +32,7 @@ extern SEEP_HIDDEN uint32_t log_resizes;
 /* See struct log_birth; private memory. */
 extern SEEP_HIDDEN struct log_birth *log_births[LOG_BIRTH_LEAVES];
 
-SEEP_INLINE const struct log_birth *
-log_birth_entry(uint32_t name)
+SEEP_INLINE const struct log_birth *log_birth_entry(uint32_t name)
 {
 	const uint32_t number = name >> LOG_INDEX_BITS;
 
@@ -42,12 +41,9 @@ log_birth_entry(uint32_t name)
 }
 
 /* The birth of a block, from what its cell has in place of it. */
-SEEP_INLINE uint32_t
-log_birth(uint32_t birth)
+SEEP_INLINE uint32_t log_birth(uint32_t birth)
 {
-	return unlikely(log_is_on)
-	    ? log_birth_tick(log_birth_entry(birth), birth)
-	    : birth;
+	return unlikely(log_is_on) ? log_birth_tick(log_birth_entry(birth), birth) : birth;
 }
 
 /* ---- the usual event, inline ---------------------------------------------- */
@@ -56,22 +52,19 @@ log_birth(uint32_t birth)
  * Can one word be stored? Not if it would be lost. If another thread has seen a
  * new tick, this one notes it when it looks at the clock itself.
  */
-SEEP_INLINE bool
-log_has_room(const struct thread *t)
+SEEP_INLINE bool log_has_room(const struct thread *t)
 {
 	return likely(t->log_next < t->log_limit);
 }
 
 /* Where the word with this name is, in the chunk of the thread. */
-SEEP_INLINE uint64_t *
-log_word_of(const struct thread *t, uint32_t name)
+SEEP_INLINE uint64_t *log_word_of(const struct thread *t, uint32_t name)
 {
 	return (uint64_t *)(uintptr_t)(t->log_origin + name * sizeof(uint64_t));
 }
 
 /* Stores the next word, whose name is log_next, if log_has_room(). */
-SEEP_INLINE void
-log_put(struct thread *t, uint64_t word)
+SEEP_INLINE void log_put(struct thread *t, uint64_t word)
 {
 	STORE(log_word_of(t, t->log_next), word);
 	cpu_add_local(&t->log_next, 1);
@@ -81,8 +74,7 @@ log_put(struct thread *t, uint64_t word)
  * All that an event takes while the pool has no chunk (log_loses). A block has
  * the name log_void then.
  */
-SEEP_INLINE void
-log_lose(struct thread *t, uint32_t events)
+SEEP_INLINE void log_lose(struct thread *t, uint32_t events)
 {
 	t->log_lost += events;
 }
@@ -103,19 +95,17 @@ struct log_slot {
  * Reserves words for an allocation, or for the realloc of the block `moved` (if
  * it is not UINT32_MAX), and returns what its cell has in place of a birth. log_store() must follow.
  */
-uint32_t log_reserve(enum way way, struct thread *t, uint64_t size,
-    uint32_t moved, struct log_slot *ret);
+uint32_t log_reserve(
+    enum way way, struct thread *t, uint64_t size, uint32_t moved, struct log_slot *ret);
 
 /* Site 0: the event was not recorded. */
-void log_store(
-    const struct log_slot *s, uint32_t site, uint64_t size, const void *p);
+void log_store(const struct log_slot *s, uint32_t site, uint64_t size, const void *p);
 
 /*
  * For the payload of LOG_REALLOC. Not the cycle counter, which a process in
  * strict seccomp mode must not read.
  */
-SEEP_INLINE uint32_t
-log_next_stamp(void)
+SEEP_INLINE uint32_t log_next_stamp(void)
 {
 	return ADD(&log_resizes, 1);
 }

@@ -33,8 +33,7 @@ enum logpool_state {
 	CHUNK_CLOSED, /* free again when a reader has returned it */
 };
 
-_Static_assert(
-    (int)LOG_CHUNKS_MAX <= (int)CTL_CHILDREN, "a byte for each chunk");
+_Static_assert((int)LOG_CHUNKS_MAX <= (int)CTL_CHILDREN, "a byte for each chunk");
 
 struct logpool logpool;
 struct logpool_lack logpool_lack;
@@ -59,16 +58,14 @@ static uint32_t closings;
 static bool is_fresh; /* nobody had this pool before */
 
 /* Notes why there is no pool; `result` is that of a system call. */
-static bool
-lacks(enum seg_log_lack why, long result)
+static bool lacks(enum seg_log_lack why, long result)
 {
-	logpool_lack = (struct logpool_lack){
-	    why, result < 0 && result > -4096 ? (uint32_t)-result : 0};
+	logpool_lack =
+	    (struct logpool_lack){why, result < 0 && result > -4096 ? (uint32_t)-result : 0};
 	return false;
 }
 
-static void
-unmap(void *at, uint64_t bytes)
+static void unmap(void *at, uint64_t bytes)
 {
 	ours_remove(at, bytes);
 	sys_munmap(at, bytes);
@@ -76,8 +73,7 @@ unmap(void *at, uint64_t bytes)
 
 /* ---- files ---------------------------------------------------------------- */
 
-static void
-file_name(char to[NAME_BYTES], const char *of, const char *end)
+static void file_name(char to[NAME_BYTES], const char *of, const char *end)
 {
 	struct fmt f;
 
@@ -88,8 +84,7 @@ file_name(char to[NAME_BYTES], const char *of, const char *end)
 }
 
 /* The bytes that readers write, mapped read-only as the control block is. */
-static bool
-make_control(long dir, const char *of, uint64_t bytes)
+static bool make_control(long dir, const char *of, uint64_t bytes)
 {
 	static const uint8_t zero;
 	char name[NAME_BYTES];
@@ -106,9 +101,8 @@ make_control(long dir, const char *of, uint64_t bytes)
 	    ? sys_openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0)
 	    : -1;
 	sys_close(fd);
-	p = read_only < 0
-	    ? (void *)-1
-	    : sys_mmap(NULL, bytes, PROT_READ, MAP_SHARED, (int)read_only, 0);
+	p = read_only < 0 ? (void *)-1
+	                  : sys_mmap(NULL, bytes, PROT_READ, MAP_SHARED, (int)read_only, 0);
 	if (read_only >= 0)
 		sys_close(read_only);
 	if (sys_failed(p)) {
@@ -123,31 +117,25 @@ make_control(long dir, const char *of, uint64_t bytes)
 	return true;
 }
 
-static uint32_t
-ring_entries(void)
+static uint32_t ring_entries(void)
 {
-	return flight_entries(
-	    config.log_last, config.log == (uint32_t)FLIGHT_MODE_FREES);
+	return flight_entries(config.log_last, config.log == (uint32_t)FLIGHT_MODE_FREES);
 }
 
-static uint64_t
-chunk_bytes(void)
+static uint64_t chunk_bytes(void)
 {
-	return config.log_last ? flight_ring_bytes(ring_entries())
-	                       : LOG_CHUNK_BYTES;
+	return config.log_last ? flight_ring_bytes(ring_entries()) : LOG_CHUNK_BYTES;
 }
 
 /* How the file is divided. Returns its size; 0: there is too little room. */
-static uint64_t
-divide(long dir, uint64_t *ret_pool_bytes)
+static uint64_t divide(long dir, uint64_t *ret_pool_bytes)
 {
 	const uint64_t limit = kernel_limit(RLIMIT_FSIZE);
 	struct statfs fs;
 	uint64_t chunks, bytes;
 
-	lacks(config.log_pool / LOG_CHUNK_BYTES < CHUNKS_MIN
-	        ? SEG_LOG_LACK_SMALL
-	        : SEG_LOG_LACK_ROOM,
+	lacks(
+	    config.log_pool / LOG_CHUNK_BYTES < CHUNKS_MIN ? SEG_LOG_LACK_SMALL : SEG_LOG_LACK_ROOM,
 	    0);
 	if (sys_call(SYS_fstatfs, dir, (long)&fs, 0, 0) != 0)
 		return 0;
@@ -160,8 +148,7 @@ divide(long dir, uint64_t *ret_pool_bytes)
 	file.child_chunks = (uint32_t)chunks / CHILD_SHARE;
 	if (file.child_chunks < CHUNKS_MIN)
 		file.child_chunks = CHUNKS_MIN;
-	file.child_bytes =
-	    LOG_HEAD_BYTES + (uint64_t)file.child_chunks * chunk_bytes();
+	file.child_bytes = LOG_HEAD_BYTES + (uint64_t)file.child_chunks * chunk_bytes();
 	file.child_count = kernel.populate ? SEG_SLOTS : 0;
 	bytes = *ret_pool_bytes + file.child_count * file.child_bytes;
 	if (bytes > limit) {
@@ -171,17 +158,13 @@ divide(long dir, uint64_t *ret_pool_bytes)
 	return bytes <= limit ? bytes : 0;
 }
 
-static bool
-make_pages(void *at, uint64_t bytes)
+static bool make_pages(void *at, uint64_t bytes)
 {
-	return !kernel.populate ||
-	    sys_madvise(at, bytes, MADV_POPULATE_WRITE) == 0;
+	return !kernel.populate || sys_madvise(at, bytes, MADV_POPULATE_WRITE) == 0;
 }
 
 /* The pool at `head` becomes that of this process. */
-static bool
-use(struct log_head *head, uint32_t chunks, uint64_t mapped,
-    const uint8_t *returned)
+static bool use(struct log_head *head, uint32_t chunks, uint64_t mapped, const uint8_t *returned)
 {
 	static uint8_t *notes;
 	static uint32_t *order;
@@ -207,15 +190,11 @@ use(struct log_head *head, uint32_t chunks, uint64_t mapped,
 	return true;
 }
 
-static bool
-map_pool(long fd, uint64_t pool_bytes)
+static bool map_pool(long fd, uint64_t pool_bytes)
 {
 	const uint64_t mapped = pool_bytes + (file.child_count ? CPU_PAGE : 0);
-	uint32_t chunks =
-	             (uint32_t)((pool_bytes - LOG_HEAD_BYTES) / chunk_bytes()),
-	         i;
-	uint8_t *p = sys_mmap(
-	    NULL, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
+	uint32_t chunks = (uint32_t)((pool_bytes - LOG_HEAD_BYTES) / chunk_bytes()), i;
+	uint8_t *p = sys_mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
 
 	if (sys_failed(p))
 		return lacks(SEG_LOG_LACK_MEMORY, (long)p);
@@ -228,15 +207,13 @@ map_pool(long fd, uint64_t pool_bytes)
 	}
 	file.anchor = file.child_count ? p + pool_bytes : NULL;
 	file.is_separate = false;
-	for (i = 0; i < chunks &&
-	     (i == 0 || i * chunk_bytes() < AHEAD * (uint64_t)LOG_CHUNK_BYTES);
+	for (i = 0; i < chunks && (i == 0 || i * chunk_bytes() < AHEAD * (uint64_t)LOG_CHUNK_BYTES);
 	     i++)
 		logpool.made[i] = make_pages(logpool_chunk(i), chunk_bytes());
 	return true;
 }
 
-bool
-logpool_create(long dir, const char *of)
+bool logpool_create(long dir, const char *of)
 {
 	char name[NAME_BYTES];
 	uint64_t pool_bytes, bytes = divide(dir, &pool_bytes);
@@ -248,16 +225,14 @@ logpool_create(long dir, const char *of)
 	file_name(name, of, "");
 	/* of a child that had this number and no event */
 	sys_call(SYS_unlinkat, dir, (long)name, 0, 0);
-	if (!make_control(dir, of,
-	        CTL_CHILDREN + (uint64_t)file.child_count * file.child_chunks))
+	if (!make_control(dir, of, CTL_CHILDREN + (uint64_t)file.child_count * file.child_chunks))
 		return false;
 	fd = place_make_file(dir, name, bytes);
 	lacks(fd < 0 ? SEG_LOG_LACK_FILE : SEG_LOG_LACK_ROOM, fd);
 	if (fd >= 0) {
 		/* without MADV_POPULATE_WRITE all pages are made now */
-		done = (kernel.populate ||
-		           sys_call(SYS_fallocate, fd, 0, 0,
-		               (long)pool_bytes) == 0) &&
+		done =
+		    (kernel.populate || sys_call(SYS_fallocate, fd, 0, 0, (long)pool_bytes) == 0) &&
 		    map_pool(fd, pool_bytes);
 		sys_call(SYS_fchmod, fd, 0400, 0, 0);
 		sys_close(fd);
@@ -275,8 +250,7 @@ logpool_create(long dir, const char *of)
 	return false;
 }
 
-void
-logpool_publish(uint32_t first_number, uint64_t start_ns)
+void logpool_publish(uint32_t first_number, uint64_t start_ns)
 {
 	struct log_head *h = logpool.head;
 
@@ -290,17 +264,14 @@ logpool_publish(uint32_t first_number, uint64_t start_ns)
 	h->first_number = first_number;
 	h->tick_ns = LOG_TICK_NS;
 	h->start_monotonic_ns = start_ns;
-	h->child_offset = number
-	    ? 0
-	    : LOG_HEAD_BYTES + logpool.chunk_count * logpool.chunk_bytes;
+	h->child_offset = number ? 0 : LOG_HEAD_BYTES + logpool.chunk_count * logpool.chunk_bytes;
 	h->child_bytes = number ? 0 : file.child_bytes;
 	h->child_count = number ? 0 : file.child_count;
 	h->pid = segment.header->pid;
 	STORE_RELEASE(&h->magic, LOG_MAGIC);
 }
 
-uint32_t
-logpool_number(void)
+uint32_t logpool_number(void)
 {
 	return number;
 }
@@ -308,8 +279,7 @@ logpool_number(void)
 /* ---- chunks --------------------------------------------------------------- */
 
 /* A call of memset would be a call of libc. */
-static void
-clear(struct log_chunk *c, uint64_t count)
+static void clear(struct log_chunk *c, uint64_t count)
 {
 	uint64_t *words = (uint64_t *)(void *)c;
 
@@ -319,12 +289,10 @@ clear(struct log_chunk *c, uint64_t count)
 	cpu_zero(words + 1, count - 1);
 }
 
-static bool
-is_free(uint32_t i, uint8_t state)
+static bool is_free(uint32_t i, uint8_t state)
 {
 	return state == CHUNK_FREE ||
-	    (state == CHUNK_CLOSED &&
-	        LOAD(&logpool.returned[i]) == LOAD(&logpool.uses[i]));
+	    (state == CHUNK_CLOSED && LOAD(&logpool.returned[i]) == LOAD(&logpool.uses[i]));
 }
 
 /*
@@ -335,8 +303,7 @@ is_free(uint32_t i, uint8_t state)
  */
 
 /* The chunk is CHUNK_OPEN now, and gets pages and zeros. NULL: no memory. */
-static struct log_chunk *
-empty(struct log_head *head, uint32_t i, uint64_t words)
+static struct log_chunk *empty(struct log_head *head, uint32_t i, uint64_t words)
 {
 	struct log_chunk *c = logpool_chunk_of(head, i);
 
@@ -359,8 +326,7 @@ empty(struct log_head *head, uint32_t i, uint64_t words)
 	return c;
 }
 
-struct log_chunk *
-logpool_take(uint64_t words, uint32_t *ret_index)
+struct log_chunk *logpool_take(uint64_t words, uint32_t *ret_index)
 {
 	struct log_head *head = LOAD(&logpool.head);
 	uint32_t i;
@@ -377,8 +343,7 @@ logpool_take(uint64_t words, uint32_t *ret_index)
 	return NULL;
 }
 
-struct log_chunk *
-logpool_take_oldest(uint32_t *ret_index)
+struct log_chunk *logpool_take_oldest(uint32_t *ret_index)
 {
 	struct log_head *head = LOAD(&logpool.head);
 	const uint64_t words = logpool.chunk_bytes / sizeof(uint64_t);
@@ -391,8 +356,7 @@ logpool_take_oldest(uint32_t *ret_index)
 
 		for (i = 0; i < logpool.chunk_count; i++) {
 			if (LOAD_ACQUIRE(&logpool.states[i]) != CHUNK_CLOSED ||
-			    (best != UINT32_MAX &&
-			        LOAD(&logpool.closed[i]) >= order))
+			    (best != UINT32_MAX && LOAD(&logpool.closed[i]) >= order))
 				continue;
 			best = i;
 			order = LOAD(&logpool.closed[i]);
@@ -407,8 +371,7 @@ logpool_take_oldest(uint32_t *ret_index)
 	return c;
 }
 
-void
-logpool_give_back(uint32_t index)
+void logpool_give_back(uint32_t index)
 {
 	struct log_head *head = LOAD(&logpool.head);
 
@@ -418,8 +381,7 @@ logpool_give_back(uint32_t index)
 	STORE_RELEASE(&logpool.states[index], CHUNK_FREE);
 }
 
-void
-logpool_close(uint32_t index, uint32_t end)
+void logpool_close(uint32_t index, uint32_t end)
 {
 	struct log_head *head = LOAD(&logpool.head);
 
@@ -433,16 +395,14 @@ logpool_close(uint32_t index, uint32_t end)
 
 /* ---- forked children ------------------------------------------------------ */
 
-static void
-drop_prepared(void)
+static void drop_prepared(void)
 {
 	if (prepared.head)
 		unmap(prepared.head, file.child_bytes);
 	prepared.head = NULL;
 }
 
-static void
-leave_file(void)
+static void leave_file(void)
 {
 	if (file.anchor && file.is_separate)
 		unmap(file.anchor, CPU_PAGE);
@@ -451,8 +411,7 @@ leave_file(void)
 	memset(&file, 0, sizeof(file));
 }
 
-void
-logpool_leave(bool keep, bool keeps_file)
+void logpool_leave(bool keep, bool keeps_file)
 {
 	drop_prepared();
 	if (keeps_file && file.anchor && !file.is_separate) {
@@ -462,8 +421,7 @@ logpool_leave(bool keep, bool keeps_file)
 			ours_add(file.anchor, CPU_PAGE, OURS_FOR_NOW);
 	}
 	if (logpool.head)
-		segment_leave_mapping(
-		    (uint8_t *)logpool.head, logpool.bytes, keep);
+		segment_leave_mapping((uint8_t *)logpool.head, logpool.bytes, keep);
 	logpool.head = NULL;
 	logpool.chunk_count = 0;
 	if (!keeps_file) {
@@ -473,8 +431,7 @@ logpool_leave(bool keep, bool keeps_file)
 	}
 }
 
-static bool
-map_child(uint32_t slot)
+static bool map_child(uint32_t slot)
 {
 	uint8_t *p;
 
@@ -483,8 +440,7 @@ map_child(uint32_t slot)
 	drop_prepared();
 	if (!file.anchor || slot >= file.child_count)
 		return false;
-	p = slots_view_far(
-	    file.anchor, slot * file.child_bytes, file.child_bytes);
+	p = slots_view_far(file.anchor, slot * file.child_bytes, file.child_bytes);
 	if (!p)
 		return false;
 	ours_add(p, file.child_bytes, OURS_FOR_NOW);
@@ -498,28 +454,22 @@ map_child(uint32_t slot)
 }
 
 /* The bytes of this pool; NULL if they cannot be read. */
-static const uint8_t *
-returned_of(uint32_t slot)
+static const uint8_t *returned_of(uint32_t slot)
 {
-	const uint8_t *at =
-	    file.control + CTL_CHILDREN + (uint64_t)slot * file.child_chunks;
+	const uint8_t *at = file.control + CTL_CHILDREN + (uint64_t)slot * file.child_chunks;
 	uintptr_t from = (uintptr_t)at & ~(uintptr_t)(CPU_PAGE - 1);
 	uintptr_t to = (uintptr_t)at + file.child_chunks;
 
-	return sys_madvise((void *)from, to - from, MADV_POPULATE_READ) == 0
-	    ? at
-	    : NULL;
+	return sys_madvise((void *)from, to - from, MADV_POPULATE_READ) == 0 ? at : NULL;
 }
 
-void
-logpool_prepare(uint32_t slot)
+void logpool_prepare(uint32_t slot)
 {
 	if (map_child(slot))
 		(void)returned_of(slot);
 }
 
-void
-logpool_enter(uint32_t slot)
+void logpool_enter(uint32_t slot)
 {
 	const uint8_t *returned;
 
@@ -530,8 +480,7 @@ logpool_enter(uint32_t slot)
 	 * Again, because the slot may have had another child since
 	 * logpool_prepare(), and who gave it back has taken the pages away.
 	 */
-	if (!returned ||
-	    !make_pages(prepared.head, LOG_HEAD_BYTES + chunk_bytes()) ||
+	if (!returned || !make_pages(prepared.head, LOG_HEAD_BYTES + chunk_bytes()) ||
 	    !use(prepared.head, file.child_chunks, file.child_bytes, returned))
 		return;
 	logpool.made[0] = 1;

@@ -66,15 +66,13 @@ void logpool_give_back(uint32_t index);
 /* No more words come: the chunk ends at this index. */
 void logpool_close(uint32_t index, uint32_t end);
 
-SEEP_INLINE struct log_chunk *
-logpool_chunk_of(struct log_head *head, uint32_t index)
+SEEP_INLINE struct log_chunk *logpool_chunk_of(struct log_head *head, uint32_t index)
 {
 	return (struct log_chunk *)(void *)((uint8_t *)head + LOG_HEAD_BYTES +
 	    index * logpool.chunk_bytes);
 }
 
-SEEP_INLINE struct log_chunk *
-logpool_chunk(uint32_t index)
+SEEP_INLINE struct log_chunk *logpool_chunk(uint32_t index)
 {
 	return logpool_chunk_of(logpool.head, index);
 }

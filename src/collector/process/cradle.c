@@ -42,15 +42,13 @@ struct cradle cradle;
 
 /* ---- who may become another user ----------------------------------------- */
 
-bool
-cradle_is_needed(void)
+bool cradle_is_needed(void)
 {
 	struct __user_cap_header_struct h = {_LINUX_CAPABILITY_VERSION_3, 0};
 	struct __user_cap_data_struct caps[2] = {{0}};
 	uint32_t real = 0, effective = 0, saved = 0;
 
-	if (sys_call(SYS_getresuid, (long)&real, (long)&effective, (long)&saved,
-	        0) != 0 ||
+	if (sys_call(SYS_getresuid, (long)&real, (long)&effective, (long)&saved, 0) != 0 ||
 	    real != effective || real != saved || real == 0)
 		return true;
 	return sys_call(SYS_capget, (long)&h, (long)caps, 0, 0) == 0 &&
@@ -69,8 +67,7 @@ static bool has_advanced; /* the file before that number has been used */
 /* The name of this process's file; its control file has the suffix .ctl. */
 static char own[NAME_BYTES];
 
-static void
-make_name(char to[NAME_BYTES], uint32_t pid, uint32_t n)
+static void make_name(char to[NAME_BYTES], uint32_t pid, uint32_t n)
 {
 	struct fmt f;
 
@@ -81,8 +78,7 @@ make_name(char to[NAME_BYTES], uint32_t pid, uint32_t n)
 	fmt_string(&f, ".seg");
 }
 
-static void
-make_control_name(char to[NAME_BYTES], const char *name)
+static void make_control_name(char to[NAME_BYTES], const char *name)
 {
 	struct fmt f;
 
@@ -92,8 +88,7 @@ make_control_name(char to[NAME_BYTES], const char *name)
 }
 
 /* Opens no descriptor, because other threads may fork at any time. */
-void
-cradle_before_fork(uint32_t own_pid, uint64_t *ret_first)
+void cradle_before_fork(uint32_t own_pid, uint64_t *ret_first)
 {
 	char path[sizeof(config.dir) + NAME_BYTES];
 	char name[NAME_BYTES];
@@ -123,8 +118,7 @@ cradle_before_fork(uint32_t own_pid, uint64_t *ret_first)
 /*
  * Bytes of the file, with room for children of the child if the limit allows.
  */
-static uint64_t
-file_bytes(uint64_t segment_bytes, const struct slots *room)
+static uint64_t file_bytes(uint64_t segment_bytes, const struct slots *room)
 {
 	struct rlimit r = {RLIM_INFINITY, RLIM_INFINITY};
 	uint64_t all = segment_bytes + slots_bytes(room);
@@ -140,17 +134,14 @@ file_bytes(uint64_t segment_bytes, const struct slots *room)
  * The lock belongs to the open file, which the child's mapping keeps open. So
  * the lock ends with the last process that has the file mapped.
  */
-static bool
-lock(long fd)
+static bool lock(long fd)
 {
 	return sys_call(SYS_flock, fd, LOCK_EX | LOCK_NB, 0, 0) == 0;
 }
 
-static long
-make_file(long dir, const char *name, uint64_t bytes)
+static long make_file(long dir, const char *name, uint64_t bytes)
 {
-	long fd = sys_openat(dir, name,
-	    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400);
+	long fd = sys_openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400);
 	char from[NAME_BYTES], to[NAME_BYTES];
 
 	if (fd < 0)
@@ -177,28 +168,23 @@ make_file(long dir, const char *name, uint64_t bytes)
  * that uses it cannot do that, because its sandbox may kill it for the call. So
  * a later child does it here, with a page behind those that a fresh file has.
  */
-static void
-mark_as_used(long fd, uint64_t segment_bytes)
+static void mark_as_used(long fd, uint64_t segment_bytes)
 {
 	const uint64_t at = segment_layout(segment_bytes).first + SPARE_BYTES;
 
-	sys_call(
-	    SYS_fallocate, fd, FALLOC_FL_KEEP_SIZE, (long)at, (long)CPU_PAGE);
+	sys_call(SYS_fallocate, fd, FALLOC_FL_KEEP_SIZE, (long)at, (long)CPU_PAGE);
 }
 
-static bool
-is_used(long fd)
+static bool is_used(long fd)
 {
 	uint64_t magic = 1;
 
-	return sys_call(SYS_pread64, fd, (long)&magic, sizeof(magic), 0) !=
-	    sizeof(magic) ||
+	return sys_call(SYS_pread64, fd, (long)&magic, sizeof(magic), 0) != sizeof(magic) ||
 	    magic != 0;
 }
 
 /* Takes the file of a dead child that has recorded nothing; or -errno. */
-static long
-take_file(long dir, const char *name, uint64_t bytes, uint64_t segment_bytes)
+static long take_file(long dir, const char *name, uint64_t bytes, uint64_t segment_bytes)
 {
 	const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
 	long fd = sys_openat(dir, name, flags, 0);
@@ -226,30 +212,26 @@ take_file(long dir, const char *name, uint64_t bytes, uint64_t segment_bytes)
  * A child that ended in its first events keeps its card. The pages behind the
  * card were for a segment that was never made, so the next child frees them.
  */
-static void
-trim_file(long dir, const char *name)
+static void trim_file(long dir, const char *name)
 {
-	const uint64_t at = offsetof(struct seg_header, counts) +
-	    SEG_EARLY_STACKS * sizeof(uint64_t);
+	const uint64_t at =
+	    offsetof(struct seg_header, counts) + SEG_EARLY_STACKS * sizeof(uint64_t);
 	long fd = sys_openat(dir, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
 	uint64_t early = 0;
 
 	if (fd < 0)
 		return;
 	if (lock(fd) &&
-	    sys_call(SYS_pread64, fd, (long)&early, sizeof(early), (long)at) ==
-	        sizeof(early) &&
+	    sys_call(SYS_pread64, fd, (long)&early, sizeof(early), (long)at) == sizeof(early) &&
 	    early)
-		sys_call(SYS_fallocate, fd,
-		    FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, CARD_BYTES,
+		sys_call(SYS_fallocate, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, CARD_BYTES,
 		    TRIM_BYTES);
 	sys_close(fd);
 }
 
 /* A descriptor of the first file that nobody uses; sets *ret_number. */
-static long
-find_file(long dir, uint32_t parent_pid, uint64_t bytes, uint64_t segment_bytes,
-    uint32_t *ret_number)
+static long find_file(
+    long dir, uint32_t parent_pid, uint64_t bytes, uint64_t segment_bytes, uint32_t *ret_number)
 {
 	char name[NAME_BYTES];
 	uint32_t n;
@@ -276,34 +258,31 @@ find_file(long dir, uint32_t parent_pid, uint64_t bytes, uint64_t segment_bytes,
 	return -EBUSY;
 }
 
-static bool
-map_file(struct cradle *c, long fd)
+static bool map_file(struct cradle *c, long fd)
 {
 	const struct segment_layout l = segment_layout(c->bytes);
 	uint64_t window = c->bytes - l.first;
 	uint8_t *at;
 
 	window = window < SEGMENT_WINDOW ? window : SEGMENT_WINDOW;
-	at = sys_mmap(NULL, l.first + window + CPU_PAGE, PROT_READ | PROT_WRITE,
-	    MAP_SHARED, (int)fd, 0);
+	at = sys_mmap(
+	    NULL, l.first + window + CPU_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
 	if (sys_failed(at))
 		return false;
 	sys_madvise(at, l.first + window + CPU_PAGE, MADV_DONTDUMP);
-	c->memory = (struct segment_memory){
-	    .head = at, .extents = at + l.first, .extents_bytes = window};
+	c->memory =
+	    (struct segment_memory){.head = at, .extents = at + l.first, .extents_bytes = window};
 	if (sys_madvise(at, CARD_BYTES, MADV_POPULATE_WRITE) != 0) {
 		cradle_leave(c, false);
 		return false;
 	}
-	if (sys_madvise(c->memory.extents, SPARE_BYTES, MADV_POPULATE_WRITE) ==
-	    0)
+	if (sys_madvise(c->memory.extents, SPARE_BYTES, MADV_POPULATE_WRITE) == 0)
 		c->memory.made = SPARE_BYTES;
 	return true;
 }
 
-bool
-cradle_make(struct cradle *c, uint32_t parent_pid, uint64_t segment_bytes,
-    const struct slots *room)
+bool cradle_make(
+    struct cradle *c, uint32_t parent_pid, uint64_t segment_bytes, const struct slots *room)
 {
 	uint64_t bytes = file_bytes(segment_bytes, room);
 	uint32_t n = 0;
@@ -344,8 +323,7 @@ cradle_make(struct cradle *c, uint32_t parent_pid, uint64_t segment_bytes,
 	return done;
 }
 
-bool
-cradle_leave(struct cradle *c, bool keep)
+bool cradle_leave(struct cradle *c, bool keep)
 {
 	const struct segment_layout l = segment_layout(c->bytes);
 	const struct segment_memory m = c->memory;
@@ -356,9 +334,7 @@ cradle_leave(struct cradle *c, bool keep)
 	c->memory.head = NULL;
 	/* one mapping or two, as it was made; they may overlap by a page */
 	done = segment_leave_mapping(m.head, l.head_bytes + CPU_PAGE, keep);
-	return segment_leave_mapping(
-	           m.extents, m.extents_bytes + CPU_PAGE, keep) &&
-	    done;
+	return segment_leave_mapping(m.extents, m.extents_bytes + CPU_PAGE, keep) && done;
 }
 
 /* ---- the card ------------------------------------------------------------ */
@@ -379,29 +355,24 @@ _Static_assert(sizeof(struct card) <= CPU_PAGE, "card");
 
 #define EXTENT(KIND, FIELD) \
 	{ \
-		.kind = (KIND), .count = 2, \
-		.row_bytes = sizeof(((struct card *)0)->FIELD[0]), \
+		.kind = (KIND), .count = 2, .row_bytes = sizeof(((struct card *)0)->FIELD[0]), \
 		.offset = SEG_HEADER_BYTES + offsetof(struct card, FIELD) \
 	}
 
-void
-cradle_write_card(const struct cradle *c, const struct seg_header *h)
+void cradle_write_card(const struct cradle *c, const struct seg_header *h)
 {
-	static const struct seg_extent extents[4] = {
-	    EXTENT(SEG_EXT_NODE, nodes), EXTENT(SEG_EXT_INNER, inners),
-	    EXTENT(SEG_EXT_SITE, sites), EXTENT(SEG_EXT_LEDGER, rows)};
+	static const struct seg_extent extents[4] = {EXTENT(SEG_EXT_NODE, nodes),
+	    EXTENT(SEG_EXT_INNER, inners), EXTENT(SEG_EXT_SITE, sites),
+	    EXTENT(SEG_EXT_LEDGER, rows)};
 	struct seg_header *to = (struct seg_header *)(void *)c->memory.head;
-	struct card *card =
-	    (struct card *)(void *)(c->memory.head + SEG_HEADER_BYTES);
+	struct card *card = (struct card *)(void *)(c->memory.head + SEG_HEADER_BYTES);
 
-	memcpy((uint8_t *)to + sizeof(to->magic),
-	    (const uint8_t *)h + sizeof(h->magic),
+	memcpy((uint8_t *)to + sizeof(to->magic), (const uint8_t *)h + sizeof(h->magic),
 	    sizeof(*to) - sizeof(to->magic));
 	memcpy(card->extents, extents, sizeof(extents));
 	card->nodes[1].flags = SEG_NODE_EARLY;
 	card->inners[1].is_filled = 1;
-	card->sites[1] =
-	    (struct seg_site){.node = 1, .inner = 1, .kind = SEG_SITE_HEAP};
+	card->sites[1] = (struct seg_site){.node = 1, .inner = 1, .kind = SEG_SITE_HEAP};
 	card->rows[1].epoch = 1;
 	to->total_bytes = c->bytes;
 	to->used_bytes = SEG_HEADER_BYTES + sizeof(*card);
@@ -414,13 +385,10 @@ cradle_write_card(const struct cradle *c, const struct seg_header *h)
 	to->state = SEG_ALIVE;
 }
 
-void
-cradle_update_card(
-    const struct cradle *c, const struct ledger_sums *sums, uint64_t peak_bytes)
+void cradle_update_card(const struct cradle *c, const struct ledger_sums *sums, uint64_t peak_bytes)
 {
 	struct seg_header *to = (struct seg_header *)(void *)c->memory.head;
-	struct card *card =
-	    (struct card *)(void *)(c->memory.head + SEG_HEADER_BYTES);
+	struct card *card = (struct card *)(void *)(c->memory.head + SEG_HEADER_BYTES);
 	struct seg_row *row = &card->rows[1];
 
 	STORE(&row->allocations, sums->allocations);
@@ -435,16 +403,14 @@ cradle_update_card(
 		STORE_RELEASE(&to->magic, SEG_MAGIC);
 }
 
-void
-cradle_end_card(const struct cradle *c)
+void cradle_end_card(const struct cradle *c)
 {
 	struct seg_header *to = (struct seg_header *)(void *)c->memory.head;
 
 	STORE_RELEASE(&to->end_kind, SEG_END_EXITED);
 }
 
-void
-cradle_stop_card(const struct cradle *c)
+void cradle_stop_card(const struct cradle *c)
 {
 	struct seg_header *to = (struct seg_header *)(void *)c->memory.head;
 

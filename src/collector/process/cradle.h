@@ -47,8 +47,8 @@ void cradle_before_fork(uint32_t own_pid, uint64_t *ret_first);
  * the file of an earlier child that ended without an event. The first pages
  * exist, for the card. False: no file; nothing is left behind.
  */
-bool cradle_make(struct cradle *c, uint32_t parent_pid, uint64_t segment_bytes,
-    const struct slots *room);
+bool cradle_make(
+    struct cradle *c, uint32_t parent_pid, uint64_t segment_bytes, const struct slots *room);
 
 /*
  * In a child of the child: unmaps the file. With `keep` plain memory takes its
@@ -62,10 +62,9 @@ bool cradle_leave(struct cradle *c, bool keep);
  * early)".
  */
 void cradle_write_card(const struct cradle *c, const struct seg_header *h);
-void cradle_update_card(const struct cradle *c, const struct ledger_sums *sums,
-    uint64_t peak_bytes);
-void cradle_end_card(
-    const struct cradle *c); /* the child has come to its exit */
+void cradle_update_card(
+    const struct cradle *c, const struct ledger_sums *sums, uint64_t peak_bytes);
+void cradle_end_card(const struct cradle *c); /* the child has come to its exit */
 /*
  * There is no room for more than the card. Says that all later events are lost.
  */

@@ -23,11 +23,9 @@
 #include "collector/segment/tick.h"
 
 /* Empty if it is not known, too long, or outside of our root directory. */
-static void
-working_dir(char *to, uint64_t bytes)
+static void working_dir(char *to, uint64_t bytes)
 {
-	if (sys_call(SYS_getcwd, (long)to, (long)bytes, 0, 0) <= 0 ||
-	    to[0] != '/')
+	if (sys_call(SYS_getcwd, (long)to, (long)bytes, 0, 0) <= 0 || to[0] != '/')
 		to[0] = 0;
 }
 
@@ -37,8 +35,7 @@ working_dir(char *to, uint64_t bytes)
  * /proc can say. The working directory is not known either in that last case,
  * and only the relative name remains.
  */
-static void
-exe_without_proc(char to[DESCRIBE_PATH_BYTES])
+static void exe_without_proc(char to[DESCRIBE_PATH_BYTES])
 {
 	const char *name = (const char *)kernel_auxval(AT_EXECFN);
 	uint64_t at = 0;
@@ -65,14 +62,12 @@ exe_without_proc(char to[DESCRIBE_PATH_BYTES])
  * In "ld.so PROGRAM" the kernel has executed the loader, and /proc says so. There
  * is no other loader then, and glibc has put PROGRAM in place of its own name.
  */
-static bool
-is_run_by_loader(void)
+static bool is_run_by_loader(void)
 {
 	return kernel_auxval(AT_BASE) == 0;
 }
 
-void
-describe_exe(char to[DESCRIBE_PATH_BYTES])
+void describe_exe(char to[DESCRIBE_PATH_BYTES])
 {
 	long n;
 
@@ -89,8 +84,7 @@ describe_exe(char to[DESCRIBE_PATH_BYTES])
 }
 
 /* Keeps the end of a path that does not fit, behind "...". */
-static void
-copy_path(char *to, uint64_t bytes, const char *path)
+static void copy_path(char *to, uint64_t bytes, const char *path)
 {
 	uint64_t n = fmt_length(path, DESCRIBE_PATH_BYTES), at;
 	struct fmt f;
@@ -104,16 +98,14 @@ copy_path(char *to, uint64_t bytes, const char *path)
 	fmt_string(&f, path + at);
 }
 
-static int
-hex_digit(char c)
+static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static void
-describe_boot(struct seg_header *h)
+static void describe_boot(struct seg_header *h)
 {
 	char text[48];
 	uint32_t n = 0;
@@ -125,15 +117,13 @@ describe_boot(struct seg_header *h)
 
 		if (d < 0)
 			continue;
-		h->boot_id[n / 2] =
-		    (uint8_t)(h->boot_id[n / 2] << 4 | (uint8_t)d);
+		h->boot_id[n / 2] = (uint8_t)(h->boot_id[n / 2] << 4 | (uint8_t)d);
 		n++;
 	}
 }
 
 /* Field 22 of /proc/self/stat; the name in field 2 may contain anything. */
-static uint64_t
-start_jiffies(void)
+static uint64_t start_jiffies(void)
 {
 	char text[1024];
 	long n = kernel_read_file("/proc/self/stat", text, sizeof(text));
@@ -152,16 +142,14 @@ start_jiffies(void)
 	return v;
 }
 
-void
-describe_process(struct seg_header *h, char **argv, const char *exe)
+void describe_process(struct seg_header *h, char **argv, const char *exe)
 {
 	struct stat st;
 	uint64_t at = 0;
 
 	h->pid = kernel_pid(SYS_getpid);
 	h->ppid = kernel_pid(SYS_getppid);
-	if (sys_call(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/ns/pid",
-	        (long)&st, 0) == 0)
+	if (sys_call(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/ns/pid", (long)&st, 0) == 0)
 		h->pid_ns = st.st_ino;
 	h->start_jiffies = start_jiffies();
 	describe_boot(h);
@@ -179,8 +167,7 @@ describe_process(struct seg_header *h, char **argv, const char *exe)
 	}
 }
 
-void
-describe_place(struct seg_header *h)
+void describe_place(struct seg_header *h)
 {
 	if (place_asked.why == SEG_PLACE_FINE) {
 		if (config.dir_replaced) { /* too long to be looked at */
@@ -191,18 +178,16 @@ describe_place(struct seg_header *h)
 	}
 	h->place_refused = place_asked.why;
 	h->place_detail = place_asked.detail;
-	h->place_setting =
-	    place_asked.is_base ? SEG_SETTING_BASE : SEG_SETTING_DIR;
+	h->place_setting = place_asked.is_base ? SEG_SETTING_BASE : SEG_SETTING_DIR;
 	copy_path(h->place_asked, sizeof(h->place_asked), place_asked.dir);
 }
 
-void
-describe_child(struct seg_header *h, const struct seg_header *parent,
-    uint32_t pid, uint32_t number)
+void describe_child(
+    struct seg_header *h, const struct seg_header *parent, uint32_t pid, uint32_t number)
 {
 	/* not the cycle counter: a process may be forbidden to read it */
-	uint64_t mix = hash_mix(cpu_thread_pointer() ^ tick_realtime(false),
-	    (uint64_t)number << 32 | pid);
+	uint64_t mix =
+	    hash_mix(cpu_thread_pointer() ^ tick_realtime(false), (uint64_t)number << 32 | pid);
 	int i;
 
 	/* what was true before the fork, from private memory */
@@ -231,8 +216,7 @@ describe_child(struct seg_header *h, const struct seg_header *parent,
 	h->sample_bytes = parent->sample_bytes;
 }
 
-void
-describe_memory(struct seg_header *h)
+void describe_memory(struct seg_header *h)
 {
 	h->live_root = (uint64_t)(uintptr_t)live_root;
 	h->live_root_bits = CELL_ROOT_BITS;
@@ -250,9 +234,7 @@ describe_memory(struct seg_header *h)
 	h->control_address = (uint64_t)(uintptr_t)place.control;
 }
 
-void
-describe_slots(
-    struct seg_header *h, const struct slots *s, uint64_t segment_bytes)
+void describe_slots(struct seg_header *h, const struct slots *s, uint64_t segment_bytes)
 {
 	if (!s->count)
 		return;

@@ -24,8 +24,8 @@ void describe_process(struct seg_header *h, char **argv, const char *exe);
  * system call is made. A pid of 0 means that it is not known. The number tells
  * children of one parent that have the same pid, each in a namespace of its own.
  */
-void describe_child(struct seg_header *h, const struct seg_header *parent,
-    uint32_t pid, uint32_t number);
+void describe_child(
+    struct seg_header *h, const struct seg_header *parent, uint32_t pid, uint32_t number);
 
 /* Which directory was asked for, and could not be used. Start-up. */
 void describe_place(struct seg_header *h);
@@ -37,7 +37,6 @@ void describe_place(struct seg_header *h);
 void describe_memory(struct seg_header *h);
 
 /* Where the slots are: behind `segment_bytes` of the same file, if it has any. */
-void describe_slots(
-    struct seg_header *h, const struct slots *s, uint64_t segment_bytes);
+void describe_slots(struct seg_header *h, const struct slots *s, uint64_t segment_bytes);
 
 #endif

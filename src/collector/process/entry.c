@@ -21,8 +21,7 @@ extern void __msan_init(void) SEEP_WEAK;
 
 static uint32_t starting; /* 1: the start has begun, however it will end */
 
-static enum seg_inert
-reason_to_decline(void)
+static enum seg_inert reason_to_decline(void)
 {
 	if (!gnu_get_libc_version)
 		return SEG_INERT_LIBC;
@@ -32,8 +31,7 @@ reason_to_decline(void)
 }
 
 /* The first event or the constructor starts us, whichever comes first. */
-static void
-start_once(char **argv, char **envp)
+static void start_once(char **argv, char **envp)
 {
 	if (__atomic_exchange_n(&starting, 1, __ATOMIC_ACQ_REL))
 		return;
@@ -48,8 +46,7 @@ start_once(char **argv, char **envp)
  * relocated. Neither libc nor we have been initialised then, so the arguments
  * and the environment are taken from where the kernel has put them.
  */
-SEEP_COLD void
-entry_first_event(void)
+SEEP_COLD void entry_first_event(void)
 {
 	void **end;
 	char **words;
@@ -67,8 +64,7 @@ entry_first_event(void)
 }
 
 /* -z initfirst: before the other constructors, when nothing allocates yet. */
-__attribute__((constructor)) static void
-construct(int argc, char **argv, char **envp)
+__attribute__((constructor)) static void construct(int argc, char **argv, char **envp)
 {
 	(void)argc;
 	next_ready();
@@ -80,8 +76,7 @@ construct(int argc, char **argv, char **envp)
 	start_once(argv, envp);
 }
 
-__attribute__((destructor)) static void
-destruct(void)
+__attribute__((destructor)) static void destruct(void)
 {
 	exit_process();
 }

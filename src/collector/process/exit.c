@@ -37,8 +37,7 @@ struct scan {
 	bool partial;
 };
 
-static bool
-fold_user(uint32_t site, uint64_t size, uint32_t birth, void *arg)
+static bool fold_user(uint32_t site, uint64_t size, uint32_t birth, void *arg)
 {
 	struct scan *s = arg;
 
@@ -51,15 +50,13 @@ fold_user(uint32_t site, uint64_t size, uint32_t birth, void *arg)
 	return false;
 }
 
-static bool
-fold(uint64_t address, struct live_block b, void *arg)
+static bool fold(uint64_t address, struct live_block b, void *arg)
 {
 	(void)address;
 	return fold_user(b.site, b.size, log_birth(b.birth), arg);
 }
 
-void
-exit_process(void)
+void exit_process(void)
 {
 	struct scan s = {0};
 

@@ -18,15 +18,13 @@
 
 static const uint32_t *libc_threads; /* NULL: not known */
 
-void
-exit_wait_start(void)
+void exit_wait_start(void)
 {
 	if (config.leaks)
 		libc_threads = next_symbol("__nptl_nthreads");
 }
 
-static uint32_t
-other_threads(void)
+static uint32_t other_threads(void)
 {
 	uint32_t n = libc_threads ? LOAD(libc_threads) : 0;
 
@@ -34,8 +32,7 @@ other_threads(void)
 }
 
 /* How long the last beat allows us to wait; 0: there is no reader. */
-static uint64_t
-beat_lasts_until(const struct ctl_block *control, uint64_t now_ns)
+static uint64_t beat_lasts_until(const struct ctl_block *control, uint64_t now_ns)
 {
 	uint64_t beat = LOAD(&control->heartbeat);
 	uint64_t until = beat + SEG_BEAT_SECONDS * SECOND_NS;
@@ -47,21 +44,18 @@ beat_lasts_until(const struct ctl_block *control, uint64_t now_ns)
 }
 
 /* False: a signal has come, or futex is not available. */
-static bool
-wait_for_change(const uint32_t *word, uint32_t value, uint64_t ns)
+static bool wait_for_change(const uint32_t *word, uint32_t value, uint64_t ns)
 {
-	const struct timespec t = {.tv_sec = (time_t)(ns / SECOND_NS),
-	    .tv_nsec = (long)(ns % SECOND_NS)};
-	long err = cpu_syscall6(
-	    SYS_futex, (long)word, FUTEX_WAIT, value, (long)&t, 0, 0);
+	const struct timespec t = {
+	    .tv_sec = (time_t)(ns / SECOND_NS), .tv_nsec = (long)(ns % SECOND_NS)};
+	long err = cpu_syscall6(SYS_futex, (long)word, FUTEX_WAIT, value, (long)&t, 0, 0);
 
 	return err == 0 || err == -EAGAIN || err == -ETIMEDOUT;
 }
 
 /* Has the reader finished its look? */
-static bool
-wait_until(const struct ctl_block *control, const uint32_t *word,
-    uint32_t answer, uint64_t latest_ns)
+static bool wait_until(
+    const struct ctl_block *control, const uint32_t *word, uint32_t answer, uint64_t latest_ns)
 {
 	for (;;) {
 		uint32_t value = LOAD_ACQUIRE(word);
@@ -76,9 +70,7 @@ wait_until(const struct ctl_block *control, const uint32_t *word,
 	}
 }
 
-void
-exit_wait(
-    struct seg_header *h, const struct ctl_block *control, const uint32_t *word)
+void exit_wait(struct seg_header *h, const struct ctl_block *control, const uint32_t *word)
 {
 	uint64_t now, latest;
 	bool was_read;
@@ -94,6 +86,5 @@ exit_wait(
 	h->exit_until_ns = latest;
 	STORE_RELEASE(&h->exit_state, SEG_EXIT_WAITS);
 	was_read = wait_until(control, word, seg_exit_answer(h->uuid), latest);
-	STORE_RELEASE(
-	    &h->exit_state, was_read ? SEG_EXIT_WAS_READ : SEG_EXIT_GAVE_UP);
+	STORE_RELEASE(&h->exit_state, was_read ? SEG_EXIT_WAS_READ : SEG_EXIT_GAVE_UP);
 }

@@ -16,8 +16,7 @@
  * The wait ends when the reader says so in that word, 2 s after its last beat,
  * after SEEP_LEAKS_WAIT seconds in all, or with a signal whose handler returns.
  */
-void exit_wait(struct seg_header *h, const struct ctl_block *control,
-    const uint32_t *word);
+void exit_wait(struct seg_header *h, const struct ctl_block *control, const uint32_t *word);
 
 /* At the start: finds libc's number of threads. */
 void exit_wait_start(void);

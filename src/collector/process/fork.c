@@ -42,21 +42,18 @@ static uint32_t forks;          /* calls of fork() so far */
 static uint32_t forks_inside;   /* calls of fork() under way inside a hook */
 static struct seg_header facts; /* a private copy, for children */
 
-void
-fork_decide(void)
+void fork_decide(void)
 {
-	own_files = kernel.populate && !config.no_child_files &&
-	    !config.is_private && (config.child_files || cradle_is_needed());
+	own_files = kernel.populate && !config.no_child_files && !config.is_private &&
+	    (config.child_files || cradle_is_needed());
 }
 
-bool
-fork_has_own_files(void)
+bool fork_has_own_files(void)
 {
 	return own_files;
 }
 
-void
-fork_remember(const struct seg_header *h)
+void fork_remember(const struct seg_header *h)
 {
 	facts = *h;
 }
@@ -67,16 +64,13 @@ fork_remember(const struct seg_header *h)
  * Maps the slots behind a process that has not done so, because its children
  * have files of their own. Children that fork() did not make need slots.
  */
-static void
-map_slots(void)
+static void map_slots(void)
 {
-	const struct segment_memory *m =
-	    cradle.memory.head ? &cradle.memory : &segment.memory;
+	const struct segment_memory *m = cradle.memory.head ? &cradle.memory : &segment.memory;
 
 	if (m->head && !m->anonymous)
 		slots_map_behind(&place.slots, m->extents + m->extents_bytes,
-		    place.segment_bytes -
-		        segment_layout(place.segment_bytes).first -
+		    place.segment_bytes - segment_layout(place.segment_bytes).first -
 		        m->extents_bytes);
 }
 
@@ -91,8 +85,7 @@ map_slots(void)
  * valid, so plain memory takes the place of the shared mapping. One event may
  * be written there.
  */
-static bool
-leave_parent(bool inside_hook)
+static bool leave_parent(bool inside_hook)
 {
 	bool done = segment_leave(inside_hook);
 
@@ -114,8 +107,7 @@ leave_parent(bool inside_hook)
  * writes the owner's tid into it, and because every program with locks must be
  * allowed to call futex.
  */
-static uint32_t
-child_pid(void)
+static uint32_t child_pid(void)
 {
 	static uint32_t lock;
 	uint32_t tid = thread_renewed_tid();
@@ -123,14 +115,13 @@ child_pid(void)
 	if (tid || !thread_gate)
 		return tid; /* 0: not known */
 	lock = 0;
-	if (cpu_syscall6(SYS_futex, (long)&lock,
-	        FUTEX_TRYLOCK_PI | FUTEX_PRIVATE_FLAG, 0, 0, 0, 0) != 0)
+	if (cpu_syscall6(
+	        SYS_futex, (long)&lock, FUTEX_TRYLOCK_PI | FUTEX_PRIVATE_FLAG, 0, 0, 0, 0) != 0)
 		return 0;
 	return lock & FUTEX_TID_MASK; /* nobody waits, so no need to unlock */
 }
 
-static void
-write_header(struct seg_header *h, uint32_t first_id)
+static void write_header(struct seg_header *h, uint32_t first_id)
 {
 	h->start_monotonic_ns = tick_start(false);
 	h->start_realtime_ns = tick_realtime(false);
@@ -145,8 +136,7 @@ write_header(struct seg_header *h, uint32_t first_id)
 }
 
 /* Where the sums of its first events survive the child. */
-static void
-list_child(struct seg_header *h)
+static void list_child(struct seg_header *h)
 {
 	if (cradle.memory.head)
 		nursery_write_card(h);
@@ -156,8 +146,7 @@ list_child(struct seg_header *h)
 		untraced_count();
 }
 
-void
-fork_set_up_child(void)
+void fork_set_up_child(void)
 {
 	uint32_t first_id = sites_next_id();
 	bool left = has_left;
@@ -186,9 +175,8 @@ fork_set_up_child(void)
 	nursery_begin();
 	log_restart();
 	write_header(segment.header, first_id);
-	if (!module_restart() || !sites_init(first_id) ||
-	    !ledger_init(first_id) || !mark_init() || !user_init(first_id) ||
-	    !mapping_init(first_id))
+	if (!module_restart() || !sites_init(first_id) || !ledger_init(first_id) || !mark_init() ||
+	    !user_init(first_id) || !mapping_init(first_id))
 		goto inert;
 	list_child(segment.header);
 	thread_slow_down(nursery_is_open);
@@ -210,8 +198,7 @@ inert:
  * A process that can no longer change its user shares the rest of its file with
  * its children from now on, because they are the same user.
  */
-static bool
-still_needs_own_files(void)
+static bool still_needs_own_files(void)
 {
 	if (config.child_files || cradle_is_needed()) {
 		cradle_before_fork(facts.pid, &segment.header->child_files);
@@ -222,8 +209,7 @@ still_needs_own_files(void)
 	return false;
 }
 
-static void
-before_fork(void)
+static void before_fork(void)
 {
 	CPU_CALLER(c);
 
@@ -247,8 +233,7 @@ before_fork(void)
 		slots_prepare(&place.slots);
 }
 
-static void
-after_fork_in_parent(void)
+static void after_fork_in_parent(void)
 {
 	CPU_CALLER(c);
 
@@ -257,16 +242,14 @@ after_fork_in_parent(void)
 }
 
 /* A file that the child shares with nobody, before its own code goes on. */
-static void
-make_cradle(void)
+static void make_cradle(void)
 {
 	slots_unmap(&place.slots);
 	if (cradle_make(&cradle, facts.pid, nursery_layout(), &place.slots))
 		place.segment_bytes = cradle.bytes;
 }
 
-static void
-after_fork_in_child(void)
+static void after_fork_in_child(void)
 {
 	/* the first event may come from a thread that this one starts */
 	owner_note_fork();
@@ -288,8 +271,7 @@ after_fork_in_child(void)
 	forks_inside = 0;
 }
 
-bool
-fork_watch(void)
+bool fork_watch(void)
 {
 	int (*reg)(void (*)(void), void (*)(void), void (*)(void), void *);
 	void *sym = next_symbol("__register_atfork");
@@ -297,7 +279,6 @@ fork_watch(void)
 	if (!sym)
 		return kernel.wipe;
 	memcpy(&reg, &sym, sizeof(reg));
-	return reg(before_fork, after_fork_in_parent, after_fork_in_child,
-	           NULL) == 0 ||
+	return reg(before_fork, after_fork_in_parent, after_fork_in_child, NULL) == 0 ||
 	    kernel.wipe;
 }

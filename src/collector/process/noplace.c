@@ -25,36 +25,30 @@ struct note {
 };
 
 /* Is it a tmpfs where all may make files, but not remove those of others? */
-static bool
-is_room_in_shm(void)
+static bool is_room_in_shm(void)
 {
 	struct statfs fs;
 	struct stat st;
-	long dir = sys_openat(
-	    AT_FDCWD, PLACE_SHM, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	long dir = sys_openat(AT_FDCWD, PLACE_SHM, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	bool is_room;
 
 	if (dir < 0)
 		return false;
-	is_room = sys_call(SYS_fstat, dir, (long)&st, 0, 0) == 0 &&
-	    st.st_uid == 0 && (st.st_mode & S_ISVTX) &&
-	    sys_call(SYS_fstatfs, dir, (long)&fs, 0, 0) == 0 &&
-	    fs.f_type == PLACE_TMPFS &&
-	    (uint64_t)st.st_size / PLACE_DIRENT <= FILES_MAX;
+	is_room = sys_call(SYS_fstat, dir, (long)&st, 0, 0) == 0 && st.st_uid == 0 &&
+	    (st.st_mode & S_ISVTX) && sys_call(SYS_fstatfs, dir, (long)&fs, 0, 0) == 0 &&
+	    fs.f_type == PLACE_TMPFS && (uint64_t)st.st_size / PLACE_DIRENT <= FILES_MAX;
 	sys_close(dir);
 	return is_room;
 }
 
 /* Makes a new directory of our own. */
-static long
-make_directory(char path[NAME_BYTES])
+static long make_directory(char path[NAME_BYTES])
 {
 	uint32_t unlike;
 	struct stat st;
 	struct fmt f;
 
-	if (!is_room_in_shm() ||
-	    sys_call(SYS_geteuid, 0, 0, 0, 0) < 0) /* refused by a filter */
+	if (!is_room_in_shm() || sys_call(SYS_geteuid, 0, 0, 0, 0) < 0) /* refused by a filter */
 		return NO_ROOM;
 	kernel_random(&unlike, sizeof(unlike));
 	fmt_init(&f, path, NAME_BYTES);
@@ -67,8 +61,7 @@ make_directory(char path[NAME_BYTES])
 	return place_open_dir(path, &st);
 }
 
-static void
-fill(struct note *n, uint32_t owner, char **argv)
+static void fill(struct note *n, uint32_t owner, char **argv)
 {
 	struct seg_header *h = &n->header;
 
@@ -96,8 +89,7 @@ fill(struct note *n, uint32_t owner, char **argv)
 	describe_place(h);
 }
 
-static bool
-write_note(long dir, const struct note *n)
+static bool write_note(long dir, const struct note *n)
 {
 	char name[NAME_BYTES];
 	struct fmt f;
@@ -107,12 +99,11 @@ write_note(long dir, const struct note *n)
 	fmt_init(&f, name, sizeof(name));
 	filename_write(&f, filename_program(), n->header.pid);
 	fmt_string(&f, ".seg");
-	fd = sys_openat(dir, name,
-	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = sys_openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return false;
-	whole = sys_call(SYS_pwrite64, fd, (long)&n->header, sizeof(n->header),
-	            0) == sizeof(n->header);
+	whole =
+	    sys_call(SYS_pwrite64, fd, (long)&n->header, sizeof(n->header), 0) == sizeof(n->header);
 	sys_call(SYS_fchmod, fd, 0400, 0, 0);
 	sys_close(fd);
 	if (!whole)
@@ -120,8 +111,7 @@ write_note(long dir, const struct note *n)
 	return whole;
 }
 
-void
-noplace_note(uint32_t owner, char **argv)
+void noplace_note(uint32_t owner, char **argv)
 {
 	char path[NAME_BYTES];
 	struct note *n;
@@ -130,8 +120,7 @@ noplace_note(uint32_t owner, char **argv)
 
 	if (!kernel_allows_file(sizeof(n->header)))
 		return;
-	n = sys_mmap(NULL, sizeof(*n), PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	n = sys_mmap(NULL, sizeof(*n), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (sys_failed(n))
 		return;
 	dir = make_directory(path);
@@ -140,8 +129,7 @@ noplace_note(uint32_t owner, char **argv)
 		written = write_note(dir, n);
 		sys_close(dir);
 		if (!written)
-			sys_call(SYS_unlinkat, AT_FDCWD, (long)path,
-			    AT_REMOVEDIR, 0);
+			sys_call(SYS_unlinkat, AT_FDCWD, (long)path, AT_REMOVEDIR, 0);
 	}
 	sys_munmap(n, sizeof(*n));
 }

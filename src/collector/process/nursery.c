@@ -32,22 +32,19 @@ bool nursery_is_open;
 static uint32_t events;
 static struct seg_early *line; /* NULL: none was free */
 
-uint64_t
-nursery_layout(void)
+uint64_t nursery_layout(void)
 {
 	return place.slots.count ? place.slots.large_bytes : FILE_BYTES;
 }
 
-bool
-nursery_map(void)
+bool nursery_map(void)
 {
 	struct segment_memory m;
 	uint8_t *p;
 
 	if (config.is_private)
 		return segment_map_private(&m, place.segment_bytes) &&
-		    segment_init(
-		        &m, place.segment_bytes, place.segment_bytes, false);
+		    segment_init(&m, place.segment_bytes, place.segment_bytes, false);
 	p = sys_mmap(NULL, PLAIN_BYTES, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (sys_failed(p))
@@ -60,21 +57,18 @@ nursery_map(void)
 	return true;
 }
 
-void
-nursery_begin(void)
+void nursery_begin(void)
 {
 	STORE(&nursery_is_open, !config.is_private);
 	events = 0;
 }
 
-void
-nursery_close(void)
+void nursery_close(void)
 {
 	STORE(&nursery_is_open, false);
 }
 
-void
-nursery_claim_line(const struct seg_header *h)
+void nursery_claim_line(const struct seg_header *h)
 {
 	line = slots_claim_early(&place.slots);
 	if (!line) {
@@ -87,8 +81,7 @@ nursery_claim_line(const struct seg_header *h)
 	STORE_RELEASE(&line->start_monotonic_ns, h->start_monotonic_ns);
 }
 
-void
-nursery_write_card(struct seg_header *h)
+void nursery_write_card(struct seg_header *h)
 {
 	h->slot_index = cradle.word;
 	describe_slots(h, &place.slots, cradle.bytes);
@@ -96,8 +89,7 @@ nursery_write_card(struct seg_header *h)
 	cradle.has_card = true;
 }
 
-SEEP_COLD static struct ledger_sums
-note_sums(void)
+SEEP_COLD static struct ledger_sums note_sums(void)
 {
 	struct ledger_sums sums = ledger_sums();
 	uint64_t peak_bytes = LOAD(&segment.header->peak_bytes);
@@ -114,8 +106,7 @@ note_sums(void)
 	return sums;
 }
 
-void
-nursery_note_sums(void)
+void nursery_note_sums(void)
 {
 	(void)note_sums();
 }
@@ -125,8 +116,7 @@ nursery_note_sums(void)
 /* Of the one thread that moves; too large for a stack. */
 static struct segment_table *tables[TABLES_MAX];
 
-static bool
-move_into_slot(void)
+static bool move_into_slot(void)
 {
 	uint32_t slot = slots_claim(&place.slots);
 	struct segment_memory m;
@@ -147,11 +137,9 @@ move_into_slot(void)
 }
 
 /* The file was made in the handler of fork(): see fork.c. */
-static bool
-move_into_cradle(void)
+static bool move_into_cradle(void)
 {
-	if (!segment_move(
-	        &cradle.memory, cradle.bytes, tables, tables_all(tables)))
+	if (!segment_move(&cradle.memory, cradle.bytes, tables, tables_all(tables)))
 		return false;
 	cradle.memory.head = NULL; /* it is the segment now */
 	lifecycle_listen(&place.control->slot_command[cradle.word], true);
@@ -159,8 +147,7 @@ move_into_cradle(void)
 }
 
 /* The child came to its exit in the nursery, so its sums are complete. */
-static void
-mark_exited(void)
+static void mark_exited(void)
 {
 	if (line)
 		STORE_RELEASE(&line->state, SEG_EARLY_EXITED);
@@ -172,8 +159,7 @@ mark_exited(void)
  * Into a slot or a file of its own. Both need no system call but mremap, munmap
  * and madvise. A child that calls exec at once never comes here.
  */
-SEEP_COLD static void
-leave(bool at_exit)
+SEEP_COLD static void leave(bool at_exit)
 {
 	bool moved = cradle.memory.head ? move_into_cradle() : move_into_slot();
 
@@ -199,14 +185,12 @@ leave(bool at_exit)
  * One thread moves while the others stay out. If one of them does not come out
  * of its hook, the child tries again after as many events as the first time.
  */
-SEEP_COLD static void
-try_to_leave(uint32_t own, bool at_exit)
+SEEP_COLD static void try_to_leave(uint32_t own, bool at_exit)
 {
 	if (!lifecycle_change_begins())
 		return;
 	STORE(&events, 0);
-	if (LOAD(&nursery_is_open) && lifecycle_change_is_alone(own) &&
-	    thread_hold_others()) {
+	if (LOAD(&nursery_is_open) && lifecycle_change_is_alone(own) && thread_hold_others()) {
 		leave(at_exit);
 		segment_refill(); /* as the start of its parent did */
 		STORE(&nursery_is_open, false);
@@ -219,29 +203,24 @@ try_to_leave(uint32_t own, bool at_exit)
 }
 
 /* Has the child done enough to be worth a segment of its own? */
-SEEP_COLD static bool
-is_grown_up(void)
+SEEP_COLD static bool is_grown_up(void)
 {
-	return note_sums().allocated_bytes >= ALLOCATED_MAX ||
-	    ADD(&events, 1) + 1 >= EVENTS_MAX;
+	return note_sums().allocated_bytes >= ALLOCATED_MAX || ADD(&events, 1) + 1 >= EVENTS_MAX;
 }
 
-void
-nursery_poll(void)
+void nursery_poll(void)
 {
 	if (is_grown_up())
 		try_to_leave(thread_self ? thread_self->counted : 1, false);
 }
 
-void
-nursery_new_thread(void)
+void nursery_new_thread(void)
 {
 	if (LOAD(&nursery_is_open) && thread_any())
 		try_to_leave(1, false);
 }
 
-void
-nursery_end(void)
+void nursery_end(void)
 {
 	struct ledger_sums sums = note_sums();
 

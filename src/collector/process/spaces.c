@@ -31,8 +31,7 @@ static uint64_t deepbind; /* loads so far, an ancestor's included */
 const int *spaces_version = &none;
 
 /* The list of objects is in the order of search, the executable first. */
-static uint64_t
-mallocs_before_us(const struct link_map *l)
+static uint64_t mallocs_before_us(const struct link_map *l)
 {
 	uint64_t n = 0;
 
@@ -52,13 +51,11 @@ static const struct {
 } families[] = {
     {"mallocx", {"mallocx", "rallocx", "xallocx", "dallocx", "sdallocx"}},
     {"tc_malloc", {"tc_malloc", "tc_calloc", "tc_new", "tc_free", "tc_delete"}},
-    {"mi_malloc",
-        {"mi_malloc", "mi_zalloc", "mi_new", "mi_free", "mi_free_size"}},
+    {"mi_malloc", {"mi_malloc", "mi_zalloc", "mi_new", "mi_free", "mi_free_size"}},
 };
 
 /* Is the allocator the first to define it? */
-static bool
-is_unhooked(const struct link_map *l, const char *name)
+static bool is_unhooked(const struct link_map *l, const char *name)
 {
 	for (; l; l = l->l_next)
 		if (symbol_is_defined(l, name))
@@ -66,8 +63,7 @@ is_unhooked(const struct link_map *l, const char *name)
 	return false;
 }
 
-static bool
-calls_one_of(const struct link_map *l, const char *const *names, size_t count)
+static bool calls_one_of(const struct link_map *l, const char *const *names, size_t count)
 {
 	size_t i;
 
@@ -78,8 +74,7 @@ calls_one_of(const struct link_map *l, const char *const *names, size_t count)
 }
 
 /* Objects that call functions of their allocator which are not hooked. */
-static uint64_t
-own_names_unhooked(const struct link_map *all)
+static uint64_t own_names_unhooked(const struct link_map *all)
 {
 	const struct link_map *l;
 	uint64_t n = 0;
@@ -94,8 +89,7 @@ own_names_unhooked(const struct link_map *all)
 	return n;
 }
 
-void
-spaces_init(const void *debug, bool is_other_allocator)
+void spaces_init(const void *debug, bool is_other_allocator)
 {
 	first = debug;
 	if (!first)
@@ -106,8 +100,7 @@ spaces_init(const void *debug, bool is_other_allocator)
 		own = own_names_unhooked(first->base.r_map);
 }
 
-void
-spaces_tell(void)
+void spaces_tell(void)
 {
 	STORE(&segment.header->counts[SEG_MALLOC_BEFORE], before);
 	STORE(&segment.header->counts[SEG_DEEPBIND_LOADS], LOAD(&deepbind));
@@ -115,8 +108,7 @@ spaces_tell(void)
 }
 
 /* A label is short: the last part of a path says most. */
-static const char *
-last_part(const char *path)
+static const char *last_part(const char *path)
 {
 	const char *last = path;
 
@@ -127,8 +119,7 @@ last_part(const char *path)
 	return last;
 }
 
-void
-spaces_deepbind(const char *file, bool tell)
+void spaces_deepbind(const char *file, bool tell)
 {
 	uint64_t n = ADD(&deepbind, 1);
 
@@ -139,8 +130,7 @@ spaces_deepbind(const char *file, bool tell)
 		mark_put(SEG_MARK_DEEPBIND, last_part(file));
 }
 
-void
-spaces_count(void)
+void spaces_count(void)
 {
 	const struct debug *d = first;
 	uint64_t n = 0;

@@ -38,8 +38,7 @@ extern SEEP_HIDDEN const int *spaces_version;
 void spaces_count(void);
 
 /* Called now and then by a thread in a hook; one load. */
-SEEP_INLINE void
-spaces_look(void)
+SEEP_INLINE void spaces_look(void)
 {
 	if (unlikely(LOAD_ACQUIRE(spaces_version) > 1))
 		spaces_count();

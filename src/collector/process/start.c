@@ -59,11 +59,10 @@ static char exe[DESCRIBE_PATH_BYTES];
  * ours, by libc too. The collector starts all the same, because they may be
  * wrappers that call ours, and because the rest of the family is ours.
  */
-static enum seg_inert
-executable_has_own(void *find_object)
+static enum seg_inert executable_has_own(void *find_object)
 {
-	static const char *const others[] = {"calloc", "realloc",
-	    "reallocarray", "memalign", "aligned_alloc", "posix_memalign"};
+	static const char *const others[] = {
+	    "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc", "posix_memalign"};
 	const struct link_map *l = module_of_executable(find_object);
 	size_t i;
 
@@ -79,8 +78,7 @@ executable_has_own(void *find_object)
 	return SEG_INERT_NONE;
 }
 
-static enum seg_inert
-reason_to_decline(void **ret_find_object)
+static enum seg_inert reason_to_decline(void **ret_find_object)
 {
 	*ret_find_object = next_symbol("_dl_find_object");
 	if (!*ret_find_object)
@@ -90,19 +88,16 @@ reason_to_decline(void **ret_find_object)
 	return SEG_INERT_NONE;
 }
 
-static uint64_t
-main_stack_end(void)
+static uint64_t main_stack_end(void)
 {
 	void **end = next_symbol("__libc_stack_end");
 
 	return end ? (uint64_t)(uintptr_t)*end : 0;
 }
 
-static void
-start_walk(void)
+static void start_walk(void)
 {
-	const uint32_t *pthread_bytes =
-	    next_symbol("_thread_db_sizeof_pthread");
+	const uint32_t *pthread_bytes = next_symbol("_thread_db_sizeof_pthread");
 	struct rlimit stack = {0};
 	struct walk_facts f = {
 	    .main_end = main_stack_end(),
@@ -116,8 +111,7 @@ start_walk(void)
 	walk_init(&f);
 }
 
-static void
-write_header(struct seg_header *h, char **argv)
+static void write_header(struct seg_header *h, char **argv)
 {
 	describe_process(h, argv, exe);
 	kernel_random(h->uuid, sizeof(h->uuid));
@@ -136,21 +130,18 @@ write_header(struct seg_header *h, char **argv)
 	h->counts[SEG_EARLY_EVENTS] += lifecycle_early_events();
 	h->counts[SEG_NO_CHILD_ROOM] =
 	    !place.slots.head && !fork_has_own_files() && !config.is_private;
-	h->counts[SEG_CHILDREN_UNTRACED] =
-	    fork_has_own_files() && !untraced_start_family();
+	h->counts[SEG_CHILDREN_UNTRACED] = fork_has_own_files() && !untraced_start_family();
 	describe_slots(h, &place.slots, place.segment_bytes);
 }
 
 /* Other allocators export glibc's private names, so ask the loader. */
-static bool
-has_malloc_of_glibc(void)
+static bool has_malloc_of_glibc(void)
 {
-	return module_same((const void *)(uintptr_t)next.malloc,
-	    (const void *)(uintptr_t)gnu_get_libc_version);
+	return module_same(
+	    (const void *)(uintptr_t)next.malloc, (const void *)(uintptr_t)gnu_get_libc_version);
 }
 
-static bool
-start_tables(void *find_object)
+static bool start_tables(void *find_object)
 {
 	start_walk();
 	thread_init(kernel.wipe, kernel.populate);
@@ -167,67 +158,57 @@ start_tables(void *find_object)
 	snapfile_start();
 	exit_wait_start();
 	snap_start(config.snapshots);
-	return sample_init(config.sample) && rules_init() && sites_init(1) &&
-	    ledger_init(1) && mark_init() && user_init(1) && mapping_init(1) &&
-	    lifecycle_begin();
+	return sample_init(config.sample) && rules_init() && sites_init(1) && ledger_init(1) &&
+	    mark_init() && user_init(1) && mapping_init(1) && lifecycle_begin();
 }
 
-static enum place_slots
-slots_wanted(enum seg_inert why)
+static enum place_slots slots_wanted(enum seg_inert why)
 {
 	if (why)
 		return PLACE_NO_SLOTS;
 	return fork_has_own_files() ? PLACE_SLOTS_UNMAPPED : PLACE_SLOTS_MAPPED;
 }
 
-static bool
-make_segment(enum seg_inert why, char **argv)
+static bool make_segment(enum seg_inert why, char **argv)
 {
-	if (!(config.is_private
-	            ? place_private()
-	            : place_create(slots_wanted(why), kernel.populate))) {
+	if (!(config.is_private ? place_private()
+	                        : place_create(slots_wanted(why), kernel.populate))) {
 		if (place.is_taken)
 			noplace_note(place.owner, argv);
 		return false;
 	}
-	return segment_init(&place.memory, place.segment_bytes,
-	    place.segment_bytes, kernel.populate && !config.is_private);
+	return segment_init(&place.memory, place.segment_bytes, place.segment_bytes,
+	    kernel.populate && !config.is_private);
 }
 
-static void
-apply_settings(void)
+static void apply_settings(void)
 {
 	lifecycle_set_mode(config.sample ? SEG_MODE_SAMPLED : SEG_MODE_ON);
 	if (config.dormant)
 		lifecycle_set_mode(SEG_MODE_DORMANT);
 	if (config.depth && config.depth < OUTER_MAX)
-		outer_depth =
-		    config.depth > DEPTH_MIN ? config.depth : DEPTH_MIN;
+		outer_depth = config.depth > DEPTH_MIN ? config.depth : DEPTH_MIN;
 }
 
 /* Does SEEP_ONLY leave this program out? */
-static bool
-is_left_out(void)
+static bool is_left_out(void)
 {
 	bool ignored = false, out = false;
 
 	if (!config.only)
 		return false;
-	out = only_leaves_out(
-	    config.only, exe, (const char *)kernel_auxval(AT_EXECFN), &ignored);
+	out = only_leaves_out(config.only, exe, (const char *)kernel_auxval(AT_EXECFN), &ignored);
 	config.ignored += ignored;
 	config.only = NULL; /* the host may overwrite its environment */
 	return out;
 }
 
-static void
-start_clock(void)
+static void start_clock(void)
 {
 	tick_use_clock((tick_clock *)libc_function("clock_gettime"));
 }
 
-void
-start_process(char **argv, char **envp, enum seg_inert why)
+void start_process(char **argv, char **envp, enum seg_inert why)
 {
 	void *find_object = NULL;
 	struct seg_header *h;

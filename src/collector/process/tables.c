@@ -13,8 +13,7 @@
 
 _Static_assert((int)TABLES_MAX <= (int)SNAP_TABLES, "a snapshot has them all");
 
-size_t
-tables_all(struct segment_table **ret)
+size_t tables_all(struct segment_table **ret)
 {
 	size_t n = ledger_tables(ret, LEDGER_TABLES);
 

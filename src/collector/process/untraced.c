@@ -18,11 +18,10 @@ static uint64_t *without_file;
 static bool is_counted; /* this process is counted there */
 static bool is_first;   /* of its family: it writes the sum down */
 
-bool
-untraced_start_family(void)
+bool untraced_start_family(void)
 {
-	void *p = sys_mmap(NULL, CPU_PAGE, PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *p =
+	    sys_mmap(NULL, CPU_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (sys_failed(p))
 		return false;
@@ -33,14 +32,12 @@ untraced_start_family(void)
 	return true;
 }
 
-void
-untraced_restart(void)
+void untraced_restart(void)
 {
 	is_counted = is_first = false;
 }
 
-void
-untraced_count(void)
+void untraced_count(void)
 {
 	if (place.slots.head)
 		slots_count_untraced(&place.slots);
@@ -51,10 +48,8 @@ untraced_count(void)
 	is_counted = true;
 }
 
-void
-untraced_sum_up(void)
+void untraced_sum_up(void)
 {
 	if (is_first && without_file)
-		STORE(&segment.header->counts[SEG_CHILDREN_UNTRACED],
-		    LOAD(without_file));
+		STORE(&segment.header->counts[SEG_CHILDREN_UNTRACED], LOAD(without_file));
 }

@@ -16,8 +16,7 @@ typedef uint64_t __attribute__((may_alias, aligned(1))) word;
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's */
 
-SEEP_HIDDEN void *
-memcpy(void *to, const void *from, size_t bytes)
+SEEP_HIDDEN void *memcpy(void *to, const void *from, size_t bytes)
 {
 	uint8_t *t = to;
 	const uint8_t *f = from;
@@ -32,8 +31,7 @@ memcpy(void *to, const void *from, size_t bytes)
 	return to;
 }
 
-SEEP_HIDDEN void *
-memmove(void *to, const void *from, size_t bytes)
+SEEP_HIDDEN void *memmove(void *to, const void *from, size_t bytes)
 {
 	uint8_t *t = to;
 	const uint8_t *f = from;
@@ -45,8 +43,7 @@ memmove(void *to, const void *from, size_t bytes)
 	return to;
 }
 
-SEEP_HIDDEN void *
-memset(void *to, int c, size_t bytes)
+SEEP_HIDDEN void *memset(void *to, int c, size_t bytes)
 {
 	const word all = UINT64_C(0x0101010101010101) * (uint8_t)c;
 	uint8_t *t = to;
@@ -60,8 +57,7 @@ memset(void *to, int c, size_t bytes)
 	return to;
 }
 
-SEEP_HIDDEN int
-memcmp(const void *one, const void *other, size_t bytes)
+SEEP_HIDDEN int memcmp(const void *one, const void *other, size_t bytes)
 {
 	const uint8_t *a = one, *b = other;
 

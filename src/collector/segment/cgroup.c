@@ -21,8 +21,7 @@ static char text[TEXT_BYTES + KEY_MAX];
 /*
  * Reads a file of one level of the hierarchy into `text`. False: there is none.
  */
-static bool
-read_level(const char *root, const char *path, const char *file)
+static bool read_level(const char *root, const char *path, const char *file)
 {
 	char name[512];
 	struct fmt f;
@@ -35,8 +34,7 @@ read_level(const char *root, const char *path, const char *file)
 }
 
 /* UINT64_MAX for "max", and if there is no such file. */
-static uint64_t
-read_number(const char *root, const char *path, const char *file)
+static uint64_t read_number(const char *root, const char *path, const char *file)
 {
 	uint64_t v;
 
@@ -47,8 +45,7 @@ read_number(const char *root, const char *path, const char *file)
 }
 
 /* The value in a line "key value" of `text`, 0: no such line. */
-static uint64_t
-value_of(const char *key)
+static uint64_t value_of(const char *key)
 {
 	const size_t n = fmt_length(key, KEY_MAX);
 	const char *line = text;
@@ -67,8 +64,7 @@ value_of(const char *key)
 }
 
 /* Bytes that count as used, but that the kernel would free at once. */
-static uint64_t
-reclaimable(const char *root, const char *path, bool v2)
+static uint64_t reclaimable(const char *root, const char *path, bool v2)
 {
 	if (!read_level(root, path, "/memory.stat"))
 		return 0;
@@ -78,18 +74,15 @@ reclaimable(const char *root, const char *path, bool v2)
 	return value_of("total_inactive_file") + value_of("total_active_file");
 }
 
-static uint64_t
-left_at(const char *path, bool v2)
+static uint64_t left_at(const char *path, bool v2)
 {
 	const char *root = v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
-	uint64_t max = read_number(
-	    root, path, v2 ? "/memory.max" : "/memory.limit_in_bytes");
+	uint64_t max = read_number(root, path, v2 ? "/memory.max" : "/memory.limit_in_bytes");
 	uint64_t used, gives;
 
 	if (max == UINT64_MAX || max >= UINT64_C(1) << 60)
 		return UINT64_MAX;
-	used = read_number(
-	    root, path, v2 ? "/memory.current" : "/memory.usage_in_bytes");
+	used = read_number(root, path, v2 ? "/memory.current" : "/memory.usage_in_bytes");
 	if (used == UINT64_MAX)
 		return UINT64_MAX;
 	gives = reclaimable(root, path, v2);
@@ -98,8 +91,7 @@ left_at(const char *path, bool v2)
 }
 
 /* Bytes left at this level and those above it. Shortens `path` on the way. */
-static uint64_t
-left_along(char *path, bool v2)
+static uint64_t left_along(char *path, bool v2)
 {
 	uint64_t left = UINT64_MAX;
 	int i;
@@ -122,8 +114,7 @@ left_along(char *path, bool v2)
 }
 
 /* /proc/self/cgroup: lines "4:memory:/path" (v1) or "0::/path" (v2). */
-uint64_t
-cgroup_left(void)
+uint64_t cgroup_left(void)
 {
 	char groups[1024];
 	uint64_t left = UINT64_MAX;
@@ -146,8 +137,7 @@ cgroup_left(void)
 		for (c2 = *c1 ? c1 + 1 : c1; *c2 && *c2 != ':'; c2++)
 			;
 		v2 = c1[0] == ':' && c2 == c1 + 1;
-		if (*c2 &&
-		    (v2 || (c2 - c1 == 7 && !memcmp(c1, ":memory", 7)))) {
+		if (*c2 && (v2 || (c2 - c1 == 7 && !memcmp(c1, ":memory", 7)))) {
 			uint64_t along;
 
 			c2++;

@@ -17,8 +17,7 @@ struct config config = {.snapshots = CONFIG_SNAPSHOTS,
     .log_pool = CONFIG_LOG_POOL};
 
 /* The value if this entry is the variable `name`, otherwise NULL. */
-static const char *
-value_of(const char *entry, const char *name)
+static const char *value_of(const char *entry, const char *name)
 {
 	while (*name && *entry == *name)
 		entry++, name++;
@@ -26,8 +25,7 @@ value_of(const char *entry, const char *name)
 }
 
 /* The rest of s after `prefix`; NULL if s does not begin with it. */
-static const char *
-after(const char *s, const char *prefix)
+static const char *after(const char *s, const char *prefix)
 {
 	while (*prefix && *s == *prefix)
 		s++, prefix++;
@@ -35,8 +33,7 @@ after(const char *s, const char *prefix)
 }
 
 /* All of s is digits, and no more than max. */
-static bool
-whole_number(const char *s, uint64_t max, uint64_t *ret)
+static bool whole_number(const char *s, uint64_t max, uint64_t *ret)
 {
 	const char *end = s + fmt_length(s, TEXT_MAX);
 	uint64_t v;
@@ -48,20 +45,17 @@ whole_number(const char *s, uint64_t max, uint64_t *ret)
 }
 
 /* USR2, SIGUSR2, 12, RTMIN+3, RTMAX-1. glibc's numbers; -1: none of these. */
-static int32_t
-signal_number(const char *s)
+static int32_t signal_number(const char *s)
 {
 	static const struct {
 		const char *name;
 		int32_t number;
-	} names[] = {{"HUP", 1}, {"INT", 2}, {"QUIT", 3}, {"ILL", 4},
-	    {"TRAP", 5}, {"ABRT", 6}, {"BUS", 7}, {"FPE", 8}, {"KILL", 9},
-	    {"USR1", 10}, {"SEGV", 11}, {"USR2", 12}, {"PIPE", 13},
-	    {"ALRM", 14}, {"TERM", 15}, {"STKFLT", 16}, {"CHLD", 17},
-	    {"CONT", 18}, {"STOP", 19}, {"TSTP", 20}, {"TTIN", 21},
-	    {"TTOU", 22}, {"URG", 23}, {"XCPU", 24}, {"XFSZ", 25},
-	    {"VTALRM", 26}, {"PROF", 27}, {"WINCH", 28}, {"IO", 29},
-	    {"PWR", 30}, {"SYS", 31}, {"RTMIN", RT_FIRST}, {"RTMAX", RT_LAST}};
+	} names[] = {{"HUP", 1}, {"INT", 2}, {"QUIT", 3}, {"ILL", 4}, {"TRAP", 5}, {"ABRT", 6},
+	    {"BUS", 7}, {"FPE", 8}, {"KILL", 9}, {"USR1", 10}, {"SEGV", 11}, {"USR2", 12},
+	    {"PIPE", 13}, {"ALRM", 14}, {"TERM", 15}, {"STKFLT", 16}, {"CHLD", 17}, {"CONT", 18},
+	    {"STOP", 19}, {"TSTP", 20}, {"TTIN", 21}, {"TTOU", 22}, {"URG", 23}, {"XCPU", 24},
+	    {"XFSZ", 25}, {"VTALRM", 26}, {"PROF", 27}, {"WINCH", 28}, {"IO", 29}, {"PWR", 30},
+	    {"SYS", 31}, {"RTMIN", RT_FIRST}, {"RTMAX", RT_LAST}};
 	const char *rest;
 	uint64_t v;
 	size_t i;
@@ -74,11 +68,9 @@ signal_number(const char *s)
 		if (fmt_same(s, names[i].name))
 			return names[i].number;
 	}
-	if ((rest = after(s, "RTMIN+")) &&
-	    whole_number(rest, RT_LAST - RT_FIRST, &v))
+	if ((rest = after(s, "RTMIN+")) && whole_number(rest, RT_LAST - RT_FIRST, &v))
 		return RT_FIRST + (int32_t)v;
-	if ((rest = after(s, "RTMAX-")) &&
-	    whole_number(rest, RT_LAST - RT_FIRST, &v))
+	if ((rest = after(s, "RTMAX-")) && whole_number(rest, RT_LAST - RT_FIRST, &v))
 		return RT_LAST - (int32_t)v;
 	return -1;
 }
@@ -87,24 +79,19 @@ signal_number(const char *s)
  * Reads a number; its unit decides whether it is a time or a size. Where only
  * one of them can be meant, the other's pointer is NULL.
  */
-static bool
-period_or_size(
-    const char *s, const char *end, uint64_t *ret_ns, uint64_t *ret_bytes)
+static bool period_or_size(const char *s, const char *end, uint64_t *ret_ns, uint64_t *ret_bytes)
 {
 	static const struct {
 		const char *unit;
 		uint64_t factor;
 		bool is_time;
 	} units[] = {{"ms", 1000000, true}, {"s", 1000000000, true},
-	    {"m", UINT64_C(60) * 1000000000, true},
-	    {"min", UINT64_C(60) * 1000000000, true},
-	    {"h", UINT64_C(3600) * 1000000000, true}, {"B", 1, false},
-	    {"k", 1 << 10, false}, {"K", 1 << 10, false},
-	    {"KiB", 1 << 10, false}, {"kB", 1000, false}, {"KB", 1000, false},
-	    {"m", 1 << 20, false}, {"M", 1 << 20, false},
-	    {"MiB", 1 << 20, false}, {"MB", 1000000, false},
-	    {"g", 1 << 30, false}, {"G", 1 << 30, false},
-	    {"GiB", 1 << 30, false}, {"GB", 1000000000, false}};
+	    {"m", UINT64_C(60) * 1000000000, true}, {"min", UINT64_C(60) * 1000000000, true},
+	    {"h", UINT64_C(3600) * 1000000000, true}, {"B", 1, false}, {"k", 1 << 10, false},
+	    {"K", 1 << 10, false}, {"KiB", 1 << 10, false}, {"kB", 1000, false},
+	    {"KB", 1000, false}, {"m", 1 << 20, false}, {"M", 1 << 20, false},
+	    {"MiB", 1 << 20, false}, {"MB", 1000000, false}, {"g", 1 << 30, false},
+	    {"G", 1 << 30, false}, {"GiB", 1 << 30, false}, {"GB", 1000000000, false}};
 	char unit[8] = "";
 	uint64_t v;
 	const char *at = fmt_scan_decimal(s, end, &v);
@@ -127,8 +114,7 @@ period_or_size(
 }
 
 /* "60s", "64MiB" or both, separated by a comma. */
-static bool
-read_every(const char *s)
+static bool read_every(const char *s)
 {
 	while (*s) {
 		const char *end = s;
@@ -148,18 +134,15 @@ read_every(const char *s)
 }
 
 /* "64MiB", "500k", "1000000". */
-static bool
-read_bytes(const char *s, uint64_t *ret)
+static bool read_bytes(const char *s, uint64_t *ret)
 {
 	const char *end = s + fmt_length(s, TEXT_MAX);
 
-	return whole_number(s, UINT64_MAX, ret) ||
-	    period_or_size(s, end, NULL, ret);
+	return whole_number(s, UINT64_MAX, ret) || period_or_size(s, end, NULL, ret);
 }
 
 /* The same into a setting that is 0 without a value, or with a wrong one. */
-static uint64_t
-bytes_or_none(const char *s)
+static uint64_t bytes_or_none(const char *s)
 {
 	uint64_t n = 0;
 
@@ -171,8 +154,7 @@ bytes_or_none(const char *s)
 }
 
 /* A number of frames; 0: the default. */
-static uint32_t
-frames(const char *s)
+static uint32_t frames(const char *s)
 {
 	uint64_t n = 0;
 
@@ -181,45 +163,38 @@ frames(const char *s)
 }
 
 /* "1", or "0" and "", which are the default. */
-static bool
-is_on(const char *s)
+static bool is_on(const char *s)
 {
 	config.ignored += *s && !fmt_same(s, "1") && !fmt_same(s, "0");
 	return fmt_same(s, "1");
 }
 
 /* Every '%' has one of the letters behind it that snapfile.c knows. */
-static bool
-is_pattern(const char *s)
+static bool is_pattern(const char *s)
 {
 	for (; *s; s++) {
-		if (*s == '%' && *++s != 'h' && *s != 'e' && *s != 'p' &&
-		    *s != '%')
+		if (*s == '%' && *++s != 'h' && *s != 'e' && *s != 'p' && *s != '%')
 			return false;
 	}
 	return true;
 }
 
-static void
-read_name(const char *v)
+static void read_name(const char *v)
 {
-	if (is_pattern(v) &&
-	    fmt_copy(config.snapshot_name, sizeof(config.snapshot_name), v))
+	if (is_pattern(v) && fmt_copy(config.snapshot_name, sizeof(config.snapshot_name), v))
 		return;
 	config.snapshot_name[0] = 0;
 	config.ignored++;
 }
 
 /* Reads a setting about snapshots. False: this entry is another one. */
-static bool
-read_snapshots(const char *entry)
+static bool read_snapshots(const char *entry)
 {
 	const char *v;
 	uint64_t n;
 
 	if ((v = value_of(entry, "SEEP_SNAPSHOT_DIR"))) {
-		if (!fmt_copy(
-		        config.snapshot_dir, sizeof(config.snapshot_dir), v)) {
+		if (!fmt_copy(config.snapshot_dir, sizeof(config.snapshot_dir), v)) {
 			config.snapshot_dir[0] = 0;
 			config.ignored++;
 		}
@@ -247,16 +222,14 @@ read_snapshots(const char *entry)
 }
 
 /* Reads a setting about leaks. False: this entry is another one. */
-static bool
-read_leaks(const char *entry)
+static bool read_leaks(const char *entry)
 {
 	const char *v;
 
 	if ((v = value_of(entry, "SEEP_LEAKS"))) {
 		config.leaks = is_on(v);
 	} else if ((v = value_of(entry, "SEEP_LEAKS_WAIT"))) {
-		config.ignored +=
-		    !whole_number(v, CONFIG_LEAKS_WAIT_MAX, &config.leaks_wait);
+		config.ignored += !whole_number(v, CONFIG_LEAKS_WAIT_MAX, &config.leaks_wait);
 	} else {
 		return false;
 	}
@@ -264,8 +237,7 @@ read_leaks(const char *entry)
 }
 
 /* last, last:N, last,frees or last:N,frees. False: none of these. */
-static bool
-read_last(const char *v)
+static bool read_last(const char *v)
 {
 	const char *rest = after(v, "last"), *end;
 	uint64_t n = FLIGHT_EVENTS;
@@ -287,8 +259,7 @@ read_last(const char *v)
 }
 
 /* Reads a setting of the event log. False: this entry is another one. */
-static bool
-read_log(const char *entry)
+static bool read_log(const char *entry)
 {
 	const char *v;
 
@@ -310,15 +281,13 @@ read_log(const char *entry)
 	return true;
 }
 
-void
-config_read(char **envp)
+void config_read(char **envp)
 {
 	for (; envp && *envp; envp++) {
 		const char *v;
 
-		if ((*envp)[0] != 'S' || (*envp)[1] != 'E' ||
-		    read_snapshots(*envp) || read_leaks(*envp) ||
-		    read_log(*envp))
+		if ((*envp)[0] != 'S' || (*envp)[1] != 'E' || read_snapshots(*envp) ||
+		    read_leaks(*envp) || read_log(*envp))
 			continue;
 		if ((v = value_of(*envp, "SEEP_DIR"))) {
 			if (!fmt_copy(config.dir, sizeof(config.dir), v)) {
@@ -336,8 +305,7 @@ config_read(char **envp)
 			fmt_copy(config.session, sizeof(config.session), v);
 		} else if ((v = value_of(*envp, "SEEP_MODE"))) {
 			config.dormant = fmt_same(v, "dormant");
-			config.ignored +=
-			    *v && !config.dormant && !fmt_same(v, "on");
+			config.ignored += *v && !config.dormant && !fmt_same(v, "on");
 		} else if ((v = value_of(*envp, "SEEP_CHILD_FILES"))) {
 			config.child_files = is_on(v);
 			config.no_child_files = fmt_same(v, "0");
@@ -347,12 +315,10 @@ config_read(char **envp)
 			config.mappings = is_on(v);
 		} else if ((v = value_of(*envp, "SEEP_DEEPBIND"))) {
 			config.no_deepbind = fmt_same(v, "clear");
-			config.ignored +=
-			    *v && !config.no_deepbind && !fmt_same(v, "keep");
+			config.ignored += *v && !config.no_deepbind && !fmt_same(v, "keep");
 		} else if ((v = value_of(*envp, "SEEP_GUESS"))) {
 			config.no_guess = fmt_same(v, "0");
-			config.ignored +=
-			    *v && !config.no_guess && !fmt_same(v, "1");
+			config.ignored += *v && !config.no_guess && !fmt_same(v, "1");
 		} else if ((v = value_of(*envp, "SEEP_SAMPLE"))) {
 			config.sample = bytes_or_none(v);
 		} else if ((v = value_of(*envp, "SEEP_DEPTH"))) {
@@ -363,8 +329,8 @@ config_read(char **envp)
 	}
 	if (config.log_last && config.log_pool == CONFIG_LOG_POOL) {
 		uint64_t least = FLIGHT_RINGS *
-		    flight_ring_bytes(flight_entries(config.log_last,
-		        config.log == (uint32_t)FLIGHT_MODE_FREES));
+		    flight_ring_bytes(
+		        flight_entries(config.log_last, config.log == (uint32_t)FLIGHT_MODE_FREES));
 
 		if (config.log_pool < least)
 			config.log_pool = least;
@@ -372,8 +338,7 @@ config_read(char **envp)
 	/* the log has every event, in shared memory */
 	if (config.log && (config.sample || config.is_private)) {
 		config.log = config.log_last = 0;
-		config.log_lack =
-		    config.sample ? SEG_LOG_LACK_SAMPLE : SEG_LOG_LACK_PRIVATE;
+		config.log_lack = config.sample ? SEG_LOG_LACK_SAMPLE : SEG_LOG_LACK_PRIVATE;
 		config.ignored++;
 	}
 }

@@ -14,10 +14,10 @@ struct config {
 	char dir[1024];   /* SEEP_DIR; empty: seep-UID in `base` */
 	/* SEEP_BASE; empty: /dev/shm. Room is left for seep-UID in `dir` */
 	char base[1000];
-	bool dir_replaced; /* SEEP_DIR or SEEP_BASE is unfit: see place.c */
+	bool dir_replaced;               /* SEEP_DIR or SEEP_BASE is unfit: see place.c */
 	char session[SEG_SESSION_BYTES]; /* SEEP_SESSION */
 	bool dormant;                    /* SEEP_MODE=dormant */
-	bool no_deepbind; /* SEEP_DEEPBIND=clear: dlopen without that flag */
+	bool no_deepbind;                /* SEEP_DEEPBIND=clear: dlopen without that flag */
 	/* SEEP_CHILD_FILES: each child has its own file. 1: always, 0: never */
 	bool child_files, no_child_files;
 	bool mappings;   /* SEEP_MAPPINGS=1: see mapping.h */

@@ -13,14 +13,12 @@ enum { COMM_BYTES = 16 };
 static char comm[COMM_BYTES + 1];
 static uint32_t random_part;
 
-const char *
-filename_program(void)
+const char *filename_program(void)
 {
 	return comm;
 }
 
-void
-filename_write(struct fmt *f, const char *begin, uint64_t pid)
+void filename_write(struct fmt *f, const char *begin, uint64_t pid)
 {
 	fmt_string(f, begin);
 	fmt_string(f, "-");
@@ -29,15 +27,13 @@ filename_write(struct fmt *f, const char *begin, uint64_t pid)
 	fmt_hex(f, random_part, 8);
 }
 
-void
-filename_tame(char *text, bool dashes)
+void filename_tame(char *text, bool dashes)
 {
 	char *c;
 
 	for (c = text; *c; c++) {
-		bool fine = (*c >= 'a' && *c <= 'z') ||
-		    (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
-		    *c == '_' || *c == '+' ||
+		bool fine = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+		    (*c >= '0' && *c <= '9') || *c == '_' || *c == '+' ||
 		    (c > text && (*c == '.' || (dashes && *c == '-')));
 
 		if (!fine)
@@ -45,8 +41,7 @@ filename_tame(char *text, bool dashes)
 	}
 }
 
-void
-filename_choose(void)
+void filename_choose(void)
 {
 	memset(comm, 0, sizeof(comm));
 	sys_call(SYS_prctl, PR_GET_NAME, (long)comm, 0, 0);

@@ -12,11 +12,10 @@ enum { NO_SUCH_ADVICE = 9999, NON_BLOCKING = 1 /* GRND_NONBLOCK */ };
 
 struct kernel kernel;
 
-void
-kernel_probe(void)
+void kernel_probe(void)
 {
-	void *p = sys_mmap(NULL, CPU_PAGE, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p =
+	    sys_mmap(NULL, CPU_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	kernel = (struct kernel){false, false, false};
 	if (sys_failed(p))
@@ -27,21 +26,18 @@ kernel_probe(void)
 	sys_munmap(p, CPU_PAGE);
 }
 
-unsigned long
-kernel_auxval(unsigned long type)
+unsigned long kernel_auxval(unsigned long type)
 {
 	static unsigned long (*get)(unsigned long);
 
 	if (!get)
-		get = (unsigned long (*)(unsigned long))libc_function(
-		    "getauxval");
+		get = (unsigned long (*)(unsigned long))libc_function("getauxval");
 	if (!get)
 		get = getauxval; /* of another libc */
 	return get(type);
 }
 
-uint64_t
-kernel_limit(int which)
+uint64_t kernel_limit(int which)
 {
 	struct rlimit r;
 
@@ -50,25 +46,21 @@ kernel_limit(int which)
 	return r.rlim_cur;
 }
 
-bool
-kernel_allows_file(uint64_t bytes)
+bool kernel_allows_file(uint64_t bytes)
 {
 	return bytes <= kernel_limit(RLIMIT_FSIZE);
 }
 
-uint32_t
-kernel_pid(long call)
+uint32_t kernel_pid(long call)
 {
 	long pid = cpu_syscall3(call, 0, 0, 0);
 
 	return pid > 0 ? (uint32_t)pid : 0;
 }
 
-void
-kernel_random(void *to, uint64_t bytes)
+void kernel_random(void *to, uint64_t bytes)
 {
-	long n =
-	    cpu_syscall3(SYS_getrandom, (long)to, (long)bytes, NON_BLOCKING);
+	long n = cpu_syscall3(SYS_getrandom, (long)to, (long)bytes, NON_BLOCKING);
 	uint8_t *b = to;
 	uint64_t x;
 	uint64_t i;
@@ -84,8 +76,7 @@ kernel_random(void *to, uint64_t bytes)
 	}
 }
 
-long
-kernel_read_file(const char *path, char *to, size_t bytes)
+long kernel_read_file(const char *path, char *to, size_t bytes)
 {
 	long fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 	long n;

@@ -5,8 +5,7 @@
 #include "base/attr.h"
 #include "collector/segment/mem.h"
 
-struct level *
-levels_open(struct level **levels, const struct levels_shape *s, uint32_t i)
+struct level *levels_open(struct level **levels, const struct levels_shape *s, uint32_t i)
 {
 	struct level *l, *none = NULL;
 
@@ -15,17 +14,15 @@ levels_open(struct level **levels, const struct levels_shape *s, uint32_t i)
 	l = LOAD_ACQUIRE(&levels[i]);
 	if (l)
 		return l;
-	l = mem_alloc(s->head_bytes +
-	    (s->slot_bytes << (s->first_bits + s->grow_bits * i)));
+	l = mem_alloc(s->head_bytes + (s->slot_bytes << (s->first_bits + s->grow_bits * i)));
 	if (!l)
 		return NULL;
 	l->bits = s->first_bits + s->grow_bits * i;
 	return CAS(&levels[i], &none, l) ? l : none;
 }
 
-bool
-levels_grow(struct level **levels, uint32_t *newest,
-    const struct levels_shape *s, uint32_t from)
+bool levels_grow(
+    struct level **levels, uint32_t *newest, const struct levels_shape *s, uint32_t from)
 {
 	if (!levels_open(levels, s, from + 1))
 		return false;

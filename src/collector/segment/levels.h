@@ -29,14 +29,13 @@ struct levels_shape {
 };
 
 /* Level i; makes it if there is none. NULL: no memory. */
-struct level *levels_open(
-    struct level **levels, const struct levels_shape *s, uint32_t i);
+struct level *levels_open(struct level **levels, const struct levels_shape *s, uint32_t i);
 
 /*
  * Makes the level after `from`, which is full, the newest one, unless there is
  * a newer one already. False: no memory, or no more levels.
  */
-bool levels_grow(struct level **levels, uint32_t *newest,
-    const struct levels_shape *s, uint32_t from);
+bool levels_grow(
+    struct level **levels, uint32_t *newest, const struct levels_shape *s, uint32_t from);
 
 #endif

@@ -12,8 +12,7 @@
 #pragma weak _r_debug /* as all that a libc might lack; see next.c */
 
 /* dlsym was in libdl before glibc 2.34. */
-static bool
-is_libdl(const char *path)
+static bool is_libdl(const char *path)
 {
 	static const char begin[] = "libdl.so";
 	const char *name = path;
@@ -28,8 +27,7 @@ is_libdl(const char *path)
 	return true;
 }
 
-libc_any *
-libc_function(const char *name)
+libc_any *libc_function(const char *name)
 {
 	static const struct link_map *libc; /* some hosts have many objects */
 	const struct link_map *l = &_r_debug ? _r_debug.r_map : NULL;

@@ -32,14 +32,12 @@ static uint64_t mapped;      /* of all blocks */
 static uint64_t total_max = UINT64_MAX;
 static uint32_t refused; /* the tick after that of the last failure */
 
-void
-mem_init(uint64_t total_bytes)
+void mem_init(uint64_t total_bytes)
 {
 	total_max = total_bytes;
 }
 
-static size_t
-whole_pages(size_t bytes)
+static size_t whole_pages(size_t bytes)
 {
 	return (bytes + CPU_PAGE - 1) & ~(size_t)(CPU_PAGE - 1);
 }
@@ -49,8 +47,7 @@ whole_pages(size_t bytes)
  * near the end of the budget a block is smaller than `wanted`. Returns its size,
  * which is counted, or 0 if there is no room for `least`.
  */
-static size_t
-within_budget(size_t wanted, size_t least)
+static size_t within_budget(size_t wanted, size_t least)
 {
 	uint64_t was = LOAD(&mapped);
 	size_t size;
@@ -58,8 +55,7 @@ within_budget(size_t wanted, size_t least)
 	do {
 		uint64_t left = was < total_max ? total_max - was : 0;
 
-		size =
-		    wanted < left ? wanted : left & ~(uint64_t)(CPU_PAGE - 1);
+		size = wanted < left ? wanted : left & ~(uint64_t)(CPU_PAGE - 1);
 		if (size < least)
 			return 0;
 	} while (!CAS(&mapped, &was, was + size));
@@ -67,8 +63,7 @@ within_budget(size_t wanted, size_t least)
 }
 
 /* A block with room for `bytes`, of which nothing is handed out yet. */
-static SEEP_COLD struct block *
-new_block(size_t bytes)
+static SEEP_COLD struct block *new_block(size_t bytes)
 {
 	size_t size = whole_pages(LOAD(&total) / BLOCK_SHARE);
 	struct block *b;
@@ -86,8 +81,8 @@ new_block(size_t bytes)
 	size = within_budget(size, bytes + CPU_PAGE);
 	if (!size)
 		return NULL;
-	b = sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	b = sys_mmap(
+	    NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (sys_failed(b)) {
 		ADD(&mapped, (uint64_t)-size);
 		STORE(&refused, tick_now() + 1);
@@ -102,8 +97,7 @@ new_block(size_t bytes)
 	return b;
 }
 
-void
-mem_keep_out_of_cores(void)
+void mem_keep_out_of_cores(void)
 {
 	struct block *b;
 
@@ -114,15 +108,13 @@ mem_keep_out_of_cores(void)
 		sys_madvise(b, b->bytes, MADV_DONTDUMP);
 }
 
-static uint64_t
-left_in(const struct block *b)
+static uint64_t left_in(const struct block *b)
 {
 	return b ? b->bytes - LOAD(&b->used) : 0;
 }
 
 /* NULL: b is NULL, or has not that much left. */
-static void *
-take(struct block *b, size_t bytes)
+static void *take(struct block *b, size_t bytes)
 {
 	uint64_t at = b ? LOAD(&b->used) : 0;
 
@@ -134,8 +126,7 @@ take(struct block *b, size_t bytes)
 }
 
 /* From the block that was mapped ahead, or from a new one. */
-static SEEP_COLD void *
-take_elsewhere(size_t bytes)
+static SEEP_COLD void *take_elsewhere(size_t bytes)
 {
 	struct block *b = __atomic_exchange_n(&ahead, NULL, __ATOMIC_ACQ_REL);
 	struct block *none = NULL, *now;
@@ -155,8 +146,7 @@ take_elsewhere(size_t bytes)
 	return p;
 }
 
-void *
-mem_alloc(size_t bytes)
+void *mem_alloc(size_t bytes)
 {
 	struct block *b = LOAD_ACQUIRE(&current);
 	void *p;
@@ -174,8 +164,7 @@ mem_alloc(size_t bytes)
 	return p;
 }
 
-void
-mem_refill(void)
+void mem_refill(void)
 {
 	struct block *none = NULL, *b;
 
@@ -187,8 +176,7 @@ mem_refill(void)
 		CAS(&ahead, &none, b);
 }
 
-void
-mem_refill_first(size_t bytes)
+void mem_refill_first(size_t bytes)
 {
 	struct block *now = LOAD_ACQUIRE(&current), *b;
 
@@ -200,16 +188,14 @@ mem_refill_first(size_t bytes)
 	mem_refill();
 }
 
-void
-mem_zero(void *p, size_t bytes)
+void mem_zero(void *p, size_t bytes)
 {
 	/* a filter may forbid the call, and locked pages refuse it */
 	if (sys_madvise(p, whole_pages(bytes), MADV_DONTNEED) != 0)
 		memset(p, 0, whole_pages(bytes));
 }
 
-uint64_t
-mem_total(void)
+uint64_t mem_total(void)
 {
 	return LOAD(&total);
 }

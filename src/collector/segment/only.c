@@ -5,8 +5,7 @@
 #include <stddef.h>
 
 /* The part of the path that the name from `name` to `end` is compared with. */
-static const char *
-part_of(const char *path, const char *name, const char *end)
+static const char *part_of(const char *path, const char *name, const char *end)
 {
 	const char *base = path;
 
@@ -19,8 +18,7 @@ part_of(const char *path, const char *name, const char *end)
 	return base;
 }
 
-static bool
-is_name_of(const char *path, const char *name, const char *end)
+static bool is_name_of(const char *path, const char *name, const char *end)
 {
 	if (!path)
 		return false;
@@ -30,9 +28,8 @@ is_name_of(const char *path, const char *name, const char *end)
 	return name == end && !*path;
 }
 
-bool
-only_leaves_out(const char *list, const char *executable,
-    const char *started_as, bool *ret_ignored)
+bool only_leaves_out(
+    const char *list, const char *executable, const char *started_as, bool *ret_ignored)
 {
 	bool has_name = false;
 
@@ -44,8 +41,7 @@ only_leaves_out(const char *list, const char *executable,
 			end++;
 		if (end > list) {
 			has_name = true;
-			if (is_name_of(executable, list, end) ||
-			    is_name_of(started_as, list, end))
+			if (is_name_of(executable, list, end) || is_name_of(started_as, list, end))
 				return false;
 		}
 		list = *end ? end + 1 : end;

@@ -12,7 +12,7 @@
  * the whole path. An empty name is skipped. *ret_ignored: there was no name at
  * all, so that nothing is left out. NULL paths are not compared.
  */
-bool only_leaves_out(const char *list, const char *executable,
-    const char *started_as, bool *ret_ignored);
+bool only_leaves_out(
+    const char *list, const char *executable, const char *started_as, bool *ret_ignored);
 
 #endif

@@ -12,26 +12,22 @@ struct ours_entry ours_table[OURS_MAX];
 static uint32_t high; /* entries at and above it were never used */
 
 /* Whole pages that hold the range. */
-static uint64_t
-first_page(uint64_t address)
+static uint64_t first_page(uint64_t address)
 {
 	return address & ~(uint64_t)(CPU_PAGE - 1);
 }
 
-static uint64_t
-page_behind(uint64_t end)
+static uint64_t page_behind(uint64_t end)
 {
 	return first_page(end + CPU_PAGE - 1);
 }
 
 /* False: another thread has it, or a signal handler interrupted the change. */
-static bool
-claim(struct ours_entry *e, uint32_t kind)
+static bool claim(struct ours_entry *e, uint32_t kind)
 {
 	uint32_t sequence = LOAD_ACQUIRE(&e->sequence);
 
-	if (sequence & 1 || LOAD(&e->kind) != kind ||
-	    !CAS(&e->sequence, &sequence, sequence + 1))
+	if (sequence & 1 || LOAD(&e->kind) != kind || !CAS(&e->sequence, &sequence, sequence + 1))
 		return false;
 	if (LOAD(&e->kind) == kind)
 		return true;
@@ -39,8 +35,7 @@ claim(struct ours_entry *e, uint32_t kind)
 	return false;
 }
 
-static void
-publish(struct ours_entry *e)
+static void publish(struct ours_entry *e)
 {
 	STORE_RELEASE(&e->sequence, LOAD(&e->sequence) + 1);
 }
@@ -49,8 +44,7 @@ publish(struct ours_entry *e)
  * Blocks of private memory are often next to each other. Both ends of such an
  * entry only move outwards, by one store each, so every copy of it is right.
  */
-static bool
-joins(uint64_t start, uint64_t end)
+static bool joins(uint64_t start, uint64_t end)
 {
 	uint32_t i;
 
@@ -58,18 +52,15 @@ joins(uint64_t start, uint64_t end)
 		struct ours_entry *e = &ours_table[i];
 		uint64_t its_start = end, its_end = start;
 
-		if (LOAD_ACQUIRE(&e->sequence) & 1 ||
-		    LOAD(&e->kind) != OURS_FOREVER)
+		if (LOAD_ACQUIRE(&e->sequence) & 1 || LOAD(&e->kind) != OURS_FOREVER)
 			continue;
-		if (CAS(&e->start, &its_start, start) ||
-		    CAS(&e->end, &its_end, end))
+		if (CAS(&e->start, &its_start, start) || CAS(&e->end, &its_end, end))
 			return true;
 	}
 	return false;
 }
 
-static void
-enter(uint64_t start, uint64_t end, enum ours_kind kind)
+static void enter(uint64_t start, uint64_t end, enum ours_kind kind)
 {
 	uint32_t i;
 
@@ -88,8 +79,7 @@ enter(uint64_t start, uint64_t end, enum ours_kind kind)
 	segment_count(SEG_LOST_RANGES, 1);
 }
 
-void
-ours_add(const void *start, size_t bytes, enum ours_kind kind)
+void ours_add(const void *start, size_t bytes, enum ours_kind kind)
 {
 	uint64_t from = first_page((uint64_t)(uintptr_t)start);
 	uint64_t to = page_behind((uint64_t)(uintptr_t)start + bytes);
@@ -98,8 +88,7 @@ ours_add(const void *start, size_t bytes, enum ours_kind kind)
 		enter(from, to, kind);
 }
 
-void
-ours_remove(const void *start, size_t bytes)
+void ours_remove(const void *start, size_t bytes)
 {
 	uint64_t from = first_page((uint64_t)(uintptr_t)start);
 	uint64_t to = page_behind((uint64_t)(uintptr_t)start + bytes);
@@ -109,8 +98,7 @@ ours_remove(const void *start, size_t bytes)
 		struct ours_entry *e = &ours_table[i];
 		uint64_t its_start = LOAD(&e->start), its_end = LOAD(&e->end);
 
-		if (its_start >= to || its_end <= from ||
-		    !claim(e, OURS_FOR_NOW))
+		if (its_start >= to || its_end <= from || !claim(e, OURS_FOR_NOW))
 			continue;
 		its_start = LOAD(&e->start);
 		its_end = LOAD(&e->end);
@@ -130,9 +118,7 @@ ours_remove(const void *start, size_t bytes)
 extern const char __ehdr_start[] SEEP_HIDDEN;
 extern const char _end[] SEEP_HIDDEN;
 
-void
-ours_add_library(void)
+void ours_add_library(void)
 {
-	ours_add(__ehdr_start,
-	    (size_t)((uintptr_t)_end - (uintptr_t)__ehdr_start), OURS_FOREVER);
+	ours_add(__ehdr_start, (size_t)((uintptr_t)_end - (uintptr_t)__ehdr_start), OURS_FOREVER);
 }

@@ -26,18 +26,15 @@ struct place_asked place_asked;
 
 /* Static, because a forked child's set-up runs on its host's stack. */
 static char dir_name[sizeof(config.dir)];
-_Static_assert(
-    sizeof(config.base) + sizeof("/seep-4294967295") <= sizeof(config.dir),
+_Static_assert(sizeof(config.base) + sizeof("/seep-4294967295") <= sizeof(config.dir),
     "seep-UID in SEEP_BASE");
 
 static long mkdir_error; /* -errno of making dir_name, or 0 */
 
-long
-place_open_dir(const char *path, struct stat *st)
+long place_open_dir(const char *path, struct stat *st)
 {
 	uint64_t uid = (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0);
-	long fd = sys_openat(
-	    AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	long fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 
 	if (fd < 0)
 		return fd;
@@ -53,13 +50,11 @@ place_open_dir(const char *path, struct stat *st)
  * belong to root, or to this user, and if others may write there it must be
  * sticky, so that they cannot replace what is not theirs.
  */
-static enum seg_place
-why_no_base(const char *path, uint32_t *ret_detail)
+static enum seg_place why_no_base(const char *path, uint32_t *ret_detail)
 {
 	struct stat st;
 	long err = path[0] == '/'
-	    ? sys_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&st,
-	          AT_SYMLINK_NOFOLLOW)
+	    ? sys_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&st, AT_SYMLINK_NOFOLLOW)
 	    : -EINVAL; /* a daemon changes its working directory */
 
 	*ret_detail = (uint32_t)-err;
@@ -69,8 +64,7 @@ why_no_base(const char *path, uint32_t *ret_detail)
 	if (!S_ISDIR(st.st_mode))
 		return SEG_PLACE_NO_DIRECTORY;
 	*ret_detail = st.st_uid;
-	if (st.st_uid != 0 &&
-	    st.st_uid != (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0))
+	if (st.st_uid != 0 && st.st_uid != (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0))
 		return SEG_PLACE_OWNER;
 	*ret_detail = st.st_mode & 07777;
 	if ((st.st_mode & 022) && !(st.st_mode & S_ISVTX))
@@ -78,8 +72,7 @@ why_no_base(const char *path, uint32_t *ret_detail)
 	return SEG_PLACE_FINE;
 }
 
-static long
-open_own_dir(struct stat *st)
+static long open_own_dir(struct stat *st)
 {
 	long uid = sys_call(SYS_geteuid, 0, 0, 0, 0);
 	uint32_t detail;
@@ -103,14 +96,12 @@ open_own_dir(struct stat *st)
 	return place_open_dir(dir_name, st);
 }
 
-const char *
-place_dir(void)
+const char *place_dir(void)
 {
 	return dir_name;
 }
 
-static bool
-medium_of(const struct statfs *fs, enum seg_medium *ret)
+static bool medium_of(const struct statfs *fs, enum seg_medium *ret)
 {
 	*ret = (enum seg_medium)medium_of_type((uint32_t)fs->f_type);
 	/* a disk only if the user asked for it */
@@ -119,8 +110,7 @@ medium_of(const struct statfs *fs, enum seg_medium *ret)
 }
 
 /* PROGRAM-PID-RANDOM.seg */
-static void
-make_name(char *to, size_t bytes)
+static void make_name(char *to, size_t bytes)
 {
 	struct fmt f;
 
@@ -129,15 +119,13 @@ make_name(char *to, size_t bytes)
 	fmt_string(&f, ".seg");
 }
 
-long
-place_make_file(long dir, const char *name, uint64_t bytes)
+long place_make_file(long dir, const char *name, uint64_t bytes)
 {
 	long fd, result;
 
 	if (!kernel_allows_file(bytes))
 		return -EFBIG;
-	fd = sys_openat(dir, name,
-	    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = sys_openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fd;
 	/* the umask and a default ACL must not change the mode */
@@ -151,8 +139,7 @@ place_make_file(long dir, const char *name, uint64_t bytes)
 	return result;
 }
 
-static void *
-map_shared(uint64_t bytes, int prot, long fd, uint64_t offset)
+static void *map_shared(uint64_t bytes, int prot, long fd, uint64_t offset)
 {
 	void *p = sys_mmap(NULL, bytes, prot, MAP_SHARED, (int)fd, offset);
 
@@ -168,8 +155,7 @@ map_shared(uint64_t bytes, int prot, long fd, uint64_t offset)
  * none. The control block starts with it, so that a process that ends before the
  * recorder has found it waits for the recorder, too.
  */
-static uint64_t
-first_beat(long dir)
+static uint64_t first_beat(long dir)
 {
 	char name[sizeof("rec-.ctl") + SEG_SESSION_BYTES];
 	uint64_t beat = 0;
@@ -186,8 +172,7 @@ first_beat(long dir)
 	fmt_string(&f, "rec-");
 	fmt_string(&f, config.session);
 	fmt_string(&f, ".ctl");
-	fd = sys_openat(
-	    dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+	fd = sys_openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
 	if (fd < 0)
 		return 0;
 	if (cpu_syscall6(SYS_pread64, fd, (long)&beat, sizeof(beat),
@@ -198,8 +183,7 @@ first_beat(long dir)
 }
 
 /* Both pages are written at the start, because reading a hole may fail. */
-static bool
-fill_control(long dir, long fd)
+static bool fill_control(long dir, long fd)
 {
 	const struct {
 		uint64_t magic;
@@ -208,10 +192,9 @@ fill_control(long dir, long fd)
 	} head = {SEG_CTL_MAGIC, SEG_VERSION, 0, first_beat(dir)};
 	static const uint32_t none;
 
-	return cpu_syscall6(SYS_pwrite64, fd, (long)&head, sizeof(head), 0, 0,
-	           0) == sizeof(head) &&
-	    cpu_syscall6(SYS_pwrite64, fd, (long)&none, sizeof(none),
-	        SEG_CTL_BYTES - sizeof(none), 0, 0) == sizeof(none);
+	return cpu_syscall6(SYS_pwrite64, fd, (long)&head, sizeof(head), 0, 0, 0) == sizeof(head) &&
+	    cpu_syscall6(SYS_pwrite64, fd, (long)&none, sizeof(none), SEG_CTL_BYTES - sizeof(none),
+	        0, 0) == sizeof(none);
 }
 
 /*
@@ -219,8 +202,7 @@ fill_control(long dir, long fd)
  * process that inherits the mapping, such as a worker that has dropped its
  * privileges, can neither write it nor take its pages away.
  */
-static const struct ctl_block *
-make_control(long dir, const char *name)
+static const struct ctl_block *make_control(long dir, const char *name)
 {
 	const struct ctl_block *c = NULL;
 	char ctl[NAME_BYTES + 4];
@@ -233,9 +215,8 @@ make_control(long dir, const char *name)
 	fd = place_make_file(dir, ctl, SEG_CTL_BYTES);
 	if (fd < 0)
 		return NULL;
-	read_only = fill_control(dir, fd)
-	    ? sys_openat(dir, ctl, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0)
-	    : -1;
+	read_only =
+	    fill_control(dir, fd) ? sys_openat(dir, ctl, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0) : -1;
 	if (read_only >= 0) {
 		c = map_shared(SEG_CTL_BYTES, PROT_READ, read_only, 0);
 		sys_close(read_only);
@@ -247,8 +228,7 @@ make_control(long dir, const char *name)
 }
 
 /* Head and first window of a segment that begins the file. */
-static bool
-map_segment(struct place *p, long fd)
+static bool map_segment(struct place *p, long fd)
 {
 	const struct segment_layout l = segment_layout(p->segment_bytes);
 	struct segment_memory *m = &p->memory;
@@ -256,42 +236,36 @@ map_segment(struct place *p, long fd)
 	m->extents_bytes = p->segment_bytes - l.first;
 	if (m->extents_bytes > SEGMENT_WINDOW)
 		m->extents_bytes = SEGMENT_WINDOW;
-	m->head =
-	    map_shared(l.head_bytes + CPU_PAGE, PROT_READ | PROT_WRITE, fd, 0);
-	m->extents = map_shared(
-	    m->extents_bytes + CPU_PAGE, PROT_READ | PROT_WRITE, fd, l.first);
+	m->head = map_shared(l.head_bytes + CPU_PAGE, PROT_READ | PROT_WRITE, fd, 0);
+	m->extents = map_shared(m->extents_bytes + CPU_PAGE, PROT_READ | PROT_WRITE, fd, l.first);
 	return m->head && m->extents;
 }
 
-static void
-unmap_segment(struct place *p)
+static void unmap_segment(struct place *p)
 {
 	const struct segment_layout l = segment_layout(p->segment_bytes);
 
 	if (p->memory.head)
 		sys_munmap(p->memory.head, l.head_bytes + CPU_PAGE);
 	if (p->memory.extents)
-		sys_munmap(
-		    p->memory.extents, p->memory.extents_bytes + CPU_PAGE);
+		sys_munmap(p->memory.extents, p->memory.extents_bytes + CPU_PAGE);
 }
 
 /* If the directory is not ours, finds out whose it is. */
-static void
-find_owner(struct place *p)
+static void find_owner(struct place *p)
 {
 	long uid = sys_call(SYS_geteuid, 0, 0, 0, 0);
 	struct stat st;
 
 	p->is_taken = uid >= 0 &&
-	    sys_call(SYS_newfstatat, AT_FDCWD, (long)dir_name, (long)&st,
-	        AT_SYMLINK_NOFOLLOW) == 0 &&
+	    sys_call(SYS_newfstatat, AT_FDCWD, (long)dir_name, (long)&st, AT_SYMLINK_NOFOLLOW) ==
+	        0 &&
 	    st.st_uid != (uint64_t)uid;
 	p->owner = p->is_taken ? st.st_uid : 0;
 }
 
 /* Opens the directory if a segment can be made there; -1 otherwise. */
-static long
-open_place(struct place *p, bool populate)
+static long open_place(struct place *p, bool populate)
 {
 	struct statfs fs;
 	struct stat st;
@@ -311,9 +285,8 @@ open_place(struct place *p, bool populate)
 		goto refused;
 	p->refusal = REFUSAL_TOO_MANY_FILES;
 	if (fs.f_type == PLACE_TMPFS &&
-	    (uint64_t)st.st_size / PLACE_DIRENT > (fs.f_bavail < fs.f_blocks / 2
-	                                                  ? PLACE_FILES_MAX
-	                                                  : PLACE_FILES_MORE))
+	    (uint64_t)st.st_size / PLACE_DIRENT >
+	        (fs.f_bavail < fs.f_blocks / 2 ? PLACE_FILES_MAX : PLACE_FILES_MORE))
 		goto refused; /* nobody removes old files, so add no more */
 	p->refusal = REFUSAL_NO_SPACE;
 	p->segment_bytes = budget_of_segment(&fs, populate);
@@ -327,12 +300,10 @@ refused:
 /* ---- a directory that was asked for and cannot be used ------------------- */
 
 /* Why the directory cannot be opened as one of our own. */
-static enum seg_place
-why_not_ours(const char *path, uint32_t *ret_detail)
+static enum seg_place why_not_ours(const char *path, uint32_t *ret_detail)
 {
 	struct stat st;
-	long err = sys_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&st,
-	    AT_SYMLINK_NOFOLLOW);
+	long err = sys_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&st, AT_SYMLINK_NOFOLLOW);
 
 	*ret_detail = (uint32_t)-err;
 	if (err == -EACCES)
@@ -353,8 +324,7 @@ why_not_ours(const char *path, uint32_t *ret_detail)
 }
 
 /* Why the directory seep-UID of SEEP_BASE, or SEEP_BASE itself, is no place. */
-static enum seg_place
-why_not_in_base(struct place_asked *a)
+static enum seg_place why_not_in_base(struct place_asked *a)
 {
 	enum seg_place why = why_no_base(config.base, &a->detail);
 
@@ -370,8 +340,7 @@ why_not_in_base(struct place_asked *a)
 	return why;
 }
 
-static void
-say_why(const struct place *p, struct place_asked *a)
+static void say_why(const struct place *p, struct place_asked *a)
 {
 	a->is_base = !config.dir[0];
 	fmt_copy(a->dir, sizeof(a->dir), dir_name);
@@ -391,8 +360,7 @@ say_why(const struct place *p, struct place_asked *a)
 		a->why = SEG_PLACE_NO_FILE;
 		break;
 	default:
-		a->why = a->is_base ? why_not_in_base(a)
-		                    : why_not_ours(a->dir, &a->detail);
+		a->why = a->is_base ? why_not_in_base(a) : why_not_ours(a->dir, &a->detail);
 	}
 }
 
@@ -401,8 +369,7 @@ say_why(const struct place *p, struct place_asked *a)
  * so /dev/shm does. The header says why the first of them was not used. False:
  * it was /dev/shm already.
  */
-static bool
-replace_asked(const struct place *p)
+static bool replace_asked(const struct place *p)
 {
 	if (!config.dir[0] && !config.base[0])
 		return false;
@@ -420,8 +387,7 @@ replace_asked(const struct place *p)
  * There is no place at all: a line where the user looks for segments, if we may
  * write it there.
  */
-static void
-note_refusal(const struct place *p, enum refusal first)
+static void note_refusal(const struct place *p, enum refusal first)
 {
 	bool was_asked = place_asked.dir[0] && first != REFUSAL_NO_DIRECTORY;
 	const char *path = was_asked ? place_asked.dir : place_dir();
@@ -440,8 +406,7 @@ note_refusal(const struct place *p, enum refusal first)
 
 /* ---- segments ------------------------------------------------------------ */
 
-static bool
-create(enum place_slots with_slots, bool populate)
+static bool create(enum place_slots with_slots, bool populate)
 {
 	struct place *p = &place;
 	char name[NAME_BYTES];
@@ -461,9 +426,7 @@ create(enum place_slots with_slots, bool populate)
 	fd = place_make_file(dir, name, p->segment_bytes + slots);
 	if (fd < 0)
 		goto no_dir;
-	if ((!populate &&
-	        sys_call(SYS_fallocate, fd, 0, 0, (long)p->segment_bytes) !=
-	            0) ||
+	if ((!populate && sys_call(SYS_fallocate, fd, 0, 0, (long)p->segment_bytes) != 0) ||
 	    !map_segment(p, fd))
 		goto no_file;
 	p->control = make_control(dir, name);
@@ -473,8 +436,8 @@ create(enum place_slots with_slots, bool populate)
 		(void)logpool_create(dir, name); /* see log_start() */
 	if (slots && with_slots == PLACE_SLOTS_MAPPED)
 		slots_map(&p->slots,
-		    map_shared(SLOTS_HEAD_BYTES + CPU_PAGE,
-		        PROT_READ | PROT_WRITE, fd, p->segment_bytes));
+		    map_shared(
+		        SLOTS_HEAD_BYTES + CPU_PAGE, PROT_READ | PROT_WRITE, fd, p->segment_bytes));
 	/* it is mapped; from now on only root can open and truncate it */
 	sys_call(SYS_fchmod, fd, 0400, 0, 0);
 	sys_close(fd);
@@ -489,8 +452,7 @@ no_dir:
 	return false;
 }
 
-bool
-place_create(enum place_slots with_slots, bool populate)
+bool place_create(enum place_slots with_slots, bool populate)
 {
 	enum refusal first;
 
@@ -504,8 +466,7 @@ place_create(enum place_slots with_slots, bool populate)
 	return false;
 }
 
-bool
-place_private(void)
+bool place_private(void)
 {
 	static const struct ctl_block no_control;
 	struct place *p = &place;

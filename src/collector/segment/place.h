@@ -21,13 +21,13 @@
 struct place {
 	struct segment_memory memory; /* mapped, nothing in it yet */
 	uint64_t segment_bytes;
-	struct slots slots; /* for forked children; .head NULL: none */
+	struct slots slots;              /* for forked children; .head NULL: none */
 	const struct ctl_block *control; /* never NULL after place_create() */
 	enum seg_medium medium;
 	enum refusal refusal; /* after a failure: why */
 	uint32_t file_system; /* statfs f_type */
-	bool is_taken;  /* the default directory belongs to another user */
-	uint32_t owner; /* the uid of that user */
+	bool is_taken;        /* the default directory belongs to another user */
+	uint32_t owner;       /* the uid of that user */
 };
 
 /* Of this process. */

@@ -11,8 +11,7 @@
 #include "collector/segment/kernel.h"
 #include "format/format.h"
 
-static const char *
-word_of(enum refusal why)
+static const char *word_of(enum refusal why)
 {
 	switch (why) {
 	case REFUSAL_FILE_SYSTEM:
@@ -26,15 +25,13 @@ word_of(enum refusal why)
 	}
 }
 
-void
-refusal_note(long dir, enum refusal why)
+void refusal_note(long dir, enum refusal why)
 {
 	char line[SEG_SESSION_BYTES + 96], comm[17] = "";
 	struct stat st;
 	struct fmt f;
 	long fd = sys_openat(dir, SEG_REFUSED_NAME,
-	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-	    0600);
+	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return;
@@ -48,8 +45,8 @@ refusal_note(long dir, enum refusal why)
 	fmt_string(&f, " ");
 	fmt_string(&f, comm);
 	fmt_string(&f, "\n");
-	if (f.ok && sys_call(SYS_fstat, fd, (long)&st, 0, 0) == 0 &&
-	    S_ISREG(st.st_mode) && st.st_size < SEG_REFUSED_BYTES &&
+	if (f.ok && sys_call(SYS_fstat, fd, (long)&st, 0, 0) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_size < SEG_REFUSED_BYTES &&
 	    kernel_allows_file((uint64_t)st.st_size + sizeof(line)))
 		cpu_syscall3(SYS_write, fd, (long)line, f.at - line);
 	sys_close(fd);

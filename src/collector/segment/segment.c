@@ -21,15 +21,14 @@ enum {
 	SPARE = 16 << 10, /* more, that may be used for what can wait */
 };
 
-struct segment_layout
-segment_layout(uint64_t bytes)
+struct segment_layout segment_layout(uint64_t bytes)
 {
 	uint64_t dir = bytes / SEG_EXTENT_STEP * sizeof(struct seg_extent);
 	struct segment_layout l;
 
 	l.dir_bytes = (dir + CPU_PAGE - 1) & ~(uint64_t)(CPU_PAGE - 1);
-	l.head_bytes = SEG_HEADER_BYTES +
-	    (l.dir_bytes < SEGMENT_HEAD_DIR ? l.dir_bytes : SEGMENT_HEAD_DIR);
+	l.head_bytes =
+	    SEG_HEADER_BYTES + (l.dir_bytes < SEGMENT_HEAD_DIR ? l.dir_bytes : SEGMENT_HEAD_DIR);
 	l.first = (SEG_HEADER_BYTES + l.dir_bytes + SEG_EXTENT_STEP - 1) &
 	    ~(uint64_t)(SEG_EXTENT_STEP - 1);
 	return l;
@@ -43,16 +42,14 @@ struct span {
 	uint64_t begin, end;
 };
 
-static struct span
-first_span(void)
+static struct span first_span(void)
 {
-	return (struct span){0, segment.layout.first,
-	    segment.layout.first + segment.memory.extents_bytes};
+	return (struct span){
+	    0, segment.layout.first, segment.layout.first + segment.memory.extents_bytes};
 }
 
 /* False: that was the last one. */
-static bool
-next_span(struct span *s)
+static bool next_span(struct span *s)
 {
 	uint64_t bytes = segment.memory.extents_bytes << ++s->window;
 
@@ -66,8 +63,7 @@ next_span(struct span *s)
 }
 
 /* False: beyond the last window. */
-static bool
-span_of(uint64_t offset, struct span *ret)
+static bool span_of(uint64_t offset, struct span *ret)
 {
 	*ret = first_span();
 	while (offset >= ret->end) {
@@ -77,8 +73,7 @@ span_of(uint64_t offset, struct span *ret)
 	return true;
 }
 
-static uint8_t *
-map_plain(uint64_t bytes)
+static uint8_t *map_plain(uint64_t bytes)
 {
 	uint8_t *p = sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -91,39 +86,33 @@ map_plain(uint64_t bytes)
 }
 
 /* Of map_plain(), or of a file. */
-static void
-unmap(uint8_t *at, uint64_t bytes)
+static void unmap(uint8_t *at, uint64_t bytes)
 {
 	ours_remove(at, bytes);
 	sys_munmap(at, bytes);
 }
 
 /* Maps what follows from this page on, of the file or as plain memory. */
-static uint8_t *
-map_more(uint8_t *page, uint64_t bytes)
+static uint8_t *map_more(uint8_t *page, uint64_t bytes)
 {
-	return segment.memory.is_private ? map_plain(bytes)
-	                                 : sys_view(page, bytes);
+	return segment.memory.is_private ? map_plain(bytes) : sys_view(page, bytes);
 }
 
-bool
-segment_map_private(struct segment_memory *ret, uint64_t bytes)
+bool segment_map_private(struct segment_memory *ret, uint64_t bytes)
 {
 	const struct segment_layout l = segment_layout(bytes);
 	uint64_t window = bytes - l.first;
 
 	window = window < SEGMENT_WINDOW ? window : SEGMENT_WINDOW;
-	*ret =
-	    (struct segment_memory){.head = map_plain(l.head_bytes + CPU_PAGE),
-	        .extents = map_plain(window + CPU_PAGE),
-	        .extents_bytes = window,
-	        .is_private = true};
+	*ret = (struct segment_memory){.head = map_plain(l.head_bytes + CPU_PAGE),
+	    .extents = map_plain(window + CPU_PAGE),
+	    .extents_bytes = window,
+	    .is_private = true};
 	return ret->head && ret->extents;
 }
 
 /* Maps windows up to this one. NULL: no memory. */
-static SEEP_COLD uint8_t *
-map_windows(uint32_t up_to)
+static SEEP_COLD uint8_t *map_windows(uint32_t up_to)
 {
 	struct span s = first_span();
 
@@ -137,8 +126,7 @@ map_windows(uint32_t up_to)
 			return NULL;
 		if (LOAD_ACQUIRE(&segment.windows[s.window]))
 			continue;
-		mine = map_more(segment.windows[s.window - 1] + before,
-		    s.end - s.begin + CPU_PAGE);
+		mine = map_more(segment.windows[s.window - 1] + before, s.end - s.begin + CPU_PAGE);
 		if (!mine)
 			return NULL;
 		if (!CAS(&segment.windows[s.window], &none, mine))
@@ -148,8 +136,7 @@ map_windows(uint32_t up_to)
 }
 
 /* Where the extent at this offset is mapped; NULL: no memory. */
-static uint8_t *
-address_of(uint64_t offset)
+static uint8_t *address_of(uint64_t offset)
 {
 	struct span s;
 	uint8_t *w;
@@ -169,8 +156,7 @@ address_of(uint64_t offset)
  * but to a plain store with SIGBUS. If the kernel lacks the call, all pages
  * were made at the start.
  */
-static bool
-make_pages(uint8_t *at, uint64_t bytes)
+static bool make_pages(uint8_t *at, uint64_t bytes)
 {
 	if (segment.memory.anonymous || !segment.populate)
 		return true;
@@ -179,8 +165,7 @@ make_pages(uint8_t *at, uint64_t bytes)
 }
 
 /* False: no memory, counted. */
-static bool
-make_pages_or_count(uint8_t *at, uint64_t bytes)
+static bool make_pages_or_count(uint8_t *at, uint64_t bytes)
 {
 	if (at && make_pages(at, bytes))
 		return true;
@@ -189,8 +174,7 @@ make_pages_or_count(uint8_t *at, uint64_t bytes)
 }
 
 /* Extents at these offsets, in one window or several. */
-static bool
-open_range(uint64_t from, uint64_t to)
+static bool open_range(uint64_t from, uint64_t to)
 {
 	while (from < to) {
 		uint8_t *at = address_of(from);
@@ -208,8 +192,7 @@ open_range(uint64_t from, uint64_t to)
 }
 
 /* How many bytes of extents are opened before they are needed. */
-static uint64_t
-ahead_of(uint64_t offset)
+static uint64_t ahead_of(uint64_t offset)
 {
 	uint64_t ahead = (offset - segment.layout.first) / 8;
 
@@ -218,8 +201,7 @@ ahead_of(uint64_t offset)
 	return (ahead & ~(uint64_t)(SEG_EXTENT_STEP - 1)) + SPARE;
 }
 
-bool
-segment_has_spare(void)
+bool segment_has_spare(void)
 {
 	uint64_t used = LOAD(&segment.used);
 
@@ -233,8 +215,7 @@ segment_has_spare(void)
  * if the medium and the budget have room. Several threads may do this at once;
  * everything below segment.open has been opened by one of them.
  */
-static bool
-open_up_to(uint64_t end)
+static bool open_up_to(uint64_t end)
 {
 	uint64_t open = LOAD_ACQUIRE(&segment.open);
 
@@ -244,19 +225,16 @@ open_up_to(uint64_t end)
 	return true;
 }
 
-static bool
-open_extent(uint64_t at)
+static bool open_extent(uint64_t at)
 {
 	uint64_t end = at + SEG_EXTENT_STEP;
 
-	if (end <= LOAD_ACQUIRE(&segment.open) ||
-	    open_up_to(end + ahead_of(at)))
+	if (end <= LOAD_ACQUIRE(&segment.open) || open_up_to(end + ahead_of(at)))
 		return true;
 	return make_pages_or_count(address_of(at), SEG_EXTENT_STEP);
 }
 
-void
-segment_refill(void)
+void segment_refill(void)
 {
 	uint64_t used = LOAD(&segment.used);
 
@@ -268,8 +246,7 @@ segment_refill(void)
 
 /* ---- the whole ----------------------------------------------------------- */
 
-static void
-use_memory(const struct segment_memory *m)
+static void use_memory(const struct segment_memory *m)
 {
 	memset(segment.windows, 0, sizeof(segment.windows));
 	segment.memory = *m;
@@ -277,9 +254,7 @@ use_memory(const struct segment_memory *m)
 	segment.dir_rest = NULL;
 }
 
-bool
-segment_init(const struct segment_memory *m, uint64_t bytes, uint64_t largest,
-    bool populate)
+bool segment_init(const struct segment_memory *m, uint64_t bytes, uint64_t largest, bool populate)
 {
 	struct seg_header *h;
 	int i;
@@ -316,8 +291,7 @@ segment_init(const struct segment_memory *m, uint64_t bytes, uint64_t largest,
 	return true;
 }
 
-bool
-segment_init_plain(uint8_t *at, uint64_t bytes, uint64_t largest)
+bool segment_init_plain(uint8_t *at, uint64_t bytes, uint64_t largest)
 {
 	const struct segment_layout l = segment_layout(largest);
 	const struct segment_memory m = {.head = at,
@@ -328,8 +302,7 @@ segment_init_plain(uint8_t *at, uint64_t bytes, uint64_t largest)
 	return segment_init(&m, bytes, largest, false);
 }
 
-bool
-segment_leave_mapping(uint8_t *at, uint64_t bytes, bool keep)
+bool segment_leave_mapping(uint8_t *at, uint64_t bytes, bool keep)
 {
 	void *p;
 
@@ -347,8 +320,7 @@ segment_leave_mapping(uint8_t *at, uint64_t bytes, bool keep)
 	return true;
 }
 
-bool
-segment_leave(bool keep)
+bool segment_leave(bool keep)
 {
 	const struct segment_memory *m = &segment.memory;
 	uint64_t more = m->anonymous ? 0 : CPU_PAGE;
@@ -356,21 +328,18 @@ segment_leave(bool keep)
 	bool done;
 
 	segment.header = &nowhere;
-	done = segment_leave_mapping(
-	    m->head, segment.layout.head_bytes + more, keep);
+	done = segment_leave_mapping(m->head, segment.layout.head_bytes + more, keep);
 	if (segment.dir_rest)
 		done &= segment_leave_mapping(segment.dir_rest,
-		    segment.layout.first - segment.layout.head_bytes + CPU_PAGE,
-		    keep);
+		    segment.layout.first - segment.layout.head_bytes + CPU_PAGE, keep);
 	do
-		done &= segment_leave_mapping(
-		    segment.windows[s.window], s.end - s.begin + more, keep);
+		done &=
+		    segment_leave_mapping(segment.windows[s.window], s.end - s.begin + more, keep);
 	while (next_span(&s));
 	return done;
 }
 
-bool
-segment_is_tight(void)
+bool segment_is_tight(void)
 {
 	return LOAD(&segment.used) > segment.bytes / 4 * 3;
 }
@@ -378,8 +347,7 @@ segment_is_tight(void)
 static uint32_t refused; /* the tick after that of the last failure */
 
 /* Failures would otherwise use up the budget. */
-static void
-give_back(uint64_t at)
+static void give_back(uint64_t at)
 {
 	uint64_t end = at + SEG_EXTENT_STEP;
 
@@ -392,8 +360,7 @@ give_back(uint64_t at)
  * (counted). Lock-free; a signal handler may call it. It becomes visible to
  * readers by its entry in the directory.
  */
-static void *
-new_extent(uint64_t *ret_offset)
+static void *new_extent(uint64_t *ret_offset)
 {
 	uint64_t at, end;
 
@@ -419,8 +386,7 @@ new_extent(uint64_t *ret_offset)
 }
 
 /* Where byte `at` of the directory is mapped; NULL: no memory. */
-static uint8_t *
-dir_address(uint64_t at)
+static uint8_t *dir_address(uint64_t at)
 {
 	const struct segment_memory *m = &segment.memory;
 	uint64_t near = segment.layout.head_bytes - SEG_HEADER_BYTES;
@@ -430,11 +396,9 @@ dir_address(uint64_t at)
 		return m->head + SEG_HEADER_BYTES + at;
 	rest = LOAD_ACQUIRE(&segment.dir_rest);
 	if (!rest) {
-		uint64_t bytes =
-		    segment.layout.first - segment.layout.head_bytes;
+		uint64_t bytes = segment.layout.first - segment.layout.head_bytes;
 
-		rest = map_more(
-		    m->head + segment.layout.head_bytes, bytes + CPU_PAGE);
+		rest = map_more(m->head + segment.layout.head_bytes, bytes + CPU_PAGE);
 		if (!rest)
 			return NULL;
 		if (!CAS(&segment.dir_rest, &none, rest)) {
@@ -449,25 +413,21 @@ dir_address(uint64_t at)
  * Log2 of the rows in an extent. If their size is no power of 2, the end of the
  * extent stays unused.
  */
-static uint32_t
-rows_bits(uint32_t row_bytes)
+static uint32_t rows_bits(uint32_t row_bytes)
 {
 	return 31 - (uint32_t)__builtin_clz(SEG_EXTENT_STEP / row_bytes);
 }
 
-static struct seg_extent *
-entry_at(uint32_t i)
+static struct seg_extent *entry_at(uint32_t i)
 {
-	return (struct seg_extent *)(void *)dir_address(
-	    (uint64_t)i * sizeof(struct seg_extent));
+	return (struct seg_extent *)(void *)dir_address((uint64_t)i * sizeof(struct seg_extent));
 }
 
 /*
  * An entry of the directory that can be written to. It is counted, and not valid
  * until it has a kind. NULL: no room.
  */
-static struct seg_extent *
-new_entry(uint32_t *ret_index)
+static struct seg_extent *new_entry(uint32_t *ret_index)
 {
 	uint32_t i = ADD(&segment.dir_used, 1), next = i + 1;
 	uint64_t at = (uint64_t)i * sizeof(struct seg_extent);
@@ -476,8 +436,7 @@ new_entry(uint32_t *ret_index)
 	uint8_t *e = i < segment.dir_capacity ? dir_address(at) : NULL;
 
 	if (!e ||
-	    (at >= LOAD(&segment.dir_open) &&
-	        !make_pages_or_count(dir_address(page), CPU_PAGE))) {
+	    (at >= LOAD(&segment.dir_open) && !make_pages_or_count(dir_address(page), CPU_PAGE))) {
 		CAS(&segment.dir_used, &next, i);
 		return NULL;
 	}
@@ -488,9 +447,8 @@ new_entry(uint32_t *ret_index)
 }
 
 /* t->rows_bits is set. */
-static void
-shape(struct segment_table *t, enum seg_kind kind, uint32_t owner,
-    uint32_t row_bytes, uint64_t first, uint64_t max_rows)
+static void shape(struct segment_table *t, enum seg_kind kind, uint32_t owner, uint32_t row_bytes,
+    uint64_t first, uint64_t max_rows)
 {
 	const uint32_t in_page = CPU_PAGE / sizeof(*t->chunks);
 	const uint32_t rows = 1u << t->rows_bits;
@@ -513,24 +471,21 @@ shape(struct segment_table *t, enum seg_kind kind, uint32_t owner,
 	t->chunk_count = (count + in_page - 1) & ~(in_page - 1);
 }
 
-void
-segment_table_shape(struct segment_table *t, enum seg_kind kind, uint32_t owner,
+void segment_table_shape(struct segment_table *t, enum seg_kind kind, uint32_t owner,
     uint32_t row_bytes, uint64_t first, uint64_t max_rows)
 {
 	t->rows_bits = rows_bits(row_bytes);
 	shape(t, kind, owner, row_bytes, first, max_rows);
 }
 
-void
-segment_table_shape_pieces(struct segment_table *t, enum seg_kind kind,
-    uint32_t row_bytes, uint64_t first, uint64_t max_rows, uint32_t rows_bits)
+void segment_table_shape_pieces(struct segment_table *t, enum seg_kind kind, uint32_t row_bytes,
+    uint64_t first, uint64_t max_rows, uint32_t rows_bits)
 {
 	t->rows_bits = rows_bits;
 	shape(t, kind, 0, row_bytes, first, max_rows);
 }
 
-bool
-segment_table_map(struct segment_table *t)
+bool segment_table_map(struct segment_table *t)
 {
 	uint8_t **mine, **none = NULL;
 
@@ -546,8 +501,7 @@ segment_table_map(struct segment_table *t)
 	return true;
 }
 
-bool
-segment_table_init(struct segment_table *t, enum seg_kind kind, uint32_t owner,
+bool segment_table_init(struct segment_table *t, enum seg_kind kind, uint32_t owner,
     uint32_t row_bytes, uint64_t first, uint64_t max_rows)
 {
 	segment_table_shape(t, kind, owner, row_bytes, first, max_rows);
@@ -557,8 +511,7 @@ segment_table_init(struct segment_table *t, enum seg_kind kind, uint32_t owner,
 enum { PIECES_END = 32768 }; /* half of what readers accept */
 
 /* Room for a piece of an extent. NULL: no room for one more extent. */
-static uint8_t *
-new_piece(uint64_t bytes, uint64_t *ret_offset)
+static uint8_t *new_piece(uint64_t bytes, uint64_t *ret_offset)
 {
 	uint64_t at = segment.pieces, in_extent = at % SEG_EXTENT_STEP;
 	uint8_t *mine;
@@ -575,8 +528,7 @@ new_piece(uint64_t bytes, uint64_t *ret_offset)
 }
 
 /* Room for the next chunk of t, and for *ret_chunks - 1 that follow it. */
-static uint8_t *
-new_chunks(
+static uint8_t *new_chunks(
     const struct segment_table *t, uint64_t *ret_offset, uint32_t *ret_chunks)
 {
 	const uint32_t bytes = t->row_bytes << t->rows_bits;
@@ -601,26 +553,22 @@ enum { CLAIM_BITS = 21, CLAIM_TRIES = 1024 };
 #define CLAIM_MASK ((UINT64_C(1) << CLAIM_BITS) - 1)
 
 /* Never 0, because an entry and an extent are counted from 1. 0: too large. */
-static uint64_t
-claim_for(uint64_t chunk, uint32_t entry, uint64_t offset)
+static uint64_t claim_for(uint64_t chunk, uint32_t entry, uint64_t offset)
 {
 	uint64_t extent = (offset - segment.layout.first) / SEG_EXTENT_STEP;
 
 	if (chunk > CLAIM_MASK || entry >= CLAIM_MASK || extent >= CLAIM_MASK)
 		return 0;
-	return chunk << 2 * CLAIM_BITS | (uint64_t)(entry + 1) << CLAIM_BITS |
-	    (extent + 1);
+	return chunk << 2 * CLAIM_BITS | (uint64_t)(entry + 1) << CLAIM_BITS | (extent + 1);
 }
 
 /* Several threads may do this at once, and one again later. */
-static void
-settle_claim(struct segment_table *t, uint64_t claim)
+static void settle_claim(struct segment_table *t, uint64_t claim)
 {
 	uint64_t c = claim >> 2 * CLAIM_BITS;
-	struct seg_extent *e =
-	    entry_at((uint32_t)(claim >> CLAIM_BITS & CLAIM_MASK) - 1);
-	uint8_t *mine = address_of(segment.layout.first +
-	    ((claim & CLAIM_MASK) - 1) * SEG_EXTENT_STEP);
+	struct seg_extent *e = entry_at((uint32_t)(claim >> CLAIM_BITS & CLAIM_MASK) - 1);
+	uint8_t *mine =
+	    address_of(segment.layout.first + ((claim & CLAIM_MASK) - 1) * SEG_EXTENT_STEP);
 	uint8_t *chunk = LOAD_ACQUIRE(&t->chunks[c]);
 
 	if (chunk && chunk != mine) /* it was opened before: ours is unused */
@@ -633,8 +581,7 @@ settle_claim(struct segment_table *t, uint64_t claim)
 }
 
 /* Finishes what others have begun. */
-static void
-settle_others(struct segment_table *t)
+static void settle_others(struct segment_table *t)
 {
 	uint64_t claim = LOAD_ACQUIRE(&t->claim);
 
@@ -642,18 +589,15 @@ settle_others(struct segment_table *t)
 		settle_claim(t, claim);
 }
 
-static uint8_t *
-row_of(const struct segment_table *t, uint64_t row)
+static uint8_t *row_of(const struct segment_table *t, uint64_t row)
 {
 	uint8_t *chunk = LOAD_ACQUIRE(&t->chunks[row >> t->rows_bits]);
 
-	return chunk ? chunk + (row & ((1u << t->rows_bits) - 1)) * t->row_bytes
-	             : NULL;
+	return chunk ? chunk + (row & ((1u << t->rows_bits) - 1)) * t->row_bytes : NULL;
 }
 
 /* Is it a table of segment_table_shape_pieces()? */
-static bool
-has_pieces(const struct segment_table *t)
+static bool has_pieces(const struct segment_table *t)
 {
 	return t->row_bytes << t->rows_bits <= SEG_EXTENT_STEP / 2;
 }
@@ -662,8 +606,7 @@ has_pieces(const struct segment_table *t)
  * The same for a table of pieces, which only the destructor opens. Of a whole
  * extent it opens chunks up to one that is open.
  */
-static void *
-open_pieces(struct segment_table *t, uint64_t row)
+static void *open_pieces(struct segment_table *t, uint64_t row)
 {
 	const uint64_t c = row >> t->rows_bits;
 	uint64_t offset = 0;
@@ -686,14 +629,12 @@ open_pieces(struct segment_table *t, uint64_t row)
 	STORE_RELEASE(&e->kind, t->kind);
 	RAISE(&t->chunk_high, (uint32_t)c + chunks);
 	for (i = 0; i < chunks; i++)
-		t->chunks[c + i] =
-		    mine + ((size_t)i * t->row_bytes << t->rows_bits);
+		t->chunks[c + i] = mine + ((size_t)i * t->row_bytes << t->rows_bits);
 	STORE(&segment.header->used_bytes, LOAD(&segment.used));
 	return row_of(t, row);
 }
 
-SEEP_COLD void *
-segment_table_open(struct segment_table *t, uint64_t row)
+SEEP_COLD void *segment_table_open(struct segment_table *t, uint64_t row)
 {
 	uint64_t c = row >> t->rows_bits;
 	uint64_t offset = 0, claim, none = 0;
@@ -730,9 +671,8 @@ segment_table_open(struct segment_table *t, uint64_t row)
 }
 
 /* Both have the same layout; the anonymous one is one mapping. */
-static void
-copy_used(const struct segment_memory *from, const struct segment_memory *to,
-    uint64_t used)
+static void copy_used(
+    const struct segment_memory *from, const struct segment_memory *to, uint64_t used)
 {
 	struct seg_header *h = (struct seg_header *)(void *)to->head;
 
@@ -747,9 +687,8 @@ copy_used(const struct segment_memory *from, const struct segment_memory *to,
 	STORE_RELEASE(&h->magic, SEG_MAGIC);
 }
 
-bool
-segment_move(const struct segment_memory *m, uint64_t bytes,
-    struct segment_table **tables, size_t count)
+bool segment_move(
+    const struct segment_memory *m, uint64_t bytes, struct segment_table **tables, size_t count)
 {
 	const struct segment_memory from = segment.memory;
 	uint64_t end = LOAD(&segment.used);
@@ -758,10 +697,8 @@ segment_move(const struct segment_memory *m, uint64_t bytes,
 
 	if (end > bytes || used > m->extents_bytes)
 		return false;
-	if (segment.populate &&
-	    (used > m->made || segment.dir_open > CPU_PAGE) &&
-	    (sys_madvise(m->head, SEG_HEADER_BYTES + segment.dir_open,
-	         MADV_POPULATE_WRITE) ||
+	if (segment.populate && (used > m->made || segment.dir_open > CPU_PAGE) &&
+	    (sys_madvise(m->head, SEG_HEADER_BYTES + segment.dir_open, MADV_POPULATE_WRITE) ||
 	        (used && sys_madvise(m->extents, used, MADV_POPULATE_WRITE))))
 		return false;
 	copy_used(&from, m, used);

@@ -44,11 +44,9 @@ struct segment_memory {
 	uint8_t *head; /* layout.head_bytes */
 	uint8_t *extents;
 	uint64_t extents_bytes; /* of the first window */
-	uint64_t
-	    made; /* bytes of it whose pages exist, with the head's first */
-	bool anonymous; /* of a child in its first events; does not grow */
-	bool
-	    is_private; /* of SEEP_PRIVATE; it grows, and nobody else sees it */
+	uint64_t made;          /* bytes of it whose pages exist, with the head's first */
+	bool anonymous;         /* of a child in its first events; does not grow */
+	bool is_private;        /* of SEEP_PRIVATE; it grows, and nobody else sees it */
 };
 
 struct segment {
@@ -75,8 +73,7 @@ extern SEEP_HIDDEN struct segment segment;
  * first page of the directory, and writes both except for header.magic. False:
  * not even that much memory is there.
  */
-bool segment_init(const struct segment_memory *m, uint64_t bytes,
-    uint64_t largest, bool populate);
+bool segment_init(const struct segment_memory *m, uint64_t bytes, uint64_t largest, bool populate);
 
 /* The same for `bytes` of plain, zeroed memory, in which it cannot grow. */
 bool segment_init_plain(uint8_t *at, uint64_t bytes, uint64_t largest);
@@ -113,8 +110,7 @@ bool segment_is_tight(void);
  */
 bool segment_has_spare(void);
 
-SEEP_INLINE void
-segment_count(enum seg_count which, uint64_t by)
+SEEP_INLINE void segment_count(enum seg_count which, uint64_t by)
 {
 	ADD(&segment.header->counts[which], by);
 }
@@ -136,16 +132,16 @@ struct segment_table {
 };
 
 /* `max_rows` bounds the index; false when there is no memory. */
-bool segment_table_init(struct segment_table *t, enum seg_kind kind,
-    uint32_t owner, uint32_t row_bytes, uint64_t first, uint64_t max_rows);
+bool segment_table_init(struct segment_table *t, enum seg_kind kind, uint32_t owner,
+    uint32_t row_bytes, uint64_t first, uint64_t max_rows);
 
 /*
  * The same in two steps, for a table that is not always needed. The first step
  * is made while there is one thread; the second, which maps the chunk pointers,
  * by any thread when it needs the table.
  */
-void segment_table_shape(struct segment_table *t, enum seg_kind kind,
-    uint32_t owner, uint32_t row_bytes, uint64_t first, uint64_t max_rows);
+void segment_table_shape(struct segment_table *t, enum seg_kind kind, uint32_t owner,
+    uint32_t row_bytes, uint64_t first, uint64_t max_rows);
 bool segment_table_map(struct segment_table *t);
 
 /*
@@ -154,15 +150,14 @@ bool segment_table_map(struct segment_table *t);
  * has an entry of the directory. When half of that is used, an entry is for as
  * many chunks as an extent has room for. Only one thread opens them.
  */
-void segment_table_shape_pieces(struct segment_table *t, enum seg_kind kind,
-    uint32_t row_bytes, uint64_t first, uint64_t max_rows, uint32_t rows_bits);
+void segment_table_shape_pieces(struct segment_table *t, enum seg_kind kind, uint32_t row_bytes,
+    uint64_t first, uint64_t max_rows, uint32_t rows_bits);
 
 /* Opens the chunk of `row` (counted from first). NULL: no room. */
 void *segment_table_open(struct segment_table *t, uint64_t row);
 
 /* The row; opens its chunk if that is not open. NULL: no room. */
-SEEP_INLINE void *
-segment_table_row(struct segment_table *t, uint64_t row)
+SEEP_INLINE void *segment_table_row(struct segment_table *t, uint64_t row)
 {
 	uint64_t c = row >> t->rows_bits;
 	uint8_t *chunk;
@@ -176,8 +171,7 @@ segment_table_row(struct segment_table *t, uint64_t row)
 }
 
 /* The row if its chunk is open, else NULL: for a number from the segment. */
-SEEP_INLINE const void *
-segment_table_peek(const struct segment_table *t, uint64_t row)
+SEEP_INLINE const void *segment_table_peek(const struct segment_table *t, uint64_t row)
 {
 	uint64_t c = row >> t->rows_bits;
 	const uint8_t *chunk;
@@ -194,7 +188,7 @@ segment_table_peek(const struct segment_table *t, uint64_t row)
  * Moves a forked child from plain memory into its slot of `bytes`: copies the
  * part in use and makes `tables` point there. False: nothing has changed.
  */
-bool segment_move(const struct segment_memory *m, uint64_t bytes,
-    struct segment_table **tables, size_t count);
+bool segment_move(
+    const struct segment_memory *m, uint64_t bytes, struct segment_table **tables, size_t count);
 
 #endif

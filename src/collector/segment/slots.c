@@ -16,13 +16,12 @@ enum {
 	SMALL_BYTES = 1 * MIB,
 	BYTES_MIN = 512 << 10,  /* the head, and enough for the first events */
 	SPARE_BYTES = 96 << 10, /* pages made in the slot for the next child */
-	STEP_MAX = 1 << 30, /* of address space, while a slot is being mapped */
+	STEP_MAX = 1 << 30,     /* of address space, while a slot is being mapped */
 	STEP_MIN = 1 << 20,
 	LINES_PER_PAGE = CPU_PAGE / (int)sizeof(struct seg_early),
 };
 
-static uint64_t
-share(uint64_t bytes, uint64_t most)
+static uint64_t share(uint64_t bytes, uint64_t most)
 {
 	bytes &= ~(uint64_t)(SEG_EXTENT_STEP - 1);
 	if (bytes > most)
@@ -34,8 +33,7 @@ share(uint64_t bytes, uint64_t most)
  * A small budget makes slots small, so that all children together cannot take
  * much more than it.
  */
-uint64_t
-slots_layout(struct slots *s, uint64_t segment_bytes)
+uint64_t slots_layout(struct slots *s, uint64_t segment_bytes)
 {
 	s->large_bytes = share(segment_bytes / 16, LARGE_BYTES);
 	s->small_bytes = share(segment_bytes / 64, SMALL_BYTES);
@@ -44,8 +42,7 @@ slots_layout(struct slots *s, uint64_t segment_bytes)
 	return slots_bytes(s);
 }
 
-uint64_t
-slots_bytes(const struct slots *s)
+uint64_t slots_bytes(const struct slots *s)
 {
 	if (!s->count)
 		return 0;
@@ -53,8 +50,7 @@ slots_bytes(const struct slots *s)
 	    (s->count - s->large_count) * s->small_bytes;
 }
 
-void
-slots_map(struct slots *s, void *at)
+void slots_map(struct slots *s, void *at)
 {
 	struct seg_slots *head = at;
 
@@ -75,17 +71,14 @@ slots_map(struct slots *s, void *at)
 	s->head = head;
 }
 
-static bool
-claim(const struct slots *s, uint32_t slot)
+static bool claim(const struct slots *s, uint32_t slot)
 {
 	uint8_t none = 0;
 
-	return !LOAD(&s->head->taken[slot]) &&
-	    CAS(&s->head->taken[slot], &none, 1);
+	return !LOAD(&s->head->taken[slot]) && CAS(&s->head->taken[slot], &none, 1);
 }
 
-uint32_t
-slots_claim(const struct slots *s)
+uint32_t slots_claim(const struct slots *s)
 {
 	uint32_t i;
 
@@ -98,8 +91,7 @@ slots_claim(const struct slots *s)
 	return UINT32_MAX;
 }
 
-void
-slots_give_back(const struct slots *s, uint32_t slot)
+void slots_give_back(const struct slots *s, uint32_t slot)
 {
 	STORE(&s->head->taken[slot], 0);
 }
@@ -110,8 +102,7 @@ slots_give_back(const struct slots *s, uint32_t slot)
  * is done in steps, as large as the address space allows, and each step leaves
  * one page from which the next one begins.
  */
-uint8_t *
-slots_view_far(uint8_t *from, uint64_t distance, uint64_t bytes)
+uint8_t *slots_view_far(uint8_t *from, uint64_t distance, uint64_t bytes)
 {
 	uint64_t step = STEP_MAX;
 	uint8_t *at = from, *p = NULL;
@@ -138,44 +129,36 @@ slots_view_far(uint8_t *from, uint64_t distance, uint64_t bytes)
 	}
 }
 
-void
-slots_map_behind(struct slots *s, uint8_t *page, uint64_t distance)
+void slots_map_behind(struct slots *s, uint8_t *page, uint64_t distance)
 {
 	if (s->count && !s->head)
-		slots_map(s,
-		    slots_view_far(
-		        page, distance, SLOTS_HEAD_BYTES + CPU_PAGE));
+		slots_map(s, slots_view_far(page, distance, SLOTS_HEAD_BYTES + CPU_PAGE));
 }
 
-static uint64_t
-bytes_of(const struct slots *s, uint32_t slot)
+static uint64_t bytes_of(const struct slots *s, uint32_t slot)
 {
 	return slot < s->large_count ? s->large_bytes : s->small_bytes;
 }
 
-static bool
-map_slot(const struct slots *s, uint32_t slot, struct segment_memory *ret)
+static bool map_slot(const struct slots *s, uint32_t slot, struct segment_memory *ret)
 {
 	const struct segment_layout l = segment_layout(s->large_bytes);
 	uint32_t large = slot < s->large_count ? slot : s->large_count;
-	uint64_t distance =
-	    large * s->large_bytes + (slot - large) * s->small_bytes;
+	uint64_t distance = large * s->large_bytes + (slot - large) * s->small_bytes;
 	uint64_t window = bytes_of(s, slot) - l.first;
 	uint8_t *at;
 
 	window = window < SEGMENT_WINDOW ? window : SEGMENT_WINDOW;
-	at = slots_view_far((uint8_t *)s->head + SLOTS_HEAD_BYTES, distance,
-	    l.first + window + CPU_PAGE);
+	at = slots_view_far(
+	    (uint8_t *)s->head + SLOTS_HEAD_BYTES, distance, l.first + window + CPU_PAGE);
 	if (!at)
 		return false;
-	*ret = (struct segment_memory){
-	    .head = at, .extents = at + l.first, .extents_bytes = window};
+	*ret =
+	    (struct segment_memory){.head = at, .extents = at + l.first, .extents_bytes = window};
 	return true;
 }
 
-bool
-slots_map_one(struct slots *s, uint32_t slot, struct segment_memory *ret,
-    uint64_t *ret_bytes)
+bool slots_map_one(struct slots *s, uint32_t slot, struct segment_memory *ret, uint64_t *ret_bytes)
 {
 	*ret_bytes = bytes_of(s, slot);
 	if (s->spare.head && slot == s->spare_slot) {
@@ -190,8 +173,7 @@ slots_map_one(struct slots *s, uint32_t slot, struct segment_memory *ret,
  * Another thread may fork at any instant, and its child gets a copy of this
  * struct. So spare.head is set last and cleared first.
  */
-static void
-drop_spare(struct slots *s)
+static void drop_spare(struct slots *s)
 {
 	const struct segment_layout l = segment_layout(s->large_bytes);
 	uint8_t *head = s->spare.head;
@@ -201,8 +183,7 @@ drop_spare(struct slots *s)
 		sys_munmap(head, l.first + s->spare.extents_bytes + CPU_PAGE);
 }
 
-void
-slots_unmap(struct slots *s)
+void slots_unmap(struct slots *s)
 {
 	if (!s->head)
 		return;
@@ -212,8 +193,7 @@ slots_unmap(struct slots *s)
 	s->preparing = 0;
 }
 
-static void
-map_spare(struct slots *s, uint32_t slot)
+static void map_spare(struct slots *s, uint32_t slot)
 {
 	struct segment_memory m;
 	uint8_t *head;
@@ -232,8 +212,7 @@ map_spare(struct slots *s, uint32_t slot)
  * that says which slots are taken. On a full medium a load would then raise
  * SIGBUS, but the kernel answers this call with an error.
  */
-static void
-prepare(struct slots *s)
+static void prepare(struct slots *s)
 {
 	uint32_t i;
 
@@ -256,15 +235,12 @@ prepare(struct slots *s)
 	 * children
 	 */
 	STORE(&s->spare.made, 0);
-	if (sys_madvise(s->spare.head, SEG_HEADER_BYTES + CPU_PAGE,
-	        MADV_POPULATE_WRITE) == 0 &&
-	    sys_madvise(s->spare.extents, SPARE_BYTES, MADV_POPULATE_WRITE) ==
-	        0)
+	if (sys_madvise(s->spare.head, SEG_HEADER_BYTES + CPU_PAGE, MADV_POPULATE_WRITE) == 0 &&
+	    sys_madvise(s->spare.extents, SPARE_BYTES, MADV_POPULATE_WRITE) == 0)
 		STORE(&s->spare.made, SPARE_BYTES);
 }
 
-void
-slots_prepare(struct slots *s)
+void slots_prepare(struct slots *s)
 {
 	uint32_t none = 0;
 
@@ -274,29 +250,25 @@ slots_prepare(struct slots *s)
 	STORE_RELEASE(&s->preparing, 0);
 }
 
-void
-slots_count_untraced(const struct slots *s)
+void slots_count_untraced(const struct slots *s)
 {
 	if (s->head)
 		ADD(&s->head->untraced, 1);
 }
 
-void
-slots_count_unlisted(const struct slots *s, int by)
+void slots_count_unlisted(const struct slots *s, int by)
 {
 	if (s->head)
 		ADD(&s->head->unlisted, (uint64_t)(int64_t)by);
 }
 
-struct seg_early *
-slots_claim_early(const struct slots *s)
+struct seg_early *slots_claim_early(const struct slots *s)
 {
 	uint8_t *lines = (uint8_t *)s->head + SLOTS_EARLY_AT;
 	uint32_t i, page;
 
 	for (page = 0; s->head && page < SEG_EARLY / LINES_PER_PAGE; page++) {
-		struct seg_early *e = (struct seg_early *)(void *)(lines +
-		    (size_t)page * CPU_PAGE);
+		struct seg_early *e = (struct seg_early *)(void *)(lines + (size_t)page * CPU_PAGE);
 
 		/*
 		 * a full medium answers here with an error, and not with SIGBUS

@@ -20,8 +20,7 @@
  */
 enum {
 	SLOTS_EARLY_AT = CPU_PAGE,
-	SLOTS_HEAD_BYTES =
-	    SLOTS_EARLY_AT + SEG_EARLY * (int)sizeof(struct seg_early),
+	SLOTS_HEAD_BYTES = SLOTS_EARLY_AT + SEG_EARLY * (int)sizeof(struct seg_early),
 };
 
 struct slots {
@@ -75,8 +74,7 @@ void slots_give_back(const struct slots *s, uint32_t slot);
  * The beginning of a slot, mapped, for segment_move(). Segments in slots, large
  * or small, are laid out for large_bytes. False: no address space.
  */
-bool slots_map_one(struct slots *s, uint32_t slot, struct segment_memory *ret,
-    uint64_t *ret_bytes);
+bool slots_map_one(struct slots *s, uint32_t slot, struct segment_memory *ret, uint64_t *ret_bytes);
 
 /* Counts one more child that is not recorded at all. */
 void slots_count_untraced(const struct slots *s);

@@ -24,16 +24,14 @@ struct tables {
  * section cannot be written. Before Linux 3.16 the vDSO was linked to an address
  * of the kernel, from which l_addr leads to the right one, too.
  */
-static const void *
-address_of(const struct link_map *l, uint64_t word)
+static const void *address_of(const struct link_map *l, uint64_t word)
 {
 	bool is_offset = word < l->l_addr || (int64_t)word < 0;
 
 	return (const void *)(uintptr_t)(word + (is_offset ? l->l_addr : 0));
 }
 
-static struct tables
-tables_of(const struct link_map *l)
+static struct tables tables_of(const struct link_map *l)
 {
 	struct tables t = {0};
 	const Elf64_Dyn *d;
@@ -61,8 +59,7 @@ tables_of(const struct link_map *l)
 	return t;
 }
 
-static uint32_t
-gnu_hash(const char *name)
+static uint32_t gnu_hash(const char *name)
 {
 	uint32_t h = 5381;
 
@@ -72,8 +69,7 @@ gnu_hash(const char *name)
 }
 
 /* NULL: the object neither defines nor uses this name. */
-static const Elf64_Sym *
-find(const struct tables *t, const char *name)
+static const Elf64_Sym *find(const struct tables *t, const char *name)
 {
 	uint32_t h = gnu_hash(name), i;
 	const uint32_t *buckets, *chain;
@@ -90,16 +86,14 @@ find(const struct tables *t, const char *name)
 		uint32_t c = chain[i - t->hash[1]];
 		const Elf64_Sym *s = &t->symbols[i];
 
-		if ((c | 1) == (h | 1) &&
-		    fmt_same(t->strings + s->st_name, name))
+		if ((c | 1) == (h | 1) && fmt_same(t->strings + s->st_name, name))
 			return s;
 		if (c & 1)
 			return NULL;
 	}
 }
 
-bool
-symbol_is_defined(const struct link_map *l, const char *name)
+bool symbol_is_defined(const struct link_map *l, const char *name)
 {
 	struct tables t = tables_of(l);
 	const Elf64_Sym *s = find(&t, name);
@@ -107,27 +101,23 @@ symbol_is_defined(const struct link_map *l, const char *name)
 	return s && s->st_shndx != SHN_UNDEF;
 }
 
-void *
-symbol_function(const struct link_map *l, const char *name)
+void *symbol_function(const struct link_map *l, const char *name)
 {
 	struct tables t = tables_of(l);
 	const Elf64_Sym *s = find(&t, name);
 
-	if (!s || s->st_shndx == SHN_UNDEF ||
-	    ELF64_ST_TYPE(s->st_info) != STT_FUNC)
+	if (!s || s->st_shndx == SHN_UNDEF || ELF64_ST_TYPE(s->st_info) != STT_FUNC)
 		return NULL;
 	return (void *)(uintptr_t)(l->l_addr + s->st_value);
 }
 
-static bool
-refer_to(const struct tables *t, const struct relocations *r, uint64_t from,
-    const char *name)
+static bool refer_to(
+    const struct tables *t, const struct relocations *r, uint64_t from, const char *name)
 {
 	uint64_t i;
 
 	for (i = from; r->first && i < r->bytes / sizeof(*r->first); i++) {
-		const Elf64_Sym *s =
-		    &t->symbols[ELF64_R_SYM(r->first[i].r_info)];
+		const Elf64_Sym *s = &t->symbols[ELF64_R_SYM(r->first[i].r_info)];
 
 		if (s->st_name && s->st_shndx == SHN_UNDEF &&
 		    fmt_same(t->strings + s->st_name, name))
@@ -136,12 +126,10 @@ refer_to(const struct tables *t, const struct relocations *r, uint64_t from,
 	return false;
 }
 
-bool
-symbol_is_imported(const struct link_map *l, const char *name)
+bool symbol_is_imported(const struct link_map *l, const char *name)
 {
 	struct tables t = tables_of(l);
 
 	return t.symbols && t.strings &&
-	    (refer_to(&t, &t.data, t.without_symbol, name) ||
-	        refer_to(&t, &t.calls, 0, name));
+	    (refer_to(&t, &t.data, t.without_symbol, name) || refer_to(&t, &t.calls, 0, name));
 }

@@ -10,33 +10,28 @@ uint32_t tick_word SEEP_HOT;
 static uint64_t start_ns;
 static tick_clock *get_time;
 
-void
-tick_use_clock(tick_clock *clock)
+void tick_use_clock(tick_clock *clock)
 {
 	get_time = clock;
 }
 
-static uint64_t
-clock_ns(clockid_t clock)
+static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec t;
 
-	if (get_time ? get_time(clock, &t)
-	             : sys_call(SYS_clock_gettime, clock, (long)&t, 0, 0))
+	if (get_time ? get_time(clock, &t) : sys_call(SYS_clock_gettime, clock, (long)&t, 0, 0))
 		return 0;
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-uint64_t
-tick_start(bool exact)
+uint64_t tick_start(bool exact)
 {
 	start_ns = clock_ns(exact ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_COARSE);
 	tick_word = 0;
 	return start_ns;
 }
 
-uint64_t
-tick_read(void)
+uint64_t tick_read(void)
 {
 	uint64_t ns = clock_ns(CLOCK_MONOTONIC_COARSE);
 	/* the coarse clock may be behind the exact one we started from */
@@ -52,14 +47,12 @@ tick_read(void)
 	return ns;
 }
 
-uint64_t
-tick_since(uint64_t ns)
+uint64_t tick_since(uint64_t ns)
 {
 	return ns > start_ns ? ns - start_ns : 0;
 }
 
-uint32_t
-tick_moment(uint32_t *ret_after_ns)
+uint32_t tick_moment(uint32_t *ret_after_ns)
 {
 	uint64_t ns = tick_read();
 	uint64_t since = ns > start_ns ? ns - start_ns : 0;
@@ -68,8 +61,7 @@ tick_moment(uint32_t *ret_after_ns)
 	return (uint32_t)(since / SEG_TICK_NS);
 }
 
-uint64_t
-tick_realtime(bool exact)
+uint64_t tick_realtime(bool exact)
 {
 	return clock_ns(exact ? CLOCK_REALTIME : CLOCK_REALTIME_COARSE);
 }

@@ -18,8 +18,7 @@
  */
 extern SEEP_HIDDEN uint32_t tick_word;
 
-SEEP_INLINE uint32_t
-tick_now(void)
+SEEP_INLINE uint32_t tick_now(void)
 {
 	return LOAD(&tick_word);
 }

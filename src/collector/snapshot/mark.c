@@ -12,17 +12,15 @@ struct segment_table mark_table;
 static uint64_t given; /* marks ever put */
 static uint8_t writing[MARK_RING];
 
-bool
-mark_init(void)
+bool mark_init(void)
 {
 	given = 0;
 	memset(writing, 0, sizeof(writing));
-	return segment_table_init(&mark_table, SEG_EXT_MARK, 0,
-	    sizeof(struct seg_mark), 0, MARK_RING);
+	return segment_table_init(
+	    &mark_table, SEG_EXT_MARK, 0, sizeof(struct seg_mark), 0, MARK_RING);
 }
 
-size_t
-mark_copy_label(char *to, size_t bytes, const char *label)
+size_t mark_copy_label(char *to, size_t bytes, const char *label)
 {
 	size_t n = label ? fmt_length(label, bytes) : 0;
 	size_t i;
@@ -41,8 +39,7 @@ mark_copy_label(char *to, size_t bytes, const char *label)
 	return n;
 }
 
-void
-mark_put(enum seg_mark_kind kind, const char *label)
+void mark_put(enum seg_mark_kind kind, const char *label)
 {
 	uint64_t n = ADD(&given, 1);
 	uint32_t at = (uint32_t)(n % MARK_RING);

@@ -25,8 +25,7 @@ enum {
 	PEAK_TRIES = 3,
 	LIMIT_MIN = 2,
 	GIVE_MAX = 16, /* older ones that are removed to make room for one */
-	ARRAYS = SEG_ARRAYS + SEG_MORE_COUNT +
-	    2, /* with those of pools and of mappings */
+	ARRAYS = SEG_ARRAYS + SEG_MORE_COUNT + 2, /* with those of pools and of mappings */
 };
 
 /* All that one snapshot needs; too large for the stack of a handler. */
@@ -34,8 +33,7 @@ struct snap {
 	struct snapfile file;
 	struct segment_table *tables[SNAP_TABLES];
 	size_t table_count;
-	uint64_t
-	    at; /* next byte of the file, not counting the bytes in `out` */
+	uint64_t at; /* next byte of the file, not counting the bytes in `out` */
 	uint32_t out_used;
 	uint32_t entry_count, entry_room;
 	int err; /* the first error; it stays */
@@ -53,8 +51,7 @@ static uint32_t numbers; /* given out */
 static uint32_t written; /* or being written */
 static uint32_t limit;
 
-void
-snap_start(uint32_t most)
+void snap_start(uint32_t most)
 {
 	numbers = 0;
 	written = 0;
@@ -64,8 +61,7 @@ snap_start(uint32_t most)
 
 /* ---- bytes --------------------------------------------------------------- */
 
-static void
-flush(struct snap *s)
+static void flush(struct snap *s)
 {
 	if (!s->err)
 		s->err = snapfile_write(&s->file, s->at, s->out, s->out_used);
@@ -73,8 +69,7 @@ flush(struct snap *s)
 	s->out_used = 0;
 }
 
-static void
-put(struct snap *s, const void *bytes, uint64_t len)
+static void put(struct snap *s, const void *bytes, uint64_t len)
 {
 	const uint8_t *from = bytes;
 
@@ -92,8 +87,7 @@ put(struct snap *s, const void *bytes, uint64_t len)
 	}
 }
 
-static void
-align(struct snap *s)
+static void align(struct snap *s)
 {
 	static const uint64_t zeros;
 
@@ -101,9 +95,8 @@ align(struct snap *s)
 }
 
 /* The rows in use of one extent, and their entries in the directory. */
-static void
-put_rows(struct snap *s, const struct segment_table *t, uint64_t chunk,
-    const uint8_t *rows)
+static void put_rows(
+    struct snap *s, const struct segment_table *t, uint64_t chunk, const uint8_t *rows)
 {
 	uint32_t count = 1u << t->rows_bits;
 	uint32_t i, end, run = 0;
@@ -114,9 +107,7 @@ put_rows(struct snap *s, const struct segment_table *t, uint64_t chunk,
 		end = i + 1;
 		if (rows_is_zero(row, t->row_bytes))
 			continue;
-		end = ++run == RUNS
-		    ? count
-		    : rows_end_of_run(rows, count, t->row_bytes, i);
+		end = ++run == RUNS ? count : rows_end_of_run(rows, count, t->row_bytes, i);
 		if (s->entry_count == s->entry_room) {
 			s->err = s->err ? s->err : -E2BIG;
 			return;
@@ -142,8 +133,7 @@ put_rows(struct snap *s, const struct segment_table *t, uint64_t chunk,
  * free, its allocation was stored before, so the second reading sees the
  * allocation.
  */
-static void
-put_stretch(struct snap *s, uint64_t chunk)
+static void put_stretch(struct snap *s, uint64_t chunk)
 {
 	const struct segment_table **from = s->from;
 	uint32_t n = 0, i, k;
@@ -165,11 +155,9 @@ put_stretch(struct snap *s, uint64_t chunk)
 	cpu_order_loads();
 	for (i = 0; i < n; i++) {
 		struct seg_row *row = (struct seg_row *)(void *)s->rows[i];
-		const struct seg_row *now =
-		    (const struct seg_row *)(void *)s->again;
+		const struct seg_row *now = (const struct seg_row *)(void *)s->again;
 
-		memcpy(
-		    s->again, LOAD(&from[i]->chunks[chunk]), SEG_EXTENT_STEP);
+		memcpy(s->again, LOAD(&from[i]->chunks[chunk]), SEG_EXTENT_STEP);
 		for (k = 0; k < SEG_EXTENT_STEP / sizeof(*row); k++)
 			rows_read_again(&row[k], &now[k]);
 	}
@@ -177,8 +165,7 @@ put_stretch(struct snap *s, uint64_t chunk)
 		put_rows(s, from[i], chunk, s->rows[i]);
 }
 
-static void
-put_ledger(struct snap *s)
+static void put_ledger(struct snap *s)
 {
 	uint64_t chunk, high = 0;
 	size_t i;
@@ -194,8 +181,7 @@ put_ledger(struct snap *s)
 }
 
 /* Writes header and ledger, and again if the peak has moved meanwhile. */
-static void
-put_peak_and_ledger(struct snap *s)
+static void put_peak_and_ledger(struct snap *s)
 {
 	const struct seg_header *h = segment.header;
 	int i;
@@ -215,8 +201,7 @@ put_peak_and_ledger(struct snap *s)
 	}
 }
 
-static void
-put_table(struct snap *s, const struct segment_table *t)
+static void put_table(struct snap *s, const struct segment_table *t)
 {
 	uint64_t chunk, high = t->chunks ? LOAD_ACQUIRE(&t->chunk_high) : 0;
 
@@ -231,8 +216,7 @@ put_table(struct snap *s, const struct segment_table *t)
 }
 
 /* All but the ledger, which put_ledger() has written. */
-static void
-put_tables(struct snap *s)
+static void put_tables(struct snap *s)
 {
 	uint32_t k;
 	size_t i;
@@ -248,8 +232,7 @@ put_tables(struct snap *s)
 
 /* ---- the whole ----------------------------------------------------------- */
 
-static void
-put_directory(struct snap *s)
+static void put_directory(struct snap *s)
 {
 	struct seg_header *h = &s->header;
 
@@ -269,8 +252,7 @@ put_directory(struct snap *s)
 }
 
 /* The file becomes a snapshot when its header is written. */
-static void
-put_header(struct snap *s, const char *label, enum seg_snapshot reason)
+static void put_header(struct snap *s, const char *label, enum seg_snapshot reason)
 {
 	struct seg_header *h = &s->header;
 
@@ -278,33 +260,27 @@ put_header(struct snap *s, const char *label, enum seg_snapshot reason)
 		h->snapshot_reason = reason;
 		h->snapshot_number = s->file.number;
 		h->snapshot_realtime_ns = tick_realtime(true);
-		mark_copy_label(
-		    h->snapshot_label, sizeof(h->snapshot_label), label);
+		mark_copy_label(h->snapshot_label, sizeof(h->snapshot_label), label);
 	}
 	if (!s->err)
 		s->err = snapfile_write(&s->file, 0, h, sizeof(*h));
 }
 
-static struct snapthin
-thin_of(struct snap *s)
+static struct snapthin thin_of(struct snap *s)
 {
-	return (struct snapthin){.file = &s->file,
-	    .uuid = s->uuid,
-	    .buffer = s->out,
-	    .buffer_bytes = sizeof(s->out)};
+	return (struct snapthin){
+	    .file = &s->file, .uuid = s->uuid, .buffer = s->out, .buffer_bytes = sizeof(s->out)};
 }
 
 /* The largest size that it can have; rows of zeros will be left out. */
-static uint64_t
-most_bytes(void)
+static uint64_t most_bytes(void)
 {
 	return SEG_HEADER_BYTES + LOAD(&segment.used) - segment.layout.first +
 	    sizeof(struct seg_extent) * RUNS * LOAD(&segment.dir_used);
 }
 
 /* If there is no room, removes older snapshots. */
-static int
-find_room(struct snap *s)
+static int find_room(struct snap *s)
 {
 	const struct snapthin thin = thin_of(s);
 	uint64_t missing;
@@ -320,9 +296,8 @@ find_room(struct snap *s)
 	return -ENOSPC;
 }
 
-static int
-write_file(struct snap *s, const char *label, enum seg_snapshot reason,
-    snap_tables_fn *tables)
+static int write_file(
+    struct snap *s, const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
 {
 	int err = find_room(s);
 
@@ -343,9 +318,8 @@ write_file(struct snap *s, const char *label, enum seg_snapshot reason,
 }
 
 /* Gives the file a number, and opens the directory until it is closed. */
-static int
-write_one(struct snap *s, const char *label, enum seg_snapshot reason,
-    snap_tables_fn *tables)
+static int write_one(
+    struct snap *s, const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
 {
 	const bool is_segment = reason == SEG_SNAPSHOT_NONE;
 	uint32_t number = is_segment ? 0 : ADD(&numbers, 1) + 1;
@@ -371,12 +345,10 @@ write_one(struct snap *s, const char *label, enum seg_snapshot reason,
 	return err;
 }
 
-static int
-take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
+static int take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
 {
 	uint64_t extents = LOAD(&segment.dir_used) + NEW_EXTENTS;
-	uint64_t bytes =
-	    sizeof(struct snap) + extents * RUNS * sizeof(struct seg_extent);
+	uint64_t bytes = sizeof(struct snap) + extents * RUNS * sizeof(struct seg_extent);
 	struct snap *s = sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	int err;
@@ -398,23 +370,19 @@ take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
  * descriptor open. So signals are blocked, except those that a fault of this
  * thread or a sandbox raises.
  */
-static uint64_t
-hold_signals(void)
+static uint64_t hold_signals(void)
 {
-	static const uint8_t faults[] = {
-	    SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+	static const uint8_t faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 	uint64_t all = ~UINT64_C(0), old = 0;
 	size_t i;
 
 	for (i = 0; i < sizeof(faults); i++)
 		all &= ~(UINT64_C(1) << (faults[i] - 1));
-	sys_call(
-	    SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&old, sizeof(old));
+	sys_call(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&old, sizeof(old));
 	return old;
 }
 
-int
-snap_take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
+int snap_take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
 {
 	uint64_t signals;
 	int err;
@@ -429,8 +397,7 @@ snap_take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
 	mark_put(SEG_MARK_TAKEN, label);
 	signals = hold_signals();
 	err = take(label, reason, tables);
-	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&signals, 0,
-	    sizeof(signals));
+	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&signals, 0, sizeof(signals));
 	if (err > 0) {
 		segment_count(SEG_SNAPSHOTS, 1);
 		return err;
@@ -441,13 +408,11 @@ snap_take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
 	return err;
 }
 
-int
-snap_write_segment(snap_tables_fn *tables)
+int snap_write_segment(snap_tables_fn *tables)
 {
 	uint64_t signals = hold_signals();
 	int err = take("", SEG_SNAPSHOT_NONE, tables);
 
-	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&signals, 0,
-	    sizeof(signals));
+	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&signals, 0, sizeof(signals));
 	return err;
 }

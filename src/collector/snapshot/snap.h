@@ -36,8 +36,7 @@ void snap_start(uint32_t most);
  * Writes a snapshot. Returns its number, or a negative errno; both are counted.
  * -EDQUOT: SEEP_SNAPSHOTS is 0, or it is 1 and there is one.
  */
-int snap_take(
-    const char *label, enum seg_snapshot reason, snap_tables_fn *tables);
+int snap_take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables);
 
 /*
  * Writes the segment itself, NAME.seg, when a process with SEEP_PRIVATE exits.

@@ -17,8 +17,7 @@
 
 enum {
 	FILES_MAX = PLACE_FILES_MAX / 2, /* segments keep the other half */
-	NAMES_MAX =
-	    1000, /* names that are tried, because other files may have them */
+	NAMES_MAX = 1000,  /* names that are tried, because other files may have them */
 	NO_REPLACE = 1,    /* RENAME_NOREPLACE */
 	BEGIN_BYTES = 100, /* of a name, as SEEP_SNAPSHOT_NAME has it */
 	/* our descriptors; the kernel's table of them would grow with more */
@@ -29,22 +28,18 @@ enum {
 static char directory[SNAPFILE_DIR_BYTES - 1]; /* empty: there is none */
 static char host[sizeof(((struct utsname *)0)->nodename)];
 
-void
-snapfile_start(void)
+void snapfile_start(void)
 {
-	const char *dir =
-	    config.snapshot_dir[0] ? config.snapshot_dir : place_dir();
+	const char *dir = config.snapshot_dir[0] ? config.snapshot_dir : place_dir();
 	struct utsname u;
 	struct fmt f;
 	long n = 0;
 
 	/* only if it was asked for, because a sandbox may not know this call */
-	if (config.snapshot_name[0] &&
-	    sys_call(SYS_uname, (long)&u, 0, 0, 0) == 0)
+	if (config.snapshot_name[0] && sys_call(SYS_uname, (long)&u, 0, 0, 0) == 0)
 		fmt_copy(host, sizeof(host), u.nodename);
 	if (dir[0] != '/') {
-		n = sys_call(SYS_getcwd, (long)directory,
-		    (long)sizeof(directory) - 1, 0, 0);
+		n = sys_call(SYS_getcwd, (long)directory, (long)sizeof(directory) - 1, 0, 0);
 		if (n <= 0 || directory[0] != '/') {
 			directory[0] = 0; /* deleted, or outside of our root */
 			return;
@@ -58,8 +53,7 @@ snapfile_start(void)
 }
 
 /* What SEEP_SNAPSHOT_NAME says, before filename_tame(). */
-static void
-expand(struct fmt *f, uint64_t pid)
+static void expand(struct fmt *f, uint64_t pid)
 {
 	const char *c;
 
@@ -86,15 +80,12 @@ expand(struct fmt *f, uint64_t pid)
 	}
 }
 
-void
-snapfile_name(
-    char to[SNAPFILE_NAME_BYTES], uint32_t pid, uint32_t number, bool is_whole)
+void snapfile_name(char to[SNAPFILE_NAME_BYTES], uint32_t pid, uint32_t number, bool is_whole)
 {
 	char begin[BEGIN_BYTES];
 	struct fmt t;
 
-	fmt_init(
-	    &t, begin, sizeof(begin)); /* a text that does not fit is cut */
+	fmt_init(&t, begin, sizeof(begin)); /* a text that does not fit is cut */
 	expand(&t, pid);
 	filename_tame(begin, true);
 	fmt_init(&t, to, SNAPFILE_NAME_BYTES);
@@ -107,8 +98,7 @@ snapfile_name(
 }
 
 /* The name that the file gets when it is complete. */
-static void
-name_of(const struct snapfile *f, char to[SNAPFILE_NAME_BYTES])
+static void name_of(const struct snapfile *f, char to[SNAPFILE_NAME_BYTES])
 {
 	struct fmt t;
 
@@ -123,58 +113,50 @@ name_of(const struct snapfile *f, char to[SNAPFILE_NAME_BYTES])
 
 /* ---- descriptors --------------------------------------------------------- */
 
-static struct snapfile_id
-id_of(const struct stat *st)
+static struct snapfile_id id_of(const struct stat *st)
 {
 	return (struct snapfile_id){st->st_dev, st->st_ino};
 }
 
-static bool
-is_still(long fd, struct snapfile_id id)
+static bool is_still(long fd, struct snapfile_id id)
 {
 	struct stat st;
 
-	return sys_call(SYS_fstat, fd, (long)&st, 0, 0) == 0 &&
-	    st.st_dev == id.device && st.st_ino == id.inode;
+	return sys_call(SYS_fstat, fd, (long)&st, 0, 0) == 0 && st.st_dev == id.device &&
+	    st.st_ino == id.inode;
 }
 
-static void
-let_go(long fd, struct snapfile_id id)
+static void let_go(long fd, struct snapfile_id id)
 {
 	if (is_still(fd, id))
 		sys_close(fd);
 }
 
-void
-snapfile_let_go(long fd, const struct stat *st)
+void snapfile_let_go(long fd, const struct stat *st)
 {
 	let_go(fd, id_of(st));
 }
 
 /* The lowest number that is high; 0: there is none. */
-static long
-high_number(void)
+static long high_number(void)
 {
 	const uint64_t limit = kernel_limit(RLIMIT_NOFILE);
 
 	if (limit / 4 < HIGH_NUMBERS)
 		return 0;
-	return limit < HIGH_NUMBER + HIGH_NUMBERS ? (long)limit - HIGH_NUMBERS
-	                                          : HIGH_NUMBER;
+	return limit < HIGH_NUMBER + HIGH_NUMBERS ? (long)limit - HIGH_NUMBERS : HIGH_NUMBER;
 }
 
 /*
  * A higher number for a file that was just opened by this name. Returns it, or
  * the old one if there is none, or a negative errno if the file is closed.
  */
-static long
-move_up(long fd, long dir, const char *name, struct snapfile_id *ret_id)
+static long move_up(long fd, long dir, const char *name, struct snapfile_id *ret_id)
 {
 	long from = high_number(), high = -EMFILE;
 	struct stat st;
 
-	if (sys_call(SYS_newfstatat, dir, (long)name, (long)&st,
-	        AT_SYMLINK_NOFOLLOW) != 0 ||
+	if (sys_call(SYS_newfstatat, dir, (long)name, (long)&st, AT_SYMLINK_NOFOLLOW) != 0 ||
 	    !is_still(fd, id_of(&st)))
 		return -EBADF; /* another file has the number */
 	*ret_id = id_of(&st);
@@ -189,8 +171,7 @@ move_up(long fd, long dir, const char *name, struct snapfile_id *ret_id)
 	return -EBADF;
 }
 
-int
-snapfile_open(struct snapfile *f)
+int snapfile_open(struct snapfile *f)
 {
 	const bool elsewhere = config.snapshot_dir[0] != 0;
 	const char *path = elsewhere && f->is_segment ? place_dir() : directory;
@@ -214,8 +195,7 @@ snapfile_open(struct snapfile *f)
 }
 
 /* No more than a quarter of the free space, because others need it, too. */
-uint64_t
-snapfile_missing(const struct snapfile *f, uint64_t bytes)
+uint64_t snapfile_missing(const struct snapfile *f, uint64_t bytes)
 {
 	uint64_t left;
 	struct statfs fs;
@@ -223,16 +203,14 @@ snapfile_missing(const struct snapfile *f, uint64_t bytes)
 
 	if (sys_call(SYS_fstatfs, f->dir, (long)&fs, 0, 0) != 0 || !fs.f_blocks)
 		return 0; /* the file system does not say */
-	if (fs.f_type == PLACE_TMPFS &&
-	    sys_call(SYS_fstat, f->dir, (long)&st, 0, 0) == 0 &&
+	if (fs.f_type == PLACE_TMPFS && sys_call(SYS_fstat, f->dir, (long)&st, 0, 0) == 0 &&
 	    (uint64_t)st.st_size / PLACE_DIRENT > FILES_MAX)
 		return 1;
 	left = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
 	return bytes * 4 > left ? bytes * 4 - left : 0;
 }
 
-static uint64_t
-file_limit(void)
+static uint64_t file_limit(void)
 {
 	struct rlimit r;
 
@@ -241,8 +219,7 @@ file_limit(void)
 	return r.rlim_cur;
 }
 
-static bool
-is_taken(const struct snapfile *f)
+static bool is_taken(const struct snapfile *f)
 {
 	char name[SNAPFILE_NAME_BYTES];
 
@@ -254,15 +231,13 @@ is_taken(const struct snapfile *f)
  * By the path, if the host has closed our descriptor of the directory: then the
  * number is free, or leads to another directory, which has no such name.
  */
-static void
-remove_hidden(const struct snapfile *f)
+static void remove_hidden(const struct snapfile *f)
 {
 	if (sys_call(SYS_unlinkat, f->dir, (long)f->hidden, 0, 0) != 0)
 		sys_call(SYS_unlinkat, AT_FDCWD, (long)f->path, 0, 0);
 }
 
-int
-snapfile_create(struct snapfile *f)
+int snapfile_create(struct snapfile *f)
 {
 	int i;
 
@@ -274,8 +249,8 @@ snapfile_create(struct snapfile *f)
 		if (!is_still(f->dir, f->dir_id))
 			return -EBADF; /* nothing goes into a directory of the host */
 		snapfile_name(f->hidden, f->pid, f->number, false);
-		f->fd = sys_openat(f->dir, f->hidden,
-		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		f->fd = sys_openat(
+		    f->dir, f->hidden, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (f->fd >= 0)
 			break;
 	}
@@ -292,9 +267,7 @@ snapfile_create(struct snapfile *f)
 	return 0;
 }
 
-int
-snapfile_write(
-    const struct snapfile *f, uint64_t at, const void *bytes, uint64_t len)
+int snapfile_write(const struct snapfile *f, uint64_t at, const void *bytes, uint64_t len)
 {
 	const char *from = bytes;
 
@@ -303,8 +276,7 @@ snapfile_write(
 	while (len) {
 		long n = !is_still(f->fd, f->id)
 		    ? -EBADF
-		    : sys_call(
-		          SYS_pwrite64, f->fd, (long)from, (long)len, (long)at);
+		    : sys_call(SYS_pwrite64, f->fd, (long)from, (long)len, (long)at);
 
 		if (n == -EINTR)
 			continue;
@@ -318,24 +290,21 @@ snapfile_write(
 }
 
 /* Renames the hidden file; never replaces another file. */
-static long
-rename_to(const struct snapfile *f, const char *name)
+static long rename_to(const struct snapfile *f, const char *name)
 {
-	long err = cpu_syscall6(SYS_renameat2, f->dir, (long)f->hidden, f->dir,
-	    (long)name, NO_REPLACE, 0);
+	long err =
+	    cpu_syscall6(SYS_renameat2, f->dir, (long)f->hidden, f->dir, (long)name, NO_REPLACE, 0);
 
 	if (err != -EINVAL && err != -ENOSYS && err != -EPERM)
 		return err;
 	/* if that is not supported: a link cannot replace a file either */
-	err = cpu_syscall6(
-	    SYS_linkat, f->dir, (long)f->hidden, f->dir, (long)name, 0, 0);
+	err = cpu_syscall6(SYS_linkat, f->dir, (long)f->hidden, f->dir, (long)name, 0, 0);
 	if (!err)
 		remove_hidden(f);
 	return err;
 }
 
-int
-snapfile_publish(struct snapfile *f)
+int snapfile_publish(struct snapfile *f)
 {
 	char name[SNAPFILE_NAME_BYTES];
 	long err;
@@ -352,15 +321,13 @@ snapfile_publish(struct snapfile *f)
 	return 0;
 }
 
-void
-snapfile_discard(struct snapfile *f)
+void snapfile_discard(struct snapfile *f)
 {
 	remove_hidden(f);
 	let_go(f->fd, f->id);
 }
 
-void
-snapfile_close(const struct snapfile *f)
+void snapfile_close(const struct snapfile *f)
 {
 	let_go(f->dir, f->dir_id);
 }

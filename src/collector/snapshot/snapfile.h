@@ -48,8 +48,7 @@ void snapfile_start(void);
  * program, or follows from SEEP_SNAPSHOT_NAME, after filename_tame(). The name
  * is hidden unless `is_whole` is set.
  */
-void snapfile_name(
-    char to[SNAPFILE_NAME_BYTES], uint32_t pid, uint32_t number, bool is_whole);
+void snapfile_name(char to[SNAPFILE_NAME_BYTES], uint32_t pid, uint32_t number, bool is_whole);
 
 /*
  * Opens the directory: SEEP_SNAPSHOT_DIR, or where the segments are. 0, or a
@@ -72,8 +71,7 @@ uint64_t snapfile_missing(const struct snapfile *f, uint64_t bytes);
 int snapfile_create(struct snapfile *f);
 
 /* Writes all of it, or returns a negative errno. */
-int snapfile_write(
-    const struct snapfile *f, uint64_t at, const void *bytes, uint64_t len);
+int snapfile_write(const struct snapfile *f, uint64_t at, const void *bytes, uint64_t len);
 
 /*
  * Gives the file its name and closes it. Returns 0, or a negative errno if it

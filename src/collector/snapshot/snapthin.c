@@ -35,8 +35,7 @@ static uint32_t first, newest; /* numbers of files that have their names */
 static int64_t held_files, held_bytes;
 static uint32_t drops_begun, drops_ended; /* removals of files, so far */
 
-void
-snapthin_start(uint32_t files, uint64_t bytes)
+void snapthin_start(uint32_t files, uint64_t bytes)
 {
 	most_files = files;
 	most_bytes = bytes;
@@ -46,8 +45,7 @@ snapthin_start(uint32_t files, uint64_t bytes)
 	drops_begun = drops_ended = 0; /* a fork may have come in between */
 }
 
-static bool
-is_on_grid(uint32_t number)
+static bool is_on_grid(uint32_t number)
 {
 	uint64_t g = LOAD_ACQUIRE(&grid);
 	uint64_t step = UINT64_C(1) << (g >> LEVEL_SHIFT);
@@ -58,26 +56,23 @@ is_on_grid(uint32_t number)
 	return !(place & step) || place >= (g & NEXT_MASK);
 }
 
-static bool
-is_end(uint32_t number)
+static bool is_end(uint32_t number)
 {
-	return number == LOAD_ACQUIRE(&first) ||
-	    number == LOAD_ACQUIRE(&newest);
+	return number == LOAD_ACQUIRE(&first) || number == LOAD_ACQUIRE(&newest);
 }
 
 /* ---- files --------------------------------------------------------------- */
 
 /* A snapshot that this process has written: its size, else a negative errno. */
-static int64_t
-size_if_ours(const struct snapthin *t, const char *name)
+static int64_t size_if_ours(const struct snapthin *t, const char *name)
 {
 	uint8_t uuid[16];
 	struct stat st;
 	bool ours;
 	long fd;
 
-	fd = sys_openat(t->file->dir, name,
-	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
+	fd = sys_openat(
+	    t->file->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return fd;
 	if (sys_call(SYS_fstat, fd, (long)&st, 0, 0) != 0)
@@ -91,8 +86,7 @@ size_if_ours(const struct snapthin *t, const char *name)
 }
 
 /* False: there is no such file of ours. */
-static bool
-drop(const struct snapthin *t, uint32_t number)
+static bool drop(const struct snapthin *t, uint32_t number)
 {
 	char name[SNAPFILE_NAME_BYTES];
 	int64_t bytes;
@@ -123,8 +117,7 @@ struct entry {
 };
 
 /* Is this the name of one of our snapshots, with any number? */
-static bool
-is_our_name(const struct snapthin *t, const char *name)
+static bool is_our_name(const struct snapthin *t, const char *name)
 {
 	char ours[SNAPFILE_NAME_BYTES];
 	const char *end = name + fmt_length(name, SNAPFILE_NAME_BYTES);
@@ -148,8 +141,7 @@ is_our_name(const struct snapthin *t, const char *name)
  * result is dropped then. A file that another thread is about to add may be
  * counted twice, which keeps one snapshot less until the next count.
  */
-static void
-count_again(const struct snapthin *t)
+static void count_again(const struct snapthin *t)
 {
 	uint32_t drops = __atomic_load_n(&drops_ended, __ATOMIC_SEQ_CST);
 	int64_t bytes_before = LOAD(&held_bytes), bytes = 0;
@@ -158,8 +150,8 @@ count_again(const struct snapthin *t)
 
 	if (sys_call(SYS_lseek, t->file->dir, 0, 0 /* SEEK_SET */, 0) != 0)
 		return;
-	while ((n = sys_call(SYS_getdents64, t->file->dir, (long)t->buffer,
-	            t->buffer_bytes, 0)) > 0) {
+	while (
+	    (n = sys_call(SYS_getdents64, t->file->dir, (long)t->buffer, t->buffer_bytes, 0)) > 0) {
 		for (at = 0; at < n;) {
 			const struct entry *e = (const void *)(t->buffer + at);
 			int64_t size;
@@ -184,8 +176,7 @@ count_again(const struct snapthin *t)
  * The number to remove next; 0 if there is none between the first and the
  * newest.
  */
-static uint32_t
-claim(void)
+static uint32_t claim(void)
 {
 	uint64_t g = LOAD_ACQUIRE(&grid);
 
@@ -212,8 +203,7 @@ claim(void)
 }
 
 /* Removes one file. If the file is missing, counts all files again, once. */
-static bool
-thin(const struct snapthin *t, bool *counted)
+static bool thin(const struct snapthin *t, bool *counted)
 {
 	uint32_t number;
 
@@ -231,18 +221,15 @@ thin(const struct snapthin *t, bool *counted)
 	return false;
 }
 
-static bool
-is_too_much(void)
+static bool is_too_much(void)
 {
 	int64_t files = LOAD(&held_files), bytes = LOAD(&held_bytes);
 
-	return files > most_files ||
-	    (bytes > 0 && (uint64_t)bytes > most_bytes);
+	return files > most_files || (bytes > 0 && (uint64_t)bytes > most_bytes);
 }
 
 /* If this file becomes the first: the number of the former one; otherwise 0. */
-static uint32_t
-take_first(uint32_t number)
+static uint32_t take_first(uint32_t number)
 {
 	uint32_t was = LOAD_ACQUIRE(&first);
 
@@ -253,8 +240,7 @@ take_first(uint32_t number)
 	return 0;
 }
 
-static uint32_t
-take_newest(uint32_t number)
+static uint32_t take_newest(uint32_t number)
 {
 	uint32_t was = LOAD_ACQUIRE(&newest);
 
@@ -265,15 +251,13 @@ take_newest(uint32_t number)
 	return 0;
 }
 
-static void
-judge(const struct snapthin *t, uint32_t number)
+static void judge(const struct snapthin *t, uint32_t number)
 {
 	if (number && !is_end(number) && !is_on_grid(number))
 		drop(t, number);
 }
 
-void
-snapthin_added(const struct snapthin *t, uint64_t bytes)
+void snapthin_added(const struct snapthin *t, uint64_t bytes)
 {
 	uint32_t number = t->file->number;
 	bool counted = false;
@@ -287,8 +271,7 @@ snapthin_added(const struct snapthin *t, uint64_t bytes)
 		continue;
 }
 
-bool
-snapthin_give(const struct snapthin *t, uint64_t missing)
+bool snapthin_give(const struct snapthin *t, uint64_t missing)
 {
 	int64_t bytes = LOAD(&held_bytes);
 	bool counted = false;

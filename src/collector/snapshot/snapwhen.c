@@ -22,16 +22,14 @@ static uint32_t next_tick;
 static int64_t next_level; /* live bytes */
 static uint32_t signal_taken, signal_state;
 
-static void
-schedule(void)
+static void schedule(void)
 {
 	STORE(&next_tick, tick_now() + period);
 	STORE(&next_level, (int64_t)config.every_bytes);
 }
 
 /* The thread that advances next_tick takes the snapshot. */
-static bool
-is_time(void)
+static bool is_time(void)
 {
 	uint32_t due = LOAD(&next_tick), now = tick_now();
 
@@ -41,26 +39,22 @@ is_time(void)
 /*
  * Has live memory grown by SEEP_EVERY since the last one? Falling is ignored.
  */
-static bool
-has_grown(void)
+static bool has_grown(void)
 {
 	int64_t level = LOAD(&next_level), live;
 
 	if (!config.every_bytes)
 		return false;
 	live = ledger_live_bytes();
-	return live >= level &&
-	    CAS(&next_level, &level, live + (int64_t)config.every_bytes);
+	return live >= level && CAS(&next_level, &level, live + (int64_t)config.every_bytes);
 }
 
-SEEP_COLD static void
-take(enum seg_snapshot why)
+SEEP_COLD static void take(enum seg_snapshot why)
 {
 	(void)snap_take(NULL, why, tables_all);
 }
 
-void
-snapwhen_poll(void)
+void snapwhen_poll(void)
 {
 	if (is_time())
 		take(SEG_SNAPSHOT_PERIOD);
@@ -68,8 +62,7 @@ snapwhen_poll(void)
 		take(SEG_SNAPSHOT_GROWTH);
 }
 
-static void
-on_signal(int number)
+static void on_signal(int number)
 {
 	bool counted = lifecycle_slow_begins();
 
@@ -80,13 +73,11 @@ on_signal(int number)
 }
 
 /* Refuses signals that end, stop or rescue a program, and libc's own. */
-static bool
-is_fit(int32_t number)
+static bool is_fit(int32_t number)
 {
-	static const uint8_t unfit[] = {SIGINT, SIGILL, SIGTRAP, SIGABRT,
-	    SIGBUS, SIGFPE, SIGKILL, SIGSEGV, SIGPIPE, SIGTERM, SIGCHLD,
-	    SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGXFSZ, SIGSYS, 32,
-	    33};
+	static const uint8_t unfit[] = {SIGINT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGKILL,
+	    SIGSEGV, SIGPIPE, SIGTERM, SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU,
+	    SIGXFSZ, SIGSYS, 32, 33};
 	size_t i;
 
 	for (i = 0; i < sizeof(unfit); i++) {
@@ -101,8 +92,7 @@ is_fit(int32_t number)
  * The handler is installed only if the signal has its default action; an
  * ignored signal stays ignored.
  */
-static enum seg_signal
-install(int32_t number)
+static enum seg_signal install(int32_t number)
 {
 	int (*action)(int, const struct sigaction *, struct sigaction *);
 	void *sym = next_after_us("sigaction");
@@ -120,20 +110,17 @@ install(int32_t number)
 		return SEG_SIGNAL_FAILED;
 	if (old.sa_handler != SIG_DFL)
 		return SEG_SIGNAL_TAKEN;
-	return action(number, &mine, NULL) ? SEG_SIGNAL_FAILED
-	                                   : SEG_SIGNAL_INSTALLED;
+	return action(number, &mine, NULL) ? SEG_SIGNAL_FAILED : SEG_SIGNAL_INSTALLED;
 }
 
-void
-snapwhen_restart(struct seg_header *h)
+void snapwhen_restart(struct seg_header *h)
 {
 	schedule();
 	h->signal = signal_taken;
 	h->signal_state = signal_state;
 }
 
-void
-snapwhen_start(struct seg_header *h)
+void snapwhen_start(struct seg_header *h)
 {
 	if (config.signal) {
 		signal_state = install(config.signal);
@@ -144,8 +131,7 @@ snapwhen_start(struct seg_header *h)
 	if (config.every_ns) {
 		uint64_t ticks = config.every_ns / SEG_TICK_NS;
 
-		period =
-		    ticks > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)ticks;
+		period = ticks > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)ticks;
 		if (!period)
 			period = 1;
 	}

@@ -7,8 +7,7 @@
 enum { CHUNK_REACH = 400000 }; /* bytes that 16-bit word offsets can span */
 
 /* Repeats the last word, so that there are always six. */
-static void
-pad_words(struct memo_chunk *e, uint32_t words, uint64_t pc)
+static void pad_words(struct memo_chunk *e, uint32_t words, uint64_t pc)
 {
 	uint16_t offset = words ? e->offset[words - 1] : 0;
 
@@ -27,14 +26,12 @@ struct at {
  * walk_step() for the usual frames, if *at is on the thread's own stack, which
  * ends at hi. False: walk_step() has to do it.
  */
-SEEP_INLINE bool
-step_own(struct at *at, uint64_t hi, struct unwind_rule rule, uint64_t cfa,
-    struct walk_slots *ret)
+SEEP_INLINE bool step_own(
+    struct at *at, uint64_t hi, struct unwind_rule rule, uint64_t cfa, struct walk_slots *ret)
 {
 	uint64_t slot = 0, pc;
 
-	if (unlikely(cfa - at->sp - CPU_RETURN_BYTES > hi - at->sp ||
-	        cfa > hi || (cfa & 7)))
+	if (unlikely(cfa - at->sp - CPU_RETURN_BYTES > hi - at->sp || cfa > hi || (cfa & 7)))
 		return false;
 	if (rule.fp == RULE_FP_AT_CFA) {
 		slot = cfa + (uint64_t)(int64_t)rule.fp_offset;
@@ -54,18 +51,16 @@ step_own(struct at *at, uint64_t hi, struct unwind_rule rule, uint64_t cfa,
 }
 
 /* Any other frame. */
-static SEEP_NOINLINE bool
-step_any(struct thread *t, struct walk *w, struct unwind_rule rule,
-    struct walk_slots *ret)
+static SEEP_NOINLINE bool step_any(
+    struct thread *t, struct walk *w, struct unwind_rule rule, struct walk_slots *ret)
 {
 	uint32_t why;
 
 	return walk_step(w, t, rule, ret, &why) == WALK_STEPPED;
 }
 
-uint32_t
-chunk_fill(struct thread *t, struct memo_chunk *e, struct walk *w,
-    uint64_t *ret_frames, enum memo_flags *ret_next)
+uint32_t chunk_fill(struct thread *t, struct memo_chunk *e, struct walk *w, uint64_t *ret_frames,
+    enum memo_flags *ret_next)
 {
 	const uint64_t sp = w->sp - CPU_RETURN_BYTES; /* where slot 0 is */
 	const uint64_t hi = w->sure ? w->hi : 0;
@@ -83,19 +78,15 @@ chunk_fill(struct thread *t, struct memo_chunk *e, struct walk *w,
 		struct unwind_rule rule = recent_rule(recent, at.pc, &frame);
 		bool list_fp;
 
-		if ((rule.kind != RULE_SP && rule.kind != RULE_FP) ||
-		    rule.fp == RULE_FP_AT_FP) {
-			*ret_next =
-			    rule.kind == RULE_END ? MEMO_END : MEMO_PLAIN;
-			w->vouched = rule.kind == RULE_END &&
-			    rule.cfa == RULE_END_CONTEXT;
+		if ((rule.kind != RULE_SP && rule.kind != RULE_FP) || rule.fp == RULE_FP_AT_FP) {
+			*ret_next = rule.kind == RULE_END ? MEMO_END : MEMO_PLAIN;
+			w->vouched = rule.kind == RULE_END && rule.cfa == RULE_END_CONTEXT;
 			break;
 		}
 		list_fp = rule.kind == RULE_FP && !fp_listed && fp_slot;
 		if (words + list_fp + 1u > MEMO_WORDS)
 			break;
-		cfa = (rule.kind == RULE_SP ? at.sp : fp) +
-		    (uint64_t)(int64_t)rule.cfa;
+		cfa = (rule.kind == RULE_SP ? at.sp : fp) + (uint64_t)(int64_t)rule.cfa;
 		if (cfa - sp > CHUNK_REACH) {
 			*ret_next = MEMO_PLAIN;
 			break;
@@ -137,8 +128,7 @@ chunk_fill(struct thread *t, struct memo_chunk *e, struct walk *w,
 	return n;
 }
 
-uint64_t
-chunk_top(const struct memo_chunk *e)
+uint64_t chunk_top(const struct memo_chunk *e)
 {
 	uint16_t last = e->fp_offset == UINT16_MAX ? 0 : e->fp_offset;
 	uint32_t i;
@@ -150,14 +140,12 @@ chunk_top(const struct memo_chunk *e)
 	return e->sp + (uint64_t)last * 8;
 }
 
-bool
-chunk_prove(const struct thread *t, struct walk *w, const struct memo_chunk *e)
+bool chunk_prove(const struct thread *t, struct walk *w, const struct memo_chunk *e)
 {
 	const struct outer_frame *o = &t->outer[e->hint & (OUTER_MAX - 1)];
 
 	if (e->hint < t->outer_count && o->top > chunk_top(e) &&
-	    o->sp == e->sp + (uint64_t)e->end_offset * 8 &&
-	    walk_prove(w, o->top))
+	    o->sp == e->sp + (uint64_t)e->end_offset * 8 && walk_prove(w, o->top))
 		return true;
 	return walk_prove(w, chunk_top(e));
 }

@@ -17,15 +17,14 @@
  * *ret_next is MEMO_END or MEMO_PLAIN, or 0 if more chunks can follow. With
  * MEMO_END w->vouched is set. e->returns says which words are return addresses.
  */
-uint32_t chunk_fill(struct thread *t, struct memo_chunk *e, struct walk *w,
-    uint64_t *ret_frames, enum memo_flags *ret_next);
+uint32_t chunk_fill(struct thread *t, struct memo_chunk *e, struct walk *w, uint64_t *ret_frames,
+    enum memo_flags *ret_next);
 
 /* End of the words of a chunk, as walk_prove() takes it. */
 uint64_t chunk_top(const struct memo_chunk *e);
 
 /* Asks whether the words of a doubtful chunk can be loaded. */
-bool chunk_prove(
-    const struct thread *t, struct walk *w, const struct memo_chunk *e);
+bool chunk_prove(const struct thread *t, struct walk *w, const struct memo_chunk *e);
 
 /* Where a search looked: the first place, and which of its words differed. */
 struct chunk_search {
@@ -34,23 +33,20 @@ struct chunk_search {
 };
 
 /* Is it a chunk for this caller, whose words can be loaded? */
-SEEP_INLINE bool
-chunk_fits(const struct thread *t, struct walk *w, const struct memo_chunk *e,
+SEEP_INLINE bool chunk_fits(const struct thread *t, struct walk *w, const struct memo_chunk *e,
     const struct cpu_frame *c, uint64_t key, uint32_t gen)
 {
 	if (likely(memo_fits(e, c, key, gen)))
 		return true;
-	return unlikely(!w->sure) && memo_fits(e, c, key | MEMO_DOUBT, gen) &&
-	    chunk_prove(t, w, e);
+	return unlikely(!w->sure) && memo_fits(e, c, key | MEMO_DOUBT, gen) && chunk_prove(t, w, e);
 }
 
 /*
  * The chunk whose words hold. If it is NULL, l->last is the chunk to fill. *w
  * is at c.
  */
-SEEP_INLINE struct memo_chunk *
-chunk_find(const struct thread *t, struct walk *w, const struct cpu_frame *c,
-    uint64_t key, struct chunk_search *l)
+SEEP_INLINE struct memo_chunk *chunk_find(const struct thread *t, struct walk *w,
+    const struct cpu_frame *c, uint64_t key, struct chunk_search *l)
 {
 	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
 	const uint32_t gen = LOAD(&module_gen);

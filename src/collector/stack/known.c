@@ -41,8 +41,8 @@ struct place {
 };
 
 /* The copy's own fp is not proven, unless a frame above needs it. */
-static SEEP_NOINLINE uint64_t
-load_fp(uint64_t fp, const struct outer_frame *f, const struct outer_frame *to)
+static SEEP_NOINLINE uint64_t load_fp(
+    uint64_t fp, const struct outer_frame *f, const struct outer_frame *to)
 {
 	for (; f <= to; f++) {
 		if (f->fp_slot)
@@ -51,8 +51,7 @@ load_fp(uint64_t fp, const struct outer_frame *f, const struct outer_frame *to)
 	return fp;
 }
 
-SEEP_INLINE void
-find_fp(struct place *p)
+SEEP_INLINE void find_fp(struct place *p)
 {
 	if (!p->saved_from)
 		return;
@@ -64,8 +63,7 @@ find_fp(struct place *p)
  * Leaves a frame of the thread's own stack: walk_step() for the two usual
  * kinds of rule, in few instructions.
  */
-SEEP_INLINE bool
-step(const struct thread *t, struct place *p, struct unwind_rule rule)
+SEEP_INLINE bool step(const struct thread *t, struct place *p, struct unwind_rule rule)
 {
 	const uint64_t hi = t->stack_hi;
 	uint64_t cfa, slot;
@@ -95,8 +93,7 @@ step(const struct thread *t, struct place *p, struct unwind_rule rule)
 }
 
 /* Frames of the copy from `met` outwards, innermost first. */
-SEEP_INLINE const uint64_t *
-words_from(const struct thread *t, int met)
+SEEP_INLINE const uint64_t *words_from(const struct thread *t, int met)
 {
 	return t->outer_words + OUTER_MAX - 1 - met;
 }
@@ -106,9 +103,8 @@ words_from(const struct thread *t, int met)
  * from *o up to the one whose step loads that word, without the latter, which
  * it returns. *p goes there; its fp is left to find_fp().
  */
-SEEP_INLINE const struct outer_frame *
-list_same(struct thread *t, struct place *p, const struct outer_frame *o, int c,
-    uint32_t *n)
+SEEP_INLINE const struct outer_frame *list_same(
+    struct thread *t, struct place *p, const struct outer_frame *o, int c, uint32_t *n)
 {
 	const struct outer_frame *const to = t->outer + t->check_frame[c];
 	const uint64_t *from = words_from(t, (int)(o - t->outer));
@@ -130,9 +126,8 @@ list_same(struct thread *t, struct place *p, const struct outer_frame *o, int c,
  * Lists the frames from *w outwards. False: outer_walk() must do it, or fewer
  * than `least` differ from the copy.
  */
-SEEP_INLINE bool
-list(struct thread *t, const struct walk *w, int j, int differs, uint32_t least,
-    struct known *ret)
+SEEP_INLINE bool list(
+    struct thread *t, const struct walk *w, int j, int differs, uint32_t least, struct known *ret)
 {
 	const struct outer_frame *const low = t->outer;
 	const struct outer_frame *o = low + j, *fail = low + OUTER_MAX;
@@ -141,8 +136,7 @@ list(struct thread *t, const struct walk *w, int j, int differs, uint32_t least,
 	uint64_t hash;
 	int met = -1;
 
-	if (!w->sure || w->exact || t->outer_truncated ||
-	    t->outer_gen != LOAD(&module_gen))
+	if (!w->sure || w->exact || t->outer_truncated || t->outer_gen != LOAD(&module_gen))
 		return false;
 	for (;;) {
 		struct unwind_rule rule;
@@ -158,9 +152,7 @@ list(struct thread *t, const struct walk *w, int j, int differs, uint32_t least,
 			if (o->needs_fp)
 				find_fp(&p);
 			if (o < fail && (!o->needs_fp || o->fp == p.fp)) {
-				int c = differs >= 0
-				    ? differs
-				    : memo_verify(t, (int)o->checks);
+				int c = differs >= 0 ? differs : memo_verify(t, (int)o->checks);
 
 				differs = -1;
 				if (c < 0) {
@@ -186,8 +178,7 @@ list(struct thread *t, const struct walk *w, int j, int differs, uint32_t least,
 		if (!p.pc)
 			break;
 	}
-	if (n < least ||
-	    n + (uint32_t)(met + 1) + SEG_INNER_FRAMES >= outer_depth)
+	if (n < least || n + (uint32_t)(met + 1) + SEG_INNER_FRAMES >= outer_depth)
 		return false;
 	hash = met < 0 ? 0 : low[met].hash;
 	i = 0;
@@ -209,8 +200,7 @@ list(struct thread *t, const struct walk *w, int j, int differs, uint32_t least,
 }
 
 /* Is it time to make this stack the copy? */
-static bool
-renews(struct thread *t, const struct walk *w, struct site_id s)
+static bool renews(struct thread *t, const struct walk *w, struct site_id s)
 {
 	if (s.v != t->known_last || w->hook->sp != t->known_sp) {
 		t->known_last = s.v;
@@ -224,8 +214,7 @@ renews(struct thread *t, const struct walk *w, struct site_id s)
 }
 
 /* Was a frame of the copy, of those above `met` up to j, left by a guess? */
-static bool
-is_guessed(const struct thread *t, int met, int j)
+static bool is_guessed(const struct thread *t, int met, int j)
 {
 	while (j > met) {
 		if (t->outer[j--].guessed)
@@ -236,14 +225,12 @@ is_guessed(const struct thread *t, int met, int j)
 
 enum { TURNS_AFTER = 256 }; /* stacks found in the index */
 
-SEEP_INLINE uint32_t
-turn_place(const struct known *k, uint32_t inner)
+SEEP_INLINE uint32_t turn_place(const struct known *k, uint32_t inner)
 {
 	return (uint32_t)(hash_word(k->hash ^ inner) >> (64 - TURNS_BITS));
 }
 
-SEEP_INLINE bool
-same_words(const uint64_t *a, const uint64_t *b, uint32_t n)
+SEEP_INLINE bool same_words(const uint64_t *a, const uint64_t *b, uint32_t n)
 {
 	uint32_t i;
 
@@ -260,8 +247,7 @@ same_words(const uint64_t *a, const uint64_t *b, uint32_t n)
  * all frames, because the copy with which the stack was compared may be another
  * one now.
  */
-SEEP_INLINE struct site_id
-find_turn(const struct thread *t, const struct known *k, uint32_t inner)
+SEEP_INLINE struct site_id find_turn(const struct thread *t, const struct known *k, uint32_t inner)
 {
 	const struct site_id none = {0};
 	const struct turns *all = t->turns;
@@ -278,8 +264,8 @@ find_turn(const struct thread *t, const struct known *k, uint32_t inner)
 		u = &all->at[place][1];
 	else
 		return none;
-	if (unlikely(u->inner != inner || u->count != k->count + rest ||
-	        (rest && !t->outer_rooted)) ||
+	if (unlikely(
+	        u->inner != inner || u->count != k->count + rest || (rest && !t->outer_rooted)) ||
 	    !same_words(u->frames, t->listed, k->count) ||
 	    !same_words(u->frames + k->count, words_from(t, k->met), rest))
 		return none;
@@ -287,8 +273,7 @@ find_turn(const struct thread *t, const struct known *k, uint32_t inner)
 }
 
 /* Which of its places the stack may take; below 0: none, so far. */
-static int
-way_for(struct turns *all, uint32_t place, uint64_t hash)
+static int way_for(struct turns *all, uint32_t place, uint64_t hash)
 {
 	int i;
 
@@ -303,8 +288,7 @@ way_for(struct turns *all, uint32_t place, uint64_t hash)
 }
 
 /* The stack was found in the index. */
-static SEEP_NOINLINE void
-note_turn(
+static SEEP_NOINLINE void note_turn(
     struct thread *t, const struct known *k, uint32_t inner, struct site_id id)
 {
 	const uint32_t place = turn_place(k, inner);
@@ -330,8 +314,7 @@ note_turn(
 	u->inner = inner;
 	u->count = k->count + rest;
 	memcpy(u->frames, t->listed, k->count * sizeof(u->frames[0]));
-	memcpy(u->frames + k->count, words_from(t, k->met),
-	    rest * sizeof(u->frames[0]));
+	memcpy(u->frames + k->count, words_from(t, k->met), rest * sizeof(u->frames[0]));
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	all->tag[place][way] = k->hash;
 }
@@ -340,30 +323,27 @@ note_turn(
  * The same for a stack that was not found. The node above the list is one of
  * several, if there are runs, so all frames are compared (see sites_next()).
  */
-static SEEP_NOINLINE struct site_id
-find_elsewhere(struct thread *t, const struct known *k, uint32_t inner)
+static SEEP_NOINLINE struct site_id find_elsewhere(
+    struct thread *t, const struct known *k, uint32_t inner)
 {
 	uint32_t n = k->count;
 	int i;
 
 	for (i = k->met; i >= 0; i--)
 		t->listed[n++] = t->outer[i].frame;
-	return sites_known(&(struct sites_stack){
-	    k->hash, t->listed, n, SITES_NODE_ROOT, inner, false});
+	return sites_known(
+	    &(struct sites_stack){k->hash, t->listed, n, SITES_NODE_ROOT, inner, false});
 }
 
 /*
  * Interns the frames that are listed: stacks that take turns are not walked
  * once more to copy them, but for some. 0: copy it, or there is no room.
  */
-static struct site_id
-new_site(
+static struct site_id new_site(
     struct thread *t, const struct known *k, uint32_t inner, enum seg_api api)
 {
-	struct sites_way way = {.frames = t->listed,
-	    .left = k->count,
-	    .node = k->base,
-	    .makes_runs = true};
+	struct sites_way way = {
+	    .frames = t->listed, .left = k->count, .node = k->base, .makes_runs = true};
 
 	if (++t->known_new % COPY_RENEW_NEW == 0)
 		return (struct site_id){0};
@@ -374,18 +354,15 @@ new_site(
 	return sites_enter(k->hash, way.node, inner, api);
 }
 
-struct site_id
-known_site(struct thread *t, const struct walk *w, uint32_t inner,
-    enum seg_api api, int j, int differs)
+struct site_id known_site(
+    struct thread *t, const struct walk *w, uint32_t inner, enum seg_api api, int j, int differs)
 {
 	const struct site_id none = {0};
 	struct sites_stack stack;
 	struct site_id s;
 	struct known k;
 
-	if (!inner ||
-	    (differs < 0 && t->known_few > FEW_LEAST &&
-	        ++t->known_few % FEW_LOOK))
+	if (!inner || (differs < 0 && t->known_few > FEW_LEAST && ++t->known_few % FEW_LOOK))
 		return none;
 	if (!list(t, w, j, differs, differs < 0 ? FRAMES_LEAST : 0, &k)) {
 		t->known_few += differs < 0;
@@ -393,16 +370,14 @@ known_site(struct thread *t, const struct walk *w, uint32_t inner,
 	}
 	s = find_turn(t, &k, inner);
 	if (!s.v) {
-		stack = (struct sites_stack){
-		    k.hash, t->listed, k.count, k.base, inner, false};
+		stack = (struct sites_stack){k.hash, t->listed, k.count, k.base, inner, false};
 		s = sites_known(&stack);
 		if (unlikely(stack.is_like) && !s.v && k.met >= 0)
 			s = find_elsewhere(t, &k, inner);
 		if (!s.v) {
 			t->known_few += differs < 0;
-			return differs < 0 || is_guessed(t, k.met, j)
-			    ? none
-			    : new_site(t, &k, inner, api);
+			return differs < 0 || is_guessed(t, k.met, j) ? none
+			                                              : new_site(t, &k, inner, api);
 		}
 		note_turn(t, &k, inner, s);
 	}
@@ -415,9 +390,8 @@ known_site(struct thread *t, const struct walk *w, uint32_t inner,
  * The site of this node and these inner frames, made if there is none. A stack
  * that was cut is not entered in the index of whole stacks.
  */
-static SEEP_NOINLINE struct site_id
-get_below(struct thread *t, const struct outer_frame *o, uint32_t inner,
-    enum seg_api api)
+static SEEP_NOINLINE struct site_id get_below(
+    struct thread *t, const struct outer_frame *o, uint32_t inner, enum seg_api api)
 {
 	struct site_id s = sites_find(o->node, inner);
 
@@ -429,14 +403,11 @@ get_below(struct thread *t, const struct outer_frame *o, uint32_t inner,
 	return s;
 }
 
-struct site_id
-known_get(
-    struct thread *t, uint32_t k, uint32_t inner, enum seg_api api, bool own)
+struct site_id known_get(struct thread *t, uint32_t k, uint32_t inner, enum seg_api api, bool own)
 {
 	struct outer_frame *o = &t->outer[k];
 	/* no frames: the site below this very node */
-	struct sites_stack stack = {
-	    o->hash | 1, NULL, 0, o->node, inner, false};
+	struct sites_stack stack = {o->hash | 1, NULL, 0, o->node, inner, false};
 	struct site_id s;
 
 	if (unlikely(t->outer_truncated))
@@ -454,6 +425,5 @@ known_get(
 			o->node = sites_node_of(s);
 		return s;
 	}
-	return own ? sites_enter(o->hash | 1, o->node, inner, api)
-	           : get_below(t, o, inner, api);
+	return own ? sites_enter(o->hash | 1, o->node, inner, api) : get_below(t, o, inner, api);
 }

@@ -46,8 +46,7 @@
  */
 
 /* The part of a stack's hash that a frame has; place 0 is the outermost. */
-SEEP_INLINE uint64_t
-known_hash(uint64_t frame, uint32_t place)
+SEEP_INLINE uint64_t known_hash(uint64_t frame, uint32_t place)
 {
 	return hash_part(frame, place);
 }
@@ -59,8 +58,8 @@ known_hash(uint64_t frame, uint32_t place)
  * check is the first that fails; if it is below 0, nothing is known but that *w
  * is not below frame `j`.
  */
-struct site_id known_site(struct thread *t, const struct walk *w,
-    uint32_t inner, enum seg_api api, int j, int differs);
+struct site_id known_site(
+    struct thread *t, const struct walk *w, uint32_t inner, enum seg_api api, int j, int differs);
 
 /*
  * The site of the stack whose outer frames are those of the copy up to frame
@@ -68,7 +67,6 @@ struct site_id known_site(struct thread *t, const struct walk *w,
  * on the thread's own stack. Only elsewhere the same stack may be found without
  * the copy (paths.h), and then by sites_get().
  */
-struct site_id known_get(
-    struct thread *t, uint32_t k, uint32_t inner, enum seg_api api, bool own);
+struct site_id known_get(struct thread *t, uint32_t k, uint32_t inner, enum seg_api api, bool own);
 
 #endif

@@ -16,8 +16,7 @@
  * If the outer frames need the fp with which they begin, makes e prove that,
  * too. False: there is no word left for it.
  */
-static bool
-lists_fp(struct memo_chunk *e, uint64_t fp)
+static bool lists_fp(struct memo_chunk *e, uint64_t fp)
 {
 	uint32_t i, last = MEMO_WORDS - 1;
 
@@ -41,21 +40,17 @@ lists_fp(struct memo_chunk *e, uint64_t fp)
 }
 
 /* Is `top` in the page of the hook's return address, or 0? */
-static bool
-is_near(const struct walk *w, uint64_t top)
+static bool is_near(const struct walk *w, uint64_t top)
 {
-	return !top ||
-	    ((top - 1) ^ (w->hook->sp - CPU_RETURN_BYTES)) < CPU_PAGE;
+	return !top || ((top - 1) ^ (w->hook->sp - CPU_RETURN_BYTES)) < CPU_PAGE;
 }
 
 /* The frame of the copy is at c: can its words be compared there? */
-static bool
-meets(const struct thread *t, struct walk *w, const struct outer_frame *o,
-    const struct cpu_frame *c)
+static bool meets(
+    const struct thread *t, struct walk *w, const struct outer_frame *o, const struct cpu_frame *c)
 {
 	return (!o->needs_fp || o->fp == c->fp) && !o->exact &&
-	    !outer_keeps_too_few(t, (uint32_t)(o - t->outer) + 1) &&
-	    walk_prove(w, o->top);
+	    !outer_keeps_too_few(t, (uint32_t)(o - t->outer) + 1) && walk_prove(w, o->top);
 }
 
 /*
@@ -64,8 +59,7 @@ meets(const struct thread *t, struct walk *w, const struct outer_frame *o,
  * now on. `differs` is the check of the last stack that is known to fail, with
  * e->hint; below 0: not known.
  */
-static struct site_id
-join_outer(struct thread *t, struct memo_chunk *e, struct walk *w,
+static struct site_id join_outer(struct thread *t, struct memo_chunk *e, struct walk *w,
     uint32_t inner, enum seg_api api, int differs, struct paths_joined *ret)
 {
 	const struct outer_frame *o = &t->outer[e->hint & (OUTER_MAX - 1)];
@@ -77,24 +71,22 @@ join_outer(struct thread *t, struct memo_chunk *e, struct walk *w,
 	uint32_t node;
 
 	*ret = (struct paths_joined){e->hint, false};
-	if (differs < 0 && e->node == MEMO_NO_NODE &&
-	    t->outer_gen == LOAD(&module_gen)) {
+	if (differs < 0 && e->node == MEMO_NO_NODE && t->outer_gen == LOAD(&module_gen)) {
 		/* new: it may be a part of the copy */
 		o = outer_at(t, &c);
-		holds = o && meets(t, w, o, &c) &&
-		    memo_verify(t, (int)o->checks) < 0;
+		holds = o && meets(t, w, o, &c) && memo_verify(t, (int)o->checks) < 0;
 		if (holds)
 			e->hint = ret->hint = (uint16_t)(o - t->outer);
-	} else if (differs < 0 && ret->hint < t->outer_count && o->sp == c.sp &&
-	    o->pc == c.pc && meets(t, w, o, &c)) {
+	} else if (differs < 0 && ret->hint < t->outer_count && o->sp == c.sp && o->pc == c.pc &&
+	    meets(t, w, o, &c)) {
 		differs = memo_verify(t, (int)o->checks);
 		holds = differs < 0;
 	}
 	if (holds) {
 		node = outer_node(t, ret->hint);
 	} else {
-		s = known_site(t, w, inner, api,
-		    differs < 0 ? (int)t->outer_count - 1 : ret->hint, differs);
+		s = known_site(
+		    t, w, inner, api, differs < 0 ? (int)t->outer_count - 1 : ret->hint, differs);
 		if (s.v)
 			return s;
 		node = w->sure ? 0 : paths_outer(t, w, &c, ret);
@@ -108,14 +100,12 @@ join_outer(struct thread *t, struct memo_chunk *e, struct walk *w,
 		o = &t->outer[ret->hint & (OUTER_MAX - 1)];
 	}
 	e->version = MEMO_NO_STAMP;
-	copied = ret->hint < t->outer_count && o->sp == c.sp && o->pc == c.pc &&
-	    !o->exact && o->node == node;
+	copied = ret->hint < t->outer_count && o->sp == c.sp && o->pc == c.pc && !o->exact &&
+	    o->node == node;
 	if (copied) {
 		ret->vouched = o->vouched;
-		if (is_near(w, o->top) &&
-		    (!o->needs_fp || (o->fp == c.fp && lists_fp(e, c.fp)))) {
-			e->checks_offset =
-			    (uint16_t)(o->checks * sizeof(t->stamp[0]));
+		if (is_near(w, o->top) && (!o->needs_fp || (o->fp == c.fp && lists_fp(e, c.fp)))) {
+			e->checks_offset = (uint16_t)(o->checks * sizeof(t->stamp[0]));
 			e->version = t->stamp[o->checks];
 		}
 	}
@@ -129,9 +119,8 @@ join_outer(struct thread *t, struct memo_chunk *e, struct walk *w,
 }
 
 /* The words of e hold, but the outer part differs from the last time. */
-static struct site_id
-memo_join(struct thread *t, struct memo_chunk *e, struct walk *w,
-    enum seg_api api, int differs)
+static struct site_id memo_join(
+    struct thread *t, struct memo_chunk *e, struct walk *w, enum seg_api api, int differs)
 {
 	const struct cpu_frame *c = w->hook;
 	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
@@ -141,8 +130,7 @@ memo_join(struct thread *t, struct memo_chunk *e, struct walk *w,
 	struct paths_joined joined;
 	struct site_id s;
 
-	walk_move(w, e->value[MEMO_WORDS - 1],
-	    c->sp + (uint64_t)e->end_offset * 8,
+	walk_move(w, e->value[MEMO_WORDS - 1], c->sp + (uint64_t)e->end_offset * 8,
 	    e->fp_offset == UINT16_MAX ? c->fp : slots[e->fp_offset]);
 	s = join_outer(t, e, w, inner, api, differs, &joined);
 	/* an outer chunk may have been filled in its place */
@@ -156,8 +144,7 @@ memo_join(struct thread *t, struct memo_chunk *e, struct walk *w,
 	return s;
 }
 
-static struct site_id
-memo_fill(
+static struct site_id memo_fill(
     struct thread *t, struct memo_chunk *e, struct walk *w, enum seg_api api)
 {
 	const struct cpu_frame *c = w->hook;
@@ -196,13 +183,11 @@ memo_fill(
 	return s;
 }
 
-static void
-put_chunk(struct memo_chunk *to, const struct memo_chunk *from)
+static void put_chunk(struct memo_chunk *to, const struct memo_chunk *from)
 {
 	to->key = 0; /* a half-written entry never matches */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	memcpy(
-	    &to->sp, &from->sp, sizeof(*to) - offsetof(struct memo_chunk, sp));
+	memcpy(&to->sp, &from->sp, sizeof(*to) - offsetof(struct memo_chunk, sp));
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	to->key = from->key;
 }
@@ -217,8 +202,7 @@ put_chunk(struct memo_chunk *to, const struct memo_chunk *from)
  * outer frames, so each change doubles the time until the next change at that
  * place.
  */
-static uint64_t
-times_seen(const struct thread *t, const struct memo_chunk *e)
+static uint64_t times_seen(const struct thread *t, const struct memo_chunk *e)
 {
 	const struct seg_row *row = ledger_open_row(t, e->site);
 
@@ -226,9 +210,8 @@ times_seen(const struct thread *t, const struct memo_chunk *e)
 }
 
 /* Returns where e is now. */
-static SEEP_COLD struct memo_chunk *
-promote(const struct thread *t, const struct cpu_frame *c, struct memo_chunk *e,
-    const struct chunk_search *l)
+static SEEP_COLD struct memo_chunk *promote(const struct thread *t, const struct cpu_frame *c,
+    struct memo_chunk *e, const struct chunk_search *l)
 {
 	struct memo_chunk *first = l->first, *place;
 	const struct memo_chunk old = *first, new = *e;
@@ -241,15 +224,14 @@ promote(const struct thread *t, const struct cpu_frame *c, struct memo_chunk *e,
 	e->key = 0;
 	put_chunk(first, &new);
 	first->passed_over = 0;
-	first->changes =
-	    (uint16_t)(old.changes + (old.changes < MEMO_CHANGES_MAX));
+	first->changes = (uint16_t)(old.changes + (old.changes < MEMO_CHANGES_MAX));
 	if (place != first)
 		put_chunk(place, &old);
 	return first;
 }
 
-SEEP_NOINLINE struct site_id
-memo_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
+SEEP_NOINLINE struct site_id memo_site(
+    struct thread *t, const struct cpu_frame *c, enum seg_api api)
 {
 	struct memo_chunk *e;
 	struct chunk_search l;
@@ -267,21 +249,18 @@ memo_site(struct thread *t, const struct cpu_frame *c, enum seg_api api)
 			l.first->passed_over++;
 	}
 	if (e->version == *memo_stamp(t, e->checks_offset)) {
-		differs =
-		    memo_verify(t, e->checks_offset / (int)sizeof(t->stamp[0]));
+		differs = memo_verify(t, e->checks_offset / (int)sizeof(t->stamp[0]));
 		if (differs < 0)
 			return (struct site_id){e->site};
 	}
 	return memo_join(t, e, &w, api, differs);
 }
 
-SEEP_NOINLINE struct site_id
-memo_site_at(struct thread *t, const struct cpu_frame *c, enum seg_api api,
-    struct memo_chunk *e, uint32_t checks)
+SEEP_NOINLINE struct site_id memo_site_at(struct thread *t, const struct cpu_frame *c,
+    enum seg_api api, struct memo_chunk *e, uint32_t checks)
 {
 	struct walk w;
 
 	walk_begin(&w, t, c);
-	return memo_join(
-	    t, e, &w, api, checks ? memo_verify(t, (int)checks) : -1);
+	return memo_join(t, e, &w, api, checks ? memo_verify(t, (int)checks) : -1);
 }

@@ -86,8 +86,7 @@ enum memo_flags {
  * The first of n checks that fails, innermost first; below 0 if none does. It
  * stops there, so every load is one that the walk itself would do.
  */
-SEEP_INLINE int
-memo_verify(const struct thread *t, int n)
+SEEP_INLINE int memo_verify(const struct thread *t, int n)
 {
 	while (n-- > 0) {
 		const struct outer_check *c = &t->check[OUTER_CHECK_PAD + n];
@@ -103,8 +102,7 @@ memo_verify(const struct thread *t, int n)
  * bytes into t->check: 0 if they hold, else an n for memo_verify() from which
  * on it finds the first that fails.
  */
-SEEP_INLINE uint32_t
-memo_fails(const struct thread *t, uint64_t offset)
+SEEP_INLINE uint32_t memo_fails(const struct thread *t, uint64_t offset)
 {
 	/* t->check itself is added to each address that is used */
 	const uint8_t *at = (const uint8_t *)t + 2 * offset;
@@ -112,38 +110,32 @@ memo_fails(const struct thread *t, uint64_t offset)
 	/* the rest of the last round is padding, which always holds */
 	do {
 		const struct outer_check *c =
-		    (const struct outer_check *)(const void *)(at +
-		        offsetof(struct thread, check));
+		    (const struct outer_check *)(const void *)(at + offsetof(struct thread, check));
 
 		_Static_assert(OUTER_CHECK_PAD == 4, "a round");
 		if (unlikely(*(const uint64_t *)c[3].address != c[3].value ||
 		        *(const uint64_t *)c[2].address != c[2].value ||
 		        *(const uint64_t *)c[1].address != c[1].value ||
 		        *(const uint64_t *)c[0].address != c[0].value))
-			return (uint32_t)((at - (const uint8_t *)t) /
-			    (ptrdiff_t)sizeof(*c));
+			return (uint32_t)((at - (const uint8_t *)t) / (ptrdiff_t)sizeof(*c));
 		at -= 4 * sizeof(*c);
 	} while (at > (const uint8_t *)t);
 	return 0;
 }
 
 /* The stamp of the frame of the copy that these checks prove. */
-SEEP_INLINE const uint64_t *
-memo_stamp(const struct thread *t, uint64_t checks_offset)
+SEEP_INLINE const uint64_t *memo_stamp(const struct thread *t, uint64_t checks_offset)
 {
-	return (const uint64_t *)(const void *)((const uint8_t *)t->stamp +
-	    checks_offset);
+	return (const uint64_t *)(const void *)((const uint8_t *)t->stamp + checks_offset);
 }
 
-SEEP_INLINE uint32_t
-memo_flags(const struct memo_chunk *e)
+SEEP_INLINE uint32_t memo_flags(const struct memo_chunk *e)
 {
 	return (uint32_t)(e->gen_flags >> 32);
 }
 
 /* The first of the chunk's words that differs; MEMO_WORDS if none does. */
-SEEP_INLINE uint32_t
-memo_differs(const struct memo_chunk *e, const uint64_t *slots)
+SEEP_INLINE uint32_t memo_differs(const struct memo_chunk *e, const uint64_t *slots)
 {
 	uint32_t i;
 
@@ -162,29 +154,25 @@ memo_differs(const struct memo_chunk *e, const uint64_t *slots)
  * reached by malloc and by calloc has two chunks, and is named after the
  * first.)
  */
-SEEP_INLINE uint64_t
-memo_key(const struct cpu_frame *c, enum seg_api api)
+SEEP_INLINE uint64_t memo_key(const struct cpu_frame *c, enum seg_api api)
 {
 	return c->pc | (uint64_t)(api + 1) << 56;
 }
 
-SEEP_INLINE struct memo_chunk *
-memo_at(const struct thread *t, uint64_t hash)
+SEEP_INLINE struct memo_chunk *memo_at(const struct thread *t, uint64_t hash)
 {
-	return (struct memo_chunk *)(void *)((uint8_t *)t->memo +
-	    (hash >> MEMO_SHIFT & t->memo_mask));
+	return (
+	    struct memo_chunk *)(void *)((uint8_t *)t->memo + (hash >> MEMO_SHIFT & t->memo_mask));
 }
 
-SEEP_INLINE uint64_t
-memo_hash(const struct cpu_frame *c)
+SEEP_INLINE uint64_t memo_hash(const struct cpu_frame *c)
 {
 	return hash_word(c->pc ^ c->sp << 15);
 }
 
 /* Is it a chunk for this caller, whose words should be compared? */
-SEEP_INLINE bool
-memo_fits(const struct memo_chunk *e, const struct cpu_frame *c, uint64_t key,
-    uint32_t gen)
+SEEP_INLINE bool memo_fits(
+    const struct memo_chunk *e, const struct cpu_frame *c, uint64_t key, uint32_t gen)
 {
 	uint64_t differs;
 
@@ -193,8 +181,7 @@ memo_fits(const struct memo_chunk *e, const struct cpu_frame *c, uint64_t key,
 	differs = e->gen_flags ^ gen;
 	if (likely(!differs))
 		return true;
-	return !(uint32_t)differs &&
-	    !((differs >> 32 & MEMO_USES_FP) && e->fp != c->fp);
+	return !(uint32_t)differs && !((differs >> 32 & MEMO_USES_FP) && e->fp != c->fp);
 }
 
 /*
@@ -206,9 +193,8 @@ memo_fits(const struct memo_chunk *e, const struct cpu_frame *c, uint64_t key,
  * wait for six others of the same port, which costs 2 ns if the stack has 18
  * frames or more (BENCHMARK.md, eleventh round).
  */
-SEEP_INLINE uint32_t
-memo_compare(const struct memo_chunk *e, const struct cpu_frame *c,
-    uint64_t key, uint64_t *ret_checks)
+SEEP_INLINE uint32_t memo_compare(
+    const struct memo_chunk *e, const struct cpu_frame *c, uint64_t key, uint64_t *ret_checks)
 {
 	/* slot 0 is the hook's own return address */
 	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
@@ -224,9 +210,8 @@ memo_compare(const struct memo_chunk *e, const struct cpu_frame *c,
  * that differs, as memo_compare() says it. No call, so that a hook that hits
  * needs no registers of its own.
  */
-SEEP_INLINE struct memo_chunk *
-memo_look(const struct thread *t, const struct cpu_frame *c, uint64_t key,
-    uint32_t *ret_differs, uint64_t *ret_checks)
+SEEP_INLINE struct memo_chunk *memo_look(const struct thread *t, const struct cpu_frame *c,
+    uint64_t key, uint32_t *ret_differs, uint64_t *ret_checks)
 {
 	struct memo_chunk *e = memo_at(t, memo_hash(c));
 
@@ -235,18 +220,15 @@ memo_look(const struct thread *t, const struct cpu_frame *c, uint64_t key,
 }
 
 /* Where to look next, after word i of a chunk was found to be another. */
-SEEP_INLINE uint64_t
-memo_next(uint64_t hash, uint32_t i, uint64_t word)
+SEEP_INLINE uint64_t memo_next(uint64_t hash, uint32_t i, uint64_t word)
 {
 	return hash_mix(hash ^ i, word);
 }
 
 /* Must memo_site() look whether another chunk should be at this first place? */
-SEEP_INLINE bool
-memo_is_passed_over(const struct memo_chunk *first)
+SEEP_INLINE bool memo_is_passed_over(const struct memo_chunk *first)
 {
-	return first->passed_over + 1u >= (uint32_t)MEMO_PATIENCE
-	    << first->changes;
+	return first->passed_over + 1u >= (uint32_t)MEMO_PATIENCE << first->changes;
 }
 
 /*
@@ -255,45 +237,39 @@ memo_is_passed_over(const struct memo_chunk *first)
  * are between those of the inner and of the outer words. So those that wait for
  * another load have the same port in both, see memo_compare().
  */
-SEEP_INLINE bool
-memo_is_stamped(const struct thread *t, const struct memo_chunk *e,
-    uint64_t checks, uint32_t *ret_site)
+SEEP_INLINE bool memo_is_stamped(
+    const struct thread *t, const struct memo_chunk *e, uint64_t checks, uint32_t *ret_site)
 {
 	*ret_site = (uint32_t)cpu_in_turn(e->site);
 	return likely(e->version == *memo_stamp(t, checks));
 }
 
 /* Do the outer frames hold too, so that the chunk's site is the caller's? */
-SEEP_INLINE bool
-memo_holds(const struct thread *t, const struct memo_chunk *e, uint64_t checks,
-    uint32_t *ret_site)
+SEEP_INLINE bool memo_holds(
+    const struct thread *t, const struct memo_chunk *e, uint64_t checks, uint32_t *ret_site)
 {
-	return memo_is_stamped(t, e, checks, ret_site) &&
-	    likely(!memo_fails(t, checks));
+	return memo_is_stamped(t, e, checks, ret_site) && likely(!memo_fails(t, checks));
 }
 
 /*
  * The site of a caller whose chunk is at the first place to look. False:
  * memo_site() has to search.
  */
-SEEP_INLINE bool
-memo_first(const struct thread *t, const struct cpu_frame *c, uint64_t key,
-    uint32_t *ret_site)
+SEEP_INLINE bool memo_first(
+    const struct thread *t, const struct cpu_frame *c, uint64_t key, uint32_t *ret_site)
 {
 	uint64_t checks;
 	uint32_t differs;
 	const struct memo_chunk *e = memo_look(t, c, key, &differs, &checks);
 
-	return likely(differs == MEMO_WORDS) &&
-	    likely(memo_holds(t, e, checks, ret_site));
+	return likely(differs == MEMO_WORDS) && likely(memo_holds(t, e, checks, ret_site));
 }
 
 /*
  * The same if it is at the second place: word i of the chunk at the first place
  * differs.
  */
-SEEP_INLINE bool
-memo_second(const struct thread *t, const struct cpu_frame *c, uint64_t key,
+SEEP_INLINE bool memo_second(const struct thread *t, const struct cpu_frame *c, uint64_t key,
     const struct memo_chunk *first, uint32_t i, uint32_t *ret_site)
 {
 	const uint64_t *slots = (const uint64_t *)(uintptr_t)c->sp - 1;
@@ -302,19 +278,17 @@ memo_second(const struct thread *t, const struct cpu_frame *c, uint64_t key,
 	uint64_t checks;
 
 	return likely(memo_compare(e, c, key, &checks) == MEMO_WORDS) &&
-	    likely(!memo_is_passed_over(first)) &&
-	    likely(memo_holds(t, e, checks, ret_site));
+	    likely(!memo_is_passed_over(first)) && likely(memo_holds(t, e, checks, ret_site));
 }
 
 /* The site of a caller. The thread is busy; never fails (see sites_get). */
-struct site_id memo_site(
-    struct thread *t, const struct cpu_frame *c, enum seg_api api);
+struct site_id memo_site(struct thread *t, const struct cpu_frame *c, enum seg_api api);
 
 /*
  * The same for a caller whose chunk is e, as memo_look() found it. `checks` is
  * what memo_fails() said; 0: its stamp is not that of the frame.
  */
-struct site_id memo_site_at(struct thread *t, const struct cpu_frame *c,
-    enum seg_api api, struct memo_chunk *e, uint32_t checks);
+struct site_id memo_site_at(struct thread *t, const struct cpu_frame *c, enum seg_api api,
+    struct memo_chunk *e, uint32_t checks);
 
 #endif

@@ -31,10 +31,9 @@ struct memo_chunk {
 	/* a comparison that fails reads these */
 	uint64_t key; /* pc and api; 0: empty, or being filled */
 	uint64_t sp;
-	uint64_t gen_flags; /* generation of modules | enum memo_flags << 32 */
-	uint16_t offset
-	    [MEMO_WORDS]; /* in words, from the hook's return address on */
-	uint16_t frames;  /* how many it stands for */
+	uint64_t gen_flags;          /* generation of modules | enum memo_flags << 32 */
+	uint16_t offset[MEMO_WORDS]; /* in words, from the hook's return address on */
+	uint16_t frames;             /* how many it stands for */
 	uint16_t pad16[1];
 	uint64_t value[MEMO_WORDS]; /* the last is the outer part's pc */
 	/* a comparison that succeeds reads these, too */
@@ -46,14 +45,12 @@ struct memo_chunk {
 		uint32_t above; /* outer chunk: the node above it, or 0 */
 	};
 	union {
-		uint32_t node; /* inner: the outer part seen with it last */
-		uint32_t
-		    reached; /* outer: the node of its innermost frame, or 0 */
+		uint32_t node;    /* inner: the outer part seen with it last */
+		uint32_t reached; /* outer: the node of its innermost frame, or 0 */
 	};
 	union {
-		uint32_t inner; /* inner: the record of its frames */
-		uint32_t
-		    returns; /* outer: bits, which words are return addresses */
+		uint32_t inner;   /* inner: the record of its frames */
+		uint32_t returns; /* outer: bits, which words are return addresses */
 	};
 	/* how many checks prove `node`, as an offset in bytes to a stamp */
 	uint16_t checks_offset;
@@ -71,13 +68,12 @@ struct outer_frame {
 	uint64_t pc, sp, fp;
 	uint64_t frame; /* as in the segment */
 	struct unwind_rule rule;
-	uint32_t node; /* 0: inside a run, see outer_node() */
-	uint32_t
-	    checks; /* of outer_check that prove this frame and those above */
+	uint32_t node;   /* 0: inside a run, see outer_node() */
+	uint32_t checks; /* of outer_check that prove this frame and those above */
 	uint64_t ra_slot, fp_slot, aux_slot; /* words its step loads, or 0 */
 	uint64_t aux_value;
 	uint64_t hash; /* of this frame and those above, see known.h */
-	uint64_t top; /* the argument of walk_prove() before these are loaded */
+	uint64_t top;  /* the argument of walk_prove() before these are loaded */
 	uint8_t needs_fp, exact;
 	uint8_t vouched; /* see memo.h */
 	uint8_t guessed; /* its step was a guess */

@@ -10,8 +10,7 @@
 
 uint32_t outer_depth = OUTER_MAX;
 
-uint32_t
-outer_root(enum walk_result r, uint32_t why)
+uint32_t outer_root(enum walk_result r, uint32_t why)
 {
 	if (r != WALK_CUT)
 		return SITES_NODE_ROOT;
@@ -19,15 +18,12 @@ outer_root(enum walk_result r, uint32_t why)
 	return SITES_NODE_CUT;
 }
 
-static bool
-uses_fp(struct unwind_rule r)
+static bool uses_fp(struct unwind_rule r)
 {
-	return r.kind == RULE_FP || r.kind == RULE_FP_DEREF ||
-	    r.fp == RULE_FP_AT_FP;
+	return r.kind == RULE_FP || r.kind == RULE_FP_DEREF || r.fp == RULE_FP_AT_FP;
 }
 
-void
-outer_drop(struct thread *t, uint32_t k)
+void outer_drop(struct thread *t, uint32_t k)
 {
 	uint32_t i;
 
@@ -43,11 +39,9 @@ outer_drop(struct thread *t, uint32_t k)
  * and above a signal frame may be on two stacks, so no range covers both. A
  * guess vouches for nothing.
  */
-static void
-vouch_by(struct outer_frame *o, const struct outer_frame *above)
+static void vouch_by(struct outer_frame *o, const struct outer_frame *above)
 {
-	o->vouched =
-	    above->vouched && o->rule.kind != RULE_SIGNAL && !o->guessed;
+	o->vouched = above->vouched && o->rule.kind != RULE_SIGNAL && !o->guessed;
 	if (o->vouched)
 		o->top = 0;
 	else if (o->rule.kind == RULE_SIGNAL && above->top)
@@ -57,11 +51,9 @@ vouch_by(struct outer_frame *o, const struct outer_frame *above)
 }
 
 /* Is the fp of frame f, on top of outer[0..k-1], needed by it or by others? */
-static bool
-needs_fp(const struct thread *t, uint32_t k, const struct outer_frame *f)
+static bool needs_fp(const struct thread *t, uint32_t k, const struct outer_frame *f)
 {
-	return uses_fp(f->rule) ||
-	    (!f->fp_slot && k && t->outer[k - 1].needs_fp);
+	return uses_fp(f->rule) || (!f->fp_slot && k && t->outer[k - 1].needs_fp);
 }
 
 enum { SEEN_AFTER = 256 }; /* stamps since the outermost frame came */
@@ -71,8 +63,7 @@ enum { SEEN_AFTER = 256 }; /* stamps since the outermost frame came */
  * more than what is compared there, or the thread has few stacks so far, and
  * does not need pages for these.
  */
-static struct outer_seen *
-seen_at(
+static struct outer_seen *seen_at(
     struct thread *t, uint32_t k, const struct outer_frame *f, bool *ret_same)
 {
 	struct outer_seen *s;
@@ -84,17 +75,14 @@ seen_at(
 		return NULL;
 	above = t->stamp[t->outer[k - 1].checks];
 	fp = needs_fp(t, k, f) ? f->fp : 0;
-	s = &t->seen_frames[hash_word(f->pc ^ f->sp << 15 ^ above << 40) >>
-	    (64 - OUTER_SEEN_BITS)];
-	*ret_same = s->above == above && s->pc == f->pc && s->sp == f->sp &&
-	    s->fp == fp && s->fp_slot == f->fp_slot && s->guessed == f->guessed;
+	s = &t->seen_frames[hash_word(f->pc ^ f->sp << 15 ^ above << 40) >> (64 - OUTER_SEEN_BITS)];
+	*ret_same = s->above == above && s->pc == f->pc && s->sp == f->sp && s->fp == fp &&
+	    s->fp_slot == f->fp_slot && s->guessed == f->guessed;
 	return s;
 }
 
 /* The stamp of frame f, on top of outer[0..k-1], which has this node. */
-static uint64_t
-stamp_of(
-    struct thread *t, uint32_t k, const struct outer_frame *f, uint32_t node)
+static uint64_t stamp_of(struct thread *t, uint32_t k, const struct outer_frame *f, uint32_t node)
 {
 	bool is_same;
 	struct outer_seen *s = seen_at(t, k, f, &is_same);
@@ -123,9 +111,7 @@ stamp_of(
  * Puts frame f on top of outer[0..k-1]. `above` is the frame that f's step
  * led to (outer[k-1]); its pc and fp are what f's slots must still hold.
  */
-static void
-push_outer(
-    struct thread *t, uint32_t k, const struct outer_frame *f, uint32_t node)
+static void push_outer(struct thread *t, uint32_t k, const struct outer_frame *f, uint32_t node)
 {
 	const struct outer_frame *above = k ? &t->outer[k - 1] : NULL;
 	bool need = k && above->needs_fp;
@@ -136,8 +122,7 @@ push_outer(
 	if (f->fp_slot && need)
 		check[n++] = (struct outer_check){f->fp_slot, above->fp};
 	if (f->ra_slot)
-		check[n++] =
-		    (struct outer_check){f->ra_slot, k ? above->pc : 0};
+		check[n++] = (struct outer_check){f->ra_slot, k ? above->pc : 0};
 	if (f->aux_slot)
 		check[n++] = (struct outer_check){f->aux_slot, f->aux_value};
 	*o = *f;
@@ -156,15 +141,12 @@ push_outer(
 	o->hash = (k ? above->hash : 0) + known_hash(f->frame, k);
 }
 
-int
-outer_meet(
-    const struct thread *t, struct walk *w, uint64_t fp, int j, int *fail)
+int outer_meet(const struct thread *t, struct walk *w, uint64_t fp, int j, int *fail)
 {
 	const struct outer_frame *o = &t->outer[j];
 	int c, m;
 
-	if (j >= *fail || (o->needs_fp && o->fp != fp) ||
-	    !walk_prove(w, o->top))
+	if (j >= *fail || (o->needs_fp && o->fp != fp) || !walk_prove(w, o->top))
 		return -1;
 	c = memo_verify(t, (int)o->checks);
 	if (c < 0)
@@ -176,8 +158,7 @@ outer_meet(
 	return -1;
 }
 
-uint32_t
-outer_node(struct thread *t, uint32_t k)
+uint32_t outer_node(struct thread *t, uint32_t k)
 {
 	uint32_t i = k, node;
 	bool is_new = false;
@@ -196,8 +177,7 @@ outer_node(struct thread *t, uint32_t k)
 }
 
 /* Interns the frames of intern_outer(), where there may be runs. */
-static SEEP_NOINLINE uint32_t
-intern_runs(struct thread *t, uint32_t k, uint32_t n, uint32_t node)
+static SEEP_NOINLINE uint32_t intern_runs(struct thread *t, uint32_t k, uint32_t n, uint32_t node)
 {
 	struct sites_way way = {.frames = t->listed, .left = n, .node = node};
 	uint32_t i;
@@ -215,8 +195,7 @@ intern_runs(struct thread *t, uint32_t k, uint32_t n, uint32_t node)
 		if (unlikely(t->walk[n - 1].guessed))
 			sites_mark_guess(way.node);
 		while (frames-- > 0)
-			push_outer(
-			    t, k++, &t->walk[--n], frames ? 0 : way.node);
+			push_outer(t, k++, &t->walk[--n], frames ? 0 : way.node);
 	}
 	t->outer_count = k;
 	return way.node;
@@ -226,8 +205,7 @@ intern_runs(struct thread *t, uint32_t k, uint32_t n, uint32_t node)
  * Interns the walked frames walk[0..n-1] on top of outer[0..k-1]. Frames inside
  * a run have no node; outer_node() makes one if it is needed.
  */
-static uint32_t
-intern_outer(struct thread *t, uint32_t k, uint32_t n, uint32_t root, bool sure)
+static uint32_t intern_outer(struct thread *t, uint32_t k, uint32_t n, uint32_t root, bool sure)
 {
 	bool is_new = false, is_same;
 	uint32_t node;
@@ -281,8 +259,7 @@ struct outer_result {
  * begins above the inner frames has not seen where they saved it, so this walks
  * them again.
  */
-static SEEP_NOINLINE void
-find_base(struct thread *t, struct walk *w)
+static SEEP_NOINLINE void find_base(struct thread *t, struct walk *w)
 {
 	uint32_t i, why;
 	struct walk v;
@@ -301,8 +278,7 @@ find_base(struct thread *t, struct walk *w)
 }
 
 /* The step from f was a guess, or tried to be one. */
-static SEEP_NOINLINE void
-note_guess(struct outer_frame *f, struct walk *w)
+static SEEP_NOINLINE void note_guess(struct outer_frame *f, struct walk *w)
 {
 	f->guessed = (w->step_guess & WALK_GUESS_STEPPED) != 0;
 	if (w->step_guess & WALK_GUESS_FP)
@@ -310,8 +286,7 @@ note_guess(struct outer_frame *f, struct walk *w)
 	w->step_guess = 0;
 }
 
-static void
-walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
+static void walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 {
 	int j = (int)t->outer_count - 1;
 	int fail = INT32_MAX;
@@ -326,8 +301,8 @@ walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 
 		while (j >= 0 && t->outer[j].sp < w->sp)
 			j--;
-		if (j >= 0 && t->outer[j].sp == w->sp &&
-		    t->outer[j].pc == w->pc && t->outer[j].exact == w->exact) {
+		if (j >= 0 && t->outer[j].sp == w->sp && t->outer[j].pc == w->pc &&
+		    t->outer[j].exact == w->exact) {
 			r->met = outer_meet(t, w, w->fp, j, &fail);
 			if (r->met >= 0)
 				return;
@@ -378,20 +353,17 @@ walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 enum { SMALL_DEPTH = 64 };
 
 /* How many outer frames are kept when it is cut. */
-static uint32_t
-depth_of_cut(void)
+static uint32_t depth_of_cut(void)
 {
 	return outer_depth <= SMALL_DEPTH ? outer_depth : outer_depth / 2;
 }
 
-uint32_t
-outer_least_kept(void)
+uint32_t outer_least_kept(void)
 {
 	return outer_depth <= SMALL_DEPTH ? outer_depth : outer_depth / 4;
 }
 
-bool
-outer_keeps_too_few(const struct thread *t, uint32_t frames)
+bool outer_keeps_too_few(const struct thread *t, uint32_t frames)
 {
 	/* an exact limit counts inner frames; chunks may have fewer than six */
 	uint32_t inner = outer_depth <= SMALL_DEPTH ? SEG_INNER_FRAMES : 0;
@@ -399,31 +371,26 @@ outer_keeps_too_few(const struct thread *t, uint32_t frames)
 	return t->outer_truncated && frames + inner < outer_least_kept();
 }
 
-static void
-forget_outer(struct thread *t)
+static void forget_outer(struct thread *t)
 {
 	outer_drop(t, 0);
 	t->outer_truncated = false;
 }
 
-SEEP_NOINLINE uint32_t
-outer_walk(struct thread *t, struct walk *w, uint16_t *hint)
+SEEP_NOINLINE uint32_t outer_walk(struct thread *t, struct walk *w, uint16_t *hint)
 {
 	const struct cpu_frame start = {w->pc, w->sp, w->fp};
 	uint32_t gen = LOAD(&module_gen);
 	struct outer_result r;
 	uint32_t root, node, all;
 
-	if (t->outer_gen != gen ||
-	    (t->outer_truncated && outer_depth <= SMALL_DEPTH)) {
+	if (t->outer_gen != gen || (t->outer_truncated && outer_depth <= SMALL_DEPTH)) {
 		forget_outer(t);
 		t->outer_gen = gen;
 	}
 	walk_outer(t, w, &r);
 	all = (uint32_t)(r.met + 1) + r.n;
-	if (r.met >= 0 &&
-	    (outer_keeps_too_few(t, all) ||
-	        all + SEG_INNER_FRAMES > outer_depth)) {
+	if (r.met >= 0 && (outer_keeps_too_few(t, all) || all + SEG_INNER_FRAMES > outer_depth)) {
 		forget_outer(t);
 		walk_begin(w, t, w->hook);
 		walk_move(w, start.pc, start.sp, start.fp);

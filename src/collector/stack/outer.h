@@ -27,8 +27,7 @@ uint32_t outer_root(enum walk_result r, uint32_t why);
  * above hold? *fail is the first frame that is known not to hold; INT32_MAX at
  * first. Returns j, or -1.
  */
-int outer_meet(
-    const struct thread *t, struct walk *w, uint64_t fp, int j, int *fail);
+int outer_meet(const struct thread *t, struct walk *w, uint64_t fp, int j, int *fail);
 
 /*
  * Each frame of the copy has a stamp, at the number of checks that prove it,
@@ -48,8 +47,7 @@ int outer_meet(
 void outer_drop(struct thread *t, uint32_t k);
 
 /* The frame of the copy at this pc and sp; NULL: there is none. */
-SEEP_INLINE const struct outer_frame *
-outer_at(const struct thread *t, const struct cpu_frame *c)
+SEEP_INLINE const struct outer_frame *outer_at(const struct thread *t, const struct cpu_frame *c)
 {
 	const struct outer_frame *o = t->outer + t->outer_count;
 

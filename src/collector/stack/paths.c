@@ -22,9 +22,8 @@ struct path_link {
  * Fills a chunk for the frame at *start. NULL: this is not the thread's own
  * stack, it has frames of more than a page, and no walk has vouched for it yet.
  */
-static struct memo_chunk *
-path_fill(struct thread *t, const struct walk *start, struct memo_chunk *e,
-    const struct cpu_frame *c)
+static struct memo_chunk *path_fill(
+    struct thread *t, const struct walk *start, struct memo_chunk *e, const struct cpu_frame *c)
 {
 	const uint32_t gen = LOAD(&module_gen);
 	uint64_t frames[SEG_INNER_FRAMES], last;
@@ -57,8 +56,7 @@ path_fill(struct thread *t, const struct walk *start, struct memo_chunk *e,
 }
 
 /* The node of the chunk's innermost frame; 0: no room. */
-static uint32_t
-path_node(struct memo_chunk *e, uint32_t above)
+static uint32_t path_node(struct memo_chunk *e, uint32_t above)
 {
 	uint64_t pcs[SEG_INNER_FRAMES], frame;
 	uint32_t node = above, i, n = 0;
@@ -87,9 +85,8 @@ path_node(struct memo_chunk *e, uint32_t above)
  * only, so inner chunks have no choice.) Otherwise a hundred coroutines with
  * six chunks each would replace each other's chunks all the time.
  */
-static struct memo_chunk *
-path_find(struct thread *t, struct walk *w, const struct cpu_frame *c,
-    struct memo_chunk **ret_fill)
+static struct memo_chunk *path_find(
+    struct thread *t, struct walk *w, const struct cpu_frame *c, struct memo_chunk **ret_fill)
 {
 	const uint32_t gen = LOAD(&module_gen);
 	struct memo_chunk *e, *beside;
@@ -102,8 +99,7 @@ path_find(struct thread *t, struct walk *w, const struct cpu_frame *c,
 		return e;
 	beside = t->memo + ((l.first - t->memo) ^ 1);
 	if (chunk_fits(t, w, beside, c, c->pc, gen) &&
-	    memo_differs(beside, (const uint64_t *)(uintptr_t)c->sp - 1) ==
-	        MEMO_WORDS)
+	    memo_differs(beside, (const uint64_t *)(uintptr_t)c->sp - 1) == MEMO_WORDS)
 		return beside;
 	if (!beside->key || (t->memo_misses & 1))
 		*ret_fill = beside;
@@ -114,8 +110,7 @@ path_find(struct thread *t, struct walk *w, const struct cpu_frame *c,
  * Follows chunks from c on. Returns the node above the last of them; 0 if a
  * chunk is missing.
  */
-static uint32_t
-path_follow(struct thread *t, const struct walk *start, struct cpu_frame c,
+static uint32_t path_follow(struct thread *t, const struct walk *start, struct cpu_frame c,
     struct path_link *path, uint32_t *ret_count, struct paths_joined *ret)
 {
 	struct walk w = *start;
@@ -129,15 +124,13 @@ path_follow(struct thread *t, const struct walk *start, struct cpu_frame c,
 
 		while (j >= 0 && t->outer[j].sp < c.sp)
 			j--;
-		if (j >= 0 && t->outer[j].sp == c.sp &&
-		    t->outer[j].pc == c.pc && !t->outer[j].exact &&
-		    (met = outer_meet(t, &w, c.fp, j, &fail)) >= 0) {
+		if (j >= 0 && t->outer[j].sp == c.sp && t->outer[j].pc == c.pc &&
+		    !t->outer[j].exact && (met = outer_meet(t, &w, c.fp, j, &fail)) >= 0) {
 			ret->hint = (uint16_t)met;
 			ret->vouched = t->outer[met].vouched;
 			*ret_count = n;
 			depth += (uint32_t)met + 1;
-			if (depth > outer_depth ||
-			    outer_keeps_too_few(t, depth - SEG_INNER_FRAMES))
+			if (depth > outer_depth || outer_keeps_too_few(t, depth - SEG_INNER_FRAMES))
 				return 0;
 			node = outer_node(t, (uint32_t)met);
 			return node == SITES_NODE_OUTER_DROPPED ? 0 : node;
@@ -169,12 +162,10 @@ path_follow(struct thread *t, const struct walk *start, struct cpu_frame c,
 }
 
 /* Has this path come before? Remembers that it has now. */
-static bool
-is_seen(struct thread *t, uint32_t tag)
+static bool is_seen(struct thread *t, uint32_t tag)
 {
 	/* by its upper bits, in which the hashes of stacks differ most */
-	uint32_t *seen =
-	    &t->paths_seen[(size_t)(tag >> SEEN_SHIFT) * SEEN_WAYS];
+	uint32_t *seen = &t->paths_seen[(size_t)(tag >> SEEN_SHIFT) * SEEN_WAYS];
 	uint32_t i;
 
 	for (i = 0; i < SEEN_WAYS && seen[i] != tag; i++)
@@ -187,9 +178,8 @@ is_seen(struct thread *t, uint32_t tag)
 	return false;
 }
 
-uint32_t
-paths_outer(struct thread *t, const struct walk *w, const struct cpu_frame *c,
-    struct paths_joined *ret)
+uint32_t paths_outer(
+    struct thread *t, const struct walk *w, const struct cpu_frame *c, struct paths_joined *ret)
 {
 	struct path_link path[PATH_CHUNKS];
 	uint32_t tag = (uint32_t)(memo_hash(c) >> 32), n = 0, node;
@@ -215,8 +205,7 @@ paths_outer(struct thread *t, const struct walk *w, const struct cpu_frame *c,
 			e->key &= ~MEMO_DOUBT;
 	}
 	/* coroutines that run the same code have the same node */
-	if ((node == t->paths_last && c->sp == t->paths_sp) ||
-	    ++t->paths_count % COPY_RENEW == 0)
+	if ((node == t->paths_last && c->sp == t->paths_sp) || ++t->paths_count % COPY_RENEW == 0)
 		return 0;
 	t->paths_last = node;
 	t->paths_sp = c->sp;

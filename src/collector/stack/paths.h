@@ -39,7 +39,7 @@ struct paths_joined {
  * The node of the frames from c outwards, found by chunks; 0 if they must be
  * walked. If they are a part of the last stack, ret->hint says where.
  */
-uint32_t paths_outer(struct thread *t, const struct walk *w,
-    const struct cpu_frame *c, struct paths_joined *ret);
+uint32_t paths_outer(
+    struct thread *t, const struct walk *w, const struct cpu_frame *c, struct paths_joined *ret);
 
 #endif

@@ -7,9 +7,8 @@
 #include "collector/unwind/rules.h"
 #include "collector/unwind/walk.h"
 
-SEEP_NOINLINE struct site_id
-plain_site(struct thread *t, const struct cpu_frame *c, enum seg_api api,
-    uint64_t *scratch, uint32_t max, bool *ret_own, bool *ret_whole)
+SEEP_NOINLINE struct site_id plain_site(struct thread *t, const struct cpu_frame *c,
+    enum seg_api api, uint64_t *scratch, uint32_t max, bool *ret_own, bool *ret_whole)
 {
 	uint64_t inner[SEG_INNER_FRAMES], guessed[OUTER_MAX / 64] = {0};
 	enum walk_result r = WALK_STEPPED;
@@ -32,8 +31,8 @@ plain_site(struct thread *t, const struct cpu_frame *c, enum seg_api api,
 			guessed[(n - 1) / 64] |= UINT64_C(1) << (n - 1) % 64;
 		w.step_guess = 0;
 		/* inner and outer frames are divided as in memo_fill() */
-		simple &= (rule.kind == RULE_SP || rule.kind == RULE_FP) &&
-		    rule.fp != RULE_FP_AT_FP;
+		simple &=
+		    (rule.kind == RULE_SP || rule.kind == RULE_FP) && rule.fp != RULE_FP_AT_FP;
 		if (simple && kept == n - 1 && kept < SEG_INNER_FRAMES)
 			inner[kept++] = frame;
 	}
@@ -44,13 +43,11 @@ plain_site(struct thread *t, const struct cpu_frame *c, enum seg_api api,
 	if (max <= SEG_INNER_FRAMES) {
 		node = SITES_NODE_OUTER_DROPPED;
 	} else {
-		node = r == WALK_STEPPED ? (uint32_t)SITES_NODE_TRUNCATED
-		                         : outer_root(r, why);
+		node = r == WALK_STEPPED ? (uint32_t)SITES_NODE_TRUNCATED : outer_root(r, why);
 		while (n > kept && node != SITES_NODE_OUTER_DROPPED) {
 			n--;
 			node = sites_child(node, scratch[n], &is_new);
-			if (node && n < OUTER_MAX &&
-			    guessed[n / 64] >> n % 64 & 1)
+			if (node && n < OUTER_MAX && guessed[n / 64] >> n % 64 & 1)
 				sites_mark_guess(node);
 			if (!node)
 				node = SITES_NODE_OUTER_DROPPED;
@@ -59,8 +56,7 @@ plain_site(struct thread *t, const struct cpu_frame *c, enum seg_api api,
 	return sites_get(node, sites_inner(inner, kept), api);
 }
 
-bool
-plain_inside_hook(struct thread *t, const struct cpu_frame *c)
+bool plain_inside_hook(struct thread *t, const struct cpu_frame *c)
 {
 	enum walk_result r = WALK_STEPPED;
 	uint32_t n, why;

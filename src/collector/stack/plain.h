@@ -15,9 +15,8 @@
  * whether a frame of this library is on the stack, and *ret_whole whether the
  * walk came to the end of the thread's own stack. t may be NULL.
  */
-struct site_id plain_site(struct thread *t, const struct cpu_frame *c,
-    enum seg_api api, uint64_t *scratch, uint32_t max, bool *ret_own,
-    bool *ret_whole);
+struct site_id plain_site(struct thread *t, const struct cpu_frame *c, enum seg_api api,
+    uint64_t *scratch, uint32_t max, bool *ret_own, bool *ret_whole);
 
 /*
  * Is code of ours on the stack above this caller, or is that not certain? If

@@ -18,14 +18,12 @@ struct stack {
 	uint32_t count;
 };
 
-static _Thread_local struct stack theirs,
-    ours __attribute__((tls_model("initial-exec")));
+static _Thread_local struct stack theirs, ours __attribute__((tls_model("initial-exec")));
 static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
 static uint64_t checked, mismatches, truncated, cut, beyond, details;
 static char report[DETAILS][LINE];
 
-static _Unwind_Reason_Code
-collect(struct _Unwind_Context *context, void *arg)
+static _Unwind_Reason_Code collect(struct _Unwind_Context *context, void *arg)
 {
 	struct stack *s = arg;
 	uint64_t pc = _Unwind_GetIP(context);
@@ -36,8 +34,7 @@ collect(struct _Unwind_Context *context, void *arg)
 	return _URC_NO_REASON;
 }
 
-static void
-describe(uint32_t skip, uint32_t common)
+static void describe(uint32_t skip, uint32_t common)
 {
 	uint64_t n = ADD(&details, 1);
 	struct fmt f;
@@ -53,8 +50,7 @@ describe(uint32_t skip, uint32_t common)
 	fmt_string(&f, " common ");
 	fmt_decimal(&f, common);
 	fmt_string(&f, " last common, ours, theirs:");
-	for (i = common ? common - 1 : 0; i < common + 2 && i < ours.count;
-	     i++) {
+	for (i = common ? common - 1 : 0; i < common + 2 && i < ours.count; i++) {
 		fmt_string(&f, " ");
 		fmt_hex(&f, ours.pcs[i], 12);
 	}
@@ -70,8 +66,7 @@ describe(uint32_t skip, uint32_t common)
  * We may go on where the unwinder ends, at code without unwind information. If
  * so, each frame beyond is one that a call has made.
  */
-static bool
-passes_guess(struct site_id site, uint32_t n)
+static bool passes_guess(struct site_id site, uint32_t n)
 {
 	struct guess g = {.used = 0};
 	uint32_t i;
@@ -85,8 +80,7 @@ passes_guess(struct site_id site, uint32_t n)
 	return true;
 }
 
-static void
-compare(struct site_id site, const struct cpu_frame *c)
+static void compare(struct site_id site, const struct cpu_frame *c)
 {
 	uint32_t skip = 0, common = 0, n, i;
 
@@ -98,20 +92,17 @@ compare(struct site_id site, const struct cpu_frame *c)
 	while (skip < theirs.count && theirs.pcs[skip] != c->pc)
 		skip++;
 	n = theirs.count - skip;
-	while (common < n && common < ours.count &&
-	    ours.pcs[common] == theirs.pcs[skip + common])
+	while (common < n && common < ours.count && ours.pcs[common] == theirs.pcs[skip + common])
 		common++;
 	ADD(&checked, 1);
 	if (common == ours.count && common == n)
 		return;
-	if (common == ours.count && n > common &&
-	    sites_root(site) == SITES_NODE_TRUNCATED &&
+	if (common == ours.count && n > common && sites_root(site) == SITES_NODE_TRUNCATED &&
 	    common + 1 >= outer_least_kept()) {
 		ADD(&truncated, 1);
 		return;
 	}
-	if (common == ours.count && n > common &&
-	    sites_root(site) != SITES_NODE_ROOT) {
+	if (common == ours.count && n > common && sites_root(site) != SITES_NODE_ROOT) {
 		ADD(&cut, 1);
 		describe(skip, common);
 		return;
@@ -124,8 +115,7 @@ compare(struct site_id site, const struct cpu_frame *c)
 	describe(skip, common);
 }
 
-void
-verify_site(struct site_id site, const struct cpu_frame *c)
+void verify_site(struct site_id site, const struct cpu_frame *c)
 {
 	if (inside)
 		return; /* _Unwind_Backtrace allocates at its first use */
@@ -134,15 +124,13 @@ verify_site(struct site_id site, const struct cpu_frame *c)
 	inside = false;
 }
 
-static void
-put_count(struct fmt *f, const char *name, uint64_t v)
+static void put_count(struct fmt *f, const char *name, uint64_t v)
 {
 	fmt_string(f, name);
 	fmt_decimal(f, v);
 }
 
-__attribute__((destructor)) static void
-verify_report(void)
+__attribute__((destructor)) static void verify_report(void)
 {
 	const char *path = getenv("SEEP_VERIFY_OUT");
 	char line[LINE];
@@ -152,8 +140,7 @@ verify_report(void)
 
 	if (!path || !checked)
 		return;
-	fd = sys_openat(
-	    AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	fd = sys_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return;
 	fmt_init(&f, line, sizeof(line));
@@ -166,7 +153,6 @@ verify_report(void)
 	fmt_string(&f, "\n");
 	cpu_syscall3(SYS_write, fd, (long)line, (long)(f.at - line));
 	for (i = 0; i < details && i < DETAILS; i++)
-		cpu_syscall3(SYS_write, fd, (long)report[i],
-		    (long)fmt_length(report[i], LINE));
+		cpu_syscall3(SYS_write, fd, (long)report[i], (long)fmt_length(report[i], LINE));
 	sys_close(fd);
 }

@@ -10,8 +10,7 @@
 /* Compares the frames of `site` with _Unwind_Backtrace from here. */
 void verify_site(struct site_id site, const struct cpu_frame *c);
 #else
-SEEP_INLINE void
-verify_site(struct site_id site, const struct cpu_frame *c)
+SEEP_INLINE void verify_site(struct site_id site, const struct cpu_frame *c)
 {
 	(void)site;
 	(void)c;

@@ -13,13 +13,7 @@ enum { REMEMBER_MAX = 6 };
 enum { OPS_MAX = 1 << 18 }; /* CFA instructions that are run for one rule */
 
 /* How one register of the caller is found. */
-enum saved_how {
-	SAVED_SAME,
-	SAVED_AT_CFA,
-	SAVED_EXPRESSION,
-	SAVED_UNDEFINED,
-	SAVED_ODD
-};
+enum saved_how { SAVED_SAME, SAVED_AT_CFA, SAVED_EXPRESSION, SAVED_UNDEFINED, SAVED_ODD };
 
 struct saved {
 	uint8_t how; /* enum saved_how */
@@ -58,8 +52,7 @@ struct cie {
 	struct bytes program;
 };
 
-static uint64_t
-get(struct bytes *b, unsigned n)
+static uint64_t get(struct bytes *b, unsigned n)
 {
 	uint64_t v = 0;
 
@@ -68,8 +61,7 @@ get(struct bytes *b, unsigned n)
 		b->at = b->end;
 		return 0;
 	}
-	switch (
-	    n) { /* for sizes that the compiler knows these are plain loads */
+	switch (n) { /* for sizes that the compiler knows these are plain loads */
 	case 1:
 		v = *b->at;
 		break;
@@ -88,8 +80,7 @@ get(struct bytes *b, unsigned n)
 }
 
 /* One byte, the most frequent of all. */
-SEEP_INLINE uint8_t
-get_byte(struct bytes *b)
+SEEP_INLINE uint8_t get_byte(struct bytes *b)
 {
 	if (likely(b->at < b->end))
 		return *b->at++;
@@ -97,8 +88,7 @@ get_byte(struct bytes *b)
 	return 0;
 }
 
-static uint64_t
-get_uleb(struct bytes *b)
+static uint64_t get_uleb(struct bytes *b)
 {
 	uint64_t v = 0;
 	unsigned shift = 0;
@@ -113,8 +103,7 @@ get_uleb(struct bytes *b)
 	return v;
 }
 
-static int64_t
-get_sleb(struct bytes *b)
+static int64_t get_sleb(struct bytes *b)
 {
 	uint64_t v = 0;
 	unsigned shift = 0;
@@ -131,8 +120,7 @@ get_sleb(struct bytes *b)
 	return (int64_t)v;
 }
 
-static void
-skip(struct bytes *b, uint64_t n)
+static void skip(struct bytes *b, uint64_t n)
 {
 	if ((uint64_t)(b->end - b->at) < n) {
 		b->bad = true;
@@ -143,8 +131,7 @@ skip(struct bytes *b, uint64_t n)
 }
 
 /* DW_EH_PE: value format in the low four bits, pcrel or absolute above. */
-static uint64_t
-get_encoded(struct bytes *b, uint8_t encoding)
+static uint64_t get_encoded(struct bytes *b, uint8_t encoding)
 {
 	uint64_t here = (uint64_t)(uintptr_t)b->at;
 	uint64_t v;
@@ -184,8 +171,7 @@ get_encoded(struct bytes *b, uint8_t encoding)
 	return v;
 }
 
-static struct saved *
-saved_of(struct state *s, uint64_t reg)
+static struct saved *saved_of(struct state *s, uint64_t reg)
 {
 	if (reg == CPU_DWARF_FP)
 		return &s->fp;
@@ -194,8 +180,7 @@ saved_of(struct state *s, uint64_t reg)
 	return NULL;
 }
 
-static uint8_t
-place_of_base(enum saved_how how, int64_t offset)
+static uint8_t place_of_base(enum saved_how how, int64_t offset)
 {
 	if (how == SAVED_SAME || how == SAVED_UNDEFINED)
 		return 0;
@@ -205,8 +190,7 @@ place_of_base(enum saved_how how, int64_t offset)
 	return (uint8_t)(-offset / 8);
 }
 
-static void
-set_saved(struct state *s, uint64_t reg, enum saved_how how, int64_t offset)
+static void set_saved(struct state *s, uint64_t reg, enum saved_how how, int64_t offset)
 {
 	struct saved *v = saved_of(s, reg);
 
@@ -219,9 +203,7 @@ set_saved(struct state *s, uint64_t reg, enum saved_how how, int64_t offset)
 	}
 }
 
-static void
-set_expression(
-    struct state *s, uint64_t reg, struct bytes *b, enum saved_how how)
+static void set_expression(struct state *s, uint64_t reg, struct bytes *b, enum saved_how how)
 {
 	struct saved *v = saved_of(s, reg);
 	uint64_t n = get_uleb(b);
@@ -237,8 +219,7 @@ set_expression(
 	}
 }
 
-static void
-restore(struct state *s, const struct state *initial, uint64_t reg)
+static void restore(struct state *s, const struct state *initial, uint64_t reg)
 {
 	struct saved *v = saved_of(s, reg);
 
@@ -250,8 +231,7 @@ restore(struct state *s, const struct state *initial, uint64_t reg)
 		*v = initial->ra;
 }
 
-static void
-set_cfa(struct state *s, uint64_t reg, int64_t offset)
+static void set_cfa(struct state *s, uint64_t reg, int64_t offset)
 {
 	s->cfa_kind = 1;
 	s->cfa_reg = (uint32_t)reg;
@@ -259,10 +239,8 @@ set_cfa(struct state *s, uint64_t reg, int64_t offset)
 }
 
 /* The instructions without operand bits in the opcode. False: give up. */
-static bool
-run_extended(struct state *s, const struct state *initial,
-    const struct cie *cie, struct bytes *b, uint8_t op, struct state *stack,
-    int *depth)
+static bool run_extended(struct state *s, const struct state *initial, const struct cie *cie,
+    struct bytes *b, uint8_t op, struct state *stack, int *depth)
 {
 	int64_t factor = cie->data_align;
 	uint64_t r;
@@ -347,16 +325,13 @@ run_extended(struct state *s, const struct state *initial,
 }
 
 /* Does a rule say where this register is? */
-SEEP_INLINE bool
-is_tracked(uint8_t reg)
+SEEP_INLINE bool is_tracked(uint8_t reg)
 {
-	return reg == CPU_DWARF_FP || reg == CPU_DWARF_RA ||
-	    reg == CPU_DWARF_BASE;
+	return reg == CPU_DWARF_FP || reg == CPU_DWARF_RA || reg == CPU_DWARF_BASE;
 }
 
 /* A number of one byte, or of several. */
-SEEP_INLINE uint64_t
-get_short_uleb(struct bytes *b)
+SEEP_INLINE uint64_t get_short_uleb(struct bytes *b)
 {
 	if (likely(b->at < b->end && *b->at < 0x80))
 		return *b->at++;
@@ -368,9 +343,8 @@ get_short_uleb(struct bytes *b)
  * large functions have thousands of instructions, nearly all of them one of the
  * first three kinds, or def_cfa_offset.
  */
-static void
-run(struct state *s, const struct state *initial, const struct cie *cie,
-    struct bytes b, uint64_t loc, uint64_t target)
+static void run(struct state *s, const struct state *initial, const struct cie *cie, struct bytes b,
+    uint64_t loc, uint64_t target)
 {
 	struct state stack[REMEMBER_MAX];
 	int depth = 0;
@@ -387,8 +361,7 @@ run(struct state *s, const struct state *initial, const struct cie *cie,
 			const uint64_t at = get_short_uleb(&b);
 
 			if (is_tracked(low))
-				set_saved(s, low, SAVED_AT_CFA,
-				    (int64_t)at * cie->data_align);
+				set_saved(s, low, SAVED_AT_CFA, (int64_t)at * cie->data_align);
 		} else if (op >> 6 == 3) { /* restore */
 			if (is_tracked(low))
 				restore(s, initial, low);
@@ -398,8 +371,7 @@ run(struct state *s, const struct state *initial, const struct cie *cie,
 			loc = get_encoded(&b, cie->pointer_encoding);
 		} else if (op >= 0x02 && op <= 0x04) { /* advance_loc1..4 */
 			n = op == 0x02 ? get_byte(&b) : get(&b, 1u << (op - 2));
-		} else if (!run_extended(
-		               s, initial, cie, &b, op, stack, &depth)) {
+		} else if (!run_extended(s, initial, cie, &b, op, stack, &depth)) {
 			s->cfa_kind = 9;
 			return;
 		}
@@ -413,8 +385,7 @@ run(struct state *s, const struct state *initial, const struct cie *cie,
 	}
 }
 
-static bool
-read_cie(const struct module *m, const uint8_t *at, struct cie *ret)
+static bool read_cie(const struct module *m, const uint8_t *at, struct cie *ret)
 {
 	struct bytes b = {at, m->seg_hi, false};
 	uint64_t n = get(&b, 4);
@@ -467,8 +438,7 @@ read_cie(const struct module *m, const uint8_t *at, struct cie *ret)
 }
 
 /* The entry of the search table that may cover pc, NULL: none does. */
-static const int32_t *
-find_entry(const struct module *m, uint64_t pc)
+static const int32_t *find_entry(const struct module *m, uint64_t pc)
 {
 	int64_t rel = (int64_t)(pc - (uint64_t)(uintptr_t)m->eh_hdr);
 	uint32_t lo = 0, hi = m->table_count;
@@ -487,21 +457,18 @@ find_entry(const struct module *m, uint64_t pc)
 }
 
 /* The FDE whose function may contain pc, NULL when there is none. */
-static const uint8_t *
-find_fde(const struct module *m, uint64_t pc)
+static const uint8_t *find_fde(const struct module *m, uint64_t pc)
 {
 	const int32_t *entry = find_entry(m, pc);
 
 	return entry ? m->eh_hdr + entry[1] : NULL;
 }
 
-bool
-cfi_begins(const struct module *m, uint64_t pc)
+bool cfi_begins(const struct module *m, uint64_t pc)
 {
 	const int32_t *entry = m->table ? find_entry(m, pc) : NULL;
 
-	return entry &&
-	    (uint64_t)(uintptr_t)m->eh_hdr + (uint64_t)(int64_t)entry[0] == pc;
+	return entry && (uint64_t)(uintptr_t)m->eh_hdr + (uint64_t)(int64_t)entry[0] == pc;
 }
 
 /*
@@ -512,8 +479,7 @@ static const uint8_t plt_expression[] = CPU_PLT_EXPRESSION;
 
 enum { DW_OP_BREG0 = 0x70 }; /* the value of a register, by its number */
 
-static struct unwind_rule
-to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
+static struct unwind_rule to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
 {
 	struct unwind_rule r = {.kind = RULE_OTHER};
 	struct bytes x;
@@ -524,8 +490,7 @@ to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
 		return r;
 	}
 	if (s->cfa_kind == 1) {
-		if (s->ra.how != SAVED_AT_CFA ||
-		    s->ra.offset != -CPU_RETURN_BYTES)
+		if (s->ra.how != SAVED_AT_CFA || s->ra.offset != -CPU_RETURN_BYTES)
 			return r;
 		if (s->cfa_reg == CPU_DWARF_SP)
 			r.kind = RULE_SP;
@@ -536,8 +501,7 @@ to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
 		else
 			return r;
 	} else if (s->cfa_kind == 2 && s->cfa_bytes) {
-		x = (struct bytes){
-		    s->cfa_expression, s->cfa_expression + s->cfa_bytes, false};
+		x = (struct bytes){s->cfa_expression, s->cfa_expression + s->cfa_bytes, false};
 		if (s->cfa_bytes == sizeof(plt_expression) &&
 		    memcmp(x.at, plt_expression, sizeof(plt_expression)) == 0) {
 			r.kind = RULE_SP;
@@ -554,8 +518,7 @@ to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
 				r.kind = RULE_SIGNAL;
 				return r;
 			}
-			if (base != DW_OP_BREG0 + CPU_DWARF_FP ||
-			    s->ra.how != SAVED_AT_CFA ||
+			if (base != DW_OP_BREG0 + CPU_DWARF_FP || s->ra.how != SAVED_AT_CFA ||
 			    s->ra.offset != -CPU_RETURN_BYTES)
 				return r;
 			r.kind = RULE_FP_DEREF;
@@ -575,8 +538,8 @@ to_rule(const struct state *s, const struct cie *cie, uint64_t pc)
 		r.fp = RULE_FP_AT_CFA;
 		cfa = s->fp.offset;
 	} else if (s->fp.how == SAVED_EXPRESSION && s->fp.expression_bytes) {
-		x = (struct bytes){s->fp.expression,
-		    s->fp.expression + s->fp.expression_bytes, false};
+		x = (struct bytes){
+		    s->fp.expression, s->fp.expression + s->fp.expression_bytes, false};
 		if (get(&x, 1) != DW_OP_BREG0 + CPU_DWARF_FP)
 			goto odd;
 		cfa = get_sleb(&x);
@@ -596,8 +559,7 @@ odd:
 }
 
 /* Not `cold`, because the compiler would make it small and slow. */
-SEEP_NOINLINE struct unwind_rule
-cfi_rule(const struct module *m, uint64_t pc)
+SEEP_NOINLINE struct unwind_rule cfi_rule(const struct module *m, uint64_t pc)
 {
 	struct unwind_rule stop = {.kind = RULE_STOP};
 	struct state s, initial;
@@ -619,8 +581,7 @@ cfi_rule(const struct module *m, uint64_t pc)
 	b.end = b.at + n;
 	fde = b.at;
 	back = (uint32_t)get(&b, 4);
-	if (!back || back > (uint64_t)(fde - m->seg_lo) ||
-	    !read_cie(m, fde - back, &cie))
+	if (!back || back > (uint64_t)(fde - m->seg_lo) || !read_cie(m, fde - back, &cie))
 		return stop;
 	start = get_encoded(&b, cie.pointer_encoding);
 	range = get_encoded(&b, cie.pointer_encoding & 0xf);

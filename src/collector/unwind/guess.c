@@ -18,10 +18,8 @@ enum {
 };
 #define HIGHEST (UINT64_C(1) << 47)
 
-static const struct unwind_rule fp_rule = {.kind = RULE_FP,
-    .fp = RULE_FP_AT_CFA,
-    .fp_offset = -CPU_FP_CFA,
-    .cfa = CPU_FP_CFA};
+static const struct unwind_rule fp_rule = {
+    .kind = RULE_FP, .fp = RULE_FP_AT_CFA, .fp_offset = -CPU_FP_CFA, .cfa = CPU_FP_CFA};
 
 static bool is_on, can_ask;
 
@@ -31,15 +29,13 @@ static bool is_on, can_ask;
  */
 static uint64_t known[1 << KNOWN_BITS];
 
-void
-guess_init(bool on, bool can_probe)
+void guess_init(bool on, bool can_probe)
 {
 	is_on = on;
 	can_ask = can_probe;
 }
 
-static uint64_t
-page_of(uint64_t address)
+static uint64_t page_of(uint64_t address)
 {
 	return address & ~(uint64_t)(CPU_PAGE - 1);
 }
@@ -52,8 +48,7 @@ page_of(uint64_t address)
  * map that the question holds. Answers that are always late come from a tracer
  * or an emulated kernel; there such code is not read.
  */
-static bool
-readable(uint64_t from, uint64_t to, bool loose)
+static bool readable(uint64_t from, uint64_t to, bool loose)
 {
 	uint64_t begin;
 	uint32_t i;
@@ -62,8 +57,7 @@ readable(uint64_t from, uint64_t to, bool loose)
 	to = page_of(to - 1) + CPU_PAGE;
 	for (i = 0; i < ASKS; i++) {
 		begin = cpu_cycles();
-		if (sys_madvise((void *)(uintptr_t)from, to - from,
-		        MADV_POPULATE_READ) != 0)
+		if (sys_madvise((void *)(uintptr_t)from, to - from, MADV_POPULATE_READ) != 0)
 			return false;
 		if (!loose || cpu_cycles() - begin <= QUICK_CYCLES)
 			return true;
@@ -75,8 +69,7 @@ readable(uint64_t from, uint64_t to, bool loose)
  * Makes [*lo, *hi) around pc readable: if it is in two pages, and one of them
  * is not readable, the page of the call alone.
  */
-static bool
-narrow(uint64_t pc, uint64_t *lo, uint64_t *hi, bool loose)
+static bool narrow(uint64_t pc, uint64_t *lo, uint64_t *hi, bool loose)
 {
 	uint64_t page = page_of(pc - 1);
 
@@ -93,8 +86,7 @@ narrow(uint64_t pc, uint64_t *lo, uint64_t *hi, bool loose)
  * Copies [lo, hi), so that it is loaded right after it was asked for. ASan would
  * look for the state of these bytes, which memory of its own does not have.
  */
-__attribute__((no_sanitize_address)) static void
-copy_code(uint8_t *to, uint64_t lo, uint64_t hi)
+__attribute__((no_sanitize_address)) static void copy_code(uint8_t *to, uint64_t lo, uint64_t hi)
 {
 	const volatile uint8_t *from = (const volatile uint8_t *)(uintptr_t)lo;
 	uint64_t i;
@@ -103,15 +95,13 @@ copy_code(uint8_t *to, uint64_t lo, uint64_t hi)
 		to[i] = from[i];
 }
 
-static bool
-is_code_address(uint64_t pc)
+static bool is_code_address(uint64_t pc)
 {
 	return pc > LOWEST && pc < HIGHEST - CPU_PAGE;
 }
 
 /* The code at pc, which is in no module, as this walk knows it. */
-static const struct guess_code *
-code_at(struct guess *g, uint64_t pc)
+static const struct guess_code *code_at(struct guess *g, uint64_t pc)
 {
 	uint64_t lo = pc - CPU_CALL_BYTES, hi = pc + CPU_EPILOGUE_BYTES;
 	uint32_t i, n = g->used < GUESS_CODES ? g->used : GUESS_CODES;
@@ -149,9 +139,7 @@ code_at(struct guess *g, uint64_t pc)
 	return c;
 }
 
-struct unwind_rule
-guess_rule(
-    struct guess *g, struct unwind_rule rule, uint64_t pc, bool *ret_seen)
+struct unwind_rule guess_rule(struct guess *g, struct unwind_rule rule, uint64_t pc, bool *ret_seen)
 {
 	const struct guess_code *c;
 
@@ -165,8 +153,7 @@ guess_rule(
 	return c->rule;
 }
 
-static bool
-module_follows_call(const struct module *m, uint64_t pc)
+static bool module_follows_call(const struct module *m, uint64_t pc)
 {
 	uint64_t lo = pc - CPU_CALL_BYTES, hi = pc;
 	uint8_t bytes[CPU_CALL_BYTES];
@@ -182,28 +169,23 @@ module_follows_call(const struct module *m, uint64_t pc)
 	return cpu_follows_call(bytes + (hi - lo), (uint32_t)(hi - lo));
 }
 
-static uint64_t *
-place_of(uint64_t pc)
+static uint64_t *place_of(uint64_t pc)
 {
 	return &known[hash_word(pc) >> (64 - KNOWN_BITS)];
 }
 
 /* What is at the place of a known address. */
-static uint64_t
-known_word(uint64_t pc)
+static uint64_t known_word(uint64_t pc)
 {
 	return pc | (uint64_t)LOAD_ACQUIRE(&module_gen) << 48;
 }
 
-bool
-guess_is_loose(uint64_t pc)
+bool guess_is_loose(uint64_t pc)
 {
-	return is_code_address(pc) && LOAD(place_of(pc)) != known_word(pc) &&
-	    !module_of(pc - 1);
+	return is_code_address(pc) && LOAD(place_of(pc)) != known_word(pc) && !module_of(pc - 1);
 }
 
-bool
-guess_is_return(struct guess *g, uint64_t pc)
+bool guess_is_return(struct guess *g, uint64_t pc)
 {
 	const uint64_t word = known_word(pc);
 	const struct module *m;

@@ -24,7 +24,7 @@ enum {
 	MODULES_MAX = BLOCK * BLOCKS, /* number 0xffff stays unused */
 	CHAIN_BITS = 12,
 	CHAIN_MAX = 256, /* 16 when all numbers are given out */
-	SWEEP = 16, /* modules that are checked when another one is added */
+	SWEEP = 16,      /* modules that are checked when another one is added */
 };
 
 static find_object_fn *find_object;
@@ -42,23 +42,20 @@ static uint64_t own_start, own_end;
 uint32_t module_gen SEEP_HOT = 1;
 struct segment_table module_table, module_strings;
 
-static struct module *
-module_at(uint32_t number)
+static struct module *module_at(uint32_t number)
 {
 	struct module *b = LOAD_ACQUIRE(&blocks[(number - 1) / BLOCK]);
 
 	return b ? &b[(number - 1) % BLOCK] : NULL;
 }
 
-static bool
-same_id(const struct seg_module *row, const struct build_id *id)
+static bool same_id(const struct seg_module *row, const struct build_id *id)
 {
 	return row->build_id_bytes == id->count &&
 	    memcmp(row->build_id, id->bytes, sizeof(id->bytes)) == 0;
 }
 
-static uint64_t
-store_string(const char *s, size_t bytes)
+static uint64_t store_string(const char *s, size_t bytes)
 {
 	uint64_t at = ADD(&strings_used, bytes + 1);
 	size_t i;
@@ -82,8 +79,7 @@ struct names_page {
 	char text[2UL * CPU_PAGE - sizeof(uint32_t)];
 };
 
-static const char *
-keep_name(const char *s)
+static const char *keep_name(const char *s)
 {
 	static struct names_page *page;
 	struct names_page *p = LOAD_ACQUIRE(&page), *mine;
@@ -98,23 +94,20 @@ keep_name(const char *s)
 		}
 		mine->used = (uint32_t)n + 1;
 		at = 0;
-		CAS(&page, &p,
-		    mine); /* otherwise the page holds this name only */
+		CAS(&page, &p, mine); /* otherwise the page holds this name only */
 		p = mine;
 	}
 	memcpy(p->text + at, s, n);
 	return p->text + at;
 }
 
-static const char *
-name_of(const struct object *f)
+static const char *name_of(const struct object *f)
 {
 	return f->link_map && f->link_map->l_name ? f->link_map->l_name : "";
 }
 
 /* An object that was built again and loaded again has the name of `before`. */
-static void
-describe(struct module *m, const struct object *f, const struct build_id *id,
+static void describe(struct module *m, const struct object *f, const struct build_id *id,
     const struct module *before)
 {
 	struct seg_module *row = &m->row;
@@ -140,8 +133,7 @@ describe(struct module *m, const struct object *f, const struct build_id *id,
 }
 
 /* Writes row and name into the segment. False: one of them found no room. */
-static bool
-write_row(struct module *m)
+static bool write_row(struct module *m)
 {
 	struct seg_module *row = segment_table_row(&module_table, m->number);
 	size_t n = fmt_length(m->name, CPU_PAGE - 1);
@@ -167,8 +159,7 @@ write_row(struct module *m)
 /*
  * A module that finds no room in the segment is counted, and tried again later.
  */
-static void
-write_or_count(struct module *m)
+static void write_or_count(struct module *m)
 {
 	if (!write_row(m)) {
 		segment_count(SEG_LOST_MODULES, 1);
@@ -176,18 +167,15 @@ write_or_count(struct module *m)
 	}
 }
 
-static uint32_t *
-chain_of(uint64_t base, const struct build_id *id)
+static uint32_t *chain_of(uint64_t base, const struct build_id *id)
 {
 	uint64_t word;
 
 	memcpy(&word, id->bytes, sizeof(word));
-	return &chains[hash_finish(hash_mix(hash_word(base), word)) >>
-	    (64 - CHAIN_BITS)];
+	return &chains[hash_finish(hash_mix(hash_word(base), word)) >> (64 - CHAIN_BITS)];
 }
 
-static void
-chain_add(struct module *m, const struct build_id *id)
+static void chain_add(struct module *m, const struct build_id *id)
 {
 	uint32_t *newest = chain_of(m->base, id);
 
@@ -198,22 +186,18 @@ chain_add(struct module *m, const struct build_id *id)
 		;
 }
 
-static uint64_t
-bit_of(const struct module *m)
+static uint64_t bit_of(const struct module *m)
 {
 	return UINT64_C(1) << (m->number - 1) % BLOCK;
 }
 
-static void
-now_loaded(const struct module *m)
+static void now_loaded(const struct module *m)
 {
-	__atomic_fetch_or(
-	    &loaded[(m->number - 1) / BLOCK], bit_of(m), __ATOMIC_RELEASE);
+	__atomic_fetch_or(&loaded[(m->number - 1) / BLOCK], bit_of(m), __ATOMIC_RELEASE);
 }
 
 /* A number and room for its module; NULL, counted, when there is none. */
-static struct module *
-new_module(void)
+static struct module *new_module(void)
 {
 	uint32_t number = ADD(&count, 1) + 1;
 	struct module **block, *none = NULL, *mine;
@@ -239,9 +223,8 @@ new_module(void)
 }
 
 /* Two threads may add one module at once; the reader merges by content. */
-static SEEP_COLD const struct module *
-module_add(const struct object *f, const struct build_id *id,
-    const struct module *before)
+static SEEP_COLD const struct module *module_add(
+    const struct object *f, const struct build_id *id, const struct module *before)
 {
 	struct module *m = new_module();
 	struct object_table table;
@@ -268,13 +251,11 @@ module_add(const struct object *f, const struct build_id *id,
 	return m;
 }
 
-static void
-module_gone(struct module *m)
+static void module_gone(struct module *m)
 {
 	struct seg_module *row;
 
-	if (!(__atomic_fetch_and(&loaded[(m->number - 1) / BLOCK], ~bit_of(m),
-	          __ATOMIC_ACQ_REL) &
+	if (!(__atomic_fetch_and(&loaded[(m->number - 1) / BLOCK], ~bit_of(m), __ATOMIC_ACQ_REL) &
 	        bit_of(m)))
 		return;
 	row = segment_table_row(&module_table, m->number);
@@ -284,18 +265,16 @@ module_gone(struct module *m)
 	segment_count(SEG_GENERATIONS, 1);
 }
 
-static bool
-same_range(const struct module *m, const struct object *f)
+static bool same_range(const struct module *m, const struct object *f)
 {
 	return m->start == object_start(f) && m->end == object_end(f) &&
 	    (!m->eh_hdr || m->eh_hdr == (const uint8_t *)f->eh_frame);
 }
 
-static bool
-same_name(const struct module *m, const struct object *f)
+static bool same_name(const struct module *m, const struct object *f)
 {
-	return m->row.is_main || !f->link_map || !f->link_map->l_name ||
-	    !m->name[0] || fmt_same(f->link_map->l_name, m->name);
+	return m->row.is_main || !f->link_map || !f->link_map->l_name || !m->name[0] ||
+	    fmt_same(f->link_map->l_name, m->name);
 }
 
 /*
@@ -303,8 +282,7 @@ same_name(const struct module *m, const struct object *f)
  * and addresses, gets its old number. So a host that loads its plugins again
  * and again needs no more numbers than it has plugins.
  */
-static SEEP_COLD const struct module *
-module_back(const struct object *f, const struct build_id *id)
+static SEEP_COLD const struct module *module_back(const struct object *f, const struct build_id *id)
 {
 	uint32_t n = LOAD_ACQUIRE(chain_of(object_base(f), id));
 	struct seg_module *row;
@@ -313,8 +291,7 @@ module_back(const struct object *f, const struct build_id *id)
 	for (i = 0; id->count && n && i < CHAIN_MAX; i++) {
 		struct module *m = module_at(n);
 
-		if (same_range(m, f) && same_id(&m->row, id) &&
-		    same_name(m, f)) {
+		if (same_range(m, f) && same_id(&m->row, id) && same_name(m, f)) {
 			STORE(&m->link_map, f->link_map);
 			STORE(&m->verified, LOAD_ACQUIRE(&module_gen));
 			/* gone before a fork: unknown to this segment */
@@ -336,8 +313,7 @@ module_back(const struct object *f, const struct build_id *id)
  * even with its link map at the same address. Then its name or its build-id
  * differs. The object is in use, so both can be read.
  */
-static bool
-same_object(struct module *m, const struct object *f)
+static bool same_object(struct module *m, const struct object *f)
 {
 	uint32_t gen = LOAD_ACQUIRE(&module_gen);
 	struct build_id id;
@@ -354,8 +330,7 @@ same_object(struct module *m, const struct object *f)
 }
 
 /* The highest number up to this one that is loaded, 0: none. */
-static uint32_t
-next_loaded(uint32_t number)
+static uint32_t next_loaded(uint32_t number)
 {
 	while (number) {
 		uint32_t block = (number - 1) / BLOCK;
@@ -363,15 +338,13 @@ next_loaded(uint32_t number)
 		    ~UINT64_C(0) >> (BLOCK - 1 - (number - 1) % BLOCK);
 
 		if (bits)
-			return block * BLOCK + BLOCK -
-			    (uint32_t)__builtin_clzll(bits);
+			return block * BLOCK + BLOCK - (uint32_t)__builtin_clzll(bits);
 		number = block * BLOCK;
 	}
 	return 0;
 }
 
-static uint32_t
-highest(void)
+static uint32_t highest(void)
 {
 	uint32_t n = LOAD_ACQUIRE(&count);
 
@@ -384,8 +357,7 @@ highest(void)
  * have ever more modules to search. So a thread that adds one checks a few
  * others, in turn.
  */
-static SEEP_COLD void
-module_sweep(void)
+static SEEP_COLD void module_sweep(void)
 {
 	static uint32_t turn;
 	uint32_t i, at = LOAD(&turn);
@@ -405,8 +377,8 @@ module_sweep(void)
 	STORE(&turn, at);
 }
 
-static SEEP_COLD const struct module *
-module_found(const struct object *f, const struct module *before)
+static SEEP_COLD const struct module *module_found(
+    const struct object *f, const struct module *before)
 {
 	struct build_id id = object_build_id(f);
 	const struct module *m;
@@ -417,8 +389,7 @@ module_found(const struct object *f, const struct module *before)
 }
 
 /* The medium may have room again. */
-static SEEP_COLD void
-catch_up(void)
+static SEEP_COLD void catch_up(void)
 {
 	uint32_t i;
 
@@ -435,8 +406,7 @@ catch_up(void)
  * Searches only the modules that are loaded now, which are few even if many
  * have come and gone. One word has the bits of 64 modules.
  */
-const struct module *
-module_of(uint64_t pc)
+const struct module *module_of(uint64_t pc)
 {
 	const struct module *before = NULL;
 	struct object f;
@@ -462,30 +432,25 @@ module_of(uint64_t pc)
 	return module_found(&f, before);
 }
 
-void
-module_distrust(void)
+void module_distrust(void)
 {
 	__atomic_fetch_add(&module_gen, 1, __ATOMIC_ACQ_REL);
 }
 
-bool
-module_is_own(uint64_t pc)
+bool module_is_own(uint64_t pc)
 {
 	return pc >= own_start && pc < own_end;
 }
 
-bool
-module_same(const void *a, const void *b)
+bool module_same(const void *a, const void *b)
 {
 	struct object fa, fb;
 
 	return find_object((void *)(uintptr_t)a, &fa) == 0 &&
-	    find_object((void *)(uintptr_t)b, &fb) == 0 &&
-	    fa.link_map == fb.link_map;
+	    find_object((void *)(uintptr_t)b, &fb) == 0 && fa.link_map == fb.link_map;
 }
 
-bool
-module_range(const void *p, uint64_t *ret_start, uint64_t *ret_end)
+bool module_range(const void *p, uint64_t *ret_start, uint64_t *ret_end)
 {
 	struct object f;
 
@@ -496,28 +461,23 @@ module_range(const void *p, uint64_t *ret_start, uint64_t *ret_end)
 	return true;
 }
 
-const struct link_map *
-module_of_executable(void *fn)
+const struct link_map *module_of_executable(void *fn)
 {
 	find_object_fn *find = (find_object_fn *)fn;
 	struct object f;
 
-	return find((void *)kernel_auxval(AT_PHDR), &f) == 0 ? f.link_map
-	                                                     : NULL;
+	return find((void *)kernel_auxval(AT_PHDR), &f) == 0 ? f.link_map : NULL;
 }
 
-static bool
-open_tables(void)
+static bool open_tables(void)
 {
 	strings_used = 1; /* offset 0 means that there is no string */
-	return segment_table_init(&module_table, SEG_EXT_MODULE, 0,
-	           sizeof(struct seg_module), 0, MODULES_MAX + 1) &&
-	    segment_table_init(
-	        &module_strings, SEG_EXT_STRING, 0, 1, 0, 16 << 20);
+	return segment_table_init(&module_table, SEG_EXT_MODULE, 0, sizeof(struct seg_module), 0,
+	           MODULES_MAX + 1) &&
+	    segment_table_init(&module_strings, SEG_EXT_STRING, 0, 1, 0, 16 << 20);
 }
 
-bool
-module_init(void *fn, const char *exe)
+bool module_init(void *fn, const char *exe)
 {
 	struct object f;
 
@@ -532,8 +492,7 @@ module_init(void *fn, const char *exe)
 	return open_tables();
 }
 
-bool
-module_restart(void)
+bool module_restart(void)
 {
 	uint32_t i;
 

@@ -25,18 +25,18 @@ struct module {
 	uint64_t start, end; /* mapped range */
 	uint64_t base;       /* load bias */
 	const void *link_map;
-	const uint8_t *eh_hdr; /* .eh_frame_hdr, NULL: none that we can read */
+	const uint8_t *eh_hdr;          /* .eh_frame_hdr, NULL: none that we can read */
 	const uint8_t *seg_lo, *seg_hi; /* segment that contains it */
 	const int32_t *table;           /* sorted (function, FDE) offsets */
 	uint32_t table_count;
 	uint64_t text_lo, text_hi; /* readable code; empty: none */
-	const char *name;      /* private copy, because link maps come and go */
-	struct seg_module row; /* as the segment has it, for forked children */
-	uint32_t number;       /* 1.. ; goes into frames */
-	uint32_t verified;     /* generation in which it was last compared */
-	uint32_t older;        /* number of the next in its chain: module.c */
-	uint32_t life; /* in which process of a chain of forks it has a row */
-	uint32_t written; /* 1: row and name are in the segment */
+	const char *name;          /* private copy, because link maps come and go */
+	struct seg_module row;     /* as the segment has it, for forked children */
+	uint32_t number;           /* 1.. ; goes into frames */
+	uint32_t verified;         /* generation in which it was last compared */
+	uint32_t older;            /* number of the next in its chain: module.c */
+	uint32_t life;             /* in which process of a chain of forks it has a row */
+	uint32_t written;          /* 1: row and name are in the segment */
 };
 
 /* Once; find_object is _dl_find_object, exe the path of the executable. */

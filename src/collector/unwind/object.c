@@ -23,15 +23,13 @@ static const struct link_map *main_map; /* the executable's */
 static struct headers main_headers;
 
 /* Is [p, p + bytes) inside the readable segment? */
-static bool
-inside(const struct span *s, const uint8_t *p, uint64_t bytes)
+static bool inside(const struct span *s, const uint8_t *p, uint64_t bytes)
 {
 	return p >= s->lo && p <= s->hi && bytes <= (uint64_t)(s->hi - p);
 }
 
-void
-object_init(const struct link_map *executable, const void *headers,
-    uint64_t count, uint64_t header_bytes)
+void object_init(
+    const struct link_map *executable, const void *headers, uint64_t count, uint64_t header_bytes)
 {
 	if (!executable || !headers || header_bytes != sizeof(Elf64_Phdr))
 		return;
@@ -39,8 +37,7 @@ object_init(const struct link_map *executable, const void *headers,
 	main_headers = (struct headers){headers, count};
 }
 
-void
-object_complete(struct object *f)
+void object_complete(struct object *f)
 {
 	uint64_t lo = UINT64_MAX, hi = 0, i;
 	const Elf64_Phdr *ph = main_headers.at;
@@ -64,8 +61,7 @@ object_complete(struct object *f)
 	f->map_end = (void *)(uintptr_t)hi;
 }
 
-static bool
-find_headers(const struct object *f, struct headers *ret)
+static bool find_headers(const struct object *f, struct headers *ret)
 {
 	const Elf64_Ehdr *e = f->map_start;
 
@@ -74,8 +70,7 @@ find_headers(const struct object *f, struct headers *ret)
 		return true;
 	}
 	if (object_end(f) - object_start(f) < CPU_PAGE ||
-	    memcmp(e->e_ident, ELFMAG, SELFMAG) != 0 ||
-	    e->e_phentsize != sizeof(Elf64_Phdr) ||
+	    memcmp(e->e_ident, ELFMAG, SELFMAG) != 0 || e->e_phentsize != sizeof(Elf64_Phdr) ||
 	    e->e_phoff > CPU_PAGE - sizeof(Elf64_Phdr) ||
 	    e->e_phnum > (CPU_PAGE - e->e_phoff) / sizeof(Elf64_Phdr))
 		return false;
@@ -85,9 +80,8 @@ find_headers(const struct object *f, struct headers *ret)
 }
 
 /* The loaded, readable segment that contains p. */
-static bool
-find_segment(const struct object *f, const struct headers *h, const uint8_t *p,
-    struct span *ret)
+static bool find_segment(
+    const struct object *f, const struct headers *h, const uint8_t *p, struct span *ret)
 {
 	const Elf64_Phdr *ph = h->at;
 	uint64_t i;
@@ -96,11 +90,10 @@ find_segment(const struct object *f, const struct headers *h, const uint8_t *p,
 		uint64_t lo = object_base(f) + ph[i].p_vaddr;
 		uint64_t hi = lo + ph[i].p_memsz;
 
-		if (ph[i].p_type != PT_LOAD || !(ph[i].p_flags & PF_R) ||
-		    lo < object_start(f) || hi > object_end(f) || hi < lo)
+		if (ph[i].p_type != PT_LOAD || !(ph[i].p_flags & PF_R) || lo < object_start(f) ||
+		    hi > object_end(f) || hi < lo)
 			continue;
-		if ((uint64_t)(uintptr_t)p >= lo &&
-		    (uint64_t)(uintptr_t)p < hi) {
+		if ((uint64_t)(uintptr_t)p >= lo && (uint64_t)(uintptr_t)p < hi) {
 			ret->lo = (const uint8_t *)(uintptr_t)lo;
 			ret->hi = (const uint8_t *)(uintptr_t)hi;
 			return true;
@@ -109,8 +102,7 @@ find_segment(const struct object *f, const struct headers *h, const uint8_t *p,
 	return false;
 }
 
-static void
-copy_build_id(struct build_id *id, const uint8_t *p, uint64_t bytes)
+static void copy_build_id(struct build_id *id, const uint8_t *p, uint64_t bytes)
 {
 	while (bytes >= sizeof(Elf64_Nhdr)) {
 		Elf64_Nhdr n;
@@ -122,8 +114,7 @@ copy_build_id(struct build_id *id, const uint8_t *p, uint64_t bytes)
 		if (name + desc > bytes - sizeof(n))
 			return;
 		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
-		    n.n_descsz <= sizeof(id->bytes) &&
-		    memcmp(p + sizeof(n), "GNU", 4) == 0) {
+		    n.n_descsz <= sizeof(id->bytes) && memcmp(p + sizeof(n), "GNU", 4) == 0) {
 			memcpy(id->bytes, p + sizeof(n) + name, n.n_descsz);
 			id->count = (uint8_t)n.n_descsz;
 			return;
@@ -133,8 +124,7 @@ copy_build_id(struct build_id *id, const uint8_t *p, uint64_t bytes)
 	}
 }
 
-struct build_id
-object_build_id(const struct object *f)
+struct build_id object_build_id(const struct object *f)
 {
 	struct build_id id = {0};
 	const Elf64_Phdr *ph;
@@ -145,20 +135,17 @@ object_build_id(const struct object *f)
 		return id;
 	ph = h.at;
 	for (i = 0; i < h.count && !id.count; i++) {
-		const uint8_t *p = (const uint8_t *)(uintptr_t)(object_base(f) +
-		    ph[i].p_vaddr);
+		const uint8_t *p = (const uint8_t *)(uintptr_t)(object_base(f) + ph[i].p_vaddr);
 		struct span in;
 
 		if (ph[i].p_type == PT_NOTE && ph[i].p_memsz <= NOTE_MAX &&
-		    find_segment(f, &h, p, &in) &&
-		    inside(&in, p, ph[i].p_memsz))
+		    find_segment(f, &h, p, &in) && inside(&in, p, ph[i].p_memsz))
 			copy_build_id(&id, p, ph[i].p_memsz);
 	}
 	return id;
 }
 
-void
-object_text(const struct object *f, uint64_t *ret_start, uint64_t *ret_end)
+void object_text(const struct object *f, uint64_t *ret_start, uint64_t *ret_end)
 {
 	const Elf64_Phdr *ph;
 	struct headers h;
@@ -169,13 +156,11 @@ object_text(const struct object *f, uint64_t *ret_start, uint64_t *ret_end)
 		return;
 	ph = h.at;
 	for (i = 0; i < h.count; i++) {
-		const uint8_t *p = (const uint8_t *)(uintptr_t)(object_base(f) +
-		    ph[i].p_vaddr);
+		const uint8_t *p = (const uint8_t *)(uintptr_t)(object_base(f) + ph[i].p_vaddr);
 		struct span in;
 
 		if (ph[i].p_type != PT_LOAD || !(ph[i].p_flags & PF_X) ||
-		    ph[i].p_filesz <= *ret_end - *ret_start ||
-		    !find_segment(f, &h, p, &in) ||
+		    ph[i].p_filesz <= *ret_end - *ret_start || !find_segment(f, &h, p, &in) ||
 		    !inside(&in, p, ph[i].p_filesz))
 			continue;
 		*ret_start = (uint64_t)(uintptr_t)p;
@@ -184,16 +169,14 @@ object_text(const struct object *f, uint64_t *ret_start, uint64_t *ret_end)
 }
 
 /* The search table of .eh_frame_hdr, in the one form that linkers write. */
-bool
-object_table(const struct object *f, struct object_table *ret)
+bool object_table(const struct object *f, struct object_table *ret)
 {
 	const uint8_t *hdr = f->eh_frame;
 	struct headers h;
 	struct span in;
 	uint32_t n;
 
-	if (!hdr || !find_headers(f, &h) || !find_segment(f, &h, hdr, &in) ||
-	    !inside(&in, hdr, 12))
+	if (!hdr || !find_headers(f, &h) || !find_segment(f, &h, hdr, &in) || !inside(&in, hdr, 12))
 		return false;
 	/* version 1; eh_frame_ptr 4 bytes; count udata4; table datarel sdata4 */
 	if (hdr[0] != 1 || (hdr[1] & 7) != 3 || hdr[2] != 3 || hdr[3] != 0x3b)

@@ -37,28 +37,25 @@ struct object_table {
 	uint32_t count;
 };
 
-SEEP_INLINE uint64_t
-object_start(const struct object *f)
+SEEP_INLINE uint64_t object_start(const struct object *f)
 {
 	return (uint64_t)(uintptr_t)f->map_start;
 }
 
-SEEP_INLINE uint64_t
-object_end(const struct object *f)
+SEEP_INLINE uint64_t object_end(const struct object *f)
 {
 	return (uint64_t)(uintptr_t)f->map_end;
 }
 
 /* The load bias. */
-SEEP_INLINE uint64_t
-object_base(const struct object *f)
+SEEP_INLINE uint64_t object_base(const struct object *f)
 {
 	return f->link_map ? f->link_map->l_addr : object_start(f);
 }
 
 /* Once: the executable, and where the kernel says that its headers are. */
-void object_init(const struct link_map *executable, const void *headers,
-    uint64_t count, uint64_t header_bytes);
+void object_init(
+    const struct link_map *executable, const void *headers, uint64_t count, uint64_t header_bytes);
 
 /*
  * The kernel maps the segments of an executable one by one, with gaps between
@@ -72,8 +69,7 @@ void object_complete(struct object *f);
 struct build_id object_build_id(const struct object *f);
 
 /* Its largest segment that is readable and executable; empty if it has none. */
-void object_text(
-    const struct object *f, uint64_t *ret_start, uint64_t *ret_end);
+void object_text(const struct object *f, uint64_t *ret_start, uint64_t *ret_end);
 
 /* False: none that we can read. */
 bool object_table(const struct object *f, struct object_table *ret);

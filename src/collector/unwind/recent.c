@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/unwind/recent.h"
 
-SEEP_NOINLINE struct unwind_rule
-recent_rule_slow(struct recent *r, uint64_t pc, uint64_t *ret_frame)
+SEEP_NOINLINE struct unwind_rule recent_rule_slow(
+    struct recent *r, uint64_t pc, uint64_t *ret_frame)
 {
 	struct recent_rule *at = &r->rules[hash_word(pc) >> (64 - RECENT_BITS)];
 	/* before the rule is looked up: it holds for this one, or a later one */
@@ -15,8 +15,8 @@ recent_rule_slow(struct recent *r, uint64_t pc, uint64_t *ret_frame)
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		r->gen = gen;
 	}
-	if (unlikely((rule.kind != RULE_SP && rule.kind != RULE_FP) ||
-	        SEG_FRAME_PC(*ret_frame) != pc))
+	if (unlikely(
+	        (rule.kind != RULE_SP && rule.kind != RULE_FP) || SEG_FRAME_PC(*ret_frame) != pc))
 		return rule;
 	at->frame = 0; /* a half-written one is never found */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);

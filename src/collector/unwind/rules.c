@@ -51,8 +51,7 @@ static uint64_t context_base; /* see find_context_base() */
  * so. To find it, this asks libc to prepare a context, which never runs.
  * Start-up.
  */
-static uint64_t
-find_context_base(void)
+static uint64_t find_context_base(void)
 {
 	const void *in_libc = next_symbol("gnu_get_libc_version");
 	void *symbol = next_symbol("makecontext");
@@ -64,8 +63,7 @@ find_context_base(void)
 	 * with shadow stacks makecontext() would map one; other libcs are not
 	 * known
 	 */
-	if (!symbol || !in_libc || !module_same(symbol, in_libc) ||
-	    cpu_has_shadow_stack())
+	if (!symbol || !in_libc || !module_same(symbol, in_libc) || cpu_has_shadow_stack())
 		return 0;
 	memcpy(&make, &symbol, sizeof(make));
 	memset(&context, 0, sizeof(context));
@@ -78,29 +76,26 @@ find_context_base(void)
 	return sp < sizeof(stack) && sp % 8 == 0 ? stack[sp / 8] : 0;
 }
 
-bool
-rules_init(void)
+bool rules_init(void)
 {
 	loader_base = kernel_auxval(AT_BASE);
 	context_base = find_context_base();
 	return levels_open(levels, &shape, 0) != NULL;
 }
 
-static struct rules_level *
-level_at(uint32_t i)
+static struct rules_level *level_at(uint32_t i)
 {
 	return (struct rules_level *)LOAD_ACQUIRE(&levels[i]);
 }
 
-static struct entry *
-find(struct rules_level *l, uint64_t key)
+static struct entry *find(struct rules_level *l, uint64_t key)
 {
 	uint64_t i = hash_word(key) >> (64 - l->head.bits);
 	int n;
 
 	for (n = 0; n < PROBES; n++) {
-		struct entry *e = &l->entries[(i + (uint64_t)n) &
-		    ((UINT64_C(1) << l->head.bits) - 1)];
+		struct entry *e =
+		    &l->entries[(i + (uint64_t)n) & ((UINT64_C(1) << l->head.bits) - 1)];
 		uint64_t k = LOAD_ACQUIRE(&e->key);
 
 		if (k == key)
@@ -111,8 +106,7 @@ find(struct rules_level *l, uint64_t key)
 	return NULL;
 }
 
-static void
-insert(uint64_t key, uint64_t rule, uint64_t meta)
+static void insert(uint64_t key, uint64_t rule, uint64_t meta)
 {
 	uint32_t at = LOAD_ACQUIRE(&newest);
 	struct rules_level *l = level_at(at);
@@ -122,8 +116,8 @@ insert(uint64_t key, uint64_t rule, uint64_t meta)
 	if (LOAD(&l->used) > (UINT64_C(1) << l->head.bits) / 2)
 		levels_grow(levels, &newest, &shape, at);
 	for (n = 0; n < PROBES; n++) {
-		struct entry *e = &l->entries[(i + (uint64_t)n) &
-		    ((UINT64_C(1) << l->head.bits) - 1)];
+		struct entry *e =
+		    &l->entries[(i + (uint64_t)n) & ((UINT64_C(1) << l->head.bits) - 1)];
 		uint64_t k = 0;
 
 		if (CAS(&e->key, &k, key))
@@ -138,8 +132,7 @@ insert(uint64_t key, uint64_t rule, uint64_t meta)
 	levels_grow(levels, &newest, &shape, at);
 }
 
-static SEEP_NOINLINE uint64_t
-compute(uint64_t key, uint32_t *ret_module)
+static SEEP_NOINLINE uint64_t compute(uint64_t key, uint32_t *ret_module)
 {
 	const struct module *m = module_of(key);
 	uint32_t gen = LOAD_ACQUIRE(&module_gen);
@@ -155,12 +148,9 @@ compute(uint64_t key, uint32_t *ret_module)
 	 * case that its function returns.
 	 */
 	if (m && key + 1 == context_base)
-		r = (struct unwind_rule){
-		    .kind = RULE_END, .cfa = RULE_END_CONTEXT};
-	else if (m && r.kind == RULE_STOP &&
-	    (m->base == loader_base || cfi_begins(m, key + 1)))
-		r = (struct unwind_rule){
-		    .kind = RULE_END, .cfa = RULE_END_OTHER};
+		r = (struct unwind_rule){.kind = RULE_END, .cfa = RULE_END_CONTEXT};
+	else if (m && r.kind == RULE_STOP && (m->base == loader_base || cfi_begins(m, key + 1)))
+		r = (struct unwind_rule){.kind = RULE_END, .cfa = RULE_END_OTHER};
 	else if (m && r.kind == RULE_STOP)
 		r.kind = RULE_GUESS;
 	*ret_module = m ? m->number : 0;
@@ -171,8 +161,7 @@ compute(uint64_t key, uint32_t *ret_module)
 }
 
 /* A rule of an older generation holds if its module is still the same. */
-static SEEP_NOINLINE bool
-still_holds(struct entry *e, uint64_t meta)
+static SEEP_NOINLINE bool still_holds(struct entry *e, uint64_t meta)
 {
 	const struct module *m = module_of(e->key);
 	uint32_t gen = LOAD_ACQUIRE(&module_gen);
@@ -184,8 +173,7 @@ still_holds(struct entry *e, uint64_t meta)
 }
 
 /* Not at its first place in the newest level, or of an older generation. */
-static SEEP_NOINLINE struct unwind_rule
-get_slow(uint64_t pc, bool exact, uint64_t *ret_frame)
+static SEEP_NOINLINE struct unwind_rule get_slow(uint64_t pc, bool exact, uint64_t *ret_frame)
 {
 	uint64_t key = exact ? pc : pc - 1;
 	uint32_t gen = LOAD_ACQUIRE(&module_gen);
@@ -216,13 +204,11 @@ found:
 	return r;
 }
 
-struct unwind_rule
-rules_get(uint64_t pc, bool exact, uint64_t *ret_frame)
+struct unwind_rule rules_get(uint64_t pc, bool exact, uint64_t *ret_frame)
 {
 	const uint64_t key = exact ? pc : pc - 1;
 	const struct rules_level *l = level_at(LOAD_ACQUIRE(&newest));
-	const struct entry *e =
-	    &l->entries[hash_word(key) >> (64 - l->head.bits)];
+	const struct entry *e = &l->entries[hash_word(key) >> (64 - l->head.bits)];
 	struct unwind_rule r;
 	uint64_t meta, word;
 

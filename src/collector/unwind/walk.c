@@ -11,16 +11,14 @@ enum {
 	GUESS_MAX = 64 << 10,  /* the same, by a guess */
 	PROVE_MAX = 256 << 10, /* more is not worth a system call */
 	RED_ZONE = 128,
-	HOPS = 32, /* frames that are looked at ahead */
-	TCB_SLACK =
-	    64 << 10, /* between the control block and the stack's end */
+	HOPS = 32,            /* frames that are looked at ahead */
+	TCB_SLACK = 64 << 10, /* between the control block and the stack's end */
 };
 
 static struct walk_facts facts;
 static uint64_t main_tp;
 
-void
-walk_init(const struct walk_facts *f)
+void walk_init(const struct walk_facts *f)
 {
 	facts = *f;
 	guess_init(f->guess, f->can_probe);
@@ -32,17 +30,14 @@ walk_init(const struct walk_facts *f)
 	main_tp = cpu_thread_pointer();
 }
 
-static uint64_t
-page_of(uint64_t address)
+static uint64_t page_of(uint64_t address)
 {
 	return address & ~(uint64_t)(CPU_PAGE - 1);
 }
 
-static bool
-readable(uint64_t from, uint64_t to)
+static bool readable(uint64_t from, uint64_t to)
 {
-	return sys_madvise(
-	           (void *)(uintptr_t)from, to - from, MADV_POPULATE_READ) == 0;
+	return sys_madvise((void *)(uintptr_t)from, to - from, MADV_POPULATE_READ) == 0;
 }
 
 /*
@@ -53,8 +48,7 @@ readable(uint64_t from, uint64_t to)
  * right above the control block. Returns where the stack begins. If there is no
  * such pair, or more than one, returns tp, and no stack is the thread's own.
  */
-static uint64_t
-pthread_stack(uint64_t tp)
+static uint64_t pthread_stack(uint64_t tp)
 {
 	const uint64_t *word = (const uint64_t *)(uintptr_t)tp;
 	const uint32_t count = facts.pthread_bytes / 8;
@@ -67,12 +61,10 @@ pthread_stack(uint64_t tp)
 		uint64_t start = word[i], size = word[i + 1];
 		uint64_t guard = word[i + 2], above;
 
-		if (start >= tp || size > tp || guard >= size ||
-		    guard % CPU_PAGE)
+		if (start >= tp || size > tp || guard >= size || guard % CPU_PAGE)
 			continue;
 		above = start + size - tp; /* huge, if it ends below tp */
-		if (above < facts.pthread_bytes || above > TCB_SLACK ||
-		    start + guard >= tp)
+		if (above < facts.pthread_bytes || above > TCB_SLACK || start + guard >= tp)
 			continue;
 		if (lo != tp)
 			return tp;
@@ -82,8 +74,7 @@ pthread_stack(uint64_t tp)
 }
 
 /* Fills in the bounds of the thread's own stack, which may be none. */
-static void
-find_own_stack(struct thread *t)
+static void find_own_stack(struct thread *t)
 {
 	uint64_t tp = cpu_thread_pointer();
 	uint64_t hi = tp;
@@ -104,17 +95,14 @@ find_own_stack(struct thread *t)
 }
 
 /* Is the address on the thread's own stack, readable or not? */
-static bool
-is_own(const struct thread *t, uint64_t address)
+static bool is_own(const struct thread *t, uint64_t address)
 {
 	return t && address >= t->stack_floor && address < t->stack_hi;
 }
 
-SEEP_NOINLINE void
-walk_enter(struct walk *w, struct thread *t)
+SEEP_NOINLINE void walk_enter(struct walk *w, struct thread *t)
 {
-	uint64_t page =
-	    page_of(w->sp - CPU_RETURN_BYTES); /* where the hook's frame is */
+	uint64_t page = page_of(w->sp - CPU_RETURN_BYTES); /* where the hook's frame is */
 
 	if (t && !t->stack_hi)
 		find_own_stack(t);
@@ -131,8 +119,7 @@ walk_enter(struct walk *w, struct thread *t)
 }
 
 /* After a signal frame sp was loaded from the stack, and may be anything. */
-static void
-enter_interrupted(struct walk *w, const struct thread *t)
+static void enter_interrupted(struct walk *w, const struct thread *t)
 {
 	w->home = 0;
 	w->own = is_own(t, w->sp);
@@ -146,8 +133,7 @@ enter_interrupted(struct walk *w, const struct thread *t)
 }
 
 /* Asks for the page of one word and adds it to [lo, hi). */
-static bool
-prove_page(struct walk *w, uint64_t address)
+static bool prove_page(struct walk *w, uint64_t address)
 {
 	uint64_t page = page_of(address);
 
@@ -166,24 +152,22 @@ prove_page(struct walk *w, uint64_t address)
 	return true;
 }
 
-SEEP_NOINLINE bool
-walk_prove_slow(struct walk *w, uint64_t top)
+SEEP_NOINLINE bool walk_prove_slow(struct walk *w, uint64_t top)
 {
 	uint64_t end;
 
 	if (top - w->lo <= w->hi - w->lo)
 		return true;
 	end = page_of(top - 1) + CPU_PAGE;
-	if (w->sure || !facts.can_probe || top <= w->lo ||
-	    end - w->hi > PROVE_MAX || !readable(w->hi, end))
+	if (w->sure || !facts.can_probe || top <= w->lo || end - w->hi > PROVE_MAX ||
+	    !readable(w->hi, end))
 		return false;
 	w->hi = end;
 	return true;
 }
 
 /* May a word outside of [lo, hi) be read after all? */
-static SEEP_NOINLINE bool
-reaches(struct walk *w, const struct thread *t, uint64_t address)
+static SEEP_NOINLINE bool reaches(struct walk *w, const struct thread *t, uint64_t address)
 {
 	if (!w->own)
 		return prove_page(w, address);
@@ -198,14 +182,11 @@ reaches(struct walk *w, const struct thread *t, uint64_t address)
 }
 
 /* The word at an address of this stack, whether above sp or below. */
-static bool
-load_known(
-    struct walk *w, const struct thread *t, uint64_t address, uint64_t *ret)
+static bool load_known(struct walk *w, const struct thread *t, uint64_t address, uint64_t *ret)
 {
 	if (address & 7)
 		return false;
-	if (unlikely(address - w->lo >= w->hi - w->lo) &&
-	    !reaches(w, t, address))
+	if (unlikely(address - w->lo >= w->hi - w->lo) && !reaches(w, t, address))
 		return false;
 	if (unlikely(!w->sure) && address + 8 > w->top)
 		w->top = address + 8;
@@ -213,8 +194,7 @@ load_known(
 	return true;
 }
 
-static bool
-load(struct walk *w, const struct thread *t, uint64_t address, uint64_t *ret)
+static bool load(struct walk *w, const struct thread *t, uint64_t address, uint64_t *ret)
 {
 	/*
 	 * Code that was interrupted in its epilogue has popped registers that
@@ -223,8 +203,7 @@ load(struct walk *w, const struct thread *t, uint64_t address, uint64_t *ret)
 	 */
 	if (likely(address >= w->sp))
 		return load_known(w, t, address, ret);
-	if (!w->exact || w->sp - address > RED_ZONE ||
-	    !load_known(w, t, address, ret))
+	if (!w->exact || w->sp - address > RED_ZONE || !load_known(w, t, address, ret))
 		return false;
 	if (!w->sure)
 		w->top = WALK_NOWHERE;
@@ -232,15 +211,13 @@ load(struct walk *w, const struct thread *t, uint64_t address, uint64_t *ret)
 }
 
 /* The kernel's rt_sigframe has the registers of the interrupted code. */
-static enum walk_result
-step_signal(struct walk *w, const struct thread *t, struct walk_slots *slots,
-    uint32_t *ret_why)
+static enum walk_result step_signal(
+    struct walk *w, const struct thread *t, struct walk_slots *slots, uint32_t *ret_why)
 {
 	const uint64_t at = w->sp;
 	uint64_t fp, sp, pc;
 
-	if (!load(w, t, at + CPU_SIGNAL_FP, &fp) ||
-	    !load(w, t, at + CPU_SIGNAL_SP, &sp) ||
+	if (!load(w, t, at + CPU_SIGNAL_FP, &fp) || !load(w, t, at + CPU_SIGNAL_SP, &sp) ||
 	    !load(w, t, at + CPU_SIGNAL_PC, &pc)) {
 		*ret_why = SEG_CUT_BOUNDS;
 		return WALK_CUT;
@@ -263,9 +240,7 @@ step_signal(struct walk *w, const struct thread *t, struct walk_slots *slots,
  * has switched stacks (-fsplit-stack does so), or the register that should hold
  * the CFA holds something else.
  */
-SEEP_INLINE bool
-is_above(
-    const struct walk *w, const struct thread *t, uint64_t sp, uint64_t cfa)
+SEEP_INLINE bool is_above(const struct walk *w, const struct thread *t, uint64_t sp, uint64_t cfa)
 {
 	if (cfa <= sp)
 		return false;
@@ -275,24 +250,20 @@ is_above(
 }
 
 /* The same for a frame that is left by a guess. */
-static bool
-is_near_above(
-    const struct walk *w, const struct thread *t, uint64_t sp, uint64_t cfa)
+static bool is_near_above(const struct walk *w, const struct thread *t, uint64_t sp, uint64_t cfa)
 {
 	return is_above(w, t, sp, cfa) && (w->own || cfa - sp <= GUESS_MAX);
 }
 
 /* Follows frame pointers from the frame with this sp and fp. */
-static bool
-arrives(struct walk *w, const struct thread *t, uint64_t sp, uint64_t fp)
+static bool arrives(struct walk *w, const struct thread *t, uint64_t sp, uint64_t fp)
 {
 	uint64_t pc, cfa;
 	uint32_t i;
 
 	for (i = 0; i < HOPS; i++) {
 		cfa = fp + CPU_FP_CFA;
-		if (!is_near_above(w, t, sp, cfa) ||
-		    !load(w, t, cfa - CPU_RETURN_BYTES, &pc) ||
+		if (!is_near_above(w, t, sp, cfa) || !load(w, t, cfa - CPU_RETURN_BYTES, &pc) ||
 		    !load(w, t, cfa - CPU_FP_CFA, &fp))
 			return false;
 		w->home = sp = cfa;
@@ -314,8 +285,7 @@ arrives(struct walk *w, const struct thread *t, uint64_t sp, uint64_t fp)
  * that the chain no longer arrives, a memo still has the frames that were proven
  * before; it reads no code. Only where the stack is cut depends on that.
  */
-static bool
-leads_home(struct walk *w, const struct thread *t, uint64_t sp, uint64_t fp)
+static bool leads_home(struct walk *w, const struct thread *t, uint64_t sp, uint64_t fp)
 {
 	const uint64_t lo = w->lo, hi = w->hi, top = w->top;
 	const bool sure = w->sure;
@@ -338,9 +308,8 @@ leads_home(struct walk *w, const struct thread *t, uint64_t sp, uint64_t fp)
  * not possible, the stack is cut; the words that the attempt depends on are
  * among the slots, so that other words make another attempt.
  */
-static SEEP_NOINLINE enum walk_result
-step_guess(struct walk *w, const struct thread *t, struct unwind_rule rule,
-    struct walk_slots *slots, uint32_t *ret_why)
+static SEEP_NOINLINE enum walk_result step_guess(struct walk *w, const struct thread *t,
+    struct unwind_rule rule, struct walk_slots *slots, uint32_t *ret_why)
 {
 	struct walk_slots s = {0};
 	uint64_t cfa, pc, fp = w->fp;
@@ -381,8 +350,7 @@ step_guess(struct walk *w, const struct thread *t, struct unwind_rule rule,
 	return WALK_STEPPED;
 }
 
-enum walk_result
-walk_step(struct walk *w, const struct thread *t, struct unwind_rule rule,
+enum walk_result walk_step(struct walk *w, const struct thread *t, struct unwind_rule rule,
     struct walk_slots *slots, uint32_t *ret_why)
 {
 	uint64_t cfa, pc, fp = w->fp;
@@ -432,8 +400,7 @@ walk_step(struct walk *w, const struct thread *t, struct unwind_rule rule,
 		return WALK_CUT;
 	}
 	if (rule.fp != RULE_FP_SAME) {
-		s.fp = (rule.fp == RULE_FP_AT_CFA ? cfa : fp) +
-		    (uint64_t)(int64_t)rule.fp_offset;
+		s.fp = (rule.fp == RULE_FP_AT_CFA ? cfa : fp) + (uint64_t)(int64_t)rule.fp_offset;
 		if (!load(w, t, s.fp, &fp))
 			return WALK_CUT;
 	}
@@ -448,8 +415,6 @@ walk_step(struct walk *w, const struct thread *t, struct unwind_rule rule,
 	w->fp = fp;
 	w->exact = false;
 	if (rule.base)
-		w->base_slot = rule.base == RULE_BASE_LOST
-		    ? 0
-		    : cfa - UINT64_C(8) * rule.base;
+		w->base_slot = rule.base == RULE_BASE_LOST ? 0 : cfa - UINT64_C(8) * rule.base;
 	return WALK_STEPPED;
 }

@@ -40,14 +40,14 @@ struct walk {
 	 * all pages from lo up to it are known to be readable
 	 */
 	uint64_t top;
-	uint64_t base_slot; /* where base is saved; 0: not known */
-	uint64_t home; /* guesses below it lead to a known frame; 0: unknown */
+	uint64_t base_slot;           /* where base is saved; 0: not known */
+	uint64_t home;                /* guesses below it lead to a known frame; 0: unknown */
 	const struct cpu_frame *hook; /* where the walk began */
-	bool exact;   /* pc is an interrupted instruction, no return address */
-	bool own;     /* sp is on the thread's own stack */
-	bool sure;    /* [lo, hi) is the thread's own stack */
-	bool vouched; /* ended at the base frame of makecontext() */
-	bool guessed; /* a step was a guess */
+	bool exact;                   /* pc is an interrupted instruction, no return address */
+	bool own;                     /* sp is on the thread's own stack */
+	bool sure;                    /* [lo, hi) is the thread's own stack */
+	bool vouched;                 /* ended at the base frame of makecontext() */
+	bool guessed;                 /* a step was a guess */
 	/* enum walk_guess, of steps since the caller has cleared it */
 	uint8_t step_guess;
 	struct guess guess;
@@ -89,8 +89,7 @@ void walk_init(const struct walk_facts *f);
 void walk_enter(struct walk *w, struct thread *t);
 
 /* Begins at the caller of a hook. If t is NULL, the thread has no own stack. */
-SEEP_INLINE void
-walk_begin(struct walk *w, struct thread *t, const struct cpu_frame *c)
+SEEP_INLINE void walk_begin(struct walk *w, struct thread *t, const struct cpu_frame *c)
 {
 	w->pc = c->pc;
 	w->sp = c->sp;
@@ -101,9 +100,7 @@ walk_begin(struct walk *w, struct thread *t, const struct cpu_frame *c)
 	w->step_guess = 0;
 	w->guess.used = 0;
 	/* sp itself may be in another page than the hook's return address */
-	if (likely(t &&
-	        c->sp - CPU_RETURN_BYTES - t->stack_lo <
-	            t->stack_hi - t->stack_lo)) {
+	if (likely(t && c->sp - CPU_RETURN_BYTES - t->stack_lo < t->stack_hi - t->stack_lo)) {
 		w->lo = t->stack_lo;
 		w->hi = t->stack_hi;
 		w->own = w->sure = true;
@@ -116,8 +113,7 @@ walk_begin(struct walk *w, struct thread *t, const struct cpu_frame *c)
  * Moves to a frame further out on the same stack, to which the words of a memo
  * have led. So the word right below sp, a return address, has just been loaded.
  */
-SEEP_INLINE void
-walk_move(struct walk *w, uint64_t pc, uint64_t sp, uint64_t fp)
+SEEP_INLINE void walk_move(struct walk *w, uint64_t pc, uint64_t sp, uint64_t fp)
 {
 	w->pc = pc;
 	w->sp = sp;
@@ -135,8 +131,7 @@ walk_move(struct walk *w, uint64_t pc, uint64_t sp, uint64_t fp)
  */
 bool walk_prove_slow(struct walk *w, uint64_t top);
 
-SEEP_INLINE bool
-walk_prove(struct walk *w, uint64_t top)
+SEEP_INLINE bool walk_prove(struct walk *w, uint64_t top)
 {
 	return likely(!top) || walk_prove_slow(w, top);
 }
@@ -145,8 +140,7 @@ walk_prove(struct walk *w, uint64_t top)
  * Leaves a usual frame of the thread's own stack as walk_step() does, in few
  * instructions. False: it is not one, or the outermost, and nothing was changed.
  */
-SEEP_INLINE bool
-walk_step_own(
+SEEP_INLINE bool walk_step_own(
     struct walk *w, struct unwind_rule rule, struct walk_slots *ret_slots)
 {
 	const uint64_t hi = w->hi;
@@ -160,8 +154,7 @@ walk_step_own(
 		cfa = w->fp + (uint64_t)(int64_t)rule.cfa;
 	else
 		return false;
-	if (unlikely(cfa - w->sp - CPU_RETURN_BYTES > hi - w->sp || cfa > hi ||
-	        (cfa & 7)))
+	if (unlikely(cfa - w->sp - CPU_RETURN_BYTES > hi - w->sp || cfa > hi || (cfa & 7)))
 		return false;
 	if (rule.fp == RULE_FP_AT_CFA) {
 		slot = cfa + (uint64_t)(int64_t)rule.fp_offset;
@@ -179,16 +172,13 @@ walk_step_own(
 	w->sp = cfa;
 	w->exact = false;
 	if (unlikely(rule.base))
-		w->base_slot = rule.base == RULE_BASE_LOST
-		    ? 0
-		    : cfa - UINT64_C(8) * rule.base;
-	*ret_slots =
-	    (struct walk_slots){.ra = cfa - CPU_RETURN_BYTES, .fp = slot};
+		w->base_slot = rule.base == RULE_BASE_LOST ? 0 : cfa - UINT64_C(8) * rule.base;
+	*ret_slots = (struct walk_slots){.ra = cfa - CPU_RETURN_BYTES, .fp = slot};
 	return true;
 }
 
 /* Leaves the frame at *w by `rule`. The position is changed on WALK_STEPPED. */
-enum walk_result walk_step(struct walk *w, const struct thread *t,
-    struct unwind_rule rule, struct walk_slots *ret_slots, uint32_t *ret_why);
+enum walk_result walk_step(struct walk *w, const struct thread *t, struct unwind_rule rule,
+    struct walk_slots *ret_slots, uint32_t *ret_why);
 
 #endif

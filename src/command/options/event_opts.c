@@ -17,8 +17,7 @@
 
 enum { GRACE_MS = 1000 }; /* after the end, which is not known exactly */
 
-void
-event_opts_parse(const char *command, const char *text, struct moment *ret)
+void event_opts_parse(const char *command, const char *text, struct moment *ret)
 {
 	struct moment_fault fault;
 
@@ -39,24 +38,21 @@ struct wish {
 	int error; /* of events_drop() */
 };
 
-static int
-feed(void *context, const struct logcode *c)
+static int feed(void *context, const struct logcode *c)
 {
 	struct wish *w = context;
 
 	return w->error ? w->error : events_feed(w->events, c);
 }
 
-static int
-skip(void *context, const struct logindex *x)
+static int skip(void *context, const struct logindex *x)
 {
 	struct wish *w = context;
 
 	return w->error ? w->error : events_skip(w->events, x);
 }
 
-static enum eventlogs_way
-choose(void *context, const struct logindex *x)
+static enum eventlogs_way choose(void *context, const struct logindex *x)
 {
 	const struct logcode_head *h = &x->head.log;
 	struct wish *w = context;
@@ -71,10 +67,8 @@ choose(void *context, const struct logindex *x)
 }
 
 /* Reads all logs of the input, and says what is wrong with them. */
-static struct eventlogs_result
-read_logs(const char *command, const char *option, const char *input,
-    const struct session *s, const struct eventlogs_wish *wish,
-    bool *ret_damaged)
+static struct eventlogs_result read_logs(const char *command, const char *option, const char *input,
+    const struct session *s, const struct eventlogs_wish *wish, bool *ret_damaged)
 {
 	const char *name = input ? input : INPUT_DEFAULT;
 	struct eventlogs_result result = {.is_damaged = false};
@@ -98,34 +92,31 @@ read_logs(const char *command, const char *option, const char *input,
 		         "events, so these figures may be wrong",
 		    name);
 	else if (result.is_damaged)
-		die_warn(
-		    "%s: a part of the event log is missing or damaged", name);
+		die_warn("%s: a part of the event log is missing or damaged", name);
 	*ret_damaged |= result.is_damaged;
 	return result;
 }
 
-static void
-say_sums(const char *name, const struct events *e, bool *ret_damaged)
+static void say_sums(const char *name, const struct events *e, bool *ret_damaged)
 {
 	struct events_sums sums = events_sums(e);
 	char text[WORDS_COUNTED];
 
 	if (sums.orphans)
-		die_warn("%s: %s of blocks that the event log does not have",
-		    name, words_counted(text, sums.orphans, "free"));
+		die_warn("%s: %s of blocks that the event log does not have", name,
+		    words_counted(text, sums.orphans, "free"));
 	if (sums.strange)
 		die_warn("%s: %s of the event log %s no meaning, and %s left "
 		         "out",
-		    name, words_counted(text, sums.strange, "word"),
-		    words_has(sums.strange), words_was(sums.strange));
+		    name, words_counted(text, sums.strange, "word"), words_has(sums.strange),
+		    words_was(sums.strange));
 	*ret_damaged |= sums.strange > 0;
 }
 
 /* ---- a moment ---- */
 
-static uint64_t
-resolve(const char *command, const char *text, const struct moment *m,
-    const struct session *s)
+static uint64_t resolve(
+    const char *command, const char *text, const struct moment *m, const struct session *s)
 {
 	const uint64_t until_ms = session_log_until_ms(s);
 	const struct moment_line line = {.start_ns = session_log_start_ns(s),
@@ -134,13 +125,10 @@ resolve(const char *command, const char *text, const struct moment *m,
 	int64_t us;
 
 	if (!moment_resolve(m, &line, &us))
-		die(CMD_INPUT,
-		    "%s: --at %s: the input does not say when it was made",
-		    command, text);
-	if (us < 0)
-		die(CMD_USAGE,
-		    "%s: --at %s is before the first process started", command,
+		die(CMD_INPUT, "%s: --at %s: the input does not say when it was made", command,
 		    text);
+	if (us < 0)
+		die(CMD_USAGE, "%s: --at %s is before the first process started", command, text);
 	if ((uint64_t)us / 1000 > until_ms + GRACE_MS && m->kind != MOMENT_AGO)
 		die(CMD_USAGE,
 		    "%s: --at %s is after the end of the input, which has "
@@ -149,15 +137,12 @@ resolve(const char *command, const char *text, const struct moment *m,
 	return (uint64_t)us / 1000;
 }
 
-static void
-say_doubts(
-    const char *name, const struct session_log_doubts *d, bool *ret_damaged)
+static void say_doubts(const char *name, const struct session_log_doubts *d, bool *ret_damaged)
 {
 	char text[WORDS_COUNTED];
 
 	if (d->without_log == 1)
-		die_warn("%s: pid %u has no event log, and is left out", name,
-		    d->without_pid);
+		die_warn("%s: pid %u has no event log, and is left out", name, d->without_pid);
 	else if (d->without_log > 1)
 		die_warn("%s: %s without an event log left out", name,
 		    words_counted(text, d->without_log, "process"));
@@ -172,8 +157,7 @@ say_doubts(
 	*ret_damaged |= d->sites > 0 || d->exceeding > 0;
 }
 
-uint64_t
-event_opts_set_back(const char *command, const char *input, struct session *s,
+uint64_t event_opts_set_back(const char *command, const char *input, struct session *s,
     const char *text, const struct moment *m, bool *ret_damaged)
 {
 	const char *name = input ? input : INPUT_DEFAULT;
@@ -186,32 +170,27 @@ event_opts_set_back(const char *command, const char *input, struct session *s,
 
 	at_ms = resolve(command, text, m, s);
 	/* the end is not known exactly, and everything was before it */
-	w.at_ms = m->kind == MOMENT_PERCENT && m->percent >= 100
-	    ? UINT64_MAX / 1000000
-	    : at_ms;
+	w.at_ms = m->kind == MOMENT_PERCENT && m->percent >= 100 ? UINT64_MAX / 1000000 : at_ms;
 	if (events_new(NULL, NULL, &w.events) < 0)
 		die(CMD_INPUT, "%s: out of memory", command);
 	events_cut(w.events, w.base_ns, w.at_ms);
 	events_count_sites(w.events);
 	result = read_logs(command, "--at", input, s, &wish, ret_damaged);
 	if (w.error < 0 ||
-	    session_log_set_back(
-	        s, w.events, at_ms, result.is_of_pools, &doubts) < 0)
+	    session_log_set_back(s, w.events, at_ms, result.is_of_pools, &doubts) < 0)
 		die(CMD_INPUT, "%s: out of memory", command);
 	say_sums(name, w.events, ret_damaged);
 	say_doubts(name, &doubts, ret_damaged);
 	events_free(w.events);
 	if (s->count == 0)
-		die(CMD_USAGE,
-		    "%s: --at %s: no process with an event log had started",
-		    command, text);
+		die(CMD_USAGE, "%s: --at %s: no process with an event log had started", command,
+		    text);
 	return at_ms;
 }
 
 /* ---- lifetimes ---- */
 
-struct lifetimes *
-event_opts_lifetimes(const char *command, const char *option, const char *input,
+struct lifetimes *event_opts_lifetimes(const char *command, const char *option, const char *input,
     struct session *s, uint32_t within, bool *ret_damaged)
 {
 	const char *name = input ? input : INPUT_DEFAULT;
@@ -220,8 +199,7 @@ event_opts_lifetimes(const char *command, const char *option, const char *input,
 	struct lifetimes *l;
 	char text[WORDS_COUNTED];
 
-	if (lifetimes_new(s, within, &l) < 0 ||
-	    events_new(lifetimes_see, l, &w.events) < 0)
+	if (lifetimes_new(s, within, &l) < 0 || events_new(lifetimes_see, l, &w.events) < 0)
 		die(CMD_INPUT, "%s: out of memory", command);
 	(void)read_logs(command, option, input, s, &wish, ret_damaged);
 	say_sums(name, w.events, ret_damaged);

@@ -19,20 +19,18 @@
  * nothing, or an input without an event log, with exit 2; a log that cannot be
  * read with exit 3.
  */
-void event_opts_parse(
-    const char *command, const char *text, struct moment *ret);
+void event_opts_parse(const char *command, const char *text, struct moment *ret);
 
 /*
  * The session of INPUT becomes what it was at that moment. Returns the moment in
  * ms after the start of the first process. *ret_damaged is set if the log has
  * damage, which was said.
  */
-uint64_t event_opts_set_back(const char *command, const char *input,
-    struct session *s, const char *text, const struct moment *m,
-    bool *ret_damaged);
+uint64_t event_opts_set_back(const char *command, const char *input, struct session *s,
+    const char *text, const struct moment *m, bool *ret_damaged);
 
 /* For lifetimes_free(). */
-struct lifetimes *event_opts_lifetimes(const char *command, const char *option,
-    const char *input, struct session *s, uint32_t within, bool *ret_damaged);
+struct lifetimes *event_opts_lifetimes(const char *command, const char *option, const char *input,
+    struct session *s, uint32_t within, bool *ret_damaged);
 
 #endif

@@ -12,8 +12,7 @@
 #include "command/shell/output.h"
 #include "command/options/synonyms.h"
 
-static void
-check_older(const struct export_opts *o, const struct export_format *f)
+static void check_older(const struct export_opts *o, const struct export_format *f)
 {
 	if (!(f->flags & EXPORT_AGES))
 		die(CMD_USAGE,
@@ -27,31 +26,27 @@ check_older(const struct export_opts *o, const struct export_format *f)
 }
 
 /* Options that select sites have no meaning if whole files are copied. */
-static void
-check_packed(const struct export_opts *o)
+static void check_packed(const struct export_opts *o)
 {
 	const struct view_opts *v = &o->sites;
 
 	if (!o->path || strcmp(o->path, "-") == 0)
 		die(CMD_USAGE, "export: --format seep needs -o FILE");
 	if (v->include.regexp || v->exclude.regexp || v->module.regexp ||
-	    v->exclude_module.regexp || v->pool.regexp || v->wrapper.regexp ||
-	    v->min_size || v->max_size || v->suppress.count > 0 ||
-	    v->no_suppress || v->merge || v->skip_wrappers ||
-	    v->depth != UINT_MAX || o->full)
+	    v->exclude_module.regexp || v->pool.regexp || v->wrapper.regexp || v->min_size ||
+	    v->max_size || v->suppress.count > 0 || v->no_suppress || v->merge ||
+	    v->skip_wrappers || v->depth != UINT_MAX || o->full)
 		die(CMD_USAGE,
 		    "export: --format seep copies whole processes; of the "
 		    "filters, it has --pid alone");
 }
 
-const struct export_format *
-export_opts_format(const struct export_opts *o)
+const struct export_format *export_opts_format(const struct export_opts *o)
 {
 	const struct export_format *f;
 
 	if (!o->format)
-		die(CMD_USAGE,
-		    "export: needs --format FORMAT (--list prints the formats)");
+		die(CMD_USAGE, "export: needs --format FORMAT (--list prints the formats)");
 	f = export_find(o->format);
 	if (!f && synonyms_format(o->format))
 		die(CMD_USAGE,
@@ -64,13 +59,10 @@ export_opts_format(const struct export_opts *o)
 		    "formats)",
 		    o->format);
 	if (o->since && !(f->flags & EXPORT_SINCE))
-		die(CMD_USAGE,
-		    "export: --format %s has no differences (--since)",
-		    f->name);
+		die(CMD_USAGE, "export: --format %s has no differences (--since)", f->name);
 	if (o->sites.metric != VIEW_LIVE && !(f->flags & EXPORT_METRIC))
 		die(CMD_USAGE, "export: --format %s has %s", f->name,
-		    f->flags & EXPORT_DEAD ? "all figures at once"
-		                           : "only what is live");
+		    f->flags & EXPORT_DEAD ? "all figures at once" : "only what is live");
 	if (o->older_ns > 0)
 		check_older(o, f);
 	if (o->rss && !(f->flags & EXPORT_RESIDENT))
@@ -81,9 +73,7 @@ export_opts_format(const struct export_opts *o)
 	if (o->top > 0 && o->full)
 		die(CMD_USAGE, "export: --top and --full cannot be combined");
 	if (o->top > 0 && !(f->flags & EXPORT_TOP))
-		die(CMD_USAGE,
-		    "export: --format %s has no largest entries (--top)",
-		    f->name);
+		die(CMD_USAGE, "export: --format %s has no largest entries (--top)", f->name);
 	if (f->flags & EXPORT_PACKED)
 		check_packed(o);
 	if (!strstr(f->extension, ".gz"))
@@ -94,8 +84,7 @@ export_opts_format(const struct export_opts *o)
 #define AT(field) offsetof(struct export_opts, field)
 
 static const struct opts_option output[] = {
-    {"format", 0, OPTS_TEXT, AT(format), 0, "FORMAT",
-        "one of the formats that --list prints"},
+    {"format", 0, OPTS_TEXT, AT(format), 0, "FORMAT", "one of the formats that --list prints"},
     {"output", 'o', OPTS_TEXT, AT(path), 0, "FILE",
         "write to FILE when complete (-: to stdout, the default); %e in its "
         "name is the program, %p its pid (with several processes, one file for "

@@ -14,8 +14,7 @@
 enum { WIDTH = 79, MEANING = 27, FORM_MAX = 128 };
 
 /* Words of `text` from column `at` on; further lines begin at `indent`. */
-static void
-wrap(const char *text, int at, int indent)
+static void wrap(const char *text, int at, int indent)
 {
 	bool first = true;
 
@@ -39,8 +38,7 @@ wrap(const char *text, int at, int indent)
 }
 
 /* Prints paragraphs; one that begins with a space is printed as it is. */
-static void
-paragraphs(const char *text)
+static void paragraphs(const char *text)
 {
 	while (*text) {
 		const char *end = strstr(text, "\n\n");
@@ -58,8 +56,7 @@ paragraphs(const char *text)
 	}
 }
 
-static void
-option(const char *name, char letter, const char *arg, const char *meaning)
+static void option(const char *name, char letter, const char *arg, const char *meaning)
 {
 	char form[FORM_MAX], dash[8] = "    ";
 	int n;
@@ -75,14 +72,13 @@ option(const char *name, char letter, const char *arg, const char *meaning)
 	wrap(meaning, MEANING, MEANING);
 }
 
-int
-help_command(const struct cmd *c)
+int help_command(const struct cmd *c)
 {
 	const struct opts_group *g = c->options;
 	bool alone = !g || !g->rows;
 
-	(void)printf("usage: seep %s%s%s%s\n", c->name,
-	    alone ? "" : " [OPTION...]", *c->operands ? " " : "", c->operands);
+	(void)printf("usage: seep %s%s%s%s\n", c->name, alone ? "" : " [OPTION...]",
+	    *c->operands ? " " : "", c->operands);
 	paragraphs(c->about);
 	for (; g && g->rows; g++) {
 		(void)printf("\n%s\n", g->title ? g->title : "Options");
@@ -95,34 +91,29 @@ help_command(const struct cmd *c)
 	return output_flush();
 }
 
-int
-help_all(void)
+int help_all(void)
 {
-	(void)printf(
-	    "usage: seep COMMAND [OPTION...] [ARGUMENT...]\n\nseep shows where "
-	    "a program allocates heap memory, and what leaks.\n");
+	(void)printf("usage: seep COMMAND [OPTION...] [ARGUMENT...]\n\nseep shows where "
+	             "a program allocates heap memory, and what leaks.\n");
 	for (const struct cmd_shelf *s = cmd_shelves; s->title; s++) {
 		(void)printf("\n%s\n", s->title);
 		for (const struct cmd *const *c = s->commands; *c; c++)
 			(void)printf("  %-13s%s\n", (*c)->name, (*c)->summary);
 	}
-	(void)printf(
-	    "\n\"seep help COMMAND\" describes a command; \"seep --version\" "
-	    "prints the version.\nTo begin: seep record CMD, then seep "
-	    "report.\n");
+	(void)printf("\n\"seep help COMMAND\" describes a command; \"seep --version\" "
+	             "prints the version.\nTo begin: seep record CMD, then seep "
+	             "report.\n");
 	return output_flush();
 }
 
-void
-help_die_unknown(const char *word)
+void help_die_unknown(const char *word)
 {
 	struct suggest s = {.word = word};
 	char text[SYNONYMS_BYTES];
 	const char *meaning = synonyms_command(word, text);
 
 	if (meaning)
-		die(CMD_USAGE, "unknown command \"%s\"; %s (see: seep --help)",
-		    word, meaning);
+		die(CMD_USAGE, "unknown command \"%s\"; %s (see: seep --help)", word, meaning);
 	for (const struct cmd_shelf *h = cmd_shelves; h->title; h++)
 		for (const struct cmd *const *c = h->commands; *c; c++)
 			suggest_offer(&s, (*c)->name);

@@ -16,15 +16,13 @@
 
 enum { DATE_BYTES = 64 };
 
-void
-moment_opts_parse(const char *command, struct moment_opts *m)
+void moment_opts_parse(const char *command, struct moment_opts *m)
 {
 	struct moment_fault fault;
 
 	m->from = (struct moment){.kind = MOMENT_PERCENT, .percent = 100.0 / 3};
 	m->to = (struct moment){.kind = MOMENT_PERCENT, .percent = 100};
-	if (!m->text || m->text[0] == '\0' ||
-	    moment_range(m->text, &m->from, &m->to, &fault))
+	if (!m->text || m->text[0] == '\0' || moment_range(m->text, &m->from, &m->to, &fault))
 		return;
 	die(CMD_USAGE,
 	    "%s: --growth takes FROM..TO, the earlier first, as 10..60, "
@@ -34,25 +32,21 @@ moment_opts_parse(const char *command, struct moment_opts *m)
 }
 
 /* A moment of the time line in local time. */
-static const char *
-date(char text[DATE_BYTES], const struct session *s, uint64_t us)
+static const char *date(char text[DATE_BYTES], const struct session *s, uint64_t us)
 {
 	time_t at = (time_t)((s->start_ns / 1000 + us) / 1000000);
 	struct tm t;
 
-	if (!localtime_r(&at, &t) ||
-	    strftime(text, DATE_BYTES, "%Y-%m-%dT%H:%M:%S%z", &t) == 0)
+	if (!localtime_r(&at, &t) || strftime(text, DATE_BYTES, "%Y-%m-%dT%H:%M:%S%z", &t) == 0)
 		text[0] = '\0';
 	return text;
 }
 
-void
-moment_opts_resolve(const char *command, const struct moment_opts *m,
-    const struct session *s, uint64_t *ret_from_us, uint64_t *ret_to_us)
+void moment_opts_resolve(const char *command, const struct moment_opts *m, const struct session *s,
+    uint64_t *ret_from_us, uint64_t *ret_to_us)
 {
-	const struct moment_line line = {.start_ns = s->start_ns,
-	    .until_us = s->until_us,
-	    .now_ns = clock_ns(CLOCK_REALTIME)};
+	const struct moment_line line = {
+	    .start_ns = s->start_ns, .until_us = s->until_us, .now_ns = clock_ns(CLOCK_REALTIME)};
 	char text[DATE_BYTES];
 	int64_t from, to;
 
@@ -61,33 +55,26 @@ moment_opts_resolve(const char *command, const struct moment_opts *m,
 		    "%s: --growth needs a recording made over time; make one "
 		    "with: seep record CMD",
 		    command);
-	if (!moment_resolve(&m->from, &line, &from) ||
-	    !moment_resolve(&m->to, &line, &to))
-		die(CMD_INPUT,
-		    "%s: --growth %s: the input does not say when it was made",
-		    command, m->text);
+	if (!moment_resolve(&m->from, &line, &from) || !moment_resolve(&m->to, &line, &to))
+		die(CMD_INPUT, "%s: --growth %s: the input does not say when it was made", command,
+		    m->text);
 	if (from > 0 && (uint64_t)from >= s->until_us && s->until_us > 0)
 		die(CMD_USAGE,
 		    "%s: --growth %s begins after the end of the recording, "
 		    "which has %.1f s and ends at %s",
-		    command, m->text, (double)s->until_us / 1e6,
-		    date(text, s, s->until_us));
+		    command, m->text, (double)s->until_us / 1e6, date(text, s, s->until_us));
 	if (to < 0)
-		die(CMD_USAGE,
-		    "%s: --growth %s ends before the recording begins, at %s",
-		    command, m->text, date(text, s, 0));
+		die(CMD_USAGE, "%s: --growth %s ends before the recording begins, at %s", command,
+		    m->text, date(text, s, 0));
 	if (from > to)
-		die(CMD_USAGE,
-		    "%s: --growth %s runs backwards: it begins at %s", command,
-		    m->text, date(text, s, (uint64_t)from));
+		die(CMD_USAGE, "%s: --growth %s runs backwards: it begins at %s", command, m->text,
+		    date(text, s, (uint64_t)from));
 	*ret_from_us = from > 0 ? (uint64_t)from : 0;
 	*ret_to_us = (uint64_t)to < s->until_us ? (uint64_t)to : s->until_us;
 }
 
 /* "INPUT at 2026-11-15T12:00:00+0100", for free(). */
-static char *
-title(const char *command, const char *input, const struct session *s,
-    uint64_t us)
+static char *title(const char *command, const char *input, const struct session *s, uint64_t us)
 {
 	char text[DATE_BYTES], *name;
 	int n;
@@ -101,15 +88,13 @@ title(const char *command, const char *input, const struct session *s,
 	return name;
 }
 
-static struct session *
-load(const char *input)
+static struct session *load(const char *input)
 {
 	progress_begin("reading", input ? input : INPUT_DEFAULT);
 	return input_load(input);
 }
 
-static void
-set_back(const char *command, struct session *s, uint64_t us)
+static void set_back(const char *command, struct session *s, uint64_t us)
 {
 	int err = session_moment_set_back(s, us);
 
@@ -118,9 +103,8 @@ set_back(const char *command, struct session *s, uint64_t us)
 		    err == -ENOMEM ? "out of memory" : "an error of the disk");
 }
 
-void
-moment_opts_load(const char *command, const struct moment_opts *m,
-    const char *input, struct moment_opts_pair *ret)
+void moment_opts_load(const char *command, const struct moment_opts *m, const char *input,
+    struct moment_opts_pair *ret)
 {
 	const char *name = input ? input : INPUT_DEFAULT;
 	struct session *old = load(input), *new;

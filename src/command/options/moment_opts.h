@@ -26,8 +26,8 @@ void moment_opts_parse(const char *command, struct moment_opts *m);
  * The same in microseconds after the start of the time line. If it has none,
  * the program ends with exit 3; if the moments are not in it, with exit 2.
  */
-void moment_opts_resolve(const char *command, const struct moment_opts *m,
-    const struct session *s, uint64_t *ret_from_us, uint64_t *ret_to_us);
+void moment_opts_resolve(const char *command, const struct moment_opts *m, const struct session *s,
+    uint64_t *ret_from_us, uint64_t *ret_to_us);
 
 /*
  * Reads the input once for each of the two moments, each session as it was
@@ -37,7 +37,7 @@ struct moment_opts_pair {
 	struct session *old, *new;
 	char *old_title, *new_title;
 };
-void moment_opts_load(const char *command, const struct moment_opts *m,
-    const char *input, struct moment_opts_pair *ret);
+void moment_opts_load(const char *command, const struct moment_opts *m, const char *input,
+    struct moment_opts_pair *ret);
 
 #endif

@@ -21,8 +21,7 @@ const struct opts_option name_opts_rows[] = {
         "look below DIR for the programs and libraries that ran"},
     {"debuginfod", 0, OPTS_FLAG, AT(debuginfod), 0, NULL,
         "ask the servers in DEBUGINFOD_URLS for debug information"},
-    {"no-cache", 0, OPTS_FLAG, AT(no_cache), 0, NULL,
-        "do not use the cache of names"},
+    {"no-cache", 0, OPTS_FLAG, AT(no_cache), 0, NULL, "do not use the cache of names"},
     {"no-symbols", 0, OPTS_FLAG, AT(no_symbols), 0, NULL,
         "print modules and offsets instead of names"},
     {"patience", 0, OPTS_COUNT, AT(seconds), 0, "SECONDS",
@@ -31,28 +30,23 @@ const struct opts_option name_opts_rows[] = {
     {0},
 };
 
-static void
-check_directory(
-    const char *command, const char *option, const char *path, size_t len)
+static void check_directory(const char *command, const char *option, const char *path, size_t len)
 {
 	char copy[4096];
 	struct stat st;
 
 	(void)snprintf(copy, sizeof(copy), "%.*s", (int)len, path);
 	if (stat(copy, &st) < 0 || !S_ISDIR(st.st_mode))
-		die(CMD_USAGE, "%s: %s: no such directory: \"%s\"", command,
-		    option, copy);
+		die(CMD_USAGE, "%s: %s: no such directory: \"%s\"", command, option, copy);
 }
 
-static void
-tell(void *context, const char *path)
+static void tell(void *context, const char *path)
 {
 	(void)context;
 	progress_begin("reading debug information of", path);
 }
 
-void
-name_opts_check(const char *command, const char *debug_dirs)
+void name_opts_check(const char *command, const char *debug_dirs)
 {
 	for (const char *p = debug_dirs; p && *p;) {
 		size_t len = strcspn(p, ":");
@@ -62,27 +56,23 @@ name_opts_check(const char *command, const char *debug_dirs)
 	}
 }
 
-struct names *
-name_opts_open(const char *command, const struct names_options *o)
+struct names *name_opts_open(const char *command, const struct names_options *o)
 {
 	struct names_options options = *o;
 	struct names *names;
 
 	name_opts_check(command, o->debug_dirs);
 	if (o->sysroot)
-		check_directory(
-		    command, "--sysroot", o->sysroot, strlen(o->sysroot));
+		check_directory(command, "--sysroot", o->sysroot, strlen(o->sysroot));
 	options.progress = tell;
 	if (options.seconds == 0)
-		options.seconds =
-		    o->debuginfod ? PATIENCE_WITH_SERVERS : PATIENCE;
+		options.seconds = o->debuginfod ? PATIENCE_WITH_SERVERS : PATIENCE;
 	if (names_new(&options, &names) < 0)
 		die(CMD_INPUT, "%s: out of memory", command);
 	return names;
 }
 
-void
-name_opts_gather(struct names *names, const struct session *s)
+void name_opts_gather(struct names *names, const struct session *s)
 {
 	/* frames without memory for this are looked up later, one by one */
 	for (size_t i = 0; i < s->count; i++)

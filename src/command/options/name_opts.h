@@ -17,8 +17,7 @@ void name_opts_check(const char *command, const char *debug_dirs);
  * For names_free(), never NULL. If a directory or memory is missing, the
  * program ends.
  */
-struct names *name_opts_open(
-    const char *command, const struct names_options *o);
+struct names *name_opts_open(const char *command, const struct names_options *o);
 
 /* Looks up the frames of all its processes together, at the first question. */
 void name_opts_gather(struct names *names, const struct session *s);

@@ -10,8 +10,7 @@
 #include "command/shell/die.h"
 #include "view/sites/enum_words.h"
 
-struct older *
-older_opts_find(const char *command, const struct session *s, uint64_t age_ns)
+struct older *older_opts_find(const char *command, const struct session *s, uint64_t age_ns)
 {
 	char buffer[WORDS_MAX];
 	struct older *o;
@@ -30,8 +29,7 @@ older_opts_find(const char *command, const struct session *s, uint64_t age_ns)
 	return o;
 }
 
-void
-older_opts_warn(const char *command, const struct older *o)
+void older_opts_warn(const char *command, const struct older *o)
 {
 	char *text = NULL, *rest, *line;
 	struct older_about about;

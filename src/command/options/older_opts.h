@@ -14,8 +14,7 @@
  * For older_free(); NULL if age_ns is 0, which means not wanted. Mistakes end
  * the program: one line, exit 2.
  */
-struct older *older_opts_find(
-    const char *command, const struct session *s, uint64_t age_ns);
+struct older *older_opts_find(const char *command, const struct session *s, uint64_t age_ns);
 
 /* Prints on stderr how exact the ages are, if there is something to say. */
 void older_opts_warn(const char *command, const struct older *o);

@@ -27,15 +27,13 @@ struct parser {
 	char *values;
 };
 
-static bool
-takes_argument(const struct opts_option *o)
+static bool takes_argument(const struct opts_option *o)
 {
 	return o->kind >= OPTS_TEXT;
 }
 
 /* --growth 1..5 is a range, but in --growth ../x the second word is a file. */
-static bool
-is_range(const char *word)
+static bool is_range(const char *word)
 {
 	const char *dots = word ? strstr(word, "..") : NULL;
 
@@ -45,20 +43,17 @@ is_range(const char *word)
 	if (word == dots && (dots[2] == '\0' || dots[2] == '-'))
 		return true;
 	word = word == dots ? dots + 2 : word;
-	return (word[0] >= '0' && word[0] <= '9') ||
-	    strncmp(word, "now", 3) == 0;
+	return (word[0] >= '0' && word[0] <= '9') || strncmp(word, "now", 3) == 0;
 }
 
-static bool
-is_named(const struct opts_option *o, const char *name, size_t len, char letter)
+static bool is_named(const struct opts_option *o, const char *name, size_t len, char letter)
 {
 	if (letter)
 		return o->letter == letter;
 	return strlen(o->name) == len && memcmp(o->name, name, len) == 0;
 }
 
-static struct found
-find(const struct parser *p, const char *name, size_t len, char letter)
+static struct found find(const struct parser *p, const char *name, size_t len, char letter)
 {
 	const struct opts_group *g = p->command->options;
 
@@ -69,8 +64,7 @@ find(const struct parser *p, const char *name, size_t len, char letter)
 	return (struct found){0};
 }
 
-static _Noreturn void
-die_unknown(const struct parser *p, const char *word)
+static _Noreturn void die_unknown(const struct parser *p, const char *word)
 {
 	const struct opts_group *g = p->command->options;
 	const char *command = p->command->name;
@@ -80,13 +74,11 @@ die_unknown(const struct parser *p, const char *word)
 	char text[SYNONYMS_BYTES];
 	const char *meaning;
 
-	(void)snprintf(name, sizeof(name), "%.*s",
-	    (int)strcspn(word + start, "="), word + start);
+	(void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + start, "="), word + start);
 	meaning = synonyms_option(p->command, name, text);
 	if (meaning)
-		die(CMD_USAGE,
-		    "%s: unknown option %s; %s (see: seep %s --help)", command,
-		    word, meaning, command);
+		die(CMD_USAGE, "%s: unknown option %s; %s (see: seep %s --help)", command, word,
+		    meaning, command);
 	for (; g && g->rows; g++)
 		for (const struct opts_option *o = g->rows; o->name; o++)
 			suggest_offer(&s, o->name);
@@ -101,23 +93,19 @@ die_unknown(const struct parser *p, const char *word)
 		    "%s: unknown option %s, did you mean --%s?"
 		    " (see: seep %s --help)",
 		    command, word, s.best, command);
-	die(CMD_USAGE, "%s: unknown option %s (see: seep %s --help)", command,
-	    word, command);
+	die(CMD_USAGE, "%s: unknown option %s (see: seep %s --help)", command, word, command);
 }
 
-static void
-set_flag(const struct parser *p, const struct found *f, const char *arg)
+static void set_flag(const struct parser *p, const struct found *f, const char *arg)
 {
-	if (arg && f->option->kind != OPTS_EVERY &&
-	    f->option->kind != OPTS_UP_TO)
-		die(CMD_USAGE, "%s: --%s takes no argument, not \"%s\"",
-		    p->command->name, f->option->name, arg);
+	if (arg && f->option->kind != OPTS_EVERY && f->option->kind != OPTS_UP_TO)
+		die(CMD_USAGE, "%s: --%s takes no argument, not \"%s\"", p->command->name,
+		    f->option->name, arg);
 	values_take(p->command->name, f->option, arg, f->base + f->option->at);
 }
 
 /* `arg`: the argument in the same word, or NULL. */
-static void
-take_argument(struct parser *p, const struct found *f, const char *arg)
+static void take_argument(struct parser *p, const struct found *f, const char *arg)
 {
 	const struct opts_option *o = f->option;
 
@@ -126,14 +114,12 @@ take_argument(struct parser *p, const struct found *f, const char *arg)
 	if (!arg && p->argv[p->at + 1])
 		arg = p->argv[++p->at];
 	if (!arg)
-		die(CMD_USAGE, "%s: --%s needs an argument: %s",
-		    p->command->name, o->name, o->arg);
+		die(CMD_USAGE, "%s: --%s needs an argument: %s", p->command->name, o->name, o->arg);
 	values_take(p->command->name, o, arg, f->base + o->at);
 }
 
 /* --name, --name=ARG, --name ARG */
-static void
-take_name(struct parser *p, const char *word)
+static void take_name(struct parser *p, const char *word)
 {
 	size_t len = strcspn(word + 2, "=");
 	const char *arg = word[2 + len] == '=' ? word + 2 + len + 1 : NULL;
@@ -150,8 +136,7 @@ take_name(struct parser *p, const char *word)
 }
 
 /* -q, -o ARG, -oARG, -qoARG */
-static void
-take_letters(struct parser *p, const char *word)
+static void take_letters(struct parser *p, const char *word)
 {
 	for (const char *c = word + 1; *c; c++) {
 		struct found f = find(p, "", 0, *c);
@@ -170,15 +155,13 @@ take_letters(struct parser *p, const char *word)
 }
 
 /* Does the first operand end the options, because the others are for CMD? */
-static bool
-stops_at_operand(const struct cmd *c)
+static bool stops_at_operand(const struct cmd *c)
 {
 	return strncmp(c->operands, "CMD", 3) == 0;
 }
 
 /* How many operands "[INPUT]", "OLD NEW", "FILE..." or "CMD [ARG...]" allow. */
-static void
-count_operands(const char *text, int *ret_min, int *ret_max)
+static void count_operands(const char *text, int *ret_min, int *ret_max)
 {
 	int min = 0, max = 0;
 
@@ -198,8 +181,7 @@ count_operands(const char *text, int *ret_min, int *ret_max)
 	*ret_max = max;
 }
 
-static void
-check_operands(const struct cmd *c, int count, char **operands)
+static void check_operands(const struct cmd *c, int count, char **operands)
 {
 	int min, max;
 
@@ -212,22 +194,17 @@ check_operands(const struct cmd *c, int count, char **operands)
 			    "is not set",
 			    c->name);
 	if (count < min)
-		die(CMD_USAGE,
-		    "%s: %s missing: seep %s [OPTION...] %s (see: seep %s --help)",
-		    c->name,
-		    count == 0 && min == 1 ? "an argument is" : "arguments are",
-		    c->name, c->operands, c->name);
+		die(CMD_USAGE, "%s: %s missing: seep %s [OPTION...] %s (see: seep %s --help)",
+		    c->name, count == 0 && min == 1 ? "an argument is" : "arguments are", c->name,
+		    c->operands, c->name);
 	if (count > max && max == 0)
-		die(CMD_USAGE, "%s: takes no argument, not \"%s\"", c->name,
-		    operands[0]);
+		die(CMD_USAGE, "%s: takes no argument, not \"%s\"", c->name, operands[0]);
 	if (count > max)
-		die(CMD_USAGE,
-		    "%s: one argument too many, \"%s\": seep %s [OPTION...] %s",
-		    c->name, operands[max], c->name, c->operands);
+		die(CMD_USAGE, "%s: one argument too many, \"%s\": seep %s [OPTION...] %s", c->name,
+		    operands[max], c->name, c->operands);
 }
 
-int
-opts_parse(const struct cmd *c, int argc, char **argv, void *values)
+int opts_parse(const struct cmd *c, int argc, char **argv, void *values)
 {
 	bool stops = stops_at_operand(c);
 	struct parser p = {c, argc, argv, 1, values};

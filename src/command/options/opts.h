@@ -27,13 +27,13 @@ enum opts_kind {
 	OPTS_COUNT,   /* unsigned: a decimal number up to 1e9 */
 	OPTS_PERCENT, /* double: 0..100 */
 	OPTS_SIZE,    /* uint64_t: bytes, as 4096, 512k, 1.5MiB, 10MB (1e7) */
-	OPTS_TIME,   /* uint64_t: ns, as 20ms, 1.5s, 10m, 2h; 0 needs no unit */
-	OPTS_SINCE,  /* uint64_t: ns, as OPTS_TIME, or 12.34: seconds */
-	OPTS_WORD,   /* int: which of .arg ("text|json"), from 0 */
-	OPTS_RANGE,  /* const char *: "" or an argument with ".." in it */
-	OPTS_PATHS,  /* const char *: those of all occurrences, joined by ":" */
-	OPTS_LIST,   /* struct opts_list: the arguments of all occurrences */
-	OPTS_REGEXP, /* struct opts_regexp: extended; several: any of them */
+	OPTS_TIME,    /* uint64_t: ns, as 20ms, 1.5s, 10m, 2h; 0 needs no unit */
+	OPTS_SINCE,   /* uint64_t: ns, as OPTS_TIME, or 12.34: seconds */
+	OPTS_WORD,    /* int: which of .arg ("text|json"), from 0 */
+	OPTS_RANGE,   /* const char *: "" or an argument with ".." in it */
+	OPTS_PATHS,   /* const char *: those of all occurrences, joined by ":" */
+	OPTS_LIST,    /* struct opts_list: the arguments of all occurrences */
+	OPTS_REGEXP,  /* struct opts_regexp: extended; several: any of them */
 };
 
 struct opts_list {

@@ -22,7 +22,6 @@ extern const struct opts_option push_opts_watch[]; /* seep watch --push */
  * result points into o, naming and targets.
  */
 void push_opts_finish(const char *command, const struct push_opts *o,
-    const struct names_options *naming, const struct targets *targets,
-    struct push_order *ret);
+    const struct names_options *naming, const struct targets *targets, struct push_order *ret);
 
 #endif

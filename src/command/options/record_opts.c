@@ -57,8 +57,7 @@ static const struct opts_option output_rows[] = {
     {"export", 0, OPTS_TEXT, AT(export), 0, "FORMAT",
         "at the end, also write files named PROGRAM-PID-NUMBER in a format of "
         "seep export, one for each process"},
-    {"quiet", 'q', OPTS_FLAG, AT(quiet), 0, NULL,
-        "print no summary at the end"},
+    {"quiet", 'q', OPTS_FLAG, AT(quiet), 0, NULL, "print no summary at the end"},
     {0},
 };
 
@@ -89,10 +88,8 @@ static const struct opts_option what_rows[] = {
     {"interval", 0, OPTS_TIME, AT(interval_ns), 0, "TIME",
         "time between two points of the time line (100ms, 2s, 1m; default "
         "100ms, after 100 s 1s, after an hour 10s)"},
-    {"depth", 0, OPTS_COUNT, AT(depth), 0, "N",
-        "keep at most N frames of a stack"},
-    {"no-follow", 0, OPTS_FLAG, AT(no_follow), 0, NULL,
-        "record CMD alone, not its children"},
+    {"depth", 0, OPTS_COUNT, AT(depth), 0, "N", "keep at most N frames of a stack"},
+    {"no-follow", 0, OPTS_FLAG, AT(no_follow), 0, NULL, "record CMD alone, not its children"},
     {"no-deepbind", 0, OPTS_FLAG, AT(no_deepbind), 0, NULL,
         "load modules without RTLD_DEEPBIND, which hides their allocations; "
         "a module that relies on the flag may find another library's symbols"},
@@ -116,8 +113,7 @@ const struct opts_group record_opts_groups[] = {
     {0},
 };
 
-static void
-check_pattern(const char *output)
+static void check_pattern(const char *output)
 {
 	for (const char *p = strchr(output, '%'); p; p = strchr(p, '%')) {
 		if (!p[1] || !strchr("phet%", p[1]))
@@ -139,15 +135,13 @@ static const struct record_options not_given = {.depth = UINT32_MAX,
     .max_bytes = QUOTA_FILE_BYTES};
 
 /* SEEP_LOG of the environment says more than the option, or something else. */
-static void
-check_environment(const struct record_options *o)
+static void check_environment(const struct record_options *o)
 {
 	const char *log = getenv("SEEP_LOG");
 
 	if (!log || !log[0])
 		return;
-	if (o->log_bytes != UINT64_MAX && strcmp(log, "1") != 0 &&
-	    strcmp(log, "addresses") != 0)
+	if (o->log_bytes != UINT64_MAX && strcmp(log, "1") != 0 && strcmp(log, "addresses") != 0)
 		die(CMD_USAGE,
 		    "record: --log needs SEEP_LOG=1 or SEEP_LOG=addresses, and "
 		    "the environment has SEEP_LOG=%s: unset it",
@@ -159,23 +153,18 @@ check_environment(const struct record_options *o)
 		    log);
 }
 
-static void
-check_numbers(const struct record_options *o)
+static void check_numbers(const struct record_options *o)
 {
 	if (o->depth != UINT32_MAX && (o->depth < 1 || o->depth > DEPTH_MAX))
-		die(CMD_USAGE,
-		    "record: --depth takes a number from 1 to %d, not %u",
-		    DEPTH_MAX, o->depth);
+		die(CMD_USAGE, "record: --depth takes a number from 1 to %d, not %u", DEPTH_MAX,
+		    o->depth);
 	if (o->interval_ns != UINT64_MAX &&
 	    (o->interval_ns < 10 * MS || o->interval_ns > 3600000 * MS))
-		die(CMD_USAGE,
-		    "record: --interval takes a time from 10ms to 60m");
-	if (o->sample_bytes != UINT64_MAX &&
-	    (o->sample_bytes < 1 || o->sample_bytes > SAMPLE_MAX))
+		die(CMD_USAGE, "record: --interval takes a time from 10ms to 60m");
+	if (o->sample_bytes != UINT64_MAX && (o->sample_bytes < 1 || o->sample_bytes > SAMPLE_MAX))
 		die(CMD_USAGE, "record: --sample takes a size from 1 to 1TiB");
 	if (o->leaks_ns != UINT64_MAX &&
-	    (o->leaks_ns < 1000 * MS ||
-	        o->leaks_ns > UINT64_C(720) * 3600000 * MS))
+	    (o->leaks_ns < 1000 * MS || o->leaks_ns > UINT64_C(720) * 3600000 * MS))
 		die(CMD_USAGE, "record: --leaks takes a time from 1s to 720h");
 	if (o->log_bytes != UINT64_MAX && o->log_bytes < MAX_SIZE_MIN)
 		die(CMD_USAGE, "record: --log takes a size from 64KiB on");
@@ -200,8 +189,7 @@ check_numbers(const struct record_options *o)
 }
 
 /* Sizes and times are told apart by their units. */
-static void
-take_rotate(struct record_options *o)
+static void take_rotate(struct record_options *o)
 {
 	for (size_t i = 0; i < o->rotate.count; i++) {
 		const char *text = o->rotate.items[i];
@@ -230,23 +218,19 @@ take_rotate(struct record_options *o)
 		    "twice the size of --rotate");
 }
 
-bool
-record_opts_rotate(const struct record_options *o)
+bool record_opts_rotate(const struct record_options *o)
 {
 	return o->rotate.count > 0;
 }
 
-void
-record_opts_parse(
-    const struct cmd *self, int argc, char **argv, struct record_options *o)
+void record_opts_parse(const struct cmd *self, int argc, char **argv, struct record_options *o)
 {
 	*o = not_given;
 	(void)opts_parse(self, argc, argv, o);
 	check_numbers(o);
 	take_rotate(o);
 	if (o->leaks_ns == UINT64_MAX)
-		o->leaks_ns =
-		    o->retained || o->types ? MS * 1000 * LEAKS_SECONDS : 0;
+		o->leaks_ns = o->retained || o->types ? MS * 1000 * LEAKS_SECONDS : 0;
 	if (o->log_bytes == UINT64_MAX)
 		o->log_bytes = 0;
 	if (o->rss_ns == UINT64_MAX)
@@ -265,8 +249,7 @@ record_opts_parse(
 	o->command = argv + 1;
 }
 
-bool
-record_opts_needs_pid(const struct record_options *o)
+bool record_opts_needs_pid(const struct record_options *o)
 {
 	for (const char *p = o->output; p && *p; p++) {
 		if (p[0] != '%')
@@ -278,8 +261,7 @@ record_opts_needs_pid(const struct record_options *o)
 	return false;
 }
 
-static void
-expand(FILE *f, const struct record_options *o, char what, pid_t pid)
+static void expand(FILE *f, const struct record_options *o, char what, pid_t pid)
 {
 	char host[256] = "", name[128];
 
@@ -304,9 +286,7 @@ expand(FILE *f, const struct record_options *o, char what, pid_t pid)
 	}
 }
 
-bool
-record_opts_output(
-    const struct record_options *o, pid_t pid, char *to, size_t bytes)
+bool record_opts_output(const struct record_options *o, pid_t pid, char *to, size_t bytes)
 {
 	FILE *f = fmemopen(to, bytes, "w");
 	long len;

@@ -41,8 +41,7 @@ struct record_options {
 extern const struct opts_group record_opts_groups[];
 
 /* A mistake is one line and exit 2; --help prints and exits 0. */
-void record_opts_parse(
-    const struct cmd *self, int argc, char **argv, struct record_options *o);
+void record_opts_parse(const struct cmd *self, int argc, char **argv, struct record_options *o);
 
 /* Is the output a folder of chapters? */
 bool record_opts_rotate(const struct record_options *o);
@@ -57,7 +56,6 @@ bool record_opts_needs_pid(const struct record_options *o);
  * Expands the name of the output: %p pid of the command, %h host, %e name of
  * the command, %t seconds since 1970, %% a percent sign. False: too long.
  */
-bool record_opts_output(
-    const struct record_options *o, pid_t pid, char *to, size_t bytes);
+bool record_opts_output(const struct record_options *o, pid_t pid, char *to, size_t bytes);
 
 #endif

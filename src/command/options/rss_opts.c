@@ -10,8 +10,7 @@
 #include "host/proc/procfs.h"
 #include "analysis/rss/rss_reading.h"
 
-static const char *
-cause(int err)
+static const char *cause(int err)
 {
 	switch (err) {
 	case -EACCES:
@@ -30,8 +29,7 @@ cause(int err)
 }
 
 /* A snapshot of a process that runs is of another moment than the process. */
-static bool
-can_be_read(const struct process *p)
+static bool can_be_read(const struct process *p)
 {
 	return p->running_pid > 0 && !p->is_snapshot && !p->residence;
 }
@@ -41,21 +39,19 @@ can_be_read(const struct process *p)
  * whether it is still the program of this segment; 0: it has ended. It may have
  * become another program that hides itself, too: then its sums are shown.
  */
-static pid_t
-hidden_pid(const struct process *p)
+static pid_t hidden_pid(const struct process *p)
 {
 	const struct seg_header *h = &p->header;
 	struct procfs_stat now;
 
-	if (p->end != PROCESS_UNKNOWN || p->is_snapshot || p->residence ||
-	    h->start_jiffies == 0 || procfs_stat((pid_t)h->pid, &now) < 0)
+	if (p->end != PROCESS_UNKNOWN || p->is_snapshot || p->residence || h->start_jiffies == 0 ||
+	    procfs_stat((pid_t)h->pid, &now) < 0)
 		return 0;
 	return now.start_jiffies == h->start_jiffies ? (pid_t)h->pid : 0;
 }
 
 /* Reads what can be read of it. */
-static int
-read_one(struct process *p, struct fault *where)
+static int read_one(struct process *p, struct fault *where)
 {
 	pid_t pid = hidden_pid(p);
 	int err;
@@ -70,8 +66,7 @@ read_one(struct process *p, struct fault *where)
 	return err;
 }
 
-void
-rss_opts_read(const char *command, struct session *s, uint32_t pid)
+void rss_opts_read(const char *command, struct session *s, uint32_t pid)
 {
 	size_t known = 0, failed = 0;
 
@@ -84,11 +79,10 @@ rss_opts_read(const char *command, struct session *s, uint32_t pid)
 			continue;
 		err = read_one(p, &where);
 		if (err < 0 && s->count == 1)
-			die(CMD_INPUT, "%s: --rss: process %u: %s", command,
-			    p->header.pid, cause(err));
+			die(CMD_INPUT, "%s: --rss: process %u: %s", command, p->header.pid,
+			    cause(err));
 		if (err < 0)
-			die_warn("%s: --rss: process %u: %s", command,
-			    p->header.pid, cause(err));
+			die_warn("%s: --rss: process %u: %s", command, p->header.pid, cause(err));
 		failed += err < 0;
 		known += p->residence != NULL;
 	}

@@ -6,15 +6,13 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum secure
-secure_mode(void)
+enum secure secure_mode(void)
 {
 	static const char *const no[] = {"0", "no", "n", "false", "off"};
 	const char *said = getenv("SEEP_PAGERSECURE");
 
 	if (!said || !*said)
-		return geteuid() == 0 || geteuid() != getuid() ? SECURE_AUTO
-		                                               : SECURE_NO;
+		return geteuid() == 0 || geteuid() != getuid() ? SECURE_AUTO : SECURE_NO;
 	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
 		if (strcasecmp(said, no[i]) == 0)
 			return SECURE_NO;

@@ -39,9 +39,8 @@ const struct opts_option serve_opts_rows[] = {
     {0},
 };
 
-static void
-list_process(const struct process *p, const struct source *file,
-    const char *folder, const char *name)
+static void list_process(
+    const struct process *p, const struct source *file, const char *folder, const char *name)
 {
 	const struct ls_row row = {.process = p,
 	    .owner = file->uid,
@@ -52,8 +51,7 @@ list_process(const struct process *p, const struct source *file,
 	ls_json_process(&row);
 }
 
-static void
-list_end(void)
+static void list_end(void)
 {
 	ls_json_end(&(struct ls_json_end){0});
 }
@@ -61,15 +59,13 @@ list_end(void)
 static const struct serve_list list = {
     .begin = ls_json_begin, .process = list_process, .end = list_end};
 
-static void
-say(void *context, const char *text)
+static void say(void *context, const char *text)
 {
 	(void)context;
 	die_warn("%s", text);
 }
 
-void
-serve_opts_finish(const char *command, const struct serve_opts *o,
+void serve_opts_finish(const char *command, const struct serve_opts *o,
     const struct names_options *naming, struct serve_plan *ret)
 {
 	struct fault where = {""};
@@ -85,16 +81,12 @@ serve_opts_finish(const char *command, const struct serve_opts *o,
 	    .say = say};
 	view_opts_finish_exact(command, &view_opts_default, &ret->view);
 	ret->view.depth = 0;
-	if (address_parse(o->listen ? o->listen : ADDRESS_DEFAULT,
-	        &ret->address, &where) < 0)
+	if (address_parse(o->listen ? o->listen : ADDRESS_DEFAULT, &ret->address, &where) < 0)
 		die(CMD_USAGE, "%s: --listen %s", command, where.text);
 	if (o->top > TOP_MAX)
-		die(CMD_USAGE, "%s: --top takes a number up to %d", command,
-		    TOP_MAX);
+		die(CMD_USAGE, "%s: --top takes a number up to %d", command, TOP_MAX);
 	if (o->token_file && o->no_auth)
-		die(CMD_USAGE,
-		    "%s: --token-file and --no-auth cannot be combined",
-		    command);
+		die(CMD_USAGE, "%s: --token-file and --no-auth cannot be combined", command);
 	if (!ret->address.is_loopback && !o->token_file && !o->no_auth)
 		die(CMD_USAGE,
 		    "%s: other machines can reach %s: it needs --token-file, "

@@ -22,22 +22,19 @@ static const struct {
     {"UNIT", COMPLETE_UNIT},
 };
 
-static void
-add(struct shell_complete_place *p, const char *word, size_t len)
+static void add(struct shell_complete_place *p, const char *word, size_t len)
 {
 	size_t at = strlen(p->words);
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strlen(known[i].name) == len &&
-		    memcmp(known[i].name, word, len) == 0)
+		if (strlen(known[i].name) == len && memcmp(known[i].name, word, len) == 0)
 			p->kinds |= known[i].kinds;
 	if (len > 0 && !isupper((unsigned char)*word))
-		(void)snprintf(p->words + at, sizeof(p->words) - at, "%s%.*s",
-		    at ? " " : "", (int)len, word);
+		(void)snprintf(
+		    p->words + at, sizeof(p->words) - at, "%s%.*s", at ? " " : "", (int)len, word);
 }
 
-const char *
-shell_complete_place(const char *text, struct shell_complete_place *ret)
+const char *shell_complete_place(const char *text, struct shell_complete_place *ret)
 {
 	size_t len = strcspn(text, " ");
 	const char *end = text + len;
@@ -58,8 +55,7 @@ shell_complete_place(const char *text, struct shell_complete_place *ret)
 }
 
 /* The formats of export are in a table of their own. */
-static void
-add_formats(struct shell_complete_place *p)
+static void add_formats(struct shell_complete_place *p)
 {
 	size_t count;
 	const struct export_format *const *all = export_formats(&count);
@@ -68,8 +64,7 @@ add_formats(struct shell_complete_place *p)
 		add(p, all[i]->name, strlen(all[i]->name));
 }
 
-bool
-shell_complete_argument(const struct opts_option *o, struct shell_complete_place *ret)
+bool shell_complete_argument(const struct opts_option *o, struct shell_complete_place *ret)
 {
 	*ret = (struct shell_complete_place){0};
 	if (o->kind < OPTS_TEXT || o->kind == OPTS_RANGE)
@@ -82,8 +77,7 @@ shell_complete_argument(const struct opts_option *o, struct shell_complete_place
 	return true;
 }
 
-size_t
-shell_complete_gist(const char *meaning)
+size_t shell_complete_gist(const char *meaning)
 {
 	for (size_t i = 0; meaning[i]; i++)
 		if (strchr(";.:", meaning[i]) && meaning[i + 1] == ' ' && i > 8)
@@ -91,11 +85,9 @@ shell_complete_gist(const char *meaning)
 	return strlen(meaning);
 }
 
-static void
-fill(FILE *out, const char *name, size_t len, const struct complete_hole *h)
+static void fill(FILE *out, const char *name, size_t len, const struct complete_hole *h)
 {
-	while (
-	    h->name && (strlen(h->name) != len || memcmp(h->name, name, len)))
+	while (h->name && (strlen(h->name) != len || memcmp(h->name, name, len)))
 		h++;
 	if (!h->name)
 		return;
@@ -104,17 +96,14 @@ fill(FILE *out, const char *name, size_t len, const struct complete_hole *h)
 			h->fill(out, *c);
 }
 
-void
-shell_complete_fill(
-    FILE *out, const char *template, const struct complete_hole *holes)
+void shell_complete_fill(FILE *out, const char *template, const struct complete_hole *holes)
 {
 	while (*template) {
 		size_t len = strcspn(template, "\n");
 		size_t indent = strspn(template, "\t ");
 
 		if (strncmp(template + indent, "#@ ", 3) == 0)
-			fill(out, template + indent + 3, len - indent - 3,
-			    holes);
+			fill(out, template + indent + 3, len - indent - 3, holes);
 		else
 			(void)fprintf(out, "%.*s\n", (int)len, template);
 		template += len + (template[len] == '\n');

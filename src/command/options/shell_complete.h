@@ -45,8 +45,7 @@ struct complete_hole {
 };
 
 /* Writes a template; the last of `holes` has no name. */
-void shell_complete_fill(
-    FILE *out, const char *template, const struct complete_hole *holes);
+void shell_complete_fill(FILE *out, const char *template, const struct complete_hole *holes);
 
 /* Whole scripts. */
 void shell_complete_bash(FILE *out);

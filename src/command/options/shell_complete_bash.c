@@ -3,8 +3,7 @@
 #include "command/options/shell_complete.h"
 #include "command/options/templates.h"
 
-static void
-write_kinds(FILE *out, const struct shell_complete_place *p)
+static void write_kinds(FILE *out, const struct shell_complete_place *p)
 {
 	(void)fputs(" kinds=\"", out);
 	if (p->kinds & COMPLETE_FILE)
@@ -22,8 +21,7 @@ write_kinds(FILE *out, const struct shell_complete_place *p)
 	(void)fprintf(out, " %s \" ;;\n", p->words);
 }
 
-static void
-write_arguments(FILE *out, const struct cmd *c, const struct opts_option *o)
+static void write_arguments(FILE *out, const struct cmd *c, const struct opts_option *o)
 {
 	struct shell_complete_place p;
 
@@ -38,8 +36,7 @@ write_arguments(FILE *out, const struct cmd *c, const struct opts_option *o)
 	}
 }
 
-static void
-fill_kinds(FILE *out, const struct cmd *c)
+static void fill_kinds(FILE *out, const struct cmd *c)
 {
 	const char *text = *c->operands ? c->operands : NULL;
 	struct shell_complete_place p;
@@ -56,8 +53,7 @@ fill_kinds(FILE *out, const struct cmd *c)
 	}
 }
 
-static void
-fill_options(FILE *out, const struct cmd *c)
+static void fill_options(FILE *out, const struct cmd *c)
 {
 	if (!c->options)
 		return;
@@ -68,14 +64,12 @@ fill_options(FILE *out, const struct cmd *c)
 	(void)fputs("\" ;;\n", out);
 }
 
-static void
-fill_commands(FILE *out, const struct cmd *c)
+static void fill_commands(FILE *out, const struct cmd *c)
 {
 	(void)fprintf(out, "\techo %s\n", c->name);
 }
 
-void
-shell_complete_bash(FILE *out)
+void shell_complete_bash(FILE *out)
 {
 	static const struct complete_hole holes[] = {
 	    {"kinds", fill_kinds},

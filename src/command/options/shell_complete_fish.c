@@ -6,8 +6,7 @@
 
 #include "command/options/templates.h"
 
-static void
-write_quoted(FILE *out, const char *text, size_t len)
+static void write_quoted(FILE *out, const char *text, size_t len)
 {
 	const char *end = text + len;
 
@@ -21,8 +20,7 @@ write_quoted(FILE *out, const char *text, size_t len)
 }
 
 /* The words for this place, as options of "complete"; of several -a one counts. */
-static void
-write_place(FILE *out, const struct shell_complete_place *p, bool is_argument)
+static void write_place(FILE *out, const struct shell_complete_place *p, bool is_argument)
 {
 	static const struct {
 		unsigned kind;
@@ -55,8 +53,7 @@ write_place(FILE *out, const struct shell_complete_place *p, bool is_argument)
 }
 
 /* All options that take an argument in a separate word. */
-static void
-write_takers(FILE *out, const struct cmd *c)
+static void write_takers(FILE *out, const struct cmd *c)
 {
 	struct shell_complete_place p;
 
@@ -71,8 +68,7 @@ write_takers(FILE *out, const struct cmd *c)
 	}
 }
 
-static bool
-runs_program(const struct cmd *c)
+static bool runs_program(const struct cmd *c)
 {
 	struct shell_complete_place p;
 
@@ -80,22 +76,18 @@ runs_program(const struct cmd *c)
 	return p.kinds == COMPLETE_CMD;
 }
 
-static void
-write_condition(FILE *out, const struct cmd *c)
+static void write_condition(FILE *out, const struct cmd *c)
 {
 	if (runs_program(c)) {
-		(void)fprintf(out,
-		    "complete -c seep -n '__seep_before_program %s", c->name);
+		(void)fprintf(out, "complete -c seep -n '__seep_before_program %s", c->name);
 		write_takers(out, c);
 		(void)fputc('\'', out);
 	} else {
-		(void)fprintf(
-		    out, "complete -c seep -n '__seep_is %s'", c->name);
+		(void)fprintf(out, "complete -c seep -n '__seep_is %s'", c->name);
 	}
 }
 
-static void
-write_option(FILE *out, const struct cmd *c, const struct opts_option *o)
+static void write_option(FILE *out, const struct cmd *c, const struct opts_option *o)
 {
 	struct shell_complete_place p;
 
@@ -110,8 +102,7 @@ write_option(FILE *out, const struct cmd *c, const struct opts_option *o)
 	(void)fputc('\n', out);
 }
 
-static void
-write_operands(FILE *out, const struct cmd *c)
+static void write_operands(FILE *out, const struct cmd *c)
 {
 	const char *text = *c->operands ? c->operands : NULL;
 	struct shell_complete_place p;
@@ -129,8 +120,8 @@ write_operands(FILE *out, const struct cmd *c)
 			(void)fputs(")'\n", out);
 			continue;
 		}
-		(void)fprintf(out, "complete -c seep -n '__seep_%s %s",
-		    p.repeats ? "is" : "at", c->name);
+		(void)fprintf(
+		    out, "complete -c seep -n '__seep_%s %s", p.repeats ? "is" : "at", c->name);
 		if (!p.repeats) {
 			(void)fprintf(out, " %d", i);
 			write_takers(out, c);
@@ -141,8 +132,7 @@ write_operands(FILE *out, const struct cmd *c)
 	}
 }
 
-static void
-fill_options(FILE *out, const struct cmd *c)
+static void fill_options(FILE *out, const struct cmd *c)
 {
 	for (const struct opts_group *g = c->options; g && g->rows; g++)
 		for (const struct opts_option *o = g->rows; o->name; o++)
@@ -152,16 +142,14 @@ fill_options(FILE *out, const struct cmd *c)
 	write_operands(out, c);
 }
 
-static void
-fill_commands(FILE *out, const struct cmd *c)
+static void fill_commands(FILE *out, const struct cmd *c)
 {
 	(void)fprintf(out, "    printf '%%s\\t%%s\\n' %s ", c->name);
 	write_quoted(out, c->summary, strlen(c->summary));
 	(void)fputc('\n', out);
 }
 
-void
-shell_complete_fish(FILE *out)
+void shell_complete_fish(FILE *out)
 {
 	static const struct complete_hole holes[] = {
 	    {"options", fill_options},

@@ -7,8 +7,7 @@
 #include "command/options/templates.h"
 
 /* Text inside '...[text]...' of a spec. */
-static void
-write_text(FILE *out, const char *text, size_t len)
+static void write_text(FILE *out, const char *text, size_t len)
 {
 	for (const char *end = text + len; text < end; text++) {
 		if (*text == '\'')
@@ -21,8 +20,7 @@ write_text(FILE *out, const char *text, size_t len)
 }
 
 /* ":MESSAGE:ACTION" of a spec. */
-static void
-write_place(FILE *out, const char *arg, const struct shell_complete_place *p)
+static void write_place(FILE *out, const char *arg, const struct shell_complete_place *p)
 {
 	const char *action = " ";
 
@@ -49,16 +47,13 @@ write_place(FILE *out, const char *arg, const struct shell_complete_place *p)
 	(void)fprintf(out, ":%s", action);
 }
 
-static bool
-adds_up(const struct opts_option *o)
+static bool adds_up(const struct opts_option *o)
 {
-	return o->kind == OPTS_LIST || o->kind == OPTS_PATHS ||
-	    o->kind == OPTS_REGEXP;
+	return o->kind == OPTS_LIST || o->kind == OPTS_PATHS || o->kind == OPTS_REGEXP;
 }
 
 /* One form of an option; it excludes itself and the other form. */
-static void
-write_form(FILE *out, const struct opts_option *o, bool as_letter)
+static void write_form(FILE *out, const struct opts_option *o, bool as_letter)
 {
 	struct shell_complete_place p;
 	bool takes = shell_complete_argument(o, &p);
@@ -80,8 +75,7 @@ write_form(FILE *out, const struct opts_option *o, bool as_letter)
 	(void)fputc('\'', out);
 }
 
-static void
-write_operands(FILE *out, const struct cmd *c)
+static void write_operands(FILE *out, const struct cmd *c)
 {
 	const char *text = *c->operands ? c->operands : NULL;
 	struct shell_complete_place p;
@@ -92,27 +86,23 @@ write_operands(FILE *out, const struct cmd *c)
 
 		text = shell_complete_place(at, &p);
 		at += strspn(at, "[");
-		(void)snprintf(
-		    name, sizeof(name), "%.*s", (int)strcspn(at, " ]."), at);
+		(void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, " ]."), at);
 		if (p.kinds == COMPLETE_CMD) {
-			(void)fputs(
-			    " \\\n\t\t\t'(-)1:program: _command_names -e'"
-			    " \\\n\t\t\t'*:: :_normal'",
+			(void)fputs(" \\\n\t\t\t'(-)1:program: _command_names -e'"
+			            " \\\n\t\t\t'*:: :_normal'",
 			    out);
 			return;
 		}
 		if (p.repeats)
 			(void)fputs(" \\\n\t\t\t'*", out);
 		else
-			(void)fprintf(
-			    out, " \\\n\t\t\t'%d%s", i, p.optional ? ":" : "");
+			(void)fprintf(out, " \\\n\t\t\t'%d%s", i, p.optional ? ":" : "");
 		write_place(out, name, &p);
 		(void)fputc('\'', out);
 	}
 }
 
-static void
-fill_options(FILE *out, const struct cmd *c)
+static void fill_options(FILE *out, const struct cmd *c)
 {
 	(void)fprintf(out,
 	    "\t%s)\n\t\t_arguments -s -S"
@@ -129,16 +119,14 @@ fill_options(FILE *out, const struct cmd *c)
 	(void)fputs("\n\t\t;;\n", out);
 }
 
-static void
-fill_commands(FILE *out, const struct cmd *c)
+static void fill_commands(FILE *out, const struct cmd *c)
 {
 	(void)fprintf(out, "\t\t'%s:", c->name);
 	write_text(out, c->summary, strlen(c->summary));
 	(void)fputs("'\n", out);
 }
 
-void
-shell_complete_zsh(FILE *out)
+void shell_complete_zsh(FILE *out)
 {
 	static const struct complete_hole holes[] = {
 	    {"options", fill_options},

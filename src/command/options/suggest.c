@@ -6,8 +6,7 @@
 
 enum { WORD_MAX = 32 };
 
-static unsigned
-least(unsigned a, unsigned b)
+static unsigned least(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
 }
@@ -17,8 +16,7 @@ least(unsigned a, unsigned b)
  * from a to b: the distance of Damerau and Levenshtein, with three rows of its
  * matrix.
  */
-static unsigned
-distance(const char *a, size_t n, const char *b, size_t m)
+static unsigned distance(const char *a, size_t n, const char *b, size_t m)
 {
 	unsigned rows[3][WORD_MAX + 1];
 	unsigned *before = rows[0], *above = rows[1], *row = rows[2];
@@ -33,8 +31,7 @@ distance(const char *a, size_t n, const char *b, size_t m)
 			unsigned d = above[j - 1] + (a[i - 1] != b[j - 1]);
 
 			d = least(d, least(above[j], row[j - 1]) + 1);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
-			    a[i - 2] == b[j - 1])
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
 				d = least(d, before[j - 2] + 1);
 			row[j] = d;
 		}
@@ -45,8 +42,7 @@ distance(const char *a, size_t n, const char *b, size_t m)
 	return above[m];
 }
 
-void
-suggest_offer(struct suggest *s, const char *candidate)
+void suggest_offer(struct suggest *s, const char *candidate)
 {
 	size_t n = strlen(s->word), m = strlen(candidate);
 	unsigned d;
@@ -54,9 +50,7 @@ suggest_offer(struct suggest *s, const char *candidate)
 	if (n < 2 || n > WORD_MAX || m > WORD_MAX)
 		return;
 	/* the beginning of a word probably means that word */
-	d = n < m && memcmp(s->word, candidate, n) == 0
-	    ? 1
-	    : distance(s->word, n, candidate, m);
+	d = n < m && memcmp(s->word, candidate, n) == 0 ? 1 : distance(s->word, n, candidate, m);
 	if (d > (n < 5 ? 1 : n < 9 ? 2 : 3) || (s->best && d >= s->distance))
 		return;
 	s->best = candidate;

@@ -27,8 +27,7 @@ static const struct synonym commands[] = {
     {"run|exec|trace|profile|memcheck", "seep record CMD runs a command"},
     {"start", "seep record CMD runs a command, seep on PID resumes recording"},
     {"stop", "seep off PID stops recording"},
-    {"show|stat|stats|analyze|analyse|print|info|summary",
-        "seep report shows a recording"},
+    {"show|stat|stats|analyze|analyse|print|info|summary", "seep report shows a recording"},
     {"flamegraph|flame|html|gui|web|open",
         "seep view shows a flame graph in the browser, seep export --format "
         "collapsed writes the input of flamegraph.pl"},
@@ -62,8 +61,7 @@ static const struct synonym formats[] = {
     {NULL, NULL},
 };
 
-static const char *
-meaning_of(const struct synonym *s, const char *word)
+static const char *meaning_of(const struct synonym *s, const char *word)
 {
 	for (; s->words; s++)
 		if (values_word(s->words, word) >= 0)
@@ -71,14 +69,12 @@ meaning_of(const struct synonym *s, const char *word)
 	return NULL;
 }
 
-const char *
-synonyms_format(const char *word)
+const char *synonyms_format(const char *word)
 {
 	return meaning_of(formats, word);
 }
 
-const char *
-synonyms_command(const char *word, char text[SYNONYMS_BYTES])
+const char *synonyms_command(const char *word, char text[SYNONYMS_BYTES])
 {
 	const char *known = meaning_of(commands, word);
 	struct stat st;
@@ -88,21 +84,17 @@ synonyms_command(const char *word, char text[SYNONYMS_BYTES])
 		(void)snprintf(text, SYNONYMS_BYTES, "%s", known);
 	else if (input_is_pid(word, &pid))
 		(void)snprintf(text, SYNONYMS_BYTES,
-		    "to see what the process %s holds: seep report %s", word,
-		    word);
+		    "to see what the process %s holds: seep report %s", word, word);
 	else if (strlen(word) > SYNONYMS_BYTES / 2 || stat(word, &st) < 0)
 		return NULL;
 	else if (S_ISREG(st.st_mode) && access(word, X_OK) == 0)
-		(void)snprintf(text, SYNONYMS_BYTES,
-		    "to record a program: seep record %s", word);
+		(void)snprintf(text, SYNONYMS_BYTES, "to record a program: seep record %s", word);
 	else
-		(void)snprintf(
-		    text, SYNONYMS_BYTES, "to see it: seep report %s", word);
+		(void)snprintf(text, SYNONYMS_BYTES, "to see it: seep report %s", word);
 	return text;
 }
 
-static const struct opts_option *
-option_of(const struct cmd *c, const char *name)
+static const struct opts_option *option_of(const struct cmd *c, const char *name)
 {
 	for (const struct opts_group *g = c->options; g && g->rows; g++)
 		for (const struct opts_option *o = g->rows; o->name; o++)
@@ -112,37 +104,31 @@ option_of(const struct cmd *c, const char *name)
 }
 
 /* --json: a format. */
-static const char *
-format_option(const struct cmd *c, const char *name, char text[SYNONYMS_BYTES])
+static const char *format_option(const struct cmd *c, const char *name, char text[SYNONYMS_BYTES])
 {
-	static const char exported[] =
-	    "json|html|csv|pprof|collapsed|massif|"
-	    "dhat|callgrind|heaptrack|speedscope|dot";
+	static const char exported[] = "json|html|csv|pprof|collapsed|massif|"
+	                               "dhat|callgrind|heaptrack|speedscope|dot";
 	const struct opts_option *format = option_of(c, "format");
 	const char *other = synonyms_format(name);
 
 	if (format && values_word(format->arg, name) >= 0)
 		(void)snprintf(text, SYNONYMS_BYTES, "--format %s", name);
 	else if (other || values_word(exported, name) >= 0)
-		(void)snprintf(text, SYNONYMS_BYTES, "seep export --format %s",
-		    other ? other : name);
+		(void)snprintf(
+		    text, SYNONYMS_BYTES, "seep export --format %s", other ? other : name);
 	else
 		return NULL;
 	return text;
 }
 
-const char *
-synonyms_option(
-    const struct cmd *c, const char *name, char text[SYNONYMS_BYTES])
+const char *synonyms_option(const struct cmd *c, const char *name, char text[SYNONYMS_BYTES])
 {
-	if (strcmp(c->name, "record") == 0 &&
-	    values_word("p|pid|attach", name) >= 0) {
+	if (strcmp(c->name, "record") == 0 && values_word("p|pid|attach", name) >= 0) {
 		(void)snprintf(text, SYNONYMS_BYTES, "%s", NO_ATTACH);
 		return text;
 	}
 	for (size_t i = 0; options[i].words; i++)
-		if (values_word(options[i].words, name) >= 0 &&
-		    option_of(c, options[i].option))
+		if (values_word(options[i].words, name) >= 0 && option_of(c, options[i].option))
 			return options[i].meaning;
 	return format_option(c, name, text);
 }

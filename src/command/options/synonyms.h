@@ -16,8 +16,7 @@ enum { SYNONYMS_BYTES = 512 };
 const char *synonyms_command(const char *word, char text[SYNONYMS_BYTES]);
 
 /* The same of an option, without its dashes, of the command c. */
-const char *synonyms_option(
-    const struct cmd *c, const char *name, char text[SYNONYMS_BYTES]);
+const char *synonyms_option(const struct cmd *c, const char *name, char text[SYNONYMS_BYTES]);
 
 /* The format of seep export that a word means, as "flamegraph"; or NULL. */
 const char *synonyms_format(const char *word);

@@ -12,20 +12,17 @@
 
 enum { COUNT_MAX = 1000000000 };
 
-bool
-values_size(const char *text, uint64_t *ret)
+bool values_size(const char *text, uint64_t *ret)
 {
 	return units_size(text, strlen(text), ret);
 }
 
-bool
-values_time(const char *text, uint64_t *ret_ns)
+bool values_time(const char *text, uint64_t *ret_ns)
 {
 	return units_time(text, strlen(text), ret_ns);
 }
 
-int
-values_word(const char *words, const char *word)
+int values_word(const char *words, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -41,8 +38,7 @@ values_word(const char *words, const char *word)
 	return -1;
 }
 
-static bool
-take_count(const char *arg, unsigned *field)
+static bool take_count(const char *arg, unsigned *field)
 {
 	unsigned long long n;
 	char *end;
@@ -55,28 +51,24 @@ take_count(const char *arg, unsigned *field)
 	return true;
 }
 
-static bool
-take_percent(const char *arg, double *field)
+static bool take_percent(const char *arg, double *field)
 {
 	size_t len = strspn(arg, "0123456789.");
 	char *end;
 	double percent = strtod(arg, &end);
 
-	if (len == 0 || end != arg + len || !(percent <= 100) ||
-	    (*end && strcmp(end, "%") != 0))
+	if (len == 0 || end != arg + len || !(percent <= 100) || (*end && strcmp(end, "%") != 0))
 		return false;
 	*field = percent;
 	return true;
 }
 
-static _Noreturn void
-die_memory(void)
+static _Noreturn void die_memory(void)
 {
 	die(CMD_INPUT, "out of memory");
 }
 
-static void
-join(const char **paths, const char *arg)
+static void join(const char **paths, const char *arg)
 {
 	char *joined;
 
@@ -88,11 +80,9 @@ join(const char **paths, const char *arg)
 		die_memory();
 }
 
-static void
-append(struct opts_list *list, const char *arg)
+static void append(struct opts_list *list, const char *arg)
 {
-	const char **items =
-	    reallocarray(list->items, list->count + 1, sizeof(*items));
+	const char **items = reallocarray(list->items, list->count + 1, sizeof(*items));
 
 	if (!items)
 		die_memory();
@@ -102,9 +92,8 @@ append(struct opts_list *list, const char *arg)
 }
 
 /* Combines several expressions: any of them may match. */
-static void
-take_regexp(const char *command, const struct opts_option *o, const char *arg,
-    struct opts_regexp *field)
+static void take_regexp(
+    const char *command, const struct opts_option *o, const char *arg, struct opts_regexp *field)
 {
 	regex_t *compiled = calloc(1, sizeof(*compiled));
 	char why[128], *source;
@@ -119,9 +108,8 @@ take_regexp(const char *command, const struct opts_option *o, const char *arg,
 	err = regcomp(compiled, arg, REG_EXTENDED | REG_NOSUB);
 	if (err != 0) {
 		(void)regerror(err, compiled, why, sizeof(why));
-		die(CMD_USAGE,
-		    "%s: --%s takes a regular expression: \"%s\": %s", command,
-		    o->name, arg, why);
+		die(CMD_USAGE, "%s: --%s takes a regular expression: \"%s\": %s", command, o->name,
+		    arg, why);
 	}
 	if (field->source) {
 		regfree(compiled);
@@ -140,8 +128,7 @@ take_regexp(const char *command, const struct opts_option *o, const char *arg,
 }
 
 /* An empty name is always a mistake. Returns what is expected, or NULL. */
-static const char *
-is_nameless(const struct opts_option *o, const char *arg)
+static const char *is_nameless(const struct opts_option *o, const char *arg)
 {
 	if (*arg == '\0' && strcmp(o->arg, "FILE") == 0)
 		return "the name of a file";
@@ -151,20 +138,17 @@ is_nameless(const struct opts_option *o, const char *arg)
 }
 
 /* A time that reports print without a unit is in seconds. */
-static bool
-take_since(const char *arg, uint64_t *ret_ns)
+static bool take_since(const char *arg, uint64_t *ret_ns)
 {
 	char text[64];
 	int len = snprintf(text, sizeof(text), "%ss", arg);
 
 	return values_time(arg, ret_ns) ||
-	    (len > 0 && (size_t)len < sizeof(text) &&
-	        values_time(text, ret_ns));
+	    (len > 0 && (size_t)len < sizeof(text) && values_time(text, ret_ns));
 }
 
 /* Returns what was expected, or NULL if the argument is valid. */
-static const char *
-take_argument(const struct opts_option *o, const char *arg, void *field)
+static const char *take_argument(const struct opts_option *o, const char *arg, void *field)
 {
 	switch (o->kind) {
 	case OPTS_TEXT:
@@ -181,25 +165,19 @@ take_argument(const struct opts_option *o, const char *arg, void *field)
 	case OPTS_PERCENT:
 		return take_percent(arg, field) ? NULL : "a percentage";
 	case OPTS_SIZE:
-		return values_size(arg, field)
-		    ? NULL
-		    : "a size, as 4096, 512k or 1.5MiB";
+		return values_size(arg, field) ? NULL : "a size, as 4096, 512k or 1.5MiB";
 	case OPTS_TIME:
-		return values_time(arg, field)
-		    ? NULL
-		    : "a time with its unit, as 20ms, 1.5s, 10m or 2h";
+		return values_time(arg, field) ? NULL
+		                               : "a time with its unit, as 20ms, 1.5s, 10m or 2h";
 	case OPTS_SINCE:
-		return take_since(arg, field)
-		    ? NULL
-		    : "a time, as 12.34 (seconds), 340ms, 10m or 2h";
+		return take_since(arg, field) ? NULL
+		                              : "a time, as 12.34 (seconds), 340ms, 10m or 2h";
 	default:
 		return "nothing known"; /* a kind that values_take() handles */
 	}
 }
 
-void
-values_take(const char *command, const struct opts_option *o, const char *arg,
-    void *field)
+void values_take(const char *command, const struct opts_option *o, const char *arg, void *field)
 {
 	const char *expected = NULL;
 	int word;
@@ -214,8 +192,7 @@ values_take(const char *command, const struct opts_option *o, const char *arg,
 	case OPTS_EVERY:
 		*(uint64_t *)field = (uint64_t)o->set * 1000000000;
 		if (arg && !values_time(arg, field))
-			expected =
-			    "a time with its unit, as 20ms, 1.5s, 10m or 2h";
+			expected = "a time with its unit, as 20ms, 1.5s, 10m or 2h";
 		break;
 	case OPTS_UP_TO:
 		*(uint64_t *)field = (uint64_t)o->set << 20;
@@ -225,8 +202,8 @@ values_take(const char *command, const struct opts_option *o, const char *arg,
 	case OPTS_WORD:
 		word = values_word(o->arg, arg);
 		if (word < 0)
-			die(CMD_USAGE, "%s: --%s takes one of %s, not \"%s\"",
-			    command, o->name, o->arg, arg);
+			die(CMD_USAGE, "%s: --%s takes one of %s, not \"%s\"", command, o->name,
+			    o->arg, arg);
 		*(int *)field = word;
 		break;
 	case OPTS_RANGE:
@@ -241,6 +218,5 @@ values_take(const char *command, const struct opts_option *o, const char *arg,
 			expected = take_argument(o, arg, field);
 	}
 	if (expected)
-		die(CMD_USAGE, "%s: --%s takes %s, not \"%s\"", command,
-		    o->name, expected, arg);
+		die(CMD_USAGE, "%s: --%s takes %s, not \"%s\"", command, o->name, expected, arg);
 }

@@ -9,8 +9,7 @@
 #include "command/options/opts.h"
 
 /* A mistake ends the program: one line, exit 2. */
-void values_take(const char *command, const struct opts_option *o,
-    const char *arg, void *field);
+void values_take(const char *command, const struct opts_option *o, const char *arg, void *field);
 
 /* "4096", "512k", "1.5MiB", "10MB"; false: it is none, or beyond 2^63. */
 bool values_size(const char *text, uint64_t *ret);

@@ -20,10 +20,8 @@ const struct view_opts view_opts_default = {
 const struct opts_option view_opts_metrics[] = {
     {"live", 0, OPTS_CHOICE, AT(metric), VIEW_LIVE, NULL,
         "show blocks that are not freed (the default)"},
-    {"peak", 0, OPTS_CHOICE, AT(metric), VIEW_PEAK, NULL,
-        "show blocks that were live at the peak"},
-    {"allocs", 0, OPTS_CHOICE, AT(metric), VIEW_ALLOCS, NULL,
-        "show all allocations, freed or not"},
+    {"peak", 0, OPTS_CHOICE, AT(metric), VIEW_PEAK, NULL, "show blocks that were live at the peak"},
+    {"allocs", 0, OPTS_CHOICE, AT(metric), VIEW_ALLOCS, NULL, "show all allocations, freed or not"},
     {"temporary", 0, OPTS_CHOICE, AT(metric), VIEW_TEMPORARY, NULL,
         "show blocks that were freed within 0.2 seconds"},
     {0},
@@ -45,8 +43,7 @@ const struct opts_option view_opts_shapes[] = {
         "sort by bytes (the default), blocks, or calls of an allocation "
         "function, the largest first; or by resident pages that are kept "
         "(holds), or the part of them that is not its own (pins)"},
-    {"top", 0, OPTS_COUNT, AT(top), 0, "N",
-        "show the N largest (default 20, 0: all)"},
+    {"top", 0, OPTS_COUNT, AT(top), 0, "N", "show the N largest (default 20, 0: all)"},
     {"threshold", 0, OPTS_PERCENT, AT(threshold), 0, "PCT",
         "leave out what is below PCT percent (default 1)"},
     {"depth", 0, OPTS_COUNT, AT(depth), 0, "N",
@@ -62,16 +59,14 @@ const struct opts_option view_opts_shapes[] = {
     {"all-frames", 0, OPTS_FLAG, AT(all_frames), 0, NULL,
         "show the frames of libc that call main or the function of a "
         "thread, and those of a runtime between functions of its language"},
-    {"no-fold", 0, OPTS_FLAG, AT(no_fold), 0, NULL,
-        "show recursion frame by frame"},
+    {"no-fold", 0, OPTS_FLAG, AT(no_fold), 0, NULL, "show recursion frame by frame"},
     {0},
 };
 
 const struct opts_option view_opts_filters[] = {
     {"include", 0, OPTS_REGEXP, AT(include), 0, "RE",
         "include only stacks in which a function matches"},
-    {"exclude", 0, OPTS_REGEXP, AT(exclude), 0, "RE",
-        "exclude stacks in which a function matches"},
+    {"exclude", 0, OPTS_REGEXP, AT(exclude), 0, "RE", "exclude stacks in which a function matches"},
     {"module", 0, OPTS_REGEXP, AT(module), 0, "RE",
         "include only stacks that pass through a matching program or "
         "library"},
@@ -86,8 +81,7 @@ const struct opts_option view_opts_filters[] = {
         "show allocations that the program reported with seep_alloc() "
         "under a matching name, instead of the heap"},
     {"pid", 0, OPTS_COUNT, AT(pid), 0, "N", "include only process N"},
-    {"merge", 0, OPTS_FLAG, AT(merge), 0, NULL,
-        "merge several processes into one"},
+    {"merge", 0, OPTS_FLAG, AT(merge), 0, NULL, "merge several processes into one"},
     {"suppress", 0, OPTS_LIST, AT(suppress), 0, "FILE",
         "leave out what matches an entry of FILE, which is written as for "
         "LeakSanitizer or valgrind"},
@@ -96,8 +90,7 @@ const struct opts_option view_opts_filters[] = {
     {0},
 };
 
-static void
-load(const char *command, struct suppress *s, const char *path)
+static void load(const char *command, struct suppress *s, const char *path)
 {
 	struct fault where = {""};
 	int err = suppress_load(s, path, &where);
@@ -107,13 +100,12 @@ load(const char *command, struct suppress *s, const char *path)
 	if (err == -EBADMSG)
 		die(CMD_INPUT, "%s: --suppress: %s", command, where.text);
 	if (err < 0)
-		die(CMD_INPUT, "%s: --suppress: %s: cannot be read: %s",
-		    command, path, strerror(-err));
+		die(CMD_INPUT, "%s: --suppress: %s: cannot be read: %s", command, path,
+		    strerror(-err));
 }
 
 /* The built-in list is for live blocks; a file is for everything. */
-static struct suppress *
-suppressions(const char *command, const struct view_opts *v)
+static struct suppress *suppressions(const char *command, const struct view_opts *v)
 {
 	struct suppress *s;
 	bool builtin = !v->no_suppress && v->metric == VIEW_LIVE;
@@ -127,8 +119,7 @@ suppressions(const char *command, const struct view_opts *v)
 	return s;
 }
 
-void
-view_opts_finish_exact(
+void view_opts_finish_exact(
     const char *command, const struct view_opts *v, struct view_options *ret)
 {
 	if (v->max_size > 0 && v->min_size > v->max_size)
@@ -152,8 +143,7 @@ view_opts_finish_exact(
 	};
 }
 
-const char *
-view_opts_for_text(const struct view_opts *v)
+const char *view_opts_for_text(const struct view_opts *v)
 {
 	if (v->shape == BODY_TABLE)
 		return "--table";
@@ -170,9 +160,7 @@ view_opts_for_text(const struct view_opts *v)
 	return NULL;
 }
 
-void
-view_opts_warn_text(
-    const char *command, const struct view_opts *v, const char *format)
+void view_opts_warn_text(const char *command, const struct view_opts *v, const char *format)
 {
 	const char *idle = view_opts_for_text(v);
 
@@ -182,9 +170,7 @@ view_opts_warn_text(
 		    command, idle, format);
 }
 
-void
-view_opts_finish(
-    const char *command, const struct view_opts *v, struct body_options *ret)
+void view_opts_finish(const char *command, const struct view_opts *v, struct body_options *ret)
 {
 	struct body_options o = {
 	    .builtin_only = v->suppress.count == 0,
@@ -198,8 +184,7 @@ view_opts_finish(
 	};
 
 	if (v->shape == BODY_TABLE && v->top_down)
-		die_warn("%s: --table is no tree; --top-down has no effect",
-		    command);
+		die_warn("%s: --table is no tree; --top-down has no effect", command);
 	view_opts_finish_exact(command, v, &o.view);
 	o.rss = amount_is_resident(v->order);
 	o.view.with_holds = o.rss;
@@ -213,7 +198,6 @@ view_opts_finish(
 		o.view.depth_from_own = true;
 	}
 	if (v->order < 0)
-		o.order =
-		    v->metric == VIEW_TEMPORARY ? AMOUNT_BLOCKS : AMOUNT_BYTES;
+		o.order = v->metric == VIEW_TEMPORARY ? AMOUNT_BLOCKS : AMOUNT_BYTES;
 	*ret = o;
 }

@@ -36,15 +36,13 @@ extern const struct opts_option view_opts_filters[];
  * "json" or "the page".
  */
 const char *view_opts_for_text(const struct view_opts *v);
-void view_opts_warn_text(
-    const char *command, const struct view_opts *v, const char *format);
+void view_opts_warn_text(const char *command, const struct view_opts *v, const char *format);
 
 /*
  * Converts them for a report. Mistakes end the program: one line, exit 2, or 3
  * if a file cannot be read. Memory is kept until the end.
  */
-void view_opts_finish(
-    const char *command, const struct view_opts *v, struct body_options *ret);
+void view_opts_finish(const char *command, const struct view_opts *v, struct body_options *ret);
 
 /*
  * The same for formats that programs read: every site by itself, with its whole

@@ -19,8 +19,7 @@ enum {
 };
 
 /* Is there a screen that a browser could open on? */
-static bool
-has_display(void)
+static bool has_display(void)
 {
 	const char *const names[] = {"WAYLAND_DISPLAY", "DISPLAY"};
 
@@ -37,8 +36,7 @@ has_display(void)
  * Starts it and waits a second. If it keeps running, *ret_pid is its pid; 0: it
  * has ended well.
  */
-static bool
-start(char *const *words, pid_t *ret_pid)
+static bool start(char *const *words, pid_t *ret_pid)
 {
 	pid_t pid;
 	int status;
@@ -60,8 +58,7 @@ start(char *const *words, pid_t *ret_pid)
  * are split at spaces, and %s is the page, which otherwise comes last. Returns
  * whether it worked.
  */
-static bool
-run_browser(const char *line, const char *path, pid_t *ret_pid)
+static bool run_browser(const char *line, const char *path, pid_t *ret_pid)
 {
 	char *copy = strdup(line), *page = strdup(path), *state = NULL;
 	char *words[WORDS + 2];
@@ -93,8 +90,7 @@ out:
  * $BROWSER is a list of commands, separated by ':'; the first one that works is
  * used.
  */
-static bool
-run_first(const char *path, pid_t *ret_pid)
+static bool run_first(const char *path, pid_t *ret_pid)
 {
 	const char *list = getenv("BROWSER");
 	char *copy, *state = NULL;
@@ -102,8 +98,8 @@ run_first(const char *path, pid_t *ret_pid)
 
 	if (list && *list) {
 		copy = strdup(list);
-		for (char *one = copy ? strtok_r(copy, ":", &state) : NULL;
-		     one && !done; one = strtok_r(NULL, ":", &state))
+		for (char *one = copy ? strtok_r(copy, ":", &state) : NULL; one && !done;
+		     one = strtok_r(NULL, ":", &state))
 			done = run_browser(one, path, ret_pid);
 		free(copy);
 		return done;
@@ -112,8 +108,7 @@ run_first(const char *path, pid_t *ret_pid)
 }
 
 /* From here on this process prints nothing, and nobody waits for it. */
-static void
-leave_terminal(void)
+static void leave_terminal(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -125,8 +120,7 @@ leave_terminal(void)
 }
 
 /* Waits until nobody needs the page any more, then removes it. */
-static void
-remove_later(const char *path, const char *folder, pid_t browser)
+static void remove_later(const char *path, const char *folder, pid_t browser)
 {
 	time_t begin = time(NULL);
 
@@ -142,8 +136,7 @@ remove_later(const char *path, const char *folder, pid_t browser)
 	(void)rmdir(folder);
 }
 
-bool
-browser_open(const char *path, const char *folder)
+bool browser_open(const char *path, const char *folder)
 {
 	int ends[2];
 	char answer = 0;

@@ -14,8 +14,7 @@ static void say(const char *prefix, const char *fmt, va_list ap)
     __attribute__((format(printf, 2, 0)));
 
 /* One write, so that lines of several processes do not mix. */
-static void
-say(const char *prefix, const char *fmt, va_list ap)
+static void say(const char *prefix, const char *fmt, va_list ap)
 {
 	char text[2048], line[sizeof(text) * 4 + 16];
 
@@ -28,8 +27,7 @@ say(const char *prefix, const char *fmt, va_list ap)
 	progress_resume();
 }
 
-void
-die_warn(const char *fmt, ...)
+void die_warn(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -38,8 +36,7 @@ die_warn(const char *fmt, ...)
 	va_end(ap);
 }
 
-void
-die_more(const char *fmt, ...)
+void die_more(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -48,8 +45,7 @@ die_more(const char *fmt, ...)
 	va_end(ap);
 }
 
-void
-die(int code, const char *fmt, ...)
+void die(int code, const char *fmt, ...)
 {
 	va_list ap;
 

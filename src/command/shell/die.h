@@ -16,7 +16,6 @@ void die_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void die_more(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same, then exit(code). */
-_Noreturn void die(int code, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+_Noreturn void die(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -14,8 +14,7 @@
 #include "command/shell/die.h"
 #include "print/export/export.h"
 
-void
-export_at_end_check(const char *command, const char *format)
+void export_at_end_check(const char *command, const char *format)
 {
 	if (!export_find(format))
 		die(CMD_USAGE,
@@ -24,8 +23,7 @@ export_at_end_check(const char *command, const char *format)
 		    command, format);
 }
 
-static _Noreturn void
-export_here(const char *recording, const char *format, bool quiet)
+static _Noreturn void export_here(const char *recording, const char *format, bool quiet)
 {
 	char verb[] = "export", o[] = "-o", *name, *input, *kind;
 	int fd;
@@ -33,18 +31,14 @@ export_here(const char *recording, const char *format, bool quiet)
 	/* stdout belongs to the command that was recorded */
 	fd = quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : STDERR_FILENO;
 	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 ||
-	    asprintf(&name, "%%e-%%p-%%n%s", export_find(format)->extension) <
-	        0 ||
-	    asprintf(&input, "%s%s", *recording == '-' ? "./" : "", recording) <
-	        0 ||
+	    asprintf(&name, "%%e-%%p-%%n%s", export_find(format)->extension) < 0 ||
+	    asprintf(&input, "%s%s", *recording == '-' ? "./" : "", recording) < 0 ||
 	    asprintf(&kind, "--format=%s", format) < 0)
 		die(CMD_INPUT, "record: --export: %s", strerror(errno));
-	exit(cmd_export.run(
-	    &cmd_export, 5, (char *[]){verb, kind, o, name, input, NULL}));
+	exit(cmd_export.run(&cmd_export, 5, (char *[]){verb, kind, o, name, input, NULL}));
 }
 
-void
-export_at_end(const char *recording, const char *format, bool quiet)
+void export_at_end(const char *recording, const char *format, bool quiet)
 {
 	pid_t pid;
 	int status;

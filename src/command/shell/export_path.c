@@ -18,8 +18,7 @@ enum { SEQUENCE_MAX = 100000 }; /* files of one name, %n */
  * Expands %e program, %p pid, %n a number, %% a percent sign; the caller frees
  * it.
  */
-static char *
-fill_in(const char *pattern, const struct process *p, unsigned number)
+static char *fill_in(const char *pattern, const struct process *p, unsigned number)
 {
 	char program[128]; /* leaves room for other parts of the name */
 	char *text = NULL;
@@ -54,8 +53,7 @@ fill_in(const char *pattern, const struct process *p, unsigned number)
 	return text;
 }
 
-bool
-export_path_has(const char *pattern, char mark)
+bool export_path_has(const char *pattern, char mark)
 {
 	for (; pattern && *pattern; pattern++)
 		if (pattern[0] == '%' && *++pattern == mark)
@@ -68,31 +66,25 @@ export_path_has(const char *pattern, char mark)
 /*
  * Was the file written while this process ran, not an earlier one with its pid?
  */
-static bool
-is_of(const char *path, const struct process *p)
+static bool is_of(const char *path, const struct process *p)
 {
 	struct stat st;
 
 	/* a link, or a file of another user, is not a report of ours */
-	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-	    st.st_uid == geteuid() &&
-	    (uint64_t)st.st_mtim.tv_sec * 1000000000 +
-	        (uint64_t)st.st_mtim.tv_nsec >=
+	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	    (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec >=
 	    p->header.start_realtime_ns;
 }
 
-static void
-add_previous(struct export_path *e, char *path)
+static void add_previous(struct export_path *e, char *path)
 {
-	e->previous = reallocarray(
-	    e->previous, e->previous_count + 1, sizeof(*e->previous));
+	e->previous = reallocarray(e->previous, e->previous_count + 1, sizeof(*e->previous));
 	if (!e->previous)
 		die(CMD_INPUT, "export: out of memory");
 	e->previous[e->previous_count++] = path;
 }
 
-void
-export_path_release(struct export_path *e)
+void export_path_release(struct export_path *e)
 {
 	for (size_t i = 0; i < e->previous_count; i++)
 		free(e->previous[i]);
@@ -103,16 +95,14 @@ export_path_release(struct export_path *e)
 	e->previous_count = 0;
 }
 
-void
-export_path_choose(
-    const char *pattern, const struct process *p, struct export_path *ret)
+void export_path_choose(const char *pattern, const struct process *p, struct export_path *ret)
 {
 	export_path_release(ret);
 	if (!pattern || strcmp(pattern, "-") == 0)
 		return;
 	ret->path = fill_in(pattern, p, 1);
-	for (unsigned n = 2; n < SEQUENCE_MAX &&
-	     export_path_has(pattern, 'n') && access(ret->path, F_OK) == 0;
+	for (unsigned n = 2;
+	     n < SEQUENCE_MAX && export_path_has(pattern, 'n') && access(ret->path, F_OK) == 0;
 	     n++) {
 		if (is_of(ret->path, p))
 			add_previous(ret, ret->path);

@@ -18,8 +18,7 @@ struct export_path {
  * exist; the files before it are the previous reports. NULL or "-": stdout.
  * Ends the program if out of memory.
  */
-void export_path_choose(
-    const char *pattern, const struct process *p, struct export_path *ret);
+void export_path_choose(const char *pattern, const struct process *p, struct export_path *ret);
 
 void export_path_release(struct export_path *e);
 

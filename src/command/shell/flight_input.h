@@ -10,12 +10,12 @@
  * Calls `each` for each ring of INPUT (NULL: the default). If it cannot be
  * read, one line and exit 3; -EIO of `each` is no failure here.
  */
-void flight_input_read(const char *command, const char *input,
-    flights_each *each, void *context, struct flights_found *ret);
+void flight_input_read(const char *command, const char *input, flights_each *each, void *context,
+    struct flights_found *ret);
 
 /* One line that says why there is none; exit 3 if it is damaged, else 2. */
-_Noreturn void flight_input_none(const char *command, const char *input,
-    const struct session *s, const struct flights_found *found);
+_Noreturn void flight_input_none(const char *command, const char *input, const struct session *s,
+    const struct flights_found *found);
 
 /* Prints lines about what is missing. Returns the exit status. */
 int flight_input_say(const struct flights_found *found);

@@ -24,8 +24,7 @@
 
 enum { SWAPPED_LOOKS = 16 }; /* processes that are compared */
 
-bool
-input_is_pid(const char *text, pid_t *ret)
+bool input_is_pid(const char *text, pid_t *ret)
 {
 	unsigned long n;
 	size_t len = strspn(text, "0123456789");
@@ -37,19 +36,16 @@ input_is_pid(const char *text, pid_t *ret)
 	return true;
 }
 
-pid_t
-input_pid(const char *command, const char *text)
+pid_t input_pid(const char *command, const char *text)
 {
 	pid_t pid;
 
 	if (!input_is_pid(text, &pid) || pid == 0)
-		die(CMD_USAGE, "%s: takes the PID of a process, not \"%s\"",
-		    command, text);
+		die(CMD_USAGE, "%s: takes the PID of a process, not \"%s\"", command, text);
 	return pid;
 }
 
-static bool
-note_collector(void *context, uint64_t start, const char *path, bool gone)
+static bool note_collector(void *context, uint64_t start, const char *path, bool gone)
 {
 	const char *slash = strrchr(path, '/');
 	bool *found = context;
@@ -63,14 +59,12 @@ note_collector(void *context, uint64_t start, const char *path, bool gone)
 /*
  * The collector is loaded, but its user's directory belongs to somebody else.
  */
-static void
-die_if_without_place(pid_t pid)
+static void die_if_without_place(pid_t pid)
 {
 	char why[FOLDER_TEXT_BYTES];
 	bool has_collector = false;
 
-	if (procfs_files(pid, note_collector, &has_collector) < 0 ||
-	    !has_collector)
+	if (procfs_files(pid, note_collector, &has_collector) < 0 || !has_collector)
 		return;
 	if (!folder_complaint_of(pid, why, sizeof(why)))
 		die(CMD_INPUT,
@@ -85,8 +79,7 @@ die_if_without_place(pid_t pid)
 	    (int)pid, why);
 }
 
-static _Noreturn void
-die_gone(pid_t pid)
+static _Noreturn void die_gone(pid_t pid)
 {
 	char path[PATH_MAX];
 
@@ -96,9 +89,8 @@ die_gone(pid_t pid)
 		    "processes nowhere else",
 		    (int)pid);
 	if (input_dead_directory(pid, path))
-		die(CMD_INPUT,
-		    "process %d has ended; what is left of it: seep report %d",
-		    (int)pid, (int)pid);
+		die(CMD_INPUT, "process %d has ended; what is left of it: seep report %d", (int)pid,
+		    (int)pid);
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	if (access(path, F_OK) == 0)
 		die(CMD_INPUT,
@@ -111,8 +103,7 @@ die_gone(pid_t pid)
 	    (int)pid, (int)pid);
 }
 
-void
-input_die_pid(pid_t pid, int err, const struct fault *where)
+void input_die_pid(pid_t pid, int err, const struct fault *where)
 {
 	switch (err) {
 	case -ESRCH:
@@ -133,9 +124,7 @@ input_die_pid(pid_t pid, int err, const struct fault *where)
 		    (int)pid, (unsigned)geteuid());
 	case -ENXIO:
 		die_if_without_place(pid);
-		die(CMD_INPUT,
-		    "process %d: not traced; start it with: seep record CMD",
-		    (int)pid);
+		die(CMD_INPUT, "process %d: not traced; start it with: seep record CMD", (int)pid);
 	case -EAGAIN:
 		die(CMD_INPUT,
 		    "process %d: forked from a traced process, but has"
@@ -154,14 +143,12 @@ input_die_pid(pid_t pid, int err, const struct fault *where)
 		    " only root can still reach it",
 		    (int)pid);
 	default:
-		die(CMD_INPUT, "process %d: its segment cannot be read: %s",
-		    (int)pid, where->text);
+		die(CMD_INPUT, "process %d: its segment cannot be read: %s", (int)pid, where->text);
 	}
 }
 
 /* What unpacks the file, if it is compressed, or NULL. */
-static const char *
-unpacker(const char *path)
+static const char *unpacker(const char *path)
 {
 	static const struct {
 		const char *bytes, *command;
@@ -178,15 +165,13 @@ unpacker(const char *path)
 		n = read(fd, start, sizeof(start));
 	close(fd);
 	for (size_t i = 0; packed[i].bytes && n > 0; i++)
-		if (strncmp(start, packed[i].bytes, strlen(packed[i].bytes)) ==
-		    0)
+		if (strncmp(start, packed[i].bytes, strlen(packed[i].bytes)) == 0)
 			return packed[i].command;
 	return NULL;
 }
 
 /* It exists, and is nothing of ours. */
-static _Noreturn void
-die_foreign(const char *path)
+static _Noreturn void die_foreign(const char *path)
 {
 	const char *command;
 	struct stat st;
@@ -198,14 +183,12 @@ die_foreign(const char *path)
 		    path);
 	command = unpacker(path);
 	if (command)
-		die(CMD_INPUT, "%s: compressed; unpack it first: %s %s", path,
-		    command, path);
-	die(CMD_INPUT, "%s: not a recording, segment or snapshot of seep",
-	    path);
+		die(CMD_INPUT, "%s: compressed; unpack it first: %s %s", path, command, path);
+	die(CMD_INPUT, "%s: not a recording, segment or snapshot of seep", path);
 }
 
-static _Noreturn void
-die_file(const char *path, bool is_default, int err, const struct fault *where)
+static _Noreturn void die_file(
+    const char *path, bool is_default, int err, const struct fault *where)
 {
 	if (err == -ENOENT && is_default)
 		die(CMD_INPUT,
@@ -256,8 +239,7 @@ die_file(const char *path, bool is_default, int err, const struct fault *where)
 }
 
 /* What seep watch has written down, and removed where it was. */
-static int
-load_from_history(pid_t pid, struct session **ret, struct fault *where)
+static int load_from_history(pid_t pid, struct session **ret, struct fault *where)
 {
 	char path[HISTORY_PATH_BYTES], *folder;
 	struct fault why;
@@ -280,8 +262,7 @@ load_from_history(pid_t pid, struct session **ret, struct fault *where)
 typedef int look_fn(void *context, const char *directory);
 
 /* In seep-UID of a base; of root in those of all users. */
-static int
-look_below(const char *base, look_fn *look, void *context)
+static int look_below(const char *base, look_fn *look, void *context)
 {
 	DIR *d = opendir(base);
 	const struct dirent *e;
@@ -293,10 +274,8 @@ look_below(const char *base, look_fn *look, void *context)
 		uid_t owner;
 
 		if (strncmp(e->d_name, "seep-", 5) != 0 ||
-		    snprintf(path, sizeof(path), "%s/%s", base, e->d_name) >=
-		        (int)sizeof(path) ||
-		    lstat(path, &st) < 0 ||
-		    (geteuid() != 0 && st.st_uid != geteuid()))
+		    snprintf(path, sizeof(path), "%s/%s", base, e->d_name) >= (int)sizeof(path) ||
+		    lstat(path, &st) < 0 || (geteuid() != 0 && st.st_uid != geteuid()))
 			continue;
 		/* files that others have put there are not of that user */
 		folder_default(st.st_uid, expected);
@@ -310,8 +289,7 @@ look_below(const char *base, look_fn *look, void *context)
 }
 
 /* In the directories that `seep ls` reads. */
-static int
-look_for_dead(look_fn *look, void *context)
+static int look_for_dead(look_fn *look, void *context)
 {
 	const char *directory = getenv("SEEP_DIR");
 	const char *base = getenv("SEEP_BASE");
@@ -340,8 +318,7 @@ struct loading {
 	struct fault *where;
 };
 
-static int
-load_dead(void *context, const char *directory)
+static int load_dead(void *context, const char *directory)
 {
 	const struct loading *l = context;
 
@@ -353,8 +330,7 @@ struct placing {
 	char *ret;
 };
 
-static int
-note_directory(void *context, const char *directory)
+static int note_directory(void *context, const char *directory)
 {
 	const struct placing *p = context;
 	struct dead d;
@@ -363,20 +339,17 @@ note_directory(void *context, const char *directory)
 	if (err < 0)
 		return err;
 	segfile_close(d.file);
-	return snprintf(p->ret, PATH_MAX, "%s", directory) >= PATH_MAX ? -ESRCH
-	                                                               : 0;
+	return snprintf(p->ret, PATH_MAX, "%s", directory) >= PATH_MAX ? -ESRCH : 0;
 }
 
-bool
-input_dead_directory(pid_t pid, char ret[PATH_MAX])
+bool input_dead_directory(pid_t pid, char ret[PATH_MAX])
 {
 	struct placing p = {pid, ret};
 
 	return look_for_dead(note_directory, &p) == 0;
 }
 
-struct session *
-input_load(const char *text)
+struct session *input_load(const char *text)
 {
 	const char *path = text ? text : INPUT_DEFAULT;
 	struct fault where = {""};
@@ -388,8 +361,7 @@ input_load(const char *text)
 		privacy_note(NULL);
 		err = session_load_pid(pid, &s, &where);
 		if (err == -ESRCH)
-			err = look_for_dead(
-			    load_dead, &(struct loading){pid, &s, &where});
+			err = look_for_dead(load_dead, &(struct loading){pid, &s, &where});
 		if (err == -ESRCH)
 			err = load_from_history(pid, &s, &where);
 		if (err < 0)
@@ -405,8 +377,7 @@ input_load(const char *text)
 	return s;
 }
 
-void
-input_check_pid(const char *command, const struct session *s, unsigned pid)
+void input_check_pid(const char *command, const struct session *s, unsigned pid)
 {
 	for (size_t i = 0; i < s->count; i++)
 		if (s->processes[i]->header.pid == pid)
@@ -415,9 +386,7 @@ input_check_pid(const char *command, const struct session *s, unsigned pid)
 		die(CMD_INPUT, "%s: the input has no process %u", command, pid);
 }
 
-void
-input_warn_swapped(
-    const char *command, const struct session *old, const struct session *new)
+void input_warn_swapped(const char *command, const struct session *old, const struct session *new)
 {
 	size_t later = 0, earlier = 0;
 
@@ -429,8 +398,7 @@ input_warn_swapped(
 		earlier += q && p->duration_ns < q->duration_ns;
 	}
 	if (later > earlier)
-		die_warn(
-		    "%s: the old input is later than the new one, so what "
-		    "has grown seems to have shrunk; the older comes first",
+		die_warn("%s: the old input is later than the new one, so what "
+		         "has grown seems to have shrunk; the older comes first",
 		    command);
 }

@@ -37,11 +37,9 @@ pid_t input_pid(const char *command, const char *text);
  * Two moments of the same processes, the later one first: a line on stderr, as
  * what grew looks as if it had shrunk.
  */
-void input_warn_swapped(
-    const char *command, const struct session *old, const struct session *new);
+void input_warn_swapped(const char *command, const struct session *old, const struct session *new);
 
 /* For --pid; 0: it was not given. If there is no such process: exit 3. */
-void input_check_pid(
-    const char *command, const struct session *s, unsigned pid);
+void input_check_pid(const char *command, const struct session *s, unsigned pid);
 
 #endif

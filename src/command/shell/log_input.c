@@ -11,22 +11,19 @@
 #include "segments/read/losses.h"
 #include "findings/log_lack.h"
 
-static int
-feed(void *context, const struct logcode *c)
+static int feed(void *context, const struct logcode *c)
 {
 	return events_feed(context, c);
 }
 
 /* Of functions that the caller has provided; a log is not the reason. */
-static bool
-is_callers(int err)
+static bool is_callers(int err)
 {
 	return err == -EIO || err == -ENOSPC || err == -EDQUOT;
 }
 
-static int
-read_of_pid(pid_t pid, const struct eventlogs_wish *wish,
-    struct eventlogs_result *ret, struct fault *where)
+static int read_of_pid(
+    pid_t pid, const struct eventlogs_wish *wish, struct eventlogs_result *ret, struct fault *where)
 {
 	char directory[PATH_MAX];
 	int got = eventlogs_read(NULL, pid, wish, ret, where);
@@ -39,9 +36,8 @@ read_of_pid(pid_t pid, const struct eventlogs_wish *wish,
 	return got;
 }
 
-int
-log_input_read(const char *command, const char *input,
-    const struct eventlogs_wish *wish, struct eventlogs_result *ret)
+int log_input_read(const char *command, const char *input, const struct eventlogs_wish *wish,
+    struct eventlogs_result *ret)
 {
 	struct fault where = {""};
 	pid_t pid = 0;
@@ -50,8 +46,7 @@ log_input_read(const char *command, const char *input,
 	if (input && input_is_pid(input, &pid))
 		got = read_of_pid(pid, wish, ret, &where);
 	else
-		got = eventlogs_read(
-		    input ? input : INPUT_DEFAULT, 0, wish, ret, &where);
+		got = eventlogs_read(input ? input : INPUT_DEFAULT, 0, wish, ret, &where);
 	if (got == -ENOMEM)
 		die(CMD_INPUT, "%s: out of memory", command);
 	if (got >= 0 || is_callers(got))
@@ -61,9 +56,7 @@ log_input_read(const char *command, const char *input,
 	die(CMD_INPUT, "%s", where.text);
 }
 
-int
-log_input_feed(const char *command, const char *input, struct events *events,
-    bool *ret_damaged)
+int log_input_feed(const char *command, const char *input, struct events *events, bool *ret_damaged)
 {
 	const struct eventlogs_wish all = {.each = feed, .context = events};
 	struct eventlogs_result result = {.is_damaged = false};
@@ -73,8 +66,7 @@ log_input_feed(const char *command, const char *input, struct events *events,
 	return got;
 }
 
-bool
-log_input_is_empty(const struct session *s)
+bool log_input_is_empty(const struct session *s)
 {
 	size_t logs = 0;
 
@@ -90,22 +82,18 @@ log_input_is_empty(const struct session *s)
 	return logs > 0;
 }
 
-void
-log_input_untraced(
-    const char *command, const char *input, const struct session *s)
+void log_input_untraced(const char *command, const char *input, const struct session *s)
 {
 	for (size_t i = 0; i < s->count; i++)
 		if (!process_is_unseen(s->processes[i]))
 			return;
 	if (s->count > 0)
-		die(CMD_USAGE, "%s: no process of %s was traced; %u: %s",
-		    command, input ? input : INPUT_DEFAULT,
-		    s->processes[0]->header.pid,
+		die(CMD_USAGE, "%s: no process of %s was traced; %u: %s", command,
+		    input ? input : INPUT_DEFAULT, s->processes[0]->header.pid,
 		    losses_inert(s->processes[0]->header.inert_reason));
 }
 
-_Noreturn void
-log_input_none(const char *command, const char *input, const struct session *s)
+_Noreturn void log_input_none(const char *command, const char *input, const struct session *s)
 {
 	const char *name = input ? input : INPUT_DEFAULT;
 	char why[LOG_LACK_BYTES];
@@ -124,8 +112,7 @@ log_input_none(const char *command, const char *input, const struct session *s)
 		    command, name);
 	for (size_t i = 0; i < s->count; i++)
 		if (log_lack_words(&s->processes[i]->header, why))
-			die(CMD_USAGE, "%s: %s has no event log: %s", command,
-			    name, why);
+			die(CMD_USAGE, "%s: %s has no event log: %s", command, name, why);
 	for (size_t i = 0; i < s->count; i++)
 		if (s->processes[i]->header.log_state == SEG_LOG_ON)
 			die(CMD_USAGE,
@@ -146,21 +133,18 @@ struct sum {
 	uint64_t allocations, frees;
 };
 
-static int
-add(void *context, const struct events_event *e)
+static int add(void *context, const struct events_event *e)
 {
 	struct sum *s = context;
 
 	if (memcmp(e->process->uuid, s->uuid, 16) != 0)
 		return 0;
 	s->allocations += e->kind == EVENTS_ALLOC || e->kind == EVENTS_REALLOC;
-	s->frees += e->was_found &&
-	    (e->kind == EVENTS_FREE || e->kind == EVENTS_REALLOC);
+	s->frees += e->was_found && (e->kind == EVENTS_FREE || e->kind == EVENTS_REALLOC);
 	return 0;
 }
 
-static int
-read_events(void *context, events_each *each, void *to)
+static int read_events(void *context, events_each *each, void *to)
 {
 	const struct log_input *l = context;
 	struct events *events;
@@ -174,19 +158,16 @@ read_events(void *context, events_each *each, void *to)
 	return err < 0 ? err : 0;
 }
 
-bool
-log_input_complete(
-    struct log_input *ret, const struct session *s, uint32_t process)
+bool log_input_complete(struct log_input *ret, const struct session *s, uint32_t process)
 {
 	const struct process *p = s->processes[process];
 	struct sum sum = {.uuid = p->header.uuid};
 
-	ret->events = (struct export_events){
-	    .process = process, .read = read_events, .context = ret};
+	ret->events =
+	    (struct export_events){.process = process, .read = read_events, .context = ret};
 	if (p->header.log_state != SEG_LOG_ON)
 		return false;
 	if (read_events(ret, add, &sum) < 0)
 		die(CMD_INPUT, "%s: out of memory", ret->command);
-	return sum.allocations == p->totals.allocations &&
-	    sum.frees == p->totals.frees;
+	return sum.allocations == p->totals.allocations && sum.frees == p->totals.frees;
 }

@@ -16,23 +16,21 @@
  * `wish`. If they cannot be read, the program prints one line and exits with 3;
  * -EIO, -ENOSPC and -EDQUOT are returned.
  */
-int log_input_read(const char *command, const char *input,
-    const struct eventlogs_wish *wish, struct eventlogs_result *ret);
+int log_input_read(const char *command, const char *input, const struct eventlogs_wish *wish,
+    struct eventlogs_result *ret);
 
 /* The same: feeds `events`. */
-int log_input_feed(const char *command, const char *input,
-    struct events *events, bool *ret_damaged);
+int log_input_feed(
+    const char *command, const char *input, struct events *events, bool *ret_damaged);
 
 /* The processes of the input that have a log made no event. */
 bool log_input_is_empty(const struct session *s);
 
 /* If no process of the input was traced at all: a line that says why, and exit 2. */
-void log_input_untraced(
-    const char *command, const char *input, const struct session *s);
+void log_input_untraced(const char *command, const char *input, const struct session *s);
 
 /* There is none: one line that says why, and exit 2. */
-_Noreturn void log_input_none(
-    const char *command, const char *input, const struct session *s);
+_Noreturn void log_input_none(const char *command, const char *input, const struct session *s);
 
 /*
  * For export: fills *ret if the log of this process has all of its events. The
@@ -42,7 +40,6 @@ struct log_input {
 	const char *command, *input;
 	struct export_events events;
 };
-bool log_input_complete(
-    struct log_input *ret, const struct session *s, uint32_t process);
+bool log_input_complete(struct log_input *ret, const struct session *s, uint32_t process);
 
 #endif

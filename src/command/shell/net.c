@@ -15,8 +15,7 @@
 
 #define PROGRAM "seep-net"
 
-char **
-net_keep(int argc, char **argv)
+char **net_keep(int argc, char **argv)
 {
 	char **kept = calloc((size_t)argc + 2, sizeof(char *));
 
@@ -30,8 +29,7 @@ net_keep(int argc, char **argv)
 	return kept;
 }
 
-void
-net_enter(const char *command, char **kept)
+void net_enter(const char *command, char **kept)
 {
 	char path[PATH_MAX * 2];
 	int err;
@@ -45,11 +43,9 @@ net_enter(const char *command, char **kept)
 		    ": it was built without libmicrohttpd and libcurl",
 		    command);
 	if (err == -EPERM)
-		die(CMD_INPUT,
-		    "%s: %s is not run, because other users may write it",
-		    command, path);
+		die(CMD_INPUT, "%s: %s is not run, because other users may write it", command,
+		    path);
 	/* -EINVAL is about LD_PRELOAD, which has no part in this */
 	(void)execv(path, kept);
-	die(CMD_INPUT, "%s: %s cannot be run: %s", command, path,
-	    strerror(errno));
+	die(CMD_INPUT, "%s: %s cannot be run: %s", command, path, strerror(errno));
 }

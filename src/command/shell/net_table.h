@@ -27,12 +27,10 @@ struct net_table {
 	 * `seep watch --listen`: a guest of the loop of watch, which ends it.
 	 * Negative errno, with words.
 	 */
-	int (*serve_guest)(const struct serve_plan *plan, struct guest *ret,
-	    struct fault *where);
+	int (*serve_guest)(const struct serve_plan *plan, struct guest *ret, struct fault *where);
 	/* `seep push` and `seep watch --push`: see pusher.h. */
 	int (*push)(const struct push_order *order, struct fault *where);
-	int (*push_guest)(const struct push_order *order, struct guest *ret,
-	    struct fault *where);
+	int (*push_guest)(const struct push_order *order, struct guest *ret, struct fault *where);
 	void (*push_metrics)(void *context, struct metrics *m);
 };
 

@@ -7,14 +7,12 @@
 #include "command/shell/die.h"
 #include "names/find/program.h"
 
-static uint64_t
-peak_of(const struct process *p)
+static uint64_t peak_of(const struct process *p)
 {
 	return p->totals.peak_bytes;
 }
 
-const struct process *
-one_process_choose(
+const struct process *one_process_choose(
     const struct session *s, unsigned pid, bool logs, const char *format)
 {
 	const struct process *best = NULL;
@@ -34,13 +32,11 @@ one_process_choose(
 		die_warn("--format %s holds one process: this is %" PRIu32
 		         " (%s), which has the highest peak of %zu; --pid N "
 		         "chooses another",
-		    format, best->header.pid, program_name(&best->header),
-		    count);
+		    format, best->header.pid, program_name(&best->header), count);
 	return best;
 }
 
-uint32_t
-one_process_number(const struct session *s, const struct process *one)
+uint32_t one_process_number(const struct session *s, const struct process *one)
 {
 	uint32_t i = 0;
 

@@ -20,13 +20,12 @@
 #include "kit/words/text.h"
 
 const struct opts_option output_view_rows[] = {
-    {"color", 0, OPTS_WORD, offsetof(struct output_view, colour), 0,
-        TERMINAL_COLOURS,
+    {"color", 0, OPTS_WORD, offsetof(struct output_view, colour), 0, TERMINAL_COLOURS,
         "auto (the default) uses colours on a terminal unless NO_COLOR is set"},
     {"no-pager", 0, OPTS_FLAG, offsetof(struct output_view, no_pager), 0, NULL,
         "write to the terminal itself, not to SEEP_PAGER, PAGER or less"},
-    {"max-output", 0, OPTS_SIZE, offsetof(struct output_view, max_bytes), 0,
-        "SIZE", OUTPUT_MAX_HELP},
+    {"max-output", 0, OPTS_SIZE, offsetof(struct output_view, max_bytes), 0, "SIZE",
+        OUTPUT_MAX_HELP},
     {0},
 };
 
@@ -39,8 +38,7 @@ static const char *volatile pending_dir; /* NULL: none to remove */
 
 enum { BUFFER_BYTES = 1 << 16 };
 
-static void
-remove_pending(void)
+static void remove_pending(void)
 {
 	const struct outfile *out = pending;
 
@@ -50,8 +48,7 @@ remove_pending(void)
 		(void)rmdir(pending_dir);
 }
 
-static void
-on_ending(int signal_number)
+static void on_ending(int signal_number)
 {
 	remove_pending();
 	(void)signal(signal_number, SIG_DFL);
@@ -59,8 +56,7 @@ on_ending(int signal_number)
 }
 
 /* Removes it, however the program ends, except by SIGKILL. */
-static void
-guard(const struct outfile *out)
+static void guard(const struct outfile *out)
 {
 	static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
 	static bool guarded;
@@ -87,14 +83,12 @@ static struct {
 	struct terminal terminal;
 } shown;
 
-static void
-note_end(void)
+static void note_end(void)
 {
 	shown.ending = true; /* what is flushed now is too short for a pager */
 }
 
-static void
-begin(void)
+static void begin(void)
 {
 	struct stat st;
 
@@ -108,20 +102,17 @@ begin(void)
 
 static uint64_t limit = OUTPUT_MAX;
 
-void
-output_limit(uint64_t max_bytes)
+void output_limit(uint64_t max_bytes)
 {
 	limit = max_bytes ? max_bytes : OUTPUT_MAX;
 }
 
-uint64_t
-output_max(void)
+uint64_t output_max(void)
 {
 	return limit;
 }
 
-void
-output_check_json(const char *command, uint64_t bytes)
+void output_check_json(const char *command, uint64_t bytes)
 {
 	char is[WORDS_MAX], may[WORDS_MAX];
 
@@ -134,8 +125,7 @@ output_check_json(const char *command, uint64_t bytes)
 }
 
 /* Called by stdio while something writes, so it calls nothing else. */
-static _Noreturn void
-end_too_large(const struct output *o)
+static _Noreturn void end_too_large(const struct output *o)
 {
 	char may[WORDS_MAX];
 
@@ -147,8 +137,7 @@ end_too_large(const struct output *o)
 }
 
 /* Remembers the error, because stdio does not keep it. */
-static ssize_t
-write_bytes(void *cookie, const char *bytes, size_t len)
+static ssize_t write_bytes(void *cookie, const char *bytes, size_t len)
 {
 	struct output *o = cookie;
 	size_t done = 0;
@@ -169,8 +158,7 @@ write_bytes(void *cookie, const char *bytes, size_t len)
 	return done == len ? (ssize_t)len : 0; /* so says fopencookie(3) */
 }
 
-static void
-open_stream(struct output *o)
+static void open_stream(struct output *o)
 {
 	static const cookie_io_functions_t calls = {.write = write_bytes};
 	static bool registered;
@@ -183,30 +171,24 @@ open_stream(struct output *o)
 		registered = atexit(note_end) == 0;
 }
 
-static _Noreturn void
-fail(const char *path, int err)
+static _Noreturn void fail(const char *path, int err)
 {
 	die(CMD_INPUT, "%s: cannot be written: %s", path, outfile_error(-err));
 }
 
-static _Noreturn void
-refuse(const char *path)
+static _Noreturn void refuse(const char *path)
 {
-	die(CMD_INPUT, "%s exists: use --force to replace it, or another name",
-	    path);
+	die(CMD_INPUT, "%s exists: use --force to replace it, or another name", path);
 }
 
-static void
-open_path(struct output *o, const char *path, enum outfile_existing existing,
-    mode_t mode)
+static void open_path(
+    struct output *o, const char *path, enum outfile_existing existing, mode_t mode)
 {
 	int err;
 
-	if (path &&
-	    (!strcmp(path, "-") || infile_descriptor(path) == STDOUT_FILENO))
+	if (path && (!strcmp(path, "-") || infile_descriptor(path) == STDOUT_FILENO))
 		path = NULL;
-	*o = (struct output){
-	    .path = path, .fd = STDOUT_FILENO, .existing = existing};
+	*o = (struct output){.path = path, .fd = STDOUT_FILENO, .existing = existing};
 	if (path) {
 		err = outfile_open(path, existing, mode, &o->out);
 		if (err == -EEXIST)
@@ -219,28 +201,24 @@ open_path(struct output *o, const char *path, enum outfile_existing existing,
 	open_stream(o);
 }
 
-void
-output_open(struct output *o, const char *path)
+void output_open(struct output *o, const char *path)
 {
 	open_path(o, path, OUTFILE_REPLACE, privacy_mode());
 }
 
-void
-output_open_new(struct output *o, const char *path)
+void output_open_new(struct output *o, const char *path)
 {
 	open_path(o, path, OUTFILE_REFUSE, privacy_mode());
 }
 
-void
-output_open_private(struct output *o, const char *dir, const char *path)
+void output_open_private(struct output *o, const char *dir, const char *path)
 {
 	pending_dir = dir;
 	open_path(o, path, OUTFILE_REFUSE, 0600);
 }
 
 /* Gives the file its name. */
-static int
-give_name(struct output *o)
+static int give_name(struct output *o)
 {
 	int err = outfile_flush(&o->out);
 
@@ -251,8 +229,7 @@ give_name(struct output *o)
 	return -err;
 }
 
-void
-output_not_terminal(const char *command, const char *path)
+void output_not_terminal(const char *command, const char *path)
 {
 	if (!path && isatty(STDOUT_FILENO) == 1)
 		die(CMD_USAGE,
@@ -261,8 +238,7 @@ output_not_terminal(const char *command, const char *path)
 		    command);
 }
 
-void
-output_not_packed(const char *command, const char *path)
+void output_not_packed(const char *command, const char *path)
 {
 	static const char *const ends[] = {".gz", ".zst", ".xz", ".bz2"};
 	size_t len = path ? strlen(path) : 0;
@@ -279,9 +255,8 @@ output_not_packed(const char *command, const char *path)
 	}
 }
 
-void
-output_show(const struct output *o, const struct output_view *view, int answer,
-    struct terminal *ret)
+void output_show(
+    const struct output *o, const struct output_view *view, int answer, struct terminal *ret)
 {
 	terminal_look(o->fd, view->colour, ret);
 	if (ret->is_terminal && o->path)
@@ -292,15 +267,13 @@ output_show(const struct output *o, const struct output_view *view, int answer,
 }
 
 /* Ends as if whoever started us had not ignored SIGPIPE. */
-static void
-end_of_pipe(void)
+static void end_of_pipe(void)
 {
 	(void)signal(SIGPIPE, SIG_DFL);
 	(void)raise(SIGPIPE);
 }
 
-void
-output_finish(struct output *o)
+void output_finish(struct output *o)
 {
 	if (fclose(o->file) != 0 && o->error == 0)
 		o->error = errno ? errno : EIO;
@@ -316,8 +289,7 @@ output_finish(struct output *o)
 		outfile_close(&o->out);
 }
 
-void
-output_tell_path(const char *path)
+void output_tell_path(const char *path)
 {
 	if (isatty(STDOUT_FILENO) == 1)
 		text_print(stdout, path);
@@ -326,16 +298,14 @@ output_tell_path(const char *path)
 	(void)putchar('\n');
 }
 
-_Noreturn void
-output_failed(int error)
+_Noreturn void output_failed(int error)
 {
 	if (error == EPIPE)
 		end_of_pipe();
 	fail("standard output", error ? error : EIO);
 }
 
-int
-output_flush(void)
+int output_flush(void)
 {
 	errno = 0;
 	if (fflush(stdout) == 0 && !ferror(stdout))

@@ -79,8 +79,8 @@ void output_check_json(const char *command, uint64_t bytes);
  * `answer`, the later exit status) when the first bytes leave the buffer; the
  * line of progress ends then.
  */
-void output_show(const struct output *o, const struct output_view *view,
-    int answer, struct terminal *ret);
+void output_show(
+    const struct output *o, const struct output_view *view, int answer, struct terminal *ret);
 
 /* A closed pipe behind stdout is not reported as a failure. */
 void output_finish(struct output *o);

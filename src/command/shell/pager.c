@@ -29,8 +29,7 @@ static struct {
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-bool
-pager_runs(void)
+bool pager_runs(void)
 {
 	return pager.pid != 0;
 }
@@ -39,8 +38,7 @@ pager_runs(void)
  * Closes the last writers of the pipe, so that the pager sees its end.
  * Signal-safe.
  */
-static void
-give_back_files(void)
+static void give_back_files(void)
 {
 	for (int i = 0; i < 2; i++) {
 		if (pager.saved[i] >= 0)
@@ -49,8 +47,7 @@ give_back_files(void)
 }
 
 /* Signal-safe. */
-static void
-reap(int flags)
+static void reap(int flags)
 {
 	int status;
 	pid_t got;
@@ -66,27 +63,23 @@ reap(int flags)
 }
 
 /* Is nobody left who could read the output? A pager may fork. */
-static bool
-is_abandoned(void)
+static bool is_abandoned(void)
 {
 	struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
 
 	return poll(&p, 1, 0) == 1 && (p.revents & POLLERR) != 0;
 }
 
-static bool
-has_failed(void)
+static bool has_failed(void)
 {
 	int status = pager.status;
 
 	return WIFEXITED(status) &&
-	    (WEXITSTATUS(status) == SHELL_CANNOT ||
-	        WEXITSTATUS(status) == SHELL_NOT_FOUND);
+	    (WEXITSTATUS(status) == SHELL_CANNOT || WEXITSTATUS(status) == SHELL_NOT_FOUND);
 }
 
 /* If the user quits the pager, that is not a failure: no message, no delay. */
-static _Noreturn void
-quit(void)
+static _Noreturn void quit(void)
 {
 	static const char advice[] = "seep: the pager cannot be run: set "
 	                             "SEEP_PAGER, or use --no-pager\n";
@@ -98,8 +91,7 @@ quit(void)
 	_exit(CMD_INPUT);
 }
 
-static void
-on_child(int signal_number)
+static void on_child(int signal_number)
 {
 	int err = errno;
 
@@ -113,8 +105,7 @@ on_child(int signal_number)
 	errno = err;
 }
 
-static void
-on_broken_pipe(int signal_number)
+static void on_broken_pipe(int signal_number)
 {
 	(void)signal_number;
 	if (!pager.reaped)
@@ -126,8 +117,7 @@ on_broken_pipe(int signal_number)
  * The shell would get the terminal back while the pager still uses it. So stop
  * writing, wait for the pager, then die of the signal.
  */
-static void
-on_ending(int signal_number)
+static void on_ending(int signal_number)
 {
 	if (pager.waiting && signal_number == SIGINT)
 		return; /* meant for the pager, which is all that runs */
@@ -139,21 +129,19 @@ on_ending(int signal_number)
 	(void)raise(signal_number); /* delivered when this handler returns */
 }
 
-static void
-handle(int signal_number, void (*handler)(int), bool even_if_ignored)
+static void handle(int signal_number, void (*handler)(int), bool even_if_ignored)
 {
 	struct sigaction action = {.sa_handler = handler}, old;
 
 	action.sa_flags = SA_RESTART;
 	(void)sigemptyset(&action.sa_mask);
-	if (sigaction(signal_number, NULL, &old) == 0 &&
-	    old.sa_handler == SIG_IGN && !even_if_ignored)
+	if (sigaction(signal_number, NULL, &old) == 0 && old.sa_handler == SIG_IGN &&
+	    !even_if_ignored)
 		return;
 	(void)sigaction(signal_number, &action, NULL);
 }
 
-static void
-finish(void)
+static void finish(void)
 {
 	if (getpid() != pager.owner)
 		return;
@@ -167,8 +155,7 @@ finish(void)
 		quit();
 }
 
-static void
-install_handlers(void)
+static void install_handlers(void)
 {
 	handle(SIGPIPE, on_broken_pipe, true);
 	handle(SIGCHLD, on_child, true);
@@ -180,15 +167,13 @@ install_handlers(void)
 #define SHELL_BYTES "|&;<>()$`\\\"' \t\n*?[#~=%"
 
 /* Is it words only, like "less" or "/usr/bin/less -R", that need no shell? */
-static bool
-is_less(const char *command)
+static bool is_less(const char *command)
 {
 	size_t word = strcspn(command, " \t");
 	const char *base = memrchr(command, '/', word);
 
 	base = base ? base + 1 : command;
-	if ((size_t)(command + word - base) != 4 ||
-	    strncmp(base, "less", 4) != 0)
+	if ((size_t)(command + word - base) != 4 || strncmp(base, "less", 4) != 0)
 		return false;
 	for (const char *p = command; *p; p++)
 		if (*p != ' ' && *p != '\t' && strchr(SHELL_BYTES, *p))
@@ -200,12 +185,11 @@ is_less(const char *command)
  * Prevents less from starting a shell, an editor or another file, and removes
  * variables that could start something from its environment.
  */
-static void
-secure_less(void)
+static void secure_less(void)
 {
-	static const char *const gone[] = {"LESSSECURE_ALLOW", "LESSOPEN",
-	    "LESSCLOSE", "LESSEDIT", "LESSKEY", "LESSKEYIN", "LESSKEY_CONTENT",
-	    "LESSKEYIN_SYSTEM", "LESSKEY_SYSTEM", "EDITOR", "VISUAL"};
+	static const char *const gone[] = {"LESSSECURE_ALLOW", "LESSOPEN", "LESSCLOSE", "LESSEDIT",
+	    "LESSKEY", "LESSKEYIN", "LESSKEY_CONTENT", "LESSKEYIN_SYSTEM", "LESSKEY_SYSTEM",
+	    "EDITOR", "VISUAL"};
 
 	for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
 		(void)unsetenv(gone[i]);
@@ -213,8 +197,7 @@ secure_less(void)
 	(void)setenv("LESSHISTFILE", "-", 1);
 }
 
-static const char *
-find_command(bool *ret_chosen)
+static const char *find_command(bool *ret_chosen)
 {
 	const char *command = getenv("SEEP_PAGER");
 
@@ -226,12 +209,10 @@ find_command(bool *ret_chosen)
 	command += strspn(command, " \t");
 	if (!*command || strcmp(command, "cat") == 0)
 		return NULL;
-	return secure_mode() != SECURE_AUTO || is_less(command) ? command
-	                                                        : NULL;
+	return secure_mode() != SECURE_AUTO || is_less(command) ? command : NULL;
 }
 
-static _Noreturn void
-run(const char *command, int input, int failure, const sigset_t *mask)
+static _Noreturn void run(const char *command, int input, int failure, const sigset_t *mask)
 {
 	int err;
 
@@ -251,8 +232,7 @@ run(const char *command, int input, int failure, const sigset_t *mask)
 }
 
 /* Its pid, or a negative errno of fork or exec. */
-static pid_t
-spawn(const char *command, int input, const sigset_t *mask)
+static pid_t spawn(const char *command, int input, const sigset_t *mask)
 {
 	int failure[2], err = 0;
 	ssize_t n;
@@ -277,8 +257,7 @@ spawn(const char *command, int input, const sigset_t *mask)
 	return -err;
 }
 
-static void
-redirect(int output)
+static void redirect(int output)
 {
 	for (int i = 0; i < 2; i++) {
 		int fd = STDOUT_FILENO + i;
@@ -292,8 +271,7 @@ redirect(int output)
 }
 
 /* False: there is no pager, and the descriptors are unchanged. */
-static bool
-attach(const char *command, bool chosen, const sigset_t *mask)
+static bool attach(const char *command, bool chosen, const sigset_t *mask)
 {
 	int fds[2];
 	pid_t pid;
@@ -306,16 +284,14 @@ attach(const char *command, bool chosen, const sigset_t *mask)
 		pager.pid = pid;
 		redirect(fds[1]);
 	} else if (chosen) {
-		die_warn("the pager \"%s\" cannot be run: %s", command,
-		    strerror(-pid));
+		die_warn("the pager \"%s\" cannot be run: %s", command, strerror(-pid));
 	}
 	close(fds[0]);
 	close(fds[1]);
 	return pid > 0;
 }
 
-void
-pager_start(const struct terminal *t, int answer)
+void pager_start(const struct terminal *t, int answer)
 {
 	sigset_t all, mask;
 	const char *command;

@@ -9,8 +9,7 @@ enum { USER = 0600, GROUP = 0060, ALL = 0666 };
 
 static mode_t allowed = ALL;
 
-void
-privacy_note(const char *path)
+void privacy_note(const char *path)
 {
 	struct stat st;
 
@@ -23,21 +22,18 @@ privacy_note(const char *path)
 		allowed &= ~(mode_t)GROUP;
 }
 
-void
-privacy_note_snapshots(const struct session *s)
+void privacy_note_snapshots(const struct session *s)
 {
 	for (size_t i = 0; i < s->snapshot_count; i++)
 		privacy_note(s->snapshots[i].path);
 }
 
-void
-privacy_lift(void)
+void privacy_lift(void)
 {
 	allowed = ALL;
 }
 
-mode_t
-privacy_mode(void)
+mode_t privacy_mode(void)
 {
 	return allowed;
 }

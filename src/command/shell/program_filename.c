@@ -8,15 +8,13 @@
 
 #include "kit/words/text.h"
 
-static bool
-is_plain(char c)
+static bool is_plain(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	    (c >= '0' && c <= '9') || (c && strchr("._+-", c));
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	    (c && strchr("._+-", c));
 }
 
-void
-program_filename(const char *path, char *to, size_t bytes)
+void program_filename(const char *path, char *to, size_t bytes)
 {
 	const char *from = path ? text_base(path) : "";
 	char piece[TEXT_ESCAPED];

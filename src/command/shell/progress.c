@@ -45,11 +45,9 @@ static struct {
 	bool shown; /* a line is on the terminal */
 	unsigned paused;
 	_Atomic uint64_t done, total;
-} progress = {
-    .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+} progress = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-static void
-add_ms(struct timespec *t, long ms)
+static void add_ms(struct timespec *t, long ms)
 {
 	t->tv_sec += ms / 1000;
 	t->tv_nsec += ms % 1000 * 1000000;
@@ -59,8 +57,7 @@ add_ms(struct timespec *t, long ms)
 	}
 }
 
-static void
-erase(void)
+static void erase(void)
 {
 	if (progress.shown)
 		(void)!write(STDERR_FILENO, BLANK, sizeof(BLANK) - 1);
@@ -68,8 +65,7 @@ erase(void)
 }
 
 /* "seep: reading seep.data: 40%, 3 s", cut to what fits on a line. */
-static void
-show(void)
+static void show(void)
 {
 	uint64_t done = atomic_load(&progress.done);
 	uint64_t total = atomic_load(&progress.total);
@@ -80,13 +76,11 @@ show(void)
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	if (total > 0 && done <= total)
-		(void)snprintf(far, sizeof(far), ": %.0f%%",
-		    100.0 * (double)done / (double)total);
+		(void)snprintf(far, sizeof(far), ": %.0f%%", 100.0 * (double)done / (double)total);
 	else if (done > 0)
-		(void)snprintf(
-		    far, sizeof(far), ": %s", words_count(count, done));
-	(void)snprintf(line, sizeof(line) - sizeof(BLANK), "seep: %s%s, %jd s",
-	    progress.what, far, (intmax_t)(now.tv_sec - progress.since.tv_sec));
+		(void)snprintf(far, sizeof(far), ": %s", words_count(count, done));
+	(void)snprintf(line, sizeof(line) - sizeof(BLANK), "seep: %s%s, %jd s", progress.what, far,
+	    (intmax_t)(now.tv_sec - progress.since.tv_sec));
 	n = strlen(line);
 	if (n > room) {
 		n = room;
@@ -98,8 +92,7 @@ show(void)
 	progress.shown = true;
 }
 
-static void *
-tick(void *unused)
+static void *tick(void *unused)
 {
 	struct timespec at = progress.since;
 
@@ -107,8 +100,8 @@ tick(void *unused)
 	(void)pthread_mutex_lock(&progress.lock);
 	add_ms(&at, PATIENCE_MS);
 	while (!progress.ends) {
-		if (pthread_cond_clockwait(&progress.changed, &progress.lock,
-		        CLOCK_MONOTONIC, &at) == 0)
+		if (pthread_cond_clockwait(
+		        &progress.changed, &progress.lock, CLOCK_MONOTONIC, &at) == 0)
 			continue;
 		if (!progress.paused)
 			show();
@@ -121,8 +114,7 @@ tick(void *unused)
 }
 
 /* Blocks all signals in the thread, so that others get them. */
-static void
-start_thread(void)
+static void start_thread(void)
 {
 	sigset_t all, old;
 
@@ -137,14 +129,12 @@ start_thread(void)
 		progress.registered = atexit(progress_end) == 0;
 }
 
-static bool
-is_ours(void)
+static bool is_ours(void)
 {
 	return progress.runs && progress.owner == getpid();
 }
 
-static void
-set_what(const char *what, const char *object)
+static void set_what(const char *what, const char *object)
 {
 	FILE *f = fmemopen(progress.what, sizeof(progress.what), "w");
 
@@ -159,8 +149,7 @@ set_what(const char *what, const char *object)
 	progress.what[sizeof(progress.what) - 1] = '\0';
 }
 
-void
-progress_begin(const char *what, const char *object)
+void progress_begin(const char *what, const char *object)
 {
 	struct terminal t;
 
@@ -176,15 +165,13 @@ progress_begin(const char *what, const char *object)
 	(void)pthread_mutex_unlock(&progress.lock);
 }
 
-void
-progress_at(uint64_t done, uint64_t total)
+void progress_at(uint64_t done, uint64_t total)
 {
 	atomic_store_explicit(&progress.total, total, memory_order_relaxed);
 	atomic_store_explicit(&progress.done, done, memory_order_relaxed);
 }
 
-void
-progress_end(void)
+void progress_end(void)
 {
 	if (!is_ours())
 		return;
@@ -196,15 +183,13 @@ progress_end(void)
 	progress.runs = false;
 }
 
-void
-progress_stop(void)
+void progress_stop(void)
 {
 	progress_end();
 	progress.stopped = true;
 }
 
-void
-progress_pause(void)
+void progress_pause(void)
 {
 	if (!is_ours())
 		return;
@@ -214,8 +199,7 @@ progress_pause(void)
 	(void)pthread_mutex_unlock(&progress.lock);
 }
 
-void
-progress_resume(void)
+void progress_resume(void)
 {
 	if (!is_ours())
 		return;

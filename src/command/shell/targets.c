@@ -13,8 +13,7 @@
 #include "segments/find/proc.h"
 
 /* A forked process that has not allocated anything yet will. */
-static void
-check_pid(pid_t pid)
+static void check_pid(pid_t pid)
 {
 	struct fault where = {""};
 	struct segfile *f;
@@ -27,8 +26,7 @@ check_pid(pid_t pid)
 		segfile_close(f);
 }
 
-static void
-check_directory(const char *command, const char *path)
+static void check_directory(const char *command, const char *path)
 {
 	struct stat st;
 
@@ -41,9 +39,7 @@ check_directory(const char *command, const char *path)
 		    command, path);
 }
 
-void
-targets_take(
-    const char *command, char **inputs, size_t count, struct targets *ret)
+void targets_take(const char *command, char **inputs, size_t count, struct targets *ret)
 {
 	const char **directories = calloc(count + 1, sizeof(char *));
 	pid_t *pids = calloc(count + 1, sizeof(*pids));
@@ -60,8 +56,7 @@ targets_take(
 		}
 	}
 	if (n > 0 && n < count)
-		die(CMD_USAGE, "%s: takes processes or directories, not both",
-		    command);
+		die(CMD_USAGE, "%s: takes processes or directories, not both", command);
 	*ret = (struct targets){.pids = n > 0 ? pids : NULL,
 	    .pid_count = n,
 	    .directories = count > n ? directories : NULL};

@@ -17,7 +17,6 @@ struct targets {
  * All of them processes, or all of them directories of segments. Otherwise the
  * program prints one line and ends: 2 for wrong use, 3 for what cannot be read.
  */
-void targets_take(
-    const char *command, char **inputs, size_t count, struct targets *ret);
+void targets_take(const char *command, char **inputs, size_t count, struct targets *ret);
 
 #endif

@@ -12,8 +12,7 @@
 enum { COLUMNS_MIN = 40, COLUMNS_MAX = 10000, COLUMNS_DEFAULT = 80 };
 
 /* 0: not given. */
-static unsigned
-columns_of_environment(void)
+static unsigned columns_of_environment(void)
 {
 	const char *text = getenv("COLUMNS");
 	unsigned long n;
@@ -24,8 +23,7 @@ columns_of_environment(void)
 	return n > COLUMNS_MAX ? COLUMNS_MAX : (unsigned)n;
 }
 
-unsigned
-terminal_columns(int fd)
+unsigned terminal_columns(int fd)
 {
 	unsigned n = columns_of_environment();
 	struct winsize size;
@@ -39,8 +37,7 @@ terminal_columns(int fd)
 	return n < COLUMNS_MIN ? COLUMNS_MIN : n;
 }
 
-static bool
-wants_colour(const struct terminal *t, int colour)
+static bool wants_colour(const struct terminal *t, int colour)
 {
 	const char *no = getenv("NO_COLOR");
 
@@ -49,8 +46,7 @@ wants_colour(const struct terminal *t, int colour)
 	return t->is_terminal && !t->is_dumb && (!no || *no == '\0');
 }
 
-void
-terminal_look(int fd, int colour, struct terminal *ret)
+void terminal_look(int fd, int colour, struct terminal *ret)
 {
 	const char *term = getenv("TERM");
 	struct terminal t = {

@@ -25,8 +25,7 @@ static bool is_raised;
 /* ---- descriptors ---- */
 
 /* As many as we may have; the limit of this process alone. */
-static size_t
-raise_limit(void)
+static size_t raise_limit(void)
 {
 	struct rlimit limit;
 
@@ -41,8 +40,7 @@ raise_limit(void)
 	return limit.rlim_cur > FDS_OTHERS ? limit.rlim_cur - FDS_OTHERS : 0;
 }
 
-void
-engine_before_exec(void)
+void engine_before_exec(void)
 {
 	if (is_raised)
 		(void)setrlimit(RLIMIT_NOFILE, &first_limit);
@@ -51,21 +49,18 @@ engine_before_exec(void)
 /* ---- the engine ---- */
 
 /* 0: the numbers of /proc are not those of our own pid namespace. */
-static uint64_t
-own_pid_ns(void)
+static uint64_t own_pid_ns(void)
 {
 	char self[32] = "";
 	struct stat st;
 
 	return readlink("/proc/self", self, sizeof(self) - 1) > 0 &&
-	        strtol(self, NULL, 10) == getpid() &&
-	        stat("/proc/self/ns/pid", &st) == 0
+	        strtol(self, NULL, 10) == getpid() && stat("/proc/self/ns/pid", &st) == 0
 	    ? st.st_ino
 	    : 0;
 }
 
-static int
-take_pids(struct live *l)
+static int take_pids(struct live *l)
 {
 	size_t n = l->plan.pid_count;
 
@@ -81,8 +76,7 @@ take_pids(struct live *l)
 	return 0;
 }
 
-static int
-take_roster(struct live *l)
+static int take_roster(struct live *l)
 {
 	const char *dir = getenv("SEEP_DIR");
 	int err = 0;
@@ -97,8 +91,7 @@ take_roster(struct live *l)
 	return err;
 }
 
-static int
-take_epoll(struct live *l)
+static int take_epoll(struct live *l)
 {
 	struct epoll_event e = {.events = EPOLLIN};
 	int fd = l->places ? roster_places_fd(l->places) : -1;
@@ -111,8 +104,7 @@ take_epoll(struct live *l)
 	return 0;
 }
 
-int
-engine_new(const struct live_plan *plan, struct live **ret)
+int engine_new(const struct live_plan *plan, struct live **ret)
 {
 	struct live *l = calloc(1, sizeof(*l));
 	int err = -ENOMEM;
@@ -124,8 +116,7 @@ engine_new(const struct live_plan *plan, struct live **ret)
 	l->start_ns = l->now_ns = clock_ns(CLOCK_MONOTONIC);
 	l->room.left = plan->most_memory ? plan->most_memory : MEMORY_BYTES;
 	l->fds_left = raise_limit();
-	l->fds_left -=
-	    plan->other_fds < l->fds_left ? plan->other_fds : l->fds_left;
+	l->fds_left -= plan->other_fds < l->fds_left ? plan->other_fds : l->fds_left;
 	l->generation = 1;
 	l->own_pid_ns = own_pid_ns();
 	l->groups = memory_groups_new();
@@ -143,8 +134,7 @@ engine_new(const struct live_plan *plan, struct live **ret)
 	return 0;
 }
 
-void
-engine_free(struct live *l)
+void engine_free(struct live *l)
 {
 	if (!l)
 		return;
@@ -162,14 +152,12 @@ engine_free(struct live *l)
 	free(l);
 }
 
-int
-engine_wake_fd(const struct live *l)
+int engine_wake_fd(const struct live *l)
 {
 	return l->epoll;
 }
 
-static struct live_member *
-find(const struct live *l, uint64_t number)
+static struct live_member *find(const struct live *l, uint64_t number)
 {
 	size_t from = 0, to = l->count;
 
@@ -181,15 +169,13 @@ find(const struct live *l, uint64_t number)
 		else
 			to = middle;
 	}
-	return from < l->count && l->members[from]->shown.number == number
-	    ? l->members[from]
-	    : NULL;
+	return from < l->count && l->members[from]->shown.number == number ? l->members[from]
+	                                                                   : NULL;
 }
 
 /* ---- the end ---- */
 
-static void
-look_at_ends(struct live *l)
+static void look_at_ends(struct live *l)
 {
 	struct epoll_event events[EVENTS];
 	int n;
@@ -197,15 +183,13 @@ look_at_ends(struct live *l)
 	do {
 		n = epoll_wait(l->epoll, events, EVENTS, 0);
 		for (int i = 0; i < n; i++) {
-			struct live_member *m = events[i].data.u64
-			    ? find(l, events[i].data.u64)
-			    : NULL;
+			struct live_member *m =
+			    events[i].data.u64 ? find(l, events[i].data.u64) : NULL;
 
 			if (!m)
 				continue; /* a directory has changed */
 			if (m->shown.state == LIVE_ENDED)
-				engine_member_ask(
-				    l, m, events[i].events & EPOLLHUP);
+				engine_member_ask(l, m, events[i].events & EPOLLHUP);
 			else
 				engine_member_end(l, m, LIVE_CAUSE_UNKNOWN);
 		}
@@ -214,18 +198,16 @@ look_at_ends(struct live *l)
 		engine_member_ask(l, l->members[i], false);
 }
 
-static void
-remove_at(struct live *l, size_t i)
+static void remove_at(struct live *l, size_t i)
 {
 	struct live_member *m = l->members[i];
 
-	memmove(l->members + i, l->members + i + 1,
-	    (--l->count - i) * sizeof(struct live_member *));
+	memmove(
+	    l->members + i, l->members + i + 1, (--l->count - i) * sizeof(struct live_member *));
 	engine_member_free(l, m);
 }
 
-static void
-forget_the_ended(struct live *l)
+static void forget_the_ended(struct live *l)
 {
 	for (size_t i = l->count; i-- > 0;) {
 		const struct live_member *m = l->members[i];
@@ -235,14 +217,12 @@ forget_the_ended(struct live *l)
 	}
 }
 
-int
-engine_has_ended(struct live *l, const struct live_key *key)
+int engine_has_ended(struct live *l, const struct live_key *key)
 {
 	return roster_end(l, key);
 }
 
-void
-engine_forget(struct live *l, struct live_process *p)
+void engine_forget(struct live *l, struct live_process *p)
 {
 	for (size_t i = 0; i < l->count; i++)
 		if (&l->members[i]->shown == p && p->state == LIVE_ENDED) {
@@ -253,8 +233,7 @@ engine_forget(struct live *l, struct live_process *p)
 
 /* ---- looks ---- */
 
-static int
-look_at_roster(struct live *l, bool only_new)
+static int look_at_roster(struct live *l, bool only_new)
 {
 	l->now_ns = clock_ns(CLOCK_MONOTONIC);
 	forget_the_ended(l);
@@ -262,14 +241,12 @@ look_at_roster(struct live *l, bool only_new)
 	return roster_look(l, only_new);
 }
 
-int
-engine_look_at_roster(struct live *l)
+int engine_look_at_roster(struct live *l)
 {
 	return look_at_roster(l, true);
 }
 
-int
-engine_look(struct live *l)
+int engine_look(struct live *l)
 {
 	int err = look_at_roster(l, false);
 
@@ -279,61 +256,53 @@ engine_look(struct live *l)
 	return err;
 }
 
-uint64_t
-engine_came_dead(const struct live *l)
+uint64_t engine_came_dead(const struct live *l)
 {
 	return l->came_dead;
 }
 
-size_t
-engine_count(const struct live *l)
+size_t engine_count(const struct live *l)
 {
 	return l->count;
 }
 
-struct live_process *
-engine_at(const struct live *l, size_t i)
+struct live_process *engine_at(const struct live *l, size_t i)
 {
 	return &l->members[i]->shown;
 }
 
 /* ---- sites ---- */
 
-const struct live_site *
-engine_sites(
+const struct live_site *engine_sites(
     const struct live *l, const struct live_process *p, size_t *ret_count)
 {
 	(void)l;
 	return pulse_moved(engine_member_of(p)->pulse, ret_count);
 }
 
-void
-engine_each_site(const struct live *l, const struct live_process *p,
+void engine_each_site(const struct live *l, const struct live_process *p,
     bool (*each)(void *, const struct live_site *), void *context)
 {
 	(void)l;
 	pulse_each(engine_member_of(p)->pulse, each, context);
 }
 
-uint64_t
-engine_site_then(
-    const struct live_process *p, const struct live_site *s, uint64_t look)
+uint64_t engine_site_then(const struct live_process *p, const struct live_site *s, uint64_t look)
 {
 	if (p->looks > LIVE_LOOKS && look < p->looks - LIVE_LOOKS)
 		look = p->looks - LIVE_LOOKS;
 	return pulse_then(s, look);
 }
 
-void
-engine_set_base(struct live *l, struct live_process *p)
+void engine_set_base(struct live *l, struct live_process *p)
 {
 	(void)l;
 	p->base = p->now;
 	pulse_set_base(engine_member_of(p)->pulse);
 }
 
-const struct segfile *
-engine_segfile(const struct live *l, const struct live_process *p, int *ret_slot)
+const struct segfile *engine_segfile(
+    const struct live *l, const struct live_process *p, int *ret_slot)
 {
 	const struct live_member *m = engine_member_of(p);
 
@@ -342,14 +311,12 @@ engine_segfile(const struct live *l, const struct live_process *p, int *ret_slot
 	return m->file->open;
 }
 
-int
-engine_directory(const struct live *l, const struct live_process *p,
-    const char **ret_path, const char **ret_name)
+int engine_directory(const struct live *l, const struct live_process *p, const char **ret_path,
+    const char **ret_name)
 {
 	const struct live_file *f = engine_member_of(p)->file;
-	const struct roster_place *at = f->place && !f->is_gone && l->places
-	    ? roster_places_find(l->places, f->place)
-	    : NULL;
+	const struct roster_place *at =
+	    f->place && !f->is_gone && l->places ? roster_places_find(l->places, f->place) : NULL;
 
 	if (!at)
 		return -1;
@@ -358,8 +325,7 @@ engine_directory(const struct live *l, const struct live_process *p,
 	return at->fd;
 }
 
-struct engine_missing
-engine_missing(const struct live *l)
+struct engine_missing engine_missing(const struct live *l)
 {
 	struct engine_missing missing = {.processes = l->unlisted};
 

@@ -42,7 +42,7 @@ enum live_state {
 /* Why a process ended, as far as anybody can know. */
 enum live_cause {
 	LIVE_CAUSE_UNKNOWN,
-	LIVE_CAUSE_EXIT, /* with `cause_number` as its status, -1: not known */
+	LIVE_CAUSE_EXIT,   /* with `cause_number` as its status, -1: not known */
 	LIVE_CAUSE_SIGNAL, /* by signal `cause_number` */
 	LIVE_CAUSE_OOM,    /* out of memory: the kernel killed it */
 	LIVE_CAUSE_EXEC,   /* it is another program now */
@@ -132,8 +132,7 @@ struct live_plan {
 	 * those that had ended before they were found are listed, too.
 	 */
 	bool keep_the_ended;
-	size_t
-	    other_fds; /* descriptors that the caller needs beside the usual */
+	size_t other_fds; /* descriptors that the caller needs beside the usual */
 };
 
 /* -ENOMEM, -EMFILE. */
@@ -174,8 +173,7 @@ void engine_each_site(const struct live *l, const struct live_process *p,
  * Live bytes of a site in a look of the last LIVE_LOOKS; above 64 KiB rounded
  * down, by at most a 32768th of the largest one of the last 256 looks.
  */
-uint64_t engine_site_then(
-    const struct live_process *p, const struct live_site *s, uint64_t look);
+uint64_t engine_site_then(const struct live_process *p, const struct live_site *s, uint64_t look);
 
 /* What there was no room for. */
 struct engine_missing {
@@ -206,8 +204,8 @@ const struct segfile *engine_segfile(
  * its name there; both are valid until the next look. -1: it has no name any
  * more, or was found by the memory map of its process.
  */
-int engine_directory(const struct live *l, const struct live_process *p,
-    const char **ret_path, const char **ret_name);
+int engine_directory(const struct live *l, const struct live_process *p, const char **ret_path,
+    const char **ret_name);
 
 /*
  * Somebody who knows says that this process has ended. It is listed as such, if

@@ -25,12 +25,10 @@ enum {
 	REST_MS_PER_MIB = 10, /* of ledger, until it is read again */
 };
 
-struct live_member *
-engine_member_running(const struct live *l, pid_t pid)
+struct live_member *engine_member_running(const struct live *l, pid_t pid)
 {
 	for (size_t i = 0; i < l->count; i++)
-		if (l->members[i]->shown.pid == pid &&
-		    l->members[i]->shown.state == LIVE_RUNS)
+		if (l->members[i]->shown.pid == pid && l->members[i]->shown.state == LIVE_RUNS)
 			return l->members[i];
 	return NULL;
 }
@@ -38,8 +36,7 @@ engine_member_running(const struct live *l, pid_t pid)
 /* ---- who it is ---- */
 
 /* Does its pid mean the same to us? */
-static bool
-is_of_our_namespace(const struct live *l, const struct seg_header *h)
+static bool is_of_our_namespace(const struct live *l, const struct seg_header *h)
 {
 	return h->pid > 0 && h->pid <= INT32_MAX && l->own_pid_ns != 0 &&
 	    h->pid_ns == l->own_pid_ns;
@@ -49,14 +46,12 @@ is_of_our_namespace(const struct live *l, const struct seg_header *h)
  * A process whose map is hidden, but which is there, under its pid and with its
  * start: it runs.
  */
-static bool
-is_there(const struct live *l, const struct seg_header *h)
+static bool is_there(const struct live *l, const struct seg_header *h)
 {
 	struct procfs_stat stat;
 
 	return is_of_our_namespace(l, h) && h->start_jiffies != 0 &&
-	    procfs_stat((pid_t)h->pid, &stat) == 0 &&
-	    stat.start_jiffies == h->start_jiffies;
+	    procfs_stat((pid_t)h->pid, &stat) == 0 && stat.start_jiffies == h->start_jiffies;
 }
 
 /*
@@ -66,8 +61,7 @@ is_there(const struct live *l, const struct seg_header *h)
  * for. What is read of /proc must be younger than the segment, so that a process
  * is not dead before its segment was seen by two looks (*suspect).
  */
-static enum proc_state
-check(struct live *l, const struct segfile *seg, const struct seg_header *h,
+static enum proc_state check(struct live *l, const struct segfile *seg, const struct seg_header *h,
     pid_t *ret_pid, bool *suspect)
 {
 	const struct source *file = segfile_source(seg);
@@ -81,8 +75,8 @@ check(struct live *l, const struct segfile *seg, const struct seg_header *h,
 		state = proc_check_own(h, file);
 	if (is_ours && (state == PROC_YES || h->start_jiffies != 0))
 		return state;
-	*ret_pid = roster_newcomers_search(
-	    l->newcomers, h, file, was_suspect ? l->now_ns : 0, &is_hidden);
+	*ret_pid =
+	    roster_newcomers_search(l->newcomers, h, file, was_suspect ? l->now_ns : 0, &is_hidden);
 	if (*ret_pid != 0)
 		return PROC_YES;
 	*suspect = !was_suspect;
@@ -96,19 +90,16 @@ check(struct live *l, const struct segfile *seg, const struct seg_header *h,
 }
 
 /* argv[0] as the process has it in its header, from before it was rewritten. */
-static void
-find_program(struct live_process *p)
+static void find_program(struct live_process *p)
 {
 	const char *name = text_base(p->header.command);
 
 	if (!name[0])
 		name = text_base(p->header.exe);
-	(void)snprintf(p->program, sizeof(p->program), "%.*s", LIVE_NAME - 1,
-	    name[0] ? name : "?");
+	(void)snprintf(p->program, sizeof(p->program), "%.*s", LIVE_NAME - 1, name[0] ? name : "?");
 }
 
-static void
-find_group(struct live *l, struct live_member *m)
+static void find_group(struct live *l, struct live_member *m)
 {
 	struct live_process *p = &m->shown;
 	struct memory_group *was = m->group;
@@ -125,13 +116,11 @@ find_group(struct live *l, struct live_member *m)
 	    p->has_unit            ? group.unit
 	        : p->has_container ? group.container
 	                           : p->program);
-	m->group =
-	    group.memory[0] ? memory_groups_join(l->groups, &group) : NULL;
+	m->group = group.memory[0] ? memory_groups_join(l->groups, &group) : NULL;
 	memory_groups_leave(l->groups, was);
 }
 
-static void
-find_user(struct live_member *m)
+static void find_user(struct live_member *m)
 {
 	uid_t ids[PROCFS_UIDS];
 	int fd = m->shown.pid ? procfs_open(m->shown.pid) : -1;
@@ -144,8 +133,7 @@ find_user(struct live_member *m)
 }
 
 /* What /proc says of a process that runs, and of the program that it is. */
-static void
-describe(struct live *l, struct live_member *m)
+static void describe(struct live *l, struct live_member *m)
 {
 	struct live_process *p = &m->shown;
 	struct procfs_stat stat;
@@ -158,14 +146,12 @@ describe(struct live *l, struct live_member *m)
 	m->start_jiffies = stat.start_jiffies;
 	m->code_start = stat.code_start;
 	m->stack_start = stat.stack_start;
-	p->start_ns =
-	    stat.start_jiffies * (LIVE_S / (uint64_t)sysconf(_SC_CLK_TCK));
+	p->start_ns = stat.start_jiffies * (LIVE_S / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
 /* ---- coming ---- */
 
-static bool
-is_wanted(const struct live *l, pid_t pid)
+static bool is_wanted(const struct live *l, pid_t pid)
 {
 	for (size_t i = 0; i < l->plan.pid_count; i++)
 		if (l->pids[i] == pid)
@@ -174,8 +160,7 @@ is_wanted(const struct live *l, pid_t pid)
 }
 
 /* Holds on to the process, so that its end is known at once. */
-static void
-hold(struct live *l, struct live_member *m)
+static void hold(struct live *l, struct live_member *m)
 {
 	struct epoll_event e = {.events = EPOLLIN, .data.u64 = m->shown.number};
 
@@ -194,8 +179,7 @@ hold(struct live *l, struct live_member *m)
 	l->fds_left--;
 }
 
-static void
-let_go(struct live *l, struct live_member *m)
+static void let_go(struct live *l, struct live_member *m)
 {
 	if (m->pidfd < 0)
 		return;
@@ -206,16 +190,14 @@ let_go(struct live *l, struct live_member *m)
 }
 
 /* From now on the roster looks who is in its slot. */
-static void
-leave_slot(struct live_member *m)
+static void leave_slot(struct live_member *m)
 {
 	if (!m->is_lost)
 		roster_unbind(m->file, m->slot);
 	m->is_lost = true;
 }
 
-void
-engine_member_free(struct live *l, struct live_member *m)
+void engine_member_free(struct live *l, struct live_member *m)
 {
 	if (!m)
 		return;
@@ -234,9 +216,8 @@ engine_member_free(struct live *l, struct live_member *m)
 }
 
 /* NULL: no memory. */
-static struct live_member *
-add(struct live *l, struct live_file *f, const struct segfile *seg, int slot,
-    const struct seg_header *h)
+static struct live_member *add(struct live *l, struct live_file *f, const struct segfile *seg,
+    int slot, const struct seg_header *h)
 {
 	struct live_member *m;
 
@@ -244,8 +225,7 @@ add(struct live *l, struct live_file *f, const struct segfile *seg, int slot,
 		return NULL;
 	m = calloc(1, sizeof(*m));
 	if (!m || pulse_new(&l->room, l->plan.want_sites, &m->pulse) < 0 ||
-	    room_make(&l->members, &l->room_count, l->count,
-	        sizeof(struct live_member *)) < 0) {
+	    room_make(&l->members, &l->room_count, l->count, sizeof(struct live_member *)) < 0) {
 		if (m)
 			pulse_free(m->pulse);
 		free(m);
@@ -267,9 +247,7 @@ add(struct live *l, struct live_file *f, const struct segfile *seg, int slot,
 }
 
 /* A child in its first events has got its slot: it is the same process. */
-static bool
-move_to_slot(
-    struct live *l, struct live_file *f, int slot, const struct seg_header *h)
+static bool move_to_slot(struct live *l, struct live_file *f, int slot, const struct seg_header *h)
 {
 	for (size_t i = 0; i < l->count; i++) {
 		struct live_member *m = l->members[i];
@@ -294,25 +272,21 @@ move_to_slot(
 }
 
 /* The same segment in a second file: a copy that somebody has made. */
-static bool
-is_listed(const struct live *l, const struct seg_header *h)
+static bool is_listed(const struct live *l, const struct seg_header *h)
 {
 	for (size_t i = 0; i < l->count; i++)
-		if (memcmp(l->members[i]->shown.header.uuid, h->uuid,
-		        sizeof(h->uuid)) == 0)
+		if (memcmp(l->members[i]->shown.header.uuid, h->uuid, sizeof(h->uuid)) == 0)
 			return true;
 	return false;
 }
 
-static int
-arrive_running(struct live *l, struct live_file *f, const struct segfile *seg,
-    int slot, const struct seg_header *h, pid_t pid, bool *ret)
+static int arrive_running(struct live *l, struct live_file *f, const struct segfile *seg, int slot,
+    const struct seg_header *h, pid_t pid, bool *ret)
 {
 	struct live_member *before = pid ? engine_member_running(l, pid) : NULL;
 	struct live_member *m;
 
-	if (before &&
-	    before->shown.header.start_monotonic_ns > h->start_monotonic_ns)
+	if (before && before->shown.header.start_monotonic_ns > h->start_monotonic_ns)
 		return 0; /* of what it was before an exec */
 	if (before)
 		engine_member_end(l, before, LIVE_CAUSE_EXEC);
@@ -325,8 +299,7 @@ arrive_running(struct live *l, struct live_file *f, const struct segfile *seg,
 	hold(l, m);
 	describe(l, m);
 	/* between the check and hold() it may have ended */
-	if (m->start_jiffies != 0 &&
-	    !proc_may_have_written(h, m->start_jiffies)) {
+	if (m->start_jiffies != 0 && !proc_may_have_written(h, m->start_jiffies)) {
 		let_go(l, m);
 		engine_member_end(l, m, LIVE_CAUSE_UNKNOWN);
 		*ret = false;
@@ -339,8 +312,7 @@ arrive_running(struct live *l, struct live_file *f, const struct segfile *seg,
  * of this look: the same process, and what is known of its end is the end of
  * the later program. NULL: there is none, or its end has been told already.
  */
-static struct live_member *
-find_before_exec(
+static struct live_member *find_before_exec(
     const struct live *l, const struct segfile *seg, const struct seg_header *h)
 {
 	for (size_t i = 0; i < l->count && h->start_jiffies != 0; i++) {
@@ -351,8 +323,7 @@ find_before_exec(
 		    was->start_jiffies == h->start_jiffies &&
 		    m->shown.uid == segfile_source(seg)->uid &&
 		    was->start_monotonic_ns < h->start_monotonic_ns &&
-		    m->shown.state == LIVE_ENDED &&
-		    m->shown.ended_ns == l->now_ns &&
+		    m->shown.state == LIVE_ENDED && m->shown.ended_ns == l->now_ns &&
 		    m->shown.cause != LIVE_CAUSE_EXEC)
 			return m;
 	}
@@ -360,8 +331,7 @@ find_before_exec(
 }
 
 /* The end of `before`, and the descriptor that tells it, are those of `m`. */
-static void
-take_end(struct live *l, struct live_member *m, struct live_member *before)
+static void take_end(struct live *l, struct live_member *m, struct live_member *before)
 {
 	struct epoll_event e = {.data.u64 = m->shown.number};
 
@@ -380,27 +350,23 @@ take_end(struct live *l, struct live_member *m, struct live_member *before)
 	before->is_settled = true;
 }
 
-static int
-arrive_dead(struct live *l, struct live_file *f, const struct segfile *seg,
-    int slot, const struct seg_header *h, enum live_cause cause)
+static int arrive_dead(struct live *l, struct live_file *f, const struct segfile *seg, int slot,
+    const struct seg_header *h, enum live_cause cause)
 {
 	struct live_member *m, *before = NULL;
 
 	if (cause == LIVE_CAUSE_UNKNOWN)
 		before = find_before_exec(l, seg, h);
 	if (!before &&
-	    (l->pids ||
-	        (!l->plan.keep_the_ended &&
-	            h->start_monotonic_ns < l->start_ns)))
+	    (l->pids || (!l->plan.keep_the_ended && h->start_monotonic_ns < l->start_ns)))
 		return 0;
 	m = add(l, f, seg, slot, h);
 	if (!m)
 		return 0;
 	find_program(&m->shown);
 	memcpy(m->shown.service,
-	    before && before->shown.has_unit + before->shown.has_container
-	        ? before->shown.service
-	        : m->shown.program,
+	    before && before->shown.has_unit + before->shown.has_container ? before->shown.service
+	                                                                   : m->shown.program,
 	    sizeof(m->shown.service));
 	if (before)
 		take_end(l, m, before);
@@ -408,8 +374,7 @@ arrive_dead(struct live *l, struct live_file *f, const struct segfile *seg,
 	return 0;
 }
 
-int
-engine_member_arrive(struct live *l, struct live_file *f, const struct segfile *seg,
+int engine_member_arrive(struct live *l, struct live_file *f, const struct segfile *seg,
     struct live_slot *s, const struct seg_header *h)
 {
 	int slot = s->slot;
@@ -436,8 +401,8 @@ engine_member_arrive(struct live *l, struct live_file *f, const struct segfile *
 	if (state == PROC_UNKNOWN)
 		pid = is_there(l, h) ? (pid_t)h->pid : 0;
 	if (state != PROC_YES && state != PROC_UNKNOWN)
-		err = arrive_dead(l, f, seg, slot, h,
-		    state == PROC_EXEC ? LIVE_CAUSE_EXEC : LIVE_CAUSE_UNKNOWN);
+		err = arrive_dead(
+		    l, f, seg, slot, h, state == PROC_EXEC ? LIVE_CAUSE_EXEC : LIVE_CAUSE_UNKNOWN);
 	else if (is_wanted(l, pid))
 		err = arrive_running(l, f, seg, slot, h, pid, &s->is_bound);
 	else
@@ -446,9 +411,8 @@ engine_member_arrive(struct live *l, struct live_file *f, const struct segfile *
 	return err;
 }
 
-int
-engine_member_arrive_ended(struct live *l, struct live_file *f,
-    const struct segfile *seg, struct live_slot *s, const struct seg_header *h)
+int engine_member_arrive_ended(struct live *l, struct live_file *f, const struct segfile *seg,
+    struct live_slot *s, const struct seg_header *h)
 {
 	size_t count = l->count;
 	int err;
@@ -467,8 +431,7 @@ engine_member_arrive_ended(struct live *l, struct live_file *f,
 
 /* ---- looks ---- */
 
-static uint64_t
-peak(const struct live_process *p)
+static uint64_t peak(const struct live_process *p)
 {
 	const struct seg_header *h = &p->header;
 
@@ -479,17 +442,14 @@ peak(const struct live_process *p)
 	return p->now.live_bytes;
 }
 
-static uint64_t
-lost(const struct seg_header *h)
+static uint64_t lost(const struct seg_header *h)
 {
 	return capped_sum(h->counts[SEG_LOST_EVENTS],
-	    capped_sum(
-	        h->counts[SEG_LOST_FREES], h->counts[SEG_CROWDED_EVENTS]));
+	    capped_sum(h->counts[SEG_LOST_FREES], h->counts[SEG_CROWDED_EVENTS]));
 }
 
 /* The counters as they are now; the last ones stay where that fails. */
-static int
-read_counters(struct live *l, struct live_member *m, bool *ret_changed)
+static int read_counters(struct live *l, struct live_member *m, bool *ret_changed)
 {
 	struct live_process *p = &m->shown;
 	struct segfile *seg;
@@ -505,27 +465,23 @@ read_counters(struct live *l, struct live_member *m, bool *ret_changed)
 		p->look_err = err;
 		return err == -ENOMEM ? err : 0;
 	}
-	err = pulse_look(
-	    m->pulse, seg, m->slot, p->looks, &p->header, &p->now, ret_changed);
+	err = pulse_look(m->pulse, seg, m->slot, p->looks, &p->header, &p->now, ret_changed);
 	roster_done(m->file, seg);
 	p->look_err = err;
 	if (err == -ESTALE)
 		leave_slot(m);
 	/* a few per cent of a core, however large the ledger is */
-	m->next_rows_ns = l->now_ns +
-	    (pulse_bytes(m->pulse) >> 20) * REST_MS_PER_MIB * LIVE_MS;
+	m->next_rows_ns = l->now_ns + (pulse_bytes(m->pulse) >> 20) * REST_MS_PER_MIB * LIVE_MS;
 	return err == -ENOMEM ? err : 0;
 }
 
 /* Is a process without a descriptor still there? */
-static bool
-is_gone(const struct live_member *m, const struct procfs_stat *stat, int err)
+static bool is_gone(const struct live_member *m, const struct procfs_stat *stat, int err)
 {
 	if (m->pidfd >= 0)
 		return false;
 	if (err == 0)
-		return m->start_jiffies != 0 &&
-		    stat->start_jiffies != m->start_jiffies;
+		return m->start_jiffies != 0 && stat->start_jiffies != m->start_jiffies;
 	return err == -ESRCH || (kill(m->shown.pid, 0) < 0 && errno == ESRCH);
 }
 
@@ -533,8 +489,7 @@ is_gone(const struct live_member *m, const struct procfs_stat *stat, int err)
  * It runs, but is it still the program that was traced? An exec without a
  * collector leaves no other trace than these addresses.
  */
-static void
-look_for_exec(struct live *l, struct live_member *m)
+static void look_for_exec(struct live *l, struct live_member *m)
 {
 	struct procfs_stat stat = {0};
 	int err = procfs_stat(m->shown.pid, &stat);
@@ -546,14 +501,12 @@ look_for_exec(struct live *l, struct live_member *m)
 		return;
 	}
 	if (err < 0 || stat.start_jiffies != m->start_jiffies ||
-	    (stat.code_start == m->code_start &&
-	        stat.stack_start == m->stack_start && !m->is_lost))
+	    (stat.code_start == m->code_start && stat.stack_start == m->stack_start && !m->is_lost))
 		return;
 	seg = roster_open(l, m->file, &err);
 	if (!seg)
 		return;
-	if (proc_check(&m->shown.header, segfile_source(seg), &pid) ==
-	    PROC_EXEC) {
+	if (proc_check(&m->shown.header, segfile_source(seg), &pid) == PROC_EXEC) {
 		engine_member_end(l, m, LIVE_CAUSE_EXEC);
 		roster_newcomers_again(l->newcomers, m->shown.pid);
 	} else {
@@ -563,8 +516,7 @@ look_for_exec(struct live *l, struct live_member *m)
 	roster_done(m->file, seg);
 }
 
-static void
-note_look(struct live *l, struct live_member *m, bool changed)
+static void note_look(struct live *l, struct live_member *m, bool changed)
 {
 	struct live_process *p = &m->shown;
 	bool is_seldom = (p->looks + p->number) % SELDOM == 0;
@@ -584,8 +536,7 @@ note_look(struct live *l, struct live_member *m, bool changed)
 	p->used = m->group ? m->group->used : 0;
 }
 
-int
-engine_member_look(struct live *l, struct live_member *m)
+int engine_member_look(struct live *l, struct live_member *m)
 {
 	struct live_process *p = &m->shown;
 	uint32_t tick = p->header.tick;
@@ -600,8 +551,8 @@ engine_member_look(struct live *l, struct live_member *m)
 	changed |= tick != p->header.tick;
 	if (changed)
 		m->moved_ns = l->now_ns;
-	p->is_silent = p->state == LIVE_OUT_OF_SIGHT &&
-	    l->now_ns - m->moved_ns >= SILENT_S * LIVE_S;
+	p->is_silent =
+	    p->state == LIVE_OUT_OF_SIGHT && l->now_ns - m->moved_ns >= SILENT_S * LIVE_S;
 	note_look(l, m, changed);
 	if (p->looks % LIVE_LOOKS == 0)
 		pulse_rest(m->pulse, p->looks);
@@ -611,16 +562,14 @@ engine_member_look(struct live *l, struct live_member *m)
 		find_user(m);
 	}
 	if (p->state == LIVE_RUNS &&
-	    (m->pidfd < 0 ||
-	        (!changed && (p->looks + p->number) % SELDOM == 0)))
+	    (m->pidfd < 0 || (!changed && (p->looks + p->number) % SELDOM == 0)))
 		look_for_exec(l, m);
 	return 0;
 }
 
 /* ---- the end ---- */
 
-static void
-take_status(struct live *l, struct live_member *m, int status)
+static void take_status(struct live *l, struct live_member *m, int status)
 {
 	struct live_process *p = &m->shown;
 	bool is_kill = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
@@ -643,8 +592,7 @@ take_status(struct live *l, struct live_member *m, int status)
 	}
 }
 
-void
-engine_member_ask(struct live *l, struct live_member *m, bool is_reaped)
+void engine_member_ask(struct live *l, struct live_member *m, bool is_reaped)
 {
 	struct live_process *p = &m->shown;
 	int status, err;
@@ -666,15 +614,13 @@ engine_member_ask(struct live *l, struct live_member *m, bool is_reaped)
 		p->cause = LIVE_CAUSE_EXIT;
 		p->cause_number = -1;
 	}
-	if (err == -ENOTSUP || is_reaped ||
-	    l->now_ns - p->ended_ns >= LIVE_DEAD_MS * LIVE_MS)
+	if (err == -ENOTSUP || is_reaped || l->now_ns - p->ended_ns >= LIVE_DEAD_MS * LIVE_MS)
 		m->is_settled = true;
 	if (m->is_settled)
 		let_go(l, m);
 }
 
-void
-engine_member_end(struct live *l, struct live_member *m, enum live_cause cause)
+void engine_member_end(struct live *l, struct live_member *m, enum live_cause cause)
 {
 	struct epoll_event e = {.data.u64 = m->shown.number};
 	struct live_process *p = &m->shown;
@@ -700,14 +646,12 @@ engine_member_end(struct live *l, struct live_member *m, enum live_cause cause)
 	engine_member_ask(l, m, false);
 }
 
-bool
-engine_member_is_over(const struct live *l, const struct live_member *m)
+bool engine_member_is_over(const struct live *l, const struct live_member *m)
 {
 	const struct live_process *p = &m->shown;
 
 	if (p->state == LIVE_ENDED)
-		return !l->plan.keep_the_ended &&
-		    l->now_ns - p->ended_ns >= LIVE_DEAD_MS * LIVE_MS;
+		return !l->plan.keep_the_ended && l->now_ns - p->ended_ns >= LIVE_DEAD_MS * LIVE_MS;
 	/* nobody can tell whether it has ended, and nobody could see more */
 	return p->state == LIVE_OUT_OF_SIGHT && m->file->is_gone &&
 	    l->now_ns - m->moved_ns >= FORGET_S * LIVE_S;

@@ -66,10 +66,9 @@ struct live_member {
 struct live {
 	struct live_plan plan;
 	pid_t *pids;
-	uint64_t
-	    *pid_starts;   /* of plan.pids: which process it is; 0: not yet */
-	uint64_t start_ns; /* CLOCK_MONOTONIC */
-	uint64_t now_ns;   /* of this look */
+	uint64_t *pid_starts; /* of plan.pids: which process it is; 0: not yet */
+	uint64_t start_ns;    /* CLOCK_MONOTONIC */
+	uint64_t now_ns;      /* of this look */
 	struct pulse_room room;
 	int epoll;
 	size_t fds_left;              /* descriptors that may still be kept */
@@ -92,8 +91,7 @@ struct live {
 	uint64_t came_dead; /* files whose process was not found at first */
 };
 
-static inline struct live_member *
-engine_member_of(const struct live_process *p)
+static inline struct live_member *engine_member_of(const struct live_process *p)
 {
 	/* the public part is the first, and all are ours */
 	return (struct live_member *)(uintptr_t)p;
@@ -129,15 +127,14 @@ int engine_member_arrive(struct live *l, struct live_file *f, const struct segfi
     struct live_slot *s, const struct seg_header *h);
 
 /* The same for one that is known to have ended. -ENOMEM, -ENOBUFS. */
-int engine_member_arrive_ended(struct live *l, struct live_file *f,
-    const struct segfile *seg, struct live_slot *s, const struct seg_header *h);
+int engine_member_arrive_ended(struct live *l, struct live_file *f, const struct segfile *seg,
+    struct live_slot *s, const struct seg_header *h);
 
 /* Its counters, now. -ENOMEM. */
 int engine_member_look(struct live *l, struct live_member *m);
 
 /* It has ended: the last look, and the cause as far as it is known. */
-void engine_member_end(
-    struct live *l, struct live_member *m, enum live_cause cause);
+void engine_member_end(struct live *l, struct live_member *m, enum live_cause cause);
 
 /* The cause may be known by now; nothing more will be, if `is_reaped`. */
 void engine_member_ask(struct live *l, struct live_member *m, bool is_reaped);

@@ -11,8 +11,7 @@
 
 enum { SCALE_LOOKS = 16 }; /* between attempts to find a finer unit */
 
-bool
-pulse_room_take(struct pulse_room *room, size_t bytes)
+bool pulse_room_take(struct pulse_room *room, size_t bytes)
 {
 	if (bytes > room->left)
 		return false;
@@ -20,8 +19,7 @@ pulse_room_take(struct pulse_room *room, size_t bytes)
 	return true;
 }
 
-bool
-pulse_charge(struct pulse *p, size_t bytes)
+bool pulse_charge(struct pulse *p, size_t bytes)
 {
 	if (!pulse_room_take(p->room, bytes))
 		return false;
@@ -29,15 +27,13 @@ pulse_charge(struct pulse *p, size_t bytes)
 	return true;
 }
 
-void
-pulse_refund(struct pulse *p, size_t bytes)
+void pulse_refund(struct pulse *p, size_t bytes)
 {
 	p->room->left += bytes;
 	p->charged -= bytes;
 }
 
-int
-pulse_new(struct pulse_room *room, bool want_sites, struct pulse **ret)
+int pulse_new(struct pulse_room *room, bool want_sites, struct pulse **ret)
 {
 	struct pulse *p = calloc(1, sizeof(*p));
 
@@ -50,8 +46,7 @@ pulse_new(struct pulse_room *room, bool want_sites, struct pulse **ret)
 }
 
 /* The site keeps no memory of its last looks. */
-static void
-drop_trend(struct pulse *p, struct live_site *s)
+static void drop_trend(struct pulse *p, struct live_site *s)
 {
 	if (!s->trend)
 		return;
@@ -60,8 +55,7 @@ drop_trend(struct pulse *p, struct live_site *s)
 	pulse_refund(p, sizeof(struct live_trend));
 }
 
-void
-pulse_free(struct pulse *p)
+void pulse_free(struct pulse *p)
 {
 	if (!p)
 		return;
@@ -80,21 +74,18 @@ pulse_free(struct pulse *p)
 
 /* ---- trends ---- */
 
-static uint64_t
-live_bytes(const struct live_site *s)
+static uint64_t live_bytes(const struct live_site *s)
 {
 	return capped_difference(s->allocated_bytes, s->freed_bytes);
 }
 
 /* The smallest unit in which the value fits. */
-static uint8_t
-shift_for(uint64_t value)
+static uint8_t shift_for(uint64_t value)
 {
 	return value <= UINT16_MAX ? 0 : (uint8_t)(48 - __builtin_clzll(value));
 }
 
-static void
-set_shift(struct live_trend *t, uint8_t shift)
+static void set_shift(struct live_trend *t, uint8_t shift)
 {
 	for (size_t i = 0; i < LIVE_LOOKS; i++) {
 		uint64_t value = (uint64_t)t->at[i] << t->shift;
@@ -108,8 +99,7 @@ set_shift(struct live_trend *t, uint8_t shift)
  * Finer units, once all larger values have left the ring: those that stay in it
  * are the looks from `from` on, up to the last one.
  */
-static void
-scale(struct live_trend *t, uint64_t from, uint64_t look, uint64_t most)
+static void scale(struct live_trend *t, uint64_t from, uint64_t look, uint64_t most)
 {
 	uint8_t shift;
 
@@ -122,8 +112,7 @@ scale(struct live_trend *t, uint64_t from, uint64_t look, uint64_t most)
 	t->scaled_at = look;
 }
 
-static void
-put(struct live_trend *t, uint64_t look, uint64_t was, uint64_t value)
+static void put(struct live_trend *t, uint64_t look, uint64_t was, uint64_t value)
 {
 	uint64_t from = look >= LIVE_LOOKS ? look - LIVE_LOOKS + 1 : 0;
 
@@ -132,15 +121,13 @@ put(struct live_trend *t, uint64_t look, uint64_t was, uint64_t value)
 	else if (t->shift > 0 && look - t->scaled_at >= SCALE_LOOKS)
 		scale(t, from, look, was > value ? was : value);
 	/* the looks since it moved last */
-	for (uint64_t i = t->last + 1 > from ? t->last + 1 : from; i < look;
-	     i++)
+	for (uint64_t i = t->last + 1 > from ? t->last + 1 : from; i < look; i++)
 		t->at[i % LIVE_LOOKS] = (uint16_t)(was >> t->shift);
 	t->last = look;
 	t->at[look % LIVE_LOOKS] = (uint16_t)(value >> t->shift);
 }
 
-static struct live_trend *
-new_trend(struct pulse *p, uint64_t look, uint64_t was)
+static struct live_trend *new_trend(struct pulse *p, uint64_t look, uint64_t was)
 {
 	struct live_trend *t;
 
@@ -159,8 +146,7 @@ new_trend(struct pulse *p, uint64_t look, uint64_t was)
 	return t;
 }
 
-uint64_t
-pulse_then(const struct live_site *s, uint64_t look)
+uint64_t pulse_then(const struct live_site *s, uint64_t look)
 {
 	const struct live_trend *t = s->trend;
 
@@ -175,8 +161,7 @@ pulse_then(const struct live_site *s, uint64_t look)
 /* ---- sites that moved ---- */
 
 /* false: no room. */
-static bool
-make_room(struct pulse *p)
+static bool make_room(struct pulse *p)
 {
 	size_t more = p->moved_room ? p->moved_room * 2 : 16;
 	struct live_site *bigger;
@@ -184,8 +169,7 @@ make_room(struct pulse *p)
 	if (p->moved_count < p->moved_room)
 		return true;
 	more = more < LIVE_SITES ? more : LIVE_SITES;
-	if (more <= p->moved_room ||
-	    !pulse_charge(p, (more - p->moved_room) * sizeof(*bigger)))
+	if (more <= p->moved_room || !pulse_charge(p, (more - p->moved_room) * sizeof(*bigger)))
 		return false;
 	bigger = reallocarray(p->moved, more, sizeof(*bigger));
 	if (!bigger) {
@@ -197,9 +181,8 @@ make_room(struct pulse *p)
 	return true;
 }
 
-static struct live_site *
-list(struct pulse *p, struct pulse_sites *s, uint32_t id,
-    const struct pulse_sum *was)
+static struct live_site *list(
+    struct pulse *p, struct pulse_sites *s, uint32_t id, const struct pulse_sum *was)
 {
 	uint16_t *number = &s->moved[id % PULSE_BLOCK_ROWS];
 	struct live_site *site;
@@ -216,16 +199,14 @@ list(struct pulse *p, struct pulse_sites *s, uint32_t id,
 	*number = (uint16_t)p->moved_count;
 	*site = (struct live_site){
 	    .id = id,
-	    .base_live_bytes =
-	        capped_difference(was->allocated_bytes, was->freed_bytes),
+	    .base_live_bytes = capped_difference(was->allocated_bytes, was->freed_bytes),
 	    .base_live_blocks = capped_difference(was->allocations, was->frees),
 	    .base_allocations = was->allocations,
 	};
 	return site;
 }
 
-static void
-fill(struct live_site *site, const struct pulse_sum *now, bool is_pool)
+static void fill(struct live_site *site, const struct pulse_sum *now, bool is_pool)
 {
 	site->is_pool = is_pool;
 	site->allocations = now->allocations;
@@ -234,13 +215,11 @@ fill(struct live_site *site, const struct pulse_sum *now, bool is_pool)
 	site->freed_bytes = now->freed_bytes;
 }
 
-void
-pulse_move(struct pulse_look *l, struct pulse_sites *s, uint32_t id,
-    const struct pulse_sum *was)
+void pulse_move(
+    struct pulse_look *l, struct pulse_sites *s, uint32_t id, const struct pulse_sum *was)
 {
 	const size_t i = id % PULSE_BLOCK_ROWS;
-	uint64_t live_was =
-	    capped_difference(was->allocated_bytes, was->freed_bytes);
+	uint64_t live_was = capped_difference(was->allocated_bytes, was->freed_bytes);
 	struct live_site *site;
 
 	if (!l->pulse->is_begun)
@@ -257,43 +236,36 @@ pulse_move(struct pulse_look *l, struct pulse_sites *s, uint32_t id,
 		put(site->trend, l->number, live_was, live_bytes(site));
 }
 
-void
-pulse_rest(struct pulse *p, uint64_t look)
+void pulse_rest(struct pulse *p, uint64_t look)
 {
 	for (size_t i = 0; i < p->moved_count; i++)
-		if (p->moved[i].trend &&
-		    p->moved[i].trend->last + LIVE_LOOKS < look)
+		if (p->moved[i].trend && p->moved[i].trend->last + LIVE_LOOKS < look)
 			drop_trend(p, &p->moved[i]);
 }
 
-uint64_t
-pulse_bytes(const struct pulse *p)
+uint64_t pulse_bytes(const struct pulse *p)
 {
 	return p->directory.claimed;
 }
 
-size_t
-pulse_site_count(const struct pulse *p)
+size_t pulse_site_count(const struct pulse *p)
 {
 	return p->site_count;
 }
 
-const struct live_site *
-pulse_moved(const struct pulse *p, size_t *ret_count)
+const struct live_site *pulse_moved(const struct pulse *p, size_t *ret_count)
 {
 	*ret_count = p->moved_count;
 	return p->moved;
 }
 
-uint64_t
-pulse_unlisted(const struct pulse *p)
+uint64_t pulse_unlisted(const struct pulse *p)
 {
 	return p->unlisted;
 }
 
 /* A site that never moved: its base is what it has. */
-static struct live_site
-resting(const struct pulse_sites *s, size_t i, uint32_t id)
+static struct live_site resting(const struct pulse_sites *s, size_t i, uint32_t id)
 {
 	struct live_site site = {.id = id};
 
@@ -304,10 +276,8 @@ resting(const struct pulse_sites *s, size_t i, uint32_t id)
 	return site;
 }
 
-static bool
-each_of_block(const struct pulse *p, const struct pulse_sites *s,
-    uint32_t first_id, bool (*each)(void *, const struct live_site *),
-    void *context)
+static bool each_of_block(const struct pulse *p, const struct pulse_sites *s, uint32_t first_id,
+    bool (*each)(void *, const struct live_site *), void *context)
 {
 	for (uint32_t i = 0; i < PULSE_BLOCK_ROWS; i++) {
 		struct live_site site;
@@ -316,17 +286,16 @@ each_of_block(const struct pulse *p, const struct pulse_sites *s,
 			site = p->moved[s->moved[i] - 1];
 		else
 			site = resting(s, i, first_id + i);
-		if ((site.allocations | site.allocated_bytes | site.frees |
-		        site.freed_bytes) != 0 &&
+		if ((site.allocations | site.allocated_bytes | site.frees | site.freed_bytes) !=
+		        0 &&
 		    !each(context, &site))
 			return false;
 	}
 	return true;
 }
 
-void
-pulse_each(const struct pulse *p,
-    bool (*each)(void *, const struct live_site *), void *context)
+void pulse_each(
+    const struct pulse *p, bool (*each)(void *, const struct live_site *), void *context)
 {
 	bool more = true;
 
@@ -336,36 +305,31 @@ pulse_each(const struct pulse *p,
 			    (uint32_t)(n << PULSE_BLOCK_BITS), each, context);
 }
 
-void
-pulse_set_base(struct pulse *p)
+void pulse_set_base(struct pulse *p)
 {
 	for (size_t i = 0; i < p->moved_count; i++) {
 		struct live_site *s = &p->moved[i];
 
 		s->base_live_bytes = live_bytes(s);
-		s->base_live_blocks =
-		    capped_difference(s->allocations, s->frees);
+		s->base_live_blocks = capped_difference(s->allocations, s->frees);
 		s->base_allocations = s->allocations;
 	}
 }
 
 /* ---- looks ---- */
 
-static void
-fill_totals(struct live_totals *to, const struct pulse_sum *sum)
+static void fill_totals(struct live_totals *to, const struct pulse_sum *sum)
 {
 	to->allocations = sum->allocations;
 	to->allocated_bytes = sum->allocated_bytes;
 	to->frees = sum->frees;
 	to->freed_bytes = sum->freed_bytes;
 	to->live_blocks = capped_difference(sum->allocations, sum->frees);
-	to->live_bytes =
-	    capped_difference(sum->allocated_bytes, sum->freed_bytes);
+	to->live_bytes = capped_difference(sum->allocated_bytes, sum->freed_bytes);
 }
 
 /* A child in its first events has sums alone. */
-static int
-look_at_early(const struct segfile *f, int slot, struct pulse_sum *ret)
+static int look_at_early(const struct segfile *f, int slot, struct pulse_sum *ret)
 {
 	struct segment *seg;
 	int err = segfile_read(f, slot, &seg, NULL);
@@ -375,8 +339,7 @@ look_at_early(const struct segfile *f, int slot, struct pulse_sum *ret)
 	*ret = (struct pulse_sum){0};
 	for (size_t i = 0; i < seg->extent_count; i++)
 		if (seg->extents[i].kind == SEG_EXT_LEDGER)
-			memcpy(ret, segment_copy_row(&seg->extents[i], 1),
-			    sizeof(*ret));
+			memcpy(ret, segment_copy_row(&seg->extents[i], 1), sizeof(*ret));
 	segment_copy_free(seg);
 	return 0;
 }
@@ -385,25 +348,21 @@ look_at_early(const struct segfile *f, int slot, struct pulse_sum *ret)
  * The header without its texts, which do not change. Who finds nothing there,
  * or another's header, has lost its slot.
  */
-static int
-read_header(const struct pulse_look *l, const struct segfile *f, int slot,
-    struct seg_header *h)
+static int read_header(
+    const struct pulse_look *l, const struct segfile *f, int slot, struct seg_header *h)
 {
 	static const uint8_t none[16];
 	struct seg_header now;
 	int err;
 
-	if (l->pulse->is_begun && !segfile_is_early(f, slot) &&
-	    l->number % 16 != 0) {
+	if (l->pulse->is_begun && !segfile_is_early(f, slot) && l->number % 16 != 0) {
 		now = *h;
-		err = directory_read(
-		    &l->at, 0, &now, offsetof(struct seg_header, pad));
+		err = directory_read(&l->at, 0, &now, offsetof(struct seg_header, pad));
 		if (err == 0 && now.magic != SEG_MAGIC)
 			err = -ESTALE;
 		now.session[sizeof(now.session) - 1] = '\0';
 		now.snapshot_label[sizeof(now.snapshot_label) - 1] = '\0';
-		now.counts[SEG_CHILDREN_UNTRACED] =
-		    h->counts[SEG_CHILDREN_UNTRACED];
+		now.counts[SEG_CHILDREN_UNTRACED] = h->counts[SEG_CHILDREN_UNTRACED];
 		now.counts[SEG_CHILDREN_EARLY] = h->counts[SEG_CHILDREN_EARLY];
 	} else {
 		err = segfile_header(f, slot, &now, NULL);
@@ -419,12 +378,10 @@ read_header(const struct pulse_look *l, const struct segfile *f, int slot,
 	return 0;
 }
 
-int
-pulse_look(struct pulse *p, const struct segfile *f, int slot, uint64_t look,
+int pulse_look(struct pulse *p, const struct segfile *f, int slot, uint64_t look,
     struct seg_header *h, struct live_totals *ret, bool *ret_changed)
 {
-	struct pulse_look l = {
-	    .pulse = p, .at.source = segfile_source(f), .number = look};
+	struct pulse_look l = {.pulse = p, .at.source = segfile_source(f), .number = look};
 	struct pulse_sum sum = {0};
 	int err = 0, no_room = 0;
 
@@ -437,9 +394,8 @@ pulse_look(struct pulse *p, const struct segfile *f, int slot, uint64_t look,
 		return err;
 	if (segfile_is_early(f, slot)) {
 		err = look_at_early(f, slot, &sum);
-		l.changed = err == 0 &&
-		    (sum.allocations != ret->allocations ||
-		        sum.frees != ret->frees);
+		l.changed =
+		    err == 0 && (sum.allocations != ret->allocations || sum.frees != ret->frees);
 	} else {
 		no_room = pulse_directory(&l, h);
 		err = no_room == -EFBIG ? 0 : no_room;

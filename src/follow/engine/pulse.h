@@ -34,9 +34,8 @@ void pulse_free(struct pulse *p); /* NULL is fine */
  * that is 0); -EFBIG: the room is used up, and the totals are those of a part of
  * the sites; -ENOMEM; or errors of segfile_header() and of reading.
  */
-int pulse_look(struct pulse *p, const struct segfile *f, int slot,
-    uint64_t look, struct seg_header *h, struct live_totals *ret,
-    bool *ret_changed);
+int pulse_look(struct pulse *p, const struct segfile *f, int slot, uint64_t look,
+    struct seg_header *h, struct live_totals *ret, bool *ret_changed);
 
 /* Bytes that a look reads. */
 uint64_t pulse_bytes(const struct pulse *p);
@@ -49,8 +48,8 @@ uint64_t pulse_unlisted(const struct pulse *p);
 /* See engine_site_then(). */
 uint64_t pulse_then(const struct live_site *s, uint64_t look);
 
-void pulse_each(const struct pulse *p,
-    bool (*each)(void *context, const struct live_site *s), void *context);
+void pulse_each(
+    const struct pulse *p, bool (*each)(void *context, const struct live_site *s), void *context);
 
 /* From now on the base of all sites is what they have now. */
 void pulse_set_base(struct pulse *p);

@@ -6,8 +6,7 @@
 
 #include "follow/engine/pulse_parts.h"
 
-static int
-block_of(void *context, size_t n, struct directory_pieces **ret)
+static int block_of(void *context, size_t n, struct directory_pieces **ret)
 {
 	struct pulse *p = context;
 
@@ -22,8 +21,7 @@ block_of(void *context, size_t n, struct directory_pieces **ret)
 		bigger = reallocarray(p->blocks, room, sizeof(*bigger));
 		if (!bigger)
 			return -ENOMEM;
-		memset(bigger + p->block_room, 0,
-		    (room - p->block_room) * sizeof(*bigger));
+		memset(bigger + p->block_room, 0, (room - p->block_room) * sizeof(*bigger));
 		p->blocks = bigger;
 		p->block_room = room;
 	}
@@ -31,29 +29,25 @@ block_of(void *context, size_t n, struct directory_pieces **ret)
 	return 0;
 }
 
-static bool
-take(void *context, size_t bytes)
+static bool take(void *context, size_t bytes)
 {
 	return pulse_charge(context, bytes);
 }
 
-static bool
-wants(uint32_t kind)
+static bool wants(uint32_t kind)
 {
 	return kind == SEG_EXT_LEDGER;
 }
 
 static int add_extent(void *context, const struct seg_extent *x);
 
-static struct directory_hooks
-hooks_of(struct pulse *p)
+static struct directory_hooks hooks_of(struct pulse *p)
 {
 	return (struct directory_hooks){
 	    .context = p, .take = take, .wants = wants, .add = add_extent};
 }
 
-static int
-add_extent(void *context, const struct seg_extent *x)
+static int add_extent(void *context, const struct seg_extent *x)
 {
 	const struct directory_hooks hooks = hooks_of(context);
 
@@ -62,8 +56,7 @@ add_extent(void *context, const struct seg_extent *x)
 	return directory_cut(x, &hooks, block_of);
 }
 
-int
-pulse_directory(struct pulse_look *l, const struct seg_header *h)
+int pulse_directory(struct pulse_look *l, const struct seg_header *h)
 {
 	const struct directory_hooks hooks = hooks_of(l->pulse);
 

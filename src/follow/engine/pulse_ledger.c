@@ -19,32 +19,26 @@ struct tally {
 
 static const struct pulse_sum no_sum;
 
-static bool
-is_zero(const struct pulse_sum *s)
+static bool is_zero(const struct pulse_sum *s)
 {
-	return (s->allocations | s->allocated_bytes | s->frees |
-	           s->freed_bytes) == 0;
+	return (s->allocations | s->allocated_bytes | s->frees | s->freed_bytes) == 0;
 }
 
-static bool
-is_same(const struct pulse_sum *a, const struct pulse_sum *b)
+static bool is_same(const struct pulse_sum *a, const struct pulse_sum *b)
 {
-	return a->allocations == b->allocations &&
-	    a->allocated_bytes == b->allocated_bytes && a->frees == b->frees &&
-	    a->freed_bytes == b->freed_bytes;
+	return a->allocations == b->allocations && a->allocated_bytes == b->allocated_bytes &&
+	    a->frees == b->frees && a->freed_bytes == b->freed_bytes;
 }
 
 /* Four multiplications that do not wait for one another. */
-static uint64_t
-mix(uint64_t image, const struct pulse_sum *row)
+static uint64_t mix(uint64_t image, const struct pulse_sum *row)
 {
 	const uint64_t a = row->allocations * UINT64_C(0x9e3779b97f4a7c15),
 	               b = row->allocated_bytes * UINT64_C(0xc2b2ae3d27d4eb4f),
 	               c = row->frees * UINT64_C(0x165667b19e3779f9),
 	               d = row->freed_bytes * UINT64_C(0xd6e8feb86659fd93);
 
-	image =
-	    (image ^ a ^ (b << 23 | b >> 41)) * UINT64_C(0xff51afd7ed558ccd);
+	image = (image ^ a ^ (b << 23 | b >> 41)) * UINT64_C(0xff51afd7ed558ccd);
 	return image + (c ^ (d << 31 | d >> 33)) + 1;
 }
 
@@ -52,9 +46,8 @@ mix(uint64_t image, const struct pulse_sum *row)
  * The first pass counts everything. In the second one all but the frees are
  * counted again, from the beginning.
  */
-static void
-add_rows(struct tally *t, const struct directory_piece *piece,
-    const uint8_t *rows, int pass)
+static void add_rows(
+    struct tally *t, const struct directory_piece *piece, const uint8_t *rows, int pass)
 {
 	uint64_t image = t->image[pass];
 
@@ -66,11 +59,9 @@ add_rows(struct tally *t, const struct directory_piece *piece,
 		image = mix(image, &row);
 		if (is_zero(&row))
 			continue;
-		t->is_pool[piece->first + i] |=
-		    piece->is_pool && row.allocations > 0;
+		t->is_pool[piece->first + i] |= piece->is_pool && row.allocations > 0;
 		s->allocations = capped_sum(s->allocations, row.allocations);
-		s->allocated_bytes =
-		    capped_sum(s->allocated_bytes, row.allocated_bytes);
+		s->allocated_bytes = capped_sum(s->allocated_bytes, row.allocated_bytes);
 		if (pass > 0)
 			continue;
 		s->frees = capped_sum(s->frees, row.frees);
@@ -79,9 +70,8 @@ add_rows(struct tally *t, const struct directory_piece *piece,
 	t->image[pass] = image;
 }
 
-static int
-read_piece(const struct pulse_look *l, const struct directory_piece *piece,
-    struct tally *t, int pass)
+static int read_piece(
+    const struct pulse_look *l, const struct directory_piece *piece, struct tally *t, int pass)
 {
 	size_t len = (size_t)piece->count * piece->row_bytes;
 	uint8_t few[PIECE_BYTES], *rows = few;
@@ -99,9 +89,8 @@ read_piece(const struct pulse_look *l, const struct directory_piece *piece,
 	return err;
 }
 
-static int
-read_pass(const struct pulse_look *l, const struct pulse_block *b,
-    struct tally *t, int pass)
+static int read_pass(
+    const struct pulse_look *l, const struct pulse_block *b, struct tally *t, int pass)
 {
 	int err = 0;
 
@@ -111,9 +100,7 @@ read_pass(const struct pulse_look *l, const struct pulse_block *b,
 }
 
 /* Both passes; the second one is not needed where nothing has happened. */
-static int
-read_block(
-    const struct pulse_look *l, const struct pulse_block *b, struct tally *t)
+static int read_block(const struct pulse_look *l, const struct pulse_block *b, struct tally *t)
 {
 	int err;
 
@@ -130,9 +117,7 @@ read_block(
 	return read_pass(l, b, t, 1);
 }
 
-static int
-read_steadily(
-    const struct pulse_look *l, const struct pulse_block *b, struct tally *t)
+static int read_steadily(const struct pulse_look *l, const struct pulse_block *b, struct tally *t)
 {
 	struct steady steady = steady_begin();
 	int err;
@@ -144,8 +129,7 @@ read_steadily(
 }
 
 /* Memory for the sites of a block; without room they are not known. */
-static struct pulse_sites *
-sites_of(struct pulse *p, struct pulse_block *b)
+static struct pulse_sites *sites_of(struct pulse *p, struct pulse_block *b)
 {
 	if (b->sites || !p->want_sites || !pulse_charge(p, sizeof(*b->sites)))
 		return b->sites;
@@ -156,8 +140,7 @@ sites_of(struct pulse *p, struct pulse_block *b)
 }
 
 /* Sites of a block for which there was no memory, once. */
-static void
-count_unlisted(struct pulse *p, struct pulse_block *b, const struct tally *t)
+static void count_unlisted(struct pulse *p, struct pulse_block *b, const struct tally *t)
 {
 	size_t used = 0;
 
@@ -170,9 +153,8 @@ count_unlisted(struct pulse *p, struct pulse_block *b, const struct tally *t)
 	}
 }
 
-static void
-take_sites(struct pulse_look *l, struct pulse_block *b, uint32_t first_id,
-    const struct tally *t)
+static void take_sites(
+    struct pulse_look *l, struct pulse_block *b, uint32_t first_id, const struct tally *t)
 {
 	struct pulse_sites *s = sites_of(l->pulse, b);
 
@@ -192,9 +174,8 @@ take_sites(struct pulse_look *l, struct pulse_block *b, uint32_t first_id,
 	}
 }
 
-static void
-take_block(struct pulse_look *l, struct pulse_block *b, uint32_t first_id,
-    const struct tally *t)
+static void take_block(
+    struct pulse_look *l, struct pulse_block *b, uint32_t first_id, const struct tally *t)
 {
 	l->changed |= !b->is_known || b->image != t->image[1];
 	b->is_known = true;
@@ -206,19 +187,15 @@ take_block(struct pulse_look *l, struct pulse_block *b, uint32_t first_id,
 
 		if (t->is_pool[i])
 			continue;
-		b->total.allocations =
-		    capped_sum(b->total.allocations, s->allocations);
-		b->total.allocated_bytes =
-		    capped_sum(b->total.allocated_bytes, s->allocated_bytes);
+		b->total.allocations = capped_sum(b->total.allocations, s->allocations);
+		b->total.allocated_bytes = capped_sum(b->total.allocated_bytes, s->allocated_bytes);
 		b->total.frees = capped_sum(b->total.frees, s->frees);
-		b->total.freed_bytes =
-		    capped_sum(b->total.freed_bytes, s->freed_bytes);
+		b->total.freed_bytes = capped_sum(b->total.freed_bytes, s->freed_bytes);
 	}
 	take_sites(l, b, first_id, t);
 }
 
-int
-pulse_ledger(struct pulse_look *l, struct pulse_sum *ret)
+int pulse_ledger(struct pulse_look *l, struct pulse_sum *ret)
 {
 	struct pulse *p = l->pulse;
 
@@ -235,13 +212,10 @@ pulse_ledger(struct pulse_look *l, struct pulse_sum *ret)
 			return err;
 		if (!b->is_known || !b->is_settled || b->image != t.image[1])
 			take_block(l, b, (uint32_t)(n << PULSE_BLOCK_BITS), &t);
-		ret->allocations =
-		    capped_sum(ret->allocations, b->total.allocations);
-		ret->allocated_bytes =
-		    capped_sum(ret->allocated_bytes, b->total.allocated_bytes);
+		ret->allocations = capped_sum(ret->allocations, b->total.allocations);
+		ret->allocated_bytes = capped_sum(ret->allocated_bytes, b->total.allocated_bytes);
 		ret->frees = capped_sum(ret->frees, b->total.frees);
-		ret->freed_bytes =
-		    capped_sum(ret->freed_bytes, b->total.freed_bytes);
+		ret->freed_bytes = capped_sum(ret->freed_bytes, b->total.freed_bytes);
 	}
 	return 0;
 }

@@ -86,7 +86,7 @@ int pulse_ledger(struct pulse_look *l, struct pulse_sum *ret);
  * A site has other counters than in the last look; `was` has those, and in the
  * first look all sites are as they were.
  */
-void pulse_move(struct pulse_look *l, struct pulse_sites *s, uint32_t id,
-    const struct pulse_sum *was);
+void pulse_move(
+    struct pulse_look *l, struct pulse_sites *s, uint32_t id, const struct pulse_sum *was);
 
 #endif

@@ -48,8 +48,7 @@ struct alarm {
 	bool is_killed;
 };
 
-int
-alarm_new(const struct alarm_plan *plan, struct alarm **ret)
+int alarm_new(const struct alarm_plan *plan, struct alarm **ret)
 {
 	struct alarm *a = calloc(1, sizeof(*a));
 
@@ -60,8 +59,7 @@ alarm_new(const struct alarm_plan *plan, struct alarm **ret)
 	return 0;
 }
 
-static void
-free_call(struct call *c)
+static void free_call(struct call *c)
 {
 	free(c->rule);
 	free(c->pid);
@@ -70,8 +68,7 @@ free_call(struct call *c)
 	free(c->snapshot);
 }
 
-void
-alarm_free(struct alarm *a)
+void alarm_free(struct alarm *a)
 {
 	if (!a)
 		return;
@@ -90,8 +87,7 @@ alarm_free(struct alarm *a)
 
 /* ---- processes ---- */
 
-static struct suspect *
-find_suspect(struct alarm *a, uint64_t number)
+static struct suspect *find_suspect(struct alarm *a, uint64_t number)
 {
 	size_t low = 0, high = a->suspect_count;
 	struct suspect *s;
@@ -106,8 +102,8 @@ find_suspect(struct alarm *a, uint64_t number)
 	}
 	if (low < a->suspect_count && a->suspects[low]->number == number)
 		return a->suspects[low];
-	if (room_make(&a->suspects, &a->suspect_room, a->suspect_count,
-	        sizeof(struct suspect *)) < 0)
+	if (room_make(&a->suspects, &a->suspect_room, a->suspect_count, sizeof(struct suspect *)) <
+	    0)
 		return NULL;
 	s = calloc(1, sizeof(*s) + a->plan.count * sizeof(struct rule_watch));
 	if (!s)
@@ -120,8 +116,7 @@ find_suspect(struct alarm *a, uint64_t number)
 	return s;
 }
 
-void
-alarm_looked(struct alarm *a)
+void alarm_looked(struct alarm *a)
 {
 	size_t kept = 0;
 
@@ -140,9 +135,7 @@ alarm_looked(struct alarm *a)
 
 /* ---- the snapshot ---- */
 
-static int
-write_file(
-    const struct store *store, const char *path, const void *bytes, size_t len)
+static int write_file(const struct store *store, const char *path, const void *bytes, size_t len)
 {
 	struct outfile out;
 	int err = outfile_open(path, OUTFILE_REFUSE, 0600, &out);
@@ -161,8 +154,7 @@ write_file(
 }
 
 /* SERVICE/snapshots/TIME-PID-NUMBER.seep-snap; *ret is for free(). */
-static int
-take_snapshot(const struct live_process *p, const struct segfile *f, int slot,
+static int take_snapshot(const struct live_process *p, const struct segfile *f, int slot,
     const struct service *s, const char *label, char **ret)
 {
 	char folder[FOLDER_NAME_BYTES + 16], path[PATH_MAX], when[32];
@@ -192,8 +184,7 @@ take_snapshot(const struct live_process *p, const struct segfile *f, int slot,
 	*ret = NULL;
 	for (int i = 1; i <= SNAPSHOT_TRIES && err == -EEXIST; i++) {
 		free(*ret);
-		if (asprintf(ret, "%s/%s-%d-%d.seep-snap", path, when,
-		        (int)p->inner_pid, i) < 0) {
+		if (asprintf(ret, "%s/%s-%d-%d.seep-snap", path, when, (int)p->inner_pid, i) < 0) {
 			*ret = NULL;
 			err = -ENOMEM;
 			break;
@@ -210,22 +201,18 @@ take_snapshot(const struct live_process *p, const struct segfile *f, int slot,
 
 /* ---- the command ---- */
 
-static bool
-fill_call(struct call *c, const char *rule, const struct live_process *p,
+static bool fill_call(struct call *c, const char *rule, const struct live_process *p,
     const char *service, const char *value, const char *snapshot)
 {
 	*c = (struct call){0};
 	return asprintf(&c->rule, "SEEP_RULE=%s", rule) >= 0 &&
-	    asprintf(&c->pid, "SEEP_PID=%d",
-	        (int)(p->pid ? p->pid : p->inner_pid)) >= 0 &&
+	    asprintf(&c->pid, "SEEP_PID=%d", (int)(p->pid ? p->pid : p->inner_pid)) >= 0 &&
 	    asprintf(&c->service, "SEEP_SERVICE=%s", service) >= 0 &&
 	    asprintf(&c->value, "SEEP_VALUE=%s", value) >= 0 &&
-	    asprintf(&c->snapshot, "SEEP_SNAPSHOT=%s",
-	        snapshot ? snapshot : "") >= 0;
+	    asprintf(&c->snapshot, "SEEP_SNAPSHOT=%s", snapshot ? snapshot : "") >= 0;
 }
 
-static void __attribute__((noreturn))
-run_command(const char *command, const struct call *c)
+static void __attribute__((noreturn)) run_command(const char *command, const struct call *c)
 {
 	char *argv[] = {(char *)(uintptr_t)command, NULL};
 	sigset_t none;
@@ -237,9 +224,8 @@ run_command(const char *command, const struct call *c)
 	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (null >= 0)
 		(void)dup2(null, STDIN_FILENO);
-	if (putenv(c->rule) == 0 && putenv(c->pid) == 0 &&
-	    putenv(c->service) == 0 && putenv(c->value) == 0 &&
-	    putenv(c->snapshot) == 0) {
+	if (putenv(c->rule) == 0 && putenv(c->pid) == 0 && putenv(c->service) == 0 &&
+	    putenv(c->value) == 0 && putenv(c->snapshot) == 0) {
 		/* none of the manager's business */
 		(void)unsetenv("NOTIFY_SOCKET");
 		(void)unsetenv("WATCHDOG_USEC");
@@ -249,8 +235,7 @@ run_command(const char *command, const struct call *c)
 	_exit(127);
 }
 
-void
-alarm_reap(struct alarm *a)
+void alarm_reap(struct alarm *a)
 {
 	int status;
 
@@ -258,16 +243,15 @@ alarm_reap(struct alarm *a)
 		char text[256];
 
 		if (WIFEXITED(status) && WEXITSTATUS(status) == 127) {
-			(void)snprintf(text, sizeof(text),
-			    "%.200s cannot be executed", a->plan.command);
+			(void)snprintf(
+			    text, sizeof(text), "%.200s cannot be executed", a->plan.command);
 			a->plan.say(a->plan.context, text);
 		}
 		a->child = 0;
 	}
 }
 
-void
-alarm_step(struct alarm *a, uint64_t now_ns)
+void alarm_step(struct alarm *a, uint64_t now_ns)
 {
 	alarm_reap(a);
 	if (a->child > 0) {
@@ -278,8 +262,7 @@ alarm_step(struct alarm *a, uint64_t now_ns)
 		(void)kill(-a->child, SIGKILL);
 		a->is_killed = true;
 		(void)snprintf(text, sizeof(text),
-		    "%.200s was killed, because it took more than 30 s",
-		    a->plan.command);
+		    "%.200s was killed, because it took more than 30 s", a->plan.command);
 		a->plan.say(a->plan.context, text);
 		return;
 	}
@@ -301,8 +284,7 @@ alarm_step(struct alarm *a, uint64_t now_ns)
 /* ---- rules ---- */
 
 /* What the tighter of cgroup and RLIMIT_AS leaves. */
-static struct rule_look
-look_of(const struct live_process *p, uint64_t now_ns)
+static struct rule_look look_of(const struct live_process *p, uint64_t now_ns)
 {
 	struct rule_look look = {.at_ns = now_ns,
 	    .live_bytes = p->now.live_bytes,
@@ -324,12 +306,10 @@ look_of(const struct live_process *p, uint64_t now_ns)
 		pages = 0;
 	(void)fclose(f);
 	if (pages > 0) {
-		uint64_t used =
-		    (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+		uint64_t used = (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 
 		if (look.limit_bytes == 0 ||
-		    space.rlim_cur - used <
-		        look.limit_bytes - look.used_bytes) {
+		    space.rlim_cur - used < look.limit_bytes - look.used_bytes) {
 			look.limit_bytes = space.rlim_cur;
 			look.used_bytes = used;
 		}
@@ -338,10 +318,8 @@ look_of(const struct live_process *p, uint64_t now_ns)
 }
 
 /* Says it, takes the snapshot, and queues the command. */
-static int
-raise_alarm(struct alarm *a, size_t i, const struct live_process *p,
-    const struct segfile *f, int slot, const struct service *s,
-    const struct rule_watch *watch)
+static int raise_alarm(struct alarm *a, size_t i, const struct live_process *p,
+    const struct segfile *f, int slot, const struct service *s, const struct rule_watch *watch)
 {
 	char value[RULE_VALUE_BYTES], text[1024];
 	char *snapshot = NULL;
@@ -352,10 +330,9 @@ raise_alarm(struct alarm *a, size_t i, const struct live_process *p,
 	if (err == -ENOMEM)
 		return err;
 	(void)snprintf(text, sizeof(text),
-	    "rule \"%.200s\": %.200s, process %d (%.64s): %s%s%.400s",
-	    a->plan.texts[i], s->text, (int)(p->pid ? p->pid : p->inner_pid),
-	    p->program, value, snapshot ? "; " : "; no snapshot: ",
-	    snapshot ? snapshot : strerror(-err));
+	    "rule \"%.200s\": %.200s, process %d (%.64s): %s%s%.400s", a->plan.texts[i], s->text,
+	    (int)(p->pid ? p->pid : p->inner_pid), p->program, value,
+	    snapshot ? "; " : "; no snapshot: ", snapshot ? snapshot : strerror(-err));
 	a->plan.say(a->plan.context, text);
 	if (a->plan.command && a->queued < QUEUE_MAX) {
 		struct call *c = &a->queue[a->queued];
@@ -369,9 +346,8 @@ raise_alarm(struct alarm *a, size_t i, const struct live_process *p,
 	return 0;
 }
 
-int
-alarm_look(struct alarm *a, const struct live_process *p,
-    const struct segfile *f, int slot, struct service *s, uint64_t now_ns)
+int alarm_look(struct alarm *a, const struct live_process *p, const struct segfile *f, int slot,
+    struct service *s, uint64_t now_ns)
 {
 	struct suspect *x = find_suspect(a, p->number);
 	struct rule_look look = look_of(p, now_ns);
@@ -383,13 +359,11 @@ alarm_look(struct alarm *a, const struct live_process *p,
 		const struct rule *r = &a->plan.rules[i];
 		int answer;
 
-		if (!watch_rule_is_for(r, s->text) ||
-		    !watch_rule_look(r, &x->watches[i], &look))
+		if (!watch_rule_is_for(r, s->text) || !watch_rule_look(r, &x->watches[i], &look))
 			continue;
 		answer = watch_rule_limiter_take(&a->limiter, i, s->folder, now_ns);
 		if (answer == 1)
-			answer =
-			    raise_alarm(a, i, p, f, slot, s, &x->watches[i]);
+			answer = raise_alarm(a, i, p, f, slot, s, &x->watches[i]);
 		if (answer < 0)
 			return answer;
 	}

@@ -20,9 +20,8 @@ struct places {
 	char part[PATH_MAX], done[PATH_MAX];
 };
 
-static int
-find_places(const struct store *s, const char *folder, const char *part,
-    struct places *ret)
+static int find_places(
+    const struct store *s, const char *folder, const char *part, struct places *ret)
 {
 	char path[PATH_MAX], text[CHAPTER_NAME_BYTES];
 	struct chapter_name name;
@@ -41,9 +40,8 @@ find_places(const struct store *s, const char *folder, const char *part,
 }
 
 /* All whole entries; how many processes there are, and whether names are. */
-static int
-copy_entries(struct recording *from, struct recording_writer *to,
-    size_t *ret_processes, bool *ret_named)
+static int copy_entries(
+    struct recording *from, struct recording_writer *to, size_t *ret_processes, bool *ret_named)
 {
 	const void *bytes;
 	uint32_t type;
@@ -53,8 +51,7 @@ copy_entries(struct recording *from, struct recording_writer *to,
 	*ret_processes = 0;
 	*ret_named = false;
 	while ((err = recording_next(from, &type, &bytes, &len)) == 1) {
-		*ret_processes +=
-		    type == RECORDING_SEGMENT || type == RECORDING_LINE;
+		*ret_processes += type == RECORDING_SEGMENT || type == RECORDING_LINE;
 		*ret_named |= type == RECORDING_NAMES;
 		err = recording_append_packed(
 		    to, (enum recording_type)type, NULL, 0, bytes, len, LEVEL);
@@ -66,9 +63,8 @@ copy_entries(struct recording *from, struct recording_writer *to,
 }
 
 /* Those of a recording that was cut are found now, if files are still there. */
-static void
-add_names(struct recording_writer *w, const char *path,
-    const struct names_options *naming)
+static void add_names(
+    struct recording_writer *w, const char *path, const struct names_options *naming)
 {
 	struct names_options options = *naming;
 	struct session *s = NULL;
@@ -86,8 +82,7 @@ add_names(struct recording_writer *w, const char *path,
 	session_free(s);
 }
 
-static int
-sync_folder(const char *file)
+static int sync_folder(const char *file)
 {
 	char path[PATH_MAX];
 	int fd, err = 0;
@@ -103,8 +98,7 @@ sync_folder(const char *file)
 	return err;
 }
 
-static int
-copy(const struct store *s, const struct places *at, struct recording *from,
+static int copy(const struct store *s, const struct places *at, struct recording *from,
     const struct names_options *naming)
 {
 	struct recording_writer *to = NULL;
@@ -132,9 +126,8 @@ copy(const struct store *s, const struct places *at, struct recording *from,
 	return recording_finish(to);
 }
 
-int
-chapter_repair(const struct store *s, const char *folder, const char *part,
-    const struct names_options *naming)
+int chapter_repair(
+    const struct store *s, const char *folder, const char *part, const struct names_options *naming)
 {
 	struct recording *from = NULL;
 	struct places at;

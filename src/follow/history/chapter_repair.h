@@ -14,7 +14,7 @@
  * there is no room, stays. `folder` is the service's, `part` the file's name.
  * Negative errno.
  */
-int chapter_repair(const struct store *s, const char *folder,
-    const char *part, const struct names_options *naming);
+int chapter_repair(const struct store *s, const char *folder, const char *part,
+    const struct names_options *naming);
 
 #endif

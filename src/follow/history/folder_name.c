@@ -14,19 +14,17 @@ enum {
 	ID_DIGITS = 12,  /* a container's id has at least so many */
 };
 
-static bool
-is_plain(unsigned char c)
+static bool is_plain(unsigned char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-	    (c >= 'A' && c <= 'Z') || (c && strchr("_.@:+,=-", c));
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	    (c && strchr("_.@:+,=-", c));
 }
 
 /* "nginx.service", "session-1.scope" */
-static bool
-is_unit(const char *text)
+static bool is_unit(const char *text)
 {
-	static const char *const kinds[] = {".service", ".scope", ".slice",
-	    ".socket", ".mount", ".timer", ".target", ".swap", ".path"};
+	static const char *const kinds[] = {".service", ".scope", ".slice", ".socket", ".mount",
+	    ".timer", ".target", ".swap", ".path"};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (text_ends_with(text, kinds[i]))
@@ -34,16 +32,13 @@ is_unit(const char *text)
 	return false;
 }
 
-static bool
-is_id(const char *text)
+static bool is_id(const char *text)
 {
-	return strspn(text, "0123456789abcdef") == strlen(text) &&
-	    strlen(text) >= ID_DIGITS;
+	return strspn(text, "0123456789abcdef") == strlen(text) && strlen(text) >= ID_DIGITS;
 }
 
 /* What says of which kind the name is. */
-static const char *
-ending_of(const struct folder_service *s)
+static const char *ending_of(const struct folder_service *s)
 {
 	if (s->kind == FOLDER_UNIT)
 		return is_unit(s->text) ? "" : ".service";
@@ -53,8 +48,7 @@ ending_of(const struct folder_service *s)
 }
 
 /* FNV-1a, twice with different starts: for names that nobody can read anyway. */
-static void
-put_hash(char *to, size_t bytes, const char *text)
+static void put_hash(char *to, size_t bytes, const char *text)
 {
 	uint64_t a = UINT64_C(0xcbf29ce484222325), b = ~a;
 
@@ -63,18 +57,15 @@ put_hash(char *to, size_t bytes, const char *text)
 		b = (b ^ (unsigned char)*p) * UINT64_C(0x9e3779b97f4a7c15);
 		b ^= b >> 29;
 	}
-	(void)snprintf(to, bytes, "%%h%016llx%08x", (unsigned long long)a,
-	    (unsigned)(b >> 32));
+	(void)snprintf(to, bytes, "%%h%016llx%08x", (unsigned long long)a, (unsigned)(b >> 32));
 }
 
-void
-folder_name(
-    const struct folder_service *s, uid_t self, char to[FOLDER_NAME_BYTES])
+void folder_name(const struct folder_service *s, uid_t self, char to[FOLDER_NAME_BYTES])
 {
 	char whole[TEXT_MAX * 3 + TAIL_BYTES], hash[TAIL_BYTES];
 	bool is_program = s->kind == FOLDER_PROGRAM;
-	bool first = (is_program && (is_unit(s->text) || is_id(s->text))) ||
-	    s->text[0] == '.' || s->text[0] == '-';
+	bool first = (is_program && (is_unit(s->text) || is_id(s->text))) || s->text[0] == '.' ||
+	    s->text[0] == '-';
 	size_t n = 0;
 
 	for (size_t i = 0; i < TEXT_MAX && s->text[i]; i++) {
@@ -83,21 +74,19 @@ folder_name(
 		if (is_plain(c) && !(i == 0 && first))
 			whole[n++] = (char)c;
 		else
-			n += (size_t)snprintf(
-			    whole + n, sizeof(whole) - n, "%%%02x", c);
+			n += (size_t)snprintf(whole + n, sizeof(whole) - n, "%%%02x", c);
 	}
 	whole[n] = '\0';
 	if (n == 0)
 		n = (size_t)snprintf(whole, sizeof(whole), "%%00");
 	n += (size_t)snprintf(whole + n, sizeof(whole) - n, "%s", ending_of(s));
 	if ((is_program || s->is_chosen) && s->uid != self)
-		(void)snprintf(
-		    whole + n, sizeof(whole) - n, "%%u%u", (unsigned)s->uid);
+		(void)snprintf(whole + n, sizeof(whole) - n, "%%u%u", (unsigned)s->uid);
 	if (strlen(whole) < FOLDER_NAME_BYTES) {
 		memcpy(to, whole, strlen(whole) + 1);
 		return;
 	}
 	put_hash(hash, sizeof(hash), whole);
-	(void)snprintf(to, FOLDER_NAME_BYTES, "%.*s%s",
-	    (int)(FOLDER_NAME_BYTES - TAIL_BYTES), whole, hash);
+	(void)snprintf(
+	    to, FOLDER_NAME_BYTES, "%.*s%s", (int)(FOLDER_NAME_BYTES - TAIL_BYTES), whole, hash);
 }

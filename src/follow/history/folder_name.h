@@ -36,7 +36,6 @@ enum { FOLDER_NAME_BYTES = 160 }; /* with the zero */
  * that has no id but a name ends in %n, names that others chose in %uUID, and a
  * name that is too long in %h and a hash of the whole.
  */
-void folder_name(
-    const struct folder_service *s, uid_t self, char to[FOLDER_NAME_BYTES]);
+void folder_name(const struct folder_service *s, uid_t self, char to[FOLDER_NAME_BYTES]);
 
 #endif

@@ -10,7 +10,6 @@
  * For folder_name(): its text is that of the process. `uid` is the owner of its
  * segment file.
  */
-void folder_service_of(
-    const struct live_process *p, uid_t uid, struct folder_service *ret);
+void folder_service_of(const struct live_process *p, uid_t uid, struct folder_service *ret);
 
 #endif

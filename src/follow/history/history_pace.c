@@ -21,8 +21,7 @@ enum {
 	STEADY_S = 3600,
 };
 
-uint64_t
-history_pace_day_bytes(uint64_t size_bytes, uint64_t keep_ns)
+uint64_t history_pace_day_bytes(uint64_t size_bytes, uint64_t keep_ns)
 {
 	double days = (double)keep_ns / (double)DAY;
 
@@ -32,8 +31,7 @@ history_pace_day_bytes(uint64_t size_bytes, uint64_t keep_ns)
 	return (uint64_t)((double)size_bytes * SHARE_PERCENT / 100 / days);
 }
 
-uint64_t
-history_pace_chapter_bytes(uint64_t size_bytes)
+uint64_t history_pace_chapter_bytes(uint64_t size_bytes)
 {
 	uint64_t part = size_bytes / CHAPTER_PART;
 
@@ -41,8 +39,7 @@ history_pace_chapter_bytes(uint64_t size_bytes)
 }
 
 /* What is allowed by now, beyond the first look. */
-static double
-allowance(const struct pace *p, uint64_t now_ns)
+static double allowance(const struct pace *p, uint64_t now_ns)
 {
 	double day = (double)p->day_bytes;
 	double burst = day / BURST_PART;
@@ -53,26 +50,22 @@ allowance(const struct pace *p, uint64_t now_ns)
 	return burst + day * (age / (double)DAY);
 }
 
-bool
-history_pace_rows_due(const struct pace *p, uint64_t now_ns, uint64_t written)
+bool history_pace_rows_due(const struct pace *p, uint64_t now_ns, uint64_t written)
 {
 	return (double)written < (double)p->first_bytes + allowance(p, now_ns);
 }
 
-bool
-history_pace_totals_due(const struct pace *p, uint64_t now_ns)
+bool history_pace_totals_due(const struct pace *p, uint64_t now_ns)
 {
 	return (double)p->totals_bytes < allowance(p, now_ns) / TOTALS_PART;
 }
 
-uint64_t
-history_pace_interval_ns(uint64_t age_ns)
+uint64_t history_pace_interval_ns(uint64_t age_ns)
 {
 	return age_ns < 100 * S ? S : 10 * S;
 }
 
-static uint64_t
-scale(void)
+static uint64_t scale(void)
 {
 	static uint64_t by;
 	const char *text;
@@ -87,8 +80,7 @@ scale(void)
 	return by;
 }
 
-static uint64_t
-scaled(clockid_t id, uint64_t *first)
+static uint64_t scaled(clockid_t id, uint64_t *first)
 {
 	uint64_t now = clock_ns(id);
 
@@ -97,16 +89,14 @@ scaled(clockid_t id, uint64_t *first)
 	return now < *first ? now : *first + (now - *first) * scale();
 }
 
-uint64_t
-history_pace_monotonic_ns(void)
+uint64_t history_pace_monotonic_ns(void)
 {
 	static uint64_t first;
 
 	return scaled(CLOCK_MONOTONIC, &first);
 }
 
-uint64_t
-history_pace_realtime_ns(void)
+uint64_t history_pace_realtime_ns(void)
 {
 	static uint64_t first, monotonic;
 
@@ -120,14 +110,12 @@ history_pace_realtime_ns(void)
 	return first + (history_pace_monotonic_ns() - monotonic);
 }
 
-bool
-history_pace_is_steady(void)
+bool history_pace_is_steady(void)
 {
 	static uint64_t since_ns, offset_ns;
 	uint64_t now = clock_ns(CLOCK_BOOTTIME);
 	uint64_t offset = clock_ns(CLOCK_REALTIME) - now;
-	uint64_t step =
-	    offset > offset_ns ? offset - offset_ns : offset_ns - offset;
+	uint64_t step = offset > offset_ns ? offset - offset_ns : offset_ns - offset;
 
 	if (scale() > 1)
 		return true; /* one clock is made of the other */
@@ -137,8 +125,7 @@ history_pace_is_steady(void)
 	return now - since_ns >= STEADY_S * S;
 }
 
-uint64_t
-history_pace_real_ns(uint64_t ns)
+uint64_t history_pace_real_ns(uint64_t ns)
 {
 	return ns / scale();
 }

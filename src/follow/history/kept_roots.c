@@ -24,16 +24,14 @@ struct kept_root {
 
 static size_t open_roots; /* of all services */
 
-static void
-close_at(struct kept_roots *r, size_t i)
+static void close_at(struct kept_roots *r, size_t i)
 {
 	close(r->list[i].fd);
 	r->list[i] = r->list[--r->count];
 	open_roots--;
 }
 
-void
-kept_roots_release(struct kept_roots *r)
+void kept_roots_release(struct kept_roots *r)
 {
 	while (r->count > 0)
 		close_at(r, 0);
@@ -41,8 +39,7 @@ kept_roots_release(struct kept_roots *r)
 	*r = (struct kept_roots){0};
 }
 
-static struct kept_root *
-find(const struct kept_roots *r, uint64_t view)
+static struct kept_root *find(const struct kept_roots *r, uint64_t view)
 {
 	for (size_t i = 0; i < r->count; i++)
 		if (r->list[i].view == view)
@@ -51,8 +48,7 @@ find(const struct kept_roots *r, uint64_t view)
 }
 
 /* A service that only has some mounts of its own sees our files. */
-static bool
-is_our_root(int fd)
+static bool is_our_root(int fd)
 {
 	struct stat theirs, ours;
 
@@ -60,8 +56,7 @@ is_our_root(int fd)
 	    (theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino);
 }
 
-uint64_t
-kept_roots_enter(struct kept_roots *r, pid_t pid)
+uint64_t kept_roots_enter(struct kept_roots *r, pid_t pid)
 {
 	uint64_t view = fs_view_of(pid);
 	struct kept_root *known = view ? find(r, view) : NULL;
@@ -83,14 +78,12 @@ kept_roots_enter(struct kept_roots *r, pid_t pid)
 		close(fd);
 		return 0;
 	}
-	r->list[r->count++] =
-	    (struct kept_root){.view = view, .fd = fd, .living = 1};
+	r->list[r->count++] = (struct kept_root){.view = view, .fd = fd, .living = 1};
 	open_roots++;
 	return view;
 }
 
-void
-kept_roots_leave(struct kept_roots *r, uint64_t view)
+void kept_roots_leave(struct kept_roots *r, uint64_t view)
 {
 	struct kept_root *known = view ? find(r, view) : NULL;
 
@@ -98,8 +91,7 @@ kept_roots_leave(struct kept_roots *r, uint64_t view)
 		known->living--;
 }
 
-void
-kept_roots_drop(struct kept_roots *r)
+void kept_roots_drop(struct kept_roots *r)
 {
 	for (size_t i = 0; i < r->count;)
 		if (r->list[i].living == 0)
@@ -108,14 +100,10 @@ kept_roots_drop(struct kept_roots *r)
 			i++;
 }
 
-struct process_root
-kept_roots_find(const struct kept_roots *r, uint64_t view)
+struct process_root kept_roots_find(const struct kept_roots *r, uint64_t view)
 {
-	const struct kept_root *known = view ? find(r, view)
-	    : r->count == 1                  ? &r->list[0]
-	                                     : NULL;
+	const struct kept_root *known = view ? find(r, view) : r->count == 1 ? &r->list[0] : NULL;
 
-	return known
-	    ? (struct process_root){.view = known->view, .fd = known->fd}
-	    : (struct process_root){0};
+	return known ? (struct process_root){.view = known->view, .fd = known->fd}
+	             : (struct process_root){0};
 }

@@ -9,8 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-void
-notify_send(const char *lines)
+void notify_send(const char *lines)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -18,8 +17,7 @@ notify_send(const char *lines)
 	int fd;
 
 	/* "/run/..." or "@abstract" */
-	if (len < 2 || len >= sizeof(to.sun_path) ||
-	    (path[0] != '/' && path[0] != '@'))
+	if (len < 2 || len >= sizeof(to.sun_path) || (path[0] != '/' && path[0] != '@'))
 		return;
 	memcpy(to.sun_path, path, len);
 	if (path[0] == '@')
@@ -33,16 +31,14 @@ notify_send(const char *lines)
 	close(fd);
 }
 
-uint64_t
-notify_watchdog_ns(void)
+uint64_t notify_watchdog_ns(void)
 {
 	const char *every = getenv("WATCHDOG_USEC");
 	const char *pid = getenv("WATCHDOG_PID");
 	char *end;
 	uint64_t us;
 
-	if (!every || !every[0] ||
-	    (pid && strtol(pid, NULL, 10) != (long)getpid()))
+	if (!every || !every[0] || (pid && strtol(pid, NULL, 10) != (long)getpid()))
 		return 0;
 	us = strtoull(every, &end, 10);
 	if (*end || us > UINT64_MAX / 1000)

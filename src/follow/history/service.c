@@ -27,16 +27,14 @@ enum {
 	AGING_PART = 10, /* of a chapter */
 };
 
-void
-service_init(struct service *s)
+void service_init(struct service *s)
 {
 	s->pace.day_bytes =
 	    history_pace_day_bytes(s->store->plan.size_bytes, s->store->plan.keep_ns);
 }
 
 /* What belongs to the chapter; the file stays. */
-static void
-forget_chapter(struct service *s)
+static void forget_chapter(struct service *s)
 {
 	chapter_discard(s->chapter);
 	s->chapter = NULL;
@@ -53,15 +51,13 @@ forget_chapter(struct service *s)
 	s->serial++;
 }
 
-void
-service_release(struct service *s)
+void service_release(struct service *s)
 {
 	forget_chapter(s);
 	kept_roots_release(&s->roots);
 }
 
-static int
-fail(struct service *s, int err)
+static int fail(struct service *s, int err)
 {
 	if (s->err == 0)
 		s->err_ns = history_pace_monotonic_ns();
@@ -72,15 +68,13 @@ fail(struct service *s, int err)
 	return err;
 }
 
-static int
-write_about(struct service *s, bool ended)
+static int write_about(struct service *s, bool ended)
 {
 	const struct meta about = {
 	    .version = SEEP_VERSION,
 	    .session = "",
 	    .service = s->text,
-	    .start_ns =
-	        history_pace_realtime_ns() - (history_pace_monotonic_ns() - s->begun_ns),
+	    .start_ns = history_pace_realtime_ns() - (history_pace_monotonic_ns() - s->begun_ns),
 	    .start_monotonic_ns = s->begun_ns,
 	    .chapter = chapter_number(s->chapter),
 	    .turned = ended,
@@ -92,8 +86,7 @@ write_about(struct service *s, bool ended)
 	return meta_write(&about, chapter_writer(s->chapter));
 }
 
-int
-service_open(struct service *s)
+int service_open(struct service *s)
 {
 	struct names_options naming = *s->naming;
 	char folder[PATH_MAX];
@@ -119,8 +112,7 @@ service_open(struct service *s)
 	naming.seconds = NAMES_S;
 	if (!naming.no_symbols)
 		(void)embed_new(&naming, &s->embed); /* else a report looks */
-	err = store_share(
-	    s->store, recording_descriptor(chapter_writer(s->chapter)));
+	err = store_share(s->store, recording_descriptor(chapter_writer(s->chapter)));
 	if (err == 0)
 		err = write_about(s, false);
 	/* from here on a kill leaves a file that the next watch completes */
@@ -137,9 +129,7 @@ service_open(struct service *s)
 	return 0;
 }
 
-void
-service_mark(
-    struct service *s, enum codec_mark kind, pid_t pid, const char *label)
+void service_mark(struct service *s, enum codec_mark kind, pid_t pid, const char *label)
 {
 	if (!s->chapter || s->err < 0)
 		return;
@@ -149,8 +139,7 @@ service_mark(
 
 /* ---- the time line ---- */
 
-bool
-service_look_due(struct service *s, bool *ret_rows)
+bool service_look_due(struct service *s, bool *ret_rows)
 {
 	uint64_t now = history_pace_monotonic_ns();
 
@@ -167,8 +156,7 @@ service_look_due(struct service *s, bool *ret_rows)
 	return true;
 }
 
-static int
-begin_tail(struct service *s, struct service_process *p)
+static int begin_tail(struct service *s, struct service_process *p)
 {
 	service_process_release(p);
 	p->serial = s->serial;
@@ -177,9 +165,8 @@ begin_tail(struct service *s, struct service_process *p)
 	return tail_new(++s->numbers, s->room, &p->tail);
 }
 
-int
-service_look(struct service *s, struct service_process *p,
-    const struct segfile *f, int slot, bool rows)
+int service_look(
+    struct service *s, struct service_process *p, const struct segfile *f, int slot, bool rows)
 {
 	size_t before = s->line.out.len;
 	struct seg_header h;
@@ -211,15 +198,13 @@ service_look(struct service *s, struct service_process *p,
 	return where_look(&s->where, p->tail, &h, segfile_source(f));
 }
 
-void
-service_process_release(struct service_process *p)
+void service_process_release(struct service_process *p)
 {
 	tail_free(p->tail);
 	p->tail = NULL;
 }
 
-static int
-flush(struct service *s)
+static int flush(struct service *s)
 {
 	int err = timeline_writer_flush(&s->line);
 
@@ -230,14 +215,12 @@ flush(struct service *s)
 	return err < 0 ? fail(s, err) : 0;
 }
 
-void
-service_looked(struct service *s)
+void service_looked(struct service *s)
 {
 	uint64_t now = history_pace_monotonic_ns();
 
 	s->next_look_ns = now + history_pace_interval_ns(now - s->begun_ns);
-	if (s->line.out.len > FLUSH_BYTES ||
-	    now - s->flushed_ns >= FLUSH_S * S ||
+	if (s->line.out.len > FLUSH_BYTES || now - s->flushed_ns >= FLUSH_S * S ||
 	    (s->pace.first_bytes == 0 && s->line.out.len > 0))
 		(void)flush(s);
 }
@@ -245,9 +228,8 @@ service_looked(struct service *s)
 /* ---- states ---- */
 
 /* Notes the names that it needs, and where it saw its files. */
-static int
-gather_names(struct service *s, const struct segment *seg,
-    struct recording_segment *end, pid_t pid, uint64_t view)
+static int gather_names(struct service *s, const struct segment *seg, struct recording_segment *end,
+    pid_t pid, uint64_t view)
 {
 	struct process *p;
 	int err;
@@ -271,9 +253,8 @@ gather_names(struct service *s, const struct segment *seg,
 	return err;
 }
 
-int
-service_add(struct service *s, const struct segfile *f, int slot,
-    struct recording_segment *end, pid_t pid, uint64_t view)
+int service_add(struct service *s, const struct segfile *f, int slot, struct recording_segment *end,
+    pid_t pid, uint64_t view)
 {
 	struct segment *seg;
 	void *bytes = NULL;
@@ -299,14 +280,13 @@ service_add(struct service *s, const struct segfile *f, int slot,
 		return err;
 	/* what others wrote may not push out all that we keep */
 	if (len > RECORDING_ENTRY_MAX - sizeof(*end) ||
-	    (f && segfile_source(f)->uid != geteuid() &&
-	        len > s->store->plan.size_bytes)) {
+	    (f && segfile_source(f)->uid != geteuid() && len > s->store->plan.size_bytes)) {
 		free(bytes);
 		s->refused++;
 		return 1;
 	}
-	err = recording_append_packed(chapter_writer(s->chapter),
-	    RECORDING_SEGMENT, end, sizeof(*end), bytes, len, LEVEL);
+	err = recording_append_packed(
+	    chapter_writer(s->chapter), RECORDING_SEGMENT, end, sizeof(*end), bytes, len, LEVEL);
 	free(bytes);
 	if (err < 0)
 		return err == -ENOMEM ? err : fail(s, err);
@@ -315,9 +295,8 @@ service_add(struct service *s, const struct segfile *f, int slot,
 	return 0;
 }
 
-int
-service_add_aging(struct service *s, const uint8_t uuid[16], const void *bytes,
-    size_t len, bool is_last)
+int service_add_aging(
+    struct service *s, const uint8_t uuid[16], const void *bytes, size_t len, bool is_last)
 {
 	struct recording_writer *w;
 	uint64_t before;
@@ -329,16 +308,14 @@ service_add_aging(struct service *s, const uint8_t uuid[16], const void *bytes,
 	before = recording_size(w);
 	if (!is_last && s->aging_bytes > before / AGING_PART)
 		return -EAGAIN;
-	err = recording_append_packed(
-	    w, RECORDING_AGING, uuid, 16, bytes, len, LEVEL);
+	err = recording_append_packed(w, RECORDING_AGING, uuid, 16, bytes, len, LEVEL);
 	if (err < 0)
 		return err == -ENOMEM ? -EAGAIN : fail(s, err);
 	s->aging_bytes += recording_size(w) - before;
 	return 0;
 }
 
-int
-service_sync(struct service *s)
+int service_sync(struct service *s)
 {
 	int err;
 
@@ -355,8 +332,7 @@ service_sync(struct service *s)
 
 /* ---- its end ---- */
 
-bool
-service_is_full(const struct service *s)
+bool service_is_full(const struct service *s)
 {
 	if (!s->chapter)
 		return false;
@@ -366,8 +342,7 @@ service_is_full(const struct service *s)
 }
 
 /* Names, the end, and the last name of the file. */
-static int
-complete(struct service *s)
+static int complete(struct service *s)
 {
 	struct recording_writer *w = chapter_writer(s->chapter);
 	int err;
@@ -383,8 +358,7 @@ complete(struct service *s)
 }
 
 /* Nobody was in it: no chapter. */
-static void
-drop_empty(struct service *s)
+static void drop_empty(struct service *s)
 {
 	char part[PATH_MAX + 16];
 
@@ -393,8 +367,7 @@ drop_empty(struct service *s)
 	forget_chapter(s);
 }
 
-int
-service_finish(struct service *s, bool wait, pid_t *ret_child)
+int service_finish(struct service *s, bool wait, pid_t *ret_child)
 {
 	struct recording_writer *w = chapter_writer(s->chapter);
 	int err;
@@ -430,8 +403,7 @@ service_finish(struct service *s, bool wait, pid_t *ret_child)
 	return err < 0 ? fail(s, err) : 0;
 }
 
-void
-service_retry(struct service *s)
+void service_retry(struct service *s)
 {
 	/* no way back: the next watch completes what is there */
 	if (s->chapter && recording_recover(chapter_writer(s->chapter)) < 0)

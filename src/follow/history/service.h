@@ -73,15 +73,14 @@ void service_release(struct service *s);
 int service_open(struct service *s);
 
 /* An event of the time line, now. */
-void service_mark(
-    struct service *s, enum codec_mark kind, pid_t pid, const char *label);
+void service_mark(struct service *s, enum codec_mark kind, pid_t pid, const char *label);
 
 /* Is a look due? With `rows` it covers the sites. */
 bool service_look_due(struct service *s, bool *ret_rows);
 
 /* Looks at one process. -ENOMEM; other failures leave it out, or are s->err. */
-int service_look(struct service *s, struct service_process *p,
-    const struct segfile *f, int slot, bool rows);
+int service_look(
+    struct service *s, struct service_process *p, const struct segfile *f, int slot, bool rows);
 void service_process_release(struct service_process *p);
 
 /* After all processes were looked at. */
@@ -92,16 +91,16 @@ void service_looked(struct service *s);
  * process that runs, else 0; `view` is as of kept_roots_enter(). 1: it cannot
  * be read, and never will be; negative errno: not now, see s->err.
  */
-int service_add(struct service *s, const struct segfile *f, int slot,
-    struct recording_segment *end, pid_t pid, uint64_t view);
+int service_add(struct service *s, const struct segfile *f, int slot, struct recording_segment *end,
+    pid_t pid, uint64_t view);
 
 /*
  * Writes ages and births of a process (recording/parts/aging.h). Unless they are its last
  * ones in this chapter, all such entries take at most a tenth of it. -EAGAIN: not
  * now; other errors are in s->err.
  */
-int service_add_aging(struct service *s, const uint8_t uuid[16],
-    const void *bytes, size_t len, bool is_last);
+int service_add_aging(
+    struct service *s, const uint8_t uuid[16], const void *bytes, size_t len, bool is_last);
 
 /* What was written so far is on the disk. Negative errno, also in s->err. */
 int service_sync(struct service *s);

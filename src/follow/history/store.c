@@ -22,15 +22,13 @@
 
 enum { SNAPSHOTS = 8 }; /* they have one of so many parts of the size */
 
-static int
-problem(const struct store *s, int err, struct fault *where)
+static int problem(const struct store *s, int err, struct fault *where)
 {
 	return fault_set(where, err, "%s: %s", s->path, strerror(-err));
 }
 
 /* With the parents of the default; those of a path that was given exist. */
-static int
-make_directory(const char *path, bool with_parents)
+static int make_directory(const char *path, bool with_parents)
 {
 	char part[PATH_MAX];
 
@@ -47,44 +45,38 @@ make_directory(const char *path, bool with_parents)
 }
 
 /* The mode that a directory of ours has. */
-static int
-set_mode(const struct store *s, int fd)
+static int set_mode(const struct store *s, int fd)
 {
-	if (s->plan.has_group &&
-	    (fchown(fd, (uid_t)-1, s->plan.group) < 0 || fchmod(fd, 0750) < 0))
+	if (s->plan.has_group && (fchown(fd, (uid_t)-1, s->plan.group) < 0 || fchmod(fd, 0750) < 0))
 		return -errno;
 	return 0;
 }
 
-int
-store_share(const struct store *s, int fd)
+int store_share(const struct store *s, int fd)
 {
-	if (s->plan.has_group &&
-	    (fchown(fd, (uid_t)-1, s->plan.group) < 0 || fchmod(fd, 0640) < 0))
+	if (s->plan.has_group && (fchown(fd, (uid_t)-1, s->plan.group) < 0 || fchmod(fd, 0640) < 0))
 		return -errno;
 	return 0;
 }
 
 /* Is it ours, and can nobody else write it? */
-static int
-check_owner(const struct store *s, struct fault *where)
+static int check_owner(const struct store *s, struct fault *where)
 {
 	struct stat st;
 
 	if (fstat(s->fd, &st) < 0)
 		return problem(s, -errno, where);
 	if (st.st_uid != geteuid())
-		return fault_set(where, -EPERM, "%s belongs to uid %u", s->path,
-		    (unsigned)st.st_uid);
+		return fault_set(
+		    where, -EPERM, "%s belongs to uid %u", s->path, (unsigned)st.st_uid);
 	if (st.st_mode & 022)
 		return fault_set(where, -EPERM,
-		    "%s can be written by others (mode %04o): chmod go-w it",
-		    s->path, (unsigned)(st.st_mode & 07777));
+		    "%s can be written by others (mode %04o): chmod go-w it", s->path,
+		    (unsigned)(st.st_mode & 07777));
 	return 0;
 }
 
-static int
-lock(struct store *s, struct fault *where)
+static int lock(struct store *s, struct fault *where)
 {
 	char pid[16] = "";
 
@@ -105,21 +97,17 @@ lock(struct store *s, struct fault *where)
 			return problem(s, -err, where);
 		if (pread(s->lock_fd, pid, sizeof(pid) - 1, 0) < 0)
 			pid[0] = '\0';
-		return fault_set(where, -EBUSY,
-		    "%s: another seep watch%s%.*s writes this history", s->path,
-		    pid[0] ? ", process " : "", (int)strspn(pid, "0123456789"),
-		    pid);
+		return fault_set(where, -EBUSY, "%s: another seep watch%s%.*s writes this history",
+		    s->path, pid[0] ? ", process " : "", (int)strspn(pid, "0123456789"), pid);
 	}
 	/* for the message of the next one; a full disk is no reason to stop */
 	(void)snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
-	if (ftruncate(s->lock_fd, 0) == 0 &&
-	    pwrite(s->lock_fd, pid, strlen(pid), 0) < 0)
+	if (ftruncate(s->lock_fd, 0) == 0 && pwrite(s->lock_fd, pid, strlen(pid), 0) < 0)
 		return 0;
 	return 0;
 }
 
-static bool
-is_empty(int dir_fd)
+static bool is_empty(int dir_fd)
 {
 	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -127,8 +115,7 @@ is_empty(int dir_fd)
 	struct dirent *e;
 
 	while (empty && (e = readdir(d)))
-		empty = strcmp(e->d_name, ".") == 0 ||
-		    strcmp(e->d_name, "..") == 0 ||
+		empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
 		    strcmp(e->d_name, CHAPTER_NAME_LOCK_FILE) == 0;
 	if (d)
 		closedir(d);
@@ -138,12 +125,11 @@ is_empty(int dir_fd)
 }
 
 /* Written under another name first, so that it is never seen in part. */
-static int
-write_version(const struct store *s)
+static int write_version(const struct store *s)
 {
 	static const char text[] = CHAPTER_NAME_VERSION;
-	int fd = openat(s->fd, ".version.new",
-	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = openat(
+	    s->fd, ".version.new", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int err;
 
 	if (fd < 0)
@@ -154,46 +140,40 @@ write_version(const struct store *s)
 	if (err == 0 && fsync(fd) < 0 && errno != EINVAL)
 		err = -errno;
 	close(fd);
-	if (err == 0 &&
-	    renameat(s->fd, ".version.new", s->fd, CHAPTER_NAME_VERSION_FILE) <
-	        0)
+	if (err == 0 && renameat(s->fd, ".version.new", s->fd, CHAPTER_NAME_VERSION_FILE) < 0)
 		err = -errno;
 	if (err < 0)
 		(void)unlinkat(s->fd, ".version.new", 0);
 	return err;
 }
 
-static int
-check_version(const struct store *s, struct fault *where)
+static int check_version(const struct store *s, struct fault *where)
 {
 	static const char text[] = CHAPTER_NAME_VERSION;
 	char now[sizeof(text) + 1] = "";
-	int fd = openat(s->fd, CHAPTER_NAME_VERSION_FILE,
-	    O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	int fd = openat(
+	    s->fd, CHAPTER_NAME_VERSION_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	ssize_t n;
 	int err;
 
 	if (fd >= 0) {
 		n = read(fd, now, sizeof(now));
 		close(fd);
-		if (n == (ssize_t)sizeof(text) - 1 &&
-		    memcmp(now, text, sizeof(text) - 1) == 0)
+		if (n == (ssize_t)sizeof(text) - 1 && memcmp(now, text, sizeof(text) - 1) == 0)
 			return 0;
-		return fault_set(where, -ENOTSUP,
-		    "%s: a history of another version of seep", s->path);
+		return fault_set(
+		    where, -ENOTSUP, "%s: a history of another version of seep", s->path);
 	}
 	if (errno != ENOENT)
 		return problem(s, -errno, where);
 	if (!is_empty(s->fd))
 		return fault_set(where, -ENOTEMPTY,
-		    "%s: it has files, but it is no history of seep watch",
-		    s->path);
+		    "%s: it has files, but it is no history of seep watch", s->path);
 	err = write_version(s);
 	return err < 0 ? problem(s, err, where) : 0;
 }
 
-int
-store_open(struct store *s, const struct store_plan *plan, struct fault *where)
+int store_open(struct store *s, const struct store_plan *plan, struct fault *where)
 {
 	char fallback[HISTORY_PATH_BYTES], *real;
 	const char *path = plan->path;
@@ -221,16 +201,14 @@ store_open(struct store *s, const struct store_plan *plan, struct fault *where)
 	if (err == 0)
 		err = check_version(s, where);
 	if (err == 0 && set_mode(s, s->fd) < 0)
-		err = fault_set(where, -errno,
-		    "%s cannot be given to the group: %s", s->path,
-		    strerror(errno));
+		err = fault_set(
+		    where, -errno, "%s cannot be given to the group: %s", s->path, strerror(errno));
 	if (err < 0)
 		store_release(s);
 	return err;
 }
 
-void
-store_release(struct store *s)
+void store_release(struct store *s)
 {
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);
@@ -240,8 +218,7 @@ store_release(struct store *s)
 	s->fd = -1;
 }
 
-int
-store_folder(const struct store *s, const char *name, char path[PATH_MAX])
+int store_folder(const struct store *s, const char *name, char path[PATH_MAX])
 {
 	struct stat st;
 	int fd, n, err = 0;
@@ -251,8 +228,7 @@ store_folder(const struct store *s, const char *name, char path[PATH_MAX])
 		return -ENAMETOOLONG;
 	if (mkdirat(s->fd, name, 0700) < 0 && errno != EEXIST)
 		return -errno;
-	fd = openat(
-	    s->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(s->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOTDIR || errno == ELOOP ? -EPERM : -errno;
 	if (fstat(fd, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 022))
@@ -263,9 +239,7 @@ store_folder(const struct store *s, const char *name, char path[PATH_MAX])
 	return err;
 }
 
-void
-store_each(const struct store *s, void (*each)(void *context, const char *name),
-    void *context)
+void store_each(const struct store *s, void (*each)(void *context, const char *name), void *context)
 {
 	int fd = openat(s->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -288,9 +262,8 @@ store_each(const struct store *s, void (*each)(void *context, const char *name),
 }
 
 /* A chapter ends where the next one begins. */
-static bool
-is_old(const struct chapter_entry *all, size_t i, size_t count, uint64_t now_ns,
-    uint64_t keep_ns)
+static bool is_old(
+    const struct chapter_entry *all, size_t i, size_t count, uint64_t now_ns, uint64_t keep_ns)
 {
 	return i + 1 < count && now_ns > keep_ns &&
 	    all[i + 1].name.start_s < (int64_t)((now_ns - keep_ns) / S);
@@ -301,8 +274,7 @@ struct snapshot {
 	uint64_t bytes;
 };
 
-static int
-by_name(const void *a, const void *b)
+static int by_name(const void *a, const void *b)
 {
 	const struct snapshot *x = a, *y = b;
 
@@ -313,8 +285,7 @@ by_name(const void *a, const void *b)
  * Snapshots of rules: at most an eighth of the size, the oldest goes first.
  * Returns what is left of them, in bytes.
  */
-static uint64_t
-thin_snapshots(const struct store *s, const char *folder)
+static uint64_t thin_snapshots(const struct store *s, const char *folder)
 {
 	struct snapshot *all = NULL;
 	size_t count = 0, room = 0;
@@ -330,15 +301,13 @@ thin_snapshots(const struct store *s, const char *folder)
 		    fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 		    room_make(&all, &room, count, sizeof(*all)) < 0)
 			continue;
-		(void)snprintf(
-		    all[count].name, sizeof(all[count].name), "%s", e->d_name);
+		(void)snprintf(all[count].name, sizeof(all[count].name), "%s", e->d_name);
 		all[count].bytes = (uint64_t)st.st_blocks * 512;
 		sum += all[count++].bytes;
 	}
 	if (count > 1)
 		qsort(all, count, sizeof(*all), by_name);
-	for (size_t i = 0; i < count && sum > s->plan.size_bytes / SNAPSHOTS;
-	     i++)
+	for (size_t i = 0; i < count && sum > s->plan.size_bytes / SNAPSHOTS; i++)
 		if (unlinkat(fd, all[i].name, 0) == 0)
 			sum -= all[i].bytes;
 	if (d)
@@ -349,17 +318,14 @@ thin_snapshots(const struct store *s, const char *folder)
 	return sum;
 }
 
-void
-store_thin(
-    const struct store *s, const char *folder, uint64_t now_ns, uint64_t more)
+void store_thin(const struct store *s, const char *folder, uint64_t now_ns, uint64_t more)
 {
 	char path[PATH_MAX], file[PATH_MAX + CHAPTER_NAME_BYTES];
 	struct chapter_entry *all;
 	uint64_t sum = more;
 	size_t count;
 
-	if (store_folder(s, folder, path) < 0 ||
-	    chapter_list(path, &all, &count) < 0)
+	if (store_folder(s, folder, path) < 0 || chapter_list(path, &all, &count) < 0)
 		return;
 	(void)snprintf(file, sizeof(file), "%s/snapshots", path);
 	sum += thin_snapshots(s, file);
@@ -368,8 +334,7 @@ store_thin(
 	for (size_t i = 0; i < count; i++) {
 		if (all[i].name.is_part)
 			continue;
-		if (sum <= s->plan.size_bytes &&
-		    !is_old(all, i, count, now_ns, s->plan.keep_ns))
+		if (sum <= s->plan.size_bytes && !is_old(all, i, count, now_ns, s->plan.keep_ns))
 			break;
 		(void)snprintf(file, sizeof(file), "%s/%s", path, all[i].text);
 		if (unlink(file) == 0)

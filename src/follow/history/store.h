@@ -31,8 +31,7 @@ struct store {
  * another owner, or not closed; -ENOTSUP: of another version; -ENOTEMPTY: it
  * has files but is no history; or a negative errno. Nothing is held then.
  */
-int store_open(
-    struct store *s, const struct store_plan *plan, struct fault *where);
+int store_open(struct store *s, const struct store_plan *plan, struct fault *where);
 
 /* Unlocks. */
 void store_release(struct store *s);
@@ -47,15 +46,14 @@ int store_folder(const struct store *s, const char *name, char path[PATH_MAX]);
 int store_share(const struct store *s, int fd);
 
 /* Calls `each` with the name of every folder. */
-void store_each(const struct store *s,
-    void (*each)(void *context, const char *name), void *context);
+void store_each(
+    const struct store *s, void (*each)(void *context, const char *name), void *context);
 
 /*
  * Removes the oldest chapters of a service until the rest, with `more` bytes to
  * come, fits its size, and those that ended before `now_ns` (since 1970; 0: not
  * known, so none) less the time to keep. The chapter that is being written stays.
  */
-void store_thin(
-    const struct store *s, const char *folder, uint64_t now_ns, uint64_t more);
+void store_thin(const struct store *s, const char *folder, uint64_t now_ns, uint64_t more);
 
 #endif

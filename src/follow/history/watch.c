@@ -33,10 +33,10 @@ enum {
 	GATHER_MS = 1000,     /* between rounds for the dead */
 	GATHER_FAST_MS = 100, /* the same, when many die */
 	WAITING_MANY = 32,    /* slots of which nobody knows who is in them */
-	DEAD_MANY = 24,      /* in one round: each has about 100 KiB of tmpfs */
-	ROOM_MS = 200,       /* between looks at what segments take */
-	ROOM_MANY = 3 << 20, /* bytes more than after the last round */
-	RETRY_S = 5,         /* after an error of writing */
+	DEAD_MANY = 24,       /* in one round: each has about 100 KiB of tmpfs */
+	ROOM_MS = 200,        /* between looks at what segments take */
+	ROOM_MANY = 3 << 20,  /* bytes more than after the last round */
+	RETRY_S = 5,          /* after an error of writing */
 	THIN_S = 60,
 	SAVE_S = 60,
 	PARTS_S = 600, /* between tries to complete old chapters */
@@ -49,8 +49,7 @@ enum {
 	FDS_OWN = 3,       /* signals, who came or ended, births */
 };
 
-void
-watch_say(const struct watch *w, const char *fmt, ...)
+void watch_say(const struct watch *w, const char *fmt, ...)
 {
 	char text[1024];
 	va_list ap;
@@ -62,16 +61,14 @@ watch_say(const struct watch *w, const char *fmt, ...)
 }
 
 /* With one round there is no time to find out how the clock goes. */
-uint64_t
-watch_age_now(const struct watch *w)
+uint64_t watch_age_now(const struct watch *w)
 {
 	return w->plan->once || history_pace_is_steady() ? history_pace_realtime_ns() : 0;
 }
 
 /* ---- children that look for names ---- */
 
-static void
-reap(struct watch *w)
+static void reap(struct watch *w)
 {
 	for (size_t i = 0; i < w->child_count;) {
 		int status;
@@ -95,8 +92,7 @@ struct parts {
 	size_t completed;
 };
 
-static bool
-is_ours(const struct watch *w, const char *folder, const char *part)
+static bool is_ours(const struct watch *w, const char *folder, const char *part)
 {
 	char done[CHAPTER_NAME_BYTES];
 	struct chapter_name name;
@@ -115,8 +111,7 @@ is_ours(const struct watch *w, const char *folder, const char *part)
 	return false;
 }
 
-static void
-complete_folder(void *context, const char *folder)
+static void complete_folder(void *context, const char *folder)
 {
 	struct parts *q = context;
 	struct watch *w = q->watch;
@@ -130,8 +125,7 @@ complete_folder(void *context, const char *folder)
 	for (size_t i = 0; i < count && err == 0; i++) {
 		if (!all[i].name.is_part || is_ours(w, folder, all[i].text))
 			continue;
-		err = chapter_repair(
-		    &w->store, folder, all[i].text, &w->plan->naming);
+		err = chapter_repair(&w->store, folder, all[i].text, &w->plan->naming);
 		q->completed += err == 0;
 		if (err == -EBUSY)
 			err = 0; /* its names are being looked for */
@@ -145,8 +139,7 @@ complete_folder(void *context, const char *folder)
 }
 
 /* In a child, unless this is the only round: names take long. */
-static void
-complete_parts(struct watch *w)
+static void complete_parts(struct watch *w)
 {
 	struct parts q = {.watch = w};
 	pid_t child = 0;
@@ -170,16 +163,14 @@ complete_parts(struct watch *w)
 
 /* ---- what happens now and then ---- */
 
-static void
-thin_one(void *context, const char *folder)
+static void thin_one(void *context, const char *folder)
 {
 	struct watch *w = context;
 
 	store_thin(&w->store, folder, watch_age_now(w), 0);
 }
 
-static struct service *
-idlest(struct watch *w)
+static struct service *idlest(struct watch *w)
 {
 	struct service *found = NULL;
 
@@ -193,8 +184,7 @@ idlest(struct watch *w)
 	return found;
 }
 
-static void
-turn_due(struct watch *w)
+static void turn_due(struct watch *w)
 {
 	uint64_t now = history_pace_monotonic_ns();
 	size_t open = 0;
@@ -203,8 +193,7 @@ turn_due(struct watch *w)
 		struct service *s = w->services[i];
 		/* the files of a container that has ended are let go soon */
 		uint64_t most = s->roots.count > 0 ? ROOTS_S * S : IDLE_S * S;
-		bool idle =
-		    s->chapter && s->living == 0 && now - s->used_ns > most;
+		bool idle = s->chapter && s->living == 0 && now - s->used_ns > most;
 
 		if (s->err == 0 && (idle || service_is_full(s)))
 			watch_turn(w, s, false);
@@ -219,8 +208,7 @@ turn_due(struct watch *w)
 }
 
 /* Says once that nothing can be written, and once that it can again. */
-static void
-retry(struct watch *w)
+static void retry(struct watch *w)
 {
 	struct service *first = NULL;
 
@@ -247,8 +235,7 @@ retry(struct watch *w)
 	w->is_said_full = first != NULL;
 }
 
-static bool
-is_stuck(const struct watch *w)
+static bool is_stuck(const struct watch *w)
 {
 	for (size_t i = 0; i < w->service_count; i++)
 		if (w->services[i]->err < 0)
@@ -256,8 +243,7 @@ is_stuck(const struct watch *w)
 	return false;
 }
 
-static void
-save_left(struct watch *w)
+static void save_left(struct watch *w)
 {
 	struct gather_counts c = gather_counts(w->gather);
 
@@ -268,8 +254,7 @@ save_left(struct watch *w)
 }
 
 /* What follows the clock of the history. */
-static void
-do_chores(struct watch *w)
+static void do_chores(struct watch *w)
 {
 	uint64_t now = history_pace_monotonic_ns(), real = clock_ns(CLOCK_MONOTONIC);
 
@@ -295,8 +280,7 @@ do_chores(struct watch *w)
 
 /* ---- guests ---- */
 
-static void
-tell_guests(const struct watch *w, bool is_look)
+static void tell_guests(const struct watch *w, bool is_look)
 {
 	for (size_t i = 0; i < w->plan->guest_count; i++) {
 		const struct guest *g = &w->plan->guests[i];
@@ -305,22 +289,19 @@ tell_guests(const struct watch *w, bool is_look)
 	}
 }
 
-static void
-step_guests(const struct watch *w)
+static void step_guests(const struct watch *w)
 {
 	for (size_t i = 0; i < w->plan->guest_count; i++)
 		w->plan->guests[i].step(w->plan->guests[i].context);
 }
 
-static void
-end_guests(const struct watch_plan *plan)
+static void end_guests(const struct watch_plan *plan)
 {
 	for (size_t i = 0; i < plan->guest_count; i++)
 		plan->guests[i].end(plan->guests[i].context);
 }
 
-static int
-wait_for_guests(const struct watch *w, int ms)
+static int wait_for_guests(const struct watch *w, int ms)
 {
 	for (size_t i = 0; i < w->plan->guest_count; i++) {
 		const struct guest *g = &w->plan->guests[i];
@@ -335,16 +316,14 @@ wait_for_guests(const struct watch *w, int ms)
 /* ---- one round ---- */
 
 /* Slots and files of the dead that were given back so far. */
-static uint64_t
-given_back(const struct watch *w)
+static uint64_t given_back(const struct watch *w)
 {
 	struct gather_counts c = gather_counts(w->gather);
 
 	return c.slots_freed + c.files_removed;
 }
 
-static int
-gather_now(struct watch *w)
+static int gather_now(struct watch *w)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), took;
 	uint64_t rest = GATHER_MS * MS, least = GATHER_FAST_MS * MS;
@@ -354,8 +333,7 @@ gather_now(struct watch *w)
 
 	/* so that about DEAD_MANY are there when the next round comes */
 	count = given_back(w) - before;
-	if (count > 0 && w->gathered_ns > 0 &&
-	    (now - w->gathered_ns) / count < rest / DEAD_MANY)
+	if (count > 0 && w->gathered_ns > 0 && (now - w->gathered_ns) / count < rest / DEAD_MANY)
 		rest = (now - w->gathered_ns) / count * DEAD_MANY;
 	if (rest < least || waiting >= WAITING_MANY)
 		rest = least;
@@ -370,8 +348,7 @@ gather_now(struct watch *w)
 }
 
 /* Do the segments take much more than they did after the last round? */
-static void
-look_at_room(struct watch *w)
+static void look_at_room(struct watch *w)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
@@ -382,8 +359,7 @@ look_at_room(struct watch *w)
 		w->next_gather_ns = 0;
 }
 
-void
-watch_hasten_gather(struct watch *w)
+void watch_hasten_gather(struct watch *w)
 {
 	uint64_t soon = clock_ns(CLOCK_MONOTONIC) + GATHER_FAST_MS * MS;
 
@@ -391,18 +367,15 @@ watch_hasten_gather(struct watch *w)
 		w->next_gather_ns = soon;
 }
 
-static bool
-is_gather_due(const struct watch *w)
+static bool is_gather_due(const struct watch *w)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	return now >= w->rested_ns &&
-	    (now >= w->next_gather_ns ||
-	        engine_came_dead(w->live) >= w->gathered_dead + DEAD_MANY);
+	    (now >= w->next_gather_ns || engine_came_dead(w->live) >= w->gathered_dead + DEAD_MANY);
 }
 
-static int
-round_of(struct watch *w, bool has_news)
+static int round_of(struct watch *w, bool has_news)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	bool is_look = now >= w->next_look_ns;
@@ -417,8 +390,7 @@ round_of(struct watch *w, bool has_news)
 		w->next_look_ns = now + history_pace_real_ns(LOOK_MS * MS);
 		if (w->next_look_ns < now + 10 * MS)
 			w->next_look_ns = now + 10 * MS;
-	} else if (is_gather_due(w) ||
-	    (w->has_news && now >= w->next_news_ns)) {
+	} else if (is_gather_due(w) || (w->has_news && now >= w->next_news_ns)) {
 		/* a dead child belongs to the service of its parent */
 		err = engine_look_at_roster(w->live);
 		tell_guests(w, false);
@@ -437,14 +409,12 @@ round_of(struct watch *w, bool has_news)
 	return err == 0 && is_gather_due(w) ? gather_now(w) : err;
 }
 
-static int
-wait_ms(const struct watch *w)
+static int wait_ms(const struct watch *w)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), next = w->next_look_ns;
 
 	if (w->next_gather_ns < next)
-		next = w->next_gather_ns < w->rested_ns ? w->rested_ns
-		                                        : w->next_gather_ns;
+		next = w->next_gather_ns < w->rested_ns ? w->rested_ns : w->next_gather_ns;
 	if (w->next_room_ns < next)
 		next = w->next_room_ns;
 	if (w->has_news && w->next_news_ns < next)
@@ -455,8 +425,7 @@ wait_ms(const struct watch *w)
 }
 
 /* True: it is time to end. */
-static bool
-take_signals(struct watch *w, int fd)
+static bool take_signals(struct watch *w, int fd)
 {
 	struct signalfd_siginfo si;
 	bool stop = false;
@@ -470,8 +439,7 @@ take_signals(struct watch *w, int fd)
 	return stop;
 }
 
-static void
-give_sign(struct watch *w, uint64_t every_ns)
+static void give_sign(struct watch *w, uint64_t every_ns)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
@@ -481,8 +449,7 @@ give_sign(struct watch *w, uint64_t every_ns)
 	w->next_sign_ns = now + every_ns;
 }
 
-static int
-loop(struct watch *w, int signals)
+static int loop(struct watch *w, int signals)
 {
 	uint64_t sign_ns = notify_watchdog_ns();
 	bool has_news = true, is_ready = false, stop = false;
@@ -504,8 +471,7 @@ loop(struct watch *w, int signals)
 			break;
 		do_chores(w);
 		watch_births_step(w);
-		fds[2] =
-		    (struct pollfd){.fd = watch_births_fd(w), .events = POLLIN};
+		fds[2] = (struct pollfd){.fd = watch_births_fd(w), .events = POLLIN};
 		give_sign(w, sign_ns);
 		if (!is_ready)
 			notify_send("READY=1");
@@ -513,8 +479,7 @@ loop(struct watch *w, int signals)
 		/* news that are known would end every wait at once */
 		if (w->has_news)
 			fds[1].fd = -1;
-		if (poll(fds, count, wait_for_guests(w, wait_ms(w))) < 0 &&
-		    errno != EINTR)
+		if (poll(fds, count, wait_for_guests(w, wait_ms(w))) < 0 && errno != EINTR)
 			err = -errno;
 		step_guests(w);
 		stop = take_signals(w, signals);
@@ -526,21 +491,17 @@ loop(struct watch *w, int signals)
 /* ---- begin and end ---- */
 
 /* Waits for children, but not without bound. */
-static void
-wait_for_children(struct watch *w, size_t at_most)
+static void wait_for_children(struct watch *w, size_t at_most)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + FINISH_S * S;
 
-	for (reap(w);
-	     w->child_count > at_most && clock_ns(CLOCK_MONOTONIC) < until;
-	     reap(w)) {
+	for (reap(w); w->child_count > at_most && clock_ns(CLOCK_MONOTONIC) < until; reap(w)) {
 		(void)poll(NULL, 0, 20);
 		give_sign(w, notify_watchdog_ns());
 	}
 }
 
-static void
-finish(struct watch *w)
+static void finish(struct watch *w)
 {
 	size_t waiting;
 	int err;
@@ -563,8 +524,7 @@ finish(struct watch *w)
 			watch_say(w,
 			    "%s/%s cannot be completed: %s; the next seep "
 			    "watch does it",
-			    w->store.path, w->services[i]->folder,
-			    strerror(-w->services[i]->err));
+			    w->store.path, w->services[i]->folder, strerror(-w->services[i]->err));
 	}
 	/* gives back what became safe only now */
 	if (w->plan->once)
@@ -574,8 +534,7 @@ finish(struct watch *w)
 	wait_for_children(w, 0);
 }
 
-static int
-begin_rules(struct watch *w)
+static int begin_rules(struct watch *w)
 {
 	const struct alarm_plan plan = {.rules = w->plan->rules,
 	    .texts = w->plan->rule_texts,
@@ -587,16 +546,15 @@ begin_rules(struct watch *w)
 	return plan.count ? alarm_new(&plan, &w->alarm) : 0;
 }
 
-static int
-begin(struct watch *w, struct fault *where)
+static int begin(struct watch *w, struct fault *where)
 {
 	const struct live_plan live = {.directories = w->plan->directories,
 	    .pids = w->plan->pids,
 	    .pid_count = w->plan->pid_count,
 	    .keep_the_ended = true,
 	    .other_fds = w->plan->guest_count * GUEST_FDS};
-	const struct gather_plan gather = {.directories = w->plan->directories,
-	    .hooks = watch_gather_hooks(w)};
+	const struct gather_plan gather = {
+	    .directories = w->plan->directories, .hooks = watch_gather_hooks(w)};
 	int err = engine_new(&live, &w->live);
 
 	if (err == 0)
@@ -611,13 +569,11 @@ begin(struct watch *w, struct fault *where)
 		return fault_set(where, err, "%s", strerror(-err));
 	complete_parts(w);
 	for (size_t i = 0; i < w->plan->guest_count && err == 0; i++)
-		err = w->plan->guests[i].begin(
-		    w->plan->guests[i].context, w->live, where);
+		err = w->plan->guests[i].begin(w->plan->guests[i].context, w->live, where);
 	return err;
 }
 
-int
-watch_run(const struct watch_plan *plan, struct fault *where)
+int watch_run(const struct watch_plan *plan, struct fault *where)
 {
 	struct watch w = {.plan = plan, .births.look.fd = -1};
 	int signals, err;

@@ -18,8 +18,7 @@ enum {
 
 /* ---- what is known of a process ---- */
 
-static void
-drop(struct watch *w, struct watched *x)
+static void drop(struct watch *w, struct watched *x)
 {
 	w->births.kept_bytes -= x->births.len;
 	free(x->births.bytes);
@@ -27,21 +26,19 @@ drop(struct watch *w, struct watched *x)
 	x->births.len = 0;
 }
 
-static void
-write_kept(struct watch *w, struct watched *x, bool is_last)
+static void write_kept(struct watch *w, struct watched *x, bool is_last)
 {
 	if (!x->births.bytes)
 		return;
-	if (service_add_aging(x->service, x->births.uuid, x->births.bytes,
-	        x->births.len, is_last) == -EAGAIN &&
+	if (service_add_aging(
+	        x->service, x->births.uuid, x->births.bytes, x->births.len, is_last) == -EAGAIN &&
 	    w->births.kept_bytes <= KEPT_MAX)
 		return;
 	drop(w, x);
 }
 
 /* Takes the result of the look, in place of an earlier one. */
-static void
-keep(struct watch *w, struct watched *x)
+static void keep(struct watch *w, struct watched *x)
 {
 	struct leaks_look *k = &w->births.look;
 	struct aging a;
@@ -61,8 +58,7 @@ keep(struct watch *w, struct watched *x)
 }
 
 /* NULL: it has ended, and what was known of it is written. */
-static struct watched *
-find(const struct watch *w, uint64_t number)
+static struct watched *find(const struct watch *w, uint64_t number)
 {
 	for (size_t i = 0; i < w->watched_count; i++)
 		if (w->watched[i].number == number)
@@ -70,8 +66,7 @@ find(const struct watch *w, uint64_t number)
 	return NULL;
 }
 
-static void
-finish(struct watch *w, struct watched *x)
+static void finish(struct watch *w, struct watched *x)
 {
 	struct leaks_look *k = &w->births.look;
 	int err = leaks_look_poll(k);
@@ -80,13 +75,11 @@ finish(struct watch *w, struct watched *x)
 		return;
 	if (err == 1 && x)
 		keep(w, x);
-	w->births.rest_until_ns =
-	    aging_pace_rest(clock_ns(CLOCK_MONOTONIC), k->cpu_ns);
+	w->births.rest_until_ns = aging_pace_rest(clock_ns(CLOCK_MONOTONIC), k->cpu_ns);
 	leaks_look_release(k);
 }
 
-void
-watch_births_ended(struct watch *w, struct watched *x)
+void watch_births_ended(struct watch *w, struct watched *x)
 {
 	if (w->births.look.worker > 0 && w->births.number == x->number) {
 		finish(w, x);
@@ -96,8 +89,7 @@ watch_births_ended(struct watch *w, struct watched *x)
 	drop(w, x);
 }
 
-void
-watch_births_turn(struct watch *w, const struct service *s)
+void watch_births_turn(struct watch *w, const struct service *s)
 {
 	for (size_t i = 0; i < w->watched_count; i++)
 		if (w->watched[i].service == s)
@@ -107,8 +99,7 @@ watch_births_turn(struct watch *w, const struct service *s)
 /* ---- who is next ---- */
 
 /* A uuid is what a process says of itself, and readings are kept by it. */
-static bool
-is_alone(const struct watch *w, const uint8_t uuid[16])
+static bool is_alone(const struct watch *w, const uint8_t uuid[16])
 {
 	size_t n = 0;
 
@@ -117,9 +108,7 @@ is_alone(const struct watch *w, const uint8_t uuid[16])
 	return n == 1;
 }
 
-static void
-start(struct watch *w, struct watched *x, const struct live_process *p,
-    uint64_t now)
+static void start(struct watch *w, struct watched *x, const struct live_process *p, uint64_t now)
 {
 	struct watch_births *b = &w->births;
 	const struct segfile *f;
@@ -130,22 +119,19 @@ start(struct watch *w, struct watched *x, const struct live_process *p,
 	x->births_ns = aging_pace_first(now);
 	f = engine_segfile(w->live, p, &slot);
 	if (!f || segfile_header(f, slot, &h, NULL) < 0 ||
-	    memcmp(h.uuid, p->header.uuid, sizeof(h.uuid)) != 0 ||
-	    h.state == SEG_INERT ||
-	    proc_check(&h, segfile_source(f), &pid) != PROC_YES ||
-	    pid != p->pid || !is_alone(w, h.uuid))
+	    memcmp(h.uuid, p->header.uuid, sizeof(h.uuid)) != 0 || h.state == SEG_INERT ||
+	    proc_check(&h, segfile_source(f), &pid) != PROC_YES || pid != p->pid ||
+	    !is_alone(w, h.uuid))
 		return;
 	x->births_ns = aging_pace_next(now, h.start_monotonic_ns);
 	memcpy(b->uuid, h.uuid, sizeof(b->uuid));
 	b->number = x->number;
 	leaks_look_close(w->store.lock_fd);
-	(void)leaks_look_start(
-	    &b->look, f, slot, &h, pid, LEAKS_LOOK_BIRTHS, NULL);
+	(void)leaks_look_start(&b->look, f, slot, &h, pid, LEAKS_LOOK_BIRTHS, NULL);
 }
 
 /* The one that waits longest. */
-static void
-start_next(struct watch *w, uint64_t now)
+static void start_next(struct watch *w, uint64_t now)
 {
 	const struct live_process *of = NULL;
 	struct watched *next = NULL;
@@ -157,8 +143,7 @@ start_next(struct watch *w, uint64_t now)
 
 		if (x->births_ns == 0)
 			x->births_ns = aging_pace_first(now);
-		if (x->births_ns > now ||
-		    (next && next->births_ns <= x->births_ns))
+		if (x->births_ns > now || (next && next->births_ns <= x->births_ns))
 			continue;
 		p = watch_process_of(w, x->number, &at);
 		if (!p || p->state != LIVE_RUNS || p->pid <= 0)
@@ -170,8 +155,7 @@ start_next(struct watch *w, uint64_t now)
 		start(w, next, of, now);
 }
 
-void
-watch_births_step(struct watch *w)
+void watch_births_step(struct watch *w)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
@@ -181,14 +165,12 @@ watch_births_step(struct watch *w)
 		start_next(w, now);
 }
 
-int
-watch_births_fd(const struct watch *w)
+int watch_births_fd(const struct watch *w)
 {
 	return w->births.look.worker > 0 ? w->births.look.fd : -1;
 }
 
-void
-watch_births_release(struct watch *w)
+void watch_births_release(struct watch *w)
 {
 	for (size_t i = 0; i < w->watched_count; i++)
 		drop(w, &w->watched[i]);

@@ -91,8 +91,7 @@ struct watch {
 	} births;
 };
 
-void watch_say(const struct watch *w, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+void watch_say(const struct watch *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The next round of gather.h comes soon. */
 void watch_hasten_gather(struct watch *w);
@@ -106,8 +105,7 @@ uint64_t watch_age_now(const struct watch *w);
 struct service *watch_service_of(struct watch *w, const struct live_process *p);
 
 /* The service of a process that was found dead. */
-struct service *watch_service_of_dead(
-    struct watch *w, const struct gather_row *row);
+struct service *watch_service_of_dead(struct watch *w, const struct gather_row *row);
 void watch_services_release(struct watch *w);
 
 /* A forked child is in a chapter: the file of kin does without it. */
@@ -143,8 +141,7 @@ void watch_processes_release(struct watch *w);
  * The one of the engine with this number; NULL: none. Both lists are in the
  * order of numbers, and *at is where the last call for a smaller one ended.
  */
-struct live_process *watch_process_of(
-    const struct watch *w, uint64_t number, size_t *at);
+struct live_process *watch_process_of(const struct watch *w, uint64_t number, size_t *at);
 
 /* ---- watch_births.c ---- */
 

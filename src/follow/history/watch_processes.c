@@ -14,59 +14,49 @@
 
 /* ---- seats: what runs, for gather.h ---- */
 
-static bool
-same_seat(const void *items, uint32_t item, const void *key)
+static bool same_seat(const void *items, uint32_t item, const void *key)
 {
-	return memcmp((const struct watch_seat *)items + item, key,
-	           sizeof(struct watch_seat)) == 0;
+	return memcmp((const struct watch_seat *)items + item, key, sizeof(struct watch_seat)) == 0;
 }
 _Static_assert(sizeof(struct watch_seat) == 24, "no padding to compare");
 
-static int
-add_seat(struct watch *w, const struct segfile *f, int slot)
+static int add_seat(struct watch *w, const struct segfile *f, int slot)
 {
 	const struct source *s = segfile_source(f);
-	const struct watch_seat seat = {
-	    .device = s->device, .inode = s->inode, .slot = slot};
+	const struct watch_seat seat = {.device = s->device, .inode = s->inode, .slot = slot};
 	uint32_t at = 0;
-	int err = room_make(
-	    &w->seats, &w->seat_room, w->seat_count, sizeof(*w->seats));
+	int err = room_make(&w->seats, &w->seat_room, w->seat_count, sizeof(*w->seats));
 
 	if (err == 0)
-		err = dict_find(&w->seat_index,
-		    dict_hash_bytes(&seat, sizeof(seat)), same_seat, w->seats,
-		    &seat, (uint32_t)w->seat_count, &at);
+		err = dict_find(&w->seat_index, dict_hash_bytes(&seat, sizeof(seat)), same_seat,
+		    w->seats, &seat, (uint32_t)w->seat_count, &at);
 	if (err < 0 || at < w->seat_count)
 		return err;
 	w->seats[w->seat_count++] = seat;
 	return 0;
 }
 
-static void
-clear_seats(struct watch *w)
+static void clear_seats(struct watch *w)
 {
 	w->seat_count = 0;
 	dict_release(&w->seat_index);
 	w->seat_index = (struct dict){0};
 }
 
-static bool
-runs(void *context, uint64_t device, uint64_t inode, int slot)
+static bool runs(void *context, uint64_t device, uint64_t inode, int slot)
 {
 	const struct watch *w = context;
-	const struct watch_seat seat = {
-	    .device = device, .inode = inode, .slot = slot};
+	const struct watch_seat seat = {.device = device, .inode = inode, .slot = slot};
 	uint32_t at;
 
 	return w->seat_count > 0 &&
-	    dict_look(&w->seat_index, dict_hash_bytes(&seat, sizeof(seat)),
-	        same_seat, w->seats, &seat, &at);
+	    dict_look(&w->seat_index, dict_hash_bytes(&seat, sizeof(seat)), same_seat, w->seats,
+	        &seat, &at);
 }
 
 /* ---- the ended ---- */
 
-static struct recording_segment
-end_of(const struct live_process *p)
+static struct recording_segment end_of(const struct live_process *p)
 {
 	struct recording_segment end = {.exit_status = -1};
 
@@ -99,9 +89,8 @@ end_of(const struct live_process *p)
  * Writes the last state. True: it is in the chapter, or never can be. Then the
  * engine may forget it, once the chapter is safe.
  */
-static bool
-write_ended(struct watch *w, struct service *s, const struct live_process *p,
-    uint64_t view)
+static bool write_ended(
+    struct watch *w, struct service *s, const struct live_process *p, uint64_t view)
 {
 	struct recording_segment end = end_of(p);
 	const struct segfile *f;
@@ -119,8 +108,7 @@ write_ended(struct watch *w, struct service *s, const struct live_process *p,
 }
 
 /* All chapters that were written to; those that fail have their `err`. */
-static void
-sync_services(void *context)
+static void sync_services(void *context)
 {
 	struct watch *w = context;
 
@@ -137,8 +125,7 @@ struct ended {
 };
 
 /* The last look at those that were followed, then their last states. */
-static int
-write_all_ended(struct watch *w, struct ended *ended, size_t count)
+static int write_all_ended(struct watch *w, struct ended *ended, size_t count)
 {
 	size_t at = 0;
 
@@ -147,8 +134,7 @@ write_all_ended(struct watch *w, struct ended *ended, size_t count)
 
 		if (p->number != ended[at].number)
 			continue;
-		ended[at].is_written =
-		    write_ended(w, ended[at].service, p, ended[at].view);
+		ended[at].is_written = write_ended(w, ended[at].service, p, ended[at].view);
 		at++;
 	}
 	sync_services(w);
@@ -177,8 +163,7 @@ write_all_ended(struct watch *w, struct ended *ended, size_t count)
 
 /* ---- who runs ---- */
 
-static void
-mark_arrival(struct service *s, const struct live_process *p, int slot)
+static void mark_arrival(struct service *s, const struct live_process *p, int slot)
 {
 	static const uint8_t none[16];
 	enum codec_mark kind = CODEC_MARK_SPAWN;
@@ -189,25 +174,20 @@ mark_arrival(struct service *s, const struct live_process *p, int slot)
 }
 
 /* The pid may be that of another process by now. */
-static uint64_t
-enter_root(
-    struct service *s, const struct live_process *p, const struct segfile *f)
+static uint64_t enter_root(struct service *s, const struct live_process *p, const struct segfile *f)
 {
 	uint64_t view = p->pid > 0 ? kept_roots_enter(&s->roots, p->pid) : 0;
 	pid_t pid;
 
 	if (view == 0 ||
-	    (proc_check(&p->header, segfile_source(f), &pid) == PROC_YES &&
-	        pid == p->pid))
+	    (proc_check(&p->header, segfile_source(f), &pid) == PROC_YES && pid == p->pid))
 		return view;
 	kept_roots_leave(&s->roots, view);
 	return 0;
 }
 
 /* Once for each service, because all its processes have the same settings. */
-static void
-say_place(
-    const struct watch *w, struct service *s, const struct live_process *p)
+static void say_place(const struct watch *w, struct service *s, const struct live_process *p)
 {
 	char words[PLACE_WORDS_BYTES], text[2 * PLACE_WORDS_BYTES];
 	char name[2 * LIVE_NAME];
@@ -221,8 +201,7 @@ say_place(
 	    (int)(p->pid ? p->pid : p->inner_pid), text);
 }
 
-static void
-drop_watched(struct watch *w, struct watched *x)
+static void drop_watched(struct watch *w, struct watched *x)
 {
 	watch_births_ended(w, x);
 	x->service->living--;
@@ -238,23 +217,20 @@ struct merge {
 	bool has_new_file;
 };
 
-static int
-add_ended(struct merge *m, const struct live_process *p, struct service *s,
-    uint64_t view)
+static int add_ended(
+    struct merge *m, const struct live_process *p, struct service *s, uint64_t view)
 {
-	int err = room_make(
-	    &m->ended, &m->ended_room, m->ended_count, sizeof(*m->ended));
+	int err = room_make(&m->ended, &m->ended_room, m->ended_count, sizeof(*m->ended));
 
 	if (err == 0)
-		m->ended[m->ended_count++] = (struct ended){
-		    .number = p->number, .service = s, .view = view};
+		m->ended[m->ended_count++] =
+		    (struct ended){.number = p->number, .service = s, .view = view};
 	return err;
 }
 
 /* One process of the engine; `old` is what we have of it, or NULL. */
-static int
-merge_one(struct watch *w, struct merge *m, const struct live_process *p,
-    struct watched *old)
+static int merge_one(
+    struct watch *w, struct merge *m, const struct live_process *p, struct watched *old)
 {
 	struct watched x = old ? *old : (struct watched){.number = p->number};
 	const struct segfile *f;
@@ -276,8 +252,7 @@ merge_one(struct watch *w, struct merge *m, const struct live_process *p,
 		if (old) {
 			/* all rows once more, if it was followed at all */
 			if (x.line.tail)
-				(void)service_look(
-				    x.service, &x.line, f, slot, true);
+				(void)service_look(x.service, &x.line, f, slot, true);
 			drop_watched(w, &x);
 			memset(&old->line, 0, sizeof(old->line));
 			old->births = x.births;
@@ -300,8 +275,7 @@ merge_one(struct watch *w, struct merge *m, const struct live_process *p,
 	return 0;
 }
 
-int
-watch_processes(struct watch *w)
+int watch_processes(struct watch *w)
 {
 	struct merge m = {0};
 	size_t at = 0;
@@ -312,9 +286,7 @@ watch_processes(struct watch *w)
 		struct live_process *p = engine_at(w->live, i);
 		struct watched *old = NULL;
 
-		for (;
-		     at < w->watched_count && w->watched[at].number < p->number;
-		     at++)
+		for (; at < w->watched_count && w->watched[at].number < p->number; at++)
 			drop_watched(w, &w->watched[at]); /* forgotten */
 		if (at < w->watched_count && w->watched[at].number == p->number)
 			old = &w->watched[at++];
@@ -341,8 +313,7 @@ watch_processes(struct watch *w)
 	return err;
 }
 
-void
-watch_processes_release(struct watch *w)
+void watch_processes_release(struct watch *w)
 {
 	for (size_t i = 0; i < w->watched_count; i++)
 		service_process_release(&w->watched[i].line);
@@ -351,8 +322,7 @@ watch_processes_release(struct watch *w)
 	dict_release(&w->seat_index);
 }
 
-struct live_process *
-watch_process_of(const struct watch *w, uint64_t number, size_t *at)
+struct live_process *watch_process_of(const struct watch *w, uint64_t number, size_t *at)
 {
 	while (*at < engine_count(w->live)) {
 		struct live_process *p = engine_at(w->live, *at);
@@ -367,8 +337,7 @@ watch_process_of(const struct watch *w, uint64_t number, size_t *at)
 }
 
 /* Calls for those of one service. */
-static int
-look_at_service(struct watch *w, struct service *s, bool rows)
+static int look_at_service(struct watch *w, struct service *s, bool rows)
 {
 	size_t at = 0;
 	int err = 0;
@@ -389,8 +358,7 @@ look_at_service(struct watch *w, struct service *s, bool rows)
 	return err;
 }
 
-int
-watch_look(struct watch *w)
+int watch_look(struct watch *w)
 {
 	for (size_t i = 0; i < w->service_count; i++) {
 		struct service *s = w->services[i];
@@ -407,8 +375,7 @@ watch_look(struct watch *w)
 	return 0;
 }
 
-int
-watch_rules(struct watch *w)
+int watch_rules(struct watch *w)
 {
 	uint64_t now = history_pace_monotonic_ns();
 	size_t at = 0;
@@ -429,8 +396,7 @@ watch_rules(struct watch *w)
 }
 
 /* The state of all that run in it: a chapter is complete in itself. */
-static int
-write_running(struct watch *w, struct service *s)
+static int write_running(struct watch *w, struct service *s)
 {
 	size_t at = 0;
 
@@ -456,8 +422,7 @@ write_running(struct watch *w, struct service *s)
 	return 0;
 }
 
-void
-watch_turn(struct watch *w, struct service *s, bool is_last)
+void watch_turn(struct watch *w, struct service *s, bool is_last)
 {
 	bool is_apart = w->child_count < WATCH_CHILDREN && !w->plan->once;
 	pid_t child = 0;
@@ -476,8 +441,7 @@ watch_turn(struct watch *w, struct service *s, bool is_last)
 
 /* ---- gather ---- */
 
-static int
-write_dead(void *context, struct gather_row *row)
+static int write_dead(void *context, struct gather_row *row)
 {
 	struct watch *w = context;
 	struct recording_segment end = {.exit_status = -1};
@@ -496,8 +460,7 @@ write_dead(void *context, struct gather_row *row)
 	return service_add(s, row->file, row->slot, &end, 0, 0);
 }
 
-static bool
-is_safe(void *context, const struct gather_row *row)
+static bool is_safe(void *context, const struct gather_row *row)
 {
 	const struct service *s = row->context;
 
@@ -505,8 +468,7 @@ is_safe(void *context, const struct gather_row *row)
 	return s && s->err == 0 && !s->is_dirty;
 }
 
-static void
-offer(void *context, const struct live_key *keys, size_t count)
+static void offer(void *context, const struct live_key *keys, size_t count)
 {
 	const struct watch *w = context;
 
@@ -518,8 +480,7 @@ offer(void *context, const struct live_key *keys, size_t count)
 	}
 }
 
-static bool
-has_read(void *context)
+static bool has_read(void *context)
 {
 	const struct watch *w = context;
 
@@ -532,8 +493,7 @@ has_read(void *context)
 	return true;
 }
 
-static bool
-has_readers(const struct watch *w)
+static bool has_readers(const struct watch *w)
 {
 	for (size_t i = 0; i < w->plan->guest_count; i++)
 		if (w->plan->guests[i].offer)
@@ -541,8 +501,7 @@ has_readers(const struct watch *w)
 	return false;
 }
 
-struct gather_hooks
-watch_gather_hooks(struct watch *w)
+struct gather_hooks watch_gather_hooks(struct watch *w)
 {
 	return (struct gather_hooks){.context = w,
 	    .offer = has_readers(w) ? offer : NULL,

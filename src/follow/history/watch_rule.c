@@ -23,25 +23,22 @@ struct parser {
 	struct rule_fault fault; /* words NULL: none so far */
 };
 
-static bool
-fail(struct parser *p, const char *at, const char *words)
+static bool fail(struct parser *p, const char *at, const char *words)
 {
 	if (!p->fault.words)
-		p->fault = (struct rule_fault){
-		    .column = (size_t)(at - p->text) + 1, .words = words};
+		p->fault =
+		    (struct rule_fault){.column = (size_t)(at - p->text) + 1, .words = words};
 	return false;
 }
 
-static void
-skip_space(struct parser *p)
+static void skip_space(struct parser *p)
 {
 	while (*p->at == ' ' || *p->at == '\t')
 		p->at++;
 }
 
 /* Letters, then no letter. */
-static bool
-take_word(struct parser *p, const char *word)
+static bool take_word(struct parser *p, const char *word)
 {
 	size_t len = strlen(word);
 	char next;
@@ -57,22 +54,19 @@ take_word(struct parser *p, const char *word)
 }
 
 /* Up to a space, or one of the stops. */
-static const char *
-take_token(struct parser *p, const char *stops, size_t *ret_len)
+static const char *take_token(struct parser *p, const char *stops, size_t *ret_len)
 {
 	const char *start;
 
 	skip_space(p);
 	start = p->at;
-	while (
-	    *p->at && *p->at != ' ' && *p->at != '\t' && !strchr(stops, *p->at))
+	while (*p->at && *p->at != ' ' && *p->at != '\t' && !strchr(stops, *p->at))
 		p->at++;
 	*ret_len = (size_t)(p->at - start);
 	return start;
 }
 
-static bool
-take_time(struct parser *p, uint64_t *ret_ns)
+static bool take_time(struct parser *p, uint64_t *ret_ns)
 {
 	size_t len;
 	const char *start = take_token(p, "", &len);
@@ -84,8 +78,7 @@ take_time(struct parser *p, uint64_t *ret_ns)
 	return true;
 }
 
-static bool
-take_size(struct parser *p, const char *stops, uint64_t *ret)
+static bool take_size(struct parser *p, const char *stops, uint64_t *ret)
 {
 	size_t len;
 	const char *start = take_token(p, stops, &len);
@@ -94,8 +87,7 @@ take_size(struct parser *p, const char *stops, uint64_t *ret)
 	    fail(p, start, "a size is expected, as 64MiB or 2GiB");
 }
 
-static bool
-take_sign(struct parser *p, char sign, const char *words)
+static bool take_sign(struct parser *p, char sign, const char *words)
 {
 	skip_space(p);
 	if (*p->at != sign)
@@ -104,27 +96,22 @@ take_sign(struct parser *p, char sign, const char *words)
 	return true;
 }
 
-static bool
-take_growth(struct parser *p, struct rule *r)
+static bool take_growth(struct parser *p, struct rule *r)
 {
 	const char *start;
 
-	if (!take_sign(p, '>', "growth is compared with \">\"") ||
-	    !take_size(p, "/", &r->bytes) ||
-	    !take_sign(p, '/',
-	        "a growth is a size in a time, as 64MiB/10m: \"/\" is missing"))
+	if (!take_sign(p, '>', "growth is compared with \">\"") || !take_size(p, "/", &r->bytes) ||
+	    !take_sign(p, '/', "a growth is a size in a time, as 64MiB/10m: \"/\" is missing"))
 		return false;
 	skip_space(p);
 	start = p->at;
 	if (!take_time(p, &r->window_ns))
 		return false;
-	return r->window_ns >= S ||
-	    fail(p, start, "the time of a growth is a second at least");
+	return r->window_ns >= S || fail(p, start, "the time of a growth is a second at least");
 }
 
 /* "10%", or a size. */
-static bool
-take_room(struct parser *p, struct rule *r)
+static bool take_room(struct parser *p, struct rule *r)
 {
 	const char *start, *end;
 	char *after;
@@ -145,8 +132,7 @@ take_room(struct parser *p, struct rule *r)
 	return r->percent <= 100 || fail(p, start, "more than 100 %");
 }
 
-static bool
-take_pattern(struct parser *p, struct rule *r)
+static bool take_pattern(struct parser *p, struct rule *r)
 {
 	size_t len;
 	const char *start = take_token(p, "", &len);
@@ -160,8 +146,7 @@ take_pattern(struct parser *p, struct rule *r)
 	return true;
 }
 
-static bool
-take_metric(struct parser *p, struct rule *r)
+static bool take_metric(struct parser *p, struct rule *r)
 {
 	if (take_word(p, "live")) {
 		r->metric = RULE_LIVE;
@@ -179,8 +164,7 @@ take_metric(struct parser *p, struct rule *r)
 	return fail(p, p->at, "a rule begins with live, growth or room");
 }
 
-bool
-watch_rule_parse(const char *text, struct rule *ret, struct rule_fault *ret_fault)
+bool watch_rule_parse(const char *text, struct rule *ret, struct rule_fault *ret_fault)
 {
 	struct parser p = {.text = text, .at = text};
 	struct rule r = {.metric = RULE_LIVE};
@@ -200,8 +184,7 @@ watch_rule_parse(const char *text, struct rule *ret, struct rule_fault *ret_faul
 			ok = r.pattern[0] ? fail(&p, start, "a second \"in\"")
 			                  : take_pattern(&p, &r);
 		else
-			ok = fail(&p, start,
-			    "only \"for TIME\" and \"in SERVICE\" may follow");
+			ok = fail(&p, start, "only \"for TIME\" and \"in SERVICE\" may follow");
 		has_for |= start[0] == 'f';
 	}
 	if (ok)
@@ -214,8 +197,7 @@ watch_rule_parse(const char *text, struct rule *ret, struct rule_fault *ret_faul
 /* ---- whose rule it is ---- */
 
 /* In time of both lengths multiplied, whatever the pattern. */
-static bool
-matches(const char *pattern, const char *text)
+static bool matches(const char *pattern, const char *text)
 {
 	const char *star = NULL, *from = NULL;
 
@@ -238,8 +220,7 @@ matches(const char *pattern, const char *text)
 	return *pattern == '\0';
 }
 
-bool
-watch_rule_is_for(const struct rule *r, const char *service)
+bool watch_rule_is_for(const struct rule *r, const char *service)
 {
 	return r->pattern[0] == '\0' || matches(r->pattern, service);
 }
@@ -247,24 +228,18 @@ watch_rule_is_for(const struct rule *r, const char *service)
 /* ---- looking ---- */
 
 /* One sample in each 64th of the window: so one is about as old as that. */
-static void
-take_sample(
-    const struct rule *r, struct rule_watch *w, const struct rule_look *look)
+static void take_sample(const struct rule *r, struct rule_watch *w, const struct rule_look *look)
 {
-	const struct rule_sample *last =
-	    &w->samples[(w->sample_count - 1) % RULE_SAMPLES];
+	const struct rule_sample *last = &w->samples[(w->sample_count - 1) % RULE_SAMPLES];
 
-	if (w->sample_count > 0 &&
-	    look->at_ns - last->at_ns < r->window_ns / 64)
+	if (w->sample_count > 0 && look->at_ns - last->at_ns < r->window_ns / 64)
 		return;
-	w->samples[w->sample_count++ % RULE_SAMPLES] = (struct rule_sample){
-	    .at_ns = look->at_ns, .live_bytes = look->live_bytes};
+	w->samples[w->sample_count++ % RULE_SAMPLES] =
+	    (struct rule_sample){.at_ns = look->at_ns, .live_bytes = look->live_bytes};
 }
 
 /* Since the youngest sample that is as old as the window. */
-static bool
-find_growth(
-    const struct rule *r, struct rule_watch *w, const struct rule_look *look)
+static bool find_growth(const struct rule *r, struct rule_watch *w, const struct rule_look *look)
 {
 	size_t n = w->sample_count;
 	size_t first = n > RULE_SAMPLES ? n - RULE_SAMPLES : 0;
@@ -281,9 +256,7 @@ find_growth(
 	return false;
 }
 
-static bool
-is_passed(
-    const struct rule *r, struct rule_watch *w, const struct rule_look *look)
+static bool is_passed(const struct rule *r, struct rule_watch *w, const struct rule_look *look)
 {
 	uint64_t room;
 	bool passed;
@@ -302,18 +275,12 @@ is_passed(
 	w->value = 0;
 	if (look->limit_bytes == 0)
 		return false; /* nothing limits it */
-	room = look->limit_bytes > look->used_bytes
-	    ? look->limit_bytes - look->used_bytes
-	    : 0;
-	w->value = r->has_percent
-	    ? (double)room / (double)look->limit_bytes * 100
-	    : (double)room;
+	room = look->limit_bytes > look->used_bytes ? look->limit_bytes - look->used_bytes : 0;
+	w->value = r->has_percent ? (double)room / (double)look->limit_bytes * 100 : (double)room;
 	return r->has_percent ? w->value < r->percent : room < r->bytes;
 }
 
-bool
-watch_rule_look(
-    const struct rule *r, struct rule_watch *w, const struct rule_look *look)
+bool watch_rule_look(const struct rule *r, struct rule_watch *w, const struct rule_look *look)
 {
 	bool was = w->is_passed;
 
@@ -323,9 +290,8 @@ watch_rule_look(
 	return w->is_passed && look->at_ns - w->since_ns >= r->for_ns;
 }
 
-const char *
-watch_rule_value(const struct rule *r, const struct rule_watch *w,
-    char text[RULE_VALUE_BYTES])
+const char *watch_rule_value(
+    const struct rule *r, const struct rule_watch *w, char text[RULE_VALUE_BYTES])
 {
 	double size = w->value < 0 ? -w->value : w->value;
 	char bytes[WORDS_MAX];
@@ -333,10 +299,8 @@ watch_rule_value(const struct rule *r, const struct rule_watch *w,
 	if (r->has_percent)
 		(void)snprintf(text, RULE_VALUE_BYTES, "%.1f%%", w->value);
 	else
-		(void)snprintf(text, RULE_VALUE_BYTES, "%s%s",
-		    w->value < 0 ? "-" : "",
-		    words_bytes(
-		        bytes, size < 0x1p63 ? (uint64_t)size : INT64_MAX));
+		(void)snprintf(text, RULE_VALUE_BYTES, "%s%s", w->value < 0 ? "-" : "",
+		    words_bytes(bytes, size < 0x1p63 ? (uint64_t)size : INT64_MAX));
 	return text;
 }
 
@@ -351,8 +315,7 @@ struct rule_told {
 };
 
 /* Entries that are too old to keep anybody from being told. */
-static void
-forget(struct rule_limiter *l, uint64_t now_ns)
+static void forget(struct rule_limiter *l, uint64_t now_ns)
 {
 	size_t kept = 0;
 
@@ -362,8 +325,7 @@ forget(struct rule_limiter *l, uint64_t now_ns)
 	l->count = kept;
 }
 
-int
-watch_rule_limiter_take(
+int watch_rule_limiter_take(
     struct rule_limiter *l, size_t rule, const char *service, uint64_t now_ns)
 {
 	struct rule_told *to;
@@ -371,11 +333,9 @@ watch_rule_limiter_take(
 	forget(l, now_ns);
 	for (size_t i = 0; i < l->count; i++)
 		if (l->told[i].rule == rule &&
-		    strncmp(l->told[i].service, service,
-		        sizeof(l->told[i].service) - 1) == 0)
+		    strncmp(l->told[i].service, service, sizeof(l->told[i].service) - 1) == 0)
 			return 0;
-	if (l->count >= TOLD_MAX ||
-	    room_make(&l->told, &l->room, l->count, sizeof(*l->told)) < 0)
+	if (l->count >= TOLD_MAX || room_make(&l->told, &l->room, l->count, sizeof(*l->told)) < 0)
 		return -ENOMEM;
 	to = &l->told[l->count++];
 	*to = (struct rule_told){.rule = rule, .at_ns = now_ns};
@@ -383,8 +343,7 @@ watch_rule_limiter_take(
 	return 1;
 }
 
-void
-watch_rule_limiter_release(struct rule_limiter *l)
+void watch_rule_limiter_release(struct rule_limiter *l)
 {
 	free(l->told);
 	*l = (struct rule_limiter){0};

@@ -45,8 +45,7 @@ struct rule_fault {
 };
 
 /* If the text is no rule, false and *ret_fault. */
-bool watch_rule_parse(
-    const char *text, struct rule *ret, struct rule_fault *ret_fault);
+bool watch_rule_parse(const char *text, struct rule *ret, struct rule_fault *ret_fault);
 
 bool watch_rule_is_for(const struct rule *r, const char *service);
 
@@ -73,12 +72,11 @@ struct rule_watch {
  * Is the rule broken, and has it been for long enough? A growth is known when
  * the process has been looked at for the rule's TIME, so a start is no growth.
  */
-bool watch_rule_look(
-    const struct rule *r, struct rule_watch *w, const struct rule_look *look);
+bool watch_rule_look(const struct rule *r, struct rule_watch *w, const struct rule_look *look);
 
 /* The value of the last look, as "2.1 GiB", "64.0 MiB" or "8.5%". */
-const char *watch_rule_value(const struct rule *r, const struct rule_watch *w,
-    char text[RULE_VALUE_BYTES]);
+const char *watch_rule_value(
+    const struct rule *r, const struct rule_watch *w, char text[RULE_VALUE_BYTES]);
 
 /* Who was told of what. All zero at first. */
 struct rule_limiter {

@@ -29,16 +29,14 @@ enum {
 
 /* ---- services ---- */
 
-static bool
-same_folder(const void *items, uint32_t item, const void *key)
+static bool same_folder(const void *items, uint32_t item, const void *key)
 {
 	struct service *const *all = items;
 
 	return strcmp(all[item]->folder, key) == 0;
 }
 
-static size_t
-count_of(const struct watch *w, uid_t uid)
+static size_t count_of(const struct watch *w, uid_t uid)
 {
 	size_t n = 0;
 
@@ -47,8 +45,7 @@ count_of(const struct watch *w, uid_t uid)
 	return n;
 }
 
-static struct service *
-new_service(
+static struct service *new_service(
     struct watch *w, const struct folder_service *id, const char *folder)
 {
 	struct service *s = calloc(1, sizeof(*s));
@@ -67,8 +64,7 @@ new_service(
 	return s;
 }
 
-static struct service *
-find_service(struct watch *w, const struct folder_service *wanted)
+static struct service *find_service(struct watch *w, const struct folder_service *wanted)
 {
 	struct folder_service id = *wanted;
 	char folder[FOLDER_NAME_BYTES];
@@ -76,8 +72,8 @@ find_service(struct watch *w, const struct folder_service *wanted)
 	uint32_t at;
 
 	folder_name(&id, geteuid(), folder);
-	if (dict_look(&w->service_index, dict_hash_text(folder), same_folder,
-	        w->services, folder, &at))
+	if (dict_look(
+	        &w->service_index, dict_hash_text(folder), same_folder, w->services, folder, &at))
 		return w->services[at];
 	/* names without end are no services: they share a folder */
 	if (w->service_count >= SERVICES_MAX ||
@@ -87,19 +83,19 @@ find_service(struct watch *w, const struct folder_service *wanted)
 		id.text = "other programs";
 		id.kind = FOLDER_PROGRAM;
 		folder_name(&id, geteuid(), folder);
-		if (dict_look(&w->service_index, dict_hash_text(folder),
-		        same_folder, w->services, folder, &at))
+		if (dict_look(&w->service_index, dict_hash_text(folder), same_folder, w->services,
+		        folder, &at))
 			return w->services[at];
 	}
-	if (room_make(&w->services, &w->service_room, w->service_count,
-	        sizeof(struct service *)) < 0)
+	if (room_make(&w->services, &w->service_room, w->service_count, sizeof(struct service *)) <
+	    0)
 		return NULL;
 	s = new_service(w, &id, folder);
 	if (!s)
 		return NULL;
 	w->services[w->service_count] = s;
-	if (dict_find(&w->service_index, dict_hash_text(folder), same_folder,
-	        w->services, folder, (uint32_t)w->service_count, &at) < 0) {
+	if (dict_find(&w->service_index, dict_hash_text(folder), same_folder, w->services, folder,
+	        (uint32_t)w->service_count, &at) < 0) {
 		free(s);
 		return NULL;
 	}
@@ -107,8 +103,7 @@ find_service(struct watch *w, const struct folder_service *wanted)
 	return s;
 }
 
-void
-watch_services_release(struct watch *w)
+void watch_services_release(struct watch *w)
 {
 	for (size_t i = 0; i < w->service_count; i++) {
 		service_release(w->services[i]);
@@ -123,8 +118,7 @@ watch_services_release(struct watch *w)
 
 /* ---- kin ---- */
 
-static bool
-same_kin(const void *items, uint32_t item, const void *key)
+static bool same_kin(const void *items, uint32_t item, const void *key)
 {
 	const struct watch_kin *k = (const struct watch_kin *)items + item;
 
@@ -132,24 +126,21 @@ same_kin(const void *items, uint32_t item, const void *key)
 }
 
 /* A uuid is what a process says of itself, so the owner must be the same. */
-static struct service *
-find_kin(const struct watch *w, const uint8_t uuid[16], uint32_t uid)
+static struct service *find_kin(const struct watch *w, const uint8_t uuid[16], uint32_t uid)
 {
 	static const uint8_t none[16];
 	uint32_t at;
 
 	if (memcmp(uuid, none, sizeof(none)) == 0 ||
-	    !dict_look(&w->kin_index, dict_hash_bytes(uuid, 16), same_kin,
-	        w->kin, uuid, &at) ||
+	    !dict_look(&w->kin_index, dict_hash_bytes(uuid, 16), same_kin, w->kin, uuid, &at) ||
 	    w->kin[at].uid != uid)
 		return NULL;
 	return w->kin[at].service;
 }
 
 /* Without memory for it, a child is a service of its own. */
-static void
-add_kin(struct watch *w, const uint8_t uuid[16], uint32_t uid,
-    struct service *s, bool runs)
+static void add_kin(
+    struct watch *w, const uint8_t uuid[16], uint32_t uid, struct service *s, bool runs)
 {
 	uint32_t at;
 
@@ -159,31 +150,27 @@ add_kin(struct watch *w, const uint8_t uuid[16], uint32_t uid,
 		dict_release(&w->kin_index);
 		w->kin_index = (struct dict){0};
 	}
-	if (room_make(&w->kin, &w->kin_room, w->kin_count, sizeof(*w->kin)) <
-	        0 ||
-	    dict_find(&w->kin_index, dict_hash_bytes(uuid, 16), same_kin,
-	        w->kin, uuid, (uint32_t)w->kin_count, &at) < 0)
+	if (room_make(&w->kin, &w->kin_room, w->kin_count, sizeof(*w->kin)) < 0 ||
+	    dict_find(&w->kin_index, dict_hash_bytes(uuid, 16), same_kin, w->kin, uuid,
+	        (uint32_t)w->kin_count, &at) < 0)
 		return;
 	if (at < w->kin_count) {
 		w->kin[at].runs |= runs;
 		return;
 	}
-	w->kin[w->kin_count] =
-	    (struct watch_kin){.uid = uid, .service = s, .runs = runs};
+	w->kin[w->kin_count] = (struct watch_kin){.uid = uid, .service = s, .runs = runs};
 	memcpy(w->kin[w->kin_count].uuid, uuid, 16);
 	w->kin_count++;
 }
 
-void
-watch_kin_ended(struct watch *w, const struct seg_header *h)
+void watch_kin_ended(struct watch *w, const struct seg_header *h)
 {
 	static const uint8_t none[16];
 	uint32_t at;
 
 	/* those that others were forked from may have children to come */
 	if (memcmp(h->parent_uuid, none, sizeof(none)) != 0 &&
-	    dict_look(&w->kin_index, dict_hash_bytes(h->uuid, 16), same_kin,
-	        w->kin, h->uuid, &at))
+	    dict_look(&w->kin_index, dict_hash_bytes(h->uuid, 16), same_kin, w->kin, h->uuid, &at))
 		w->kin[at].runs = false;
 }
 
@@ -191,9 +178,8 @@ watch_kin_ended(struct watch *w, const struct seg_header *h)
  * Forked children belong to the service of their parent, whose sites they refer
  * to: a chapter must have both.
  */
-static struct service *
-service_of_kin(const struct watch *w, const struct segfile *f, int slot,
-    const struct seg_header *h)
+static struct service *service_of_kin(
+    const struct watch *w, const struct segfile *f, int slot, const struct seg_header *h)
 {
 	uint32_t uid = segfile_source(f)->uid;
 	struct service *s = find_kin(w, h->uuid, uid);
@@ -201,8 +187,7 @@ service_of_kin(const struct watch *w, const struct segfile *f, int slot,
 
 	if (!s)
 		s = find_kin(w, h->parent_uuid, uid);
-	if (!s && slot != SEGFILE_OWN &&
-	    segfile_header(f, SEGFILE_OWN, &own, NULL) == 0)
+	if (!s && slot != SEGFILE_OWN && segfile_header(f, SEGFILE_OWN, &own, NULL) == 0)
 		s = find_kin(w, own.uuid, uid);
 	return s;
 }
@@ -210,24 +195,21 @@ service_of_kin(const struct watch *w, const struct segfile *f, int slot,
 /* ---- commands ---- */
 
 /* The same in each run, unlike those of dict.h: it is stored. */
-static uint64_t
-hash_text(uint64_t hash, const char *text, size_t bytes)
+static uint64_t hash_text(uint64_t hash, const char *text, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++)
 		hash = hash_mix(hash, (unsigned char)text[i]);
 	return hash;
 }
 
-static uint64_t
-hash_of_command(const struct seg_header *h)
+static uint64_t hash_of_command(const struct seg_header *h)
 {
 	uint64_t hash = hash_text(1, h->exe, strnlen(h->exe, sizeof(h->exe)));
 
 	return hash_text(hash, h->command, sizeof(h->command));
 }
 
-static struct watch_command *
-find_command(const struct watch *w, uint64_t hash, uint32_t uid)
+static struct watch_command *find_command(const struct watch *w, uint64_t hash, uint32_t uid)
 {
 	for (size_t i = 0; i < w->command_count; i++)
 		if (w->commands[i].hash == hash && w->commands[i].uid == uid)
@@ -235,23 +217,18 @@ find_command(const struct watch *w, uint64_t hash, uint32_t uid)
 	return NULL;
 }
 
-static struct service *
-service_of_command(
+static struct service *service_of_command(
     const struct watch *w, const struct seg_header *h, uint32_t uid)
 {
-	const struct watch_command *c =
-	    find_command(w, hash_of_command(h), uid);
+	const struct watch_command *c = find_command(w, hash_of_command(h), uid);
 
 	if (!c || !c->service)
 		return NULL;
 	/* a container that has ended will have another id next time */
-	return c->service->kind == FOLDER_UNIT || c->service->living > 0
-	    ? c->service
-	    : NULL;
+	return c->service->kind == FOLDER_UNIT || c->service->living > 0 ? c->service : NULL;
 }
 
-static bool
-add_command(struct watch *w, uint64_t hash, uint32_t uid, struct service *s)
+static bool add_command(struct watch *w, uint64_t hash, uint32_t uid, struct service *s)
 {
 	struct watch_command *c = find_command(w, hash, uid);
 
@@ -261,8 +238,7 @@ add_command(struct watch *w, uint64_t hash, uint32_t uid, struct service *s)
 		return false;
 	}
 	if (w->command_count >= COMMANDS_MAX ||
-	    room_make(&w->commands, &w->command_room, w->command_count,
-	        sizeof(*w->commands)) < 0)
+	    room_make(&w->commands, &w->command_room, w->command_count, sizeof(*w->commands)) < 0)
 		return false;
 	w->commands[w->command_count++] =
 	    (struct watch_command){.hash = hash, .uid = uid, .service = s};
@@ -274,18 +250,14 @@ add_command(struct watch *w, uint64_t hash, uint32_t uid, struct service *s)
  * same user will be in the same unit next time, and in the same container while
  * that runs.
  */
-static void
-learn_command(struct watch *w, const struct live_process *p, uint32_t uid,
-    struct service *s)
+static void learn_command(
+    struct watch *w, const struct live_process *p, uint32_t uid, struct service *s)
 {
-	if (s->kind != FOLDER_PROGRAM && !s->is_chosen &&
-	    !text_ends_with(s->text, ".scope"))
-		w->is_kin_new |=
-		    add_command(w, hash_of_command(&p->header), uid, s);
+	if (s->kind != FOLDER_PROGRAM && !s->is_chosen && !text_ends_with(s->text, ".scope"))
+		w->is_kin_new |= add_command(w, hash_of_command(&p->header), uid, s);
 }
 
-struct service *
-watch_service_of(struct watch *w, const struct live_process *p)
+struct service *watch_service_of(struct watch *w, const struct live_process *p)
 {
 	struct folder_service id = {.kind = FOLDER_PROGRAM};
 	const struct segfile *f;
@@ -303,21 +275,17 @@ watch_service_of(struct watch *w, const struct live_process *p)
 	if (!s)
 		s = find_service(w, &id);
 	if (s) {
-		add_kin(w, p->header.uuid, segfile_source(f)->uid, s,
-		    p->state != LIVE_ENDED);
+		add_kin(w, p->header.uuid, segfile_source(f)->uid, s, p->state != LIVE_ENDED);
 		learn_command(w, p, segfile_source(f)->uid, s);
 	}
 	w->is_kin_new |= p->state != LIVE_ENDED;
 	return s;
 }
 
-struct service *
-watch_service_of_dead(struct watch *w, const struct gather_row *row)
+struct service *watch_service_of_dead(struct watch *w, const struct gather_row *row)
 {
-	struct folder_service id = {
-	    .kind = FOLDER_PROGRAM, .uid = segfile_source(row->file)->uid};
-	struct service *s =
-	    service_of_kin(w, row->file, row->slot, &row->header);
+	struct folder_service id = {.kind = FOLDER_PROGRAM, .uid = segfile_source(row->file)->uid};
+	struct service *s = service_of_kin(w, row->file, row->slot, &row->header);
 
 	if (!s)
 		s = service_of_command(w, row->own, id.uid);
@@ -335,19 +303,17 @@ watch_service_of_dead(struct watch *w, const struct gather_row *row)
 
 /* ---- what outlives us ---- */
 
-static void
-put_service(FILE *f, uint32_t uid, const struct service *s)
+static void put_service(FILE *f, uint32_t uid, const struct service *s)
 {
-	(void)fprintf(f, " %u %d %u ", (unsigned)uid,
-	    (int)s->kind + KIN_CHOSEN * s->is_chosen, (unsigned)s->uid);
+	(void)fprintf(f, " %u %d %u ", (unsigned)uid, (int)s->kind + KIN_CHOSEN * s->is_chosen,
+	    (unsigned)s->uid);
 	for (const char *p = s->text; *p; p++)
 		(void)fprintf(f, "%02x", (unsigned char)*p);
 	(void)fprintf(f, "\n");
 }
 
 /* Those that ran once and have ended are listed, too, until there are many. */
-int
-watch_kin_save(const struct watch *w)
+int watch_kin_save(const struct watch *w)
 {
 	int fd = openat(w->store.fd, KIN_FILE ".new",
 	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -374,14 +340,12 @@ watch_kin_save(const struct watch *w)
 
 		if (!c->service)
 			continue; /* it will be found out again */
-		(void)fprintf(
-		    f, COMMAND_WORD "%016llx", (unsigned long long)c->hash);
+		(void)fprintf(f, COMMAND_WORD "%016llx", (unsigned long long)c->hash);
 		put_service(f, c->uid, c->service);
 	}
 	if (fclose(f) != 0)
 		err = -errno;
-	if (err == 0 &&
-	    renameat(w->store.fd, KIN_FILE ".new", w->store.fd, KIN_FILE) < 0)
+	if (err == 0 && renameat(w->store.fd, KIN_FILE ".new", w->store.fd, KIN_FILE) < 0)
 		err = -errno;
 	if (err < 0)
 		(void)unlinkat(w->store.fd, KIN_FILE ".new", 0);
@@ -389,13 +353,11 @@ watch_kin_save(const struct watch *w)
 }
 
 /* Pairs of hexadecimal digits; returns how many bytes. */
-static size_t
-read_hex(const char *text, uint8_t *to, size_t bytes)
+static size_t read_hex(const char *text, uint8_t *to, size_t bytes)
 {
 	size_t n = 0;
 
-	for (; n < bytes && strspn(text, "0123456789abcdef") >= 2;
-	     n++, text += 2) {
+	for (; n < bytes && strspn(text, "0123456789abcdef") >= 2; n++, text += 2) {
 		char digits[3] = {text[0], text[1], '\0'};
 
 		to[n] = (uint8_t)strtoul(digits, NULL, 16);
@@ -404,8 +366,7 @@ read_hex(const char *text, uint8_t *to, size_t bytes)
 }
 
 /* The end of a line, from put_service(). NULL: it is none of ours. */
-static struct service *
-load_service(struct watch *w, const char *line, uint32_t *ret_uid)
+static struct service *load_service(struct watch *w, const char *line, uint32_t *ret_uid)
 {
 	char text[LIVE_NAME] = "", *end;
 	struct folder_service id = {.text = text};
@@ -424,8 +385,7 @@ load_service(struct watch *w, const char *line, uint32_t *ret_uid)
 }
 
 /* One line; what is no line of ours is left out. */
-static void
-load_kin(struct watch *w, const char *line)
+static void load_kin(struct watch *w, const char *line)
 {
 	size_t skip = sizeof(COMMAND_WORD) - 1;
 	struct service *s;
@@ -439,19 +399,16 @@ load_kin(struct watch *w, const char *line)
 		s = *end == ' ' ? load_service(w, end, &uid) : NULL;
 		if (s)
 			(void)add_command(w, hash, uid, s);
-	} else if (read_hex(line, uuid, sizeof(uuid)) == sizeof(uuid) &&
-	    line[32] == ' ') {
+	} else if (read_hex(line, uuid, sizeof(uuid)) == sizeof(uuid) && line[32] == ' ') {
 		s = load_service(w, line + 33, &uid);
 		if (s)
 			add_kin(w, uuid, uid, s, false);
 	}
 }
 
-int
-watch_kin_load(struct watch *w)
+int watch_kin_load(struct watch *w)
 {
-	int fd = openat(w->store.fd, KIN_FILE,
-	    O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	int fd = openat(w->store.fd, KIN_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 	char line[LIVE_NAME * 2 + 128];
 

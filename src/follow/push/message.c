@@ -26,19 +26,17 @@ enum {
 /* ---- labels of the user ---- */
 
 /* As Prometheus has them; names that begin with __ are the server's. */
-static bool
-is_name(const char *text, size_t len)
+static bool is_name(const char *text, size_t len)
 {
-	if (len == 0 || len >= MESSAGE_LABEL_BYTES ||
-	    (text[0] >= '0' && text[0] <= '9') || strncmp(text, "__", 2) == 0)
+	if (len == 0 || len >= MESSAGE_LABEL_BYTES || (text[0] >= '0' && text[0] <= '9') ||
+	    strncmp(text, "__", 2) == 0)
 		return false;
 	return strspn(text,
 	           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	           "0123456789_") >= len;
 }
 
-static bool
-is_value(const char *text)
+static bool is_value(const char *text)
 {
 	if (!*text || strlen(text) >= MESSAGE_LABEL_BYTES)
 		return false;
@@ -52,19 +50,16 @@ is_value(const char *text)
 	return true;
 }
 
-static const struct message_label *
-find_label(const struct message_labels *l, const char *name, size_t len)
+static const struct message_label *find_label(
+    const struct message_labels *l, const char *name, size_t len)
 {
 	for (size_t i = 0; i < l->count; i++)
-		if (strlen(l->list[i].name) == len &&
-		    memcmp(l->list[i].name, name, len) == 0)
+		if (strlen(l->list[i].name) == len && memcmp(l->list[i].name, name, len) == 0)
 			return &l->list[i];
 	return NULL;
 }
 
-int
-message_add_label(
-    struct message_labels *l, const char *text, struct fault *where)
+int message_add_label(struct message_labels *l, const char *text, struct fault *where)
 {
 	const char *equals = strchr(text, '=');
 	size_t len = equals ? (size_t)(equals - text) : 0;
@@ -77,21 +72,18 @@ message_add_label(
 		    "\"%s\" is no label: NAME=VALUE, and NAME of letters, "
 		    "digits and _, not beginning with a digit or __",
 		    clean);
-	if (len == strlen("service_name") &&
-	    strncmp(text, "service_name", len) == 0)
-		return fault_set(where, -EINVAL,
-		    "the label service_name is the service of each process");
+	if (len == strlen("service_name") && strncmp(text, "service_name", len) == 0)
+		return fault_set(
+		    where, -EINVAL, "the label service_name is the service of each process");
 	if (!is_value(equals + 1))
 		return fault_set(where, -EINVAL,
 		    "\"%s\" is no label: its value must have 1 to %d "
 		    "printable bytes of UTF-8",
 		    clean, MESSAGE_LABEL_BYTES - 1);
 	if (find_label(l, text, len))
-		return fault_set(where, -EINVAL,
-		    "the label %.*s is given twice", (int)len, text);
+		return fault_set(where, -EINVAL, "the label %.*s is given twice", (int)len, text);
 	if (l->count == MESSAGE_LABELS)
-		return fault_set(
-		    where, -EINVAL, "there are more than %d", MESSAGE_LABELS);
+		return fault_set(where, -EINVAL, "there are more than %d", MESSAGE_LABELS);
 	new.name = strndup(text, len);
 	new.value = strdup(equals + 1);
 	if (!new.name || !new.value) {
@@ -103,8 +95,7 @@ message_add_label(
 	return 0;
 }
 
-void
-message_release_labels(struct message_labels *l)
+void message_release_labels(struct message_labels *l)
 {
 	for (size_t i = 0; i < l->count; i++) {
 		free(l->list[i].name);
@@ -115,14 +106,12 @@ message_release_labels(struct message_labels *l)
 
 /* ---- the request ---- */
 
-static void
-put_text(struct proto *m, unsigned field, const char *text)
+static void put_text(struct proto *m, unsigned field, const char *text)
 {
 	pprof_proto_bytes(m, field, text, strlen(text));
 }
 
-static void
-put_label(struct proto *series, const char *name, const char *value)
+static void put_label(struct proto *series, const char *name, const char *value)
 {
 	struct proto label = {0};
 
@@ -136,8 +125,7 @@ put_label(struct proto *series, const char *name, const char *value)
  * __delta__=false: alloc_* are differences already, and the server must not
  * make differences of them.
  */
-static void
-put_labels(struct proto *series, const struct message *m)
+static void put_labels(struct proto *series, const struct message *m)
 {
 	put_label(series, "__delta__", "false");
 	put_label(series, "__name__", "memory");
@@ -145,13 +133,11 @@ put_labels(struct proto *series, const struct message *m)
 		put_label(series, "instance", m->instance);
 	put_label(series, "service_name", m->service);
 	for (size_t i = 0; i < m->labels->count; i++)
-		put_label(
-		    series, m->labels->list[i].name, m->labels->list[i].value);
+		put_label(series, m->labels->list[i].name, m->labels->list[i].value);
 }
 
 /* Version 4 of RFC 4122. */
-static void
-write_uuid(const uint8_t id[16], char to[UUID_TEXT])
+static void write_uuid(const uint8_t id[16], char to[UUID_TEXT])
 {
 	uint8_t x[16];
 
@@ -163,16 +149,14 @@ write_uuid(const uint8_t id[16], char to[UUID_TEXT])
 		    i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", x[i]);
 }
 
-int
-message_write(const struct message *m, uint8_t **ret, size_t *ret_len)
+int message_write(const struct message *m, uint8_t **ret, size_t *ret_len)
 {
 	struct proto request = {0}, series = {0}, sample = {0};
 	char uuid[UUID_TEXT];
 
 	write_uuid(m->id, uuid);
 	put_labels(&series, m);
-	pprof_proto_bytes(
-	    &sample, SAMPLE_PROFILE, m->profile, m->profile_bytes);
+	pprof_proto_bytes(&sample, SAMPLE_PROFILE, m->profile, m->profile_bytes);
 	put_text(&sample, SAMPLE_ID, uuid);
 	pprof_proto_message(&series, SERIES_SAMPLE, &sample);
 	pprof_proto_message(&request, REQUEST_SERIES, &series);

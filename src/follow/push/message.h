@@ -25,8 +25,7 @@ struct message_labels {
  * Adds NAME=VALUE. -EINVAL with words: it is no label, or there is one of that
  * name; -ENOMEM.
  */
-int message_add_label(
-    struct message_labels *l, const char *text, struct fault *where);
+int message_add_label(struct message_labels *l, const char *text, struct fault *where);
 void message_release_labels(struct message_labels *l);
 
 struct message {

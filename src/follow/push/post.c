@@ -36,8 +36,7 @@ struct post {
 /* ---- what comes ---- */
 
 /* The value of a header field "NAME: VALUE" without its spaces. */
-static void
-take_field(const char *line, size_t len, const char *name, char *to)
+static void take_field(const char *line, size_t len, const char *name, char *to)
 {
 	size_t n = strlen(name);
 
@@ -55,8 +54,7 @@ take_field(const char *line, size_t len, const char *name, char *to)
 	to[len] = '\0';
 }
 
-static size_t
-on_header(char *line, size_t size, size_t count, void *context)
+static size_t on_header(char *line, size_t size, size_t count, void *context)
 {
 	struct post *p = context;
 	size_t len = size * count;
@@ -70,8 +68,7 @@ on_header(char *line, size_t size, size_t count, void *context)
 	return len;
 }
 
-static size_t
-on_body(char *bytes, size_t size, size_t count, void *context)
+static size_t on_body(char *bytes, size_t size, size_t count, void *context)
 {
 	struct post *p = context;
 	size_t len = size * count, n = ANSWER_BODY - p->raw.body_len;
@@ -86,8 +83,7 @@ on_body(char *bytes, size_t size, size_t count, void *context)
 
 /* ---- what goes ---- */
 
-static bool
-add_header(struct post *p, const char *text)
+static bool add_header(struct post *p, const char *text)
 {
 	struct curl_slist *more = curl_slist_append(p->headers, text);
 
@@ -97,8 +93,7 @@ add_header(struct post *p, const char *text)
 }
 
 /* USER:PASSWORD is for Basic, all else a Bearer. */
-static int
-add_token(struct post *p, struct fault *where)
+static int add_token(struct post *p, struct fault *where)
 {
 	char text[TOKEN_SENT_MOST + 64], *token;
 	int err;
@@ -109,14 +104,11 @@ add_token(struct post *p, struct fault *where)
 	if (err < 0)
 		return err;
 	if (strchr(token, ':')) {
-		(void)curl_easy_setopt(
-		    p->easy, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
-		if (curl_easy_setopt(p->easy, CURLOPT_USERPWD, token) !=
-		    CURLE_OK)
+		(void)curl_easy_setopt(p->easy, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+		if (curl_easy_setopt(p->easy, CURLOPT_USERPWD, token) != CURLE_OK)
 			err = -ENOMEM;
 	} else {
-		(void)snprintf(
-		    text, sizeof(text), "Authorization: Bearer %s", token);
+		(void)snprintf(text, sizeof(text), "Authorization: Bearer %s", token);
 		if (!add_header(p, text))
 			err = -ENOMEM;
 		explicit_bzero(text, sizeof(text));
@@ -125,8 +117,7 @@ add_token(struct post *p, struct fault *where)
 	return err;
 }
 
-static int
-add_headers(struct post *p, struct fault *where)
+static int add_headers(struct post *p, struct fault *where)
 {
 	char text[HEADER_MAX];
 	int err;
@@ -139,8 +130,7 @@ add_headers(struct post *p, struct fault *where)
 	    !add_header(p, "Expect:")) /* no waiting for 100 */
 		return -ENOMEM;
 	if (p->plan.tenant) {
-		(void)snprintf(
-		    text, sizeof(text), "X-Scope-OrgID: %s", p->plan.tenant);
+		(void)snprintf(text, sizeof(text), "X-Scope-OrgID: %s", p->plan.tenant);
 		if (!add_header(p, text))
 			return -ENOMEM;
 	}
@@ -150,16 +140,14 @@ add_headers(struct post *p, struct fault *where)
 	return err;
 }
 
-static void
-close_request(struct post *p)
+static void close_request(struct post *p)
 {
 	if (p->is_open)
 		(void)curl_multi_remove_handle(p->multi, p->easy);
 	p->is_open = false;
 }
 
-static int
-begin(void *context, const uint8_t *bytes, size_t len, struct fault *where)
+static int begin(void *context, const uint8_t *bytes, size_t len, struct fault *where)
 {
 	struct post *p = context;
 	int err;
@@ -168,13 +156,12 @@ begin(void *context, const uint8_t *bytes, size_t len, struct fault *where)
 	err = add_headers(p, where);
 	if (err == 0 &&
 	    (curl_easy_setopt(p->easy, CURLOPT_POSTFIELDS, bytes) != CURLE_OK ||
-	        curl_easy_setopt(p->easy, CURLOPT_POSTFIELDSIZE_LARGE,
-	            (curl_off_t)len) != CURLE_OK ||
+	        curl_easy_setopt(p->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len) !=
+	            CURLE_OK ||
 	        curl_multi_add_handle(p->multi, p->easy) != CURLM_OK))
 		err = -ENOMEM;
 	if (err < 0)
-		return err == -ENOMEM ? fault_set(where, err, "out of memory")
-		                      : err;
+		return err == -ENOMEM ? fault_set(where, err, "out of memory") : err;
 	p->raw = (struct answer_raw){0};
 	p->received = 0;
 	p->why[0] = '\0';
@@ -189,8 +176,7 @@ begin(void *context, const uint8_t *bytes, size_t len, struct fault *where)
  * Without a status: if the request did not get there whole, the server cannot
  * have taken it.
  */
-static void
-judge(struct post *p, CURLcode code, struct answer *ret)
+static void judge(struct post *p, CURLcode code, struct answer *ret)
 {
 	curl_off_t sent = 0;
 	long status = 0;
@@ -203,17 +189,14 @@ judge(struct post *p, CURLcode code, struct answer *ret)
 		push_answer_read(&p->raw, (uint64_t)time(NULL), ret);
 		return;
 	}
-	*ret = (struct answer){
-	    .kind = code != CURLE_OK && sent < (curl_off_t)p->len
+	*ret = (struct answer){.kind = code != CURLE_OK && sent < (curl_off_t)p->len
 	        ? ANSWER_LATER
 	        : ANSWER_UNCERTAIN};
-	(void)text_escape(clean, sizeof(clean),
-	    p->why[0] ? p->why : curl_easy_strerror(code));
+	(void)text_escape(clean, sizeof(clean), p->why[0] ? p->why : curl_easy_strerror(code));
 	(void)snprintf(ret->words, sizeof(ret->words), "%s", clean);
 }
 
-static bool
-done(void *context, struct answer *ret)
+static bool done(void *context, struct answer *ret)
 {
 	struct post *p = context;
 	const CURLMsg *m;
@@ -232,14 +215,12 @@ done(void *context, struct answer *ret)
 	return false;
 }
 
-static void
-cancel(void *context)
+static void cancel(void *context)
 {
 	close_request(context);
 }
 
-static void
-wait_for(void *context, struct pollfd *fds, size_t count, int most_ms)
+static void wait_for(void *context, struct pollfd *fds, size_t count, int most_ms)
 {
 	struct post *p = context;
 	struct curl_waitfd ours[FDS_MAX];
@@ -251,8 +232,7 @@ wait_for(void *context, struct pollfd *fds, size_t count, int most_ms)
 		if (fds[i].fd < 0 || n == FDS_MAX)
 			continue;
 		which[n] = i;
-		ours[n++] = (struct curl_waitfd){
-		    .fd = fds[i].fd, .events = CURL_WAIT_POLLIN};
+		ours[n++] = (struct curl_waitfd){.fd = fds[i].fd, .events = CURL_WAIT_POLLIN};
 	}
 	if (curl_multi_poll(p->multi, ours, n, most_ms, NULL) != CURLM_OK)
 		return;
@@ -262,8 +242,7 @@ wait_for(void *context, struct pollfd *fds, size_t count, int most_ms)
 
 /* ---- begin and end ---- */
 
-static bool
-set_up(struct post *p)
+static bool set_up(struct post *p)
 {
 	CURL *e = p->easy;
 	const char *certificates = getenv("SSL_CERT_FILE");
@@ -276,26 +255,21 @@ set_up(struct post *p)
 	(void)snprintf(agent, sizeof(agent), "seep/%s", p->plan.version);
 	return curl_easy_setopt(e, CURLOPT_URL, p->plan.url) == CURLE_OK &&
 	    curl_easy_setopt(e, CURLOPT_USERAGENT, agent) == CURLE_OK &&
-	    curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https") ==
-	    CURLE_OK &&
+	    curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
 	    curl_easy_setopt(e, CURLOPT_POST, 1L) == CURLE_OK &&
 	    curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
-	    curl_easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) ==
-	    CURLE_OK &&
+	    curl_easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) == CURLE_OK &&
 	    curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
-	    curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S) ==
-	    CURLE_OK &&
+	    curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S) == CURLE_OK &&
 	    curl_easy_setopt(e, CURLOPT_TIMEOUT, (long)REQUEST_S) == CURLE_OK &&
-	    curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_header) ==
-	    CURLE_OK &&
+	    curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK &&
 	    curl_easy_setopt(e, CURLOPT_HEADERDATA, p) == CURLE_OK &&
 	    curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
 	    curl_easy_setopt(e, CURLOPT_WRITEDATA, p) == CURLE_OK &&
 	    curl_easy_setopt(e, CURLOPT_ERRORBUFFER, p->why) == CURLE_OK;
 }
 
-int
-post_new(const struct post_plan *plan, struct post **ret)
+int post_new(const struct post_plan *plan, struct post **ret)
 {
 	struct post *p = calloc(1, sizeof(*p));
 
@@ -314,8 +288,7 @@ post_new(const struct post_plan *plan, struct post **ret)
 	return 0;
 }
 
-void
-post_free(struct post *p)
+void post_free(struct post *p)
 {
 	if (!p)
 		return;
@@ -329,12 +302,8 @@ post_free(struct post *p)
 	free(p);
 }
 
-struct push_transport
-post_transport(struct post *p)
+struct push_transport post_transport(struct post *p)
 {
-	return (struct push_transport){.context = p,
-	    .begin = begin,
-	    .done = done,
-	    .cancel = cancel,
-	    .wait = wait_for};
+	return (struct push_transport){
+	    .context = p, .begin = begin, .done = done, .cancel = cancel, .wait = wait_for};
 }

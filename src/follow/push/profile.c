@@ -10,40 +10,31 @@
 
 enum { GZIP_END = 4 }; /* bytes of the length, at the end */
 
-static bool
-has_amount(const struct stack_sums_stack *s)
+static bool has_amount(const struct stack_sums_stack *s)
 {
-	return (s->live.blocks | s->live.bytes | s->sending.blocks |
-	           s->sending.bytes) != 0;
+	return (s->live.blocks | s->live.bytes | s->sending.blocks | s->sending.bytes) != 0;
 }
 
-static bool
-has_figures(const struct view_site *s)
+static bool has_figures(const struct view_site *s)
 {
 	const struct process_figures *f = &s->figures.all;
 
-	return (f->allocations | f->allocated_bytes | f->live_blocks |
-	           f->live_bytes) != 0;
+	return (f->allocations | f->allocated_bytes | f->live_blocks | f->live_bytes) != 0;
 }
 
-static void
-fill(struct view_site *to, const struct stack_sums_stack *s)
+static void fill(struct view_site *to, const struct stack_sums_stack *s)
 {
-	*to = (struct view_site){.process = VIEW_MERGED,
-	    .count = 1,
-	    .frames = s->frames,
-	    .frame_count = s->frame_count};
-	to->figures.all =
-	    (struct process_figures){.allocations = s->sending.blocks,
-	        .allocated_bytes = s->sending.bytes,
-	        .live_blocks = s->live.blocks,
-	        .live_bytes = s->live.bytes};
+	*to = (struct view_site){
+	    .process = VIEW_MERGED, .count = 1, .frames = s->frames, .frame_count = s->frame_count};
+	to->figures.all = (struct process_figures){.allocations = s->sending.blocks,
+	    .allocated_bytes = s->sending.bytes,
+	    .live_blocks = s->live.blocks,
+	    .live_bytes = s->live.bytes};
 }
 
 /* All frames are those of the sums, and the sites are their largest stacks. */
-static void
-choose(const struct stack_sums *b, const uint32_t *order, size_t most,
-    struct view *v, size_t *ret_merged)
+static void choose(const struct stack_sums *b, const uint32_t *order, size_t most, struct view *v,
+    size_t *ret_merged)
 {
 	size_t merged = 0;
 
@@ -59,20 +50,16 @@ choose(const struct stack_sums *b, const uint32_t *order, size_t most,
 		if (v->site_count < most) {
 			v->sites[v->site_count++] = site;
 		} else {
-			process_add(
-			    &v->sites[0].figures.all, &site.figures.all);
+			process_add(&v->sites[0].figures.all, &site.figures.all);
 			merged++;
 		}
 	}
 	*ret_merged = merged;
 }
 
-static int
-write_view(
-    const struct view *v, const struct export_moment *moment, struct profile *p)
+static int write_view(const struct view *v, const struct export_moment *moment, struct profile *p)
 {
-	const struct export_options options = {
-	    .metric = VIEW_LIVE, .moment = moment};
+	const struct export_options options = {.metric = VIEW_LIVE, .moment = moment};
 	char *bytes = NULL;
 	FILE *out = open_memstream(&bytes, &p->len);
 	int err;
@@ -97,17 +84,13 @@ write_view(
 	return 0;
 }
 
-int
-profile_make(const struct stack_sums *b, const struct export_moment *moment,
-    struct profile *ret)
+int profile_make(
+    const struct stack_sums *b, const struct export_moment *moment, struct profile *ret)
 {
-	struct process source = {
-	    .modules = b->modules, .module_count = b->module_count};
+	struct process source = {.modules = b->modules, .module_count = b->module_count};
 	struct process *sources[] = {&source};
 	struct session session = {.processes = sources, .count = 1};
-	struct view v = {.session = &session,
-	    .frames = b->frames,
-	    .frame_count = b->frame_count};
+	struct view v = {.session = &session, .frames = b->frames, .frame_count = b->frame_count};
 	uint32_t *order = stack_sums_by_size(b);
 	size_t most = PROFILE_SAMPLES;
 	struct profile p = {0};

@@ -23,7 +23,7 @@ struct profile {
  * stacks than a server takes, the smallest ones are "(other)"; the sums are
  * exact. -ENOMEM; -EFBIG: not even the smallest profile fits.
  */
-int profile_make(const struct stack_sums *b, const struct export_moment *moment,
-    struct profile *ret);
+int profile_make(
+    const struct stack_sums *b, const struct export_moment *moment, struct profile *ret);
 
 #endif

@@ -70,16 +70,14 @@ struct push {
 	char instance[INSTANCE];
 };
 
-static uint64_t
-real_ns(void)
+static uint64_t real_ns(void)
 {
 	return clock_ns(CLOCK_REALTIME);
 }
 
 /* ---- processes ---- */
 
-static struct member *
-find_member(struct push *p, uint64_t number)
+static struct member *find_member(struct push *p, uint64_t number)
 {
 	size_t from = 0, to = p->count;
 
@@ -91,49 +89,41 @@ find_member(struct push *p, uint64_t number)
 		else
 			to = middle;
 	}
-	return from < p->count && p->members[from].number == number
-	    ? &p->members[from]
-	    : NULL;
+	return from < p->count && p->members[from].number == number ? &p->members[from] : NULL;
 }
 
 /* ---- services ---- */
 
 /* A uuid is what a process says of itself, so the owner must be the same. */
-static const char *
-find_kin(const struct push *p, const uint8_t uuid[16], uid_t uid)
+static const char *find_kin(const struct push *p, const uint8_t uuid[16], uid_t uid)
 {
 	static const uint8_t none[16];
 
 	if (memcmp(uuid, none, sizeof(none)) == 0)
 		return NULL;
 	for (size_t i = p->count; i-- > 0;)
-		if (p->members[i].uid == uid &&
-		    memcmp(p->members[i].uuid, uuid, 16) == 0)
+		if (p->members[i].uid == uid && memcmp(p->members[i].uuid, uuid, 16) == 0)
 			return p->members[i].service;
 	for (size_t i = 0; i < KIN; i++)
-		if (p->kin[i].uid == uid &&
-		    memcmp(p->kin[i].uuid, uuid, 16) == 0)
+		if (p->kin[i].uid == uid && memcmp(p->kin[i].uuid, uuid, 16) == 0)
 			return p->kin[i].service;
 	return NULL;
 }
 
 /* Forked children belong to the service of their parent. */
-static const char *
-find_parent(const struct push *p, const struct live_process *x, uid_t uid)
+static const char *find_parent(const struct push *p, const struct live_process *x, uid_t uid)
 {
 	const char *found = find_kin(p, x->header.parent_uuid, uid);
 	struct seg_header own;
 	int slot;
 	const struct segfile *f = engine_segfile(p->live, x, &slot);
 
-	if (!found && f && slot != SEGFILE_OWN &&
-	    segfile_header(f, SEGFILE_OWN, &own, NULL) == 0)
+	if (!found && f && slot != SEGFILE_OWN && segfile_header(f, SEGFILE_OWN, &own, NULL) == 0)
 		found = find_kin(p, own.uuid, uid);
 	return found;
 }
 
-static bool
-is_known_service(const struct push *p, const char *name)
+static bool is_known_service(const struct push *p, const char *name)
 {
 	for (size_t i = 0; i < p->count; i++)
 		if (strcmp(p->members[i].service, name) == 0)
@@ -142,8 +132,7 @@ is_known_service(const struct push *p, const char *name)
 }
 
 /* Services of another user that run; twins are counted twice. */
-static size_t
-count_of(const struct push *p, uid_t uid)
+static size_t count_of(const struct push *p, uid_t uid)
 {
 	size_t n = 0;
 
@@ -153,9 +142,7 @@ count_of(const struct push *p, uid_t uid)
 }
 
 /* The names that the folders of a history have: see folder_name.h. */
-static void
-name_service(
-    const struct push *p, const struct live_process *x, struct member *m)
+static void name_service(const struct push *p, const struct live_process *x, struct member *m)
 {
 	struct folder_service id;
 	const char *parent = find_parent(p, x, m->uid);
@@ -168,16 +155,14 @@ name_service(
 	folder_name(&id, geteuid(), m->service);
 	/* he may choose any names, and each is a series of the server's */
 	if (m->uid != geteuid() && count_of(p, m->uid) >= OTHERS_MAX &&
-	    !is_known_service(p, m->service) &&
-	    (id.is_chosen || id.kind == FOLDER_PROGRAM)) {
+	    !is_known_service(p, m->service) && (id.is_chosen || id.kind == FOLDER_PROGRAM)) {
 		id.text = "other programs";
 		id.kind = FOLDER_PROGRAM;
 		folder_name(&id, geteuid(), m->service);
 	}
 }
 
-static struct member *
-add_member(struct push *p, const struct live_process *x)
+static struct member *add_member(struct push *p, const struct live_process *x)
 {
 	struct member m = {.number = x->number, .uid = x->uid};
 	int slot;
@@ -194,8 +179,7 @@ add_member(struct push *p, const struct live_process *x)
 	return &p->members[p->count++];
 }
 
-static void
-remove_member(struct push *p, uint64_t number)
+static void remove_member(struct push *p, uint64_t number)
 {
 	struct member *m = find_member(p, number);
 
@@ -213,8 +197,7 @@ remove_member(struct push *p, uint64_t number)
  * What it has allocated before we came is nobody's business, if we push again
  * and again: who pushed before us may have pushed it.
  */
-static bool
-was_here_before(const struct push *p, const struct live_process *x)
+static bool was_here_before(const struct push *p, const struct live_process *x)
 {
 	uint64_t counts_since = x->header.start_monotonic_ns;
 
@@ -231,8 +214,7 @@ was_here_before(const struct push *p, const struct live_process *x)
 }
 
 /* -ENOMEM; other failures are those of the process, which is left out. */
-static int
-begin_member(struct push *p, struct live_process *x, struct member *m)
+static int begin_member(struct push *p, struct live_process *x, struct member *m)
 {
 	int slot, err = 0;
 	const struct segfile *f = engine_segfile(p->live, x, &slot);
@@ -246,8 +228,7 @@ begin_member(struct push *p, struct live_process *x, struct member *m)
 }
 
 /* Reads it into the sums of its service. */
-static int
-read_member(struct push *p, struct live_process *x, struct member *m)
+static int read_member(struct push *p, struct live_process *x, struct member *m)
 {
 	struct reading_plan plan = {.pid = x->pid,
 	    .has_ended = x->state == LIVE_ENDED,
@@ -265,15 +246,13 @@ read_member(struct push *p, struct live_process *x, struct member *m)
 	err = plan.file ? reading_take(b, &m->past, &plan, &merged) : -ESTALE;
 	PUSH_STATE_ADD(p->plan->state, merged_stacks, merged);
 	/* one that has left its line has a slot, which is read by itself */
-	if (err < 0 && plan.has_ended &&
-	    !(plan.file && segfile_is_early(plan.file, plan.slot)))
+	if (err < 0 && plan.has_ended && !(plan.file && segfile_is_early(plan.file, plan.slot)))
 		PUSH_STATE_ADD(p->plan->state, dropped_processes, 1);
 	return err == -ENOMEM ? err : 0;
 }
 
 /* The last figures of who has ended, while its segment is still there. */
-static int
-take_ended(struct push *p, struct live_process *x, struct member *m)
+static int take_ended(struct push *p, struct live_process *x, struct member *m)
 {
 	int err = 0;
 
@@ -289,8 +268,7 @@ take_ended(struct push *p, struct live_process *x, struct member *m)
 }
 
 /* Brings our list in line with the engine's. */
-static int
-meet(struct push *p)
+static int meet(struct push *p)
 {
 	int err = 0;
 
@@ -309,8 +287,7 @@ meet(struct push *p)
 }
 
 /* New ones have the highest numbers, and are entered in order. */
-static int
-admit(struct push *p)
+static int admit(struct push *p)
 {
 	for (size_t i = 0; i < engine_count(p->live); i++) {
 		const struct live_process *x = engine_at(p->live, i);
@@ -327,19 +304,17 @@ admit(struct push *p)
  * A child in its first events has one line of sums, which becomes many sites:
  * it is read when it has those, or has ended.
  */
-static bool
-is_to_be_read(
+static bool is_to_be_read(
     const struct push *p, const struct live_process *x, const struct member *m)
 {
 	int slot;
 	const struct segfile *f = engine_segfile(p->live, x, &slot);
 
-	return m->is_begun && x->state != LIVE_ENDED &&
-	    x->header.state != SEG_INERT && !(f && segfile_is_early(f, slot));
+	return m->is_begun && x->state != LIVE_ENDED && x->header.state != SEG_INERT &&
+	    !(f && segfile_is_early(f, slot));
 }
 
-static int
-read_all(struct push *p)
+static int read_all(struct push *p)
 {
 	int err = engine_look(p->live);
 
@@ -360,8 +335,7 @@ read_all(struct push *p)
 }
 
 /* Is there an offer? Then *ret is its number. */
-static bool
-is_offered(const struct push *p, uint64_t *ret)
+static bool is_offered(const struct push *p, uint64_t *ret)
 {
 	uint64_t many;
 
@@ -376,8 +350,7 @@ is_offered(const struct push *p, uint64_t *ret)
  * Who is offered has ended, and its segment goes afterwards. Our own looks may
  * not have found it, or may not be sure: so each is asked for by name.
  */
-static int
-take_offered(struct push *p)
+static int take_offered(struct push *p)
 {
 	const struct push_offer *o = p->plan->offer;
 	uint32_t count = o->count;
@@ -399,8 +372,7 @@ take_offered(struct push *p)
 	return err < 0 ? err : admit(p);
 }
 
-static int
-look(struct push *p)
+static int look(struct push *p)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), number = 0;
 	bool has_offer = is_offered(p, &number);
@@ -427,8 +399,7 @@ look(struct push *p)
 
 /* ---- requests ---- */
 
-static int
-send_next(struct push *p)
+static int send_next(struct push *p)
 {
 	const struct push_transport *t = &p->plan->transport;
 	struct answer a = {.kind = ANSWER_LATER};
@@ -456,8 +427,7 @@ send_next(struct push *p)
 	return p->is_open ? 0 : err;
 }
 
-static int
-wait_ms(const struct push *p)
+static int wait_ms(const struct push *p)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), most = p->next_look_ns;
 	uint64_t real = real_ns(), due = sender_next_ns(p->sender);
@@ -475,8 +445,7 @@ wait_ms(const struct push *p)
 
 /* ---- the loop ---- */
 
-static bool
-is_stopped(int signals)
+static bool is_stopped(int signals)
 {
 	struct signalfd_siginfo si;
 	bool stop = false;
@@ -486,8 +455,7 @@ is_stopped(int signals)
 	return stop;
 }
 
-static void
-rest(struct push *p, int signals)
+static void rest(struct push *p, int signals)
 {
 	const struct push_transport *t = &p->plan->transport;
 	/* news that are known would end every wait at once */
@@ -502,8 +470,7 @@ rest(struct push *p, int signals)
 }
 
 /* Waits for the open request, and then sends the last figures, once. */
-static int
-finish(struct push *p)
+static int finish(struct push *p)
 {
 	const struct push_transport *t = &p->plan->transport;
 	bool is_read = false;
@@ -531,8 +498,7 @@ finish(struct push *p)
 	return err;
 }
 
-static int
-repeat(struct push *p, int signals)
+static int repeat(struct push *p, int signals)
 {
 	int err = 0;
 
@@ -541,8 +507,7 @@ repeat(struct push *p, int signals)
 		sender_check_clock(p->sender, real_ns());
 		if (err == 0)
 			err = send_next(p);
-		if (err == 0 && !p->is_open &&
-		    sender_next_ns(p->sender) <= real_ns()) {
+		if (err == 0 && !p->is_open && sender_next_ns(p->sender) <= real_ns()) {
 			err = read_all(p);
 			continue;
 		}
@@ -552,8 +517,7 @@ repeat(struct push *p, int signals)
 	return err < 0 ? err : finish(p);
 }
 
-static int
-once(struct push *p, struct fault *where)
+static int once(struct push *p, struct fault *where)
 {
 	const struct push_transport *t = &p->plan->transport;
 	struct sender_result r;
@@ -573,15 +537,13 @@ once(struct push *p, struct fault *where)
 		return fault_set(where, err, "%s", strerror(-err));
 	r = sender_result(p->sender);
 	if (r.failed > 0)
-		return fault_set(where, -EREMOTEIO, "%.80s: %.160s",
-		    p->plan->server, r.last.words);
+		return fault_set(where, -EREMOTEIO, "%.80s: %.160s", p->plan->server, r.last.words);
 	return 0;
 }
 
 /* ---- begin and end ---- */
 
-static int
-begin(struct push *p)
+static int begin(struct push *p)
 {
 	const struct push_plan *plan = p->plan;
 	const struct live_plan live = {.directories = plan->directories,
@@ -617,8 +579,7 @@ begin(struct push *p)
 	return err;
 }
 
-int
-push_run(const struct push_plan *plan, struct fault *where)
+int push_run(const struct push_plan *plan, struct fault *where)
 {
 	struct push p = {.plan = plan};
 	int signals = plan->every_ns ? signals_take_over(false) : -1;

@@ -23,14 +23,12 @@ struct push_transport {
 	 * Begins to send; the bytes stay valid until done() or cancel().
 	 * Negative errno, with words: for a token that cannot be read.
 	 */
-	int (*begin)(void *context, const uint8_t *bytes, size_t len,
-	    struct fault *where);
+	int (*begin)(void *context, const uint8_t *bytes, size_t len, struct fault *where);
 	/* Is there an answer, or will there never be one? Does not wait. */
 	bool (*done)(void *context, struct answer *ret);
 	void (*cancel)(void *context);
 	/* Like poll(), and also until something happens here. */
-	void (*wait)(
-	    void *context, struct pollfd *fds, size_t count, int most_ms);
+	void (*wait)(void *context, struct pollfd *fds, size_t count, int most_ms);
 };
 
 /*

@@ -20,8 +20,7 @@ enum {
 /* ---- Retry-After ---- */
 
 /* Digits, of which the first few count. */
-static bool
-read_seconds(const char *text, uint64_t *ret)
+static bool read_seconds(const char *text, uint64_t *ret)
 {
 	uint64_t n = 0;
 	size_t i = 0;
@@ -34,8 +33,7 @@ read_seconds(const char *text, uint64_t *ret)
 	return true;
 }
 
-static bool
-read_number(const char *text, int digits, int low, int high, int *ret)
+static bool read_number(const char *text, int digits, int low, int high, int *ret)
 {
 	int n = 0;
 
@@ -49,8 +47,7 @@ read_number(const char *text, int digits, int low, int high, int *ret)
 }
 
 /* "Sun, 06 Nov 1994 08:49:37 GMT"; other forms are obsolete. */
-static bool
-read_date(const char *text, time_t *ret)
+static bool read_date(const char *text, time_t *ret)
 {
 	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 	static const char shape[] = "???, 00 ??? 0000 00:00:00 GMT";
@@ -61,8 +58,7 @@ read_date(const char *text, time_t *ret)
 	for (size_t i = 0; shape[i]; i++)
 		if (shape[i] != '?' && shape[i] != '0' && text[i] != shape[i])
 			return false;
-	while (tm.tm_mon < 12 &&
-	    strncmp(months + 3 * (size_t)tm.tm_mon, text + 8, 3) != 0)
+	while (tm.tm_mon < 12 && strncmp(months + 3 * (size_t)tm.tm_mon, text + 8, 3) != 0)
 		tm.tm_mon++;
 	if (tm.tm_mon == 12 || !read_number(text + 5, 2, 1, 31, &tm.tm_mday) ||
 	    !read_number(text + 12, 4, 1970, 9999, &tm.tm_year) ||
@@ -75,17 +71,14 @@ read_date(const char *text, time_t *ret)
 	return true;
 }
 
-static uint64_t
-retry_after(const char *text, uint64_t now_s)
+static uint64_t retry_after(const char *text, uint64_t now_s)
 {
 	uint64_t seconds = 0;
 	time_t then;
 
 	text += strspn(text, " \t");
 	if (!read_seconds(text, &seconds) && read_date(text, &then))
-		seconds = then > 0 && (uint64_t)then > now_s
-		    ? (uint64_t)then - now_s
-		    : 0;
+		seconds = then > 0 && (uint64_t)then > now_s ? (uint64_t)then - now_s : 0;
 	if (seconds > RETRY_MAX_S)
 		seconds = RETRY_MAX_S;
 	return seconds * SECOND_NS;
@@ -98,15 +91,13 @@ struct cursor {
 	const char *at, *end;
 };
 
-static void
-skip_space(struct cursor *c)
+static void skip_space(struct cursor *c)
 {
 	while (c->at < c->end && strchr(" \t\r\n", *c->at) && *c->at)
 		c->at++;
 }
 
-static bool
-take(struct cursor *c, char wanted)
+static bool take(struct cursor *c, char wanted)
 {
 	skip_space(c);
 	if (c->at >= c->end || *c->at != wanted)
@@ -120,8 +111,7 @@ take(struct cursor *c, char wanted)
  * characters than ASCII stay as they are, because text_escape() has the last
  * word on what is shown.
  */
-static bool
-take_string(struct cursor *c, char *to, size_t room)
+static bool take_string(struct cursor *c, char *to, size_t room)
 {
 	size_t n = 0;
 
@@ -148,8 +138,7 @@ take_string(struct cursor *c, char *to, size_t room)
 }
 
 /* Any value; brackets are counted, not matched. */
-static bool
-skip_value(struct cursor *c)
+static bool skip_value(struct cursor *c)
 {
 	size_t depth = 0;
 
@@ -172,8 +161,7 @@ skip_value(struct cursor *c)
 			return false;
 		} else {
 			c->at++;
-			while (depth == 0 && c->at < c->end &&
-			    !strchr(",}] \t\r\n", *c->at))
+			while (depth == 0 && c->at < c->end && !strchr(",}] \t\r\n", *c->at))
 				c->at++;
 		}
 	} while (depth > 0);
@@ -181,8 +169,7 @@ skip_value(struct cursor *c)
 }
 
 /* "message" of the error that Connect sends: {"code": ..., "message": ...} */
-static bool
-find_message(const char *body, size_t len, char *to, size_t room)
+static bool find_message(const char *body, size_t len, char *to, size_t room)
 {
 	struct cursor c = {body, body + len};
 	char name[16];
@@ -201,8 +188,7 @@ find_message(const char *body, size_t len, char *to, size_t room)
 	return false;
 }
 
-static void
-say_status(const struct answer_raw *raw, struct answer *a)
+static void say_status(const struct answer_raw *raw, struct answer *a)
 {
 	char said[ANSWER_BODY + 1], clean[SHOWN + 1];
 	size_t n = raw->body_len < ANSWER_BODY ? raw->body_len : ANSWER_BODY;
@@ -217,12 +203,11 @@ say_status(const struct answer_raw *raw, struct answer *a)
 			said[n - 1] = '\0';
 	}
 	(void)text_escape(clean, sizeof(clean), said);
-	(void)snprintf(a->words, sizeof(a->words), "it answers %d%s%s",
-	    raw->status, clean[0] ? ": " : "", clean);
+	(void)snprintf(a->words, sizeof(a->words), "it answers %d%s%s", raw->status,
+	    clean[0] ? ": " : "", clean);
 }
 
-void
-push_answer_read(const struct answer_raw *raw, uint64_t now_s, struct answer *ret)
+void push_answer_read(const struct answer_raw *raw, uint64_t now_s, struct answer *ret)
 {
 	static const char type[] = "application/proto";
 	struct answer a = {.status = raw->status, .kind = ANSWER_REFUSED};
@@ -249,10 +234,9 @@ push_answer_read(const struct answer_raw *raw, uint64_t now_s, struct answer *re
 		    raw->status, clean);
 	} else {
 		say_status(raw, &a);
-		if (raw->status == 408 || raw->status == 425 ||
-		    raw->status == 429 ||
-		    (raw->status >= 500 && raw->status != 501 &&
-		        raw->status != 505 && raw->status < 600)) {
+		if (raw->status == 408 || raw->status == 425 || raw->status == 429 ||
+		    (raw->status >= 500 && raw->status != 501 && raw->status != 505 &&
+		        raw->status < 600)) {
 			a.kind = ANSWER_LATER;
 			a.retry_after_ns = retry_after(raw->retry_after, now_s);
 		}

@@ -40,7 +40,6 @@ struct answer {
 };
 
 /* now_s: since 1970, for a Retry-After that is a date. */
-void push_answer_read(
-    const struct answer_raw *raw, uint64_t now_s, struct answer *ret);
+void push_answer_read(const struct answer_raw *raw, uint64_t now_s, struct answer *ret);
 
 #endif

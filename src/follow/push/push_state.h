@@ -31,7 +31,7 @@ struct push_state {
 	 */
 	_Atomic uint64_t uncertain;
 	_Atomic uint64_t restarts; /* of the process that pushes */
-	_Atomic uint32_t status; /* of the last answer of HTTP; 0: none came */
+	_Atomic uint32_t status;   /* of the last answer of HTTP; 0: none came */
 	_Atomic uint32_t services; /* at the last reading */
 };
 
@@ -39,7 +39,6 @@ struct push_state {
 	atomic_fetch_add_explicit(&(state)->field, (n), memory_order_relaxed)
 #define PUSH_STATE_SET(state, field, n) \
 	atomic_store_explicit(&(state)->field, (n), memory_order_relaxed)
-#define PUSH_STATE_GET(state, field) \
-	atomic_load_explicit(&(state)->field, memory_order_relaxed)
+#define PUSH_STATE_GET(state, field) atomic_load_explicit(&(state)->field, memory_order_relaxed)
 
 #endif

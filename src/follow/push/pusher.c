@@ -56,8 +56,7 @@ static struct {
 
 /* ---- the order ---- */
 
-static int
-check_token(const struct errand *e, struct fault *where)
+static int check_token(const struct errand *e, struct fault *where)
 {
 	struct fault why = {""};
 	char *token;
@@ -67,27 +66,23 @@ check_token(const struct errand *e, struct fault *where)
 		return 0;
 	if (!e->target.is_encrypted && !e->target.is_local)
 		return fault_set(where, -EINVAL,
-		    "%.100s would send the token unencrypted: it needs https",
-		    e->target.shown);
+		    "%.100s would send the token unencrypted: it needs https", e->target.shown);
 	err = token_read(e->order->token_file, TOKEN_SENT_MOST, &token, &why);
 	if (err < 0)
 		/* a file, not the command line: no wrong use */
-		return fault_set(
-		    where, err == -EINVAL ? -EBADMSG : err, "%s", why.text);
+		return fault_set(where, err == -EINVAL ? -EBADMSG : err, "%s", why.text);
 	token_free(token);
 	return 0;
 }
 
 /* Texts of the order stay where they are. */
-static int
-check(const struct push_order *o, struct errand *ret, struct fault *where)
+static int check(const struct push_order *o, struct errand *ret, struct fault *where)
 {
 	struct errand e = {.order = o};
 	int err = target_read(o->url, &e.target, where);
 
 	if (err == 0 && o->tenant && !target_is_tenant(o->tenant))
-		err = fault_set(where, -EINVAL,
-		    "--tenant takes letters, digits and !-_.*'()|");
+		err = fault_set(where, -EINVAL, "--tenant takes letters, digits and !-_.*'()|");
 	for (size_t i = 0; i < o->label_count && err == 0; i++) {
 		struct fault why = {""};
 
@@ -104,9 +99,8 @@ check(const struct push_order *o, struct errand *ret, struct fault *where)
 	return err;
 }
 
-static int
-carry_out(const struct errand *e, struct push_state *state, int ask_fd,
-    struct fault *where)
+static int carry_out(
+    const struct errand *e, struct push_state *state, int ask_fd, struct fault *where)
 {
 	const struct push_order *o = e->order;
 	const struct post_plan way = {.url = e->target.url,
@@ -140,8 +134,7 @@ carry_out(const struct errand *e, struct push_state *state, int ask_fd,
 	return err;
 }
 
-int
-pusher_run(const struct push_order *order, struct fault *where)
+int pusher_run(const struct push_order *order, struct fault *where)
 {
 	static struct push_state state;
 	struct errand e;
@@ -156,15 +149,13 @@ pusher_run(const struct push_order *order, struct fault *where)
 
 /* ---- the guest ---- */
 
-static void
-say(const struct pusher *p, const char *text)
+static void say(const struct pusher *p, const char *text)
 {
 	p->errand.order->say(p->errand.order->context, text);
 }
 
 /* In the child: what belongs to watch, its lock above all, is closed. */
-static void
-be_child(const struct pusher *p, pid_t parent)
+static void be_child(const struct pusher *p, pid_t parent)
 {
 	struct fault where = {""};
 	char text[320];
@@ -185,8 +176,7 @@ be_child(const struct pusher *p, pid_t parent)
 	_exit(err < 0);
 }
 
-static int
-start(struct pusher *p)
+static int start(struct pusher *p)
 {
 	pid_t parent = getpid(), child = fork();
 
@@ -201,52 +191,44 @@ start(struct pusher *p)
 	return 0;
 }
 
-static int
-guest_begin(void *context, struct live *l, struct fault *where)
+static int guest_begin(void *context, struct live *l, struct fault *where)
 {
 	int err = start(context);
 
 	(void)l;
 	return err < 0
-	    ? fault_set(where, err, "cannot start the process that pushes: %s",
-	          strerror(-err))
+	    ? fault_set(where, err, "cannot start the process that pushes: %s", strerror(-err))
 	    : 0;
 }
 
-static void
-guest_looked(void *context)
+static void guest_looked(void *context)
 {
 	(void)context;
 }
 
-static int
-guest_fd(void *context)
+static int guest_fd(void *context)
 {
 	return ((const struct pusher *)context)->fd;
 }
 
-static int
-guest_wait_ms(void *context)
+static int guest_wait_ms(void *context)
 {
 	const struct pusher *p = context;
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	if (p->again_ns == 0)
 		return -1;
-	return now >= p->again_ns ? 0
-	                          : (int)((p->again_ns - now) / 1000000) + 1;
+	return now >= p->again_ns ? 0 : (int)((p->again_ns - now) / 1000000) + 1;
 }
 
-static void
-close_fd(struct pusher *p)
+static void close_fd(struct pusher *p)
 {
 	if (p->fd >= 0)
 		close(p->fd);
 	p->fd = -1;
 }
 
-static void
-guest_step(void *context)
+static void guest_step(void *context)
 {
 	struct pusher *p = context;
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -268,8 +250,7 @@ guest_step(void *context)
 }
 
 /* The child reads them, and then says so. */
-static void
-guest_offer(void *context, const struct live_key *keys, size_t count)
+static void guest_offer(void *context, const struct live_key *keys, size_t count)
 {
 	struct pusher *p = context;
 	uint64_t one = 1;
@@ -285,8 +266,7 @@ guest_offer(void *context, const struct live_key *keys, size_t count)
 	(void)!write(p->ask_fd, &one, sizeof(one));
 }
 
-static bool
-guest_has_read(void *context)
+static bool guest_has_read(void *context)
 {
 	struct pusher *p = context;
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), steps = page->offer.steps;
@@ -299,8 +279,7 @@ guest_has_read(void *context)
 	return now - p->asked_ns >= READ_S * S;
 }
 
-static void
-guest_end(void *context)
+static void guest_end(void *context)
 {
 	struct pusher *p = context;
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + END_MS * S / 1000;
@@ -324,9 +303,7 @@ guest_end(void *context)
 	close_fd(p);
 }
 
-int
-pusher_guest(
-    const struct push_order *order, struct guest *ret, struct fault *where)
+int pusher_guest(const struct push_order *order, struct guest *ret, struct fault *where)
 {
 	struct pusher *p = &the_pusher;
 	int err = check(order, &p->errand, where);
@@ -334,8 +311,7 @@ pusher_guest(
 	if (err < 0)
 		return err;
 	p->ask_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED || p->ask_fd < 0) {
 		page = NULL;
 		return fault_set(where, -ENOMEM, "out of memory");
@@ -353,59 +329,47 @@ pusher_guest(
 	return 0;
 }
 
-const struct push_state *
-pusher_state(void)
+const struct push_state *pusher_state(void)
 {
 	return page ? &page->state : NULL;
 }
 
 /* ---- metrics ---- */
 
-static void
-put(struct metrics *m, const char *name, enum metrics_type type, uint64_t value,
-    const char *help)
+static void put(
+    struct metrics *m, const char *name, enum metrics_type type, uint64_t value, const char *help)
 {
 	metrics_family(m, name, type, help);
 	metrics_put(m, value, METRICS_LAST);
 }
 
-void
-pusher_metrics(void *context, struct metrics *m)
+void pusher_metrics(void *context, struct metrics *m)
 {
 	const struct push_state *s = pusher_state();
 
 	(void)context;
 	if (!s)
 		return;
-	metrics_family(m, "seep_push_last_success_timestamp_seconds",
-	    METRICS_GAUGE,
+	metrics_family(m, "seep_push_last_success_timestamp_seconds", METRICS_GAUGE,
 	    "When a server accepted a profile last; 0: not yet.");
-	metrics_put_seconds(
-	    m, (double)PUSH_STATE_GET(s, last_success_ns) / 1e9, METRICS_LAST);
+	metrics_put_seconds(m, (double)PUSH_STATE_GET(s, last_success_ns) / 1e9, METRICS_LAST);
 	put(m, "seep_push_accepted", METRICS_COUNTER, PUSH_STATE_GET(s, pushes),
 	    "Profiles that the server accepted.");
-	put(m, "seep_push_failures", METRICS_COUNTER,
-	    PUSH_STATE_GET(s, failures),
+	put(m, "seep_push_failures", METRICS_COUNTER, PUSH_STATE_GET(s, failures),
 	    "Requests that the server did not accept, or did not get.");
-	put(m, "seep_push_sent_bytes", METRICS_COUNTER,
-	    PUSH_STATE_GET(s, sent_bytes), "Bytes of accepted requests.");
-	put(m, "seep_push_waiting_bytes", METRICS_GAUGE,
-	    PUSH_STATE_GET(s, waiting_bytes),
+	put(m, "seep_push_sent_bytes", METRICS_COUNTER, PUSH_STATE_GET(s, sent_bytes),
+	    "Bytes of accepted requests.");
+	put(m, "seep_push_waiting_bytes", METRICS_GAUGE, PUSH_STATE_GET(s, waiting_bytes),
 	    "Memory of sums and stacks that are kept for the next profiles.");
-	put(m, "seep_push_merged_stacks", METRICS_COUNTER,
-	    PUSH_STATE_GET(s, merged_stacks),
+	put(m, "seep_push_merged_stacks", METRICS_COUNTER, PUSH_STATE_GET(s, merged_stacks),
 	    "Stacks that became (other) for lack of room.");
-	put(m, "seep_push_dropped_processes", METRICS_COUNTER,
-	    PUSH_STATE_GET(s, dropped_processes),
+	put(m, "seep_push_dropped_processes", METRICS_COUNTER, PUSH_STATE_GET(s, dropped_processes),
 	    "Processes that ended and could not be read any more.");
-	put(m, "seep_push_uncertain", METRICS_COUNTER,
-	    PUSH_STATE_GET(s, uncertain),
+	put(m, "seep_push_uncertain", METRICS_COUNTER, PUSH_STATE_GET(s, uncertain),
 	    "Profiles without an answer whose sums were sent again.");
-	put(m, "seep_push_restarts", METRICS_COUNTER,
-	    PUSH_STATE_GET(s, restarts),
+	put(m, "seep_push_restarts", METRICS_COUNTER, PUSH_STATE_GET(s, restarts),
 	    "Times that the process that pushes was started again.");
-	put(m, "seep_push_last_status", METRICS_GAUGE,
-	    PUSH_STATE_GET(s, status),
+	put(m, "seep_push_last_status", METRICS_GAUGE, PUSH_STATE_GET(s, status),
 	    "Status of HTTP in the last answer; 0: there was none.");
 	put(m, "seep_push_services", METRICS_GAUGE, PUSH_STATE_GET(s, services),
 	    "Services at the last reading.");

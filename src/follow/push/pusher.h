@@ -20,8 +20,7 @@ int pusher_run(const struct push_order *order, struct fault *where);
  * again a minute later. One guest for a program; the order stays valid as long
  * as that. Negative errno, with words, as above.
  */
-int pusher_guest(
-    const struct push_order *order, struct guest *ret, struct fault *where);
+int pusher_guest(const struct push_order *order, struct guest *ret, struct fault *where);
 
 /* How that goes, for /metrics: a metrics_source; context is not used. */
 struct metrics;

@@ -27,8 +27,7 @@ struct reading {
 	size_t merged;
 };
 
-void
-reading_release(struct reading_past *past)
+void reading_release(struct reading_past *past)
 {
 	free(past->sites);
 	*past = (struct reading_past){0};
@@ -41,9 +40,8 @@ reading_release(struct reading_past *past)
  * be the lower one, and then names the site. So the past is added up by what an
  * id belongs to now.
  */
-static void
-find_before(const struct process *p, const struct reading_past *past,
-    struct stack_sums_pair *before)
+static void find_before(
+    const struct process *p, const struct reading_past *past, struct stack_sums_pair *before)
 {
 	for (size_t i = 0; i < past->count; i++) {
 		const struct reading_site *old = &past->sites[i];
@@ -53,26 +51,21 @@ find_before(const struct process *p, const struct reading_past *past,
 			continue;
 		before[id->site].blocks =
 		    capped_sum(before[id->site].blocks, old->allocated.blocks);
-		before[id->site].bytes =
-		    capped_sum(before[id->site].bytes, old->allocated.bytes);
+		before[id->site].bytes = capped_sum(before[id->site].bytes, old->allocated.bytes);
 	}
 }
 
-static bool
-is_heap(const struct process_site *s)
+static bool is_heap(const struct process_site *s)
 {
 	return seg_is_heap(s->kind);
 }
 
-static struct stack_sums_pair
-allocated(const struct process_site *s)
+static struct stack_sums_pair allocated(const struct process_site *s)
 {
-	return (struct stack_sums_pair){
-	    s->figures.allocations, s->figures.allocated_bytes};
+	return (struct stack_sums_pair){s->figures.allocations, s->figures.allocated_bytes};
 }
 
-static int
-remember(struct reading_past *past, const struct process *p)
+static int remember(struct reading_past *past, const struct process *p)
 {
 	struct reading_site *sites = calloc(p->site_count + 1, sizeof(*sites));
 	size_t n = 0;
@@ -81,17 +74,14 @@ remember(struct reading_past *past, const struct process *p)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->site_count; i++)
 		if (is_heap(&p->sites[i]))
-			sites[n++] = (struct reading_site){
-			    p->sites[i].id, allocated(&p->sites[i])};
+			sites[n++] = (struct reading_site){p->sites[i].id, allocated(&p->sites[i])};
 	free(past->sites);
 	past->sites = sites;
 	past->count = n;
 	return 0;
 }
 
-int
-reading_begin(
-    struct reading_past *past, const struct segfile *f, int slot, pid_t pid)
+int reading_begin(struct reading_past *past, const struct segfile *f, int slot, pid_t pid)
 {
 	struct session *s;
 	int err = session_load_slot(f, slot, pid, false, &s, NULL);
@@ -105,8 +95,7 @@ reading_begin(
 
 /* ---- keys ---- */
 
-static int
-hash_modules(struct reading *r)
+static int hash_modules(struct reading *r)
 {
 	const struct process *p = r->process;
 
@@ -115,12 +104,10 @@ hash_modules(struct reading *r)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->module_count; i++) {
 		const struct process_module *m = &p->modules[i];
-		size_t n = m->build_id_bytes <= sizeof(m->build_id)
-		    ? m->build_id_bytes
-		    : 0;
+		size_t n = m->build_id_bytes <= sizeof(m->build_id) ? m->build_id_bytes : 0;
 
-		r->module_hashes[i] = dict_hash(dict_hash_text(m->path),
-		    dict_hash_bytes(m->build_id, n), m->is_main);
+		r->module_hashes[i] =
+		    dict_hash(dict_hash_text(m->path), dict_hash_bytes(m->build_id, n), m->is_main);
 	}
 	return 0;
 }
@@ -129,15 +116,12 @@ hash_modules(struct reading *r)
  * Code outside of modules is the process's own, and so is a module without a
  * path: their addresses mean something else in the next process.
  */
-static struct stack_sums_key
-key_of(const struct reading *r, uint32_t stack, uint64_t *frames)
+static struct stack_sums_key key_of(const struct reading *r, uint32_t stack, uint64_t *frames)
 {
 	const struct process *p = r->process;
 	uint32_t flags = 0;
-	size_t n =
-	    stacks_frames(p->stacks, stack, frames, STACKS_MAX_FRAMES, &flags);
-	struct stack_sums_key key = {
-	    dict_hash(n, flags, 1), dict_hash(n, flags, 2)};
+	size_t n = stacks_frames(p->stacks, stack, frames, STACKS_MAX_FRAMES, &flags);
+	struct stack_sums_key key = {dict_hash(n, flags, 1), dict_hash(n, flags, 2)};
 
 	for (size_t i = 0; i < n; i++) {
 		const struct process_module *m = process_module(p, frames[i]);
@@ -147,8 +131,7 @@ key_of(const struct reading *r, uint32_t stack, uint64_t *frames)
 			code -= m->base;
 			whose = r->module_hashes[m - p->modules];
 		} else {
-			whose = dict_hash_bytes(
-			    p->header.uuid, sizeof(p->header.uuid));
+			whose = dict_hash_bytes(p->header.uuid, sizeof(p->header.uuid));
 		}
 		key.a = dict_hash(key.a, code, whose);
 		key.b = dict_hash(key.b, whose, code);
@@ -156,8 +139,7 @@ key_of(const struct reading *r, uint32_t stack, uint64_t *frames)
 	return key;
 }
 
-static int
-find_stacks(struct reading *r)
+static int find_stacks(struct reading *r)
 {
 	const struct process *p = r->process;
 	uint64_t *frames = calloc(STACKS_MAX_FRAMES, sizeof(*frames));
@@ -177,14 +159,12 @@ find_stacks(struct reading *r)
 
 /* ---- names of stacks that are new ---- */
 
-static uint64_t
-size_of(const struct process_site *s)
+static uint64_t size_of(const struct process_site *s)
 {
 	return capped_sum(s->figures.live_bytes, s->figures.allocated_bytes);
 }
 
-static int
-larger_first(const void *a, const void *b, void *context)
+static int larger_first(const void *a, const void *b, void *context)
 {
 	const struct process *p = context;
 	uint64_t x = size_of(&p->sites[*(const uint32_t *)a]);
@@ -194,24 +174,22 @@ larger_first(const void *a, const void *b, void *context)
 }
 
 /* The order that a process's sites have. */
-static int
-by_number(const void *a, const void *b)
+static int by_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-static int
-gather_names(struct names *n, const struct process *p)
+static int gather_names(struct names *n, const struct process *p)
 {
 	uint64_t *frames = calloc(STACKS_MAX_FRAMES, sizeof(*frames));
 	int err = frames ? 0 : -ENOMEM;
 	uint32_t flags;
 
 	for (size_t i = 0; i < p->site_count && err == 0; i++) {
-		size_t count = stacks_frames(p->stacks, p->sites[i].stack,
-		    frames, STACKS_MAX_FRAMES, &flags);
+		size_t count =
+		    stacks_frames(p->stacks, p->sites[i].stack, frames, STACKS_MAX_FRAMES, &flags);
 
 		err = names_gather_frames(n, p, frames, count);
 	}
@@ -222,11 +200,9 @@ gather_names(struct names *n, const struct process *p)
 }
 
 /* Enters the new sites, `some` being the process with these alone. */
-static int
-enter(struct reading *r, struct process *some, struct names *names)
+static int enter(struct reading *r, struct process *some, struct names *names)
 {
-	const struct view_options options = {
-	    .metric = VIEW_ALL, .brief_names = true};
+	const struct view_options options = {.metric = VIEW_ALL, .brief_names = true};
 	struct session session = {.processes = &some, .count = 1};
 	struct view *v = NULL;
 	int err = gather_names(names, some);
@@ -238,18 +214,15 @@ enter(struct reading *r, struct process *some, struct names *names)
 	for (size_t i = 0; i < v->site_count && err == 0; i++) {
 		uint32_t site = r->fresh[v->sites[i].site];
 
-		err = stack_sums_add(
-		    r->sums, &r->keys[site], some, v, &v->sites[i]);
-		if (err == 0 &&
-		    !stack_sums_find(r->sums, &r->keys[site], &r->stacks[site]))
+		err = stack_sums_add(r->sums, &r->keys[site], some, v, &v->sites[i]);
+		if (err == 0 && !stack_sums_find(r->sums, &r->keys[site], &r->stacks[site]))
 			r->stacks[site] = STACK_SUMS_OTHER;
 	}
 	view_free(v);
 	return err;
 }
 
-static int
-name_fresh(struct reading *r)
+static int name_fresh(struct reading *r)
 {
 	const struct process *p = r->process;
 	struct process some = *p;
@@ -257,8 +230,7 @@ name_fresh(struct reading *r)
 	size_t room = STACK_SUMS_MOST - r->sums->stack_count;
 	int err;
 
-	qsort_r(r->fresh, r->fresh_count, sizeof(*r->fresh), larger_first,
-	    (void *)(uintptr_t)p);
+	qsort_r(r->fresh, r->fresh_count, sizeof(*r->fresh), larger_first, (void *)(uintptr_t)p);
 	if (r->fresh_count > room) {
 		r->merged += r->fresh_count - room;
 		r->fresh_count = room; /* the others stay in STACK_SUMS_OTHER */
@@ -286,8 +258,7 @@ name_fresh(struct reading *r)
 
 /* ---- amounts ---- */
 
-static void
-add_amounts(struct reading *r, bool has_ended)
+static void add_amounts(struct reading *r, bool has_ended)
 {
 	const struct process *p = r->process;
 
@@ -308,8 +279,7 @@ add_amounts(struct reading *r, bool has_ended)
 	}
 }
 
-static int
-take(struct reading *r, struct reading_past *past, bool has_ended)
+static int take(struct reading *r, struct reading_past *past, bool has_ended)
 {
 	size_t n = r->process->site_count + 1;
 	int err;
@@ -318,8 +288,7 @@ take(struct reading *r, struct reading_past *past, bool has_ended)
 	r->keys = calloc(n, sizeof(*r->keys));
 	r->stacks = calloc(n, sizeof(*r->stacks)); /* STACK_SUMS_OTHER */
 	r->fresh = calloc(n, sizeof(*r->fresh));
-	err = r->before && r->keys && r->stacks && r->fresh ? hash_modules(r)
-	                                                    : -ENOMEM;
+	err = r->before && r->keys && r->stacks && r->fresh ? hash_modules(r) : -ENOMEM;
 	if (err == 0)
 		err = find_stacks(r);
 	if (err == 0 && r->fresh_count > 0)
@@ -338,20 +307,17 @@ take(struct reading *r, struct reading_past *past, bool has_ended)
 	return err;
 }
 
-int
-reading_take(struct stack_sums *b, struct reading_past *past,
-    const struct reading_plan *plan, size_t *ret_merged)
+int reading_take(struct stack_sums *b, struct reading_past *past, const struct reading_plan *plan,
+    size_t *ret_merged)
 {
 	struct reading r = {.sums = b, .naming = plan->naming};
 	struct session *s;
-	int err = session_load_slot(
-	    plan->file, plan->slot, plan->pid, false, &s, NULL);
+	int err = session_load_slot(plan->file, plan->slot, plan->pid, false, &s, NULL);
 
 	if (err < 0)
 		return err;
 	if (s->count != 1 ||
-	    (plan->uuid &&
-	        memcmp(s->processes[0]->header.uuid, plan->uuid, 16) != 0)) {
+	    (plan->uuid && memcmp(s->processes[0]->header.uuid, plan->uuid, 16) != 0)) {
 		session_free(s);
 		return -ESTALE;
 	}

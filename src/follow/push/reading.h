@@ -22,8 +22,7 @@ void reading_release(struct reading_past *past);
  * From now on only what the process allocates later is new. Errors as of
  * session_load_slot().
  */
-int reading_begin(
-    struct reading_past *past, const struct segfile *f, int slot, pid_t pid);
+int reading_begin(struct reading_past *past, const struct segfile *f, int slot, pid_t pid);
 
 /*
  * Adds the live blocks of a process, unless it `has_ended`, and what it has
@@ -39,7 +38,7 @@ struct reading_plan {
 	const uint8_t *uuid; /* it must be this process */
 	const struct names_options *naming;
 };
-int reading_take(struct stack_sums *b, struct reading_past *past,
-    const struct reading_plan *plan, size_t *ret_merged);
+int reading_take(struct stack_sums *b, struct reading_past *past, const struct reading_plan *plan,
+    size_t *ret_merged);
 
 #endif

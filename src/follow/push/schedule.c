@@ -12,16 +12,14 @@
 
 enum { ID_BYTES = 256 };
 
-uint64_t
-schedule_random(struct schedule *s, uint64_t below)
+uint64_t schedule_random(struct schedule *s, uint64_t below)
 {
 	s->random += HASH_GOLDEN;
 	return hash_finish(hash_mix(hash_mix(0, s->random), 1)) % below;
 }
 
 /* The next time at this host's place, not before `from`. */
-static uint64_t
-at_place(const struct schedule *s, uint64_t from)
+static uint64_t at_place(const struct schedule *s, uint64_t from)
 {
 	uint64_t begin = from - from % s->every_ns;
 	uint64_t at = begin + s->place_ns;
@@ -29,24 +27,21 @@ at_place(const struct schedule *s, uint64_t from)
 	return at >= from ? at : at + s->every_ns;
 }
 
-void
-schedule_init(struct schedule *s, uint64_t every_ns, uint64_t host,
-    uint64_t random, uint64_t now_ns)
+void schedule_init(
+    struct schedule *s, uint64_t every_ns, uint64_t host, uint64_t random, uint64_t now_ns)
 {
 	*s = (struct schedule){.every_ns = every_ns, .random = random};
 	s->place_ns = hash_finish(hash_mix(host, 2)) % every_ns;
 	s->next_ns = at_place(s, now_ns);
 }
 
-void
-schedule_success(struct schedule *s, uint64_t now_ns)
+void schedule_success(struct schedule *s, uint64_t now_ns)
 {
 	/* who was late does not come twice within half an interval */
 	s->next_ns = at_place(s, now_ns + s->every_ns / 2);
 }
 
-void
-schedule_failure(struct schedule *s, uint64_t now_ns, uint64_t not_before_ns)
+void schedule_failure(struct schedule *s, uint64_t now_ns, uint64_t not_before_ns)
 {
 	/*
 	 * About once an interval, as before: a fleet that comes more often when
@@ -62,8 +57,7 @@ schedule_failure(struct schedule *s, uint64_t now_ns, uint64_t not_before_ns)
 	s->next_ns = now_ns + wait;
 }
 
-void
-schedule_check(struct schedule *s, uint64_t now_ns)
+void schedule_check(struct schedule *s, uint64_t now_ns)
 {
 	uint64_t most = HOUR_NS + 2 * s->every_ns;
 
@@ -71,8 +65,7 @@ schedule_check(struct schedule *s, uint64_t now_ns)
 		s->next_ns = at_place(s, now_ns);
 }
 
-uint64_t
-schedule_host(void)
+uint64_t schedule_host(void)
 {
 	char id[ID_BYTES] = "";
 	uint64_t h = 0;

@@ -22,8 +22,8 @@ struct schedule {
 };
 
 /* `host`: see schedule_host(). `random`: any number. */
-void schedule_init(struct schedule *s, uint64_t every_ns, uint64_t host,
-    uint64_t random, uint64_t now_ns);
+void schedule_init(
+    struct schedule *s, uint64_t every_ns, uint64_t host, uint64_t random, uint64_t now_ns);
 
 /* All was accepted. */
 void schedule_success(struct schedule *s, uint64_t now_ns);
@@ -32,8 +32,7 @@ void schedule_success(struct schedule *s, uint64_t now_ns);
  * The server was not there, or has too much to do. not_before_ns: what it asks
  * for, from now on; 0: nothing.
  */
-void schedule_failure(
-    struct schedule *s, uint64_t now_ns, uint64_t not_before_ns);
+void schedule_failure(struct schedule *s, uint64_t now_ns, uint64_t not_before_ns);
 
 /* If the clock was set back, no push is further away than this allows. */
 void schedule_check(struct schedule *s, uint64_t now_ns);

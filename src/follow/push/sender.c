@@ -51,8 +51,7 @@ struct sender {
 	struct sender_result result;
 };
 
-static void
-say(const struct sender *s, const char *text)
+static void say(const struct sender *s, const char *text)
 {
 	if (s->plan.say)
 		s->plan.say(s->plan.context, text);
@@ -60,16 +59,14 @@ say(const struct sender *s, const char *text)
 
 /* ---- services ---- */
 
-static bool
-same_unit(const void *items, uint32_t item, const void *key)
+static bool same_unit(const void *items, uint32_t item, const void *key)
 {
 	struct unit *const *all = items;
 
 	return strcmp(all[item]->name, key) == 0;
 }
 
-static struct unit *
-new_unit(struct sender *s, const char *name)
+static struct unit *new_unit(struct sender *s, const char *name)
 {
 	struct unit *u = calloc(1, sizeof(*u));
 	uint32_t at;
@@ -82,8 +79,8 @@ new_unit(struct sender *s, const char *name)
 	u->since_ns = s->read_ns ? s->read_ns : s->plan.now_ns;
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
 	if (room_make(&s->units, &s->room, s->count, sizeof(*s->units)) < 0 ||
-	    dict_find(&s->index, dict_hash_text(u->name), same_unit, s->units,
-	        u->name, (uint32_t)s->count, &at) < 0) {
+	    dict_find(&s->index, dict_hash_text(u->name), same_unit, s->units, u->name,
+	        (uint32_t)s->count, &at) < 0) {
 		stack_sums_release(&u->sums);
 		free(u);
 		return NULL;
@@ -93,19 +90,16 @@ new_unit(struct sender *s, const char *name)
 }
 
 /* NULL: not there. */
-static struct unit *
-find_unit(const struct sender *s, const char *name)
+static struct unit *find_unit(const struct sender *s, const char *name)
 {
 	uint32_t at;
 
-	return dict_look(&s->index, dict_hash_text(name), same_unit, s->units,
-	           name, &at)
+	return dict_look(&s->index, dict_hash_text(name), same_unit, s->units, name, &at)
 	    ? s->units[at]
 	    : NULL;
 }
 
-struct stack_sums *
-sender_sums(struct sender *s, const char *service)
+struct stack_sums *sender_sums(struct sender *s, const char *service)
 {
 	char name[NAME_BYTES];
 	struct unit *u;
@@ -121,23 +115,20 @@ sender_sums(struct sender *s, const char *service)
 	return u ? &u->sums : NULL;
 }
 
-static void
-free_unit(struct unit *u)
+static void free_unit(struct unit *u)
 {
 	stack_sums_release(&u->sums);
 	free(u->parcel.bytes);
 	free(u);
 }
 
-static bool
-is_nothing(const struct stack_sums_pair *a)
+static bool is_nothing(const struct stack_sums_pair *a)
 {
 	return a->blocks == 0 && a->bytes == 0;
 }
 
 /* Services that have ended, and whose sums have arrived. */
-static int
-forget(struct sender *s)
+static int forget(struct sender *s)
 {
 	size_t kept = 0;
 	int err = 0;
@@ -161,16 +152,15 @@ forget(struct sender *s)
 	while (s->count < kept && err == 0) {
 		const char *name = s->units[s->count]->name;
 
-		err = dict_find(&s->index, dict_hash_text(name), same_unit,
-		    s->units, name, (uint32_t)s->count, &at);
+		err = dict_find(&s->index, dict_hash_text(name), same_unit, s->units, name,
+		    (uint32_t)s->count, &at);
 		s->count++;
 	}
 	s->count = kept;
 	return err;
 }
 
-int
-sender_new(const struct sender_plan *plan, struct sender **ret)
+int sender_new(const struct sender_plan *plan, struct sender **ret)
 {
 	struct sender *s = calloc(1, sizeof(*s));
 
@@ -179,16 +169,14 @@ sender_new(const struct sender_plan *plan, struct sender **ret)
 	s->plan = *plan;
 	s->schedule.random = plan->random;
 	if (plan->every_ns)
-		schedule_init(&s->schedule, plan->every_ns, plan->host,
-		    plan->random, plan->now_ns);
+		schedule_init(&s->schedule, plan->every_ns, plan->host, plan->random, plan->now_ns);
 	else
 		s->schedule.next_ns = plan->now_ns;
 	*ret = s;
 	return 0;
 }
 
-void
-sender_free(struct sender *s)
+void sender_free(struct sender *s)
 {
 	if (!s)
 		return;
@@ -201,14 +189,12 @@ sender_free(struct sender *s)
 
 /* ---- memory ---- */
 
-static size_t
-bytes_of(const struct unit *u)
+static size_t bytes_of(const struct unit *u)
 {
 	return u->sums.bytes + u->parcel.len;
 }
 
-static size_t
-all_bytes(const struct sender *s)
+static size_t all_bytes(const struct sender *s)
 {
 	size_t n = 0;
 
@@ -218,8 +204,7 @@ all_bytes(const struct sender *s)
 }
 
 /* The sums of a parcel that will not be sent again wait for a new one. */
-static void
-unpack(struct sender *s, struct unit *u)
+static void unpack(struct sender *s, struct unit *u)
 {
 	free(u->parcel.bytes);
 	u->parcel = (struct parcel){0};
@@ -227,8 +212,7 @@ unpack(struct sender *s, struct unit *u)
 	PUSH_STATE_ADD(s->plan.state, uncertain, 1);
 }
 
-static int
-thin(struct sender *s, struct unit *u, size_t keep)
+static int thin(struct sender *s, struct unit *u, size_t keep)
 {
 	size_t merged = 0;
 	int err = stack_sums_thin(&u->sums, keep, &merged);
@@ -238,8 +222,7 @@ thin(struct sender *s, struct unit *u, size_t keep)
 }
 
 /* Until all fits: the largest gives its parcel, then half of its stacks. */
-static int
-make_room(struct sender *s)
+static int make_room(struct sender *s)
 {
 	int err = 0;
 
@@ -263,34 +246,29 @@ make_room(struct sender *s)
 
 /* ---- readings ---- */
 
-uint64_t
-sender_next_ns(const struct sender *s)
+uint64_t sender_next_ns(const struct sender *s)
 {
 	return s->open ? NEVER : s->schedule.next_ns;
 }
 
-void
-sender_check_clock(struct sender *s, uint64_t now_ns)
+void sender_check_clock(struct sender *s, uint64_t now_ns)
 {
 	if (s->plan.every_ns)
 		schedule_check(&s->schedule, now_ns);
 }
 
-void
-sender_expect_end(struct sender *s)
+void sender_expect_end(struct sender *s)
 {
 	s->is_last = true;
 }
 
-void
-sender_begin_reading(struct sender *s)
+void sender_begin_reading(struct sender *s)
 {
 	for (size_t i = 0; i < s->count; i++)
 		stack_sums_clear_live(&s->units[i]->sums);
 }
 
-int
-sender_read(struct sender *s, uint64_t now_ns)
+int sender_read(struct sender *s, uint64_t now_ns)
 {
 	int err = forget(s);
 
@@ -318,8 +296,7 @@ sender_read(struct sender *s, uint64_t now_ns)
 
 /* ---- requests ---- */
 
-static int
-pack(struct sender *s, struct unit *u)
+static int pack(struct sender *s, struct unit *u)
 {
 	const struct export_moment moment = {.now_ns = s->read_ns,
 	    /* once: since the start of each process */
@@ -351,8 +328,7 @@ pack(struct sender *s, struct unit *u)
 	return err;
 }
 
-static struct unit *
-next_due(const struct sender *s)
+static struct unit *next_due(const struct sender *s)
 {
 	for (size_t i = 0; i < s->count && !s->is_late; i++)
 		if (s->units[i]->is_due)
@@ -360,9 +336,7 @@ next_due(const struct sender *s)
 	return NULL;
 }
 
-bool
-sender_request(
-    struct sender *s, uint64_t now_ns, struct sender_request *ret, int *ret_err)
+bool sender_request(struct sender *s, uint64_t now_ns, struct sender_request *ret, int *ret_err)
 {
 	struct unit *u = s->open ? NULL : next_due(s);
 
@@ -370,8 +344,7 @@ sender_request(
 	if (!u)
 		return false;
 	if (u->parcel.bytes &&
-	    (now_ns < u->parcel.made_ns ||
-	        now_ns - u->parcel.made_ns > SENDER_STALE_NS))
+	    (now_ns < u->parcel.made_ns || now_ns - u->parcel.made_ns > SENDER_STALE_NS))
 		unpack(s, u);
 	if (!u->parcel.bytes)
 		*ret_err = pack(s, u);
@@ -385,8 +358,7 @@ sender_request(
 
 /* ---- answers ---- */
 
-static void
-take_accepted(struct sender *s, struct unit *u, uint64_t now_ns)
+static void take_accepted(struct sender *s, struct unit *u, uint64_t now_ns)
 {
 	struct stack_sums_total sums;
 
@@ -404,14 +376,12 @@ take_accepted(struct sender *s, struct unit *u, uint64_t now_ns)
 	u->parcel = (struct parcel){0};
 	stack_sums_accepted(&u->sums);
 	sums = stack_sums_total(&u->sums);
-	u->is_due =
-	    u->is_due && !(is_nothing(&sums.live) && is_nothing(&sums.waiting));
+	u->is_due = u->is_due && !(is_nothing(&sums.live) && is_nothing(&sums.waiting));
 	u->told_status = 0;
 	s->result.accepted++;
 }
 
-static void
-take_failure(struct sender *s, struct unit *u, const struct answer *a)
+static void take_failure(struct sender *s, struct unit *u, const struct answer *a)
 {
 	PUSH_STATE_ADD(s->plan.state, failures, 1);
 	s->result.failed++;
@@ -427,8 +397,7 @@ take_failure(struct sender *s, struct unit *u, const struct answer *a)
 }
 
 /* Once, until something is accepted. */
-static void
-tell(struct sender *s, struct unit *u, const struct answer *a)
+static void tell(struct sender *s, struct unit *u, const struct answer *a)
 {
 	char text[ANSWER_WORDS + 512];
 	char name[NAME_BYTES];
@@ -456,21 +425,18 @@ tell(struct sender *s, struct unit *u, const struct answer *a)
 	say(s, text);
 }
 
-static void
-tell_success(struct sender *s)
+static void tell_success(struct sender *s)
 {
 	char text[512];
 
 	if (!s->is_told)
 		return;
 	s->is_told = false;
-	(void)snprintf(
-	    text, sizeof(text), "%s takes profiles again", s->plan.server);
+	(void)snprintf(text, sizeof(text), "%s takes profiles again", s->plan.server);
 	say(s, text);
 }
 
-void
-sender_answer(struct sender *s, const struct answer *a, uint64_t now_ns)
+void sender_answer(struct sender *s, const struct answer *a, uint64_t now_ns)
 {
 	struct unit *u = s->open;
 	bool is_late = a->kind == ANSWER_LATER || a->kind == ANSWER_UNCERTAIN;
@@ -496,25 +462,20 @@ sender_answer(struct sender *s, const struct answer *a, uint64_t now_ns)
 	PUSH_STATE_SET(s->plan.state, waiting_bytes, all_bytes(s));
 }
 
-struct sender_result
-sender_result(const struct sender *s)
+struct sender_result sender_result(const struct sender *s)
 {
 	return s->result;
 }
 
-struct stack_sums_pair
-sender_waiting(const struct sender *s)
+struct stack_sums_pair sender_waiting(const struct sender *s)
 {
 	struct stack_sums_pair all = {0};
 
 	for (size_t i = 0; i < s->count; i++) {
-		struct stack_sums_total b =
-		    stack_sums_total(&s->units[i]->sums);
+		struct stack_sums_total b = stack_sums_total(&s->units[i]->sums);
 
-		all.blocks = capped_sum(
-		    all.blocks, capped_sum(b.waiting.blocks, b.sending.blocks));
-		all.bytes = capped_sum(
-		    all.bytes, capped_sum(b.waiting.bytes, b.sending.bytes));
+		all.blocks = capped_sum(all.blocks, capped_sum(b.waiting.blocks, b.sending.blocks));
+		all.bytes = capped_sum(all.bytes, capped_sum(b.waiting.bytes, b.sending.bytes));
 	}
 	return all;
 }

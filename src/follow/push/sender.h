@@ -83,8 +83,7 @@ struct sender_request {
 	const uint8_t *bytes;
 	size_t len;
 };
-bool sender_request(struct sender *s, uint64_t now_ns,
-    struct sender_request *ret, int *ret_err);
+bool sender_request(struct sender *s, uint64_t now_ns, struct sender_request *ret, int *ret_err);
 
 /* The answer to it. */
 void sender_answer(struct sender *s, const struct answer *a, uint64_t now_ns);

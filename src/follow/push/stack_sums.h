@@ -18,10 +18,9 @@ struct stack_sums_pair {
 struct stack_sums_stack {
 	uint32_t *frames; /* numbers in stack_sums.frames, innermost first */
 	uint32_t frame_count;
-	struct stack_sums_pair live; /* of all processes, at the last reading */
+	struct stack_sums_pair live;    /* of all processes, at the last reading */
 	struct stack_sums_pair waiting; /* allocated, and in no profile yet */
-	struct stack_sums_pair
-	    sending; /* in a profile that waits for its answer */
+	struct stack_sums_pair sending; /* in a profile that waits for its answer */
 };
 
 /* A stack as a process has it: modules and offsets, as a hash of 128 bits. */
@@ -35,7 +34,7 @@ struct stack_sums_known {
 };
 
 enum {
-	STACK_SUMS_OTHER = 0, /* the stack of everything that has no own one */
+	STACK_SUMS_OTHER = 0,   /* the stack of everything that has no own one */
 	STACK_SUMS_MOST = 8192, /* at most, twice what a profile may have */
 };
 
@@ -66,8 +65,7 @@ int stack_sums_init(struct stack_sums *b);
 void stack_sums_release(struct stack_sums *b);
 
 /* The stack of a process's stack; false: not known yet. */
-bool stack_sums_find(const struct stack_sums *b,
-    const struct stack_sums_key *key, uint32_t *ret);
+bool stack_sums_find(const struct stack_sums *b, const struct stack_sums_key *key, uint32_t *ret);
 
 /*
  * Enters a stack of a view, with the module of each frame looked up in p, under
@@ -75,16 +73,14 @@ bool stack_sums_find(const struct stack_sums *b,
  */
 struct view;
 struct view_site;
-int stack_sums_add(struct stack_sums *b, const struct stack_sums_key *key,
-    const struct process *p, const struct view *v, const struct view_site *s);
+int stack_sums_add(struct stack_sums *b, const struct stack_sums_key *key, const struct process *p,
+    const struct view *v, const struct view_site *s);
 
 /* All live amounts are 0: a reading of the service begins. */
 void stack_sums_clear_live(struct stack_sums *b);
 
-void stack_sums_add_live(
-    struct stack_sums *b, uint32_t stack, struct stack_sums_pair more);
-void stack_sums_add_allocated(
-    struct stack_sums *b, uint32_t stack, struct stack_sums_pair more);
+void stack_sums_add_live(struct stack_sums *b, uint32_t stack, struct stack_sums_pair more);
+void stack_sums_add_allocated(struct stack_sums *b, uint32_t stack, struct stack_sums_pair more);
 
 /* Everything that waits is being sent from now on. */
 void stack_sums_send(struct stack_sums *b);

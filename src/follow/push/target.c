@@ -14,8 +14,7 @@
 
 enum { URL_MAX = 1024, TENANT_MAX = 150 };
 
-static int
-refuse(struct fault *where, const char *text, const char *why)
+static int refuse(struct fault *where, const char *text, const char *why)
 {
 	char clean[128];
 
@@ -24,8 +23,7 @@ refuse(struct fault *where, const char *text, const char *why)
 }
 
 /* [::1], 127.x.x.x or localhost, without its port. */
-static bool
-is_local(const char *host, size_t len)
+static bool is_local(const char *host, size_t len)
 {
 	char name[64];
 
@@ -37,15 +35,12 @@ is_local(const char *host, size_t len)
 		name[strcspn(name, ":")] = '\0';
 	else if (strchr(name, ']'))
 		strchr(name, ']')[1] = '\0';
-	return strcasecmp(name, "localhost") == 0 ||
-	    strcmp(name, "[::1]") == 0 ||
-	    (strncmp(name, "127.", 4) == 0 &&
-	        strspn(name, "0123456789.") == strlen(name));
+	return strcasecmp(name, "localhost") == 0 || strcmp(name, "[::1]") == 0 ||
+	    (strncmp(name, "127.", 4) == 0 && strspn(name, "0123456789.") == strlen(name));
 }
 
 /* A port of digits, if there is one; brackets are closed. */
-static bool
-is_host(const char *host, size_t len)
+static bool is_host(const char *host, size_t len)
 {
 	const char *end = host + len, *port = host;
 	size_t digits;
@@ -65,13 +60,11 @@ is_host(const char *host, size_t len)
 	if (port == end)
 		return true;
 	digits = strspn(port + 1, "0123456789");
-	return *port == ':' && digits > 0 && digits <= 5 &&
-	    port + 1 + digits == end && strtoul(port + 1, NULL, 10) <= 65535 &&
-	    strtoul(port + 1, NULL, 10) > 0;
+	return *port == ':' && digits > 0 && digits <= 5 && port + 1 + digits == end &&
+	    strtoul(port + 1, NULL, 10) <= 65535 && strtoul(port + 1, NULL, 10) > 0;
 }
 
-int
-target_read(const char *text, struct target *ret, struct fault *where)
+int target_read(const char *text, struct target *ret, struct fault *where)
 {
 	struct target t = {0};
 	const char *host;
@@ -89,8 +82,7 @@ target_read(const char *text, struct target *ret, struct fault *where)
 	host_len = strcspn(host, "/");
 	for (const char *c = text; *c; c++)
 		if (*c <= ' ' || *c >= 0x7f || strchr("\\\"<>^`{|}", *c))
-			return refuse(where, text,
-			    "is no URL: a character in it must be escaped");
+			return refuse(where, text, "is no URL: a character in it must be escaped");
 	if (memchr(host, '@', host_len))
 		return refuse(where, "URL",
 		    "must have no user and password, which others could read: "
@@ -106,8 +98,7 @@ target_read(const char *text, struct target *ret, struct fault *where)
 		len--;
 	(void)snprintf(t.url, sizeof(t.url), "%.*s%s", (int)len, text,
 	    len >= strlen(PROCEDURE) &&
-	            strncmp(text + len - strlen(PROCEDURE), PROCEDURE,
-	                strlen(PROCEDURE)) == 0
+	            strncmp(text + len - strlen(PROCEDURE), PROCEDURE, strlen(PROCEDURE)) == 0
 	        ? ""
 	        : PROCEDURE);
 	(void)text_escape(t.shown, sizeof(t.shown), text);
@@ -115,14 +106,12 @@ target_read(const char *text, struct target *ret, struct fault *where)
 	return 0;
 }
 
-bool
-target_is_tenant(const char *text)
+bool target_is_tenant(const char *text)
 {
 	size_t len = strlen(text);
 
 	/* as Pyroscope allows them */
-	return len > 0 && len <= TENANT_MAX && strcmp(text, ".") != 0 &&
-	    strcmp(text, "..") != 0 &&
+	return len > 0 && len <= TENANT_MAX && strcmp(text, ".") != 0 && strcmp(text, "..") != 0 &&
 	    strspn(text,
 	        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	        "0123456789!-_.*'()|") == len;

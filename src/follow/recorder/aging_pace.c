@@ -14,32 +14,27 @@ enum {
 };
 
 /* Tests see hours pass in seconds. */
-static uint64_t
-real_ns(uint64_t ns)
+static uint64_t real_ns(uint64_t ns)
 {
 	return (uint64_t)((double)ns / scores_clock());
 }
 
-uint64_t
-aging_pace_first(uint64_t now_ns)
+uint64_t aging_pace_first(uint64_t now_ns)
 {
 	return now_ns + real_ns(FIRST_S * S);
 }
 
-uint64_t
-aging_pace_next(uint64_t now_ns, uint64_t start_ns)
+uint64_t aging_pace_next(uint64_t now_ns, uint64_t start_ns)
 {
 	uint64_t least = FIRST_S * S, most = MOST_S * S, wait = least;
 
 	if (now_ns > start_ns)
-		wait = (uint64_t)((double)(now_ns - start_ns) * scores_clock() /
-		    PART);
+		wait = (uint64_t)((double)(now_ns - start_ns) * scores_clock() / PART);
 	wait = wait < least ? least : wait > most ? most : wait;
 	return now_ns + real_ns(wait);
 }
 
-uint64_t
-aging_pace_rest(uint64_t now_ns, uint64_t cpu_ns)
+uint64_t aging_pace_rest(uint64_t now_ns, uint64_t cpu_ns)
 {
 	return now_ns + cpu_ns * LOAD;
 }

@@ -22,19 +22,15 @@ struct finder {
 	const char *session;
 };
 
-static struct collect_key
-key_of(const struct collect_file *f, int slot, const struct seg_header *h)
+static struct collect_key key_of(const struct collect_file *f, int slot, const struct seg_header *h)
 {
-	struct collect_key k = {
-	    .device = f->device, .inode = f->inode, .slot = slot};
+	struct collect_key k = {.device = f->device, .inode = f->inode, .slot = slot};
 
 	memcpy(k.uuid, h->uuid, sizeof(k.uuid));
 	return k;
 }
 
-static int
-add_row(struct collect *c, size_t file, int slot, const struct seg_header *h,
-    bool gone)
+static int add_row(struct collect *c, size_t file, int slot, const struct seg_header *h, bool gone)
 {
 	struct collect_row *more;
 
@@ -55,9 +51,8 @@ add_row(struct collect *c, size_t file, int slot, const struct seg_header *h,
 	    .place_owner = h->place_owner,
 	    .gone = gone,
 	    .key = key_of(&c->files[file], slot, h),
-	    .end.end_kind = h->end_kind == SEG_END_EXITED
-	        ? RECORDING_END_EXITED
-	        : RECORDING_END_UNKNOWN,
+	    .end.end_kind =
+	        h->end_kind == SEG_END_EXITED ? RECORDING_END_EXITED : RECORDING_END_UNKNOWN,
 	    .end.exit_status = -1,
 	    .end.owner = (uint64_t)c->files[file].uid + 1,
 	};
@@ -66,23 +61,19 @@ add_row(struct collect *c, size_t file, int slot, const struct seg_header *h,
 	return 0;
 }
 
-static int
-by_key(const void *a, const void *b)
+static int by_key(const void *a, const void *b)
 {
 	return memcmp(a, b, sizeof(struct collect_key));
 }
 _Static_assert(sizeof(struct collect_key) == 40, "no padding to compare");
 
-static bool
-is_listed(const struct collect_keys *k, const struct collect_key *key)
+static bool is_listed(const struct collect_keys *k, const struct collect_key *key)
 {
-	return k->count > 0 &&
-	    bsearch(key, k->list, k->count, sizeof(*key), by_key);
+	return k->count > 0 && bsearch(key, k->list, k->count, sizeof(*key), by_key);
 }
 
 /* Keeps the list in order: looks are many, additions few. */
-int
-collect_add_key(struct collect_keys *k, const struct collect_key *key)
+int collect_add_key(struct collect_keys *k, const struct collect_key *key)
 {
 	size_t at = 0, end = k->count;
 
@@ -102,22 +93,18 @@ collect_add_key(struct collect_keys *k, const struct collect_key *key)
 	return 0;
 }
 
-void
-collect_drop_key(struct collect_keys *k, const struct collect_key *key)
+void collect_drop_key(struct collect_keys *k, const struct collect_key *key)
 {
-	struct collect_key *found = k->count == 0
-	    ? NULL
-	    : bsearch(key, k->list, k->count, sizeof(*key), by_key);
+	struct collect_key *found =
+	    k->count == 0 ? NULL : bsearch(key, k->list, k->count, sizeof(*key), by_key);
 
 	if (!found)
 		return;
-	memmove(found, found + 1,
-	    (size_t)(k->list + k->count - (found + 1)) * sizeof(*key));
+	memmove(found, found + 1, (size_t)(k->list + k->count - (found + 1)) * sizeof(*key));
 	k->count--;
 }
 
-void
-collect_drop_file(struct collect_keys *k, uint64_t device, uint64_t inode)
+void collect_drop_file(struct collect_keys *k, uint64_t device, uint64_t inode)
 {
 	size_t kept = 0;
 
@@ -127,9 +114,8 @@ collect_drop_file(struct collect_keys *k, uint64_t device, uint64_t inode)
 	k->count = kept;
 }
 
-static int
-add_file(struct collect *c, const char *dir, const char *name, uid_t uid,
-    const struct source *source)
+static int add_file(
+    struct collect *c, const char *dir, const char *name, uid_t uid, const struct source *source)
 {
 	struct collect_file *more;
 
@@ -154,8 +140,7 @@ add_file(struct collect *c, const char *dir, const char *name, uid_t uid,
  * a pid namespace of its own, where its pid is another than here: then the list
  * of processes has it, unless it was forked after the list was made.
  */
-static bool
-is_gone(struct collect *c, const struct seg_header *h, const struct source *s)
+static bool is_gone(struct collect *c, const struct seg_header *h, const struct source *s)
 {
 	if (proc_check_own(h, s) != PROC_NO)
 		return false;
@@ -165,8 +150,7 @@ is_gone(struct collect *c, const struct seg_header *h, const struct source *s)
 }
 
 /* A process in a slot, or the one whose file it is. */
-static int
-find_in_slot(struct collect *c, const struct segfile *f, int slot)
+static int find_in_slot(struct collect *c, const struct segfile *f, int slot)
 {
 	struct collect_file *file = &c->files[c->file_count - 1];
 	struct collect_key key;
@@ -181,12 +165,10 @@ find_in_slot(struct collect *c, const struct segfile *f, int slot)
 		file->failed = true;
 		return 0;
 	}
-	return add_row(
-	    c, c->file_count - 1, slot, &h, is_gone(c, &h, segfile_source(f)));
+	return add_row(c, c->file_count - 1, slot, &h, is_gone(c, &h, segfile_source(f)));
 }
 
-static int
-find_visit(void *context, int dir_fd, const char *dir, const char *name)
+static int find_visit(void *context, int dir_fd, const char *dir, const char *name)
 {
 	struct finder *q = context;
 	struct collect *c = q->collect;
@@ -197,16 +179,13 @@ find_visit(void *context, int dir_fd, const char *dir, const char *name)
 	int err = 0;
 
 	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !quota_file(c->quota, st.st_uid) ||
-	    segfile_open(dir_fd, name, &f, NULL) < 0)
+	    !quota_file(c->quota, st.st_uid) || segfile_open(dir_fd, name, &f, NULL) < 0)
 		return 0;
-	if (segfile_header(f, SEGFILE_OWN, &h, NULL) < 0 ||
-	    strcmp(h.session, q->session) != 0)
+	if (segfile_header(f, SEGFILE_OWN, &h, NULL) < 0 || strcmp(h.session, q->session) != 0)
 		goto out;
 	err = add_file(c, dir, name, st.st_uid, segfile_source(f));
 	segfile_taken(f, taken);
-	for (int slot = SEGFILE_OWN; err == 0 && slot < segfile_slots(f);
-	     slot++)
+	for (int slot = SEGFILE_OWN; err == 0 && slot < segfile_slots(f); slot++)
 		if (slot < 0 || taken[slot])
 			err = find_in_slot(c, f, slot);
 out:
@@ -214,14 +193,12 @@ out:
 	return err;
 }
 
-static int
-by_number(uint64_t a, uint64_t b)
+static int by_number(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
 }
 
-static int
-by_time(const void *left, const void *right)
+static int by_time(const void *left, const void *right)
 {
 	const struct collect_row *a = left, *b = right;
 	int order = by_number(a->start_ns, b->start_ns);
@@ -229,8 +206,7 @@ by_time(const void *left, const void *right)
 	return order ? order : by_number(a->sequence, b->sequence);
 }
 
-static int
-by_process(const void *left, const void *right)
+static int by_process(const void *left, const void *right)
 {
 	const struct collect_row *a = left, *b = right;
 	int order = by_number((uint64_t)a->pid, (uint64_t)b->pid);
@@ -243,16 +219,13 @@ by_process(const void *left, const void *right)
 }
 
 /* pid and start time survive exec; a start of 0 is one not known. */
-static bool
-same_process(const struct collect_row *r, pid_t pid, uint64_t start_jiffies)
+static bool same_process(const struct collect_row *r, pid_t pid, uint64_t start_jiffies)
 {
 	return r->pid == pid &&
-	    (r->start_jiffies == start_jiffies || r->start_jiffies == 0 ||
-	        start_jiffies == 0);
+	    (r->start_jiffies == start_jiffies || r->start_jiffies == 0 || start_jiffies == 0);
 }
 
-static void
-end_of_command(struct collect_row *r, int status)
+static void end_of_command(struct collect_row *r, int status)
 {
 	if (WIFSIGNALED(status)) {
 		r->end.end_kind = RECORDING_END_KILLED;
@@ -268,15 +241,13 @@ end_of_command(struct collect_row *r, int status)
  * start time is known after an exec. A forked child that still maps its segment
  * has called none; it has a pid of its own namespace then, see is_gone().
  */
-static bool
-is_successor(const struct collect *c, const struct collect_row *r,
-    const struct collect_row *next)
+static bool is_successor(
+    const struct collect *c, const struct collect_row *r, const struct collect_row *next)
 {
 	const struct collect_file *f = &c->files[r->file];
 	const struct procs_process *p;
 
-	if (next->pid_ns != r->pid_ns || next->start_jiffies == 0 ||
-	    next->start_ns < r->start_ns ||
+	if (next->pid_ns != r->pid_ns || next->start_jiffies == 0 || next->start_ns < r->start_ns ||
 	    !same_process(next, r->pid, r->start_jiffies))
 		return false;
 	if (r->start_jiffies != 0)
@@ -289,8 +260,7 @@ is_successor(const struct collect *c, const struct collect_row *r,
  * Rows are sorted by process, the segments of a process from the oldest to the
  * newest.
  */
-static void
-find_end(struct collect *c, size_t i, const struct collect_child *child)
+static void find_end(struct collect *c, size_t i, const struct collect_child *child)
 {
 	struct collect_row *r = &c->rows[i];
 	const struct collect_row *next = r + 1;
@@ -305,9 +275,7 @@ find_end(struct collect *c, size_t i, const struct collect_child *child)
 		r->end.end_kind = RECORDING_END_RUNNING;
 	else if (r->ours)
 		end_of_command(r, child->status);
-	else if (!r->gone &&
-	    procs_writer(
-	        &c->procs, f->device, f->inode, r->pid, r->start_jiffies))
+	else if (!r->gone && procs_writer(&c->procs, f->device, f->inode, r->pid, r->start_jiffies))
 		r->end.end_kind = RECORDING_END_RUNNING;
 	else if (r->end.end_kind == RECORDING_END_UNKNOWN && r->start_jiffies &&
 	    procs_start_jiffies(r->pid) == r->start_jiffies)
@@ -315,8 +283,7 @@ find_end(struct collect *c, size_t i, const struct collect_child *child)
 }
 
 /* What follows from a row for its file and for the command. */
-static void
-note_row(struct collect *c, const struct collect_row *r)
+static void note_row(struct collect *c, const struct collect_row *r)
 {
 	/* where mappings are hidden, the row knows better */
 	if (r->end.end_kind == RECORDING_END_RUNNING)
@@ -329,8 +296,7 @@ note_row(struct collect *c, const struct collect_row *r)
 	c->place_owner = r->place_owner;
 }
 
-static void
-keep_command_only(struct collect *c)
+static void keep_command_only(struct collect *c)
 {
 	size_t kept = 0;
 
@@ -341,8 +307,7 @@ keep_command_only(struct collect *c)
 }
 
 /* What a look has found; figures and what was written stay. */
-static void
-forget(struct collect *c)
+static void forget(struct collect *c)
 {
 	for (size_t i = 0; i < c->file_count; i++) {
 		free(c->files[i].dir);
@@ -357,9 +322,8 @@ forget(struct collect *c)
 	procs_release(&c->procs);
 }
 
-int
-collect_find(struct collect *c, const struct segment_dir *s,
-    const struct collect_child *child, uint64_t since_jiffies)
+int collect_find(struct collect *c, const struct segment_dir *s, const struct collect_child *child,
+    uint64_t since_jiffies)
 {
 	struct finder q = {.collect = c, .session = s->session};
 	int err;
@@ -379,8 +343,7 @@ collect_find(struct collect *c, const struct segment_dir *s,
 		return err;
 	}
 	for (size_t i = 0; i < c->file_count; i++)
-		c->files[i].mapped = procs_maps(
-		    &c->procs, c->files[i].device, c->files[i].inode);
+		c->files[i].mapped = procs_maps(&c->procs, c->files[i].device, c->files[i].inode);
 	if (c->row_count)
 		qsort(c->rows, c->row_count, sizeof(*c->rows), by_process);
 	for (size_t i = 0; i < c->row_count; i++) {
@@ -396,24 +359,19 @@ collect_find(struct collect *c, const struct segment_dir *s,
 	return 0;
 }
 
-static bool
-is_traced(const struct collect *c, const struct procs_process *p)
+static bool is_traced(const struct collect *c, const struct procs_process *p)
 {
 	for (size_t i = 0; i < c->file_count; i++)
-		if (procs_process_maps(
-		        p, c->files[i].device, c->files[i].inode))
+		if (procs_process_maps(p, c->files[i].device, c->files[i].inode))
 			return true;
 	for (size_t i = 0; p->hidden && i < c->row_count; i++)
 		if (c->rows[i].end.end_kind == RECORDING_END_RUNNING &&
-		    c->rows[i].pid == p->ns_pid &&
-		    c->rows[i].start_jiffies == p->start_jiffies)
+		    c->rows[i].pid == p->ns_pid && c->rows[i].start_jiffies == p->start_jiffies)
 			return true;
 	return false;
 }
 
-void
-collect_each_running(
-    const struct collect *c, collect_running visit, void *context)
+void collect_each_running(const struct collect *c, collect_running visit, void *context)
 {
 	for (size_t i = 0; i < c->procs.count; i++) {
 		const struct procs_process *p = &c->procs.list[i];
@@ -425,8 +383,7 @@ collect_each_running(
 	}
 }
 
-void
-collect_release(struct collect *c)
+void collect_release(struct collect *c)
 {
 	forget(c);
 	free(c->merged.list);

@@ -28,8 +28,8 @@ struct process;
 
 /* What became of SEEP_LOG, in processes that are over. */
 struct collect_logs {
-	size_t unread;  /* with an event log that nobody reads (no drain) */
-	size_t without; /* that lack a log or flight recorder, and say why */
+	size_t unread;          /* with an event log that nobody reads (no drain) */
+	size_t without;         /* that lack a log or flight recorder, and say why */
 	struct seg_header lack; /* of the first of these */
 	uint64_t ignored;       /* settings of one process, at most */
 };
@@ -90,8 +90,8 @@ struct collect {
  * how each process ended; forgets what an earlier look found. 0, also where
  * there are none; -ENOMEM, or an error of reading /proc.
  */
-int collect_find(struct collect *c, const struct segment_dir *s,
-    const struct collect_child *child, uint64_t since_jiffies);
+int collect_find(struct collect *c, const struct segment_dir *s, const struct collect_child *child,
+    uint64_t since_jiffies);
 
 /*
  * Appends them, oldest first. A segment that cannot be read, or for which
@@ -109,8 +109,8 @@ int collect_write_running(struct collect *c, struct recording_writer *w);
 struct collect_hooks {
 	void *context;
 	void (*before)(void *context, const uint8_t uuid[16]);
-	void (*after)(void *context, const uint8_t uuid[16], pid_t pid,
-	    const struct recording_segment *end);
+	void (*after)(
+	    void *context, const uint8_t uuid[16], pid_t pid, const struct recording_segment *end);
 };
 
 /*
@@ -118,17 +118,14 @@ struct collect_hooks {
  * ended, and makes room by deleting their files and freeing their slots. An
  * error is that of the recording.
  */
-int collect_merge(struct collect *c, struct recording_writer *w,
-    const struct collect_hooks *hooks);
+int collect_merge(struct collect *c, struct recording_writer *w, const struct collect_hooks *hooks);
 
 /*
  * Called for each process of the session that still runs; `traced` says whether
  * the collector is in it.
  */
-typedef void (*collect_running)(
-    void *context, const struct procs_process *p, bool traced);
-void collect_each_running(
-    const struct collect *c, collect_running visit, void *context);
+typedef void (*collect_running)(void *context, const struct procs_process *p, bool traced);
+void collect_each_running(const struct collect *c, collect_running visit, void *context);
 
 /* Deletes what was written, once it is safe elsewhere; never of the living. */
 void collect_remove(const struct collect *c);

@@ -26,8 +26,7 @@ enum {
  * Marks the segment, which is not read again and whose file stays. REFUSED, or
  * -ENOMEM.
  */
-static int
-note_refused(struct collect *c, const struct collect_row *r)
+static int note_refused(struct collect *c, const struct collect_row *r)
 {
 	int err = collect_add_key(&c->refused, &r->key);
 
@@ -35,8 +34,7 @@ note_refused(struct collect *c, const struct collect_row *r)
 	return err < 0 ? err : REFUSED;
 }
 
-static void
-note_peak(struct collect *c, const struct seg_header *h, uint64_t bytes)
+static void note_peak(struct collect *c, const struct seg_header *h, uint64_t bytes)
 {
 	if (c->programs > 1 && bytes <= c->peak_bytes)
 		return;
@@ -45,9 +43,7 @@ note_peak(struct collect *c, const struct seg_header *h, uint64_t bytes)
 	snprintf(c->peak_name, sizeof(c->peak_name), "%.63s", program_name(h));
 }
 
-static void
-count_figures(
-    struct collect *c, const struct collect_row *r, const struct process *p)
+static void count_figures(struct collect *c, const struct collect_row *r, const struct process *p)
 {
 	c->programs++;
 	c->allocations += p->totals.allocations;
@@ -60,9 +56,7 @@ count_figures(
 	note_peak(c, &p->header, p->totals.peak_bytes);
 }
 
-static int
-add_figures(
-    struct collect *c, const struct collect_row *r, const struct segment *seg)
+static int add_figures(struct collect *c, const struct collect_row *r, const struct segment *seg)
 {
 	struct process *p;
 	int err;
@@ -97,32 +91,27 @@ struct flying {
 	struct recording_writer *writer;
 };
 
-static bool
-may_take(void *context, uint64_t bytes)
+static bool may_take(void *context, uint64_t bytes)
 {
 	const struct flying *f = context;
 	struct quota *q = f->collect->quota;
 
-	return quota_take(q, quota_user(q, f->collect->files[f->row->file].uid),
-	    bytes, f->writer);
+	return quota_take(q, quota_user(q, f->collect->files[f->row->file].uid), bytes, f->writer);
 }
 
 /* Of a process that is over, or at the end of the recording. */
-static int
-write_flight(struct collect *c, const struct collect_row *r,
-    const struct seg_header *h, struct recording_writer *w)
+static int write_flight(struct collect *c, const struct collect_row *r, const struct seg_header *h,
+    struct recording_writer *w)
 {
 	struct flying f = {c, r, w};
 
 	if (c->is_turning)
 		return 0;
-	return flight_keep(
-	    c->files[r->file].dir, c->files[r->file].name, h, may_take, &f, w);
+	return flight_keep(c->files[r->file].dir, c->files[r->file].name, h, may_take, &f, w);
 }
 
 /* With a drain, that one counts. */
-static void
-count_log(struct collect *c, const struct seg_header *h)
+static void count_log(struct collect *c, const struct seg_header *h)
 {
 	struct collect_logs *l = &c->logs;
 
@@ -134,9 +123,7 @@ count_log(struct collect *c, const struct seg_header *h)
 		return;
 	l->unread += h->log_state == SEG_LOG_ON;
 	if (h->log_state != SEG_LOG_ON && h->log_state != SEG_LOG_LAST &&
-	    (h->log_lack != SEG_LOG_LACK_NONE ||
-	        h->log_state != SEG_LOG_NONE) &&
-	    l->without++ == 0)
+	    (h->log_lack != SEG_LOG_LACK_NONE || h->log_state != SEG_LOG_NONE) && l->without++ == 0)
 		l->lack = *h;
 }
 
@@ -144,9 +131,8 @@ count_log(struct collect *c, const struct seg_header *h)
  * REFUSED: it cannot be read, or there is no room for it, which is no error of
  * the recording as a whole.
  */
-static int
-write_row(struct collect *c, const struct segfile *f,
-    const struct collect_row *r, struct recording_writer *w)
+static int write_row(struct collect *c, const struct segfile *f, const struct collect_row *r,
+    struct recording_writer *w)
 {
 	struct segment *seg;
 	void *bytes = NULL;
@@ -162,20 +148,19 @@ write_row(struct collect *c, const struct segfile *f,
 		return note_refused(c, r);
 	}
 	count_log(c, &seg->header);
-	err = drain_last(c->drain, c->files[r->file].dir,
-	    c->files[r->file].name, &seg->header, !c->is_turning, w);
+	err = drain_last(c->drain, c->files[r->file].dir, c->files[r->file].name, &seg->header,
+	    !c->is_turning, w);
 	if (err == 0)
 		err = segment_copy_compact(seg, &bytes, &len);
 	if (err == 0 &&
-	    !quota_take(c->quota, quota_user(c->quota, c->files[r->file].uid),
-	        len, w)) {
+	    !quota_take(c->quota, quota_user(c->quota, c->files[r->file].uid), len, w)) {
 		free(bytes);
 		segment_copy_free(seg);
 		return note_refused(c, r);
 	}
 	if (err == 0)
-		err = recording_append_packed(w, RECORDING_SEGMENT, &r->end,
-		    sizeof(r->end), bytes, len, LEVEL);
+		err = recording_append_packed(
+		    w, RECORDING_SEGMENT, &r->end, sizeof(r->end), bytes, len, LEVEL);
 	free(bytes);
 	if (err == 0)
 		err = write_flight(c, r, &seg->header, w);
@@ -193,8 +178,7 @@ write_row(struct collect *c, const struct segfile *f,
  * Never of the living, never what could not be written. True: it is gone, and
  * its keys are not needed any more.
  */
-static bool
-remove_file(const struct collect_file *file)
+static bool remove_file(const struct collect_file *file)
 {
 	struct stat st;
 	bool is_gone;
@@ -208,15 +192,13 @@ remove_file(const struct collect_file *file)
 	if (fstatat(dir_fd, file->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    st.st_dev == file->device && st.st_ino == file->inode)
 		segment_dir_remove(dir_fd, file->name);
-	is_gone = fstatat(dir_fd, file->name, &st, AT_SYMLINK_NOFOLLOW) < 0 &&
-	    errno == ENOENT;
+	is_gone = fstatat(dir_fd, file->name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 	close(dir_fd);
 	folder_remove_note(file->dir);
 	return is_gone;
 }
 
-int
-collect_write(struct collect *c, struct recording_writer *w)
+int collect_write(struct collect *c, struct recording_writer *w)
 {
 	for (size_t i = 0; i < c->row_count; i++) {
 		const struct collect_row *r = &c->rows[i];
@@ -241,8 +223,7 @@ collect_write(struct collect *c, struct recording_writer *w)
 	return 0;
 }
 
-int
-collect_write_running(struct collect *c, struct recording_writer *w)
+int collect_write_running(struct collect *c, struct recording_writer *w)
 {
 	int err;
 
@@ -256,8 +237,7 @@ collect_write_running(struct collect *c, struct recording_writer *w)
  * Nobody else frees slots of a session whose recorder lives. True: the slot is
  * free.
  */
-static bool
-free_slot(int dir_fd, const struct collect_file *file, const struct segfile *f,
+static bool free_slot(int dir_fd, const struct collect_file *file, const struct segfile *f,
     const struct collect_row *r)
 {
 	struct free_slots s;
@@ -270,17 +250,15 @@ free_slot(int dir_fd, const struct collect_file *file, const struct segfile *f,
 	return is_free;
 }
 
-static bool
-is_dead(const struct collect_row *r)
+static bool is_dead(const struct collect_row *r)
 {
 	if (r->ours && !r->superseded)
 		return false; /* its status comes with its end */
 	return r->gone || r->superseded;
 }
 
-static int
-merge_row(struct collect *c, const struct collect_row *r,
-    struct recording_writer *w, const struct collect_hooks *hooks)
+static int merge_row(struct collect *c, const struct collect_row *r, struct recording_writer *w,
+    const struct collect_hooks *hooks)
 {
 	struct collect_file *file = &c->files[r->file];
 	int dir_fd = segment_dir_reopen(file->dir);
@@ -308,9 +286,7 @@ out:
 	return err < 0 ? err : 0;
 }
 
-int
-collect_merge(struct collect *c, struct recording_writer *w,
-    const struct collect_hooks *hooks)
+int collect_merge(struct collect *c, struct recording_writer *w, const struct collect_hooks *hooks)
 {
 	bool hidden = false;
 	int err = 0;
@@ -325,18 +301,16 @@ collect_merge(struct collect *c, struct recording_writer *w,
 	 * yet.
 	 */
 	for (size_t i = 0; i < c->procs.count && !hidden; i++)
-		hidden = c->procs.list[i].hidden &&
-		    procs_may_descend(&c->procs.list[i], c->command);
+		hidden =
+		    c->procs.list[i].hidden && procs_may_descend(&c->procs.list[i], c->command);
 	for (size_t i = 0; i < c->file_count && !hidden; i++)
 		if (c->files[i].open == 0 && remove_file(&c->files[i]))
-			collect_drop_file(
-			    &c->merged, c->files[i].device, c->files[i].inode);
+			collect_drop_file(&c->merged, c->files[i].device, c->files[i].inode);
 	return 0;
 }
 
 /* Has this process the collector in it, as one of this session? */
-void
-collect_remove(const struct collect *c)
+void collect_remove(const struct collect *c)
 {
 	for (size_t i = 0; i < c->file_count; i++)
 		(void)remove_file(&c->files[i]);

@@ -21,8 +21,7 @@ enum {
 	OTHERS_MAX = 1000,              /* files of other users that are read */
 };
 
-static int
-open_folder(struct copied_snapshots *k)
+static int open_folder(struct copied_snapshots *k)
 {
 	struct stat st;
 
@@ -30,8 +29,7 @@ open_folder(struct copied_snapshots *k)
 		return 0;
 	if (mkdir(k->folder, 0700) < 0 && errno != EEXIST)
 		return -errno;
-	k->fd =
-	    open(k->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	k->fd = open(k->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (k->fd < 0)
 		return -errno;
 	/*
@@ -45,8 +43,7 @@ open_folder(struct copied_snapshots *k)
 }
 
 /* Renames; false with errno EEXIST where the name is taken. */
-static bool
-rename_to(int from_dir, const char *from, int dir, const char *name)
+static bool rename_to(int from_dir, const char *from, int dir, const char *name)
 {
 	if (renameat2(from_dir, from, dir, name, RENAME_NOREPLACE) == 0)
 		return true;
@@ -63,15 +60,13 @@ rename_to(int from_dir, const char *from, int dir, const char *name)
 }
 
 /* Copies one range of data. */
-static int
-copy_stretch(int from, int to, off_t at, off_t end)
+static int copy_stretch(int from, int to, off_t at, off_t end)
 {
 	char buffer[1 << 16];
 
 	while (at < end) {
-		size_t want = (size_t)(end - at) < sizeof(buffer)
-		    ? (size_t)(end - at)
-		    : sizeof(buffer);
+		size_t want =
+		    (size_t)(end - at) < sizeof(buffer) ? (size_t)(end - at) : sizeof(buffer);
 		ssize_t n = pread(from, buffer, want, at), w;
 
 		if (n < 0 && errno == EINTR)
@@ -87,8 +82,7 @@ copy_stretch(int from, int to, off_t at, off_t end)
 }
 
 /* Keeps holes. Subtracts what is copied from *budget. */
-static int
-copy_bytes(int from, int to, off_t size, uint64_t *budget)
+static int copy_bytes(int from, int to, off_t size, uint64_t *budget)
 {
 	off_t at = 0, data, hole;
 	int err = ftruncate(to, size) < 0 ? -errno : 0;
@@ -115,8 +109,7 @@ copy_bytes(int from, int to, off_t size, uint64_t *budget)
 }
 
 /* Copies to another file system: under a hidden name until it is complete. */
-static int
-copy_to(struct copied_snapshots *k, int from_dir, const char *name, int dir)
+static int copy_to(struct copied_snapshots *k, int from_dir, const char *name, int dir)
 {
 	char hidden[NAME_MAX + 8];
 	struct stat st;
@@ -124,18 +117,15 @@ copy_to(struct copied_snapshots *k, int from_dir, const char *name, int dir)
 	int from, to, err;
 
 	(void)snprintf(hidden, sizeof(hidden), ".%s.tmp", name);
-	from = openat(
-	    from_dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	from = openat(from_dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (from < 0)
 		return -errno;
-	if (fstat(from, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    st.st_size > SNAPSHOT_SIZE_MAX) {
+	if (fstat(from, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > SNAPSHOT_SIZE_MAX) {
 		close(from);
 		return -EFBIG;
 	}
 	budget = st.st_uid == geteuid() ? SNAPSHOT_BYTES_MAX : k->others_bytes;
-	to = openat(dir, hidden,
-	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	to = openat(dir, hidden, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	err = to < 0 ? -errno : copy_bytes(from, to, st.st_size, &budget);
 	if (st.st_uid != geteuid())
 		k->others_bytes = budget;
@@ -153,8 +143,7 @@ copy_to(struct copied_snapshots *k, int from_dir, const char *name, int dir)
 	return err;
 }
 
-static bool
-is_of_session(const struct copied_snapshots *k, int dir_fd, const char *name)
+static bool is_of_session(const struct copied_snapshots *k, int dir_fd, const char *name)
 {
 	struct seg_header h;
 	struct segfile *f;
@@ -163,8 +152,7 @@ is_of_session(const struct copied_snapshots *k, int dir_fd, const char *name)
 	if (segfile_open(dir_fd, name, &f, NULL) < 0)
 		return false;
 	ours = segfile_header(f, SEGFILE_OWN, &h, NULL) == 0 &&
-	    h.snapshot_reason != SEG_SNAPSHOT_NONE &&
-	    strcmp(h.session, k->session) == 0;
+	    h.snapshot_reason != SEG_SNAPSHOT_NONE && strcmp(h.session, k->session) == 0;
 	segfile_close(f);
 	return ours;
 }
@@ -174,24 +162,20 @@ is_of_session(const struct copied_snapshots *k, int dir_fd, const char *name)
  * belongs to us, as the recording does: readers accept no others, and nobody
  * else can still write into it.
  */
-static bool
-is_ours(int dir_fd, const char *name)
+static bool is_ours(int dir_fd, const char *name)
 {
 	struct stat st;
 
-	return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    st.st_uid == geteuid();
+	return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == geteuid();
 }
 
 /* If not, its process, which still runs, has removed it to keep its limit. */
-static bool
-is_there(int dir_fd, const char *name)
+static bool is_there(int dir_fd, const char *name)
 {
 	return faccessat(dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static int
-visit(void *context, int dir_fd, const char *dir, const char *name)
+static int visit(void *context, int dir_fd, const char *dir, const char *name)
 {
 	struct copied_snapshots *k = context;
 	int err;
@@ -222,16 +206,13 @@ visit(void *context, int dir_fd, const char *dir, const char *name)
 	return 0;
 }
 
-void
-copy_snapshots(
-    const struct segment_dir *s, const char *file, struct copied_snapshots *k)
+void copy_snapshots(const struct segment_dir *s, const char *file, struct copied_snapshots *k)
 {
 	int n;
 
 	*k = (struct copied_snapshots){
 	    .fd = -1, .session = s->session, .others_bytes = OTHERS_BYTES};
-	n = snprintf(
-	    k->folder, sizeof(k->folder), "%s" SESSION_SNAPSHOTS_SUFFIX, file);
+	n = snprintf(k->folder, sizeof(k->folder), "%s" SESSION_SNAPSHOTS_SUFFIX, file);
 	if (n < 0 || (size_t)n >= sizeof(k->folder))
 		return;
 	(void)segment_dir_walk_snapshots(s, visit, k);

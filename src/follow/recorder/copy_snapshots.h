@@ -27,7 +27,6 @@ struct copied_snapshots {
  * holes. Snapshots of other users in the tree are copied, so that the copies
  * belong to us, up to 256 MiB. `k` counts the results.
  */
-void copy_snapshots(
-    const struct segment_dir *s, const char *file, struct copied_snapshots *k);
+void copy_snapshots(const struct segment_dir *s, const char *file, struct copied_snapshots *k);
 
 #endif

@@ -43,8 +43,7 @@ struct drain {
 	struct drain_sums sums;
 };
 
-int
-drain_new(uint64_t limit_bytes, struct drain **ret)
+int drain_new(uint64_t limit_bytes, struct drain **ret)
 {
 	struct drain *d = calloc(1, sizeof(*d));
 
@@ -56,15 +55,13 @@ drain_new(uint64_t limit_bytes, struct drain **ret)
 	return 0;
 }
 
-static void
-free_one(struct one *o)
+static void free_one(struct one *o)
 {
 	logread_close(o->log);
 	logcode_release(&o->held);
 }
 
-void
-drain_free(struct drain *d)
+void drain_free(struct drain *d)
 {
 	if (!d)
 		return;
@@ -74,8 +71,7 @@ drain_free(struct drain *d)
 	free(d);
 }
 
-static struct one *
-find(struct drain *d, const uint8_t uuid[16])
+static struct one *find(struct drain *d, const uint8_t uuid[16])
 {
 	for (size_t i = 0; i < d->count; i++)
 		if (memcmp(d->all[i].uuid, uuid, 16) == 0)
@@ -83,9 +79,7 @@ find(struct drain *d, const uint8_t uuid[16])
 	return NULL;
 }
 
-int
-drain_add(struct drain *d, const char *dir, const char *name,
-    const struct seg_header *h)
+int drain_add(struct drain *d, const char *dir, const char *name, const struct seg_header *h)
 {
 	struct one *more;
 	int dir_fd;
@@ -104,9 +98,7 @@ drain_add(struct drain *d, const char *dir, const char *name,
 	memcpy(more->uuid, h->uuid, sizeof(more->uuid));
 	dir_fd = segment_dir_reopen(dir);
 	/* a log that cannot be read is missing, and its events are lost */
-	if (dir_fd >= 0 &&
-	    logread_open(dir_fd, name, h->log_pool, h->uuid, true, &more->log) <
-	        0)
+	if (dir_fd >= 0 && logread_open(dir_fd, name, h->log_pool, h->uuid, true, &more->log) < 0)
 		more->log = NULL;
 	if (dir_fd >= 0)
 		(void)close(dir_fd);
@@ -114,16 +106,14 @@ drain_add(struct drain *d, const char *dir, const char *name,
 	return 0;
 }
 
-int
-drain_wait_ms(const struct drain *d)
+int drain_wait_ms(const struct drain *d)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	return now >= d->next_ns ? 0 : (int)((d->next_ns - now) / MS) + 1;
 }
 
-static void
-count_events(struct drain *d, const struct logcode *c)
+static void count_events(struct drain *d, const struct logcode *c)
 {
 	for (uint32_t i = 0; i < c->head.words; i++) {
 		uint64_t w = c->words[i];
@@ -135,29 +125,26 @@ count_events(struct drain *d, const struct logcode *c)
 }
 
 /* Behind an entry: what it changed, if that is little. */
-static int
-write_index(const struct one *o, struct recording_writer *w)
+static int write_index(const struct one *o, struct recording_writer *w)
 {
 	struct recording_place log = recording_last(w);
 	struct logindex_head head;
 	unsigned char *bytes = NULL;
 	size_t len = 0;
-	int err = o->held.head.words < INDEX_WORDS
-	    ? 0
-	    : logindex_build(&o->held, &head, &bytes, &len);
+	int err =
+	    o->held.head.words < INDEX_WORDS ? 0 : logindex_build(&o->held, &head, &bytes, &len);
 
 	if (err > 0) {
 		head.bytes = log.next - log.offset;
 		head.crc = log.crc;
-		err = recording_append_packed(w, RECORDING_LOG_INDEX, &head,
-		    sizeof(head), bytes, len, LEVEL);
+		err = recording_append_packed(
+		    w, RECORDING_LOG_INDEX, &head, sizeof(head), bytes, len, LEVEL);
 	}
 	free(bytes);
 	return err;
 }
 
-static int
-write_held(struct drain *d, struct one *o, struct recording_writer *w)
+static int write_held(struct drain *d, struct one *o, struct recording_writer *w)
 {
 	uint64_t before = recording_size(w);
 	uint8_t *bytes = NULL;
@@ -169,8 +156,8 @@ write_held(struct drain *d, struct one *o, struct recording_writer *w)
 	if (!d->sums.is_full)
 		err = logcode_pack(&o->held, &bytes, &len);
 	if (err == 0 && !d->sums.is_full) {
-		err = recording_append_packed(w, RECORDING_LOG, &o->held.head,
-		    sizeof(o->held.head), bytes, len, LEVEL);
+		err = recording_append_packed(
+		    w, RECORDING_LOG, &o->held.head, sizeof(o->held.head), bytes, len, LEVEL);
 		count_events(d, &o->held);
 		if (err == 0)
 			err = write_index(o, w);
@@ -189,21 +176,17 @@ write_held(struct drain *d, struct one *o, struct recording_writer *w)
  * many bytes for each word as what was written? The first words are taken to need
  * one each.
  */
-static bool
-is_near_limit(const struct drain *d)
+static bool is_near_limit(const struct drain *d)
 {
-	const double rate =
-	    d->words ? (double)d->sums.bytes / (double)d->words : 1;
+	const double rate = d->words ? (double)d->sums.bytes / (double)d->words : 1;
 
 	return d->held >= NEAR_WORDS &&
-	    (double)d->sums.bytes + rate * (double)d->held >=
-	    (double)d->limit_bytes;
+	    (double)d->sums.bytes + rate * (double)d->held >= (double)d->limit_bytes;
 }
 
 /* Reads what one process has, and adds how many words that were. */
-static int
-look_at(struct drain *d, struct one *o, bool is_over,
-    struct recording_writer *w, uint64_t *words)
+static int look_at(
+    struct drain *d, struct one *o, bool is_over, struct recording_writer *w, uint64_t *words)
 {
 	uint32_t read;
 	int err;
@@ -223,15 +206,13 @@ look_at(struct drain *d, struct one *o, bool is_over,
 		d->held += read;
 		*words += read;
 		logread_done(o->log);
-		if (o->held.head.words >= FLUSH_WORDS ||
-		    d->held >= HELD_WORDS || is_near_limit(d))
+		if (o->held.head.words >= FLUSH_WORDS || d->held >= HELD_WORDS || is_near_limit(d))
 			err = write_held(d, o, w);
 	} while (err == 0 && is_over && read && !d->sums.is_full);
 	return err;
 }
 
-int
-drain_flush(struct drain *d, struct recording_writer *w)
+int drain_flush(struct drain *d, struct recording_writer *w)
 {
 	int err = 0;
 
@@ -241,8 +222,7 @@ drain_flush(struct drain *d, struct recording_writer *w)
 	return err;
 }
 
-int
-drain_look(struct drain *d, struct recording_writer *w)
+int drain_look(struct drain *d, struct recording_writer *w)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), most = 0;
 	int err = 0;
@@ -261,15 +241,13 @@ drain_look(struct drain *d, struct recording_writer *w)
 	if (most)
 		d->wait_ms = log_wait_ms(most, (uint32_t)d->wait_ms);
 	else
-		d->wait_ms =
-		    2 * d->wait_ms < REST_MS ? 2 * d->wait_ms : REST_MS;
+		d->wait_ms = 2 * d->wait_ms < REST_MS ? 2 * d->wait_ms : REST_MS;
 	d->next_ns = clock_ns(CLOCK_MONOTONIC) + d->wait_ms * MS;
 	return err;
 }
 
-int
-drain_last(struct drain *d, const char *dir, const char *name,
-    const struct seg_header *h, bool is_over, struct recording_writer *w)
+int drain_last(struct drain *d, const char *dir, const char *name, const struct seg_header *h,
+    bool is_over, struct recording_writer *w)
 {
 	struct one *o;
 	uint64_t words = 0;
@@ -296,8 +274,7 @@ drain_last(struct drain *d, const char *dir, const char *name,
 	return err;
 }
 
-struct drain_sums
-drain_sums(const struct drain *d)
+struct drain_sums drain_sums(const struct drain *d)
 {
 	return d->sums;
 }

@@ -24,8 +24,7 @@ void drain_free(struct drain *d); /* NULL is fine */
  * A process of the tree, whose segment is that of the file `name`, or slot
  * `slot` of it. Nothing happens if it has no log, or is known. -ENOMEM.
  */
-int drain_add(struct drain *d, const char *dir, const char *name,
-    const struct seg_header *h);
+int drain_add(struct drain *d, const char *dir, const char *name, const struct seg_header *h);
 
 /* Until the next look is due. */
 int drain_wait_ms(const struct drain *d);
@@ -40,8 +39,8 @@ int drain_flush(struct drain *d, struct recording_writer *w);
  * Before the segment of a process is written: reads all that it has left. If it
  * `is_over`, nothing more is asked of it.
  */
-int drain_last(struct drain *d, const char *dir, const char *name,
-    const struct seg_header *h, bool is_over, struct recording_writer *w);
+int drain_last(struct drain *d, const char *dir, const char *name, const struct seg_header *h,
+    bool is_over, struct recording_writer *w);
 
 /* Events in the recording, its bytes of log, and whether the limit was reached. */
 struct drain_sums {

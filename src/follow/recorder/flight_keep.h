@@ -18,7 +18,6 @@
  * recording.
  */
 int flight_keep(const char *dir, const char *name, const struct seg_header *h,
-    bool (*may_take)(void *context, uint64_t bytes), void *context,
-    struct recording_writer *w);
+    bool (*may_take)(void *context, uint64_t bytes), void *context, struct recording_writer *w);
 
 #endif

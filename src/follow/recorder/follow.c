@@ -34,32 +34,27 @@ enum {
 	UNTRACED_MS = 1000, /* after this time a collector has started */
 };
 
-uint64_t
-follow_interval(uint64_t elapsed_ns)
+uint64_t follow_interval(uint64_t elapsed_ns)
 {
 	if (elapsed_ns < 100 * S)
 		return 100 * MS;
 	return elapsed_ns < 3600 * S ? S : 10 * S;
 }
 
-uint64_t
-follow_allowance(uint64_t elapsed_ns, uint64_t sites)
+uint64_t follow_allowance(uint64_t elapsed_ns, uint64_t sites)
 {
 	return (4 << 20) + elapsed_ns / MS * (3072 + sites / 10) / 1000;
 }
 
 /* ---- files and segments ---- */
 
-void
-follow_mark(
-    struct follow *f, enum codec_mark kind, pid_t pid, const char *label)
+void follow_mark(struct follow *f, enum codec_mark kind, pid_t pid, const char *label)
 {
 	timeline_writer_time(&f->timeline, f->now_ns);
 	timeline_writer_mark(&f->timeline, kind, pid, label);
 }
 
-int
-follow_flush(struct follow *f)
+int follow_flush(struct follow *f)
 {
 	int err;
 
@@ -75,17 +70,15 @@ follow_flush(struct follow *f)
 
 /* ---- ended and untraced processes ---- */
 
-static void
-after_merge(void *context, const uint8_t uuid[16], pid_t pid,
-    const struct recording_segment *end)
+static void after_merge(
+    void *context, const uint8_t uuid[16], pid_t pid, const struct recording_segment *end)
 {
 	(void)uuid;
 	if (end->end_kind != RECORDING_END_EXEC)
 		follow_mark(context, CODEC_MARK_EXIT, pid, "");
 }
 
-static struct follow_suspect *
-suspect_of(struct follow *f, const struct procs_process *p)
+static struct follow_suspect *suspect_of(struct follow *f, const struct procs_process *p)
 {
 	struct follow_suspect *more;
 
@@ -102,15 +95,13 @@ suspect_of(struct follow *f, const struct procs_process *p)
 		return NULL;
 	f->suspects = more;
 	more += f->suspect_count++;
-	*more = (struct follow_suspect){.pid = p->pid,
-	    .start_jiffies = p->start_jiffies,
-	    .first_ns = f->now_ns};
+	*more = (struct follow_suspect){
+	    .pid = p->pid, .start_jiffies = p->start_jiffies, .first_ns = f->now_ns};
 	return more;
 }
 
 /* Seen twice without the collector, some time apart: it will not come. */
-static void
-note_untraced(void *context, const struct procs_process *p, bool traced)
+static void note_untraced(void *context, const struct procs_process *p, bool traced)
 {
 	struct follow *f = context;
 	struct follow_suspect *s;
@@ -130,50 +121,43 @@ note_untraced(void *context, const struct procs_process *p, bool traced)
 }
 
 /* Who has ended is not asked about any more; its pid may become another's. */
-static void
-forget_ended_suspects(struct follow *f)
+static void forget_ended_suspects(struct follow *f)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < f->suspect_count; i++) {
 		const struct follow_suspect *s = &f->suspects[i];
 
-		if (s->seen == f->families ||
-		    procs_start_jiffies(s->pid) == s->start_jiffies)
+		if (s->seen == f->families || procs_start_jiffies(s->pid) == s->start_jiffies)
 			f->suspects[kept++] = *s;
 	}
 	f->suspect_count = kept;
 }
 
-bool
-follow_is_empty(const struct follow *f)
+bool follow_is_empty(const struct follow *f)
 {
 	return !f->found_any;
 }
 
-bool
-follow_told(const struct follow *f, pid_t pid, uint64_t start_jiffies)
+bool follow_told(const struct follow *f, pid_t pid, uint64_t start_jiffies)
 {
 	for (size_t i = 0; i < f->suspect_count; i++)
-		if (f->suspects[i].pid == pid &&
-		    f->suspects[i].start_jiffies == start_jiffies)
+		if (f->suspects[i].pid == pid && f->suspects[i].start_jiffies == start_jiffies)
 			return f->suspects[i].reported;
 	return false;
 }
 
 /* Costs more than a look at the figures, so it comes less often. */
-static int
-look_at_family(struct follow *f)
+static int look_at_family(struct follow *f)
 {
-	const struct collect_hooks hooks = {.context = f,
-	    .before = follow_files_last_look,
-	    .after = after_merge};
+	const struct collect_hooks hooks = {
+	    .context = f, .before = follow_files_last_look, .after = after_merge};
 	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	uint64_t rest_ns;
 	int err;
 
-	err = collect_find(f->plan.collect, f->plan.segment_dir, &f->plan.child,
-	    f->plan.since_jiffies);
+	err = collect_find(
+	    f->plan.collect, f->plan.segment_dir, &f->plan.child, f->plan.since_jiffies);
 	if (err == 0)
 		err = collect_merge(f->plan.collect, f->plan.writer, &hooks);
 	f->untold = 0;
@@ -182,8 +166,7 @@ look_at_family(struct follow *f)
 		collect_each_running(f->plan.collect, note_untraced, f);
 		forget_ended_suspects(f);
 	}
-	quota_at_once(
-	    &f->plan.collect->quota->refused[QUOTA_UNTOLD], f->untold);
+	quota_at_once(&f->plan.collect->quota->refused[QUOTA_UNTOLD], f->untold);
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 	rest_ns = cpu_ns * FAMILY_LOAD;
 	if (rest_ns < FAMILY_MS * MS)
@@ -197,8 +180,7 @@ look_at_family(struct follow *f)
  * A program that forks often must not use up all slots, or the number of files
  * of a directory, before the next check.
  */
-static bool
-family_is_due(const struct follow *f)
+static bool family_is_due(const struct follow *f)
 {
 	if (f->slots_taken >= SLOTS_MANY || f->present >= FILES_MANY)
 		return f->now_ns >= f->last_family_ns + FAMILY_FAST_MS * MS;
@@ -211,16 +193,13 @@ family_is_due(const struct follow *f)
  * Rows of sites are expensive, so they are not written at every look; totals
  * are.
  */
-static bool
-rows_are_due(const struct follow *f)
+static bool rows_are_due(const struct follow *f)
 {
-	return f->timeline.written_bytes <
-	    follow_allowance(f->now_ns - f->plan.start_ns, f->sites);
+	return f->timeline.written_bytes < follow_allowance(f->now_ns - f->plan.start_ns, f->sites);
 }
 
 /* Between looks that are far apart: have the slots filled up? */
-static int
-look_at_slots(struct follow *f)
+static int look_at_slots(struct follow *f)
 {
 	int err = 0;
 
@@ -233,8 +212,7 @@ look_at_slots(struct follow *f)
 	return err;
 }
 
-int
-follow_look(struct follow *f)
+int follow_look(struct follow *f)
 {
 	uint64_t interval = f->plan.interval_ns, cpu_ns, rest_ns;
 	int err;
@@ -250,8 +228,7 @@ follow_look(struct follow *f)
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	err = follow_files_look(f, rows_are_due(f), false);
 	if (err == 0 &&
-	    (f->timeline.out.len > FLUSH_BYTES ||
-	        f->now_ns - f->last_flush_ns >= FLUSH_MS * MS))
+	    (f->timeline.out.len > FLUSH_BYTES || f->now_ns - f->last_flush_ns >= FLUSH_MS * MS))
 		err = follow_flush(f);
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 	if (err == 0)
@@ -259,8 +236,8 @@ follow_look(struct follow *f)
 	if (err == 0 && family_is_due(f))
 		err = look_at_family(f);
 	if (!interval)
-		interval = follow_interval(f->now_ns -
-		    (f->plan.run_ns ? f->plan.run_ns : f->plan.start_ns));
+		interval = follow_interval(
+		    f->now_ns - (f->plan.run_ns ? f->plan.run_ns : f->plan.start_ns));
 	rest_ns = cpu_ns * LOAD;
 	/* what a first meeting cost, of other runs' files, too, is paid once */
 	if (f->learned > 0 && rest_ns > 2 * interval)
@@ -274,8 +251,7 @@ follow_look(struct follow *f)
 	return err;
 }
 
-int
-follow_wait_ms(const struct follow *f)
+int follow_wait_ms(const struct follow *f)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	uint64_t next = f->next_look_ns;
@@ -291,8 +267,7 @@ follow_wait_ms(const struct follow *f)
 	return now >= next ? 0 : (int)((next - now) / MS) + 1;
 }
 
-int
-follow_turn(struct follow *f)
+int follow_turn(struct follow *f)
 {
 	int err;
 
@@ -304,8 +279,7 @@ follow_turn(struct follow *f)
 	return err < 0 ? err : follow_flush(f);
 }
 
-int
-follow_finish(struct follow *f)
+int follow_finish(struct follow *f)
 {
 	int err;
 
@@ -316,8 +290,7 @@ follow_finish(struct follow *f)
 	return err < 0 ? err : follow_flush(f);
 }
 
-int
-follow_new(const struct follow_plan *plan, struct follow **ret)
+int follow_new(const struct follow_plan *plan, struct follow **ret)
 {
 	struct follow *f = calloc(1, sizeof(*f));
 
@@ -328,9 +301,7 @@ follow_new(const struct follow_plan *plan, struct follow **ret)
 	f->timeline.writer = plan->writer;
 	f->timeline.start_ns = plan->start_ns;
 	f->next_look_ns = plan->start_ns +
-	    (plan->interval_ns && plan->interval_ns < 100 * MS
-	            ? plan->interval_ns
-	            : 100 * MS);
+	    (plan->interval_ns && plan->interval_ns < 100 * MS ? plan->interval_ns : 100 * MS);
 	f->next_family_ns = plan->start_ns + UNTRACED_MS * MS;
 	timeline_writer_time(&f->timeline, plan->start_ns);
 	if (plan->run_ns)
@@ -341,8 +312,7 @@ follow_new(const struct follow_plan *plan, struct follow **ret)
 	return 0;
 }
 
-void
-follow_free(struct follow *f)
+void follow_free(struct follow *f)
 {
 	if (!f)
 		return;

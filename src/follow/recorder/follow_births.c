@@ -11,8 +11,7 @@
 enum { LEVEL = 3 }; /* of compression */
 
 /* A result of an earlier process of this chapter is of no use in the next. */
-static void
-keep(struct follow *f)
+static void keep(struct follow *f)
 {
 	const struct leaks_look *k = &f->births.look;
 	struct aging b;
@@ -24,12 +23,11 @@ keep(struct follow *f)
 	if (!quota_verdicts(f->plan.collect->quota, k->len, f->plan.writer))
 		return;
 	/* an error sticks in the writer */
-	(void)recording_append_packed(f->plan.writer, RECORDING_AGING,
-	    f->births.uuid, sizeof(f->births.uuid), k->bytes, k->len, LEVEL);
+	(void)recording_append_packed(f->plan.writer, RECORDING_AGING, f->births.uuid,
+	    sizeof(f->births.uuid), k->bytes, k->len, LEVEL);
 }
 
-static void
-finish(struct follow *f)
+static void finish(struct follow *f)
 {
 	int err = leaks_look_poll(&f->births.look);
 
@@ -37,13 +35,11 @@ finish(struct follow *f)
 		return;
 	if (err == 1)
 		keep(f);
-	f->births.rest_until_ns =
-	    aging_pace_rest(f->now_ns, f->births.look.cpu_ns);
+	f->births.rest_until_ns = aging_pace_rest(f->now_ns, f->births.look.cpu_ns);
 	leaks_look_release(&f->births.look);
 }
 
-static void
-start(struct follow *f, const struct follow_file *file, struct follow_watch *w)
+static void start(struct follow *f, const struct follow_file *file, struct follow_watch *w)
 {
 	struct segfile *seg = NULL;
 	struct seg_header h;
@@ -53,21 +49,18 @@ start(struct follow *f, const struct follow_file *file, struct follow_watch *w)
 	if (segment_dir_open_file(file->dir, file->name, &seg) < 0)
 		return;
 	if (segfile_header(seg, w->slot, &h, NULL) == 0 &&
-	    memcmp(h.uuid, w->uuid, sizeof(h.uuid)) == 0 &&
-	    h.state != SEG_INERT &&
-	    session_end(&h, segfile_source(seg), &pid) == PROCESS_RUNNING &&
-	    pid > 0) {
+	    memcmp(h.uuid, w->uuid, sizeof(h.uuid)) == 0 && h.state != SEG_INERT &&
+	    session_end(&h, segfile_source(seg), &pid) == PROCESS_RUNNING && pid > 0) {
 		w->births_ns = aging_pace_next(f->now_ns, h.start_monotonic_ns);
 		memcpy(f->births.uuid, h.uuid, sizeof(h.uuid));
-		(void)leaks_look_start(&f->births.look, seg, w->slot, &h, pid,
-		    LEAKS_LOOK_BIRTHS, NULL);
+		(void)leaks_look_start(
+		    &f->births.look, seg, w->slot, &h, pid, LEAKS_LOOK_BIRTHS, NULL);
 	}
 	segfile_close(seg);
 }
 
 /* The one that waits longest. */
-static void
-start_next(struct follow *f)
+static void start_next(struct follow *f)
 {
 	const struct follow_file *file = NULL;
 	struct follow_watch *next = NULL;
@@ -82,8 +75,7 @@ start_next(struct follow *f)
 
 			if (w->births_ns == 0)
 				w->births_ns = aging_pace_first(f->now_ns);
-			if (w->births_ns > f->now_ns ||
-			    (next && next->births_ns <= w->births_ns))
+			if (w->births_ns > f->now_ns || (next && next->births_ns <= w->births_ns))
 				continue;
 			next = w;
 			file = x;
@@ -93,8 +85,7 @@ start_next(struct follow *f)
 		start(f, file, next);
 }
 
-void
-follow_births_step(struct follow *f)
+void follow_births_step(struct follow *f)
 {
 	if (f->births.look.worker > 0)
 		finish(f);
@@ -102,8 +93,7 @@ follow_births_step(struct follow *f)
 		start_next(f);
 }
 
-void
-follow_births_release(struct follow *f)
+void follow_births_release(struct follow *f)
 {
 	leaks_look_release(&f->births.look);
 }

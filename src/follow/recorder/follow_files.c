@@ -16,18 +16,16 @@
 enum {
 	HOLD_BYTES = 16 << 20, /* of one look, in memory */
 	FILES_MAX = 100000,    /* known, before those of others are left out */
-	FORGET_MIN = 64, /* files that are gone, to be forgotten at once */
+	FORGET_MIN = 64,       /* files that are gone, to be forgotten at once */
 };
 
-static void
-drop_watch(struct follow_file *x, size_t i)
+static void drop_watch(struct follow_file *x, size_t i)
 {
 	tail_free(x->watches[i].tail);
 	x->watches[i] = x->watches[--x->watch_count];
 }
 
-static bool
-same_file(const void *items, uint32_t item, const void *key)
+static bool same_file(const void *items, uint32_t item, const void *key)
 {
 	const struct follow_file *x = (const struct follow_file *)items + item;
 	const struct follow_file *y = key;
@@ -35,15 +33,13 @@ same_file(const void *items, uint32_t item, const void *key)
 	return strcmp(x->name, y->name) == 0 && strcmp(x->dir, y->dir) == 0;
 }
 
-static uint64_t
-hash_file(const char *dir, const char *name)
+static uint64_t hash_file(const char *dir, const char *name)
 {
 	return dict_hash(dict_hash_text(dir), dict_hash_text(name), 7);
 }
 
 /* Is another program of this process being watched? */
-static bool
-knows_pid(const struct follow *f, pid_t pid)
+static bool knows_pid(const struct follow *f, pid_t pid)
 {
 	for (size_t i = 0; i < f->file_count; i++)
 		for (size_t k = 0; k < f->files[i].watch_count; k++)
@@ -52,8 +48,7 @@ knows_pid(const struct follow *f, pid_t pid)
 	return false;
 }
 
-static void
-mark_arrival(struct follow *f, const struct seg_header *h, int slot)
+static void mark_arrival(struct follow *f, const struct seg_header *h, int slot)
 {
 	static const uint8_t none[16];
 	enum codec_mark kind = CODEC_MARK_SPAWN;
@@ -68,9 +63,7 @@ mark_arrival(struct follow *f, const struct seg_header *h, int slot)
 	follow_mark(f, kind, (pid_t)h->pid, h->exe);
 }
 
-static int
-add_watch(struct follow *f, struct follow_file *x, int slot,
-    const struct seg_header *h)
+static int add_watch(struct follow *f, struct follow_file *x, int slot, const struct seg_header *h)
 {
 	struct follow_watch *more;
 
@@ -81,14 +74,12 @@ add_watch(struct follow *f, struct follow_file *x, int slot,
 	f->found_any = true;
 	mark_arrival(f, h, slot);
 	more += x->watch_count++;
-	*more = (struct follow_watch){
-	    .slot = slot, .pid = (pid_t)h->pid, .fresh = true};
+	*more = (struct follow_watch){.slot = slot, .pid = (pid_t)h->pid, .fresh = true};
 	memcpy(more->uuid, h->uuid, sizeof(more->uuid));
 	return drain_add(f->plan.collect->drain, x->dir, x->name, h);
 }
 
-static bool
-is_watched(const struct follow_file *x, int slot)
+static bool is_watched(const struct follow_file *x, int slot)
 {
 	for (size_t i = 0; i < x->watch_count; i++)
 		if (x->watches[i].slot == slot)
@@ -96,9 +87,7 @@ is_watched(const struct follow_file *x, int slot)
 	return false;
 }
 
-static int
-find_children(
-    struct follow *f, struct follow_file *x, const struct segfile *seg)
+static int find_children(struct follow *f, struct follow_file *x, const struct segfile *seg)
 {
 	uint8_t taken[SEGFILE_SLOTS];
 	size_t count = 0;
@@ -112,8 +101,8 @@ find_children(
 			continue;
 		count++;
 		/* of a child in its first events the end state is enough */
-		if (!f->plan.child.alone && !segfile_is_early(seg, i) &&
-		    !is_watched(x, i) && segfile_header(seg, i, &h, NULL) == 0)
+		if (!f->plan.child.alone && !segfile_is_early(seg, i) && !is_watched(x, i) &&
+		    segfile_header(seg, i, &h, NULL) == 0)
 			err = add_watch(f, x, i, &h);
 	}
 	f->has_children |= count > 0;
@@ -127,9 +116,8 @@ find_children(
  * are written when the process ends. The same holds for a segment that was
  * never read while its process ran: then `last` reads nothing.
  */
-static int
-look_at_watch(struct follow *f, const struct follow_file *x,
-    struct follow_watch *w, const struct segfile *seg, bool rows, bool last)
+static int look_at_watch(struct follow *f, const struct follow_file *x, struct follow_watch *w,
+    const struct segfile *seg, bool rows, bool last)
 {
 	size_t before = f->timeline.out.len;
 	bool fresh = w->fresh;
@@ -144,15 +132,13 @@ look_at_watch(struct follow *f, const struct follow_file *x,
 		 * number when its first items are written, not when it is
 		 * found: those found before may be read after it.
 		 */
-		err = tail_new(++f->numbers,
-		    &quota_user(f->plan.collect->quota, x->uid)->room,
-		    &w->tail);
+		err = tail_new(
+		    ++f->numbers, &quota_user(f->plan.collect->quota, x->uid)->room, &w->tail);
 		if (err < 0)
 			return err;
 		w->fresh = false;
 	}
-	err = tail_look(
-	    w->tail, seg, w->slot, rows || fresh, &f->timeline.out, &h);
+	err = tail_look(w->tail, seg, w->slot, rows || fresh, &f->timeline.out, &h);
 	if (err == -ENOMEM)
 		return err;
 	if (err < 0) {
@@ -166,25 +152,22 @@ look_at_watch(struct follow *f, const struct follow_file *x,
 	if (w->module_changes == tail_module_changes(w->tail))
 		return 0;
 	w->module_changes = tail_module_changes(w->tail);
-	return where_look(
-	    &f->plan.collect->where, w->tail, &h, segfile_source(seg));
+	return where_look(&f->plan.collect->where, w->tail, &h, segfile_source(seg));
 }
 
 /* With --no-follow only the command's own segments count. */
-static bool
-is_wanted(const struct follow *f, const struct seg_header *h)
+static bool is_wanted(const struct follow *f, const struct seg_header *h)
 {
 	const struct collect_child *c = &f->plan.child;
 
 	return !strcmp(h->session, f->plan.segment_dir->session) &&
 	    (!c->alone ||
 	        ((pid_t)h->pid == c->pid &&
-	            (h->start_jiffies == c->start_jiffies ||
-	                c->start_jiffies == 0 || h->start_jiffies == 0)));
+	            (h->start_jiffies == c->start_jiffies || c->start_jiffies == 0 ||
+	                h->start_jiffies == 0)));
 }
 
-static int
-get_to_know(struct follow *f, struct follow_file *x, const struct segfile *seg)
+static int get_to_know(struct follow *f, struct follow_file *x, const struct segfile *seg)
 {
 	struct seg_header h;
 
@@ -202,8 +185,7 @@ get_to_know(struct follow *f, struct follow_file *x, const struct segfile *seg)
 	return add_watch(f, x, SEGFILE_OWN, &h);
 }
 
-static int
-look_at_file(struct follow *f, struct follow_file *x, bool rows, bool last)
+static int look_at_file(struct follow *f, struct follow_file *x, bool rows, bool last)
 {
 	struct segfile *seg = NULL;
 	int err;
@@ -232,8 +214,7 @@ look_at_file(struct follow *f, struct follow_file *x, bool rows, bool last)
 	return err;
 }
 
-static int
-find_visit(void *context, int dir_fd, const char *dir, const char *name)
+static int find_visit(void *context, int dir_fd, const char *dir, const char *name)
 {
 	struct follow *f = context;
 	struct follow_file key = {.dir = strdup(dir), .name = strdup(name)};
@@ -253,11 +234,10 @@ find_visit(void *context, int dir_fd, const char *dir, const char *name)
 		goto out;
 	}
 	err = -ENOMEM;
-	if (room_make(
-	        &f->files, &f->file_room, f->file_count, sizeof(*f->files)) < 0)
+	if (room_make(&f->files, &f->file_room, f->file_count, sizeof(*f->files)) < 0)
 		goto out;
-	err = dict_find(&f->file_index, hash_file(dir, name), same_file,
-	    f->files, &key, (uint32_t)f->file_count, &at);
+	err = dict_find(&f->file_index, hash_file(dir, name), same_file, f->files, &key,
+	    (uint32_t)f->file_count, &at);
 	if (err == 0 && at < f->file_count)
 		f->files[at].seen = f->looks;
 	if (err < 0 || at < f->file_count)
@@ -271,8 +251,7 @@ out:
 	return err;
 }
 
-static void
-free_file(struct follow_file *x)
+static void free_file(struct follow_file *x)
 {
 	while (x->watch_count > 0)
 		drop_watch(x, 0);
@@ -282,19 +261,16 @@ free_file(struct follow_file *x)
 }
 
 /* Nothing of it is left to be read, and no look will find it again. */
-static bool
-is_over(const struct follow *f, const struct follow_file *x)
+static bool is_over(const struct follow *f, const struct follow_file *x)
 {
-	return x->seen != f->looks &&
-	    (x->is_gone || (x->is_known && !x->is_ours));
+	return x->seen != f->looks && (x->is_gone || (x->is_known && !x->is_ours));
 }
 
 /*
  * A program that forks for weeks leaves no list that grows for weeks. The others
  * keep their order, which is that of the recording.
  */
-static int
-forget_files(struct follow *f)
+static int forget_files(struct follow *f)
 {
 	size_t over = 0, kept = 0;
 
@@ -316,15 +292,14 @@ forget_files(struct follow *f)
 		const struct follow_file *x = &f->files[i];
 		uint32_t at;
 
-		if (dict_find(&f->file_index, hash_file(x->dir, x->name),
-		        same_file, f->files, x, (uint32_t)i, &at) < 0)
+		if (dict_find(&f->file_index, hash_file(x->dir, x->name), same_file, f->files, x,
+		        (uint32_t)i, &at) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-int
-follow_files_look(struct follow *f, bool rows, bool last)
+int follow_files_look(struct follow *f, bool rows, bool last)
 {
 	int err;
 
@@ -342,8 +317,7 @@ follow_files_look(struct follow *f, bool rows, bool last)
 	return err < 0 ? err : forget_files(f);
 }
 
-void
-follow_files_last_look(void *context, const uint8_t uuid[16])
+void follow_files_last_look(void *context, const uint8_t uuid[16])
 {
 	struct follow *f = context;
 
@@ -357,8 +331,7 @@ follow_files_last_look(void *context, const uint8_t uuid[16])
 				continue;
 			if (segment_dir_open_file(x->dir, x->name, &seg) == 0) {
 				/* -ENOMEM sticks in f->timeline.out */
-				(void)look_at_watch(
-				    f, x, &x->watches[k], seg, true, true);
+				(void)look_at_watch(f, x, &x->watches[k], seg, true, true);
 				segfile_close(seg);
 			}
 			drop_watch(x, k);
@@ -367,8 +340,7 @@ follow_files_last_look(void *context, const uint8_t uuid[16])
 	}
 }
 
-int
-follow_files_count_slots(struct follow *f)
+int follow_files_count_slots(struct follow *f)
 {
 	int err = 0;
 
@@ -377,8 +349,7 @@ follow_files_count_slots(struct follow *f)
 		struct follow_file *x = &f->files[i];
 		struct segfile *seg = NULL;
 
-		if (!x->is_ours || x->is_gone ||
-		    segment_dir_open_file(x->dir, x->name, &seg) < 0)
+		if (!x->is_ours || x->is_gone || segment_dir_open_file(x->dir, x->name, &seg) < 0)
 			continue;
 		err = find_children(f, x, seg);
 		segfile_close(seg);
@@ -386,8 +357,7 @@ follow_files_count_slots(struct follow *f)
 	return err;
 }
 
-void
-follow_files_release(struct follow *f)
+void follow_files_release(struct follow *f)
 {
 	for (size_t i = 0; i < f->file_count; i++)
 		free_file(&f->files[i]);

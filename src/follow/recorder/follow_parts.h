@@ -74,8 +74,7 @@ struct follow {
 };
 
 /* Into the time line. */
-void follow_mark(
-    struct follow *f, enum codec_mark kind, pid_t pid, const char *label);
+void follow_mark(struct follow *f, enum codec_mark kind, pid_t pid, const char *label);
 int follow_flush(struct follow *f);
 
 /*

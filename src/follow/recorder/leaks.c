@@ -29,8 +29,8 @@ enum {
 	FAST_MS = 5,  /* between steps while something happens */
 	SLOW_MS = 20, /* between later steps */
 	FAST_FOR_MS = 2000,
-	LOAD = 20,         /* rest this many times as long as a step took */
-	LOOKS_AT_ONCE = 4, /* at waiting processes; at running ones: 1 */
+	LOAD = 20,               /* rest this many times as long as a step took */
+	LOOKS_AT_ONCE = 4,       /* at waiting processes; at running ones: 1 */
 	INVENTORIES_AT_ONCE = 4, /* of processes that have ended */
 	FINISH_MS = 10000,
 	FILES_MAX = 100000,
@@ -57,15 +57,15 @@ struct item {
 	uint8_t uuid[16];
 	uint32_t file;
 	int slot;
-	uint64_t next_ns; /* when it is to be looked at */
-	bool is_judged;   /* the recording has a verdict on it */
+	uint64_t next_ns;                 /* when it is to be looked at */
+	bool is_judged;                   /* the recording has a verdict on it */
 	uint64_t lost_blocks, lost_bytes; /* if so: of class LEAK, its own */
 	bool has_lost_inherited;          /* and blocks from before the fork */
 	uint32_t first_id;                /* of its own sites */
-	bool has_no_room; /* the recording says that there is none */
-	bool has_ended;   /* it went on to its end, after a look at its exit */
-	bool at_exit;     /* the running look is one at its exit */
-	bool is_said;     /* it has said its verdicts, which were kept */
+	bool has_no_room;                 /* the recording says that there is none */
+	bool has_ended;                   /* it went on to its end, after a look at its exit */
+	bool at_exit;                     /* the running look is one at its exit */
+	bool is_said;                     /* it has said its verdicts, which were kept */
 	struct leaks_look look;
 };
 
@@ -84,21 +84,19 @@ struct leaks {
 /* ---- the beat that says that we are there ---- */
 
 /* Processes read it when they start, see first_beat() in collector/segment/place.c. */
-void
-leaks_announce(const struct segment_dir *segment_dir)
+void leaks_announce(const struct segment_dir *segment_dir)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	/*
 	 * a process that cannot read it does not wait before we have found it
 	 */
-	if (pwrite(segment_dir->lock_fd, &now, sizeof(now),
-	        offsetof(struct ctl_block, heartbeat)) < 0)
+	if (pwrite(segment_dir->lock_fd, &now, sizeof(now), offsetof(struct ctl_block, heartbeat)) <
+	    0)
 		return;
 }
 
-static void
-beat(struct leaks *l)
+static void beat(struct leaks *l)
 {
 	if (l->now_ns < l->next_beat_ns)
 		return;
@@ -111,8 +109,7 @@ beat(struct leaks *l)
 
 /* ---- files ---- */
 
-static bool
-same_file(const void *items, uint32_t item, const void *key)
+static bool same_file(const void *items, uint32_t item, const void *key)
 {
 	const struct file *x = (const struct file *)items + item;
 	const struct file *y = key;
@@ -120,12 +117,10 @@ same_file(const void *items, uint32_t item, const void *key)
 	return strcmp(x->name, y->name) == 0 && strcmp(x->dir, y->dir) == 0;
 }
 
-static int
-visit(void *context, int dir_fd, const char *dir, const char *name)
+static int visit(void *context, int dir_fd, const char *dir, const char *name)
 {
 	struct leaks *l = context;
-	struct file key = {
-	    .dir = strdup(dir), .name = strdup(name), .seen_ns = l->now_ns};
+	struct file key = {.dir = strdup(dir), .name = strdup(name), .seen_ns = l->now_ns};
 	uint32_t at = 0;
 	int err = -ENOMEM;
 
@@ -138,8 +133,8 @@ visit(void *context, int dir_fd, const char *dir, const char *name)
 	err = room_make(&l->files, &l->file_room, l->file_count, sizeof(key));
 	if (err == 0)
 		err = dict_find(&l->file_index,
-		    dict_hash(dict_hash_text(dir), dict_hash_text(name), 3),
-		    same_file, l->files, &key, (uint32_t)l->file_count, &at);
+		    dict_hash(dict_hash_text(dir), dict_hash_text(name), 3), same_file, l->files,
+		    &key, (uint32_t)l->file_count, &at);
 	if (err == 0 && at < l->file_count)
 		l->files[at].seen_ns = l->now_ns;
 	if (err < 0 || at < l->file_count)
@@ -153,8 +148,7 @@ out:
 }
 
 /* What is known of it is no longer true. */
-static void
-forget_file(struct file *x)
+static void forget_file(struct file *x)
 {
 	exit_hold_close(x->wait);
 	x->wait = NULL;
@@ -165,15 +159,13 @@ forget_file(struct file *x)
  * Finds out to whom a file belongs. From then on its processes know that we are
  * here.
  */
-static void
-get_to_know(struct leaks *l, struct file *x, const struct segfile *seg)
+static void get_to_know(struct leaks *l, struct file *x, const struct segfile *seg)
 {
 	const struct source *source = segfile_source(seg);
 	struct seg_header h;
 	int dir;
 
-	if (x->is_known &&
-	    (x->device != source->device || x->inode != source->inode))
+	if (x->is_known && (x->device != source->device || x->inode != source->inode))
 		forget_file(x);
 	if (x->is_known || segfile_header(seg, SEGFILE_OWN, &h, NULL) < 0)
 		return;
@@ -194,28 +186,25 @@ get_to_know(struct leaks *l, struct file *x, const struct segfile *seg)
 
 /* ---- processes ---- */
 
-static bool
-same_item(const void *items, uint32_t item, const void *key)
+static bool same_item(const void *items, uint32_t item, const void *key)
 {
 	return memcmp(((const struct item *)items)[item].uuid, key, 16) == 0;
 }
 
-static int
-item_of(struct leaks *l, const uint8_t uuid[16], struct item **ret)
+static int item_of(struct leaks *l, const uint8_t uuid[16], struct item **ret)
 {
 	uint32_t at = 0;
 	int err;
 
-	err = room_make(
-	    &l->items, &l->item_room, l->item_count, sizeof(*l->items));
+	err = room_make(&l->items, &l->item_room, l->item_count, sizeof(*l->items));
 	if (err == 0)
-		err = dict_find(&l->item_index, dict_hash_bytes(uuid, 16),
-		    same_item, l->items, uuid, (uint32_t)l->item_count, &at);
+		err = dict_find(&l->item_index, dict_hash_bytes(uuid, 16), same_item, l->items,
+		    uuid, (uint32_t)l->item_count, &at);
 	if (err < 0)
 		return err;
 	if (at == l->item_count) {
-		l->items[at] = (struct item){
-		    .next_ns = l->now_ns + l->plan.every_ns, .look.fd = -1};
+		l->items[at] =
+		    (struct item){.next_ns = l->now_ns + l->plan.every_ns, .look.fd = -1};
 		memcpy(l->items[at].uuid, uuid, 16);
 		l->item_count++;
 		l->fast_until_ns = l->now_ns + FAST_FOR_MS * MS;
@@ -224,47 +213,40 @@ item_of(struct leaks *l, const uint8_t uuid[16], struct item **ret)
 	return 0;
 }
 
-static size_t
-looks_under_way(const struct leaks *l, bool at_exit)
+static size_t looks_under_way(const struct leaks *l, bool at_exit)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->item_count; i++)
-		n += l->items[i].look.worker > 0 &&
-		    l->items[i].at_exit == at_exit;
+		n += l->items[i].look.worker > 0 && l->items[i].at_exit == at_exit;
 	return n;
 }
 
 /* Looks whose process has gone on, and that make an inventory of it. */
-static size_t
-inventories_under_way(const struct leaks *l)
+static size_t inventories_under_way(const struct leaks *l)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->item_count; i++)
-		n += l->items[i].look.worker > 0 && l->items[i].is_said &&
-		    l->items[i].at_exit;
+		n += l->items[i].look.worker > 0 && l->items[i].is_said && l->items[i].at_exit;
 	return n;
 }
 
 /*
  * A failure gives no verdict, but a process that waits may go on all the same.
  */
-static void
-start_look(struct leaks *l, struct item *x, const struct segfile *seg,
+static void start_look(struct leaks *l, struct item *x, const struct segfile *seg,
     const struct seg_header *h, bool at_exit)
 {
 	struct file *file = &l->files[x->file];
 	/* where many end at once, some have no inventory, but none waits */
 	const struct leaks_look_more *more =
-	    inventories_under_way(l) < INVENTORIES_AT_ONCE ? l->plan.more
-	                                                   : NULL;
+	    inventories_under_way(l) < INVENTORIES_AT_ONCE ? l->plan.more : NULL;
 	pid_t pid = 0;
 
 	x->at_exit = at_exit;
 	x->is_said = false;
-	if (session_end(h, segfile_source(seg), &pid) == PROCESS_RUNNING &&
-	    pid > 0 &&
+	if (session_end(h, segfile_source(seg), &pid) == PROCESS_RUNNING && pid > 0 &&
 	    leaks_look_start(&x->look, seg, x->slot, h, pid,
 	        at_exit ? LEAKS_LOOK_AT_EXIT : LEAKS_LOOK_RUNNING, more) == 0)
 		return;
@@ -274,9 +256,8 @@ start_look(struct leaks *l, struct item *x, const struct segfile *seg,
 	}
 }
 
-static int
-look_at_process(struct leaks *l, uint32_t file, const struct segfile *seg,
-    int slot, const struct seg_header *h)
+static int look_at_process(
+    struct leaks *l, uint32_t file, const struct segfile *seg, int slot, const struct seg_header *h)
 {
 	bool waits = exit_hold_is_on(h) && l->files[file].wait;
 	struct item *x;
@@ -302,8 +283,7 @@ look_at_process(struct leaks *l, uint32_t file, const struct segfile *seg,
 	if (x->look.worker > 0)
 		return 0;
 	if (waits) {
-		if (looks_under_way(l, true) - inventories_under_way(l) <
-		    LOOKS_AT_ONCE)
+		if (looks_under_way(l, true) - inventories_under_way(l) < LOOKS_AT_ONCE)
 			start_look(l, x, seg, h, true);
 	} else if (l->now_ns >= x->next_ns && h->state != SEG_INERT &&
 	    looks_under_way(l, false) == 0) {
@@ -313,8 +293,7 @@ look_at_process(struct leaks *l, uint32_t file, const struct segfile *seg,
 	return 0;
 }
 
-static int
-look_at_file(struct leaks *l, uint32_t number)
+static int look_at_file(struct leaks *l, uint32_t number)
 {
 	struct file *x = &l->files[number];
 	uint8_t taken[SEGFILE_SLOTS];
@@ -341,8 +320,7 @@ look_at_file(struct leaks *l, uint32_t number)
 	if (x->is_ours)
 		segfile_taken(seg, taken);
 	for (int i = 0; x->is_ours && i < segfile_slots(seg) && err == 0; i++)
-		if (taken[i] && !segfile_is_early(seg, i) &&
-		    segfile_header(seg, i, &h, NULL) == 0)
+		if (taken[i] && !segfile_is_early(seg, i) && segfile_header(seg, i, &h, NULL) == 0)
 			err = look_at_process(l, number, seg, i, &h);
 	segfile_close(seg);
 	return err;
@@ -350,8 +328,7 @@ look_at_file(struct leaks *l, uint32_t number)
 
 /* ---- results ---- */
 
-static void
-count(struct item *x, const struct verdicts *v)
+static void count(struct item *x, const struct verdicts *v)
 {
 	x->lost_blocks = x->lost_bytes = 0;
 	x->has_lost_inherited = false;
@@ -367,8 +344,7 @@ count(struct item *x, const struct verdicts *v)
 	}
 }
 
-static void
-append(struct leaks *l, const struct item *x, enum recording_type type,
+static void append(struct leaks *l, const struct item *x, enum recording_type type,
     const uint8_t *bytes, size_t len)
 {
 	/* an error sticks in the writer */
@@ -377,8 +353,7 @@ append(struct leaks *l, const struct item *x, enum recording_type type,
 }
 
 /* The reason alone fits where the places do not. */
-static void
-append_no_room(struct leaks *l, const struct item *x)
+static void append_no_room(struct leaks *l, const struct item *x)
 {
 	const struct verdicts v = {.reason = VERDICT_NO_ROOM};
 	uint8_t *bytes;
@@ -391,8 +366,7 @@ append_no_room(struct leaks *l, const struct item *x)
 }
 
 /* Keeps the earlier verdict if the last look has none. */
-static void
-keep(struct leaks *l, struct item *x)
+static void keep(struct leaks *l, struct item *x)
 {
 	struct verdicts v;
 	const uint8_t *bytes;
@@ -420,8 +394,7 @@ keep(struct leaks *l, struct item *x)
 	append(l, x, RECORDING_VERDICTS, bytes, len);
 }
 
-static void
-keep_inventory(struct leaks *l, const struct item *x)
+static void keep_inventory(struct leaks *l, const struct item *x)
 {
 	struct inventory v;
 	const uint8_t *bytes;
@@ -435,16 +408,14 @@ keep_inventory(struct leaks *l, const struct item *x)
 		append(l, x, RECORDING_INVENTORY, bytes, len);
 }
 
-static void
-let_go(struct leaks *l, struct item *x)
+static void let_go(struct leaks *l, struct item *x)
 {
 	struct file *file = &l->files[x->file];
 	struct segfile *seg = NULL;
 	struct seg_header h;
 
 	x->has_ended = true;
-	if (!file->wait ||
-	    segment_dir_open_file(file->dir, file->name, &seg) < 0)
+	if (!file->wait || segment_dir_open_file(file->dir, file->name, &seg) < 0)
 		return;
 	if (segfile_header(seg, x->slot, &h, NULL) == 0 &&
 	    memcmp(h.uuid, x->uuid, sizeof(x->uuid)) == 0)
@@ -452,8 +423,7 @@ let_go(struct leaks *l, struct item *x)
 	segfile_close(seg);
 }
 
-static void
-poll_looks(struct leaks *l)
+static void poll_looks(struct leaks *l)
 {
 	for (size_t i = 0; i < l->item_count; i++) {
 		struct item *x = &l->items[i];
@@ -466,9 +436,7 @@ poll_looks(struct leaks *l)
 		l->fast_until_ns = l->now_ns + FAST_FOR_MS * MS;
 		err = leaks_look_poll(&x->look);
 		if (!x->is_said &&
-		    (err != 0 ||
-		        leaks_look_part(
-		            &x->look, LEAKS_LOOK_VERDICTS, &bytes, &len))) {
+		    (err != 0 || leaks_look_part(&x->look, LEAKS_LOOK_VERDICTS, &bytes, &len))) {
 			x->is_said = true;
 			if (err >= 0)
 				keep(l, x);
@@ -485,17 +453,14 @@ poll_looks(struct leaks *l)
 
 /* ---- steps ---- */
 
-int
-leaks_wait_ms(const struct leaks *l)
+int leaks_wait_ms(const struct leaks *l)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	return now >= l->next_step_ns ? 0
-	                              : (int)((l->next_step_ns - now) / MS) + 1;
+	return now >= l->next_step_ns ? 0 : (int)((l->next_step_ns - now) / MS) + 1;
 }
 
-int
-leaks_step(struct leaks *l)
+int leaks_step(struct leaks *l)
 {
 	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), rest_ns;
 	int err;
@@ -511,22 +476,19 @@ leaks_step(struct leaks *l)
 		err = look_at_file(l, i);
 	rest_ns = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns) * LOAD;
 	if (rest_ns < (l->now_ns < l->fast_until_ns ? FAST_MS : SLOW_MS) * MS)
-		rest_ns =
-		    (l->now_ns < l->fast_until_ns ? FAST_MS : SLOW_MS) * MS;
+		rest_ns = (l->now_ns < l->fast_until_ns ? FAST_MS : SLOW_MS) * MS;
 	if (rest_ns > BEAT_MS * MS)
 		rest_ns = BEAT_MS * MS;
 	l->next_step_ns = clock_ns(CLOCK_MONOTONIC) + rest_ns;
 	return err;
 }
 
-void
-leaks_turn(struct leaks *l, struct recording_writer *writer)
+void leaks_turn(struct leaks *l, struct recording_writer *writer)
 {
 	l->plan.writer = writer;
 }
 
-int
-leaks_finish(struct leaks *l)
+int leaks_finish(struct leaks *l)
 {
 	const struct timespec step = {.tv_nsec = FAST_MS * MS};
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + FINISH_MS * MS;
@@ -535,16 +497,14 @@ leaks_finish(struct leaks *l)
 	do {
 		l->next_step_ns = 0;
 		err = leaks_step(l);
-		if (err < 0 ||
-		    (l->waiting == 0 && looks_under_way(l, true) == 0))
+		if (err < 0 || (l->waiting == 0 && looks_under_way(l, true) == 0))
 			break;
 		(void)nanosleep(&step, NULL);
 	} while (clock_ns(CLOCK_MONOTONIC) < until);
 	return err;
 }
 
-int
-leaks_new(const struct leaks_plan *plan, struct leaks **ret)
+int leaks_new(const struct leaks_plan *plan, struct leaks **ret)
 {
 	struct leaks *l = calloc(1, sizeof(*l));
 
@@ -556,8 +516,7 @@ leaks_new(const struct leaks_plan *plan, struct leaks **ret)
 	return 0;
 }
 
-void
-leaks_found(const struct leaks *l, struct leaks_found *ret)
+void leaks_found(const struct leaks *l, struct leaks_found *ret)
 {
 	*ret = (struct leaks_found){0};
 	for (size_t i = 0; i < l->item_count; i++) {
@@ -571,8 +530,7 @@ leaks_found(const struct leaks *l, struct leaks_found *ret)
 	}
 }
 
-void
-leaks_free(struct leaks *l)
+void leaks_free(struct leaks *l)
 {
 	if (!l)
 		return;

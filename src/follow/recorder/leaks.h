@@ -23,7 +23,7 @@ struct leaks_plan {
 	struct recording_writer *writer;
 	struct quota *quota;
 	uint64_t every_ns;
-	pid_t alone; /* only this process, not its children; 0: all */
+	pid_t alone;                        /* only this process, not its children; 0: all */
 	const struct leaks_look_more *more; /* inventories; NULL: none */
 };
 

@@ -42,11 +42,10 @@ enum {
 
 /* ---- in the child ---- */
 
-static void
-rest(uint64_t ns)
+static void rest(uint64_t ns)
 {
-	struct timespec t = {.tv_sec = (time_t)(ns / 1000000000),
-	    .tv_nsec = (long)(ns % 1000000000)};
+	struct timespec t = {
+	    .tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
 
 	while (nanosleep(&t, &t) < 0 && errno == EINTR)
 		;
@@ -56,8 +55,7 @@ rest(uint64_t ns)
  * Waits for the end of the tick in which the process began to wait, so that
  * blocks of that tick count too.
  */
-static void
-wait_for_tick(const struct seg_header *h)
+static void wait_for_tick(const struct seg_header *h)
 {
 	uint64_t tick = ticks_now(h);
 
@@ -69,13 +67,11 @@ wait_for_tick(const struct seg_header *h)
  * If no other thread is left, nothing changes any more, and one look is a proof
  * for blocks of any age. Otherwise pointers may move during a look.
  */
-static int
-look_at_exit(const struct process *p, pid_t pid, struct verdicts *ret)
+static int look_at_exit(const struct process *p, pid_t pid, struct verdicts *ret)
 {
 	bool alone = p->header.exit_threads == 0;
-	const struct judge_options o = {.is_waiting = true,
-	    .at_end = alone,
-	    .born_before = p->header.exit_tick + 1};
+	const struct judge_options o = {
+	    .is_waiting = true, .at_end = alone, .born_before = p->header.exit_tick + 1};
 	struct judge_about about;
 	struct judge *j;
 	int err;
@@ -98,8 +94,7 @@ look_at_exit(const struct process *p, pid_t pid, struct verdicts *ret)
 	return err;
 }
 
-static int
-look_while_it_runs(const struct process *p, pid_t pid, struct verdicts *ret)
+static int look_while_it_runs(const struct process *p, pid_t pid, struct verdicts *ret)
 {
 	const struct judge_options o = {0};
 	struct judge_about about;
@@ -120,8 +115,7 @@ look_while_it_runs(const struct process *p, pid_t pid, struct verdicts *ret)
 }
 
 /* A part of the result: its length, and its bytes, which are freed. */
-static int
-say_part(int fd, uint8_t *bytes, size_t len)
+static int say_part(int fd, uint8_t *bytes, size_t len)
 {
 	const uint64_t n = len;
 	int err = write_all(fd, &n, sizeof(n));
@@ -132,8 +126,7 @@ say_part(int fd, uint8_t *bytes, size_t len)
 	return err;
 }
 
-static int
-say(int fd, const struct verdicts *v)
+static int say(int fd, const struct verdicts *v)
 {
 	uint8_t *bytes;
 	size_t len;
@@ -143,8 +136,7 @@ say(int fd, const struct verdicts *v)
 }
 
 /* Ages and births of all blocks, and the limits of its memory. */
-static int
-look_at_births(int fd, struct process *p, pid_t pid)
+static int look_at_births(int fd, struct process *p, pid_t pid)
 {
 	struct aging b = {0};
 	uint8_t *bytes;
@@ -167,12 +159,10 @@ look_at_births(int fd, struct process *p, pid_t pid)
 	return err;
 }
 
-static int
-look_for_leaks(int fd, const struct process *p, pid_t pid, bool at_exit)
+static int look_for_leaks(int fd, const struct process *p, pid_t pid, bool at_exit)
 {
 	struct verdicts v = {0};
-	int err =
-	    at_exit ? look_at_exit(p, pid, &v) : look_while_it_runs(p, pid, &v);
+	int err = at_exit ? look_at_exit(p, pid, &v) : look_while_it_runs(p, pid, &v);
 
 	if (err == 0)
 		err = say(fd, &v);
@@ -182,8 +172,7 @@ look_for_leaks(int fd, const struct process *p, pid_t pid, bool at_exit)
 
 /* ---- in the child: an inventory ---- */
 
-static struct process *
-find_process(const struct session *s, const uint8_t *uuid)
+static struct process *find_process(const struct session *s, const uint8_t *uuid)
 {
 	for (size_t i = 0; i < s->count; i++)
 		if (memcmp(s->processes[i]->header.uuid, uuid, 16) == 0)
@@ -192,8 +181,7 @@ find_process(const struct session *s, const uint8_t *uuid)
 }
 
 /* One look of its own: the roots of all looks for a verdict are not needed. */
-static int
-read_heap(bool at_exit, struct root_notes *notes, struct leaks_look_memory *m)
+static int read_heap(bool at_exit, struct root_notes *notes, struct leaks_look_memory *m)
 {
 	const struct process *p = m->process;
 	const struct judge_options o = {.is_waiting = at_exit,
@@ -215,8 +203,7 @@ read_heap(bool at_exit, struct root_notes *notes, struct leaks_look_memory *m)
 	return err;
 }
 
-static void
-say_inventory(int fd, const struct leaks_look_more *more,
+static void say_inventory(int fd, const struct leaks_look_more *more,
     const struct leaks_look_memory *m, bool at_exit, uint64_t time_ns)
 {
 	struct inventory v = {0};
@@ -236,12 +223,10 @@ say_inventory(int fd, const struct leaks_look_more *more,
  * All memory is read before the verdicts are said, because the process goes on
  * to its end then. Where something fails, the verdicts are there all the same.
  */
-static int
-look_for_more(int fd, const struct process *seen, pid_t pid, bool at_exit,
-    const struct leaks_look_more *more)
+static int look_for_more(
+    int fd, const struct process *seen, pid_t pid, bool at_exit, const struct leaks_look_more *more)
 {
-	const struct survey_options types = {
-	    .with_types = true, .is_waiting = at_exit};
+	const struct survey_options types = {.with_types = true, .is_waiting = at_exit};
 	struct leaks_look_memory m = {.pid = pid};
 	struct root_notes notes = {0};
 	struct census census = {0};
@@ -254,8 +239,7 @@ look_for_more(int fd, const struct process *seen, pid_t pid, bool at_exit,
 
 	if (forked_load(pid, &s, &why) == 0)
 		p = find_process(s, seen->header.uuid);
-	err = at_exit ? look_at_exit(seen, pid, &v)
-	              : look_while_it_runs(seen, pid, &v);
+	err = at_exit ? look_at_exit(seen, pid, &v) : look_while_it_runs(seen, pid, &v);
 	time_ns = v.end_ns;
 	m.session = s;
 	m.process = p;
@@ -277,9 +261,8 @@ look_for_more(int fd, const struct process *seen, pid_t pid, bool at_exit,
 	return err;
 }
 
-static int
-look(int fd, const struct segfile *f, int slot, const struct seg_header *h,
-    pid_t pid, enum leaks_look_kind kind, const struct leaks_look_more *more)
+static int look(int fd, const struct segfile *f, int slot, const struct seg_header *h, pid_t pid,
+    enum leaks_look_kind kind, const struct leaks_look_more *more)
 {
 	struct segment *seg;
 	struct process *p;
@@ -295,10 +278,8 @@ look(int fd, const struct segfile *f, int slot, const struct seg_header *h,
 	err = memcmp(p->header.uuid, h->uuid, sizeof(h->uuid)) ? -ESRCH : 0;
 	if (err == 0)
 		err = kind == LEAKS_LOOK_BIRTHS ? look_at_births(fd, p, pid)
-		    : more
-		    ? look_for_more(
-		          fd, p, pid, kind == LEAKS_LOOK_AT_EXIT, more)
-		    : look_for_leaks(fd, p, pid, kind == LEAKS_LOOK_AT_EXIT);
+		    : more ? look_for_more(fd, p, pid, kind == LEAKS_LOOK_AT_EXIT, more)
+		           : look_for_leaks(fd, p, pid, kind == LEAKS_LOOK_AT_EXIT);
 	process_free(p);
 	return err;
 }
@@ -307,35 +288,31 @@ look(int fd, const struct segfile *f, int slot, const struct seg_header *h,
 
 static int not_for_children = -1;
 
-void
-leaks_look_close(int fd)
+void leaks_look_close(int fd)
 {
 	not_for_children = fd;
 }
 
-int
-leaks_look_start(struct leaks_look *k, const struct segfile *f, int slot,
+int leaks_look_start(struct leaks_look *k, const struct segfile *f, int slot,
     const struct seg_header *h, pid_t pid, enum leaks_look_kind kind,
     const struct leaks_look_more *more)
 {
 	return leaks_look_start_as(k, look,
-	    kind == LEAKS_LOOK_AT_EXIT ? EXIT_LIMIT_S : RUNNING_LIMIT_S, f,
-	    slot, h, pid, kind, more);
+	    kind == LEAKS_LOOK_AT_EXIT ? EXIT_LIMIT_S : RUNNING_LIMIT_S, f, slot, h, pid, kind,
+	    more);
 }
 
-int
-leaks_look_start_as(struct leaks_look *k, leaks_look_work *work,
-    uint64_t limit_s, const struct segfile *f, int slot,
-    const struct seg_header *h, pid_t pid, enum leaks_look_kind kind,
-    const struct leaks_look_more *more)
+int leaks_look_start_as(struct leaks_look *k, leaks_look_work *work, uint64_t limit_s,
+    const struct segfile *f, int slot, const struct seg_header *h, pid_t pid,
+    enum leaks_look_kind kind, const struct leaks_look_more *more)
 {
 	pid_t us = getpid();
 	int fds[2], err;
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
-	*k = (struct leaks_look){.fd = fds[0],
-	    .until_ns = clock_ns(CLOCK_MONOTONIC) + limit_s * 1000 * MS};
+	*k = (struct leaks_look){
+	    .fd = fds[0], .until_ns = clock_ns(CLOCK_MONOTONIC) + limit_s * 1000 * MS};
 	foreign_lend(pid); /* we are an ancestor of the process, it is not */
 	k->worker = fork();
 	if (k->worker == 0) {
@@ -360,8 +337,7 @@ leaks_look_start_as(struct leaks_look *k, leaks_look_work *work,
 }
 
 /* 1: there may be more; 0: nothing now; -ENODATA: that was all. */
-static int
-read_some(struct leaks_look *k)
+static int read_some(struct leaks_look *k)
 {
 	ssize_t n;
 
@@ -386,14 +362,12 @@ read_some(struct leaks_look *k)
 	return n > 0 ? 1 : n == 0 ? -ENODATA : 0;
 }
 
-static uint64_t
-cpu_of(const struct timeval *t)
+static uint64_t cpu_of(const struct timeval *t)
 {
 	return (uint64_t)t->tv_sec * 1000 * MS + (uint64_t)t->tv_usec * 1000;
 }
 
-int
-leaks_look_poll(struct leaks_look *k)
+int leaks_look_poll(struct leaks_look *k)
 {
 	struct rusage used = {0};
 	int err;
@@ -413,9 +387,8 @@ leaks_look_poll(struct leaks_look *k)
 	return err;
 }
 
-bool
-leaks_look_part(const struct leaks_look *k, enum leaks_look_part part,
-    const uint8_t **ret, size_t *ret_len)
+bool leaks_look_part(
+    const struct leaks_look *k, enum leaks_look_part part, const uint8_t **ret, size_t *ret_len)
 {
 	const uint8_t *at = k->bytes;
 	size_t left = k->len;
@@ -439,8 +412,7 @@ leaks_look_part(const struct leaks_look *k, enum leaks_look_part part,
 	return true;
 }
 
-void
-leaks_look_release(struct leaks_look *k)
+void leaks_look_release(struct leaks_look *k)
 {
 	if (k->worker > 0) {
 		(void)kill(k->worker, SIGKILL);

@@ -55,8 +55,8 @@ struct leaks_look_memory {
 struct leaks_look_more {
 	bool holders, types; /* none of them: no inventory */
 	/* it needs names, which are found above this folder */
-	int (*make)(const struct leaks_look_more *more,
-	    const struct leaks_look_memory *m, struct inventory *ret);
+	int (*make)(const struct leaks_look_more *more, const struct leaks_look_memory *m,
+	    struct inventory *ret);
 	const void *context;
 };
 
@@ -72,13 +72,11 @@ int leaks_look_start(struct leaks_look *k, const struct segfile *f, int slot,
  * The same with other work for the child, which writes its result to fd; a
  * negative result means that there is none.
  */
-typedef int leaks_look_work(int fd, const struct segfile *f, int slot,
-    const struct seg_header *h, pid_t pid, enum leaks_look_kind kind,
-    const struct leaks_look_more *more);
-int leaks_look_start_as(struct leaks_look *k, leaks_look_work *work,
-    uint64_t limit_s, const struct segfile *f, int slot,
-    const struct seg_header *h, pid_t pid, enum leaks_look_kind kind,
-    const struct leaks_look_more *more);
+typedef int leaks_look_work(int fd, const struct segfile *f, int slot, const struct seg_header *h,
+    pid_t pid, enum leaks_look_kind kind, const struct leaks_look_more *more);
+int leaks_look_start_as(struct leaks_look *k, leaks_look_work *work, uint64_t limit_s,
+    const struct segfile *f, int slot, const struct seg_header *h, pid_t pid,
+    enum leaks_look_kind kind, const struct leaks_look_more *more);
 
 /*
  * Children close this descriptor of ours, because a lock on it is to end with
@@ -96,8 +94,8 @@ int leaks_look_poll(struct leaks_look *k);
  * A part of its result that has come whole, which is untrusted; false: not yet.
  * While it runs, too.
  */
-bool leaks_look_part(const struct leaks_look *k, enum leaks_look_part part,
-    const uint8_t **ret, size_t *ret_len);
+bool leaks_look_part(
+    const struct leaks_look *k, enum leaks_look_part part, const uint8_t **ret, size_t *ret_len);
 
 /* Ends it, and frees its result. */
 void leaks_look_release(struct leaks_look *k);

@@ -20,15 +20,13 @@ static const char *const words[] = {
     [QUOTA_UNTOLD] = "no collector in them, and too many to be listed",
 };
 
-const char *
-quota_words(enum quota_reason reason)
+const char *quota_words(enum quota_reason reason)
 {
 	return words[reason];
 }
 
 /* A quarter of what the machine has, if that is little. */
-static size_t
-watch_bytes(size_t mib)
+static size_t watch_bytes(size_t mib)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 	size_t quarter, bytes = mib << 20;
@@ -39,16 +37,13 @@ watch_bytes(size_t mib)
 	return quarter < bytes ? quarter : bytes;
 }
 
-void
-quota_init(struct quota *q, uint64_t max_bytes)
+void quota_init(struct quota *q, uint64_t max_bytes)
 {
-	*q = (struct quota){.max_bytes = max_bytes,
-	    .own.uid = geteuid(),
-	    .own.room.bytes = watch_bytes(WATCH_MIB)};
+	*q = (struct quota){
+	    .max_bytes = max_bytes, .own.uid = geteuid(), .own.room.bytes = watch_bytes(WATCH_MIB)};
 }
 
-void
-quota_release(struct quota *q)
+void quota_release(struct quota *q)
 {
 	for (size_t i = 0; i < q->other_count; i++)
 		free(q->others[i]);
@@ -57,15 +52,13 @@ quota_release(struct quota *q)
 	q->other_count = 0;
 }
 
-static void
-turn_user(struct quota_user *u)
+static void turn_user(struct quota_user *u)
 {
 	u->bytes = 0;
 	u->segments = 0;
 }
 
-void
-quota_turn(struct quota *q)
+void quota_turn(struct quota *q)
 {
 	turn_user(&q->own);
 	for (size_t i = 0; i < q->other_count; i++)
@@ -77,16 +70,14 @@ quota_turn(struct quota *q)
 }
 
 /* One for all users for whom there is no room. */
-static struct quota_user *
-rest(struct quota *q)
+static struct quota_user *rest(struct quota *q)
 {
 	static struct quota_user nobody;
 
 	return q->other_count ? q->others[q->other_count - 1] : &nobody;
 }
 
-struct quota_user *
-quota_user(struct quota *q, uid_t uid)
+struct quota_user *quota_user(struct quota *q, uid_t uid)
 {
 	struct quota_user **more, *one;
 
@@ -97,8 +88,7 @@ quota_user(struct quota *q, uid_t uid)
 			return q->others[i];
 	if (q->other_count >= QUOTA_USERS_MAX)
 		return rest(q);
-	more = reallocarray(
-	    q->others, q->other_count + 1, sizeof(struct quota_user *));
+	more = reallocarray(q->others, q->other_count + 1, sizeof(struct quota_user *));
 	if (!more)
 		return rest(q);
 	q->others = more;
@@ -111,16 +101,14 @@ quota_user(struct quota *q, uid_t uid)
 	return one;
 }
 
-static bool
-refuse(struct quota *q, enum quota_reason reason)
+static bool refuse(struct quota *q, enum quota_reason reason)
 {
 	q->refused[reason]++;
 	return false;
 }
 
-bool
-quota_take(struct quota *q, struct quota_user *u, uint64_t len,
-    const struct recording_writer *w)
+bool quota_take(
+    struct quota *q, struct quota_user *u, uint64_t len, const struct recording_writer *w)
 {
 	uint64_t size = recording_size(w);
 
@@ -139,22 +127,19 @@ quota_take(struct quota *q, struct quota_user *u, uint64_t len,
 	return true;
 }
 
-void
-quota_look(struct quota *q)
+void quota_look(struct quota *q)
 {
 	for (size_t i = 0; i < q->other_count; i++)
 		q->others[i]->files = 0;
 }
 
-void
-quota_at_once(size_t *most, size_t now)
+void quota_at_once(size_t *most, size_t now)
 {
 	if (now > *most)
 		*most = now;
 }
 
-bool
-quota_file(struct quota *q, uid_t uid)
+bool quota_file(struct quota *q, uid_t uid)
 {
 	struct quota_user *u = quota_user(q, uid);
 
@@ -165,22 +150,19 @@ quota_file(struct quota *q, uid_t uid)
 	return false;
 }
 
-bool
-quota_timeline(struct quota *q, const struct recording_writer *w)
+bool quota_timeline(struct quota *q, const struct recording_writer *w)
 {
 	/* once something is missing, differences make no sense */
-	q->timeline_cut =
-	    q->timeline_cut || recording_size(w) > q->max_bytes / 2;
+	q->timeline_cut = q->timeline_cut || recording_size(w) > q->max_bytes / 2;
 	return !q->timeline_cut;
 }
 
-bool
-quota_verdicts(struct quota *q, uint64_t len, const struct recording_writer *w)
+bool quota_verdicts(struct quota *q, uint64_t len, const struct recording_writer *w)
 {
 	uint64_t size = recording_size(w), most = q->max_bytes / 4;
 
-	if (size > q->max_bytes || len > q->max_bytes - size ||
-	    q->verdict_bytes > most || len > most - q->verdict_bytes) {
+	if (size > q->max_bytes || len > q->max_bytes - size || q->verdict_bytes > most ||
+	    len > most - q->verdict_bytes) {
 		q->verdicts_left++;
 		return false;
 	}
@@ -188,11 +170,9 @@ quota_verdicts(struct quota *q, uint64_t len, const struct recording_writer *w)
 	return true;
 }
 
-void
-quota_write(const struct quota *q, struct recording_writer *w)
+void quota_write(const struct quota *q, struct recording_writer *w)
 {
 	for (int i = 0; i < QUOTA_REASONS; i++)
 		if (q->refused[i] > 0)
-			(void)meta_write_refused(
-			    w, 0, "others", words[i], q->refused[i]);
+			(void)meta_write_refused(w, 0, "others", words[i], q->refused[i]);
 }

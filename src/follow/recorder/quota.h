@@ -75,8 +75,8 @@ struct quota_user *quota_user(struct quota *q, uid_t uid);
  * May `len` more bytes of a segment be written? If so, they are subtracted from
  * the share. If not, that is counted.
  */
-bool quota_take(struct quota *q, struct quota_user *u, uint64_t len,
-    const struct recording_writer *w);
+bool quota_take(
+    struct quota *q, struct quota_user *u, uint64_t len, const struct recording_writer *w);
 
 /* A look at all files begins. */
 void quota_look(struct quota *q);
@@ -94,8 +94,7 @@ bool quota_timeline(struct quota *q, const struct recording_writer *w);
  * May `len` more bytes of verdicts be written? Then they are taken. All of them
  * have a quarter of the file at most. If not, that is counted.
  */
-bool quota_verdicts(
-    struct quota *q, uint64_t len, const struct recording_writer *w);
+bool quota_verdicts(struct quota *q, uint64_t len, const struct recording_writer *w);
 
 /* A sentence, as a report prints it. */
 const char *quota_words(enum quota_reason reason);

@@ -18,8 +18,7 @@
 #include "kit/os/clock.h"
 
 /* Is there a file that is no chapter? Then this is no folder of ours. */
-static bool
-is_foreign(const char *name)
+static bool is_foreign(const char *name)
 {
 	struct chapter_name unused;
 
@@ -28,8 +27,7 @@ is_foreign(const char *name)
 }
 
 /* One line about it, and true: the folder must not be used. */
-static bool
-refuse(struct record_run *r)
+static bool refuse(struct record_run *r)
 {
 	char why[FOLDER_TEXT_BYTES];
 	struct listing_names others = {0};
@@ -37,15 +35,11 @@ refuse(struct record_run *r)
 	int err;
 
 	if (folder_complaint(r->file, geteuid(), why, sizeof(why))) {
-		die_warn(
-		    "%s: with --rotate, -o names a folder of your own", why);
+		die_warn("%s: with --rotate, -o names a folder of your own", why);
 		return true;
 	}
-	r->folder_fd =
-	    open(r->file, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	err = r->folder_fd < 0
-	    ? -errno
-	    : listing_read(r->folder_fd, is_foreign, &others);
+	r->folder_fd = open(r->file, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	err = r->folder_fd < 0 ? -errno : listing_read(r->folder_fd, is_foreign, &others);
 	if (err < 0)
 		die_warn("cannot write to %s: %s; choose another folder with "
 		         "-o",
@@ -64,8 +58,7 @@ refuse(struct record_run *r)
 	return refused;
 }
 
-int
-record_open_chapters(struct record_run *r)
+int record_open_chapters(struct record_run *r)
 {
 	for (size_t n = strlen(r->file); n > 1 && r->file[n - 1] == '/'; n--)
 		r->file[n - 1] = '\0';
@@ -80,8 +73,7 @@ record_open_chapters(struct record_run *r)
 	return refuse(r) ? RECORD_FAILED : record_begin_chapter(r);
 }
 
-int
-record_begin_chapter(struct record_run *r)
+int record_begin_chapter(struct record_run *r)
 {
 	int err = chapter_begin(r->file, clock_ns(CLOCK_REALTIME), &r->chapter);
 
@@ -93,8 +85,7 @@ record_begin_chapter(struct record_run *r)
 	return 0;
 }
 
-static int
-finish(struct record_run *r, void (*write_names)(struct record_run *r))
+static int finish(struct record_run *r, void (*write_names)(struct record_run *r))
 {
 	struct chapter *c = r->chapter;
 	int err;
@@ -104,13 +95,11 @@ finish(struct record_run *r, void (*write_names)(struct record_run *r))
 	r->writer = NULL;
 	err = chapter_finish(c);
 	if (err < 0)
-		die_warn("cannot write a chapter to %s: %s", r->file,
-		    outfile_error(err));
+		die_warn("cannot write a chapter to %s: %s", r->file, outfile_error(err));
 	return err;
 }
 
-int
-record_await_chapter(struct record_run *r)
+int record_await_chapter(struct record_run *r)
 {
 	pid_t pid = r->finisher;
 	int status = 0;
@@ -124,9 +113,7 @@ record_await_chapter(struct record_run *r)
 	return status == 0 ? 0 : -EIO;
 }
 
-int
-record_end_chapter(
-    struct record_run *r, void (*write_names)(struct record_run *r))
+int record_end_chapter(struct record_run *r, void (*write_names)(struct record_run *r))
 {
 	int err = record_await_chapter(r);
 	pid_t pid;
@@ -145,8 +132,7 @@ record_end_chapter(
 	return 0;
 }
 
-int
-record_clear_chapters(const struct record_run *r)
+int record_clear_chapters(const struct record_run *r)
 {
 	struct chapter_entry *all;
 	size_t count;
@@ -158,15 +144,13 @@ record_clear_chapters(const struct record_run *r)
 	if (err < 0)
 		return err;
 	for (size_t i = 0; i < count && err == 0; i++)
-		if (unlinkat(r->folder_fd, all[i].text, 0) < 0 &&
-		    errno != ENOENT)
+		if (unlinkat(r->folder_fd, all[i].text, 0) < 0 && errno != ENOENT)
 			err = -errno;
 	free(all);
 	return err;
 }
 
-void
-record_close_chapters(struct record_run *r)
+void record_close_chapters(struct record_run *r)
 {
 	(void)record_await_chapter(r);
 	chapter_discard(r->chapter);

@@ -45,9 +45,9 @@ struct record_run {
 	struct leaks_found found;
 	struct runtime_maps *maps; /* --runtime-names; NULL: not wanted */
 	int line_error;            /* why not */
-	uint64_t since_jiffies; /* the tree cannot be older than this process */
-	uint64_t start_ns;      /* since 1970; of the chapter */
-	uint64_t oom_kills;     /* kills in our cgroup, before the start */
+	uint64_t since_jiffies;    /* the tree cannot be older than this process */
+	uint64_t start_ns;         /* since 1970; of the chapter */
+	uint64_t oom_kills;        /* kills in our cgroup, before the start */
 	uint64_t start_monotonic_ns;
 	uint64_t run_monotonic_ns; /* of the first chapter; 0: this is it */
 	bool said_why;             /* that the command is not traced, and why */
@@ -81,8 +81,7 @@ int record_begin_chapter(struct record_run *r);
  * take seconds, in which somebody has to look at the processes. One chapter at
  * a time. Negative errno of this one, or of the one before.
  */
-int record_end_chapter(
-    struct record_run *r, void (*write_names)(struct record_run *r));
+int record_end_chapter(struct record_run *r, void (*write_names)(struct record_run *r));
 
 /* Waits for that child. Negative errno: the chapter is not complete. */
 int record_await_chapter(struct record_run *r);
@@ -102,8 +101,7 @@ void record_check_arrival(struct record_run *r);
 void record_say_not_arrived(struct record_run *r);
 
 /* The collector declined, for a reason of enum seg_inert. */
-void record_say_declined(
-    struct record_run *r, uint32_t reason, uint32_t place_owner, bool whole);
+void record_say_declined(struct record_run *r, uint32_t reason, uint32_t place_owner, bool whole);
 
 /* ---- record_summary.c ---- */
 

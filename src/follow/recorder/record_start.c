@@ -19,13 +19,11 @@
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 /* The exit code if the command cannot be found or executed. */
-static int
-say_not_started(const char *command, int err)
+static int say_not_started(const char *command, int err)
 {
 	uint64_t value;
 
-	if (err == -ENOENT &&
-	    (values_time(command, &value) || values_size(command, &value))) {
+	if (err == -ENOENT && (values_time(command, &value) || values_size(command, &value))) {
 		die_warn("%s: command not found; --leaks, --log and --rss take "
 		         "a value with \"=\", as in --leaks=10m",
 		    command);
@@ -39,8 +37,7 @@ say_not_started(const char *command, int err)
 	return EXIT_NOT_EXECUTABLE;
 }
 
-int
-record_check_command(struct record_run *r)
+int record_check_command(struct record_run *r)
 {
 	const char *command = r->options.command[0];
 	int err = inspect_command(command, &r->inspect);
@@ -54,8 +51,7 @@ record_check_command(struct record_run *r)
 	return 0;
 }
 
-static int
-refuse_written(const struct record_run *r, pid_t holder)
+static int refuse_written(const struct record_run *r, pid_t holder)
 {
 	char pid[32] = "";
 
@@ -67,8 +63,7 @@ refuse_written(const struct record_run *r, pid_t holder)
 	return RECORD_FAILED;
 }
 
-static int
-refuse_existing(const struct record_run *r)
+static int refuse_existing(const struct record_run *r)
 {
 	die_warn("%s exists: use --force to replace it, or another name with "
 	         "-o",
@@ -76,8 +71,7 @@ refuse_existing(const struct record_run *r)
 	return RECORD_FAILED;
 }
 
-int
-record_claim_output(struct record_run *r)
+int record_claim_output(struct record_run *r)
 {
 	const struct outfile *o;
 	pid_t holder = 0;
@@ -88,68 +82,55 @@ record_claim_output(struct record_run *r)
 	o = recording_outfile(r->writer);
 	if (o->direct)
 		return 0;
-	if (claim_take(&r->claim, r->segment_dir.fd, o->dir_fd, o->name,
-	        &holder) == -EBUSY)
+	if (claim_take(&r->claim, r->segment_dir.fd, o->dir_fd, o->name, &holder) == -EBUSY)
 		return refuse_written(r, holder);
 	/* who had the claim before us may have ended just now */
-	if (!r->options.force &&
-	    faccessat(o->dir_fd, o->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+	if (!r->options.force && faccessat(o->dir_fd, o->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return refuse_existing(r);
 	return 0;
 }
 
-int
-record_check_output(struct record_run *r)
+int record_check_output(struct record_run *r)
 {
 	enum recording_existing existing = RECORDING_KEEP_OLD;
 	pid_t holder = 0;
 	int err;
 
 	if (!r->options.output) {
-		strcpy(r->file,
-		    record_opts_rotate(&r->options) ? "seep.chapters"
-		                                    : "seep.data");
+		strcpy(r->file, record_opts_rotate(&r->options) ? "seep.chapters" : "seep.data");
 	} else {
-		existing =
-		    r->options.force ? RECORDING_REPLACE : RECORDING_REFUSE;
-		if (!record_opts_output(
-		        &r->options, r->launch.pid, r->file, sizeof(r->file))) {
+		existing = r->options.force ? RECORDING_REPLACE : RECORDING_REFUSE;
+		if (!record_opts_output(&r->options, r->launch.pid, r->file, sizeof(r->file))) {
 			die_warn("the name %s is too long", r->options.output);
 			return RECORD_FAILED;
 		}
 	}
 	if (record_opts_rotate(&r->options))
 		return record_open_chapters(r);
-	if (existing != RECORDING_KEEP_OLD &&
-	    claim_is_written(r->file, &holder))
+	if (existing != RECORDING_KEEP_OLD && claim_is_written(r->file, &holder))
 		return refuse_written(r, holder);
 	err = recording_create(r->file, existing, &r->writer);
 	if (err == 0)
 		return 0;
 	if (err == -EEXIST)
 		return refuse_existing(r);
-	die_warn("cannot write %s: %s; choose another place with -o", r->file,
-	    outfile_error(err));
+	die_warn("cannot write %s: %s; choose another place with -o", r->file, outfile_error(err));
 	return RECORD_FAILED;
 }
 
 /* The last step before CMD starts. */
-static int
-clear_output(struct record_run *r)
+static int clear_output(struct record_run *r)
 {
-	int err =
-	    r->chapter ? record_clear_chapters(r) : recording_clear(r->writer);
+	int err = r->chapter ? record_clear_chapters(r) : recording_clear(r->writer);
 
 	if (err == 0)
 		return 0;
-	die_warn("cannot replace %s: %s; choose another place with -o", r->file,
-	    strerror(-err));
+	die_warn("cannot replace %s: %s; choose another place with -o", r->file, strerror(-err));
 	return RECORD_FAILED;
 }
 
 /* The name contains the pid, so the file is made when that is known. */
-static int
-make_output(void *context, pid_t pid)
+static int make_output(void *context, pid_t pid)
 {
 	struct record_run *r = context;
 	int err;
@@ -161,8 +142,7 @@ make_output(void *context, pid_t pid)
 	return err ? err : clear_output(r);
 }
 
-int
-record_start(struct record_run *r)
+int record_start(struct record_run *r)
 {
 	char library[4096], companions[4 * 4096];
 	struct launch_plan plan = {
@@ -188,10 +168,8 @@ record_start(struct record_run *r)
 
 	if (!preload_find("libseep.so", library, sizeof(library)))
 		return RECORD_FAILED;
-	preload_companions(
-	    r->inspect.allocator, companions, sizeof(companions));
-	if (r->options.mappings &&
-	    !preload_mappings(companions, sizeof(companions)))
+	preload_companions(r->inspect.allocator, companions, sizeof(companions));
+	if (r->options.mappings && !preload_mappings(companions, sizeof(companions)))
 		return RECORD_FAILED;
 	plan.companions = companions;
 	if (r->inspect.kind != INSPECT_FINE) {

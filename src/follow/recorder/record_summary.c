@@ -13,8 +13,7 @@
 #include "findings/log_lack.h"
 #include "view/sites/enum_words.h"
 
-void
-record_warn_refused(struct record_run *r)
+void record_warn_refused(struct record_run *r)
 {
 	char programs[WORDS_COUNTED];
 	const char *why;
@@ -33,8 +32,7 @@ record_warn_refused(struct record_run *r)
 	refused_forget(&r->segment_dir);
 }
 
-void
-record_warn_cut(struct record_run *r)
+void record_warn_cut(struct record_run *r)
 {
 	const struct quota *q = &r->quota;
 	size_t unwatched = q->unwatched + q->unlisted;
@@ -45,27 +43,23 @@ record_warn_cut(struct record_run *r)
 	for (int i = 0; i < QUOTA_REASONS; i++)
 		if (q->refused[i] > 0)
 			die_warn("%s %s not recorded: %s",
-			    words_counted(text, q->refused[i], "process"),
-			    words_was(q->refused[i]),
+			    words_counted(text, q->refused[i], "process"), words_was(q->refused[i]),
 			    quota_words((enum quota_reason)i));
 	if (unwatched > 0)
 		die_warn("%s %s no time line, because there is no memory to "
 		         "watch more of them",
-		    words_counted(text, unwatched, "process"),
-		    words_has(unwatched));
+		    words_counted(text, unwatched, "process"), words_has(unwatched));
 	if (unplaced > 0)
 		die_warn("%s with a relative path %s not looked for: functions "
 		         "there may have no names",
-		    words_counted(text, unplaced, "module"),
-		    words_was(unplaced));
+		    words_counted(text, unplaced, "module"), words_was(unplaced));
 	if (q->verdicts_left > 0)
 		die_warn("what %s found is not in the recording, because there "
 		         "is no room for it (--max-size)",
 		    words_counted(text, q->verdicts_left, "look"));
 	if (q->timeline_cut)
-		die_warn(
-		    "the time line ends before the command, because it has "
-		    "reached half of --max-size");
+		die_warn("the time line ends before the command, because it has "
+		         "reached half of --max-size");
 }
 
 /*
@@ -73,8 +67,7 @@ record_warn_cut(struct record_run *r)
  * apart. If the recording cannot be read back, or has no names, all are in one
  * figure.
  */
-static void
-say_live(const struct record_run *r)
+static void say_live(const struct record_run *r)
 {
 	const struct collect *c = &r->collect;
 	struct remainders left = {0};
@@ -82,9 +75,8 @@ say_live(const struct record_run *r)
 	uint64_t blocks = c->live_blocks, bytes = c->live_bytes;
 	struct stat st;
 
-	if (blocks > 0 && r->embed && stat(r->file, &st) == 0 &&
-	    S_ISREG(st.st_mode) && remainders_count(r->file, &left) == 0 &&
-	    left.blocks <= blocks && left.bytes <= bytes) {
+	if (blocks > 0 && r->embed && stat(r->file, &st) == 0 && S_ISREG(st.st_mode) &&
+	    remainders_count(r->file, &left) == 0 && left.blocks <= blocks && left.bytes <= bytes) {
 		blocks -= left.blocks;
 		bytes -= left.bytes;
 	} else {
@@ -96,13 +88,11 @@ say_live(const struct record_run *r)
 		die_warn("live at exit: %s, %s", a, b);
 	else
 		die_warn("live at exit: %s, %s (without %s, %s)", a, b,
-		    words_counted(d, left.sites, "start-up remainder"),
-		    words_bytes(e, left.bytes));
+		    words_counted(d, left.sites, "start-up remainder"), words_bytes(e, left.bytes));
 }
 
 /* Blocks that nothing points to; seep report shows where they come from. */
-static void
-say_lost(const struct leaks_found *f)
+static void say_lost(const struct leaks_found *f)
 {
 	char a[WORDS_COUNTED], b[WORDS_MAX], d[WORDS_COUNTED];
 
@@ -116,17 +106,14 @@ say_lost(const struct leaks_found *f)
 		         "their parents, in %zu of %s",
 		    f->inheriting, d);
 	else
-		die_warn("lost: %s, %s, in %zu of %s%s",
-		    words_counted(a, f->blocks, "block"),
+		die_warn("lost: %s, %s, in %zu of %s%s", words_counted(a, f->blocks, "block"),
 		    words_bytes(b, f->bytes), f->leaking, d,
-		    f->inheriting == 0
-		        ? ""
-		        : ", besides blocks that forked processes "
-		          "have from their parents");
+		    f->inheriting == 0 ? ""
+		                       : ", besides blocks that forked processes "
+		                         "have from their parents");
 }
 
-static void
-say_log(const struct drain *d)
+static void say_log(const struct drain *d)
 {
 	const struct drain_sums s = drain_sums(d);
 	char a[WORDS_COUNTED], b[WORDS_MAX], e[WORDS_COUNTED];
@@ -135,17 +122,13 @@ say_log(const struct drain *d)
 	die_warn("logged: %s, %s%s%s%s", words_counted(a, s.events, "event"),
 	    words_bytes(b, s.bytes), s.lost ? ", lost " : "",
 	    s.lost ? words_counted(e, s.lost, "event") : "",
-	    s.is_full
-	        ? "; the log ends there, because of its limit (--log=LIMIT)"
-	        : "");
+	    s.is_full ? "; the log ends there, because of its limit (--log=LIMIT)" : "");
 	if (log_lack_words(&s.lack, why))
-		die_warn("no event log of %s: %s",
-		    words_counted(a, s.without, "process"), why);
+		die_warn("no event log of %s: %s", words_counted(a, s.without, "process"), why);
 }
 
 /* Without --log: what became of SEEP_LOG of the environment. */
-static void
-say_no_log(const struct record_run *r)
+static void say_no_log(const struct record_run *r)
 {
 	const struct collect_logs *l = &r->collect.logs;
 	const char *asked = getenv("SEEP_LOG");
@@ -154,8 +137,7 @@ say_no_log(const struct record_run *r)
 
 	if (l->without > 0 && log_lack_words(&l->lack, why))
 		die_warn("no %s of %s: %s",
-		    is_last || r->options.last ? "flight recorder"
-		                               : "event log",
+		    is_last || r->options.last ? "flight recorder" : "event log",
 		    words_counted(a, l->without, "process"), why);
 	if (l->unread > 0)
 		die_warn("the event log of %s is not in the recording: seep "
@@ -164,13 +146,10 @@ say_no_log(const struct record_run *r)
 }
 
 /* Settings that were not understood, but for one that was named above. */
-static void
-say_ignored(const struct collect *c)
+static void say_ignored(const struct collect *c)
 {
-	const struct drain_sums s =
-	    c->drain ? drain_sums(c->drain) : (struct drain_sums){0};
-	const uint32_t lack =
-	    c->drain ? s.lack.log_lack : c->logs.lack.log_lack;
+	const struct drain_sums s = c->drain ? drain_sums(c->drain) : (struct drain_sums){0};
+	const uint32_t lack = c->drain ? s.lack.log_lack : c->logs.lack.log_lack;
 	uint64_t n = c->logs.ignored;
 	char a[WORDS_COUNTED];
 
@@ -184,8 +163,7 @@ say_ignored(const struct collect *c)
 }
 
 /* How to get names of functions that were made at run time. */
-static void
-say_outside(const struct record_run *r)
+static void say_outside(const struct record_run *r)
 {
 	size_t frames = r->embed && !r->maps ? embed_outside(r->embed) : 0;
 	char a[WORDS_COUNTED];
@@ -197,8 +175,7 @@ say_outside(const struct record_run *r)
 		    words_counted(a, frames, "frame"), words_has(frames));
 }
 
-void
-record_summarise(const struct record_run *r)
+void record_summarise(const struct record_run *r)
 {
 	const struct collect *c = &r->collect;
 	size_t processes = c->processes ? c->processes : 1;
@@ -206,20 +183,17 @@ record_summarise(const struct record_run *r)
 	char programs[WORDS_COUNTED + 4] = "";
 
 	if (c->programs != processes)
-		snprintf(programs, sizeof(programs), " (%s)",
-		    words_counted(a, c->programs, "program"));
-	die_warn("recorded %s%s: %s, %s",
-	    words_counted(d, processes, "process"), programs,
-	    words_counted(a, c->allocations, "allocation"),
-	    words_bytes(b, c->allocated_bytes));
+		snprintf(
+		    programs, sizeof(programs), " (%s)", words_counted(a, c->programs, "program"));
+	die_warn("recorded %s%s: %s, %s", words_counted(d, processes, "process"), programs,
+	    words_counted(a, c->allocations, "allocation"), words_bytes(b, c->allocated_bytes));
 	say_live(r);
 	if (r->options.leaks_ns)
 		say_lost(&r->found);
 	if (c->programs == 1)
 		die_warn("peak: %s", words_bytes(a, c->peak_bytes));
 	else
-		die_warn("peak: %s, in pid %d %s",
-		    words_bytes(a, c->peak_bytes), (int)c->peak_pid,
+		die_warn("peak: %s, in pid %d %s", words_bytes(a, c->peak_bytes), (int)c->peak_pid,
 		    c->peak_name);
 	if (c->drain)
 		say_log(c->drain);
@@ -232,8 +206,7 @@ record_summarise(const struct record_run *r)
 		    words_bytes(a, r->options.sample_bytes));
 	say_outside(r);
 	if (r->options.last)
-		die_warn("next: seep dump --last %s, or seep report %s",
-		    r->file, r->file);
+		die_warn("next: seep dump --last %s, or seep report %s", r->file, r->file);
 	else
 		die_warn("next: seep report %s", r->file);
 }

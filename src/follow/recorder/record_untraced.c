@@ -12,8 +12,7 @@
 #include "format/medium.h"
 
 /* A collector that finds less room than 256 KiB does nothing. */
-static const char *
-tight_limit(void)
+static const char *tight_limit(void)
 {
 	struct rlimit limit;
 
@@ -26,8 +25,7 @@ tight_limit(void)
 	return NULL;
 }
 
-void
-record_say_not_arrived(struct record_run *r)
+void record_say_not_arrived(struct record_run *r)
 {
 	const char *why = tight_limit(), *refused;
 	size_t count;
@@ -42,16 +40,13 @@ record_say_not_arrived(struct record_run *r)
 	if (!why && count > 0)
 		why = refused;
 	if (!why)
-		why =
-		    "the reason is not known; maybe it, or a program that "
-		    "started it, clears the environment, or it ended too early";
-	die_warn("no collector in %s (pid %d): %s", r->options.command[0],
-	    (int)r->launch.pid, why);
+		why = "the reason is not known; maybe it, or a program that "
+		      "started it, clears the environment, or it ended too early";
+	die_warn("no collector in %s (pid %d): %s", r->options.command[0], (int)r->launch.pid, why);
 }
 
 /* The command has become another program by exec. */
-static void
-say_replaced(struct record_run *r)
+static void say_replaced(struct record_run *r)
 {
 	struct inspect in;
 	bool can_run;
@@ -65,15 +60,12 @@ say_replaced(struct record_run *r)
 	if (can_run && in.kind != INSPECT_FINE)
 		die_warn("%s", in.message);
 	else
-		die_warn(
-		    "%s (pid %d) has become %s, which has no collector: was "
-		    "the environment cleared?",
+		die_warn("%s (pid %d) has become %s, which has no collector: was "
+		         "the environment cleared?",
 		    r->options.command[0], (int)r->launch.pid, in.program);
 }
 
-void
-record_say_declined(
-    struct record_run *r, uint32_t reason, uint32_t place_owner, bool whole)
+void record_say_declined(struct record_run *r, uint32_t reason, uint32_t place_owner, bool whole)
 {
 	if (r->said_why)
 		return;
@@ -81,21 +73,17 @@ record_say_declined(
 	if (reason == SEG_INERT_PLACE) {
 		die_warn("%s (pid %d) is not traced: %s (uid %u); have it "
 		         "removed",
-		    r->options.command[0], (int)r->launch.pid,
-		    losses_inert(reason), place_owner);
+		    r->options.command[0], (int)r->launch.pid, losses_inert(reason), place_owner);
 		return;
 	}
-	die_warn("%s (pid %d) is %s: %s", r->options.command[0],
-	    (int)r->launch.pid,
-	    whole ? "not traced"
-	        : reason == SEG_INERT_OWN_MALLOC
-	        ? "hardly traced, or not at all"
-	        : "maybe traced in part only",
+	die_warn("%s (pid %d) is %s: %s", r->options.command[0], (int)r->launch.pid,
+	    whole                                ? "not traced"
+	        : reason == SEG_INERT_OWN_MALLOC ? "hardly traced, or not at all"
+	                                         : "maybe traced in part only",
 	    losses_inert(reason));
 }
 
-void
-record_check_arrival(struct record_run *r)
+void record_check_arrival(struct record_run *r)
 {
 	struct seg_header h;
 
@@ -104,6 +92,5 @@ record_check_arrival(struct record_run *r)
 	else if (!procs_has_segment(r->launch.pid))
 		say_replaced(r);
 	else if (h.state == SEG_INERT || h.inert_reason != SEG_INERT_NONE)
-		record_say_declined(
-		    r, h.inert_reason, h.place_owner, h.state == SEG_INERT);
+		record_say_declined(r, h.inert_reason, h.place_owner, h.state == SEG_INERT);
 }

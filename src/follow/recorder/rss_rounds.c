@@ -60,10 +60,8 @@ struct rss {
 
 /* ---- in the child ---- */
 
-static int
-read_pages(int fd, const struct segfile *f, int slot,
-    const struct seg_header *h, pid_t pid, enum leaks_look_kind kind,
-    const struct leaks_look_more *more)
+static int read_pages(int fd, const struct segfile *f, int slot, const struct seg_header *h,
+    pid_t pid, enum leaks_look_kind kind, const struct leaks_look_more *more)
 {
 	struct residence r;
 	struct segment *seg;
@@ -99,8 +97,7 @@ read_pages(int fd, const struct segfile *f, int slot,
 
 /* ---- which processes ---- */
 
-static void
-drop_items(struct rss *r)
+static void drop_items(struct rss *r)
 {
 	for (size_t i = 0; i < r->count; i++) {
 		free(r->items[i].dir);
@@ -109,16 +106,14 @@ drop_items(struct rss *r)
 	r->count = r->at = 0;
 }
 
-static int
-add_item(struct rss *r, const char *dir, const char *name, int slot,
-    const struct seg_header *h)
+static int add_item(
+    struct rss *r, const char *dir, const char *name, int slot, const struct seg_header *h)
 {
 	struct item x = {.slot = slot};
 	int err;
 
-	if (strcmp(h->session, r->plan.segment_dir->session) != 0 ||
-	    h->state == SEG_INERT || h->end_kind == SEG_END_EXITED ||
-	    (r->plan.alone && (pid_t)h->pid != r->plan.alone) ||
+	if (strcmp(h->session, r->plan.segment_dir->session) != 0 || h->state == SEG_INERT ||
+	    h->end_kind == SEG_END_EXITED || (r->plan.alone && (pid_t)h->pid != r->plan.alone) ||
 	    r->count == PROCESSES_MAX)
 		return 0;
 	err = room_make(&r->items, &r->room, r->count, sizeof(x));
@@ -136,8 +131,7 @@ add_item(struct rss *r, const char *dir, const char *name, int slot,
 	return 0;
 }
 
-static int
-visit(void *context, int dir_fd, const char *dir, const char *name)
+static int visit(void *context, int dir_fd, const char *dir, const char *name)
 {
 	struct rss *r = context;
 	uint8_t taken[SEGFILE_SLOTS];
@@ -152,8 +146,7 @@ visit(void *context, int dir_fd, const char *dir, const char *name)
 		err = add_item(r, dir, name, SEGFILE_OWN, &h);
 	segfile_taken(f, taken);
 	for (int i = 0; i < segfile_slots(f) && err == 0; i++)
-		if (taken[i] && !segfile_is_early(f, i) &&
-		    segfile_header(f, i, &h, NULL) == 0)
+		if (taken[i] && !segfile_is_early(f, i) && segfile_header(f, i, &h, NULL) == 0)
 			err = add_item(r, dir, name, i, &h);
 	segfile_close(f);
 	return err;
@@ -161,27 +154,23 @@ visit(void *context, int dir_fd, const char *dir, const char *name)
 
 /* ---- results ---- */
 
-static bool
-same_kept(const void *items, uint32_t item, const void *key)
+static bool same_kept(const void *items, uint32_t item, const void *key)
 {
-	return memcmp(((const struct kept *)items)[item].uuid, key,
-	           UUID_BYTES) == 0;
+	return memcmp(((const struct kept *)items)[item].uuid, key, UUID_BYTES) == 0;
 }
 
-static void
-append(struct rss *r, const uint8_t *uuid, const uint8_t *bytes, size_t len)
+static void append(struct rss *r, const uint8_t *uuid, const uint8_t *bytes, size_t len)
 {
 	uint64_t before = recording_size(r->plan.writer);
 
 	/* an error sticks in the writer */
-	(void)recording_append_packed(r->plan.writer, RECORDING_RESIDENCE, uuid,
-	    UUID_BYTES, bytes, len, LEVEL);
+	(void)recording_append_packed(
+	    r->plan.writer, RECORDING_RESIDENCE, uuid, UUID_BYTES, bytes, len, LEVEL);
 	r->written += recording_size(r->plan.writer) - before;
 }
 
 /* Untrusted: the child has read hostile memory. Takes `bytes` over. */
-static int
-keep(struct rss *r, const uint8_t *uuid, uint8_t *bytes, size_t len)
+static int keep(struct rss *r, const uint8_t *uuid, uint8_t *bytes, size_t len)
 {
 	struct residence check;
 	uint32_t at = 0;
@@ -192,12 +181,10 @@ keep(struct rss *r, const uint8_t *uuid, uint8_t *bytes, size_t len)
 		return err == -ENOMEM ? err : 0;
 	}
 	rss_account_release(&check);
-	err =
-	    room_make(&r->kept, &r->kept_room, r->kept_count, sizeof(*r->kept));
+	err = room_make(&r->kept, &r->kept_room, r->kept_count, sizeof(*r->kept));
 	if (err == 0)
-		err =
-		    dict_find(&r->kept_index, dict_hash_bytes(uuid, UUID_BYTES),
-		        same_kept, r->kept, uuid, (uint32_t)r->kept_count, &at);
+		err = dict_find(&r->kept_index, dict_hash_bytes(uuid, UUID_BYTES), same_kept,
+		    r->kept, uuid, (uint32_t)r->kept_count, &at);
 	if (err < 0) {
 		free(bytes);
 		return err;
@@ -209,8 +196,7 @@ keep(struct rss *r, const uint8_t *uuid, uint8_t *bytes, size_t len)
 	free(r->kept[at].bytes); /* a later one is there */
 	r->kept[at].bytes = NULL;
 	/* the end states and names come on top of what is there now */
-	if (r->written <=
-	    (recording_size(r->plan.writer) + END_BYTES) / (SHARE + 1)) {
+	if (r->written <= (recording_size(r->plan.writer) + END_BYTES) / (SHARE + 1)) {
 		append(r, uuid, bytes, len);
 		free(bytes);
 		return 0;
@@ -220,8 +206,7 @@ keep(struct rss *r, const uint8_t *uuid, uint8_t *bytes, size_t len)
 	return 0;
 }
 
-void
-rss_rounds_finish(struct rss *r)
+void rss_rounds_finish(struct rss *r)
 {
 	for (size_t i = 0; i < r->kept_count; i++) {
 		struct kept *x = &r->kept[i];
@@ -236,8 +221,7 @@ rss_rounds_finish(struct rss *r)
 /* ---- steps ---- */
 
 /* Starts to read the next process that still runs. */
-static void
-start(struct rss *r)
+static void start(struct rss *r)
 {
 	while (r->at < r->count && !r->is_reading) {
 		const struct item *x = &r->items[r->at];
@@ -246,15 +230,12 @@ start(struct rss *r)
 		pid_t pid = 0;
 
 		if (segment_dir_open_file(x->dir, x->name, &f) == 0) {
-			r->is_reading =
-			    segfile_header(f, x->slot, &h, NULL) == 0 &&
+			r->is_reading = segfile_header(f, x->slot, &h, NULL) == 0 &&
 			    memcmp(h.uuid, x->uuid, UUID_BYTES) == 0 &&
-			    session_end(&h, segfile_source(f), &pid) ==
-			        PROCESS_RUNNING &&
+			    session_end(&h, segfile_source(f), &pid) == PROCESS_RUNNING &&
 			    pid > 0 &&
-			    leaks_look_start_as(&r->look, read_pages, LIMIT_S,
-			        f, x->slot, &h, pid, LEAKS_LOOK_RUNNING,
-			        NULL) == 0;
+			    leaks_look_start_as(&r->look, read_pages, LIMIT_S, f, x->slot, &h, pid,
+			        LEAKS_LOOK_RUNNING, NULL) == 0;
 			segfile_close(f);
 		}
 		if (!r->is_reading)
@@ -266,8 +247,7 @@ start(struct rss *r)
  * The round is over: the next one is not before it is paid for. All of it counts:
  * finding the processes, reading, compressing.
  */
-static void
-end_round(struct rss *r)
+static void end_round(struct rss *r)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	uint64_t rest = (now - r->begin_ns) * LOAD;
@@ -276,8 +256,7 @@ end_round(struct rss *r)
 	r->next_ns = now + (rest > r->plan.every_ns ? rest : r->plan.every_ns);
 }
 
-static int
-poll_look(struct rss *r)
+static int poll_look(struct rss *r)
 {
 	int err = leaks_look_poll(&r->look);
 
@@ -298,8 +277,7 @@ poll_look(struct rss *r)
 	return err;
 }
 
-int
-rss_rounds_step(struct rss *r)
+int rss_rounds_step(struct rss *r)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	int err = 0;
@@ -321,8 +299,7 @@ rss_rounds_step(struct rss *r)
 	return 0;
 }
 
-int
-rss_rounds_wait_ms(const struct rss *r)
+int rss_rounds_wait_ms(const struct rss *r)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
@@ -330,20 +307,17 @@ rss_rounds_wait_ms(const struct rss *r)
 		return POLL_MS;
 	if (now >= r->next_ns)
 		return 0;
-	return r->next_ns - now > WAIT_MAX_MS * MS
-	    ? WAIT_MAX_MS
-	    : (int)((r->next_ns - now) / MS) + 1;
+	return r->next_ns - now > WAIT_MAX_MS * MS ? WAIT_MAX_MS
+	                                           : (int)((r->next_ns - now) / MS) + 1;
 }
 
-void
-rss_rounds_turn(struct rss *r, struct recording_writer *writer)
+void rss_rounds_turn(struct rss *r, struct recording_writer *writer)
 {
 	r->plan.writer = writer;
 	r->written = 0;
 }
 
-int
-rss_rounds_new(const struct rss_plan *plan, struct rss **ret)
+int rss_rounds_new(const struct rss_plan *plan, struct rss **ret)
 {
 	struct rss *r = calloc(1, sizeof(*r));
 
@@ -357,8 +331,7 @@ rss_rounds_new(const struct rss_plan *plan, struct rss **ret)
 	return 0;
 }
 
-void
-rss_rounds_free(struct rss *r)
+void rss_rounds_free(struct rss *r)
 {
 	if (!r)
 		return;

@@ -10,8 +10,7 @@
 #include "format/rows.h"
 #include "format/seg_tables.h"
 
-int
-tail_new(uint64_t number, struct tail_room *room, struct tail **ret)
+int tail_new(uint64_t number, struct tail_room *room, struct tail **ret)
 {
 	struct tail *t = calloc(1, sizeof(*t));
 
@@ -23,8 +22,7 @@ tail_new(uint64_t number, struct tail_room *room, struct tail **ret)
 	return 0;
 }
 
-void
-tail_free(struct tail *t)
+void tail_free(struct tail *t)
 {
 	if (!t)
 		return;
@@ -45,21 +43,18 @@ tail_free(struct tail *t)
 	free(t);
 }
 
-size_t
-tail_sites(const struct tail *t)
+size_t tail_sites(const struct tail *t)
 {
 	return t->sites;
 }
 
-uint64_t
-tail_module_changes(const struct tail *t)
+uint64_t tail_module_changes(const struct tail *t)
 {
 	return t->module_changes;
 }
 
 /* A string may continue in the next extent. */
-static bool
-copy_string(const struct tail *t, uint64_t offset, uint32_t len, char *to)
+static bool copy_string(const struct tail *t, uint64_t offset, uint32_t len, char *to)
 {
 	uint32_t found = 0;
 
@@ -67,8 +62,8 @@ copy_string(const struct tail *t, uint64_t offset, uint32_t len, char *to)
 		const struct seg_extent *x = &t->tables[i].extent;
 		uint64_t from, end;
 
-		if (x->kind != SEG_EXT_STRING || !t->tables[i].written ||
-		    x->row_bytes != 1 || offset > UINT64_MAX - len)
+		if (x->kind != SEG_EXT_STRING || !t->tables[i].written || x->row_bytes != 1 ||
+		    offset > UINT64_MAX - len)
 			continue;
 		from = offset > x->first ? offset : x->first;
 		end = x->first + x->count;
@@ -76,8 +71,7 @@ copy_string(const struct tail *t, uint64_t offset, uint32_t len, char *to)
 			end = offset + len;
 		if (from >= end)
 			continue;
-		memcpy(to + (from - offset),
-		    t->tables[i].written + (from - x->first),
+		memcpy(to + (from - offset), t->tables[i].written + (from - x->first),
 		    (size_t)(end - from));
 		found += (uint32_t)(end - from);
 	}
@@ -85,10 +79,8 @@ copy_string(const struct tail *t, uint64_t offset, uint32_t len, char *to)
 	return found == len;
 }
 
-void
-tail_modules(const struct tail *t,
-    void (*each)(void *, const struct seg_module *, const char *),
-    void *context)
+void tail_modules(const struct tail *t,
+    void (*each)(void *, const struct seg_module *, const char *), void *context)
 {
 	char path[4096];
 
@@ -101,19 +93,15 @@ tail_modules(const struct tail *t,
 		for (uint32_t k = 0; k < x->count; k++) {
 			struct seg_module row;
 
-			memcpy(&row,
-			    t->tables[i].written + (size_t)k * x->row_bytes,
-			    sizeof(row));
-			if (row.end > 0 && row.path_bytes > 0 &&
-			    row.path_bytes < sizeof(path) &&
+			memcpy(&row, t->tables[i].written + (size_t)k * x->row_bytes, sizeof(row));
+			if (row.end > 0 && row.path_bytes > 0 && row.path_bytes < sizeof(path) &&
 			    copy_string(t, row.path, row.path_bytes, path))
 				each(context, &row, path);
 		}
 	}
 }
 
-uint8_t *
-tail_buffer(struct tail *t, size_t len)
+uint8_t *tail_buffer(struct tail *t, size_t len)
 {
 	if (len > t->buffer_bytes) {
 		free(t->buffer);
@@ -123,8 +111,7 @@ tail_buffer(struct tail *t, size_t len)
 	return t->buffer;
 }
 
-static void
-put_header(struct tail *t, const struct seg_header *h, struct codec_out *out)
+static void put_header(struct tail *t, const struct seg_header *h, struct codec_out *out)
 {
 	uint64_t words[TAIL_HEADER_WORDS];
 	struct codec_out body = {0};
@@ -144,8 +131,7 @@ put_header(struct tail *t, const struct seg_header *h, struct codec_out *out)
 	codec_release(&body);
 }
 
-static void
-put_rows(const struct tail *t, const struct seg_extent *x, uint32_t first,
+static void put_rows(const struct tail *t, const struct seg_extent *x, uint32_t first,
     uint32_t count, const uint8_t *rows, struct codec_out *out)
 {
 	struct codec_out body = {0};
@@ -154,18 +140,15 @@ put_rows(const struct tail *t, const struct seg_extent *x, uint32_t first,
 	codec_put(&body, x->kind);
 	codec_put(&body, x->row_bytes);
 	codec_put(&body, x->first + first);
-	codec_put_bytes(&body, rows + (size_t)first * x->row_bytes,
-	    (size_t)count * x->row_bytes);
+	codec_put_bytes(&body, rows + (size_t)first * x->row_bytes, (size_t)count * x->row_bytes);
 	codec_put_item(out, CODEC_ROWS, &body);
 	codec_release(&body);
 }
 
 /* Writes every row in use, in a table whose rows never change afterwards. */
-static bool
-is_finished(const struct seg_extent *x, const uint8_t *rows)
+static bool is_finished(const struct seg_extent *x, const uint8_t *rows)
 {
-	if (x->kind != SEG_EXT_NODE && x->kind != SEG_EXT_INNER &&
-	    x->kind != SEG_EXT_SITE)
+	if (x->kind != SEG_EXT_NODE && x->kind != SEG_EXT_INNER && x->kind != SEG_EXT_SITE)
 		return false;
 	for (uint32_t i = 0; i < x->count; i++)
 		if (rows_is_zero(rows + (size_t)i * x->row_bytes, x->row_bytes))
@@ -173,9 +156,8 @@ is_finished(const struct seg_extent *x, const uint8_t *rows)
 	return true;
 }
 
-static void
-tell_rows(const struct tail *tail, const struct tail_table *t,
-    const uint8_t *now, struct codec_out *out)
+static void tell_rows(
+    const struct tail *tail, const struct tail_table *t, const uint8_t *now, struct codec_out *out)
 {
 	const struct seg_extent *x = &t->extent;
 
@@ -191,8 +173,7 @@ tell_rows(const struct tail *tail, const struct tail_table *t,
 	}
 }
 
-static int
-look_at_table(struct tail_look *l, struct tail_table *t, struct codec_out *out)
+static int look_at_table(struct tail_look *l, struct tail_table *t, struct codec_out *out)
 {
 	size_t len = (size_t)t->extent.count * t->extent.row_bytes;
 	uint8_t *now;
@@ -221,8 +202,7 @@ look_at_table(struct tail_look *l, struct tail_table *t, struct codec_out *out)
 	return 0;
 }
 
-static int
-read_tables(struct tail_look *l, struct codec_out *out)
+static int read_tables(struct tail_look *l, struct codec_out *out)
 {
 	struct tail *t = l->tail;
 
@@ -239,8 +219,7 @@ read_tables(struct tail_look *l, struct codec_out *out)
 	return 0;
 }
 
-static void
-put_begin(struct tail *t, struct codec_out *out)
+static void put_begin(struct tail *t, struct codec_out *out)
 {
 	struct codec_out body = {0};
 
@@ -252,12 +231,10 @@ put_begin(struct tail *t, struct codec_out *out)
 	t->begun = true;
 }
 
-int
-tail_look(struct tail *t, const struct segfile *f, int slot, bool rows,
-    struct codec_out *out, struct seg_header *ret_header)
+int tail_look(struct tail *t, const struct segfile *f, int slot, bool rows, struct codec_out *out,
+    struct seg_header *ret_header)
 {
-	struct tail_look l = {
-	    .tail = t, .at.source = segfile_source(f), .rows = rows};
+	struct tail_look l = {.tail = t, .at.source = segfile_source(f), .rows = rows};
 	int err;
 
 	err = segfile_header(f, slot, ret_header, NULL);
@@ -286,8 +263,7 @@ tail_look(struct tail *t, const struct segfile *f, int slot, bool rows,
 	put_header(t, ret_header, out);
 	tail_put_ledger(&l, out);
 	/* new ids in the ledger may refer to extents that were added since */
-	if (segfile_header(f, slot, ret_header, NULL) == 0 &&
-	    tail_directory(&l, ret_header) == 0)
+	if (segfile_header(f, slot, ret_header, NULL) == 0 && tail_directory(&l, ret_header) == 0)
 		err = read_tables(&l, out);
 	return out->failed ? -ENOMEM : err;
 }

@@ -32,8 +32,8 @@ void tail_free(struct tail *t);
  * header that was read. Negative errno: some of the items may be missing, so
  * the caller drops them and the tail. -EFBIG: there is no room left for it.
  */
-int tail_look(struct tail *t, const struct segfile *f, int slot, bool rows,
-    struct codec_out *out, struct seg_header *ret_header);
+int tail_look(struct tail *t, const struct segfile *f, int slot, bool rows, struct codec_out *out,
+    struct seg_header *ret_header);
 
 /* Number of site ids seen so far. */
 size_t tail_sites(const struct tail *t);
@@ -43,7 +43,6 @@ uint64_t tail_module_changes(const struct tail *t);
 
 /* Calls `each` for every module that has a path, as written last. */
 void tail_modules(const struct tail *t,
-    void (*each)(void *context, const struct seg_module *row, const char *path),
-    void *context);
+    void (*each)(void *context, const struct seg_module *row, const char *path), void *context);
 
 #endif

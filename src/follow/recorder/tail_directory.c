@@ -8,8 +8,7 @@
 #include "format/seg_tables.h"
 
 /* Checks the limit before memory is taken for the life of the tail. */
-static bool
-take(void *context, size_t bytes)
+static bool take(void *context, size_t bytes)
 {
 	struct tail *t = context;
 
@@ -20,8 +19,7 @@ take(void *context, size_t bytes)
 	return true;
 }
 
-static int
-block_of(void *context, size_t n, struct directory_pieces **ret)
+static int block_of(void *context, size_t n, struct directory_pieces **ret)
 {
 	struct tail *t = context;
 
@@ -31,11 +29,9 @@ block_of(void *context, size_t n, struct directory_pieces **ret)
 
 		while (room <= n)
 			room *= 2;
-		if (!take(t,
-		        (room - t->block_room) * sizeof(struct tail_block *)))
+		if (!take(t, (room - t->block_room) * sizeof(struct tail_block *)))
 			return -EFBIG;
-		bigger =
-		    reallocarray(t->blocks, room, sizeof(struct tail_block *));
+		bigger = reallocarray(t->blocks, room, sizeof(struct tail_block *));
 		if (!bigger)
 			return -ENOMEM;
 		memset(bigger + t->block_room, 0,
@@ -54,8 +50,7 @@ block_of(void *context, size_t n, struct directory_pieces **ret)
 	return 0;
 }
 
-static int
-add_table(struct tail *t, const struct seg_extent *x)
+static int add_table(struct tail *t, const struct seg_extent *x)
 {
 	struct tail_table *more;
 
@@ -74,30 +69,26 @@ add_table(struct tail *t, const struct seg_extent *x)
 	return 0;
 }
 
-static bool
-has_rows_by_id(uint32_t kind)
+static bool has_rows_by_id(uint32_t kind)
 {
 	return kind == SEG_EXT_LEDGER || kind == SEG_EXT_SAMPLE;
 }
 
 /* Everything else is in the end state only. */
-static bool
-wants(uint32_t kind)
+static bool wants(uint32_t kind)
 {
 	return has_rows_by_id(kind) || tables_in_time_line(kind);
 }
 
 static int add_extent(void *context, const struct seg_extent *x);
 
-static struct directory_hooks
-hooks_of(struct tail *t)
+static struct directory_hooks hooks_of(struct tail *t)
 {
 	return (struct directory_hooks){
 	    .context = t, .take = take, .wants = wants, .add = add_extent};
 }
 
-static int
-add_extent(void *context, const struct seg_extent *x)
+static int add_extent(void *context, const struct seg_extent *x)
 {
 	const struct directory_hooks hooks = hooks_of(context);
 
@@ -108,8 +99,7 @@ add_extent(void *context, const struct seg_extent *x)
 	return directory_cut(x, &hooks, block_of);
 }
 
-int
-tail_directory(struct tail_look *l, const struct seg_header *h)
+int tail_directory(struct tail_look *l, const struct seg_header *h)
 {
 	const struct directory_hooks hooks = hooks_of(l->tail);
 

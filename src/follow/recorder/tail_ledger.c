@@ -7,9 +7,7 @@
 #include "follow/recorder/tail_parts.h"
 #include "format/rows.h"
 
-static void
-add_frees(struct codec_sum *sums, const struct directory_piece *p,
-    const uint8_t *rows)
+static void add_frees(struct codec_sum *sums, const struct directory_piece *p, const uint8_t *rows)
 {
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct codec_sum *s = &sums[p->first + i];
@@ -22,8 +20,7 @@ add_frees(struct codec_sum *sums, const struct directory_piece *p,
 }
 
 /* The rows contain the estimates; these columns say how good they are. */
-static void
-add_samples(struct tail_look *l, struct codec_sum *sums,
+static void add_samples(struct tail_look *l, struct codec_sum *sums,
     const struct directory_piece *p, const uint8_t *rows)
 {
 	for (uint32_t i = 0; i < p->count; i++) {
@@ -33,17 +30,15 @@ add_samples(struct tail_look *l, struct codec_sum *sums,
 		memcpy(&row, rows + (size_t)i * p->row_bytes,
 		    p->row_bytes < sizeof(row) ? p->row_bytes : sizeof(row));
 		s->samples += row.samples;
-		s->variance_allocated += seg_wide_of(
-		    row.variance_allocated, row.variance_allocated_high);
-		s->variance_freed +=
-		    seg_wide_of(row.variance_freed, row.variance_freed_high);
+		s->variance_allocated +=
+		    seg_wide_of(row.variance_allocated, row.variance_allocated_high);
+		s->variance_freed += seg_wide_of(row.variance_freed, row.variance_freed_high);
 		l->samples |= row.samples > 0;
 	}
 }
 
-static void
-add_rest(struct tail_look *l, struct codec_sum *sums,
-    const struct directory_piece *p, const uint8_t *rows)
+static void add_rest(struct tail_look *l, struct codec_sum *sums, const struct directory_piece *p,
+    const uint8_t *rows)
 {
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct codec_sum *s = &sums[p->first + i];
@@ -55,34 +50,26 @@ add_rest(struct tail_look *l, struct codec_sum *sums,
 		s->allocated_bytes += row.allocated_bytes;
 		l->is_user[p->first + i] |= p->is_pool && row.allocations > 0;
 		peak = rows_at_peak(&row, l->epoch);
-		s->peak_bytes =
-		    (int64_t)((uint64_t)s->peak_bytes + (uint64_t)peak.bytes);
-		s->peak_blocks =
-		    (int64_t)((uint64_t)s->peak_blocks + (uint64_t)peak.blocks);
+		s->peak_bytes = (int64_t)((uint64_t)s->peak_bytes + (uint64_t)peak.bytes);
+		s->peak_blocks = (int64_t)((uint64_t)s->peak_blocks + (uint64_t)peak.blocks);
 	}
 }
 
-static bool
-is_same(const struct codec_sum *was, const struct codec_sum *is, bool new_peak)
+static bool is_same(const struct codec_sum *was, const struct codec_sum *is, bool new_peak)
 {
-	if (was->allocations != is->allocations ||
-	    was->allocated_bytes != is->allocated_bytes ||
+	if (was->allocations != is->allocations || was->allocated_bytes != is->allocated_bytes ||
 	    was->frees != is->frees || was->freed_bytes != is->freed_bytes ||
-	    was->samples != is->samples ||
-	    was->variance_allocated != is->variance_allocated ||
+	    was->samples != is->samples || was->variance_allocated != is->variance_allocated ||
 	    was->variance_freed != is->variance_freed)
 		return false;
 	if (new_peak)
-		return is->peak_bytes ==
-		    (int64_t)(is->allocated_bytes - is->freed_bytes) &&
+		return is->peak_bytes == (int64_t)(is->allocated_bytes - is->freed_bytes) &&
 		    is->peak_blocks == (int64_t)(is->allocations - is->frees);
-	return was->peak_bytes == is->peak_bytes &&
-	    was->peak_blocks == is->peak_blocks;
+	return was->peak_bytes == is->peak_bytes && was->peak_blocks == is->peak_blocks;
 }
 
-static void
-tell_row(struct tail_look *l, uint64_t id, const struct codec_sum *was,
-    const struct codec_sum *is)
+static void tell_row(
+    struct tail_look *l, uint64_t id, const struct codec_sum *was, const struct codec_sum *is)
 {
 	struct codec_out *column = l->tail->column;
 	int64_t value[CODEC_COLUMNS], samples[CODEC_WIDE_COLUMNS];
@@ -99,8 +86,7 @@ tell_row(struct tail_look *l, uint64_t id, const struct codec_sum *was,
 	l->changed++;
 }
 
-static void
-add_totals(struct codec_sum *totals, const struct codec_sum *s)
+static void add_totals(struct codec_sum *totals, const struct codec_sum *s)
 {
 	totals->allocations += s->allocations;
 	totals->allocated_bytes += s->allocated_bytes;
@@ -112,9 +98,7 @@ add_totals(struct codec_sum *totals, const struct codec_sum *s)
  * Reads the rows of these ids in all arrays: first frees, in a second pass the
  * rest.
  */
-static int
-sum_block(
-    struct tail_look *l, const struct tail_block *b, struct codec_sum *sums)
+static int sum_block(struct tail_look *l, const struct tail_block *b, struct codec_sum *sums)
 {
 	memset(sums, 0, TAIL_BLOCK_ROWS * sizeof(*sums));
 	memset(l->is_user, 0, sizeof(l->is_user));
@@ -143,9 +127,7 @@ sum_block(
 	return 0;
 }
 
-static int
-look_at_block(
-    struct tail_look *l, const struct tail_block *b, struct codec_sum *sums)
+static int look_at_block(struct tail_look *l, const struct tail_block *b, struct codec_sum *sums)
 {
 	struct steady steady = steady_begin();
 	int err;
@@ -156,8 +138,7 @@ look_at_block(
 	return err;
 }
 
-int
-tail_ledger(struct tail_look *l)
+int tail_ledger(struct tail_look *l)
 {
 	struct tail *t = l->tail;
 
@@ -189,21 +170,17 @@ tail_ledger(struct tail_look *l)
 	return 0;
 }
 
-void
-tail_put_totals(
-    struct tail *t, const struct codec_sum *now, struct codec_out *out)
+void tail_put_totals(struct tail *t, const struct codec_sum *now, struct codec_out *out)
 {
 	struct codec_out body = {0};
 	struct codec_sum *was = &t->totals;
 
-	if (now->allocations == was->allocations &&
-	    now->allocated_bytes == was->allocated_bytes &&
+	if (now->allocations == was->allocations && now->allocated_bytes == was->allocated_bytes &&
 	    now->frees == was->frees && now->freed_bytes == was->freed_bytes)
 		return;
 	codec_put(&body, t->number);
 	codec_put_signed(&body, (int64_t)(now->allocations - was->allocations));
-	codec_put_signed(
-	    &body, (int64_t)(now->allocated_bytes - was->allocated_bytes));
+	codec_put_signed(&body, (int64_t)(now->allocated_bytes - was->allocated_bytes));
 	codec_put_signed(&body, (int64_t)(now->frees - was->frees));
 	codec_put_signed(&body, (int64_t)(now->freed_bytes - was->freed_bytes));
 	codec_put_item(out, CODEC_TOTALS, &body);
@@ -211,8 +188,7 @@ tail_put_totals(
 	*was = *now;
 }
 
-void
-tail_put_ledger(struct tail_look *l, struct codec_out *out)
+void tail_put_ledger(struct tail_look *l, struct codec_out *out)
 {
 	struct codec_out *column = l->tail->column;
 	struct codec_out body = {0};

@@ -9,13 +9,12 @@
 enum {
 	TAIL_BLOCK_BITS = DIRECTORY_BLOCK_BITS,
 	TAIL_BLOCK_ROWS = DIRECTORY_BLOCK_ROWS,
-	TAIL_BLOCK_COLUMNS =
-	    TAIL_BLOCK_ROWS * 64, /* rows of a block as written */
-	TAIL_ROW_BYTES = 64, /* what a ledger row or a sample has at least */
+	TAIL_BLOCK_COLUMNS = TAIL_BLOCK_ROWS * 64, /* rows of a block as written */
+	TAIL_ROW_BYTES = 64,                       /* what a ledger row or a sample has at least */
 	TAIL_HEADER_WORDS = SEG_HEADER_BYTES / 8,
 };
-_Static_assert(sizeof(struct seg_row) == TAIL_ROW_BYTES &&
-        (int)SEG_SAMPLE_OLD_BYTES == (int)TAIL_ROW_BYTES,
+_Static_assert(
+    sizeof(struct seg_row) == TAIL_ROW_BYTES && (int)SEG_SAMPLE_OLD_BYTES == (int)TAIL_ROW_BYTES,
     "one bound serves both");
 
 struct tail_block {
@@ -43,9 +42,8 @@ struct tail {
 	size_t sites;
 	uint64_t module_changes;
 	uint32_t peak_epoch;
-	struct codec_sum totals; /* values that were written last */
-	struct codec_out
-	    column[CODEC_ALL_COLUMNS]; /* ids first, samples last */
+	struct codec_sum totals;                    /* values that were written last */
+	struct codec_out column[CODEC_ALL_COLUMNS]; /* ids first, samples last */
 	uint8_t *buffer;
 	size_t buffer_bytes;
 };
@@ -80,8 +78,7 @@ int tail_directory(struct tail_look *l, const struct seg_header *h);
  * of rows that have changed. Then writes these as items of the time line.
  */
 int tail_ledger(struct tail_look *l);
-void tail_put_totals(
-    struct tail *t, const struct codec_sum *now, struct codec_out *out);
+void tail_put_totals(struct tail *t, const struct codec_sum *now, struct codec_out *out);
 void tail_put_ledger(struct tail_look *l, struct codec_out *out);
 
 #endif

@@ -29,8 +29,7 @@ struct look {
 	int err;
 };
 
-void
-where_release(struct where *w)
+void where_release(struct where *w)
 {
 	for (size_t i = 0; i < w->count; i++)
 		free(w->files[i].path);
@@ -38,9 +37,8 @@ where_release(struct where *w)
 	*w = (struct where){0};
 }
 
-static const struct where_file *
-find(const struct where *w, const uint8_t uuid[16], uint64_t owner,
-    uint64_t start, uint64_t end)
+static const struct where_file *find(
+    const struct where *w, const uint8_t uuid[16], uint64_t owner, uint64_t start, uint64_t end)
 {
 	for (size_t i = 0; i < w->count; i++) {
 		const struct where_file *f = &w->files[i];
@@ -52,8 +50,7 @@ find(const struct where *w, const uint8_t uuid[16], uint64_t owner,
 	return NULL;
 }
 
-static void
-take_module(void *context, const struct seg_module *row, const char *path)
+static void take_module(void *context, const struct seg_module *row, const char *path)
 {
 	const struct process_module m = {
 	    .path = (char *)(uintptr_t)path, .is_main = row->is_main != 0};
@@ -70,13 +67,12 @@ take_module(void *context, const struct seg_module *row, const char *path)
 	l->err = room_make(&w->files, &w->room, w->count, sizeof(*w->files));
 	if (l->err < 0)
 		return;
-	w->files[w->count] = (struct where_file){
-	    .owner = l->owner, .start = row->start, .end = row->end};
+	w->files[w->count] =
+	    (struct where_file){.owner = l->owner, .start = row->start, .end = row->end};
 	memcpy(w->files[w->count++].uuid, l->header->uuid, 16);
 }
 
-static bool
-take_mapping(void *context, uint64_t start, const char *path, bool is_deleted)
+static bool take_mapping(void *context, uint64_t start, const char *path, bool is_deleted)
 {
 	const struct look *l = context;
 
@@ -92,27 +88,21 @@ take_mapping(void *context, uint64_t start, const char *path, bool is_deleted)
 	return true;
 }
 
-int
-where_look(struct where *w, const struct tail *t, const struct seg_header *h,
-    const struct source *file)
+int where_look(
+    struct where *w, const struct tail *t, const struct seg_header *h, const struct source *file)
 {
-	struct look l = {.where = w,
-	    .header = h,
-	    .owner = source_owner(file),
-	    .first = w->count};
+	struct look l = {.where = w, .header = h, .owner = source_owner(file), .first = w->count};
 	pid_t pid;
 
 	tail_modules(t, take_module, &l);
 	if (l.err < 0 || w->count == l.first)
 		return l.err;
-	if (proc_check(h, file, &pid) == PROC_YES &&
-	    procfs_files(pid, take_mapping, &l) == -ENOMEM)
+	if (proc_check(h, file, &pid) == PROC_YES && procfs_files(pid, take_mapping, &l) == -ENOMEM)
 		return -ENOMEM;
 	return 0;
 }
 
-int
-where_fill(const struct where *w, struct process *p)
+int where_fill(const struct where *w, struct process *p)
 {
 	for (size_t i = 1; w->count > 0 && i < p->module_count; i++) {
 		struct process_module *m = &p->modules[i];

@@ -22,8 +22,8 @@ void where_release(struct where *w);
  * Looks at the memory map of the process behind this segment, if the tail has
  * met modules with a relative path that are not known here yet. -ENOMEM.
  */
-int where_look(struct where *w, const struct tail *t,
-    const struct seg_header *h, const struct source *file);
+int where_look(
+    struct where *w, const struct tail *t, const struct seg_header *h, const struct source *file);
 
 /* Fills `mapped` of the modules of a process. -ENOMEM. */
 int where_fill(const struct where *w, struct process *p);

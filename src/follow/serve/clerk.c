@@ -50,8 +50,7 @@ struct clerks {
 	uint64_t jobs, failed; /* so far */
 };
 
-int
-clerks_new(struct clerks **ret)
+int clerks_new(struct clerks **ret)
 {
 	struct clerks *c = calloc(1, sizeof(*c));
 
@@ -69,26 +68,22 @@ clerks_new(struct clerks **ret)
 }
 
 /* The group is that of its helpers: a child that looks for names has some. */
-static void
-kill_child(const struct desk *d)
+static void kill_child(const struct desk *d)
 {
 	(void)kill(-d->pid, SIGKILL);
 	(void)kill(d->pid, SIGKILL);
 }
 
 /* Has it ended? Its status stays for reap(). */
-static bool
-has_ended(const struct desk *d)
+static bool has_ended(const struct desk *d)
 {
 	siginfo_t info = {.si_pid = 0};
 
-	return waitid(P_PID, (id_t)d->pid, &info, WEXITED | WNOHANG | WNOWAIT) <
-	    0 ||
+	return waitid(P_PID, (id_t)d->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
 	    info.si_pid == d->pid;
 }
 
-static int
-reap(struct desk *d)
+static int reap(struct desk *d)
 {
 	int status = 0;
 
@@ -100,8 +95,7 @@ reap(struct desk *d)
 }
 
 /* Not even SIGKILL ends a child at once that waits for a disk. */
-static void
-leave_alone(struct desk *d)
+static void leave_alone(struct desk *d)
 {
 	if (d->state == QUEUED) {
 		free(d->job.task);
@@ -113,8 +107,7 @@ leave_alone(struct desk *d)
 	}
 }
 
-void
-clerks_free(struct clerks *c)
+void clerks_free(struct clerks *c)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + S;
 
@@ -125,8 +118,7 @@ clerks_free(struct clerks *c)
 	for (size_t i = 0; i < CLERK_JOBS; i++) {
 		struct desk *d = &c->desks[i];
 
-		while (d->state == LEFT && !has_ended(d) &&
-		    clock_ns(CLOCK_MONOTONIC) < until)
+		while (d->state == LEFT && !has_ended(d) && clock_ns(CLOCK_MONOTONIC) < until)
 			(void)poll(NULL, 0, 2);
 		if (d->state == LEFT)
 			(void)reap(d);
@@ -135,20 +127,17 @@ clerks_free(struct clerks *c)
 	free(c);
 }
 
-int
-clerks_fd(const struct clerks *c)
+int clerks_fd(const struct clerks *c)
 {
 	return c->epoll;
 }
 
-int
-clerks_wait_ms(const struct clerks *c)
+int clerks_wait_ms(const struct clerks *c)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), next = UINT64_MAX;
 
 	for (size_t i = 0; i < CLERK_JOBS; i++)
-		if ((c->desks[i].state == WORKS ||
-		        c->desks[i].state == QUEUED) &&
+		if ((c->desks[i].state == WORKS || c->desks[i].state == QUEUED) &&
 		    c->desks[i].until_ns < next)
 			next = c->desks[i].until_ns;
 	if (next == UINT64_MAX)
@@ -156,8 +145,7 @@ clerks_wait_ms(const struct clerks *c)
 	return next <= now ? 0 : (int)((next - now) / 1000000) + 1;
 }
 
-static void
-finish(struct clerks *c, struct desk *d)
+static void finish(struct clerks *c, struct desk *d)
 {
 	const struct clerk_job job = d->job;
 	int file = d->file, status = reap(d);
@@ -166,8 +154,7 @@ finish(struct clerks *c, struct desk *d)
 	struct stat st = {.st_size = 0};
 
 	c->failed += !is_fine;
-	if ((is_fine || is_said) && fstat(file, &st) == 0 &&
-	    (is_fine || st.st_size > 0)) {
+	if ((is_fine || is_said) && fstat(file, &st) == 0 && (is_fine || st.st_size > 0)) {
 		job.done(&job, is_fine ? 0 : -EIO, file, (uint64_t)st.st_size);
 		return;
 	}
@@ -176,8 +163,7 @@ finish(struct clerks *c, struct desk *d)
 }
 
 /* Its time is over, or there is no child to be had. */
-static void
-give_up(struct clerks *c, struct desk *d, int err)
+static void give_up(struct clerks *c, struct desk *d, int err)
 {
 	const struct clerk_job job = d->job;
 
@@ -188,8 +174,7 @@ give_up(struct clerks *c, struct desk *d, int err)
 
 static void start_waiting(struct clerks *c);
 
-void
-clerks_step(struct clerks *c)
+void clerks_step(struct clerks *c)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
@@ -202,8 +187,7 @@ clerks_step(struct clerks *c)
 				(void)reap(d);
 			else
 				finish(c, d);
-		} else if ((d->state == WORKS || d->state == QUEUED) &&
-		    now >= d->until_ns) {
+		} else if ((d->state == WORKS || d->state == QUEUED) && now >= d->until_ns) {
 			give_up(c, d, -ETIMEDOUT);
 		}
 	}
@@ -211,8 +195,7 @@ clerks_step(struct clerks *c)
 }
 
 /* In the child. */
-static _Noreturn void
-work(const struct clerk_job *job, int file, pid_t parent)
+static _Noreturn void work(const struct clerk_job *job, int file, pid_t parent)
 {
 	struct rlimit limit = {REPLY_MAX, REPLY_MAX};
 	sigset_t none;
@@ -246,8 +229,7 @@ work(const struct clerk_job *job, int file, pid_t parent)
 }
 
 /* Turns `d` from QUEUED into WORKS. */
-static int
-start_child(struct clerks *c, struct desk *d)
+static int start_child(struct clerks *c, struct desk *d)
 {
 	struct epoll_event e = {.events = EPOLLIN};
 	pid_t parent = getpid();
@@ -271,16 +253,14 @@ start_child(struct clerks *c, struct desk *d)
 	d->job.task = NULL;
 	d->state = WORKS;
 	d->pidfd = (int)syscall(SYS_pidfd_open, d->pid, 0);
-	d->until_ns = clock_ns(CLOCK_MONOTONIC) +
-	    (CLERK_SECONDS + (uint64_t)d->job.wait_s) * S;
+	d->until_ns = clock_ns(CLOCK_MONOTONIC) + (CLERK_SECONDS + (uint64_t)d->job.wait_s) * S;
 	if (d->pidfd >= 0)
 		(void)epoll_ctl(c->epoll, EPOLL_CTL_ADD, d->pidfd, &e);
 	return 0;
 }
 
 /* Children that work; of the slow ones, also those that are to come. */
-static size_t
-count_jobs(const struct clerks *c, bool is_slow)
+static size_t count_jobs(const struct clerks *c, bool is_slow)
 {
 	size_t n = 0;
 
@@ -293,30 +273,26 @@ count_jobs(const struct clerks *c, bool is_slow)
 	return n;
 }
 
-static bool
-may_start(const struct clerks *c, const struct desk *d)
+static bool may_start(const struct clerks *c, const struct desk *d)
 {
 	return d->job.wait_s > 0 || count_jobs(c, false) < CLERK_BUSY;
 }
 
 /* Who came first is first. */
-static struct desk *
-next_waiting(struct clerks *c)
+static struct desk *next_waiting(struct clerks *c)
 {
 	struct desk *found = NULL;
 
 	for (size_t i = 0; i < CLERK_JOBS; i++) {
 		struct desk *d = &c->desks[i];
 
-		if (d->state == QUEUED && (!found || d->order < found->order) &&
-		    may_start(c, d))
+		if (d->state == QUEUED && (!found || d->order < found->order) && may_start(c, d))
 			found = d;
 	}
 	return found;
 }
 
-static void
-start_waiting(struct clerks *c)
+static void start_waiting(struct clerks *c)
 {
 	struct desk *d;
 
@@ -328,8 +304,7 @@ start_waiting(struct clerks *c)
 	}
 }
 
-int
-clerks_start(struct clerks *c, const struct clerk_job *job)
+int clerks_start(struct clerks *c, const struct clerk_job *job)
 {
 	struct desk *d = NULL;
 	int err;
@@ -351,8 +326,7 @@ clerks_start(struct clerks *c, const struct clerk_job *job)
 	return err;
 }
 
-void
-clerks_cancel(struct clerks *c, const void *owner)
+void clerks_cancel(struct clerks *c, const void *owner)
 {
 	for (size_t i = 0; i < CLERK_JOBS; i++) {
 		if (c->desks[i].job.owner == owner)
@@ -360,8 +334,7 @@ clerks_cancel(struct clerks *c, const void *owner)
 	}
 }
 
-uint64_t
-clerks_jobs(const struct clerks *c, uint64_t *ret_failed)
+uint64_t clerks_jobs(const struct clerks *c, uint64_t *ret_failed)
 {
 	*ret_failed = c->failed;
 	return c->jobs;

@@ -33,8 +33,7 @@ struct clerk_job {
 	 * The reply is there: a file of `bytes` bytes, which is the callee's, or
 	 * negative errno with a line in it; fd -1: the child died or was late.
 	 */
-	void (*done)(
-	    const struct clerk_job *job, int err, int fd, uint64_t bytes);
+	void (*done)(const struct clerk_job *job, int err, int fd, uint64_t bytes);
 	void *context;
 	void *task;      /* for write(), in the child alone */
 	int kind;        /* the caller's own */

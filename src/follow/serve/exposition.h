@@ -19,11 +19,10 @@ struct exposition_cost {
  * The services, or only the one of this name (NULL: all), and by process if
  * `per_process` is set.
  */
-void exposition_services(struct metrics *m, const struct services *s,
-    const struct live *l, const char *only, bool per_process);
+void exposition_services(struct metrics *m, const struct services *s, const struct live *l,
+    const char *only, bool per_process);
 
 /* What reading them costs. */
-void exposition_cost(struct metrics *m, const struct live *l,
-    const struct exposition_cost *cost);
+void exposition_cost(struct metrics *m, const struct live *l, const struct exposition_cost *cost);
 
 #endif

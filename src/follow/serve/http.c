@@ -73,8 +73,7 @@ struct http {
 
 /* ---- connections ---- */
 
-static struct peer *
-find_peer(struct http *h, const struct MHD_Connection *c)
+static struct peer *find_peer(struct http *h, const struct MHD_Connection *c)
 {
 	for (size_t i = 0; i < HTTP_PEERS; i++)
 		if (h->peers[i].connection == c)
@@ -82,23 +81,20 @@ find_peer(struct http *h, const struct MHD_Connection *c)
 	return NULL;
 }
 
-static void
-set_phase(struct peer *p, enum phase phase)
+static void set_phase(struct peer *p, enum phase phase)
 {
 	p->phase = phase;
 	p->since_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 /* libmicrohttpd sees the end at its next step, and cleans up. */
-static void
-cut_off(struct peer *p)
+static void cut_off(struct peer *p)
 {
 	(void)shutdown(p->fd, SHUT_RDWR);
 	p->is_cut = true;
 }
 
-static void
-free_exchange(struct http_exchange *x)
+static void free_exchange(struct http_exchange *x)
 {
 	if (x->response)
 		MHD_destroy_response(x->response);
@@ -108,22 +104,19 @@ free_exchange(struct http_exchange *x)
 	free(x);
 }
 
-static void
-on_connection(void *context, struct MHD_Connection *c, void **socket_context,
+static void on_connection(void *context, struct MHD_Connection *c, void **socket_context,
     enum MHD_ConnectionNotificationCode code)
 {
 	struct http *h = context;
 	const union MHD_ConnectionInfo *info =
 	    MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-	struct peer *p =
-	    find_peer(h, code == MHD_CONNECTION_NOTIFY_STARTED ? NULL : c);
+	struct peer *p = find_peer(h, code == MHD_CONNECTION_NOTIFY_STARTED ? NULL : c);
 
 	(void)socket_context;
 	if (!p)
 		return;
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		*p = (struct peer){
-		    .connection = c, .fd = info ? info->connect_fd : -1};
+		*p = (struct peer){.connection = c, .fd = info ? info->connect_fd : -1};
 		set_phase(p, READING);
 		h->counts.open++;
 		h->counts.connections++;
@@ -133,9 +126,8 @@ on_connection(void *context, struct MHD_Connection *c, void **socket_context,
 	}
 }
 
-static void
-on_completed(void *context, struct MHD_Connection *c, void **request,
-    enum MHD_RequestTerminationCode code)
+static void on_completed(
+    void *context, struct MHD_Connection *c, void **request, enum MHD_RequestTerminationCode code)
 {
 	struct http *h = context;
 	struct http_exchange *x = *request;
@@ -155,8 +147,7 @@ on_completed(void *context, struct MHD_Connection *c, void **request,
 }
 
 /* The connection that has been at this for longest; NULL: there is none. */
-static struct peer *
-longest(struct http *h, enum phase phase, uint64_t least_ns)
+static struct peer *longest(struct http *h, enum phase phase, uint64_t least_ns)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	struct peer *found = NULL;
@@ -165,16 +156,14 @@ longest(struct http *h, enum phase phase, uint64_t least_ns)
 		struct peer *p = &h->peers[i];
 
 		if (p->connection && p->phase == phase && !p->is_cut &&
-		    now - p->since_ns >= least_ns &&
-		    (!found || p->since_ns < found->since_ns))
+		    now - p->since_ns >= least_ns && (!found || p->since_ns < found->since_ns))
 			found = p;
 	}
 	return found;
 }
 
 /* A place for one more; who holds one and does nothing gives way. */
-static bool
-make_place(struct http *h)
+static bool make_place(struct http *h)
 {
 	struct peer *p;
 
@@ -191,8 +180,7 @@ make_place(struct http *h)
 	return h->counts.open < HTTP_PEERS;
 }
 
-int
-http_add(struct http *h, int fd)
+int http_add(struct http *h, int fd)
 {
 	static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\n"
 	                           "Content-Length: 0\r\nRetry-After: 1\r\n"
@@ -202,23 +190,20 @@ http_add(struct http *h, int fd)
 
 	if (!make_place(h)) {
 		h->counts.refused++;
-		(void)send(
-		    fd, busy, sizeof(busy) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+		(void)send(fd, busy, sizeof(busy) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 		(void)close(fd);
 		return -EBUSY;
 	}
 	(void)getpeername(fd, (struct sockaddr *)&from, &len);
 	/* on failure it has closed the socket */
-	if (MHD_add_connection(h->daemon, fd, (struct sockaddr *)&from,
-	        sizeof(from)) != MHD_YES) {
+	if (MHD_add_connection(h->daemon, fd, (struct sockaddr *)&from, sizeof(from)) != MHD_YES) {
 		h->counts.refused++;
 		return -EIO;
 	}
 	return 0;
 }
 
-static void
-set_deaf(struct http *h, bool is_deaf)
+static void set_deaf(struct http *h, bool is_deaf)
 {
 	struct epoll_event e = {.events = is_deaf ? 0 : EPOLLIN};
 
@@ -227,12 +212,10 @@ set_deaf(struct http *h, bool is_deaf)
 	h->is_deaf = is_deaf;
 }
 
-static void
-accept_some(struct http *h)
+static void accept_some(struct http *h)
 {
 	for (int i = 0; i < ACCEPTS; i++) {
-		int fd = accept4(h->plan.listen_fd, NULL, NULL,
-		    SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int fd = accept4(h->plan.listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd < 0 && (errno == ECONNABORTED || errno == EINTR))
 			continue;
@@ -247,18 +230,15 @@ accept_some(struct http *h)
 }
 
 /* Has its client closed the connection? */
-static bool
-is_gone(const struct peer *p)
+static bool is_gone(const struct peer *p)
 {
 	struct pollfd fd = {.fd = p->fd, .events = POLLRDHUP};
 
-	return poll(&fd, 1, 0) > 0 &&
-	    (fd.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+	return poll(&fd, 1, 0) > 0 && (fd.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
 /* Ends who takes too long; finds who has gone while he waits. */
-static void
-tick(struct http *h)
+static void tick(struct http *h)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
@@ -272,33 +252,27 @@ tick(struct http *h)
 
 		if (!p->connection || p->is_cut)
 			continue;
-		if ((p->phase == READING &&
-		        now - p->since_ns > HTTP_READ_S * S) ||
-		    (p->phase == SENDING &&
-		        now - p->since_ns > HTTP_SEND_S * S))
+		if ((p->phase == READING && now - p->since_ns > HTTP_READ_S * S) ||
+		    (p->phase == SENDING && now - p->since_ns > HTTP_SEND_S * S))
 			cut_off(p);
 		if (p->phase == WAITING && x && !x->is_replied && is_gone(p)) {
 			h->plan.gone(h->plan.context, x);
-			http_reply_text(x, MHD_HTTP_SERVICE_UNAVAILABLE,
-			    "the client has gone");
+			http_reply_text(x, MHD_HTTP_SERVICE_UNAVAILABLE, "the client has gone");
 		}
 	}
 }
 
 /* ---- who may ask ---- */
 
-static bool
-is_number(const char *host)
+static bool is_number(const char *host)
 {
 	unsigned char to[sizeof(struct in6_addr)];
 
-	return inet_pton(AF_INET, host, to) == 1 ||
-	    inet_pton(AF_INET6, host, to) == 1;
+	return inet_pton(AF_INET, host, to) == 1 || inet_pton(AF_INET6, host, to) == 1;
 }
 
 /* Without the port, and without the brackets of a number with colons. */
-static bool
-host_of(const char *value, char host[256])
+static bool host_of(const char *value, char host[256])
 {
 	const char *end;
 	size_t len;
@@ -323,8 +297,7 @@ host_of(const char *value, char host[256])
 	return true;
 }
 
-static bool
-is_known_host(const struct http *h, const char *value)
+static bool is_known_host(const struct http *h, const char *value)
 {
 	char host[256];
 
@@ -340,8 +313,7 @@ is_known_host(const struct http *h, const char *value)
 	return false;
 }
 
-static enum MHD_Result
-count_host(
+static enum MHD_Result count_host(
     void *context, enum MHD_ValueKind kind, const char *name, const char *value)
 {
 	(void)kind;
@@ -351,13 +323,11 @@ count_host(
 }
 
 /* Of two, a proxy in between might have checked the other one. */
-static bool
-has_one_host(const struct http_exchange *x)
+static bool has_one_host(const struct http_exchange *x)
 {
 	unsigned count = 0;
 
-	(void)MHD_get_connection_values(
-	    x->connection, MHD_HEADER_KIND, count_host, &count);
+	(void)MHD_get_connection_values(x->connection, MHD_HEADER_KIND, count_host, &count);
 	return count <= 1;
 }
 
@@ -365,20 +335,17 @@ has_one_host(const struct http_exchange *x)
  * A browser says so when a page of another site makes it ask. It may follow a
  * link to us, but nothing of ours is a part of such a page.
  */
-static bool
-is_foreign_page(struct http_exchange *x)
+static bool is_foreign_page(struct http_exchange *x)
 {
 	const char *site = http_header(x, "Sec-Fetch-Site");
 	const char *mode = http_header(x, "Sec-Fetch-Mode");
 
-	return site && strcmp(site, "same-origin") != 0 &&
-	    strcmp(site, "none") != 0 &&
+	return site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0 &&
 	    (!mode || strcmp(mode, "navigate") != 0);
 }
 
 /* False: it has its reply. */
-static bool
-admit(struct http_exchange *x, const char *method)
+static bool admit(struct http_exchange *x, const char *method)
 {
 	const struct http *h = x->http;
 
@@ -391,21 +358,18 @@ admit(struct http_exchange *x, const char *method)
 		    "this host is not served here by that name; see --host");
 		return false;
 	}
-	if (h->plan.token &&
-	    !token_fits(h->plan.token, http_header(x, "Authorization"))) {
+	if (h->plan.token && !token_fits(h->plan.token, http_header(x, "Authorization"))) {
 		http_put(x, "WWW-Authenticate", "Basic realm=\"seep\"");
 		http_reply_text(x, MHD_HTTP_UNAUTHORIZED, "a token is needed");
 		return false;
 	}
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
 		http_put(x, "Allow", "GET, HEAD");
-		http_reply_text(
-		    x, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD alone");
+		http_reply_text(x, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD alone");
 		return false;
 	}
 	if (is_foreign_page(x)) {
-		http_reply_text(x, MHD_HTTP_FORBIDDEN,
-		    "pages of other sites may not read this");
+		http_reply_text(x, MHD_HTTP_FORBIDDEN, "pages of other sites may not read this");
 		return false;
 	}
 	return true;
@@ -413,28 +377,22 @@ admit(struct http_exchange *x, const char *method)
 
 /* ---- one request ---- */
 
-const char *
-http_path(const struct http_exchange *x)
+const char *http_path(const struct http_exchange *x)
 {
 	return x->path;
 }
 
-const char *
-http_query(struct http_exchange *x, const char *name)
+const char *http_query(struct http_exchange *x, const char *name)
 {
-	return MHD_lookup_connection_value(
-	    x->connection, MHD_GET_ARGUMENT_KIND, name);
+	return MHD_lookup_connection_value(x->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
-const char *
-http_header(struct http_exchange *x, const char *name)
+const char *http_header(struct http_exchange *x, const char *name)
 {
-	return MHD_lookup_connection_value(
-	    x->connection, MHD_HEADER_KIND, name);
+	return MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
 }
 
-void
-http_put(struct http_exchange *x, const char *name, const char *value)
+void http_put(struct http_exchange *x, const char *name, const char *value)
 {
 	char *copy;
 
@@ -448,8 +406,7 @@ http_put(struct http_exchange *x, const char *name, const char *value)
 }
 
 /* What is true of all replies: they are for who asks, now, and as they are. */
-static void
-put_headers(struct http_exchange *x, struct MHD_Response *r, const char *type)
+static void put_headers(struct http_exchange *x, struct MHD_Response *r, const char *type)
 {
 	static const char *const usual[][2] = {
 	    {"Cache-Control", "no-store"},
@@ -466,8 +423,7 @@ put_headers(struct http_exchange *x, struct MHD_Response *r, const char *type)
 		(void)MHD_add_response_header(r, x->names[i], x->values[i]);
 }
 
-static void
-queue(struct http_exchange *x)
+static void queue(struct http_exchange *x)
 {
 	(void)MHD_queue_response(x->connection, x->status, x->response);
 	MHD_destroy_response(x->response);
@@ -477,9 +433,8 @@ queue(struct http_exchange *x)
 }
 
 /* From inside of the handler, or later, when the connection is suspended. */
-static void
-send_response(struct http_exchange *x, unsigned status, const char *type,
-    struct MHD_Response *r)
+static void send_response(
+    struct http_exchange *x, unsigned status, const char *type, struct MHD_Response *r)
 {
 	if (x->is_replied) {
 		MHD_destroy_response(r);
@@ -495,12 +450,9 @@ send_response(struct http_exchange *x, unsigned status, const char *type,
 		queue(x);
 }
 
-void
-http_reply(struct http_exchange *x, unsigned status, const char *type,
-    char *bytes, size_t len)
+void http_reply(struct http_exchange *x, unsigned status, const char *type, char *bytes, size_t len)
 {
-	struct MHD_Response *r =
-	    MHD_create_response_from_buffer(len, bytes, MHD_RESPMEM_MUST_FREE);
+	struct MHD_Response *r = MHD_create_response_from_buffer(len, bytes, MHD_RESPMEM_MUST_FREE);
 
 	if (!r) {
 		free(bytes);
@@ -510,8 +462,7 @@ http_reply(struct http_exchange *x, unsigned status, const char *type,
 	send_response(x, status, type, r);
 }
 
-void
-http_reply_text(struct http_exchange *x, unsigned status, const char *fmt, ...)
+void http_reply_text(struct http_exchange *x, unsigned status, const char *fmt, ...)
 {
 	char text[512];
 	struct MHD_Response *r;
@@ -524,8 +475,7 @@ http_reply_text(struct http_exchange *x, unsigned status, const char *fmt, ...)
 	if (n < 0 || (size_t)n > sizeof(text) - 2)
 		n = sizeof(text) - 2;
 	text[n++] = '\n';
-	r = MHD_create_response_from_buffer(
-	    (size_t)n, text, MHD_RESPMEM_MUST_COPY);
+	r = MHD_create_response_from_buffer((size_t)n, text, MHD_RESPMEM_MUST_COPY);
 	if (!r) {
 		cut_off(x->peer);
 		return;
@@ -533,9 +483,7 @@ http_reply_text(struct http_exchange *x, unsigned status, const char *fmt, ...)
 	send_response(x, status, "text/plain; charset=utf-8", r);
 }
 
-void
-http_reply_file(
-    struct http_exchange *x, const char *type, int fd, uint64_t bytes)
+void http_reply_file(struct http_exchange *x, const char *type, int fd, uint64_t bytes)
 {
 	struct MHD_Response *r = MHD_create_response_from_fd64(bytes, fd);
 
@@ -547,17 +495,15 @@ http_reply_file(
 	send_response(x, MHD_HTTP_OK, type, r);
 }
 
-void
-http_defer(struct http_exchange *x)
+void http_defer(struct http_exchange *x)
 {
 	x->is_deferred = true;
 	set_phase(x->peer, WAITING);
 	MHD_suspend_connection(x->connection);
 }
 
-static enum MHD_Result
-begin(struct http *h, struct MHD_Connection *c, const char *path,
-    const char *method, void **request)
+static enum MHD_Result begin(
+    struct http *h, struct MHD_Connection *c, const char *path, const char *method, void **request)
 {
 	struct http_exchange *x = calloc(1, sizeof(*x));
 
@@ -576,10 +522,8 @@ begin(struct http *h, struct MHD_Connection *c, const char *path,
 	*request = x;
 	/* a body is not read: a reply at once ends the connection */
 	if (admit(x, method) &&
-	    (http_header(x, "Content-Length") ||
-	        http_header(x, "Transfer-Encoding")))
-		http_reply_text(x, MHD_HTTP_CONTENT_TOO_LARGE,
-		    "requests have no content here");
+	    (http_header(x, "Content-Length") || http_header(x, "Transfer-Encoding")))
+		http_reply_text(x, MHD_HTTP_CONTENT_TOO_LARGE, "requests have no content here");
 	return MHD_YES;
 }
 
@@ -587,10 +531,9 @@ begin(struct http *h, struct MHD_Connection *c, const char *path,
  * The first call comes when the headers are complete, the second one when there
  * is no body, and one more for a connection that was resumed.
  */
-static enum MHD_Result
-on_request(void *context, struct MHD_Connection *c, const char *path,
-    const char *method, const char *version, const char *upload,
-    size_t *upload_bytes, void **request)
+static enum MHD_Result on_request(void *context, struct MHD_Connection *c, const char *path,
+    const char *method, const char *version, const char *upload, size_t *upload_bytes,
+    void **request)
 {
 	struct http *h = context;
 	struct http_exchange *x = *request;
@@ -609,28 +552,25 @@ on_request(void *context, struct MHD_Connection *c, const char *path,
 
 /* ---- the server ---- */
 
-static int
-watch_fd(const struct http *h, int fd)
+static int watch_fd(const struct http *h, int fd)
 {
 	struct epoll_event e = {.events = EPOLLIN, .data.fd = fd};
 
 	return epoll_ctl(h->epoll, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
 }
 
-static int
-start_daemon(struct http *h)
+static int start_daemon(struct http *h)
 {
 	const union MHD_DaemonInfo *info;
 
-	h->daemon = MHD_start_daemon(
-	    MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME,
-	    0, NULL, NULL, on_request, h, MHD_OPTION_NOTIFY_COMPLETED,
-	    on_completed, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h,
-	    MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_PEERS + 1,
-	    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_READ_S,
-	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)POOL_BYTES,
-	    MHD_OPTION_CONNECTION_MEMORY_INCREMENT, (size_t)1024,
-	    MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+	h->daemon =
+	    MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0,
+	        NULL, NULL, on_request, h, MHD_OPTION_NOTIFY_COMPLETED, on_completed, h,
+	        MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_CONNECTION_LIMIT,
+	        (unsigned)HTTP_PEERS + 1, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_READ_S,
+	        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)POOL_BYTES,
+	        MHD_OPTION_CONNECTION_MEMORY_INCREMENT, (size_t)1024, MHD_OPTION_STRICT_FOR_CLIENT,
+	        1, MHD_OPTION_END);
 	if (!h->daemon)
 		return -ENOMEM;
 	info = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
@@ -640,8 +580,7 @@ start_daemon(struct http *h)
 	return watch_fd(h, h->mhd_fd);
 }
 
-int
-http_new(const struct http_plan *plan, struct http **ret)
+int http_new(const struct http_plan *plan, struct http **ret)
 {
 	struct http *h = calloc(1, sizeof(*h));
 	int err;
@@ -663,8 +602,7 @@ http_new(const struct http_plan *plan, struct http **ret)
 	return 0;
 }
 
-void
-http_free(struct http *h)
+void http_free(struct http *h)
 {
 	if (!h)
 		return;
@@ -672,10 +610,8 @@ http_free(struct http *h)
 	for (size_t i = 0; i < HTTP_PEERS; i++) {
 		struct http_exchange *x = h->peers[i].exchange;
 
-		if (h->peers[i].connection && x && x->is_deferred &&
-		    !x->is_replied)
-			http_reply_text(
-			    x, MHD_HTTP_SERVICE_UNAVAILABLE, "seep ends");
+		if (h->peers[i].connection && x && x->is_deferred && !x->is_replied)
+			http_reply_text(x, MHD_HTTP_SERVICE_UNAVAILABLE, "seep ends");
 	}
 	if (h->daemon) {
 		(void)MHD_run(h->daemon);
@@ -686,26 +622,22 @@ http_free(struct http *h)
 	free(h);
 }
 
-int
-http_fd(const struct http *h)
+int http_fd(const struct http *h)
 {
 	return h->epoll;
 }
 
-int
-http_wait_ms(const struct http *h)
+int http_wait_ms(const struct http *h)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
 	int wait = h->counts.open > 0 || h->is_deaf ? TICK_MS : -1;
 
-	if (MHD_get_timeout(h->daemon, &ms) == MHD_YES &&
-	    (wait < 0 || ms < (unsigned)wait))
+	if (MHD_get_timeout(h->daemon, &ms) == MHD_YES && (wait < 0 || ms < (unsigned)wait))
 		wait = ms > INT_MAX ? INT_MAX : (int)ms;
 	return wait;
 }
 
-void
-http_step(struct http *h)
+void http_step(struct http *h)
 {
 	(void)MHD_run(h->daemon);
 	if (h->plan.listen_fd >= 0 && !h->is_deaf)
@@ -715,8 +647,7 @@ http_step(struct http *h)
 	(void)MHD_run(h->daemon);
 }
 
-void
-http_forget_sockets(struct http *h)
+void http_forget_sockets(struct http *h)
 {
 	for (size_t i = 0; i < HTTP_PEERS; i++)
 		if (h->peers[i].connection)
@@ -727,8 +658,7 @@ http_forget_sockets(struct http *h)
 		(void)close(h->plan.listen_fd);
 }
 
-struct http_counts
-http_counts(const struct http *h)
+struct http_counts http_counts(const struct http *h)
 {
 	return h->counts;
 }

@@ -76,16 +76,15 @@ const char *http_header(struct http_exchange *x, const char *name);
 void http_put(struct http_exchange *x, const char *name, const char *value);
 
 /* `bytes` are of malloc() and taken over. */
-void http_reply(struct http_exchange *x, unsigned status, const char *type,
-    char *bytes, size_t len);
+void http_reply(
+    struct http_exchange *x, unsigned status, const char *type, char *bytes, size_t len);
 
 /* A line of text. */
-void http_reply_text(struct http_exchange *x, unsigned status, const char *fmt,
-    ...) __attribute__((format(printf, 3, 4)));
+void http_reply_text(struct http_exchange *x, unsigned status, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* All of a file; `fd` is taken over. */
-void http_reply_file(
-    struct http_exchange *x, const char *type, int fd, uint64_t bytes);
+void http_reply_file(struct http_exchange *x, const char *type, int fd, uint64_t bytes);
 
 /*
  * The reply comes later, from another step. The exchange is then valid until

@@ -10,23 +10,19 @@
 
 #include "kit/words/text.h"
 
-void
-metrics_family(struct metrics *m, const char *name, enum metrics_type type,
-    const char *help)
+void metrics_family(struct metrics *m, const char *name, enum metrics_type type, const char *help)
 {
 	/* the older format names a counter as its samples are named */
-	const char *end =
-	    type == METRICS_COUNTER && !m->is_open ? "_total" : "";
+	const char *end = type == METRICS_COUNTER && !m->is_open ? "_total" : "";
 
 	m->name = name;
 	m->type = type;
-	(void)fprintf(m->out, "# HELP %s%s %s\n# TYPE %s%s %s\n", name, end,
-	    help, name, end, type == METRICS_COUNTER ? "counter" : "gauge");
+	(void)fprintf(m->out, "# HELP %s%s %s\n# TYPE %s%s %s\n", name, end, help, name, end,
+	    type == METRICS_COUNTER ? "counter" : "gauge");
 }
 
 /* Odd characters are escaped as everywhere, and then as the format wants. */
-static void
-put_value(FILE *out, const char *value)
+static void put_value(FILE *out, const char *value)
 {
 	char shown[TEXT_ESCAPED];
 
@@ -40,13 +36,11 @@ put_value(FILE *out, const char *value)
 	}
 }
 
-static void
-put_labels(struct metrics *m, va_list labels)
+static void put_labels(struct metrics *m, va_list labels)
 {
 	const char *name, *before = "{";
 
-	(void)fprintf(m->out, "%s%s", m->name,
-	    m->type == METRICS_COUNTER ? "_total" : "");
+	(void)fprintf(m->out, "%s%s", m->name, m->type == METRICS_COUNTER ? "_total" : "");
 	while ((name = va_arg(labels, const char *)) != NULL) {
 		(void)fprintf(m->out, "%s%s=\"", before, name);
 		put_value(m->out, va_arg(labels, const char *));
@@ -56,8 +50,7 @@ put_labels(struct metrics *m, va_list labels)
 	(void)fputs(*before == ',' ? "} " : " ", m->out);
 }
 
-void
-metrics_put(struct metrics *m, uint64_t value, ...)
+void metrics_put(struct metrics *m, uint64_t value, ...)
 {
 	va_list labels;
 
@@ -67,8 +60,7 @@ metrics_put(struct metrics *m, uint64_t value, ...)
 	(void)fprintf(m->out, "%" PRIu64 "\n", value);
 }
 
-void
-metrics_put_seconds(struct metrics *m, double value, ...)
+void metrics_put_seconds(struct metrics *m, double value, ...)
 {
 	va_list labels;
 
@@ -78,39 +70,33 @@ metrics_put_seconds(struct metrics *m, double value, ...)
 	(void)fprintf(m->out, "%.6f\n", value);
 }
 
-void
-metrics_end(struct metrics *m)
+void metrics_end(struct metrics *m)
 {
 	if (m->is_open)
 		(void)fputs("# EOF\n", m->out);
 }
 
 /* The q of one entry of Accept, which ends at `end`; 1 without one. */
-static double
-quality(const char *entry, const char *end)
+static double quality(const char *entry, const char *end)
 {
 	for (const char *p = entry; p < end; p++)
 		if (*p == ';') {
 			p += 1 + strspn(p + 1, " \t");
-			if (p + 1 < end && (*p == 'q' || *p == 'Q') &&
-			    p[1] == '=')
+			if (p + 1 < end && (*p == 'q' || *p == 'Q') && p[1] == '=')
 				return strtod(p + 2, NULL);
 		}
 	return 1;
 }
 
-static bool
-is_type(const char *entry, const char *end, const char *type)
+static bool is_type(const char *entry, const char *end, const char *type)
 {
 	size_t len = strlen(type);
 
-	return (size_t)(end - entry) >= len &&
-	    strncasecmp(entry, type, len) == 0 &&
+	return (size_t)(end - entry) >= len && strncasecmp(entry, type, len) == 0 &&
 	    (entry + len == end || strchr("; \t", entry[len]));
 }
 
-bool
-metrics_wants_open(const char *accept)
+bool metrics_wants_open(const char *accept)
 {
 	double open = 0, text = 0;
 

@@ -8,8 +8,7 @@
 #include <stdio.h>
 
 #define METRICS_TEXT "text/plain; version=0.0.4; charset=utf-8"
-#define METRICS_OPEN \
-	"application/openmetrics-text; version=1.0.0; charset=utf-8"
+#define METRICS_OPEN "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 enum metrics_type {
 	METRICS_GAUGE,
@@ -34,8 +33,7 @@ struct metrics_source {
  * Begins a family: all samples of one name stand together. Texts are borrowed
  * until the next one; `help` is one line.
  */
-void metrics_family(struct metrics *m, const char *name, enum metrics_type type,
-    const char *help);
+void metrics_family(struct metrics *m, const char *name, enum metrics_type type, const char *help);
 
 #define METRICS_LAST ((const char *)NULL)
 
@@ -43,12 +41,10 @@ void metrics_family(struct metrics *m, const char *name, enum metrics_type type,
  * A sample; labels are pairs of name and value, METRICS_LAST at the end. Values are
  * untrusted: whatever they contain, the text stays well-formed.
  */
-void metrics_put(struct metrics *m, uint64_t value, ...)
-    __attribute__((sentinel));
+void metrics_put(struct metrics *m, uint64_t value, ...) __attribute__((sentinel));
 
 /* The same for a number of seconds. */
-void metrics_put_seconds(struct metrics *m, double value, ...)
-    __attribute__((sentinel));
+void metrics_put_seconds(struct metrics *m, double value, ...) __attribute__((sentinel));
 
 /* After the last sample. */
 void metrics_end(struct metrics *m);

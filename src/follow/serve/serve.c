@@ -22,13 +22,11 @@
 #define MS UINT64_C(1000000)
 
 enum {
-	LOOK_MS =
-	    10000, /* if nobody asks: processes come and end at any time */
+	LOOK_MS = 10000, /* if nobody asks: processes come and end at any time */
 	ROSTER_MS = 100, /* between looks at who came and who ended */
 };
 
-void
-serve_looked(struct serve *s, uint64_t begun_ns)
+void serve_looked(struct serve *s, uint64_t begun_ns)
 {
 	s->looked_ns = clock_ns(CLOCK_MONOTONIC);
 	s->looks++;
@@ -38,8 +36,7 @@ serve_looked(struct serve *s, uint64_t begun_ns)
 
 /* ---- the guest ---- */
 
-static void
-nothing(int sig)
+static void nothing(int sig)
 {
 	(void)sig;
 }
@@ -48,11 +45,9 @@ nothing(int sig)
  * A client that goes while a file is sent raises SIGPIPE. A handler, unlike
  * SIG_IGN, is not inherited by programs that are run.
  */
-static void
-survive_pipes(void)
+static void survive_pipes(void)
 {
-	struct sigaction old,
-	    a = {.sa_handler = nothing, .sa_flags = SA_RESTART};
+	struct sigaction old, a = {.sa_handler = nothing, .sa_flags = SA_RESTART};
 
 	if (sigaction(SIGPIPE, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 		(void)sigaction(SIGPIPE, &a, NULL);
@@ -65,8 +60,7 @@ static struct serve *only;
  * In every forked child, whoever forks: one that holds a socket would keep
  * clients waiting for its end, and the address taken.
  */
-static void
-leave_sockets(void)
+static void leave_sockets(void)
 {
 	if (!only)
 		return;
@@ -75,8 +69,7 @@ leave_sockets(void)
 	only = NULL;
 }
 
-static int
-begin(void *context, struct live *l, struct fault *where)
+static int begin(void *context, struct live *l, struct fault *where)
 {
 	struct serve *s = context;
 
@@ -85,28 +78,24 @@ begin(void *context, struct live *l, struct fault *where)
 	return s->services ? 0 : fault_set(where, -ENOMEM, "out of memory");
 }
 
-static void
-looked(void *context)
+static void looked(void *context)
 {
 	serve_looked(context, clock_ns(CLOCK_MONOTONIC));
 }
 
-static void
-met(void *context)
+static void met(void *context)
 {
 	struct serve *s = context;
 
 	(void)services_update(s->services);
 }
 
-static int
-fd_of(void *context)
+static int fd_of(void *context)
 {
 	return ((struct serve *)context)->epoll;
 }
 
-static int
-wait_of(void *context)
+static int wait_of(void *context)
 {
 	const struct serve *s = context;
 	int one = http_wait_ms(s->http), two = clerks_wait_ms(s->clerks);
@@ -114,8 +103,7 @@ wait_of(void *context)
 	return one < 0 ? two : two < 0 || one < two ? one : two;
 }
 
-static void
-step(void *context)
+static void step(void *context)
 {
 	struct serve *s = context;
 
@@ -123,8 +111,7 @@ step(void *context)
 	http_step(s->http);
 }
 
-static void
-end(void *context)
+static void end(void *context)
 {
 	struct serve *s = context;
 
@@ -144,8 +131,7 @@ end(void *context)
 	free(s);
 }
 
-static int
-wait_for_both(struct serve *s)
+static int wait_for_both(struct serve *s)
 {
 	struct epoll_event e = {.events = EPOLLIN};
 	int err = clerks_new(&s->clerks);
@@ -153,15 +139,13 @@ wait_for_both(struct serve *s)
 	if (err < 0)
 		return err;
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (s->epoll < 0 ||
-	    epoll_ctl(s->epoll, EPOLL_CTL_ADD, http_fd(s->http), &e) < 0 ||
+	if (s->epoll < 0 || epoll_ctl(s->epoll, EPOLL_CTL_ADD, http_fd(s->http), &e) < 0 ||
 	    epoll_ctl(s->epoll, EPOLL_CTL_ADD, clerks_fd(s->clerks), &e) < 0)
 		return -errno;
 	return 0;
 }
 
-static int
-listen_to(struct serve *s, struct fault *where)
+static int listen_to(struct serve *s, struct fault *where)
 {
 	const struct serve_plan *plan = s->plan;
 	struct http_plan http = {.listen_fd = -1,
@@ -175,8 +159,7 @@ listen_to(struct serve *s, struct fault *where)
 	int err = 0;
 
 	if (plan->token_file)
-		err =
-		    token_read(plan->token_file, TOKEN_MOST, &s->token, where);
+		err = token_read(plan->token_file, TOKEN_MOST, &s->token, where);
 	if (err < 0)
 		return err;
 	http.token = s->token;
@@ -190,9 +173,7 @@ listen_to(struct serve *s, struct fault *where)
 	return err < 0 ? fault_set(where, err, "%s", strerror(-err)) : 0;
 }
 
-int
-serve_guest(
-    const struct serve_plan *plan, struct guest *ret, struct fault *where)
+int serve_guest(const struct serve_plan *plan, struct guest *ret, struct fault *where)
 {
 	static bool is_told;
 	struct serve *s = calloc(1, sizeof(*s));
@@ -226,8 +207,7 @@ serve_guest(
 
 /* ---- a loop of our own ---- */
 
-static int
-wait_ms(const struct guest *g, uint64_t next_ns)
+static int wait_ms(const struct guest *g, uint64_t next_ns)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	int ms = next_ns <= now ? 0 : (int)((next_ns - now) / MS) + 1;
@@ -236,8 +216,7 @@ wait_ms(const struct guest *g, uint64_t next_ns)
 	return own >= 0 && own < ms ? own : ms;
 }
 
-static int
-loop(struct live *l, const struct guest *g, int signals)
+static int loop(struct live *l, const struct guest *g, int signals)
 {
 	uint64_t next = 0, next_roster = 0;
 	bool has_news = false;
@@ -264,9 +243,7 @@ loop(struct live *l, const struct guest *g, int signals)
 		/* many come at once: news that are known end no wait */
 		if (has_news)
 			fds[1].fd = -1;
-		if (err == 0 &&
-		    poll(fds, 3, wait_ms(g, has_news ? next_roster : next)) <
-		        0 &&
+		if (err == 0 && poll(fds, 3, wait_ms(g, has_news ? next_roster : next)) < 0 &&
 		    errno != EINTR)
 			err = -errno;
 		if (fds[0].revents & POLLIN)
@@ -277,8 +254,7 @@ loop(struct live *l, const struct guest *g, int signals)
 	return err;
 }
 
-int
-serve_run(const struct serve_plan *plan, struct fault *where)
+int serve_run(const struct serve_plan *plan, struct fault *where)
 {
 	const struct live_plan live = {.directories = plan->directories,
 	    .pids = plan->pids,

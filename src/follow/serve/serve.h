@@ -16,8 +16,8 @@
 /* How `seep ls` writes its JSON: to stdout, in a child process. */
 struct serve_list {
 	void (*begin)(void);
-	void (*process)(const struct process *p, const struct source *file,
-	    const char *folder, const char *name);
+	void (*process)(const struct process *p, const struct source *file, const char *folder,
+	    const char *name);
 	void (*end)(void);
 };
 
@@ -56,7 +56,6 @@ int serve_run(const struct serve_plan *plan, struct fault *where);
  * Listens, as a guest of another loop, which has its own engine and ends it by
  * guest.end(). Negative errno, with words.
  */
-int serve_guest(
-    const struct serve_plan *plan, struct guest *ret, struct fault *where);
+int serve_guest(const struct serve_plan *plan, struct guest *ret, struct fault *where);
 
 #endif

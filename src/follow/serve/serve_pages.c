@@ -9,22 +9,20 @@
 #include "kit/words/text.h"
 #include "kit/words/words.h"
 
-const char pages_style[] =
-    ":root{color-scheme:light dark}"
-    "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;"
-    "max-width:72rem;padding:0 1rem}"
-    "table{border-collapse:collapse;width:100%}"
-    "th,td{text-align:left;padding:.3rem .8rem .3rem 0;"
-    "border-bottom:1px solid #8885;overflow-wrap:anywhere}"
-    "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;"
-    "white-space:nowrap}"
-    "footer{margin-top:2rem;opacity:.7}\n";
+const char pages_style[] = ":root{color-scheme:light dark}"
+                           "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;"
+                           "max-width:72rem;padding:0 1rem}"
+                           "table{border-collapse:collapse;width:100%}"
+                           "th,td{text-align:left;padding:.3rem .8rem .3rem 0;"
+                           "border-bottom:1px solid #8885;overflow-wrap:anywhere}"
+                           "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;"
+                           "white-space:nowrap}"
+                           "footer{margin-top:2rem;opacity:.7}\n";
 
 /* ---- pieces ---- */
 
 /* Odd characters are escaped as everywhere, then as HTML wants. */
-static void
-put_text(FILE *out, const char *text)
+static void put_text(FILE *out, const char *text)
 {
 	char shown[TEXT_ESCAPED];
 
@@ -54,19 +52,15 @@ put_text(FILE *out, const char *text)
 }
 
 /* A value of a query. */
-static void
-put_query(FILE *out, const char *text)
+static void put_query(FILE *out, const char *text)
 {
 	for (; *text; text++)
 		(void)fprintf(out,
-		    isalnum((unsigned char)*text) || strchr("._-~", *text)
-		        ? "%c"
-		        : "%%%02X",
+		    isalnum((unsigned char)*text) || strchr("._-~", *text) ? "%c" : "%%%02X",
 		    (unsigned char)*text);
 }
 
-static void
-put_link(FILE *out, const char *path, const char *service, const char *text)
+static void put_link(FILE *out, const char *path, const char *service, const char *text)
 {
 	(void)fprintf(out, "<a href=\"%s", path);
 	if (service) {
@@ -76,8 +70,7 @@ put_link(FILE *out, const char *path, const char *service, const char *text)
 	(void)fprintf(out, "\">%s</a>", text);
 }
 
-static void
-put_begin(FILE *out, const char *title, const char *style, bool again)
+static void put_begin(FILE *out, const char *title, const char *style, bool again)
 {
 	(void)fprintf(out,
 	    "<!doctype html>\n<html lang=\"en\">\n<head>\n"
@@ -86,39 +79,31 @@ put_begin(FILE *out, const char *title, const char *style, bool again)
 	    "initial-scale=1\">\n%s<title>%s</title>\n"
 	    "<link rel=\"stylesheet\" href=\"%s\">\n</head>\n<body>\n"
 	    "<h1>%s</h1>\n",
-	    again ? "<meta http-equiv=\"refresh\" content=\"5\">\n" : "", title,
-	    style, title);
+	    again ? "<meta http-equiv=\"refresh\" content=\"5\">\n" : "", title, style, title);
 }
 
-static void
-put_end(FILE *out, const char *version)
+static void put_end(FILE *out, const char *version)
 {
-	(void)fprintf(
-	    out, "<footer>seep %s</footer>\n</body>\n</html>\n", version);
+	(void)fprintf(out, "<footer>seep %s</footer>\n</body>\n</html>\n", version);
 }
 
-static void
-put_bytes(FILE *out, uint64_t bytes)
+static void put_bytes(FILE *out, uint64_t bytes)
 {
 	char words[WORDS_MAX];
 
-	(void)fprintf(
-	    out, "<td class=\"n\">%s</td>", words_bytes(words, bytes));
+	(void)fprintf(out, "<td class=\"n\">%s</td>", words_bytes(words, bytes));
 }
 
-static void
-put_number(FILE *out, uint64_t number)
+static void put_number(FILE *out, uint64_t number)
 {
 	char words[WORDS_MAX];
 
-	(void)fprintf(
-	    out, "<td class=\"n\">%s</td>", words_count(words, number));
+	(void)fprintf(out, "<td class=\"n\">%s</td>", words_count(words, number));
 }
 
 /* ---- pages ---- */
 
-static void
-put_service(FILE *out, const struct services_row *r)
+static void put_service(FILE *out, const struct services_row *r)
 {
 	(void)fputs("<tr><td>", out);
 	put_text(out, r->name);
@@ -141,9 +126,8 @@ put_service(FILE *out, const struct services_row *r)
 	(void)fputs("</td></tr>\n", out);
 }
 
-void
-serve_pages_home(FILE *out, const struct services *s, const struct live *l,
-    const char *version)
+void serve_pages_home(
+    FILE *out, const struct services *s, const struct live *l, const char *version)
 {
 	const struct engine_missing missing = engine_missing(l);
 	char words[WORDS_COUNTED];
@@ -176,13 +160,11 @@ serve_pages_home(FILE *out, const struct services *s, const struct live *l,
 	put_end(out, version);
 }
 
-void
-serve_pages_profiles(FILE *out, const struct services *s, const char *version)
+void serve_pages_profiles(FILE *out, const struct services *s, const char *version)
 {
 	put_begin(out, "Profiles", "../../style.css", false);
-	(void)fputs(
-	    "<p>heap shows what is live, allocs what was allocated. "
-	    "?seconds=N gives the difference of two readings.</p>\n<table>\n",
+	(void)fputs("<p>heap shows what is live, allocs what was allocated. "
+	            "?seconds=N gives the difference of two readings.</p>\n<table>\n",
 	    out);
 	for (size_t i = 0; i < services_count(s); i++) {
 		const struct services_row *r = services_at(s, i);
@@ -201,16 +183,12 @@ serve_pages_profiles(FILE *out, const struct services *s, const char *version)
 	put_end(out, version);
 }
 
-static const char *
-word_of(enum folder_kind kind)
+static const char *word_of(enum folder_kind kind)
 {
-	return kind == FOLDER_UNIT     ? "unit"
-	    : kind == FOLDER_CONTAINER ? "container"
-	                               : "program";
+	return kind == FOLDER_UNIT ? "unit" : kind == FOLDER_CONTAINER ? "container" : "program";
 }
 
-void
-serve_pages_targets(FILE *out, const struct services *s, const char *host)
+void serve_pages_targets(FILE *out, const struct services *s, const char *host)
 {
 	bool is_first = true;
 
@@ -220,22 +198,19 @@ serve_pages_targets(FILE *out, const struct services *s, const char *host)
 
 		if (r->processes == 0)
 			continue;
-		(void)fputs(
-		    is_first ? "\n{\"targets\":[" : ",\n{\"targets\":[", out);
+		(void)fputs(is_first ? "\n{\"targets\":[" : ",\n{\"targets\":[", out);
 		json_string(out, host);
 		(void)fputs("],\"labels\":{\"__param_service\":", out);
 		json_string(out, r->name);
 		(void)fputs(",\"__meta_seep_service\":", out);
 		json_string(out, r->name);
-		(void)fprintf(
-		    out, ",\"__meta_seep_kind\":\"%s\"}}", word_of(r->kind));
+		(void)fprintf(out, ",\"__meta_seep_kind\":\"%s\"}}", word_of(r->kind));
 		is_first = false;
 	}
 	(void)fputs("\n]\n", out);
 }
 
-void
-serve_pages_names(FILE *out, const struct services *s)
+void serve_pages_names(FILE *out, const struct services *s)
 {
 	const char *before = "";
 

@@ -16,8 +16,8 @@
 extern const char pages_style[];
 
 /* / */
-void serve_pages_home(FILE *out, const struct services *s, const struct live *l,
-    const char *version);
+void serve_pages_home(
+    FILE *out, const struct services *s, const struct live *l, const char *version);
 
 /* /debug/pprof/ */
 void serve_pages_profiles(FILE *out, const struct services *s, const char *version);

@@ -24,20 +24,17 @@ enum {
 	SITES_MAX = 16 << 20, /* bytes of their metrics */
 };
 
-static void
-reply_memory(struct http_exchange *x)
+static void reply_memory(struct http_exchange *x)
 {
 	http_reply_text(x, 500, "out of memory");
 }
 
 /* Without another loop, nobody looks often unless somebody asks. */
-static void
-look_for_reply(struct serve *s)
+static void look_for_reply(struct serve *s)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	if (s->is_alone && now - s->looked_ns >= FRESH_MS * MS &&
-	    engine_look(s->live) == 0)
+	if (s->is_alone && now - s->looked_ns >= FRESH_MS * MS && engine_look(s->live) == 0)
 		serve_looked(s, now);
 }
 
@@ -49,8 +46,7 @@ struct reply {
 	FILE *out;
 };
 
-static FILE *
-begin_reply(struct reply *r, struct http_exchange *x)
+static FILE *begin_reply(struct reply *r, struct http_exchange *x)
 {
 	*r = (struct reply){.text = NULL};
 	r->out = open_memstream(&r->text, &r->len);
@@ -59,8 +55,7 @@ begin_reply(struct reply *r, struct http_exchange *x)
 	return r->out;
 }
 
-static void
-end_reply(struct reply *r, struct http_exchange *x, const char *type)
+static void end_reply(struct reply *r, struct http_exchange *x, const char *type)
 {
 	if (fclose(r->out) != 0 || !r->text) {
 		free(r->text);
@@ -70,8 +65,7 @@ end_reply(struct reply *r, struct http_exchange *x, const char *type)
 	http_reply(x, 200, type, r->text, r->len);
 }
 
-static void
-reply_home(struct serve *s, struct http_exchange *x)
+static void reply_home(struct serve *s, struct http_exchange *x)
 {
 	struct reply r;
 
@@ -83,8 +77,7 @@ reply_home(struct serve *s, struct http_exchange *x)
 	end_reply(&r, x, HTML);
 }
 
-static void
-reply_profiles(struct serve *s, struct http_exchange *x)
+static void reply_profiles(struct serve *s, struct http_exchange *x)
 {
 	struct reply r;
 
@@ -97,16 +90,14 @@ reply_profiles(struct serve *s, struct http_exchange *x)
 }
 
 /* Links of the list are relative to its folder. */
-static void
-reply_folder(struct serve *s, struct http_exchange *x)
+static void reply_folder(struct serve *s, struct http_exchange *x)
 {
 	(void)s;
 	http_put(x, "Location", "pprof/");
 	http_reply_text(x, 301, "see pprof/");
 }
 
-static void
-reply_style(struct serve *s, struct http_exchange *x)
+static void reply_style(struct serve *s, struct http_exchange *x)
 {
 	struct reply r;
 
@@ -117,8 +108,7 @@ reply_style(struct serve *s, struct http_exchange *x)
 	end_reply(&r, x, "text/css; charset=utf-8");
 }
 
-static void
-reply_targets(struct serve *s, struct http_exchange *x)
+static void reply_targets(struct serve *s, struct http_exchange *x)
 {
 	const char *host = http_header(x, "Host");
 	struct reply r;
@@ -126,16 +116,14 @@ reply_targets(struct serve *s, struct http_exchange *x)
 	look_for_reply(s);
 	if (!begin_reply(&r, x))
 		return;
-	serve_pages_targets(
-	    r.out, s->services, host && *host ? host : s->plan->address.text);
+	serve_pages_targets(r.out, s->services, host && *host ? host : s->plan->address.text);
 	end_reply(&r, x, JSON);
 }
 
 /* ---- replies that a child writes ---- */
 
 /* A line that a child has written. */
-static void
-reply_failure(struct http_exchange *x, int fd)
+static void reply_failure(struct http_exchange *x, int fd)
 {
 	char text[256] = "";
 	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
@@ -146,8 +134,7 @@ reply_failure(struct http_exchange *x, int fd)
 	http_reply_text(x, 500, "%s", text);
 }
 
-static const char *
-type_of(int kind)
+static const char *type_of(int kind)
 {
 	switch (kind) {
 	case TASK_HEAP:
@@ -162,14 +149,12 @@ type_of(int kind)
 	}
 }
 
-static void
-put_headers(struct http_exchange *x, int kind)
+static void put_headers(struct http_exchange *x, int kind)
 {
 	if (kind == TASK_HEAP || kind == TASK_ALLOCS)
 		http_put(x, "Content-Disposition",
-		    kind == TASK_HEAP
-		        ? "attachment; filename=\"heap.pb.gz\""
-		        : "attachment; filename=\"allocs.pb.gz\"");
+		    kind == TASK_HEAP ? "attachment; filename=\"heap.pb.gz\""
+		                      : "attachment; filename=\"allocs.pb.gz\"");
 	if (kind == TASK_PAGE) {
 		char policy[1024];
 
@@ -178,16 +163,14 @@ put_headers(struct http_exchange *x, int kind)
 	}
 }
 
-static void
-done(const struct clerk_job *job, int err, int fd, uint64_t bytes)
+static void done(const struct clerk_job *job, int err, int fd, uint64_t bytes)
 {
 	struct http_exchange *x = job->owner;
 
 	if (fd < 0) {
 		http_reply_text(x, err == -ETIMEDOUT ? 504 : 500, "%s",
-		    err == -ETIMEDOUT
-		        ? "it takes too long"
-		        : "the process that was to write this has died");
+		    err == -ETIMEDOUT ? "it takes too long"
+		                      : "the process that was to write this has died");
 	} else if (err < 0) {
 		reply_failure(x, fd);
 	} else {
@@ -196,8 +179,7 @@ done(const struct clerk_job *job, int err, int fd, uint64_t bytes)
 	}
 }
 
-static int
-start_job(struct serve *s, const struct task *t, struct clerk_job *job)
+static int start_job(struct serve *s, const struct task *t, struct clerk_job *job)
 {
 	int err;
 
@@ -215,8 +197,7 @@ start_job(struct serve *s, const struct task *t, struct clerk_job *job)
 	return err;
 }
 
-static void
-start(struct serve *s, struct http_exchange *x, const struct task *t)
+static void start(struct serve *s, struct http_exchange *x, const struct task *t)
 {
 	struct clerk_job job = {.done = done, .owner = x};
 	int err = start_job(s, t, &job);
@@ -226,25 +207,21 @@ start(struct serve *s, struct http_exchange *x, const struct task *t)
 		return;
 	}
 	http_put(x, "Retry-After", "1");
-	http_reply_text(x, 503, "%s",
-	    err == -EBUSY ? "too many profiles at the same time"
-	                  : strerror(-err));
+	http_reply_text(
+	    x, 503, "%s", err == -EBUSY ? "too many profiles at the same time" : strerror(-err));
 }
 
 /* ---- what is asked for ---- */
 
 /* False: it has its reply. */
-static bool
-take_number(
-    struct http_exchange *x, const char *name, unsigned most, unsigned *ret)
+static bool take_number(struct http_exchange *x, const char *name, unsigned most, unsigned *ret)
 {
 	const char *text = http_query(x, name);
 	unsigned long value;
 
 	if (!text)
 		return true;
-	if (*text == '\0' || strlen(text) > 9 ||
-	    strspn(text, "0123456789") != strlen(text)) {
+	if (*text == '\0' || strlen(text) > 9 || strspn(text, "0123456789") != strlen(text)) {
 		http_reply_text(x, 400, "%s is a number", name);
 		return false;
 	}
@@ -258,15 +235,13 @@ take_number(
 }
 
 /* Which services there are, for who has named none. */
-static void
-reply_choice(struct serve *s, struct http_exchange *x)
+static void reply_choice(struct serve *s, struct http_exchange *x)
 {
 	struct reply r;
 
 	if (!begin_reply(&r, x))
 		return;
-	(void)fputs(
-	    "there are several services; name one by ?service=: ", r.out);
+	(void)fputs("there are several services; name one by ?service=: ", r.out);
 	serve_pages_names(r.out, s->services);
 	(void)putc('\n', r.out);
 	if (fclose(r.out) != 0 || !r.text) {
@@ -277,8 +252,7 @@ reply_choice(struct serve *s, struct http_exchange *x)
 	http_reply(x, 400, "text/plain; charset=utf-8", r.text, r.len);
 }
 
-static size_t
-running_services(const struct serve *s, const struct services_row **ret)
+static size_t running_services(const struct serve *s, const struct services_row **ret)
 {
 	size_t n = 0;
 
@@ -291,8 +265,7 @@ running_services(const struct serve *s, const struct services_row **ret)
 }
 
 /* False: it has its reply. */
-static bool
-choose(struct serve *s, struct http_exchange *x, struct task *t)
+static bool choose(struct serve *s, struct http_exchange *x, struct task *t)
 {
 	const char *name = http_query(x, "service");
 	const struct services_row *r = NULL;
@@ -304,8 +277,7 @@ choose(struct serve *s, struct http_exchange *x, struct task *t)
 	if (name) {
 		r = services_find(s->services, name);
 		if (!r || r->processes == 0) {
-			http_reply_text(
-			    x, 404, "no process of such a service runs; see /");
+			http_reply_text(x, 404, "no process of such a service runs; see /");
 			return false;
 		}
 	} else if (pid == 0 && running_services(s, &r) > 1) {
@@ -321,13 +293,9 @@ choose(struct serve *s, struct http_exchange *x, struct task *t)
 	return true;
 }
 
-static void
-reply_by_child(struct serve *s, struct http_exchange *x, enum task_kind kind)
+static void reply_by_child(struct serve *s, struct http_exchange *x, enum task_kind kind)
 {
-	struct task t = {.kind = kind,
-	    .plan = s->plan,
-	    .live = s->live,
-	    .services = s->services};
+	struct task t = {.kind = kind, .plan = s->plan, .live = s->live, .services = s->services};
 
 	look_for_reply(s);
 	if ((kind == TASK_HEAP || kind == TASK_ALLOCS) &&
@@ -339,8 +307,7 @@ reply_by_child(struct serve *s, struct http_exchange *x, enum task_kind kind)
 
 /* ---- metrics ---- */
 
-static void
-sites_done(const struct clerk_job *job, int err, int fd, uint64_t bytes)
+static void sites_done(const struct clerk_job *job, int err, int fd, uint64_t bytes)
 {
 	struct serve *s = job->context;
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -363,24 +330,19 @@ sites_done(const struct clerk_job *job, int err, int fd, uint64_t bytes)
 }
 
 /* They are as old as the last request, which has them counted anew. */
-static void
-count_sites(struct serve *s)
+static void count_sites(struct serve *s)
 {
-	struct task t = {.kind = TASK_SITES,
-	    .plan = s->plan,
-	    .live = s->live,
-	    .services = s->services};
+	struct task t = {
+	    .kind = TASK_SITES, .plan = s->plan, .live = s->live, .services = s->services};
 	struct clerk_job job = {.done = sites_done, .owner = s};
 
 	s->sites.begun_ns = clock_ns(CLOCK_MONOTONIC);
-	if (s->plan->top == 0 || s->sites.is_busy ||
-	    s->sites.begun_ns < s->sites.next_ns)
+	if (s->plan->top == 0 || s->sites.is_busy || s->sites.begun_ns < s->sites.next_ns)
 		return;
 	s->sites.is_busy = start_job(s, &t, &job) == 0;
 }
 
-static void
-put_own(struct serve *s, struct metrics *m)
+static void put_own(struct serve *s, struct metrics *m)
 {
 	struct exposition_cost cost = {.version = s->plan->version,
 	    .looks = s->looks,
@@ -395,11 +357,9 @@ put_own(struct serve *s, struct metrics *m)
 		s->plan->sources[i].put(s->plan->sources[i].context, m);
 }
 
-static void
-reply_metrics(struct serve *s, struct http_exchange *x)
+static void reply_metrics(struct serve *s, struct http_exchange *x)
 {
-	struct metrics m = {
-	    .is_open = metrics_wants_open(http_header(x, "Accept"))};
+	struct metrics m = {.is_open = metrics_wants_open(http_header(x, "Accept"))};
 	const char *only = http_query(x, "service");
 	struct reply r;
 
@@ -411,8 +371,7 @@ reply_metrics(struct serve *s, struct http_exchange *x)
 	if (!begin_reply(&r, x))
 		return;
 	m.out = r.out;
-	exposition_services(
-	    &m, s->services, s->live, only, s->plan->per_process);
+	exposition_services(&m, s->services, s->live, only, s->plan->per_process);
 	if (!only)
 		put_own(s, &m);
 	metrics_end(&m);
@@ -441,8 +400,7 @@ static const struct route {
     {"/api/ls", NULL, TASK_LIST},
 };
 
-void
-serve_answer(void *context, struct http_exchange *x)
+void serve_answer(void *context, struct http_exchange *x)
 {
 	struct serve *s = context;
 	const char *path = http_path(x);
@@ -461,8 +419,7 @@ serve_answer(void *context, struct http_exchange *x)
 	http_reply_text(x, 404, "there is no such page; see /");
 }
 
-void
-serve_gone(void *context, struct http_exchange *x)
+void serve_gone(void *context, struct http_exchange *x)
 {
 	struct serve *s = context;
 

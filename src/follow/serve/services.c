@@ -43,21 +43,18 @@ struct services {
 
 /* ---- counters ---- */
 
-static void
-add(uint64_t *to, uint64_t more)
+static void add(uint64_t *to, uint64_t more)
 {
 	*to = capped_sum(*to, more);
 }
 
-static void
-raise_to(uint64_t *to, uint64_t value)
+static void raise_to(uint64_t *to, uint64_t value)
 {
 	if (*to < value)
 		*to = value;
 }
 
-static void
-add_counts(struct services_counts *to, const struct services_counts *more)
+static void add_counts(struct services_counts *to, const struct services_counts *more)
 {
 	add(&to->allocations, more->allocations);
 	add(&to->allocated_bytes, more->allocated_bytes);
@@ -69,8 +66,7 @@ add_counts(struct services_counts *to, const struct services_counts *more)
 }
 
 /* A look that could not read everything has less than the one before. */
-static void
-raise_counts(struct services_counts *to, const struct live_process *p)
+static void raise_counts(struct services_counts *to, const struct live_process *p)
 {
 	raise_to(&to->allocations, p->now.allocations);
 	raise_to(&to->allocated_bytes, p->now.allocated_bytes);
@@ -83,22 +79,17 @@ raise_counts(struct services_counts *to, const struct live_process *p)
 
 /* ---- services ---- */
 
-static bool
-same_name(const void *items, uint32_t item, const void *key)
+static bool same_name(const void *items, uint32_t item, const void *key)
 {
-	return strcmp(((const struct services_row *)items)[item].name, key) ==
-	    0;
+	return strcmp(((const struct services_row *)items)[item].name, key) == 0;
 }
 
-static bool
-look_up(const struct services *s, const char *name, uint32_t *ret)
+static bool look_up(const struct services *s, const char *name, uint32_t *ret)
 {
-	return dict_look(
-	    &s->index, dict_hash_text(name), same_name, s->rows, name, ret);
+	return dict_look(&s->index, dict_hash_text(name), same_name, s->rows, name, ret);
 }
 
-static size_t
-count_of(const struct services *s, uid_t uid)
+static size_t count_of(const struct services *s, uid_t uid)
 {
 	size_t n = 0;
 
@@ -108,25 +99,22 @@ count_of(const struct services *s, uid_t uid)
 }
 
 /* Returns the number of the service; negative errno. */
-static int64_t
-new_row(struct services *s, const struct folder_service *id, const char *name)
+static int64_t new_row(struct services *s, const struct folder_service *id, const char *name)
 {
 	uint32_t at = 0;
 
 	if (room_make(&s->rows, &s->room, s->count, sizeof(*s->rows)) < 0)
 		return -ENOMEM;
-	s->rows[s->count] =
-	    (struct services_row){.kind = id->kind, .uid = id->uid};
+	s->rows[s->count] = (struct services_row){.kind = id->kind, .uid = id->uid};
 	memcpy(s->rows[s->count].name, name, strlen(name) + 1);
-	if (dict_find(&s->index, dict_hash_text(name), same_name, s->rows, name,
-	        (uint32_t)s->count, &at) < 0)
+	if (dict_find(&s->index, dict_hash_text(name), same_name, s->rows, name, (uint32_t)s->count,
+	        &at) < 0)
 		return -ENOMEM;
 	return (int64_t)s->count++;
 }
 
 /* Names without end are no services: they share one. */
-static int64_t
-find_row(struct services *s, struct folder_service *id)
+static int64_t find_row(struct services *s, struct folder_service *id)
 {
 	char name[FOLDER_NAME_BYTES];
 	uint32_t at = 0;
@@ -151,8 +139,8 @@ find_row(struct services *s, struct folder_service *id)
  * A uuid is what a process says of itself, so the owner must be the same. The
  * parent is a member before its child, whose number is higher.
  */
-static const struct member *
-parent_of(const struct services *s, const struct live_process *p, uid_t uid)
+static const struct member *parent_of(
+    const struct services *s, const struct live_process *p, uid_t uid)
 {
 	static const uint8_t none[16];
 
@@ -161,16 +149,14 @@ parent_of(const struct services *s, const struct live_process *p, uid_t uid)
 	for (size_t i = 0; i < s->member_count; i++) {
 		const struct member *m = &s->members[i];
 
-		if (m->uid == uid &&
-		    memcmp(m->uuid, p->header.parent_uuid, 16) == 0)
+		if (m->uid == uid && memcmp(m->uuid, p->header.parent_uuid, 16) == 0)
 			return m;
 	}
 	return NULL;
 }
 
 /* The place of a number, or of the first higher one. */
-static size_t
-place_of(const struct services *s, uint64_t number)
+static size_t place_of(const struct services *s, uint64_t number)
 {
 	size_t low = 0, high = s->member_count;
 
@@ -185,8 +171,7 @@ place_of(const struct services *s, uint64_t number)
 	return low;
 }
 
-static int
-add_member(struct services *s, const struct live_process *p)
+static int add_member(struct services *s, const struct live_process *p)
 {
 	struct folder_service id;
 	const struct member *parent;
@@ -207,33 +192,27 @@ add_member(struct services *s, const struct live_process *p)
 		row = find_row(s, &id);
 	}
 	if (row < 0 ||
-	    room_make(&s->members, &s->member_room, s->member_count,
-	        sizeof(*s->members)) < 0)
+	    room_make(&s->members, &s->member_room, s->member_count, sizeof(*s->members)) < 0)
 		return -ENOMEM;
 	/* one that could not be read at first comes after younger ones */
 	at = place_of(s, p->number);
 	m = &s->members[at];
 	memmove(m + 1, m, (s->member_count++ - at) * sizeof(*m));
-	*m = (struct member){
-	    .number = p->number, .uid = uid, .service = (uint32_t)row};
+	*m = (struct member){.number = p->number, .uid = uid, .service = (uint32_t)row};
 	memcpy(m->uuid, p->header.uuid, sizeof(m->uuid));
 	return 0;
 }
 
-static struct member *
-find_member(const struct services *s, uint64_t number)
+static struct member *find_member(const struct services *s, uint64_t number)
 {
 	size_t i = place_of(s, number);
 
-	return i < s->member_count && s->members[i].number == number
-	    ? &s->members[i]
-	    : NULL;
+	return i < s->member_count && s->members[i].number == number ? &s->members[i] : NULL;
 }
 
 /* ---- updates ---- */
 
-struct services *
-services_new(struct live *l)
+struct services *services_new(struct live *l)
 {
 	struct services *s = calloc(1, sizeof(*s));
 
@@ -244,8 +223,7 @@ services_new(struct live *l)
 	return s;
 }
 
-void
-services_free(struct services *s)
+void services_free(struct services *s)
 {
 	if (!s)
 		return;
@@ -259,17 +237,14 @@ services_free(struct services *s)
  * One that had ended before we began is nobody's any more. (An engine that keeps
  * the ended lists these, too.)
  */
-static bool
-is_ours(const struct services *s, const struct live_process *p)
+static bool is_ours(const struct services *s, const struct live_process *p)
 {
 	return p->looks > 0 &&
-	    (p->state != LIVE_ENDED ||
-	        p->header.start_monotonic_ns >= s->begun_ns);
+	    (p->state != LIVE_ENDED || p->header.start_monotonic_ns >= s->begun_ns);
 }
 
 /* Who is not listed any more is in the sums for good. */
-static void
-let_go(struct services *s)
+static void let_go(struct services *s)
 {
 	size_t kept = 0;
 
@@ -284,8 +259,7 @@ let_go(struct services *s)
 	s->member_count = kept;
 }
 
-static void
-add_process(struct services_row *r, const struct live_process *p)
+static void add_process(struct services_row *r, const struct live_process *p)
 {
 	r->processes++;
 	r->unread += p->look_err < 0;
@@ -303,8 +277,7 @@ add_process(struct services_row *r, const struct live_process *p)
 }
 
 /* The sums of those that run begin anew; counters, with those of the ended. */
-static void
-clear(struct services *s)
+static void clear(struct services *s)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		struct services_row *r = &s->rows[i];
@@ -317,11 +290,9 @@ clear(struct services *s)
 }
 
 /* Rows move, so members and the index are made anew. */
-static int
-drop_row(struct services *s, size_t gone)
+static int drop_row(struct services *s, size_t gone)
 {
-	memmove(&s->rows[gone], &s->rows[gone + 1],
-	    (s->count - gone - 1) * sizeof(*s->rows));
+	memmove(&s->rows[gone], &s->rows[gone + 1], (s->count - gone - 1) * sizeof(*s->rows));
 	s->count--;
 	for (size_t i = 0; i < s->member_count; i++)
 		s->members[i].service -= s->members[i].service > gone;
@@ -330,16 +301,14 @@ drop_row(struct services *s, size_t gone)
 	for (size_t i = 0; i < s->count; i++) {
 		uint32_t at = 0;
 
-		if (dict_find(&s->index, dict_hash_text(s->rows[i].name),
-		        same_name, s->rows, s->rows[i].name, (uint32_t)i,
-		        &at) < 0)
+		if (dict_find(&s->index, dict_hash_text(s->rows[i].name), same_name, s->rows,
+		        s->rows[i].name, (uint32_t)i, &at) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static bool
-has_member(const struct services *s, size_t row)
+static bool has_member(const struct services *s, size_t row)
 {
 	for (size_t i = 0; i < s->member_count; i++)
 		if (s->members[i].service == row)
@@ -348,8 +317,7 @@ has_member(const struct services *s, size_t row)
 }
 
 /* Names of services that have gone are not kept without end. */
-static int
-drop_idle(struct services *s)
+static int drop_idle(struct services *s)
 {
 	size_t oldest = SIZE_MAX, idle = 0;
 
@@ -359,16 +327,13 @@ drop_idle(struct services *s)
 		if (s->rows[i].processes > 0)
 			continue;
 		idle++;
-		if (oldest == SIZE_MAX ||
-		    s->rows[i].used_ns < s->rows[oldest].used_ns)
+		if (oldest == SIZE_MAX || s->rows[i].used_ns < s->rows[oldest].used_ns)
 			oldest = i;
 	}
-	return idle > IDLE_KEPT && !has_member(s, oldest) ? drop_row(s, oldest)
-	                                                  : 0;
+	return idle > IDLE_KEPT && !has_member(s, oldest) ? drop_row(s, oldest) : 0;
 }
 
-int
-services_update(struct services *s)
+int services_update(struct services *s)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	int err = 0;
@@ -409,28 +374,24 @@ services_update(struct services *s)
 
 /* ---- questions ---- */
 
-size_t
-services_count(const struct services *s)
+size_t services_count(const struct services *s)
 {
 	return s->count;
 }
 
-const struct services_row *
-services_at(const struct services *s, size_t i)
+const struct services_row *services_at(const struct services *s, size_t i)
 {
 	return &s->rows[i];
 }
 
-const struct services_row *
-services_find(const struct services *s, const char *name)
+const struct services_row *services_find(const struct services *s, const char *name)
 {
 	uint32_t at = 0;
 
 	return look_up(s, name, &at) ? &s->rows[at] : NULL;
 }
 
-const struct services_row *
-services_of(const struct services *s, const struct live_process *p)
+const struct services_row *services_of(const struct services *s, const struct live_process *p)
 {
 	const struct member *m = find_member(s, p->number);
 

@@ -47,11 +47,9 @@ size_t services_count(const struct services *s);
 const struct services_row *services_at(const struct services *s, size_t i);
 
 /* NULL: there is none of that name. */
-const struct services_row *services_find(
-    const struct services *s, const char *name);
+const struct services_row *services_find(const struct services *s, const char *name);
 
 /* The service of a process that is listed; NULL: none, there was no memory. */
-const struct services_row *services_of(
-    const struct services *s, const struct live_process *p);
+const struct services_row *services_of(const struct services *s, const struct live_process *p);
 
 #endif

@@ -26,8 +26,7 @@ struct sites {
 	size_t count, room;
 };
 
-struct sites *
-site_metrics_new(unsigned top)
+struct sites *site_metrics_new(unsigned top)
 {
 	struct sites *s = calloc(1, sizeof(*s));
 
@@ -36,26 +35,21 @@ site_metrics_new(unsigned top)
 	return s;
 }
 
-void
-site_metrics_free(struct sites *s)
+void site_metrics_free(struct sites *s)
 {
 	if (s)
 		free(s->list);
 	free(s);
 }
 
-static int
-by_fingerprint(const void *a, const void *b)
+static int by_fingerprint(const void *a, const void *b)
 {
 	const struct site *x = a, *y = b;
 
-	return x->fingerprint < y->fingerprint ? -1
-	    : x->fingerprint > y->fingerprint  ? 1
-	                                       : 0;
+	return x->fingerprint < y->fingerprint ? -1 : x->fingerprint > y->fingerprint ? 1 : 0;
 }
 
-static int
-by_bytes(const void *a, const void *b)
+static int by_bytes(const void *a, const void *b)
 {
 	const struct site *x = a, *y = b;
 
@@ -65,8 +59,7 @@ by_bytes(const void *a, const void *b)
 }
 
 /* Two stacks may share a fingerprint; a series has its name once. */
-static size_t
-join_equal(struct site *list, size_t count)
+static size_t join_equal(struct site *list, size_t count)
 {
 	size_t n = 0;
 
@@ -79,20 +72,17 @@ join_equal(struct site *list, size_t count)
 			continue;
 		}
 		to->live_bytes = capped_sum(to->live_bytes, list[i].live_bytes);
-		to->live_blocks =
-		    capped_sum(to->live_blocks, list[i].live_blocks);
+		to->live_blocks = capped_sum(to->live_blocks, list[i].live_blocks);
 	}
 	return n;
 }
 
-static int
-keep_top(struct sites *s, struct site *list, size_t count)
+static int keep_top(struct sites *s, struct site *list, size_t count)
 {
 	count = join_equal(list, count);
 	qsort(list, count, sizeof(*list), by_bytes);
 	for (size_t i = 0; i < count && i < s->top; i++) {
-		if (room_make(&s->list, &s->room, s->count, sizeof(*s->list)) <
-		    0)
+		if (room_make(&s->list, &s->room, s->count, sizeof(*s->list)) < 0)
 			return -ENOMEM;
 		s->list[s->count++] = list[i];
 	}
@@ -100,24 +90,19 @@ keep_top(struct sites *s, struct site *list, size_t count)
 }
 
 /* The first function of "add < handle < main". */
-static void
-set_place(struct site *site, const char *text)
+static void set_place(struct site *site, const char *text)
 {
 	const char *end = strstr(text, " < ");
 	size_t len = end ? (size_t)(end - text) : strlen(text);
 
-	(void)snprintf(
-	    site->place, sizeof(site->place), "%.*s", (int)len, text);
+	(void)snprintf(site->place, sizeof(site->place), "%.*s", (int)len, text);
 }
 
-int
-site_metrics_add(struct sites *s, const char *service, const struct session *session,
+int site_metrics_add(struct sites *s, const char *service, const struct session *session,
     struct names *names, struct suppress *suppress)
 {
-	const struct view_options options = {.metric = VIEW_LIVE,
-	    .group = true,
-	    .merge = true,
-	    .suppress = suppress};
+	const struct view_options options = {
+	    .metric = VIEW_LIVE, .group = true, .merge = true, .suppress = suppress};
 	struct fingerprints *prints = NULL;
 	struct site *list = NULL;
 	struct fingerprint *print = malloc(sizeof(*print));
@@ -138,8 +123,7 @@ site_metrics_add(struct sites *s, const char *service, const struct session *ses
 		list[i] = (struct site){.fingerprint = print->hash,
 		    .live_bytes = f->live_bytes,
 		    .live_blocks = f->live_blocks};
-		(void)snprintf(
-		    list[i].service, sizeof(list[i].service), "%s", service);
+		(void)snprintf(list[i].service, sizeof(list[i].service), "%s", service);
 		set_place(&list[i], print->text);
 	}
 	if (err == 0)
@@ -151,23 +135,19 @@ site_metrics_add(struct sites *s, const char *service, const struct session *ses
 	return err;
 }
 
-static void
-put_family(const struct sites *s, struct metrics *m, bool blocks)
+static void put_family(const struct sites *s, struct metrics *m, bool blocks)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		const struct site *x = &s->list[i];
 		char hash[17];
 
-		(void)snprintf(
-		    hash, sizeof(hash), "%016" PRIx64, x->fingerprint);
-		metrics_put(m, blocks ? x->live_blocks : x->live_bytes,
-		    "service", x->service, "site", hash, "function", x->place,
-		    METRICS_LAST);
+		(void)snprintf(hash, sizeof(hash), "%016" PRIx64, x->fingerprint);
+		metrics_put(m, blocks ? x->live_blocks : x->live_bytes, "service", x->service,
+		    "site", hash, "function", x->place, METRICS_LAST);
 	}
 }
 
-void
-site_metrics_write(const struct sites *s, FILE *out)
+void site_metrics_write(const struct sites *s, FILE *out)
 {
 	struct metrics m = {.out = out};
 
@@ -175,7 +155,7 @@ site_metrics_write(const struct sites *s, FILE *out)
 	    "Live bytes of the sites that hold most; site is the fingerprint "
 	    "of seep check.");
 	put_family(s, &m, false);
-	metrics_family(&m, "seep_site_live_blocks", METRICS_GAUGE,
-	    "Live blocks of the same sites.");
+	metrics_family(
+	    &m, "seep_site_live_blocks", METRICS_GAUGE, "Live blocks of the same sites.");
 	put_family(s, &m, true);
 }

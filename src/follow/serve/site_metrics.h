@@ -20,9 +20,8 @@ struct sites *site_metrics_new(unsigned top); /* NULL: no memory */
 void site_metrics_free(struct sites *s);      /* NULL is fine */
 
 /* Those of a service that hold most live bytes. -ENOMEM. */
-int site_metrics_add(struct sites *s, const char *service,
-    const struct session *session, struct names *names,
-    struct suppress *suppress);
+int site_metrics_add(struct sites *s, const char *service, const struct session *session,
+    struct names *names, struct suppress *suppress);
 
 /* Families of metrics, which both text formats allow. */
 void site_metrics_write(const struct sites *s, FILE *out);

@@ -20,8 +20,7 @@ enum {
 	PROCESSES = 1024, /* in one reply */
 };
 
-static int
-fail(FILE *out, int err, const char *words)
+static int fail(FILE *out, int err, const char *words)
 {
 	if (out)
 		(void)fprintf(out, "%s\n", words);
@@ -30,8 +29,7 @@ fail(FILE *out, int err, const char *words)
 
 /* ---- which processes ---- */
 
-static bool
-is_meant(const struct task *t, const struct live_process *p)
+static bool is_meant(const struct task *t, const struct live_process *p)
 {
 	const struct services_row *r = services_of(t->services, p);
 
@@ -42,8 +40,7 @@ is_meant(const struct task *t, const struct live_process *p)
 	return t->pid == 0 || (p->pid > 0 ? p->pid : p->inner_pid) == t->pid;
 }
 
-size_t
-task_count(const struct task *t)
+size_t task_count(const struct task *t)
 {
 	size_t n = 0;
 
@@ -56,14 +53,12 @@ task_count(const struct task *t)
  * Their segments. Of many thousands the engine does not keep all open; those are
  * opened here, and closed with the process.
  */
-static struct session_slot *
-find_slots(const struct task *t, size_t *ret_count)
+static struct session_slot *find_slots(const struct task *t, size_t *ret_count)
 {
 	struct session_slot *list = calloc(PROCESSES, sizeof(*list));
 	size_t n = 0;
 
-	for (size_t i = 0; list && i < engine_count(t->live) && n < PROCESSES;
-	     i++) {
+	for (size_t i = 0; list && i < engine_count(t->live) && n < PROCESSES; i++) {
 		const struct live_process *p = engine_at(t->live, i);
 		struct session_slot *s = &list[n];
 		struct fault where;
@@ -74,8 +69,7 @@ find_slots(const struct task *t, size_t *ret_count)
 			continue;
 		s->pid = p->pid;
 		s->file = engine_segfile(t->live, p, &s->slot);
-		if (!s->file && p->pid > 0 &&
-		    proc_open(p->pid, &f, &s->slot, path, &where) == 0)
+		if (!s->file && p->pid > 0 && proc_open(p->pid, &f, &s->slot, path, &where) == 0)
 			s->file = f;
 		n += s->file != NULL;
 	}
@@ -83,8 +77,7 @@ find_slots(const struct task *t, size_t *ret_count)
 	return list;
 }
 
-static int
-load(const struct task *t, bool blocks, struct session **ret, FILE *out)
+static int load(const struct task *t, bool blocks, struct session **ret, FILE *out)
 {
 	struct fault where = {""};
 	struct session_slot *list;
@@ -105,8 +98,7 @@ load(const struct task *t, bool blocks, struct session **ret, FILE *out)
 	return 0;
 }
 
-static struct names *
-find_names(const struct task *t, const struct session *s)
+static struct names *find_names(const struct task *t, const struct session *s)
 {
 	struct names_options options = t->plan->naming;
 	struct names *names;
@@ -122,8 +114,7 @@ find_names(const struct task *t, const struct session *s)
 
 /* ---- profiles ---- */
 
-static void
-pass_time(unsigned seconds)
+static void pass_time(unsigned seconds)
 {
 	struct timespec left = {.tv_sec = (time_t)seconds};
 
@@ -132,8 +123,7 @@ pass_time(unsigned seconds)
 }
 
 /* As `seep export --format pprof` writes it; a difference as --since does. */
-static int
-write_profile(const struct task *t, FILE *out)
+static int write_profile(const struct task *t, FILE *out)
 {
 	struct view_options options = t->plan->view;
 	struct export_options shape = {.version = t->plan->version,
@@ -179,8 +169,7 @@ out:
 
 /* ---- pages and reports ---- */
 
-static int
-finish(FILE *out, struct session *s, struct names *names, int err)
+static int finish(FILE *out, struct session *s, struct names *names, int err)
 {
 	if (err < 0)
 		(void)fail(out, err, strerror(-err));
@@ -189,8 +178,7 @@ finish(FILE *out, struct session *s, struct names *names, int err)
 	return err;
 }
 
-static int
-write_page(const struct task *t, FILE *out)
+static int write_page(const struct task *t, FILE *out)
 {
 	char refresh[FOLDER_NAME_BYTES * 3 + 64];
 	const struct html_options html = {.version = t->plan->version,
@@ -213,19 +201,15 @@ write_page(const struct task *t, FILE *out)
 	if (t->service[0])
 		at = stpcpy(at, "service=");
 	for (const char *p = t->service; *p; p++)
-		at += sprintf(at, strchr("%&+#=", *p) ? "%%%02X" : "%c",
-		    (unsigned char)*p);
+		at += sprintf(at, strchr("%&+#=", *p) ? "%%%02X" : "%c", (unsigned char)*p);
 	*at = '\0';
 	names = find_names(t, s);
 	one.session = s;
-	err = names
-	    ? html_write_sessions(out, &one, 1, names, &t->plan->view, &html)
-	    : -ENOMEM;
+	err = names ? html_write_sessions(out, &one, 1, names, &t->plan->view, &html) : -ENOMEM;
 	return finish(out, s, names, err);
 }
 
-static int
-write_report(const struct task *t, FILE *out)
+static int write_report(const struct task *t, FILE *out)
 {
 	struct session *s;
 	struct names *names;
@@ -234,15 +218,12 @@ write_report(const struct task *t, FILE *out)
 	if (err < 0)
 		return err;
 	names = find_names(t, s);
-	err = names
-	    ? report_json_write(out, s, names, &t->plan->view, t->plan->version)
-	    : -ENOMEM;
+	err = names ? report_json_write(out, s, names, &t->plan->view, t->plan->version) : -ENOMEM;
 	return finish(out, s, names, err);
 }
 
 /* Those that are served and run. */
-static int
-write_list(const struct task *t, FILE *out)
+static int write_list(const struct task *t, FILE *out)
 {
 	const struct serve_list *list = t->plan->list;
 
@@ -258,14 +239,12 @@ write_list(const struct task *t, FILE *out)
 		int slot;
 
 		f = is_meant(t, p) ? engine_segfile(t->live, p, &slot) : NULL;
-		if (!f ||
-		    session_load_slot(f, slot, p->pid, false, &s, &where) < 0)
+		if (!f || session_load_slot(f, slot, p->pid, false, &s, &where) < 0)
 			continue;
 		if (engine_directory(t->live, p, &folder, &name) < 0)
 			folder = name = "";
 		for (size_t k = 0; k < s->count; k++)
-			list->process(
-			    s->processes[k], segfile_source(f), folder, name);
+			list->process(s->processes[k], segfile_source(f), folder, name);
 		session_free(s);
 	}
 	list->end();
@@ -275,8 +254,7 @@ write_list(const struct task *t, FILE *out)
 /* ---- sites ---- */
 
 /* One service after the other, so that memory is that of the largest. */
-static int
-write_sites(const struct task *t, FILE *out)
+static int write_sites(const struct task *t, FILE *out)
 {
 	struct sites *sites = site_metrics_new(t->plan->top);
 	int err = sites ? 0 : -ENOMEM;
@@ -292,8 +270,7 @@ write_sites(const struct task *t, FILE *out)
 		if (r->processes == 0 || load(&one, false, &s, NULL) < 0)
 			continue;
 		names = find_names(t, s);
-		err = names ? site_metrics_add(sites, r->name, s, names,
-		                  t->plan->view.suppress)
+		err = names ? site_metrics_add(sites, r->name, s, names, t->plan->view.suppress)
 		            : -ENOMEM;
 		names_free(names);
 		session_free(s);
@@ -304,8 +281,7 @@ write_sites(const struct task *t, FILE *out)
 	return err;
 }
 
-int
-task_write(void *task, FILE *out)
+int task_write(void *task, FILE *out)
 {
 	const struct task *t = task;
 

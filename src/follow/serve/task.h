@@ -23,7 +23,7 @@ struct task {
 	const struct services *services;
 	char service[FOLDER_NAME_BYTES]; /* "": any */
 	pid_t pid;                       /* 0: any */
-	unsigned seconds; /* a difference: between two readings; 0: none */
+	unsigned seconds;                /* a difference: between two readings; 0: none */
 };
 
 /*

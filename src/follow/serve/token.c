@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 /* Up to the longest token and more, so that what is too long is seen. */
-static int
-read_file(int fd, char *to, size_t room, size_t *ret_len)
+static int read_file(int fd, char *to, size_t room, size_t *ret_len)
 {
 	size_t len = 0;
 
@@ -31,29 +30,24 @@ read_file(int fd, char *to, size_t room, size_t *ret_len)
 	return 0;
 }
 
-static int
-check_file(int fd, const char *path, struct fault *where)
+static int check_file(int fd, const char *path, struct fault *where)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return fault_set(
-		    where, -errno, "%s: %s", path, strerror(errno));
+		return fault_set(where, -errno, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return fault_set(
-		    where, -EINVAL, "%s: a token is in a plain file", path);
+		return fault_set(where, -EINVAL, "%s: a token is in a plain file", path);
 	if (st.st_uid != geteuid() && st.st_uid != 0)
-		return fault_set(where, -EPERM,
-		    "%s belongs to another user, who knows the token", path);
+		return fault_set(
+		    where, -EPERM, "%s belongs to another user, who knows the token", path);
 	if (st.st_mode & 077)
-		return fault_set(where, -EPERM,
-		    "%s: other users may read it; type: chmod 600 %s", path,
-		    path);
+		return fault_set(
+		    where, -EPERM, "%s: other users may read it; type: chmod 600 %s", path, path);
 	return 0;
 }
 
-int
-token_read(const char *path, size_t most, char **ret, struct fault *where)
+int token_read(const char *path, size_t most, char **ret, struct fault *where)
 {
 	char text[TOKEN_SENT_MOST + 2] = "";
 	size_t len = 0, end = 0;
@@ -61,14 +55,12 @@ token_read(const char *path, size_t most, char **ret, struct fault *where)
 	int err;
 
 	if (fd < 0)
-		return fault_set(
-		    where, -errno, "%s: %s", path, strerror(errno));
+		return fault_set(where, -errno, "%s: %s", path, strerror(errno));
 	err = check_file(fd, path, where);
 	if (err == 0) {
 		err = read_file(fd, text, sizeof(text) - 1, &len);
 		if (err < 0)
-			(void)fault_set(
-			    where, err, "%s: %s", path, strerror(-err));
+			(void)fault_set(where, err, "%s: %s", path, strerror(-err));
 	}
 	(void)close(fd);
 	while (err == 0 && end < len && text[end] > ' ' && text[end] < 0x7f)
@@ -90,8 +82,7 @@ token_read(const char *path, size_t most, char **ret, struct fault *where)
 	return err;
 }
 
-void
-token_free(char *token)
+void token_free(char *token)
 {
 	if (token)
 		explicit_bzero(token, strlen(token));
@@ -99,20 +90,17 @@ token_free(char *token)
 }
 
 /* The whole of `given` is compared, whatever its first bytes are. */
-static bool
-is_equal(const char *token, const char *given, size_t len)
+static bool is_equal(const char *token, const char *given, size_t len)
 {
 	size_t own = strlen(token);
 	unsigned char differ = own != len;
 
 	for (size_t i = 0; i < len; i++)
-		differ |= (unsigned char)((unsigned char)token[i % own] ^
-		    (unsigned char)given[i]);
+		differ |= (unsigned char)((unsigned char)token[i % own] ^ (unsigned char)given[i]);
 	return differ == 0;
 }
 
-static int
-digit(char c)
+static int digit(char c)
 {
 	static const char digits[] =
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -122,14 +110,12 @@ digit(char c)
 }
 
 /* -1: it is no base64, or does not fit. */
-static int
-from_base64(const char *text, char *to, size_t room)
+static int from_base64(const char *text, char *to, size_t room)
 {
 	size_t len = strcspn(text, "="), n = 0;
 	unsigned bits = 0, have = 0;
 
-	if (strspn(text + len, "=") != strlen(text + len) ||
-	    strlen(text + len) > 2)
+	if (strspn(text + len, "=") != strlen(text + len) || strlen(text + len) > 2)
 		return -1;
 	for (size_t i = 0; i < len; i++) {
 		int d = digit(text[i]);
@@ -148,8 +134,7 @@ from_base64(const char *text, char *to, size_t room)
 	return (int)n;
 }
 
-bool
-token_fits(const char *token, const char *authorization)
+bool token_fits(const char *token, const char *authorization)
 {
 	char plain[TOKEN_MOST + 256];
 	const char *colon;
@@ -170,8 +155,7 @@ token_fits(const char *token, const char *authorization)
 	n = from_base64(authorization, plain, sizeof(plain));
 	colon = n > 0 ? memchr(plain, ':', (size_t)n) : NULL;
 	if (colon)
-		fits = is_equal(
-		    token, colon + 1, (size_t)(plain + n - (colon + 1)));
+		fits = is_equal(token, colon + 1, (size_t)(plain + n - (colon + 1)));
 	explicit_bzero(plain, sizeof(plain));
 	return fits;
 }

@@ -15,14 +15,12 @@
 #include "kit/os/clock.h"
 #include "kit/data/room.h"
 
-static const struct live_totals *
-look_at(const struct live_process *p, uint64_t look)
+static const struct live_totals *look_at(const struct live_process *p, uint64_t look)
 {
 	return &p->ring[look % LIVE_LOOKS];
 }
 
-static void
-find_rates(const struct live_process *p, struct board_process *ret)
+static void find_rates(const struct live_process *p, struct board_process *ret)
 {
 	uint64_t last = p->looks - 1;
 	uint64_t back = last < BOARD_RATE_LOOKS ? last : BOARD_RATE_LOOKS;
@@ -37,17 +35,13 @@ find_rates(const struct live_process *p, struct board_process *ret)
 		return;
 	seconds = (double)(now->at_ns - then->at_ns) / 1e9;
 	ret->has_rates = true;
-	ret->growth =
-	    (double)capped_change(now->live_bytes, then->live_bytes) / seconds;
+	ret->growth = (double)capped_change(now->live_bytes, then->live_bytes) / seconds;
 	ret->allocations_rate =
-	    (double)capped_difference(now->allocations, then->allocations) /
-	    seconds;
-	ret->frees_rate =
-	    (double)capped_difference(now->frees, then->frees) / seconds;
+	    (double)capped_difference(now->allocations, then->allocations) / seconds;
+	ret->frees_rate = (double)capped_difference(now->frees, then->frees) / seconds;
 }
 
-static void
-find_trend(const struct live_process *p, struct trend *ret)
+static void find_trend(const struct live_process *p, struct trend *ret)
 {
 	uint64_t values[TREND_LOOKS];
 	uint64_t count = p->looks < TREND_LOOKS ? p->looks : TREND_LOOKS;
@@ -57,9 +51,7 @@ find_trend(const struct live_process *p, struct trend *ret)
 	trend_of(ret, values, count);
 }
 
-void
-board_process_of(
-    const struct live_process *p, uint64_t boot_ns, struct board_process *ret)
+void board_process_of(const struct live_process *p, uint64_t boot_ns, struct board_process *ret)
 {
 	*ret = (struct board_process){
 	    .number = p->number,
@@ -88,16 +80,15 @@ board_process_of(
 	memcpy(ret->service, p->service, sizeof(ret->service));
 	/* at its end the clock of a process stands still */
 	if (p->state == LIVE_ENDED)
-		ret->age_ns = capped_difference(ret->age_ns,
-		    capped_difference(clock_ns(CLOCK_MONOTONIC), p->ended_ns));
+		ret->age_ns = capped_difference(
+		    ret->age_ns, capped_difference(clock_ns(CLOCK_MONOTONIC), p->ended_ns));
 	find_rates(p, ret);
 	find_trend(p, &ret->trend);
 	if (p->state == LIVE_ENDED)
 		ret->growth = ret->allocations_rate = ret->frees_rate = 0;
 }
 
-static const char *
-signal_name(int number, char buffer[BOARD_CAUSE])
+static const char *signal_name(int number, char buffer[BOARD_CAUSE])
 {
 	const char *name = sigabbrev_np(number);
 
@@ -108,8 +99,7 @@ signal_name(int number, char buffer[BOARD_CAUSE])
 	return buffer;
 }
 
-static const char *
-ended_mode(char buffer[BOARD_CAUSE], const struct board_process *p)
+static const char *ended_mode(char buffer[BOARD_CAUSE], const struct board_process *p)
 {
 	switch (p->cause) {
 	case LIVE_CAUSE_EXIT:
@@ -129,8 +119,7 @@ ended_mode(char buffer[BOARD_CAUSE], const struct board_process *p)
 	return p->cause == LIVE_CAUSE_EXIT ? "exited" : "ended";
 }
 
-const char *
-board_mode(char buffer[BOARD_CAUSE], const struct board_process *p)
+const char *board_mode(char buffer[BOARD_CAUSE], const struct board_process *p)
 {
 	if (p->state == LIVE_ENDED)
 		return ended_mode(buffer, p);
@@ -141,8 +130,7 @@ board_mode(char buffer[BOARD_CAUSE], const struct board_process *p)
 	return enum_words_mode(p->mode);
 }
 
-const char *
-board_cause(char buffer[BOARD_SENTENCE], const struct board_process *p)
+const char *board_cause(char buffer[BOARD_SENTENCE], const struct board_process *p)
 {
 	char name[BOARD_CAUSE];
 
@@ -152,14 +140,14 @@ board_cause(char buffer[BOARD_SENTENCE], const struct board_process *p)
 	switch (p->cause) {
 	case LIVE_CAUSE_EXIT:
 		if (p->cause_number >= 0)
-			(void)snprintf(buffer, BOARD_SENTENCE,
-			    "exited with status %d", p->cause_number);
+			(void)snprintf(
+			    buffer, BOARD_SENTENCE, "exited with status %d", p->cause_number);
 		else
 			(void)snprintf(buffer, BOARD_SENTENCE, "exited");
 		return buffer;
 	case LIVE_CAUSE_SIGNAL:
-		(void)snprintf(buffer, BOARD_SENTENCE, "killed by %s",
-		    signal_name(p->cause_number, name));
+		(void)snprintf(
+		    buffer, BOARD_SENTENCE, "killed by %s", signal_name(p->cause_number, name));
 		return buffer;
 	case LIVE_CAUSE_OOM:
 		return "killed by the kernel: out of memory";
@@ -171,21 +159,19 @@ board_cause(char buffer[BOARD_SENTENCE], const struct board_process *p)
 	return "ended; the cause is not known";
 }
 
-const char *
-board_name(char buffer[BOARD_NAME], const struct board_process *p)
+const char *board_name(char buffer[BOARD_NAME], const struct board_process *p)
 {
 	if (p->has_unit && p->service[0])
 		return p->service;
 	if (!p->has_container)
 		return p->program;
-	(void)snprintf(buffer, BOARD_NAME, "%.*s@%.*s", LIVE_NAME - 1,
-	    p->program, LIVE_NAME - 1, p->service);
+	(void)snprintf(
+	    buffer, BOARD_NAME, "%.*s@%.*s", LIVE_NAME - 1, p->program, LIVE_NAME - 1, p->service);
 	return buffer;
 }
 
 /* Whoever is in a container, too, sees programs and not its id. */
-static void
-find_own(struct board_list *b)
+static void find_own(struct board_list *b)
 {
 	struct procfs_group group;
 
@@ -196,8 +182,7 @@ find_own(struct board_list *b)
 		(void)snprintf(b->own, sizeof(b->own), "%s", group.container);
 }
 
-int
-board_list_fill(struct board_list *b, const struct live *l)
+int board_list_fill(struct board_list *b, const struct live *l)
 {
 	uint64_t boot_ns = clock_ns(CLOCK_BOOTTIME);
 
@@ -207,8 +192,7 @@ board_list_fill(struct board_list *b, const struct live *l)
 	b->growth = 0;
 	for (size_t i = 0; i < engine_count(l); i++) {
 		struct board_process *row;
-		int err =
-		    room_make(&b->rows, &b->room, b->count, sizeof(*b->rows));
+		int err = room_make(&b->rows, &b->room, b->count, sizeof(*b->rows));
 
 		if (err < 0)
 			return err;
@@ -225,8 +209,7 @@ board_list_fill(struct board_list *b, const struct live *l)
 	return 0;
 }
 
-void
-board_list_release(struct board_list *b)
+void board_list_release(struct board_list *b)
 {
 	free(b->rows);
 	*b = (struct board_list){0};

@@ -32,8 +32,8 @@ struct board_process {
 	uint8_t uuid[16];
 	char program[LIVE_NAME], service[LIVE_NAME];
 	struct live_totals now;
-	int64_t since_bytes; /* live bytes, since the base */
-	bool has_rates;      /* there were two looks */
+	int64_t since_bytes;                         /* live bytes, since the base */
+	bool has_rates;                              /* there were two looks */
 	double growth, allocations_rate, frees_rate; /* a second */
 	uint64_t limit, used;
 	size_t sites;
@@ -42,8 +42,7 @@ struct board_process {
 };
 
 /* boot_ns: CLOCK_BOOTTIME. */
-void board_process_of(
-    const struct live_process *p, uint64_t boot_ns, struct board_process *ret);
+void board_process_of(const struct live_process *p, uint64_t boot_ns, struct board_process *ret);
 
 /*
  * Why it ended, or what holds while it runs, in a few letters: "on", "sampled",
@@ -52,8 +51,7 @@ void board_process_of(
 const char *board_mode(char buffer[BOARD_CAUSE], const struct board_process *p);
 
 /* The same as a sentence for the end of a process; "" while it runs. */
-const char *board_cause(
-    char buffer[BOARD_SENTENCE], const struct board_process *p);
+const char *board_cause(char buffer[BOARD_SENTENCE], const struct board_process *p);
 
 /*
  * What it is called: its unit; in a container, unless that is our own one,

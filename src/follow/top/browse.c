@@ -19,8 +19,7 @@ enum { MS = 1000000, FIRST_LOOKS_MS = 250, MESSAGE_S = 6, PAGE_S = 5 };
 
 /* ---- rows ---- */
 
-struct live_process *
-browse_find(const struct browse *b, uint64_t number)
+struct live_process *browse_find(const struct browse *b, uint64_t number)
 {
 	for (size_t i = 0; i < engine_count(b->live); i++)
 		if (engine_at(b->live, i)->number == number)
@@ -28,8 +27,7 @@ browse_find(const struct browse *b, uint64_t number)
 	return NULL;
 }
 
-size_t
-browse_process_position(const struct browse *b)
+size_t browse_process_position(const struct browse *b)
 {
 	for (size_t i = 0; i < b->process_count; i++)
 		if (b->list.rows[b->processes[i]].number == b->process)
@@ -37,8 +35,7 @@ browse_process_position(const struct browse *b)
 	return 0;
 }
 
-size_t
-browse_site_position(struct browse *b)
+size_t browse_site_position(struct browse *b)
 {
 	struct focus_site *rows;
 	size_t n;
@@ -52,8 +49,7 @@ browse_site_position(struct browse *b)
 	return 0;
 }
 
-struct board_process *
-browse_process(struct browse *b)
+struct board_process *browse_process(struct browse *b)
 {
 	size_t at = browse_process_position(b);
 
@@ -67,18 +63,14 @@ browse_process(struct browse *b)
 	return &b->list.rows[b->processes[at]];
 }
 
-struct focus_site *
-browse_site(struct browse *b)
+struct focus_site *browse_site(struct browse *b)
 {
 	size_t at = browse_site_position(b), n;
 
-	return b->focus && at < b->site_count
-	    ? &focus_rows(b->focus, &n)[b->sites[at]]
-	    : NULL;
+	return b->focus && at < b->site_count ? &focus_rows(b->focus, &n)[b->sites[at]] : NULL;
 }
 
-static bool
-is_shown(const struct browse *b, const struct board_process *p)
+static bool is_shown(const struct browse *b, const struct board_process *p)
 {
 	char name[BOARD_NAME];
 
@@ -87,8 +79,7 @@ is_shown(const struct browse *b, const struct board_process *p)
 	    regexec(&b->process_regexp, p->program, 0, NULL, 0) == 0;
 }
 
-static void
-arrange_processes(struct browse *b)
+static void arrange_processes(struct browse *b)
 {
 	size_t was = browse_process_position(b);
 	bool found = false;
@@ -111,8 +102,7 @@ arrange_processes(struct browse *b)
 	b->process = b->list.rows[b->processes[was]].number;
 }
 
-static void
-arrange_sites(struct browse *b)
+static void arrange_sites(struct browse *b)
 {
 	size_t was = browse_site_position(b), count;
 	struct focus_site *rows;
@@ -128,8 +118,7 @@ arrange_sites(struct browse *b)
 	for (uint32_t i = 0; i < count; i++) {
 		if (!rows[i].is_chosen)
 			continue;
-		if (room_make(&b->sites, &b->site_room, b->site_count,
-		        sizeof(*b->sites)) < 0)
+		if (room_make(&b->sites, &b->site_room, b->site_count, sizeof(*b->sites)) < 0)
 			break;
 		b->sites[b->site_count++] = i;
 		found |= rows[i].id == b->site;
@@ -140,8 +129,7 @@ arrange_sites(struct browse *b)
 	b->site = rows[b->sites[was]].id;
 }
 
-void
-browse_arrange(struct browse *b)
+void browse_arrange(struct browse *b)
 {
 	arrange_processes(b);
 	browse_set_focus(b);
@@ -149,8 +137,7 @@ browse_arrange(struct browse *b)
 }
 
 /* Rows of the last look; a frozen screen keeps those it has. */
-static void
-refresh_rows(struct browse *b)
+static void refresh_rows(struct browse *b)
 {
 	if (b->is_frozen)
 		return;
@@ -163,16 +150,14 @@ refresh_rows(struct browse *b)
 /* ---- the process whose sites are shown ---- */
 
 /* With one process, its sites are below it. */
-static uint64_t
-wanted_focus(const struct browse *b)
+static uint64_t wanted_focus(const struct browse *b)
 {
 	if (b->page != BROWSE_PROCESSES)
 		return b->process;
 	return b->process_count == 1 ? b->list.rows[b->processes[0]].number : 0;
 }
 
-void
-browse_set_focus(struct browse *b)
+void browse_set_focus(struct browse *b)
 {
 	uint64_t wanted = wanted_focus(b);
 	const struct live_process *p;
@@ -185,8 +170,7 @@ browse_set_focus(struct browse *b)
 	b->site = 0;
 	b->top[BROWSE_SITES] = 0;
 	p = wanted ? browse_find(b, wanted) : NULL;
-	if (!p ||
-	    focus_new(b->live, p, b->plan->naming, &b->filter, &b->focus) < 0 ||
+	if (!p || focus_new(b->live, p, b->plan->naming, &b->filter, &b->focus) < 0 ||
 	    focus_fill(b->focus) < 0)
 		return;
 	arrange_sites(b);
@@ -198,11 +182,9 @@ browse_set_focus(struct browse *b)
 	}
 }
 
-void
-browse_ask_page(struct browse *b)
+void browse_ask_page(struct browse *b)
 {
-	struct namer_page page = {
-	    .id = b->site, .utf8 = b->plan->utf8, .colour = true};
+	struct namer_page page = {.id = b->site, .utf8 = b->plan->utf8, .colour = true};
 	unsigned rows;
 
 	screen_size(&page.columns, &rows);
@@ -213,8 +195,7 @@ browse_ask_page(struct browse *b)
 }
 
 /* The page has figures of the moment: it is read again, but not all the time. */
-static void
-refresh_page(struct browse *b)
+static void refresh_page(struct browse *b)
 {
 	unsigned columns, rows;
 
@@ -222,13 +203,11 @@ refresh_page(struct browse *b)
 		return;
 	screen_size(&columns, &rows);
 	if (columns != b->page_columns ||
-	    (!b->is_frozen &&
-	        clock_ns(CLOCK_MONOTONIC) - b->page_ns > PAGE_S * SECOND_NS))
+	    (!b->is_frozen && clock_ns(CLOCK_MONOTONIC) - b->page_ns > PAGE_S * SECOND_NS))
 		browse_ask_page(b);
 }
 
-static void
-receive(struct browse *b)
+static void receive(struct browse *b)
 {
 	if (!b->focus || !focus_receive(b->focus))
 		return;
@@ -241,8 +220,7 @@ receive(struct browse *b)
 
 /* ---- messages ---- */
 
-void
-browse_say(struct browse *b, bool is_bad, const char *fmt, ...)
+void browse_say(struct browse *b, bool is_bad, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -253,16 +231,14 @@ browse_say(struct browse *b, bool is_bad, const char *fmt, ...)
 	b->message_until_ns = clock_ns(CLOCK_MONOTONIC) + MESSAGE_S * SECOND_NS;
 }
 
-static void
-receive_errand(struct browse *b)
+static void receive_errand(struct browse *b)
 {
 	bool ok;
 
 	if (errand_fd(&b->errand) < 0 || !errand_receive(&b->errand, &ok))
 		return;
 	if (b->errand.text[0])
-		browse_say(b, !ok, "%s%s",
-		    ok && b->errand.is_snapshot ? "snapshot written: " : "",
+		browse_say(b, !ok, "%s%s", ok && b->errand.is_snapshot ? "snapshot written: " : "",
 		    b->errand.text);
 	else if (!ok)
 		browse_say(b, true, "that failed, and did not say why");
@@ -270,8 +246,7 @@ receive_errand(struct browse *b)
 
 /* ---- the loop ---- */
 
-static int
-look(struct browse *b)
+static int look(struct browse *b)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	const struct live_process *p;
@@ -289,8 +264,7 @@ look(struct browse *b)
 }
 
 /* Milliseconds until something must be done without being asked for. */
-static int
-pause_ms(const struct browse *b)
+static int pause_ms(const struct browse *b)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), until = b->next_look_ns;
 
@@ -299,8 +273,7 @@ pause_ms(const struct browse *b)
 	return until <= now ? 0 : (int)((until - now + MS - 1) / MS);
 }
 
-static int
-turn_once(struct browse *b)
+static int turn_once(struct browse *b)
 {
 	struct pollfd fds[] = {
 	    {.fd = STDIN_FILENO, .events = POLLIN},
@@ -328,8 +301,7 @@ turn_once(struct browse *b)
 	return err;
 }
 
-static void
-release(struct browse *b)
+static void release(struct browse *b)
 {
 	errand_stop(&b->errand);
 	focus_free(b->focus);
@@ -340,8 +312,7 @@ release(struct browse *b)
 		regfree(&b->process_regexp);
 }
 
-int
-browse_run(struct live *l, const struct browse_plan *plan)
+int browse_run(struct live *l, const struct browse_plan *plan)
 {
 	struct browse b = {.live = l,
 	    .plan = plan,

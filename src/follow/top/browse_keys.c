@@ -35,8 +35,7 @@ const struct browse_key browse_keys[] = {
 /* ---- moving ---- */
 
 /* Where a list of `count` goes from `at`; SIZE_MAX: not by this key. */
-static size_t
-moved(int key, size_t at, size_t count, size_t page)
+static size_t moved(int key, size_t at, size_t count, size_t page)
 {
 	size_t last = count > 0 ? count - 1 : 0;
 
@@ -64,8 +63,7 @@ moved(int key, size_t at, size_t count, size_t page)
 }
 
 /* True: the key moves something on this page. */
-static bool
-move(struct browse *b, int key)
+static bool move(struct browse *b, int key)
 {
 	size_t page = browse_room(b), to, n;
 
@@ -76,8 +74,7 @@ move(struct browse *b, int key)
 	}
 	switch (b->page) {
 	case BROWSE_PROCESSES:
-		to = moved(
-		    key, browse_process_position(b), b->process_count, page);
+		to = moved(key, browse_process_position(b), b->process_count, page);
 		if (to < b->process_count)
 			b->process = b->list.rows[b->processes[to]].number;
 		break;
@@ -95,22 +92,19 @@ move(struct browse *b, int key)
 	return to != SIZE_MAX;
 }
 
-static void
-scroll(struct browse *b, int by)
+static void scroll(struct browse *b, int by)
 {
 	unsigned step = b->page == BROWSE_STACK ? 8 : 1;
 
 	if (by > 0)
 		b->scroll[b->page] += step;
 	else
-		b->scroll[b->page] -=
-		    b->scroll[b->page] < step ? b->scroll[b->page] : step;
+		b->scroll[b->page] -= b->scroll[b->page] < step ? b->scroll[b->page] : step;
 }
 
 /* ---- pages ---- */
 
-static void
-go_in(struct browse *b)
+static void go_in(struct browse *b)
 {
 	if (b->page == BROWSE_PROCESSES && browse_process(b)) {
 		/* without the list it would be the first that is filtered */
@@ -127,8 +121,7 @@ go_in(struct browse *b)
 	}
 }
 
-static void
-go_out(struct browse *b, bool all_the_way)
+static void go_out(struct browse *b, bool all_the_way)
 {
 	if (b->page == BROWSE_STACK && !all_the_way)
 		b->page = BROWSE_SITES;
@@ -139,22 +132,18 @@ go_out(struct browse *b, bool all_the_way)
 
 /* ---- order ---- */
 
-static void
-sort_by(struct browse *b, int direction)
+static void sort_by(struct browse *b, int direction)
 {
-	int *field =
-	    b->page == BROWSE_PROCESSES ? &b->order.process : &b->order.site;
+	int *field = b->page == BROWSE_PROCESSES ? &b->order.process : &b->order.site;
 
 	*field = fields_next(*field, direction);
 	browse_arrange(b);
 }
 
-static void
-reverse(struct browse *b)
+static void reverse(struct browse *b)
 {
-	bool *reversed = b->page == BROWSE_PROCESSES
-	    ? &b->order.process_reversed
-	    : &b->order.site_reversed;
+	bool *reversed =
+	    b->page == BROWSE_PROCESSES ? &b->order.process_reversed : &b->order.site_reversed;
 
 	*reversed = !*reversed;
 	browse_arrange(b);
@@ -163,8 +152,7 @@ reverse(struct browse *b)
 /* ---- filters ---- */
 
 /* Says what is wrong with it. */
-static bool
-compiles(struct browse *b, const char *text, regex_t *ret)
+static bool compiles(struct browse *b, const char *text, regex_t *ret)
 {
 	char why[200];
 	int err = regcomp(ret, text, REG_EXTENDED | REG_NOSUB);
@@ -172,13 +160,11 @@ compiles(struct browse *b, const char *text, regex_t *ret)
 	if (err == 0)
 		return true;
 	(void)regerror(err, ret, why, sizeof(why));
-	browse_say(
-	    b, true, "\"%.200s\" is no regular expression: %s", text, why);
+	browse_say(b, true, "\"%.200s\" is no regular expression: %s", text, why);
 	return false;
 }
 
-static void
-filter_processes(struct browse *b)
+static void filter_processes(struct browse *b)
 {
 	regex_t fresh;
 
@@ -186,16 +172,14 @@ filter_processes(struct browse *b)
 		return;
 	if (b->process_filter[0])
 		regfree(&b->process_regexp);
-	(void)snprintf(
-	    b->process_filter, sizeof(b->process_filter), "%s", b->typed);
+	(void)snprintf(b->process_filter, sizeof(b->process_filter), "%s", b->typed);
 	if (b->typed[0])
 		b->process_regexp = fresh;
 	browse_arrange(b);
 }
 
 /* RE, !RE or @RE sets one of the three; nothing clears all. */
-static void
-filter_sites(struct browse *b)
+static void filter_sites(struct browse *b)
 {
 	const char *text = b->typed;
 	char *to = b->filter.include;
@@ -228,16 +212,14 @@ struct task {
 	bool on;
 };
 
-static int
-do_snapshot(void *context)
+static int do_snapshot(void *context)
 {
 	const struct task *t = context;
 
 	return t->browse->plan->actions.snapshot(t->pid);
 }
 
-static int
-do_turn(void *context)
+static int do_turn(void *context)
 {
 	const struct task *t = context;
 
@@ -245,8 +227,7 @@ do_turn(void *context)
 }
 
 /* Its pid; 0: nothing can be done to it, and that has been said. */
-static pid_t
-target(struct browse *b)
+static pid_t target(struct browse *b)
 {
 	const struct board_process *p = browse_process(b);
 
@@ -255,15 +236,13 @@ target(struct browse *b)
 	else if (p->state == LIVE_ENDED)
 		browse_say(b, true, "the process has ended");
 	else if (p->pid == 0)
-		browse_say(b, true,
-		    "the process is in a pid namespace that seep cannot see");
+		browse_say(b, true, "the process is in a pid namespace that seep cannot see");
 	else
 		return p->pid;
 	return 0;
 }
 
-static void
-start(struct browse *b, int (*work)(void *), struct task *task, bool snapshot)
+static void start(struct browse *b, int (*work)(void *), struct task *task, bool snapshot)
 {
 	int err = errand_start(&b->errand, work, task);
 
@@ -274,8 +253,7 @@ start(struct browse *b, int (*work)(void *), struct task *task, bool snapshot)
 	b->errand.is_snapshot = snapshot;
 }
 
-static void
-take_snapshot(struct browse *b)
+static void take_snapshot(struct browse *b)
 {
 	struct task t = {.browse = b, .pid = target(b)};
 
@@ -283,8 +261,7 @@ take_snapshot(struct browse *b)
 		start(b, do_snapshot, &t, true);
 }
 
-static void
-ask_to_turn(struct browse *b)
+static void ask_to_turn(struct browse *b)
 {
 	const struct board_process *p = browse_process(b);
 	pid_t pid = target(b);
@@ -296,8 +273,7 @@ ask_to_turn(struct browse *b)
 	b->prompt = BROWSE_TURN;
 }
 
-static void
-zero(struct browse *b)
+static void zero(struct browse *b)
 {
 	struct live_process *p;
 
@@ -315,11 +291,9 @@ zero(struct browse *b)
 	browse_say(b, false, "SINCE counts from now on");
 }
 
-static void
-change_interval(struct browse *b, int direction)
+static void change_interval(struct browse *b, int direction)
 {
-	static const uint16_t steps[] = {
-	    1, 2, 5, 10, 20, 50, 100, 300, 600}; /* of 100 ms */
+	static const uint16_t steps[] = {1, 2, 5, 10, 20, 50, 100, 300, 600}; /* of 100 ms */
 	const size_t count = sizeof(steps) / sizeof(steps[0]);
 	uint64_t next = b->interval_ns;
 
@@ -341,8 +315,7 @@ change_interval(struct browse *b, int direction)
 	browse_say(b, false, "looks every %g s", (double)next / 1e9);
 }
 
-static void
-freeze(struct browse *b)
+static void freeze(struct browse *b)
 {
 	b->is_frozen = !b->is_frozen;
 	if (!b->is_frozen) {
@@ -353,30 +326,26 @@ freeze(struct browse *b)
 	}
 }
 
-static void
-toggle_wrappers(struct browse *b)
+static void toggle_wrappers(struct browse *b)
 {
 	b->filter.wrappers = !b->filter.wrappers;
 	if (b->focus)
 		focus_choose(b->focus, &b->filter);
 	browse_say(b, false,
-	    b->filter.wrappers
-	        ? "FUNCTION is the caller of the allocation function"
-	        : "FUNCTION is the program's own, behind wrappers");
+	    b->filter.wrappers ? "FUNCTION is the caller of the allocation function"
+	                       : "FUNCTION is the program's own, behind wrappers");
 }
 
 /* ---- prompts ---- */
 
-static void
-ask_filter(struct browse *b)
+static void ask_filter(struct browse *b)
 {
 	b->prompt = BROWSE_FILTER;
 	b->typed[0] = '\0';
 	b->typed_len = 0;
 }
 
-static void
-type(struct browse *b, int key)
+static void type(struct browse *b, int key)
 {
 	if (key == SCREEN_ESCAPE) {
 		b->prompt = BROWSE_NO_PROMPT;
@@ -390,21 +359,18 @@ type(struct browse *b, int key)
 		if (b->typed_len == 0)
 			b->prompt = BROWSE_NO_PROMPT;
 		/* a character may have several bytes */
-		while (b->typed_len > 0 &&
-		    ((unsigned char)b->typed[--b->typed_len] & 0xc0) == 0x80)
+		while (b->typed_len > 0 && ((unsigned char)b->typed[--b->typed_len] & 0xc0) == 0x80)
 			continue;
 		b->typed[b->typed_len] = '\0';
 	} else if (key == 'U' - '@') {
 		b->typed[b->typed_len = 0] = '\0';
-	} else if (key >= ' ' && key < 256 && key != 127 &&
-	    b->typed_len + 1 < sizeof(b->typed)) {
+	} else if (key >= ' ' && key < 256 && key != 127 && b->typed_len + 1 < sizeof(b->typed)) {
 		b->typed[b->typed_len++] = (char)key;
 		b->typed[b->typed_len] = '\0';
 	}
 }
 
-static void
-answer(struct browse *b, int key)
+static void answer(struct browse *b, int key)
 {
 	struct task t = {.browse = b, .pid = b->turn_pid, .on = b->turn_on};
 
@@ -417,8 +383,7 @@ answer(struct browse *b, int key)
 
 /* ---- all keys ---- */
 
-static void
-press(struct browse *b, int key)
+static void press(struct browse *b, int key)
 {
 	switch (key) {
 	case 'q':
@@ -486,8 +451,7 @@ press(struct browse *b, int key)
 	}
 }
 
-void
-browse_take_keys(struct browse *b)
+void browse_take_keys(struct browse *b)
 {
 	int key;
 

@@ -9,8 +9,7 @@
 /* Of the interface that curses.h describes; the name never changes without it. */
 #define LIBRARY "libncursesw.so.6"
 
-const struct curses *
-curses_load(void)
+const struct curses *curses_load(void)
 {
 	static const struct {
 		const char *name;

@@ -17,11 +17,10 @@
 
 enum { GRACE_MS = 100 };
 
-static _Noreturn void
-run_child(pid_t parent, int to, int (*work)(void *context), void *context)
+static _Noreturn void run_child(pid_t parent, int to, int (*work)(void *context), void *context)
 {
-	static const int all[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGSEGV,
-	    SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTSTP, SIGWINCH, SIGPIPE};
+	static const int all[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+	    SIGABRT, SIGTSTP, SIGWINCH, SIGPIPE};
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
@@ -35,8 +34,7 @@ run_child(pid_t parent, int to, int (*work)(void *context), void *context)
 	exit(work(context));
 }
 
-int
-errand_start(struct errand *e, int (*work)(void *context), void *context)
+int errand_start(struct errand *e, int (*work)(void *context), void *context)
 {
 	pid_t parent = getpid();
 	int ends[2];
@@ -64,14 +62,12 @@ errand_start(struct errand *e, int (*work)(void *context), void *context)
 	return 0;
 }
 
-int
-errand_fd(const struct errand *e)
+int errand_fd(const struct errand *e)
 {
 	return e->child > 0 ? e->fd : -1;
 }
 
-static bool
-end(struct errand *e, unsigned grace_ms)
+static bool end(struct errand *e, unsigned grace_ms)
 {
 	int status = 0;
 	bool ended = child_end(e->child, grace_ms, &status);
@@ -81,8 +77,7 @@ end(struct errand *e, unsigned grace_ms)
 	return ended && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-bool
-errand_receive(struct errand *e, bool *ret_ok)
+bool errand_receive(struct errand *e, bool *ret_ok)
 {
 	static const char prefix[] = "seep: ";
 	char more[ERRAND_TEXT];
@@ -102,14 +97,12 @@ errand_receive(struct errand *e, bool *ret_ok)
 	e->text[e->len] = '\0';
 	e->text[strcspn(e->text, "\n")] = '\0';
 	if (text_begins_with(e->text, prefix))
-		memmove(e->text, e->text + strlen(prefix),
-		    strlen(e->text + strlen(prefix)) + 1);
+		memmove(e->text, e->text + strlen(prefix), strlen(e->text + strlen(prefix)) + 1);
 	*ret_ok = end(e, GRACE_MS);
 	return true;
 }
 
-void
-errand_stop(struct errand *e)
+void errand_stop(struct errand *e)
 {
 	if (e->child > 0)
 		(void)end(e, 0);

@@ -52,14 +52,12 @@ static const struct description descriptions[FIELDS] = {
     [FIELD_SITE_ALLOCS] = {"ALLOCS/s", 8, false, false, FIELDS_SITES},
     [FIELD_SITE_BLOCKS] = {"BLOCKS", 6, false, false, FIELDS_SITES},
     [FIELD_SITE_TREND] = {"TREND", TREND_MIN, true, false, FIELDS_SITES},
-    [FIELD_SITE_FUNCTION] = {"FUNCTION", FUNCTION_FAIR, true, true,
-        FIELDS_SITES},
+    [FIELD_SITE_FUNCTION] = {"FUNCTION", FUNCTION_FAIR, true, true, FIELDS_SITES},
 };
 
 /* ---- order ---- */
 
-struct fields_order
-fields_order_of(int key)
+struct fields_order fields_order_of(int key)
 {
 	/* by word of FIELDS_KEYS: the column of each table */
 	static const int columns[][2] = {
@@ -83,20 +81,16 @@ fields_order_of(int key)
 
 	if (at >= sizeof(columns) / sizeof(columns[0]))
 		at = 0;
-	return (struct fields_order){
-	    .process = columns[at][0], .site = columns[at][1]};
+	return (struct fields_order){.process = columns[at][0], .site = columns[at][1]};
 }
 
 /* A trend has no order, and a share that of LIVE. */
-static bool
-is_sortable(int field)
+static bool is_sortable(int field)
 {
-	return field != FIELD_TREND && field != FIELD_SITE_TREND &&
-	    field != FIELD_SITE_SHARE;
+	return field != FIELD_TREND && field != FIELD_SITE_TREND && field != FIELD_SITE_SHARE;
 }
 
-int
-fields_next(int field, int direction)
+int fields_next(int field, int direction)
 {
 	int next = field;
 
@@ -109,32 +103,27 @@ fields_next(int field, int direction)
 	return next;
 }
 
-const char *
-fields_title(int field)
+const char *fields_title(int field)
 {
 	return descriptions[field].title;
 }
 
-static int
-compare_numbers(double a, double b)
+static int compare_numbers(double a, double b)
 {
 	return a > b ? -1 : a < b; /* the larger first */
 }
 
-static double
-part_of_limit(const struct board_process *p)
+static double part_of_limit(const struct board_process *p)
 {
 	return p->limit ? (double)p->now.live_bytes / (double)p->limit : -1;
 }
 
-static pid_t
-pid_of(const struct board_process *p)
+static pid_t pid_of(const struct board_process *p)
 {
 	return p->pid ? p->pid : p->inner_pid;
 }
 
-static int
-compare_processes(
+static int compare_processes(
     const struct board_process *a, const struct board_process *b, int field)
 {
 	char one[BOARD_CAUSE], other[BOARD_CAUSE];
@@ -150,60 +139,48 @@ compare_processes(
 	case FIELD_GROWTH:
 		return compare_numbers(a->growth, b->growth);
 	case FIELD_ALLOCS:
-		return compare_numbers(
-		    a->allocations_rate, b->allocations_rate);
+		return compare_numbers(a->allocations_rate, b->allocations_rate);
 	case FIELD_PEAK:
-		return compare_numbers(
-		    (double)a->now.peak_bytes, (double)b->now.peak_bytes);
+		return compare_numbers((double)a->now.peak_bytes, (double)b->now.peak_bytes);
 	case FIELD_RSS:
-		return compare_numbers(
-		    (double)a->now.resident, (double)b->now.resident);
+		return compare_numbers((double)a->now.resident, (double)b->now.resident);
 	case FIELD_LIMIT:
 		return compare_numbers(part_of_limit(a), part_of_limit(b));
 	case FIELD_SITES:
 		return compare_numbers((double)a->sites, (double)b->sites);
 	case FIELD_LOST:
-		return compare_numbers(
-		    (double)a->now.lost, (double)b->now.lost);
+		return compare_numbers((double)a->now.lost, (double)b->now.lost);
 	case FIELD_AGE:
 		return compare_numbers((double)a->age_ns, (double)b->age_ns);
 	default:
-		return compare_numbers(
-		    (double)a->now.live_bytes, (double)b->now.live_bytes);
+		return compare_numbers((double)a->now.live_bytes, (double)b->now.live_bytes);
 	}
 }
 
-static const char *
-name_of(const struct focus_site *s)
+static const char *name_of(const struct focus_site *s)
 {
 	return s->function ? s->function : s->module ? s->module : "";
 }
 
-static int
-compare_sites(const struct focus_site *a, const struct focus_site *b, int field)
+static int compare_sites(const struct focus_site *a, const struct focus_site *b, int field)
 {
 	switch (field) {
 	case FIELD_SITE_SINCE:
-		return compare_numbers(
-		    (double)a->since_bytes, (double)b->since_bytes);
+		return compare_numbers((double)a->since_bytes, (double)b->since_bytes);
 	case FIELD_SITE_GROWTH:
 		return compare_numbers(a->growth, b->growth);
 	case FIELD_SITE_ALLOCS:
-		return compare_numbers(
-		    a->allocations_rate, b->allocations_rate);
+		return compare_numbers(a->allocations_rate, b->allocations_rate);
 	case FIELD_SITE_BLOCKS:
-		return compare_numbers(
-		    (double)a->live_blocks, (double)b->live_blocks);
+		return compare_numbers((double)a->live_blocks, (double)b->live_blocks);
 	case FIELD_SITE_FUNCTION:
 		return strcmp(name_of(a), name_of(b));
 	default:
-		return compare_numbers(
-		    (double)a->live_bytes, (double)b->live_bytes);
+		return compare_numbers((double)a->live_bytes, (double)b->live_bytes);
 	}
 }
 
-static int
-order_processes(const void *a, const void *b, void *context)
+static int order_processes(const void *a, const void *b, void *context)
 {
 	const struct board_process *x = a, *y = b;
 	const struct fields_order *o = context;
@@ -215,8 +192,7 @@ order_processes(const void *a, const void *b, void *context)
 	return result ? result : x->number < y->number ? -1 : 1;
 }
 
-static int
-order_sites(const void *a, const void *b, void *context)
+static int order_sites(const void *a, const void *b, void *context)
 {
 	const struct focus_site *x = a, *y = b;
 	const struct fields_order *o = context;
@@ -228,9 +204,7 @@ order_sites(const void *a, const void *b, void *context)
 	return result ? result : x->id < y->id ? -1 : x->id > y->id;
 }
 
-void
-fields_sort_processes(
-    struct board_process *rows, size_t count, const struct fields_order *o)
+void fields_sort_processes(struct board_process *rows, size_t count, const struct fields_order *o)
 {
 	struct fields_order order = *o;
 
@@ -238,9 +212,7 @@ fields_sort_processes(
 		qsort_r(rows, count, sizeof(*rows), order_processes, &order);
 }
 
-void
-fields_sort_sites(
-    struct focus_site *rows, size_t count, const struct fields_order *o)
+void fields_sort_sites(struct focus_site *rows, size_t count, const struct fields_order *o)
 {
 	struct fields_order order = *o;
 
@@ -250,24 +222,20 @@ fields_sort_sites(
 
 /* ---- widths ---- */
 
-static void
-add_cell(struct fields_layout *l, int field, unsigned width)
+static void add_cell(struct fields_layout *l, int field, unsigned width)
 {
-	l->cells[l->count++] =
-	    (struct fields_cell){.field = field, .width = width};
+	l->cells[l->count++] = (struct fields_cell){.field = field, .width = width};
 }
 
 /* What is left over goes to the names, then to the trend, then to names. */
-static void
-spread(struct fields_layout *l, enum fields_table table, unsigned left)
+static void spread(struct fields_layout *l, enum fields_table table, unsigned left)
 {
 	struct fields_cell *name = NULL, *trend = NULL;
 
 	for (size_t i = 0; i < l->count; i++) {
 		struct fields_cell *c = &l->cells[i];
 
-		if (c->field == FIELD_SERVICE ||
-		    c->field == FIELD_SITE_FUNCTION)
+		if (c->field == FIELD_SERVICE || c->field == FIELD_SITE_FUNCTION)
 			name = c;
 		if (c->field == FIELD_TREND || c->field == FIELD_SITE_TREND)
 			trend = c;
@@ -281,10 +249,9 @@ spread(struct fields_layout *l, enum fields_table table, unsigned left)
 		else if (round == 1 && trend)
 			more = TREND_LOOKS - trend->width;
 		else if (round == 2)
-			more = table == FIELDS_SITES ? left
-			    : name->width < NAME_MAX_COLUMNS
-			    ? NAME_MAX_COLUMNS - name->width
-			    : 0;
+			more = table == FIELDS_SITES         ? left
+			    : name->width < NAME_MAX_COLUMNS ? NAME_MAX_COLUMNS - name->width
+			                                     : 0;
 		else if (round > 2)
 			break;
 		more = more > left ? left : more;
@@ -294,21 +261,18 @@ spread(struct fields_layout *l, enum fields_table table, unsigned left)
 	}
 }
 
-static unsigned
-width_of(int field, unsigned pid_width, unsigned width)
+static unsigned width_of(int field, unsigned pid_width, unsigned width)
 {
 	if (field == FIELD_PID)
-		return pid_width > descriptions[field].width
-		    ? pid_width
-		    : descriptions[field].width;
+		return pid_width > descriptions[field].width ? pid_width
+		                                             : descriptions[field].width;
 	if (field == FIELD_SITE_FUNCTION && width < NARROW)
 		return FUNCTION_MIN;
 	return descriptions[field].width;
 }
 
 /* Returns how many columns it takes. */
-static unsigned
-choose_cells(struct fields_layout *ret, enum fields_table table, unsigned width,
+static unsigned choose_cells(struct fields_layout *ret, enum fields_table table, unsigned width,
     unsigned scroll, unsigned pid_width, bool utf8)
 {
 	unsigned used = 0, number = 0, others = 0, fixed = 0;
@@ -344,21 +308,17 @@ choose_cells(struct fields_layout *ret, enum fields_table table, unsigned width,
 	return used;
 }
 
-void
-fields_lay_out(struct fields_layout *ret, enum fields_table table,
-    unsigned width, unsigned scroll, unsigned pid_width, bool utf8)
+void fields_lay_out(struct fields_layout *ret, enum fields_table table, unsigned width,
+    unsigned scroll, unsigned pid_width, bool utf8)
 {
-	unsigned used =
-	    choose_cells(ret, table, width, scroll, pid_width, utf8);
+	unsigned used = choose_cells(ret, table, width, scroll, pid_width, utf8);
 
 	/* room for the mark of hidden columns */
 	if (ret->more_right && width > 1)
-		used =
-		    choose_cells(ret, table, --width, scroll, pid_width, utf8);
+		used = choose_cells(ret, table, --width, scroll, pid_width, utf8);
 	if (used > width) /* fewer columns than any table needs */
 		for (size_t i = 0; i < ret->count; i++)
-			ret->cells[i].width =
-			    ret->cells[i].width > 4 ? 4 : ret->cells[i].width;
+			ret->cells[i].width = ret->cells[i].width > 4 ? 4 : ret->cells[i].width;
 	else
 		spread(ret, table, width - used);
 	used = 0;
@@ -371,18 +331,14 @@ fields_lay_out(struct fields_layout *ret, enum fields_table table,
 /* ---- cells ---- */
 
 /* Columns of a character that was escaped. */
-static unsigned
-columns_of(const char *character, size_t bytes)
+static unsigned columns_of(const char *character, size_t bytes)
 {
-	int n =
-	    bytes == 1 ? 1 : wcwidth((wchar_t)text_decode(character, bytes));
+	int n = bytes == 1 ? 1 : wcwidth((wchar_t)text_decode(character, bytes));
 
 	return n < 0 ? 1 : (unsigned)n;
 }
 
-void
-fields_fit(char text[FIELDS_TEXT], const char *from, unsigned width, bool right,
-    bool utf8)
+void fields_fit(char text[FIELDS_TEXT], const char *from, unsigned width, bool right, bool utf8)
 {
 	/* a column has at most this many bytes, and the rest is cut */
 	enum { COLUMN = 5 };
@@ -397,15 +353,13 @@ fields_fit(char text[FIELDS_TEXT], const char *from, unsigned width, bool right,
 	while (*from && !cut) {
 		size_t bytes = text_next(&from, out);
 		bool is_escape = bytes > 1 && out[0] == '\\';
-		unsigned columns =
-		    is_escape ? (unsigned)bytes : columns_of(out, bytes);
+		unsigned columns = is_escape ? (unsigned)bytes : columns_of(out, bytes);
 
 		if (!utf8 && bytes > 1 && !is_escape) {
 			out[0] = '?';
 			bytes = columns = 1;
 		}
-		if (used + columns > width ||
-		    at + bytes + COLUMN >= FIELDS_TEXT) {
+		if (used + columns > width || at + bytes + COLUMN >= FIELDS_TEXT) {
 			cut = true;
 			break;
 		}
@@ -436,24 +390,19 @@ fields_fit(char text[FIELDS_TEXT], const char *from, unsigned width, bool right,
 	text[at] = '\0';
 }
 
-static void
-put(char text[FIELDS_TEXT], const struct fields_layout *l,
-    const struct fields_cell *c, const char *from)
+static void put(char text[FIELDS_TEXT], const struct fields_layout *l, const struct fields_cell *c,
+    const char *from)
 {
 	fields_fit(text, from, c->width, !descriptions[c->field].left, l->utf8);
 }
 
-static int
-growth_style(double growth)
+static int growth_style(double growth)
 {
-	return growth >= 1 ? FIELDS_MORE
-	    : growth <= -1 ? FIELDS_LESS
-	                   : FIELDS_PLAIN;
+	return growth >= 1 ? FIELDS_MORE : growth <= -1 ? FIELDS_LESS : FIELDS_PLAIN;
 }
 
 /* A change a second: 0 where it is less than one byte. */
-static const char *
-growth_text(char buffer[BRIEF_MAX], double growth, bool known)
+static const char *growth_text(char buffer[BRIEF_MAX], double growth, bool known)
 {
 	if (!known)
 		return "-";
@@ -462,30 +411,23 @@ growth_text(char buffer[BRIEF_MAX], double growth, bool known)
 	return brief_change(buffer, (int64_t)growth);
 }
 
-static int
-mode_style(const struct board_process *p)
+static int mode_style(const struct board_process *p)
 {
 	if (p->state == LIVE_ENDED)
-		return p->cause == LIVE_CAUSE_EXIT && p->cause_number <= 0
-		    ? FIELDS_DIM
-		    : FIELDS_BAD;
-	return p->mode == SEG_MODE_ON || p->mode == SEG_MODE_SAMPLED
-	    ? FIELDS_PLAIN
-	    : FIELDS_DIM;
+		return p->cause == LIVE_CAUSE_EXIT && p->cause_number <= 0 ? FIELDS_DIM
+		                                                           : FIELDS_BAD;
+	return p->mode == SEG_MODE_ON || p->mode == SEG_MODE_SAMPLED ? FIELDS_PLAIN : FIELDS_DIM;
 }
 
 /* A pid that only the process itself has is in parentheses. */
-static const char *
-pid_text(char buffer[BRIEF_MAX], const struct board_process *p)
+static const char *pid_text(char buffer[BRIEF_MAX], const struct board_process *p)
 {
-	(void)snprintf(
-	    buffer, BRIEF_MAX, p->pid ? "%d" : "(%d)", (int)pid_of(p));
+	(void)snprintf(buffer, BRIEF_MAX, p->pid ? "%d" : "(%d)", (int)pid_of(p));
 	return buffer;
 }
 
-int
-fields_process_cell(char text[FIELDS_TEXT], const struct fields_layout *l,
-    size_t cell, const struct board_process *p)
+int fields_process_cell(char text[FIELDS_TEXT], const struct fields_layout *l, size_t cell,
+    const struct board_process *p)
 {
 	const struct fields_cell *c = &l->cells[cell];
 	char b[BRIEF_MAX], mode[BOARD_CAUSE], trend[TREND_MAX];
@@ -543,13 +485,11 @@ fields_process_cell(char text[FIELDS_TEXT], const struct fields_layout *l,
 		break;
 	}
 	put(text, l, c, from);
-	return p->state == LIVE_ENDED && style != FIELDS_BAD ? FIELDS_DIM
-	                                                     : style;
+	return p->state == LIVE_ENDED && style != FIELDS_BAD ? FIELDS_DIM : style;
 }
 
 /* "function file.c:12", as reports have it; shortened to the width. */
-static void
-put_function(char text[FIELDS_TEXT], const struct fields_layout *l,
+static void put_function(char text[FIELDS_TEXT], const struct fields_layout *l,
     const struct fields_cell *c, const struct focus_site *s)
 {
 	const struct frame x = {.function = s->function,
@@ -576,9 +516,8 @@ put_function(char text[FIELDS_TEXT], const struct fields_layout *l,
 	free(line);
 }
 
-int
-fields_site_cell(char text[FIELDS_TEXT], const struct fields_layout *l,
-    size_t cell, const struct focus_site *s, uint64_t whole)
+int fields_site_cell(char text[FIELDS_TEXT], const struct fields_layout *l, size_t cell,
+    const struct focus_site *s, uint64_t whole)
 {
 	const struct fields_cell *c = &l->cells[cell];
 	char b[BRIEF_MAX], trend[TREND_MAX];
@@ -619,9 +558,8 @@ fields_site_cell(char text[FIELDS_TEXT], const struct fields_layout *l,
 	return style;
 }
 
-void
-fields_title_cell(char text[FIELDS_TEXT], const struct fields_layout *l,
-    size_t cell, int sorted, bool reversed)
+void fields_title_cell(
+    char text[FIELDS_TEXT], const struct fields_layout *l, size_t cell, int sorted, bool reversed)
 {
 	const struct fields_cell *c = &l->cells[cell];
 	const char *mark = l->utf8 ? reversed ? "\xe2\x96\xb2" : "\xe2\x96\xbc"
@@ -632,8 +570,6 @@ fields_title_cell(char text[FIELDS_TEXT], const struct fields_layout *l,
 
 	if (c->field != sorted)
 		mark = is_left && c->at > 0 ? " " : "";
-	(void)snprintf(
-	    title, sizeof(title), "%s%s", mark, descriptions[c->field].title);
-	fields_fit(
-	    text, title, c->width + (c->at > 0 ? GAP : 0), !is_left, l->utf8);
+	(void)snprintf(title, sizeof(title), "%s%s", mark, descriptions[c->field].title);
+	fields_fit(text, title, c->width + (c->at > 0 ? GAP : 0), !is_left, l->utf8);
 }

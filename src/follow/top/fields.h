@@ -85,31 +85,28 @@ struct fields_layout {
  * number `scroll` of these. More than enough width goes to names and trends.
  * pid_width: digits of the longest pid.
  */
-void fields_lay_out(struct fields_layout *ret, enum fields_table table,
-    unsigned width, unsigned scroll, unsigned pid_width, bool utf8);
+void fields_lay_out(struct fields_layout *ret, enum fields_table table, unsigned width,
+    unsigned scroll, unsigned pid_width, bool utf8);
 
 /* The text of a cell, escaped and filled up to its width; and its style. */
-int fields_process_cell(char text[FIELDS_TEXT], const struct fields_layout *l,
-    size_t cell, const struct board_process *p);
-int fields_site_cell(char text[FIELDS_TEXT], const struct fields_layout *l,
-    size_t cell, const struct focus_site *s, uint64_t whole);
+int fields_process_cell(char text[FIELDS_TEXT], const struct fields_layout *l, size_t cell,
+    const struct board_process *p);
+int fields_site_cell(char text[FIELDS_TEXT], const struct fields_layout *l, size_t cell,
+    const struct focus_site *s, uint64_t whole);
 
 /*
  * The title of a cell; with a mark if the table is sorted by it. It begins in
  * the gap before the cell, so that there is room for the mark, and in the first
  * cell with the cell itself.
  */
-void fields_title_cell(char text[FIELDS_TEXT], const struct fields_layout *l,
-    size_t cell, int sorted, bool reversed);
+void fields_title_cell(
+    char text[FIELDS_TEXT], const struct fields_layout *l, size_t cell, int sorted, bool reversed);
 
 /* Sorts rows: of equal ones that with more live bytes comes first. */
-void fields_sort_processes(
-    struct board_process *rows, size_t count, const struct fields_order *o);
-void fields_sort_sites(
-    struct focus_site *rows, size_t count, const struct fields_order *o);
+void fields_sort_processes(struct board_process *rows, size_t count, const struct fields_order *o);
+void fields_sort_sites(struct focus_site *rows, size_t count, const struct fields_order *o);
 
 /* Text in so many columns: cut with an ellipsis, or filled up. */
-void fields_fit(char text[FIELDS_TEXT], const char *from, unsigned width,
-    bool right, bool utf8);
+void fields_fit(char text[FIELDS_TEXT], const char *from, unsigned width, bool right, bool utf8);
 
 #endif

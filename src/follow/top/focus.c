@@ -45,8 +45,7 @@ struct focus {
 	char *page;
 };
 
-static uint64_t
-live_of(const struct live_site *s)
+static uint64_t live_of(const struct live_site *s)
 {
 	return capped_difference(s->allocated_bytes, s->freed_bytes);
 }
@@ -66,8 +65,7 @@ struct gathering {
 	int err;
 };
 
-static uint64_t
-then(const struct gathering *g, const struct live_site *s, size_t back)
+static uint64_t then(const struct gathering *g, const struct live_site *s, size_t back)
 {
 	return engine_site_then(g->process, s, g->looks - 1 - back);
 }
@@ -76,8 +74,7 @@ then(const struct gathering *g, const struct live_site *s, size_t back)
  * In the first look at the process, the past comes from the engine. It is
  * rounded, so that only differences of it are used.
  */
-static void
-begin_account(struct gathering *g, struct account *a, const struct live_site *s)
+static void begin_account(struct gathering *g, struct account *a, const struct live_site *s)
 {
 	size_t past = g->looks < SAMPLES ? g->looks : SAMPLES;
 	uint64_t live = live_of(s), last;
@@ -95,14 +92,12 @@ begin_account(struct gathering *g, struct account *a, const struct live_site *s)
 	for (size_t i = 1; i < past; i++) {
 		uint64_t was = then(g, s, i);
 
-		a->live[i] = was > last ? capped_sum(live, was - last)
-		                        : capped_difference(live, last - was);
+		a->live[i] =
+		    was > last ? capped_sum(live, was - last) : capped_difference(live, last - was);
 	}
 }
 
-static void
-find_trend(
-    const struct gathering *g, struct trend *t, const struct live_site *s)
+static void find_trend(const struct gathering *g, struct trend *t, const struct live_site *s)
 {
 	uint64_t values[TREND_LOOKS];
 	size_t count = g->looks < TREND_LOOKS ? g->looks : TREND_LOOKS;
@@ -116,9 +111,7 @@ find_trend(
 	trend_of(t, values, count);
 }
 
-static void
-add_sample(
-    uint64_t samples[SAMPLES], uint8_t *count, uint64_t value, bool shift)
+static void add_sample(uint64_t samples[SAMPLES], uint8_t *count, uint64_t value, bool shift)
 {
 	if (shift)
 		memmove(samples + 1, samples, (SAMPLES - 1) * sizeof(*samples));
@@ -127,8 +120,7 @@ add_sample(
 		*count += (uint8_t)(shift || *count == 0);
 }
 
-static bool
-take_site(void *context, const struct live_site *s)
+static bool take_site(void *context, const struct live_site *s)
 {
 	struct gathering *g = context;
 	const struct account *old = NULL;
@@ -136,8 +128,7 @@ take_site(void *context, const struct live_site *s)
 
 	if (s->is_pool || live_of(s) < g->focus->least)
 		return true;
-	g->err =
-	    room_make(&g->to->items, &g->to->room, g->to->count, sizeof(*a));
+	g->err = room_make(&g->to->items, &g->to->room, g->to->count, sizeof(*a));
 	if (g->err < 0)
 		return false;
 	a = &g->to->items[g->to->count++];
@@ -155,13 +146,11 @@ take_site(void *context, const struct live_site *s)
 	a->site.trend = NULL; /* valid until the next look */
 	find_trend(g, &a->trend, s);
 	add_sample(a->live, &a->engine_count, live_of(s), old || !g->is_first);
-	add_sample(a->allocations, &a->allocation_count, s->allocations,
-	    old || !g->is_first);
+	add_sample(a->allocations, &a->allocation_count, s->allocations, old || !g->is_first);
 	return true;
 }
 
-static bool
-count_site(void *context, const struct live_site *s)
+static bool count_site(void *context, const struct live_site *s)
 {
 	struct gathering *g = context;
 
@@ -170,8 +159,7 @@ count_site(void *context, const struct live_site *s)
 }
 
 /* Of very many sites those with the most live bytes are kept. */
-static void
-find_least(struct gathering *g, const struct live *l)
+static void find_least(struct gathering *g, const struct live *l)
 {
 	struct focus *f = g->focus;
 
@@ -191,8 +179,7 @@ find_least(struct gathering *g, const struct live *l)
 }
 
 /* Does the table lack a site that there is? */
-static bool
-is_table_old(const struct focus *f)
+static bool is_table_old(const struct focus *f)
 {
 	const struct namer_table *t = f->next ? f->next : f->shown;
 	size_t k = 0;
@@ -208,8 +195,7 @@ is_table_old(const struct focus *f)
 	return false;
 }
 
-static void
-ask_table(struct focus *f)
+static void ask_table(struct focus *f)
 {
 	if (!f->namer)
 		return;
@@ -218,18 +204,16 @@ ask_table(struct focus *f)
 }
 
 /* Names of new sites, but a tenth of the time at most goes into finding them. */
-static void
-ask_again(struct focus *f)
+static void ask_again(struct focus *f)
 {
 	uint64_t passed = clock_ns(CLOCK_MONOTONIC) - f->asked_ns;
 
-	if (f->namer && !namer_is_naming(f->namer) &&
-	    passed >= AGAIN * f->took_ns && is_table_old(f))
+	if (f->namer && !namer_is_naming(f->namer) && passed >= AGAIN * f->took_ns &&
+	    is_table_old(f))
 		ask_table(f);
 }
 
-int
-focus_look(struct focus *f, const struct live *l, const struct live_process *p)
+int focus_look(struct focus *f, const struct live *l, const struct live_process *p)
 {
 	struct gathering g = {.focus = f,
 	    .process = p,
@@ -243,11 +227,9 @@ focus_look(struct focus *f, const struct live *l, const struct live_process *p)
 	f->is_over = p->state == LIVE_ENDED;
 	if (g.is_first)
 		for (size_t i = 0; i < SAMPLES && i < p->looks; i++)
-			f->times[i] =
-			    p->ring[(p->looks - 1 - i) % LIVE_LOOKS].at_ns;
+			f->times[i] = p->ring[(p->looks - 1 - i) % LIVE_LOOKS].at_ns;
 	else
-		memmove(
-		    f->times + 1, f->times, (SAMPLES - 1) * sizeof(*f->times));
+		memmove(f->times + 1, f->times, (SAMPLES - 1) * sizeof(*f->times));
 	f->times[0] = p->now.at_ns;
 	find_least(&g, l);
 	g.to->count = 0;
@@ -261,8 +243,7 @@ focus_look(struct focus *f, const struct live *l, const struct live_process *p)
 	return 0;
 }
 
-static bool
-take_base(void *context, const struct live_site *s)
+static bool take_base(void *context, const struct live_site *s)
 {
 	struct gathering *g = context;
 	struct accounts *a = &g->focus->now;
@@ -277,9 +258,7 @@ take_base(void *context, const struct live_site *s)
 	return true;
 }
 
-void
-focus_set_base(
-    struct focus *f, const struct live *l, const struct live_process *p)
+void focus_set_base(struct focus *f, const struct live *l, const struct live_process *p)
 {
 	struct gathering g = {.focus = f, .process = p};
 
@@ -288,9 +267,7 @@ focus_set_base(
 
 /* ---- rows ---- */
 
-static void
-set_rates(
-    const struct focus *f, const struct account *a, struct focus_site *row)
+static void set_rates(const struct focus *f, const struct account *a, struct focus_site *row)
 {
 	size_t live = a->engine_count > 0 ? a->engine_count - 1u : 0;
 	size_t calls = a->allocation_count > 0 ? a->allocation_count - 1u : 0;
@@ -306,22 +283,17 @@ set_rates(
 		return;
 	if (live > 0 && f->times[0] > f->times[live]) {
 		seconds = (double)(f->times[0] - f->times[live]) / 1e9;
-		row->growth +=
-		    (double)capped_change(a->live[0], a->live[live]) / seconds;
+		row->growth += (double)capped_change(a->live[0], a->live[live]) / seconds;
 	}
 	if (calls > 0 && f->times[0] > f->times[calls]) {
 		seconds = (double)(f->times[0] - f->times[calls]) / 1e9;
 		row->allocations_rate +=
-		    (double)capped_difference(
-		        a->allocations[0], a->allocations[calls]) /
-		    seconds;
+		    (double)capped_difference(a->allocations[0], a->allocations[calls]) / seconds;
 	}
 }
 
 /* Adds one id to its row. */
-static void
-add_account(
-    const struct focus *f, const struct account *a, struct focus_site *row)
+static void add_account(const struct focus *f, const struct account *a, struct focus_site *row)
 {
 	const struct live_site *s = &a->site;
 	uint64_t live = live_of(s);
@@ -330,21 +302,19 @@ add_account(
 	if (row->allocations == 0 || live > row->live_bytes)
 		row->trend = a->trend;
 	row->allocations = capped_sum(row->allocations, s->allocations);
-	row->allocated_bytes =
-	    capped_sum(row->allocated_bytes, s->allocated_bytes);
+	row->allocated_bytes = capped_sum(row->allocated_bytes, s->allocated_bytes);
 	row->frees = capped_sum(row->frees, s->frees);
 	row->freed_bytes = capped_sum(row->freed_bytes, s->freed_bytes);
 	row->live_blocks = capped_sum(row->live_blocks, blocks);
 	row->live_bytes = capped_sum(row->live_bytes, live);
-	row->since_bytes = capped_sum_signed(
-	    row->since_bytes, capped_change(live, s->base_live_bytes));
-	row->since_blocks = capped_sum_signed(
-	    row->since_blocks, capped_change(blocks, s->base_live_blocks));
+	row->since_bytes =
+	    capped_sum_signed(row->since_bytes, capped_change(live, s->base_live_bytes));
+	row->since_blocks =
+	    capped_sum_signed(row->since_blocks, capped_change(blocks, s->base_live_blocks));
 	set_rates(f, a, row);
 }
 
-static void
-set_name(struct focus_site *row, const struct namer_site *s)
+static void set_name(struct focus_site *row, const struct namer_site *s)
 {
 	row->id = s->id;
 	row->api = s->api;
@@ -359,15 +329,13 @@ set_name(struct focus_site *row, const struct namer_site *s)
 	row->line = s->line;
 }
 
-static bool
-has_filter(const struct namer_filter *f)
+static bool has_filter(const struct namer_filter *f)
 {
 	return f->include[0] || f->exclude[0] || f->module[0];
 }
 
 /* The newest table, to which no row points yet. */
-static void
-adopt_table(struct focus *f)
+static void adopt_table(struct focus *f)
 {
 	if (!f->next)
 		return;
@@ -376,8 +344,7 @@ adopt_table(struct focus *f)
 	f->next = NULL;
 }
 
-int
-focus_fill(struct focus *f)
+int focus_fill(struct focus *f)
 {
 	const struct namer_table *t;
 	uint32_t *row_of; /* by site of the table: row + 1 */
@@ -402,14 +369,13 @@ focus_fill(struct focus *f)
 			row = row_of[site];
 		}
 		if (row == 0) {
-			if (room_make(&f->rows, &f->row_room, f->row_count,
-			        sizeof(*f->rows)) < 0) {
+			if (room_make(&f->rows, &f->row_room, f->row_count, sizeof(*f->rows)) < 0) {
 				free(row_of);
 				return -ENOMEM;
 			}
 			row = (uint32_t)++f->row_count;
-			f->rows[row - 1] = (struct focus_site){.id = a->site.id,
-			    .is_chosen = !has_filter(&f->filter)};
+			f->rows[row - 1] = (struct focus_site){
+			    .id = a->site.id, .is_chosen = !has_filter(&f->filter)};
 			if (named) {
 				set_name(&f->rows[row - 1], named);
 				row_of[site] = row;
@@ -421,8 +387,7 @@ focus_fill(struct focus *f)
 	return 0;
 }
 
-static int
-compare_ids(const void *key, const void *item)
+static int compare_ids(const void *key, const void *item)
 {
 	uint32_t a = *(const uint32_t *)key;
 	uint32_t b = ((const struct process_id *)item)->id;
@@ -430,17 +395,15 @@ compare_ids(const void *key, const void *item)
 	return a < b ? -1 : a > b;
 }
 
-void
-focus_rename(struct focus *f)
+void focus_rename(struct focus *f)
 {
 	if (!f->next)
 		return;
 	adopt_table(f);
 	for (size_t i = 0; i < f->row_count; i++) {
 		struct focus_site *row = &f->rows[i];
-		const struct process_id *found =
-		    bsearch(&row->id, f->shown->ids, f->shown->id_count,
-		        sizeof(*f->shown->ids), compare_ids);
+		const struct process_id *found = bsearch(&row->id, f->shown->ids,
+		    f->shown->id_count, sizeof(*f->shown->ids), compare_ids);
 
 		row->is_named = false;
 		row->is_chosen = !has_filter(&f->filter);
@@ -450,36 +413,31 @@ focus_rename(struct focus *f)
 	}
 }
 
-struct focus_site *
-focus_rows(struct focus *f, size_t *ret_count)
+struct focus_site *focus_rows(struct focus *f, size_t *ret_count)
 {
 	*ret_count = f->row_count;
 	return f->rows;
 }
 
-uint64_t
-focus_left_out(const struct focus *f)
+uint64_t focus_left_out(const struct focus *f)
 {
 	return f->left_out;
 }
 
 /* ---- names ---- */
 
-void
-focus_choose(struct focus *f, const struct namer_filter *filter)
+void focus_choose(struct focus *f, const struct namer_filter *filter)
 {
 	f->filter = *filter;
 	ask_table(f);
 }
 
-int
-focus_fd(const struct focus *f)
+int focus_fd(const struct focus *f)
 {
 	return f->namer ? namer_fd(f->namer) : -1;
 }
 
-bool
-focus_receive(struct focus *f)
+bool focus_receive(struct focus *f)
 {
 	struct namer_table *table = NULL;
 	bool changed = false;
@@ -508,52 +466,44 @@ focus_receive(struct focus *f)
 	return changed;
 }
 
-bool
-focus_is_naming(const struct focus *f)
+bool focus_is_naming(const struct focus *f)
 {
 	return f->namer && namer_is_naming(f->namer);
 }
 
-void
-focus_ask_names(struct focus *f)
+void focus_ask_names(struct focus *f)
 {
 	if (!focus_is_naming(f) && is_table_old(f))
 		ask_table(f);
 }
 
-bool
-focus_has_namer(const struct focus *f)
+bool focus_has_namer(const struct focus *f)
 {
 	return f->namer != NULL;
 }
 
-bool
-focus_has_names(const struct focus *f)
+bool focus_has_names(const struct focus *f)
 {
 	return f->shown || f->next;
 }
 
-void
-focus_ask_page(struct focus *f, const struct namer_page *page)
+void focus_ask_page(struct focus *f, const struct namer_page *page)
 {
 	if (f->namer)
 		namer_ask_page(f->namer, f->pid, page);
 }
 
-const char *
-focus_page(const struct focus *f)
+const char *focus_page(const struct focus *f)
 {
 	return f->page;
 }
 
-bool
-focus_is_paging(const struct focus *f)
+bool focus_is_paging(const struct focus *f)
 {
 	return f->namer && namer_is_paging(f->namer);
 }
 
-void
-focus_forget_page(struct focus *f)
+void focus_forget_page(struct focus *f)
 {
 	free(f->page);
 	f->page = NULL;
@@ -561,10 +511,8 @@ focus_forget_page(struct focus *f)
 
 /* ---- the whole ---- */
 
-int
-focus_new(const struct live *l, const struct live_process *p,
-    const struct names_options *naming, const struct namer_filter *filter,
-    struct focus **ret)
+int focus_new(const struct live *l, const struct live_process *p,
+    const struct names_options *naming, const struct namer_filter *filter, struct focus **ret)
 {
 	struct namer_plan plan = {.naming = naming};
 	struct focus *f = calloc(1, sizeof(*f));
@@ -587,8 +535,7 @@ focus_new(const struct live *l, const struct live_process *p,
 	return 0;
 }
 
-void
-focus_free(struct focus *f)
+void focus_free(struct focus *f)
 {
 	if (!f)
 		return;
@@ -602,8 +549,7 @@ focus_free(struct focus *f)
 	free(f);
 }
 
-uint64_t
-focus_number(const struct focus *f)
+uint64_t focus_number(const struct focus *f)
 {
 	return f->number;
 }

@@ -30,20 +30,17 @@ struct namer {
 /* ---- starting and ending it ---- */
 
 /* Handlers of the screen must not run in this process. */
-static void
-reset_signals(void)
+static void reset_signals(void)
 {
-	static const int all[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGSEGV,
-	    SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTSTP, SIGWINCH, SIGPIPE,
-	    SIGCHLD};
+	static const int all[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+	    SIGABRT, SIGTSTP, SIGWINCH, SIGPIPE, SIGCHLD};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		(void)signal(all[i], SIG_DFL);
 }
 
 /* Nothing that libraries print may reach the screen. */
-static void
-leave_terminal(void)
+static void leave_terminal(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -51,8 +48,7 @@ leave_terminal(void)
 		(void)dup2(null, fd);
 }
 
-int
-namer_new(const struct namer_plan *plan, struct namer **ret)
+int namer_new(const struct namer_plan *plan, struct namer **ret)
 {
 	struct namer *n = calloc(1, sizeof(*n));
 	pid_t parent = getpid();
@@ -87,8 +83,7 @@ namer_new(const struct namer_plan *plan, struct namer **ret)
 	return 0;
 }
 
-static void
-end_process(struct namer *n)
+static void end_process(struct namer *n)
 {
 	int status;
 
@@ -101,8 +96,7 @@ end_process(struct namer *n)
 	n->is_waiting = n->want_table = n->want_page = false;
 }
 
-void
-namer_free(struct namer *n)
+void namer_free(struct namer *n)
 {
 	if (!n)
 		return;
@@ -111,28 +105,24 @@ namer_free(struct namer *n)
 	free(n);
 }
 
-int
-namer_fd(const struct namer *n)
+int namer_fd(const struct namer *n)
 {
 	return n->fd;
 }
 
 /* ---- questions ---- */
 
-static void
-send_request(struct namer *n, const struct namer_request *r, bool *want)
+static void send_request(struct namer *n, const struct namer_request *r, bool *want)
 {
 	*want = false;
 	n->asked = (enum namer_kind)r->kind;
 	n->is_waiting = true;
 	/* it is smaller than what a socket takes, and nothing else is in it */
-	if (send(n->fd, r, sizeof(*r), MSG_NOSIGNAL | MSG_DONTWAIT) !=
-	    (ssize_t)sizeof(*r))
+	if (send(n->fd, r, sizeof(*r), MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)sizeof(*r))
 		end_process(n);
 }
 
-static void
-send_next(struct namer *n)
+static void send_next(struct namer *n)
 {
 	if (n->fd < 0 || n->is_waiting)
 		return;
@@ -142,60 +132,47 @@ send_next(struct namer *n)
 		send_request(n, &n->table, &n->want_table);
 }
 
-void
-namer_ask_table(struct namer *n, pid_t pid, const struct namer_filter *filter)
+void namer_ask_table(struct namer *n, pid_t pid, const struct namer_filter *filter)
 {
-	n->table = (struct namer_request){.magic = NAMER_MAGIC,
-	    .kind = NAMER_TABLE,
-	    .pid = pid,
-	    .filter = *filter};
+	n->table = (struct namer_request){
+	    .magic = NAMER_MAGIC, .kind = NAMER_TABLE, .pid = pid, .filter = *filter};
 	n->want_table = true;
 	send_next(n);
 }
 
-void
-namer_ask_page(struct namer *n, pid_t pid, const struct namer_page *page)
+void namer_ask_page(struct namer *n, pid_t pid, const struct namer_page *page)
 {
-	n->page = (struct namer_request){.magic = NAMER_MAGIC,
-	    .kind = NAMER_PAGE,
-	    .pid = pid,
-	    .page = *page};
+	n->page = (struct namer_request){
+	    .magic = NAMER_MAGIC, .kind = NAMER_PAGE, .pid = pid, .page = *page};
 	n->want_page = true;
 	send_next(n);
 }
 
-bool
-namer_is_naming(const struct namer *n)
+bool namer_is_naming(const struct namer *n)
 {
-	return n->fd >= 0 &&
-	    (n->want_table || (n->is_waiting && n->asked == NAMER_TABLE));
+	return n->fd >= 0 && (n->want_table || (n->is_waiting && n->asked == NAMER_TABLE));
 }
 
-bool
-namer_is_paging(const struct namer *n)
+bool namer_is_paging(const struct namer *n)
 {
-	return n->fd >= 0 &&
-	    (n->want_page || (n->is_waiting && n->asked == NAMER_PAGE));
+	return n->fd >= 0 && (n->want_page || (n->is_waiting && n->asked == NAMER_PAGE));
 }
 
 /* ---- answers ---- */
 
-static bool
-is_valid(const struct namer_answer *h)
+static bool is_valid(const struct namer_answer *h)
 {
 	return h->magic == NAMER_MAGIC && h->bytes <= NAMER_BYTES_MAX &&
 	    (h->kind == NAMER_PAGE ||
 	        (h->kind == NAMER_TABLE && h->count <= NAMER_SITES &&
-	            h->id_count <=
-	                NAMER_BYTES_MAX / sizeof(struct process_id) &&
+	            h->id_count <= NAMER_BYTES_MAX / sizeof(struct process_id) &&
 	            h->count * sizeof(struct namer_site) +
 	                    h->id_count * sizeof(struct process_id) <=
 	                h->bytes));
 }
 
 /* What an offset + 1 stands for; the texts end with a NUL. */
-static const char *
-text_at(const char *texts, size_t bytes, const char *offset)
+static const char *text_at(const char *texts, size_t bytes, const char *offset)
 {
 	size_t at = (size_t)(uintptr_t)offset;
 
@@ -203,8 +180,7 @@ text_at(const char *texts, size_t bytes, const char *offset)
 }
 
 /* Takes the body over. */
-static struct namer_table *
-make_table(const struct namer_answer *h, char *body)
+static struct namer_table *make_table(const struct namer_answer *h, char *body)
 {
 	struct namer_table *t = calloc(1, sizeof(*t));
 	size_t sites = h->count * sizeof(struct namer_site);
@@ -238,8 +214,7 @@ make_table(const struct namer_answer *h, char *body)
 }
 
 /* Bytes that were taken; 0: there are none now; -1: it is over. */
-static ssize_t
-take(struct namer *n, void *to, size_t len)
+static ssize_t take(struct namer *n, void *to, size_t len)
 {
 	ssize_t got = recv(n->fd, to, len, MSG_DONTWAIT);
 
@@ -249,19 +224,16 @@ take(struct namer *n, void *to, size_t len)
 }
 
 /* True: the answer is complete, or the process has ended. */
-static bool
-is_complete(struct namer *n)
+static bool is_complete(struct namer *n)
 {
 	ssize_t got;
 
 	while (!n->body) {
-		got = take(
-		    n, (char *)&n->head + n->got, sizeof(n->head) - n->got);
+		got = take(n, (char *)&n->head + n->got, sizeof(n->head) - n->got);
 		if (got == 0)
 			return false;
 		n->got += got > 0 ? (size_t)got : 0;
-		if (got < 0 ||
-		    (n->got == sizeof(n->head) && !is_valid(&n->head)))
+		if (got < 0 || (n->got == sizeof(n->head) && !is_valid(&n->head)))
 			goto over;
 		if (n->got < sizeof(n->head))
 			continue;
@@ -285,8 +257,7 @@ over:
 	return true;
 }
 
-enum namer_kind
-namer_receive(struct namer *n, struct namer_table **ret_table, char **ret_text)
+enum namer_kind namer_receive(struct namer *n, struct namer_table **ret_table, char **ret_text)
 {
 	enum namer_kind kind;
 	char *body;
@@ -313,8 +284,7 @@ namer_receive(struct namer *n, struct namer_table **ret_table, char **ret_text)
 	return kind;
 }
 
-void
-namer_table_free(struct namer_table *t)
+void namer_table_free(struct namer_table *t)
 {
 	if (!t)
 		return;

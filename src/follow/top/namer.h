@@ -73,8 +73,7 @@ int namer_fd(const struct namer *n);
  * Asks for all sites, `pid` as of session_load_slot(). A question that has not
  * been sent when the next one of its kind comes is forgotten.
  */
-void namer_ask_table(
-    struct namer *n, pid_t pid, const struct namer_filter *filter);
+void namer_ask_table(struct namer *n, pid_t pid, const struct namer_filter *filter);
 
 /* Asks for all that is known of a site, as text of so many columns. */
 struct namer_page {
@@ -91,8 +90,7 @@ enum namer_kind { NAMER_NOTHING, NAMER_TABLE, NAMER_PAGE, NAMER_ENDED };
  * namer_table_free(); NAMER_PAGE: *ret_text is for free(); NAMER_ENDED: the
  * process has died, and nothing more will come.
  */
-enum namer_kind namer_receive(
-    struct namer *n, struct namer_table **ret_table, char **ret_text);
+enum namer_kind namer_receive(struct namer *n, struct namer_table **ret_table, char **ret_text);
 
 /* Is a table on its way? */
 bool namer_is_naming(const struct namer *n);

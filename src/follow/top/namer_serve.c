@@ -33,16 +33,14 @@ struct texts {
 	struct dict index;
 };
 
-static bool
-is_text(const void *items, uint32_t item, const void *key)
+static bool is_text(const void *items, uint32_t item, const void *key)
 {
 	const struct texts *t = items;
 
 	return strcmp(t->bytes + t->offsets[item], key) == 0;
 }
 
-static int
-append(struct texts *t, const char *text, size_t len)
+static int append(struct texts *t, const char *text, size_t len)
 {
 	while (t->len + len + 1 > t->room) {
 		size_t room = t->room ? t->room * 2 : 65536;
@@ -60,8 +58,7 @@ append(struct texts *t, const char *text, size_t len)
 }
 
 /* As an offset + 1 in the place of a pointer; NULL stays NULL. */
-static int
-add_text(struct texts *t, const char *text, const char **ret)
+static int add_text(struct texts *t, const char *text, const char **ret)
 {
 	char part[TEXT_MAX];
 	uint32_t number;
@@ -74,13 +71,12 @@ add_text(struct texts *t, const char *text, const char **ret)
 	len = strnlen(text, sizeof(part) - 1);
 	memcpy(part, text, len);
 	part[len] = '\0';
-	err = dict_find(&t->index, dict_hash_text(part), is_text, t, part,
-	    (uint32_t)t->count, &number);
+	err = dict_find(
+	    &t->index, dict_hash_text(part), is_text, t, part, (uint32_t)t->count, &number);
 	if (err < 0)
 		return err;
 	if (number == t->count) {
-		err = room_make(&t->offsets, &t->offset_room, t->count,
-		    sizeof(*t->offsets));
+		err = room_make(&t->offsets, &t->offset_room, t->count, sizeof(*t->offsets));
 		if (err < 0)
 			return err;
 		t->offsets[t->count++] = t->len;
@@ -92,16 +88,14 @@ add_text(struct texts *t, const char *text, const char **ret)
 	return 0;
 }
 
-static void
-release_texts(struct texts *t)
+static void release_texts(struct texts *t)
 {
 	dict_release(&t->index);
 	free(t->offsets);
 	free(t->bytes);
 }
 
-static void
-send_answer(const struct server *s, const struct namer_answer *head,
+static void send_answer(const struct server *s, const struct namer_answer *head,
     const struct iovec *parts, size_t count)
 {
 	if (write_all(s->fd, head, sizeof(*head)) < 0)
@@ -120,15 +114,13 @@ struct compiled {
 };
 
 /* Whoever asks has compiled it before, so that there is no mistake in it. */
-static const regex_t *
-compile(regex_t *to, bool *has, const char *text)
+static const regex_t *compile(regex_t *to, bool *has, const char *text)
 {
 	*has = *text && regcomp(to, text, REG_EXTENDED | REG_NOSUB) == 0;
 	return *has ? to : NULL;
 }
 
-static void
-release_compiled(struct compiled *c)
+static void release_compiled(struct compiled *c)
 {
 	if (c->has_include)
 		regfree(&c->include);
@@ -139,9 +131,8 @@ release_compiled(struct compiled *c)
 }
 
 /* The frame that a site is shown by. */
-static int
-fill_site(struct namer_site *to, const struct view *v,
-    const struct view_site *from, bool wrappers, struct texts *texts)
+static int fill_site(struct namer_site *to, const struct view *v, const struct view_site *from,
+    bool wrappers, struct texts *texts)
 {
 	uint32_t at = wrappers ? 0 : from->own;
 	const struct frame *x;
@@ -165,8 +156,7 @@ fill_site(struct namer_site *to, const struct view *v,
 }
 
 /* Sites by number in the process: those of the heap, with the most bytes. */
-static size_t
-select_sites(const struct process *p, uint32_t *numbers)
+static size_t select_sites(const struct process *p, uint32_t *numbers)
 {
 	size_t count = 0;
 	uint64_t least = 0;
@@ -185,8 +175,7 @@ select_sites(const struct process *p, uint32_t *numbers)
 }
 
 /* Fills in what the view has chosen; `at` finds a site by its number. */
-static int
-fill_table(struct namer_site *sites, const uint32_t *at, const struct view *v,
+static int fill_table(struct namer_site *sites, const uint32_t *at, const struct view *v,
     bool wrappers, struct texts *texts)
 {
 	int err = 0;
@@ -195,8 +184,7 @@ fill_table(struct namer_site *sites, const uint32_t *at, const struct view *v,
 		uint32_t number = v->sites[i].site;
 
 		if (at[number] > 0)
-			err = fill_site(&sites[at[number] - 1], v, &v->sites[i],
-			    wrappers, texts);
+			err = fill_site(&sites[at[number] - 1], v, &v->sites[i], wrappers, texts);
 	}
 	return err;
 }
@@ -209,8 +197,7 @@ struct table {
 	uint32_t *at; /* by number of a site in the process: position + 1 */
 };
 
-static int
-begin_table(struct table *t, const struct process *p)
+static int begin_table(struct table *t, const struct process *p)
 {
 	uint32_t *numbers = calloc(p->site_count + 1, sizeof(*numbers));
 
@@ -231,23 +218,20 @@ begin_table(struct table *t, const struct process *p)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->id_count; i++)
 		if (t->at[p->ids[i].site] > 0)
-			t->ids[t->id_count++] =
-			    (struct process_id){.id = p->ids[i].id,
-			        .site = t->at[p->ids[i].site] - 1};
+			t->ids[t->id_count++] = (struct process_id){
+			    .id = p->ids[i].id, .site = t->at[p->ids[i].site] - 1};
 	return 0;
 }
 
-static void
-release_table(struct table *t)
+static void release_table(struct table *t)
 {
 	free(t->sites);
 	free(t->ids);
 	free(t->at);
 }
 
-static int
-answer_table(const struct server *s, const struct namer_request *r,
-    const struct session *session)
+static int answer_table(
+    const struct server *s, const struct namer_request *r, const struct session *session)
 {
 	const struct process *p = session->processes[0];
 	struct compiled c;
@@ -293,17 +277,15 @@ answer_table(const struct server *s, const struct namer_request *r,
 
 /* ---- pages ---- */
 
-static int
-answer_page(const struct server *s, const struct namer_request *r,
-    const struct session *session)
+static int answer_page(
+    const struct server *s, const struct namer_request *r, const struct session *session)
 {
 	const struct view_options o = {.metric = VIEW_ALL};
 	struct namer_answer head = {.magic = NAMER_MAGIC, .kind = NAMER_PAGE};
 	char *text = NULL;
 	size_t len = 0;
-	struct layout page = {.width = r->page.columns,
-	    .colour = r->page.colour,
-	    .utf8 = r->page.utf8};
+	struct layout page = {
+	    .width = r->page.columns, .colour = r->page.colour, .utf8 = r->page.utf8};
 	int err;
 
 	page.out = open_memstream(&text, &len);
@@ -313,8 +295,7 @@ answer_page(const struct server *s, const struct namer_request *r,
 	if (err == 0)
 		names_resolve(s->names);
 	if (err == 0)
-		err = site_write_stack_first(
-		    &page, session, s->names, &o, r->page.id);
+		err = site_write_stack_first(&page, session, s->names, &o, r->page.id);
 	if (err == -ENOENT) {
 		(void)fputs("This site has no counters yet.\n", page.out);
 		err = 0;
@@ -332,9 +313,8 @@ answer_page(const struct server *s, const struct namer_request *r,
 }
 
 /* An answer without content: the question was heard. */
-static void
-answer_nothing(const struct server *s, const struct namer_request *r,
-    const struct fault *where)
+static void answer_nothing(
+    const struct server *s, const struct namer_request *r, const struct fault *where)
 {
 	struct namer_answer head = {.magic = NAMER_MAGIC, .kind = r->kind};
 	char text[sizeof(where->text) + 64];
@@ -348,15 +328,14 @@ answer_nothing(const struct server *s, const struct namer_request *r,
 	send_answer(s, &head, &part, 1);
 }
 
-static void
-answer(const struct server *s, const struct namer_request *r)
+static void answer(const struct server *s, const struct namer_request *r)
 {
 	struct session *session = NULL;
 	struct fault where = {""};
 	int err;
 
-	err = session_load_slot(s->plan->file, s->plan->slot, r->pid,
-	    r->kind == NAMER_PAGE, &session, &where);
+	err = session_load_slot(
+	    s->plan->file, s->plan->slot, r->pid, r->kind == NAMER_PAGE, &session, &where);
 	if (err == 0 && session->count == 0)
 		err = -ENODATA;
 	if (err == 0)
@@ -367,8 +346,7 @@ answer(const struct server *s, const struct namer_request *r)
 	session_free(session);
 }
 
-void
-namer_serve(const struct namer_plan *plan, int fd)
+void namer_serve(const struct namer_plan *plan, int fd)
 {
 	struct server s = {.plan = plan, .fd = fd};
 	struct namer_request r;
@@ -378,8 +356,7 @@ namer_serve(const struct namer_plan *plan, int fd)
 	(void)!nice(NICE);
 	if (names_new(plan->naming, &s.names) < 0)
 		_exit(1);
-	while (recv(fd, &r, sizeof(r), MSG_WAITALL) == (ssize_t)sizeof(r) &&
-	    r.magic == NAMER_MAGIC)
+	while (recv(fd, &r, sizeof(r), MSG_WAITALL) == (ssize_t)sizeof(r) && r.magic == NAMER_MAGIC)
 		answer(&s, &r);
 	_exit(0);
 }

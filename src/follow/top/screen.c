@@ -31,30 +31,26 @@ static struct {
 /* Set by screen_open(), before anybody can need it. */
 static const struct curses *lib;
 
-static const int deadly[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGSEGV, SIGBUS,
-    SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGPIPE, SIGALRM, SIGXCPU};
+static const int deadly[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+    SIGABRT, SIGSYS, SIGPIPE, SIGALRM, SIGXCPU};
 
 /* ---- leaving ---- */
 
 /* Async-signal-safe: ncurses is not, and may be in the middle of something. */
-static void
-leave_by_signal(int number)
+static void leave_by_signal(int number)
 {
 	if (terminal.is_open) {
 		terminal.is_open = 0;
-		(void)write_all(
-		    STDOUT_FILENO, terminal.leave, terminal.leave_len);
+		(void)write_all(STDOUT_FILENO, terminal.leave, terminal.leave_len);
 		(void)tcsetattr(STDIN_FILENO, TCSANOW, &terminal.before);
 	}
 	/* the handler was for one time: now it does what it does */
 	(void)raise(number);
 }
 
-static void
-set_handlers(bool ours)
+static void set_handlers(bool ours)
 {
-	const stack_t stack = {
-	    .ss_sp = terminal.stack, .ss_size = sizeof(terminal.stack)};
+	const stack_t stack = {.ss_sp = terminal.stack, .ss_size = sizeof(terminal.stack)};
 	struct sigaction act = {.sa_handler = ours ? leave_by_signal : SIG_DFL,
 	    .sa_flags = ours ? (int)SA_RESETHAND | SA_NODEFER | SA_ONSTACK : 0};
 
@@ -64,15 +60,13 @@ set_handlers(bool ours)
 		struct sigaction old;
 
 		/* nohup, or a parent that wants no SIGINT: so it stays */
-		if (sigaction(deadly[i], NULL, &old) == 0 &&
-		    old.sa_handler == SIG_IGN)
+		if (sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN)
 			continue;
 		(void)sigaction(deadly[i], &act, NULL);
 	}
 }
 
-static int
-keep_character(int c)
+static int keep_character(int c)
 {
 	if (terminal.leave_len < sizeof(terminal.leave))
 		terminal.leave[terminal.leave_len++] = (char)c;
@@ -80,8 +74,7 @@ keep_character(int c)
 }
 
 /* Show the cursor, plain letters, keypad off, the screen as it was. */
-static void
-note_leaving(void)
+static void note_leaving(void)
 {
 	static const char *const names[] = {"sgr0", "rmkx", "cnorm", "rmcup"};
 
@@ -94,8 +87,7 @@ note_leaving(void)
 	}
 }
 
-void
-screen_close(void)
+void screen_close(void)
 {
 	if (!terminal.is_open)
 		return;
@@ -108,8 +100,7 @@ screen_close(void)
 
 /* ---- opening ---- */
 
-static void
-choose_colours(void)
+static void choose_colours(void)
 {
 	if (!terminal.colour || !lib->has_colors()) {
 		terminal.colour = false;
@@ -122,8 +113,7 @@ choose_colours(void)
 	(void)lib->init_pair(3, COLOR_YELLOW, -1);
 }
 
-int
-screen_open(bool colour)
+int screen_open(bool colour)
 {
 	int err = 0;
 
@@ -157,8 +147,7 @@ screen_open(bool colour)
 
 /* ---- keys ---- */
 
-int
-screen_key(void)
+int screen_key(void)
 {
 	int key = lib->wgetch(*lib->stdscr);
 
@@ -200,22 +189,19 @@ screen_key(void)
 
 /* ---- pictures ---- */
 
-void
-screen_size(unsigned *ret_columns, unsigned *ret_rows)
+void screen_size(unsigned *ret_columns, unsigned *ret_rows)
 {
 	*ret_columns = *lib->COLS > 0 ? (unsigned)*lib->COLS : 1;
 	*ret_rows = *lib->LINES > 0 ? (unsigned)*lib->LINES : 1;
 }
 
-void
-screen_clear(void)
+void screen_clear(void)
 {
 	(void)lib->werase(*lib->stdscr);
 	terminal.has_cursor = false;
 }
 
-static attr_t
-attributes_of(int style)
+static attr_t attributes_of(int style)
 {
 	static const struct {
 		attr_t with_colour, without;
@@ -229,9 +215,8 @@ attributes_of(int style)
 	    [FIELDS_BAD] = {A_BOLD, A_BOLD, 3},
 	};
 	int kind = style & 0xff;
-	attr_t a = terminal.colour
-	    ? styles[kind].with_colour | COLOR_PAIR(styles[kind].pair)
-	    : styles[kind].without;
+	attr_t a = terminal.colour ? styles[kind].with_colour | COLOR_PAIR(styles[kind].pair)
+	                           : styles[kind].without;
 
 	if (style & SCREEN_SELECTED)
 		/* letters that are dim in reverse cannot be read */
@@ -239,13 +224,11 @@ attributes_of(int style)
 	if (style & SCREEN_BAR) /* apart from the first row, if selected */
 		a |= A_BOLD | A_UNDERLINE;
 	if (style & SCREEN_ALARM)
-		a = A_BOLD | A_REVERSE |
-		    (terminal.colour ? COLOR_PAIR(3) : A_NORMAL);
+		a = A_BOLD | A_REVERSE | (terminal.colour ? COLOR_PAIR(3) : A_NORMAL);
 	return a;
 }
 
-void
-screen_put(unsigned row, unsigned column, int style, const char *text)
+void screen_put(unsigned row, unsigned column, int style, const char *text)
 {
 	if (row >= (unsigned)*lib->LINES || column >= (unsigned)*lib->COLS)
 		return;
@@ -255,26 +238,23 @@ screen_put(unsigned row, unsigned column, int style, const char *text)
 	(void)lib->wattrset(*lib->stdscr, A_NORMAL);
 }
 
-void
-screen_cursor(unsigned row, unsigned column)
+void screen_cursor(unsigned row, unsigned column)
 {
 	terminal.has_cursor = true;
 	terminal.cursor_row = row;
 	terminal.cursor_column = column;
 }
 
-void
-screen_show(void)
+void screen_show(void)
 {
 	(void)lib->curs_set(terminal.has_cursor ? 1 : 0);
 	if (terminal.has_cursor)
-		(void)lib->wmove(*lib->stdscr, (int)terminal.cursor_row,
-		    (int)terminal.cursor_column);
+		(void)lib->wmove(
+		    *lib->stdscr, (int)terminal.cursor_row, (int)terminal.cursor_column);
 	(void)lib->wrefresh(*lib->stdscr);
 }
 
-void
-screen_redraw(void)
+void screen_redraw(void)
 {
 	(void)lib->clearok(*lib->stdscr, TRUE);
 }

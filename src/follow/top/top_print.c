@@ -24,8 +24,7 @@ struct sights {
 	size_t count, room;
 };
 
-static struct live_process *
-find_process(const struct live *l, uint64_t number)
+static struct live_process *find_process(const struct live *l, uint64_t number)
 {
 	for (size_t i = 0; i < engine_count(l); i++)
 		if (engine_at(l, i)->number == number)
@@ -33,8 +32,7 @@ find_process(const struct live *l, uint64_t number)
 	return NULL;
 }
 
-static struct focus *
-find_focus(const struct sights *s, uint64_t number)
+static struct focus *find_focus(const struct sights *s, uint64_t number)
 {
 	for (size_t i = 0; i < s->count; i++)
 		if (focus_number(s->items[i]) == number)
@@ -43,8 +41,7 @@ find_focus(const struct sights *s, uint64_t number)
 }
 
 /* Those that have gone, go. */
-static void
-drop_gone(struct sights *s, const struct live *l)
+static void drop_gone(struct sights *s, const struct live *l)
 {
 	size_t kept = 0;
 
@@ -57,8 +54,7 @@ drop_gone(struct sights *s, const struct live *l)
 }
 
 /* After a look: those that are known look too, and new ones begin. */
-static int
-look_at_sites(struct sights *s, struct live *l, const struct pages_plan *plan)
+static int look_at_sites(struct sights *s, struct live *l, const struct pages_plan *plan)
 {
 	int err = 0;
 
@@ -73,8 +69,7 @@ look_at_sites(struct sights *s, struct live *l, const struct pages_plan *plan)
 		}
 		if (s->count >= FOCUS_MAX)
 			break;
-		err = room_make(
-		    &s->items, &s->room, s->count, sizeof(struct focus *));
+		err = room_make(&s->items, &s->room, s->count, sizeof(struct focus *));
 		if (err == 0)
 			err = focus_new(l, p, plan->naming, &plan->filter, &f);
 		if (err == 0)
@@ -84,8 +79,7 @@ look_at_sites(struct sights *s, struct live *l, const struct pages_plan *plan)
 }
 
 /* Nobody presses keys here, so names are waited for. */
-static int
-wait_for_names(struct sights *s)
+static int wait_for_names(struct sights *s)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + NAMES_S * SECOND_NS;
 	int err = 0;
@@ -94,10 +88,8 @@ wait_for_names(struct sights *s)
 		struct focus *f = s->items[i];
 
 		focus_ask_names(f);
-		while (
-		    focus_is_naming(f) && clock_ns(CLOCK_MONOTONIC) < until) {
-			struct pollfd fd = {
-			    .fd = focus_fd(f), .events = POLLIN};
+		while (focus_is_naming(f) && clock_ns(CLOCK_MONOTONIC) < until) {
+			struct pollfd fd = {.fd = focus_fd(f), .events = POLLIN};
 
 			(void)poll(&fd, 1, 1000);
 			(void)focus_receive(f);
@@ -110,8 +102,7 @@ wait_for_names(struct sights *s)
 /* ---- tables ---- */
 
 /* A line of cells, without the spaces at its end. */
-static void
-put_line(const struct pages_plan *plan, char *line)
+static void put_line(const struct pages_plan *plan, char *line)
 {
 	size_t len = strlen(line);
 
@@ -125,16 +116,14 @@ struct line {
 	size_t len;
 };
 
-static void
-add_cell(struct line *l, const char *text, bool has_gap)
+static void add_cell(struct line *l, const char *text, bool has_gap)
 {
-	l->len += (size_t)snprintf(l->text + l->len, sizeof(l->text) - l->len,
-	    "%s%s", has_gap ? " " : "", text);
+	l->len += (size_t)snprintf(
+	    l->text + l->len, sizeof(l->text) - l->len, "%s%s", has_gap ? " " : "", text);
 }
 
-static void
-put_titles(const struct pages_plan *plan, const struct fields_layout *l,
-    int sorted, bool reversed)
+static void put_titles(
+    const struct pages_plan *plan, const struct fields_layout *l, int sorted, bool reversed)
 {
 	struct line line = {.len = 0};
 	char text[FIELDS_TEXT];
@@ -146,15 +135,14 @@ put_titles(const struct pages_plan *plan, const struct fields_layout *l,
 	put_line(plan, line.text);
 }
 
-static void
-put_processes(const struct pages_plan *plan, struct board_list *list)
+static void put_processes(const struct pages_plan *plan, struct board_list *list)
 {
 	struct fields_layout l;
 	char text[FIELDS_TEXT];
 
 	fields_sort_processes(list->rows, list->count, &plan->order);
-	fields_lay_out(&l, FIELDS_PROCESSES,
-	    plan->columns ? plan->columns : WIDE, 0, PAGES_PID, plan->utf8);
+	fields_lay_out(
+	    &l, FIELDS_PROCESSES, plan->columns ? plan->columns : WIDE, 0, PAGES_PID, plan->utf8);
 	put_titles(plan, &l, plan->order.process, plan->order.process_reversed);
 	for (size_t i = 0; i < list->count; i++) {
 		struct line line = {.len = 0};
@@ -168,8 +156,7 @@ put_processes(const struct pages_plan *plan, struct board_list *list)
 }
 
 /* Those whose SEEP_DIR could not be used. */
-static void
-put_places(const struct pages_plan *plan, const struct live *l)
+static void put_places(const struct pages_plan *plan, const struct live *l)
 {
 	char text[PLACE_WORDS_BYTES], words[WORDS_COUNTED];
 	size_t more = 0, shown = 0;
@@ -184,8 +171,8 @@ put_places(const struct pages_plan *plan, const struct live *l)
 			continue;
 		}
 		shown++;
-		(void)fprintf(plan->out, "%d not in SEEP_DIR: ",
-		    (int)(p->pid ? p->pid : p->inner_pid));
+		(void)fprintf(
+		    plan->out, "%d not in SEEP_DIR: ", (int)(p->pid ? p->pid : p->inner_pid));
 		text_print(plan->out, text);
 		(void)putc('\n', plan->out);
 	}
@@ -194,9 +181,7 @@ put_places(const struct pages_plan *plan, const struct live *l)
 		    words_counted(words, more, "more process"));
 }
 
-static void
-put_sites(const struct pages_plan *plan, struct focus *f,
-    const struct live_process *p)
+static void put_sites(const struct pages_plan *plan, struct focus *f, const struct live_process *p)
 {
 	size_t count, shown = 0, more = 0;
 	struct focus_site *rows = focus_rows(f, &count);
@@ -204,12 +189,10 @@ put_sites(const struct pages_plan *plan, struct focus *f,
 	char text[FIELDS_TEXT], words[WORDS_COUNTED];
 
 	fields_sort_sites(rows, count, &plan->order);
-	fields_lay_out(&l, FIELDS_SITES, plan->columns ? plan->columns : WIDE,
-	    0, 0, plan->utf8);
+	fields_lay_out(&l, FIELDS_SITES, plan->columns ? plan->columns : WIDE, 0, 0, plan->utf8);
 	(void)fputs("\nSites of ", plan->out);
 	text_print(plan->out, p->has_unit ? p->service : p->program);
-	(void)fprintf(
-	    plan->out, " (%d):\n", (int)(p->pid ? p->pid : p->inner_pid));
+	(void)fprintf(plan->out, " (%d):\n", (int)(p->pid ? p->pid : p->inner_pid));
 	put_titles(plan, &l, plan->order.site, plan->order.site_reversed);
 	for (size_t i = 0; i < count; i++) {
 		struct line line = {.len = 0};
@@ -222,20 +205,17 @@ put_sites(const struct pages_plan *plan, struct focus *f,
 		}
 		shown++;
 		for (size_t c = 0; c < l.count; c++) {
-			(void)fields_site_cell(
-			    text, &l, c, &rows[i], p->now.live_bytes);
+			(void)fields_site_cell(text, &l, c, &rows[i], p->now.live_bytes);
 			add_cell(&line, text, c > 0);
 		}
 		put_line(plan, line.text);
 	}
 	if (more > 0)
-		(void)fprintf(plan->out, "and %s\n",
-		    words_counted(words, more, "more site"));
+		(void)fprintf(plan->out, "and %s\n", words_counted(words, more, "more site"));
 }
 
-static int
-put_tables(struct live *l, const struct pages_plan *plan, struct sights *s,
-    uint64_t look)
+static int put_tables(
+    struct live *l, const struct pages_plan *plan, struct sights *s, uint64_t look)
 {
 	struct board_list list = {0};
 	const struct engine_missing missing = engine_missing(l);
@@ -263,8 +243,7 @@ put_tables(struct live *l, const struct pages_plan *plan, struct sights *s,
 		(void)fprintf(plan->out, "no room for %s\n",
 		    words_counted(words, missing.files, "more file"));
 	for (size_t i = 0; i < s->count; i++) {
-		const struct live_process *p =
-		    find_process(l, focus_number(s->items[i]));
+		const struct live_process *p = find_process(l, focus_number(s->items[i]));
 
 		if (p)
 			put_sites(plan, s->items[i], p);
@@ -276,8 +255,7 @@ put_tables(struct live *l, const struct pages_plan *plan, struct sights *s,
 /* ---- the loop ---- */
 
 /* Waits, and takes those who come and end meanwhile. */
-static int
-wait_until(struct live *l, uint64_t until_ns)
+static int wait_until(struct live *l, uint64_t until_ns)
 {
 	int err = 0;
 
@@ -293,16 +271,13 @@ wait_until(struct live *l, uint64_t until_ns)
 	return err;
 }
 
-static int
-put_page(struct live *l, const struct pages_plan *plan, struct sights *s,
-    uint64_t look)
+static int put_page(struct live *l, const struct pages_plan *plan, struct sights *s, uint64_t look)
 {
 	int err = wait_for_names(s);
 
 	if (err == 0)
-		err = plan->is_json
-		    ? top_print_json(l, plan, s->items, s->count, look)
-		    : put_tables(l, plan, s, look);
+		err = plan->is_json ? top_print_json(l, plan, s->items, s->count, look)
+		                    : put_tables(l, plan, s, look);
 	if (err == 0 && fflush(plan->out) != 0)
 		err = -errno;
 	if (err == 0 && ferror(plan->out))
@@ -310,8 +285,7 @@ put_page(struct live *l, const struct pages_plan *plan, struct sights *s,
 	return err;
 }
 
-int
-top_print_run(struct live *l, const struct pages_plan *plan)
+int top_print_run(struct live *l, const struct pages_plan *plan)
 {
 	uint64_t next = clock_ns(CLOCK_MONOTONIC);
 	struct sights s = {0};

@@ -33,7 +33,7 @@ int top_print_run(struct live *l, const struct pages_plan *plan);
  * One object and a newline (docs/JSON.md): all processes; `focus` has those
  * whose sites are known.
  */
-int top_print_json(struct live *l, const struct pages_plan *plan,
-    struct focus *const *focus, size_t count, uint64_t look);
+int top_print_json(struct live *l, const struct pages_plan *plan, struct focus *const *focus,
+    size_t count, uint64_t look);
 
 #endif

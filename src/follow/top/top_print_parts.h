@@ -5,8 +5,6 @@
 
 #include "follow/top/top_print.h"
 
-enum {
-	PAGES_PID = 7
-}; /* columns of a pid: tables below each other are equal */
+enum { PAGES_PID = 7 }; /* columns of a pid: tables below each other are equal */
 
 #endif

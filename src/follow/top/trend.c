@@ -6,8 +6,7 @@
 
 enum { SPAN_PART = 50 }; /* the least span: this part of the highest value */
 
-void
-trend_of(struct trend *t, const uint64_t *values, size_t count)
+void trend_of(struct trend *t, const uint64_t *values, size_t count)
 {
 	size_t skip = count > TREND_LOOKS ? count - TREND_LOOKS : 0;
 	uint64_t low = UINT64_MAX, high = 0, span;
@@ -23,23 +22,19 @@ trend_of(struct trend *t, const uint64_t *values, size_t count)
 	if (span < high / SPAN_PART)
 		span = high / SPAN_PART;
 	for (size_t i = 0; i < count; i++) {
-		double part =
-		    span ? (double)(values[i] - low) / (double)span : 0;
+		double part = span ? (double)(values[i] - low) / (double)span : 0;
 
 		t->level[i] = (uint8_t)(part * (TREND_LEVELS - 1) + 0.5);
 	}
 }
 
-void
-trend_flat(struct trend *t, size_t count)
+void trend_flat(struct trend *t, size_t count)
 {
 	t->count = (uint8_t)(count > TREND_LOOKS ? TREND_LOOKS : count);
 	memset(t->level, 0, sizeof(t->level));
 }
 
-const char *
-trend_text(
-    char buffer[TREND_MAX], const struct trend *t, size_t columns, bool utf8)
+const char *trend_text(char buffer[TREND_MAX], const struct trend *t, size_t columns, bool utf8)
 {
 	size_t used, at = 0;
 

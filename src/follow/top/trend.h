@@ -34,7 +34,6 @@ void trend_flat(struct trend *t, size_t count);
  * spaces at the left. If there are fewer columns than looks, each column shows
  * the highest of its looks. Without UTF-8 digits 0 to 7 stand for the blocks.
  */
-const char *trend_text(
-    char buffer[TREND_MAX], const struct trend *t, size_t columns, bool utf8);
+const char *trend_text(char buffer[TREND_MAX], const struct trend *t, size_t columns, bool utf8);
 
 #endif

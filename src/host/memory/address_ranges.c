@@ -6,8 +6,7 @@
 
 #include "kit/data/room.h"
 
-int
-address_ranges_add(struct ranges *r, uint64_t start, uint64_t end)
+int address_ranges_add(struct ranges *r, uint64_t start, uint64_t end)
 {
 	int err;
 
@@ -25,16 +24,14 @@ address_ranges_add(struct ranges *r, uint64_t start, uint64_t end)
 	return 0;
 }
 
-static int
-by_start(const void *a, const void *b)
+static int by_start(const void *a, const void *b)
 {
 	const struct range *x = a, *y = b;
 
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-void
-address_ranges_settle(struct ranges *r)
+void address_ranges_settle(struct ranges *r)
 {
 	size_t i, kept = 0;
 
@@ -51,9 +48,7 @@ address_ranges_settle(struct ranges *r)
 	r->count = kept;
 }
 
-int
-address_ranges_subtract(
-    const struct ranges *a, const struct ranges *b, struct ranges *ret)
+int address_ranges_subtract(const struct ranges *a, const struct ranges *b, struct ranges *ret)
 {
 	size_t i, k = 0;
 	int err = 0;
@@ -78,8 +73,7 @@ address_ranges_subtract(
 	return err;
 }
 
-bool
-address_ranges_hold(const struct ranges *r, uint64_t address)
+bool address_ranges_hold(const struct ranges *r, uint64_t address)
 {
 	size_t lo = 0, hi = r->count;
 
@@ -94,8 +88,7 @@ address_ranges_hold(const struct ranges *r, uint64_t address)
 	return lo < r->count && r->at[lo].start <= address;
 }
 
-uint64_t
-address_ranges_bytes(const struct ranges *r)
+uint64_t address_ranges_bytes(const struct ranges *r)
 {
 	uint64_t sum = 0;
 	size_t i;
@@ -105,8 +98,7 @@ address_ranges_bytes(const struct ranges *r)
 	return sum;
 }
 
-void
-address_ranges_release(struct ranges *r)
+void address_ranges_release(struct ranges *r)
 {
 	free(r->at);
 	*r = (struct ranges){0};

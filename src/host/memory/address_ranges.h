@@ -23,8 +23,7 @@ int address_ranges_add(struct ranges *r, uint64_t start, uint64_t end);
 void address_ranges_settle(struct ranges *r);
 
 /* What is in a and not in b, which are both settled. *ret begins empty. */
-int address_ranges_subtract(
-    const struct ranges *a, const struct ranges *b, struct ranges *ret);
+int address_ranges_subtract(const struct ranges *a, const struct ranges *b, struct ranges *ret);
 
 /* Of a settled set. */
 bool address_ranges_hold(const struct ranges *r, uint64_t address);

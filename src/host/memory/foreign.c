@@ -32,8 +32,7 @@ struct foreign {
 
 /* ---- who it is ---- */
 
-bool
-foreign_is_same(const struct foreign *f)
+bool foreign_is_same(const struct foreign *f)
 {
 	struct procfs_stat now;
 
@@ -42,17 +41,14 @@ foreign_is_same(const struct foreign *f)
 	 * pid
 	 */
 	return f->err == 0 && procfs_stat_at(f->process, &now) == 0 &&
-	    now.start_jiffies == f->who.start_jiffies &&
-	    now.code_start == f->who.code_start &&
-	    now.code_end == f->who.code_end &&
-	    now.stack_start == f->who.stack_start;
+	    now.start_jiffies == f->who.start_jiffies && now.code_start == f->who.code_start &&
+	    now.code_end == f->who.code_end && now.stack_start == f->who.stack_start;
 }
 
 /* ---- the helper ---- */
 
 /* memfd and shared anonymous mappings are on a tmpfs of the kernel. */
-static uint64_t
-find_shm_device(void)
+static uint64_t find_shm_device(void)
 {
 	int fd = memfd_create("seep", MFD_CLOEXEC);
 	uint64_t device = 0;
@@ -65,8 +61,7 @@ find_shm_device(void)
 	return device;
 }
 
-static void
-close_all(int *const *fds, size_t count)
+static void close_all(int *const *fds, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (*fds[i] >= 0)
@@ -80,19 +75,17 @@ static struct {
 	struct foreign_files files;
 } loan;
 
-void
-foreign_take_back(void)
+void foreign_take_back(void)
 {
-	int *const fds[] = {&loan.files.pagemap, &loan.files.maps,
-	    &loan.files.mounts, &loan.files.memory};
+	int *const fds[] = {
+	    &loan.files.pagemap, &loan.files.maps, &loan.files.mounts, &loan.files.memory};
 
 	if (loan.pid > 0)
 		close_all(fds, sizeof(fds) / sizeof(fds[0]));
 	loan.pid = 0;
 }
 
-void
-foreign_lend(pid_t pid)
+void foreign_lend(pid_t pid)
 {
 	int process;
 
@@ -109,11 +102,9 @@ foreign_lend(pid_t pid)
 }
 
 /* Copies, which are closed as those that we open ourselves. */
-static void
-borrow(struct foreign_files *ret)
+static void borrow(struct foreign_files *ret)
 {
-	*ret = (struct foreign_files){
-	    .pagemap = fcntl(loan.files.pagemap, F_DUPFD_CLOEXEC, 0),
+	*ret = (struct foreign_files){.pagemap = fcntl(loan.files.pagemap, F_DUPFD_CLOEXEC, 0),
 	    .maps = fcntl(loan.files.maps, F_DUPFD_CLOEXEC, 0),
 	    .mounts = fcntl(loan.files.mounts, F_DUPFD_CLOEXEC, 0),
 	    .memory = fcntl(loan.files.memory, F_DUPFD_CLOEXEC, 0)};
@@ -125,8 +116,7 @@ borrow(struct foreign_files *ret)
  * Only of a process of another user the helper opens them, because that may
  * wait.
  */
-static int
-find_files(const struct foreign *f, struct foreign_helper *h)
+static int find_files(const struct foreign *f, struct foreign_helper *h)
 {
 	int err = 0;
 
@@ -147,13 +137,11 @@ find_files(const struct foreign *f, struct foreign_helper *h)
 	return err;
 }
 
-static int
-start_helper(struct foreign *f, const struct foreign_options *o)
+static int start_helper(struct foreign *f, const struct foreign_options *o)
 {
-	struct foreign_helper h = {
-	    .window = f->window, .pid = living_thread(f->pid)};
-	int *const fds[] = {&h.socket, &h.process, &h.files.pagemap,
-	    &h.files.maps, &h.files.mounts, &h.files.memory};
+	struct foreign_helper h = {.window = f->window, .pid = living_thread(f->pid)};
+	int *const fds[] = {&h.socket, &h.process, &h.files.pagemap, &h.files.maps, &h.files.mounts,
+	    &h.files.memory};
 	const size_t count = sizeof(fds) / sizeof(fds[0]);
 	int both[2], err;
 
@@ -179,8 +167,7 @@ start_helper(struct foreign *f, const struct foreign_options *o)
 }
 
 /* Waits for a byte. 0, -ETIMEDOUT, -EIO. */
-static int
-await(const struct foreign *f)
+static int await(const struct foreign *f)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + f->patience_ns, now;
 	struct pollfd p = {.fd = f->socket, .events = POLLIN};
@@ -197,8 +184,7 @@ await(const struct foreign *f)
 	return -ETIMEDOUT;
 }
 
-static int
-tell(int err, pid_t left, struct fault *where)
+static int tell(int err, pid_t left, struct fault *where)
 {
 	switch (err) {
 	case -ETIMEDOUT:
@@ -220,8 +206,7 @@ tell(int err, pid_t left, struct fault *where)
 }
 
 /* Ends the helper; all later calls return the same error. */
-static int
-fail(struct foreign *f, int err, struct fault *where)
+static int fail(struct foreign *f, int err, struct fault *where)
 {
 	pid_t left = f->helper;
 
@@ -232,24 +217,22 @@ fail(struct foreign *f, int err, struct fault *where)
 	return tell(err, left, where);
 }
 
-int
-foreign_open(pid_t pid, const struct foreign_options *o, struct foreign **ret,
-    struct fault *where)
+int foreign_open(
+    pid_t pid, const struct foreign_options *o, struct foreign **ret, struct fault *where)
 {
 	struct foreign *f;
 	char path[64];
 	int err;
 
 	if (!foreign_may_start())
-		return fault_set(where, -ETIMEDOUT,
-		    "helper processes hang already, and no more are started");
+		return fault_set(
+		    where, -ETIMEDOUT, "helper processes hang already, and no more are started");
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return fault_set(where, -ENOMEM, "out of memory");
 	f->pid = pid;
 	f->socket = -1;
-	f->patience_ns =
-	    o && o->patience_ns ? o->patience_ns : FOREIGN_PATIENCE_NS;
+	f->patience_ns = o && o->patience_ns ? o->patience_ns : FOREIGN_PATIENCE_NS;
 	(void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	f->process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	err = f->process >= 0 ? 0 : errno == ENOENT ? -ESRCH : -errno;
@@ -280,8 +263,7 @@ foreign_open(pid_t pid, const struct foreign_options *o, struct foreign **ret,
 }
 
 /* Makes the helper answer the request in the window. */
-static int
-ask(struct foreign *f, struct fault *where)
+static int ask(struct foreign *f, struct fault *where)
 {
 	const char byte = 0;
 	int err;
@@ -294,9 +276,8 @@ ask(struct foreign *f, struct fault *where)
 	return f->window->err < 0 ? tell(f->window->err, 0, where) : 0;
 }
 
-int
-foreign_read(struct foreign *f, const struct foreign_range *ranges,
-    size_t count, struct foreign_batch *ret, struct fault *where)
+int foreign_read(struct foreign *f, const struct foreign_range *ranges, size_t count,
+    struct foreign_batch *ret, struct fault *where)
 {
 	struct foreign_window *w = f->window;
 	size_t pages = 0;
@@ -317,15 +298,12 @@ foreign_read(struct foreign *f, const struct foreign_range *ranges,
 	err = ask(f, where);
 	if (err < 0)
 		return err;
-	*ret = (struct foreign_batch){
-	    .bytes = w->bytes, .pages = w->pages, .count = pages};
+	*ret = (struct foreign_batch){.bytes = w->bytes, .pages = w->pages, .count = pages};
 	return 0;
 }
 
-int
-foreign_present(struct foreign *f, uint64_t start, uint64_t end,
-    const struct foreign_run **ret, size_t *ret_count, uint64_t *ret_next,
-    struct fault *where)
+int foreign_present(struct foreign *f, uint64_t start, uint64_t end, const struct foreign_run **ret,
+    size_t *ret_count, uint64_t *ret_next, struct fault *where)
 {
 	struct foreign_window *w = f->window;
 	int err;
@@ -349,8 +327,7 @@ foreign_present(struct foreign *f, uint64_t start, uint64_t end,
 	return 0;
 }
 
-void
-foreign_close(struct foreign *f)
+void foreign_close(struct foreign *f)
 {
 	if (!f)
 		return;

@@ -72,8 +72,8 @@ struct foreign_batch {
  * -ETIMEDOUT: too many helpers of this run have been left behind, or this one
  * does not answer; or what fork() and mmap() say. o may be NULL.
  */
-int foreign_open(pid_t pid, const struct foreign_options *o,
-    struct foreign **ret, struct fault *where);
+int foreign_open(
+    pid_t pid, const struct foreign_options *o, struct foreign **ret, struct fault *where);
 
 /*
  * Reads up to FOREIGN_BATCH_RANGES ranges with up to FOREIGN_BATCH_PAGES pages
@@ -81,8 +81,8 @@ int foreign_open(pid_t pid, const struct foreign_options *o,
  * another program; -EPERM; -ETIMEDOUT: a page does not come, now and for all
  * later calls; -EIO: the helper has ended.
  */
-int foreign_read(struct foreign *f, const struct foreign_range *ranges,
-    size_t count, struct foreign_batch *ret, struct fault *where);
+int foreign_read(struct foreign *f, const struct foreign_range *ranges, size_t count,
+    struct foreign_batch *ret, struct fault *where);
 
 /* Consecutive pages of one kind. */
 struct foreign_run {
@@ -97,9 +97,8 @@ struct foreign_run {
  * costs little. The answer may end earlier: *ret_next is where to ask again, or
  * end. The runs are valid until the next call. Errors as of foreign_read().
  */
-int foreign_present(struct foreign *f, uint64_t start, uint64_t end,
-    const struct foreign_run **ret, size_t *ret_count, uint64_t *ret_next,
-    struct fault *where);
+int foreign_present(struct foreign *f, uint64_t start, uint64_t end, const struct foreign_run **ret,
+    size_t *ret_count, uint64_t *ret_next, struct fault *where);
 
 /*
  * Is it still the process and the program that were opened? If so, everything

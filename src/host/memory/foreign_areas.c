@@ -41,8 +41,7 @@ struct foreign_areas {
 
 /* ---- lines of a file, without malloc ---- */
 
-static bool
-fill(struct lines *l)
+static bool fill(struct lines *l)
 {
 	ssize_t n;
 
@@ -58,8 +57,7 @@ fill(struct lines *l)
 }
 
 /* The next line without its end; cut if it is too long. */
-static bool
-next_line(struct foreign_areas *a)
+static bool next_line(struct foreign_areas *a)
 {
 	struct lines *l = &a->lines;
 	size_t n = 0;
@@ -80,8 +78,7 @@ next_line(struct foreign_areas *a)
 	return true;
 }
 
-static void
-rewind_lines(struct foreign_areas *a, int fd)
+static void rewind_lines(struct foreign_areas *a, int fd)
 {
 	a->lines.fd = fd;
 	a->lines.offset = a->lines.at = a->lines.have = 0;
@@ -89,8 +86,7 @@ rewind_lines(struct foreign_areas *a, int fd)
 
 /* ---- mounts ---- */
 
-static void
-add_device(struct foreign_areas *a, uint64_t device)
+static void add_device(struct foreign_areas *a, uint64_t device)
 {
 	for (size_t i = 0; i < a->device_count; i++)
 		if (a->devices[i] == device)
@@ -100,8 +96,7 @@ add_device(struct foreign_areas *a, uint64_t device)
 }
 
 /* "36 35 98:0 /root /mount options ... - type source options" */
-static void
-read_mounts(struct foreign_areas *a)
+static void read_mounts(struct foreign_areas *a)
 {
 	if (a->mounts < 0)
 		return;
@@ -117,8 +112,7 @@ read_mounts(struct foreign_areas *a)
 			p = p ? p + 1 : NULL;
 		}
 		if (!p || !type ||
-		    (strncmp(type, " - tmpfs ", 9) != 0 &&
-		        strncmp(type, " - hugetlbfs ", 13) != 0))
+		    (strncmp(type, " - tmpfs ", 9) != 0 && strncmp(type, " - hugetlbfs ", 13) != 0))
 			continue;
 		major = strtoul(p, &end, 10);
 		if (*end != ':')
@@ -130,15 +124,13 @@ read_mounts(struct foreign_areas *a)
 
 /* ---- mappings ---- */
 
-static bool
-begins_with(const char *text, const char *with)
+static bool begins_with(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-static enum foreign_area
-kind_of(const struct foreign_areas *a, uint64_t device, uint64_t inode,
-    const char *path)
+static enum foreign_area kind_of(
+    const struct foreign_areas *a, uint64_t device, uint64_t inode, const char *path)
 {
 	bool shared = false;
 
@@ -158,8 +150,7 @@ kind_of(const struct foreign_areas *a, uint64_t device, uint64_t inode,
 	return shared ? FOREIGN_AREA_SHARED : FOREIGN_AREA_FILE;
 }
 
-static bool
-parse_area(struct foreign_areas *a, struct area *ret)
+static bool parse_area(struct foreign_areas *a, struct area *ret)
 {
 	struct procfs_mapping map;
 
@@ -171,8 +162,7 @@ parse_area(struct foreign_areas *a, struct area *ret)
 	return true;
 }
 
-static void
-read_mappings(struct foreign_areas *a)
+static void read_mappings(struct foreign_areas *a)
 {
 	a->is_read = true;
 	a->count = 0;
@@ -187,8 +177,7 @@ read_mappings(struct foreign_areas *a)
 	}
 }
 
-struct foreign_areas *
-foreign_areas_new(int maps, int mounts, uint64_t shm_device)
+struct foreign_areas *foreign_areas_new(int maps, int mounts, uint64_t shm_device)
 {
 	struct foreign_areas *a;
 
@@ -203,8 +192,7 @@ foreign_areas_new(int maps, int mounts, uint64_t shm_device)
 	return a;
 }
 
-enum foreign_area
-foreign_areas_at(struct foreign_areas *a, uint64_t address)
+enum foreign_area foreign_areas_at(struct foreign_areas *a, uint64_t address)
 {
 	size_t low = 0, high;
 

@@ -22,8 +22,7 @@ struct foreign_areas;
  * `maps` and `mounts` are descriptors of /proc/PID/maps and mountinfo; -1: none.
  * shm_device as in struct foreign_helper. NULL: no memory.
  */
-struct foreign_areas *foreign_areas_new(
-    int maps, int mounts, uint64_t shm_device);
+struct foreign_areas *foreign_areas_new(int maps, int mounts, uint64_t shm_device);
 
 /*
  * The kind of the page at this address; reads the mappings at the first call.

@@ -16,7 +16,7 @@
 enum {
 	TEXT_MAX = 64 << 20, /* 65,530 mappings with long paths have 20 MiB */
 	SILENT_MOST = 256,   /* processes that are remembered */
-	LATE_SHARE = 10, /* of the run's time that silent processes may cost */
+	LATE_SHARE = 10,     /* of the run's time that silent processes may cost */
 };
 
 #define SILENT_NS UINT64_C(30000000000) /* it is not asked again for so long */
@@ -43,8 +43,7 @@ static struct {
 	uint64_t lost_ns;  /* time spent on processes that did not answer */
 } silent;
 
-static int
-start(void)
+static int start(void)
 {
 	int both[2];
 
@@ -67,8 +66,7 @@ start(void)
 	return 0;
 }
 
-static int
-give_up(int err)
+static int give_up(int err)
 {
 	(void)foreign_end(helper.pid);
 	(void)close(helper.socket);
@@ -77,8 +75,7 @@ give_up(int err)
 }
 
 /* Waits until there is something to read. -ETIMEDOUT, -EIO. */
-static int
-await(uint64_t until_ns)
+static int await(uint64_t until_ns)
 {
 	struct pollfd p = {.fd = helper.socket, .events = POLLIN};
 	uint64_t now;
@@ -94,8 +91,7 @@ await(uint64_t until_ns)
 	return -ETIMEDOUT;
 }
 
-static int
-get(void *to, size_t bytes, uint64_t until_ns)
+static int get(void *to, size_t bytes, uint64_t until_ns)
 {
 	char *at = to;
 
@@ -121,8 +117,7 @@ struct text {
 	size_t len, room;
 };
 
-static int
-make_room(struct text *t, size_t more)
+static int make_room(struct text *t, size_t more)
 {
 	size_t room = t->room ? t->room : FOREIGN_CHUNK;
 	char *bytes;
@@ -141,8 +136,7 @@ make_room(struct text *t, size_t more)
 	return 0;
 }
 
-static bool
-is_silent(pid_t pid, uint64_t now)
+static bool is_silent(pid_t pid, uint64_t now)
 {
 	for (size_t i = 0; i < SILENT_MOST; i++)
 		if (silent.list[i].pid == pid && now < silent.list[i].until_ns)
@@ -150,8 +144,7 @@ is_silent(pid_t pid, uint64_t now)
 	return false;
 }
 
-static void
-remember_silent(pid_t pid, uint64_t asked_ns)
+static void remember_silent(pid_t pid, uint64_t asked_ns)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
@@ -162,8 +155,7 @@ remember_silent(pid_t pid, uint64_t asked_ns)
 }
 
 /* How long to wait for the next answer. */
-static uint64_t
-patience(uint64_t now)
+static uint64_t patience(uint64_t now)
 {
 	uint64_t allowed;
 
@@ -176,8 +168,7 @@ patience(uint64_t now)
 	return allowed < FOREIGN_PATIENCE_NS ? allowed : FOREIGN_PATIENCE_NS;
 }
 
-static int
-receive(struct text *t, uint64_t until_ns)
+static int receive(struct text *t, uint64_t until_ns)
 {
 	int32_t n = 0;
 	int err;
@@ -199,8 +190,7 @@ receive(struct text *t, uint64_t until_ns)
 }
 
 /* The request has been sent; *ret_until_ns is the deadline of its answer. */
-static int
-begin(const struct foreign_request *r, uint64_t now, uint64_t *ret_until_ns)
+static int begin(const struct foreign_request *r, uint64_t now, uint64_t *ret_until_ns)
 {
 	int err;
 
@@ -215,8 +205,7 @@ begin(const struct foreign_request *r, uint64_t now, uint64_t *ret_until_ns)
 	return 0;
 }
 
-int
-foreign_ask(const struct foreign_request *r, char **ret, size_t *ret_len)
+int foreign_ask(const struct foreign_request *r, char **ret, size_t *ret_len)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), until_ns;
 	struct text t = {0};
@@ -240,9 +229,7 @@ foreign_ask(const struct foreign_request *r, char **ret, size_t *ret_len)
 	return 0;
 }
 
-int
-foreign_ask_file(
-    const struct foreign_request *r, struct stat *ret_stat, int *ret_fd)
+int foreign_ask_file(const struct foreign_request *r, struct stat *ret_stat, int *ret_fd)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), until_ns;
 	struct foreign_opened a = {.err = -EIO};
@@ -252,8 +239,7 @@ foreign_ask_file(
 	if (err < 0)
 		return err;
 	err = await(until_ns);
-	if (err == 0 &&
-	    !descriptor_receive(helper.socket, &a, sizeof(a), 0, &fd))
+	if (err == 0 && !descriptor_receive(helper.socket, &a, sizeof(a), 0, &fd))
 		err = -EIO;
 	if (err == -ETIMEDOUT)
 		remember_silent(r->pid, now);

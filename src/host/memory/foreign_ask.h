@@ -59,7 +59,6 @@ int foreign_ask(const struct foreign_request *r, char **ret, size_t *ret_len);
  * A descriptor. -EREMOTE: the file is not on one of the file systems on which
  * collectors write and where the kernel always answers.
  */
-int foreign_ask_file(
-    const struct foreign_request *r, struct stat *ret_stat, int *ret_fd);
+int foreign_ask_file(const struct foreign_request *r, struct stat *ret_stat, int *ret_fd);
 
 #endif

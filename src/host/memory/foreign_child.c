@@ -30,8 +30,7 @@ static unsigned left_behind;
 static pid_t leaving[LEAVING_MOST];
 static size_t leaving_count;
 
-bool
-foreign_may_start(void)
+bool foreign_may_start(void)
 {
 	return left_behind < LEFT_MOST;
 }
@@ -40,8 +39,7 @@ foreign_may_start(void)
  * Waits for the end of a child, at most until then, and fetches its status.
  * false: it still runs.
  */
-static bool
-await_end(pid_t child, uint64_t until_ns, int *ret_status)
+static bool await_end(pid_t child, uint64_t until_ns, int *ret_status)
 {
 	const struct timespec nap = {.tv_nsec = 100000};
 
@@ -56,8 +54,7 @@ await_end(pid_t child, uint64_t until_ns, int *ret_status)
 	}
 }
 
-bool
-foreign_end(pid_t child)
+bool foreign_end(pid_t child)
 {
 	int status;
 
@@ -68,8 +65,7 @@ foreign_end(pid_t child)
 	return false;
 }
 
-void
-foreign_dismiss(pid_t child)
+void foreign_dismiss(pid_t child)
 {
 	size_t kept = 0;
 	int status;
@@ -85,8 +81,7 @@ foreign_dismiss(pid_t child)
 		leaving[leaving_count++] = child;
 }
 
-static void
-close_above(int last)
+static void close_above(int last)
 {
 	if (syscall(SYS_close_range, (unsigned)last + 1, ~0U, 0) == 0)
 		return;
@@ -94,8 +89,7 @@ close_above(int last)
 		(void)close(fd);
 }
 
-static void
-keep_descriptors(int *const *fds, size_t count)
+static void keep_descriptors(int *const *fds, size_t count)
 {
 	int next = FIRST_FD, null;
 
@@ -113,8 +107,7 @@ keep_descriptors(int *const *fds, size_t count)
 	close_above(next - 1);
 }
 
-void
-foreign_enter(int *const *fds, size_t count)
+void foreign_enter(int *const *fds, size_t count)
 {
 	const struct rlimit none = {0, 0};
 	sigset_t mask;
@@ -130,8 +123,7 @@ foreign_enter(int *const *fds, size_t count)
 	keep_descriptors(fds, count);
 }
 
-void
-foreign_confine(pid_t pid)
+void foreign_confine(pid_t pid)
 {
 	struct sock_filter program[] = {
 	    CALLFILTER_BEGIN(CPU_AUDIT_ARCH),

@@ -13,25 +13,21 @@
 #include "kit/os/listing.h"
 
 /* Did we choose the path, or a process that is our own? */
-static bool
-is_trusted(pid_t pid)
+static bool is_trusted(pid_t pid)
 {
 	return pid == 0 || foreign_text_is_mine(pid);
 }
 
-static int
-make_request(struct foreign_request *r, enum foreign_kind kind, pid_t pid,
-    const char *path)
+static int make_request(
+    struct foreign_request *r, enum foreign_kind kind, pid_t pid, const char *path)
 {
 	*r = (struct foreign_request){.kind = kind, .pid = pid};
-	return (size_t)snprintf(r->path, sizeof(r->path), "%s", path) <
-	        sizeof(r->path)
+	return (size_t)snprintf(r->path, sizeof(r->path), "%s", path) < sizeof(r->path)
 	    ? 0
 	    : -ENAMETOOLONG;
 }
 
-int
-foreign_file_open(pid_t pid, const char *path, struct source *ret)
+int foreign_file_open(pid_t pid, const char *path, struct source *ret)
 {
 	struct foreign_request r;
 	struct stat st;
@@ -47,16 +43,14 @@ foreign_file_open(pid_t pid, const char *path, struct source *ret)
 	return err;
 }
 
-int
-foreign_file_open_to_write(pid_t pid, const char *path, int *ret_fd)
+int foreign_file_open_to_write(pid_t pid, const char *path, int *ret_fd)
 {
 	struct foreign_request r;
 	struct stat st;
 	int err;
 
 	if (is_trusted(pid)) {
-		int fd =
-		    open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+		int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
 		if (fd < 0)
 			return -errno;
@@ -67,8 +61,7 @@ foreign_file_open_to_write(pid_t pid, const char *path, int *ret_fd)
 	return err < 0 ? err : foreign_ask_file(&r, &st, ret_fd);
 }
 
-static bool
-is_segment(const char *name)
+static bool is_segment(const char *name)
 {
 	const char *dot = strrchr(name, '.');
 
@@ -76,8 +69,7 @@ is_segment(const char *name)
 }
 
 /* Of a process of our own. */
-static int
-list_here(const char *directory, char **ret, size_t *ret_len)
+static int list_here(const char *directory, char **ret, size_t *ret_len)
 {
 	int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC), err;
 	struct listing_names names;
@@ -103,8 +95,7 @@ list_here(const char *directory, char **ret, size_t *ret_len)
 	return err;
 }
 
-int
-foreign_file_list(pid_t pid, const char *directory, char **ret, size_t *ret_len)
+int foreign_file_list(pid_t pid, const char *directory, char **ret, size_t *ret_len)
 {
 	struct foreign_request r;
 	int err;

@@ -33,7 +33,6 @@ int foreign_file_open_to_write(pid_t pid, const char *path, int *ret_fd);
  * The names in a directory that end in ".seg", each with its NUL, for free().
  * At most 4,096 of another user's process.
  */
-int foreign_file_list(
-    pid_t pid, const char *directory, char **ret, size_t *ret_len);
+int foreign_file_list(pid_t pid, const char *directory, char **ret, size_t *ret_len);
 
 #endif

@@ -42,8 +42,7 @@ struct work {
 
 /* ---- which pages ---- */
 
-static enum foreign_page
-judge(struct work *k, uint64_t state, uint64_t address)
+static enum foreign_page judge(struct work *k, uint64_t state, uint64_t address)
 {
 	bool swapped = !(state & PAGE_PRESENT) && state & PAGE_SWAPPED;
 	enum foreign_area area;
@@ -68,23 +67,20 @@ judge(struct work *k, uint64_t state, uint64_t address)
 }
 
 /* Entries of pagemap: all of them, or the process has no memory any more. */
-static int
-read_entries(struct work *k, uint64_t start, uint64_t *states, size_t count)
+static int read_entries(struct work *k, uint64_t start, uint64_t *states, size_t count)
 {
 	size_t want = count * sizeof(*states);
 	ssize_t n;
 
 	foreign_pace_begin(&k->pace);
-	n = pread(k->h->files.pagemap, states, want,
-	    (off_t)(start / PAGE * sizeof(*states)));
+	n = pread(k->h->files.pagemap, states, want, (off_t)(start / PAGE * sizeof(*states)));
 	foreign_pace_end(&k->pace, 0);
 	if (n < 0)
 		return -errno;
 	return (size_t)n == want ? 0 : -ESRCH;
 }
 
-static int
-scan_once(struct work *k, struct foreign_scan *s)
+static int scan_once(struct work *k, struct foreign_scan *s)
 {
 	int n;
 
@@ -99,8 +95,7 @@ scan_once(struct work *k, struct foreign_scan *s)
  * regions of equal pages, and where it ends if there are more of them. -1: the
  * kernel does not know it, or has refused it.
  */
-static int
-scan_regions(struct work *k, uint64_t start, uint64_t end,
+static int scan_regions(struct work *k, uint64_t start, uint64_t end,
     struct foreign_scan_region *regions, uint64_t *ret_end)
 {
 	struct foreign_scan s = {.size = sizeof(s),
@@ -123,28 +118,24 @@ scan_regions(struct work *k, uint64_t start, uint64_t end,
 	return n;
 }
 
-static uint64_t
-state_of(uint64_t categories)
+static uint64_t state_of(uint64_t categories)
 {
 	return (categories & FOREIGN_SCAN_PRESENT ? PAGE_PRESENT : 0) |
 	    (categories & FOREIGN_SCAN_SWAPPED ? PAGE_SWAPPED : 0) |
 	    /* the kernel's page of zeros has no content of the process, too */
-	    (categories & (FOREIGN_SCAN_GUARD | FOREIGN_SCAN_ZERO) ? PAGE_GUARD
-	                                                           : 0) |
+	    (categories & (FOREIGN_SCAN_GUARD | FOREIGN_SCAN_ZERO) ? PAGE_GUARD : 0) |
 	    (categories & FOREIGN_SCAN_FILE ? PAGE_SHARED : 0);
 }
 
-static bool
-scan_states(struct work *k, uint64_t start, uint64_t *states, size_t count)
+static bool scan_states(struct work *k, uint64_t start, uint64_t *states, size_t count)
 {
 	const uint64_t end = start + count * PAGE;
 	struct foreign_scan_region regions[REGIONS];
 
 	memset(states, 0, count * sizeof(*states));
 	for (uint64_t at = start; at < end;) {
-		uint64_t to = end - at < (uint64_t)SCAN_PAGES * PAGE
-		    ? end
-		    : at + (uint64_t)SCAN_PAGES * PAGE;
+		uint64_t to =
+		    end - at < (uint64_t)SCAN_PAGES * PAGE ? end : at + (uint64_t)SCAN_PAGES * PAGE;
 		int n = scan_regions(k, at, to, regions, &at);
 
 		if (n < 0)
@@ -161,8 +152,7 @@ scan_states(struct work *k, uint64_t start, uint64_t *states, size_t count)
 }
 
 /* The states of these pages, as pagemap has them. */
-static int
-read_states(struct work *k, uint64_t start, uint64_t *states, size_t count)
+static int read_states(struct work *k, uint64_t start, uint64_t *states, size_t count)
 {
 	size_t most = start < MAPPED_END ? (MAPPED_END - start) / PAGE : 0;
 
@@ -178,8 +168,7 @@ read_states(struct work *k, uint64_t start, uint64_t *states, size_t count)
 	return read_entries(k, start, states, most);
 }
 
-static int
-judge_range(struct work *k, struct foreign_range r)
+static int judge_range(struct work *k, struct foreign_range r)
 {
 	uint64_t states[STATES_PAGES];
 	int err;
@@ -190,21 +179,19 @@ judge_range(struct work *k, struct foreign_range r)
 		uint64_t address = r.start + i * PAGE;
 
 		if (at == 0) {
-			err = read_states(k, address, states,
-			    left < STATES_PAGES ? left : STATES_PAGES);
+			err = read_states(
+			    k, address, states, left < STATES_PAGES ? left : STATES_PAGES);
 			if (err < 0)
 				return err;
 		}
 		k->address[k->pages] = address;
-		k->w->pages[k->pages++] =
-		    (uint8_t)judge(k, states[at], address);
+		k->w->pages[k->pages++] = (uint8_t)judge(k, states[at], address);
 	}
 	return 0;
 }
 
 /* The request comes from our own command, but it is checked all the same. */
-static int
-judge_all(struct work *k)
+static int judge_all(struct work *k)
 {
 	uint32_t count = k->w->count;
 	int err = 0;
@@ -226,24 +213,19 @@ judge_all(struct work *k)
 
 /* ---- which kinds of pages ---- */
 
-static bool
-add_run(struct foreign_window *w, uint64_t address, enum foreign_page kind)
+static bool add_run(struct foreign_window *w, uint64_t address, enum foreign_page kind)
 {
 	struct foreign_run *runs = (struct foreign_run *)(void *)w->bytes;
 	struct foreign_run *last = w->count ? &runs[w->count - 1] : NULL;
 
-	_Static_assert(
-	    FOREIGN_RUNS * sizeof(struct foreign_run) <= sizeof(w->bytes),
-	    "they fit");
-	if (last && last->kind == kind &&
-	    last->start + last->pages * PAGE == address) {
+	_Static_assert(FOREIGN_RUNS * sizeof(struct foreign_run) <= sizeof(w->bytes), "they fit");
+	if (last && last->kind == kind && last->start + last->pages * PAGE == address) {
 		last->pages++;
 		return true;
 	}
 	if (w->count == FOREIGN_RUNS)
 		return false;
-	runs[w->count++] =
-	    (struct foreign_run){.start = address, .pages = 1, .kind = kind};
+	runs[w->count++] = (struct foreign_run){.start = address, .pages = 1, .kind = kind};
 	return true;
 }
 
@@ -252,8 +234,7 @@ add_run(struct foreign_window *w, uint64_t address, enum foreign_page kind)
  * Reading pagemap takes time for absent pages, too: half a minute for a reserve
  * of 8 TiB. Kernels before 6.7 cannot do this: then it is `from`.
  */
-static uint64_t
-next_present(const struct work *k, uint64_t from, uint64_t end)
+static uint64_t next_present(const struct work *k, uint64_t from, uint64_t end)
 {
 	struct foreign_scan_region found = {0};
 	struct foreign_scan s = {.size = sizeof(s),
@@ -272,8 +253,7 @@ next_present(const struct work *k, uint64_t from, uint64_t end)
 }
 
 /* Limited in pages and in runs, so that an answer comes before its deadline. */
-static int
-list_present(struct work *k, uint64_t start, uint64_t end)
+static int list_present(struct work *k, uint64_t start, uint64_t end)
 {
 	enum { PIECE = 4096, PIECES_MAX = 256 };
 	static uint64_t states[PIECE];
@@ -282,8 +262,7 @@ list_present(struct work *k, uint64_t start, uint64_t end)
 
 	w->count = 0;
 	w->next = start;
-	if (start % PAGE != 0 || end % PAGE != 0 || start >= end ||
-	    end > ADDRESS_END)
+	if (start % PAGE != 0 || end % PAGE != 0 || start >= end || end > ADDRESS_END)
 		return -EINVAL;
 	for (int piece = 0; piece < PIECES_MAX && w->next < end; piece++) {
 		size_t n;
@@ -304,8 +283,7 @@ list_present(struct work *k, uint64_t start, uint64_t end)
 		for (size_t i = 0; i < n; i++) {
 			enum foreign_page kind = judge(k, states[i], w->next);
 
-			if (kind != FOREIGN_UNTOUCHED &&
-			    !add_run(w, w->next, kind))
+			if (kind != FOREIGN_UNTOUCHED && !add_run(w, w->next, kind))
 				return 0;
 			is_empty &= kind == FOREIGN_UNTOUCHED;
 			w->next += PAGE;
@@ -316,14 +294,12 @@ list_present(struct work *k, uint64_t start, uint64_t end)
 
 /* ---- reading ---- */
 
-static uint8_t *
-bytes_of(const struct work *k, size_t page)
+static uint8_t *bytes_of(const struct work *k, size_t page)
 {
 	return k->w->bytes + page * PAGE;
 }
 
-static void
-refuse(struct work *k, size_t page)
+static void refuse(struct work *k, size_t page)
 {
 	k->w->pages[page] = FOREIGN_REFUSED;
 	memset(bytes_of(k, page), 0, PAGE);
@@ -333,21 +309,17 @@ refuse(struct work *k, size_t page)
  * Reads /proc/PID/mem, which ignores the protection of pages. So it must never
  * be used for what might be a device.
  */
-static void
-read_by_file(struct work *k, size_t page)
+static void read_by_file(struct work *k, size_t page)
 {
 	enum foreign_area area = foreign_areas_at(k->areas, k->address[page]);
 
-	if (k->h->files.memory < 0 || area == FOREIGN_AREA_NONE ||
-	    area == FOREIGN_AREA_DEVICE ||
-	    pread(k->h->files.memory, bytes_of(k, page), PAGE,
-	        (off_t)k->address[page]) != PAGE)
+	if (k->h->files.memory < 0 || area == FOREIGN_AREA_NONE || area == FOREIGN_AREA_DEVICE ||
+	    pread(k->h->files.memory, bytes_of(k, page), PAGE, (off_t)k->address[page]) != PAGE)
 		refuse(k, page);
 }
 
 /* One call for these pages. Returns how many were read, or negative errno. */
-static ssize_t
-call(struct work *k, const size_t *pages, size_t count)
+static ssize_t call(struct work *k, const size_t *pages, size_t count)
 {
 	struct iovec local[PIECE_PAGES], remote[PIECE_PAGES];
 	size_t runs = 0;
@@ -364,8 +336,7 @@ call(struct work *k, const size_t *pages, size_t count)
 			continue;
 		}
 		local[runs] = (struct iovec){bytes_of(k, pages[i]), PAGE};
-		remote[runs++] =
-		    (struct iovec){(void *)(uintptr_t)address, PAGE};
+		remote[runs++] = (struct iovec){(void *)(uintptr_t)address, PAGE};
 	}
 	foreign_pace_begin(&k->pace);
 	n = process_vm_readv(k->h->pid, local, runs, remote, runs, 0);
@@ -375,8 +346,7 @@ call(struct work *k, const size_t *pages, size_t count)
 }
 
 /* Reads a piece; what one call does not give is read page by page. */
-static int
-read_piece(struct work *k, const size_t *pages, size_t count)
+static int read_piece(struct work *k, const size_t *pages, size_t count)
 {
 	for (size_t i = 0; i < count;) {
 		ssize_t n = -EPERM;
@@ -398,8 +368,7 @@ read_piece(struct work *k, const size_t *pages, size_t count)
 	return 0;
 }
 
-static int
-read_all(struct work *k)
+static int read_all(struct work *k)
 {
 	size_t piece[PIECE_PAGES], n = 0;
 	int err = 0;
@@ -426,8 +395,7 @@ read_all(struct work *k)
  * the kernel refuses to read one byte, without the lock of the memory map; but
  * first it looks whether there is any memory, and if not, reads nothing.
  */
-static int
-look_again(struct work *k)
+static int look_again(struct work *k)
 {
 	char byte;
 	ssize_t n = pread(k->h->files.pagemap, &byte, 1, 0);
@@ -435,8 +403,7 @@ look_again(struct work *k)
 	return n < 0 && errno == EINVAL ? 0 : -ESRCH;
 }
 
-static int
-answer(struct work *k)
+static int answer(struct work *k)
 {
 	int err;
 
@@ -454,41 +421,33 @@ answer(struct work *k)
 }
 
 /* Is the call allowed? At this address there is never any memory. */
-static bool
-ask(pid_t pid)
+static bool ask(pid_t pid)
 {
 	char byte;
 	struct iovec local = {&byte, 1};
 	struct iovec remote = {(void *)(UINTPTR_MAX << 47), 1};
 
-	return process_vm_readv(pid, &local, 1, &remote, 1, 0) == 0 ||
-	    errno == EFAULT;
+	return process_vm_readv(pid, &local, 1, &remote, 1, 0) == 0 || errno == EFAULT;
 }
 
 /* Containers close a file of procfs by another one on top, such as /dev/null. */
-static bool
-is_covered(int fd)
+static bool is_covered(int fd)
 {
 	struct stat st;
 
 	return fstat(fd, &st) < 0 || !S_ISREG(st.st_mode);
 }
 
-int
-foreign_open_files(int process, struct foreign_files *ret)
+int foreign_open_files(int process, struct foreign_files *ret)
 {
-	static const char *const names[] = {
-	    "pagemap", "maps", "mountinfo", "mem"};
-	int *const fds[] = {
-	    &ret->pagemap, &ret->maps, &ret->mounts, &ret->memory};
+	static const char *const names[] = {"pagemap", "maps", "mountinfo", "mem"};
+	int *const fds[] = {&ret->pagemap, &ret->maps, &ret->mounts, &ret->memory};
 
 	*ret = (struct foreign_files){-1, -1, -1, -1};
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
 		*fds[i] = openat(process, names[i], O_RDONLY | O_CLOEXEC);
 		if (*fds[i] < 0 && i == 0)
-			return errno == EACCES ? -EPERM
-			    : errno == ENOENT  ? -ESRCH
-			                       : -errno;
+			return errno == EACCES ? -EPERM : errno == ENOENT ? -ESRCH : -errno;
 		if (*fds[i] >= 0 && is_covered(*fds[i])) {
 			(void)close(*fds[i]);
 			*fds[i] = -1;
@@ -499,8 +458,7 @@ foreign_open_files(int process, struct foreign_files *ret)
 	return 0;
 }
 
-void
-foreign_help(const struct foreign_helper *helper)
+void foreign_help(const struct foreign_helper *helper)
 {
 	static uint64_t address[FOREIGN_BATCH_PAGES];
 	struct foreign_helper h = *helper;
@@ -508,8 +466,8 @@ foreign_help(const struct foreign_helper *helper)
 	    .w = h.window,
 	    .address = address,
 	    .may_scan = true,
-	    .kinds = FOREIGN_SCAN_FILE | FOREIGN_SCAN_PRESENT |
-	        FOREIGN_SCAN_SWAPPED | FOREIGN_SCAN_ZERO | FOREIGN_SCAN_GUARD};
+	    .kinds = FOREIGN_SCAN_FILE | FOREIGN_SCAN_PRESENT | FOREIGN_SCAN_SWAPPED |
+	        FOREIGN_SCAN_ZERO | FOREIGN_SCAN_GUARD};
 	int err = 0;
 	char byte = 0;
 

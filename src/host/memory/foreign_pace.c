@@ -17,41 +17,35 @@ enum {
 
 #define LEFT_NS UINT64_C(10000000000)
 
-void
-foreign_pace_init(struct foreign_pace *p, uint32_t rest_us)
+void foreign_pace_init(struct foreign_pace *p, uint32_t rest_us)
 {
-	*p = (struct foreign_pace){
-	    .rest_us = rest_us, .left_ns = rest_us ? LEFT_NS : 0};
+	*p = (struct foreign_pace){.rest_us = rest_us, .left_ns = rest_us ? LEFT_NS : 0};
 }
 
-static long
-times_slept(void)
+static long times_slept(void)
 {
 	struct rusage r;
 
 	return getrusage(RUSAGE_THREAD, &r) == 0 ? r.ru_nvcsw : 0;
 }
 
-void
-foreign_pace_begin(struct foreign_pace *p)
+void foreign_pace_begin(struct foreign_pace *p)
 {
 	if (p->rest_us == 0)
 		return;
 	p->before_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
-static void
-rest(uint64_t ns)
+static void rest(uint64_t ns)
 {
-	struct timespec t = {.tv_sec = (time_t)(ns / 1000000000),
-	    .tv_nsec = (long)(ns % 1000000000)};
+	struct timespec t = {
+	    .tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
 
 	(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
 }
 
 /* How long to rest because of a call that took so long, and has slept. */
-static uint64_t
-make_up_for(struct foreign_pace *p, uint64_t ns)
+static uint64_t make_up_for(struct foreign_pace *p, uint64_t ns)
 {
 	ns = ns < REST_MOST_NS / TIMES ? ns * TIMES : REST_MOST_NS;
 	if (ns > p->left_ns)
@@ -63,16 +57,14 @@ make_up_for(struct foreign_pace *p, uint64_t ns)
 	return ns;
 }
 
-void
-foreign_pace_batch(struct foreign_pace *p)
+void foreign_pace_batch(struct foreign_pace *p)
 {
 	p->batch_ns = BATCH_NS;
 	if (p->rest_us)
 		p->slept = times_slept();
 }
 
-void
-foreign_pace_end(struct foreign_pace *p, size_t bytes)
+void foreign_pace_end(struct foreign_pace *p, size_t bytes)
 {
 	uint64_t took;
 

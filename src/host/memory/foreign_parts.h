@@ -26,8 +26,7 @@ struct foreign_window {
 	 */
 	uint64_t present_end, next;
 	uint8_t pages[FOREIGN_BATCH_PAGES];
-	_Alignas(FOREIGN_PAGE_BYTES)
-	    uint8_t bytes[FOREIGN_BATCH_PAGES * FOREIGN_PAGE_BYTES];
+	_Alignas(FOREIGN_PAGE_BYTES) uint8_t bytes[FOREIGN_BATCH_PAGES * FOREIGN_PAGE_BYTES];
 };
 
 /* Files of /proc/PID; -1: it could not be opened. */

@@ -17,15 +17,13 @@ enum {
 	CHUNK = 65536,
 };
 
-static bool
-is_mine(int process)
+static bool is_mine(int process)
 {
 	uid_t uids[PROCFS_UIDS];
 	struct stat st;
 
 	/* the owner of /proc/PID is cheap to find, and usually is not us */
-	if (fstat(process, &st) < 0 || st.st_uid != geteuid() ||
-	    procfs_uids_at(process, uids) < 0)
+	if (fstat(process, &st) < 0 || st.st_uid != geteuid() || procfs_uids_at(process, uids) < 0)
 		return false;
 	for (size_t i = 0; i < PROCFS_UIDS; i++)
 		if (uids[i] != geteuid())
@@ -33,8 +31,7 @@ is_mine(int process)
 	return true;
 }
 
-bool
-foreign_text_is_mine(pid_t pid)
+bool foreign_text_is_mine(pid_t pid)
 {
 	int process = procfs_open(pid);
 	bool answer = process >= 0 && is_mine(process);
@@ -44,8 +41,7 @@ foreign_text_is_mine(pid_t pid)
 	return answer;
 }
 
-static int
-read_here(int process, const char *name, char **ret, size_t *ret_len)
+static int read_here(int process, const char *name, char **ret, size_t *ret_len)
 {
 	int fd = openat(process, name, O_RDONLY | O_CLOEXEC), err = 0;
 	size_t room = 0, len = 0;
@@ -81,8 +77,7 @@ read_here(int process, const char *name, char **ret, size_t *ret_len)
 	return 0;
 }
 
-int
-foreign_text(pid_t pid, const char *name, char **ret, size_t *ret_len)
+int foreign_text(pid_t pid, const char *name, char **ret, size_t *ret_len)
 {
 	struct foreign_request r = {.kind = FOREIGN_TEXT, .pid = pid};
 	int process, err;

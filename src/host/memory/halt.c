@@ -32,16 +32,14 @@ struct halt {
 	int err;
 };
 
-static void
-drop(struct halt *h)
+static void drop(struct halt *h)
 {
 	(void)sem_destroy(&h->done);
 	(void)sem_destroy(&h->resume);
 	free(h);
 }
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	int before = HALT_GOES_ON;
 	struct halt *h = arg;
@@ -63,8 +61,7 @@ work(void *arg)
 }
 
 /* false: it takes too long. */
-static bool
-await(struct halt *h)
+static bool await(struct halt *h)
 {
 	int before = HALT_GOES_ON;
 	struct timespec until;
@@ -73,19 +70,16 @@ await(struct halt *h)
 	until.tv_sec += HALT_SECONDS;
 	while (sem_timedwait(&h->done, &until) < 0)
 		if (errno != EINTR)
-			return !atomic_compare_exchange_strong(
-			    &h->state, &before, HALT_IS_LEFT);
+			return !atomic_compare_exchange_strong(&h->state, &before, HALT_IS_LEFT);
 	return true;
 }
 
-int
-halt_begin(pid_t pid, struct halt **ret, struct fault *where)
+int halt_begin(pid_t pid, struct halt **ret, struct fault *where)
 {
 	struct halt *h = calloc(1, sizeof(*h));
 	int err;
 
-	if (!h || sem_init(&h->done, 0, 0) < 0 ||
-	    sem_init(&h->resume, 0, 0) < 0) {
+	if (!h || sem_init(&h->done, 0, 0) < 0 || sem_init(&h->resume, 0, 0) < 0) {
 		free(h);
 		return -ENOMEM;
 	}
@@ -112,14 +106,12 @@ halt_begin(pid_t pid, struct halt **ret, struct fault *where)
 	return err;
 }
 
-const struct threads_stop *
-halt_stop(const struct halt *h)
+const struct threads_stop *halt_stop(const struct halt *h)
 {
 	return &h->stop;
 }
 
-uint64_t
-halt_end(struct halt *h)
+uint64_t halt_end(struct halt *h)
 {
 	uint64_t ns;
 

@@ -27,9 +27,8 @@ struct pass {
 	size_t count, pages;
 };
 
-int
-pass_new(struct foreign *memory, const struct pass_visitor *visitor,
-    struct fault *where, struct pass **ret)
+int pass_new(struct foreign *memory, const struct pass_visitor *visitor, struct fault *where,
+    struct pass **ret)
 {
 	struct pass *p = calloc(1, sizeof(*p));
 
@@ -42,15 +41,13 @@ pass_new(struct foreign *memory, const struct pass_visitor *visitor,
 	return 0;
 }
 
-void
-pass_free(struct pass *p)
+void pass_free(struct pass *p)
 {
 	free(p);
 }
 
 /* Pages of one kind in an item; `bytes` are those of the first. */
-static int
-show(const struct pass *p, const struct item *x, uint64_t address, size_t pages,
+static int show(const struct pass *p, const struct item *x, uint64_t address, size_t pages,
     int kind, const uint8_t *bytes)
 {
 	uint64_t from = address < x->start ? x->start : address;
@@ -61,8 +58,8 @@ show(const struct pass *p, const struct item *x, uint64_t address, size_t pages,
 	if (from >= to || kind == FOREIGN_UNTOUCHED)
 		return 0;
 	if (kind == FOREIGN_READ)
-		return p->visitor.scan(p->visitor.context, x->tag, from,
-		    bytes + (from - address), (size_t)(to - from));
+		return p->visitor.scan(p->visitor.context, x->tag, from, bytes + (from - address),
+		    (size_t)(to - from));
 	p->visitor.unread(p->visitor.context, from, to - from, kind);
 	return 0;
 }
@@ -72,8 +69,7 @@ show(const struct pass *p, const struct item *x, uint64_t address, size_t pages,
  * it, and one that the kernel moves just then looks swapped out: these are asked
  * for again, alone.
  */
-static int
-show_again(struct pass *p, const struct item *x, uint64_t address)
+static int show_again(struct pass *p, const struct item *x, uint64_t address)
 {
 	const struct foreign_range r = {address, 1};
 	struct foreign_batch b;
@@ -84,8 +80,7 @@ show_again(struct pass *p, const struct item *x, uint64_t address)
 
 enum { AGAIN_MAX = 64 }; /* pages of a batch that are asked for again */
 
-int
-pass_flush(struct pass *p)
+int pass_flush(struct pass *p)
 {
 	struct foreign_batch b;
 	struct {
@@ -112,13 +107,11 @@ pass_flush(struct pass *p)
 			        b.pages[page] == FOREIGN_SWAPPED) &&
 			    refused + n <= AGAIN_MAX) {
 				for (size_t k = 0; k < n; k++) {
-					again[refused].address =
-					    address + k * PAGE;
+					again[refused].address = address + k * PAGE;
 					again[refused++].item = i;
 				}
 			} else {
-				err = show(p, x, address, n, b.pages[page],
-				    b.bytes + page * PAGE);
+				err = show(p, x, address, n, b.pages[page], b.bytes + page * PAGE);
 			}
 			page += n;
 			left -= n;
@@ -132,8 +125,7 @@ pass_flush(struct pass *p)
 }
 
 /* Whole pages around [start, end), as many batches as it takes. */
-int
-pass_add_dense(struct pass *p, int tag, uint64_t start, uint64_t end)
+int pass_add_dense(struct pass *p, int tag, uint64_t start, uint64_t end)
 {
 	uint64_t at = start / PAGE * PAGE;
 	int err = 0;
@@ -144,8 +136,7 @@ pass_add_dense(struct pass *p, int tag, uint64_t start, uint64_t end)
 
 		if (pages > room)
 			pages = room;
-		p->items[p->count] = (struct item){
-		    .start = at < start ? start : at,
+		p->items[p->count] = (struct item){.start = at < start ? start : at,
 		    .end = at + pages * PAGE < end ? at + pages * PAGE : end,
 		    .tag = tag};
 		p->ranges[p->count++] = (struct foreign_range){at, pages};
@@ -163,8 +154,7 @@ struct part {
 };
 
 /* The runs of an answer are gone with the next call, so they are copied. */
-static int
-add_runs(struct pass *p, int tag, uint64_t start, uint64_t end,
+static int add_runs(struct pass *p, int tag, uint64_t start, uint64_t end,
     const struct foreign_run *runs, size_t count)
 {
 	struct part *parts = calloc(count + 1, sizeof(*parts));
@@ -182,8 +172,7 @@ add_runs(struct pass *p, int tag, uint64_t start, uint64_t end,
 		if (parts[i].start >= parts[i].end)
 			continue;
 		if (parts[i].kind == FOREIGN_READ)
-			err = pass_add_dense(
-			    p, tag, parts[i].start, parts[i].end);
+			err = pass_add_dense(p, tag, parts[i].start, parts[i].end);
 		else
 			p->visitor.unread(p->visitor.context, parts[i].start,
 			    parts[i].end - parts[i].start, (int)parts[i].kind);
@@ -192,8 +181,7 @@ add_runs(struct pass *p, int tag, uint64_t start, uint64_t end,
 	return err;
 }
 
-int
-pass_add(struct pass *p, int tag, uint64_t start, uint64_t end)
+int pass_add(struct pass *p, int tag, uint64_t start, uint64_t end)
 {
 	uint64_t at = start / PAGE * PAGE;
 	uint64_t last = (end + PAGE - 1) / PAGE * PAGE;
@@ -208,8 +196,7 @@ pass_add(struct pass *p, int tag, uint64_t start, uint64_t end)
 		size_t count;
 		uint64_t next;
 
-		err = foreign_present(
-		    p->memory, at, last, &runs, &count, &next, p->where);
+		err = foreign_present(p->memory, at, last, &runs, &count, &next, p->where);
 		if (err < 0)
 			return err;
 		err = add_runs(p, tag, start, end, runs, count);

@@ -15,19 +15,17 @@
  */
 struct pass_visitor {
 	/* memory that was read: not 0 ends the pass */
-	int (*scan)(void *context, int tag, uint64_t address,
-	    const uint8_t *bytes, size_t len);
+	int (*scan)(void *context, int tag, uint64_t address, const uint8_t *bytes, size_t len);
 	/* and that was not; kind: enum foreign_page, never FOREIGN_UNTOUCHED */
-	void (*unread)(
-	    void *context, uint64_t address, uint64_t bytes, int kind);
+	void (*unread)(void *context, uint64_t address, uint64_t bytes, int kind);
 	void *context;
 };
 
 struct pass;
 
 /* Borrows all until pass_free(). -ENOMEM. */
-int pass_new(struct foreign *memory, const struct pass_visitor *visitor,
-    struct fault *where, struct pass **ret);
+int pass_new(struct foreign *memory, const struct pass_visitor *visitor, struct fault *where,
+    struct pass **ret);
 
 /* [start, end), of any alignment. Errors as of foreign_read(), or `scan`. */
 int pass_add(struct pass *p, int tag, uint64_t start, uint64_t end);

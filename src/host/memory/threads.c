@@ -30,8 +30,7 @@ enum {
 	REGISTER_BYTES_MAX = 4096 /* of one set */
 };
 
-static int
-add_word(uint64_t **at, size_t *room, size_t *count, uint64_t word)
+static int add_word(uint64_t **at, size_t *room, size_t *count, uint64_t word)
 {
 	int err = room_make(at, room, *count, sizeof(**at));
 
@@ -40,8 +39,7 @@ add_word(uint64_t **at, size_t *room, size_t *count, uint64_t word)
 	return err;
 }
 
-void
-threads_release(struct threads *t)
+void threads_release(struct threads *t)
 {
 	free(t->pointers);
 	free(t->words);
@@ -54,9 +52,8 @@ threads_release(struct threads *t)
  * "running", or "NUMBER 0xARG ... 0xSP 0xPC" with six arguments, or "-1 0xSP
  * 0xPC" outside of a system call.
  */
-bool
-threads_parse(const char *text, uint64_t *ret_pointer, uint64_t ret_words[6],
-    size_t *ret_count)
+bool threads_parse(
+    const char *text, uint64_t *ret_pointer, uint64_t ret_words[6], size_t *ret_count)
 {
 	uint64_t words[8];
 	size_t n = 0;
@@ -80,8 +77,7 @@ threads_parse(const char *text, uint64_t *ret_pointer, uint64_t ret_words[6],
 }
 
 /* Of a process of our own, which does not keep us waiting. */
-static bool
-read_here(int tasks, const char *name, char *to, size_t room)
+static bool read_here(int tasks, const char *name, char *to, size_t room)
 {
 	char path[64];
 	ssize_t n;
@@ -97,8 +93,7 @@ read_here(int tasks, const char *name, char *to, size_t room)
 }
 
 /* A process that calls exec holds the lock under which the file is read. */
-static bool
-read_there(pid_t pid, const char *name, char *to, size_t room)
+static bool read_there(pid_t pid, const char *name, char *to, size_t room)
 {
 	char path[FOREIGN_NAME_BYTES], *text;
 	size_t len;
@@ -111,9 +106,7 @@ read_there(pid_t pid, const char *name, char *to, size_t room)
 	return true;
 }
 
-static int
-read_thread(
-    pid_t pid, bool is_mine, int tasks, const char *name, struct threads *t)
+static int read_thread(pid_t pid, bool is_mine, int tasks, const char *name, struct threads *t)
 {
 	char text[256];
 	uint64_t pointer, words[6];
@@ -131,14 +124,12 @@ read_thread(
 	}
 	err = add_word(&t->pointers, &t->room, &t->count, pointer);
 	for (size_t i = 0; i < count && err == 0; i++)
-		err = add_word(
-		    &t->words, &t->word_room, &t->word_count, words[i]);
+		err = add_word(&t->words, &t->word_room, &t->word_count, words[i]);
 	return err;
 }
 
 /* The directory of threads, or negative errno. */
-static int
-open_tasks(pid_t pid, DIR **ret)
+static int open_tasks(pid_t pid, DIR **ret)
 {
 	char path[64];
 
@@ -149,8 +140,7 @@ open_tasks(pid_t pid, DIR **ret)
 	return errno == ENOENT ? -ESRCH : -errno;
 }
 
-int
-threads_read(pid_t pid, struct threads *ret)
+int threads_read(pid_t pid, struct threads *ret)
 {
 	const bool is_mine = foreign_text_is_mine(pid);
 	const struct dirent *e;
@@ -167,8 +157,7 @@ threads_read(pid_t pid, struct threads *ret)
 		if (++seen > THREADS_MAX)
 			ret->not_asked++;
 		else
-			err =
-			    read_thread(pid, is_mine, dirfd(d), e->d_name, ret);
+			err = read_thread(pid, is_mine, dirfd(d), e->d_name, ret);
 	}
 	(void)closedir(d);
 	if (err < 0)
@@ -179,8 +168,7 @@ threads_read(pid_t pid, struct threads *ret)
 /* ---- with one ------------------------------------------------------------- */
 
 /* One set of registers, as words; a set that is not there has none. */
-static int
-add_registers(struct threads *t, pid_t tid, int set)
+static int add_registers(struct threads *t, pid_t tid, int set)
 {
 	uint64_t words[REGISTER_BYTES_MAX / 8];
 	struct iovec v = {.iov_base = words, .iov_len = sizeof(words)};
@@ -189,12 +177,9 @@ add_registers(struct threads *t, pid_t tid, int set)
 	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)set, &v) < 0)
 		return 0;
 	for (size_t i = 0; i < v.iov_len / 8 && err == 0; i++)
-		err = add_word(
-		    &t->words, &t->word_room, &t->word_count, words[i]);
-	if (err == 0 && set == NT_PRSTATUS &&
-	    v.iov_len > CPU_STACK_POINTER_WORD * sizeof(*words))
-		err = add_word(&t->pointers, &t->room, &t->count,
-		    words[CPU_STACK_POINTER_WORD]);
+		err = add_word(&t->words, &t->word_room, &t->word_count, words[i]);
+	if (err == 0 && set == NT_PRSTATUS && v.iov_len > CPU_STACK_POINTER_WORD * sizeof(*words))
+		err = add_word(&t->pointers, &t->room, &t->count, words[CPU_STACK_POINTER_WORD]);
 	return err;
 }
 
@@ -202,8 +187,7 @@ add_registers(struct threads *t, pid_t tid, int set)
  * Waits until the thread has stopped. false: it is gone, or does not stop. A
  * thread that was about to get a signal stops for that, and gets it later.
  */
-static bool
-await_stop(pid_t tid, int *ret_signal)
+static bool await_stop(pid_t tid, int *ret_signal)
 {
 	const struct timespec nap = {.tv_nsec = 50000};
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + STOP_NS;
@@ -219,19 +203,16 @@ await_stop(pid_t tid, int *ret_signal)
 				*ret_signal = WSTOPSIG(status);
 			return true;
 		}
-		if ((got < 0 && errno != EINTR) ||
-		    clock_ns(CLOCK_MONOTONIC) > until)
+		if ((got < 0 && errno != EINTR) || clock_ns(CLOCK_MONOTONIC) > until)
 			return false;
 		(void)nanosleep(&nap, NULL);
 	}
 }
 
 /* Asks it to stop, and does not wait for that. */
-static int
-ask_to_stop(pid_t tid, struct threads_stop *s)
+static int ask_to_stop(pid_t tid, struct threads_stop *s)
 {
-	int err =
-	    room_make(&s->stopped, &s->room, s->count, sizeof(*s->stopped));
+	int err = room_make(&s->stopped, &s->room, s->count, sizeof(*s->stopped));
 
 	if (err < 0)
 		return err;
@@ -246,8 +227,7 @@ ask_to_stop(pid_t tid, struct threads_stop *s)
 	return 0;
 }
 
-static int
-read_stopped(struct threads_stop *s, size_t from)
+static int read_stopped(struct threads_stop *s, size_t from)
 {
 	int err = 0;
 
@@ -266,8 +246,7 @@ read_stopped(struct threads_stop *s, size_t from)
 /* Threads that have been asked, by id: a bit each. */
 enum { TIDS_MAX = 1 << 22 }; /* of any kernel */
 
-static bool
-is_asked(uint8_t *asked, pid_t tid)
+static bool is_asked(uint8_t *asked, pid_t tid)
 {
 	uint8_t bit = (uint8_t)(1u << tid % 8);
 	bool answer = asked[tid / 8] & bit;
@@ -281,8 +260,7 @@ is_asked(uint8_t *asked, pid_t tid)
  * are all asked before the first is waited for: so they are stopped by the time
  * it is their turn.
  */
-static int
-stop_round(pid_t pid, struct threads_stop *s, uint8_t *asked, bool *ret_fresh)
+static int stop_round(pid_t pid, struct threads_stop *s, uint8_t *asked, bool *ret_fresh)
 {
 	const struct dirent *e;
 	size_t first = s->count;
@@ -298,15 +276,13 @@ stop_round(pid_t pid, struct threads_stop *s, uint8_t *asked, bool *ret_fresh)
 		if (tid <= 0 || tid >= TIDS_MAX || is_asked(asked, (pid_t)tid))
 			continue;
 		*ret_fresh = true;
-		err = s->count == THREADS_MAX ? -ETIMEDOUT
-		                              : ask_to_stop((pid_t)tid, s);
+		err = s->count == THREADS_MAX ? -ETIMEDOUT : ask_to_stop((pid_t)tid, s);
 	}
 	(void)closedir(d);
 	return err == 0 ? read_stopped(s, first) : err;
 }
 
-int
-threads_halt(pid_t pid, struct threads_stop *ret, struct fault *where)
+int threads_halt(pid_t pid, struct threads_stop *ret, struct fault *where)
 {
 	uint8_t *asked = calloc(1, TIDS_MAX / 8);
 	bool fresh = true;
@@ -314,8 +290,7 @@ threads_halt(pid_t pid, struct threads_stop *ret, struct fault *where)
 
 	*ret = (struct threads_stop){.since_ns = clock_ns(CLOCK_MONOTONIC)};
 	for (int round = 0; fresh && err == 0; round++)
-		err = round == ROUNDS_MAX ? -ETIMEDOUT
-		                          : stop_round(pid, ret, asked, &fresh);
+		err = round == ROUNDS_MAX ? -ETIMEDOUT : stop_round(pid, ret, asked, &fresh);
 	free(asked);
 	if (err == 0 && ret->count == 0)
 		err = -ESRCH;
@@ -326,18 +301,16 @@ threads_halt(pid_t pid, struct threads_stop *ret, struct fault *where)
 		uint32_t tracer = procfs_status(pid, "TracerPid");
 
 		if (tracer)
-			return fault_set(where, err,
-			    "it is traced by process %d already", (int)tracer);
+			return fault_set(
+			    where, err, "it is traced by process %d already", (int)tracer);
 		return fault_set(where, err, "it may not be stopped");
 	}
 	if (err == -ETIMEDOUT)
 		return fault_set(where, err, "its threads do not stop");
-	return fault_set(
-	    where, err, "%s", err == -ESRCH ? "it has ended" : strerror(-err));
+	return fault_set(where, err, "%s", err == -ESRCH ? "it has ended" : strerror(-err));
 }
 
-uint64_t
-threads_resume(struct threads_stop *s)
+uint64_t threads_resume(struct threads_stop *s)
 {
 	uint64_t ns;
 

@@ -28,8 +28,8 @@ int threads_read(pid_t pid, struct threads *ret);
 void threads_release(struct threads *t);
 
 /* One file of them; false: it runs, or the text makes no sense. */
-bool threads_parse(const char *text, uint64_t *ret_pointer,
-    uint64_t ret_words[6], size_t *ret_count);
+bool threads_parse(
+    const char *text, uint64_t *ret_pointer, uint64_t ret_words[6], size_t *ret_count);
 
 /*
  * All threads stopped, with all their registers in `threads`. They go on at

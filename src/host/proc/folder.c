@@ -11,37 +11,31 @@
 #include "host/memory/foreign_ask.h"
 #include "host/proc/procfs.h"
 
-void
-folder_default(uid_t user, char path[FOLDER_PATH_BYTES])
+void folder_default(uid_t user, char path[FOLDER_PATH_BYTES])
 {
-	(void)snprintf(
-	    path, FOLDER_PATH_BYTES, FOLDER_SHM "/seep-%u", (unsigned)user);
+	(void)snprintf(path, FOLDER_PATH_BYTES, FOLDER_SHM "/seep-%u", (unsigned)user);
 }
 
-bool
-folder_is_note(const char *name, uid_t user)
+bool folder_is_note(const char *name, uid_t user)
 {
 	char begin[FOLDER_PATH_BYTES];
 	size_t n;
 
 	n = (size_t)snprintf(begin, sizeof(begin), "seep-%u-", (unsigned)user);
-	return strncmp(name, begin, n) == 0 &&
-	    strspn(name + n, "0123456789abcdef") == 8 && name[n + 8] == '\0';
+	return strncmp(name, begin, n) == 0 && strspn(name + n, "0123456789abcdef") == 8 &&
+	    name[n + 8] == '\0';
 }
 
-void
-folder_remove_note(const char *path)
+void folder_remove_note(const char *path)
 {
 	struct stat st;
 
-	if (strncmp(path, FOLDER_SHM "/", sizeof(FOLDER_SHM)) == 0 &&
-	    lstat(path, &st) == 0 &&
+	if (strncmp(path, FOLDER_SHM "/", sizeof(FOLDER_SHM)) == 0 && lstat(path, &st) == 0 &&
 	    folder_is_note(path + sizeof(FOLDER_SHM), st.st_uid))
 		(void)rmdir(path);
 }
 
-enum folder_state
-folder_look(const char *path, uid_t user, uid_t *ret_owner)
+enum folder_state folder_look(const char *path, uid_t user, uid_t *ret_owner)
 {
 	struct stat st;
 
@@ -55,29 +49,25 @@ folder_look(const char *path, uid_t user, uid_t *ret_owner)
 	return st.st_mode & 022 ? FOLDER_SHARED : FOLDER_FIT;
 }
 
-static bool
-complain(const char *path, enum folder_state state, uid_t owner, char *text,
-    size_t text_bytes)
+static bool complain(
+    const char *path, enum folder_state state, uid_t owner, char *text, size_t text_bytes)
 {
 	switch (state) {
 	case FOLDER_TAKEN:
-		(void)snprintf(text, text_bytes, "%s belongs to uid %u", path,
-		    (unsigned)owner);
+		(void)snprintf(text, text_bytes, "%s belongs to uid %u", path, (unsigned)owner);
 		return true;
 	case FOLDER_NO_DIRECTORY:
 		(void)snprintf(text, text_bytes, "%s is not a directory", path);
 		return true;
 	case FOLDER_SHARED:
-		(void)snprintf(
-		    text, text_bytes, "%s can be written by others", path);
+		(void)snprintf(text, text_bytes, "%s can be written by others", path);
 		return true;
 	default:
 		return false;
 	}
 }
 
-bool
-folder_complaint(const char *path, uid_t user, char *text, size_t text_bytes)
+bool folder_complaint(const char *path, uid_t user, char *text, size_t text_bytes)
 {
 	uid_t owner = 0;
 	enum folder_state state = folder_look(path, user, &owner);
@@ -86,11 +76,9 @@ folder_complaint(const char *path, uid_t user, char *text, size_t text_bytes)
 }
 
 /* The process's /dev/shm may be a file system that does not answer. */
-static enum folder_state
-ask(pid_t pid, const char *path, uid_t user, uid_t *ret_owner)
+static enum folder_state ask(pid_t pid, const char *path, uid_t user, uid_t *ret_owner)
 {
-	struct foreign_request r = {
-	    .kind = FOREIGN_FOLDER, .pid = pid, .user = user};
+	struct foreign_request r = {.kind = FOREIGN_FOLDER, .pid = pid, .user = user};
 	struct foreign_folder found = {.state = FOLDER_MISSING};
 	size_t len;
 	char *text;
@@ -105,8 +93,7 @@ ask(pid_t pid, const char *path, uid_t user, uid_t *ret_owner)
 	return (enum folder_state)found.state;
 }
 
-bool
-folder_complaint_of(pid_t pid, char *text, size_t text_bytes)
+bool folder_complaint_of(pid_t pid, char *text, size_t text_bytes)
 {
 	char path[FOLDER_PATH_BYTES], there[FOLDER_PATH_BYTES + 32];
 	enum folder_state state;

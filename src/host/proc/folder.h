@@ -20,9 +20,9 @@
 enum { FOLDER_PATH_BYTES = 64, FOLDER_TEXT_BYTES = 512 };
 
 enum folder_state {
-	FOLDER_FIT,     /* a directory of the user that nobody else may write */
-	FOLDER_MISSING, /* there is none, or we may not look */
-	FOLDER_TAKEN,   /* anything that belongs to another user */
+	FOLDER_FIT,          /* a directory of the user that nobody else may write */
+	FOLDER_MISSING,      /* there is none, or we may not look */
+	FOLDER_TAKEN,        /* anything that belongs to another user */
 	FOLDER_NO_DIRECTORY, /* belongs to the user, but is a link or a file */
 	FOLDER_SHARED,       /* belongs to the user, but others may write it */
 };
@@ -49,8 +49,7 @@ enum folder_state folder_look(const char *path, uid_t user, uid_t *ret_owner);
  * Why it cannot be used, as the middle of a sentence: "/dev/shm/seep-7 belongs
  * to uid 8". False: it can be used, or is missing.
  */
-bool folder_complaint(
-    const char *path, uid_t user, char *text, size_t text_bytes);
+bool folder_complaint(const char *path, uid_t user, char *text, size_t text_bytes);
 
 /*
  * The same for the default directory of a running process, in that process's

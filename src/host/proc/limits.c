@@ -20,18 +20,15 @@ struct list {
 	size_t count;
 };
 
-static uint64_t
-room_of(const struct aging_limit *x)
+static uint64_t room_of(const struct aging_limit *x)
 {
 	return x->limit > x->used ? x->limit - x->used : 0;
 }
 
 /* The one with the least room of its kind stays. */
-static void
-add(struct list *l, uint32_t kind, uint64_t limit, uint64_t used)
+static void add(struct list *l, uint32_t kind, uint64_t limit, uint64_t used)
 {
-	const struct aging_limit x = {
-	    .kind = kind, .limit = limit, .used = used};
+	const struct aging_limit x = {.kind = kind, .limit = limit, .used = used};
 
 	for (size_t i = 0; i < l->count; i++) {
 		if (l->items[i].kind != kind)
@@ -44,8 +41,7 @@ add(struct list *l, uint32_t kind, uint64_t limit, uint64_t used)
 		l->items[l->count++] = x;
 }
 
-static bool
-read_text(const char *path, char text[TEXT_BYTES])
+static bool read_text(const char *path, char text[TEXT_BYTES])
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	ssize_t n;
@@ -59,8 +55,7 @@ read_text(const char *path, char text[TEXT_BYTES])
 }
 
 /* The number after a word at the beginning of a line; 0: none. */
-static uint64_t
-number_after(const char *text, const char *word)
+static uint64_t number_after(const char *text, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -80,19 +75,16 @@ struct level {
 	bool is_v2;
 };
 
-static bool
-level_text(const struct level *x, const char *name, char text[TEXT_BYTES])
+static bool level_text(const struct level *x, const char *name, char text[TEXT_BYTES])
 {
 	char path[PROCFS_GROUP_PATH + 64];
 
-	(void)snprintf(
-	    path, sizeof(path), "%.*s/%s", (int)x->len, x->path, name);
+	(void)snprintf(path, sizeof(path), "%.*s/%s", (int)x->len, x->path, name);
 	return read_text(path, text);
 }
 
 /* false: no number, as "max" is. */
-static bool
-level_number(const struct level *x, const char *name, uint64_t *ret)
+static bool level_number(const struct level *x, const char *name, uint64_t *ret)
 {
 	char text[TEXT_BYTES];
 
@@ -102,44 +94,35 @@ level_number(const struct level *x, const char *name, uint64_t *ret)
 	return *ret < NO_LIMIT;
 }
 
-static void
-add_level(struct list *l, const struct level *x)
+static void add_level(struct list *l, const struct level *x)
 {
 	char text[TEXT_BYTES];
 	uint64_t used, limit, dropped = 0;
 
-	if (!level_number(x,
-	        x->is_v2 ? "memory.current" : "memory.usage_in_bytes", &used))
+	if (!level_number(x, x->is_v2 ? "memory.current" : "memory.usage_in_bytes", &used))
 		return;
 	if (level_text(x, "memory.stat", text))
-		dropped = number_after(
-		    text, x->is_v2 ? "inactive_file " : "total_inactive_file ");
+		dropped = number_after(text, x->is_v2 ? "inactive_file " : "total_inactive_file ");
 	used = used > dropped ? used - dropped : 0;
-	if (level_number(
-	        x, x->is_v2 ? "memory.max" : "memory.limit_in_bytes", &limit))
+	if (level_number(x, x->is_v2 ? "memory.max" : "memory.limit_in_bytes", &limit))
 		add(l, AGING_LIMIT_GROUP, limit, used);
 	if (x->is_v2 && level_number(x, "memory.high", &limit))
 		add(l, AGING_LIMIT_GROUP_HIGH, limit, used);
 }
 
 /* Of version 1, a group may not count what the groups below it use. */
-static bool
-counts_below(const struct level *x)
+static bool counts_below(const struct level *x)
 {
 	uint64_t yes;
 
-	return x->is_v2 || !level_number(x, "memory.use_hierarchy", &yes) ||
-	    yes > 0;
+	return x->is_v2 || !level_number(x, "memory.use_hierarchy", &yes) || yes > 0;
 }
 
-static void
-add_groups(struct list *l, const struct procfs_group *g)
+static void add_groups(struct list *l, const struct procfs_group *g)
 {
-	struct level x = {
-	    .path = g->memory, .len = strlen(g->memory), .is_v2 = g->is_v2};
+	struct level x = {.path = g->memory, .len = strlen(g->memory), .is_v2 = g->is_v2};
 
-	for (int i = 0; i < LEVELS_MAX && x.len > 0 && x.len >= g->root_bytes;
-	     i++) {
+	for (int i = 0; i < LEVELS_MAX && x.len > 0 && x.len >= g->root_bytes; i++) {
 		if (i == 0 || counts_below(&x))
 			add_level(l, &x);
 		while (x.len > 0 && g->memory[x.len - 1] != '/')
@@ -150,9 +133,7 @@ add_groups(struct list *l, const struct procfs_group *g)
 	}
 }
 
-size_t
-limits_of_group(
-    const struct procfs_group *g, struct aging_limit ret[AGING_LIMITS])
+size_t limits_of_group(const struct procfs_group *g, struct aging_limit ret[AGING_LIMITS])
 {
 	struct list l = {.items = ret};
 
@@ -162,8 +143,7 @@ limits_of_group(
 
 /* ---- the process and the machine ---- */
 
-static void
-add_process(struct list *l, pid_t pid)
+static void add_process(struct list *l, pid_t pid)
 {
 	char path[64], text[TEXT_BYTES];
 	struct rlimit r;
@@ -172,15 +152,12 @@ add_process(struct list *l, pid_t pid)
 	if (!read_text(path, text))
 		return;
 	if (prlimit(pid, RLIMIT_AS, NULL, &r) == 0 && r.rlim_cur < NO_LIMIT)
-		add(l, AGING_LIMIT_SPACE, r.rlim_cur,
-		    number_after(text, "VmSize:") << 10);
+		add(l, AGING_LIMIT_SPACE, r.rlim_cur, number_after(text, "VmSize:") << 10);
 	if (prlimit(pid, RLIMIT_DATA, NULL, &r) == 0 && r.rlim_cur < NO_LIMIT)
-		add(l, AGING_LIMIT_DATA, r.rlim_cur,
-		    number_after(text, "VmData:") << 10);
+		add(l, AGING_LIMIT_DATA, r.rlim_cur, number_after(text, "VmData:") << 10);
 }
 
-static void
-add_machine(struct list *l)
+static void add_machine(struct list *l)
 {
 	char text[TEXT_BYTES];
 	uint64_t all, free_kib;
@@ -193,8 +170,7 @@ add_machine(struct list *l)
 		add(l, AGING_LIMIT_MACHINE, all << 10, (all - free_kib) << 10);
 }
 
-size_t
-limits_read(pid_t pid, struct aging_limit ret[AGING_LIMITS])
+size_t limits_read(pid_t pid, struct aging_limit ret[AGING_LIMITS])
 {
 	struct list l = {.items = ret};
 	struct procfs_group g;

@@ -17,7 +17,6 @@ size_t limits_read(pid_t pid, struct aging_limit ret[AGING_LIMITS]);
 
 /* Those of a memory cgroup and the ones above it alone. */
 struct procfs_group;
-size_t limits_of_group(
-    const struct procfs_group *g, struct aging_limit ret[AGING_LIMITS]);
+size_t limits_of_group(const struct procfs_group *g, struct aging_limit ret[AGING_LIMITS]);
 
 #endif

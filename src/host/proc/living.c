@@ -12,8 +12,7 @@
 #include <unistd.h>
 
 /* The letter behind the name, which may contain anything; '\0': none. */
-static char
-state_of(int directory, const char *name)
+static char state_of(int directory, const char *name)
 {
 	char path[64], text[512], *end;
 	ssize_t n;
@@ -31,14 +30,12 @@ state_of(int directory, const char *name)
 	return end[2];
 }
 
-static bool
-has_ended(char state)
+static bool has_ended(char state)
 {
 	return state == '\0' || state == 'Z' || state == 'X';
 }
 
-pid_t
-living_thread(pid_t pid)
+pid_t living_thread(pid_t pid)
 {
 	char path[64], name[16];
 	const struct dirent *e;

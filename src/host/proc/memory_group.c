@@ -42,27 +42,23 @@ struct memory_groups {
 	size_t next; /* to be looked at */
 };
 
-static struct group *
-group_of(struct memory_group *g)
+static struct group *group_of(struct memory_group *g)
 {
 	return (struct group *)(void *)g;
 }
 
-struct memory_groups *
-memory_groups_new(void)
+struct memory_groups *memory_groups_new(void)
 {
 	return calloc(1, sizeof(struct memory_groups));
 }
 
-static void
-free_group(struct group *g)
+static void free_group(struct group *g)
 {
 	free(g->path);
 	free(g);
 }
 
-void
-memory_groups_free(struct memory_groups *all)
+void memory_groups_free(struct memory_groups *all)
 {
 	for (size_t i = 0; all && i < all->count; i++)
 		free_group(all->items[i]);
@@ -72,9 +68,7 @@ memory_groups_free(struct memory_groups *all)
 }
 
 /* A file of the group, or of one above it. false: it cannot be read. */
-static bool
-read_file(
-    const struct group *g, size_t len, const char *name, char text[TEXT_BYTES])
+static bool read_file(const struct group *g, size_t len, const char *name, char text[TEXT_BYTES])
 {
 	char path[PROCFS_GROUP_PATH + 64];
 	ssize_t n;
@@ -91,8 +85,7 @@ read_file(
 }
 
 /* false: no number, as "max" is. */
-static bool
-read_number(const struct group *g, size_t len, const char *name, uint64_t *ret)
+static bool read_number(const struct group *g, size_t len, const char *name, uint64_t *ret)
 {
 	char text[TEXT_BYTES];
 
@@ -102,19 +95,16 @@ read_number(const struct group *g, size_t len, const char *name, uint64_t *ret)
 	return true;
 }
 
-static void
-read_used(struct group *g)
+static void read_used(struct group *g)
 {
 	size_t len = g->limit_len ? g->limit_len : strlen(g->path);
 
-	if (!read_number(g, len,
-	        g->is_v2 ? "memory.current" : "memory.usage_in_bytes",
-	        &g->shown.used))
+	if (!read_number(
+	        g, len, g->is_v2 ? "memory.current" : "memory.usage_in_bytes", &g->shown.used))
 		g->shown.used = 0;
 }
 
-static void
-read_limits(struct group *g, uint64_t now)
+static void read_limits(struct group *g, uint64_t now)
 {
 	size_t len = strlen(g->path);
 
@@ -124,11 +114,9 @@ read_limits(struct group *g, uint64_t now)
 	for (int i = 0; i < LEVELS_MAX && len >= g->root_bytes; i++) {
 		uint64_t limit;
 
-		if (read_number(g, len,
-		        g->is_v2 ? "memory.max" : "memory.limit_in_bytes",
-		        &limit) &&
-		    limit < NO_LIMIT &&
-		    (g->shown.limit == 0 || limit < g->shown.limit)) {
+		if (read_number(
+		        g, len, g->is_v2 ? "memory.max" : "memory.limit_in_bytes", &limit) &&
+		    limit < NO_LIMIT && (g->shown.limit == 0 || limit < g->shown.limit)) {
 			g->shown.limit = limit;
 			g->limit_len = len;
 		}
@@ -139,26 +127,21 @@ read_limits(struct group *g, uint64_t now)
 }
 
 /* The line "oom_kill N". */
-static bool
-read_kills(const struct group *g, uint64_t *ret)
+static bool read_kills(const struct group *g, uint64_t *ret)
 {
 	static const char key[] = "oom_kill ";
 	char text[TEXT_BYTES], *at;
 
-	if (!read_file(g, strlen(g->path),
-	        g->is_v2 ? "memory.events" : "memory.oom_control", text))
+	if (!read_file(g, strlen(g->path), g->is_v2 ? "memory.events" : "memory.oom_control", text))
 		return false;
-	at = strncmp(text, key, sizeof(key) - 1) == 0
-	    ? text
-	    : strstr(text, "\noom_kill ");
+	at = strncmp(text, key, sizeof(key) - 1) == 0 ? text : strstr(text, "\noom_kill ");
 	if (!at)
 		return false;
 	*ret = strtoull(strchr(at, ' '), NULL, 10);
 	return true;
 }
 
-static void
-look_for_kills(struct group *g, uint64_t now)
+static void look_for_kills(struct group *g, uint64_t now)
 {
 	uint64_t kills;
 
@@ -173,8 +156,7 @@ look_for_kills(struct group *g, uint64_t now)
 	g->kills = kills;
 }
 
-struct memory_group *
-memory_groups_join(struct memory_groups *all, const struct procfs_group *where)
+struct memory_group *memory_groups_join(struct memory_groups *all, const struct procfs_group *where)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	struct group *g;
@@ -184,8 +166,7 @@ memory_groups_join(struct memory_groups *all, const struct procfs_group *where)
 			all->items[i]->users++;
 			return &all->items[i]->shown;
 		}
-	if (room_make(&all->items, &all->room, all->count,
-	        sizeof(struct group *)) < 0)
+	if (room_make(&all->items, &all->room, all->count, sizeof(struct group *)) < 0)
 		return NULL;
 	g = calloc(1, sizeof(*g));
 	if (!g)
@@ -205,8 +186,7 @@ memory_groups_join(struct memory_groups *all, const struct procfs_group *where)
 	return &g->shown;
 }
 
-void
-memory_groups_leave(struct memory_groups *all, struct memory_group *shown)
+void memory_groups_leave(struct memory_groups *all, struct memory_group *shown)
 {
 	struct group *g = shown ? group_of(shown) : NULL;
 
@@ -220,8 +200,7 @@ memory_groups_leave(struct memory_groups *all, struct memory_group *shown)
 	free_group(g);
 }
 
-void
-memory_groups_look(struct memory_groups *all)
+void memory_groups_look(struct memory_groups *all)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC), now = start;
 
@@ -236,8 +215,7 @@ memory_groups_look(struct memory_groups *all)
 	}
 }
 
-bool
-memory_groups_claim_kill(struct memory_group *shown)
+bool memory_groups_claim_kill(struct memory_group *shown)
 {
 	struct group *g = shown ? group_of(shown) : NULL;
 
@@ -250,8 +228,7 @@ memory_groups_claim_kill(struct memory_group *shown)
 	return true;
 }
 
-void
-memory_groups_unclaim_kill(struct memory_group *shown)
+void memory_groups_unclaim_kill(struct memory_group *shown)
 {
 	if (shown)
 		group_of(shown)->unclaimed++;

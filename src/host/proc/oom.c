@@ -9,8 +9,7 @@
 #include <string.h>
 
 /* The value of the line "oom_kill N". */
-static bool
-read_count(const char *path, uint64_t *ret)
+static bool read_count(const char *path, uint64_t *ret)
 {
 	FILE *f = fopen(path, "re");
 	char line[128];
@@ -27,8 +26,7 @@ read_count(const char *path, uint64_t *ret)
 }
 
 /* /proc/self/cgroup: "0::/path" (v2) or "4:memory:/path" (v1). */
-uint64_t
-oom_kills(void)
+uint64_t oom_kills(void)
 {
 	FILE *f = fopen("/proc/self/cgroup", "re");
 	char line[PATH_MAX], path[PATH_MAX + 64];
@@ -43,11 +41,10 @@ oom_kills(void)
 		*at++ = '\0';
 		at[strcspn(at, "\n")] = '\0';
 		if (strcmp(group, ":memory") == 0)
-			snprintf(path, sizeof(path),
-			    "/sys/fs/cgroup/memory%s/memory.oom_control", at);
+			snprintf(
+			    path, sizeof(path), "/sys/fs/cgroup/memory%s/memory.oom_control", at);
 		else if (group[1] == '\0')
-			snprintf(path, sizeof(path),
-			    "/sys/fs/cgroup%s/memory.events", at);
+			snprintf(path, sizeof(path), "/sys/fs/cgroup%s/memory.events", at);
 		else
 			continue;
 		if (read_count(path, &count))

@@ -20,8 +20,7 @@
 enum { STAT_BYTES = 1024 };
 
 /* A number at *p, which moves behind it and behind one `end`. */
-static bool
-take_number(char **p, int base, char end, uint64_t *ret)
+static bool take_number(char **p, int base, char end, uint64_t *ret)
 {
 	char *behind;
 
@@ -35,8 +34,7 @@ take_number(char **p, int base, char end, uint64_t *ret)
 
 /* ---- stat, status, statm ---- */
 
-int
-procfs_parse_stat(char *text, struct procfs_stat *ret)
+int procfs_parse_stat(char *text, struct procfs_stat *ret)
 {
 	static const int fields[] = {4, 22, 26, 27, 28};
 	uint64_t values[sizeof(fields) / sizeof(fields[0])] = {0};
@@ -68,8 +66,7 @@ procfs_parse_stat(char *text, struct procfs_stat *ret)
 }
 
 /* *ret_pid: whose it is, as the file says. */
-static int
-read_stat(int fd, struct procfs_stat *ret, pid_t *ret_pid)
+static int read_stat(int fd, struct procfs_stat *ret, pid_t *ret_pid)
 {
 	char text[STAT_BYTES];
 	ssize_t n;
@@ -83,8 +80,7 @@ read_stat(int fd, struct procfs_stat *ret, pid_t *ret_pid)
 	return procfs_parse_stat(text, ret) < 0 ? -ESRCH : 0;
 }
 
-static int
-open_stat(pid_t pid)
+static int open_stat(pid_t pid)
 {
 	char path[64];
 
@@ -93,8 +89,7 @@ open_stat(pid_t pid)
 }
 
 /* If only its first thread has ended, its memory is that of another one. */
-static int
-stat_of(int fd, struct procfs_stat *ret)
+static int stat_of(int fd, struct procfs_stat *ret)
 {
 	struct procfs_stat other;
 	pid_t pid = 0, living;
@@ -114,14 +109,12 @@ stat_of(int fd, struct procfs_stat *ret)
 	return 0;
 }
 
-int
-procfs_stat(pid_t pid, struct procfs_stat *ret)
+int procfs_stat(pid_t pid, struct procfs_stat *ret)
 {
 	return stat_of(open_stat(pid), ret);
 }
 
-int
-procfs_zombie(pid_t pid, uint64_t start_jiffies, int *ret_status)
+int procfs_zombie(pid_t pid, uint64_t start_jiffies, int *ret_status)
 {
 	char path[64], text[STAT_BYTES], *p;
 	uint64_t start = 0;
@@ -151,14 +144,12 @@ procfs_zombie(pid_t pid, uint64_t start_jiffies, int *ret_status)
 	return start == start_jiffies ? 0 : -ESRCH;
 }
 
-int
-procfs_stat_at(int process, struct procfs_stat *ret)
+int procfs_stat_at(int process, struct procfs_stat *ret)
 {
 	return stat_of(openat(process, "stat", O_RDONLY | O_CLOEXEC), ret);
 }
 
-int
-procfs_open(pid_t pid)
+int procfs_open(pid_t pid)
 {
 	char path[32];
 	int fd;
@@ -168,8 +159,7 @@ procfs_open(pid_t pid)
 	return fd < 0 && errno == ENOENT ? -ESRCH : fd < 0 ? -errno : fd;
 }
 
-int
-procfs_uids_at(int process, uid_t ret[PROCFS_UIDS])
+int procfs_uids_at(int process, uid_t ret[PROCFS_UIDS])
 {
 	int fd = openat(process, "status", O_RDONLY | O_CLOEXEC);
 	char text[STAT_BYTES * 4], *p;
@@ -189,8 +179,7 @@ procfs_uids_at(int process, uid_t ret[PROCFS_UIDS])
 }
 
 /* The text behind "NAME:" in /proc/PID/status; false: there is none. */
-static bool
-status_line(pid_t pid, const char *name, char *ret, size_t room)
+static bool status_line(pid_t pid, const char *name, char *ret, size_t room)
 {
 	size_t name_bytes = strlen(name);
 	char path[64], line[256];
@@ -202,8 +191,7 @@ status_line(pid_t pid, const char *name, char *ret, size_t room)
 	if (!file)
 		return false;
 	while (!found && fgets(line, sizeof(line), file)) {
-		found = strncmp(line, name, name_bytes) == 0 &&
-		    line[name_bytes] == ':';
+		found = strncmp(line, name, name_bytes) == 0 && line[name_bytes] == ':';
 		if (found)
 			(void)snprintf(ret, room, "%s", line + name_bytes + 1);
 	}
@@ -211,18 +199,15 @@ status_line(pid_t pid, const char *name, char *ret, size_t room)
 	return found;
 }
 
-uint64_t
-procfs_status_kib(pid_t pid, const char *name)
+uint64_t procfs_status_kib(pid_t pid, const char *name)
 {
 	char line[256];
 
-	return status_line(living_thread(pid), name, line, sizeof(line))
-	    ? strtoull(line, NULL, 10)
-	    : 0;
+	return status_line(living_thread(pid), name, line, sizeof(line)) ? strtoull(line, NULL, 10)
+	                                                                 : 0;
 }
 
-uint32_t
-procfs_status(pid_t pid, const char *name)
+uint32_t procfs_status(pid_t pid, const char *name)
 {
 	char line[256], *p;
 
@@ -236,8 +221,7 @@ procfs_status(pid_t pid, const char *name)
 	return (uint32_t)strtoul(p, NULL, 10);
 }
 
-int
-procfs_owner(pid_t pid, uid_t *ret)
+int procfs_owner(pid_t pid, uid_t *ret)
 {
 	struct stat st;
 	char path[64];
@@ -249,16 +233,14 @@ procfs_owner(pid_t pid, uid_t *ret)
 	return 0;
 }
 
-uint64_t
-procfs_resident(pid_t pid)
+uint64_t procfs_resident(pid_t pid)
 {
 	char path[64], line[256], *second = NULL;
 	uint64_t pages = 0;
 	FILE *file;
 
 	/* size and resident, in pages, and more */
-	(void)snprintf(
-	    path, sizeof(path), "/proc/%d/statm", (int)living_thread(pid));
+	(void)snprintf(path, sizeof(path), "/proc/%d/statm", (int)living_thread(pid));
 	file = fopen(path, "re");
 	if (!file)
 		return 0;
@@ -273,14 +255,12 @@ procfs_resident(pid_t pid)
 /* ---- maps ---- */
 
 /* "START-END perms offset major:minor inode   path" */
-bool
-procfs_parse_mapping(char *line, struct procfs_mapping *ret)
+bool procfs_parse_mapping(char *line, struct procfs_mapping *ret)
 {
 	uint64_t offset, device_major, device_minor;
 	char *p = line, *behind;
 
-	if (!take_number(&p, 16, '-', &ret->start) ||
-	    !take_number(&p, 16, ' ', &ret->end))
+	if (!take_number(&p, 16, '-', &ret->start) || !take_number(&p, 16, ' ', &ret->end))
 		return false;
 	if (strnlen(p, sizeof(ret->rights)) < sizeof(ret->rights) ||
 	    p[sizeof(ret->rights) - 1] != ' ')
@@ -288,10 +268,8 @@ procfs_parse_mapping(char *line, struct procfs_mapping *ret)
 	memcpy(ret->rights, p, sizeof(ret->rights));
 	ret->rights[sizeof(ret->rights) - 1] = '\0';
 	p += sizeof(ret->rights);
-	if (!take_number(&p, 16, ' ', &offset) ||
-	    !take_number(&p, 16, ':', &device_major) ||
-	    !take_number(&p, 16, ' ', &device_minor) ||
-	    !isdigit((unsigned char)*p))
+	if (!take_number(&p, 16, ' ', &offset) || !take_number(&p, 16, ':', &device_major) ||
+	    !take_number(&p, 16, ' ', &device_minor) || !isdigit((unsigned char)*p))
 		return false;
 	ret->inode = strtoull(p, &behind, 10);
 	if (*behind != ' ' && *behind != '\0')
@@ -301,8 +279,7 @@ procfs_parse_mapping(char *line, struct procfs_mapping *ret)
 	return ret->start < ret->end;
 }
 
-int
-procfs_maps_open(struct procfs_maps *m, pid_t pid)
+int procfs_maps_open(struct procfs_maps *m, pid_t pid)
 {
 	size_t len;
 	int err;
@@ -313,14 +290,12 @@ procfs_maps_open(struct procfs_maps *m, pid_t pid)
 	return err == -ENOENT ? -ESRCH : err;
 }
 
-void
-procfs_maps_close(struct procfs_maps *m)
+void procfs_maps_close(struct procfs_maps *m)
 {
 	free(m->text);
 }
 
-bool
-procfs_maps_next(struct procfs_maps *m, struct procfs_mapping *ret)
+bool procfs_maps_next(struct procfs_maps *m, struct procfs_mapping *ret)
 {
 	while (*m->next) {
 		char *line = m->next, *end = strchrnul(line, '\n');
@@ -333,8 +308,7 @@ procfs_maps_next(struct procfs_maps *m, struct procfs_mapping *ret)
 	return false;
 }
 
-bool
-procfs_maps_next_file(struct procfs_maps *m, struct procfs_mapping *ret)
+bool procfs_maps_next_file(struct procfs_maps *m, struct procfs_mapping *ret)
 {
 	while (procfs_maps_next(m, ret))
 		if (ret->inode != 0)
@@ -342,8 +316,7 @@ procfs_maps_next_file(struct procfs_maps *m, struct procfs_mapping *ret)
 	return false;
 }
 
-bool
-procfs_is_deleted(const char *path)
+bool procfs_is_deleted(const char *path)
 {
 	static const char end[] = " (deleted)";
 	size_t len = strlen(path), n = strlen(end);
@@ -351,9 +324,7 @@ procfs_is_deleted(const char *path)
 	return len >= n && memcmp(path + len - n, end, n) == 0;
 }
 
-int
-procfs_files(pid_t pid, bool (*each)(void *, uint64_t, const char *, bool),
-    void *context)
+int procfs_files(pid_t pid, bool (*each)(void *, uint64_t, const char *, bool), void *context)
 {
 	struct procfs_mapping map;
 	struct procfs_maps maps;
@@ -363,15 +334,13 @@ procfs_files(pid_t pid, bool (*each)(void *, uint64_t, const char *, bool),
 	if (err < 0)
 		return err == -ESRCH ? -ESRCH : -EACCES;
 	while (err == 0 && procfs_maps_next_file(&maps, &map))
-		if (!each(context, map.start, map.path,
-		        procfs_is_deleted(map.path)))
+		if (!each(context, map.start, map.path, procfs_is_deleted(map.path)))
 			err = -ENOMEM;
 	procfs_maps_close(&maps);
 	return err;
 }
 
-int
-procfs_maps_file(pid_t pid, uint64_t device, uint64_t inode)
+int procfs_maps_file(pid_t pid, uint64_t device, uint64_t inode)
 {
 	struct procfs_mapping map;
 	struct procfs_maps maps;
@@ -386,34 +355,28 @@ procfs_maps_file(pid_t pid, uint64_t device, uint64_t inode)
 	return found;
 }
 
-static int
-look_at_directory(const char *path, struct statx *ret)
+static int look_at_directory(const char *path, struct statx *ret)
 {
 	*ret = (struct statx){0};
-	return statx(
-	    AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_MNT_ID, ret);
+	return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_MNT_ID, ret);
 }
 
 /* A bind mount of a directory below itself has its inode, but not its mount. */
-static bool
-is_same_directory(const struct statx *a, const struct statx *b)
+static bool is_same_directory(const struct statx *a, const struct statx *b)
 {
-	return a->stx_ino == b->stx_ino &&
-	    a->stx_dev_major == b->stx_dev_major &&
-	    a->stx_dev_minor == b->stx_dev_minor &&
-	    a->stx_mnt_id == b->stx_mnt_id;
+	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major &&
+	    a->stx_dev_minor == b->stx_dev_minor && a->stx_mnt_id == b->stx_mnt_id;
 }
 
 /*
  * ".." stops at our own root, not at the root of the process. So it leads out
  * of a chroot, up to the root of the mount namespace, where it stays.
  */
-int
-procfs_walk_root(pid_t pid, char ret_path[PROCFS_ROOT_BYTES])
+int procfs_walk_root(pid_t pid, char ret_path[PROCFS_ROOT_BYTES])
 {
 	struct statx here, above;
-	size_t n = (size_t)snprintf(ret_path, PROCFS_ROOT_BYTES,
-	    "/proc/%d/root", (int)living_thread(pid));
+	size_t n =
+	    (size_t)snprintf(ret_path, PROCFS_ROOT_BYTES, "/proc/%d/root", (int)living_thread(pid));
 
 	if (look_at_directory(ret_path, &here) < 0)
 		return -ENOENT;
@@ -431,8 +394,7 @@ procfs_walk_root(pid_t pid, char ret_path[PROCFS_ROOT_BYTES])
 }
 
 /* A directory on the way may be on a file system that does not answer. */
-int
-procfs_root(pid_t pid, char ret_path[PROCFS_ROOT_BYTES])
+int procfs_root(pid_t pid, char ret_path[PROCFS_ROOT_BYTES])
 {
 	const struct foreign_request r = {.kind = FOREIGN_ROOT, .pid = pid};
 	size_t len;
@@ -452,8 +414,7 @@ procfs_root(pid_t pid, char ret_path[PROCFS_ROOT_BYTES])
 
 /* ---- the others ---- */
 
-bool
-procfs_has_variable(pid_t pid, const char *entry)
+bool procfs_has_variable(pid_t pid, const char *entry)
 {
 	bool found = false;
 	char *text;
@@ -467,8 +428,7 @@ procfs_has_variable(pid_t pid, const char *entry)
 	return found;
 }
 
-int
-procfs_each(bool (*each)(pid_t pid, void *context), void *context)
+int procfs_each(bool (*each)(pid_t pid, void *context), void *context)
 {
 	DIR *dir = opendir("/proc");
 	const struct dirent *e;

@@ -98,9 +98,7 @@ bool procfs_is_deleted(const char *path);
  * -ESRCH: the map cannot be read.
  */
 int procfs_files(pid_t pid,
-    bool (*each)(
-        void *context, uint64_t start, const char *path, bool is_deleted),
-    void *context);
+    bool (*each)(void *context, uint64_t start, const char *path, bool is_deleted), void *context);
 
 /*
  * The root of the process's mount namespace, by a path that leads there from

@@ -16,8 +16,7 @@ enum {
 	ID_LEAST = 32,  /* rkt and older ones have fewer */
 };
 
-static void
-copy(char to[PROCFS_GROUP_NAME], const char *from, size_t len)
+static void copy(char to[PROCFS_GROUP_NAME], const char *from, size_t len)
 {
 	if (len >= PROCFS_GROUP_NAME)
 		len = PROCFS_GROUP_NAME - 1;
@@ -26,16 +25,13 @@ copy(char to[PROCFS_GROUP_NAME], const char *from, size_t len)
 }
 
 /* A container's id, and no other text? */
-static bool
-is_id(const char *text, size_t len)
+static bool is_id(const char *text, size_t len)
 {
-	return len >= ID_LEAST && len <= ID_DIGITS &&
-	    strspn(text, "0123456789abcdef") >= len;
+	return len >= ID_LEAST && len <= ID_DIGITS && strspn(text, "0123456789abcdef") >= len;
 }
 
 /* "docker-ID", "cri-containerd-ID", "crio-ID", "libpod-ID": behind a dash. */
-static bool
-take_id(const char *name, size_t len, struct procfs_group *ret)
+static bool take_id(const char *name, size_t len, struct procfs_group *ret)
 {
 	size_t at = len;
 
@@ -53,13 +49,11 @@ enum part { PART_NONE, PART_FOUND, PART_STOP };
  * One directory of a path, innermost first. A scope is a group of processes that
  * others than systemd have started: a container, or a login.
  */
-static enum part
-take_part(const char *name, size_t len, struct procfs_group *ret)
+static enum part take_part(const char *name, size_t len, struct procfs_group *ret)
 {
-	static const char service[] = ".service", scope[] = ".scope",
-	                  machine[] = "machine-", lxc[] = "lxc.payload.";
-	const size_t service_len = sizeof(service) - 1,
-	             scope_len = sizeof(scope) - 1;
+	static const char service[] = ".service", scope[] = ".scope", machine[] = "machine-",
+	                  lxc[] = "lxc.payload.";
+	const size_t service_len = sizeof(service) - 1, scope_len = sizeof(scope) - 1;
 	char text[PROCFS_GROUP_NAME];
 
 	copy(text, name, len);
@@ -78,8 +72,7 @@ take_part(const char *name, size_t len, struct procfs_group *ret)
 		return PART_FOUND;
 	}
 	if (text_begins_with(text, lxc) && text[sizeof(lxc) - 1]) {
-		copy(ret->container, text + sizeof(lxc) - 1,
-		    strlen(text) - (sizeof(lxc) - 1));
+		copy(ret->container, text + sizeof(lxc) - 1, strlen(text) - (sizeof(lxc) - 1));
 		return PART_FOUND;
 	}
 	/* "/docker/ID", "/kubepods/burstable/podUID/ID", "...:cri-containerd:ID" */
@@ -87,8 +80,7 @@ take_part(const char *name, size_t len, struct procfs_group *ret)
 }
 
 /* Has the path an innermost service or container? */
-static bool
-take_path(const char *path, struct procfs_group *ret)
+static bool take_path(const char *path, struct procfs_group *ret)
 {
 	size_t end = strlen(path);
 
@@ -98,8 +90,7 @@ take_path(const char *path, struct procfs_group *ret)
 
 		while (at > 0 && path[at - 1] != '/')
 			at--;
-		part =
-		    at < end ? take_part(path + at, end - at, ret) : PART_NONE;
+		part = at < end ? take_part(path + at, end - at, ret) : PART_NONE;
 		if (part != PART_NONE)
 			return part == PART_FOUND;
 		end = at > 0 ? at - 1 : 0;
@@ -108,8 +99,7 @@ take_path(const char *path, struct procfs_group *ret)
 }
 
 /* A path above the root of our cgroup namespace cannot be followed. */
-static bool
-is_in_sight(const char *path)
+static bool is_in_sight(const char *path)
 {
 	for (const char *p = strstr(path, "/.."); p; p = strstr(p + 1, "/.."))
 		if (p[3] == '/' || p[3] == '\0')
@@ -117,15 +107,13 @@ is_in_sight(const char *path)
 	return path[0] == '/';
 }
 
-static bool
-has_controller(const char *list, const char *name)
+static bool has_controller(const char *list, const char *name)
 {
 	size_t len = strlen(name);
 
 	for (const char *p = list; p; p = strchr(p, ',')) {
 		p += *p == ',';
-		if (strncmp(p, name, len) == 0 &&
-		    (p[len] == ',' || p[len] == '\0'))
+		if (strncmp(p, name, len) == 0 && (p[len] == ',' || p[len] == '\0'))
 			return true;
 	}
 	return false;
@@ -140,11 +128,9 @@ struct mount {
 };
 
 /* "36 35 0:32 ROOT AT OPTIONS - TYPE SOURCE SUPER_OPTIONS" */
-static bool
-parse_mount(char *line, bool is_v2, struct mount *ret)
+static bool parse_mount(char *line, bool is_v2, struct mount *ret)
 {
-	char *rest = strstr(line, " - "), *fields[6] = {NULL},
-	     *super[3] = {NULL};
+	char *rest = strstr(line, " - "), *fields[6] = {NULL}, *super[3] = {NULL};
 	char *save = NULL;
 
 	if (!rest)
@@ -157,8 +143,7 @@ parse_mount(char *line, bool is_v2, struct mount *ret)
 	super[0] = strtok_r(rest, " \n", &save);
 	for (size_t i = 1; i < 3 && super[i - 1]; i++)
 		super[i] = strtok_r(NULL, " \n", &save);
-	if (!fields[4] || !super[2] ||
-	    strcmp(super[0], is_v2 ? "cgroup2" : "cgroup") != 0 ||
+	if (!fields[4] || !super[2] || strcmp(super[0], is_v2 ? "cgroup2" : "cgroup") != 0 ||
 	    (!is_v2 && !has_controller(super[2], "memory")))
 		return false;
 	copy(ret->root, fields[3], strlen(fields[3]));
@@ -166,8 +151,7 @@ parse_mount(char *line, bool is_v2, struct mount *ret)
 	return true;
 }
 
-static struct mount
-find_mount(bool is_v2)
+static struct mount find_mount(bool is_v2)
 {
 	struct mount found = {.root = "/"};
 	FILE *file = fopen("/proc/self/mountinfo", "re");
@@ -184,8 +168,7 @@ find_mount(bool is_v2)
 }
 
 /* It stays as it is as long as we run. */
-static const struct mount *
-mount_of(bool is_v2)
+static const struct mount *mount_of(bool is_v2)
 {
 	static struct mount mounts[2];
 
@@ -194,8 +177,7 @@ mount_of(bool is_v2)
 	return &mounts[is_v2];
 }
 
-static void
-take_memory(const char *path, bool is_v2, struct procfs_group *ret)
+static void take_memory(const char *path, bool is_v2, struct procfs_group *ret)
 {
 	const struct mount *m = mount_of(is_v2);
 	size_t root = strcmp(m->root, "/") == 0 ? 0 : strlen(m->root), len;
@@ -204,8 +186,8 @@ take_memory(const char *path, bool is_v2, struct procfs_group *ret)
 	    (path[root] != '/' && path[root] != '\0'))
 		return;
 	path += root;
-	len = (size_t)snprintf(ret->memory, sizeof(ret->memory), "%s%s", m->at,
-	    path[0] && path[1] ? path : "");
+	len = (size_t)snprintf(
+	    ret->memory, sizeof(ret->memory), "%s%s", m->at, path[0] && path[1] ? path : "");
 	if (len >= sizeof(ret->memory))
 		ret->memory[0] = '\0';
 	ret->root_bytes = strlen(m->at);
@@ -213,8 +195,7 @@ take_memory(const char *path, bool is_v2, struct procfs_group *ret)
 }
 
 /* Lines are "0::/path" (v2), "4:memory:/path" and "1:name=systemd:/path" (v1). */
-void
-procfs_group_parse(char *text, struct procfs_group *ret)
+void procfs_group_parse(char *text, struct procfs_group *ret)
 {
 	const char *v2 = NULL, *systemd = NULL, *memory = NULL;
 
@@ -242,13 +223,11 @@ procfs_group_parse(char *text, struct procfs_group *ret)
 		take_memory(memory, false, ret);
 	else if (v2)
 		take_memory(v2, true, ret);
-	(void)((v2 && take_path(v2, ret)) ||
-	    (systemd && take_path(systemd, ret)) ||
+	(void)((v2 && take_path(v2, ret)) || (systemd && take_path(systemd, ret)) ||
 	    (memory && take_path(memory, ret)));
 }
 
-int
-procfs_group_of(pid_t pid, struct procfs_group *ret)
+int procfs_group_of(pid_t pid, struct procfs_group *ret)
 {
 	char path[64], text[TEXT_BYTES];
 	size_t len = 0;

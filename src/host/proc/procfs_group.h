@@ -24,9 +24,8 @@ struct procfs_group {
 	char container[PROCFS_GROUP_NAME];
 	/* path of the memory cgroup as we see it; "": none, or out of sight */
 	char memory[PROCFS_GROUP_PATH];
-	size_t
-	    root_bytes; /* of that path, up to where the groups are mounted */
-	bool is_v2;     /* the memory cgroup is one of version 2 */
+	size_t root_bytes; /* of that path, up to where the groups are mounted */
+	bool is_v2;        /* the memory cgroup is one of version 2 */
 };
 
 /* -ESRCH: it cannot be read. */

@@ -19,23 +19,20 @@ enum {
 
 /* ---- /proc/PID/maps ------------------------------------------------------- */
 
-static bool
-begins_with(const char *text, const char *with)
+static bool begins_with(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
 /* Does the file's name begin with this? */
-static bool
-is_named(const char *path, const char *name)
+static bool is_named(const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash && begins_with(slash + 1, name);
 }
 
-static enum roots_kind
-kind_of(const struct procfs_mapping *m)
+static enum roots_kind kind_of(const struct procfs_mapping *m)
 {
 	if (begins_with(m->path, "[v")) /* vvar, vdso, vsyscall */
 		return ROOTS_KERNEL;
@@ -45,26 +42,20 @@ kind_of(const struct procfs_mapping *m)
 		return ROOTS_STACK;
 	if (begins_with(m->path, "anon_inode:[io_uring]"))
 		return ROOTS_RING;
-	if ((begins_with(m->path, "/dev/") &&
-	        !begins_with(m->path, "/dev/shm/") &&
-	        !begins_with(m->path, "/dev/hugepages/") &&
-	        !begins_with(m->path, "/dev/zero")) ||
+	if ((begins_with(m->path, "/dev/") && !begins_with(m->path, "/dev/shm/") &&
+	        !begins_with(m->path, "/dev/hugepages/") && !begins_with(m->path, "/dev/zero")) ||
 	    begins_with(m->path, "/sys/") || begins_with(m->path, "/proc/"))
 		return ROOTS_DEVICE;
 	return m->rights[3] == 's' ? ROOTS_SHARED : ROOTS_MEMORY;
 }
 
-static bool
-is_sound(const struct procfs_mapping *m, const struct roots_areas *before)
+static bool is_sound(const struct procfs_mapping *m, const struct roots_areas *before)
 {
-	return m->end <= ADDRESS_END && m->start % PAGE == 0 &&
-	    m->end % PAGE == 0 &&
-	    (before->count == 0 ||
-	        before->at[before->count - 1].end <= m->start);
+	return m->end <= ADDRESS_END && m->start % PAGE == 0 && m->end % PAGE == 0 &&
+	    (before->count == 0 || before->at[before->count - 1].end <= m->start);
 }
 
-int
-roots_parse(char *text, struct roots_areas *ret)
+int roots_parse(char *text, struct roots_areas *ret)
 {
 	struct procfs_maps maps = {.text = text, .next = text};
 	struct procfs_mapping m;
@@ -73,8 +64,7 @@ roots_parse(char *text, struct roots_areas *ret)
 	while (ret->count < AREAS_MAX && procfs_maps_next(&maps, &m)) {
 		if (!is_sound(&m, ret))
 			continue;
-		if (room_make(&ret->at, &ret->room, ret->count,
-		        sizeof(*ret->at)) < 0) {
+		if (room_make(&ret->at, &ret->room, ret->count, sizeof(*ret->at)) < 0) {
 			roots_release(ret);
 			return -ENOMEM;
 		}
@@ -90,8 +80,7 @@ roots_parse(char *text, struct roots_areas *ret)
 	return 0;
 }
 
-uint64_t
-roots_swapped_shared(const char *smaps)
+uint64_t roots_swapped_shared(const char *smaps)
 {
 	bool is_shared = false;
 	uint64_t bytes = 0;
@@ -112,15 +101,13 @@ roots_swapped_shared(const char *smaps)
 	return bytes;
 }
 
-void
-roots_release(struct roots_areas *a)
+void roots_release(struct roots_areas *a)
 {
 	free(a->at);
 	*a = (struct roots_areas){0};
 }
 
-const struct roots_area *
-roots_at(const struct roots_areas *a, uint64_t address)
+const struct roots_area *roots_at(const struct roots_areas *a, uint64_t address)
 {
 	size_t low = 0, high = a->count;
 
@@ -132,8 +119,7 @@ roots_at(const struct roots_areas *a, uint64_t address)
 		else
 			high = mid;
 	}
-	return low < a->count && a->at[low].start <= address ? &a->at[low]
-	                                                     : NULL;
+	return low < a->count && a->at[low].start <= address ? &a->at[low] : NULL;
 }
 
 /* ---- what to scan --------------------------------------------------------- */
@@ -143,21 +129,19 @@ roots_at(const struct roots_areas *a, uint64_t address)
  * one where a guard page lies below it. Coroutines may have theirs side by side
  * in one mapping, and what is below the one is the other then.
  */
-static bool
-is_one_stack(const struct roots_areas *a, size_t i)
+static bool is_one_stack(const struct roots_areas *a, size_t i)
 {
 	const struct roots_area *x = &a->at[i];
 
 	if (x->kind == ROOTS_STACK)
 		return true;
-	return x->kind == ROOTS_MEMORY && !x->is_file && i > 0 &&
-	    x[-1].end == x->start && !x[-1].can_read && !x[-1].can_write;
+	return x->kind == ROOTS_MEMORY && !x->is_file && i > 0 && x[-1].end == x->start &&
+	    !x[-1].can_read && !x[-1].can_write;
 }
 
 /* Where the part of an area begins that is in use, by the stack pointers. */
-static uint64_t
-begin_of(const struct roots_areas *a, size_t i, const uint64_t *pointers,
-    size_t count)
+static uint64_t begin_of(
+    const struct roots_areas *a, size_t i, const uint64_t *pointers, size_t count)
 {
 	const struct roots_area *x = &a->at[i];
 	uint64_t begin = x->start;
@@ -174,9 +158,8 @@ begin_of(const struct roots_areas *a, size_t i, const uint64_t *pointers,
 	return begin;
 }
 
-static int
-add_areas(const struct roots_areas *a, const uint64_t *pointers, size_t count,
-    struct roots_plan *all)
+static int add_areas(
+    const struct roots_areas *a, const uint64_t *pointers, size_t count, struct roots_plan *all)
 {
 	int err = 0;
 
@@ -191,15 +174,13 @@ add_areas(const struct roots_areas *a, const uint64_t *pointers, size_t count,
 		err = address_ranges_add(&all->weak, x->start, begin);
 		if (err == 0)
 			err = address_ranges_add(
-			    x->can_execute ? &all->code : &all->certain, begin,
-			    x->end);
+			    x->can_execute ? &all->code : &all->certain, begin, x->end);
 	}
 	return err;
 }
 
-int
-roots_plan(const struct roots_areas *a, const struct ranges * not,
-    const uint64_t *pointers, size_t count, struct roots_plan *ret)
+int roots_plan(const struct roots_areas *a, const struct ranges * not, const uint64_t *pointers,
+    size_t count, struct roots_plan *ret)
 {
 	struct roots_plan all = {{0}, {0}, {0}};
 	int err = add_areas(a, pointers, count, &all);
@@ -219,8 +200,7 @@ roots_plan(const struct roots_areas *a, const struct ranges * not,
 	return err;
 }
 
-void
-roots_plan_release(struct roots_plan *p)
+void roots_plan_release(struct roots_plan *p)
 {
 	address_ranges_release(&p->certain);
 	address_ranges_release(&p->code);
@@ -245,8 +225,7 @@ enum {
 	ARENA_HEAP_BYTES = 64 << 20,
 };
 
-static bool
-is_arena(uint64_t address, const uint64_t *w)
+static bool is_arena(uint64_t address, const uint64_t *w)
 {
 	unsigned empty = 0;
 
@@ -261,13 +240,10 @@ is_arena(uint64_t address, const uint64_t *w)
 	}
 	/* another arena begins behind the header of its first heap */
 	return empty >= ARENA_EMPTY_LEAST &&
-	    (w[ARENA_NEXT] == address ||
-	        (w[ARENA_NEXT] && w[ARENA_NEXT] % ARENA_HEAP_BYTES < 256));
+	    (w[ARENA_NEXT] == address || (w[ARENA_NEXT] && w[ARENA_NEXT] % ARENA_HEAP_BYTES < 256));
 }
 
-bool
-roots_find_arena(
-    uint64_t address, const void *bytes, size_t len, struct range *ret)
+bool roots_find_arena(uint64_t address, const void *bytes, size_t len, struct range *ret)
 {
 	const uint64_t *words = bytes;
 	size_t count = len / 8;
@@ -276,8 +252,7 @@ roots_find_arena(
 		/* a quick look first: some list of the larger chunks is empty */
 		uint64_t at = address + i * 8;
 
-		if (words[i + ARENA_NEXT] != at &&
-		    words[i + ARENA_NEXT] % ARENA_HEAP_BYTES >= 256)
+		if (words[i + ARENA_NEXT] != at && words[i + ARENA_NEXT] % ARENA_HEAP_BYTES >= 256)
 			continue;
 		if (!is_arena(at, words + i))
 			continue;

@@ -49,8 +49,7 @@ void roots_release(struct roots_areas *a);
 uint64_t roots_swapped_shared(const char *smaps);
 
 /* The area that holds an address, NULL: none. */
-const struct roots_area *roots_at(
-    const struct roots_areas *a, uint64_t address);
+const struct roots_area *roots_at(const struct roots_areas *a, uint64_t address);
 
 /*
  * What to scan: `certain`, `code` for what can be executed, and `weak` for the
@@ -61,8 +60,8 @@ const struct roots_area *roots_at(
 struct roots_plan {
 	struct ranges certain, code, weak;
 };
-int roots_plan(const struct roots_areas *a, const struct ranges * not,
-    const uint64_t *pointers, size_t count, struct roots_plan *ret);
+int roots_plan(const struct roots_areas *a, const struct ranges * not, const uint64_t *pointers,
+    size_t count, struct roots_plan *ret);
 void roots_plan_release(struct roots_plan *p);
 
 /*
@@ -72,7 +71,6 @@ void roots_plan_release(struct roots_plan *p);
  */
 enum { ROOTS_ARENA_TOP = 12 }; /* word: the chunk new ones are cut from */
 
-bool roots_find_arena(
-    uint64_t address, const void *bytes, size_t len, struct range *ret);
+bool roots_find_arena(uint64_t address, const void *bytes, size_t len, struct range *ret);
 
 #endif

@@ -26,40 +26,35 @@ struct more {
 	bool can_execute, has_rights, is_shared;
 };
 
-static bool
-begins_with(const char *text, const char *with)
+static bool begins_with(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
 /* "libseep.so", "libseep-cxx.so", ... in any directory, even if removed. */
-static bool
-is_collector(const char *path)
+static bool is_collector(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	return slash && begins_with(slash, "/libseep") &&
-	    (slash[8] == '.' || slash[8] == '-') && strstr(slash, ".so");
+	return slash && begins_with(slash, "/libseep") && (slash[8] == '.' || slash[8] == '-') &&
+	    strstr(slash, ".so");
 }
 
-static bool
-is_shared_memory(const char *path)
+static bool is_shared_memory(const char *path)
 {
 	return begins_with(path, "/dev/shm/") || begins_with(path, "/memfd:") ||
 	    begins_with(path, "/SYSV") || begins_with(path, "/dev/zero") ||
 	    begins_with(path, "[anon_shmem") || path[0] == '\0';
 }
 
-static enum smaps_kind
-kind_of(const struct smaps_area *a, const struct more *m)
+static enum smaps_kind kind_of(const struct smaps_area *a, const struct more *m)
 {
 	const char *name = a->name;
 
 	if (begins_with(name, "[heap]"))
 		return SMAPS_HEAP;
 	/* libc may name the stacks of threads, and so may a program */
-	if (begins_with(name, "[stack") ||
-	    (begins_with(name, "[anon:") && strstr(name, "stack")))
+	if (begins_with(name, "[stack") || (begins_with(name, "[anon:") && strstr(name, "stack")))
 		return SMAPS_STACK;
 	if (begins_with(name, "[v")) /* vvar, vdso, vsyscall */
 		return SMAPS_MODULE;
@@ -70,8 +65,7 @@ kind_of(const struct smaps_area *a, const struct more *m)
 	return m->inode ? SMAPS_FILE : SMAPS_ANONYMOUS;
 }
 
-static int
-by_file(const void *a, const void *b)
+static int by_file(const void *a, const void *b)
 {
 	const struct more *x = a, *y = b;
 
@@ -81,8 +75,7 @@ by_file(const void *a, const void *b)
 }
 
 /* Data and constants of a file belong to the code of the same file. */
-static int
-find_modules(struct smaps *s, const struct more *more)
+static int find_modules(struct smaps *s, const struct more *more)
 {
 	struct more *code = malloc((s->count + 1) * sizeof(*code));
 	size_t n = 0;
@@ -106,26 +99,22 @@ find_modules(struct smaps *s, const struct more *more)
  * glibc, above the reserve of another one, but those begin at a multiple of
  * ARENA_BYTES.
  */
-static void
-find_stacks(struct smaps *s, const struct more *more)
+static void find_stacks(struct smaps *s, const struct more *more)
 {
 	for (size_t i = 1; i < s->count; i++) {
 		struct smaps_area *a = &s->at[i];
 		const struct smaps_area *below = &s->at[i - 1];
 
-		if (a->kind == SMAPS_ANONYMOUS && a->name[0] == '\0' &&
-		    more[i].has_rights && !more[i].can_execute &&
-		    a->start % ARENA_BYTES != 0 &&
+		if (a->kind == SMAPS_ANONYMOUS && a->name[0] == '\0' && more[i].has_rights &&
+		    !more[i].can_execute && a->start % ARENA_BYTES != 0 &&
 		    below->kind == SMAPS_ANONYMOUS && below->end == a->start &&
-		    !more[i - 1].has_rights &&
-		    below->end - below->start <= GUARD_MAX)
+		    !more[i - 1].has_rights && below->end - below->start <= GUARD_MAX)
 			a->kind = SMAPS_STACK;
 	}
 }
 
 /* "Rss:    12 kB" */
-static bool
-take_field(const char *line, const char *name, uint64_t *ret)
+static bool take_field(const char *line, const char *name, uint64_t *ret)
 {
 	size_t n = strlen(name);
 	uint64_t value;
@@ -139,18 +128,13 @@ take_field(const char *line, const char *name, uint64_t *ret)
 	return true;
 }
 
-static bool
-is_sound(const struct procfs_mapping *m, const struct smaps *before)
+static bool is_sound(const struct procfs_mapping *m, const struct smaps *before)
 {
-	return m->end <= ADDRESS_END && m->start % 4096 == 0 &&
-	    m->end % 4096 == 0 &&
-	    (before->count == 0 ||
-	        before->at[before->count - 1].end <= m->start);
+	return m->end <= ADDRESS_END && m->start % 4096 == 0 && m->end % 4096 == 0 &&
+	    (before->count == 0 || before->at[before->count - 1].end <= m->start);
 }
 
-static int
-add(struct smaps *s, struct more **more, size_t *room,
-    const struct procfs_mapping *m)
+static int add(struct smaps *s, struct more **more, size_t *room, const struct procfs_mapping *m)
 {
 	struct more x = {.device = m->device,
 	    .inode = m->inode,
@@ -163,15 +147,13 @@ add(struct smaps *s, struct more **more, size_t *room,
 		err = room_make(more, room, s->count, sizeof(x));
 	if (err < 0)
 		return err;
-	s->at[s->count] = (struct smaps_area){
-	    .start = m->start, .end = m->end, .name = m->path};
+	s->at[s->count] = (struct smaps_area){.start = m->start, .end = m->end, .name = m->path};
 	s->at[s->count].kind = kind_of(&s->at[s->count], &x);
 	(*more)[s->count++] = x;
 	return 0;
 }
 
-int
-smaps_parse(char *text, struct smaps *ret)
+int smaps_parse(char *text, struct smaps *ret)
 {
 	struct more *more = NULL;
 	size_t room = 0;
@@ -180,8 +162,7 @@ smaps_parse(char *text, struct smaps *ret)
 
 	*ret = (struct smaps){0};
 	for (char *line = text, *next; *line && err == 0; line = next) {
-		struct smaps_area *a =
-		    ret->count ? &ret->at[ret->count - 1] : NULL;
+		struct smaps_area *a = ret->count ? &ret->at[ret->count - 1] : NULL;
 		size_t len = strcspn(line, "\n");
 		struct procfs_mapping m;
 
@@ -191,8 +172,7 @@ smaps_parse(char *text, struct smaps *ret)
 			is_inside = is_sound(&m, ret) && ret->count < AREAS_MAX;
 			if (is_inside)
 				err = add(ret, &more, &room, &m);
-		} else if (a && is_inside &&
-		    !take_field(line, "Rss", &a->rss) &&
+		} else if (a && is_inside && !take_field(line, "Rss", &a->rss) &&
 		    !take_field(line, "Swap", &a->swap)) {
 			(void)take_field(line, "AnonHugePages", &a->huge);
 		}
@@ -216,15 +196,13 @@ smaps_parse(char *text, struct smaps *ret)
 	return err;
 }
 
-void
-smaps_release(struct smaps *s)
+void smaps_release(struct smaps *s)
 {
 	free(s->at);
 	*s = (struct smaps){0};
 }
 
-const struct smaps_area *
-smaps_at(const struct smaps *s, uint64_t address)
+const struct smaps_area *smaps_at(const struct smaps *s, uint64_t address)
 {
 	size_t low = 0, high = s->count;
 
@@ -236,12 +214,10 @@ smaps_at(const struct smaps *s, uint64_t address)
 		else
 			high = mid;
 	}
-	return low < s->count && s->at[low].start <= address ? &s->at[low]
-	                                                     : NULL;
+	return low < s->count && s->at[low].start <= address ? &s->at[low] : NULL;
 }
 
-bool
-smaps_rollup(const char *text, struct smaps_sums *ret)
+bool smaps_rollup(const char *text, struct smaps_sums *ret)
 {
 	bool found = false;
 

@@ -6,14 +6,12 @@
 #include <stdint.h>
 
 /* a + b, or the largest number if the sum does not fit. */
-static inline uint64_t
-capped_sum(uint64_t a, uint64_t b)
+static inline uint64_t capped_sum(uint64_t a, uint64_t b)
 {
 	return a + b < a ? UINT64_MAX : a + b;
 }
 
-static inline uint32_t
-capped_sum_32(uint32_t a, uint32_t b)
+static inline uint32_t capped_sum_32(uint32_t a, uint32_t b)
 {
 	return a + b < a ? UINT32_MAX : a + b;
 }
@@ -21,8 +19,7 @@ capped_sum_32(uint32_t a, uint32_t b)
 /*
  * The same with signs: if the sum does not fit, the largest or smallest number.
  */
-static inline int64_t
-capped_sum_signed(int64_t a, int64_t b)
+static inline int64_t capped_sum_signed(int64_t a, int64_t b)
 {
 	int64_t sum;
 
@@ -35,15 +32,13 @@ capped_sum_signed(int64_t a, int64_t b)
  * a - b, or 0. The counters of a running process are read one after the other,
  * so b may be the larger one.
  */
-static inline uint64_t
-capped_difference(uint64_t a, uint64_t b)
+static inline uint64_t capped_difference(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
 
 /* now - before with its sign, limited to INT64_MAX in both directions. */
-static inline int64_t
-capped_change(uint64_t now, uint64_t before)
+static inline int64_t capped_change(uint64_t now, uint64_t before)
 {
 	uint64_t n = now > before ? now - before : before - now;
 

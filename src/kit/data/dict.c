@@ -7,8 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-static uint64_t
-mix(uint64_t x)
+static uint64_t mix(uint64_t x)
 {
 	x ^= x >> 33;
 	x *= UINT64_C(0xff51afd7ed558ccd);
@@ -17,8 +16,7 @@ mix(uint64_t x)
 	return x ^ (x >> 33);
 }
 
-static uint64_t
-seed(void)
+static uint64_t seed(void)
 {
 	static uint64_t value;
 
@@ -30,16 +28,14 @@ seed(void)
 	return value;
 }
 
-uint64_t
-dict_hash(uint64_t a, uint64_t b, uint64_t c)
+uint64_t dict_hash(uint64_t a, uint64_t b, uint64_t c)
 {
 	uint64_t s = seed();
 
 	return mix(mix(mix(a ^ s) + b + s) ^ (c + s * 3));
 }
 
-uint64_t
-dict_hash_bytes(const void *bytes, size_t len)
+uint64_t dict_hash_bytes(const void *bytes, size_t len)
 {
 	const unsigned char *p = bytes;
 	uint64_t h = len, word;
@@ -54,14 +50,12 @@ dict_hash_bytes(const void *bytes, size_t len)
 	return dict_hash(h, word, 2);
 }
 
-uint64_t
-dict_hash_text(const char *text)
+uint64_t dict_hash_text(const char *text)
 {
 	return dict_hash_bytes(text, text ? strlen(text) : 0);
 }
 
-static int
-grow(struct dict *x)
+static int grow(struct dict *x)
 {
 	size_t room = x->slots ? (x->mask + 1) * 2 : 64;
 	struct index_slot *slots = calloc(room, sizeof(*slots));
@@ -86,28 +80,24 @@ grow(struct dict *x)
 /*
  * The slot of the item equal to key, or the free slot where it would be stored.
  */
-static size_t
-find_slot(const struct dict *x, uint32_t h, dict_same *same, const void *items,
-    const void *key)
+static size_t find_slot(
+    const struct dict *x, uint32_t h, dict_same *same, const void *items, const void *key)
 {
 	size_t at = h & x->mask;
 
 	while (x->slots[at].item != 0 &&
-	    (x->slots[at].hash != h ||
-	        !same(items, x->slots[at].item - 1, key)))
+	    (x->slots[at].hash != h || !same(items, x->slots[at].item - 1, key)))
 		at = (at + 1) & x->mask;
 	return at;
 }
 
-bool
-dict_same_text(const void *items, uint32_t item, const void *key)
+bool dict_same_text(const void *items, uint32_t item, const void *key)
 {
 	return strcmp(((const char *const *)items)[item], key) == 0;
 }
 
-int
-dict_find(struct dict *x, uint64_t hash, dict_same *same, const void *items,
-    const void *key, uint32_t fresh, uint32_t *ret)
+int dict_find(struct dict *x, uint64_t hash, dict_same *same, const void *items, const void *key,
+    uint32_t fresh, uint32_t *ret)
 {
 	uint32_t h = (uint32_t)(hash >> 32);
 	size_t at;
@@ -125,9 +115,8 @@ dict_find(struct dict *x, uint64_t hash, dict_same *same, const void *items,
 	return 0;
 }
 
-bool
-dict_look(const struct dict *x, uint64_t hash, dict_same *same,
-    const void *items, const void *key, uint32_t *ret)
+bool dict_look(const struct dict *x, uint64_t hash, dict_same *same, const void *items,
+    const void *key, uint32_t *ret)
 {
 	size_t at;
 
@@ -140,8 +129,7 @@ dict_look(const struct dict *x, uint64_t hash, dict_same *same,
 	return true;
 }
 
-void
-dict_release(struct dict *x)
+void dict_release(struct dict *x)
 {
 	free(x->slots);
 	*x = (struct dict){0};

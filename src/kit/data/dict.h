@@ -35,12 +35,12 @@ uint64_t dict_hash_text(const char *text); /* NULL is treated as "" */
  * The number of the item equal to key. If there is none, `fresh` is entered and
  * returned, and the caller appends that item. -ENOMEM.
  */
-int dict_find(struct dict *x, uint64_t hash, dict_same *same, const void *items,
-    const void *key, uint32_t fresh, uint32_t *ret);
+int dict_find(struct dict *x, uint64_t hash, dict_same *same, const void *items, const void *key,
+    uint32_t fresh, uint32_t *ret);
 
 /* The same, but enters nothing. Returns false if there is no such item. */
-bool dict_look(const struct dict *x, uint64_t hash, dict_same *same,
-    const void *items, const void *key, uint32_t *ret);
+bool dict_look(const struct dict *x, uint64_t hash, dict_same *same, const void *items,
+    const void *key, uint32_t *ret);
 
 void dict_release(struct dict *x);
 

@@ -9,26 +9,22 @@
 
 enum { FIRST_BITS = 8 };
 
-static size_t
-mask_of(const struct keyed *k)
+static size_t mask_of(const struct keyed *k)
 {
 	return ((size_t)1 << k->bits) - 1;
 }
 
-static size_t
-home_of(const struct keyed *k, uint64_t key)
+static size_t home_of(const struct keyed *k, uint64_t key)
 {
 	return (size_t)dict_hash(key, 0, 0) & mask_of(k);
 }
 
-static uint8_t *
-item_at(const struct keyed *k, size_t i)
+static uint8_t *item_at(const struct keyed *k, size_t i)
 {
 	return k->items + i * k->item_bytes;
 }
 
-static uint64_t
-key_at(const struct keyed *k, size_t i)
+static uint64_t key_at(const struct keyed *k, size_t i)
 {
 	uint64_t key;
 
@@ -37,8 +33,7 @@ key_at(const struct keyed *k, size_t i)
 }
 
 /* Its place, or the free place where it would be. */
-static size_t
-place_of(const struct keyed *k, uint64_t key)
+static size_t place_of(const struct keyed *k, uint64_t key)
 {
 	size_t i = home_of(k, key);
 
@@ -47,8 +42,7 @@ place_of(const struct keyed *k, uint64_t key)
 	return i;
 }
 
-static bool
-grow(struct keyed *k)
+static bool grow(struct keyed *k)
 {
 	struct keyed old = *k;
 	unsigned bits = old.items ? old.bits + 1 : FIRST_BITS;
@@ -60,14 +54,13 @@ grow(struct keyed *k)
 	k->bits = bits;
 	for (size_t i = 0; old.items && i <= mask_of(&old); i++)
 		if (key_at(&old, i) != 0)
-			memcpy(item_at(k, place_of(k, key_at(&old, i))),
-			    item_at(&old, i), k->item_bytes);
+			memcpy(item_at(k, place_of(k, key_at(&old, i))), item_at(&old, i),
+			    k->item_bytes);
 	free(old.items);
 	return true;
 }
 
-void *
-keyed_find(const struct keyed *k, uint64_t key)
+void *keyed_find(const struct keyed *k, uint64_t key)
 {
 	size_t i;
 
@@ -77,8 +70,7 @@ keyed_find(const struct keyed *k, uint64_t key)
 	return key_at(k, i) == key ? item_at(k, i) : NULL;
 }
 
-void *
-keyed_put(struct keyed *k, uint64_t key)
+void *keyed_put(struct keyed *k, uint64_t key)
 {
 	size_t i;
 
@@ -93,15 +85,12 @@ keyed_put(struct keyed *k, uint64_t key)
 }
 
 /* Items behind the hole that it was in the way of move up. */
-void
-keyed_remove(struct keyed *k, const void *item)
+void keyed_remove(struct keyed *k, const void *item)
 {
 	size_t mask = mask_of(k);
-	size_t hole =
-	    (size_t)((const uint8_t *)item - k->items) / k->item_bytes;
+	size_t hole = (size_t)((const uint8_t *)item - k->items) / k->item_bytes;
 
-	for (size_t i = (hole + 1) & mask; key_at(k, i) != 0;
-	     i = (i + 1) & mask) {
+	for (size_t i = (hole + 1) & mask; key_at(k, i) != 0; i = (i + 1) & mask) {
 		size_t home = home_of(k, key_at(k, i));
 
 		if (((i - home) & mask) < ((i - hole) & mask))
@@ -113,8 +102,7 @@ keyed_remove(struct keyed *k, const void *item)
 	k->count--;
 }
 
-void
-keyed_release(struct keyed *k)
+void keyed_release(struct keyed *k)
 {
 	free(k->items);
 	*k = (struct keyed){.item_bytes = k->item_bytes};

@@ -14,8 +14,7 @@
  * pointer to the array, which may move. Item numbers have 32 bits. On -ENOMEM
  * nothing has changed.
  */
-static inline int
-room_make(void *items, size_t *room, size_t count, size_t size)
+static inline int room_make(void *items, size_t *room, size_t count, size_t size)
 {
 	size_t more = *room ? *room * 2 : 16;
 	void *array, *bigger;

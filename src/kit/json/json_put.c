@@ -9,8 +9,7 @@
 #include "kit/words/text.h"
 
 /* JSON writes characters above 16 bits as two halves, as UTF-16 does. */
-static void
-put_escaped(FILE *out, uint32_t c)
+static void put_escaped(FILE *out, uint32_t c)
 {
 	if (c >= 0x10000) {
 		c -= 0x10000;
@@ -20,8 +19,7 @@ put_escaped(FILE *out, uint32_t c)
 	(void)fprintf(out, "\\u%04" PRIx32, c);
 }
 
-void
-json_string(FILE *out, const char *text)
+void json_string(FILE *out, const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
 
@@ -50,8 +48,7 @@ json_string(FILE *out, const char *text)
 	(void)putc('"', out);
 }
 
-void
-json_shown(FILE *out, const char *text)
+void json_shown(FILE *out, const char *text)
 {
 	char *shown = NULL;
 	size_t len = 0;
@@ -69,20 +66,17 @@ json_shown(FILE *out, const char *text)
 	free(shown);
 }
 
-void
-json_key(FILE *out, const char *name)
+void json_key(FILE *out, const char *name)
 {
 	(void)fprintf(out, ",\"%s\":", name);
 }
 
-void
-json_number(FILE *out, const char *name, uint64_t value)
+void json_number(FILE *out, const char *name, uint64_t value)
 {
 	(void)fprintf(out, ",\"%s\":%" PRIu64, name, value);
 }
 
-void
-json_number_or_null(FILE *out, const char *name, bool known, uint64_t value)
+void json_number_or_null(FILE *out, const char *name, bool known, uint64_t value)
 {
 	if (known)
 		json_number(out, name, value);
@@ -90,21 +84,18 @@ json_number_or_null(FILE *out, const char *name, bool known, uint64_t value)
 		json_text(out, name, NULL);
 }
 
-void
-json_text(FILE *out, const char *name, const char *value)
+void json_text(FILE *out, const char *name, const char *value)
 {
 	json_key(out, name);
 	json_string(out, value);
 }
 
-void
-json_boolean(FILE *out, const char *name, bool value)
+void json_boolean(FILE *out, const char *name, bool value)
 {
 	(void)fprintf(out, ",\"%s\":%s", name, value ? "true" : "false");
 }
 
-void
-json_hex(FILE *out, const char *name, const uint8_t *bytes, size_t len)
+void json_hex(FILE *out, const char *name, const uint8_t *bytes, size_t len)
 {
 	bool zero = true;
 
@@ -121,8 +112,7 @@ json_hex(FILE *out, const char *name, const uint8_t *bytes, size_t len)
 	(void)putc('"', out);
 }
 
-void
-json_time(FILE *out, const char *name, uint64_t realtime_ns)
+void json_time(FILE *out, const char *name, uint64_t realtime_ns)
 {
 	time_t seconds = (time_t)(realtime_ns / 1000000000);
 	char buffer[64];
@@ -134,12 +124,10 @@ json_time(FILE *out, const char *name, uint64_t realtime_ns)
 		(void)fputs("null", out);
 		return;
 	}
-	(void)fprintf(out, "\"%s.%03uZ\"", buffer,
-	    (unsigned)(realtime_ns / 1000000 % 1000));
+	(void)fprintf(out, "\"%s.%03uZ\"", buffer, (unsigned)(realtime_ns / 1000000 % 1000));
 }
 
-void
-json_list(FILE *out, const char *name, const uint64_t *values, size_t count)
+void json_list(FILE *out, const char *name, const uint64_t *values, size_t count)
 {
 	json_key(out, name);
 	(void)putc('[', out);

@@ -24,12 +24,10 @@ void json_shown(FILE *out, const char *text);
 /* All other functions begin with a comma and write ,"name": and the value. */
 void json_key(FILE *out, const char *name);
 void json_number(FILE *out, const char *name, uint64_t value);
-void json_number_or_null(
-    FILE *out, const char *name, bool known, uint64_t value);
+void json_number_or_null(FILE *out, const char *name, bool known, uint64_t value);
 void json_text(FILE *out, const char *name, const char *value);
 void json_boolean(FILE *out, const char *name, bool value);
-void json_list(
-    FILE *out, const char *name, const uint64_t *values, size_t count);
+void json_list(FILE *out, const char *name, const uint64_t *values, size_t count);
 
 /* Bytes as hexadecimal digits; null if all of them are zero. */
 void json_hex(FILE *out, const char *name, const uint8_t *bytes, size_t len);

@@ -7,8 +7,7 @@
 
 enum { DEPTH_MAX = 64 };
 
-static bool
-fail(struct json_take *j)
+static bool fail(struct json_take *j)
 {
 	j->is_bad = true;
 	j->at = j->end;
@@ -16,16 +15,14 @@ fail(struct json_take *j)
 }
 
 /* The next character that is no space; 0: the end. */
-static char
-peek(struct json_take *j)
+static char peek(struct json_take *j)
 {
 	while (j->at < j->end && strchr(" \t\r\n", *j->at) && *j->at)
 		j->at++;
 	return (char)(j->at < j->end ? *j->at : '\0');
 }
 
-static bool
-take(struct json_take *j, char c)
+static bool take(struct json_take *j, char c)
 {
 	if (peek(j) != c || j->at == j->end)
 		return false;
@@ -33,14 +30,12 @@ take(struct json_take *j, char c)
 	return true;
 }
 
-bool
-json_take_object(struct json_take *j)
+bool json_take_object(struct json_take *j)
 {
 	return take(j, '{') || fail(j);
 }
 
-bool
-json_take_list(struct json_take *j)
+bool json_take_list(struct json_take *j)
 {
 	return take(j, '[') || fail(j);
 }
@@ -52,8 +47,7 @@ struct text {
 	size_t len, room;
 };
 
-static void
-put(struct text *t, const char *bytes, size_t n)
+static void put(struct text *t, const char *bytes, size_t n)
 {
 	if (t->len + n < t->room) {
 		memcpy(t->at + t->len, bytes, n);
@@ -63,8 +57,7 @@ put(struct text *t, const char *bytes, size_t n)
 	}
 }
 
-static void
-put_character(struct text *t, uint32_t c)
+static void put_character(struct text *t, uint32_t c)
 {
 	char b[3];
 
@@ -84,8 +77,7 @@ put_character(struct text *t, uint32_t c)
 }
 
 /* Behind the backslash. */
-static bool
-take_escape(struct json_take *j, struct text *t)
+static bool take_escape(struct json_take *j, struct text *t)
 {
 	static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
 	char c = (char)(j->at < j->end ? *j->at++ : '\0');
@@ -103,18 +95,14 @@ take_escape(struct json_take *j, struct text *t)
 
 		if (!isxdigit((unsigned char)d))
 			return fail(j);
-		code = code * 16 +
-		    (uint32_t)(isdigit((unsigned char)d) ? d - '0'
-		                                         : d - 'a' + 10);
+		code = code * 16 + (uint32_t)(isdigit((unsigned char)d) ? d - '0' : d - 'a' + 10);
 	}
 	/* names have no characters beyond these, and no NUL */
-	put_character(
-	    t, code == 0 || (code & 0xf800) == 0xd800 ? 0xfffd : code);
+	put_character(t, code == 0 || (code & 0xf800) == 0xd800 ? 0xfffd : code);
 	return true;
 }
 
-static bool
-take_string(struct json_take *j, struct text *t)
+static bool take_string(struct json_take *j, struct text *t)
 {
 	if (!take(j, '"'))
 		return fail(j);
@@ -135,8 +123,7 @@ take_string(struct json_take *j, struct text *t)
 	return take(j, '"') || fail(j);
 }
 
-static bool
-take_word(struct json_take *j, const char *word)
+static bool take_word(struct json_take *j, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -146,8 +133,7 @@ take_word(struct json_take *j, const char *word)
 	return true;
 }
 
-bool
-json_take_text(struct json_take *j, char *to, size_t room)
+bool json_take_text(struct json_take *j, char *to, size_t room)
 {
 	struct text t = {.at = to, .room = room};
 
@@ -157,8 +143,7 @@ json_take_text(struct json_take *j, char *to, size_t room)
 	return take_string(j, &t);
 }
 
-bool
-json_take_key(struct json_take *j, char *to, size_t room)
+bool json_take_key(struct json_take *j, char *to, size_t room)
 {
 	struct text t = {.at = to, .room = room};
 
@@ -169,8 +154,7 @@ json_take_key(struct json_take *j, char *to, size_t room)
 	return take_string(j, &t) && (take(j, ':') || fail(j));
 }
 
-bool
-json_take_item(struct json_take *j)
+bool json_take_item(struct json_take *j)
 {
 	if (j->is_bad || take(j, ']'))
 		return false;
@@ -178,8 +162,7 @@ json_take_item(struct json_take *j)
 	return peek(j) != '\0' || fail(j);
 }
 
-bool
-json_take_number(struct json_take *j, uint64_t *ret)
+bool json_take_number(struct json_take *j, uint64_t *ret)
 {
 	uint64_t n = 0;
 
@@ -198,20 +181,18 @@ json_take_number(struct json_take *j, uint64_t *ret)
 
 /* ---- anything ---- */
 
-static void
-skip_plain(struct json_take *j)
+static void skip_plain(struct json_take *j)
 {
 	const char *begin = j->at;
 
-	while (j->at < j->end &&
-	    (isalnum((unsigned char)*j->at) || strchr("+-.", *j->at)) && *j->at)
+	while (
+	    j->at < j->end && (isalnum((unsigned char)*j->at) || strchr("+-.", *j->at)) && *j->at)
 		j->at++;
 	if (j->at == begin)
 		(void)fail(j);
 }
 
-void
-json_take_skip(struct json_take *j)
+void json_take_skip(struct json_take *j)
 {
 	int depth = 0;
 

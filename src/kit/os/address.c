@@ -13,16 +13,14 @@
 
 enum { BACKLOG = 128 };
 
-static int
-parse_unix(const char *path, struct address *a, struct fault *where)
+static int parse_unix(const char *path, struct address *a, struct fault *where)
 {
 	struct sockaddr_un *to = (struct sockaddr_un *)&a->to;
 
 	if (*path == '\0')
 		return fault_set(where, -EINVAL, "unix: needs a path");
 	if (strlen(path) >= sizeof(to->sun_path))
-		return fault_set(where, -EINVAL,
-		    "the path of a socket has at most %zu bytes",
+		return fault_set(where, -EINVAL, "the path of a socket has at most %zu bytes",
 		    sizeof(to->sun_path) - 1);
 	to->sun_family = AF_UNIX;
 	memcpy(to->sun_path, path, strlen(path) + 1);
@@ -32,8 +30,7 @@ parse_unix(const char *path, struct address *a, struct fault *where)
 }
 
 /* 1 to 65535; "" is the usual one; -1: it is none. */
-static long
-parse_port(const char *text)
+static long parse_port(const char *text)
 {
 	char *end;
 	long port;
@@ -46,8 +43,7 @@ parse_port(const char *text)
 	return port >= 1 && port <= 65535 ? port : -1;
 }
 
-static bool
-set_v4(struct address *a, const char *host, long port)
+static bool set_v4(struct address *a, const char *host, long port)
 {
 	struct sockaddr_in *to = (struct sockaddr_in *)&a->to;
 
@@ -60,8 +56,7 @@ set_v4(struct address *a, const char *host, long port)
 	return true;
 }
 
-static bool
-set_v6(struct address *a, const char *host, long port)
+static bool set_v6(struct address *a, const char *host, long port)
 {
 	struct sockaddr_in6 *to = (struct sockaddr_in6 *)&a->to;
 
@@ -75,16 +70,14 @@ set_v6(struct address *a, const char *host, long port)
 }
 
 /* Cuts "HOST:PORT", "[HOST]:PORT", "HOST" and "PORT" into two. */
-static bool
-cut(const char *text, char host[64], char port[8])
+static bool cut(const char *text, char host[64], char port[8])
 {
 	const char *colon = strrchr(text, ':'), *end;
 	size_t len;
 
 	if (text[0] == '[') {
 		end = strchr(text, ']');
-		if (!end || end == text + 1 ||
-		    (end[1] != '\0' && end[1] != ':'))
+		if (!end || end == text + 1 || (end[1] != '\0' && end[1] != ':'))
 			return false;
 		text++;
 		colon = end[1] == ':' ? end + 1 : NULL;
@@ -105,8 +98,7 @@ cut(const char *text, char host[64], char port[8])
 	return true;
 }
 
-int
-address_parse(const char *text, struct address *ret, struct fault *where)
+int address_parse(const char *text, struct address *ret, struct fault *where)
 {
 	char host[64], port_text[8];
 	struct address a = {.len = 0};
@@ -128,50 +120,44 @@ address_parse(const char *text, struct address *ret, struct fault *where)
 		    text, ADDRESS_PORT, ADDRESS_PORT);
 	port = parse_port(port_text);
 	if (port < 0)
-		return fault_set(where, -EINVAL,
-		    "\"%s\": a port is a number from 1 to 65535", text);
+		return fault_set(
+		    where, -EINVAL, "\"%s\": a port is a number from 1 to 65535", text);
 	if (!set_v4(&a, host, port) && !set_v6(&a, host, port))
 		return fault_set(where, -EINVAL,
 		    "\"%s\" is no address of this machine: it is a number, "
 		    "as 127.0.0.1 or [::1], or unix:PATH",
 		    text);
-	(void)snprintf(a.text, sizeof(a.text),
-	    a.to.ss_family == AF_INET6 ? "[%s]:%ld" : "%s:%ld", host, port);
+	(void)snprintf(
+	    a.text, sizeof(a.text), a.to.ss_family == AF_INET6 ? "[%s]:%ld" : "%s:%ld", host, port);
 	*ret = a;
 	return 0;
 }
 
 /* A socket that a killed server has left is in the way of the next one. */
-static void
-remove_stale(const struct address *a)
+static void remove_stale(const struct address *a)
 {
 	const struct sockaddr_un *to = (const struct sockaddr_un *)&a->to;
 	struct stat st;
 	int fd;
 
-	if (lstat(to->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode) ||
-	    st.st_uid != geteuid())
+	if (lstat(to->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
 		return;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return;
-	if (connect(fd, (const struct sockaddr *)&a->to, a->len) < 0 &&
-	    errno == ECONNREFUSED)
+	if (connect(fd, (const struct sockaddr *)&a->to, a->len) < 0 && errno == ECONNREFUSED)
 		(void)unlink(to->sun_path);
 	(void)close(fd);
 }
 
-int
-address_listen(const struct address *a, struct fault *where)
+int address_listen(const struct address *a, struct fault *where)
 {
-	int fd = socket(
-	    a->to.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = socket(a->to.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int on = 1, err;
 	mode_t mask = 0;
 
 	if (fd < 0)
-		return fault_set(
-		    where, -errno, "%s: %s", a->text, strerror(errno));
+		return fault_set(where, -errno, "%s: %s", a->text, strerror(errno));
 	if (a->is_unix) {
 		remove_stale(a);
 		/* who may read our files may not therefore talk to us */
@@ -180,10 +166,8 @@ address_listen(const struct address *a, struct fault *where)
 		(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	}
 	if (a->to.ss_family == AF_INET6)
-		(void)setsockopt(
-		    fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
-	err = bind(fd, (const struct sockaddr *)&a->to, a->len) < 0 ||
-	        listen(fd, BACKLOG) < 0
+		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+	err = bind(fd, (const struct sockaddr *)&a->to, a->len) < 0 || listen(fd, BACKLOG) < 0
 	    ? -errno
 	    : 0;
 	if (a->is_unix)
@@ -192,23 +176,19 @@ address_listen(const struct address *a, struct fault *where)
 		return fd;
 	(void)close(fd);
 	return fault_set(where, err, "%s: %s", a->text,
-	    err == -EADDRINUSE ? "somebody else listens there"
-	                       : strerror(-err));
+	    err == -EADDRINUSE ? "somebody else listens there" : strerror(-err));
 }
 
-void
-address_leave(const struct address *a, int fd)
+void address_leave(const struct address *a, int fd)
 {
 	const struct sockaddr_un *to = (const struct sockaddr_un *)&a->to;
 	struct sockaddr_un bound = {.sun_family = AF_UNSPEC};
 	socklen_t len = sizeof(bound);
 	struct stat st;
 
-	if (!a->is_unix || fd < 0 ||
-	    getsockname(fd, (struct sockaddr *)&bound, &len) < 0 ||
+	if (!a->is_unix || fd < 0 || getsockname(fd, (struct sockaddr *)&bound, &len) < 0 ||
 	    strcmp(bound.sun_path, to->sun_path) != 0)
 		return;
-	if (lstat(to->sun_path, &st) == 0 && S_ISSOCK(st.st_mode) &&
-	    st.st_uid == geteuid())
+	if (lstat(to->sun_path, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == geteuid())
 		(void)unlink(to->sun_path);
 }

@@ -15,9 +15,8 @@
  */
 #define CALLFILTER_LOAD(field) \
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define CALLFILTER_RETURN(what) BPF_STMT(BPF_RET | BPF_K, (what))
-#define CALLFILTER_EQUAL(value, t, f) \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), t, f)
+#define CALLFILTER_RETURN(what)       BPF_STMT(BPF_RET | BPF_K, (what))
+#define CALLFILTER_EQUAL(value, t, f) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), t, f)
 #define CALLFILTER_ALLOW(number) \
 	CALLFILTER_EQUAL(number, 0, 1), CALLFILTER_RETURN(SECCOMP_RET_ALLOW)
 

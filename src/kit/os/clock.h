@@ -6,8 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-static inline uint64_t
-clock_ns(clockid_t id)
+static inline uint64_t clock_ns(clockid_t id)
 {
 	struct timespec now;
 

@@ -12,13 +12,10 @@ union control {
 	struct cmsghdr align;
 };
 
-bool
-descriptor_send(
-    int to, const struct iovec *parts, size_t count, int fd, int flags)
+bool descriptor_send(int to, const struct iovec *parts, size_t count, int fd, int flags)
 {
 	union control control = {0};
-	struct msghdr message = {
-	    .msg_iov = (struct iovec *)(uintptr_t)parts, .msg_iovlen = count};
+	struct msghdr message = {.msg_iov = (struct iovec *)(uintptr_t)parts, .msg_iovlen = count};
 	size_t all = 0;
 	ssize_t n;
 
@@ -41,8 +38,7 @@ descriptor_send(
 	return n == (ssize_t)all;
 }
 
-bool
-descriptor_receive(int from, void *to, size_t len, int flags, int *ret_fd)
+bool descriptor_receive(int from, void *to, size_t len, int flags, int *ret_fd)
 {
 	union control control;
 	struct iovec part = {.iov_base = to, .iov_len = len};
@@ -60,8 +56,7 @@ descriptor_receive(int from, void *to, size_t len, int flags, int *ret_fd)
 	if (n != (ssize_t)len)
 		return false;
 	c = CMSG_FIRSTHDR(&message);
-	if (c && c->cmsg_type == SCM_RIGHTS &&
-	    c->cmsg_len == CMSG_LEN(sizeof(int)))
+	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
 		memcpy(ret_fd, CMSG_DATA(c), sizeof(int));
 	return true;
 }

@@ -12,8 +12,7 @@
  * is -1. `flags` are those of sendmsg(); SIGPIPE is never raised. Returns false
  * if not everything was sent.
  */
-bool descriptor_send(
-    int to, const struct iovec *parts, size_t count, int fd, int flags);
+bool descriptor_send(int to, const struct iovec *parts, size_t count, int fd, int flags);
 
 /*
  * Receives exactly `len` bytes. *ret_fd is the descriptor that came with them,

@@ -5,8 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-int
-fault_set(struct fault *f, int err, const char *fmt, ...)
+int fault_set(struct fault *f, int err, const char *fmt, ...)
 {
 	va_list ap;
 

@@ -17,7 +17,6 @@ struct fault {
  * Fills f and returns err, so that a caller can write `return fault_set(f,
  * -EBADMSG, ...)`.
  */
-int fault_set(struct fault *f, int err, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+int fault_set(struct fault *f, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -8,8 +8,7 @@
 enum { STRETCHES_MAX = 1 << 20 }; /* of 4 KiB, with holes between them: 8 GiB */
 
 /* Does this range store `wanted` bytes or more? */
-static bool
-stores(int fd, uint64_t base, uint64_t limit, uint64_t wanted)
+static bool stores(int fd, uint64_t base, uint64_t limit, uint64_t wanted)
 {
 	uint64_t end = base + limit, at = base, found = 0;
 
@@ -29,8 +28,7 @@ stores(int fd, uint64_t base, uint64_t limit, uint64_t wanted)
 	return found >= wanted;
 }
 
-bool
-holes_allow(int fd, uint64_t base, uint64_t limit, uint64_t claimed)
+bool holes_allow(int fd, uint64_t base, uint64_t limit, uint64_t claimed)
 {
 	if (claimed <= HOLES_FREE || fd < 0)
 		return true;

@@ -27,28 +27,23 @@ enum { IN_ROOT = 0x10 };
 enum { READING = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
 
 /* /dev/null is an empty text, and opening it does nothing. */
-static bool
-is_null(const struct stat *st)
+static bool is_null(const struct stat *st)
 {
 	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
 }
 
-static int
-check(const struct stat *st, bool or_null)
+static int check(const struct stat *st, bool or_null)
 {
 	if (S_ISREG(st->st_mode) || (or_null && is_null(st)))
 		return 0;
-	return S_ISDIR(st->st_mode) ? -EISDIR
-	    : S_ISLNK(st->st_mode)  ? -ELOOP
-	                            : -EINVAL;
+	return S_ISDIR(st->st_mode) ? -EISDIR : S_ISLNK(st->st_mode) ? -ELOOP : -EINVAL;
 }
 
 /*
  * Opens the object behind the descriptor `seen` again, whatever its name is
  * now.
  */
-static int
-reopen(int seen, int dir, const char *path, int flags, const struct stat *st)
+static int reopen(int seen, int dir, const char *path, int flags, const struct stat *st)
 {
 	char self[32];
 	struct stat now;
@@ -62,15 +57,13 @@ reopen(int seen, int dir, const char *path, int flags, const struct stat *st)
 	fd = openat(dir, path, READING | flags);
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &now) == 0 && now.st_dev == st->st_dev &&
-	    now.st_ino == st->st_ino)
+	if (fstat(fd, &now) == 0 && now.st_dev == st->st_dev && now.st_ino == st->st_ino)
 		return fd;
 	close(fd);
 	return -ESTALE;
 }
 
-static int
-open_seen(int dir, const char *path, int flags, bool or_null)
+static int open_seen(int dir, const char *path, int flags, bool or_null)
 {
 	int seen = openat(dir, path, O_PATH | O_CLOEXEC | flags), fd;
 	struct stat st;
@@ -84,17 +77,15 @@ open_seen(int dir, const char *path, int flags, bool or_null)
 	return fd;
 }
 
-int
-infile_open(int dir, const char *path)
+int infile_open(int dir, const char *path)
 {
 	return open_seen(dir, path, 0, false);
 }
 
-int
-infile_find_in_root(const char *root, const char *path, int flags)
+int infile_find_in_root(const char *root, const char *path, int flags)
 {
-	const struct how how = {.flags = (uint64_t)(O_PATH | O_CLOEXEC | flags),
-	    .resolve = IN_ROOT};
+	const struct how how = {
+	    .flags = (uint64_t)(O_PATH | O_CLOEXEC | flags), .resolve = IN_ROOT};
 	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd, err;
 
 	if (dir < 0)
@@ -107,8 +98,7 @@ infile_find_in_root(const char *root, const char *path, int flags)
 	return fd < 0 ? -err : fd;
 }
 
-int
-infile_open_in_root(const char *root, const char *path)
+int infile_open_in_root(const char *root, const char *path)
 {
 	int seen = infile_find_in_root(root, path, 0), fd;
 	char self[32];
@@ -124,14 +114,12 @@ infile_open_in_root(const char *root, const char *path)
 	return fd;
 }
 
-int
-infile_open_nofollow(int dir, const char *path)
+int infile_open_nofollow(int dir, const char *path)
 {
 	return open_seen(dir, path, O_NOFOLLOW, false);
 }
 
-int
-infile_open_entry(int dir, const char *name)
+int infile_open_entry(int dir, const char *name)
 {
 	int fd = open_seen(dir, name, O_NOFOLLOW, false), seen;
 	char to[PATH_MAX];
@@ -154,8 +142,7 @@ infile_open_entry(int dir, const char *name)
 }
 
 /* The number, if the text is only digits; otherwise -1. */
-static int
-number(const char *digits)
+static int number(const char *digits)
 {
 	int n = 0;
 
@@ -169,13 +156,11 @@ number(const char *digits)
 	return n;
 }
 
-int
-infile_descriptor(const char *path)
+int infile_descriptor(const char *path)
 {
 	static const char *const folders[] = {
 	    "/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"};
-	static const char *const names[] = {
-	    "/dev/stdin", "/dev/stdout", "/dev/stderr"};
+	static const char *const names[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
 
 	for (int i = 0; i < 3; i++) {
 		size_t len = strlen(folders[i]);
@@ -188,8 +173,7 @@ infile_descriptor(const char *path)
 	return -1;
 }
 
-int
-infile_open_text(const char *path)
+int infile_open_text(const char *path)
 {
 	int fd = infile_descriptor(path);
 	struct stat st;

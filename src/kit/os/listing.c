@@ -12,15 +12,12 @@
 
 #include "kit/data/room.h"
 
-static int
-by_name(const void *a, const void *b)
+static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int
-listing_read(
-    int dir, bool (*is_wanted)(const char *name), struct listing_names *ret)
+int listing_read(int dir, bool (*is_wanted)(const char *name), struct listing_names *ret)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
 	struct dirent *e;
@@ -58,8 +55,7 @@ listing_read(
 	return err;
 }
 
-void
-listing_release(struct listing_names *f)
+void listing_release(struct listing_names *f)
 {
 	for (size_t i = 0; i < f->count; i++)
 		free(f->names[i]);
@@ -67,12 +63,10 @@ listing_release(struct listing_names *f)
 	*f = (struct listing_names){0};
 }
 
-bool
-listing_is_own(int dir, const char *name)
+bool listing_is_own(int dir, const char *name)
 {
 	struct stat own, of;
 
-	return fstat(dir, &own) == 0 &&
-	    fstatat(dir, name, &of, AT_SYMLINK_NOFOLLOW) == 0 &&
+	return fstat(dir, &own) == 0 && fstatat(dir, name, &of, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    S_ISREG(of.st_mode) && own.st_uid == of.st_uid;
 }

@@ -20,8 +20,7 @@ struct listing_names {
  * `is_wanted` is NULL, all names are taken. `f` is for listing_release() in any
  * case. -ENOMEM, or as openat() says.
  */
-int listing_read(
-    int dir, bool (*is_wanted)(const char *name), struct listing_names *ret);
+int listing_read(int dir, bool (*is_wanted)(const char *name), struct listing_names *ret);
 void listing_release(struct listing_names *f);
 
 /* Is it a plain file, and of the owner of the directory? */

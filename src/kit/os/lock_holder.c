@@ -9,8 +9,7 @@
 #include <sys/sysmacros.h>
 
 /* "1: FLOCK  ADVISORY  WRITE 1234 fd:01:5678 0 EOF"; "->" before who waits. */
-static bool
-is_of(const char *line, const struct stat *st, pid_t *ret_pid)
+static bool is_of(const char *line, const struct stat *st, pid_t *ret_pid)
 {
 	char file[64], *at;
 	int words = 3; /* before the pid */
@@ -23,14 +22,12 @@ is_of(const char *line, const struct stat *st, pid_t *ret_pid)
 		line += strspn(line, " ");
 	}
 	*ret_pid = (pid_t)strtol(line, &at, 10);
-	(void)snprintf(file, sizeof(file), " %02x:%02x:%llu ",
-	    major(st->st_dev), minor(st->st_dev),
+	(void)snprintf(file, sizeof(file), " %02x:%02x:%llu ", major(st->st_dev), minor(st->st_dev),
 	    (unsigned long long)st->st_ino);
 	return strncmp(at, file, strlen(file)) == 0;
 }
 
-pid_t
-lock_holder_find(const struct stat *st)
+pid_t lock_holder_find(const struct stat *st)
 {
 	FILE *f = fopen("/proc/locks", "re");
 	char line[256];

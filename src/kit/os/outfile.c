@@ -36,8 +36,7 @@ enum {
  * Opens the directory of path, which is relative to `base`; keeps the last
  * part.
  */
-static int
-open_directory(struct outfile *o, int base, const char *path)
+static int open_directory(struct outfile *o, int base, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
@@ -60,15 +59,13 @@ open_directory(struct outfile *o, int base, const char *path)
 	return o->dir_fd < 0 ? -errno : 0;
 }
 
-static bool
-is_trusted_owner(const struct stat *st)
+static bool is_trusted_owner(const struct stat *st)
 {
 	return st->st_uid == geteuid() || st->st_uid == 0;
 }
 
 /* Can only the user and root create names in this directory? */
-static bool
-is_closed_directory(int dir_fd)
+static bool is_closed_directory(int dir_fd)
 {
 	struct stat st;
 
@@ -77,17 +74,14 @@ is_closed_directory(int dir_fd)
 }
 
 /* Links in this directory lead to open objects, not to paths. */
-static bool
-is_proc(int dir_fd)
+static bool is_proc(int dir_fd)
 {
 	struct statfs fs;
 
-	return fstatfs(dir_fd, &fs) == 0 &&
-	    (uint64_t)fs.f_type == PROC_SUPER_MAGIC;
+	return fstatfs(dir_fd, &fs) == 0 && (uint64_t)fs.f_type == PROC_SUPER_MAGIC;
 }
 
-static int
-take_descriptor(struct outfile *o, int fd)
+static int take_descriptor(struct outfile *o, int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
 
@@ -102,8 +96,7 @@ take_descriptor(struct outfile *o, int fd)
  * Opens an object that was only checked so far: a pipe, a device, or a file in
  * /proc.
  */
-static int
-open_direct(struct outfile *o, int seen)
+static int open_direct(struct outfile *o, int seen)
 {
 	enum { WRITING = O_WRONLY | O_CLOEXEC | O_NOCTTY };
 	struct stat st, now;
@@ -111,8 +104,7 @@ open_direct(struct outfile *o, int seen)
 
 	if (fstat(seen, &st) < 0)
 		return -errno;
-	if (!S_ISCHR(st.st_mode) && !S_ISFIFO(st.st_mode) &&
-	    !S_ISREG(st.st_mode))
+	if (!S_ISCHR(st.st_mode) && !S_ISFIFO(st.st_mode) && !S_ISREG(st.st_mode))
 		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
 	o->direct = true;
 	(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", seen);
@@ -123,15 +115,13 @@ open_direct(struct outfile *o, int seen)
 	o->fd = openat(o->dir_fd, o->name, WRITING | O_NOFOLLOW);
 	if (o->fd < 0)
 		return -errno;
-	return fstat(o->fd, &now) == 0 && now.st_dev == st.st_dev &&
-	        now.st_ino == st.st_ino
+	return fstat(o->fd, &now) == 0 && now.st_dev == st.st_dev && now.st_ino == st.st_ino
 	    ? 0
 	    : -ESTALE;
 }
 
 /* Follows a link of /proc, such as /proc/PID/fd/1 of a process of ours. */
-static int
-open_behind(struct outfile *o)
+static int open_behind(struct outfile *o)
 {
 	int seen = openat(o->dir_fd, o->name, O_PATH | O_CLOEXEC);
 	int err = seen < 0 ? -errno : open_direct(o, seen);
@@ -141,8 +131,7 @@ open_behind(struct outfile *o)
 	return err;
 }
 
-static void
-forget_directory(struct outfile *o)
+static void forget_directory(struct outfile *o)
 {
 	if (o->dir_fd >= 0)
 		close(o->dir_fd);
@@ -150,8 +139,7 @@ forget_directory(struct outfile *o)
 }
 
 /* 1: it is a link, and `path` is where it leads; 0: the place is found. */
-static int
-judge(struct outfile *o, int seen, char path[PATH_MAX])
+static int judge(struct outfile *o, int seen, char path[PATH_MAX])
 {
 	bool closed = is_closed_directory(o->dir_fd);
 	struct stat st;
@@ -164,8 +152,7 @@ judge(struct outfile *o, int seen, char path[PATH_MAX])
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
 	if (!S_ISLNK(st.st_mode))
-		return closed || is_trusted_owner(&st) ? open_direct(o, seen)
-		                                       : -ELOOP;
+		return closed || is_trusted_owner(&st) ? open_direct(o, seen) : -ELOOP;
 	if (!closed || !is_trusted_owner(&st))
 		return -ELOOP;
 	if (is_proc(o->dir_fd))
@@ -177,8 +164,7 @@ judge(struct outfile *o, int seen, char path[PATH_MAX])
 	return 1;
 }
 
-static int
-step(struct outfile *o, char path[PATH_MAX], bool *ret_exists)
+static int step(struct outfile *o, char path[PATH_MAX], bool *ret_exists)
 {
 	int seen = openat(o->dir_fd, o->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	int err;
@@ -195,8 +181,7 @@ step(struct outfile *o, char path[PATH_MAX], bool *ret_exists)
  * Results in a directory and a name in it, or in an object to be written
  * directly.
  */
-static int
-find(struct outfile *o, const char *given, bool *ret_exists)
+static int find(struct outfile *o, const char *given, bool *ret_exists)
 {
 	char path[PATH_MAX];
 	int err, base = AT_FDCWD;
@@ -231,20 +216,17 @@ find(struct outfile *o, const char *given, bool *ret_exists)
 
 /* ---- the file ---- */
 
-static int
-temp_name(struct outfile *o)
+static int temp_name(struct outfile *o)
 {
 	uint32_t r;
 
 	if (getrandom(&r, sizeof(r), 0) != (ssize_t)sizeof(r))
 		return -EIO;
-	(void)snprintf(o->temp, sizeof(o->temp), ".%.230s" TEMP_MARK "%08x",
-	    o->name, (unsigned)r);
+	(void)snprintf(o->temp, sizeof(o->temp), ".%.230s" TEMP_MARK "%08x", o->name, (unsigned)r);
 	return 0;
 }
 
-static bool
-is_temp_name(const char *name)
+static bool is_temp_name(const char *name)
 {
 	const size_t end = strlen(TEMP_MARK) + TEMP_DIGITS;
 	size_t len = strlen(name);
@@ -255,18 +237,15 @@ is_temp_name(const char *name)
 }
 
 /* Removes a file with such a name if nobody holds the lock on it any more. */
-static void
-remove_if_left(int dir_fd, const char *name)
+static void remove_if_left(int dir_fd, const char *name)
 {
 	struct stat st;
 	int fd;
 
-	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
-	    time(NULL) - st.st_mtime < LEFT_S)
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) ||
+	    st.st_uid != geteuid() || time(NULL) - st.st_mtime < LEFT_S)
 		return;
-	fd = openat(
-	    dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return;
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -275,8 +254,7 @@ remove_if_left(int dir_fd, const char *name)
 }
 
 /* Removes what commands have left in this directory that were killed. */
-static void
-sweep(int dir_fd)
+static void sweep(int dir_fd)
 {
 	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -294,20 +272,16 @@ sweep(int dir_fd)
 }
 
 /* Gives the nameless file a temporary name, so that it can be renamed. */
-static int
-link_file(struct outfile *o)
+static int link_file(struct outfile *o)
 {
 	char self[32];
 
 	(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", o->fd);
-	return linkat(AT_FDCWD, self, o->dir_fd, o->temp, AT_SYMLINK_FOLLOW) < 0
-	    ? -errno
-	    : 0;
+	return linkat(AT_FDCWD, self, o->dir_fd, o->temp, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
 }
 
 /* Takes the first name that no file has, for a new file or for ours. */
-static int
-take_name(struct outfile *o, mode_t mode)
+static int take_name(struct outfile *o, mode_t mode)
 {
 	int err = -EEXIST;
 
@@ -323,9 +297,7 @@ take_name(struct outfile *o, mode_t mode)
 			err = link_file(o);
 		} else if (err == 0) {
 			o->fd = openat(o->dir_fd, o->temp,
-			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW |
-			        O_CLOEXEC,
-			    mode);
+			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 			err = o->fd < 0 ? -errno : 0;
 		}
 	}
@@ -335,8 +307,7 @@ take_name(struct outfile *o, mode_t mode)
 	return err;
 }
 
-int
-outfile_renew(struct outfile *o, mode_t mode)
+int outfile_renew(struct outfile *o, mode_t mode)
 {
 	if (o->fd >= 0)
 		close(o->fd);
@@ -347,17 +318,14 @@ outfile_renew(struct outfile *o, mode_t mode)
 	 */
 	o->fd = -1;
 	if (access("/proc/self/fd", X_OK) == 0)
-		o->fd = openat(
-		    o->dir_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+		o->fd = openat(o->dir_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
 	if (o->fd >= 0)
 		return 0;
 	sweep(o->dir_fd);
 	return take_name(o, mode);
 }
 
-int
-outfile_open(const char *path, enum outfile_existing existing, mode_t mode,
-    struct outfile *ret)
+int outfile_open(const char *path, enum outfile_existing existing, mode_t mode, struct outfile *ret)
 {
 	struct outfile o = {.fd = -1, .dir_fd = -1};
 	bool exists;
@@ -366,14 +334,12 @@ outfile_open(const char *path, enum outfile_existing existing, mode_t mode,
 
 	if (existing == OUTFILE_KEEP_OLD) {
 		err = open_directory(&o, AT_FDCWD, path);
-		if (err == 0 &&
-		    fstatat(o.dir_fd, o.name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		if (err == 0 && fstatat(o.dir_fd, o.name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    S_ISDIR(st.st_mode))
 			err = -EISDIR;
 	} else {
 		err = find(&o, path, &exists);
-		if (err == 0 && !o.direct && exists &&
-		    existing == OUTFILE_REFUSE)
+		if (err == 0 && !o.direct && exists && existing == OUTFILE_REFUSE)
 			err = -EEXIST;
 	}
 	if (err == 0 && o.direct)
@@ -387,22 +353,19 @@ outfile_open(const char *path, enum outfile_existing existing, mode_t mode,
 	return err;
 }
 
-int
-outfile_flush(const struct outfile *o)
+int outfile_flush(const struct outfile *o)
 {
 	int again = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
 
 	return again < 0 || close(again) < 0 ? -errno : 0;
 }
 
-int
-outfile_write(const struct outfile *o, const void *bytes, size_t len)
+int outfile_write(const struct outfile *o, const void *bytes, size_t len)
 {
 	return write_all(o->fd, bytes, len);
 }
 
-static int
-keep_old(const struct outfile *o)
+static int keep_old(const struct outfile *o)
 {
 	char old[NAME_MAX + 8];
 
@@ -412,8 +375,7 @@ keep_old(const struct outfile *o)
 	return 0;
 }
 
-int
-outfile_clear(const struct outfile *o, enum outfile_existing existing)
+int outfile_clear(const struct outfile *o, enum outfile_existing existing)
 {
 	if (o->direct || existing == OUTFILE_REFUSE)
 		return 0;
@@ -425,11 +387,9 @@ outfile_clear(const struct outfile *o, enum outfile_existing existing)
 }
 
 /* Keeps a file of that name that appeared meanwhile: -EEXIST. */
-static int
-name_unless_taken(struct outfile *o)
+static int name_unless_taken(struct outfile *o)
 {
-	if (renameat2(
-	        o->dir_fd, o->temp, o->dir_fd, o->name, RENAME_NOREPLACE) == 0)
+	if (renameat2(o->dir_fd, o->temp, o->dir_fd, o->name, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
@@ -442,12 +402,10 @@ name_unless_taken(struct outfile *o)
 	/* this file system supports neither call */
 	if (faccessat(o->dir_fd, o->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return -EEXIST;
-	return renameat(o->dir_fd, o->temp, o->dir_fd, o->name) < 0 ? -errno
-	                                                            : 0;
+	return renameat(o->dir_fd, o->temp, o->dir_fd, o->name) < 0 ? -errno : 0;
 }
 
-int
-outfile_publish(struct outfile *o, enum outfile_existing existing)
+int outfile_publish(struct outfile *o, enum outfile_existing existing)
 {
 	int err = 0;
 
@@ -467,43 +425,38 @@ outfile_publish(struct outfile *o, enum outfile_existing existing)
 	return err;
 }
 
-bool
-outfile_is_in_place(const struct outfile *o)
+bool outfile_is_in_place(const struct outfile *o)
 {
 	struct stat own, st;
 
 	return fstat(o->fd, &own) == 0 &&
-	    fstatat(o->dir_fd, o->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    st.st_dev == own.st_dev && st.st_ino == own.st_ino;
+	    fstatat(o->dir_fd, o->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_dev == own.st_dev &&
+	    st.st_ino == own.st_ino;
 }
 
 /*
  * Some file systems cannot do this and return an error. Then their usual
  * guarantees must do.
  */
-static int
-sync_one(int fd)
+static int sync_one(int fd)
 {
-	if (fsync(fd) == 0 || errno == EINVAL || errno == EROFS ||
-	    errno == ENOSYS || errno == EBADF)
+	if (fsync(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOSYS ||
+	    errno == EBADF)
 		return 0;
 	return -errno;
 }
 
-int
-outfile_sync(const struct outfile *o)
+int outfile_sync(const struct outfile *o)
 {
 	return o->direct ? 0 : sync_one(o->fd);
 }
 
-int
-outfile_sync_name(const struct outfile *o)
+int outfile_sync_name(const struct outfile *o)
 {
 	return o->direct ? 0 : sync_one(o->dir_fd);
 }
 
-void
-outfile_close(struct outfile *o)
+void outfile_close(struct outfile *o)
 {
 	if (o->has_temp)
 		(void)unlinkat(o->dir_fd, o->temp, 0);
@@ -514,8 +467,7 @@ outfile_close(struct outfile *o)
 	forget_directory(o);
 }
 
-const char *
-outfile_error(int err)
+const char *outfile_error(int err)
 {
 	if (err == -ELOOP)
 		return "a link, pipe or device is there that somebody else may "

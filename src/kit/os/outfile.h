@@ -45,8 +45,8 @@ enum outfile_existing {
  * -ELOOP: a link, pipe or device that somebody else may have put there; or an
  * error of open(). On failure nothing is held.
  */
-int outfile_open(const char *path, enum outfile_existing existing, mode_t mode,
-    struct outfile *ret);
+int outfile_open(
+    const char *path, enum outfile_existing existing, mode_t mode, struct outfile *ret);
 
 /* A new file in the place of the one that is open, for the same name. */
 int outfile_renew(struct outfile *o, mode_t mode);

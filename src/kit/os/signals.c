@@ -7,8 +7,7 @@
 #include <stddef.h>
 #include <sys/signalfd.h>
 
-int
-signals_take_over(bool has_children)
+int signals_take_over(bool has_children)
 {
 	sigset_t set;
 	int fd;

@@ -11,8 +11,7 @@
 
 #include "kit/os/infile.h"
 
-void
-source_init(const struct stat *st, int fd, struct source *ret)
+void source_init(const struct stat *st, int fd, struct source *ret)
 {
 	*ret = (struct source){
 	    .fd = fd,
@@ -25,14 +24,12 @@ source_init(const struct stat *st, int fd, struct source *ret)
 	};
 }
 
-static int
-source_take(int dir, const char *path, bool is_given, struct source *ret)
+static int source_take(int dir, const char *path, bool is_given, struct source *ret)
 {
 	struct stat st = {0};
 	int fd;
 
-	fd = is_given ? infile_open(AT_FDCWD, path)
-	              : infile_open_entry(dir, path);
+	fd = is_given ? infile_open(AT_FDCWD, path) : infile_open_entry(dir, path);
 	if (fd >= 0 && fstat(fd, &st) < 0) {
 		(void)close(fd);
 		fd = -EIO;
@@ -43,34 +40,29 @@ source_take(int dir, const char *path, bool is_given, struct source *ret)
 	return 0;
 }
 
-int
-source_open(int dir, const char *path, struct source *ret)
+int source_open(int dir, const char *path, struct source *ret)
 {
 	return source_take(dir, path, dir == AT_FDCWD, ret);
 }
 
-int
-source_open_entry(const char *path, struct source *ret)
+int source_open_entry(const char *path, struct source *ret)
 {
 	return source_take(AT_FDCWD, path, false, ret);
 }
 
-void
-source_memory(const void *bytes, size_t len, struct source *ret)
+void source_memory(const void *bytes, size_t len, struct source *ret)
 {
 	*ret = (struct source){.fd = -1, .bytes = bytes, .size = len};
 }
 
-void
-source_release(struct source *s)
+void source_release(struct source *s)
 {
 	if (s->fd >= 0)
 		close(s->fd);
 	*s = (struct source){.fd = -1};
 }
 
-int
-source_read(const struct source *s, uint64_t offset, void *buffer, size_t len)
+int source_read(const struct source *s, uint64_t offset, void *buffer, size_t len)
 {
 	uint8_t *to = buffer;
 

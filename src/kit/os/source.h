@@ -37,8 +37,7 @@ struct stat;
 void source_init(const struct stat *st, int fd, struct source *ret);
 
 /* uid + 1 of the owner of a file; 0: it is memory. */
-static inline uint64_t
-source_owner(const struct source *s)
+static inline uint64_t source_owner(const struct source *s)
 {
 	return s->fd >= 0 ? (uint64_t)s->uid + 1 : 0;
 }
@@ -49,7 +48,6 @@ void source_memory(const void *bytes, size_t len, struct source *ret);
 void source_release(struct source *s);
 
 /* Reads exactly len bytes. -EBADMSG: the source ends before; -EIO. */
-int source_read(
-    const struct source *s, uint64_t offset, void *buffer, size_t len);
+int source_read(const struct source *s, uint64_t offset, void *buffer, size_t len);
 
 #endif

@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 /* Returns 0 or a negative errno. Allocates nothing. */
-static inline int
-write_all(int fd, const void *bytes, size_t len)
+static inline int write_all(int fd, const void *bytes, size_t len)
 {
 	const char *at = bytes;
 

@@ -23,29 +23,25 @@ struct reader {
 	struct moment_fault fault;           /* words NULL: none so far */
 };
 
-static bool
-fail(struct reader *r, const char *at, const char *words)
+static bool fail(struct reader *r, const char *at, const char *words)
 {
 	if (!r->fault.words)
-		r->fault = (struct moment_fault){
-		    .column = (size_t)(at - r->text) + 1, .words = words};
+		r->fault =
+		    (struct moment_fault){.column = (size_t)(at - r->text) + 1, .words = words};
 	return false;
 }
 
-static bool
-is_digit(char c)
+static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static bool
-is_at(const struct reader *r, char c)
+static bool is_at(const struct reader *r, char c)
 {
 	return r->at < r->end && *r->at == c;
 }
 
-static bool
-take(struct reader *r, char c)
+static bool take(struct reader *r, char c)
 {
 	if (!is_at(r, c))
 		return false;
@@ -54,8 +50,7 @@ take(struct reader *r, char c)
 }
 
 /* A decimal number without sign and exponent. */
-static bool
-take_number(struct reader *r, double *ret)
+static bool take_number(struct reader *r, double *ret)
 {
 	const char *start = r->at;
 	char copy[NUMBER_MAX];
@@ -78,23 +73,19 @@ take_number(struct reader *r, double *ret)
 	return true;
 }
 
-static bool
-take_digits(struct reader *r, size_t count, int *ret)
+static bool take_digits(struct reader *r, size_t count, int *ret)
 {
 	*ret = 0;
 	for (size_t i = 0; i < count; i++) {
 		if (r->at == r->end || !is_digit(*r->at))
-			return fail(
-			    r, r->at, "a date is written as 2026-11-15T12:00");
+			return fail(r, r->at, "a date is written as 2026-11-15T12:00");
 		*ret = *ret * 10 + (*r->at++ - '0');
 	}
 	return true;
 }
 
 /* A number in its range, or the place where it begins. */
-static bool
-take_part(
-    struct reader *r, size_t digits, int least, int most, int *ret, char after)
+static bool take_part(struct reader *r, size_t digits, int least, int most, int *ret, char after)
 {
 	const char *start = r->at;
 
@@ -102,12 +93,10 @@ take_part(
 		return false;
 	if (*ret < least || *ret > most)
 		return fail(r, start, "there is no such date or time");
-	return !after || take(r, after) ||
-	    fail(r, r->at, "a date is written as 2026-11-15T12:00");
+	return !after || take(r, after) || fail(r, r->at, "a date is written as 2026-11-15T12:00");
 }
 
-static bool
-set_seconds(struct reader *r, double seconds, struct moment *ret)
+static bool set_seconds(struct reader *r, double seconds, struct moment *ret)
 {
 	if (seconds > AGE_MAX_S)
 		return fail(r, r->first, "more than a hundred years");
@@ -117,8 +106,7 @@ set_seconds(struct reader *r, double seconds, struct moment *ret)
 }
 
 /* A unit from milliseconds on; an age needs one. */
-static bool
-take_unit(struct reader *r, double number, bool is_age, struct moment *ret)
+static bool take_unit(struct reader *r, double number, bool is_age, struct moment *ret)
 {
 	const char *start = r->at;
 	double ns;
@@ -136,8 +124,7 @@ take_unit(struct reader *r, double number, bool is_age, struct moment *ret)
 }
 
 /* "Z", "+HH:MM", "-HH:MM"; nothing: local time. */
-static bool
-take_zone(struct reader *r, bool *ret_local, int *ret_seconds)
+static bool take_zone(struct reader *r, bool *ret_local, int *ret_seconds)
 {
 	bool is_east = is_at(r, '+');
 	int hours, minutes;
@@ -160,8 +147,7 @@ take_zone(struct reader *r, bool *ret_local, int *ret_seconds)
 }
 
 /* ".25": what is behind the seconds. */
-static bool
-take_fraction(struct reader *r, uint64_t *ret_ns)
+static bool take_fraction(struct reader *r, uint64_t *ret_ns)
 {
 	uint64_t step = S / 10;
 	const char *start = r->at;
@@ -176,23 +162,19 @@ take_fraction(struct reader *r, uint64_t *ret_ns)
 	return true;
 }
 
-static bool
-take_clock(struct reader *r, struct tm *t, uint64_t *ret_fraction_ns)
+static bool take_clock(struct reader *r, struct tm *t, uint64_t *ret_fraction_ns)
 {
 	*ret_fraction_ns = 0;
 	if (!take(r, 'T') && !take(r, ' '))
 		return true;
-	if (!take_part(r, 2, 0, 23, &t->tm_hour, ':') ||
-	    !take_part(r, 2, 0, 59, &t->tm_min, 0))
+	if (!take_part(r, 2, 0, 23, &t->tm_hour, ':') || !take_part(r, 2, 0, 59, &t->tm_min, 0))
 		return false;
 	if (!take(r, ':'))
 		return true;
-	return take_part(r, 2, 0, 59, &t->tm_sec, 0) &&
-	    take_fraction(r, ret_fraction_ns);
+	return take_part(r, 2, 0, 59, &t->tm_sec, 0) && take_fraction(r, ret_fraction_ns);
 }
 
-static bool
-take_date(struct reader *r, struct moment *ret)
+static bool take_date(struct reader *r, struct moment *ret)
 {
 	const char *start = r->at;
 	struct tm t = {.tm_isdst = -1};
@@ -201,10 +183,9 @@ take_date(struct reader *r, struct moment *ret)
 	bool is_local = true;
 	time_t at;
 
-	if (!take_part(r, 4, 1970, 2200, &year, '-') ||
-	    !take_part(r, 2, 1, 12, &month, '-') ||
-	    !take_part(r, 2, 1, 31, &day, 0) ||
-	    !take_clock(r, &t, &fraction_ns) || !take_zone(r, &is_local, &zone))
+	if (!take_part(r, 4, 1970, 2200, &year, '-') || !take_part(r, 2, 1, 12, &month, '-') ||
+	    !take_part(r, 2, 1, 31, &day, 0) || !take_clock(r, &t, &fraction_ns) ||
+	    !take_zone(r, &is_local, &zone))
 		return false;
 	t.tm_year = year - 1900;
 	t.tm_mon = month - 1;
@@ -212,20 +193,17 @@ take_date(struct reader *r, struct moment *ret)
 	at = is_local ? mktime(&t) : timegm(&t) - zone;
 	if (t.tm_mday != day || at < 0) /* the 31st of a shorter month */
 		return fail(r, start, "there is no such date or time");
-	*ret = (struct moment){
-	    .kind = MOMENT_DATE, .ns = (uint64_t)at * S + fraction_ns};
+	*ret = (struct moment){.kind = MOMENT_DATE, .ns = (uint64_t)at * S + fraction_ns};
 	return true;
 }
 
-static bool
-is_date(const struct reader *r)
+static bool is_date(const struct reader *r)
 {
 	return r->end - r->at > 4 && is_digit(r->at[0]) && is_digit(r->at[1]) &&
 	    is_digit(r->at[2]) && is_digit(r->at[3]) && r->at[4] == '-';
 }
 
-static bool
-take_since(struct reader *r, struct moment *ret)
+static bool take_since(struct reader *r, struct moment *ret)
 {
 	const char *start = r->at;
 	double number;
@@ -242,8 +220,7 @@ take_since(struct reader *r, struct moment *ret)
 	return true;
 }
 
-static bool
-take_ago(struct reader *r, struct moment *ret)
+static bool take_ago(struct reader *r, struct moment *ret)
 {
 	double number;
 
@@ -251,8 +228,7 @@ take_ago(struct reader *r, struct moment *ret)
 	return take_number(r, &number) && take_unit(r, number, true, ret);
 }
 
-static bool
-take_moment(struct reader *r, struct moment *ret)
+static bool take_moment(struct reader *r, struct moment *ret)
 {
 	struct moment m = {.kind = MOMENT_AGO};
 
@@ -273,17 +249,15 @@ take_moment(struct reader *r, struct moment *ret)
 	return true;
 }
 
-bool
-moment_range(const char *text, struct moment *from, struct moment *to,
-    struct moment_fault *ret_fault)
+bool moment_range(
+    const char *text, struct moment *from, struct moment *to, struct moment_fault *ret_fault)
 {
 	const char *end = text + strlen(text), *dots = strstr(text, "..");
 	struct reader r = {.text = text, .at = text, .end = dots};
 
 	if (!dots) {
-		*ret_fault =
-		    (struct moment_fault){.column = (size_t)(end - text) + 1,
-		        .words = "\"..\" is missing, as in FROM..TO"};
+		*ret_fault = (struct moment_fault){.column = (size_t)(end - text) + 1,
+		    .words = "\"..\" is missing, as in FROM..TO"};
 		return false;
 	}
 	/* "1...5" is 1. to 5: the dots are the last two of a row */
@@ -294,7 +268,7 @@ moment_range(const char *text, struct moment *from, struct moment *to,
 		r.at = dots + 2;
 		r.end = end;
 		if (take_moment(&r, to) && from->kind == to->kind &&
-		    (from->kind == MOMENT_PERCENT ? from->percent > to->percent
+		    (from->kind == MOMENT_PERCENT      ? from->percent > to->percent
 		            : from->kind == MOMENT_AGO ? from->ns < to->ns
 		                                       : from->ns > to->ns))
 			(void)fail(&r, dots + 2, "this is before the first");
@@ -303,12 +277,9 @@ moment_range(const char *text, struct moment *from, struct moment *to,
 	return !r.fault.words;
 }
 
-bool
-moment_parse(
-    const char *text, struct moment *ret, struct moment_fault *ret_fault)
+bool moment_parse(const char *text, struct moment *ret, struct moment_fault *ret_fault)
 {
-	struct reader r = {
-	    .text = text, .at = text, .end = text + strlen(text)};
+	struct reader r = {.text = text, .at = text, .end = text + strlen(text)};
 
 	if (*text == '\0')
 		(void)fail(&r, text, "a number, a date or \"now\" is missing");
@@ -319,8 +290,7 @@ moment_parse(
 }
 
 /* A time line may be damaged, and end at any number. */
-static int64_t
-part_of(uint64_t whole, double percent)
+static int64_t part_of(uint64_t whole, double percent)
 {
 	int64_t all = whole < INT64_MAX ? (int64_t)whole : INT64_MAX;
 	double part = percent / 100 * (double)all;
@@ -328,9 +298,7 @@ part_of(uint64_t whole, double percent)
 	return part < (double)all ? (int64_t)part : all;
 }
 
-bool
-moment_resolve(
-    const struct moment *m, const struct moment_line *line, int64_t *ret_us)
+bool moment_resolve(const struct moment *m, const struct moment_line *line, int64_t *ret_us)
 {
 	uint64_t at_ns = m->ns;
 

@@ -33,12 +33,11 @@ struct moment_fault {
  * s, m, h, d, w; a number alone is in seconds. If the text means nothing, false
  * and *ret_fault.
  */
-bool moment_range(const char *text, struct moment *from, struct moment *to,
-    struct moment_fault *ret_fault);
+bool moment_range(
+    const char *text, struct moment *from, struct moment *to, struct moment_fault *ret_fault);
 
 /* One of them. False and *ret_fault if the text means nothing. */
-bool moment_parse(
-    const char *text, struct moment *ret, struct moment_fault *ret_fault);
+bool moment_parse(const char *text, struct moment *ret, struct moment_fault *ret_fault);
 
 /* What a moment is a moment of. */
 struct moment_line {
@@ -51,7 +50,6 @@ struct moment_line {
  * Microseconds after the start; negative: before it. Not limited to the length.
  * False: the line has no known start, and the moment needs one.
  */
-bool moment_resolve(
-    const struct moment *m, const struct moment_line *line, int64_t *ret_us);
+bool moment_resolve(const struct moment *m, const struct moment_line *line, int64_t *ret_us);
 
 #endif

@@ -6,8 +6,7 @@
 
 #include "base/fmt.h"
 
-size_t
-text_utf8(const char *text)
+size_t text_utf8(const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
 	size_t n;
@@ -31,8 +30,7 @@ text_utf8(const char *text)
 	return n;
 }
 
-uint32_t
-text_decode(const char *text, size_t n)
+uint32_t text_decode(const char *text, size_t n)
 {
 	static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
 	const unsigned char *p = (const unsigned char *)text;
@@ -43,8 +41,7 @@ text_decode(const char *text, size_t n)
 	return c;
 }
 
-bool
-text_is_odd(uint32_t c)
+bool text_is_odd(uint32_t c)
 {
 	static const struct {
 		uint32_t first, last;
@@ -77,8 +74,7 @@ text_is_odd(uint32_t c)
 	return false;
 }
 
-size_t
-text_next(const char **text, char out[TEXT_ESCAPED])
+size_t text_next(const char **text, char out[TEXT_ESCAPED])
 {
 	const char *from = *text;
 	size_t n = text_utf8(from);
@@ -97,8 +93,7 @@ text_next(const char **text, char out[TEXT_ESCAPED])
 	return (size_t)(f.at - out);
 }
 
-size_t
-text_escape(char *to, size_t bytes, const char *text)
+size_t text_escape(char *to, size_t bytes, const char *text)
 {
 	char piece[TEXT_ESCAPED];
 	size_t at = 0;
@@ -115,8 +110,7 @@ text_escape(char *to, size_t bytes, const char *text)
 	return at;
 }
 
-size_t
-text_put(FILE *out, const char *text)
+size_t text_put(FILE *out, const char *text)
 {
 	char piece[TEXT_ESCAPED];
 	const char *next = text;
@@ -126,35 +120,30 @@ text_put(FILE *out, const char *text)
 	return (size_t)(next - text);
 }
 
-void
-text_print(FILE *out, const char *text)
+void text_print(FILE *out, const char *text)
 {
 	while (*text)
 		text += text_put(out, text);
 }
 
-bool
-text_ends_with(const char *text, const char *end)
+bool text_ends_with(const char *text, const char *end)
 {
 	size_t n = strlen(text), m = strlen(end);
 
 	return n >= m && memcmp(text + n - m, end, m) == 0;
 }
 
-bool
-text_same(const char *a, const char *b)
+bool text_same(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-bool
-text_begins_with(const char *text, const char *begin)
+bool text_begins_with(const char *text, const char *begin)
 {
 	return strncmp(text, begin, strlen(begin)) == 0;
 }
 
-const char *
-text_base(const char *path)
+const char *text_base(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
 

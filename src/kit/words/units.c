@@ -54,9 +54,8 @@ static const struct unit times[] = {
 typedef int compare(const char *, const char *);
 
 /* A decimal number without sign or exponent, then one of the units. */
-static bool
-with_unit(const char *text, size_t text_len, const struct unit *units,
-    compare *same, uint64_t *ret)
+static bool with_unit(
+    const char *text, size_t text_len, const struct unit *units, compare *same, uint64_t *ret)
 {
 	char copy[TEXT_MAX];
 	double value;
@@ -84,14 +83,12 @@ with_unit(const char *text, size_t text_len, const struct unit *units,
 	return false;
 }
 
-bool
-units_size(const char *text, size_t len, uint64_t *ret)
+bool units_size(const char *text, size_t len, uint64_t *ret)
 {
 	return with_unit(text, len, sizes, strcasecmp, ret);
 }
 
-bool
-units_time(const char *text, size_t len, uint64_t *ret_ns)
+bool units_time(const char *text, size_t len, uint64_t *ret_ns)
 {
 	if (len == 1 && text[0] == '0') {
 		*ret_ns = 0;
@@ -100,8 +97,7 @@ units_time(const char *text, size_t len, uint64_t *ret_ns)
 	return with_unit(text, len, times, strcmp, ret_ns);
 }
 
-double
-units_of_time(const char *name, size_t len)
+double units_of_time(const char *name, size_t len)
 {
 	for (const struct unit *u = times; u->name; u++)
 		if (strlen(u->name) == len && memcmp(u->name, name, len) == 0)

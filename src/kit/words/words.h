@@ -14,8 +14,7 @@ const char *words_count(char buffer[WORDS_MAX], uint64_t n);
 const char *words_ending(uint64_t n, const char *noun);
 
 /* "1 block", "1,234 blocks", "2 processes"; give the noun in the singular. */
-const char *words_counted(
-    char buffer[WORDS_COUNTED], uint64_t n, const char *noun);
+const char *words_counted(char buffer[WORDS_COUNTED], uint64_t n, const char *noun);
 
 /*
  * "was" or "were", "is" or "are", "has" or "have": the verb that fits n things.

@@ -13,15 +13,13 @@ enum {
 	ID_MAX = 32,
 };
 
-static uint64_t
-padded(uint64_t n)
+static uint64_t padded(uint64_t n)
 {
 	return (n + 3) & ~UINT64_C(3);
 }
 
 /* Bytes of the build-id in these notes; 0: there is none. */
-static int
-find_in(const uint8_t *at, uint64_t len, uint8_t ret[ID_MAX])
+static int find_in(const uint8_t *at, uint64_t len, uint8_t ret[ID_MAX])
 {
 	while (len >= sizeof(Elf64_Nhdr)) {
 		uint64_t all;
@@ -43,8 +41,7 @@ find_in(const uint8_t *at, uint64_t len, uint8_t ret[ID_MAX])
 	return 0;
 }
 
-int
-buildid_find(int fd, uint8_t ret[ID_MAX])
+int buildid_find(int fd, uint8_t ret[ID_MAX])
 {
 	static uint8_t notes[NOTES_MAX];
 	Elf64_Phdr p;
@@ -52,15 +49,13 @@ buildid_find(int fd, uint8_t ret[ID_MAX])
 	int n = 0;
 
 	if (pread(fd, &e, sizeof(e), 0) != (ssize_t)sizeof(e) ||
-	    memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    e.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 || e.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    e.e_phentsize != sizeof(Elf64_Phdr))
 		return 0;
 	for (unsigned i = 0; i < e.e_phnum && i < SEGMENTS_MAX && n == 0; i++) {
 		ssize_t len;
 
-		if (pread(fd, &p, sizeof(p),
-		        (off_t)(e.e_phoff + i * sizeof(p))) !=
+		if (pread(fd, &p, sizeof(p), (off_t)(e.e_phoff + i * sizeof(p))) !=
 		    (ssize_t)sizeof(p))
 			return 0;
 		if (p.p_type != PT_NOTE)
@@ -74,8 +69,7 @@ buildid_find(int fd, uint8_t ret[ID_MAX])
 	return n;
 }
 
-void
-buildid_hex(char to[65], const uint8_t *bytes, size_t len)
+void buildid_hex(char to[65], const uint8_t *bytes, size_t len)
 {
 	static const char digits[] = "0123456789abcdef";
 

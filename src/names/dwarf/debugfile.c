@@ -26,8 +26,7 @@ struct wanted {
 	const uint32_t *crc; /* NULL: the build-id alone counts */
 };
 
-static bool
-is_wanted(const struct objfile *f, const struct wanted *w)
+static bool is_wanted(const struct objfile *f, const struct wanted *w)
 {
 	const uint8_t *id;
 	uint32_t crc;
@@ -36,14 +35,12 @@ is_wanted(const struct objfile *f, const struct wanted *w)
 	if (!objfile_has_debug_info(f))
 		return false;
 	if (n > 0 && w->build_id_bytes > 0)
-		return n == w->build_id_bytes &&
-		    memcmp(id, w->build_id, n) == 0;
+		return n == w->build_id_bytes && memcmp(id, w->build_id, n) == 0;
 	return w->crc && objfile_crc(f, &crc) && crc == *w->crc;
 }
 
 /* Opens the first file of the parent's that is the right one. */
-static bool
-find(int ask_fd, struct ask *q, const struct wanted *w, struct objfile *ret)
+static bool find(int ask_fd, struct ask *q, const struct wanted *w, struct objfile *ret)
 {
 	struct ask_answer a;
 	struct objfile f;
@@ -62,12 +59,10 @@ find(int ask_fd, struct ask *q, const struct wanted *w, struct objfile *ret)
 	return false;
 }
 
-int
-debugfile_find(const struct debugfile_search *s, const struct objfile *module,
-    struct objfile *ret)
+int debugfile_find(
+    const struct debugfile_search *s, const struct objfile *module, struct objfile *ret)
 {
-	struct wanted w = {
-	    .build_id = s->build_id, .build_id_bytes = s->build_id_bytes};
+	struct wanted w = {.build_id = s->build_id, .build_id_bytes = s->build_id_bytes};
 	struct ask q = {.kind = ASK_DEBUG};
 	GElf_Word crc;
 
@@ -86,9 +81,8 @@ debugfile_find(const struct debugfile_search *s, const struct objfile *module,
 	return find(s->ask_fd, &q, &w, ret) ? 0 : -ENOENT;
 }
 
-int
-debugfile_find_alt(const struct debugfile_search *s,
-    const struct objfile *debug, struct objfile *ret, char ret_id[65])
+int debugfile_find_alt(const struct debugfile_search *s, const struct objfile *debug,
+    struct objfile *ret, char ret_id[65])
 {
 	size_t len, name_len;
 	const char *name = objfile_section(debug, ".gnu_debugaltlink", &len);
@@ -111,14 +105,12 @@ debugfile_find_alt(const struct debugfile_search *s,
 	return find(s->ask_fd, &q, &w, ret) ? 0 : -ENOENT;
 }
 
-typedef int lzma_decode(uint64_t *memory_limit, uint32_t flags,
-    const void *allocator, const uint8_t *in, size_t *in_at, size_t in_len,
-    uint8_t *out, size_t *out_at, size_t out_len);
+typedef int lzma_decode(uint64_t *memory_limit, uint32_t flags, const void *allocator,
+    const uint8_t *in, size_t *in_at, size_t in_len, uint8_t *out, size_t *out_at, size_t out_len);
 
 static lzma_decode *decode;
 
-void
-debugfile_prepare(void)
+void debugfile_prepare(void)
 {
 	/* libdw needs this library too, so it is installed */
 	void *library = decode ? NULL : dlopen("liblzma.so.5", RTLD_NOW);
@@ -127,8 +119,7 @@ debugfile_prepare(void)
 		*(void **)&decode = dlsym(library, "lzma_stream_buffer_decode");
 }
 
-int
-debugfile_open_mini(const struct objfile *module, struct objfile *ret)
+int debugfile_open_mini(const struct objfile *module, struct objfile *ret)
 {
 	size_t len, room;
 	const uint8_t *packed = objfile_section(module, ".gnu_debugdata", &len);
@@ -143,8 +134,7 @@ debugfile_open_mini(const struct objfile *module, struct objfile *ret)
 
 		if (!out)
 			return -ENOMEM;
-		err = decode(
-		    &limit, 0, NULL, packed, &in_at, len, out, &out_at, room);
+		err = decode(&limit, 0, NULL, packed, &in_at, len, out, &out_at, room);
 		if (err == LZMA_OK)
 			return objfile_open_memory(out, out_at, ret);
 		free(out);

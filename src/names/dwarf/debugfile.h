@@ -23,15 +23,15 @@ void debugfile_prepare(void);
  * module's .gnu_debuglink, where the checksum must match unless the build-id
  * does. `module` may be NULL if its file is gone. -ENOENT: there is none.
  */
-int debugfile_find(const struct debugfile_search *s,
-    const struct objfile *module, struct objfile *ret);
+int debugfile_find(
+    const struct debugfile_search *s, const struct objfile *module, struct objfile *ret);
 
 /*
  * The file into which dwz has moved common parts. 1: `debug` needs none;
  * -ENOENT: it needs one that is not here; ret_id is its build-id in hex.
  */
-int debugfile_find_alt(const struct debugfile_search *s,
-    const struct objfile *debug, struct objfile *ret, char ret_id[65]);
+int debugfile_find_alt(const struct debugfile_search *s, const struct objfile *debug,
+    struct objfile *ret, char ret_id[65]);
 
 /*
  * The symbols in .gnu_debugdata, a compressed ELF file. -ENOENT: there is none.

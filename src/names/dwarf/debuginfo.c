@@ -51,8 +51,7 @@ struct search {
 	bool failed;   /* out of memory */
 };
 
-int
-debuginfo_new(Elf *elf, Elf *alt, struct debuginfo **ret)
+int debuginfo_new(Elf *elf, Elf *alt, struct debuginfo **ret)
 {
 	struct debuginfo *d = calloc(1, sizeof(*d));
 	int err = -ENOMEM;
@@ -80,8 +79,7 @@ out:
 	return err;
 }
 
-void
-debuginfo_free(struct debuginfo *d)
+void debuginfo_free(struct debuginfo *d)
 {
 	if (!d)
 		return;
@@ -94,15 +92,13 @@ debuginfo_free(struct debuginfo *d)
 	free(d);
 }
 
-size_t
-debuginfo_missing_units(const struct debuginfo *d)
+size_t debuginfo_missing_units(const struct debuginfo *d)
 {
 	return d->units.missing;
 }
 
 /* The first query at or above an address. */
-static size_t
-first_from(const struct search *s, uint64_t address)
+static size_t first_from(const struct search *s, uint64_t address)
 {
 	size_t low = 0, high = s->count;
 
@@ -118,21 +114,18 @@ first_from(const struct search *s, uint64_t address)
 }
 
 /* A node for a DIE below parent; its number + 1, 0: out of memory. */
-static uint32_t
-add_node(struct search *s, const Dwarf_Die *die, uint32_t parent, bool inlined)
+static uint32_t add_node(struct search *s, const Dwarf_Die *die, uint32_t parent, bool inlined)
 {
 	struct debuginfo *d = s->info;
 	struct node *more;
 
 	if (d->node_count >= UINT32_MAX - 1 ||
-	    room_make(&d->nodes, &d->node_room, d->node_count,
-	        sizeof(*d->nodes)) < 0) {
+	    room_make(&d->nodes, &d->node_room, d->node_count, sizeof(*d->nodes)) < 0) {
 		s->failed = true;
 		return 0;
 	}
 	more = &d->nodes[d->node_count++];
-	*more =
-	    (struct node){.die = *die, .parent = parent, .inlined = inlined};
+	*more = (struct node){.die = *die, .parent = parent, .inlined = inlined};
 	more->depth = parent ? d->nodes[parent - 1].depth + 1 : 1;
 	return (uint32_t)d->node_count;
 }
@@ -143,9 +136,8 @@ add_node(struct search *s, const Dwarf_Die *die, uint32_t parent, bool inlined)
  * the new node, or parent. False: the DIE has ranges, but none of the addresses
  * is in them.
  */
-static bool
-claim(struct search *s, Dwarf_Die *die, uint32_t parent, bool is_function,
-    bool inlined, uint32_t *ret_node)
+static bool claim(struct search *s, Dwarf_Die *die, uint32_t parent, bool is_function, bool inlined,
+    uint32_t *ret_node)
 {
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
@@ -157,8 +149,8 @@ claim(struct search *s, Dwarf_Die *die, uint32_t parent, bool is_function,
 		has_ranges = true;
 		if (!dwarf_units_is_code(&s->info->units, start, end))
 			continue;
-		for (size_t i = first_from(s, start);
-		     i < s->count && s->queries[i].address < end; i++) {
+		for (size_t i = first_from(s, start); i < s->count && s->queries[i].address < end;
+		     i++) {
 			struct query *q = &s->queries[i];
 
 			any = true;
@@ -170,8 +162,7 @@ claim(struct search *s, Dwarf_Die *die, uint32_t parent, bool is_function,
 				return false;
 			*ret_node = node;
 			if (!q->node ||
-			    s->info->nodes[q->node - 1].depth <=
-			        s->info->nodes[node - 1].depth)
+			    s->info->nodes[q->node - 1].depth <= s->info->nodes[node - 1].depth)
 				q->node = node;
 		}
 	}
@@ -182,8 +173,7 @@ claim(struct search *s, Dwarf_Die *die, uint32_t parent, bool is_function,
  * Visits one DIE. True: visit its children too; *node is then the node to which
  * they belong.
  */
-static bool
-visit(struct search *s, Dwarf_Die *die, uint32_t *node)
+static bool visit(struct search *s, Dwarf_Die *die, uint32_t *node)
 {
 	uint32_t parent = *node;
 
@@ -219,8 +209,7 @@ visit(struct search *s, Dwarf_Die *die, uint32_t *node)
 }
 
 /* Visits all DIEs below one. */
-static void
-walk(struct search *s, const Dwarf_Die *root)
+static void walk(struct search *s, const Dwarf_Die *root)
 {
 	struct {
 		Dwarf_Die die;
@@ -235,47 +224,40 @@ walk(struct search *s, const Dwarf_Die *root)
 	while (!s->failed) {
 		uint32_t node = levels[depth].node;
 
-		if (visit(s, &levels[depth].die, &node) &&
-		    depth + 1 < MAX_NESTING &&
-		    dwarf_child(&levels[depth].die, &levels[depth + 1].die) ==
-		        0) {
+		if (visit(s, &levels[depth].die, &node) && depth + 1 < MAX_NESTING &&
+		    dwarf_child(&levels[depth].die, &levels[depth + 1].die) == 0) {
 			levels[++depth].node = node;
 			continue;
 		}
-		while (dwarf_siblingof(
-		           &levels[depth].die, &levels[depth].die) != 0)
+		while (dwarf_siblingof(&levels[depth].die, &levels[depth].die) != 0)
 			if (depth-- == 0)
 				return;
 	}
 }
 
 /* The name of a function, from where it was declared if need be. */
-static void
-name_node(struct node *n, struct scopes *scopes)
+static void name_node(struct node *n, struct scopes *scopes)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word line = 0;
 
 	n->named = true;
-	n->name = dwarf_formstring(
-	    dwarf_attr_integrate(&n->die, DW_AT_linkage_name, &attr));
+	n->name = dwarf_formstring(dwarf_attr_integrate(&n->die, DW_AT_linkage_name, &attr));
 	if (!n->name)
-		n->name = dwarf_formstring(dwarf_attr_integrate(
-		    &n->die, DW_AT_MIPS_linkage_name, &attr));
+		n->name =
+		    dwarf_formstring(dwarf_attr_integrate(&n->die, DW_AT_MIPS_linkage_name, &attr));
 	if (!n->name) {
 		n->name = dwarf_diename(&n->die);
 		n->scope = scopes_of(scopes, &n->die);
 	}
 	if (n->inlined &&
-	    dwarf_formudata(
-	        dwarf_attr(&n->die, DW_AT_call_line, &attr), &line) == 0 &&
+	    dwarf_formudata(dwarf_attr(&n->die, DW_AT_call_line, &attr), &line) == 0 &&
 	    line <= UINT32_MAX)
 		n->call_line = (uint32_t)line;
 }
 
 /* The file of a call, as the unit's table of files has it. */
-static const char *
-call_file(struct node *n, Dwarf_Die *unit)
+static const char *call_file(struct node *n, Dwarf_Die *unit)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Files *files;
@@ -283,17 +265,14 @@ call_file(struct node *n, Dwarf_Die *unit)
 	size_t count;
 
 	if (!n->call_file &&
-	    dwarf_formudata(
-	        dwarf_attr(&n->die, DW_AT_call_file, &attr), &number) == 0 &&
+	    dwarf_formudata(dwarf_attr(&n->die, DW_AT_call_file, &attr), &number) == 0 &&
 	    dwarf_getsrcfiles(unit, &files, &count) == 0 && number < count)
 		n->call_file = dwarf_filesrc(files, number, NULL, NULL);
 	return n->call_file;
 }
 
 /* The source position of an address; NULL, 0: not known. */
-static void
-find_line(
-    const struct units_unit *u, uint64_t address, struct debuginfo_frame *f)
+static void find_line(const struct units_unit *u, uint64_t address, struct debuginfo_frame *f)
 {
 	Dwarf_Die die = u->die;
 	Dwarf_Line *line = dwarf_getsrc_die(&die, address);
@@ -306,8 +285,7 @@ find_line(
 		f->line = (uint32_t)number;
 }
 
-static size_t
-chain_of(struct debuginfo *d, struct units_unit *u, const struct query *q,
+static size_t chain_of(struct debuginfo *d, struct units_unit *u, const struct query *q,
     struct scopes *scopes, struct debuginfo_frame *frames)
 {
 	struct debuginfo_frame place = {.dir = u->dir};
@@ -339,9 +317,7 @@ chain_of(struct debuginfo *d, struct units_unit *u, const struct query *q,
 }
 
 /* Reports what was found about the addresses of one unit. */
-static int
-answer(struct search *s, struct units_unit *u, debuginfo_found *found,
-    void *context)
+static int answer(struct search *s, struct units_unit *u, debuginfo_found *found, void *context)
 {
 	struct debuginfo_frame frames[MAX_CHAIN];
 	struct scopes *scopes;
@@ -363,9 +339,8 @@ answer(struct search *s, struct units_unit *u, debuginfo_found *found,
 	return err;
 }
 
-static int
-resolve_unit(struct search *s, struct units_unit *u, debuginfo_found *found,
-    void *context)
+static int resolve_unit(
+    struct search *s, struct units_unit *u, debuginfo_found *found, void *context)
 {
 	bool complete = true;
 
@@ -380,8 +355,7 @@ resolve_unit(struct search *s, struct units_unit *u, debuginfo_found *found,
 	return answer(s, u, found, context);
 }
 
-static int
-by_found(const void *a, const void *b)
+static int by_found(const void *a, const void *b)
 {
 	const struct query *x = a, *y = b;
 
@@ -394,15 +368,13 @@ by_found(const void *a, const void *b)
  * Some units do not say where their code is. They are asked for each address
  * that no other unit claims.
  */
-static int
-resolve_rest(struct debuginfo *d, struct query *queries, size_t count,
-    debuginfo_found *found, void *context)
+static int resolve_rest(
+    struct debuginfo *d, struct query *queries, size_t count, debuginfo_found *found, void *context)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < d->units.count && count > 0 && err == 0; i++) {
-		struct search s = {
-		    .info = d, .queries = queries, .count = count};
+		struct search s = {.info = d, .queries = queries, .count = count};
 		size_t done = 0;
 
 		if (d->units.list[i].has_ranges)
@@ -422,8 +394,7 @@ resolve_rest(struct debuginfo *d, struct query *queries, size_t count,
 	return err;
 }
 
-static int
-by_unit(const void *a, const void *b)
+static int by_unit(const void *a, const void *b)
 {
 	const struct query *x = a, *y = b;
 
@@ -432,8 +403,7 @@ by_unit(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-int
-debuginfo_resolve(struct debuginfo *d, const uint64_t *addresses, size_t count,
+int debuginfo_resolve(struct debuginfo *d, const uint64_t *addresses, size_t count,
     debuginfo_found *found, void *context)
 {
 	struct query *queries = calloc(count + 1, sizeof(*queries));
@@ -449,15 +419,13 @@ debuginfo_resolve(struct debuginfo *d, const uint64_t *addresses, size_t count,
 	for (size_t i = 0, n; i < count && err == 0; i += n) {
 		struct search s = {.info = d, .queries = queries + i};
 
-		for (n = 1;
-		     i + n < count && queries[i + n].unit == queries[i].unit;)
+		for (n = 1; i + n < count && queries[i + n].unit == queries[i].unit;)
 			n++;
 		s.count = n;
 		if (queries[i].unit == UNITS_NONE)
 			err = resolve_rest(d, queries + i, n, found, context);
 		else
-			err = resolve_unit(&s, &d->units.list[queries[i].unit],
-			    found, context);
+			err = resolve_unit(&s, &d->units.list[queries[i].unit], found, context);
 	}
 	free(queries);
 	return err;

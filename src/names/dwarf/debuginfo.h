@@ -40,15 +40,15 @@ void debuginfo_free(struct debuginfo *d);
  * the functions there, innermost first. A result other than 0 stops. count may
  * be 1 with a name of NULL: file and line of code that belongs to no function.
  */
-typedef int debuginfo_found(void *context, size_t number,
-    const struct debuginfo_frame *frames, size_t count);
+typedef int debuginfo_found(
+    void *context, size_t number, const struct debuginfo_frame *frames, size_t count);
 
 /*
  * `addresses` are sorted. They are answered unit by unit, so in another order,
  * each once. 0, -ENOMEM, or the result of found().
  */
-int debuginfo_resolve(struct debuginfo *d, const uint64_t *addresses,
-    size_t count, debuginfo_found *found, void *context);
+int debuginfo_resolve(struct debuginfo *d, const uint64_t *addresses, size_t count,
+    debuginfo_found *found, void *context);
 
 /* Number of units whose .dwo file was not found so far. */
 size_t debuginfo_missing_units(const struct debuginfo *d);

@@ -17,8 +17,7 @@ struct units_range {
 	uint32_t unit;
 };
 
-bool
-dwarf_units_is_code(const struct units *u, uint64_t start, uint64_t end)
+bool dwarf_units_is_code(const struct units *u, uint64_t start, uint64_t end)
 {
 	if (start >= end)
 		return false;
@@ -28,8 +27,7 @@ dwarf_units_is_code(const struct units *u, uint64_t start, uint64_t end)
 	return u->code_count == 0;
 }
 
-static int
-find_code(struct units *u, Elf *elf)
+static int find_code(struct units *u, Elf *elf)
 {
 	size_t n;
 
@@ -41,17 +39,15 @@ find_code(struct units *u, Elf *elf)
 	for (size_t i = 0; i < n; i++) {
 		GElf_Phdr p;
 
-		if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_LOAD ||
-		    !(p.p_flags & PF_X))
+		if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_X))
 			continue;
-		u->code[u->code_count++] = (struct units_range){
-		    .start = p.p_vaddr, .end = p.p_vaddr + p.p_memsz};
+		u->code[u->code_count++] =
+		    (struct units_range){.start = p.p_vaddr, .end = p.p_vaddr + p.p_memsz};
 	}
 	return 0;
 }
 
-static int
-add_ranges(struct units *u, uint32_t number)
+static int add_ranges(struct units *u, uint32_t number)
 {
 	struct units_unit *unit = &u->list[number];
 	Dwarf_Addr base, start, end;
@@ -61,17 +57,15 @@ add_ranges(struct units *u, uint32_t number)
 		unit->has_ranges = true;
 		if (!dwarf_units_is_code(u, start, end))
 			continue;
-		if (room_make(&u->ranges, &u->range_room, u->range_count,
-		        sizeof(*u->ranges)) < 0)
+		if (room_make(&u->ranges, &u->range_room, u->range_count, sizeof(*u->ranges)) < 0)
 			return -ENOMEM;
-		u->ranges[u->range_count++] = (struct units_range){
-		    .start = start, .end = end, .unit = number};
+		u->ranges[u->range_count++] =
+		    (struct units_range){.start = start, .end = end, .unit = number};
 	}
 	return 0;
 }
 
-static int
-by_start(const void *a, const void *b)
+static int by_start(const void *a, const void *b)
 {
 	const struct units_range *x = a, *y = b;
 
@@ -80,8 +74,7 @@ by_start(const void *a, const void *b)
 	return x->unit < y->unit ? -1 : x->unit > y->unit;
 }
 
-static void
-sort_ranges(struct units *u)
+static void sort_ranges(struct units *u)
 {
 	uint64_t reach = 0;
 
@@ -95,8 +88,7 @@ sort_ranges(struct units *u)
 	}
 }
 
-static int
-add_units(struct units *u, Dwarf *dwarf)
+static int add_units(struct units *u, Dwarf *dwarf)
 {
 	Dwarf_CU *cu = NULL;
 	Dwarf_Half version;
@@ -104,19 +96,16 @@ add_units(struct units *u, Dwarf *dwarf)
 	uint8_t type;
 	Dwarf_Die die, split;
 
-	while (dwarf_get_units(dwarf, cu, &cu, &version, &type, &die, &split) ==
-	    0) {
+	while (dwarf_get_units(dwarf, cu, &cu, &version, &type, &die, &split) == 0) {
 		struct units_unit *more;
 
 		if (type != DW_UT_compile && type != DW_UT_skeleton)
 			continue;
-		if (room_make(&u->list, &u->room, u->count, sizeof(*u->list)) <
-		    0)
+		if (room_make(&u->list, &u->room, u->count, sizeof(*u->list)) < 0)
 			return -ENOMEM;
 		more = &u->list[u->count++];
 		*more = (struct units_unit){.die = die, .split = die};
-		more->dir =
-		    dwarf_formstring(dwarf_attr(&die, DW_AT_comp_dir, &attr));
+		more->dir = dwarf_formstring(dwarf_attr(&die, DW_AT_comp_dir, &attr));
 		if (type == DW_UT_skeleton && split.addr)
 			more->split = split;
 		else if (type == DW_UT_skeleton)
@@ -128,8 +117,7 @@ add_units(struct units *u, Dwarf *dwarf)
 	return 0;
 }
 
-uint32_t
-dwarf_units_find(const struct units *u, uint64_t address)
+uint32_t dwarf_units_find(const struct units *u, uint64_t address)
 {
 	size_t low = 0, high = u->range_count;
 	uint32_t best = UNITS_NONE;
@@ -153,16 +141,14 @@ dwarf_units_find(const struct units *u, uint64_t address)
 	return best;
 }
 
-int
-dwarf_units_init(struct units *u, Dwarf *dwarf, Elf *elf)
+int dwarf_units_init(struct units *u, Dwarf *dwarf, Elf *elf)
 {
 	int err = find_code(u, elf);
 
 	return err < 0 ? err : add_units(u, dwarf);
 }
 
-void
-dwarf_units_release(struct units *u)
+void dwarf_units_release(struct units *u)
 {
 	free(u->list);
 	free(u->ranges);

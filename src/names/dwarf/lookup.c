@@ -50,8 +50,7 @@ struct lookup {
 	struct dict reading_index;
 };
 
-static void
-set_problem(struct lookup *l, enum table_problem problem, const char *detail)
+static void set_problem(struct lookup *l, enum table_problem problem, const char *detail)
 {
 	l->state.problem = problem;
 	(void)snprintf(l->detail, sizeof(l->detail), "%s", detail);
@@ -59,8 +58,7 @@ set_problem(struct lookup *l, enum table_problem problem, const char *detail)
 }
 
 /* Tries a file that may be the module; true: it is. */
-static bool
-is_module(struct lookup *l, const struct ask_answer *a, int err)
+static bool is_module(struct lookup *l, const struct ask_answer *a, int err)
 {
 	const struct lookup_request *r = l->request;
 	char hex[65];
@@ -73,8 +71,7 @@ is_module(struct lookup *l, const struct ask_answer *a, int err)
 		set_problem(l, TABLE_NOT_ELF, "");
 	else if (err < 0 && !a->by_id && l->state.problem == TABLE_NO_FILE)
 		set_problem(l, TABLE_NO_FILE,
-		    err == -ETIMEDOUT ? "its file system does not answer"
-		                      : strerror(-err));
+		    err == -ETIMEDOUT ? "its file system does not answer" : strerror(-err));
 	if (err < 0)
 		return false;
 	if (objfile_has_build_id(&l->module, r->key.id, r->key.id_bytes)) {
@@ -90,8 +87,7 @@ is_module(struct lookup *l, const struct ask_answer *a, int err)
 }
 
 /* The file that was executed, if it still exists. */
-static void
-open_module(struct lookup *l)
+static void open_module(struct lookup *l)
 {
 	struct ask q = {.kind = ASK_MODULE};
 	struct ask_answer a;
@@ -111,16 +107,14 @@ open_module(struct lookup *l)
 	} while (a.next > 0);
 }
 
-static void
-open_debug_info(struct lookup *l)
+static void open_debug_info(struct lookup *l)
 {
 	struct objfile *file = &l->module;
 	char id[65];
 	int err;
 
 	if (!l->module.elf || !objfile_has_debug_info(&l->module)) {
-		err = debugfile_find(
-		    &l->search, l->module.elf ? &l->module : NULL, &l->debug);
+		err = debugfile_find(&l->search, l->module.elf ? &l->module : NULL, &l->debug);
 		if (err < 0) {
 			if (l->state.problem == TABLE_FINE)
 				set_problem(l, TABLE_NO_DEBUG, "");
@@ -130,8 +124,7 @@ open_debug_info(struct lookup *l)
 	}
 	set_problem(l, TABLE_FINE, "");
 	if (l->request->jail_error)
-		set_problem(
-		    l, TABLE_NO_JAIL, strerror(-l->request->jail_error));
+		set_problem(l, TABLE_NO_JAIL, strerror(-l->request->jail_error));
 	if (l->request->symbols_only || l->request->jail_error)
 		return;
 	trap_set_path(file->path);
@@ -143,29 +136,24 @@ open_debug_info(struct lookup *l)
 		objfile_hide_unneeded(&l->alt);
 	err = debuginfo_new(file->elf, l->alt.elf, &l->info);
 	if (err < 0)
-		set_problem(l, TABLE_UNREADABLE,
-		    err == -ENOMEM ? "out of memory" : "its DWARF is damaged");
+		set_problem(
+		    l, TABLE_UNREADABLE, err == -ENOMEM ? "out of memory" : "its DWARF is damaged");
 }
 
-static void
-open_symbols(struct lookup *l)
+static void open_symbols(struct lookup *l)
 {
 	if (l->module.elf)
-		(void)symbols_new(
-		    l->module.elf, false, SYMBOLS_CODE, &l->symbols[0]);
+		(void)symbols_new(l->module.elf, false, SYMBOLS_CODE, &l->symbols[0]);
 	if (!l->symbols[0] && l->debug.elf)
-		(void)symbols_new(
-		    l->debug.elf, false, SYMBOLS_CODE, &l->symbols[0]);
+		(void)symbols_new(l->debug.elf, false, SYMBOLS_CODE, &l->symbols[0]);
 	if (l->symbols[0] || !l->module.elf)
 		return;
 	if (debugfile_open_mini(&l->module, &l->mini) == 0)
-		(void)symbols_new(
-		    l->mini.elf, false, SYMBOLS_CODE, &l->symbols[0]);
+		(void)symbols_new(l->mini.elf, false, SYMBOLS_CODE, &l->symbols[0]);
 	(void)symbols_new(l->module.elf, true, SYMBOLS_CODE, &l->symbols[1]);
 }
 
-static const char *
-find_symbol(const struct lookup *l, uint64_t address, const char **ret_file)
+static const char *find_symbol(const struct lookup *l, uint64_t address, const char **ret_file)
 {
 	const char *name = NULL;
 
@@ -176,8 +164,7 @@ find_symbol(const struct lookup *l, uint64_t address, const char **ret_file)
 	return name;
 }
 
-static bool
-is_folded(const struct lookup *l, uint64_t address)
+static bool is_folded(const struct lookup *l, uint64_t address)
 {
 	for (size_t i = 0; i < TABLES; i++)
 		if (l->symbols[i] && symbols_is_folded(l->symbols[i], address))
@@ -185,8 +172,7 @@ is_folded(const struct lookup *l, uint64_t address)
 	return false;
 }
 
-static int
-flush(struct lookup *l, size_t from)
+static int flush(struct lookup *l, size_t from)
 {
 	int err = 0;
 
@@ -199,27 +185,24 @@ flush(struct lookup *l, size_t from)
 	return err;
 }
 
-static bool
-same_symbol(const void *items, uint32_t item, const void *key)
+static bool same_symbol(const void *items, uint32_t item, const void *key)
 {
 	return strcmp(((const struct reading *)items)[item].symbol, key) == 0;
 }
 
 /* The demangled form, made once for each symbol. NULL: out of memory. */
-static const char *
-read_symbol(struct lookup *l, const char *symbol)
+static const char *read_symbol(struct lookup *l, const char *symbol)
 {
 	uint32_t at, n = (uint32_t)l->reading_count;
 
-	if (room_make(&l->readings, &l->reading_room, l->reading_count,
-	        sizeof(*l->readings)) < 0)
+	if (room_make(&l->readings, &l->reading_room, l->reading_count, sizeof(*l->readings)) < 0)
 		return NULL;
-	if (dict_find(&l->reading_index, dict_hash_text(symbol), same_symbol,
-	        l->readings, symbol, n, &at) < 0)
+	if (dict_find(&l->reading_index, dict_hash_text(symbol), same_symbol, l->readings, symbol,
+	        n, &at) < 0)
 		return NULL;
 	if (at == n) {
-		struct reading fresh = {.symbol = strdup(symbol),
-		    .function = demangle_name(symbol)};
+		struct reading fresh = {
+		    .symbol = strdup(symbol), .function = demangle_name(symbol)};
 
 		if (!fresh.symbol || !fresh.function) {
 			free(fresh.symbol);
@@ -232,8 +215,7 @@ read_symbol(struct lookup *l, const char *symbol)
 }
 
 /* dir/file; the caller frees it. NULL: out of memory. */
-static char *
-absolute(const struct debuginfo_frame *f)
+static char *absolute(const struct debuginfo_frame *f)
 {
 	size_t len = f->dir ? strlen(f->dir) : 0;
 	char *path;
@@ -244,16 +226,14 @@ absolute(const struct debuginfo_frame *f)
 	if (len == 0 || f->file[0] == '/' ||
 	    (strncmp(f->file, f->dir, len) == 0 && f->file[len] == '/'))
 		return strdup(f->file);
-	if (asprintf(&path, "%s%s%s", f->dir, f->dir[len - 1] == '/' ? "" : "/",
-	        f->file) < 0)
+	if (asprintf(&path, "%s%s%s", f->dir, f->dir[len - 1] == '/' ? "" : "/", f->file) < 0)
 		return NULL;
 	return path;
 }
 
 /* Names one function: by its ELF symbol if that is known, else by DWARF. */
-static int
-name_frame(struct lookup *l, struct names_frame *to,
-    const struct debuginfo_frame *from, const char *symbol, char **ret_text)
+static int name_frame(struct lookup *l, struct names_frame *to, const struct debuginfo_frame *from,
+    const char *symbol, char **ret_text)
 {
 	to->symbol = symbol ? symbol : from->name;
 	if (!to->symbol)
@@ -262,8 +242,7 @@ name_frame(struct lookup *l, struct names_frame *to,
 	if (!to->function)
 		return -ENOMEM;
 	/* a plain name, for example of a static function: add its scopes */
-	if (!symbol && from->scope &&
-	    asprintf(ret_text, "%s::%s", from->scope, to->function) > 0)
+	if (!symbol && from->scope && asprintf(ret_text, "%s::%s", from->scope, to->function) > 0)
 		to->function = *ret_text;
 	return 0;
 }
@@ -272,9 +251,7 @@ name_frame(struct lookup *l, struct names_frame *to,
  * The outermost function gets the name of its ELF symbol: in DWARF, static
  * functions and lambdas have no full name, and clones have another one.
  */
-static int
-tell(void *context, size_t number, const struct debuginfo_frame *from,
-    size_t count)
+static int tell(void *context, size_t number, const struct debuginfo_frame *from, size_t count)
 {
 	struct lookup *l = context;
 	uint64_t address = l->request->addresses[number];
@@ -286,8 +263,7 @@ tell(void *context, size_t number, const struct debuginfo_frame *from,
 	for (size_t i = 0; i < count && i < MAX_CHAIN && err == 0; i++) {
 		struct names_frame *to = &frames[i];
 
-		err = name_frame(l, to, &from[i],
-		    i + 1 == count ? symbol : NULL, &texts[2 * i]);
+		err = name_frame(l, to, &from[i], i + 1 == count ? symbol : NULL, &texts[2 * i]);
 		if (err == 0 && from[i].file) {
 			texts[2 * i + 1] = absolute(&from[i]);
 			to->file = texts[2 * i + 1];
@@ -301,8 +277,7 @@ tell(void *context, size_t number, const struct debuginfo_frame *from,
 	}
 	if (err == 0) {
 		l->answered[number] = true;
-		wire_put_place(
-		    &l->out, address, wire_put_chain(&l->out, frames, count));
+		wire_put_place(&l->out, address, wire_put_chain(&l->out, frames, count));
 		err = flush(l, WRITE_BYTES);
 	}
 	for (size_t i = 0; i < count && i < MAX_CHAIN; i++) {
@@ -313,16 +288,14 @@ tell(void *context, size_t number, const struct debuginfo_frame *from,
 }
 
 /* Used if DWARF says nothing. */
-static int
-tell_symbols(struct lookup *l, size_t count)
+static int tell_symbols(struct lookup *l, size_t count)
 {
 	static const struct debuginfo_frame nothing;
 	const char *file;
 	int err = 0;
 
 	for (size_t i = 0; i < count && err == 0; i++)
-		if (!l->answered[i] &&
-		    find_symbol(l, l->request->addresses[i], &file))
+		if (!l->answered[i] && find_symbol(l, l->request->addresses[i], &file))
 			err = tell(l, i, &nothing, 1);
 	return err;
 }
@@ -330,8 +303,7 @@ tell_symbols(struct lookup *l, size_t count)
 /* ---- variables ---- */
 
 /* Opened only if a variable is asked for. */
-static void
-open_variables(struct lookup *l, enum symbols_kind kind)
+static void open_variables(struct lookup *l, enum symbols_kind kind)
 {
 	int i = kind == SYMBOLS_TLS;
 
@@ -346,11 +318,9 @@ open_variables(struct lookup *l, enum symbols_kind kind)
 }
 
 /* A frame with the meanings of names_variable(). */
-static int
-tell_variable(struct lookup *l, uint64_t address)
+static int tell_variable(struct lookup *l, uint64_t address)
 {
-	enum symbols_kind kind =
-	    address & TABLE_TLS ? SYMBOLS_TLS : SYMBOLS_DATA;
+	enum symbols_kind kind = address & TABLE_TLS ? SYMBOLS_TLS : SYMBOLS_DATA;
 	uint64_t at = address & ~(TABLE_TLS | TABLE_DATA);
 	struct names_frame frame = {0};
 	struct symbols_variable v;
@@ -374,23 +344,20 @@ tell_variable(struct lookup *l, uint64_t address)
 	return flush(l, WRITE_BYTES);
 }
 
-static int
-tell_variables(struct lookup *l, size_t from)
+static int tell_variables(struct lookup *l, size_t from)
 {
 	const struct lookup_request *r = l->request;
 	int err = 0;
 
 	for (size_t i = from; i < r->count && err == 0; i++) {
-		open_variables(l,
-		    r->addresses[i] & TABLE_TLS ? SYMBOLS_TLS : SYMBOLS_DATA);
+		open_variables(l, r->addresses[i] & TABLE_TLS ? SYMBOLS_TLS : SYMBOLS_DATA);
 		err = tell_variable(l, r->addresses[i]);
 	}
 	return err;
 }
 
 /* Addresses are sorted, so those of variables come last. */
-static size_t
-code_count(const struct lookup_request *r)
+static size_t code_count(const struct lookup_request *r)
 {
 	size_t n = r->count;
 
@@ -399,8 +366,7 @@ code_count(const struct lookup_request *r)
 	return n;
 }
 
-static int
-tell_all(struct lookup *l)
+static int tell_all(struct lookup *l)
 {
 	const struct lookup_request *r = l->request;
 	size_t missing, code = code_count(r);
@@ -436,8 +402,7 @@ tell_all(struct lookup *l)
 
 /* ---- code outside of modules ---- */
 
-static void
-tell_mapped(void *context, size_t number, const char *name, size_t len)
+static void tell_mapped(void *context, size_t number, const char *name, size_t len)
 {
 	struct lookup *l = context;
 	char text[MAP_NAME_BYTES], function[MAP_NAME_BYTES];
@@ -457,13 +422,11 @@ tell_mapped(void *context, size_t number, const char *name, size_t len)
 		file[m.file_len] = '\0';
 		frame.file = file;
 	}
-	wire_put_place(&l->out, l->request->addresses[number],
-	    wire_put_chain(&l->out, &frame, 1));
+	wire_put_place(&l->out, l->request->addresses[number], wire_put_chain(&l->out, &frame, 1));
 	(void)flush(l, WRITE_BYTES);
 }
 
-static int
-tell_map(struct lookup *l)
+static int tell_map(struct lookup *l)
 {
 	const struct lookup_request *r = l->request;
 	struct ask q = {.kind = ASK_MAP};
@@ -474,12 +437,11 @@ tell_map(struct lookup *l)
 
 	wire_put_object(&l->out, &r->key, &l->state);
 	if (err == 0)
-		err = perfmap_read(
-		    a.fd, r->addresses, r->count, tell_mapped, l, &gaps);
+		err = perfmap_read(a.fd, r->addresses, r->count, tell_mapped, l, &gaps);
 	if (gaps.is_cut || gaps.malformed > 0) {
 		(void)snprintf(number, sizeof(number), "%zu", gaps.malformed);
-		set_problem(l, gaps.is_cut ? TABLE_CUT_MAP : TABLE_FINE,
-		    gaps.malformed > 0 ? number : "");
+		set_problem(
+		    l, gaps.is_cut ? TABLE_CUT_MAP : TABLE_FINE, gaps.malformed > 0 ? number : "");
 		wire_put_object(&l->out, &r->key, &l->state);
 	}
 	if (err == 0) {
@@ -489,8 +451,7 @@ tell_map(struct lookup *l)
 	return err;
 }
 
-int
-lookup_run(const struct lookup_request *r, int fd)
+int lookup_run(const struct lookup_request *r, int fd)
 {
 	struct lookup l = {.request = r, .fd = fd};
 	int err = -ENOMEM;
@@ -500,9 +461,8 @@ lookup_run(const struct lookup_request *r, int fd)
 		wire_release(&l.out);
 		return err;
 	}
-	l.search = (struct debugfile_search){.ask_fd = fd,
-	    .build_id = r->key.id,
-	    .build_id_bytes = r->key.id_bytes};
+	l.search = (struct debugfile_search){
+	    .ask_fd = fd, .build_id = r->key.id, .build_id_bytes = r->key.id_bytes};
 	l.answered = calloc(r->count + 1, sizeof(*l.answered));
 	if (l.answered) {
 		open_module(&l);

@@ -12,8 +12,7 @@
 
 #define CRC_MAX_BYTES (INT64_C(4) << 30)
 
-static int
-take(struct objfile *f, struct objfile *ret)
+static int take(struct objfile *f, struct objfile *ret)
 {
 	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF) {
 		objfile_close(f);
@@ -23,8 +22,7 @@ take(struct objfile *f, struct objfile *ret)
 	return 0;
 }
 
-int
-objfile_open(int fd, const char *path, struct objfile *ret)
+int objfile_open(int fd, const char *path, struct objfile *ret)
 {
 	struct objfile f = {.fd = fd, .path = strdup(path)};
 
@@ -36,8 +34,7 @@ objfile_open(int fd, const char *path, struct objfile *ret)
 	return take(&f, ret);
 }
 
-int
-objfile_open_memory(void *image, size_t len, struct objfile *ret)
+int objfile_open_memory(void *image, size_t len, struct objfile *ret)
 {
 	struct objfile f = {.fd = -1, .memory = image};
 
@@ -46,8 +43,7 @@ objfile_open_memory(void *image, size_t len, struct objfile *ret)
 	return take(&f, ret);
 }
 
-void
-objfile_close(struct objfile *f)
+void objfile_close(struct objfile *f)
 {
 	if (f->elf)
 		(void)elf_end(f->elf);
@@ -58,8 +54,7 @@ objfile_close(struct objfile *f)
 	*f = (struct objfile){0};
 }
 
-size_t
-objfile_build_id(const struct objfile *f, const uint8_t **ret)
+size_t objfile_build_id(const struct objfile *f, const uint8_t **ret)
 {
 	const void *id;
 	ssize_t n = dwelf_elf_gnu_build_id(f->elf, &id);
@@ -70,9 +65,7 @@ objfile_build_id(const struct objfile *f, const uint8_t **ret)
 	return (size_t)n;
 }
 
-bool
-objfile_has_build_id(
-    const struct objfile *f, const uint8_t *build_id, size_t build_id_bytes)
+bool objfile_has_build_id(const struct objfile *f, const uint8_t *build_id, size_t build_id_bytes)
 {
 	const uint8_t *found;
 
@@ -82,8 +75,7 @@ objfile_has_build_id(
 }
 
 /* The checksum of so many zero bytes: each step doubles their number. */
-static uLong
-crc_of_zeros(off_t len)
+static uLong crc_of_zeros(off_t len)
 {
 	static const unsigned char zero;
 	uLong crc = crc32(0, NULL, 0), part = crc32(0, &zero, 1);
@@ -100,8 +92,7 @@ crc_of_zeros(off_t len)
 }
 
 /* Adds the bytes between two offsets of the file. */
-static bool
-add_data(int fd, off_t at, off_t end, uLong *crc)
+static bool add_data(int fd, off_t at, off_t end, uLong *crc)
 {
 	unsigned char bytes[65536];
 
@@ -124,8 +115,7 @@ add_data(int fd, off_t at, off_t end, uLong *crc)
  * A sparse file of terabytes is made in no time. So holes are not read, and
  * data only up to the size that debug information may have.
  */
-bool
-objfile_crc(const struct objfile *f, uint32_t *ret)
+bool objfile_crc(const struct objfile *f, uint32_t *ret)
 {
 	off_t size = lseek(f->fd, 0, SEEK_END), at = 0, data_bytes = 0;
 	uLong crc = crc32(0, NULL, 0);
@@ -142,8 +132,7 @@ objfile_crc(const struct objfile *f, uint32_t *ret)
 		if (data_bytes > CRC_MAX_BYTES || end < data || end <= at)
 			return false;
 		if (data > at)
-			crc = crc32_combine(
-			    crc, crc_of_zeros(data - at), data - at);
+			crc = crc32_combine(crc, crc_of_zeros(data - at), data - at);
 		if (!add_data(f->fd, data, end, &crc))
 			return false;
 		at = end;
@@ -152,8 +141,7 @@ objfile_crc(const struct objfile *f, uint32_t *ret)
 	return size >= 0;
 }
 
-static Elf_Scn *
-find_section(const struct objfile *f, const char *name, GElf_Shdr *ret)
+static Elf_Scn *find_section(const struct objfile *f, const char *name, GElf_Shdr *ret)
 {
 	Elf_Scn *scn = NULL;
 	size_t names;
@@ -171,8 +159,7 @@ find_section(const struct objfile *f, const char *name, GElf_Shdr *ret)
 	return NULL;
 }
 
-const void *
-objfile_section(const struct objfile *f, const char *name, size_t *ret_len)
+const void *objfile_section(const struct objfile *f, const char *name, size_t *ret_len)
 {
 	GElf_Shdr shdr;
 	Elf_Scn *scn = find_section(f, name, &shdr);
@@ -187,27 +174,24 @@ objfile_section(const struct objfile *f, const char *name, size_t *ret_len)
 	return data->d_buf;
 }
 
-bool
-objfile_has_debug_info(const struct objfile *f)
+bool objfile_has_debug_info(const struct objfile *f)
 {
 	static const char *const names[] = {".debug_info", ".zdebug_info"};
 	GElf_Shdr shdr;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (find_section(f, names[i], &shdr) &&
-		    shdr.sh_type != SHT_NOBITS && shdr.sh_size > 0)
+		if (find_section(f, names[i], &shdr) && shdr.sh_type != SHT_NOBITS &&
+		    shdr.sh_size > 0)
 			return true;
 	return false;
 }
 
-void
-objfile_hide_unneeded(struct objfile *f)
+void objfile_hide_unneeded(struct objfile *f)
 {
-	static const char *const names[] = {".debug_loc", ".debug_loclists",
-	    ".debug_frame", ".debug_macro", ".debug_macinfo", ".debug_aranges",
-	    ".debug_pubnames", ".debug_pubtypes", ".debug_gnu_pubnames",
-	    ".debug_gnu_pubtypes", ".debug_names", ".debug_cu_index",
-	    ".debug_tu_index", ".zdebug_loc", ".zdebug_frame", ".zdebug_macro",
+	static const char *const names[] = {".debug_loc", ".debug_loclists", ".debug_frame",
+	    ".debug_macro", ".debug_macinfo", ".debug_aranges", ".debug_pubnames",
+	    ".debug_pubtypes", ".debug_gnu_pubnames", ".debug_gnu_pubtypes", ".debug_names",
+	    ".debug_cu_index", ".debug_tu_index", ".zdebug_loc", ".zdebug_frame", ".zdebug_macro",
 	    ".zdebug_aranges", ".zdebug_pubnames", ".zdebug_pubtypes"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

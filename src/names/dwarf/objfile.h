@@ -36,8 +36,7 @@ size_t objfile_build_id(const struct objfile *f, const uint8_t **ret);
  * Has it this build-id? If build_id_bytes is 0, it is not known, and every file
  * will do.
  */
-bool objfile_has_build_id(
-    const struct objfile *f, const uint8_t *build_id, size_t build_id_bytes);
+bool objfile_has_build_id(const struct objfile *f, const uint8_t *build_id, size_t build_id_bytes);
 
 /*
  * crc32 of the whole file, as in .gnu_debuglink. False: unreadable, or more
@@ -46,8 +45,7 @@ bool objfile_has_build_id(
 bool objfile_crc(const struct objfile *f, uint32_t *ret);
 
 /* The contents of a section, NULL: there is none. */
-const void *objfile_section(
-    const struct objfile *f, const char *name, size_t *ret_len);
+const void *objfile_section(const struct objfile *f, const char *name, size_t *ret_len);
 
 /* Does it hold DWARF? */
 bool objfile_has_debug_info(const struct objfile *f);

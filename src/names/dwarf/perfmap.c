@@ -16,8 +16,7 @@ enum { NAME_MAX_BYTES = 4096 };
 /* ---- in the parent ---- */
 
 /* The user whose file is accepted. */
-static uid_t
-owner_of(const struct perfmap_process *p)
+static uid_t owner_of(const struct perfmap_process *p)
 {
 	char path[32];
 	struct stat st;
@@ -28,9 +27,8 @@ owner_of(const struct perfmap_process *p)
 	return geteuid();
 }
 
-static int
-open_map(struct opener *o, const struct perfmap_process *p, const char *root,
-    int *ret_fd)
+static int open_map(
+    struct opener *o, const struct perfmap_process *p, const char *root, int *ret_fd)
 {
 	char path[96];
 	const struct opener_question q = {
@@ -38,8 +36,7 @@ open_map(struct opener *o, const struct perfmap_process *p, const char *root,
 	struct opener_file file;
 	int fd = -1, err;
 
-	(void)snprintf(
-	    path, sizeof(path), "%s/tmp/perf-%u.map", root, (unsigned)p->pid);
+	(void)snprintf(path, sizeof(path), "%s/tmp/perf-%u.map", root, (unsigned)p->pid);
 	err = opener_ask(o, &q, &file, ret_fd ? &fd : NULL);
 	if (err == -ELOOP || err == -EINVAL)
 		return -EPERM;
@@ -56,14 +53,12 @@ open_map(struct opener *o, const struct perfmap_process *p, const char *root,
 	return err;
 }
 
-int
-perfmap_open(struct opener *o, const struct perfmap_process *p, int *ret_fd)
+int perfmap_open(struct opener *o, const struct perfmap_process *p, int *ret_fd)
 {
 	char root[32];
 	int err = -ENOENT;
 
-	(void)snprintf(
-	    root, sizeof(root), "/proc/%d/root", (int)p->running_pid);
+	(void)snprintf(root, sizeof(root), "/proc/%d/root", (int)p->running_pid);
 	if (p->running_pid > 0)
 		err = open_map(o, p, root, ret_fd);
 	return err == 0 ? 0 : open_map(o, p, "", ret_fd);
@@ -81,8 +76,7 @@ struct search {
 };
 
 /* Shortens the chain for later searches. */
-static size_t
-next_nameless(struct search *s, size_t at)
+static size_t next_nameless(struct search *s, size_t at)
 {
 	size_t end = at;
 
@@ -97,8 +91,7 @@ next_nameless(struct search *s, size_t at)
 	return end;
 }
 
-static size_t
-first_from(const struct search *s, uint64_t start)
+static size_t first_from(const struct search *s, uint64_t start)
 {
 	size_t low = 0, high = s->count;
 
@@ -117,8 +110,7 @@ first_from(const struct search *s, uint64_t start)
  * "START SIZE NAME", numbers in hexadecimal; `line` ends with a NUL. False: it
  * is another text.
  */
-static bool
-take_line(struct search *s, const char *line)
+static bool take_line(struct search *s, const char *line)
 {
 	uint64_t start, size;
 	size_t i, len;
@@ -137,8 +129,7 @@ take_line(struct search *s, const char *line)
 	if (len > NAME_MAX_BYTES)
 		len = NAME_MAX_BYTES;
 	for (i = next_nameless(s, first_from(s, start));
-	     i < s->count && s->addresses[i] - start < size;
-	     i = next_nameless(s, i)) {
+	     i < s->count && s->addresses[i] - start < size; i = next_nameless(s, i)) {
 		s->found(s->context, i, at, len);
 		s->next[i] = i + 1;
 	}
@@ -146,8 +137,7 @@ take_line(struct search *s, const char *line)
 }
 
 /* The end of the file in memory, with a NUL after it; the caller frees it. */
-static char *
-read_end(int fd, size_t *ret_len, bool *ret_cut)
+static char *read_end(int fd, size_t *ret_len, bool *ret_cut)
 {
 	off_t size = lseek(fd, 0, SEEK_END), from = 0;
 	size_t len = 0;
@@ -160,8 +150,7 @@ read_end(int fd, size_t *ret_len, bool *ret_cut)
 	*ret_cut = from > 0;
 	text = malloc((size_t)(size - from) + 1);
 	while (text && len < (size_t)(size - from)) {
-		ssize_t n = pread(fd, text + len, (size_t)(size - from) - len,
-		    from + (off_t)len);
+		ssize_t n = pread(fd, text + len, (size_t)(size - from) - len, from + (off_t)len);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -178,9 +167,7 @@ read_end(int fd, size_t *ret_len, bool *ret_cut)
  * address names it. False: some lines before those were not read, and some
  * addresses still have no name.
  */
-static bool
-take_lines(struct search *s, char *text, size_t len, bool is_cut,
-    size_t *ret_malformed)
+static bool take_lines(struct search *s, char *text, size_t len, bool is_cut, size_t *ret_malformed)
 {
 	for (size_t lines = 0; len > 0; lines++) {
 		char *newline = memrchr(text, '\n', len);
@@ -192,21 +179,17 @@ take_lines(struct search *s, char *text, size_t len, bool is_cut,
 			return false;
 		text[len] = '\0';
 		/* the last line of a process that was killed may be a part */
-		*ret_malformed +=
-		    *line != '\0' && !take_line(s, line) && lines > 0;
+		*ret_malformed += *line != '\0' && !take_line(s, line) && lines > 0;
 		len = newline ? (size_t)(newline - text) : 0;
 	}
 	return !is_cut || next_nameless(s, 0) == s->count;
 }
 
-int
-perfmap_read(int fd, const uint64_t *addresses, size_t count,
-    perfmap_found *found, void *context, struct perfmap_gaps *ret)
+int perfmap_read(int fd, const uint64_t *addresses, size_t count, perfmap_found *found,
+    void *context, struct perfmap_gaps *ret)
 {
-	struct search s = {.addresses = addresses,
-	    .count = count,
-	    .found = found,
-	    .context = context};
+	struct search s = {
+	    .addresses = addresses, .count = count, .found = found, .context = context};
 	char *text;
 	size_t len;
 	int err;
@@ -217,8 +200,7 @@ perfmap_read(int fd, const uint64_t *addresses, size_t count,
 	for (size_t i = 0; s.next && i <= count; i++)
 		s.next[i] = i;
 	if (text)
-		ret->is_cut =
-		    !take_lines(&s, text, len, ret->is_cut, &ret->malformed);
+		ret->is_cut = !take_lines(&s, text, len, ret->is_cut, &ret->malformed);
 	err = text ? 0 : -ENOMEM;
 	free(text);
 	free(s.next);

@@ -24,8 +24,7 @@ struct perfmap_process {
  * none; -EPERM: it belongs to somebody else; -ESTALE: of an earlier process
  * with that pid; -ETIMEDOUT.
  */
-int perfmap_open(
-    struct opener *o, const struct perfmap_process *p, int *ret_fd);
+int perfmap_open(struct opener *o, const struct perfmap_process *p, int *ret_fd);
 
 enum { PERFMAP_MAX_BYTES = 64 << 20, PERFMAP_MAX_LINES = 2000000 };
 
@@ -37,8 +36,7 @@ struct perfmap_gaps {
 };
 
 /* name has no NUL; called once for each address. */
-typedef void perfmap_found(
-    void *context, size_t number, const char *name, size_t len);
+typedef void perfmap_found(void *context, size_t number, const char *name, size_t len);
 
 /*
  * For the jail: the file is untrusted. Addresses are sorted. If several lines
@@ -46,7 +44,7 @@ typedef void perfmap_found(
  * read, and no line before those that name all addresses. Takes time in
  * proportion to lines plus addresses. -ENOMEM, -EIO.
  */
-int perfmap_read(int fd, const uint64_t *addresses, size_t count,
-    perfmap_found *found, void *context, struct perfmap_gaps *ret);
+int perfmap_read(int fd, const uint64_t *addresses, size_t count, perfmap_found *found,
+    void *context, struct perfmap_gaps *ret);
 
 #endif

@@ -32,8 +32,7 @@ struct scopes {
 	struct scope *last; /* expanded last; DIEs inside one come after it */
 };
 
-int
-scopes_new(const Dwarf_Die *unit, struct scopes **ret)
+int scopes_new(const Dwarf_Die *unit, struct scopes **ret)
 {
 	struct scopes *s = calloc(1, sizeof(*s));
 
@@ -44,8 +43,7 @@ scopes_new(const Dwarf_Die *unit, struct scopes **ret)
 	return 0;
 }
 
-void
-scopes_free(struct scopes *s)
+void scopes_free(struct scopes *s)
 {
 	if (!s)
 		return;
@@ -60,8 +58,7 @@ scopes_free(struct scopes *s)
 }
 
 /* If out of memory, as many as there is room for. */
-static void
-expand(struct scopes *s, struct scope *scope)
+static void expand(struct scopes *s, struct scope *scope)
 {
 	size_t room = 0;
 	Dwarf_Die die;
@@ -74,8 +71,7 @@ expand(struct scopes *s, struct scope *scope)
 	if (dwarf_child(&scope->die, &die) != 0)
 		return;
 	do {
-		if (room_make(&scope->children, &room, scope->count,
-		        sizeof(*scope->children)) < 0)
+		if (room_make(&scope->children, &room, scope->count, sizeof(*scope->children)) < 0)
 			return;
 		scope->children[scope->count++] =
 		    (struct scope){.die = die, .offset = dwarf_dieoffset(&die)};
@@ -83,8 +79,7 @@ expand(struct scopes *s, struct scope *scope)
 }
 
 /* The child at this offset, or the one that contains it. */
-static struct scope *
-child_at(struct scopes *s, struct scope *scope, Dwarf_Off offset)
+static struct scope *child_at(struct scopes *s, struct scope *scope, Dwarf_Off offset)
 {
 	size_t low = 0, high;
 
@@ -102,8 +97,7 @@ child_at(struct scopes *s, struct scope *scope, Dwarf_Off offset)
 }
 
 /* The part that a DIE adds to the names inside it; NULL: nothing. */
-static const char *
-part_of(Dwarf_Die *die)
+static const char *part_of(Dwarf_Die *die)
 {
 	const char *name = dwarf_diename(die);
 
@@ -124,27 +118,22 @@ part_of(Dwarf_Die *die)
 }
 
 /* From the code of a function to its declaration. */
-static Dwarf_Die
-declaration(const Dwarf_Die *function)
+static Dwarf_Die declaration(const Dwarf_Die *function)
 {
 	Dwarf_Die die = *function, next;
 
 	for (int hop = 0; hop < MAX_HOPS; hop++) {
 		Dwarf_Attribute attr;
 
-		if (!dwarf_formref_die(
-		        dwarf_attr(&die, DW_AT_abstract_origin, &attr),
-		        &next) &&
-		    !dwarf_formref_die(
-		        dwarf_attr(&die, DW_AT_specification, &attr), &next))
+		if (!dwarf_formref_die(dwarf_attr(&die, DW_AT_abstract_origin, &attr), &next) &&
+		    !dwarf_formref_die(dwarf_attr(&die, DW_AT_specification, &attr), &next))
 			break;
 		die = next;
 	}
 	return die;
 }
 
-const char *
-scopes_of(struct scopes *s, const Dwarf_Die *function)
+const char *scopes_of(struct scopes *s, const Dwarf_Die *function)
 {
 	Dwarf_Die die = declaration(function);
 	Dwarf_Off offset = dwarf_dieoffset(&die);
@@ -162,8 +151,8 @@ scopes_of(struct scopes *s, const Dwarf_Die *function)
 		at = next;
 		part = part_of(&at->die);
 		if (part && len < sizeof(text))
-			len += (size_t)snprintf(text + len, sizeof(text) - len,
-			    "%s%s", len ? "::" : "", part);
+			len += (size_t)snprintf(
+			    text + len, sizeof(text) - len, "%s%s", len ? "::" : "", part);
 	}
 	if (len == 0 || len >= sizeof(text))
 		return NULL;

@@ -32,20 +32,17 @@ struct symbols {
 	size_t strings_bytes;
 };
 
-static Elf_Scn *
-find_table(Elf *elf, uint32_t type, GElf_Shdr *ret)
+static Elf_Scn *find_table(Elf *elf, uint32_t type, GElf_Shdr *ret)
 {
 	Elf_Scn *scn = NULL;
 
 	while ((scn = elf_nextscn(elf, scn)))
-		if (gelf_getshdr(scn, ret) && ret->sh_type == type &&
-		    ret->sh_entsize != 0)
+		if (gelf_getshdr(scn, ret) && ret->sh_type == type && ret->sh_entsize != 0)
 			return scn;
 	return NULL;
 }
 
-static uint16_t
-rank_of(const GElf_Sym *sym, const char *name)
+static uint16_t rank_of(const GElf_Sym *sym, const char *name)
 {
 	uint16_t rank = 0;
 
@@ -57,8 +54,7 @@ rank_of(const GElf_Sym *sym, const char *name)
 		rank += 20;
 	if (GELF_ST_BIND(sym->st_info) == STB_WEAK)
 		rank += 10;
-	for (int i = 0;
-	     i < 8 && *name == '_' && name[1] != 'Z' && name[1] != 'R'; i++) {
+	for (int i = 0; i < 8 && *name == '_' && name[1] != 'Z' && name[1] != 'R'; i++) {
 		rank++; /* malloc rather than __libc_malloc */
 		name++;
 	}
@@ -68,15 +64,12 @@ rank_of(const GElf_Sym *sym, const char *name)
 /*
  * Is it a mark or a local label of an assembler? NASM's "..@4.loop" is a name.
  */
-static bool
-is_name(const char *name)
+static bool is_name(const char *name)
 {
-	return *name != '\0' && *name != '$' &&
-	    (*name != '.' || name[1] == '.');
+	return *name != '\0' && *name != '$' && (*name != '.' || name[1] == '.');
 }
 
-static bool
-is_code(Elf *elf, const GElf_Sym *sym)
+static bool is_code(Elf *elf, const GElf_Sym *sym)
 {
 	int type = GELF_ST_TYPE(sym->st_info);
 	GElf_Shdr shdr;
@@ -91,8 +84,7 @@ is_code(Elf *elf, const GElf_Sym *sym)
 	    (shdr.sh_flags & SHF_EXECINSTR) != 0;
 }
 
-static bool
-is_wanted(Elf *elf, const GElf_Sym *sym, enum symbols_kind kind)
+static bool is_wanted(Elf *elf, const GElf_Sym *sym, enum symbols_kind kind)
 {
 	int type = GELF_ST_TYPE(sym->st_info);
 
@@ -100,8 +92,8 @@ is_wanted(Elf *elf, const GElf_Sym *sym, enum symbols_kind kind)
 	case SYMBOLS_CODE:
 		return is_code(elf, sym);
 	case SYMBOLS_DATA:
-		return (type == STT_OBJECT || type == STT_COMMON) &&
-		    sym->st_shndx != SHN_UNDEF && sym->st_value != 0;
+		return (type == STT_OBJECT || type == STT_COMMON) && sym->st_shndx != SHN_UNDEF &&
+		    sym->st_value != 0;
 	case SYMBOLS_TLS:
 		return type == STT_TLS && sym->st_shndx != SHN_UNDEF;
 	}
@@ -111,23 +103,20 @@ is_wanted(Elf *elf, const GElf_Sym *sym, enum symbols_kind kind)
 /*
  * Bytes of a symbol; if its size is not known, up to the end of its section.
  */
-static uint64_t
-size_of(Elf *elf, const GElf_Sym *sym)
+static uint64_t size_of(Elf *elf, const GElf_Sym *sym)
 {
 	GElf_Shdr shdr;
 
 	if (sym->st_size != 0)
 		return sym->st_size;
 	if (sym->st_shndx >= SHN_LORESERVE ||
-	    !gelf_getshdr(elf_getscn(elf, sym->st_shndx), &shdr) ||
-	    sym->st_value < shdr.sh_addr ||
+	    !gelf_getshdr(elf_getscn(elf, sym->st_shndx), &shdr) || sym->st_value < shdr.sh_addr ||
 	    sym->st_value - shdr.sh_addr >= shdr.sh_size)
 		return 0;
 	return shdr.sh_size - (sym->st_value - shdr.sh_addr);
 }
 
-static int
-by_start(const void *a, const void *b)
+static int by_start(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
 
@@ -144,8 +133,7 @@ by_start(const void *a, const void *b)
  * Two functions of C++ at one address have the same code, and the linker has
  * made one of them (--icf). "C1" and "C2", "D0" to "D2" are names of one.
  */
-static bool
-is_other(const char *a, const char *b)
+static bool is_other(const char *a, const char *b)
 {
 	size_t i = 0;
 
@@ -159,8 +147,7 @@ is_other(const char *a, const char *b)
 	    strcmp(a + i + 1, b + i + 1) != 0;
 }
 
-static void
-sort_symbols(struct symbols *s)
+static void sort_symbols(struct symbols *s)
 {
 	size_t kept = 0;
 
@@ -170,8 +157,7 @@ sort_symbols(struct symbols *s)
 	for (size_t i = 1; i < s->count; i++)
 		if (s->items[i].start != s->items[kept].start)
 			s->items[++kept] = s->items[i];
-		else if (is_other(s->strings + s->items[i].name,
-		             s->strings + s->items[kept].name))
+		else if (is_other(s->strings + s->items[i].name, s->strings + s->items[kept].name))
 			s->items[kept].is_folded = true;
 	s->count = kept + 1;
 	for (size_t i = 0; i < s->count; i++) {
@@ -190,13 +176,11 @@ sort_symbols(struct symbols *s)
 	}
 }
 
-static int
-copy_strings(struct symbols *s, Elf *elf, size_t section)
+static int copy_strings(struct symbols *s, Elf *elf, size_t section)
 {
 	Elf_Data *data = elf_getdata(elf_getscn(elf, section), NULL);
 
-	if (!data || !data->d_buf || data->d_size == 0 ||
-	    data->d_size > MAX_STRINGS)
+	if (!data || !data->d_buf || data->d_size == 0 || data->d_size > MAX_STRINGS)
 		return -ENODATA;
 	s->strings = malloc(data->d_size + 1);
 	if (!s->strings)
@@ -207,8 +191,7 @@ copy_strings(struct symbols *s, Elf *elf, size_t section)
 	return 0;
 }
 
-static int
-copy_symbols(struct symbols *s, Elf *elf, uint32_t type, enum symbols_kind kind)
+static int copy_symbols(struct symbols *s, Elf *elf, uint32_t type, enum symbols_kind kind)
 {
 	GElf_Shdr shdr;
 	Elf_Scn *scn = find_table(elf, type, &shdr);
@@ -233,8 +216,7 @@ copy_symbols(struct symbols *s, Elf *elf, uint32_t type, enum symbols_kind kind)
 		GElf_Sym sym;
 		const char *name;
 
-		if (!gelf_getsym(data, (int)i, &sym) ||
-		    sym.st_name >= s->strings_bytes)
+		if (!gelf_getsym(data, (int)i, &sym) || sym.st_name >= s->strings_bytes)
 			continue;
 		if (GELF_ST_TYPE(sym.st_info) == STT_FILE)
 			file = sym.st_name;
@@ -258,9 +240,7 @@ copy_symbols(struct symbols *s, Elf *elf, uint32_t type, enum symbols_kind kind)
 	return s->count > 0 ? 0 : -ENODATA;
 }
 
-int
-symbols_new(
-    Elf *elf, bool dynamic, enum symbols_kind kind, struct symbols **ret)
+int symbols_new(Elf *elf, bool dynamic, enum symbols_kind kind, struct symbols **ret)
 {
 	struct symbols *s = calloc(1, sizeof(*s));
 	int err;
@@ -276,8 +256,7 @@ symbols_new(
 	return 0;
 }
 
-void
-symbols_free(struct symbols *s)
+void symbols_free(struct symbols *s)
 {
 	if (!s)
 		return;
@@ -286,8 +265,7 @@ symbols_free(struct symbols *s)
 	free(s);
 }
 
-static const struct symbol *
-find_symbol(const struct symbols *s, uint64_t address)
+static const struct symbol *find_symbol(const struct symbols *s, uint64_t address)
 {
 	const struct symbol *found = NULL;
 	size_t low = 0, high = s->count;
@@ -307,8 +285,7 @@ find_symbol(const struct symbols *s, uint64_t address)
 		const struct symbol *item = &s->items[low - 1];
 
 		/* a label may be inside a function: look for that function */
-		if (address - item->start < item->size &&
-		    (!item->sizeless || !found))
+		if (address - item->start < item->size && (!item->sizeless || !found))
 			found = item;
 		if (item->reach <= address || (found && !found->sizeless))
 			break;
@@ -316,8 +293,7 @@ find_symbol(const struct symbols *s, uint64_t address)
 	return found;
 }
 
-const char *
-symbols_name(const struct symbols *s, uint64_t address, const char **ret_file)
+const char *symbols_name(const struct symbols *s, uint64_t address, const char **ret_file)
 {
 	const struct symbol *found = find_symbol(s, address);
 
@@ -325,17 +301,14 @@ symbols_name(const struct symbols *s, uint64_t address, const char **ret_file)
 	return found ? s->strings + found->name : NULL;
 }
 
-bool
-symbols_is_folded(const struct symbols *s, uint64_t address)
+bool symbols_is_folded(const struct symbols *s, uint64_t address)
 {
 	const struct symbol *found = find_symbol(s, address);
 
 	return found && found->is_folded;
 }
 
-bool
-symbols_variable(
-    const struct symbols *s, uint64_t address, struct symbols_variable *ret)
+bool symbols_variable(const struct symbols *s, uint64_t address, struct symbols_variable *ret)
 {
 	const struct symbol *found = find_symbol(s, address);
 

@@ -21,8 +21,7 @@ enum symbols_kind {
  * From .symtab, or from .dynsym if `dynamic`. -ENODATA: it has none; -EFBIG;
  * -ENOMEM.
  */
-int symbols_new(
-    Elf *elf, bool dynamic, enum symbols_kind kind, struct symbols **ret);
+int symbols_new(Elf *elf, bool dynamic, enum symbols_kind kind, struct symbols **ret);
 
 /* NULL is fine. */
 void symbols_free(struct symbols *s);
@@ -31,8 +30,7 @@ void symbols_free(struct symbols *s);
  * Name of the function that contains the address; NULL: none. *ret_file: the
  * source file of a local function, or NULL. Valid as long as s.
  */
-const char *symbols_name(
-    const struct symbols *s, uint64_t address, const char **ret_file);
+const char *symbols_name(const struct symbols *s, uint64_t address, const char **ret_file);
 
 /* Have several functions of C++ that address? Any of them may have been called. */
 bool symbols_is_folded(const struct symbols *s, uint64_t address);
@@ -46,7 +44,6 @@ struct symbols_variable {
 };
 
 /* Of SYMBOLS_DATA or SYMBOLS_TLS; false: the address is in no variable. */
-bool symbols_variable(
-    const struct symbols *s, uint64_t address, struct symbols_variable *ret);
+bool symbols_variable(const struct symbols *s, uint64_t address, struct symbols_variable *ret);
 
 #endif

@@ -22,7 +22,7 @@
 #include "kit/os/write_all.h"
 
 #define MAGIC UINT64_C(0x014d414e50454553) /* "SEEPNAM\1" */
-#define TEMP  ".new-" /* prefix of the name of a file that is being written */
+#define TEMP  ".new-"                      /* prefix of the name of a file that is being written */
 
 enum {
 	VERSION = 2,
@@ -50,17 +50,15 @@ struct cache {
 };
 
 /* Does this directory belong to us, and can nobody else write to it? */
-static bool
-is_ours(int fd)
+static bool is_ours(int fd)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) &&
-	    st.st_uid == geteuid() && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+	return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+	    (st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-static int
-open_directory(const char *base, const char *below)
+static int open_directory(const char *base, const char *below)
 {
 	char path[PATH_MAX];
 	int n = snprintf(path, sizeof(path), "%s%s", base, below);
@@ -91,8 +89,7 @@ open_directory(const char *base, const char *below)
 	return fd;
 }
 
-int
-cache_open(struct cache **ret)
+int cache_open(struct cache **ret)
 {
 	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	struct cache *c;
@@ -116,8 +113,7 @@ cache_open(struct cache **ret)
 	return 0;
 }
 
-void
-cache_close(struct cache *c)
+void cache_close(struct cache *c)
 {
 	if (!c)
 		return;
@@ -125,11 +121,9 @@ cache_close(struct cache *c)
 	free(c);
 }
 
-static void
-describe(const struct cache_origin *o, struct head *to)
+static void describe(const struct cache_origin *o, struct head *to)
 {
-	*to =
-	    (struct head){.magic = MAGIC, .version = VERSION, .view = o->view};
+	*to = (struct head){.magic = MAGIC, .version = VERSION, .view = o->view};
 	to->trusted = o->view == 0;
 	if (!o->is_there)
 		return;
@@ -143,18 +137,16 @@ describe(const struct cache_origin *o, struct head *to)
 }
 
 /* Do the names in this file belong to the file with this origin? */
-static bool
-is_of(const struct head *h, const struct cache_origin *o)
+static bool is_of(const struct head *h, const struct cache_origin *o)
 {
 	struct head want;
 
 	if (!o->is_there)
 		return h->trusted == 1;
 	describe(o, &want);
-	return h->device == want.device && h->inode == want.inode &&
-	    h->size == want.size && h->modified_ns == want.modified_ns &&
-	    h->changed_ns == want.changed_ns && h->owner == want.owner &&
-	    h->view == want.view;
+	return h->device == want.device && h->inode == want.inode && h->size == want.size &&
+	    h->modified_ns == want.modified_ns && h->changed_ns == want.changed_ns &&
+	    h->owner == want.owner && h->view == want.view;
 }
 
 enum { NAME_BYTES = 160 };
@@ -163,31 +155,27 @@ enum { NAME_BYTES = 160 };
  * The name contains the build-id alone if the module's file is gone, otherwise
  * both; see is_of().
  */
-static void
-name_of(const struct name_table_key *key, const struct cache_origin *o,
-    char name[NAME_BYTES])
+static void name_of(
+    const struct name_table_key *key, const struct cache_origin *o, char name[NAME_BYTES])
 {
 	char id[65], file[80] = "";
 
 	buildid_hex(id, key->id, key->id_bytes);
 	if (o->is_there)
-		(void)snprintf(file, sizeof(file),
-		    "-%" PRIx64 "-%" PRIx64 "-%x-%" PRIx64, o->file.device,
-		    o->file.inode, (unsigned)o->file.owner, o->view);
+		(void)snprintf(file, sizeof(file), "-%" PRIx64 "-%" PRIx64 "-%x-%" PRIx64,
+		    o->file.device, o->file.inode, (unsigned)o->file.owner, o->view);
 	(void)snprintf(name, NAME_BYTES, "%s%s.names", id, file);
 }
 
 /* The caller frees it; NULL: there is none, or somebody has changed it. */
-static uint8_t *
-read_file(int fd, size_t *ret_len)
+static uint8_t *read_file(int fd, size_t *ret_len)
 {
 	struct stat st;
 	uint8_t *bytes;
 	size_t len, at = 0;
 
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    st.st_uid != geteuid() || st.st_size < (off_t)sizeof(struct head) ||
-	    st.st_size > FILE_MAX)
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+	    st.st_size < (off_t)sizeof(struct head) || st.st_size > FILE_MAX)
 		return NULL;
 	len = (size_t)st.st_size;
 	bytes = malloc(len);
@@ -206,18 +194,15 @@ read_file(int fd, size_t *ret_len)
 	return bytes;
 }
 
-static uint32_t
-checksum(struct head head, const uint8_t *content, size_t len)
+static uint32_t checksum(struct head head, const uint8_t *content, size_t len)
 {
 	head.crc = 0;
-	return (uint32_t)crc32(
-	    crc32(0, (const Bytef *)&head, sizeof(head)), content, (uInt)len);
+	return (uint32_t)crc32(crc32(0, (const Bytef *)&head, sizeof(head)), content, (uInt)len);
 }
 
 /* The items in the bytes of a file; the caller frees them. NULL: damaged. */
-static uint8_t *
-unpack(const uint8_t *bytes, size_t len, const struct cache_origin *origin,
-    size_t *ret_len)
+static uint8_t *unpack(
+    const uint8_t *bytes, size_t len, const struct cache_origin *origin, size_t *ret_len)
 {
 	struct head head;
 	uint8_t *content;
@@ -226,9 +211,8 @@ unpack(const uint8_t *bytes, size_t len, const struct cache_origin *origin,
 	memcpy(&head, bytes, sizeof(head));
 	bytes += sizeof(head);
 	len -= sizeof(head);
-	if (head.magic != MAGIC || head.version != VERSION ||
-	    head.content_bytes > CONTENT_MAX || !is_of(&head, origin) ||
-	    checksum(head, bytes, len) != head.crc)
+	if (head.magic != MAGIC || head.version != VERSION || head.content_bytes > CONTENT_MAX ||
+	    !is_of(&head, origin) || checksum(head, bytes, len) != head.crc)
 		return NULL;
 	content = malloc(head.content_bytes + 1);
 	if (!content)
@@ -242,24 +226,21 @@ unpack(const uint8_t *bytes, size_t len, const struct cache_origin *origin,
 	return content;
 }
 
-static bool
-load_bytes(const uint8_t *bytes, size_t len, const struct name_table_key *key,
+static bool load_bytes(const uint8_t *bytes, size_t len, const struct name_table_key *key,
     const struct cache_origin *origin, struct table *t)
 {
 	struct wire_in in = {.table = t, .only = key};
 	size_t content_len = 0, used = 0;
 	uint8_t *content = unpack(bytes, len, origin, &content_len);
-	bool good = content &&
-	    wire_get(&in, content, content_len, &used) == 0 &&
-	    used == content_len;
+	bool good =
+	    content && wire_get(&in, content, content_len, &used) == 0 && used == content_len;
 
 	free(content);
 	wire_get_release(&in);
 	return good;
 }
 
-bool
-cache_load(struct cache *c, const struct name_table_key *key,
+bool cache_load(struct cache *c, const struct name_table_key *key,
     const struct cache_origin *origin, struct table *t)
 {
 	char name[NAME_BYTES];
@@ -271,8 +252,7 @@ cache_load(struct cache *c, const struct name_table_key *key,
 	if (key->kind != TABLE_MODULE || key->id_bytes < 8)
 		return false;
 	name_of(key, origin, name);
-	fd = openat(c->dir_fd, name,
-	    O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = openat(c->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return false;
 	bytes = read_file(fd, &len);
@@ -292,8 +272,7 @@ struct entry {
 	time_t used;
 };
 
-static int
-by_use(const void *a, const void *b)
+static int by_use(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
@@ -301,8 +280,7 @@ by_use(const void *a, const void *b)
 }
 
 /* Deletes the files beyond the limit, the least recently used first. */
-static void
-shrink(struct cache *c)
+static void shrink(struct cache *c)
 {
 	int fd = openat(c->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -315,8 +293,7 @@ shrink(struct cache *c)
 	while (dir && list && (d = readdir(dir))) {
 		struct stat st;
 
-		if (fstatat(c->dir_fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) <
-		        0 ||
+		if (fstatat(c->dir_fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 		    !S_ISREG(st.st_mode))
 			continue;
 		if (strncmp(d->d_name, TEMP, strlen(TEMP)) == 0) {
@@ -331,8 +308,7 @@ shrink(struct cache *c)
 		/* a file that has two names is counted once */
 		list[count].size = st.st_size / (st.st_nlink > 1 ? 2 : 1);
 		list[count].used = st.st_mtime;
-		(void)snprintf(list[count].name, sizeof(list[count].name), "%s",
-		    d->d_name);
+		(void)snprintf(list[count].name, sizeof(list[count].name), "%s", d->d_name);
 		count++;
 	}
 	if (list)
@@ -349,8 +325,7 @@ shrink(struct cache *c)
 		close(fd);
 }
 
-static bool
-name_for_a_while(char temp[32])
+static bool name_for_a_while(char temp[32])
 {
 	uint32_t r;
 
@@ -361,8 +336,7 @@ name_for_a_while(char temp[32])
 }
 
 /* Writes under a temporary name first, so nobody reads half a file. */
-static bool
-write_file(struct cache *c, const char *name, const void *bytes, size_t len)
+static bool write_file(struct cache *c, const char *name, const void *bytes, size_t len)
 {
 	char temp[32];
 	bool good;
@@ -370,8 +344,7 @@ write_file(struct cache *c, const char *name, const void *bytes, size_t len)
 
 	if (!name_for_a_while(temp))
 		return false;
-	fd = openat(c->dir_fd, temp,
-	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(c->dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return false;
 	good = write_all(fd, bytes, len) == 0;
@@ -383,15 +356,13 @@ write_file(struct cache *c, const char *name, const void *bytes, size_t len)
 }
 
 /* Gives the file a second name, used when the module's file is gone. */
-static void
-name_again(struct cache *c, const char *name, const struct name_table_key *key)
+static void name_again(struct cache *c, const char *name, const struct name_table_key *key)
 {
 	static const struct cache_origin gone;
 	char temp[32], other[NAME_BYTES];
 
 	name_of(key, &gone, other);
-	if (!name_for_a_while(temp) ||
-	    linkat(c->dir_fd, name, c->dir_fd, temp, 0) < 0)
+	if (!name_for_a_while(temp) || linkat(c->dir_fd, name, c->dir_fd, temp, 0) < 0)
 		return;
 	if (renameat(c->dir_fd, temp, c->dir_fd, other) < 0)
 		(void)unlinkat(c->dir_fd, temp, 0);
@@ -400,8 +371,7 @@ name_again(struct cache *c, const char *name, const struct name_table_key *key)
 }
 
 /* Head and items; the caller frees them. NULL: too large, or out of memory. */
-static uint8_t *
-pack(const struct wire_out *out, struct head *head, size_t *ret_len)
+static uint8_t *pack(const struct wire_out *out, struct head *head, size_t *ret_len)
 {
 	size_t bound = sizeof(*head) + ZSTD_compressBound(out->out.len), n;
 	uint8_t *file = NULL;
@@ -410,8 +380,8 @@ pack(const struct wire_out *out, struct head *head, size_t *ret_len)
 		file = malloc(bound);
 	if (!file)
 		return NULL;
-	n = ZSTD_compress(file + sizeof(*head), bound - sizeof(*head),
-	    out->out.bytes, out->out.len, LEVEL);
+	n = ZSTD_compress(
+	    file + sizeof(*head), bound - sizeof(*head), out->out.bytes, out->out.len, LEVEL);
 	if (ZSTD_isError(n) || n + sizeof(*head) > FILE_MAX) {
 		free(file);
 		return NULL;
@@ -423,9 +393,8 @@ pack(const struct wire_out *out, struct head *head, size_t *ret_len)
 	return file;
 }
 
-void
-cache_store(struct cache *c, struct table *t, uint32_t object,
-    const struct cache_origin *origin)
+void cache_store(
+    struct cache *c, struct table *t, uint32_t object, const struct cache_origin *origin)
 {
 	const struct name_table_key *key = name_table_key(t, object);
 	struct wire_out out = {0};
@@ -437,8 +406,7 @@ cache_store(struct cache *c, struct table *t, uint32_t object,
 
 	describe(origin, &head);
 	if (key->kind != TABLE_MODULE || key->id_bytes < 8 ||
-	    (!origin->is_there && !head.trusted) ||
-	    name_table_places(t, object, &rows, &count) < 0)
+	    (!origin->is_there && !head.trusted) || name_table_places(t, object, &rows, &count) < 0)
 		return;
 	wire_put_rows(&out, t, rows, count);
 	free(rows);
@@ -446,8 +414,7 @@ cache_store(struct cache *c, struct table *t, uint32_t object,
 	name_of(key, origin, name);
 	if (file) {
 		shrink(c);
-		if (write_file(c, name, file, len) && origin->is_there &&
-		    head.trusted)
+		if (write_file(c, name, file, len) && origin->is_there && head.trusted)
 			name_again(c, name, key);
 	}
 	free(file);

@@ -40,7 +40,7 @@ bool cache_load(struct cache *c, const struct name_table_key *key,
     const struct cache_origin *origin, struct table *t);
 
 /* Writes the names of one object in the table; a failure does no harm. */
-void cache_store(struct cache *c, struct table *t, uint32_t object,
-    const struct cache_origin *origin);
+void cache_store(
+    struct cache *c, struct table *t, uint32_t object, const struct cache_origin *origin);
 
 #endif

@@ -13,16 +13,15 @@ struct client;
 typedef int progress(struct client *client, long done, long of);
 struct library {
 	struct client *(*begin)(void);
-	int (*find)(struct client *client, const unsigned char *build_id,
-	    int build_id_bytes, char **ret_path);
+	int (*find)(struct client *client, const unsigned char *build_id, int build_id_bytes,
+	    char **ret_path);
 	void (*set_progress)(struct client *client, progress *p);
 	void (*end)(struct client *client);
 };
 
 static time_t stop_at;
 
-static int
-check_time(struct client *client, long done, long of)
+static int check_time(struct client *client, long done, long of)
 {
 	struct timespec now;
 
@@ -33,8 +32,7 @@ check_time(struct client *client, long done, long of)
 	return now.tv_sec > stop_at;
 }
 
-static int
-load(struct library *l)
+static int load(struct library *l)
 {
 	/* optional, because it loads a whole HTTP client */
 	void *handle = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -48,9 +46,7 @@ load(struct library *l)
 	return l->begin && l->find && l->set_progress && l->end ? 0 : -ENOSYS;
 }
 
-int
-debuginfod_fetch(const uint8_t *build_id, size_t build_id_bytes,
-    unsigned seconds, char **ret)
+int debuginfod_fetch(const uint8_t *build_id, size_t build_id_bytes, unsigned seconds, char **ret)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
 	struct library l;

@@ -13,7 +13,6 @@
  * server is named; -ENOENT: no server has it; -ETIMEDOUT, or another network
  * error.
  */
-int debuginfod_fetch(const uint8_t *build_id, size_t build_id_bytes,
-    unsigned seconds, char **ret);
+int debuginfod_fetch(const uint8_t *build_id, size_t build_id_bytes, unsigned seconds, char **ret);
 
 #endif

@@ -14,12 +14,11 @@ enum {
 	MAX_NAME = 65536,
 };
 
-static const char *const suffixes[] = {".constprop.", ".isra.", ".part.",
-    ".cold", ".lto_priv.", ".localalias", ".llvm."};
+static const char *const suffixes[] = {
+    ".constprop.", ".isra.", ".part.", ".cold", ".lto_priv.", ".localalias", ".llvm."};
 
 /* Length of the symbol without its version and the compiler's suffixes. */
-static size_t
-plain_length(const char *symbol)
+static size_t plain_length(const char *symbol)
 {
 	size_t len = strcspn(symbol, "@");
 
@@ -44,8 +43,7 @@ struct spoken {
  * before it twice. The only way to stop a demangler is a jump. It keeps its
  * data on the stack, so nothing leaks.
  */
-static void
-hear(const char *text, size_t len, void *context)
+static void hear(const char *text, size_t len, void *context)
 {
 	struct spoken *s = context;
 
@@ -66,20 +64,18 @@ hear(const char *text, size_t len, void *context)
 	s->text[s->len] = '\0';
 }
 
-typedef int demangler(
-    const char *, int, demangle_callbackref callback, void *opaque);
+typedef int demangler(const char *, int, demangle_callbackref callback, void *opaque);
 
 /* The caller frees it; may be NULL. */
-static char *
-demangle_with(demangler *way, const char *symbol, int options)
+static char *demangle_with(demangler *way, const char *symbol, int options)
 {
 	struct spoken *s = calloc(1, sizeof(*s));
 	char *text = NULL;
 
 	if (!s)
 		return NULL;
-	if (setjmp(s->too_much) == 0 && way(symbol, options, hear, s) &&
-	    s->len > 0 && s->len <= MAX_NAME) {
+	if (setjmp(s->too_much) == 0 && way(symbol, options, hear, s) && s->len > 0 &&
+	    s->len <= MAX_NAME) {
 		text = s->text;
 		s->text = NULL;
 	}
@@ -88,8 +84,7 @@ demangle_with(demangler *way, const char *symbol, int options)
 	return text;
 }
 
-static char *
-demangle_plain(const char *plain)
+static char *demangle_plain(const char *plain)
 {
 	char *name = NULL;
 
@@ -106,16 +101,15 @@ demangle_plain(const char *plain)
 	case 'Z':
 		name = demangle_with(rust_demangle_callback, plain, 0);
 		if (!name)
-			name = demangle_with(cplus_demangle_v3_callback, plain,
-			    DMGL_PARAMS | DMGL_ANSI);
+			name = demangle_with(
+			    cplus_demangle_v3_callback, plain, DMGL_PARAMS | DMGL_ANSI);
 		return name;
 	default:
 		return NULL;
 	}
 }
 
-char *
-demangle_name(const char *symbol)
+char *demangle_name(const char *symbol)
 {
 	char *plain = strndup(symbol, plain_length(symbol));
 	char *name = NULL;
@@ -128,11 +122,10 @@ demangle_name(const char *symbol)
 	return name;
 }
 
-uint8_t
-demangle_operator_new(const char *symbol)
+uint8_t demangle_operator_new(const char *symbol)
 {
-	static const char *const tails[] = {"", "RKSt9nothrow_t",
-	    "St11align_val_t", "St11align_val_tRKSt9nothrow_t"};
+	static const char *const tails[] = {
+	    "", "RKSt9nothrow_t", "St11align_val_t", "St11align_val_tRKSt9nothrow_t"};
 	size_t len = plain_length(symbol);
 	uint8_t api;
 
@@ -143,8 +136,7 @@ demangle_operator_new(const char *symbol)
 	else
 		return 0;
 	for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++)
-		if (strlen(tails[i]) == len - 5 &&
-		    strncmp(symbol + 5, tails[i], len - 5) == 0)
+		if (strlen(tails[i]) == len - 5 && strncmp(symbol + 5, tails[i], len - 5) == 0)
 			return api;
 	return 0;
 }

@@ -21,8 +21,7 @@ struct target {
 	size_t bytes;
 };
 
-int
-embed_new(const struct names_options *options, struct embed **ret)
+int embed_new(const struct names_options *options, struct embed **ret)
 {
 	struct names_options bounded = *options;
 	struct embed *e = calloc(1, sizeof(*e));
@@ -41,8 +40,7 @@ embed_new(const struct names_options *options, struct embed **ret)
 	return 0;
 }
 
-void
-embed_free(struct embed *e)
+void embed_free(struct embed *e)
 {
 	if (!e)
 		return;
@@ -50,8 +48,7 @@ embed_free(struct embed *e)
 	free(e);
 }
 
-void
-embed_add(void *context, const struct process *p)
+void embed_add(void *context, const struct process *p)
 {
 	struct embed *e = context;
 
@@ -60,14 +57,12 @@ embed_add(void *context, const struct process *p)
 	e->any = true;
 }
 
-uint64_t
-embed_view(struct embed *e, const struct process *p)
+uint64_t embed_view(struct embed *e, const struct process *p)
 {
 	return names_view(e->names, p);
 }
 
-size_t
-embed_outside(const struct embed *e)
+size_t embed_outside(const struct embed *e)
 {
 	struct names_gaps gaps;
 
@@ -75,20 +70,17 @@ embed_outside(const struct embed *e)
 	return gaps.outside_frames;
 }
 
-static int
-append(void *context, const uint8_t *bytes, size_t len)
+static int append(void *context, const uint8_t *bytes, size_t len)
 {
 	struct target *t = context;
 
 	if (len > RECORDING_NAMES_MAX - t->bytes)
 		return 0; /* a reader would refuse it */
 	t->bytes += len;
-	return recording_append_packed(
-	    t->writer, RECORDING_NAMES, NULL, 0, bytes, len, LEVEL);
+	return recording_append_packed(t->writer, RECORDING_NAMES, NULL, 0, bytes, len, LEVEL);
 }
 
-int
-embed_write(struct embed *e, struct recording_writer *w)
+int embed_write(struct embed *e, struct recording_writer *w)
 {
 	struct target target = {.writer = w};
 	int err;

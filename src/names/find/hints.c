@@ -14,8 +14,7 @@
 
 static char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-static char *
-format(const char *fmt, ...)
+static char *format(const char *fmt, ...)
 {
 	char *text;
 	va_list ap;
@@ -27,16 +26,15 @@ format(const char *fmt, ...)
 	return n < 0 ? NULL : text;
 }
 
-static char *
-about_process(const struct name_table_state *state, size_t unknown)
+static char *about_process(const struct name_table_state *state, size_t unknown)
 {
 	char frames[WORDS_COUNTED];
 
 	if (state->problem == TABLE_NO_TIME)
 		return NULL; /* names.c has one sentence for all */
 	if (state->problem == TABLE_UNREADABLE)
-		return format("its /tmp/perf-PID.map is unreadable: %s",
-		    state->detail ? state->detail : "");
+		return format(
+		    "its /tmp/perf-PID.map is unreadable: %s", state->detail ? state->detail : "");
 	if (state->problem == TABLE_OTHER_FILE)
 		return format("%s %s outside of any module: its "
 		              "/tmp/perf-PID.map is older than the process or "
@@ -50,26 +48,22 @@ about_process(const struct name_table_state *state, size_t unknown)
 	    unknown == 1 ? "it" : "them");
 }
 
-static char *
-about_missing(const struct name_table_key *key, size_t unknown, const char *id)
+static char *about_missing(const struct name_table_key *key, size_t unknown, const char *id)
 {
 	char *package = package_of(key->path), *text;
 	char frames[WORDS_COUNTED];
 
-	text = format(
-	    "%s: %s %s no name: it is stripped and its debug information "
-	    "(build-id %s) is not here; install %s%s, or use --debug-dir or "
-	    "--debuginfod",
-	    key->path, words_counted(frames, unknown, "frame"),
-	    words_has(unknown), *id ? id : "not known",
-	    package ? package : "the debug package of what it belongs to",
+	text = format("%s: %s %s no name: it is stripped and its debug information "
+	              "(build-id %s) is not here; install %s%s, or use --debug-dir or "
+	              "--debuginfod",
+	    key->path, words_counted(frames, unknown, "frame"), words_has(unknown),
+	    *id ? id : "not known", package ? package : "the debug package of what it belongs to",
 	    package ? "-dbgsym or -dbg" : "");
 	free(package);
 	return text;
 }
 
-char *
-hints_map(const struct name_table_key *key, const struct name_table_state *state)
+char *hints_map(const struct name_table_key *key, const struct name_table_state *state)
 {
 	uint64_t lines;
 	char words[WORDS_COUNTED];
@@ -80,20 +74,17 @@ hints_map(const struct name_table_key *key, const struct name_table_state *state
 	lines = strtoull(state->detail, NULL, 10);
 	if (lines == 0)
 		return NULL;
-	return format("a /tmp/perf-PID.map has %s, skipped",
-	    words_counted(words, lines, "malformed line"));
+	return format(
+	    "a /tmp/perf-PID.map has %s, skipped", words_counted(words, lines, "malformed line"));
 }
 
-bool
-hints_is_lack(const struct name_table_state *state)
+bool hints_is_lack(const struct name_table_state *state)
 {
-	return state->problem != TABLE_UNREADABLE &&
-	    state->problem != TABLE_NO_ALT &&
+	return state->problem != TABLE_UNREADABLE && state->problem != TABLE_NO_ALT &&
 	    state->problem != TABLE_NO_SPLIT && state->problem != TABLE_CUT_MAP;
 }
 
-char *
-hints_sentence(const struct name_table_key *key, const struct name_table_state *state,
+char *hints_sentence(const struct name_table_key *key, const struct name_table_state *state,
     bool is_relative, size_t asked, size_t unknown)
 {
 	static const char lost[] =
@@ -107,8 +98,8 @@ hints_sentence(const struct name_table_key *key, const struct name_table_state *
 		return format("a /tmp/perf-PID.map has more than %d MiB or "
 		              "%d million lines: only its end was read; %s "
 		              "outside of modules %s no name",
-		    PERFMAP_MAX_BYTES >> 20, PERFMAP_MAX_LINES / 1000000,
-		    frames, words_has(unknown));
+		    PERFMAP_MAX_BYTES >> 20, PERFMAP_MAX_LINES / 1000000, frames,
+		    words_has(unknown));
 	if (key->kind == TABLE_PROCESS)
 		return unknown > 0 ? about_process(state, unknown) : NULL;
 	if (!strchr(key->path, '/') && !is_relative)
@@ -116,23 +107,19 @@ hints_sentence(const struct name_table_key *key, const struct name_table_state *
 	buildid_hex(id, key->id, key->id_bytes);
 	switch (state->problem) {
 	case TABLE_NO_FILE:
-		return format("no names from %s: %s; it had build-id %s%s",
-		    key->path, detail, id[0] ? id : "none",
-		    is_relative ? lost : "");
+		return format("no names from %s: %s; it had build-id %s%s", key->path, detail,
+		    id[0] ? id : "none", is_relative ? lost : "");
 	case TABLE_OTHER_FILE:
-		return format(
-		    "no names from %s: the file there now has build-id %s, but "
-		    "the one that ran had %s%s",
+		return format("no names from %s: the file there now has build-id %s, but "
+		              "the one that ran had %s%s",
 		    key->path, detail, id, is_relative ? lost : "");
 	case TABLE_NOT_ELF:
-		return format(
-		    "no names from %s: it is not an ELF file", key->path);
+		return format("no names from %s: it is not an ELF file", key->path);
 	case TABLE_UNREADABLE:
 		return format("%s: its debug information is unreadable: %s; "
 		              "%s",
 		    key->path, detail,
-		    unknown == asked ? "it gives no names"
-		                     : "its names come from symbols alone");
+		    unknown == asked ? "it gives no names" : "its names come from symbols alone");
 	case TABLE_NO_ALT:
 		return format("%s: a part of its debug information is "
 		              "missing: the file of build-id %s, which dwz "
@@ -149,10 +136,9 @@ hints_sentence(const struct name_table_key *key, const struct name_table_state *
 		return unknown > 0 ? about_missing(key, unknown, id) : NULL;
 	case TABLE_FINE:
 	default:
-		return unknown > 0
-		    ? format("%s: %s %s in no function that its symbols or "
-		             "debug information know",
-		          key->path, frames, words_is(unknown))
-		    : NULL;
+		return unknown > 0 ? format("%s: %s %s in no function that its symbols or "
+		                            "debug information know",
+		                         key->path, frames, words_is(unknown))
+		                   : NULL;
 	}
 }

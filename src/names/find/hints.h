@@ -11,9 +11,8 @@
  * nothing to say. asked: frames that were looked up; unknown: those of them
  * without a name.
  */
-char *hints_sentence(const struct name_table_key *key,
-    const struct name_table_state *state, bool is_relative, size_t asked,
-    size_t unknown);
+char *hints_sentence(const struct name_table_key *key, const struct name_table_state *state,
+    bool is_relative, size_t asked, size_t unknown);
 
 /* The same about malformed lines in the map of a process. */
 char *hints_map(const struct name_table_key *key, const struct name_table_state *state);

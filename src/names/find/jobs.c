@@ -27,11 +27,10 @@ enum {
 };
 
 /* The memory that a process may use: a good part of what is free. */
-static uint64_t
-memory_limit(void)
+static uint64_t memory_limit(void)
 {
-	uint64_t free_mib = (uint64_t)sysconf(_SC_AVPHYS_PAGES) *
-	    (uint64_t)sysconf(_SC_PAGESIZE) / MIB;
+	uint64_t free_mib =
+	    (uint64_t)sysconf(_SC_AVPHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / MIB;
 
 	if (free_mib / PARALLEL < MEMORY_MIN_MIB)
 		return MEMORY_MIN_MIB * MIB;
@@ -44,26 +43,22 @@ memory_limit(void)
  * For a module whose directory is in doubt: files of the session that were
  * loaded by an absolute path and had the same build-id.
  */
-static void
-find_twins(const struct jobs *s, struct job *j)
+static void find_twins(const struct jobs *s, struct job *j)
 {
 	const struct name_table_key *key = name_table_key(s->table, j->object);
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < name_table_objects(s->table) && n < JOBS_TWINS;
-	     i++) {
+	for (uint32_t i = 0; i < name_table_objects(s->table) && n < JOBS_TWINS; i++) {
 		const struct name_table_key *x = name_table_key(s->table, i);
 
-		if (i != j->object && x->kind == TABLE_MODULE &&
-		    key->id_bytes > 0 && x->id_bytes == key->id_bytes &&
-		    memcmp(x->id, key->id, key->id_bytes) == 0)
+		if (i != j->object && x->kind == TABLE_MODULE && key->id_bytes > 0 &&
+		    x->id_bytes == key->id_bytes && memcmp(x->id, key->id, key->id_bytes) == 0)
 			j->twins[n++] = x->path;
 	}
 	j->twins[n] = NULL;
 }
 
-static void
-prepare(struct jobs *s, struct job *j)
+static void prepare(struct jobs *s, struct job *j)
 {
 	const struct name_table_key *key = name_table_key(s->table, j->object);
 	size_t n = 0;
@@ -76,21 +71,20 @@ prepare(struct jobs *s, struct job *j)
 		 * root after it was looked at, and others share this object.
 		 */
 		if (key->view != 0 && j->who.running_pid > 0) {
-			(void)snprintf(j->root, sizeof(j->root),
-			    "/proc/%d/root", (int)j->who.running_pid);
+			(void)snprintf(
+			    j->root, sizeof(j->root), "/proc/%d/root", (int)j->who.running_pid);
 			j->roots[n++] = j->root;
 			/*
 			 * files that were loaded before a chroot are not below
 			 * the new root
 			 */
-			if (procfs_root(
-			        j->who.running_pid, j->namespace_root) == 0 &&
+			if (procfs_root(j->who.running_pid, j->namespace_root) == 0 &&
 			    strcmp(j->root, j->namespace_root) != 0)
 				j->roots[n++] = j->namespace_root;
 		} else if (key->view != 0 && j->who.root_fd > 0) {
 			/* the opener is another process than this one */
-			(void)snprintf(j->root, sizeof(j->root),
-			    "/proc/%d/fd/%d", (int)getpid(), j->who.root_fd);
+			(void)snprintf(j->root, sizeof(j->root), "/proc/%d/fd/%d", (int)getpid(),
+			    j->who.root_fd);
 			j->roots[n++] = j->root;
 		}
 		j->roots[n++] = "";
@@ -117,9 +111,8 @@ prepare(struct jobs *s, struct job *j)
 		find_twins(s, j);
 }
 
-static int
-ask_about(struct jobs *s, const struct places_place *p, enum opener_kind kind,
-    struct opener_file *ret)
+static int ask_about(
+    struct jobs *s, const struct places_place *p, enum opener_kind kind, struct opener_file *ret)
 {
 	const struct opener_question q = {.kind = kind,
 	    .path = p->path,
@@ -135,18 +128,15 @@ ask_about(struct jobs *s, const struct places_place *p, enum opener_kind kind,
  * can have put another file beside them, and the names can be cached for
  * others.
  */
-static void
-prefer_our_view(struct jobs *s, struct job *j, const struct places_place *at)
+static void prefer_our_view(struct jobs *s, struct job *j, const struct places_place *at)
 {
 	struct places_place ours = {0};
 	struct opener_file file;
 
 	if (at->root_bytes == 0 || s->options->sysroot)
 		return;
-	(void)snprintf(
-	    ours.path, sizeof(ours.path), "%s", at->path + at->root_bytes);
-	if (ask_about(s, &ours, OPENER_ELF, &file) < 0 ||
-	    file.device != j->origin.file.device ||
+	(void)snprintf(ours.path, sizeof(ours.path), "%s", at->path + at->root_bytes);
+	if (ask_about(s, &ours, OPENER_ELF, &file) < 0 || file.device != j->origin.file.device ||
 	    file.inode != j->origin.file.inode)
 		return;
 	j->roots[0] = "";
@@ -155,8 +145,7 @@ prefer_our_view(struct jobs *s, struct job *j, const struct places_place *at)
 }
 
 /* Which place of a module has its file? Opens files only once. */
-static void
-look(struct jobs *s, struct job *j)
+static void look(struct jobs *s, struct job *j)
 {
 	const struct name_table_key *key = name_table_key(s->table, j->object);
 	struct places_place place;
@@ -171,8 +160,7 @@ look(struct jobs *s, struct job *j)
 		struct opener_file f;
 		int err = ask_about(s, &place, OPENER_ELF, &f);
 
-		if (err == 0 && key->id_bytes > 0 &&
-		    f.id_bytes == key->id_bytes &&
+		if (err == 0 && key->id_bytes > 0 && f.id_bytes == key->id_bytes &&
 		    memcmp(f.id, key->id, key->id_bytes) == 0) {
 			j->is_there = true;
 			j->origin.is_there = true;
@@ -182,8 +170,7 @@ look(struct jobs *s, struct job *j)
 		}
 		if (place.by_id)
 			continue;
-		j->is_unknown |=
-		    err == -ENOEXEC || (err == 0 && f.id_bytes == 0);
+		j->is_unknown |= err == -ENOEXEC || (err == 0 && f.id_bytes == 0);
 		j->is_replaced |= err == -ENOEXEC || err == 0;
 		if (is_first || j->first_error < 0) {
 			j->first_error = err;
@@ -194,12 +181,10 @@ look(struct jobs *s, struct job *j)
 }
 
 /* Is there any file in the places of debug information by build-id? */
-static bool
-has_debug_file(struct jobs *s, const struct job *j)
+static bool has_debug_file(struct jobs *s, const struct job *j)
 {
-	struct ask q = {.kind = ASK_DEBUG,
-	    .id = j->search.build_id,
-	    .id_bytes = j->search.build_id_bytes};
+	struct ask q = {
+	    .kind = ASK_DEBUG, .id = j->search.build_id, .id_bytes = j->search.build_id_bytes};
 	struct places_place place;
 	struct opener_file file;
 
@@ -214,20 +199,17 @@ has_debug_file(struct jobs *s, const struct job *j)
  * and the report says that the file was replaced. If the file is gone, they are
  * used.
  */
-bool
-jobs_load(struct jobs *s, struct job *j)
+bool jobs_load(struct jobs *s, struct job *j)
 {
 	prepare(s, j);
 	look(s, j);
 	if (!s->cache || (!j->is_there && j->is_replaced))
 		return false;
-	return cache_load(
-	    s->cache, name_table_key(s->table, j->object), &j->origin, s->table);
+	return cache_load(s->cache, name_table_key(s->table, j->object), &j->origin, s->table);
 }
 
-static void
-set_state(struct jobs *s, uint32_t object, enum table_problem problem,
-    const char *detail)
+static void set_state(
+    struct jobs *s, uint32_t object, enum table_problem problem, const char *detail)
 {
 	struct name_table_state *state = name_table_state(s->table, object);
 
@@ -236,8 +218,7 @@ set_state(struct jobs *s, uint32_t object, enum table_problem problem,
 		state->detail = NULL;
 }
 
-void
-jobs_give_up(struct jobs *s, uint32_t object)
+void jobs_give_up(struct jobs *s, uint32_t object)
 {
 	set_state(s, object, TABLE_NO_TIME, "there was no time to read it");
 }
@@ -246,8 +227,7 @@ jobs_give_up(struct jobs *s, uint32_t object)
  * A program that loads a new build of its plugin every minute has thousands of
  * modules whose files are gone. A process for each of them would take too long.
  */
-bool
-jobs_is_hopeless(struct jobs *s, struct job *j)
+bool jobs_is_hopeless(struct jobs *s, struct job *j)
 {
 	const struct name_table_key *key = name_table_key(s->table, j->object);
 	char hex[65];
@@ -263,15 +243,13 @@ jobs_is_hopeless(struct jobs *s, struct job *j)
 		set_state(s, j->object, TABLE_OTHER_FILE, hex);
 	else
 		set_state(s, j->object, TABLE_NO_FILE,
-		    j->first_error == -ETIMEDOUT
-		        ? "its file system does not answer"
-		        : strerror(-j->first_error));
+		    j->first_error == -ETIMEDOUT ? "its file system does not answer"
+		                                 : strerror(-j->first_error));
 	return true;
 }
 
 /* Reports once a second what takes long; NULL: nothing any more. */
-static void
-tell_progress(struct jobs *s, const char *path)
+static void tell_progress(struct jobs *s, const char *path)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
@@ -286,8 +264,7 @@ tell_progress(struct jobs *s, const char *path)
 }
 
 /* Parses hexadecimal digits; 0: these are none. */
-static size_t
-id_from(const char *hex, uint8_t id[32])
+static size_t id_from(const char *hex, uint8_t id[32])
 {
 	size_t n = hex ? strlen(hex) / 2 : 0;
 
@@ -301,8 +278,7 @@ id_from(const char *hex, uint8_t id[32])
 	return n;
 }
 
-static unsigned
-server_seconds(const struct jobs *s)
+static unsigned server_seconds(const struct jobs *s)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), left;
 
@@ -313,8 +289,7 @@ server_seconds(const struct jobs *s)
 }
 
 /* True: a server had a file, so another try is worth it. */
-static bool
-ask_server(struct jobs *s, struct job *j)
+static bool ask_server(struct jobs *s, struct job *j)
 {
 	const struct name_table_key *key = name_table_key(s->table, j->object);
 	const struct name_table_state *state = name_table_state(s->table, j->object);
@@ -322,20 +297,17 @@ ask_server(struct jobs *s, struct job *j)
 	size_t alt_bytes;
 	int err = 0;
 
-	if (!s->options->debuginfod || j->server_asked || s->interrupted ||
-	    s->server_error)
+	if (!s->options->debuginfod || j->server_asked || s->interrupted || s->server_error)
 		return false;
 	if (state->level < TABLE_DEBUG && !j->given && key->id_bytes > 0) {
 		tell_progress(s, key->path);
-		err = debuginfod_fetch(
-		    key->id, key->id_bytes, server_seconds(s), &j->given);
+		err = debuginfod_fetch(key->id, key->id_bytes, server_seconds(s), &j->given);
 	} else if (state->problem == TABLE_NO_ALT) {
 		j->server_asked = true;
 		alt_bytes = id_from(state->detail, alt);
 		if (alt_bytes == 0)
 			return false;
-		err = debuginfod_fetch(
-		    alt, alt_bytes, server_seconds(s), &j->given_alt);
+		err = debuginfod_fetch(alt, alt_bytes, server_seconds(s), &j->given_alt);
 	} else {
 		return false;
 	}
@@ -346,15 +318,13 @@ ask_server(struct jobs *s, struct job *j)
 	return err == 0;
 }
 
-static bool
-is_worth_keeping(const struct name_table_state *state)
+static bool is_worth_keeping(const struct name_table_state *state)
 {
 	return state->level == TABLE_DEBUG && state->problem == TABLE_FINE;
 }
 
 /* The time that is left, minus enough to read the symbols alone afterwards. */
-static struct worker_limits
-limits_of(const struct jobs *s, const struct job *j)
+static struct worker_limits limits_of(const struct jobs *s, const struct job *j)
 {
 	struct worker_limits l = {.memory_bytes = memory_limit(),
 	    .seconds = SECONDS,
@@ -377,8 +347,7 @@ limits_of(const struct jobs *s, const struct job *j)
 	return l;
 }
 
-static void
-start(struct jobs *s, struct worker *w, struct job *j)
+static void start(struct jobs *s, struct worker *w, struct job *j)
 {
 	struct worker_limits limits = limits_of(s, j);
 
@@ -387,19 +356,16 @@ start(struct jobs *s, struct worker *w, struct job *j)
 		j->roots[0] = ""; /* see prefer_our_view() */
 		j->roots[1] = NULL;
 	}
-	j->answer = (struct answer){
-	    .opener = s->opener, .search = &j->search, .who = &j->who};
+	j->answer = (struct answer){.opener = s->opener, .search = &j->search, .who = &j->who};
 	if (worker_start(w, &j->request, s->table, &j->answer, &limits) < 0)
-		(void)snprintf(w->why, sizeof(w->why),
-		    "no process to read it could be started");
+		(void)snprintf(w->why, sizeof(w->why), "no process to read it could be started");
 }
 
 /*
  * Handles the end of a process, good or bad. True: it was started again, with
  * fewer goals or with a file from a server.
  */
-static bool
-conclude(struct jobs *s, struct worker *w, struct job *j)
+static bool conclude(struct jobs *s, struct worker *w, struct job *j)
 {
 	struct name_table_state *state = name_table_state(s->table, j->object);
 	bool failed = !w->complete;
@@ -407,8 +373,7 @@ conclude(struct jobs *s, struct worker *w, struct job *j)
 	s->interrupted |= w->interrupted;
 	s->left += w->left;
 	w->left = false;
-	if (failed && !j->symbols_only && !s->interrupted &&
-	    !jobs_is_time_up(s)) {
+	if (failed && !j->symbols_only && !s->interrupted && !jobs_is_time_up(s)) {
 		char why[sizeof(w->why)];
 
 		memcpy(why, w->why, sizeof(why));
@@ -422,8 +387,7 @@ conclude(struct jobs *s, struct worker *w, struct job *j)
 		return false;
 	}
 	if (failed || w->first_why[0]) {
-		set_state(s, j->object, TABLE_UNREADABLE,
-		    failed ? w->why : w->first_why);
+		set_state(s, j->object, TABLE_UNREADABLE, failed ? w->why : w->first_why);
 		return false;
 	}
 	if (ask_server(s, j)) {
@@ -431,22 +395,18 @@ conclude(struct jobs *s, struct worker *w, struct job *j)
 		return w->pid != 0;
 	}
 	for (size_t i = 0; i < j->count; i++)
-		(void)name_table_place(
-		    s->table, j->object, j->addresses[i], s->nothing);
+		(void)name_table_place(s->table, j->object, j->addresses[i], s->nothing);
 	if (s->cache && is_worth_keeping(state))
 		cache_store(s->cache, s->table, j->object, &j->origin);
 	return false;
 }
 
-bool
-jobs_is_time_up(const struct jobs *s)
+bool jobs_is_time_up(const struct jobs *s)
 {
-	return s->interrupted ||
-	    (s->deadline_ns && clock_ns(CLOCK_MONOTONIC) >= s->deadline_ns);
+	return s->interrupted || (s->deadline_ns && clock_ns(CLOCK_MONOTONIC) >= s->deadline_ns);
 }
 
-void
-jobs_run(struct jobs *s, struct job *jobs, size_t count)
+void jobs_run(struct jobs *s, struct job *jobs, size_t count)
 {
 	struct worker workers[PARALLEL] = {0};
 	struct job *of[PARALLEL] = {0};
@@ -465,8 +425,7 @@ jobs_run(struct jobs *s, struct job *jobs, size_t count)
 		for (size_t i = 0; i < PARALLEL; i++) {
 			if (of[i] && workers[i].pid)
 				tell_progress(s, of[i]->request.key.path);
-			if (!of[i] || workers[i].pid ||
-			    conclude(s, &workers[i], of[i]))
+			if (!of[i] || workers[i].pid || conclude(s, &workers[i], of[i]))
 				continue;
 			free(of[i]->given);
 			free(of[i]->given_alt);

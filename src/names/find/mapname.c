@@ -11,15 +11,13 @@ struct part {
 	const char *at, *end;
 };
 
-static size_t
-length(struct part p)
+static size_t length(struct part p)
 {
 	return (size_t)(p.end - p.at);
 }
 
 /* Takes `prefix` away from the front, if it is there. */
-static bool
-take(struct part *p, const char *prefix)
+static bool take(struct part *p, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
@@ -30,8 +28,7 @@ take(struct part *p, const char *prefix)
 }
 
 /* Takes ":N" away from the end, if it is there. */
-static bool
-take_number(struct part *p, uint32_t *ret)
+static bool take_number(struct part *p, uint32_t *ret)
 {
 	const char *at = p->end;
 	uint64_t v = 0;
@@ -47,8 +44,7 @@ take_number(struct part *p, uint32_t *ret)
 	return true;
 }
 
-static void
-set_function(struct mapname *m, const char *at, const char *end)
+static void set_function(struct mapname *m, const char *at, const char *end)
 {
 	m->function = at;
 	m->function_len = (size_t)(end - at);
@@ -58,8 +54,7 @@ set_function(struct mapname *m, const char *at, const char *end)
  * Where the path begins in "get size /a b/c.js": both parts may have spaces. It
  * is the first text that looks like a path, else the last word.
  */
-static const char *
-find_path(struct part p)
+static const char *find_path(struct part p)
 {
 	static const char *const begins[] = {"/", "file:", "node:", "webpack:"};
 	const char *found = NULL;
@@ -79,8 +74,7 @@ find_path(struct part p)
 }
 
 /* "~leaf /a/b.js:2:14", behind the kind of code. */
-static void
-parse_js(struct part p, struct mapname *m)
+static void parse_js(struct part p, struct mapname *m)
 {
 	uint32_t column, line = 0;
 	struct part name = p;
@@ -112,8 +106,7 @@ parse_js(struct part p, struct mapname *m)
 		set_function(m, name.at, name.end);
 }
 
-static bool
-try_v8(struct part p, struct mapname *m)
+static bool try_v8(struct part p, struct mapname *m)
 {
 	static const char *const functions[] = {
 	    "JS:", "LazyCompile:", "Function:", "Eval:", "Script:"};
@@ -139,8 +132,7 @@ try_v8(struct part p, struct mapname *m)
 }
 
 /* A qualified name of Python has no colon. */
-static bool
-try_python(struct part p, struct mapname *m)
+static bool try_python(struct part p, struct mapname *m)
 {
 	const char *colon;
 
@@ -158,19 +150,17 @@ try_python(struct part p, struct mapname *m)
 	return true;
 }
 
-static bool
-is_name_byte(char c)
+static bool is_name_byte(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	    (c >= '0' && c <= '9') || c == '_' || c == '$' || (c & 0x80);
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	    c == '_' || c == '$' || (c & 0x80);
 }
 
 /*
  * Is it "com.x.Y.run"? The method may be <init>. A class before it begins with
  * a capital letter, which other words with dots do not.
  */
-static bool
-is_java_method(struct part p)
+static bool is_java_method(struct part p)
 {
 	bool begins = true, has_class = false;
 	const char *dot = memrchr(p.at, '.', length(p));
@@ -195,8 +185,7 @@ is_java_method(struct part p)
 	return has_class && !begins;
 }
 
-static bool
-try_java(struct part p, struct mapname *m)
+static bool try_java(struct part p, struct mapname *m)
 {
 	const char *semicolon, *bracket, *space;
 	struct part rest = p, name;
@@ -208,8 +197,7 @@ try_java(struct part p, struct mapname *m)
 	rest = p;
 	if (take(&rest, "L") && length(rest) > 0) {
 		semicolon = memmem(rest.at, length(rest), ";::", 3);
-		if (semicolon && semicolon > rest.at &&
-		    semicolon + 3 < rest.end) {
+		if (semicolon && semicolon > rest.at && semicolon + 3 < rest.end) {
 			m->language = MAPNAME_JAVA;
 			m->is_descriptor = true;
 			set_function(m, rest.at, rest.end);
@@ -234,8 +222,7 @@ try_java(struct part p, struct mapname *m)
 	return true;
 }
 
-void
-mapname_parse(const char *text, size_t len, struct mapname *ret)
+void mapname_parse(const char *text, size_t len, struct mapname *ret)
 {
 	struct part p = {text, text + len};
 
@@ -244,8 +231,7 @@ mapname_parse(const char *text, size_t len, struct mapname *ret)
 		(void)try_java(p, ret);
 }
 
-void
-mapname_function(const struct mapname *m, char *to, size_t room)
+void mapname_function(const struct mapname *m, char *to, size_t room)
 {
 	size_t n = 0;
 
@@ -263,8 +249,7 @@ mapname_function(const struct mapname *m, char *to, size_t room)
 	to[n] = '\0';
 }
 
-enum mapname_language
-mapname_language(const char *text)
+enum mapname_language mapname_language(const char *text)
 {
 	struct mapname m;
 
@@ -274,13 +259,10 @@ mapname_language(const char *text)
 	return m.language;
 }
 
-const char *
-mapname_word(enum mapname_language language)
+const char *mapname_word(enum mapname_language language)
 {
 	static const char *const words[MAPNAME_LANGUAGES] = {
-	    [MAPNAME_JS] = "js",
-	    [MAPNAME_PYTHON] = "python",
-	    [MAPNAME_JAVA] = "java"};
+	    [MAPNAME_JS] = "js", [MAPNAME_PYTHON] = "python", [MAPNAME_JAVA] = "java"};
 
 	return (unsigned)language < MAPNAME_LANGUAGES ? words[language] : NULL;
 }

@@ -57,15 +57,13 @@ struct table {
 	struct dict place_index;
 };
 
-int
-name_table_new(struct table **ret)
+int name_table_new(struct table **ret)
 {
 	*ret = calloc(1, sizeof(**ret));
 	return *ret ? 0 : -ENOMEM;
 }
 
-void
-name_table_free(struct table *t)
+void name_table_free(struct table *t)
 {
 	if (!t)
 		return;
@@ -85,8 +83,7 @@ name_table_free(struct table *t)
 	free(t);
 }
 
-static void *
-keep(struct table *t, size_t bytes)
+static void *keep(struct table *t, size_t bytes)
 {
 	struct chunk *c = t->chunks;
 
@@ -105,41 +102,34 @@ keep(struct table *t, size_t bytes)
 }
 
 /* Like room_make(), for at most max items. */
-static int
-make_room(void *items, size_t *room, size_t count, size_t size, size_t max)
+static int make_room(void *items, size_t *room, size_t count, size_t size, size_t max)
 {
 	return count >= max ? -EFBIG : room_make(items, room, count, size);
 }
 
-static bool
-same_object(const void *items, uint32_t item, const void *key)
+static bool same_object(const void *items, uint32_t item, const void *key)
 {
 	const struct name_table_key *x = &((const struct object *)items)[item].key;
 	const struct name_table_key *y = key;
 
 	return x->kind == y->kind && x->id_bytes == y->id_bytes &&
-	    memcmp(x->id, y->id, x->id_bytes) == 0 && x->view == y->view &&
-	    x->owner == y->owner && strcmp(x->path, y->path) == 0;
+	    memcmp(x->id, y->id, x->id_bytes) == 0 && x->view == y->view && x->owner == y->owner &&
+	    strcmp(x->path, y->path) == 0;
 }
 
-static uint64_t
-hash_key(const struct name_table_key *key)
+static uint64_t hash_key(const struct name_table_key *key)
 {
-	return dict_hash(dict_hash_bytes(key->id, key->id_bytes),
-	    dict_hash_text(key->path),
+	return dict_hash(dict_hash_bytes(key->id, key->id_bytes), dict_hash_text(key->path),
 	    key->kind ^ key->view ^ key->owner << 32);
 }
 
-bool
-name_table_has(const struct table *t, const struct name_table_key *key, uint32_t *ret)
+bool name_table_has(const struct table *t, const struct name_table_key *key, uint32_t *ret)
 {
 	return key->id_bytes <= sizeof(key->id) &&
-	    dict_look(&t->object_index, hash_key(key), same_object, t->objects,
-	        key, ret);
+	    dict_look(&t->object_index, hash_key(key), same_object, t->objects, key, ret);
 }
 
-int
-name_table_object(struct table *t, const struct name_table_key *key, uint32_t *ret)
+int name_table_object(struct table *t, const struct name_table_key *key, uint32_t *ret)
 {
 	uint32_t at, n = (uint32_t)t->object_count;
 	const char *path;
@@ -147,14 +137,13 @@ name_table_object(struct table *t, const struct name_table_key *key, uint32_t *r
 
 	if (key->id_bytes > sizeof(key->id))
 		return -EFBIG;
-	err = make_room(&t->objects, &t->object_room, t->object_count,
-	    sizeof(*t->objects), MAX_OBJECTS);
+	err = make_room(
+	    &t->objects, &t->object_room, t->object_count, sizeof(*t->objects), MAX_OBJECTS);
 	if (err == 0)
 		err = name_table_text(t, key->path, strlen(key->path), &path);
 	if (err < 0)
 		return err;
-	err = dict_find(&t->object_index, hash_key(key), same_object,
-	    t->objects, key, n, &at);
+	err = dict_find(&t->object_index, hash_key(key), same_object, t->objects, key, n, &at);
 	if (err < 0)
 		return err;
 	if (at == n) {
@@ -166,26 +155,22 @@ name_table_object(struct table *t, const struct name_table_key *key, uint32_t *r
 	return 0;
 }
 
-size_t
-name_table_objects(const struct table *t)
+size_t name_table_objects(const struct table *t)
 {
 	return t->object_count;
 }
 
-const struct name_table_key *
-name_table_key(const struct table *t, uint32_t object)
+const struct name_table_key *name_table_key(const struct table *t, uint32_t object)
 {
 	return &t->objects[object].key;
 }
 
-struct name_table_state *
-name_table_state(struct table *t, uint32_t object)
+struct name_table_state *name_table_state(struct table *t, uint32_t object)
 {
 	return &t->objects[object].state;
 }
 
-static bool
-same_text(const void *items, uint32_t item, const void *key)
+static bool same_text(const void *items, uint32_t item, const void *key)
 {
 	const struct text *x = &((const struct text *)items)[item];
 	const struct text *y = key;
@@ -193,8 +178,7 @@ same_text(const void *items, uint32_t item, const void *key)
 	return x->len == y->len && memcmp(x->text, y->text, x->len) == 0;
 }
 
-int
-name_table_text(struct table *t, const char *text, size_t len, const char **ret)
+int name_table_text(struct table *t, const char *text, size_t len, const char **ret)
 {
 	struct text key = {.text = text, .len = (uint32_t)len};
 	uint32_t at, n = (uint32_t)t->text_count;
@@ -203,11 +187,10 @@ name_table_text(struct table *t, const char *text, size_t len, const char **ret)
 
 	if (len > MAX_TEXT_BYTES)
 		return -EFBIG;
-	err = make_room(&t->texts, &t->text_room, t->text_count,
-	    sizeof(*t->texts), MAX_TEXTS);
+	err = make_room(&t->texts, &t->text_room, t->text_count, sizeof(*t->texts), MAX_TEXTS);
 	if (err == 0)
-		err = dict_find(&t->text_index, dict_hash_bytes(text, len),
-		    same_text, t->texts, &key, n, &at);
+		err = dict_find(
+		    &t->text_index, dict_hash_bytes(text, len), same_text, t->texts, &key, n, &at);
 	if (err < 0)
 		return err;
 	if (at == n) {
@@ -231,18 +214,14 @@ name_table_text(struct table *t, const char *text, size_t len, const char **ret)
 }
 
 /* Functions of seep.h belong to us, not to the program. */
-static bool
-is_of_seep_h(const struct names_frame *f)
+static bool is_of_seep_h(const struct names_frame *f)
 {
 	static const char prefix[] = "seep_inline_";
 
-	return f->inlined && f->symbol &&
-	    strncmp(f->symbol, prefix, sizeof(prefix) - 1) == 0;
+	return f->inlined && f->symbol && strncmp(f->symbol, prefix, sizeof(prefix) - 1) == 0;
 }
 
-int
-name_table_chain(struct table *t, const struct names_frame *frames, size_t count,
-    uint32_t *ret)
+int name_table_chain(struct table *t, const struct names_frame *frames, size_t count, uint32_t *ret)
 {
 	struct names_frame *copy;
 	int err;
@@ -251,8 +230,7 @@ name_table_chain(struct table *t, const struct names_frame *frames, size_t count
 		count--;
 	if (count == 0 || t->frame_count + count > MAX_FRAMES)
 		return -EFBIG;
-	err = make_room(&t->chains, &t->chain_room, t->chain_count,
-	    sizeof(*t->chains), MAX_PLACES);
+	err = make_room(&t->chains, &t->chain_room, t->chain_count, sizeof(*t->chains), MAX_PLACES);
 	if (err < 0)
 		return err;
 	copy = keep(t, count * sizeof(*copy));
@@ -266,13 +244,11 @@ name_table_chain(struct table *t, const struct names_frame *frames, size_t count
 	}
 	t->frame_count += count;
 	*ret = (uint32_t)t->chain_count;
-	t->chains[t->chain_count++] =
-	    (struct chain){.frames = copy, .count = (uint32_t)count};
+	t->chains[t->chain_count++] = (struct chain){.frames = copy, .count = (uint32_t)count};
 	return 0;
 }
 
-static bool
-same_place(const void *items, uint32_t item, const void *key)
+static bool same_place(const void *items, uint32_t item, const void *key)
 {
 	const struct table_row *x = &((const struct table_row *)items)[item];
 	const struct table_row *y = key;
@@ -280,29 +256,25 @@ same_place(const void *items, uint32_t item, const void *key)
 	return x->address == y->address && x->object == y->object;
 }
 
-static uint64_t
-hash_place(const struct table_row *row)
+static uint64_t hash_place(const struct table_row *row)
 {
 	return dict_hash(row->address, row->object, 3);
 }
 
 /* The row of a place, made if it is new; NULL: no room or no memory. */
-static int
-place_at(struct table *t, uint32_t object, uint64_t address, uint32_t chain,
-    struct table_row **ret)
+static int place_at(
+    struct table *t, uint32_t object, uint64_t address, uint32_t chain, struct table_row **ret)
 {
-	struct table_row key = {
-	    .object = object, .address = address, .chain = chain};
+	struct table_row key = {.object = object, .address = address, .chain = chain};
 	uint32_t at, n = (uint32_t)t->place_count;
 	int err;
 
 	if (object >= t->object_count || chain >= t->chain_count)
 		return -EINVAL;
-	err = make_room(&t->places, &t->place_room, t->place_count,
-	    sizeof(*t->places), MAX_PLACES);
+	err = make_room(&t->places, &t->place_room, t->place_count, sizeof(*t->places), MAX_PLACES);
 	if (err == 0)
-		err = dict_find(&t->place_index, hash_place(&key), same_place,
-		    t->places, &key, n, &at);
+		err = dict_find(
+		    &t->place_index, hash_place(&key), same_place, t->places, &key, n, &at);
 	if (err < 0)
 		return err;
 	if (at == n)
@@ -311,16 +283,14 @@ place_at(struct table *t, uint32_t object, uint64_t address, uint32_t chain,
 	return 0;
 }
 
-static unsigned
-worth(const struct table *t, uint32_t chain)
+static unsigned worth(const struct table *t, uint32_t chain)
 {
 	const struct names_frame *f = t->chains[chain].frames;
 
 	return (f->function ? 1 : 0) + (f->file ? 2 : 0) + (f->line ? 4 : 0);
 }
 
-int
-name_table_place(struct table *t, uint32_t object, uint64_t address, uint32_t chain)
+int name_table_place(struct table *t, uint32_t object, uint64_t address, uint32_t chain)
 {
 	struct table_row *row;
 	int err = place_at(t, object, address, chain, &row);
@@ -330,21 +300,18 @@ name_table_place(struct table *t, uint32_t object, uint64_t address, uint32_t ch
 	return err;
 }
 
-size_t
-name_table_find(const struct table *t, uint32_t object, uint64_t address,
-    const struct names_frame **ret)
+size_t name_table_find(
+    const struct table *t, uint32_t object, uint64_t address, const struct names_frame **ret)
 {
 	struct table_row key = {.object = object, .address = address};
 	uint32_t at;
 
-	if (!dict_look(&t->place_index, hash_place(&key), same_place, t->places,
-	        &key, &at))
+	if (!dict_look(&t->place_index, hash_place(&key), same_place, t->places, &key, &at))
 		return 0;
 	return name_table_frames(t, t->places[at].chain, ret);
 }
 
-static int
-by_address(const void *a, const void *b)
+static int by_address(const void *a, const void *b)
 {
 	const struct table_row *x = a, *y = b;
 
@@ -353,9 +320,8 @@ by_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-int
-name_table_places(const struct table *t, uint32_t object, struct table_row **ret,
-    size_t *ret_count)
+int name_table_places(
+    const struct table *t, uint32_t object, struct table_row **ret, size_t *ret_count)
 {
 	struct table_row *rows = calloc(t->place_count + 1, sizeof(*rows));
 	size_t n = 0;
@@ -371,9 +337,7 @@ name_table_places(const struct table *t, uint32_t object, struct table_row **ret
 	return 0;
 }
 
-size_t
-name_table_frames(
-    const struct table *t, uint32_t chain, const struct names_frame **ret)
+size_t name_table_frames(const struct table *t, uint32_t chain, const struct names_frame **ret)
 {
 	*ret = t->chains[chain].frames;
 	return t->chains[chain].count;

@@ -83,8 +83,7 @@ void name_table_free(struct table *t);
 int name_table_object(struct table *t, const struct name_table_key *key, uint32_t *ret);
 
 /* The same, but adds nothing; false: the table does not have it. */
-bool name_table_has(
-    const struct table *t, const struct name_table_key *key, uint32_t *ret);
+bool name_table_has(const struct table *t, const struct name_table_key *key, uint32_t *ret);
 size_t name_table_objects(const struct table *t);
 
 /* Its path is valid as long as the table. */
@@ -98,16 +97,15 @@ int name_table_text(struct table *t, const char *text, size_t len, const char **
  * Texts in it are from name_table_text() or NULL. The api of each function is set
  * here, and functions of seep.h at the front are left out. *ret: its number.
  */
-int name_table_chain(struct table *t, const struct names_frame *frames, size_t count,
-    uint32_t *ret);
+int name_table_chain(
+    struct table *t, const struct names_frame *frames, size_t count, uint32_t *ret);
 
 /* A place that is already there keeps its chain unless this one knows more. */
-int name_table_place(
-    struct table *t, uint32_t object, uint64_t address, uint32_t chain);
+int name_table_place(struct table *t, uint32_t object, uint64_t address, uint32_t chain);
 
 /* Number of functions at the place; 0: the place is not in the table. */
-size_t name_table_find(const struct table *t, uint32_t object, uint64_t address,
-    const struct names_frame **ret);
+size_t name_table_find(
+    const struct table *t, uint32_t object, uint64_t address, const struct names_frame **ret);
 
 /* The result of name_table_places(): sorted by object, then address. */
 struct table_row {
@@ -118,9 +116,8 @@ struct table_row {
 
 /* All places of an object, or of TABLE_ALL; the caller frees them. -ENOMEM. */
 enum { TABLE_ALL = UINT32_MAX };
-int name_table_places(const struct table *t, uint32_t object, struct table_row **ret,
-    size_t *ret_count);
-size_t name_table_frames(
-    const struct table *t, uint32_t chain, const struct names_frame **ret);
+int name_table_places(
+    const struct table *t, uint32_t object, struct table_row **ret, size_t *ret_count);
+size_t name_table_frames(const struct table *t, uint32_t chain, const struct names_frame **ret);
 
 #endif

@@ -49,20 +49,17 @@ struct names {
 
 static const struct names_frame nothing;
 
-static int
-copy_options(struct names *n, const struct names_options *o)
+static int copy_options(struct names *n, const struct names_options *o)
 {
 	n->options = *o;
 	n->options.debug_dirs = o->debug_dirs ? strdup(o->debug_dirs) : NULL;
 	n->options.sysroot = o->sysroot ? strdup(o->sysroot) : NULL;
-	return (o->debug_dirs && !n->options.debug_dirs) ||
-	        (o->sysroot && !n->options.sysroot)
+	return (o->debug_dirs && !n->options.debug_dirs) || (o->sysroot && !n->options.sysroot)
 	    ? -ENOMEM
 	    : 0;
 }
 
-int
-names_new(const struct names_options *options, struct names **ret)
+int names_new(const struct names_options *options, struct names **ret)
 {
 	struct names *n = calloc(1, sizeof(*n));
 	int err = 0;
@@ -86,8 +83,7 @@ names_new(const struct names_options *options, struct names **ret)
 	return 0;
 }
 
-static void
-clear(struct notes *notes)
+static void clear(struct notes *notes)
 {
 	for (size_t i = 0; i < notes->count; i++)
 		free(notes->list[i]);
@@ -95,8 +91,7 @@ clear(struct notes *notes)
 	*notes = (struct notes){0};
 }
 
-void
-names_free(struct names *n)
+void names_free(struct names *n)
 {
 	if (!n)
 		return;
@@ -115,8 +110,7 @@ names_free(struct names *n)
 
 /* ---- what a recording brings along ---- */
 
-static void
-read_embedded(struct embedded *e)
+static void read_embedded(struct embedded *e)
 {
 	const struct process_names *part;
 
@@ -126,15 +120,13 @@ read_embedded(struct embedded *e)
 		struct wire_in in = {.table = e->table};
 		size_t used;
 
-		if (wire_get(&in, part->bytes, part->len, &used) < 0 ||
-		    used != part->len)
+		if (wire_get(&in, part->bytes, part->len, &used) < 0 || used != part->len)
 			e->is_damaged = true;
 		wire_get_release(&in);
 	}
 }
 
-static const struct embedded *
-embedded_of(struct names *n, const struct process *p)
+static const struct embedded *embedded_of(struct names *n, const struct process *p)
 {
 	struct embedded *more;
 
@@ -154,11 +146,9 @@ embedded_of(struct names *n, const struct process *p)
 }
 
 /* Did the user name a directory that may have better names? */
-static bool
-wants_better(const struct names *n)
+static bool wants_better(const struct names *n)
 {
-	return n->options.debug_dirs || n->options.sysroot ||
-	    n->options.debuginfod;
+	return n->options.debug_dirs || n->options.sysroot || n->options.debuginfod;
 }
 
 /*
@@ -167,18 +157,15 @@ wants_better(const struct names *n)
  * process that loaded it. Every other file is looked for where a process says
  * that it is, and a hostile process may say the same as another.
  */
-static uint64_t
-owner_for(
-    const struct process *p, const struct process_module *m, uint64_t view)
+static uint64_t owner_for(const struct process *p, const struct process_module *m, uint64_t view)
 {
 	return m && view == 0 && !relative_is(m) ? 0 : p->owner;
 }
 
 /* The table's number of an object; false: the table does not have it. */
-static bool
-find_embedded(struct names *n, const struct process *p,
-    const struct process_module *m, const struct name_table_key *wanted,
-    uint64_t address, const struct names_frame **ret, size_t *ret_count)
+static bool find_embedded(struct names *n, const struct process *p, const struct process_module *m,
+    const struct name_table_key *wanted, uint64_t address, const struct names_frame **ret,
+    size_t *ret_count)
 {
 	const struct embedded *e = embedded_of(n, p);
 	struct name_table_key key = *wanted;
@@ -198,8 +185,7 @@ find_embedded(struct names *n, const struct process *p,
 /* ---- frames ---- */
 
 /* Frames come process by process. */
-uint64_t
-names_view(struct names *n, const struct process *p)
+uint64_t names_view(struct names *n, const struct process *p)
 {
 	if (p->running_pid == 0 && p->root.fd > 0)
 		return n->options.sysroot ? 0 : p->root.view;
@@ -210,19 +196,16 @@ names_view(struct names *n, const struct process *p)
 	return n->view;
 }
 
-uint64_t
-names_source(
-    struct names *n, const struct process *p, const struct process_module *m)
+uint64_t names_source(struct names *n, const struct process *p, const struct process_module *m)
 {
 	uint64_t here = names_view(n, p), recorded = p->names ? p->view : 0;
 
-	return dict_hash(here ^ (uint64_t)(uintptr_t)p->names, recorded,
-	    owner_for(p, m, here | recorded));
+	return dict_hash(
+	    here ^ (uint64_t)(uintptr_t)p->names, recorded, owner_for(p, m, here | recorded));
 }
 
 /* The object and address of a frame; false: it is at nothing that has names. */
-static bool
-place_of(struct names *n, const struct process *p, uint64_t frame,
+static bool place_of(struct names *n, const struct process *p, uint64_t frame,
     struct name_table_key *key, uint64_t *ret_address)
 {
 	const struct process_module *m = process_module(p, frame);
@@ -247,19 +230,16 @@ place_of(struct names *n, const struct process *p, uint64_t frame,
 }
 
 /* The main program can be opened even if its path is not known. */
-static int
-note_relative(struct names *n, const struct process *p,
-    const struct process_module *m, uint32_t object)
+static int note_relative(
+    struct names *n, const struct process *p, const struct process_module *m, uint32_t object)
 {
 	char exe[32];
 
 	(void)snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)p->running_pid);
-	return seek_relative(n->seek, object,
-	    m->is_main && p->running_pid > 0 ? exe : m->mapped);
+	return seek_relative(n->seek, object, m->is_main && p->running_pid > 0 ? exe : m->mapped);
 }
 
-static int
-gather_frame(struct names *n, const struct process *p, uint64_t frame)
+static int gather_frame(struct names *n, const struct process *p, uint64_t frame)
 {
 	const struct perfmap_process who = {.pid = p->header.pid,
 	    .running_pid = p->running_pid,
@@ -282,9 +262,8 @@ gather_frame(struct names *n, const struct process *p, uint64_t frame)
 	return err < 0 ? err : seek_add(n->seek, object, address, &who);
 }
 
-int
-names_gather_frames(struct names *n, const struct process *p,
-    const uint64_t *frames, size_t count)
+int names_gather_frames(
+    struct names *n, const struct process *p, const uint64_t *frames, size_t count)
 {
 	int err = 0;
 
@@ -297,8 +276,7 @@ names_gather_frames(struct names *n, const struct process *p,
  * Notes the callers of free() for sites that have live blocks, because reports
  * of leaks show them.
  */
-static int
-gather_freers(struct names *n, const struct process *p)
+static int gather_freers(struct names *n, const struct process *p)
 {
 	int err = 0;
 
@@ -313,8 +291,7 @@ gather_freers(struct names *n, const struct process *p)
 	return err;
 }
 
-int
-names_gather(struct names *n, const struct process *p)
+int names_gather(struct names *n, const struct process *p)
 {
 	uint64_t *frames;
 	size_t count;
@@ -330,15 +307,13 @@ names_gather(struct names *n, const struct process *p)
 	return err < 0 ? err : gather_freers(n, p);
 }
 
-void
-names_resolve(struct names *n)
+void names_resolve(struct names *n)
 {
 	seek_run(n->seek);
 }
 
-size_t
-names_chain(struct names *n, const struct process *p, uint64_t frame,
-    const struct names_frame **ret)
+size_t names_chain(
+    struct names *n, const struct process *p, uint64_t frame, const struct names_frame **ret)
 {
 	struct name_table_key key;
 	uint64_t address;
@@ -347,8 +322,7 @@ names_chain(struct names *n, const struct process *p, uint64_t frame,
 
 	if (n->options.no_symbols || !place_of(n, p, frame, &key, &address))
 		goto unknown;
-	if (find_embedded(
-	        n, p, process_module(p, frame), &key, address, ret, &count))
+	if (find_embedded(n, p, process_module(p, frame), &key, address, ret, &count))
 		return count;
 	for (int round = 0; round < 2; round++) {
 		if (name_table_has(n->table, &key, &object)) {
@@ -371,9 +345,8 @@ unknown:
 /* ---- variables ---- */
 
 /* A frame of the module, because keys are made of frames. */
-static bool
-place_of_variable(struct names *n, const struct process *p,
-    const struct names_place *x, struct name_table_key *key, uint64_t *ret_address)
+static bool place_of_variable(struct names *n, const struct process *p, const struct names_place *x,
+    struct name_table_key *key, uint64_t *ret_address)
 {
 	const struct process_module *m;
 	uint64_t frame, code;
@@ -384,14 +357,13 @@ place_of_variable(struct names *n, const struct process *p,
 	frame = frame_pack(m->start, true, x->module);
 	if (process_module(p, frame) != m || !place_of(n, p, frame, key, &code))
 		return false;
-	*ret_address = (x->address & ~(TABLE_DATA | TABLE_TLS)) |
-	    (x->is_tls ? TABLE_TLS : TABLE_DATA);
+	*ret_address =
+	    (x->address & ~(TABLE_DATA | TABLE_TLS)) | (x->is_tls ? TABLE_TLS : TABLE_DATA);
 	return true;
 }
 
-int
-names_gather_variables(struct names *n, const struct process *p,
-    const struct names_place *places, size_t count)
+int names_gather_variables(
+    struct names *n, const struct process *p, const struct names_place *places, size_t count)
 {
 	const struct perfmap_process who = {.pid = p->header.pid,
 	    .running_pid = p->running_pid,
@@ -399,8 +371,7 @@ names_gather_variables(struct names *n, const struct process *p,
 	    .root_fd = p->running_pid > 0 ? 0 : p->root.fd};
 	int err = 0;
 
-	for (size_t i = 0; err == 0 && i < count && !n->options.no_symbols;
-	     i++) {
+	for (size_t i = 0; err == 0 && i < count && !n->options.no_symbols; i++) {
 		const struct process_module *m;
 		struct name_table_key key;
 		uint64_t address;
@@ -418,31 +389,25 @@ names_gather_variables(struct names *n, const struct process *p,
 	return err == -EFBIG ? 0 : err;
 }
 
-bool
-names_variable(struct names *n, const struct process *p,
-    const struct names_place *place, struct names_variable *ret)
+bool names_variable(struct names *n, const struct process *p, const struct names_place *place,
+    struct names_variable *ret)
 {
 	const struct names_frame *f;
 	struct name_table_key key;
 	uint64_t address;
 	uint32_t object;
 
-	if (n->options.no_symbols ||
-	    !place_of_variable(n, p, place, &key, &address) ||
+	if (n->options.no_symbols || !place_of_variable(n, p, place, &key, &address) ||
 	    !name_table_has(n->table, &key, &object) ||
 	    name_table_find(n->table, object, address, &f) == 0 || !f->function)
 		return false;
-	*ret = (struct names_variable){.name = f->function,
-	    .file = f->file,
-	    .offset = f->line,
-	    .is_static = f->inlined};
+	*ret = (struct names_variable){
+	    .name = f->function, .file = f->file, .offset = f->line, .is_static = f->inlined};
 	return true;
 }
 
-int
-names_write(const struct names *n,
-    int (*write)(void *context, const uint8_t *bytes, size_t len),
-    void *context)
+int names_write(const struct names *n,
+    int (*write)(void *context, const uint8_t *bytes, size_t len), void *context)
 {
 	struct table_row *rows;
 	size_t count, piece;
@@ -456,9 +421,7 @@ names_write(const struct names *n,
 
 		piece = count - i < PIECE_ROWS ? count - i : PIECE_ROWS;
 		wire_put_rows(&out, n->table, rows + i, piece);
-		err = wire_failed(&out)
-		    ? -ENOMEM
-		    : write(context, out.out.bytes, out.out.len);
+		err = wire_failed(&out) ? -ENOMEM : write(context, out.out.bytes, out.out.len);
 		wire_release(&out);
 	}
 	free(rows);
@@ -466,8 +429,7 @@ names_write(const struct names *n,
 }
 
 /* Takes ownership of text, which may be NULL. */
-static void
-add_note(struct notes *notes, char *text)
+static void add_note(struct notes *notes, char *text)
 {
 	char **more;
 
@@ -483,9 +445,8 @@ add_note(struct notes *notes, char *text)
 }
 
 /* One sentence for each module, up to a number that a user would read. */
-static void
-note_modules(const struct names *n, names_lacks lacks, void *context,
-    struct notes *notes)
+static void note_modules(
+    const struct names *n, names_lacks lacks, void *context, struct notes *notes)
 {
 	size_t asked, unknown, more = 0;
 	char modules[WORDS_COUNTED];
@@ -497,8 +458,7 @@ note_modules(const struct names *n, names_lacks lacks, void *context,
 			continue;
 		seek_counts(n->seek, i, &asked, &unknown);
 		text = asked > 0
-		    ? hints_sentence(name_table_key(n->table, i),
-		          name_table_state(n->table, i),
+		    ? hints_sentence(name_table_key(n->table, i), name_table_state(n->table, i),
 		          seek_is_relative(n->seek, i), asked, unknown)
 		    : NULL;
 		if (text && notes->count >= MODULE_NOTES) {
@@ -514,15 +474,13 @@ note_modules(const struct names *n, names_lacks lacks, void *context,
 		add_note(notes, text);
 }
 
-static void
-note_maps(struct table *t, struct notes *notes)
+static void note_maps(struct table *t, struct notes *notes)
 {
 	for (uint32_t i = 0; i < name_table_objects(t); i++)
 		add_note(notes, hints_map(name_table_key(t, i), name_table_state(t, i)));
 }
 
-void
-names_gaps(const struct names *n, struct names_gaps *ret)
+void names_gaps(const struct names *n, struct names_gaps *ret)
 {
 	*ret = (struct names_gaps){.left_processes = seek_left(n->seek)};
 	for (uint32_t i = 0; i < name_table_objects(n->table); i++) {
@@ -536,14 +494,12 @@ names_gaps(const struct names *n, struct names_gaps *ret)
 		}
 		if (name_table_key(n->table, i)->kind == TABLE_PROCESS)
 			ret->outside_frames += unknown;
-		ret->unconfined_modules +=
-		    problem == TABLE_NO_JAIL && asked > 0;
+		ret->unconfined_modules += problem == TABLE_NO_JAIL && asked > 0;
 	}
 }
 
 /* Why the process that reads debug information could not be confined. */
-static const char *
-jail_error(const struct names *n)
+static const char *jail_error(const struct names *n)
 {
 	for (uint32_t i = 0; i < name_table_objects(n->table); i++) {
 		const struct name_table_state *s = name_table_state(n->table, i);
@@ -555,8 +511,7 @@ jail_error(const struct names *n)
 }
 
 /* One sentence for all modules that have the same problem. */
-static void
-note_gaps(const struct names *n, struct notes *notes)
+static void note_gaps(const struct names *n, struct notes *notes)
 {
 	char frames[WORDS_COUNTED], modules[WORDS_COUNTED];
 	struct names_gaps g;
@@ -568,16 +523,15 @@ note_gaps(const struct names *n, struct notes *notes)
 	        "%s of %s %s no name: finding names took longer than %u s; "
 	        "--patience SECONDS allows more",
 	        words_counted(frames, g.late_frames, "frame"),
-	        words_counted(modules, g.late_modules, "module"),
-	        words_has(g.late_frames), n->options.seconds) > 0)
+	        words_counted(modules, g.late_modules, "module"), words_has(g.late_frames),
+	        n->options.seconds) > 0)
 		add_note(notes, text);
 	if (g.unconfined_modules > 0 &&
 	    asprintf(&text,
 	        "the debug information of %s was not read, because "
 	        "the kernel refuses to confine the process that reads it "
 	        "(seccomp: %s); names there come from symbols alone",
-	        words_counted(modules, g.unconfined_modules, "module"),
-	        jail_error(n)) > 0)
+	        words_counted(modules, g.unconfined_modules, "module"), jail_error(n)) > 0)
 		add_note(notes, text);
 	if (g.left_processes > 0 &&
 	    asprintf(&text,
@@ -588,15 +542,12 @@ note_gaps(const struct names *n, struct notes *notes)
 		add_note(notes, text);
 }
 
-size_t
-names_notes(const struct names *n, char *const **ret)
+size_t names_notes(const struct names *n, char *const **ret)
 {
 	return names_notes_shown(n, NULL, NULL, ret);
 }
 
-size_t
-names_notes_shown(
-    const struct names *n, names_lacks lacks, void *context, char *const **ret)
+size_t names_notes_shown(const struct names *n, names_lacks lacks, void *context, char *const **ret)
 {
 	struct notes *notes = n->notes;
 	int server = seek_server_error(n->seek);

@@ -24,11 +24,11 @@ struct names_options {
 struct names_frame {
 	const char *function; /* demangled, qualified; NULL: not known */
 	const char *symbol;   /* as in the file, mangled; NULL: not known */
-	const char *file; /* path as the compiler knew it; NULL: not known */
-	uint32_t line;    /* 0: not known */
-	bool inlined;     /* inlined into the next function of the chain */
-	bool folded;      /* others have the same code, and may be meant */
-	uint8_t api; /* SEG_API_NEW, SEG_API_NEW_ARRAY: this is operator new */
+	const char *file;     /* path as the compiler knew it; NULL: not known */
+	uint32_t line;        /* 0: not known */
+	bool inlined;         /* inlined into the next function of the chain */
+	bool folded;          /* others have the same code, and may be meant */
+	uint8_t api;          /* SEG_API_NEW, SEG_API_NEW_ARRAY: this is operator new */
 };
 
 /* Keeps a copy of the options; NULL: the default. -ENOMEM. */
@@ -42,8 +42,8 @@ void names_free(struct names *n);
  * then the one that contains them. At least one entry; unknown parts of it are
  * NULL or 0. Never fails; valid as long as n.
  */
-size_t names_chain(struct names *n, const struct process *p, uint64_t frame,
-    const struct names_frame **ret);
+size_t names_chain(
+    struct names *n, const struct process *p, uint64_t frame, const struct names_frame **ret);
 
 /*
  * A number for the source of a module's names: the recording of its process,
@@ -52,8 +52,7 @@ size_t names_chain(struct names *n, const struct process *p, uint64_t frame,
  * module has the same names in both. If not, it may have other names, whatever
  * the build-id is.
  */
-uint64_t names_source(
-    struct names *n, const struct process *p, const struct process_module *m);
+uint64_t names_source(struct names *n, const struct process *p, const struct process_module *m);
 
 /* The number of a process's view of the file system: names/find/fs_view.h. 0: ours. */
 uint64_t names_view(struct names *n, const struct process *p);
@@ -64,8 +63,8 @@ uint64_t names_view(struct names *n, const struct process *p);
  * so that modules that they share are read once. -ENOMEM.
  */
 int names_gather(struct names *n, const struct process *p);
-int names_gather_frames(struct names *n, const struct process *p,
-    const uint64_t *frames, size_t count);
+int names_gather_frames(
+    struct names *n, const struct process *p, const uint64_t *frames, size_t count);
 void names_resolve(struct names *n);
 
 /*
@@ -86,20 +85,19 @@ struct names_variable {
 };
 
 /* -ENOMEM. */
-int names_gather_variables(struct names *n, const struct process *p,
-    const struct names_place *places, size_t count);
+int names_gather_variables(
+    struct names *n, const struct process *p, const struct names_place *places, size_t count);
 
 /* false: no symbol covers it, or there is no symbol table. */
-bool names_variable(struct names *n, const struct process *p,
-    const struct names_place *place, struct names_variable *ret);
+bool names_variable(struct names *n, const struct process *p, const struct names_place *place,
+    struct names_variable *ret);
 
 /*
  * Writes all names in pieces of a few MiB. Each piece can be read alone;
  * docs/RECORDING.md describes the bytes. -ENOMEM, or the result of write().
  */
 int names_write(const struct names *n,
-    int (*write)(void *context, const uint8_t *bytes, size_t len),
-    void *context);
+    int (*write)(void *context, const uint8_t *bytes, size_t len), void *context);
 
 /* Frames that could have names, but were not looked up; all zero: none. */
 struct names_gaps {

@@ -14,11 +14,9 @@
 #define USR   "/usr"
 
 /* Is this line of a list the path, or the same file with /lib for /usr/lib? */
-static bool
-is_path(const char *line, const char *path)
+static bool is_path(const char *line, const char *path)
 {
-	if (strncmp(line, USR "/", sizeof(USR)) == 0 &&
-	    strncmp(path, USR "/", sizeof(USR)) != 0)
+	if (strncmp(line, USR "/", sizeof(USR)) == 0 && strncmp(path, USR "/", sizeof(USR)) != 0)
 		line += sizeof(USR) - 1;
 	else if (strncmp(path, USR "/", sizeof(USR)) == 0 &&
 	    strncmp(line, USR "/", sizeof(USR)) != 0)
@@ -26,8 +24,7 @@ is_path(const char *line, const char *path)
 	return strcmp(line, path) == 0;
 }
 
-static bool
-lists(int dir_fd, const char *name, const char *path)
+static bool lists(int dir_fd, const char *name, const char *path)
 {
 	int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
@@ -46,16 +43,14 @@ lists(int dir_fd, const char *name, const char *path)
 }
 
 /* "libc6:amd64.list", "python3.11.list" */
-static char *
-name_of(const char *file, const char *dot)
+static char *name_of(const char *file, const char *dot)
 {
 	const char *colon = strchr(file, ':');
 
 	return strndup(file, (size_t)((colon ? colon : dot) - file));
 }
 
-char *
-package_of(const char *path)
+char *package_of(const char *path)
 {
 	DIR *dir = opendir(LISTS);
 	char *package = NULL;
@@ -64,8 +59,7 @@ package_of(const char *path)
 	while (dir && !package && (d = readdir(dir))) {
 		const char *dot = strrchr(d->d_name, '.');
 
-		if (dot && strcmp(dot, ".list") == 0 &&
-		    lists(dirfd(dir), d->d_name, path))
+		if (dot && strcmp(dot, ".list") == 0 && lists(dirfd(dir), d->d_name, path))
 			package = name_of(d->d_name, dot);
 	}
 	if (dir)

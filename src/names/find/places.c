@@ -21,8 +21,7 @@ struct counter {
 };
 
 /* Concatenates root, dir and name. A path that is too long is no place. */
-static bool
-is_at(struct counter *c, const char *root, const char *dir, const char *name)
+static bool is_at(struct counter *c, const char *root, const char *dir, const char *name)
 {
 	struct places_place *p = c->ret;
 	int n;
@@ -36,15 +35,13 @@ is_at(struct counter *c, const char *root, const char *dir, const char *name)
 	return true;
 }
 
-static bool
-is_foreign_root(const char *root)
+static bool is_foreign_root(const char *root)
 {
 	return strncmp(root, PROC, strlen(PROC)) == 0;
 }
 
 /* The same, for a place where a traced process may have put files. */
-static bool
-is_below(struct counter *c, const char *root, const char *dir, const char *name)
+static bool is_below(struct counter *c, const char *root, const char *dir, const char *name)
 {
 	if (!is_at(c, root, dir, name))
 		return false;
@@ -53,9 +50,7 @@ is_below(struct counter *c, const char *root, const char *dir, const char *name)
 }
 
 /* The same, if the contents of somebody's file decide what is opened. */
-static bool
-is_chosen(
-    struct counter *c, const char *root, const char *dir, const char *name)
+static bool is_chosen(struct counter *c, const char *root, const char *dir, const char *name)
 {
 	if (!is_at(c, root, dir, name))
 		return false;
@@ -64,8 +59,7 @@ is_chosen(
 }
 
 /* Is one of its parts ".."? */
-static bool
-leads_up(const char *path)
+static bool leads_up(const char *path)
 {
 	for (const char *p = path; p; p = strchr(p, '/')) {
 		p += *p == '/';
@@ -78,9 +72,7 @@ leads_up(const char *path)
 /* ---- the module ---- */
 
 /* One of several names, below one of several roots. */
-static bool
-is_named(
-    struct counter *c, const struct places_search *s, const char *const *names)
+static bool is_named(struct counter *c, const struct places_search *s, const char *const *names)
 {
 	for (size_t i = 0; names && names[i]; i++)
 		for (size_t k = 0; names[i][0] == '/' && s->roots[k]; k++)
@@ -92,24 +84,21 @@ is_named(
 /*
  * By the whole path and by its last part, below a directory that the user gave.
  */
-static bool
-is_in_dirs(struct counter *c, const struct places_search *s)
+static bool is_in_dirs(struct counter *c, const struct places_search *s)
 {
 	const char *last = text_base(s->path);
 	char dir[PATH_MAX];
 
 	for (size_t i = 0; s->dirs[i]; i++) {
 		(void)snprintf(dir, sizeof(dir), "%s/", s->dirs[i]);
-		if ((!leads_up(s->path) &&
-		        is_at(c, "", dir, s->path + (s->path[0] == '/'))) ||
+		if ((!leads_up(s->path) && is_at(c, "", dir, s->path + (s->path[0] == '/'))) ||
 		    is_at(c, "", dir, last))
 			return true;
 	}
 	return false;
 }
 
-bool
-places_module(const struct places_search *s, size_t n, struct places_place *ret)
+bool places_module(const struct places_search *s, size_t n, struct places_place *ret)
 {
 	const char *const own[] = {s->path, NULL};
 	struct counter c = {.left = n, .ret = ret};
@@ -130,22 +119,19 @@ places_module(const struct places_search *s, size_t n, struct places_place *ret)
 /* ---- debug information ---- */
 
 /* ".build-id/ab/cdef.debug"; false: too short for a build-id. */
-static bool
-name_by_id(char name[NAME_BYTES], const uint8_t *id, size_t bytes)
+static bool name_by_id(char name[NAME_BYTES], const uint8_t *id, size_t bytes)
 {
 	char hex[65];
 
 	if (bytes < 2 || bytes > 32)
 		return false;
 	buildid_hex(hex, id, bytes);
-	(void)snprintf(
-	    name, NAME_BYTES, "/.build-id/%.2s/%s.debug", hex, hex + 2);
+	(void)snprintf(name, NAME_BYTES, "/.build-id/%.2s/%s.debug", hex, hex + 2);
 	return true;
 }
 
-static bool
-has_id(struct counter *c, const struct places_search *s, const uint8_t *id,
-    size_t bytes)
+static bool has_id(
+    struct counter *c, const struct places_search *s, const uint8_t *id, size_t bytes)
 {
 	char name[NAME_BYTES];
 
@@ -162,22 +148,18 @@ has_id(struct counter *c, const struct places_search *s, const uint8_t *id,
 }
 
 /* `name` comes from .gnu_debuglink: a file in one of these directories. */
-static bool
-is_linked(struct counter *c, const struct places_search *s, const char *name)
+static bool is_linked(struct counter *c, const struct places_search *s, const char *name)
 {
 	const char *slash = strrchr(s->path, '/');
 	char dir[PATH_MAX], below[PATH_MAX + sizeof(USUAL)], file[NAME_MAX + 2];
 	bool up = leads_up(s->path);
 
-	if (!name[0] || strchr(name, '/') || strlen(name) > NAME_MAX ||
-	    leads_up(name))
+	if (!name[0] || strchr(name, '/') || strlen(name) > NAME_MAX || leads_up(name))
 		return false;
 	(void)snprintf(file, sizeof(file), "/%s", name);
-	(void)snprintf(dir, sizeof(dir), "%.*s",
-	    slash ? (int)(slash - s->path) : 0, s->path);
+	(void)snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - s->path) : 0, s->path);
 	for (size_t i = 0; s->dirs[i]; i++)
-		if ((!up && is_at(c, s->dirs[i], dir, file)) ||
-		    is_at(c, "", s->dirs[i], file))
+		if ((!up && is_at(c, s->dirs[i], dir, file)) || is_at(c, "", s->dirs[i], file))
 			return true;
 	for (size_t i = 0; s->roots[i]; i++) {
 		if (is_chosen(c, s->roots[i], dir, file))
@@ -193,8 +175,7 @@ is_linked(struct counter *c, const struct places_search *s, const char *name)
 }
 
 /* `name` comes from .gnu_debugaltlink. */
-static bool
-is_alt(struct counter *c, const struct places_search *s, const char *name)
+static bool is_alt(struct counter *c, const struct places_search *s, const char *name)
 {
 	/* "../../.dwz/x.debug" is relative to a file in such a directory */
 	while (strncmp(name, "../", 3) == 0)
@@ -218,8 +199,7 @@ is_alt(struct counter *c, const struct places_search *s, const char *name)
 }
 
 /* A .dwo file; libdw has already put the directory in front of its name. */
-static bool
-is_split(struct counter *c, const struct places_search *s, const char *path)
+static bool is_split(struct counter *c, const struct places_search *s, const char *path)
 {
 	for (size_t i = 0; s->roots[i]; i++) {
 		size_t len = strlen(s->roots[i]);
@@ -230,9 +210,7 @@ is_split(struct counter *c, const struct places_search *s, const char *path)
 	return path[0] == '/' && is_chosen(c, "", "", path);
 }
 
-bool
-places_of(const struct places_search *s, const struct ask *q,
-    struct places_place *ret)
+bool places_of(const struct places_search *s, const struct ask *q, struct places_place *ret)
 {
 	struct counter c = {.left = q->n, .ret = ret};
 

@@ -36,8 +36,7 @@ struct places_place {
  * Place number n of the file of the module itself; place 0 is the most likely
  * one. False: there are no more.
  */
-bool places_module(
-    const struct places_search *s, size_t n, struct places_place *ret);
+bool places_module(const struct places_search *s, size_t n, struct places_place *ret);
 
 /*
  * Place number q->n of the file that is asked for; false: there are no more.
@@ -45,7 +44,6 @@ bool places_module(
  * directories and the directory of the module, except for a .dwo file, whose
  * owner must be checked.
  */
-bool places_of(const struct places_search *s, const struct ask *q,
-    struct places_place *ret);
+bool places_of(const struct places_search *s, const struct ask *q, struct places_place *ret);
 
 #endif

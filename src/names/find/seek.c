@@ -39,8 +39,7 @@ struct seek {
 	const char *dirs[DIRS_MAX + 1];
 };
 
-static int
-split_dirs(struct seek *s, const char *dirs)
+static int split_dirs(struct seek *s, const char *dirs)
 {
 	size_t n = 0;
 	char *rest;
@@ -50,15 +49,13 @@ split_dirs(struct seek *s, const char *dirs)
 	s->dirs_text = strdup(dirs);
 	if (!s->dirs_text)
 		return -ENOMEM;
-	for (char *dir = strtok_r(s->dirs_text, ":", &rest);
-	     dir && n < DIRS_MAX; dir = strtok_r(NULL, ":", &rest))
+	for (char *dir = strtok_r(s->dirs_text, ":", &rest); dir && n < DIRS_MAX;
+	     dir = strtok_r(NULL, ":", &rest))
 		s->dirs[n++] = dir;
 	return 0;
 }
 
-int
-seek_new(
-    const struct names_options *options, struct table *t, struct seek **ret)
+int seek_new(const struct names_options *options, struct table *t, struct seek **ret)
 {
 	static const struct names_frame nothing;
 	struct seek *s = calloc(1, sizeof(*s));
@@ -86,8 +83,7 @@ seek_new(
 	return 0;
 }
 
-void
-seek_free(struct seek *s)
+void seek_free(struct seek *s)
 {
 	if (!s)
 		return;
@@ -99,8 +95,7 @@ seek_free(struct seek *s)
 	free(s);
 }
 
-static struct object *
-object_of(struct seek *s, uint32_t number)
+static struct object *object_of(struct seek *s, uint32_t number)
 {
 	size_t count = number + 1;
 	struct object *more;
@@ -111,15 +106,13 @@ object_of(struct seek *s, uint32_t number)
 	more = reallocarray(s->objects, count, sizeof(*more));
 	if (!more)
 		return NULL;
-	memset(more + s->object_count, 0,
-	    (count - s->object_count) * sizeof(*more));
+	memset(more + s->object_count, 0, (count - s->object_count) * sizeof(*more));
 	s->objects = more;
 	s->object_count = count;
 	return &s->objects[number];
 }
 
-static int
-by_place(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
@@ -128,8 +121,7 @@ by_place(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static size_t
-unique(struct place *places, size_t count)
+static size_t unique(struct place *places, size_t count)
 {
 	size_t kept = 0;
 
@@ -145,8 +137,7 @@ unique(struct place *places, size_t count)
  * Processes of one program have the same places, so duplicates are dropped
  * first.
  */
-static int
-make_room(struct seek *s)
+static int make_room(struct seek *s)
 {
 	struct place *more;
 	size_t room;
@@ -165,9 +156,7 @@ make_room(struct seek *s)
 	return 0;
 }
 
-int
-seek_add(struct seek *s, uint32_t object, uint64_t address,
-    const struct perfmap_process *who)
+int seek_add(struct seek *s, uint32_t object, uint64_t address, const struct perfmap_process *who)
 {
 	const struct names_frame *frames;
 	struct object *o = object_of(s, object);
@@ -180,13 +169,11 @@ seek_add(struct seek *s, uint32_t object, uint64_t address,
 		return 0;
 	if (make_room(s) < 0)
 		return -ENOMEM;
-	s->places[s->place_count++] =
-	    (struct place){.object = object, .address = address};
+	s->places[s->place_count++] = (struct place){.object = object, .address = address};
 	return 0;
 }
 
-int
-seek_relative(struct seek *s, uint32_t object, const char *mapped)
+int seek_relative(struct seek *s, uint32_t object, const char *mapped)
 {
 	struct object *o = object_of(s, object);
 
@@ -198,15 +185,12 @@ seek_relative(struct seek *s, uint32_t object, const char *mapped)
 	return name_table_text(s->table, mapped, strlen(mapped), &o->mapped);
 }
 
-bool
-seek_is_relative(const struct seek *s, uint32_t object)
+bool seek_is_relative(const struct seek *s, uint32_t object)
 {
 	return object < s->object_count && s->objects[object].is_relative;
 }
 
-void
-seek_counts(const struct seek *s, uint32_t object, size_t *ret_asked,
-    size_t *ret_unknown)
+void seek_counts(const struct seek *s, uint32_t object, size_t *ret_asked, size_t *ret_unknown)
 {
 	*ret_asked = 0;
 	*ret_unknown = 0;
@@ -216,35 +200,30 @@ seek_counts(const struct seek *s, uint32_t object, size_t *ret_asked,
 	}
 }
 
-size_t
-seek_left(const struct seek *s)
+size_t seek_left(const struct seek *s)
 {
 	return s->jobs.left + opener_left(s->jobs.opener);
 }
 
-int
-seek_server_error(const struct seek *s)
+int seek_server_error(const struct seek *s)
 {
 	return s->jobs.server_error;
 }
 
 /* Leaves out the places that the table has by now. */
-static void
-drop_known(const struct seek *s, struct job *j)
+static void drop_known(const struct seek *s, struct job *j)
 {
 	const struct names_frame *frames;
 	size_t left = 0;
 
 	for (size_t i = 0; i < j->count; i++)
-		if (name_table_find(s->table, j->object, j->addresses[i], &frames) ==
-		    0)
+		if (name_table_find(s->table, j->object, j->addresses[i], &frames) == 0)
 			j->addresses[left++] = j->addresses[i];
 	j->count = left;
 }
 
 /* Is there a map of code made at run time? The jail reads it. */
-static bool
-has_map(struct seek *s, const struct job *j)
+static bool has_map(struct seek *s, const struct job *j)
 {
 	struct name_table_state *state = name_table_state(s->table, j->object);
 	int err = perfmap_open(s->jobs.opener, &j->who, NULL);
@@ -259,14 +238,12 @@ has_map(struct seek *s, const struct job *j)
 /*
  * Finds the answer without a process, if possible; true: a process is needed.
  */
-static bool
-try_cheaply(struct seek *s, struct job *j)
+static bool try_cheaply(struct seek *s, struct job *j)
 {
 	const struct name_table_key *key = name_table_key(s->table, j->object);
 	struct object *o = &s->objects[j->object];
 
-	if (key->kind == TABLE_MODULE && !strchr(key->path, '/') &&
-	    !o->is_relative)
+	if (key->kind == TABLE_MODULE && !strchr(key->path, '/') && !o->is_relative)
 		return false; /* the kernel's vdso: there is no such file */
 	if (jobs_is_time_up(&s->jobs)) {
 		jobs_give_up(&s->jobs, j->object);
@@ -283,21 +260,20 @@ try_cheaply(struct seek *s, struct job *j)
 }
 
 /* Gives every place that was not found the chain for unknown places. */
-static void
-settle(struct seek *s)
+static void settle(struct seek *s)
 {
 	for (size_t i = 0; i < s->place_count; i++) {
 		struct object *o = &s->objects[s->places[i].object];
 		const struct names_frame *frames;
 
-		(void)name_table_place(s->table, s->places[i].object,
-		    s->places[i].address, s->jobs.nothing);
+		(void)name_table_place(
+		    s->table, s->places[i].object, s->places[i].address, s->jobs.nothing);
 		/* the hints that these are for are about functions */
 		if (s->places[i].address & (TABLE_DATA | TABLE_TLS))
 			continue;
 		o->asked++;
-		if (name_table_find(s->table, s->places[i].object,
-		        s->places[i].address, &frames) == 0 ||
+		if (name_table_find(s->table, s->places[i].object, s->places[i].address, &frames) ==
+		        0 ||
 		    !frames[0].function)
 			o->unknown++;
 	}
@@ -305,15 +281,14 @@ settle(struct seek *s)
 }
 
 /* The time that is allowed is for all runs together. */
-static void
-begin(struct seek *s)
+static void begin(struct seek *s)
 {
 	uint64_t all_ns = (uint64_t)s->options->seconds * 1000000000;
 
 	s->begin_ns = clock_ns(CLOCK_MONOTONIC);
 	if (all_ns > 0)
-		s->jobs.deadline_ns = s->begin_ns +
-		    (all_ns > s->spent_ns ? all_ns - s->spent_ns : 0);
+		s->jobs.deadline_ns =
+		    s->begin_ns + (all_ns > s->spent_ns ? all_ns - s->spent_ns : 0);
 	opener_set_deadline(s->jobs.opener, s->jobs.deadline_ns);
 }
 
@@ -321,15 +296,13 @@ begin(struct seek *s)
  * The opener's process would keep a copy of all memory that we change from now
  * on.
  */
-static void
-end(struct seek *s)
+static void end(struct seek *s)
 {
 	opener_dismiss(s->jobs.opener);
 	s->spent_ns += clock_ns(CLOCK_MONOTONIC) - s->begin_ns;
 }
 
-void
-seek_run(struct seek *s)
+void seek_run(struct seek *s)
 {
 	struct job *jobs;
 	uint64_t *addresses;
@@ -349,9 +322,7 @@ seek_run(struct seek *s)
 		j->is_relative = s->objects[j->object].is_relative;
 		j->mapped[0] = s->objects[j->object].mapped;
 		j->addresses = addresses + i;
-		for (n = 0; i + n < s->place_count &&
-		     s->places[i + n].object == j->object;
-		     n++)
+		for (n = 0; i + n < s->place_count && s->places[i + n].object == j->object; n++)
 			addresses[i + n] = s->places[i + n].address;
 		j->count = n;
 		if (try_cheaply(s, j))

@@ -10,8 +10,7 @@
 struct seek;
 
 /* Borrows both. -ENOMEM. */
-int seek_new(
-    const struct names_options *options, struct table *t, struct seek **ret);
+int seek_new(const struct names_options *options, struct table *t, struct seek **ret);
 
 /* NULL is fine. */
 void seek_free(struct seek *s);
@@ -21,8 +20,7 @@ void seek_free(struct seek *s);
  * that had the object, because its files are looked for in that process's view
  * of the file system. -ENOMEM.
  */
-int seek_add(struct seek *s, uint32_t object, uint64_t address,
-    const struct perfmap_process *who);
+int seek_add(struct seek *s, uint32_t object, uint64_t address, const struct perfmap_process *who);
 
 /*
  * The object has a path whose directory is in doubt (session/process/relative.h).
@@ -39,8 +37,7 @@ bool seek_is_relative(const struct seek *s, uint32_t object);
 void seek_run(struct seek *s);
 
 /* For an object: how many places were looked up, and how many have no name. */
-void seek_counts(const struct seek *s, uint32_t object, size_t *ret_asked,
-    size_t *ret_unknown);
+void seek_counts(const struct seek *s, uint32_t object, size_t *ret_asked, size_t *ret_unknown);
 
 /* Number of processes that even SIGKILL did not end. */
 size_t seek_left(const struct seek *s);

@@ -13,14 +13,12 @@ enum {
 	MAX_ITEM = 1 << 20,  /* longer items are damage */
 };
 
-bool
-wire_failed(const struct wire_out *w)
+bool wire_failed(const struct wire_out *w)
 {
 	return w->out.failed || w->body.failed || w->places.failed;
 }
 
-void
-wire_release(struct wire_out *w)
+void wire_release(struct wire_out *w)
 {
 	codec_release(&w->out);
 	codec_release(&w->body);
@@ -32,15 +30,13 @@ wire_release(struct wire_out *w)
 	*w = (struct wire_out){0};
 }
 
-static void
-put_item(struct wire_out *w, enum wire_tag tag, struct codec_out *body)
+static void put_item(struct wire_out *w, enum wire_tag tag, struct codec_out *body)
 {
 	codec_put_item(&w->out, (enum codec_tag)tag, body);
 	body->len = 0;
 }
 
-static bool
-same_text(const void *items, uint32_t item, const void *key)
+static bool same_text(const void *items, uint32_t item, const void *key)
 {
 	return strcmp(((char *const *)items)[item], key) == 0;
 }
@@ -49,21 +45,18 @@ same_text(const void *items, uint32_t item, const void *key)
  * The number of a text, which is written if it is new; 0: NULL, too long, or no
  * memory.
  */
-static uint32_t
-put_text(struct wire_out *w, const char *text)
+static uint32_t put_text(struct wire_out *w, const char *text)
 {
 	uint32_t at, n = (uint32_t)w->text_count;
 	struct codec_out body = {0};
 
 	if (!text || strlen(text) > MAX_ITEM / 2 || wire_failed(w))
 		return 0;
-	if (room_make(&w->copies, &w->text_room, w->text_count,
-	        sizeof(*w->copies)) < 0) {
+	if (room_make(&w->copies, &w->text_room, w->text_count, sizeof(*w->copies)) < 0) {
 		w->out.failed = true;
 		return 0;
 	}
-	if (dict_find(&w->texts, dict_hash_text(text), same_text, w->copies,
-	        text, n, &at) < 0) {
+	if (dict_find(&w->texts, dict_hash_text(text), same_text, w->copies, text, n, &at) < 0) {
 		w->out.failed = true;
 		return 0;
 	}
@@ -81,16 +74,14 @@ put_text(struct wire_out *w, const char *text)
 }
 
 /* Writes the places that were gathered. */
-static void
-flush(struct wire_out *w)
+static void flush(struct wire_out *w)
 {
 	if (w->places.len > 0)
 		put_item(w, WIRE_PLACES, &w->places);
 }
 
 /* Writes owner and view of the next object, unless they have not changed. */
-static void
-put_scope(struct wire_out *w, const struct name_table_key *key)
+static void put_scope(struct wire_out *w, const struct name_table_key *key)
 {
 	if (key->owner == w->owner && key->view == w->view)
 		return;
@@ -101,9 +92,8 @@ put_scope(struct wire_out *w, const struct name_table_key *key)
 	put_item(w, WIRE_SCOPE, &w->body);
 }
 
-void
-wire_put_object(struct wire_out *w, const struct name_table_key *key,
-    const struct name_table_state *state)
+void wire_put_object(
+    struct wire_out *w, const struct name_table_key *key, const struct name_table_state *state)
 {
 	uint32_t path = put_text(w, key->path);
 	uint32_t detail = put_text(w, state->detail);
@@ -120,9 +110,7 @@ wire_put_object(struct wire_out *w, const struct name_table_key *key,
 	put_item(w, WIRE_OBJECT, &w->body);
 }
 
-uint32_t
-wire_put_chain(
-    struct wire_out *w, const struct names_frame *frames, size_t count)
+uint32_t wire_put_chain(struct wire_out *w, const struct names_frame *frames, size_t count)
 {
 	for (size_t i = 0; i < count && i < WIRE_MAX_CHAIN; i++) {
 		const struct names_frame *f = &frames[i];
@@ -131,16 +119,14 @@ wire_put_chain(
 		codec_put(&w->body, put_text(w, f->symbol));
 		codec_put(&w->body, put_text(w, f->file));
 		codec_put(&w->body, f->line);
-		codec_put(&w->body,
-		    (f->inlined ? WIRE_INLINED : 0) |
-		        (f->folded ? WIRE_FOLDED : 0));
+		codec_put(
+		    &w->body, (f->inlined ? WIRE_INLINED : 0) | (f->folded ? WIRE_FOLDED : 0));
 	}
 	put_item(w, WIRE_CHAIN, &w->body);
 	return w->chain_count++;
 }
 
-void
-wire_put_place(struct wire_out *w, uint64_t address, uint32_t chain)
+void wire_put_place(struct wire_out *w, uint64_t address, uint32_t chain)
 {
 	codec_put_signed(&w->places, (int64_t)(address - w->last_address));
 	codec_put(&w->places, chain);
@@ -149,16 +135,14 @@ wire_put_place(struct wire_out *w, uint64_t address, uint32_t chain)
 		flush(w);
 }
 
-void
-wire_put_done(struct wire_out *w)
+void wire_put_done(struct wire_out *w)
 {
 	flush(w);
 	put_item(w, WIRE_DONE, &w->body);
 }
 
-static void
-put_row(struct wire_out *w, const struct table *t, const struct table_row *row,
-    uint32_t *numbers)
+static void put_row(
+    struct wire_out *w, const struct table *t, const struct table_row *row, uint32_t *numbers)
 {
 	const struct names_frame *frames;
 	size_t n;
@@ -170,9 +154,7 @@ put_row(struct wire_out *w, const struct table *t, const struct table_row *row,
 	wire_put_place(w, row->address, numbers[row->chain] - 1);
 }
 
-void
-wire_put_rows(struct wire_out *w, struct table *t, const struct table_row *rows,
-    size_t count)
+void wire_put_rows(struct wire_out *w, struct table *t, const struct table_row *rows, size_t count)
 {
 	uint32_t *numbers; /* of chains, + 1 */
 	size_t most = 0;
@@ -192,16 +174,14 @@ wire_put_rows(struct wire_out *w, struct table *t, const struct table_row *rows,
 	free(numbers);
 }
 
-void
-wire_get_release(struct wire_in *w)
+void wire_get_release(struct wire_in *w)
 {
 	free(w->texts);
 	free(w->chains);
 	*w = (struct wire_in){0};
 }
 
-static int
-get_text(struct wire_in *w, const struct codec_in *body)
+static int get_text(struct wire_in *w, const struct codec_in *body)
 {
 	size_t len = (size_t)(body->end - body->at);
 	int err;
@@ -209,19 +189,17 @@ get_text(struct wire_in *w, const struct codec_in *body)
 	/* a text with a NUL inside would be shown differently */
 	if (memchr(body->at, '\0', len))
 		return -EBADMSG;
-	err = room_make(
-	    &w->texts, &w->text_room, w->text_count, sizeof(*w->texts));
+	err = room_make(&w->texts, &w->text_room, w->text_count, sizeof(*w->texts));
 	if (err == 0)
-		err = name_table_text(w->table, (const char *)body->at, len,
-		    &w->texts[w->text_count]);
+		err = name_table_text(
+		    w->table, (const char *)body->at, len, &w->texts[w->text_count]);
 	if (err == 0)
 		w->text_count++;
 	return err;
 }
 
 /* 0 is NULL; a number that was not given out yet is damage. */
-static const char *
-text_at(const struct wire_in *w, struct codec_in *body)
+static const char *text_at(const struct wire_in *w, struct codec_in *body)
 {
 	uint64_t number = codec_get(body);
 
@@ -230,8 +208,7 @@ text_at(const struct wire_in *w, struct codec_in *body)
 	return body->bad || number == 0 ? NULL : w->texts[number - 1];
 }
 
-static int
-get_chain(struct wire_in *w, struct codec_in *body)
+static int get_chain(struct wire_in *w, struct codec_in *body)
 {
 	struct names_frame frames[WIRE_MAX_CHAIN];
 	size_t n = 0;
@@ -254,18 +231,15 @@ get_chain(struct wire_in *w, struct codec_in *body)
 	}
 	if (body->bad || n == 0)
 		return -EBADMSG;
-	err = room_make(
-	    &w->chains, &w->chain_room, w->chain_count, sizeof(*w->chains));
+	err = room_make(&w->chains, &w->chain_room, w->chain_count, sizeof(*w->chains));
 	if (err == 0)
-		err = name_table_chain(
-		    w->table, frames, n, &w->chains[w->chain_count]);
+		err = name_table_chain(w->table, frames, n, &w->chains[w->chain_count]);
 	if (err == 0)
 		w->chain_count++;
 	return err;
 }
 
-static int
-get_object(struct wire_in *w, struct codec_in *body)
+static int get_object(struct wire_in *w, struct codec_in *body)
 {
 	struct name_table_key key = {.path = ""};
 	struct name_table_state state, *now;
@@ -279,8 +253,8 @@ get_object(struct wire_in *w, struct codec_in *body)
 	problem = codec_get(body);
 	state.detail = text_at(w, body);
 	key.id_bytes = (size_t)(body->end - body->at);
-	if (body->bad || (kind != TABLE_MODULE && kind != TABLE_PROCESS) ||
-	    level > TABLE_DEBUG || key.id_bytes > sizeof(key.id))
+	if (body->bad || (kind != TABLE_MODULE && kind != TABLE_PROCESS) || level > TABLE_DEBUG ||
+	    key.id_bytes > sizeof(key.id))
 		return -EBADMSG;
 	memcpy(key.id, body->at, key.id_bytes);
 	key.kind = (enum table_kind)kind;
@@ -288,8 +262,7 @@ get_object(struct wire_in *w, struct codec_in *body)
 	key.owner = w->owner;
 	key.view = w->view;
 	if (w->only) { /* the path may differ; the contents are the same */
-		if (w->only->kind != key.kind ||
-		    w->only->id_bytes != key.id_bytes ||
+		if (w->only->kind != key.kind || w->only->id_bytes != key.id_bytes ||
 		    memcmp(w->only->id, key.id, key.id_bytes) != 0)
 			return -EBADMSG;
 		key.path = w->only->path;
@@ -304,16 +277,14 @@ get_object(struct wire_in *w, struct codec_in *body)
 	}
 	state.level = (enum table_level)level;
 	/* a later version may have more kinds */
-	state.problem = problem > TABLE_LAST ? TABLE_UNREADABLE
-	                                     : (enum table_problem)problem;
+	state.problem = problem > TABLE_LAST ? TABLE_UNREADABLE : (enum table_problem)problem;
 	now = name_table_state(w->table, w->object);
 	*now = state;
 	w->object++;
 	return 0;
 }
 
-static int
-get_scope(struct wire_in *w, struct codec_in *body)
+static int get_scope(struct wire_in *w, struct codec_in *body)
 {
 	uint64_t owner = codec_get(body), view = codec_get(body);
 
@@ -324,8 +295,7 @@ get_scope(struct wire_in *w, struct codec_in *body)
 	return 0;
 }
 
-static int
-get_places(struct wire_in *w, struct codec_in *body)
+static int get_places(struct wire_in *w, struct codec_in *body)
 {
 	int err = 0;
 
@@ -338,14 +308,12 @@ get_places(struct wire_in *w, struct codec_in *body)
 		chain = codec_get(body);
 		if (body->bad || chain >= w->chain_count)
 			return -EBADMSG;
-		err = name_table_place(
-		    w->table, w->object - 1, w->last, w->chains[chain]);
+		err = name_table_place(w->table, w->object - 1, w->last, w->chains[chain]);
 	}
 	return err;
 }
 
-static int
-get_item(struct wire_in *w, uint64_t tag, struct codec_in *body)
+static int get_item(struct wire_in *w, uint64_t tag, struct codec_in *body)
 {
 	switch (tag) {
 	case WIRE_TEXT:
@@ -362,16 +330,14 @@ get_item(struct wire_in *w, uint64_t tag, struct codec_in *body)
 		w->done = true;
 		return 0;
 	case WIRE_ASK:
-		return w->ask ? w->ask(w->ask_context, body->at,
-		                    (size_t)(body->end - body->at))
+		return w->ask ? w->ask(w->ask_context, body->at, (size_t)(body->end - body->at))
 		              : 0;
 	default:
 		return 0; /* a tag of a later version */
 	}
 }
 
-int
-wire_get(struct wire_in *w, const void *bytes, size_t len, size_t *ret_used)
+int wire_get(struct wire_in *w, const void *bytes, size_t len, size_t *ret_used)
 {
 	struct codec_in in = {.at = bytes};
 	int err = 0;

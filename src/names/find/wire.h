@@ -42,19 +42,17 @@ bool wire_failed(const struct wire_out *w);
 void wire_release(struct wire_out *w);
 
 /* The next places belong to this object; gathered places are written first. */
-void wire_put_object(struct wire_out *w, const struct name_table_key *key,
-    const struct name_table_state *state);
+void wire_put_object(
+    struct wire_out *w, const struct name_table_key *key, const struct name_table_state *state);
 
 /* Number of a chain; the texts need not be from a table. */
-uint32_t wire_put_chain(
-    struct wire_out *w, const struct names_frame *frames, size_t count);
+uint32_t wire_put_chain(struct wire_out *w, const struct names_frame *frames, size_t count);
 void wire_put_place(struct wire_out *w, uint64_t address, uint32_t chain);
 
 void wire_put_done(struct wire_out *w);
 
 /* Places of a table, as name_table_places() gives them. */
-void wire_put_rows(struct wire_out *w, struct table *t,
-    const struct table_row *rows, size_t count);
+void wire_put_rows(struct wire_out *w, struct table *t, const struct table_row *rows, size_t count);
 
 /* Reading into a table. At first everything is zero but `table` and `only`. */
 struct wire_in {
@@ -79,8 +77,7 @@ struct wire_in {
  * that; -EFBIG: more than a table holds; -ENOMEM. Items before the error are
  * valid.
  */
-int wire_get(
-    struct wire_in *w, const void *bytes, size_t len, size_t *ret_used);
+int wire_get(struct wire_in *w, const void *bytes, size_t len, size_t *ret_used);
 void wire_get_release(struct wire_in *w);
 
 #endif

@@ -12,12 +12,10 @@
 #include "kit/os/write_all.h"
 
 /* Writes an item as wire.h does, but without malloc(): see trap.c. */
-static int
-send_question(int fd, const struct ask *q)
+static int send_question(int fd, const struct ask *q)
 {
 	uint8_t item[8 + sizeof(struct ask_head) + ASK_NAME_BYTES];
-	struct ask_head head = {
-	    .kind = q->kind, .n = q->n, .id_bytes = (uint32_t)q->id_bytes};
+	struct ask_head head = {.kind = q->kind, .n = q->n, .id_bytes = (uint32_t)q->id_bytes};
 	size_t name_bytes = q->name ? strlen(q->name) : 0;
 	size_t size = sizeof(head) + name_bytes, at = 0;
 
@@ -34,8 +32,7 @@ send_question(int fd, const struct ask *q)
 	return write_all(fd, item, at + size);
 }
 
-static int
-read_all(int fd, char *to, size_t len)
+static int read_all(int fd, char *to, size_t len)
 {
 	while (len > 0) {
 		ssize_t n = read(fd, to, len);
@@ -50,8 +47,7 @@ read_all(int fd, char *to, size_t len)
 	return 0;
 }
 
-int
-ask_file(int fd, const struct ask *question, struct ask_answer *ret)
+int ask_file(int fd, const struct ask *question, struct ask_answer *ret)
 {
 	struct ask_reply reply = {0};
 	int err;
@@ -62,10 +58,8 @@ ask_file(int fd, const struct ask *question, struct ask_answer *ret)
 	ret->path[0] = '\0';
 	err = send_question(fd, question);
 	if (err == 0)
-		err = descriptor_receive(
-		          fd, &reply, sizeof(reply), MSG_WAITALL, &ret->fd)
-		    ? 0
-		    : -EPIPE;
+		err = descriptor_receive(fd, &reply, sizeof(reply), MSG_WAITALL, &ret->fd) ? 0
+		                                                                           : -EPIPE;
 	if (err == 0 && reply.path_bytes >= sizeof(ret->path))
 		err = -EPIPE;
 	if (err == 0)
@@ -80,17 +74,14 @@ ask_file(int fd, const struct ask *question, struct ask_answer *ret)
 	return reply.err;
 }
 
-bool
-ask_parse(const uint8_t *body, size_t len, struct ask_head *head, char *name,
-    struct ask *ret)
+bool ask_parse(const uint8_t *body, size_t len, struct ask_head *head, char *name, struct ask *ret)
 {
 	size_t name_bytes = len - sizeof(*head);
 
 	if (len < sizeof(*head) || name_bytes >= ASK_NAME_BYTES)
 		return false;
 	memcpy(head, body, sizeof(*head));
-	if (head->kind < ASK_MODULE || head->kind > ASK_LAST ||
-	    head->id_bytes > sizeof(head->id) ||
+	if (head->kind < ASK_MODULE || head->kind > ASK_LAST || head->id_bytes > sizeof(head->id) ||
 	    memchr(body + sizeof(*head), '\0', name_bytes))
 		return false;
 	memcpy(name, body + sizeof(*head), name_bytes);
@@ -103,13 +94,11 @@ ask_parse(const uint8_t *body, size_t len, struct ask_head *head, char *name,
 	return true;
 }
 
-int
-ask_answer(int to, const struct ask_reply *reply, const char *path, int fd)
+int ask_answer(int to, const struct ask_reply *reply, const char *path, int fd)
 {
 	const struct iovec parts[] = {
 	    {.iov_base = (void *)(uintptr_t)reply, .iov_len = sizeof(*reply)},
-	    {.iov_base = (void *)(uintptr_t)path,
-	        .iov_len = reply->path_bytes}};
+	    {.iov_base = (void *)(uintptr_t)path, .iov_len = reply->path_bytes}};
 
 	/* no wait: the child reads each answer before it asks again */
 	return descriptor_send(to, parts, 2, fd, MSG_DONTWAIT) ? 0 : -EPIPE;

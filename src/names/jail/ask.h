@@ -65,8 +65,7 @@ int ask_file(int fd, const struct ask *question, struct ask_answer *ret);
  * For the parent: decodes the body of an item. False: ask_file() cannot have
  * written it. `name` has room for ASK_NAME_BYTES.
  */
-bool ask_parse(const uint8_t *body, size_t len, struct ask_head *head,
-    char *name, struct ask *ret);
+bool ask_parse(const uint8_t *body, size_t len, struct ask_head *head, char *name, struct ask *ret);
 
 /*
  * For the parent: sends fd, or no descriptor if it is -1, and does not close

@@ -13,8 +13,7 @@ enum { KILLED_MS = 1000 };
 
 #define MS UINT64_C(1000000) /* in ns */
 
-static bool
-has_ended(pid_t pid, unsigned ms, int *ret_status)
+static bool has_ended(pid_t pid, unsigned ms, int *ret_status)
 {
 	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + ms * MS;
 	struct timespec pause = {.tv_nsec = 20000};
@@ -33,8 +32,7 @@ has_ended(pid_t pid, unsigned ms, int *ret_status)
 	}
 }
 
-bool
-child_end(pid_t pid, unsigned grace_ms, int *ret_status)
+bool child_end(pid_t pid, unsigned grace_ms, int *ret_status)
 {
 	if (grace_ms > 0 && has_ended(pid, grace_ms, ret_status))
 		return true;

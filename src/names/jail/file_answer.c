@@ -19,8 +19,7 @@ struct found {
 	int fd;
 };
 
-static int
-try_place(struct answer *a, struct found *f)
+static int try_place(struct answer *a, struct found *f)
 {
 	const struct opener_question q = {.kind = OPENER_ELF,
 	    .path = f->place.path,
@@ -30,19 +29,17 @@ try_place(struct answer *a, struct found *f)
 	     * 0, so that only files of root's and ours are accepted, if no
 	     * module was handed out yet, or if another process named it
 	     */
-	    .chooser =
-	        a->has_module && !f->place.by_session ? a->module_owner : 0};
+	    .chooser = a->has_module && !f->place.by_session ? a->module_owner : 0};
 
 	return opener_ask(a->opener, &q, &f->file, &f->fd);
 }
 
-static void
-remember_module(struct answer *a, const struct found *f)
+static void remember_module(struct answer *a, const struct found *f)
 {
 	a->has_module = true;
 	a->module_owner = f->file.owner;
-	(void)snprintf(a->module_path, sizeof(a->module_path), "%s",
-	    f->place.path + f->place.root_bytes);
+	(void)snprintf(
+	    a->module_path, sizeof(a->module_path), "%s", f->place.path + f->place.root_bytes);
 }
 
 /*
@@ -50,8 +47,7 @@ remember_module(struct answer *a, const struct found *f)
  * file are reported. For all other files, the first one that can be opened is
  * the answer.
  */
-static int
-find(struct answer *a, const struct ask *q, struct found *f, uint32_t *ret_next)
+static int find(struct answer *a, const struct ask *q, struct found *f, uint32_t *ret_next)
 {
 	struct places_search s = *a->search;
 	struct ask at = *q;
@@ -71,8 +67,7 @@ find(struct answer *a, const struct ask *q, struct found *f, uint32_t *ret_next)
 	return err;
 }
 
-int
-file_answer_ask(struct answer *a, int fd, const uint8_t *body, size_t len)
+int file_answer_ask(struct answer *a, int fd, const uint8_t *body, size_t len)
 {
 	struct ask_reply reply = {0};
 	struct found f = {.fd = -1};
@@ -81,8 +76,7 @@ file_answer_ask(struct answer *a, int fd, const uint8_t *body, size_t len)
 	struct ask q;
 	int err;
 
-	if (a->count++ >= QUESTIONS_MAX ||
-	    !ask_parse(body, len, &head, name, &q))
+	if (a->count++ >= QUESTIONS_MAX || !ask_parse(body, len, &head, name, &q))
 		return -EBADMSG;
 	if (q.kind == ASK_MAP)
 		reply.err = perfmap_open(a->opener, a->who, &f.fd);

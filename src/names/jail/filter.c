@@ -13,15 +13,13 @@
 #include "names/jail/jail.h"
 #include "kit/os/callfilter.h"
 
-#define REFUSE CALLFILTER_RETURN(SECCOMP_RET_ERRNO | EPERM)
-#define TRAP(number) \
-	CALLFILTER_EQUAL(number, 0, 1), CALLFILTER_RETURN(SECCOMP_RET_TRAP)
+#define REFUSE       CALLFILTER_RETURN(SECCOMP_RET_ERRNO | EPERM)
+#define TRAP(number) CALLFILTER_EQUAL(number, 0, 1), CALLFILTER_RETURN(SECCOMP_RET_TRAP)
 
 /* A call whose argument must have a certain value. */
 #define ALLOW_WITH(number, argument, value) \
 	CALLFILTER_EQUAL(number, 0, 4), CALLFILTER_LOAD(args[argument]), \
-	    CALLFILTER_EQUAL(value, 0, 1), \
-	    CALLFILTER_RETURN(SECCOMP_RET_ALLOW), REFUSE
+	    CALLFILTER_EQUAL(value, 0, 1), CALLFILTER_RETURN(SECCOMP_RET_ALLOW), REFUSE
 
 /* Memory that cannot be executed: the third argument is the protection. */
 #define ALLOW_DATA(number) \
@@ -84,8 +82,7 @@ static const struct sock_filter program[] = {
     REFUSE,
 };
 
-int
-filter_install(void)
+int filter_install(void)
 {
 	const struct sock_fprog filter = {
 	    .len = sizeof(program) / sizeof(program[0]),

@@ -34,8 +34,7 @@ enum {
  */
 #define OWN_ID UINT32_C(0xf0000000)
 
-static void
-limit(int what, rlim_t value)
+static void limit(int what, rlim_t value)
 {
 	struct rlimit r;
 
@@ -49,8 +48,7 @@ limit(int what, rlim_t value)
 }
 
 /* Address space in use; a forked child starts with that of its parent. */
-static uint64_t
-mapped_bytes(void)
+static uint64_t mapped_bytes(void)
 {
 	char text[128] = "";
 	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
@@ -62,8 +60,7 @@ mapped_bytes(void)
 	return strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void
-close_from(unsigned first)
+static void close_from(unsigned first)
 {
 	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
 		return;
@@ -72,8 +69,7 @@ close_from(unsigned first)
 }
 
 /* fd becomes JAIL_FD; 0 to 2 become /dev/null; all others are closed. */
-static int
-keep_one_descriptor(int fd)
+static int keep_one_descriptor(int fd)
 {
 	int nowhere;
 
@@ -92,27 +88,22 @@ keep_one_descriptor(int fd)
 	return 0;
 }
 
-static bool
-has_capabilities(void)
+static bool has_capabilities(void)
 {
-	struct __user_cap_header_struct head = {
-	    .version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct sets[2] = {0};
 
 	return syscall(SYS_capget, &head, sets) < 0 ||
-	    (sets[0].effective | sets[0].permitted | sets[1].effective |
-	        sets[1].permitted) != 0;
+	    (sets[0].effective | sets[0].permitted | sets[1].effective | sets[1].permitted) != 0;
 }
 
 /*
  * A user namespace may know no id but 0. Then only the capabilities are given
  * up, which are what makes root privileged.
  */
-static int
-drop_privileges(void)
+static int drop_privileges(void)
 {
-	struct __user_cap_header_struct head = {
-	    .version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
 	const struct __user_cap_data_struct none[2] = {0};
 	const uid_t own = OWN_ID + (uid_t)getpid();
 
@@ -122,10 +113,8 @@ drop_privileges(void)
 		 * FORTIFY requires the result to be used; has_capabilities()
 		 * checks it below
 		 */
-		(void)!(setresgid(own, own, own) < 0 &&
-		    setresgid(NOBODY, NOBODY, NOBODY) < 0);
-		(void)!(setresuid(own, own, own) < 0 &&
-		    setresuid(NOBODY, NOBODY, NOBODY) < 0);
+		(void)!(setresgid(own, own, own) < 0 && setresgid(NOBODY, NOBODY, NOBODY) < 0);
+		(void)!(setresuid(own, own, own) < 0 && setresuid(NOBODY, NOBODY, NOBODY) < 0);
 	}
 	if (has_capabilities())
 		(void)syscall(SYS_capset, &head, none);
@@ -137,12 +126,10 @@ drop_privileges(void)
  * at all, and the first one if the kernel has no filters. Older kernels have
  * neither.
  */
-static void
-forbid_files(void)
+static void forbid_files(void)
 {
 	const uint64_t rights = LANDLOCK_ALL;
-	long fd =
-	    syscall(SYS_landlock_create_ruleset, &rights, sizeof(rights), 0);
+	long fd = syscall(SYS_landlock_create_ruleset, &rights, sizeof(rights), 0);
 
 	if (fd < 0)
 		return;
@@ -150,8 +137,7 @@ forbid_files(void)
 	close((int)fd);
 }
 
-static void
-default_signals(void)
+static void default_signals(void)
 {
 	sigset_t none;
 
@@ -161,8 +147,7 @@ default_signals(void)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-int
-jail_enter(int fd, uint64_t memory_bytes, unsigned seconds)
+int jail_enter(int fd, uint64_t memory_bytes, unsigned seconds)
 {
 	int err, worst;
 
@@ -175,8 +160,8 @@ jail_enter(int fd, uint64_t memory_bytes, unsigned seconds)
 	if (!FILTER_SANITIZED)
 		limit(RLIMIT_AS, mapped_bytes() + memory_bytes);
 	/* this flag, if inherited, would make all readable memory executable */
-	(void)personality((unsigned long)personality(0xffffffff) &
-	    ~(unsigned long)READ_IMPLIES_EXEC);
+	(void)personality(
+	    (unsigned long)personality(0xffffffff) & ~(unsigned long)READ_IMPLIES_EXEC);
 	err = drop_privileges();
 	worst = worst < 0 ? worst : err;
 	/* after the change of ids, which resets both settings */

@@ -35,15 +35,13 @@ struct opener {
 	bool has_failed; /* no process can be started */
 };
 
-int
-opener_new(struct opener **ret)
+int opener_new(struct opener **ret)
 {
 	*ret = calloc(1, sizeof(**ret));
 	return *ret ? 0 : -ENOMEM;
 }
 
-void
-opener_dismiss(struct opener *o)
+void opener_dismiss(struct opener *o)
 {
 	if (!o->pid)
 		return;
@@ -55,15 +53,13 @@ opener_dismiss(struct opener *o)
 }
 
 /* Waits for the process that was dismissed, which has ended by now. */
-static void
-forget_ending(struct opener *o)
+static void forget_ending(struct opener *o)
 {
 	if (o->ending && waitpid(o->ending, NULL, WNOHANG) != 0)
 		o->ending = 0;
 }
 
-void
-opener_rest(struct opener *o)
+void opener_rest(struct opener *o)
 {
 	int status;
 
@@ -75,8 +71,7 @@ opener_rest(struct opener *o)
 	o->pid = 0;
 }
 
-void
-opener_free(struct opener *o)
+void opener_free(struct opener *o)
 {
 	if (!o)
 		return;
@@ -87,33 +82,28 @@ opener_free(struct opener *o)
 	free(o);
 }
 
-void
-opener_set_deadline(struct opener *o, uint64_t deadline_ns)
+void opener_set_deadline(struct opener *o, uint64_t deadline_ns)
 {
 	o->deadline_ns = deadline_ns;
 }
 
-size_t
-opener_left(const struct opener *o)
+size_t opener_left(const struct opener *o)
 {
 	return o->left;
 }
 
 /* Is it root or the user who runs us? */
-static bool
-is_ours(uid_t owner)
+static bool is_ours(uid_t owner)
 {
 	return owner == 0 || owner == geteuid();
 }
 
-bool
-opener_may_choose(uid_t chooser, uid_t owner)
+bool opener_may_choose(uid_t chooser, uid_t owner)
 {
 	return owner == chooser || (is_ours(owner) && is_ours(chooser));
 }
 
-bool
-opener_is_trusted(const struct opener_file *f)
+bool opener_is_trusted(const struct opener_file *f)
 {
 	return is_ours(f->owner) && (f->mode & (S_IWGRP | S_IWOTH)) == 0;
 }
@@ -121,11 +111,9 @@ opener_is_trusted(const struct opener_file *f)
 /* ---- in the process that opens ---- */
 
 /* Sends the answer with the descriptor, or without one if it is -1. */
-static bool
-reply(int to, const struct opening_reply *r, int fd)
+static bool reply(int to, const struct opening_reply *r, int fd)
 {
-	const struct iovec part = {
-	    .iov_base = (void *)(uintptr_t)r, .iov_len = sizeof(*r)};
+	const struct iovec part = {.iov_base = (void *)(uintptr_t)r, .iov_len = sizeof(*r)};
 
 	return descriptor_send(to, &part, 1, fd, 0);
 }
@@ -134,8 +122,7 @@ reply(int to, const struct opening_reply *r, int fd)
  * Closes the descriptors of the parent. If this process hangs and is left
  * behind, nobody must wait for the end of a pipe that is its standard output.
  */
-static void
-forget_descriptors(int keep)
+static void forget_descriptors(int keep)
 {
 	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -149,8 +136,7 @@ forget_descriptors(int keep)
 			(void)close(i);
 }
 
-static _Noreturn void
-serve(int fd)
+static _Noreturn void serve(int fd)
 {
 	struct opening_question q;
 	bool go_on = true;
@@ -167,8 +153,7 @@ serve(int fd)
 			continue;
 		if (n <= (ssize_t)offsetof(struct opening_question, path))
 			break;
-		q.path[n - (ssize_t)offsetof(struct opening_question, path) -
-		    1] = '\0';
+		q.path[n - (ssize_t)offsetof(struct opening_question, path) - 1] = '\0';
 		opening_do(&q, &r, &file);
 		go_on = reply(fd, &r, file);
 		if (file >= 0)
@@ -179,8 +164,7 @@ serve(int fd)
 
 /* ---- in the process that asks ---- */
 
-static int
-start(struct opener *o)
+static int start(struct opener *o)
 {
 	int fds[2];
 
@@ -207,8 +191,7 @@ start(struct opener *o)
 }
 
 /* False: no answer in time. */
-static bool
-wait_for_answer(const struct opener *o)
+static bool wait_for_answer(const struct opener *o)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	uint64_t until = now + UINT64_C(1000000) * QUESTION_MS;
@@ -229,8 +212,7 @@ wait_for_answer(const struct opener *o)
 }
 
 /* Many modules may be beside one that hung, and they are not tried. */
-static void
-remember_hung(struct opener *o, const char *path)
+static void remember_hung(struct opener *o, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -239,22 +221,18 @@ remember_hung(struct opener *o, const char *path)
 	o->hung++;
 }
 
-static bool
-is_hung(const struct opener *o, const char *path)
+static bool is_hung(const struct opener *o, const char *path)
 {
 	for (size_t i = 0; i < o->hung; i++) {
 		size_t len = o->hung_dirs[i] ? strlen(o->hung_dirs[i]) : 0;
 
-		if (len > 0 && strncmp(path, o->hung_dirs[i], len) == 0 &&
-		    path[len] == '/')
+		if (len > 0 && strncmp(path, o->hung_dirs[i], len) == 0 && path[len] == '/')
 			return true;
 	}
 	return o->hung >= HUNG_MAX;
 }
 
-static int
-send_question(
-    struct opener *o, const struct opener_question *from, bool wants_fd)
+static int send_question(struct opener *o, const struct opener_question *from, bool wants_fd)
 {
 	struct opening_question q = {.kind = from->kind,
 	    .root_bytes = (uint32_t)from->root_bytes,
@@ -270,15 +248,13 @@ send_question(
 	return send(o->fd, &q, all, MSG_NOSIGNAL) == (ssize_t)all ? 0 : -EAGAIN;
 }
 
-int
-opener_ask(struct opener *o, const struct opener_question *q,
-    struct opener_file *ret, int *ret_fd)
+int opener_ask(
+    struct opener *o, const struct opener_question *q, struct opener_file *ret, int *ret_fd)
 {
 	struct opening_reply r;
 	int fd = -1, err;
 
-	if ((o->deadline_ns && clock_ns(CLOCK_MONOTONIC) >= o->deadline_ns) ||
-	    is_hung(o, q->path))
+	if ((o->deadline_ns && clock_ns(CLOCK_MONOTONIC) >= o->deadline_ns) || is_hung(o, q->path))
 		return -ETIMEDOUT;
 	err = start(o);
 	if (err == 0)
@@ -289,9 +265,7 @@ opener_ask(struct opener *o, const struct opener_question *q,
 		return -ETIMEDOUT;
 	}
 	if (err == 0)
-		err = descriptor_receive(o->fd, &r, sizeof(r), 0, &fd)
-		    ? 0
-		    : -EAGAIN;
+		err = descriptor_receive(o->fd, &r, sizeof(r), 0, &fd) ? 0 : -EAGAIN;
 	if (err == -EAGAIN)
 		opener_rest(o); /* it has died */
 	if (err < 0)

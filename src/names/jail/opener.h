@@ -74,8 +74,8 @@ void opener_set_deadline(struct opener *o, uint64_t deadline_ns);
  * -EINVAL: not a regular file; -ETIMEDOUT: no answer in time; -EAGAIN: there is
  * no process to ask; or an error of open().
  */
-int opener_ask(struct opener *o, const struct opener_question *q,
-    struct opener_file *ret, int *ret_fd);
+int opener_ask(
+    struct opener *o, const struct opener_question *q, struct opener_file *ret, int *ret_fd);
 
 /* Number of processes that could not even be killed. */
 size_t opener_left(const struct opener *o);

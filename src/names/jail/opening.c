@@ -16,8 +16,7 @@
 #define PROC "/proc/"
 
 /* Opens a path below another process's root as that process sees it. */
-static int
-find_in_root(const struct opening_question *q, int flags)
+static int find_in_root(const struct opening_question *q, int flags)
 {
 	char root[OPENER_PATH_BYTES];
 
@@ -27,8 +26,7 @@ find_in_root(const struct opening_question *q, int flags)
 }
 
 /* A descriptor that only refers to the file (O_PATH). */
-static int
-find(const struct opening_question *q)
+static int find(const struct opening_question *q)
 {
 	int flags = q->kind == OPENER_MAP ? O_NOFOLLOW : 0;
 	int fd = -ENOSYS;
@@ -41,14 +39,12 @@ find(const struct opening_question *q)
 	return fd < 0 ? -errno : fd;
 }
 
-static uint64_t
-in_ns(const struct timespec *t)
+static uint64_t in_ns(const struct timespec *t)
 {
 	return (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_nsec;
 }
 
-static void
-describe(const struct stat *st, struct opener_file *to)
+static void describe(const struct stat *st, struct opener_file *to)
 {
 	to->device = st->st_dev;
 	to->inode = st->st_ino;
@@ -60,8 +56,7 @@ describe(const struct stat *st, struct opener_file *to)
 }
 
 /* Opens the same file for reading. */
-static int
-reopen(int named, const struct opening_question *q, const struct stat *st)
+static int reopen(int named, const struct opening_question *q, const struct stat *st)
 {
 	const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	char link[32];
@@ -74,8 +69,8 @@ reopen(int named, const struct opening_question *q, const struct stat *st)
 		fd = open(q->path, flags | O_NOFOLLOW);
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &now) < 0 || now.st_dev != st->st_dev ||
-	    now.st_ino != st->st_ino || !S_ISREG(now.st_mode)) {
+	if (fstat(fd, &now) < 0 || now.st_dev != st->st_dev || now.st_ino != st->st_ino ||
+	    !S_ISREG(now.st_mode)) {
 		close(fd);
 		return -EINVAL;
 	}
@@ -83,8 +78,7 @@ reopen(int named, const struct opening_question *q, const struct stat *st)
 }
 
 /* 0, or -ENOEXEC: files that are not ELF never leave this process. */
-static int
-read_headers(int fd, struct opener_file *to)
+static int read_headers(int fd, struct opener_file *to)
 {
 	char magic[SELFMAG];
 	int n;
@@ -97,9 +91,8 @@ read_headers(int fd, struct opener_file *to)
 	return 0;
 }
 
-static int
-open_regular(int named, const struct opening_question *q,
-    struct opener_file *to, int *ret_fd)
+static int open_regular(
+    int named, const struct opening_question *q, struct opener_file *to, int *ret_fd)
 {
 	struct stat st;
 	int fd, err = 0;
@@ -127,9 +120,7 @@ open_regular(int named, const struct opening_question *q,
 	return err;
 }
 
-void
-opening_do(
-    const struct opening_question *q, struct opening_reply *ret, int *ret_fd)
+void opening_do(const struct opening_question *q, struct opening_reply *ret, int *ret_fd)
 {
 	int named;
 
@@ -140,8 +131,7 @@ opening_do(
 		return;
 	}
 	named = find(q);
-	ret->err =
-	    named < 0 ? named : open_regular(named, q, &ret->file, ret_fd);
+	ret->err = named < 0 ? named : open_regular(named, q, &ret->file, ret_fd);
 	if (named >= 0)
 		close(named);
 }

@@ -23,7 +23,6 @@ struct opening_reply {
  * Checks the file before it opens it, because opening a device or a pipe can
  * have effects. May never return. *ret_fd: for reading, or -1.
  */
-void opening_do(
-    const struct opening_question *q, struct opening_reply *ret, int *ret_fd);
+void opening_do(const struct opening_question *q, struct opening_reply *ret, int *ret_fd);
 
 #endif

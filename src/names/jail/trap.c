@@ -19,24 +19,21 @@
 static int ask_fd = -1;
 static const char *being_read = "";
 
-void
-trap_set_path(const char *path)
+void trap_set_path(const char *path)
 {
 	being_read = path;
 }
 
 /* Gets a descriptor of the file from the parent, or a negative errno. */
-static long
-open_split(const char *path, int flags)
+static long open_split(const char *path, int flags)
 {
 	struct ask question = {.kind = ASK_SPLIT, .name = path};
 	struct ask_answer answer;
 	size_t len = strnlen(path, ASK_NAME_BYTES);
 	int err;
 
-	if ((flags & (O_ACCMODE | O_CREAT | O_TRUNC)) != O_RDONLY ||
-	    len >= ASK_NAME_BYTES || len < strlen(SUFFIX) ||
-	    strcmp(path + len - strlen(SUFFIX), SUFFIX) != 0)
+	if ((flags & (O_ACCMODE | O_CREAT | O_TRUNC)) != O_RDONLY || len >= ASK_NAME_BYTES ||
+	    len < strlen(SUFFIX) || strcmp(path + len - strlen(SUFFIX), SUFFIX) != 0)
 		return -EACCES;
 	err = ask_file(ask_fd, &question, &answer);
 	return err < 0 ? err : answer.fd;
@@ -47,8 +44,7 @@ open_split(const char *path, int flags)
  * asks for each part of the path whether it is a link. Only the entry of the
  * descriptor is one.
  */
-static long
-tell_path(const char *link, char *to, size_t room)
+static long tell_path(const char *link, char *to, size_t room)
 {
 	size_t len = strlen(being_read);
 
@@ -62,16 +58,14 @@ tell_path(const char *link, char *to, size_t room)
 }
 
 /* glibc's fstat() is fstatat() with an empty path. */
-static long
-tell_status(int fd, const char *path, struct stat *to)
+static long tell_status(int fd, const char *path, struct stat *to)
 {
 	if (path[0])
 		return -EACCES;
 	return syscall(SYS_fstat, fd, to) < 0 ? -errno : 0;
 }
 
-static long
-answer(int number, const unsigned long *args)
+static long answer(int number, const unsigned long *args)
 {
 	const char *first = (const char *)args[0];
 	const char *second = (const char *)args[1];
@@ -96,8 +90,7 @@ answer(int number, const unsigned long *args)
 }
 
 /* No malloc here, because malloc itself may have made the call. */
-static void
-handle(int signal_number, siginfo_t *info, void *context)
+static void handle(int signal_number, siginfo_t *info, void *context)
 {
 	unsigned long args[CPU_CALL_ARGS];
 	int was = errno;
@@ -108,11 +101,9 @@ handle(int signal_number, siginfo_t *info, void *context)
 	errno = was;
 }
 
-int
-trap_install(int fd)
+int trap_install(int fd)
 {
-	struct sigaction action = {
-	    .sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_NODEFER};
+	struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_NODEFER};
 
 	ask_fd = fd;
 	return sigaction(SIGSYS, &action, NULL) < 0 ? -errno : 0;

@@ -24,8 +24,7 @@ enum {
 	END_MS = 1000, /* from its last answer to its end */
 };
 
-static _Noreturn void
-work(struct lookup_request r, int fd, const struct worker_limits *limits)
+static _Noreturn void work(struct lookup_request r, int fd, const struct worker_limits *limits)
 {
 	int err;
 
@@ -35,16 +34,14 @@ work(struct lookup_request r, int fd, const struct worker_limits *limits)
 	_exit(err == -ENOMEM ? EXIT_NO_MEMORY : err < 0);
 }
 
-static int
-give_file(void *context, const uint8_t *body, size_t len)
+static int give_file(void *context, const uint8_t *body, size_t len)
 {
 	struct worker *w = context;
 
 	return file_answer_ask(w->answer, w->fd, body, len);
 }
 
-int
-worker_start(struct worker *w, const struct lookup_request *r, struct table *t,
+int worker_start(struct worker *w, const struct lookup_request *r, struct table *t,
     struct answer *answer, const struct worker_limits *limits)
 {
 	int fds[2], err;
@@ -69,8 +66,7 @@ worker_start(struct worker *w, const struct lookup_request *r, struct table *t,
 	err = w->pid < 0 ? -errno : 0;
 	close(fds[1]);
 	w->fd = fds[0];
-	w->deadline_ns = clock_ns(CLOCK_MONOTONIC) +
-	    (uint64_t)limits->wall_seconds * 1000000000;
+	w->deadline_ns = clock_ns(CLOCK_MONOTONIC) + (uint64_t)limits->wall_seconds * 1000000000;
 	if (err < 0) {
 		w->pid = 0;
 		close(w->fd);
@@ -80,19 +76,18 @@ worker_start(struct worker *w, const struct lookup_request *r, struct table *t,
 }
 
 /* Why it ended before its work was done. */
-static void
-explain(struct worker *w, int status)
+static void explain(struct worker *w, int status)
 {
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) {
 		w->interrupted = true;
 		(void)snprintf(w->why, sizeof(w->why), "interrupted");
 	} else if (WIFSIGNALED(status) &&
 	    (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL)) {
-		(void)snprintf(w->why, sizeof(w->why),
-		    "reading it took more than %u s", w->limits.seconds);
+		(void)snprintf(
+		    w->why, sizeof(w->why), "reading it took more than %u s", w->limits.seconds);
 	} else if (WIFSIGNALED(status)) {
-		(void)snprintf(w->why, sizeof(w->why),
-		    "reading it crashed (%s)", strsignal(WTERMSIG(status)));
+		(void)snprintf(
+		    w->why, sizeof(w->why), "reading it crashed (%s)", strsignal(WTERMSIG(status)));
 	} else if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NO_MEMORY) {
 		(void)snprintf(w->why, sizeof(w->why),
 		    "reading it needed more than %u MiB of memory",
@@ -103,8 +98,7 @@ explain(struct worker *w, int status)
 }
 
 /* If `why` is NULL, the exit status decides. */
-static void
-finish(struct worker *w, const char *why)
+static void finish(struct worker *w, const char *why)
 {
 	int status = 0;
 
@@ -125,16 +119,14 @@ finish(struct worker *w, const char *why)
 	wire_get_release(&w->in);
 }
 
-static void
-stop(struct worker *w, const char *why)
+static void stop(struct worker *w, const char *why)
 {
 	if (w->pid)
 		finish(w, why);
 }
 
 /* If an item is longer than the buffer, the buffer grows. */
-static bool
-has_room(struct worker *w)
+static bool has_room(struct worker *w)
 {
 	uint8_t *more;
 
@@ -148,8 +140,7 @@ has_room(struct worker *w)
 	return true;
 }
 
-static void
-take(struct worker *w)
+static void take(struct worker *w)
 {
 	ssize_t n = -1;
 	size_t used;
@@ -170,19 +161,16 @@ take(struct worker *w)
 	err = wire_get(&w->in, w->buffer, w->len, &used);
 	if (err < 0) {
 		finish(w,
-		    err == -EFBIG ? "it has more names than seep keeps"
-		        : err == -ENOMEM
-		        ? "out of memory"
-		        : "the process that read it sent invalid data");
+		    err == -EFBIG        ? "it has more names than seep keeps"
+		        : err == -ENOMEM ? "out of memory"
+		                         : "the process that read it sent invalid data");
 		return;
 	}
 	memmove(w->buffer, w->buffer + used, w->len - used);
 	w->len -= used;
 }
 
-void
-worker_wait(
-    struct worker *list, size_t count, int timeout_ms, uint64_t deadline_ns)
+void worker_wait(struct worker *list, size_t count, int timeout_ms, uint64_t deadline_ns)
 {
 	struct pollfd fds[WORKERS_MAX];
 	size_t running = 0;
@@ -191,8 +179,7 @@ worker_wait(
 	if (count > WORKERS_MAX)
 		count = WORKERS_MAX;
 	for (size_t i = 0; i < count; i++) {
-		fds[i] = (struct pollfd){
-		    .fd = list[i].pid ? list[i].fd : -1, .events = POLLIN};
+		fds[i] = (struct pollfd){.fd = list[i].pid ? list[i].fd : -1, .events = POLLIN};
 		running += list[i].pid != 0;
 	}
 	if (running > 0) /* otherwise none could be started */

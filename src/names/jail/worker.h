@@ -37,15 +37,14 @@ struct worker {
  * arrives; `answer` decides which files it gets and must outlive it. 0; or an
  * error of fork() or socketpair(), and then there is nothing to end.
  */
-int worker_start(struct worker *w, const struct lookup_request *r,
-    struct table *t, struct answer *answer, const struct worker_limits *limits);
+int worker_start(struct worker *w, const struct lookup_request *r, struct table *t,
+    struct answer *answer, const struct worker_limits *limits);
 
 /*
  * Waits up to timeout_ms for answers of running processes, takes them, and ends
  * the processes that have finished, failed or taken too long. deadline_ns: none
  * may run longer, by CLOCK_MONOTONIC; 0: only their own limits count.
  */
-void worker_wait(
-    struct worker *list, size_t count, int timeout_ms, uint64_t deadline_ns);
+void worker_wait(struct worker *list, size_t count, int timeout_ms, uint64_t deadline_ns);
 
 #endif

@@ -12,8 +12,7 @@
 #include "analysis/score/score.h"
 #include "kit/words/text.h"
 
-void
-write_amount(FILE *out, uint64_t bytes, uint64_t blocks, double variance)
+void write_amount(FILE *out, uint64_t bytes, uint64_t blocks, double variance)
 {
 	char a[WORDS_MAX], b[WORDS_MAX], d[WORDS_COUNTED];
 	uint64_t error = process_error(variance);
@@ -24,16 +23,14 @@ write_amount(FILE *out, uint64_t bytes, uint64_t blocks, double variance)
 	(void)fprintf(out, " in %s", words_counted(d, blocks, "block"));
 }
 
-void
-write_process(FILE *out, const struct process *p)
+void write_process(FILE *out, const struct process *p)
 {
 	text_print(out, program_name(&p->header));
 	(void)fprintf(out, " (pid %u)", p->header.pid);
 }
 
 /* "Cache::put < handle < main": the functions of a fingerprint. */
-static void
-tell_functions(FILE *out, const char *text, bool full)
+static void tell_functions(FILE *out, const char *text, bool full)
 {
 	static const char between[] = " < ";
 	const char *end;
@@ -59,42 +56,36 @@ tell_functions(FILE *out, const char *text, bool full)
 }
 
 /* ", +5.2 MiB an hour; a leak by 75 %" */
-static void
-tell_growth(FILE *out, const struct score *s)
+static void tell_growth(FILE *out, const struct score *s)
 {
 	char buffer[WORDS_MAX];
 
 	if (s->has_rate && s->rate < 0x1p63)
-		(void)fprintf(out, ", +%s an hour",
-		    words_bytes(buffer, (uint64_t)(s->rate + 0.5)));
+		(void)fprintf(out, ", +%s an hour", words_bytes(buffer, (uint64_t)(s->rate + 0.5)));
 	if (s->class == SCORE_LEAK)
 		(void)fputs(", while others of this place are freed", out);
 	else
-		(void)fprintf(out, ", never freed; a leak by %.0f %%",
-		    100 * s->confidence);
+		(void)fprintf(out, ", never freed; a leak by %.0f %%", 100 * s->confidence);
 }
 
-static void
-tell_site(FILE *out, const struct check *c, const struct check_site *x,
-    const struct write_options *o)
+static void tell_site(
+    FILE *out, const struct check *c, const struct check_site *x, const struct write_options *o)
 {
 	write_amount(out, x->bytes, x->blocks, x->variance);
 	if (x->by_verdict && x->rule != CHECK_GROWN)
-		(void)fputs(x->rule == CHECK_POSSIBLE
-		        ? ", nothing certain points to them"
-		        : ", nothing points to them",
+		(void)fputs(x->rule == CHECK_POSSIBLE ? ", nothing certain points to them"
+		                                      : ", nothing points to them",
 		    out);
 	if (x->rule == CHECK_GROWTH)
 		tell_growth(out, x->site->score);
 	if (x->rule == CHECK_NEW)
 		(void)fputs(", not in the baseline", out);
 	if (x->rule == CHECK_GROWN) {
-		const struct baseline_item *now =
-		    baseline_find(&c->now, x->fingerprint);
+		const struct baseline_item *now = baseline_find(&c->now, x->fingerprint);
 
 		(void)fputs(", of ", out);
-		write_amount(out, now ? now->bytes : 0, now ? now->blocks : 0,
-		    now ? now->variance : 0);
+		write_amount(
+		    out, now ? now->bytes : 0, now ? now->blocks : 0, now ? now->variance : 0);
 		(void)fputs(" now; the baseline has ", out);
 		write_amount(out, x->known_bytes, x->known_blocks, 0);
 	}
@@ -102,8 +93,7 @@ tell_site(FILE *out, const struct check *c, const struct check_site *x,
 	tell_functions(out, x->text, o->full_names);
 }
 
-static void
-tell_bound(FILE *out, const struct check_bound *b)
+static void tell_bound(FILE *out, const struct check_bound *b)
 {
 	static const char *const what[CHECK_RULES] = {
 	    [CHECK_MAX_LIVE] = "live at the end",
@@ -120,16 +110,12 @@ tell_bound(FILE *out, const struct check_bound *b)
 		(void)fputs(" of ", out);
 		write_process(out, b->process->process);
 	}
-	(void)fprintf(out, ", %s the limit of %s (--%s)%s",
-	    b->fails ? "above" : "within", words_bytes(buffer, b->limit),
-	    check_rules()[b->rule].id,
-	    b->is_close ? "; an estimate too close to the limit to be sure"
-	                : "");
+	(void)fprintf(out, ", %s the limit of %s (--%s)%s", b->fails ? "above" : "within",
+	    words_bytes(buffer, b->limit), check_rules()[b->rule].id,
+	    b->is_close ? "; an estimate too close to the limit to be sure" : "");
 }
 
-char *
-write_site(const struct check *c, const struct check_site *x,
-    const struct write_options *o)
+char *write_site(const struct check *c, const struct check_site *x, const struct write_options *o)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -142,8 +128,7 @@ write_site(const struct check *c, const struct check_site *x,
 	return text;
 }
 
-char *
-write_bound(const struct check_bound *b)
+char *write_bound(const struct check_bound *b)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -156,8 +141,7 @@ write_bound(const struct check_bound *b)
 	return text;
 }
 
-const char *
-write_relative(const char *file, const char *root)
+const char *write_relative(const char *file, const char *root)
 {
 	size_t n = root ? strlen(root) : 0;
 
@@ -173,8 +157,7 @@ write_relative(const char *file, const char *root)
 	return file + strspn(file, "/");
 }
 
-void
-write_function(FILE *out, const struct frame *x, const struct write_options *o)
+void write_function(FILE *out, const struct frame *x, const struct write_options *o)
 {
 	char *brief = NULL;
 
@@ -187,8 +170,7 @@ write_function(FILE *out, const struct frame *x, const struct write_options *o)
 	free(brief);
 }
 
-void
-write_where(FILE *out, const struct frame *x, const struct write_options *o)
+void write_where(FILE *out, const struct frame *x, const struct write_options *o)
 {
 	const char *file = write_relative(x->file, o->root);
 	const char *module = text_base(x->module);
@@ -208,8 +190,7 @@ write_where(FILE *out, const struct frame *x, const struct write_options *o)
 	}
 }
 
-const struct frame *
-write_place(const struct check_site *x, const struct write_options *o)
+const struct frame *write_place(const struct check_site *x, const struct write_options *o)
 {
 	const struct frame *frames = x->view->frames;
 	const uint32_t *stack = x->site->frames;
@@ -221,9 +202,7 @@ write_place(const struct check_site *x, const struct write_options *o)
 	return x->place < n ? &frames[stack[x->place]] : NULL;
 }
 
-bool
-write_same_print(const void *items, uint32_t item, const void *key)
+bool write_same_print(const void *items, uint32_t item, const void *key)
 {
-	return ((const struct check_site *)items)[item].fingerprint ==
-	    *(const uint64_t *)key;
+	return ((const struct check_site *)items)[item].fingerprint == *(const uint64_t *)key;
 }

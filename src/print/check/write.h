@@ -11,8 +11,8 @@ struct write_options {
 	unsigned top;   /* sites in the text, 0: all */
 	unsigned depth; /* frames of each, 0: all */
 	bool colour;
-	bool full_names;  /* names of C++ and Rust with all arguments */
-	const char *root; /* absolute; sources below it get a relative path */
+	bool full_names;     /* names of C++ and Rust with all arguments */
+	const char *root;    /* absolute; sources below it get a relative path */
 	const char *version; /* ours */
 	int exit_status;     /* the exit status of the command */
 };
@@ -26,18 +26,15 @@ int write_text(FILE *out, const struct check *c, const struct write_options *o);
 int write_json(FILE *out, const struct check *c, const struct write_options *o);
 
 /* JUnit's XML: a suite for each process, a case for each rule. */
-int write_junit(
-    FILE *out, const struct check *c, const struct write_options *o);
+int write_junit(FILE *out, const struct check *c, const struct write_options *o);
 
 /* SARIF 2.1.0. */
-int write_sarif(
-    FILE *out, const struct check *c, const struct write_options *o);
+int write_sarif(FILE *out, const struct check *c, const struct write_options *o);
 
 enum write_dialect { WRITE_VALGRIND, WRITE_LSAN };
 
 /* An entry for each failing site, for --suppress. */
-int write_suppressions(
-    FILE *out, const struct check *c, enum write_dialect dialect);
+int write_suppressions(FILE *out, const struct check *c, enum write_dialect dialect);
 
 /* ---- what they share ---- */
 
@@ -51,17 +48,14 @@ void write_process(FILE *out, const struct process *p);
  * One sentence about a site without its stack, or about a limit; the caller
  * frees it.
  */
-char *write_site(const struct check *c, const struct check_site *x,
-    const struct write_options *o);
+char *write_site(const struct check *c, const struct check_site *x, const struct write_options *o);
 char *write_bound(const struct check_bound *b);
 
 /* The name of its function and a space; nothing if the name is not known. */
-void write_function(
-    FILE *out, const struct frame *x, const struct write_options *o);
+void write_function(FILE *out, const struct frame *x, const struct write_options *o);
 
 /* "file:line [module]", as far as these are known. */
-void write_where(
-    FILE *out, const struct frame *x, const struct write_options *o);
+void write_where(FILE *out, const struct frame *x, const struct write_options *o);
 
 /* The part of `file` below root; NULL: it is not below, or not known. */
 const char *write_relative(const char *file, const char *root);
@@ -73,7 +67,6 @@ bool write_same_print(const void *items, uint32_t item, const void *key);
  * The frame to point at: the first frame with a source below root, starting
  * with the most telling one; if there is none, the most telling one.
  */
-const struct frame *write_place(
-    const struct check_site *x, const struct write_options *o);
+const struct frame *write_place(const struct check_site *x, const struct write_options *o);
 
 #endif

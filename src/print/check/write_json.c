@@ -12,17 +12,15 @@
 
 enum { SCHEMA = 1 };
 
-static void
-sum(FILE *out, const char *name, const struct check_sum *s)
+static void sum(FILE *out, const char *name, const struct check_sum *s)
 {
 	(void)fprintf(out,
-	    ",\"%s\":{\"sites\":%" PRIu64 ",\"bytes\":%" PRIu64
-	    ",\"blocks\":%" PRIu64 ",\"error_bytes\":%" PRIu64 "}",
+	    ",\"%s\":{\"sites\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"blocks\":%" PRIu64
+	    ",\"error_bytes\":%" PRIu64 "}",
 	    name, s->sites, s->bytes, s->blocks, process_error(s->variance));
 }
 
-static void
-processes(FILE *out, const struct check *c)
+static void processes(FILE *out, const struct check *c)
 {
 	static const char *const standing[] = {[CHECK_JUDGED] = "judged",
 	    [CHECK_REPLACED] = "peak_only",
@@ -34,8 +32,7 @@ processes(FILE *out, const struct check *c)
 		const struct check_process *x = &c->processes[i];
 		const struct process *p = x->process;
 
-		(void)fprintf(
-		    out, "%s\n{\"pid\":%u", i ? "," : "", p->header.pid);
+		(void)fprintf(out, "%s\n{\"pid\":%u", i ? "," : "", p->header.pid);
 		json_text(out, "input", x->input->name);
 		json_text(out, "exe", p->header.exe);
 		json_text(out, "end", enum_words_end(p->end));
@@ -54,23 +51,20 @@ processes(FILE *out, const struct check *c)
 	(void)fputs("]", out);
 }
 
-static void
-limits(FILE *out, const struct check *c)
+static void limits(FILE *out, const struct check *c)
 {
 	(void)fputs(",\"limits\":[", out);
 	for (size_t i = 0; i < c->bound_count; i++) {
 		const struct check_bound *b = &c->bounds[i];
 
-		(void)fprintf(out, "%s{\"rule\":\"%s\"", i ? "," : "",
-		    check_rules()[b->rule].id);
+		(void)fprintf(out, "%s{\"rule\":\"%s\"", i ? "," : "", check_rules()[b->rule].id);
 		json_boolean(out, "fails", b->fails);
 		json_number(out, "bytes", b->value);
 		json_number(out, "error_bytes", b->error);
 		json_number(out, "limit", b->limit);
 		json_boolean(out, "close", b->is_close);
 		if (b->process)
-			json_number(
-			    out, "pid", b->process->process->header.pid);
+			json_number(out, "pid", b->process->process->header.pid);
 		else
 			(void)fputs(",\"pid\":null", out);
 		(void)putc('}', out);
@@ -78,8 +72,7 @@ limits(FILE *out, const struct check *c)
 	(void)fputs("]", out);
 }
 
-static void
-frames(FILE *out, const struct check_site *x, const struct write_options *o)
+static void frames(FILE *out, const struct check_site *x, const struct write_options *o)
 {
 	const struct frame *list = x->view->frames;
 
@@ -97,26 +90,22 @@ frames(FILE *out, const struct check_site *x, const struct write_options *o)
 	(void)fputs("]", out);
 }
 
-static void
-findings(FILE *out, const struct check *c, const struct write_options *o)
+static void findings(FILE *out, const struct check *c, const struct write_options *o)
 {
 	(void)fputs(",\"findings\":[", out);
 	for (size_t i = 0; i < c->failed_count; i++) {
 		const struct check_site *x = &c->sites[i];
 		const struct view_figures *f = &x->site->figures;
 
-		(void)fprintf(out,
-		    "%s\n{\"rule\":\"%s\",\"fingerprint\":\"%016" PRIx64 "\"",
+		(void)fprintf(out, "%s\n{\"rule\":\"%s\",\"fingerprint\":\"%016" PRIx64 "\"",
 		    i ? "," : "", check_rules()[x->rule].id, x->fingerprint);
 		json_text(out, "where", x->text);
 		json_text(out, "api", enum_words_api(x->site->api));
-		json_number(
-		    out, "pid", c->processes[x->process].process->header.pid);
+		json_number(out, "pid", c->processes[x->process].process->header.pid);
 		json_number(out, "site", x->site->id);
 		json_number(out, "live_bytes", f->all.live_bytes);
 		json_number(out, "live_blocks", f->all.live_blocks);
-		json_number(
-		    out, "error_bytes", process_error(f->variance_live));
+		json_number(out, "error_bytes", process_error(f->variance_live));
 		json_number(out, "leaked_bytes", x->bytes);
 		json_number(out, "leaked_blocks", x->blocks);
 		json_key(out, "verdict");
@@ -129,8 +118,7 @@ findings(FILE *out, const struct check *c, const struct write_options *o)
 	(void)fputs("]", out);
 }
 
-static void
-suppressed(FILE *out, const struct suppress *s)
+static void suppressed(FILE *out, const struct suppress *s)
 {
 	const char *comma = "";
 
@@ -153,8 +141,7 @@ suppressed(FILE *out, const struct suppress *s)
 	(void)fputs("]", out);
 }
 
-static void
-vanished(FILE *out, const struct baseline *b)
+static void vanished(FILE *out, const struct baseline *b)
 {
 	const char *comma = "";
 
@@ -164,8 +151,7 @@ vanished(FILE *out, const struct baseline *b)
 
 		if (item->is_met)
 			continue;
-		(void)fprintf(out, "%s{\"fingerprint\":\"%016" PRIx64 "\"",
-		    comma, item->hash);
+		(void)fprintf(out, "%s{\"fingerprint\":\"%016" PRIx64 "\"", comma, item->hash);
 		json_text(out, "where", item->text);
 		json_number(out, "bytes", item->bytes);
 		json_number(out, "blocks", item->blocks);
@@ -175,23 +161,17 @@ vanished(FILE *out, const struct baseline *b)
 	(void)fputs("]", out);
 }
 
-int
-write_json(FILE *out, const struct check *c, const struct write_options *o)
+int write_json(FILE *out, const struct check *c, const struct write_options *o)
 {
 	(void)fprintf(out, "{\"schema\":%d", SCHEMA);
 	json_text(out, "seep", o->version);
-	json_text(out, "verdict",
-	    c->is_damaged  ? "unknown"
-	        : c->fails ? "fail"
-	                   : "pass");
+	json_text(out, "verdict", c->is_damaged ? "unknown" : c->fails ? "fail" : "pass");
 	json_number(out, "exit_status", (uint64_t)o->exit_status);
 	json_number(out, "sample_bytes", c->sample_bytes);
 	(void)fprintf(out,
-	    ",\"live\":{\"bytes\":%" PRIu64 ",\"blocks\":%" PRIu64
-	    ",\"error_bytes\":%" PRIu64 "}",
+	    ",\"live\":{\"bytes\":%" PRIu64 ",\"blocks\":%" PRIu64 ",\"error_bytes\":%" PRIu64 "}",
 	    c->live.bytes, c->live.blocks, process_error(c->live.variance));
-	json_text(
-	    out, "judged_by", c->by_verdict_count > 0 ? "verdicts" : "live");
+	json_text(out, "judged_by", c->by_verdict_count > 0 ? "verdicts" : "live");
 	json_number(out, "unjudged", c->unjudged_count);
 	sum(out, "leaked", &c->leaked);
 	sum(out, "known", &c->known);

@@ -20,8 +20,7 @@
  */
 
 /* Text in XML, escaped as text_put() does; our own line ends are kept. */
-static void
-xml(FILE *out, const char *text)
+static void xml(FILE *out, const char *text)
 {
 	while (*text) {
 		size_t n = 1;
@@ -43,15 +42,13 @@ xml(FILE *out, const char *text)
 }
 
 /* The same, and frees the text, which may be NULL. */
-static void
-xml_take(FILE *out, char *text)
+static void xml_take(FILE *out, char *text)
 {
 	xml(out, text ? text : "");
 	free(text);
 }
 
-static void
-case_begin(FILE *out, const char *program, const char *name)
+static void case_begin(FILE *out, const char *program, const char *name)
 {
 	(void)fputs("    <testcase classname=\"seep.", out);
 	xml(out, program);
@@ -60,15 +57,13 @@ case_begin(FILE *out, const char *program, const char *name)
 	(void)fputs("\" time=\"0\"", out);
 }
 
-static char *
-stack_text(const struct check_site *x, const struct write_options *o)
+static char *stack_text(const struct check_site *x, const struct write_options *o)
 {
 	const struct frame *frames = x->view->frames;
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
-	size_t count =
-	    view_without_start(frames, x->site->frames, x->site->frame_count);
+	size_t count = view_without_start(frames, x->site->frames, x->site->frame_count);
 
 	if (!out)
 		return NULL;
@@ -84,11 +79,9 @@ stack_text(const struct check_site *x, const struct write_options *o)
 	return text;
 }
 
-static void
-failure_begin(FILE *out, enum check_rule rule, char *message)
+static void failure_begin(FILE *out, enum check_rule rule, char *message)
 {
-	(void)fprintf(out, ">\n      <failure type=\"%s\" message=\"",
-	    check_rules()[rule].id);
+	(void)fprintf(out, ">\n      <failure type=\"%s\" message=\"", check_rules()[rule].id);
 	xml_take(out, message);
 	(void)putc('"', out);
 }
@@ -100,29 +93,25 @@ struct told {
 };
 
 /* How often this fingerprint has come up, this time included. */
-static uint32_t
-count(struct told *t, const struct check *c, uint32_t number)
+static uint32_t count(struct told *t, const struct check *c, uint32_t number)
 {
 	const uint64_t *print = &c->sites[number].fingerprint;
 	uint32_t first = number;
 
 	if (!t->times ||
-	    dict_find(&t->index, *print, write_same_print, c->sites, print,
-	        number, &first) < 0)
+	    dict_find(&t->index, *print, write_same_print, c->sites, print, number, &first) < 0)
 		return 1;
 	return ++t->times[first];
 }
 
-static void
-leak_case(FILE *out, const struct check *c, const struct check_site *x,
+static void leak_case(FILE *out, const struct check *c, const struct check_site *x,
     const char *program, const struct write_options *o, uint32_t nth)
 {
 	char again[16] = "", *name;
 
 	if (nth > 1)
 		(void)snprintf(again, sizeof(again), " #%" PRIu32, nth);
-	if (asprintf(&name, "%s: %s%s", check_rules()[x->rule].id, x->text,
-	        again) < 0)
+	if (asprintf(&name, "%s: %s%s", check_rules()[x->rule].id, x->text, again) < 0)
 		return;
 	case_begin(out, program, name);
 	free(name);
@@ -132,8 +121,7 @@ leak_case(FILE *out, const struct check *c, const struct check_site *x,
 	(void)fputs("</failure>\n    </testcase>\n", out);
 }
 
-static void
-bound_case(FILE *out, const struct check_bound *b)
+static void bound_case(FILE *out, const struct check_bound *b)
 {
 	case_begin(out, "limits", check_rules()[b->rule].id);
 	if (!b->fails) {
@@ -144,9 +132,8 @@ bound_case(FILE *out, const struct check_bound *b)
 	(void)fputs("/>\n    </testcase>\n", out);
 }
 
-static void
-suite_begin(FILE *out, const char *name, size_t tests, size_t failures,
-    size_t errors, size_t skipped)
+static void suite_begin(
+    FILE *out, const char *name, size_t tests, size_t failures, size_t errors, size_t skipped)
 {
 	(void)fputs("  <testsuite name=\"seep check ", out);
 	xml(out, name);
@@ -156,20 +143,17 @@ suite_begin(FILE *out, const char *name, size_t tests, size_t failures,
 	    tests, failures, errors, skipped);
 }
 
-static const char *
-program_of(const struct check_process *x)
+static const char *program_of(const struct check_process *x)
 {
 	return program_name(&x->process->header);
 }
 
-static bool
-is_in(const struct check *c, const struct check_site *x, const char *program)
+static bool is_in(const struct check *c, const struct check_site *x, const char *program)
 {
 	return strcmp(program_of(&c->processes[x->process]), program) == 0;
 }
 
-static bool
-is_unjudged_in(const struct check *c, size_t number, const char *program)
+static bool is_unjudged_in(const struct check *c, size_t number, const char *program)
 {
 	const struct check_process *x = &c->processes[number];
 
@@ -180,8 +164,7 @@ is_unjudged_in(const struct check *c, size_t number, const char *program)
 /*
  * Does this process have a suite? After an exec it has one if looks judged it.
  */
-static bool
-has_suite(const struct check_process *x)
+static bool has_suite(const struct check_process *x)
 {
 	return x->standing == CHECK_JUDGED ||
 	    (x->standing == CHECK_REPLACED && x->by_verdict &&
@@ -189,8 +172,7 @@ has_suite(const struct check_process *x)
 }
 
 /* Processes of one program are one suite, written with the first of them. */
-static bool
-is_first(const struct check *c, size_t number)
+static bool is_first(const struct check *c, size_t number)
 {
 	const char *program = program_of(&c->processes[number]);
 
@@ -204,8 +186,7 @@ is_first(const struct check *c, size_t number)
 }
 
 /* A process of the program that nobody could look at: skipped, or a failure. */
-static void
-unjudged_case(FILE *out, const struct check *c, const struct check_process *x,
+static void unjudged_case(FILE *out, const struct check *c, const struct check_process *x,
     const char *program, size_t nth)
 {
 	char *name, *why = strdup(verdict_why_not_words(x->process));
@@ -226,12 +207,10 @@ unjudged_case(FILE *out, const struct check *c, const struct check_process *x,
 	(void)fputs("/>\n    </testcase>\n", out);
 }
 
-static void
-program_suite(FILE *out, const struct check *c, const char *program,
-    const struct write_options *o)
+static void program_suite(
+    FILE *out, const struct check *c, const char *program, const struct write_options *o)
 {
-	struct told told = {
-	    .times = calloc(c->site_count + 1, sizeof(uint32_t))};
+	struct told told = {.times = calloc(c->site_count + 1, sizeof(uint32_t))};
 	bool fatal = c->options->fail_on_unjudged;
 	size_t leaks = 0, unjudged = 0, tests, nth = 0;
 
@@ -240,8 +219,8 @@ program_suite(FILE *out, const struct check *c, const char *program,
 	for (size_t i = 0; c->lists_sites && i < c->failed_count; i++)
 		leaks += is_in(c, &c->sites[i], program);
 	tests = leaks + unjudged;
-	suite_begin(out, program, tests ? tests : 1,
-	    leaks + (fatal ? unjudged : 0), 0, fatal ? 0 : unjudged);
+	suite_begin(out, program, tests ? tests : 1, leaks + (fatal ? unjudged : 0), 0,
+	    fatal ? 0 : unjudged);
 	for (size_t i = 0; i < c->process_count; i++)
 		if (is_unjudged_in(c, i, program))
 			unjudged_case(out, c, &c->processes[i], program, ++nth);
@@ -251,15 +230,13 @@ program_suite(FILE *out, const struct check *c, const char *program,
 	}
 	for (size_t i = 0; leaks && i < c->failed_count; i++)
 		if (is_in(c, &c->sites[i], program))
-			leak_case(out, c, &c->sites[i], program, o,
-			    count(&told, c, (uint32_t)i));
+			leak_case(out, c, &c->sites[i], program, o, count(&told, c, (uint32_t)i));
 	dict_release(&told.index);
 	free(told.times);
 	(void)fputs("  </testsuite>\n", out);
 }
 
-static void
-limits_suite(FILE *out, const struct check *c)
+static void limits_suite(FILE *out, const struct check *c)
 {
 	size_t failures = 0;
 
@@ -274,16 +251,14 @@ limits_suite(FILE *out, const struct check *c)
 }
 
 /* The conditions of the verdict; an error if they are not met. */
-static void
-input_suite(FILE *out, const struct check *c)
+static void input_suite(FILE *out, const struct check *c)
 {
 	suite_begin(out, "input", 1, 0, c->is_damaged, 0);
 	case_begin(out, "input", "whole");
 	(void)fputs(">\n", out);
 	if (c->is_damaged)
-		(void)fputs(
-		    "      <error type=\"input\" message=\"the input is "
-		    "incomplete, so a leak may be missing\"/>\n",
+		(void)fputs("      <error type=\"input\" message=\"the input is "
+		            "incomplete, so a leak may be missing\"/>\n",
 		    out);
 	(void)fputs("      <system-out>", out);
 	for (size_t i = 0; i < c->note_count; i++) {
@@ -293,8 +268,7 @@ input_suite(FILE *out, const struct check *c)
 	(void)fputs("</system-out>\n    </testcase>\n  </testsuite>\n", out);
 }
 
-int
-write_junit(FILE *out, const struct check *c, const struct write_options *o)
+int write_junit(FILE *out, const struct check *c, const struct write_options *o)
 {
 	(void)fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 	            "<testsuites name=\"seep check\">\n",

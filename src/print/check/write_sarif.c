@@ -15,8 +15,7 @@
 #include "kit/words/text.h"
 
 /* A path as part of a URI. JSON needs no escapes in it. */
-static void
-uri(FILE *out, const char *path)
+static void uri(FILE *out, const char *path)
 {
 	for (; *path; path++) {
 		unsigned char b = (unsigned char)*path;
@@ -28,8 +27,7 @@ uri(FILE *out, const char *path)
 	}
 }
 
-static void
-rules(FILE *out)
+static void rules(FILE *out)
 {
 	for (int i = 0; i < CHECK_RULES; i++) {
 		const struct check_rule_text *r = &check_rules()[i];
@@ -44,9 +42,8 @@ rules(FILE *out)
 }
 
 /* If no source is known, the position is the program or library. */
-static void
-artifact(FILE *out, const struct frame *x, const char *module,
-    const struct write_options *o)
+static void artifact(
+    FILE *out, const struct frame *x, const char *module, const struct write_options *o)
 {
 	const char *file = x ? write_relative(x->file, o->root) : NULL;
 	const char *binary = write_relative(module, o->root);
@@ -61,43 +58,35 @@ artifact(FILE *out, const struct frame *x, const char *module,
 		(void)fputs("\"}", out);
 	} else {
 		(void)fputs("{\"uri\":\"", out);
-		uri(out,
-		    binary       ? binary
-		        : module ? text_base(module)
-		                 : "unknown");
+		uri(out, binary ? binary : module ? text_base(module) : "unknown");
 		(void)fputs("\"", out);
 		(void)fputs(binary ? ",\"uriBaseId\":\"SRCROOT\"}" : "}", out);
 	}
 }
 
-static void
-location(FILE *out, const struct frame *x, const char *module,
-    const struct write_options *o)
+static void location(
+    FILE *out, const struct frame *x, const char *module, const struct write_options *o)
 {
 	(void)fputs("{\"physicalLocation\":{\"artifactLocation\":", out);
 	artifact(out, x, module, o);
 	if (x && x->file && x->line > 0)
-		(void)fprintf(
-		    out, ",\"region\":{\"startLine\":%" PRIu32 "}", x->line);
+		(void)fprintf(out, ",\"region\":{\"startLine\":%" PRIu32 "}", x->line);
 	(void)putc('}', out);
 	if (x && x->function && !x->is_missing) {
-		(void)fputs(
-		    ",\"logicalLocations\":[{\"fullyQualifiedName\":", out);
+		(void)fputs(",\"logicalLocations\":[{\"fullyQualifiedName\":", out);
 		json_shown(out, x->function);
 		(void)fputs(",\"kind\":\"function\"}]", out);
 	}
 	(void)putc('}', out);
 }
 
-static void
-stack(FILE *out, const struct check_site *x, const struct write_options *o)
+static void stack(FILE *out, const struct check_site *x, const struct write_options *o)
 {
 	const struct frame *list = x->view->frames;
 	const char *comma = "";
 
-	(void)fputs(
-	    ",\"stacks\":[{\"message\":{\"text\":\"where the memory was "
-	    "allocated\"},\"frames\":[",
+	(void)fputs(",\"stacks\":[{\"message\":{\"text\":\"where the memory was "
+	            "allocated\"},\"frames\":[",
 	    out);
 	for (uint32_t i = 0; i < x->site->frame_count; i++) {
 		const struct frame *f = &list[x->site->frames[i]];
@@ -117,8 +106,7 @@ stack(FILE *out, const struct check_site *x, const struct write_options *o)
 }
 
 /* Frees `says`. */
-static void
-result_begin(FILE *out, enum check_rule rule, char *says, const char *comma)
+static void result_begin(FILE *out, enum check_rule rule, char *says, const char *comma)
 {
 	const char *title = check_rules()[rule].title;
 	char *message = NULL;
@@ -135,8 +123,7 @@ result_begin(FILE *out, enum check_rule rule, char *says, const char *comma)
 	(void)fputs("},\"locations\":[", out);
 }
 
-static void
-site_result(FILE *out, const struct check *c, const struct check_site *x,
+static void site_result(FILE *out, const struct check *c, const struct check_site *x,
     const struct write_options *o, const char *comma)
 {
 	const struct process *p = c->processes[x->process].process;
@@ -144,23 +131,20 @@ site_result(FILE *out, const struct check *c, const struct check_site *x,
 	const struct frame *place = write_place(x, o);
 
 	result_begin(out, x->rule, write_site(c, x, o), comma);
-	location(out, place,
-	    place && place->module ? place->module : p->header.exe, o);
+	location(out, place, place && place->module ? place->module : p->header.exe, o);
 	(void)putc(']', out);
 	stack(out, x, o);
 	(void)fprintf(out,
 	    ",\"partialFingerprints\":{\"seepStack/v%d\":\"%016" PRIx64 "\"}"
 	    ",\"properties\":{\"liveBytes\":%" PRIu64 ",\"liveBlocks\":%" PRIu64
-	    ",\"leakedBytes\":%" PRIu64 ",\"leakedBlocks\":%" PRIu64
-	    ",\"program\":",
-	    FINGERPRINT_VERSION, x->fingerprint, f->live_bytes, f->live_blocks,
-	    x->bytes, x->blocks);
+	    ",\"leakedBytes\":%" PRIu64 ",\"leakedBlocks\":%" PRIu64 ",\"program\":",
+	    FINGERPRINT_VERSION, x->fingerprint, f->live_bytes, f->live_blocks, x->bytes,
+	    x->blocks);
 	json_shown(out, text_base(p->header.exe));
 	(void)fputs("}}", out);
 }
 
-static void
-bound_result(FILE *out, const struct check *c, const struct check_bound *b,
+static void bound_result(FILE *out, const struct check *c, const struct check_bound *b,
     const struct write_options *o, const char *comma)
 {
 	const struct check_process *x = b->process ? b->process : c->processes;
@@ -168,21 +152,19 @@ bound_result(FILE *out, const struct check *c, const struct check_bound *b,
 
 	result_begin(out, b->rule, write_bound(b), comma);
 	location(out, NULL, exe, o);
-	(void)fprintf(out,
-	    "],\"partialFingerprints\":{\"seepLimit/v1\":\"%s\"}}",
-	    check_rules()[b->rule].id);
+	(void)fprintf(
+	    out, "],\"partialFingerprints\":{\"seepLimit/v1\":\"%s\"}}", check_rules()[b->rule].id);
 }
 
 /* A process that nobody could look at, if that counts as a failure. */
-static void
-unjudged_result(FILE *out, const struct check_process *x,
-    const struct write_options *o, const char *comma)
+static void unjudged_result(
+    FILE *out, const struct check_process *x, const struct write_options *o, const char *comma)
 {
 	const struct process *p = x->process;
 	char *says;
 
-	if (asprintf(&says, "%s (pid %u): %s", program_name(&p->header),
-	        p->header.pid, verdict_why_not_words(p)) < 0)
+	if (asprintf(&says, "%s (pid %u): %s", program_name(&p->header), p->header.pid,
+	        verdict_why_not_words(p)) < 0)
 		says = NULL;
 	result_begin(out, CHECK_UNJUDGED, says, comma);
 	location(out, NULL, p->header.exe, o);
@@ -191,8 +173,7 @@ unjudged_result(FILE *out, const struct check_process *x,
 	(void)fputs("}}", out);
 }
 
-static void
-results(FILE *out, const struct check *c, const struct write_options *o)
+static void results(FILE *out, const struct check *c, const struct write_options *o)
 {
 	const char *comma = "";
 
@@ -202,8 +183,7 @@ results(FILE *out, const struct check *c, const struct write_options *o)
 		bound_result(out, c, &c->bounds[i], o, comma);
 		comma = ",";
 	}
-	for (size_t i = 0; c->options->fail_on_unjudged && i < c->process_count;
-	     i++) {
+	for (size_t i = 0; c->options->fail_on_unjudged && i < c->process_count; i++) {
 		if (!check_is_unjudged(&c->processes[i]))
 			continue;
 		unjudged_result(out, &c->processes[i], o, comma);
@@ -215,16 +195,14 @@ results(FILE *out, const struct check *c, const struct write_options *o)
 	}
 }
 
-static void
-invocation(FILE *out, const struct check *c, const struct write_options *o)
+static void invocation(FILE *out, const struct check *c, const struct write_options *o)
 {
 	(void)fprintf(out,
 	    "{\"executionSuccessful\":%s,\"exitCode\":%d"
 	    ",\"toolExecutionNotifications\":[",
 	    c->is_damaged ? "false" : "true", o->exit_status);
 	for (size_t i = 0; i < c->note_count; i++) {
-		(void)fprintf(out,
-		    "%s{\"level\":\"%s\",\"message\":{\"text\":", i ? "," : "",
+		(void)fprintf(out, "%s{\"level\":\"%s\",\"message\":{\"text\":", i ? "," : "",
 		    c->is_damaged ? "error" : "note");
 		json_shown(out, c->notes[i]);
 		(void)fputs("}}", out);
@@ -232,8 +210,7 @@ invocation(FILE *out, const struct check *c, const struct write_options *o)
 	(void)fputs("]}", out);
 }
 
-int
-write_sarif(FILE *out, const struct check *c, const struct write_options *o)
+int write_sarif(FILE *out, const struct check *c, const struct write_options *o)
 {
 	const char *root = o->root ? o->root : "/";
 
@@ -246,8 +223,7 @@ write_sarif(FILE *out, const struct check *c, const struct write_options *o)
 	rules(out);
 	(void)fputs("]}},\n\"invocations\":[", out);
 	invocation(out, c, o);
-	(void)fputs(
-	    "],\n\"originalUriBaseIds\":{\"SRCROOT\":{\"uri\":\"file://", out);
+	(void)fputs("],\n\"originalUriBaseIds\":{\"SRCROOT\":{\"uri\":\"file://", out);
 	uri(out, root);
 	(void)fputs(root[strlen(root) - 1] == '/' ? "" : "/", out);
 	(void)fputs("\"}},\n\"results\":[", out);

@@ -15,8 +15,7 @@
 enum { FRAMES = 12 }; /* enough to identify a place; valgrind takes 24 */
 
 /* valgrind's name of an allocation function. */
-static const char *
-valgrind_api(uint8_t api)
+static const char *valgrind_api(uint8_t api)
 {
 	switch (api) {
 	case SEG_API_NEW:
@@ -32,8 +31,7 @@ valgrind_api(uint8_t api)
 }
 
 /* Without the version that a dynamic symbol may have. */
-static void
-print_symbol(FILE *out, const char *name)
+static void print_symbol(FILE *out, const char *name)
 {
 	char *plain = strndup(name, strcspn(name, "@"));
 
@@ -47,22 +45,19 @@ print_symbol(FILE *out, const char *name)
  * functions are no frames for valgrind, and libc's functions have other names
  * there.
  */
-static void
-valgrind_entry(FILE *out, const struct check_site *x)
+static void valgrind_entry(FILE *out, const struct check_site *x)
 {
 	const struct frame *frames = x->view->frames;
 	uint32_t n = x->site->frame_count, told = 0;
 	bool dots = false;
 
-	(void)fprintf(out, "{\n   seep-%016" PRIx64 "\n   Memcheck:Leak\n",
-	    x->fingerprint);
+	(void)fprintf(out, "{\n   seep-%016" PRIx64 "\n   Memcheck:Leak\n", x->fingerprint);
 	(void)fprintf(out, "   fun:%s\n", valgrind_api(x->site->api));
 	for (uint32_t i = 0; i < n && told < FRAMES; i++) {
 		const struct frame *f = &frames[x->site->frames[i]];
 		const char *name = f->symbol ? f->symbol : f->function;
 
-		if (f->is_missing || (f->inlined && i + 1 < n) ||
-		    blame_is_system(f->module)) {
+		if (f->is_missing || (f->inlined && i + 1 < n) || blame_is_system(f->module)) {
 			if (!dots)
 				(void)fputs("   ...\n", out);
 			dots = true;
@@ -77,8 +72,7 @@ valgrind_entry(FILE *out, const struct check_site *x)
 			text_print(out, f->module ? text_base(f->module) : "");
 		}
 		(void)putc('\n', out);
-		if (f->is_main && f->function &&
-		    strcmp(f->function, "main") == 0)
+		if (f->is_main && f->function && strcmp(f->function, "main") == 0)
 			break;
 		if (x->site->repeats && x->site->repeats[i] > 1) {
 			(void)fputs("   ...\n", out);
@@ -90,13 +84,11 @@ valgrind_entry(FILE *out, const struct check_site *x)
 	(void)fputs("}\n", out);
 }
 
-static void
-lsan_entry(FILE *out, const struct check_site *x)
+static void lsan_entry(FILE *out, const struct check_site *x)
 {
 	const struct frame *frames = x->view->frames;
-	const struct frame *f = x->place < x->site->frame_count
-	    ? &frames[x->site->frames[x->place]]
-	    : NULL;
+	const struct frame *f =
+	    x->place < x->site->frame_count ? &frames[x->site->frames[x->place]] : NULL;
 
 	if (f && f->function && !f->is_missing) {
 		(void)fputs("leak:^", out);
@@ -111,8 +103,7 @@ lsan_entry(FILE *out, const struct check_site *x)
 	}
 }
 
-int
-write_suppressions(FILE *out, const struct check *c, enum write_dialect dialect)
+int write_suppressions(FILE *out, const struct check *c, enum write_dialect dialect)
 {
 	const struct write_options brief = {0};
 	struct dict told = {0};
@@ -129,8 +120,8 @@ write_suppressions(FILE *out, const struct check *c, enum write_dialect dialect)
 		 * sites that differ only in lines need one entry; two do no
 		 * harm
 		 */
-		(void)dict_find(&told, x->fingerprint, write_same_print,
-		    c->sites, &x->fingerprint, first, &first);
+		(void)dict_find(&told, x->fingerprint, write_same_print, c->sites, &x->fingerprint,
+		    first, &first);
 		if (dialect == WRITE_LSAN && first != i)
 			continue;
 		text = write_site(c, x, &brief);

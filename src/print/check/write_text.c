@@ -10,59 +10,47 @@
 #include "view/sites/enum_words.h"
 #include "kit/words/text.h"
 
-static void
-headline(FILE *out, const struct check *c, const struct write_options *o)
+static void headline(FILE *out, const struct check *c, const struct write_options *o)
 {
-	const char *word = c->is_damaged ? "UNKNOWN"
-	    : c->fails                   ? "FAIL"
-	                                 : "PASS";
-	const char *colour = c->is_damaged ? "\033[1;33m"
-	    : c->fails                     ? "\033[1;31m"
-	                                   : "\033[1;32m";
+	const char *word = c->is_damaged ? "UNKNOWN" : c->fails ? "FAIL" : "PASS";
+	const char *colour = c->is_damaged ? "\033[1;33m" : c->fails ? "\033[1;31m" : "\033[1;32m";
 	char buffer[WORDS_COUNTED];
 
-	(void)fprintf(out, "%s%s%s: ", o->colour ? colour : "", word,
-	    o->colour ? "\033[0m" : "");
+	(void)fprintf(out, "%s%s%s: ", o->colour ? colour : "", word, o->colour ? "\033[0m" : "");
 	if (c->is_damaged)
-		(void)fprintf(out,
-		    "the input is incomplete, so a leak may be missing.%s",
+		(void)fprintf(out, "the input is incomplete, so a leak may be missing.%s",
 		    c->failed_count ? " " : "\n");
 	if (c->is_damaged && c->failed_count == 0)
 		return;
 	if (c->leaked.blocks == 0 && c->failed_count == 0) {
 		if (c->options->fail_on_unjudged && c->unjudged_count > 0)
 			(void)fprintf(out, "%s not judged. ",
-			    words_counted(
-			        buffer, c->unjudged_count, "process"));
+			    words_counted(buffer, c->unjudged_count, "process"));
 		(void)fputs(c->options->baseline
 		        ? "Nothing leaks that the baseline does not have.\n"
 		        : "Nothing leaks.\n",
 		    out);
 		return;
 	}
-	write_amount(
-	    out, c->leaked.bytes, c->leaked.blocks, c->leaked.variance);
+	write_amount(out, c->leaked.bytes, c->leaked.blocks, c->leaked.variance);
 	(void)fprintf(out, "%s %s %s, by %s.\n",
-	    c->options->baseline ? " more than the baseline has" : "",
-	    words_was(c->leaked.blocks),
+	    c->options->baseline ? " more than the baseline has" : "", words_was(c->leaked.blocks),
 	    c->by_verdict_count > 0 ? "lost" : "not freed",
 	    words_counted(buffer, c->failed_count, "site"));
 }
 
-static void
-bounds(FILE *out, const struct check *c)
+static void bounds(FILE *out, const struct check *c)
 {
 	for (size_t i = 0; i < c->bound_count; i++) {
 		char *text = write_bound(&c->bounds[i]);
 
-		(void)fprintf(out, "  %s: %s.\n",
-		    c->bounds[i].fails ? "FAIL" : "PASS", text ? text : "");
+		(void)fprintf(
+		    out, "  %s: %s.\n", c->bounds[i].fails ? "FAIL" : "PASS", text ? text : "");
 		free(text);
 	}
 }
 
-static int
-worse_process(const void *a, const void *b)
+static int worse_process(const void *a, const void *b)
 {
 	const struct check_process *x = *(struct check_process *const *)a;
 	const struct check_process *y = *(struct check_process *const *)b;
@@ -72,31 +60,26 @@ worse_process(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void
-process_row(FILE *out, const struct check_process *x)
+static void process_row(FILE *out, const struct check_process *x)
 {
 	static const char *const standing[] = {[CHECK_JUDGED] = "",
 	    [CHECK_REPLACED] = "  (peak only)",
 	    [CHECK_UNTRACED] = "  (not traced)"};
 	const struct process *p = x->process;
-	const char *word =
-	    check_is_unjudged(x) ? "  (not judged)" : standing[x->standing];
+	const char *word = check_is_unjudged(x) ? "  (not judged)" : standing[x->standing];
 	char a[WORDS_MAX], b[WORDS_MAX], d[WORDS_MAX];
 
-	(void)fprintf(out, "%9u %-8s %15s %15s %15s  ", p->header.pid,
-	    enum_words_ended(p), words_count(a, x->leaked_bytes),
-	    words_count(b, p->totals.live_bytes),
+	(void)fprintf(out, "%9u %-8s %15s %15s %15s  ", p->header.pid, enum_words_ended(p),
+	    words_count(a, x->leaked_bytes), words_count(b, p->totals.live_bytes),
 	    words_count(d, p->totals.peak_bytes));
 	text_print(out, p->header.exe);
 	(void)fprintf(out, "%s\n", word);
 }
 
 /* Only if there are several processes; the worst comes first. */
-static void
-processes(FILE *out, const struct check *c, const struct write_options *o)
+static void processes(FILE *out, const struct check *c, const struct write_options *o)
 {
-	struct check_process **order =
-	    calloc(c->process_count + 1, sizeof(struct check_process *));
+	struct check_process **order = calloc(c->process_count + 1, sizeof(struct check_process *));
 	char more[WORDS_COUNTED];
 	size_t n = 0;
 
@@ -109,8 +92,7 @@ processes(FILE *out, const struct check *c, const struct write_options *o)
 	}
 	qsort(order, n, sizeof(struct check_process *), worse_process);
 	(void)fprintf(out, "\n%9s %-8s %15s %15s %15s  %s\n", "pid", "end",
-	    c->by_verdict_count > 0 ? "lost" : "not freed", "live bytes",
-	    "peak bytes", "program");
+	    c->by_verdict_count > 0 ? "lost" : "not freed", "live bytes", "peak bytes", "program");
 	for (size_t i = 0; i < n && (o->top == 0 || i < o->top); i++)
 		process_row(out, order[i]);
 	if (o->top > 0 && n > o->top)
@@ -119,9 +101,7 @@ processes(FILE *out, const struct check *c, const struct write_options *o)
 	free(order);
 }
 
-static void
-frame(FILE *out, const struct check_site *x, size_t at,
-    const struct write_options *o)
+static void frame(FILE *out, const struct check_site *x, size_t at, const struct write_options *o)
 {
 	const struct frame *f = &x->view->frames[x->site->frames[at]];
 
@@ -137,11 +117,9 @@ frame(FILE *out, const struct check_site *x, size_t at,
 /*
  * First the user's own function, to the right what it calls, then its callers.
  */
-static void
-stack(FILE *out, const struct check_site *x, const struct write_options *o)
+static void stack(FILE *out, const struct check_site *x, const struct write_options *o)
 {
-	size_t count = view_without_start(
-	    x->view->frames, x->site->frames, x->site->frame_count);
+	size_t count = view_without_start(x->view->frames, x->site->frames, x->site->frame_count);
 
 	for (size_t i = 0; i < count; i++) {
 		if (o->depth > 0 && i == o->depth) {
@@ -152,8 +130,7 @@ stack(FILE *out, const struct check_site *x, const struct write_options *o)
 	}
 }
 
-static void
-sites(FILE *out, const struct check *c, const struct write_options *o)
+static void sites(FILE *out, const struct check *c, const struct write_options *o)
 {
 	uint64_t rest = 0, bytes = 0;
 	char a[WORDS_COUNTED], b[WORDS_MAX];
@@ -184,8 +161,7 @@ sites(FILE *out, const struct check *c, const struct write_options *o)
 }
 
 /* Counts entries of the same name as one, as for the built-in groups. */
-static void
-suppressed(FILE *out, const struct suppress *s)
+static void suppressed(FILE *out, const struct suppress *s)
 {
 	const char *before = "\nSuppressed: ";
 	size_t count = s ? suppress_count(s) : 0;
@@ -214,8 +190,7 @@ suppressed(FILE *out, const struct suppress *s)
 	(void)fputs(*before == ',' ? ".\n" : "", out);
 }
 
-static void
-vanished(FILE *out, const struct check *c)
+static void vanished(FILE *out, const struct check *c)
 {
 	const struct baseline *b = c->options->baseline;
 	char buffer[WORDS_COUNTED];
@@ -244,8 +219,7 @@ vanished(FILE *out, const struct check *c)
 		(void)fprintf(out, "  and %zu more\n", gone - told);
 }
 
-int
-write_text(FILE *out, const struct check *c, const struct write_options *o)
+int write_text(FILE *out, const struct check *c, const struct write_options *o)
 {
 	char buffer[WORDS_COUNTED];
 
@@ -254,24 +228,21 @@ write_text(FILE *out, const struct check *c, const struct write_options *o)
 	processes(out, c, o);
 	if (c->lists_sites)
 		sites(out, c, o);
-	if (c->lists_sites && !c->options->baseline &&
-	    c->by_verdict_count == 0 && !c->options->fail_on_growth)
-		(void)fputs(
-		    "\nWithout a baseline, every block that is live at exit "
-		    "counts, even memory that programs like ls and git leave "
-		    "to the kernel on purpose. Accept it with --write-baseline "
-		    "FILE; then --baseline FILE fails only if a leak is new or "
-		    "has grown. --exe RE checks only your own programs. "
-		    "If CMD returns from main or calls exit, a recording made "
-		    "with seep record --leaks also knows which of these blocks "
-		    "are lost.\n",
+	if (c->lists_sites && !c->options->baseline && c->by_verdict_count == 0 &&
+	    !c->options->fail_on_growth)
+		(void)fputs("\nWithout a baseline, every block that is live at exit "
+		            "counts, even memory that programs like ls and git leave "
+		            "to the kernel on purpose. Accept it with --write-baseline "
+		            "FILE; then --baseline FILE fails only if a leak is new or "
+		            "has grown. --exe RE checks only your own programs. "
+		            "If CMD returns from main or calls exit, a recording made "
+		            "with seep record --leaks also knows which of these blocks "
+		            "are lost.\n",
 		    out);
 	if (c->options->baseline && c->known.sites > 0) {
 		(void)fputs("\nIn the baseline: ", out);
-		write_amount(
-		    out, c->known.bytes, c->known.blocks, c->known.variance);
-		(void)fprintf(out, " of %s.\n",
-		    words_counted(buffer, c->known.sites, "site"));
+		write_amount(out, c->known.bytes, c->known.blocks, c->known.variance);
+		(void)fprintf(out, " of %s.\n", words_counted(buffer, c->known.sites, "site"));
 	}
 	vanished(out, c);
 	suppressed(out, c->input_count ? c->inputs[0].suppress : NULL);

@@ -26,16 +26,13 @@ struct builder {
 	size_t level_room;
 };
 
-static void
-add(uint64_t *to, const uint64_t *from)
+static void add(uint64_t *to, const uint64_t *from)
 {
 	for (int i = 0; i < GRAPH_COSTS; i++)
-		to[i] =
-		    to[i] > UINT64_MAX - from[i] ? UINT64_MAX : to[i] + from[i];
+		to[i] = to[i] > UINT64_MAX - from[i] ? UINT64_MAX : to[i] + from[i];
 }
 
-static bool
-same_node(const void *items, uint32_t item, const void *key)
+static bool same_node(const void *items, uint32_t item, const void *key)
 {
 	const struct graph_node *a = (const struct graph_node *)items + item;
 	const struct graph_node *b = key;
@@ -43,50 +40,45 @@ same_node(const void *items, uint32_t item, const void *key)
 	return a->function == b->function && a->level == b->level;
 }
 
-static int
-find_node(struct builder *b, uint32_t function, uint32_t level, uint32_t *ret)
+static int find_node(struct builder *b, uint32_t function, uint32_t level, uint32_t *ret)
 {
 	struct graph *g = b->graph;
 	const struct graph_node fresh = {.function = function, .level = level};
 	int err;
 
-	err = room_make(
-	    &g->nodes, &b->node_room, g->node_count, sizeof(*g->nodes));
+	err = room_make(&g->nodes, &b->node_room, g->node_count, sizeof(*g->nodes));
 	if (err < 0)
 		return err;
-	err = dict_find(&b->node_index, dict_hash(function, level, 5),
-	    same_node, g->nodes, &fresh, (uint32_t)g->node_count, ret);
+	err = dict_find(&b->node_index, dict_hash(function, level, 5), same_node, g->nodes, &fresh,
+	    (uint32_t)g->node_count, ret);
 	if (err == 0 && *ret == g->node_count)
 		g->nodes[g->node_count++] = fresh;
 	return err;
 }
 
-static bool
-same_edge(const void *items, uint32_t item, const void *key)
+static bool same_edge(const void *items, uint32_t item, const void *key)
 {
 	const struct graph_edge *a = (const struct graph_edge *)items + item;
 	const struct graph_edge *b = key;
 
-	return a->caller == b->caller && a->callee == b->callee &&
-	    a->line == b->line && a->is_residual == b->is_residual;
+	return a->caller == b->caller && a->callee == b->callee && a->line == b->line &&
+	    a->is_residual == b->is_residual;
 }
 
 /* An edge counts a stack once, too. */
-static int
-add_edge(struct builder *b, const struct graph_edge *fresh, uint32_t seen,
-    const uint64_t *cost)
+static int add_edge(
+    struct builder *b, const struct graph_edge *fresh, uint32_t seen, const uint64_t *cost)
 {
 	struct graph *g = b->graph;
 	uint32_t at;
 	int err;
 
-	err = room_make(
-	    &g->edges, &b->edge_room, g->edge_count, sizeof(*g->edges));
+	err = room_make(&g->edges, &b->edge_room, g->edge_count, sizeof(*g->edges));
 	if (err < 0)
 		return err;
 	err = dict_find(&b->edge_index,
-	    dict_hash((uint64_t)fresh->caller << 32 | fresh->callee,
-	        fresh->line, fresh->is_residual),
+	    dict_hash(
+	        (uint64_t)fresh->caller << 32 | fresh->callee, fresh->line, fresh->is_residual),
 	    same_edge, g->edges, fresh, (uint32_t)g->edge_count, &at);
 	if (err < 0)
 		return err;
@@ -100,18 +92,15 @@ add_edge(struct builder *b, const struct graph_edge *fresh, uint32_t seen,
 }
 
 /* Which recursion of the function this is, from the outermost on. */
-static int
-find_level(struct builder *b, uint32_t function, uint32_t seen, uint32_t *ret)
+static int find_level(struct builder *b, uint32_t function, uint32_t seen, uint32_t *ret)
 {
 	if (function >= b->level_room) {
 		size_t room = ((size_t)function + 1) * 2;
-		struct level *bigger =
-		    reallocarray(b->levels, room, sizeof(*bigger));
+		struct level *bigger = reallocarray(b->levels, room, sizeof(*bigger));
 
 		if (!bigger)
 			return -ENOMEM;
-		memset(bigger + b->level_room, 0,
-		    (room - b->level_room) * sizeof(*bigger));
+		memset(bigger + b->level_room, 0, (room - b->level_room) * sizeof(*bigger));
 		b->levels = bigger;
 		b->level_room = room;
 	}
@@ -124,9 +113,8 @@ find_level(struct builder *b, uint32_t function, uint32_t seen, uint32_t *ret)
 }
 
 /* The node of a frame; *ret_kept false: it is left out. */
-static int
-enter_frame(struct builder *b, uint32_t frame, uint32_t seen, uint32_t *ret,
-    bool *ret_kept)
+static int enter_frame(
+    struct builder *b, uint32_t frame, uint32_t seen, uint32_t *ret, bool *ret_kept)
 {
 	uint32_t function, level;
 	int err;
@@ -145,9 +133,7 @@ enter_frame(struct builder *b, uint32_t frame, uint32_t seen, uint32_t *ret,
 	return err;
 }
 
-static void
-count_node(
-    struct graph *g, uint32_t number, uint32_t seen, const uint64_t *cost)
+static void count_node(struct graph *g, uint32_t number, uint32_t seen, const uint64_t *cost)
 {
 	if (g->nodes[number].seen == seen)
 		return;
@@ -156,8 +142,7 @@ count_node(
 }
 
 /* From the outermost frame to the innermost; `seen` is no other stack's. */
-static int
-enter_stack(struct builder *b, const struct view_site *s, uint32_t seen)
+static int enter_stack(struct builder *b, const struct view_site *s, uint32_t seen)
 {
 	struct graph_edge edge = {.caller = GRAPH_SELF, .callee = GRAPH_SELF};
 	uint64_t cost[GRAPH_COSTS] = {0};
@@ -185,9 +170,7 @@ enter_stack(struct builder *b, const struct view_site *s, uint32_t seen)
 		}
 		edge = (struct graph_edge){.caller = node,
 		    .callee = GRAPH_SELF,
-		    .line = b->options->lines
-		        ? b->view->frames[s->frames[i]].line
-		        : 0};
+		    .line = b->options->lines ? b->view->frames[s->frames[i]].line : 0};
 	}
 	/* if the innermost functions are left out, this one does not allocate */
 	if (err == 0 && edge.caller != GRAPH_SELF && !edge.is_residual)
@@ -195,8 +178,7 @@ enter_stack(struct builder *b, const struct view_site *s, uint32_t seen)
 	return err;
 }
 
-static int
-by_caller(const void *a, const void *b)
+static int by_caller(const void *a, const void *b)
 {
 	const struct graph_edge *x = a, *y = b;
 
@@ -209,12 +191,10 @@ by_caller(const void *a, const void *b)
 	return (int)x->is_residual - (int)y->is_residual;
 }
 
-int
-call_graph_new(const struct view *v, struct functions *functions,
+int call_graph_new(const struct view *v, struct functions *functions,
     const struct graph_options *options, struct graph **ret)
 {
-	struct builder b = {
-	    .view = v, .functions = functions, .options = options};
+	struct builder b = {.view = v, .functions = functions, .options = options};
 	int err = 0;
 
 	if (v->site_count >= INT32_MAX) /* `seen` has 31 bits for a stack */
@@ -232,14 +212,12 @@ call_graph_new(const struct view *v, struct functions *functions,
 		return err;
 	}
 	if (b.graph->edge_count > 0)
-		qsort(b.graph->edges, b.graph->edge_count,
-		    sizeof(*b.graph->edges), by_caller);
+		qsort(b.graph->edges, b.graph->edge_count, sizeof(*b.graph->edges), by_caller);
 	*ret = b.graph;
 	return 0;
 }
 
-void
-call_graph_free(struct graph *g)
+void call_graph_free(struct graph *g)
 {
 	if (!g)
 		return;

@@ -14,8 +14,7 @@ struct graph_node {
 	uint32_t function; /* number in the functions */
 	uint32_t level;    /* which recursion of it; 0: the outermost */
 	uint64_t cost[GRAPH_COSTS];
-	uint32_t
-	    seen; /* number of the last stack that had it; while building */
+	uint32_t seen; /* number of the last stack that had it; while building */
 };
 
 struct graph_edge {
@@ -37,8 +36,7 @@ struct graph {
 
 struct graph_options {
 	/* what a site costs; sums saturate */
-	void (*costs)(const struct view_site *s, void *context,
-	    uint64_t ret[GRAPH_COSTS]);
+	void (*costs)(const struct view_site *s, void *context, uint64_t ret[GRAPH_COSTS]);
 	void *context;
 	bool levels;      /* separate nodes for recursive calls */
 	bool lines;       /* separate edges for calls on different lines */

@@ -13,8 +13,7 @@
 #include "kit/words/text.h"
 
 /* Frames of the first `depth` addresses: each ends with one not inlined. */
-static uint32_t
-frames_of(const struct view *v, const struct view_site *s, unsigned depth)
+static uint32_t frames_of(const struct view *v, const struct view_site *s, unsigned depth)
 {
 	uint32_t n = 0;
 
@@ -29,15 +28,13 @@ struct key {
 	const struct callers_row *row;
 };
 
-static bool
-same_code(const struct frame *a, const struct frame *b)
+static bool same_code(const struct frame *a, const struct frame *b)
 {
 	return a->offset == b->offset && a->inlined == b->inlined &&
 	    text_same(a->module, b->module);
 }
 
-static bool
-same_row(const void *items, uint32_t item, const void *key)
+static bool same_row(const void *items, uint32_t item, const void *key)
 {
 	const struct callers_row *a = (const struct callers_row *)items + item;
 	const struct key *k = key;
@@ -46,14 +43,12 @@ same_row(const void *items, uint32_t item, const void *key)
 	if (a->frame_count != k->row->frame_count)
 		return false;
 	for (uint32_t i = 0; i < a->frame_count; i++)
-		if (!same_code(&frames[a->site->frames[i]],
-		        &frames[k->row->site->frames[i]]))
+		if (!same_code(&frames[a->site->frames[i]], &frames[k->row->site->frames[i]]))
 			return false;
 	return true;
 }
 
-static uint64_t
-hash_row(const struct view *v, const struct callers_row *row)
+static uint64_t hash_row(const struct view *v, const struct callers_row *row)
 {
 	uint64_t h = row->frame_count;
 
@@ -62,8 +57,7 @@ hash_row(const struct view *v, const struct callers_row *row)
 	return h;
 }
 
-static void
-add(struct callers_row *to, const struct view_site *s)
+static void add(struct callers_row *to, const struct view_site *s)
 {
 	bool knows = to->size_max > 0;
 
@@ -76,8 +70,7 @@ add(struct callers_row *to, const struct view_site *s)
 		to->size_max = s->size_max;
 }
 
-static int
-heavier(const void *a, const void *b)
+static int heavier(const void *a, const void *b)
 {
 	const struct callers_row *x = a, *y = b;
 	uint64_t v = x->figures.all.live_bytes, w = y->figures.all.live_bytes;
@@ -91,9 +84,7 @@ heavier(const void *a, const void *b)
 	return (x->site->id > y->site->id) - (x->site->id < y->site->id);
 }
 
-int
-callers_init(
-    struct callers *c, const struct view *v, uint32_t process, unsigned depth)
+int callers_init(struct callers *c, const struct view *v, uint32_t process, unsigned depth)
 {
 	struct dict index = {0};
 	int err = 0;
@@ -104,15 +95,14 @@ callers_init(
 		return -ENOMEM;
 	for (size_t i = 0; i < v->site_count && err == 0; i++) {
 		const struct view_site *s = &v->sites[i];
-		struct callers_row fresh = {
-		    .site = s, .frame_count = frames_of(v, s, depth)};
+		struct callers_row fresh = {.site = s, .frame_count = frames_of(v, s, depth)};
 		const struct key key = {.view = v, .row = &fresh};
 		uint32_t at;
 
 		if (s->process != process)
 			continue;
-		err = dict_find(&index, hash_row(v, &fresh), same_row, c->rows,
-		    &key, (uint32_t)c->count, &at);
+		err = dict_find(
+		    &index, hash_row(v, &fresh), same_row, c->rows, &key, (uint32_t)c->count, &at);
 		if (err < 0)
 			break;
 		if (at == c->count)
@@ -126,21 +116,18 @@ callers_init(
 	return err;
 }
 
-void
-callers_release(struct callers *c)
+void callers_release(struct callers *c)
 {
 	free(c->rows);
 	*c = (struct callers){0};
 }
 
-static const struct frame *
-first_frame(const struct view *v, const struct callers_row *row)
+static const struct frame *first_frame(const struct view *v, const struct callers_row *row)
 {
 	return row->frame_count ? &v->frames[row->site->frames[0]] : NULL;
 }
 
-void
-callers_address(FILE *out, const struct view *v, const struct callers_row *row)
+void callers_address(FILE *out, const struct view *v, const struct callers_row *row)
 {
 	const struct frame *f = first_frame(v, row);
 
@@ -154,9 +141,7 @@ callers_address(FILE *out, const struct view *v, const struct callers_row *row)
 	}
 }
 
-uint64_t
-callers_absolute(
-    const struct view *v, const struct callers_row *row, uint32_t process)
+uint64_t callers_absolute(const struct view *v, const struct callers_row *row, uint32_t process)
 {
 	const struct process *p = v->session->processes[process];
 	uint64_t words[STACKS_MAX_FRAMES];
@@ -164,8 +149,8 @@ callers_absolute(
 	uint32_t flags;
 	size_t n;
 
-	n = stacks_frames(p->stacks, p->sites[row->site->site].stack, words,
-	    STACKS_MAX_FRAMES, &flags);
+	n = stacks_frames(
+	    p->stacks, p->sites[row->site->site].stack, words, STACKS_MAX_FRAMES, &flags);
 	/* The view leaves out operator new, so find the frame by its offset. */
 	for (size_t i = 0; f && i < n; i++) {
 		const struct process_module *m = process_module(p, words[i]);
@@ -177,17 +162,14 @@ callers_absolute(
 	return 0;
 }
 
-void
-callers_location(FILE *out, const struct view *v, const struct callers_row *row)
+void callers_location(FILE *out, const struct view *v, const struct callers_row *row)
 {
 	for (uint32_t i = 0; i < row->frame_count; i++) {
 		const struct frame *f = &v->frames[row->site->frames[i]];
-		const struct frame *before =
-		    i ? &v->frames[row->site->frames[i - 1]] : NULL;
+		const struct frame *before = i ? &v->frames[row->site->frames[i - 1]] : NULL;
 
 		if (before)
-			(void)fputs(
-			    before->inlined ? " (inlined by) " : " <- ", out);
+			(void)fputs(before->inlined ? " (inlined by) " : " <- ", out);
 		text_print(out, f->brief ? f->brief : "??");
 		if (f->is_missing)
 			continue;
@@ -202,8 +184,7 @@ callers_location(FILE *out, const struct view *v, const struct callers_row *row)
 		(void)fputs("?? at ??:?", out);
 }
 
-bool
-callers_has(const struct view *v, uint32_t process)
+bool callers_has(const struct view *v, uint32_t process)
 {
 	for (size_t i = 0; i < v->site_count; i++)
 		if (v->sites[i].process == process)
@@ -211,8 +192,7 @@ callers_has(const struct view *v, uint32_t process)
 	return false;
 }
 
-void
-callers_heading(FILE *out, const struct view *v, uint32_t process)
+void callers_heading(FILE *out, const struct view *v, uint32_t process)
 {
 	const struct process *p = v->session->processes[process];
 

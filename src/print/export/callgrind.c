@@ -28,8 +28,7 @@ static const struct {
 
 enum { CALLS = 3 }; /* totBk */
 
-static void
-find_costs(const struct view_site *s, void *context, uint64_t ret[GRAPH_COSTS])
+static void find_costs(const struct view_site *s, void *context, uint64_t ret[GRAPH_COSTS])
 {
 	const struct process_figures *f = &s->figures.all;
 
@@ -55,9 +54,7 @@ struct callgrind {
 };
 
 /* "fl=(3) name", and from the second time on "fl=(3)" */
-static void
-put_text(
-    struct callgrind *c, const char *key, struct strings *all, const char *text)
+static void put_text(struct callgrind *c, const char *key, struct strings *all, const char *text)
 {
 	size_t before = all->count;
 	uint32_t number = 0;
@@ -76,8 +73,7 @@ put_text(
 }
 
 /* Recursive calls are named f'2, f'3, ..., as by callgrind itself. */
-static void
-put_function(struct callgrind *c, const char *key, uint32_t node)
+static void put_function(struct callgrind *c, const char *key, uint32_t node)
 {
 	const struct graph_node *n = &c->graph->nodes[node];
 
@@ -92,8 +88,7 @@ put_function(struct callgrind *c, const char *key, uint32_t node)
 	(void)putc('\n', c->out);
 }
 
-static void
-put_costs(FILE *out, uint32_t line, const uint64_t *cost)
+static void put_costs(FILE *out, uint32_t line, const uint64_t *cost)
 {
 	(void)fprintf(out, "%" PRIu32, line);
 	for (int i = 0; i < GRAPH_COSTS; i++)
@@ -101,8 +96,7 @@ put_costs(FILE *out, uint32_t line, const uint64_t *cost)
 	(void)putc('\n', out);
 }
 
-static void
-put_edge(struct callgrind *c, const struct graph_edge *e)
+static void put_edge(struct callgrind *c, const struct graph_edge *e)
 {
 	const struct frame *callee;
 	uint64_t calls = e->cost[CALLS];
@@ -111,8 +105,7 @@ put_edge(struct callgrind *c, const struct graph_edge *e)
 		put_costs(c->out, e->line, e->cost);
 		return;
 	}
-	callee =
-	    functions_frame(c->functions, c->graph->nodes[e->callee].function);
+	callee = functions_frame(c->functions, c->graph->nodes[e->callee].function);
 	put_text(c, "cob", &c->objects, callee->module);
 	put_text(c, "cfi", &c->files, callee->file);
 	put_function(c, "cfn", e->callee);
@@ -121,8 +114,7 @@ put_edge(struct callgrind *c, const struct graph_edge *e)
 	put_costs(c->out, e->line, e->cost);
 }
 
-static void
-put_graph(struct callgrind *c)
+static void put_graph(struct callgrind *c)
 {
 	uint32_t last = GRAPH_SELF;
 
@@ -130,8 +122,8 @@ put_graph(struct callgrind *c)
 		const struct graph_edge *e = &c->graph->edges[i];
 
 		if (e->caller != last) {
-			const struct frame *f = functions_frame(
-			    c->functions, c->graph->nodes[e->caller].function);
+			const struct frame *f =
+			    functions_frame(c->functions, c->graph->nodes[e->caller].function);
 
 			last = e->caller;
 			(void)putc('\n', c->out);
@@ -150,22 +142,18 @@ put_graph(struct callgrind *c)
 	}
 }
 
-static int
-put_head(const struct callgrind *c, const struct view *v,
-    const struct export_options *o)
+static int put_head(const struct callgrind *c, const struct view *v, const struct export_options *o)
 {
 	const struct session *s = v->session;
 	char *remarks = remarks_of(v, o);
 
 	if (!remarks)
 		return -ENOMEM;
-	(void)fprintf(c->out,
-	    "# callgrind format\nversion: 1\ncreator: seep %s\n", o->version);
+	(void)fprintf(c->out, "# callgrind format\nversion: 1\ncreator: seep %s\n", o->version);
 	for (size_t i = 0; i < s->count; i++) {
 		if (!export_has(o, s->processes[i]))
 			continue;
-		(void)fprintf(c->out,
-		    "pid: %" PRIu32 "\ncmd: ", s->processes[i]->header.pid);
+		(void)fprintf(c->out, "pid: %" PRIu32 "\ncmd: ", s->processes[i]->header.pid);
 		texts_command(c->out, s->processes[i]);
 		(void)putc('\n', c->out);
 		break;
@@ -174,8 +162,7 @@ put_head(const struct callgrind *c, const struct view *v,
 	free(remarks);
 	(void)fputs("positions: line\n", c->out);
 	for (int i = 0; i < GRAPH_COSTS; i++)
-		(void)fprintf(c->out, "event: %s : %s\n", events[i].name,
-		    events[i].words);
+		(void)fprintf(c->out, "event: %s : %s\n", events[i].name, events[i].words);
 	(void)fputs("events:", c->out);
 	for (int i = 0; i < GRAPH_COSTS; i++)
 		(void)fprintf(c->out, " %s", events[i].name);
@@ -183,11 +170,9 @@ put_head(const struct callgrind *c, const struct view *v,
 	return 0;
 }
 
-static int
-write_callgrind(FILE *out, const struct view *v, const struct export_options *o)
+static int write_callgrind(FILE *out, const struct view *v, const struct export_options *o)
 {
-	const struct graph_options options = {
-	    .costs = find_costs, .levels = true, .lines = true};
+	const struct graph_options options = {.costs = find_costs, .levels = true, .lines = true};
 	struct functions *functions = NULL;
 	struct graph *graph = NULL;
 	struct callgrind c = {.out = out};
@@ -221,7 +206,6 @@ const struct export_format export_callgrind = {
     .name = "callgrind",
     .extension = ".callgrind",
     .what = "valgrind's call graph: callgrind_annotate, kcachegrind",
-    .flags = EXPORT_GROUPED | EXPORT_FOLDED | EXPORT_MERGED | EXPORT_DEAD |
-        EXPORT_DEPTH,
+    .flags = EXPORT_GROUPED | EXPORT_FOLDED | EXPORT_MERGED | EXPORT_DEAD | EXPORT_DEPTH,
     .write = write_callgrind,
 };

@@ -12,30 +12,26 @@
  * colon replaces them in names; control bytes are already escaped. Frees text,
  * which may be NULL (out of memory): then nothing is written.
  */
-static void
-put_without_semicolons(FILE *out, char *text)
+static void put_without_semicolons(FILE *out, char *text)
 {
 	for (const char *c = text; c && *c; c++)
 		(void)putc(*c == ';' ? ':' : *c, out);
 	free(text);
 }
 
-static void
-write_name(FILE *out, const struct frame *f)
+static void write_name(FILE *out, const struct frame *f)
 {
 	put_without_semicolons(out, texts_name_of(f));
 }
 
-static void
-write_process(FILE *out, const struct process *p)
+static void write_process(FILE *out, const struct process *p)
 {
 	put_without_semicolons(out, texts_process_of(p));
 	(void)putc(';', out);
 }
 
-static void
-write_stack(FILE *out, const struct view *v, const struct view_site *s,
-    struct texts *texts)
+static void write_stack(
+    FILE *out, const struct view *v, const struct view_site *s, struct texts *texts)
 {
 	if (s->process != VIEW_MERGED && v->session->count > 1)
 		write_process(out, v->session->processes[s->process]);
@@ -48,8 +44,7 @@ write_stack(FILE *out, const struct view *v, const struct view_site *s,
 		(void)fputs("(no frames)", out);
 }
 
-static int
-write_collapsed(FILE *out, const struct view *v, const struct export_options *o)
+static int write_collapsed(FILE *out, const struct view *v, const struct export_options *o)
 {
 	struct texts *texts;
 	int err;

@@ -26,11 +26,9 @@ struct csv {
 /* ---- cells ---- */
 
 /* Would a spreadsheet take it for a formula? Full-width forms count, too. */
-static bool
-is_formula(const char *text)
+static bool is_formula(const char *text)
 {
-	static const char *const wide[] = {
-	    "\uff1d", "\uff0b", "\uff0d", "\uff20"};
+	static const char *const wide[] = {"\uff1d", "\uff0b", "\uff0d", "\uff20"};
 
 	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
 		if (strncmp(text, wide[i], strlen(wide[i])) == 0)
@@ -44,8 +42,7 @@ is_formula(const char *text)
  * formula, so an apostrophe is put before it; also after a semicolon, where
  * some of them split the line in spite of the quotes.
  */
-static void
-put_guarded(FILE *out, const char *text)
+static void put_guarded(FILE *out, const char *text)
 {
 	char before = ';';
 
@@ -59,8 +56,7 @@ put_guarded(FILE *out, const char *text)
 	}
 }
 
-static void
-put_text(FILE *out, const char *text)
+static void put_text(FILE *out, const char *text)
 {
 	(void)fputs(",\"", out);
 	if (text)
@@ -68,15 +64,13 @@ put_text(FILE *out, const char *text)
 	(void)putc('"', out);
 }
 
-static void
-put_number(FILE *out, uint64_t n)
+static void put_number(FILE *out, uint64_t n)
 {
 	(void)fprintf(out, ",%" PRIu64, n);
 }
 
 /* Not known: an empty cell. */
-static void
-put_known(FILE *out, uint64_t n, bool known)
+static void put_known(FILE *out, uint64_t n, bool known)
 {
 	if (known)
 		put_number(out, n);
@@ -84,8 +78,7 @@ put_known(FILE *out, uint64_t n, bool known)
 		(void)putc(',', out);
 }
 
-static void
-put_time(FILE *out, uint64_t realtime_ns)
+static void put_time(FILE *out, uint64_t realtime_ns)
 {
 	time_t seconds = (time_t)(realtime_ns / 1000000000);
 	char buffer[64];
@@ -94,12 +87,10 @@ put_time(FILE *out, uint64_t realtime_ns)
 	(void)putc(',', out);
 	if (realtime_ns > 0 && gmtime_r(&seconds, &tm) &&
 	    strftime(buffer, sizeof(buffer), "%Y-%m-%dT%H:%M:%S", &tm) > 0)
-		(void)fprintf(out, "%s.%03uZ", buffer,
-		    (unsigned)(realtime_ns / 1000000 % 1000));
+		(void)fprintf(out, "%s.%03uZ", buffer, (unsigned)(realtime_ns / 1000000 % 1000));
 }
 
-static void
-put_figures(FILE *out, const struct view_figures *f)
+static void put_figures(FILE *out, const struct view_figures *f)
 {
 	put_number(out, f->all.allocations);
 	put_number(out, f->all.allocated_bytes);
@@ -113,8 +104,7 @@ put_figures(FILE *out, const struct view_figures *f)
 	put_number(out, f->temporary_bytes);
 }
 
-static void
-put_older(FILE *out, const struct view_figures *f)
+static void put_older(FILE *out, const struct view_figures *f)
 {
 	put_number(out, f->older_blocks);
 	put_number(out, f->older_bytes);
@@ -125,13 +115,11 @@ put_older(FILE *out, const struct view_figures *f)
 /* ---- rows ---- */
 
 #define FIGURES(before) \
-	"," before "allocations," before "allocated_bytes," before \
-	"frees," before "freed_bytes," before "live_blocks," before \
-	"live_bytes," before "peak_blocks," before "peak_bytes," before \
-	"temporary_blocks," before "temporary_bytes"
+	"," before "allocations," before "allocated_bytes," before "frees," before \
+	"freed_bytes," before "live_blocks," before "live_bytes," before "peak_blocks," before \
+	"peak_bytes," before "temporary_blocks," before "temporary_bytes"
 
-static void
-put_head(FILE *out, const struct export_options *o, bool with_holds)
+static void put_head(FILE *out, const struct export_options *o, bool with_holds)
 {
 	(void)fputs("pid,process,id,kind,api,pool" FIGURES(""), out);
 	if (o->since)
@@ -150,8 +138,7 @@ put_head(FILE *out, const struct export_options *o, bool with_holds)
 /*
  * As in collapsed stacks: from the outermost frame on, separated by semicolons.
  */
-static void
-put_stack(FILE *out, struct texts *texts, const struct view_site *s)
+static void put_stack(FILE *out, struct texts *texts, const struct view_site *s)
 {
 	(void)fputs(",\"", out);
 	for (uint32_t i = s->frame_count; i-- > 0;) {
@@ -162,8 +149,7 @@ put_stack(FILE *out, struct texts *texts, const struct view_site *s)
 	(void)putc('"', out);
 }
 
-static void
-write_name(FILE *out, const struct frame *f)
+static void write_name(FILE *out, const struct frame *f)
 {
 	char *text = texts_name_of(f);
 
@@ -175,8 +161,7 @@ write_name(FILE *out, const struct frame *f)
 	free(text);
 }
 
-static void
-put_identity(const struct csv *c, const struct view_site *s)
+static void put_identity(const struct csv *c, const struct view_site *s)
 {
 	const struct session *session = c->view->session;
 	const struct process *p;
@@ -194,11 +179,9 @@ put_identity(const struct csv *c, const struct view_site *s)
 	put_text(c->out, s->pool);
 }
 
-static void
-put_row(const struct csv *c, const struct view_site *s)
+static void put_row(const struct csv *c, const struct view_site *s)
 {
-	const struct frame *f =
-	    s->frame_count ? &c->view->frames[s->frames[s->own]] : NULL;
+	const struct frame *f = s->frame_count ? &c->view->frames[s->frames[s->own]] : NULL;
 	bool knows_size = s->size_min > 0 || s->size_max > 0;
 	struct fingerprint print;
 
@@ -221,8 +204,7 @@ put_row(const struct csv *c, const struct view_site *s)
 	put_known(c->out, f ? f->line : 0, f && f->line > 0);
 	put_text(c->out, f ? f->module : NULL);
 	put_stack(c->out, c->texts, s);
-	put_known(c->out, ages_temporary_ns(c->view) / 1000000,
-	    c->view->temporary_ticks > 0);
+	put_known(c->out, ages_temporary_ns(c->view) / 1000000, c->view->temporary_ticks > 0);
 	if (c->with_holds) {
 		put_number(c->out, s->figures.holds_bytes);
 		put_number(c->out, view_pins(&s->figures));
@@ -237,8 +219,7 @@ struct row {
 	uint64_t bytes; /* of the metric; how much it changed; the older */
 };
 
-static int
-larger(const void *a, const void *b)
+static int larger(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
@@ -247,19 +228,14 @@ larger(const void *a, const void *b)
 	return (x->site > y->site) - (x->site < y->site);
 }
 
-static int
-write_csv(FILE *out, const struct view *v, const struct export_options *o)
+static int write_csv(FILE *out, const struct view *v, const struct export_options *o)
 {
 	struct row *rows = calloc(v->site_count + 1, sizeof(*rows));
 	size_t count = v->site_count;
-	struct csv c = {.out = out,
-	    .view = v,
-	    .options = o,
-	    .with_holds = export_has_holds(v, o)};
+	struct csv c = {.out = out, .view = v, .options = o, .with_holds = export_has_holds(v, o)};
 	int err = -ENOMEM;
 
-	if (!rows || texts_new(v, write_name, &c.texts) < 0 ||
-	    fingerprints_new(v, &c.prints) < 0)
+	if (!rows || texts_new(v, write_name, &c.texts) < 0 || fingerprints_new(v, &c.prints) < 0)
 		goto out;
 	for (size_t i = 0; i < count; i++) {
 		const struct view_site *s = &v->sites[i];
@@ -289,7 +265,7 @@ const struct export_format export_csv = {
     .name = "csv",
     .extension = ".csv",
     .what = "a row for each site, largest first: spreadsheets, databases",
-    .flags = EXPORT_DEAD | EXPORT_KINDS | EXPORT_METRIC | EXPORT_SINCE |
-        EXPORT_DEPTH | EXPORT_TOP | EXPORT_AGES | EXPORT_RESIDENT,
+    .flags = EXPORT_DEAD | EXPORT_KINDS | EXPORT_METRIC | EXPORT_SINCE | EXPORT_DEPTH | EXPORT_TOP |
+        EXPORT_AGES | EXPORT_RESIDENT,
     .write = write_csv,
 };

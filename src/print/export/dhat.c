@@ -33,8 +33,7 @@ struct dhat {
 
 enum entry { ENTRY_FRAME, ENTRY_PROCESS, ENTRY_API };
 
-static uint32_t
-number_of(struct dhat *d, uint32_t *number, enum entry kind, const void *what)
+static uint32_t number_of(struct dhat *d, uint32_t *number, enum entry kind, const void *what)
 {
 	if (*number == 0) {
 		d->table[d->count] = what;
@@ -46,20 +45,17 @@ number_of(struct dhat *d, uint32_t *number, enum entry kind, const void *what)
 
 /* ---- points ---- */
 
-static uint64_t
-larger(uint64_t a, uint64_t b)
+static uint64_t larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
 
 /* The sum saturates, because many blocks that live for weeks reach the limit. */
-static void
-add_product(uint64_t *sum, uint64_t a, uint64_t b)
+static void add_product(uint64_t *sum, uint64_t a, uint64_t b)
 {
 	uint64_t product;
 
-	if (__builtin_mul_overflow(a, b, &product) ||
-	    __builtin_add_overflow(*sum, product, sum))
+	if (__builtin_mul_overflow(a, b, &product) || __builtin_add_overflow(*sum, product, sum))
 		*sum = UINT64_MAX;
 }
 
@@ -67,8 +63,7 @@ add_product(uint64_t *sum, uint64_t a, uint64_t b)
  * How long its blocks lived together, at the least: ages are known by classes,
  * and each counts with the lower end of its own.
  */
-static uint64_t
-lifetimes_us(const struct view_site *s)
+static uint64_t lifetimes_us(const struct view_site *s)
 {
 	uint64_t us = 0, youngest = 0, steps[PROCESS_STEPS];
 
@@ -82,8 +77,7 @@ lifetimes_us(const struct view_site *s)
 
 		add_product(&us, s->ages->deaths[i], bound_us);
 		if (s->ages->live_ages_known)
-			add_product(&us, s->ages->living[i],
-			    larger(bound_us, youngest));
+			add_product(&us, s->ages->living[i], larger(bound_us, youngest));
 	}
 	if (!s->ages || !s->ages->live_ages_known)
 		add_product(&us, s->figures.all.live_blocks, youngest);
@@ -91,8 +85,7 @@ lifetimes_us(const struct view_site *s)
 }
 
 /* A lower bound of the maximum: the peak, the end, and the largest block. */
-static void
-put_maximum(FILE *out, const struct view_site *s)
+static void put_maximum(FILE *out, const struct view_site *s)
 {
 	const struct process_figures *f = &s->figures.all;
 	uint64_t bytes = larger(f->peak_bytes, f->live_bytes);
@@ -102,8 +95,7 @@ put_maximum(FILE *out, const struct view_site *s)
 	json_number(out, "mbk", larger(blocks, f->allocations > 0));
 }
 
-static void
-put_point(struct dhat *d, const struct view_site *s)
+static void put_point(struct dhat *d, const struct view_site *s)
 {
 	const struct process_figures *f = &s->figures.all;
 	const struct session *session = d->view->session;
@@ -122,8 +114,7 @@ put_point(struct dhat *d, const struct view_site *s)
 		uint32_t n = s->frames[i];
 
 		(void)fprintf(d->out, ",%" PRIu32,
-		    number_of(
-		        d, &d->of_frame[n], ENTRY_FRAME, &d->view->frames[n]));
+		    number_of(d, &d->of_frame[n], ENTRY_FRAME, &d->view->frames[n]));
 	}
 	if (s->process != VIEW_MERGED && session->count > 1)
 		(void)fprintf(d->out, ",%" PRIu32,
@@ -134,8 +125,7 @@ put_point(struct dhat *d, const struct view_site *s)
 
 /* ---- the table ---- */
 
-static void
-put_entry(const struct dhat *d, uint32_t i)
+static void put_entry(const struct dhat *d, uint32_t i)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -145,8 +135,7 @@ put_entry(const struct dhat *d, uint32_t i)
 	if (memory && d->kinds[i] == ENTRY_FRAME)
 		modules_put_frame(memory, &d->modules, d->table[i], "???");
 	else if (memory && d->kinds[i] == ENTRY_API)
-		(void)fprintf(memory, "0x0: %s (in the allocator)",
-		    (const char *)d->table[i]);
+		(void)fprintf(memory, "0x0: %s (in the allocator)", (const char *)d->table[i]);
 	else if (memory) {
 		(void)putc('[', memory);
 		texts_process(memory, d->table[i]);
@@ -161,8 +150,7 @@ put_entry(const struct dhat *d, uint32_t i)
 
 /* ---- the file ---- */
 
-static void
-put_head(const struct dhat *d, const struct export_options *o)
+static void put_head(const struct dhat *d, const struct export_options *o)
 {
 	const struct session *s = d->view->session;
 	const struct process *first = NULL;
@@ -202,8 +190,7 @@ put_head(const struct dhat *d, const struct export_options *o)
 	free(text);
 }
 
-static int
-dhat_init(struct dhat *d, FILE *out, const struct view *v)
+static int dhat_init(struct dhat *d, FILE *out, const struct view *v)
 {
 	size_t most = v->frame_count + v->session->count + APIS;
 
@@ -217,8 +204,7 @@ dhat_init(struct dhat *d, FILE *out, const struct view *v)
 	return modules_init(&d->modules, v->session);
 }
 
-static int
-write_dhat(FILE *out, const struct view *v, const struct export_options *o)
+static int write_dhat(FILE *out, const struct view *v, const struct export_options *o)
 {
 	const char *comma = "\n";
 	struct dhat d;

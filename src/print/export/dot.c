@@ -35,8 +35,7 @@ struct dot {
 	uint64_t whole; /* the bytes that are 100 % */
 };
 
-static void
-find_costs(const struct view_site *s, void *context, uint64_t ret[GRAPH_COSTS])
+static void find_costs(const struct view_site *s, void *context, uint64_t ret[GRAPH_COSTS])
 {
 	const struct export_options *o = context;
 
@@ -47,16 +46,13 @@ find_costs(const struct view_site *s, void *context, uint64_t ret[GRAPH_COSTS])
 }
 
 /* The absolute difference. */
-static uint64_t
-weight(const uint64_t *cost)
+static uint64_t weight(const uint64_t *cost)
 {
-	return cost[NOW_BYTES] > cost[BEFORE_BYTES]
-	    ? cost[NOW_BYTES] - cost[BEFORE_BYTES]
-	    : cost[BEFORE_BYTES] - cost[NOW_BYTES];
+	return cost[NOW_BYTES] > cost[BEFORE_BYTES] ? cost[NOW_BYTES] - cost[BEFORE_BYTES]
+	                                            : cost[BEFORE_BYTES] - cost[NOW_BYTES];
 }
 
-static double
-share(const struct dot *d, const uint64_t *cost)
+static double share(const struct dot *d, const uint64_t *cost)
 {
 	return d->whole ? (double)weight(cost) / (double)d->whole : 0;
 }
@@ -64,8 +60,7 @@ share(const struct dot *d, const uint64_t *cost)
 /* ---- words ---- */
 
 /* In a quoted string; `limit` characters, 0: all. */
-static void
-put_quoted(FILE *out, const char *text, size_t limit)
+static void put_quoted(FILE *out, const char *text, size_t limit)
 {
 	size_t n = 0;
 
@@ -83,8 +78,7 @@ put_quoted(FILE *out, const char *text, size_t limit)
 }
 
 /* Takes ownership of text; NULL: no memory. */
-static void
-put_taken(FILE *out, char *text, size_t limit)
+static void put_taken(FILE *out, char *text, size_t limit)
 {
 	if (text)
 		put_quoted(out, text, limit);
@@ -92,22 +86,18 @@ put_taken(FILE *out, char *text, size_t limit)
 }
 
 /* "1,234 bytes (5.6%)" */
-static void
-put_amount(const struct dot *d, const uint64_t *cost)
+static void put_amount(const struct dot *d, const uint64_t *cost)
 {
-	const struct amount a = {
-	    .plus = cost[NOW_BYTES], .minus = cost[BEFORE_BYTES]};
+	const struct amount a = {.plus = cost[NOW_BYTES], .minus = cost[BEFORE_BYTES]};
 	char buffer[WORDS_COUNTED];
 
-	(void)fputs(
-	    amount_counted(buffer, &a, d->options->since, "byte"), d->out);
+	(void)fputs(amount_counted(buffer, &a, d->options->since, "byte"), d->out);
 	if (d->whole > 0)
 		(void)fprintf(d->out, " (%.1f%%)", 100 * share(d, cost));
 }
 
 /* Growth is red, shrinkage green; a larger share is a stronger colour. */
-static void
-put_colour(const struct dot *d, const uint64_t *cost)
+static void put_colour(const struct dot *d, const uint64_t *cost)
 {
 	double part = share(d, cost);
 	bool grew = cost[NOW_BYTES] >= cost[BEFORE_BYTES];
@@ -121,8 +111,7 @@ put_colour(const struct dot *d, const uint64_t *cost)
 
 /* ---- the graph ---- */
 
-static const uint64_t *
-self_of(const struct graph *g, uint32_t node)
+static const uint64_t *self_of(const struct graph *g, uint32_t node)
 {
 	static const uint64_t nothing[GRAPH_COSTS];
 	size_t low = 0, high = g->edge_count;
@@ -142,16 +131,14 @@ self_of(const struct graph *g, uint32_t node)
 	return nothing;
 }
 
-static void
-put_node(const struct dot *d, uint32_t number)
+static void put_node(const struct dot *d, uint32_t number)
 {
 	const struct graph_node *n = &d->graph->nodes[number];
 	const struct frame *f = functions_frame(d->functions, n->function);
 	const uint64_t *self = self_of(d->graph, number);
 	double part = share(d, self);
 	char blocks[WORDS_COUNTED];
-	const struct amount a = {
-	    .plus = n->cost[NOW_BLOCKS], .minus = n->cost[BEFORE_BLOCKS]};
+	const struct amount a = {.plus = n->cost[NOW_BLOCKS], .minus = n->cost[BEFORE_BLOCKS]};
 
 	(void)fprintf(d->out, "n%" PRIu32 " [label=\"", number + 1);
 	put_taken(d->out, texts_name_of(f), NAME_MAX);
@@ -169,32 +156,25 @@ put_node(const struct dot *d, uint32_t number)
 		put_amount(d, n->cost);
 	}
 	(void)fprintf(d->out, "\", fontsize=%d, fillcolor=\"",
-	    FONT_MIN +
-	        (int)((FONT_MAX - FONT_MIN) * sqrt(part > 1 ? 1 : part)));
+	    FONT_MIN + (int)((FONT_MAX - FONT_MIN) * sqrt(part > 1 ? 1 : part)));
 	put_colour(d, n->cost);
 	(void)fputs("\", tooltip=\"", d->out);
-	put_taken(d->out,
-	    f->function ? texts_shown(f->function) : texts_name_of(f), 0);
-	(void)fprintf(d->out, ": %s\"];\n",
-	    amount_counted(blocks, &a, d->options->since, "block"));
+	put_taken(d->out, f->function ? texts_shown(f->function) : texts_name_of(f), 0);
+	(void)fprintf(d->out, ": %s\"];\n", amount_counted(blocks, &a, d->options->since, "block"));
 }
 
-static void
-put_edge(const struct dot *d, const struct graph_edge *e)
+static void put_edge(const struct dot *d, const struct graph_edge *e)
 {
 	double part = share(d, e->cost);
 
-	if (e->callee == GRAPH_SELF ||
-	    (weight(e->cost) < d->whole / EDGE_PER && !d->options->full))
+	if (e->callee == GRAPH_SELF || (weight(e->cost) < d->whole / EDGE_PER && !d->options->full))
 		return;
-	(void)fprintf(d->out, "n%" PRIu32 " -> n%" PRIu32 " [label=\" ",
-	    e->caller + 1, e->callee + 1);
+	(void)fprintf(
+	    d->out, "n%" PRIu32 " -> n%" PRIu32 " [label=\" ", e->caller + 1, e->callee + 1);
 	put_amount(d, e->cost);
-	(void)fprintf(d->out, "\", penwidth=%.1f%s%s];\n",
-	    1 + 4 * (part > 1 ? 1 : part),
+	(void)fprintf(d->out, "\", penwidth=%.1f%s%s];\n", 1 + 4 * (part > 1 ? 1 : part),
 	    e->is_residual ? ", style=dashed" : "",
-	    e->cost[NOW_BYTES] < e->cost[BEFORE_BYTES] ? ", color=\"#2e7d32\""
-	                                               : "");
+	    e->cost[NOW_BYTES] < e->cost[BEFORE_BYTES] ? ", color=\"#2e7d32\"" : "");
 }
 
 /* ---- which functions ---- */
@@ -204,8 +184,7 @@ struct candidate {
 	uint64_t weight;
 };
 
-static int
-heavier(const void *a, const void *b)
+static int heavier(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
@@ -215,8 +194,7 @@ heavier(const void *a, const void *b)
 }
 
 /* Functions to keep, by number; for free(). NULL: out of memory. */
-static bool *
-choose(const struct dot *d)
+static bool *choose(const struct dot *d)
 {
 	const struct graph *g = d->graph;
 	bool full = d->options->full;
@@ -232,20 +210,18 @@ choose(const struct dot *d)
 	if (limit == 0)
 		limit = NODES;
 	for (size_t i = 0; i < g->node_count; i++)
-		list[i] = (struct candidate){.function = g->nodes[i].function,
-		    .weight = weight(g->nodes[i].cost)};
+		list[i] = (struct candidate){
+		    .function = g->nodes[i].function, .weight = weight(g->nodes[i].cost)};
 	qsort(list, g->node_count, sizeof(*list), heavier);
 	for (size_t i = 0; i < g->node_count && i < limit; i++)
 		keep[list[i].function] = list[i].weight > 0 &&
-		    (d->options->top || full ||
-		        list[i].weight >= d->whole / NODE_PER);
+		    (d->options->top || full || list[i].weight >= d->whole / NODE_PER);
 	free(list);
 	return keep;
 }
 
 /* The bytes that are 100 %: the total, or the sum of all changes. */
-static uint64_t
-find_whole(const struct view *v, const struct export_options *o)
+static uint64_t find_whole(const struct view *v, const struct export_options *o)
 {
 	uint64_t sum = 0;
 
@@ -261,8 +237,7 @@ find_whole(const struct view *v, const struct export_options *o)
 
 /* ---- the file ---- */
 
-static const char *
-metric_name(int metric)
+static const char *metric_name(int metric)
 {
 	switch (metric) {
 	case VIEW_PEAK:
@@ -276,8 +251,7 @@ metric_name(int metric)
 	}
 }
 
-static void
-put_line(FILE *out, const char *text, size_t len)
+static void put_line(FILE *out, const char *text, size_t len)
 {
 	char *line = strndup(text, len);
 
@@ -287,8 +261,7 @@ put_line(FILE *out, const char *text, size_t len)
 	(void)fputs("\\l", out);
 }
 
-static int
-put_file(const struct dot *d, size_t all)
+static int put_file(const struct dot *d, size_t all)
 {
 	const struct graph *g = d->graph;
 	char *remarks = remarks_of(d->view, d->options);
@@ -302,8 +275,7 @@ put_file(const struct dot *d, size_t all)
 	    d->out);
 	(void)fputs(metric_name(d->options->metric), d->out);
 	if (d->options->metric == VIEW_TEMPORARY)
-		(void)fputs(
-		    words_time(within, ages_temporary_ns(d->view)), d->out);
+		(void)fputs(words_time(within, ages_temporary_ns(d->view)), d->out);
 	(void)fputs(": ", d->out);
 	put_amount(d, g->total);
 	(void)fprintf(d->out, "; %zu of %zu functions\\l", g->node_count, all);
@@ -327,13 +299,11 @@ put_file(const struct dot *d, size_t all)
 	return ferror(d->out) ? -EIO : 0;
 }
 
-static int
-write_dot(FILE *out, const struct view *v, const struct export_options *o)
+static int write_dot(FILE *out, const struct view *v, const struct export_options *o)
 {
 	struct export_options copy = *o;
 	struct graph_options options = {.costs = find_costs, .context = &copy};
-	struct dot d = {
-	    .out = out, .view = v, .options = o, .whole = find_whole(v, o)};
+	struct dot d = {.out = out, .view = v, .options = o, .whole = find_whole(v, o)};
 	bool *keep = NULL;
 	size_t all = 0;
 	int err;
@@ -365,7 +335,7 @@ const struct export_format export_dot = {
     .name = "dot",
     .extension = ".dot",
     .what = "a call graph for Graphviz, only the largest functions",
-    .flags = EXPORT_GROUPED | EXPORT_FOLDED | EXPORT_MERGED | EXPORT_METRIC |
-        EXPORT_SINCE | EXPORT_DEPTH | EXPORT_TOP,
+    .flags = EXPORT_GROUPED | EXPORT_FOLDED | EXPORT_MERGED | EXPORT_METRIC | EXPORT_SINCE |
+        EXPORT_DEPTH | EXPORT_TOP,
     .write = write_dot,
 };

@@ -15,9 +15,8 @@ static const struct events_out_writer *const writers[] = {
     [EVENTS_OUT_HEAPTRACK] = &events_out_heaptrack,
 };
 
-int
-events_out_new(FILE *out, const struct view *v, uint32_t process,
-    enum events_out_format format, const char *version, struct events_out **ret)
+int events_out_new(FILE *out, const struct view *v, uint32_t process, enum events_out_format format,
+    const char *version, struct events_out **ret)
 {
 	const struct process *p = v->session->processes[process];
 	struct events_out *o = calloc(1, sizeof(*o));
@@ -44,8 +43,7 @@ events_out_new(FILE *out, const struct view *v, uint32_t process,
 	return 0;
 }
 
-void
-events_out_free(struct events_out *o)
+void events_out_free(struct events_out *o)
 {
 	if (!o)
 		return;
@@ -55,20 +53,17 @@ events_out_free(struct events_out *o)
 	free(o);
 }
 
-uint64_t
-events_out_left_out(const struct events_out *o)
+uint64_t events_out_left_out(const struct events_out *o)
 {
 	return o->left_out;
 }
 
-uint64_t
-events_out_written(const struct events_out *o)
+uint64_t events_out_written(const struct events_out *o)
 {
 	return o->written;
 }
 
-static int
-begin(struct events_out *o)
+static int begin(struct events_out *o)
 {
 	if (o->has_begun)
 		return 0;
@@ -76,15 +71,13 @@ begin(struct events_out *o)
 	return o->writer->begin(o);
 }
 
-void
-events_out_begin(struct events_out *o)
+void events_out_begin(struct events_out *o)
 {
 	(void)begin(o);
 }
 
 /* False: the view does not want it. */
-static bool
-find_site(const struct events_out *o, uint32_t id, uint32_t *ret)
+static bool find_site(const struct events_out *o, uint32_t id, uint32_t *ret)
 {
 	const struct process *p = o->process;
 	const struct process_id *found = process_find_id(p, id);
@@ -100,14 +93,12 @@ find_site(const struct events_out *o, uint32_t id, uint32_t *ret)
 
 /* ---- blocks ---- */
 
-static uint64_t
-key_of(uint64_t address, uint32_t name)
+static uint64_t key_of(uint64_t address, uint32_t name)
 {
 	return address ? address : name;
 }
 
-static int
-remove_block(struct events_out *o, struct events_out_block *b)
+static int remove_block(struct events_out *o, struct events_out_block *b)
 {
 	const struct events_out_block gone = *b;
 
@@ -123,17 +114,14 @@ remove_block(struct events_out *o, struct events_out_block *b)
  * allocation and the free of the new block belong before it. Instead of the
  * address the new block gets a number that no address is.
  */
-static uint64_t
-key_beside(uint32_t name)
+static uint64_t key_beside(uint32_t name)
 {
 	return UINT64_C(1) << 63 | name;
 }
 
-static int
-put_free(struct events_out *o, uint64_t address, uint32_t name)
+static int put_free(struct events_out *o, uint64_t address, uint32_t name)
 {
-	struct events_out_block *b =
-	    keyed_find(&o->live, key_of(address, name));
+	struct events_out_block *b = keyed_find(&o->live, key_of(address, name));
 
 	if (!b || b->name != name)
 		b = keyed_find(&o->live, key_beside(name));
@@ -143,8 +131,7 @@ put_free(struct events_out *o, uint64_t address, uint32_t name)
 	return 0;
 }
 
-static int
-put_alloc(struct events_out *o, const struct events_event *e)
+static int put_alloc(struct events_out *o, const struct events_event *e)
 {
 	uint64_t key = key_of(e->address, e->name);
 	struct events_out_block *b = keyed_find(&o->live, key);
@@ -162,19 +149,15 @@ put_alloc(struct events_out *o, const struct events_event *e)
 	b = keyed_put(&o->live, key);
 	if (!b)
 		return -ENOMEM;
-	*b = (struct events_out_block){
-	    .key = key, .size = e->size, .name = e->name, .site = site};
+	*b = (struct events_out_block){.key = key, .size = e->size, .name = e->name, .site = site};
 	o->stamp++;
 	o->written++;
 	return err < 0 ? err : o->writer->come(o, b);
 }
 
-static int
-put_time(struct events_out *o, const struct events_event *e)
+static int put_time(struct events_out *o, const struct events_event *e)
 {
-	uint64_t ms = e->tick < UINT64_MAX / LOG_TICK_NS
-	    ? e->tick * (LOG_TICK_NS / 1000000)
-	    : 0;
+	uint64_t ms = e->tick < UINT64_MAX / LOG_TICK_NS ? e->tick * (LOG_TICK_NS / 1000000) : 0;
 
 	/* threads differ by up to 10 ms, but a file's time never goes back */
 	if (!o->writer->at || (o->ms != UINT64_MAX && ms <= o->ms))
@@ -183,8 +166,7 @@ put_time(struct events_out *o, const struct events_event *e)
 	return o->writer->at(o, ms);
 }
 
-int
-events_out_put(void *out, const struct events_event *e)
+int events_out_put(void *out, const struct events_event *e)
 {
 	struct events_out *o = out;
 	int err;
@@ -198,8 +180,7 @@ events_out_put(void *out, const struct events_event *e)
 		err = put_free(o, e->old_address, e->name);
 	if (err == 0 && (e->kind == EVENTS_ALLOC || e->kind == EVENTS_REALLOC))
 		err = put_alloc(o, e);
-	o->left_out +=
-	    e->kind == EVENTS_INHERITED || e->kind == EVENTS_UNLOGGED;
+	o->left_out += e->kind == EVENTS_INHERITED || e->kind == EVENTS_UNLOGGED;
 	if (err < 0)
 		return err;
 	return ferror(o->out) ? -EIO : 0;

@@ -25,9 +25,8 @@ struct events_out;
  * For the process with this number in the view's session. The view has its sites
  * one by one; events of others of its sites are left out. Borrows all. -ENOMEM.
  */
-int events_out_new(FILE *out, const struct view *v, uint32_t process,
-    enum events_out_format format, const char *version,
-    struct events_out **ret);
+int events_out_new(FILE *out, const struct view *v, uint32_t process, enum events_out_format format,
+    const char *version, struct events_out **ret);
 void events_out_free(struct events_out *o); /* NULL is fine */
 
 /* Writes what comes before the first event. The first event does so as well. */

@@ -34,8 +34,7 @@ struct writer {
 	struct dict index;
 };
 
-static int
-begin(struct events_out *o)
+static int begin(struct events_out *o)
 {
 	struct writer *w = calloc(1, sizeof(*w));
 
@@ -43,20 +42,17 @@ begin(struct events_out *o)
 		return -ENOMEM;
 	o->more = w;
 	w->traces = calloc(o->view->site_count + 1, sizeof(*w->traces));
-	if (!w->traces ||
-	    heaptrack_stacks_init(&w->stacks, o->out, o->view) < 0)
+	if (!w->traces || heaptrack_stacks_init(&w->stacks, o->out, o->view) < 0)
 		return -ENOMEM;
 	(void)fputs("v 10400 3\nX ", o->out);
 	texts_command(o->out, o->process);
-	(void)fprintf(o->out,
-	    " [written by seep %s from its event log]\nI %x 0\nc 0\n",
-	    o->version, (unsigned)PAGE);
+	(void)fprintf(o->out, " [written by seep %s from its event log]\nI %x 0\nc 0\n", o->version,
+	    (unsigned)PAGE);
 	o->ms = 0;
 	return 0;
 }
 
-static void
-release(struct events_out *o)
+static void release(struct events_out *o)
 {
 	struct writer *w = o->more;
 
@@ -70,32 +66,27 @@ release(struct events_out *o)
 	o->more = NULL;
 }
 
-static int
-at(struct events_out *o, uint64_t ms)
+static int at(struct events_out *o, uint64_t ms)
 {
 	(void)fprintf(o->out, "c %" PRIx64 "\n", ms);
 	return 0;
 }
 
 /* The number of a site's stack, which is written if it is new. 0: -ENOMEM. */
-static uint32_t
-trace_of(struct events_out *o, uint32_t site)
+static uint32_t trace_of(struct events_out *o, uint32_t site)
 {
 	static uint32_t none[1];
 	static const struct view_site unknown = {.frames = none};
 	struct writer *w = o->more;
-	uint32_t *trace =
-	    site == EVENTS_OUT_NOWHERE ? &w->nowhere : &w->traces[site];
+	uint32_t *trace = site == EVENTS_OUT_NOWHERE ? &w->nowhere : &w->traces[site];
 
 	if (*trace == 0)
-		*trace = heaptrack_stacks_put(&w->stacks,
-		    site == EVENTS_OUT_NOWHERE ? &unknown
-		                               : &o->view->sites[site]);
+		*trace = heaptrack_stacks_put(
+		    &w->stacks, site == EVENTS_OUT_NOWHERE ? &unknown : &o->view->sites[site]);
 	return *trace;
 }
 
-static bool
-same_pair(const void *items, uint32_t item, const void *key)
+static bool same_pair(const void *items, uint32_t item, const void *key)
 {
 	const struct pair *a = (const struct pair *)items + item;
 	const struct pair *b = key;
@@ -104,8 +95,7 @@ same_pair(const void *items, uint32_t item, const void *key)
 }
 
 /* The number of the pair of a block, which is written if it is new. */
-static int
-find_pair(struct events_out *o, const struct events_out_block *b, uint32_t *ret)
+static int find_pair(struct events_out *o, const struct events_out_block *b, uint32_t *ret)
 {
 	struct writer *w = o->more;
 	struct pair key = {.size = b->size, .trace = trace_of(o, b->site)};
@@ -119,20 +109,18 @@ find_pair(struct events_out *o, const struct events_out_block *b, uint32_t *ret)
 		w->count = 0;
 	}
 	if (room_make(&w->pairs, &w->room, w->count, sizeof(*w->pairs)) < 0 ||
-	    dict_find(&w->index, dict_hash(key.size, key.trace, 3), same_pair,
-	        w->pairs, &key, (uint32_t)w->count, &at_pair) < 0)
+	    dict_find(&w->index, dict_hash(key.size, key.trace, 3), same_pair, w->pairs, &key,
+	        (uint32_t)w->count, &at_pair) < 0)
 		return -ENOMEM;
 	if (at_pair == w->count) {
 		w->pairs[w->count++] = key;
-		(void)fprintf(
-		    o->out, "a %" PRIx64 " %" PRIx32 "\n", key.size, key.trace);
+		(void)fprintf(o->out, "a %" PRIx64 " %" PRIx32 "\n", key.size, key.trace);
 	}
 	*ret = w->before + at_pair;
 	return 0;
 }
 
-static int
-put(struct events_out *o, const struct events_out_block *b, char sign)
+static int put(struct events_out *o, const struct events_out_block *b, char sign)
 {
 	uint32_t pair;
 	int err = find_pair(o, b, &pair);
@@ -142,14 +130,12 @@ put(struct events_out *o, const struct events_out_block *b, char sign)
 	return err;
 }
 
-static int
-come(struct events_out *o, const struct events_out_block *b)
+static int come(struct events_out *o, const struct events_out_block *b)
 {
 	return put(o, b, '+');
 }
 
-static int
-go(struct events_out *o, const struct events_out_block *b)
+static int go(struct events_out *o, const struct events_out_block *b)
 {
 	return put(o, b, '-');
 }

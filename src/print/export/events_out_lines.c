@@ -20,8 +20,7 @@ struct lines {
 	size_t here_len; /* 0: not known */
 };
 
-static int
-begin(struct events_out *o)
+static int begin(struct events_out *o)
 {
 	size_t count = o->view->site_count + 1;
 	struct lines *l = calloc(1, sizeof(*l));
@@ -43,8 +42,7 @@ begin(struct events_out *o)
 	return 0;
 }
 
-static void
-release(struct events_out *o)
+static void release(struct events_out *o)
 {
 	struct lines *l = o->more;
 
@@ -69,8 +67,7 @@ release(struct events_out *o)
  * and an empty line. A free has -BYTES and no stack. A code address has one line,
  * that of the innermost function. A block of 0 bytes counts as one byte.
  */
-static void
-put_frame(FILE *out, const struct lines *l, const struct frame *f)
+static void put_frame(FILE *out, const struct lines *l, const struct frame *f)
 {
 	const char *file = f->file;
 
@@ -94,8 +91,7 @@ put_frame(FILE *out, const struct lines *l, const struct frame *f)
 	(void)putc('\n', out);
 }
 
-static char *
-make_stack(const struct events_out *o, const struct view_site *s)
+static char *make_stack(const struct events_out *o, const struct view_site *s)
 {
 	bool is_first = true;
 	char *text = NULL;
@@ -119,16 +115,14 @@ make_stack(const struct events_out *o, const struct view_site *s)
 	return text;
 }
 
-static void
-put_event(const struct events_out *o, const struct events_out_block *b,
-    const char *sign)
+static void put_event(
+    const struct events_out *o, const struct events_out_block *b, const char *sign)
 {
-	(void)fprintf(o->out, "%" PRIu64 ": 0x%08" PRIx64 " %s%" PRIu64 "\n",
-	    o->stamp, b->key, sign, b->size ? b->size : 1);
+	(void)fprintf(o->out, "%" PRIu64 ": 0x%08" PRIx64 " %s%" PRIu64 "\n", o->stamp, b->key,
+	    sign, b->size ? b->size : 1);
 }
 
-static int
-memtrail_come(struct events_out *o, const struct events_out_block *b)
+static int memtrail_come(struct events_out *o, const struct events_out_block *b)
 {
 	struct lines *l = o->more;
 
@@ -146,8 +140,7 @@ memtrail_come(struct events_out *o, const struct events_out_block *b)
 	return 0;
 }
 
-static int
-memtrail_go(struct events_out *o, const struct events_out_block *b)
+static int memtrail_go(struct events_out *o, const struct events_out_block *b)
 {
 	put_event(o, b, "-");
 	(void)putc('\n', o->out);
@@ -169,16 +162,14 @@ const struct events_out_writer events_out_memtrail = {
  */
 #define NO_CALLER "(nil)"
 
-static int
-mmleak_come(struct events_out *o, const struct events_out_block *b)
+static int mmleak_come(struct events_out *o, const struct events_out_block *b)
 {
 	struct lines *l = o->more;
 	uint64_t caller = 0;
 
 	if (b->site != EVENTS_OUT_NOWHERE) {
 		const struct view_site *s = &o->view->sites[b->site];
-		const struct callers_row row = {
-		    .site = s, .frame_count = s->frame_count};
+		const struct callers_row row = {.site = s, .frame_count = s->frame_count};
 
 		caller = l->callers[b->site];
 		if (caller == 1)
@@ -194,8 +185,7 @@ mmleak_come(struct events_out *o, const struct events_out_block *b)
 	return 0;
 }
 
-static int
-mmleak_go(struct events_out *o, const struct events_out_block *b)
+static int mmleak_go(struct events_out *o, const struct events_out_block *b)
 {
 	(void)fprintf(o->out, "0x%" PRIx64 " " NO_CALLER "\n", b->key);
 	return 0;

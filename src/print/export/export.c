@@ -27,35 +27,29 @@ static const struct export_format *const formats[] = {
     &export_speedscope,
 };
 
-bool
-export_has(const struct export_options *o, const struct process *p)
+bool export_has(const struct export_options *o, const struct process *p)
 {
-	return (o->pid == 0 || p->header.pid == o->pid) &&
-	    (!o->only || o->only == p);
+	return (o->pid == 0 || p->header.pid == o->pid) && (!o->only || o->only == p);
 }
 
-bool
-export_has_holds(const struct view *v, const struct export_options *o)
+bool export_has_holds(const struct view *v, const struct export_options *o)
 {
 	for (size_t i = 0; i < v->session->count; i++) {
 		const struct process *p = v->session->processes[i];
 
-		if (export_has(o, p) && p->residence &&
-		    p->residence->lack == RESIDENCE_SPLIT)
+		if (export_has(o, p) && p->residence && p->residence->lack == RESIDENCE_SPLIT)
 			return true;
 	}
 	return false;
 }
 
-const struct export_format *const *
-export_formats(size_t *ret_count)
+const struct export_format *const *export_formats(size_t *ret_count)
 {
 	*ret_count = sizeof(formats) / sizeof(formats[0]);
 	return formats;
 }
 
-const struct export_format *
-export_find(const char *name)
+const struct export_format *export_find(const char *name)
 {
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		if (strcmp(formats[i]->name, name) == 0)

@@ -11,23 +11,23 @@
 
 /* The view that a format needs, and the options that it supports. */
 enum export_flags {
-	EXPORT_GROUPED = 1, /* equal functions and lines are one site */
-	EXPORT_FOLDED = 2,  /* recursion is folded */
-	EXPORT_MERGED = 4,  /* processes together; else each by itself */
-	EXPORT_SINCE = 8,   /* can show differences: --since */
-	EXPORT_BINARY = 16, /* not for a terminal */
-	EXPORT_DEAD = 32,   /* includes sites without live blocks */
-	EXPORT_METRIC = 64, /* --peak and --allocs, not only --live */
-	EXPORT_ONE = 128,   /* shows one process only */
-	EXPORT_KINDS = 256, /* includes pools, not only the heap */
-	EXPORT_DEPTH = 512, /* the view cuts stacks, not the format: --depth */
-	EXPORT_TOP = 1024,  /* can be limited to some rows: --top */
+	EXPORT_GROUPED = 1,       /* equal functions and lines are one site */
+	EXPORT_FOLDED = 2,        /* recursion is folded */
+	EXPORT_MERGED = 4,        /* processes together; else each by itself */
+	EXPORT_SINCE = 8,         /* can show differences: --since */
+	EXPORT_BINARY = 16,       /* not for a terminal */
+	EXPORT_DEAD = 32,         /* includes sites without live blocks */
+	EXPORT_METRIC = 64,       /* --peak and --allocs, not only --live */
+	EXPORT_ONE = 128,         /* shows one process only */
+	EXPORT_KINDS = 256,       /* includes pools, not only the heap */
+	EXPORT_DEPTH = 512,       /* the view cuts stacks, not the format: --depth */
+	EXPORT_TOP = 1024,        /* can be limited to some rows: --top */
 	EXPORT_MOMENTS = 2048,    /* includes snapshots beside the input */
 	EXPORT_INCREMENTS = 4096, /* minus what earlier reports contain */
-	EXPORT_PACKED = 8192, /* copies files, not sites: see print/export/pack.h */
-	EXPORT_AGES = 16384,  /* blocks above a certain age: --older-than */
-	EXPORT_RESIDENT = 65536, /* pages that sites hold: --rss */
-	EXPORT_EVENTS = 131072,  /* has one line for each event of a log */
+	EXPORT_PACKED = 8192,     /* copies files, not sites: see print/export/pack.h */
+	EXPORT_AGES = 16384,      /* blocks above a certain age: --older-than */
+	EXPORT_RESIDENT = 65536,  /* pages that sites hold: --rss */
+	EXPORT_EVENTS = 131072,   /* has one line for each event of a log */
 };
 
 /* When the figures were read, for a server that orders profiles by that. */
@@ -74,12 +74,10 @@ struct export_format {
 	const char *what;      /* one line for the help */
 	unsigned flags;        /* enum export_flags */
 	/* 0, -ENOMEM, or -EIO if ferror(out). */
-	int (*write)(
-	    FILE *out, const struct view *v, const struct export_options *o);
+	int (*write)(FILE *out, const struct view *v, const struct export_options *o);
 	/* instead of write, for formats that make views of their own */
-	int (*write_session)(FILE *out, const struct session *s,
-	    struct names *names, const struct view_options *options,
-	    const struct export_options *o);
+	int (*write_session)(FILE *out, const struct session *s, struct names *names,
+	    const struct view_options *options, const struct export_options *o);
 };
 
 /*

@@ -18,8 +18,7 @@ struct functions {
 	struct dict index;
 };
 
-int
-functions_new(const struct view *v, struct functions **ret)
+int functions_new(const struct view *v, struct functions **ret)
 {
 	struct functions *f = calloc(1, sizeof(*f));
 
@@ -35,8 +34,7 @@ functions_new(const struct view *v, struct functions **ret)
 	return 0;
 }
 
-void
-functions_free(struct functions *f)
+void functions_free(struct functions *f)
 {
 	if (!f)
 		return;
@@ -46,8 +44,7 @@ functions_free(struct functions *f)
 	free(f);
 }
 
-static bool
-same_function(const void *items, uint32_t item, const void *key)
+static bool same_function(const void *items, uint32_t item, const void *key)
 {
 	const struct frame *a = ((const struct frame *const *)items)[item];
 	const struct frame *b = key;
@@ -55,19 +52,16 @@ same_function(const void *items, uint32_t item, const void *key)
 	return a->label == b->label && text_same(a->file, b->file);
 }
 
-int
-functions_find(struct functions *f, uint32_t frame, uint32_t *ret)
+int functions_find(struct functions *f, uint32_t frame, uint32_t *ret)
 {
 	const struct frame *x = &f->view->frames[frame];
 	uint32_t at;
 	int err;
 
 	if (f->of_frame[frame] == 0) {
-		err = room_make(
-		    &f->list, &f->room, f->count, sizeof(const struct frame *));
+		err = room_make(&f->list, &f->room, f->count, sizeof(const struct frame *));
 		if (err == 0)
-			err = dict_find(&f->index,
-			    dict_hash(x->label, dict_hash_text(x->file), 2),
+			err = dict_find(&f->index, dict_hash(x->label, dict_hash_text(x->file), 2),
 			    same_function, f->list, x, (uint32_t)f->count, &at);
 		if (err < 0)
 			return err;
@@ -79,14 +73,12 @@ functions_find(struct functions *f, uint32_t frame, uint32_t *ret)
 	return 0;
 }
 
-size_t
-functions_count(const struct functions *f)
+size_t functions_count(const struct functions *f)
 {
 	return f->count;
 }
 
-const struct frame *
-functions_frame(const struct functions *f, uint32_t number)
+const struct frame *functions_frame(const struct functions *f, uint32_t number)
 {
 	return f->list[number];
 }

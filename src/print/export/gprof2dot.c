@@ -19,8 +19,7 @@ struct numbers {
 	bool begun;
 };
 
-static void
-function(FILE *out, struct numbers *n, const char *name, const char *module)
+static void function(FILE *out, struct numbers *n, const char *name, const char *module)
 {
 	(void)fputs(n->begun ? ",\n{\"name\":" : "\n{\"name\":", out);
 	n->begun = true;
@@ -32,16 +31,14 @@ function(FILE *out, struct numbers *n, const char *name, const char *module)
 	(void)putc('}', out);
 }
 
-static void
-frame_function(FILE *out, struct numbers *n, const struct frame *f)
+static void frame_function(FILE *out, struct numbers *n, const struct frame *f)
 {
 	const char *module = text_base(f->module);
 	char *name;
 
 	if (f->function) {
 		function(out, n, f->brief, module);
-	} else if (asprintf(&name, "%s+0x%" PRIx64, module ? module : "",
-	               f->offset) >= 0) {
+	} else if (asprintf(&name, "%s+0x%" PRIx64, module ? module : "", f->offset) >= 0) {
 		function(out, n, name, module);
 		free(name);
 	} else {
@@ -49,8 +46,7 @@ frame_function(FILE *out, struct numbers *n, const struct frame *f)
 	}
 }
 
-static int64_t
-cost(const struct view_site *s, const struct export_options *o)
+static int64_t cost(const struct view_site *s, const struct export_options *o)
 {
 	uint64_t bytes = view_bytes(&s->figures, o->metric);
 	uint64_t before = view_bytes(&s->before, o->metric);
@@ -59,9 +55,8 @@ cost(const struct view_site *s, const struct export_options *o)
 	return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
 }
 
-static void
-functions(FILE *out, const struct view *v, struct numbers *n,
-    const struct export_options *o)
+static void functions(
+    FILE *out, const struct view *v, struct numbers *n, const struct export_options *o)
 {
 	for (size_t i = 0; i < v->site_count; i++) {
 		const struct view_site *s = &v->sites[i];
@@ -84,9 +79,8 @@ functions(FILE *out, const struct view *v, struct numbers *n,
 }
 
 /* Callee first, as memtrail has it: malloc and its kin at the front. */
-static void
-events(FILE *out, const struct view *v, const struct numbers *n,
-    const struct export_options *o)
+static void events(
+    FILE *out, const struct view *v, const struct numbers *n, const struct export_options *o)
 {
 	const char *comma = "";
 
@@ -95,21 +89,18 @@ events(FILE *out, const struct view *v, const struct numbers *n,
 
 		if (cost(s, o) <= 0) /* gprof2dot has no place for less */
 			continue;
-		(void)fprintf(out, "%s\n{\"callchain\":[%" PRIu32, comma,
-		    n->of_api[s->api] - 1);
+		(void)fprintf(out, "%s\n{\"callchain\":[%" PRIu32, comma, n->of_api[s->api] - 1);
 		for (uint32_t k = 0; k < s->frame_count; k++)
-			(void)fprintf(out, ",%" PRIu32,
-			    n->of_frame[v->frames[s->frames[k]].label] - 1);
+			(void)fprintf(
+			    out, ",%" PRIu32, n->of_frame[v->frames[s->frames[k]].label] - 1);
 		(void)fprintf(out, "],\"cost\":[%" PRId64 "]}", cost(s, o));
 		comma = ",";
 	}
 }
 
-static int
-write_gprof2dot(FILE *out, const struct view *v, const struct export_options *o)
+static int write_gprof2dot(FILE *out, const struct view *v, const struct export_options *o)
 {
-	struct numbers n = {
-	    .of_frame = calloc(v->frame_count + 1, sizeof(uint32_t))};
+	struct numbers n = {.of_frame = calloc(v->frame_count + 1, sizeof(uint32_t))};
 
 	if (!n.of_frame)
 		return -ENOMEM;
@@ -128,7 +119,6 @@ const struct export_format export_gprof2dot = {
     .name = "gprof2dot",
     .extension = ".json",
     .what = "memtrail's JSON for gprof2dot -f json",
-    .flags = EXPORT_GROUPED | EXPORT_FOLDED | EXPORT_MERGED | EXPORT_METRIC |
-        EXPORT_SINCE,
+    .flags = EXPORT_GROUPED | EXPORT_FOLDED | EXPORT_MERGED | EXPORT_METRIC | EXPORT_SINCE,
     .write = write_gprof2dot,
 };

@@ -41,8 +41,7 @@ struct heaptrack {
 /* ---- events ---- */
 
 /* The same lines n times. */
-static void
-put_lines(FILE *out, const char *lines, uint64_t n)
+static void put_lines(FILE *out, const char *lines, uint64_t n)
 {
 	char buffer[PER_WRITE * 64 + 1], *end = buffer;
 	size_t len = strlen(lines);
@@ -56,8 +55,7 @@ put_lines(FILE *out, const char *lines, uint64_t n)
 }
 
 /* A size that blocks of a stack have; its number. */
-static uint32_t
-put_size(struct heaptrack *h, uint64_t bytes, uint32_t trace)
+static uint32_t put_size(struct heaptrack *h, uint64_t bytes, uint32_t trace)
 {
 	(void)fprintf(h->out, "a %" PRIx64 " %" PRIx32 "\n", bytes, trace);
 	return h->sizes++;
@@ -68,8 +66,7 @@ struct split {
 	uint64_t lines, larger, bytes;
 };
 
-static struct split
-split(const struct heaptrack *h, const struct heaptrack_group *g)
+static struct split split(const struct heaptrack *h, const struct heaptrack_group *g)
 {
 	struct split s = {.lines = (g->blocks + h->per_line - 1) / h->per_line};
 
@@ -81,28 +78,25 @@ split(const struct heaptrack *h, const struct heaptrack_group *g)
 }
 
 /* Writes the allocations of a group; returns the number of its first size. */
-static uint32_t
-put_coming(struct heaptrack *h, const struct heaptrack_group *g, uint32_t trace)
+static uint32_t put_coming(struct heaptrack *h, const struct heaptrack_group *g, uint32_t trace)
 {
 	const struct split s = split(h, g);
 	uint32_t first = h->sizes;
 	char line[32];
 
 	if (s.lines > s.larger) {
-		(void)snprintf(line, sizeof(line), "+ %" PRIx32 "\n",
-		    put_size(h, s.bytes, trace));
+		(void)snprintf(line, sizeof(line), "+ %" PRIx32 "\n", put_size(h, s.bytes, trace));
 		put_lines(h->out, line, s.lines - s.larger);
 	}
 	if (s.larger > 0) {
-		(void)snprintf(line, sizeof(line), "+ %" PRIx32 "\n",
-		    put_size(h, s.bytes + 1, trace));
+		(void)snprintf(
+		    line, sizeof(line), "+ %" PRIx32 "\n", put_size(h, s.bytes + 1, trace));
 		put_lines(h->out, line, s.larger);
 	}
 	return first;
 }
 
-static void
-put_going(struct heaptrack *h, const struct heaptrack_group *g, uint32_t first)
+static void put_going(struct heaptrack *h, const struct heaptrack_group *g, uint32_t first)
 {
 	const struct split s = split(h, g);
 	char line[32];
@@ -121,9 +115,8 @@ put_going(struct heaptrack *h, const struct heaptrack_group *g, uint32_t first)
  * Writes blocks that are allocated and freed. Readers call a block temporary if
  * its free directly follows its allocation: those that died young.
  */
-static void
-put_passing(struct heaptrack *h, const struct view_site *s,
-    const struct heaptrack_group *g, uint32_t trace)
+static void put_passing(
+    struct heaptrack *h, const struct view_site *s, const struct heaptrack_group *g, uint32_t trace)
 {
 	uint64_t lines = split(h, g).lines, young, bytes;
 	uint32_t size;
@@ -136,24 +129,20 @@ put_passing(struct heaptrack *h, const struct view_site *s,
 		young = lines;
 	bytes = g->bytes / g->blocks;
 	size = put_size(h, bytes < h->peak ? bytes : h->peak, trace);
-	(void)snprintf(
-	    text, sizeof(text), "+ %" PRIx32 "\n- %" PRIx32 "\n", size, size);
+	(void)snprintf(text, sizeof(text), "+ %" PRIx32 "\n- %" PRIx32 "\n", size, size);
 	put_lines(h->out, text, young);
-	(void)snprintf(text, sizeof(text),
-	    "+ %" PRIx32 "\n- 0\n- %" PRIx32 "\n", size, size);
+	(void)snprintf(text, sizeof(text), "+ %" PRIx32 "\n- 0\n- %" PRIx32 "\n", size, size);
 	put_lines(h->out, text, lines - young);
 }
 
 /* ---- the file ---- */
 
-static void
-put_time(struct heaptrack *h, uint64_t ns)
+static void put_time(struct heaptrack *h, uint64_t ns)
 {
 	(void)fprintf(h->out, "c %" PRIx64 "\n", ns / 1000000);
 }
 
-static void
-put_events(struct heaptrack *h, uint64_t peak_ns, uint64_t end_ns)
+static void put_events(struct heaptrack *h, uint64_t peak_ns, uint64_t end_ns)
 {
 	const struct view *v = h->view;
 	struct heaptrack_plan plan;
@@ -182,9 +171,8 @@ put_events(struct heaptrack *h, uint64_t peak_ns, uint64_t end_ns)
 	}
 }
 
-static void
-put_head(const struct heaptrack *h, const struct process *p,
-    const struct export_options *o)
+static void put_head(
+    const struct heaptrack *h, const struct process *p, const struct export_options *o)
 {
 	(void)fputs("v 10400 3\nX ", h->out);
 	if (p)
@@ -194,36 +182,31 @@ put_head(const struct heaptrack *h, const struct process *p,
 	    "sums",
 	    o->version);
 	if (h->per_line > 1)
-		(void)fprintf(h->out,
-		    "; one stands for up to %" PRIu64 " blocks", h->per_line);
+		(void)fprintf(h->out, "; one stands for up to %" PRIu64 " blocks", h->per_line);
 	/* of the machine's memory nothing is known */
 	(void)fprintf(h->out, "]\nI %x 0\n", (unsigned)PAGE);
 }
 
 /* Impossible figures must not become endless lines, so the plan is counted. */
-static void
-choose_lines(struct heaptrack *h)
+static void choose_lines(struct heaptrack *h)
 {
 	uint64_t events = 0;
 
 	for (size_t i = 0; i < h->view->site_count; i++) {
-		const struct process_figures *f =
-		    &h->view->sites[i].figures.all;
+		const struct process_figures *f = &h->view->sites[i].figures.all;
 		struct heaptrack_plan plan;
 
 		heaptrack_plan(f, &plan);
-		events = capped_sum(
-		    events, capped_sum(plan.both.blocks, plan.end.blocks));
+		events = capped_sum(events, capped_sum(plan.both.blocks, plan.end.blocks));
 		for (int k = 0; k < 2; k++) /* they come and go */
-			events = capped_sum(events,
-			    capped_sum(plan.neither.blocks, plan.peak.blocks));
+			events =
+			    capped_sum(events, capped_sum(plan.neither.blocks, plan.peak.blocks));
 		h->peak = capped_sum(h->peak, f->peak_bytes);
 	}
 	h->per_line = events / EVENTS_MAX + 1;
 }
 
-static void
-put_file(struct heaptrack *h, const struct export_options *o)
+static void put_file(struct heaptrack *h, const struct export_options *o)
 {
 	const struct session *s = h->view->session;
 	const struct process *first = NULL;
@@ -245,14 +228,12 @@ put_file(struct heaptrack *h, const struct export_options *o)
 	choose_lines(h);
 	put_head(h, first, o);
 	for (size_t i = 0; i < h->view->site_count && h->stacks.err == 0; i++)
-		h->site_traces[i] =
-		    heaptrack_stacks_put(&h->stacks, &h->view->sites[i]);
+		h->site_traces[i] = heaptrack_stacks_put(&h->stacks, &h->view->sites[i]);
 	if (h->stacks.err == 0 && h->view->site_count > 0)
 		put_events(h, peak_ns < end_ns ? peak_ns : end_ns, end_ns);
 }
 
-static int
-write_sums(FILE *out, const struct view *v, const struct export_options *o)
+static int write_sums(FILE *out, const struct view *v, const struct export_options *o)
 {
 	struct heaptrack h = {.out = out, .view = v};
 	int err = heaptrack_stacks_init(&h.stacks, out, v);
@@ -271,12 +252,11 @@ write_sums(FILE *out, const struct view *v, const struct export_options *o)
 	return err;
 }
 
-static int
-write_events(FILE *out, const struct view *v, const struct export_options *o)
+static int write_events(FILE *out, const struct view *v, const struct export_options *o)
 {
 	struct events_out *events;
-	int err = events_out_new(out, v, o->events->process,
-	    EVENTS_OUT_HEAPTRACK, o->version, &events);
+	int err =
+	    events_out_new(out, v, o->events->process, EVENTS_OUT_HEAPTRACK, o->version, &events);
 
 	if (err < 0)
 		return err;
@@ -286,8 +266,7 @@ write_events(FILE *out, const struct view *v, const struct export_options *o)
 	return err;
 }
 
-static int
-write_heaptrack(FILE *out, const struct view *v, const struct export_options *o)
+static int write_heaptrack(FILE *out, const struct view *v, const struct export_options *o)
 {
 	int err = o->events ? write_events(out, v, o) : write_sums(out, v, o);
 

@@ -7,14 +7,12 @@
 #include "kit/data/capped.h"
 
 /* A limit, so that two of them can be added. */
-static uint64_t
-bounded(uint64_t n)
+static uint64_t bounded(uint64_t n)
 {
 	return n < UINT64_MAX / 4 ? n : UINT64_MAX / 4;
 }
 
-static uint64_t
-smaller(uint64_t a, uint64_t b)
+static uint64_t smaller(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -25,8 +23,7 @@ struct range {
 };
 
 /* It can only be this much. */
-static void
-narrow(struct range *r, uint64_t value)
+static void narrow(struct range *r, uint64_t value)
 {
 	if (value < r->low || value > r->high)
 		*r = (struct range){.low = 1, .high = 0};
@@ -35,13 +32,10 @@ narrow(struct range *r, uint64_t value)
 }
 
 /* Tries this number of blocks that are live both times. */
-static bool
-try_blocks(const struct heaptrack_group *all,
-    const struct heaptrack_group *peak, const struct heaptrack_group *end,
-    uint64_t blocks, struct heaptrack_plan *ret)
+static bool try_blocks(const struct heaptrack_group *all, const struct heaptrack_group *peak,
+    const struct heaptrack_group *end, uint64_t blocks, struct heaptrack_plan *ret)
 {
-	struct range bytes = {
-	    .low = capped_difference(peak->bytes + end->bytes, all->bytes),
+	struct range bytes = {.low = capped_difference(peak->bytes + end->bytes, all->bytes),
 	    .high = smaller(peak->bytes, end->bytes)};
 	uint64_t both;
 
@@ -52,8 +46,7 @@ try_blocks(const struct heaptrack_group *all,
 	if (blocks == end->blocks)
 		narrow(&bytes, end->bytes);
 	if (peak->blocks + end->blocks - blocks == all->blocks)
-		narrow(&bytes,
-		    capped_difference(peak->bytes + end->bytes, all->bytes));
+		narrow(&bytes, capped_difference(peak->bytes + end->bytes, all->bytes));
 	if (bytes.low > bytes.high)
 		return false;
 	both = bytes.high;
@@ -68,20 +61,15 @@ try_blocks(const struct heaptrack_group *all,
 	return true;
 }
 
-void
-heaptrack_plan(const struct process_figures *f, struct heaptrack_plan *ret)
+void heaptrack_plan(const struct process_figures *f, struct heaptrack_plan *ret)
 {
-	const struct heaptrack_group all = {
-	    bounded(f->allocations), bounded(f->allocated_bytes)};
-	const struct heaptrack_group peak = {
-	    bounded(f->peak_blocks), bounded(f->peak_bytes)};
-	const struct heaptrack_group end = {
-	    bounded(f->live_blocks), bounded(f->live_bytes)};
+	const struct heaptrack_group all = {bounded(f->allocations), bounded(f->allocated_bytes)};
+	const struct heaptrack_group peak = {bounded(f->peak_blocks), bounded(f->peak_bytes)};
+	const struct heaptrack_group end = {bounded(f->live_blocks), bounded(f->live_bytes)};
 	uint64_t most = smaller(peak.blocks, end.blocks);
-	uint64_t least =
-	    capped_difference(peak.blocks + end.blocks, all.blocks);
-	const uint64_t tries[] = {most, capped_difference(most, 1), least,
-	    least + 1, least + capped_difference(most, least) / 2};
+	uint64_t least = capped_difference(peak.blocks + end.blocks, all.blocks);
+	const uint64_t tries[] = {most, capped_difference(most, 1), least, least + 1,
+	    least + capped_difference(most, least) / 2};
 
 	/*
 	 * bounds matter only if a group is empty: try the limits and one inside

@@ -21,7 +21,6 @@ struct heaptrack_plan {
 	struct heaptrack_group both, peak, end, neither;
 };
 
-void heaptrack_plan(
-    const struct process_figures *f, struct heaptrack_plan *ret);
+void heaptrack_plan(const struct process_figures *f, struct heaptrack_plan *ret);
 
 #endif

@@ -15,17 +15,14 @@ struct heaptrack_trace {
 	uint32_t location, parent; /* numbers; parent 0: none */
 };
 
-int
-heaptrack_stacks_init(
-    struct heaptrack_stacks *h, FILE *out, const struct view *v)
+int heaptrack_stacks_init(struct heaptrack_stacks *h, FILE *out, const struct view *v)
 {
 	*h = (struct heaptrack_stacks){.out = out, .view = v};
 	h->err = modules_init(&h->modules, v->session);
 	return h->err;
 }
 
-void
-heaptrack_stacks_release(struct heaptrack_stacks *h)
+void heaptrack_stacks_release(struct heaptrack_stacks *h)
 {
 	modules_release(&h->modules);
 	strings_release(&h->strings);
@@ -38,8 +35,7 @@ heaptrack_stacks_release(struct heaptrack_stacks *h)
 /* ---- names ---- */
 
 /* Its number in the file; 0: none. */
-static uint32_t
-string(struct heaptrack_stacks *h, const char *text)
+static uint32_t string(struct heaptrack_stacks *h, const char *text)
 {
 	size_t before = h->strings.count, len = 0;
 	uint32_t number;
@@ -67,8 +63,7 @@ string(struct heaptrack_stacks *h, const char *text)
 }
 
 /* The number of its name: "libfoo.so+0x1b7" where no function is known. */
-static uint32_t
-name(struct heaptrack_stacks *h, const struct frame *f)
+static uint32_t name(struct heaptrack_stacks *h, const struct frame *f)
 {
 	uint32_t number;
 	char *made;
@@ -83,12 +78,10 @@ name(struct heaptrack_stacks *h, const struct frame *f)
 	return number;
 }
 
-static void
-put_location(struct heaptrack_stacks *h, const struct location *l)
+static void put_location(struct heaptrack_stacks *h, const struct location *l)
 {
 	const struct view *v = h->view;
-	const struct frame *outer =
-	    l->count ? &v->frames[l->frames[l->count - 1]] : NULL;
+	const struct frame *outer = l->count ? &v->frames[l->frames[l->count - 1]] : NULL;
 	uint32_t module = outer ? string(h, outer->module) : 0;
 	uint64_t address = 0;
 
@@ -104,51 +97,44 @@ put_location(struct heaptrack_stacks *h, const struct location *l)
 	for (uint32_t i = 0; i < l->count; i++) {
 		const struct frame *f = &v->frames[l->frames[i]];
 
-		(void)fprintf(h->out, " %" PRIx32 " %" PRIx32 " %" PRIx32,
-		    name(h, f), string(h, f->file), f->line);
+		(void)fprintf(h->out, " %" PRIx32 " %" PRIx32 " %" PRIx32, name(h, f),
+		    string(h, f->file), f->line);
 	}
 	if (!outer)
-		(void)fprintf(
-		    h->out, " %" PRIx32 " 0 0", string(h, "(no frames)"));
+		(void)fprintf(h->out, " %" PRIx32 " 0 0", string(h, "(no frames)"));
 	(void)putc('\n', h->out);
 }
 
 /* ---- stacks ---- */
 
-static bool
-same_trace(const void *items, uint32_t item, const void *key)
+static bool same_trace(const void *items, uint32_t item, const void *key)
 {
-	const struct heaptrack_trace *a =
-	    (const struct heaptrack_trace *)items + item;
+	const struct heaptrack_trace *a = (const struct heaptrack_trace *)items + item;
 	const struct heaptrack_trace *b = key;
 
 	return a->location == b->location && a->parent == b->parent;
 }
 
-static uint32_t
-find_trace(struct heaptrack_stacks *h, const struct heaptrack_trace *fresh)
+static uint32_t find_trace(struct heaptrack_stacks *h, const struct heaptrack_trace *fresh)
 {
 	uint32_t at;
 
-	h->err = room_make(
-	    &h->traces, &h->trace_room, h->trace_count, sizeof(*h->traces));
+	h->err = room_make(&h->traces, &h->trace_room, h->trace_count, sizeof(*h->traces));
 	if (h->err < 0)
 		return 0;
-	h->err =
-	    dict_find(&h->index, dict_hash(fresh->location, fresh->parent, 9),
-	        same_trace, h->traces, fresh, (uint32_t)h->trace_count, &at);
+	h->err = dict_find(&h->index, dict_hash(fresh->location, fresh->parent, 9), same_trace,
+	    h->traces, fresh, (uint32_t)h->trace_count, &at);
 	if (h->err < 0)
 		return 0;
 	if (at == h->trace_count) {
 		h->traces[h->trace_count++] = *fresh;
-		(void)fprintf(h->out, "t %" PRIx32 " %" PRIx32 "\n",
-		    fresh->location + 1, fresh->parent);
+		(void)fprintf(
+		    h->out, "t %" PRIx32 " %" PRIx32 "\n", fresh->location + 1, fresh->parent);
 	}
 	return at + 1;
 }
 
-uint32_t
-heaptrack_stacks_put(struct heaptrack_stacks *h, const struct view_site *s)
+uint32_t heaptrack_stacks_put(struct heaptrack_stacks *h, const struct view_site *s)
 {
 	uint32_t numbers[STACKS_MAX_FRAMES];
 	uint32_t at = 0, n = 0, parent = 0;
@@ -156,8 +142,7 @@ heaptrack_stacks_put(struct heaptrack_stacks *h, const struct view_site *s)
 	do {
 		size_t before = h->locations.count;
 
-		h->err =
-		    locations_next(&h->locations, h->view, s, &at, &numbers[n]);
+		h->err = locations_next(&h->locations, h->view, s, &at, &numbers[n]);
 		if (h->err < 0)
 			return 0;
 		if (numbers[n] == before)
@@ -165,8 +150,7 @@ heaptrack_stacks_put(struct heaptrack_stacks *h, const struct view_site *s)
 		n++;
 	} while (at < s->frame_count && n < STACKS_MAX_FRAMES);
 	while (n-- > 0 && h->err == 0)
-		parent = find_trace(h,
-		    &(struct heaptrack_trace){
-		        .location = numbers[n], .parent = parent});
+		parent = find_trace(
+		    h, &(struct heaptrack_trace){.location = numbers[n], .parent = parent});
 	return parent;
 }

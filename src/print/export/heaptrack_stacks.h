@@ -25,12 +25,10 @@ struct heaptrack_stacks {
 };
 
 /* -ENOMEM; heaptrack_stacks_release() in any case. */
-int heaptrack_stacks_init(
-    struct heaptrack_stacks *h, FILE *out, const struct view *v);
+int heaptrack_stacks_init(struct heaptrack_stacks *h, FILE *out, const struct view *v);
 void heaptrack_stacks_release(struct heaptrack_stacks *h);
 
 /* Writes what is new of a stack; its number in the file. 0: h->err. */
-uint32_t heaptrack_stacks_put(
-    struct heaptrack_stacks *h, const struct view_site *s);
+uint32_t heaptrack_stacks_put(struct heaptrack_stacks *h, const struct view_site *s);
 
 #endif

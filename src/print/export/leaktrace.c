@@ -11,9 +11,8 @@
  * memory was allocated there, how often such memory was freed, collisions of
  * its hash table (we have none), location. Most bytes first.
  */
-static int
-write_process(FILE *out, const struct view *v, uint32_t process,
-    const struct export_options *o)
+static int write_process(
+    FILE *out, const struct view *v, uint32_t process, const struct export_options *o)
 {
 	struct callers c;
 	int err;
@@ -27,9 +26,8 @@ write_process(FILE *out, const struct view *v, uint32_t process,
 		const struct process_figures *f = &c.rows[i].figures.all;
 
 		callers_address(out, v, &c.rows[i]);
-		(void)fprintf(out,
-		    "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t0\t",
-		    f->live_bytes, f->allocations, f->frees);
+		(void)fprintf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t0\t", f->live_bytes,
+		    f->allocations, f->frees);
 		callers_location(out, v, &c.rows[i]);
 		(void)putc('\n', out);
 	}
@@ -37,8 +35,7 @@ write_process(FILE *out, const struct view *v, uint32_t process,
 	return 0;
 }
 
-static int
-write_leaktrace(FILE *out, const struct view *v, const struct export_options *o)
+static int write_leaktrace(FILE *out, const struct view *v, const struct export_options *o)
 {
 	int err = 0;
 

@@ -8,21 +8,17 @@
 
 #include "kit/data/room.h"
 
-static bool
-same_location(const void *items, uint32_t item, const void *key)
+static bool same_location(const void *items, uint32_t item, const void *key)
 {
 	const struct location *a = (const struct location *)items + item;
 	const struct location *b = key;
 
 	return a->count == b->count &&
-	    (a->count == 0 ||
-	        memcmp(a->frames, b->frames, a->count * sizeof(*a->frames)) ==
-	            0);
+	    (a->count == 0 || memcmp(a->frames, b->frames, a->count * sizeof(*a->frames)) == 0);
 }
 
-int
-locations_next(struct locations *l, const struct view *v,
-    const struct view_site *s, uint32_t *at, uint32_t *ret)
+int locations_next(struct locations *l, const struct view *v, const struct view_site *s,
+    uint32_t *at, uint32_t *ret)
 {
 	struct location fresh = {.frames = s->frames + *at};
 	uint64_t h = 0;
@@ -37,15 +33,14 @@ locations_next(struct locations *l, const struct view *v,
 	}
 	err = room_make(&l->list, &l->room, l->count, sizeof(*l->list));
 	if (err == 0)
-		err = dict_find(&l->index, h, same_location, l->list, &fresh,
-		    (uint32_t)l->count, ret);
+		err = dict_find(
+		    &l->index, h, same_location, l->list, &fresh, (uint32_t)l->count, ret);
 	if (err == 0 && *ret == l->count)
 		l->list[l->count++] = fresh;
 	return err;
 }
 
-void
-locations_release(struct locations *l)
+void locations_release(struct locations *l)
 {
 	free(l->list);
 	dict_release(&l->index);

@@ -23,8 +23,8 @@ struct locations {
  * The next location of a site, from its frame number *at on; moves *at past it.
  * -ENOMEM.
  */
-int locations_next(struct locations *l, const struct view *v,
-    const struct view_site *s, uint32_t *at, uint32_t *ret);
+int locations_next(struct locations *l, const struct view *v, const struct view_site *s,
+    uint32_t *at, uint32_t *ret);
 
 void locations_release(struct locations *l);
 

@@ -16,8 +16,7 @@ enum { PAGE = 4096 };
  * was loaded and where its code is: one line from the one to the end of the
  * other.
  */
-static void
-write_module(FILE *out, const struct process_module *m, size_t number)
+static void write_module(FILE *out, const struct process_module *m, size_t number)
 {
 	uint64_t start = m->base ? m->base : m->start;
 	uint64_t end = (m->end + PAGE - 1) / PAGE * PAGE;
@@ -26,15 +25,13 @@ write_module(FILE *out, const struct process_module *m, size_t number)
 	if (!path || path[0] != '/' || start >= end)
 		return;
 	/* readers take inode 0 for memory without a file */
-	(void)fprintf(out,
-	    "%08" PRIx64 "-%08" PRIx64 " r-xp 00000000 00:01 %zu ",
+	(void)fprintf(out, "%08" PRIx64 "-%08" PRIx64 " r-xp 00000000 00:01 %zu ",
 	    start / PAGE * PAGE, end, number);
 	text_print(out, path);
 	(void)putc('\n', out);
 }
 
-static int
-write_maps(FILE *out, const struct view *v, const struct export_options *o)
+static int write_maps(FILE *out, const struct view *v, const struct export_options *o)
 {
 	(void)o;
 	for (uint32_t i = 0; i < v->session->count; i++) {

@@ -13,7 +13,7 @@
 
 enum {
 	SNAPSHOTS = 100, /* as massif has at most */
-	DETAILED = 8, /* with a tree, beside peak and end: each is a search */
+	DETAILED = 8,    /* with a tree, beside peak and end: each is a search */
 };
 
 enum tree { TREE_NONE, TREE_DETAILED, TREE_PEAK, TREE_END };
@@ -39,8 +39,7 @@ struct massif {
 /* ---- which moments ---- */
 
 /* Of a moment of the recording. */
-static uint64_t
-since_start_us(const struct massif *m, uint64_t line_us)
+static uint64_t since_start_us(const struct massif *m, uint64_t line_us)
 {
 	uint64_t start_us = m->process->header.start_realtime_ns / 1000;
 	uint64_t us = m->view->session->start_ns / 1000 + line_us;
@@ -48,8 +47,7 @@ since_start_us(const struct massif *m, uint64_t line_us)
 	return us > start_us ? us - start_us : 0;
 }
 
-static void
-add_snapshot(struct massif *m, const struct snapshot *s)
+static void add_snapshot(struct massif *m, const struct snapshot *s)
 {
 	size_t at = m->count++;
 
@@ -62,22 +60,19 @@ add_snapshot(struct massif *m, const struct snapshot *s)
 }
 
 /* Of the points of each interval keeps the highest; the last one is the end. */
-static void
-add_points(struct massif *m)
+static void add_points(struct massif *m)
 {
 	const struct process_point *points = m->process->points;
 	size_t n = m->process->point_count, best = 0;
 	size_t per = n / (SNAPSHOTS - 3) + 1, kept = 0;
 
 	for (size_t i = 0; i + 1 < n; i++) {
-		if (i % per == 0 ||
-		    points[i].live_bytes > points[best].live_bytes)
+		if (i % per == 0 || points[i].live_bytes > points[best].live_bytes)
 			best = i;
 		if (i % per != per - 1 && i + 2 != n)
 			continue;
 		add_snapshot(m,
-		    &(struct snapshot){
-		        .time_us = since_start_us(m, points[best].time_us),
+		    &(struct snapshot){.time_us = since_start_us(m, points[best].time_us),
 		        .line_us = points[best].time_us,
 		        .bytes = points[best].live_bytes});
 		kept++;
@@ -88,8 +83,7 @@ add_points(struct massif *m)
 			m->list[i + 1].tree = TREE_DETAILED;
 }
 
-static void
-find_snapshots(struct massif *m)
+static void find_snapshots(struct massif *m)
 {
 	const struct process *p = m->process;
 	uint64_t peak_ns = process_time_ns(p, p->header.peak_tick);
@@ -106,24 +100,20 @@ find_snapshots(struct massif *m)
 	        .bytes = p->totals.peak_bytes,
 	        .tree = TREE_PEAK});
 	add_snapshot(m,
-	    &(struct snapshot){.time_us = end_us,
-	        .bytes = p->totals.live_bytes,
-	        .tree = TREE_END});
+	    &(struct snapshot){.time_us = end_us, .bytes = p->totals.live_bytes, .tree = TREE_END});
 }
 
 /* ---- one moment ---- */
 
 /* Bytes of each site. */
-static int
-find_bytes(const struct massif *m, const struct snapshot *s)
+static int find_bytes(const struct massif *m, const struct snapshot *s)
 {
 	const struct view *v = m->view;
 	uint64_t when;
 	int err = 0;
 
 	if (s->tree == TREE_DETAILED)
-		err = timeline_sites_at(
-		    v->session->line, m->process, s->line_us, m->then, &when);
+		err = timeline_sites_at(v->session->line, m->process, s->line_us, m->then, &when);
 	for (size_t i = 0; i < v->site_count; i++) {
 		const struct process_figures *f = &v->sites[i].figures.all;
 
@@ -141,8 +131,7 @@ find_bytes(const struct massif *m, const struct snapshot *s)
  * The tree must not have more than the whole, which can happen for a process
  * that was read while it ran.
  */
-static uint64_t
-whole_of(const struct massif *m, const struct snapshot *s)
+static uint64_t whole_of(const struct massif *m, const struct snapshot *s)
 {
 	uint64_t sum = 0;
 
@@ -151,8 +140,7 @@ whole_of(const struct massif *m, const struct snapshot *s)
 	return sum > s->bytes ? sum : s->bytes;
 }
 
-static int
-put_snapshot(const struct massif *m, size_t number)
+static int put_snapshot(const struct massif *m, size_t number)
 {
 	static const char *const words[] = {[TREE_NONE] = "empty",
 	    [TREE_DETAILED] = "detailed",
@@ -173,8 +161,7 @@ put_snapshot(const struct massif *m, size_t number)
 		err = 0;
 	}
 	(void)fprintf(m->out,
-	    "#-----------\nsnapshot=%zu\n#-----------\ntime=%" PRIu64
-	    "\nmem_heap_B=%" PRIu64
+	    "#-----------\nsnapshot=%zu\n#-----------\ntime=%" PRIu64 "\nmem_heap_B=%" PRIu64
 	    "\nmem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=%s\n",
 	    number, s->time_us / 1000, whole, words[s->tree]);
 	if (s->tree != TREE_NONE)
@@ -185,16 +172,14 @@ put_snapshot(const struct massif *m, size_t number)
 /* ---- the file ---- */
 
 /* All remarks on one line: readers expect no more. */
-static int
-put_head(const struct massif *m, const struct export_options *o)
+static int put_head(const struct massif *m, const struct export_options *o)
 {
 	char *remarks = remarks_of(m->view, o);
 	const char *before = "desc: ";
 
 	if (!remarks)
 		return -ENOMEM;
-	for (char *rest = remarks, *line;
-	     (line = strsep(&rest, "\n")) != NULL;) {
+	for (char *rest = remarks, *line; (line = strsep(&rest, "\n")) != NULL;) {
 		if (!*line)
 			continue;
 		(void)fprintf(m->out, "%s%s", before, line);
@@ -207,8 +192,7 @@ put_head(const struct massif *m, const struct export_options *o)
 	return 0;
 }
 
-static int
-write_massif(FILE *out, const struct view *v, const struct export_options *o)
+static int write_massif(FILE *out, const struct view *v, const struct export_options *o)
 {
 	struct massif m = {.out = out, .view = v, .process = o->only};
 	int err = -ENOMEM;

@@ -38,16 +38,14 @@ struct pass {
 	uint64_t least; /* what a line of its own takes */
 };
 
-static uint32_t
-place(const struct view *v, uint32_t site, unsigned level)
+static uint32_t place(const struct view *v, uint32_t site, unsigned level)
 {
 	const struct view_site *s = &v->sites[site];
 
 	return v->frames[s->frames[level]].place;
 }
 
-static int
-by_stack(const void *a, const void *b, void *context)
+static int by_stack(const void *a, const void *b, void *context)
 {
 	const struct view *v = context;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -64,9 +62,7 @@ by_stack(const void *a, const void *b, void *context)
 	return (x > y) - (x < y);
 }
 
-int
-massif_tree_new(
-    const struct view *v, unsigned depth, bool full, struct massif_tree **ret)
+int massif_tree_new(const struct view *v, unsigned depth, bool full, struct massif_tree **ret)
 {
 	struct massif_tree *t = calloc(1, sizeof(*t));
 	int err = -ENOMEM;
@@ -86,14 +82,12 @@ massif_tree_new(
 	for (uint32_t i = 0; i < v->site_count; i++)
 		t->order[i] = i;
 	/* qsort_r() only reads the context */
-	qsort_r(t->order, v->site_count, sizeof(*t->order), by_stack,
-	    (void *)(uintptr_t)v);
+	qsort_r(t->order, v->site_count, sizeof(*t->order), by_stack, (void *)(uintptr_t)v);
 	*ret = t;
 	return 0;
 }
 
-void
-massif_tree_free(struct massif_tree *t)
+void massif_tree_free(struct massif_tree *t)
 {
 	if (!t)
 		return;
@@ -105,19 +99,16 @@ massif_tree_free(struct massif_tree *t)
 
 /* ---- children ---- */
 
-static int
-add_branch(struct massif_tree *t, const struct branch *b)
+static int add_branch(struct massif_tree *t, const struct branch *b)
 {
-	if (room_make(&t->branches, &t->branch_room, t->branch_count,
-	        sizeof(*t->branches)) < 0)
+	if (room_make(&t->branches, &t->branch_room, t->branch_count, sizeof(*t->branches)) < 0)
 		return -ENOMEM;
 	t->branches[t->branch_count++] = *b;
 	return 0;
 }
 
 /* The largest is last, because the last one is written next. */
-static int
-lighter(const void *a, const void *b)
+static int lighter(const void *a, const void *b)
 {
 	const struct branch *x = a, *y = b;
 
@@ -127,16 +118,13 @@ lighter(const void *a, const void *b)
 }
 
 /* Sites from `at` on that have the same frame at this level; moves `at`. */
-static struct branch
-next_branch(const struct massif_tree *t, const struct pass *p, size_t *at,
-    size_t end, unsigned level)
+static struct branch next_branch(
+    const struct massif_tree *t, const struct pass *p, size_t *at, size_t end, unsigned level)
 {
 	const struct view *v = t->view;
 	struct branch b = {.first = *at, .level = level};
 
-	for (; *at < end &&
-	     place(v, t->order[*at], level) ==
-	         place(v, t->order[b.first], level);
+	for (; *at < end && place(v, t->order[*at], level) == place(v, t->order[b.first], level);
 	     (*at)++)
 		b.bytes += p->bytes[t->order[*at]];
 	b.end = *at;
@@ -147,9 +135,8 @@ next_branch(const struct massif_tree *t, const struct pass *p, size_t *at,
  * Puts the branches of sites [first, end) by their frame at `level` on the
  * pile, the small ones as one at its bottom. *ret_count: how many lines.
  */
-static int
-find_branches(struct massif_tree *t, const struct pass *p, size_t first,
-    size_t end, unsigned level, size_t *ret_count)
+static int find_branches(struct massif_tree *t, const struct pass *p, size_t first, size_t end,
+    unsigned level, size_t *ret_count)
 {
 	struct branch rest = {.level = level};
 	size_t begin = t->branch_count;
@@ -178,34 +165,27 @@ find_branches(struct massif_tree *t, const struct pass *p, size_t first,
 	else /* any other will do: they are sorted later */
 		t->branches[begin] = t->branches[--t->branch_count];
 	if (t->branch_count > begin)
-		qsort(t->branches + begin, t->branch_count - begin,
-		    sizeof(*t->branches), lighter);
+		qsort(t->branches + begin, t->branch_count - begin, sizeof(*t->branches), lighter);
 	*ret_count = t->branch_count - begin + (rest.places > 0);
 	return 0;
 }
 
 /* ---- lines ---- */
 
-static void
-put_begin(FILE *out, unsigned indent, size_t children, uint64_t bytes)
+static void put_begin(FILE *out, unsigned indent, size_t children, uint64_t bytes)
 {
-	(void)fprintf(
-	    out, "%*sn%zu: %" PRIu64 " ", (int)indent, "", children, bytes);
+	(void)fprintf(out, "%*sn%zu: %" PRIu64 " ", (int)indent, "", children, bytes);
 }
 
-static void
-put_rest(const struct pass *p, const struct branch *b)
+static void put_rest(const struct pass *p, const struct branch *b)
 {
 	put_begin(p->out, b->level + 1, 0, b->bytes);
-	(void)fprintf(p->out,
-	    "in %zu place%s, %sbelow massif's threshold (%.2f%%)\n", b->places,
-	    b->places == 1 ? "" : "s", b->places == 1 ? "" : "all ",
-	    MASSIF_PER_MILLE / 10.0);
+	(void)fprintf(p->out, "in %zu place%s, %sbelow massif's threshold (%.2f%%)\n", b->places,
+	    b->places == 1 ? "" : "s", b->places == 1 ? "" : "all ", MASSIF_PER_MILLE / 10.0);
 }
 
 /* Writes the branch on top of the pile, and puts its own branches there. */
-static int
-put_branch(struct massif_tree *t, const struct pass *p)
+static int put_branch(struct massif_tree *t, const struct pass *p)
 {
 	const struct branch b = t->branches[--t->branch_count];
 	const struct view_site *s;
@@ -222,18 +202,14 @@ put_branch(struct massif_tree *t, const struct pass *p)
 		return err;
 	s = &t->view->sites[t->order[b.first]];
 	put_begin(p->out, b.level + 1, count, b.bytes);
-	modules_put_frame(
-	    p->out, &t->modules, &t->view->frames[s->frames[b.level]], "?");
+	modules_put_frame(p->out, &t->modules, &t->view->frames[s->frames[b.level]], "?");
 	(void)putc('\n', p->out);
 	return 0;
 }
 
-int
-massif_tree_write(
-    struct massif_tree *t, FILE *out, const uint64_t *bytes, uint64_t whole)
+int massif_tree_write(struct massif_tree *t, FILE *out, const uint64_t *bytes, uint64_t whole)
 {
-	const struct pass p = {
-	    .out = out, .bytes = bytes, .least = whole / 1000 * t->per_mille};
+	const struct pass p = {.out = out, .bytes = bytes, .least = whole / 1000 * t->per_mille};
 	uint64_t sum = 0;
 	size_t count;
 	int err;

@@ -16,8 +16,7 @@ enum {
 struct massif_tree;
 
 /* Frames of a stack up to `depth`; full: all of them, all branches. -ENOMEM. */
-int massif_tree_new(
-    const struct view *v, unsigned depth, bool full, struct massif_tree **ret);
+int massif_tree_new(const struct view *v, unsigned depth, bool full, struct massif_tree **ret);
 
 /* NULL is fine. */
 void massif_tree_free(struct massif_tree *t);
@@ -26,7 +25,6 @@ void massif_tree_free(struct massif_tree *t);
  * `bytes` are those of the view's sites, by number; the whole may be more than
  * their sum. -ENOMEM.
  */
-int massif_tree_write(
-    struct massif_tree *t, FILE *out, const uint64_t *bytes, uint64_t whole);
+int massif_tree_write(struct massif_tree *t, FILE *out, const uint64_t *bytes, uint64_t whole);
 
 #endif

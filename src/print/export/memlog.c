@@ -44,8 +44,7 @@ struct memlog {
 
 /* ---- stacks ---- */
 
-static void
-put_frame(FILE *out, const struct frame *f)
+static void put_frame(FILE *out, const struct frame *f)
 {
 	(void)putc('\t', out);
 	if (f->is_missing) {
@@ -57,33 +56,28 @@ put_frame(FILE *out, const struct frame *f)
 		(void)putc(')', out);
 	} else {
 		text_print(out, f->module ? f->module : "");
-		(void)fprintf(
-		    out, "%s0x%" PRIx64, f->module ? "+" : "", f->offset);
+		(void)fprintf(out, "%s0x%" PRIx64, f->module ? "+" : "", f->offset);
 	}
 	(void)putc('\n', out);
 }
 
 /* A row whose stack is written next; the stack ends with end_row(). */
-static int
-begin_row(struct memlog *m, int64_t bytes)
+static int begin_row(struct memlog *m, int64_t bytes)
 {
 	long at = ftell(m->memory);
 
-	if (at < 0 ||
-	    room_make(&m->rows, &m->room, m->count, sizeof(*m->rows)) < 0)
+	if (at < 0 || room_make(&m->rows, &m->room, m->count, sizeof(*m->rows)) < 0)
 		return -ENOMEM;
 	m->rows[m->count++] = (struct row){.at = (size_t)at, .bytes = bytes};
 	return 0;
 }
 
-static void
-end_row(struct memlog *m)
+static void end_row(struct memlog *m)
 {
 	(void)putc('\0', m->memory);
 }
 
-static int
-add_sites(struct memlog *m, const struct view *v, unsigned depth)
+static int add_sites(struct memlog *m, const struct view *v, unsigned depth)
 {
 	struct texts *texts = NULL;
 	int err = texts_new(v, put_frame, &texts);
@@ -91,11 +85,9 @@ add_sites(struct memlog *m, const struct view *v, unsigned depth)
 	for (size_t i = 0; i < v->site_count && err == 0; i++) {
 		const struct view_site *s = &v->sites[i];
 
-		err = begin_row(m,
-		    capped_change(
-		        s->figures.all.live_bytes, s->before.all.live_bytes));
-		for (uint32_t k = 0;
-		     k < s->frame_count && k < depth && err == 0; k++)
+		err = begin_row(
+		    m, capped_change(s->figures.all.live_bytes, s->before.all.live_bytes));
+		for (uint32_t k = 0; k < s->frame_count && k < depth && err == 0; k++)
 			texts_put(texts, s->frames[k], m->memory);
 		if (err == 0)
 			end_row(m);
@@ -107,21 +99,19 @@ add_sites(struct memlog *m, const struct view *v, unsigned depth)
 /* ---- reports that were written before ---- */
 
 /* "+63360", "-12": bytes of an entry. */
-static bool
-is_bytes(const char *line, int64_t *ret)
+static bool is_bytes(const char *line, int64_t *ret)
 {
 	char *end;
 
-	if ((*line != '+' && *line != '-') ||
-	    line[1 + strspn(line + 1, "0123456789")] != '\n' || line[1] == '\n')
+	if ((*line != '+' && *line != '-') || line[1 + strspn(line + 1, "0123456789")] != '\n' ||
+	    line[1] == '\n')
 		return false;
 	*ret = strtoll(line, &end, 10);
 	return true;
 }
 
 /* Subtracts the figures of an earlier report. */
-static int
-take_off(struct memlog *m, const char *path)
+static int take_off(struct memlog *m, const char *path)
 {
 	int fd = infile_open_nofollow(AT_FDCWD, path);
 	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
@@ -142,8 +132,7 @@ take_off(struct memlog *m, const char *path)
 			end_row(m);
 		is_open = is_bytes(line, &bytes);
 		if (is_open)
-			err = begin_row(
-			    m, bytes == INT64_MIN ? INT64_MAX : -bytes);
+			err = begin_row(m, bytes == INT64_MIN ? INT64_MAX : -bytes);
 	}
 	if (is_open)
 		end_row(m);
@@ -156,16 +145,14 @@ take_off(struct memlog *m, const char *path)
 
 /* ---- the report ---- */
 
-static int
-by_stack(const void *a, const void *b)
+static int by_stack(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
 	return strcmp(x->stack, y->stack);
 }
 
-static int
-larger(const void *a, const void *b)
+static int larger(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
@@ -175,8 +162,7 @@ larger(const void *a, const void *b)
 }
 
 /* Equal stacks become one row, so that growth and shrinkage cancel out. */
-static int
-join_rows(struct memlog *m)
+static int join_rows(struct memlog *m)
 {
 	size_t kept = 0;
 
@@ -193,8 +179,7 @@ join_rows(struct memlog *m)
 		struct row *last = kept > 0 ? &m->rows[kept - 1] : NULL;
 
 		if (last && strcmp(last->stack, m->rows[i].stack) == 0)
-			last->bytes =
-			    capped_sum_signed(last->bytes, m->rows[i].bytes);
+			last->bytes = capped_sum_signed(last->bytes, m->rows[i].bytes);
 		else
 			m->rows[kept++] = m->rows[i];
 	}
@@ -204,8 +189,7 @@ join_rows(struct memlog *m)
 	return 0;
 }
 
-static int
-write_memlog(FILE *out, const struct view *v, const struct export_options *o)
+static int write_memlog(FILE *out, const struct view *v, const struct export_options *o)
 {
 	struct memlog m = {0};
 	size_t told = 0;
@@ -223,8 +207,7 @@ write_memlog(FILE *out, const struct view *v, const struct export_options *o)
 		if (m.rows[i].bytes == 0 || (o->top > 0 && told >= o->top))
 			continue;
 		told++;
-		(void)fprintf(
-		    out, "%+" PRId64 "\n%s", m.rows[i].bytes, m.rows[i].stack);
+		(void)fprintf(out, "%+" PRId64 "\n%s", m.rows[i].bytes, m.rows[i].stack);
 	}
 	if (m.memory)
 		(void)fclose(m.memory);

@@ -21,8 +21,7 @@ struct layout {
 	uint64_t sum;
 };
 
-static int
-layout_init(struct layout *p, FILE *out, const struct view *v, uint32_t process,
+static int layout_init(struct layout *p, FILE *out, const struct view *v, uint32_t process,
     const struct export_options *o)
 {
 	int err;
@@ -34,11 +33,9 @@ layout_init(struct layout *p, FILE *out, const struct view *v, uint32_t process,
 	return err;
 }
 
-static double
-mean(const struct process_figures *f)
+static double mean(const struct process_figures *f)
 {
-	return f->live_blocks ? (double)f->live_bytes / (double)f->live_blocks
-	                      : 0;
+	return f->live_blocks ? (double)f->live_bytes / (double)f->live_blocks : 0;
 }
 
 /* ---- text ---- */
@@ -47,29 +44,23 @@ mean(const struct process_figures *f)
  * The smallest and the largest block of a site may be among the freed ones. If
  * they are not known, the mean is used for both.
  */
-static void
-text_row(const struct layout *p, const struct callers_row *row)
+static void text_row(const struct layout *p, const struct callers_row *row)
 {
 	const struct process_figures *f = &row->figures.all;
 	/* not from the double: 2^64 - 1 bytes would be beyond uint64_t */
-	const uint64_t whole =
-	    f->live_blocks ? f->live_bytes / f->live_blocks : 0;
+	const uint64_t whole = f->live_blocks ? f->live_bytes / f->live_blocks : 0;
 	bool knows = row->size_max > 0;
 
-	(void)fprintf(p->out,
-	    "0x%" PRIx64 " %" PRIu64 " %.1f %" PRIu64 " %" PRIu64 " %" PRIu64
-	    " ",
-	    callers_absolute(p->view, row, p->process), f->live_bytes, mean(f),
-	    f->live_blocks, knows ? row->size_min : whole,
-	    knows ? row->size_max : whole);
+	(void)fprintf(p->out, "0x%" PRIx64 " %" PRIu64 " %.1f %" PRIu64 " %" PRIu64 " %" PRIu64 " ",
+	    callers_absolute(p->view, row, p->process), f->live_bytes, mean(f), f->live_blocks,
+	    knows ? row->size_min : whole, knows ? row->size_max : whole);
 	callers_address(p->out, p->view, row);
 	(void)putc(' ', p->out);
 	callers_location(p->out, p->view, row);
 	(void)putc('\n', p->out);
 }
 
-static int
-write_text(FILE *out, const struct view *v, const struct export_options *o)
+static int write_text(FILE *out, const struct view *v, const struct export_options *o)
 {
 	for (uint32_t i = 0; i < v->session->count; i++) {
 		struct layout p;
@@ -85,8 +76,7 @@ write_text(FILE *out, const struct view *v, const struct export_options *o)
 		    "Total allocation in bytes: %" PRIu64 "\n"
 		    "func sum mean count min max location\n",
 		    p.sum);
-		for (size_t k = 0;
-		     k < p.callers.count && (o->top == 0 || k < o->top); k++)
+		for (size_t k = 0; k < p.callers.count && (o->top == 0 || k < o->top); k++)
 			text_row(&p, &p.callers.rows[k]);
 		callers_release(&p.callers);
 	}
@@ -95,8 +85,7 @@ write_text(FILE *out, const struct view *v, const struct export_options *o)
 
 /* ---- HTML ---- */
 
-static void
-html(FILE *out, const char *text)
+static void html(FILE *out, const char *text)
 {
 	while (*text) {
 		size_t n = 1;
@@ -110,8 +99,7 @@ html(FILE *out, const char *text)
 }
 
 /* The text of print(), escaped for HTML. */
-static void
-html_cell(const struct layout *p, const struct callers_row *row,
+static void html_cell(const struct layout *p, const struct callers_row *row,
     void (*print)(FILE *, const struct view *, const struct callers_row *))
 {
 	char *text = NULL;
@@ -128,8 +116,7 @@ html_cell(const struct layout *p, const struct callers_row *row,
 	(void)fputs("</td>", p->out);
 }
 
-static int
-by_count(const void *a, const void *b)
+static int by_count(const void *a, const void *b)
 {
 	const struct callers_row *x = a, *y = b;
 	uint64_t v = x->figures.all.live_blocks, w = y->figures.all.live_blocks;
@@ -137,16 +124,14 @@ by_count(const void *a, const void *b)
 	return (v < w) - (v > w);
 }
 
-static int
-by_max(const void *a, const void *b)
+static int by_max(const void *a, const void *b)
 {
 	const struct callers_row *x = a, *y = b;
 
 	return (x->size_max < y->size_max) - (x->size_max > y->size_max);
 }
 
-static int
-by_sum(const void *a, const void *b)
+static int by_sum(const void *a, const void *b)
 {
 	const struct callers_row *x = a, *y = b;
 	uint64_t v = x->figures.all.live_bytes, w = y->figures.all.live_bytes;
@@ -154,8 +139,7 @@ by_sum(const void *a, const void *b)
 	return (v < w) - (v > w);
 }
 
-static void
-html_table(const struct layout *p, const char *title, unsigned top,
+static void html_table(const struct layout *p, const char *title, unsigned top,
     int (*order)(const void *, const void *))
 {
 	const struct callers *c = &p->callers;
@@ -173,11 +157,10 @@ html_table(const struct layout *p, const char *title, unsigned top,
 		const struct process_figures *f = &row->figures.all;
 
 		(void)fprintf(p->out,
-		    "<tr><td>0x%" PRIx64 "</td><td>%" PRIu64
-		    "</td><td>%.1f</td><td>%" PRIu64 "</td><td>%" PRIu64
-		    "</td><td>%" PRIu64 "</td>",
-		    callers_absolute(p->view, row, p->process), f->live_bytes,
-		    mean(f), f->live_blocks, row->size_min, row->size_max);
+		    "<tr><td>0x%" PRIx64 "</td><td>%" PRIu64 "</td><td>%.1f</td><td>%" PRIu64
+		    "</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td>",
+		    callers_absolute(p->view, row, p->process), f->live_bytes, mean(f),
+		    f->live_blocks, row->size_min, row->size_max);
 		html_cell(p, row, callers_address);
 		html_cell(p, row, callers_location);
 		(void)fputs("</tr>\n", p->out);
@@ -185,24 +168,21 @@ html_table(const struct layout *p, const char *title, unsigned top,
 	(void)fputs("</tbody>\n</table>\n", p->out);
 }
 
-static void
-html_process(struct layout *p, unsigned top)
+static void html_process(struct layout *p, unsigned top)
 {
 	const struct process *x = p->view->session->processes[p->process];
 
 	(void)fputs("<h1>", p->out);
 	html(p->out, x->header.exe);
 	(void)fprintf(p->out,
-	    " (pid %u)</h1>\n<p><b>Total allocation in bytes: %" PRIu64
-	    "</b></p>\n",
-	    x->header.pid, p->sum);
+	    " (pid %u)</h1>\n<p><b>Total allocation in bytes: %" PRIu64 "</b></p>\n", x->header.pid,
+	    p->sum);
 	html_table(p, "Sum sort", top, by_sum);
 	html_table(p, "Count sort", top, by_count);
 	html_table(p, "Max alloc sort", top, by_max);
 }
 
-static int
-write_html(FILE *out, const struct view *v, const struct export_options *o)
+static int write_html(FILE *out, const struct view *v, const struct export_options *o)
 {
 	(void)fputs("<!DOCTYPE html>\n<html lang=\"en\"><head>"
 	            "<meta charset=\"utf-8\"><title>mmleak</title>\n"

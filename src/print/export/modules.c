@@ -21,8 +21,7 @@ struct modules_known {
 	uint32_t number; /* in the list + 1; 0: not yet */
 };
 
-static int
-by_address(const void *a, const void *b)
+static int by_address(const void *a, const void *b)
 {
 	const struct modules_known *x = a, *y = b;
 
@@ -30,8 +29,7 @@ by_address(const void *a, const void *b)
 	    ((uintptr_t)x->path < (uintptr_t)y->path);
 }
 
-int
-modules_init(struct modules *m, const struct session *s)
+int modules_init(struct modules *m, const struct session *s)
 {
 	size_t all = 0;
 
@@ -46,34 +44,28 @@ modules_init(struct modules *m, const struct session *s)
 
 		for (size_t k = 1; k < p->module_count; k++)
 			if (p->modules[k].path)
-				m->known[m->known_count++] =
-				    (struct modules_known){
-				        .path = p->modules[k].path,
-				        .module = &p->modules[k]};
+				m->known[m->known_count++] = (struct modules_known){
+				    .path = p->modules[k].path, .module = &p->modules[k]};
 	}
 	qsort(m->known, m->known_count, sizeof(*m->known), by_address);
 	return 0;
 }
 
-void
-modules_release(struct modules *m)
+void modules_release(struct modules *m)
 {
 	free(m->list);
 	free(m->known);
 	*m = (struct modules){0};
 }
 
-static struct modules_known *
-look_up(const struct modules *m, const char *path)
+static struct modules_known *look_up(const struct modules *m, const char *path)
 {
 	const struct modules_known key = {.path = path};
 
-	return bsearch(
-	    &key, m->known, m->known_count, sizeof(*m->known), by_address);
+	return bsearch(&key, m->known, m->known_count, sizeof(*m->known), by_address);
 }
 
-static int
-add(struct modules *m, const struct modules_item *item)
+static int add(struct modules *m, const struct modules_item *item)
 {
 	if (room_make(&m->list, &m->room, m->count, sizeof(*m->list)) < 0)
 		return -ENOMEM;
@@ -81,12 +73,10 @@ add(struct modules *m, const struct modules_item *item)
 	return 0;
 }
 
-int
-modules_find(struct modules *m, const char *path, uint32_t *ret)
+int modules_find(struct modules *m, const char *path, uint32_t *ret)
 {
 	struct modules_known *known = look_up(m, path);
-	struct modules_item item = {
-	    .path = path, .module = known ? known->module : NULL};
+	struct modules_item item = {.path = path, .module = known ? known->module : NULL};
 	int err = 0;
 
 	if (known && known->number > 0) {
@@ -109,21 +99,17 @@ modules_find(struct modules *m, const char *path, uint32_t *ret)
 	return 0;
 }
 
-uint64_t
-modules_address(const struct modules *m, const struct frame *f)
+uint64_t modules_address(const struct modules *m, const struct frame *f)
 {
-	const struct modules_known *known =
-	    f->module ? look_up(m, f->module) : NULL;
+	const struct modules_known *known = f->module ? look_up(m, f->module) : NULL;
 
 	return f->offset + (known ? known->module->base : 0);
 }
 
-void
-modules_put_frame(FILE *out, const struct modules *m, const struct frame *f,
-    const char *unknown)
+void modules_put_frame(
+    FILE *out, const struct modules *m, const struct frame *f, const char *unknown)
 {
-	(void)fprintf(
-	    out, "0x%" PRIX64 ": ", f->is_missing ? 0 : modules_address(m, f));
+	(void)fprintf(out, "0x%" PRIX64 ": ", f->is_missing ? 0 : modules_address(m, f));
 	texts_name(out, f);
 	if (f->file) {
 		(void)fputs(" (", out);

@@ -37,7 +37,7 @@ uint64_t modules_address(const struct modules *m, const struct frame *f);
  * "0x401136: parse (in /usr/lib/libfoo.so)", where `unknown` stands for a module
  * that is not known.
  */
-void modules_put_frame(FILE *out, const struct modules *m,
-    const struct frame *f, const char *unknown);
+void modules_put_frame(
+    FILE *out, const struct modules *m, const struct frame *f, const char *unknown);
 
 #endif

@@ -34,16 +34,14 @@ struct pack {
 	bool has_names;  /* the recording that is copied now has its own */
 };
 
-static int
-begin(const struct pack_plan *plan, struct pack *ret, struct fault *where)
+static int begin(const struct pack_plan *plan, struct pack *ret, struct fault *where)
 {
 	int err;
 
 	*ret = (struct pack){.plan = plan};
 	err = recording_create(plan->path, plan->existing, &ret->writer);
 	if (err < 0)
-		return fault_set(
-		    where, err, "%s: %s", plan->path, strerror(-err));
+		return fault_set(where, err, "%s: %s", plan->path, strerror(-err));
 	ret->splice = (struct splice){.writer = ret->writer, .pid = plan->pid};
 	err = embed_new(plan->naming, &ret->embed);
 	if (err < 0)
@@ -52,8 +50,7 @@ begin(const struct pack_plan *plan, struct pack *ret, struct fault *where)
 }
 
 /* Publishes the result if everything went well. */
-static int
-end(struct pack *p, int err, struct fault *where)
+static int end(struct pack *p, int err, struct fault *where)
 {
 	if (err == 0 && p->segments == 0)
 		err = fault_set(where, -ENODATA, "there is no process in it");
@@ -62,8 +59,7 @@ end(struct pack *p, int err, struct fault *where)
 		err = recording_finish(p->writer);
 		p->writer = NULL;
 		if (err < 0)
-			fault_set(where, err, "%s: %s", p->plan->path,
-			    strerror(-err));
+			fault_set(where, err, "%s: %s", p->plan->path, strerror(-err));
 	}
 	recording_discard(p->writer);
 	embed_free(p->embed);
@@ -76,9 +72,8 @@ end(struct pack *p, int err, struct fault *where)
  * Notes the frames of a compact segment, whose process may be running. Sets the
  * view.
  */
-static int
-add_names(struct pack *p, const void *bytes, size_t len,
-    struct recording_segment *head, pid_t pid, struct fault *where)
+static int add_names(struct pack *p, const void *bytes, size_t len, struct recording_segment *head,
+    pid_t pid, struct fault *where)
 {
 	struct session *s;
 	int err = session_load_bytes(bytes, len, &s, where);
@@ -96,8 +91,7 @@ add_names(struct pack *p, const void *bytes, size_t len,
 	return err;
 }
 
-static int
-add_bytes(struct pack *p, const void *bytes, size_t len,
+static int add_bytes(struct pack *p, const void *bytes, size_t len,
     const struct recording_segment *from, pid_t pid, struct fault *where)
 {
 	struct recording_segment head = *from;
@@ -109,21 +103,17 @@ add_bytes(struct pack *p, const void *bytes, size_t len,
 	if (err < 0)
 		return err;
 	p->segments++;
-	err = recording_append_packed(p->writer, RECORDING_SEGMENT, &head,
-	    sizeof(head), bytes, len, LEVEL);
-	return err < 0
-	    ? fault_set(where, err, "%s: %s", p->plan->path, strerror(-err))
-	    : 0;
+	err = recording_append_packed(
+	    p->writer, RECORDING_SEGMENT, &head, sizeof(head), bytes, len, LEVEL);
+	return err < 0 ? fault_set(where, err, "%s: %s", p->plan->path, strerror(-err)) : 0;
 }
 
-static bool
-is_wanted(const struct pack *p, const struct seg_header *h)
+static bool is_wanted(const struct pack *p, const struct seg_header *h)
 {
 	return p->plan->pid == 0 || p->plan->pid == h->pid;
 }
 
-static int
-add_slot(struct pack *p, const struct segfile *f, int slot, struct fault *where)
+static int add_slot(struct pack *p, const struct segfile *f, int slot, struct fault *where)
 {
 	struct recording_segment head = {
 	    .exit_status = -1, .owner = source_owner(segfile_source(f))};
@@ -143,15 +133,13 @@ add_slot(struct pack *p, const struct segfile *f, int slot, struct fault *where)
 	if (h.snapshot_reason != SEG_SNAPSHOT_NONE)
 		head.end_kind = RECORDING_END_RUNNING; /* at that moment */
 	else
-		head.end_kind =
-		    (uint32_t)session_end(&h, segfile_source(f), &pid);
+		head.end_kind = (uint32_t)session_end(&h, segfile_source(f), &pid);
 	err = add_bytes(p, bytes, len, &head, pid, where);
 	free(bytes);
 	return err;
 }
 
-static int
-add_segfile(struct pack *p, const struct segfile *f, struct fault *where)
+static int add_segfile(struct pack *p, const struct segfile *f, struct fault *where)
 {
 	int err = add_slot(p, f, SEGFILE_OWN, where);
 
@@ -166,8 +154,7 @@ add_segfile(struct pack *p, const struct segfile *f, struct fault *where)
 /* ---- recordings ---- */
 
 /* The time line begins with the first recording, so this says when that was. */
-static int
-copy_about(struct pack *p, const char *text, size_t len)
+static int copy_about(struct pack *p, const char *text, size_t len)
 {
 	static const char key[] = "start_ns=";
 	char *edited = NULL;
@@ -193,15 +180,13 @@ copy_about(struct pack *p, const char *text, size_t len)
 	}
 	err = fclose(f) != 0
 	    ? -ENOMEM
-	    : recording_append_packed(
-	          p->writer, RECORDING_META, NULL, 0, edited, size, LEVEL);
+	    : recording_append_packed(p->writer, RECORDING_META, NULL, 0, edited, size, LEVEL);
 	free(edited);
 	return err;
 }
 
 /* Adds the time line of a recording. */
-static int
-copy_timeline(struct pack *p, struct recording *b, struct fault *where)
+static int copy_timeline(struct pack *p, struct recording *b, struct fault *where)
 {
 	uint64_t start_ns = 0;
 	const void *bytes;
@@ -213,18 +198,15 @@ copy_timeline(struct pack *p, struct recording *b, struct fault *where)
 		if (type == RECORDING_META)
 			start_ns = load_text_number(bytes, len, "start_ns");
 	err = splice_add(&p->splice, b, start_ns);
-	return err < 0
-	    ? fault_set(where, err, "%s: %s", p->plan->path, strerror(-err))
-	    : 0;
+	return err < 0 ? fault_set(where, err, "%s: %s", p->plan->path, strerror(-err)) : 0;
 }
 
 /*
  * Copies an entry, but leaves out the segments of other processes, and the time
  * line, which copy_timeline() has copied.
  */
-static int
-copy_entry(struct pack *p, uint32_t type, const void *bytes, size_t len,
-    struct fault *where)
+static int copy_entry(
+    struct pack *p, uint32_t type, const void *bytes, size_t len, struct fault *where)
 {
 	const struct recording_segment *head = bytes;
 
@@ -235,9 +217,8 @@ copy_entry(struct pack *p, uint32_t type, const void *bytes, size_t len,
 		if (len - sizeof(*head) < sizeof(h))
 			return fault_set(where, -EBADMSG, "a segment is cut");
 		memcpy(&h, segment, sizeof(h));
-		return is_wanted(p, &h)
-		    ? add_bytes(p, segment, len - sizeof(*head), head, 0, where)
-		    : 0;
+		return is_wanted(p, &h) ? add_bytes(p, segment, len - sizeof(*head), head, 0, where)
+		                        : 0;
 	}
 	if (type == RECORDING_LINE)
 		return 0;
@@ -248,8 +229,7 @@ copy_entry(struct pack *p, uint32_t type, const void *bytes, size_t len,
 }
 
 /* Names from the machine where it was made: they are better than ours. */
-static bool
-has_names(struct recording *b)
+static bool has_names(struct recording *b)
 {
 	const void *bytes;
 	bool found = false;
@@ -262,9 +242,7 @@ has_names(struct recording *b)
 	return found;
 }
 
-static int
-add_recording(
-    struct pack *p, const char *path, bool is_given, struct fault *where)
+static int add_recording(struct pack *p, const char *path, bool is_given, struct fault *where)
 {
 	struct recording *b;
 	const void *bytes;
@@ -272,8 +250,7 @@ add_recording(
 	size_t len;
 	int err;
 
-	err = is_given ? recording_open(path, &b)
-	               : recording_open_entry(path, &b);
+	err = is_given ? recording_open(path, &b) : recording_open_entry(path, &b);
 	if (err < 0)
 		return fault_set(where, err, "%s: %s", path, strerror(-err));
 	p->has_names = has_names(b);
@@ -283,10 +260,9 @@ add_recording(
 	p->has_names = false;
 	if (err == 0 && recording_truncated(b))
 		err = fault_set(where, -EBADMSG, "%s: it is %s", path,
-		    recording_is_growing(b)
-		        ? "being written, and has no names yet; of a process "
-		          "that runs: seep snapshot --names PID"
-		        : "cut off");
+		    recording_is_growing(b) ? "being written, and has no names yet; of a process "
+		                              "that runs: seep snapshot --names PID"
+		                            : "cut off");
 	recording_close(b);
 	return err;
 }
@@ -302,8 +278,7 @@ struct seen {
 	struct dict index;
 };
 
-static bool
-same_uuid(const void *items, uint32_t item, const void *key)
+static bool same_uuid(const void *items, uint32_t item, const void *key)
 {
 	const struct uuid *all = items;
 
@@ -311,16 +286,15 @@ same_uuid(const void *items, uint32_t item, const void *key)
 }
 
 /* 1: it is the first with this uuid; 0: not; or -ENOMEM. */
-static int
-is_first(struct seen *s, const uint8_t *uuid)
+static int is_first(struct seen *s, const uint8_t *uuid)
 {
 	uint32_t at = 0;
 	int err;
 
 	err = room_make(&s->uuids, &s->room, s->count, sizeof(*s->uuids));
 	if (err == 0)
-		err = dict_find(&s->index, dict_hash_bytes(uuid, 16), same_uuid,
-		    s->uuids, uuid, (uint32_t)s->count, &at);
+		err = dict_find(&s->index, dict_hash_bytes(uuid, 16), same_uuid, s->uuids, uuid,
+		    (uint32_t)s->count, &at);
 	if (err < 0 || at < s->count)
 		return err;
 	memcpy(&s->uuids[s->count++], uuid, sizeof(*s->uuids));
@@ -333,11 +307,9 @@ struct newest {
 	bool has_about;
 };
 
-static int
-wants_entry(struct newest *n, uint32_t type, const uint8_t *bytes, size_t len)
+static int wants_entry(struct newest *n, uint32_t type, const uint8_t *bytes, size_t len)
 {
-	const size_t at = sizeof(struct recording_segment) +
-	    offsetof(struct seg_header, uuid);
+	const size_t at = sizeof(struct recording_segment) + offsetof(struct seg_header, uuid);
 
 	switch (type) {
 	case RECORDING_SEGMENT:
@@ -360,9 +332,7 @@ wants_entry(struct newest *n, uint32_t type, const uint8_t *bytes, size_t len)
 }
 
 /* One that is cut off or damaged is taken as far as it goes. */
-static int
-add_chapter(
-    struct pack *p, struct newest *n, const char *path, struct fault *where)
+static int add_chapter(struct pack *p, struct newest *n, const char *path, struct fault *where)
 {
 	struct recording *b;
 	const void *bytes;
@@ -387,8 +357,7 @@ add_chapter(
 }
 
 /* Somebody else's file in the folder is not read, as chapters.c does. */
-static bool
-is_of_other(const char *folder, const char *file)
+static bool is_of_other(const char *folder, const char *file)
 {
 	struct stat all, one;
 
@@ -397,9 +366,7 @@ is_of_other(const char *folder, const char *file)
 }
 
 /* All time lines, from the oldest chapter on. */
-static int
-add_timelines(
-    struct pack *p, char *const *files, size_t count, struct fault *where)
+static int add_timelines(struct pack *p, char *const *files, size_t count, struct fault *where)
 {
 	int err = 0;
 
@@ -418,8 +385,7 @@ add_timelines(
  * Of a folder of chapters: their time lines, and the newest end state of each
  * process.
  */
-static int
-add_chapters(struct pack *p, const char *path, struct fault *where)
+static int add_chapters(struct pack *p, const char *path, struct fault *where)
 {
 	struct chapter_entry *all = NULL;
 	struct newest n = {.has_about = false};
@@ -460,8 +426,7 @@ add_chapters(struct pack *p, const char *path, struct fault *where)
 
 /* ---- files and directories ---- */
 
-static int
-add_path(struct pack *p, const char *path, bool is_given, struct fault *where)
+static int add_path(struct pack *p, const char *path, bool is_given, struct fault *where)
 {
 	struct segfile *f;
 	int err = is_given ? segfile_open(AT_FDCWD, path, &f, where)
@@ -476,22 +441,19 @@ add_path(struct pack *p, const char *path, bool is_given, struct fault *where)
 	return err;
 }
 
-static int
-add_directory(struct pack *p, const char *path, struct fault *where)
+static int add_directory(struct pack *p, const char *path, struct fault *where)
 {
 	struct dirent **names;
 	int n, err = 0;
 
 	n = scandir(path, &names, NULL, alphasort);
 	if (n < 0)
-		return fault_set(
-		    where, -errno, "%s: %s", path, strerror(errno));
+		return fault_set(where, -errno, "%s: %s", path, strerror(errno));
 	err = add_chapters(p, path, where);
 	for (int i = 0; i < n; i++) {
 		char *file;
 
-		if (err < 0 || names[i]->d_name[0] == '.' ||
-		    chapters_has(names[i]->d_name) ||
+		if (err < 0 || names[i]->d_name[0] == '.' || chapters_has(names[i]->d_name) ||
 		    segfile_is_beside(names[i]->d_name))
 			continue;
 		if (asprintf(&file, "%s/%s", path, names[i]->d_name) < 0) {
@@ -502,8 +464,8 @@ add_directory(struct pack *p, const char *path, struct fault *where)
 		/*
 		 * not a file of seep, gone, or not there yet: as session_load()
 		 */
-		if (err == -ELOOP || err == -EINVAL || err == -ENOENT ||
-		    err == -ENODATA || err == -EISDIR)
+		if (err == -ELOOP || err == -EINVAL || err == -ENOENT || err == -ENODATA ||
+		    err == -EISDIR)
 			err = 0;
 		free(file);
 	}
@@ -513,8 +475,7 @@ add_directory(struct pack *p, const char *path, struct fault *where)
 	return err;
 }
 
-int
-pack_file(const struct pack_plan *plan, const char *input, struct fault *where)
+int pack_file(const struct pack_plan *plan, const char *input, struct fault *where)
 {
 	char *folder = NULL;
 	struct stat st;
@@ -522,8 +483,7 @@ pack_file(const struct pack_plan *plan, const char *input, struct fault *where)
 	int err;
 
 	if (stat(input, &st) < 0)
-		return fault_set(
-		    where, -errno, "%s: %s", input, strerror(errno));
+		return fault_set(where, -errno, "%s: %s", input, strerror(errno));
 	err = begin(plan, &p, where);
 	if (err == 0 && S_ISDIR(st.st_mode))
 		err = history_find(input, &folder, where);
@@ -535,8 +495,7 @@ pack_file(const struct pack_plan *plan, const char *input, struct fault *where)
 	return end(&p, err, where);
 }
 
-int
-pack_pid(const struct pack_plan *plan, pid_t pid, struct fault *where)
+int pack_pid(const struct pack_plan *plan, pid_t pid, struct fault *where)
 {
 	struct segfile *f;
 	char path[4096];
@@ -553,9 +512,8 @@ pack_pid(const struct pack_plan *plan, pid_t pid, struct fault *where)
 	return end(&p, err, where);
 }
 
-int
-pack_bytes(const struct pack_plan *plan, const void *bytes, size_t len,
-    pid_t pid, struct fault *where)
+int pack_bytes(
+    const struct pack_plan *plan, const void *bytes, size_t len, pid_t pid, struct fault *where)
 {
 	const struct recording_segment head = {
 	    .end_kind = RECORDING_END_RUNNING, .exit_status = -1};

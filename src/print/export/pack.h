@@ -26,14 +26,13 @@ struct pack_plan {
  * A segment, snapshot or recording file, or a directory of them. Of chapters
  * the newest end state of each process is taken, and all time lines.
  */
-int pack_file(
-    const struct pack_plan *plan, const char *input, struct fault *where);
+int pack_file(const struct pack_plan *plan, const char *input, struct fault *where);
 
 /* A running process, as it is now. */
 int pack_pid(const struct pack_plan *plan, pid_t pid, struct fault *where);
 
 /* A compact segment in memory; its process runs with this pid. */
-int pack_bytes(const struct pack_plan *plan, const void *bytes, size_t len,
-    pid_t pid, struct fault *where);
+int pack_bytes(
+    const struct pack_plan *plan, const void *bytes, size_t len, pid_t pid, struct fault *where);
 
 #endif

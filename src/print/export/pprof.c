@@ -72,9 +72,8 @@ enum { VALUES = 7, VALUES_USUAL = 6, VALUES_OF_GO = 4 };
 static const struct {
 	const char *type, *unit;
 } types[VALUES] = {
-    {"alloc_objects", "count"}, {"alloc_space", "bytes"},
-    {"inuse_objects", "count"}, {"inuse_space", "bytes"},
-    {"peak_objects", "count"}, {"peak_space", "bytes"},
+    {"alloc_objects", "count"}, {"alloc_space", "bytes"}, {"inuse_objects", "count"},
+    {"inuse_space", "bytes"}, {"peak_objects", "count"}, {"peak_space", "bytes"},
     {"held_space", "bytes"}, /* if somebody has looked */
 };
 
@@ -98,8 +97,7 @@ struct pprof {
 /* ---- pieces ---- */
 
 /* Number of a text; proto3 requires UTF-8, and readers no control bytes. */
-static uint32_t
-string(struct pprof *p, const char *text)
+static uint32_t string(struct pprof *p, const char *text)
 {
 	uint32_t number = 0;
 	char *clean = NULL;
@@ -129,29 +127,25 @@ string(struct pprof *p, const char *text)
 	return number;
 }
 
-static void
-put_string(struct pprof *p, struct proto *m, unsigned field, const char *text)
+static void put_string(struct pprof *p, struct proto *m, unsigned field, const char *text)
 {
 	pprof_proto_uint(m, field, string(p, text));
 }
 
 /* The message in `part` as a field of the profile. */
-static void
-put_part(struct pprof *p, unsigned field)
+static void put_part(struct pprof *p, unsigned field)
 {
 	pprof_proto_message(&p->field, field, &p->part);
 	pprof_proto_stream_put(p->stream, &p->field);
 }
 
-static void
-put_number(struct pprof *p, unsigned field, uint64_t value)
+static void put_number(struct pprof *p, unsigned field, uint64_t value)
 {
 	pprof_proto_uint(&p->field, field, value);
 	pprof_proto_stream_put(p->stream, &p->field);
 }
 
-static void
-put_type(struct pprof *p, unsigned field, const char *type, const char *unit)
+static void put_type(struct pprof *p, unsigned field, const char *type, const char *unit)
 {
 	put_string(p, &p->part, TYPE_TYPE, type);
 	put_string(p, &p->part, TYPE_UNIT, unit);
@@ -160,21 +154,18 @@ put_type(struct pprof *p, unsigned field, const char *type, const char *unit)
 
 /* ---- stacks ---- */
 
-static void
-put_stack(struct pprof *p, const struct view_site *s)
+static void put_stack(struct pprof *p, const struct view_site *s)
 {
 	uint32_t at = 0, number = 0;
 
 	do {
-		p->err =
-		    locations_next(&p->locations, p->view, s, &at, &number);
+		p->err = locations_next(&p->locations, p->view, s, &at, &number);
 		pprof_proto_packed(&p->inner, (uint64_t)number + 1);
 	} while (at < s->frame_count && p->err == 0);
 	pprof_proto_message(&p->part, SAMPLE_LOCATION, &p->inner);
 }
 
-static void
-find_values(const struct view_site *s, int64_t ret[VALUES])
+static void find_values(const struct view_site *s, int64_t ret[VALUES])
 {
 	const struct process_figures *now = &s->figures.all;
 	const struct process_figures *then = &s->before.all;
@@ -188,16 +179,14 @@ find_values(const struct view_site *s, int64_t ret[VALUES])
 	ret[6] = capped_change(s->figures.holds_bytes, s->before.holds_bytes);
 }
 
-static void
-put_label(struct pprof *p, const char *key, const char *text)
+static void put_label(struct pprof *p, const char *key, const char *text)
 {
 	put_string(p, &p->inner, LABEL_KEY, key);
 	put_string(p, &p->inner, LABEL_STRING, text);
 	pprof_proto_message(&p->part, SAMPLE_LABEL, &p->inner);
 }
 
-static void
-put_labels(struct pprof *p, const struct view_site *s)
+static void put_labels(struct pprof *p, const struct view_site *s)
 {
 	const struct session *session = p->view->session;
 	char pid[16];
@@ -219,8 +208,7 @@ put_labels(struct pprof *p, const struct view_site *s)
 	}
 }
 
-static void
-put_samples(struct pprof *p)
+static void put_samples(struct pprof *p)
 {
 	const struct view *v = p->view;
 
@@ -245,8 +233,7 @@ put_samples(struct pprof *p)
 
 /* ---- what stacks refer to ---- */
 
-static void
-put_line(struct pprof *p, uint32_t number)
+static void put_line(struct pprof *p, uint32_t number)
 {
 	const struct frame *f = &p->view->frames[number];
 	uint32_t function;
@@ -259,8 +246,7 @@ put_line(struct pprof *p, uint32_t number)
 	pprof_proto_message(&p->part, LOCATION_LINE, &p->inner);
 }
 
-static void
-put_location_module(struct pprof *p, const struct location *l)
+static void put_location_module(struct pprof *p, const struct location *l)
 {
 	const struct frame *outer = &p->view->frames[l->frames[l->count - 1]];
 	struct modules_item *item;
@@ -268,8 +254,7 @@ put_location_module(struct pprof *p, const struct location *l)
 
 	if (outer->is_missing)
 		return;
-	pprof_proto_uint(
-	    &p->part, LOCATION_ADDRESS, modules_address(&p->modules, outer));
+	pprof_proto_uint(&p->part, LOCATION_ADDRESS, modules_address(&p->modules, outer));
 	if (!outer->module)
 		return;
 	p->err = modules_find(&p->modules, outer->module, &number);
@@ -287,8 +272,7 @@ put_location_module(struct pprof *p, const struct location *l)
 	}
 }
 
-static void
-put_locations(struct pprof *p)
+static void put_locations(struct pprof *p)
 {
 	for (size_t i = 0; i < p->locations.count && p->err == 0; i++) {
 		const struct location *l = &p->locations.list[i];
@@ -311,8 +295,7 @@ put_locations(struct pprof *p)
  * A frame without a name is a function of its own, "libfoo.so+0x1b7": for
  * locations without a function, readers make one node of a whole library.
  */
-static void
-put_function(struct pprof *p, uint32_t number)
+static void put_function(struct pprof *p, uint32_t number)
 {
 	const struct frame *f = functions_frame(p->functions, number);
 	char *made = f->function ? NULL : texts_name_of(f);
@@ -331,8 +314,7 @@ put_function(struct pprof *p, uint32_t number)
 	free(made);
 }
 
-static void
-put_functions(struct pprof *p)
+static void put_functions(struct pprof *p)
 {
 	size_t count = functions_count(p->functions);
 
@@ -345,8 +327,7 @@ put_functions(struct pprof *p)
 	}
 }
 
-static void
-put_mapping(struct pprof *p, const struct modules_item *item, uint64_t id)
+static void put_mapping(struct pprof *p, const struct modules_item *item, uint64_t id)
 {
 	const struct process_module *m = item->module;
 	char hex[2 * sizeof(m->build_id) + 1] = "";
@@ -371,8 +352,7 @@ put_mapping(struct pprof *p, const struct modules_item *item, uint64_t id)
 /* ---- the profile ---- */
 
 /* Readers take the first for the program. */
-static void
-find_program(struct pprof *p)
+static void find_program(struct pprof *p)
 {
 	const struct session *s = p->view->session;
 	uint32_t number;
@@ -384,8 +364,7 @@ find_program(struct pprof *p)
 			continue;
 		for (size_t k = 1; k < x->module_count; k++)
 			if (x->modules[k].is_main && x->modules[k].path)
-				p->err = modules_find(
-				    &p->modules, x->modules[k].path, &number);
+				p->err = modules_find(&p->modules, x->modules[k].path, &number);
 	}
 }
 
@@ -394,8 +373,7 @@ find_program(struct pprof *p)
  * moment of reading. Servers that keep profiles refuse or misplace others. A
  * process that has ended is known by its start.
  */
-static void
-put_times(struct pprof *p)
+static void put_times(struct pprof *p)
 {
 	const struct session *s = p->view->session;
 	uint64_t first = UINT64_MAX, last = 0, period = 0;
@@ -424,18 +402,15 @@ put_times(struct pprof *p)
 	put_number(p, PROFILE_PERIOD, period > 0 ? period : 1);
 }
 
-static void
-put_moment(struct pprof *p, const struct export_moment *m)
+static void put_moment(struct pprof *p, const struct export_moment *m)
 {
 	put_number(p, PROFILE_TIME_NANOS, m->now_ns);
-	put_number(p, PROFILE_DURATION_NANOS,
-	    capped_difference(m->now_ns, m->since_ns));
+	put_number(p, PROFILE_DURATION_NANOS, capped_difference(m->now_ns, m->since_ns));
 	put_type(p, PROFILE_PERIOD_TYPE, "space", "bytes");
 	put_number(p, PROFILE_PERIOD, m->period_bytes ? m->period_bytes : 1);
 }
 
-static void
-put_comments(struct pprof *p)
+static void put_comments(struct pprof *p)
 {
 	char *remarks = remarks_of(p->view, p->options), *rest = remarks;
 	char *line;
@@ -450,8 +425,7 @@ put_comments(struct pprof *p)
 	free(remarks);
 }
 
-static const char *
-default_type(const struct export_options *o)
+static const char *default_type(const struct export_options *o)
 {
 	switch (o->metric) {
 	case VIEW_PEAK:
@@ -463,8 +437,7 @@ default_type(const struct export_options *o)
 	}
 }
 
-static void
-put_profile(struct pprof *p)
+static void put_profile(struct pprof *p)
 {
 	(void)string(p, ""); /* number 0 */
 	for (int i = 0; i < p->values; i++)
@@ -481,17 +454,15 @@ put_profile(struct pprof *p)
 		put_times(p);
 		put_comments(p);
 	}
-	put_number(
-	    p, PROFILE_DEFAULT_TYPE, string(p, default_type(p->options)));
+	put_number(p, PROFILE_DEFAULT_TYPE, string(p, default_type(p->options)));
 	for (size_t i = 0; i < p->strings.count && p->err == 0; i++) {
-		pprof_proto_bytes(&p->field, PROFILE_STRING, p->strings.list[i],
-		    strlen(p->strings.list[i]));
+		pprof_proto_bytes(
+		    &p->field, PROFILE_STRING, p->strings.list[i], strlen(p->strings.list[i]));
 		pprof_proto_stream_put(p->stream, &p->field);
 	}
 }
 
-static int
-write_pprof(FILE *out, const struct view *v, const struct export_options *o)
+static int write_pprof(FILE *out, const struct view *v, const struct export_options *o)
 {
 	struct pprof p = {.view = v,
 	    .options = o,
@@ -522,7 +493,7 @@ const struct export_format export_pprof = {
     .name = "pprof",
     .extension = ".pb.gz",
     .what = "profile.proto, compressed: go tool pprof, Perfetto, Pyroscope",
-    .flags = EXPORT_DEAD | EXPORT_SINCE | EXPORT_BINARY | EXPORT_DEPTH |
-        EXPORT_METRIC | EXPORT_RESIDENT,
+    .flags =
+        EXPORT_DEAD | EXPORT_SINCE | EXPORT_BINARY | EXPORT_DEPTH | EXPORT_METRIC | EXPORT_RESIDENT,
     .write = write_pprof,
 };

@@ -18,8 +18,7 @@ enum {
 
 /* ---- messages ---- */
 
-static bool
-make_room(struct proto *m, size_t more)
+static bool make_room(struct proto *m, size_t more)
 {
 	size_t room = m->room ? m->room : 256;
 	uint8_t *bigger;
@@ -42,8 +41,7 @@ make_room(struct proto *m, size_t more)
 	return true;
 }
 
-void
-pprof_proto_packed(struct proto *m, uint64_t value)
+void pprof_proto_packed(struct proto *m, uint64_t value)
 {
 	if (!make_room(m, VARINT_MAX))
 		return;
@@ -54,14 +52,12 @@ pprof_proto_packed(struct proto *m, uint64_t value)
 	m->bytes[m->len++] = (uint8_t)value;
 }
 
-static void
-put_key(struct proto *m, unsigned field, unsigned wire)
+static void put_key(struct proto *m, unsigned field, unsigned wire)
 {
 	pprof_proto_packed(m, (uint64_t)field << 3 | wire);
 }
 
-void
-pprof_proto_uint(struct proto *m, unsigned field, uint64_t value)
+void pprof_proto_uint(struct proto *m, unsigned field, uint64_t value)
 {
 	if (value == 0)
 		return;
@@ -69,15 +65,12 @@ pprof_proto_uint(struct proto *m, unsigned field, uint64_t value)
 	pprof_proto_packed(m, value);
 }
 
-void
-pprof_proto_int(struct proto *m, unsigned field, int64_t value)
+void pprof_proto_int(struct proto *m, unsigned field, int64_t value)
 {
 	pprof_proto_uint(m, field, (uint64_t)value);
 }
 
-void
-pprof_proto_bytes(
-    struct proto *m, unsigned field, const void *bytes, size_t len)
+void pprof_proto_bytes(struct proto *m, unsigned field, const void *bytes, size_t len)
 {
 	put_key(m, field, WIRE_BYTES);
 	pprof_proto_packed(m, len);
@@ -87,8 +80,7 @@ pprof_proto_bytes(
 	m->len += len;
 }
 
-void
-pprof_proto_message(struct proto *m, unsigned field, struct proto *inner)
+void pprof_proto_message(struct proto *m, unsigned field, struct proto *inner)
 {
 	pprof_proto_bytes(m, field, inner->bytes, inner->len);
 	m->failed = m->failed || inner->failed;
@@ -104,16 +96,14 @@ struct pprof_proto_stream {
 	uint8_t buffer[BUFFER_BYTES];
 };
 
-int
-pprof_proto_stream_new(FILE *out, struct pprof_proto_stream **ret)
+int pprof_proto_stream_new(FILE *out, struct pprof_proto_stream **ret)
 {
 	struct pprof_proto_stream *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return -ENOMEM;
 	s->out = out;
-	if (deflateInit2(&s->z, LEVEL, Z_DEFLATED, GZIP, 8,
-	        Z_DEFAULT_STRATEGY) != Z_OK) {
+	if (deflateInit2(&s->z, LEVEL, Z_DEFLATED, GZIP, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
 		free(s);
 		return -ENOMEM;
 	}
@@ -121,8 +111,7 @@ pprof_proto_stream_new(FILE *out, struct pprof_proto_stream **ret)
 	return 0;
 }
 
-static void
-feed(struct pprof_proto_stream *s, uint8_t *bytes, size_t len, int flush)
+static void feed(struct pprof_proto_stream *s, uint8_t *bytes, size_t len, int flush)
 {
 	s->z.next_in = bytes;
 	s->z.avail_in = (uInt)len;
@@ -138,8 +127,7 @@ feed(struct pprof_proto_stream *s, uint8_t *bytes, size_t len, int flush)
 	} while (s->z.avail_out == 0 && s->err == 0);
 }
 
-void
-pprof_proto_stream_put(struct pprof_proto_stream *s, struct proto *m)
+void pprof_proto_stream_put(struct pprof_proto_stream *s, struct proto *m)
 {
 	if (s->err == 0 && m->failed)
 		s->err = -ENOMEM;
@@ -155,8 +143,7 @@ pprof_proto_stream_put(struct pprof_proto_stream *s, struct proto *m)
 	m->len = 0;
 }
 
-int
-pprof_proto_stream_end(struct pprof_proto_stream *s, int ret)
+int pprof_proto_stream_end(struct pprof_proto_stream *s, int ret)
 {
 	if (ret == 0 && s->err == 0)
 		feed(s, NULL, 0, Z_FINISH);

@@ -21,8 +21,7 @@ struct proto {
 /* Fields; a value of 0 is left out, as proto3 requires. */
 void pprof_proto_uint(struct proto *m, unsigned field, uint64_t value);
 void pprof_proto_int(struct proto *m, unsigned field, int64_t value);
-void pprof_proto_bytes(
-    struct proto *m, unsigned field, const void *bytes, size_t len);
+void pprof_proto_bytes(struct proto *m, unsigned field, const void *bytes, size_t len);
 
 /* A message inside; it is emptied. */
 void pprof_proto_message(struct proto *m, unsigned field, struct proto *inner);

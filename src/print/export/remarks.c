@@ -13,8 +13,7 @@
 
 enum { PROCESSES = 16, NOTES = 16 }; /* listed one by one; more: a count */
 
-static void
-put_losses(FILE *out, const struct process *p)
+static void put_losses(FILE *out, const struct process *p)
 {
 	const struct losses_name *names;
 	const char *before = "; lost: ";
@@ -27,14 +26,12 @@ put_losses(FILE *out, const struct process *p)
 
 		if (count == 0 || names[i].class != LOSSES_LOSS)
 			continue;
-		(void)fprintf(out, "%s%s", before,
-		    enum_words_loss(buffer, count, names[i].words));
+		(void)fprintf(out, "%s%s", before, enum_words_loss(buffer, count, names[i].words));
 		before = ", ";
 	}
 }
 
-static void
-put_process(FILE *out, const struct process *p)
+static void put_process(FILE *out, const struct process *p)
 {
 	(void)fprintf(out, "pid %" PRIu32 " (%s", p->header.pid,
 	    p->is_snapshot            ? "a snapshot"
@@ -49,8 +46,7 @@ put_process(FILE *out, const struct process *p)
 	(void)fputs("): ", out);
 	texts_command(out, p);
 	if (p->header.sample_bytes > 0)
-		(void)fprintf(out,
-		    "; estimates from samples, one in %" PRIu64 " bytes",
+		(void)fprintf(out, "; estimates from samples, one in %" PRIu64 " bytes",
 		    p->header.sample_bytes);
 	if (!p->peak_exact)
 		(void)fputs("; its peak is not exact", out);
@@ -58,9 +54,7 @@ put_process(FILE *out, const struct process *p)
 	(void)putc('\n', out);
 }
 
-static void
-put_processes(
-    FILE *out, const struct session *s, const struct export_options *o)
+static void put_processes(FILE *out, const struct session *s, const struct export_options *o)
 {
 	char more[WORDS_COUNTED];
 	size_t seen = 0;
@@ -69,31 +63,25 @@ put_processes(
 		if (export_has(o, s->processes[i]) && seen++ < PROCESSES)
 			put_process(out, s->processes[i]);
 	if (seen > PROCESSES)
-		(void)fprintf(out, "and %s\n",
-		    words_counted(more, seen - PROCESSES, "more process"));
+		(void)fprintf(
+		    out, "and %s\n", words_counted(more, seen - PROCESSES, "more process"));
 	if (seen > 1)
 		(void)fputs("peak figures of several processes are those of "
 		            "each process's own peak\n",
 		    out);
 }
 
-static void
-put_sum(FILE *out, const struct view_sum *sum, const char *how)
+static void put_sum(FILE *out, const struct view_sum *sum, const char *how)
 {
 	char sites[WORDS_COUNTED];
 
 	if (sum->sites > 0)
-		(void)fprintf(out,
-		    "%s with %" PRIu64 " bytes live, %" PRIu64
-		    " allocated, %s %s\n",
-		    words_counted(sites, sum->sites, "site"),
-		    sum->figures.all.live_bytes,
-		    sum->figures.all.allocated_bytes, words_is(sum->sites),
-		    how);
+		(void)fprintf(out, "%s with %" PRIu64 " bytes live, %" PRIu64 " allocated, %s %s\n",
+		    words_counted(sites, sum->sites, "site"), sum->figures.all.live_bytes,
+		    sum->figures.all.allocated_bytes, words_is(sum->sites), how);
 }
 
-char *
-remarks_of(const struct view *v, const struct export_options *o)
+char *remarks_of(const struct view *v, const struct export_options *o)
 {
 	char more[WORDS_COUNTED];
 	const struct session *s = v->session;
@@ -103,8 +91,8 @@ remarks_of(const struct view *v, const struct export_options *o)
 
 	if (!out)
 		return NULL;
-	(void)fprintf(out, "written by seep %s: requested bytes%s\n",
-	    o->version, o->since ? ", as differences from before" : "");
+	(void)fprintf(out, "written by seep %s: requested bytes%s\n", o->version,
+	    o->since ? ", as differences from before" : "");
 	put_processes(out, s, o);
 	put_sum(out, &v->filtered, "left out by filters");
 	put_sum(out, &v->suppressed, "suppressed");
@@ -117,8 +105,8 @@ remarks_of(const struct view *v, const struct export_options *o)
 		(void)putc('\n', out);
 	}
 	if (s->note_count > NOTES)
-		(void)fprintf(out, "and %s\n",
-		    words_counted(more, s->note_count - NOTES, "more note"));
+		(void)fprintf(
+		    out, "and %s\n", words_counted(more, s->note_count - NOTES, "more note"));
 	if (fclose(out) != 0) {
 		free(text);
 		return NULL;
@@ -126,9 +114,7 @@ remarks_of(const struct view *v, const struct export_options *o)
 	return text;
 }
 
-void
-remarks_put(
-    FILE *out, const char *remarks, const char *before, const char *after)
+void remarks_put(FILE *out, const char *remarks, const char *before, const char *after)
 {
 	while (*remarks) {
 		size_t n = strcspn(remarks, "\n");

@@ -14,7 +14,6 @@
 char *remarks_of(const struct view *v, const struct export_options *o);
 
 /* Writes them line by line, each between the two texts. */
-void remarks_put(
-    FILE *out, const char *remarks, const char *before, const char *after);
+void remarks_put(FILE *out, const char *remarks, const char *before, const char *after);
 
 #endif

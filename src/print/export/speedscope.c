@@ -41,31 +41,26 @@ struct speedscope {
 	uint32_t count;
 };
 
-static uint64_t
-weight(const struct profile *p, const struct view_site *s)
+static uint64_t weight(const struct profile *p, const struct view_site *s)
 {
-	return p->blocks ? view_blocks(&s->figures, p->metric)
-	                 : view_bytes(&s->figures, p->metric);
+	return p->blocks ? view_blocks(&s->figures, p->metric) : view_bytes(&s->figures, p->metric);
 }
 
 /* ---- frames ---- */
 
 /* Takes ownership of text. */
-static void
-put_name(FILE *out, char *text)
+static void put_name(FILE *out, char *text)
 {
 	json_string(out, text ? text : "");
 	free(text);
 }
 
-static void
-begin_frame(struct speedscope *x)
+static void begin_frame(struct speedscope *x)
 {
 	(void)fputs(x->count++ ? ",\n{\"name\":" : "\n{\"name\":", x->out);
 }
 
-static void
-put_function(struct speedscope *x, const struct frame *f)
+static void put_function(struct speedscope *x, const struct frame *f)
 {
 	const char *file = f->file ? f->file : f->module;
 
@@ -79,8 +74,7 @@ put_function(struct speedscope *x, const struct frame *f)
 }
 
 /* The processes that have sites, and a name for stacks without frames. */
-static void
-put_others(struct speedscope *x)
+static void put_others(struct speedscope *x)
 {
 	const struct view *v = x->view;
 	bool is_empty = false;
@@ -93,8 +87,7 @@ put_others(struct speedscope *x)
 		    x->of_process[s->process] != 0)
 			continue;
 		begin_frame(x);
-		put_name(x->out,
-		    texts_process_of(v->session->processes[s->process]));
+		put_name(x->out, texts_process_of(v->session->processes[s->process]));
 		(void)putc('}', x->out);
 		x->of_process[s->process] = x->count;
 	}
@@ -105,18 +98,15 @@ put_others(struct speedscope *x)
 	}
 }
 
-static int
-put_frames(struct speedscope *x)
+static int put_frames(struct speedscope *x)
 {
 	const struct view *v = x->view;
 	uint32_t number;
 	int err = 0;
 
 	for (size_t i = 0; i < v->site_count; i++)
-		for (uint32_t k = 0; k < v->sites[i].frame_count && err == 0;
-		     k++)
-			err = functions_find(
-			    x->functions, v->sites[i].frames[k], &number);
+		for (uint32_t k = 0; k < v->sites[i].frame_count && err == 0; k++)
+			err = functions_find(x->functions, v->sites[i].frames[k], &number);
 	if (err < 0)
 		return err;
 	for (uint32_t i = 0; i < functions_count(x->functions); i++)
@@ -127,16 +117,14 @@ put_frames(struct speedscope *x)
 
 /* ---- profiles ---- */
 
-static void
-put_stack(const struct speedscope *x, const struct view_site *s)
+static void put_stack(const struct speedscope *x, const struct view_site *s)
 {
 	const char *comma = "";
 	uint32_t number = 0;
 
 	(void)putc('[', x->out);
 	if (s->process != VIEW_MERGED && x->of_process[s->process] != 0) {
-		(void)fprintf(
-		    x->out, "%" PRIu32, x->of_process[s->process] - 1);
+		(void)fprintf(x->out, "%" PRIu32, x->of_process[s->process] - 1);
 		comma = ",";
 	}
 	for (uint32_t i = s->frame_count; i-- > 0; comma = ",") {
@@ -149,8 +137,7 @@ put_stack(const struct speedscope *x, const struct view_site *s)
 	(void)putc(']', x->out);
 }
 
-static void
-put_profile(const struct speedscope *x, const struct profile *p, uint64_t total)
+static void put_profile(const struct speedscope *x, const struct profile *p, uint64_t total)
 {
 	const struct view *v = x->view;
 	const char *comma = "";
@@ -180,8 +167,7 @@ put_profile(const struct speedscope *x, const struct profile *p, uint64_t total)
 }
 
 /* Empty profiles are left out, except the one that was asked for. */
-static void
-put_profiles(const struct speedscope *x, int metric)
+static void put_profiles(const struct speedscope *x, int metric)
 {
 	unsigned active = 0, written = 0;
 
@@ -203,13 +189,10 @@ put_profiles(const struct speedscope *x, int metric)
 	(void)fprintf(x->out, "],\n\"activeProfileIndex\":%u}\n", active);
 }
 
-static int
-write_speedscope(
-    FILE *out, const struct view *v, const struct export_options *o)
+static int write_speedscope(FILE *out, const struct view *v, const struct export_options *o)
 {
 	struct speedscope x = {.out = out, .view = v};
-	const struct process *first =
-	    v->session->count ? v->session->processes[0] : NULL;
+	const struct process *first = v->session->count ? v->session->processes[0] : NULL;
 	int err = -ENOMEM;
 
 	x.of_process = calloc(v->session->count + 1, sizeof(*x.of_process));

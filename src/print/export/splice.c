@@ -24,19 +24,16 @@ struct part {
 };
 
 /* Where the recording begins in the time line, which never goes back. */
-static uint64_t
-base_of(const struct splice *s, uint64_t start_ns)
+static uint64_t base_of(const struct splice *s, uint64_t start_ns)
 {
 	uint64_t gap_us = 0;
 
 	if (s->start_ns > 0 && start_ns > s->start_ns)
 		gap_us = (start_ns - s->start_ns) / 1000;
-	return gap_us > s->until_us && gap_us < LINE_MAX_US ? gap_us
-	                                                    : s->until_us;
+	return gap_us > s->until_us && gap_us < LINE_MAX_US ? gap_us : s->until_us;
 }
 
-static bool
-is_wanted(const struct splice *s, const struct part *p, uint64_t number)
+static bool is_wanted(const struct splice *s, const struct part *p, uint64_t number)
 {
 	const struct replay_process *x = replay_find(p->replay, number);
 
@@ -44,8 +41,7 @@ is_wanted(const struct splice *s, const struct part *p, uint64_t number)
 }
 
 /* An item that begins with the number of a process. */
-static void
-put_numbered(const struct splice *s, const struct part *p, uint32_t tag,
+static void put_numbered(const struct splice *s, const struct part *p, uint32_t tag,
     struct codec_in *in, struct codec_out *out)
 {
 	uint64_t number = codec_get(in);
@@ -60,8 +56,7 @@ put_numbered(const struct splice *s, const struct part *p, uint32_t tag,
 	codec_release(&body);
 }
 
-static void
-put_time(const struct part *p, struct codec_in *in, struct codec_out *out)
+static void put_time(const struct part *p, struct codec_in *in, struct codec_out *out)
 {
 	struct codec_out body = {0};
 
@@ -71,23 +66,20 @@ put_time(const struct part *p, struct codec_in *in, struct codec_out *out)
 	codec_release(&body);
 }
 
-static int
-flush(const struct splice *s, struct codec_out *out)
+static int flush(const struct splice *s, struct codec_out *out)
 {
 	int err = 0;
 
 	if (out->failed)
 		return -ENOMEM;
 	if (out->len > 0)
-		err = recording_append_packed(s->writer, RECORDING_LINE, NULL,
-		    0, out->bytes, out->len, LEVEL);
+		err = recording_append_packed(
+		    s->writer, RECORDING_LINE, NULL, 0, out->bytes, out->len, LEVEL);
 	out->len = 0;
 	return err;
 }
 
-static int
-put_entry(const struct splice *s, const struct part *p, const uint8_t *bytes,
-    size_t len)
+static int put_entry(const struct splice *s, const struct part *p, const uint8_t *bytes, size_t len)
 {
 	struct codec_in in = {.at = bytes, .end = bytes + len}, body;
 	struct codec_out out = {0};
@@ -102,8 +94,7 @@ put_entry(const struct splice *s, const struct part *p, const uint8_t *bytes,
 			put_time(p, &body, &out);
 			break;
 		case CODEC_MARK: {
-			const struct codec_out copy = {
-			    .bytes = (uint8_t *)(uintptr_t)body.at,
+			const struct codec_out copy = {.bytes = (uint8_t *)(uintptr_t)body.at,
 			    .len = (size_t)(body.end - body.at)};
 
 			codec_put_item(&out, CODEC_MARK, &copy);
@@ -127,8 +118,7 @@ put_entry(const struct splice *s, const struct part *p, const uint8_t *bytes,
 }
 
 /* Replays all of it. *ret_entries: how many entries are sound. */
-static int
-read_ahead(struct recording *b, struct part *p, size_t *ret_entries)
+static int read_ahead(struct recording *b, struct part *p, size_t *ret_entries)
 {
 	const struct replay_hooks hooks = {.context = NULL};
 	const void *bytes;
@@ -146,8 +136,7 @@ read_ahead(struct recording *b, struct part *p, size_t *ret_entries)
 	return err == -ENOMEM ? err : 0;
 }
 
-int
-splice_add(struct splice *s, struct recording *b, uint64_t start_ns)
+int splice_add(struct splice *s, struct recording *b, uint64_t start_ns)
 {
 	struct part p = {.base_us = base_of(s, start_ns), .shift = s->numbers};
 	const void *bytes;
@@ -160,14 +149,12 @@ splice_add(struct splice *s, struct recording *b, uint64_t start_ns)
 	err = read_ahead(b, &p, &sound);
 	recording_rewind(b);
 	if (p.replay && replay_count(p.replay) > 0)
-		last = replay_process(p.replay, replay_count(p.replay) - 1)
-		           ->number;
+		last = replay_process(p.replay, replay_count(p.replay) - 1)->number;
 	if (p.replay)
 		until_us = replay_time_us(p.replay);
 	if (last >= NUMBERS_MAX || until_us >= LINE_MAX_US)
 		sound = 0; /* none of ours */
-	while (err == 0 && sound > 0 &&
-	    recording_next(b, &type, &bytes, &len) == 1) {
+	while (err == 0 && sound > 0 && recording_next(b, &type, &bytes, &len) == 1) {
 		if (type != RECORDING_LINE)
 			continue;
 		err = put_entry(s, &p, bytes, len);

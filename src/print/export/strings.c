@@ -8,16 +8,15 @@
 
 #include "kit/data/room.h"
 
-int
-strings_find(struct strings *s, const char *text, uint32_t *ret)
+int strings_find(struct strings *s, const char *text, uint32_t *ret)
 {
 	uint32_t at;
 	int err;
 
 	if (room_make(&s->list, &s->room, s->count, sizeof(char *)) < 0)
 		return -ENOMEM;
-	err = dict_find(&s->index, dict_hash_text(text), dict_same_text,
-	    s->list, text, (uint32_t)s->count, &at);
+	err = dict_find(&s->index, dict_hash_text(text), dict_same_text, s->list, text,
+	    (uint32_t)s->count, &at);
 	if (err < 0)
 		return err;
 	if (at == s->count) {
@@ -30,8 +29,7 @@ strings_find(struct strings *s, const char *text, uint32_t *ret)
 	return 0;
 }
 
-void
-strings_release(struct strings *s)
+void strings_release(struct strings *s)
 {
 	for (size_t i = 0; i < s->count; i++)
 		free(s->list[i]);

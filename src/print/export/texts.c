@@ -22,17 +22,15 @@ struct texts {
 	struct text *list; /* by frame */
 };
 
-int
-texts_new(const struct view *v, void (*write)(FILE *out, const struct frame *f),
-    struct texts **ret)
+int texts_new(
+    const struct view *v, void (*write)(FILE *out, const struct frame *f), struct texts **ret)
 {
 	struct texts *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return -ENOMEM;
-	*t = (struct texts){.view = v,
-	    .write = write,
-	    .list = calloc(v->frame_count + 1, sizeof(*t->list))};
+	*t = (struct texts){
+	    .view = v, .write = write, .list = calloc(v->frame_count + 1, sizeof(*t->list))};
 	if (!t->list) {
 		free(t);
 		return -ENOMEM;
@@ -41,8 +39,7 @@ texts_new(const struct view *v, void (*write)(FILE *out, const struct frame *f),
 	return 0;
 }
 
-void
-texts_free(struct texts *t)
+void texts_free(struct texts *t)
 {
 	if (!t)
 		return;
@@ -52,8 +49,7 @@ texts_free(struct texts *t)
 	free(t);
 }
 
-void
-texts_put(struct texts *t, uint32_t number, FILE *out)
+void texts_put(struct texts *t, uint32_t number, FILE *out)
 {
 	const struct frame *f = &t->view->frames[number];
 	struct text *x = &t->list[number];
@@ -75,8 +71,7 @@ texts_put(struct texts *t, uint32_t number, FILE *out)
 		t->write(out, f); /* out of memory */
 }
 
-void
-texts_name(FILE *out, const struct frame *f)
+void texts_name(FILE *out, const struct frame *f)
 {
 	const char *module = text_base(f->module);
 
@@ -91,15 +86,13 @@ texts_name(FILE *out, const struct frame *f)
 	(void)fprintf(out, "0x%" PRIx64, f->offset);
 }
 
-void
-texts_process(FILE *out, const struct process *p)
+void texts_process(FILE *out, const struct process *p)
 {
 	text_print(out, program_name(&p->header));
 	(void)fprintf(out, " (pid %" PRIu32 ")", p->header.pid);
 }
 
-static void
-put_word(FILE *out, const char *word)
+static void put_word(FILE *out, const char *word)
 {
 	const char *quote = *word && !strpbrk(word, " \t\"") ? "" : "\"";
 
@@ -108,8 +101,7 @@ put_word(FILE *out, const char *word)
 	(void)fputs(quote, out);
 }
 
-void
-texts_command(FILE *out, const struct process *p)
+void texts_command(FILE *out, const struct process *p)
 {
 	const char *at = p->header.command;
 	const char *end = at + sizeof(p->header.command);
@@ -131,8 +123,7 @@ texts_command(FILE *out, const struct process *p)
 		(void)fputs(" ...", out);
 }
 
-static char *
-closed(FILE *memory, char **text)
+static char *closed(FILE *memory, char **text)
 {
 	if (fclose(memory) != 0) {
 		free(*text);
@@ -141,8 +132,7 @@ closed(FILE *memory, char **text)
 	return *text;
 }
 
-char *
-texts_name_of(const struct frame *f)
+char *texts_name_of(const struct frame *f)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -154,8 +144,7 @@ texts_name_of(const struct frame *f)
 	return closed(memory, &text);
 }
 
-char *
-texts_shown(const char *from)
+char *texts_shown(const char *from)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -167,8 +156,7 @@ texts_shown(const char *from)
 	return closed(memory, &text);
 }
 
-char *
-texts_process_of(const struct process *p)
+char *texts_process_of(const struct process *p)
 {
 	char *text = NULL;
 	size_t len = 0;

@@ -14,8 +14,8 @@
 struct texts;
 
 /* `write` writes the text of a frame, without a NUL. -ENOMEM. */
-int texts_new(const struct view *v,
-    void (*write)(FILE *out, const struct frame *f), struct texts **ret);
+int texts_new(
+    const struct view *v, void (*write)(FILE *out, const struct frame *f), struct texts **ret);
 
 /* NULL is fine. */
 void texts_free(struct texts *t);

@@ -15,16 +15,13 @@
 
 enum { SCHEMA = 1, NS_PER_MS = 1000000, PLACES_MAX = 1000 };
 
-static void
-put_sum(FILE *out, const char *name, uint64_t blocks, uint64_t bytes)
+static void put_sum(FILE *out, const char *name, uint64_t blocks, uint64_t bytes)
 {
 	json_key(out, name);
-	(void)fprintf(out, "{\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
-	    blocks, bytes);
+	(void)fprintf(out, "{\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64 "}", blocks, bytes);
 }
 
-static void
-put_spare(FILE *out, const struct census_spare *x)
+static void put_spare(FILE *out, const struct census_spare *x)
 {
 	put_sum(out, "equal", x->equal_blocks, x->equal_bytes);
 	put_sum(out, "zero_tails", x->tail_blocks, x->tail_bytes);
@@ -32,9 +29,8 @@ put_spare(FILE *out, const struct census_spare *x)
 }
 
 /* The sums of a census, without braces. */
-static void
-put_census(FILE *out, const struct census *c, const struct by_type *t,
-    const struct spare *s)
+static void put_census(
+    FILE *out, const struct census *c, const struct by_type *t, const struct spare *s)
 {
 	(void)fprintf(out, "\"taken_ms\":%" PRIu64, c->taken_ns / NS_PER_MS);
 	json_number(out, "blocks", c->blocks);
@@ -45,16 +41,13 @@ put_census(FILE *out, const struct census *c, const struct by_type *t,
 		put_sum(out, "untyped", t->none.blocks, t->none.bytes);
 		put_sum(out, "filtered", t->filtered.blocks, t->filtered.bytes);
 		json_key(out, "known_twice");
-		(void)fprintf(out,
-		    "{\"agree\":%" PRIu64 ",\"differ\":%" PRIu64 "}",
-		    t->both_agree, t->both_differ);
+		(void)fprintf(out, "{\"agree\":%" PRIu64 ",\"differ\":%" PRIu64 "}", t->both_agree,
+		    t->both_differ);
 	}
 	if (t && t->is_compared) {
-		json_number(
-		    out, "before_taken_ms", t->old_taken_ns / NS_PER_MS);
+		json_number(out, "before_taken_ms", t->old_taken_ns / NS_PER_MS);
 		put_sum(out, "before", t->old_all.blocks, t->old_all.bytes);
-		put_sum(out, "before_untyped", t->old_none.blocks,
-		    t->old_none.bytes);
+		put_sum(out, "before_untyped", t->old_none.blocks, t->old_none.bytes);
 	}
 	if (s) {
 		put_spare(out, &s->all);
@@ -63,9 +56,7 @@ put_census(FILE *out, const struct census *c, const struct by_type *t,
 	}
 }
 
-static void
-put_row(FILE *out, const struct by_type *t, const struct by_type_row *x,
-    bool for_page)
+static void put_row(FILE *out, const struct by_type *t, const struct by_type_row *x, bool for_page)
 {
 	(void)fputs("\n{\"type\":", out);
 	if (for_page)
@@ -90,8 +81,7 @@ put_row(FILE *out, const struct by_type *t, const struct by_type_row *x,
 	(void)putc('}', out);
 }
 
-static void
-put_rows(FILE *out, const struct by_type *t, bool for_page)
+static void put_rows(FILE *out, const struct by_type *t, bool for_page)
 {
 	(void)fputs(",\"types\":[", out);
 	for (size_t i = 0; i < t->count; i++) {
@@ -101,8 +91,7 @@ put_rows(FILE *out, const struct by_type *t, bool for_page)
 	(void)putc(']', out);
 }
 
-static int
-put_lines(FILE *out, const struct spare *s)
+static int put_lines(FILE *out, const struct spare *s)
 {
 	struct frames_table *frames = NULL;
 	const struct view *of = NULL;
@@ -131,8 +120,7 @@ put_lines(FILE *out, const struct spare *s)
 	return err;
 }
 
-int
-census_json_write(FILE *out, const struct census_json *j)
+int census_json_write(FILE *out, const struct census_json *j)
 {
 	const struct process *p = j->process;
 	int err = 0;
@@ -160,8 +148,7 @@ census_json_write(FILE *out, const struct census_json *j)
 }
 
 /* For a page: the place as text. */
-static int
-put_places(FILE *out, const struct spare *s)
+static int put_places(FILE *out, const struct spare *s)
 {
 	const struct layout page = {.utf8 = true};
 
@@ -190,9 +177,8 @@ put_places(FILE *out, const struct spare *s)
 	return 0;
 }
 
-int
-census_json_page(FILE *out, const struct census *c, const struct by_type *t,
-    const struct spare *s)
+int census_json_page(
+    FILE *out, const struct census *c, const struct by_type *t, const struct spare *s)
 {
 	int err = 0;
 
@@ -211,8 +197,7 @@ census_json_page(FILE *out, const struct census *c, const struct by_type *t,
 
 enum { KEY = 32, NAME = 8192 };
 
-static void
-read_sum(struct json_take *j, struct by_type_sum *to)
+static void read_sum(struct json_take *j, struct by_type_sum *to)
 {
 	char key[KEY];
 
@@ -227,11 +212,9 @@ read_sum(struct json_take *j, struct by_type_sum *to)
 			json_take_skip(j);
 }
 
-static int
-read_row(struct json_take *j, struct by_type *t)
+static int read_row(struct json_take *j, struct by_type *t)
 {
-	char key[KEY], name[NAME] = "", container[KEY * 2] = "",
-	               basis[KEY] = "";
+	char key[KEY], name[NAME] = "", container[KEY * 2] = "", basis[KEY] = "";
 	struct by_type_sum sum = {0};
 
 	if (!json_take_object(j))
@@ -251,12 +234,10 @@ read_row(struct json_take *j, struct by_type *t)
 			json_take_skip(j);
 	if (j->is_bad || !name[0] || by_type_basis_of(basis) < 0)
 		return -EBADMSG;
-	return by_type_add_old(
-	    t, name, container, by_type_basis_of(basis), sum.blocks, sum.bytes);
+	return by_type_add_old(t, name, container, by_type_basis_of(basis), sum.blocks, sum.bytes);
 }
 
-static int
-read_rows(struct json_take *j, struct by_type *t)
+static int read_rows(struct json_take *j, struct by_type *t)
 {
 	int err = 0;
 
@@ -267,8 +248,7 @@ read_rows(struct json_take *j, struct by_type *t)
 	return err;
 }
 
-static void
-read_census(struct json_take *j, struct by_type *t)
+static void read_census(struct json_take *j, struct by_type *t)
 {
 	uint64_t ms = 0;
 	char key[KEY];
@@ -286,12 +266,10 @@ read_census(struct json_take *j, struct by_type *t)
 			(void)json_take_number(j, &t->old_all.bytes);
 		else
 			json_take_skip(j);
-	t->old_taken_ns =
-	    ms < UINT64_MAX / NS_PER_MS ? ms * NS_PER_MS : UINT64_MAX;
+	t->old_taken_ns = ms < UINT64_MAX / NS_PER_MS ? ms * NS_PER_MS : UINT64_MAX;
 }
 
-static void
-read_process(struct json_take *j, struct by_type *t)
+static void read_process(struct json_take *j, struct by_type *t)
 {
 	char key[KEY];
 
@@ -304,8 +282,7 @@ read_process(struct json_take *j, struct by_type *t)
 			json_take_skip(j);
 }
 
-int
-census_json_read(const char *text, size_t len, struct by_type *t)
+int census_json_read(const char *text, size_t len, struct by_type *t)
 {
 	struct json_take j = {.at = text, .end = text + len};
 	bool has_types = false;
@@ -319,8 +296,7 @@ census_json_read(const char *text, size_t len, struct by_type *t)
 		if (strcmp(key, "types") == 0) {
 			has_types = true;
 			err = read_rows(&j, t);
-		} else if (strcmp(key, "processes") == 0 &&
-		    json_take_list(&j)) {
+		} else if (strcmp(key, "processes") == 0 && json_take_list(&j)) {
 			while (json_take_item(&j))
 				read_process(&j, t);
 		} else {

@@ -21,8 +21,8 @@ struct census_json {
 int census_json_write(FILE *out, const struct census_json *j);
 
 /* ,"census":{...} with sums, types and places, as a page has it. -ENOMEM. */
-int census_json_page(FILE *out, const struct census *c, const struct by_type *t,
-    const struct spare *s);
+int census_json_page(
+    FILE *out, const struct census *c, const struct by_type *t, const struct spare *s);
 
 /*
  * The types in a text that census_json_write() has made, for a comparison: they

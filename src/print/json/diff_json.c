@@ -22,22 +22,16 @@ static const char *const metrics[] = {
 };
 
 /* A number with its sign. */
-static void
-put_amount(FILE *out, const char *name, const struct amount *a)
+static void put_amount(FILE *out, const char *name, const struct amount *a)
 {
-	uint64_t n =
-	    a->plus >= a->minus ? a->plus - a->minus : a->minus - a->plus;
+	uint64_t n = a->plus >= a->minus ? a->plus - a->minus : a->minus - a->plus;
 
-	(void)fprintf(
-	    out, ",\"%s\":%s%" PRIu64, name, a->minus > a->plus ? "-" : "", n);
+	(void)fprintf(out, ",\"%s\":%s%" PRIu64, name, a->minus > a->plus ? "-" : "", n);
 }
 
-static void
-put_figures(FILE *out, const char *name, const struct view_figures *f)
+static void put_figures(FILE *out, const char *name, const struct view_figures *f)
 {
-	(void)fprintf(out,
-	    ",\"%s\":{\"temporary_blocks\":%" PRIu64
-	    ",\"temporary_bytes\":%" PRIu64,
+	(void)fprintf(out, ",\"%s\":{\"temporary_blocks\":%" PRIu64 ",\"temporary_bytes\":%" PRIu64,
 	    name, f->temporary_blocks, f->temporary_bytes);
 	json_figures(out, &f->all);
 	(void)putc('}', out);
@@ -49,8 +43,7 @@ struct row {
 	struct amounts amounts;
 };
 
-static int
-larger(const void *a, const void *b)
+static int larger(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 	int n = amounts_compare(&x->amounts, &y->amounts, AMOUNT_BYTES);
@@ -58,9 +51,8 @@ larger(const void *a, const void *b)
 	return n ? n : (x->site > y->site) - (x->site < y->site);
 }
 
-static void
-put_site(FILE *out, const struct row *row, const struct amounts *all,
-    int metric, struct frames_table *frames)
+static void put_site(FILE *out, const struct row *row, const struct amounts *all, int metric,
+    struct frames_table *frames)
 {
 	const struct view_site *s = row->site;
 	struct amounts a = row->amounts;
@@ -70,12 +62,10 @@ put_site(FILE *out, const struct row *row, const struct amounts *all,
 	put_amount(out, "bytes", &a.bytes);
 	put_amount(out, "blocks", &a.blocks);
 	put_amount(out, "allocations", &a.calls);
-	(void)fprintf(
-	    out, ",\"share\":%.6f", amount_share(&a.bytes, &all->bytes) / 100);
+	(void)fprintf(out, ",\"share\":%.6f", amount_share(&a.bytes, &all->bytes) / 100);
 	json_key(out, "error");
 	if (a.variance > 0)
-		(void)fprintf(
-		    out, "{\"bytes\":%" PRIu64 "}", process_error(a.variance));
+		(void)fprintf(out, "{\"bytes\":%" PRIu64 "}", process_error(a.variance));
 	else
 		(void)fputs("null", out);
 	json_text(out, "kind", enum_words_kind(s->kind));
@@ -87,25 +77,21 @@ put_site(FILE *out, const struct row *row, const struct amounts *all,
 	(void)putc('}', out);
 }
 
-static void
-put_changes(FILE *out, const struct view *v, int metric)
+static void put_changes(FILE *out, const struct view *v, int metric)
 {
 	static const char *const words[] = {"new", "gone", "grown", "shrunk"};
 	size_t counts[4] = {0};
 
 	for (size_t i = 0; i < v->site_count; i++)
 		for (size_t k = 0; k < 4; k++)
-			counts[k] += strcmp(table_text_change(&v->sites[i], metric),
-			                 words[k]) == 0;
+			counts[k] += strcmp(table_text_change(&v->sites[i], metric), words[k]) == 0;
 	json_key(out, "changes");
 	for (size_t k = 0; k < 4; k++)
-		(void)fprintf(
-		    out, "%c\"%s\":%zu", k ? ',' : '{', words[k], counts[k]);
+		(void)fprintf(out, "%c\"%s\":%zu", k ? ',' : '{', words[k], counts[k]);
 	(void)fprintf(out, ",\"unchanged\":%zu}", v->unchanged);
 }
 
-int
-diff_json_sites(FILE *out, const struct view *v, int metric)
+int diff_json_sites(FILE *out, const struct view *v, int metric)
 {
 	struct row *rows = calloc(v->site_count + 1, sizeof(*rows));
 	struct frames_table *frames;
@@ -128,9 +114,8 @@ diff_json_sites(FILE *out, const struct view *v, int metric)
 	put_amount(out, "blocks", &all.blocks);
 	put_amount(out, "allocations", &all.calls);
 	json_number(out, "changed_bytes",
-	    all.bytes.plus > UINT64_MAX - all.bytes.minus
-	        ? UINT64_MAX
-	        : all.bytes.plus + all.bytes.minus);
+	    all.bytes.plus > UINT64_MAX - all.bytes.minus ? UINT64_MAX
+	                                                  : all.bytes.plus + all.bytes.minus);
 	put_changes(out, v, metric);
 	(void)fputs(",\"sites\":[", out);
 	for (size_t i = 0; i < v->site_count && !ferror(out); i++) {
@@ -143,9 +128,7 @@ diff_json_sites(FILE *out, const struct view *v, int metric)
 	return 0;
 }
 
-static void
-put_side(
-    FILE *out, const char *name, const struct diff_side *side, uint32_t pid)
+static void put_side(FILE *out, const char *name, const struct diff_side *side, uint32_t pid)
 {
 	const char *comma = "";
 
@@ -155,15 +138,13 @@ put_side(
 	for (size_t i = 0; i < side->session->count; i++) {
 		const struct process *p = side->session->processes[i];
 
-		if ((side->only && side->only != p) ||
-		    (pid != VIEW_ANY && p->header.pid != pid))
+		if ((side->only && side->only != p) || (pid != VIEW_ANY && p->header.pid != pid))
 			continue;
 		(void)fprintf(out, "%s{\"pid\":%u", comma, p->header.pid);
 		json_hex(out, "uuid", p->header.uuid, sizeof(p->header.uuid));
 		json_text(out, "exe", p->header.exe);
 		json_number(out, "duration_ms", p->duration_ns / 1000000);
-		json_text(out, "label",
-		    p->is_snapshot ? p->header.snapshot_label : NULL);
+		json_text(out, "label", p->is_snapshot ? p->header.snapshot_label : NULL);
 		(void)fputs(",\"totals\":{\"sites\":", out);
 		(void)fprintf(out, "%zu", p->site_count);
 		json_figures(out, &p->totals);
@@ -173,10 +154,8 @@ put_side(
 	(void)fputs("]}", out);
 }
 
-int
-diff_json_write(FILE *out, const struct diff_side *old,
-    const struct diff_side *new, struct names *names,
-    const struct view_options *options, const char *version)
+int diff_json_write(FILE *out, const struct diff_side *old, const struct diff_side *new,
+    struct names *names, const struct view_options *options, const char *version)
 {
 	struct view *v;
 	int err;

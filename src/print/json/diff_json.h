@@ -6,9 +6,8 @@
 #include "findings/diff.h"
 
 /* One JSON object. Errors as of diff_write(). */
-int diff_json_write(FILE *out, const struct diff_side *old,
-    const struct diff_side *new, struct names *names,
-    const struct view_options *options, const char *version);
+int diff_json_write(FILE *out, const struct diff_side *old, const struct diff_side *new,
+    struct names *names, const struct view_options *options, const char *version);
 
 /* Writes ,"changes":{...},"sites":[...] for a view that compares. -ENOMEM. */
 int diff_json_sites(FILE *out, const struct view *v, int metric);

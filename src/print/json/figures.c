@@ -6,8 +6,7 @@
 
 #include "kit/json/json_put.h"
 
-void
-json_figures(FILE *out, const struct process_figures *f)
+void json_figures(FILE *out, const struct process_figures *f)
 {
 	json_number(out, "allocations", f->allocations);
 	json_number(out, "allocated_bytes", f->allocated_bytes);
@@ -19,15 +18,13 @@ json_figures(FILE *out, const struct process_figures *f)
 	json_number(out, "peak_bytes", f->peak_bytes);
 }
 
-void
-json_figures_errors(FILE *out, bool sampled, double live, double allocated)
+void json_figures_errors(FILE *out, bool sampled, double live, double allocated)
 {
 	if (!sampled) {
 		(void)fputs(",\"error\":null", out);
 		return;
 	}
 	(void)fprintf(out,
-	    ",\"error\":{\"live_bytes\":%" PRIu64
-	    ",\"allocated_bytes\":%" PRIu64 "}",
+	    ",\"error\":{\"live_bytes\":%" PRIu64 ",\"allocated_bytes\":%" PRIu64 "}",
 	    process_error(live), process_error(allocated));
 }

@@ -15,7 +15,6 @@ void json_figures(FILE *out, const struct process_figures *f);
  * Writes ,"error":{...}: for sampled figures half the width of the 95 %
  * interval, computed from the variances; null if the figures are exact.
  */
-void json_figures_errors(
-    FILE *out, bool sampled, double live, double allocated);
+void json_figures_errors(FILE *out, bool sampled, double live, double allocated);
 
 #endif

@@ -21,7 +21,7 @@ struct frames_table {
 	size_t count;
 	uint64_t bytes;
 	struct frames_shared *table; /* NULL: sites have their frames in full */
-	uint32_t *numbers; /* by frame: position in the table + 1, or 0 */
+	uint32_t *numbers;           /* by frame: position in the table + 1, or 0 */
 	struct cached cache[];
 };
 
@@ -31,15 +31,13 @@ struct frames_shared {
 	struct dict index;
 };
 
-int
-frames_table_shared_new(struct frames_shared **ret)
+int frames_table_shared_new(struct frames_shared **ret)
 {
 	*ret = calloc(1, sizeof(struct frames_shared));
 	return *ret ? 0 : -ENOMEM;
 }
 
-void
-frames_table_shared_free(struct frames_shared *t)
+void frames_table_shared_free(struct frames_shared *t)
 {
 	if (!t)
 		return;
@@ -48,44 +46,38 @@ frames_table_shared_free(struct frames_shared *t)
 	free(t);
 }
 
-static bool
-same_frame(const void *items, uint32_t item, const void *key)
+static bool same_frame(const void *items, uint32_t item, const void *key)
 {
 	const struct frame *a = (const struct frame *)items + item;
 	const struct frame *b = key;
 
-	return a->offset == b->offset && a->line == b->line &&
-	    a->inlined == b->inlined && a->is_missing == b->is_missing &&
-	    a->is_guessed == b->is_guessed && a->language == b->language &&
-	    text_same(a->function, b->function) &&
+	return a->offset == b->offset && a->line == b->line && a->inlined == b->inlined &&
+	    a->is_missing == b->is_missing && a->is_guessed == b->is_guessed &&
+	    a->language == b->language && text_same(a->function, b->function) &&
 	    text_same(a->file, b->file) && text_same(a->module, b->module);
 }
 
 /*
  * The position of a frame in the table; adds the frame if necessary. -ENOMEM.
  */
-static int
-table_find(struct frames_shared *t, const struct frame *x, uint32_t *ret)
+static int table_find(struct frames_shared *t, const struct frame *x, uint32_t *ret)
 {
 	int err = room_make(&t->list, &t->room, t->count, sizeof(*t->list));
 
 	if (err == 0)
 		err = dict_find(&t->index,
-		    dict_hash(dict_hash_text(x->function),
-		        dict_hash_text(x->module), x->offset ^ x->line),
+		    dict_hash(dict_hash_text(x->function), dict_hash_text(x->module),
+		        x->offset ^ x->line),
 		    same_frame, t->list, x, (uint32_t)t->count, ret);
 	if (err == 0 && *ret == t->count)
 		t->list[t->count++] = *x;
 	return err;
 }
 
-int
-frames_table_new(const struct view *v, struct frames_shared *table,
-    struct frames_table **ret)
+int frames_table_new(const struct view *v, struct frames_shared *table, struct frames_table **ret)
 {
 	size_t cached = table ? 0 : v->frame_count;
-	struct frames_table *j =
-	    calloc(1, sizeof(*j) + cached * sizeof(j->cache[0]));
+	struct frames_table *j = calloc(1, sizeof(*j) + cached * sizeof(j->cache[0]));
 
 	if (!j)
 		return -ENOMEM;
@@ -103,8 +95,7 @@ frames_table_new(const struct view *v, struct frames_shared *table,
 	return 0;
 }
 
-void
-frames_table_free(struct frames_table *j)
+void frames_table_free(struct frames_table *j)
 {
 	if (!j)
 		return;
@@ -114,8 +105,7 @@ frames_table_free(struct frames_table *j)
 	free(j);
 }
 
-void
-frames_table_put_source(FILE *out, const struct frame *x, const char *file)
+void frames_table_put_source(FILE *out, const struct frame *x, const char *file)
 {
 	(void)fputs("\"function\":", out);
 	json_string(out, x->function);
@@ -127,8 +117,7 @@ frames_table_put_source(FILE *out, const struct frame *x, const char *file)
 	json_text(out, "module", x->module);
 }
 
-void
-frames_table_put_place(FILE *out, const struct frame *x)
+void frames_table_put_place(FILE *out, const struct frame *x)
 {
 	frames_table_put_source(out, x, x->file);
 	if (x->is_missing)
@@ -137,22 +126,19 @@ frames_table_put_place(FILE *out, const struct frame *x)
 		json_number(out, "offset", x->offset);
 }
 
-static void
-write_frame(FILE *out, const struct frame *x)
+static void write_frame(FILE *out, const struct frame *x)
 {
 	(void)putc('{', out);
 	frames_table_put_place(out, x);
 	json_boolean(out, "inlined", x->inlined);
 	if (x->language)
-		json_text(out, "language",
-		    mapname_word((enum mapname_language)x->language));
+		json_text(out, "language", mapname_word((enum mapname_language)x->language));
 	if (x->is_guessed)
 		json_boolean(out, "guessed", true);
 	(void)putc('}', out);
 }
 
-static void
-put_frame(FILE *out, const struct frame *x, struct cached *c)
+static void put_frame(FILE *out, const struct frame *x, struct cached *c)
 {
 	FILE *memory;
 
@@ -172,8 +158,7 @@ put_frame(FILE *out, const struct frame *x, struct cached *c)
 		write_frame(out, x); /* out of memory */
 }
 
-void
-frames_table_shared_put(FILE *out, const struct frames_shared *t)
+void frames_table_shared_put(FILE *out, const struct frames_shared *t)
 {
 	(void)fputs(",\"frames\":[", out);
 	for (size_t i = 0; i < t->count && !ferror(out); i++) {
@@ -184,8 +169,7 @@ frames_table_shared_put(FILE *out, const struct frames_shared *t)
 }
 
 /* Decimal digits at the end of a buffer; printf would take most of the time. */
-static char *
-digits(char *end, uint32_t n)
+static char *digits(char *end, uint32_t n)
 {
 	do {
 		*--end = (char)('0' + n % 10);
@@ -194,8 +178,7 @@ digits(char *end, uint32_t n)
 	return end;
 }
 
-static int
-put_shared(FILE *out, struct frames_table *j, const struct view_site *s)
+static int put_shared(FILE *out, struct frames_table *j, const struct view_site *s)
 {
 	char buffer[16];
 
@@ -204,8 +187,7 @@ put_shared(FILE *out, struct frames_table *j, const struct view_site *s)
 		char *end = buffer + sizeof(buffer), *at;
 
 		if (*number == 0) {
-			int err = table_find(
-			    j->table, &j->view->frames[s->frames[i]], number);
+			int err = table_find(j->table, &j->view->frames[s->frames[i]], number);
 
 			if (err < 0)
 				return err;
@@ -219,8 +201,7 @@ put_shared(FILE *out, struct frames_table *j, const struct view_site *s)
 	return 0;
 }
 
-static void
-put_full(FILE *out, struct frames_table *j, const struct view_site *s)
+static void put_full(FILE *out, struct frames_table *j, const struct view_site *s)
 {
 	for (uint32_t i = 0; i < s->frame_count; i++) {
 		uint32_t n = s->frames[i];
@@ -232,8 +213,7 @@ put_full(FILE *out, struct frames_table *j, const struct view_site *s)
 	}
 }
 
-int
-frames_table_put(FILE *out, struct frames_table *j, const struct view_site *s)
+int frames_table_put(FILE *out, struct frames_table *j, const struct view_site *s)
 {
 	int err = 0;
 
@@ -256,8 +236,7 @@ frames_table_put(FILE *out, struct frames_table *j, const struct view_site *s)
 	return err;
 }
 
-uint64_t
-frames_table_bytes(const struct frames_table *j)
+uint64_t frames_table_bytes(const struct frames_table *j)
 {
 	return j->bytes;
 }

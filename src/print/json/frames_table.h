@@ -31,8 +31,7 @@ void frames_table_shared_put(FILE *out, const struct frames_shared *t);
  * Borrows the view and the table; the caller owns the result. If the table is
  * NULL, sites have their frames in full. -ENOMEM.
  */
-int frames_table_new(const struct view *v, struct frames_shared *table,
-    struct frames_table **ret);
+int frames_table_new(const struct view *v, struct frames_shared *table, struct frames_table **ret);
 
 /* NULL is allowed. */
 void frames_table_free(struct frames_table *j);
@@ -42,15 +41,13 @@ void frames_table_free(struct frames_table *j);
  * the shared form, frames are positions in the table, and keys with null are
  * left out. -ENOMEM.
  */
-int frames_table_put(
-    FILE *out, struct frames_table *j, const struct view_site *s);
+int frames_table_put(FILE *out, struct frames_table *j, const struct view_site *s);
 
 /*
  * Writes "function":...,"file":...,"line":...,"module":... of one frame, without
  * braces; unknown values are null. `file` is the path to be written for it.
  */
-void frames_table_put_source(
-    FILE *out, const struct frame *x, const char *file);
+void frames_table_put_source(FILE *out, const struct frame *x, const char *file);
 
 /* The same with the frame's own path, and then its "offset". */
 void frames_table_put_place(FILE *out, const struct frame *x);

@@ -10,8 +10,7 @@
 #include "findings/growth_parts.h"
 #include "kit/json/json_put.h"
 
-static int
-put_stretch(FILE *out, const struct session *s, struct growth_stretch *x,
+static int put_stretch(FILE *out, const struct session *s, struct growth_stretch *x,
     struct names *names, const struct view_options *options)
 {
 	const struct seg_header *h = &x->process->header;
@@ -32,8 +31,7 @@ put_stretch(FILE *out, const struct session *s, struct growth_stretch *x,
 	return err;
 }
 
-int
-growth_json_write(FILE *out, const struct session *s, struct names *names,
+int growth_json_write(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const struct growth_moment *from,
     const struct growth_moment *to, const char *version)
 {
@@ -52,8 +50,8 @@ growth_json_write(FILE *out, const struct session *s, struct names *names,
 		(void)fputs(i ? "," : "", out);
 		err = put_stretch(out, s, &list[i], names, options);
 	}
-	(void)fprintf(out, "],\"more_processes\":%zu}\n",
-	    n > GROWTH_PROCESSES ? n - GROWTH_PROCESSES : 0);
+	(void)fprintf(
+	    out, "],\"more_processes\":%zu}\n", n > GROWTH_PROCESSES ? n - GROWTH_PROCESSES : 0);
 	free(list);
 	return err < 0 ? err : ferror(out) ? -EIO : 0;
 }

@@ -27,17 +27,14 @@ static const char *const kinds[ROOT_KINDS] = {[ROOT_DATA] = "variable",
     [ROOT_LOST] = "lost",
     [ROOT_WEAK] = "weak"};
 
-static void
-put_sum(FILE *out, const char *blocks, const char *bytes,
-    const struct holders_sum *s)
+static void put_sum(FILE *out, const char *blocks, const char *bytes, const struct holders_sum *s)
 {
 	json_number(out, blocks, s->blocks);
 	json_number(out, bytes, s->bytes);
 }
 
-static void
-put_root(FILE *out, const struct held_view *v, uint32_t node, uint32_t root,
-    uint32_t next)
+static void put_root(
+    FILE *out, const struct held_view *v, uint32_t node, uint32_t root, uint32_t next)
 {
 	const struct held_view_root *r = &v->roots[root];
 	const struct held_view_entry *e = next ? &v->entries[next] : NULL;
@@ -45,25 +42,21 @@ put_root(FILE *out, const struct held_view *v, uint32_t node, uint32_t root,
 	(void)fprintf(out, "{\"root\":\"%s\"", kinds[r->place.kind]);
 	json_text(out, "name", r->name);
 	json_boolean(out, "static", r->is_static);
-	json_number_or_null(out, "offset",
-	    e && e->words == 1 && e->root == root, e ? e->offset : 0);
+	json_number_or_null(
+	    out, "offset", e && e->words == 1 && e->root == root, e ? e->offset : 0);
 	json_number(out, "pointers", e && e->root == root ? e->words : 0);
 	json_text(out, "module", r->module);
 	json_text(out, "file", r->file);
-	json_number_or_null(
-	    out, "tid", r->place.tid > 0, (uint64_t)r->place.tid);
+	json_number_or_null(out, "tid", r->place.tid > 0, (uint64_t)r->place.tid);
 	json_text(out, "thread", r->place.thread[0] ? r->place.thread : NULL);
-	json_number_or_null(
-	    out, "mapping_bytes", r->place.bytes > 0, r->place.bytes);
+	json_number_or_null(out, "mapping_bytes", r->place.bytes > 0, r->place.bytes);
 	json_number(out, "count", v->held->holders.nodes[node].own.blocks);
-	put_sum(out, "retained_blocks", "retained_bytes",
-	    &v->held->holders.nodes[node].retained);
+	put_sum(out, "retained_blocks", "retained_bytes", &v->held->holders.nodes[node].retained);
 	(void)putc('}', out);
 }
 
 /* Hops from the root on. */
-static void
-put_way(FILE *out, const struct held_view *v, uint32_t node)
+static void put_way(FILE *out, const struct held_view *v, uint32_t node)
 {
 	uint32_t way[HELD_WAY_MAX], root;
 	size_t shared, count = held_way(v->held, node, way, &shared);
@@ -74,8 +67,7 @@ put_way(FILE *out, const struct held_view *v, uint32_t node)
 
 		(void)fputs(i ? "," : "", out);
 		if (held_is_root(v->held, way[i], &root)) {
-			put_root(out, v, way[i], root,
-			    i + 1 < count ? way[i + 1] : 0);
+			put_root(out, v, way[i], root, i + 1 < count ? way[i + 1] : 0);
 			continue;
 		}
 		(void)fputs("{\"function\":", out);
@@ -91,8 +83,7 @@ put_way(FILE *out, const struct held_view *v, uint32_t node)
  * Where no single root holds it: how many nodes of the way come before that, and
  * other ways to those that point to it.
  */
-static void
-put_several(FILE *out, const struct held_view *v, uint32_t node)
+static void put_several(FILE *out, const struct held_view *v, uint32_t node)
 {
 	uint32_t way[HELD_WAY_MAX], by[HELD_SEVERAL];
 	size_t n = 0, shared, count = held_way(v->held, node, way, &shared);
@@ -109,26 +100,22 @@ put_several(FILE *out, const struct held_view *v, uint32_t node)
 	(void)putc(']', out);
 }
 
-static void
-put_held_way(FILE *out, const struct held_view *v, const struct held_way *w)
+static void put_held_way(FILE *out, const struct held_view *v, const struct held_way *w)
 {
 	uint32_t way[HOLDERS_DEPTH_MAX], whole[HELD_WAY_MAX];
 	size_t shared, count = holders_way(&v->held->holders, w->node, way);
 
-	(void)fprintf(
-	    out, "\n{\"blocks\":%llu", (unsigned long long)w->sum.blocks);
+	(void)fprintf(out, "\n{\"blocks\":%llu", (unsigned long long)w->sum.blocks);
 	json_number(out, "bytes", w->sum.bytes);
 	json_key(out, "way");
 	put_way(out, v, w->node);
 	(void)held_way(v->held, w->node, whole, &shared);
-	json_number(out, "piles_up_at",
-	    shared + holders_pile(&v->held->holders, way, count));
+	json_number(out, "piles_up_at", shared + holders_pile(&v->held->holders, way, count));
 	put_several(out, v, w->node);
 	(void)putc('}', out);
 }
 
-static void
-put_site(FILE *out, const struct held_view *v, uint32_t site)
+static void put_site(FILE *out, const struct held_view *v, uint32_t site)
 {
 	const struct held_view_site *s = &v->sites[site];
 	const struct held_site *x = &v->held->sites[site];
@@ -143,8 +130,7 @@ put_site(FILE *out, const struct held_view *v, uint32_t site)
 	put_sum(out, "retained_blocks", "retained_bytes", &x->retained);
 }
 
-static int
-put_held(FILE *out, const struct held_view *v, uint32_t id)
+static int put_held(FILE *out, const struct held_view *v, uint32_t id)
 {
 	int64_t site = held_view_find(v, id);
 	struct holders_sum unheld;
@@ -174,8 +160,7 @@ put_held(FILE *out, const struct held_view *v, uint32_t id)
 }
 
 /* The way to what piles up below a node, as seep leaks --retained prints it. */
-static int
-put_words(FILE *out, const struct held_view *v, const char *key, uint32_t node)
+static int put_words(FILE *out, const struct held_view *v, const char *key, uint32_t node)
 {
 	char *text = NULL;
 	size_t len;
@@ -194,22 +179,19 @@ put_words(FILE *out, const struct held_view *v, const char *key, uint32_t node)
 	return 0;
 }
 
-static int
-put_retained(FILE *out, const struct held_view *v)
+static int put_retained(FILE *out, const struct held_view *v)
 {
 	const char *comma = "";
 	uint32_t *nodes;
 	size_t count;
-	int err =
-	    held_suspects(v->held, v->held->all.bytes / 1000, &nodes, &count);
+	int err = held_suspects(v->held, v->held->all.bytes / 1000, &nodes, &count);
 
 	if (err < 0)
 		return err;
 	json_key(out, "retained");
 	(void)putc('[', out);
 	for (size_t i = 0; i < count && err == 0; i++) {
-		const struct holders_node *n =
-		    &v->held->holders.nodes[nodes[i]];
+		const struct holders_node *n = &v->held->holders.nodes[nodes[i]];
 
 		(void)fprintf(out, "%s\n{\"retained_blocks\":%llu", comma,
 		    (unsigned long long)n->retained.blocks);
@@ -240,9 +222,7 @@ put_retained(FILE *out, const struct held_view *v)
 	return 0;
 }
 
-int
-held_json_write(
-    FILE *out, const struct held_view *v, uint32_t id, bool retained)
+int held_json_write(FILE *out, const struct held_view *v, uint32_t id, bool retained)
 {
 	int err = 0;
 
@@ -265,8 +245,7 @@ held_json_write(
 
 /* ---- for a page ---- */
 
-static int
-by_retained(const void *a, const void *b, void *context)
+static int by_retained(const void *a, const void *b, void *context)
 {
 	const struct held_site *sites = context;
 	uint64_t x = sites[*(const uint32_t *)a].retained.bytes;
@@ -277,8 +256,7 @@ by_retained(const void *a, const void *b, void *context)
 	        (*(const uint32_t *)a < *(const uint32_t *)b);
 }
 
-static int
-put_sites_by_size(FILE *out, const struct held_view *v)
+static int put_sites_by_size(FILE *out, const struct held_view *v)
 {
 	uint32_t *order = calloc(v->site_count, sizeof(*order));
 	size_t n = 0;
@@ -301,25 +279,21 @@ put_sites_by_size(FILE *out, const struct held_view *v)
 	return 0;
 }
 
-int
-held_json_page(FILE *out, const struct held_view *v)
+int held_json_page(FILE *out, const struct held_view *v)
 {
 	uint32_t *nodes;
 	size_t count;
-	int err =
-	    held_suspects(v->held, v->held->all.bytes / 1000, &nodes, &count);
+	int err = held_suspects(v->held, v->held->all.bytes / 1000, &nodes, &count);
 
 	if (err < 0)
 		return err;
 	json_key(out, "held");
-	(void)fprintf(
-	    out, "{\"blocks\":%llu", (unsigned long long)v->held->all.blocks);
+	(void)fprintf(out, "{\"blocks\":%llu", (unsigned long long)v->held->all.blocks);
 	json_number(out, "bytes", v->held->all.bytes);
 	json_key(out, "retained");
 	(void)putc('[', out);
 	for (size_t i = 0; i < count && err == 0; i++) {
-		const struct holders_node *n =
-		    &v->held->holders.nodes[nodes[i]];
+		const struct holders_node *n = &v->held->holders.nodes[nodes[i]];
 
 		(void)fprintf(out, "%s{\"retained_blocks\":%llu", i ? "," : "",
 		    (unsigned long long)n->retained.blocks);

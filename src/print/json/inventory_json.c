@@ -11,26 +11,22 @@
 
 enum { SCHEMA = 1, NS_PER_MS = 1000000 };
 
-static void
-put_sum(FILE *out, const char *blocks, const char *bytes,
-    const struct inventory_sum *s)
+static void put_sum(FILE *out, const char *blocks, const char *bytes, const struct inventory_sum *s)
 {
 	json_number(out, blocks, s->blocks);
 	json_number(out, bytes, s->bytes);
 }
 
-static void
-put_part(FILE *out, const char *name, const struct inventory_sum *s)
+static void put_part(FILE *out, const char *name, const struct inventory_sum *s)
 {
 	json_key(out, name);
-	(void)fprintf(out, "{\"blocks\":%llu,\"bytes\":%llu}",
-	    (unsigned long long)s->blocks, (unsigned long long)s->bytes);
+	(void)fprintf(out, "{\"blocks\":%llu,\"bytes\":%llu}", (unsigned long long)s->blocks,
+	    (unsigned long long)s->bytes);
 }
 
 /* ---- sites ---- */
 
-static int
-by_retained(const void *a, const void *b, void *context)
+static int by_retained(const void *a, const void *b, void *context)
 {
 	const struct inventory_site *sites = context;
 	const struct inventory_site *x = &sites[*(const uint32_t *)a];
@@ -43,8 +39,7 @@ by_retained(const void *a, const void *b, void *context)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-int
-inventory_json_order(const struct inventory *v, uint32_t **ret)
+int inventory_json_order(const struct inventory *v, uint32_t **ret)
 {
 	uint32_t *order = calloc(v->site_count + 1, sizeof(*order));
 
@@ -53,14 +48,12 @@ inventory_json_order(const struct inventory *v, uint32_t **ret)
 	for (uint32_t i = 0; i < v->site_count; i++)
 		order[i] = i;
 	if (v->site_count > 0)
-		qsort_r(order, v->site_count, sizeof(*order), by_retained,
-		    v->sites);
+		qsort_r(order, v->site_count, sizeof(*order), by_retained, v->sites);
 	*ret = order;
 	return 0;
 }
 
-static void
-put_site(FILE *out, const struct inventory_site *x)
+static void put_site(FILE *out, const struct inventory_site *x)
 {
 	(void)fputs("{\"id\":", out);
 	if (x->id)
@@ -74,8 +67,7 @@ put_site(FILE *out, const struct inventory_site *x)
 	(void)putc('}', out);
 }
 
-static int
-put_sites(FILE *out, const struct inventory *v)
+static int put_sites(FILE *out, const struct inventory *v)
 {
 	uint32_t *order;
 	int err = inventory_json_order(v, &order);
@@ -93,8 +85,7 @@ put_sites(FILE *out, const struct inventory *v)
 	return 0;
 }
 
-void
-inventory_json_site(FILE *out, const struct process *p, uint32_t id)
+void inventory_json_site(FILE *out, const struct process *p, uint32_t id)
 {
 	const struct inventory_site *x =
 	    p && p->inventory ? inventory_find(p->inventory, id) : NULL;
@@ -107,16 +98,15 @@ inventory_json_site(FILE *out, const struct process *p, uint32_t id)
 
 /* ---- holders ---- */
 
-static void
-put_holders(FILE *out, const struct inventory *v, const char *key)
+static void put_holders(FILE *out, const struct inventory *v, const char *key)
 {
 	json_key(out, "retained");
 	(void)putc('[', out);
 	for (size_t i = 0; i < v->holder_count; i++) {
 		const struct inventory_holder *x = &v->holders[i];
 
-		(void)fprintf(out, "%s\n{\"retained_blocks\":%llu",
-		    i ? "," : "", (unsigned long long)x->retained.blocks);
+		(void)fprintf(out, "%s\n{\"retained_blocks\":%llu", i ? "," : "",
+		    (unsigned long long)x->retained.blocks);
 		json_number(out, "retained_bytes", x->retained.bytes);
 		json_text(out, key, x->way);
 		(void)putc('}', out);
@@ -124,8 +114,7 @@ put_holders(FILE *out, const struct inventory *v, const char *key)
 	(void)putc(']', out);
 }
 
-static int
-put_process(FILE *out, const struct process *p, const struct inventory_json *j)
+static int put_process(FILE *out, const struct process *p, const struct inventory_json *j)
 {
 	const struct inventory *v = p->inventory;
 	const struct inventory_site *site;
@@ -157,8 +146,7 @@ put_process(FILE *out, const struct process *p, const struct inventory_json *j)
 	return err;
 }
 
-int
-inventory_json_write(FILE *out, const struct inventory_json *j)
+int inventory_json_write(FILE *out, const struct inventory_json *j)
 {
 	const char *comma = "";
 	int err = 0;
@@ -182,14 +170,12 @@ inventory_json_write(FILE *out, const struct inventory_json *j)
 
 /* ---- for a page ---- */
 
-static void
-put_types(FILE *out, const struct inventory *v)
+static void put_types(FILE *out, const struct inventory *v)
 {
 	const struct inventory_sum none = {0};
 
 	json_key(out, "census");
-	(void)fprintf(out, "{\"taken_ms\":%llu",
-	    (unsigned long long)(v->taken_ns / NS_PER_MS));
+	(void)fprintf(out, "{\"taken_ms\":%llu", (unsigned long long)(v->taken_ns / NS_PER_MS));
 	put_sum(out, "blocks", "bytes", &v->counted);
 	json_boolean(out, "blocks_unknown", v->is_partial);
 	put_part(out, "untyped", &v->untyped);
@@ -209,8 +195,7 @@ put_types(FILE *out, const struct inventory *v)
 	(void)fputs("]}", out);
 }
 
-int
-inventory_json_page(FILE *out, const struct process *p)
+int inventory_json_page(FILE *out, const struct process *p)
 {
 	const struct inventory *v = p->inventory;
 	int err = 0;

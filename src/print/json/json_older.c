@@ -8,8 +8,7 @@
 
 enum { NS_PER_MS = 1000000 };
 
-void
-json_older_process(FILE *out, const struct older *o, const struct process *p)
+void json_older_process(FILE *out, const struct older *o, const struct process *p)
 {
 	struct older_about a;
 
@@ -30,15 +29,12 @@ json_older_process(FILE *out, const struct older *o, const struct process *p)
 	(void)putc('}', out);
 }
 
-void
-json_older_site(
-    FILE *out, const struct older *o, const struct view_figures *f, bool brief)
+void json_older_site(FILE *out, const struct older *o, const struct view_figures *f, bool brief)
 {
 	const struct {
 		const char *name;
 		uint64_t value;
-	} keys[] = {{"older_blocks", f->older_blocks},
-	    {"older_bytes", f->older_bytes},
+	} keys[] = {{"older_blocks", f->older_blocks}, {"older_bytes", f->older_bytes},
 	    {"older_unknown_blocks", f->older_unknown_blocks},
 	    {"older_unknown_bytes", f->older_unknown_bytes}};
 

@@ -14,15 +14,13 @@ enum {
 	ROUGH_BYTES = 400, /* of a frame with them */
 };
 
-static bool
-is_wanted(const struct process *p, const struct view_options *o)
+static bool is_wanted(const struct process *p, const struct view_options *o)
 {
 	return o->pid == VIEW_ANY || p->header.pid == o->pid;
 }
 
 /* Uses the number of frames alone. */
-static uint64_t
-rough(const struct session *s, const struct view_options *o)
+static uint64_t rough(const struct session *s, const struct view_options *o)
 {
 	static uint64_t frames[STACKS_MAX_FRAMES];
 	uint64_t bytes = 0;
@@ -34,20 +32,18 @@ rough(const struct session *s, const struct view_options *o)
 		for (size_t k = 0; is_wanted(p, o) && k < p->site_count; k++)
 			bytes += SITE_BYTES +
 			    ROUGH_BYTES *
-			        stacks_frames(p->stacks, p->sites[k].stack,
-			            frames, STACKS_MAX_FRAMES, &flags);
+			        stacks_frames(p->stacks, p->sites[k].stack, frames,
+			            STACKS_MAX_FRAMES, &flags);
 	}
 	return o->merge ? 2 * bytes : bytes;
 }
 
-static uint64_t
-text_bytes(const char *text)
+static uint64_t text_bytes(const char *text)
 {
 	return text ? strlen(text) : 0;
 }
 
-static int
-size_of_view(const struct view *v, uint64_t *bytes)
+static int size_of_view(const struct view *v, uint64_t *bytes)
 {
 	uint32_t *lengths = calloc(v->frame_count + 1, sizeof(*lengths));
 
@@ -57,8 +53,7 @@ size_of_view(const struct view *v, uint64_t *bytes)
 		const struct frame *f = &v->frames[i];
 
 		lengths[i] = (uint32_t)(FRAME_BYTES + text_bytes(f->function) +
-		    text_bytes(f->symbol) + text_bytes(f->file) +
-		    text_bytes(f->module));
+		    text_bytes(f->symbol) + text_bytes(f->file) + text_bytes(f->module));
 	}
 	for (size_t i = 0; i < v->site_count; i++) {
 		*bytes += SITE_BYTES;
@@ -69,9 +64,8 @@ size_of_view(const struct view *v, uint64_t *bytes)
 	return 0;
 }
 
-int
-json_size(const struct session *s, struct names *names,
-    const struct view_options *options, uint64_t enough, uint64_t *ret)
+int json_size(const struct session *s, struct names *names, const struct view_options *options,
+    uint64_t enough, uint64_t *ret)
 {
 	struct view_options o = *options;
 	uint64_t bytes = 0;

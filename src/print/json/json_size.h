@@ -11,7 +11,7 @@
  * A result below a quarter of `enough` is a rough upper bound, found without
  * names. -ENOMEM.
  */
-int json_size(const struct session *s, struct names *names,
-    const struct view_options *options, uint64_t enough, uint64_t *ret);
+int json_size(const struct session *s, struct names *names, const struct view_options *options,
+    uint64_t enough, uint64_t *ret);
 
 #endif

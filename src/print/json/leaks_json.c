@@ -17,18 +17,14 @@
 enum { SCHEMA = 1 };
 
 /* `unit` is the key for the number of sites. */
-static void
-put_sum(
-    FILE *out, const char *name, const char *unit, const struct verdict_sum *s)
+static void put_sum(FILE *out, const char *name, const char *unit, const struct verdict_sum *s)
 {
 	json_key(out, name);
-	(void)fprintf(out,
-	    "{\"%s\":%" PRIu64 ",\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
+	(void)fprintf(out, "{\"%s\":%" PRIu64 ",\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
 	    unit, s->places, s->blocks, s->bytes);
 }
 
-static void
-put_sums(FILE *out, const char *name, const struct verdict_sums *s)
+static void put_sums(FILE *out, const char *name, const struct verdict_sums *s)
 {
 	json_key(out, name);
 	(void)fprintf(out, "{\"places\":%" PRIu64, s->shown.places);
@@ -39,9 +35,8 @@ put_sums(FILE *out, const char *name, const struct verdict_sums *s)
 }
 
 /* One site; `frames` are the frames of its view. */
-static int
-put_line(FILE *out, const struct process *p, const struct verdict_line *x,
-    struct frames_table *frames)
+static int put_line(
+    FILE *out, const struct process *p, const struct verdict_line *x, struct frames_table *frames)
 {
 	int err = 0;
 
@@ -64,9 +59,8 @@ put_line(FILE *out, const struct process *p, const struct verdict_line *x,
 }
 
 /* All sites of a process; *comma: a comma comes before the first one. */
-static int
-put_lines(FILE *out, const struct process *p, const struct verdict_list *l,
-    const char **comma)
+static int put_lines(
+    FILE *out, const struct process *p, const struct verdict_list *l, const char **comma)
 {
 	struct frames_table *frames = NULL;
 	const struct view *of = NULL;
@@ -91,9 +85,8 @@ put_lines(FILE *out, const struct process *p, const struct verdict_list *l,
 }
 
 /* What leaks, grows or is steady by the ages of its blocks. */
-static int
-put_scores(FILE *out, const struct process *p, const struct score_list *l,
-    const char **comma)
+static int put_scores(
+    FILE *out, const struct process *p, const struct score_list *l, const char **comma)
 {
 	struct frames_table *frames = NULL;
 	int err = l->count > 0 ? frames_table_new(l->view, NULL, &frames) : 0;
@@ -101,8 +94,7 @@ put_scores(FILE *out, const struct process *p, const struct score_list *l,
 	for (size_t i = 0; i < l->count && err == 0; i++) {
 		const struct view_site *s = l->lines[i].site;
 
-		(void)fprintf(out, "%s\n{\"pid\":%u,\"id\":%u", *comma,
-		    p->header.pid, s->id);
+		(void)fprintf(out, "%s\n{\"pid\":%u,\"id\":%u", *comma, p->header.pid, s->id);
 		json_number(out, "sites", s->count);
 		json_text(out, "api", enum_words_api(s->api));
 		json_key(out, "verdict");
@@ -115,9 +107,7 @@ put_scores(FILE *out, const struct process *p, const struct score_list *l,
 	return err;
 }
 
-static void
-put_process(
-    FILE *out, const struct session *s, const struct leaks_json_one *one)
+static void put_process(FILE *out, const struct session *s, const struct leaks_json_one *one)
 {
 	const struct process *p = one->process;
 
@@ -137,8 +127,7 @@ put_process(
 	(void)putc('}', out);
 }
 
-static void
-add_sum(struct verdict_sum *to, const struct verdict_sum *from)
+static void add_sum(struct verdict_sum *to, const struct verdict_sum *from)
 {
 	to->places += from->places;
 	to->blocks = capped_sum(to->blocks, from->blocks);
@@ -146,8 +135,7 @@ add_sum(struct verdict_sum *to, const struct verdict_sum *from)
 }
 
 /* Sums over all processes: of the sites in "sites", and of those left out. */
-static void
-put_totals(FILE *out, const struct leaks_json *j)
+static void put_totals(FILE *out, const struct leaks_json *j)
 {
 	struct verdict_sum leaks = {0}, possible = {0}, left_out = {0};
 
@@ -166,8 +154,7 @@ put_totals(FILE *out, const struct leaks_json *j)
 	put_sum(out, "left_out", "sites", &left_out);
 }
 
-int
-leaks_json_write(FILE *out, const struct leaks_json *j)
+int leaks_json_write(FILE *out, const struct leaks_json *j)
 {
 	const char *comma = "";
 	int err = 0;
@@ -183,13 +170,11 @@ leaks_json_write(FILE *out, const struct leaks_json *j)
 	}
 	(void)fputs("],\"sites\":[", out);
 	for (size_t i = 0; i < j->count && err == 0; i++)
-		err = put_lines(
-		    out, j->list[i].process, &j->list[i].list, &comma);
+		err = put_lines(out, j->list[i].process, &j->list[i].list, &comma);
 	comma = "";
 	(void)fputs("],\"scores\":[", out);
 	for (size_t i = 0; i < j->count && err == 0; i++)
-		err = put_scores(
-		    out, j->list[i].process, &j->list[i].scores, &comma);
+		err = put_scores(out, j->list[i].process, &j->list[i].scores, &comma);
 	(void)fputs("]}\n", out);
 	if (err == 0 && ferror(out))
 		err = -EIO;

@@ -10,8 +10,7 @@
 
 enum { MS_PER_TICK = LOG_TICK_NS / 1000000 };
 
-void
-log_json_process(FILE *out, const struct process *p)
+void log_json_process(FILE *out, const struct process *p)
 {
 	const struct process_log *log = &p->log;
 
@@ -25,8 +24,7 @@ log_json_process(FILE *out, const struct process *p)
 }
 
 /* Quartiles times `unit`, and counts by doublings without zeros at the end. */
-static void
-put_counts(FILE *out, const struct lifetimes_counts *c, uint64_t unit)
+static void put_counts(FILE *out, const struct lifetimes_counts *c, uint64_t unit)
 {
 	uint64_t classes[LIFETIMES_CLASSES];
 	size_t count = LIFETIMES_CLASSES;
@@ -39,15 +37,13 @@ put_counts(FILE *out, const struct lifetimes_counts *c, uint64_t unit)
 		(void)fputs("null", out);
 	else
 		(void)fprintf(out, "[%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]",
-		    lifetimes_percentile(c, 25) * unit,
-		    lifetimes_percentile(c, 50) * unit,
+		    lifetimes_percentile(c, 25) * unit, lifetimes_percentile(c, 50) * unit,
 		    lifetimes_percentile(c, 75) * unit);
 	json_list(out, "counts", classes, count);
 	(void)putc('}', out);
 }
 
-void
-log_json_site(FILE *out, const struct view *v, const struct view_site *s)
+void log_json_site(FILE *out, const struct view *v, const struct view_site *s)
 {
 	const struct lifetimes_site *x;
 
@@ -57,8 +53,7 @@ log_json_site(FILE *out, const struct view *v, const struct view_site *s)
 	json_key(out, "lifetimes");
 	(void)fprintf(out, "{\"freed\":%" PRIu64, x->freed);
 	json_number(out, "resized", x->resized);
-	json_number(out, "freed_by_other_threads",
-	    capped_difference(x->freed, x->between.sum));
+	json_number(out, "freed_by_other_threads", capped_difference(x->freed, x->between.sum));
 	json_key(out, "ms");
 	put_counts(out, &x->ticks, MS_PER_TICK);
 	json_key(out, "allocations_between");

@@ -18,8 +18,7 @@ enum { SCHEMA = 1 };
 
 static size_t listed;
 
-void
-ls_json_begin(void)
+void ls_json_begin(void)
 {
 	(void)printf("{\"schema\":%d", SCHEMA);
 	json_text(stdout, "seep", SEEP_VERSION);
@@ -28,27 +27,24 @@ ls_json_begin(void)
 	listed = 0;
 }
 
-static void
-put_path(const struct ls_row *r)
+static void put_path(const struct ls_row *r)
 {
 	char *path;
 
-	if (asprintf(&path, "%s%s%s", r->folder, r->folder[0] ? "/" : "",
-	        r->name) < 0)
+	if (asprintf(&path, "%s%s%s", r->folder, r->folder[0] ? "/" : "", r->name) < 0)
 		path = NULL;
 	json_text(stdout, "path", path);
 	free(path);
 }
 
-void
-ls_json_process(const struct ls_row *r)
+void ls_json_process(const struct ls_row *r)
 {
 	const struct process *p = r->process;
 	const struct seg_header *h = &p->header;
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 
-	(void)printf("%s\n{\"pid\":%u,\"inner_pid\":%u,\"ppid\":%u",
-	    listed++ ? "," : "", ls_row_pid(p), h->pid, h->ppid);
+	(void)printf("%s\n{\"pid\":%u,\"inner_pid\":%u,\"ppid\":%u", listed++ ? "," : "",
+	    ls_row_pid(p), h->pid, h->ppid);
 	json_boolean(stdout, "pid_is_ours", p->running_pid > 0);
 	json_number(stdout, "uid", r->owner);
 	json_text(stdout, "program", program_started_as(h));
@@ -68,9 +64,7 @@ ls_json_process(const struct ls_row *r)
 	json_boolean(stdout, "snapshot", p->is_snapshot);
 	json_time(stdout, "start", h->start_realtime_ns);
 	json_number(stdout, "age_ms",
-	    now_ns > h->start_realtime_ns
-	        ? (now_ns - h->start_realtime_ns) / 1000000
-	        : 0);
+	    now_ns > h->start_realtime_ns ? (now_ns - h->start_realtime_ns) / 1000000 : 0);
 	json_number(stdout, "allocations", p->totals.allocations);
 	json_number(stdout, "allocated_bytes", p->totals.allocated_bytes);
 	json_number(stdout, "frees", p->totals.frees);
@@ -78,8 +72,7 @@ ls_json_process(const struct ls_row *r)
 	json_number(stdout, "live_blocks", p->totals.live_blocks);
 	json_number(stdout, "live_bytes", p->totals.live_bytes);
 	json_number(stdout, "peak_bytes", p->totals.peak_bytes);
-	json_number(
-	    stdout, "children_untraced", h->counts[SEG_CHILDREN_UNTRACED]);
+	json_number(stdout, "children_untraced", h->counts[SEG_CHILDREN_UNTRACED]);
 	json_text(stdout, "session", h->session[0] ? h->session : NULL);
 	json_hex(stdout, "uuid", h->uuid, sizeof(h->uuid));
 	put_path(r);
@@ -87,12 +80,10 @@ ls_json_process(const struct ls_row *r)
 	(void)putchar('}');
 }
 
-void
-ls_json_end(const struct ls_json_end *e)
+void ls_json_end(const struct ls_json_end *e)
 {
 	(void)fputs("]", stdout);
-	json_boolean(stdout, "complete",
-	    e->unread_files == 0 && e->unread_children == 0);
+	json_boolean(stdout, "complete", e->unread_files == 0 && e->unread_children == 0);
 	json_number(stdout, "unread_files", e->unread_files);
 	json_number(stdout, "unread_children", e->unread_children);
 	if (e->pruned) {

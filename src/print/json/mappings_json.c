@@ -9,8 +9,7 @@
 #include "view/sites/enum_words.h"
 #include "kit/json/json_put.h"
 
-static void
-figures(FILE *out, const struct process_figures *f)
+static void figures(FILE *out, const struct process_figures *f)
 {
 	json_number(out, "bytes", f->live_bytes);
 	json_number(out, "ranges", f->live_blocks);
@@ -20,21 +19,17 @@ figures(FILE *out, const struct process_figures *f)
 	json_number(out, "unmapped_bytes", f->freed_bytes);
 }
 
-static int
-one(FILE *out, const struct process *p, const struct view_site *s,
-    struct frames_table *frames)
+static int one(
+    FILE *out, const struct process *p, const struct view_site *s, struct frames_table *frames)
 {
 	const struct mapped_site *now = mappings_text_resident(p, s);
 	int err;
 
 	(void)fprintf(out, "{\"id\":%u", s->id);
-	json_text(out, "class",
-	    mappings_text_is_allocators(p, s) ? "allocator" : "caller");
+	json_text(out, "class", mappings_text_is_allocators(p, s) ? "allocator" : "caller");
 	figures(out, &s->figures.all);
-	json_number_or_null(
-	    out, "resident_bytes", now, now ? now->resident_bytes : 0);
-	json_number_or_null(
-	    out, "swapped_bytes", now, now ? now->swapped_bytes : 0);
+	json_number_or_null(out, "resident_bytes", now, now ? now->resident_bytes : 0);
+	json_number_or_null(out, "swapped_bytes", now, now ? now->swapped_bytes : 0);
 	json_number(out, "size_min", s->size_min);
 	json_number(out, "size_max", s->size_max);
 	json_time(out, "first_time", s->first_ns);
@@ -45,8 +40,7 @@ one(FILE *out, const struct process *p, const struct view_site *s,
 	return err;
 }
 
-static void
-sums(FILE *out, const struct process *p)
+static void sums(FILE *out, const struct process *p)
 {
 	const struct mapped *m = p->resident;
 	uint64_t resident = 0, swapped = 0;
@@ -60,10 +54,8 @@ sums(FILE *out, const struct process *p)
 	json_boolean(out, "resident_partial", m && m->is_partial);
 }
 
-int
-json_mappings(FILE *out, const struct session *s, const struct process *p,
-    struct names *names, const struct view_options *options,
-    struct json_writer *w)
+int json_mappings(FILE *out, const struct session *s, const struct process *p, struct names *names,
+    const struct view_options *options, struct json_writer *w)
 {
 	struct view_options o = *options;
 	struct frames_table *frames = NULL;
@@ -81,8 +73,7 @@ json_mappings(FILE *out, const struct session *s, const struct process *p,
 		return err;
 	err = frames_table_new(v, w->table, &frames);
 	if (err == 0) {
-		(void)fprintf(
-		    out, ",\"mappings\":{\"sites\":%zu", v->site_count);
+		(void)fprintf(out, ",\"mappings\":{\"sites\":%zu", v->site_count);
 		figures(out, &p->mapped);
 		sums(out, p);
 		(void)fputs(",\"callers\":[", out);

@@ -9,8 +9,7 @@
  * Writes ,"mappings":{...} of a process that has recorded them, else nothing.
  * Filters of the options apply. -ENOMEM.
  */
-int json_mappings(FILE *out, const struct session *s, const struct process *p,
-    struct names *names, const struct view_options *options,
-    struct json_writer *w);
+int json_mappings(FILE *out, const struct session *s, const struct process *p, struct names *names,
+    const struct view_options *options, struct json_writer *w);
 
 #endif

@@ -11,8 +11,7 @@
 #include "findings/snapshots_parts.h"
 
 /* "snapshots", "deltas", "cumulative" */
-static const char *
-mode_word(int mode)
+static const char *mode_word(int mode)
 {
 	return mode == SNAPSHOTS_EACH  ? "snapshots"
 	    : mode == SNAPSHOTS_DELTAS ? "deltas"
@@ -20,8 +19,7 @@ mode_word(int mode)
 }
 
 /* The changes since another moment: ,"since":1,"metric":... or nulls. */
-static int
-put_changes(FILE *out, const struct snapshots_moment *row, size_t number,
+static int put_changes(FILE *out, const struct snapshots_moment *row, size_t number,
     struct names *names, const struct view_options *options, int mode)
 {
 	struct view_options o = *options;
@@ -44,9 +42,8 @@ put_changes(FILE *out, const struct snapshots_moment *row, size_t number,
 	return err;
 }
 
-static int
-put_row(FILE *out, const struct snapshots_moment *row, size_t count,
-    struct names *names, const struct view_options *options, int mode)
+static int put_row(FILE *out, const struct snapshots_moment *row, size_t count, struct names *names,
+    const struct view_options *options, int mode)
 {
 	const struct process *first = row[0].process;
 	int err = 0;
@@ -58,15 +55,12 @@ put_row(FILE *out, const struct snapshots_moment *row, size_t count,
 	for (size_t i = 0; i < count && err == 0; i++) {
 		const struct process *p = row[i].process;
 
-		(void)fprintf(
-		    out, "%s{\"number\":%zu", i ? ",\n" : "\n", i + 1);
-		json_text(out, "label",
-		    p->is_snapshot ? p->header.snapshot_label : NULL);
+		(void)fprintf(out, "%s{\"number\":%zu", i ? ",\n" : "\n", i + 1);
+		json_text(out, "label", p->is_snapshot ? p->header.snapshot_label : NULL);
 		json_boolean(out, "snapshot", p->is_snapshot);
 		json_time(out, "time", row[i].time_ns);
-		json_number(out, "after_ms",
-		    (row[i].time_ns - first->header.start_realtime_ns) /
-		        1000000);
+		json_number(
+		    out, "after_ms", (row[i].time_ns - first->header.start_realtime_ns) / 1000000);
 		(void)fprintf(out, ",\"totals\":{\"sites\":%zu", p->site_count);
 		json_figures(out, &p->totals);
 		(void)putc('}', out);
@@ -77,10 +71,8 @@ put_row(FILE *out, const struct snapshots_moment *row, size_t count,
 	return err;
 }
 
-int
-moments_table_write(FILE *out, struct session *const *sessions, size_t count,
-    struct names *names, const struct view_options *options, int mode,
-    const char *version)
+int moments_table_write(FILE *out, struct session *const *sessions, size_t count,
+    struct names *names, const struct view_options *options, int mode, const char *version)
 {
 	struct snapshots_moment *list;
 	const char *comma = "";

@@ -20,8 +20,7 @@
 #include "view/sites/enum_words.h"
 #include "kit/json/json_put.h"
 
-void
-json_processes_command(FILE *out, const struct seg_header *h)
+void json_processes_command(FILE *out, const struct seg_header *h)
 {
 	const char *p = h->command, *end = p + sizeof(h->command);
 	const char *comma = "";
@@ -37,8 +36,7 @@ json_processes_command(FILE *out, const struct seg_header *h)
 	(void)fputs("]", out);
 }
 
-void
-json_processes_place(FILE *out, const struct seg_header *h)
+void json_processes_place(FILE *out, const struct seg_header *h)
 {
 	char text[PLACE_WORDS_BYTES];
 
@@ -54,9 +52,7 @@ json_processes_place(FILE *out, const struct seg_header *h)
 	(void)putc('}', out);
 }
 
-void
-json_processes_counts(
-    FILE *out, const char *name, const struct seg_header *h, int class)
+void json_processes_counts(FILE *out, const char *name, const struct seg_header *h, int class)
 {
 	const struct losses_name *names;
 	const char *comma = "";
@@ -68,15 +64,14 @@ json_processes_counts(
 	for (size_t i = 0; i < n; i++) {
 		if ((int)names[i].class != class)
 			continue;
-		(void)fprintf(out, "%s\"%s\":%" PRIu64, comma, names[i].key,
-		    h->counts[names[i].count]);
+		(void)fprintf(
+		    out, "%s\"%s\":%" PRIu64, comma, names[i].key, h->counts[names[i].count]);
 		comma = ",";
 	}
 	(void)putc('}', out);
 }
 
-static void
-totals(FILE *out, const struct process *p)
+static void totals(FILE *out, const struct process *p)
 {
 	const struct losses_name *names;
 	size_t n;
@@ -84,19 +79,17 @@ totals(FILE *out, const struct process *p)
 	(void)fputs(",\"totals\":{\"sites\":", out);
 	(void)fprintf(out, "%zu", p->site_count);
 	json_figures(out, &p->totals);
-	json_figures_errors(out, p->header.sample_bytes > 0,
-	    process_variance_live(p), process_variance_allocated(p));
+	json_figures_errors(out, p->header.sample_bytes > 0, process_variance_live(p),
+	    process_variance_allocated(p));
 	json_boolean(out, "peak_exact", p->peak_exact);
 	names = losses_names(&n);
 	for (size_t i = 0; i < n; i++)
 		if (names[i].class == LOSSES_TOTAL)
-			json_number(out, names[i].key,
-			    p->header.counts[names[i].count]);
+			json_number(out, names[i].key, p->header.counts[names[i].count]);
 	(void)fputs("}", out);
 }
 
-static void
-modules(FILE *out, const struct process *p)
+static void modules(FILE *out, const struct process *p)
 {
 	const char *comma = "";
 
@@ -120,39 +113,32 @@ modules(FILE *out, const struct process *p)
 	(void)fputs("]", out);
 }
 
-static void
-inherited(FILE *out, const struct process *p)
+static void inherited(FILE *out, const struct process *p)
 {
 	(void)fputs(",\"inherited\":[", out);
 	for (size_t i = 0; i < p->inherited_count; i++)
 		(void)fprintf(out,
-		    "%s{\"id\":%u,\"frees\":%" PRIu64
-		    ",\"freed_bytes\":%" PRIu64 "}",
-		    i ? "," : "", p->inherited[i].id, p->inherited[i].frees,
-		    p->inherited[i].freed_bytes);
+		    "%s{\"id\":%u,\"frees\":%" PRIu64 ",\"freed_bytes\":%" PRIu64 "}", i ? "," : "",
+		    p->inherited[i].id, p->inherited[i].frees, p->inherited[i].freed_bytes);
 	(void)fputs("]", out);
 }
 
-static void
-marks(FILE *out, const struct process *p)
+static void marks(FILE *out, const struct process *p)
 {
 	(void)fputs(",\"marks\":[", out);
 	for (size_t i = 0; i < p->mark_count; i++) {
 		const struct seg_mark *m = &p->marks[i];
 
-		(void)fprintf(
-		    out, "%s{\"sequence\":%" PRIu64, i ? "," : "", m->sequence);
+		(void)fprintf(out, "%s{\"sequence\":%" PRIu64, i ? "," : "", m->sequence);
 		json_number(out, "kind", m->kind);
 		json_text(out, "label", m->label);
-		json_time(
-		    out, "time", process_time_ns(p, m->tick) + m->after_ns);
+		json_time(out, "time", process_time_ns(p, m->tick) + m->after_ns);
 		(void)putc('}', out);
 	}
 	(void)fputs("]", out);
 }
 
-static void
-identity(FILE *out, const struct process *p)
+static void identity(FILE *out, const struct process *p)
 {
 	const struct seg_header *h = &p->header;
 
@@ -168,11 +154,10 @@ identity(FILE *out, const struct process *p)
 	json_number(out, "start_ns", h->start_realtime_ns);
 	json_number(out, "duration_ms", p->duration_ns / 1000000);
 	if (process_knows_births(p))
-		json_number(out, "live_births_ms",
-		    ((uint64_t)p->births_until + 1) * SEG_TICK_NS / 1000000);
+		json_number(
+		    out, "live_births_ms", ((uint64_t)p->births_until + 1) * SEG_TICK_NS / 1000000);
 	json_text(out, "end", enum_words_end(p->end));
-	json_number_or_null(
-	    out, "exit_status", p->exit_status >= 0, (uint64_t)p->exit_status);
+	json_number_or_null(out, "exit_status", p->exit_status >= 0, (uint64_t)p->exit_status);
 	json_number_or_null(out, "signal", p->signal > 0, (uint64_t)p->signal);
 	if (p->is_out_of_memory)
 		json_boolean(out, "out_of_memory", true);
@@ -204,10 +189,8 @@ identity(FILE *out, const struct process *p)
 	    h->total_bytes, h->used_bytes, h->own_bytes);
 }
 
-int
-json_processes_put(FILE *out, const struct session *s, const struct process *p,
-    struct names *names, const struct view_options *options,
-    struct json_writer *w)
+int json_processes_put(FILE *out, const struct session *s, const struct process *p,
+    struct names *names, const struct view_options *options, struct json_writer *w)
 {
 	struct view_options o = *options;
 	struct series_list series;

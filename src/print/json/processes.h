@@ -6,16 +6,14 @@
 #include "print/json/sites_json.h"
 
 /* Writes an object with all sites that the options select. -ENOMEM. */
-int json_processes_put(FILE *out, const struct session *s,
-    const struct process *p, struct names *names,
-    const struct view_options *options, struct json_writer *w);
+int json_processes_put(FILE *out, const struct session *s, const struct process *p,
+    struct names *names, const struct view_options *options, struct json_writer *w);
 
 /* Writes ,"command":[...], its arguments. */
 void json_processes_command(FILE *out, const struct seg_header *h);
 
 /* Writes ,"name":{...}: the counters of one class of enum losses_class. */
-void json_processes_counts(
-    FILE *out, const char *name, const struct seg_header *h, int class);
+void json_processes_counts(FILE *out, const char *name, const struct seg_header *h, int class);
 
 /* "place_refused", if SEEP_DIR or SEEP_BASE is unfit; else nothing. */
 void json_processes_place(FILE *out, const struct seg_header *h);

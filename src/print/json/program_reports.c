@@ -6,8 +6,7 @@
 #include "kit/json/json_put.h"
 #include "view/sites/enum_words.h"
 
-static void
-snapshot_info(FILE *out, const struct seg_header *h)
+static void snapshot_info(FILE *out, const struct seg_header *h)
 {
 	json_key(out, "snapshot_info");
 	if (h->snapshot_reason == SEG_SNAPSHOT_NONE) {
@@ -22,8 +21,7 @@ snapshot_info(FILE *out, const struct seg_header *h)
 	(void)putc('}', out);
 }
 
-static void
-snapshot_signal(FILE *out, const struct seg_header *h)
+static void snapshot_signal(FILE *out, const struct seg_header *h)
 {
 	static const char *const states[] = {
 	    [SEG_SIGNAL_INSTALLED] = "installed",
@@ -39,14 +37,12 @@ snapshot_signal(FILE *out, const struct seg_header *h)
 		return;
 	}
 	(void)fprintf(out, "{\"number\":%u", h->signal);
-	json_text(out, "state",
-	    state < sizeof(states) / sizeof(states[0]) ? states[state]
-	                                               : "other");
+	json_text(
+	    out, "state", state < sizeof(states) / sizeof(states[0]) ? states[state] : "other");
 	(void)putc('}', out);
 }
 
-void
-program_reports_snapshot(FILE *out, const struct seg_header *h)
+void program_reports_snapshot(FILE *out, const struct seg_header *h)
 {
 	snapshot_info(out, h);
 	snapshot_signal(out, h);
@@ -54,8 +50,7 @@ program_reports_snapshot(FILE *out, const struct seg_header *h)
 		json_number(out, "snapshot_error", h->snapshot_error);
 }
 
-void
-program_reports_snapshots(FILE *out, const struct session *s)
+void program_reports_snapshots(FILE *out, const struct session *s)
 {
 	(void)fputs(",\"snapshots\":[", out);
 	for (size_t i = 0; i < s->snapshot_count; i++) {
@@ -74,8 +69,7 @@ program_reports_snapshots(FILE *out, const struct session *s)
 	(void)putc(']', out);
 }
 
-void
-program_reports_pools(FILE *out, const struct process *p)
+void program_reports_pools(FILE *out, const struct process *p)
 {
 	(void)fputs(",\"pools\":[", out);
 	for (size_t i = 0; i < p->pool_count; i++) {

@@ -12,8 +12,7 @@
 #include "view/sites/enum_words.h"
 
 /* All processes as one, site by site; null if --merge was not given. */
-static int
-merged(FILE *out, const struct session *s, struct names *names,
+static int merged(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, struct json_writer *w)
 {
 	struct series_list none = {0};
@@ -39,15 +38,14 @@ merged(FILE *out, const struct session *s, struct names *names,
 	return err;
 }
 
-void
-report_json_marks(FILE *out, const struct session *s)
+void report_json_marks(FILE *out, const struct session *s)
 {
 	(void)fputs(",\"marks\":[", out);
 	for (size_t i = 0; i < s->mark_count; i++) {
 		const struct session_mark *m = &s->marks[i];
 
-		(void)fprintf(out, "%s{\"time_us\":%" PRIu64 ",\"pid\":%u",
-		    i ? "," : "", m->time_us, m->pid);
+		(void)fprintf(
+		    out, "%s{\"time_us\":%" PRIu64 ",\"pid\":%u", i ? "," : "", m->time_us, m->pid);
 		json_text(out, "kind", enum_words_mark(m->kind));
 		json_text(out, "label", m->label);
 		(void)putc('}', out);
@@ -56,22 +54,20 @@ report_json_marks(FILE *out, const struct session *s)
 }
 
 /* The run as a whole; null if the input is no recording. */
-static void
-recording(FILE *out, const struct session *s)
+static void recording(FILE *out, const struct session *s)
 {
 	json_key(out, "recording");
 	if (!s->line) {
 		(void)fputs("null", out);
 		return;
 	}
-	(void)fprintf(out, "{\"start_ns\":%" PRIu64 ",\"until_us\":%" PRIu64,
-	    s->start_ns, s->until_us);
+	(void)fprintf(
+	    out, "{\"start_ns\":%" PRIu64 ",\"until_us\":%" PRIu64, s->start_ns, s->until_us);
 	report_json_marks(out, s);
 	(void)putc('}', out);
 }
 
-static void
-notes(FILE *out, const struct session *s, const struct names *names)
+static void notes(FILE *out, const struct session *s, const struct names *names)
 {
 	char *const *list;
 	size_t n = names_notes(names, &list);
@@ -93,38 +89,33 @@ notes(FILE *out, const struct session *s, const struct names *names)
 /*
  * Frames without a name because there was no time or no jail; no key if none.
  */
-static void
-name_gaps(FILE *out, const struct names *names)
+static void name_gaps(FILE *out, const struct names *names)
 {
 	struct names_gaps g;
 
 	names_gaps(names, &g);
-	if (g.late_frames == 0 && g.unconfined_modules == 0 &&
-	    g.left_processes == 0)
+	if (g.late_frames == 0 && g.unconfined_modules == 0 && g.left_processes == 0)
 		return;
 	(void)fprintf(out,
 	    ",\"names_missing\":{\"late_frames\":%zu,\"late_modules\":%zu,"
 	    "\"unconfined_modules\":%zu,\"left_processes\":%zu}",
-	    g.late_frames, g.late_modules, g.unconfined_modules,
-	    g.left_processes);
+	    g.late_frames, g.late_modules, g.unconfined_modules, g.left_processes);
 }
 
 /* What the reader left out because of its limits; usually there is no key. */
-static void
-reader_lost(FILE *out, const struct session *s)
+static void reader_lost(FILE *out, const struct session *s)
 {
 	const struct session_lost *l = &s->lost;
 
 	if (!l->processes && !l->files && !l->marks && !l->points)
 		return;
 	(void)fprintf(out,
-	    ",\"lost\":{\"processes\":%" PRIu64 ",\"files\":%" PRIu64
-	    ",\"marks\":%" PRIu64 ",\"points\":%" PRIu64 "}",
+	    ",\"lost\":{\"processes\":%" PRIu64 ",\"files\":%" PRIu64 ",\"marks\":%" PRIu64
+	    ",\"points\":%" PRIu64 "}",
 	    l->processes, l->files, l->marks, l->points);
 }
 
-int
-report_json_write(FILE *out, const struct session *s, struct names *names,
+int report_json_write(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const char *version)
 {
 	struct json_form whole = {0};
@@ -132,10 +123,8 @@ report_json_write(FILE *out, const struct session *s, struct names *names,
 	return report_json_write_form(out, s, names, options, version, &whole);
 }
 
-int
-report_json_write_form(FILE *out, const struct session *s, struct names *names,
-    const struct view_options *options, const char *version,
-    struct json_form *form)
+int report_json_write_form(FILE *out, const struct session *s, struct names *names,
+    const struct view_options *options, const char *version, struct json_form *form)
 {
 	static const struct view_options all;
 	struct json_writer w = {0};
@@ -154,9 +143,8 @@ report_json_write_form(FILE *out, const struct session *s, struct names *names,
 	json_boolean(out, "complete", !s->is_truncated);
 	if (s->early_exec.processes > 0)
 		(void)fprintf(out,
-		    ",\"early_exec\":{\"processes\":%" PRIu64
-		    ",\"allocations\":%" PRIu64 ",\"allocated_bytes\":%" PRIu64
-		    "}",
+		    ",\"early_exec\":{\"processes\":%" PRIu64 ",\"allocations\":%" PRIu64
+		    ",\"allocated_bytes\":%" PRIu64 "}",
 		    s->early_exec.processes, s->early_exec.allocations,
 		    s->early_exec.allocated_bytes);
 	reader_lost(out, s);

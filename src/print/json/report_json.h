@@ -26,8 +26,7 @@ struct json_form {
 
 /* The same as report_json_write(), in that form. */
 int report_json_write_form(FILE *out, const struct session *s, struct names *names,
-    const struct view_options *options, const char *version,
-    struct json_form *form);
+    const struct view_options *options, const char *version, struct json_form *form);
 
 /* Writes ,"marks":[...]: the events in a recording, with their times. */
 void report_json_marks(FILE *out, const struct session *s);

@@ -8,8 +8,7 @@
 #include "print/text/rss_text.h"
 #include "kit/json/json_put.h"
 
-static void
-classes(FILE *out, const struct residence *r)
+static void classes(FILE *out, const struct residence *r)
 {
 	json_key(out, "classes");
 	for (int i = 0; i < RESIDENCE_CLASSES; i++)
@@ -18,8 +17,7 @@ classes(FILE *out, const struct residence *r)
 	(void)putc('}', out);
 }
 
-static void
-mappings(FILE *out, const struct residence *r)
+static void mappings(FILE *out, const struct residence *r)
 {
 	json_key(out, "mappings");
 	(void)putc('[', out);
@@ -27,9 +25,8 @@ mappings(FILE *out, const struct residence *r)
 		const struct residence_area *a = &r->areas[i];
 
 		(void)fprintf(out,
-		    "%s{\"start\":%" PRIu64 ",\"end\":%" PRIu64
-		    ",\"bytes\":%" PRIu64,
-		    i ? "," : "", a->start, a->end, a->bytes);
+		    "%s{\"start\":%" PRIu64 ",\"end\":%" PRIu64 ",\"bytes\":%" PRIu64, i ? "," : "",
+		    a->start, a->end, a->bytes);
 		json_text(out, "name", a->name[0] ? a->name : NULL);
 		(void)putc('}', out);
 	}
@@ -37,8 +34,7 @@ mappings(FILE *out, const struct residence *r)
 	json_number(out, "mapping_count", r->areas_count);
 }
 
-static void
-advice(FILE *out, const struct residence *r)
+static void advice(FILE *out, const struct residence *r)
 {
 	static const char *const words[] = {"free", "arenas", "pinned"};
 	unsigned rules = rss_rules(r, rss_rules_most_pins(r));
@@ -55,11 +51,9 @@ advice(FILE *out, const struct residence *r)
 	(void)putc(']', out);
 }
 
-static void
-point(FILE *out, const struct residence *r, const char *comma)
+static void point(FILE *out, const struct residence *r, const char *comma)
 {
-	(void)fprintf(
-	    out, "%s{\"time_ms\":%" PRIu64, comma, r->time_ns / 1000000);
+	(void)fprintf(out, "%s{\"time_ms\":%" PRIu64, comma, r->time_ns / 1000000);
 	json_number(out, "took_ms", r->took_ns / 1000000);
 	json_number(out, "live_bytes", r->classes[RESIDENCE_LIVE]);
 	json_number(out, "heap_bytes", rss_account_heap(r));
@@ -67,8 +61,7 @@ point(FILE *out, const struct residence *r, const char *comma)
 	(void)putc('}', out);
 }
 
-static void
-course(FILE *out, const struct process *p)
+static void course(FILE *out, const struct process *p)
 {
 	json_key(out, "course");
 	(void)putc('[', out);
@@ -78,8 +71,7 @@ course(FILE *out, const struct process *p)
 	(void)putc(']', out);
 }
 
-void
-rss_json_process(FILE *out, const struct process *p)
+void rss_json_process(FILE *out, const struct process *p)
 {
 	const struct residence *r = p->residence;
 	bool is_split;
@@ -108,10 +100,8 @@ rss_json_process(FILE *out, const struct process *p)
 	json_number(out, "arenas", r->arenas);
 	json_number(out, "arena_free_bytes", r->arena_free_bytes);
 	(void)fprintf(out,
-	    ",\"inherited\":{\"live_bytes\":%" PRIu64
-	    ",\"holds_bytes\":%" PRIu64
-	    "},\"other_sites\":{\"live_bytes\":%" PRIu64
-	    ",\"holds_bytes\":%" PRIu64 "}",
+	    ",\"inherited\":{\"live_bytes\":%" PRIu64 ",\"holds_bytes\":%" PRIu64
+	    "},\"other_sites\":{\"live_bytes\":%" PRIu64 ",\"holds_bytes\":%" PRIu64 "}",
 	    r->inherited_live, r->inherited_holds, r->rest_live, r->rest_holds);
 	mappings(out, r);
 	advice(out, r);
@@ -119,12 +109,10 @@ rss_json_process(FILE *out, const struct process *p)
 	(void)putc('}', out);
 }
 
-void
-rss_json_site(FILE *out, const struct process *p, const struct view_figures *f)
+void rss_json_site(FILE *out, const struct process *p, const struct view_figures *f)
 {
-	bool is_known = p
-	    ? p->residence && p->residence->lack == RESIDENCE_SPLIT
-	    : f->holds_bytes > 0;
+	bool is_known =
+	    p ? p->residence && p->residence->lack == RESIDENCE_SPLIT : f->holds_bytes > 0;
 
 	if (!is_known)
 		return;

@@ -14,7 +14,6 @@ void rss_json_process(FILE *out, const struct process *p);
  * ,"holds_bytes":N,"pins_bytes":N of a site; nothing if the pages of its
  * process were not shared out. p: NULL if it belongs to several.
  */
-void rss_json_site(
-    FILE *out, const struct process *p, const struct view_figures *f);
+void rss_json_site(FILE *out, const struct process *p, const struct view_figures *f);
 
 #endif

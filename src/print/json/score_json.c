@@ -11,24 +11,20 @@ struct tally {
 	double bytes;
 };
 
-static void
-put_tally(FILE *out, const char *key, const struct tally *t)
+static void put_tally(FILE *out, const char *key, const struct tally *t)
 {
 	json_key(out, key);
-	(void)fprintf(
-	    out, "{\"places\":%u,\"bytes\":%.0f}", t->sites, t->bytes);
+	(void)fprintf(out, "{\"places\":%u,\"bytes\":%.0f}", t->sites, t->bytes);
 }
 
-static void
-put_forecast(FILE *out, const struct score_list *l)
+static void put_forecast(FILE *out, const struct score_list *l)
 {
 	json_key(out, "forecast");
 	if (!l->limit.kind) {
 		(void)fputs("null", out);
 		return;
 	}
-	(void)fprintf(
-	    out, "{\"limit\":\"%s\"", score_list_limit_key(l->limit.kind));
+	(void)fprintf(out, "{\"limit\":\"%s\"", score_list_limit_key(l->limit.kind));
 	json_number(out, "limit_bytes", l->limit.limit);
 	json_number(out, "used_bytes", l->limit.used);
 	(void)fprintf(out,
@@ -37,8 +33,7 @@ put_forecast(FILE *out, const struct score_list *l)
 	    l->forecast.hours, l->forecast.low, l->forecast.high);
 }
 
-void
-score_json_process(FILE *out, const struct session *s, const struct process *p)
+void score_json_process(FILE *out, const struct session *s, const struct process *p)
 {
 	struct tally tally[SCORE_CHURN + 1] = {{0}};
 	struct score_list l = {0};
@@ -63,8 +58,7 @@ score_json_process(FILE *out, const struct session *s, const struct process *p)
 	(void)fprintf(out, ",\"growth\":{\"seen_s\":%.1f", l.rate.seen_s);
 	for (int i = SCORE_LEAK; i <= SCORE_CHURN; i++)
 		put_tally(out, score_class_key((enum score_class)i), &tally[i]);
-	(void)fprintf(out,
-	    ",\"rate\":%.0f,\"rate_low\":%.0f,\"rate_high\":%.0f", l.rate.bytes,
+	(void)fprintf(out, ",\"rate\":%.0f,\"rate_low\":%.0f,\"rate_high\":%.0f", l.rate.bytes,
 	    l.rate.low, l.rate.high);
 	json_key(out, "outside_rate");
 	if (l.has_outside)

@@ -11,7 +11,6 @@
  * Writes ,"growth":{...} of a process; nothing if it has no scores, because it
  * was seen for less than 10 minutes or the ages of its blocks are not known.
  */
-void score_json_process(
-    FILE *out, const struct session *s, const struct process *p);
+void score_json_process(FILE *out, const struct session *s, const struct process *p);
 
 #endif

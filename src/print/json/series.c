@@ -16,24 +16,20 @@ enum {
 };
 
 /* Writes one array with a figure of all points. */
-static void
-column(FILE *out, const char *name, const struct process_point *points,
-    size_t count, size_t offset)
+static void column(
+    FILE *out, const char *name, const struct process_point *points, size_t count, size_t offset)
 {
 	(void)fprintf(out, "\"%s\":[", name);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t value;
 
-		memcpy(
-		    &value, (const char *)&points[i] + offset, sizeof(value));
+		memcpy(&value, (const char *)&points[i] + offset, sizeof(value));
 		(void)fprintf(out, "%s%" PRIu64, i ? "," : "", value);
 	}
 	(void)putc(']', out);
 }
 
-void
-series_put(FILE *out, const char *name, const struct process_point *points,
-    size_t count)
+void series_put(FILE *out, const char *name, const struct process_point *points, size_t count)
 {
 	static const struct {
 		const char *name;
@@ -43,8 +39,7 @@ series_put(FILE *out, const char *name, const struct process_point *points,
 	    {"live_bytes", offsetof(struct process_point, live_bytes)},
 	    {"live_blocks", offsetof(struct process_point, live_blocks)},
 	    {"allocations", offsetof(struct process_point, allocations)},
-	    {"allocated_bytes",
-	        offsetof(struct process_point, allocated_bytes)},
+	    {"allocated_bytes", offsetof(struct process_point, allocated_bytes)},
 	};
 
 	json_key(out, name);
@@ -60,8 +55,7 @@ series_put(FILE *out, const char *name, const struct process_point *points,
 }
 
 /* Is this site among the largest of those with a time line? */
-static bool
-is_heavy(const struct session *s, const struct process *p)
+static bool is_heavy(const struct session *s, const struct process *p)
 {
 	size_t heavier = 0;
 
@@ -71,51 +65,43 @@ is_heavy(const struct session *s, const struct process *p)
 	return heavier < SERIES_PROCESSES;
 }
 
-void
-series_list_init(
-    struct series_list *c, const struct session *s, const struct process *p)
+void series_list_init(struct series_list *c, const struct session *s, const struct process *p)
 {
 	size_t *sites;
 	size_t n;
 
 	*c = (struct series_list){0};
 	if (!s->line || p->point_count < 2 || !is_heavy(s, p) ||
-	    timeline_top(s->line, p, s->until_us / 3, SERIES_EACH, &sites, &n) <
-	        0)
+	    timeline_top(s->line, p, s->until_us / 3, SERIES_EACH, &sites, &n) < 0)
 		return;
 	c->list = calloc(n + 1, sizeof(*c->list));
 	for (size_t i = 0; c->list && i < n; i++)
 		c->list[i].site = sites[i];
-	if (c->list &&
-	    timeline_series(s->line, p, c->list, n, SERIES_POINTS) == 0)
+	if (c->list && timeline_series(s->line, p, c->list, n, SERIES_POINTS) == 0)
 		c->count = n;
 	free(sites);
 }
 
-void
-series_list_release(struct series_list *c)
+void series_list_release(struct series_list *c)
 {
 	for (size_t i = 0; i < c->count; i++)
 		free(c->list[i].points);
 	free(c->list);
 }
 
-bool
-series_list_has(struct series_list *c, size_t site)
+bool series_list_has(struct series_list *c, size_t site)
 {
 	while (c->next < c->count && c->list[c->next].site < site)
 		c->next++; /* a filter left it out */
 	return c->next < c->count && c->list[c->next].site == site;
 }
 
-void
-series_list_put(FILE *out, struct series_list *c, size_t site)
+void series_list_put(FILE *out, struct series_list *c, size_t site)
 {
 	if (!series_list_has(c, site)) {
 		(void)fputs(",\"series\":null", out);
 		return;
 	}
-	series_put(
-	    out, "series", c->list[c->next].points, c->list[c->next].count);
+	series_put(out, "series", c->list[c->next].points, c->list[c->next].count);
 	c->next++;
 }

@@ -12,8 +12,7 @@
  * Writes ,"name":{"times_us":[...],...}, an array for each figure; null if
  * there are no points.
  */
-void series_put(FILE *out, const char *name, const struct process_point *points,
-    size_t count);
+void series_put(FILE *out, const char *name, const struct process_point *points, size_t count);
 
 /*
  * The series of the sites of a process that have one, ordered by site. Empty if
@@ -24,8 +23,7 @@ struct series_list {
 	size_t count, next;
 };
 
-void series_list_init(
-    struct series_list *c, const struct session *s, const struct process *p);
+void series_list_init(struct series_list *c, const struct session *s, const struct process *p);
 
 void series_list_release(struct series_list *c);
 

@@ -10,8 +10,7 @@
 
 enum { SCHEMA = 1 };
 
-static void
-put_dropin(const struct service_run *r, const struct service_seen *s)
+static void put_dropin(const struct service_run *r, const struct service_seen *s)
 {
 	static const char *const states[] = {
 	    [DROPIN_NONE] = "none",
@@ -19,14 +18,12 @@ put_dropin(const struct service_run *r, const struct service_seen *s)
 	    [DROPIN_CHANGED] = "changed",
 	    [DROPIN_FOREIGN] = "foreign",
 	};
-	bool is_odd =
-	    s->dropin == DROPIN_CHANGED || s->dropin == DROPIN_FOREIGN;
+	bool is_odd = s->dropin == DROPIN_CHANGED || s->dropin == DROPIN_FOREIGN;
 
 	json_key(stdout, "drop_in");
 	(void)fputs("{\"path\":", stdout);
 	json_string(stdout, r->shown);
-	json_text(stdout, "state",
-	    s->dropin_err < 0 ? "unreadable" : states[s->dropin]);
+	json_text(stdout, "state", s->dropin_err < 0 ? "unreadable" : states[s->dropin]);
 	json_text(stdout, "reason",
 	    s->dropin_err < 0 ? strerror(-s->dropin_err)
 	        : is_odd      ? s->where.text
@@ -34,8 +31,7 @@ put_dropin(const struct service_run *r, const struct service_seen *s)
 	(void)putchar('}');
 }
 
-static void
-put_environment(const struct service_seen *s)
+static void put_environment(const struct service_seen *s)
 {
 	json_key(stdout, "environment");
 	(void)putchar('[');
@@ -44,8 +40,7 @@ put_environment(const struct service_seen *s)
 		const char *value = strchr(text, '=');
 		char name[256];
 
-		(void)snprintf(
-		    name, sizeof(name), "%.*s", (int)strcspn(text, "="), text);
+		(void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, "="), text);
 		(void)fputs(i ? ",{\"name\":" : "{\"name\":", stdout);
 		json_string(stdout, name);
 		json_text(stdout, "value", value ? value + 1 : "");
@@ -54,8 +49,7 @@ put_environment(const struct service_seen *s)
 	(void)putchar(']');
 }
 
-static void
-put_process(const struct service_process *p)
+static void put_process(const struct service_process *p)
 {
 	static const char *const states[] = {
 	    [SERVICE_TRACED] = "traced",
@@ -78,17 +72,13 @@ put_process(const struct service_process *p)
 	json_text(stdout, "mode", is_known ? enum_words_mode(p->mode) : NULL);
 	json_time(stdout, "start", is_known ? p->start_realtime_ns : 0);
 	json_number_or_null(stdout, "sample_bytes", is_known, p->sample_bytes);
-	json_number_or_null(
-	    stdout, "live_blocks", has_figures, p->totals.live_blocks);
-	json_number_or_null(
-	    stdout, "live_bytes", has_figures, p->totals.live_bytes);
-	json_number_or_null(
-	    stdout, "peak_bytes", has_figures, p->totals.peak_bytes);
+	json_number_or_null(stdout, "live_blocks", has_figures, p->totals.live_blocks);
+	json_number_or_null(stdout, "live_bytes", has_figures, p->totals.live_bytes);
+	json_number_or_null(stdout, "peak_bytes", has_figures, p->totals.peak_bytes);
 	(void)putchar('}');
 }
 
-static void
-put_processes(const struct service_seen *s)
+static void put_processes(const struct service_seen *s)
 {
 	json_key(stdout, "processes");
 	(void)putchar('[');
@@ -112,11 +102,10 @@ put_processes(const struct service_seen *s)
 	(void)putchar(']');
 }
 
-void
-service_json(const struct service_run *r, const struct service_seen *s)
+void service_json(const struct service_run *r, const struct service_seen *s)
 {
-	static const char *const without[] = {"processes", "complete",
-	    "running", "traced", "live_blocks", "live_bytes", "history"};
+	static const char *const without[] = {
+	    "processes", "complete", "running", "traced", "live_blocks", "live_bytes", "history"};
 	const struct unit *u = &r->unit;
 	bool runs = !r->options.root && !u->is_template;
 
@@ -130,17 +119,14 @@ service_json(const struct service_run *r, const struct service_seen *s)
 	                             : "system");
 	json_text(stdout, "root", r->options.root);
 	json_boolean(stdout, "template", u->is_template);
-	json_text(stdout, "load_state",
-	    r->options.root ? NULL : unit_get(u, "LoadState"));
-	json_text(
-	    stdout, "active_state", runs ? unit_get(u, "ActiveState") : NULL);
+	json_text(stdout, "load_state", r->options.root ? NULL : unit_get(u, "LoadState"));
+	json_text(stdout, "active_state", runs ? unit_get(u, "ActiveState") : NULL);
 	put_dropin(r, s);
 	put_environment(s);
 	if (s->has_processes)
 		put_processes(s);
 	else
-		for (size_t i = 0; i < sizeof(without) / sizeof(without[0]);
-		     i++)
+		for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
 			json_text(stdout, without[i], NULL);
 	(void)fputs("}\n", stdout);
 }

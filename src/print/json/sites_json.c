@@ -19,9 +19,8 @@
  * When live blocks were allocated, in equal parts of the process's time. Sites
  * of several processes together have no such time.
  */
-static bool
-births(const struct process_ages *ages, const struct process *p,
-    uint64_t ret[SEG_BIRTH_SLOTS])
+static bool births(
+    const struct process_ages *ages, const struct process *p, uint64_t ret[SEG_BIRTH_SLOTS])
 {
 	if (!p || !ages || !ages->births_known)
 		return false;
@@ -31,8 +30,7 @@ births(const struct process_ages *ages, const struct process *p,
 }
 
 /* Ages, births and sizes of live blocks, if the process has counted them. */
-static void
-living(FILE *out, const struct process_ages *ages, const struct process *p)
+static void living(FILE *out, const struct process_ages *ages, const struct process *p)
 {
 	uint64_t sizes[PROCESS_SIZES], slots[SEG_BIRTH_SLOTS];
 
@@ -51,23 +49,20 @@ living(FILE *out, const struct process_ages *ages, const struct process *p)
 	json_list(out, "live_sizes", sizes, PROCESS_SIZES);
 }
 
-static void
-number_unless_zero(FILE *out, const char *name, uint64_t value)
+static void number_unless_zero(FILE *out, const char *name, uint64_t value)
 {
 	if (value > 0)
 		json_number(out, name, value);
 }
 
-static void
-text_unless_null(FILE *out, const char *name, const char *value)
+static void text_unless_null(FILE *out, const char *name, const char *value)
 {
 	if (value)
 		json_text(out, name, value);
 }
 
 /* Writes the array without the zeros at its end. */
-static void
-short_list(FILE *out, const char *name, const uint64_t *values, size_t count)
+static void short_list(FILE *out, const char *name, const uint64_t *values, size_t count)
 {
 	while (count > 0 && values[count - 1] == 0)
 		count--;
@@ -78,8 +73,7 @@ short_list(FILE *out, const char *name, const uint64_t *values, size_t count)
 	(void)putc(']', out);
 }
 
-static void
-short_histograms(FILE *out, const struct view_site *s, const struct process *p)
+static void short_histograms(FILE *out, const struct view_site *s, const struct process *p)
 {
 	const struct process_ages *ages = s->ages;
 	uint64_t values[PROCESS_AGES + PROCESS_SIZES];
@@ -100,11 +94,9 @@ short_histograms(FILE *out, const struct view_site *s, const struct process *p)
 }
 
 /* The shared form leaves out values that are null or 0. */
-static int
-short_site(FILE *out, const struct view *v, const struct view_site *s,
-    const struct process *p, const struct fingerprints *prints,
-    struct frames_table *frames, struct series_list *series,
-    const struct older *older)
+static int short_site(FILE *out, const struct view *v, const struct view_site *s,
+    const struct process *p, const struct fingerprints *prints, struct frames_table *frames,
+    struct series_list *series, const struct older *older)
 {
 	const struct view_figures *f = &s->figures;
 	struct fingerprint print;
@@ -124,8 +116,7 @@ short_site(FILE *out, const struct view *v, const struct view_site *s,
 	number_unless_zero(out, "peak_bytes", f->all.peak_bytes);
 	number_unless_zero(out, "samples", s->samples);
 	if (s->samples > 0 || (p && p->header.sample_bytes > 0))
-		json_figures_errors(
-		    out, true, f->variance_live, f->variance_allocated);
+		json_figures_errors(out, true, f->variance_live, f->variance_allocated);
 	number_unless_zero(out, "size_min", s->size_min);
 	number_unless_zero(out, "size_max", s->size_max);
 	json_time(out, "first_time", s->first_ns);
@@ -155,11 +146,9 @@ short_site(FILE *out, const struct view *v, const struct view_site *s,
 }
 
 /* `p` is NULL if the site belongs to several processes together. */
-static void
-site(FILE *out, const struct view *v, const struct view_site *s,
-    const struct process *p, const struct fingerprints *prints,
-    struct frames_table *cache, struct series_list *series,
-    const struct older *older)
+static void site(FILE *out, const struct view *v, const struct view_site *s,
+    const struct process *p, const struct fingerprints *prints, struct frames_table *cache,
+    struct series_list *series, const struct older *older)
 {
 	const struct view_figures *f = &s->figures;
 	uint64_t deaths[PROCESS_AGES], steps[PROCESS_STEPS];
@@ -171,8 +160,7 @@ site(FILE *out, const struct view *v, const struct view_site *s,
 	json_text(out, "pool", s->pool);
 	json_figures(out, &f->all);
 	json_number(out, "samples", s->samples);
-	json_figures_errors(out,
-	    s->samples > 0 || (p && p->header.sample_bytes > 0),
+	json_figures_errors(out, s->samples > 0 || (p && p->header.sample_bytes > 0),
 	    f->variance_live, f->variance_allocated);
 	json_number(out, "size_min", s->size_min);
 	json_number(out, "size_max", s->size_max);
@@ -203,9 +191,8 @@ site(FILE *out, const struct view *v, const struct view_site *s,
 }
 
 /* All sites of a view, as an array. */
-int
-json_sites(FILE *out, const struct view *v, const struct process *p,
-    struct series_list *series, struct json_writer *w)
+int json_sites(FILE *out, const struct view *v, const struct process *p, struct series_list *series,
+    struct json_writer *w)
 {
 	enum { SITE_BYTES = 700 }; /* of a site without its frames, about */
 	struct fingerprints *prints = NULL;
@@ -221,11 +208,9 @@ json_sites(FILE *out, const struct view *v, const struct process *p,
 	for (size_t i = 0; i < v->site_count && !ferror(out) && err == 0; i++) {
 		(void)fputs(i ? ",\n" : "\n", out);
 		if (w->table)
-			err = short_site(out, v, &v->sites[i], p, prints, cache,
-			    series, w->older);
+			err = short_site(out, v, &v->sites[i], p, prints, cache, series, w->older);
 		else
-			site(out, v, &v->sites[i], p, prints, cache, series,
-			    w->older);
+			site(out, v, &v->sites[i], p, prints, cache, series, w->older);
 	}
 	(void)putc(']', out);
 	w->bytes += frames_table_bytes(cache) + v->site_count * SITE_BYTES;
@@ -235,21 +220,17 @@ out:
 	return err;
 }
 
-void
-json_sites_temporary(FILE *out, const struct view *v)
+void json_sites_temporary(FILE *out, const struct view *v)
 {
 	if (v->temporary_ticks > 0 && !v->within)
-		json_number(
-		    out, "temporary_within_ms", ages_temporary_ns(v) / 1000000);
+		json_number(out, "temporary_within_ms", ages_temporary_ns(v) / 1000000);
 	else
 		(void)fputs(",\"temporary_within_ms\":null", out);
 	if (v->within)
-		json_number(out, "temporary_within_allocations",
-		    lifetimes_within(v->within));
+		json_number(out, "temporary_within_allocations", lifetimes_within(v->within));
 }
 
-void
-json_sites_sum(FILE *out, const char *name, const struct view_sum *sum)
+void json_sites_sum(FILE *out, const char *name, const struct view_sum *sum)
 {
 	(void)fprintf(out, ",\"%s\":{\"sites\":%" PRIu64, name, sum->sites);
 	json_figures(out, &sum->figures.all);

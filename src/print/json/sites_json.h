@@ -19,8 +19,8 @@ struct json_writer {
  * Writes ,"sites":[...] of one process, or of several together (p is NULL, no
  * series). -ENOMEM.
  */
-int json_sites(FILE *out, const struct view *v, const struct process *p,
-    struct series_list *series, struct json_writer *w);
+int json_sites(FILE *out, const struct view *v, const struct process *p, struct series_list *series,
+    struct json_writer *w);
 
 /*
  * Writes ,"temporary_within_ms": the age below which a block is temporary, or

@@ -21,8 +21,7 @@ static const char *const keys[TALLY_FIGURES] = {
     [TALLY_MAJOR] = "major_faults",
 };
 
-static void
-put_row(FILE *out, const struct tally *t, const struct tally_row *r)
+static void put_row(FILE *out, const struct tally *t, const struct tally_row *r)
 {
 	const struct allocator *a = r->allocator;
 
@@ -36,8 +35,7 @@ put_row(FILE *out, const struct tally *t, const struct tally_row *r)
 	json_key(out, "peak_rss_over_peak_live");
 	if (r->runs > 0 && t->facts.peak_bytes > 0)
 		(void)fprintf(out, "%.4f",
-		    (double)tally_spread(r, TALLY_PEAK).median /
-		        (double)t->facts.peak_bytes);
+		    (double)tally_spread(r, TALLY_PEAK).median / (double)t->facts.peak_bytes);
 	else
 		(void)fputs("null", out);
 	for (int k = 0; k < TALLY_FIGURES; k++) {
@@ -49,17 +47,15 @@ put_row(FILE *out, const struct tally *t, const struct tally_row *r)
 			continue;
 		}
 		(void)fprintf(out,
-		    "{\"median\":%" PRIu64 ",\"lowest\":%" PRIu64
-		    ",\"highest\":%" PRIu64,
-		    s.median, s.low, s.high);
+		    "{\"median\":%" PRIu64 ",\"lowest\":%" PRIu64 ",\"highest\":%" PRIu64, s.median,
+		    s.low, s.high);
 		json_list(out, "all", r->values[k], r->runs);
 		(void)putc('}', out);
 	}
 	(void)putc('}', out);
 }
 
-static void
-put_log(FILE *out, const struct compose_facts *f)
+static void put_log(FILE *out, const struct compose_facts *f)
 {
 	json_key(out, "log");
 	(void)fprintf(out, "{\"allocations\":%" PRIu64, f->allocations);
@@ -83,8 +79,7 @@ put_log(FILE *out, const struct compose_facts *f)
 	json_number(out, "sharing_threads", f->sharing);
 }
 
-void
-tally_json(FILE *out, const struct tally *t, const char *version)
+void tally_json(FILE *out, const struct tally *t, const char *version)
 {
 	(void)fprintf(out, "{\"schema\":%d", JSON_SCHEMA);
 	json_text(out, "seep", version);

@@ -10,15 +10,13 @@
 #include "kit/os/clock.h"
 #include "kit/json/json_put.h"
 
-static void
-put_signed(FILE *out, const char *name, int64_t value)
+static void put_signed(FILE *out, const char *name, int64_t value)
 {
 	json_key(out, name);
 	(void)fprintf(out, "%" PRId64, value);
 }
 
-static void
-rate_or_null(FILE *out, const char *name, bool known, double value)
+static void rate_or_null(FILE *out, const char *name, bool known, double value)
 {
 	json_key(out, name);
 	if (known)
@@ -27,8 +25,7 @@ rate_or_null(FILE *out, const char *name, bool known, double value)
 		(void)fputs("null", out);
 }
 
-static const char *
-end_word(const struct live_process *p)
+static const char *end_word(const struct live_process *p)
 {
 	if (p->state == LIVE_RUNS)
 		return enum_words_end(PROCESS_RUNNING);
@@ -48,16 +45,13 @@ end_word(const struct live_process *p)
 	return enum_words_end(PROCESS_GONE);
 }
 
-static void
-put_identity(
-    FILE *out, const struct live_process *p, const struct board_process *row)
+static void put_identity(FILE *out, const struct live_process *p, const struct board_process *row)
 {
 	const struct seg_header *h = &p->header;
 	char cause[BOARD_SENTENCE];
 	bool has_ended = p->state == LIVE_ENDED;
 
-	(void)fprintf(
-	    out, "{\"pid\":%d", (int)(p->pid ? p->pid : p->inner_pid));
+	(void)fprintf(out, "{\"pid\":%d", (int)(p->pid ? p->pid : p->inner_pid));
 	json_number(out, "inner_pid", (uint64_t)p->inner_pid);
 	json_boolean(out, "visible", p->state != LIVE_OUT_OF_SIGHT);
 	json_boolean(out, "silent", p->is_silent);
@@ -78,9 +72,8 @@ put_identity(
 	json_number_or_null(out, "exit_status",
 	    has_ended && p->cause == LIVE_CAUSE_EXIT && p->cause_number >= 0,
 	    (uint64_t)p->cause_number);
-	json_number_or_null(out, "signal",
-	    has_ended && p->cause == LIVE_CAUSE_SIGNAL,
-	    (uint64_t)p->cause_number);
+	json_number_or_null(
+	    out, "signal", has_ended && p->cause == LIVE_CAUSE_SIGNAL, (uint64_t)p->cause_number);
 	if (has_ended && p->cause == LIVE_CAUSE_OOM)
 		json_boolean(out, "out_of_memory", true);
 	json_text(out, "cause", has_ended ? board_cause(cause, row) : NULL);
@@ -94,13 +87,11 @@ put_identity(
 	json_number(out, "sample_bytes", h->sample_bytes);
 }
 
-static void
-put_totals(FILE *out, const struct live_process *p)
+static void put_totals(FILE *out, const struct live_process *p)
 {
 	const struct live_totals *t = &p->now;
 
-	(void)fprintf(
-	    out, ",\"totals\":{\"allocations\":%" PRIu64, t->allocations);
+	(void)fprintf(out, ",\"totals\":{\"allocations\":%" PRIu64, t->allocations);
 	json_number(out, "allocated_bytes", t->allocated_bytes);
 	json_number(out, "frees", t->frees);
 	json_number(out, "freed_bytes", t->freed_bytes);
@@ -110,23 +101,19 @@ put_totals(FILE *out, const struct live_process *p)
 	(void)putc('}', out);
 }
 
-static void
-put_rates(FILE *out, const struct board_process *row)
+static void put_rates(FILE *out, const struct board_process *row)
 {
 	put_signed(out, "since_bytes", row->since_bytes);
 	rate_or_null(out, "growth_per_second", row->has_rates, row->growth);
-	rate_or_null(out, "allocations_per_second", row->has_rates,
-	    row->allocations_rate);
+	rate_or_null(out, "allocations_per_second", row->has_rates, row->allocations_rate);
 	rate_or_null(out, "frees_per_second", row->has_rates, row->frees_rate);
-	json_number_or_null(
-	    out, "rss_bytes", row->now.resident > 0, row->now.resident);
+	json_number_or_null(out, "rss_bytes", row->now.resident > 0, row->now.resident);
 	json_number_or_null(out, "limit_bytes", row->limit > 0, row->limit);
 	json_number_or_null(out, "used_bytes", row->used > 0, row->used);
 	json_number(out, "site_ids", row->sites);
 }
 
-static void
-put_site(FILE *out, const struct focus_site *s)
+static void put_site(FILE *out, const struct focus_site *s)
 {
 	(void)fprintf(out, "{\"id\":%u", s->id);
 	json_text(out, "api", s->is_named ? enum_words_api(s->api) : NULL);
@@ -138,8 +125,7 @@ put_site(FILE *out, const struct focus_site *s)
 	json_number(out, "live_bytes", s->live_bytes);
 	put_signed(out, "since_bytes", s->since_bytes);
 	rate_or_null(out, "growth_per_second", s->has_rates, s->growth);
-	rate_or_null(
-	    out, "allocations_per_second", s->has_rates, s->allocations_rate);
+	rate_or_null(out, "allocations_per_second", s->has_rates, s->allocations_rate);
 	json_text(out, "function", s->function);
 	json_text(out, "file", s->file);
 	json_number_or_null(out, "line", s->line > 0, s->line);
@@ -149,8 +135,7 @@ put_site(FILE *out, const struct focus_site *s)
 }
 
 /* The sites that the filters choose; null if they are not looked at. */
-static void
-put_sites(FILE *out, const struct pages_plan *plan, struct focus *f)
+static void put_sites(FILE *out, const struct pages_plan *plan, struct focus *f)
 {
 	struct focus_site *rows;
 	const char *comma = "";
@@ -174,9 +159,8 @@ put_sites(FILE *out, const struct pages_plan *plan, struct focus *f)
 	(void)putc(']', out);
 }
 
-int
-top_print_json(struct live *l, const struct pages_plan *plan,
-    struct focus *const *focus, size_t count, uint64_t look)
+int top_print_json(struct live *l, const struct pages_plan *plan, struct focus *const *focus,
+    size_t count, uint64_t look)
 {
 	uint64_t boot_ns = clock_ns(CLOCK_BOOTTIME);
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
@@ -207,8 +191,7 @@ top_print_json(struct live *l, const struct pages_plan *plan,
 		put_sites(out, plan, f);
 		(void)putc('}', out);
 	}
-	(void)fprintf(out,
-	    "],\"lost\":{\"processes\":%" PRIu64 ",\"files\":%" PRIu64 "}}\n",
+	(void)fprintf(out, "],\"lost\":{\"processes\":%" PRIu64 ",\"files\":%" PRIu64 "}}\n",
 	    missing.processes, missing.files);
 	return 0;
 }

@@ -10,23 +10,20 @@
 #include "kit/data/capped.h"
 #include "kit/json/json_put.h"
 
-static void
-rate(FILE *out, const struct verdict_part *p)
+static void rate(FILE *out, const struct verdict_part *p)
 {
 	struct verdict_rate r;
 
 	if (verdict_rate(p, &r))
-		(void)fprintf(out,
-		    ",\"rate\":%.0f,\"rate_low\":%.0f,\"rate_high\":%.0f",
-		    r.bytes, r.low, r.high);
+		(void)fprintf(out, ",\"rate\":%.0f,\"rate_low\":%.0f,\"rate_high\":%.0f", r.bytes,
+		    r.low, r.high);
 	else
 		(void)fputs(",\"rate\":null,\"rate_low\":null,"
 		            "\"rate_high\":null",
 		    out);
 }
 
-static void
-notes(FILE *out, uint32_t bits)
+static void notes(FILE *out, uint32_t bits)
 {
 	const struct verdict_note_text *n;
 	const char *comma = "";
@@ -45,8 +42,7 @@ notes(FILE *out, uint32_t bits)
  * Functions that free other blocks of this site, with their share of the frees
  * that were seen.
  */
-static void
-freed_by(FILE *out, const struct view *v, const struct view_site *s)
+static void freed_by(FILE *out, const struct view *v, const struct view_site *s)
 {
 	const struct verdict_found *f = s ? s->verdict : NULL;
 	uint64_t sum = 0;
@@ -59,19 +55,17 @@ freed_by(FILE *out, const struct view *v, const struct view_site *s)
 
 		(void)fputs(i ? ",{" : "{", out);
 		frames_table_put_place(out, x);
-		(void)fprintf(out, ",\"share\":%.3f}",
-		    sum ? (double)f->freers[i].count / (double)sum : 0);
+		(void)fprintf(
+		    out, ",\"share\":%.3f}", sum ? (double)f->freers[i].count / (double)sum : 0);
 	}
 	(void)putc(']', out);
 }
 
 /* Writes the object without its closing brace. */
-static void
-put_part(FILE *out, const struct view *v, const struct view_site *s,
-    uint32_t class, const struct verdict_part *p)
+static void put_part(FILE *out, const struct view *v, const struct view_site *s, uint32_t class,
+    const struct verdict_part *p)
 {
-	(void)fprintf(out,
-	    "{\"class\":\"%s\",\"basis\":\"unreachable\",\"confidence\":%s",
+	(void)fprintf(out, "{\"class\":\"%s\",\"basis\":\"unreachable\",\"confidence\":%s",
 	    verdict_class_key(class), class == VERDICT_LEAK ? "1" : "null");
 	json_number(out, "blocks", p->blocks);
 	json_number(out, "bytes", p->bytes);
@@ -93,17 +87,15 @@ put_part(FILE *out, const struct view *v, const struct view_site *s,
 	notes(out, p->notes);
 }
 
-void
-verdict_json_part(FILE *out, const struct view *v, const struct view_site *s,
-    uint32_t class, const struct verdict_part *p)
+void verdict_json_part(FILE *out, const struct view *v, const struct view_site *s, uint32_t class,
+    const struct verdict_part *p)
 {
 	put_part(out, v, s, class, p);
 	(void)putc('}', out);
 }
 
 /* When it began as a time, and what was near; null: with the process. */
-static void
-put_began(FILE *out, const struct view *v, const struct view_site *s)
+static void put_began(FILE *out, const struct view *v, const struct view_site *s)
 {
 	struct score_began b = {0};
 	bool is_late = score_began(v->session, s->process, s->score, &b);
@@ -121,33 +113,29 @@ put_began(FILE *out, const struct view *v, const struct view_site *s)
 }
 
 /* Ages alone: what leaks or grows may still be reachable. */
-void
-verdict_json_score(FILE *out, const struct view *v, const struct view_site *s,
-    const char *held_by)
+void verdict_json_score(
+    FILE *out, const struct view *v, const struct view_site *s, const char *held_by)
 {
 	const struct score *x = s->score;
 	bool is_bad = x->class == SCORE_LEAK || x->class == SCORE_GROWTH;
 
-	(void)fprintf(out, "{\"class\":\"%s\",\"basis\":\"%s\"",
-	    score_class_key(x->class), score_basis_key(x->basis));
+	(void)fprintf(out, "{\"class\":\"%s\",\"basis\":\"%s\"", score_class_key(x->class),
+	    score_basis_key(x->basis));
 	json_key(out, "confidence");
 	if (is_bad)
 		(void)fprintf(out, "%.4f", x->confidence);
 	else
 		(void)fputs("null", out);
-	(void)fprintf(
-	    out, ",\"blocks\":%.0f,\"bytes\":%.0f", x->blocks, x->bytes);
+	(void)fprintf(out, ",\"blocks\":%.0f,\"bytes\":%.0f", x->blocks, x->bytes);
 	if (x->has_rate)
-		(void)fprintf(out,
-		    ",\"rate\":%.0f,\"rate_low\":%.0f,\"rate_high\":%.0f",
-		    x->rate, x->low, x->high);
+		(void)fprintf(out, ",\"rate\":%.0f,\"rate_low\":%.0f,\"rate_high\":%.0f", x->rate,
+		    x->low, x->high);
 	else
 		(void)fputs(",\"rate\":null,\"rate_low\":null,"
 		            "\"rate_high\":null",
 		    out);
 	if (x->class == SCORE_LEAK)
-		(void)fprintf(out,
-		    ",\"siblings_freed\":%.6f,\"siblings_within_s\":%.1f",
+		(void)fprintf(out, ",\"siblings_freed\":%.6f,\"siblings_within_s\":%.1f",
 		    x->freed_share, x->within_s);
 	if (is_bad)
 		put_began(out, v, s);
@@ -158,8 +146,7 @@ verdict_json_score(FILE *out, const struct view *v, const struct view_site *s,
 	(void)fputs(",\"type\":null,\"notes\":[],\"also\":null}", out);
 }
 
-void
-verdict_json_site(FILE *out, const struct view *v, const struct view_site *s)
+void verdict_json_site(FILE *out, const struct view *v, const struct view_site *s)
 {
 	const struct verdict_found *f = s->verdict;
 	bool is_leak;
@@ -182,22 +169,18 @@ verdict_json_site(FILE *out, const struct view *v, const struct view_site *s)
 	(void)putc('}', out);
 }
 
-static void
-sums(FILE *out, const struct verdicts *v, uint32_t class)
+static void sums(FILE *out, const struct verdicts *v, uint32_t class)
 {
 	uint64_t places, blocks, bytes;
 
 	verdict_total(v, class, &places, &blocks, &bytes);
 	json_key(out, verdict_class_key(class));
-	(void)fprintf(out,
-	    "{\"places\":%" PRIu64 ",\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64
-	    "}",
+	(void)fprintf(out, "{\"places\":%" PRIu64 ",\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
 	    places, blocks, bytes);
 }
 
 /* Sites of ancestors, which are not among the sites of the process. */
-static void
-inherited(FILE *out, const struct session *s, const struct process *p)
+static void inherited(FILE *out, const struct session *s, const struct process *p)
 {
 	const struct verdicts *v = p->verdicts;
 	const char *comma = "";
@@ -227,8 +210,7 @@ inherited(FILE *out, const struct session *s, const struct process *p)
 	(void)putc(']', out);
 }
 
-static void
-judged(FILE *out, const struct session *s, const struct process *p)
+static void judged(FILE *out, const struct session *s, const struct process *p)
 {
 	const struct verdicts *v = p->verdicts;
 
@@ -254,19 +236,15 @@ judged(FILE *out, const struct session *s, const struct process *p)
 	inherited(out, s, p);
 }
 
-void
-verdict_json_process(
-    FILE *out, const struct session *s, const struct process *p)
+void verdict_json_process(FILE *out, const struct session *s, const struct process *p)
 {
 	enum verdict_state state = verdict_state(s, p);
 	bool is_judged = state == VERDICT_STATE_JUDGED;
 
 	if (state == VERDICT_STATE_NONE)
 		return;
-	(void)fprintf(
-	    out, ",\"leaks\":{\"judged\":%s", is_judged ? "true" : "false");
-	json_text(out, "reason",
-	    is_judged ? NULL : verdict_reason_key(verdict_why_not(p)));
+	(void)fprintf(out, ",\"leaks\":{\"judged\":%s", is_judged ? "true" : "false");
+	json_text(out, "reason", is_judged ? NULL : verdict_reason_key(verdict_why_not(p)));
 	if (is_judged)
 		judged(out, s, p);
 	(void)putc('}', out);

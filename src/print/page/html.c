@@ -10,8 +10,7 @@
 #include "print/page/html_parts.h"
 #include "print/page/html_template.h"
 
-static void
-release(struct html *h)
+static void release(struct html *h)
 {
 	for (size_t i = 0; i < h->group_count; i++) {
 		free(h->groups[i].row_of);
@@ -27,8 +26,7 @@ release(struct html *h)
 }
 
 /* Fills the columns; later steps use the results of earlier ones. */
-static int
-gather(struct html *h)
+static int gather(struct html *h)
 {
 	int err;
 
@@ -53,8 +51,7 @@ gather(struct html *h)
  * The page up to its data. Its policy forbids it to ask anybody; one that is
  * served may ask its server.
  */
-static int
-write_begin(FILE *out, const char *place, bool may_ask)
+static int write_begin(FILE *out, const char *place, bool may_ask)
 {
 	const char *at = strstr(html_template, POLICY_AT);
 
@@ -68,8 +65,7 @@ write_begin(FILE *out, const char *place, bool may_ask)
 	return 0;
 }
 
-void
-html_policy(char *to, size_t bytes)
+void html_policy(char *to, size_t bytes)
 {
 	const char *at = strstr(html_template, POLICY_AT);
 	size_t len;
@@ -85,9 +81,8 @@ html_policy(char *to, size_t bytes)
 		to[0] = '\0';
 }
 
-int
-html_write(FILE *out, const struct html_input *inputs, size_t count,
-    const struct html_options *o)
+int html_write(
+    FILE *out, const struct html_input *inputs, size_t count, const struct html_options *o)
 {
 	const char *place = strstr(html_template, HTML_TEMPLATE_DATA);
 	struct html h = {.inputs = inputs, .input_count = count, .options = o};
@@ -117,21 +112,17 @@ out:
 	return err;
 }
 
-static bool
-has_process(const struct html_session *list, size_t count, uint32_t pid)
+static bool has_process(const struct html_session *list, size_t count, uint32_t pid)
 {
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < list[i].session->count; k++)
-			if (pid == VIEW_ANY ||
-			    list[i].session->processes[k]->header.pid == pid)
+			if (pid == VIEW_ANY || list[i].session->processes[k]->header.pid == pid)
 				return true;
 	return false;
 }
 
-int
-html_write_sessions(FILE *out, const struct html_session *sessions,
-    size_t count, struct names *names, const struct view_options *options,
-    const struct html_options *o)
+int html_write_sessions(FILE *out, const struct html_session *sessions, size_t count,
+    struct names *names, const struct view_options *options, const struct html_options *o)
 {
 	struct html_input *inputs = calloc(count + 1, sizeof(*inputs));
 	struct view **views = calloc(count + 1, sizeof(struct view *));
@@ -148,8 +139,7 @@ html_write_sessions(FILE *out, const struct html_session *sessions,
 	all.depth = 0;
 	/* The page adds inputs up and compares them, so all use one limit. */
 	for (size_t i = 0; i < count; i++) {
-		uint32_t ticks = view_temporary_ticks(
-		    sessions[i].session, NULL, options->pid);
+		uint32_t ticks = view_temporary_ticks(sessions[i].session, NULL, options->pid);
 
 		if (ticks > all.temporary_ticks)
 			all.temporary_ticks = ticks;
@@ -158,10 +148,8 @@ html_write_sessions(FILE *out, const struct html_session *sessions,
 		err = -ESRCH;
 	for (size_t i = 0; i < count && err == 0; i++) {
 		err = view_new(sessions[i].session, names, &all, &views[i]);
-		inputs[i] = (struct html_input){.view = views[i],
-		    .title = sessions[i].title,
-		    .names = names,
-		    .filters = &all};
+		inputs[i] = (struct html_input){
+		    .view = views[i], .title = sessions[i].title, .names = names, .filters = &all};
 	}
 	if (err == 0) {
 		noted.pid = options->pid;
@@ -175,8 +163,7 @@ html_write_sessions(FILE *out, const struct html_session *sessions,
 	return err;
 }
 
-static int
-write_session(FILE *out, const struct session *s, struct names *names,
+static int write_session(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const struct export_options *o)
 {
 	const struct html_session one = {.session = s};
@@ -192,7 +179,7 @@ const struct export_format export_html = {
     .name = "html",
     .extension = ".html",
     .what = "one page for a browser: flame graph, time line, table",
-    .flags = EXPORT_METRIC | EXPORT_DEAD | EXPORT_BINARY | EXPORT_KINDS |
-        EXPORT_MOMENTS | EXPORT_AGES | EXPORT_RESIDENT,
+    .flags = EXPORT_METRIC | EXPORT_DEAD | EXPORT_BINARY | EXPORT_KINDS | EXPORT_MOMENTS |
+        EXPORT_AGES | EXPORT_RESIDENT,
     .write_session = write_session,
 };

@@ -46,8 +46,8 @@ struct html_options {
  * into "(other)" below their callers where there are very many. -EINVAL: a view is grouped;
  * -ENOMEM; -EIO if ferror(out).
  */
-int html_write(FILE *out, const struct html_input *inputs, size_t count,
-    const struct html_options *o);
+int html_write(
+    FILE *out, const struct html_input *inputs, size_t count, const struct html_options *o);
 
 /*
  * The policy of a page that may ask its server (html_options.refresh), for a
@@ -60,8 +60,7 @@ void html_policy(char *to, size_t bytes);
  * all; notes about names are added. -ENOMEM, -EIO; -ESRCH: none has the process
  * options->pid.
  */
-int html_write_sessions(FILE *out, const struct html_session *sessions,
-    size_t count, struct names *names, const struct view_options *options,
-    const struct html_options *o);
+int html_write_sessions(FILE *out, const struct html_session *sessions, size_t count,
+    struct names *names, const struct view_options *options, const struct html_options *o);
 
 #endif

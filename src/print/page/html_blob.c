@@ -92,8 +92,7 @@ static const struct {
     [HTML_CHANGE_FREED_BYTES] = {"change.freed_bytes", SIGNED},
 };
 
-void
-html_blob_put(struct html_blob *b, enum html_column column, uint64_t value)
+void html_blob_put(struct html_blob *b, enum html_column column, uint64_t value)
 {
 	struct codec_out *to = &b->columns[column];
 
@@ -112,21 +111,18 @@ html_blob_put(struct html_blob *b, enum html_column column, uint64_t value)
 	b->counts[column]++;
 }
 
-void
-html_blob_directory(FILE *out, const struct html_blob *b)
+void html_blob_directory(FILE *out, const struct html_blob *b)
 {
 	static const char *const codes[] = {
 	    [PLAIN] = "plain", [SIGNED] = "signed", [DELTA] = "delta"};
 
 	for (int i = 0; i < HTML_COLUMNS; i++)
-		(void)fprintf(out, "%s\n[\"%s\",\"%s\",%zu,%zu]", i ? "," : "[",
-		    columns[i].name, codes[columns[i].code], b->counts[i],
-		    b->columns[i].len);
+		(void)fprintf(out, "%s\n[\"%s\",\"%s\",%zu,%zu]", i ? "," : "[", columns[i].name,
+		    codes[columns[i].code], b->counts[i], b->columns[i].len);
 	(void)putc(']', out);
 }
 
-void
-html_blob_release(struct html_blob *b)
+void html_blob_release(struct html_blob *b)
 {
 	for (int i = 0; i < HTML_COLUMNS; i++)
 		free(b->columns[i].bytes);
@@ -141,8 +137,7 @@ struct text {
 	size_t used;
 };
 
-static void
-text_flush(struct text *t)
+static void text_flush(struct text *t)
 {
 	if (t->used == 0)
 		return;
@@ -152,8 +147,7 @@ text_flush(struct text *t)
 }
 
 /* One to three bytes become four letters; only the last may be fewer. */
-static void
-text_put(struct text *t, const unsigned char *bytes, size_t n)
+static void text_put(struct text *t, const unsigned char *bytes, size_t n)
 {
 	static const char letters[] =
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -183,8 +177,7 @@ struct packer {
 };
 
 /* All but the last one or two bytes, which wait for more. */
-static void
-print_packed(struct packer *p, size_t len, bool is_last)
+static void print_packed(struct packer *p, size_t len, bool is_last)
 {
 	size_t i = 0;
 
@@ -196,8 +189,7 @@ print_packed(struct packer *p, size_t len, bool is_last)
 		p->packed[p->kept++] = p->packed[i];
 }
 
-static void
-pack(struct packer *p, const void *bytes, size_t len, int flush)
+static void pack(struct packer *p, const void *bytes, size_t len, int flush)
 {
 	const unsigned char *at = bytes;
 	int status;
@@ -212,21 +204,17 @@ pack(struct packer *p, const void *bytes, size_t len, int flush)
 			p->z.next_out = p->packed + p->kept;
 			p->z.avail_out = (uInt)(PACKED_BYTES - p->kept);
 			status = deflate(&p->z, how);
-			print_packed(p, PACKED_BYTES - p->z.avail_out,
-			    status == Z_STREAM_END);
+			print_packed(p, PACKED_BYTES - p->z.avail_out, status == Z_STREAM_END);
 		} while (p->z.avail_out == 0 && status == Z_OK);
 		at += n;
 		len -= n;
 	} while (len > 0);
 }
 
-int
-html_blob_write(
-    FILE *out, const struct html_blob *b, const char *head, size_t len)
+int html_blob_write(FILE *out, const struct html_blob *b, const char *head, size_t len)
 {
-	const unsigned char size[4] = {(unsigned char)len,
-	    (unsigned char)(len >> 8), (unsigned char)(len >> 16),
-	    (unsigned char)(len >> 24)};
+	const unsigned char size[4] = {(unsigned char)len, (unsigned char)(len >> 8),
+	    (unsigned char)(len >> 16), (unsigned char)(len >> 24)};
 	struct packer *p;
 
 	for (int i = 0; i < HTML_COLUMNS; i++)
@@ -234,8 +222,7 @@ html_blob_write(
 			return -ENOMEM;
 	p = calloc(1, sizeof(*p));
 	if (!p || len > UINT32_MAX ||
-	    deflateInit2(&p->z, LEVEL, Z_DEFLATED, GZIP, 9,
-	        Z_DEFAULT_STRATEGY) != Z_OK) {
+	    deflateInit2(&p->z, LEVEL, Z_DEFLATED, GZIP, 9, Z_DEFAULT_STRATEGY) != Z_OK) {
 		free(p);
 		return -ENOMEM;
 	}
@@ -244,8 +231,7 @@ html_blob_write(
 	pack(p, head, len, Z_NO_FLUSH);
 	for (int i = 0; i < HTML_COLUMNS; i++)
 		if (b->columns[i].len > 0)
-			pack(p, b->columns[i].bytes, b->columns[i].len,
-			    Z_NO_FLUSH);
+			pack(p, b->columns[i].bytes, b->columns[i].len, Z_NO_FLUSH);
 	pack(p, "", 0, Z_FINISH);
 	text_flush(&p->text);
 	(void)deflateEnd(&p->z);

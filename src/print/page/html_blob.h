@@ -90,8 +90,7 @@ struct html_blob {
 };
 
 /* Differences are taken modulo 2^64, so a negative value may be cast. */
-void html_blob_put(
-    struct html_blob *b, enum html_column column, uint64_t value);
+void html_blob_put(struct html_blob *b, enum html_column column, uint64_t value);
 
 /* [["name","code",count,bytes],...] */
 void html_blob_directory(FILE *out, const struct html_blob *b);
@@ -100,8 +99,7 @@ void html_blob_directory(FILE *out, const struct html_blob *b);
  * The length of head (4 bytes, little endian), head, all columns: as gzip, as
  * base64. -ENOMEM, also for what happened before; -EIO if ferror(out).
  */
-int html_blob_write(
-    FILE *out, const struct html_blob *b, const char *head, size_t len);
+int html_blob_write(FILE *out, const struct html_blob *b, const char *head, size_t len);
 
 void html_blob_release(struct html_blob *b);
 

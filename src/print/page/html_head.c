@@ -22,8 +22,7 @@
 
 enum { PAGE_VERSION = 1, NS_PER_MS = 1000000 };
 
-static const char *
-word_of_metric(int metric)
+static const char *word_of_metric(int metric)
 {
 	switch (metric) {
 	case VIEW_PEAK:
@@ -39,8 +38,7 @@ word_of_metric(int metric)
 
 /* ---- inputs ---- */
 
-static void
-write_notes(FILE *out, char *const *notes, size_t count)
+static void write_notes(FILE *out, char *const *notes, size_t count)
 {
 	(void)putc('[', out);
 	for (size_t i = 0; i < count; i++) {
@@ -50,9 +48,7 @@ write_notes(FILE *out, char *const *notes, size_t count)
 	(void)putc(']', out);
 }
 
-static void
-write_recording(
-    FILE *out, const struct session *s, const struct html_moments *m)
+static void write_recording(FILE *out, const struct session *s, const struct html_moments *m)
 {
 	json_key(out, "recording");
 	if (!s->line) {
@@ -60,33 +56,30 @@ write_recording(
 		return;
 	}
 	(void)fprintf(out,
-	    "{\"start_ms\":%" PRIu64 ",\"until_us\":%" PRIu64
-	    ",\"width_us\":%" PRIu64 ",\"moments\":%zu,\"changes\":%zu",
-	    s->start_ns / NS_PER_MS, s->until_us, m->width_us, m->count,
-	    m->changes);
+	    "{\"start_ms\":%" PRIu64 ",\"until_us\":%" PRIu64 ",\"width_us\":%" PRIu64
+	    ",\"moments\":%zu,\"changes\":%zu",
+	    s->start_ns / NS_PER_MS, s->until_us, m->width_us, m->count, m->changes);
 	report_json_marks(out, s);
 	(void)putc('}', out);
 }
 
 /* The times of snapshots, for the time line. */
-static void
-write_snapshots(FILE *out, const struct session *s)
+static void write_snapshots(FILE *out, const struct session *s)
 {
 	json_key(out, "snapshots");
 	(void)putc('[', out);
 	for (size_t i = 0; i < s->snapshot_count; i++) {
 		const struct session_snapshot *x = &s->snapshots[i];
 
-		(void)fprintf(out, "%s{\"time_ms\":%" PRIu64 ",\"pid\":%u",
-		    i ? "," : "", x->time_ns / NS_PER_MS, x->pid);
+		(void)fprintf(out, "%s{\"time_ms\":%" PRIu64 ",\"pid\":%u", i ? "," : "",
+		    x->time_ns / NS_PER_MS, x->pid);
 		json_text(out, "label", x->label);
 		(void)putc('}', out);
 	}
 	(void)putc(']', out);
 }
 
-static void
-write_input(FILE *out, const struct html *h, size_t i)
+static void write_input(FILE *out, const struct html *h, size_t i)
 {
 	const struct view *v = h->inputs[i].view;
 	const struct session *s = v->session;
@@ -104,27 +97,23 @@ write_input(FILE *out, const struct html *h, size_t i)
 
 /* ---- processes ---- */
 
-static void
-write_totals(FILE *out, const struct process *p)
+static void write_totals(FILE *out, const struct process *p)
 {
 	json_key(out, "totals");
 	(void)fprintf(out, "{\"sites\":%zu", p->site_count);
 	json_figures(out, &p->totals);
 	json_boolean(out, "peak_exact", p->peak_exact);
 	json_number(out, "error_live", process_error(process_variance_live(p)));
-	json_number(out, "error_allocated",
-	    process_error(process_variance_allocated(p)));
+	json_number(out, "error_allocated", process_error(process_variance_allocated(p)));
 	(void)putc('}', out);
 }
 
 /* The paragraph that opens every report. */
-static int
-write_summary(FILE *out, const struct process *p)
+static int write_summary(FILE *out, const struct process *p)
 {
 	char *text = NULL;
 	size_t len;
-	const struct layout page = {
-	    .out = open_memstream(&text, &len), .utf8 = true};
+	const struct layout page = {.out = open_memstream(&text, &len), .utf8 = true};
 
 	if (!page.out)
 		return -ENOMEM;
@@ -140,8 +129,7 @@ write_summary(FILE *out, const struct process *p)
 	return 0;
 }
 
-static void
-write_marks(FILE *out, const struct process *p)
+static void write_marks(FILE *out, const struct process *p)
 {
 	json_key(out, "marks");
 	(void)putc('[', out);
@@ -157,8 +145,7 @@ write_marks(FILE *out, const struct process *p)
 	(void)putc(']', out);
 }
 
-static void
-write_end(FILE *out, const struct process *p)
+static void write_end(FILE *out, const struct process *p)
 {
 	json_text(out, "end", enum_words_end(p->end));
 	json_key(out, "exit_status");
@@ -167,14 +154,12 @@ write_end(FILE *out, const struct process *p)
 	(void)fprintf(out, p->signal > 0 ? "%d" : "null", p->signal);
 }
 
-static int
-write_group(FILE *out, const struct html_group *g)
+static int write_group(FILE *out, const struct html_group *g)
 {
 	const struct process *p = g->process;
 	const struct seg_header *h = &p->header;
 
-	(void)fprintf(out, "{\"input\":%u,\"pid\":%u,\"ppid\":%u", g->input,
-	    h->pid, h->ppid);
+	(void)fprintf(out, "{\"input\":%u,\"pid\":%u,\"ppid\":%u", g->input, h->pid, h->ppid);
 	json_hex(out, "uuid", h->uuid, sizeof(h->uuid));
 	json_text(out, "exe", h->exe);
 	json_text(out, "program", program_name(h));
@@ -182,22 +167,20 @@ write_group(FILE *out, const struct html_group *g)
 	json_number(out, "start_ms", h->start_realtime_ns / NS_PER_MS);
 	json_number(out, "duration_ms", p->duration_ns / NS_PER_MS);
 	if (process_knows_births(p))
-		json_number(out, "births_ms",
-		    ((uint64_t)p->births_until + 1) * SEG_TICK_NS / NS_PER_MS);
+		json_number(
+		    out, "births_ms", ((uint64_t)p->births_until + 1) * SEG_TICK_NS / NS_PER_MS);
 	write_end(out, p);
 	json_text(out, "mode", enum_words_mode(h->mode));
 	json_number(out, "sample_bytes", h->sample_bytes);
 	json_text(out, "medium", enum_words_medium(h->medium));
 	json_number(out, "threads", h->threads);
 	json_number(out, "max_frames", h->max_frames);
-	json_number(
-	    out, "peak_ms", process_time_ns(p, h->peak_tick) / NS_PER_MS);
+	json_number(out, "peak_ms", process_time_ns(p, h->peak_tick) / NS_PER_MS);
 	json_number(out, "own_bytes", h->own_bytes);
 	json_number(out, "used_bytes", h->used_bytes);
 	json_boolean(out, "snapshot", p->is_snapshot);
 	json_number(out, "snapshot_ms", h->snapshot_realtime_ns / NS_PER_MS);
-	json_text(out, "snapshot_label",
-	    h->snapshot_reason ? h->snapshot_label : NULL);
+	json_text(out, "snapshot_label", h->snapshot_reason ? h->snapshot_label : NULL);
 	json_number(out, "rows", g->count);
 	json_number(out, "merged", g->merged);
 	json_number(out, "points", g->points);
@@ -212,22 +195,19 @@ write_group(FILE *out, const struct html_group *g)
 }
 
 /* As in the JSON report, with frames in full: there are few. */
-static int
-write_mappings(FILE *out, const struct html *h, const struct html_group *g)
+static int write_mappings(FILE *out, const struct html *h, const struct html_group *g)
 {
 	const struct html_input *in = &h->inputs[g->input];
 	struct json_writer w = {0};
 
 	if (!in->names)
 		return 0;
-	return json_mappings(
-	    out, in->view->session, g->process, in->names, in->filters, &w);
+	return json_mappings(out, in->view->session, g->process, in->names, in->filters, &w);
 }
 
 /* ---- all ---- */
 
-static void
-write_words(FILE *out)
+static void write_words(FILE *out)
 {
 	const struct losses_name *names;
 	size_t n;
@@ -241,8 +221,7 @@ write_words(FILE *out)
 	(void)putc('}', out);
 }
 
-static void
-write_strings(FILE *out, const struct html_frames *f)
+static void write_strings(FILE *out, const struct html_frames *f)
 {
 	(void)fputs(",\n\"strings\":[", out);
 	for (size_t i = 0; i < f->string_count; i++) {
@@ -253,8 +232,7 @@ write_strings(FILE *out, const struct html_frames *f)
 }
 
 /* What "older" means here, and sentences about how well it is known. */
-static int
-write_older(FILE *out, const struct older *o)
+static int write_older(FILE *out, const struct older *o)
 {
 	char *text = NULL, *rest, *line, age[WORDS_MAX];
 	struct older_about a;
@@ -288,22 +266,19 @@ write_older(FILE *out, const struct older *o)
 }
 
 /* One limit for all inputs: html_write_sessions() has set it. */
-static void
-write_temporary(FILE *out, const struct html *h)
+static void write_temporary(FILE *out, const struct html *h)
 {
 	size_t most = 0;
 
 	for (size_t i = 0; i < h->input_count; i++)
-		if (h->inputs[i].view->temporary_ticks >
-		    h->inputs[most].view->temporary_ticks)
+		if (h->inputs[i].view->temporary_ticks > h->inputs[most].view->temporary_ticks)
 			most = i;
 	if (h->input_count > 0)
 		json_sites_temporary(out, h->inputs[most].view);
 }
 
 /* Of a page with one input: that of the process that had most memory. */
-static int
-write_inventory(FILE *out, const struct html *h)
+static int write_inventory(FILE *out, const struct html *h)
 {
 	const struct process *found = NULL;
 
@@ -314,15 +289,13 @@ write_inventory(FILE *out, const struct html *h)
 		if (v &&
 		    (!found ||
 		        v->all.bytes + v->counted.bytes >
-		            found->inventory->all.bytes +
-		                found->inventory->counted.bytes))
+		            found->inventory->all.bytes + found->inventory->counted.bytes))
 			found = p;
 	}
 	return found ? inventory_json_page(out, found) : 0;
 }
 
-static int
-write_head(FILE *out, struct html *h)
+static int write_head(FILE *out, struct html *h)
 {
 	const struct html_options *o = h->options;
 	int err = 0;
@@ -331,8 +304,7 @@ write_head(FILE *out, struct html *h)
 	json_text(out, "seep", o->version);
 	if (o->refresh)
 		json_text(out, "refresh", o->refresh);
-	json_text(
-	    out, "metric", o->older ? "older" : word_of_metric(o->metric));
+	json_text(out, "metric", o->older ? "older" : word_of_metric(o->metric));
 	if (err == 0 && o->older)
 		err = write_older(out, o->older);
 	json_boolean(out, "compare", o->compare);
@@ -367,8 +339,7 @@ write_head(FILE *out, struct html *h)
 	return err;
 }
 
-int
-html_head_write(struct html *h, char **ret, size_t *ret_len)
+int html_head_write(struct html *h, char **ret, size_t *ret_len)
 {
 	char *text = NULL;
 	size_t len = 0;

@@ -24,8 +24,7 @@ struct merge {
 	size_t pile_count, pile_room;
 };
 
-static int
-push(struct merge *m, struct range r)
+static int push(struct merge *m, struct range r)
 {
 	int err = room_make(&m->pile, &m->pile_room, m->pile_count, sizeof(r));
 
@@ -37,19 +36,16 @@ push(struct merge *m, struct range r)
 /*
  * The frame at this depth, counted from the outermost, as a number of the page.
  */
-static uint32_t
-place_at(const struct view *v, const struct view_site *s, uint32_t depth)
+static uint32_t place_at(const struct view *v, const struct view_site *s, uint32_t depth)
 {
 	return v->frames[s->frames[s->frame_count - 1 - depth]].place;
 }
 
-static int
-by_stack(const void *a, const void *b, void *view)
+static int by_stack(const void *a, const void *b, void *view)
 {
 	const struct html_row *x = a, *y = b;
-	uint32_t n = x->site->frame_count < y->site->frame_count
-	    ? x->site->frame_count
-	    : y->site->frame_count;
+	uint32_t n = x->site->frame_count < y->site->frame_count ? x->site->frame_count
+	                                                         : y->site->frame_count;
 
 	if (x->group != y->group)
 		return x->group < y->group ? -1 : 1;
@@ -62,16 +58,13 @@ by_stack(const void *a, const void *b, void *view)
 	}
 	if (x->site->frame_count != y->site->frame_count)
 		return x->site->frame_count < y->site->frame_count ? -1 : 1;
-	return (x->site->site > y->site->site) -
-	    (x->site->site < y->site->site);
+	return (x->site->site > y->site->site) - (x->site->site < y->site->site);
 }
 
 /* Makes a new one, below the outer `depth` frames of s. -ENOMEM. */
-static int
-begin_other(struct html_group *g, const struct view_site *s, uint32_t depth)
+static int begin_other(struct html_group *g, const struct view_site *s, uint32_t depth)
 {
-	int err = room_make(
-	    &g->others, &g->other_room, g->other_count, sizeof(*g->others));
+	int err = room_make(&g->others, &g->other_room, g->other_count, sizeof(*g->others));
 
 	if (err < 0)
 		return err;
@@ -85,8 +78,7 @@ begin_other(struct html_group *g, const struct view_site *s, uint32_t depth)
 }
 
 /* Adds a site that is too small for a row. -ENOMEM. */
-static int
-add_to_other(struct html_group *g, const struct view_site *s)
+static int add_to_other(struct html_group *g, const struct view_site *s)
 {
 	struct view_site *o = &g->others[g->other_count - 1].site;
 
@@ -106,9 +98,8 @@ add_to_other(struct html_group *g, const struct view_site *s)
 /*
  * The end of the sites from `first` on that have the same frame at this depth.
  */
-static size_t
-same_until(const struct merge *m, const struct range *r, size_t first,
-    struct view_figures *ret_sum)
+static size_t same_until(
+    const struct merge *m, const struct range *r, size_t first, struct view_figures *ret_sum)
 {
 	const struct view_site *s = m->list[first].site;
 	size_t i;
@@ -117,8 +108,7 @@ same_until(const struct merge *m, const struct range *r, size_t first,
 	for (i = first; i < r->end; i++) {
 		const struct view_site *x = m->list[i].site;
 
-		if (place_at(m->view, x, r->depth) !=
-		    place_at(m->view, s, r->depth))
+		if (place_at(m->view, x, r->depth) != place_at(m->view, s, r->depth))
 			break;
 		view_add(ret_sum, &x->figures);
 	}
@@ -126,8 +116,7 @@ same_until(const struct merge *m, const struct range *r, size_t first,
 }
 
 /* Puts subtrees above the threshold on the pile, and merges the other sites. */
-static int
-split(struct merge *m, const struct range *r)
+static int split(struct merge *m, const struct range *r)
 {
 	struct html_group *g = m->group;
 	bool begun = false;
@@ -140,9 +129,8 @@ split(struct merge *m, const struct range *r)
 		if (m->list[i].site->frame_count > r->depth)
 			end = same_until(m, r, i, &sum);
 		if (html_rows_matter(&sum, g, m->html->threshold)) {
-			err = push(m,
-			    (struct range){
-			        .first = i, .end = end, .depth = r->depth + 1});
+			err =
+			    push(m, (struct range){.first = i, .end = end, .depth = r->depth + 1});
 			continue;
 		}
 		if (!begun)
@@ -154,19 +142,14 @@ split(struct merge *m, const struct range *r)
 	return err;
 }
 
-int
-html_others_merge(
-    struct html *h, uint32_t input, struct html_row *small, size_t count)
+int html_others_merge(struct html *h, uint32_t input, struct html_row *small, size_t count)
 {
-	struct merge m = {
-	    .html = h, .view = h->inputs[input].view, .list = small};
+	struct merge m = {.html = h, .view = h->inputs[input].view, .list = small};
 	int err = 0;
 
-	qsort_r(
-	    small, count, sizeof(*small), by_stack, (void *)(uintptr_t)m.view);
+	qsort_r(small, count, sizeof(*small), by_stack, (void *)(uintptr_t)m.view);
 	for (size_t i = 0, end; i < count && err == 0; i = end) {
-		for (end = i;
-		     end < count && small[end].group == small[i].group;)
+		for (end = i; end < count && small[end].group == small[i].group;)
 			end++;
 		m.group = &h->groups[small[i].group];
 		err = push(&m, (struct range){.first = i, .end = end});

@@ -51,8 +51,7 @@ struct html_other {
 struct html_row {
 	const struct view_site *site;
 	uint32_t group, stack;
-	uint32_t
-	    other; /* it is this one of the group's others, + 1; 0: a site */
+	uint32_t other; /* it is this one of the group's others, + 1; 0: a site */
 };
 
 /* One process of one input. */
@@ -94,8 +93,7 @@ struct html {
 int html_frames_string(struct html_frames *f, const char *text, uint32_t *ret);
 
 /* The number of a frame of a view. -ENOMEM. */
-int html_frames_frame(
-    struct html_frames *f, const struct frame *x, uint32_t *ret);
+int html_frames_frame(struct html_frames *f, const struct frame *x, uint32_t *ret);
 
 void html_frames_put(const struct html_frames *f, struct html_blob *b);
 void html_frames_release(struct html_frames *f);
@@ -105,14 +103,12 @@ void html_frames_release(struct html_frames *f);
 int html_rows_choose(struct html *h);
 
 /* Is their share of any figure of the group at least `share`? */
-bool html_rows_matter(
-    const struct view_figures *f, const struct html_group *g, double share);
+bool html_rows_matter(const struct view_figures *f, const struct html_group *g, double share);
 
 /* ---- html_others.c: sites of an input below their callers. -ENOMEM ---- */
 
 /* Sorts the list; the groups get their others, row_of of these sites is set. */
-int html_others_merge(
-    struct html *h, uint32_t input, struct html_row *small, size_t count);
+int html_others_merge(struct html *h, uint32_t input, struct html_row *small, size_t count);
 
 /* ---- html_stacks.c: numbers of stacks, rows sorted by them. -ENOMEM ---- */
 

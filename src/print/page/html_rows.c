@@ -12,15 +12,13 @@ enum {
 	THRESHOLD_START = 10000, /* a ten thousandth */
 };
 
-static int
-add_groups(struct html *h, uint32_t input)
+static int add_groups(struct html *h, uint32_t input)
 {
 	const struct session *s = h->inputs[input].view->session;
 	uint32_t pid = h->options->pid;
 	struct html_group *bigger;
 
-	bigger = reallocarray(
-	    h->groups, h->group_count + s->count + 1, sizeof(*bigger));
+	bigger = reallocarray(h->groups, h->group_count + s->count + 1, sizeof(*bigger));
 	if (!bigger)
 		return -ENOMEM;
 	h->groups = bigger;
@@ -42,12 +40,10 @@ add_groups(struct html *h, uint32_t input)
 }
 
 /* The group of each process of a session, or NULL. For free(). */
-static struct html_group **
-groups_of(struct html *h, uint32_t input)
+static struct html_group **groups_of(struct html *h, uint32_t input)
 {
 	const struct session *s = h->inputs[input].view->session;
-	struct html_group **list =
-	    calloc(s->count + 1, sizeof(struct html_group *));
+	struct html_group **list = calloc(s->count + 1, sizeof(struct html_group *));
 	size_t at = 0;
 
 	for (size_t i = 0; list && i < h->group_count; i++) {
@@ -62,15 +58,12 @@ groups_of(struct html *h, uint32_t input)
 	return list;
 }
 
-static bool
-is_share(uint64_t part, uint64_t whole, double share)
+static bool is_share(uint64_t part, uint64_t whole, double share)
 {
 	return part > 0 && (double)part >= share * (double)whole;
 }
 
-bool
-html_rows_matter(
-    const struct view_figures *f, const struct html_group *g, double share)
+bool html_rows_matter(const struct view_figures *f, const struct html_group *g, double share)
 {
 	const struct process_figures *a = &f->all, *b = &g->all.all;
 
@@ -88,16 +81,14 @@ html_rows_matter(
 }
 
 /* Suppressed and lost sites must stay distinguishable, and pools are few. */
-static bool
-matters(const struct view_site *s, const struct html_group *g, double share)
+static bool matters(const struct view_site *s, const struct html_group *g, double share)
 {
-	return s->kind == SEG_SITE_USER || s->suppression || s->verdict ||
-	    share == 0 || html_rows_matter(&s->figures, g, share);
+	return s->kind == SEG_SITE_USER || s->suppression || s->verdict || share == 0 ||
+	    html_rows_matter(&s->figures, g, share);
 }
 
 /* Sites of an input by process; `count` of them would have a row. */
-static int
-look_at(struct html *h, uint32_t input, double share, size_t *count)
+static int look_at(struct html *h, uint32_t input, double share, size_t *count)
 {
 	const struct view *v = h->inputs[input].view;
 	struct html_group **groups = groups_of(h, input);
@@ -119,8 +110,7 @@ look_at(struct html *h, uint32_t input, double share, size_t *count)
 }
 
 /* Raises the threshold until at most SITES_MAX sites have a row. */
-static int
-choose_threshold(struct html *h)
+static int choose_threshold(struct html *h)
 {
 	size_t count = 0;
 	double share = -1;
@@ -130,8 +120,7 @@ choose_threshold(struct html *h)
 		for (uint32_t i = 0; i < h->input_count && err == 0; i++)
 			err = look_at(h, i, share, &count);
 		if (err < 0 || h->options->full ||
-		    count <= (share < 0 ? SITES_ENOUGH : SITES_MAX) ||
-		    share >= 1)
+		    count <= (share < 0 ? SITES_ENOUGH : SITES_MAX) || share >= 1)
 			break;
 		share = share < 0 ? 1.0 / THRESHOLD_START : share * 4;
 		count = 0;
@@ -140,15 +129,13 @@ choose_threshold(struct html *h)
 	return err;
 }
 
-static void
-add_row(struct html *h, struct html_row row)
+static void add_row(struct html *h, struct html_row row)
 {
 	h->rows[h->row_count++] = row;
 }
 
 /* Larger sites first, then the small ones, when their groups are known. */
-static int
-add_rows(struct html *h, uint32_t input)
+static int add_rows(struct html *h, uint32_t input)
 {
 	const struct view *v = h->inputs[input].view;
 	struct html_group **groups = groups_of(h, input);
@@ -172,21 +159,17 @@ add_rows(struct html *h, uint32_t input)
 	if (err == 0)
 		err = html_others_merge(h, input, small, count);
 	for (uint32_t i = 0; i < h->group_count && err == 0; i++)
-		for (uint32_t k = 0; h->groups[i].input == input &&
-		     k < h->groups[i].other_count;
+		for (uint32_t k = 0; h->groups[i].input == input && k < h->groups[i].other_count;
 		     k++)
 			add_row(h,
 			    (struct html_row){
-			        .site = &h->groups[i].others[k].site,
-			        .group = i,
-			        .other = k + 1});
+			        .site = &h->groups[i].others[k].site, .group = i, .other = k + 1});
 	free(groups);
 	free(small);
 	return err;
 }
 
-int
-html_rows_choose(struct html *h)
+int html_rows_choose(struct html *h)
 {
 	size_t most = 0;
 	int err = 0;

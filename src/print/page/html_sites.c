@@ -7,8 +7,7 @@
 enum { NS_PER_MS = 1000000 };
 
 /* Words are texts of the page; if memory runs out, the page has failed. */
-static int
-put_word(struct html *h, enum html_column column, const char *text)
+static int put_word(struct html *h, enum html_column column, const char *text)
 {
 	uint32_t number;
 	int err = html_frames_string(&h->frames, text, &number);
@@ -18,8 +17,7 @@ put_word(struct html *h, enum html_column column, const char *text)
 	return err;
 }
 
-static void
-put_figures(struct html_blob *b, const struct view_figures *f)
+static void put_figures(struct html_blob *b, const struct view_figures *f)
 {
 	html_blob_put(b, HTML_SITE_ALLOCATIONS, f->all.allocations);
 	html_blob_put(b, HTML_SITE_ALLOCATED_BYTES, f->all.allocated_bytes);
@@ -32,23 +30,19 @@ put_figures(struct html_blob *b, const struct view_figures *f)
 	html_blob_put(b, HTML_SITE_TEMPORARY_BLOCKS, f->temporary_blocks);
 	html_blob_put(b, HTML_SITE_TEMPORARY_BYTES, f->temporary_bytes);
 	html_blob_put(b, HTML_SITE_ERROR_LIVE, process_error(f->variance_live));
-	html_blob_put(
-	    b, HTML_SITE_ERROR_ALLOCATED, process_error(f->variance_allocated));
+	html_blob_put(b, HTML_SITE_ERROR_ALLOCATED, process_error(f->variance_allocated));
 }
 
-static void
-put_older(struct html_blob *b, const struct view_figures *f)
+static void put_older(struct html_blob *b, const struct view_figures *f)
 {
 	html_blob_put(b, HTML_SITE_OLDER_BLOCKS, f->older_blocks);
 	html_blob_put(b, HTML_SITE_OLDER_BYTES, f->older_bytes);
-	html_blob_put(
-	    b, HTML_SITE_OLDER_UNKNOWN_BLOCKS, f->older_unknown_blocks);
+	html_blob_put(b, HTML_SITE_OLDER_UNKNOWN_BLOCKS, f->older_unknown_blocks);
 	html_blob_put(b, HTML_SITE_OLDER_UNKNOWN_BYTES, f->older_unknown_bytes);
 }
 
 /* Writes only counts that are not zero: site, age, count. */
-static void
-put_ages(struct html_blob *b, size_t row, const struct view_site *s)
+static void put_ages(struct html_blob *b, size_t row, const struct view_site *s)
 {
 	const struct process_ages *ages = s->ages;
 	bool known = ages && ages->live_ages_known;
@@ -71,8 +65,7 @@ put_ages(struct html_blob *b, size_t row, const struct view_site *s)
 }
 
 /* The same of the steps within the first age. */
-static void
-put_steps(struct html_blob *b, size_t row, const struct view_site *s)
+static void put_steps(struct html_blob *b, size_t row, const struct view_site *s)
 {
 	uint64_t steps[PROCESS_STEPS];
 	bool known = ages_young(s, steps);
@@ -88,8 +81,7 @@ put_steps(struct html_blob *b, size_t row, const struct view_site *s)
 }
 
 /* The same of sizes. */
-static void
-put_sizes(struct html_blob *b, size_t row, const struct process_ages *ages)
+static void put_sizes(struct html_blob *b, size_t row, const struct process_ages *ages)
 {
 	bool known = ages && ages->sizes_known;
 
@@ -104,11 +96,9 @@ put_sizes(struct html_blob *b, size_t row, const struct process_ages *ages)
 }
 
 /* The same of times of allocation; sites of several processes have none. */
-static void
-put_births(struct html_blob *b, size_t row, const struct process_ages *ages)
+static void put_births(struct html_blob *b, size_t row, const struct process_ages *ages)
 {
-	for (int i = 0; ages && ages->births_known && i < SEG_BIRTH_SLOTS;
-	     i++) {
+	for (int i = 0; ages && ages->births_known && i < SEG_BIRTH_SLOTS; i++) {
 		if (ages->births[i] == 0)
 			continue;
 		html_blob_put(b, HTML_BIRTH_SITE, row);
@@ -118,15 +108,12 @@ put_births(struct html_blob *b, size_t row, const struct process_ages *ages)
 }
 
 /* Since the process began. */
-static uint64_t
-since_ms(const struct html_group *g, uint64_t ns)
+static uint64_t since_ms(const struct html_group *g, uint64_t ns)
 {
-	return ns / NS_PER_MS -
-	    g->process->header.start_realtime_ns / NS_PER_MS;
+	return ns / NS_PER_MS - g->process->header.start_realtime_ns / NS_PER_MS;
 }
 
-static int
-put_site(struct html *h, size_t row)
+static int put_site(struct html *h, size_t row)
 {
 	const struct html_row *r = &h->rows[row];
 	const struct html_group *g = &h->groups[r->group];
@@ -154,11 +141,10 @@ put_site(struct html *h, size_t row)
 	put_births(b, row, is_other ? NULL : s->ages);
 	err = put_word(h, HTML_SITE_KIND, enum_words_kind(s->kind));
 	if (err == 0)
-		err = put_word(
-		    h, HTML_SITE_API, is_other ? NULL : enum_words_api(s->api));
+		err = put_word(h, HTML_SITE_API, is_other ? NULL : enum_words_api(s->api));
 	if (err == 0)
-		err = put_word(h, HTML_SITE_STATE,
-		    is_other ? NULL : enum_words_stack(s->stack_flags));
+		err = put_word(
+		    h, HTML_SITE_STATE, is_other ? NULL : enum_words_stack(s->stack_flags));
 	if (err == 0)
 		err = put_word(h, HTML_SITE_POOL, s->pool);
 	if (err == 0)
@@ -166,8 +152,7 @@ put_site(struct html *h, size_t row)
 	return err;
 }
 
-int
-html_sites_put(struct html *h)
+int html_sites_put(struct html *h)
 {
 	int err = 0;
 

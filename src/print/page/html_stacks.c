@@ -18,8 +18,7 @@ struct numbers {
 	uint32_t *of_frame;
 };
 
-static int
-number_of(struct html *h, struct numbers *n, uint32_t frame, uint32_t *ret)
+static int number_of(struct html *h, struct numbers *n, uint32_t frame, uint32_t *ret)
 {
 	const struct view *v = n->view;
 	int err;
@@ -27,8 +26,7 @@ number_of(struct html *h, struct numbers *n, uint32_t frame, uint32_t *ret)
 	/* By place, so that addresses of one line are the same frame. */
 	frame = v->frames[frame].place;
 	if (n->of_frame[frame] == 0) {
-		err = html_frames_frame(
-		    &h->frames, &v->frames[frame], &n->of_frame[frame]);
+		err = html_frames_frame(&h->frames, &v->frames[frame], &n->of_frame[frame]);
 		if (err < 0)
 			return err;
 		n->of_frame[frame]++;
@@ -38,17 +36,14 @@ number_of(struct html *h, struct numbers *n, uint32_t frame, uint32_t *ret)
 }
 
 /* The innermost frame of what is merged. */
-static int
-number_of_other(struct html *h, uint32_t *ret)
+static int number_of_other(struct html *h, uint32_t *ret)
 {
-	static const struct frame other = {
-	    .function = "(other)", .is_missing = true};
+	static const struct frame other = {.function = "(other)", .is_missing = true};
 
 	return html_frames_frame(&h->frames, &other, ret);
 }
 
-static int
-fill(struct html *h, struct numbers *numbers, struct stack *s, uint32_t *room)
+static int fill(struct html *h, struct numbers *numbers, struct stack *s, uint32_t *room)
 {
 	const struct html_group *g = &h->groups[s->row.group];
 	const struct view_site *site = s->row.site;
@@ -57,15 +52,13 @@ fill(struct html *h, struct numbers *numbers, struct stack *s, uint32_t *room)
 	s->frames = room;
 	s->count = site->frame_count;
 	for (uint32_t i = 0; i < s->count && err == 0; i++)
-		err = number_of(h, &numbers[g->input],
-		    site->frames[s->count - 1 - i], &room[i]);
+		err = number_of(h, &numbers[g->input], site->frames[s->count - 1 - i], &room[i]);
 	if (s->row.other && err == 0)
 		err = number_of_other(h, &room[s->count++]);
 	return err;
 }
 
-static uint32_t
-shared(const struct stack *a, const struct stack *b)
+static uint32_t shared(const struct stack *a, const struct stack *b)
 {
 	uint32_t n = a->count < b->count ? a->count : b->count, i = 0;
 
@@ -74,8 +67,7 @@ shared(const struct stack *a, const struct stack *b)
 	return i;
 }
 
-static int
-compare(const struct stack *a, const struct stack *b)
+static int compare(const struct stack *a, const struct stack *b)
 {
 	uint32_t n = shared(a, b);
 
@@ -84,24 +76,19 @@ compare(const struct stack *a, const struct stack *b)
 	return (a->count > b->count) - (a->count < b->count);
 }
 
-static int
-by_frames(const void *a, const void *b)
+static int by_frames(const void *a, const void *b)
 {
 	const struct stack *x = a, *y = b;
 	int order = compare(x, y);
 
 	if (order == 0)
-		order = (x->row.group > y->row.group) -
-		    (x->row.group < y->row.group);
-	if (order ==
-	    0) /* a total order, so that equal inputs give equal pages */
-		order = (x->row.site->id > y->row.site->id) -
-		    (x->row.site->id < y->row.site->id);
+		order = (x->row.group > y->row.group) - (x->row.group < y->row.group);
+	if (order == 0) /* a total order, so that equal inputs give equal pages */
+		order = (x->row.site->id > y->row.site->id) - (x->row.site->id < y->row.site->id);
 	return order;
 }
 
-static void
-put(struct html_blob *b, const struct stack *before, const struct stack *s)
+static void put(struct html_blob *b, const struct stack *before, const struct stack *s)
 {
 	uint32_t n = before ? shared(before, s) : 0;
 
@@ -111,8 +98,7 @@ put(struct html_blob *b, const struct stack *before, const struct stack *s)
 		html_blob_put(b, HTML_STACK_FRAMES, s->frames[n]);
 }
 
-static int
-by_group(const void *a, const void *b)
+static int by_group(const void *a, const void *b)
 {
 	const struct html_row *x = a, *y = b;
 
@@ -124,8 +110,7 @@ by_group(const void *a, const void *b)
 }
 
 /* Numbers the stacks; rows go back to their groups. */
-static void
-put_all(struct html *h, struct stack *stacks)
+static void put_all(struct html *h, struct stack *stacks)
 {
 	const struct stack *before = NULL;
 	uint32_t number = 0;
@@ -144,8 +129,7 @@ put_all(struct html *h, struct stack *stacks)
 }
 
 /* A merged site gets the row of the group that it is merged into. */
-static void
-resolve_others(struct html_group *g)
+static void resolve_others(struct html_group *g)
 {
 	for (size_t i = 0; i < g->process->site_count; i++) {
 		uint32_t n = g->row_of[i] - HTML_OTHERS;
@@ -156,8 +140,7 @@ resolve_others(struct html_group *g)
 }
 
 /* Where the rows of each group are, and the row of each site. */
-static void
-find_rows(struct html *h)
+static void find_rows(struct html *h)
 {
 	for (size_t i = 0; i < h->row_count; i++) {
 		const struct html_row *r = &h->rows[i];
@@ -174,8 +157,7 @@ find_rows(struct html *h)
 		resolve_others(&h->groups[i]);
 }
 
-int
-html_stacks_put(struct html *h)
+int html_stacks_put(struct html *h)
 {
 	struct numbers *numbers = calloc(h->input_count, sizeof(*numbers));
 	struct stack *stacks = calloc(h->row_count + 1, sizeof(*stacks));
@@ -186,8 +168,8 @@ html_stacks_put(struct html *h)
 	for (size_t i = 0; i < h->input_count && err == 0; i++) {
 		const struct view *v = h->inputs[i].view;
 
-		numbers[i] = (struct numbers){.view = v,
-		    .of_frame = calloc(v->frame_count + 1, sizeof(uint32_t))};
+		numbers[i] = (struct numbers){
+		    .view = v, .of_frame = calloc(v->frame_count + 1, sizeof(uint32_t))};
 		err = numbers[i].of_frame ? 0 : -ENOMEM;
 	}
 	for (size_t i = 0; i < h->row_count; i++)

@@ -19,8 +19,7 @@ enum {
 
 /* ---- points of processes ---- */
 
-static void
-put_point(struct html_blob *b, const struct process_point *p)
+static void put_point(struct html_blob *b, const struct process_point *p)
 {
 	html_blob_put(b, HTML_POINT_TIME_US, p->time_us);
 	html_blob_put(b, HTML_POINT_LIVE_BYTES, p->live_bytes);
@@ -30,8 +29,7 @@ put_point(struct html_blob *b, const struct process_point *p)
 }
 
 /* Keeps the highest point of each interval, the first and the last. */
-static void
-put_points(struct html *h, struct html_group *g, size_t most)
+static void put_points(struct html *h, struct html_group *g, size_t most)
 {
 	const struct process *p = g->process;
 	size_t stride = p->point_count / most + 1, i = 0;
@@ -45,8 +43,7 @@ put_points(struct html *h, struct html_group *g, size_t most)
 		else if (end >= p->point_count)
 			end = p->point_count - 1;
 		for (size_t k = i; k < end; k++)
-			if (p->points[k].live_bytes >
-			    p->points[best].live_bytes)
+			if (p->points[k].live_bytes > p->points[best].live_bytes)
 				best = k;
 		put_point(&h->blob, &p->points[best]);
 		g->points++;
@@ -88,8 +85,7 @@ struct changes {
 	size_t count, room, most;
 };
 
-static int
-by_moment(const void *a, const void *b)
+static int by_moment(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
 
@@ -99,8 +95,7 @@ by_moment(const void *a, const void *b)
 }
 
 /* Merges entries of the same moment and row, and drops those of zeros. */
-static void
-settle(struct changes *c)
+static void settle(struct changes *c)
 {
 	size_t kept = 0;
 
@@ -111,8 +106,7 @@ settle(struct changes *c)
 
 		for (; i < c->count && by_moment(&sum, &c->list[i]) == 0; i++)
 			for (int k = 0; k < 4; k++)
-				(void)__builtin_add_overflow(sum.added[k],
-				    c->list[i].added[k],
+				(void)__builtin_add_overflow(sum.added[k], c->list[i].added[k],
 				    &sum.added[k]); /* figures wrap */
 		for (int k = 0; k < 4; k++)
 			any = any || sum.added[k] != 0;
@@ -123,8 +117,7 @@ settle(struct changes *c)
 }
 
 /* If there are too many, the moments are twice as far apart from now on. */
-static void
-thin_out(struct changes *c)
+static void thin_out(struct changes *c)
 {
 	settle(c);
 	while (c->count > c->most && c->width_us < c->until_us) {
@@ -135,9 +128,7 @@ thin_out(struct changes *c)
 	}
 }
 
-static int
-add(struct changes *c, struct member *m, const struct told *now,
-    uint64_t time_us)
+static int add(struct changes *c, struct member *m, const struct told *now, uint64_t time_us)
 {
 	struct change *x;
 
@@ -146,8 +137,7 @@ add(struct changes *c, struct member *m, const struct told *now,
 		/* a single moment keeps all its sites */
 		if (c->count > c->room / 2) {
 			size_t more = c->room * 2;
-			struct change *bigger =
-			    reallocarray(c->list, more, sizeof(*bigger));
+			struct change *bigger = reallocarray(c->list, more, sizeof(*bigger));
 
 			if (!bigger)
 				return -ENOMEM;
@@ -156,42 +146,37 @@ add(struct changes *c, struct member *m, const struct told *now,
 		}
 	}
 	x = &c->list[c->count++];
-	*x = (struct change){.row = m->row,
-	    .moment =
-	        (uint32_t)((time_us > 0 ? time_us - 1 : 0) / c->width_us)};
+	*x = (struct change){
+	    .row = m->row, .moment = (uint32_t)((time_us > 0 ? time_us - 1 : 0) / c->width_us)};
 	for (int i = 0; i < 4; i++)
 		x->added[i] = (int64_t)(now->sums[i] - m->told.sums[i]);
 	m->told = *now;
 	return 0;
 }
 
-static struct course *
-find_course(struct changes *c, const uint8_t uuid[16])
+static struct course *find_course(struct changes *c, const uint8_t uuid[16])
 {
 	const struct session *s = c->h->inputs[c->input].view->session;
 
 	for (size_t i = 0; i < s->count; i++)
-		if (c->courses[i].group &&
-		    memcmp(s->processes[i]->header.uuid, uuid, 16) == 0)
+		if (c->courses[i].group && memcmp(s->processes[i]->header.uuid, uuid, 16) == 0)
 			return &c->courses[i];
 	return NULL;
 }
 
-static int
-by_id(const void *a, const void *b)
+static int by_id(const void *a, const void *b)
 {
 	const struct member *x = a, *y = b;
 
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static int
-on_row(void *context, struct replay_process *p, uint32_t id,
-    const struct codec_sum *sum, uint64_t time_us)
+static int on_row(void *context, struct replay_process *p, uint32_t id, const struct codec_sum *sum,
+    uint64_t time_us)
 {
 	struct changes *c = context;
-	const struct told now = {{sum->allocations, sum->allocated_bytes,
-	    sum->frees, sum->freed_bytes}};
+	const struct told now = {
+	    {sum->allocations, sum->allocated_bytes, sum->frees, sum->freed_bytes}};
 	const struct member key = {.id = id};
 	struct course *course = p->context;
 	struct member *m;
@@ -209,8 +194,7 @@ on_row(void *context, struct replay_process *p, uint32_t id,
 	return add(c, m, &now, time_us);
 }
 
-static int
-begin_course(struct course *c, const struct html_group *g)
+static int begin_course(struct course *c, const struct html_group *g)
 {
 	const struct process *p = g->process;
 
@@ -222,15 +206,13 @@ begin_course(struct course *c, const struct html_group *g)
 		uint32_t row = g->row_of[p->ids[i].site];
 
 		if (row != HTML_NO_ROW)
-			c->members[c->count++] =
-			    (struct member){.id = p->ids[i].id, .row = row};
+			c->members[c->count++] = (struct member){.id = p->ids[i].id, .row = row};
 	}
 	return 0;
 }
 
 /* The time of its last point, since the recording began. */
-static uint64_t
-end_us(const struct changes *c, const struct course *x)
+static uint64_t end_us(const struct changes *c, const struct course *x)
 {
 	const struct session *s = c->h->inputs[c->input].view->session;
 	const struct process *p = x->group->process;
@@ -244,8 +226,7 @@ end_us(const struct changes *c, const struct course *x)
 }
 
 /* The changes between the last point and the final state. */
-static int
-end_course(struct changes *c, struct course *x)
+static int end_course(struct changes *c, struct course *x)
 {
 	const struct html_group *g = x->group;
 	struct told *sums = calloc(g->count + 1, sizeof(*sums));
@@ -254,15 +235,12 @@ end_course(struct changes *c, struct course *x)
 
 	for (size_t i = 0; i < x->count && err == 0; i++)
 		for (int k = 0; k < 4; k++)
-			sums[x->members[i].row - g->first].sums[k] +=
-			    x->members[i].told.sums[k];
+			sums[x->members[i].row - g->first].sums[k] += x->members[i].told.sums[k];
 	for (size_t i = 0; i < g->count && err == 0; i++) {
-		const struct process_figures *f =
-		    &c->h->rows[g->first + i].site->figures.all;
-		const struct told end = {{f->allocations, f->allocated_bytes,
-		    f->frees, f->freed_bytes}};
-		struct member m = {
-		    .row = (uint32_t)(g->first + i), .told = sums[i]};
+		const struct process_figures *f = &c->h->rows[g->first + i].site->figures.all;
+		const struct told end = {
+		    {f->allocations, f->allocated_bytes, f->frees, f->freed_bytes}};
+		struct member m = {.row = (uint32_t)(g->first + i), .told = sums[i]};
 
 		if (memcmp(&end, &sums[i], sizeof(end)) != 0)
 			err = add(c, &m, &end, us);
@@ -271,8 +249,7 @@ end_course(struct changes *c, struct course *x)
 	return err;
 }
 
-static void
-put_changes(struct changes *c)
+static void put_changes(struct changes *c)
 {
 	struct html_moments *m = &c->h->moments[c->input];
 	struct html_blob *b = &c->h->blob;
@@ -285,18 +262,14 @@ put_changes(struct changes *c)
 
 		html_blob_put(b, HTML_CHANGE_MOMENT, x->moment);
 		html_blob_put(b, HTML_CHANGE_SITE, x->row);
-		html_blob_put(
-		    b, HTML_CHANGE_ALLOCATIONS, (uint64_t)x->added[0]);
-		html_blob_put(
-		    b, HTML_CHANGE_ALLOCATED_BYTES, (uint64_t)x->added[1]);
+		html_blob_put(b, HTML_CHANGE_ALLOCATIONS, (uint64_t)x->added[0]);
+		html_blob_put(b, HTML_CHANGE_ALLOCATED_BYTES, (uint64_t)x->added[1]);
 		html_blob_put(b, HTML_CHANGE_FREES, (uint64_t)x->added[2]);
-		html_blob_put(
-		    b, HTML_CHANGE_FREED_BYTES, (uint64_t)x->added[3]);
+		html_blob_put(b, HTML_CHANGE_FREED_BYTES, (uint64_t)x->added[3]);
 	}
 }
 
-static int
-put_input(struct html *h, uint32_t input)
+static int put_input(struct html *h, uint32_t input)
 {
 	const struct session *s = h->inputs[input].view->session;
 	struct changes c = {.h = h,
@@ -339,8 +312,7 @@ put_input(struct html *h, uint32_t input)
 	return err;
 }
 
-int
-html_timeline_put(struct html *h)
+int html_timeline_put(struct html *h)
 {
 	size_t most = POINTS_ALL / (h->group_count + 1);
 	int err = 0;

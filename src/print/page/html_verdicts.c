@@ -12,8 +12,7 @@
 enum { SCORES_TOP = 10 };
 
 /* The clause of several blocks. */
-static void
-put_plural(FILE *out, const char *words)
+static void put_plural(FILE *out, const char *words)
 {
 	(void)putc('"', out); /* words of ours need no escape */
 	for (; *words; words++)
@@ -25,8 +24,7 @@ put_plural(FILE *out, const char *words)
 }
 
 /* Few sites have one, so these are no columns. */
-void
-html_verdict_rows(FILE *out, const struct html *h)
+void html_verdict_rows(FILE *out, const struct html *h)
 {
 	const struct verdict_note_text *note;
 	const char *comma = "";
@@ -34,13 +32,11 @@ html_verdict_rows(FILE *out, const struct html *h)
 	for (size_t i = 0; i < h->row_count; i++) {
 		const struct view_site *s = h->rows[i].site;
 
-		if (!s->verdict &&
-		    (!s->score || s->score->class == SCORE_CHURN))
+		if (!s->verdict && (!s->score || s->score->class == SCORE_CHURN))
 			continue; /* most sites are churn */
-		(void)fprintf(out, "%s{\"row\":%zu,\"verdict\":",
-		    *comma ? comma : ",\n\"verdicts\":[", i);
-		verdict_json_site(
-		    out, h->inputs[h->groups[h->rows[i].group].input].view, s);
+		(void)fprintf(
+		    out, "%s{\"row\":%zu,\"verdict\":", *comma ? comma : ",\n\"verdicts\":[", i);
+		verdict_json_site(out, h->inputs[h->groups[h->rows[i].group].input].view, s);
 		(void)putc('}', out);
 		comma = ",\n";
 	}
@@ -55,8 +51,7 @@ html_verdict_rows(FILE *out, const struct html *h)
 }
 
 /* The number of a process in its session. */
-static uint32_t
-number_of(const struct session *s, const struct process *p)
+static uint32_t number_of(const struct session *s, const struct process *p)
 {
 	uint32_t i = 0;
 
@@ -66,8 +61,7 @@ number_of(const struct session *s, const struct process *p)
 }
 
 /* What leaks, grows or is steady by its ages, as a report says it. */
-static int
-put_scores(FILE *out, const struct view *v, struct process *p)
+static int put_scores(FILE *out, const struct view *v, struct process *p)
 {
 	struct layout page = {.utf8 = true};
 	struct score_list l;
@@ -94,8 +88,7 @@ put_scores(FILE *out, const struct view *v, struct process *p)
 	return err;
 }
 
-int
-html_verdict_group(FILE *out, const struct html *h, size_t group)
+int html_verdict_group(FILE *out, const struct html *h, size_t group)
 {
 	const struct html_group *g = &h->groups[group];
 	const struct view *v = h->inputs[g->input].view;
@@ -105,8 +98,7 @@ html_verdict_group(FILE *out, const struct html *h, size_t group)
 	struct layout page = {.utf8 = true};
 	struct verdict_list sums;
 
-	if (put_scores(
-	        out, v, v->session->processes[number_of(v->session, p)]) < 0)
+	if (put_scores(out, v, v->session->processes[number_of(v->session, p)]) < 0)
 		return -ENOMEM;
 	if (verdict_state(v->session, p) == VERDICT_STATE_NONE)
 		return 0;

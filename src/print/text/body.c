@@ -11,8 +11,7 @@
 #include "view/sites/older.h"
 #include "print/text/table_text.h"
 
-static const char *
-bytes_of(int metric)
+static const char *bytes_of(int metric)
 {
 	static const char *const words[] = {
 	    [VIEW_LIVE] = "live bytes",
@@ -25,8 +24,7 @@ bytes_of(int metric)
 }
 
 /* Defines "short-lived": recordings of older versions know it less exactly. */
-static void
-print_temporary(const struct layout *p, const struct view *v)
+static void print_temporary(const struct layout *p, const struct view *v)
 {
 	uint64_t within_ns = ages_temporary_ns(v);
 	char a[WORDS_MAX], b[WORDS_COUNTED];
@@ -41,12 +39,9 @@ print_temporary(const struct layout *p, const struct view *v)
 		(void)fprintf(t.file,
 		    "Temporary: blocks that a thread allocated and freed, with "
 		    "at most %s in between.\n",
-		    words_counted(
-		        b, lifetimes_within(v->within), "allocation"));
+		    words_counted(b, lifetimes_within(v->within), "allocation"));
 	else if (within_ns == 0)
-		(void)fputs(
-		    "At which age blocks were freed was not recorded.\n",
-		    t.file);
+		(void)fputs("At which age blocks were freed was not recorded.\n", t.file);
 	else
 		(void)fprintf(t.file,
 		    "Temporary: blocks freed within %s of their "
@@ -60,8 +55,7 @@ print_temporary(const struct layout *p, const struct view *v)
 }
 
 /* The sums after filters, if there are any. */
-static void
-print_filters(const struct layout *p, const struct view *v, int metric)
+static void print_filters(const struct layout *p, const struct view *v, int metric)
 {
 	uint64_t some = view_bytes(&v->chosen.figures, metric);
 	uint64_t whole = some + view_bytes(&v->filtered.figures, metric);
@@ -72,16 +66,14 @@ print_filters(const struct layout *p, const struct view *v, int metric)
 	if (v->filtered.sites == 0)
 		return;
 	layout_begin(p, &t);
-	(void)fprintf(t.file,
-	    "The filters leave %.1f%% of the %s: %s of %s, in %s of %s.\n",
+	(void)fprintf(t.file, "The filters leave %.1f%% of the %s: %s of %s, in %s of %s.\n",
 	    whole ? 100.0 * (double)some / (double)whole : 0, bytes_of(metric),
-	    words_count(a, some), words_count(b, whole),
-	    words_count(c, v->chosen.sites), words_counted(d, sites, "site"));
+	    words_count(a, some), words_count(b, whole), words_count(c, v->chosen.sites),
+	    words_counted(d, sites, "site"));
 	layout_end(p, &t);
 }
 
-static void
-print_suppressed(
+static void print_suppressed(
     const struct layout *p, const struct view *v, const struct body_options *o)
 {
 	uint64_t bytes = view_bytes(&v->suppressed.figures, o->view.metric);
@@ -93,14 +85,12 @@ print_suppressed(
 	layout_begin(p, &t);
 	(void)fprintf(t.file, "%s in %s suppressed (--no-suppress shows %s).\n",
 	    words_counted(a, bytes, "byte"),
-	    words_counted(b, v->suppressed.sites,
-	        o->builtin_only ? "start-up remainder" : "place"),
+	    words_counted(b, v->suppressed.sites, o->builtin_only ? "start-up remainder" : "place"),
 	    v->suppressed.sites == 1 ? "it" : "them");
 	layout_end(p, &t);
 }
 
-static const char *
-nothing_of(const struct view *v, const struct body_options *o)
+static const char *nothing_of(const struct view *v, const struct body_options *o)
 {
 	int metric = o->view.metric;
 	static const char *const words[] = {
@@ -111,13 +101,11 @@ nothing_of(const struct view *v, const struct body_options *o)
 	};
 
 	if (v->is_compared)
-		return v->unchanged ? "Nothing has changed."
-		                    : "There is nothing.";
+		return v->unchanged ? "Nothing has changed." : "There is nothing.";
 	if (v->filtered.sites > 0)
 		return "The filters leave nothing.";
 	if (v->suppressed.sites > 0)
-		return o->older ? "Nothing else is that old."
-		                : "Nothing else is live.";
+		return o->older ? "Nothing else is that old." : "Nothing else is live.";
 	if (o->older)
 		return "No block is that old.";
 	if (metric == VIEW_TEMPORARY && v->temporary_ticks == 0 && !v->within)
@@ -125,15 +113,13 @@ nothing_of(const struct view *v, const struct body_options *o)
 	return metric < VIEW_ALL ? words[metric] : words[VIEW_ALLOCS];
 }
 
-static int
-print_view(const struct layout *p, struct view *v, const struct body_options *o)
+static int print_view(const struct layout *p, struct view *v, const struct body_options *o)
 {
-	const struct tree_print_options tree = {
-	    .tree = {.metric = o->view.metric,
-	        .order = o->order,
-	        .top_down = o->top_down,
-	        .by_line = o->by_line,
-	        .grown_first = o->grown_first},
+	const struct tree_print_options tree = {.tree = {.metric = o->view.metric,
+	                                            .order = o->order,
+	                                            .top_down = o->top_down,
+	                                            .by_line = o->by_line,
+	                                            .grown_first = o->grown_first},
 	    .top = o->top,
 	    .threshold = o->threshold,
 	    .with_holds = o->rss};
@@ -151,8 +137,7 @@ print_view(const struct layout *p, struct view *v, const struct body_options *o)
 }
 
 /* Do the frames come from several programs? */
-static bool
-has_programs(const struct view *v)
+static bool has_programs(const struct view *v)
 {
 	const char *first = NULL;
 
@@ -168,15 +153,12 @@ has_programs(const struct view *v)
 	return false;
 }
 
-int
-body_write_view(
-    const struct layout *p, struct view *v, const struct body_options *options)
+int body_write_view(const struct layout *p, struct view *v, const struct body_options *options)
 {
 	struct layout page = *p;
 
 	if (options->older)
-		older_write(p, options->older, options->view.only,
-		    &v->chosen.figures.all);
+		older_write(p, options->older, options->view.only, &v->chosen.figures.all);
 	if (options->view.metric == VIEW_TEMPORARY)
 		print_temporary(p, v);
 	print_filters(p, v, options->view.metric);
@@ -189,8 +171,7 @@ body_write_view(
 	return 0;
 }
 
-int
-body_write(const struct layout *p, const struct session *s, struct names *names,
+int body_write(const struct layout *p, const struct session *s, struct names *names,
     const struct body_options *options)
 {
 	struct view *v;

@@ -29,11 +29,10 @@ struct body_options {
  * Makes the view, says what filters and suppressions leave out, and prints the
  * rest. -ENOMEM.
  */
-int body_write(const struct layout *p, const struct session *s,
-    struct names *names, const struct body_options *options);
+int body_write(const struct layout *p, const struct session *s, struct names *names,
+    const struct body_options *options);
 
 /* The same of a view that was made with options->view. -ENOMEM. */
-int body_write_view(
-    const struct layout *p, struct view *v, const struct body_options *options);
+int body_write_view(const struct layout *p, struct view *v, const struct body_options *options);
 
 #endif

@@ -13,8 +13,7 @@
 enum { BLOCKS = 12, BYTES = 11, BASIS = 10, GAP = 2 };
 
 /* "+1,234", "-5"; "0" for no difference */
-static const char *
-signed_count(char to[WORDS_MAX + 1], uint64_t now, uint64_t before)
+static const char *signed_count(char to[WORDS_MAX + 1], uint64_t now, uint64_t before)
 {
 	char number[WORDS_MAX];
 	uint64_t n = now > before ? now - before : before - now;
@@ -27,8 +26,7 @@ signed_count(char to[WORDS_MAX + 1], uint64_t now, uint64_t before)
 	return to;
 }
 
-static const char *
-signed_bytes(char to[WORDS_MAX + 1], uint64_t now, uint64_t before)
+static const char *signed_bytes(char to[WORDS_MAX + 1], uint64_t now, uint64_t before)
 {
 	char number[WORDS_MAX];
 	uint64_t n = now > before ? now - before : before - now;
@@ -41,17 +39,15 @@ signed_bytes(char to[WORDS_MAX + 1], uint64_t now, uint64_t before)
 	return to;
 }
 
-static int
-colour_of(const struct by_type *t, const struct by_type_row *x)
+static int colour_of(const struct by_type *t, const struct by_type_row *x)
 {
 	if (!t->is_compared || x->bytes == x->old_bytes)
 		return LAYOUT_PLAIN;
 	return x->bytes > x->old_bytes ? LAYOUT_MORE : LAYOUT_LESS;
 }
 
-static void
-print_row(const struct layout *page, const struct by_type *t,
-    const struct by_type_row *x)
+static void print_row(
+    const struct layout *page, const struct by_type *t, const struct by_type_row *x)
 {
 	size_t used = BLOCKS + BYTES + GAP + BASIS + GAP;
 	char a[WORDS_MAX + 1], b[WORDS_MAX + 1];
@@ -64,21 +60,18 @@ print_row(const struct layout *page, const struct by_type *t,
 		    *colour ? layout_colour(page, LAYOUT_PLAIN) : "");
 		used += BLOCKS + BYTES;
 	}
-	(void)fprintf(page->out, "%*s%*s  %-*s  ", BLOCKS,
-	    words_count(a, x->blocks), BYTES, words_bytes(b, x->bytes), BASIS,
-	    by_type_basis_key(x->basis));
+	(void)fprintf(page->out, "%*s%*s  %-*s  ", BLOCKS, words_count(a, x->blocks), BYTES,
+	    words_bytes(b, x->bytes), BASIS, by_type_basis_key(x->basis));
 	layout_fit(page, x->name, layout_room(page, used));
 	if (x->container) {
-		(void)fprintf(page->out, "%s in %s%s",
-		    layout_colour(page, LAYOUT_DIM), x->container,
-		    layout_colour(page, LAYOUT_PLAIN));
+		(void)fprintf(page->out, "%s in %s%s", layout_colour(page, LAYOUT_DIM),
+		    x->container, layout_colour(page, LAYOUT_PLAIN));
 	}
 	(void)putc('\n', page->out);
 }
 
-static void
-print_head(const struct layout *page, const struct process *p,
-    const struct census *c, const struct by_type *t)
+static void print_head(const struct layout *page, const struct process *p, const struct census *c,
+    const struct by_type *t)
 {
 	char a[WORDS_COUNTED], b[WORDS_MAX];
 	struct layout_text h;
@@ -86,12 +79,10 @@ print_head(const struct layout *page, const struct process *p,
 	layout_begin(page, &h);
 	(void)fputs("Live blocks of ", h.file);
 	verdict_text_who(h.file, p);
-	(void)fprintf(h.file, " by C++ type: %s, %s",
-	    words_counted(a, t->all.blocks, "block"),
+	(void)fprintf(h.file, " by C++ type: %s, %s", words_counted(a, t->all.blocks, "block"),
 	    words_bytes(b, t->all.bytes));
 	if (t->is_compared && t->taken_ns > t->old_taken_ns)
-		(void)fprintf(h.file,
-		    "; the first two columns are the difference to %s before",
+		(void)fprintf(h.file, "; the first two columns are the difference to %s before",
 		    words_time(a, t->taken_ns - t->old_taken_ns));
 	else if (t->is_compared)
 		(void)fputs("; the first two columns are the difference to the "
@@ -108,31 +99,26 @@ print_head(const struct layout *page, const struct process *p,
 	if (t->count == 0)
 		return;
 	if (t->is_compared)
-		(void)fprintf(
-		    page->out, "%*s%*s", BLOCKS, "+blocks", BYTES, "+bytes");
-	(void)fprintf(page->out, "%*s%*s  %-*s  type\n", BLOCKS, "blocks",
-	    BYTES, "bytes", BASIS, "known by");
+		(void)fprintf(page->out, "%*s%*s", BLOCKS, "+blocks", BYTES, "+bytes");
+	(void)fprintf(
+	    page->out, "%*s%*s  %-*s  type\n", BLOCKS, "blocks", BYTES, "bytes", BASIS, "known by");
 }
 
-static void
-print_foot(const struct layout *page, const struct by_type *t, size_t shown)
+static void print_foot(const struct layout *page, const struct by_type *t, size_t shown)
 {
 	char a[WORDS_COUNTED], b[WORDS_MAX];
 	struct layout_text h;
 
 	layout_begin(page, &h);
 	if (shown < t->count)
-		(void)fprintf(h.file,
-		    "%s more not shown (--top 0 prints all).\n",
+		(void)fprintf(h.file, "%s more not shown (--top 0 prints all).\n",
 		    words_counted(a, t->count - shown, "type"));
 	(void)fprintf(h.file,
 	    "No type is known of %s, %s (%.1f %% of the "
 	    "bytes): no vtable, and no container of C++ in "
 	    "their stacks.\n",
-	    words_counted(a, t->none.blocks, "block"),
-	    words_bytes(b, t->none.bytes),
-	    t->all.bytes ? (double)t->none.bytes * 100 / (double)t->all.bytes
-	                 : 0);
+	    words_counted(a, t->none.blocks, "block"), words_bytes(b, t->none.bytes),
+	    t->all.bytes ? (double)t->none.bytes * 100 / (double)t->all.bytes : 0);
 	if (t->filtered.blocks > 0)
 		(void)fprintf(h.file, "Filtered: %s, %s.\n",
 		    words_counted(a, t->filtered.blocks, "block"),
@@ -140,9 +126,8 @@ print_foot(const struct layout *page, const struct by_type *t, size_t shown)
 	layout_end(page, &h);
 }
 
-void
-by_type_text_write(const struct layout *page, const struct process *p,
-    const struct census *c, const struct by_type *t, unsigned top)
+void by_type_text_write(const struct layout *page, const struct process *p, const struct census *c,
+    const struct by_type *t, unsigned top)
 {
 	size_t shown = top && top < t->count ? top : t->count;
 

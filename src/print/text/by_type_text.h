@@ -7,7 +7,7 @@
 #include "print/text/layout.h"
 
 /* `top` rows at most, 0: all. */
-void by_type_text_write(const struct layout *page, const struct process *p,
-    const struct census *c, const struct by_type *t, unsigned top);
+void by_type_text_write(const struct layout *page, const struct process *p, const struct census *c,
+    const struct by_type *t, unsigned top);
 
 #endif

@@ -18,21 +18,18 @@ struct columns {
 	const char *blocks_word;
 };
 
-void columns_init(struct columns *c, const struct view *v, int metric,
-    int order, bool with_holds);
+void columns_init(struct columns *c, const struct view *v, int metric, int order, bool with_holds);
 
 /* Share, bytes, error, blocks, calls, holds, pins; returns how many columns they take. */
 size_t columns_head(const struct columns *c, const struct layout *p);
-size_t columns_print(
-    const struct columns *c, const struct layout *p, const struct amounts *a);
+size_t columns_print(const struct columns *c, const struct layout *p, const struct amounts *a);
 size_t columns_blank(const struct columns *c, const struct layout *p);
 
 /* Is the share below the threshold, in percent? Its sign does not matter. */
-bool columns_is_below(
-    const struct columns *c, const struct amounts *a, double threshold);
+bool columns_is_below(const struct columns *c, const struct amounts *a, double threshold);
 
 /* A line for what is not shown; nothing if everything is. */
-void columns_rest(const struct columns *c, const struct layout *p,
-    const struct amounts *a, uint64_t places, size_t indent, const char *why);
+void columns_rest(const struct columns *c, const struct layout *p, const struct amounts *a,
+    uint64_t places, size_t indent, const char *why);
 
 #endif

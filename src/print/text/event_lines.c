@@ -48,8 +48,7 @@ static const char *const words[] = {
     [EVENTS_GAP] = "lost",
 };
 
-int
-event_lines_new(FILE *out, const struct session *s, struct names *names,
+int event_lines_new(FILE *out, const struct session *s, struct names *names,
     const struct event_lines_options *o, struct event_lines **ret)
 {
 	struct event_lines *l = calloc(1, sizeof(*l));
@@ -65,8 +64,7 @@ event_lines_new(FILE *out, const struct session *s, struct names *names,
 	return 0;
 }
 
-void
-event_lines_free(struct event_lines *l)
+void event_lines_free(struct event_lines *l)
 {
 	if (!l)
 		return;
@@ -78,8 +76,7 @@ event_lines_free(struct event_lines *l)
 
 /* ---- sites ---- */
 
-static struct member *
-member_of(struct event_lines *l, const struct logcode_head *h)
+static struct member *member_of(struct event_lines *l, const struct logcode_head *h)
 {
 	struct member *m;
 
@@ -100,15 +97,12 @@ member_of(struct event_lines *l, const struct logcode_head *h)
 /* ---- lines ---- */
 
 /* With few columns there is no pid: a thread is of one process. */
-static bool
-is_narrow(const struct event_lines *l)
+static bool is_narrow(const struct event_lines *l)
 {
 	return l->options.columns > 0 && l->options.columns < WIDE_MIN;
 }
 
-void
-event_lines_function(
-    FILE *out, const struct log_place *at, unsigned columns, size_t used)
+void event_lines_function(FILE *out, const struct log_place *at, unsigned columns, size_t used)
 {
 	const char *text = at->function ? at->function : "?";
 	const struct layout page = {.out = out, .width = columns};
@@ -120,8 +114,7 @@ event_lines_function(
 		layout_fit(&page, text, room);
 }
 
-static bool
-text_frame(void *context, const struct callstack_line *line)
+static bool text_frame(void *context, const struct callstack_line *line)
 {
 	struct event_lines *l = context;
 
@@ -136,8 +129,7 @@ struct list {
 	size_t count;
 };
 
-static bool
-json_frame(void *context, const struct callstack_line *line)
+static bool json_frame(void *context, const struct callstack_line *line)
 {
 	struct list *list = context;
 
@@ -147,8 +139,7 @@ json_frame(void *context, const struct callstack_line *line)
 	return true;
 }
 
-static void
-csv_text(FILE *out, const struct log_place *at)
+static void csv_text(FILE *out, const struct log_place *at)
 {
 	const char *text = at->function ? at->function : "?";
 
@@ -161,49 +152,41 @@ csv_text(FILE *out, const struct log_place *at)
 	(void)putc('"', out);
 }
 
-static uint64_t
-time_ms(const struct event_lines *l, const struct events_event *e)
+static uint64_t time_ms(const struct event_lines *l, const struct events_event *e)
 {
 	return events_time_ms(e->process, e->tick, l->start_ns);
 }
 
-static bool
-has_age(const struct events_event *e)
+static bool has_age(const struct events_event *e)
 {
-	return (e->kind == EVENTS_FREE || e->kind == EVENTS_REALLOC) &&
-	    e->was_found;
+	return (e->kind == EVENTS_FREE || e->kind == EVENTS_REALLOC) && e->was_found;
 }
 
-static uint64_t
-age_ms(const struct events_event *e)
+static uint64_t age_ms(const struct events_event *e)
 {
-	return e->tick > e->born ? (e->tick - e->born) * (LOG_TICK_NS / 1000000)
-	                         : 0;
+	return e->tick > e->born ? (e->tick - e->born) * (LOG_TICK_NS / 1000000) : 0;
 }
 
-static bool
-is_alloc(const struct events_event *e)
+static bool is_alloc(const struct events_event *e)
 {
 	return e->kind == EVENTS_ALLOC || e->kind == EVENTS_REALLOC;
 }
 
-static void
-put_text(struct event_lines *l, const struct member *m,
-    const struct events_event *e, const struct log_place *at)
+static void put_text(struct event_lines *l, const struct member *m, const struct events_event *e,
+    const struct log_place *at)
 {
 	uint64_t ms = time_ms(l, e);
 
 	const bool narrow = is_narrow(l);
 
-	(void)fprintf(
-	    l->out, "%6" PRIu64 ".%02" PRIu64 " ", ms / 1000, ms % 1000 / 10);
+	(void)fprintf(l->out, "%6" PRIu64 ".%02" PRIu64 " ", ms / 1000, ms % 1000 / 10);
 	if (!narrow)
 		(void)fprintf(l->out, "%7u ", e->process->pid);
-	(void)fprintf(l->out, "%7u %-*s ", e->tid ? e->tid : e->thread,
-	    narrow ? 7 : 14, words[e->kind]);
+	(void)fprintf(
+	    l->out, "%7u %-*s ", e->tid ? e->tid : e->thread, narrow ? 7 : 14, words[e->kind]);
 	if (e->kind == EVENTS_GAP) {
-		(void)fprintf(l->out, "%" PRIu64 " %s\n", e->count,
-		    e->count == 1 ? "event" : "events");
+		(void)fprintf(
+		    l->out, "%" PRIu64 " %s\n", e->count, e->count == 1 ? "event" : "events");
 		return;
 	}
 	if (e->address)
@@ -216,28 +199,24 @@ put_text(struct event_lines *l, const struct member *m,
 		(void)fputs(" of a block that was never allocated\n", l->out);
 		return;
 	}
-	(void)fprintf(l->out,
-	    narrow ? " %9" PRIu64 " %5u " : " %10" PRIu64 " %6u ", e->size,
-	    e->site);
+	(void)fprintf(
+	    l->out, narrow ? " %9" PRIu64 " %5u " : " %10" PRIu64 " %6u ", e->size, e->site);
 	if (has_age(e))
-		(void)fprintf(l->out, "%*" PRIu64 ".%02" PRIu64 " ",
-		    narrow ? 4 : 6, age_ms(e) / 1000, age_ms(e) % 1000 / 10);
+		(void)fprintf(l->out, "%*" PRIu64 ".%02" PRIu64 " ", narrow ? 4 : 6,
+		    age_ms(e) / 1000, age_ms(e) % 1000 / 10);
 	else
 		(void)fprintf(l->out, "%*s ", narrow ? 7 : 9, "");
 	if (e->kind == EVENTS_INHERITED)
 		(void)fputs("(a block of the parent)", l->out);
 	else
-		event_lines_function(
-		    l->out, at, l->options.columns, narrow ? NARROW : WIDE);
+		event_lines_function(l->out, at, l->options.columns, narrow ? NARROW : WIDE);
 	(void)putc('\n', l->out);
 	if (l->options.stacks && is_alloc(e) && at->has_stack)
-		callstack_each(
-		    l->names, m->places.process, at->stack, text_frame, l);
+		callstack_each(l->names, m->places.process, at->stack, text_frame, l);
 }
 
-static void
-put_json(struct event_lines *l, const struct member *m,
-    const struct events_event *e, const struct log_place *at)
+static void put_json(struct event_lines *l, const struct member *m, const struct events_event *e,
+    const struct log_place *at)
 {
 	(void)fprintf(l->out, "{\"event\":\"%s\"", words[e->kind]);
 	json_number(l->out, "time_ms", time_ms(l, e));
@@ -259,10 +238,8 @@ put_json(struct event_lines *l, const struct member *m,
 	json_number(l->out, "size", e->size);
 	json_number(l->out, "site", e->site);
 	if (e->kind == EVENTS_REALLOC) {
-		json_number_or_null(
-		    l->out, "old_size", e->was_found, e->old_size);
-		json_number_or_null(
-		    l->out, "old_site", e->was_found, e->old_site);
+		json_number_or_null(l->out, "old_size", e->was_found, e->old_size);
+		json_number_or_null(l->out, "old_site", e->was_found, e->old_site);
 	}
 	if (has_age(e))
 		json_number(l->out, "age_ms", age_ms(e));
@@ -274,23 +251,19 @@ put_json(struct event_lines *l, const struct member *m,
 		json_key(l->out, "stack");
 		(void)putc('[', l->out);
 		if (at->has_stack)
-			callstack_each(l->names, m->places.process, at->stack,
-			    json_frame, &list);
+			callstack_each(l->names, m->places.process, at->stack, json_frame, &list);
 		(void)putc(']', l->out);
 	}
 	(void)fputs("}\n", l->out);
 }
 
-static void
-put_csv(struct event_lines *l, const struct events_event *e,
-    const struct log_place *at)
+static void put_csv(struct event_lines *l, const struct events_event *e, const struct log_place *at)
 {
 	uint64_t ms = time_ms(l, e);
 	bool unknown = e->kind == EVENTS_FREE && !e->was_found;
 
-	(void)fprintf(l->out, "%" PRIu64 ".%03" PRIu64 ",%u,%u,%u,%s,",
-	    ms / 1000, ms % 1000, e->process->pid, e->thread, e->tid,
-	    words[e->kind]);
+	(void)fprintf(l->out, "%" PRIu64 ".%03" PRIu64 ",%u,%u,%u,%s,", ms / 1000, ms % 1000,
+	    e->process->pid, e->thread, e->tid, words[e->kind]);
 	if (e->name)
 		(void)fprintf(l->out, "%u", e->name);
 	(void)putc(',', l->out);
@@ -305,24 +278,21 @@ put_csv(struct event_lines *l, const struct events_event *e,
 	if (e->kind == EVENTS_GAP || unknown)
 		return;
 	if (has_age(e))
-		(void)fprintf(l->out, "%" PRIu64 ".%03" PRIu64,
-		    age_ms(e) / 1000, age_ms(e) % 1000);
+		(void)fprintf(l->out, "%" PRIu64 ".%03" PRIu64, age_ms(e) / 1000, age_ms(e) % 1000);
 	(void)fputs(",,", l->out);
 	if (e->kind != EVENTS_INHERITED)
 		csv_text(l->out, at);
 	(void)putc('\n', l->out);
 }
 
-void
-event_lines_begin(struct event_lines *l)
+void event_lines_begin(struct event_lines *l)
 {
 	if (l->has_begun)
 		return;
 	l->has_begun = true;
 	if (l->options.format == EVENT_LINES_TEXT && is_narrow(l))
-		(void)fputs(
-		    "     time     tid event       block      size  site "
-		    "    age function\n",
+		(void)fputs("     time     tid event       block      size  site "
+		            "    age function\n",
 		    l->out);
 	else if (l->options.format == EVENT_LINES_TEXT)
 		(void)fputs("     time     pid     tid event               "
@@ -335,14 +305,12 @@ event_lines_begin(struct event_lines *l)
 }
 
 /* Is this an event of the time, process and thread that are wanted? */
-static bool
-is_in_range(const struct event_lines *l, const struct events_event *e)
+static bool is_in_range(const struct event_lines *l, const struct events_event *e)
 {
 	const struct event_lines_options *o = &l->options;
 	uint64_t ms = time_ms(l, e);
 
-	if (ms < o->from_ns / 1000000 ||
-	    (o->to_ns != UINT64_MAX && ms > o->to_ns / 1000000))
+	if (ms < o->from_ns / 1000000 || (o->to_ns != UINT64_MAX && ms > o->to_ns / 1000000))
 		return false;
 	if (o->pid && e->process->pid != o->pid)
 		return false;
@@ -350,9 +318,8 @@ is_in_range(const struct event_lines *l, const struct events_event *e)
 }
 
 /* Are blocks of this site and size wanted? -ENOMEM. */
-static int
-is_wanted(struct event_lines *l, struct member *m, uint32_t site, uint64_t size,
-    bool *ret)
+static int is_wanted(
+    struct event_lines *l, struct member *m, uint32_t site, uint64_t size, bool *ret)
 {
 	const struct event_lines_options *o = &l->options;
 	const struct log_place *at;
@@ -375,9 +342,7 @@ is_wanted(struct event_lines *l, struct member *m, uint32_t site, uint64_t size,
  * A realloc ends a block of its old size and site. If only that block is wanted,
  * another format gets a free, because the new block's free is not wanted either.
  */
-static int
-put_other(
-    struct event_lines *l, const struct events_event *e, bool is_end_alone)
+static int put_other(struct event_lines *l, const struct events_event *e, bool is_end_alone)
 {
 	struct events_event end = *e;
 
@@ -389,9 +354,8 @@ put_other(
 	return l->options.sink(l->options.sink_context, &end);
 }
 
-static int
-put_line(struct event_lines *l, const struct member *m,
-    const struct events_event *e, const struct log_place *at)
+static int put_line(struct event_lines *l, const struct member *m, const struct events_event *e,
+    const struct log_place *at)
 {
 	event_lines_begin(l);
 	switch (l->options.format) {
@@ -408,8 +372,7 @@ put_line(struct event_lines *l, const struct member *m,
 	return ferror(l->out) ? -EIO : 0;
 }
 
-int
-event_lines_put(void *lines, const struct events_event *e)
+int event_lines_put(void *lines, const struct events_event *e)
 {
 	struct event_lines *l = lines;
 	bool is_new = e->kind == EVENTS_GAP, is_old = false;
@@ -417,8 +380,7 @@ event_lines_put(void *lines, const struct events_event *e)
 	struct member *m;
 	int err = 0;
 
-	if (!is_in_range(l, e) ||
-	    (l->options.include && e->kind == EVENTS_INHERITED))
+	if (!is_in_range(l, e) || (l->options.include && e->kind == EVENTS_INHERITED))
 		return 0;
 	m = member_of(l, e->process);
 	if (!m)
@@ -432,16 +394,14 @@ event_lines_put(void *lines, const struct events_event *e)
 	at = log_places_find(&m->places, e->site);
 	if (!at)
 		return -ENOMEM;
-	err =
-	    l->options.sink ? put_other(l, e, !is_new) : put_line(l, m, e, at);
+	err = l->options.sink ? put_other(l, e, !is_new) : put_line(l, m, e, at);
 	if (err != 0)
 		return err;
 	l->lines++;
 	return l->options.top && l->lines >= l->options.top ? 1 : 0;
 }
 
-uint64_t
-event_lines_count(const struct event_lines *l)
+uint64_t event_lines_count(const struct event_lines *l)
 {
 	return l->lines;
 }

@@ -13,20 +13,16 @@
 #include "session/load/session.h"
 #include "findings/log_places.h"
 
-enum event_lines_format {
-	EVENT_LINES_TEXT,
-	EVENT_LINES_JSONL,
-	EVENT_LINES_CSV
-};
+enum event_lines_format { EVENT_LINES_TEXT, EVENT_LINES_JSONL, EVENT_LINES_CSV };
 
 struct event_lines_options {
 	enum event_lines_format format;
-	bool stacks;        /* the call stack below each allocation */
-	uint64_t from_ns;   /* since the first process started */
-	uint64_t to_ns;     /* UINT64_MAX: to the end */
-	uint64_t min_bytes; /* smaller blocks are left out */
-	unsigned columns;   /* of lines of text, without stacks; 0: no limit */
-	uint64_t top;       /* as many events at most; 0: all */
+	bool stacks;            /* the call stack below each allocation */
+	uint64_t from_ns;       /* since the first process started */
+	uint64_t to_ns;         /* UINT64_MAX: to the end */
+	uint64_t min_bytes;     /* smaller blocks are left out */
+	unsigned columns;       /* of lines of text, without stacks; 0: no limit */
+	uint64_t top;           /* as many events at most; 0: all */
 	unsigned pid, thread;   /* 0: all; a thread by its tid or its number */
 	unsigned site;          /* id; 0: all */
 	const regex_t *include; /* a function of the stack; NULL: all */
@@ -52,8 +48,7 @@ int event_lines_put(void *lines, const struct events_event *e);
  * The function of a site, cut in the middle if it does not fit into a line of
  * so many columns, of which some are used; columns 0: no limit.
  */
-void event_lines_function(
-    FILE *out, const struct log_place *at, unsigned columns, size_t used);
+void event_lines_function(FILE *out, const struct log_place *at, unsigned columns, size_t used);
 
 /* How many events were put that the options want. */
 uint64_t event_lines_count(const struct event_lines *l);

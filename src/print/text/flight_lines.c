@@ -39,8 +39,7 @@ struct flight_lines {
 	bool has_begun;
 };
 
-int
-flight_lines_new(FILE *out, const struct session *s, struct names *names,
+int flight_lines_new(FILE *out, const struct session *s, struct names *names,
     const struct event_lines_options *o, struct flight_lines **ret)
 {
 	struct flight_lines *l = calloc(1, sizeof(*l));
@@ -57,8 +56,7 @@ flight_lines_new(FILE *out, const struct session *s, struct names *names,
 	return 0;
 }
 
-void
-flight_lines_free(struct flight_lines *l)
+void flight_lines_free(struct flight_lines *l)
 {
 	if (!l)
 		return;
@@ -66,8 +64,7 @@ flight_lines_free(struct flight_lines *l)
 	free(l);
 }
 
-static void
-change_process(struct flight_lines *l, const struct log_head *head)
+static void change_process(struct flight_lines *l, const struct log_head *head)
 {
 	if (memcmp(l->uuid, head->uuid, sizeof(l->uuid)) == 0)
 		return;
@@ -79,9 +76,7 @@ change_process(struct flight_lines *l, const struct log_head *head)
 
 /* ---- threads ---- */
 
-const char *
-flight_lines_thread(
-    const struct process *p, uint32_t tid, char to[FLIGHT_LINES_NAME])
+const char *flight_lines_thread(const struct process *p, uint32_t tid, char to[FLIGHT_LINES_NAME])
 {
 	char path[64];
 	ssize_t n = 0;
@@ -90,8 +85,8 @@ flight_lines_thread(
 	if (!p || tid == 0)
 		return NULL;
 	if (p->running_pid > 0 && (uint32_t)p->running_pid == p->header.pid) {
-		(void)snprintf(path, sizeof(path), "/proc/%d/task/%u/comm",
-		    (int)p->running_pid, tid);
+		(void)snprintf(
+		    path, sizeof(path), "/proc/%d/task/%u/comm", (int)p->running_pid, tid);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd >= 0) {
 			n = read(fd, to, FLIGHT_LINES_NAME - 1);
@@ -112,20 +107,17 @@ flight_lines_thread(
 }
 
 /* The same, asked of the kernel once for many events. */
-static const char *
-thread_name(struct flight_lines *l, uint32_t tid)
+static const char *thread_name(struct flight_lines *l, uint32_t tid)
 {
 	if (tid != l->named_tid || !tid)
-		l->has_name = flight_lines_thread(
-		                  l->places.process, tid, l->name) != NULL;
+		l->has_name = flight_lines_thread(l->places.process, tid, l->name) != NULL;
 	l->named_tid = tid;
 	return l->has_name ? l->name : NULL;
 }
 
 /* ---- lines ---- */
 
-static const char *
-word_of(const struct flightring_event *e)
+static const char *word_of(const struct flightring_event *e)
 {
 	switch (e->kind) {
 	case FLIGHTRING_ALLOC:
@@ -137,9 +129,8 @@ word_of(const struct flightring_event *e)
 	}
 }
 
-static uint64_t
-time_ms(const struct flight_lines *l, const struct log_head *head,
-    const struct flightring_event *e)
+static uint64_t time_ms(
+    const struct flight_lines *l, const struct log_head *head, const struct flightring_event *e)
 {
 	uint64_t start = head->start_monotonic_ns;
 
@@ -149,72 +140,60 @@ time_ms(const struct flight_lines *l, const struct log_head *head,
 	return start / 1000000 + e->tick * TICK_MS;
 }
 
-static bool
-is_narrow(const struct flight_lines *l)
+static bool is_narrow(const struct flight_lines *l)
 {
 	return l->options.columns > 0 && l->options.columns < WIDE_MIN;
 }
 
 /* A site of the parent has another stack here, or none. */
-static bool
-is_inherited(const struct flight_lines *l, const struct flightring_event *e)
+static bool is_inherited(const struct flight_lines *l, const struct flightring_event *e)
 {
-	return l->places.process && e->site &&
-	    e->site < l->places.process->header.first_id;
+	return l->places.process && e->site && e->site < l->places.process->header.first_id;
 }
 
-static void
-put_text(struct flight_lines *l, const struct log_head *head,
-    const struct flightring_event *e, const struct log_place *at,
-    const struct log_place *by)
+static void put_text(struct flight_lines *l, const struct log_head *head,
+    const struct flightring_event *e, const struct log_place *at, const struct log_place *by)
 {
 	const uint64_t ms = time_ms(l, head, e);
 
 	const unsigned columns = l->options.columns;
 	const bool narrow = is_narrow(l);
 
-	(void)fprintf(l->out,
-	    "%*" PRIu64 ".%02" PRIu64 " %7u %-12s 0x%012" PRIx64,
-	    narrow ? 4 : 6, ms / 1000, ms % 1000 / 10, e->tid, word_of(e),
-	    e->address);
+	(void)fprintf(l->out, "%*" PRIu64 ".%02" PRIu64 " %7u %-12s 0x%012" PRIx64, narrow ? 4 : 6,
+	    ms / 1000, ms % 1000 / 10, e->tid, word_of(e), e->address);
 	if (e->kind == FLIGHTRING_UNKNOWN) {
 		(void)fputs("  no block begins there\n", l->out);
 	} else {
-		(void)fprintf(l->out, " %*" PRIu64 " %*u ", narrow ? 8 : 10,
-		    e->size, narrow ? 5 : 6, e->site);
+		(void)fprintf(l->out, " %*" PRIu64 " %*u ", narrow ? 8 : 10, e->size,
+		    narrow ? 5 : 6, e->site);
 		if (e->kind == FLIGHTRING_FREE)
-			(void)fprintf(l->out, "%*.1f ", narrow ? 5 : 7,
-			    (double)e->age * AGE_MS / 1000);
+			(void)fprintf(
+			    l->out, "%*.1f ", narrow ? 5 : 7, (double)e->age * AGE_MS / 1000);
 		else
 			(void)fprintf(l->out, "%*s ", narrow ? 5 : 7, "");
 		if (is_inherited(l, e))
 			(void)fputs("(a block of the parent)", l->out);
 		else
-			event_lines_function(
-			    l->out, at, columns, narrow ? NARROW : WIDE);
+			event_lines_function(l->out, at, columns, narrow ? NARROW : WIDE);
 		(void)putc('\n', l->out);
 	}
 	if (!l->options.stacks)
 		return;
 	if (e->kind == FLIGHTRING_ALLOC && at->has_stack)
-		callstack_print(l->out, "        ", l->places.names,
-		    l->places.process, at->stack);
+		callstack_print(l->out, "        ", l->places.names, l->places.process, at->stack);
 	if (e->by && by->has_stack)
-		callstack_print(l->out, "        ", l->places.names,
-		    l->places.process, by->stack);
+		callstack_print(l->out, "        ", l->places.names, l->places.process, by->stack);
 }
 
-static void
-put_stack(struct flight_lines *l, const char *key, const struct log_place *at)
+static void put_stack(struct flight_lines *l, const char *key, const struct log_place *at)
 {
 	json_key(l->out, key);
 	callstack_json(l->out, l->places.names, l->places.process, at->stack);
 }
 
-static void
-put_json(struct flight_lines *l, const struct log_head *head,
-    const struct flightring *ring, const struct flightring_event *e,
-    const struct log_place *at, const struct log_place *by)
+static void put_json(struct flight_lines *l, const struct log_head *head,
+    const struct flightring *ring, const struct flightring_event *e, const struct log_place *at,
+    const struct log_place *by)
 {
 	(void)fprintf(l->out, "{\"event\":\"%s\"", word_of(e));
 	json_number(l->out, "time_ms", time_ms(l, head, e));
@@ -223,8 +202,7 @@ put_json(struct flight_lines *l, const struct log_head *head,
 	json_number_or_null(l->out, "tid", e->tid != 0, e->tid);
 	json_text(l->out, "thread_name", thread_name(l, e->tid));
 	json_number(l->out, "address", e->address);
-	json_number_or_null(
-	    l->out, "size", e->kind != FLIGHTRING_UNKNOWN, e->size);
+	json_number_or_null(l->out, "size", e->kind != FLIGHTRING_UNKNOWN, e->size);
 	json_number_or_null(l->out, "site", e->site != 0, e->site);
 	if (e->kind == FLIGHTRING_FREE)
 		json_number(l->out, "age_ms", (uint64_t)e->age * AGE_MS);
@@ -240,8 +218,7 @@ put_json(struct flight_lines *l, const struct log_head *head,
 	(void)fputs("}\n", l->out);
 }
 
-static void
-put_quoted(FILE *out, const char *text)
+static void put_quoted(FILE *out, const char *text)
 {
 	(void)putc('"', out);
 	for (; text && *text; text++) {
@@ -252,15 +229,12 @@ put_quoted(FILE *out, const char *text)
 	(void)putc('"', out);
 }
 
-static void
-put_csv(struct flight_lines *l, const struct log_head *head,
-    const struct flightring *ring, const struct flightring_event *e,
-    const struct log_place *at)
+static void put_csv(struct flight_lines *l, const struct log_head *head,
+    const struct flightring *ring, const struct flightring_event *e, const struct log_place *at)
 {
 	const uint64_t ms = time_ms(l, head, e);
 
-	(void)fprintf(l->out,
-	    "%" PRIu64 ".%03" PRIu64 ",%u,%u,%u,%s,0x%" PRIx64 ",", ms / 1000,
+	(void)fprintf(l->out, "%" PRIu64 ".%03" PRIu64 ",%u,%u,%u,%s,0x%" PRIx64 ",", ms / 1000,
 	    ms % 1000, head->pid, ring->thread, e->tid, word_of(e), e->address);
 	if (e->kind != FLIGHTRING_UNKNOWN)
 		(void)fprintf(l->out, "%" PRIu64 ",%u,", e->size, e->site);
@@ -276,8 +250,7 @@ put_csv(struct flight_lines *l, const struct log_head *head,
 	(void)putc('\n', l->out);
 }
 
-void
-flight_lines_begin(struct flight_lines *l)
+void flight_lines_begin(struct flight_lines *l)
 {
 	if (l->has_begun)
 		return;
@@ -288,8 +261,7 @@ flight_lines_begin(struct flight_lines *l)
 		    l->out);
 }
 
-static void
-put_heading(struct flight_lines *l, const struct log_head *head,
+static void put_heading(struct flight_lines *l, const struct log_head *head,
     const struct flightring *ring, size_t count)
 {
 	const char *name = thread_name(l, ring->tid);
@@ -297,37 +269,31 @@ put_heading(struct flight_lines *l, const struct log_head *head,
 
 	if (l->options.format != EVENT_LINES_TEXT)
 		return;
-	(void)fprintf(
-	    l->out, "%sprocess %u, ", l->has_begun ? "\n" : "", head->pid);
+	(void)fprintf(l->out, "%sprocess %u, ", l->has_begun ? "\n" : "", head->pid);
 	if (ring->thread == 0)
 		(void)fputs("signal handlers that interrupted a hook", l->out);
 	else
-		(void)fprintf(
-		    l->out, "thread %u, tid %u", ring->thread, ring->tid);
+		(void)fprintf(l->out, "thread %u, tid %u", ring->thread, ring->tid);
 	if (name) {
 		(void)fputs(" (", l->out);
 		text_print(l->out, name);
 		(void)putc(')', l->out);
 	}
 	(void)fprintf(l->out, "%s: its last %s\n%s function\n",
-	    ring->has_ended ? ", has ended" : "",
-	    words_counted(text, count, "event"),
-	    is_narrow(l)
-	        ? "   time     tid event        address            size  "
-	          "site   age"
-	        : "     time     tid event        address               size   "
-	          "site     age");
+	    ring->has_ended ? ", has ended" : "", words_counted(text, count, "event"),
+	    is_narrow(l) ? "   time     tid event        address            size  "
+	                   "site   age"
+	                 : "     time     tid event        address               size   "
+	                   "site     age");
 }
 
-static bool
-is_asked(const struct flight_lines *l, const struct log_head *head,
+static bool is_asked(const struct flight_lines *l, const struct log_head *head,
     const struct flightring *ring, const struct flightring_event *e)
 {
 	const struct event_lines_options *o = &l->options;
 	const uint64_t ms = time_ms(l, head, e);
 
-	if (ms < o->from_ns / 1000000 ||
-	    (o->to_ns != UINT64_MAX && ms > o->to_ns / 1000000))
+	if (ms < o->from_ns / 1000000 || (o->to_ns != UINT64_MAX && ms > o->to_ns / 1000000))
 		return false;
 	if (o->thread && e->tid != o->thread && ring->thread != o->thread)
 		return false;
@@ -337,8 +303,7 @@ is_asked(const struct flight_lines *l, const struct log_head *head,
 }
 
 /* Is it asked for, and how is it called? -ENOMEM. */
-static int
-look_at(struct flight_lines *l, const struct log_head *head,
+static int look_at(struct flight_lines *l, const struct log_head *head,
     const struct flightring *ring, const struct flightring_event *e,
     const struct log_place **ret_at, const struct log_place **ret_by)
 {
@@ -351,13 +316,10 @@ look_at(struct flight_lines *l, const struct log_head *head,
 		return -ENOMEM;
 	*ret_at = at;
 	*ret_by = by;
-	return is_asked(l, head, ring, e) &&
-	    (at->is_wanted || (e->by && by->is_wanted));
+	return is_asked(l, head, ring, e) && (at->is_wanted || (e->by && by->is_wanted));
 }
 
-int
-flight_lines_put(
-    void *lines, const struct log_head *head, const struct flightring *ring)
+int flight_lines_put(void *lines, const struct log_head *head, const struct flightring *ring)
 {
 	struct flight_lines *l = lines;
 	const struct log_place *at, *by;
@@ -368,8 +330,7 @@ flight_lines_put(
 	change_process(l, head);
 	/* from the newest back to the first that is shown */
 	while (first > 0 && (!l->options.top || wanted < l->options.top)) {
-		int got =
-		    look_at(l, head, ring, &ring->events[--first], &at, &by);
+		int got = look_at(l, head, ring, &ring->events[--first], &at, &by);
 
 		if (got < 0)
 			return got;

@@ -24,15 +24,13 @@ void flight_lines_free(struct flight_lines *l); /* NULL is fine */
 void flight_lines_begin(struct flight_lines *l);
 
 /* As flights_each. -EIO, -ENOMEM. */
-int flight_lines_put(
-    void *lines, const struct log_head *head, const struct flightring *ring);
+int flight_lines_put(void *lines, const struct log_head *head, const struct flightring *ring);
 
 /*
  * The name of a thread: of a running one as /proc has it, of a main thread that
  * of its program. Returns to, or NULL: it is not known.
  */
 enum { FLIGHT_LINES_NAME = 32 };
-const char *flight_lines_thread(
-    const struct process *p, uint32_t tid, char to[FLIGHT_LINES_NAME]);
+const char *flight_lines_thread(const struct process *p, uint32_t tid, char to[FLIGHT_LINES_NAME]);
 
 #endif

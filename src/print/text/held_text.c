@@ -19,8 +19,7 @@ enum {
 
 /* ---- roots ---- */
 
-static void
-print_variable(FILE *out, const struct held_view_root *r)
+static void print_variable(FILE *out, const struct held_view_root *r)
 {
 	const char *base = text_base(r->module);
 	const char *kind = r->place.kind == ROOT_TLS ? "thread-local"
@@ -28,9 +27,7 @@ print_variable(FILE *out, const struct held_view_root *r)
 	                                             : "global";
 
 	if (!r->name) {
-		(void)fputs(r->place.kind == ROOT_TLS ? "thread-local data of "
-		                                      : "data of ",
-		    out);
+		(void)fputs(r->place.kind == ROOT_TLS ? "thread-local data of " : "data of ", out);
 		text_print(out, base ? base : "a module");
 		return;
 	}
@@ -39,15 +36,13 @@ print_variable(FILE *out, const struct held_view_root *r)
 	(void)putc('`', out);
 }
 
-static void
-print_thread(
+static void print_thread(
     FILE *out, const struct held_view_root *r, const char *what, uint64_t count)
 {
 	char a[WORDS_COUNTED];
 
 	if (count > 1)
-		(void)fprintf(
-		    out, "%s of %s", what, words_counted(a, count, "thread"));
+		(void)fprintf(out, "%s of %s", what, words_counted(a, count, "thread"));
 	else if (r->place.tid)
 		(void)fprintf(out, "%s of thread %d", what, (int)r->place.tid);
 	else
@@ -59,8 +54,7 @@ print_thread(
 	}
 }
 
-void
-held_text_root(FILE *out, const struct held_view_root *r, uint64_t count)
+void held_text_root(FILE *out, const struct held_view_root *r, uint64_t count)
 {
 	char a[WORDS_MAX];
 
@@ -79,12 +73,10 @@ held_text_root(FILE *out, const struct held_view_root *r, uint64_t count)
 		print_thread(out, r, count > 1 ? "stacks" : "stack", count);
 		return;
 	case ROOT_MAPPING:
-		(void)fprintf(
-		    out, "mapping of %s", words_bytes(a, r->place.bytes));
+		(void)fprintf(out, "mapping of %s", words_bytes(a, r->place.bytes));
 		return;
 	case ROOT_SHARED:
-		(void)fprintf(out, "shared mapping of %s",
-		    words_bytes(a, r->place.bytes));
+		(void)fprintf(out, "shared mapping of %s", words_bytes(a, r->place.bytes));
 		return;
 	case ROOT_BETWEEN:
 		(void)fputs("heap memory of which no block is known", out);
@@ -102,15 +94,13 @@ held_text_root(FILE *out, const struct held_view_root *r, uint64_t count)
 		(void)fputs("a register", out);
 		return;
 	case ROOT_NEW:
-		(void)fputs(count > 1
-		        ? "new blocks that nothing points to yet"
-		        : "a new block that nothing points to yet",
+		(void)fputs(count > 1 ? "new blocks that nothing points to yet"
+		                      : "a new block that nothing points to yet",
 		    out);
 		return;
 	case ROOT_LOST:
-		(void)fputs(r->may_move
-		        ? "nothing that was seen (lost, or moved meanwhile)"
-		        : "nothing (lost)",
+		(void)fputs(r->may_move ? "nothing that was seen (lost, or moved meanwhile)"
+		                        : "nothing (lost)",
 		    out);
 		return;
 	case ROOT_WEAK:
@@ -123,8 +113,7 @@ held_text_root(FILE *out, const struct held_view_root *r, uint64_t count)
 
 /* ---- ways ---- */
 
-static void
-print_entry(FILE *out, const struct held_view *v, uint32_t root, uint32_t node)
+static void print_entry(FILE *out, const struct held_view *v, uint32_t root, uint32_t node)
 {
 	const struct held_view_entry *e = &v->entries[node];
 
@@ -132,8 +121,7 @@ print_entry(FILE *out, const struct held_view *v, uint32_t root, uint32_t node)
 		(void)fprintf(out, "+0x%llx", (unsigned long long)e->offset);
 }
 
-static void
-print_node(FILE *out, const struct held_view *v, uint32_t node)
+static void print_node(FILE *out, const struct held_view *v, uint32_t node)
 {
 	const struct holders_node *n = &v->held->holders.nodes[node];
 	char a[WORDS_MAX], b[WORDS_MAX];
@@ -147,8 +135,7 @@ print_node(FILE *out, const struct held_view *v, uint32_t node)
 }
 
 /* The roots of other ways to a node, each once. */
-static void
-print_others(FILE *out, const struct held_view *v, uint32_t node, uint32_t but)
+static void print_others(FILE *out, const struct held_view *v, uint32_t node, uint32_t but)
 {
 	uint32_t way[HELD_WAY_MAX], seen[HELD_SEVERAL + 1] = {but}, root;
 	uint32_t by[HELD_SEVERAL];
@@ -163,13 +150,11 @@ print_others(FILE *out, const struct held_view *v, uint32_t node, uint32_t but)
 			continue;
 		seen[count++] = way[0];
 		(void)fputs(count > 2 ? " and " : "; also by ", out);
-		held_text_root(out, &v->roots[root],
-		    v->held->holders.nodes[way[0]].own.blocks);
+		held_text_root(out, &v->roots[root], v->held->holders.nodes[way[0]].own.blocks);
 	}
 }
 
-void
-held_text_way(FILE *out, const struct held_view *v, uint32_t node)
+void held_text_way(FILE *out, const struct held_view *v, uint32_t node)
 {
 	uint32_t way[HELD_WAY_MAX], root;
 	size_t shared, count = held_way(v->held, node, way, &shared);
@@ -180,8 +165,7 @@ held_text_way(FILE *out, const struct held_view *v, uint32_t node)
 			print_node(out, v, way[i]);
 			continue;
 		}
-		held_text_root(out, &v->roots[root],
-		    v->held->holders.nodes[way[i]].own.blocks);
+		held_text_root(out, &v->roots[root], v->held->holders.nodes[way[i]].own.blocks);
 		if (i + 1 < count)
 			print_entry(out, v, root, way[i + 1]);
 	}
@@ -193,27 +177,23 @@ held_text_way(FILE *out, const struct held_view *v, uint32_t node)
  * A block that was made during the look is in no list of blocks. If it is the
  * first of a list that grows, what it holds seems to be held by nothing known.
  */
-static bool
-is_vague(const struct held_view *v, uint32_t node)
+static bool is_vague(const struct held_view *v, uint32_t node)
 {
 	uint32_t way[HELD_WAY_MAX], root;
 	size_t shared;
 
-	return held_way(v->held, node, way, &shared) > 0 &&
-	    held_is_root(v->held, way[0], &root) && held_view_is_vague(v, root);
+	return held_way(v->held, node, way, &shared) > 0 && held_is_root(v->held, way[0], &root) &&
+	    held_view_is_vague(v, root);
 }
 
-bool
-held_text_line(
-    FILE *out, const struct held_view *v, uint32_t id, bool *ret_vague)
+bool held_text_line(FILE *out, const struct held_view *v, uint32_t id, bool *ret_vague)
 {
 	int64_t site = held_view_find(v, id);
 	struct holders_sum unheld;
 	struct held_way *ways;
 	size_t count;
 
-	if (site < 0 ||
-	    held_ways(v->held, (uint32_t)site, &ways, &count, &unheld) < 0)
+	if (site < 0 || held_ways(v->held, (uint32_t)site, &ways, &count, &unheld) < 0)
 		return false;
 	if (count > 0) {
 		held_text_way(out, v, ways[0].node);
@@ -225,29 +205,24 @@ held_text_line(
 
 /* ---- one site ---- */
 
-static void
-print_sum(FILE *out, const struct holders_sum *s)
+static void print_sum(FILE *out, const struct holders_sum *s)
 {
 	char a[WORDS_COUNTED], b[WORDS_MAX];
 
-	(void)fprintf(out, "%s %s", words_counted(a, s->blocks, "block"),
-	    words_bytes(b, s->bytes));
+	(void)fprintf(out, "%s %s", words_counted(a, s->blocks, "block"), words_bytes(b, s->bytes));
 }
 
-static void
-print_name(FILE *out, const struct frame *x)
+static void print_name(FILE *out, const struct frame *x)
 {
 	const char *base = text_base(x->module);
 
 	if (x->brief || x->function)
 		text_print(out, x->brief ? x->brief : x->function);
 	else
-		(void)fprintf(out, "%s+0x%llx", base ? base : "",
-		    (unsigned long long)x->offset);
+		(void)fprintf(out, "%s+0x%llx", base ? base : "", (unsigned long long)x->offset);
 }
 
-static void
-print_stack(const struct layout *p, FILE *out, const struct held_view_site *s)
+static void print_stack(const struct layout *p, FILE *out, const struct held_view_site *s)
 {
 	struct layout whole = *p;
 
@@ -256,8 +231,8 @@ print_stack(const struct layout *p, FILE *out, const struct held_view_site *s)
 	whole.out = out;
 	whole.width = 0;
 	whole.colour = false;
-	for (uint32_t i = s->site->own;
-	     i < s->site->frame_count && i <= s->site->own + CALLERS; i++) {
+	for (uint32_t i = s->site->own; i < s->site->frame_count && i <= s->site->own + CALLERS;
+	     i++) {
 		const struct frame *x = &s->view->frames[s->site->frames[i]];
 
 		(void)fputs(i > s->site->own ? " <- " : "", out);
@@ -269,8 +244,7 @@ print_stack(const struct layout *p, FILE *out, const struct held_view_site *s)
 }
 
 /* Where the blocks pile up, and what that retains. */
-static void
-print_pile(FILE *out, const struct held_view *v, uint32_t node)
+static void print_pile(FILE *out, const struct held_view *v, uint32_t node)
 {
 	uint32_t way[HOLDERS_DEPTH_MAX], root, at;
 	size_t count = holders_way(&v->held->holders, node, way);
@@ -280,22 +254,19 @@ print_pile(FILE *out, const struct held_view *v, uint32_t node)
 		return;
 	at = way[holders_pile(&v->held->holders, way, count)];
 	n = &v->held->holders.nodes[at];
-	if (held_is_root(v->held, at, &root) &&
-	    v->roots[root].place.kind == ROOT_LOST)
+	if (held_is_root(v->held, at, &root) && v->roots[root].place.kind == ROOT_LOST)
 		return; /* that is no place */
 	(void)fputs("; they pile up in ", out);
 	if (held_is_root(v->held, at, &root))
 		held_text_root(out, &v->roots[root], n->own.blocks);
 	else
 		print_node(out, v, at);
-	(void)fputs(
-	    n->own.blocks > 1 ? ", which retain " : ", which retains ", out);
+	(void)fputs(n->own.blocks > 1 ? ", which retain " : ", which retains ", out);
 	print_sum(out, &n->retained);
 }
 
-static void
-print_way(const struct layout *p, const struct held_view *v,
-    const struct held_way *w, bool is_all)
+static void print_way(
+    const struct layout *p, const struct held_view *v, const struct held_way *w, bool is_all)
 {
 	struct hanging h;
 
@@ -312,8 +283,7 @@ print_way(const struct layout *p, const struct held_view *v,
 	hanging_end(p, &h, NULL);
 }
 
-static void
-print_rest(const struct layout *p, const struct held_way *ways, size_t count,
+static void print_rest(const struct layout *p, const struct held_way *ways, size_t count,
     const struct holders_sum *unheld)
 {
 	struct holders_sum rest = {0};
@@ -337,8 +307,7 @@ print_rest(const struct layout *p, const struct held_way *ways, size_t count,
 	}
 }
 
-bool
-held_text_site(const struct layout *p, const struct held_view *v, uint32_t id)
+bool held_text_site(const struct layout *p, const struct held_view *v, uint32_t id)
 {
 	int64_t site = held_view_find(v, id);
 	const struct held_site *x;
@@ -350,22 +319,20 @@ held_text_site(const struct layout *p, const struct held_view *v, uint32_t id)
 	if (site < 0)
 		return false;
 	x = &v->held->sites[site];
-	if (x->own.blocks == 0 ||
-	    held_ways(v->held, (uint32_t)site, &ways, &count, &unheld) < 0)
+	if (x->own.blocks == 0 || held_ways(v->held, (uint32_t)site, &ways, &count, &unheld) < 0)
 		return false;
 	if (hanging_begin(p, &h)) {
 		print_sum(h.page.out, &x->own);
 		(void)fputs(" at ", h.page.out);
 		print_stack(p, h.page.out, &v->sites[site]);
-		(void)fprintf(h.page.out, " (site %u), which retain%s ", id,
-		    x->own.blocks == 1 ? "s" : "");
+		(void)fprintf(
+		    h.page.out, " (site %u), which retain%s ", id, x->own.blocks == 1 ? "s" : "");
 		print_sum(h.page.out, &x->retained);
 		(void)putc('\n', h.page.out);
 		hanging_end(p, &h, "HELD");
 	}
 	for (size_t i = 0; i < count && i < WAYS; i++)
-		print_way(p, v, &ways[i],
-		    count == 1 && ways[i].sum.blocks == x->own.blocks);
+		print_way(p, v, &ways[i], count == 1 && ways[i].sum.blocks == x->own.blocks);
 	print_rest(p, ways, count, &unheld);
 	free(ways);
 	return true;
@@ -373,8 +340,7 @@ held_text_site(const struct layout *p, const struct held_view *v, uint32_t id)
 
 /* ---- the largest holders ---- */
 
-uint32_t
-held_text_follow(const struct held_view *v, uint32_t node)
+uint32_t held_text_follow(const struct held_view *v, uint32_t node)
 {
 	const struct holders *h = &v->held->holders;
 
@@ -383,8 +349,7 @@ held_text_follow(const struct held_view *v, uint32_t node)
 		uint32_t found = 0;
 
 		for (uint32_t i = node + 1; i < h->count; i++)
-			if (h->nodes[i].parent == node &&
-			    h->nodes[i].retained.bytes > most) {
+			if (h->nodes[i].parent == node && h->nodes[i].retained.bytes > most) {
 				most = h->nodes[i].retained.bytes;
 				found = i;
 			}
@@ -395,8 +360,7 @@ held_text_follow(const struct held_view *v, uint32_t node)
 	return node;
 }
 
-static void
-print_suspect(const struct layout *p, const struct held_view *v, uint32_t node)
+static void print_suspect(const struct layout *p, const struct held_view *v, uint32_t node)
 {
 	const struct holders_node *n = &v->held->holders.nodes[node];
 	struct hanging h;
@@ -410,8 +374,7 @@ print_suspect(const struct layout *p, const struct held_view *v, uint32_t node)
 	hanging_end(p, &h, "RETAINED");
 }
 
-static int
-by_retained(const void *a, const void *b, void *context)
+static int by_retained(const void *a, const void *b, void *context)
 {
 	const struct held_site *sites = context;
 	const struct held_site *x = &sites[*(const uint32_t *)a];
@@ -425,8 +388,7 @@ by_retained(const void *a, const void *b, void *context)
 	    (*(const uint32_t *)a < *(const uint32_t *)b);
 }
 
-static void
-print_sites(const struct layout *p, const struct held_view *v, unsigned top)
+static void print_sites(const struct layout *p, const struct held_view *v, unsigned top)
 {
 	uint32_t *order = calloc(v->site_count + 1, sizeof(*order));
 	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
@@ -440,32 +402,27 @@ print_sites(const struct layout *p, const struct held_view *v, unsigned top)
 		return;
 	}
 	qsort_r(order, n, sizeof(*order), by_retained, v->held->sites);
-	(void)fprintf(p->out, "\n%12s %12s %13s %7s  %s\n", "retained", "live",
-	    "blocks", "site", "allocated in");
+	(void)fprintf(p->out, "\n%12s %12s %13s %7s  %s\n", "retained", "live", "blocks", "site",
+	    "allocated in");
 	for (size_t i = 0; i < n && (top == 0 || i < top); i++) {
 		const struct held_site *x = &v->held->sites[order[i]];
 		const struct held_view_site *s = &v->sites[order[i]];
 
-		(void)fprintf(p->out, "%12s %12s %13s %7u  ",
-		    words_bytes(a, x->retained.bytes),
-		    words_bytes(b, x->own.bytes), words_count(c, x->own.blocks),
-		    s->id);
+		(void)fprintf(p->out, "%12s %12s %13s %7u  ", words_bytes(a, x->retained.bytes),
+		    words_bytes(b, x->own.bytes), words_count(c, x->own.blocks), s->id);
 		if (s->site && s->site->frame_count)
-			layout_frame(p,
-			    &s->view->frames[s->site->frames[s->site->own]], 0,
-			    50, LAYOUT_PLAIN);
+			layout_frame(p, &s->view->frames[s->site->frames[s->site->own]], 0, 50,
+			    LAYOUT_PLAIN);
 		else
 			(void)fputs("(unknown)", p->out);
 		(void)putc('\n', p->out);
 	}
 	if (top > 0 && n > top)
-		(void)fprintf(p->out, "%s more (--top 0: all).\n",
-		    words_count(a, n - top));
+		(void)fprintf(p->out, "%s more (--top 0: all).\n", words_count(a, n - top));
 	free(order);
 }
 
-static void
-print_sentence(const struct layout *p, const struct held_view *v)
+static void print_sentence(const struct layout *p, const struct held_view *v)
 {
 	struct layout_text t;
 
@@ -475,10 +432,9 @@ print_sentence(const struct layout *p, const struct held_view *v)
 	(void)fputs(" of ", t.file);
 	text_print(t.file, program_name(&v->process->header));
 	(void)fprintf(t.file, " (pid %u)", v->process->header.pid);
-	(void)fputs(v->was_stopped
-	        ? ", all read while it was stopped."
-	        : " were read while it ran on, so pointers may have moved "
-	          "meanwhile.",
+	(void)fputs(v->was_stopped ? ", all read while it was stopped."
+	                           : " were read while it ran on, so pointers may have moved "
+	                             "meanwhile.",
 	    t.file);
 	if (v->is_partial)
 		(void)fputs(HELD_TEXT_PARTIAL, t.file);
@@ -491,9 +447,7 @@ print_sentence(const struct layout *p, const struct held_view *v)
 	layout_end(p, &t);
 }
 
-void
-held_text_retained(
-    const struct layout *p, const struct held_view *v, unsigned top)
+void held_text_retained(const struct layout *p, const struct held_view *v, unsigned top)
 {
 	uint64_t least = v->held->all.bytes / 100 * LEAST_PERCENT;
 	uint32_t *nodes;

@@ -19,16 +19,13 @@
  * known of the site, and nothing is written. *ret_vague: the root is memory of
  * which nothing is known, because the process made it during the look.
  */
-bool held_text_line(
-    FILE *out, const struct held_view *v, uint32_t id, bool *ret_vague);
+bool held_text_line(FILE *out, const struct held_view *v, uint32_t id, bool *ret_vague);
 
 /* All that is known of one site; false: it has no live block. */
-bool held_text_site(
-    const struct layout *p, const struct held_view *v, uint32_t id);
+bool held_text_site(const struct layout *p, const struct held_view *v, uint32_t id);
 
 /* The largest holders, and the sites that retain most; `top`, 0: all. */
-void held_text_retained(
-    const struct layout *p, const struct held_view *v, unsigned top);
+void held_text_retained(const struct layout *p, const struct held_view *v, unsigned top);
 
 /* The way to a node, without a newline. */
 void held_text_way(FILE *out, const struct held_view *v, uint32_t node);

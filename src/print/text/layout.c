@@ -15,8 +15,7 @@
 /* columns for a name, before its line goes; for a line, before it vanishes */
 enum { NAME_MIN = 16, TAIL_MIN = 4, ROOM_MIN = 8 };
 
-const char *
-layout_colour(const struct layout *p, int colour)
+const char *layout_colour(const struct layout *p, int colour)
 {
 	static const char *const codes[] = {
 	    [LAYOUT_PLAIN] = "\033[0m",
@@ -30,8 +29,7 @@ layout_colour(const struct layout *p, int colour)
 }
 
 /* Columns of the character at text, which is already escaped. */
-static size_t
-columns_of(const char *text, size_t bytes)
+static size_t columns_of(const char *text, size_t bytes)
 {
 	int n;
 
@@ -42,8 +40,7 @@ columns_of(const char *text, size_t bytes)
 }
 
 /* Escaped, for free(); NULL: out of memory. */
-static char *
-escaped(const char *text)
+static char *escaped(const char *text)
 {
 	char *copy = NULL;
 	size_t len;
@@ -59,8 +56,7 @@ escaped(const char *text)
 	return copy;
 }
 
-static size_t
-measure_bytes(const char *clean, size_t bytes)
+static size_t measure_bytes(const char *clean, size_t bytes)
 {
 	const char *end = clean + bytes;
 	size_t columns = 0, n;
@@ -73,14 +69,12 @@ measure_bytes(const char *clean, size_t bytes)
 	return columns;
 }
 
-static size_t
-measure(const char *clean)
+static size_t measure(const char *clean)
 {
 	return measure_bytes(clean, strlen(clean));
 }
 
-size_t
-layout_columns(const char *text)
+size_t layout_columns(const char *text)
 {
 	char *clean = escaped(text);
 	size_t n = measure(clean ? clean : text);
@@ -90,8 +84,7 @@ layout_columns(const char *text)
 }
 
 /* The first byte after at most `room` columns. */
-static const char *
-after(const char *clean, size_t room)
+static const char *after(const char *clean, size_t room)
 {
 	for (size_t n; *clean; clean += n) {
 		size_t columns;
@@ -106,8 +99,7 @@ after(const char *clean, size_t room)
 	return clean;
 }
 
-void
-layout_fit(const struct layout *p, const char *text, size_t room)
+void layout_fit(const struct layout *p, const char *text, size_t room)
 {
 	char *clean = escaped(text);
 	const char *dots = p->utf8 ? "\xe2\x80\xa6" : "..";
@@ -119,13 +111,11 @@ layout_fit(const struct layout *p, const char *text, size_t room)
 	if (room == 0 || all <= room) {
 		(void)fputs(clean, p->out);
 	} else if (room <= dot) {
-		(void)fwrite(
-		    clean, 1, (size_t)(after(clean, room) - clean), p->out);
+		(void)fwrite(clean, 1, (size_t)(after(clean, room) - clean), p->out);
 	} else {
 		left = (room - dot + 1) / 2;
 		skip = all - (room - dot - left);
-		(void)fwrite(
-		    clean, 1, (size_t)(after(clean, left) - clean), p->out);
+		(void)fwrite(clean, 1, (size_t)(after(clean, left) - clean), p->out);
 		(void)fputs(dots, p->out);
 		(void)fputs(after(clean, skip), p->out);
 	}
@@ -133,8 +123,7 @@ layout_fit(const struct layout *p, const char *text, size_t room)
 }
 
 /* "libfoo.so+0x12" and the like; for free(). NULL: out of memory. */
-static char *
-name_of(const struct layout *p, const struct frame *x)
+static char *name_of(const struct layout *p, const struct frame *x)
 {
 	const char *base = text_base(x->module);
 	char *text;
@@ -145,17 +134,15 @@ name_of(const struct layout *p, const struct frame *x)
 	if (x->function)
 		return shorten_name(x->function);
 	if (x->module)
-		n = asprintf(&text, "%s+0x%" PRIx64,
-		    *base ? base : "(unnamed module)", x->offset);
+		n = asprintf(&text, "%s+0x%" PRIx64, *base ? base : "(unnamed module)", x->offset);
 	else
 		n = asprintf(&text, "0x%" PRIx64, x->offset);
 	return n < 0 ? NULL : text;
 }
 
 /* " file.c:12 [lib.so] (recursive, 3 deep)"; for free(). */
-static char *
-tail_of(const struct layout *p, const struct frame *x, uint32_t repeats,
-    bool with_module)
+static char *tail_of(
+    const struct layout *p, const struct frame *x, uint32_t repeats, bool with_module)
 {
 	const char *base = text_base(x->module);
 	char *text = NULL;
@@ -168,12 +155,10 @@ tail_of(const struct layout *p, const struct frame *x, uint32_t repeats,
 		(void)fprintf(memory, " %s", text_base(x->file));
 	if (x->file && x->line > 0)
 		(void)fprintf(memory, ":%" PRIu32, x->line);
-	if (with_module && x->function && base &&
-	    (!x->is_main || !x->file || p->programs))
+	if (with_module && x->function && base && (!x->is_main || !x->file || p->programs))
 		(void)fprintf(memory, " [%s]", base);
 	if (repeats > 1)
-		(void)fprintf(
-		    memory, " (recursive, %" PRIu32 " deep)", repeats);
+		(void)fprintf(memory, " (recursive, %" PRIu32 " deep)", repeats);
 	if (fclose(memory) != 0) {
 		free(text);
 		return NULL;
@@ -187,8 +172,7 @@ struct rooms {
 };
 
 /* The name is shortened first, then what follows it. */
-static struct rooms
-share_room(const char *name, const char *tail, size_t room)
+static struct rooms share_room(const char *name, const char *tail, size_t room)
 {
 	size_t n = layout_columns(name), t = layout_columns(tail);
 	struct rooms r = {0};
@@ -202,8 +186,7 @@ share_room(const char *name, const char *tail, size_t room)
 	return r;
 }
 
-bool
-layout_lacks_has(void *context, const char *path)
+bool layout_lacks_has(void *context, const char *path)
 {
 	const struct layout_lacks *l = context;
 
@@ -212,29 +195,25 @@ layout_lacks_has(void *context, const char *path)
 
 		/* for a relative path, names/ knows where the file is */
 		if (strcmp(m, path) == 0 ||
-		    (*m && *m != '/' &&
-		        strcmp(text_base(m), text_base(path)) == 0))
+		    (*m && *m != '/' && strcmp(text_base(m), text_base(path)) == 0))
 			return true;
 	}
 	return false;
 }
 
 /* If memory runs out, a note is missing. */
-static void
-note_lack(struct layout_lacks *l, const struct frame *x)
+static void note_lack(struct layout_lacks *l, const struct frame *x)
 {
 	const char *module = x->module ? x->module : "";
 
 	if (x->function || x->is_missing || layout_lacks_has(l, module) ||
-	    room_make(&l->modules, &l->room, l->count, sizeof(const char *)) <
-	        0)
+	    room_make(&l->modules, &l->room, l->count, sizeof(const char *)) < 0)
 		return;
 	l->modules[l->count++] = module;
 }
 
-void
-layout_frame(const struct layout *p, const struct frame *x, uint32_t repeats,
-    size_t used, int colour)
+void layout_frame(
+    const struct layout *p, const struct frame *x, uint32_t repeats, size_t used, int colour)
 {
 	char *name = name_of(p, x), *tail = tail_of(p, x, repeats, true);
 	size_t room = 0;
@@ -254,9 +233,7 @@ layout_frame(const struct layout *p, const struct frame *x, uint32_t repeats,
 	r = share_room(name, tail, room);
 	(void)fputs(layout_colour(p, colour), p->out);
 	layout_fit(p, name, r.name);
-	(void)fputs(
-	    colour != LAYOUT_PLAIN ? layout_colour(p, LAYOUT_PLAIN) : "",
-	    p->out);
+	(void)fputs(colour != LAYOUT_PLAIN ? layout_colour(p, LAYOUT_PLAIN) : "", p->out);
 	if (*tail && (r.tail == 0 || r.tail > TAIL_MIN)) {
 		(void)fputs(layout_colour(p, LAYOUT_DIM), p->out);
 		layout_fit(p, tail, r.tail);
@@ -267,8 +244,7 @@ out:
 	free(tail);
 }
 
-void
-layout_paragraph(const struct layout *p, const char *text, size_t used)
+void layout_paragraph(const struct layout *p, const char *text, size_t used)
 {
 	size_t column = used;
 
@@ -279,8 +255,7 @@ layout_paragraph(const struct layout *p, const char *text, size_t used)
 
 		columns = measure_bytes(word, bytes);
 		if (spaces > 0 && column > 0 && bytes > 0) {
-			bool full =
-			    p->width > 0 && column + 1 + columns > p->width;
+			bool full = p->width > 0 && column + 1 + columns > p->width;
 
 			(void)putc(full ? '\n' : ' ', p->out);
 			column = full ? 0 : column + 1;
@@ -296,16 +271,14 @@ layout_paragraph(const struct layout *p, const char *text, size_t used)
 	}
 }
 
-size_t
-layout_room(const struct layout *p, size_t used)
+size_t layout_room(const struct layout *p, size_t used)
 {
 	if (p->width == 0)
 		return 0;
 	return p->width > used + ROOM_MIN ? p->width - used : ROOM_MIN;
 }
 
-void
-layout_begin(const struct layout *p, struct layout_text *t)
+void layout_begin(const struct layout *p, struct layout_text *t)
 {
 	*t = (struct layout_text){0};
 	t->file = open_memstream(&t->text, &t->len);
@@ -313,8 +286,7 @@ layout_begin(const struct layout *p, struct layout_text *t)
 		t->file = p->out;
 }
 
-void
-layout_end(const struct layout *p, struct layout_text *t)
+void layout_end(const struct layout *p, struct layout_text *t)
 {
 	if (t->file == p->out)
 		return;

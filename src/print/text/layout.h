@@ -19,9 +19,9 @@ struct layout {
 	FILE *out;
 	unsigned width; /* columns; 0: no limit */
 	bool colour;
-	bool utf8;       /* the terminal shows UTF-8 */
-	bool full_names; /* names of C++ and Rust with all arguments */
-	bool programs;   /* there are several: say which a function is of */
+	bool utf8;                  /* the terminal shows UTF-8 */
+	bool full_names;            /* names of C++ and Rust with all arguments */
+	bool programs;              /* there are several: say which a function is of */
 	struct layout_lacks *lacks; /* filled by layout_frame(); NULL: not */
 };
 
@@ -49,8 +49,8 @@ size_t layout_columns(const char *text);
 void layout_fit(const struct layout *p, const char *text, size_t room);
 
 /* "function file.c:12 [lib.so] (recursive, 3 deep)" after `used` columns. */
-void layout_frame(const struct layout *p, const struct frame *x,
-    uint32_t repeats, size_t used, int colour);
+void layout_frame(
+    const struct layout *p, const struct frame *x, uint32_t repeats, size_t used, int colour);
 
 /*
  * Is the module at `path` one of them? `context` is a struct layout_lacks;

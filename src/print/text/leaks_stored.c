@@ -23,8 +23,7 @@
 
 enum { LEAST_PERCENT = 1 }; /* as of a process that runs: held_text.c */
 
-static bool
-has(const struct leaks_stored *o, const struct process *p)
+static bool has(const struct leaks_stored *o, const struct process *p)
 {
 	const struct inventory *v = p->inventory;
 
@@ -35,17 +34,14 @@ has(const struct leaks_stored *o, const struct process *p)
 
 /* ---- holders ---- */
 
-static void
-print_sum(FILE *out, const struct inventory_sum *s)
+static void print_sum(FILE *out, const struct inventory_sum *s)
 {
 	char a[WORDS_COUNTED], b[WORDS_MAX];
 
-	(void)fprintf(out, "%s %s", words_counted(a, s->blocks, "block"),
-	    words_bytes(b, s->bytes));
+	(void)fprintf(out, "%s %s", words_counted(a, s->blocks, "block"), words_bytes(b, s->bytes));
 }
 
-static bool
-print_held(const struct layout *p, const struct inventory *v, uint32_t id)
+static bool print_held(const struct layout *p, const struct inventory *v, uint32_t id)
 {
 	const struct inventory_site *x = inventory_find(v, id);
 	struct hanging h;
@@ -57,15 +53,14 @@ print_held(const struct layout *p, const struct inventory *v, uint32_t id)
 	print_sum(h.page.out, &x->live);
 	(void)fputs(" at ", h.page.out);
 	text_print(h.page.out, x->function ? x->function : "(unknown)");
-	(void)fprintf(h.page.out, " (site %u), which retain%s ", id,
-	    x->live.blocks == 1 ? "s" : "");
+	(void)fprintf(
+	    h.page.out, " (site %u), which retain%s ", id, x->live.blocks == 1 ? "s" : "");
 	print_sum(h.page.out, &x->retained);
 	(void)putc('\n', h.page.out);
 	hanging_end(p, &h, "HELD");
 	if (!hanging_begin(p, &h))
 		return true;
-	(void)fputs(
-	    x->held ? "held by " : "no pointer to them was found", h.page.out);
+	(void)fputs(x->held ? "held by " : "no pointer to them was found", h.page.out);
 	if (x->held)
 		text_print(h.page.out, x->held);
 	(void)putc('\n', h.page.out);
@@ -73,8 +68,7 @@ print_held(const struct layout *p, const struct inventory *v, uint32_t id)
 	return true;
 }
 
-static void
-print_holders(const struct layout *p, const struct inventory *v, unsigned top)
+static void print_holders(const struct layout *p, const struct inventory *v, unsigned top)
 {
 	uint64_t least = v->all.bytes / 100 * LEAST_PERCENT;
 
@@ -92,8 +86,7 @@ print_holders(const struct layout *p, const struct inventory *v, unsigned top)
 	}
 }
 
-static int
-print_sites(const struct layout *p, const struct inventory *v, unsigned top)
+static int print_sites(const struct layout *p, const struct inventory *v, unsigned top)
 {
 	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
 	uint32_t *order;
@@ -102,27 +95,24 @@ print_sites(const struct layout *p, const struct inventory *v, unsigned top)
 	if (err < 0)
 		return err;
 	if (v->site_count > 0)
-		(void)fprintf(p->out, "\n%12s %12s %13s %7s  %s\n", "retained",
-		    "live", "blocks", "site", "allocated in");
+		(void)fprintf(p->out, "\n%12s %12s %13s %7s  %s\n", "retained", "live", "blocks",
+		    "site", "allocated in");
 	for (size_t i = 0; i < v->site_count && (top == 0 || i < top); i++) {
 		const struct inventory_site *x = &v->sites[order[i]];
 
-		(void)fprintf(p->out, "%12s %12s %13s %7u  ",
-		    words_bytes(a, x->retained.bytes),
-		    words_bytes(b, x->live.bytes),
-		    words_count(c, x->live.blocks), x->id);
+		(void)fprintf(p->out, "%12s %12s %13s %7u  ", words_bytes(a, x->retained.bytes),
+		    words_bytes(b, x->live.bytes), words_count(c, x->live.blocks), x->id);
 		text_print(p->out, x->function ? x->function : "(unknown)");
 		(void)putc('\n', p->out);
 	}
 	if (top > 0 && v->site_count > top)
-		(void)fprintf(p->out, "%s more (--top 0: all).\n",
-		    words_count(a, v->site_count - top));
+		(void)fprintf(
+		    p->out, "%s more (--top 0: all).\n", words_count(a, v->site_count - top));
 	free(order);
 	return 0;
 }
 
-static void
-print_when(FILE *out, const struct process *p)
+static void print_when(FILE *out, const struct process *p)
 {
 	char a[WORDS_MAX];
 
@@ -130,12 +120,10 @@ print_when(FILE *out, const struct process *p)
 	(void)fprintf(out, " (pid %u), as it was %s", p->header.pid,
 	    p->inventory->at_exit ? "at its exit" : "");
 	if (!p->inventory->at_exit)
-		(void)fprintf(out, "%s after it had started",
-		    words_time(a, p->inventory->time_ns));
+		(void)fprintf(out, "%s after it had started", words_time(a, p->inventory->time_ns));
 }
 
-static void
-print_sentence(const struct layout *page, const struct process *p)
+static void print_sentence(const struct layout *page, const struct process *p)
 {
 	const struct inventory *v = p->inventory;
 	struct layout_text t;
@@ -159,8 +147,7 @@ print_sentence(const struct layout *page, const struct process *p)
 	layout_end(page, &t);
 }
 
-static int
-write_holders(const struct layout *page, const struct leaks_stored *o)
+static int write_holders(const struct layout *page, const struct leaks_stored *o)
 {
 	const char *gap = "";
 	bool found = o->id == 0;
@@ -171,8 +158,7 @@ write_holders(const struct layout *page, const struct leaks_stored *o)
 
 		if (!has(o, p))
 			continue;
-		if (o->id && !o->retained &&
-		    !inventory_find(p->inventory, o->id))
+		if (o->id && !o->retained && !inventory_find(p->inventory, o->id))
 			continue;
 		(void)fputs(gap, page->out);
 		gap = "\n";
@@ -197,16 +183,15 @@ write_holders(const struct layout *page, const struct leaks_stored *o)
 
 /* ---- types ---- */
 
-static int
-add_types(const struct inventory *v, struct by_type *t)
+static int add_types(const struct inventory *v, struct by_type *t)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < v->type_count && err == 0; i++) {
 		const struct inventory_type *x = &v->types[i];
 
-		err = by_type_add(t, x->name, x->container, (int)x->basis,
-		    x->live.blocks, x->live.bytes);
+		err = by_type_add(
+		    t, x->name, x->container, (int)x->basis, x->live.blocks, x->live.bytes);
 	}
 	t->all = (struct by_type_sum){v->counted.blocks, v->counted.bytes};
 	t->none = (struct by_type_sum){v->untyped.blocks, v->untyped.bytes};
@@ -215,8 +200,7 @@ add_types(const struct inventory *v, struct by_type *t)
 }
 
 /* The process with most bytes. */
-static const struct process *
-largest(const struct leaks_stored *o)
+static const struct process *largest(const struct leaks_stored *o)
 {
 	const struct process *found = NULL;
 
@@ -224,16 +208,13 @@ largest(const struct leaks_stored *o)
 		const struct process *p = o->session->processes[i];
 
 		if (has(o, p) &&
-		    (!found ||
-		        p->inventory->counted.bytes >
-		            found->inventory->counted.bytes))
+		    (!found || p->inventory->counted.bytes > found->inventory->counted.bytes))
 			found = p;
 	}
 	return found;
 }
 
-static struct census
-census_of(const struct inventory *v)
+static struct census census_of(const struct inventory *v)
 {
 	return (struct census){.blocks = v->counted.blocks,
 	    .bytes = v->counted.bytes,
@@ -243,9 +224,7 @@ census_of(const struct inventory *v)
 }
 
 /* The types of one process, and of the other moment. For by_type_release(). */
-static int
-make_types(
-    const struct leaks_stored *o, const struct process *p, struct by_type *ret)
+static int make_types(const struct leaks_stored *o, const struct process *p, struct by_type *ret)
 {
 	int err;
 
@@ -257,8 +236,7 @@ make_types(
 	return err;
 }
 
-static int
-write_types(FILE *out, const struct layout *page, const struct leaks_stored *o)
+static int write_types(FILE *out, const struct layout *page, const struct leaks_stored *o)
 {
 	bool is_json = o->format == LEAKS_CENSUS_JSON;
 	const struct process *only = is_json || o->before ? largest(o) : NULL;
@@ -275,8 +253,7 @@ write_types(FILE *out, const struct layout *page, const struct leaks_stored *o)
 		c = census_of(p->inventory);
 		err = make_types(o, p, &t);
 		if (err == 0 && is_json) {
-			const struct census_json json = {
-			    .version = SEEP_VERSION,
+			const struct census_json json = {.version = SEEP_VERSION,
 			    .session = o->session,
 			    .process = p,
 			    .census = &c,
@@ -296,9 +273,7 @@ write_types(FILE *out, const struct layout *page, const struct leaks_stored *o)
 /* ---- all of it ---- */
 
 /* A page shows what is stored, unless there is something to compare with. */
-static int
-make_table(
-    const struct leaks_stored *o, const struct process *p, char **ret_text)
+static int make_table(const struct leaks_stored *o, const struct process *p, char **ret_text)
 {
 	const struct census c = census_of(p->inventory);
 	struct by_type t;
@@ -315,14 +290,11 @@ make_table(
 	return err;
 }
 
-static int
-write_page(FILE *out, const struct leaks_stored *o, struct names *names)
+static int write_page(FILE *out, const struct leaks_stored *o, struct names *names)
 {
 	const struct process *p = largest(o);
-	struct leaks_page page = {.session = o->session,
-	    .process = p,
-	    .view = o->view,
-	    .title = o->input};
+	struct leaks_page page = {
+	    .session = o->session, .process = p, .view = o->view, .title = o->input};
 	char *table = NULL;
 	int err = p && o->before ? make_table(o, p, &table) : 0;
 
@@ -333,14 +305,11 @@ write_page(FILE *out, const struct leaks_stored *o, struct names *names)
 	return err;
 }
 
-static int
-write_all(FILE *out, const struct layout *page, const struct leaks_stored *o,
-    struct names *names)
+static int write_all(
+    FILE *out, const struct layout *page, const struct leaks_stored *o, struct names *names)
 {
-	const struct inventory_json json = {.version = SEEP_VERSION,
-	    .session = o->session,
-	    .id = o->id,
-	    .retained = o->retained};
+	const struct inventory_json json = {
+	    .version = SEEP_VERSION, .session = o->session, .id = o->id, .retained = o->retained};
 
 	if (o->format == LEAKS_CENSUS_HTML)
 		return write_page(out, o, names);
@@ -350,8 +319,7 @@ write_all(FILE *out, const struct layout *page, const struct leaks_stored *o,
 	                                      : write_holders(page, o);
 }
 
-int
-leaks_stored(const struct leaks_stored *o, struct names *names)
+int leaks_stored(const struct leaks_stored *o, struct names *names)
 {
 	struct terminal terminal;
 	struct layout page;

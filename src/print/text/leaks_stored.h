@@ -12,14 +12,13 @@ struct leaks_stored {
 	const char *input;
 	const struct session *session;
 	const struct view_options *view;
-	uint32_t id;   /* of a site: --held; 0: none */
-	bool retained; /* --retained */
-	bool types;    /* --types */
-	const char
-	    *before;      /* of --types: compared with this; NULL: with none */
-	unsigned top;     /* 0: all */
-	int format;       /* enum leaks_census_format */
-	const char *path; /* NULL: stdout */
+	uint32_t id;        /* of a site: --held; 0: none */
+	bool retained;      /* --retained */
+	bool types;         /* --types */
+	const char *before; /* of --types: compared with this; NULL: with none */
+	unsigned top;       /* 0: all */
+	int format;         /* enum leaks_census_format */
+	const char *path;   /* NULL: stdout */
 	const struct output_view *output;
 };
 

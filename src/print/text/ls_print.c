@@ -22,8 +22,7 @@ enum {
 };
 
 /* After so many columns of the line. */
-static size_t
-room_for_command(unsigned columns, size_t used)
+static size_t room_for_command(unsigned columns, size_t used)
 {
 	size_t left = columns > used ? columns - used : 0;
 
@@ -33,8 +32,7 @@ room_for_command(unsigned columns, size_t used)
 }
 
 /* The name of the program, without the folders that it is in. */
-static const char *
-base_of(const char *p, const char *end)
+static const char *base_of(const char *p, const char *end)
 {
 	const char *base = p;
 
@@ -44,8 +42,7 @@ base_of(const char *p, const char *end)
 	return base;
 }
 
-static void
-print_command(const struct seg_header *h, size_t room)
+static void print_command(const struct seg_header *h, size_t room)
 {
 	const char *p = h->command, *end = p + sizeof(h->command);
 	const bool is_cut = room < COMMAND_MAX;
@@ -79,12 +76,10 @@ print_command(const struct seg_header *h, size_t room)
  * Number, label or reason, by which a user recognises it. The columns that it
  * takes.
  */
-static size_t
-print_snapshot(const struct seg_header *h)
+static size_t print_snapshot(const struct seg_header *h)
 {
-	const char *text = h->snapshot_label[0]
-	    ? h->snapshot_label
-	    : enum_words_snapshot(h->snapshot_reason);
+	const char *text =
+	    h->snapshot_label[0] ? h->snapshot_label : enum_words_snapshot(h->snapshot_reason);
 	size_t used = layout_columns(text) + 2;
 
 	if (h->snapshot_number > 0)
@@ -94,21 +89,17 @@ print_snapshot(const struct seg_header *h)
 	return used;
 }
 
-static void
-print_inert(const struct seg_header *h)
+static void print_inert(const struct seg_header *h)
 {
 	(void)printf("%8s  not traced: ", "");
 	if (h->inert_reason == SEG_INERT_PLACE)
-		(void)printf(
-		    "the directory for its segment belongs to uid %u\n",
-		    h->place_owner);
+		(void)printf("the directory for its segment belongs to uid %u\n", h->place_owner);
 	else
 		(void)printf("%s\n", losses_inert(h->inert_reason));
 }
 
 /* The directory that was asked for. */
-static void
-print_place(const struct seg_header *h)
+static void print_place(const struct seg_header *h)
 {
 	char text[PLACE_WORDS_BYTES];
 
@@ -120,8 +111,7 @@ print_place(const struct seg_header *h)
 }
 
 /* The number of snapshots that are not listed. */
-static void
-print_thinned(const struct process *p)
+static void print_thinned(const struct process *p)
 {
 	uint64_t gone = p->header.counts[SEG_SNAPSHOTS_THINNED];
 	char text[WORDS_COUNTED];
@@ -133,8 +123,7 @@ print_thinned(const struct process *p)
 }
 
 /* The owner, if that is not us. */
-static void
-print_owner(uid_t uid)
+static void print_owner(uid_t uid)
 {
 	const struct passwd *who;
 
@@ -149,47 +138,41 @@ print_owner(uid_t uid)
 	(void)fputs(": ", stdout);
 }
 
-static bool
-is_narrow(unsigned columns)
+static bool is_narrow(unsigned columns)
 {
 	return columns > 0 && columns < WIDE_MIN;
 }
 
-void
-ls_print_head(unsigned columns)
+void ls_print_head(unsigned columns)
 {
 	if (is_narrow(columns))
-		(void)printf("%8s  %-9s %10s %10s %11s  %s\n", "PID", "STATE",
-		    "LIVE", "PEAK", "AGE", "COMMAND");
+		(void)printf("%8s  %-9s %10s %10s %11s  %s\n", "PID", "STATE", "LIVE", "PEAK",
+		    "AGE", "COMMAND");
 	else
-		(void)printf("%8s  %-12s %14s %14s %12s %10s  %s\n", "PID",
-		    "STATE", "LIVE", "PEAK", "AGE", "SIZE", "COMMAND");
+		(void)printf("%8s  %-12s %14s %14s %12s %10s  %s\n", "PID", "STATE", "LIVE", "PEAK",
+		    "AGE", "SIZE", "COMMAND");
 }
 
 /* The columns that they take. */
-static size_t
-print_figures(const struct ls_row *r, bool narrow)
+static size_t print_figures(const struct ls_row *r, bool narrow)
 {
 	const struct process *p = r->process;
 	char live[WORDS_MAX], peak[WORDS_MAX], age[WORDS_MAX], kb[WORDS_MAX];
-	uint64_t since_ns = p->is_snapshot ? p->header.snapshot_realtime_ns
-	                                   : p->header.start_realtime_ns;
+	uint64_t since_ns =
+	    p->is_snapshot ? p->header.snapshot_realtime_ns : p->header.start_realtime_ns;
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 
 	words_time(age, now_ns > since_ns ? now_ns - since_ns : 0);
 	if (narrow)
-		return (size_t)printf("%8u  %-9s %10s %10s %11s  ",
-		    ls_row_pid(p), ls_row_state(p),
+		return (size_t)printf("%8u  %-9s %10s %10s %11s  ", ls_row_pid(p), ls_row_state(p),
 		    words_bytes(live, p->totals.live_bytes),
 		    words_bytes(peak, p->totals.peak_bytes), age);
-	return (size_t)printf("%8u  %-12s %14s %14s %12s %10s  ", ls_row_pid(p),
-	    ls_row_state(p), words_count(live, p->totals.live_bytes),
-	    words_count(peak, p->totals.peak_bytes), age,
+	return (size_t)printf("%8u  %-12s %14s %14s %12s %10s  ", ls_row_pid(p), ls_row_state(p),
+	    words_count(live, p->totals.live_bytes), words_count(peak, p->totals.peak_bytes), age,
 	    words_bytes(kb, r->stored_bytes));
 }
 
-void
-ls_print_process(const struct ls_row *r, unsigned columns)
+void ls_print_process(const struct ls_row *r, unsigned columns)
 {
 	const struct process *p = r->process;
 	size_t used = print_figures(r, is_narrow(columns));

@@ -4,8 +4,7 @@
 
 #include "view/sites/enum_words.h"
 
-const char *
-ls_row_state(const struct process *p)
+const char *ls_row_state(const struct process *p)
 {
 	if (p->is_snapshot)
 		return "snapshot";
@@ -22,8 +21,7 @@ ls_row_state(const struct process *p)
 	return enum_words_ended(p);
 }
 
-uint32_t
-ls_row_pid(const struct process *p)
+uint32_t ls_row_pid(const struct process *p)
 {
 	return p->running_pid > 0 ? (uint32_t)p->running_pid : p->header.pid;
 }

@@ -12,7 +12,7 @@ struct ls_row {
 	const struct process *process;
 	uid_t owner;           /* of the file */
 	uint64_t stored_bytes; /* what the file occupies */
-	const char *folder; /* of the file; "": the name is all of its path */
+	const char *folder;    /* of the file; "": the name is all of its path */
 	const char *name;
 };
 

@@ -12,28 +12,24 @@
 
 enum { FRAMES = 12, INDENT = 36 };
 
-bool
-mappings_text_has(const struct process *x)
+bool mappings_text_has(const struct process *x)
 {
 	return x->mapped.allocations > 0 || x->header.mapped_root != 0;
 }
 
-bool
-mappings_text_is_allocators(const struct process *x, const struct view_site *s)
+bool mappings_text_is_allocators(const struct process *x, const struct view_site *s)
 {
 	return x->sites[s->site].pool == SEG_MAPPING_OF_ALLOCATOR;
 }
 
-const struct mapped_site *
-mappings_text_resident(const struct process *x, const struct view_site *s)
+const struct mapped_site *mappings_text_resident(const struct process *x, const struct view_site *s)
 {
 	if (!x->resident || s->site >= x->resident->count)
 		return NULL;
 	return &x->resident->sites[s->site];
 }
 
-void
-mappings_text_write_line(const struct layout *p, const struct process *x)
+void mappings_text_write_line(const struct layout *p, const struct process *x)
 {
 	char a[WORDS_COUNTED], b[WORDS_COUNTED];
 	struct layout_text t;
@@ -41,20 +37,16 @@ mappings_text_write_line(const struct layout *p, const struct process *x)
 	if (!mappings_text_has(x))
 		return;
 	layout_begin(p, &t);
-	(void)fprintf(t.file,
-	    "Mappings of its own: %s in %s (--mappings shows by whom).\n",
+	(void)fprintf(t.file, "Mappings of its own: %s in %s (--mappings shows by whom).\n",
 	    words_counted(a, x->mapped.live_bytes, "byte"),
 	    words_counted(b, x->mapped.live_blocks, "range"));
 	layout_end(p, &t);
 }
 
-static int
-larger(const void *a, const void *b)
+static int larger(const void *a, const void *b)
 {
-	const struct process_figures *x =
-	    &(*(const struct view_site *const *)a)->figures.all;
-	const struct process_figures *y =
-	    &(*(const struct view_site *const *)b)->figures.all;
+	const struct process_figures *x = &(*(const struct view_site *const *)a)->figures.all;
+	const struct process_figures *y = &(*(const struct view_site *const *)b)->figures.all;
 
 	if (x->live_bytes != y->live_bytes)
 		return x->live_bytes > y->live_bytes ? -1 : 1;
@@ -62,8 +54,7 @@ larger(const void *a, const void *b)
 	    (x->allocated_bytes > y->allocated_bytes);
 }
 
-static uint64_t
-resident_in(const struct process *x)
+static uint64_t resident_in(const struct process *x)
 {
 	uint64_t sum = 0;
 
@@ -72,8 +63,7 @@ resident_in(const struct process *x)
 	return sum;
 }
 
-static void
-print_heading(const struct layout *p, const struct process *x, size_t callers)
+static void print_heading(const struct layout *p, const struct process *x, size_t callers)
 {
 	char a[WORDS_COUNTED], b[WORDS_COUNTED], c[WORDS_COUNTED];
 	uint64_t swapped = 0;
@@ -83,16 +73,13 @@ print_heading(const struct layout *p, const struct process *x, size_t callers)
 		swapped += x->resident->sites[i].swapped_bytes;
 	layout_begin(p, &t);
 	text_print(t.file, program_name(&x->header));
-	(void)fprintf(t.file, " (pid %u): %s in %s, mapped by %s",
-	    x->header.pid, words_counted(a, x->mapped.live_bytes, "byte"),
-	    words_counted(b, x->mapped.live_blocks, "range"),
-	    words_counted(c, callers, "caller"));
+	(void)fprintf(t.file, " (pid %u): %s in %s, mapped by %s", x->header.pid,
+	    words_counted(a, x->mapped.live_bytes, "byte"),
+	    words_counted(b, x->mapped.live_blocks, "range"), words_counted(c, callers, "caller"));
 	if (x->resident)
-		(void)fprintf(t.file, "; %s resident",
-		    words_counted(a, resident_in(x), "byte"));
+		(void)fprintf(t.file, "; %s resident", words_counted(a, resident_in(x), "byte"));
 	if (swapped)
-		(void)fprintf(
-		    t.file, ", %s in swap", words_counted(a, swapped, "byte"));
+		(void)fprintf(t.file, ", %s in swap", words_counted(a, swapped, "byte"));
 	(void)fputs(".\n", t.file);
 	layout_end(p, &t);
 	if (x->resident && x->resident->is_partial)
@@ -101,13 +88,11 @@ print_heading(const struct layout *p, const struct process *x, size_t callers)
 		    p->out);
 	if (x->header.counts[SEG_LOST_MAPPINGS])
 		(void)fprintf(p->out, "%s found no room.\n",
-		    words_counted(a, x->header.counts[SEG_LOST_MAPPINGS],
-		        "mapping event"));
+		    words_counted(a, x->header.counts[SEG_LOST_MAPPINGS], "mapping event"));
 }
 
-static void
-print_stack(const struct layout *p, const struct process *x,
-    const struct view *v, const struct view_site *s, bool is_short)
+static void print_stack(const struct layout *p, const struct process *x, const struct view *v,
+    const struct view_site *s, bool is_short)
 {
 	if (mappings_text_is_allocators(x, s))
 		(void)fputs("(of the allocator)\n", p->out);
@@ -120,22 +105,19 @@ print_stack(const struct layout *p, const struct process *x,
 			(void)fputs("...\n", p->out);
 			return;
 		}
-		layout_frame(p, &v->frames[s->frames[i]],
-		    s->repeats ? s->repeats[i] : 1, INDENT,
+		layout_frame(p, &v->frames[s->frames[i]], s->repeats ? s->repeats[i] : 1, INDENT,
 		    i == s->own ? LAYOUT_STRONG : LAYOUT_PLAIN);
 		(void)putc('\n', p->out);
 	}
 }
 
-static void
-print_row(const struct layout *p, const struct process *x, const struct view *v,
+static void print_row(const struct layout *p, const struct process *x, const struct view *v,
     const struct view_site *s, bool is_short)
 {
 	const struct mapped_site *now = mappings_text_resident(x, s);
 	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
 
-	(void)fprintf(p->out, "%11s %11s %10s  ",
-	    words_bytes(a, s->figures.all.live_bytes),
+	(void)fprintf(p->out, "%11s %11s %10s  ", words_bytes(a, s->figures.all.live_bytes),
 	    now ? words_bytes(b, now->resident_bytes) : "-",
 	    words_count(c, s->figures.all.live_blocks));
 	print_stack(p, x, v, s, is_short);
@@ -145,24 +127,18 @@ print_row(const struct layout *p, const struct process *x, const struct view *v,
  * Is it below the threshold, in size and in what is resident? A reserve of
  * gigabytes must not hide all that is really there.
  */
-static bool
-is_small(const struct process *x, const struct view_site *s, double percent)
+static bool is_small(const struct process *x, const struct view_site *s, double percent)
 {
 	const struct mapped_site *now = mappings_text_resident(x, s);
 
-	return 100 * (double)s->figures.all.live_bytes <
-	    percent * (double)x->mapped.live_bytes &&
-	    (!now ||
-	        100 * (double)now->resident_bytes <=
-	            percent * (double)resident_in(x));
+	return 100 * (double)s->figures.all.live_bytes < percent * (double)x->mapped.live_bytes &&
+	    (!now || 100 * (double)now->resident_bytes <= percent * (double)resident_in(x));
 }
 
-static int
-print_table(const struct layout *p, const struct process *x,
-    const struct view *v, const struct body_options *o)
+static int print_table(const struct layout *p, const struct process *x, const struct view *v,
+    const struct body_options *o)
 {
-	const struct view_site **rows =
-	    calloc(v->site_count + 1, sizeof(struct view_site *));
+	const struct view_site **rows = calloc(v->site_count + 1, sizeof(struct view_site *));
 	char a[WORDS_COUNTED], b[WORDS_COUNTED];
 	size_t shown = 0;
 	uint64_t rest = 0;
@@ -173,8 +149,8 @@ print_table(const struct layout *p, const struct process *x,
 		rows[i] = &v->sites[i];
 	qsort(rows, v->site_count, sizeof(struct view_site *), larger);
 	if (v->site_count > 0)
-		(void)fprintf(p->out, "\n%11s %11s %10s  %s\n", "size",
-		    "resident", "ranges", "mapped by");
+		(void)fprintf(
+		    p->out, "\n%11s %11s %10s  %s\n", "size", "resident", "ranges", "mapped by");
 	for (size_t i = 0; i < v->site_count && !ferror(p->out); i++) {
 		if ((o->top > 0 && shown >= o->top) ||
 		    (shown > 0 && is_small(x, rows[i], o->threshold))) {
@@ -185,18 +161,15 @@ print_table(const struct layout *p, const struct process *x,
 		shown++;
 	}
 	if (shown < v->site_count)
-		(void)fprintf(p->out,
-		    "%11s %11s %10s  %s below the threshold or beyond --top\n",
+		(void)fprintf(p->out, "%11s %11s %10s  %s below the threshold or beyond --top\n",
 		    words_bytes(a, rest), "", "",
 		    words_counted(b, v->site_count - shown, "more caller"));
 	free(rows);
 	return 0;
 }
 
-static int
-print_process(const struct layout *p, const struct session *s,
-    const struct process *x, struct names *names,
-    const struct body_options *options)
+static int print_process(const struct layout *p, const struct session *s, const struct process *x,
+    struct names *names, const struct body_options *options)
 {
 	struct view_options o = options->view;
 	struct view *v;
@@ -217,9 +190,8 @@ print_process(const struct layout *p, const struct session *s,
 	return err;
 }
 
-int
-mappings_text_write(const struct layout *p, const struct session *s,
-    struct names *names, const struct body_options *options)
+int mappings_text_write(const struct layout *p, const struct session *s, struct names *names,
+    const struct body_options *options)
 {
 	const uint32_t pid = options->view.pid;
 	size_t found = 0, shown = 0;

@@ -10,8 +10,8 @@
  * is resident if mapped_pages_read() has read it. -ENOMEM; -ESRCH: no such process;
  * -ENODATA: no process of the session has mappings by caller.
  */
-int mappings_text_write(const struct layout *p, const struct session *s,
-    struct names *names, const struct body_options *options);
+int mappings_text_write(const struct layout *p, const struct session *s, struct names *names,
+    const struct body_options *options);
 
 /* One line for a report of the heap; nothing if there are no mappings. */
 void mappings_text_write_line(const struct layout *p, const struct process *x);

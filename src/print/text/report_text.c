@@ -25,8 +25,7 @@ enum {
 };
 
 /* The figure of a process for this metric. */
-static uint64_t
-weight_of(const struct process *p, int metric)
+static uint64_t weight_of(const struct process *p, int metric)
 {
 	struct view_figures f = {.all = p->totals};
 
@@ -35,8 +34,7 @@ weight_of(const struct process *p, int metric)
 }
 
 /* Allocations that the program reported with seep_alloc(). */
-static void
-print_pools(const struct layout *p, const struct process *process)
+static void print_pools(const struct layout *p, const struct process *process)
 {
 	char a[WORDS_COUNTED], b[WORDS_MAX], c[WORDS_MAX];
 
@@ -46,26 +44,21 @@ print_pools(const struct layout *p, const struct process *process)
 
 		if (i == POOLS) {
 			(void)fprintf(p->out, "%s.\n",
-			    words_counted(
-			        a, process->pool_count - i, "more pool"));
+			    words_counted(a, process->pool_count - i, "more pool"));
 			break;
 		}
 		layout_begin(p, &t);
 		(void)fputs("Pool \"", t.file);
 		text_print(t.file, x->name);
-		(void)fprintf(t.file,
-		    "\": %s live in %s, of %s taken (--pool shows where).\n",
-		    words_count(a, x->figures.live_bytes),
-		    words_count(b, x->figures.live_blocks),
+		(void)fprintf(t.file, "\": %s live in %s, of %s taken (--pool shows where).\n",
+		    words_count(a, x->figures.live_bytes), words_count(b, x->figures.live_blocks),
 		    words_count(c, x->figures.allocations));
 		layout_end(p, &t);
 	}
 }
 
-static int
-print_process(const struct layout *p, const struct session *s,
-    const struct process *process, struct names *names,
-    const struct body_options *options)
+static int print_process(const struct layout *p, const struct session *s,
+    const struct process *process, struct names *names, const struct body_options *options)
 {
 	struct body_options o = *options;
 
@@ -85,8 +78,7 @@ print_process(const struct layout *p, const struct session *s,
 	return body_write(p, s, names, &o);
 }
 
-static int
-heavier(const void *a, const void *b, void *metric)
+static int heavier(const void *a, const void *b, void *metric)
 {
 	const struct process *x = *(struct process *const *)a;
 	const struct process *y = *(struct process *const *)b;
@@ -95,20 +87,17 @@ heavier(const void *a, const void *b, void *metric)
 
 	if (v != w)
 		return v > w ? -1 : 1;
-	return (x->header.pid > y->header.pid) -
-	    (x->header.pid < y->header.pid);
+	return (x->header.pid > y->header.pid) - (x->header.pid < y->header.pid);
 }
 
 /* Prints its name and, if nothing was recorded, why. */
-static void
-print_program(const struct layout *p, const struct process *x, size_t used)
+static void print_program(const struct layout *p, const struct process *x, size_t used)
 {
 	const char *name = program_name(&x->header);
 	char *text = NULL;
 
 	if (process_is_unseen(x) &&
-	    asprintf(&text, "%s (not traced: %s)", name,
-	        losses_inert(x->header.inert_reason)) < 0)
+	    asprintf(&text, "%s (not traced: %s)", name, losses_inert(x->header.inert_reason)) < 0)
 		text = NULL;
 	layout_fit(p, text ? text : name, layout_room(p, used));
 	(void)putc('\n', p->out);
@@ -121,16 +110,13 @@ struct others {
 	uint64_t live_bytes, allocations;
 };
 
-static void
-print_others(const struct layout *p, const struct others *o)
+static void print_others(const struct layout *p, const struct others *o)
 {
 	char live[WORDS_MAX], all[WORDS_MAX], more[WORDS_COUNTED];
 
 	if (o->count > 0)
-		(void)fprintf(p->out,
-		    "%8s %8s %-7s %13s %13s %11s  %s (--top 0: all)\n", "", "",
-		    "", words_count(live, o->live_bytes), "",
-		    words_count(all, o->allocations),
+		(void)fprintf(p->out, "%8s %8s %-7s %13s %13s %11s  %s (--top 0: all)\n", "", "",
+		    "", words_count(live, o->live_bytes), "", words_count(all, o->allocations),
 		    words_counted(more, o->count, "more process"));
 }
 
@@ -138,37 +124,29 @@ print_others(const struct layout *p, const struct others *o)
  * One line for each process, by start: for all that weigh as much as `last` or
  * more, or for all if that is NULL. Those that were not traced weigh nothing, and matter.
  */
-static void
-print_overview(const struct layout *p, struct process *const *list,
-    size_t count, struct process *last, int metric)
+static void print_overview(const struct layout *p, struct process *const *list, size_t count,
+    struct process *last, int metric)
 {
 	char live[WORDS_MAX], peak[WORDS_MAX], all[WORDS_MAX];
 	struct others others = {0};
 	size_t used;
 
-	(void)fprintf(p->out,
-	    "%zu processes:\n%8s %8s %-7s %13s %13s %11s  %s\n", count, "pid",
-	    "parent", "end", "live bytes", "peak bytes", "allocations",
-	    "program");
+	(void)fprintf(p->out, "%zu processes:\n%8s %8s %-7s %13s %13s %11s  %s\n", count, "pid",
+	    "parent", "end", "live bytes", "peak bytes", "allocations", "program");
 	for (size_t i = 0; i < count; i++) {
 		const struct process *x = list[i];
 
-		if (last && !process_is_unseen(x) &&
-		    heavier(&x, &last, &metric) > 0) {
+		if (last && !process_is_unseen(x) && heavier(&x, &last, &metric) > 0) {
 			others.count++;
-			others.live_bytes =
-			    capped_sum(others.live_bytes, x->totals.live_bytes);
-			others.allocations = capped_sum(
-			    others.allocations, x->totals.allocations);
+			others.live_bytes = capped_sum(others.live_bytes, x->totals.live_bytes);
+			others.allocations = capped_sum(others.allocations, x->totals.allocations);
 			continue;
 		}
-		used = (size_t)fprintf(p->out, "%8u %8u %-7s %13s %13s %11s  ",
-		    x->header.pid, x->header.ppid, enum_words_ended(x),
-		    words_count(live, x->totals.live_bytes),
+		used = (size_t)fprintf(p->out, "%8u %8u %-7s %13s %13s %11s  ", x->header.pid,
+		    x->header.ppid, enum_words_ended(x), words_count(live, x->totals.live_bytes),
 		    /* a log does not say what the peak was by then */
-		    x->log.is_read && x->log.has_moment
-		        ? "-"
-		        : words_count(peak, x->totals.peak_bytes),
+		    x->log.is_read && x->log.has_moment ? "-"
+		                                        : words_count(peak, x->totals.peak_bytes),
 		    words_count(all, x->totals.allocations));
 		print_program(p, x, used);
 	}
@@ -180,28 +158,23 @@ print_overview(const struct layout *p, struct process *const *list,
  * Prints the largest ones in full, the largest first; the overview has the
  * others.
  */
-static int
-print_several(const struct layout *p, const struct session *s,
-    struct process **list, size_t count, struct names *names,
-    const struct body_options *o)
+static int print_several(const struct layout *p, const struct session *s, struct process **list,
+    size_t count, struct names *names, const struct body_options *o)
 {
 	uint64_t whole = 0;
 	int metric = o->view.metric, err = 0;
 	char more[WORDS_COUNTED];
 	size_t shown = 0, listed;
-	struct process **by_weight =
-	    calloc(count + 1, sizeof(struct process *));
+	struct process **by_weight = calloc(count + 1, sizeof(struct process *));
 
 	if (!by_weight)
 		return -ENOMEM;
 	memcpy(by_weight, list, count * sizeof(struct process *));
 	qsort_r(by_weight, count, sizeof(struct process *), heavier, &metric);
 	listed = o->top == 0 ? count : o->top > PROCESSES ? o->top : PROCESSES;
-	print_overview(p, list, count,
-	    listed < count ? by_weight[listed - 1] : NULL, metric);
+	print_overview(p, list, count, listed < count ? by_weight[listed - 1] : NULL, metric);
 	for (size_t i = 0; i < count; i++)
-		if (__builtin_add_overflow(
-		        whole, weight_of(list[i], metric), &whole))
+		if (__builtin_add_overflow(whole, weight_of(list[i], metric), &whole))
 			whole = UINT64_MAX;
 	for (; shown < count && err == 0 && !ferror(p->out); shown++) {
 		uint64_t w = weight_of(by_weight[shown], metric);
@@ -214,19 +187,16 @@ print_several(const struct layout *p, const struct session *s,
 		err = print_process(p, s, by_weight[shown], names, o);
 	}
 	if (shown < count && err == 0)
-		(void)fprintf(p->out,
-		    "\n%s below the threshold or beyond --top.\n",
+		(void)fprintf(p->out, "\n%s below the threshold or beyond --top.\n",
 		    words_counted(more, count - shown, "more process"));
 	free(by_weight);
 	return err;
 }
 
-void
-report_text_notes(const struct layout *p, const struct names *names)
+void report_text_notes(const struct layout *p, const struct names *names)
 {
 	char *const *notes;
-	size_t n = names_notes_shown(
-	    names, p->lacks ? layout_lacks_has : NULL, p->lacks, &notes);
+	size_t n = names_notes_shown(names, p->lacks ? layout_lacks_has : NULL, p->lacks, &notes);
 
 	for (size_t i = 0; i < n; i++) {
 		struct layout_text t;
@@ -240,8 +210,7 @@ report_text_notes(const struct layout *p, const struct names *names)
 	}
 }
 
-int
-report_text_write(const struct layout *p, const struct session *s, struct names *names,
+int report_text_write(const struct layout *p, const struct session *s, struct names *names,
     const struct body_options *options)
 {
 	struct process **list = calloc(s->count + 1, sizeof(struct process *));

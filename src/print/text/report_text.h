@@ -10,8 +10,8 @@
  * with options->view.merge all as one. -ENOMEM, -EIO if ferror(), -ESRCH: no
  * process has options->view.pid.
  */
-int report_text_write(const struct layout *p, const struct session *s,
-    struct names *names, const struct body_options *options);
+int report_text_write(const struct layout *p, const struct session *s, struct names *names,
+    const struct body_options *options);
 
 /* Says what could not be named, one line each. */
 void report_text_notes(const struct layout *p, const struct names *names);

@@ -33,8 +33,7 @@ static const char *const titles[RESIDENCE_CLASSES] = {
 
 /* ---- lines ---- */
 
-static const char *
-title_of(const struct residence *r, int class)
+static const char *title_of(const struct residence *r, int class)
 {
 	if (r->lack == RESIDENCE_NO_SMAPS && class == RESIDENCE_HEAP)
 		return "heap, stacks and other private memory, not split";
@@ -43,40 +42,35 @@ title_of(const struct residence *r, int class)
 	return titles[class];
 }
 
-static double
-share_of(const struct residence *r, uint64_t bytes)
+static double share_of(const struct residence *r, uint64_t bytes)
 {
 	return r->rss_bytes ? 100.0 * (double)bytes / (double)r->rss_bytes : 0;
 }
 
-static void
-print_amount(const struct layout *p, const struct residence *r, uint64_t bytes,
-    bool is_minus)
+static void print_amount(
+    const struct layout *p, const struct residence *r, uint64_t bytes, bool is_minus)
 {
 	char a[WORDS_MAX], digits[WORDS_MAX + 1];
 
-	(void)snprintf(digits, sizeof(digits), "%s%s", is_minus ? "-" : "",
-	    words_count(a, bytes));
+	(void)snprintf(digits, sizeof(digits), "%s%s", is_minus ? "-" : "", words_count(a, bytes));
 	(void)fprintf(p->out, "%16s %5.1f%%  ", digits, share_of(r, bytes));
 }
 
 /* A name is the process's own text; without one, the range says where. */
-static void
-print_area(const struct layout *p, const struct residence *r,
-    const struct residence_area *a)
+static void print_area(
+    const struct layout *p, const struct residence *r, const struct residence_area *a)
 {
 	char range[64];
 
 	print_amount(p, r, a->bytes, false);
-	(void)snprintf(range, sizeof(range), "%llx-%llx",
-	    (unsigned long long)a->start, (unsigned long long)a->end);
+	(void)snprintf(range, sizeof(range), "%llx-%llx", (unsigned long long)a->start,
+	    (unsigned long long)a->end);
 	(void)fputs("    ", p->out);
 	layout_fit(p, a->name[0] ? a->name : range, layout_room(p, 30));
 	(void)putc('\n', p->out);
 }
 
-static void
-print_areas(const struct layout *p, const struct residence *r)
+static void print_areas(const struct layout *p, const struct residence *r)
 {
 	uint64_t listed = 0, rest, bytes;
 	char a[WORDS_COUNTED];
@@ -90,12 +84,10 @@ print_areas(const struct layout *p, const struct residence *r)
 	if (r->area_count == 0 || rest == 0)
 		return;
 	print_amount(p, r, bytes, false);
-	(void)fprintf(
-	    p->out, "    %s\n", words_counted(a, rest, "smaller mapping"));
+	(void)fprintf(p->out, "    %s\n", words_counted(a, rest, "smaller mapping"));
 }
 
-static void
-print_classes(const struct layout *p, const struct residence *r)
+static void print_classes(const struct layout *p, const struct residence *r)
 {
 	bool is_split = r->lack == RESIDENCE_SPLIT;
 
@@ -104,8 +96,7 @@ print_classes(const struct layout *p, const struct residence *r)
 
 		/* a heap is split, or it is not */
 		if (r->classes[i] == 0 &&
-		    (i == RESIDENCE_HEAP ? is_split
-		                         : !(is_heap_part && is_split)))
+		    (i == RESIDENCE_HEAP ? is_split : !(is_heap_part && is_split)))
 			continue;
 		print_amount(p, r, r->classes[i], false);
 		(void)fprintf(p->out, "%s\n", title_of(r, i));
@@ -114,8 +105,7 @@ print_classes(const struct layout *p, const struct residence *r)
 	}
 	if (r->moved_bytes != 0) {
 		print_amount(p, r,
-		    r->moved_bytes < 0 ? -(uint64_t)r->moved_bytes
-		                       : (uint64_t)r->moved_bytes,
+		    r->moved_bytes < 0 ? -(uint64_t)r->moved_bytes : (uint64_t)r->moved_bytes,
 		    r->moved_bytes < 0);
 		(void)fputs("moved while it was read\n", p->out);
 	}
@@ -124,14 +114,11 @@ print_classes(const struct layout *p, const struct residence *r)
 /* ---- sentences ---- */
 
 /* The user's own function of a site, as it is known in a view; for free(). */
-static int
-name_of(const struct session *s, const struct process *process,
-    struct names *names, uint32_t id, char **ret)
+static int name_of(const struct session *s, const struct process *process, struct names *names,
+    uint32_t id, char **ret)
 {
-	const struct view_options o = {.metric = VIEW_LIVE,
-	    .only = process,
-	    .id = id,
-	    .brief_names = true};
+	const struct view_options o = {
+	    .metric = VIEW_LIVE, .only = process, .id = id, .brief_names = true};
 	struct view *v;
 	int err = view_new(s, names, &o, &v);
 
@@ -150,8 +137,7 @@ name_of(const struct session *s, const struct process *process,
 }
 
 /* The site that holds most of the pages that are less than a quarter full. */
-static const struct residence_site *
-most_thin(const struct residence *r)
+static const struct residence_site *most_thin(const struct residence *r)
 {
 	const struct residence_site *most = NULL;
 
@@ -161,8 +147,7 @@ most_thin(const struct residence *r)
 	return most;
 }
 
-static int
-say_thin(FILE *out, const struct residence *r, const struct session *s,
+static int say_thin(FILE *out, const struct residence *r, const struct session *s,
     const struct process *process, struct names *names)
 {
 	const struct residence_site *x = most_thin(r);
@@ -183,14 +168,13 @@ say_thin(FILE *out, const struct residence *r, const struct session *s,
 	    "quarter full; ",
 	    (unsigned)percent);
 	text_print(out, name);
-	(void)fprintf(out, " (%s live) holds %s of them. ",
-	    words_bytes(a, x->live), words_bytes(b, x->thin));
+	(void)fprintf(
+	    out, " (%s live) holds %s of them. ", words_bytes(a, x->live), words_bytes(b, x->thin));
 	free(name);
 	return 0;
 }
 
-static void
-say_facts(FILE *out, const struct residence *r, unsigned rules)
+static void say_facts(FILE *out, const struct residence *r, unsigned rules)
 {
 	char a[WORDS_MAX], b[WORDS_MAX];
 
@@ -198,27 +182,24 @@ say_facts(FILE *out, const struct residence *r, unsigned rules)
 		(void)fprintf(out, "Free and not returned: %s%s. ",
 		    words_bytes(a, r->classes[RESIDENCE_FREE]),
 		    !(rules & RSS_FREE) ? ""
-		        : r->is_glibc
-		        ? " (malloc_trim may give back up to that)"
-		        : " (kept by the allocator for later)");
+		        : r->is_glibc   ? " (malloc_trim may give back up to that)"
+		                        : " (kept by the allocator for later)");
 	if (r->huge_bytes > 0)
 		(void)fprintf(out,
 		    "%s of the heap is in huge pages: each is kept resident as "
 		    "a whole by a single block. ",
 		    words_bytes(a, r->huge_bytes));
 	if (r->heap_swap_bytes > 0)
-		(void)fprintf(out, "%s of the heap is in swap. ",
-		    words_bytes(a, r->heap_swap_bytes));
+		(void)fprintf(
+		    out, "%s of the heap is in swap. ", words_bytes(a, r->heap_swap_bytes));
 	if (r->inherited_holds > 0)
 		(void)fprintf(out,
 		    "Blocks of the parent, from before the fork, hold %s (%s "
 		    "live). ",
-		    words_bytes(a, r->inherited_holds),
-		    words_bytes(b, r->inherited_live));
+		    words_bytes(a, r->inherited_holds), words_bytes(b, r->inherited_live));
 }
 
-static int
-say_advice(FILE *out, const struct residence *r, const struct session *s,
+static int say_advice(FILE *out, const struct residence *r, const struct session *s,
     const struct process *process, struct names *names, unsigned rules)
 {
 	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_COUNTED], *name = NULL;
@@ -230,8 +211,7 @@ say_advice(FILE *out, const struct residence *r, const struct session *s,
 		    "Its threads use %s of 64 MiB, with %s free in them: "
 		    "MALLOC_ARENA_MAX=2 in the environment makes threads share "
 		    "two. ",
-		    words_counted(c, r->arenas, "arena"),
-		    words_bytes(a, r->arena_free_bytes));
+		    words_counted(c, r->arenas, "arena"), words_bytes(a, r->arena_free_bytes));
 	if (!(rules & RSS_PINNED))
 		return 0;
 	err = name_of(s, process, names, x->id, &name);
@@ -247,8 +227,7 @@ say_advice(FILE *out, const struct residence *r, const struct session *s,
 	return 0;
 }
 
-static int
-print_sentences(const struct layout *p, const struct residence *r,
+static int print_sentences(const struct layout *p, const struct residence *r,
     const struct session *s, const struct process *process, struct names *names)
 {
 	unsigned rules = rss_rules(r, rss_rules_most_pins(r));
@@ -270,8 +249,7 @@ print_sentences(const struct layout *p, const struct residence *r,
 		            "the list of blocks are in swap. ",
 		    t.file);
 	if (r->is_short)
-		(void)fputs(
-		    "Sites below 1% of the heap were not stored. ", t.file);
+		(void)fputs("Sites below 1% of the heap were not stored. ", t.file);
 	(void)putc('\n', t.file);
 	layout_end(p, &t);
 	return err;
@@ -279,15 +257,13 @@ print_sentences(const struct layout *p, const struct residence *r,
 
 /* ---- the course ---- */
 
-static const struct residence *
-reading_at(const struct process *p, size_t i)
+static const struct residence *reading_at(const struct process *p, size_t i)
 {
 	return i < p->earlier_count ? &p->earlier[i] : p->residence;
 }
 
 /* Live, held and RSS at some of the readings, evenly spread. */
-static void
-print_course(const struct layout *p, const struct process *process)
+static void print_course(const struct layout *p, const struct process *process)
 {
 	size_t count = process->earlier_count + 1, lines;
 	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX], d[WORDS_MAX];
@@ -295,24 +271,19 @@ print_course(const struct layout *p, const struct process *process)
 	if (count < 2)
 		return;
 	lines = count < COURSE_LINES ? count : COURSE_LINES;
-	(void)fprintf(p->out, "%zu readings:\n%12s %16s %16s %16s\n", count,
-	    "after", "live", "held", "RSS");
+	(void)fprintf(
+	    p->out, "%zu readings:\n%12s %16s %16s %16s\n", count, "after", "live", "held", "RSS");
 	for (size_t i = 0; i < lines; i++) {
-		const struct residence *r =
-		    reading_at(process, i * (count - 1) / (lines - 1));
+		const struct residence *r = reading_at(process, i * (count - 1) / (lines - 1));
 
-		(void)fprintf(p->out, "%12s %16s %16s %16s\n",
-		    words_time(a, r->time_ns),
-		    words_count(b, r->classes[RESIDENCE_LIVE]),
-		    words_count(c, rss_account_heap(r)),
+		(void)fprintf(p->out, "%12s %16s %16s %16s\n", words_time(a, r->time_ns),
+		    words_count(b, r->classes[RESIDENCE_LIVE]), words_count(c, rss_account_heap(r)),
 		    words_count(d, r->rss_bytes));
 	}
 }
 
-int
-rss_text_write(const struct layout *p, const struct session *s,
-    const struct process *process, struct names *names,
-    const struct view_options *options)
+int rss_text_write(const struct layout *p, const struct session *s, const struct process *process,
+    struct names *names, const struct view_options *options)
 {
 	const struct residence *r = process->residence;
 	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX], d[WORDS_MAX];
@@ -323,14 +294,12 @@ rss_text_write(const struct layout *p, const struct session *s,
 		return 0;
 	(void)putc('\n', p->out);
 	layout_begin(p, &t);
-	(void)fprintf(t.file, "RSS %s, %s in swap",
-	    words_bytes(a, r->rss_bytes), words_bytes(b, r->swap_bytes));
+	(void)fprintf(t.file, "RSS %s, %s in swap", words_bytes(a, r->rss_bytes),
+	    words_bytes(b, r->swap_bytes));
 	if (r->hugetlb_bytes > 0)
-		(void)fprintf(t.file,
-		    ", %s in pages of hugetlbfs, which RSS does not contain",
+		(void)fprintf(t.file, ", %s in pages of hugetlbfs, which RSS does not contain",
 		    words_bytes(a, r->hugetlb_bytes));
-	(void)fprintf(
-	    t.file, "; read %s after its start", words_time(c, r->time_ns));
+	(void)fprintf(t.file, "; read %s after its start", words_time(c, r->time_ns));
 	if (r->took_ns > 0)
 		(void)fprintf(t.file, ", in %s", words_time(d, r->took_ns));
 	(void)fputs(":\n", t.file);
@@ -346,14 +315,12 @@ rss_text_write(const struct layout *p, const struct session *s,
  * Of the free parts of pages, what a site keeps from being returned: its share of
  * pages without its bytes, and without headers and rounding, which are not free.
  */
-static uint64_t
-pinned_of(const struct residence *r, const struct residence_site *x)
+static uint64_t pinned_of(const struct residence *r, const struct residence_site *x)
 {
 	uint64_t most = r->classes[RESIDENCE_PARTLY];
 	double live = (double)r->classes[RESIDENCE_LIVE];
-	double rounding = live > 0
-	    ? (double)r->classes[RESIDENCE_ROUNDING] * (double)x->live / live
-	    : 0;
+	double rounding =
+	    live > 0 ? (double)r->classes[RESIDENCE_ROUNDING] * (double)x->live / live : 0;
 	double pins = (double)(x->holds - x->live) - rounding;
 
 	if (pins >= (double)most)
@@ -361,8 +328,7 @@ pinned_of(const struct residence *r, const struct residence_site *x)
 	return pins > 0 ? (uint64_t)pins : 0;
 }
 
-int
-rss_text_write_line(const struct layout *p, const struct session *s,
+int rss_text_write_line(const struct layout *p, const struct session *s,
     const struct process *process, struct names *names)
 {
 	const struct residence *r = process->residence;
@@ -384,33 +350,27 @@ rss_text_write_line(const struct layout *p, const struct session *s,
 	layout_begin(p, &t);
 	(void)fprintf(t.file, "RSS %s = ", words_bytes(a, r->rss_bytes));
 	if (r->lack == RESIDENCE_SPLIT) {
-		uint64_t loose = capped_sum(
-		    r->classes[RESIDENCE_PARTLY], r->classes[RESIDENCE_FREE]);
+		uint64_t loose =
+		    capped_sum(r->classes[RESIDENCE_PARTLY], r->classes[RESIDENCE_FREE]);
 
 		(void)fprintf(t.file, "%s live + %s rounding + ",
 		    words_bytes(a, r->classes[RESIDENCE_LIVE]),
 		    words_bytes(b, r->classes[RESIDENCE_ROUNDING]));
-		(void)fprintf(
-		    t.file, "%s free inside the heap", words_bytes(a, loose));
+		(void)fprintf(t.file, "%s free inside the heap", words_bytes(a, loose));
 		if (x && pinned_of(r, x) > 0) {
-			(void)fprintf(t.file, " (%s pinned by ",
-			    words_bytes(a, pinned_of(r, x)));
+			(void)fprintf(t.file, " (%s pinned by ", words_bytes(a, pinned_of(r, x)));
 			text_print(t.file, name);
 			(void)putc(')', t.file);
 		}
 	} else {
-		(void)fprintf(t.file, "%s heap",
-		    words_bytes(a, r->classes[RESIDENCE_HEAP]));
+		(void)fprintf(t.file, "%s heap", words_bytes(a, r->classes[RESIDENCE_HEAP]));
 	}
-	(void)fprintf(t.file,
-	    " + %s of seep + %s files, stacks and other mappings",
+	(void)fprintf(t.file, " + %s of seep + %s files, stacks and other mappings",
 	    words_bytes(a, r->classes[RESIDENCE_OURS]), words_bytes(b, rest));
 	if (r->moved_bytes != 0)
-		(void)fprintf(t.file, " %c %s moved meanwhile",
-		    r->moved_bytes < 0 ? '-' : '+',
+		(void)fprintf(t.file, " %c %s moved meanwhile", r->moved_bytes < 0 ? '-' : '+',
 		    words_bytes(a,
-		        r->moved_bytes < 0 ? -(uint64_t)r->moved_bytes
-		                           : (uint64_t)r->moved_bytes));
+		        r->moved_bytes < 0 ? -(uint64_t)r->moved_bytes : (uint64_t)r->moved_bytes));
 	(void)fputs(".\n", t.file);
 	layout_end(p, &t);
 	free(name);

@@ -38,9 +38,8 @@ const char *rss_rules_key(enum residence_class which);
  * advice, and the course if there are several readings. Nothing if there is no
  * reading. -ENOMEM.
  */
-int rss_text_write(const struct layout *p, const struct session *s,
-    const struct process *process, struct names *names,
-    const struct view_options *options);
+int rss_text_write(const struct layout *p, const struct session *s, const struct process *process,
+    struct names *names, const struct view_options *options);
 
 /* One line for a verdict: RSS = live + rounding + ... -ENOMEM. */
 int rss_text_write_line(const struct layout *p, const struct session *s,

@@ -18,48 +18,39 @@ enum {
 };
 
 /* Hostile figures may add up to more than a number of bytes can be. */
-static uint64_t
-whole(double n)
+static uint64_t whole(double n)
 {
 	return n > 0 ? n < 0x1p63 ? (uint64_t)(n + 0.5) : INT64_MAX : 0;
 }
 
-static const char *
-in_time(char buffer[WORDS_MAX], double seconds)
+static const char *in_time(char buffer[WORDS_MAX], double seconds)
 {
 	return words_time(buffer, whole(seconds * 1e9));
 }
 
 /* "+1.8 KiB/h (1.5 KiB to 2.2 KiB)" */
-static void
-print_rate(FILE *out, const struct score *x)
+static void print_rate(FILE *out, const struct score *x)
 {
 	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
 
 	if (x->has_rate)
-		(void)fprintf(out, " +%s/h (%s to %s)",
-		    words_bytes(a, whole(x->rate)),
-		    words_bytes(b, whole(x->low)),
-		    words_bytes(c, whole(x->high)));
+		(void)fprintf(out, " +%s/h (%s to %s)", words_bytes(a, whole(x->rate)),
+		    words_bytes(b, whole(x->low)), words_bytes(c, whole(x->high)));
 }
 
 /* 99.95 % is not 100 %: some of them did not die. */
-static void
-print_share(FILE *out, double share)
+static void print_share(FILE *out, double share)
 {
 	double percent = share * 100;
 
 	if (percent > 99.9)
 		(void)fputs("more than 99.9 %", out);
 	else
-		(void)fprintf(
-		    out, percent > 99 ? "%.1f %%" : "%.0f %%", percent);
+		(void)fprintf(out, percent > 99 ? "%.1f %%" : "%.0f %%", percent);
 }
 
 /* The line of when it began, if it was not with the process. */
-static void
-print_began(
-    FILE *out, const struct score_list *l, const struct score_line *line)
+static void print_began(FILE *out, const struct score_list *l, const struct score_line *line)
 {
 	struct score_began b;
 
@@ -67,9 +58,8 @@ print_began(
 		score_began_print(out, line->score, &b);
 }
 
-static void
-print_leak(const struct layout *p, const struct score_list *l,
-    const struct score_line *line)
+static void print_leak(
+    const struct layout *p, const struct score_list *l, const struct score_line *line)
 {
 	const struct score *x = line->score;
 	char a[WORDS_COUNTED], b[WORDS_MAX];
@@ -77,16 +67,13 @@ print_leak(const struct layout *p, const struct score_list *l,
 
 	if (!hanging_begin(p, &h))
 		return;
-	(void)fprintf(h.page.out, "%s %s",
-	    words_counted(a, whole(x->blocks), "block"),
+	(void)fprintf(h.page.out, "%s %s", words_counted(a, whole(x->blocks), "block"),
 	    words_bytes(b, whole(x->bytes)));
 	print_rate(h.page.out, x);
 	(void)fputs(": ", h.page.out);
 	print_share(h.page.out, x->freed_share);
-	(void)fprintf(h.page.out, " of their siblings die within %s\n",
-	    in_time(b, x->within_s));
-	if (verdict_text_freers(
-	        p, h.page.out, "siblings are freed in ", l->view, line->site))
+	(void)fprintf(h.page.out, " of their siblings die within %s\n", in_time(b, x->within_s));
+	if (verdict_text_freers(p, h.page.out, "siblings are freed in ", l->view, line->site))
 		(void)fputs(": look for a path that skips it\n", h.page.out);
 	print_began(h.page.out, l, line);
 	verdict_text_place(p, h.page.out, l->view, line->site);
@@ -95,17 +82,15 @@ print_leak(const struct layout *p, const struct score_list *l,
 }
 
 /* A recording may have any text here. */
-static void
-print_held(FILE *out, const char *text)
+static void print_held(FILE *out, const char *text)
 {
 	(void)fputs("held by ", out);
 	text_print(out, text);
 	(void)putc('\n', out);
 }
 
-static void
-print_growth(const struct layout *p, const struct score_list *l,
-    const struct score_line *line)
+static void print_growth(
+    const struct layout *p, const struct score_list *l, const struct score_line *line)
 {
 	const struct score *x = line->score;
 	struct hanging h;
@@ -116,8 +101,7 @@ print_growth(const struct layout *p, const struct score_list *l,
 	(void)fputs(words_bytes(a, whole(x->bytes)), h.page.out);
 	print_rate(h.page.out, x);
 	(void)fprintf(h.page.out, ": %s; a leak by %.0f %%\n",
-	    x->has_releases ? "old blocks of it are rarely freed"
-	                    : "nothing of it is ever freed",
+	    x->has_releases ? "old blocks of it are rarely freed" : "nothing of it is ever freed",
 	    100 * x->confidence);
 	if (line->held)
 		print_held(h.page.out, line->held);
@@ -127,9 +111,8 @@ print_growth(const struct layout *p, const struct score_list *l,
 	hanging_end(p, &h, "GROWTH");
 }
 
-static void
-print_steady(const struct layout *p, const struct score_list *l,
-    const struct score_line *line)
+static void print_steady(
+    const struct layout *p, const struct score_list *l, const struct score_line *line)
 {
 	const struct score *x = line->score;
 	struct hanging h;
@@ -137,16 +120,15 @@ print_steady(const struct layout *p, const struct score_list *l,
 
 	if (!hanging_begin(p, &h))
 		return;
-	(void)fprintf(h.page.out, "%s, built in the first %s",
-	    words_bytes(a, whole(x->bytes)), in_time(b, x->built_s));
+	(void)fprintf(h.page.out, "%s, built in the first %s", words_bytes(a, whole(x->bytes)),
+	    in_time(b, x->built_s));
 	(void)fputs(": a pool or a full cache\n", h.page.out);
 	verdict_text_place(p, h.page.out, l->view, line->site);
 	(void)putc('\n', h.page.out);
 	hanging_end(p, &h, "STEADY");
 }
 
-static void
-print_forecast(const struct layout *p, const struct score_list *l)
+static void print_forecast(const struct layout *p, const struct score_list *l)
 {
 	const struct forecast *f = &l->forecast;
 	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX], d[WORDS_MAX];
@@ -155,21 +137,17 @@ print_forecast(const struct layout *p, const struct score_list *l)
 	if (!l->limit.kind)
 		return;
 	layout_begin(p, &t);
-	(void)fprintf(t.file,
-	    "%s (%s) in about %s (%s to %s), by the growth of the heap alone.\n",
-	    score_list_limit_words(l->limit.kind),
-	    words_bytes(a, l->limit.limit), in_time(b, f->hours * 3600),
-	    in_time(c, f->low * 3600), in_time(d, f->high * 3600));
+	(void)fprintf(t.file, "%s (%s) in about %s (%s to %s), by the growth of the heap alone.\n",
+	    score_list_limit_words(l->limit.kind), words_bytes(a, l->limit.limit),
+	    in_time(b, f->hours * 3600), in_time(c, f->low * 3600), in_time(d, f->high * 3600));
 	if (l->has_outside)
-		(void)fprintf(t.file,
-		    "Outside of the heap, the process grows by %s/h more.\n",
+		(void)fprintf(t.file, "Outside of the heap, the process grows by %s/h more.\n",
 		    words_bytes(a, whole(l->outside)));
 	layout_end(p, &t);
 }
 
-void
-score_text_list(const struct layout *p, const struct process *process,
-    const struct score_list *l, unsigned top)
+void score_text_list(
+    const struct layout *p, const struct process *process, const struct score_list *l, unsigned top)
 {
 	size_t bad = l->leaks + l->growths, shown = 0;
 	char a[WORDS_COUNTED];
@@ -177,8 +155,7 @@ score_text_list(const struct layout *p, const struct process *process,
 	for (size_t i = 0; i < bad; i++) {
 		if (top > 0 && i >= top) {
 			(void)fprintf(p->out, "%s or grow%s (--top 0: all).\n",
-			    words_counted(a, bad - i, "more place"),
-			    bad - i == 1 ? "s" : "");
+			    words_counted(a, bad - i, "more place"), bad - i == 1 ? "s" : "");
 			break;
 		}
 		if (l->lines[i].score->class == SCORE_LEAK)
@@ -198,8 +175,7 @@ score_text_list(const struct layout *p, const struct process *process,
 }
 
 /* Is there a line to print? A small STEADY site is none. */
-static bool
-says_something(const struct process *process, const struct score_list *l)
+static bool says_something(const struct process *process, const struct score_list *l)
 {
 	return l->leaks + l->growths > 0 ||
 	    (l->count > 0 &&
@@ -211,8 +187,7 @@ says_something(const struct process *process, const struct score_list *l)
  * A process that is old enough, but has no score: what was read in a report's
  * short time is not all of it, or a part is swapped out.
  */
-static bool
-print_lack(const struct layout *p, const struct process *process)
+static bool print_lack(const struct layout *p, const struct process *process)
 {
 	struct layout_text t;
 
@@ -227,9 +202,8 @@ print_lack(const struct layout *p, const struct process *process)
 	return true;
 }
 
-int
-score_text_open(const struct layout *p, const struct session *s,
-    struct names *names, const struct body_options *options)
+int score_text_open(const struct layout *p, const struct session *s, struct names *names,
+    const struct body_options *options)
 {
 	uint32_t pid = options->view.pid;
 	size_t told = 0;

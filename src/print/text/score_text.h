@@ -17,7 +17,7 @@ void score_text_list(const struct layout *p, const struct process *process,
  * All processes that options->view.pid selects, for the beginning of a report.
  * An empty line follows if anything was printed. -ENOMEM.
  */
-int score_text_open(const struct layout *p, const struct session *s,
-    struct names *names, const struct body_options *options);
+int score_text_open(const struct layout *p, const struct session *s, struct names *names,
+    const struct body_options *options);
 
 #endif

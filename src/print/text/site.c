@@ -16,8 +16,7 @@
 
 enum { BARS = 40, POINTS = 2000 };
 
-static void
-print_figures(const struct layout *p, const struct view_site *s,
+static void print_figures(const struct layout *p, const struct view_site *s,
     const struct process *process, uint64_t within_ns)
 {
 	const struct process_figures *f = &s->figures.all;
@@ -29,51 +28,42 @@ print_figures(const struct layout *p, const struct view_site *s,
 		double variance;
 	} rows[] = {
 	    {"live", f->live_bytes, f->live_blocks, s->figures.variance_live},
-	    {"at the peak", f->peak_bytes, f->peak_blocks,
-	        view_variance(&s->figures, VIEW_PEAK)},
-	    {"allocated", f->allocated_bytes, f->allocations,
-	        s->figures.variance_allocated},
+	    {"at the peak", f->peak_bytes, f->peak_blocks, view_variance(&s->figures, VIEW_PEAK)},
+	    {"allocated", f->allocated_bytes, f->allocations, s->figures.variance_allocated},
 	    {"freed", f->freed_bytes, f->frees, 0},
 	    {young, s->figures.temporary_bytes, s->figures.temporary_blocks, 0},
 	};
 
 	if (within_ns > 0)
-		(void)snprintf(young, sizeof(young), "freed <%s",
-		    words_time(a, within_ns));
+		(void)snprintf(young, sizeof(young), "freed <%s", words_time(a, within_ns));
 	(void)fprintf(p->out, "%-14s %15s %13s\n", "", "bytes", "blocks");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		(void)fprintf(p->out, "%-14s %15s %13s", rows[i].name,
-		    words_count(a, rows[i].bytes),
-		    words_count(b, rows[i].blocks));
+		    words_count(a, rows[i].bytes), words_count(b, rows[i].blocks));
 		if (rows[i].variance > 0)
 			(void)fprintf(p->out, "  +-%s",
-			    words_counted(
-			        c, process_error(rows[i].variance), "byte"));
+			    words_counted(c, process_error(rows[i].variance), "byte"));
 		(void)putc('\n', p->out);
 	}
 	if (process->header.sample_bytes > 0)
-		(void)fprintf(p->out, "Estimated from %s.\n",
-		    words_counted(c, s->samples, "sample"));
+		(void)fprintf(
+		    p->out, "Estimated from %s.\n", words_counted(c, s->samples, "sample"));
 }
 
-static void
-print_times(const struct layout *p, const struct view_site *s,
-    const struct process *process)
+static void print_times(
+    const struct layout *p, const struct view_site *s, const struct process *process)
 {
 	uint64_t start = process->header.start_realtime_ns;
 	char a[WORDS_MAX], b[WORDS_MAX], c[AGES_MAX];
 	struct layout_text t;
 
 	layout_begin(p, &t);
-	(void)fprintf(t.file, "Sizes: %s byte%s", ages_sizes(c, s),
-	    words_ending(s->size_max, "byte"));
+	(void)fprintf(
+	    t.file, "Sizes: %s byte%s", ages_sizes(c, s), words_ending(s->size_max, "byte"));
 	if (s->figures.all.allocations > 0)
 		(void)fprintf(t.file, ", %s on average",
-		    words_count(a,
-		        s->figures.all.allocated_bytes /
-		            s->figures.all.allocations));
-	(void)fprintf(t.file,
-	    ". First allocation %s after the start, last %s.\n",
+		    words_count(a, s->figures.all.allocated_bytes / s->figures.all.allocations));
+	(void)fprintf(t.file, ". First allocation %s after the start, last %s.\n",
 	    words_time(a, s->first_ns > start ? s->first_ns - start : 0),
 	    words_time(b, s->last_ns > start ? s->last_ns - start : 0));
 	layout_end(p, &t);
@@ -82,27 +72,23 @@ print_times(const struct layout *p, const struct view_site *s,
 /* The lower end of a class; for the first class, its upper end. */
 typedef const char *bound_words(char buffer[WORDS_MAX], int class);
 
-static const char *
-age_words(char buffer[WORDS_MAX], int class)
+static const char *age_words(char buffer[WORDS_MAX], int class)
 {
 	return words_time(buffer, ages_bound_ns(class ? class : 1));
 }
 
-static const char *
-step_words(char buffer[WORDS_MAX], int class)
+static const char *step_words(char buffer[WORDS_MAX], int class)
 {
 	return words_time(buffer, ages_all_bound_ns(class ? class : 1));
 }
 
-static const char *
-size_words(char buffer[WORDS_MAX], int class)
+static const char *size_words(char buffer[WORDS_MAX], int class)
 {
 	return words_bytes(buffer, UINT64_C(1) << (class ? class : 1));
 }
 
 /* One line for each class that occurs. */
-static void
-print_classes(const struct layout *p, const char *title, const uint64_t *blocks,
+static void print_classes(const struct layout *p, const char *title, const uint64_t *blocks,
     int count, bound_words *bound)
 {
 	uint64_t most = 0;
@@ -118,8 +104,8 @@ print_classes(const struct layout *p, const char *title, const uint64_t *blocks,
 
 		if (blocks[i] == 0)
 			continue;
-		(void)fprintf(p->out, "%8s %-11s %13s  ", i ? "from" : "below",
-		    bound(a, i), words_count(b, blocks[i]));
+		(void)fprintf(p->out, "%8s %-11s %13s  ", i ? "from" : "below", bound(a, i),
+		    words_count(b, blocks[i]));
 		for (int k = 0; k < n || k == 0; k++)
 			(void)putc('#', p->out);
 		(void)putc('\n', p->out);
@@ -127,8 +113,7 @@ print_classes(const struct layout *p, const char *title, const uint64_t *blocks,
 }
 
 /* Says what is not known of some or all live blocks. */
-static void
-print_remark(const struct layout *p, const struct view_site *s, uint64_t told)
+static void print_remark(const struct layout *p, const struct view_site *s, uint64_t told)
 {
 	uint64_t live = s->figures.all.live_blocks;
 	bool aged = s->ages && s->ages->live_ages_known;
@@ -140,21 +125,18 @@ print_remark(const struct layout *p, const struct view_site *s, uint64_t told)
 	(void)putc('\n', p->out);
 	layout_begin(p, &t);
 	if (!aged)
-		(void)fputs(
-		    "Ages and sizes of live blocks are not known, because a "
-		    "process counts them when it exits.\n",
+		(void)fputs("Ages and sizes of live blocks are not known, because a "
+		            "process counts them when it exits.\n",
 		    t.file);
 	else if (!s->ages->sizes_known)
-		(void)fputs(
-		    "Sizes of live blocks are not known, because the version "
-		    "of seep that recorded this did not count them.\n",
+		(void)fputs("Sizes of live blocks are not known, because the version "
+		            "of seep that recorded this did not count them.\n",
 		    t.file);
 	else
 		(void)fprintf(t.file,
 		    "Ages and sizes are of %s, counted at another moment than "
 		    "the %s that %s.\n",
-		    words_counted(
-		        a, told, s->samples ? "sampled block" : "block"),
+		    words_counted(a, told, s->samples ? "sampled block" : "block"),
 		    words_count(b, live), live == 1 ? "lives" : "live");
 	layout_end(p, &t);
 }
@@ -163,9 +145,8 @@ print_remark(const struct layout *p, const struct view_site *s, uint64_t told)
  * What came at the start of a process is another thing than what comes all the
  * time, even where the oldest and the youngest are the same.
  */
-static void
-print_births(const struct layout *p, const struct process *process,
-    const struct view_site *s)
+static void print_births(
+    const struct layout *p, const struct process *process, const struct view_site *s)
 {
 	enum { LEAST = 3, LEAST_NS = 1000000000 };
 	uint64_t births[SEG_BIRTH_SLOTS], slot_ns, all = 0;
@@ -190,65 +171,58 @@ print_births(const struct layout *p, const struct process *process,
 }
 
 /* Ages and sizes, if they are known. */
-static void
-print_histograms(const struct layout *p, const struct process *process,
-    const struct view_site *s)
+static void print_histograms(
+    const struct layout *p, const struct process *process, const struct view_site *s)
 {
 	const struct process_ages *ages = s->ages;
 	uint64_t sizes[PROCESS_SIZES], deaths[AGES_ALL], told = 0;
 
 	if (ages && ages->live_ages_known)
-		print_classes(p, "Age of live blocks:", ages->living,
-		    PROCESS_AGES, age_words);
+		print_classes(p, "Age of live blocks:", ages->living, PROCESS_AGES, age_words);
 	print_births(p, process, s);
 	if (ages && ages->sizes_known) {
 		for (int i = 0; i < PROCESS_SIZES; i++) {
 			sizes[i] = ages->sizes[i];
 			told += sizes[i];
 		}
-		print_classes(p, "Size of live blocks:", sizes, PROCESS_SIZES,
-		    size_words);
+		print_classes(p, "Size of live blocks:", sizes, PROCESS_SIZES, size_words);
 	}
 	print_remark(p, s, told);
 	if (s->age_flags & VIEW_AGES_UNKNOWN)
 		return;
 	if (s->age_flags) {
 		ages_deaths(s, deaths);
-		print_classes(
-		    p, "Age at death:", deaths, PROCESS_AGES, age_words);
+		print_classes(p, "Age at death:", deaths, PROCESS_AGES, age_words);
 	} else {
 		ages_all(s, deaths);
 		print_classes(p, "Age at death:", deaths, AGES_ALL, step_words);
 	}
 }
 
-static void
-print_course(const struct layout *p, const struct session *s,
+static void print_course(const struct layout *p, const struct session *s,
     const struct process *process, const struct view_site *site)
 {
 	struct timeline_series series = {.site = site->site};
 
-	if (!s->line ||
-	    timeline_series(s->line, process, &series, 1, POINTS) < 0)
+	if (!s->line || timeline_series(s->line, process, &series, 1, POINTS) < 0)
 		return;
 	spark_write(p, "Live bytes", series.points, series.count);
 	free(series.points);
 }
 
 /* The exact position: the path of the source, the offset in the module. */
-static void
-print_place(const struct layout *p, const struct frame *x)
+static void print_place(const struct layout *p, const struct frame *x)
 {
 	char *text = NULL;
 	int n;
 
 	if (x->file)
-		n = asprintf(&text, "%s:%" PRIu32 ", %s+0x%" PRIx64 "%s",
-		    x->file, x->line, x->module ? x->module : "(no module)",
-		    x->offset, x->inlined ? ", inlined" : "");
+		n = asprintf(&text, "%s:%" PRIu32 ", %s+0x%" PRIx64 "%s", x->file, x->line,
+		    x->module ? x->module : "(no module)", x->offset,
+		    x->inlined ? ", inlined" : "");
 	else
-		n = asprintf(&text, "%s+0x%" PRIx64,
-		    x->module ? x->module : "(no module)", x->offset);
+		n = asprintf(
+		    &text, "%s+0x%" PRIx64, x->module ? x->module : "(no module)", x->offset);
 	if (n < 0)
 		return;
 	(void)fprintf(p->out, "%7s%s", "", layout_colour(p, LAYOUT_DIM));
@@ -257,33 +231,27 @@ print_place(const struct layout *p, const struct frame *x)
 	free(text);
 }
 
-static void
-print_stack(
-    const struct layout *p, const struct view *v, const struct view_site *s)
+static void print_stack(const struct layout *p, const struct view *v, const struct view_site *s)
 {
 	(void)fprintf(p->out, "\n%s in\n", enum_words_api(s->api));
 	for (uint32_t i = 0; i < s->frame_count; i++) {
 		const struct frame *x = &v->frames[s->frames[i]];
 
 		(void)fprintf(p->out, "%5" PRIu32 "  ", i + 1);
-		layout_frame(
-		    p, x, s->repeats ? s->repeats[i] : 1, 7, LAYOUT_STRONG);
+		layout_frame(p, x, s->repeats ? s->repeats[i] : 1, 7, LAYOUT_STRONG);
 		(void)putc('\n', p->out);
 		if (!x->is_missing)
 			print_place(p, x);
 	}
 }
 
-static void
-print_site(const struct layout *p, const struct session *s,
-    const struct view *v, const struct view_site *site,
-    const struct fingerprints *prints, bool stack_first)
+static void print_site(const struct layout *p, const struct session *s, const struct view *v,
+    const struct view_site *site, const struct fingerprints *prints, bool stack_first)
 {
 	const struct process *process = s->processes[site->process];
 	struct fingerprint print;
 
-	(void)fprintf(p->out, "%sSite %u%s of ",
-	    layout_colour(p, LAYOUT_STRONG), site->id,
+	(void)fprintf(p->out, "%sSite %u%s of ", layout_colour(p, LAYOUT_STRONG), site->id,
 	    layout_colour(p, LAYOUT_PLAIN));
 	text_print(p->out, program_name(&process->header));
 	(void)fprintf(p->out, " (pid %u)", process->header.pid);
@@ -313,10 +281,8 @@ print_site(const struct layout *p, const struct session *s,
 		print_stack(p, v, site);
 }
 
-static int
-write_sites(const struct layout *p, const struct session *s,
-    struct names *names, const struct view_options *options, uint32_t id,
-    bool stack_first)
+static int write_sites(const struct layout *p, const struct session *s, struct names *names,
+    const struct view_options *options, uint32_t id, bool stack_first)
 {
 	struct view_options o = *options;
 	struct fingerprints *prints = NULL;
@@ -344,16 +310,14 @@ write_sites(const struct layout *p, const struct session *s,
 	return err < 0 ? err : ferror(p->out) ? -EIO : 0;
 }
 
-int
-site_write(const struct layout *p, const struct session *s, struct names *names,
+int site_write(const struct layout *p, const struct session *s, struct names *names,
     const struct view_options *options, uint32_t id)
 {
 	return write_sites(p, s, names, options, id, false);
 }
 
-int
-site_write_stack_first(const struct layout *p, const struct session *s,
-    struct names *names, const struct view_options *options, uint32_t id)
+int site_write_stack_first(const struct layout *p, const struct session *s, struct names *names,
+    const struct view_options *options, uint32_t id)
 {
 	return write_sites(p, s, names, options, id, true);
 }

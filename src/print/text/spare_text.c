@@ -6,33 +6,30 @@
 #include "print/text/verdict_text.h"
 #include "view/sites/enum_words.h"
 
-static void
-print_part(const struct layout *page, const char *head, uint64_t blocks,
-    uint64_t bytes, const char *words)
+static void print_part(
+    const struct layout *page, const char *head, uint64_t blocks, uint64_t bytes, const char *words)
 {
 	char text[WORDS_COUNTED + WORDS_MAX + 64], a[WORDS_COUNTED];
 	char b[WORDS_MAX];
 
 	if (blocks == 0)
 		return;
-	(void)snprintf(text, sizeof(text), "%s %s: %s",
-	    words_counted(a, blocks, "block"), words_bytes(b, bytes), words);
+	(void)snprintf(text, sizeof(text), "%s %s: %s", words_counted(a, blocks, "block"),
+	    words_bytes(b, bytes), words);
 	verdict_text_hang(page, head, text);
 }
 
-static void
-print_line(const struct layout *page, const struct spare_line *x)
+static void print_line(const struct layout *page, const struct spare_line *x)
 {
 	char *text = NULL;
 	size_t len;
 	FILE *out;
 
-	print_part(page, "COPIES", x->sum.equal_blocks, x->sum.equal_bytes,
-	    "equal to other blocks");
-	print_part(page, "ZEROS", x->sum.tail_blocks, x->sum.tail_bytes,
-	    "zeros at the end");
-	print_part(page, "RESERVED", x->sum.unwritten_blocks,
-	    x->sum.unwritten_bytes, "pages never written");
+	print_part(
+	    page, "COPIES", x->sum.equal_blocks, x->sum.equal_bytes, "equal to other blocks");
+	print_part(page, "ZEROS", x->sum.tail_blocks, x->sum.tail_bytes, "zeros at the end");
+	print_part(page, "RESERVED", x->sum.unwritten_blocks, x->sum.unwritten_bytes,
+	    "pages never written");
 	out = open_memstream(&text, &len);
 	if (!out)
 		return;
@@ -45,21 +42,19 @@ print_line(const struct layout *page, const struct spare_line *x)
 	free(text);
 }
 
-static void
-print_foot(const struct layout *page, const struct process *p,
-    const struct census *c, const struct spare *s, size_t shown)
+static void print_foot(const struct layout *page, const struct process *p, const struct census *c,
+    const struct spare *s, size_t shown)
 {
 	char a[WORDS_COUNTED], b[WORDS_MAX], d[WORDS_MAX];
 	struct layout_text h;
 
 	layout_begin(page, &h);
 	if (shown < s->count)
-		(void)fprintf(h.file,
-		    "%s more not shown (--top 0 prints all).\n",
+		(void)fprintf(h.file, "%s more not shown (--top 0 prints all).\n",
 		    words_counted(a, s->count - shown, "place"));
 	verdict_text_who(h.file, p);
-	(void)fprintf(h.file, ": %s, %s.", words_counted(a, c->blocks, "block"),
-	    words_bytes(b, c->bytes));
+	(void)fprintf(
+	    h.file, ": %s, %s.", words_counted(a, c->blocks, "block"), words_bytes(b, c->bytes));
 	if (s->count == 0)
 		(void)fputs(" No block is a copy of another, ends with many "
 		            "zeros, or has pages never written.",
@@ -67,8 +62,7 @@ print_foot(const struct layout *page, const struct process *p,
 	if (s->all.equal_blocks > 0)
 		(void)fprintf(h.file, " Copies: %s, %s (%s different).",
 		    words_counted(a, s->all.equal_blocks, "block"),
-		    words_bytes(b, s->all.equal_bytes),
-		    words_count(d, c->equal_groups));
+		    words_bytes(b, s->all.equal_bytes), words_count(d, c->equal_groups));
 	if (s->all.tail_blocks > 0)
 		(void)fprintf(h.file, " Zeros at the end: %s in %s.",
 		    words_bytes(b, s->all.tail_bytes),
@@ -88,9 +82,8 @@ print_foot(const struct layout *page, const struct process *p,
 	layout_end(page, &h);
 }
 
-void
-spare_text_write(const struct layout *page, const struct process *p,
-    const struct census *c, const struct spare *s, unsigned top)
+void spare_text_write(const struct layout *page, const struct process *p, const struct census *c,
+    const struct spare *s, unsigned top)
 {
 	size_t shown = top && top < s->count ? top : s->count;
 

@@ -13,7 +13,7 @@ enum { SPARK_WIDTH = 60 }; /* block characters at most */
  * nothing if there are fewer than three points. Each column shows the highest
  * figure of its interval. Without UTF-8, digits 0 to 9 are used.
  */
-void spark_write(const struct layout *p, const char *what,
-    const struct process_point *points, size_t count);
+void spark_write(
+    const struct layout *p, const char *what, const struct process_point *points, size_t count);
 
 #endif

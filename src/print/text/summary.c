@@ -19,8 +19,7 @@ struct summary {
 };
 
 /* Ticks are tenths of a second, so nothing shorter is known. */
-static const char *
-span(char buffer[WORDS_MAX], uint64_t ns)
+static const char *span(char buffer[WORDS_MAX], uint64_t ns)
 {
 	char time[WORDS_MAX];
 
@@ -34,8 +33,7 @@ span(char buffer[WORDS_MAX], uint64_t ns)
  * Whatever ends a process without its exit handlers leaves the time of the last
  * event alone; it may have slept for hours since.
  */
-static void
-print_last_event(const struct summary *s)
+static void print_last_event(const struct summary *s)
 {
 	const struct process *p = s->process;
 	char time[WORDS_MAX];
@@ -45,13 +43,11 @@ print_last_event(const struct summary *s)
 		            "start. ",
 		    s->out);
 	else
-		(void)fprintf(s->out,
-		    "; its last event was %s after its start. ",
+		(void)fprintf(s->out, "; its last event was %s after its start. ",
 		    words_time(time, p->duration_ns));
 }
 
-static void
-print_death(const struct summary *s)
+static void print_death(const struct summary *s)
 {
 	const struct process *p = s->process;
 
@@ -60,11 +56,10 @@ print_death(const struct summary *s)
 	else if (p->is_out_of_memory)
 		(void)fputs("was killed: out of memory", s->out);
 	else if (p->signal > 0)
-		(void)fprintf(s->out, "was killed by signal %d (%s)", p->signal,
-		    strsignal(p->signal));
-	else if (p->exit_status >= 0)
 		(void)fprintf(
-		    s->out, "exited with status %d by _exit", p->exit_status);
+		    s->out, "was killed by signal %d (%s)", p->signal, strsignal(p->signal));
+	else if (p->exit_status >= 0)
+		(void)fprintf(s->out, "exited with status %d by _exit", p->exit_status);
 	else if (p->end == PROCESS_GONE)
 		(void)fputs("ended by a signal or by _exit", s->out);
 	else if (p->end == PROCESS_EXITED)
@@ -74,35 +69,29 @@ print_death(const struct summary *s)
 	print_last_event(s);
 }
 
-static void
-print_ending(const struct summary *s)
+static void print_ending(const struct summary *s)
 {
 	const struct process *p = s->process;
 	char buffer[WORDS_MAX];
 	uint64_t ns = p->duration_ns;
 
 	if (p->log.is_past)
-		(void)fprintf(
-		    s->out, "had run %s at that moment. ", span(buffer, ns));
+		(void)fprintf(s->out, "had run %s at that moment. ", span(buffer, ns));
 	else if (p->is_snapshot)
-		(void)fprintf(
-		    s->out, "had run %s at the snapshot. ", span(buffer, ns));
+		(void)fprintf(s->out, "had run %s at the snapshot. ", span(buffer, ns));
 	else if (p->end == PROCESS_RUNNING)
-		(void)fprintf(
-		    s->out, "has been running %s. ", span(buffer, ns));
-	else if (p->header.end_kind != SEG_END_EXITED || p->is_out_of_memory ||
-	    p->signal > 0)
+		(void)fprintf(s->out, "has been running %s. ", span(buffer, ns));
+	else if (p->header.end_kind != SEG_END_EXITED || p->is_out_of_memory || p->signal > 0)
 		print_death(s);
 	else if (p->exit_status >= 0)
-		(void)fprintf(s->out, "ran %s and exited with status %d. ",
-		    span(buffer, ns), p->exit_status);
+		(void)fprintf(
+		    s->out, "ran %s and exited with status %d. ", span(buffer, ns), p->exit_status);
 	else
 		(void)fprintf(s->out, "ran %s and exited. ", span(buffer, ns));
 }
 
 /* Why the last snapshot could not be written. */
-static void
-print_snapshot_error(const struct summary *s)
+static void print_snapshot_error(const struct summary *s)
 {
 	uint32_t error = s->process->header.snapshot_error;
 
@@ -111,8 +100,7 @@ print_snapshot_error(const struct summary *s)
 }
 
 /* Which directory was asked for, and what was wrong with it. */
-static void
-print_place(const struct summary *s)
+static void print_place(const struct summary *s)
 {
 	char text[PLACE_WORDS_BYTES];
 
@@ -124,8 +112,7 @@ print_place(const struct summary *s)
 }
 
 /* The counters of a class that are not 0, after `before`; false: there are none. */
-static bool
-print_counts(const struct summary *s, const char *before, int class)
+static bool print_counts(const struct summary *s, const char *before, int class)
 {
 	const uint64_t *counts = s->process->header.counts;
 	const struct losses_name *names;
@@ -135,15 +122,12 @@ print_counts(const struct summary *s, const char *before, int class)
 
 	names = losses_names(&n);
 	for (size_t i = 0; i < n; i++) {
-		if (counts[names[i].count] == 0 ||
-		    (int)names[i].class != class ||
-		    names[i].count == SEG_INHERITED_BYTES ||
-		    names[i].count == SEG_MISSED_BYTES)
+		if (counts[names[i].count] == 0 || (int)names[i].class != class ||
+		    names[i].count == SEG_INHERITED_BYTES || names[i].count == SEG_MISSED_BYTES)
 			continue;
 		(void)fputs(any ? "; " : before, s->out);
 		(void)fputs(
-		    enum_words_loss(buffer, counts[names[i].count], names[i].words),
-		    s->out);
+		    enum_words_loss(buffer, counts[names[i].count], names[i].words), s->out);
 		if (names[i].count == SEG_SNAPSHOTS_FAILED)
 			print_snapshot_error(s);
 		if (names[i].count == SEG_DIR_REPLACED)
@@ -153,8 +137,7 @@ print_counts(const struct summary *s, const char *before, int class)
 	return any;
 }
 
-static void
-print_losses(const struct summary *s)
+static void print_losses(const struct summary *s)
 {
 	if (print_counts(s, "Lost: ", LOSSES_LOSS))
 		(void)fputs(".\n", s->out);
@@ -172,8 +155,7 @@ enum bypass {
 	BYPASS_DEEPBIND = 4,
 };
 
-static unsigned
-find_bypass(const struct process *p)
+static unsigned find_bypass(const struct process *p)
 {
 	const uint64_t *counts = p->header.counts;
 
@@ -181,40 +163,34 @@ find_bypass(const struct process *p)
 		return BYPASS_DEEPBIND;
 	if (counts[SEG_MISSED_FREES] == 0 && counts[SEG_UNKNOWN_FREES] == 0)
 		return BYPASS_NONE;
-	return losses_is_own(p->header.inert_reason) ? BYPASS_PROGRAM
-	                                             : BYPASS_LIBRARY;
+	return losses_is_own(p->header.inert_reason) ? BYPASS_PROGRAM : BYPASS_LIBRARY;
 }
 
-static void
-print_bypass(const struct summary *s, unsigned which)
+static void print_bypass(const struct summary *s, unsigned which)
 {
 	if (which & BYPASS_DEEPBIND)
-		(void)fputs(
-		    "After a load with RTLD_DEEPBIND these figures are not "
-		    "certain: memory that only such a module allocates is "
-		    "missing, and memory that only such a module frees looks "
-		    "live. seep record --no-deepbind loads modules without the "
-		    "flag.\n",
+		(void)fputs("After a load with RTLD_DEEPBIND these figures are not "
+		            "certain: memory that only such a module allocates is "
+		            "missing, and memory that only such a module frees looks "
+		            "live. seep record --no-deepbind loads modules without the "
+		            "flag.\n",
 		    s->out);
 	if (which & BYPASS_PROGRAM)
-		(void)fputs(
-		    "Such frees occur if the executable has malloc functions "
-		    "of its own: memory that it frees with them looks live "
-		    "here, and memory that it allocates with them is "
-		    "missing.\n",
+		(void)fputs("Such frees occur if the executable has malloc functions "
+		            "of its own: memory that it frees with them looks live "
+		            "here, and memory that it allocates with them is "
+		            "missing.\n",
 		    s->out);
 	if (which & BYPASS_LIBRARY)
-		(void)fputs(
-		    "Such frees occur if a library calls libc without passing "
-		    "the collector (loaded with RTLD_DEEPBIND or dlmopen): "
-		    "memory that only it frees looks live here, and memory "
-		    "that only it allocates is missing.\n",
+		(void)fputs("Such frees occur if a library calls libc without passing "
+		            "the collector (loaded with RTLD_DEEPBIND or dlmopen): "
+		            "memory that only it frees looks live here, and memory "
+		            "that only it allocates is missing.\n",
 		    s->out);
 }
 
 /* Which process it is, and how it ended. */
-static void
-print_name(const struct summary *s)
+static void print_name(const struct summary *s)
 {
 	const struct process *p = s->process;
 
@@ -223,60 +199,50 @@ print_name(const struct summary *s)
 	print_ending(s);
 }
 
-static void
-print_live(const struct summary *s, const struct process_figures *t,
+static void print_live(const struct summary *s, const struct process_figures *t,
     uint64_t error_live, uint64_t error_allocated)
 {
 	char a[WORDS_COUNTED], b[WORDS_MAX];
 
-	(void)fprintf(s->out, "%s of %s in all",
-	    words_counted(a, t->allocations, "allocation"),
+	(void)fprintf(s->out, "%s of %s in all", words_counted(a, t->allocations, "allocation"),
 	    words_bytes(b, t->allocated_bytes));
 	if (error_allocated > 0)
-		(void)fprintf(s->out, " (+-%s: an estimate from samples)",
-		    words_bytes(b, error_allocated));
+		(void)fprintf(
+		    s->out, " (+-%s: an estimate from samples)", words_bytes(b, error_allocated));
 	else if (s->process->header.sample_bytes > 0 && t->allocations == 0)
-		(void)fprintf(s->out,
-		    " (an estimate: of one block in about %s none was met)",
+		(void)fprintf(s->out, " (an estimate: of one block in about %s none was met)",
 		    words_bytes(b, s->process->header.sample_bytes));
 	(void)fprintf(s->out, "; %s", words_bytes(b, t->live_bytes));
 	if (error_live > 0)
 		(void)fprintf(s->out, " (+-%s)", words_bytes(b, error_live));
-	(void)fprintf(
-	    s->out, " in %s ", words_counted(a, t->live_blocks, "block"));
+	(void)fprintf(s->out, " in %s ", words_counted(a, t->live_blocks, "block"));
 }
 
-static void
-print_peak(const struct summary *s)
+static void print_peak(const struct summary *s)
 {
 	const struct process *p = s->process;
 	const struct process_figures *t = &p->totals;
 	uint64_t ns = (uint64_t)p->header.peak_tick * p->header.tick_ns;
 	char a[WORDS_COUNTED], b[WORDS_MAX], c[WORDS_MAX];
 
-	(void)fprintf(s->out, "; the peak was %s%s in %s",
-	    p->peak_exact ? "" : "about ", words_bytes(b, t->peak_bytes),
-	    words_counted(a, t->peak_blocks, "block"));
+	(void)fprintf(s->out, "; the peak was %s%s in %s", p->peak_exact ? "" : "about ",
+	    words_bytes(b, t->peak_bytes), words_counted(a, t->peak_blocks, "block"));
 	/* its time is not known more exactly than to a tick */
-	if (t->peak_bytes > 0 && ns < SEG_TICK_NS &&
-	    p->duration_ns >= 2 * (uint64_t)SEG_TICK_NS)
+	if (t->peak_bytes > 0 && ns < SEG_TICK_NS && p->duration_ns >= 2 * (uint64_t)SEG_TICK_NS)
 		(void)fputs(", at its start", s->out);
 	else if (t->peak_bytes > 0 && ns >= SEG_TICK_NS)
-		(void)fprintf(
-		    s->out, ", %s after its start", words_time(c, ns));
+		(void)fprintf(s->out, ", %s after its start", words_time(c, ns));
 	(void)fputs(". ", s->out);
 }
 
 /* Were its peak and its end set back with its figures? */
-static bool
-is_of_moment(const struct process *p)
+static bool is_of_moment(const struct process *p)
 {
 	return p->log.is_read && p->log.has_moment;
 }
 
 /* What its event log lacks, if figures are from there. */
-static void
-print_log(const struct summary *s, const struct process_log *log)
+static void print_log(const struct summary *s, const struct process_log *log)
 {
 	char a[WORDS_COUNTED];
 
@@ -293,26 +259,23 @@ print_log(const struct summary *s, const struct process_log *log)
 		(void)fprintf(s->out,
 		    "%s%s %s not in the event log, at a later time or one that "
 		    "is not known.\n",
-		    words_counted(a, log->lost_later, "event"),
-		    log->lost > 0 ? " more" : "", words_is(log->lost_later));
+		    words_counted(a, log->lost_later, "event"), log->lost > 0 ? " more" : "",
+		    words_is(log->lost_later));
 }
 
 /* How many sites have a stack that goes on by a guess. */
-static size_t
-count_guesses(const struct process *p)
+static size_t count_guesses(const struct process *p)
 {
 	size_t count = 0;
 
 	if (p->header.counts[SEG_GUESSED] == 0 || !p->stacks)
 		return 0;
 	for (size_t i = 0; i < p->site_count; i++)
-		count += (stacks_flags(p->stacks, p->sites[i].stack) &
-		             SEG_NODE_GUESSED) != 0;
+		count += (stacks_flags(p->stacks, p->sites[i].stack) & SEG_NODE_GUESSED) != 0;
 	return count;
 }
 
-static void
-print_guesses(const struct summary *s, size_t sites)
+static void print_guesses(const struct summary *s, size_t sites)
 {
 	char words[WORDS_COUNTED];
 
@@ -323,8 +286,7 @@ print_guesses(const struct summary *s, size_t sites)
 		    words_counted(words, sites, "site"));
 }
 
-static void
-print_all(const struct summary *s)
+static void print_all(const struct summary *s)
 {
 	const struct process *p = s->process;
 	const struct process_figures *t = &p->totals;
@@ -332,13 +294,12 @@ print_all(const struct summary *s)
 
 	print_name(s);
 	if (process_is_unseen(p)) {
-		(void)fprintf(s->out, "It was not traced: %s.\n",
-		    losses_inert(p->header.inert_reason));
+		(void)fprintf(
+		    s->out, "It was not traced: %s.\n", losses_inert(p->header.inert_reason));
 		return;
 	}
 	if (p->header.state == SEG_INERT)
-		(void)fprintf(s->out,
-		    "Tracing ended early: %s. What follows ends there. ",
+		(void)fprintf(s->out, "Tracing ended early: %s. What follows ends there. ",
 		    losses_inert(p->header.inert_reason));
 	else if (p->header.inert_reason != SEG_INERT_NONE)
 		(void)fprintf(s->out, "Maybe only a part was traced: %s. ",
@@ -364,8 +325,7 @@ print_all(const struct summary *s)
 }
 
 /* Prints a buffer with broken lines, and frees it. */
-static void
-show(struct summary *s, char **text)
+static void show(struct summary *s, char **text)
 {
 	if (fclose(s->out) == 0) {
 		const struct layout *p = s->page;
@@ -379,13 +339,11 @@ show(struct summary *s, char **text)
 	free(*text);
 }
 
-void
-summary_write(const struct layout *p, const struct process *process)
+void summary_write(const struct layout *p, const struct process *process)
 {
 	char *text = NULL;
 	size_t len;
-	struct summary s = {
-	    .out = open_memstream(&text, &len), .process = process, .page = p};
+	struct summary s = {.out = open_memstream(&text, &len), .process = process, .page = p};
 
 	if (!s.out)
 		return;
@@ -394,8 +352,7 @@ summary_write(const struct layout *p, const struct process *process)
 }
 
 /* Adds the losses of one process to those of all. */
-static void
-add_losses(struct process *all, const struct process *p)
+static void add_losses(struct process *all, const struct process *p)
 {
 	for (int i = 0; i < SEG_COUNTS; i++) {
 		uint64_t *sum = &all->header.counts[i];
@@ -405,8 +362,7 @@ add_losses(struct process *all, const struct process *p)
 	}
 }
 
-static void
-add_log(struct process_log *to, const struct process_log *from)
+static void add_log(struct process_log *to, const struct process_log *from)
 {
 	to->is_read |= from->is_read;
 	to->has_moment |= from->has_moment;
@@ -414,9 +370,7 @@ add_log(struct process_log *to, const struct process_log *from)
 	to->lost_later = capped_sum(to->lost_later, from->lost_later);
 }
 
-void
-summary_write_all(
-    const struct layout *p, const struct session *session, uint32_t pid)
+void summary_write_all(const struct layout *p, const struct session *session, uint32_t pid)
 {
 	struct process all = {0};
 	double live = 0, allocated = 0;
@@ -424,8 +378,7 @@ summary_write_all(
 	unsigned bypass = BYPASS_NONE;
 	char *text = NULL;
 	size_t len;
-	struct summary s = {
-	    .out = open_memstream(&text, &len), .process = &all, .page = p};
+	struct summary s = {.out = open_memstream(&text, &len), .process = &all, .page = p};
 	char a[WORDS_COUNTED];
 
 	if (!s.out)
@@ -447,10 +400,8 @@ summary_write_all(
 			allocated += process_variance_allocated(one);
 		}
 	}
-	(void)fprintf(
-	    s.out, "%s together made ", words_counted(a, count, "process"));
-	print_live(
-	    &s, &all.totals, process_error(live), process_error(allocated));
+	(void)fprintf(s.out, "%s together made ", words_counted(a, count, "process"));
+	print_live(&s, &all.totals, process_error(live), process_error(allocated));
 	if (all.log.has_moment)
 		(void)fprintf(s.out,
 		    "%s live at that moment, or at the end of those that had "
@@ -460,11 +411,10 @@ summary_write_all(
 		(void)fprintf(s.out,
 		    "%s live when each was last seen; their peaks add up to "
 		    "%s, though these were at different times. ",
-		    words_was(all.totals.live_blocks),
-		    words_bytes(a, all.totals.peak_bytes));
+		    words_was(all.totals.live_blocks), words_bytes(a, all.totals.peak_bytes));
 	if (traced < count)
-		(void)fprintf(s.out, "%zu of them %s not traced. ",
-		    count - traced, words_was(count - traced));
+		(void)fprintf(s.out, "%zu of them %s not traced. ", count - traced,
+		    words_was(count - traced));
 	print_guesses(&s, guesses);
 	print_losses(&s);
 	print_log(&s, &all.log);

@@ -13,7 +13,6 @@
 void summary_write(const struct layout *p, const struct process *process);
 
 /* The same for all processes of a session together; pid 0: all. */
-void summary_write_all(
-    const struct layout *p, const struct session *s, uint32_t pid);
+void summary_write_all(const struct layout *p, const struct session *s, uint32_t pid);
 
 #endif

@@ -26,8 +26,7 @@ static const char between_head[] = "allocations apart";
 static const unsigned percents[QUARTERS] = {25, 50, 75};
 
 /* "<10 ms", "340 ms", "1.2 s" */
-static const char *
-time_text(char buffer[CELL], uint64_t ticks)
+static const char *time_text(char buffer[CELL], uint64_t ticks)
 {
 	if (ticks == 0)
 		return "<10 ms";
@@ -37,11 +36,9 @@ time_text(char buffer[CELL], uint64_t ticks)
 }
 
 /* One character for each class of the histogram, the last for all above. */
-static void
-print_spark(const struct layout *p, const struct lifetimes_counts *c)
+static void print_spark(const struct layout *p, const struct lifetimes_counts *c)
 {
-	static const char *const blocks[] = {
-	    " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 	uint64_t classes[LIFETIMES_CLASSES], most = 0;
 
 	lifetimes_classes(c, classes);
@@ -53,9 +50,7 @@ print_spark(const struct layout *p, const struct lifetimes_counts *c)
 		double part = most ? (double)classes[i] / (double)most : 0;
 
 		if (p->utf8)
-			(void)fputs(
-			    blocks[classes[i] ? 1 + (int)(part * 7) : 0],
-			    p->out);
+			(void)fputs(blocks[classes[i] ? 1 + (int)(part * 7) : 0], p->out);
 		else if (classes[i])
 			(void)putc('0' + (int)(part * 9), p->out);
 		else
@@ -70,8 +65,7 @@ struct row {
 	uint32_t site; /* of the view */
 };
 
-static int
-more_frees(const void *a, const void *b)
+static int more_frees(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
@@ -81,8 +75,7 @@ more_frees(const void *a, const void *b)
 }
 
 /* The quartiles of allocations in between. Returns its length. */
-static int
-between_text(char buffer[BETWEEN], const struct lifetimes_site *x)
+static int between_text(char buffer[BETWEEN], const struct lifetimes_site *x)
 {
 	int n = 0;
 
@@ -91,10 +84,8 @@ between_text(char buffer[BETWEEN], const struct lifetimes_site *x)
 	for (int i = 0; i < QUARTERS; i++) {
 		char one[WORDS_MAX];
 
-		n += snprintf(buffer + n, BETWEEN - (size_t)n, "%s%s",
-		    i ? ", " : "",
-		    words_count(
-		        one, lifetimes_percentile(&x->between, percents[i])));
+		n += snprintf(buffer + n, BETWEEN - (size_t)n, "%s%s", i ? ", " : "",
+		    words_count(one, lifetimes_percentile(&x->between, percents[i])));
 	}
 	return n;
 }
@@ -105,11 +96,9 @@ struct widths {
 };
 
 /* `between`: columns that its cells need. */
-static struct widths
-find_widths(const struct layout *p, int between)
+static struct widths find_widths(const struct layout *p, int between)
 {
-	static const struct widths all = {12, 10, 9, 0, SPARKS, 8},
-	                           tight = {8, 7, 6, 0, SPARKS, 5};
+	static const struct widths all = {12, 10, 9, 0, SPARKS, 8}, tight = {8, 7, 6, 0, SPARKS, 5};
 	struct widths w = p->width > 0 ? tight : all;
 	int used = w.freed + w.live + QUARTERS * (w.time + 1) + w.site + 4;
 
@@ -123,31 +112,26 @@ find_widths(const struct layout *p, int between)
 	return w;
 }
 
-static void
-print_cells(const struct layout *p, const struct widths *w, const char *freed,
+static void print_cells(const struct layout *p, const struct widths *w, const char *freed,
     const char *live, const char *const times[QUARTERS], const char *between)
 {
-	(void)fprintf(p->out, "%*s %*s  %*s %*s %*s  ", w->freed, freed,
-	    w->live, live, w->time, times[0], w->time, times[1], w->time,
-	    times[2]);
+	(void)fprintf(p->out, "%*s %*s  %*s %*s %*s  ", w->freed, freed, w->live, live, w->time,
+	    times[0], w->time, times[1], w->time, times[2]);
 	if (w->between)
 		(void)fprintf(p->out, "%-*s  ", w->between, between);
 }
 
-static void
-print_head(const struct layout *p, const struct widths *w)
+static void print_head(const struct layout *p, const struct widths *w)
 {
 	static const char *const times[] = {"1/4 by", "1/2 by", "3/4 by"};
 
 	print_cells(p, w, "freed", "live", times, between_head);
 	if (w->sparks)
 		(void)fprintf(p->out, "%-*s  ", SPARKS, "10 ms, x2");
-	(void)fprintf(
-	    p->out, "%*s%s\n", w->site, "site", p->width > 0 ? "" : "  where");
+	(void)fprintf(p->out, "%*s%s\n", w->site, "site", p->width > 0 ? "" : "  where");
 }
 
-static void
-print_row(const struct layout *p, const struct view *v, const struct row *r,
+static void print_row(const struct layout *p, const struct view *v, const struct row *r,
     unsigned frames, const struct widths *w)
 {
 	const struct view_site *s = &v->sites[r->site];
@@ -158,8 +142,7 @@ print_row(const struct layout *p, const struct view *v, const struct row *r,
 	const char *texts[QUARTERS];
 
 	for (int i = 0; i < QUARTERS; i++)
-		texts[i] = time_text(times[i],
-		    lifetimes_percentile(&r->life->ticks, percents[i]));
+		texts[i] = time_text(times[i], lifetimes_percentile(&r->life->ticks, percents[i]));
 	(void)between_text(between, r->life);
 	print_cells(p, w, words_count(a, r->life->freed),
 	    words_count(b, s->figures.all.live_blocks), texts, between);
@@ -167,17 +150,15 @@ print_row(const struct layout *p, const struct view *v, const struct row *r,
 		print_spark(p, &r->life->ticks);
 		(void)fputs("  ", p->out);
 	}
-	(void)fprintf(p->out, "%*u%s", w->site, s->id,
-	    p->width > 0 ? "\n        " : "  ");
+	(void)fprintf(p->out, "%*u%s", w->site, s->id, p->width > 0 ? "\n        " : "  ");
 	table_print_where(&printer, &where, TABLE_WHERE_INDENT);
 	(void)putc('\n', p->out);
 }
 
 /* ---- one site ---- */
 
-static void
-print_bars(const struct layout *p, const char *title,
-    const struct lifetimes_counts *c, bool is_time)
+static void print_bars(
+    const struct layout *p, const char *title, const struct lifetimes_counts *c, bool is_time)
 {
 	uint64_t classes[LIFETIMES_CLASSES], most = 0;
 	int last = 0;
@@ -202,29 +183,25 @@ print_bars(const struct layout *p, const char *title,
 	}
 }
 
-static void
-print_site(const struct layout *p, const struct lifetimes_site *x)
+static void print_site(const struct layout *p, const struct lifetimes_site *x)
 {
 	char a[WORDS_COUNTED], b[WORDS_COUNTED];
 	struct layout_text t;
 
 	print_bars(p, "Freed blocks by their age, from", &x->ticks, true);
-	print_bars(p, "By allocations of the same thread in between, from",
-	    &x->between, false);
+	print_bars(p, "By allocations of the same thread in between, from", &x->between, false);
 	layout_begin(p, &t);
 	(void)fprintf(t.file,
 	    "\n%s freed by another thread than the one that allocated them; "
 	    "%s of blocks.\n",
-	    words_counted(
-	        a, capped_difference(x->freed, x->between.sum), "block"),
+	    words_counted(a, capped_difference(x->freed, x->between.sum), "block"),
 	    words_counted(b, x->resized, "realloc"));
 	layout_end(p, &t);
 }
 
 /* ---- processes ---- */
 
-static uint64_t
-frees_of(const struct session *s, size_t process, const struct lifetimes *l)
+static uint64_t frees_of(const struct session *s, size_t process, const struct lifetimes *l)
 {
 	uint64_t sum = 0;
 
@@ -233,15 +210,13 @@ frees_of(const struct session *s, size_t process, const struct lifetimes *l)
 	return sum;
 }
 
-static size_t
-choose(const struct view *v, size_t process, const struct lifetimes *l,
-    struct row *rows)
+static size_t choose(
+    const struct view *v, size_t process, const struct lifetimes *l, struct row *rows)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < v->site_count; i++) {
-		const struct lifetimes_site *x =
-		    lifetimes_site(l, process, v->sites[i].site);
+		const struct lifetimes_site *x = lifetimes_site(l, process, v->sites[i].site);
 
 		if (x->freed > 0)
 			rows[count++] = (struct row){x, (uint32_t)i};
@@ -250,8 +225,7 @@ choose(const struct view *v, size_t process, const struct lifetimes *l,
 	return count;
 }
 
-static void
-print_rows(const struct layout *p, const struct view *v, const struct row *rows,
+static void print_rows(const struct layout *p, const struct view *v, const struct row *rows,
     size_t count, const struct body_options *o)
 {
 	uint64_t all = 0, rest = 0;
@@ -264,8 +238,7 @@ print_rows(const struct layout *p, const struct view *v, const struct row *rows,
 	for (size_t i = 0; i < count; i++)
 		all = capped_sum(all, rows[i].life->freed);
 	for (; shown < count && (o->top == 0 || shown < o->top) &&
-	     100.0 * (double)rows[shown].life->freed >=
-	         o->threshold * (double)all;
+	     100.0 * (double)rows[shown].life->freed >= o->threshold * (double)all;
 	     shown++) {
 		int n = between_text(text, rows[shown].life);
 
@@ -281,19 +254,16 @@ print_rows(const struct layout *p, const struct view *v, const struct row *rows,
 	if (shown < count) {
 		(void)snprintf(more, sizeof(more),
 		    "%s freed in %s below %g%% or beyond --top %u.\n",
-		    words_counted(a, rest, "block"),
-		    words_counted(b, count - shown, "more site"), o->threshold,
-		    o->top);
+		    words_counted(a, rest, "block"), words_counted(b, count - shown, "more site"),
+		    o->threshold, o->top);
 		layout_paragraph(p, more, 0);
 	}
 	if (count == 0)
 		(void)fputs("No block was freed.\n", p->out);
 }
 
-static int
-print_process(const struct layout *p, const struct session *s, size_t number,
-    struct names *names, const struct body_options *options,
-    const struct lifetimes *l)
+static int print_process(const struct layout *p, const struct session *s, size_t number,
+    struct names *names, const struct body_options *options, const struct lifetimes *l)
 {
 	const struct process *process = s->processes[number];
 	struct view_options o = options->view;
@@ -331,8 +301,7 @@ struct weighed {
 	uint64_t frees;
 };
 
-static int
-heavier(const void *a, const void *b)
+static int heavier(const void *a, const void *b)
 {
 	const struct weighed *x = a, *y = b;
 
@@ -342,8 +311,7 @@ heavier(const void *a, const void *b)
 }
 
 /* Has the process a site of this id? */
-static bool
-has_site(const struct process *p, uint32_t id)
+static bool has_site(const struct process *p, uint32_t id)
 {
 	for (size_t i = 0; i < p->site_count; i++)
 		if (p->sites[i].id == id)
@@ -351,10 +319,8 @@ has_site(const struct process *p, uint32_t id)
 	return id == VIEW_ANY;
 }
 
-int
-table_lifetimes_write(const struct layout *p, const struct session *s,
-    struct names *names, const struct body_options *options,
-    const struct lifetimes *l)
+int table_lifetimes_write(const struct layout *p, const struct session *s, struct names *names,
+    const struct body_options *options, const struct lifetimes *l)
 {
 	struct weighed *list = calloc(s->count + 1, sizeof(*list));
 	size_t count = 0, shown = 0;
@@ -367,8 +333,7 @@ table_lifetimes_write(const struct layout *p, const struct session *s,
 	for (size_t i = 0; i < s->count; i++) {
 		const struct process *x = s->processes[i];
 
-		if (options->view.pid != VIEW_ANY &&
-		    x->header.pid != options->view.pid)
+		if (options->view.pid != VIEW_ANY && x->header.pid != options->view.pid)
 			continue;
 		has_pid = true;
 		if (has_site(x, options->view.id))
@@ -377,12 +342,10 @@ table_lifetimes_write(const struct layout *p, const struct session *s,
 	qsort(list, count, sizeof(*list), heavier);
 	for (; shown < count && err == 0 && !ferror(p->out); shown++) {
 		if (shown > 0 &&
-		    (list[shown].frees == 0 ||
-		        (options->top > 0 && shown >= options->top)))
+		    (list[shown].frees == 0 || (options->top > 0 && shown >= options->top)))
 			break;
 		(void)fputs(shown ? "\n" : "", p->out);
-		err =
-		    print_process(p, s, list[shown].number, names, options, l);
+		err = print_process(p, s, list[shown].number, names, options, l);
 	}
 	if (err == 0 && shown < count)
 		(void)fprintf(p->out, "\n%s not shown.\n",

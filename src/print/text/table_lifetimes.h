@@ -12,8 +12,7 @@
  * -EIO if ferror(), -ESRCH: no process has options->view.pid; -ENOENT: there is
  * no such site.
  */
-int table_lifetimes_write(const struct layout *p, const struct session *s,
-    struct names *names, const struct body_options *options,
-    const struct lifetimes *l);
+int table_lifetimes_write(const struct layout *p, const struct session *s, struct names *names,
+    const struct body_options *options, const struct lifetimes *l);
 
 #endif

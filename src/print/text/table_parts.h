@@ -39,11 +39,9 @@ struct table_printer {
  * Prints "malloc in f a.c:1 -> x.h:9 <- g b.c:2 <- ...", on several lines if
  * necessary; `used` columns of the line are already used.
  */
-void table_print_where(
-    const struct table_printer *x, const struct table_site *row, size_t used);
+void table_print_where(const struct table_printer *x, const struct table_site *row, size_t used);
 
 /* Gives rows that would look the same more frames, until they differ. */
-void table_distinguish(
-    const struct table_printer *x, struct table_site *rows, size_t count);
+void table_distinguish(const struct table_printer *x, struct table_site *rows, size_t count);
 
 #endif

@@ -21,8 +21,8 @@ struct table_options {
  * fit in one. In a comparison: figures with signs, and the old and new ones.
  * Says what it leaves out. -ENOMEM.
  */
-int table_text_write(const struct layout *p, const struct view *v,
-    const struct table_options *options);
+int table_text_write(
+    const struct layout *p, const struct view *v, const struct table_options *options);
 
 /* "new", "gone", "grown", "shrunk" or "same", by the figure of the metric. */
 const char *table_text_change(const struct view_site *s, int metric);

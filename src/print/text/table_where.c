@@ -12,9 +12,7 @@ enum {
 };
 
 /* The frame as one text; the caller frees it. */
-static char *
-frame_text(
-    const struct layout *p, const struct frame *x, uint32_t repeats, bool full)
+static char *frame_text(const struct layout *p, const struct frame *x, uint32_t repeats, bool full)
 {
 	char *text = NULL;
 	size_t len;
@@ -34,8 +32,7 @@ frame_text(
 }
 
 /* Says that callers follow; omitted if out of memory. */
-static void
-add_more(char **text)
+static void add_more(char **text)
 {
 	char *longer;
 
@@ -52,8 +49,7 @@ struct where {
 	size_t inner; /* how many of them it calls */
 };
 
-static void
-where_release(struct where *w)
+static void where_release(struct where *w)
 {
 	for (size_t i = 0; i < w->count; i++)
 		free(w->texts[i]);
@@ -61,8 +57,7 @@ where_release(struct where *w)
 }
 
 /* Does the row show this frame of its stack? */
-static bool
-is_shown(const struct table_site *row, const struct view_site *s, uint32_t at)
+static bool is_shown(const struct table_site *row, const struct view_site *s, uint32_t at)
 {
 	if (row->frames == 0 || at == s->own || at + 1 == s->own ||
 	    (at > s->own && at - s->own < row->frames))
@@ -74,9 +69,8 @@ is_shown(const struct table_site *row, const struct view_site *s, uint32_t at)
 }
 
 /* Adds a frame; `skipped`: some frames before it are not shown. -ENOMEM. */
-static int
-where_add(struct where *w, const struct table_printer *x,
-    const struct table_site *row, uint32_t at, const char *skipped)
+static int where_add(struct where *w, const struct table_printer *x, const struct table_site *row,
+    uint32_t at, const char *skipped)
 {
 	const struct view_site *s = &x->view->sites[row->site];
 	char *text = frame_text(x->page, &x->view->frames[s->frames[at]],
@@ -96,15 +90,12 @@ where_add(struct where *w, const struct table_printer *x,
 }
 
 /* Gives fewer texts if out of memory. */
-static void
-where_init(struct where *w, const struct table_printer *x,
-    const struct table_site *row)
+static void where_init(struct where *w, const struct table_printer *x, const struct table_site *row)
 {
 	const struct view_site *s = &x->view->sites[row->site];
 	bool skips = false;
 
-	*w = (struct where){
-	    .texts = calloc((size_t)s->frame_count + 1, sizeof(char *))};
+	*w = (struct where){.texts = calloc((size_t)s->frame_count + 1, sizeof(char *))};
 	if (!w->texts || s->frame_count == 0)
 		return;
 	for (uint32_t at = s->own + 1; at-- > 0;) {
@@ -135,19 +126,15 @@ where_init(struct where *w, const struct table_printer *x,
  * Prints one more frame of a stack after `used` columns, on a new line if it
  * does not fit; returns the columns that are used then.
  */
-static size_t
-print_frame(
-    const struct layout *p, const char *text, const char *arrow, size_t used)
+static size_t print_frame(const struct layout *p, const char *text, const char *arrow, size_t used)
 {
 	size_t columns = layout_columns(text);
 	size_t room = p->width > used ? p->width - used : 0;
 
 	if (arrow && p->width > 0 && ARROW + columns > room) {
-		(void)fprintf(
-		    p->out, "\n%*s%s ", TABLE_WHERE_INDENT, "", arrow);
+		(void)fprintf(p->out, "\n%*s%s ", TABLE_WHERE_INDENT, "", arrow);
 		used = TABLE_WHERE_INDENT + ARROW - 1;
-		room =
-		    p->width > used + FRAME_MIN ? p->width - used : FRAME_MIN;
+		room = p->width > used + FRAME_MIN ? p->width - used : FRAME_MIN;
 	} else if (arrow) {
 		(void)fprintf(p->out, " %s ", arrow);
 		used += ARROW;
@@ -159,22 +146,16 @@ print_frame(
 	return used + columns;
 }
 
-void
-table_print_where(
-    const struct table_printer *x, const struct table_site *row, size_t used)
+void table_print_where(const struct table_printer *x, const struct table_site *row, size_t used)
 {
 	const struct layout *p = x->page;
 	struct where w;
 
 	where_init(&w, x, row);
-	used += (size_t)fprintf(p->out, "%s%s",
-	    enum_words_api(x->view->sites[row->site].api), w.count ? " in " : "");
+	used += (size_t)fprintf(
+	    p->out, "%s%s", enum_words_api(x->view->sites[row->site].api), w.count ? " in " : "");
 	for (size_t i = 0; i < w.count; i++)
-		used = print_frame(p, w.texts[i],
-		    i == 0             ? NULL
-		        : i <= w.inner ? "->"
-		                       : "<-",
-		    used);
+		used = print_frame(p, w.texts[i], i == 0 ? NULL : i <= w.inner ? "->" : "<-", used);
 	where_release(&w);
 }
 
@@ -189,8 +170,7 @@ struct look {
 	char *text;
 };
 
-static char *
-look_of(const struct table_printer *x, const struct table_site *row)
+static char *look_of(const struct table_printer *x, const struct table_site *row)
 {
 	char *text = NULL;
 	size_t len;
@@ -211,8 +191,7 @@ look_of(const struct table_printer *x, const struct table_site *row)
 	return text;
 }
 
-static int
-by_look(const void *a, const void *b)
+static int by_look(const void *a, const void *b)
 {
 	const struct look *x = a, *y = b;
 
@@ -223,13 +202,11 @@ by_look(const void *a, const void *b)
  * The frame at this distance from the user's own; negative: functions that it
  * calls.
  */
-static uint32_t
-frame_beside(const struct view_site *s, int64_t steps)
+static uint32_t frame_beside(const struct view_site *s, int64_t steps)
 {
 	int64_t at = (int64_t)s->own + steps;
 
-	return at >= 0 && at < (int64_t)s->frame_count ? s->frames[at]
-	                                               : UINT32_MAX;
+	return at >= 0 && at < (int64_t)s->frame_count ? s->frames[at] : UINT32_MAX;
 }
 
 /*
@@ -237,21 +214,17 @@ frame_beside(const struct view_site *s, int64_t steps)
  * stacks first differ and a does not show it yet. Functions that it calls come
  * before its callers. 0: nowhere.
  */
-static int64_t
-difference(const struct table_site *row, const struct view_site *a,
-    const struct view_site *b)
+static int64_t difference(
+    const struct table_site *row, const struct view_site *a, const struct view_site *b)
 {
-	int64_t most =
-	    a->frame_count > b->frame_count ? a->frame_count : b->frame_count;
+	int64_t most = a->frame_count > b->frame_count ? a->frame_count : b->frame_count;
 
 	for (int way = -1; way <= 1; way += 2)
 		for (int64_t i = 1; i <= most; i++) {
 			uint32_t frame = frame_beside(a, way * i);
 
-			if (frame != frame_beside(b, way * i) &&
-			    frame != UINT32_MAX &&
-			    !is_shown(
-			        row, a, (uint32_t)((int64_t)a->own + way * i)))
+			if (frame != frame_beside(b, way * i) && frame != UINT32_MAX &&
+			    !is_shown(row, a, (uint32_t)((int64_t)a->own + way * i)))
 				return way * i;
 		}
 	return 0;
@@ -260,9 +233,7 @@ difference(const struct table_site *row, const struct view_site *a,
 /*
  * Shows a frame that makes it differ from another; false: there are none left.
  */
-static bool
-show_more(const struct view *v, struct table_site *row,
-    const struct table_site *other)
+static bool show_more(const struct view *v, struct table_site *row, const struct table_site *other)
 {
 	const struct view_site *s = &v->sites[row->site];
 	int64_t at = difference(row, s, &v->sites[other->site]);
@@ -277,9 +248,7 @@ show_more(const struct view *v, struct table_site *row,
 	return true;
 }
 
-void
-table_distinguish(
-    const struct table_printer *x, struct table_site *rows, size_t count)
+void table_distinguish(const struct table_printer *x, struct table_site *rows, size_t count)
 {
 	struct look *looks = calloc(count + 1, sizeof(*looks));
 	bool again = looks != NULL && x->options->frames > 0;
@@ -298,8 +267,8 @@ table_distinguish(
 				if (by_look(&looks[i], &looks[end]) != 0)
 					break;
 			for (size_t k = i; end - i > 1 && k < end; k++)
-				again |= show_more(x->view, looks[k].row,
-				    looks[k > i ? i : i + 1].row);
+				again |=
+				    show_more(x->view, looks[k].row, looks[k > i ? i : i + 1].row);
 		}
 		for (size_t i = 0; i < count; i++)
 			free(looks[i].text);

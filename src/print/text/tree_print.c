@@ -31,17 +31,15 @@ struct printer {
 	size_t depth, room;
 };
 
-static size_t
-indent_of(unsigned level)
+static size_t indent_of(unsigned level)
 {
 	size_t n = (size_t)level * 2;
 
 	return n > INDENT_MAX ? INDENT_MAX : n;
 }
 
-static void
-print_node(const struct printer *x, const struct tree_node *n, unsigned level,
-    bool with_figures)
+static void print_node(
+    const struct printer *x, const struct tree_node *n, unsigned level, bool with_figures)
 {
 	const struct layout *p = x->page;
 	size_t used;
@@ -49,8 +47,8 @@ print_node(const struct printer *x, const struct tree_node *n, unsigned level,
 	used = with_figures ? columns_print(&x->columns, p, &n->amounts)
 	                    : columns_blank(&x->columns, p);
 	if (level > 0)
-		used += (size_t)fprintf(p->out, "%*s%s",
-		    (int)indent_of(level) - 2, "", n->is_inner ? "-> " : "<- ");
+		used += (size_t)fprintf(
+		    p->out, "%*s%s", (int)indent_of(level) - 2, "", n->is_inner ? "-> " : "<- ");
 	if (n->frame == TREE_API)
 		(void)fprintf(p->out, "%s%s%s", layout_colour(p, LAYOUT_DIM),
 		    enum_words_api(n->api), layout_colour(p, LAYOUT_PLAIN));
@@ -61,8 +59,7 @@ print_node(const struct printer *x, const struct tree_node *n, unsigned level,
 }
 
 /* Puts the children of a node on the stack of forks. */
-static int
-push(struct printer *x, const struct tree_node *n, unsigned level)
+static int push(struct printer *x, const struct tree_node *n, unsigned level)
 {
 	struct fork f = {.level = level};
 	int err;
@@ -81,8 +78,7 @@ push(struct printer *x, const struct tree_node *n, unsigned level)
  * have the same indentation and no figures, because theirs are those of the
  * node.
  */
-static int
-print_chain(struct printer *x, const struct tree_node *n, unsigned level)
+static int print_chain(struct printer *x, const struct tree_node *n, unsigned level)
 {
 	struct tree_node only = *n;
 	unsigned below = level; /* to which frame a fork at the end belongs */
@@ -94,8 +90,7 @@ print_chain(struct printer *x, const struct tree_node *n, unsigned level)
 		if (err < 0)
 			return err;
 		f = &x->forks[x->depth - 1];
-		if (f->count != 1 ||
-		    f->children[0].amounts.sites != only.amounts.sites)
+		if (f->count != 1 || f->children[0].amounts.sites != only.amounts.sites)
 			return 0;
 		only = f->children[0];
 		free(f->children);
@@ -105,22 +100,20 @@ print_chain(struct printer *x, const struct tree_node *n, unsigned level)
 	}
 }
 
-static void
-print_rests(const struct printer *x, const struct fork *f)
+static void print_rests(const struct printer *x, const struct fork *f)
 {
 	size_t indent = indent_of(f->level);
 	char why[64];
 
 	(void)snprintf(why, sizeof(why), " beyond --top %u", x->options->top);
 	columns_rest(&x->columns, x->page, &f->cut, f->cut_places, indent, why);
-	(void)snprintf(why, sizeof(why), "%s below %g%%",
-	    f->low_places > 1 ? ", each" : "", x->options->threshold);
+	(void)snprintf(why, sizeof(why), "%s below %g%%", f->low_places > 1 ? ", each" : "",
+	    x->options->threshold);
 	columns_rest(&x->columns, x->page, &f->low, f->low_places, indent, why);
 }
 
 /* A loop instead of recursion, because stacks are deep. */
-static int
-print_forks(struct printer *x)
+static int print_forks(struct printer *x)
 {
 	unsigned shown = 0;
 	int err = 0;
@@ -136,12 +129,10 @@ print_forks(struct printer *x)
 			continue;
 		}
 		n = &f->children[f->next++];
-		if (columns_is_below(
-		        &x->columns, &n->amounts, x->options->threshold)) {
+		if (columns_is_below(&x->columns, &n->amounts, x->options->threshold)) {
 			amounts_add(&f->low, &n->amounts);
 			f->low_places++;
-		} else if (f->level == 0 && x->options->top > 0 &&
-		    shown >= x->options->top) {
+		} else if (f->level == 0 && x->options->top > 0 && shown >= x->options->top) {
 			amounts_add(&f->cut, &n->amounts);
 			f->cut_places++;
 		} else {
@@ -154,8 +145,7 @@ print_forks(struct printer *x)
 }
 
 /* Is any site headed by a frame that is not its innermost? */
-static bool
-has_inner(const struct view *v)
+static bool has_inner(const struct view *v)
 {
 	for (size_t i = 0; i < v->site_count; i++)
 		if (v->sites[i].own > 0)
@@ -163,9 +153,8 @@ has_inner(const struct view *v)
 	return false;
 }
 
-int
-tree_print_write(const struct layout *p, struct view *v,
-    const struct tree_print_options *options)
+int tree_print_write(
+    const struct layout *p, struct view *v, const struct tree_print_options *options)
 {
 	struct printer x = {.page = p, .view = v, .options = options};
 	struct tree_node root;
@@ -175,14 +164,12 @@ tree_print_write(const struct layout *p, struct view *v,
 	err = tree_new(v, &options->tree, &x.tree);
 	if (err < 0)
 		return err;
-	columns_init(&x.columns, v, options->tree.metric, options->tree.order,
-	    options->with_holds);
+	columns_init(&x.columns, v, options->tree.metric, options->tree.order, options->with_holds);
 	used = columns_head(&x.columns, p);
 	layout_fit(p,
 	    options->tree.top_down ? "where it starts, -> what it calls"
-	        : has_inner(v)
-	        ? "function that allocates, -> callees, <- callers"
-	        : "function that allocates, <- its callers",
+	        : has_inner(v)     ? "function that allocates, -> callees, <- callers"
+	                           : "function that allocates, <- its callers",
 	    layout_room(p, used));
 	(void)putc('\n', p->out);
 	tree_root(x.tree, &root);

@@ -18,7 +18,7 @@ struct tree_print_options {
  * below them their callers (or callees), indented further at each fork. Says
  * what it leaves out. -ENOMEM.
  */
-int tree_print_write(const struct layout *p, struct view *v,
-    const struct tree_print_options *options);
+int tree_print_write(
+    const struct layout *p, struct view *v, const struct tree_print_options *options);
 
 #endif

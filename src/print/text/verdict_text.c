@@ -20,8 +20,7 @@ enum {
 	AGE_MIN = 100       /* ms: shorter times are not known */
 };
 
-void
-verdict_text_hang(const struct layout *p, const char *head, const char *text)
+void verdict_text_hang(const struct layout *p, const char *head, const char *text)
 {
 	struct hanging h;
 
@@ -34,15 +33,13 @@ verdict_text_hang(const struct layout *p, const char *head, const char *text)
 /* ---- one site ---- */
 
 /* Hostile figures may add up to more than a number of bytes can be. */
-static uint64_t
-whole(double bytes)
+static uint64_t whole(double bytes)
 {
 	return bytes < 0x1p63 ? (uint64_t)bytes : INT64_MAX;
 }
 
 /* Replaces "@" by a word for the blocks, and "~" by its possessive. */
-static void
-print_words(FILE *out, const char *words, bool is_one)
+static void print_words(FILE *out, const char *words, bool is_one)
 {
 	for (; *words; words++) {
 		if (*words == '@')
@@ -55,9 +52,8 @@ print_words(FILE *out, const char *words, bool is_one)
 }
 
 /* What became of other candidates, if somebody counted them. */
-static void
-print_note(FILE *out, const struct verdict_note_text *note,
-    const struct verdict_part *part)
+static void print_note(
+    FILE *out, const struct verdict_note_text *note, const struct verdict_part *part)
 {
 	char a[WORDS_COUNTED];
 
@@ -65,16 +61,13 @@ print_note(FILE *out, const struct verdict_note_text *note,
 		(void)fprintf(out,
 		    "%s seemed lost in 2 looks or more, then %s freed: this "
 		    "place hides pointers",
-		    words_counted(a, part->freed_late, "block"),
-		    words_was(part->freed_late));
+		    words_counted(a, part->freed_late, "block"), words_was(part->freed_late));
 	else
 		print_words(out, note->words, part->blocks == 1);
 }
 
 /* Prints why it has this class. */
-static void
-print_basis(
-    FILE *out, const struct verdict_line *line, const struct verdicts *v)
+static void print_basis(FILE *out, const struct verdict_line *line, const struct verdicts *v)
 {
 	bool is_one = line->part.blocks == 1, is_first = true;
 	const struct verdict_note_text *note;
@@ -84,13 +77,12 @@ print_basis(
 		if (v->at_exit)
 			(void)fputs("at its exit)", out);
 		else
-			(void)fprintf(out, "%u look%s of %u)", v->looks,
-			    v->looks == 1 ? "" : "s", v->looks);
+			(void)fprintf(
+			    out, "%u look%s of %u)", v->looks, v->looks == 1 ? "" : "s", v->looks);
 		return;
 	}
 	for (size_t i = 0; (note = verdict_note_text(i)) != NULL; i++) {
-		if (!(line->part.notes & note->bit) ||
-		    note->bit == VERDICT_UNLOADED)
+		if (!(line->part.notes & note->bit) || note->bit == VERDICT_UNLOADED)
 			continue;
 		(void)fputs(is_first ? "" : "; ", out);
 		print_note(out, note, &line->part);
@@ -100,9 +92,8 @@ print_basis(
 		print_words(out, "nothing certain points to @", is_one);
 }
 
-static void
-print_figures(const struct layout *p, const struct verdict_line *line,
-    const struct verdicts *v)
+static void print_figures(
+    const struct layout *p, const struct verdict_line *line, const struct verdicts *v)
 {
 	char a[WORDS_COUNTED], b[WORDS_MAX];
 	struct verdict_rate rate;
@@ -111,12 +102,10 @@ print_figures(const struct layout *p, const struct verdict_line *line,
 	if (!hanging_begin(p, &h))
 		return;
 	if (line->part.blocks > 0) {
-		(void)fprintf(h.page.out, "%s %s",
-		    words_counted(a, line->part.blocks, "block"),
+		(void)fprintf(h.page.out, "%s %s", words_counted(a, line->part.blocks, "block"),
 		    words_bytes(b, line->part.bytes));
 		if (verdict_rate(&line->part, &rate))
-			(void)fprintf(h.page.out, " +%s/h",
-			    words_bytes(b, whole(rate.bytes)));
+			(void)fprintf(h.page.out, " +%s/h", words_bytes(b, whole(rate.bytes)));
 		(void)fputs(": ", h.page.out);
 	}
 	print_basis(h.page.out, line, v);
@@ -125,8 +114,7 @@ print_figures(const struct layout *p, const struct verdict_line *line,
 }
 
 /* Prints how the lost blocks hold each other. */
-static void
-print_roles(FILE *out, const struct verdict_part *part)
+static void print_roles(FILE *out, const struct verdict_part *part)
 {
 	char a[WORDS_MAX], b[WORDS_MAX];
 
@@ -138,16 +126,14 @@ print_roles(FILE *out, const struct verdict_part *part)
 	}
 	(void)fprintf(out, "%s lost", words_count(a, part->direct_blocks));
 	if (part->cycle_blocks > 0)
-		(void)fprintf(
-		    out, " (%s in cycles)", words_count(b, part->cycle_blocks));
+		(void)fprintf(out, " (%s in cycles)", words_count(b, part->cycle_blocks));
 	if (part->indirect_blocks > 0)
-		(void)fprintf(out, ", %s held only by these",
-		    words_count(b, part->indirect_blocks));
+		(void)fprintf(
+		    out, ", %s held only by these", words_count(b, part->indirect_blocks));
 	(void)fputs("; ", out);
 }
 
-static void
-print_name(FILE *out, const struct layout *p, const struct frame *x)
+static void print_name(FILE *out, const struct layout *p, const struct frame *x)
 {
 	const char *base = text_base(x->module);
 	const char *name = p->full_names ? x->function : x->brief;
@@ -155,15 +141,13 @@ print_name(FILE *out, const struct layout *p, const struct frame *x)
 	if (name)
 		text_print(out, name);
 	else if (base)
-		(void)fprintf(
-		    out, "%s+0x%llx", base, (unsigned long long)x->offset);
+		(void)fprintf(out, "%s+0x%llx", base, (unsigned long long)x->offset);
 	else
 		(void)fprintf(out, "0x%llx", (unsigned long long)x->offset);
 }
 
-void
-verdict_text_place(const struct layout *p, FILE *out, const struct view *v,
-    const struct view_site *s)
+void verdict_text_place(
+    const struct layout *p, FILE *out, const struct view *v, const struct view_site *s)
 {
 	struct layout whole_names = *p; /* lines are broken between these */
 	uint32_t i;
@@ -172,8 +156,7 @@ verdict_text_place(const struct layout *p, FILE *out, const struct view *v,
 	whole_names.width = 0;
 	whole_names.colour = false;
 	if (!s) {
-		(void)fputs(
-		    "allocated by a parent of which nothing is left", out);
+		(void)fputs("allocated by a parent of which nothing is left", out);
 		return;
 	}
 	for (i = s->own; i < s->frame_count && i <= s->own + CALLERS; i++) {
@@ -192,8 +175,7 @@ verdict_text_place(const struct layout *p, FILE *out, const struct view *v,
 }
 
 /* When the first and the last of them were allocated. */
-static void
-print_births(FILE *out, const struct verdict_line *line)
+static void print_births(FILE *out, const struct verdict_line *line)
 {
 	uint64_t old = line->part.first_age, young = line->part.last_age;
 	char a[WORDS_MAX], b[WORDS_MAX];
@@ -207,12 +189,11 @@ print_births(FILE *out, const struct verdict_line *line)
 	if (old - young < old / 10)
 		(void)fprintf(out, ", allocated %s ago", words_time(a, old));
 	else
-		(void)fprintf(out, ", allocated %s to %s ago",
-		    words_time(a, old), words_time(b, young));
+		(void)fprintf(
+		    out, ", allocated %s to %s ago", words_time(a, old), words_time(b, young));
 }
 
-bool
-verdict_text_freers(const struct layout *p, FILE *out, const char *before,
+bool verdict_text_freers(const struct layout *p, FILE *out, const char *before,
     const struct view *v, const struct view_site *s)
 {
 	const struct verdict_found *f = s ? s->verdict : NULL;
@@ -234,8 +215,7 @@ verdict_text_freers(const struct layout *p, FILE *out, const char *before,
 		if (i > 0 && percent < FREER_PERCENT)
 			break;
 		(void)fputs(i > 0 ? ", " : "", out);
-		layout_frame(
-		    &whole_names, &v->frames[x->frame], 0, 0, LAYOUT_PLAIN);
+		layout_frame(&whole_names, &v->frames[x->frame], 0, 0, LAYOUT_PLAIN);
 		if (f->freer_count > 1)
 			(void)fprintf(out, " (%.0f %%)", percent);
 	}
@@ -243,8 +223,7 @@ verdict_text_freers(const struct layout *p, FILE *out, const char *before,
 }
 
 /* Prints the position, and everything else that is known of them. */
-static void
-print_details(const struct layout *p, const struct verdict_line *line)
+static void print_details(const struct layout *p, const struct verdict_line *line)
 {
 	const struct verdict_part *part = &line->part;
 	char a[WORDS_MAX], b[WORDS_MAX];
@@ -263,11 +242,10 @@ print_details(const struct layout *p, const struct verdict_line *line)
 	}
 	print_births(out, line);
 	if (verdict_rate(part, &rate))
-		(void)fprintf(out, " (95 %%: %s to %s an hour)",
-		    words_bytes(a, whole(rate.low)),
+		(void)fprintf(out, " (95 %%: %s to %s an hour)", words_bytes(a, whole(rate.low)),
 		    words_bytes(b, whole(rate.high)));
-	(void)verdict_text_freers(p, out,
-	    "; others of this place are freed in ", line->view, line->site);
+	(void)verdict_text_freers(
+	    p, out, "; others of this place are freed in ", line->view, line->site);
 	if (part->notes & VERDICT_UNLOADED)
 		(void)fputs(", by a library that is unloaded since", out);
 	(void)putc('\n', out);
@@ -276,30 +254,27 @@ print_details(const struct layout *p, const struct verdict_line *line)
 
 /* ---- one process ---- */
 
-void
-verdict_text_who(FILE *out, const struct process *p)
+void verdict_text_who(FILE *out, const struct process *p)
 {
 	text_print(out, program_name(&p->header));
 	/* of another pid namespace: first the one by which we know it */
 	if (p->running_pid > 0 && (uint32_t)p->running_pid != p->header.pid)
-		(void)fprintf(out, " (pid %d, %u in its own namespace)",
-		    (int)p->running_pid, p->header.pid);
+		(void)fprintf(
+		    out, " (pid %d, %u in its own namespace)", (int)p->running_pid, p->header.pid);
 	else
 		(void)fprintf(out, " (pid %u)", p->header.pid);
 }
 
-static void
-print_sum(FILE *out, const struct verdict_sum *sum)
+static void print_sum(FILE *out, const struct verdict_sum *sum)
 {
 	char a[WORDS_COUNTED], b[WORDS_MAX];
 
-	(void)fprintf(out, "%s (%s)", words_counted(a, sum->blocks, "block"),
-	    words_bytes(b, sum->bytes));
+	(void)fprintf(
+	    out, "%s (%s)", words_counted(a, sum->blocks, "block"), words_bytes(b, sum->bytes));
 }
 
 /* Memory that was not read, by cause. */
-static void
-print_unread(FILE *out, const struct verdicts *v)
+static void print_unread(FILE *out, const struct verdicts *v)
 {
 	const struct {
 		uint64_t bytes;
@@ -314,20 +289,17 @@ print_unread(FILE *out, const struct verdicts *v)
 
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
 		if (causes[i].bytes > 0)
-			(void)fprintf(out, " Not read: %s %s.",
-			    words_bytes(a, causes[i].bytes), causes[i].words);
+			(void)fprintf(out, " Not read: %s %s.", words_bytes(a, causes[i].bytes),
+			    causes[i].words);
 }
 
 /* What the looks could not read, and which results are not shown. */
-static void
-print_limits(FILE *out, const struct verdicts *v, const struct verdict_list *l)
+static void print_limits(FILE *out, const struct verdicts *v, const struct verdict_list *l)
 {
-	uint64_t blocks =
-	    capped_sum(l->leak.suppressed.blocks + l->leak.filtered.blocks,
-	        l->possible.suppressed.blocks + l->possible.filtered.blocks);
-	uint64_t bytes =
-	    capped_sum(l->leak.suppressed.bytes + l->leak.filtered.bytes,
-	        l->possible.suppressed.bytes + l->possible.filtered.bytes);
+	uint64_t blocks = capped_sum(l->leak.suppressed.blocks + l->leak.filtered.blocks,
+	    l->possible.suppressed.blocks + l->possible.filtered.blocks);
+	uint64_t bytes = capped_sum(l->leak.suppressed.bytes + l->leak.filtered.bytes,
+	    l->possible.suppressed.bytes + l->possible.filtered.bytes);
 	char a[WORDS_COUNTED], b[WORDS_MAX];
 
 	print_unread(out, v);
@@ -338,49 +310,41 @@ print_limits(FILE *out, const struct verdicts *v, const struct verdict_list *l)
 		    out);
 	if (v->ignored_blocks > 0)
 		(void)fprintf(out, " Kept on purpose (seep_ignore): %s (%s).",
-		    words_counted(a, v->ignored_blocks, "block"),
-		    words_bytes(b, v->ignored_bytes));
+		    words_counted(a, v->ignored_blocks, "block"), words_bytes(b, v->ignored_bytes));
 	if (blocks > 0)
-		(void)fprintf(out,
-		    " Left out by filters and suppressions: %s (%s).",
+		(void)fprintf(out, " Left out by filters and suppressions: %s (%s).",
 		    words_counted(a, blocks, "block"), words_bytes(b, bytes));
 	if (v->refused_blocks > 0)
 		(void)fprintf(out, " %s of the list cannot be.",
 		    words_counted(a, v->refused_blocks, "block"));
 }
 
-static void
-print_how(FILE *out, const struct verdicts *v)
+static void print_how(FILE *out, const struct verdicts *v)
 {
 	char a[WORDS_COUNTED], b[WORDS_MAX];
 
 	(void)fprintf(out, " %s", words_counted(a, v->looks, "look"));
 	if (v->looks > 1)
-		(void)fprintf(
-		    out, " in %s", words_time(b, v->end_ns - v->begin_ns));
+		(void)fprintf(out, " in %s", words_time(b, v->end_ns - v->begin_ns));
 	if (v->stopped)
-		(void)fprintf(out, "; it was stopped for %s.",
-		    words_time(b, v->pause_ns));
+		(void)fprintf(out, "; it was stopped for %s.", words_time(b, v->pause_ns));
 	else
-		(void)fputs(
-		    v->at_exit ? ", at its exit." : "; it ran on.", out);
+		(void)fputs(v->at_exit ? ", at its exit." : "; it ran on.", out);
 }
 
-static uint64_t
-hidden(const struct verdict_sums *s)
+static uint64_t hidden(const struct verdict_sums *s)
 {
 	return capped_sum(s->suppressed.blocks, s->filtered.blocks);
 }
 
 /* The last sentence, or the only one if nothing was found. */
-static void
-print_sentence(const struct layout *p, const struct process *process,
-    const struct verdict_list *l)
+static void print_sentence(
+    const struct layout *p, const struct process *process, const struct verdict_list *l)
 {
 	const struct verdicts *v = process->verdicts;
 	const struct verdict_sum all = {.blocks = v->blocks, .bytes = v->bytes};
-	bool clean = l->leak.shown.places + l->possible.shown.places +
-	        hidden(&l->leak) + hidden(&l->possible) ==
+	bool clean = l->leak.shown.places + l->possible.shown.places + hidden(&l->leak) +
+	        hidden(&l->possible) ==
 	    0;
 	char a[WORDS_COUNTED];
 	struct layout_text t;
@@ -394,8 +358,8 @@ print_sentence(const struct layout *p, const struct process *process,
 		    t.file);
 	} else {
 		print_sum(t.file, &l->leak.shown);
-		(void)fprintf(t.file, " leaked at %s, of ",
-		    words_counted(a, l->leak.shown.places, "place"));
+		(void)fprintf(
+		    t.file, " leaked at %s, of ", words_counted(a, l->leak.shown.places, "place"));
 	}
 	print_sum(t.file, &all);
 	(void)fputs(" of ", t.file);
@@ -407,8 +371,7 @@ print_sentence(const struct layout *p, const struct process *process,
 	layout_end(p, &t);
 }
 
-static void
-print_unjudged(const struct layout *p, const struct process *process)
+static void print_unjudged(const struct layout *p, const struct process *process)
 {
 	struct layout_text t;
 
@@ -420,8 +383,7 @@ print_unjudged(const struct layout *p, const struct process *process)
 }
 
 /* Prints what follows the lines, or replaces them. */
-static void
-print_end(const struct layout *p, const struct session *s,
+static void print_end(const struct layout *p, const struct session *s,
     const struct process *process, const struct verdict_list *l)
 {
 	switch (verdict_state(s, process)) {
@@ -436,9 +398,8 @@ print_end(const struct layout *p, const struct session *s,
 	}
 }
 
-static void
-print_lines(const struct layout *p, const struct verdict_list *l,
-    const struct verdicts *v, unsigned top)
+static void print_lines(
+    const struct layout *p, const struct verdict_list *l, const struct verdicts *v, unsigned top)
 {
 	char a[WORDS_COUNTED], b[WORDS_MAX];
 	uint64_t bytes = 0;
@@ -453,12 +414,10 @@ print_lines(const struct layout *p, const struct verdict_list *l,
 	}
 	if (top > 0 && l->count > top)
 		(void)fprintf(p->out, "%s with %s (--top 0: all).\n",
-		    words_counted(a, l->count - top, "more place"),
-		    words_bytes(b, bytes));
+		    words_counted(a, l->count - top, "more place"), words_bytes(b, bytes));
 }
 
-void
-verdict_text_list(const struct layout *p, const struct session *s,
+void verdict_text_list(const struct layout *p, const struct session *s,
     const struct process *process, const struct verdict_list *l, unsigned top)
 {
 	if (verdict_state(s, process) == VERDICT_STATE_JUDGED)
@@ -466,18 +425,15 @@ verdict_text_list(const struct layout *p, const struct session *s,
 	print_end(p, s, process, l);
 }
 
-void
-verdict_text_sentence(const struct layout *p, const struct session *s,
+void verdict_text_sentence(const struct layout *p, const struct session *s,
     const struct process *process, const struct verdict_list *sums)
 {
 	print_end(p, s, process, sums);
 }
 
 /* Prints its list or, if it is not judged, one sentence. -ENOMEM. */
-static int
-write_process(const struct layout *p, const struct session *s,
-    const struct process *process, struct names *names,
-    const struct body_options *options)
+static int write_process(const struct layout *p, const struct session *s,
+    const struct process *process, struct names *names, const struct body_options *options)
 {
 	struct verdict_list l;
 	int err;
@@ -493,12 +449,9 @@ write_process(const struct layout *p, const struct session *s,
 /* ---- all processes ---- */
 
 /* Processes of one state in one sentence; a few by name. */
-static void
-print_others(
-    const struct layout *p, const struct session *s, uint32_t pid, bool judged)
+static void print_others(const struct layout *p, const struct session *s, uint32_t pid, bool judged)
 {
-	enum verdict_state state =
-	    judged ? VERDICT_STATE_JUDGED : VERDICT_STATE_UNJUDGED;
+	enum verdict_state state = judged ? VERDICT_STATE_JUDGED : VERDICT_STATE_UNJUDGED;
 	const char *before = judged ? "No leak in " : "Not judged: ";
 	size_t count = 0;
 	struct layout_text t;
@@ -508,8 +461,7 @@ print_others(
 	for (size_t i = 0; i < s->count; i++) {
 		const struct process *x = s->processes[i];
 
-		if ((pid != VIEW_ANY && x->header.pid != pid) ||
-		    verdict_state(s, x) != state ||
+		if ((pid != VIEW_ANY && x->header.pid != pid) || verdict_state(s, x) != state ||
 		    (judged && x->verdicts->count > 0))
 			continue;
 		if (count++ >= NAMED)
@@ -521,16 +473,15 @@ print_others(
 		before = judged ? ", " : "; ";
 	}
 	if (count > NAMED)
-		(void)fprintf(t.file, "%s%s", before,
-		    words_counted(a, count - NAMED, "more process"));
+		(void)fprintf(
+		    t.file, "%s%s", before, words_counted(a, count - NAMED, "more process"));
 	if (count > 0)
 		(void)fputs(".\n", t.file);
 	layout_end(p, &t);
 }
 
-int
-verdict_text_open(const struct layout *p, const struct session *s,
-    struct names *names, const struct body_options *options)
+int verdict_text_open(const struct layout *p, const struct session *s, struct names *names,
+    const struct body_options *options)
 {
 	uint32_t pid = options->view.pid;
 	size_t chosen = 0, told = 0;
@@ -556,8 +507,7 @@ verdict_text_open(const struct layout *p, const struct session *s,
 			const struct process *x = s->processes[i];
 
 			if ((pid != VIEW_ANY && x->header.pid != pid) ||
-			    verdict_state(s, x) != VERDICT_STATE_JUDGED ||
-			    x->verdicts->count == 0)
+			    verdict_state(s, x) != VERDICT_STATE_JUDGED || x->verdicts->count == 0)
 				continue;
 			if (told++ > 0)
 				(void)putc('\n', p->out);

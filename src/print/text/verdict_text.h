@@ -33,19 +33,18 @@ bool verdict_text_freers(const struct layout *p, FILE *out, const char *before,
  * those with findings in full, then one sentence about the others. An empty
  * line follows if anything was printed.
  */
-int verdict_text_open(const struct layout *p, const struct session *s,
-    struct names *names, const struct body_options *options);
+int verdict_text_open(const struct layout *p, const struct session *s, struct names *names,
+    const struct body_options *options);
 
 /*
  * Prints text, which is already escaped, as lists of verdicts are: wrapped, and
  * indented behind `head` of up to eight letters; NULL: without one.
  */
-void verdict_text_hang(
-    const struct layout *p, const char *head, const char *text);
+void verdict_text_hang(const struct layout *p, const char *head, const char *text);
 
 /* "app (pid 12)", and "lose app.c:9 <- serve <- main"; site NULL: not known. */
 void verdict_text_who(FILE *out, const struct process *p);
-void verdict_text_place(const struct layout *p, FILE *out, const struct view *v,
-    const struct view_site *s);
+void verdict_text_place(
+    const struct layout *p, FILE *out, const struct view *v, const struct view_site *s);
 
 #endif

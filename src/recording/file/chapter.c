@@ -30,8 +30,7 @@ struct chapter {
 
 /* ---- what a folder has ---- */
 
-static int
-by_number(const void *a, const void *b)
+static int by_number(const void *a, const void *b)
 {
 	const struct chapter_entry *x = a, *y = b;
 
@@ -40,8 +39,7 @@ by_number(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-static int
-list(DIR *dir, struct chapter_entry **ret, size_t *ret_count)
+static int list(DIR *dir, struct chapter_entry **ret, size_t *ret_count)
 {
 	struct chapter_entry *all = NULL, *to;
 	size_t count = 0, room = 0;
@@ -51,8 +49,7 @@ list(DIR *dir, struct chapter_entry **ret, size_t *ret_count)
 
 	while ((e = readdir(dir))) {
 		if (!chapter_name_read(e->d_name, &name) ||
-		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) <
-		        0 ||
+		    fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 		    !S_ISREG(st.st_mode))
 			continue;
 		if (room_make(&all, &room, count, sizeof(*all)) < 0) {
@@ -60,9 +57,8 @@ list(DIR *dir, struct chapter_entry **ret, size_t *ret_count)
 			return -ENOMEM;
 		}
 		to = &all[count++];
-		*to = (struct chapter_entry){.name = name,
-		    .bytes = (uint64_t)st.st_blocks * 512,
-		    .changed_s = st.st_mtime};
+		*to = (struct chapter_entry){
+		    .name = name, .bytes = (uint64_t)st.st_blocks * 512, .changed_s = st.st_mtime};
 		chapter_name_write(&name, to->text); /* the same */
 	}
 	if (count > 1)
@@ -72,8 +68,7 @@ list(DIR *dir, struct chapter_entry **ret, size_t *ret_count)
 	return 0;
 }
 
-static int
-list_at(int dir_fd, struct chapter_entry **ret, size_t *ret_count)
+static int list_at(int dir_fd, struct chapter_entry **ret, size_t *ret_count)
 {
 	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
 	DIR *dir;
@@ -91,8 +86,7 @@ list_at(int dir_fd, struct chapter_entry **ret, size_t *ret_count)
 	return err;
 }
 
-int
-chapter_list(const char *folder, struct chapter_entry **ret, size_t *ret_count)
+int chapter_list(const char *folder, struct chapter_entry **ret, size_t *ret_count)
 {
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
 
@@ -105,8 +99,7 @@ chapter_list(const char *folder, struct chapter_entry **ret, size_t *ret_count)
 
 /* ---- writing ---- */
 
-static int
-next_number(int dir_fd, uint64_t *ret)
+static int next_number(int dir_fd, uint64_t *ret)
 {
 	struct chapter_entry *all = NULL;
 	size_t count = 0;
@@ -120,8 +113,7 @@ next_number(int dir_fd, uint64_t *ret)
 }
 
 /* The file with the name that the chapter has while it is written. */
-static int
-create(struct chapter *c, const char *folder)
+static int create(struct chapter *c, const char *folder)
 {
 	char text[CHAPTER_NAME_BYTES], *part;
 	struct stat st;
@@ -145,8 +137,7 @@ create(struct chapter *c, const char *folder)
 	return err;
 }
 
-int
-chapter_begin(const char *folder, uint64_t start_ns, struct chapter **ret)
+int chapter_begin(const char *folder, uint64_t start_ns, struct chapter **ret)
 {
 	struct chapter *c = calloc(1, sizeof(*c));
 	int err = 0;
@@ -174,26 +165,22 @@ chapter_begin(const char *folder, uint64_t start_ns, struct chapter **ret)
 	return 0;
 }
 
-struct recording_writer *
-chapter_writer(const struct chapter *c)
+struct recording_writer *chapter_writer(const struct chapter *c)
 {
 	return c->writer;
 }
 
-const char *
-chapter_path(const struct chapter *c)
+const char *chapter_path(const struct chapter *c)
 {
 	return c->path;
 }
 
-uint64_t
-chapter_number(const struct chapter *c)
+uint64_t chapter_number(const struct chapter *c)
 {
 	return c->name.number;
 }
 
-bool
-chapter_is_full(const struct chapter *c, const struct chapter_limits *limits)
+bool chapter_is_full(const struct chapter *c, const struct chapter_limits *limits)
 {
 	uint64_t past_ns = clock_ns(CLOCK_BOOTTIME) - c->began_ns;
 
@@ -202,8 +189,7 @@ chapter_is_full(const struct chapter *c, const struct chapter_limits *limits)
 	        recording_size(c->writer) >= limits->bytes);
 }
 
-int
-chapter_wait_ms(const struct chapter *c, const struct chapter_limits *limits)
+int chapter_wait_ms(const struct chapter *c, const struct chapter_limits *limits)
 {
 	uint64_t past_ns = clock_ns(CLOCK_BOOTTIME) - c->began_ns, ms;
 
@@ -215,8 +201,7 @@ chapter_wait_ms(const struct chapter *c, const struct chapter_limits *limits)
 	return ms < INT_MAX ? (int)ms : INT_MAX;
 }
 
-int
-chapter_finish(struct chapter *c)
+int chapter_finish(struct chapter *c)
 {
 	char part[CHAPTER_NAME_BYTES], done[CHAPTER_NAME_BYTES];
 	int err;
@@ -227,8 +212,7 @@ chapter_finish(struct chapter *c)
 	err = recording_finish(c->writer);
 	c->writer = NULL;
 	/* the number is ours, so nobody else has this name */
-	if (err == 0 &&
-	    renameat2(c->dir_fd, part, c->dir_fd, done, RENAME_NOREPLACE) < 0 &&
+	if (err == 0 && renameat2(c->dir_fd, part, c->dir_fd, done, RENAME_NOREPLACE) < 0 &&
 	    (errno != EINVAL || renameat(c->dir_fd, part, c->dir_fd, done) < 0))
 		err = -errno;
 	if (err == 0 && fsync(c->dir_fd) < 0 && errno != EINVAL)
@@ -237,8 +221,7 @@ chapter_finish(struct chapter *c)
 	return err;
 }
 
-void
-chapter_discard(struct chapter *c)
+void chapter_discard(struct chapter *c)
 {
 	if (!c)
 		return;

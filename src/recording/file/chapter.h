@@ -49,12 +49,10 @@ uint64_t chapter_number(const struct chapter *c);
  * Is it time for the next one? Time is that of CLOCK_BOOTTIME since
  * chapter_begin(), so a machine that sleeps turns its chapters on time.
  */
-bool chapter_is_full(
-    const struct chapter *c, const struct chapter_limits *limits);
+bool chapter_is_full(const struct chapter *c, const struct chapter_limits *limits);
 
 /* Until time alone makes it full, at most INT_MAX. */
-int chapter_wait_ms(
-    const struct chapter *c, const struct chapter_limits *limits);
+int chapter_wait_ms(const struct chapter *c, const struct chapter_limits *limits);
 
 /*
  * Completes the file, gives it its last name, and syncs both. Frees c, whatever
@@ -83,7 +81,6 @@ struct chapter_entry {
  * regular are left out, other names are not looked at. -ENOMEM, or as opendir()
  * and openat() say.
  */
-int chapter_list(
-    const char *folder, struct chapter_entry **ret, size_t *ret_count);
+int chapter_list(const char *folder, struct chapter_entry **ret, size_t *ret_count);
 
 #endif

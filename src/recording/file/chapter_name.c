@@ -13,9 +13,7 @@
 
 enum { NUMBER_MIN = 4, NUMBER_MAX = 18 };
 
-void
-chapter_name_write(
-    const struct chapter_name *name, char text[CHAPTER_NAME_BYTES])
+void chapter_name_write(const struct chapter_name *name, char text[CHAPTER_NAME_BYTES])
 {
 	time_t at = name->start_s < FIRST_S ? FIRST_S
 	    : name->start_s > LAST_S        ? LAST_S
@@ -24,16 +22,13 @@ chapter_name_write(
 
 	(void)gmtime_r(&at, &t);
 	/* the remainders say to the compiler how many digits there are */
-	(void)snprintf(text, CHAPTER_NAME_BYTES,
-	    "%04d%02d%02dT%02d%02d%02dZ-%04" PRIu64 "%s",
-	    (t.tm_year + 1900) % 10000, (t.tm_mon + 1) % 100, t.tm_mday % 100,
-	    t.tm_hour % 100, t.tm_min % 100, t.tm_sec % 100,
-	    name->number % UINT64_C(1000000000000000000),
+	(void)snprintf(text, CHAPTER_NAME_BYTES, "%04d%02d%02dT%02d%02d%02dZ-%04" PRIu64 "%s",
+	    (t.tm_year + 1900) % 10000, (t.tm_mon + 1) % 100, t.tm_mday % 100, t.tm_hour % 100,
+	    t.tm_min % 100, t.tm_sec % 100, name->number % UINT64_C(1000000000000000000),
 	    name->is_part ? CHAPTER_NAME_PART : CHAPTER_NAME_DONE);
 }
 
-static bool
-read_digits(const char **at, size_t count, uint64_t *ret)
+static bool read_digits(const char **at, size_t count, uint64_t *ret)
 {
 	*ret = 0;
 	for (; count > 0; count--, (*at)++) {
@@ -44,8 +39,7 @@ read_digits(const char **at, size_t count, uint64_t *ret)
 	return true;
 }
 
-static bool
-read_time(const char **at, int64_t *ret_s)
+static bool read_time(const char **at, int64_t *ret_s)
 {
 	static const size_t digits[] = {4, 2, 2, 2, 2, 2};
 	static const char after[] = {0, 0, 'T', 0, 0, 'Z'};
@@ -68,8 +62,7 @@ read_time(const char **at, int64_t *ret_s)
 	return true;
 }
 
-bool
-chapter_name_read(const char *text, struct chapter_name *ret)
+bool chapter_name_read(const char *text, struct chapter_name *ret)
 {
 	char again[CHAPTER_NAME_BYTES];
 	struct chapter_name name = {0};
@@ -80,8 +73,7 @@ chapter_name_read(const char *text, struct chapter_name *ret)
 	    !read_time(&at, &name.start_s) || *at++ != '-')
 		return false;
 	digits = strspn(at, "0123456789");
-	if (digits < NUMBER_MIN || digits > NUMBER_MAX ||
-	    !read_digits(&at, digits, &name.number))
+	if (digits < NUMBER_MIN || digits > NUMBER_MAX || !read_digits(&at, digits, &name.number))
 		return false;
 	name.is_part = strcmp(at, CHAPTER_NAME_PART) == 0;
 	/* 20261332T... is no time: written again it would differ */

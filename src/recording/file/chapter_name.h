@@ -31,8 +31,7 @@ struct chapter_name {
 	bool is_part;
 };
 
-void chapter_name_write(
-    const struct chapter_name *name, char text[CHAPTER_NAME_BYTES]);
+void chapter_name_write(const struct chapter_name *name, char text[CHAPTER_NAME_BYTES]);
 
 /* False: no such name. Exactly the texts that chapter_name_write() makes. */
 bool chapter_name_read(const char *text, struct chapter_name *ret);

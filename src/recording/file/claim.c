@@ -17,8 +17,7 @@
 
 enum { TRIES = 16 };
 
-static uint64_t
-hash_of(uint64_t seed, const struct stat *folder, const char *name)
+static uint64_t hash_of(uint64_t seed, const struct stat *folder, const char *name)
 {
 	uint64_t h = hash_mix(seed, folder->st_dev);
 
@@ -29,14 +28,13 @@ hash_of(uint64_t seed, const struct stat *folder, const char *name)
 }
 
 /* Locks the file of that name. -ESTALE: it was removed meanwhile. */
-static int
-lock(struct claim *c, pid_t *ret_holder)
+static int lock(struct claim *c, pid_t *ret_holder)
 {
 	struct stat st;
 	int err = 0;
 
-	c->fd = openat(c->dir_fd, c->name,
-	    O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	c->fd = openat(
+	    c->dir_fd, c->name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (c->fd < 0)
 		return -errno;
 	if (flock(c->fd, LOCK_EX | LOCK_NB) < 0)
@@ -52,9 +50,7 @@ lock(struct claim *c, pid_t *ret_holder)
 	return err;
 }
 
-int
-claim_take(struct claim *c, int segments_fd, int folder_fd, const char *name,
-    pid_t *ret_holder)
+int claim_take(struct claim *c, int segments_fd, int folder_fd, const char *name, pid_t *ret_holder)
 {
 	struct stat folder;
 	int err = -ESTALE;
@@ -63,16 +59,14 @@ claim_take(struct claim *c, int segments_fd, int folder_fd, const char *name,
 	if (fstat(folder_fd, &folder) < 0)
 		return -errno;
 	/* as long as the name of a session, so that it is swept as those are */
-	(void)snprintf(c->name, sizeof(c->name),
-	    "rec-%016" PRIx64 "%016" PRIx64 ".ctl", hash_of(1, &folder, name),
-	    hash_of(2, &folder, name));
+	(void)snprintf(c->name, sizeof(c->name), "rec-%016" PRIx64 "%016" PRIx64 ".ctl",
+	    hash_of(1, &folder, name), hash_of(2, &folder, name));
 	for (int i = 0; i < TRIES && err == -ESTALE; i++)
 		err = lock(c, ret_holder);
 	return err;
 }
 
-void
-claim_release(struct claim *c)
+void claim_release(struct claim *c)
 {
 	if (c->fd < 0)
 		return;
@@ -81,8 +75,7 @@ claim_release(struct claim *c)
 	c->fd = -1;
 }
 
-bool
-claim_is_written(const char *path, pid_t *ret_holder)
+bool claim_is_written(const char *path, pid_t *ret_holder)
 {
 	struct recording *b;
 	struct stat st;

@@ -25,8 +25,8 @@ struct claim {
  * long as the claim. -EBUSY: another recorder has claimed it, *ret_holder is its
  * pid, or 0 if that is not known. After other errors there is no claim, either.
  */
-int claim_take(struct claim *c, int segments_fd, int folder_fd,
-    const char *name, pid_t *ret_holder);
+int claim_take(
+    struct claim *c, int segments_fd, int folder_fd, const char *name, pid_t *ret_holder);
 
 /* Also for a claim that was not taken. */
 void claim_release(struct claim *c);

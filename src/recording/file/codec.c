@@ -7,8 +7,7 @@
 
 enum { VARINT_MAX = 10, ROOM_FIRST = 4096 };
 
-static bool
-make_room(struct codec_out *o, size_t more)
+static bool make_room(struct codec_out *o, size_t more)
 {
 	size_t room = o->room ? o->room : ROOM_FIRST;
 	uint8_t *bytes;
@@ -28,8 +27,7 @@ make_room(struct codec_out *o, size_t more)
 	return !o->failed;
 }
 
-void
-codec_put(struct codec_out *o, uint64_t n)
+void codec_put(struct codec_out *o, uint64_t n)
 {
 	if (!make_room(o, VARINT_MAX))
 		return;
@@ -40,14 +38,12 @@ codec_put(struct codec_out *o, uint64_t n)
 	o->bytes[o->len++] = (uint8_t)n;
 }
 
-void
-codec_put_signed(struct codec_out *o, int64_t n)
+void codec_put_signed(struct codec_out *o, int64_t n)
 {
 	codec_put(o, ((uint64_t)n << 1) ^ (n < 0 ? UINT64_MAX : 0));
 }
 
-void
-codec_put_bytes(struct codec_out *o, const void *bytes, size_t len)
+void codec_put_bytes(struct codec_out *o, const void *bytes, size_t len)
 {
 	if (len == 0 || !make_room(o, len))
 		return;
@@ -55,9 +51,7 @@ codec_put_bytes(struct codec_out *o, const void *bytes, size_t len)
 	o->len += len;
 }
 
-void
-codec_put_item(
-    struct codec_out *o, enum codec_tag tag, const struct codec_out *body)
+void codec_put_item(struct codec_out *o, enum codec_tag tag, const struct codec_out *body)
 {
 	o->failed = o->failed || body->failed;
 	codec_put(o, tag);
@@ -65,15 +59,13 @@ codec_put_item(
 	codec_put_bytes(o, body->bytes, body->len);
 }
 
-void
-codec_release(struct codec_out *o)
+void codec_release(struct codec_out *o)
 {
 	free(o->bytes);
 	*o = (struct codec_out){0};
 }
 
-uint64_t
-codec_get(struct codec_in *in)
+uint64_t codec_get(struct codec_in *in)
 {
 	uint64_t n = 0;
 
@@ -92,16 +84,14 @@ codec_get(struct codec_in *in)
 	return 0;
 }
 
-int64_t
-codec_get_signed(struct codec_in *in)
+int64_t codec_get_signed(struct codec_in *in)
 {
 	uint64_t n = codec_get(in);
 
 	return (int64_t)(n >> 1) ^ -(int64_t)(n & 1);
 }
 
-const uint8_t *
-codec_get_bytes(struct codec_in *in, uint64_t len)
+const uint8_t *codec_get_bytes(struct codec_in *in, uint64_t len)
 {
 	const uint8_t *bytes = in->at;
 
@@ -114,9 +104,7 @@ codec_get_bytes(struct codec_in *in, uint64_t len)
 	return bytes;
 }
 
-bool
-codec_get_item(
-    struct codec_in *in, uint32_t *ret_tag, struct codec_in *ret_body)
+bool codec_get_item(struct codec_in *in, uint32_t *ret_tag, struct codec_in *ret_body)
 {
 	const uint8_t *bytes;
 	uint64_t tag, len;
@@ -138,8 +126,7 @@ codec_get_item(
  * the mean so far. Only the error of the estimate is stored. It is 0 if all
  * blocks of a site have the same size.
  */
-static int64_t
-guess_bytes(int64_t blocks, uint64_t sum_bytes, uint64_t sum_blocks)
+static int64_t guess_bytes(int64_t blocks, uint64_t sum_bytes, uint64_t sum_blocks)
 {
 	if (sum_blocks == 0)
 		return 0;
@@ -150,22 +137,19 @@ guess_bytes(int64_t blocks, uint64_t sum_bytes, uint64_t sum_blocks)
  * Differences wrap in the same way on both sides, so decoding gives the
  * original numbers.
  */
-static int64_t
-less(uint64_t a, uint64_t b)
+static int64_t less(uint64_t a, uint64_t b)
 {
 	return (int64_t)(a - b);
 }
 
-void
-codec_new_peak(struct codec_sum *row)
+void codec_new_peak(struct codec_sum *row)
 {
 	row->peak_bytes = less(row->allocated_bytes, row->freed_bytes);
 	row->peak_blocks = less(row->allocations, row->frees);
 }
 
-void
-codec_encode(const struct codec_sum *was, const struct codec_sum *is,
-    bool new_peak, int64_t ret[CODEC_COLUMNS])
+void codec_encode(const struct codec_sum *was, const struct codec_sum *is, bool new_peak,
+    int64_t ret[CODEC_COLUMNS])
 {
 	int64_t blocks = less(is->allocations, was->allocations);
 	int64_t frees = less(is->frees, was->frees);
@@ -177,8 +161,7 @@ codec_encode(const struct codec_sum *was, const struct codec_sum *is,
 	}
 	ret[0] = blocks;
 	ret[1] = less(is->allocated_bytes - was->allocated_bytes,
-	    (uint64_t)guess_bytes(
-	        blocks, was->allocated_bytes, was->allocations));
+	    (uint64_t)guess_bytes(blocks, was->allocated_bytes, was->allocations));
 	ret[2] = frees;
 	ret[3] = less(is->freed_bytes - was->freed_bytes,
 	    (uint64_t)guess_bytes(frees, is->allocated_bytes, is->allocations));
@@ -190,52 +173,42 @@ codec_encode(const struct codec_sum *was, const struct codec_sum *is,
  * A difference of 128 bits is stored as its low half, signed, and a correction
  * of the high half, which is 0 if 64 bits are enough.
  */
-static void
-split(unsigned __int128 by, int64_t *ret_low, int64_t *ret_high)
+static void split(unsigned __int128 by, int64_t *ret_low, int64_t *ret_high)
 {
 	*ret_low = (int64_t)(uint64_t)by;
 	*ret_high = (int64_t)(uint64_t)((by - (__int128)*ret_low) >> 64);
 }
 
-static unsigned __int128
-joined(int64_t low, int64_t high)
+static unsigned __int128 joined(int64_t low, int64_t high)
 {
 	return ((unsigned __int128)(uint64_t)high << 64) + (__int128)low;
 }
 
-void
-codec_encode_samples(const struct codec_sum *was, const struct codec_sum *is,
-    int64_t ret[CODEC_WIDE_COLUMNS])
+void codec_encode_samples(
+    const struct codec_sum *was, const struct codec_sum *is, int64_t ret[CODEC_WIDE_COLUMNS])
 {
 	ret[0] = less(is->samples, was->samples);
-	split(
-	    is->variance_allocated - was->variance_allocated, &ret[1], &ret[3]);
+	split(is->variance_allocated - was->variance_allocated, &ret[1], &ret[3]);
 	split(is->variance_freed - was->variance_freed, &ret[2], &ret[4]);
 }
 
-void
-codec_decode_samples(
-    struct codec_sum *row, const int64_t column[CODEC_WIDE_COLUMNS])
+void codec_decode_samples(struct codec_sum *row, const int64_t column[CODEC_WIDE_COLUMNS])
 {
 	row->samples += (uint64_t)column[0];
 	row->variance_allocated += joined(column[1], column[3]);
 	row->variance_freed += joined(column[2], column[4]);
 }
 
-int
-codec_sample_columns(uint32_t flags)
+int codec_sample_columns(uint32_t flags)
 {
 	if (!(flags & CODEC_SAMPLES))
 		return 0;
 	return flags & CODEC_WIDE ? CODEC_WIDE_COLUMNS : CODEC_SAMPLE_COLUMNS;
 }
 
-void
-codec_decode(
-    struct codec_sum *row, bool new_peak, const int64_t column[CODEC_COLUMNS])
+void codec_decode(struct codec_sum *row, bool new_peak, const int64_t column[CODEC_COLUMNS])
 {
-	int64_t guess =
-	    guess_bytes(column[0], row->allocated_bytes, row->allocations);
+	int64_t guess = guess_bytes(column[0], row->allocated_bytes, row->allocations);
 
 	row->allocations += (uint64_t)column[0];
 	row->allocated_bytes += (uint64_t)column[1] + (uint64_t)guess;
@@ -245,6 +218,5 @@ codec_decode(
 	if (new_peak)
 		codec_new_peak(row);
 	row->peak_bytes = less((uint64_t)row->peak_bytes, -(uint64_t)column[4]);
-	row->peak_blocks =
-	    less((uint64_t)row->peak_blocks, -(uint64_t)column[5]);
+	row->peak_blocks = less((uint64_t)row->peak_blocks, -(uint64_t)column[5]);
 }

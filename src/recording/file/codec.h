@@ -34,9 +34,9 @@ enum codec_mark {
 
 enum {
 	CODEC_ENTRY_MAX = 64 << 20, /* bytes of one entry, unpacked */
-	CODEC_NEW_PEAK = 1, /* flags of CODEC_LEDGER: there is a new peak */
-	CODEC_SAMPLES = 2,  /* the columns about samples are there */
-	CODEC_WIDE = 4,     /* also those for variances of 128 bits */
+	CODEC_NEW_PEAK = 1,         /* flags of CODEC_LEDGER: there is a new peak */
+	CODEC_SAMPLES = 2,          /* the columns about samples are there */
+	CODEC_WIDE = 4,             /* also those for variances of 128 bits */
 	LINE_FLAGS = CODEC_NEW_PEAK | CODEC_SAMPLES | CODEC_WIDE,
 	CODEC_COLUMNS = 6, /* without ids and samples */
 	CODEC_SAMPLE_COLUMNS = 3,
@@ -68,8 +68,7 @@ void codec_put_signed(struct codec_out *o, int64_t n);
 void codec_put_bytes(struct codec_out *o, const void *bytes, size_t len);
 
 /* Appends an item whose body was put into another buffer. */
-void codec_put_item(
-    struct codec_out *o, enum codec_tag tag, const struct codec_out *body);
+void codec_put_item(struct codec_out *o, enum codec_tag tag, const struct codec_out *body);
 void codec_release(struct codec_out *o);
 
 /* bad: the bytes ended too early; every value read since then is 0. */
@@ -85,8 +84,7 @@ int64_t codec_get_signed(struct codec_in *in);
 const uint8_t *codec_get_bytes(struct codec_in *in, uint64_t len);
 
 /* The next item; false at the end and after damage. */
-bool codec_get_item(
-    struct codec_in *in, uint32_t *ret_tag, struct codec_in *ret_body);
+bool codec_get_item(struct codec_in *in, uint32_t *ret_tag, struct codec_in *ret_body);
 
 /*
  * Stores how the columns of a row differ from the previous ones, and reads them
@@ -94,20 +92,18 @@ bool codec_get_item(
  * (codec_new_peak, for rows without columns) plus the difference that is
  * stored.
  */
-void codec_encode(const struct codec_sum *was, const struct codec_sum *is,
-    bool new_peak, int64_t ret[CODEC_COLUMNS]);
-void codec_decode(
-    struct codec_sum *row, bool new_peak, const int64_t column[CODEC_COLUMNS]);
+void codec_encode(const struct codec_sum *was, const struct codec_sum *is, bool new_peak,
+    int64_t ret[CODEC_COLUMNS]);
+void codec_decode(struct codec_sum *row, bool new_peak, const int64_t column[CODEC_COLUMNS]);
 void codec_new_peak(struct codec_sum *row);
 
 /*
  * The same for the columns about samples. Without CODEC_WIDE the last two
  * columns are zero, because all differences fit into 64 bits with a sign.
  */
-void codec_encode_samples(const struct codec_sum *was,
-    const struct codec_sum *is, int64_t ret[CODEC_WIDE_COLUMNS]);
-void codec_decode_samples(
-    struct codec_sum *row, const int64_t column[CODEC_WIDE_COLUMNS]);
+void codec_encode_samples(
+    const struct codec_sum *was, const struct codec_sum *is, int64_t ret[CODEC_WIDE_COLUMNS]);
+void codec_decode_samples(struct codec_sum *row, const int64_t column[CODEC_WIDE_COLUMNS]);
 
 /* The number of columns about samples in an item with these flags. */
 int codec_sample_columns(uint32_t flags);

@@ -12,31 +12,27 @@
 #include "kit/os/clock.h"
 
 /* Characters that could end a line or mislead are written as \xHH. */
-static void
-put(FILE *f, const char *text, bool space_too)
+static void put(FILE *f, const char *text, bool space_too)
 {
 	for (const char *p = text; *p; p++) {
 		unsigned char c = (unsigned char)*p;
 
-		if (c < 0x20 || c == 0x7f || c == '\\' ||
-		    (c == ' ' && space_too))
+		if (c < 0x20 || c == 0x7f || c == '\\' || (c == ' ' && space_too))
 			fprintf(f, "\\x%02x", c);
 		else
 			fputc(c, f);
 	}
 }
 
-static void
-put_line(FILE *f, const char *key, const char *text)
+static void put_line(FILE *f, const char *key, const char *text)
 {
 	fprintf(f, "%s=", key);
 	put(f, text, false);
 	fputc('\n', f);
 }
 
-static int
-append(struct recording_writer *w, enum recording_type type, FILE *f,
-    char **text, size_t *len)
+static int append(
+    struct recording_writer *w, enum recording_type type, FILE *f, char **text, size_t *len)
 {
 	int err = fclose(f) == 0 ? 0 : -ENOMEM;
 
@@ -46,8 +42,7 @@ append(struct recording_writer *w, enum recording_type type, FILE *f,
 	return err;
 }
 
-static void
-put_command(FILE *f, const struct meta *m)
+static void put_command(FILE *f, const struct meta *m)
 {
 	put_line(f, "program", m->program);
 	fprintf(f, "command=");
@@ -59,8 +54,7 @@ put_command(FILE *f, const struct meta *m)
 	fprintf(f, "\npid=%d\n", (int)m->pid);
 }
 
-int
-meta_write(const struct meta *m, struct recording_writer *w)
+int meta_write(const struct meta *m, struct recording_writer *w)
 {
 	char host[256] = "";
 	char *text = NULL;
@@ -84,14 +78,12 @@ meta_write(const struct meta *m, struct recording_writer *w)
 	if (m->sample_bytes)
 		fprintf(f, "sample_bytes=%" PRIu64 "\n", m->sample_bytes);
 	if (m->leaks_ns)
-		fprintf(f, "leaks=%" PRIu64 "\n",
-		    (m->leaks_ns + 999999999) / 1000000000);
+		fprintf(f, "leaks=%" PRIu64 "\n", (m->leaks_ns + 999999999) / 1000000000);
 	if (m->chapter)
 		fprintf(f, "chapter=%" PRIu64 "\n", m->chapter);
 	if (!m->ended && !m->turned)
 		return append(w, RECORDING_META, f, &text, &len);
-	fprintf(f, "end_ns=%" PRIu64 "\n",
-	    m->end_ns ? m->end_ns : clock_ns(CLOCK_REALTIME));
+	fprintf(f, "end_ns=%" PRIu64 "\n", m->end_ns ? m->end_ns : clock_ns(CLOCK_REALTIME));
 	if (m->max_rss_bytes)
 		fprintf(f, "max_rss_bytes=%" PRIu64 "\n", m->max_rss_bytes);
 	if (m->oom_kills)
@@ -111,9 +103,8 @@ meta_write(const struct meta *m, struct recording_writer *w)
 	return append(w, RECORDING_META, f, &text, &len);
 }
 
-static int
-write_missing(struct recording_writer *w, pid_t pid, const char *exe,
-    const char *reason, size_t refused)
+static int write_missing(
+    struct recording_writer *w, pid_t pid, const char *exe, const char *reason, size_t refused)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -129,16 +120,13 @@ write_missing(struct recording_writer *w, pid_t pid, const char *exe,
 	return append(w, RECORDING_UNTRACED, f, &text, &len);
 }
 
-int
-meta_write_untraced(
-    struct recording_writer *w, pid_t pid, const char *exe, const char *reason)
+int meta_write_untraced(struct recording_writer *w, pid_t pid, const char *exe, const char *reason)
 {
 	return write_missing(w, pid, exe, reason, 0);
 }
 
-int
-meta_write_refused(struct recording_writer *w, pid_t pid, const char *exe,
-    const char *reason, size_t count)
+int meta_write_refused(
+    struct recording_writer *w, pid_t pid, const char *exe, const char *reason, size_t count)
 {
 	return write_missing(w, pid, exe, reason, count);
 }

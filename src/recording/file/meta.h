@@ -41,14 +41,13 @@ int meta_write(const struct meta *m, struct recording_writer *w);
 #define META_NO_REASON "no collector in it, for a reason not known"
 
 /* A process of the tree that was not traced, and why. */
-int meta_write_untraced(
-    struct recording_writer *w, pid_t pid, const char *exe, const char *reason);
+int meta_write_untraced(struct recording_writer *w, pid_t pid, const char *exe, const char *reason);
 
 /*
  * A process that was not traced because there was no room, so the recording is
  * incomplete. `count` of them; pid 0: several.
  */
-int meta_write_refused(struct recording_writer *w, pid_t pid, const char *exe,
-    const char *reason, size_t count);
+int meta_write_refused(
+    struct recording_writer *w, pid_t pid, const char *exe, const char *reason, size_t count);
 
 #endif

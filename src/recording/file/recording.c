@@ -33,8 +33,7 @@ struct recording {
 	uint32_t without; /* these types are passed over, a bit for each */
 };
 
-static int
-check_file_head(struct recording *b)
+static int check_file_head(struct recording *b)
 {
 	struct recording_file_head h;
 	int err;
@@ -52,16 +51,14 @@ check_file_head(struct recording *b)
 		return err == -ENODATA ? -EBADMSG : err;
 	if (h.version < 1 || h.version > RECORDING_VERSION || h.features != 0)
 		return -ENOTSUP;
-	if (h.header_bytes < sizeof(h) || h.header_bytes > HEADER_MAX ||
-	    h.header_bytes % 8 != 0)
+	if (h.header_bytes < sizeof(h) || h.header_bytes > HEADER_MAX || h.header_bytes % 8 != 0)
 		return -EBADMSG;
 	b->start = h.header_bytes;
 	b->offset = b->start;
 	return 0;
 }
 
-static int
-open_file(const char *path, bool is_given, struct recording **ret)
+static int open_file(const char *path, bool is_given, struct recording **ret)
 {
 	struct recording *b;
 	struct stat st;
@@ -70,8 +67,7 @@ open_file(const char *path, bool is_given, struct recording **ret)
 	b = calloc(1, sizeof(*b));
 	if (!b)
 		return -ENOMEM;
-	b->fd = is_given ? infile_open(AT_FDCWD, path)
-	                 : infile_open_entry(AT_FDCWD, path);
+	b->fd = is_given ? infile_open(AT_FDCWD, path) : infile_open_entry(AT_FDCWD, path);
 	if (b->fd < 0 || fstat(b->fd, &st) < 0) {
 		err = b->fd < 0 ? b->fd : -errno;
 		goto out;
@@ -93,20 +89,17 @@ out:
 	return err;
 }
 
-int
-recording_open(const char *path, struct recording **ret)
+int recording_open(const char *path, struct recording **ret)
 {
 	return open_file(path, true, ret);
 }
 
-int
-recording_open_entry(const char *path, struct recording **ret)
+int recording_open_entry(const char *path, struct recording **ret)
 {
 	return open_file(path, false, ret);
 }
 
-void
-recording_close(struct recording *b)
+void recording_close(struct recording *b)
 {
 	if (!b)
 		return;
@@ -119,8 +112,7 @@ recording_close(struct recording *b)
 }
 
 /* 1: all of it was read; 0: the file has become shorter; <0: error. */
-static int
-read_at(struct recording *b, void *to, size_t len, uint64_t offset)
+static int read_at(struct recording *b, void *to, size_t len, uint64_t offset)
 {
 	int err = recording_read_at(b->fd, to, len, offset);
 
@@ -132,8 +124,7 @@ read_at(struct recording *b, void *to, size_t len, uint64_t offset)
 }
 
 /* 1: head is an entry that fits the file; 0: it is cut off; <0: damaged. */
-static int
-read_head(struct recording *b, struct recording_entry_head *head)
+static int read_head(struct recording *b, struct recording_entry_head *head)
 {
 	int got;
 
@@ -144,8 +135,7 @@ read_head(struct recording *b, struct recording_entry_head *head)
 	got = read_at(b, head, sizeof(*head), b->offset);
 	if (got != 1)
 		return got;
-	if (recording_crc_of(0, head, RECORDING_HEAD_CRC_BYTES) !=
-	    head->head_crc)
+	if (recording_crc_of(0, head, RECORDING_HEAD_CRC_BYTES) != head->head_crc)
 		return -EBADMSG;
 	if (head->length > RECORDING_ENTRY_MAX)
 		return -EBADMSG;
@@ -156,8 +146,7 @@ read_head(struct recording *b, struct recording_entry_head *head)
 	return 1;
 }
 
-static int
-read_payload(struct recording *b, const struct recording_entry_head *head)
+static int read_payload(struct recording *b, const struct recording_entry_head *head)
 {
 	int err, got;
 
@@ -173,44 +162,37 @@ read_payload(struct recording *b, const struct recording_entry_head *head)
 }
 
 /* Bytes behind the end entry were not written by us, so they are an error. */
-static int
-check_end(const struct recording *b, const struct recording_entry_head *head)
+static int check_end(const struct recording *b, const struct recording_entry_head *head)
 {
 	struct recording_entry_end end;
 
 	if (head->length < RECORDING_END_V1_BYTES)
 		return -EBADMSG;
 	memcpy(&end, b->buffer, RECORDING_END_V1_BYTES);
-	if (end.file_bytes != b->offset ||
-	    (end.entries != b->entries && !b->resumed))
+	if (end.file_bytes != b->offset || (end.entries != b->entries && !b->resumed))
 		return -EBADMSG;
-	if (b->offset + sizeof(*head) + recording_padded(head->length) !=
-	    b->size)
+	if (b->offset + sizeof(*head) + recording_padded(head->length) != b->size)
 		return -EBADMSG;
 	return 0;
 }
 
-static int
-unpack(struct recording *b, size_t len, const void **ret_bytes, size_t *ret_len)
+static int unpack(struct recording *b, size_t len, const void **ret_bytes, size_t *ret_len)
 {
 	unsigned long long size = ZSTD_getFrameContentSize(b->buffer, len);
 	size_t n;
 	int err;
 
-	if (size == ZSTD_CONTENTSIZE_UNKNOWN ||
-	    size == ZSTD_CONTENTSIZE_ERROR || size > RECORDING_ENTRY_MAX ||
-	    !recording_may_unpack(len, size))
+	if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR ||
+	    size > RECORDING_ENTRY_MAX || !recording_may_unpack(len, size))
 		return -EBADMSG;
 	if (!b->zstd)
 		b->zstd = ZSTD_createDCtx();
 	if (!b->zstd)
 		return -ENOMEM;
-	err =
-	    recording_make_room(&b->unpacked, &b->unpacked_bytes, (size_t)size);
+	err = recording_make_room(&b->unpacked, &b->unpacked_bytes, (size_t)size);
 	if (err < 0)
 		return err;
-	n = ZSTD_decompressDCtx(
-	    b->zstd, b->unpacked, (size_t)size, b->buffer, len);
+	n = ZSTD_decompressDCtx(b->zstd, b->unpacked, (size_t)size, b->buffer, len);
 	if (ZSTD_isError(n) || n != size)
 		return -EBADMSG;
 	*ret_bytes = b->unpacked;
@@ -218,15 +200,13 @@ unpack(struct recording *b, size_t len, const void **ret_bytes, size_t *ret_len)
 	return 1;
 }
 
-static void
-pass_over(struct recording *b, const struct recording_entry_head *head)
+static void pass_over(struct recording *b, const struct recording_entry_head *head)
 {
 	b->offset += sizeof(*head) + recording_padded(head->length);
 	b->entries++;
 }
 
-static bool
-is_wanted(const struct recording *b, uint32_t type)
+static bool is_wanted(const struct recording *b, uint32_t type)
 {
 	if (type == RECORDING_END)
 		return true;
@@ -236,8 +216,7 @@ is_wanted(const struct recording *b, uint32_t type)
 }
 
 /* Passes over entries that nobody wants; then as read_head(). */
-static int
-find_next(struct recording *b, struct recording_entry_head *head)
+static int find_next(struct recording *b, struct recording_entry_head *head)
 {
 	int got;
 
@@ -248,8 +227,7 @@ find_next(struct recording *b, struct recording_entry_head *head)
 	return got;
 }
 
-int
-recording_peek(struct recording *b, struct recording_place *ret)
+int recording_peek(struct recording *b, struct recording_place *ret)
 {
 	struct recording_entry_head head;
 	int got = find_next(b, &head);
@@ -264,25 +242,21 @@ recording_peek(struct recording *b, struct recording_place *ret)
 	return head.type == RECORDING_END ? 0 : 1;
 }
 
-void
-recording_go_to(struct recording *b, const struct recording_place *p)
+void recording_go_to(struct recording *b, const struct recording_place *p)
 {
 	b->offset = p->offset;
 	b->entries = p->entries;
 	b->truncated = false;
 }
 
-void
-recording_go_behind(struct recording *b, const struct recording_place *p)
+void recording_go_behind(struct recording *b, const struct recording_place *p)
 {
 	b->offset = p->next;
 	b->entries = p->entries + 1;
 	b->truncated = false;
 }
 
-int
-recording_next(struct recording *b, uint32_t *ret_type, const void **ret_bytes,
-    size_t *ret_len)
+int recording_next(struct recording *b, uint32_t *ret_type, const void **ret_bytes, size_t *ret_len)
 {
 	struct recording_entry_head head;
 	int err;
@@ -298,8 +272,7 @@ recording_next(struct recording *b, uint32_t *ret_type, const void **ret_bytes,
 			return check_end(b, &head);
 		}
 		pass_over(b, &head);
-		if ((head.flags & ~(uint32_t)RECORDING_ZSTD) == 0 &&
-		    head.type != RECORDING_INDEX)
+		if ((head.flags & ~(uint32_t)RECORDING_ZSTD) == 0 && head.type != RECORDING_INDEX)
 			break;
 	}
 	*ret_type = head.type;
@@ -310,32 +283,27 @@ recording_next(struct recording *b, uint32_t *ret_type, const void **ret_bytes,
 	return 1;
 }
 
-void
-recording_only(struct recording *b, enum recording_type type)
+void recording_only(struct recording *b, enum recording_type type)
 {
 	b->only = type;
 }
 
-void
-recording_without(struct recording *b, enum recording_type type)
+void recording_without(struct recording *b, enum recording_type type)
 {
 	b->without |= 1u << type;
 }
 
-void
-recording_also(struct recording *b, enum recording_type type)
+void recording_also(struct recording *b, enum recording_type type)
 {
 	b->also = type;
 }
 
-uint64_t
-recording_file_bytes(const struct recording *b)
+uint64_t recording_file_bytes(const struct recording *b)
 {
 	return b->size;
 }
 
-void
-recording_rewind(struct recording *b)
+void recording_rewind(struct recording *b)
 {
 	b->offset = b->start;
 	b->entries = 0;
@@ -345,17 +313,15 @@ recording_rewind(struct recording *b)
 }
 
 /* Reads the whole entry at an offset into b->buffer and checks it. */
-static bool
-read_entry(struct recording *b, uint64_t offset, uint32_t type, size_t *ret_len)
+static bool read_entry(struct recording *b, uint64_t offset, uint32_t type, size_t *ret_len)
 {
 	struct recording_entry_head head;
 	struct recording at = *b;
 	bool good;
 
 	at.offset = offset;
-	good = offset >= b->start && offset % 8 == 0 &&
-	    read_head(&at, &head) == 1 && head.type == type &&
-	    head.flags == 0 && read_payload(&at, &head) == 1;
+	good = offset >= b->start && offset % 8 == 0 && read_head(&at, &head) == 1 &&
+	    head.type == type && head.flags == 0 && read_payload(&at, &head) == 1;
 	b->buffer = at.buffer; /* the file may have been replaced */
 	b->buffer_bytes = at.buffer_bytes;
 	*ret_len = good ? head.length : 0;
@@ -365,9 +331,8 @@ read_entry(struct recording *b, uint64_t offset, uint32_t type, size_t *ret_len)
 /*
  * The lowest offset in this index that is above `above`, if it is below *best.
  */
-static void
-look_into_index(const struct recording *b, size_t len, uint64_t above,
-    uint64_t *best, uint64_t *ret_previous)
+static void look_into_index(
+    const struct recording *b, size_t len, uint64_t above, uint64_t *best, uint64_t *ret_previous)
 {
 	struct recording_index_item item;
 
@@ -379,17 +344,15 @@ look_into_index(const struct recording *b, size_t len, uint64_t above,
 	}
 }
 
-bool
-recording_resume(struct recording *b)
+bool recording_resume(struct recording *b)
 {
-	uint64_t end_bytes = sizeof(struct recording_entry_head) +
-	    sizeof(struct recording_entry_end);
+	uint64_t end_bytes =
+	    sizeof(struct recording_entry_head) + sizeof(struct recording_entry_end);
 	uint64_t best = b->size, previous, above = b->offset;
 	struct recording_entry_end end;
 	size_t len;
 
-	if (b->size < end_bytes ||
-	    !read_entry(b, b->size - end_bytes, RECORDING_END, &len) ||
+	if (b->size < end_bytes || !read_entry(b, b->size - end_bytes, RECORDING_END, &len) ||
 	    len < sizeof(end))
 		return false;
 	memcpy(&end, b->buffer, sizeof(end));
@@ -411,8 +374,7 @@ recording_resume(struct recording *b)
 	return true;
 }
 
-bool
-recording_is_growing(const struct recording *b)
+bool recording_is_growing(const struct recording *b)
 {
 	if (flock(b->fd, LOCK_SH | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK;
@@ -420,8 +382,7 @@ recording_is_growing(const struct recording *b)
 	return false;
 }
 
-bool
-recording_truncated(const struct recording *b)
+bool recording_truncated(const struct recording *b)
 {
 	return b->truncated;
 }

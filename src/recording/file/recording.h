@@ -22,24 +22,21 @@ enum {
 };
 
 enum recording_type {
-	RECORDING_SEGMENT =
-	    1, /* struct recording_segment, then a compact segment */
-	RECORDING_META = 2,     /* text: lines "key=value", see RECORDING.md */
-	RECORDING_UNTRACED = 3, /* text: lines "pid=", "exe=", "reason=" */
-	RECORDING_END =
-	    4, /* written last; recording_next() does not return it */
-	RECORDING_LINE = 5, /* a part of the time line, see recording/file/codec.h */
-	RECORDING_INDEX =
-	    6, /* where entries are; recording_next() does not return it */
+	RECORDING_SEGMENT = 1,    /* struct recording_segment, then a compact segment */
+	RECORDING_META = 2,       /* text: lines "key=value", see RECORDING.md */
+	RECORDING_UNTRACED = 3,   /* text: lines "pid=", "exe=", "reason=" */
+	RECORDING_END = 4,        /* written last; recording_next() does not return it */
+	RECORDING_LINE = 5,       /* a part of the time line, see recording/file/codec.h */
+	RECORDING_INDEX = 6,      /* where entries are; recording_next() does not return it */
 	RECORDING_NAMES = 7,      /* functions of frames, see names/find/wire.h */
 	RECORDING_VERDICTS = 8,   /* uuid (16), then recording/parts/verdicts.h */
 	RECORDING_AGING = 9,      /* uuid (16), then recording/parts/aging.h */
 	RECORDING_RESIDENCE = 10, /* uuid (16), then recording/parts/rss_account.h */
-	RECORDING_LOG = 11, /* a part of an event log, see recording/log/logcode.h */
+	RECORDING_LOG = 11,       /* a part of an event log, see recording/log/logcode.h */
 	/* behind one of these: what it changed, see recording/log/logindex.h */
 	RECORDING_LOG_INDEX = 12,
 	RECORDING_INVENTORY = 13, /* uuid (16), then recording/parts/inventory.h */
-	RECORDING_FLIGHT = 16, /* struct log_head, then rings: format/seg_flight.h */
+	RECORDING_FLIGHT = 16,    /* struct log_head, then rings: format/seg_flight.h */
 };
 
 enum recording_end {
@@ -47,8 +44,7 @@ enum recording_end {
 	RECORDING_END_RUNNING = 1,
 	RECORDING_END_EXITED = 2,
 	RECORDING_END_KILLED = 3,
-	RECORDING_END_EXEC =
-	    4, /* replaced by exec: a later segment continues */
+	RECORDING_END_EXEC = 4, /* replaced by exec: a later segment continues */
 };
 
 /* recording_segment.flags */
@@ -90,8 +86,8 @@ void recording_close(struct recording *b);
  * recording_truncated(); -EBADMSG: damaged here, but everything before was
  * sound; -ENOMEM, -EIO.
  */
-int recording_next(struct recording *b, uint32_t *ret_type,
-    const void **ret_bytes, size_t *ret_len);
+int recording_next(
+    struct recording *b, uint32_t *ret_type, const void **ret_bytes, size_t *ret_len);
 
 /*
  * From now on entries of other types are passed over, without being read: so
@@ -172,8 +168,8 @@ enum recording_existing {
  * a pipe (/dev/null) is written directly, but not with RECORDING_KEEP_OLD.
  * Negative errno as of outfile_open(), which has the rule about links.
  */
-int recording_create(const char *path, enum recording_existing existing,
-    struct recording_writer **ret);
+int recording_create(
+    const char *path, enum recording_existing existing, struct recording_writer **ret);
 
 /*
  * Removes an existing file now, or renames it to PATH.old, as
@@ -185,16 +181,15 @@ int recording_clear(struct recording_writer *w);
 /*
  * Writes one entry of two parts; either may be empty. The first error is kept.
  */
-int recording_append(struct recording_writer *w, enum recording_type type,
-    const void *head, size_t head_bytes, const void *body, size_t body_bytes);
+int recording_append(struct recording_writer *w, enum recording_type type, const void *head,
+    size_t head_bytes, const void *body, size_t body_bytes);
 
 /*
  * The same, compressed, unless it shrinks by more than a reader would accept. A
  * reader gets the same bytes either way. `level` is that of zstd.
  */
-int recording_append_packed(struct recording_writer *w,
-    enum recording_type type, const void *head, size_t head_bytes,
-    const void *body, size_t body_bytes, int level);
+int recording_append_packed(struct recording_writer *w, enum recording_type type, const void *head,
+    size_t head_bytes, const void *body, size_t body_bytes, int level);
 
 /*
  * Gives the file its name now. An error (-EEXIST: somebody has created one) is

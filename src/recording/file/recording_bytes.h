@@ -40,13 +40,10 @@ enum { RECORDING_ZSTD = 1 };
  */
 enum { RECORDING_UNPACKED_FREE = 32 << 20, RECORDING_UNPACKED_TIMES = 256 };
 
-static inline bool
-recording_may_unpack(uint64_t packed_bytes, uint64_t content_bytes)
+static inline bool recording_may_unpack(uint64_t packed_bytes, uint64_t content_bytes)
 {
 	return content_bytes <= RECORDING_UNPACKED_FREE ||
-	    (content_bytes - RECORDING_UNPACKED_FREE) /
-	        RECORDING_UNPACKED_TIMES <=
-	    packed_bytes;
+	    (content_bytes - RECORDING_UNPACKED_FREE) / RECORDING_UNPACKED_TIMES <= packed_bytes;
 }
 
 /* The payload of RECORDING_END; version 1 had the first two. */
@@ -69,26 +66,22 @@ struct recording_index_item {
 _Static_assert(sizeof(struct recording_index_item) == 16, "index item");
 
 enum {
-	RECORDING_HEAD_CRC_BYTES =
-	    offsetof(struct recording_entry_head, head_crc),
+	RECORDING_HEAD_CRC_BYTES = offsetof(struct recording_entry_head, head_crc),
 };
 
-static inline uint64_t
-recording_padded(uint64_t length)
+static inline uint64_t recording_padded(uint64_t length)
 {
 	return (length + 7) & ~UINT64_C(7);
 }
 
 /* crc32() takes 32-bit lengths; ours are below RECORDING_ENTRY_MAX. */
-static inline uint32_t
-recording_crc_of(uint32_t crc, const void *bytes, size_t len)
+static inline uint32_t recording_crc_of(uint32_t crc, const void *bytes, size_t len)
 {
 	return len ? (uint32_t)crc32(crc, bytes, (uInt)len) : crc;
 }
 
 /* Reads exactly len bytes; -ENODATA when the file has become shorter. */
-static inline int
-recording_read_at(int fd, void *to, size_t len, uint64_t offset)
+static inline int recording_read_at(int fd, void *to, size_t len, uint64_t offset)
 {
 	unsigned char *p = to;
 
@@ -109,8 +102,7 @@ recording_read_at(int fd, void *to, size_t len, uint64_t offset)
 }
 
 /* Makes the buffer at least this large. Its contents are lost. */
-static inline int
-recording_make_room(unsigned char **buffer, size_t *room, size_t len)
+static inline int recording_make_room(unsigned char **buffer, size_t *room, size_t len)
 {
 	if (*buffer && len <= *room)
 		return 0;

@@ -19,8 +19,7 @@ struct state {
 	uint64_t offset;
 	uint64_t whole; /* the last whole entry ends here */
 	uint64_t entries;
-	struct recording_index_item
-	    index[INDEX_ITEMS]; /* since the last RECORDING_INDEX */
+	struct recording_index_item index[INDEX_ITEMS]; /* since the last RECORDING_INDEX */
 	size_t index_count;
 	uint64_t last_index;
 };
@@ -43,15 +42,13 @@ struct recording_writer {
  * The lock by which a reader sees that the writer is at work: see
  * recording_is_growing().
  */
-static void
-lock(struct recording_writer *w)
+static void lock(struct recording_writer *w)
 {
 	if (!w->out.direct)
 		(void)flock(w->out.fd, LOCK_EX | LOCK_NB);
 }
 
-static int
-put(struct recording_writer *w, const void *bytes, size_t len)
+static int put(struct recording_writer *w, const void *bytes, size_t len)
 {
 	if (w->err == 0)
 		w->err = write_all(w->out.fd, bytes, len);
@@ -60,9 +57,8 @@ put(struct recording_writer *w, const void *bytes, size_t len)
 	return w->err;
 }
 
-int
-recording_create(const char *path, enum recording_existing existing,
-    struct recording_writer **ret)
+int recording_create(
+    const char *path, enum recording_existing existing, struct recording_writer **ret)
 {
 	struct recording_file_head head = {
 	    .magic = RECORDING_MAGIC,
@@ -77,8 +73,7 @@ recording_create(const char *path, enum recording_existing existing,
 		return -ENOMEM;
 	w->out = (struct outfile){.fd = -1, .dir_fd = -1};
 	w->existing = existing;
-	err =
-	    outfile_open(path, (enum outfile_existing)existing, 0600, &w->out);
+	err = outfile_open(path, (enum outfile_existing)existing, 0600, &w->out);
 	if (err == 0) {
 		lock(w);
 		err = put(w, &head, sizeof(head));
@@ -96,19 +91,16 @@ recording_create(const char *path, enum recording_existing existing,
  * CMD may truncate or write a file that has a name. It would find a file of
  * that name without us, too, so from then on the file is CMD's.
  */
-static void
-check_still_ours(struct recording_writer *w)
+static void check_still_ours(struct recording_writer *w)
 {
 	struct stat st;
 
 	if (w->err == 0 && w->published && !w->out.direct &&
-	    (fstat(w->out.fd, &st) < 0 ||
-	        (uint64_t)st.st_size != w->now.offset))
+	    (fstat(w->out.fd, &st) < 0 || (uint64_t)st.st_size != w->now.offset))
 		w->err = -ESTALE;
 }
 
-static int
-go_back(struct recording_writer *w)
+static int go_back(struct recording_writer *w)
 {
 	if (ftruncate(w->out.fd, (off_t)w->saved.offset) < 0 ||
 	    lseek(w->out.fd, (off_t)w->saved.offset, SEEK_SET) < 0)
@@ -118,16 +110,14 @@ go_back(struct recording_writer *w)
 	return 0;
 }
 
-static int
-write_entry(struct recording_writer *w, uint32_t type, uint32_t flags,
-    const void *head, size_t head_bytes, const void *body, size_t body_bytes)
+static int write_entry(struct recording_writer *w, uint32_t type, uint32_t flags, const void *head,
+    size_t head_bytes, const void *body, size_t body_bytes)
 {
 	static const unsigned char zeros[8];
 	struct recording_entry_head e = {.type = type, .flags = flags};
 
 	e.length = head_bytes + body_bytes;
-	e.crc = recording_crc_of(
-	    recording_crc_of(0, head, head_bytes), body, body_bytes);
+	e.crc = recording_crc_of(recording_crc_of(0, head, head_bytes), body, body_bytes);
 	e.head_crc = recording_crc_of(0, &e, RECORDING_HEAD_CRC_BYTES);
 	check_still_ours(w);
 	put(w, &e, sizeof(e));
@@ -146,15 +136,13 @@ write_entry(struct recording_writer *w, uint32_t type, uint32_t flags,
 	return w->err;
 }
 
-static int
-write_index(struct recording_writer *w)
+static int write_index(struct recording_writer *w)
 {
 	uint64_t at = w->now.offset;
 	int err;
 
-	err = write_entry(w, RECORDING_INDEX, 0, &w->now.last_index,
-	    sizeof(w->now.last_index), w->now.index,
-	    w->now.index_count * sizeof(w->now.index[0]));
+	err = write_entry(w, RECORDING_INDEX, 0, &w->now.last_index, sizeof(w->now.last_index),
+	    w->now.index, w->now.index_count * sizeof(w->now.index[0]));
 	if (err < 0)
 		return err;
 	w->now.last_index = at;
@@ -162,9 +150,8 @@ write_index(struct recording_writer *w)
 	return 0;
 }
 
-static int
-append(struct recording_writer *w, uint32_t type, uint32_t flags,
-    const void *head, size_t head_bytes, const void *body, size_t body_bytes)
+static int append(struct recording_writer *w, uint32_t type, uint32_t flags, const void *head,
+    size_t head_bytes, const void *body, size_t body_bytes)
 {
 	uint64_t at;
 
@@ -180,26 +167,23 @@ append(struct recording_writer *w, uint32_t type, uint32_t flags,
 	at = w->now.offset;
 	if (write_entry(w, type, flags, head, head_bytes, body, body_bytes) < 0)
 		return w->err;
-	w->now.index[w->now.index_count++] = (struct recording_index_item){
-	    .offset = at, .type = type, .flags = flags};
+	w->now.index[w->now.index_count++] =
+	    (struct recording_index_item){.offset = at, .type = type, .flags = flags};
 	return 0;
 }
 
-int
-recording_append(struct recording_writer *w, enum recording_type type,
-    const void *head, size_t head_bytes, const void *body, size_t body_bytes)
+int recording_append(struct recording_writer *w, enum recording_type type, const void *head,
+    size_t head_bytes, const void *body, size_t body_bytes)
 {
 	if (w->err == 0 &&
-	    (head_bytes > RECORDING_ENTRY_MAX ||
-	        body_bytes > RECORDING_ENTRY_MAX - head_bytes))
+	    (head_bytes > RECORDING_ENTRY_MAX || body_bytes > RECORDING_ENTRY_MAX - head_bytes))
 		return -EFBIG; /* nothing written: the file stays sound */
 	return append(w, type, 0, head, head_bytes, body, body_bytes);
 }
 
 /* Packs head and body as one frame into w->packed. */
-static int
-pack(struct recording_writer *w, const void *head, size_t head_bytes,
-    const void *body, size_t body_bytes, int level, size_t *ret_len)
+static int pack(struct recording_writer *w, const void *head, size_t head_bytes, const void *body,
+    size_t body_bytes, int level, size_t *ret_len)
 {
 	size_t bound = ZSTD_compressBound(head_bytes + body_bytes);
 	ZSTD_outBuffer out;
@@ -208,8 +192,7 @@ pack(struct recording_writer *w, const void *head, size_t head_bytes,
 
 	if (!w->zstd)
 		w->zstd = ZSTD_createCCtx();
-	if (!w->zstd ||
-	    recording_make_room(&w->packed, &w->packed_bytes, bound) < 0)
+	if (!w->zstd || recording_make_room(&w->packed, &w->packed_bytes, bound) < 0)
 		return -ENOMEM;
 	out = (ZSTD_outBuffer){w->packed, bound, 0};
 	(void)ZSTD_CCtx_reset(w->zstd, ZSTD_reset_session_only);
@@ -229,18 +212,15 @@ pack(struct recording_writer *w, const void *head, size_t head_bytes,
 	return 0;
 }
 
-int
-recording_append_packed(struct recording_writer *w, enum recording_type type,
-    const void *head, size_t head_bytes, const void *body, size_t body_bytes,
-    int level)
+int recording_append_packed(struct recording_writer *w, enum recording_type type, const void *head,
+    size_t head_bytes, const void *body, size_t body_bytes, int level)
 {
 	size_t len;
 	int err;
 
 	if (w->err < 0)
 		return w->err;
-	if (head_bytes > RECORDING_ENTRY_MAX ||
-	    body_bytes > RECORDING_ENTRY_MAX - head_bytes)
+	if (head_bytes > RECORDING_ENTRY_MAX || body_bytes > RECORDING_ENTRY_MAX - head_bytes)
 		return -EFBIG;
 	err = pack(w, head, head_bytes, body, body_bytes, level, &len);
 	if (err < 0)
@@ -250,28 +230,24 @@ recording_append_packed(struct recording_writer *w, enum recording_type type,
 	return append(w, type, RECORDING_ZSTD, w->packed, len, NULL, 0);
 }
 
-struct recording_place
-recording_last(const struct recording_writer *w)
+struct recording_place recording_last(const struct recording_writer *w)
 {
 	return w->last;
 }
 
-uint64_t
-recording_size(const struct recording_writer *w)
+uint64_t recording_size(const struct recording_writer *w)
 {
 	return w->now.offset;
 }
 
-int
-recording_clear(struct recording_writer *w)
+int recording_clear(struct recording_writer *w)
 {
 	if (w->published)
 		return 0;
 	return outfile_clear(&w->out, (enum outfile_existing)w->existing);
 }
 
-int
-recording_publish(struct recording_writer *w)
+int recording_publish(struct recording_writer *w)
 {
 	int err;
 
@@ -288,8 +264,7 @@ recording_publish(struct recording_writer *w)
  * CMD may have cleaned up its directory. A file without a name cannot get a new
  * one.
  */
-static int
-copy_to_new_file(struct recording_writer *w)
+static int copy_to_new_file(struct recording_writer *w)
 {
 	unsigned char bytes[65536];
 	uint64_t at = 0, end = w->now.offset;
@@ -317,8 +292,7 @@ copy_to_new_file(struct recording_writer *w)
 	return err;
 }
 
-static int
-write_end(struct recording_writer *w)
+static int write_end(struct recording_writer *w)
 {
 	struct recording_entry_end end;
 	int err = w->err;
@@ -331,13 +305,11 @@ write_end(struct recording_writer *w)
 	    .index = w->now.last_index,
 	};
 	if (err == 0)
-		err = write_entry(
-		    w, RECORDING_END, 0, &end, sizeof(end), NULL, 0);
+		err = write_entry(w, RECORDING_END, 0, &end, sizeof(end), NULL, 0);
 	return err;
 }
 
-int
-recording_checkpoint(struct recording_writer *w)
+int recording_checkpoint(struct recording_writer *w)
 {
 	int err;
 
@@ -351,14 +323,12 @@ recording_checkpoint(struct recording_writer *w)
 	return err;
 }
 
-static bool
-is_full(int err)
+static bool is_full(int err)
 {
 	return err == -ENOSPC || err == -EDQUOT || err == -EFBIG;
 }
 
-int
-recording_rollback(struct recording_writer *w)
+int recording_rollback(struct recording_writer *w)
 {
 	int err;
 
@@ -370,8 +340,7 @@ recording_rollback(struct recording_writer *w)
 	return err;
 }
 
-int
-recording_sync(struct recording_writer *w)
+int recording_sync(struct recording_writer *w)
 {
 	int err = w->err < 0 ? w->err : outfile_sync(&w->out);
 
@@ -380,8 +349,7 @@ recording_sync(struct recording_writer *w)
 	return err;
 }
 
-int
-recording_recover(struct recording_writer *w)
+int recording_recover(struct recording_writer *w)
 {
 	if (w->err == 0)
 		return 0;
@@ -395,8 +363,7 @@ recording_recover(struct recording_writer *w)
 	return 0;
 }
 
-void
-recording_rest(struct recording_writer *w)
+void recording_rest(struct recording_writer *w)
 {
 	ZSTD_freeCCtx(w->zstd);
 	w->zstd = NULL;
@@ -405,20 +372,17 @@ recording_rest(struct recording_writer *w)
 	w->packed_bytes = 0;
 }
 
-int
-recording_descriptor(const struct recording_writer *w)
+int recording_descriptor(const struct recording_writer *w)
 {
 	return w->out.fd;
 }
 
-const struct outfile *
-recording_outfile(const struct recording_writer *w)
+const struct outfile *recording_outfile(const struct recording_writer *w)
 {
 	return &w->out;
 }
 
-int
-recording_finish(struct recording_writer *w)
+int recording_finish(struct recording_writer *w)
 {
 	int err = w->has_end ? w->err : write_end(w);
 
@@ -438,8 +402,7 @@ recording_finish(struct recording_writer *w)
 	return err;
 }
 
-void
-recording_discard(struct recording_writer *w)
+void recording_discard(struct recording_writer *w)
 {
 	if (!w)
 		return;

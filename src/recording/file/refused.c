@@ -36,8 +36,7 @@ struct refusals {
 	pid_t pid;
 };
 
-static const char *
-reason_of(const char *word)
+static const char *reason_of(const char *word)
 {
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		if (strcmp(word, reasons[i].word) == 0)
@@ -46,8 +45,7 @@ reason_of(const char *word)
 }
 
 /* SESSION PID REASON COMM */
-static void
-take_line(struct refusals *r, char *line)
+static void take_line(struct refusals *r, char *line)
 {
 	char *save = NULL;
 	const char *session = strtok_r(line, " ", &save);
@@ -61,8 +59,8 @@ take_line(struct refusals *r, char *line)
 		r->others++;
 		return;
 	}
-	r->is_recorded = r->is_recorded ||
-	    (!r->session && segment_dir_is_recorded(r->dir_fd, session));
+	r->is_recorded =
+	    r->is_recorded || (!r->session && segment_dir_is_recorded(r->dir_fd, session));
 	r->why = reason_of(word);
 	r->pid = (pid_t)strtol(pid, NULL, 10);
 	(void)snprintf(r->name, sizeof(r->name), "%s", name ? name : "?");
@@ -71,11 +69,10 @@ take_line(struct refusals *r, char *line)
 	r->ours++;
 }
 
-static void
-read_file(struct refusals *r)
+static void read_file(struct refusals *r)
 {
-	int fd = openat(r->dir_fd, SEG_REFUSED_NAME,
-	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd =
+	    openat(r->dir_fd, SEG_REFUSED_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 	char line[LINE_BYTES];
 	struct stat st;
@@ -87,32 +84,27 @@ read_file(struct refusals *r)
 	}
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
 		r->is_full = st.st_size >= SEG_REFUSED_BYTES;
-		r->at_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 +
-		    (uint64_t)st.st_mtim.tv_nsec;
+		r->at_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
 		while (fgets(line, sizeof(line), f))
 			take_line(r, line);
 	}
 	(void)fclose(f);
 }
 
-void
-refused_report(const struct segment_dir *s, struct recording_writer *w,
-    size_t *ret_count, bool *ret_more, const char **ret_why)
+void refused_report(const struct segment_dir *s, struct recording_writer *w, size_t *ret_count,
+    bool *ret_more, const char **ret_why)
 {
-	struct refusals r = {
-	    .dir_fd = s->fd, .session = s->session, .writer = w};
+	struct refusals r = {.dir_fd = s->fd, .session = s->session, .writer = w};
 
 	read_file(&r);
 	if (w && r.ours > NAMED_MAX)
-		(void)meta_write_refused(
-		    w, 0, "others", r.why, r.ours - NAMED_MAX);
+		(void)meta_write_refused(w, 0, "others", r.why, r.ours - NAMED_MAX);
 	*ret_count = r.ours;
 	*ret_more = r.is_full;
 	*ret_why = r.why;
 }
 
-void
-refused_forget(const struct segment_dir *s)
+void refused_forget(const struct segment_dir *s)
 {
 	struct refusals r = {.dir_fd = s->fd, .session = s->session};
 
@@ -121,8 +113,7 @@ refused_forget(const struct segment_dir *s)
 		(void)unlinkat(s->fd, SEG_REFUSED_NAME, 0);
 }
 
-size_t
-refused_look(int dir_fd, struct refused_last *ret)
+size_t refused_look(int dir_fd, struct refused_last *ret)
 {
 	struct refusals r = {.dir_fd = dir_fd};
 

@@ -17,8 +17,8 @@
  * room, *ret_why the reason of the last. Errors stay in the writer. If w is
  * NULL, it only counts.
  */
-void refused_report(const struct segment_dir *s, struct recording_writer *w,
-    size_t *ret_count, bool *ret_more, const char **ret_why);
+void refused_report(const struct segment_dir *s, struct recording_writer *w, size_t *ret_count,
+    bool *ret_more, const char **ret_why);
 
 /*
  * What the file in a directory says, whatever the session: how many programs,

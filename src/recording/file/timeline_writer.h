@@ -22,8 +22,8 @@ struct timeline_writer {
 void timeline_writer_time(struct timeline_writer *s, uint64_t monotonic_ns);
 
 /* If the label is a path, its last part is written; at most 63 bytes. */
-void timeline_writer_mark(struct timeline_writer *s, enum codec_mark kind,
-    pid_t pid, const char *label);
+void timeline_writer_mark(
+    struct timeline_writer *s, enum codec_mark kind, pid_t pid, const char *label);
 
 /*
  * Writes the gathered items, in entries of bounded size that each begin with a

@@ -20,8 +20,7 @@ enum {
 /* Bytes in the columns of one word, beside its kind. */
 enum { ALLOC_BYTES = 9, FREE_BYTES = 4, OTHER_BYTES = 7 };
 
-int
-logcode_add_run(struct logcode *c, const struct logcode_run *run)
+int logcode_add_run(struct logcode *c, const struct logcode_run *run)
 {
 	if (room_make(&c->runs, &c->run_room, c->head.runs, sizeof(*run)) < 0)
 		return -ENOMEM;
@@ -29,19 +28,16 @@ logcode_add_run(struct logcode *c, const struct logcode_run *run)
 	return 0;
 }
 
-int
-logcode_add_word(struct logcode *c, uint64_t word)
+int logcode_add_word(struct logcode *c, uint64_t word)
 {
-	if (room_make(&c->words, &c->word_room, c->head.words, sizeof(word)) <
-	    0)
+	if (room_make(&c->words, &c->word_room, c->head.words, sizeof(word)) < 0)
 		return -ENOMEM;
 	c->words[c->head.words++] = word;
 	c->runs[c->head.runs - 1].words++;
 	return 0;
 }
 
-void
-logcode_release(struct logcode *c)
+void logcode_release(struct logcode *c)
 {
 	free(c->runs);
 	free(c->words);
@@ -56,8 +52,7 @@ struct planes {
 	uint8_t *at[OTHER_BYTES + 2];
 };
 
-static struct planes
-planes_of(uint8_t **at, size_t count, int bytes)
+static struct planes planes_of(uint8_t **at, size_t count, int bytes)
 {
 	struct planes p = {{NULL}};
 
@@ -66,15 +61,13 @@ planes_of(uint8_t **at, size_t count, int bytes)
 	return p;
 }
 
-static void
-put(struct planes *p, int first, int bytes, uint64_t v)
+static void put(struct planes *p, int first, int bytes, uint64_t v)
 {
 	for (int i = first; i < first + bytes; i++, v >>= 8)
 		*p->at[i]++ = (uint8_t)v;
 }
 
-static uint64_t
-get(struct planes *p, int first, int bytes)
+static uint64_t get(struct planes *p, int first, int bytes)
 {
 	uint64_t v = 0;
 
@@ -88,8 +81,7 @@ struct columns {
 	struct planes allocs, frees, others;
 };
 
-static struct columns
-columns_of(uint8_t *at, size_t words, const size_t counts[3])
+static struct columns columns_of(uint8_t *at, size_t words, const size_t counts[3])
 {
 	struct columns c = {.kinds = at};
 
@@ -100,15 +92,12 @@ columns_of(uint8_t *at, size_t words, const size_t counts[3])
 	return c;
 }
 
-static size_t
-columns_bytes(size_t words, const size_t counts[3])
+static size_t columns_bytes(size_t words, const size_t counts[3])
 {
-	return words + counts[0] * ALLOC_BYTES + counts[1] * FREE_BYTES +
-	    counts[2] * OTHER_BYTES;
+	return words + counts[0] * ALLOC_BYTES + counts[1] * FREE_BYTES + counts[2] * OTHER_BYTES;
 }
 
-static uint8_t
-kind_of(uint64_t word)
+static uint8_t kind_of(uint64_t word)
 {
 	switch (log_tag(word)) {
 	case LOG_TAG_ALLOC:
@@ -122,14 +111,12 @@ kind_of(uint64_t word)
 	}
 }
 
-static int
-column_of(uint8_t kind)
+static int column_of(uint8_t kind)
 {
 	return kind == KIND_ALLOC ? 0 : kind == KIND_FREE ? 1 : 2;
 }
 
-static void
-put_word(struct columns *c, uint64_t word, uint32_t name)
+static void put_word(struct columns *c, uint64_t word, uint32_t name)
 {
 	uint8_t kind = kind_of(word);
 
@@ -145,8 +132,7 @@ put_word(struct columns *c, uint64_t word, uint32_t name)
 	}
 }
 
-int
-logcode_pack(const struct logcode *c, uint8_t **ret, size_t *ret_len)
+int logcode_pack(const struct logcode *c, uint8_t **ret, size_t *ret_len)
 {
 	const size_t runs = sizeof(*c->runs) * c->head.runs;
 	size_t counts[3] = {0}, n = 0;
@@ -166,15 +152,13 @@ logcode_pack(const struct logcode *c, uint8_t **ret, size_t *ret_len)
 		const struct logcode_run *r = &c->runs[i];
 
 		for (uint32_t k = 0; k < r->words; k++)
-			put_word(&to, c->words[n++],
-			    (r->number << LOG_INDEX_BITS) + r->index + k);
+			put_word(&to, c->words[n++], (r->number << LOG_INDEX_BITS) + r->index + k);
 	}
 	*ret = bytes;
 	return 0;
 }
 
-static uint64_t
-get_word(struct columns *c, uint32_t name)
+static uint64_t get_word(struct columns *c, uint32_t name)
 {
 	uint8_t kind = *c->kinds++;
 	uint64_t size;
@@ -186,15 +170,12 @@ get_word(struct columns *c, uint32_t name)
 		return log_alloc_word(site & ((1u << LOG_SITE_BITS) - 1), size);
 	}
 	if (kind == KIND_FREE)
-		return log_free_word(
-		    (name - (uint32_t)get(&c->frees, 0, 4)) & INT32_MAX);
-	return log_word(
-	    (enum log_type)(kind & 63), get(&c->others, 0, OTHER_BYTES));
+		return log_free_word((name - (uint32_t)get(&c->frees, 0, 4)) & INT32_MAX);
+	return log_word((enum log_type)(kind & 63), get(&c->others, 0, OTHER_BYTES));
 }
 
 /* Are the runs within their chunks, and do they have all words? */
-static bool
-runs_are_sound(const struct logcode *c)
+static bool runs_are_sound(const struct logcode *c)
 {
 	uint64_t words = 0;
 
@@ -202,16 +183,14 @@ runs_are_sound(const struct logcode *c)
 		const struct logcode_run *r = &c->runs[i];
 
 		if (r->number >> LOG_NUMBER_BITS || r->index < LOG_FIRST ||
-		    r->words > LOG_CHUNK_WORDS ||
-		    r->index > LOG_CHUNK_WORDS - r->words)
+		    r->words > LOG_CHUNK_WORDS || r->index > LOG_CHUNK_WORDS - r->words)
 			return false;
 		words += r->words;
 	}
 	return words == c->head.words;
 }
 
-static int
-make_room(struct logcode *c, const struct logcode_head *h)
+static int make_room(struct logcode *c, const struct logcode_head *h)
 {
 	if (c->run_room < h->runs) {
 		free(c->runs);
@@ -226,8 +205,7 @@ make_room(struct logcode *c, const struct logcode_head *h)
 	return c->run_room < h->runs || c->word_room < h->words ? -ENOMEM : 0;
 }
 
-int
-logcode_unpack(struct logcode *ret, const void *bytes, size_t len)
+int logcode_unpack(struct logcode *ret, const void *bytes, size_t len)
 {
 	const uint8_t *at = bytes;
 	struct logcode_head h;
@@ -262,8 +240,8 @@ logcode_unpack(struct logcode *ret, const void *bytes, size_t len)
 		const struct logcode_run *r = &ret->runs[i];
 
 		for (uint32_t k = 0; k < r->words; k++, n++)
-			ret->words[n] = get_word(&from,
-			    (r->number << LOG_INDEX_BITS) + r->index + k);
+			ret->words[n] =
+			    get_word(&from, (r->number << LOG_INDEX_BITS) + r->index + k);
 	}
 	return 0;
 }

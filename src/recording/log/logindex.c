@@ -5,8 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-int
-logindex_open(struct logindex *ret, const void *bytes, size_t len)
+int logindex_open(struct logindex *ret, const void *bytes, size_t len)
 {
 	const unsigned char *at = bytes;
 	struct logindex_head h;

@@ -21,8 +21,8 @@
 struct logindex_head {
 	uint64_t bytes; /* of the log's entry in the file, with its head */
 	uint32_t version;
-	uint32_t crc;            /* of the payload of the log's entry */
-	struct logcode_head log; /* as it is there */
+	uint32_t crc;                      /* of the payload of the log's entry */
+	struct logcode_head log;           /* as it is there */
 	uint32_t sites, born, moved, gone; /* how many follow */
 	/* of all words of the entry, as struct events_sums has them */
 	uint64_t allocations, frees, inherited, unlogged, lost;

@@ -13,15 +13,13 @@
  */
 enum { LIST_MAX = 256, ROW_MIN = 83 };
 
-static void
-put_list(struct codec_out *o, const uint64_t *list, size_t count)
+static void put_list(struct codec_out *o, const uint64_t *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		codec_put(o, list[i]);
 }
 
-int
-aging_encode(const struct aging *a, uint8_t **ret, size_t *ret_len)
+int aging_encode(const struct aging *a, uint8_t **ret, size_t *ret_len)
 {
 	struct codec_out o = {0};
 	uint32_t before = 0;
@@ -68,8 +66,7 @@ struct lengths {
 };
 
 /* A longer list is of a later version: what is behind is skipped. */
-static void
-get_list(struct codec_in *in, uint64_t *ret, size_t count, uint64_t has)
+static void get_list(struct codec_in *in, uint64_t *ret, size_t count, uint64_t has)
 {
 	for (uint64_t i = 0; i < has && !in->bad; i++) {
 		uint64_t n = codec_get(in);
@@ -79,8 +76,7 @@ get_list(struct codec_in *in, uint64_t *ret, size_t count, uint64_t has)
 	}
 }
 
-static bool
-get_small(struct codec_in *in, uint64_t max, uint32_t *ret)
+static bool get_small(struct codec_in *in, uint64_t max, uint32_t *ret)
 {
 	uint64_t n = codec_get(in);
 
@@ -90,8 +86,7 @@ get_small(struct codec_in *in, uint64_t max, uint32_t *ret)
 	return true;
 }
 
-static bool
-get_lengths(struct codec_in *in, struct lengths *ret)
+static bool get_lengths(struct codec_in *in, struct lengths *ret)
 {
 	ret->deaths = codec_get(in);
 	ret->living = codec_get(in);
@@ -101,8 +96,7 @@ get_lengths(struct codec_in *in, struct lengths *ret)
 	    ret->births == SEG_BIRTH_SLOTS; /* other slots are other times */
 }
 
-static bool
-get_limits(struct codec_in *in, struct aging *a)
+static bool get_limits(struct codec_in *in, struct aging *a)
 {
 	uint64_t count = codec_get(in);
 
@@ -122,9 +116,8 @@ get_limits(struct codec_in *in, struct aging *a)
 }
 
 /* Ids grow, so each is there once. */
-static bool
-get_site(struct codec_in *in, const struct lengths *l, uint32_t before,
-    struct aging_site *s)
+static bool get_site(
+    struct codec_in *in, const struct lengths *l, uint32_t before, struct aging_site *s)
 {
 	uint32_t step;
 
@@ -141,16 +134,15 @@ get_site(struct codec_in *in, const struct lengths *l, uint32_t before,
 	return !in->bad;
 }
 
-int
-aging_decode(const uint8_t *bytes, size_t len, struct aging *ret)
+int aging_decode(const uint8_t *bytes, size_t len, struct aging *ret)
 {
 	struct codec_in in = {.at = bytes, .end = bytes + len};
 	struct aging a = {0};
 	struct lengths l;
 	uint32_t count, before = 0;
 
-	if (!get_small(&in, UINT32_MAX, &a.tick) || !get_lengths(&in, &l) ||
-	    !get_limits(&in, &a) || !get_small(&in, AGING_SITES_MAX, &count) ||
+	if (!get_small(&in, UINT32_MAX, &a.tick) || !get_lengths(&in, &l) || !get_limits(&in, &a) ||
+	    !get_small(&in, AGING_SITES_MAX, &count) ||
 	    /* a row has a byte or more for each number */
 	    count > (size_t)(in.end - in.at) / ROW_MIN)
 		return -EBADMSG;
@@ -168,15 +160,13 @@ aging_decode(const uint8_t *bytes, size_t len, struct aging *ret)
 	return 0;
 }
 
-void
-aging_release(struct aging *a)
+void aging_release(struct aging *a)
 {
 	free(a->sites);
 	*a = (struct aging){0};
 }
 
-static int
-by_id(const void *key, const void *item)
+static int by_id(const void *key, const void *item)
 {
 	uint32_t a = *(const uint32_t *)key;
 	uint32_t b = ((const struct aging_site *)item)->site;
@@ -184,10 +174,7 @@ by_id(const void *key, const void *item)
 	return (a > b) - (a < b);
 }
 
-const struct aging_site *
-aging_find(const struct aging *a, uint32_t id)
+const struct aging_site *aging_find(const struct aging *a, uint32_t id)
 {
-	return a->count > 0
-	    ? bsearch(&id, a->sites, a->count, sizeof(*a->sites), by_id)
-	    : NULL;
+	return a->count > 0 ? bsearch(&id, a->sites, a->count, sizeof(*a->sites), by_id) : NULL;
 }

@@ -24,10 +24,9 @@ enum {
 struct aging_site {
 	uint32_t site; /* id in the process's segment */
 	uint32_t first_tick;
-	uint64_t blocks, bytes; /* live */
-	uint64_t moved;         /* youngest deaths that may be reallocs */
-	uint64_t
-	    deaths[AGING_DEATHS]; /* [0]: below a tick; [i]: from 2^(i-1) */
+	uint64_t blocks, bytes;           /* live */
+	uint64_t moved;                   /* youngest deaths that may be reallocs */
+	uint64_t deaths[AGING_DEATHS];    /* [0]: below a tick; [i]: from 2^(i-1) */
 	uint64_t living[AGING_LIVING];    /* as in struct process_ages */
 	uint64_t births[SEG_BIRTH_SLOTS]; /* until `tick` */
 };

@@ -4,8 +4,7 @@
 
 #include <stdlib.h>
 
-void
-census_release(struct census *c)
+void census_release(struct census *c)
 {
 	free(c->types);
 	free(c->spare);

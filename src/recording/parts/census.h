@@ -15,8 +15,7 @@
 enum census_basis {
 	CENSUS_NONE = 0,   /* no type is known from the memory */
 	CENSUS_VTABLE = 1, /* the block begins with a vtable of this class */
-	CENSUS_SHARED =
-	    2, /* a control block of shared_ptr has it, or points to it */
+	CENSUS_SHARED = 2, /* a control block of shared_ptr has it, or points to it */
 };
 
 /* Blocks of one site that have one type; name NULL: CENSUS_NONE. */
@@ -46,7 +45,7 @@ struct census {
 	uint64_t unread_blocks;  /* their memory could not be read */
 	uint64_t taken_ns;       /* when: since 1970 */
 	bool has_types, has_spare;
-	bool is_partial; /* blocks are unknown, as where a verdict says so */
+	bool is_partial;           /* blocks are unknown, as where a verdict says so */
 	struct census_type *types; /* by site, then name */
 	size_t type_count;
 	struct census_spare *spare; /* by site */

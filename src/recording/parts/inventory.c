@@ -51,25 +51,21 @@ enum { HEAD_MAX = 4096, ROW_MAX = 1024, TEXTS_MAX = 64 << 20 };
 
 /* ---- writing ---- */
 
-static size_t
-text_bytes(const char *text)
+static size_t text_bytes(const char *text)
 {
 	return text ? strnlen(text, INVENTORY_TEXT_MAX) + 1 : 0;
 }
 
-static size_t
-all_texts(const struct inventory *v)
+static size_t all_texts(const struct inventory *v)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < v->site_count; i++)
-		n += text_bytes(v->sites[i].function) +
-		    text_bytes(v->sites[i].held);
+		n += text_bytes(v->sites[i].function) + text_bytes(v->sites[i].held);
 	for (size_t i = 0; i < v->holder_count; i++)
 		n += text_bytes(v->holders[i].way);
 	for (size_t i = 0; i < v->type_count; i++)
-		n += text_bytes(v->types[i].name) +
-		    text_bytes(v->types[i].container);
+		n += text_bytes(v->types[i].name) + text_bytes(v->types[i].container);
 	return n;
 }
 
@@ -79,8 +75,7 @@ struct put {
 	uint32_t at;
 };
 
-static uint32_t
-put_text(struct put *p, const char *text)
+static uint32_t put_text(struct put *p, const char *text)
 {
 	size_t n = text_bytes(text);
 	uint32_t at = p->at;
@@ -92,15 +87,13 @@ put_text(struct put *p, const char *text)
 	return at + 1;
 }
 
-static void
-put_row(struct put *p, const void *row, size_t bytes)
+static void put_row(struct put *p, const void *row, size_t bytes)
 {
 	memcpy(p->row, row, bytes);
 	p->row += bytes;
 }
 
-static void
-put_rows(const struct inventory *v, struct put *p)
+static void put_rows(const struct inventory *v, struct put *p)
 {
 	for (size_t i = 0; i < v->site_count; i++) {
 		const struct inventory_site *x = &v->sites[i];
@@ -114,8 +107,7 @@ put_rows(const struct inventory *v, struct put *p)
 	}
 	for (size_t i = 0; i < v->holder_count; i++) {
 		const struct inventory_holder *x = &v->holders[i];
-		const struct holder_row r = {
-		    .way = put_text(p, x->way), .retained = x->retained};
+		const struct holder_row r = {.way = put_text(p, x->way), .retained = x->retained};
 
 		put_row(p, &r, sizeof(r));
 	}
@@ -130,13 +122,11 @@ put_rows(const struct inventory *v, struct put *p)
 	}
 }
 
-int
-inventory_encode(const struct inventory *v, uint8_t **ret, size_t *ret_len)
+int inventory_encode(const struct inventory *v, uint8_t **ret, size_t *ret_len)
 {
 	struct head h = {.head_bytes = sizeof(struct head),
-	    .flags = (v->has_holders ? HAS_HOLDERS : 0u) |
-	        (v->has_types ? HAS_TYPES : 0u) | (v->at_exit ? AT_EXIT : 0u) |
-	        (v->is_partial ? IS_PARTIAL : 0u) |
+	    .flags = (v->has_holders ? HAS_HOLDERS : 0u) | (v->has_types ? HAS_TYPES : 0u) |
+	        (v->at_exit ? AT_EXIT : 0u) | (v->is_partial ? IS_PARTIAL : 0u) |
 	        (v->is_short ? IS_SHORT : 0u),
 	    .site_bytes = sizeof(struct site_row),
 	    .site_count = (uint32_t)v->site_count,
@@ -154,8 +144,7 @@ inventory_encode(const struct inventory *v, uint8_t **ret, size_t *ret_len)
 	uint8_t *bytes;
 	struct put p;
 
-	if (v->site_count > INVENTORY_SITES_MAX ||
-	    v->holder_count > INVENTORY_HOLDERS_MAX ||
+	if (v->site_count > INVENTORY_SITES_MAX || v->holder_count > INVENTORY_HOLDERS_MAX ||
 	    v->type_count > INVENTORY_TYPES_MAX)
 		return -EFBIG;
 	texts = all_texts(v);
@@ -163,14 +152,13 @@ inventory_encode(const struct inventory *v, uint8_t **ret, size_t *ret_len)
 		return -EFBIG;
 	h.text_bytes = (uint32_t)texts;
 	len = sizeof(h) + v->site_count * sizeof(struct site_row) +
-	    v->holder_count * sizeof(struct holder_row) +
-	    v->type_count * sizeof(struct type_row) + texts;
+	    v->holder_count * sizeof(struct holder_row) + v->type_count * sizeof(struct type_row) +
+	    texts;
 	bytes = calloc(1, len);
 	if (!bytes)
 		return -ENOMEM;
 	memcpy(bytes, &h, sizeof(h));
-	p = (struct put){
-	    .row = bytes + sizeof(h), .texts = bytes + len - texts};
+	p = (struct put){.row = bytes + sizeof(h), .texts = bytes + len - texts};
 	put_rows(v, &p);
 	*ret = bytes;
 	*ret_len = len;
@@ -179,44 +167,37 @@ inventory_encode(const struct inventory *v, uint8_t **ret, size_t *ret_len)
 
 /* ---- reading ---- */
 
-static bool
-row_fits(uint32_t bytes, size_t least)
+static bool row_fits(uint32_t bytes, size_t least)
 {
 	return bytes >= least && bytes <= ROW_MAX;
 }
 
-static bool
-sizes_fit(const struct head *h, size_t len)
+static bool sizes_fit(const struct head *h, size_t len)
 {
 	return h->head_bytes >= sizeof(*h) && h->head_bytes <= HEAD_MAX &&
 	    row_fits(h->site_bytes, sizeof(struct site_row)) &&
 	    row_fits(h->holder_bytes, sizeof(struct holder_row)) &&
 	    row_fits(h->type_bytes, sizeof(struct type_row)) &&
-	    h->site_count <= INVENTORY_SITES_MAX &&
-	    h->holder_count <= INVENTORY_HOLDERS_MAX &&
-	    h->type_count <= INVENTORY_TYPES_MAX &&
-	    h->text_bytes <= TEXTS_MAX &&
+	    h->site_count <= INVENTORY_SITES_MAX && h->holder_count <= INVENTORY_HOLDERS_MAX &&
+	    h->type_count <= INVENTORY_TYPES_MAX && h->text_bytes <= TEXTS_MAX &&
 	    len ==
 	    (size_t)h->head_bytes + (size_t)h->site_count * h->site_bytes +
-	        (size_t)h->holder_count * h->holder_bytes +
-	        (size_t)h->type_count * h->type_bytes + h->text_bytes;
+	        (size_t)h->holder_count * h->holder_bytes + (size_t)h->type_count * h->type_bytes +
+	        h->text_bytes;
 }
 
-static bool
-sum_fits(const struct inventory_sum *part, const struct inventory_sum *all)
+static bool sum_fits(const struct inventory_sum *part, const struct inventory_sum *all)
 {
 	return part->blocks <= all->blocks && part->bytes <= all->bytes;
 }
 
 /* The text at an offset + 1, which was checked. */
-static const char *
-text_at(const struct inventory *v, uint32_t at)
+static const char *text_at(const struct inventory *v, uint32_t at)
 {
 	return at ? v->text + at - 1 : NULL;
 }
 
-static int
-take_sites(const struct head *h, const uint8_t *rows, struct inventory *v)
+static int take_sites(const struct head *h, const uint8_t *rows, struct inventory *v)
 {
 	for (uint32_t i = 0; i < h->site_count; i++) {
 		struct site_row r;
@@ -234,47 +215,41 @@ take_sites(const struct head *h, const uint8_t *rows, struct inventory *v)
 	return 0;
 }
 
-static int
-take_holders(const struct head *h, const uint8_t *rows, struct inventory *v)
+static int take_holders(const struct head *h, const uint8_t *rows, struct inventory *v)
 {
 	for (uint32_t i = 0; i < h->holder_count; i++) {
 		struct holder_row r;
 
 		memcpy(&r, rows + (size_t)i * h->holder_bytes, sizeof(r));
-		if (r.way == 0 || r.way > h->text_bytes ||
-		    !sum_fits(&r.retained, &h->all))
+		if (r.way == 0 || r.way > h->text_bytes || !sum_fits(&r.retained, &h->all))
 			return -EBADMSG;
-		v->holders[v->holder_count++] = (struct inventory_holder){
-		    .retained = r.retained, .way = text_at(v, r.way)};
+		v->holders[v->holder_count++] =
+		    (struct inventory_holder){.retained = r.retained, .way = text_at(v, r.way)};
 	}
 	return 0;
 }
 
 /* Types of unknown bases were written by a later version and are left out. */
-static int
-take_types(const struct head *h, const uint8_t *rows, struct inventory *v)
+static int take_types(const struct head *h, const uint8_t *rows, struct inventory *v)
 {
 	for (uint32_t i = 0; i < h->type_count; i++) {
 		struct type_row r;
 
 		memcpy(&r, rows + (size_t)i * h->type_bytes, sizeof(r));
-		if (r.name == 0 || r.name > h->text_bytes ||
-		    r.container > h->text_bytes ||
+		if (r.name == 0 || r.name > h->text_bytes || r.container > h->text_bytes ||
 		    !sum_fits(&r.live, &h->counted))
 			return -EBADMSG;
 		if (r.basis >= INVENTORY_BASES)
 			continue;
-		v->types[v->type_count++] =
-		    (struct inventory_type){.name = text_at(v, r.name),
-		        .container = text_at(v, r.container),
-		        .basis = r.basis,
-		        .live = r.live};
+		v->types[v->type_count++] = (struct inventory_type){.name = text_at(v, r.name),
+		    .container = text_at(v, r.container),
+		    .basis = r.basis,
+		    .live = r.live};
 	}
 	return 0;
 }
 
-static void
-take_head(const struct head *h, struct inventory *v)
+static void take_head(const struct head *h, struct inventory *v)
 {
 	*v = (struct inventory){.has_holders = h->flags & HAS_HOLDERS,
 	    .has_types = h->flags & HAS_TYPES,
@@ -289,13 +264,11 @@ take_head(const struct head *h, struct inventory *v)
 	    .untyped = h->untyped};
 }
 
-static int
-take_rows(const struct head *h, const uint8_t *bytes, struct inventory *v)
+static int take_rows(const struct head *h, const uint8_t *bytes, struct inventory *v)
 {
 	const uint8_t *sites = bytes + h->head_bytes;
 	const uint8_t *holders = sites + (size_t)h->site_count * h->site_bytes;
-	const uint8_t *types =
-	    holders + (size_t)h->holder_count * h->holder_bytes;
+	const uint8_t *types = holders + (size_t)h->holder_count * h->holder_bytes;
 	const uint8_t *texts = types + (size_t)h->type_count * h->type_bytes;
 	int err;
 
@@ -307,8 +280,7 @@ take_rows(const struct head *h, const uint8_t *bytes, struct inventory *v)
 	return err == 0 ? take_types(h, types, v) : err;
 }
 
-int
-inventory_decode(const uint8_t *bytes, size_t len, struct inventory *ret)
+int inventory_decode(const uint8_t *bytes, size_t len, struct inventory *ret)
 {
 	struct inventory v;
 	struct head h;
@@ -335,8 +307,7 @@ inventory_decode(const uint8_t *bytes, size_t len, struct inventory *ret)
 	return 0;
 }
 
-void
-inventory_release(struct inventory *v)
+void inventory_release(struct inventory *v)
 {
 	free(v->sites);
 	free(v->holders);
@@ -345,8 +316,7 @@ inventory_release(struct inventory *v)
 	*v = (struct inventory){0};
 }
 
-static int
-by_id(const void *key, const void *item)
+static int by_id(const void *key, const void *item)
 {
 	uint32_t a = *(const uint32_t *)key;
 	uint32_t b = ((const struct inventory_site *)item)->id;
@@ -354,10 +324,8 @@ by_id(const void *key, const void *item)
 	return (a > b) - (a < b);
 }
 
-const struct inventory_site *
-inventory_find(const struct inventory *v, uint32_t id)
+const struct inventory_site *inventory_find(const struct inventory *v, uint32_t id)
 {
-	return id && v->site_count
-	    ? bsearch(&id, v->sites, v->site_count, sizeof(*v->sites), by_id)
-	    : NULL;
+	return id && v->site_count ? bsearch(&id, v->sites, v->site_count, sizeof(*v->sites), by_id)
+	                           : NULL;
 }

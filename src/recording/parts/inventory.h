@@ -19,7 +19,7 @@ struct inventory_sum {
 
 /* A site with live blocks. */
 struct inventory_site {
-	uint32_t id; /* in the process's segment, inherited ones too; 0: none */
+	uint32_t id;          /* in the process's segment, inherited ones too; 0: none */
 	const char *function; /* that allocates; NULL: not known */
 	const char *held;     /* by whom most of them are held; NULL: nobody */
 	struct inventory_sum live, retained;
@@ -48,11 +48,11 @@ struct inventory_type {
 
 struct inventory {
 	bool has_holders, has_types;
-	bool at_exit;      /* the process was ending */
-	bool is_partial;   /* some of its blocks are unknown */
-	bool is_short;     /* small sites, holders or types were left out */
-	uint64_t time_ns;  /* since the process began (tick 0) */
-	uint64_t taken_ns; /* since 1970 */
+	bool at_exit;                 /* the process was ending */
+	bool is_partial;              /* some of its blocks are unknown */
+	bool is_short;                /* small sites, holders or types were left out */
+	uint64_t time_ns;             /* since the process began (tick 0) */
+	uint64_t taken_ns;            /* since 1970 */
 	struct inventory_sum all;     /* blocks that something holds */
 	struct inventory_sum unheld;  /* to which no pointer was found */
 	struct inventory_sum counted; /* by type */
@@ -84,7 +84,6 @@ int inventory_decode(const uint8_t *bytes, size_t len, struct inventory *ret);
 void inventory_release(struct inventory *v);
 
 /* The row of a site; NULL: it had no live block, or was left out. */
-const struct inventory_site *inventory_find(
-    const struct inventory *v, uint32_t id);
+const struct inventory_site *inventory_find(const struct inventory *v, uint32_t id);
 
 #endif

@@ -49,8 +49,7 @@ enum { FLAG_GLIBC = 1, FLAG_PARTIAL = 2, FLAG_SHORT = 4 };
 enum { HEAD_MIN = 336, HEAD_MAX = 4096, ROW_MAX = 1024 };
 enum { TEXT_MAX = RESIDENCE_AREAS_MAX * (RESIDENCE_NAME_MAX + 1) };
 
-uint64_t
-rss_account_heap(const struct residence *r)
+uint64_t rss_account_heap(const struct residence *r)
 {
 	uint64_t sum = 0;
 
@@ -59,8 +58,7 @@ rss_account_heap(const struct residence *r)
 	return sum;
 }
 
-const struct residence_site *
-rss_account_find(const struct residence *r, uint32_t id)
+const struct residence_site *rss_account_find(const struct residence *r, uint32_t id)
 {
 	size_t low = 0, high = r->site_count;
 
@@ -72,12 +70,10 @@ rss_account_find(const struct residence *r, uint32_t id)
 		else
 			high = mid;
 	}
-	return low < r->site_count && r->sites[low].id == id ? &r->sites[low]
-	                                                     : NULL;
+	return low < r->site_count && r->sites[low].id == id ? &r->sites[low] : NULL;
 }
 
-void
-rss_account_shorten(struct residence *r)
+void rss_account_shorten(struct residence *r)
 {
 	uint64_t least = rss_account_heap(r) / 100;
 	size_t kept = 0;
@@ -98,16 +94,14 @@ rss_account_shorten(struct residence *r)
 
 /* ---- writing ---- */
 
-static size_t
-name_bytes(const struct residence_area *a)
+static size_t name_bytes(const struct residence_area *a)
 {
 	size_t n = a->name ? strnlen(a->name, RESIDENCE_NAME_MAX) : 0;
 
 	return n > 0 ? n + 1 : 0;
 }
 
-static void
-put_head(const struct residence *r, size_t text_bytes, uint8_t *to)
+static void put_head(const struct residence *r, size_t text_bytes, uint8_t *to)
 {
 	struct head h = {
 	    .head_bytes = sizeof(struct head),
@@ -117,8 +111,7 @@ put_head(const struct residence *r, size_t text_bytes, uint8_t *to)
 	    .area_count = (uint32_t)r->area_count,
 	    .text_bytes = (uint32_t)text_bytes,
 	    .lack = r->lack,
-	    .flags = (r->is_glibc ? FLAG_GLIBC : 0u) |
-	        (r->is_partial ? FLAG_PARTIAL : 0u) |
+	    .flags = (r->is_glibc ? FLAG_GLIBC : 0u) | (r->is_partial ? FLAG_PARTIAL : 0u) |
 	        (r->is_short ? FLAG_SHORT : 0u),
 	    .page_bytes = r->page_bytes,
 	    .time_ns = r->time_ns,
@@ -146,8 +139,7 @@ put_head(const struct residence *r, size_t text_bytes, uint8_t *to)
 	memcpy(to, &h, sizeof(h));
 }
 
-static void
-put_rows(const struct residence *r, uint8_t *to, char *texts)
+static void put_rows(const struct residence *r, uint8_t *to, char *texts)
 {
 	size_t at = 0;
 
@@ -176,14 +168,12 @@ put_rows(const struct residence *r, uint8_t *to, char *texts)
 	}
 }
 
-int
-rss_account_encode(const struct residence *r, uint8_t **ret, size_t *ret_len)
+int rss_account_encode(const struct residence *r, uint8_t **ret, size_t *ret_len)
 {
 	size_t text_bytes = 0, len;
 	uint8_t *bytes;
 
-	if (r->site_count > RESIDENCE_SITES_MAX ||
-	    r->area_count > RESIDENCE_AREAS_MAX)
+	if (r->site_count > RESIDENCE_SITES_MAX || r->area_count > RESIDENCE_AREAS_MAX)
 		return -EFBIG;
 	for (size_t i = 0; i < r->area_count; i++)
 		text_bytes += name_bytes(&r->areas[i]);
@@ -193,8 +183,7 @@ rss_account_encode(const struct residence *r, uint8_t **ret, size_t *ret_len)
 	if (!bytes)
 		return -ENOMEM;
 	put_head(r, text_bytes, bytes);
-	put_rows(
-	    r, bytes + sizeof(struct head), (char *)bytes + len - text_bytes);
+	put_rows(r, bytes + sizeof(struct head), (char *)bytes + len - text_bytes);
 	*ret = bytes;
 	*ret_len = len;
 	return 0;
@@ -202,28 +191,24 @@ rss_account_encode(const struct residence *r, uint8_t **ret, size_t *ret_len)
 
 /* ---- reading ---- */
 
-static size_t
-whole_bytes(const struct head *h)
+static size_t whole_bytes(const struct head *h)
 {
 	return (size_t)h->head_bytes + (size_t)h->site_count * h->site_bytes +
 	    (size_t)h->area_count * h->area_bytes + h->text_bytes;
 }
 
-static bool
-head_fits(const struct head *h, size_t len)
+static bool head_fits(const struct head *h, size_t len)
 {
 	return h->head_bytes >= HEAD_MIN && h->head_bytes <= HEAD_MAX &&
 	    h->site_bytes >= sizeof(struct site) && h->site_bytes <= ROW_MAX &&
 	    h->area_bytes >= sizeof(struct area) && h->area_bytes <= ROW_MAX &&
-	    h->site_count <= RESIDENCE_SITES_MAX &&
-	    h->area_count <= RESIDENCE_AREAS_MAX && h->text_bytes <= TEXT_MAX &&
-	    len >= whole_bytes(h) && h->page_bytes >= 4096 &&
+	    h->site_count <= RESIDENCE_SITES_MAX && h->area_count <= RESIDENCE_AREAS_MAX &&
+	    h->text_bytes <= TEXT_MAX && len >= whole_bytes(h) && h->page_bytes >= 4096 &&
 	    (h->page_bytes & (h->page_bytes - 1)) == 0 &&
 	    (h->lack == RESIDENCE_SPLIT || h->site_count == 0);
 }
 
-static void
-take_head(const struct head *h, struct residence *r)
+static void take_head(const struct head *h, struct residence *r)
 {
 	*r = (struct residence){
 	    /* a reason of a later version */
@@ -256,16 +241,14 @@ take_head(const struct head *h, struct residence *r)
 }
 
 /* Sorted, and no site twice: rss_account_find() relies on it. */
-static int
-take_sites(const struct head *h, const uint8_t *rows, struct residence *r)
+static int take_sites(const struct head *h, const uint8_t *rows, struct residence *r)
 {
 	for (uint32_t i = 0; i < h->site_count; i++) {
 		struct residence_site *to = &r->sites[r->site_count++];
 		struct site s;
 
 		memcpy(&s, rows + (size_t)i * h->site_bytes, sizeof(s));
-		if ((i > 0 && s.id <= to[-1].id) || s.live > s.holds ||
-		    s.thin > s.holds)
+		if ((i > 0 && s.id <= to[-1].id) || s.live > s.holds || s.thin > s.holds)
 			return -EBADMSG;
 		*to = (struct residence_site){.id = s.id,
 		    .blocks = s.blocks,
@@ -276,8 +259,7 @@ take_sites(const struct head *h, const uint8_t *rows, struct residence *r)
 	return 0;
 }
 
-static int
-take_areas(const struct head *h, const uint8_t *rows, struct residence *r)
+static int take_areas(const struct head *h, const uint8_t *rows, struct residence *r)
 {
 	for (uint32_t i = 0; i < h->area_count; i++) {
 		struct area a;
@@ -285,17 +267,15 @@ take_areas(const struct head *h, const uint8_t *rows, struct residence *r)
 		memcpy(&a, rows + (size_t)i * h->area_bytes, sizeof(a));
 		if (a.start >= a.end || a.name > h->text_bytes)
 			return -EBADMSG;
-		r->areas[r->area_count++] =
-		    (struct residence_area){.start = a.start,
-		        .end = a.end,
-		        .bytes = a.bytes,
-		        .name = a.name ? r->text + a.name - 1 : ""};
+		r->areas[r->area_count++] = (struct residence_area){.start = a.start,
+		    .end = a.end,
+		    .bytes = a.bytes,
+		    .name = a.name ? r->text + a.name - 1 : ""};
 	}
 	return 0;
 }
 
-int
-rss_account_decode(const uint8_t *bytes, size_t len, struct residence *ret)
+int rss_account_decode(const uint8_t *bytes, size_t len, struct residence *ret)
 {
 	struct residence r;
 	const uint8_t *sites, *areas, *texts;
@@ -333,8 +313,7 @@ rss_account_decode(const uint8_t *bytes, size_t len, struct residence *ret)
 	return 0;
 }
 
-void
-rss_account_release(struct residence *r)
+void rss_account_release(struct residence *r)
 {
 	free(r->sites);
 	free(r->areas);

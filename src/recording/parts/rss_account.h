@@ -32,9 +32,9 @@ enum residence_class {
 /* Why the heap was not split, so that no site has held pages; 0: it was. */
 enum residence_lack {
 	RESIDENCE_SPLIT = 0,
-	RESIDENCE_NO_RIGHT = 1, /* the system does not let us read its memory */
-	RESIDENCE_SAMPLED = 2,  /* it knows only some of its blocks */
-	RESIDENCE_NO_MAP = 3,   /* it has no live map that we can read */
+	RESIDENCE_NO_RIGHT = 1,  /* the system does not let us read its memory */
+	RESIDENCE_SAMPLED = 2,   /* it knows only some of its blocks */
+	RESIDENCE_NO_MAP = 3,    /* it has no live map that we can read */
 	RESIDENCE_NO_ANSWER = 4, /* reading its memory takes too long */
 	RESIDENCE_OTHER = 5,
 	/*
@@ -73,10 +73,9 @@ struct residence_area {
 struct residence {
 	uint32_t lack; /* enum residence_lack */
 	uint32_t page_bytes;
-	bool is_glibc; /* the allocator is glibc's */
-	bool
-	    is_partial; /* blocks may be missing: parts of the map are in swap */
-	bool is_short;  /* sites below one percent were left out */
+	bool is_glibc;    /* the allocator is glibc's */
+	bool is_partial;  /* blocks may be missing: parts of the map are in swap */
+	bool is_short;    /* sites below one percent were left out */
 	uint64_t time_ns; /* since the process began (tick 0) */
 	uint64_t took_ns;
 	uint64_t rss_bytes; /* Rss of smaps_rollup, read last */
@@ -107,8 +106,7 @@ struct residence {
 uint64_t rss_account_heap(const struct residence *r);
 
 /* The row of a site; NULL: it has nothing on resident pages. */
-const struct residence_site *rss_account_find(
-    const struct residence *r, uint32_t id);
+const struct residence_site *rss_account_find(const struct residence *r, uint32_t id);
 
 /* Keeps only sites that hold one percent of the heap; others become rest_*. */
 void rss_account_shorten(struct residence *r);

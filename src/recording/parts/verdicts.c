@@ -44,14 +44,12 @@ enum { HEAD_MAX = 4096, ROW_MAX = 1024, TEXT_MAX = 64 << 20 };
 /* ---- writing ---- */
 
 /* Bytes of the text of a site with its NUL; long names of types are cut. */
-static size_t
-type_bytes(const struct verdict_site *s)
+static size_t type_bytes(const struct verdict_site *s)
 {
 	return s->type ? strnlen(s->type, VERDICTS_TYPE_MAX) + 1 : 0;
 }
 
-static void
-put_head(const struct verdicts *v, size_t text_bytes, uint8_t *to)
+static void put_head(const struct verdicts *v, size_t text_bytes, uint8_t *to)
 {
 	const struct head h = {
 	    .head_bytes = sizeof(struct head),
@@ -60,8 +58,7 @@ put_head(const struct verdicts *v, size_t text_bytes, uint8_t *to)
 	    .text_bytes = (uint32_t)text_bytes,
 	    .reason = v->reason,
 	    .looks = v->looks,
-	    .flags = (v->at_exit ? FLAG_AT_EXIT : 0u) |
-	        (v->stopped ? FLAG_STOPPED : 0u) |
+	    .flags = (v->at_exit ? FLAG_AT_EXIT : 0u) | (v->stopped ? FLAG_STOPPED : 0u) |
 	        (v->heads_only ? FLAG_HEADS_ONLY : 0u),
 	    .begin_ns = v->begin_ns,
 	    .end_ns = v->end_ns,
@@ -80,8 +77,7 @@ put_head(const struct verdicts *v, size_t text_bytes, uint8_t *to)
 	memcpy(to, &h, sizeof(h));
 }
 
-static void
-put_row(const struct verdict_site *s, size_t type, uint8_t *to)
+static void put_row(const struct verdict_site *s, size_t type, uint8_t *to)
 {
 	const struct row r = {
 	    .site = s->site,
@@ -105,8 +101,7 @@ put_row(const struct verdict_site *s, size_t type, uint8_t *to)
 	memcpy(to, &r, sizeof(r));
 }
 
-int
-verdicts_encode(const struct verdicts *v, uint8_t **ret, size_t *ret_len)
+int verdicts_encode(const struct verdicts *v, uint8_t **ret, size_t *ret_len)
 {
 	size_t text_bytes = 0, at = 0, len;
 	uint8_t *bytes, *texts;
@@ -127,8 +122,7 @@ verdicts_encode(const struct verdicts *v, uint8_t **ret, size_t *ret_len)
 		const struct verdict_site *s = &v->sites[i];
 		size_t n = type_bytes(s);
 
-		put_row(s, at,
-		    bytes + sizeof(struct head) + i * sizeof(struct row));
+		put_row(s, at, bytes + sizeof(struct head) + i * sizeof(struct row));
 		if (n > 0)
 			memcpy(texts + at, s->type, n - 1);
 		at += n;
@@ -141,19 +135,15 @@ verdicts_encode(const struct verdicts *v, uint8_t **ret, size_t *ret_len)
 /* ---- reading ---- */
 
 /* Do the sizes in the head add up to the number of bytes? */
-static bool
-sizes_fit(const struct head *h, size_t len)
+static bool sizes_fit(const struct head *h, size_t len)
 {
 	return h->head_bytes >= sizeof(*h) && h->head_bytes <= HEAD_MAX &&
 	    h->row_bytes >= sizeof(struct row) && h->row_bytes <= ROW_MAX &&
 	    h->count <= VERDICTS_SITES_MAX && h->text_bytes <= TEXT_MAX &&
-	    len ==
-	    (size_t)h->head_bytes + (size_t)h->count * h->row_bytes +
-	        h->text_bytes;
+	    len == (size_t)h->head_bytes + (size_t)h->count * h->row_bytes + h->text_bytes;
 }
 
-static void
-take_head(const struct head *h, struct verdicts *v)
+static void take_head(const struct head *h, struct verdicts *v)
 {
 	*v = (struct verdicts){
 	    .reason = h->reason,
@@ -177,24 +167,20 @@ take_head(const struct head *h, struct verdicts *v)
 }
 
 /* part + rest <= whole, without wrapping round */
-static bool
-fits(uint64_t part, uint64_t rest, uint64_t whole)
+static bool fits(uint64_t part, uint64_t rest, uint64_t whole)
 {
 	return part <= whole && rest <= whole - part;
 }
 
-static bool
-row_makes_sense(const struct row *r, uint32_t text_bytes)
+static bool row_makes_sense(const struct row *r, uint32_t text_bytes)
 {
 	return r->first_birth <= r->last_birth && r->type <= text_bytes &&
 	    fits(r->direct_blocks, r->indirect_blocks, r->blocks) &&
 	    fits(r->direct_bytes, r->indirect_bytes, r->bytes) &&
-	    r->cycle_blocks <= r->direct_blocks &&
-	    r->cycle_bytes <= r->direct_bytes;
+	    r->cycle_blocks <= r->direct_blocks && r->cycle_bytes <= r->direct_bytes;
 }
 
-static struct verdict_site
-site_of(const struct row *r, const char *text)
+static struct verdict_site site_of(const struct row *r, const char *text)
 {
 	return (struct verdict_site){
 	    .site = r->site,
@@ -217,8 +203,7 @@ site_of(const struct row *r, const char *text)
 }
 
 /* Rows of unknown classes were written by a later version and are left out. */
-static int
-take_rows(const struct head *h, const uint8_t *rows, struct verdicts *v)
+static int take_rows(const struct head *h, const uint8_t *rows, struct verdicts *v)
 {
 	for (uint32_t i = 0; i < h->count; i++) {
 		struct row r;
@@ -232,8 +217,7 @@ take_rows(const struct head *h, const uint8_t *rows, struct verdicts *v)
 	return 0;
 }
 
-int
-verdicts_decode(const uint8_t *bytes, size_t len, struct verdicts *ret)
+int verdicts_decode(const uint8_t *bytes, size_t len, struct verdicts *ret)
 {
 	const uint8_t *rows, *texts;
 	struct verdicts v;
@@ -248,8 +232,7 @@ verdicts_decode(const uint8_t *bytes, size_t len, struct verdicts *ret)
 	rows = bytes + h.head_bytes;
 	texts = bytes + len - h.text_bytes;
 	if ((h.text_bytes > 0 && texts[h.text_bytes - 1] != '\0') ||
-	    (h.reason == VERDICT_JUDGED ? h.looks == 0 : h.count > 0) ||
-	    h.begin_ns > h.end_ns)
+	    (h.reason == VERDICT_JUDGED ? h.looks == 0 : h.count > 0) || h.begin_ns > h.end_ns)
 		return -EBADMSG;
 	take_head(&h, &v);
 	v.sites = calloc(h.count + 1u, sizeof(*v.sites));
@@ -268,8 +251,7 @@ verdicts_decode(const uint8_t *bytes, size_t len, struct verdicts *ret)
 	return 0;
 }
 
-void
-verdicts_release(struct verdicts *v)
+void verdicts_release(struct verdicts *v)
 {
 	free(v->sites);
 	free(v->text);

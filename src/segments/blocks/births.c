@@ -9,27 +9,22 @@
 enum { PAGE = FOREIGN_PAGE_BYTES };
 
 /* Copies `bytes` at any address; pages that were never touched are zero. */
-static int
-copy(struct foreign *memory, uint64_t from, void *to, size_t bytes)
+static int copy(struct foreign *memory, uint64_t from, void *to, size_t bytes)
 {
 	size_t skip = from % PAGE;
-	struct foreign_range r = {
-	    .start = from - skip, .pages = (skip + bytes + PAGE - 1) / PAGE};
+	struct foreign_range r = {.start = from - skip, .pages = (skip + bytes + PAGE - 1) / PAGE};
 	struct foreign_batch b;
 	int err = foreign_read(memory, &r, 1, &b, NULL);
 
 	for (size_t i = 0; err == 0 && i < b.count; i++)
-		if (b.pages[i] != FOREIGN_READ &&
-		    b.pages[i] != FOREIGN_UNTOUCHED)
-			err =
-			    b.pages[i] == FOREIGN_SWAPPED ? -ENODATA : -EFAULT;
+		if (b.pages[i] != FOREIGN_READ && b.pages[i] != FOREIGN_UNTOUCHED)
+			err = b.pages[i] == FOREIGN_SWAPPED ? -ENODATA : -EFAULT;
 	if (err == 0)
 		memcpy(to, b.bytes + skip, bytes);
 	return err;
 }
 
-static void
-find_newest(struct births *b, uint32_t leaf)
+static void find_newest(struct births *b, uint32_t leaf)
 {
 	for (uint32_t i = 0; i < LOG_BIRTH_ENTRIES; i++) {
 		const struct log_birth *e = &b->leaves[leaf][i];
@@ -41,9 +36,7 @@ find_newest(struct births *b, uint32_t leaf)
 	}
 }
 
-int
-births_read(
-    struct births *b, struct foreign *memory, const struct seg_header *h)
+int births_read(struct births *b, struct foreign *memory, const struct seg_header *h)
 {
 	const size_t bytes = sizeof(struct log_birth) * LOG_BIRTH_ENTRIES;
 	uint64_t at[LOG_BIRTH_LEAVES];
@@ -66,11 +59,9 @@ births_read(
 	return err;
 }
 
-uint32_t
-births_tick(const struct births *b, uint32_t name)
+uint32_t births_tick(const struct births *b, uint32_t name)
 {
-	uint32_t number =
-	    name >> LOG_INDEX_BITS & ((1u << LOG_NUMBER_BITS) - 1);
+	uint32_t number = name >> LOG_INDEX_BITS & ((1u << LOG_NUMBER_BITS) - 1);
 	const struct log_birth *leaf = b->leaves[number >> LOG_BIRTH_BITS];
 
 	if (!leaf || number > b->newest)
@@ -78,8 +69,7 @@ births_tick(const struct births *b, uint32_t name)
 	return log_birth_tick(&leaf[number & (LOG_BIRTH_ENTRIES - 1)], name);
 }
 
-void
-births_release(struct births *b)
+void births_release(struct births *b)
 {
 	for (size_t i = 0; i < LOG_BIRTH_LEAVES; i++)
 		free(b->leaves[i]);

@@ -15,16 +15,15 @@
  */
 struct births {
 	struct log_birth *leaves[LOG_BIRTH_LEAVES]; /* NULL: not in use */
-	uint32_t newest;      /* the highest number that has an entry */
-	uint32_t newest_tick; /* of that entry */
+	uint32_t newest;                            /* the highest number that has an entry */
+	uint32_t newest_tick;                       /* of that entry */
 };
 
 /*
  * Copies the table. Negative errno: it cannot be read. The caller calls
  * births_release() in any case.
  */
-int births_read(
-    struct births *b, struct foreign *memory, const struct seg_header *h);
+int births_read(struct births *b, struct foreign *memory, const struct seg_header *h);
 
 /*
  * The tick at which the block with this name was born. A block that is younger

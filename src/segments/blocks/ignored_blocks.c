@@ -24,9 +24,7 @@ struct reading {
 };
 
 /* Reads bytes at any address; valid until the next call. */
-static int
-read_at(
-    const struct reading *r, uint64_t from, size_t bytes, const uint8_t **ret)
+static int read_at(const struct reading *r, uint64_t from, size_t bytes, const uint8_t **ret)
 {
 	uint64_t skip = from % PAGE;
 	struct foreign_range range = {
@@ -35,17 +33,14 @@ read_at(
 	int err = foreign_read(r->memory, &range, 1, &b, r->why);
 
 	for (size_t i = 0; err == 0 && i < b.count; i++)
-		if (b.pages[i] != FOREIGN_READ &&
-		    b.pages[i] != FOREIGN_UNTOUCHED)
-			err =
-			    b.pages[i] == FOREIGN_SWAPPED ? -ENODATA : -EFAULT;
+		if (b.pages[i] != FOREIGN_READ && b.pages[i] != FOREIGN_UNTOUCHED)
+			err = b.pages[i] == FOREIGN_SWAPPED ? -ENODATA : -EFAULT;
 	if (err == 0)
 		*ret = b.bytes + skip;
 	return err;
 }
 
-static int
-add_entries(const struct reading *r, const uint8_t *bytes, size_t count)
+static int add_entries(const struct reading *r, const uint8_t *bytes, size_t count)
 {
 	int err = 0;
 
@@ -54,9 +49,8 @@ add_entries(const struct reading *r, const uint8_t *bytes, size_t count)
 		struct ignored_block b;
 
 		memcpy(&e, bytes + i * sizeof(e), sizeof(e));
-		b = (struct ignored_block){.address = e.address,
-		    .site = cell_site(e.cell),
-		    .birth = cell_birth(e.cell)};
+		b = (struct ignored_block){
+		    .address = e.address, .site = cell_site(e.cell), .birth = cell_birth(e.cell)};
 		if (r->births)
 			b.birth = births_tick(r->births, b.birth);
 		if (b.address != 0 && b.site != 0)
@@ -65,8 +59,7 @@ add_entries(const struct reading *r, const uint8_t *bytes, size_t count)
 	return err;
 }
 
-static int
-read_level(const struct reading *r, uint64_t level, unsigned bits)
+static int read_level(const struct reading *r, uint64_t level, unsigned bits)
 {
 	uint64_t count = UINT64_C(1) << bits, words, n;
 	const uint8_t *bytes = NULL;
@@ -79,9 +72,7 @@ read_level(const struct reading *r, uint64_t level, unsigned bits)
 		return -ENOTSUP;
 	for (uint64_t i = 0; err == 0 && i < count; i += n) {
 		n = count - i < AT_ONCE ? count - i : AT_ONCE;
-		err = read_at(r,
-		    level + IGNORED_HEAD_BYTES +
-		        i * sizeof(struct ignored_entry),
+		err = read_at(r, level + IGNORED_HEAD_BYTES + i * sizeof(struct ignored_entry),
 		    n * sizeof(struct ignored_entry), &bytes);
 		if (err == 0)
 			err = add_entries(r, bytes, n);
@@ -89,8 +80,7 @@ read_level(const struct reading *r, uint64_t level, unsigned bits)
 	return err;
 }
 
-static int
-read_levels(const struct reading *r, uint64_t root)
+static int read_levels(const struct reading *r, uint64_t root)
 {
 	uint64_t levels[IGNORED_LEVELS];
 	const uint8_t *bytes = NULL;
@@ -100,18 +90,14 @@ read_levels(const struct reading *r, uint64_t root)
 		return err;
 	memcpy(levels, bytes, sizeof(levels));
 	for (unsigned i = 0; err == 0 && i < IGNORED_LEVELS && levels[i]; i++)
-		err = read_level(
-		    r, levels[i], IGNORED_FIRST_BITS + IGNORED_GROW_BITS * i);
+		err = read_level(r, levels[i], IGNORED_FIRST_BITS + IGNORED_GROW_BITS * i);
 	return err;
 }
 
-int
-ignored_blocks_read(pid_t pid, struct foreign *memory, const struct seg_header *h,
-    int (*add)(const struct ignored_block *b, void *arg), void *arg,
-    struct fault *why)
+int ignored_blocks_read(pid_t pid, struct foreign *memory, const struct seg_header *h,
+    int (*add)(const struct ignored_block *b, void *arg), void *arg, struct fault *why)
 {
-	struct reading r = {
-	    .memory = memory, .add = add, .arg = arg, .why = why};
+	struct reading r = {.memory = memory, .add = add, .arg = arg, .why = why};
 	struct births births = {0};
 	int err;
 

@@ -25,7 +25,6 @@ struct ignored_block {
  * -ENOTSUP: an older collector.
  */
 int ignored_blocks_read(pid_t pid, struct foreign *memory, const struct seg_header *h,
-    int (*add)(const struct ignored_block *b, void *arg), void *arg,
-    struct fault *why);
+    int (*add)(const struct ignored_block *b, void *arg), void *arg, struct fault *why);
 
 #endif

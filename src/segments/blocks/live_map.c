@@ -21,8 +21,7 @@ enum {
 };
 
 struct leaf {
-	uint64_t at,
-	    base; /* its cells; the address of the first cell's granule */
+	uint64_t at, base; /* its cells; the address of the first cell's granule */
 };
 
 struct scan {
@@ -44,8 +43,7 @@ struct scan {
 	uint64_t words[(SPILLED_SLOTS * SLOT_WORDS)];
 };
 
-static bool
-is_late(struct scan *s)
+static bool is_late(struct scan *s)
 {
 	if (clock_ns(CLOCK_MONOTONIC) <= s->until_ns)
 		return false;
@@ -54,29 +52,25 @@ is_late(struct scan *s)
 }
 
 /* Pages that were never touched are zero, and so are those swapped out. */
-static int
-read_pages(struct scan *s, const struct foreign_range *ranges, size_t count,
-    struct foreign_batch *ret)
+static int read_pages(
+    struct scan *s, const struct foreign_range *ranges, size_t count, struct foreign_batch *ret)
 {
 	int err = foreign_read(s->memory, ranges, count, ret, &s->map->why);
 
 	for (size_t i = 0; err == 0 && i < ret->count; i++) {
 		if (ret->pages[i] == FOREIGN_SWAPPED)
 			s->map->is_partial = true;
-		else if (ret->pages[i] != FOREIGN_READ &&
-		    ret->pages[i] != FOREIGN_UNTOUCHED)
+		else if (ret->pages[i] != FOREIGN_READ && ret->pages[i] != FOREIGN_UNTOUCHED)
 			err = -EFAULT; /* the collector has no such pages */
 	}
 	return err;
 }
 
 /* Copies bytes at any address. */
-static int
-read_memory(struct scan *s, uint64_t from, void *to, size_t bytes)
+static int read_memory(struct scan *s, uint64_t from, void *to, size_t bytes)
 {
 	size_t skip = from % PAGE;
-	struct foreign_range r = {
-	    .start = from - skip, .pages = (skip + bytes + PAGE - 1) / PAGE};
+	struct foreign_range r = {.start = from - skip, .pages = (skip + bytes + PAGE - 1) / PAGE};
 	struct foreign_batch b;
 	int err = read_pages(s, &r, 1, &b);
 
@@ -86,8 +80,7 @@ read_memory(struct scan *s, uint64_t from, void *to, size_t bytes)
 }
 
 /* Reports a block, with everything that is known of it. */
-static int
-add_block(struct scan *s, const struct live_map_block *b)
+static int add_block(struct scan *s, const struct live_map_block *b)
 {
 	struct live_map *m = s->map;
 	struct sum_row *sum;
@@ -106,8 +99,7 @@ add_block(struct scan *s, const struct live_map_block *b)
 }
 
 /* The size of the block has been read, or cannot be. */
-static int
-end_waiting(struct scan *s, bool known, uint64_t size)
+static int end_waiting(struct scan *s, bool known, uint64_t size)
 {
 	if (!s->is_waiting)
 		return 0;
@@ -118,8 +110,7 @@ end_waiting(struct scan *s, bool known, uint64_t size)
 }
 
 /* Begins a large block, whose address and size are filled in later. */
-static struct live_map_block
-block_of(const struct scan *s, uint64_t cell)
+static struct live_map_block block_of(const struct scan *s, uint64_t cell)
 {
 	uint32_t birth = (uint32_t)cell & s->birth_mask;
 
@@ -131,11 +122,9 @@ block_of(const struct scan *s, uint64_t cell)
 }
 
 /* Most cells are empty, because most blocks are larger than a granule. */
-static size_t
-skip_empty(const uint64_t *words, size_t i, size_t cells)
+static size_t skip_empty(const uint64_t *words, size_t i, size_t cells)
 {
-	while (i + 4 <= cells &&
-	    !(words[i] | words[i + 1] | words[i + 2] | words[i + 3]))
+	while (i + 4 <= cells && !(words[i] | words[i + 1] | words[i + 2] | words[i + 3]))
 		i += 4;
 	while (i < cells && words[i] == 0)
 		i++;
@@ -143,8 +132,7 @@ skip_empty(const uint64_t *words, size_t i, size_t cells)
 }
 
 /* Decodes cells; the first one belongs to address `base`. */
-static int
-count_cells(struct scan *s, const uint64_t *words, uint64_t base, size_t cells)
+static int count_cells(struct scan *s, const uint64_t *words, uint64_t base, size_t cells)
 {
 	uint64_t granule = UINT64_C(1) << s->granule_bits;
 	bool is_next = s->is_waiting && s->waiting_for == base;
@@ -163,8 +151,7 @@ count_cells(struct scan *s, const uint64_t *words, uint64_t base, size_t cells)
 		b = block_of(s, words[i]);
 		b.address = base + i * granule;
 		if (s->map->is_exact)
-			b.address =
-			    cell_address(words[i], b.address, s->granule_bits);
+			b.address = cell_address(words[i], b.address, s->granule_bits);
 		if (is_large && i + 1 == cells) {
 			s->is_waiting = true;
 			s->waiting = b;
@@ -180,11 +167,9 @@ count_cells(struct scan *s, const uint64_t *words, uint64_t base, size_t cells)
 }
 
 /* Reads the leaves that were gathered, and empties the list. */
-static int
-read_leaves(struct scan *s)
+static int read_leaves(struct scan *s)
 {
-	size_t pages =
-	    (sizeof(uint64_t) << (CELL_LEAF_BITS - s->granule_bits)) / PAGE;
+	size_t pages = (sizeof(uint64_t) << (CELL_LEAF_BITS - s->granule_bits)) / PAGE;
 	struct foreign_range ranges[LEAVES];
 	size_t count = s->leaf_count;
 	struct foreign_batch b;
@@ -197,15 +182,12 @@ read_leaves(struct scan *s)
 		ranges[i] = (struct foreign_range){s->leaves[i].at, pages};
 	err = read_pages(s, ranges, count, &b);
 	for (size_t i = 0; i < count && err == 0; i++)
-		err = count_cells(s,
-		    (const uint64_t *)(const void *)(b.bytes +
-		        i * pages * PAGE),
+		err = count_cells(s, (const uint64_t *)(const void *)(b.bytes + i * pages * PAGE),
 		    s->leaves[i].base, pages * CELLS);
 	return err;
 }
 
-static int
-add_leaf(struct scan *s, uint64_t at, uint64_t base)
+static int add_leaf(struct scan *s, uint64_t at, uint64_t base)
 {
 	if (at % PAGE != 0)
 		return -EFAULT;
@@ -213,24 +195,19 @@ add_leaf(struct scan *s, uint64_t at, uint64_t base)
 	return s->leaf_count == LEAVES ? read_leaves(s) : 0;
 }
 
-static int
-read_mid(struct scan *s, uint64_t mid, uint64_t base)
+static int read_mid(struct scan *s, uint64_t mid, uint64_t base)
 {
-	static_assert(
-	    (1u << CELL_MID_BITS) <= sizeof(s->words) / sizeof(uint64_t),
+	static_assert((1u << CELL_MID_BITS) <= sizeof(s->words) / sizeof(uint64_t),
 	    "room for a table of leaves");
-	int err =
-	    read_memory(s, mid, s->words, sizeof(uint64_t) << CELL_MID_BITS);
+	int err = read_memory(s, mid, s->words, sizeof(uint64_t) << CELL_MID_BITS);
 
 	for (uint64_t i = 0; i < (1u << CELL_MID_BITS) && err == 0; i++)
 		if (s->words[i])
-			err = add_leaf(
-			    s, s->words[i], base + (i << CELL_LEAF_BITS));
+			err = add_leaf(s, s->words[i], base + (i << CELL_LEAF_BITS));
 	return err;
 }
 
-static int
-read_spill_level(struct scan *s, uint64_t level, uint64_t bits)
+static int read_spill_level(struct scan *s, uint64_t level, uint64_t bits)
 {
 	/* the slots begin after one word; no slot is split between two reads */
 	uint64_t at = level + CELL_SPILL_HEAD_BYTES;
@@ -242,11 +219,10 @@ read_spill_level(struct scan *s, uint64_t level, uint64_t bits)
 		n = slots - i < SPILLED_SLOTS ? slots - i : SPILLED_SLOTS;
 		if (is_late(s))
 			return 0;
-		err = read_memory(s, at + i * sizeof(struct cell_spilled),
-		    s->words, n * sizeof(struct cell_spilled));
+		err = read_memory(s, at + i * sizeof(struct cell_spilled), s->words,
+		    n * sizeof(struct cell_spilled));
 		for (uint64_t k = 0; k < n && err == 0; k++) {
-			const struct cell_spilled *slot =
-			    (const void *)(s->words + k * SLOT_WORDS);
+			const struct cell_spilled *slot = (const void *)(s->words + k * SLOT_WORDS);
 			struct live_map_block b = block_of(s, slot->cell);
 
 			b.address = slot->address;
@@ -260,18 +236,14 @@ read_spill_level(struct scan *s, uint64_t level, uint64_t bits)
 	return 0;
 }
 
-static int
-read_spilled(struct scan *s, uint64_t root)
+static int read_spilled(struct scan *s, uint64_t root)
 {
 	uint64_t levels[CELL_SPILL_LEVELS], bits;
-	int err =
-	    root ? read_memory(s, root, levels, sizeof(levels)) : -ENOTSUP;
+	int err = root ? read_memory(s, root, levels, sizeof(levels)) : -ENOTSUP;
 
-	for (unsigned i = 0; err == 0 && i < CELL_SPILL_LEVELS && levels[i];
-	     i++) {
+	for (unsigned i = 0; err == 0 && i < CELL_SPILL_LEVELS && levels[i]; i++) {
 		err = read_memory(s, levels[i], &bits, sizeof(bits));
-		if (err == 0 &&
-		    bits != CELL_SPILL_FIRST_BITS + CELL_SPILL_GROW_BITS * i)
+		if (err == 0 && bits != CELL_SPILL_FIRST_BITS + CELL_SPILL_GROW_BITS * i)
 			err = -ENOTSUP;
 		if (err == 0)
 			err = read_spill_level(s, levels[i], bits);
@@ -279,16 +251,14 @@ read_spilled(struct scan *s, uint64_t root)
 	return err;
 }
 
-static int
-read_root(struct scan *s, uint64_t root)
+static int read_root(struct scan *s, uint64_t root)
 {
 	uint64_t mids[1 << CELL_ROOT_BITS];
 	int err = read_memory(s, root, mids, sizeof(mids));
 
 	for (uint64_t i = 0; err == 0 && i < (1u << CELL_ROOT_BITS); i++)
 		if (mids[i] && !is_late(s))
-			err = read_mid(
-			    s, mids[i], i << (CELL_MID_BITS + CELL_LEAF_BITS));
+			err = read_mid(s, mids[i], i << (CELL_MID_BITS + CELL_LEAF_BITS));
 	if (err == 0)
 		err = read_leaves(s);
 	if (err == 0)
@@ -296,21 +266,16 @@ read_root(struct scan *s, uint64_t root)
 	return err;
 }
 
-static bool
-is_known(const struct seg_header *h)
+static bool is_known(const struct seg_header *h)
 {
 	return h->live_root != 0 && h->live_cell_version >= 1 &&
-	    h->live_cell_version <= CELL_VERSION_LOG &&
-	    h->live_root_bits == CELL_ROOT_BITS &&
-	    h->live_mid_bits == CELL_MID_BITS &&
-	    h->live_leaf_bits == CELL_LEAF_BITS &&
+	    h->live_cell_version <= CELL_VERSION_LOG && h->live_root_bits == CELL_ROOT_BITS &&
+	    h->live_mid_bits == CELL_MID_BITS && h->live_leaf_bits == CELL_LEAF_BITS &&
 	    (h->live_granule_bits == CELL_GRANULE_OTHER ||
 	        h->live_granule_bits == CELL_GRANULE_GLIBC);
 }
 
-int
-live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h,
-    uint64_t budget_ns)
+int live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h, uint64_t budget_ns)
 {
 	struct scan *s;
 	int err;
@@ -332,9 +297,7 @@ live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h,
 	s->first_id = h->first_id;
 	s->birth_mask = m->is_exact ? CELL_BIRTH_MAX : UINT32_MAX;
 	s->until_ns = clock_ns(CLOCK_MONOTONIC);
-	s->until_ns += budget_ns < UINT64_MAX - s->until_ns
-	    ? budget_ns
-	    : UINT64_MAX - s->until_ns;
+	s->until_ns += budget_ns < UINT64_MAX - s->until_ns ? budget_ns : UINT64_MAX - s->until_ns;
 	s->memory = m->memory;
 	err = s->memory ? 0 : foreign_open(pid, NULL, &s->memory, &m->why);
 	s->has_names = h->live_cell_version == CELL_VERSION_LOG;
@@ -354,8 +317,7 @@ live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h,
 	return err;
 }
 
-void
-live_map_release(struct live_map *m)
+void live_map_release(struct live_map *m)
 {
 	sums_release(&m->counts);
 }

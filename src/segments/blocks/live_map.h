@@ -47,8 +47,7 @@ struct live_map {
  * long, see foreign.h; -ENOMEM: also if `each` returned false). m is zero but
  * for its first five fields; the caller calls live_map_release() in any case.
  */
-int live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h,
-    uint64_t budget_ns);
+int live_map_read(struct live_map *m, pid_t pid, const struct seg_header *h, uint64_t budget_ns);
 void live_map_release(struct live_map *m);
 
 #endif

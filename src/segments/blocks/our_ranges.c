@@ -17,22 +17,20 @@ enum { PAGE = FOREIGN_PAGE_BYTES, COPIES = 3 };
 /* ---- the ranges in the table ---- */
 
 /* The table as it was at one moment, or nearly. */
-static int
-copy_table(struct our_ranges *r, struct foreign *memory,
-    const struct seg_header *h, struct ours_entry *to)
+static int copy_table(
+    struct our_ranges *r, struct foreign *memory, const struct seg_header *h, struct ours_entry *to)
 {
 	uint64_t bytes = h->ours_entries * (uint64_t)OURS_ENTRY_BYTES;
 	uint64_t skip = h->ours_table % PAGE;
-	struct foreign_range range = {.start = h->ours_table - skip,
-	    .pages = (skip + bytes + PAGE - 1) / PAGE};
+	struct foreign_range range = {
+	    .start = h->ours_table - skip, .pages = (skip + bytes + PAGE - 1) / PAGE};
 	struct foreign_batch b;
 	int err = foreign_read(memory, &range, 1, &b, &r->why);
 
 	for (size_t i = 0; err == 0 && i < b.count; i++) {
 		if (b.pages[i] == FOREIGN_SWAPPED)
 			r->is_partial = true;
-		else if (b.pages[i] != FOREIGN_READ &&
-		    b.pages[i] != FOREIGN_UNTOUCHED)
+		else if (b.pages[i] != FOREIGN_READ && b.pages[i] != FOREIGN_UNTOUCHED)
 			err = -EFAULT; /* the collector has no such pages */
 	}
 	if (err == 0)
@@ -40,18 +38,15 @@ copy_table(struct our_ranges *r, struct foreign *memory,
 	return err;
 }
 
-static bool
-is_sane(const struct ours_entry *e)
+static bool is_sane(const struct ours_entry *e)
 {
-	return e->start < e->end && e->start % PAGE == 0 &&
-	    e->end % PAGE == 0 && e->end <= UINT64_C(1) << CPU_ADDRESS_BITS &&
+	return e->start < e->end && e->start % PAGE == 0 && e->end % PAGE == 0 &&
+	    e->end <= UINT64_C(1) << CPU_ADDRESS_BITS &&
 	    (e->kind == OURS_FOREVER || e->kind == OURS_FOR_NOW);
 }
 
 /* `all`: COPIES tables, see format/seg_ours.h. */
-static int
-add_entries(
-    struct our_ranges *r, const struct ours_entry *all, uint32_t entries)
+static int add_entries(struct our_ranges *r, const struct ours_entry *all, uint32_t entries)
 {
 	int err = 0;
 
@@ -72,9 +67,7 @@ add_entries(
 	return err;
 }
 
-static int
-read_table(
-    struct our_ranges *r, struct foreign *memory, const struct seg_header *h)
+static int read_table(struct our_ranges *r, struct foreign *memory, const struct seg_header *h)
 {
 	size_t entries = h->ours_entries;
 	struct ours_entry *all = calloc(COPIES * entries, sizeof(*all));
@@ -95,8 +88,7 @@ struct file {
 	uint64_t device, inode;
 };
 
-static struct file
-file_at(const struct procfs_mapping *m, uint64_t address)
+static struct file file_at(const struct procfs_mapping *m, uint64_t address)
 {
 	if (address < m->start || address >= m->end || m->rights[3] != 's')
 		return (struct file){0};
@@ -113,8 +105,7 @@ struct mapped {
 	struct file own, control;
 };
 
-static int
-read_mapped(pid_t pid, const struct seg_header *h, struct mapped *ret)
+static int read_mapped(pid_t pid, const struct seg_header *h, struct mapped *ret)
 {
 	struct procfs_mapping m;
 	struct procfs_maps maps;
@@ -124,12 +115,10 @@ read_mapped(pid_t pid, const struct seg_header *h, struct mapped *ret)
 		struct file own = file_at(&m, h->own_address);
 		struct file control = file_at(&m, h->control_address);
 
-		err = room_make(
-		    &ret->at, &ret->room, ret->count, sizeof(*ret->at));
+		err = room_make(&ret->at, &ret->room, ret->count, sizeof(*ret->at));
 		if (err < 0)
 			break;
-		ret->at[ret->count++] =
-		    (struct mapping){m.start, m.end, {m.device, m.inode}};
+		ret->at[ret->count++] = (struct mapping){m.start, m.end, {m.device, m.inode}};
 		if (own.inode != 0)
 			ret->own = own;
 		if (control.inode != 0)
@@ -139,14 +128,12 @@ read_mapped(pid_t pid, const struct seg_header *h, struct mapped *ret)
 	return err == -EACCES ? -EPERM : err;
 }
 
-static bool
-is_same(const struct file *a, const struct file *b)
+static bool is_same(const struct file *a, const struct file *b)
 {
 	return a->inode != 0 && a->inode == b->inode && a->device == b->device;
 }
 
-static int
-read_files(struct our_ranges *r, pid_t pid, const struct seg_header *h)
+static int read_files(struct our_ranges *r, pid_t pid, const struct seg_header *h)
 {
 	struct mapped all = {0};
 	int err = read_mapped(pid, h, &all);
@@ -154,16 +141,14 @@ read_files(struct our_ranges *r, pid_t pid, const struct seg_header *h)
 	for (size_t i = 0; i < all.count && err == 0; i++) {
 		const struct mapping *m = &all.at[i];
 
-		if (is_same(&m->file, &all.own) ||
-		    is_same(&m->file, &all.control))
+		if (is_same(&m->file, &all.own) || is_same(&m->file, &all.control))
 			err = r->add(m->start, m->end, r->arg);
 	}
 	free(all.at);
 	return err;
 }
 
-int
-our_ranges_read(struct our_ranges *r, pid_t pid, const struct seg_header *h)
+int our_ranges_read(struct our_ranges *r, pid_t pid, const struct seg_header *h)
 {
 	struct foreign *memory = r->memory;
 	int err;
@@ -172,8 +157,7 @@ our_ranges_read(struct our_ranges *r, pid_t pid, const struct seg_header *h)
 	    .arg = r->arg,
 	    .memory = r->memory,
 	    .is_partial = h->counts[SEG_LOST_RANGES] != 0};
-	if (h->ours_table == 0 || h->ours_entries == 0 ||
-	    h->ours_entries > OURS_MAX)
+	if (h->ours_table == 0 || h->ours_entries == 0 || h->ours_entries > OURS_MAX)
 		return -ENOTSUP;
 	err = memory ? 0 : foreign_open(pid, NULL, &memory, &r->why);
 	if (err == 0)

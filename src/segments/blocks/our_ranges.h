@@ -33,7 +33,6 @@ struct our_ranges {
  * Negative errno: not all is known (-ENOTSUP: an older collector; -EPERM,
  * -ESRCH, -EFAULT, -ETIMEDOUT, -ENOMEM as of live_map.h).
  */
-int our_ranges_read(
-    struct our_ranges *r, pid_t pid, const struct seg_header *h);
+int our_ranges_read(struct our_ranges *r, pid_t pid, const struct seg_header *h);
 
 #endif

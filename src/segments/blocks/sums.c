@@ -10,36 +10,31 @@
 #include "kit/data/room.h"
 #include "kit/data/capped.h"
 
-static seg_wide
-plus_wide(seg_wide a, seg_wide b)
+static seg_wide plus_wide(seg_wide a, seg_wide b)
 {
 	return a > ~b ? ~(seg_wide)0 : a + b;
 }
 
-static bool
-same_id(const void *items, uint32_t item, const void *key)
+static bool same_id(const void *items, uint32_t item, const void *key)
 {
-	return ((const struct sum_row *)items)[item].id ==
-	    *(const uint32_t *)key;
+	return ((const struct sum_row *)items)[item].id == *(const uint32_t *)key;
 }
 
-struct sum_row *
-sums_at(struct sums *l, uint32_t id)
+struct sum_row *sums_at(struct sums *l, uint32_t id)
 {
 	uint32_t at;
 
 	if (room_make(&l->items, &l->room, l->count, sizeof(*l->items)) < 0)
 		return NULL;
-	if (dict_find(&l->index, dict_hash(id, 5, 6), same_id, l->items, &id,
-	        (uint32_t)l->count, &at) < 0)
+	if (dict_find(&l->index, dict_hash(id, 5, 6), same_id, l->items, &id, (uint32_t)l->count,
+	        &at) < 0)
 		return NULL;
 	if (at == l->count)
 		l->items[l->count++] = (struct sum_row){.id = id};
 	return &l->items[at];
 }
 
-static void
-add_row(struct sum_row *sum, const struct seg_row *row, uint32_t epoch)
+static void add_row(struct sum_row *sum, const struct seg_row *row, uint32_t epoch)
 {
 	uint64_t max = (uint64_t)row->size_min + row->size_span;
 	struct rows_share peak = rows_at_peak(row, epoch);
@@ -55,8 +50,7 @@ add_row(struct sum_row *sum, const struct seg_row *row, uint32_t epoch)
 			sum->last_tick = row->last_tick;
 	}
 	sum->allocations = capped_sum(sum->allocations, row->allocations);
-	sum->allocated_bytes =
-	    capped_sum(sum->allocated_bytes, row->allocated_bytes);
+	sum->allocated_bytes = capped_sum(sum->allocated_bytes, row->allocated_bytes);
 	sum->frees = capped_sum(sum->frees, row->frees);
 	sum->freed_bytes = capped_sum(sum->freed_bytes, row->freed_bytes);
 	sum->live_bytes += row->allocated_bytes - row->freed_bytes;
@@ -68,19 +62,16 @@ add_row(struct sum_row *sum, const struct seg_row *row, uint32_t epoch)
  * blocks shows that, the sums are shown as the largest number. The live bytes
  * are still known, because both sums wrapped alike.
  */
-static void
-settle_bytes(struct sum_row *sum)
+static void settle_bytes(struct sum_row *sum)
 {
 	const uint64_t largest = sum->size_max < UINT32_MAX
 	    ? sum->size_max
 	    : UINT64_MAX; /* sizes from 2^32 - 1 on are not in the row */
 	const bool may = (seg_wide)sum->allocations * largest > UINT64_MAX;
-	const bool must =
-	    (seg_wide)sum->allocations * sum->size_min > UINT64_MAX;
+	const bool must = (seg_wide)sum->allocations * sum->size_min > UINT64_MAX;
 
 	if (!must &&
-	    !(may && sum->frees <= sum->allocations &&
-	        sum->freed_bytes > sum->allocated_bytes))
+	    !(may && sum->frees <= sum->allocations && sum->freed_bytes > sum->allocated_bytes))
 		return;
 	if ((int64_t)sum->live_bytes < 0)
 		return; /* impossible; invariants.c reports it */
@@ -89,27 +80,23 @@ settle_bytes(struct sum_row *sum)
 }
 
 /* In sampled mode the rows contain estimates, and this is their variance. */
-static void
-add_sample(struct sum_row *sum, const struct seg_sample *row)
+static void add_sample(struct sum_row *sum, const struct seg_sample *row)
 {
 	sum->samples = capped_sum(sum->samples, row->samples);
 	sum->sampled_frees = capped_sum(sum->sampled_frees, row->sampled_frees);
 	sum->variance_allocated = plus_wide(sum->variance_allocated,
 	    seg_wide_of(row->variance_allocated, row->variance_allocated_high));
-	sum->variance_freed = plus_wide(sum->variance_freed,
-	    seg_wide_of(row->variance_freed, row->variance_freed_high));
+	sum->variance_freed = plus_wide(
+	    sum->variance_freed, seg_wide_of(row->variance_freed, row->variance_freed_high));
 }
 
-static bool
-is_idle(const struct seg_row *row)
+static bool is_idle(const struct seg_row *row)
 {
-	return row->allocations == 0 && row->allocated_bytes == 0 &&
-	    row->frees == 0 && row->freed_bytes == 0;
+	return row->allocations == 0 && row->allocated_bytes == 0 && row->frees == 0 &&
+	    row->freed_bytes == 0;
 }
 
-static int
-sum_rows(
-    const struct segment *seg, const struct segment_rows *x, struct sums *sums)
+static int sum_rows(const struct segment *seg, const struct segment_rows *x, struct sums *sums)
 {
 	for (uint32_t i = 0; i < x->count; i++) {
 		uint64_t id = x->first + i;
@@ -142,23 +129,20 @@ sum_rows(
 	return 0;
 }
 
-static int
-by_id(const void *a, const void *b)
+static int by_id(const void *a, const void *b)
 {
 	const struct sum_row *x = a, *y = b;
 
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-void
-sums_sort(struct sums *l)
+void sums_sort(struct sums *l)
 {
 	if (l->count > 0)
 		qsort(l->items, l->count, sizeof(*l->items), by_id);
 }
 
-int
-sums_init(struct sums *l, const struct segment *seg)
+int sums_init(struct sums *l, const struct segment *seg)
 {
 	for (size_t i = 0; i < seg->extent_count; i++) {
 		const struct segment_rows *x = &seg->extents[i];
@@ -176,8 +160,7 @@ sums_init(struct sums *l, const struct segment *seg)
 	return 0;
 }
 
-void
-sums_release(struct sums *l)
+void sums_release(struct sums *l)
 {
 	dict_release(&l->index);
 	free(l->items);

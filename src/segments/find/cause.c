@@ -26,24 +26,21 @@ _Static_assert(sizeof(struct cause_info) == 64, "PIDFD_INFO_SIZE_VER0");
 #define CAUSE_GET_INFO _IOWR(0xff, 11, struct cause_info)
 enum { CAUSE_EXIT = 1 << 3 };
 
-int
-cause_open(pid_t pid)
+int cause_open(pid_t pid)
 {
 	long fd = syscall(SYS_pidfd_open, pid, 0); /* it is close-on-exec */
 
 	return fd < 0 ? -errno : (int)fd;
 }
 
-bool
-cause_has_ended(int pidfd)
+bool cause_has_ended(int pidfd)
 {
 	struct pollfd p = {.fd = pidfd, .events = POLLIN};
 
 	return poll(&p, 1, 0) > 0 && (p.revents & (POLLIN | POLLHUP));
 }
 
-int
-cause_status(int pidfd, int *ret_status)
+int cause_status(int pidfd, int *ret_status)
 {
 	struct cause_info info = {.mask = CAUSE_EXIT};
 

@@ -12,8 +12,7 @@
 /* The youngest segment of this pid in one file; NONE: there is none. */
 enum { NONE = -2 };
 
-static int
-find_slot(const struct segfile *f, pid_t pid, uint64_t *ret_start_ns)
+static int find_slot(const struct segfile *f, pid_t pid, uint64_t *ret_start_ns)
 {
 	uint8_t taken[SEGFILE_SLOTS];
 	struct seg_header h;
@@ -21,9 +20,8 @@ find_slot(const struct segfile *f, pid_t pid, uint64_t *ret_start_ns)
 
 	segfile_taken(f, taken);
 	for (int i = SEGFILE_OWN; i < segfile_slots(f); i++) {
-		if ((i >= 0 && !taken[i]) ||
-		    segfile_header(f, i, &h, NULL) < 0 || (pid_t)h.pid != pid ||
-		    h.start_realtime_ns < *ret_start_ns)
+		if ((i >= 0 && !taken[i]) || segfile_header(f, i, &h, NULL) < 0 ||
+		    (pid_t)h.pid != pid || h.start_realtime_ns < *ret_start_ns)
 			continue;
 		*ret_start_ns = h.start_realtime_ns;
 		found = i;
@@ -31,8 +29,7 @@ find_slot(const struct segfile *f, pid_t pid, uint64_t *ret_start_ns)
 	return found;
 }
 
-int
-dead_find(pid_t chooser, const char *directory, pid_t pid, struct dead *ret)
+int dead_find(pid_t chooser, const char *directory, pid_t pid, struct dead *ret)
 {
 	char path[4096], *names = NULL;
 	uint64_t start_ns = 0;
@@ -47,8 +44,8 @@ dead_find(pid_t chooser, const char *directory, pid_t pid, struct dead *ret)
 		int slot;
 
 		if (strlen(name) >= sizeof(ret->name) ||
-		    (size_t)snprintf(path, sizeof(path), "%s/%s", directory,
-		        name) >= sizeof(path) ||
+		    (size_t)snprintf(path, sizeof(path), "%s/%s", directory, name) >=
+		        sizeof(path) ||
 		    segfile_open_of(chooser, path, &f, NULL) < 0)
 			continue;
 		slot = find_slot(f, pid, &start_ns);

@@ -20,7 +20,6 @@ struct dead {
  * directory was chosen by the process `chooser`, or, if that is 0, by our own
  * user: see foreign_file.h. -ESRCH: there is none.
  */
-int dead_find(
-    pid_t chooser, const char *directory, pid_t pid, struct dead *ret);
+int dead_find(pid_t chooser, const char *directory, pid_t pid, struct dead *ret);
 
 #endif

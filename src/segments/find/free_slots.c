@@ -23,8 +23,7 @@
  * wherever the caller says so. What such a file says about itself can make us
  * write into this file alone.
  */
-static bool
-may_write(int dir, const struct stat *st, bool as_root)
+static bool may_write(int dir, const struct stat *st, bool as_root)
 {
 	struct stat folder;
 
@@ -33,8 +32,7 @@ may_write(int dir, const struct stat *st, bool as_root)
 	if (st->st_uid == geteuid() || geteuid() != 0)
 		return st->st_uid == geteuid();
 	return as_root ||
-	    (fstat(dir, &folder) == 0 && folder.st_uid == st->st_uid &&
-	        !(folder.st_mode & 022));
+	    (fstat(dir, &folder) == 0 && folder.st_uid == st->st_uid && !(folder.st_mode & 022));
 }
 
 /*
@@ -42,8 +40,7 @@ may_write(int dir, const struct stat *st, bool as_root)
  * Where we are neither, it stays as it is: -EACCES. Takes `fd`. With `source`, it
  * must be that file.
  */
-static int
-make_writable(int fd, int dir, const struct source *source, bool as_root)
+static int make_writable(int fd, int dir, const struct source *source, bool as_root)
 {
 	char self[32];
 	struct stat st;
@@ -53,12 +50,10 @@ make_writable(int fd, int dir, const struct source *source, bool as_root)
 		return fd;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	if (fstat(fd, &st) == 0 &&
-	    (!source ||
-	        (st.st_dev == source->device && st.st_ino == source->inode)) &&
+	    (!source || (st.st_dev == source->device && st.st_ino == source->inode)) &&
 	    may_write(dir, &st, as_root)) {
 		writable = open(self, O_RDWR | O_CLOEXEC);
-		if (writable < 0 && st.st_uid == geteuid() &&
-		    fchmod(fd, 0600) == 0) {
+		if (writable < 0 && st.st_uid == geteuid() && fchmod(fd, 0600) == 0) {
 			writable = open(self, O_RDWR | O_CLOEXEC);
 			(void)fchmod(fd, 0400);
 		}
@@ -67,26 +62,21 @@ make_writable(int fd, int dir, const struct source *source, bool as_root)
 	return writable < 0 ? -EACCES : writable;
 }
 
-static int
-open_writable(
-    int dir, const char *name, const struct source *source, bool as_root)
+static int open_writable(int dir, const char *name, const struct source *source, bool as_root)
 {
-	int fd =
-	    openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 
 	return make_writable(fd < 0 ? -errno : fd, dir, source, as_root);
 }
 
-static int
-lock_control(int dir, const char *name, bool as_root)
+static int lock_control(int dir, const char *name, bool as_root)
 {
 	char control[NAME_MAX + 8];
 	struct stat st;
 	int fd, err;
 
 	snprintf(control, sizeof(control), "%s.ctl", name);
-	fd = openat(
-	    dir, control, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	fd = openat(dir, control, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
 	err = fstat(fd, &st) < 0 || !may_write(dir, &st, as_root) ? -EACCES : 0;
@@ -98,16 +88,14 @@ lock_control(int dir, const char *name, bool as_root)
 	return err;
 }
 
-static int
-begin(struct free_slots *s, int dir, const char *name, const struct segfile *f,
-    bool as_root)
+static int begin(
+    struct free_slots *s, int dir, const char *name, const struct segfile *f, bool as_root)
 {
 	s->lock = lock_control(dir, name, as_root);
 	if (s->lock < 0)
 		return s->lock;
 	s->fd = open_writable(dir, name, segfile_source(f), as_root);
-	s->log = make_writable(
-	    logfile_open(dir, name, "", O_RDONLY), dir, NULL, as_root);
+	s->log = make_writable(logfile_open(dir, name, "", O_RDONLY), dir, NULL, as_root);
 	if (s->fd >= 0)
 		return 0;
 	if (s->log >= 0)
@@ -116,22 +104,18 @@ begin(struct free_slots *s, int dir, const char *name, const struct segfile *f,
 	return s->fd;
 }
 
-int
-free_slots_begin(
-    struct free_slots *s, int dir, const char *name, const struct segfile *f)
+int free_slots_begin(struct free_slots *s, int dir, const char *name, const struct segfile *f)
 {
 	return begin(s, dir, name, f, false);
 }
 
-int
-free_slots_begin_as_root(
+int free_slots_begin_as_root(
     struct free_slots *s, int dir, const char *name, const struct segfile *f)
 {
 	return begin(s, dir, name, f, true);
 }
 
-void
-free_slots_end(struct free_slots *s)
+void free_slots_end(struct free_slots *s)
 {
 	close(s->fd);
 	if (s->log >= 0)
@@ -140,8 +124,7 @@ free_slots_end(struct free_slots *s)
 }
 
 /* The state comes last: from then on the line is another child's. */
-static bool
-free_line(int fd, off_t at)
+static bool free_line(int fd, off_t at)
 {
 	static const uint8_t no[sizeof(struct seg_early)];
 	const size_t state = sizeof(((struct seg_early *)0)->state);
@@ -155,34 +138,30 @@ free_line(int fd, off_t at)
  * First its pages, the header among them, then the byte that keeps others out.
  * Without holes it would not come back empty: then it stays taken.
  */
-static bool
-free_pages(int fd, off_t at, uint64_t base, uint64_t limit)
+static bool free_pages(int fd, off_t at, uint64_t base, uint64_t limit)
 {
 	static const uint8_t no;
 
-	return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-	           (off_t)base, (off_t)limit) == 0 &&
+	return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)base,
+	           (off_t)limit) == 0 &&
 	    pwrite(fd, &no, sizeof(no), at) == sizeof(no);
 }
 
 /* The pool of this slot goes, too; what cannot be read as one stays. */
-static void
-free_pool(int fd, uint32_t pool)
+static void free_pool(int fd, uint32_t pool)
 {
 	struct log_head first;
 	uint64_t at, control;
 
-	if (fd < 0 || pool == 0 ||
-	    logfile_read(fd, 0, &first, sizeof(first)) < 0 ||
+	if (fd < 0 || pool == 0 || logfile_read(fd, 0, &first, sizeof(first)) < 0 ||
 	    logfile_find_pool(fd, pool, &at, &control) < 0)
 		return;
-	(void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-	    (off_t)at, (off_t)first.child_bytes);
+	(void)fallocate(
+	    fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)first.child_bytes);
 }
 
-bool
-free_slots_give(const struct free_slots *s, const struct segfile *f, int slot,
-    const uint8_t uuid[16])
+bool free_slots_give(
+    const struct free_slots *s, const struct segfile *f, int slot, const uint8_t uuid[16])
 {
 	uint64_t base, limit;
 	struct seg_header h;
@@ -197,8 +176,7 @@ free_slots_give(const struct free_slots *s, const struct segfile *f, int slot,
 		return free_line(s->fd, at);
 	/* the slot is not free before, so no new child has the pool yet */
 	free_pool(s->log, (uint32_t)slot + 1);
-	return segfile_window(f, slot, &base, &limit) == 0 &&
-	    free_pages(s->fd, at, base, limit);
+	return segfile_window(f, slot, &base, &limit) == 0 && free_pages(s->fd, at, base, limit);
 }
 
 /* ---- all that have ended ---- */
@@ -224,8 +202,7 @@ struct batch {
 	size_t count, room;
 };
 
-static int
-read_children(struct batch *b, const struct segfile *f)
+static int read_children(struct batch *b, const struct segfile *f)
 {
 	uint8_t taken[SEGFILE_SLOTS];
 
@@ -235,8 +212,7 @@ read_children(struct batch *b, const struct segfile *f)
 
 		if (!taken[i])
 			continue;
-		if (room_make(&b->children, &b->room, b->count,
-		        sizeof(*b->children)) < 0)
+		if (room_make(&b->children, &b->room, b->count, sizeof(*b->children)) < 0)
 			return -ENOMEM;
 		c = &b->children[b->count];
 		if (segfile_header(f, i, &c->header, NULL) < 0)
@@ -250,8 +226,7 @@ read_children(struct batch *b, const struct segfile *f)
 }
 
 /* Its slots, locked; nothing is held if it has none that can be freed. */
-static int
-add_file(struct batch *b, int dir, const char *name)
+static int add_file(struct batch *b, int dir, const char *name)
 {
 	struct free_slots *s = &b->slots[b->file_count];
 	size_t before = b->count;
@@ -261,10 +236,8 @@ add_file(struct batch *b, int dir, const char *name)
 
 	if (segfile_open(dir, name, &f, NULL) < 0)
 		return 0;
-	if (segfile_slots(f) == 0 ||
-	    segfile_header(f, SEGFILE_OWN, &own, NULL) < 0 ||
-	    segment_dir_is_recorded(dir, own.session) ||
-	    free_slots_begin(s, dir, name, f) < 0) {
+	if (segfile_slots(f) == 0 || segfile_header(f, SEGFILE_OWN, &own, NULL) < 0 ||
+	    segment_dir_is_recorded(dir, own.session) || free_slots_begin(s, dir, name, f) < 0) {
 		segfile_close(f);
 		return 0;
 	}
@@ -279,8 +252,7 @@ add_file(struct batch *b, int dir, const char *name)
 }
 
 /* Frees what can be, and lets go of the files. */
-static size_t
-finish(struct batch *b)
+static size_t finish(struct batch *b)
 {
 	struct proc_cache *cache = b->count > 0 ? proc_cache_new() : NULL;
 	size_t freed = 0;
@@ -290,11 +262,9 @@ finish(struct batch *b)
 		enum proc_state state;
 		pid_t pid;
 
-		state = proc_check_in(
-		    cache, &c->header, segfile_source(c->file), &pid);
+		state = proc_check_in(cache, &c->header, segfile_source(c->file), &pid);
 		if (state == PROC_NO || state == PROC_EXEC)
-			freed += free_slots_give(
-			    c->slots, c->file, c->slot, c->header.uuid);
+			freed += free_slots_give(c->slots, c->file, c->slot, c->header.uuid);
 	}
 	proc_cache_free(cache);
 	for (size_t i = 0; i < b->file_count; i++) {
@@ -306,8 +276,7 @@ finish(struct batch *b)
 	return freed;
 }
 
-size_t
-free_slots_of_dead(int dir, char *const *names, size_t count)
+size_t free_slots_of_dead(int dir, char *const *names, size_t count)
 {
 	struct batch b = {0};
 	size_t freed = 0;
@@ -315,8 +284,7 @@ free_slots_of_dead(int dir, char *const *names, size_t count)
 
 	for (size_t i = 0; i < count && err == 0; i++) {
 		err = add_file(&b, dir, names[i]);
-		if (b.file_count == FILES_AT_ONCE ||
-		    b.count >= CHILDREN_AT_ONCE)
+		if (b.file_count == FILES_AT_ONCE || b.count >= CHILDREN_AT_ONCE)
 			freed += finish(&b);
 	}
 	freed += finish(&b);

@@ -30,8 +30,7 @@ struct free_slots {
  * those of a user in that user's own directory); -ENOENT: there is no
  * control file.
  */
-int free_slots_begin(
-    struct free_slots *s, int dir, const char *name, const struct segfile *f);
+int free_slots_begin(struct free_slots *s, int dir, const char *name, const struct segfile *f);
 
 /* The same for root in a file of another user, where that is for root to do. */
 int free_slots_begin_as_root(
@@ -43,8 +42,8 @@ void free_slots_end(struct free_slots *s);
  * back. The caller knows that the process with this uuid has ended. False: the
  * slot has another process by now, or cannot be emptied, and stays as it is.
  */
-bool free_slots_give(const struct free_slots *s, const struct segfile *f,
-    int slot, const uint8_t uuid[16]);
+bool free_slots_give(
+    const struct free_slots *s, const struct segfile *f, int slot, const uint8_t uuid[16]);
 
 /*
  * Gives back the slots of all children that have ended in these files of a

@@ -28,60 +28,50 @@ enum {
 
 _Static_assert(sizeof(struct live_key) == 40, "no padding to compare");
 
-static bool
-same_key(const void *items, uint32_t item, const void *key)
+static bool same_key(const void *items, uint32_t item, const void *key)
 {
-	return memcmp((const struct live_key *)items + item, key,
-	           sizeof(struct live_key)) == 0;
+	return memcmp((const struct live_key *)items + item, key, sizeof(struct live_key)) == 0;
 }
 
-bool
-gather_has_key(const struct gather_keys *k, const struct live_key *key)
+bool gather_has_key(const struct gather_keys *k, const struct live_key *key)
 {
 	uint32_t at;
 
 	return k->count > 0 &&
-	    dict_look(&k->dict, dict_hash_bytes(key, sizeof(*key)), same_key,
-	        k->list, key, &at);
+	    dict_look(&k->dict, dict_hash_bytes(key, sizeof(*key)), same_key, k->list, key, &at);
 }
 
-int
-gather_add_key(struct gather_keys *k, const struct live_key *key)
+int gather_add_key(struct gather_keys *k, const struct live_key *key)
 {
 	uint32_t at = 0;
 	int err = room_make(&k->list, &k->room, k->count, sizeof(*k->list));
 
 	if (err == 0)
-		err = dict_find(&k->dict, dict_hash_bytes(key, sizeof(*key)),
-		    same_key, k->list, key, (uint32_t)k->count, &at);
+		err = dict_find(&k->dict, dict_hash_bytes(key, sizeof(*key)), same_key, k->list,
+		    key, (uint32_t)k->count, &at);
 	if (err < 0 || at < k->count)
 		return err;
 	k->list[k->count++] = *key;
 	return 0;
 }
 
-void
-gather_release_keys(struct gather_keys *k)
+void gather_release_keys(struct gather_keys *k)
 {
 	dict_release(&k->dict);
 	free(k->list);
 	*k = (struct gather_keys){0};
 }
 
-struct live_key
-gather_key(const struct segfile *f, int slot, const uint8_t uuid[16])
+struct live_key gather_key(const struct segfile *f, int slot, const uint8_t uuid[16])
 {
 	const struct source *s = segfile_source(f);
-	struct live_key k = {
-	    .device = s->device, .inode = s->inode, .slot = slot};
+	struct live_key k = {.device = s->device, .inode = s->inode, .slot = slot};
 
 	memcpy(k.uuid, uuid, sizeof(k.uuid));
 	return k;
 }
 
-int
-gather_note(
-    struct gather *g, const struct segfile *f, int slot, const uint8_t uuid[16])
+int gather_note(struct gather *g, const struct segfile *f, int slot, const uint8_t uuid[16])
 {
 	struct live_key k = gather_key(f, slot, uuid);
 
@@ -89,9 +79,8 @@ gather_note(
 	return gather_add_key(&g->done, &k);
 }
 
-bool
-gather_is_noted(const struct gather *g, const struct segfile *f, int slot,
-    const uint8_t uuid[16])
+bool gather_is_noted(
+    const struct gather *g, const struct segfile *f, int slot, const uint8_t uuid[16])
 {
 	struct live_key k = gather_key(f, slot, uuid);
 
@@ -100,24 +89,20 @@ gather_is_noted(const struct gather *g, const struct segfile *f, int slot,
 
 /* ---- who is there ---- */
 
-static int
-add_candidate(struct gather *g, size_t file, int slot)
+static int add_candidate(struct gather *g, size_t file, int slot)
 {
 	struct gather_file *f = &g->files[file];
 	struct gather_candidate *c;
 	struct live_key key;
 	int err;
 
-	err = room_make(&g->candidates, &g->candidate_room, g->candidate_count,
-	    sizeof(*g->candidates));
+	err = room_make(
+	    &g->candidates, &g->candidate_room, g->candidate_count, sizeof(*g->candidates));
 	if (err < 0)
 		return err;
 	c = &g->candidates[g->candidate_count];
 	*c = (struct gather_candidate){.file = file,
-	    .row = {.file = f->file,
-	        .slot = slot,
-	        .own = &f->own,
-	        .may_remove = f->may_remove}};
+	    .row = {.file = f->file, .slot = slot, .own = &f->own, .may_remove = f->may_remove}};
 	/* no header yet: it is being set up, and will be there next time */
 	if (segfile_header(f->file, slot, &c->row.header, NULL) < 0)
 		return 0;
@@ -131,8 +116,7 @@ add_candidate(struct gather *g, size_t file, int slot)
 	return 0;
 }
 
-static int
-find_candidates(struct gather *g, size_t file)
+static int find_candidates(struct gather *g, size_t file)
 {
 	const struct gather_hooks *hooks = &g->plan.hooks;
 	struct gather_file *f = &g->files[file];
@@ -142,8 +126,7 @@ find_candidates(struct gather *g, size_t file)
 
 	f->taken = 0;
 	segfile_taken(f->file, taken);
-	for (int slot = SEGFILE_OWN; slot < segfile_slots(f->file) && err == 0;
-	     slot++) {
+	for (int slot = SEGFILE_OWN; slot < segfile_slots(f->file) && err == 0; slot++) {
 		if (slot >= 0 && !taken[slot])
 			continue;
 		f->taken++;
@@ -160,8 +143,7 @@ find_candidates(struct gather *g, size_t file)
  * A forked child may be in a pid namespace of its own, where its pid is another
  * than here: then the list of processes has it.
  */
-static bool
-is_dead(const struct procs *procs, struct gather_row *row)
+static bool is_dead(const struct procs *procs, struct gather_row *row)
 {
 	const struct source *s = segfile_source(row->file);
 	const struct seg_header *h = &row->header;
@@ -169,8 +151,7 @@ is_dead(const struct procs *procs, struct gather_row *row)
 
 	if (state != PROC_NO && state != PROC_EXEC)
 		return false;
-	if (h->start_jiffies == 0 &&
-	    procs_may_map(procs, s->device, s->inode, (pid_t)h->pid))
+	if (h->start_jiffies == 0 && procs_may_map(procs, s->device, s->inode, (pid_t)h->pid))
 		return false;
 	row->has_called_exec = state == PROC_EXEC && h->start_jiffies != 0;
 	return true;
@@ -178,8 +159,7 @@ is_dead(const struct procs *procs, struct gather_row *row)
 
 /* ---- writing and giving back ---- */
 
-static int
-by_start(const void *left, const void *right)
+static int by_start(const void *left, const void *right)
 {
 	const struct gather_candidate *a = left, *b = right;
 	uint64_t x = a->row.header.start_monotonic_ns;
@@ -188,8 +168,7 @@ by_start(const void *left, const void *right)
 	return x < y ? -1 : x > y;
 }
 
-static int
-write_dead(struct gather *g, const struct procs *procs)
+static int write_dead(struct gather *g, const struct procs *procs)
 {
 	const struct gather_hooks *hooks = &g->plan.hooks;
 
@@ -212,8 +191,8 @@ write_dead(struct gather *g, const struct procs *procs)
 		g->counts.written += answer == 0;
 		if (answer > 0) {
 			/* never again, and never removed by us */
-			struct live_key key = gather_key(
-			    c->row.file, c->row.slot, c->row.header.uuid);
+			struct live_key key =
+			    gather_key(c->row.file, c->row.slot, c->row.header.uuid);
 
 			g->counts.unreadable++;
 			c->row.may_remove = false;
@@ -226,21 +205,18 @@ write_dead(struct gather *g, const struct procs *procs)
 }
 
 /* Locks a file before the first slot of it is given back. */
-static bool
-lock_file(struct gather *g, struct gather_file *f)
+static bool lock_file(struct gather *g, struct gather_file *f)
 {
 	int dir = g->directories[f->directory].fd;
 
 	if (!f->was_locked) {
 		f->was_locked = true;
-		f->is_locked = free_slots_begin_as_root(
-		                   &f->slots, dir, f->name, f->file) == 0;
+		f->is_locked = free_slots_begin_as_root(&f->slots, dir, f->name, f->file) == 0;
 	}
 	return f->is_locked;
 }
 
-static void
-give_back(struct gather *g, struct gather_candidate *c)
+static void give_back(struct gather *g, struct gather_candidate *c)
 {
 	struct gather_file *f = &g->files[c->file];
 
@@ -249,16 +225,14 @@ give_back(struct gather *g, struct gather_candidate *c)
 	if (c->row.slot == SEGFILE_OWN) {
 		f->taken--;
 	} else if (lock_file(g, f) &&
-	    free_slots_give(
-	        &f->slots, f->file, c->row.slot, c->row.header.uuid)) {
+	    free_slots_give(&f->slots, f->file, c->row.slot, c->row.header.uuid)) {
 		f->taken--;
 		c->is_given = true;
 		g->counts.slots_freed++;
 	}
 }
 
-static void
-unlock_files(struct gather *g)
+static void unlock_files(struct gather *g)
 {
 	for (size_t i = 0; i < g->file_count; i++) {
 		struct gather_file *f = &g->files[i];
@@ -271,29 +245,26 @@ unlock_files(struct gather *g)
 }
 
 /* Is NAME.seg still the file that was looked at? Then it goes. */
-static bool
-remove_file(int dir, const char *name, const struct source *s)
+static bool remove_file(int dir, const char *name, const struct source *s)
 {
 	struct stat st;
 
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    st.st_dev != s->device || st.st_ino != s->inode)
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_dev != s->device ||
+	    st.st_ino != s->inode)
 		return false;
 	segment_dir_remove(dir, name);
 	return true;
 }
 
 /* Keeps the keys of what is still there, and only those. */
-static int
-keep_keys(struct gather *g)
+static int keep_keys(struct gather *g)
 {
 	struct gather_keys done = {0}, refused = {0};
 	int err = 0;
 
 	for (size_t i = 0; i < g->candidate_count && err == 0; i++) {
 		const struct gather_candidate *c = &g->candidates[i];
-		struct live_key key =
-		    gather_key(c->row.file, c->row.slot, c->row.header.uuid);
+		struct live_key key = gather_key(c->row.file, c->row.slot, c->row.header.uuid);
 
 		if (gather_has_key(&g->refused, &key))
 			err = gather_add_key(&refused, &key);
@@ -314,29 +285,24 @@ keep_keys(struct gather *g)
 
 /* ---- others who read ---- */
 
-static bool
-has_candidate(const struct gather_keys *k, const struct gather_candidate *c)
+static bool has_candidate(const struct gather_keys *k, const struct gather_candidate *c)
 {
-	struct live_key key =
-	    gather_key(c->row.file, c->row.slot, c->row.header.uuid);
+	struct live_key key = gather_key(c->row.file, c->row.slot, c->row.header.uuid);
 
 	return gather_has_key(k, &key);
 }
 
 /* What was offered is read. Only what is still there is remembered. */
-static int
-note_read(struct gather *g)
+static int note_read(struct gather *g)
 {
 	struct gather_keys read = {0};
 	int err = 0;
 
 	for (size_t i = 0; i < g->candidate_count && err == 0; i++) {
 		const struct gather_candidate *c = &g->candidates[i];
-		struct live_key key =
-		    gather_key(c->row.file, c->row.slot, c->row.header.uuid);
+		struct live_key key = gather_key(c->row.file, c->row.slot, c->row.header.uuid);
 
-		if (gather_has_key(&g->read, &key) ||
-		    gather_has_key(&g->offered, &key))
+		if (gather_has_key(&g->read, &key) || gather_has_key(&g->offered, &key))
 			err = gather_add_key(&read, &key);
 	}
 	if (err < 0) {
@@ -350,21 +316,18 @@ note_read(struct gather *g)
 }
 
 /* All that is safe, and that nobody else has read. */
-static int
-offer(struct gather *g)
+static int offer(struct gather *g)
 {
 	const struct gather_hooks *hooks = &g->plan.hooks;
 	int err = 0;
 
-	for (size_t i = 0; i < g->candidate_count && err == 0 &&
-	     g->offered.count < GUEST_KEYS;
+	for (size_t i = 0; i < g->candidate_count && err == 0 && g->offered.count < GUEST_KEYS;
 	     i++) {
 		const struct gather_candidate *c = &g->candidates[i];
-		struct live_key key =
-		    gather_key(c->row.file, c->row.slot, c->row.header.uuid);
+		struct live_key key = gather_key(c->row.file, c->row.slot, c->row.header.uuid);
 
-		if (c->is_dead && c->is_done && !c->is_given &&
-		    c->row.may_remove && !gather_has_key(&g->read, &key))
+		if (c->is_dead && c->is_done && !c->is_given && c->row.may_remove &&
+		    !gather_has_key(&g->read, &key))
 			err = gather_add_key(&g->offered, &key);
 	}
 	if (err == 0 && g->offered.count > 0)
@@ -373,8 +336,7 @@ offer(struct gather *g)
 }
 
 /* Those that are safe: slots, then files that nobody is in any more. */
-static int
-give_all_back(struct gather *g)
+static int give_all_back(struct gather *g)
 {
 	const struct gather_hooks *hooks = &g->plan.hooks;
 	bool is_alone = !hooks->offer;
@@ -387,11 +349,9 @@ give_all_back(struct gather *g)
 		struct gather_candidate *c = &g->candidates[i];
 
 		if (c->is_written &&
-		    (c->row.header.state == SEG_INERT ||
-		        hooks->is_safe(hooks->context, &c->row)))
+		    (c->row.header.state == SEG_INERT || hooks->is_safe(hooks->context, &c->row)))
 			c->is_done = true;
-		if (c->is_dead && c->is_done &&
-		    (is_alone || has_candidate(&g->read, c)))
+		if (c->is_dead && c->is_done && (is_alone || has_candidate(&g->read, c)))
 			give_back(g, c);
 	}
 	unlock_files(g);
@@ -401,12 +361,10 @@ give_all_back(struct gather *g)
 	for (size_t i = 0; i < g->file_count && err == 0; i++) {
 		struct gather_file *f = &g->files[i];
 		const struct source *s = segfile_source(f->file);
-		const struct gather_directory *d =
-		    &g->directories[f->directory];
+		const struct gather_directory *d = &g->directories[f->directory];
 
 		if (f->taken > 0 || !f->may_remove ||
-		    in_use_check(d->fd, f->name, s->device, s->inode) !=
-		        IN_USE_NO)
+		    in_use_check(d->fd, f->name, s->device, s->inode) != IN_USE_NO)
 			continue; /* a forked child may still count there */
 		if (remove_file(d->fd, f->name, s)) {
 			g->counts.files_removed++;
@@ -420,18 +378,15 @@ give_all_back(struct gather *g)
 }
 
 /* A round that finds nobody costs no look at /proc. */
-static bool
-has_work(const struct gather *g)
+static bool has_work(const struct gather *g)
 {
 	for (size_t i = 0; i < g->candidate_count; i++)
-		if (!g->candidates[i].is_done ||
-		    g->candidates[i].row.may_remove)
+		if (!g->candidates[i].is_done || g->candidates[i].row.may_remove)
 			return true;
 	return false;
 }
 
-int
-gather_round(struct gather *g, size_t *ret_waiting)
+int gather_round(struct gather *g, size_t *ret_waiting)
 {
 	struct procs procs = {0};
 	int err;
@@ -443,8 +398,7 @@ gather_round(struct gather *g, size_t *ret_waiting)
 	*ret_waiting = g->candidate_count;
 	if (err < 0 || !has_work(g))
 		return err;
-	qsort(g->candidates, g->candidate_count, sizeof(*g->candidates),
-	    by_start);
+	qsort(g->candidates, g->candidate_count, sizeof(*g->candidates), by_start);
 	err = procs_init(&procs, 0, NULL);
 	if (err == 0)
 		err = write_dead(g, &procs);
@@ -456,39 +410,34 @@ gather_round(struct gather *g, size_t *ret_waiting)
 	return err;
 }
 
-uint64_t
-gather_room(const struct gather *g)
+uint64_t gather_room(const struct gather *g)
 {
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < g->file_count && i < ROOM_FILES; i++) {
 		struct stat st;
 
-		if (g->files[i].file &&
-		    fstat(segfile_source(g->files[i].file)->fd, &st) == 0)
+		if (g->files[i].file && fstat(segfile_source(g->files[i].file)->fd, &st) == 0)
 			sum += (uint64_t)st.st_blocks * 512;
 	}
 	return sum;
 }
 
-struct gather_counts
-gather_counts(const struct gather *g)
+struct gather_counts gather_counts(const struct gather *g)
 {
 	return g->counts;
 }
 
 /* ---- what outlives us ---- */
 
-int
-gather_save(const struct gather *g, int dir_fd, const char *name)
+int gather_save(const struct gather *g, int dir_fd, const char *name)
 {
 	char temp[64];
 	int fd, err = 0;
 	FILE *f;
 
 	(void)snprintf(temp, sizeof(temp), "%.50s.new", name);
-	fd = openat(dir_fd, temp,
-	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(dir_fd, temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	f = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!f) {
 		err = -errno;
@@ -501,9 +450,8 @@ gather_save(const struct gather *g, int dir_fd, const char *name)
 
 		for (size_t n = 0; n < sizeof(k->uuid); n++)
 			(void)fprintf(f, "%02x", k->uuid[n]);
-		(void)fprintf(f, " %llx %llx %lld\n",
-		    (unsigned long long)k->device, (unsigned long long)k->inode,
-		    (long long)k->slot);
+		(void)fprintf(f, " %llx %llx %lld\n", (unsigned long long)k->device,
+		    (unsigned long long)k->inode, (long long)k->slot);
 	}
 	if (fflush(f) != 0 || (fsync(fd) < 0 && errno != EINVAL))
 		err = -errno;
@@ -517,8 +465,7 @@ gather_save(const struct gather *g, int dir_fd, const char *name)
 }
 
 /* 32 hexadecimal digits. */
-static bool
-read_uuid(const char *text, uint8_t uuid[16])
+static bool read_uuid(const char *text, uint8_t uuid[16])
 {
 	if (strspn(text, "0123456789abcdef") != 32)
 		return false;
@@ -530,11 +477,9 @@ read_uuid(const char *text, uint8_t uuid[16])
 	return true;
 }
 
-int
-gather_load(struct gather *g, int dir_fd, const char *name)
+int gather_load(struct gather *g, int dir_fd, const char *name)
 {
-	int fd = openat(
-	    dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 	char line[128];
 	int err = 0;
@@ -544,8 +489,7 @@ gather_load(struct gather *g, int dir_fd, const char *name)
 			close(fd);
 		return 0; /* nothing is known, so all is written again */
 	}
-	for (int i = 0;
-	     err == 0 && i < SAVED_MAX && fgets(line, sizeof(line), f); i++) {
+	for (int i = 0; err == 0 && i < SAVED_MAX && fgets(line, sizeof(line), f); i++) {
 		struct live_key k = {0};
 		unsigned long long device, inode;
 		char *end;
@@ -563,8 +507,7 @@ gather_load(struct gather *g, int dir_fd, const char *name)
 	return err;
 }
 
-int
-gather_new(const struct gather_plan *plan, struct gather **ret)
+int gather_new(const struct gather_plan *plan, struct gather **ret)
 {
 	struct gather *g = calloc(1, sizeof(*g));
 
@@ -575,8 +518,7 @@ gather_new(const struct gather_plan *plan, struct gather **ret)
 	return 0;
 }
 
-void
-gather_free(struct gather *g)
+void gather_free(struct gather *g)
 {
 	if (!g)
 		return;

@@ -76,12 +76,11 @@ int gather_round(struct gather *g, size_t *ret_waiting);
 uint64_t gather_room(const struct gather *g);
 
 /* This one is safe, because somebody else wrote it down. -ENOMEM. */
-int gather_note(struct gather *g, const struct segfile *f, int slot,
-    const uint8_t uuid[16]);
+int gather_note(struct gather *g, const struct segfile *f, int slot, const uint8_t uuid[16]);
 
 /* Has somebody noted it, or is it never to be read? */
-bool gather_is_noted(const struct gather *g, const struct segfile *f, int slot,
-    const uint8_t uuid[16]);
+bool gather_is_noted(
+    const struct gather *g, const struct segfile *f, int slot, const uint8_t uuid[16]);
 
 /*
  * What is safe and still there, because it is not ours to remove, as text, so

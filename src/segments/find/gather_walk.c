@@ -22,8 +22,7 @@ enum {
 	DIRECTORIES_MAX = 4096,
 };
 
-static void
-close_directories(struct gather *g)
+static void close_directories(struct gather *g)
 {
 	for (size_t i = 0; i < g->directory_count; i++)
 		close(g->directories[i].fd);
@@ -31,8 +30,7 @@ close_directories(struct gather *g)
 }
 
 /* `owner`: whose it must be; -1: anybody's. */
-static int
-add_directory(struct gather *g, const char *path, uid_t owner, bool is_run)
+static int add_directory(struct gather *g, const char *path, uid_t owner, bool is_run)
 {
 	struct gather_directory *d;
 	struct stat st, other;
@@ -46,8 +44,8 @@ add_directory(struct gather *g, const char *path, uid_t owner, bool is_run)
 	if (fstat(fd, &st) < 0 || (owner != (uid_t)-1 && st.st_uid != owner))
 		goto out;
 	for (size_t i = 0; i < g->directory_count; i++)
-		if (fstat(g->directories[i].fd, &other) == 0 &&
-		    other.st_dev == st.st_dev && other.st_ino == st.st_ino)
+		if (fstat(g->directories[i].fd, &other) == 0 && other.st_dev == st.st_dev &&
+		    other.st_ino == st.st_ino)
 			goto out;
 	if (room_make(&g->directories, &g->directory_room, g->directory_count,
 	        sizeof(*g->directories)) < 0) {
@@ -65,8 +63,7 @@ out:
 }
 
 /* seep-UID and seep-UID-XXXXXXXX belong to that user, or are none of ours. */
-static bool
-owner_of(const char *name, uid_t *ret)
+static bool owner_of(const char *name, uid_t *ret)
 {
 	char *end;
 	unsigned long uid;
@@ -80,8 +77,7 @@ owner_of(const char *name, uid_t *ret)
 	return true;
 }
 
-static int
-add_all_of(struct gather *g, const char *parent, bool is_run)
+static int add_all_of(struct gather *g, const char *parent, bool is_run)
 {
 	DIR *d = opendir(parent);
 	struct dirent *e;
@@ -92,11 +88,9 @@ add_all_of(struct gather *g, const char *parent, bool is_run)
 		uid_t owner = (uid_t)-1;
 
 		/* anybody may make directories in both */
-		if (e->d_name[0] == '.' ||
-		    (!owner_of(e->d_name, &owner) && !is_run))
+		if (e->d_name[0] == '.' || (!owner_of(e->d_name, &owner) && !is_run))
 			continue;
-		if (snprintf(path, sizeof(path), "%s/%s", parent, e->d_name) <
-		    (int)sizeof(path))
+		if (snprintf(path, sizeof(path), "%s/%s", parent, e->d_name) < (int)sizeof(path))
 			err = add_directory(g, path, owner, is_run);
 	}
 	if (d)
@@ -104,15 +98,13 @@ add_all_of(struct gather *g, const char *parent, bool is_run)
 	return err;
 }
 
-static int
-find_directories(struct gather *g)
+static int find_directories(struct gather *g)
 {
 	const char *env = getenv("SEEP_DIR");
 	int err = 0;
 
 	close_directories(g);
-	for (const char *const *d = g->plan.directories; d && *d && err == 0;
-	     d++) {
+	for (const char *const *d = g->plan.directories; d && *d && err == 0; d++) {
 		char *real = realpath(*d, NULL);
 
 		err = add_directory(g, real ? real : *d, (uid_t)-1,
@@ -138,8 +130,7 @@ struct file_id {
 	const char *name;
 };
 
-static bool
-same_file(const void *items, uint32_t item, const void *key)
+static bool same_file(const void *items, uint32_t item, const void *key)
 {
 	const struct gather_file *f = (const struct gather_file *)items + item;
 	const struct file_id *id = key;
@@ -147,15 +138,13 @@ same_file(const void *items, uint32_t item, const void *key)
 	return f->inode == id->inode && strcmp(f->name, id->name) == 0;
 }
 
-static uint64_t
-hash_of(const struct file_id *id)
+static uint64_t hash_of(const struct file_id *id)
 {
 	return dict_hash(id->inode, dict_hash_text(id->name), 11);
 }
 
 /* What a file of an earlier round has, if it is this one. */
-static struct gather_file
-take_known(
+static struct gather_file take_known(
     struct gather_file *old, const struct dict *index, const struct file_id *id)
 {
 	struct gather_file f = {.directory = id->directory, .inode = id->inode};
@@ -170,8 +159,7 @@ take_known(
 	return f;
 }
 
-static void
-open_file(struct gather *g, struct gather_file *f, const char *name)
+static void open_file(struct gather *g, struct gather_file *f, const char *name)
 {
 	const struct gather_directory *d = &g->directories[f->directory];
 
@@ -185,8 +173,7 @@ open_file(struct gather *g, struct gather_file *f, const char *name)
 		f->file = NULL;
 		return;
 	}
-	f->may_remove = segfile_source(f->file)->uid == geteuid() ||
-	    (d->is_run && geteuid() == 0);
+	f->may_remove = segfile_source(f->file)->uid == geteuid() || (d->is_run && geteuid() == 0);
 }
 
 struct walk {
@@ -195,12 +182,10 @@ struct walk {
 	struct dict index; /* of these */
 };
 
-static int
-add_file(struct walk *w, size_t directory, const struct dirent *e)
+static int add_file(struct walk *w, size_t directory, const struct dirent *e)
 {
 	struct gather *g = w->gather;
-	const struct file_id id = {
-	    .directory = directory, .inode = e->d_ino, .name = e->d_name};
+	const struct file_id id = {.directory = directory, .inode = e->d_ino, .name = e->d_name};
 	struct gather_file f = take_known(w->old, &w->index, &id);
 	uint32_t at;
 	int err;
@@ -209,8 +194,7 @@ add_file(struct walk *w, size_t directory, const struct dirent *e)
 		open_file(g, &f, e->d_name);
 	if (!f.file)
 		return 0; /* being born, gone, or no segment */
-	err = room_make(
-	    &g->files, &g->file_room, g->file_count, sizeof(*g->files));
+	err = room_make(&g->files, &g->file_room, g->file_count, sizeof(*g->files));
 	if (err == 0) {
 		f.name = strdup(e->d_name);
 		err = f.name ? 0 : -ENOMEM;
@@ -220,17 +204,15 @@ add_file(struct walk *w, size_t directory, const struct dirent *e)
 		return err;
 	}
 	g->files[g->file_count] = f;
-	err = dict_find(&g->file_index, hash_of(&id), same_file, g->files, &id,
-	    (uint32_t)g->file_count, &at);
+	err = dict_find(
+	    &g->file_index, hash_of(&id), same_file, g->files, &id, (uint32_t)g->file_count, &at);
 	g->file_count++;
 	return err < 0 ? err : 0;
 }
 
-static int
-list_directory(struct walk *w, size_t directory)
+static int list_directory(struct walk *w, size_t directory)
 {
-	const struct gather_directory *from =
-	    &w->gather->directories[directory];
+	const struct gather_directory *from = &w->gather->directories[directory];
 	int fd = openat(from->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	size_t most = OTHERS_MAX, count = 0;
@@ -256,8 +238,7 @@ list_directory(struct walk *w, size_t directory)
 	return err;
 }
 
-static void
-release_files(struct gather_file *files, size_t count)
+static void release_files(struct gather_file *files, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		segfile_close(files[i].file);
@@ -266,8 +247,7 @@ release_files(struct gather_file *files, size_t count)
 	free(files);
 }
 
-int
-gather_walk(struct gather *g)
+int gather_walk(struct gather *g)
 {
 	struct walk w = {.gather = g, .old = g->files, .index = g->file_index};
 	size_t old_count = g->file_count;
@@ -285,8 +265,7 @@ gather_walk(struct gather *g)
 	return err;
 }
 
-void
-gather_walk_release(struct gather *g)
+void gather_walk_release(struct gather *g)
 {
 	release_files(g->files, g->file_count);
 	g->files = NULL;

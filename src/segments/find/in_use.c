@@ -13,8 +13,7 @@
  * A lease is given back at once. If somebody opens the file to write in
  * between, we are sent a signal, which must be one that does nothing.
  */
-static enum in_use
-ask_for_lease(int fd)
+static enum in_use ask_for_lease(int fd)
 {
 	enum in_use answer;
 
@@ -28,21 +27,18 @@ ask_for_lease(int fd)
 	return answer;
 }
 
-enum in_use
-in_use_check(int dir, const char *name, uint64_t device, uint64_t inode)
+enum in_use in_use_check(int dir, const char *name, uint64_t device, uint64_t inode)
 {
 	enum in_use answer = IN_USE_UNKNOWN;
 	struct stat st;
 	int fd;
 
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !S_ISREG(st.st_mode))
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 		return IN_USE_UNKNOWN;
 	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return IN_USE_UNKNOWN;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_dev != device ||
-	    st.st_ino != inode)
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_dev != device || st.st_ino != inode)
 		goto out;
 	/*
 	 * The file of a forked child may be taken by the next one, which must

@@ -23,7 +23,6 @@ enum in_use {
  * no process maps the file of another one later, unless it is the file of a
  * forked child without an event, which the next child may take (cradle.h).
  */
-enum in_use in_use_check(
-    int dir, const char *name, uint64_t device, uint64_t inode);
+enum in_use in_use_check(int dir, const char *name, uint64_t device, uint64_t inode);
 
 #endif

@@ -22,16 +22,14 @@ struct search {
 	size_t count, room;
 };
 
-void
-ls_elsewhere_skip(struct ls_elsewhere *e, uint64_t device, uint64_t inode)
+void ls_elsewhere_skip(struct ls_elsewhere *e, uint64_t device, uint64_t inode)
 {
 	if (room_make(&e->files, &e->room, e->count, sizeof(*e->files)) < 0)
 		die(CMD_INPUT, "ls: out of memory");
 	e->files[e->count++] = (struct ls_elsewhere_file){device, inode};
 }
 
-static int
-by_file(const void *a, const void *b)
+static int by_file(const void *a, const void *b)
 {
 	const struct ls_elsewhere_file *x = a, *y = b;
 
@@ -40,23 +38,20 @@ by_file(const void *a, const void *b)
 	return (x->inode > y->inode) - (x->inode < y->inode);
 }
 
-static int
-by_pid(const void *a, const void *b)
+static int by_pid(const void *a, const void *b)
 {
 	const pid_t *x = a, *y = b;
 
 	return (*x > *y) - (*x < *y);
 }
 
-static void
-note(void *context, uint64_t device, uint64_t inode, pid_t pid)
+static void note(void *context, uint64_t device, uint64_t inode, pid_t pid)
 {
 	const struct ls_elsewhere_file key = {device, inode};
 	struct search *s = context;
 
 	if (s->listed->count > 0 &&
-	    bsearch(
-	        &key, s->listed->files, s->listed->count, sizeof(key), by_file))
+	    bsearch(&key, s->listed->files, s->listed->count, sizeof(key), by_file))
 		return;
 	if (room_make(&s->pids, &s->room, s->count, sizeof(*s->pids)) < 0)
 		die(CMD_INPUT, "ls: out of memory");
@@ -64,8 +59,7 @@ note(void *context, uint64_t device, uint64_t inode, pid_t pid)
 }
 
 /* It may have ended meanwhile, or be one that we may not look at. */
-static void
-show_one(pid_t pid, const struct ls_elsewhere *listed,
+static void show_one(pid_t pid, const struct ls_elsewhere *listed,
     void (*show)(void *context, const struct ls_row *r), void *context)
 {
 	struct session_brief_file file;
@@ -79,8 +73,7 @@ show_one(pid_t pid, const struct ls_elsewhere *listed,
 	/* a forked child may have a segment in a listed file, too */
 	if (s->count > 0 &&
 	    !(listed->count > 0 &&
-	        bsearch(&key, listed->files, listed->count, sizeof(key),
-	            by_file))) {
+	        bsearch(&key, listed->files, listed->count, sizeof(key), by_file))) {
 		r.process = s->processes[0];
 		r.owner = file.uid;
 		r.stored_bytes = file.stored_bytes;
@@ -90,10 +83,8 @@ show_one(pid_t pid, const struct ls_elsewhere *listed,
 	session_free(s);
 }
 
-size_t
-ls_elsewhere_list(struct ls_elsewhere *e, struct proc_cache *cache,
-    uint64_t until_ns, void (*show)(void *context, const struct ls_row *r),
-    void *context)
+size_t ls_elsewhere_list(struct ls_elsewhere *e, struct proc_cache *cache, uint64_t until_ns,
+    void (*show)(void *context, const struct ls_row *r), void *context)
 {
 	struct search s = {.listed = e};
 	size_t unread = 0;
@@ -117,8 +108,7 @@ ls_elsewhere_list(struct ls_elsewhere *e, struct proc_cache *cache,
 	return unread;
 }
 
-void
-ls_elsewhere_release(struct ls_elsewhere *e)
+void ls_elsewhere_release(struct ls_elsewhere *e)
 {
 	free(e->files);
 }

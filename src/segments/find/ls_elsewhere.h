@@ -26,9 +26,8 @@ void ls_elsewhere_skip(struct ls_elsewhere *e, uint64_t device, uint64_t inode);
  * Calls `show` for each running process that maps another segment, until
  * until_ns (CLOCK_MONOTONIC). Returns how many there was no time for.
  */
-size_t ls_elsewhere_list(struct ls_elsewhere *e, struct proc_cache *cache,
-    uint64_t until_ns, void (*show)(void *context, const struct ls_row *r),
-    void *context);
+size_t ls_elsewhere_list(struct ls_elsewhere *e, struct proc_cache *cache, uint64_t until_ns,
+    void (*show)(void *context, const struct ls_row *r), void *context);
 
 void ls_elsewhere_release(struct ls_elsewhere *e);
 

@@ -30,19 +30,15 @@ struct ls_prune_file {
 	uint64_t device, inode;
 };
 
-bool
-ls_prune_is_settled(const struct stat *st)
+bool ls_prune_is_settled(const struct stat *st)
 {
 	return time(NULL) - st->st_mtime >= HALF_BORN_S;
 }
 
-void
-ls_prune_add(struct ls_prune *p, const char *name, const struct stat *st)
+void ls_prune_add(struct ls_prune *p, const char *name, const struct stat *st)
 {
-	struct ls_prune_file *all =
-	    reallocarray(p->files, p->count + 1, sizeof(*all));
-	struct ls_prune_file c = {
-	    .name = strdup(name), .device = st->st_dev, .inode = st->st_ino};
+	struct ls_prune_file *all = reallocarray(p->files, p->count + 1, sizeof(*all));
+	struct ls_prune_file c = {.name = strdup(name), .device = st->st_dev, .inode = st->st_ino};
 
 	if (!all || !c.name)
 		die(CMD_INPUT, "ls: out of memory");
@@ -51,11 +47,9 @@ ls_prune_add(struct ls_prune *p, const char *name, const struct stat *st)
 	all[p->count++] = c;
 }
 
-void
-ls_prune_add_parent(struct ls_prune *p, const char *name)
+void ls_prune_add_parent(struct ls_prune *p, const char *name)
 {
-	char **all =
-	    reallocarray(p->parents, p->parent_count + 1, sizeof(*all));
+	char **all = reallocarray(p->parents, p->parent_count + 1, sizeof(*all));
 	char *copy = strdup(name);
 
 	if (!all || !copy)
@@ -65,8 +59,7 @@ ls_prune_add_parent(struct ls_prune *p, const char *name)
 	all[p->parent_count++] = copy;
 }
 
-void
-ls_prune_control(struct ls_prune *p, const char *name, const struct stat *st)
+void ls_prune_control(struct ls_prune *p, const char *name, const struct stat *st)
 {
 	char segment[NAME_MAX + 1];
 
@@ -84,8 +77,7 @@ ls_prune_control(struct ls_prune *p, const char *name, const struct stat *st)
 		if (fstatat(p->dir, segment, &other, AT_SYMLINK_NOFOLLOW) == 0)
 			return;
 	} else if (strncmp(name, "rec-", 4) == 0) {
-		int fd = openat(p->dir, name,
-		    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+		int fd = openat(p->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 		bool lives = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0;
 
 		if (fd >= 0)
@@ -98,8 +90,7 @@ ls_prune_control(struct ls_prune *p, const char *name, const struct stat *st)
 	ls_prune_add(p, name, st);
 }
 
-void
-ls_prune_temporary(struct ls_prune *p, const char *name, const struct stat *st)
+void ls_prune_temporary(struct ls_prune *p, const char *name, const struct stat *st)
 {
 	if (time(NULL) - st->st_mtime > HALF_WRITTEN_S)
 		ls_prune_add(p, name, st);
@@ -109,14 +100,12 @@ ls_prune_temporary(struct ls_prune *p, const char *name, const struct stat *st)
  * Is it still the file that was looked at, and does its owner also own the
  * directory?
  */
-static bool
-may_remove(const struct ls_prune *p, const struct ls_prune_file *c)
+static bool may_remove(const struct ls_prune *p, const struct ls_prune_file *c)
 {
 	struct stat st;
 
-	if (fstatat(p->dir, c->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !S_ISREG(st.st_mode) || st.st_dev != c->device ||
-	    st.st_ino != c->inode)
+	if (fstatat(p->dir, c->name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) ||
+	    st.st_dev != c->device || st.st_ino != c->inode)
 		return false;
 	if (st.st_uid == geteuid() || st.st_uid == p->owner)
 		return true;
@@ -131,9 +120,8 @@ may_remove(const struct ls_prune *p, const struct ls_prune_file *c)
  * of our own pid namespace. Mappings are read after the headers:
  * by then, a file that had a valid header is mapped, or it will never be again.
  */
-static bool
-is_mapped(struct proc_cache *cache, const struct ls_prune *p,
-    const struct ls_prune_file *c)
+static bool is_mapped(
+    struct proc_cache *cache, const struct ls_prune *p, const struct ls_prune_file *c)
 {
 	switch (in_use_check(p->dir, c->name, c->device, c->inode)) {
 	case IN_USE_YES:
@@ -146,8 +134,7 @@ is_mapped(struct proc_cache *cache, const struct ls_prune *p,
 	return proc_mapped(cache, c->device, c->inode);
 }
 
-size_t
-ls_prune_run(const struct ls_prune *p, size_t *ret_slots)
+size_t ls_prune_run(const struct ls_prune *p, size_t *ret_slots)
 {
 	struct proc_cache *cache = proc_cache_new();
 	size_t removed = 0;
@@ -160,8 +147,7 @@ ls_prune_run(const struct ls_prune *p, size_t *ret_slots)
 		if (unlinkat(p->dir, c->name, 0) == 0)
 			removed++;
 		else if (errno != ENOENT)
-			die_warn("%s/%s: cannot be removed: %s", p->path,
-			    c->name, strerror(errno));
+			die_warn("%s/%s: cannot be removed: %s", p->path, c->name, strerror(errno));
 		if (text_ends_with(c->name, ".seg"))
 			segfile_remove_beside(p->dir, c->name);
 	}
@@ -170,8 +156,7 @@ ls_prune_run(const struct ls_prune *p, size_t *ret_slots)
 	return removed;
 }
 
-void
-ls_prune_release(struct ls_prune *p)
+void ls_prune_release(struct ls_prune *p)
 {
 	for (size_t i = 0; i < p->count; i++)
 		free(p->files[i].name);

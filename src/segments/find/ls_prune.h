@@ -25,14 +25,12 @@ struct ls_prune {
 void ls_prune_add(struct ls_prune *p, const char *name, const struct stat *st);
 
 /* Adds a control file if its segment, or its recorder, is gone. */
-void ls_prune_control(
-    struct ls_prune *p, const char *name, const struct stat *st);
+void ls_prune_control(struct ls_prune *p, const char *name, const struct stat *st);
 
 /*
  * Adds a snapshot that was not renamed yet if its process was killed meanwhile.
  */
-void ls_prune_temporary(
-    struct ls_prune *p, const char *name, const struct stat *st);
+void ls_prune_temporary(struct ls_prune *p, const char *name, const struct stat *st);
 
 /* Is it so old that nobody is still setting it up? */
 bool ls_prune_is_settled(const struct stat *st);

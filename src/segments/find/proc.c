@@ -32,8 +32,7 @@ enum { LOOKS_MAX = 4 };
 #define FIRST_PID_NS UINT64_C(0xeffffffc)
 
 /* Start time in jiffies; -ESRCH: a zombie; -ENOENT: not in /proc. */
-static int
-start_jiffies(pid_t pid, uint64_t *ret)
+static int start_jiffies(pid_t pid, uint64_t *ret)
 {
 	struct procfs_stat stat;
 	int err = procfs_stat(pid, &stat);
@@ -48,8 +47,7 @@ start_jiffies(pid_t pid, uint64_t *ret)
  * the machine slept since then, the result is too early. In doubt, the process
  * counts as the writer.
  */
-static uint64_t
-minus_sleep(uint64_t boot_ns)
+static uint64_t minus_sleep(uint64_t boot_ns)
 {
 	struct timespec boot, now;
 	uint64_t asleep_ns;
@@ -61,12 +59,10 @@ minus_sleep(uint64_t boot_ns)
 	return boot_ns > asleep_ns ? boot_ns - asleep_ns : 0;
 }
 
-bool
-proc_may_have_written(const struct seg_header *h, uint64_t jiffies)
+bool proc_may_have_written(const struct seg_header *h, uint64_t jiffies)
 {
 	long per_second = sysconf(_SC_CLK_TCK);
-	uint64_t jiffy_ns =
-	    1000000000 / (uint64_t)(per_second > 0 ? per_second : 100);
+	uint64_t jiffy_ns = 1000000000 / (uint64_t)(per_second > 0 ? per_second : 100);
 	uint64_t started_ns;
 
 	if (h->start_jiffies != 0)
@@ -79,8 +75,7 @@ proc_may_have_written(const struct seg_header *h, uint64_t jiffies)
 }
 
 /* The id of this boot of the machine; false: it cannot be found out. */
-static bool
-own_boot(uint8_t ret[16])
+static bool own_boot(uint8_t ret[16])
 {
 	char text[64] = "";
 	size_t n = 0;
@@ -114,8 +109,7 @@ struct here {
 	bool is_first;     /* our pid namespace has all processes in it */
 };
 
-static const struct here *
-here(void)
+static const struct here *here(void)
 {
 	static struct here h;
 	char self[32] = "";
@@ -133,30 +127,25 @@ here(void)
 	return &h;
 }
 
-static bool
-has_other_boot(const struct seg_header *h)
+static bool has_other_boot(const struct seg_header *h)
 {
 	static const uint8_t none[16];
 
-	return here()->boot_known &&
-	    memcmp(h->boot_id, none, sizeof(none)) != 0 &&
+	return here()->boot_known && memcmp(h->boot_id, none, sizeof(none)) != 0 &&
 	    memcmp(h->boot_id, here()->boot, sizeof(none)) != 0;
 }
 
 /* A file in memory was made since the machine started. */
-static bool
-is_in_memory(const struct source *file)
+static bool is_in_memory(const struct source *file)
 {
 	struct statfs fs;
 
 	return file->fd >= 0 && fstatfs(file->fd, &fs) == 0 &&
-	    ((uint32_t)fs.f_type == TMPFS_MAGIC ||
-	        (uint32_t)fs.f_type == RAMFS_MAGIC);
+	    ((uint32_t)fs.f_type == TMPFS_MAGIC || (uint32_t)fs.f_type == RAMFS_MAGIC);
 }
 
 /* Reads the map of a process, unless the cache has it. */
-static struct proc_seen *
-see(struct proc_cache *cache, pid_t pid)
+static struct proc_seen *see(struct proc_cache *cache, pid_t pid)
 {
 	struct proc_seen *seen = proc_cache_find(cache, pid);
 	struct procfs_mapping map;
@@ -175,8 +164,7 @@ see(struct proc_cache *cache, pid_t pid)
 }
 
 /* The result of procfs_maps_file(), from the cache if there is one. */
-static int
-has_mapped(struct proc_cache *cache, pid_t pid, const struct source *file)
+static int has_mapped(struct proc_cache *cache, pid_t pid, const struct source *file)
 {
 	const struct proc_seen *seen;
 
@@ -193,8 +181,7 @@ has_mapped(struct proc_cache *cache, pid_t pid, const struct source *file)
 }
 
 /* Start time of a process; -ESRCH: there is none; -EACCES: it is hidden. */
-static int
-find_start(struct proc_cache *cache, pid_t pid, uint64_t *ret)
+static int find_start(struct proc_cache *cache, pid_t pid, uint64_t *ret)
 {
 	struct proc_seen *seen = cache ? see(cache, pid) : NULL;
 	int err;
@@ -216,8 +203,7 @@ find_start(struct proc_cache *cache, pid_t pid, uint64_t *ret)
 }
 
 /* The pid as the process itself sees it. */
-static uint32_t
-find_inner(struct proc_cache *cache, pid_t pid)
+static uint32_t find_inner(struct proc_cache *cache, pid_t pid)
 {
 	struct proc_seen *seen = cache ? see(cache, pid) : NULL;
 
@@ -230,8 +216,7 @@ find_inner(struct proc_cache *cache, pid_t pid)
 	return seen->inner;
 }
 
-static bool
-has_ended(pid_t pid)
+static bool has_ended(pid_t pid)
 {
 	uint64_t started;
 
@@ -241,16 +226,15 @@ has_ended(pid_t pid)
 struct search {
 	struct proc_cache *cache;
 	const struct source *file;
-	uint32_t inner; /* pid as the process sees it, 0: any */
-	pid_t except;   /* this one has already been checked */
+	uint32_t inner;                  /* pid as the process sees it, 0: any */
+	pid_t except;                    /* this one has already been checked */
 	const struct seg_header *header; /* that it may have written, or NULL */
 	pid_t found;
 	uint64_t found_start;
 	bool is_hidden; /* a process that we may not read has this pid */
 };
 
-static bool
-is_searched(pid_t pid, void *arg)
+static bool is_searched(pid_t pid, void *arg)
 {
 	struct search *s = arg;
 	int mapped = pid == s->except ? 0 : has_mapped(s->cache, pid, s->file);
@@ -260,8 +244,7 @@ is_searched(pid_t pid, void *arg)
 	if (mapped == 0 || mapped == -ESRCH)
 		return false;
 	if (s->header &&
-	    (find_start(s->cache, pid, &started) < 0 ||
-	        !proc_may_have_written(s->header, started)))
+	    (find_start(s->cache, pid, &started) < 0 || !proc_may_have_written(s->header, started)))
 		return false;
 	inner = s->inner == 0 ? 0 : find_inner(s->cache, pid);
 	if (inner != 0 && inner != s->inner)
@@ -288,19 +271,16 @@ struct filling {
 	bool is_partial;
 };
 
-static bool
-see_one(pid_t pid, void *arg)
+static bool see_one(pid_t pid, void *arg)
 {
 	struct filling *f = arg;
 	uint64_t until_ns = proc_cache_state(f->cache)->until_ns;
 
-	f->is_partial = !see(f->cache, pid) ||
-	    (until_ns && clock_ns(CLOCK_MONOTONIC) > until_ns);
+	f->is_partial = !see(f->cache, pid) || (until_ns && clock_ns(CLOCK_MONOTONIC) > until_ns);
 	return f->is_partial;
 }
 
-bool
-proc_cache_at_all(struct proc_cache *cache)
+bool proc_cache_at_all(struct proc_cache *cache)
 {
 	const struct proc_cache_state *state = proc_cache_state(cache);
 	struct filling f = {.cache = cache};
@@ -318,8 +298,7 @@ proc_cache_at_all(struct proc_cache *cache)
  * filled, or whose header says so, is not in it: then all processes are read
  * again, a few times at most, and after that it is not known.
  */
-static void
-search_all(struct search *s, const struct seg_header *h)
+static void search_all(struct search *s, const struct seg_header *h)
 {
 	struct proc_cache *cache = s->cache;
 
@@ -331,14 +310,12 @@ search_all(struct search *s, const struct seg_header *h)
 		const struct proc_cache_state *state = proc_cache_state(cache);
 		bool is_whole = proc_cache_at_all(cache);
 
-		(void)proc_cache_each(
-		    cache, s->file->device, s->file->inode, is_searched, s);
+		(void)proc_cache_each(cache, s->file->device, s->file->inode, is_searched, s);
 		if (s->found != 0)
 			return;
 		if (!is_whole)
 			s->is_hidden = true;
-		if (!is_whole || !h ||
-		    h->start_monotonic_ns + COARSE_NS < state->begin_ns)
+		if (!is_whole || !h || h->start_monotonic_ns + COARSE_NS < state->begin_ns)
 			return;
 		if (state->times >= LOOKS_MAX) {
 			s->is_hidden = true;
@@ -348,8 +325,7 @@ search_all(struct search *s, const struct seg_header *h)
 	}
 }
 
-bool
-proc_mapped(struct proc_cache *cache, uint64_t device, uint64_t inode)
+bool proc_mapped(struct proc_cache *cache, uint64_t device, uint64_t inode)
 {
 	const struct source file = {.device = device, .inode = inode};
 	struct search s = {.cache = cache, .file = &file};
@@ -359,9 +335,7 @@ proc_mapped(struct proc_cache *cache, uint64_t device, uint64_t inode)
 }
 
 /* Does the running process have this very segment, perhaps in another file? */
-static bool
-is_copy_of_running(
-    struct proc_cache *cache, const struct seg_header *h, pid_t pid)
+static bool is_copy_of_running(struct proc_cache *cache, const struct seg_header *h, pid_t pid)
 {
 	struct proc_seen *seen = cache ? see(cache, pid) : NULL;
 	struct seg_header now = {0};
@@ -370,8 +344,7 @@ is_copy_of_running(
 	int slot;
 
 	if (seen && seen->uuid_known)
-		return seen->has_uuid &&
-		    memcmp(seen->uuid, h->uuid, sizeof(h->uuid)) == 0;
+		return seen->has_uuid && memcmp(seen->uuid, h->uuid, sizeof(h->uuid)) == 0;
 	if (seen)
 		seen->uuid_known = true;
 	if (proc_open(pid, &f, &slot, path, NULL) < 0)
@@ -393,9 +366,8 @@ is_copy_of_running(
  * it has ended if we can see all processes of this machine and may read each of
  * them. Otherwise it may run where we cannot see it.
  */
-static enum proc_state
-check_all(struct proc_cache *cache, const struct seg_header *h,
-    const struct source *file, pid_t *ret_pid)
+static enum proc_state check_all(
+    struct proc_cache *cache, const struct seg_header *h, const struct source *file, pid_t *ret_pid)
 {
 	struct search s = {.cache = cache, .file = file, .inner = h->pid};
 
@@ -407,9 +379,8 @@ check_all(struct proc_cache *cache, const struct seg_header *h,
 		return PROC_YES;
 	}
 	/* with hidepid=, only users who may read all processes see process 1 */
-	return here()->is_first && !s.is_hidden && access("/proc/1", F_OK) == 0
-	    ? PROC_NO
-	    : PROC_UNKNOWN;
+	return here()->is_first && !s.is_hidden && access("/proc/1", F_OK) == 0 ? PROC_NO
+	                                                                        : PROC_UNKNOWN;
 }
 
 /*
@@ -417,9 +388,8 @@ check_all(struct proc_cache *cache, const struct seg_header *h,
  * belong to a process that runs: if somebody maps it, or if it is in memory and
  * was made by this machine, then nobody knows.
  */
-static enum proc_state
-check_other_boot(struct proc_cache *cache, const struct seg_header *h,
-    const struct source *file, pid_t *ret_pid)
+static enum proc_state check_other_boot(
+    struct proc_cache *cache, const struct seg_header *h, const struct source *file, pid_t *ret_pid)
 {
 	enum proc_state state = check_all(cache, h, file, ret_pid);
 
@@ -427,9 +397,8 @@ check_other_boot(struct proc_cache *cache, const struct seg_header *h,
 }
 
 /* Is it the process with this pid, in our own namespace? */
-static enum proc_state
-check_pid(struct proc_cache *cache, const struct seg_header *h,
-    const struct source *file)
+static enum proc_state check_pid(
+    struct proc_cache *cache, const struct seg_header *h, const struct source *file)
 {
 	pid_t pid = (pid_t)h->pid;
 	uint64_t started = 0;
@@ -447,8 +416,7 @@ check_pid(struct proc_cache *cache, const struct seg_header *h,
 	mapped = has_mapped(cache, pid, file);
 	if (mapped < 0)
 		return mapped == -ESRCH ? PROC_NO : PROC_UNKNOWN;
-	return mapped == 1 || is_copy_of_running(cache, h, pid) ? PROC_YES
-	                                                        : PROC_EXEC;
+	return mapped == 1 || is_copy_of_running(cache, h, pid) ? PROC_YES : PROC_EXEC;
 }
 
 /*
@@ -458,15 +426,11 @@ check_pid(struct proc_cache *cache, const struct seg_header *h,
  * has this pid. /proc shows it all the same, because its namespace is below
  * that of its parent, which is ours.
  */
-static enum proc_state
-check_inner(struct proc_cache *cache, const struct seg_header *h,
+static enum proc_state check_inner(struct proc_cache *cache, const struct seg_header *h,
     const struct source *file, enum proc_state otherwise, pid_t *ret_pid)
 {
-	struct search s = {.cache = cache,
-	    .file = file,
-	    .inner = h->pid,
-	    .except = (pid_t)h->pid,
-	    .header = h};
+	struct search s = {
+	    .cache = cache, .file = file, .inner = h->pid, .except = (pid_t)h->pid, .header = h};
 
 	if (file->inode != 0)
 		search_all(&s, h);
@@ -477,16 +441,14 @@ check_inner(struct proc_cache *cache, const struct seg_header *h,
 	return s.is_hidden ? PROC_UNKNOWN : otherwise;
 }
 
-static bool
-is_of_our_namespace(const struct seg_header *h)
+static bool is_of_our_namespace(const struct seg_header *h)
 {
 	return h->pid != 0 && h->pid <= INT32_MAX && here()->proc_is_ours &&
 	    h->pid_ns == here()->pid_ns;
 }
 
-enum proc_state
-proc_check_in(struct proc_cache *cache, const struct seg_header *h,
-    const struct source *file, pid_t *ret_pid)
+enum proc_state proc_check_in(
+    struct proc_cache *cache, const struct seg_header *h, const struct source *file, pid_t *ret_pid)
 {
 	enum proc_state state;
 
@@ -505,8 +467,7 @@ proc_check_in(struct proc_cache *cache, const struct seg_header *h,
 	return state;
 }
 
-enum proc_state
-proc_check_own(const struct seg_header *h, const struct source *file)
+enum proc_state proc_check_own(const struct seg_header *h, const struct source *file)
 {
 	pid_t pid;
 
@@ -517,15 +478,12 @@ proc_check_own(const struct seg_header *h, const struct source *file)
 	return h->pid == h->ppid ? PROC_NO : check_pid(NULL, h, file);
 }
 
-enum proc_state
-proc_check(
-    const struct seg_header *h, const struct source *file, pid_t *ret_pid)
+enum proc_state proc_check(const struct seg_header *h, const struct source *file, pid_t *ret_pid)
 {
 	return proc_check_in(NULL, h, file, ret_pid);
 }
 
-bool
-proc_superseded(const struct seg_header *a, const struct seg_header *b)
+bool proc_superseded(const struct seg_header *a, const struct seg_header *b)
 {
 	if (a->pid == 0 || a->pid != b->pid || a->pid_ns != b->pid_ns ||
 	    memcmp(a->boot_id, b->boot_id, sizeof(a->boot_id)) != 0 ||
@@ -535,8 +493,7 @@ proc_superseded(const struct seg_header *a, const struct seg_header *b)
 	 * after an exec the start time is known; a process with a reused pid is
 	 * younger
 	 */
-	if (b->start_jiffies == 0 ||
-	    !proc_may_have_written(a, b->start_jiffies))
+	if (b->start_jiffies == 0 || !proc_may_have_written(a, b->start_jiffies))
 		return false;
 	if (a->start_monotonic_ns != b->start_monotonic_ns)
 		return a->start_monotonic_ns < b->start_monotonic_ns;

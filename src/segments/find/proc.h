@@ -23,16 +23,14 @@ enum proc_state {
  * processes of the machine, one that is not found may still run. *ret_pid: the
  * pid in our namespace, set with PROC_YES only.
  */
-enum proc_state proc_check(
-    const struct seg_header *h, const struct source *file, pid_t *ret_pid);
+enum proc_state proc_check(const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 
 /*
  * The same without a search for the forked child of a process that is in a pid
  * namespace below ours: for such a child, PROC_NO and PROC_EXEC may be wrong.
  * For callers that have their own list of all processes.
  */
-enum proc_state proc_check_own(
-    const struct seg_header *h, const struct source *file);
+enum proc_state proc_check_own(const struct seg_header *h, const struct source *file);
 
 /*
  * The same for callers that ask about thousands of slots within a second: the
@@ -51,10 +49,9 @@ bool proc_cache_at_all(struct proc_cache *cache);
 
 /* Afterwards: each segment file that a process maps, in the order of files. */
 void proc_cache_each_file(const struct proc_cache *cache,
-    void (*each)(void *context, uint64_t device, uint64_t inode, pid_t pid),
-    void *context);
-enum proc_state proc_check_in(struct proc_cache *cache,
-    const struct seg_header *h, const struct source *file, pid_t *ret_pid);
+    void (*each)(void *context, uint64_t device, uint64_t inode, pid_t pid), void *context);
+enum proc_state proc_check_in(struct proc_cache *cache, const struct seg_header *h,
+    const struct source *file, pid_t *ret_pid);
 
 /* Does any process that we may read map this file? */
 bool proc_mapped(struct proc_cache *cache, uint64_t device, uint64_t inode);
@@ -68,8 +65,8 @@ bool proc_mapped(struct proc_cache *cache, uint64_t device, uint64_t inode);
  * it; -E2BIG: it maps more segment files than the limit; errors of
  * segfile_open().
  */
-int proc_open(pid_t pid, struct segfile **ret, int *ret_slot,
-    char ret_path[4096], struct fault *where);
+int proc_open(
+    pid_t pid, struct segfile **ret, int *ret_slot, char ret_path[4096], struct fault *where);
 
 /*
  * May a process that started then have written this header? A forked child in

@@ -28,14 +28,12 @@ struct proc_cache {
 	struct proc_cache_state state;
 };
 
-struct proc_cache *
-proc_cache_new(void)
+struct proc_cache *proc_cache_new(void)
 {
 	return calloc(1, sizeof(struct proc_cache));
 }
 
-void
-proc_cache_clear(struct proc_cache *cache)
+void proc_cache_clear(struct proc_cache *cache)
 {
 	for (size_t i = 0; i < BUCKETS; i++) {
 		struct bucket *b = &cache->buckets[i];
@@ -48,8 +46,7 @@ proc_cache_clear(struct proc_cache *cache)
 	cache->state.is_full = false;
 }
 
-void
-proc_cache_free(struct proc_cache *cache)
+void proc_cache_free(struct proc_cache *cache)
 {
 	if (!cache)
 		return;
@@ -60,27 +57,23 @@ proc_cache_free(struct proc_cache *cache)
 	free(cache);
 }
 
-struct proc_cache_state *
-proc_cache_state(struct proc_cache *cache)
+struct proc_cache_state *proc_cache_state(struct proc_cache *cache)
 {
 	return &cache->state;
 }
 
-void
-proc_cache_until(struct proc_cache *cache, uint64_t until_ns)
+void proc_cache_until(struct proc_cache *cache, uint64_t until_ns)
 {
 	cache->state.until_ns = until_ns;
 }
 
-void
-proc_cache_forget(struct proc_seen *s)
+void proc_cache_forget(struct proc_seen *s)
 {
 	free(s->files);
 	*s = (struct proc_seen){.pid = s->pid};
 }
 
-static int
-by_file(const void *a, const void *b)
+static int by_file(const void *a, const void *b)
 {
 	const struct user *x = a, *y = b;
 
@@ -91,35 +84,30 @@ by_file(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-static int
-add_user(struct proc_cache *cache, uint64_t device, uint64_t inode, pid_t pid)
+static int add_user(struct proc_cache *cache, uint64_t device, uint64_t inode, pid_t pid)
 {
-	int err = room_make(&cache->users, &cache->user_room, cache->user_count,
-	    sizeof(*cache->users));
+	int err =
+	    room_make(&cache->users, &cache->user_room, cache->user_count, sizeof(*cache->users));
 
 	if (err == 0)
-		cache->users[cache->user_count++] =
-		    (struct user){device, inode, pid};
+		cache->users[cache->user_count++] = (struct user){device, inode, pid};
 	return err;
 }
 
-static int
-add_users(struct proc_cache *cache, const struct proc_seen *s)
+static int add_users(struct proc_cache *cache, const struct proc_seen *s)
 {
 	int err = 0;
 
 	if (!s->is_read)
 		return 0;
 	for (size_t i = 0; i < s->count && err == 0; i++)
-		err = add_user(
-		    cache, s->files[i].device, s->files[i].inode, s->pid);
+		err = add_user(cache, s->files[i].device, s->files[i].inode, s->pid);
 	if (err == 0 && s->err < 0 && s->err != -ESRCH)
 		err = add_user(cache, 0, 0, s->pid);
 	return err;
 }
 
-int
-proc_cache_finish(struct proc_cache *cache, uint64_t begin_ns, bool is_partial)
+int proc_cache_finish(struct proc_cache *cache, uint64_t begin_ns, bool is_partial)
 {
 	int err = 0;
 
@@ -130,8 +118,7 @@ proc_cache_finish(struct proc_cache *cache, uint64_t begin_ns, bool is_partial)
 	if (err < 0)
 		return err;
 	if (cache->user_count > 0)
-		qsort(cache->users, cache->user_count, sizeof(*cache->users),
-		    by_file);
+		qsort(cache->users, cache->user_count, sizeof(*cache->users), by_file);
 	cache->state.is_full = true;
 	cache->state.is_partial = is_partial;
 	cache->state.begin_ns = begin_ns;
@@ -140,8 +127,7 @@ proc_cache_finish(struct proc_cache *cache, uint64_t begin_ns, bool is_partial)
 }
 
 /* The first entry that is not before this file. */
-static size_t
-find_users(const struct proc_cache *cache, uint64_t device, uint64_t inode)
+static size_t find_users(const struct proc_cache *cache, uint64_t device, uint64_t inode)
 {
 	const struct user key = {.device = device, .inode = inode};
 	size_t at = 0, end = cache->user_count;
@@ -157,40 +143,33 @@ find_users(const struct proc_cache *cache, uint64_t device, uint64_t inode)
 	return at;
 }
 
-static bool
-each_of(const struct proc_cache *cache, uint64_t device, uint64_t inode,
+static bool each_of(const struct proc_cache *cache, uint64_t device, uint64_t inode,
     bool (*each)(pid_t pid, void *context), void *context)
 {
-	for (size_t i = find_users(cache, device, inode);
-	     i < cache->user_count && cache->users[i].device == device &&
-	     cache->users[i].inode == inode;
+	for (size_t i = find_users(cache, device, inode); i < cache->user_count &&
+	     cache->users[i].device == device && cache->users[i].inode == inode;
 	     i++)
 		if (each(cache->users[i].pid, context))
 			return true;
 	return false;
 }
 
-bool
-proc_cache_each(const struct proc_cache *cache, uint64_t device, uint64_t inode,
+bool proc_cache_each(const struct proc_cache *cache, uint64_t device, uint64_t inode,
     bool (*each)(pid_t pid, void *context), void *context)
 {
-	return each_of(cache, device, inode, each, context) ||
-	    each_of(cache, 0, 0, each, context);
+	return each_of(cache, device, inode, each, context) || each_of(cache, 0, 0, each, context);
 }
 
-void
-proc_cache_each_file(const struct proc_cache *cache,
-    void (*each)(void *context, uint64_t device, uint64_t inode, pid_t pid),
-    void *context)
+void proc_cache_each_file(const struct proc_cache *cache,
+    void (*each)(void *context, uint64_t device, uint64_t inode, pid_t pid), void *context)
 {
 	for (size_t i = 0; i < cache->user_count; i++)
 		if (cache->users[i].inode != 0)
-			each(context, cache->users[i].device,
-			    cache->users[i].inode, cache->users[i].pid);
+			each(context, cache->users[i].device, cache->users[i].inode,
+			    cache->users[i].pid);
 }
 
-struct proc_seen *
-proc_cache_find(struct proc_cache *cache, pid_t pid)
+struct proc_seen *proc_cache_find(struct proc_cache *cache, pid_t pid)
 {
 	struct bucket *b = &cache->buckets[(size_t)pid % BUCKETS];
 
@@ -203,8 +182,7 @@ proc_cache_find(struct proc_cache *cache, pid_t pid)
 	return &b->items[b->count++];
 }
 
-int
-proc_cache_add(struct proc_seen *s, uint64_t device, uint64_t inode)
+int proc_cache_add(struct proc_seen *s, uint64_t device, uint64_t inode)
 {
 	int err;
 
@@ -219,8 +197,7 @@ proc_cache_add(struct proc_seen *s, uint64_t device, uint64_t inode)
 	return err;
 }
 
-bool
-proc_cache_has(const struct proc_seen *s, uint64_t device, uint64_t inode)
+bool proc_cache_has(const struct proc_seen *s, uint64_t device, uint64_t inode)
 {
 	for (size_t i = 0; i < s->count; i++)
 		if (s->files[i].inode == inode && s->files[i].device == device)

@@ -22,7 +22,7 @@ struct proc_seen {
 	uint64_t start_jiffies;
 	bool inner_known;
 	uint32_t inner; /* the pid that it sees itself; 0: not to be known */
-	int err; /* why the list of files is incomplete: negative errno */
+	int err;        /* why the list of files is incomplete: negative errno */
 	struct proc_file {
 		uint64_t device, inode;
 	} * files; /* segments that it maps */
@@ -45,8 +45,7 @@ void proc_cache_forget(struct proc_seen *s);
  * All processes have been read since begin_ns, or as many as there was time
  * for: from now on proc_cache_each() knows who maps a file. -ENOMEM.
  */
-int proc_cache_finish(
-    struct proc_cache *cache, uint64_t begin_ns, bool is_partial);
+int proc_cache_finish(struct proc_cache *cache, uint64_t begin_ns, bool is_partial);
 struct proc_cache_state {
 	bool is_full; /* proc_cache_finish() was called */
 	bool is_partial;
@@ -63,8 +62,8 @@ void proc_cache_clear(struct proc_cache *cache);
  * Calls `each` for all that map the file, and then for those of which it is not
  * known, until it returns true.
  */
-bool proc_cache_each(const struct proc_cache *cache, uint64_t device,
-    uint64_t inode, bool (*each)(pid_t pid, void *context), void *context);
+bool proc_cache_each(const struct proc_cache *cache, uint64_t device, uint64_t inode,
+    bool (*each)(pid_t pid, void *context), void *context);
 
 /* -ENOMEM, -E2BIG. */
 int proc_cache_add(struct proc_seen *s, uint64_t device, uint64_t inode);

@@ -13,8 +13,7 @@
 enum { OPEN_BUDGET_NS = 2000000000 };
 
 /* Is it the file of this mapping, or another one under its name? */
-static bool
-is_mapped_file(const struct segfile *f, const struct procfs_mapping *map)
+static bool is_mapped_file(const struct segfile *f, const struct procfs_mapping *map)
 {
 	const struct source *file = segfile_source(f);
 
@@ -25,8 +24,7 @@ is_mapped_file(const struct segfile *f, const struct procfs_mapping *map)
  * Opens the path in the memory map. It begins at the root of the mount
  * namespace of the process, because the kernel ignores a chroot here.
  */
-static int
-open_by_path(pid_t pid, const struct procfs_mapping *map, struct segfile **ret,
+static int open_by_path(pid_t pid, const struct procfs_mapping *map, struct segfile **ret,
     char path[4096], struct fault *where)
 {
 	char root[PROCFS_ROOT_BYTES];
@@ -34,12 +32,10 @@ open_by_path(pid_t pid, const struct procfs_mapping *map, struct segfile **ret,
 
 	for (int i = 0; i < 2; i++) {
 		if (i == 0)
-			(void)snprintf(
-			    root, sizeof(root), "/proc/%d/root", (int)pid);
+			(void)snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
 		else if (procfs_root(pid, root) < 0)
 			break;
-		if ((size_t)snprintf(path, 4096, "%s%s", root, map->path) >=
-		    4096)
+		if ((size_t)snprintf(path, 4096, "%s%s", root, map->path) >= 4096)
 			break;
 		err = segfile_open_of(pid, path, ret, where);
 		if (err == 0 && is_mapped_file(*ret, map))
@@ -53,8 +49,7 @@ open_by_path(pid_t pid, const struct procfs_mapping *map, struct segfile **ret,
 }
 
 /* "NAME.seg", or "NAME.seg (deleted)" */
-static bool
-is_segment_path(const char *path)
+static bool is_segment_path(const char *path)
 {
 	static const char end[] = ".seg";
 	size_t len = strlen(path), n = strlen(end);
@@ -65,8 +60,7 @@ is_segment_path(const char *path)
 }
 
 /* Opens the file behind a mapping, as its process sees it. */
-static int
-open_mapping(pid_t pid, const struct procfs_mapping *map, struct segfile **ret,
+static int open_mapping(pid_t pid, const struct procfs_mapping *map, struct segfile **ret,
     char ret_path[4096], struct fault *where)
 {
 	char path[4096];
@@ -75,13 +69,11 @@ open_mapping(pid_t pid, const struct procfs_mapping *map, struct segfile **ret,
 	if (!is_segment_path(map->path))
 		return -ENXIO;
 	if (procfs_is_deleted(map->path)) {
-		(void)snprintf(path, sizeof(path),
-		    "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
-		    map->start, map->end);
+		(void)snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+		    (int)pid, map->start, map->end);
 		err = segfile_open_of(pid, path, ret, where);
 		if (err == -EPERM || err == -EACCES || err == -ENOENT)
-			return fault_set(
-			    where, -ESTALE, "its segment file was deleted");
+			return fault_set(where, -ESTALE, "its segment file was deleted");
 	} else {
 		err = open_by_path(pid, map, ret, path, where);
 	}
@@ -96,9 +88,8 @@ open_mapping(pid_t pid, const struct procfs_mapping *map, struct segfile **ret,
 }
 
 /* The slot of this file with the newest segment of the process, or none. */
-static bool
-find_in_file(const struct segfile *f, uint32_t pid, uint64_t started,
-    struct seg_header *best, int *ret_slot)
+static bool find_in_file(
+    const struct segfile *f, uint32_t pid, uint64_t started, struct seg_header *best, int *ret_slot)
 {
 	uint8_t taken[SEGFILE_SLOTS];
 	struct seg_header h;
@@ -125,8 +116,7 @@ find_in_file(const struct segfile *f, uint32_t pid, uint64_t started,
  * A child that has no segment in the file of its family: it has had no event, or
  * found no room when it had.
  */
-static int
-why_not_there(const struct segfile *f, struct fault *where)
+static int why_not_there(const struct segfile *f, struct fault *where)
 {
 	uint8_t taken[SEGFILE_SLOTS];
 	int all = 0, used = 0;
@@ -153,9 +143,8 @@ why_not_there(const struct segfile *f, struct fault *where)
 	return fault_set(where, -EAGAIN, "forked from a traced process");
 }
 
-int
-proc_open(pid_t pid, struct segfile **ret, int *ret_slot, char ret_path[4096],
-    struct fault *where)
+int proc_open(
+    pid_t pid, struct segfile **ret, int *ret_slot, char ret_path[4096], struct fault *where)
 {
 	struct seg_header best = {0}, h = {0};
 	struct segfile *f, *kept = NULL;
@@ -176,8 +165,7 @@ proc_open(pid_t pid, struct segfile **ret, int *ret_slot, char ret_path[4096],
 	if (err == -EPERM || err == -ETIMEDOUT || err == -EIO)
 		err = -EACCES;
 	if (err < 0)
-		return fault_set(where, err,
-		    "its memory map cannot be read: %s", strerror(-err));
+		return fault_set(where, err, "its memory map cannot be read: %s", strerror(-err));
 	while (procfs_maps_next_file(&maps, &map)) {
 		if (map.inode == last_inode)
 			continue; /* another mapping of the same file */

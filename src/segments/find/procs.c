@@ -16,8 +16,7 @@ enum {
 	FILES_MAX = 4096, /* files mapped by one process */
 };
 
-static int
-add_file(struct procs_process *p, uint64_t device, uint64_t inode)
+static int add_file(struct procs_process *p, uint64_t device, uint64_t inode)
 {
 	struct procs_file *more;
 
@@ -32,8 +31,7 @@ add_file(struct procs_process *p, uint64_t device, uint64_t inode)
 	return 0;
 }
 
-static int
-read_maps(struct procs_process *p)
+static int read_maps(struct procs_process *p)
 {
 	struct procfs_mapping map;
 	struct procfs_maps maps;
@@ -67,16 +65,14 @@ struct look {
 	int err;
 };
 
-static int
-look_at(struct look *l, pid_t pid)
+static int look_at(struct look *l, pid_t pid)
 {
 	struct procs_process p = {.pid = pid};
 	struct procs_process *more;
 	struct procfs_stat stat;
 	int err;
 
-	if (procfs_stat(pid, &stat) < 0 ||
-	    stat.start_jiffies < l->since_jiffies)
+	if (procfs_stat(pid, &stat) < 0 || stat.start_jiffies < l->since_jiffies)
 		return 0;
 	err = read_maps(&p);
 	if (err < 0)
@@ -102,8 +98,7 @@ out:
 	return err;
 }
 
-static bool
-visit(pid_t pid, void *context)
+static bool visit(pid_t pid, void *context)
 {
 	struct look *l = context;
 
@@ -112,8 +107,7 @@ visit(pid_t pid, void *context)
 	return l->err < 0;
 }
 
-int
-procs_init(struct procs *p, uint64_t since_jiffies, const char *session)
+int procs_init(struct procs *p, uint64_t since_jiffies, const char *session)
 {
 	struct look l = {.all = p, .since_jiffies = since_jiffies};
 	int err;
@@ -121,8 +115,7 @@ procs_init(struct procs *p, uint64_t since_jiffies, const char *session)
 	memset(p, 0, sizeof(*p));
 	p->begin_ns = clock_ns(CLOCK_MONOTONIC);
 	if (session)
-		(void)snprintf(l.variable, sizeof(l.variable),
-		    "SEEP_SESSION=%.64s", session);
+		(void)snprintf(l.variable, sizeof(l.variable), "SEEP_SESSION=%.64s", session);
 	err = procfs_each(visit, &l);
 	if (err >= 0)
 		err = l.err;
@@ -131,8 +124,7 @@ procs_init(struct procs *p, uint64_t since_jiffies, const char *session)
 	return err;
 }
 
-void
-procs_release(struct procs *p)
+void procs_release(struct procs *p)
 {
 	for (size_t i = 0; i < p->count; i++)
 		free(p->list[i].files);
@@ -140,9 +132,7 @@ procs_release(struct procs *p)
 	memset(p, 0, sizeof(*p));
 }
 
-bool
-procs_process_maps(
-    const struct procs_process *p, uint64_t device, uint64_t inode)
+bool procs_process_maps(const struct procs_process *p, uint64_t device, uint64_t inode)
 {
 	for (size_t i = 0; i < p->file_count; i++)
 		if (p->files[i].device == device && p->files[i].inode == inode)
@@ -150,8 +140,7 @@ procs_process_maps(
 	return false;
 }
 
-bool
-procs_maps(const struct procs *p, uint64_t device, uint64_t inode)
+bool procs_maps(const struct procs *p, uint64_t device, uint64_t inode)
 {
 	for (size_t i = 0; i < p->count; i++)
 		if (procs_process_maps(&p->list[i], device, inode))
@@ -159,9 +148,8 @@ procs_maps(const struct procs *p, uint64_t device, uint64_t inode)
 	return false;
 }
 
-const struct procs_process *
-procs_writer(const struct procs *p, uint64_t device, uint64_t inode,
-    pid_t ns_pid, uint64_t start_jiffies)
+const struct procs_process *procs_writer(
+    const struct procs *p, uint64_t device, uint64_t inode, pid_t ns_pid, uint64_t start_jiffies)
 {
 	for (size_t i = 0; i < p->count; i++) {
 		const struct procs_process *x = &p->list[i];
@@ -176,20 +164,16 @@ procs_writer(const struct procs *p, uint64_t device, uint64_t inode,
 	return NULL;
 }
 
-bool
-procs_may_map(
-    const struct procs *p, uint64_t device, uint64_t inode, pid_t ns_pid)
+bool procs_may_map(const struct procs *p, uint64_t device, uint64_t inode, pid_t ns_pid)
 {
 	for (size_t i = 0; i < p->count; i++)
 		if (p->list[i].ns_pid == ns_pid &&
-		    (p->list[i].hidden ||
-		        procs_process_maps(&p->list[i], device, inode)))
+		    (p->list[i].hidden || procs_process_maps(&p->list[i], device, inode)))
 			return true;
 	return false;
 }
 
-bool
-procs_may_descend(const struct procs_process *p, pid_t ancestor)
+bool procs_may_descend(const struct procs_process *p, pid_t ancestor)
 {
 	pid_t parent = p->parent;
 	struct procfs_stat stat;
@@ -206,8 +190,7 @@ procs_may_descend(const struct procs_process *p, pid_t ancestor)
 	return false;
 }
 
-bool
-procs_has_segment(pid_t pid)
+bool procs_has_segment(pid_t pid)
 {
 	struct procs_process p = {.pid = pid};
 	bool has;
@@ -218,8 +201,7 @@ procs_has_segment(pid_t pid)
 	return has;
 }
 
-bool
-procs_session_runs(uint64_t since_jiffies, const char *session)
+bool procs_session_runs(uint64_t since_jiffies, const char *session)
 {
 	struct procs p;
 	bool runs = false;
@@ -232,8 +214,7 @@ procs_session_runs(uint64_t since_jiffies, const char *session)
 	return runs;
 }
 
-uint64_t
-procs_start_jiffies(pid_t pid)
+uint64_t procs_start_jiffies(pid_t pid)
 {
 	struct procfs_stat stat;
 

@@ -39,8 +39,7 @@ int procs_init(struct procs *p, uint64_t since_jiffies, const char *session);
 void procs_release(struct procs *p);
 
 /* Does this process map this file? */
-bool procs_process_maps(
-    const struct procs_process *p, uint64_t device, uint64_t inode);
+bool procs_process_maps(const struct procs_process *p, uint64_t device, uint64_t inode);
 
 /* Does any process map this file? */
 bool procs_maps(const struct procs *p, uint64_t device, uint64_t inode);
@@ -49,15 +48,14 @@ bool procs_maps(const struct procs *p, uint64_t device, uint64_t inode);
  * The running process that wrote this header: it maps the file and has this pid
  * in its own namespace. If mappings are hidden, pid and start time decide.
  */
-const struct procs_process *procs_writer(const struct procs *p, uint64_t device,
-    uint64_t inode, pid_t ns_pid, uint64_t start_jiffies);
+const struct procs_process *procs_writer(
+    const struct procs *p, uint64_t device, uint64_t inode, pid_t ns_pid, uint64_t start_jiffies);
 
 /*
  * May a running process with this pid in its own namespace map the file? Yes if
  * it does, or if we may not see its mappings.
  */
-bool procs_may_map(
-    const struct procs *p, uint64_t device, uint64_t inode, pid_t ns_pid);
+bool procs_may_map(const struct procs *p, uint64_t device, uint64_t inode, pid_t ns_pid);
 
 /*
  * May this process be a descendant of the pid? Yes if its chain of parents says

@@ -22,8 +22,7 @@ enum {
 
 /* ---- files ---- */
 
-static struct live_file **
-bucket_of(struct live *l, uint64_t device, uint64_t inode)
+static struct live_file **bucket_of(struct live *l, uint64_t device, uint64_t inode)
 {
 	uint64_t mix = (inode ^ device << 32) * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -31,8 +30,7 @@ bucket_of(struct live *l, uint64_t device, uint64_t inode)
 }
 _Static_assert(LIVE_BUCKETS == 1 << 12, "the upper bits of a hash");
 
-static void
-free_file(struct live *l, struct live_file *f)
+static void free_file(struct live *l, struct live_file *f)
 {
 	if (f->open)
 		l->fds_left++;
@@ -45,8 +43,7 @@ free_file(struct live *l, struct live_file *f)
 }
 
 /* Without a name and a process nobody needs it. */
-static void
-drop_unused(struct live *l, struct live_file **bucket)
+static void drop_unused(struct live *l, struct live_file **bucket)
 {
 	while (*bucket) {
 		struct live_file *f = *bucket;
@@ -60,8 +57,7 @@ drop_unused(struct live *l, struct live_file **bucket)
 	}
 }
 
-void
-roster_release(struct live *l)
+void roster_release(struct live *l)
 {
 	for (size_t i = 0; i < LIVE_BUCKETS; i++)
 		while (l->buckets[i]) {
@@ -73,12 +69,10 @@ roster_release(struct live *l)
 }
 
 /* NULL: no memory, or too many of them. */
-static struct live_file *
-add_file(struct live *l, uint64_t device, uint64_t inode, const char *name)
+static struct live_file *add_file(struct live *l, uint64_t device, uint64_t inode, const char *name)
 {
 	struct live_file **bucket = bucket_of(l, device, inode);
-	struct live_file *f =
-	    l->file_count < FILES_MAX ? calloc(1, sizeof(*f)) : NULL;
+	struct live_file *f = l->file_count < FILES_MAX ? calloc(1, sizeof(*f)) : NULL;
 
 	if (!f)
 		return NULL;
@@ -95,8 +89,7 @@ add_file(struct live *l, uint64_t device, uint64_t inode, const char *name)
 	return f;
 }
 
-static struct live_file *
-find_file(struct live *l, uint64_t device, uint64_t inode)
+static struct live_file *find_file(struct live *l, uint64_t device, uint64_t inode)
 {
 	struct live_file *f = *bucket_of(l, device, inode);
 
@@ -105,8 +98,7 @@ find_file(struct live *l, uint64_t device, uint64_t inode)
 	return f;
 }
 
-static int
-open_again(struct live *l, const struct live_file *f, struct segfile **ret)
+static int open_again(struct live *l, const struct live_file *f, struct segfile **ret)
 {
 	const struct roster_place *at;
 	const struct source *source;
@@ -127,8 +119,7 @@ open_again(struct live *l, const struct live_file *f, struct segfile **ret)
 	return -ENOENT;
 }
 
-struct segfile *
-roster_open(struct live *l, struct live_file *f, int *ret_err)
+struct segfile *roster_open(struct live *l, struct live_file *f, int *ret_err)
 {
 	struct segfile *seg = NULL;
 
@@ -139,16 +130,14 @@ roster_open(struct live *l, struct live_file *f, int *ret_err)
 	return *ret_err < 0 ? NULL : seg;
 }
 
-void
-roster_done(struct live_file *f, struct segfile *seg)
+void roster_done(struct live_file *f, struct segfile *seg)
 {
 	if (seg != f->open)
 		segfile_close(seg);
 }
 
 /* As long as a listed process is in it, and there are descriptors. */
-static void
-keep_open(struct live *l, struct live_file *f, struct segfile *seg)
+static void keep_open(struct live *l, struct live_file *f, struct segfile *seg)
 {
 	if (f->users > 0 && !f->open && l->fds_left > 0) {
 		f->open = seg;
@@ -158,30 +147,25 @@ keep_open(struct live *l, struct live_file *f, struct segfile *seg)
 
 /* ---- slots ---- */
 
-static struct live_slot *
-slot_of(const struct live_file *f, int slot)
+static struct live_slot *slot_of(const struct live_file *f, int slot)
 {
 	size_t i;
 
 	if (slot == SEGFILE_OWN) /* it is the first that is found */
-		return f->slot_count > 0 && f->slots[0].slot == SEGFILE_OWN
-		    ? &f->slots[0]
-		    : NULL;
+		return f->slot_count > 0 && f->slots[0].slot == SEGFILE_OWN ? &f->slots[0] : NULL;
 	i = f->by_number ? f->by_number[slot] : 0;
 	return i > 0 ? &f->slots[i - 1] : NULL;
 }
 
 /* NULL: no memory. */
-static struct live_slot *
-add_slot(struct live_file *f, int slot)
+static struct live_slot *add_slot(struct live_file *f, int slot)
 {
 	if (slot >= 0 && !f->by_number) {
 		f->by_number = calloc(SEGFILE_SLOTS, sizeof(*f->by_number));
 		if (!f->by_number)
 			return NULL;
 	}
-	if (room_make(
-	        &f->slots, &f->slot_room, f->slot_count, sizeof(*f->slots)) < 0)
+	if (room_make(&f->slots, &f->slot_room, f->slot_count, sizeof(*f->slots)) < 0)
 		return NULL;
 	f->slots[f->slot_count] = (struct live_slot){.slot = slot};
 	if (slot >= 0)
@@ -189,8 +173,7 @@ add_slot(struct live_file *f, int slot)
 	return &f->slots[f->slot_count++];
 }
 
-void
-roster_unbind(struct live_file *f, int slot)
+void roster_unbind(struct live_file *f, int slot)
 {
 	struct live_slot *s = slot_of(f, slot);
 
@@ -199,8 +182,7 @@ roster_unbind(struct live_file *f, int slot)
 }
 
 /* Is the segment in this slot still the one that was looked at? */
-static bool
-is_same(const struct segfile *seg, const struct live_slot *s)
+static bool is_same(const struct segfile *seg, const struct live_slot *s)
 {
 	uint8_t uuid[sizeof(s->uuid)];
 	uint64_t base, limit;
@@ -209,8 +191,7 @@ is_same(const struct segfile *seg, const struct live_slot *s)
 	if (s->is_bound)
 		return true; /* its process notices */
 	if (segfile_window(seg, s->slot, &base, &limit) == 0) {
-		if (source_read(segfile_source(seg),
-		        base + offsetof(struct seg_header, uuid), uuid,
+		if (source_read(segfile_source(seg), base + offsetof(struct seg_header, uuid), uuid,
 		        sizeof(uuid)) < 0)
 			return true;
 		return memcmp(uuid, s->uuid, sizeof(uuid)) == 0;
@@ -220,8 +201,7 @@ is_same(const struct segfile *seg, const struct live_slot *s)
 }
 
 /* What is known of a slot is known of one process. */
-static void
-take_uuid(struct live_slot *s, const uint8_t uuid[16])
+static void take_uuid(struct live_slot *s, const uint8_t uuid[16])
 {
 	bool is_same = memcmp(s->uuid, uuid, sizeof(s->uuid)) == 0;
 
@@ -230,9 +210,7 @@ take_uuid(struct live_slot *s, const uint8_t uuid[16])
 	memcpy(s->uuid, uuid, sizeof(s->uuid));
 }
 
-static int
-look_at_slot(
-    struct live *l, struct live_file *f, const struct segfile *seg, int slot)
+static int look_at_slot(struct live *l, struct live_file *f, const struct segfile *seg, int slot)
 {
 	struct live_slot *s = slot_of(f, slot);
 	struct seg_header h;
@@ -249,8 +227,7 @@ look_at_slot(
 	return engine_member_arrive(l, f, seg, s, &h);
 }
 
-static int
-look_at_file(struct live *l, struct live_file *f)
+static int look_at_file(struct live *l, struct live_file *f)
 {
 	uint8_t taken[SEGFILE_SLOTS];
 	struct segfile *seg;
@@ -262,8 +239,8 @@ look_at_file(struct live *l, struct live_file *f)
 	if (!seg) {
 		f->tries += f->tries < TRIES;
 		/* not set up yet; or for a reason that may pass */
-		f->is_bad = err == -EINVAL || err == -ENOTSUP ||
-		    err == -EBADMSG || err == -ELOOP || err == -EREMOTE;
+		f->is_bad = err == -EINVAL || err == -ENOTSUP || err == -EBADMSG || err == -ELOOP ||
+		    err == -EREMOTE;
 		return err == -ENOMEM ? err : 0;
 	}
 	err = look_at_slot(l, f, seg, SEGFILE_OWN);
@@ -279,8 +256,7 @@ look_at_file(struct live *l, struct live_file *f)
 }
 
 /* It is listed as one that runs, and in this slot. */
-static void
-end_bound(struct live *l, const struct live_file *f, int slot)
+static void end_bound(struct live *l, const struct live_file *f, int slot)
 {
 	for (size_t i = 0; i < l->count; i++) {
 		struct live_member *m = l->members[i];
@@ -291,9 +267,8 @@ end_bound(struct live *l, const struct live_file *f, int slot)
 }
 
 /* The process of this slot, which nobody has listed so far. */
-static int
-list_ended(struct live *l, struct live_file *f, const struct segfile *seg,
-    const struct live_key *key)
+static int list_ended(
+    struct live *l, struct live_file *f, const struct segfile *seg, const struct live_key *key)
 {
 	int slot = (int)key->slot;
 	struct live_slot *s = slot_of(f, slot);
@@ -313,8 +288,7 @@ list_ended(struct live *l, struct live_file *f, const struct segfile *seg,
 	return engine_member_arrive_ended(l, f, seg, s, &h);
 }
 
-int
-roster_end(struct live *l, const struct live_key *key)
+int roster_end(struct live *l, const struct live_key *key)
 {
 	struct live_file *f = find_file(l, key->device, key->inode);
 	struct live_slot *s;
@@ -331,8 +305,7 @@ roster_end(struct live *l, const struct live_key *key)
 	seg = roster_open(l, f, &err);
 	if (!seg)
 		return err;
-	err = key->slot < segfile_slots(seg) ? list_ended(l, f, seg, key)
-	                                     : -ENOENT;
+	err = key->slot < segfile_slots(seg) ? list_ended(l, f, seg, key) : -ENOENT;
 	keep_open(l, f, seg);
 	roster_done(f, seg);
 	return err;
@@ -342,8 +315,7 @@ roster_end(struct live *l, const struct live_key *key)
  * Files with listed processes always, the others in turn: a forked child that
  * had no event so far may live there without a trace.
  */
-static int
-look_at_files(struct live *l, bool only_new)
+static int look_at_files(struct live *l, bool only_new)
 {
 	size_t unused = 0, first = l->turn;
 	int err = 0;
@@ -352,10 +324,8 @@ look_at_files(struct live *l, bool only_new)
 		size_t n = (first + i) % LIVE_BUCKETS;
 
 		drop_unused(l, &l->buckets[n]);
-		for (struct live_file *f = l->buckets[n]; f && err == 0;
-		     f = f->next) {
-			bool is_new = f->slot_count == 0 && !f->is_bad &&
-			    f->tries < TRIES;
+		for (struct live_file *f = l->buckets[n]; f && err == 0; f = f->next) {
+			bool is_new = f->slot_count == 0 && !f->is_bad && f->tries < TRIES;
 
 			if (only_new && !is_new)
 				continue;
@@ -365,8 +335,7 @@ look_at_files(struct live *l, bool only_new)
 				l->turn = n + 1;
 			}
 			err = look_at_file(l, f);
-			l->came_dead +=
-			    is_new && f->slot_count > 0 && f->users == 0;
+			l->came_dead += is_new && f->slot_count > 0 && f->users == 0;
 		}
 	}
 	return err;
@@ -374,15 +343,13 @@ look_at_files(struct live *l, bool only_new)
 
 /* ---- where they come from ---- */
 
-static int
-visit_file(void *context, const struct roster_place *at, const char *name,
-    uint64_t inode)
+static int visit_file(
+    void *context, const struct roster_place *at, const char *name, uint64_t inode)
 {
 	struct live *l = context;
 	struct live_file *f = find_file(l, at->device, inode);
 
-	if (f && f->users == 0 && f->place == at->number &&
-	    strcmp(f->name, name) != 0) {
+	if (f && f->users == 0 && f->place == at->number && strcmp(f->name, name) != 0) {
 		f->is_gone = true; /* a new file with an old inode */
 		f = NULL;
 	}
@@ -405,8 +372,7 @@ visit_file(void *context, const struct roster_place *at, const char *name,
 }
 
 /* All files of this place have been shown: the others are gone. */
-static void
-visit_all(void *context, const struct roster_place *at)
+static void visit_all(void *context, const struct roster_place *at)
 {
 	struct live *l = context;
 
@@ -417,15 +383,13 @@ visit_all(void *context, const struct roster_place *at)
 	l->generation++;
 }
 
-static bool
-is_known(void *context, pid_t pid)
+static bool is_known(void *context, pid_t pid)
 {
 	return engine_member_running(context, pid) != NULL;
 }
 
 /* The segment of a process, wherever that is. */
-static int
-take_process(void *context, pid_t pid)
+static int take_process(void *context, pid_t pid)
 {
 	struct live *l = context;
 	const struct source *source;
@@ -465,8 +429,7 @@ take_process(void *context, pid_t pid)
 	return err;
 }
 
-static int
-look_for_pids(struct live *l)
+static int look_for_pids(struct live *l)
 {
 	int err = 0;
 
@@ -476,8 +439,7 @@ look_for_pids(struct live *l)
 	for (size_t i = 0; i < l->plan.pid_count && err == 0; i++) {
 		struct procfs_stat stat;
 
-		if (engine_member_running(l, l->pids[i]) ||
-		    procfs_stat(l->pids[i], &stat) < 0)
+		if (engine_member_running(l, l->pids[i]) || procfs_stat(l->pids[i], &stat) < 0)
 			continue;
 		if (l->pid_starts[i] == 0)
 			l->pid_starts[i] = stat.start_jiffies;
@@ -488,8 +450,7 @@ look_for_pids(struct live *l)
 	return err;
 }
 
-static int
-look_for_newcomers(struct live *l)
+static int look_for_newcomers(struct live *l)
 {
 	bool is_first = l->next_newcomers_ns == 0;
 
@@ -497,15 +458,13 @@ look_for_newcomers(struct live *l)
 		return 0;
 	l->next_newcomers_ns = l->now_ns + NEWCOMERS_MS * LIVE_MS;
 	return roster_newcomers_look(l->newcomers,
-	    (is_first ? NEWCOMERS_FIRST_MS : NEWCOMERS_MORE_MS) * LIVE_MS,
-	    is_known, take_process, l);
+	    (is_first ? NEWCOMERS_FIRST_MS : NEWCOMERS_MORE_MS) * LIVE_MS, is_known, take_process,
+	    l);
 }
 
-int
-roster_look(struct live *l, bool only_new)
+int roster_look(struct live *l, bool only_new)
 {
-	const struct roster_visitor v = {
-	    .context = l, .file = visit_file, .all = visit_all};
+	const struct roster_visitor v = {.context = l, .file = visit_file, .all = visit_all};
 	int err = 0;
 
 	if (!only_new)

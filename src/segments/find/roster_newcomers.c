@@ -49,8 +49,7 @@ struct roster_newcomers {
 	int err;
 };
 
-struct roster_newcomers *
-roster_newcomers_new(void)
+struct roster_newcomers *roster_newcomers_new(void)
 {
 	struct roster_newcomers *n = calloc(1, sizeof(*n));
 	long per_second = sysconf(_SC_CLK_TCK);
@@ -60,8 +59,7 @@ roster_newcomers_new(void)
 	return n;
 }
 
-void
-roster_newcomers_free(struct roster_newcomers *n)
+void roster_newcomers_free(struct roster_newcomers *n)
 {
 	if (!n)
 		return;
@@ -70,27 +68,22 @@ roster_newcomers_free(struct roster_newcomers *n)
 	free(n);
 }
 
-static int
-by_pid(const void *a, const void *b)
+static int by_pid(const void *a, const void *b)
 {
 	const struct newcomer *x = a, *y = b;
 
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-static struct newcomer *
-find(const struct list *l, pid_t pid)
+static struct newcomer *find(const struct list *l, pid_t pid)
 {
 	const struct newcomer key = {.pid = pid};
 
-	return l->count == 0
-	    ? NULL
-	    : bsearch(&key, l->items, l->count, sizeof(key), by_pid);
+	return l->count == 0 ? NULL : bsearch(&key, l->items, l->count, sizeof(key), by_pid);
 }
 
 /* /proc has the processes in the order of their pids. */
-static bool
-take(pid_t pid, void *context)
+static bool take(pid_t pid, void *context)
 {
 	struct roster_newcomers *n = context;
 	const struct list *known = &n->known;
@@ -108,21 +101,17 @@ take(pid_t pid, void *context)
 			return false;
 		x.start_jiffies = stat.start_jiffies;
 		x.since_ns = stat.start_jiffies * n->jiffy_ns;
-		x.stage =
-		    pid == getpid() || pid == KERNEL || stat.parent == KERNEL
-		    ? STAGE_DONE
-		    : STAGE_NEW;
+		x.stage = pid == getpid() || pid == KERNEL || stat.parent == KERNEL ? STAGE_DONE
+		                                                                    : STAGE_NEW;
 	}
-	n->err = room_make(
-	    &n->fresh.items, &n->fresh.room, n->fresh.count, sizeof(x));
+	n->err = room_make(&n->fresh.items, &n->fresh.room, n->fresh.count, sizeof(x));
 	if (n->err < 0)
 		return true;
 	n->fresh.items[n->fresh.count++] = x;
 	return false;
 }
 
-static int
-list_all(struct roster_newcomers *n)
+static int list_all(struct roster_newcomers *n)
 {
 	struct list was = n->known;
 	bool in_order = true;
@@ -138,25 +127,21 @@ list_all(struct roster_newcomers *n)
 	for (size_t i = 1; i < n->fresh.count; i++)
 		in_order &= n->fresh.items[i - 1].pid < n->fresh.items[i].pid;
 	if (!in_order)
-		qsort(n->fresh.items, n->fresh.count, sizeof(struct newcomer),
-		    by_pid);
+		qsort(n->fresh.items, n->fresh.count, sizeof(struct newcomer), by_pid);
 	n->known = n->fresh;
 	n->fresh = was;
 	return 0;
 }
 
 /* Has the pid of a known process been given to another one? */
-static void
-compare_some(struct roster_newcomers *n)
+static void compare_some(struct roster_newcomers *n)
 {
 	struct procfs_stat stat;
 
 	for (size_t i = 0; i < AGAIN_AT_ONCE && i < n->known.count; i++) {
-		struct newcomer *x =
-		    &n->known.items[n->again++ % n->known.count];
+		struct newcomer *x = &n->known.items[n->again++ % n->known.count];
 
-		if (procfs_stat(x->pid, &stat) == 0 &&
-		    stat.start_jiffies != x->start_jiffies)
+		if (procfs_stat(x->pid, &stat) == 0 && stat.start_jiffies != x->start_jiffies)
 			*x = (struct newcomer){.pid = x->pid,
 			    .inner = -1,
 			    .start_jiffies = stat.start_jiffies,
@@ -164,8 +149,7 @@ compare_some(struct roster_newcomers *n)
 	}
 }
 
-static bool
-maps_segment(pid_t pid)
+static bool maps_segment(pid_t pid)
 {
 	struct procfs_mapping map;
 	struct procfs_maps maps;
@@ -179,9 +163,8 @@ maps_segment(pid_t pid)
 	return found;
 }
 
-int
-roster_newcomers_look(struct roster_newcomers *n, uint64_t budget_ns,
-    roster_is_known *is_known, roster_newcomer *each, void *context)
+int roster_newcomers_look(struct roster_newcomers *n, uint64_t budget_ns, roster_is_known *is_known,
+    roster_newcomer *each, void *context)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + budget_ns;
 	uint64_t boot = clock_ns(CLOCK_BOOTTIME);
@@ -207,8 +190,7 @@ roster_newcomers_look(struct roster_newcomers *n, uint64_t budget_ns,
 	return err;
 }
 
-pid_t
-roster_newcomers_search(struct roster_newcomers *n, const struct seg_header *h,
+pid_t roster_newcomers_search(struct roster_newcomers *n, const struct seg_header *h,
     const struct source *file, uint64_t since_ns, bool *ret_hidden)
 {
 	uint64_t start = 0;
@@ -236,8 +218,7 @@ roster_newcomers_search(struct roster_newcomers *n, const struct seg_header *h,
 	return found;
 }
 
-void
-roster_newcomers_again(struct roster_newcomers *n, pid_t pid)
+void roster_newcomers_again(struct roster_newcomers *n, pid_t pid)
 {
 	struct newcomer *x = find(&n->known, pid);
 

@@ -29,8 +29,8 @@ typedef bool roster_is_known(void *context, pid_t pid);
  * Looks at the maps of those that are due, for at most `budget_ns`; the others are due at
  * the next call. -ENOMEM.
  */
-int roster_newcomers_look(struct roster_newcomers *n, uint64_t budget_ns,
-    roster_is_known *is_known, roster_newcomer *each, void *context);
+int roster_newcomers_look(struct roster_newcomers *n, uint64_t budget_ns, roster_is_known *is_known,
+    roster_newcomer *each, void *context);
 
 /*
  * The process of a pid namespace below ours that has this pid there, maps the
@@ -40,9 +40,8 @@ int roster_newcomers_look(struct roster_newcomers *n, uint64_t budget_ns,
  */
 struct seg_header;
 struct source;
-pid_t roster_newcomers_search(struct roster_newcomers *n,
-    const struct seg_header *h, const struct source *file, uint64_t since_ns,
-    bool *ret_hidden);
+pid_t roster_newcomers_search(struct roster_newcomers *n, const struct seg_header *h,
+    const struct source *file, uint64_t since_ns, bool *ret_hidden);
 
 /* It is another program now: its map is read again. */
 void roster_newcomers_again(struct roster_newcomers *n, pid_t pid);

@@ -22,8 +22,8 @@
 enum {
 	PLACES_MAX = 1024,
 	FILES_MAX = LISTING_MAX, /* of one directory */
-	EVENTS = IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM |
-	    IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR,
+	EVENTS = IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF |
+	    IN_MOVE_SELF | IN_ONLYDIR,
 	LOAD = 50, /* rest so many times as long as listing took of the CPU */
 };
 
@@ -61,8 +61,7 @@ struct roster_places {
 
 /* ---- coming and going ---- */
 
-static void
-free_place(struct roster_places *p, struct place *x)
+static void free_place(struct roster_places *p, struct place *x)
 {
 	if (x->watch >= 0)
 		(void)inotify_rm_watch(p->inotify, x->watch);
@@ -71,8 +70,7 @@ free_place(struct roster_places *p, struct place *x)
 	free(x);
 }
 
-void
-roster_places_free(struct roster_places *p)
+void roster_places_free(struct roster_places *p)
 {
 	if (!p)
 		return;
@@ -87,8 +85,7 @@ roster_places_free(struct roster_places *p)
 	free(p);
 }
 
-static int
-take_given(struct roster_places *p, const char *const *directories)
+static int take_given(struct roster_places *p, const char *const *directories)
 {
 	size_t n = 0;
 
@@ -106,8 +103,7 @@ take_given(struct roster_places *p, const char *const *directories)
 	return 0;
 }
 
-int
-roster_places_new(const char *const *directories, struct roster_places **ret)
+int roster_places_new(const char *const *directories, struct roster_places **ret)
 {
 	struct roster_places *p = calloc(1, sizeof(*p));
 	const char *one[] = {getenv("SEEP_DIR"), NULL};
@@ -129,14 +125,12 @@ roster_places_new(const char *const *directories, struct roster_places **ret)
 	return 0;
 }
 
-int
-roster_places_fd(const struct roster_places *p)
+int roster_places_fd(const struct roster_places *p)
 {
 	return p->inotify;
 }
 
-uint64_t
-roster_places_refused(const struct roster_places *p)
+uint64_t roster_places_refused(const struct roster_places *p)
 {
 	uint64_t refused = p->refused;
 
@@ -145,8 +139,7 @@ roster_places_refused(const struct roster_places *p)
 	return refused;
 }
 
-const struct roster_place *
-roster_places_find(const struct roster_places *p, uint64_t number)
+const struct roster_place *roster_places_find(const struct roster_places *p, uint64_t number)
 {
 	for (size_t i = 0; i < p->count; i++)
 		if (p->items[i]->shown.number == number)
@@ -154,16 +147,13 @@ roster_places_find(const struct roster_places *p, uint64_t number)
 	return NULL;
 }
 
-static uint64_t
-changed_ns(const struct stat *st)
+static uint64_t changed_ns(const struct stat *st)
 {
-	return (uint64_t)st->st_mtim.tv_sec * 1000000000 +
-	    (uint64_t)st->st_mtim.tv_nsec;
+	return (uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec;
 }
 
 /* Was the directory changed so recently that it may change again unseen? */
-static bool
-is_recent(uint64_t changed)
+static bool is_recent(uint64_t changed)
 {
 	uint64_t now = clock_ns(CLOCK_REALTIME);
 
@@ -171,26 +161,22 @@ is_recent(uint64_t changed)
 }
 
 /* On a busy machine time passes in which we did nothing. */
-static uint64_t
-cpu_since(uint64_t start)
+static uint64_t cpu_since(uint64_t start)
 {
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
 }
 
-static void
-watch(struct roster_places *p, struct place *x)
+static void watch(struct roster_places *p, struct place *x)
 {
 	char path[32];
 
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", x->shown.fd);
-	x->watch =
-	    p->inotify < 0 ? -1 : inotify_add_watch(p->inotify, path, EVENTS);
+	x->watch = p->inotify < 0 ? -1 : inotify_add_watch(p->inotify, path, EVENTS);
 }
 
 /* Takes over fd. -ENOMEM. */
-static int
-add_place(struct roster_places *p, int fd, const struct stat *st,
-    const char *path, enum kind kind)
+static int add_place(
+    struct roster_places *p, int fd, const struct stat *st, const char *path, enum kind kind)
 {
 	struct place *x = NULL;
 
@@ -199,8 +185,7 @@ add_place(struct roster_places *p, int fd, const struct stat *st,
 		(void)close(fd);
 		return 0;
 	}
-	if (room_make(&p->items, &p->room, p->count, sizeof(struct place *)) ==
-	    0)
+	if (room_make(&p->items, &p->room, p->count, sizeof(struct place *)) == 0)
 		x = calloc(1, sizeof(*x));
 	if (x)
 		x->shown.path = strdup(path);
@@ -220,8 +205,7 @@ add_place(struct roster_places *p, int fd, const struct stat *st,
 	return 0;
 }
 
-static struct place *
-find_place(const struct roster_places *p, const char *path)
+static struct place *find_place(const struct roster_places *p, const char *path)
 {
 	for (size_t i = 0; i < p->count; i++)
 		if (strcmp(p->items[i]->shown.path, path) == 0)
@@ -229,53 +213,43 @@ find_place(const struct roster_places *p, const char *path)
 	return NULL;
 }
 
-static bool
-is_user_folder(const char *name)
+static bool is_user_folder(const char *name)
 {
-	return strncmp(name, "seep-", 5) == 0 && name[5] >= '0' &&
-	    name[5] <= '9';
+	return strncmp(name, "seep-", 5) == 0 && name[5] >= '0' && name[5] <= '9';
 }
 
 /* Whose is /dev/shm/NAME, by its name? */
-static bool
-is_right_owner(const char *name, uid_t owner)
+static bool is_right_owner(const char *name, uid_t owner)
 {
 	char expected[FOLDER_PATH_BYTES];
 
 	if (geteuid() != 0 && owner != geteuid())
 		return false;
 	folder_default(owner, expected);
-	return strcmp(expected + sizeof(FOLDER_SHM), name) == 0 ||
-	    folder_is_note(name, owner);
+	return strcmp(expected + sizeof(FOLDER_SHM), name) == 0 || folder_is_note(name, owner);
 }
 
 /* Is it still there, or there at last? -ENOMEM. */
-static int
-look_at_path(struct roster_places *p, const char *path, enum kind kind)
+static int look_at_path(struct roster_places *p, const char *path, enum kind kind)
 {
 	struct place *known = find_place(p, path);
 	struct stat st;
 	int fd;
 
-	if ((kind == KIND_GIVEN ? stat(path, &st) : lstat(path, &st)) < 0 ||
-	    !S_ISDIR(st.st_mode))
+	if ((kind == KIND_GIVEN ? stat(path, &st) : lstat(path, &st)) < 0 || !S_ISDIR(st.st_mode))
 		return 0;
-	if (known && known->shown.device == st.st_dev &&
-	    known->shown.inode == st.st_ino) {
+	if (known && known->shown.device == st.st_dev && known->shown.inode == st.st_ino) {
 		known->is_known = true;
 		return 0;
 	}
 	if (known)
 		return 0; /* another directory: when the old one is gone */
-	fd = open(path,
-	    O_RDONLY | O_DIRECTORY | O_CLOEXEC |
-	        (kind == KIND_GIVEN ? 0 : O_NOFOLLOW));
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (kind == KIND_GIVEN ? 0 : O_NOFOLLOW));
 	if (fd < 0)
 		return 0;
 	/* it may be another one by now */
 	if (fstat(fd, &st) < 0 ||
-	    ((kind == KIND_SHM ||
-	         (kind == KIND_RUN && is_user_folder(text_base(path)))) &&
+	    ((kind == KIND_SHM || (kind == KIND_RUN && is_user_folder(text_base(path)))) &&
 	        !is_right_owner(text_base(path), st.st_uid))) {
 		(void)close(fd);
 		return 0;
@@ -283,15 +257,13 @@ look_at_path(struct roster_places *p, const char *path, enum kind kind)
 	return add_place(p, fd, &st, path, kind);
 }
 
-static bool
-is_any_folder(const char *name)
+static bool is_any_folder(const char *name)
 {
 	return name[0] != '.';
 }
 
 /* All directories in one that are wanted. -ENOMEM. */
-static int
-look_into_parent(struct roster_places *p, int parent, const char *path,
+static int look_into_parent(struct roster_places *p, int parent, const char *path,
     bool (*is_wanted)(const char *name), enum kind kind)
 {
 	struct listing_names names = {0};
@@ -301,8 +273,8 @@ look_into_parent(struct roster_places *p, int parent, const char *path,
 	for (size_t i = 0; i < names.count && err == 0; i++) {
 		char entry[PATH_MAX];
 
-		if ((size_t)snprintf(entry, sizeof(entry), "%s/%s", path,
-		        names.names[i]) < sizeof(entry))
+		if ((size_t)snprintf(entry, sizeof(entry), "%s/%s", path, names.names[i]) <
+		    sizeof(entry))
 			err = look_at_path(p, entry, kind);
 	}
 	listing_release(&names);
@@ -310,8 +282,7 @@ look_into_parent(struct roster_places *p, int parent, const char *path,
 }
 
 /* /dev/shm is everybody's, and may be busy: it is listed if it has changed. */
-static int
-look_into_shm(struct roster_places *p)
+static int look_into_shm(struct roster_places *p)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), changed, start;
 	int fd, err = 0;
@@ -324,32 +295,27 @@ look_into_shm(struct roster_places *p)
 	if (changed != p->shm_ns && now >= p->shm_next_ns) {
 		p->shm_ns = is_recent(changed) ? 0 : changed;
 		start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-		err = look_into_parent(
-		    p, fd, FOLDER_SHM, is_user_folder, KIND_SHM);
+		err = look_into_parent(p, fd, FOLDER_SHM, is_user_folder, KIND_SHM);
 		p->shm_next_ns = now + cpu_since(start) * LOAD;
 	}
 	(void)close(fd);
 	for (size_t i = 0; i < p->count && err == 0; i++)
 		if (p->items[i]->kind == KIND_SHM)
-			err =
-			    look_at_path(p, p->items[i]->shown.path, KIND_SHM);
+			err = look_at_path(p, p->items[i]->shown.path, KIND_SHM);
 	return err;
 }
 
 /* Made by root, or by systemd for a service (RuntimeDirectory=seep/NAME). */
-static int
-look_into_run(struct roster_places *p)
+static int look_into_run(struct roster_places *p)
 {
-	int fd =
-	    open(PARENT_RUN, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = open(PARENT_RUN, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 	int err = 0;
 
 	if (fd < 0)
 		return 0;
 	if (fstat(fd, &st) == 0 && (st.st_uid == 0 || st.st_uid == geteuid()))
-		err = look_into_parent(
-		    p, fd, PARENT_RUN, is_any_folder, KIND_RUN);
+		err = look_into_parent(p, fd, PARENT_RUN, is_any_folder, KIND_RUN);
 	(void)close(fd);
 	if (err == 0)
 		err = look_at_path(p, PARENT_RUN, KIND_RUN);
@@ -358,22 +324,19 @@ look_into_run(struct roster_places *p)
 
 /* ---- what has changed ---- */
 
-static void
-mark_dirty(struct roster_places *p, int watch_number)
+static void mark_dirty(struct roster_places *p, int watch_number)
 {
 	for (size_t i = 0; i < p->count; i++)
 		if (p->items[i]->watch == watch_number || watch_number < 0)
 			p->items[i]->is_dirty = true;
 }
 
-static void
-drain(struct roster_places *p)
+static void drain(struct roster_places *p)
 {
 	_Alignas(struct inotify_event) char buffer[16384];
 	ssize_t n;
 
-	while (p->inotify >= 0 &&
-	    (n = read(p->inotify, buffer, sizeof(buffer))) > 0) {
+	while (p->inotify >= 0 && (n = read(p->inotify, buffer, sizeof(buffer))) > 0) {
 		for (char *at = buffer; at < buffer + n;) {
 			struct inotify_event e;
 
@@ -385,8 +348,7 @@ drain(struct roster_places *p)
 	}
 }
 
-static bool
-is_due(struct place *x, uint64_t now)
+static bool is_due(struct place *x, uint64_t now)
 {
 	struct stat st;
 
@@ -399,8 +361,7 @@ is_due(struct place *x, uint64_t now)
 	return changed_ns(&st) != x->changed_ns;
 }
 
-static int
-list(struct place *x, const struct roster_visitor *v)
+static int list(struct place *x, const struct roster_visitor *v)
 {
 	int fd = openat(x->shown.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -415,8 +376,7 @@ list(struct place *x, const struct roster_visitor *v)
 		return 0;
 	}
 	if (fstat(fd, &st) == 0)
-		x->changed_ns =
-		    is_recent(changed_ns(&st)) ? 0 : changed_ns(&st);
+		x->changed_ns = is_recent(changed_ns(&st)) ? 0 : changed_ns(&st);
 	x->is_dirty = false;
 	x->refused = 0;
 	while (err == 0 && (e = readdir(d))) {
@@ -424,8 +384,7 @@ list(struct place *x, const struct roster_visitor *v)
 		    (e->d_type != DT_REG && e->d_type != DT_UNKNOWN))
 			continue;
 		if (files++ < FILES_MAX)
-			err =
-			    v->file(v->context, &x->shown, e->d_name, e->d_ino);
+			err = v->file(v->context, &x->shown, e->d_name, e->d_ino);
 		else
 			x->refused++;
 	}
@@ -436,8 +395,7 @@ list(struct place *x, const struct roster_visitor *v)
 }
 
 /* Places whose path leads elsewhere, or nowhere. */
-static void
-drop_gone(struct roster_places *p, const struct roster_visitor *v)
+static void drop_gone(struct roster_places *p, const struct roster_visitor *v)
 {
 	for (size_t i = 0; i < p->count;) {
 		struct place *x = p->items[i];
@@ -447,14 +405,12 @@ drop_gone(struct roster_places *p, const struct roster_visitor *v)
 			continue;
 		}
 		v->all(v->context, &x->shown);
-		memmove(p->items + i, p->items + i + 1,
-		    (--p->count - i) * sizeof(struct place *));
+		memmove(p->items + i, p->items + i + 1, (--p->count - i) * sizeof(struct place *));
 		free_place(p, x);
 	}
 }
 
-static int
-find_places(struct roster_places *p)
+static int find_places(struct roster_places *p)
 {
 	int err = 0;
 
@@ -469,8 +425,7 @@ find_places(struct roster_places *p)
 	return err;
 }
 
-int
-roster_places_look(struct roster_places *p, const struct roster_visitor *v)
+int roster_places_look(struct roster_places *p, const struct roster_visitor *v)
 {
 	uint64_t now, start;
 	int err;

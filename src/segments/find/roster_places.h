@@ -29,8 +29,7 @@ struct roster_place {
 struct roster_visitor {
 	void *context;
 	/* A file NAME.seg in the directory; others are not shown. -ENOMEM. */
-	int (*file)(void *context, const struct roster_place *at,
-	    const char *name, uint64_t inode);
+	int (*file)(void *context, const struct roster_place *at, const char *name, uint64_t inode);
 	/* All files of the place have been shown; none: it is gone. */
 	void (*all)(void *context, const struct roster_place *at);
 };
@@ -39,8 +38,7 @@ struct roster_visitor {
  * `directories` ends with NULL; NULL itself: all that belong to us, or to anybody
  * for root. -ENOMEM.
  */
-int roster_places_new(
-    const char *const *directories, struct roster_places **ret);
+int roster_places_new(const char *const *directories, struct roster_places **ret);
 void roster_places_free(struct roster_places *p);
 
 /* Readable when something has changed; -1: the kernel gave none. */
@@ -50,8 +48,7 @@ int roster_places_fd(const struct roster_places *p);
 int roster_places_look(struct roster_places *p, const struct roster_visitor *v);
 
 /* The place with this number; NULL: it is gone. */
-const struct roster_place *roster_places_find(
-    const struct roster_places *p, uint64_t number);
+const struct roster_place *roster_places_find(const struct roster_places *p, uint64_t number);
 
 /* Files and directories that there was no room for. */
 uint64_t roster_places_refused(const struct roster_places *p);

@@ -44,14 +44,12 @@ problem(struct segment_dir_problem *why, int err, const char *fmt, ...)
  * The collector accepts only these file systems: a store must neither stall, as
  * on a network, nor need new space, as with copy-on-write.
  */
-static bool
-is_fit(uint32_t type)
+static bool is_fit(uint32_t type)
 {
 	return medium_of_type(type) != 0;
 }
 
-static int
-check_file_system(const struct segment_dir *s, struct segment_dir_problem *why)
+static int check_file_system(const struct segment_dir *s, struct segment_dir_problem *why)
 {
 	struct statfs fs;
 	uint64_t room;
@@ -72,8 +70,7 @@ check_file_system(const struct segment_dir *s, struct segment_dir_problem *why)
 	return 0;
 }
 
-static int
-taken(const struct segment_dir *s, uid_t owner, struct segment_dir_problem *why)
+static int taken(const struct segment_dir *s, uid_t owner, struct segment_dir_problem *why)
 {
 	return problem(why, -EPERM,
 	    "%s, where segments go, belongs to uid %u: have it removed by its "
@@ -82,8 +79,7 @@ taken(const struct segment_dir *s, uid_t owner, struct segment_dir_problem *why)
 }
 
 /* Anybody can write to /dev/shm, so an entry under our name may be a trap. */
-static int
-check_directory(struct segment_dir *s, struct segment_dir_problem *why)
+static int check_directory(struct segment_dir *s, struct segment_dir_problem *why)
 {
 	struct stat st;
 
@@ -99,8 +95,7 @@ check_directory(struct segment_dir *s, struct segment_dir_problem *why)
 	return check_file_system(s, why);
 }
 
-static int
-open_directory(struct segment_dir *s, struct segment_dir_problem *why)
+static int open_directory(struct segment_dir *s, struct segment_dir_problem *why)
 {
 	const char *env = getenv("SEEP_DIR");
 	uid_t owner;
@@ -126,9 +121,7 @@ open_directory(struct segment_dir *s, struct segment_dir_problem *why)
 		return problem(why, -errno,
 		    "%s cannot be used for the segments: %s; remove it, or set "
 		    "SEEP_DIR to a directory of your own",
-		    env,
-		    errno == ELOOP || errno == ENOTDIR ? "not a directory"
-		                                       : strerror(errno));
+		    env, errno == ELOOP || errno == ENOTDIR ? "not a directory" : strerror(errno));
 	err = check_directory(s, why);
 	if (err < 0)
 		return err;
@@ -144,8 +137,7 @@ open_directory(struct segment_dir *s, struct segment_dir_problem *why)
 	return 0;
 }
 
-static int
-choose_session(struct segment_dir *s)
+static int choose_session(struct segment_dir *s)
 {
 	unsigned char r[(SEGMENT_DIR_SESSION_BYTES - 1) / 2];
 
@@ -156,15 +148,12 @@ choose_session(struct segment_dir *s)
 	return 0;
 }
 
-static void
-lock_name(const char *session, char *to, size_t bytes)
+static void lock_name(const char *session, char *to, size_t bytes)
 {
-	snprintf(
-	    to, bytes, "rec-%.*s.ctl", SEGMENT_DIR_SESSION_BYTES - 1, session);
+	snprintf(to, bytes, "rec-%.*s.ctl", SEGMENT_DIR_SESSION_BYTES - 1, session);
 }
 
-static int
-lock_session(struct segment_dir *s)
+static int lock_session(struct segment_dir *s)
 {
 	char name[64];
 	struct stat st;
@@ -175,8 +164,8 @@ lock_session(struct segment_dir *s)
 		if (err < 0)
 			return err;
 		lock_name(s->session, name, sizeof(name));
-		s->lock_fd = openat(s->fd, name,
-		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		s->lock_fd =
+		    openat(s->fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (s->lock_fd < 0)
 			return -errno;
 		if (flock(s->lock_fd, LOCK_EX) < 0)
@@ -192,8 +181,7 @@ lock_session(struct segment_dir *s)
 	return -EBUSY;
 }
 
-int
-segment_dir_init(struct segment_dir *s, struct segment_dir_problem *why)
+int segment_dir_init(struct segment_dir *s, struct segment_dir_problem *why)
 {
 	int err;
 
@@ -205,8 +193,7 @@ segment_dir_init(struct segment_dir *s, struct segment_dir_problem *why)
 		goto out;
 	err = lock_session(s);
 	if (err < 0) {
-		problem(why, err, "cannot write in %s: %s", s->path,
-		    strerror(-err));
+		problem(why, err, "cannot write in %s: %s", s->path, strerror(-err));
 		goto out;
 	}
 	return 0;
@@ -215,8 +202,7 @@ out:
 	return err;
 }
 
-void
-segment_dir_release(struct segment_dir *s)
+void segment_dir_release(struct segment_dir *s)
 {
 	char name[64];
 
@@ -232,27 +218,23 @@ segment_dir_release(struct segment_dir *s)
 }
 
 /* Nobody maps it, and nothing was ever written to it. */
-static bool
-is_unused(int dir_fd, const char *name)
+static bool is_unused(int dir_fd, const char *name)
 {
-	int fd = openat(
-	    dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	uint64_t magic = 1;
 	struct stat st;
 	bool unused;
 
 	if (fd < 0)
 		return false;
-	unused = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	    flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+	unused = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
 	    pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) && magic == 0;
 	close(fd);
 	return unused;
 }
 
 /* Removes the files of forked children of NAME.seg that had no event. */
-static void
-remove_unused(int dir_fd, const char *name)
+static void remove_unused(int dir_fd, const char *name)
 {
 	char child[NAME_MAX + 32];
 	struct seg_header h;
@@ -266,8 +248,7 @@ remove_unused(int dir_fd, const char *name)
 	segfile_close(f);
 	for (uint64_t n = h.child_files; n && missing < MISSING_MAX; n++) {
 		snprintf(child, sizeof(child), "%.*s-%llu.seg",
-		    (int)(strlen(name) - strlen(".seg")), name,
-		    (unsigned long long)(n - 1));
+		    (int)(strlen(name) - strlen(".seg")), name, (unsigned long long)(n - 1));
 		if (faccessat(dir_fd, child, F_OK, AT_SYMLINK_NOFOLLOW) < 0) {
 			missing++;
 		} else if (is_unused(dir_fd, child)) {
@@ -277,8 +258,7 @@ remove_unused(int dir_fd, const char *name)
 	}
 }
 
-void
-segment_dir_remove(int dir_fd, const char *name)
+void segment_dir_remove(int dir_fd, const char *name)
 {
 	if (text_ends_with(name, ".seg"))
 		remove_unused(dir_fd, name);
@@ -286,9 +266,8 @@ segment_dir_remove(int dir_fd, const char *name)
 	segfile_remove_beside(dir_fd, name);
 }
 
-static int
-walk_directory(int dir_fd, const char *dir, const char *end,
-    segment_dir_visit visit, void *context)
+static int walk_directory(
+    int dir_fd, const char *dir, const char *end, segment_dir_visit visit, void *context)
 {
 	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -313,9 +292,8 @@ walk_directory(int dir_fd, const char *dir, const char *end,
 	return result;
 }
 
-static int
-walk_all(const struct segment_dir *s, const char *end, segment_dir_visit visit,
-    void *context)
+static int walk_all(
+    const struct segment_dir *s, const char *end, segment_dir_visit visit, void *context)
 {
 	struct stat own, st;
 	struct dirent *e;
@@ -334,13 +312,11 @@ walk_all(const struct segment_dir *s, const char *end, segment_dir_visit visit,
 
 		if (strncmp(e->d_name, "seep-", 5))
 			continue;
-		fd = openat(dirfd(d), e->d_name,
-		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		fd = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			continue;
 		snprintf(path, sizeof(path), SHM "/%s", e->d_name);
-		if (fstat(fd, &st) == 0 &&
-		    (st.st_dev != own.st_dev || st.st_ino != own.st_ino))
+		if (fstat(fd, &st) == 0 && (st.st_dev != own.st_dev || st.st_ino != own.st_ino))
 			result = walk_directory(fd, path, end, visit, context);
 		close(fd);
 	}
@@ -348,16 +324,12 @@ walk_all(const struct segment_dir *s, const char *end, segment_dir_visit visit,
 	return result;
 }
 
-int
-segment_dir_walk(
-    const struct segment_dir *s, segment_dir_visit visit, void *context)
+int segment_dir_walk(const struct segment_dir *s, segment_dir_visit visit, void *context)
 {
 	return walk_all(s, ".seg", visit, context);
 }
 
-int
-segment_dir_walk_snapshots(
-    const struct segment_dir *s, segment_dir_visit visit, void *context)
+int segment_dir_walk_snapshots(const struct segment_dir *s, segment_dir_visit visit, void *context)
 {
 	return walk_all(s, ".seep-snap", visit, context);
 }
@@ -369,8 +341,7 @@ struct search {
 	bool found;
 };
 
-static int
-search_visit(void *context, int dir_fd, const char *dir, const char *name)
+static int search_visit(void *context, int dir_fd, const char *dir, const char *name)
 {
 	struct search *q = context;
 	struct seg_header h;
@@ -379,8 +350,8 @@ search_visit(void *context, int dir_fd, const char *dir, const char *name)
 	(void)dir;
 	if (segfile_open(dir_fd, name, &f, NULL) < 0)
 		return 0;
-	if (segfile_header(f, SEGFILE_OWN, &h, NULL) == 0 &&
-	    (pid_t)h.pid == q->pid && !strcmp(h.session, q->session) &&
+	if (segfile_header(f, SEGFILE_OWN, &h, NULL) == 0 && (pid_t)h.pid == q->pid &&
+	    !strcmp(h.session, q->session) &&
 	    (!q->found || h.start_monotonic_ns >= q->best.start_monotonic_ns)) {
 		q->best = h;
 		q->found = true;
@@ -389,8 +360,7 @@ search_visit(void *context, int dir_fd, const char *dir, const char *name)
 	return 0;
 }
 
-int
-segment_dir_find(const struct segment_dir *s, pid_t pid, struct seg_header *ret)
+int segment_dir_find(const struct segment_dir *s, pid_t pid, struct seg_header *ret)
 {
 	struct search q = {.session = s->session, .pid = pid};
 
@@ -403,25 +373,21 @@ segment_dir_find(const struct segment_dir *s, pid_t pid, struct seg_header *ret)
 enum recorder { RECORDER_NONE, RECORDER_DEAD, RECORDER_LIVES };
 
 /* A session that a recorder has chosen; other texts are a user's own. */
-static bool
-is_of_recorder(const char *session)
+static bool is_of_recorder(const char *session)
 {
-	return strspn(session, "0123456789abcdef") ==
-	    SEGMENT_DIR_SESSION_BYTES - 1 &&
+	return strspn(session, "0123456789abcdef") == SEGMENT_DIR_SESSION_BYTES - 1 &&
 	    session[SEGMENT_DIR_SESSION_BYTES - 1] == '\0';
 }
 
 /* The recorder of a session lives as long as its lock is held. */
-static enum recorder
-find_recorder(int dir_fd, const char *session)
+static enum recorder find_recorder(int dir_fd, const char *session)
 {
 	char name[64];
 	bool lives;
 	int fd;
 
 	lock_name(session, name, sizeof(name));
-	fd = openat(
-	    dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) /* in doubt it lives */
 		return errno == ENOENT ? RECORDER_NONE : RECORDER_LIVES;
 	lives = flock(fd, LOCK_SH | LOCK_NB) < 0;
@@ -429,8 +395,7 @@ find_recorder(int dir_fd, const char *session)
 	return lives ? RECORDER_LIVES : RECORDER_DEAD;
 }
 
-bool
-segment_dir_is_recorded(int dir_fd, const char *session)
+bool segment_dir_is_recorded(int dir_fd, const char *session)
 {
 	enum recorder r;
 	struct dirent *e;
@@ -445,8 +410,7 @@ segment_dir_is_recorded(int dir_fd, const char *session)
 
 		if (strncmp(e->d_name, "seep-", 5) != 0)
 			continue;
-		fd = openat(dirfd(d), e->d_name,
-		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		fd = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			continue; /* not ours to look at, or no directory */
 		if (find_recorder(fd, session) == RECORDER_LIVES)
@@ -463,8 +427,7 @@ struct sweep {
 	size_t unread;
 };
 
-static bool
-has_anything(const struct segfile *f, const struct seg_header *own)
+static bool has_anything(const struct segfile *f, const struct seg_header *own)
 {
 	uint8_t taken[SEGFILE_SLOTS];
 	bool any = own->state != SEG_INERT;
@@ -475,8 +438,7 @@ has_anything(const struct segfile *f, const struct seg_header *own)
 	return any;
 }
 
-static int
-sweep_visit(void *context, int dir_fd, const char *dir, const char *name)
+static int sweep_visit(void *context, int dir_fd, const char *dir, const char *name)
 {
 	struct sweep *w = context;
 	struct seg_header h;
@@ -486,11 +448,10 @@ sweep_visit(void *context, int dir_fd, const char *dir, const char *name)
 	(void)dir;
 	if (dir_fd != w->segment_dir->fd)
 		return 0; /* directories of other users are swept by them */
-	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    st.st_uid != geteuid() || segfile_open(dir_fd, name, &f, NULL) < 0)
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_uid != geteuid() ||
+	    segfile_open(dir_fd, name, &f, NULL) < 0)
 		return 0;
-	if (segfile_header(f, SEGFILE_OWN, &h, NULL) == 0 &&
-	    is_of_recorder(h.session) &&
+	if (segfile_header(f, SEGFILE_OWN, &h, NULL) == 0 && is_of_recorder(h.session) &&
 	    !segment_dir_is_recorded(dir_fd, h.session) &&
 	    in_use_check(dir_fd, name, st.st_dev, st.st_ino) == IN_USE_NO) {
 		if (has_anything(f, &h))
@@ -503,11 +464,9 @@ sweep_visit(void *context, int dir_fd, const char *dir, const char *name)
 }
 
 /* Removes the lock of a killed recorder. */
-static void
-sweep_lock(int dir_fd, const char *name)
+static void sweep_lock(int dir_fd, const char *name)
 {
-	int fd =
-	    openat(dir_fd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	int fd = openat(dir_fd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0)
 		return;
@@ -516,8 +475,7 @@ sweep_lock(int dir_fd, const char *name)
 	close(fd);
 }
 
-static void
-sweep_locks(const struct segment_dir *s)
+static void sweep_locks(const struct segment_dir *s)
 {
 	int fd = openat(s->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -531,8 +489,7 @@ sweep_locks(const struct segment_dir *s)
 	while ((e = readdir(d))) {
 		char session[NAME_MAX + 1];
 
-		if (strncmp(e->d_name, "rec-", 4) != 0 ||
-		    !text_ends_with(e->d_name, ".ctl"))
+		if (strncmp(e->d_name, "rec-", 4) != 0 || !text_ends_with(e->d_name, ".ctl"))
 			continue;
 		snprintf(session, sizeof(session), "%s", e->d_name + 4);
 		session[strlen(session) - 4] = '\0';
@@ -542,8 +499,7 @@ sweep_locks(const struct segment_dir *s)
 	closedir(d);
 }
 
-size_t
-segment_dir_sweep(const struct segment_dir *s)
+size_t segment_dir_sweep(const struct segment_dir *s)
 {
 	struct sweep w = {.segment_dir = s};
 
@@ -552,14 +508,12 @@ segment_dir_sweep(const struct segment_dir *s)
 	return w.unread;
 }
 
-int
-segment_dir_reopen(const char *dir)
+int segment_dir_reopen(const char *dir)
 {
 	return open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-int
-segment_dir_open_file(const char *dir, const char *name, struct segfile **ret)
+int segment_dir_open_file(const char *dir, const char *name, struct segfile **ret)
 {
 	int fd = segment_dir_reopen(dir);
 	int err;

@@ -51,21 +51,17 @@ size_t segment_dir_sweep(const struct segment_dir *s);
  * user). dir_fd is valid during the call. A result other than 0 ends the walk
  * and is returned.
  */
-typedef int (*segment_dir_visit)(
-    void *context, int dir_fd, const char *dir, const char *name);
-int segment_dir_walk(
-    const struct segment_dir *s, segment_dir_visit visit, void *context);
+typedef int (*segment_dir_visit)(void *context, int dir_fd, const char *dir, const char *name);
+int segment_dir_walk(const struct segment_dir *s, segment_dir_visit visit, void *context);
 
 /* The same for the snapshots that processes wrote there. */
-int segment_dir_walk_snapshots(
-    const struct segment_dir *s, segment_dir_visit visit, void *context);
+int segment_dir_walk_snapshots(const struct segment_dir *s, segment_dir_visit visit, void *context);
 
 /*
  * Has the collector started in this process of ours? 1 and its newest header,
  * or 0.
  */
-int segment_dir_find(
-    const struct segment_dir *s, pid_t pid, struct seg_header *ret);
+int segment_dir_find(const struct segment_dir *s, pid_t pid, struct seg_header *ret);
 
 /*
  * Does the recorder of this session live, and will it read what is in the
@@ -81,7 +77,6 @@ void segment_dir_remove(int dir_fd, const char *name);
 int segment_dir_reopen(const char *dir);
 
 /* Opens a segment file in such a directory. Errors as of segfile_open(). */
-int segment_dir_open_file(
-    const char *dir, const char *name, struct segfile **ret);
+int segment_dir_open_file(const char *dir, const char *name, struct segfile **ret);
 
 #endif

@@ -8,24 +8,20 @@
 
 #include "kit/os/holes.h"
 
-int
-directory_read(
-    const struct directory_place *at, uint64_t offset, void *to, size_t len)
+int directory_read(const struct directory_place *at, uint64_t offset, void *to, size_t len)
 {
 	if (offset > at->limit || len > at->limit - offset)
 		return -EBADMSG;
 	return source_read(at->source, at->base + offset, to, len);
 }
 
-void
-directory_release(struct directory *d)
+void directory_release(struct directory *d)
 {
 	free(d->known);
 	*d = (struct directory){0};
 }
 
-static int
-make_room(struct directory *d, uint32_t used, const struct directory_hooks *x)
+static int make_room(struct directory *d, uint32_t used, const struct directory_hooks *x)
 {
 	uint8_t *known;
 
@@ -42,23 +38,20 @@ make_room(struct directory *d, uint32_t used, const struct directory_hooks *x)
 	return 0;
 }
 
-static bool
-is_inside(const struct seg_extent *x, uint64_t limit)
+static bool is_inside(const struct seg_extent *x, uint64_t limit)
 {
 	uint64_t bytes = (uint64_t)x->count * x->row_bytes;
 
-	return x->row_bytes > 0 && x->row_bytes <= SEGMENT_MAX_ROW &&
-	    x->offset <= limit && bytes <= limit - x->offset &&
-	    x->first <= UINT64_MAX - x->count;
+	return x->row_bytes > 0 && x->row_bytes <= SEGMENT_MAX_ROW && x->offset <= limit &&
+	    bytes <= limit - x->offset && x->first <= UINT64_MAX - x->count;
 }
 
 /*
  * Leaves those that are to be added: all others become SEG_EXT_NONE, and are
  * known if they will not change.
  */
-static int
-choose(struct directory *d, const struct directory_place *at,
-    struct seg_extent *dir, uint32_t used, const struct directory_hooks *hooks)
+static int choose(struct directory *d, const struct directory_place *at, struct seg_extent *dir,
+    uint32_t used, const struct directory_hooks *hooks)
 {
 	uint64_t claimed = d->claimed;
 
@@ -79,8 +72,7 @@ choose(struct directory *d, const struct directory_place *at,
 			x->row_bytes = 1;
 		bytes = (uint64_t)x->count * x->row_bytes;
 		/* extents do not overlap, so they are no more than all */
-		if (!is_inside(x, at->limit) || claimed > at->limit ||
-		    bytes > at->limit - claimed)
+		if (!is_inside(x, at->limit) || claimed > at->limit || bytes > at->limit - claimed)
 			return -EBADMSG;
 		claimed += bytes;
 	}
@@ -91,12 +83,10 @@ choose(struct directory *d, const struct directory_place *at,
 	return 0;
 }
 
-int
-directory_follow(struct directory *d, const struct directory_place *at,
+int directory_follow(struct directory *d, const struct directory_place *at,
     const struct seg_header *h, const struct directory_hooks *hooks)
 {
-	uint32_t used =
-	    h->dir_used < h->dir_capacity ? h->dir_used : h->dir_capacity;
+	uint32_t used = h->dir_used < h->dir_capacity ? h->dir_used : h->dir_capacity;
 	struct seg_extent *dir;
 	bool is_chosen;
 	int err;
@@ -112,9 +102,8 @@ directory_follow(struct directory *d, const struct directory_place *at,
 	dir = calloc(used - d->done, sizeof(*dir));
 	if (!dir)
 		return -ENOMEM;
-	err =
-	    directory_read(at, h->dir_offset + (uint64_t)d->done * sizeof(*dir),
-	        dir, (used - d->done) * sizeof(*dir));
+	err = directory_read(at, h->dir_offset + (uint64_t)d->done * sizeof(*dir), dir,
+	    (used - d->done) * sizeof(*dir));
 	if (err == 0)
 		err = choose(d, at, dir, used, hooks);
 	is_chosen = err == 0;
@@ -136,11 +125,9 @@ directory_follow(struct directory *d, const struct directory_place *at,
 	return err;
 }
 
-static int
-add_piece(struct directory_pieces *to, const struct directory_piece *piece)
+static int add_piece(struct directory_pieces *to, const struct directory_piece *piece)
 {
-	struct directory_piece *more =
-	    reallocarray(to->list, to->count + 1, sizeof(*more));
+	struct directory_piece *more = reallocarray(to->list, to->count + 1, sizeof(*more));
 
 	if (!more)
 		return -ENOMEM;
@@ -150,17 +137,15 @@ add_piece(struct directory_pieces *to, const struct directory_piece *piece)
 }
 
 /* The next border of blocks behind an id. */
-static uint64_t
-border(uint64_t id, uint64_t end)
+static uint64_t border(uint64_t id, uint64_t end)
 {
 	uint64_t next = (id | (DIRECTORY_BLOCK_ROWS - 1)) + 1;
 
 	return next < end ? next : end;
 }
 
-int
-directory_cut(const struct seg_extent *x, const struct directory_hooks *hooks,
-    directory_block *of)
+int directory_cut(
+    const struct seg_extent *x, const struct directory_hooks *hooks, directory_block *of)
 {
 	uint64_t end = x->first + x->count;
 	struct directory_pieces *to;
@@ -170,14 +155,11 @@ directory_cut(const struct seg_extent *x, const struct directory_hooks *hooks,
 	if (end >> SEG_SITE_BITS)
 		end = UINT64_C(1) << SEG_SITE_BITS; /* no site is beyond */
 	/* all or nothing: an extent that has no room is added later */
-	for (uint64_t id = x->first; id < end && err == 0;
-	     id = border(id, end), count++)
-		err = of(
-		    hooks->context, (size_t)(id >> DIRECTORY_BLOCK_BITS), &to);
+	for (uint64_t id = x->first; id < end && err == 0; id = border(id, end), count++)
+		err = of(hooks->context, (size_t)(id >> DIRECTORY_BLOCK_BITS), &to);
 	if (err == 0 && !hooks->take(hooks->context, count * sizeof(*to->list)))
 		err = -EFBIG;
-	for (uint64_t id = x->first; id < end && err == 0;
-	     id = border(id, end)) {
+	for (uint64_t id = x->first; id < end && err == 0; id = border(id, end)) {
 		const struct directory_piece piece = {
 		    .offset = x->offset + (id - x->first) * x->row_bytes,
 		    .row_bytes = x->row_bytes,
@@ -187,8 +169,7 @@ directory_cut(const struct seg_extent *x, const struct directory_hooks *hooks,
 		    .is_pool = !seg_is_heap_array(x->owner),
 		};
 
-		err = of(
-		    hooks->context, (size_t)(id >> DIRECTORY_BLOCK_BITS), &to);
+		err = of(hooks->context, (size_t)(id >> DIRECTORY_BLOCK_BITS), &to);
 		if (err == 0)
 			err = add_piece(to, &piece);
 	}

@@ -17,8 +17,7 @@ struct directory_place {
 };
 
 /* -EBADMSG: it is not inside the segment; or an error of reading. */
-int directory_read(
-    const struct directory_place *at, uint64_t offset, void *to, size_t len);
+int directory_read(const struct directory_place *at, uint64_t offset, void *to, size_t len);
 
 /* What was read so far. Zeros at first; directory_release() at the end. */
 struct directory {
@@ -51,8 +50,7 @@ void directory_release(struct directory *d);
 /* ---- rows by id ---- */
 
 enum {
-	DIRECTORY_BLOCK_BITS =
-	    7, /* ids of one ledger extent of the collector */
+	DIRECTORY_BLOCK_BITS = 7, /* ids of one ledger extent of the collector */
 	DIRECTORY_BLOCK_ROWS = 1 << DIRECTORY_BLOCK_BITS,
 };
 
@@ -75,9 +73,8 @@ struct directory_pieces {
  * Cuts an extent of rows by id at the borders of blocks, and adds each piece to
  * the list that `of` returns for a block, or a negative errno. -EFBIG, -ENOMEM.
  */
-typedef int directory_block(
-    void *context, size_t block, struct directory_pieces **ret);
-int directory_cut(const struct seg_extent *x,
-    const struct directory_hooks *hooks, directory_block *of);
+typedef int directory_block(void *context, size_t block, struct directory_pieces **ret);
+int directory_cut(
+    const struct seg_extent *x, const struct directory_hooks *hooks, directory_block *of);
 
 #endif

@@ -6,20 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int
-by_first(const void *a, const void *b)
+static int by_first(const void *a, const void *b)
 {
 	const struct segment_rows *const *x = a, *const *y = b;
 
 	return ((*x)->first > (*y)->first) - ((*x)->first < (*y)->first);
 }
 
-int
-extents_init(struct extents *r, const struct segment *seg, uint32_t kind)
+int extents_init(struct extents *r, const struct segment *seg, uint32_t kind)
 {
 	*r = (struct extents){0};
-	r->extents =
-	    calloc(seg->extent_count + 1, sizeof(struct segment_rows *));
+	r->extents = calloc(seg->extent_count + 1, sizeof(struct segment_rows *));
 	r->before = calloc(seg->extent_count + 1, sizeof(*r->before));
 	if (!r->extents || !r->before) {
 		extents_release(r);
@@ -36,8 +33,7 @@ extents_init(struct extents *r, const struct segment *seg, uint32_t kind)
 	return 0;
 }
 
-void
-extents_release(struct extents *r)
+void extents_release(struct extents *r)
 {
 	free(r->extents);
 	free(r->before);
@@ -45,8 +41,7 @@ extents_release(struct extents *r)
 }
 
 /* Number + 1 of the extent that contains the row; 0: none. */
-static size_t
-extent_of(const struct extents *r, uint64_t i)
+static size_t extent_of(const struct extents *r, uint64_t i)
 {
 	const struct segment_rows *x;
 	size_t low = 0, high = r->count;
@@ -65,9 +60,8 @@ extent_of(const struct extents *r, uint64_t i)
 	return i - x->first < x->count ? low : 0;
 }
 
-bool
-extents_find(const struct extents *r, uint64_t i, void *row, size_t size,
-    uint64_t *ret_position)
+bool extents_find(
+    const struct extents *r, uint64_t i, void *row, size_t size, uint64_t *ret_position)
 {
 	size_t at = extent_of(r, i);
 	const struct segment_rows *x = at > 0 ? r->extents[at - 1] : NULL;
@@ -79,8 +73,7 @@ extents_find(const struct extents *r, uint64_t i, void *row, size_t size,
 	return true;
 }
 
-size_t
-extents_take(const struct extents *r, uint64_t i, void *row, size_t size)
+size_t extents_take(const struct extents *r, uint64_t i, void *row, size_t size)
 {
 	size_t at = extent_of(r, i);
 	const struct segment_rows *x = at > 0 ? r->extents[at - 1] : NULL;
@@ -90,8 +83,7 @@ extents_take(const struct extents *r, uint64_t i, void *row, size_t size)
 	return segment_copy_row_into(x, (uint32_t)(i - x->first), row, size);
 }
 
-bool
-extents_get(const struct extents *r, uint64_t i, void *row, size_t size)
+bool extents_get(const struct extents *r, uint64_t i, void *row, size_t size)
 {
 	uint64_t position;
 

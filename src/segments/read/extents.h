@@ -25,15 +25,14 @@ bool extents_get(const struct extents *r, uint64_t i, void *row, size_t size);
  * does not have are zero. Returns how many bytes the row has; 0: there is no
  * such row.
  */
-size_t extents_take(
-    const struct extents *r, uint64_t i, void *row, size_t size);
+size_t extents_take(const struct extents *r, uint64_t i, void *row, size_t size);
 
 /*
  * As extents_get(), and *ret_position is the position of the row among all
  * rows. It is below r->total, which never exceeds the number of bytes in the
  * segment.
  */
-bool extents_find(const struct extents *r, uint64_t i, void *row, size_t size,
-    uint64_t *ret_position);
+bool extents_find(
+    const struct extents *r, uint64_t i, void *row, size_t size, uint64_t *ret_position);
 
 #endif

@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *
-file_system(uint32_t type)
+static const char *file_system(uint32_t type)
 {
 	static const struct {
 		uint32_t type;
@@ -30,21 +29,17 @@ file_system(uint32_t type)
 	return NULL;
 }
 
-static void
-print_file_system(const char *path, uint32_t type, char *text, size_t bytes)
+static void print_file_system(const char *path, uint32_t type, char *text, size_t bytes)
 {
 	const char *name = file_system(type);
 	char number[32];
 
-	(void)snprintf(number, sizeof(number), "a file system of type %#x",
-	    (unsigned)type);
-	(void)snprintf(text, bytes,
-	    "%s is on %s, where a store to memory may stall the program", path,
-	    name ? name : number);
+	(void)snprintf(number, sizeof(number), "a file system of type %#x", (unsigned)type);
+	(void)snprintf(text, bytes, "%s is on %s, where a store to memory may stall the program",
+	    path, name ? name : number);
 }
 
-bool
-place_words(const struct seg_header *h, char *text, size_t bytes)
+bool place_words(const struct seg_header *h, char *text, size_t bytes)
 {
 	const char *path = h->place_asked[0] ? h->place_asked : "(a long path)";
 	uint32_t detail = h->place_detail;
@@ -55,16 +50,13 @@ place_words(const struct seg_header *h, char *text, size_t bytes)
 		return false;
 	case SEG_PLACE_MISSING:
 	case SEG_PLACE_CLOSED:
-		(void)snprintf(text, bytes, "%s cannot be opened: %s", path,
-		    strerror(error));
+		(void)snprintf(text, bytes, "%s cannot be opened: %s", path, strerror(error));
 		break;
 	case SEG_PLACE_OWNER:
-		(void)snprintf(text, bytes, "%s belongs to uid %u", path,
-		    (unsigned)detail);
+		(void)snprintf(text, bytes, "%s belongs to uid %u", path, (unsigned)detail);
 		break;
 	case SEG_PLACE_SHARED:
-		(void)snprintf(text, bytes,
-		    "%s can be written by others (mode %04o)", path,
+		(void)snprintf(text, bytes, "%s can be written by others (mode %04o)", path,
 		    (unsigned)detail & 07777);
 		break;
 	case SEG_PLACE_NO_DIRECTORY:
@@ -74,31 +66,26 @@ place_words(const struct seg_header *h, char *text, size_t bytes)
 		print_file_system(path, detail, text, bytes);
 		break;
 	case SEG_PLACE_FILES:
-		(void)snprintf(text, bytes,
-		    "%s has too many files (seep ls --prune)", path);
+		(void)snprintf(text, bytes, "%s has too many files (seep ls --prune)", path);
 		break;
 	case SEG_PLACE_ROOM:
 		(void)snprintf(text, bytes, "%s has too little room", path);
 		break;
 	case SEG_PLACE_NO_FILE:
-		(void)snprintf(
-		    text, bytes, "%s: no file could be made there", path);
+		(void)snprintf(text, bytes, "%s: no file could be made there", path);
 		break;
 	default:
-		(void)snprintf(
-		    text, bytes, "%s: for a reason unknown to this seep", path);
+		(void)snprintf(text, bytes, "%s: for a reason unknown to this seep", path);
 	}
 	return true;
 }
 
-const char *
-place_words_setting(const struct seg_header *h)
+const char *place_words_setting(const struct seg_header *h)
 {
 	return h->place_setting == SEG_SETTING_BASE ? "SEEP_BASE" : "SEEP_DIR";
 }
 
-const char *
-place_words_reason(uint32_t why)
+const char *place_words_reason(uint32_t why)
 {
 	static const char *const words[] = {
 	    [SEG_PLACE_MISSING] = "missing",
@@ -112,6 +99,5 @@ place_words_reason(uint32_t why)
 	    [SEG_PLACE_NO_FILE] = "no_file",
 	};
 
-	return why < sizeof(words) / sizeof(words[0]) && words[why] ? words[why]
-	                                                            : "unknown";
+	return why < sizeof(words) / sizeof(words[0]) && words[why] ? words[why] : "unknown";
 }

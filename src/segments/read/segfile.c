@@ -29,8 +29,7 @@ struct segfile {
 };
 
 /* How many of at most `count` slots of this size fit into *room. */
-static uint64_t
-fit_slots(uint64_t *room, uint64_t count, uint64_t bytes)
+static uint64_t fit_slots(uint64_t *room, uint64_t count, uint64_t bytes)
 {
 	uint64_t n;
 
@@ -45,8 +44,7 @@ fit_slots(uint64_t *room, uint64_t count, uint64_t bytes)
  * Slots that are out of bounds are ignored; the file's own segment still
  * counts.
  */
-static void
-find_slots(struct segfile *f, const struct seg_header *h)
+static void find_slots(struct segfile *f, const struct seg_header *h)
 {
 	struct seg_slots slots;
 	uint64_t room;
@@ -57,8 +55,8 @@ find_slots(struct segfile *f, const struct seg_header *h)
 		return;
 	room = f->source.size - h->slots_offset; /* read above: not negative */
 	if (slots.magic != SEG_SLOT_MAGIC || slots.count > SEG_SLOTS ||
-	    slots.large_count > slots.count ||
-	    slots.first_offset < sizeof(slots) || slots.first_offset > room)
+	    slots.large_count > slots.count || slots.first_offset < sizeof(slots) ||
+	    slots.first_offset > room)
 		return;
 	room -= slots.first_offset;
 	f->slots_at = h->slots_offset;
@@ -68,11 +66,11 @@ find_slots(struct segfile *f, const struct seg_header *h)
 	f->large_count = fit_slots(&room, slots.large_count, slots.slot_bytes);
 	f->slot_count = f->large_count;
 	if (f->large_count == slots.large_count) /* else the file is cut */
-		f->slot_count += fit_slots(
-		    &room, slots.count - slots.large_count, slots.small_bytes);
+		f->slot_count +=
+		    fit_slots(&room, slots.count - slots.large_count, slots.small_bytes);
 	f->own_limit = h->slots_offset;
-	if (slots.early_offset >= sizeof(slots) &&
-	    slots.early_offset % 8 == 0 && slots.early_count <= SEG_EARLY &&
+	if (slots.early_offset >= sizeof(slots) && slots.early_offset % 8 == 0 &&
+	    slots.early_count <= SEG_EARLY &&
 	    slots.early_offset + slots.early_count * sizeof(struct seg_early) <=
 	        slots.first_offset) {
 		f->early_at = h->slots_offset + slots.early_offset;
@@ -80,9 +78,7 @@ find_slots(struct segfile *f, const struct seg_header *h)
 	}
 }
 
-static int
-segfile_new(
-    const struct source *source, struct segfile **ret, struct fault *where)
+static int segfile_new(const struct source *source, struct segfile **ret, struct fault *where)
 {
 	struct seg_header h;
 	struct segfile *f;
@@ -102,8 +98,7 @@ segfile_new(
 	return 0;
 }
 
-static const char *
-why_not_open(int err)
+static const char *why_not_open(int err)
 {
 	switch (err) {
 	case -EINVAL:
@@ -120,9 +115,7 @@ why_not_open(int err)
 }
 
 /* The source has been opened, or not; the segfile owns it from here on. */
-static int
-segfile_take(
-    int err, struct source *source, struct segfile **ret, struct fault *where)
+static int segfile_take(int err, struct source *source, struct segfile **ret, struct fault *where)
 {
 	if (err < 0)
 		return fault_set(where, err, "%s", why_not_open(err));
@@ -132,9 +125,7 @@ segfile_take(
 	return err;
 }
 
-int
-segfile_open(
-    int dir, const char *path, struct segfile **ret, struct fault *where)
+int segfile_open(int dir, const char *path, struct segfile **ret, struct fault *where)
 {
 	struct source source;
 	int err = source_open(dir, path, &source);
@@ -142,8 +133,7 @@ segfile_open(
 	return segfile_take(err, &source, ret, where);
 }
 
-int
-segfile_open_entry(const char *path, struct segfile **ret, struct fault *where)
+int segfile_open_entry(const char *path, struct segfile **ret, struct fault *where)
 {
 	struct source source;
 	int err = source_open_entry(path, &source);
@@ -151,9 +141,7 @@ segfile_open_entry(const char *path, struct segfile **ret, struct fault *where)
 	return segfile_take(err, &source, ret, where);
 }
 
-int
-segfile_open_of(
-    pid_t pid, const char *path, struct segfile **ret, struct fault *where)
+int segfile_open_of(pid_t pid, const char *path, struct segfile **ret, struct fault *where)
 {
 	struct source source;
 	int err = foreign_file_open(pid, path, &source);
@@ -161,9 +149,7 @@ segfile_open_of(
 	return segfile_take(err, &source, ret, where);
 }
 
-int
-segfile_open_bytes(
-    const void *bytes, size_t len, struct segfile **ret, struct fault *where)
+int segfile_open_bytes(const void *bytes, size_t len, struct segfile **ret, struct fault *where)
 {
 	struct source source;
 
@@ -171,8 +157,7 @@ segfile_open_bytes(
 	return segfile_new(&source, ret, where);
 }
 
-void
-segfile_close(struct segfile *f)
+void segfile_close(struct segfile *f)
 {
 	if (!f)
 		return;
@@ -180,30 +165,25 @@ segfile_close(struct segfile *f)
 	free(f);
 }
 
-const struct source *
-segfile_source(const struct segfile *f)
+const struct source *segfile_source(const struct segfile *f)
 {
 	return &f->source;
 }
 
-int
-segfile_slots(const struct segfile *f)
+int segfile_slots(const struct segfile *f)
 {
 	return (int)(f->slot_count + f->early_count);
 }
 
-bool
-segfile_is_early(const struct segfile *f, int slot)
+bool segfile_is_early(const struct segfile *f, int slot)
 {
 	return slot >= 0 && (uint64_t)slot >= f->slot_count;
 }
 
 /* Has the child of this line had any event? */
-static bool
-is_counting(const struct seg_early *e)
+static bool is_counting(const struct seg_early *e)
 {
-	return (e->state == SEG_EARLY_COUNTING ||
-	           e->state == SEG_EARLY_EXITED) &&
+	return (e->state == SEG_EARLY_COUNTING || e->state == SEG_EARLY_EXITED) &&
 	    (e->allocations || e->frees);
 }
 
@@ -211,8 +191,7 @@ is_counting(const struct seg_early *e)
  * The first line that may be in use. A process without children has never
  * touched the pages of the lines, and one system call tells.
  */
-static uint64_t
-first_line(const struct segfile *f)
+static uint64_t first_line(const struct segfile *f)
 {
 	off_t data;
 
@@ -224,37 +203,32 @@ first_line(const struct segfile *f)
 	return ((uint64_t)data - f->early_at) / sizeof(struct seg_early);
 }
 
-void
-segfile_taken(const struct segfile *f, uint8_t ret[SEGFILE_SLOTS])
+void segfile_taken(const struct segfile *f, uint8_t ret[SEGFILE_SLOTS])
 {
 	struct seg_early lines[LINES_AT_ONCE];
 
 	memset(ret, 0, SEGFILE_SLOTS);
 	if (f->slot_count > 0 &&
-	    source_read(&f->source,
-	        f->slots_at + offsetof(struct seg_slots, taken), ret,
+	    source_read(&f->source, f->slots_at + offsetof(struct seg_slots, taken), ret,
 	        f->slot_count) < 0)
 		memset(ret, 0, f->slot_count);
-	for (uint64_t i = first_line(f); i < f->early_count;
-	     i += LINES_AT_ONCE) {
+	for (uint64_t i = first_line(f); i < f->early_count; i += LINES_AT_ONCE) {
 		uint64_t n = f->early_count - i;
 
 		n = n < LINES_AT_ONCE ? n : LINES_AT_ONCE;
-		if (source_read(&f->source, f->early_at + i * sizeof(lines[0]),
-		        lines, n * sizeof(lines[0])) < 0)
+		if (source_read(&f->source, f->early_at + i * sizeof(lines[0]), lines,
+		        n * sizeof(lines[0])) < 0)
 			return;
 		for (uint64_t k = 0; k < n; k++)
 			ret[f->slot_count + i + k] = is_counting(&lines[k]);
 	}
 }
 
-uint64_t
-segfile_taken_at(const struct segfile *f, int slot, size_t *ret_bytes)
+uint64_t segfile_taken_at(const struct segfile *f, int slot, size_t *ret_bytes)
 {
 	if (segfile_is_early(f, slot)) {
 		*ret_bytes = sizeof(struct seg_early);
-		return f->early_at +
-		    ((uint64_t)slot - f->slot_count) * sizeof(struct seg_early);
+		return f->early_at + ((uint64_t)slot - f->slot_count) * sizeof(struct seg_early);
 	}
 	*ret_bytes = 1;
 	return f->slots_at + offsetof(struct seg_slots, taken) + (uint64_t)slot;
@@ -262,15 +236,12 @@ segfile_taken_at(const struct segfile *f, int slot, size_t *ret_bytes)
 
 /* ---- children in their first events ---- */
 
-static int
-read_early(const struct segfile *f, int slot, struct seg_early *ret,
-    struct fault *where)
+static int read_early(const struct segfile *f, int slot, struct seg_early *ret, struct fault *where)
 {
 	size_t bytes;
 
 	if (slot >= segfile_slots(f) ||
-	    source_read(&f->source, segfile_taken_at(f, slot, &bytes), ret,
-	        sizeof(*ret)) < 0 ||
+	    source_read(&f->source, segfile_taken_at(f, slot, &bytes), ret, sizeof(*ret)) < 0 ||
 	    !is_counting(ret))
 		return fault_set(where, -ENODATA, "slot %d is free", slot);
 	return 0;
@@ -280,8 +251,7 @@ read_early(const struct segfile *f, int slot, struct seg_early *ret,
  * The result is the same each time a child is read, and differs between
  * children.
  */
-static void
-early_uuid(const struct segfile *f, const struct seg_early *e, uint8_t ret[16])
+static void early_uuid(const struct segfile *f, const struct seg_early *e, uint8_t ret[16])
 {
 	uint64_t mix[2];
 
@@ -291,9 +261,7 @@ early_uuid(const struct segfile *f, const struct seg_early *e, uint8_t ret[16])
 	memcpy(ret, mix, sizeof(mix));
 }
 
-static void
-early_header(
-    const struct segfile *f, const struct seg_early *e, struct seg_header *h)
+static void early_header(const struct segfile *f, const struct seg_early *e, struct seg_header *h)
 {
 	const struct seg_header *own = &f->own;
 	uint64_t since = e->start_monotonic_ns > own->start_monotonic_ns
@@ -323,8 +291,7 @@ early_header(
 	    .command_truncated = own->command_truncated,
 	    .place_refused = own->place_refused,
 	    .place_detail = own->place_detail,
-	    .end_kind =
-	        e->state == SEG_EARLY_EXITED ? SEG_END_EXITED : SEG_END_NONE,
+	    .end_kind = e->state == SEG_EARLY_EXITED ? SEG_END_EXITED : SEG_END_NONE,
 	};
 	h->counts[SEG_EARLY_STACKS] = e->allocations;
 	early_uuid(f, e, h->uuid);
@@ -339,26 +306,22 @@ early_header(
 }
 
 /* Row 1 of a new extent with two rows; NULL: out of memory. */
-static void *
-early_row(struct segment *seg, enum seg_kind kind, uint32_t row_bytes)
+static void *early_row(struct segment *seg, enum seg_kind kind, uint32_t row_bytes)
 {
-	const struct seg_extent x = {
-	    .kind = kind, .row_bytes = row_bytes, .count = 2};
+	const struct seg_extent x = {.kind = kind, .row_bytes = row_bytes, .count = 2};
 	struct segment_rows *rows = segment_copy_add(seg, &x);
 
 	return rows ? rows->rows + row_bytes : NULL;
 }
 
 /* One site, whose stack is a single marker. */
-static int
-early_site(struct segment *seg, const struct seg_early *e)
+static int early_site(struct segment *seg, const struct seg_early *e)
 {
 	struct seg_node *node = early_row(seg, SEG_EXT_NODE, sizeof(*node));
 	struct seg_inner *inner = early_row(seg, SEG_EXT_INNER, sizeof(*inner));
 	struct seg_site *site = early_row(seg, SEG_EXT_SITE, sizeof(*site));
 	struct seg_row *row = early_row(seg, SEG_EXT_LEDGER, sizeof(*row));
-	bool sane =
-	    e->frees <= e->allocations && e->freed_bytes <= e->allocated_bytes;
+	bool sane = e->frees <= e->allocations && e->freed_bytes <= e->allocated_bytes;
 
 	if (!node || !inner || !site || !row)
 		return -ENOMEM;
@@ -376,9 +339,8 @@ early_site(struct segment *seg, const struct seg_early *e)
 	return 0;
 }
 
-static int
-read_early_segment(const struct segfile *f, int slot, struct segment **ret,
-    struct fault *where)
+static int read_early_segment(
+    const struct segfile *f, int slot, struct segment **ret, struct fault *where)
 {
 	struct segment *seg;
 	struct seg_early e;
@@ -403,9 +365,8 @@ read_early_segment(const struct segfile *f, int slot, struct segment **ret,
 
 /* ---- slots ---- */
 
-static int
-find_slot(const struct segfile *f, int slot, uint64_t *ret_base,
-    uint64_t *ret_limit, struct fault *where)
+static int find_slot(
+    const struct segfile *f, int slot, uint64_t *ret_base, uint64_t *ret_limit, struct fault *where)
 {
 	uint64_t n = (uint64_t)slot;
 	uint8_t taken;
@@ -419,8 +380,7 @@ find_slot(const struct segfile *f, int slot, uint64_t *ret_base,
 	}
 	if (slot < 0 || n >= f->slot_count)
 		return fault_set(where, -ENODATA, "no slot %d", slot);
-	err = source_read(&f->source, segfile_taken_at(f, slot, &bytes), &taken,
-	    sizeof(taken));
+	err = source_read(&f->source, segfile_taken_at(f, slot, &bytes), &taken, sizeof(taken));
 	if (err < 0)
 		return fault_set(where, err, "slot %d cannot be read", slot);
 	if (taken == 0)
@@ -436,15 +396,12 @@ find_slot(const struct segfile *f, int slot, uint64_t *ret_base,
 	return 0;
 }
 
-int
-segfile_window(
-    const struct segfile *f, int slot, uint64_t *ret_base, uint64_t *ret_limit)
+int segfile_window(const struct segfile *f, int slot, uint64_t *ret_base, uint64_t *ret_limit)
 {
 	return find_slot(f, slot, ret_base, ret_limit, NULL);
 }
 
-static void
-add_count(const struct segfile *f, size_t at, uint64_t *count)
+static void add_count(const struct segfile *f, size_t at, uint64_t *count)
 {
 	uint64_t n;
 
@@ -455,21 +412,16 @@ add_count(const struct segfile *f, size_t at, uint64_t *count)
 }
 
 /* Children that found no slot could not count this in a header of their own. */
-static void
-add_untraced(const struct segfile *f, int slot, struct seg_header *h)
+static void add_untraced(const struct segfile *f, int slot, struct seg_header *h)
 {
 	if (slot != SEGFILE_OWN || f->slots_at == 0)
 		return;
-	add_count(f, offsetof(struct seg_slots, untraced),
-	    &h->counts[SEG_CHILDREN_UNTRACED]);
+	add_count(f, offsetof(struct seg_slots, untraced), &h->counts[SEG_CHILDREN_UNTRACED]);
 	if (f->early_count)
-		add_count(f, offsetof(struct seg_slots, unlisted),
-		    &h->counts[SEG_CHILDREN_EARLY]);
+		add_count(f, offsetof(struct seg_slots, unlisted), &h->counts[SEG_CHILDREN_EARLY]);
 }
 
-int
-segfile_header(const struct segfile *f, int slot, struct seg_header *ret,
-    struct fault *where)
+int segfile_header(const struct segfile *f, int slot, struct seg_header *ret, struct fault *where)
 {
 	uint64_t base, limit;
 	struct seg_early e;
@@ -490,9 +442,8 @@ segfile_header(const struct segfile *f, int slot, struct seg_header *ret,
 	return err;
 }
 
-static int
-read_slot(const struct segfile *f, int slot, bool with_rest,
-    struct segment **ret, struct fault *where)
+static int read_slot(
+    const struct segfile *f, int slot, bool with_rest, struct segment **ret, struct fault *where)
 {
 	uint64_t base, limit;
 	int err;
@@ -502,31 +453,26 @@ read_slot(const struct segfile *f, int slot, bool with_rest,
 	err = find_slot(f, slot, &base, &limit, where);
 	if (err < 0)
 		return err;
-	err = with_rest
-	    ? segment_copy_read(&f->source, base, limit, ret, where)
-	    : segment_copy_read_ledger(&f->source, base, limit, ret, where);
+	err = with_rest ? segment_copy_read(&f->source, base, limit, ret, where)
+	                : segment_copy_read_ledger(&f->source, base, limit, ret, where);
 	if (err == 0)
 		add_untraced(f, slot, &(*ret)->header);
 	return err;
 }
 
-int
-segfile_read(const struct segfile *f, int slot, struct segment **ret,
-    struct fault *where)
+int segfile_read(const struct segfile *f, int slot, struct segment **ret, struct fault *where)
 {
 	return read_slot(f, slot, true, ret, where);
 }
 
-int
-segfile_read_ledger(const struct segfile *f, int slot, struct segment **ret,
-    struct fault *where)
+int segfile_read_ledger(
+    const struct segfile *f, int slot, struct segment **ret, struct fault *where)
 {
 	return read_slot(f, slot, false, ret, where);
 }
 
-int
-segfile_compact(const struct segfile *f, int slot, void **ret, size_t *ret_len,
-    struct fault *where)
+int segfile_compact(
+    const struct segfile *f, int slot, void **ret, size_t *ret_len, struct fault *where)
 {
 	struct segment *seg;
 	int err;
@@ -541,14 +487,12 @@ segfile_compact(const struct segfile *f, int slot, void **ret, size_t *ret_len,
 	return 0;
 }
 
-bool
-segfile_is_beside(const char *name)
+bool segfile_is_beside(const char *name)
 {
 	return text_ends_with(name, ".ctl") || text_ends_with(name, ".seg.log");
 }
 
-void
-segfile_remove_beside(int dir, const char *name)
+void segfile_remove_beside(int dir, const char *name)
 {
 	static const char *const ends[] = {".ctl", ".log", ".log.ctl"};
 	char path[NAME_MAX + 16];
@@ -559,10 +503,8 @@ segfile_remove_beside(int dir, const char *name)
 	}
 }
 
-bool
-segfile_is_name(const char *name)
+bool segfile_is_name(const char *name)
 {
 	return name[0] != '.' &&
-	    (text_ends_with(name, ".seg") ||
-	        text_ends_with(name, ".seep-snap"));
+	    (text_ends_with(name, ".seg") || text_ends_with(name, ".seep-snap"));
 }

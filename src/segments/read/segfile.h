@@ -28,20 +28,16 @@ enum {
  * `dir` as of source_open(), AT_FDCWD for a path. Fails if the file's own
  * header is not that of a segment; errors as of segment_copy_read(), or of open().
  */
-int segfile_open(
-    int dir, const char *path, struct segfile **ret, struct fault *where);
+int segfile_open(int dir, const char *path, struct segfile **ret, struct fault *where);
 
 /* The same for a path whose last part was found in a directory. */
-int segfile_open_entry(
-    const char *path, struct segfile **ret, struct fault *where);
+int segfile_open_entry(const char *path, struct segfile **ret, struct fault *where);
 
 /* The same for a path that this process has chosen: see foreign_file.h. */
-int segfile_open_of(
-    pid_t pid, const char *path, struct segfile **ret, struct fault *where);
+int segfile_open_of(pid_t pid, const char *path, struct segfile **ret, struct fault *where);
 
 /* The same over memory, which the caller keeps until segfile_close(). */
-int segfile_open_bytes(
-    const void *bytes, size_t len, struct segfile **ret, struct fault *where);
+int segfile_open_bytes(const void *bytes, size_t len, struct segfile **ret, struct fault *where);
 
 /* NULL is fine. */
 void segfile_close(struct segfile *f);
@@ -62,23 +58,20 @@ void segfile_taken(const struct segfile *f, uint8_t ret[SEGFILE_SLOTS]);
 uint64_t segfile_taken_at(const struct segfile *f, int slot, size_t *ret_bytes);
 
 /* Reads the header in a slot, or SEGFILE_OWN; -ENODATA: no child. */
-int segfile_header(const struct segfile *f, int slot, struct seg_header *ret,
-    struct fault *where);
+int segfile_header(const struct segfile *f, int slot, struct seg_header *ret, struct fault *where);
 
 /*
  * The offset of a slot's segment in the source; -ENODATA: no child, or one in
  * its first events.
  */
-int segfile_window(
-    const struct segfile *f, int slot, uint64_t *ret_base, uint64_t *ret_limit);
+int segfile_window(const struct segfile *f, int slot, uint64_t *ret_base, uint64_t *ret_limit);
 
 /* A copy of what is in the slot; for segment_copy_free(). */
-int segfile_read(const struct segfile *f, int slot, struct segment **ret,
-    struct fault *where);
+int segfile_read(const struct segfile *f, int slot, struct segment **ret, struct fault *where);
 
 /* The same with segment_copy_read_ledger(). */
-int segfile_read_ledger(const struct segfile *f, int slot, struct segment **ret,
-    struct fault *where);
+int segfile_read_ledger(
+    const struct segfile *f, int slot, struct segment **ret, struct fault *where);
 
 /* Is it what a collector calls a segment or a snapshot, and no hidden file? */
 bool segfile_is_name(const char *name);
@@ -90,7 +83,7 @@ bool segfile_is_beside(const char *name);
 void segfile_remove_beside(int dir, const char *name);
 
 /* segfile_read() and segment_copy_compact() in one; *ret is for free(). */
-int segfile_compact(const struct segfile *f, int slot, void **ret,
-    size_t *ret_len, struct fault *where);
+int segfile_compact(
+    const struct segfile *f, int slot, void **ret, size_t *ret_len, struct fault *where);
 
 #endif

@@ -23,15 +23,12 @@ struct window {
 	uint64_t base, limit;
 };
 
-const void *
-segment_copy_row(const struct segment_rows *x, uint32_t i)
+const void *segment_copy_row(const struct segment_rows *x, uint32_t i)
 {
 	return x->rows + (size_t)i * x->row_bytes;
 }
 
-size_t
-segment_copy_row_into(
-    const struct segment_rows *x, uint32_t i, void *to, size_t size)
+size_t segment_copy_row_into(const struct segment_rows *x, uint32_t i, void *to, size_t size)
 {
 	size_t n = x->row_bytes < size ? x->row_bytes : size;
 
@@ -40,23 +37,21 @@ segment_copy_row_into(
 	return n;
 }
 
-static int
-window_read(const struct window *w, uint64_t offset, void *buffer, size_t len)
+static int window_read(const struct window *w, uint64_t offset, void *buffer, size_t len)
 {
 	if (offset > w->limit || len > w->limit - offset)
 		return -EBADMSG;
 	return source_read(w->source, w->base + offset, buffer, len);
 }
 
-static int
-read_header(const struct window *w, struct seg_header *h, struct fault *where)
+static int read_header(const struct window *w, struct seg_header *h, struct fault *where)
 {
 	bool is_whole = window_read(w, 0, h, sizeof(*h)) == 0;
 	int err;
 
 	if (w->limit < sizeof(h->magic))
-		return fault_set(where, w->limit ? -EINVAL : -ENODATA,
-		    "the file holds %llu bytes", (unsigned long long)w->limit);
+		return fault_set(where, w->limit ? -EINVAL : -ENODATA, "the file holds %llu bytes",
+		    (unsigned long long)w->limit);
 	err = is_whole ? 0 : window_read(w, 0, &h->magic, sizeof(h->magic));
 	if (err < 0)
 		return fault_set(where, err, "the header cannot be read");
@@ -70,12 +65,10 @@ read_header(const struct window *w, struct seg_header *h, struct fault *where)
 		    (unsigned long long)w->limit);
 	if (h->version < SEG_VERSION || h->version > SEG_VERSION_INFOS)
 		return fault_set(where, -ENOTSUP,
-		    "segment version %u, this seep reads versions %u to %u",
-		    h->version, (unsigned)SEG_VERSION,
-		    (unsigned)SEG_VERSION_INFOS);
+		    "segment version %u, this seep reads versions %u to %u", h->version,
+		    (unsigned)SEG_VERSION, (unsigned)SEG_VERSION_INFOS);
 	if (h->header_bytes < SEG_HEADER_BYTES)
-		return fault_set(
-		    where, -EBADMSG, "header of %u bytes", h->header_bytes);
+		return fault_set(where, -EBADMSG, "header of %u bytes", h->header_bytes);
 	h->session[sizeof(h->session) - 1] = '\0';
 	h->snapshot_label[sizeof(h->snapshot_label) - 1] = '\0';
 	h->place_asked[sizeof(h->place_asked) - 1] = '\0';
@@ -86,8 +79,7 @@ read_header(const struct window *w, struct seg_header *h, struct fault *where)
 	return 0;
 }
 
-int
-segment_copy_read_header(const struct source *s, uint64_t base, uint64_t limit,
+int segment_copy_read_header(const struct source *s, uint64_t base, uint64_t limit,
     struct seg_header *ret, struct fault *where)
 {
 	struct window w = {.source = s, .base = base, .limit = limit};
@@ -95,9 +87,8 @@ segment_copy_read_header(const struct source *s, uint64_t base, uint64_t limit,
 	return read_header(&w, ret, where);
 }
 
-static int
-check_extent(const struct window *w, struct seg_extent *x, uint32_t i,
-    uint64_t *budget, struct fault *where)
+static int check_extent(
+    const struct window *w, struct seg_extent *x, uint32_t i, uint64_t *budget, struct fault *where)
 {
 	uint64_t bytes;
 
@@ -105,8 +96,7 @@ check_extent(const struct window *w, struct seg_extent *x, uint32_t i,
 		x->row_bytes = 1;
 	if (x->row_bytes == 0 || x->row_bytes > SEGMENT_MAX_ROW ||
 	    x->row_bytes < tables_row_min(x->kind))
-		return fault_set(where, -EBADMSG,
-		    "extent %u (table %s) has rows of %u bytes", i,
+		return fault_set(where, -EBADMSG, "extent %u (table %s) has rows of %u bytes", i,
 		    tables_name(x->kind), x->row_bytes);
 	bytes = (uint64_t)x->count * x->row_bytes;
 	if (x->offset > w->limit || bytes > w->limit - x->offset)
@@ -114,31 +104,25 @@ check_extent(const struct window *w, struct seg_extent *x, uint32_t i,
 		    "extent %u (table %s, %llu bytes at %llu)"
 		    " lies beyond the end (%llu)",
 		    i, tables_name(x->kind), (unsigned long long)bytes,
-		    (unsigned long long)x->offset,
-		    (unsigned long long)w->limit);
+		    (unsigned long long)x->offset, (unsigned long long)w->limit);
 	if (bytes > *budget)
-		return fault_set(where,
-		    w->limit > SEGMENT_MAX_BYTES ? -EFBIG : -EBADMSG,
-		    "extents overlap, or hold more than %u bytes",
-		    (unsigned)SEGMENT_MAX_BYTES);
+		return fault_set(where, w->limit > SEGMENT_MAX_BYTES ? -EFBIG : -EBADMSG,
+		    "extents overlap, or hold more than %u bytes", (unsigned)SEGMENT_MAX_BYTES);
 	if (x->first > UINT64_MAX - x->count)
-		return fault_set(where, -EBADMSG,
-		    "extent %u starts at row %llu", i,
+		return fault_set(where, -EBADMSG, "extent %u starts at row %llu", i,
 		    (unsigned long long)x->first);
 	*budget -= bytes;
 	return 0;
 }
 
 /* The valid entries in the order of the directory; the caller frees *ret. */
-static int
-read_directory(const struct window *w, const struct seg_header *h,
+static int read_directory(const struct window *w, const struct seg_header *h,
     struct seg_extent **ret, size_t *ret_count, struct fault *where)
 {
 	/*
 	 * extents that do not overlap are together no larger than the segment
 	 */
-	uint64_t all =
-	    w->limit < SEGMENT_MAX_BYTES ? w->limit : SEGMENT_MAX_BYTES;
+	uint64_t all = w->limit < SEGMENT_MAX_BYTES ? w->limit : SEGMENT_MAX_BYTES;
 	uint64_t budget = all;
 	struct seg_extent *dir;
 	uint32_t used = h->dir_used;
@@ -148,8 +132,7 @@ read_directory(const struct window *w, const struct seg_header *h,
 	if (used > h->dir_capacity)
 		used = h->dir_capacity; /* begun, and found no room */
 	if (used > SEGMENT_MAX_EXTENTS)
-		return fault_set(
-		    where, -EBADMSG, "directory of %u extents", used);
+		return fault_set(where, -EBADMSG, "directory of %u extents", used);
 	dir = calloc(used + (size_t)1, sizeof(*dir));
 	if (!dir)
 		return fault_set(where, -ENOMEM, "out of memory");
@@ -158,8 +141,7 @@ read_directory(const struct window *w, const struct seg_header *h,
 		(void)fault_set(where, err,
 		    "the directory (%u entries at %llu)"
 		    " lies beyond the end (%llu)",
-		    used, (unsigned long long)h->dir_offset,
-		    (unsigned long long)w->limit);
+		    used, (unsigned long long)h->dir_offset, (unsigned long long)w->limit);
 		goto out;
 	}
 	for (uint32_t i = 0; i < used; i++) {
@@ -184,13 +166,11 @@ out:
 	return err;
 }
 
-struct segment_rows *
-segment_copy_add(struct segment *seg, const struct seg_extent *x)
+struct segment_rows *segment_copy_add(struct segment *seg, const struct seg_extent *x)
 {
 	struct segment_rows *extents, *added;
 
-	extents =
-	    reallocarray(seg->extents, seg->extent_count + 1, sizeof(*extents));
+	extents = reallocarray(seg->extents, seg->extent_count + 1, sizeof(*extents));
 	if (!extents)
 		return NULL;
 	seg->extents = extents;
@@ -209,24 +189,21 @@ segment_copy_add(struct segment *seg, const struct seg_extent *x)
 	return added;
 }
 
-static int
-copy_extent(struct segment *seg, const struct window *w,
-    const struct seg_extent *x, struct fault *where)
+static int copy_extent(
+    struct segment *seg, const struct window *w, const struct seg_extent *x, struct fault *where)
 {
 	struct segment_rows *to = segment_copy_add(seg, x);
 	int err;
 
 	if (!to)
 		return fault_set(where, -ENOMEM, "out of memory");
-	err = window_read(
-	    w, x->offset, to->rows, (size_t)x->count * x->row_bytes);
+	err = window_read(w, x->offset, to->rows, (size_t)x->count * x->row_bytes);
 	if (err < 0)
 		return fault_set(where, err, "the file was cut while read");
 	return 0;
 }
 
-static int
-by_first(const void *a, const void *b)
+static int by_first(const void *a, const void *b)
 {
 	const struct seg_extent *x = a, *y = b;
 
@@ -239,8 +216,7 @@ by_first(const void *a, const void *b)
  * Reads rows [from, to) of the extents of one group, twice: see
  * rows_read_again().
  */
-static int
-copy_stretch(const struct window *w, const struct seg_extent *x,
+static int copy_stretch(const struct window *w, const struct seg_extent *x,
     struct segment_rows *rows, size_t n, uint64_t from, uint64_t to)
 {
 	uint8_t *again = NULL;
@@ -259,8 +235,7 @@ copy_stretch(const struct window *w, const struct seg_extent *x,
 			at = (size_t)(a - x[i].first) * x[i].row_bytes;
 			bytes = (size_t)(b - a) * x[i].row_bytes;
 			if (pass == 0) {
-				err = window_read(w, x[i].offset + at,
-				    rows[i].rows + at, bytes);
+				err = window_read(w, x[i].offset + at, rows[i].rows + at, bytes);
 				continue;
 			}
 			if (bytes > again_bytes) {
@@ -273,8 +248,7 @@ copy_stretch(const struct window *w, const struct seg_extent *x,
 				break;
 			}
 			err = window_read(w, x[i].offset + at, again, bytes);
-			for (size_t r = 0; r < bytes && err == 0;
-			     r += x[i].row_bytes) {
+			for (size_t r = 0; r < bytes && err == 0; r += x[i].row_bytes) {
 				uint8_t *at_row = rows[i].rows + at + r;
 				struct seg_row row, fresh;
 
@@ -289,8 +263,7 @@ copy_stretch(const struct window *w, const struct seg_extent *x,
 	return err;
 }
 
-static int
-copy_quickly(const struct window *w, const struct seg_extent *x,
+static int copy_quickly(const struct window *w, const struct seg_extent *x,
     struct segment_rows *rows, size_t n, uint64_t from, uint64_t to)
 {
 	struct steady steady = steady_begin();
@@ -306,9 +279,8 @@ copy_quickly(const struct window *w, const struct seg_extent *x,
  * Reads the ledger extents x[0..n), which overlap and cover ids [from, to), in
  * small ranges of ids, so that little happens between the two passes.
  */
-static int
-copy_group(struct segment *seg, const struct window *w,
-    const struct seg_extent *x, size_t n, uint64_t to, struct fault *where)
+static int copy_group(struct segment *seg, const struct window *w, const struct seg_extent *x,
+    size_t n, uint64_t to, struct fault *where)
 {
 	uint64_t step = n > GROUP_EXTENTS ? UINT64_MAX : CHUNK_ROWS;
 	uint64_t from = x[0].first;
@@ -323,15 +295,13 @@ copy_group(struct segment *seg, const struct window *w,
 
 		err = copy_quickly(w, x, seg->extents + at, n, from, end);
 		if (err < 0)
-			return fault_set(
-			    where, err, "the ledger cannot be read");
+			return fault_set(where, err, "the ledger cannot be read");
 		from = end;
 	}
 	return 0;
 }
 
-static int
-copy_ledger(struct segment *seg, const struct window *w, struct seg_extent *dir,
+static int copy_ledger(struct segment *seg, const struct window *w, struct seg_extent *dir,
     size_t dir_count, struct fault *where)
 {
 	size_t n = 0;
@@ -356,8 +326,7 @@ copy_ledger(struct segment *seg, const struct window *w, struct seg_extent *dir,
 	return 0;
 }
 
-static void
-drop_extents(struct segment *seg)
+static void drop_extents(struct segment *seg)
 {
 	for (size_t i = 0; i < seg->extent_count; i++)
 		free(seg->extents[i].rows);
@@ -367,8 +336,7 @@ drop_extents(struct segment *seg)
 }
 
 /* Reads header and ledger, and repeats that if the peak has moved meanwhile. */
-static int
-read_ledger(struct segment *seg, const struct window *w, struct fault *where)
+static int read_ledger(struct segment *seg, const struct window *w, struct fault *where)
 {
 	struct seg_header after;
 	struct seg_extent *dir;
@@ -402,8 +370,7 @@ read_ledger(struct segment *seg, const struct window *w, struct fault *where)
 	return 0;
 }
 
-static int
-read_rest(struct segment *seg, const struct window *w, struct fault *where)
+static int read_rest(struct segment *seg, const struct window *w, struct fault *where)
 {
 	struct seg_header fresh;
 	struct seg_extent *dir = NULL;
@@ -422,8 +389,7 @@ read_rest(struct segment *seg, const struct window *w, struct fault *where)
 		return err;
 	for (uint32_t k = 0; k < TABLES_COUNT; k++)
 		for (size_t i = 0; i < n && err == 0; i++)
-			if (dir[i].kind == tables_kind(k) &&
-			    dir[i].kind != SEG_EXT_LEDGER)
+			if (dir[i].kind == tables_kind(k) && dir[i].kind != SEG_EXT_LEDGER)
 				err = copy_extent(seg, w, &dir[i], where);
 	for (size_t i = 0; i < n && err == 0; i++)
 		if (dir[i].kind > TABLES_COUNT) /* a kind of a later version */
@@ -432,9 +398,8 @@ read_rest(struct segment *seg, const struct window *w, struct fault *where)
 	return err;
 }
 
-static int
-read_segment(const struct source *s, uint64_t base, uint64_t limit,
-    bool with_rest, struct segment **ret, struct fault *where)
+static int read_segment(const struct source *s, uint64_t base, uint64_t limit, bool with_rest,
+    struct segment **ret, struct fault *where)
 {
 	struct window w = {.source = s, .base = base, .limit = limit};
 	struct segment *seg;
@@ -456,22 +421,19 @@ out:
 	return err;
 }
 
-int
-segment_copy_read(const struct source *s, uint64_t base, uint64_t limit,
-    struct segment **ret, struct fault *where)
+int segment_copy_read(const struct source *s, uint64_t base, uint64_t limit, struct segment **ret,
+    struct fault *where)
 {
 	return read_segment(s, base, limit, true, ret, where);
 }
 
-int
-segment_copy_read_ledger(const struct source *s, uint64_t base, uint64_t limit,
+int segment_copy_read_ledger(const struct source *s, uint64_t base, uint64_t limit,
     struct segment **ret, struct fault *where)
 {
 	return read_segment(s, base, limit, false, ret, where);
 }
 
-void
-segment_copy_free(struct segment *seg)
+void segment_copy_free(struct segment *seg)
 {
 	if (!seg)
 		return;

@@ -47,8 +47,8 @@ struct segment {
  * an empty slot; -EINVAL: not a segment; -ENOTSUP: another version; -EBADMSG:
  * damaged; -EFBIG; -ENOMEM.
  */
-int segment_copy_read(const struct source *s, uint64_t base, uint64_t limit,
-    struct segment **ret, struct fault *where);
+int segment_copy_read(const struct source *s, uint64_t base, uint64_t limit, struct segment **ret,
+    struct fault *where);
 
 /*
  * The same, with no table but the ledger: what the totals need. The other tables
@@ -71,12 +71,10 @@ const void *segment_copy_row(const struct segment_rows *x, uint32_t i);
  * The same, copied into a struct of `size` bytes: fields that a shorter row
  * does not have are zero. Returns how many bytes the row has of them.
  */
-size_t segment_copy_row_into(
-    const struct segment_rows *x, uint32_t i, void *to, size_t size);
+size_t segment_copy_row_into(const struct segment_rows *x, uint32_t i, void *to, size_t size);
 
 /* Adds an extent of zeros; NULL: out of memory. */
-struct segment_rows *segment_copy_add(
-    struct segment *seg, const struct seg_extent *x);
+struct segment_rows *segment_copy_add(struct segment *seg, const struct seg_extent *x);
 
 /*
  * Marks this copy as a snapshot that the command makes now, in header and

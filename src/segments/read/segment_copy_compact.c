@@ -16,8 +16,7 @@ struct run {
 };
 
 /* The next run of rows in use at or after *at; false: there is none left. */
-static bool
-next_run(const struct segment_rows *x, uint32_t *at, struct run *ret)
+static bool next_run(const struct segment_rows *x, uint32_t *at, struct run *ret)
 {
 	uint32_t i = *at;
 
@@ -30,15 +29,13 @@ next_run(const struct segment_rows *x, uint32_t *at, struct run *ret)
 	return true;
 }
 
-static size_t
-run_bytes(const struct run *r)
+static size_t run_bytes(const struct run *r)
 {
 	return ((size_t)r->count * r->rows->row_bytes + 7) & ~(size_t)7;
 }
 
 /* Runs of all extents; whole extents if the directory would get too large. */
-static int
-find_runs(const struct segment *seg, struct run **ret, size_t *ret_count)
+static int find_runs(const struct segment *seg, struct run **ret, size_t *ret_count)
 {
 	struct run *runs = NULL;
 	size_t n = 0, room = 0;
@@ -49,8 +46,7 @@ find_runs(const struct segment *seg, struct run **ret, size_t *ret_count)
 		struct run run;
 
 		while (next_run(x, &at, &run)) {
-			if (n + (seg->extent_count - i) >=
-			    SEGMENT_MAX_EXTENTS) {
+			if (n + (seg->extent_count - i) >= SEGMENT_MAX_EXTENTS) {
 				run.count = x->count - run.first;
 				at = x->count;
 			}
@@ -66,8 +62,7 @@ find_runs(const struct segment *seg, struct run **ret, size_t *ret_count)
 	return 0;
 }
 
-int
-segment_copy_compact(const struct segment *seg, void **ret, size_t *ret_len)
+int segment_copy_compact(const struct segment *seg, void **ret, size_t *ret_len)
 {
 	struct seg_header h = seg->header;
 	struct run *runs = NULL;
@@ -99,8 +94,7 @@ segment_copy_compact(const struct segment *seg, void **ret, size_t *ret_len)
 		    .offset = offset,
 		};
 
-		memcpy(bytes + sizeof(h) + i * sizeof(entry), &entry,
-		    sizeof(entry));
+		memcpy(bytes + sizeof(h) + i * sizeof(entry), &entry, sizeof(entry));
 		memcpy(bytes + offset, segment_copy_row(x, runs[i].first),
 		    (size_t)entry.count * entry.row_bytes);
 		offset += run_bytes(&runs[i]);
@@ -123,8 +117,7 @@ segment_copy_compact(const struct segment *seg, void **ret, size_t *ret_len)
 	return 0;
 }
 
-int
-segment_copy_mark_snapshot(struct segment *seg, const char *label)
+int segment_copy_mark_snapshot(struct segment *seg, const char *label)
 {
 	struct seg_extent x = {.kind = SEG_EXT_MARK, .count = 1};
 	struct seg_mark mark = {.kind = SEG_MARK_SNAPSHOT};
@@ -150,8 +143,7 @@ segment_copy_mark_snapshot(struct segment *seg, const char *label)
 	mark.tick = seg->header.tick;
 	if (label) {
 		strncpy(mark.label, label, sizeof(mark.label) - 1);
-		strncpy(seg->header.snapshot_label, label,
-		    sizeof(seg->header.snapshot_label) - 1);
+		strncpy(seg->header.snapshot_label, label, sizeof(seg->header.snapshot_label) - 1);
 	}
 	seg->header.snapshot_reason = SEG_SNAPSHOT_COMMAND;
 	seg->header.snapshot_realtime_ns = clock_ns(CLOCK_REALTIME);

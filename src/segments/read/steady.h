@@ -24,14 +24,12 @@ struct steady {
  *		err = read_both(...);
  *	while (err == 0 && steady_was_late(&s));
  */
-static inline struct steady
-steady_begin(void)
+static inline struct steady steady_begin(void)
 {
 	return (struct steady){.start_ns = clock_ns(CLOCK_MONOTONIC)};
 }
 
-static inline bool
-steady_was_late(struct steady *s)
+static inline bool steady_was_late(struct steady *s)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	bool late = now - s->start_ns >= STEADY_NS;

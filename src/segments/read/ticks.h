@@ -9,8 +9,7 @@
 #include "kit/os/clock.h"
 
 /* The current tick of a running process; 0: it is not known. */
-static inline uint64_t
-ticks_now(const struct seg_header *h)
+static inline uint64_t ticks_now(const struct seg_header *h)
 {
 	uint64_t ns = clock_ns(CLOCK_MONOTONIC);
 

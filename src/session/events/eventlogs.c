@@ -17,8 +17,7 @@ struct reading {
 };
 
 /* All that is in the pool of one process. */
-static int
-read_pool(void *context, int dir, const char *name, const struct seg_header *h)
+static int read_pool(void *context, int dir, const char *name, const struct seg_header *h)
 {
 	struct reading *r = context;
 	struct logread *log;
@@ -40,9 +39,7 @@ read_pool(void *context, int dir, const char *name, const struct seg_header *h)
 		if (err == -ENOMEM)
 			break;
 		r->result.is_damaged |= err < 0;
-		err = r->code.head.words
-		    ? r->wish.each(r->wish.context, &r->code)
-		    : 0;
+		err = r->code.head.words ? r->wish.each(r->wish.context, &r->code) : 0;
 	} while (err == 0 && r->code.head.words > 0);
 	r->result.is_damaged |= logread_is_cut(log);
 	logread_close(log);
@@ -50,8 +47,7 @@ read_pool(void *context, int dir, const char *name, const struct seg_header *h)
 }
 
 /* An entry that makes no sense is left out. */
-static int
-read_entry(struct reading *r, const void *bytes, size_t len)
+static int read_entry(struct reading *r, const void *bytes, size_t len)
 {
 	int err = logcode_unpack(&r->code, bytes, len);
 
@@ -69,19 +65,16 @@ read_entry(struct reading *r, const void *bytes, size_t len)
  * The index behind the log's entry `log`. False: there is none that is sound and
  * belongs to this entry, so it has to be read.
  */
-static bool
-find_index(struct recording *b, const struct recording_place *log,
-    struct logindex *ret, struct recording_place *ret_place)
+static bool find_index(struct recording *b, const struct recording_place *log, struct logindex *ret,
+    struct recording_place *ret_place)
 {
 	const void *bytes;
 	uint32_t type;
 	size_t len;
 
-	if (recording_peek(b, ret_place) != 1 ||
-	    ret_place->type != RECORDING_LOG_INDEX)
+	if (recording_peek(b, ret_place) != 1 || ret_place->type != RECORDING_LOG_INDEX)
 		return false;
-	return recording_next(b, &type, &bytes, &len) == 1 &&
-	    type == RECORDING_LOG_INDEX &&
+	return recording_next(b, &type, &bytes, &len) == 1 && type == RECORDING_LOG_INDEX &&
 	    logindex_open(ret, bytes, len) == 0 && ret->head.crc == log->crc &&
 	    ret->head.bytes == log->next - log->offset;
 }
@@ -90,9 +83,8 @@ find_index(struct recording *b, const struct recording_place *log,
  * Passes over the next entry by its index, if that is wanted. 1: it has; 0: it
  * is to be read; or an error. *ret_head: of the entry, as its index has it.
  */
-static int
-pass_entry(struct reading *r, struct recording *b, bool *ret_has_index,
-    struct logcode_head *ret_head)
+static int pass_entry(
+    struct reading *r, struct recording *b, bool *ret_has_index, struct logcode_head *ret_head)
 {
 	struct recording_place log, place;
 	enum eventlogs_way way = EVENTLOGS_READ;
@@ -100,8 +92,7 @@ pass_entry(struct reading *r, struct recording *b, bool *ret_has_index,
 	int err = 0;
 
 	*ret_has_index = false;
-	if (!r->wish.choose || recording_peek(b, &log) != 1 ||
-	    log.type != RECORDING_LOG)
+	if (!r->wish.choose || recording_peek(b, &log) != 1 || log.type != RECORDING_LOG)
 		return 0;
 	recording_go_behind(b, &log);
 	*ret_has_index = find_index(b, &log, &x, &place);
@@ -124,8 +115,7 @@ pass_entry(struct reading *r, struct recording *b, bool *ret_has_index,
 	return err < 0 ? err : 1;
 }
 
-static int
-read_recording(void *context, struct recording *b)
+static int read_recording(void *context, struct recording *b)
 {
 	struct reading *r = context;
 	int err, got;
@@ -152,17 +142,14 @@ read_recording(void *context, struct recording *b)
 		}
 		if (got != 1 || type != RECORDING_LOG)
 			continue;
-		if (has_index &&
-		    (len < sizeof(head) ||
-		        memcmp(bytes, &head, sizeof(head)) != 0))
+		if (has_index && (len < sizeof(head) || memcmp(bytes, &head, sizeof(head)) != 0))
 			r->result.is_damaged = r->result.is_index_wrong = true;
 		err = read_entry(r, bytes, len);
 	} while (got == 1 && err == 0);
 	return got < 0 ? got : err;
 }
 
-int
-eventlogs_read(const char *path, pid_t pid, const struct eventlogs_wish *wish,
+int eventlogs_read(const char *path, pid_t pid, const struct eventlogs_wish *wish,
     struct eventlogs_result *ret, struct fault *where)
 {
 	struct reading r = {.wish = *wish};

@@ -28,9 +28,9 @@ struct eventlogs_wish {
 };
 
 struct eventlogs_result {
-	bool is_damaged;     /* a part cannot be read */
-	bool is_index_wrong; /* an index differs from its entry: is_damaged */
-	bool is_of_pools;    /* somebody else may have read parts before */
+	bool is_damaged;                 /* a part cannot be read */
+	bool is_index_wrong;             /* an index differs from its entry: is_damaged */
+	bool is_of_pools;                /* somebody else may have read parts before */
 	uint64_t read, skipped, dropped; /* entries */
 };
 
@@ -42,8 +42,7 @@ struct eventlogs_result {
  * number of logs, of a recording that of its entries; or the result of `each`,
  * or a negative errno.
  */
-int eventlogs_read(const char *path, pid_t pid,
-    const struct eventlogs_wish *wish, struct eventlogs_result *ret,
-    struct fault *where);
+int eventlogs_read(const char *path, pid_t pid, const struct eventlogs_wish *wish,
+    struct eventlogs_result *ret, struct fault *where);
 
 #endif

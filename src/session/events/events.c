@@ -51,8 +51,7 @@ struct feeding {
 	uint64_t mark;   /* of a block that is gone, or has none yet */
 };
 
-int
-events_new(events_each *each, void *context, struct events **ret)
+int events_new(events_each *each, void *context, struct events **ret)
 {
 	struct events *e = calloc(1, sizeof(*e));
 
@@ -64,8 +63,7 @@ events_new(events_each *each, void *context, struct events **ret)
 	return 0;
 }
 
-void
-events_free(struct events *e)
+void events_free(struct events *e)
 {
 	if (!e)
 		return;
@@ -80,23 +78,19 @@ events_free(struct events *e)
 	free(e);
 }
 
-void
-events_cut(struct events *e, uint64_t base_ns, uint64_t until_ms)
+void events_cut(struct events *e, uint64_t base_ns, uint64_t until_ms)
 {
 	e->is_cut = true;
 	e->base_ns = base_ns;
 	e->until_ms = until_ms;
 }
 
-void
-events_count_sites(struct events *e)
+void events_count_sites(struct events *e)
 {
 	e->counts_sites = true;
 }
 
-uint64_t
-events_time_ms(
-    const struct logcode_head *process, uint64_t tick, uint64_t base_ns)
+uint64_t events_time_ms(const struct logcode_head *process, uint64_t tick, uint64_t base_ns)
 {
 	uint64_t start = process->start_monotonic_ns;
 
@@ -108,31 +102,27 @@ events_time_ms(
 
 /* ---- processes and threads ---- */
 
-static bool
-same_uuid(const void *items, uint32_t item, const void *key)
+static bool same_uuid(const void *items, uint32_t item, const void *key)
 {
 	const struct member *m = items;
 
 	return memcmp(m[item].uuid, key, 16) == 0;
 }
 
-static bool
-same_thread(const void *items, uint32_t item, const void *key)
+static bool same_thread(const void *items, uint32_t item, const void *key)
 {
 	const struct thread *t = items;
 
 	return t[item].thread == *(const uint32_t *)key;
 }
 
-static struct member *
-member_of(struct events *e, const uint8_t uuid[16])
+static struct member *member_of(struct events *e, const uint8_t uuid[16])
 {
 	uint32_t number;
 
-	if (room_make(&e->members, &e->room, e->count, sizeof(*e->members)) <
-	        0 ||
-	    dict_find(&e->by_uuid, dict_hash_bytes(uuid, 16), same_uuid,
-	        e->members, uuid, (uint32_t)e->count, &number) < 0)
+	if (room_make(&e->members, &e->room, e->count, sizeof(*e->members)) < 0 ||
+	    dict_find(&e->by_uuid, dict_hash_bytes(uuid, 16), same_uuid, e->members, uuid,
+	        (uint32_t)e->count, &number) < 0)
 		return NULL;
 	if (number == e->count) {
 		memset(&e->members[e->count], 0, sizeof(*e->members));
@@ -142,31 +132,26 @@ member_of(struct events *e, const uint8_t uuid[16])
 }
 
 /* NULL: out of memory. */
-static struct thread *
-thread_of(struct feeding *f, uint32_t thread)
+static struct thread *thread_of(struct feeding *f, uint32_t thread)
 {
 	struct member *m = f->member;
 	uint32_t number;
 
-	if (f->thread < m->thread_count &&
-	    m->threads[f->thread].thread == thread)
+	if (f->thread < m->thread_count && m->threads[f->thread].thread == thread)
 		return &m->threads[f->thread];
-	if (room_make(&m->threads, &m->thread_room, m->thread_count,
-	        sizeof(*m->threads)) < 0 ||
-	    dict_find(&m->by_thread, dict_hash(thread, 0, 0), same_thread,
-	        m->threads, &thread, (uint32_t)m->thread_count, &number) < 0)
+	if (room_make(&m->threads, &m->thread_room, m->thread_count, sizeof(*m->threads)) < 0 ||
+	    dict_find(&m->by_thread, dict_hash(thread, 0, 0), same_thread, m->threads, &thread,
+	        (uint32_t)m->thread_count, &number) < 0)
 		return NULL;
 	if (number == m->thread_count)
-		m->threads[m->thread_count++] =
-		    (struct thread){.thread = thread};
+		m->threads[m->thread_count++] = (struct thread){.thread = thread};
 	f->thread = number;
 	return &m->threads[number];
 }
 
 /* ---- events ---- */
 
-static int
-count_free(struct events *e, struct member *m, uint32_t site, uint64_t size)
+static int count_free(struct events *e, struct member *m, uint32_t site, uint64_t size)
 {
 	struct logindex_site *row;
 
@@ -179,8 +164,7 @@ count_free(struct events *e, struct member *m, uint32_t site, uint64_t size)
 	return 0;
 }
 
-static int
-count_alloc(struct events *e, struct member *m, uint32_t site, uint64_t size)
+static int count_alloc(struct events *e, struct member *m, uint32_t site, uint64_t size)
 {
 	struct logindex_site *row;
 
@@ -194,8 +178,7 @@ count_alloc(struct events *e, struct member *m, uint32_t site, uint64_t size)
 }
 
 /* What the freed or resized block was. */
-static int
-find_old(struct feeding *f, struct events_event *ev, const struct thread *t)
+static int find_old(struct feeding *f, struct events_event *ev, const struct thread *t)
 {
 	struct member *m = f->member;
 	struct logblocks_block old;
@@ -212,8 +195,7 @@ find_old(struct feeding *f, struct events_event *ev, const struct thread *t)
 	ev->born = old.born;
 	f->mark = old.mark;
 	/* thread 0 stands for several */
-	ev->is_same_thread =
-	    old.thread == ev->thread && ev->thread != 0 && old.ordinal != 0;
+	ev->is_same_thread = old.thread == ev->thread && ev->thread != 0 && old.ordinal != 0;
 	ev->between = t->ordinal - old.ordinal;
 	if (ev->kind == EVENTS_FREE) {
 		ev->site = ev->old_site;
@@ -222,16 +204,14 @@ find_old(struct feeding *f, struct events_event *ev, const struct thread *t)
 	return count_free(f->events, m, old.site, old.size);
 }
 
-static int
-put_block(struct feeding *f, struct events_event *ev, struct thread *t)
+static int put_block(struct feeding *f, struct events_event *ev, struct thread *t)
 {
 	struct member *m = f->member;
 	struct logblocks_block *at;
 	const struct logblocks_block one = {.name = ev->name,
 	    .site = ev->site,
 	    .size = ev->size,
-	    .born = ev->kind == EVENTS_REALLOC && ev->was_found ? ev->born
-	                                                        : ev->tick,
+	    .born = ev->kind == EVENTS_REALLOC && ev->was_found ? ev->born : ev->tick,
 	    .thread = ev->thread,
 	    .ordinal = ++t->ordinal,
 	    .address = ev->address,
@@ -250,8 +230,7 @@ put_block(struct feeding *f, struct events_event *ev, struct thread *t)
 }
 
 /* Allocations and frees in one event, as struct events_sums counts them. */
-static uint64_t
-weight(const struct events_event *ev)
+static uint64_t weight(const struct events_event *ev)
 {
 	switch (ev->kind) {
 	case EVENTS_REALLOC:
@@ -265,8 +244,7 @@ weight(const struct events_event *ev)
 	}
 }
 
-static bool
-is_left_out(const struct feeding *f, const struct events_event *ev)
+static bool is_left_out(const struct feeding *f, const struct events_event *ev)
 {
 	const struct events *e = f->events;
 
@@ -281,8 +259,7 @@ is_left_out(const struct feeding *f, const struct events_event *ev)
 	    !logblocks_find(&f->member->blocks, ev->name);
 }
 
-static int
-see(void *context, struct events_event *ev)
+static int see(void *context, struct events_event *ev)
 {
 	struct feeding *f = context;
 	struct events *e = f->events;
@@ -301,8 +278,7 @@ see(void *context, struct events_event *ev)
 	ev->mark = &f->mark;
 	if (ev->kind == EVENTS_FREE || ev->kind == EVENTS_REALLOC)
 		err = find_old(f, ev, t);
-	if (err == 0 &&
-	    (ev->kind == EVENTS_ALLOC || ev->kind == EVENTS_REALLOC))
+	if (err == 0 && (ev->kind == EVENTS_ALLOC || ev->kind == EVENTS_REALLOC))
 		err = put_block(f, ev, t);
 	m->sums.inherited += ev->kind == EVENTS_INHERITED;
 	m->sums.unlogged += ev->kind == EVENTS_UNLOGGED;
@@ -313,8 +289,7 @@ see(void *context, struct events_event *ev)
 	return err < 0 || !e->each ? err : e->each(e->context, ev);
 }
 
-int
-events_feed(struct events *e, const struct logcode *c)
+int events_feed(struct events *e, const struct logcode *c)
 {
 	struct feeding f = {.events = e, .thread = UINT32_MAX};
 
@@ -327,9 +302,8 @@ events_feed(struct events *e, const struct logcode *c)
 /* ---- by the index ---- */
 
 /* Removes a block that the entry freed or resized, and counts it as freed. */
-static int
-take_old(struct events *e, struct member *m, uint32_t name,
-    struct logblocks_block *ret, bool *ret_found)
+static int take_old(
+    struct events *e, struct member *m, uint32_t name, struct logblocks_block *ret, bool *ret_found)
 {
 	*ret_found = logblocks_take(&m->blocks, name, ret);
 	if (*ret_found)
@@ -338,8 +312,7 @@ take_old(struct events *e, struct member *m, uint32_t name,
 	return 0;
 }
 
-static int
-skip_block(struct member *m, const struct logindex_block *b, uint64_t born)
+static int skip_block(struct member *m, const struct logindex_block *b, uint64_t born)
 {
 	/* thread and ordinal are not known */
 	const struct logblocks_block one = {
@@ -348,8 +321,7 @@ skip_block(struct member *m, const struct logindex_block *b, uint64_t born)
 	return b->name ? logblocks_put(&m->blocks, &one) : 0;
 }
 
-static int
-skip_blocks(struct events *e, struct member *m, const struct logindex *x)
+static int skip_blocks(struct events *e, struct member *m, const struct logindex *x)
 {
 	struct logblocks_block old;
 	bool found;
@@ -360,20 +332,17 @@ skip_blocks(struct events *e, struct member *m, const struct logindex *x)
 	for (uint32_t i = 0; i < x->head.moved && err == 0; i++) {
 		err = take_old(e, m, x->moved[i].name, &old, &found);
 		if (err == 0 && (found || !e->is_cut))
-			err = skip_block(m, &x->moved[i],
-			    found ? old.born : x->moved[i].tick);
+			err = skip_block(m, &x->moved[i], found ? old.born : x->moved[i].tick);
 	}
 	for (uint32_t i = 0; i < x->head.born && err == 0; i++)
 		err = skip_block(m, &x->born[i], x->born[i].tick);
 	return err;
 }
 
-static int
-skip_sites(struct events *e, struct member *m, const struct logindex *x)
+static int skip_sites(struct events *e, struct member *m, const struct logindex *x)
 {
 	for (uint32_t i = 0; e->counts_sites && i < x->head.sites; i++) {
-		struct logindex_site *row =
-		    logsites_row(&m->sites, x->sites[i].site);
+		struct logindex_site *row = logsites_row(&m->sites, x->sites[i].site);
 
 		if (!row)
 			return -ENOMEM;
@@ -382,8 +351,7 @@ skip_sites(struct events *e, struct member *m, const struct logindex *x)
 	return 0;
 }
 
-static void
-add_sums(struct events_sums *to, const struct events_sums *from)
+static void add_sums(struct events_sums *to, const struct events_sums *from)
 {
 	to->allocations = capped_sum(to->allocations, from->allocations);
 	to->frees = capped_sum(to->frees, from->frees);
@@ -394,8 +362,7 @@ add_sums(struct events_sums *to, const struct events_sums *from)
 	to->strange = capped_sum(to->strange, from->strange);
 }
 
-int
-events_skip(struct events *e, const struct logindex *x)
+int events_skip(struct events *e, const struct logindex *x)
 {
 	const struct events_sums sums = {.allocations = x->head.allocations,
 	    .frees = x->head.frees,
@@ -414,8 +381,7 @@ events_skip(struct events *e, const struct logindex *x)
 	return err < 0 ? err : skip_blocks(e, m, x);
 }
 
-int
-events_drop(struct events *e, const struct logindex *x)
+int events_drop(struct events *e, const struct logindex *x)
 {
 	struct member *m = member_of(e, x->head.log.uuid);
 
@@ -423,15 +389,13 @@ events_drop(struct events *e, const struct logindex *x)
 		return -ENOMEM;
 	m->is_cut = true;
 	m->left_out = capped_sum(m->left_out,
-	    capped_sum(capped_sum(x->head.allocations, x->head.frees),
-	        x->head.unlogged));
+	    capped_sum(capped_sum(x->head.allocations, x->head.frees), x->head.unlogged));
 	return 0;
 }
 
 /* ---- results ---- */
 
-struct events_sums
-events_sums(const struct events *e)
+struct events_sums events_sums(const struct events *e)
 {
 	struct events_sums sums = {0};
 
@@ -440,15 +404,13 @@ events_sums(const struct events *e)
 	return sums;
 }
 
-bool
-events_process(
-    const struct events *e, const uint8_t uuid[16], struct events_process *ret)
+bool events_process(const struct events *e, const uint8_t uuid[16], struct events_process *ret)
 {
 	const struct member *m;
 	uint32_t number;
 
-	if (!dict_look(&e->by_uuid, dict_hash_bytes(uuid, 16), same_uuid,
-	        e->members, uuid, &number))
+	if (!dict_look(
+	        &e->by_uuid, dict_hash_bytes(uuid, 16), same_uuid, e->members, uuid, &number))
 		return false;
 	m = &e->members[number];
 	*ret = (struct events_process){.sums = m->sums,

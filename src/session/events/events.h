@@ -66,8 +66,7 @@ void events_free(struct events *e); /* NULL is fine */
  * Milliseconds from base_ns (CLOCK_MONOTONIC) to a tick of a process; 0 if it is
  * before.
  */
-uint64_t events_time_ms(
-    const struct logcode_head *process, uint64_t tick, uint64_t base_ns);
+uint64_t events_time_ms(const struct logcode_head *process, uint64_t tick, uint64_t base_ns);
 
 /*
  * Before the first entry: events later than until_ms after base_ns are left out,
@@ -104,13 +103,12 @@ struct events_process {
 	struct events_sums sums;
 	const struct logblocks *blocks; /* that live */
 	const struct logsites *sites;   /* empty without events_count_sites() */
-	bool is_whole; /* nothing of it was left out by events_cut() */
+	bool is_whole;                  /* nothing of it was left out by events_cut() */
 	/* allocations and frees that were; a realloc is one of each */
 	uint64_t left_out;
 };
 
 /* False: the log has nothing of it. */
-bool events_process(
-    const struct events *e, const uint8_t uuid[16], struct events_process *ret);
+bool events_process(const struct events *e, const uint8_t uuid[16], struct events_process *ret);
 
 #endif

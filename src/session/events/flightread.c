@@ -30,20 +30,17 @@ struct flightread {
 	bool is_damaged;
 };
 
-bool
-flightread_is_sound(const struct log_head *h)
+bool flightread_is_sound(const struct log_head *h)
 {
-	return (h->mode == (uint32_t)FLIGHT_MODE_LAST ||
-	           h->mode == (uint32_t)FLIGHT_MODE_FREES) &&
+	return (h->mode == (uint32_t)FLIGHT_MODE_LAST || h->mode == (uint32_t)FLIGHT_MODE_FREES) &&
 	    h->version == FLIGHT_VERSION && h->tick_ns == LOG_TICK_NS &&
 	    h->entries >= FLIGHT_EVENTS_MIN &&
 	    h->entries <= flight_entries(FLIGHT_EVENTS_MAX, true) &&
-	    h->chunk_bytes == flight_ring_bytes((uint32_t)h->entries) &&
-	    h->chunk_count > 0 && h->chunk_count <= LOG_CHUNKS_MAX;
+	    h->chunk_bytes == flight_ring_bytes((uint32_t)h->entries) && h->chunk_count > 0 &&
+	    h->chunk_count <= LOG_CHUNKS_MAX;
 }
 
-static int
-check_head(const struct log_head *h, const uint8_t uuid[16])
+static int check_head(const struct log_head *h, const uint8_t uuid[16])
 {
 	if (h->magic != LOG_MAGIC || memcmp(h->uuid, uuid, 16) != 0)
 		return -ESTALE;
@@ -52,23 +49,20 @@ check_head(const struct log_head *h, const uint8_t uuid[16])
 	return flightread_is_sound(h) ? 0 : -EBADMSG;
 }
 
-static uint64_t
-ring_at(const struct flightread *r, uint32_t i)
+static uint64_t ring_at(const struct flightread *r, uint32_t i)
 {
 	return r->offset + LOG_HEAD_BYTES + (uint64_t)i * r->head.chunk_bytes;
 }
 
-static bool
-is_used(const struct flightread *r, const struct log_chunk *c)
+static bool is_used(const struct flightread *r, const struct log_chunk *c)
 {
 	return memcmp(c->uuid, r->head.uuid, sizeof(c->uuid)) == 0 &&
-	    log_tag(c->head) == LOG_TAG_OTHER &&
-	    log_type(c->head) == LOG_CHUNK && log_payload(c->head) != 0;
+	    log_tag(c->head) == LOG_TAG_OTHER && log_type(c->head) == LOG_CHUNK &&
+	    log_payload(c->head) != 0;
 }
 
 /* The number 0, of several threads, is the last. */
-static int
-by_thread(const void *a, const void *b)
+static int by_thread(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
@@ -77,8 +71,7 @@ by_thread(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-static void
-find_rings(struct flightread *r)
+static void find_rings(struct flightread *r)
 {
 	for (uint32_t i = 0; i < r->head.chunk_count; i++) {
 		struct log_chunk c;
@@ -88,15 +81,13 @@ find_rings(struct flightread *r)
 			break;
 		}
 		if (is_used(r, &c))
-			r->places[r->count++] =
-			    (struct place){i, c.thread, log_payload(c.head)};
+			r->places[r->count++] = (struct place){i, c.thread, log_payload(c.head)};
 	}
 	qsort(r->places, r->count, sizeof(*r->places), by_thread);
 }
 
-int
-flightread_open(int dir, const char *name, uint32_t pool,
-    const uint8_t uuid[16], struct flightread **ret)
+int flightread_open(
+    int dir, const char *name, uint32_t pool, const uint8_t uuid[16], struct flightread **ret)
 {
 	struct flightread *r = calloc(1, sizeof(*r));
 	uint64_t unused;
@@ -126,8 +117,7 @@ flightread_open(int dir, const char *name, uint32_t pool,
 	return 0;
 }
 
-void
-flightread_close(struct flightread *r)
+void flightread_close(struct flightread *r)
 {
 	if (!r)
 		return;
@@ -139,14 +129,12 @@ flightread_close(struct flightread *r)
 	free(r);
 }
 
-const struct log_head *
-flightread_head(const struct flightread *r)
+const struct log_head *flightread_head(const struct flightread *r)
 {
 	return &r->head;
 }
 
-bool
-flightread_is_damaged(const struct flightread *r)
+bool flightread_is_damaged(const struct flightread *r)
 {
 	return r->is_damaged;
 }
@@ -159,9 +147,7 @@ flightread_is_damaged(const struct flightread *r)
  * the oldest ones are missing if they were overwritten since. The order is
  * right if the ring did not begin again during the first copy: *ret_again.
  */
-static int
-copy_ring(struct flightread *r, uint64_t at, struct log_chunk *ret_head,
-    bool *ret_again)
+static int copy_ring(struct flightread *r, uint64_t at, struct log_chunk *ret_head, bool *ret_again)
 {
 	const size_t count = r->head.entries;
 	const size_t bytes = count * sizeof(struct flight_entry);
@@ -173,11 +159,9 @@ copy_ring(struct flightread *r, uint64_t at, struct log_chunk *ret_head,
 		err = logfile_read(r->fd, at + sizeof(before), first, bytes);
 	if (err == 0)
 		err = logfile_read(r->fd, at, ret_head, sizeof(*ret_head));
-	*ret_again =
-	    before.head != ret_head->head || before.done != ret_head->done;
+	*ret_again = before.head != ret_head->head || before.done != ret_head->done;
 	for (int i = 1; i < 3 && err == 0; i++)
-		err = logfile_read(
-		    r->fd, at + sizeof(before), r->copies[i], bytes);
+		err = logfile_read(r->fd, at + sizeof(before), r->copies[i], bytes);
 	for (size_t i = 0; i < count && err == 0; i++) {
 		if (first[i].what != r->copies[2][i].what)
 			first[i].what = 0;
@@ -187,11 +171,9 @@ copy_ring(struct flightread *r, uint64_t at, struct log_chunk *ret_head,
 }
 
 /* 1: it was read; 0: another thread has it by now, or it cannot be read. */
-static int
-read_ring(struct flightread *r, const struct place *p, struct log_chunk *ret)
+static int read_ring(struct flightread *r, const struct place *p, struct log_chunk *ret)
 {
-	const size_t bytes =
-	    (size_t)r->head.entries * sizeof(struct flight_entry);
+	const size_t bytes = (size_t)r->head.entries * sizeof(struct flight_entry);
 	bool again = true;
 
 	for (int i = 0; i < 3; i++) {
@@ -201,8 +183,7 @@ read_ring(struct flightread *r, const struct place *p, struct log_chunk *ret)
 			return -ENOMEM;
 	}
 	for (int i = 0; i < TRIES && again; i++) {
-		if (r->left < 3 * bytes ||
-		    copy_ring(r, ring_at(r, p->index), ret, &again) < 0) {
+		if (r->left < 3 * bytes || copy_ring(r, ring_at(r, p->index), ret, &again) < 0) {
 			r->is_damaged = true;
 			return 0;
 		}
@@ -211,9 +192,8 @@ read_ring(struct flightread *r, const struct place *p, struct log_chunk *ret)
 	return is_used(r, ret);
 }
 
-int
-flightread_next(struct flightread *r, struct log_chunk *ret_head,
-    const struct flight_entry **ret_entries)
+int flightread_next(
+    struct flightread *r, struct log_chunk *ret_head, const struct flight_entry **ret_entries)
 {
 	while (r->next < r->count) {
 		int got = read_ring(r, &r->places[r->next++], ret_head);

@@ -20,8 +20,8 @@ struct flightread;
 /*
  * As logread_open() without draining: -ENOENT, -ESTALE, -EBADMSG, -ENOTSUP.
  */
-int flightread_open(int dir, const char *name, uint32_t pool,
-    const uint8_t uuid[16], struct flightread **ret);
+int flightread_open(
+    int dir, const char *name, uint32_t pool, const uint8_t uuid[16], struct flightread **ret);
 void flightread_close(struct flightread *r); /* NULL is fine */
 
 /* The head of the pool. */
@@ -36,8 +36,8 @@ bool flightread_is_sound(const struct log_head *h);
  * call; 0: there are no more; -ENOMEM. What cannot be read is left out, see
  * flightread_is_damaged().
  */
-int flightread_next(struct flightread *r, struct log_chunk *ret_head,
-    const struct flight_entry **ret_entries);
+int flightread_next(
+    struct flightread *r, struct log_chunk *ret_head, const struct flight_entry **ret_entries);
 bool flightread_is_damaged(const struct flightread *r);
 
 #endif

@@ -11,14 +11,12 @@ enum { TID_SHIFT = 42 };
 
 #define TIME_MASK ((UINT64_C(1) << TID_SHIFT) - 1)
 
-static enum flight_type
-type_of(uint64_t what)
+static enum flight_type type_of(uint64_t what)
 {
 	return (enum flight_type)(what >> LOG_PAYLOAD_BITS & 63);
 }
 
-static bool
-is_other(uint64_t what, enum flight_type type)
+static bool is_other(uint64_t what, enum flight_type type)
 {
 	return what >> 62 == FLIGHT_OTHER && type_of(what) == type;
 }
@@ -30,15 +28,13 @@ struct before {
 };
 
 /* False: this is no event. */
-static bool
-make_event(const struct flight_entry *e, const struct before *b,
-    struct flightring_event *ret)
+static bool make_event(
+    const struct flight_entry *e, const struct before *b, struct flightring_event *ret)
 {
 	const uint64_t what = e->what;
 
-	*ret =
-	    (struct flightring_event){.address = e->where & FLIGHT_ADDRESS_MASK,
-	        .is_resized = e->where & FLIGHT_RESIZED};
+	*ret = (struct flightring_event){
+	    .address = e->where & FLIGHT_ADDRESS_MASK, .is_resized = e->where & FLIGHT_RESIZED};
 	if (what >> 62 == FLIGHT_ALLOC) {
 		ret->kind = FLIGHTRING_ALLOC;
 		ret->site = log_site(what);
@@ -53,8 +49,7 @@ make_event(const struct flight_entry *e, const struct before *b,
 		ret->size = what & FLIGHT_FREED_MASK;
 		if (ret->size == FLIGHT_FREED_LARGE && b->size)
 			ret->size = b->size;
-		ret->age =
-		    flight_age((uint32_t)(what >> FLIGHT_FREED_BITS) & 255);
+		ret->age = flight_age((uint32_t)(what >> FLIGHT_FREED_BITS) & 255);
 		ret->by = b->by;
 		return true;
 	}
@@ -64,8 +59,7 @@ make_event(const struct flight_entry *e, const struct before *b,
 }
 
 /* The place of the oldest entry: behind the one that has no first word. */
-static size_t
-oldest(const struct flight_entry *e, size_t count)
+static size_t oldest(const struct flight_entry *e, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (e[i].what == 0 && e[(i + 1) % count].what != 0)
@@ -77,16 +71,14 @@ oldest(const struct flight_entry *e, size_t count)
  * Entries have the low bits of the time, and the head has all of the newest
  * one. So the times are found from the newest to the oldest.
  */
-static void
-set_times(struct flightring *r, const struct flight_entry *e, size_t count,
-    size_t first, uint64_t now)
+static void set_times(
+    struct flightring *r, const struct flight_entry *e, size_t count, size_t first, uint64_t now)
 {
 	size_t at = r->count;
 
 	for (size_t i = count; i-- > 0;) {
 		const struct flight_entry *x = &e[(first + i) % count];
-		uint64_t back =
-		    (now - (x->where >> FLIGHT_TIME_SHIFT)) & UINT16_MAX;
+		uint64_t back = (now - (x->where >> FLIGHT_TIME_SHIFT)) & UINT16_MAX;
 		struct flightring_event unused;
 
 		if (x->what == 0)
@@ -101,9 +93,8 @@ set_times(struct flightring *r, const struct flight_entry *e, size_t count,
 	}
 }
 
-static void
-decode_own(struct flightring *r, const struct log_chunk *head,
-    const struct flight_entry *e, size_t count)
+static void decode_own(
+    struct flightring *r, const struct log_chunk *head, const struct flight_entry *e, size_t count)
 {
 	const size_t first = oldest(e, count);
 	struct before b = {0};
@@ -119,8 +110,7 @@ decode_own(struct flightring *r, const struct log_chunk *head,
 			continue;
 		}
 		if (is_other(x->what, FLIGHT_BY)) {
-			b.by = (uint32_t)log_payload(x->what) &
-			    ((1u << LOG_SITE_BITS) - 1);
+			b.by = (uint32_t)log_payload(x->what) & ((1u << LOG_SITE_BITS) - 1);
 			continue;
 		}
 		if (make_event(x, &b, to)) {
@@ -139,8 +129,7 @@ struct pair {
 	const struct flight_entry *event;
 };
 
-static int
-by_number(const void *a, const void *b)
+static int by_number(const void *a, const void *b)
 {
 	const struct pair *x = a, *y = b;
 
@@ -148,8 +137,7 @@ by_number(const void *a, const void *b)
 }
 
 /* Events of several threads, in pairs that have a number. */
-static int
-decode_common(struct flightring *r, const struct flight_entry *e, size_t count)
+static int decode_common(struct flightring *r, const struct flight_entry *e, size_t count)
 {
 	struct pair *pairs = calloc(count / 2 + 1, sizeof(*pairs));
 	size_t used = 0;
@@ -163,8 +151,7 @@ decode_common(struct flightring *r, const struct flight_entry *e, size_t count)
 		    log_payload(x->what) % (count / 2) != i)
 			r->strange += x->what != 0;
 		else
-			pairs[used++] =
-			    (struct pair){log_payload(x->what), x + 1};
+			pairs[used++] = (struct pair){log_payload(x->what), x + 1};
 	}
 	qsort(pairs, used, sizeof(*pairs), by_number);
 	for (size_t i = 0; i < used; i++) {
@@ -183,15 +170,13 @@ decode_common(struct flightring *r, const struct flight_entry *e, size_t count)
 	return 0;
 }
 
-int
-flightring_decode(const struct log_chunk *head,
-    const struct flight_entry *entries, size_t count, struct flightring *ret)
+int flightring_decode(const struct log_chunk *head, const struct flight_entry *entries,
+    size_t count, struct flightring *ret)
 {
 	int err = 0;
 
-	*ret = (struct flightring){.thread = head->thread,
-	    .tid = head->tid,
-	    .has_ended = head->closed != 0};
+	*ret = (struct flightring){
+	    .thread = head->thread, .tid = head->tid, .has_ended = head->closed != 0};
 	ret->events = calloc(count + 1, sizeof(*ret->events));
 	if (!ret->events)
 		return -ENOMEM;
@@ -204,8 +189,7 @@ flightring_decode(const struct log_chunk *head,
 	return err;
 }
 
-void
-flightring_release(struct flightring *r)
+void flightring_release(struct flightring *r)
 {
 	free(r->events);
 	r->events = NULL;

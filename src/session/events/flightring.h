@@ -40,8 +40,8 @@ struct flightring {
  * Untrusted: `count` entries of a ring with this head. Fills *ret, whose memory
  * flightring_release() frees. -ENOMEM.
  */
-int flightring_decode(const struct log_chunk *head,
-    const struct flight_entry *entries, size_t count, struct flightring *ret);
+int flightring_decode(const struct log_chunk *head, const struct flight_entry *entries,
+    size_t count, struct flightring *ret);
 void flightring_release(struct flightring *r);
 
 #endif

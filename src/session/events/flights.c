@@ -14,9 +14,8 @@ struct reading {
 	struct flights_found *found;
 };
 
-static int
-give_out(const struct reading *r, const struct log_head *head,
-    const struct log_chunk *c, const struct flight_entry *entries)
+static int give_out(const struct reading *r, const struct log_head *head, const struct log_chunk *c,
+    const struct flight_entry *entries)
 {
 	struct flightring ring;
 	int err = flightring_decode(c, entries, head->entries, &ring);
@@ -29,8 +28,7 @@ give_out(const struct reading *r, const struct log_head *head,
 	return err;
 }
 
-static int
-read_pool(void *context, int dir, const char *name, const struct seg_header *h)
+static int read_pool(void *context, int dir, const char *name, const struct seg_header *h)
 {
 	const struct reading *r = context;
 	const struct flight_entry *entries;
@@ -49,17 +47,15 @@ read_pool(void *context, int dir, const char *name, const struct seg_header *h)
 	r->found->processes++;
 	do {
 		got = flightread_next(f, &c, &entries);
-		err = got == 1 ? give_out(r, flightread_head(f), &c, entries)
-		               : got;
+		err = got == 1 ? give_out(r, flightread_head(f), &c, entries) : got;
 	} while (got == 1 && err == 0);
 	r->found->is_damaged |= flightread_is_damaged(f);
 	flightread_close(f);
 	return err;
 }
 
-int
-flights_read_entry(const void *bytes, size_t len, flights_each *each,
-    void *context, struct flights_found *ret)
+int flights_read_entry(
+    const void *bytes, size_t len, flights_each *each, void *context, struct flights_found *ret)
 {
 	const struct reading r = {each, context, ret};
 	const uint8_t *at = bytes;
@@ -72,8 +68,7 @@ flights_read_entry(const void *bytes, size_t len, flights_each *each,
 	memcpy(&head, at, sizeof(head));
 	if (head.magic != LOG_MAGIC || !flightread_is_sound(&head))
 		return -EBADMSG;
-	ring_bytes = sizeof(struct log_chunk) +
-	    (size_t)head.entries * sizeof(struct flight_entry);
+	ring_bytes = sizeof(struct log_chunk) + (size_t)head.entries * sizeof(struct flight_entry);
 	if ((len - sizeof(head)) % ring_bytes != 0)
 		return -EBADMSG;
 	ret->processes++;
@@ -88,8 +83,7 @@ flights_read_entry(const void *bytes, size_t len, flights_each *each,
 	return err;
 }
 
-static int
-read_entry(void *context, const void *bytes, size_t len)
+static int read_entry(void *context, const void *bytes, size_t len)
 {
 	const struct reading *r = context;
 	int err = flights_read_entry(bytes, len, r->each, r->context, r->found);
@@ -101,17 +95,14 @@ read_entry(void *context, const void *bytes, size_t len)
 	return err;
 }
 
-static int
-read_recording(void *context, struct recording *b)
+static int read_recording(void *context, struct recording *b)
 {
 	const struct reading *r = context;
 
-	return pools_entries(
-	    b, RECORDING_FLIGHT, read_entry, context, &r->found->is_damaged);
+	return pools_entries(b, RECORDING_FLIGHT, read_entry, context, &r->found->is_damaged);
 }
 
-int
-flights_read(const char *path, pid_t pid, flights_each *each, void *context,
+int flights_read(const char *path, pid_t pid, flights_each *each, void *context,
     struct flights_found *ret, struct fault *where)
 {
 	struct reading r = {each, context, ret};

@@ -14,8 +14,7 @@
  * come by the number of their thread, the one of several threads last. A result
  * other than 0 ends the reading.
  */
-typedef int flights_each(
-    void *context, const struct log_head *head, const struct flightring *ring);
+typedef int flights_each(void *context, const struct log_head *head, const struct flightring *ring);
 
 struct flights_found {
 	uint64_t processes; /* that have a flight recorder */
@@ -34,7 +33,7 @@ int flights_read(const char *path, pid_t pid, flights_each *each, void *context,
  * An entry of a recording (RECORDING_FLIGHT): a head of a pool, then rings,
  * each with its head. -EBADMSG: it is none; or as above.
  */
-int flights_read_entry(const void *bytes, size_t len, flights_each *each,
-    void *context, struct flights_found *ret);
+int flights_read_entry(
+    const void *bytes, size_t len, flights_each *each, void *context, struct flights_found *ret);
 
 #endif

@@ -11,15 +11,13 @@
 
 enum { FIRST_BITS = 10 };
 
-static size_t
-slot_of(const struct logblocks *b, uint32_t name)
+static size_t slot_of(const struct logblocks *b, uint32_t name)
 {
 	return (size_t)(hash_mix(b->seed, name) >> (64 - b->bits));
 }
 
 /* The place of this block, or the free place where it would be. */
-static struct logblocks_block *
-place_of(const struct logblocks *b, uint32_t name)
+static struct logblocks_block *place_of(const struct logblocks *b, uint32_t name)
 {
 	size_t mask = ((size_t)1 << b->bits) - 1, i = slot_of(b, name);
 
@@ -28,8 +26,7 @@ place_of(const struct logblocks *b, uint32_t name)
 	return &b->at[i];
 }
 
-static int
-grow(struct logblocks *b)
+static int grow(struct logblocks *b)
 {
 	struct logblocks_block *old = b->at;
 	size_t count = old ? (size_t)1 << b->bits : 0;
@@ -49,13 +46,11 @@ grow(struct logblocks *b)
 	return 0;
 }
 
-int
-logblocks_put(struct logblocks *b, const struct logblocks_block *one)
+int logblocks_put(struct logblocks *b, const struct logblocks_block *one)
 {
 	struct logblocks_block *to;
 
-	if ((!b->at || b->count >= ((size_t)1 << b->bits) / 4 * 3) &&
-	    grow(b) < 0)
+	if ((!b->at || b->count >= ((size_t)1 << b->bits) / 4 * 3) && grow(b) < 0)
 		return -ENOMEM;
 	if (!b->at)
 		return -ENOMEM; /* grow() has made it; for the analyzer */
@@ -65,8 +60,7 @@ logblocks_put(struct logblocks *b, const struct logblocks_block *one)
 	return 0;
 }
 
-struct logblocks_block *
-logblocks_find(const struct logblocks *b, uint32_t name)
+struct logblocks_block *logblocks_find(const struct logblocks *b, uint32_t name)
 {
 	struct logblocks_block *at;
 
@@ -77,8 +71,7 @@ logblocks_find(const struct logblocks *b, uint32_t name)
 }
 
 /* Those behind a block that it was in the way of move up. */
-bool
-logblocks_take(struct logblocks *b, uint32_t name, struct logblocks_block *ret)
+bool logblocks_take(struct logblocks *b, uint32_t name, struct logblocks_block *ret)
 {
 	struct logblocks_block *at = logblocks_find(b, name);
 	size_t mask, hole, i;
@@ -101,8 +94,7 @@ logblocks_take(struct logblocks *b, uint32_t name, struct logblocks_block *ret)
 	return true;
 }
 
-const struct logblocks_block *
-logblocks_next(const struct logblocks *b, size_t *at)
+const struct logblocks_block *logblocks_next(const struct logblocks *b, size_t *at)
 {
 	size_t room = b->at ? (size_t)1 << b->bits : 0;
 
@@ -112,8 +104,7 @@ logblocks_next(const struct logblocks *b, size_t *at)
 	return NULL;
 }
 
-void
-logblocks_release(struct logblocks *b)
+void logblocks_release(struct logblocks *b)
 {
 	free(b->at);
 	memset(b, 0, sizeof(*b));

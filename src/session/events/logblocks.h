@@ -33,16 +33,13 @@ struct logblocks {
 int logblocks_put(struct logblocks *b, const struct logblocks_block *one);
 
 /* Valid until the next call that changes the table; NULL: there is none. */
-struct logblocks_block *logblocks_find(
-    const struct logblocks *b, uint32_t name);
+struct logblocks_block *logblocks_find(const struct logblocks *b, uint32_t name);
 
 /* Removes a block. False: there is none. */
-bool logblocks_take(
-    struct logblocks *b, uint32_t name, struct logblocks_block *ret);
+bool logblocks_take(struct logblocks *b, uint32_t name, struct logblocks_block *ret);
 
 /* The next block from place *at on, in no order; NULL: there are no more. */
-const struct logblocks_block *logblocks_next(
-    const struct logblocks *b, size_t *at);
+const struct logblocks_block *logblocks_next(const struct logblocks *b, size_t *at);
 
 void logblocks_release(struct logblocks *b);
 

@@ -13,8 +13,7 @@
 
 enum { CTL_CHILDREN = 4096 };
 
-int
-logfile_open(int dir, const char *name, const char *end, int flags)
+int logfile_open(int dir, const char *name, const char *end, int flags)
 {
 	char path[NAME_MAX + 16];
 	struct stat st;
@@ -31,8 +30,7 @@ logfile_open(int dir, const char *name, const char *end, int flags)
 	return err;
 }
 
-int
-logfile_read(int fd, uint64_t at, void *to, size_t bytes)
+int logfile_read(int fd, uint64_t at, void *to, size_t bytes)
 {
 	ssize_t n = pread(fd, to, bytes, (off_t)at);
 
@@ -41,9 +39,7 @@ logfile_read(int fd, uint64_t at, void *to, size_t bytes)
 	return (size_t)n == bytes ? 0 : -EBADMSG;
 }
 
-int
-logfile_find_pool(
-    int fd, uint32_t pool, uint64_t *ret_offset, uint64_t *ret_control)
+int logfile_find_pool(int fd, uint32_t pool, uint64_t *ret_offset, uint64_t *ret_control)
 {
 	struct log_head first;
 	int err;
@@ -54,15 +50,12 @@ logfile_find_pool(
 	err = logfile_read(fd, 0, &first, sizeof(first));
 	if (err < 0)
 		return err;
-	if (first.magic != LOG_MAGIC || pool > first.child_count ||
-	    first.child_count > 65536 ||
-	    first.child_bytes > (uint64_t)1 << 32 ||
-	    first.child_bytes < LOG_HEAD_BYTES ||
+	if (first.magic != LOG_MAGIC || pool > first.child_count || first.child_count > 65536 ||
+	    first.child_bytes > (uint64_t)1 << 32 || first.child_bytes < LOG_HEAD_BYTES ||
 	    first.child_offset > (uint64_t)1 << 40)
 		return -EBADMSG;
 	*ret_offset = first.child_offset + (pool - 1) * first.child_bytes;
-	*ret_control = CTL_CHILDREN +
-	    (pool - 1) *
-	        ((first.child_bytes - LOG_HEAD_BYTES) / LOG_CHUNK_BYTES);
+	*ret_control =
+	    CTL_CHILDREN + (pool - 1) * ((first.child_bytes - LOG_HEAD_BYTES) / LOG_CHUNK_BYTES);
 	return 0;
 }

@@ -19,7 +19,6 @@ int logfile_read(int fd, uint64_t at, void *to, size_t bytes);
  * Where the pool number `pool` is in the file, and its first byte in the file
  * .ctl. -EBADMSG: there is no such pool.
  */
-int logfile_find_pool(
-    int fd, uint32_t pool, uint64_t *ret_offset, uint64_t *ret_control);
+int logfile_find_pool(int fd, uint32_t pool, uint64_t *ret_offset, uint64_t *ret_control);
 
 #endif

@@ -24,8 +24,7 @@ struct build {
 	bool is_strange; /* a block is allocated twice */
 };
 
-static int
-count_alloc(struct build *b, uint32_t site, uint64_t size)
+static int count_alloc(struct build *b, uint32_t site, uint64_t size)
 {
 	struct logindex_site *row = logsites_row(&b->sites, site);
 
@@ -36,8 +35,7 @@ count_alloc(struct build *b, uint32_t site, uint64_t size)
 	return 0;
 }
 
-static int
-count_free(struct build *b, const struct logblocks_block *old)
+static int count_free(struct build *b, const struct logblocks_block *old)
 {
 	struct logindex_site *row = logsites_row(&b->sites, old->site);
 
@@ -47,8 +45,7 @@ count_free(struct build *b, const struct logblocks_block *old)
 	return 0;
 }
 
-static int
-put(struct build *b, const struct events_event *e, int state, uint64_t born)
+static int put(struct build *b, const struct events_event *e, int state, uint64_t born)
 {
 	const struct logblocks_block one = {.name = e->name,
 	    .site = e->site,
@@ -60,8 +57,7 @@ put(struct build *b, const struct events_event *e, int state, uint64_t born)
 	return logblocks_put(&b->blocks, &one);
 }
 
-static int
-see_alloc(struct build *b, const struct events_event *e)
+static int see_alloc(struct build *b, const struct events_event *e)
 {
 	int err = count_alloc(b, e->site, e->size);
 
@@ -73,9 +69,8 @@ see_alloc(struct build *b, const struct events_event *e)
 }
 
 /* A free, or the first half of a realloc. *ret_state: what the block was. */
-static int
-see_free(struct build *b, const struct events_event *e,
-    struct logblocks_block *old, int *ret_state)
+static int see_free(
+    struct build *b, const struct events_event *e, struct logblocks_block *old, int *ret_state)
 {
 	bool found = logblocks_take(&b->blocks, e->name, old);
 
@@ -91,15 +86,13 @@ see_free(struct build *b, const struct events_event *e,
 	return 0;
 }
 
-static int
-see(void *context, struct events_event *e)
+static int see(void *context, struct events_event *e)
 {
 	struct build *b = context;
 	struct logblocks_block old;
 	int state, err = 0;
 
-	if (e->name == 0 &&
-	    (e->kind == EVENTS_FREE || e->kind == EVENTS_REALLOC)) {
+	if (e->name == 0 && (e->kind == EVENTS_FREE || e->kind == EVENTS_REALLOC)) {
 		b->is_strange = true;
 		return 0;
 	}
@@ -117,9 +110,7 @@ see(void *context, struct events_event *e)
 			err = count_alloc(b, e->site, e->size);
 		if (err == 0 && state == BORN)
 			return put(b, e, BORN, old.born);
-		return err < 0
-		    ? err
-		    : put(b, e, MOVED, state == MOVED ? old.born : e->tick);
+		return err < 0 ? err : put(b, e, MOVED, state == MOVED ? old.born : e->tick);
 	case EVENTS_INHERITED:
 		b->head.inherited++;
 		break;
@@ -133,47 +124,40 @@ see(void *context, struct events_event *e)
 	return 0;
 }
 
-static int
-by_name(const void *a, const void *b)
+static int by_name(const void *a, const void *b)
 {
 	const struct logindex_block *x = a, *y = b;
 
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-static int
-by_number(const void *a, const void *b)
+static int by_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-static int
-by_site(const void *a, const void *b)
+static int by_site(const void *a, const void *b)
 {
 	const struct logindex_site *x = a, *y = b;
 
 	return (x->site > y->site) - (x->site < y->site);
 }
 
-static void
-sort(void *items, size_t count, size_t size,
-    int (*compare)(const void *, const void *))
+static void sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
 {
 	if (count > 1)
 		qsort(items, count, size, compare);
 }
 
 /* Sorted, because that packs better and is the same in each run. */
-static int
-write(struct build *b, unsigned char **ret_bytes, size_t *ret_len)
+static int write(struct build *b, unsigned char **ret_bytes, size_t *ret_len)
 {
-	size_t sites = b->sites.count, living = b->counts[BORN],
-	       moved = b->counts[MOVED], gone = b->counts[GONE], at = 0;
+	size_t sites = b->sites.count, living = b->counts[BORN], moved = b->counts[MOVED],
+	       gone = b->counts[GONE], at = 0;
 	size_t len = sites * sizeof(struct logindex_site) +
-	    (living + moved) * sizeof(struct logindex_block) +
-	    gone * sizeof(uint32_t);
+	    (living + moved) * sizeof(struct logindex_block) + gone * sizeof(uint32_t);
 	unsigned char *bytes = calloc(len + 1, 1);
 	struct logindex_site *site = (void *)bytes;
 	struct logindex_block *to[] = {[BORN] = NULL, [MOVED] = NULL};
@@ -198,11 +182,10 @@ write(struct build *b, unsigned char **ret_bytes, size_t *ret_len)
 		if (one->thread == GONE)
 			name[n] = one->name;
 		else
-			to[one->thread][n] =
-			    (struct logindex_block){.name = one->name,
-			        .site = one->site,
-			        .size = one->size,
-			        .tick = one->born};
+			to[one->thread][n] = (struct logindex_block){.name = one->name,
+			    .site = one->site,
+			    .size = one->size,
+			    .tick = one->born};
 	}
 	sort(site, sites, sizeof(*site), by_site);
 	sort(to[BORN], living, sizeof(*to[BORN]), by_name);
@@ -217,17 +200,14 @@ write(struct build *b, unsigned char **ret_bytes, size_t *ret_len)
 	return 1;
 }
 
-int
-logindex_build(const struct logcode *c, struct logindex_head *ret,
-    unsigned char **ret_bytes, size_t *ret_len)
+int logindex_build(
+    const struct logcode *c, struct logindex_head *ret, unsigned char **ret_bytes, size_t *ret_len)
 {
-	struct build b = {
-	    .head = {.version = LOGINDEX_VERSION, .log = c->head}};
+	struct build b = {.head = {.version = LOGINDEX_VERSION, .log = c->head}};
 	int err;
 
 	err = logwords_read(c, see, &b, &b.head.strange);
-	if (err == 0 && !b.is_strange &&
-	    b.sites.count + b.blocks.count <= c->head.words / SMALLER)
+	if (err == 0 && !b.is_strange && b.sites.count + b.blocks.count <= c->head.words / SMALLER)
 		err = write(&b, ret_bytes, ret_len);
 	if (err > 0)
 		*ret = b.head;

@@ -10,7 +10,7 @@
  * 1: there is an index; 0: it would not be much smaller than the entry, or words of
  * the entry contradict each other; -ENOMEM.
  */
-int logindex_build(const struct logcode *c, struct logindex_head *ret,
-    unsigned char **ret_bytes, size_t *ret_len);
+int logindex_build(
+    const struct logcode *c, struct logindex_head *ret, unsigned char **ret_bytes, size_t *ret_len);
 
 #endif

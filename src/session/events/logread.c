@@ -21,9 +21,9 @@ enum {
 
 /* One place of the pool, and the chunk that is in it. */
 struct place {
-	uint32_t number; /* 0: none yet */
-	uint32_t next;   /* index of the first word that was not given out */
-	uint32_t end;    /* words are known up to here */
+	uint32_t number;      /* 0: none yet */
+	uint32_t next;        /* index of the first word that was not given out */
+	uint32_t end;         /* words are known up to here */
 	uint32_t thread, tid; /* of `next` */
 	uint32_t last_thread; /* of `end`; see LOG_THREAD */
 	uint32_t use, closed;
@@ -49,14 +49,12 @@ struct logread {
 
 /* ---- files ---- */
 
-static int
-read_at(const struct logread *r, uint64_t at, void *to, size_t bytes)
+static int read_at(const struct logread *r, uint64_t at, void *to, size_t bytes)
 {
 	return logfile_read(r->fd, at, to, bytes);
 }
 
-static int
-check_head(const struct log_head *h, const uint8_t uuid[16])
+static int check_head(const struct log_head *h, const uint8_t uuid[16])
 {
 	if (h->magic != LOG_MAGIC)
 		return -ESTALE;
@@ -69,23 +67,19 @@ check_head(const struct log_head *h, const uint8_t uuid[16])
 	return memcmp(h->uuid, uuid, 16) == 0 ? 0 : -ESTALE;
 }
 
-static int
-lock_control(struct logread *r, int dir, const char *name)
+static int lock_control(struct logread *r, int dir, const char *name)
 {
 	r->control = logfile_open(dir, name, ".ctl", O_RDWR);
 	if (r->control < 0)
 		return r->control;
 	/* the pools of a family share the file, so the lock is for a byte */
-	struct flock l = {.l_type = F_WRLCK,
-	    .l_whence = SEEK_SET,
-	    .l_start = (off_t)r->control_at,
-	    .l_len = 1};
+	struct flock l = {
+	    .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)r->control_at, .l_len = 1};
 	return fcntl(r->control, F_OFD_SETLK, &l) < 0 ? -EBUSY : 0;
 }
 
-int
-logread_open(int dir, const char *name, uint32_t pool, const uint8_t uuid[16],
-    bool drains, struct logread **ret)
+int logread_open(int dir, const char *name, uint32_t pool, const uint8_t uuid[16], bool drains,
+    struct logread **ret)
 {
 	struct logread *r = calloc(1, sizeof(*r));
 	int err = -ENOMEM;
@@ -119,8 +113,7 @@ out:
 	return err;
 }
 
-void
-logread_close(struct logread *r)
+void logread_close(struct logread *r)
 {
 	if (!r)
 		return;
@@ -137,15 +130,13 @@ logread_close(struct logread *r)
 
 /* ---- what is in the pool ---- */
 
-static uint64_t
-chunk_at(const struct logread *r, uint32_t i)
+static uint64_t chunk_at(const struct logread *r, uint32_t i)
 {
 	return r->offset + LOG_HEAD_BYTES + (uint64_t)i * LOG_CHUNK_BYTES;
 }
 
 /* Another chunk is in this place now. */
-static void
-begin_chunk(struct logread *r, uint32_t i, const struct log_chunk *c)
+static void begin_chunk(struct logread *r, uint32_t i, const struct log_chunk *c)
 {
 	struct place *p = &r->places[i];
 	uint64_t *words = p->words;
@@ -164,21 +155,18 @@ begin_chunk(struct logread *r, uint32_t i, const struct log_chunk *c)
 	r->where[p->number] = (uint16_t)(i + 1);
 }
 
-static bool
-is_other(uint64_t word, enum log_type type)
+static bool is_other(uint64_t word, enum log_type type)
 {
 	return log_tag(word) == LOG_TAG_OTHER && log_type(word) == type;
 }
 
-static uint32_t
-thread_in(uint64_t word)
+static uint32_t thread_in(uint64_t word)
 {
 	return (uint32_t)(log_payload(word) >> LOG_TID_BITS);
 }
 
 /* Reads the words from p->end on that are there. */
-static int
-read_words(struct logread *r, uint32_t i, uint32_t limit, bool skips)
+static int read_words(struct logread *r, uint32_t i, uint32_t limit, bool skips)
 {
 	struct place *p = &r->places[i];
 
@@ -191,11 +179,10 @@ read_words(struct logread *r, uint32_t i, uint32_t limit, bool skips)
 		int err;
 
 		/* see format/seg_log.h: one step after the other */
-		if (!p->closed &&
-		    n > LOG_CLEAR_WORDS - p->end % LOG_CLEAR_WORDS)
+		if (!p->closed && n > LOG_CLEAR_WORDS - p->end % LOG_CLEAR_WORDS)
 			n = LOG_CLEAR_WORDS - p->end % LOG_CLEAR_WORDS;
-		err = read_at(r, chunk_at(r, i) + p->end * sizeof(uint64_t),
-		    p->words + p->end, n * sizeof(uint64_t));
+		err = read_at(r, chunk_at(r, i) + p->end * sizeof(uint64_t), p->words + p->end,
+		    n * sizeof(uint64_t));
 		if (err < 0)
 			return err;
 		for (uint32_t k = 0; k < n; k++, p->end++) {
@@ -211,8 +198,7 @@ read_words(struct logread *r, uint32_t i, uint32_t limit, bool skips)
 }
 
 /* Looks at one place. False: no chunk has ever been there. */
-static int
-look_at(struct logread *r, uint32_t i, bool is_over, bool *ret_used)
+static int look_at(struct logread *r, uint32_t i, bool is_over, bool *ret_used)
 {
 	struct place *p = &r->places[i];
 	struct log_chunk c, again;
@@ -235,11 +221,9 @@ look_at(struct logread *r, uint32_t i, bool is_over, bool *ret_used)
 	p->closed = c.closed;
 	limit = c.closed ? c.closed : LOG_CHUNK_WORDS;
 	several = c.thread == 0;
-	p->is_complete =
-	    c.closed && (!several || c.done >= c.closed - LOG_FIRST);
+	p->is_complete = c.closed && (!several || c.done >= c.closed - LOG_FIRST);
 	if (p->end < limit)
-		err = read_words(
-		    r, i, limit, several && (p->is_complete || is_over));
+		err = read_words(r, i, limit, several && (p->is_complete || is_over));
 	/* the process may have used the chunk again meanwhile */
 	if (err == 0)
 		err = read_at(r, chunk_at(r, i), &again, sizeof(again));
@@ -248,8 +232,7 @@ look_at(struct logread *r, uint32_t i, bool is_over, bool *ret_used)
 	return err;
 }
 
-static int
-look_at_all(struct logread *r, bool is_over)
+static int look_at_all(struct logread *r, bool is_over)
 {
 	uint32_t empty = 0;
 
@@ -310,23 +293,20 @@ struct order {
 	bool is_out;        /* the word must go out, whatever it waits for */
 };
 
-static int
-by_name(const void *a, const void *b)
+static int by_name(const void *a, const void *b)
 {
 	const struct resize *x = a, *y = b;
 
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-static bool
-is_realloc(uint64_t word)
+static bool is_realloc(uint64_t word)
 {
 	return is_other(word, LOG_REALLOC);
 }
 
 /* Lists all reallocs among the words that were read. */
-static int
-list_resizes(struct order *o)
+static int list_resizes(struct order *o)
 {
 	for (uint32_t i = 0; i < o->log->used; i++) {
 		const struct place *p = &o->log->places[i];
@@ -335,20 +315,17 @@ list_resizes(struct order *o)
 		for (uint32_t k = p->next; k < p->end; k++) {
 			uint64_t w = p->words[k];
 
-			if (log_tag(w) == LOG_TAG_OTHER &&
-			    log_type(w) == LOG_TICK)
+			if (log_tag(w) == LOG_TAG_OTHER && log_type(w) == LOG_TICK)
 				tick = log_payload(w);
 			if (!is_realloc(w))
 				continue;
-			if (room_make(&o->resizes, &o->room, o->count,
-			        sizeof(*o->resizes)) < 0)
+			if (room_make(&o->resizes, &o->room, o->count, sizeof(*o->resizes)) < 0)
 				return -ENOMEM;
-			o->resizes[o->count++] =
-			    (struct resize){.name = log_name(w),
-			        .place = i,
-			        .index = k,
-			        .stamp = log_stamp(w),
-			        .tick = tick};
+			o->resizes[o->count++] = (struct resize){.name = log_name(w),
+			    .place = i,
+			    .index = k,
+			    .stamp = log_stamp(w),
+			    .tick = tick};
 		}
 	}
 	if (o->count > 0)
@@ -357,8 +334,7 @@ list_resizes(struct order *o)
 }
 
 /* Was the realloc before the one that is next in p? */
-static bool
-is_before(const struct resize *r, const struct place *p, uint64_t word)
+static bool is_before(const struct resize *r, const struct place *p, uint64_t word)
 {
 	if (r->tick + STAMP_TICKS < p->tick || p->tick + STAMP_TICKS < r->tick)
 		return r->tick < p->tick;
@@ -369,14 +345,12 @@ is_before(const struct resize *r, const struct place *p, uint64_t word)
  * A realloc of the block in another chunk that must come before the word at
  * `next` of p: before a free all of them, before a realloc the earlier ones.
  */
-static bool
-find_resize(const struct order *o, const struct place *p, uint64_t word,
-    struct turn *ret)
+static bool find_resize(
+    const struct order *o, const struct place *p, uint64_t word, struct turn *ret)
 {
 	const struct resize key = {.name = log_name(word)};
-	const struct resize *r = o->count == 0
-	    ? NULL
-	    : bsearch(&key, o->resizes, o->count, sizeof(key), by_name);
+	const struct resize *r =
+	    o->count == 0 ? NULL : bsearch(&key, o->resizes, o->count, sizeof(key), by_name);
 
 	if (!r)
 		return false;
@@ -396,8 +370,7 @@ find_resize(const struct order *o, const struct place *p, uint64_t word,
 }
 
 /* Words of another chunk that the next word of p waits for. */
-static bool
-waits(const struct order *o, const struct place *p, struct turn *ret)
+static bool waits(const struct order *o, const struct place *p, struct turn *ret)
 {
 	struct logread *l = o->log;
 	uint64_t word = p->words[p->next];
@@ -408,8 +381,7 @@ waits(const struct order *o, const struct place *p, struct turn *ret)
 		for (uint32_t i = 0; i < l->used; i++) {
 			other = &l->places[i];
 			if (other->last_thread != p->thread || other == p ||
-			    other->number > p->number ||
-			    other->next >= other->end)
+			    other->number > p->number || other->next >= other->end)
 				continue;
 			*ret = (struct turn){other, other->end};
 			return true;
@@ -429,8 +401,7 @@ waits(const struct order *o, const struct place *p, struct turn *ret)
 	return find_resize(o, p, word, ret);
 }
 
-static int
-give_out(struct order *o, struct place *p)
+static int give_out(struct order *o, struct place *p)
 {
 	uint64_t word = p->words[p->next];
 	struct logread *l = o->log;
@@ -438,8 +409,7 @@ give_out(struct order *o, struct place *p)
 
 	if (is_other(word, LOG_THREAD) && p->thread != 0) {
 		p->thread = thread_in(word);
-		p->tid =
-		    (uint32_t)(log_payload(word) & ((1u << LOG_TID_BITS) - 1));
+		p->tid = (uint32_t)(log_payload(word) & ((1u << LOG_TID_BITS) - 1));
 		p->next++;
 		o->last = NULL; /* another run begins */
 		return 0;
@@ -467,24 +437,20 @@ give_out(struct order *o, struct place *p)
 }
 
 /* Words of one event stay together: is this one of an event before it? */
-static bool
-continues(const struct place *p)
+static bool continues(const struct place *p)
 {
 	uint64_t word = p->words[p->next];
 
 	if (p->next == LOG_FIRST)
 		return false;
 	return (log_tag(word) == LOG_TAG_OTHER &&
-	           (log_type(word) == LOG_SIZE ||
-	               log_type(word) == LOG_ADDRESS)) ||
-	    (log_tag(word) == LOG_TAG_ALLOC &&
-	        is_realloc(p->words[p->next - 1]));
+	           (log_type(word) == LOG_SIZE || log_type(word) == LOG_ADDRESS)) ||
+	    (log_tag(word) == LOG_TAG_ALLOC && is_realloc(p->words[p->next - 1]));
 }
 
 /* Gives out words of one chunk, as far as possible. */
-static int
-go_on(struct order *o, const struct turn *t, uint64_t limit_tick,
-    struct turn *ret_other, enum step *ret)
+static int go_on(struct order *o, const struct turn *t, uint64_t limit_tick, struct turn *ret_other,
+    enum step *ret)
 {
 	struct place *p = t->place;
 	int err = 0;
@@ -510,8 +476,7 @@ go_on(struct order *o, const struct turn *t, uint64_t limit_tick,
 }
 
 /* The chunk with the earliest words, and the time of the next one. */
-static struct place *
-earliest(struct logread *r, uint64_t *ret_limit)
+static struct place *earliest(struct logread *r, uint64_t *ret_limit)
 {
 	struct place *best = NULL;
 
@@ -537,8 +502,7 @@ earliest(struct logread *r, uint64_t *ret_limit)
  * One chunk, and those whose words it waits for. Waiting for each other is not
  * possible in a sound log; in another one, the word goes out.
  */
-static int
-take_turns(struct order *o, struct place *first, uint64_t limit)
+static int take_turns(struct order *o, struct place *first, uint64_t limit)
 {
 	size_t depth = 1;
 	int err = 0;
@@ -552,8 +516,7 @@ take_turns(struct order *o, struct place *first, uint64_t limit)
 		err = go_on(o, t, depth == 1 ? limit : UINT64_MAX, &other, &s);
 		if (err < 0)
 			break;
-		if (s == STEP_WAITS && other.place &&
-		    !other.place->is_waiting) {
+		if (s == STEP_WAITS && other.place && !other.place->is_waiting) {
 			other.place->is_waiting = true;
 			o->stack[depth++] = other;
 		} else if (s == STEP_WAITS) {
@@ -566,8 +529,7 @@ take_turns(struct order *o, struct place *first, uint64_t limit)
 	return err;
 }
 
-int
-logread_take(struct logread *r, bool is_over, struct logcode *ret)
+int logread_take(struct logread *r, bool is_over, struct logcode *ret)
 {
 	struct order o = {.log = r, .to = ret};
 	struct place *p;
@@ -595,8 +557,7 @@ logread_take(struct logread *r, bool is_over, struct logcode *ret)
 		err = err < 0 ? err : -ENOMEM;
 	if (err == 0)
 		err = list_resizes(&o);
-	while (err == 0 && ret->head.words < LOGCODE_WORDS_MAX / 2 &&
-	    (p = earliest(r, &limit)))
+	while (err == 0 && ret->head.words < LOGCODE_WORDS_MAX / 2 && (p = earliest(r, &limit)))
 		err = take_turns(&o, p, limit);
 	free(o.resizes);
 	free(o.stack);
@@ -605,14 +566,12 @@ logread_take(struct logread *r, bool is_over, struct logcode *ret)
 	return err;
 }
 
-bool
-logread_is_cut(const struct logread *r)
+bool logread_is_cut(const struct logread *r)
 {
 	return r->is_cut;
 }
 
-void
-logread_done(struct logread *r)
+void logread_done(struct logread *r)
 {
 	for (uint32_t i = 0; i < r->used; i++) {
 		struct place *p = &r->places[i];
@@ -624,9 +583,7 @@ logread_done(struct logread *r)
 		p->words = NULL;
 		p->is_returned = true;
 		/* if it cannot be written, the process uses other chunks */
-		if (r->control >= 0 &&
-		    pwrite(r->control, &use, 1, (off_t)(r->control_at + i)) !=
-		        1)
+		if (r->control >= 0 && pwrite(r->control, &use, 1, (off_t)(r->control_at + i)) != 1)
 			p->is_returned = false;
 	}
 }

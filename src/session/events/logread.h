@@ -21,8 +21,8 @@ struct logread;
  * there is no log; -ESTALE: it belongs to another process; -EBADMSG: damaged;
  * -ENOTSUP: another version.
  */
-int logread_open(int dir, const char *name, uint32_t pool,
-    const uint8_t uuid[16], bool drains, struct logread **ret);
+int logread_open(int dir, const char *name, uint32_t pool, const uint8_t uuid[16], bool drains,
+    struct logread **ret);
 void logread_close(struct logread *r); /* NULL is fine */
 
 /*

@@ -11,8 +11,7 @@
 
 enum { FIRST_BITS = 8 };
 
-static struct logindex_site *
-place_of(const struct logsites *s, uint32_t site)
+static struct logindex_site *place_of(const struct logsites *s, uint32_t site)
 {
 	size_t mask = ((size_t)1 << s->bits) - 1;
 	size_t i = (size_t)(hash_mix(s->seed, site) >> (64 - s->bits));
@@ -22,8 +21,7 @@ place_of(const struct logsites *s, uint32_t site)
 	return &s->at[i];
 }
 
-static bool
-grow(struct logsites *s)
+static bool grow(struct logsites *s)
 {
 	struct logindex_site *old = s->at;
 	size_t count = old ? (size_t)1 << s->bits : 0;
@@ -43,8 +41,7 @@ grow(struct logsites *s)
 	return true;
 }
 
-struct logindex_site *
-logsites_row(struct logsites *s, uint32_t site)
+struct logindex_site *logsites_row(struct logsites *s, uint32_t site)
 {
 	struct logindex_site *at;
 
@@ -60,8 +57,7 @@ logsites_row(struct logsites *s, uint32_t site)
 	return at;
 }
 
-const struct logindex_site *
-logsites_next(const struct logsites *s, size_t *at)
+const struct logindex_site *logsites_next(const struct logsites *s, size_t *at)
 {
 	size_t room = s->at ? (size_t)1 << s->bits : 0;
 
@@ -71,32 +67,27 @@ logsites_next(const struct logsites *s, size_t *at)
 	return NULL;
 }
 
-void
-logsites_alloc(struct logindex_site *row, uint64_t bytes)
+void logsites_alloc(struct logindex_site *row, uint64_t bytes)
 {
 	row->allocations++;
 	row->allocated_bytes = capped_sum(row->allocated_bytes, bytes);
 }
 
-void
-logsites_free(struct logindex_site *row, uint64_t bytes)
+void logsites_free(struct logindex_site *row, uint64_t bytes)
 {
 	row->frees++;
 	row->freed_bytes = capped_sum(row->freed_bytes, bytes);
 }
 
-void
-logsites_add(struct logindex_site *to, const struct logindex_site *from)
+void logsites_add(struct logindex_site *to, const struct logindex_site *from)
 {
 	to->allocations = capped_sum(to->allocations, from->allocations);
-	to->allocated_bytes =
-	    capped_sum(to->allocated_bytes, from->allocated_bytes);
+	to->allocated_bytes = capped_sum(to->allocated_bytes, from->allocated_bytes);
 	to->frees = capped_sum(to->frees, from->frees);
 	to->freed_bytes = capped_sum(to->freed_bytes, from->freed_bytes);
 }
 
-void
-logsites_release(struct logsites *s)
+void logsites_release(struct logsites *s)
 {
 	free(s->at);
 	memset(s, 0, sizeof(*s));

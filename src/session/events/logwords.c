@@ -10,23 +10,19 @@ struct words {
 	uint32_t name; /* of *at */
 };
 
-static bool
-next_is(const struct words *w, enum log_type type)
+static bool next_is(const struct words *w, enum log_type type)
 {
-	return w->at < w->end && log_tag(*w->at) == LOG_TAG_OTHER &&
-	    log_type(*w->at) == type;
+	return w->at < w->end && log_tag(*w->at) == LOG_TAG_OTHER && log_type(*w->at) == type;
 }
 
-static uint64_t
-next(struct words *w)
+static uint64_t next(struct words *w)
 {
 	w->name++;
 	return *w->at++;
 }
 
 /* The rest of an allocation, behind its first word. */
-static void
-rest_of(struct words *w, uint64_t word, struct events_event *ev)
+static void rest_of(struct words *w, uint64_t word, struct events_event *ev)
 {
 	ev->site = log_site(word);
 	ev->size = log_size(word);
@@ -37,9 +33,8 @@ rest_of(struct words *w, uint64_t word, struct events_event *ev)
 }
 
 /* One event; false: these words are none. */
-static bool
-read_other(struct words *w, uint64_t word, uint64_t *tick,
-    struct events_event *ev, uint64_t *strange)
+static bool read_other(
+    struct words *w, uint64_t word, uint64_t *tick, struct events_event *ev, uint64_t *strange)
 {
 	/* LOG_THREAD is one of those without a meaning: see format/seg_log.h */
 	switch (log_tag(word) == LOG_TAG_OTHER ? log_type(word) : 0) {
@@ -63,10 +58,8 @@ read_other(struct words *w, uint64_t word, uint64_t *tick,
 		return true;
 	case LOG_INHERITED:
 	case LOG_UNNAMED:
-		ev->kind = log_type(word) == LOG_INHERITED ? EVENTS_INHERITED
-		                                           : EVENTS_UNLOGGED;
-		ev->site =
-		    (uint32_t)log_payload(word) & ((1u << LOG_SITE_BITS) - 1);
+		ev->kind = log_type(word) == LOG_INHERITED ? EVENTS_INHERITED : EVENTS_UNLOGGED;
+		ev->site = (uint32_t)log_payload(word) & ((1u << LOG_SITE_BITS) - 1);
 		if (next_is(w, LOG_SIZE))
 			ev->size = log_payload(next(w));
 		return true;
@@ -79,21 +72,16 @@ read_other(struct words *w, uint64_t word, uint64_t *tick,
 	return false;
 }
 
-static int
-read_run(const struct logcode_head *h, const struct logcode_run *r,
-    const uint64_t *words, logwords_each *each, void *context,
-    uint64_t *strange)
+static int read_run(const struct logcode_head *h, const struct logcode_run *r,
+    const uint64_t *words, logwords_each *each, void *context, uint64_t *strange)
 {
-	struct words w = {
-	    words, words + r->words, (r->number << LOG_INDEX_BITS) + r->index};
+	struct words w = {words, words + r->words, (r->number << LOG_INDEX_BITS) + r->index};
 	uint64_t tick = r->tick;
 	int err = 0;
 
 	while (err == 0 && w.at < w.end) {
-		struct events_event ev = {.process = h,
-		    .thread = r->thread,
-		    .tid = r->tid,
-		    .name = w.name};
+		struct events_event ev = {
+		    .process = h, .thread = r->thread, .tid = r->tid, .name = w.name};
 		uint64_t word = next(&w);
 		bool is_event = true;
 
@@ -114,16 +102,13 @@ read_run(const struct logcode_head *h, const struct logcode_run *r,
 	return err;
 }
 
-int
-logwords_read(const struct logcode *c, logwords_each *each, void *context,
-    uint64_t *strange)
+int logwords_read(const struct logcode *c, logwords_each *each, void *context, uint64_t *strange)
 {
 	const uint64_t *words = c->words;
 	int err = 0;
 
 	for (uint32_t i = 0; err == 0 && i < c->head.runs; i++) {
-		err = read_run(
-		    &c->head, &c->runs[i], words, each, context, strange);
+		err = read_run(&c->head, &c->runs[i], words, each, context, strange);
 		words += c->runs[i].words;
 	}
 	return err;

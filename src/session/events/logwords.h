@@ -15,7 +15,6 @@ typedef int logwords_each(void *context, struct events_event *e);
  * All events of an entry, in their order. Words that make no sense are skipped
  * and added to *strange. Returns the result of `each`.
  */
-int logwords_read(const struct logcode *c, logwords_each *each, void *context,
-    uint64_t *strange);
+int logwords_read(const struct logcode *c, logwords_each *each, void *context, uint64_t *strange);
 
 #endif

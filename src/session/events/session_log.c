@@ -13,29 +13,25 @@
 
 #define MS UINT64_C(1000000)
 
-static const struct process *
-first_of(const struct session *s)
+static const struct process *first_of(const struct session *s)
 {
 	const struct process *first = NULL;
 
 	for (size_t i = 0; i < s->count; i++)
 		if (!first ||
-		    s->processes[i]->header.start_monotonic_ns <
-		        first->header.start_monotonic_ns)
+		    s->processes[i]->header.start_monotonic_ns < first->header.start_monotonic_ns)
 			first = s->processes[i];
 	return first;
 }
 
-uint64_t
-session_log_base_ns(const struct session *s)
+uint64_t session_log_base_ns(const struct session *s)
 {
 	const struct process *p = first_of(s);
 
 	return p ? p->header.start_monotonic_ns : 0;
 }
 
-uint64_t
-session_log_start_ns(const struct session *s)
+uint64_t session_log_start_ns(const struct session *s)
 {
 	const struct process *p = first_of(s);
 
@@ -43,21 +39,18 @@ session_log_start_ns(const struct session *s)
 }
 
 /* When it started, after the first one. */
-static uint64_t
-start_ms(const struct process *p, uint64_t base_ns)
+static uint64_t start_ms(const struct process *p, uint64_t base_ns)
 {
 	return capped_difference(p->header.start_monotonic_ns, base_ns) / MS;
 }
 
 /* The end of the tick in which a process was last seen. */
-static uint64_t
-end_ns(const struct process *p)
+static uint64_t end_ns(const struct process *p)
 {
 	return capped_sum(p->duration_ns, p->header.tick_ns);
 }
 
-uint64_t
-session_log_until_ms(const struct session *s)
+uint64_t session_log_until_ms(const struct session *s)
 {
 	uint64_t base = session_log_base_ns(s), until = 0;
 
@@ -70,8 +63,7 @@ session_log_until_ms(const struct session *s)
 	return until;
 }
 
-bool
-session_log_site(const struct process *p, uint32_t id, size_t *ret_number)
+bool session_log_site(const struct process *p, uint32_t id, size_t *ret_number)
 {
 	const struct process_id *found = process_find_id(p, id);
 
@@ -83,25 +75,20 @@ session_log_site(const struct process *p, uint32_t id, size_t *ret_number)
 
 /* ---- what a log lacks ---- */
 
-static uint64_t
-counted(const struct process *p)
+static uint64_t counted(const struct process *p)
 {
 	return capped_sum(p->totals.allocations, p->totals.frees);
 }
 
-static uint64_t
-logged(const struct events_process *log)
+static uint64_t logged(const struct events_process *log)
 {
 	const struct events_sums *s = &log->sums;
 
 	return capped_sum(
-	    capped_sum(capped_sum(s->allocations, s->frees), s->unlogged),
-	    log->left_out);
+	    capped_sum(capped_sum(s->allocations, s->frees), s->unlogged), log->left_out);
 }
 
-static void
-find_losses(
-    struct process *p, const struct events_process *log, bool is_of_pools)
+static void find_losses(struct process *p, const struct events_process *log, bool is_of_pools)
 {
 	uint64_t all = p->header.counts[SEG_LOG_LOST];
 	uint64_t missing = capped_difference(counted(p), logged(log));
@@ -117,29 +104,23 @@ find_losses(
 		p->log.lost = missing > p->log.lost ? missing : p->log.lost;
 	} else if (is_of_pools) {
 		/* somebody has taken them out of the pool */
-		p->log.lost =
-		    capped_sum(p->log.lost, capped_difference(missing, all));
+		p->log.lost = capped_sum(p->log.lost, capped_difference(missing, all));
 	}
 	missing = missing > all ? missing : all;
 	p->log.lost_later = capped_difference(missing, p->log.lost);
 }
 
 /* The log of a process; false: it has none. A log may have no entry. */
-static bool
-log_of(
-    const struct process *p, const struct events *e, struct events_process *ret)
+static bool log_of(const struct process *p, const struct events *e, struct events_process *ret)
 {
 	static const struct logblocks no_blocks;
 	static const struct logsites no_sites;
 
-	*ret = (struct events_process){
-	    .blocks = &no_blocks, .sites = &no_sites, .is_whole = true};
-	return events_process(e, p->header.uuid, ret) ||
-	    p->header.log_state == SEG_LOG_ON;
+	*ret = (struct events_process){.blocks = &no_blocks, .sites = &no_sites, .is_whole = true};
+	return events_process(e, p->header.uuid, ret) || p->header.log_state == SEG_LOG_ON;
 }
 
-void
-session_log_losses(struct session *s, const struct events *e)
+void session_log_losses(struct session *s, const struct events *e)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		struct events_process log;
@@ -152,23 +133,19 @@ session_log_losses(struct session *s, const struct events *e)
 /* ---- a moment ---- */
 
 /* Counts of the log by site, as figures. */
-static void
-take_sites(const struct process *p, const struct logsites *sites,
+static void take_sites(const struct process *p, const struct logsites *sites,
     struct process_figures *then, struct session_log_doubts *doubts)
 {
 	const struct logindex_site *row;
 	size_t at = 0, number;
 
 	while ((row = logsites_next(sites, &at))) {
-		const struct process_figures one = {
-		    .allocations = row->allocations,
+		const struct process_figures one = {.allocations = row->allocations,
 		    .allocated_bytes = row->allocated_bytes,
 		    .frees = row->frees,
 		    .freed_bytes = row->freed_bytes,
-		    .live_blocks =
-		        capped_difference(row->allocations, row->frees),
-		    .live_bytes = capped_difference(
-		        row->allocated_bytes, row->freed_bytes)};
+		    .live_blocks = capped_difference(row->allocations, row->frees),
+		    .live_bytes = capped_difference(row->allocated_bytes, row->freed_bytes)};
 
 		if (session_log_site(p, row->site, &number))
 			process_add(&then[number], &one);
@@ -178,8 +155,7 @@ take_sites(const struct process *p, const struct logsites *sites,
 }
 
 /* More than was ever counted; a running process counts on. */
-static bool
-exceeds(const struct process *p, const struct process_figures *then)
+static bool exceeds(const struct process *p, const struct process_figures *then)
 {
 	for (size_t i = 0; i < p->site_count; i++)
 		if (then[i].allocations > p->sites[i].figures.allocations ||
@@ -189,12 +165,10 @@ exceeds(const struct process *p, const struct process_figures *then)
 }
 
 /* A block that lived, in the ages and sizes of its site. */
-static int
-add_block(struct process *p, const struct logblocks_block *b, uint32_t now_tick)
+static int add_block(struct process *p, const struct logblocks_block *b, uint32_t now_tick)
 {
-	const uint64_t birth_ns = b->born > UINT64_MAX / LOG_TICK_NS
-	    ? UINT64_MAX
-	    : b->born * LOG_TICK_NS;
+	const uint64_t birth_ns =
+	    b->born > UINT64_MAX / LOG_TICK_NS ? UINT64_MAX : b->born * LOG_TICK_NS;
 	const uint64_t tick = birth_ns / p->header.tick_ns;
 	const uint32_t birth = tick < now_tick ? (uint32_t)tick : now_tick;
 	const uint32_t age = now_tick - birth;
@@ -220,9 +194,7 @@ add_block(struct process *p, const struct logblocks_block *b, uint32_t now_tick)
 	return 0;
 }
 
-static int
-take_blocks(
-    struct process *p, const struct logblocks *blocks, uint64_t duration_ns)
+static int take_blocks(struct process *p, const struct logblocks *blocks, uint64_t duration_ns)
 {
 	const struct logblocks_block *b;
 	uint64_t now;
@@ -243,14 +215,12 @@ take_blocks(
 	return err;
 }
 
-static int
-set_back(struct process *p, const struct events_process *log, uint64_t ns,
+static int set_back(struct process *p, const struct events_process *log, uint64_t ns,
     bool is_of_pools, struct session_log_doubts *doubts)
 {
 	struct process_figures *then = calloc(p->site_count + 1, sizeof(*then));
 	/* the moment is in whole milliseconds */
-	const bool had_ended =
-	    p->end != PROCESS_RUNNING && end_ns(p) < capped_sum(ns, 2 * MS);
+	const bool had_ended = p->end != PROCESS_RUNNING && end_ns(p) < capped_sum(ns, 2 * MS);
 	const struct process end = *p;
 
 	if (!then)
@@ -276,15 +246,12 @@ set_back(struct process *p, const struct events_process *log, uint64_t ns,
 }
 
 /* Does a process have nothing that a log could say more of? */
-static bool
-needs_no_log(const struct process *p)
+static bool needs_no_log(const struct process *p)
 {
-	return process_is_unseen(p) || process_ended_early(p) ||
-	    p->totals.allocations == 0;
+	return process_is_unseen(p) || process_ended_early(p) || p->totals.allocations == 0;
 }
 
-int
-session_log_set_back(struct session *s, const struct events *e, uint64_t at_ms,
+int session_log_set_back(struct session *s, const struct events *e, uint64_t at_ms,
     bool is_of_pools, struct session_log_doubts *ret)
 {
 	const uint64_t base = session_log_base_ns(s);
@@ -298,8 +265,7 @@ session_log_set_back(struct session *s, const struct events *e, uint64_t at_ms,
 		struct events_process log;
 		const bool has_log = log_of(p, e, &log);
 
-		if (err < 0 || start > at_ms ||
-		    (!has_log && !needs_no_log(p))) {
+		if (err < 0 || start > at_ms || (!has_log && !needs_no_log(p))) {
 			if (err == 0 && start <= at_ms) {
 				ret->without_log++;
 				ret->without_pid = p->header.pid;
@@ -310,8 +276,7 @@ session_log_set_back(struct session *s, const struct events *e, uint64_t at_ms,
 		s->processes[kept++] = p;
 		p->log.at_ms = at_ms;
 		if (has_log)
-			err = set_back(
-			    p, &log, (at_ms - start) * MS, is_of_pools, ret);
+			err = set_back(p, &log, (at_ms - start) * MS, is_of_pools, ret);
 		else
 			session_moment_drop_ends(p);
 	}

@@ -44,7 +44,7 @@ void session_log_losses(struct session *s, const struct events *e);
  * `is_of_pools`: the logs are not from a recording, so somebody else may have taken
  * events out of them, also earlier ones. -ENOMEM.
  */
-int session_log_set_back(struct session *s, const struct events *e,
-    uint64_t at_ms, bool is_of_pools, struct session_log_doubts *ret);
+int session_log_set_back(struct session *s, const struct events *e, uint64_t at_ms,
+    bool is_of_pools, struct session_log_doubts *ret);
 
 #endif

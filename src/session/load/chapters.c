@@ -59,16 +59,14 @@ struct join {
 	const struct process_names *names; /* the newest */
 };
 
-bool
-chapters_has(const char *name)
+bool chapters_has(const char *name)
 {
 	struct chapter_name unused;
 
 	return chapter_name_read(name, &unused);
 }
 
-bool
-chapters_are_in(const struct listing_names *names)
+bool chapters_are_in(const struct listing_names *names)
 {
 	for (size_t i = 0; i < names->count; i++)
 		if (chapters_has(names->names[i]))
@@ -78,8 +76,7 @@ chapters_are_in(const struct listing_names *names)
 
 /* ---- one process in two chapters ---- */
 
-static bool
-same_process(const void *items, uint32_t item, const void *key)
+static bool same_process(const void *items, uint32_t item, const void *key)
 {
 	const struct process *x = ((struct process *const *)items)[item];
 	const struct process *y = key;
@@ -91,16 +88,14 @@ same_process(const void *items, uint32_t item, const void *key)
 	    x->header.start_realtime_ns == y->header.start_realtime_ns;
 }
 
-static uint64_t
-hash_process(const struct process *p)
+static uint64_t hash_process(const struct process *p)
 {
-	return dict_hash(dict_hash_bytes(p->header.uuid, 16), p->header.pid,
-	    p->header.start_realtime_ns);
+	return dict_hash(
+	    dict_hash_bytes(p->header.uuid, 16), p->header.pid, p->header.start_realtime_ns);
 }
 
 /* Every second point goes, but for the last. */
-static size_t
-thin(struct process_point *points, size_t count)
+static size_t thin(struct process_point *points, size_t count)
 {
 	size_t kept = 0;
 
@@ -112,8 +107,7 @@ thin(struct process_point *points, size_t count)
 }
 
 /* The points of the earlier chapters come before those of `to`. */
-static int
-join_points(struct process *to, struct process *from)
+static int join_points(struct process *to, struct process *from)
 {
 	size_t n = from->point_count, more = to->point_count;
 	struct process_point *all;
@@ -137,15 +131,13 @@ join_points(struct process *to, struct process *from)
 }
 
 /* Marks that the ring of the later chapter has no more, by their sequence. */
-static int
-join_marks(struct process *to, const struct process *from)
+static int join_marks(struct process *to, const struct process *from)
 {
 	struct seg_mark *all;
 	size_t n = 0;
 
 	while (n < from->mark_count &&
-	    (to->mark_count == 0 ||
-	        from->marks[n].sequence < to->marks[0].sequence))
+	    (to->mark_count == 0 || from->marks[n].sequence < to->marks[0].sequence))
 		n++;
 	if (n == 0)
 		return 0;
@@ -165,8 +157,7 @@ join_marks(struct process *to, const struct process *from)
 }
 
 /* Lets the one of two go that is not shown, and points that were thinned. */
-static void
-forget(struct join *j, struct process *p, size_t points)
+static void forget(struct join *j, struct process *p, size_t points)
 {
 	j->session->work->held_bytes -= p->held_bytes;
 	j->points -= points;
@@ -177,8 +168,7 @@ forget(struct join *j, struct process *p, size_t points)
  * `next` is the same process, later. Counters never go back; if they do, the
  * later chapter was cut off before it had all of them.
  */
-static int
-join_process(struct join *j, size_t at, struct process *next)
+static int join_process(struct join *j, size_t at, struct process *next)
 {
 	struct process **all = j->session->processes, *before = all[at];
 	struct origin *o = &j->origins[at];
@@ -227,12 +217,10 @@ join_process(struct join *j, size_t at, struct process *next)
 	return err;
 }
 
-static int
-append_process(struct join *j, struct process *p)
+static int append_process(struct join *j, struct process *p)
 {
 	struct session *s = j->session;
-	struct process **all =
-	    reallocarray(s->processes, s->count + 1, sizeof(struct process *));
+	struct process **all = reallocarray(s->processes, s->count + 1, sizeof(struct process *));
 
 	if (!all) {
 		process_free(p);
@@ -240,15 +228,13 @@ append_process(struct join *j, struct process *p)
 	}
 	s->processes = all;
 	all[s->count] = p;
-	j->origins[s->count] =
-	    (struct origin){.chapter = j->chapter, .figures = j->chapter};
+	j->origins[s->count] = (struct origin){.chapter = j->chapter, .figures = j->chapter};
 	s->count++;
 	return 0;
 }
 
 /* All have half as many points, however old. The newest one is `p`. */
-static void
-thin_all(struct join *j, struct process *p)
+static void thin_all(struct join *j, struct process *p)
 {
 	struct session *s = j->session;
 
@@ -263,8 +249,7 @@ thin_all(struct join *j, struct process *p)
 }
 
 /* Takes p over, also on failure. */
-static int
-take_process(struct join *j, struct process *p, uint64_t base_us)
+static int take_process(struct join *j, struct process *p, uint64_t base_us)
 {
 	struct session *s = j->session;
 	uint32_t at = (uint32_t)s->count;
@@ -278,11 +263,9 @@ take_process(struct join *j, struct process *p, uint64_t base_us)
 		thin_all(j, p);
 	if (!p->names)
 		p->names = j->names;
-	err = room_make(
-	    &j->origins, &j->origin_room, s->count, sizeof(*j->origins));
+	err = room_make(&j->origins, &j->origin_room, s->count, sizeof(*j->origins));
 	if (err == 0)
-		err = dict_find(&j->index, hash_process(p), same_process,
-		    s->processes, p, at, &at);
+		err = dict_find(&j->index, hash_process(p), same_process, s->processes, p, at, &at);
 	if (err < 0) {
 		process_free(p);
 		return err;
@@ -295,8 +278,7 @@ take_process(struct join *j, struct process *p, uint64_t base_us)
 
 /* ---- one chapter ---- */
 
-static bool
-has_note(const struct session *s, const char *note)
+static bool has_note(const struct session *s, const char *note)
 {
 	for (size_t i = 0; i < s->note_count; i++)
 		if (strcmp(s->notes[i], note) == 0)
@@ -305,8 +287,7 @@ has_note(const struct session *s, const char *note)
 }
 
 /* What each chapter says again is said once. */
-static int
-take_notes(struct session *s, const struct session *c)
+static int take_notes(struct session *s, const struct session *c)
 {
 	int err = 0;
 
@@ -317,8 +298,7 @@ take_notes(struct session *s, const struct session *c)
 	return err;
 }
 
-static int
-take_marks(struct session *s, const struct session *c, uint64_t base_us)
+static int take_marks(struct session *s, const struct session *c, uint64_t base_us)
 {
 	struct session_mark *all;
 	size_t n = c->mark_count;
@@ -341,8 +321,7 @@ take_marks(struct session *s, const struct session *c, uint64_t base_us)
 }
 
 /* Names that no process of the session uses are dropped, but for the newest. */
-static void
-sweep_names(struct join *j)
+static void sweep_names(struct join *j)
 {
 	struct session *s = j->session;
 	struct process_names **at = &s->names, *n;
@@ -350,12 +329,10 @@ sweep_names(struct join *j)
 	for (n = s->names; n; n = n->all)
 		n->is_used = false;
 	for (size_t i = 0; i <= s->count; i++) {
-		const struct process_names *used =
-		    i < s->count ? s->processes[i]->names : j->names;
+		const struct process_names *used = i < s->count ? s->processes[i]->names : j->names;
 
 		/* the first of a list stands for all of them */
-		for (n = (struct process_names *)(uintptr_t)used;
-		     n && !n->is_used; n = n->next)
+		for (n = (struct process_names *)(uintptr_t)used; n && !n->is_used; n = n->next)
 			n->is_used = true;
 	}
 	j->names_bytes = 0;
@@ -372,8 +349,7 @@ sweep_names(struct join *j)
 }
 
 /* Of far too many, those of later chapters are left to c, which frees them. */
-static void
-take_names(struct join *j, struct session *c)
+static void take_names(struct join *j, struct session *c)
 {
 	struct session *s = j->session;
 	struct process_names *last = c->names;
@@ -399,20 +375,17 @@ take_names(struct join *j, struct session *c)
 }
 
 /* Where the chapter begins in the time line, which never goes back. */
-static uint64_t
-base_of(const struct session *s, const struct session *c)
+static uint64_t base_of(const struct session *s, const struct session *c)
 {
 	uint64_t gap_us = 0;
 
 	if (c->start_ns > s->start_ns && s->start_ns > 0)
 		gap_us = (c->start_ns - s->start_ns) / 1000;
-	return gap_us > s->until_us && gap_us < LINE_MAX_US ? gap_us
-	                                                    : s->until_us;
+	return gap_us > s->until_us && gap_us < LINE_MAX_US ? gap_us : s->until_us;
 }
 
 /* Moves everything from the session of a chapter to that of the folder. */
-static int
-take_chapter(struct join *j, struct session *c, const char *path, bool is_part)
+static int take_chapter(struct join *j, struct session *c, const char *path, bool is_part)
 {
 	struct session *s = j->session;
 	bool is_first = j->last == 0;
@@ -458,8 +431,7 @@ take_chapter(struct join *j, struct session *c, const char *path, bool is_part)
 }
 
 /* A file of somebody else in the folder is not his chapter. 1: it is that. */
-static int
-is_of_other(struct join *j, const char *path, const char *name)
+static int is_of_other(struct join *j, const char *path, const char *name)
 {
 	struct stat st;
 
@@ -467,15 +439,13 @@ is_of_other(struct join *j, const char *path, const char *name)
 		return 0;
 	if (j->others++ >= NAMED_MAX)
 		return 1;
-	return session_note(j->session,
-	           "%s left out: it belongs to uid %u, the folder to uid %u",
+	return session_note(j->session, "%s left out: it belongs to uid %u, the folder to uid %u",
 	           name, (unsigned)st.st_uid, (unsigned)j->owner) < 0
 	    ? -ENOMEM
 	    : 1;
 }
 
-static int
-read_chapter(struct join *j, const struct chapter_file *f, const char *path)
+static int read_chapter(struct join *j, const struct chapter_file *f, const char *path)
 {
 	struct session *s = j->session, *c = session_new();
 	struct fault why = {""};
@@ -492,9 +462,7 @@ read_chapter(struct join *j, const struct chapter_file *f, const char *path)
 	/* removed by the one who writes here: its processes go on */
 	if (err < 0 && err != -ENODATA && err != -ENOENT) {
 		s->is_truncated |= err != -EISDIR && err != -ELOOP;
-		err = err == -EISDIR
-		    ? 0
-		    : session_note(s, "%s left out: %s", f->text, why.text);
+		err = err == -EISDIR ? 0 : session_note(s, "%s left out: %s", f->text, why.text);
 		goto out;
 	}
 	err = take_notes(s, c);
@@ -507,8 +475,7 @@ out:
 
 /* ---- all chapters ---- */
 
-static int
-by_number(const void *a, const void *b)
+static int by_number(const void *a, const void *b)
 {
 	const struct chapter_file *x = a, *y = b;
 
@@ -517,8 +484,7 @@ by_number(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-static int
-list_files(struct join *j, const struct listing_names *names)
+static int list_files(struct join *j, const struct listing_names *names)
 {
 	j->files = calloc(names->count + 1, sizeof(*j->files));
 	if (!j->files)
@@ -534,8 +500,7 @@ list_files(struct join *j, const struct listing_names *names)
 	return 0;
 }
 
-int
-chapters_sort(const struct listing_names *names, struct chapters_order *ret)
+int chapters_sort(const struct listing_names *names, struct chapters_order *ret)
 {
 	struct join j = {.session = NULL};
 	int err = list_files(&j, names);
@@ -554,8 +519,7 @@ chapters_sort(const struct listing_names *names, struct chapters_order *ret)
  * If a process ran at the end of a chapter and the next ones do not know it, it
  * has ended and nobody saw how.
  */
-static int
-end_processes(struct join *j)
+static int end_processes(struct join *j)
 {
 	struct session *s = j->session;
 	int err = 0;
@@ -563,8 +527,7 @@ end_processes(struct join *j)
 	for (size_t i = 0; j->origins && i < s->count && err == 0; i++) {
 		struct process *p = s->processes[i];
 
-		if (p->end == PROCESS_RUNNING &&
-		    j->origins[i].chapter < j->last)
+		if (p->end == PROCESS_RUNNING && j->origins[i].chapter < j->last)
 			p->end = PROCESS_UNKNOWN;
 		if (!p->is_unfinished)
 			continue;
@@ -578,8 +541,7 @@ end_processes(struct join *j)
 	return err;
 }
 
-static int
-read_all(struct join *j)
+static int read_all(struct join *j)
 {
 	int err = 0;
 
@@ -608,9 +570,8 @@ read_all(struct join *j)
 	return err;
 }
 
-int
-chapters_load(struct session *s, const char *folder,
-    const struct listing_names *names, struct fault *where)
+int chapters_load(
+    struct session *s, const char *folder, const struct listing_names *names, struct fault *where)
 {
 	struct join j = {.session = s, .folder = folder};
 	struct stat st;

@@ -15,8 +15,7 @@ struct chapters_order {
 	const char **list; /* for free() */
 	size_t count;
 };
-int chapters_sort(
-    const struct listing_names *names, struct chapters_order *ret);
+int chapters_sort(const struct listing_names *names, struct chapters_order *ret);
 
 /*
  * Reads the chapters among the names in `folder`, in the order of their
@@ -27,7 +26,7 @@ int chapters_sort(
  * A chapter that cannot be read, or belongs to somebody else than the folder,
  * becomes a note. -ENOMEM.
  */
-int chapters_load(struct session *s, const char *folder,
-    const struct listing_names *names, struct fault *where);
+int chapters_load(
+    struct session *s, const char *folder, const struct listing_names *names, struct fault *where);
 
 #endif

@@ -15,8 +15,7 @@
 
 #define MAGIC "seep history "
 
-static int
-open_directory(const char *path, struct fault *where)
+static int open_directory(const char *path, struct fault *where)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -24,8 +23,7 @@ open_directory(const char *path, struct fault *where)
 }
 
 /* 1: a history of ours; 0: none; -ENOTSUP; or as open() says. */
-static int
-check_version(int dir, const char *file, struct fault *where)
+static int check_version(int dir, const char *file, struct fault *where)
 {
 	char text[64] = "";
 	int fd = infile_open_nofollow(dir, file);
@@ -42,21 +40,17 @@ check_version(int dir, const char *file, struct fault *where)
 	if (strcmp(text, CHAPTER_NAME_VERSION) == 0)
 		return 1;
 	return fault_set(where, -ENOTSUP, "history %.*s",
-	    (int)strspn(text + strlen(MAGIC), "0123456789."),
-	    text + strlen(MAGIC));
+	    (int)strspn(text + strlen(MAGIC), "0123456789."), text + strlen(MAGIC));
 }
 
-static bool
-is_visible(const char *name)
+static bool is_visible(const char *name)
 {
 	return name[0] != '.';
 }
 
-static int
-has_chapters(int dir, const char *name)
+static int has_chapters(int dir, const char *name)
 {
-	int fd =
-	    openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct listing_names in = {0};
 	int err;
 
@@ -70,8 +64,7 @@ has_chapters(int dir, const char *name)
 	return err == -ENOMEM ? err : err > 0;
 }
 
-static int
-list_services(int dir, struct listing_names *ret)
+static int list_services(int dir, struct listing_names *ret)
 {
 	size_t kept = 0;
 	int err = listing_read(dir, is_visible, ret);
@@ -90,9 +83,7 @@ list_services(int dir, struct listing_names *ret)
 	return err;
 }
 
-int
-history_services(
-    const char *path, struct listing_names *ret, struct fault *where)
+int history_services(const char *path, struct listing_names *ret, struct fault *where)
 {
 	int dir = open_directory(path, where), err;
 
@@ -114,16 +105,15 @@ history_services(
 }
 
 /* "a, b, c and 7 more", as many as there is room for. */
-static int
-say_several(const struct listing_names *services, struct fault *where)
+static int say_several(const struct listing_names *services, struct fault *where)
 {
 	char text[200];
 	size_t len = 0, i = 0;
 
 	text[0] = '\0';
 	for (; i < services->count; i++) {
-		int n = snprintf(text + len, sizeof(text) - len, "%s%s",
-		    i ? ", " : "", services->names[i]);
+		int n = snprintf(
+		    text + len, sizeof(text) - len, "%s%s", i ? ", " : "", services->names[i]);
 
 		if (n < 0 || (size_t)n >= sizeof(text) - len)
 			break;
@@ -132,12 +122,11 @@ say_several(const struct listing_names *services, struct fault *where)
 	text[len] = '\0';
 	if (i == services->count)
 		return fault_set(where, -ENOTUNIQ, "%s", text);
-	return fault_set(where, -ENOTUNIQ, "%s%s%zu more", text,
-	    i ? " and " : "", services->count - i);
+	return fault_set(
+	    where, -ENOTUNIQ, "%s%s%zu more", text, i ? " and " : "", services->count - i);
 }
 
-static int
-find_service(const char *path, int dir, char **ret, struct fault *where)
+static int find_service(const char *path, int dir, char **ret, struct fault *where)
 {
 	struct listing_names services = {0};
 	int err = list_services(dir, &services);
@@ -145,8 +134,7 @@ find_service(const char *path, int dir, char **ret, struct fault *where)
 	if (err < 0)
 		err = fault_set(where, err, "%s", strerror(-err));
 	else if (services.count == 0)
-		err = fault_set(
-		    where, -ENODATA, "the history has no chapter yet");
+		err = fault_set(where, -ENODATA, "the history has no chapter yet");
 	else if (services.count > 1)
 		err = say_several(&services, where);
 	else if (asprintf(ret, "%s/%s", path, services.names[0]) < 0)
@@ -155,8 +143,7 @@ find_service(const char *path, int dir, char **ret, struct fault *where)
 	return err;
 }
 
-int
-history_find(const char *path, char **ret, struct fault *where)
+int history_find(const char *path, char **ret, struct fault *where)
 {
 	int dir = open_directory(path, where), err;
 
@@ -170,8 +157,7 @@ history_find(const char *path, char **ret, struct fault *where)
 	}
 	/* a service: its history has the version, where we may look */
 	if (err == 0 && has_chapters(dir, ".") > 0 &&
-	    check_version(dir, "../" CHAPTER_NAME_VERSION_FILE, where) ==
-	        -ENOTSUP)
+	    check_version(dir, "../" CHAPTER_NAME_VERSION_FILE, where) == -ENOTSUP)
 		err = -ENOTSUP;
 	close(dir);
 	if (err < 0)
@@ -180,8 +166,7 @@ history_find(const char *path, char **ret, struct fault *where)
 	return *ret ? 0 : fault_set(where, -ENOMEM, "out of memory");
 }
 
-bool
-history_default(int which, char path[HISTORY_PATH_BYTES])
+bool history_default(int which, char path[HISTORY_PATH_BYTES])
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
 	bool is_root = geteuid() == 0;
@@ -194,8 +179,7 @@ history_default(int which, char path[HISTORY_PATH_BYTES])
 	else if (state && state[0] == '/')
 		n = snprintf(path, HISTORY_PATH_BYTES, "%s/seep", state);
 	else if (home && home[0] == '/')
-		n = snprintf(
-		    path, HISTORY_PATH_BYTES, "%s/.local/state/seep", home);
+		n = snprintf(path, HISTORY_PATH_BYTES, "%s/.local/state/seep", home);
 	else
 		return false;
 	return n > 0 && n < HISTORY_PATH_BYTES;

@@ -27,8 +27,7 @@ int history_find(const char *path, char **ret, struct fault *where);
  * that are links are none. -EINVAL: no history; -ENOTSUP: another version;
  * -ENOMEM, or as open() says.
  */
-int history_services(
-    const char *path, struct listing_names *ret, struct fault *where);
+int history_services(const char *path, struct listing_names *ret, struct fault *where);
 
 enum { HISTORY_PATH_BYTES = 4096, HISTORY_DEFAULTS = 2 };
 

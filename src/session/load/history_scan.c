@@ -38,8 +38,7 @@ struct scan {
 	struct seen seen;
 };
 
-static bool
-same_key(const void *items, uint32_t item, const void *key)
+static bool same_key(const void *items, uint32_t item, const void *key)
 {
 	const struct key *all = items;
 
@@ -47,16 +46,15 @@ same_key(const void *items, uint32_t item, const void *key)
 }
 
 /* 1: for the first time; 0: not; -ENOMEM. */
-static int
-is_first(struct seen *s, const struct key *key)
+static int is_first(struct seen *s, const struct key *key)
 {
 	uint32_t at = 0;
 	int err;
 
 	err = room_make(&s->list, &s->room, s->count, sizeof(*s->list));
 	if (err == 0)
-		err = dict_find(&s->index, dict_hash_bytes(key, sizeof(*key)),
-		    same_key, s->list, key, (uint32_t)s->count, &at);
+		err = dict_find(&s->index, dict_hash_bytes(key, sizeof(*key)), same_key, s->list,
+		    key, (uint32_t)s->count, &at);
 	if (err < 0 || at < s->count)
 		return err;
 	s->list[s->count++] = *key;
@@ -64,9 +62,7 @@ is_first(struct seen *s, const struct key *key)
 }
 
 /* The process of an entry, without what only reports need. */
-static int
-show(struct scan *q, const struct recording_segment *head,
-    const struct segfile *f)
+static int show(struct scan *q, const struct recording_segment *head, const struct segfile *f)
 {
 	struct segment *seg;
 	struct process *p;
@@ -86,8 +82,7 @@ show(struct scan *q, const struct recording_segment *head,
 	return err < 0 ? err : 0;
 }
 
-static int
-look_at_entry(struct scan *q, const uint8_t *bytes, size_t len)
+static int look_at_entry(struct scan *q, const uint8_t *bytes, size_t len)
 {
 	struct recording_segment head;
 	struct seg_header h;
@@ -98,8 +93,7 @@ look_at_entry(struct scan *q, const uint8_t *bytes, size_t len)
 	if (len < sizeof(head))
 		return -EBADMSG;
 	memcpy(&head, bytes, sizeof(head));
-	err = segfile_open_bytes(
-	    bytes + sizeof(head), len - sizeof(head), &f, NULL);
+	err = segfile_open_bytes(bytes + sizeof(head), len - sizeof(head), &f, NULL);
 	if (err < 0)
 		return err;
 	err = segfile_header(f, SEGFILE_OWN, &h, NULL);
@@ -117,8 +111,7 @@ look_at_entry(struct scan *q, const uint8_t *bytes, size_t len)
 	return err;
 }
 
-static int
-scan_chapter(struct scan *q, const char *path)
+static int scan_chapter(struct scan *q, const char *path)
 {
 	struct recording *b;
 	const void *bytes;
@@ -139,8 +132,8 @@ scan_chapter(struct scan *q, const char *path)
 	recording_only(b, RECORDING_SEGMENT);
 	while ((err = recording_next(b, &type, &bytes, &len)) == 1) {
 		err = look_at_entry(q, bytes, len);
-		if (err == -EBADMSG || err == -EINVAL || err == -ENODATA ||
-		    err == -ENOTSUP || err == -EFBIG) {
+		if (err == -EBADMSG || err == -EINVAL || err == -ENODATA || err == -ENOTSUP ||
+		    err == -EFBIG) {
 			damaged = true;
 			err = 0;
 		}
@@ -152,8 +145,7 @@ scan_chapter(struct scan *q, const char *path)
 	return err == -EBADMSG || err == -EIO ? 0 : err;
 }
 
-static int
-scan_service(struct scan *q, const char *folder)
+static int scan_service(struct scan *q, const char *folder)
 {
 	struct listing_names names = {0};
 	struct chapters_order order = {0};
@@ -189,8 +181,7 @@ scan_service(struct scan *q, const char *folder)
 }
 
 /* A service, or a folder of record --rotate. */
-static bool
-has_chapters(const char *path)
+static bool has_chapters(const char *path)
 {
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct listing_names names = {0};
@@ -204,9 +195,8 @@ has_chapters(const char *path)
 	return found;
 }
 
-int
-history_scan(const char *path, struct history_scan *q, history_each *each,
-    void *context, struct fault *where)
+int history_scan(const char *path, struct history_scan *q, history_each *each, void *context,
+    struct fault *where)
 {
 	struct scan s = {.query = q, .each = each, .context = context};
 	struct listing_names services;
@@ -251,8 +241,7 @@ struct wanted {
  * The last one that had the pid. Two services may have it, if its service was
  * not known at its end: then the one that has seen more of it.
  */
-static int
-note(void *context, const struct history_item *item)
+static int note(void *context, const struct history_item *item)
 {
 	const struct seg_header *h = &item->process->header;
 	struct wanted *w = context;
@@ -261,8 +250,7 @@ note(void *context, const struct history_item *item)
 
 	if (w->folder &&
 	    (h->start_realtime_ns < w->start_ns ||
-	        (h->start_realtime_ns == w->start_ns &&
-	            allocations <= w->allocations)))
+	        (h->start_realtime_ns == w->start_ns && allocations <= w->allocations)))
 		return 0;
 	folder = strdup(item->folder);
 	if (!folder)
@@ -275,8 +263,7 @@ note(void *context, const struct history_item *item)
 	return 0;
 }
 
-static void
-keep_one(struct session *s, const uint8_t uuid[16])
+static void keep_one(struct session *s, const uint8_t uuid[16])
 {
 	size_t kept = 0;
 
@@ -291,12 +278,11 @@ keep_one(struct session *s, const uint8_t uuid[16])
 	s->count = kept;
 }
 
-int
-history_scan_pid(const char *path, pid_t pid, struct session **ret,
-    char **ret_folder, struct fault *where)
+int history_scan_pid(
+    const char *path, pid_t pid, struct session **ret, char **ret_folder, struct fault *where)
 {
-	struct history_scan q = {.until_ns = clock_ns(CLOCK_MONOTONIC) +
-	        PID_SECONDS * UINT64_C(1000000000),
+	struct history_scan q = {
+	    .until_ns = clock_ns(CLOCK_MONOTONIC) + PID_SECONDS * UINT64_C(1000000000),
 	    .pid = (uint32_t)pid};
 	struct wanted w = {.folder = NULL};
 	struct session *s = NULL;

@@ -28,15 +28,15 @@ struct history_scan {
  * what `each` returns if that is negative.
  */
 typedef int history_each(void *context, const struct history_item *item);
-int history_scan(const char *path, struct history_scan *q, history_each *each,
-    void *context, struct fault *where);
+int history_scan(const char *path, struct history_scan *q, history_each *each, void *context,
+    struct fault *where);
 
 /*
  * The last process with this pid in the history, with all that its service's
  * chapters have of it. *ret_folder is for free(). -ESRCH: there is none; or as
  * of history_services() and session_load().
  */
-int history_scan_pid(const char *path, pid_t pid, struct session **ret,
-    char **ret_folder, struct fault *where);
+int history_scan_pid(
+    const char *path, pid_t pid, struct session **ret, char **ret_folder, struct fault *where);
 
 #endif

@@ -15,9 +15,8 @@ enum {
 	UNPACKED_FREE = 256 << 20,
 };
 
-static int
-load_entry(struct session *s, const char *name, const uint8_t *bytes,
-    size_t len, struct fault *where)
+static int load_entry(
+    struct session *s, const char *name, const uint8_t *bytes, size_t len, struct fault *where)
 {
 	struct recording_segment head;
 	struct segfile *f;
@@ -27,8 +26,7 @@ load_entry(struct session *s, const char *name, const uint8_t *bytes,
 	if (len < sizeof(head))
 		return fault_set(where, -EBADMSG, "an entry of %zu bytes", len);
 	memcpy(&head, bytes, sizeof(head));
-	err = segfile_open_bytes(
-	    bytes + sizeof(head), len - sizeof(head), &f, where);
+	err = segfile_open_bytes(bytes + sizeof(head), len - sizeof(head), &f, where);
 	if (err < 0)
 		return err == -EINVAL ? -EBADMSG : err;
 	err = session_add_segfile(s, f, name, false, where);
@@ -45,8 +43,7 @@ load_entry(struct session *s, const char *name, const uint8_t *bytes,
  * All processes are kept in memory, so a small file that unpacks to very much
  * is refused. It cannot be one of ours.
  */
-static uint64_t
-most_bytes(const struct load *r)
+static uint64_t most_bytes(const struct load *r)
 {
 	uint64_t max = recording_file_bytes(r->recording);
 
@@ -54,8 +51,7 @@ most_bytes(const struct load *r)
 	return max < UNPACKED_FREE ? UNPACKED_FREE : max;
 }
 
-static bool
-has_room(struct load *r, size_t len)
+static bool has_room(struct load *r, size_t len)
 {
 	if (len > most_bytes(r) - r->segment_bytes) {
 		r->left_out++;
@@ -65,25 +61,21 @@ has_room(struct load *r, size_t len)
 	return true;
 }
 
-static int
-note_left_out(struct load *r)
+static int note_left_out(struct load *r)
 {
 	size_t n = r->verdicts.left_out;
 
 	if (n > 0 &&
-	    session_note(r->session,
-	        "%s: %zu list%s of verdicts left out: damaged, or too long",
+	    session_note(r->session, "%s: %zu list%s of verdicts left out: damaged, or too long",
 	        r->name, n, n == 1 ? "" : "s") < 0)
 		return -ENOMEM;
 	if (r->residence.left_out > 0 &&
 	    session_note(r->session,
 	        "%s: %zu reading%s of resident pages left out: damaged, or too "
 	        "long",
-	        r->name, r->residence.left_out,
-	        r->residence.left_out == 1 ? "" : "s") < 0)
+	        r->name, r->residence.left_out, r->residence.left_out == 1 ? "" : "s") < 0)
 		return -ENOMEM;
-	r->session->is_truncated |=
-	    n > 0 || r->left_out > 0 || r->residence.left_out > 0;
+	r->session->is_truncated |= n > 0 || r->left_out > 0 || r->residence.left_out > 0;
 	if (r->left_out == 0)
 		return 0;
 	return session_note(r->session,
@@ -93,8 +85,7 @@ note_left_out(struct load *r)
 }
 
 /* Names are kept as they are and parsed only if somebody asks for names. */
-static int
-load_names(struct load *r, const void *bytes, size_t len)
+static int load_names(struct load *r, const void *bytes, size_t len)
 {
 	struct process_names *n;
 
@@ -103,8 +94,7 @@ load_names(struct load *r, const void *bytes, size_t len)
 		 * Reports will show addresses instead of names; no figure is
 		 * missing.
 		 */
-		return session_note(
-		    r->session, "%s: too many names, some left out", r->name);
+		return session_note(r->session, "%s: too many names, some left out", r->name);
 	n = calloc(1, sizeof(*n));
 	if (!n)
 		return -ENOMEM;
@@ -123,8 +113,7 @@ load_names(struct load *r, const void *bytes, size_t len)
 	return 0;
 }
 
-static int
-load_any_entry(struct load *r, uint32_t type, const void *bytes, size_t len)
+static int load_any_entry(struct load *r, uint32_t type, const void *bytes, size_t len)
 {
 	struct fault why = {""};
 	int err = 0;
@@ -136,8 +125,8 @@ load_any_entry(struct load *r, uint32_t type, const void *bytes, size_t len)
 		err = load_entry(r->session, r->name, bytes, len, &why);
 		if (err < 0 && err != -ENOMEM) {
 			r->session->is_truncated = true;
-			err = session_note(r->session,
-			    "%s: a process left out: %s", r->name, why.text);
+			err = session_note(
+			    r->session, "%s: a process left out: %s", r->name, why.text);
 		}
 		break;
 	case RECORDING_UNTRACED:
@@ -153,19 +142,16 @@ load_any_entry(struct load *r, uint32_t type, const void *bytes, size_t len)
 		err = load_names(r, bytes, len);
 		break;
 	case RECORDING_VERDICTS:
-		err = load_verdicts_entry(
-		    &r->verdicts, bytes, len, most_bytes(r));
+		err = load_verdicts_entry(&r->verdicts, bytes, len, most_bytes(r));
 		break;
 	case RECORDING_RESIDENCE:
-		err = load_rss_entry(
-		    &r->residence, bytes, len, most_bytes(r));
+		err = load_rss_entry(&r->residence, bytes, len, most_bytes(r));
 		break;
 	case RECORDING_AGING:
 		err = load_aging_entry(&r->aging, bytes, len, most_bytes(r));
 		break;
 	case RECORDING_INVENTORY:
-		err = load_inventory_entry(
-		    &r->inventory, bytes, len, most_bytes(r));
+		err = load_inventory_entry(&r->inventory, bytes, len, most_bytes(r));
 		break;
 	default:
 		break; /* an entry of a later version of seep */
@@ -177,8 +163,7 @@ load_any_entry(struct load *r, uint32_t type, const void *bytes, size_t len)
  * Reads to the end, or to damage that cannot be skipped; then is_truncated is
  * set.
  */
-static int
-load_entries(struct load *r)
+static int load_entries(struct load *r)
 {
 	struct session *s = r->session;
 	const void *bytes;
@@ -197,8 +182,7 @@ load_entries(struct load *r)
 		if (err == 0)
 			continue;
 		s->is_truncated = true; /* all entries before it are valid */
-		if (session_note(s,
-		        "%s is damaged behind its process number %zu", r->name,
+		if (session_note(s, "%s is damaged behind its process number %zu", r->name,
 		        s->count - r->first) < 0)
 			return -ENOMEM;
 		r->timeline_damaged = true;
@@ -207,8 +191,7 @@ load_entries(struct load *r)
 	}
 }
 
-static int
-read_all(struct load *r)
+static int read_all(struct load *r)
 {
 	struct session *s = r->session;
 	bool breaks_off;
@@ -224,8 +207,7 @@ read_all(struct load *r)
 	s->until_us = replay_time_us(r->replay);
 	r->is_growing = breaks_off && recording_is_growing(r->recording);
 	if (r->is_growing) {
-		if (session_note(s,
-		        "%s is being written; this is what it has after %.1f s",
+		if (session_note(s, "%s is being written; this is what it has after %.1f s",
 		        r->name, (double)s->until_us / 1e6) < 0)
 			return -ENOMEM;
 		breaks_off = false;
@@ -263,8 +245,7 @@ read_all(struct load *r)
 		 * The figure is the largest of all its children, so it is used
 		 * only if the process has none of its own.
 		 */
-		if (p->header.pid == r->command_pid &&
-		    s->count == r->first + 1) {
+		if (p->header.pid == r->command_pid && s->count == r->first + 1) {
 			p->rss_bytes = r->max_rss_bytes;
 			p->rss_is_peak = true;
 		}
@@ -272,9 +253,8 @@ read_all(struct load *r)
 	return 0;
 }
 
-int
-load_into_session(struct session *s, const char *path, const char *name,
-    bool is_given, struct fault *where)
+int load_into_session(
+    struct session *s, const char *path, const char *name, bool is_given, struct fault *where)
 {
 	struct load r = {.session = s, .name = name, .first = s->count};
 	int err;
@@ -283,12 +263,10 @@ load_into_session(struct session *s, const char *path, const char *name,
 	err = is_given ? recording_open(path, &r.recording)
 	               : recording_open_entry(path, &r.recording);
 	if (err == -EINVAL)
-		return fault_set(
-		    where, err, "neither a recording nor a segment of seep");
+		return fault_set(where, err, "neither a recording nor a segment of seep");
 	if (err < 0)
 		return fault_set(where, err, "%s",
-		    err == -EBADMSG
-		        ? "its start makes no sense, or most of it is a hole"
+		    err == -EBADMSG       ? "its start makes no sense, or most of it is a hole"
 		        : err == -ENOTSUP ? "a recording of another version"
 		                          : strerror(-err));
 	/* events can be most of the file, and eventlogs.h reads them */
@@ -314,8 +292,7 @@ load_into_session(struct session *s, const char *path, const char *name,
 	if (s->count > r.first)
 		return 0;
 	if ((s->is_truncated || s->lacks_end) && !(r.is_whole && s->note_count))
-		return fault_set(where, -EBADMSG, "%s",
-		    "is cut off or damaged before its first process");
-	return fault_set(where, -ENODATA, "%s",
-	    s->note_count ? s->notes[0] : "holds no process");
+		return fault_set(
+		    where, -EBADMSG, "%s", "is cut off or damaged before its first process");
+	return fault_set(where, -ENODATA, "%s", s->note_count ? s->notes[0] : "holds no process");
 }

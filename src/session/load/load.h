@@ -11,8 +11,8 @@
  * what is missing. is_given: the user gave the path; otherwise its last part
  * was found in a directory. Errors as of session_load().
  */
-int load_into_session(struct session *s, const char *path, const char *name,
-    bool is_given, struct fault *where);
+int load_into_session(
+    struct session *s, const char *path, const char *name, bool is_given, struct fault *where);
 
 /* The number of a line "key=NUMBER" in an entry of text; 0: there is none. */
 uint64_t load_text_number(const char *text, size_t len, const char *key);

@@ -18,16 +18,14 @@ struct load_aging_item {
 	size_t bytes;         /* of the entry */
 };
 
-static bool
-is_of(const void *items, uint32_t item, const void *uuid)
+static bool is_of(const void *items, uint32_t item, const void *uuid)
 {
 	const struct load_aging_item *x = items;
 
 	return memcmp(x[item].uuid, uuid, UUID) == 0;
 }
 
-static void
-drop(struct aging *b)
+static void drop(struct aging *b)
 {
 	if (b)
 		aging_release(b);
@@ -35,9 +33,8 @@ drop(struct aging *b)
 }
 
 /* Takes b over, on success only. */
-static int
-keep(struct load_aging *l, const uint8_t *uuid, struct aging *b, size_t bytes,
-    uint64_t limit)
+static int keep(
+    struct load_aging *l, const uint8_t *uuid, struct aging *b, size_t bytes, uint64_t limit)
 {
 	struct load_aging_item *x;
 	uint32_t at;
@@ -45,8 +42,8 @@ keep(struct load_aging *l, const uint8_t *uuid, struct aging *b, size_t bytes,
 
 	err = room_make(&l->items, &l->room, l->count, sizeof(*l->items));
 	if (err == 0)
-		err = dict_find(&l->index, dict_hash_bytes(uuid, UUID), is_of,
-		    l->items, uuid, (uint32_t)l->count, &at);
+		err = dict_find(&l->index, dict_hash_bytes(uuid, UUID), is_of, l->items, uuid,
+		    (uint32_t)l->count, &at);
 	if (err < 0)
 		return err;
 	x = &l->items[at];
@@ -64,9 +61,7 @@ keep(struct load_aging *l, const uint8_t *uuid, struct aging *b, size_t bytes,
 	return 0;
 }
 
-int
-load_aging_entry(
-    struct load_aging *l, const void *bytes, size_t len, uint64_t limit)
+int load_aging_entry(struct load_aging *l, const void *bytes, size_t len, uint64_t limit)
 {
 	const uint8_t *body = bytes;
 	struct aging *b;
@@ -87,23 +82,20 @@ load_aging_entry(
 
 /* ---- several ids may be one site ---- */
 
-static int
-by_id(const void *a, const void *b)
+static int by_id(const void *a, const void *b)
 {
 	const struct aging_site *x = a, *y = b;
 
 	return (x->site > y->site) - (x->site < y->site);
 }
 
-static void
-add_list(uint64_t *to, const uint64_t *from, size_t count)
+static void add_list(uint64_t *to, const uint64_t *from, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		to[i] = capped_sum(to[i], from[i]);
 }
 
-static void
-add_site(struct aging_site *to, const struct aging_site *from)
+static void add_site(struct aging_site *to, const struct aging_site *from)
 {
 	if (from->first_tick < to->first_tick)
 		to->first_tick = from->first_tick;
@@ -116,14 +108,12 @@ add_site(struct aging_site *to, const struct aging_site *from)
 }
 
 /* Rows get the id that the site has in p; rows of one site become one. */
-static void
-join_ids(struct aging *b, const struct process *p)
+static void join_ids(struct aging *b, const struct process *p)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < b->count; i++) {
-		const struct process_id *id =
-		    process_find_id(p, b->sites[i].site);
+		const struct process_id *id = process_find_id(p, b->sites[i].site);
 
 		if (!id || id->site >= p->site_count)
 			continue;
@@ -134,8 +124,7 @@ join_ids(struct aging *b, const struct process *p)
 	if (kept > 0)
 		qsort(b->sites, kept, sizeof(*b->sites), by_id);
 	for (size_t i = 0; i < kept; i++) {
-		struct aging_site *last =
-		    b->count ? &b->sites[b->count - 1] : NULL;
+		struct aging_site *last = b->count ? &b->sites[b->count - 1] : NULL;
 
 		if (last && last->site == b->sites[i].site)
 			add_site(last, &b->sites[i]);
@@ -144,16 +133,15 @@ join_ids(struct aging *b, const struct process *p)
 	}
 }
 
-void
-load_aging_give(struct load_aging *l, const struct session *s, size_t first)
+void load_aging_give(struct load_aging *l, const struct session *s, size_t first)
 {
 	for (size_t i = first; i < s->count; i++) {
 		struct process *p = s->processes[i];
 		uint32_t at;
 
 		if (p->aging ||
-		    !dict_look(&l->index, dict_hash_bytes(p->header.uuid, UUID),
-		        is_of, l->items, p->header.uuid, &at))
+		    !dict_look(&l->index, dict_hash_bytes(p->header.uuid, UUID), is_of, l->items,
+		        p->header.uuid, &at))
 			continue;
 		p->aging = l->items[at].births;
 		l->items[at].births = NULL;
@@ -162,8 +150,7 @@ load_aging_give(struct load_aging *l, const struct session *s, size_t first)
 	}
 }
 
-void
-load_aging_release(struct load_aging *l)
+void load_aging_release(struct load_aging *l)
 {
 	for (size_t i = 0; i < l->count; i++)
 		drop(l->items[i].births);

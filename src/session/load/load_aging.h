@@ -21,12 +21,10 @@ struct load_aging {
  * Takes one entry; a damaged one is left out, because an earlier one will do.
  * `limit` is for the bytes of all entries that are kept. -ENOMEM.
  */
-int load_aging_entry(
-    struct load_aging *l, const void *bytes, size_t len, uint64_t limit);
+int load_aging_entry(struct load_aging *l, const void *bytes, size_t len, uint64_t limit);
 
 /* Moves them to the processes of s from number `first` on. */
-void load_aging_give(
-    struct load_aging *l, const struct session *s, size_t first);
+void load_aging_give(struct load_aging *l, const struct session *s, size_t first);
 
 void load_aging_release(struct load_aging *l);
 

@@ -17,24 +17,21 @@ struct load_inventory_item {
 	size_t bytes;                /* of the entry */
 };
 
-static bool
-is_of(const void *items, uint32_t item, const void *uuid)
+static bool is_of(const void *items, uint32_t item, const void *uuid)
 {
 	const struct load_inventory_item *x = items;
 
 	return memcmp(x[item].uuid, uuid, UUID) == 0;
 }
 
-static int
-item_of(struct load_inventory *l, const uint8_t *uuid,
-    struct load_inventory_item **ret)
+static int item_of(struct load_inventory *l, const uint8_t *uuid, struct load_inventory_item **ret)
 {
 	uint32_t at;
 	int err = room_make(&l->items, &l->room, l->count, sizeof(*l->items));
 
 	if (err == 0)
-		err = dict_find(&l->index, dict_hash_bytes(uuid, UUID), is_of,
-		    l->items, uuid, (uint32_t)l->count, &at);
+		err = dict_find(&l->index, dict_hash_bytes(uuid, UUID), is_of, l->items, uuid,
+		    (uint32_t)l->count, &at);
 	if (err < 0)
 		return err;
 	*ret = &l->items[at];
@@ -46,9 +43,7 @@ item_of(struct load_inventory *l, const uint8_t *uuid,
 	return 0;
 }
 
-int
-load_inventory_entry(
-    struct load_inventory *l, const void *bytes, size_t len, uint64_t limit)
+int load_inventory_entry(struct load_inventory *l, const void *bytes, size_t len, uint64_t limit)
 {
 	const uint8_t *body = bytes;
 	struct load_inventory_item *x;
@@ -80,25 +75,22 @@ load_inventory_entry(
 	return 0;
 }
 
-void
-load_inventory_give(
-    struct load_inventory *l, const struct session *s, size_t first)
+void load_inventory_give(struct load_inventory *l, const struct session *s, size_t first)
 {
 	for (size_t i = first; i < s->count; i++) {
 		struct process *p = s->processes[i];
 		uint32_t at;
 
 		if (p->inventory ||
-		    !dict_look(&l->index, dict_hash_bytes(p->header.uuid, UUID),
-		        is_of, l->items, p->header.uuid, &at))
+		    !dict_look(&l->index, dict_hash_bytes(p->header.uuid, UUID), is_of, l->items,
+		        p->header.uuid, &at))
 			continue;
 		p->inventory = l->items[at].inventory;
 		l->items[at].inventory = NULL;
 	}
 }
 
-void
-load_inventory_release(struct load_inventory *l)
+void load_inventory_release(struct load_inventory *l)
 {
 	for (size_t i = 0; i < l->count; i++) {
 		if (l->items[i].inventory)

@@ -21,12 +21,10 @@ struct load_inventory {
  * Takes one entry; a damaged one is left out, because an earlier one will do.
  * `limit` is for the bytes of all entries that are kept. -ENOMEM.
  */
-int load_inventory_entry(
-    struct load_inventory *l, const void *bytes, size_t len, uint64_t limit);
+int load_inventory_entry(struct load_inventory *l, const void *bytes, size_t len, uint64_t limit);
 
 /* Moves them to the processes of s from number `first` on. */
-void load_inventory_give(
-    struct load_inventory *l, const struct session *s, size_t first);
+void load_inventory_give(struct load_inventory *l, const struct session *s, size_t first);
 
 void load_inventory_release(struct load_inventory *l);
 

@@ -16,8 +16,8 @@ struct load {
 	struct recording *recording;
 	const char *name;
 	struct replay *replay; /* for totals and marks */
-	size_t first;  /* of the session's processes that is from here */
-	size_t points; /* points kept, of all processes */
+	size_t first;          /* of the session's processes that is from here */
+	size_t points;         /* points kept, of all processes */
 	bool timeline_damaged;
 	bool has_timeline;
 	bool is_growing; /* its recorder is still running */

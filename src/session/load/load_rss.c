@@ -16,9 +16,7 @@ struct load_residence_item {
 	struct residence residence;
 };
 
-int
-load_rss_entry(
-    struct load_residence *l, const void *bytes, size_t len, uint64_t limit)
+int load_rss_entry(struct load_residence *l, const void *bytes, size_t len, uint64_t limit)
 {
 	struct load_residence_item x;
 	int err;
@@ -31,8 +29,8 @@ load_rss_entry(
 	if (err < 0)
 		return err;
 	memcpy(x.uuid, bytes, UUID_BYTES);
-	err = rss_account_decode((const uint8_t *)bytes + UUID_BYTES,
-	    len - UUID_BYTES, &x.residence);
+	err =
+	    rss_account_decode((const uint8_t *)bytes + UUID_BYTES, len - UUID_BYTES, &x.residence);
 	if (err == -EBADMSG) {
 		l->left_out++;
 		return 0;
@@ -44,8 +42,7 @@ load_rss_entry(
 	return 0;
 }
 
-static int
-by_time(const void *a, const void *b)
+static int by_time(const void *a, const void *b)
 {
 	const struct load_residence_item *x = a, *y = b;
 	int n = memcmp(x->uuid, y->uuid, UUID_BYTES);
@@ -57,8 +54,7 @@ by_time(const void *a, const void *b)
 }
 
 /* The first item of a process, or where it would be. */
-static size_t
-find(const struct load_residence *l, const uint8_t *uuid)
+static size_t find(const struct load_residence *l, const uint8_t *uuid)
 {
 	size_t low = 0, high = l->count;
 
@@ -73,9 +69,7 @@ find(const struct load_residence *l, const uint8_t *uuid)
 	return low;
 }
 
-int
-load_rss_give(
-    struct load_residence *l, const struct session *s, size_t first)
+int load_rss_give(struct load_residence *l, const struct session *s, size_t first)
 {
 	int err = 0;
 
@@ -87,8 +81,7 @@ load_rss_give(
 		size_t at = find(l, p->header.uuid);
 
 		for (; at < l->count && err == 0 &&
-		     memcmp(l->items[at].uuid, p->header.uuid, UUID_BYTES) ==
-		         0 &&
+		     memcmp(l->items[at].uuid, p->header.uuid, UUID_BYTES) == 0 &&
 		     l->items[at].residence.page_bytes > 0;
 		     at++)
 			err = process_add_residence(p, &l->items[at].residence);
@@ -96,8 +89,7 @@ load_rss_give(
 	return err;
 }
 
-void
-load_rss_release(struct load_residence *l)
+void load_rss_release(struct load_residence *l)
 {
 	for (size_t i = 0; i < l->count; i++)
 		rss_account_release(&l->items[i].residence);

@@ -17,12 +17,10 @@ struct load_residence {
  * Takes one entry RECORDING_RESIDENCE; a damaged one is counted. `limit` is for
  * the bytes of all entries that are kept. -ENOMEM.
  */
-int load_rss_entry(
-    struct load_residence *l, const void *bytes, size_t len, uint64_t limit);
+int load_rss_entry(struct load_residence *l, const void *bytes, size_t len, uint64_t limit);
 
 /* Moves them to the processes of s from number `first` on, by time. -ENOMEM. */
-int load_rss_give(
-    struct load_residence *l, const struct session *s, size_t first);
+int load_rss_give(struct load_residence *l, const struct session *s, size_t first);
 
 void load_rss_release(struct load_residence *l);
 

@@ -8,8 +8,7 @@
 #include "session/load/load_parts.h"
 
 /* The value of a line "key=value"; *ret_len is 0 if there is no such line. */
-static const char *
-value_of(const char *text, size_t len, const char *key, int *ret_len)
+static const char *value_of(const char *text, size_t len, const char *key, int *ret_len)
 {
 	size_t n = strlen(key);
 
@@ -19,8 +18,7 @@ value_of(const char *text, size_t len, const char *key, int *ret_len)
 		size_t line = end ? (size_t)(end - text) : len;
 
 		if (line > n && memcmp(text, key, n) == 0 && text[n] == '=') {
-			*ret_len =
-			    line - n - 1 > 1000 ? 1000 : (int)(line - n - 1);
+			*ret_len = line - n - 1 > 1000 ? 1000 : (int)(line - n - 1);
 			return text + n + 1;
 		}
 		line += end ? 1 : 0;
@@ -30,8 +28,7 @@ value_of(const char *text, size_t len, const char *key, int *ret_len)
 	return "";
 }
 
-int
-load_untraced(struct session *s, const char *text, size_t len)
+int load_untraced(struct session *s, const char *text, size_t len)
 {
 	const char *pid, *exe, *reason, *refused;
 	int pid_len, exe_len, reason_len, refused_len = 0;
@@ -43,15 +40,13 @@ load_untraced(struct session *s, const char *text, size_t len)
 	/* it would have been traced, so the recording is incomplete */
 	s->is_truncated |= refused_len > 0;
 	if (refused_len > 0 && pid_len == 1 && pid[0] == '0')
-		return session_note(s,
-		    "%.*s more processes were not traced: %.*s", refused_len,
+		return session_note(s, "%.*s more processes were not traced: %.*s", refused_len,
 		    refused, reason_len, reason);
-	return session_note(s, "process %.*s (%.*s) was not traced: %.*s",
-	    pid_len, pid, exe_len, exe, reason_len, reason);
+	return session_note(s, "process %.*s (%.*s) was not traced: %.*s", pid_len, pid, exe_len,
+	    exe, reason_len, reason);
 }
 
-uint64_t
-load_text_number(const char *text, size_t len, const char *key)
+uint64_t load_text_number(const char *text, size_t len, const char *key)
 {
 	char number[24];
 	const char *value;
@@ -66,8 +61,7 @@ load_text_number(const char *text, size_t len, const char *key)
 }
 
 /* Parts of the time line for which the recorder had no room. */
-static int
-note_cut(struct session *s, const char *text, size_t len)
+static int note_cut(struct session *s, const char *text, size_t len)
 {
 	uint64_t unwatched = load_text_number(text, len, "unwatched");
 	uint64_t unplaced = load_text_number(text, len, "unplaced");
@@ -83,8 +77,7 @@ note_cut(struct session *s, const char *text, size_t len)
 		err = session_note(s,
 		    "%llu process%s no time line: there was no memory to watch "
 		    "more of them",
-		    (unsigned long long)unwatched,
-		    unwatched == 1 ? " has" : "es have");
+		    (unsigned long long)unwatched, unwatched == 1 ? " has" : "es have");
 	if (err == 0 && load_text_number(text, len, "line_cut")) {
 		s->is_truncated = true;
 		err = session_note(s,
@@ -94,8 +87,7 @@ note_cut(struct session *s, const char *text, size_t len)
 	return err;
 }
 
-int
-load_about(struct load *r, const char *text, size_t len)
+int load_about(struct load *r, const char *text, size_t len)
 {
 	struct session *s = r->session;
 	uint64_t start_ns = load_text_number(text, len, "start_ns");

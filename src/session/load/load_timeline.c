@@ -24,8 +24,7 @@ struct course {
  * If there are too many points, every second one is dropped; the last is always
  * kept.
  */
-static int
-add_point(struct course *c, const struct process_point *point)
+static int add_point(struct course *c, const struct process_point *point)
 {
 	if (c->count > 1 && ++c->skipped < c->stride) {
 		c->points[c->count - 1] = *point;
@@ -44,18 +43,15 @@ add_point(struct course *c, const struct process_point *point)
 	return 0;
 }
 
-static int
-on_totals(void *context, struct replay_process *p)
+static int on_totals(void *context, struct replay_process *p)
 {
 	struct load *r = context;
 	const struct codec_sum *t = &p->totals;
 	const struct process_point point = {
 	    .time_us = p->totals_us,
-	    .live_bytes = t->allocated_bytes > t->freed_bytes
-	        ? t->allocated_bytes - t->freed_bytes
-	        : 0,
-	    .live_blocks =
-	        t->allocations > t->frees ? t->allocations - t->frees : 0,
+	    .live_bytes =
+	        t->allocated_bytes > t->freed_bytes ? t->allocated_bytes - t->freed_bytes : 0,
+	    .live_blocks = t->allocations > t->frees ? t->allocations - t->frees : 0,
 	    .allocations = t->allocations,
 	    .allocated_bytes = t->allocated_bytes,
 	};
@@ -71,8 +67,7 @@ on_totals(void *context, struct replay_process *p)
 	return add_point(p->context, &point);
 }
 
-static int
-on_mark(void *context, const struct replay_mark *mark)
+static int on_mark(void *context, const struct replay_mark *mark)
 {
 	struct session *s = ((struct load *)context)->session;
 	struct session_mark *more;
@@ -90,18 +85,17 @@ on_mark(void *context, const struct replay_mark *mark)
 		s->marks = more;
 	}
 	more = &s->marks[s->mark_count++];
-	*more = (struct session_mark){
-	    .time_us = mark->time_us, .kind = mark->kind, .pid = mark->pid};
+	*more =
+	    (struct session_mark){.time_us = mark->time_us, .kind = mark->kind, .pid = mark->pid};
 	memcpy(more->label, mark->label, sizeof(more->label));
 	return 0;
 }
-_Static_assert(sizeof(((struct session_mark *)0)->label) ==
-        sizeof(((struct replay_mark *)0)->label),
+_Static_assert(
+    sizeof(((struct session_mark *)0)->label) == sizeof(((struct replay_mark *)0)->label),
     "a label is copied whole");
 
 /* Once a part of the time line is missing, differences make no sense. */
-int
-load_timeline(struct load *r, const void *bytes, size_t len)
+int load_timeline(struct load *r, const void *bytes, size_t len)
 {
 	int err;
 
@@ -113,33 +107,27 @@ load_timeline(struct load *r, const void *bytes, size_t len)
 		return err;
 	r->timeline_damaged = true;
 	r->session->is_truncated = true;
-	return session_note(r->session,
-	    "%s: its time line is damaged after %.1f s", r->name,
+	return session_note(r->session, "%s: its time line is damaged after %.1f s", r->name,
 	    (double)replay_time_us(r->replay) / 1e6);
 }
 
-int
-load_timeline_begin(struct load *r)
+int load_timeline_begin(struct load *r)
 {
-	const struct replay_hooks hooks = {
-	    .context = r, .totals = on_totals, .mark = on_mark};
+	const struct replay_hooks hooks = {.context = r, .totals = on_totals, .mark = on_mark};
 
 	return replay_new(&hooks, &r->replay);
 }
 
-static struct process *
-process_of(const struct load *r, const uint8_t uuid[16])
+static struct process *process_of(const struct load *r, const uint8_t uuid[16])
 {
 	for (size_t i = r->first; i < r->session->count; i++)
-		if (memcmp(r->session->processes[i]->header.uuid, uuid, 16) ==
-		    0)
+		if (memcmp(r->session->processes[i]->header.uuid, uuid, 16) == 0)
 			return r->session->processes[i];
 	return NULL;
 }
 
 /* Every second one goes while there are too many; the last one stays. */
-static void
-thin(struct process *p)
+static void thin(struct process *p)
 {
 	while (p->point_count > POINTS_MAX) {
 		const struct process_point last = p->points[p->point_count - 1];
@@ -152,8 +140,7 @@ thin(struct process *p)
 }
 
 /* A process may have several numbers, one after the other (splice.h). */
-static int
-take_points(struct process *p, struct course *c)
+static int take_points(struct process *p, struct course *c)
 {
 	struct process_point *all;
 
@@ -178,8 +165,7 @@ take_points(struct process *p, struct course *c)
 	return 0;
 }
 
-int
-load_timeline_points(struct load *r)
+int load_timeline_points(struct load *r)
 {
 	int err = 0, missing = 0;
 
@@ -199,8 +185,7 @@ load_timeline_points(struct load *r)
 }
 
 /* Makes a process from the time line if its end state is missing. */
-static int
-add_unfinished(struct load *r, const struct replay_process *x)
+static int add_unfinished(struct load *r, const struct replay_process *x)
 {
 	const char *slash = strrchr(x->header.exe, '/');
 	struct segment *seg;
@@ -228,14 +213,12 @@ add_unfinished(struct load *r, const struct replay_process *x)
 	err = session_note(r->session,
 	    "%s: the end of process %u (%s) is missing; its figures are those "
 	    "of %.1f s after the start",
-	    r->name, x->header.pid, slash ? slash + 1 : x->header.exe,
-	    (double)x->rows_us / 1e6);
+	    r->name, x->header.pid, slash ? slash + 1 : x->header.exe, (double)x->rows_us / 1e6);
 	return session_add(r->session, p) < 0 ? -ENOMEM : err;
 }
 
 /* Has a later number of the time line the same process? */
-static bool
-goes_on(const struct replay *r, size_t i)
+static bool goes_on(const struct replay *r, size_t i)
 {
 	const uint8_t *uuid = replay_process(r, i)->header.uuid;
 
@@ -245,11 +228,9 @@ goes_on(const struct replay *r, size_t i)
 	return false;
 }
 
-int
-load_timeline_unfinished(struct load *r)
+int load_timeline_unfinished(struct load *r)
 {
-	const struct replay_hooks hooks = {
-	    .rows = true, .until_us = replay_time_us(r->replay)};
+	const struct replay_hooks hooks = {.rows = true, .until_us = replay_time_us(r->replay)};
 	size_t known = r->session->count;
 	struct replay *again;
 	const void *bytes;
@@ -262,8 +243,7 @@ load_timeline_unfinished(struct load *r)
 		return err;
 	recording_rewind(r->recording);
 	while ((err = recording_next(r->recording, &type, &bytes, &len)) == 1) {
-		if (type == RECORDING_LINE &&
-		    replay_entry(again, bytes, len) == -ENOMEM) {
+		if (type == RECORDING_LINE && replay_entry(again, bytes, len) == -ENOMEM) {
 			err = -ENOMEM;
 			break;
 		}
@@ -273,8 +253,8 @@ load_timeline_unfinished(struct load *r)
 		bool has_end = goes_on(again, i);
 
 		for (size_t k = r->first; k < known; k++)
-			has_end |= memcmp(r->session->processes[k]->header.uuid,
-			               x->header.uuid, 16) == 0;
+			has_end |=
+			    memcmp(r->session->processes[k]->header.uuid, x->header.uuid, 16) == 0;
 		if (!has_end)
 			err = add_unfinished(r, x);
 	}
@@ -282,8 +262,7 @@ load_timeline_unfinished(struct load *r)
 	return err == -ENOMEM ? err : 0;
 }
 
-void
-load_timeline_release(struct load *r)
+void load_timeline_release(struct load *r)
 {
 	for (size_t i = 0; r->replay && i < replay_count(r->replay); i++) {
 		struct course *c = replay_process(r->replay, i)->context;

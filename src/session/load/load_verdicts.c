@@ -17,16 +17,14 @@ struct load_verdicts_item {
 	size_t bytes;              /* of the entry */
 };
 
-static bool
-same_uuid(const void *items, uint32_t item, const void *key)
+static bool same_uuid(const void *items, uint32_t item, const void *key)
 {
 	const struct load_verdicts_item *all = items;
 
 	return memcmp(all[item].uuid, key, UUID_BYTES) == 0;
 }
 
-static void
-drop(struct load_verdicts_item *x)
+static void drop(struct load_verdicts_item *x)
 {
 	if (x->verdicts)
 		verdicts_release(x->verdicts);
@@ -35,17 +33,15 @@ drop(struct load_verdicts_item *x)
 }
 
 /* The item of this process, which is made if there was none. */
-static int
-item_of(
-    struct load_verdicts *l, const void *uuid, struct load_verdicts_item **ret)
+static int item_of(struct load_verdicts *l, const void *uuid, struct load_verdicts_item **ret)
 {
 	uint32_t at;
 	int err;
 
 	err = room_make(&l->items, &l->room, l->count, sizeof(*l->items));
 	if (err == 0)
-		err = dict_find(&l->index, dict_hash_bytes(uuid, UUID_BYTES),
-		    same_uuid, l->items, uuid, (uint32_t)l->count, &at);
+		err = dict_find(&l->index, dict_hash_bytes(uuid, UUID_BYTES), same_uuid, l->items,
+		    uuid, (uint32_t)l->count, &at);
 	if (err < 0)
 		return err;
 	if (at == l->count) {
@@ -57,9 +53,7 @@ item_of(
 	return 0;
 }
 
-int
-load_verdicts_entry(
-    struct load_verdicts *l, const void *bytes, size_t len, uint64_t limit)
+int load_verdicts_entry(struct load_verdicts *l, const void *bytes, size_t len, uint64_t limit)
 {
 	const uint8_t *body = bytes;
 	struct load_verdicts_item *x;
@@ -100,9 +94,7 @@ out:
 	return err;
 }
 
-void
-load_verdicts_give(
-    struct load_verdicts *l, const struct session *s, size_t first)
+void load_verdicts_give(struct load_verdicts *l, const struct session *s, size_t first)
 {
 	for (size_t i = first; i < s->count; i++) {
 		struct process *p = s->processes[i];
@@ -110,16 +102,14 @@ load_verdicts_give(
 		uint32_t at;
 
 		if (p->verdicts ||
-		    !dict_look(&l->index, hash, same_uuid, l->items,
-		        p->header.uuid, &at))
+		    !dict_look(&l->index, hash, same_uuid, l->items, p->header.uuid, &at))
 			continue;
 		p->verdicts = l->items[at].verdicts;
 		l->items[at].verdicts = NULL;
 	}
 }
 
-void
-load_verdicts_release(struct load_verdicts *l)
+void load_verdicts_release(struct load_verdicts *l)
 {
 	for (size_t i = 0; i < l->count; i++)
 		drop(&l->items[i]);

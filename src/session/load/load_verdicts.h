@@ -22,12 +22,10 @@ struct load_verdicts {
  * Takes one entry RECORDING_VERDICTS; a damaged one is counted. `limit` is for
  * the bytes of all entries that are kept. -ENOMEM.
  */
-int load_verdicts_entry(
-    struct load_verdicts *l, const void *bytes, size_t len, uint64_t limit);
+int load_verdicts_entry(struct load_verdicts *l, const void *bytes, size_t len, uint64_t limit);
 
 /* Moves them to the processes of s from number `first` on. */
-void load_verdicts_give(
-    struct load_verdicts *l, const struct session *s, size_t first);
+void load_verdicts_give(struct load_verdicts *l, const struct session *s, size_t first);
 
 void load_verdicts_release(struct load_verdicts *l);
 

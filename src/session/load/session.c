@@ -29,14 +29,12 @@ enum {
 };
 #define HELD_BYTES_MAX (UINT64_C(2) << 30)
 
-static int
-no_memory(struct fault *where)
+static int no_memory(struct fault *where)
 {
 	return fault_set(where, -ENOMEM, "out of memory");
 }
 
-int
-session_note(struct session *s, const char *fmt, ...)
+int session_note(struct session *s, const char *fmt, ...)
 {
 	char **notes, *text;
 	va_list ap;
@@ -59,13 +57,11 @@ session_note(struct session *s, const char *fmt, ...)
 	return 0;
 }
 
-int
-session_add(struct session *s, struct process *p)
+int session_add(struct session *s, struct process *p)
 {
 	struct process **all;
 
-	all =
-	    reallocarray(s->processes, s->count + 1, sizeof(struct process *));
+	all = reallocarray(s->processes, s->count + 1, sizeof(struct process *));
 	if (!all) {
 		process_free(p);
 		return -ENOMEM;
@@ -87,8 +83,7 @@ session_add(struct session *s, struct process *p)
 	    p->header.pid, p->doubt.text);
 }
 
-struct session *
-session_new(void)
+struct session *session_new(void)
 {
 	struct session *s = calloc(1, sizeof(*s));
 
@@ -104,19 +99,16 @@ session_new(void)
 /*
  * "N more THINGs were ...", if there are some that no note has mentioned yet.
  */
-static int
-note_more(struct session *s, uint64_t count, uint64_t noted, const char *one,
+static int note_more(struct session *s, uint64_t count, uint64_t noted, const char *one,
     const char *many, const char *why)
 {
 	count -= noted;
-	return count == 0
-	    ? 0
-	    : session_note(s, "%llu more %s %s", (unsigned long long)count,
-	          count == 1 ? one : many, why);
+	return count == 0 ? 0
+	                  : session_note(s, "%llu more %s %s", (unsigned long long)count,
+	                        count == 1 ? one : many, why);
 }
 
-int
-session_finish(struct session *s)
+int session_finish(struct session *s)
 {
 	struct session_work *w = s->work;
 	const struct session_lost l = s->lost, noted = w->noted;
@@ -125,21 +117,19 @@ session_finish(struct session *s)
 	w->is_finishing = true;
 	err = note_more(s, w->notes, 0, "note", "notes", "like these");
 	if (err == 0)
-		err = note_more(s, w->not_looked, 0, "running process",
-		    "running processes",
+		err = note_more(s, w->not_looked, 0, "running process", "running processes",
 		    "whose live blocks were not looked at: 10 s are over");
 	if (err == 0)
-		err = note_more(s, l.processes, noted.processes, "process",
-		    "processes", "not read: those before take 2 GiB");
+		err = note_more(s, l.processes, noted.processes, "process", "processes",
+		    "not read: those before take 2 GiB");
 	if (err == 0)
 		err = note_more(s, l.files, noted.files, "file", "files",
 		    "not opened: the directory has more than 65,536");
 	if (err == 0)
-		err = note_more(
-		    s, l.marks, noted.marks, "mark", "marks", "left out");
+		err = note_more(s, l.marks, noted.marks, "mark", "marks", "left out");
 	if (err == 0)
-		err = note_more(s, l.points, noted.points, "point", "points",
-		    "of the time line left out");
+		err = note_more(
+		    s, l.points, noted.points, "point", "points", "of the time line left out");
 	s->is_truncated |= l.processes || l.files || l.marks || l.points;
 	w->notes = w->not_looked = 0;
 	w->noted = l;
@@ -147,27 +137,23 @@ session_finish(struct session *s)
 	return err;
 }
 
-size_t
-session_number(const struct session *s, const uint8_t uuid[16])
+size_t session_number(const struct session *s, const uint8_t uuid[16])
 {
 	size_t i = 0;
 
-	while (
-	    i < s->count && memcmp(s->processes[i]->header.uuid, uuid, 16) != 0)
+	while (i < s->count && memcmp(s->processes[i]->header.uuid, uuid, 16) != 0)
 		i++;
 	return i;
 }
 
-struct process *
-session_find(const struct session *s, const uint8_t uuid[16])
+struct process *session_find(const struct session *s, const uint8_t uuid[16])
 {
 	size_t i = session_number(s, uuid);
 
 	return i < s->count ? s->processes[i] : NULL;
 }
 
-void
-session_free(struct session *s)
+void session_free(struct session *s)
 {
 	if (!s)
 		return;
@@ -195,16 +181,13 @@ session_free(struct session *s)
 	free(s);
 }
 
-enum process_end
-session_end(
-    const struct seg_header *h, const struct source *file, pid_t *ret_pid)
+enum process_end session_end(const struct seg_header *h, const struct source *file, pid_t *ret_pid)
 {
 	return session_end_in(NULL, h, file, ret_pid);
 }
 
-enum process_end
-session_end_in(struct proc_cache *cache, const struct seg_header *h,
-    const struct source *file, pid_t *ret_pid)
+enum process_end session_end_in(
+    struct proc_cache *cache, const struct seg_header *h, const struct source *file, pid_t *ret_pid)
 {
 	pid_t pid = 0;
 
@@ -226,8 +209,7 @@ session_end_in(struct proc_cache *cache, const struct seg_header *h,
 }
 
 /* The tick of a process that sleeps does not advance, although time passes. */
-static void
-measure_running(struct process *p)
+static void measure_running(struct process *p)
 {
 	uint64_t now_ns;
 
@@ -238,9 +220,7 @@ measure_running(struct process *p)
 		p->duration_ns = now_ns - p->header.start_monotonic_ns;
 }
 
-static void
-find_end(struct session_work *w, struct process *p, const struct segfile *f,
-    pid_t pid)
+static void find_end(struct session_work *w, struct process *p, const struct segfile *f, pid_t pid)
 {
 	if (p->header.end_kind == SEG_END_EXITED) {
 		p->end = PROCESS_EXITED;
@@ -252,15 +232,13 @@ find_end(struct session_work *w, struct process *p, const struct segfile *f,
 	} else if (pid == SESSION_ASK_PROC) {
 		if (!w->cache)
 			w->cache = proc_cache_new();
-		p->end = session_end_in(
-		    w->cache, &p->header, segfile_source(f), &p->running_pid);
+		p->end = session_end_in(w->cache, &p->header, segfile_source(f), &p->running_pid);
 	}
 }
 
 /* Reads the blocks of a running process from its memory. */
-static int
-look_at_blocks(struct session_work *w, struct process *p,
-    const struct segment *seg, const struct segfile *f, int slot)
+static int look_at_blocks(struct session_work *w, struct process *p, const struct segment *seg,
+    const struct segfile *f, int slot)
 {
 	uint64_t began = clock_ns(CLOCK_MONOTONIC);
 	struct cross_check_words words = {{""}, {""}};
@@ -271,33 +249,27 @@ look_at_blocks(struct session_work *w, struct process *p,
 		return 0;
 	}
 
-	err = cross_check_running(
-	    seg, f, slot, p->running_pid, &p->live_map, &words);
+	err = cross_check_running(seg, f, slot, p->running_pid, &p->live_map, &words);
 	p->doubt = words.doubt;
 	p->unread = words.unread;
-	if (err == 0 &&
-	    (p->live_map == CROSS_CHECK_YES ||
-	        p->live_map == CROSS_CHECK_PARTLY))
+	if (err == 0 && (p->live_map == CROSS_CHECK_YES || p->live_map == CROSS_CHECK_PARTLY))
 		err = live_ages_read(p);
 	w->looked_ns += clock_ns(CLOCK_MONOTONIC) - began;
 	return err;
 }
 
 /* Bytes of its rows, and the other memory that a process takes. */
-static uint64_t
-bytes_of(const struct segment *seg)
+static uint64_t bytes_of(const struct segment *seg)
 {
 	uint64_t bytes = PROCESS_BYTES;
 
 	for (size_t i = 0; i < seg->extent_count; i++)
-		bytes +=
-		    (uint64_t)seg->extents[i].count * seg->extents[i].row_bytes;
+		bytes += (uint64_t)seg->extents[i].count * seg->extents[i].row_bytes;
 	return bytes;
 }
 
-int
-session_add_slot(struct session *s, const struct segfile *f, int slot,
-    pid_t pid, struct fault *where)
+int session_add_slot(
+    struct session *s, const struct segfile *f, int slot, pid_t pid, struct fault *where)
 {
 	struct session_work *w = s->work;
 	struct process *p = NULL;
@@ -337,17 +309,16 @@ session_add_slot(struct session *s, const struct segfile *f, int slot,
 	return 0;
 }
 
-int
-session_add_segfile(struct session *s, const struct segfile *f,
-    const char *name, bool ask_proc, struct fault *where)
+int session_add_segfile(struct session *s, const struct segfile *f, const char *name, bool ask_proc,
+    struct fault *where)
 {
 	struct session_brief *brief = s->work->brief;
 	uint8_t taken[SEGFILE_SLOTS];
 	struct fault why;
 	int err;
 
-	err = session_add_slot(s, f, SEGFILE_OWN,
-	    ask_proc ? SESSION_ASK_PROC : SESSION_ASK_NOT, where);
+	err = session_add_slot(
+	    s, f, SEGFILE_OWN, ask_proc ? SESSION_ASK_PROC : SESSION_ASK_NOT, where);
 	if (err < 0)
 		return err;
 	segfile_taken(f, taken);
@@ -358,14 +329,13 @@ session_add_segfile(struct session *s, const struct segfile *f,
 			brief->unread++;
 			continue;
 		}
-		err = session_add_slot(s, f, i,
-		    ask_proc ? SESSION_ASK_PROC : SESSION_ASK_NOT, &why);
+		err =
+		    session_add_slot(s, f, i, ask_proc ? SESSION_ASK_PROC : SESSION_ASK_NOT, &why);
 		if (err == -ENOMEM)
 			return no_memory(where);
 		s->is_truncated |= err == -EBADMSG || err == -EFBIG;
 		if (err < 0 && err != -ENODATA &&
-		    session_note(s, "%s: forked child %d left out: %s", name, i,
-		        why.text) < 0)
+		    session_note(s, "%s: forked child %d left out: %s", name, i, why.text) < 0)
 			return no_memory(where);
 	}
 	return 0;

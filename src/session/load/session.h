@@ -52,11 +52,11 @@ struct session {
 	size_t mark_count;
 	struct session_snapshot *snapshots; /* by time, see below */
 	size_t snapshot_count;
-	uint32_t command_pid;  /* of the recorded command; 0: not known */
-	bool leaks_asked;      /* record --leaks: verdicts are expected */
-	uint64_t start_ns;     /* of the recording, since 1970; 0: not known */
-	uint64_t until_us;     /* the last moment in its time line */
-	struct timeline *line; /* what timeline.h asks; NULL: there is none */
+	uint32_t command_pid;        /* of the recorded command; 0: not known */
+	bool leaks_asked;            /* record --leaks: verdicts are expected */
+	uint64_t start_ns;           /* of the recording, since 1970; 0: not known */
+	uint64_t until_us;           /* the last moment in its time line */
+	struct timeline *line;       /* what timeline.h asks; NULL: there is none */
 	struct process_names *names; /* of all recordings, by .all */
 };
 
@@ -90,8 +90,8 @@ struct session_slot {
 	int slot;
 	pid_t pid;
 };
-int session_load_slots(const struct session_slot *list, size_t count,
-    bool blocks, struct session **ret, struct fault *where);
+int session_load_slots(const struct session_slot *list, size_t count, bool blocks,
+    struct session **ret, struct fault *where);
 
 /*
  * A process that has ended, and whose segment is still in the directory: the
@@ -99,15 +99,14 @@ int session_load_slots(const struct session_slot *list, size_t count,
  * `chooser`, or, if that is 0, by our own user: see foreign_file.h. -ESRCH:
  * there is none.
  */
-int session_load_dead(pid_t chooser, const char *directory, pid_t pid,
-    struct session **ret, struct fault *where);
+int session_load_dead(
+    pid_t chooser, const char *directory, pid_t pid, struct session **ret, struct fault *where);
 
 /*
  * The same for a segment in memory, with its slots; nothing is looked up in
  * /proc.
  */
-int session_load_bytes(
-    const void *bytes, size_t len, struct session **ret, struct fault *where);
+int session_load_bytes(const void *bytes, size_t len, struct session **ret, struct fault *where);
 
 /*
  * Snapshots in a directory, or in FILE.snapshots/ of a recording FILE, are
@@ -130,13 +129,12 @@ struct process *session_find(const struct session *s, const uint8_t uuid[16]);
 /*
  * How the process of a segment ended, as far as the segment and /proc show it.
  */
-enum process_end session_end(
-    const struct seg_header *h, const struct source *file, pid_t *ret_pid);
+enum process_end session_end(const struct seg_header *h, const struct source *file, pid_t *ret_pid);
 
 /* The same with a proc_cache that is kept between calls (proc.h). */
 struct proc_cache;
-enum process_end session_end_in(struct proc_cache *cache,
-    const struct seg_header *h, const struct source *file, pid_t *ret_pid);
+enum process_end session_end_in(struct proc_cache *cache, const struct seg_header *h,
+    const struct source *file, pid_t *ret_pid);
 
 /*
  * Reads a segment or snapshot for a list. No memory of a process is read, and
@@ -147,8 +145,8 @@ struct session_brief {
 	struct proc_cache *cache; /* for all files of a list */
 	uint64_t unread;          /* out: slots in use that were not read */
 };
-int session_load_brief(int dir, const char *name, struct session_brief *brief,
-    struct session **ret, struct fault *where);
+int session_load_brief(int dir, const char *name, struct session_brief *brief, struct session **ret,
+    struct fault *where);
 
 /* The same for one running process; errors as of proc_open(). */
 struct session_brief_file {
@@ -156,7 +154,6 @@ struct session_brief_file {
 	uint64_t device, inode, stored_bytes;
 	uid_t uid;
 };
-int session_load_pid_brief(
-    pid_t pid, struct session **ret, struct session_brief_file *ret_file);
+int session_load_pid_brief(pid_t pid, struct session **ret, struct session_brief_file *ret_file);
 
 #endif

@@ -24,15 +24,13 @@
 
 enum { BESIDE_NS = 500000000 }; /* for other segments of its directory */
 
-static int
-no_memory(struct fault *where)
+static int no_memory(struct fault *where)
 {
 	return fault_set(where, -ENOMEM, "out of memory");
 }
 
-static int
-load_recording(struct session *s, const char *path, const char *name,
-    bool alone, struct fault *where)
+static int load_recording(
+    struct session *s, const char *path, const char *name, bool alone, struct fault *where)
 {
 	int err = load_into_session(s, path, name, alone, where);
 
@@ -43,16 +41,14 @@ load_recording(struct session *s, const char *path, const char *name,
 }
 
 /* `alone`: it is the INPUT itself, not a file in a directory. */
-static int
-load_file(struct session *s, const char *path, const char *name, bool alone,
-    struct fault *where)
+static int load_file(
+    struct session *s, const char *path, const char *name, bool alone, struct fault *where)
 {
 	struct seg_header h;
 	struct segfile *f;
 	int err;
 
-	err = alone ? segfile_open(AT_FDCWD, path, &f, where)
-	            : segfile_open_entry(path, &f, where);
+	err = alone ? segfile_open(AT_FDCWD, path, &f, where) : segfile_open_entry(path, &f, where);
 	if (err == -EINVAL)
 		return load_recording(s, path, name, alone, where);
 	if (err < 0)
@@ -66,14 +62,12 @@ load_file(struct session *s, const char *path, const char *name, bool alone,
 	return err;
 }
 
-static bool
-is_input(const char *name)
+static bool is_input(const char *name)
 {
 	return name[0] != '.' && !segfile_is_beside(name);
 }
 
-static int
-load_directory(struct session *s, const char *path, struct fault *where)
+static int load_directory(struct session *s, const char *path, struct fault *where)
 {
 	struct fault why = {""};
 	struct listing_names folder = {0};
@@ -106,11 +100,10 @@ load_directory(struct session *s, const char *path, struct fault *where)
 		free(file);
 		s->is_truncated |= err == -EBADMSG || err == -EFBIG;
 		/* Is the file gone, or not there yet? Then nothing is lost. */
-		if (err < 0 && err != -ENOMEM && err != -ENODATA &&
-		    err != -ENOENT && err != -EISDIR)
+		if (err < 0 && err != -ENOMEM && err != -ENODATA && err != -ENOENT &&
+		    err != -EISDIR)
 			err = session_note(s, "%s%s%s left out: %s", path,
-			    text_ends_with(path, "/") ? "" : "/", name,
-			    why.text);
+			    text_ends_with(path, "/") ? "" : "/", name, why.text);
 	}
 	listing_release(&folder);
 	if (err == -ENOMEM)
@@ -121,20 +114,17 @@ load_directory(struct session *s, const char *path, struct fault *where)
 	if (s->count > 0)
 		return 0;
 	if (s->note_count > 0 && s->is_truncated)
-		return fault_set(
-		    where, -EBADMSG, "nothing readable in it; %s", s->notes[0]);
+		return fault_set(where, -EBADMSG, "nothing readable in it; %s", s->notes[0]);
 	if (s->note_count > 0)
-		return fault_set(where, -ENODATA,
-		    "there is no segment and no recording in it; %s",
-		    s->notes[0]);
+		return fault_set(
+		    where, -ENODATA, "there is no segment and no recording in it; %s", s->notes[0]);
 	return fault_set(where, -ENODATA, "there is no segment in it");
 }
 
 /*
  * The later segment of the process may be in the same directory as this file.
  */
-static void
-look_beside_in(struct session *s, int beside)
+static void look_beside_in(struct session *s, int beside)
 {
 	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + BESIDE_NS;
 	struct seg_header h;
@@ -157,8 +147,7 @@ look_beside_in(struct session *s, int beside)
 	while ((e = readdir(dir)) && clock_ns(CLOCK_MONOTONIC) < until_ns) {
 		const char *dot = strrchr(e->d_name, '.');
 
-		if (!strstr(e->d_name, mark) || !dot ||
-		    strcmp(dot, ".seg") != 0 ||
+		if (!strstr(e->d_name, mark) || !dot || strcmp(dot, ".seg") != 0 ||
 		    segfile_open(dirfd(dir), e->d_name, &f, NULL) < 0)
 			continue;
 		if (segfile_header(f, SEGFILE_OWN, &h, NULL) == 0)
@@ -168,12 +157,10 @@ look_beside_in(struct session *s, int beside)
 	(void)closedir(dir);
 }
 
-static void
-look_beside(struct session *s, const char *path)
+static void look_beside(struct session *s, const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *folder =
-	    slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
 	int fd = folder ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 
 	free(folder);
@@ -184,8 +171,7 @@ look_beside(struct session *s, const char *path)
 }
 
 /* Hands the session to the caller, or frees it if there was an error. */
-static int
-hand_over(struct session *s, int err, struct session **ret)
+static int hand_over(struct session *s, int err, struct session **ret)
 {
 	if (err < 0) {
 		session_free(s);
@@ -195,8 +181,7 @@ hand_over(struct session *s, int err, struct session **ret)
 	return 0;
 }
 
-int
-session_load(const char *path, struct session **ret, struct fault *where)
+int session_load(const char *path, struct session **ret, struct fault *where)
 {
 	const char *slash = strrchr(path, '/');
 	struct session *s;
@@ -229,9 +214,8 @@ session_load(const char *path, struct session **ret, struct fault *where)
 	return hand_over(s, err, ret);
 }
 
-int
-session_load_brief(int dir, const char *name, struct session_brief *brief,
-    struct session **ret, struct fault *where)
+int session_load_brief(int dir, const char *name, struct session_brief *brief, struct session **ret,
+    struct fault *where)
 {
 	struct segfile *f;
 	struct session *s;
@@ -256,8 +240,7 @@ session_load_brief(int dir, const char *name, struct session_brief *brief,
 	return hand_over(s, err, ret);
 }
 
-int
-session_load_pid(pid_t pid, struct session **ret, struct fault *where)
+int session_load_pid(pid_t pid, struct session **ret, struct fault *where)
 {
 	struct segfile *f;
 	struct session *s;
@@ -273,9 +256,7 @@ session_load_pid(pid_t pid, struct session **ret, struct fault *where)
 	return hand_over(s, err, ret);
 }
 
-int
-session_load_pid_brief(
-    pid_t pid, struct session **ret, struct session_brief_file *ret_file)
+int session_load_pid_brief(pid_t pid, struct session **ret, struct session_brief_file *ret_file)
 {
 	struct session_brief brief = {0};
 	const struct source *source;
@@ -302,8 +283,7 @@ session_load_pid_brief(
 	return hand_over(s, err, ret);
 }
 
-int
-session_load_slot(const struct segfile *f, int slot, pid_t pid, bool blocks,
+int session_load_slot(const struct segfile *f, int slot, pid_t pid, bool blocks,
     struct session **ret, struct fault *where)
 {
 	struct session *s = session_new();
@@ -312,13 +292,11 @@ session_load_slot(const struct segfile *f, int slot, pid_t pid, bool blocks,
 	if (!s)
 		return no_memory(where);
 	s->work->no_blocks = !blocks;
-	err = session_add_slot(
-	    s, f, slot, pid > 0 ? pid : SESSION_ASK_NOT, where);
+	err = session_add_slot(s, f, slot, pid > 0 ? pid : SESSION_ASK_NOT, where);
 	return hand_over(s, err, ret);
 }
 
-int
-session_load_slots(const struct session_slot *list, size_t count, bool blocks,
+int session_load_slots(const struct session_slot *list, size_t count, bool blocks,
     struct session **ret, struct fault *where)
 {
 	struct session *s = session_new();
@@ -331,11 +309,10 @@ session_load_slots(const struct session_slot *list, size_t count, bool blocks,
 	for (size_t i = 0; i < count && err == 0; i++) {
 		pid_t pid = list[i].pid > 0 ? list[i].pid : SESSION_ASK_NOT;
 
-		err =
-		    session_add_slot(s, list[i].file, list[i].slot, pid, &why);
+		err = session_add_slot(s, list[i].file, list[i].slot, pid, &why);
 		if (err < 0 && err != -ENOMEM)
-			err = session_note(s, "process %d left out: %s",
-			    (int)list[i].pid, why.text);
+			err =
+			    session_note(s, "process %d left out: %s", (int)list[i].pid, why.text);
 	}
 	if (err == 0)
 		err = session_finish(s);
@@ -344,9 +321,8 @@ session_load_slots(const struct session_slot *list, size_t count, bool blocks,
 	return hand_over(s, err, ret);
 }
 
-int
-session_load_dead(pid_t chooser, const char *directory, pid_t pid,
-    struct session **ret, struct fault *where)
+int session_load_dead(
+    pid_t chooser, const char *directory, pid_t pid, struct session **ret, struct fault *where)
 {
 	struct session *s;
 	struct dead d;
@@ -355,15 +331,12 @@ session_load_dead(pid_t chooser, const char *directory, pid_t pid,
 	if (err < 0)
 		return fault_set(where, err, "no such process");
 	s = session_new();
-	err = s ? session_add_slot(s, d.file, d.slot, SESSION_ASK_PROC, where)
-	        : no_memory(where);
+	err = s ? session_add_slot(s, d.file, d.slot, SESSION_ASK_PROC, where) : no_memory(where);
 	segfile_close(d.file);
 	return hand_over(s, err, ret);
 }
 
-int
-session_load_bytes(
-    const void *bytes, size_t len, struct session **ret, struct fault *where)
+int session_load_bytes(const void *bytes, size_t len, struct session **ret, struct fault *where)
 {
 	struct segfile *f;
 	struct session *s;
@@ -373,8 +346,7 @@ session_load_bytes(
 	if (err < 0)
 		return err;
 	s = session_new();
-	err = s ? session_add_segfile(s, f, "input", false, where)
-	        : no_memory(where);
+	err = s ? session_add_segfile(s, f, "input", false, where) : no_memory(where);
 	segfile_close(f);
 	if (err == 0)
 		session_put_in_order(s);

@@ -12,14 +12,12 @@
 #include "recording/parts/verdicts.h"
 
 /* Since 1970, of a moment of the time line. */
-static uint64_t
-at_ns(const struct session *s, uint64_t time_us)
+static uint64_t at_ns(const struct session *s, uint64_t time_us)
 {
 	return s->start_ns + time_us * 1000;
 }
 
-static bool
-had_begun(const struct session *s, const struct process *p, uint64_t time_us)
+static bool had_begun(const struct session *s, const struct process *p, uint64_t time_us)
 {
 	if (p->point_count > 0)
 		return p->points[0].time_us <= time_us;
@@ -27,17 +25,14 @@ had_begun(const struct session *s, const struct process *p, uint64_t time_us)
 }
 
 /* Then its figures are the last that it ever had. */
-static bool
-had_ended(const struct session *s, const struct process *p, uint64_t time_us)
+static bool had_ended(const struct session *s, const struct process *p, uint64_t time_us)
 {
 	return p->end != PROCESS_RUNNING &&
 	    p->header.start_realtime_ns + p->duration_ns <= at_ns(s, time_us) &&
-	    (p->point_count == 0 ||
-	        p->points[p->point_count - 1].time_us <= time_us);
+	    (p->point_count == 0 || p->points[p->point_count - 1].time_us <= time_us);
 }
 
-void
-session_moment_drop_ends(struct process *p)
+void session_moment_drop_ends(struct process *p)
 {
 	for (size_t i = 0; i < p->site_count; i++) {
 		struct process_site *x = &p->sites[i];
@@ -72,9 +67,7 @@ session_moment_drop_ends(struct process *p)
 	p->peak_exact = false;
 }
 
-void
-session_moment_put(
-    struct process *p, const struct process_figures *then, uint64_t duration_ns)
+void session_moment_put(struct process *p, const struct process_figures *then, uint64_t duration_ns)
 {
 	p->totals = p->mapped = (struct process_figures){0};
 	for (size_t i = 0; i < p->site_count; i++) {
@@ -85,8 +78,7 @@ session_moment_put(
 		p->pools[i].figures = (struct process_figures){0};
 	for (size_t i = 0; i < p->site_count; i++)
 		if (p->sites[i].kind == SEG_SITE_USER)
-			process_add(&p->pools[p->sites[i].pool].figures,
-			    &p->sites[i].figures);
+			process_add(&p->pools[p->sites[i].pool].figures, &p->sites[i].figures);
 	p->end = PROCESS_RUNNING;
 	p->running_pid = 0;
 	p->exit_status = -1;
@@ -96,8 +88,7 @@ session_moment_put(
 	p->duration_ns = duration_ns;
 }
 
-static int
-set_back(struct session *s, struct process *p, uint64_t time_us)
+static int set_back(struct session *s, struct process *p, uint64_t time_us)
 {
 	struct process_figures *then = calloc(p->site_count + 1, sizeof(*then));
 	uint64_t when_us, start_ns = p->header.start_realtime_ns;
@@ -107,15 +98,13 @@ set_back(struct session *s, struct process *p, uint64_t time_us)
 		return -ENOMEM;
 	err = timeline_sites_at(s->line, p, time_us, then, &when_us);
 	if (err == 0)
-		session_moment_put(p, then,
-		    at_ns(s, time_us) > start_ns ? at_ns(s, time_us) - start_ns
-		                                 : 0);
+		session_moment_put(
+		    p, then, at_ns(s, time_us) > start_ns ? at_ns(s, time_us) - start_ns : 0);
 	free(then);
 	return err < 0 ? err : 0;
 }
 
-void
-session_moment_drop_line(struct session *s)
+void session_moment_drop_line(struct session *s)
 {
 	timeline_free(s->line);
 	s->line = NULL;
@@ -125,8 +114,7 @@ session_moment_drop_line(struct session *s)
 	s->leaks_asked = false; /* looks are of the end */
 }
 
-int
-session_moment_set_back(struct session *s, uint64_t time_us)
+int session_moment_set_back(struct session *s, uint64_t time_us)
 {
 	size_t kept = 0;
 	int err = 0;
@@ -136,14 +124,12 @@ session_moment_set_back(struct session *s, uint64_t time_us)
 	for (size_t i = 0; i < s->count; i++) {
 		struct process *p = s->processes[i];
 
-		if (err == 0 && time_us < s->until_us &&
-		    !had_begun(s, p, time_us)) {
+		if (err == 0 && time_us < s->until_us && !had_begun(s, p, time_us)) {
 			process_free(p);
 			continue;
 		}
 		s->processes[kept++] = p;
-		if (err == 0 && time_us < s->until_us &&
-		    !had_ended(s, p, time_us))
+		if (err == 0 && time_us < s->until_us && !had_ended(s, p, time_us))
 			err = set_back(s, p, time_us);
 		session_moment_drop_ends(p);
 	}

@@ -17,8 +17,8 @@ int session_moment_set_back(struct session *s, uint64_t time_us);
 /* The parts of it, for one process. */
 
 /* Gives it figures of its past, by site, and the age that it had then. */
-void session_moment_put(struct process *p, const struct process_figures *then,
-    uint64_t duration_ns);
+void session_moment_put(
+    struct process *p, const struct process_figures *then, uint64_t duration_ns);
 
 /* What only the end has goes. */
 void session_moment_drop_ends(struct process *p);

@@ -13,9 +13,7 @@ enum {
 };
 
 /* If a process has ended and has a later segment, it called exec. */
-void
-session_mark_exec(
-    struct process *const *list, size_t count, const struct seg_header *later)
+void session_mark_exec(struct process *const *list, size_t count, const struct seg_header *later)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct process *p = list[i];
@@ -26,16 +24,13 @@ session_mark_exec(
 	}
 }
 
-static int
-by_start(const void *a, const void *b)
+static int by_start(const void *a, const void *b)
 {
 	const struct process *x = *(struct process *const *)a;
 	const struct process *y = *(struct process *const *)b;
 
 	if (x->header.start_realtime_ns != y->header.start_realtime_ns)
-		return x->header.start_realtime_ns < y->header.start_realtime_ns
-		    ? -1
-		    : 1;
+		return x->header.start_realtime_ns < y->header.start_realtime_ns ? -1 : 1;
 	if (x->header.pid != y->header.pid)
 		return x->header.pid < y->header.pid ? -1 : 1;
 	return (x->header.sequence > y->header.sequence) -
@@ -47,8 +42,7 @@ by_start(const void *a, const void *b)
  * whose memory is gone after its exec. Such a segment is counted, and not
  * listed.
  */
-static void
-set_early_exec_aside(struct session *s)
+static void set_early_exec_aside(struct session *s)
 {
 	size_t kept = 0;
 
@@ -68,8 +62,7 @@ set_early_exec_aside(struct session *s)
 }
 
 /* By pid, then by start. */
-static int
-by_pid(const void *a, const void *b)
+static int by_pid(const void *a, const void *b)
 {
 	const struct process *x = *(struct process *const *)a;
 	const struct process *y = *(struct process *const *)b;
@@ -85,24 +78,21 @@ by_pid(const void *a, const void *b)
  * together. A pid has a few segments. A hostile directory may have hundreds of
  * thousands, so each is compared with the nearest ones only.
  */
-static void
-mark_all_exec(struct session *s)
+static void mark_all_exec(struct session *s)
 {
 	struct process **list = s->processes;
 
 	if (s->count > 1)
 		qsort(list, s->count, sizeof(struct process *), by_pid);
 	for (size_t i = 0, end; i < s->count; i = end) {
-		for (end = i + 1; end < s->count &&
-		     list[end]->header.pid == list[i]->header.pid;
+		for (end = i + 1; end < s->count && list[end]->header.pid == list[i]->header.pid;
 		     end++)
 			;
 		for (size_t k = i; k < end; k++) {
 			size_t first = k - i > EXEC_NEAR ? k - EXEC_NEAR : i;
 			size_t last = end - k > EXEC_NEAR ? k + EXEC_NEAR : end;
 
-			session_mark_exec(
-			    list + first, last - first, &list[k]->header);
+			session_mark_exec(list + first, last - first, &list[k]->header);
 		}
 	}
 }
@@ -112,16 +102,14 @@ mark_all_exec(struct session *s)
  * forked child reads the kernel's coarse clock, which is up to a tick behind the
  * exact one that the parent may have read. 0: it is in order.
  */
-static size_t
-late_parent(const struct session *s, size_t child)
+static size_t late_parent(const struct session *s, size_t child)
 {
 	static const uint8_t none[16];
 	const struct seg_header *h = &s->processes[child]->header;
 
 	if (memcmp(h->parent_uuid, none, sizeof(none)) == 0)
 		return 0;
-	for (size_t i = child + 1; i < s->count && i <= child + PARENT_NEAR;
-	     i++) {
+	for (size_t i = child + 1; i < s->count && i <= child + PARENT_NEAR; i++) {
 		const struct seg_header *k = &s->processes[i]->header;
 
 		if (k->start_realtime_ns - h->start_realtime_ns > COARSE_NS)
@@ -132,8 +120,7 @@ late_parent(const struct session *s, size_t child)
 	return 0;
 }
 
-static void
-put_behind_parents(struct session *s)
+static void put_behind_parents(struct session *s)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		struct process *p = s->processes[i];
@@ -150,13 +137,11 @@ put_behind_parents(struct session *s)
 	}
 }
 
-void
-session_put_in_order(struct session *s)
+void session_put_in_order(struct session *s)
 {
 	mark_all_exec(s);
 	set_early_exec_aside(s);
 	if (s->count > 1)
-		qsort(
-		    s->processes, s->count, sizeof(struct process *), by_start);
+		qsort(s->processes, s->count, sizeof(struct process *), by_start);
 	put_behind_parents(s);
 }

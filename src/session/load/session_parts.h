@@ -23,8 +23,7 @@ struct session_work {
 struct session *session_new(void);
 
 /* A sentence about what could not be read. -ENOMEM. */
-int session_note(struct session *s, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+int session_note(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * Notes how much exceeded the bounds of a session since the last call. -ENOMEM.
@@ -38,8 +37,7 @@ int session_finish(struct session *s);
  * sorts all by the time of their start.
  */
 void session_put_in_order(struct session *s);
-void session_mark_exec(
-    struct process *const *list, size_t count, const struct seg_header *later);
+void session_mark_exec(struct process *const *list, size_t count, const struct seg_header *later);
 
 /* Takes ownership of p, also on failure. -ENOMEM. */
 int session_add(struct session *s, struct process *p);
@@ -49,14 +47,14 @@ int session_add(struct session *s, struct process *p);
  * one of the two below: whether /proc is asked how it ended.
  */
 enum { SESSION_ASK_NOT = -1, SESSION_ASK_PROC = 0 };
-int session_add_slot(struct session *s, const struct segfile *f, int slot,
-    pid_t pid, struct fault *where);
+int session_add_slot(
+    struct session *s, const struct segfile *f, int slot, pid_t pid, struct fault *where);
 
 /*
  * Adds the process of a segment file and its children in slots. ask_proc: look
  * in /proc how they ended. A damaged slot becomes a note.
  */
-int session_add_segfile(struct session *s, const struct segfile *f,
-    const char *name, bool ask_proc, struct fault *where);
+int session_add_segfile(struct session *s, const struct segfile *f, const char *name, bool ask_proc,
+    struct fault *where);
 
 #endif

@@ -16,9 +16,7 @@
 
 enum { NAMED_MAX = 4 }; /* files of others that are named one by one */
 
-int
-session_snapshots_add(
-    struct session *s, const char *path, const struct seg_header *h)
+int session_snapshots_add(struct session *s, const char *path, const struct seg_header *h)
 {
 	struct session_snapshot *more;
 
@@ -42,12 +40,10 @@ session_snapshots_add(
 	return 0;
 }
 
-static bool
-is_of_session(const struct session *s, const struct seg_header *h)
+static bool is_of_session(const struct session *s, const struct seg_header *h)
 {
 	for (size_t i = 0; i < s->count; i++)
-		if (h->session[0] &&
-		    strcmp(s->processes[i]->header.session, h->session) == 0)
+		if (h->session[0] && strcmp(s->processes[i]->header.session, h->session) == 0)
 			return true;
 	return false;
 }
@@ -67,8 +63,7 @@ struct gathering {
  * recording. 1: it does; 0: it does not; or -ENOMEM. This opens no file and
  * follows no link.
  */
-static int
-is_of_owner(struct gathering *g, const char *name, struct stat *ret)
+static int is_of_owner(struct gathering *g, const char *name, struct stat *ret)
 {
 	if (fstatat(g->dir, name, ret, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
@@ -77,20 +72,18 @@ is_of_owner(struct gathering *g, const char *name, struct stat *ret)
 	if (g->refused++ >= NAMED_MAX)
 		return 0;
 	return session_note(g->session,
-	    "%s/%s left out: it belongs to uid %u, the recording to uid %u",
-	    g->folder, name, (unsigned)ret->st_uid, (unsigned)g->owner);
+	    "%s/%s left out: it belongs to uid %u, the recording to uid %u", g->folder, name,
+	    (unsigned)ret->st_uid, (unsigned)g->owner);
 }
 
-static int
-add_file(struct gathering *g, const char *name, const struct segfile *f)
+static int add_file(struct gathering *g, const char *name, const struct segfile *f)
 {
 	struct seg_header h;
 	char *path;
 	int err;
 
 	if (segfile_header(f, SEGFILE_OWN, &h, NULL) < 0 ||
-	    h.snapshot_reason == SEG_SNAPSHOT_NONE ||
-	    !is_of_session(g->session, &h))
+	    h.snapshot_reason == SEG_SNAPSHOT_NONE || !is_of_session(g->session, &h))
 		return 0;
 	if (asprintf(&path, "%s/%s", g->folder, name) < 0)
 		return -ENOMEM;
@@ -99,8 +92,7 @@ add_file(struct gathering *g, const char *name, const struct segfile *f)
 	return err;
 }
 
-static int
-look_at(struct gathering *g, const char *name)
+static int look_at(struct gathering *g, const char *name)
 {
 	struct segfile *f;
 	struct stat st;
@@ -113,15 +105,13 @@ look_at(struct gathering *g, const char *name)
 		return err < 0 ? err : 0;
 	/* otherwise another file has been given this name in between */
 	err = 0;
-	if (segfile_source(f)->device == st.st_dev &&
-	    segfile_source(f)->inode == st.st_ino)
+	if (segfile_source(f)->device == st.st_dev && segfile_source(f)->inode == st.st_ino)
 		err = add_file(g, name, f);
 	segfile_close(f);
 	return err;
 }
 
-int
-session_snapshots_of_recording(struct session *s, const char *file)
+int session_snapshots_of_recording(struct session *s, const char *file)
 {
 	struct gathering g = {.session = s};
 	struct dirent *e;
@@ -153,8 +143,7 @@ session_snapshots_of_recording(struct session *s, const char *file)
 	return err;
 }
 
-static int
-by_time(const void *a, const void *b)
+static int by_time(const void *a, const void *b)
 {
 	const struct session_snapshot *x = a, *y = b;
 
@@ -165,8 +154,7 @@ by_time(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-static int
-load(struct session *s, const char *path, struct fault *where)
+static int load(struct session *s, const char *path, struct fault *where)
 {
 	struct fault why = {""};
 	struct segfile *f;
@@ -184,14 +172,12 @@ load(struct session *s, const char *path, struct fault *where)
 	return 0;
 }
 
-int
-session_snapshots_finish(struct session *s, struct fault *where)
+int session_snapshots_finish(struct session *s, struct fault *where)
 {
 	int err = 0;
 
 	if (s->snapshot_count > 1)
-		qsort(s->snapshots, s->snapshot_count, sizeof(*s->snapshots),
-		    by_time);
+		qsort(s->snapshots, s->snapshot_count, sizeof(*s->snapshots), by_time);
 	for (size_t i = s->snapshot_count; i-- > 0 && err == 0;) {
 		struct session_snapshot *x = &s->snapshots[i];
 
@@ -204,17 +190,15 @@ session_snapshots_finish(struct session *s, struct fault *where)
 }
 
 /* The names in a recording apply to the snapshots of the same process, too. */
-static void
-lend_names(const struct session *s, struct process *p)
+static void lend_names(const struct session *s, struct process *p)
 {
 	for (size_t i = 0; i < s->count && !p->names; i++)
-		if (memcmp(s->processes[i]->header.uuid, p->header.uuid,
-		        sizeof(p->header.uuid)) == 0)
+		if (memcmp(s->processes[i]->header.uuid, p->header.uuid, sizeof(p->header.uuid)) ==
+		    0)
 			p->names = s->processes[i]->names;
 }
 
-int
-session_add_snapshots(struct session *s, struct fault *where)
+int session_add_snapshots(struct session *s, struct fault *where)
 {
 	int err = 0;
 

@@ -5,8 +5,7 @@
 
 #include "session/load/session.h"
 
-#define SESSION_SNAPSHOTS_SUFFIX \
-	".snapshots" /* FILE.snapshots/: those of a recording */
+#define SESSION_SNAPSHOTS_SUFFIX ".snapshots" /* FILE.snapshots/: those of a recording */
 
 /*
  * A process may have hundreds of snapshots, and a report shows how the process
@@ -16,8 +15,7 @@
  */
 
 /* Notes the snapshot in `path` with header h. -ENOMEM. */
-int session_snapshots_add(
-    struct session *s, const char *path, const struct seg_header *h);
+int session_snapshots_add(struct session *s, const char *path, const struct seg_header *h);
 
 /*
  * Notes all snapshots in FILE.snapshots/ that were made in the session of the

@@ -31,32 +31,26 @@ struct gap {
 	uint64_t bytes, map_bytes; /* of the first uneven site */
 };
 
-static bool
-is_heap(const struct extents *sites, uint32_t id)
+static bool is_heap(const struct extents *sites, uint32_t id)
 {
 	struct seg_site row;
 
-	return !extents_get(sites, id, &row, sizeof(row)) ||
-	    seg_is_heap(row.kind);
+	return !extents_get(sites, id, &row, sizeof(row)) || seg_is_heap(row.kind);
 }
 
-static uint64_t
-taken(const struct sum_row *s, bool is_sampled)
+static uint64_t taken(const struct sum_row *s, bool is_sampled)
 {
 	return !s ? 0 : is_sampled ? s->samples : s->allocations;
 }
 
-static uint64_t
-given(const struct sum_row *s, bool is_sampled)
+static uint64_t given(const struct sum_row *s, bool is_sampled)
 {
 	return !s ? 0 : is_sampled ? s->sampled_frees : s->frees;
 }
 
-static void
-add_gap(struct gap *g, uint32_t site, struct bounds b)
+static void add_gap(struct gap *g, uint32_t site, struct bounds b)
 {
-	uint64_t by =
-	    capped_difference(b.low, b.map) + capped_difference(b.map, b.high);
+	uint64_t by = capped_difference(b.low, b.map) + capped_difference(b.map, b.high);
 
 	if (by == 0)
 		return;
@@ -67,8 +61,7 @@ add_gap(struct gap *g, uint32_t site, struct bounds b)
 	g->blocks += by;
 }
 
-static void
-add_uneven(struct gap *g, uint32_t site, uint64_t bytes, uint64_t map_bytes)
+static void add_uneven(struct gap *g, uint32_t site, uint64_t bytes, uint64_t map_bytes)
 {
 	if (bytes == map_bytes)
 		return;
@@ -83,33 +76,29 @@ add_uneven(struct gap *g, uint32_t site, uint64_t bytes, uint64_t map_bytes)
  * Events that may be half done: each is in the map or in the ledger, but not in
  * both.
  */
-static uint64_t
-known_faults(const struct seg_header *h)
+static uint64_t known_faults(const struct seg_header *h)
 {
-	return h->counts[SEG_HEALED] + h->counts[SEG_LOST_EVENTS] +
-	    h->counts[SEG_LOST_FREES] + h->counts[SEG_FORKED_INSIDE] +
-	    h->counts[SEG_MISSED_FREES] + h->counts[SEG_UNKNOWN_FREES];
+	return h->counts[SEG_HEALED] + h->counts[SEG_LOST_EVENTS] + h->counts[SEG_LOST_FREES] +
+	    h->counts[SEG_FORKED_INSIDE] + h->counts[SEG_MISSED_FREES] +
+	    h->counts[SEG_UNKNOWN_FREES];
 }
 
-static enum cross_check
-verdict(const struct gap *g, uint64_t slack, const char *when,
-    struct fault *ret_doubt)
+static enum cross_check verdict(
+    const struct gap *g, uint64_t slack, const char *when, struct fault *ret_doubt)
 {
 	if (g->blocks > slack) {
 		(void)fault_set(ret_doubt, 0,
 		    "site %u had %llu blocks in the live map %s, %llu to %llu "
 		    "in the ledger",
 		    g->site, (unsigned long long)g->first.map, when,
-		    (unsigned long long)g->first.low,
-		    (unsigned long long)g->first.high);
+		    (unsigned long long)g->first.low, (unsigned long long)g->first.high);
 		return CROSS_CHECK_NO;
 	}
 	if (g->uneven > slack) {
 		(void)fault_set(ret_doubt, 0,
 		    "site %u had %llu bytes in the live map %s, %llu in the "
 		    "ledger",
-		    g->site, (unsigned long long)g->map_bytes, when,
-		    (unsigned long long)g->bytes);
+		    g->site, (unsigned long long)g->map_bytes, when, (unsigned long long)g->bytes);
 		return CROSS_CHECK_NO;
 	}
 	return CROSS_CHECK_YES;
@@ -118,26 +107,22 @@ verdict(const struct gap *g, uint64_t slack, const char *when,
 /* ---- at the end ---- */
 
 /* The live blocks that the destructor has counted; their sum is in *ret_all. */
-static void
-sum_lives(const struct segment *seg, uint64_t *ret_all)
+static void sum_lives(const struct segment *seg, uint64_t *ret_all)
 {
 	*ret_all = 0;
 	for (size_t i = 0; i < seg->extent_count; i++) {
 		const struct segment_rows *x = &seg->extents[i];
 		struct seg_live row;
 
-		for (uint32_t k = 0; x->kind == SEG_EXT_LIVE && k < x->count;
-		     k++) {
+		for (uint32_t k = 0; x->kind == SEG_EXT_LIVE && k < x->count; k++) {
 			/* older rows have no sizes */
-			memcpy(&row, segment_copy_row(x, k),
-			    offsetof(struct seg_live, sizes));
+			memcpy(&row, segment_copy_row(x, k), offsetof(struct seg_live, sizes));
 			*ret_all += row.blocks;
 		}
 	}
 }
 
-enum cross_check
-cross_check_ended(const struct segment *seg, const struct sums *sums,
+enum cross_check cross_check_ended(const struct segment *seg, const struct sums *sums,
     const struct extents *sites, struct fault *ret_doubt)
 {
 	const struct seg_header *h = &seg->header;
@@ -146,8 +131,8 @@ cross_check_ended(const struct segment *seg, const struct sums *sums,
 	struct extents lives = {0};
 	struct gap g = {0};
 
-	if (h->end_kind != SEG_END_EXITED || h->fold_events == 0 ||
-	    h->live_scan_partial || h->snapshot_reason != SEG_SNAPSHOT_NONE)
+	if (h->end_kind != SEG_END_EXITED || h->fold_events == 0 || h->live_scan_partial ||
+	    h->snapshot_reason != SEG_SNAPSHOT_NONE)
 		return CROSS_CHECK_UNKNOWN;
 	if (extents_init(&lives, seg, SEG_EXT_LIVE) < 0)
 		return CROSS_CHECK_UNKNOWN;
@@ -157,19 +142,15 @@ cross_check_ended(const struct segment *seg, const struct sums *sums,
 		struct seg_live live = {0};
 		uint64_t n;
 
-		(void)extents_get(
-		    &lives, s->id, &live, offsetof(struct seg_live, sizes));
+		(void)extents_get(&lives, s->id, &live, offsetof(struct seg_live, sizes));
 		seen += live.blocks;
 		if (!is_heap(sites, s->id))
 			continue;
 		events += s->allocations + s->frees;
-		n = capped_difference(
-		    taken(s, is_sampled), given(s, is_sampled));
+		n = capped_difference(taken(s, is_sampled), given(s, is_sampled));
 		add_gap(&g, s->id, (struct bounds){n, n, live.blocks});
 		if (n == live.blocks && !is_sampled)
-			add_uneven(&g, s->id,
-			    capped_difference(
-			        s->allocated_bytes, s->freed_bytes),
+			add_uneven(&g, s->id, capped_difference(s->allocated_bytes, s->freed_bytes),
 			    live.bytes);
 	}
 	extents_release(&lives);
@@ -190,18 +171,16 @@ cross_check_ended(const struct segment *seg, const struct sums *sums,
 /* ---- while it runs ---- */
 
 /* Call this for ids in ascending order. NULL: the ledger does not have it. */
-static const struct sum_row *
-next_of(const struct sums *l, size_t *at, uint32_t id)
+static const struct sum_row *next_of(const struct sums *l, size_t *at, uint32_t id)
 {
 	while (*at < l->count && l->items[*at].id < id)
 		(*at)++;
 	return *at < l->count && l->items[*at].id == id ? &l->items[*at] : NULL;
 }
 
-static void
-compare_site(struct gap *g, uint32_t id, const struct sum_row *before,
-    const struct sum_row *after, const struct sum_row *map,
-    const struct live_map *m, bool is_sampled)
+static void compare_site(struct gap *g, uint32_t id, const struct sum_row *before,
+    const struct sum_row *after, const struct sum_row *map, const struct live_map *m,
+    bool is_sampled)
 {
 	uint64_t in_before = taken(before, is_sampled);
 	uint64_t in_after = taken(after, is_sampled);
@@ -214,11 +193,9 @@ compare_site(struct gap *g, uint32_t id, const struct sum_row *before,
 	if (m->is_partial)
 		b.low = 0;
 	add_gap(g, id, b);
-	if (b.low == b.high && b.map == b.low && m->bytes_known &&
-	    !is_sampled && !m->is_partial && after)
-		add_uneven(g, id,
-		    capped_difference(
-		        after->allocated_bytes, after->freed_bytes),
+	if (b.low == b.high && b.map == b.low && m->bytes_known && !is_sampled && !m->is_partial &&
+	    after)
+		add_uneven(g, id, capped_difference(after->allocated_bytes, after->freed_bytes),
 		    map ? map->allocated_bytes : 0);
 }
 
@@ -226,8 +203,7 @@ compare_site(struct gap *g, uint32_t id, const struct sum_row *before,
  * The ids come from the later ledger, because it has all ids of the earlier
  * one.
  */
-static struct gap
-compare(const struct sums *before, const struct live_map *m,
+static struct gap compare(const struct sums *before, const struct live_map *m,
     const struct sums *after, const struct extents *sites, bool is_sampled)
 {
 	size_t in_before = 0, in_map = 0, in_after = 0;
@@ -237,22 +213,19 @@ compare(const struct sums *before, const struct live_map *m,
 		uint32_t id = after->items[i].id;
 
 		if (is_heap(sites, id))
-			compare_site(&g, id, next_of(before, &in_before, id),
-			    &after->items[i], next_of(&m->counts, &in_map, id),
-			    m, is_sampled);
+			compare_site(&g, id, next_of(before, &in_before, id), &after->items[i],
+			    next_of(&m->counts, &in_map, id), m, is_sampled);
 	}
 	for (size_t i = 0; i < m->counts.count; i++) {
 		const struct sum_row *s = &m->counts.items[i];
 
 		if (!next_of(after, &in_after, s->id))
-			add_gap(
-			    &g, s->id, (struct bounds){0, 0, s->allocations});
+			add_gap(&g, s->id, (struct bounds){0, 0, s->allocations});
 	}
 	return g;
 }
 
-static uint64_t
-threads_of(pid_t pid)
+static uint64_t threads_of(pid_t pid)
 {
 	uint32_t n = procfs_status(pid, "Threads");
 
@@ -260,22 +233,18 @@ threads_of(pid_t pid)
 }
 
 /* Is it still the same process with the same program? */
-static bool
-same_still(const struct seg_header *a, const struct seg_header *b,
-    const struct segfile *f)
+static bool same_still(
+    const struct seg_header *a, const struct seg_header *b, const struct segfile *f)
 {
 	pid_t pid;
 
-	return memcmp(a->uuid, b->uuid, sizeof(a->uuid)) == 0 &&
-	    b->end_kind == SEG_END_NONE && a->live_root == b->live_root &&
-	    proc_check(b, segfile_source(f), &pid) == PROC_YES;
+	return memcmp(a->uuid, b->uuid, sizeof(a->uuid)) == 0 && b->end_kind == SEG_END_NONE &&
+	    a->live_root == b->live_root && proc_check(b, segfile_source(f), &pid) == PROC_YES;
 }
 
 /* One round; *before becomes the ledger after it. */
-static int
-look_once(const struct segment *seg, struct sums *before,
-    const struct segfile *f, int slot, pid_t pid, enum cross_check *ret,
-    struct cross_check_words *words)
+static int look_once(const struct segment *seg, struct sums *before, const struct segfile *f,
+    int slot, pid_t pid, enum cross_check *ret, struct cross_check_words *words)
 {
 	bool is_sampled = seg->header.sample_bytes > 0;
 	struct segment *again = NULL;
@@ -294,15 +263,13 @@ look_once(const struct segment *seg, struct sums *before,
 		goto out;
 	}
 	err = -ENOMEM;
-	if (sums_init(&after, again) < 0 ||
-	    extents_init(&sites, again, SEG_EXT_SITE) < 0)
+	if (sums_init(&after, again) < 0 || extents_init(&sites, again, SEG_EXT_SITE) < 0)
 		goto out;
 	err = 0;
 	g = compare(before, &map, &after, &sites, is_sampled);
 	if (same_still(&seg->header, &again->header, f)) {
-		*ret =
-		    verdict(&g, threads_of(pid) + known_faults(&again->header),
-		        "while it ran", &words->doubt);
+		*ret = verdict(&g, threads_of(pid) + known_faults(&again->header), "while it ran",
+		    &words->doubt);
 		if (*ret == CROSS_CHECK_YES && map.is_partial)
 			*ret = CROSS_CHECK_PARTLY;
 	}
@@ -317,9 +284,8 @@ out:
 	return err;
 }
 
-int
-cross_check_running(const struct segment *seg, const struct segfile *f,
-    int slot, pid_t pid, enum cross_check *ret, struct cross_check_words *words)
+int cross_check_running(const struct segment *seg, const struct segfile *f, int slot, pid_t pid,
+    enum cross_check *ret, struct cross_check_words *words)
 {
 	struct sums before = {0};
 	int err;

@@ -22,9 +22,8 @@ enum cross_check {
  * had at that time. Each later event may change one block of one site, and no
  * more.
  */
-enum cross_check cross_check_ended(const struct segment *seg,
-    const struct sums *sums, const struct extents *sites,
-    struct fault *ret_doubt);
+enum cross_check cross_check_ended(const struct segment *seg, const struct sums *sums,
+    const struct extents *sites, struct fault *ret_doubt);
 
 /*
  * For a running process. Reads the ledger, then the live map in its memory,
@@ -41,8 +40,7 @@ struct cross_check_words {
 	struct fault doubt;  /* where the two differ */
 	struct fault unread; /* why the memory could not be read */
 };
-int cross_check_running(const struct segment *seg, const struct segfile *f,
-    int slot, pid_t pid, enum cross_check *ret,
-    struct cross_check_words *words);
+int cross_check_running(const struct segment *seg, const struct segfile *f, int slot, pid_t pid,
+    enum cross_check *ret, struct cross_check_words *words);
 
 #endif

@@ -9,16 +9,14 @@
 
 enum { GENERATIONS_MAX = 16 };
 
-static bool
-has_parent(const struct process *p)
+static bool has_parent(const struct process *p)
 {
 	static const uint8_t none[16];
 
 	return memcmp(p->header.parent_uuid, none, sizeof(none)) != 0;
 }
 
-const struct process *
-family_parent(const struct session *s, const struct process *p)
+const struct process *family_parent(const struct session *s, const struct process *p)
 {
 	if (!has_parent(p))
 		return NULL;
@@ -31,8 +29,8 @@ family_parent(const struct session *s, const struct process *p)
 }
 
 /* Ids are the grandparent's below those of a parent that is not there. */
-static const struct process *
-grandparent(const struct session *s, const struct process *p, uint32_t id)
+static const struct process *grandparent(
+    const struct session *s, const struct process *p, uint32_t id)
 {
 	static const uint8_t none[16];
 	const struct process *found;
@@ -44,8 +42,7 @@ grandparent(const struct session *s, const struct process *p, uint32_t id)
 	return found == p ? NULL : found;
 }
 
-const struct process *
-family_owner(const struct session *s, const struct process *p, uint32_t id)
+const struct process *family_owner(const struct session *s, const struct process *p, uint32_t id)
 {
 	/* a chain of parents longer than the number of processes is a circle */
 	for (size_t n = 0; p && n <= s->count; n++) {
@@ -55,16 +52,13 @@ family_owner(const struct session *s, const struct process *p, uint32_t id)
 			return p;
 		parent = family_parent(s, p);
 		/* of one that ended early there are sums, and no ids */
-		p = parent && !process_ended_early(parent)
-		    ? parent
-		    : grandparent(s, p, id);
+		p = parent && !process_ended_early(parent) ? parent : grandparent(s, p, id);
 	}
 	return NULL;
 }
 
 /* Takes the parent of p out of `from`, if it is there. -ENOMEM. */
-static int
-adopt(struct session *s, const struct process *p, struct session *from)
+static int adopt(struct session *s, const struct process *p, struct session *from)
 {
 	const struct process *parent = family_parent(from, p);
 	struct process **list;
@@ -72,8 +66,7 @@ adopt(struct session *s, const struct process *p, struct session *from)
 	for (size_t i = 0; parent && i < from->count; i++) {
 		if (from->processes[i] != parent)
 			continue;
-		list = reallocarray(
-		    s->processes, s->count + 1, sizeof(struct process *));
+		list = reallocarray(s->processes, s->count + 1, sizeof(struct process *));
 		if (!list)
 			return -ENOMEM;
 		s->processes = list;
@@ -84,9 +77,7 @@ adopt(struct session *s, const struct process *p, struct session *from)
 	return 0;
 }
 
-int
-family_add(struct session *s, const struct process *child, pid_t pid,
-    const char *segment_path)
+int family_add(struct session *s, const struct process *child, pid_t pid, const char *segment_path)
 {
 	const struct process *p = child;
 	char directory[4096], *slash;
@@ -105,8 +96,8 @@ family_add(struct session *s, const struct process *child, pid_t pid,
 			 * The search gives the last process that had this pid,
 			 * so compare the uuid.
 			 */
-			if (session_load_dead(pid, directory,
-			        (pid_t)p->header.ppid, &from, NULL) < 0)
+			if (session_load_dead(pid, directory, (pid_t)p->header.ppid, &from, NULL) <
+			    0)
 				break;
 			err = adopt(s, p, from);
 			session_free(from);

@@ -11,18 +11,15 @@
  * own segment, after the processes that the session has. Parents that cannot be
  * read are left out. pid is the child's pid in our namespace. -ENOMEM.
  */
-int family_add(struct session *s, const struct process *child, pid_t pid,
-    const char *segment_path);
+int family_add(struct session *s, const struct process *child, pid_t pid, const char *segment_path);
 
 /* The parent of p in the session. NULL: p has none, or it is not there. */
-const struct process *family_parent(
-    const struct session *s, const struct process *p);
+const struct process *family_parent(const struct session *s, const struct process *p);
 
 /*
  * The process whose site this id is: p, or one from which it was forked. NULL:
  * the records of that one, or of two in between, are not there.
  */
-const struct process *family_owner(
-    const struct session *s, const struct process *p, uint32_t id);
+const struct process *family_owner(const struct session *s, const struct process *p, uint32_t id);
 
 #endif

@@ -14,8 +14,7 @@
 
 enum { GENERATIONS_MAX = 16 };
 
-bool
-forked_is(const struct seg_header *h)
+bool forked_is(const struct seg_header *h)
 {
 	static const uint8_t none[sizeof(h->uuid)];
 
@@ -24,8 +23,7 @@ forked_is(const struct seg_header *h)
 }
 
 /* Sums of its first events are all that the file has; no address of blocks. */
-static bool
-has_sums_alone(const struct segfile *f, int slot)
+static bool has_sums_alone(const struct segfile *f, int slot)
 {
 	static const uint8_t none[16];
 	struct seg_header h;
@@ -37,14 +35,12 @@ has_sums_alone(const struct segfile *f, int slot)
 }
 
 /* What proc_open() says of a child that has no segment yet. */
-static bool
-is_too_early(int err)
+static bool is_too_early(int err)
 {
 	return err == -EAGAIN || err == -ENODATA;
 }
 
-bool
-forked_lacks_segment(pid_t pid)
+bool forked_lacks_segment(pid_t pid)
 {
 	struct segfile *f;
 	char path[4096];
@@ -60,23 +56,21 @@ forked_lacks_segment(pid_t pid)
 }
 
 /* Two processes between which there was no exec. */
-static bool
-is_same_image(const struct procfs_stat *a, const struct procfs_stat *b)
+static bool is_same_image(const struct procfs_stat *a, const struct procfs_stat *b)
 {
 	return a->code_start == b->code_start && a->code_end == b->code_end &&
 	    a->stack_start == b->stack_start;
 }
 
 /* The tick of the parent's clock in which the child was forked. */
-static uint64_t
-fork_tick(const struct seg_header *parent, const struct procfs_stat *parent_is,
+static uint64_t fork_tick(const struct seg_header *parent, const struct procfs_stat *parent_is,
     const struct procfs_stat *child_is)
 {
 	long per_second = sysconf(_SC_CLK_TCK);
 	uint64_t jiffies = child_is->start_jiffies - parent_is->start_jiffies;
 
-	if (child_is->start_jiffies < parent_is->start_jiffies ||
-	    per_second <= 0 || parent->tick_ns == 0)
+	if (child_is->start_jiffies < parent_is->start_jiffies || per_second <= 0 ||
+	    parent->tick_ns == 0)
 		return 0;
 	return jiffies * (1000000000 / (uint64_t)per_second) / parent->tick_ns;
 }
@@ -85,16 +79,14 @@ fork_tick(const struct seg_header *parent, const struct procfs_stat *parent_is,
  * The first id that is not the parent's in memory of the child. The parent has
  * given later ids to other stacks than the child has.
  */
-static uint32_t
-first_own_id(const struct process *parent, uint64_t tick)
+static uint32_t first_own_id(const struct process *parent, uint64_t tick)
 {
 	uint32_t next = parent->header.first_id;
 
 	for (size_t i = 0; i < parent->id_count; i++) {
 		const struct process_id *x = &parent->ids[i];
 
-		if (x->site < parent->site_count &&
-		    parent->sites[x->site].first_tick > tick)
+		if (x->site < parent->site_count && parent->sites[x->site].first_tick > tick)
 			break;
 		next = x->id + 1;
 	}
@@ -102,8 +94,7 @@ first_own_id(const struct process *parent, uint64_t tick)
 }
 
 /* What it has mapped of a segment file is no memory of the program. */
-static void
-find_own_address(pid_t pid, struct seg_header *h)
+static void find_own_address(pid_t pid, struct seg_header *h)
 {
 	struct procfs_mapping m;
 	struct procfs_maps maps;
@@ -114,15 +105,13 @@ find_own_address(pid_t pid, struct seg_header *h)
 	while (h->own_address == 0 && procfs_maps_next_file(&maps, &m)) {
 		size_t len = strlen(m.path);
 
-		if (m.rights[3] == 's' && len > 4 &&
-		    strcmp(m.path + len - 4, ".seg") == 0)
+		if (m.rights[3] == 's' && len > 4 && strcmp(m.path + len - 4, ".seg") == 0)
 			h->own_address = m.start;
 	}
 	procfs_maps_close(&maps);
 }
 
-static int
-add_child(struct session *s, pid_t pid, const struct process *parent,
+static int add_child(struct session *s, pid_t pid, const struct process *parent,
     const struct procfs_stat *parent_is, const struct procfs_stat *child_is)
 {
 	const struct seg_header *from = &parent->header;
@@ -136,11 +125,9 @@ add_child(struct session *s, pid_t pid, const struct process *parent,
 	seg.header.ppid = from->pid;
 	seg.header.start_jiffies = child_is->start_jiffies;
 	seg.header.tick = 0; /* it has a clock of its own */
-	seg.header.first_id =
-	    first_own_id(parent, fork_tick(from, parent_is, child_is));
+	seg.header.first_id = first_own_id(parent, fork_tick(from, parent_is, child_is));
 	find_own_address(pid, &seg.header);
-	list =
-	    reallocarray(s->processes, s->count + 1, sizeof(struct process *));
+	list = reallocarray(s->processes, s->count + 1, sizeof(struct process *));
 	if (!list)
 		return -ENOMEM;
 	s->processes = list;
@@ -154,8 +141,7 @@ add_child(struct session *s, pid_t pid, const struct process *parent,
 }
 
 /* A child without a segment, and the ancestor that has one. */
-static int
-load_ancestor(pid_t pid, struct session **ret, struct fault *where)
+static int load_ancestor(pid_t pid, struct session **ret, struct fault *where)
 {
 	struct procfs_stat child_is, parent_is;
 	struct session *s;
@@ -175,9 +161,8 @@ load_ancestor(pid_t pid, struct session **ret, struct fault *where)
 		err = session_load_pid(parent, &s, where);
 		if (err < 0)
 			return err;
-		err = s->count == 1
-		    ? add_child(s, pid, s->processes[0], &parent_is, &child_is)
-		    : -ENXIO;
+		err = s->count == 1 ? add_child(s, pid, s->processes[0], &parent_is, &child_is)
+		                    : -ENXIO;
 		if (err < 0) {
 			session_free(s);
 			return err;
@@ -188,8 +173,7 @@ load_ancestor(pid_t pid, struct session **ret, struct fault *where)
 	return -ENXIO;
 }
 
-int
-forked_load(pid_t pid, struct session **ret, struct fault *where)
+int forked_load(pid_t pid, struct session **ret, struct fault *where)
 {
 	struct session *s;
 	struct segfile *f;

@@ -25,25 +25,19 @@ struct check {
 };
 
 /* The first violation is described, the others are counted. */
-static struct fault *
-broken(struct check *c)
+static struct fault *broken(struct check *c)
 {
 	return c->broken++ == 0 ? &c->first : NULL;
 }
 
-static void
-check_figures(struct check *c, const struct sum_row *s)
+static void check_figures(struct check *c, const struct sum_row *s)
 {
 	if (s->frees > s->allocations && s->frees - s->allocations > c->slack)
-		(void)fault_set(broken(c), 0,
-		    "site %u has %llu frees of %llu allocations", s->id,
-		    (unsigned long long)s->frees,
-		    (unsigned long long)s->allocations);
+		(void)fault_set(broken(c), 0, "site %u has %llu frees of %llu allocations", s->id,
+		    (unsigned long long)s->frees, (unsigned long long)s->allocations);
 	else if (s->freed_bytes > s->allocated_bytes && c->slack == 0)
-		(void)fault_set(broken(c), 0,
-		    "site %u has freed %llu of %llu bytes", s->id,
-		    (unsigned long long)s->freed_bytes,
-		    (unsigned long long)s->allocated_bytes);
+		(void)fault_set(broken(c), 0, "site %u has freed %llu of %llu bytes", s->id,
+		    (unsigned long long)s->freed_bytes, (unsigned long long)s->allocated_bytes);
 	else if (c->is_exited && s->frees == s->allocations &&
 	    s->freed_bytes != s->allocated_bytes && c->uneven++ == 0)
 		(void)fault_set(&c->first_uneven, 0,
@@ -51,17 +45,15 @@ check_figures(struct check *c, const struct sum_row *s)
 		    (unsigned long long)(s->allocated_bytes - s->freed_bytes));
 }
 
-static void
-check_stack(struct check *c, const struct extents *sites, uint32_t id)
+static void check_stack(struct check *c, const struct extents *sites, uint32_t id)
 {
 	struct seg_site row;
 	struct seg_inner inner;
 	struct seg_node node;
 
 	if (id < c->header->first_id) {
-		(void)fault_set(broken(c), 0,
-		    "site %u is below the first id, %u", id,
-		    c->header->first_id);
+		(void)fault_set(
+		    broken(c), 0, "site %u is below the first id, %u", id, c->header->first_id);
 		return;
 	}
 	if (!extents_get(sites, id, &row, sizeof(row))) {
@@ -72,17 +64,15 @@ check_stack(struct check *c, const struct extents *sites, uint32_t id)
 		return; /* an id was given out, but its row was never filled */
 	if (!extents_get(&c->inners, row.inner, &inner, sizeof(inner)) ||
 	    inner.count > SEG_INNER_FRAMES)
-		(void)fault_set(broken(c), 0,
-		    "site %u names inner frames %u, which are not there", id,
-		    row.inner);
+		(void)fault_set(broken(c), 0, "site %u names inner frames %u, which are not there",
+		    id, row.inner);
 	else if (row.node > NODES_WITHOUT_FRAME &&
 	    !extents_get(&c->nodes, row.node, &node, sizeof(node)))
-		(void)fault_set(broken(c), 0,
-		    "site %u names node %u, which is not there", id, row.node);
+		(void)fault_set(
+		    broken(c), 0, "site %u names node %u, which is not there", id, row.node);
 }
 
-static void
-check_all(struct check *c, const struct sums *sums, const struct extents *sites)
+static void check_all(struct check *c, const struct sums *sums, const struct extents *sites)
 {
 	uint64_t tolerated = c->header->threads > 1 ? c->header->threads : 0;
 
@@ -91,8 +81,7 @@ check_all(struct check *c, const struct sums *sums, const struct extents *sites)
 
 		check_figures(c, s);
 		check_stack(c, sites, s->id);
-		if (c->allocated_bytes + s->allocated_bytes >=
-		    c->allocated_bytes)
+		if (c->allocated_bytes + s->allocated_bytes >= c->allocated_bytes)
 			c->allocated_bytes += s->allocated_bytes;
 		else
 			c->allocated_bytes = UINT64_MAX;
@@ -112,8 +101,7 @@ check_all(struct check *c, const struct sums *sums, const struct extents *sites)
 		    (unsigned long long)c->header->peak_bytes);
 }
 
-int
-invariants_check(const struct segment *seg, const struct sums *sums,
+int invariants_check(const struct segment *seg, const struct sums *sums,
     const struct extents *sites, struct fault *ret_doubt)
 {
 	struct check c = {.header = &seg->header};
@@ -122,22 +110,20 @@ invariants_check(const struct segment *seg, const struct sums *sums,
 	if (extents_init(&c.nodes, seg, SEG_EXT_NODE) < 0 ||
 	    extents_init(&c.inners, seg, SEG_EXT_INNER) < 0)
 		goto out;
-	c.slack = seg->header.counts[SEG_HEALED] +
-	    seg->header.counts[SEG_FORKED_INSIDE];
+	c.slack = seg->header.counts[SEG_HEALED] + seg->header.counts[SEG_FORKED_INSIDE];
 	if (seg->header.sample_bytes > 0)
 		c.slack += SAMPLED_SLACK;
-	c.is_exited = seg->header.end_kind == SEG_END_EXITED &&
-	    seg->header.sample_bytes == 0 && c.slack == 0;
+	c.is_exited =
+	    seg->header.end_kind == SEG_END_EXITED && seg->header.sample_bytes == 0 && c.slack == 0;
 	check_all(&c, sums, sites);
 	err = 0;
 	if (c.broken > 0) {
 		char others[48] = "";
 
 		if (c.broken > 1)
-			(void)snprintf(others, sizeof(others),
-			    " (and %zu more like it)", c.broken - 1);
-		err = fault_set(
-		    ret_doubt, -EBADMSG, "%.180s%s", c.first.text, others);
+			(void)snprintf(
+			    others, sizeof(others), " (and %zu more like it)", c.broken - 1);
+		err = fault_set(ret_doubt, -EBADMSG, "%.180s%s", c.first.text, others);
 	}
 out:
 	extents_release(&c.nodes);

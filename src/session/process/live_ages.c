@@ -17,16 +17,14 @@ struct fold {
 };
 
 /* The clock that births are on. */
-static uint32_t
-now_in(const struct seg_header *h)
+static uint32_t now_in(const struct seg_header *h)
 {
 	uint64_t now = ticks_now(h);
 
 	return now < CELL_BIRTH_MAX ? (uint32_t)now : CELL_BIRTH_MAX;
 }
 
-static bool
-add_block(const struct live_map_block *b, void *arg)
+static bool add_block(const struct live_map_block *b, void *arg)
 {
 	const struct fold *f = arg;
 	const struct process *p = f->process;
@@ -43,8 +41,7 @@ add_block(const struct live_map_block *b, void *arg)
 		return false;
 	site->ages->live_ages_known = true;
 	/* the first class is for young blocks, as in struct process_ages */
-	site->ages
-	    ->living[age < SEG_YOUNG_TICKS ? 0 : seg_age_bucket(age) + 1]++;
+	site->ages->living[age < SEG_YOUNG_TICKS ? 0 : seg_age_bucket(age) + 1]++;
 	site->ages->births_known = true;
 	if (site->ages->births[seg_birth_slot(b->birth, f->now)] != UINT32_MAX)
 		site->ages->births[seg_birth_slot(b->birth, f->now)]++;
@@ -63,8 +60,7 @@ struct search {
 	bool lacks_sizes;
 };
 
-static bool
-add_old(const struct live_map_block *b, void *arg)
+static bool add_old(const struct live_map_block *b, void *arg)
 {
 	struct search *s = arg;
 	const struct process *p = s->process;
@@ -83,14 +79,9 @@ add_old(const struct live_map_block *b, void *arg)
 	return true;
 }
 
-int
-live_ages_older(
-    const struct process *p, uint32_t ticks, struct live_ages_old *ret)
+int live_ages_older(const struct process *p, uint32_t ticks, struct live_ages_old *ret)
 {
-	struct search s = {.process = p,
-	    .old = ret,
-	    .now = now_in(&p->header),
-	    .ticks = ticks};
+	struct search s = {.process = p, .old = ret, .now = now_in(&p->header), .ticks = ticks};
 	struct live_map m = {.each = add_old, .arg = &s};
 	int err;
 
@@ -105,8 +96,7 @@ live_ages_older(
 	return err < 0 ? err : 0;
 }
 
-static int
-read_for(struct process *p, uint64_t budget_ns)
+static int read_for(struct process *p, uint64_t budget_ns)
 {
 	struct fold f = {.process = p, .now = now_in(&p->header)};
 	struct live_map m = {.each = add_block, .arg = &f};
@@ -123,16 +113,14 @@ read_for(struct process *p, uint64_t budget_ns)
 	return err < 0 ? err : 0;
 }
 
-int
-live_ages_read(struct process *p)
+int live_ages_read(struct process *p)
 {
 	int err = p->running_pid > 0 ? read_for(p, BUDGET_NS) : 0;
 
 	return err == -ENOMEM ? err : 0; /* else sums tell what is missing */
 }
 
-int
-live_ages_read_whole(struct process *p)
+int live_ages_read_whole(struct process *p)
 {
 	return p->running_pid > 0 ? read_for(p, UINT64_MAX) : -ESRCH;
 }

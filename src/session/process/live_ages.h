@@ -28,7 +28,6 @@ struct live_ages_old {
  * with the blocks older than so many ticks. Negative errno if we may not read
  * it, or if some of its blocks or sizes cannot be read (-ENODATA).
  */
-int live_ages_older(
-    const struct process *p, uint32_t ticks, struct live_ages_old *ret);
+int live_ages_older(const struct process *p, uint32_t ticks, struct live_ages_old *ret);
 
 #endif

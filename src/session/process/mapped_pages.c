@@ -42,19 +42,16 @@ struct walk {
 	size_t run_count, run_room;
 };
 
-static int
-add_node(struct walk *w, uint64_t entry, uint64_t page)
+static int add_node(struct walk *w, uint64_t entry, uint64_t page)
 {
 	const uint64_t address = entry & ~MAPPED_IS_NODE;
 	int err;
 
-	if (address % NODE_BYTES || address >= ADDRESS_MAX ||
-	    w->all_nodes == NODES_MAX) {
+	if (address % NODE_BYTES || address >= ADDRESS_MAX || w->all_nodes == NODES_MAX) {
 		w->to->is_partial = true;
 		return 0;
 	}
-	err =
-	    room_make(&w->next, &w->next_room, w->next_count, sizeof(*w->next));
+	err = room_make(&w->next, &w->next_room, w->next_count, sizeof(*w->next));
 	if (err < 0)
 		return err;
 	w->all_nodes++;
@@ -63,8 +60,7 @@ add_node(struct walk *w, uint64_t entry, uint64_t page)
 }
 
 /* Adds a leaf to the last run, or begins a new one. */
-static int
-add_leaf(struct walk *w, uint64_t leaf, uint64_t page, uint64_t pages)
+static int add_leaf(struct walk *w, uint64_t leaf, uint64_t page, uint64_t pages)
 {
 	struct run *last = w->run_count ? &w->runs[w->run_count - 1] : NULL;
 	int err;
@@ -85,9 +81,8 @@ add_leaf(struct walk *w, uint64_t leaf, uint64_t page, uint64_t pages)
 }
 
 /* The entries of the root or of a node, each for 1 << shift pages. */
-static int
-add_entries(struct walk *w, const uint8_t *bytes, size_t count, uint64_t page,
-    unsigned shift)
+static int add_entries(
+    struct walk *w, const uint8_t *bytes, size_t count, uint64_t page, unsigned shift)
 {
 	int err = 0;
 
@@ -106,8 +101,7 @@ add_entries(struct walk *w, const uint8_t *bytes, size_t count, uint64_t page,
 	return err;
 }
 
-static int
-read_root(struct walk *w)
+static int read_root(struct walk *w)
 {
 	const struct foreign_range range = {
 	    w->process->header.mapped_root, ROOT_BYTES / FOREIGN_PAGE_BYTES};
@@ -122,13 +116,11 @@ read_root(struct walk *w)
 		return err;
 	for (size_t i = 0; i < batch.count; i++)
 		w->to->is_partial |= batch.pages[i] >= FOREIGN_SWAPPED;
-	return add_entries(
-	    w, batch.bytes, 1 << MAPPED_ROOT_BITS, 0, MAPPED_TOP_SHIFT);
+	return add_entries(w, batch.bytes, 1 << MAPPED_ROOT_BITS, 0, MAPPED_TOP_SHIFT);
 }
 
 /* Reads nodes from `from` on, as many as fit; returns how many. */
-static int
-read_some(struct walk *w, size_t from, unsigned shift)
+static int read_some(struct walk *w, size_t from, unsigned shift)
 {
 	struct foreign_range ranges[FOREIGN_BATCH_RANGES];
 	struct foreign_batch batch;
@@ -137,9 +129,8 @@ read_some(struct walk *w, size_t from, unsigned shift)
 	int err;
 
 	for (; n < FOREIGN_BATCH_RANGES && from + n < w->node_count; n++)
-		ranges[n] = (struct foreign_range){w->nodes[from + n].address &
-		        ~(uint64_t)(FOREIGN_PAGE_BYTES - 1),
-		    1};
+		ranges[n] = (struct foreign_range){
+		    w->nodes[from + n].address & ~(uint64_t)(FOREIGN_PAGE_BYTES - 1), 1};
 	err = foreign_read(w->memory, ranges, n, &batch, &where);
 	for (size_t i = 0; i < n && err >= 0; i++) {
 		const struct node *node = &w->nodes[from + i];
@@ -147,16 +138,14 @@ read_some(struct walk *w, size_t from, unsigned shift)
 		if (batch.pages[i] != FOREIGN_READ)
 			w->to->is_partial = true;
 		err = add_entries(w,
-		    batch.bytes + i * FOREIGN_PAGE_BYTES +
-		        node->address % FOREIGN_PAGE_BYTES,
+		    batch.bytes + i * FOREIGN_PAGE_BYTES + node->address % FOREIGN_PAGE_BYTES,
 		    SLOTS, node->page, shift);
 	}
 	return err < 0 ? err : (int)n;
 }
 
 /* The nodes of one level after the other. */
-static int
-read_nodes(struct walk *w)
+static int read_nodes(struct walk *w)
 {
 	unsigned shift = MAPPED_TOP_SHIFT;
 	int n = 0;
@@ -180,8 +169,7 @@ read_nodes(struct walk *w)
 
 /* ---- by site ------------------------------------------------------------- */
 
-static int
-by_page(const void *a, const void *b)
+static int by_page(const void *a, const void *b)
 {
 	const struct run *x = a, *y = b;
 
@@ -189,29 +177,25 @@ by_page(const void *a, const void *b)
 }
 
 /* NULL: it is one of a parent's, or newer than the ledger that was read. */
-static struct mapped_site *
-site_of(struct walk *w, uint64_t leaf)
+static struct mapped_site *site_of(struct walk *w, uint64_t leaf)
 {
 	const struct process *p = w->process;
 	const uint32_t id = mapped_site(leaf);
 	const struct process_id *found = process_find_id(p, id);
 
-	return found && p->sites[found->site].kind == SEG_SITE_MAPPING
-	    ? &w->to->sites[found->site]
-	    : NULL;
+	return found && p->sites[found->site].kind == SEG_SITE_MAPPING ? &w->to->sites[found->site]
+	                                                               : NULL;
 }
 
 /* Runs of different levels may belong to one range. */
-static void
-count_ranges(struct walk *w)
+static void count_ranges(struct walk *w)
 {
 	const struct run *last = NULL;
 
 	for (size_t i = 0; i < w->run_count; i++) {
 		const struct run *r = &w->runs[i];
 		struct mapped_site *s = site_of(w, r->leaf);
-		bool goes_on = last && last->end == r->first &&
-		    mapped_goes_on(last->leaf, r->leaf);
+		bool goes_on = last && last->end == r->first && mapped_goes_on(last->leaf, r->leaf);
 
 		last = r;
 		if (!s)
@@ -222,8 +206,7 @@ count_ranges(struct walk *w)
 }
 
 /* Adds pages of a kind to the runs that they are in, from run `at` on. */
-static void
-add_pages(struct walk *w, size_t at, const struct foreign_run *pages)
+static void add_pages(struct walk *w, size_t at, const struct foreign_run *pages)
 {
 	const uint64_t first = pages->start >> MAPPED_PAGE_BITS;
 	const uint64_t end = first + pages->pages;
@@ -244,8 +227,7 @@ add_pages(struct walk *w, size_t at, const struct foreign_run *pages)
 }
 
 /* Asks for the runs from `at` to `end`, which lie next to each other. */
-static int
-ask_for(struct walk *w, size_t at, size_t end)
+static int ask_for(struct walk *w, size_t at, size_t end)
 {
 	uint64_t from = w->runs[at].first << MAPPED_PAGE_BITS;
 	const uint64_t to = w->runs[end - 1].end << MAPPED_PAGE_BITS;
@@ -257,12 +239,9 @@ ask_for(struct walk *w, size_t at, size_t end)
 		uint64_t next = to;
 		size_t count;
 
-		err = foreign_present(
-		    w->memory, from, to, &list, &count, &next, &where);
+		err = foreign_present(w->memory, from, to, &list, &count, &next, &where);
 		for (size_t i = 0; i < count && err >= 0; i++) {
-			while (at < end &&
-			    w->runs[at].end <= list[i].start >>
-			        MAPPED_PAGE_BITS)
+			while (at < end && w->runs[at].end <= list[i].start >> MAPPED_PAGE_BITS)
 				at++;
 			add_pages(w, at, &list[i]);
 		}
@@ -273,15 +252,13 @@ ask_for(struct walk *w, size_t at, size_t end)
 	return err;
 }
 
-static int
-ask_for_pages(struct walk *w)
+static int ask_for_pages(struct walk *w)
 {
 	size_t end;
 	int err = 0;
 
 	for (size_t i = 0; i < w->run_count && err >= 0; i = end) {
-		for (end = i + 1; end < w->run_count &&
-		     w->runs[end].first == w->runs[end - 1].end;
+		for (end = i + 1; end < w->run_count && w->runs[end].first == w->runs[end - 1].end;
 		     end++)
 			;
 		err = ask_for(w, i, end);
@@ -289,16 +266,14 @@ ask_for_pages(struct walk *w)
 	return err;
 }
 
-void
-mapped_pages_free(struct mapped *m)
+void mapped_pages_free(struct mapped *m)
 {
 	if (m)
 		free(m->sites);
 	free(m);
 }
 
-static struct mapped *
-new_mapped(const struct process *p)
+static struct mapped *new_mapped(const struct process *p)
 {
 	struct mapped *m = calloc(1, sizeof(*m));
 
@@ -312,8 +287,7 @@ new_mapped(const struct process *p)
 	return NULL;
 }
 
-int
-mapped_pages_read(struct process *p)
+int mapped_pages_read(struct process *p)
 {
 	struct walk w = {.process = p};
 	struct fault where;

@@ -19,8 +19,7 @@
 #include "kit/words/text.h"
 
 /* With `only`, that slot alone. */
-static int
-visit_slots(const struct pools_visitor *v, int dir, const char *name,
+static int visit_slots(const struct pools_visitor *v, int dir, const char *name,
     const struct segfile *f, const int *only)
 {
 	uint8_t taken[SEGFILE_SLOTS];
@@ -35,8 +34,7 @@ visit_slots(const struct pools_visitor *v, int dir, const char *name,
 	return err;
 }
 
-static int
-visit_segment(const struct pools_visitor *v, int dir, const char *name)
+static int visit_segment(const struct pools_visitor *v, int dir, const char *name)
 {
 	struct segfile *f;
 	int err = segfile_open(dir, name, &f, NULL);
@@ -48,10 +46,8 @@ visit_segment(const struct pools_visitor *v, int dir, const char *name)
 	return err;
 }
 
-int
-pools_entries(struct recording *b, enum recording_type type,
-    int (*each)(void *context, const void *bytes, size_t len), void *context,
-    bool *ret_damaged)
+int pools_entries(struct recording *b, enum recording_type type,
+    int (*each)(void *context, const void *bytes, size_t len), void *context, bool *ret_damaged)
 {
 	int err = 0, got = 1;
 
@@ -73,24 +69,21 @@ pools_entries(struct recording *b, enum recording_type type,
 }
 
 /* A segment, or a recording: a chapter, for example. */
-static bool
-is_input(const char *name)
+static bool is_input(const char *name)
 {
 	return name[0] != '.' && !segfile_is_beside(name);
 }
 
 /* A recording in a folder. */
-static int
-visit_beside(const struct pools_visitor *v, int dir, const char *folder,
-    const char *name)
+static int visit_beside(
+    const struct pools_visitor *v, int dir, const char *folder, const char *name)
 {
 	struct recording *b;
 	char path[PATH_MAX];
 	int err;
 
 	if (!listing_is_own(dir, name) ||
-	    snprintf(path, sizeof(path), "%s/%s", folder, name) >=
-	        (int)sizeof(path))
+	    snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
 		return 0;
 	err = recording_open_entry(path, &b);
 	if (err < 0)
@@ -100,8 +93,7 @@ visit_beside(const struct pools_visitor *v, int dir, const char *folder,
 	return err;
 }
 
-static int
-visit_directory(const struct pools_visitor *v, const char *path)
+static int visit_directory(const struct pools_visitor *v, const char *path)
 {
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct listing_names names = {0};
@@ -127,8 +119,7 @@ visit_directory(const struct pools_visitor *v, const char *path)
 	return err;
 }
 
-static int
-visit_file(const struct pools_visitor *v, const char *path)
+static int visit_file(const struct pools_visitor *v, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	struct recording *b;
@@ -142,8 +133,8 @@ visit_file(const struct pools_visitor *v, const char *path)
 	}
 	if (err != -EINVAL)
 		return err;
-	(void)snprintf(dir, sizeof(dir), "%.*s",
-	    slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+	(void)snprintf(
+	    dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
@@ -152,8 +143,7 @@ visit_file(const struct pools_visitor *v, const char *path)
 	return err;
 }
 
-static int
-visit_path(const struct pools_visitor *v, const char *path, struct fault *where)
+static int visit_path(const struct pools_visitor *v, const char *path, struct fault *where)
 {
 	struct stat st;
 	int err;
@@ -169,9 +159,8 @@ visit_path(const struct pools_visitor *v, const char *path, struct fault *where)
 	return err;
 }
 
-static int
-visit_slot(const struct pools_visitor *v, const char *directory,
-    const char *name, const struct segfile *f, int slot, struct fault *where)
+static int visit_slot(const struct pools_visitor *v, const char *directory, const char *name,
+    const struct segfile *f, int slot, struct fault *where)
 {
 	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int err = fd < 0 ? -errno : visit_slots(v, fd, name, f, &slot);
@@ -179,13 +168,11 @@ visit_slot(const struct pools_visitor *v, const char *directory,
 	if (fd >= 0)
 		(void)close(fd);
 	if (err < 0)
-		return fault_set(
-		    where, err, "%s: %s", directory, strerror(-err));
+		return fault_set(where, err, "%s: %s", directory, strerror(-err));
 	return err;
 }
 
-static int
-visit_running(const struct pools_visitor *v, pid_t pid, struct fault *where)
+static int visit_running(const struct pools_visitor *v, pid_t pid, struct fault *where)
 {
 	struct segfile *f = NULL;
 	char path[4096], *slash;
@@ -204,9 +191,8 @@ visit_running(const struct pools_visitor *v, pid_t pid, struct fault *where)
 	return err;
 }
 
-static int
-visit_dead(const struct pools_visitor *v, const char *directory, pid_t pid,
-    struct fault *where)
+static int visit_dead(
+    const struct pools_visitor *v, const char *directory, pid_t pid, struct fault *where)
 {
 	struct dead d;
 	int err = dead_find(0, directory, pid, &d);
@@ -218,12 +204,9 @@ visit_dead(const struct pools_visitor *v, const char *directory, pid_t pid,
 	return err;
 }
 
-int
-pools_visit(const char *path, pid_t pid, const struct pools_visitor *v,
-    struct fault *where)
+int pools_visit(const char *path, pid_t pid, const struct pools_visitor *v, struct fault *where)
 {
 	if (!path)
 		return visit_running(v, pid, where);
-	return pid ? visit_dead(v, path, pid, where)
-	           : visit_path(v, path, where);
+	return pid ? visit_dead(v, path, pid, where) : visit_path(v, path, where);
 }

@@ -21,14 +21,12 @@
 #include "kit/data/capped.h"
 #include "kit/data/room.h"
 
-bool
-process_ended_early(const struct process *p)
+bool process_ended_early(const struct process *p)
 {
 	return p->header.counts[SEG_EARLY_STACKS] > 0;
 }
 
-bool
-process_is_unseen(const struct process *p)
+bool process_is_unseen(const struct process *p)
 {
 	uint32_t why = p->header.inert_reason;
 
@@ -38,16 +36,13 @@ process_is_unseen(const struct process *p)
 	 */
 	return p->totals.allocations == 0 &&
 	    (p->header.state == SEG_INERT ||
-	        (why != SEG_INERT_NONE && why != SEG_INERT_OWN_FREE &&
-	            why != SEG_INERT_OWN_PART));
+	        (why != SEG_INERT_NONE && why != SEG_INERT_OWN_FREE && why != SEG_INERT_OWN_PART));
 }
 
-void
-process_add(struct process_figures *to, const struct process_figures *from)
+void process_add(struct process_figures *to, const struct process_figures *from)
 {
 	to->allocations = capped_sum(to->allocations, from->allocations);
-	to->allocated_bytes =
-	    capped_sum(to->allocated_bytes, from->allocated_bytes);
+	to->allocated_bytes = capped_sum(to->allocated_bytes, from->allocated_bytes);
 	to->frees = capped_sum(to->frees, from->frees);
 	to->freed_bytes = capped_sum(to->freed_bytes, from->freed_bytes);
 	to->live_blocks = capped_sum(to->live_blocks, from->live_blocks);
@@ -56,8 +51,7 @@ process_add(struct process_figures *to, const struct process_figures *from)
 	to->peak_bytes = capped_sum(to->peak_bytes, from->peak_bytes);
 }
 
-void
-process_add_ages(struct process_ages *to, const struct process_ages *from)
+void process_add_ages(struct process_ages *to, const struct process_ages *from)
 {
 	for (int i = 0; i < PROCESS_AGES; i++) {
 		to->deaths[i] = capped_sum(to->deaths[i], from->deaths[i]);
@@ -71,16 +65,14 @@ process_add_ages(struct process_ages *to, const struct process_ages *from)
 	to->sizes_known = to->sizes_known || from->sizes_known;
 }
 
-void
-process_add_births(struct process_ages *to, const struct process_ages *from)
+void process_add_births(struct process_ages *to, const struct process_ages *from)
 {
 	for (int i = 0; i < SEG_BIRTH_SLOTS; i++)
 		to->births[i] = capped_sum_32(to->births[i], from->births[i]);
 	to->births_known = to->births_known || from->births_known;
 }
 
-bool
-process_knows_births(const struct process *p)
+bool process_knows_births(const struct process *p)
 {
 	for (size_t i = 0; i < p->site_count; i++)
 		if (p->sites[i].ages && p->sites[i].ages->births_known)
@@ -88,8 +80,7 @@ process_knows_births(const struct process *p)
 	return false;
 }
 
-static int
-by_count(const void *a, const void *b)
+static int by_count(const void *a, const void *b)
 {
 	const struct process_freer *x = a, *y = b;
 
@@ -98,8 +89,7 @@ by_count(const void *a, const void *b)
 	return x->frame < y->frame ? -1 : x->frame > y->frame;
 }
 
-void
-process_add_freers(struct process_freers *to, const struct process_freers *from)
+void process_add_freers(struct process_freers *to, const struct process_freers *from)
 {
 	struct process_freer all[2 * SEG_FREERS];
 	size_t n = to->count;
@@ -113,8 +103,7 @@ process_add_freers(struct process_freers *to, const struct process_freers *from)
 		if (k == n)
 			all[n++] = from->at[i];
 		else
-			all[k].count =
-			    capped_sum(all[k].count, from->at[i].count);
+			all[k].count = capped_sum(all[k].count, from->at[i].count);
 	}
 	qsort(all, n, sizeof(*all), by_count);
 	to->count = n < SEG_FREERS ? n : SEG_FREERS;
@@ -122,14 +111,12 @@ process_add_freers(struct process_freers *to, const struct process_freers *from)
 }
 
 /* True: the highest moment that we know is now. */
-static bool
-make_peak(struct process *p, const struct segment *seg)
+static bool make_peak(struct process *p, const struct segment *seg)
 {
 	/*
 	 * with one thread, every event updates the total; with many, flushes do
 	 */
-	p->peak_exact = seg->peak_stable && p->header.threads <= 1 &&
-	    p->header.sample_bytes == 0;
+	p->peak_exact = seg->peak_stable && p->header.threads <= 1 && p->header.sample_bytes == 0;
 	p->totals.peak_bytes = p->header.peak_bytes;
 	/*
 	 * With one thread the peak is exact; a higher live figure comes from
@@ -146,8 +133,7 @@ make_peak(struct process *p, const struct segment *seg)
 }
 
 /* Pools are added up by make_pools(). */
-void
-process_count(struct process *p, const struct process_site *s)
+void process_count(struct process *p, const struct process_site *s)
 {
 	if (seg_is_heap(s->kind))
 		process_add(&p->totals, &s->figures);
@@ -155,8 +141,7 @@ process_count(struct process *p, const struct process_site *s)
 		process_add(&p->mapped, &s->figures);
 }
 
-static void
-make_totals(struct process *p, const struct segment *seg)
+static void make_totals(struct process *p, const struct segment *seg)
 {
 	for (size_t i = 0; i < p->site_count; i++)
 		process_count(p, &p->sites[i]);
@@ -170,8 +155,7 @@ make_totals(struct process *p, const struct segment *seg)
 	}
 }
 
-static void
-make_pools(struct process *p)
+static void make_pools(struct process *p)
 {
 	for (size_t i = 0; i < p->site_count; i++) {
 		const struct process_site *s = &p->sites[i];
@@ -183,22 +167,19 @@ make_pools(struct process *p)
 	}
 }
 
-static uint32_t
-temporary_ticks(const struct process *p)
+static uint32_t temporary_ticks(const struct process *p)
 {
 	if (process_ended_early(p))
 		return 0; /* the sums of its first events have no ages */
-	return p->header.counted_ticks == SEG_COUNTED_TICKS
-	    ? PROCESS_TEMPORARY_TICKS
-	    : SEG_YOUNG_TICKS;
+	return p->header.counted_ticks == SEG_COUNTED_TICKS ? PROCESS_TEMPORARY_TICKS
+	                                                    : SEG_YOUNG_TICKS;
 }
 
 /*
  * Checks the figures against each other. Impossible ones are shown as they are,
  * and reported. -ENOMEM.
  */
-static int
-check(struct process *p, const struct segment *seg, const struct sums *sums)
+static int check(struct process *p, const struct segment *seg, const struct sums *sums)
 {
 	struct extents sites;
 	int err = extents_init(&sites, seg, SEG_EXT_SITE);
@@ -212,8 +193,7 @@ check(struct process *p, const struct segment *seg, const struct sums *sums)
 	return err == -ENOMEM ? err : 0;
 }
 
-static struct process *
-make_process(const struct segment *seg)
+static struct process *make_process(const struct segment *seg)
 {
 	struct process *p = calloc(1, sizeof(*p));
 
@@ -229,8 +209,7 @@ make_process(const struct segment *seg)
 }
 
 /* Rows of the heap; those of pools and mappings are in arrays of their own. */
-static void
-add_rows(struct process_figures *to, const struct segment_rows *x)
+static void add_rows(struct process_figures *to, const struct segment_rows *x)
 {
 	if (x->kind != SEG_EXT_LEDGER || !seg_is_heap_array(x->owner))
 		return;
@@ -239,8 +218,7 @@ add_rows(struct process_figures *to, const struct segment_rows *x)
 
 		memcpy(&row, segment_copy_row(x, i), sizeof(row));
 		to->allocations = capped_sum(to->allocations, row.allocations);
-		to->allocated_bytes =
-		    capped_sum(to->allocated_bytes, row.allocated_bytes);
+		to->allocated_bytes = capped_sum(to->allocated_bytes, row.allocated_bytes);
 		to->frees = capped_sum(to->frees, row.frees);
 		to->freed_bytes = capped_sum(to->freed_bytes, row.freed_bytes);
 		/* right also if both sums have wrapped */
@@ -249,8 +227,7 @@ add_rows(struct process_figures *to, const struct segment_rows *x)
 	}
 }
 
-int
-process_new_brief(const struct segment *seg, struct process **ret)
+int process_new_brief(const struct segment *seg, struct process **ret)
 {
 	struct process *p = make_process(seg);
 	struct process_figures *t;
@@ -270,8 +247,7 @@ process_new_brief(const struct segment *seg, struct process **ret)
 }
 
 /* A damaged one is none. */
-static int
-take_residence(struct process *p, const struct segment *seg)
+static int take_residence(struct process *p, const struct segment *seg)
 {
 	struct residence r;
 	int err;
@@ -286,8 +262,7 @@ take_residence(struct process *p, const struct segment *seg)
 	return err;
 }
 
-int
-process_new(const struct segment *seg, struct process **ret)
+int process_new(const struct segment *seg, struct process **ret)
 {
 	struct process *p = make_process(seg);
 	struct sums sums = {0};
@@ -323,24 +298,21 @@ _Static_assert((int)PROCESS_RUNNING == (int)RECORDING_END_RUNNING &&
         (int)PROCESS_EXEC == (int)RECORDING_END_EXEC,
     "the recording's numbers are ours");
 
-void
-process_set_recorded(struct process *p, const struct recording_segment *head)
+void process_set_recorded(struct process *p, const struct recording_segment *head)
 {
-	if (head->end_kind != RECORDING_END_UNKNOWN &&
-	    head->end_kind <= RECORDING_END_EXEC)
+	if (head->end_kind != RECORDING_END_UNKNOWN && head->end_kind <= RECORDING_END_EXEC)
 		p->end = (enum process_end)head->end_kind;
 	else if (p->end == PROCESS_UNKNOWN)
 		p->end = PROCESS_GONE; /* it had ended when it was recorded */
 	p->exit_status = head->exit_status;
 	p->signal = head->signal > 0 ? head->signal : 0;
-	p->is_out_of_memory = p->end == PROCESS_KILLED &&
-	    (head->flags & RECORDING_SEGMENT_OOM) != 0;
+	p->is_out_of_memory =
+	    p->end == PROCESS_KILLED && (head->flags & RECORDING_SEGMENT_OOM) != 0;
 	p->owner = head->owner;
 	p->view = head->view;
 }
 
-void
-process_drop_residence(struct process *p)
+void process_drop_residence(struct process *p)
 {
 	if (p->residence)
 		rss_account_release(p->residence);
@@ -353,12 +325,11 @@ process_drop_residence(struct process *p)
 	p->earlier_count = p->earlier_room = 0;
 }
 
-int
-process_add_residence(struct process *p, struct residence *r)
+int process_add_residence(struct process *p, struct residence *r)
 {
 	if (p->residence) {
-		int err = room_make(&p->earlier, &p->earlier_room,
-		    p->earlier_count, sizeof(*p->earlier));
+		int err =
+		    room_make(&p->earlier, &p->earlier_room, p->earlier_count, sizeof(*p->earlier));
 
 		if (err < 0)
 			return err;
@@ -373,8 +344,7 @@ process_add_residence(struct process *p, struct residence *r)
 	return 0;
 }
 
-void
-process_take_residence(struct process *to, struct process *from)
+void process_take_residence(struct process *to, struct process *from)
 {
 	process_drop_residence(to);
 	to->residence = from->residence;
@@ -386,8 +356,7 @@ process_take_residence(struct process *to, struct process *from)
 	from->earlier_count = from->earlier_room = 0;
 }
 
-int
-process_join_residence(struct process *to, struct process *from)
+int process_join_residence(struct process *to, struct process *from)
 {
 	struct process all = {.residence = from->residence,
 	    .earlier = from->earlier,
@@ -408,8 +377,7 @@ process_join_residence(struct process *to, struct process *from)
 	return err;
 }
 
-void
-process_free(struct process *p)
+void process_free(struct process *p)
 {
 	if (!p)
 		return;
@@ -443,9 +411,7 @@ process_free(struct process *p)
 	free(p);
 }
 
-void
-process_deaths(
-    const struct process_site *site, uint64_t ret_deaths[PROCESS_AGES])
+void process_deaths(const struct process_site *site, uint64_t ret_deaths[PROCESS_AGES])
 {
 	uint64_t old = 0;
 
@@ -457,9 +423,8 @@ process_deaths(
 	ret_deaths[0] = capped_difference(site->figures.frees, old);
 }
 
-void
-process_young(const struct process_ages *ages, uint64_t young,
-    uint64_t ret_steps[PROCESS_STEPS])
+void process_young(
+    const struct process_ages *ages, uint64_t young, uint64_t ret_steps[PROCESS_STEPS])
 {
 	memset(ret_steps, 0, PROCESS_STEPS * sizeof(*ret_steps));
 	/* while it runs, steps may have been read a moment after the frees */
@@ -470,8 +435,7 @@ process_young(const struct process_ages *ages, uint64_t young,
 	ret_steps[0] = young;
 }
 
-const struct process_id *
-process_find_id(const struct process *p, uint32_t id)
+const struct process_id *process_find_id(const struct process *p, uint32_t id)
 {
 	size_t low = 0, high = p->id_count;
 
@@ -486,8 +450,7 @@ process_find_id(const struct process *p, uint32_t id)
 	return low < p->id_count && p->ids[low].id == id ? &p->ids[low] : NULL;
 }
 
-const struct process_module *
-process_module(const struct process *p, uint64_t frame)
+const struct process_module *process_module(const struct process *p, uint64_t frame)
 {
 	uint32_t n = SEG_FRAME_MODULE(frame);
 
@@ -496,14 +459,12 @@ process_module(const struct process *p, uint64_t frame)
 	return &p->modules[n];
 }
 
-uint64_t
-process_time_ns(const struct process *p, uint32_t tick)
+uint64_t process_time_ns(const struct process *p, uint32_t tick)
 {
 	return p->header.start_realtime_ns + (uint64_t)tick * p->header.tick_ns;
 }
 
-uint64_t
-process_error(double variance)
+uint64_t process_error(double variance)
 {
 	double half = 1.96 * sqrt(variance) + 0.5;
 
@@ -511,8 +472,7 @@ process_error(double variance)
 	return half < 18446744073709551616.0 ? (uint64_t)half : UINT64_MAX;
 }
 
-double
-process_variance_live(const struct process *p)
+double process_variance_live(const struct process *p)
 {
 	double sum = 0;
 
@@ -521,8 +481,7 @@ process_variance_live(const struct process *p)
 	return sum;
 }
 
-double
-process_variance_allocated(const struct process *p)
+double process_variance_allocated(const struct process *p)
 {
 	double sum = 0;
 

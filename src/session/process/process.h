@@ -88,7 +88,7 @@ struct process_site {
 	/* sampled: variance of the estimated bytes, else 0 */
 	double variance_allocated, variance_live;
 	struct process_figures figures;
-	struct process_ages *ages; /* NULL: all died young, none is known */
+	struct process_ages *ages;       /* NULL: all died young, none is known */
 	struct process_freers *freed_by; /* NULL: none was seen */
 };
 
@@ -209,8 +209,8 @@ struct process {
 	size_t bare_count;
 	struct process_point *points; /* the time line; NULL: none */
 	size_t point_count;
-	struct fault doubt;  /* figures that cannot be (invariants.h); or "" */
-	struct fault unread; /* why reading its memory failed, or "" */
+	struct fault doubt;        /* figures that cannot be (invariants.h); or "" */
+	struct fault unread;       /* why reading its memory failed, or "" */
 	enum cross_check live_map; /* do live map and ledger agree? */
 	/*
 	 * Blocks that were freed at a younger age are temporary. This is
@@ -218,10 +218,10 @@ struct process {
 	 * known; or 0 if no age of a freed block is known.
 	 */
 	uint32_t temporary_ticks;
-	uint32_t births_until; /* tick at which the births of sites end */
-	bool ages_partial;     /* some live blocks could not be read */
-	bool is_unfinished;    /* its end state is missing in the recording */
-	uint64_t as_of_us;     /* if so, the figures are of this moment */
+	uint32_t births_until;             /* tick at which the births of sites end */
+	bool ages_partial;                 /* some live blocks could not be read */
+	bool is_unfinished;                /* its end state is missing in the recording */
+	uint64_t as_of_us;                 /* if so, the figures are of this moment */
 	const struct process_names *names; /* the session's; NULL: none */
 	/* the result of looks, recording/parts/verdicts.h; freed here; NULL: none */
 	struct verdicts *verdicts;
@@ -250,8 +250,7 @@ int process_new_brief(const struct segment *seg, struct process **ret);
 struct recording_segment;
 
 /* How it ended and whose it is, as its recording says. */
-void process_set_recorded(
-    struct process *p, const struct recording_segment *head);
+void process_set_recorded(struct process *p, const struct recording_segment *head);
 
 /* NULL is fine. */
 void process_free(struct process *p);
@@ -281,8 +280,7 @@ bool process_ended_early(const struct process *p);
 bool process_is_unseen(const struct process *p);
 
 /* Adds figures; the sums do not wrap. */
-void process_add(
-    struct process_figures *to, const struct process_figures *from);
+void process_add(struct process_figures *to, const struct process_figures *from);
 
 /* Adds a site of the heap to the totals, a mapping to the mappings. */
 void process_count(struct process *p, const struct process_site *s);
@@ -291,8 +289,7 @@ void process_count(struct process *p, const struct process_site *s);
 void process_add_ages(struct process_ages *to, const struct process_ages *from);
 
 /* Adds the births of two sites of one process. */
-void process_add_births(
-    struct process_ages *to, const struct process_ages *from);
+void process_add_births(struct process_ages *to, const struct process_ages *from);
 
 /* Does it know the births of live blocks for one of its sites? */
 bool process_knows_births(const struct process *p);
@@ -301,26 +298,23 @@ bool process_knows_births(const struct process *p);
  * Adds the callers of free() of two sites; if there are too many, the rarest
  * are dropped.
  */
-void process_add_freers(
-    struct process_freers *to, const struct process_freers *from);
+void process_add_freers(struct process_freers *to, const struct process_freers *from);
 
 /* Deaths by age, the young ones included; zeros if nothing is known. */
-void process_deaths(
-    const struct process_site *site, uint64_t ret_deaths[PROCESS_AGES]);
+void process_deaths(const struct process_site *site, uint64_t ret_deaths[PROCESS_AGES]);
 
 /*
  * Distributes `young` deaths below SEG_YOUNG_TICKS over the steps, as the steps
  * in ages say (NULL: all in the first). Their sum is `young`.
  */
-void process_young(const struct process_ages *ages, uint64_t young,
-    uint64_t ret_steps[PROCESS_STEPS]);
+void process_young(
+    const struct process_ages *ages, uint64_t young, uint64_t ret_steps[PROCESS_STEPS]);
 
 /* What an id is; NULL: it has none. */
 const struct process_id *process_find_id(const struct process *p, uint32_t id);
 
 /* The module of a frame; NULL if it is in none. */
-const struct process_module *process_module(
-    const struct process *p, uint64_t frame);
+const struct process_module *process_module(const struct process *p, uint64_t frame);
 
 /* Nanoseconds since 1970 of a tick. */
 uint64_t process_time_ns(const struct process *p, uint32_t tick);

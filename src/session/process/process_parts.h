@@ -10,8 +10,7 @@
  * Fills sites, ids, pools and the stacks of a process from the sums of its
  * ledger: ids with the same stack become one site. -ENOMEM.
  */
-int process_make_sites(
-    struct process *p, const struct segment *seg, const struct sums *sums);
+int process_make_sites(struct process *p, const struct segment *seg, const struct sums *sums);
 
 /* Fills modules, inherited frees and marks. -ENOMEM. */
 int process_make_tables(struct process *p, const struct segment *seg);

@@ -20,19 +20,15 @@ struct site_tables {
 	struct dict pool_index;
 };
 
-static bool
-same_site(const void *items, uint32_t item, const void *key)
+static bool same_site(const void *items, uint32_t item, const void *key)
 {
-	const struct process_site *x =
-	    (const struct process_site *)items + item;
+	const struct process_site *x = (const struct process_site *)items + item;
 	const struct process_site *y = key;
 
-	return x->stack == y->stack && x->kind == y->kind && x->api == y->api &&
-	    x->pool == y->pool;
+	return x->stack == y->stack && x->kind == y->kind && x->api == y->api && x->pool == y->pool;
 }
 
-static struct process_figures
-figures_of(const struct sum_row *sum)
+static struct process_figures figures_of(const struct sum_row *sum)
 {
 	return (struct process_figures){
 	    .allocations = sum->allocations,
@@ -40,16 +36,13 @@ figures_of(const struct sum_row *sum)
 	    .frees = sum->frees,
 	    .freed_bytes = sum->freed_bytes,
 	    .live_blocks = capped_difference(sum->allocations, sum->frees),
-	    .live_bytes =
-	        capped_difference(sum->allocated_bytes, sum->freed_bytes),
-	    .peak_blocks =
-	        sum->peak_blocks > 0 ? (uint64_t)sum->peak_blocks : 0,
+	    .live_bytes = capped_difference(sum->allocated_bytes, sum->freed_bytes),
+	    .peak_blocks = sum->peak_blocks > 0 ? (uint64_t)sum->peak_blocks : 0,
 	    .peak_bytes = sum->peak_bytes > 0 ? (uint64_t)sum->peak_bytes : 0,
 	};
 }
 
-static struct process_ages *
-ages_of(struct process_site *site)
+static struct process_ages *ages_of(struct process_site *site)
 {
 	if (!site->ages)
 		site->ages = calloc(1, sizeof(*site->ages));
@@ -60,11 +53,9 @@ ages_of(struct process_site *site)
  * The ages of the blocks that were live at the end, and their sizes if these
  * are recorded or all equal.
  */
-static int
-add_living(struct process_site *site, const struct site_tables *t, uint32_t id)
+static int add_living(struct process_site *site, const struct site_tables *t, uint32_t id)
 {
-	struct process_ages more = {
-	    .live_ages_known = true, .sizes_known = true};
+	struct process_ages more = {.live_ages_known = true, .sizes_known = true};
 	struct seg_live live = {0};
 	size_t has = extents_take(&t->lives, id, &live, sizeof(live));
 
@@ -81,8 +72,7 @@ add_living(struct process_site *site, const struct site_tables *t, uint32_t id)
 		;
 	else if (live.size_min == live.size_max)
 		more.sizes[seg_size_class(live.size_min)] =
-		    live.blocks < UINT32_MAX ? (uint32_t)live.blocks
-		                             : UINT32_MAX;
+		    live.blocks < UINT32_MAX ? (uint32_t)live.blocks : UINT32_MAX;
 	else
 		more.sizes_known = false;
 	process_add_ages(site->ages, &more);
@@ -90,8 +80,7 @@ add_living(struct process_site *site, const struct site_tables *t, uint32_t id)
 		return 0;
 	site->ages->births_known = true;
 	for (int i = 0; i < SEG_BIRTH_SLOTS; i++)
-		site->ages->births[i] =
-		    capped_sum_32(site->ages->births[i], live.births[i]);
+		site->ages->births[i] = capped_sum_32(site->ages->births[i], live.births[i]);
 	return 0;
 }
 
@@ -99,9 +88,7 @@ add_living(struct process_site *site, const struct site_tables *t, uint32_t id)
  * A ledger row holds sizes up to 2^32 - 1; what is beyond is in the info. The
  * minimum is there if the row has no smaller block.
  */
-static void
-take_large_sizes(
-    struct process_site *site, const struct site_tables *t, uint32_t id)
+static void take_large_sizes(struct process_site *site, const struct site_tables *t, uint32_t id)
 {
 	uint64_t least = 0;
 	struct seg_info info;
@@ -123,8 +110,7 @@ take_large_sizes(
  * Ages of sampled blocks are counted one by one. Each sample represents as many
  * frees as the mean of its site.
  */
-static uint64_t
-estimated_deaths(uint64_t n, const struct sum_row *sum)
+static uint64_t estimated_deaths(uint64_t n, const struct sum_row *sum)
 {
 	seg_wide all;
 
@@ -137,9 +123,8 @@ estimated_deaths(uint64_t n, const struct sum_row *sum)
 }
 
 /* The deaths below the first bucket, by steps. */
-static int
-add_young(struct process_site *site, const uint64_t deaths[SEG_AGE_STEPS],
-    const struct sum_row *sum)
+static int add_young(
+    struct process_site *site, const uint64_t deaths[SEG_AGE_STEPS], const struct sum_row *sum)
 {
 	for (int i = 0; i < SEG_AGE_STEPS; i++) {
 		uint64_t n = estimated_deaths(deaths[i], sum);
@@ -148,21 +133,19 @@ add_young(struct process_site *site, const uint64_t deaths[SEG_AGE_STEPS],
 			continue;
 		if (!ages_of(site))
 			return -ENOMEM;
-		site->ages->young[i + 1] =
-		    capped_sum(site->ages->young[i + 1], n);
+		site->ages->young[i + 1] = capped_sum(site->ages->young[i + 1], n);
 	}
 	return 0;
 }
 
-static int
-add_freers(struct process_site *site, const struct seg_info *info)
+static int add_freers(struct process_site *site, const struct seg_info *info)
 {
 	struct process_freers more = {.count = 0};
 
 	for (int i = 0; i < SEG_FREERS; i++)
 		if (info->freed_by[i] != 0 && info->freed_by_count[i] > 0)
-			more.at[more.count++] = (struct process_freer){
-			    info->freed_by[i], info->freed_by_count[i]};
+			more.at[more.count++] =
+			    (struct process_freer){info->freed_by[i], info->freed_by_count[i]};
 	if (more.count == 0)
 		return 0;
 	if (!site->freed_by)
@@ -174,9 +157,8 @@ add_freers(struct process_site *site, const struct seg_info *info)
 }
 
 /* What a rare record of the site's id says. */
-static int
-add_info(struct process_site *site, const struct seg_info *info,
-    const struct sum_row *sum)
+static int add_info(
+    struct process_site *site, const struct seg_info *info, const struct sum_row *sum)
 {
 	if (add_freers(site, info) < 0)
 		return -ENOMEM;
@@ -187,16 +169,14 @@ add_info(struct process_site *site, const struct seg_info *info,
 			continue;
 		if (!ages_of(site))
 			return -ENOMEM;
-		site->ages->deaths[i + 1] =
-		    capped_sum(site->ages->deaths[i + 1], n);
+		site->ages->deaths[i + 1] = capped_sum(site->ages->deaths[i + 1], n);
 	}
 	return 0;
 }
 
 /* Ages from the rare records of the site's id. */
-static int
-add_rare(struct process_site *site, const struct site_tables *t,
-    const struct sum_row *sum)
+static int add_rare(
+    struct process_site *site, const struct site_tables *t, const struct sum_row *sum)
 {
 	struct seg_info info;
 	size_t at = 0;
@@ -207,8 +187,7 @@ add_rare(struct process_site *site, const struct site_tables *t,
 	return add_living(site, t, sum->id);
 }
 
-static void
-merge_site(struct process_site *to, const struct process_site *from)
+static void merge_site(struct process_site *to, const struct process_site *from)
 {
 	bool known = to->size_max > 0 || to->size_min > 0;
 
@@ -230,29 +209,22 @@ merge_site(struct process_site *to, const struct process_site *from)
 
 /* ---- pools ---- */
 
-static bool
-same_pool(const void *items, uint32_t item, const void *key)
+static bool same_pool(const void *items, uint32_t item, const void *key)
 {
-	return strcmp(((const struct process_pool *)items)[item].name, key) ==
-	    0;
+	return strcmp(((const struct process_pool *)items)[item].name, key) == 0;
 }
 
-static int
-tables_init(
-    struct site_tables *t, const struct segment *seg, const struct sums *sums)
+static int tables_init(struct site_tables *t, const struct segment *seg, const struct sums *sums)
 {
 	t->pool_of = calloc(UINT16_MAX + 1, sizeof(*t->pool_of));
 	if (!t->pool_of || extents_init(&t->sites, seg, SEG_EXT_SITE) < 0 ||
-	    site_infos_init(&t->infos, seg) < 0 ||
-	    extents_init(&t->lives, seg, SEG_EXT_LIVE) < 0 ||
-	    young_init(&t->young, seg, sums) < 0 ||
-	    extents_init(&t->pools, seg, SEG_EXT_POOL) < 0)
+	    site_infos_init(&t->infos, seg) < 0 || extents_init(&t->lives, seg, SEG_EXT_LIVE) < 0 ||
+	    young_init(&t->young, seg, sums) < 0 || extents_init(&t->pools, seg, SEG_EXT_POOL) < 0)
 		return -ENOMEM;
 	return 0;
 }
 
-static void
-tables_release(struct site_tables *t)
+static void tables_release(struct site_tables *t)
 {
 	extents_release(&t->sites);
 	site_infos_release(&t->infos);
@@ -264,9 +236,7 @@ tables_release(struct site_tables *t)
 }
 
 /* Two numbers may have one name: the collector lost a race. */
-static int
-find_pool(
-    struct process *p, struct site_tables *t, uint16_t number, uint32_t *ret)
+static int find_pool(struct process *p, struct site_tables *t, uint16_t number, uint32_t *ret)
 {
 	struct seg_pool row = {0};
 	struct process_pool *more;
@@ -282,8 +252,8 @@ find_pool(
 	if (!more)
 		return -ENOMEM;
 	p->pools = more;
-	if (dict_find(&t->pool_index, dict_hash_text(row.name), same_pool,
-	        p->pools, row.name, (uint32_t)p->pool_count, &at) < 0)
+	if (dict_find(&t->pool_index, dict_hash_text(row.name), same_pool, p->pools, row.name,
+	        (uint32_t)p->pool_count, &at) < 0)
 		return -ENOMEM;
 	if (at == p->pool_count) {
 		p->pools[p->pool_count++] = (struct process_pool){.name = ""};
@@ -294,8 +264,7 @@ find_pool(
 	return 0;
 }
 
-static int
-make_sites(struct process *p, const struct sums *sums, struct site_tables *t)
+static int make_sites(struct process *p, const struct sums *sums, struct site_tables *t)
 {
 	struct dict index = {0};
 	int err = 0;
@@ -313,10 +282,8 @@ make_sites(struct process *p, const struct sums *sums, struct site_tables *t)
 		    .size_max = sum->size_max,
 		    .samples = sum->samples,
 		    .variance_allocated = (double)sum->variance_allocated,
-		    .variance_live =
-		        sum->variance_allocated > sum->variance_freed
-		        ? (double)(sum->variance_allocated -
-		              sum->variance_freed)
+		    .variance_live = sum->variance_allocated > sum->variance_freed
+		        ? (double)(sum->variance_allocated - sum->variance_freed)
 		        : 0,
 		    .figures = figures_of(sum)};
 		struct seg_site row = {0};
@@ -326,8 +293,7 @@ make_sites(struct process *p, const struct sums *sums, struct site_tables *t)
 		 * ids that were given out but never filled: one site
 		 * "(unknown)"
 		 */
-		if (extents_get(&t->sites, sum->id, &row, sizeof(row)) &&
-		    row.inner != 0) {
+		if (extents_get(&t->sites, sum->id, &row, sizeof(row)) && row.inner != 0) {
 			site.kind = row.kind;
 			site.api = row.api;
 			site.first_tick = row.first_tick;
@@ -342,13 +308,11 @@ make_sites(struct process *p, const struct sums *sums, struct site_tables *t)
 		if (site.kind == SEG_SITE_MAPPING)
 			site.pool = row.pool;
 		take_large_sizes(&site, t, sum->id);
-		err =
-		    stacks_intern(p->stacks, row.inner, row.node, &site.stack);
+		err = stacks_intern(p->stacks, row.inner, row.node, &site.stack);
 		if (err < 0)
 			break;
 		err = dict_find(&index,
-		    dict_hash(site.stack, (uint64_t)site.kind << 8 | site.api,
-		        site.pool),
+		    dict_hash(site.stack, (uint64_t)site.kind << 8 | site.api, site.pool),
 		    same_site, p->sites, &site, (uint32_t)p->site_count, &at);
 		if (err < 0)
 			break;
@@ -356,8 +320,7 @@ make_sites(struct process *p, const struct sums *sums, struct site_tables *t)
 			p->sites[p->site_count++] = site;
 		else
 			merge_site(&p->sites[at], &site);
-		p->ids[p->id_count++] =
-		    (struct process_id){.id = sum->id, .site = at};
+		p->ids[p->id_count++] = (struct process_id){.id = sum->id, .site = at};
 		err = add_rare(&p->sites[at], t, sum);
 		if (err == 0 && t->young.deaths)
 			err = add_young(&p->sites[at], t->young.deaths[i], sum);
@@ -366,8 +329,7 @@ make_sites(struct process *p, const struct sums *sums, struct site_tables *t)
 	return err;
 }
 
-static int
-by_id(const void *key, const void *item)
+static int by_id(const void *key, const void *item)
 {
 	uint32_t a = *(const uint32_t *)key;
 	uint32_t b = ((const struct sum_row *)item)->id;
@@ -376,8 +338,7 @@ by_id(const void *key, const void *item)
 }
 
 /* Stacks of frees: sites that are in no row of the ledger. */
-static int
-make_bare(struct process *p, const struct sums *sums, struct site_tables *t)
+static int make_bare(struct process *p, const struct sums *sums, struct site_tables *t)
 {
 	size_t room = 0;
 
@@ -390,27 +351,22 @@ make_bare(struct process *p, const struct sums *sums, struct site_tables *t)
 
 			if ((x->first + k) >> SEG_SITE_BITS)
 				break;
-			if (!extents_get(&t->sites, id, &row, sizeof(row)) ||
-			    row.inner == 0 || row.kind != SEG_SITE_HEAP ||
+			if (!extents_get(&t->sites, id, &row, sizeof(row)) || row.inner == 0 ||
+			    row.kind != SEG_SITE_HEAP ||
 			    (sums->count > 0 &&
-			        bsearch(&id, sums->items, sums->count,
-			            sizeof(*sums->items), by_id)))
+			        bsearch(
+			            &id, sums->items, sums->count, sizeof(*sums->items), by_id)))
 				continue;
-			if (room_make(&p->bare, &room, p->bare_count,
-			        sizeof(*p->bare)) < 0 ||
-			    stacks_intern(
-			        p->stacks, row.inner, row.node, &stack) < 0)
+			if (room_make(&p->bare, &room, p->bare_count, sizeof(*p->bare)) < 0 ||
+			    stacks_intern(p->stacks, row.inner, row.node, &stack) < 0)
 				return -ENOMEM;
-			p->bare[p->bare_count++] =
-			    (struct process_bare){id, stack};
+			p->bare[p->bare_count++] = (struct process_bare){id, stack};
 		}
 	}
 	return 0;
 }
 
-int
-process_make_sites(
-    struct process *p, const struct segment *seg, const struct sums *sums)
+int process_make_sites(struct process *p, const struct segment *seg, const struct sums *sums)
 {
 	struct site_tables t = {0};
 	int err = -ENOMEM;

@@ -16,8 +16,7 @@ enum {
 };
 
 /* A string of the segment may continue in the next extent. */
-static char *
-string_at(const struct extents *strings, uint64_t offset, uint32_t len)
+static char *string_at(const struct extents *strings, uint64_t offset, uint32_t len)
 {
 	char *text;
 
@@ -33,8 +32,7 @@ string_at(const struct extents *strings, uint64_t offset, uint32_t len)
 	return text;
 }
 
-static int
-make_modules(struct process *p, const struct segment *seg)
+static int make_modules(struct process *p, const struct segment *seg)
 {
 	struct extents modules = {0}, strings = {0};
 	struct seg_module row;
@@ -44,12 +42,10 @@ make_modules(struct process *p, const struct segment *seg)
 	    extents_init(&strings, seg, SEG_EXT_STRING) < 0)
 		goto out;
 	for (size_t i = 0; i < modules.count; i++) {
-		uint64_t end =
-		    modules.extents[i]->first + modules.extents[i]->count;
+		uint64_t end = modules.extents[i]->first + modules.extents[i]->count;
 
 		if (end > MAX_MODULES) {
-			p->header.counts[SEG_LOST_MODULES] +=
-			    modules.extents[i]->count;
+			p->header.counts[SEG_LOST_MODULES] += modules.extents[i]->count;
 			p->is_cut = true;
 			end = MAX_MODULES;
 		}
@@ -62,8 +58,7 @@ make_modules(struct process *p, const struct segment *seg)
 	for (size_t i = 1; i < p->module_count; i++) {
 		struct process_module *m = &p->modules[i];
 
-		if (!extents_get(&modules, i, &row, sizeof(row)) ||
-		    row.end == 0)
+		if (!extents_get(&modules, i, &row, sizeof(row)) || row.end == 0)
 			continue; /* room for modules to come */
 		m->base = row.base;
 		m->start = row.start;
@@ -90,8 +85,7 @@ out:
 	return err;
 }
 
-static int
-make_inherited(struct process *p, const struct segment *seg)
+static int make_inherited(struct process *p, const struct segment *seg)
 {
 	size_t room = 0;
 
@@ -109,35 +103,31 @@ make_inherited(struct process *p, const struct segment *seg)
 			if (room_make(&p->inherited, &room, p->inherited_count,
 			        sizeof(*p->inherited)) < 0)
 				return -ENOMEM;
-			p->inherited[p->inherited_count++] =
-			    (struct process_inherited){
-			        .id = (uint32_t)(x->first + k),
-			        .frees = row.frees,
-			        .freed_bytes = row.freed_bytes,
-			    };
+			p->inherited[p->inherited_count++] = (struct process_inherited){
+			    .id = (uint32_t)(x->first + k),
+			    .frees = row.frees,
+			    .freed_bytes = row.freed_bytes,
+			};
 		}
 	}
 	return 0;
 }
 
-static int
-by_sequence(const void *a, const void *b)
+static int by_sequence(const void *a, const void *b)
 {
 	const struct seg_mark *x = a, *y = b;
 
 	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
-static int
-make_marks(struct process *p, const struct segment *seg)
+static int make_marks(struct process *p, const struct segment *seg)
 {
 	size_t room = 0;
 
 	for (size_t i = 0; i < seg->extent_count; i++) {
 		const struct segment_rows *x = &seg->extents[i];
 
-		for (uint32_t k = 0; x->kind == SEG_EXT_MARK && k < x->count;
-		     k++) {
+		for (uint32_t k = 0; x->kind == SEG_EXT_MARK && k < x->count; k++) {
 			struct seg_mark mark;
 
 			memcpy(&mark, segment_copy_row(x, k), sizeof(mark));
@@ -148,8 +138,7 @@ make_marks(struct process *p, const struct segment *seg)
 				p->is_cut = true;
 				continue;
 			}
-			if (room_make(&p->marks, &room, p->mark_count,
-			        sizeof(*p->marks)) < 0)
+			if (room_make(&p->marks, &room, p->mark_count, sizeof(*p->marks)) < 0)
 				return -ENOMEM;
 			mark.label[sizeof(mark.label) - 1] = '\0';
 			p->marks[p->mark_count++] = mark;
@@ -157,14 +146,12 @@ make_marks(struct process *p, const struct segment *seg)
 	}
 	if (p->mark_count > 0) {
 		qsort(p->marks, p->mark_count, sizeof(*p->marks), by_sequence);
-		p->is_snapshot |=
-		    p->marks[p->mark_count - 1].kind == SEG_MARK_SNAPSHOT;
+		p->is_snapshot |= p->marks[p->mark_count - 1].kind == SEG_MARK_SNAPSHOT;
 	}
 	return 0;
 }
 
-int
-process_make_tables(struct process *p, const struct segment *seg)
+int process_make_tables(struct process *p, const struct segment *seg)
 {
 	int err = make_modules(p, seg);
 

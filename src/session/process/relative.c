@@ -9,30 +9,25 @@
 
 #include "host/proc/procfs.h"
 
-bool
-relative_is(const struct process_module *m)
+bool relative_is(const struct process_module *m)
 {
 	/* the kernel's vdso has a name without a slash, and no file */
-	return m->path && m->path[0] != '/' &&
-	    (m->is_main || strchr(m->path, '/'));
+	return m->path && m->path[0] != '/' && (m->is_main || strchr(m->path, '/'));
 }
 
-const char *
-relative_path(const struct process_module *m)
+const char *relative_path(const struct process_module *m)
 {
 	return m->full ? m->full : m->path;
 }
 
-void
-relative_release(struct process_module *m)
+void relative_release(struct process_module *m)
 {
 	free(m->path);
 	free(m->full);
 	free(m->mapped);
 }
 
-int
-relative_join(struct process *p)
+int relative_join(struct process *p)
 {
 	const char *dir = p->header.start_dir;
 
@@ -46,8 +41,7 @@ relative_join(struct process *p)
 			continue;
 		while (strncmp(path, "./", 2) == 0)
 			path += 2;
-		if (asprintf(&m->full, "%s%s%s", dir, dir[1] ? "/" : "", path) <
-		    0) {
+		if (asprintf(&m->full, "%s%s%s", dir, dir[1] ? "/" : "", path) < 0) {
 			m->full = NULL;
 			return -ENOMEM;
 		}
@@ -55,8 +49,7 @@ relative_join(struct process *p)
 	return 0;
 }
 
-static bool
-has_any(const struct process *p)
+static bool has_any(const struct process *p)
 {
 	for (size_t i = 1; i < p->module_count; i++)
 		if (relative_is(&p->modules[i]))
@@ -64,8 +57,7 @@ has_any(const struct process *p)
 	return false;
 }
 
-static bool
-take_mapping(void *context, uint64_t start, const char *path, bool is_deleted)
+static bool take_mapping(void *context, uint64_t start, const char *path, bool is_deleted)
 {
 	struct process *p = context;
 
@@ -78,8 +70,8 @@ take_mapping(void *context, uint64_t start, const char *path, bool is_deleted)
 		 * at the address of an unloaded module there may be another one
 		 * now
 		 */
-		if (start < m->start || start >= m->end || m->mapped ||
-		    m->is_gone || !relative_is(m))
+		if (start < m->start || start >= m->end || m->mapped || m->is_gone ||
+		    !relative_is(m))
 			continue;
 		m->mapped = strdup(path);
 		if (!m->mapped)
@@ -88,12 +80,9 @@ take_mapping(void *context, uint64_t start, const char *path, bool is_deleted)
 	return true;
 }
 
-int
-relative_look(struct process *p)
+int relative_look(struct process *p)
 {
 	if (p->running_pid <= 0 || !has_any(p))
 		return 0;
-	return procfs_files(p->running_pid, take_mapping, p) == -ENOMEM
-	    ? -ENOMEM
-	    : 0;
+	return procfs_files(p->running_pid, take_mapping, p) == -ENOMEM ? -ENOMEM : 0;
 }

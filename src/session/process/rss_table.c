@@ -9,8 +9,7 @@
 /* The bytes of rss_account_encode(), in rows; the last one ends with zeros. */
 enum { ROW = RESIDENCE_ROW_BYTES, BYTES_MAX = 256 << 20 };
 
-int
-rss_table_put(struct segment *seg, const struct residence *r)
+int rss_table_put(struct segment *seg, const struct residence *r)
 {
 	struct seg_extent x = {.kind = RESIDENCE_TABLE, .row_bytes = ROW};
 	struct segment_rows *rows;
@@ -29,16 +28,14 @@ rss_table_put(struct segment *seg, const struct residence *r)
 }
 
 /* Compact segments leave out rows of zeros, so there may be several extents. */
-static size_t
-bytes_of(const struct segment *seg)
+static size_t bytes_of(const struct segment *seg)
 {
 	uint64_t end = 0;
 
 	for (size_t i = 0; i < seg->extent_count; i++) {
 		const struct segment_rows *x = &seg->extents[i];
 
-		if (x->kind != RESIDENCE_TABLE || x->row_bytes != ROW ||
-		    x->first > BYTES_MAX / ROW)
+		if (x->kind != RESIDENCE_TABLE || x->row_bytes != ROW || x->first > BYTES_MAX / ROW)
 			continue;
 		if (end < x->first + x->count)
 			end = x->first + x->count;
@@ -46,8 +43,7 @@ bytes_of(const struct segment *seg)
 	return end <= BYTES_MAX / ROW ? (size_t)end * ROW : 0;
 }
 
-int
-rss_table_take(const struct segment *seg, struct residence *ret)
+int rss_table_take(const struct segment *seg, struct residence *ret)
 {
 	size_t len = bytes_of(seg);
 	uint8_t *bytes;
@@ -63,8 +59,7 @@ rss_table_take(const struct segment *seg, struct residence *ret)
 
 		if (x->kind == RESIDENCE_TABLE && x->row_bytes == ROW &&
 		    x->first <= BYTES_MAX / ROW)
-			memcpy(bytes + (size_t)x->first * ROW, x->rows,
-			    (size_t)x->count * ROW);
+			memcpy(bytes + (size_t)x->first * ROW, x->rows, (size_t)x->count * ROW);
 	}
 	err = rss_account_decode(bytes, len, ret);
 	free(bytes);

@@ -10,16 +10,14 @@ struct info_place {
 	const struct segment_rows *rows;
 };
 
-static int
-by_site(const void *a, const void *b)
+static int by_site(const void *a, const void *b)
 {
 	const struct info_place *x = a, *y = b;
 
 	return (x->site > y->site) - (x->site < y->site);
 }
 
-int
-site_infos_init(struct infos *s, const struct segment *seg)
+int site_infos_init(struct infos *s, const struct segment *seg)
 {
 	struct seg_info info;
 	uint64_t rows = 0;
@@ -41,16 +39,14 @@ site_infos_init(struct infos *s, const struct segment *seg)
 		for (uint32_t k = 0; k < x->count; k++) {
 			segment_copy_row_into(x, k, &info, sizeof(info));
 			if (info.site != 0)
-				s->places[s->count++] =
-				    (struct info_place){info.site, k, x};
+				s->places[s->count++] = (struct info_place){info.site, k, x};
 		}
 	}
 	qsort(s->places, s->count, sizeof(*s->places), by_site);
 	return 0;
 }
 
-void
-site_infos_release(struct infos *s)
+void site_infos_release(struct infos *s)
 {
 	extents_release(&s->older);
 	free(s->places);
@@ -58,8 +54,7 @@ site_infos_release(struct infos *s)
 }
 
 /* The first place of this site, or of a larger one. */
-static size_t
-first_of(const struct infos *s, uint32_t site)
+static size_t first_of(const struct infos *s, uint32_t site)
 {
 	size_t low = 0, high = s->count;
 
@@ -74,9 +69,7 @@ first_of(const struct infos *s, uint32_t site)
 	return low;
 }
 
-bool
-site_infos_next(
-    const struct infos *s, uint32_t site, size_t *at, struct seg_info *ret)
+bool site_infos_next(const struct infos *s, uint32_t site, size_t *at, struct seg_info *ret)
 {
 	const struct info_place *p;
 

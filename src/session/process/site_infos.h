@@ -20,7 +20,6 @@ void site_infos_release(struct infos *s);
  * The next record of a site; *at is 0 at first. A site usually has one, or none.
  * False: that was the last one.
  */
-bool site_infos_next(
-    const struct infos *s, uint32_t site, size_t *at, struct seg_info *ret);
+bool site_infos_next(const struct infos *s, uint32_t site, size_t *at, struct seg_info *ret);
 
 #endif

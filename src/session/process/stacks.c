@@ -41,23 +41,19 @@ struct stacks {
 	struct dict head_index;
 };
 
-static bool
-same_link(const void *items, uint32_t item, const void *key)
+static bool same_link(const void *items, uint32_t item, const void *key)
 {
 	const struct link *x = (const struct link *)items + item, *y = key;
 
-	return x->frame == y->frame && x->parent == y->parent &&
-	    x->flags == y->flags;
+	return x->frame == y->frame && x->parent == y->parent && x->flags == y->flags;
 }
 
-static bool
-same_head(const void *items, uint32_t item, const void *key)
+static bool same_head(const void *items, uint32_t item, const void *key)
 {
 	return ((const uint32_t *)items)[item] == *(const uint32_t *)key;
 }
 
-int
-stacks_new(const struct segment *seg, struct stacks **ret)
+int stacks_new(const struct segment *seg, struct stacks **ret)
 {
 	struct stacks *s = calloc(1, sizeof(*s));
 
@@ -80,8 +76,7 @@ stacks_new(const struct segment *seg, struct stacks **ret)
 	return 0;
 }
 
-void
-stacks_free(struct stacks *s)
+void stacks_free(struct stacks *s)
 {
 	if (!s)
 		return;
@@ -91,8 +86,7 @@ stacks_free(struct stacks *s)
 	free(s);
 }
 
-void
-stacks_close(struct stacks *s)
+void stacks_close(struct stacks *s)
 {
 	extents_release(&s->nodes);
 	extents_release(&s->inners);
@@ -106,17 +100,16 @@ stacks_close(struct stacks *s)
 }
 
 /* The link (frame, flags) below parent, made if it is new. */
-static int
-add_link(struct stacks *s, uint64_t frame, uint32_t flags, uint32_t parent,
-    uint32_t *ret)
+static int add_link(
+    struct stacks *s, uint64_t frame, uint32_t flags, uint32_t parent, uint32_t *ret)
 {
 	struct link key = {.frame = frame, .parent = parent, .flags = flags};
 	uint32_t n = (uint32_t)s->link_count, at;
 
 	if (room_make(&s->links, &s->link_room, s->link_count, sizeof(key)) < 0)
 		return -ENOMEM;
-	if (dict_find(&s->link_index, dict_hash(frame, parent, flags),
-	        same_link, s->links, &key, n, &at) < 0)
+	if (dict_find(&s->link_index, dict_hash(frame, parent, flags), same_link, s->links, &key, n,
+	        &at) < 0)
 		return -ENOMEM;
 	if (at == n)
 		s->links[s->link_count++] = key;
@@ -124,8 +117,7 @@ add_link(struct stacks *s, uint64_t frame, uint32_t flags, uint32_t parent,
 	return 0;
 }
 
-static int
-add_step(struct stacks *s, size_t depth, uint32_t node, uint64_t position)
+static int add_step(struct stacks *s, size_t depth, uint32_t node, uint64_t position)
 {
 	if (room_make(&s->path, &s->path_room, depth, sizeof(*s->path)) < 0)
 		return -ENOMEM;
@@ -135,9 +127,7 @@ add_step(struct stacks *s, size_t depth, uint32_t node, uint64_t position)
 }
 
 /* The frames of an inner record below parent, the outermost first. */
-static int
-add_frames(struct stacks *s, const struct seg_inner *in, uint32_t parent,
-    uint32_t *ret)
+static int add_frames(struct stacks *s, const struct seg_inner *in, uint32_t parent, uint32_t *ret)
 {
 	uint32_t link = parent;
 	int err = 0;
@@ -148,24 +138,19 @@ add_frames(struct stacks *s, const struct seg_inner *in, uint32_t parent,
 	return err;
 }
 
-static bool
-get_inner(const struct stacks *s, uint64_t number, struct seg_inner *ret)
+static bool get_inner(const struct stacks *s, uint64_t number, struct seg_inner *ret)
 {
-	return number != 0 &&
-	    extents_get(&s->inners, number, ret, sizeof(*ret)) &&
+	return number != 0 && extents_get(&s->inners, number, ret, sizeof(*ret)) &&
 	    ret->count <= SEG_INNER_FRAMES;
 }
 
 /* What a node of the file stands for: a frame, a mark, or a run of frames. */
-static int
-add_node(struct stacks *s, const struct seg_node *row, uint32_t parent,
-    uint32_t *ret)
+static int add_node(struct stacks *s, const struct seg_node *row, uint32_t parent, uint32_t *ret)
 {
 	struct seg_inner run;
 
 	if (!(row->flags & SEG_NODE_RUN))
-		return add_link(s, row->frame,
-		    row->flags & (STACKS_UNKNOWN - 1), parent, ret);
+		return add_link(s, row->frame, row->flags & (STACKS_UNKNOWN - 1), parent, ret);
 	if (!get_inner(s, row->frame, &run))
 		return add_link(s, 0, STACKS_UNKNOWN, parent, ret);
 	return add_frames(s, &run, parent, ret);
@@ -176,8 +161,7 @@ add_node(struct stacks *s, const struct seg_node *row, uint32_t parent,
  * links. Each node is walked once in the life of s, whatever parents the file
  * claims.
  */
-static int
-node_link(struct stacks *s, uint32_t node, uint32_t *ret)
+static int node_link(struct stacks *s, uint32_t node, uint32_t *ret)
 {
 	struct seg_node row;
 	uint32_t link = 0;
@@ -190,8 +174,7 @@ node_link(struct stacks *s, uint32_t node, uint32_t *ret)
 		 * An open node is already on the way up, so the parents form a
 		 * circle.
 		 */
-		if (!extents_find(
-		        &s->nodes, node, &row, sizeof(row), &position) ||
+		if (!extents_find(&s->nodes, node, &row, sizeof(row), &position) ||
 		    s->seen[position] == SEEN_OPEN) {
 			err = add_link(s, 0, STACKS_UNKNOWN, 0, &link);
 			break;
@@ -217,8 +200,7 @@ node_link(struct stacks *s, uint32_t node, uint32_t *ret)
 	return err;
 }
 
-int
-stacks_intern(struct stacks *s, uint32_t inner, uint32_t node, uint32_t *ret)
+int stacks_intern(struct stacks *s, uint32_t inner, uint32_t node, uint32_t *ret)
 {
 	struct seg_inner row = {0};
 	uint32_t link, n;
@@ -240,12 +222,10 @@ stacks_intern(struct stacks *s, uint32_t inner, uint32_t node, uint32_t *ret)
 	if (err < 0)
 		return err;
 	n = (uint32_t)s->head_count;
-	err = room_make(
-	    &s->heads, &s->head_room, s->head_count, sizeof(uint32_t));
+	err = room_make(&s->heads, &s->head_room, s->head_count, sizeof(uint32_t));
 	if (err < 0)
 		return err;
-	err = dict_find(&s->head_index, dict_hash(link, 3, 4), same_head,
-	    s->heads, &link, n, ret);
+	err = dict_find(&s->head_index, dict_hash(link, 3, 4), same_head, s->heads, &link, n, ret);
 	if (err < 0)
 		return err;
 	if (*ret == n)
@@ -253,9 +233,8 @@ stacks_intern(struct stacks *s, uint32_t inner, uint32_t node, uint32_t *ret)
 	return 0;
 }
 
-size_t
-stacks_frames(const struct stacks *s, uint32_t stack, uint64_t *frames,
-    size_t max, uint32_t *ret_flags)
+size_t stacks_frames(
+    const struct stacks *s, uint32_t stack, uint64_t *frames, size_t max, uint32_t *ret_flags)
 {
 	uint32_t flags = 0, at;
 	size_t n = 0;
@@ -276,8 +255,7 @@ stacks_frames(const struct stacks *s, uint32_t stack, uint64_t *frames,
 	return n;
 }
 
-uint32_t
-stacks_flags(const struct stacks *s, uint32_t stack)
+uint32_t stacks_flags(const struct stacks *s, uint32_t stack)
 {
 	uint32_t at = stack < s->head_count ? s->heads[stack] : 0, flags = 0;
 
@@ -286,8 +264,7 @@ stacks_flags(const struct stacks *s, uint32_t stack)
 	return flags;
 }
 
-void
-stacks_guessed(const struct stacks *s, uint32_t stack, bool *ret, size_t count)
+void stacks_guessed(const struct stacks *s, uint32_t stack, bool *ret, size_t count)
 {
 	uint32_t at = stack < s->head_count ? s->heads[stack] : 0;
 	bool is_guess = false;
@@ -301,22 +278,19 @@ stacks_guessed(const struct stacks *s, uint32_t stack, bool *ret, size_t count)
 	}
 }
 
-static int
-by_number(const void *a, const void *b)
+static int by_number(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-static bool
-same_frame(const void *items, uint32_t item, const void *key)
+static bool same_frame(const void *items, uint32_t item, const void *key)
 {
 	return ((const uint64_t *)items)[item] == *(const uint64_t *)key;
 }
 
-int
-stacks_all_frames(const struct stacks *s, uint64_t **ret, size_t *ret_count)
+int stacks_all_frames(const struct stacks *s, uint64_t **ret, size_t *ret_count)
 {
 	struct dict index = {0};
 	uint64_t *frames = NULL;
@@ -335,8 +309,8 @@ stacks_all_frames(const struct stacks *s, uint64_t **ret, size_t *ret_count)
 			continue;
 		err = room_make(&frames, &room, n, sizeof(*frames));
 		if (err == 0)
-			err = dict_find(&index, dict_hash(frame, 5, 6),
-			    same_frame, frames, &frame, (uint32_t)n, &at);
+			err = dict_find(&index, dict_hash(frame, 5, 6), same_frame, frames, &frame,
+			    (uint32_t)n, &at);
 		if (err == 0 && at == n)
 			frames[n++] = frame;
 	}

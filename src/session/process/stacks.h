@@ -30,15 +30,14 @@ void stacks_close(struct stacks *s);
  * The number of the stack that consists of these two halves; numbers begin at
  * 0. -ENOMEM.
  */
-int stacks_intern(
-    struct stacks *s, uint32_t inner, uint32_t node, uint32_t *ret);
+int stacks_intern(struct stacks *s, uint32_t inner, uint32_t node, uint32_t *ret);
 
 /*
  * Frames of a stack, innermost first, as in the format; at most max. Returns
  * how many; *ret_flags gets enum seg_node_flags and STACKS_UNKNOWN.
  */
-size_t stacks_frames(const struct stacks *s, uint32_t stack, uint64_t *frames,
-    size_t max, uint32_t *ret_flags);
+size_t stacks_frames(
+    const struct stacks *s, uint32_t stack, uint64_t *frames, size_t max, uint32_t *ret_flags);
 
 /* The flags alone, of the whole stack. */
 uint32_t stacks_flags(const struct stacks *s, uint32_t stack);
@@ -48,11 +47,9 @@ uint32_t stacks_flags(const struct stacks *s, uint32_t stack);
  * before has no unwind information (SEG_NODE_GUESSED). count: as
  * stacks_frames() returned.
  */
-void stacks_guessed(
-    const struct stacks *s, uint32_t stack, bool *ret, size_t count);
+void stacks_guessed(const struct stacks *s, uint32_t stack, bool *ret, size_t count);
 
 /* All frames that occur, in order and each once; for free(). -ENOMEM. */
-int stacks_all_frames(
-    const struct stacks *s, uint64_t **ret, size_t *ret_count);
+int stacks_all_frames(const struct stacks *s, uint64_t **ret, size_t *ret_count);
 
 #endif

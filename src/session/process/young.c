@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int
-by_id(const void *key, const void *item)
+static int by_id(const void *key, const void *item)
 {
 	uint64_t a = *(const uint64_t *)key;
 	uint64_t b = ((const struct sum_row *)item)->id;
@@ -15,9 +14,8 @@ by_id(const void *key, const void *item)
 	return (a > b) - (a < b);
 }
 
-static void
-add_row(struct young *y, const struct sums *sums, uint64_t id,
-    const struct seg_ages *row)
+static void add_row(
+    struct young *y, const struct sums *sums, uint64_t id, const struct seg_ages *row)
 {
 	const struct sum_row *sum =
 	    bsearch(&id, sums->items, sums->count, sizeof(*sums->items), by_id);
@@ -31,8 +29,7 @@ add_row(struct young *y, const struct sums *sums, uint64_t id,
 			to[i] = UINT64_MAX;
 }
 
-int
-young_init(struct young *y, const struct segment *seg, const struct sums *sums)
+int young_init(struct young *y, const struct segment *seg, const struct sums *sums)
 {
 	static const struct seg_ages none;
 
@@ -57,8 +54,7 @@ young_init(struct young *y, const struct segment *seg, const struct sums *sums)
 	return 0;
 }
 
-void
-young_release(struct young *y)
+void young_release(struct young *y)
 {
 	free(y->deaths);
 }

@@ -12,8 +12,7 @@ struct young {
 };
 
 /* -ENOMEM. */
-int young_init(
-    struct young *y, const struct segment *seg, const struct sums *sums);
+int young_init(struct young *y, const struct segment *seg, const struct sums *sums);
 void young_release(struct young *y);
 
 #endif

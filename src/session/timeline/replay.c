@@ -22,8 +22,7 @@ struct replay {
 	uint64_t allowed; /* at most */
 };
 
-int
-replay_new(const struct replay_hooks *hooks, struct replay **ret)
+int replay_new(const struct replay_hooks *hooks, struct replay **ret)
 {
 	struct replay *r = calloc(1, sizeof(*r));
 
@@ -35,8 +34,7 @@ replay_new(const struct replay_hooks *hooks, struct replay **ret)
 	return 0;
 }
 
-static void
-free_process(struct replay_process *p)
+static void free_process(struct replay_process *p)
 {
 	struct replay_state *s = p->state;
 
@@ -52,8 +50,7 @@ free_process(struct replay_process *p)
 	free(p);
 }
 
-void
-replay_free(struct replay *r)
+void replay_free(struct replay *r)
 {
 	if (!r)
 		return;
@@ -63,27 +60,23 @@ replay_free(struct replay *r)
 	free(r);
 }
 
-size_t
-replay_count(const struct replay *r)
+size_t replay_count(const struct replay *r)
 {
 	return r->count;
 }
 
-struct replay_process *
-replay_process(const struct replay *r, size_t i)
+struct replay_process *replay_process(const struct replay *r, size_t i)
 {
 	return r->processes[i];
 }
 
-uint64_t
-replay_time_us(const struct replay *r)
+uint64_t replay_time_us(const struct replay *r)
 {
 	return r->time_us;
 }
 
 /* Counts the memory in use, so that no input exceeds the limit. */
-static int
-take(struct replay *r, uint64_t bytes)
+static int take(struct replay *r, uint64_t bytes)
 {
 	if (bytes > r->allowed || r->bytes > r->allowed - bytes)
 		return -EFBIG;
@@ -92,8 +85,7 @@ take(struct replay *r, uint64_t bytes)
 }
 
 /* The first process whose number is not below this one. */
-static size_t
-find_place(const struct replay *r, uint64_t number)
+static size_t find_place(const struct replay *r, uint64_t number)
 {
 	size_t low = 0, high = r->count;
 
@@ -108,8 +100,7 @@ find_place(const struct replay *r, uint64_t number)
 	return low;
 }
 
-struct replay_process *
-replay_find(const struct replay *r, uint64_t number)
+struct replay_process *replay_find(const struct replay *r, uint64_t number)
 {
 	size_t at = find_place(r, number);
 
@@ -118,8 +109,7 @@ replay_find(const struct replay *r, uint64_t number)
 	return r->processes[at];
 }
 
-static int
-on_process(struct replay *r, struct codec_in *in)
+static int on_process(struct replay *r, struct codec_in *in)
 {
 	uint64_t number = codec_get(in);
 	size_t at = find_place(r, number);
@@ -131,8 +121,7 @@ on_process(struct replay *r, struct codec_in *in)
 	err = take(r, sizeof(*p) + sizeof(*p->state));
 	if (err < 0)
 		return err;
-	err = room_make(
-	    &r->processes, &r->room, r->count, sizeof(struct replay_process *));
+	err = room_make(&r->processes, &r->room, r->count, sizeof(struct replay_process *));
 	if (err < 0)
 		return err;
 	p = calloc(1, sizeof(*p));
@@ -148,8 +137,7 @@ on_process(struct replay *r, struct codec_in *in)
 	return p->state ? 0 : -ENOMEM;
 }
 
-static int
-on_header(struct replay *r, struct replay_process *p, struct codec_in *in)
+static int on_header(struct replay *r, struct replay_process *p, struct codec_in *in)
 {
 	struct seg_header *h = &p->header;
 	uint64_t words[HEADER_WORDS];
@@ -170,8 +158,7 @@ on_header(struct replay *r, struct replay_process *p, struct codec_in *in)
 			return -EBADMSG;
 	}
 	memcpy(h, words, sizeof(*h));
-	if (h->magic != SEG_MAGIC || h->version < SEG_VERSION ||
-	    h->version > SEG_VERSION_INFOS)
+	if (h->magic != SEG_MAGIC || h->version < SEG_VERSION || h->version > SEG_VERSION_INFOS)
 		return -EBADMSG;
 	h->session[sizeof(h->session) - 1] = '\0';
 	h->start_dir[sizeof(h->start_dir) - 1] = '\0';
@@ -182,8 +169,7 @@ on_header(struct replay *r, struct replay_process *p, struct codec_in *in)
 	return 0;
 }
 
-static int
-on_totals(struct replay *r, struct replay_process *p, struct codec_in *in)
+static int on_totals(struct replay *r, struct replay_process *p, struct codec_in *in)
 {
 	p->totals.allocations += (uint64_t)codec_get_signed(in);
 	p->totals.allocated_bytes += (uint64_t)codec_get_signed(in);
@@ -197,8 +183,7 @@ on_totals(struct replay *r, struct replay_process *p, struct codec_in *in)
 	return 0;
 }
 
-static int
-on_mark(struct replay *r, struct codec_in *in)
+static int on_mark(struct replay *r, struct codec_in *in)
 {
 	struct replay_mark mark = {.time_us = r->time_us};
 	uint64_t kind = codec_get(in), pid = codec_get(in);
@@ -219,8 +204,7 @@ on_mark(struct replay *r, struct codec_in *in)
 	return 0;
 }
 
-static int
-on_rows(struct replay *r, struct replay_process *p, struct codec_in *in)
+static int on_rows(struct replay *r, struct replay_process *p, struct codec_in *in)
 {
 	struct replay_state *s = p->state;
 	uint64_t kind = codec_get(in), row_bytes = codec_get(in);
@@ -236,8 +220,7 @@ on_rows(struct replay *r, struct replay_process *p, struct codec_in *in)
 	err = take(r, len + sizeof(*to));
 	if (err < 0)
 		return err;
-	err = room_make(
-	    &s->patches, &s->patch_room, s->patch_count, sizeof(*s->patches));
+	err = room_make(&s->patches, &s->patch_room, s->patch_count, sizeof(*s->patches));
 	if (err < 0)
 		return err;
 	to = &s->patches[s->patch_count];
@@ -257,9 +240,8 @@ on_rows(struct replay *r, struct replay_process *p, struct codec_in *in)
 
 /* ---- the ledger ---- */
 
-static int
-block_of(struct replay *r, struct replay_state *s, uint64_t id,
-    struct replay_block **ret)
+static int block_of(
+    struct replay *r, struct replay_state *s, uint64_t id, struct replay_block **ret)
 {
 	size_t n = (size_t)(id >> REPLAY_BLOCK_BITS);
 	int err;
@@ -270,12 +252,10 @@ block_of(struct replay *r, struct replay_state *s, uint64_t id,
 
 		while (room <= n)
 			room *= 2;
-		err = take(
-		    r, (room - s->block_room) * sizeof(struct replay_block *));
+		err = take(r, (room - s->block_room) * sizeof(struct replay_block *));
 		if (err < 0)
 			return err;
-		bigger = reallocarray(
-		    s->blocks, room, sizeof(struct replay_block *));
+		bigger = reallocarray(s->blocks, room, sizeof(struct replay_block *));
 		if (!bigger)
 			return -ENOMEM;
 		memset(bigger + s->block_room, 0,
@@ -293,8 +273,7 @@ block_of(struct replay *r, struct replay_state *s, uint64_t id,
 	return *ret ? 0 : -ENOMEM;
 }
 
-static void
-new_peak(const struct replay_state *s)
+static void new_peak(const struct replay_state *s)
 {
 	for (size_t n = 0; n < s->block_room; n++)
 		for (size_t i = 0; s->blocks[n] && i < REPLAY_BLOCK_ROWS; i++)
@@ -302,9 +281,7 @@ new_peak(const struct replay_state *s)
 }
 
 /* Finds the start of each column; they are varints, one after the other. */
-static bool
-find_columns(
-    struct codec_in *in, uint64_t count, struct codec_in *column, int columns)
+static bool find_columns(struct codec_in *in, uint64_t count, struct codec_in *column, int columns)
 {
 	for (int i = 0; i < columns; i++) {
 		column[i] = *in;
@@ -318,8 +295,7 @@ find_columns(
  * Reads all columns that the flags announce. In recordings of earlier versions
  * there is only the first column about samples, whatever the flag says.
  */
-static bool
-find_all_columns(struct codec_in *in, uint32_t flags, uint64_t count,
+static bool find_all_columns(struct codec_in *in, uint32_t flags, uint64_t count,
     struct codec_in *column, int *ret_about_samples)
 {
 	struct codec_in begin = *in;
@@ -334,18 +310,15 @@ find_all_columns(struct codec_in *in, uint32_t flags, uint64_t count,
 	    find_columns(in, count, column, 1 + CODEC_COLUMNS + 1);
 }
 
-static int
-on_ledger(struct replay *r, struct replay_process *p, struct codec_in *in)
+static int on_ledger(struct replay *r, struct replay_process *p, struct codec_in *in)
 {
 	struct codec_in column[CODEC_ALL_COLUMNS];
 	uint64_t flags = codec_get(in), count = codec_get(in), id = 0;
 	bool peak = flags & CODEC_NEW_PEAK;
 	int about_samples = 0;
 
-	if (in->bad || count > (uint64_t)(in->end - in->at) ||
-	    flags > LINE_FLAGS ||
-	    !find_all_columns(
-	        in, (uint32_t)flags, count, column, &about_samples))
+	if (in->bad || count > (uint64_t)(in->end - in->at) || flags > LINE_FLAGS ||
+	    !find_all_columns(in, (uint32_t)flags, count, column, &about_samples))
 		return -EBADMSG;
 	if (peak)
 		new_peak(p->state);
@@ -366,20 +339,18 @@ on_ledger(struct replay *r, struct replay_process *p, struct codec_in *in)
 		row = &b->rows[id % REPLAY_BLOCK_ROWS];
 		codec_decode(row, peak, value);
 		for (int i = 0; i < about_samples; i++)
-			samples[i] =
-			    codec_get_signed(&column[1 + CODEC_COLUMNS + i]);
+			samples[i] = codec_get_signed(&column[1 + CODEC_COLUMNS + i]);
 		codec_decode_samples(row, samples);
-		err = r->hooks.row ? r->hooks.row(r->hooks.context, p,
-		                         (uint32_t)id, row, r->time_us)
-		                   : 0;
+		err = r->hooks.row
+		    ? r->hooks.row(r->hooks.context, p, (uint32_t)id, row, r->time_us)
+		    : 0;
 		if (err < 0)
 			return err;
 	}
 	return 0;
 }
 
-struct codec_sum
-replay_sum(const struct replay_process *p, uint32_t id)
+struct codec_sum replay_sum(const struct replay_process *p, uint32_t id)
 {
 	size_t n = id >> REPLAY_BLOCK_BITS;
 
@@ -390,8 +361,7 @@ replay_sum(const struct replay_process *p, uint32_t id)
 
 /* ---- an entry ---- */
 
-static int
-on_item(struct replay *r, uint32_t tag, struct codec_in *in)
+static int on_item(struct replay *r, uint32_t tag, struct codec_in *in)
 {
 	struct replay_process *p;
 
@@ -422,8 +392,7 @@ on_item(struct replay *r, uint32_t tag, struct codec_in *in)
 	return tag == CODEC_ROWS ? on_rows(r, p, in) : on_ledger(r, p, in);
 }
 
-int
-replay_entry(struct replay *r, const void *bytes, size_t len)
+int replay_entry(struct replay *r, const void *bytes, size_t len)
 {
 	const uint8_t *start = bytes;
 	struct codec_in in = {.at = start, .end = start + len};

@@ -12,11 +12,9 @@ enum {
 	SPARSE_BYTES = 1 << 20,
 };
 
-typedef void fill_fn(
-    void *row, const struct codec_sum *sum, const struct seg_header *h);
+typedef void fill_fn(void *row, const struct codec_sum *sum, const struct seg_header *h);
 
-static void
-fill_ledger(void *row, const struct codec_sum *sum, const struct seg_header *h)
+static void fill_ledger(void *row, const struct codec_sum *sum, const struct seg_header *h)
 {
 	struct seg_row r = {
 	    .allocations = sum->allocations,
@@ -31,15 +29,13 @@ fill_ledger(void *row, const struct codec_sum *sum, const struct seg_header *h)
 	memcpy(row, &r, sizeof(r));
 }
 
-static void
-fill_sample(void *row, const struct codec_sum *sum, const struct seg_header *h)
+static void fill_sample(void *row, const struct codec_sum *sum, const struct seg_header *h)
 {
 	struct seg_sample r = {
 	    .samples = sum->samples,
 	    .variance_allocated = (uint64_t)sum->variance_allocated,
 	    .variance_freed = (uint64_t)sum->variance_freed,
-	    .variance_allocated_high =
-	        (uint64_t)(sum->variance_allocated >> 64),
+	    .variance_allocated_high = (uint64_t)(sum->variance_allocated >> 64),
 	    .variance_freed_high = (uint64_t)(sum->variance_freed >> 64),
 	};
 
@@ -48,9 +44,8 @@ fill_sample(void *row, const struct codec_sum *sum, const struct seg_header *h)
 }
 
 /* One extent of rows for each block of sums that is in use. */
-static int
-add_sums(const struct replay_process *p, struct segment *seg,
-    enum seg_kind kind, uint32_t row_bytes, fill_fn *fill)
+static int add_sums(const struct replay_process *p, struct segment *seg, enum seg_kind kind,
+    uint32_t row_bytes, fill_fn *fill)
 {
 	const struct replay_state *s = p->state;
 
@@ -67,14 +62,12 @@ add_sums(const struct replay_process *p, struct segment *seg,
 		if (!rows)
 			return -ENOMEM;
 		for (size_t i = 0; i < REPLAY_BLOCK_ROWS; i++)
-			fill(rows->rows + i * row_bytes, &s->blocks[n]->rows[i],
-			    &seg->header);
+			fill(rows->rows + i * row_bytes, &s->blocks[n]->rows[i], &seg->header);
 	}
 	return 0;
 }
 
-static int
-add_piece(struct segment *seg, const struct replay_patch *patch)
+static int add_piece(struct segment *seg, const struct replay_patch *patch)
 {
 	struct seg_extent x = {.kind = patch->kind,
 	    .row_bytes = patch->row_bytes,
@@ -84,15 +77,13 @@ add_piece(struct segment *seg, const struct replay_patch *patch)
 
 	if (!rows)
 		return -ENOMEM;
-	memcpy(
-	    rows->rows, patch->rows, (size_t)patch->count * patch->row_bytes);
+	memcpy(rows->rows, patch->rows, (size_t)patch->count * patch->row_bytes);
 	return 0;
 }
 
 /* All patches of a kind in one extent; later ones overwrite earlier ones. */
-static int
-add_table(const struct replay_state *s, struct segment *seg, uint32_t kind,
-    uint32_t row_bytes)
+static int add_table(
+    const struct replay_state *s, struct segment *seg, uint32_t kind, uint32_t row_bytes)
 {
 	uint64_t low = UINT64_MAX, high = 0, bytes = 0;
 	struct seg_extent x = {.kind = kind, .row_bytes = row_bytes};
@@ -112,8 +103,7 @@ add_table(const struct replay_state *s, struct segment *seg, uint32_t kind,
 	if (high - low > UINT32_MAX ||
 	    (high - low) > (bytes * SPARSE_FACTOR + SPARSE_BYTES) / row_bytes) {
 		for (size_t i = 0; i < s->patch_count; i++)
-			if (s->patches[i].kind == kind &&
-			    s->patches[i].row_bytes == row_bytes &&
+			if (s->patches[i].kind == kind && s->patches[i].row_bytes == row_bytes &&
 			    add_piece(seg, &s->patches[i]) < 0)
 				return -ENOMEM;
 		return 0;
@@ -127,14 +117,13 @@ add_table(const struct replay_state *s, struct segment *seg, uint32_t kind,
 		const struct replay_patch *q = &s->patches[i];
 
 		if (q->kind == kind && q->row_bytes == row_bytes)
-			memcpy(rows->rows + (q->first - low) * row_bytes,
-			    q->rows, (size_t)q->count * row_bytes);
+			memcpy(rows->rows + (q->first - low) * row_bytes, q->rows,
+			    (size_t)q->count * row_bytes);
 	}
 	return 0;
 }
 
-int
-replay_segment(const struct replay_process *p, struct segment **ret)
+int replay_segment(const struct replay_process *p, struct segment **ret)
 {
 	struct segment *seg;
 	int err;
@@ -146,15 +135,13 @@ replay_segment(const struct replay_process *p, struct segment **ret)
 		return -ENOMEM;
 	seg->header = p->header;
 	seg->peak_stable = true;
-	err = add_sums(
-	    p, seg, SEG_EXT_LEDGER, sizeof(struct seg_row), fill_ledger);
+	err = add_sums(p, seg, SEG_EXT_LEDGER, sizeof(struct seg_row), fill_ledger);
 	if (err == 0 && p->header.sample_bytes > 0)
-		err = add_sums(p, seg, SEG_EXT_SAMPLE,
-		    sizeof(struct seg_sample), fill_sample);
+		err = add_sums(p, seg, SEG_EXT_SAMPLE, sizeof(struct seg_sample), fill_sample);
 	for (uint32_t i = 0; i < TABLES_COUNT && err == 0; i++)
 		if (tables_in_time_line(tables_kind(i)))
-			err = add_table(p->state, seg, tables_kind(i),
-			    tables_row_min(tables_kind(i)));
+			err = add_table(
+			    p->state, seg, tables_kind(i), tables_row_min(tables_kind(i)));
 	if (err < 0) {
 		segment_copy_free(seg);
 		return err;

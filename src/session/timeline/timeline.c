@@ -26,8 +26,7 @@ struct timeline {
 	size_t open_count;
 };
 
-int
-timeline_new(struct recording *b, uint64_t until_us, struct timeline **ret)
+int timeline_new(struct recording *b, uint64_t until_us, struct timeline **ret)
 {
 	struct timeline *t = calloc(1, sizeof(*t));
 
@@ -35,24 +34,21 @@ timeline_new(struct recording *b, uint64_t until_us, struct timeline **ret)
 		free(t);
 		return -ENOMEM;
 	}
-	t->parts[t->count++] =
-	    (struct part){.recording = b, .until_us = until_us};
+	t->parts[t->count++] = (struct part){.recording = b, .until_us = until_us};
 	t->open_count = 1;
 	*ret = t;
 	return 0;
 }
 
-int
-timeline_join(struct timeline **t, struct timeline *next, uint64_t base_us,
-    const char *path, bool keep_open)
+int timeline_join(
+    struct timeline **t, struct timeline *next, uint64_t base_us, const char *path, bool keep_open)
 {
 	struct timeline *all = *t ? *t : calloc(1, sizeof(*all));
 	char *copy = strdup(path);
 	struct part *to;
 
 	if (!all || !copy ||
-	    room_make(
-	        &all->parts, &all->room, all->count, sizeof(*all->parts)) < 0) {
+	    room_make(&all->parts, &all->room, all->count, sizeof(*all->parts)) < 0) {
 		if (all != *t)
 			free(all);
 		free(copy);
@@ -74,8 +70,7 @@ timeline_join(struct timeline **t, struct timeline *next, uint64_t base_us,
 	return 0;
 }
 
-void
-timeline_free(struct timeline *t)
+void timeline_free(struct timeline *t)
 {
 	if (!t)
 		return;
@@ -87,8 +82,7 @@ timeline_free(struct timeline *t)
 	free(t);
 }
 
-uint64_t
-timeline_until_us(const struct timeline *t)
+uint64_t timeline_until_us(const struct timeline *t)
 {
 	const struct part *last = &t->parts[t->count - 1];
 
@@ -99,8 +93,7 @@ timeline_until_us(const struct timeline *t)
  * Damage was reported when the recording was loaded. Here it ends the reading.
  * A chapter that was removed since has nothing to say.
  */
-static int
-play(struct part *part, const struct replay_hooks *hooks, struct replay **ret)
+static int play(struct part *part, const struct replay_hooks *hooks, struct replay **ret)
 {
 	struct recording *b = part->recording;
 	struct replay *r;
@@ -120,8 +113,7 @@ play(struct part *part, const struct replay_hooks *hooks, struct replay **ret)
 	recording_only(b, RECORDING_LINE);
 	while ((err = recording_next(b, &type, &bytes, &len)) == 1) {
 		err = replay_entry(r, bytes, len);
-		if (err < 0 ||
-		    (hooks->until_us && replay_time_us(r) >= hooks->until_us))
+		if (err < 0 || (hooks->until_us && replay_time_us(r) >= hooks->until_us))
 			break;
 	}
 	if (!part->recording)
@@ -134,8 +126,7 @@ play(struct part *part, const struct replay_hooks *hooks, struct replay **ret)
 	return 0;
 }
 
-static const struct replay_process *
-find(const struct replay *r, const struct process *p)
+static const struct replay_process *find(const struct replay *r, const struct process *p)
 {
 	/* the last number that it has */
 	for (size_t i = replay_count(r); i-- > 0;) {
@@ -148,9 +139,8 @@ find(const struct replay *r, const struct process *p)
 }
 
 /* May this part have something of p at or before a moment? */
-static bool
-may_have(const struct timeline *t, const struct part *part,
-    const struct process *p, uint64_t time_us)
+static bool may_have(
+    const struct timeline *t, const struct part *part, const struct process *p, uint64_t time_us)
 {
 	if (t->count == 1)
 		return true;
@@ -161,9 +151,8 @@ may_have(const struct timeline *t, const struct part *part,
 	        part->base_us + part->until_us >= p->points[0].time_us);
 }
 
-static void
-add_figures(const struct replay_process *x, const struct process *p,
-    struct process_figures *ret)
+static void add_figures(
+    const struct replay_process *x, const struct process *p, struct process_figures *ret)
 {
 	for (size_t i = 0; i < p->id_count; i++) {
 		struct codec_sum sum = replay_sum(x, p->ids[i].id);
@@ -174,8 +163,7 @@ add_figures(const struct replay_process *x, const struct process *p,
 		f->frees += sum.frees;
 		f->freed_bytes += sum.freed_bytes;
 		f->live_blocks += capped_difference(sum.allocations, sum.frees);
-		f->live_bytes +=
-		    capped_difference(sum.allocated_bytes, sum.freed_bytes);
+		f->live_bytes += capped_difference(sum.allocated_bytes, sum.freed_bytes);
 	}
 }
 
@@ -183,8 +171,7 @@ add_figures(const struct replay_process *x, const struct process *p,
  * Every chapter has all figures of its processes from its first look on, so
  * the last one that has the process will do.
  */
-int
-timeline_sites_at(struct timeline *t, const struct process *p, uint64_t time_us,
+int timeline_sites_at(struct timeline *t, const struct process *p, uint64_t time_us,
     struct process_figures *ret, uint64_t *ret_time_us)
 {
 	memset(ret, 0, p->site_count * sizeof(*ret));
@@ -192,8 +179,7 @@ timeline_sites_at(struct timeline *t, const struct process *p, uint64_t time_us,
 	for (size_t i = t->count; i-- > 0;) {
 		struct part *part = &t->parts[i];
 		uint64_t us = capped_difference(time_us, part->base_us);
-		const struct replay_hooks hooks = {
-		    .rows = true, .until_us = us ? us : 1};
+		const struct replay_hooks hooks = {.rows = true, .until_us = us ? us : 1};
 		const struct replay_process *x;
 		struct replay *r;
 		int err;
@@ -235,8 +221,7 @@ struct chase {
 	struct member *members;
 };
 
-static int
-add_point(struct chase *c, size_t i)
+static int add_point(struct chase *c, size_t i)
 {
 	struct timeline_series *s = &c->series[i];
 
@@ -261,17 +246,14 @@ add_point(struct chase *c, size_t i)
 	return 0;
 }
 
-static bool
-same_figures(const struct codec_sum *a, const struct codec_sum *b)
+static bool same_figures(const struct codec_sum *a, const struct codec_sum *b)
 {
 	return a->allocations == b->allocations && a->frees == b->frees &&
-	    a->allocated_bytes == b->allocated_bytes &&
-	    a->freed_bytes == b->freed_bytes;
+	    a->allocated_bytes == b->allocated_bytes && a->freed_bytes == b->freed_bytes;
 }
 
-static int
-on_row(void *context, struct replay_process *p, uint32_t id,
-    const struct codec_sum *sum, uint64_t time_us)
+static int on_row(void *context, struct replay_process *p, uint32_t id, const struct codec_sum *sum,
+    uint64_t time_us)
 {
 	struct chase *c = context;
 	struct process_point *now;
@@ -286,8 +268,7 @@ on_row(void *context, struct replay_process *p, uint32_t id,
 		return 0;
 	now = &c->now[m->series];
 	now->time_us = c->base_us + time_us;
-	now->live_bytes +=
-	    capped_difference(sum->allocated_bytes, sum->freed_bytes) -
+	now->live_bytes += capped_difference(sum->allocated_bytes, sum->freed_bytes) -
 	    capped_difference(m->last.allocated_bytes, m->last.freed_bytes);
 	now->live_blocks += capped_difference(sum->allocations, sum->frees) -
 	    capped_difference(m->last.allocations, m->last.frees);
@@ -298,8 +279,7 @@ on_row(void *context, struct replay_process *p, uint32_t id,
 }
 
 /* Which ids belong to which series. */
-static int
-chase_init(struct chase *c, size_t n)
+static int chase_init(struct chase *c, size_t n)
 {
 	const struct process *p = c->process;
 	size_t *series_of = calloc(p->site_count + 1, sizeof(*series_of));
@@ -312,8 +292,7 @@ chase_init(struct chase *c, size_t n)
 	c->now = calloc(n + 1, sizeof(*c->now));
 	c->skipped = calloc(n + 1, sizeof(*c->skipped));
 	c->stride = calloc(n + 1, sizeof(*c->stride));
-	if (!series_of || !c->member_of || !c->members || !c->now ||
-	    !c->skipped || !c->stride) {
+	if (!series_of || !c->member_of || !c->members || !c->now || !c->skipped || !c->stride) {
 		free(series_of);
 		return -ENOMEM;
 	}
@@ -329,15 +308,11 @@ chase_init(struct chase *c, size_t n)
 	return 0;
 }
 
-int
-timeline_series(struct timeline *t, const struct process *p,
-    struct timeline_series *series, size_t n, size_t max)
+int timeline_series(struct timeline *t, const struct process *p, struct timeline_series *series,
+    size_t n, size_t max)
 {
-	struct chase c = {.process = p,
-	    .series = series,
-	    .max = max < 2 ? 2 : max & ~(size_t)1};
-	const struct replay_hooks hooks = {
-	    .context = &c, .rows = true, .row = on_row};
+	struct chase c = {.process = p, .series = series, .max = max < 2 ? 2 : max & ~(size_t)1};
+	const struct replay_hooks hooks = {.context = &c, .rows = true, .row = on_row};
 	int err;
 
 	err = chase_init(&c, n);
@@ -365,8 +340,7 @@ struct shifted {
 	uint64_t base_us;
 };
 
-static int
-on_shifted_row(void *context, struct replay_process *p, uint32_t id,
+static int on_shifted_row(void *context, struct replay_process *p, uint32_t id,
     const struct codec_sum *sum, uint64_t time_us)
 {
 	const struct shifted *x = context;
@@ -374,12 +348,10 @@ on_shifted_row(void *context, struct replay_process *p, uint32_t id,
 	return x->row(x->context, p, id, sum, x->base_us + time_us);
 }
 
-int
-timeline_rows(struct timeline *t, timeline_row *row, void *context)
+int timeline_rows(struct timeline *t, timeline_row *row, void *context)
 {
 	struct shifted x = {.row = row, .context = context};
-	const struct replay_hooks hooks = {
-	    .context = &x, .rows = true, .row = on_shifted_row};
+	const struct replay_hooks hooks = {.context = &x, .rows = true, .row = on_shifted_row};
 	int err = 0;
 
 	for (size_t i = 0; i < t->count && err == 0; i++) {
@@ -399,8 +371,7 @@ struct rank {
 	size_t site;
 };
 
-static int
-heavier(const void *a, const void *b)
+static int heavier(const void *a, const void *b)
 {
 	const struct rank *x = a, *y = b;
 
@@ -409,17 +380,15 @@ heavier(const void *a, const void *b)
 	return (x->site > y->site) - (x->site < y->site);
 }
 
-static void
-choose(struct rank *ranks, size_t n, size_t each, bool *chosen)
+static void choose(struct rank *ranks, size_t n, size_t each, bool *chosen)
 {
 	qsort(ranks, n, sizeof(*ranks), heavier);
 	for (size_t i = 0; i < n && i < each && ranks[i].weight > 0; i++)
 		chosen[ranks[i].site] = true;
 }
 
-int
-timeline_top(struct timeline *t, const struct process *p, uint64_t from_us,
-    size_t each, size_t **ret_sites, size_t *ret_count)
+int timeline_top(struct timeline *t, const struct process *p, uint64_t from_us, size_t each,
+    size_t **ret_sites, size_t *ret_count)
 {
 	size_t n = p->site_count, count = 0;
 	struct process_figures *from = calloc(n + 1, sizeof(*from));
@@ -439,8 +408,7 @@ timeline_top(struct timeline *t, const struct process *p, uint64_t from_us,
 			const struct process_figures *f = &p->sites[i].figures;
 
 			ranks[i].site = i;
-			ranks[i].weight =
-			    (int64_t)(by == 1 ? f->peak_bytes : f->live_bytes);
+			ranks[i].weight = (int64_t)(by == 1 ? f->peak_bytes : f->live_bytes);
 			if (by == 2)
 				ranks[i].weight -= (int64_t)from[i].live_bytes;
 		}

@@ -21,8 +21,8 @@ int timeline_new(struct recording *b, uint64_t until_us, struct timeline **ret);
  * before the end of *t. Its file is opened by its path when it is needed, but
  * for a few with keep_open, whose names may change. -ENOMEM.
  */
-int timeline_join(struct timeline **t, struct timeline *next, uint64_t base_us,
-    const char *path, bool keep_open);
+int timeline_join(
+    struct timeline **t, struct timeline *next, uint64_t base_us, const char *path, bool keep_open);
 
 /* NULL is fine. */
 void timeline_free(struct timeline *t);
@@ -35,19 +35,19 @@ uint64_t timeline_until_us(const struct timeline *t);
  * the site, without peaks. *ret_time_us is the time of that look. Zeros before
  * p began. -ENOMEM, -EIO.
  */
-int timeline_sites_at(struct timeline *t, const struct process *p,
-    uint64_t time_us, struct process_figures *ret, uint64_t *ret_time_us);
+int timeline_sites_at(struct timeline *t, const struct process *p, uint64_t time_us,
+    struct process_figures *ret, uint64_t *ret_time_us);
 
 /* One site over time; points where it changed. */
 struct timeline_series {
-	size_t site; /* number in p->sites, set by the caller */
+	size_t site;                  /* number in p->sites, set by the caller */
 	struct process_point *points; /* for free() */
 	size_t count;
 };
 
 /* Fills n series, each of at most `max` points. -ENOMEM, -EIO. */
-int timeline_series(struct timeline *t, const struct process *p,
-    struct timeline_series *series, size_t n, size_t max);
+int timeline_series(struct timeline *t, const struct process *p, struct timeline_series *series,
+    size_t n, size_t max);
 
 /*
  * Calls `row` as replay_hooks.row for every change of every site, in order of
@@ -64,7 +64,7 @@ int timeline_rows(struct timeline *t, timeline_row *row, void *context);
  * share of the peak, and by growth since `from_us`. Returns numbers of sites,
  * each once, in ascending order; for free(). -ENOMEM, -EIO.
  */
-int timeline_top(struct timeline *t, const struct process *p, uint64_t from_us,
-    size_t each, size_t **ret_sites, size_t *ret_count);
+int timeline_top(struct timeline *t, const struct process *p, uint64_t from_us, size_t each,
+    size_t **ret_sites, size_t *ret_count);
 
 #endif

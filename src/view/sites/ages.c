@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-uint64_t
-ages_bound_ns(int bucket)
+uint64_t ages_bound_ns(int bucket)
 {
 	if (bucket <= 0)
 		return 0;
@@ -13,15 +12,12 @@ ages_bound_ns(int bucket)
 }
 
 /* The last bucket has no upper bound: it ends with the host's whole life. */
-static uint64_t
-upper_ns(int bucket)
+static uint64_t upper_ns(int bucket)
 {
-	return bucket + 1 < PROCESS_AGES ? ages_bound_ns(bucket + 1)
-	                                 : UINT64_MAX;
+	return bucket + 1 < PROCESS_AGES ? ages_bound_ns(bucket + 1) : UINT64_MAX;
 }
 
-const char *
-ages_living(char buffer[AGES_MAX], const struct view_site *s, uint64_t now_ns)
+const char *ages_living(char buffer[AGES_MAX], const struct view_site *s, uint64_t now_ns)
 {
 	uint64_t low, high;
 	char a[WORDS_MAX], b[WORDS_MAX];
@@ -55,21 +51,18 @@ ages_living(char buffer[AGES_MAX], const struct view_site *s, uint64_t now_ns)
 	return buffer;
 }
 
-bool
-ages_births(const struct view_site *s, const struct process *p,
-    uint64_t ret[SEG_BIRTH_SLOTS], uint64_t *ret_slot_ns)
+bool ages_births(const struct view_site *s, const struct process *p, uint64_t ret[SEG_BIRTH_SLOTS],
+    uint64_t *ret_slot_ns)
 {
 	if (!p || !s->ages || !s->ages->births_known)
 		return false;
 	for (int i = 0; i < SEG_BIRTH_SLOTS; i++)
 		ret[i] = s->ages->births[i];
-	*ret_slot_ns = ((uint64_t)p->births_until + 1) * p->header.tick_ns /
-	    SEG_BIRTH_SLOTS;
+	*ret_slot_ns = ((uint64_t)p->births_until + 1) * p->header.tick_ns / SEG_BIRTH_SLOTS;
 	return true;
 }
 
-uint64_t
-ages_births_since(
+uint64_t ages_births_since(
     const uint64_t births[SEG_BIRTH_SLOTS], uint64_t slot_ns, unsigned percent)
 {
 	uint64_t all = 0, some = 0;
@@ -83,16 +76,14 @@ ages_births_since(
 	return slot_ns * (uint64_t)(SEG_BIRTH_SLOTS - i);
 }
 
-void
-ages_deaths(const struct view_site *s, uint64_t ret[PROCESS_AGES])
+void ages_deaths(const struct view_site *s, uint64_t ret[PROCESS_AGES])
 {
 	ret[0] = s->figures.young_blocks;
 	for (int i = 1; i < PROCESS_AGES; i++)
 		ret[i] = s->ages ? s->ages->deaths[i] : 0;
 }
 
-bool
-ages_young(const struct view_site *s, uint64_t ret[PROCESS_STEPS])
+bool ages_young(const struct view_site *s, uint64_t ret[PROCESS_STEPS])
 {
 	if (s->age_flags)
 		return false;
@@ -100,8 +91,7 @@ ages_young(const struct view_site *s, uint64_t ret[PROCESS_STEPS])
 	return true;
 }
 
-void
-ages_all(const struct view_site *s, uint64_t ret[AGES_ALL])
+void ages_all(const struct view_site *s, uint64_t ret[AGES_ALL])
 {
 	uint64_t deaths[PROCESS_AGES];
 
@@ -109,24 +99,20 @@ ages_all(const struct view_site *s, uint64_t ret[AGES_ALL])
 	memset(ret, 0, PROCESS_STEPS * sizeof(*ret));
 	if (!ages_young(s, ret))
 		ret[PROCESS_STEPS - 1] = deaths[0];
-	memcpy(ret + PROCESS_STEPS, deaths + 1,
-	    (PROCESS_AGES - 1) * sizeof(*deaths));
+	memcpy(ret + PROCESS_STEPS, deaths + 1, (PROCESS_AGES - 1) * sizeof(*deaths));
 }
 
-uint64_t
-ages_all_bound_ns(int class)
+uint64_t ages_all_bound_ns(int class)
 {
 	return class > 0 ? (UINT64_C(1) << (class - 1)) * SEG_TICK_NS : 0;
 }
 
-uint64_t
-ages_temporary_ns(const struct view *v)
+uint64_t ages_temporary_ns(const struct view *v)
 {
 	return (uint64_t)v->temporary_ticks * SEG_TICK_NS;
 }
 
-const char *
-ages_dead(char buffer[AGES_MAX], const struct view_site *s)
+const char *ages_dead(char buffer[AGES_MAX], const struct view_site *s)
 {
 	uint64_t deaths[AGES_ALL], all = 0, sum = 0;
 	int i;
@@ -147,18 +133,16 @@ ages_dead(char buffer[AGES_MAX], const struct view_site *s)
 	return buffer;
 }
 
-const char *
-ages_sizes(char buffer[AGES_MAX], const struct view_site *s)
+const char *ages_sizes(char buffer[AGES_MAX], const struct view_site *s)
 {
 	char a[WORDS_MAX], b[WORDS_MAX];
 
 	if (s->size_min == 0 && s->size_max == 0)
 		return "-";
 	if (s->size_min == s->size_max)
-		(void)snprintf(
-		    buffer, AGES_MAX, "%s", words_count(a, s->size_min));
+		(void)snprintf(buffer, AGES_MAX, "%s", words_count(a, s->size_min));
 	else
-		(void)snprintf(buffer, AGES_MAX, "%s..%s",
-		    words_count(a, s->size_min), words_count(b, s->size_max));
+		(void)snprintf(buffer, AGES_MAX, "%s..%s", words_count(a, s->size_min),
+		    words_count(b, s->size_max));
 	return buffer;
 }

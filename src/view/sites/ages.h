@@ -16,16 +16,15 @@ uint64_t ages_bound_ns(int bucket);
  * from their birth times if these are known, else from the first and the last
  * allocation. "-": none is live.
  */
-const char *ages_living(
-    char buffer[AGES_MAX], const struct view_site *s, uint64_t now_ns);
+const char *ages_living(char buffer[AGES_MAX], const struct view_site *s, uint64_t now_ns);
 
 /*
  * When the living were born, in SEG_BIRTH_SLOTS equal parts of the life of their
  * process; *ret_slot_ns is the length of one. False: not known, or of several
  * processes.
  */
-bool ages_births(const struct view_site *s, const struct process *p,
-    uint64_t ret[SEG_BIRTH_SLOTS], uint64_t *ret_slot_ns);
+bool ages_births(const struct view_site *s, const struct process *p, uint64_t ret[SEG_BIRTH_SLOTS],
+    uint64_t *ret_slot_ns);
 
 /* How long before the end so many percent of them began to come. */
 uint64_t ages_births_since(

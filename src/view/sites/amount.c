@@ -3,21 +3,17 @@
 #include "view/sites/amount.h"
 #include "kit/data/capped.h"
 
-static struct amount
-between(uint64_t before, uint64_t after)
+static struct amount between(uint64_t before, uint64_t after)
 {
 	return (struct amount){.plus = after > before ? after - before : 0,
 	    .minus = before > after ? before - after : 0};
 }
 
-void
-amounts_of(const struct view *v, const struct view_site *s, int metric,
-    struct amounts *ret)
+void amounts_of(const struct view *v, const struct view_site *s, int metric, struct amounts *ret)
 {
 	const struct view_figures *a = &s->before, *b = &s->figures;
 
-	*ret = (struct amounts){
-	    .bytes = between(view_bytes(a, metric), view_bytes(b, metric)),
+	*ret = (struct amounts){.bytes = between(view_bytes(a, metric), view_bytes(b, metric)),
 	    .blocks = between(view_blocks(a, metric), view_blocks(b, metric)),
 	    .calls = between(a->all.allocations, b->all.allocations),
 	    .holds = between(a->holds_bytes, b->holds_bytes),
@@ -28,11 +24,9 @@ amounts_of(const struct view *v, const struct view_site *s, int metric,
 		ret->variance += view_variance(a, metric);
 }
 
-static void
-add_sum(struct amounts *to, const struct view_sum *sum, int metric)
+static void add_sum(struct amounts *to, const struct view_sum *sum, int metric)
 {
-	struct amounts a = {
-	    .bytes = {.plus = view_bytes(&sum->figures, metric)},
+	struct amounts a = {.bytes = {.plus = view_bytes(&sum->figures, metric)},
 	    .blocks = {.plus = view_blocks(&sum->figures, metric)},
 	    .calls = {.plus = sum->figures.all.allocations},
 	    .holds = {.plus = sum->figures.holds_bytes},
@@ -43,8 +37,7 @@ add_sum(struct amounts *to, const struct view_sum *sum, int metric)
 	amounts_add(to, &a);
 }
 
-void
-amounts_whole(const struct view *v, int metric, struct amounts *ret)
+void amounts_whole(const struct view *v, int metric, struct amounts *ret)
 {
 	*ret = (struct amounts){0};
 	if (!v->is_compared) {
@@ -59,15 +52,13 @@ amounts_whole(const struct view *v, int metric, struct amounts *ret)
 	}
 }
 
-static void
-add(struct amount *to, const struct amount *from)
+static void add(struct amount *to, const struct amount *from)
 {
 	to->plus = capped_sum(to->plus, from->plus);
 	to->minus = capped_sum(to->minus, from->minus);
 }
 
-void
-amounts_add(struct amounts *to, const struct amounts *from)
+void amounts_add(struct amounts *to, const struct amounts *from)
 {
 	add(&to->bytes, &from->bytes);
 	add(&to->blocks, &from->blocks);
@@ -78,8 +69,7 @@ amounts_add(struct amounts *to, const struct amounts *from)
 	to->sites = capped_sum(to->sites, from->sites);
 }
 
-const struct amount *
-amounts_key(const struct amounts *a, int order)
+const struct amount *amounts_key(const struct amounts *a, int order)
 {
 	switch (order) {
 	case AMOUNT_BLOCKS:
@@ -95,8 +85,7 @@ amounts_key(const struct amounts *a, int order)
 	}
 }
 
-static uint64_t
-net_size(const struct amount *a)
+static uint64_t net_size(const struct amount *a)
 {
 	return a->plus >= a->minus ? a->plus - a->minus : a->minus - a->plus;
 }
@@ -105,8 +94,7 @@ net_size(const struct amount *a)
  * Negative: a changed more, up or down. Growth comes before an equal shrinkage,
  * and a site whose changes cancel out before one without changes.
  */
-static int
-compare(const struct amount *a, const struct amount *b)
+static int compare(const struct amount *a, const struct amount *b)
 {
 	uint64_t v = net_size(a), w = net_size(b);
 	bool x = a->plus >= a->minus, y = b->plus >= b->minus;
@@ -120,8 +108,7 @@ compare(const struct amount *a, const struct amount *b)
 	return 0;
 }
 
-int
-amounts_compare(const struct amounts *a, const struct amounts *b, int order)
+int amounts_compare(const struct amounts *a, const struct amounts *b, int order)
 {
 	int n = compare(amounts_key(a, order), amounts_key(b, order));
 
@@ -130,9 +117,7 @@ amounts_compare(const struct amounts *a, const struct amounts *b, int order)
 	return n ? n : compare(&a->blocks, &b->blocks);
 }
 
-int
-amounts_compare_growth(
-    const struct amounts *a, const struct amounts *b, int order)
+int amounts_compare_growth(const struct amounts *a, const struct amounts *b, int order)
 {
 	const struct amount *x = amounts_key(a, order);
 	const struct amount *y = amounts_key(b, order);
@@ -143,14 +128,12 @@ amounts_compare_growth(
 	return v ? amounts_compare(a, b, order) : amounts_compare(b, a, order);
 }
 
-uint64_t
-amount_size(const struct amount *a)
+uint64_t amount_size(const struct amount *a)
 {
 	return a->plus > a->minus ? a->plus : a->minus;
 }
 
-const char *
-amount_text(char buffer[AMOUNT_MAX], const struct amount *a, bool with_sign)
+const char *amount_text(char buffer[AMOUNT_MAX], const struct amount *a, bool with_sign)
 {
 	uint64_t n = net_size(a);
 	char digits[WORDS_MAX];
@@ -163,20 +146,18 @@ amount_text(char buffer[AMOUNT_MAX], const struct amount *a, bool with_sign)
 	return buffer;
 }
 
-const char *
-amount_counted(char buffer[WORDS_COUNTED], const struct amount *a,
-    bool with_sign, const char *noun)
+const char *amount_counted(
+    char buffer[WORDS_COUNTED], const struct amount *a, bool with_sign, const char *noun)
 {
 	uint64_t n = net_size(a);
 	char digits[AMOUNT_MAX];
 
-	(void)snprintf(buffer, WORDS_COUNTED, "%s %s%s",
-	    amount_text(digits, a, with_sign), noun, words_ending(n, noun));
+	(void)snprintf(buffer, WORDS_COUNTED, "%s %s%s", amount_text(digits, a, with_sign), noun,
+	    words_ending(n, noun));
 	return buffer;
 }
 
-double
-amount_share(const struct amount *a, const struct amount *whole)
+double amount_share(const struct amount *a, const struct amount *whole)
 {
 	double all = (double)whole->plus + (double)whole->minus;
 

@@ -31,15 +31,13 @@ enum amount_order {
 };
 
 /* Is this order one of resident pages, which somebody must have read? */
-static inline bool
-amount_is_resident(int order)
+static inline bool amount_is_resident(int order)
 {
 	return order == AMOUNT_HOLDS || order == AMOUNT_PINS;
 }
 
 /* One site of a view. */
-void amounts_of(const struct view *v, const struct view_site *s, int metric,
-    struct amounts *ret);
+void amounts_of(const struct view *v, const struct view_site *s, int metric, struct amounts *ret);
 
 /*
  * The total of which shares are shown: everything that the report is about. It
@@ -58,12 +56,10 @@ const struct amount *amounts_key(const struct amounts *a, int order);
  * comparison, the larger change, so that a leak that was fixed is in the first
  * row.
  */
-int amounts_compare(
-    const struct amounts *a, const struct amounts *b, int order);
+int amounts_compare(const struct amounts *a, const struct amounts *b, int order);
 
 /* The same, but sites that grew come first; the one that shrank most is last. */
-int amounts_compare_growth(
-    const struct amounts *a, const struct amounts *b, int order);
+int amounts_compare_growth(const struct amounts *a, const struct amounts *b, int order);
 
 /* The figure that is compared with a threshold: the larger of both sums. */
 uint64_t amount_size(const struct amount *a);
@@ -71,12 +67,11 @@ uint64_t amount_size(const struct amount *a);
 enum { AMOUNT_MAX = WORDS_MAX + 2 };
 
 /* "1,234"; with signs "+1,234", "-1,234", "0" */
-const char *amount_text(
-    char buffer[AMOUNT_MAX], const struct amount *a, bool with_sign);
+const char *amount_text(char buffer[AMOUNT_MAX], const struct amount *a, bool with_sign);
 
 /* "+1 byte", "1,234 blocks"; the noun in the singular */
-const char *amount_counted(char buffer[WORDS_COUNTED], const struct amount *a,
-    bool with_sign, const char *noun);
+const char *amount_counted(
+    char buffer[WORDS_COUNTED], const struct amount *a, bool with_sign, const char *noun);
 
 /*
  * Percent of the whole. In a comparison, percent of the sum of all changes,

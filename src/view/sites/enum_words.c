@@ -7,16 +7,14 @@
 
 #include "recording/file/codec.h"
 
-static const char *
-word(const char *const *words, size_t count, uint64_t i)
+static const char *word(const char *const *words, size_t count, uint64_t i)
 {
 	return i < count && words[i] ? words[i] : "unknown";
 }
 
 #define WORD(table, i) word(table, sizeof(table) / sizeof((table)[0]), i)
 
-const char *
-enum_words_kind(uint8_t kind)
+const char *enum_words_kind(uint8_t kind)
 {
 	static const char *const kinds[] = {
 	    [SEG_SITE_HEAP] = "heap",
@@ -27,8 +25,7 @@ enum_words_kind(uint8_t kind)
 	return WORD(kinds, kind);
 }
 
-const char *
-enum_words_api(uint8_t api)
+const char *enum_words_api(uint8_t api)
 {
 	static const char *const apis[] = {
 	    [SEG_API_NONE] = "unknown",
@@ -51,8 +48,7 @@ enum_words_api(uint8_t api)
 	return WORD(apis, api);
 }
 
-const char *
-enum_words_end(enum process_end end)
+const char *enum_words_end(enum process_end end)
 {
 	static const char *const ends[] = {
 	    [PROCESS_UNKNOWN] = "unknown",
@@ -66,8 +62,7 @@ enum_words_end(enum process_end end)
 	return WORD(ends, (uint64_t)end);
 }
 
-const char *
-enum_words_ended(const struct process *p)
+const char *enum_words_ended(const struct process *p)
 {
 	if (p->end == PROCESS_GONE)
 		return "ended"; /* by _exit or by a signal */
@@ -76,8 +71,7 @@ enum_words_ended(const struct process *p)
 	return enum_words_end(p->end);
 }
 
-const char *
-enum_words_mode(uint32_t mode)
+const char *enum_words_mode(uint32_t mode)
 {
 	static const char *const modes[] = {
 	    [SEG_MODE_NONE] = "none",
@@ -90,18 +84,15 @@ enum_words_mode(uint32_t mode)
 	return WORD(modes, mode);
 }
 
-const char *
-enum_words_state(uint32_t state)
+const char *enum_words_state(uint32_t state)
 {
-	static const char *const states[] = {[SEG_BORN] = "born",
-	    [SEG_ALIVE] = "recording",
-	    [SEG_INERT] = "inert"};
+	static const char *const states[] = {
+	    [SEG_BORN] = "born", [SEG_ALIVE] = "recording", [SEG_INERT] = "inert"};
 
 	return WORD(states, state);
 }
 
-const char *
-enum_words_cross_check(enum cross_check a)
+const char *enum_words_cross_check(enum cross_check a)
 {
 	switch (a) {
 	case CROSS_CHECK_YES:
@@ -116,8 +107,7 @@ enum_words_cross_check(enum cross_check a)
 	return NULL;
 }
 
-const char *
-enum_words_medium(uint32_t medium)
+const char *enum_words_medium(uint32_t medium)
 {
 	static const char *const media[] = {
 	    [SEG_MEDIUM_TMPFS] = "tmpfs", [SEG_MEDIUM_DISK] = "disk"};
@@ -125,8 +115,7 @@ enum_words_medium(uint32_t medium)
 	return WORD(media, medium);
 }
 
-const char *
-enum_words_snapshot(uint32_t reason)
+const char *enum_words_snapshot(uint32_t reason)
 {
 	static const char *const reasons[] = {
 	    [SEG_SNAPSHOT_COMMAND] = "command",
@@ -139,8 +128,7 @@ enum_words_snapshot(uint32_t reason)
 	return WORD(reasons, reason);
 }
 
-const char *
-enum_words_mark(uint32_t kind)
+const char *enum_words_mark(uint32_t kind)
 {
 	static const char *const marks[] = {
 	    [CODEC_MARK_START] = "start",
@@ -154,8 +142,7 @@ enum_words_mark(uint32_t kind)
 	return WORD(marks, kind);
 }
 
-const char *
-enum_words_stack(uint32_t flags)
+const char *enum_words_stack(uint32_t flags)
 {
 	if (flags & SEG_NODE_NO_ROOM)
 		return "no_room";
@@ -172,8 +159,7 @@ enum_words_stack(uint32_t flags)
 	return "complete";
 }
 
-const char *
-enum_words_no_frame(uint32_t flags)
+const char *enum_words_no_frame(uint32_t flags)
 {
 	if (flags & SEG_NODE_NO_ROOM)
 		return "(no room)";
@@ -190,8 +176,7 @@ enum_words_no_frame(uint32_t flags)
 	return NULL;
 }
 
-const char *
-enum_words_loss(char buffer[WORDS_LOSS], uint64_t n, const char *words)
+const char *enum_words_loss(char buffer[WORDS_LOSS], uint64_t n, const char *words)
 {
 	static const char children[] = "children";
 	const char *noun = words, *end = words;
@@ -202,14 +187,13 @@ enum_words_loss(char buffer[WORDS_LOSS], uint64_t n, const char *words)
 	for (int i = 0; n == 1 && i < 2 && kept == 0; i++) {
 		len = strcspn(noun, " ");
 		end = noun + len;
-		if (len == sizeof(children) - 1 &&
-		    strncmp(noun, children, len) == 0)
+		if (len == sizeof(children) - 1 && strncmp(noun, children, len) == 0)
 			kept = (size_t)(noun - words) + strlen("child");
 		else if (len > 0 && end[-1] == 's')
 			kept = (size_t)(end - words) - 1;
 		noun = end + (*end == ' ');
 	}
-	(void)snprintf(buffer, WORDS_LOSS, "%s %.*s%s", words_count(digits, n),
-	    (int)kept, words, kept > 0 ? end : words);
+	(void)snprintf(buffer, WORDS_LOSS, "%s %.*s%s", words_count(digits, n), (int)kept, words,
+	    kept > 0 ? end : words);
 	return buffer;
 }

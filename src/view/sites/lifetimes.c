@@ -29,8 +29,7 @@ struct lifetimes {
 
 /* ---- counts by value ---- */
 
-static size_t
-bin_of(uint64_t v)
+static size_t bin_of(uint64_t v)
 {
 	unsigned bits;
 
@@ -41,19 +40,16 @@ bin_of(uint64_t v)
 }
 
 /* The lowest value of a bin. */
-static uint64_t
-value_of(size_t bin)
+static uint64_t value_of(size_t bin)
 {
 	size_t octave = bin / LIFETIMES_EXACT;
 
 	if (octave == 0)
 		return bin;
-	return (uint64_t)(LIFETIMES_EXACT + bin % LIFETIMES_EXACT)
-	    << (octave - 1);
+	return (uint64_t)(LIFETIMES_EXACT + bin % LIFETIMES_EXACT) << (octave - 1);
 }
 
-static int
-count(struct lifetimes_counts *c, uint64_t value)
+static int count(struct lifetimes_counts *c, uint64_t value)
 {
 	size_t bin = bin_of(value);
 
@@ -72,8 +68,7 @@ count(struct lifetimes_counts *c, uint64_t value)
 	return 0;
 }
 
-uint64_t
-lifetimes_percentile(const struct lifetimes_counts *c, unsigned percent)
+uint64_t lifetimes_percentile(const struct lifetimes_counts *c, unsigned percent)
 {
 	/* without a product that wraps */
 	uint64_t rest = c->sum % 100 * percent;
@@ -88,9 +83,7 @@ lifetimes_percentile(const struct lifetimes_counts *c, unsigned percent)
 	return 0;
 }
 
-void
-lifetimes_classes(
-    const struct lifetimes_counts *c, uint64_t ret[LIFETIMES_CLASSES])
+void lifetimes_classes(const struct lifetimes_counts *c, uint64_t ret[LIFETIMES_CLASSES])
 {
 	memset(ret, 0, LIFETIMES_CLASSES * sizeof(*ret));
 	for (size_t i = 0; i < c->room; i++) {
@@ -102,8 +95,7 @@ lifetimes_classes(
 
 /* ---- events ---- */
 
-int
-lifetimes_new(const struct session *s, uint32_t within, struct lifetimes **ret)
+int lifetimes_new(const struct session *s, uint32_t within, struct lifetimes **ret)
 {
 	struct lifetimes *l = calloc(1, sizeof(*l));
 
@@ -114,8 +106,7 @@ lifetimes_new(const struct session *s, uint32_t within, struct lifetimes **ret)
 	l->sites = calloc(s->count + 1, sizeof(struct lifetimes_site *));
 	for (; l->sites && l->count < s->count; l->count++) {
 		l->sites[l->count] =
-		    calloc(s->processes[l->count]->site_count + 1,
-		        sizeof(struct lifetimes_site));
+		    calloc(s->processes[l->count]->site_count + 1, sizeof(struct lifetimes_site));
 		if (!l->sites[l->count])
 			break;
 	}
@@ -127,14 +118,12 @@ lifetimes_new(const struct session *s, uint32_t within, struct lifetimes **ret)
 	return 0;
 }
 
-void
-lifetimes_free(struct lifetimes *l)
+void lifetimes_free(struct lifetimes *l)
 {
 	if (!l)
 		return;
 	for (size_t i = 0; i < l->count; i++) {
-		for (size_t k = 0; k < l->session->processes[i]->site_count;
-		     k++) {
+		for (size_t k = 0; k < l->session->processes[i]->site_count; k++) {
 			free(l->sites[i][k].ticks.bins);
 			free(l->sites[i][k].between.bins);
 		}
@@ -144,16 +133,13 @@ lifetimes_free(struct lifetimes *l)
 	free(l);
 }
 
-static bool
-is_process(const struct lifetimes *l, size_t i, const uint8_t uuid[16])
+static bool is_process(const struct lifetimes *l, size_t i, const uint8_t uuid[16])
 {
-	return i < l->count &&
-	    memcmp(l->session->processes[i]->header.uuid, uuid, 16) == 0;
+	return i < l->count && memcmp(l->session->processes[i]->header.uuid, uuid, 16) == 0;
 }
 
 /* NULL: the session does not have it. */
-static struct lifetimes_site *
-site_of(struct lifetimes *l, const struct events_event *e)
+static struct lifetimes_site *site_of(struct lifetimes *l, const struct events_event *e)
 {
 	const uint8_t *uuid = e->process->uuid;
 	struct cached *c = &l->cache[e->old_site % CACHE];
@@ -164,29 +150,24 @@ site_of(struct lifetimes *l, const struct events_event *e)
 			;
 	if (c->process == i + 1 && c->id == e->old_site)
 		return c->site;
-	if (i == l->count ||
-	    !session_log_site(l->session->processes[i], e->old_site, &number)) {
+	if (i == l->count || !session_log_site(l->session->processes[i], e->old_site, &number)) {
 		/* a running process has new sites meanwhile */
-		l->strange += i == l->count ||
-		    l->session->processes[i]->end != PROCESS_RUNNING;
+		l->strange += i == l->count || l->session->processes[i]->end != PROCESS_RUNNING;
 		return NULL;
 	}
 	l->last = i;
-	*c = (struct cached){.id = e->old_site,
-	    .process = (uint32_t)i + 1,
-	    .site = &l->sites[i][number]};
+	*c = (struct cached){
+	    .id = e->old_site, .process = (uint32_t)i + 1, .site = &l->sites[i][number]};
 	return c->site;
 }
 
-int
-lifetimes_see(void *lifetimes, const struct events_event *e)
+int lifetimes_see(void *lifetimes, const struct events_event *e)
 {
 	struct lifetimes *l = lifetimes;
 	struct lifetimes_site *s;
 	int err = 0;
 
-	if ((e->kind != EVENTS_FREE && e->kind != EVENTS_REALLOC) ||
-	    !e->was_found)
+	if ((e->kind != EVENTS_FREE && e->kind != EVENTS_REALLOC) || !e->was_found)
 		return 0;
 	s = site_of(l, e);
 	if (!s)
@@ -206,20 +187,17 @@ lifetimes_see(void *lifetimes, const struct events_event *e)
 	return err;
 }
 
-const struct lifetimes_site *
-lifetimes_site(const struct lifetimes *l, size_t process, size_t site)
+const struct lifetimes_site *lifetimes_site(const struct lifetimes *l, size_t process, size_t site)
 {
 	return &l->sites[process][site];
 }
 
-uint32_t
-lifetimes_within(const struct lifetimes *l)
+uint32_t lifetimes_within(const struct lifetimes *l)
 {
 	return l->within;
 }
 
-uint64_t
-lifetimes_strange(const struct lifetimes *l)
+uint64_t lifetimes_strange(const struct lifetimes *l)
 {
 	return l->strange;
 }

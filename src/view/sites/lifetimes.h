@@ -19,12 +19,10 @@ struct lifetimes_counts {
 };
 
 /* The smallest value that at least `percent` of all do not exceed; 0 if there are none. */
-uint64_t lifetimes_percentile(
-    const struct lifetimes_counts *c, unsigned percent);
+uint64_t lifetimes_percentile(const struct lifetimes_counts *c, unsigned percent);
 
 /* By doublings: [0] is the value 0, [i] those from 2^(i-1) on. */
-void lifetimes_classes(
-    const struct lifetimes_counts *c, uint64_t ret[LIFETIMES_CLASSES]);
+void lifetimes_classes(const struct lifetimes_counts *c, uint64_t ret[LIFETIMES_CLASSES]);
 
 struct lifetimes_site {
 	uint64_t freed; /* blocks; a realloc is no free here */
@@ -43,16 +41,14 @@ struct lifetimes_site {
 struct lifetimes;
 
 /* Borrows the session, whose processes must stay in their places. -ENOMEM. */
-int lifetimes_new(
-    const struct session *s, uint32_t within, struct lifetimes **ret);
+int lifetimes_new(const struct session *s, uint32_t within, struct lifetimes **ret);
 void lifetimes_free(struct lifetimes *l); /* NULL is fine */
 
 /* As events_each, for a struct lifetimes. -ENOMEM. */
 int lifetimes_see(void *lifetimes, const struct events_event *e);
 
 /* By the numbers of process and site; never NULL. */
-const struct lifetimes_site *lifetimes_site(
-    const struct lifetimes *l, size_t process, size_t site);
+const struct lifetimes_site *lifetimes_site(const struct lifetimes *l, size_t process, size_t site);
 
 uint32_t lifetimes_within(const struct lifetimes *l);
 

@@ -29,8 +29,7 @@ struct older {
 };
 
 /* The last step that begins at or below this age; 0: the first. */
-static int
-step_of(uint64_t age_ns)
+static int step_of(uint64_t age_ns)
 {
 	int i = 0;
 
@@ -40,19 +39,17 @@ step_of(uint64_t age_ns)
 }
 
 /* Reduces the live figures to `some` of the `all` blocks that were counted. */
-static void
-take_part(struct item *x, struct process_figures *f,
-    const struct process_site *site, uint64_t some, uint64_t all)
+static void take_part(struct item *x, struct process_figures *f, const struct process_site *site,
+    uint64_t some, uint64_t all)
 {
 	double part = all > 0 ? (double)some / (double)all : 0;
-	bool is_one_size = site->size_min == site->size_max &&
-	    site->size_max > 0 && site->samples == 0;
+	bool is_one_size =
+	    site->size_min == site->size_max && site->size_max > 0 && site->samples == 0;
 
 	if (some >= all)
 		return;
-	f->live_blocks = all == f->live_blocks
-	    ? some
-	    : (uint64_t)((double)f->live_blocks * part + 0.5);
+	f->live_blocks =
+	    all == f->live_blocks ? some : (uint64_t)((double)f->live_blocks * part + 0.5);
 	if (is_one_size)
 		f->live_bytes = f->live_blocks * site->size_max;
 	else
@@ -61,9 +58,7 @@ take_part(struct item *x, struct process_figures *f,
 }
 
 /* Uses counts of blocks by age. */
-static void
-count_steps(
-    struct item *x, struct process_figures *f, const struct process_site *site)
+static void count_steps(struct item *x, struct process_figures *f, const struct process_site *site)
 {
 	uint64_t all = 0, some = 0;
 
@@ -75,9 +70,8 @@ count_steps(
 	take_part(x, f, site, some, all);
 }
 
-static void
-put_unknown(struct item *x, const struct process_figures *f,
-    const struct process_site *site)
+static void put_unknown(
+    struct item *x, const struct process_figures *f, const struct process_site *site)
 {
 	struct older_site *to = &x->sites[site - x->process->sites];
 
@@ -91,16 +85,13 @@ put_unknown(struct item *x, const struct process_figures *f,
  * and the oldest block. realloc keeps the birth of a block, so for realloc the
  * oldest is not known.
  */
-static void
-judge_span(
-    struct item *x, struct process_figures *f, const struct process_site *site)
+static void judge_span(struct item *x, struct process_figures *f, const struct process_site *site)
 {
 	const struct process *p = x->process;
 	uint64_t now = p->header.start_realtime_ns + p->duration_ns;
 	uint64_t first = process_time_ns(p, site->first_tick);
 	uint64_t last = process_time_ns(p, site->last_tick);
-	bool moves =
-	    site->api == SEG_API_REALLOC || site->api == SEG_API_REALLOCARRAY;
+	bool moves = site->api == SEG_API_REALLOC || site->api == SEG_API_REALLOCARRAY;
 
 	if (now >= last + x->age_ns)
 		return; /* all of them */
@@ -110,8 +101,7 @@ judge_span(
 }
 
 /* One site of the heap that has live blocks. */
-static void
-look_at_site(struct item *x, size_t number, const struct live_ages_old *old)
+static void look_at_site(struct item *x, size_t number, const struct live_ages_old *old)
 {
 	const struct process_site *site = &x->process->sites[number];
 	struct process_figures *f = &x->figures[number];
@@ -133,8 +123,7 @@ look_at_site(struct item *x, size_t number, const struct live_ages_old *old)
 	x->sites[number].bytes = f->live_bytes;
 }
 
-static int
-look_at(struct item *x)
+static int look_at(struct item *x)
 {
 	const struct process *p = x->process;
 	struct live_ages_old *old = calloc(p->site_count + 1, sizeof(*old));
@@ -147,25 +136,22 @@ look_at(struct item *x)
 		return -ENOMEM;
 	}
 	if (p->header.tick_ns > 0)
-		ticks = (uint32_t)((x->age_ns + p->header.tick_ns - 1) /
-		    p->header.tick_ns);
-	x->is_exact = p->end == PROCESS_RUNNING && !p->is_snapshot &&
-	    live_ages_older(p, ticks, old) == 0;
+		ticks = (uint32_t)((x->age_ns + p->header.tick_ns - 1) / p->header.tick_ns);
+	x->is_exact =
+	    p->end == PROCESS_RUNNING && !p->is_snapshot && live_ages_older(p, ticks, old) == 0;
 	x->is_early = p->is_snapshot && step_of(x->age_ns) == 0;
 	if (!x->is_exact && !x->is_early)
 		x->age_ns = ages_bound_ns(step_of(x->age_ns));
 	for (size_t i = 0; i < p->site_count; i++) {
 		x->figures[i] = p->sites[i].figures;
-		if (seg_is_heap(p->sites[i].kind) &&
-		    x->figures[i].live_blocks > 0)
+		if (seg_is_heap(p->sites[i].kind) && x->figures[i].live_blocks > 0)
 			look_at_site(x, i, &old[i]);
 	}
 	free(old);
 	return 0;
 }
 
-int
-older_new(const struct session *s, uint64_t age_ns, struct older **ret)
+int older_new(const struct session *s, uint64_t age_ns, struct older **ret)
 {
 	struct older *o = calloc(1, sizeof(*o));
 	int err = -ENOMEM;
@@ -181,8 +167,7 @@ older_new(const struct session *s, uint64_t age_ns, struct older **ret)
 	for (size_t i = 0; i < s->count && err == 0; i++) {
 		struct item *x = &o->items[o->count++];
 
-		*x =
-		    (struct item){.process = s->processes[i], .age_ns = age_ns};
+		*x = (struct item){.process = s->processes[i], .age_ns = age_ns};
 		err = look_at(x);
 		o->figures[i] = x->figures;
 		if (err == 0 && age_ns > 0 && x->age_ns == 0)
@@ -197,8 +182,7 @@ out:
 	return err;
 }
 
-void
-older_free(struct older *o)
+void older_free(struct older *o)
 {
 	if (!o)
 		return;
@@ -211,26 +195,22 @@ older_free(struct older *o)
 	free(o);
 }
 
-const struct process_figures *const *
-older_figures(const struct older *o)
+const struct process_figures *const *older_figures(const struct older *o)
 {
 	return o->figures;
 }
 
-const struct older_site *
-older_site(const struct older *o, size_t process, size_t site)
+const struct older_site *older_site(const struct older *o, size_t process, size_t site)
 {
 	return &o->items[process].sites[site];
 }
 
-static void
-add(uint64_t *to, uint64_t n)
+static void add(uint64_t *to, uint64_t n)
 {
 	*to = *to > UINT64_MAX - n ? UINT64_MAX : *to + n;
 }
 
-static void
-add_item(struct older_about *to, const struct item *x)
+static void add_item(struct older_about *to, const struct item *x)
 {
 	const struct process *p = x->process;
 
@@ -248,12 +228,9 @@ add_item(struct older_about *to, const struct item *x)
 		to->age_ns = x->age_ns;
 }
 
-void
-older_about(const struct older *o, const struct process *process,
-    struct older_about *ret)
+void older_about(const struct older *o, const struct process *process, struct older_about *ret)
 {
-	*ret = (struct older_about){
-	    .asked_ns = o->age_ns, .age_ns = UINT64_MAX, .is_exact = true};
+	*ret = (struct older_about){.asked_ns = o->age_ns, .age_ns = UINT64_MAX, .is_exact = true};
 	for (size_t i = 0; i < o->count; i++)
 		if (!process || o->items[i].process == process)
 			add_item(ret, &o->items[i]);
@@ -261,8 +238,7 @@ older_about(const struct older *o, const struct process *process,
 		ret->age_ns = o->age_ns; /* no process at all */
 }
 
-void
-older_remarks(FILE *out, const struct older_about *a)
+void older_remarks(FILE *out, const struct older_about *a)
 {
 	char x[WORDS_COUNTED], y[WORDS_COUNTED];
 
@@ -276,21 +252,18 @@ older_remarks(FILE *out, const struct older_about *a)
 		            "the ages of those that were sampled.\n",
 		    out);
 	if (a->is_shared)
-		(void)fputs(
-		    "If a site has several sizes, its bytes are estimated by "
-		    "the number of blocks.\n",
+		(void)fputs("If a site has several sizes, its bytes are estimated by "
+		            "the number of blocks.\n",
 		    out);
 	if (a->unknown_sites > 0)
-		(void)fprintf(out,
-		    "Not shown, because %s ages were not counted: %s in %s.\n",
+		(void)fprintf(out, "Not shown, because %s ages were not counted: %s in %s.\n",
 		    a->unknown_sites == 1 ? "its" : "their",
 		    words_counted(x, a->sum.unknown_bytes, "byte"),
 		    words_counted(y, a->unknown_sites, "site"));
 }
 
-void
-older_write(const struct layout *p, const struct older *o,
-    const struct process *process, const struct process_figures *shown)
+void older_write(const struct layout *p, const struct older *o, const struct process *process,
+    const struct process_figures *shown)
 {
 	char a[WORDS_MAX], b[WORDS_COUNTED], c[WORDS_COUNTED];
 	struct older_about about;
@@ -298,8 +271,7 @@ older_write(const struct layout *p, const struct older *o,
 
 	older_about(o, process, &about);
 	layout_begin(p, &t);
-	(void)fprintf(t.file, "Older than %s: %s in %s.\n",
-	    words_time(a, about.age_ns),
+	(void)fprintf(t.file, "Older than %s: %s in %s.\n", words_time(a, about.age_ns),
 	    words_counted(b, shown->live_bytes, "byte"),
 	    words_counted(c, shown->live_blocks, "block"));
 	layout_end(p, &t);

@@ -39,16 +39,15 @@ struct older_site {
 };
 
 /* Of a site, by its numbers in the session and in the process. */
-const struct older_site *older_site(
-    const struct older *o, size_t process, size_t site);
+const struct older_site *older_site(const struct older *o, size_t process, size_t site);
 
 /* What is known of a process, or of all. */
 struct older_about {
-	uint64_t asked_ns; /* the age that was asked for */
-	uint64_t age_ns;   /* the age that is shown: that, or a step below it */
-	bool is_exact;     /* exact to a tick; else in steps */
-	bool is_shared;    /* bytes are shared out among blocks of one site */
-	bool is_sampled;   /* estimates, from blocks that were sampled */
+	uint64_t asked_ns;     /* the age that was asked for */
+	uint64_t age_ns;       /* the age that is shown: that, or a step below it */
+	bool is_exact;         /* exact to a tick; else in steps */
+	bool is_shared;        /* bytes are shared out among blocks of one site */
+	bool is_sampled;       /* estimates, from blocks that were sampled */
 	struct older_site sum; /* of all sites, before filters */
 	uint64_t unknown_sites;
 };
@@ -56,15 +55,14 @@ struct older_about {
 /*
  * For one process, or for all (NULL): of several, what holds for each of them.
  */
-void older_about(const struct older *o, const struct process *process,
-    struct older_about *ret);
+void older_about(const struct older *o, const struct process *process, struct older_about *ret);
 
 /* Writes sentences about it, one per line; none if there is nothing to say. */
 void older_remarks(FILE *out, const struct older_about *a);
 
 /* Writes how much is shown of a process (NULL: of all), and how exact it is. */
-void older_write(const struct layout *p, const struct older *o,
-    const struct process *process, const struct process_figures *shown);
+void older_write(const struct layout *p, const struct older *o, const struct process *process,
+    const struct process_figures *shown);
 
 #define OLDER_MIN_NS ((uint64_t)SEG_YOUNG_TICKS * SEG_TICK_NS)
 

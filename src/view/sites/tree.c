@@ -20,8 +20,7 @@ struct tree {
  * The position in a stack of the frame at this depth of the tree. Either from
  * main on; or the user's own first, then what it calls, then its callers.
  */
-static uint32_t
-position(const struct tree *t, const struct view_site *s, uint32_t depth)
+static uint32_t position(const struct tree *t, const struct view_site *s, uint32_t depth)
 {
 	if (t->options.top_down)
 		return s->frame_count - 1 - depth;
@@ -29,15 +28,13 @@ position(const struct tree *t, const struct view_site *s, uint32_t depth)
 }
 
 /* Is the frame called by the frame before it? */
-static bool
-is_inner(const struct tree *t, const struct view_site *s, uint32_t depth)
+static bool is_inner(const struct tree *t, const struct view_site *s, uint32_t depth)
 {
 	return t->options.top_down || (depth > 0 && depth <= s->own);
 }
 
 /* END: there are no more. */
-static uint32_t
-frame_at(const struct tree *t, const struct view_site *s, uint32_t depth)
+static uint32_t frame_at(const struct tree *t, const struct view_site *s, uint32_t depth)
 {
 	return depth < s->frame_count ? s->frames[position(t, s, depth)] : END;
 }
@@ -45,21 +42,18 @@ frame_at(const struct tree *t, const struct view_site *s, uint32_t depth)
 /*
  * What two frames of one branch have in common; at the ends of stacks, the api.
  */
-static uint64_t
-key_at(const struct tree *t, const struct view_site *s, uint32_t depth)
+static uint64_t key_at(const struct tree *t, const struct view_site *s, uint32_t depth)
 {
 	uint32_t frame = frame_at(t, s, depth);
 	uint64_t key;
 
 	if (frame == END)
 		return UINT64_MAX - s->api;
-	key = t->options.by_line ? t->view->frames[frame].place
-	                         : t->view->frames[frame].label;
+	key = t->options.by_line ? t->view->frames[frame].place : t->view->frames[frame].label;
 	return key << 1 | is_inner(t, s, depth);
 }
 
-static int
-by_stack(const void *a, const void *b, void *tree)
+static int by_stack(const void *a, const void *b, void *tree)
 {
 	const struct tree *t = tree;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
@@ -75,8 +69,7 @@ by_stack(const void *a, const void *b, void *tree)
 	}
 }
 
-int
-tree_new(struct view *v, const struct tree_options *options, struct tree **ret)
+int tree_new(struct view *v, const struct tree_options *options, struct tree **ret)
 {
 	struct tree *t = calloc(1, sizeof(*t));
 
@@ -97,8 +90,7 @@ tree_new(struct view *v, const struct tree_options *options, struct tree **ret)
 	return 0;
 }
 
-void
-tree_free(struct tree *t)
+void tree_free(struct tree *t)
 {
 	if (!t)
 		return;
@@ -106,23 +98,20 @@ tree_free(struct tree *t)
 	free(t);
 }
 
-void
-tree_root(const struct tree *t, struct tree_node *ret)
+void tree_root(const struct tree *t, struct tree_node *ret)
 {
 	*ret = (struct tree_node){.last = (uint32_t)t->count};
 	for (size_t i = 0; i < t->count; i++) {
 		struct amounts a;
 
-		amounts_of(t->view, &t->view->sites[t->order[i]],
-		    t->options.metric, &a);
+		amounts_of(t->view, &t->view->sites[t->order[i]], t->options.metric, &a);
 		amounts_add(&ret->amounts, &a);
 	}
 }
 
 /* The branch that begins with site number `first` of the order. */
-static int
-take_branch(struct tree *t, uint32_t first, uint32_t last, uint32_t depth,
-    struct tree_node *ret)
+static int take_branch(
+    struct tree *t, uint32_t first, uint32_t last, uint32_t depth, struct tree_node *ret)
 {
 	struct view *v = t->view;
 	const struct view_site *s = &v->sites[t->order[first]];
@@ -160,8 +149,7 @@ take_branch(struct tree *t, uint32_t first, uint32_t last, uint32_t depth,
 	return err;
 }
 
-static int
-heavier(const void *a, const void *b, void *tree)
+static int heavier(const void *a, const void *b, void *tree)
 {
 	const struct tree_node *x = a, *y = b;
 	const struct tree *t = tree;
@@ -172,15 +160,13 @@ heavier(const void *a, const void *b, void *tree)
 	return n ? n : x->first < y->first ? -1 : x->first > y->first;
 }
 
-int
-tree_children(struct tree *t, const struct tree_node *n, struct tree_node **ret,
-    size_t *ret_count)
+int tree_children(
+    struct tree *t, const struct tree_node *n, struct tree_node **ret, size_t *ret_count)
 {
 	struct tree_node *list = NULL, node;
 	size_t count = 0, room = 0;
 
-	for (uint32_t i = n->first; i < n->last && n->frame != END;
-	     i = node.last) {
+	for (uint32_t i = n->first; i < n->last && n->frame != END; i = node.last) {
 		int err = take_branch(t, i, n->last, n->depth, &node);
 
 		if (err < 0) {

@@ -34,8 +34,7 @@ struct tree_node {
 };
 
 /* Borrows the view; may add frames to it. -ENOMEM. */
-int tree_new(
-    struct view *v, const struct tree_options *options, struct tree **ret);
+int tree_new(struct view *v, const struct tree_options *options, struct tree **ret);
 
 /* NULL is fine. */
 void tree_free(struct tree *t);
@@ -47,7 +46,7 @@ void tree_root(const struct tree *t, struct tree_node *ret);
  * The children, sorted; the caller frees them. A node where all stacks end has
  * none. -ENOMEM.
  */
-int tree_children(struct tree *t, const struct tree_node *n,
-    struct tree_node **ret, size_t *ret_count);
+int tree_children(
+    struct tree *t, const struct tree_node *n, struct tree_node **ret, size_t *ret_count);
 
 #endif

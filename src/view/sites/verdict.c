@@ -13,8 +13,7 @@
 /* ---- sites ---- */
 
 /* The number of the site with this id; false: p has no such site. */
-static bool
-find_site(const struct process *p, uint32_t id, uint32_t *ret)
+static bool find_site(const struct process *p, uint32_t id, uint32_t *ret)
 {
 	size_t low = 0, high = p->id_count;
 
@@ -33,8 +32,7 @@ find_site(const struct process *p, uint32_t id, uint32_t *ret)
 }
 
 /* How long before the last look a tick of p was, in ns. */
-static uint64_t
-age_of(const struct process *p, const struct process *judged, uint32_t tick)
+static uint64_t age_of(const struct process *p, const struct process *judged, uint32_t tick)
 {
 	uint64_t looked_ns = judged->header.start_realtime_ns;
 	uint64_t born_ns = process_time_ns(p, tick);
@@ -43,9 +41,8 @@ age_of(const struct process *p, const struct process *judged, uint32_t tick)
 	return looked_ns > born_ns ? looked_ns - born_ns : 0;
 }
 
-static struct verdict_part
-part_of(const struct process *p, const struct process *judged,
-    const struct verdict_site *s)
+static struct verdict_part part_of(
+    const struct process *p, const struct process *judged, const struct verdict_site *s)
 {
 	return (struct verdict_part){
 	    .blocks = s->blocks,
@@ -68,8 +65,7 @@ part_of(const struct process *p, const struct process *judged,
 	};
 }
 
-static void
-join_part(struct verdict_part *to, const struct verdict_part *from)
+static void join_part(struct verdict_part *to, const struct verdict_part *from)
 {
 	if (from->looks == 0)
 		return;
@@ -78,8 +74,7 @@ join_part(struct verdict_part *to, const struct verdict_part *from)
 		return;
 	}
 	/* the type of most of them, as far as that is known */
-	if (!to->type ||
-	    (from->type && from->direct_blocks > to->direct_blocks))
+	if (!to->type || (from->type && from->direct_blocks > to->direct_blocks))
 		to->type = from->type;
 	to->blocks = capped_sum(to->blocks, from->blocks);
 	to->bytes = capped_sum(to->bytes, from->bytes);
@@ -87,10 +82,8 @@ join_part(struct verdict_part *to, const struct verdict_part *from)
 	to->direct_bytes = capped_sum(to->direct_bytes, from->direct_bytes);
 	to->cycle_blocks = capped_sum(to->cycle_blocks, from->cycle_blocks);
 	to->cycle_bytes = capped_sum(to->cycle_bytes, from->cycle_bytes);
-	to->indirect_blocks =
-	    capped_sum(to->indirect_blocks, from->indirect_blocks);
-	to->indirect_bytes =
-	    capped_sum(to->indirect_bytes, from->indirect_bytes);
+	to->indirect_blocks = capped_sum(to->indirect_blocks, from->indirect_blocks);
+	to->indirect_bytes = capped_sum(to->indirect_bytes, from->indirect_bytes);
 	to->held_again = capped_sum(to->held_again, from->held_again);
 	to->freed_late = capped_sum(to->freed_late, from->freed_late);
 	to->notes |= from->notes;
@@ -106,8 +99,7 @@ join_part(struct verdict_part *to, const struct verdict_part *from)
 		to->last_age = from->last_age;
 }
 
-void
-verdict_add_freer(struct verdict_found *f, uint32_t frame, uint64_t count)
+void verdict_add_freer(struct verdict_found *f, uint32_t frame, uint64_t count)
 {
 	uint32_t i = 0;
 
@@ -119,8 +111,7 @@ verdict_add_freer(struct verdict_found *f, uint32_t frame, uint64_t count)
 			return;
 		f->freers[i] = (struct verdict_freer){.frame = frame};
 	} else if (i == f->freer_count) {
-		f->freers[f->freer_count++] =
-		    (struct verdict_freer){.frame = frame};
+		f->freers[f->freer_count++] = (struct verdict_freer){.frame = frame};
 	}
 	f->freers[i].count = capped_sum(f->freers[i].count, count);
 	for (; i > 0 && f->freers[i - 1].count < f->freers[i].count; i--) {
@@ -131,19 +122,16 @@ verdict_add_freer(struct verdict_found *f, uint32_t frame, uint64_t count)
 	}
 }
 
-void
-verdict_join(struct verdict_found *to, const struct verdict_found *from)
+void verdict_join(struct verdict_found *to, const struct verdict_found *from)
 {
 	join_part(&to->leak, &from->leak);
 	join_part(&to->possible, &from->possible);
 	for (uint32_t i = 0; i < from->freer_count; i++)
-		verdict_add_freer(
-		    to, from->freers[i].frame, from->freers[i].count);
+		verdict_add_freer(to, from->freers[i].frame, from->freers[i].count);
 }
 
-int
-verdict_index_make(const struct process *p, const struct process *judged,
-    uint32_t below, struct verdict_index *ret)
+int verdict_index_make(const struct process *p, const struct process *judged, uint32_t below,
+    struct verdict_index *ret)
 {
 	const struct verdicts *v = judged->verdicts;
 
@@ -163,44 +151,37 @@ verdict_index_make(const struct process *p, const struct process *judged,
 		uint32_t site;
 
 		/* the ancestor has given these ids to other stacks since */
-		if ((judged != p && s->site >= below) ||
-		    !find_site(p, s->site, &site))
+		if ((judged != p && s->site >= below) || !find_site(p, s->site, &site))
 			continue;
 		if (ret->at[site] == 0)
 			ret->at[site] = (uint32_t)++ret->count;
 		found = &ret->found[ret->at[site] - 1];
 		part = part_of(p, judged, s);
-		join_part(
-		    s->class == VERDICT_LEAK ? &found->leak : &found->possible,
-		    &part);
+		join_part(s->class == VERDICT_LEAK ? &found->leak : &found->possible, &part);
 	}
 	return 0;
 }
 
-void
-verdict_index_release(struct verdict_index *x)
+void verdict_index_release(struct verdict_index *x)
 {
 	free(x->found);
 	free(x->at);
 	*x = (struct verdict_index){0};
 }
 
-struct verdict_found *
-verdict_index_find(const struct verdict_index *x, size_t site)
+struct verdict_found *verdict_index_find(const struct verdict_index *x, size_t site)
 {
 	return x->at && x->at[site] > 0 ? &x->found[x->at[site] - 1] : NULL;
 }
 
-const struct process *
-verdict_owner(const struct session *s, const struct process *p, uint32_t id)
+const struct process *verdict_owner(const struct session *s, const struct process *p, uint32_t id)
 {
 	return family_owner(s, p, id);
 }
 
 /* ---- rate ---- */
 
-bool
-verdict_rate(const struct verdict_part *p, struct verdict_rate *ret)
+bool verdict_rate(const struct verdict_part *p, struct verdict_rate *ret)
 {
 	const double hour_ns = 3600e9, minute_ns = 60e9;
 	/* blocks held only by others were lost together with them */
@@ -224,34 +205,28 @@ verdict_rate(const struct verdict_part *p, struct verdict_rate *ret)
  * Its heap was a copy of its parent's until the exec, so no verdict is
  * expected.
  */
-static bool
-only_called_exec(const struct process *p)
+static bool only_called_exec(const struct process *p)
 {
 	static const uint8_t none[sizeof(p->header.parent_uuid)];
 
-	return p->end == PROCESS_EXEC &&
-	    memcmp(p->header.parent_uuid, none, sizeof(none)) != 0;
+	return p->end == PROCESS_EXEC && memcmp(p->header.parent_uuid, none, sizeof(none)) != 0;
 }
 
-enum verdict_state
-verdict_state(const struct session *s, const struct process *p)
+enum verdict_state verdict_state(const struct session *s, const struct process *p)
 {
 	if (p->verdicts && p->verdicts->reason == VERDICT_JUDGED)
 		return VERDICT_STATE_JUDGED;
 	if (only_called_exec(p))
 		return VERDICT_STATE_NONE;
-	return p->verdicts || s->leaks_asked ? VERDICT_STATE_UNJUDGED
-	                                     : VERDICT_STATE_NONE;
+	return p->verdicts || s->leaks_asked ? VERDICT_STATE_UNJUDGED : VERDICT_STATE_NONE;
 }
 
-uint32_t
-verdict_why_not(const struct process *p)
+uint32_t verdict_why_not(const struct process *p)
 {
 	return p->verdicts ? p->verdicts->reason : VERDICT_ENDED;
 }
 
-void
-verdict_total(const struct verdicts *v, uint32_t class, uint64_t *ret_places,
+void verdict_total(const struct verdicts *v, uint32_t class, uint64_t *ret_places,
     uint64_t *ret_blocks, uint64_t *ret_bytes)
 {
 	*ret_places = *ret_blocks = *ret_bytes = 0;
@@ -266,8 +241,7 @@ verdict_total(const struct verdicts *v, uint32_t class, uint64_t *ret_places,
 	}
 }
 
-uint64_t
-verdict_unread_bytes(const struct verdicts *v)
+uint64_t verdict_unread_bytes(const struct verdicts *v)
 {
 	return capped_sum(capped_sum(v->swapped_bytes, v->unreadable_bytes),
 	    capped_sum(v->device_bytes, v->ring_bytes));
@@ -275,8 +249,7 @@ verdict_unread_bytes(const struct verdicts *v)
 
 /* ---- words ---- */
 
-const char *
-verdict_class_key(uint32_t class)
+const char *verdict_class_key(uint32_t class)
 {
 	return class == VERDICT_LEAK ? "leak" : "possible";
 }
@@ -285,23 +258,17 @@ struct reason {
 	const char *key, *words;
 };
 
-static const struct reason *
-reason_of(uint32_t reason)
+static const struct reason *reason_of(uint32_t reason)
 {
 	static const struct reason reasons[] = {
 	    [VERDICT_JUDGED] = {"judged", "it was"},
-	    [VERDICT_ENDED] = {"ended",
-	        "it ended, or became another program, before a look"},
-	    [VERDICT_NO_RIGHT] = {"no_right",
-	        "the system does not let us read its memory"},
+	    [VERDICT_ENDED] = {"ended", "it ended, or became another program, before a look"},
+	    [VERDICT_NO_RIGHT] = {"no_right", "the system does not let us read its memory"},
 	    [VERDICT_OLD_CELLS] = {"old_collector",
 	        "its collector is older and keeps no exact addresses"},
-	    [VERDICT_NO_LIVE_MAP] = {"no_live_map",
-	        "its blocks are not recorded"},
-	    [VERDICT_TOO_LARGE] = {"too_large",
-	        "a look at it needs more memory than --max-memory"},
-	    [VERDICT_NO_ANSWER] = {"no_answer",
-	        "its memory could not be read in time"},
+	    [VERDICT_NO_LIVE_MAP] = {"no_live_map", "its blocks are not recorded"},
+	    [VERDICT_TOO_LARGE] = {"too_large", "a look at it needs more memory than --max-memory"},
+	    [VERDICT_NO_ANSWER] = {"no_answer", "its memory could not be read in time"},
 	    [VERDICT_FAILED] = {"failed", "the look failed"},
 	    [VERDICT_NO_ROOM] = {"no_room",
 	        "the recording has no room for what was found (record "
@@ -313,20 +280,17 @@ reason_of(uint32_t reason)
 	return &reasons[reason];
 }
 
-const char *
-verdict_reason_key(uint32_t reason)
+const char *verdict_reason_key(uint32_t reason)
 {
 	return reason_of(reason)->key;
 }
 
-const char *
-verdict_reason_words(uint32_t reason)
+const char *verdict_reason_words(uint32_t reason)
 {
 	return reason_of(reason)->words;
 }
 
-const char *
-verdict_why_not_words(const struct process *p)
+const char *verdict_why_not_words(const struct process *p)
 {
 	uint32_t reason = verdict_why_not(p);
 
@@ -335,8 +299,7 @@ verdict_why_not_words(const struct process *p)
 	return verdict_reason_words(reason);
 }
 
-const struct verdict_note_text *
-verdict_note_text(size_t number)
+const struct verdict_note_text *verdict_note_text(size_t number)
 {
 	static const struct verdict_note_text notes[] = {
 	    {VERDICT_HIDES, "hides",
@@ -348,23 +311,17 @@ verdict_note_text(size_t number)
 	    {VERDICT_UNSEEN_FREES, "unseen_frees",
 	        "nothing points to @, but some calls of free passed the "
 	        "collector by"},
-	    {VERDICT_UNREAD, "unread",
-	        "nothing points to @ in the memory that could be read"},
-	    {VERDICT_ONE_LOOK, "one_look",
-	        "nothing points to @, in one look while threads ran"},
-	    {VERDICT_PAST_END, "past_end",
-	        "held only by pointers one past ~ end"},
+	    {VERDICT_UNREAD, "unread", "nothing points to @ in the memory that could be read"},
+	    {VERDICT_ONE_LOOK, "one_look", "nothing points to @, in one look while threads ran"},
+	    {VERDICT_PAST_END, "past_end", "held only by pointers one past ~ end"},
 	    {VERDICT_MISALIGNED, "misaligned",
 	        "held only by pointers that are not at a multiple of 8"},
-	    {VERDICT_BELOW_SP, "below_sp",
-	        "held only by what is left below a stack pointer"},
+	    {VERDICT_BELOW_SP, "below_sp", "held only by what is left below a stack pointer"},
 	    {VERDICT_HEADS_ONLY, "heads_only",
 	        "other blocks are not known: only heads of lost structures "
 	        "are found"},
-	    {VERDICT_UNLOADED, "unloaded",
-	        "a library of this stack is unloaded since"},
+	    {VERDICT_UNLOADED, "unloaded", "a library of this stack is unloaded since"},
 	};
 
-	return number < sizeof(notes) / sizeof(notes[0]) ? &notes[number]
-	                                                 : NULL;
+	return number < sizeof(notes) / sizeof(notes[0]) ? &notes[number] : NULL;
 }

@@ -13,8 +13,8 @@ struct verdict_part {
 	uint64_t cycle_blocks, cycle_bytes;
 	uint64_t indirect_blocks, indirect_bytes;
 	uint64_t held_again, freed_late;
-	uint32_t notes; /* bits of enum verdict_note */
-	uint32_t looks; /* the fewest of its processes; 0: nothing is there */
+	uint32_t notes;               /* bits of enum verdict_note */
+	uint32_t looks;               /* the fewest of its processes; 0: nothing is there */
 	uint64_t first_ns, last_ns;   /* births, since 1970 */
 	uint64_t first_age, last_age; /* their age at the look, ns */
 	const char *type;             /* NULL: not known */
@@ -40,7 +40,7 @@ struct verdict_found {
 /* Verdicts of one process, by the sites of a process (see below). */
 struct verdict_index {
 	struct verdict_found *found; /* for free() */
-	uint32_t *at; /* by site of the process: number + 1; 0: none */
+	uint32_t *at;                /* by site of the process: number + 1; 0: none */
 	size_t count;
 };
 
@@ -49,13 +49,12 @@ struct verdict_index {
  * inherited the sites of p with ids below `below`. -ENOMEM; empty without
  * verdicts.
  */
-int verdict_index_make(const struct process *p, const struct process *judged,
-    uint32_t below, struct verdict_index *ret);
+int verdict_index_make(const struct process *p, const struct process *judged, uint32_t below,
+    struct verdict_index *ret);
 void verdict_index_release(struct verdict_index *x);
 
 /* Of a site, by its number; NULL: none. */
-struct verdict_found *verdict_index_find(
-    const struct verdict_index *x, size_t site);
+struct verdict_found *verdict_index_find(const struct verdict_index *x, size_t site);
 
 /*
  * Adds another function that frees; the rarest is dropped if there are too
@@ -83,15 +82,14 @@ enum verdict_state {
 	VERDICT_STATE_JUDGED,
 	VERDICT_STATE_UNJUDGED, /* see verdict_why_not() */
 };
-enum verdict_state verdict_state(
-    const struct session *s, const struct process *p);
+enum verdict_state verdict_state(const struct session *s, const struct process *p);
 
 /* enum verdict_reason of one that is not judged. */
 uint32_t verdict_why_not(const struct process *p);
 
 /* Sums of all sites of a class, inherited ones included. */
-void verdict_total(const struct verdicts *v, uint32_t class,
-    uint64_t *ret_places, uint64_t *ret_blocks, uint64_t *ret_bytes);
+void verdict_total(const struct verdicts *v, uint32_t class, uint64_t *ret_places,
+    uint64_t *ret_blocks, uint64_t *ret_bytes);
 
 /* Bytes that were not read, for any cause. */
 uint64_t verdict_unread_bytes(const struct verdicts *v);
@@ -99,8 +97,7 @@ uint64_t verdict_unread_bytes(const struct verdicts *v);
 /*
  * The process whose segment has site `id` of p; NULL: it is not in the session.
  */
-const struct process *verdict_owner(
-    const struct session *s, const struct process *p, uint32_t id);
+const struct process *verdict_owner(const struct session *s, const struct process *p, uint32_t id);
 
 /* "leak", "possible" */
 const char *verdict_class_key(uint32_t class);

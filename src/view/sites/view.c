@@ -12,23 +12,19 @@
 #include "view/sites/view_parts.h"
 
 /* For the whole view, and for both sides of a comparison. */
-static uint32_t
-temporary_ticks(const struct session *s, const struct view_options *o)
+static uint32_t temporary_ticks(const struct session *s, const struct view_options *o)
 {
 	uint32_t ticks = view_temporary_ticks(s, o->only, o->pid);
 	uint32_t other = 0;
 
 	if (o->before)
-		other = view_temporary_ticks(
-		    o->before->session, o->before->only, o->pid);
+		other = view_temporary_ticks(o->before->session, o->before->only, o->pid);
 	if (other > ticks)
 		ticks = other;
-	return ticks > 0 && o->temporary_ticks > ticks ? o->temporary_ticks
-	                                               : ticks;
+	return ticks > 0 && o->temporary_ticks > ticks ? o->temporary_ticks : ticks;
 }
 
-void
-view_free(struct view *v)
+void view_free(struct view *v)
 {
 	if (!v)
 		return;
@@ -43,20 +39,17 @@ view_free(struct view *v)
 	free(v);
 }
 
-static bool
-size_fits(const struct view_options *o, const struct process_site *s)
+static bool size_fits(const struct view_options *o, const struct process_site *s)
 {
 	uint64_t low = s->size_min, high = s->size_max;
 
 	if (low == 0 && high == 0 && s->figures.allocations > 0)
-		low = high =
-		    s->figures.allocated_bytes / s->figures.allocations;
+		low = high = s->figures.allocated_bytes / s->figures.allocations;
 	return high >= o->min_size && (o->max_size == 0 || low <= o->max_size);
 }
 
 /* Does the filter on functions and modules keep this stack? */
-static int
-passes(struct view_builder *b, size_t count)
+static int passes(struct view_builder *b, size_t count)
 {
 	const struct view_options *o = b->options;
 	uint8_t all = 0;
@@ -70,13 +63,11 @@ passes(struct view_builder *b, size_t count)
 			return -ENOMEM;
 		all |= v;
 	}
-	return (!o->include || all & VERDICT_INCLUDE) &&
-	    (!o->module || all & VERDICT_MODULE) &&
+	return (!o->include || all & VERDICT_INCLUDE) && (!o->module || all & VERDICT_MODULE) &&
 	    !(all & (VERDICT_EXCLUDE | VERDICT_EXCLUDE_MODULE));
 }
 
-static void
-count_in(struct view_sum *sum, const struct view_site *site)
+static void count_in(struct view_sum *sum, const struct view_site *site)
 {
 	sum->sites++;
 	view_add(&sum->figures, &site->figures);
@@ -84,8 +75,7 @@ count_in(struct view_sum *sum, const struct view_site *site)
 }
 
 /* Must it be left out? Then it is counted. Negative: -ENOMEM. */
-static int
-is_suppressed(struct view_builder *b, struct view_site *site, size_t count)
+static int is_suppressed(struct view_builder *b, struct view_site *site, size_t count)
 {
 	const struct view_options *o = b->options;
 	const struct view_figures *f;
@@ -103,15 +93,13 @@ is_suppressed(struct view_builder *b, struct view_site *site, size_t count)
 	if (o->keep_suppressed)
 		return 0;
 	f = b->is_before ? &site->before : &site->figures;
-	suppress_add_match(o->suppress, entry, view_blocks(f, o->metric),
-	    view_bytes(f, o->metric));
+	suppress_add_match(o->suppress, entry, view_blocks(f, o->metric), view_bytes(f, o->metric));
 	return 1;
 }
 
 /* Adds a site that has something of the metric. */
-static int
-choose(struct view_builder *b, const struct process *p,
-    const struct process_site *s, struct view_site *site)
+static int choose(struct view_builder *b, const struct process *p, const struct process_site *s,
+    struct view_site *site)
 {
 	struct view *v = b->view;
 	int n, answer;
@@ -136,8 +124,7 @@ choose(struct view_builder *b, const struct process *p,
 }
 
 /* Of the heap, of the pools that were selected, or mappings? */
-static bool
-is_of_kind(const struct view_options *o, const struct view_site *s)
+static bool is_of_kind(const struct view_options *o, const struct view_site *s)
 {
 	if (o->pool)
 		return s->pool && regexec(o->pool, s->pool, 0, NULL, 0) == 0;
@@ -147,9 +134,8 @@ is_of_kind(const struct view_options *o, const struct view_site *s)
 }
 
 /* Of the functions inlined at this place, the user's own. */
-static int
-name_freers(struct view_builder *b, const struct process_site *s,
-    struct verdict_found *ret)
+static int name_freers(
+    struct view_builder *b, const struct process_site *s, struct verdict_found *ret)
 {
 	struct view *v = b->view;
 
@@ -162,20 +148,17 @@ name_freers(struct view_builder *b, const struct process_site *s,
 		if (err < 0)
 			return err;
 		verdict_add_freer(ret,
-		    span.numbers[blame_find(
-		        v->frames, span.numbers, (uint32_t)span.count)],
+		    span.numbers[blame_find(v->frames, span.numbers, (uint32_t)span.count)],
 		    f->count);
 	}
 	return 0;
 }
 
 /* A copy that is freed with the view and can be changed. */
-static int
-keep_verdict(struct view_builder *b, const struct process_site *s,
-    size_t number, struct view_site *site)
+static int keep_verdict(
+    struct view_builder *b, const struct process_site *s, size_t number, struct view_site *site)
 {
-	const struct verdict_found *found =
-	    verdict_index_find(&b->judged, number);
+	const struct verdict_found *found = verdict_index_find(&b->judged, number);
 
 	if (!found || b->is_before)
 		return 0;
@@ -184,16 +167,14 @@ keep_verdict(struct view_builder *b, const struct process_site *s,
 }
 
 /* The score, and who frees the siblings of a leak. */
-static int
-keep_score(struct view_builder *b, const struct process_site *s,
-    uint32_t process, size_t number, struct view_site *site)
+static int keep_score(struct view_builder *b, const struct process_site *s, uint32_t process,
+    size_t number, struct view_site *site)
 {
 	const struct verdict_found none = {.freer_count = 0};
 
 	if (b->is_before || b->options->figures)
 		return 0; /* of another moment */
-	site->score = scores_of(
-	    b->side.session, b->side.session->processes[process], number);
+	site->score = scores_of(b->side.session, b->side.session->processes[process], number);
 	if (!site->score || site->score->class != SCORE_LEAK || site->verdict)
 		return 0;
 	site->verdict = view_keep(b->view, &none, sizeof(none));
@@ -201,18 +182,15 @@ keep_score(struct view_builder *b, const struct process_site *s,
 }
 
 /* The verdicts on a process, or on the one that the options name. */
-static int
-begin_verdicts(struct view_builder *b, const struct process *p)
+static int begin_verdicts(struct view_builder *b, const struct process *p)
 {
 	const struct process *judged = b->options->judged;
 
 	verdict_index_release(&b->judged);
-	return verdict_index_make(
-	    p, judged ? judged : p, b->options->judged_below, &b->judged);
+	return verdict_index_make(p, judged ? judged : p, b->options->judged_below, &b->judged);
 }
 
-static int
-look_at(struct view_builder *b, uint32_t process, size_t number)
+static int look_at(struct view_builder *b, uint32_t process, size_t number)
 {
 	const struct view_options *o = b->options;
 	struct view *v = b->view;
@@ -248,9 +226,7 @@ look_at(struct view_builder *b, uint32_t process, size_t number)
 	err = keep_verdict(b, s, number, &site);
 	if (err == 0)
 		err = keep_score(b, s, process, number, &site);
-	if (err < 0 ||
-	    (o->score_only &&
-	        (!site.score || site.score->class == SCORE_CHURN)))
+	if (err < 0 || (o->score_only && (!site.score || site.score->class == SCORE_CHURN)))
 		return err;
 	if (!size_fits(o, s)) {
 		count_in(&v->filtered, &site);
@@ -259,8 +235,7 @@ look_at(struct view_builder *b, uint32_t process, size_t number)
 	return choose(b, p, s, &site);
 }
 
-static int
-look_at_side(struct view_builder *b)
+static int look_at_side(struct view_builder *b)
 {
 	const struct session *s = b->side.session;
 	int err = 0;
@@ -268,12 +243,10 @@ look_at_side(struct view_builder *b)
 	for (size_t i = 0; i < s->count && err == 0; i++) {
 		const struct process *p = s->processes[i];
 
-		if ((b->options->pid != VIEW_ANY &&
-		        p->header.pid != b->options->pid) ||
+		if ((b->options->pid != VIEW_ANY && p->header.pid != b->options->pid) ||
 		    (b->side.only && b->side.only != p))
 			continue;
-		err = frames_begin(
-		    b->view->table, p, (uint32_t)i * 2 + b->is_before);
+		err = frames_begin(b->view->table, p, (uint32_t)i * 2 + b->is_before);
 		if (err == 0)
 			err = begin_verdicts(b, p);
 		for (size_t k = 0; k < p->site_count && err == 0; k++)
@@ -283,8 +256,7 @@ look_at_side(struct view_builder *b)
 }
 
 /* Is it unchanged? By the metric; for VIEW_ALL all figures must be equal. */
-static bool
-is_unchanged(const struct view_site *s, const struct view_options *o)
+static bool is_unchanged(const struct view_site *s, const struct view_options *o)
 {
 	int metric = o->metric;
 
@@ -293,16 +265,13 @@ is_unchanged(const struct view_site *s, const struct view_options *o)
 	        s->before.held_bytes != s->figures.held_bytes))
 		return false;
 	if (metric == VIEW_ALL)
-		return memcmp(&s->before.all, &s->figures.all,
-		           sizeof(s->before.all)) == 0;
-	return view_bytes(&s->before, metric) ==
-	    view_bytes(&s->figures, metric) &&
+		return memcmp(&s->before.all, &s->figures.all, sizeof(s->before.all)) == 0;
+	return view_bytes(&s->before, metric) == view_bytes(&s->figures, metric) &&
 	    view_blocks(&s->before, metric) == view_blocks(&s->figures, metric);
 }
 
 /* Removes sites of a comparison that have not changed. */
-static void
-drop_unchanged(struct view *v, const struct view_options *o)
+static void drop_unchanged(struct view *v, const struct view_options *o)
 {
 	size_t kept = 0;
 
@@ -316,9 +285,8 @@ drop_unchanged(struct view *v, const struct view_options *o)
 	v->site_count = kept;
 }
 
-int
-view_new(const struct session *s, struct names *names,
-    const struct view_options *options, struct view **ret)
+int view_new(const struct session *s, struct names *names, const struct view_options *options,
+    struct view **ret)
 {
 	struct view_builder *b = calloc(1, sizeof(*b));
 	struct view *v = calloc(1, sizeof(*v));

@@ -96,7 +96,7 @@ struct view_figures {
 	struct process_figures all;
 	uint64_t young_blocks; /* freed at an age below SEG_YOUNG_TICKS */
 	uint64_t temporary_blocks;
-	uint64_t temporary_bytes; /* estimated by the share of freed blocks */
+	uint64_t temporary_bytes;                 /* estimated by the share of freed blocks */
 	double variance_live, variance_allocated; /* of bytes; exact: 0 */
 	/* of live blocks: see view_options.older */
 	uint64_t older_blocks, older_bytes;
@@ -129,11 +129,11 @@ struct view_site {
 	const struct process_ages *ages;
 	struct process_ages *own_ages; /* where they are not a process's */
 	uint32_t *frames;              /* numbers; innermost first */
-	uint16_t *repeats; /* by frame, how deep it recurs; NULL: none does */
+	uint16_t *repeats;             /* by frame, how deep it recurs; NULL: none does */
 	uint32_t frame_count;
-	uint32_t own;            /* position of the frame that heads the site */
-	uint32_t stack_flags;    /* as from stacks_frames() */
-	const char *suppression; /* suppression that matched; NULL: none */
+	uint32_t own;                  /* position of the frame that heads the site */
+	uint32_t stack_flags;          /* as from stacks_frames() */
+	const char *suppression;       /* suppression that matched; NULL: none */
 	struct verdict_found *verdict; /* view/sites/verdict.h; NULL: none */
 	const struct score *score;     /* analysis/score/score.h; NULL: none */
 };
@@ -154,17 +154,17 @@ struct view {
 	const struct frame *frames; /* by number */
 	size_t frame_count;
 	struct view_sum chosen, filtered, suppressed;
-	uint32_t temporary_ticks; /* age that is temporary; 0: not known */
+	uint32_t temporary_ticks;                   /* age that is temporary; 0: not known */
 	const struct lifetimes *within, *lifetimes; /* as of the options */
-	size_t unchanged; /* unchanged ones, left out */
+	size_t unchanged;                           /* unchanged ones, left out */
 	bool is_compared, is_grouped, is_merged, by_function;
 	struct frames *table;      /* of the frames */
 	struct view_chunk *chunks; /* memory of stacks */
 };
 
 /* All three arguments must outlive the view. -ENOMEM. */
-int view_new(const struct session *s, struct names *names,
-    const struct view_options *options, struct view **ret);
+int view_new(const struct session *s, struct names *names, const struct view_options *options,
+    struct view **ret);
 
 /* NULL is fine. */
 void view_free(struct view *v);
@@ -174,16 +174,14 @@ void view_free(struct view *v);
  * all selected processes: the highest of theirs, because finer steps can be
  * added up. 0: no process knows ages at death.
  */
-uint32_t view_temporary_ticks(
-    const struct session *s, const struct process *only, uint32_t pid);
+uint32_t view_temporary_ticks(const struct session *s, const struct process *only, uint32_t pid);
 
 /*
  * How many frames of a stack remain without the outer ones that only call main
  * or the function of a thread: _start, clone3, those of std::thread. `stack`
  * has numbers of `frames`, innermost first.
  */
-size_t view_without_start(
-    const struct frame *frames, const uint32_t *stack, size_t count);
+size_t view_without_start(const struct frame *frames, const uint32_t *stack, size_t count);
 
 /* The figure of a metric. */
 uint64_t view_bytes(const struct view_figures *f, int metric);

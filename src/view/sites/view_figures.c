@@ -8,9 +8,7 @@
 #include "recording/parts/rss_account.h"
 #include "kit/data/capped.h"
 
-uint32_t
-view_temporary_ticks(
-    const struct session *s, const struct process *only, uint32_t pid)
+uint32_t view_temporary_ticks(const struct session *s, const struct process *only, uint32_t pid)
 {
 	uint32_t most = 0, idle = 0;
 
@@ -22,8 +20,7 @@ view_temporary_ticks(
 		 */
 		uint32_t *which = p->site_count > 0 ? &most : &idle;
 
-		if ((!only || only == p) &&
-		    (pid == VIEW_ANY || p->header.pid == pid) &&
+		if ((!only || only == p) && (pid == VIEW_ANY || p->header.pid == pid) &&
 		    p->temporary_ticks > *which)
 			*which = p->temporary_ticks;
 	}
@@ -31,9 +28,8 @@ view_temporary_ticks(
 }
 
 /* The young deaths below the view's limit. */
-static uint64_t
-temporary_of(const struct view *v, const struct process *p,
-    const struct process_site *s, uint64_t young)
+static uint64_t temporary_of(
+    const struct view *v, const struct process *p, const struct process_site *s, uint64_t young)
 {
 	uint64_t steps[PROCESS_STEPS], sum = 0;
 
@@ -48,12 +44,10 @@ temporary_of(const struct view *v, const struct process *p,
 }
 
 /* The resident pages that the site keeps, if somebody has looked. */
-static void
-add_holds(const struct view_builder *b, size_t process, uint32_t id,
-    struct view_figures *f)
+static void add_holds(
+    const struct view_builder *b, size_t process, uint32_t id, struct view_figures *f)
 {
-	const struct residence *r =
-	    b->side.session->processes[process]->residence;
+	const struct residence *r = b->side.session->processes[process]->residence;
 	const struct residence_site *s;
 
 	if (b->side.residence)
@@ -65,8 +59,7 @@ add_holds(const struct view_builder *b, size_t process, uint32_t id,
 	f->held_bytes = s->live;
 }
 
-struct view_figures
-view_figures_of(const struct view_builder *b, size_t process, size_t site)
+struct view_figures view_figures_of(const struct view_builder *b, size_t process, size_t site)
 {
 	const struct process *p = b->side.session->processes[process];
 	const struct process_site *s = &p->sites[site];
@@ -89,15 +82,13 @@ view_figures_of(const struct view_builder *b, size_t process, size_t site)
 			f.temporary_bytes = (uint64_t)part;
 	}
 	if (b->options->within && !b->is_before) {
-		const struct lifetimes_site *x =
-		    lifetimes_site(b->options->within, process, site);
+		const struct lifetimes_site *x = lifetimes_site(b->options->within, process, site);
 
 		f.temporary_blocks = x->within_blocks;
 		f.temporary_bytes = x->within_bytes;
 	}
 	if (b->options->older && !b->is_before) {
-		const struct older_site *old =
-		    older_site(b->options->older, process, site);
+		const struct older_site *old = older_site(b->options->older, process, site);
 
 		f.older_blocks = old->blocks;
 		f.older_bytes = old->bytes;
@@ -110,34 +101,27 @@ view_figures_of(const struct view_builder *b, size_t process, size_t site)
 	/* of blocks like those of the whole run */
 	if (s->figures.allocated_bytes > 0)
 		f.variance_live = f.variance_allocated *
-		    ((double)f.all.live_bytes /
-		        (double)s->figures.allocated_bytes);
+		    ((double)f.all.live_bytes / (double)s->figures.allocated_bytes);
 	return f;
 }
 
-void
-view_add(struct view_figures *to, const struct view_figures *from)
+void view_add(struct view_figures *to, const struct view_figures *from)
 {
 	process_add(&to->all, &from->all);
 	to->young_blocks = capped_sum(to->young_blocks, from->young_blocks);
-	to->temporary_blocks =
-	    capped_sum(to->temporary_blocks, from->temporary_blocks);
-	to->temporary_bytes =
-	    capped_sum(to->temporary_bytes, from->temporary_bytes);
+	to->temporary_blocks = capped_sum(to->temporary_blocks, from->temporary_blocks);
+	to->temporary_bytes = capped_sum(to->temporary_bytes, from->temporary_bytes);
 	to->variance_live += from->variance_live;
 	to->variance_allocated += from->variance_allocated;
 	to->older_blocks = capped_sum(to->older_blocks, from->older_blocks);
 	to->older_bytes = capped_sum(to->older_bytes, from->older_bytes);
-	to->older_unknown_blocks =
-	    capped_sum(to->older_unknown_blocks, from->older_unknown_blocks);
-	to->older_unknown_bytes =
-	    capped_sum(to->older_unknown_bytes, from->older_unknown_bytes);
+	to->older_unknown_blocks = capped_sum(to->older_unknown_blocks, from->older_unknown_blocks);
+	to->older_unknown_bytes = capped_sum(to->older_unknown_bytes, from->older_unknown_bytes);
 	to->holds_bytes = capped_sum(to->holds_bytes, from->holds_bytes);
 	to->held_bytes = capped_sum(to->held_bytes, from->held_bytes);
 }
 
-uint64_t
-view_bytes(const struct view_figures *f, int metric)
+uint64_t view_bytes(const struct view_figures *f, int metric)
 {
 	switch (metric) {
 	case VIEW_LIVE:
@@ -151,8 +135,7 @@ view_bytes(const struct view_figures *f, int metric)
 	}
 }
 
-uint64_t
-view_blocks(const struct view_figures *f, int metric)
+uint64_t view_blocks(const struct view_figures *f, int metric)
 {
 	switch (metric) {
 	case VIEW_LIVE:
@@ -166,14 +149,12 @@ view_blocks(const struct view_figures *f, int metric)
 	}
 }
 
-uint64_t
-view_pins(const struct view_figures *f)
+uint64_t view_pins(const struct view_figures *f)
 {
 	return capped_difference(f->holds_bytes, f->held_bytes);
 }
 
-double
-view_variance(const struct view_figures *f, int metric)
+double view_variance(const struct view_figures *f, int metric)
 {
 	double bytes = (double)view_bytes(f, metric);
 	double all = (double)f->all.allocated_bytes;

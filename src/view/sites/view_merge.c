@@ -12,8 +12,7 @@
 
 enum { CHUNK_FIRST = 8 << 10, CHUNK_MAX = 1 << 20 };
 
-void *
-view_keep(struct view *v, const void *bytes, size_t len)
+void *view_keep(struct view *v, const void *bytes, size_t len)
 {
 	struct view_chunk *c = v->chunks;
 	size_t need = (len + 7) & ~(size_t)7;
@@ -37,29 +36,25 @@ view_keep(struct view *v, const void *bytes, size_t len)
 }
 
 /* What two frames have in common if they are grouped. */
-static uint32_t
-key_of(const struct view *v, uint32_t number)
+static uint32_t key_of(const struct view *v, uint32_t number)
 {
 	return v->by_function ? v->frames[number].label : number;
 }
 
-static bool
-same_pool(const struct view_site *x, const struct view_site *y)
+static bool same_pool(const struct view_site *x, const struct view_site *y)
 {
 	if (!x->pool || !y->pool)
 		return x->pool == y->pool;
 	return strcmp(x->pool, y->pool) == 0;
 }
 
-static bool
-same_site(const void *items, uint32_t item, const void *key)
+static bool same_site(const void *items, uint32_t item, const void *key)
 {
 	const struct view *v = items;
 	const struct view_site *x = &v->sites[item], *y = key;
 
-	if (x->process != y->process || x->kind != y->kind ||
-	    x->api != y->api || x->frame_count != y->frame_count ||
-	    !same_pool(x, y))
+	if (x->process != y->process || x->kind != y->kind || x->api != y->api ||
+	    x->frame_count != y->frame_count || !same_pool(x, y))
 		return false;
 	for (uint32_t i = 0; i < x->frame_count; i++)
 		if (key_of(v, x->frames[i]) != key_of(v, y->frames[i]))
@@ -67,11 +62,10 @@ same_site(const void *items, uint32_t item, const void *key)
 	return true;
 }
 
-static uint64_t
-hash_site(const struct view *v, const struct view_site *s)
+static uint64_t hash_site(const struct view *v, const struct view_site *s)
 {
-	uint64_t h = dict_hash(s->process, (uint64_t)s->kind << 8 | s->api,
-	    dict_hash_text(s->pool));
+	uint64_t h =
+	    dict_hash(s->process, (uint64_t)s->kind << 8 | s->api, dict_hash_text(s->pool));
 
 	for (uint32_t i = 0; i < s->frame_count; i++)
 		h = dict_hash(h, key_of(v, s->frames[i]), i);
@@ -79,15 +73,13 @@ hash_site(const struct view *v, const struct view_site *s)
 }
 
 /* The deeper recursion of the two. */
-static void
-merge_repeats(
-    struct view *v, struct view_site *to, const struct view_site *from)
+static void merge_repeats(struct view *v, struct view_site *to, const struct view_site *from)
 {
 	if (!from->repeats)
 		return;
 	if (!to->repeats)
-		to->repeats = view_keep(v, from->repeats,
-		    from->frame_count * sizeof(*from->repeats));
+		to->repeats =
+		    view_keep(v, from->repeats, from->frame_count * sizeof(*from->repeats));
 	for (uint32_t i = 0; to->repeats && i < to->frame_count; i++)
 		if (from->repeats[i] > to->repeats[i])
 			to->repeats[i] = from->repeats[i];
@@ -96,8 +88,7 @@ merge_repeats(
 /*
  * Gives `to` its own copy of ages, because those of a process must not change.
  */
-static int
-merge_ages(struct view *v, struct view_site *to, const struct view_site *from)
+static int merge_ages(struct view *v, struct view_site *to, const struct view_site *from)
 {
 	if (!from->ages)
 		return 0;
@@ -115,8 +106,7 @@ merge_ages(struct view *v, struct view_site *to, const struct view_site *from)
 	return 0;
 }
 
-void
-view_join(struct view_site *to, const struct view_site *from)
+void view_join(struct view_site *to, const struct view_site *from)
 {
 	bool knows = to->size_min > 0 || to->size_max > 0;
 
@@ -141,8 +131,7 @@ view_join(struct view_site *to, const struct view_site *from)
 }
 
 /* Scores belong to their process, so the sum is a copy. */
-static int
-merge_scores(struct view *v, struct view_site *to, const struct view_site *from)
+static int merge_scores(struct view *v, struct view_site *to, const struct view_site *from)
 {
 	struct score *sum;
 
@@ -159,8 +148,7 @@ merge_scores(struct view *v, struct view_site *to, const struct view_site *from)
 }
 
 /* Adds another site that looks the same. */
-static int
-merge_site(struct view *v, struct view_site *to, const struct view_site *from)
+static int merge_site(struct view *v, struct view_site *to, const struct view_site *from)
 {
 	int err = 0;
 
@@ -175,18 +163,15 @@ merge_site(struct view *v, struct view_site *to, const struct view_site *from)
 	return err < 0 ? err : merge_ages(v, to, from);
 }
 
-int
-view_add_site(struct view_builder *b, struct view_site *site)
+int view_add_site(struct view_builder *b, struct view_site *site)
 {
 	struct view *v = b->view;
 	uint32_t at = (uint32_t)v->site_count;
 	int err;
 
-	err = room_make(
-	    &v->sites, &b->site_room, v->site_count, sizeof(*v->sites));
+	err = room_make(&v->sites, &b->site_room, v->site_count, sizeof(*v->sites));
 	if (err == 0 && v->is_grouped)
-		err = dict_find(
-		    &b->index, hash_site(v, site), same_site, v, site, at, &at);
+		err = dict_find(&b->index, hash_site(v, site), same_site, v, site, at, &at);
 	if (err < 0)
 		return err;
 	if (at < v->site_count) {
@@ -198,10 +183,9 @@ view_add_site(struct view_builder *b, struct view_site *site)
 	}
 	v->sites[v->site_count] = *site;
 	site = &v->sites[v->site_count++];
-	site->frames = view_keep(
-	    v, site->frames, site->frame_count * sizeof(*site->frames));
+	site->frames = view_keep(v, site->frames, site->frame_count * sizeof(*site->frames));
 	if (site->repeats)
-		site->repeats = view_keep(v, site->repeats,
-		    site->frame_count * sizeof(*site->repeats));
+		site->repeats =
+		    view_keep(v, site->repeats, site->frame_count * sizeof(*site->repeats));
 	return site->frames ? 0 : -ENOMEM;
 }

@@ -50,25 +50,22 @@ struct view_builder {
  * Names the whole stack of a site as numbers; sets flags and api. Returns how
  * many frames, or -ENOMEM.
  */
-int view_name_stack(struct view_builder *b, const struct process *p,
-    uint32_t stack, struct view_site *site);
+int view_name_stack(
+    struct view_builder *b, const struct process *p, uint32_t stack, struct view_site *site);
 
 /* The results of the filters for a frame; 0: out of memory. */
 uint8_t view_verdict(struct view_builder *b, uint32_t number);
 
 /* The number of the suppression that matches, as suppress_match(). */
-int64_t view_suppression(
-    struct view_builder *b, const struct view_site *site, size_t count);
+int64_t view_suppression(struct view_builder *b, const struct view_site *site, size_t count);
 
 /*
  * Shapes the stack for display: site->frames and repeats point into b. -ENOMEM.
  */
-int view_shape_stack(
-    struct view_builder *b, struct view_site *site, size_t count);
+int view_shape_stack(struct view_builder *b, struct view_site *site, size_t count);
 
 /* The figures of a site of one process, on the current side. */
-struct view_figures view_figures_of(
-    const struct view_builder *b, size_t process, size_t site);
+struct view_figures view_figures_of(const struct view_builder *b, size_t process, size_t site);
 
 /* A copy that is valid as long as the view; NULL: out of memory. */
 void *view_keep(struct view *v, const void *bytes, size_t len);

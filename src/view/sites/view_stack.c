@@ -18,14 +18,12 @@ enum {
 
 /* ---- frames: the results of filters ---- */
 
-static bool
-matches(const regex_t *re, const char *text)
+static bool matches(const regex_t *re, const char *text)
 {
 	return re && text && regexec(re, text, 0, NULL, 0) == 0;
 }
 
-static uint8_t
-judge(const struct view_options *o, const struct frame *x)
+static uint8_t judge(const struct view_options *o, const struct frame *x)
 {
 	uint8_t v = VERDICT_KNOWN;
 
@@ -45,8 +43,7 @@ judge(const struct view_options *o, const struct frame *x)
 	return v;
 }
 
-uint8_t
-view_verdict(struct view_builder *b, uint32_t number)
+uint8_t view_verdict(struct view_builder *b, uint32_t number)
 {
 	const struct view *v = b->view;
 
@@ -66,8 +63,7 @@ view_verdict(struct view_builder *b, uint32_t number)
 }
 
 /* Is it part of the allocation function, and not its caller? */
-static bool
-is_door(const struct view_site *site, const struct frame *x)
+static bool is_door(const struct view_site *site, const struct frame *x)
 {
 	static const char api[] = "seep_inline_"; /* of seep.h */
 
@@ -76,32 +72,28 @@ is_door(const struct view_site *site, const struct frame *x)
 	        strncmp(x->function, api, sizeof(api) - 1) == 0);
 }
 
-int
-view_name_stack(struct view_builder *b, const struct process *p, uint32_t stack,
-    struct view_site *site)
+int view_name_stack(
+    struct view_builder *b, const struct process *p, uint32_t stack, struct view_site *site)
 {
 	struct view *v = b->view;
 	size_t n, count = 0, doors = 0;
 	int err;
 
-	n = stacks_frames(
-	    p->stacks, stack, b->words, STACKS_MAX_FRAMES, &site->stack_flags);
+	n = stacks_frames(p->stacks, stack, b->words, STACKS_MAX_FRAMES, &site->stack_flags);
 	if (site->stack_flags & SEG_NODE_GUESSED)
 		stacks_guessed(p->stacks, stack, b->guessed, n);
 	for (size_t i = 0; i < n; i++) {
 		struct frames_span span;
 
 		err = frames_find(v->table, b->words[i],
-		    site->stack_flags & SEG_NODE_GUESSED && b->guessed[i],
-		    &span);
+		    site->stack_flags & SEG_NODE_GUESSED && b->guessed[i], &span);
 		v->frames = frames_list(v->table, &v->frame_count);
 		if (err < 0)
 			return err;
 		for (size_t k = 0; k < span.count; k++) {
 			const struct frame *x = &v->frames[span.numbers[k]];
 
-			if (count == 0 && doors < DOORS_MAX &&
-			    is_door(site, x)) {
+			if (count == 0 && doors < DOORS_MAX && is_door(site, x)) {
 				site->api = x->api ? x->api : site->api;
 				doors++;
 			} else if (count < VIEW_FRAMES_MAX) {
@@ -112,8 +104,8 @@ view_name_stack(struct view_builder *b, const struct process *p, uint32_t stack,
 	if (!b->options->all_frames)
 		count = machinery_leave_out(v->frames, b->numbers, count);
 	if (enum_words_no_frame(site->stack_flags)) {
-		err = frames_missing(v->table,
-		    enum_words_no_frame(site->stack_flags), &b->numbers[count++]);
+		err = frames_missing(
+		    v->table, enum_words_no_frame(site->stack_flags), &b->numbers[count++]);
 		v->frames = frames_list(v->table, &v->frame_count);
 		if (err < 0)
 			return err;
@@ -122,8 +114,7 @@ view_name_stack(struct view_builder *b, const struct process *p, uint32_t stack,
 }
 
 /* Removes wrappers at the front; the last frame stays in any case. */
-static int
-skip_wrappers(struct view_builder *b, size_t *count)
+static int skip_wrappers(struct view_builder *b, size_t *count)
 {
 	size_t skip = 0;
 
@@ -141,26 +132,22 @@ skip_wrappers(struct view_builder *b, size_t *count)
 	return 0;
 }
 
-static bool
-is_libc(const struct frame *x)
+static bool is_libc(const struct frame *x)
 {
 	const char *base = text_base(x->module);
 
-	return base &&
-	    (strncmp(base, "libc.so", 7) == 0 ||
-	        strncmp(base, "libpthread", 10) == 0);
+	return base && (strncmp(base, "libc.so", 7) == 0 || strncmp(base, "libpthread", 10) == 0);
 }
 
 /*
  * The frames that call main or the function of a thread; the same in any
  * program.
  */
-static bool
-is_start(const struct frame *x)
+static bool is_start(const struct frame *x)
 {
-	static const char *const names[] = {"_start", "__libc_start_main",
-	    "__libc_start_main_impl", "__libc_start_call_main", "start_thread",
-	    "thread_start", "clone", "__clone", "clone3", "__clone3"};
+	static const char *const names[] = {"_start", "__libc_start_main", "__libc_start_main_impl",
+	    "__libc_start_call_main", "start_thread", "thread_start", "clone", "__clone", "clone3",
+	    "__clone3"};
 
 	if (x->is_missing || (!x->function && !is_libc(x)))
 		return false;
@@ -174,8 +161,7 @@ is_start(const struct frame *x)
  * Rust's runtime calls main, and the function of a thread, through a function
  * made for this purpose. The frames outside of it do not matter.
  */
-static size_t
-trim_rust(const struct frame *frames, const uint32_t *stack, size_t count)
+static size_t trim_rust(const struct frame *frames, const uint32_t *stack, size_t count)
 {
 	for (size_t n = count; n-- > 1;) {
 		const char *name = frames[stack[n]].function, *inner;
@@ -183,8 +169,7 @@ trim_rust(const struct frame *frames, const uint32_t *stack, size_t count)
 		if (!name || !strstr(name, "__rust_begin_short_backtrace"))
 			continue;
 		inner = frames[stack[n - 1]].function;
-		if (n > 1 && inner && strstr(inner, "FnOnce") &&
-		    strstr(inner, "call_once"))
+		if (n > 1 && inner && strstr(inner, "FnOnce") && strstr(inner, "call_once"))
 			n--;
 		return n;
 	}
@@ -192,25 +177,22 @@ trim_rust(const struct frame *frames, const uint32_t *stack, size_t count)
 }
 
 /* std::thread calls its function through these. */
-static bool
-is_thread_start(const struct frame *x)
+static bool is_thread_start(const struct frame *x)
 {
-	static const char *const names[] = {"execute_native_thread_routine",
-	    "std::thread::_", "std::__invoke<", "std::__invoke_impl<"};
+	static const char *const names[] = {"execute_native_thread_routine", "std::thread::_",
+	    "std::__invoke<", "std::__invoke_impl<"};
 
 	if (x->is_missing)
 		return false;
 	if (!x->function) /* the first of these, if its name is not known */
-		return strncmp(text_base(x->module ? x->module : ""),
-		           "libstdc++.so", 12) == 0;
+		return strncmp(text_base(x->module ? x->module : ""), "libstdc++.so", 12) == 0;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strstr(x->function, names[i])) /* behind what it returns */
 			return true;
 	return false;
 }
 
-static size_t
-trim_thread(const struct frame *frames, const uint32_t *stack, size_t count)
+static size_t trim_thread(const struct frame *frames, const uint32_t *stack, size_t count)
 {
 	bool is_thread = false;
 	size_t n = count;
@@ -223,9 +205,7 @@ trim_thread(const struct frame *frames, const uint32_t *stack, size_t count)
 	return is_thread ? n : count;
 }
 
-size_t
-view_without_start(
-    const struct frame *frames, const uint32_t *stack, size_t count)
+size_t view_without_start(const struct frame *frames, const uint32_t *stack, size_t count)
 {
 	const struct frame *last;
 	size_t n = count;
@@ -234,8 +214,7 @@ view_without_start(
 		return 0;
 	last = &frames[stack[count - 1]];
 	/* _start of a program without symbols */
-	if (n > 2 && last->is_main && !last->function &&
-	    is_libc(&frames[stack[n - 2]]))
+	if (n > 2 && last->is_main && !last->function && is_libc(&frames[stack[n - 2]]))
 		n--;
 	while (n > 1 && is_start(&frames[stack[n - 1]]))
 		n--;
@@ -246,16 +225,13 @@ view_without_start(
 }
 
 /* A frame that only calls main is not the user's own, even if it is shown. */
-static uint32_t
-find_own(const struct view *v, const uint32_t *stack, size_t count)
+static uint32_t find_own(const struct view *v, const uint32_t *stack, size_t count)
 {
-	return blame_find(v->frames, stack,
-	    (uint32_t)view_without_start(v->frames, stack, count));
+	return blame_find(v->frames, stack, (uint32_t)view_without_start(v->frames, stack, count));
 }
 
 /* Adds the allocation function as the innermost frame. */
-static int
-put_api(struct view_builder *b, uint8_t api, size_t *count)
+static int put_api(struct view_builder *b, uint8_t api, size_t *count)
 {
 	struct view *v = b->view;
 	int err;
@@ -269,8 +245,7 @@ put_api(struct view_builder *b, uint8_t api, size_t *count)
 	return err;
 }
 
-int
-view_shape_stack(struct view_builder *b, struct view_site *site, size_t count)
+int view_shape_stack(struct view_builder *b, struct view_site *site, size_t count)
 {
 	const struct view_options *o = b->options;
 	struct view *v = b->view;
@@ -292,8 +267,7 @@ view_shape_stack(struct view_builder *b, struct view_site *site, size_t count)
 		depth += find_own(v, b->numbers, count);
 	if (depth > 0 && depth < count && depth < VIEW_FRAMES_MAX) {
 		count = depth;
-		err = frames_missing(
-		    v->table, "(callers beyond --depth)", &b->numbers[count]);
+		err = frames_missing(v->table, "(callers beyond --depth)", &b->numbers[count]);
 		v->frames = frames_list(v->table, &v->frame_count);
 		if (err < 0)
 			return err;
@@ -315,9 +289,7 @@ view_shape_stack(struct view_builder *b, struct view_site *site, size_t count)
 	return 0;
 }
 
-int64_t
-view_suppression(
-    struct view_builder *b, const struct view_site *site, size_t count)
+int64_t view_suppression(struct view_builder *b, const struct view_site *site, size_t count)
 {
 	struct suppress_stack stack = {.frames = b->texts,
 	    .count = count,
@@ -329,12 +301,11 @@ view_suppression(
 
 		b->texts[i] = (struct suppress_frame){0};
 		if (!x->is_missing)
-			b->texts[i] =
-			    (struct suppress_frame){.function = x->function,
-			        .symbol = x->symbol,
-			        .file = x->file,
-			        .line = x->line,
-			        .module = x->module};
+			b->texts[i] = (struct suppress_frame){.function = x->function,
+			    .symbol = x->symbol,
+			    .file = x->file,
+			    .line = x->line,
+			    .module = x->module};
 	}
 	return suppress_match(b->options->suppress, &stack);
 }

@@ -21,8 +21,7 @@ uint8_t blame_weigh(const struct frame *x);
  * own code; if there is none, of a library; else the innermost. `stack` has
  * numbers of `frames`.
  */
-uint32_t blame_find(
-    const struct frame *frames, const uint32_t *stack, uint32_t count);
+uint32_t blame_find(const struct frame *frames, const uint32_t *stack, uint32_t count);
 
 /* Is this libc or the loader? Their names depend on debug packages. */
 bool blame_is_system(const char *module);

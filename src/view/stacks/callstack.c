@@ -10,8 +10,7 @@
 
 #define OFFSET_MASK ((UINT64_C(1) << 47) - 1)
 
-static int
-by_id(const void *key, const void *item)
+static int by_id(const void *key, const void *item)
 {
 	uint32_t a = *(const uint32_t *)key;
 	uint32_t b = ((const struct process_bare *)item)->id;
@@ -19,12 +18,10 @@ by_id(const void *key, const void *item)
 	return (a > b) - (a < b);
 }
 
-_Static_assert(offsetof(struct process_id, id) == 0 &&
-        offsetof(struct process_bare, id) == 0,
+_Static_assert(offsetof(struct process_id, id) == 0 && offsetof(struct process_bare, id) == 0,
     "the id is first");
 
-bool
-callstack_find(const struct process *p, uint32_t id, uint32_t *ret)
+bool callstack_find(const struct process *p, uint32_t id, uint32_t *ret)
 {
 	const struct process_id *found = p ? process_find_id(p, id) : NULL;
 	const struct process_bare *bare;
@@ -41,21 +38,19 @@ callstack_find(const struct process *p, uint32_t id, uint32_t *ret)
 	return bare != NULL;
 }
 
-void
-callstack_each(struct names *n, const struct process *p, uint32_t stack,
-    callstack_put *put, void *context)
+void callstack_each(
+    struct names *n, const struct process *p, uint32_t stack, callstack_put *put, void *context)
 {
 	uint64_t frames[STACKS_MAX_FRAMES];
 	uint32_t flags;
-	size_t count =
-	    stacks_frames(p->stacks, stack, frames, STACKS_MAX_FRAMES, &flags);
+	size_t count = stacks_frames(p->stacks, stack, frames, STACKS_MAX_FRAMES, &flags);
 
 	for (size_t i = 0; i < count; i++) {
 		const struct names_frame *chain;
 		size_t parts = names_chain(n, p, frames[i], &chain);
 		const struct process_module *m = process_module(p, frames[i]);
-		struct callstack_line l = {.module = m ? m->path : NULL,
-		    .offset = frames[i] & OFFSET_MASK};
+		struct callstack_line l = {
+		    .module = m ? m->path : NULL, .offset = frames[i] & OFFSET_MASK};
 
 		if (m)
 			l.offset -= m->base;
@@ -67,8 +62,7 @@ callstack_each(struct names *n, const struct process *p, uint32_t stack,
 	}
 }
 
-void
-callstack_print_function(FILE *out, const struct callstack_line *l)
+void callstack_print_function(FILE *out, const struct callstack_line *l)
 {
 	const char *base = l->module ? text_base(l->module) : NULL;
 
@@ -88,18 +82,15 @@ struct matching {
 	bool found;
 };
 
-static bool
-match_line(void *context, const struct callstack_line *l)
+static bool match_line(void *context, const struct callstack_line *l)
 {
 	struct matching *m = context;
 
-	m->found =
-	    l->frame->function && m->is_match(m->context, l->frame->function);
+	m->found = l->frame->function && m->is_match(m->context, l->frame->function);
 	return !m->found;
 }
 
-bool
-callstack_matches(struct names *n, const struct process *p, uint32_t stack,
+bool callstack_matches(struct names *n, const struct process *p, uint32_t stack,
     bool (*is_match)(void *context, const char *function), void *context)
 {
 	struct matching m = {is_match, context, false};
@@ -113,8 +104,7 @@ struct first {
 	const char *name;
 };
 
-static bool
-first_line(void *context, const struct callstack_line *l)
+static bool first_line(void *context, const struct callstack_line *l)
 {
 	struct first *f = context;
 
@@ -125,9 +115,8 @@ first_line(void *context, const struct callstack_line *l)
 	return false;
 }
 
-char *
-callstack_function(struct names *n, const struct process *p, uint32_t stack,
-    const char **ret_name)
+char *callstack_function(
+    struct names *n, const struct process *p, uint32_t stack, const char **ret_name)
 {
 	struct first first = {0};
 	char *text = NULL;
@@ -149,8 +138,7 @@ struct printing {
 	size_t lines;
 };
 
-static bool
-print_line(void *context, const struct callstack_line *l)
+static bool print_line(void *context, const struct callstack_line *l)
 {
 	struct printing *p = context;
 
@@ -166,34 +154,29 @@ print_line(void *context, const struct callstack_line *l)
 	return true;
 }
 
-void
-callstack_print(FILE *out, const char *indent, struct names *n,
-    const struct process *p, uint32_t stack)
+void callstack_print(
+    FILE *out, const char *indent, struct names *n, const struct process *p, uint32_t stack)
 {
 	struct printing printing = {out, indent, 0};
 
 	callstack_each(n, p, stack, print_line, &printing);
 }
 
-static bool
-json_line(void *context, const struct callstack_line *l)
+static bool json_line(void *context, const struct callstack_line *l)
 {
 	struct printing *p = context;
 
 	(void)fputs(p->lines++ ? ",{\"function\":" : "{\"function\":", p->out);
 	json_string(p->out, l->frame->function);
 	json_text(p->out, "file", l->frame->file);
-	json_number_or_null(
-	    p->out, "line", l->frame->line != 0, l->frame->line);
+	json_number_or_null(p->out, "line", l->frame->line != 0, l->frame->line);
 	json_text(p->out, "module", l->module);
 	json_number(p->out, "offset", l->offset);
 	(void)putc('}', p->out);
 	return true;
 }
 
-void
-callstack_json(
-    FILE *out, struct names *n, const struct process *p, uint32_t stack)
+void callstack_json(FILE *out, struct names *n, const struct process *p, uint32_t stack)
 {
 	struct printing printing = {out, "", 0};
 

@@ -25,8 +25,8 @@ struct callstack_line {
 
 /* Calls `put` for each function, innermost first, until it returns false. */
 typedef bool callstack_put(void *context, const struct callstack_line *l);
-void callstack_each(struct names *n, const struct process *p, uint32_t stack,
-    callstack_put *put, void *context);
+void callstack_each(
+    struct names *n, const struct process *p, uint32_t stack, callstack_put *put, void *context);
 
 /* Its name, or module+offset, or "?". */
 void callstack_print_function(FILE *out, const struct callstack_line *l);
@@ -40,15 +40,14 @@ bool callstack_matches(struct names *n, const struct process *p, uint32_t stack,
  * or "?". The text belongs to the caller, for free(); NULL: out of memory.
  * ret_name is the name as it is, which belongs to `n`, or NULL if it is not known.
  */
-char *callstack_function(struct names *n, const struct process *p,
-    uint32_t stack, const char **ret_name);
+char *callstack_function(
+    struct names *n, const struct process *p, uint32_t stack, const char **ret_name);
 
 /* One line for each function, innermost first, behind `indent`. */
-void callstack_print(FILE *out, const char *indent, struct names *n,
-    const struct process *p, uint32_t stack);
+void callstack_print(
+    FILE *out, const char *indent, struct names *n, const struct process *p, uint32_t stack);
 
 /* A list of objects: function, file, line, module, offset. */
-void callstack_json(
-    FILE *out, struct names *n, const struct process *p, uint32_t stack);
+void callstack_json(FILE *out, struct names *n, const struct process *p, uint32_t stack);
 
 #endif

@@ -16,29 +16,25 @@ struct member {
 	struct slice class, arguments, function;
 };
 
-static bool
-is_text(struct slice s, const char *text)
+static bool is_text(struct slice s, const char *text)
 {
 	return s.len == strlen(text) && memcmp(s.at, text, s.len) == 0;
 }
 
-static bool
-begins_with(struct slice s, const char *text)
+static bool begins_with(struct slice s, const char *text)
 {
 	size_t n = strlen(text);
 
 	return s.len >= n && memcmp(s.at, text, n) == 0;
 }
 
-static struct slice
-without(struct slice s, size_t n)
+static struct slice without(struct slice s, size_t n)
 {
 	return (struct slice){s.at + n, s.len - n};
 }
 
 /* +1 and -1 for what opens and closes. "->" and "<<" are in no type. */
-static int
-step(char c)
+static int step(char c)
 {
 	switch (c) {
 	case '<':
@@ -57,8 +53,7 @@ step(char c)
 }
 
 /* Up to the first of these characters that is in no brackets. */
-static size_t
-outside(struct slice s, const char *stop)
+static size_t outside(struct slice s, const char *stop)
 {
 	int depth = 0;
 
@@ -73,8 +68,7 @@ outside(struct slice s, const char *stop)
 }
 
 /* Number i of template arguments, from 0 on; empty: there is none. */
-static struct slice
-argument(struct slice all, size_t i)
+static struct slice argument(struct slice all, size_t i)
 {
 	size_t len;
 
@@ -93,9 +87,7 @@ argument(struct slice all, size_t i)
 }
 
 /* "name<arguments>rest" -> name, arguments, rest */
-static bool
-split(struct slice s, struct slice *name, struct slice *arguments,
-    struct slice *rest)
+static bool split(struct slice s, struct slice *name, struct slice *arguments, struct slice *rest)
 {
 	size_t open = 0, close;
 	int depth = 0;
@@ -116,8 +108,7 @@ split(struct slice s, struct slice *name, struct slice *arguments,
 }
 
 /* The qualified name: without the type that it returns, and its parameters. */
-static struct slice
-qualified(const char *function)
+static struct slice qualified(const char *function)
 {
 	struct slice s = {function, strlen(function)};
 	size_t n;
@@ -129,11 +120,10 @@ qualified(const char *function)
 }
 
 /* Names of containers and allocators without where they are declared. */
-static struct slice
-plain(struct slice s)
+static struct slice plain(struct slice s)
 {
-	static const char *const scopes[] = {"std::__cxx11::", "std::__1::",
-	    "std::__detail::", "std::", "__gnu_cxx::"};
+	static const char *const scopes[] = {
+	    "std::__cxx11::", "std::__1::", "std::__detail::", "std::", "__gnu_cxx::"};
 
 	for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++)
 		if (begins_with(s, scopes[i]))
@@ -141,13 +131,11 @@ plain(struct slice s)
 	return (struct slice){s.at, 0};
 }
 
-static bool
-read_member(const char *function, struct member *ret)
+static bool read_member(const char *function, struct member *ret)
 {
 	struct slice rest, name = qualified(function);
 
-	if (!split(name, &ret->class, &ret->arguments, &rest) ||
-	    !begins_with(rest, "::"))
+	if (!split(name, &ret->class, &ret->arguments, &rest) || !begins_with(rest, "::"))
 		return false;
 	rest = without(rest, 2);
 	rest.len = outside(rest, "<[");
@@ -159,13 +147,11 @@ read_member(const char *function, struct member *ret)
 /* ---- what is a type made of ---- */
 
 /* Can a value of this type be copied without an allocation? */
-static bool
-is_scalar(struct slice type)
+static bool is_scalar(struct slice type)
 {
-	static const char *const words[] = {"bool", "char", "signed char",
-	    "unsigned char", "char8_t", "char16_t", "char32_t", "wchar_t",
-	    "short", "unsigned short", "int", "unsigned int", "long",
-	    "unsigned long", "long long", "unsigned long long", "float",
+	static const char *const words[] = {"bool", "char", "signed char", "unsigned char",
+	    "char8_t", "char16_t", "char32_t", "wchar_t", "short", "unsigned short", "int",
+	    "unsigned int", "long", "unsigned long", "long long", "unsigned long long", "float",
 	    "double", "long double", "__int128", "unsigned __int128"};
 
 	if (type.len > 0 && type.at[type.len - 1] == '*')
@@ -230,8 +216,7 @@ enum {
 	CLASSES = sizeof(classes) / sizeof(classes[0]),
 };
 
-const char *
-element_container(const char *name)
+const char *element_container(const char *name)
 {
 	for (size_t i = 0; name && i < NODES; i++)
 		if (strcmp(nodes[i].container, name) == 0)
@@ -243,8 +228,7 @@ element_container(const char *name)
 }
 
 /* The element of a node, and what it is in. */
-static struct slice
-without_node(struct slice type, const char **container)
+static struct slice without_node(struct slice type, const char **container)
 {
 	struct slice name, arguments, rest;
 
@@ -259,8 +243,7 @@ without_node(struct slice type, const char **container)
 	return type;
 }
 
-static const char *
-container_of(struct slice name)
+static const char *container_of(struct slice name)
 {
 	for (size_t i = 0; i < CLASSES; i++)
 		if (is_text(name, classes[i].class))
@@ -271,13 +254,11 @@ container_of(struct slice name)
 /* ---- functions ---- */
 
 /* std::allocator<T>::allocate(), and what wraps it. */
-static bool
-of_allocator(const struct member *m, struct slice *ret)
+static bool of_allocator(const struct member *m, struct slice *ret)
 {
-	static const char *const allocators[] = {"__new_allocator",
-	    "new_allocator", "allocator", "malloc_allocator"};
-	static const char *const traits[] = {
-	    "allocator_traits", "__alloc_traits"};
+	static const char *const allocators[] = {
+	    "__new_allocator", "new_allocator", "allocator", "malloc_allocator"};
+	static const char *const traits[] = {"allocator_traits", "__alloc_traits"};
 	struct slice type = argument(m->arguments, 0);
 	struct slice name, arguments, rest;
 
@@ -288,8 +269,8 @@ of_allocator(const struct member *m, struct slice *ret)
 		if (is_text(m->class, allocators[i]))
 			return true;
 	for (size_t i = 0; i < sizeof(traits) / sizeof(traits[0]); i++)
-		if (is_text(m->class, traits[i]) &&
-		    split(type, &name, &arguments, &rest) && rest.len == 0) {
+		if (is_text(m->class, traits[i]) && split(type, &name, &arguments, &rest) &&
+		    rest.len == 0) {
 			*ret = argument(arguments, 0);
 			return is_text(plain(name), "allocator");
 		}
@@ -297,13 +278,11 @@ of_allocator(const struct member *m, struct slice *ret)
 }
 
 /* "X<T, ...>::allocate" of any template; *ret is "X". */
-static bool
-is_allocate(const char *function, struct slice *ret)
+static bool is_allocate(const char *function, struct slice *ret)
 {
 	struct slice arguments, rest;
 
-	if (!split(qualified(function), ret, &arguments, &rest) ||
-	    !begins_with(rest, "::"))
+	if (!split(qualified(function), ret, &arguments, &rest) || !begins_with(rest, "::"))
 		return false;
 	rest = without(rest, 2);
 	rest.len = outside(rest, "<[");
@@ -315,19 +294,15 @@ is_allocate(const char *function, struct slice *ret)
  * Its first argument is the type, because that is the one that the standard
  * replaces to make an allocator for another type.
  */
-static bool
-of_own_allocator(const char *function, const char *caller, struct slice *ret)
+static bool of_own_allocator(const char *function, const char *caller, struct slice *ret)
 {
 	struct slice template, name, arguments, rest;
 	struct member traits;
 
-	if (!is_allocate(function, &template) ||
-	    !read_member(caller, &traits) ||
-	    !is_text(traits.class, "allocator_traits") ||
-	    !is_text(traits.function, "allocate") ||
-	    !split(argument(traits.arguments, 0), &name, &arguments, &rest) ||
-	    rest.len > 0 || name.len != template.len ||
-	    memcmp(name.at, template.at, name.len) != 0)
+	if (!is_allocate(function, &template) || !read_member(caller, &traits) ||
+	    !is_text(traits.class, "allocator_traits") || !is_text(traits.function, "allocate") ||
+	    !split(argument(traits.arguments, 0), &name, &arguments, &rest) || rest.len > 0 ||
+	    name.len != template.len || memcmp(name.at, template.at, name.len) != 0)
 		return false;
 	*ret = argument(arguments, 0);
 	return true;
@@ -336,46 +311,38 @@ of_own_allocator(const char *function, const char *caller, struct slice *ret)
 /* ---- is it so? ---- */
 
 /* Is the type an argument of a template, anywhere in the text? */
-static bool
-mentions(struct slice text, struct slice type)
+static bool mentions(struct slice text, struct slice type)
 {
 	for (size_t i = 1; type.len > 0 && i + type.len < text.len; i++) {
 		const char *at = text.at + i, *end = at + type.len;
-		bool begins =
-		    at[-1] == '<' || (i > 1 && at[-1] == ' ' && at[-2] == ',');
+		bool begins = at[-1] == '<' || (i > 1 && at[-1] == ' ' && at[-2] == ',');
 
 		if (begins && memcmp(at, type.at, type.len) == 0 &&
 		    (*end == ',' || *end == '>' ||
-		        (*end == ' ' && end + 1 < text.at + text.len &&
-		            end[1] == '>')))
+		        (*end == ' ' && end + 1 < text.at + text.len && end[1] == '>')))
 			return true;
 	}
 	return false;
 }
 
 /* Strings are left out: what they allocate is in no doubt. */
-static bool
-is_container(struct slice name)
+static bool is_container(struct slice name)
 {
 	return container_of(name) && !is_text(name, "basic_string");
 }
 
 /* What a member of a container may allocate, though its name does not have it. */
-static bool
-is_inner(const struct member *m, struct slice type)
+static bool is_inner(const struct member *m, struct slice type)
 {
 	struct slice name = plain(type);
 
-	return begins_with(name, "_Hash_node_base") ||
-	    begins_with(name, "__hash_node_base") ||
+	return begins_with(name, "_Hash_node_base") || begins_with(name, "__hash_node_base") ||
 	    (is_text(type, "unsigned long") &&
-	        (is_text(m->class, "_Bvector_base") ||
-	            is_text(argument(m->arguments, 0), "bool")));
+	        (is_text(m->class, "_Bvector_base") || is_text(argument(m->arguments, 0), "bool")));
 }
 
 /* May this member of a container have allocated elements of the type? */
-static bool
-may_allocate(const char *function, const struct member *m, struct slice type)
+static bool may_allocate(const char *function, const struct member *m, struct slice type)
 {
 	struct slice text = qualified(function), name, arguments, rest;
 
@@ -384,13 +351,11 @@ may_allocate(const char *function, const struct member *m, struct slice type)
 	/* a deque has an array of pointers */
 	if (type.len > 0 && type.at[type.len - 1] == '*') {
 		type.len--;
-		return strcmp(container_of(m->class), "std::deque") == 0 &&
-		    mentions(text, type);
+		return strcmp(container_of(m->class), "std::deque") == 0 && mentions(text, type);
 	}
 	/* a map of libc++ */
 	return split(type, &name, &arguments, &rest) &&
-	    (is_text(plain(name), "__value_type") ||
-	        is_text(plain(name), "__hash_value_type")) &&
+	    (is_text(plain(name), "__value_type") || is_text(plain(name), "__hash_value_type")) &&
 	    mentions(text, argument(arguments, 1));
 }
 
@@ -401,9 +366,8 @@ may_allocate(const char *function, const struct member *m, struct slice type)
  * so all members of containers from there on must know the type. `alone`: only
  * one function has said it, and whoever calls that must know it.
  */
-static bool
-is_confirmed(const char *const *functions, size_t count, size_t i,
-    struct slice type, bool alone)
+static bool is_confirmed(
+    const char *const *functions, size_t count, size_t i, struct slice type, bool alone)
 {
 	struct member m;
 
@@ -415,8 +379,7 @@ is_confirmed(const char *const *functions, size_t count, size_t i,
 	        (plain(qualified(functions[i])).len > 0 &&
 	            !(read_member(functions[i], &m) && is_container(m.class)))))
 		return false;
-	for (; i < count && functions[i] && read_member(functions[i], &m) &&
-	     is_container(m.class);
+	for (; i < count && functions[i] && read_member(functions[i], &m) && is_container(m.class);
 	     i++)
 		if (!may_allocate(functions[i], &m, type))
 			return false;
@@ -424,8 +387,7 @@ is_confirmed(const char *const *functions, size_t count, size_t i,
 }
 
 /* Nodes are allocated by their container; others have nodes of that size, too. */
-static bool
-is_of(const char *container, const char *function)
+static bool is_of(const char *container, const char *function)
 {
 	struct member m;
 
@@ -433,18 +395,15 @@ is_of(const char *container, const char *function)
 		return false;
 	if (strcmp(container, "std::shared_ptr") == 0)
 		return strstr(function, "_Sp_counted_ptr_inplace<") ||
-		    strstr(function, "__shared_ptr_emplace<") ||
-		    strstr(function, "shared_ptr");
+		    strstr(function, "__shared_ptr_emplace<") || strstr(function, "shared_ptr");
 	return read_member(function, &m) && container_of(m.class) &&
 	    strcmp(container_of(m.class), container) == 0;
 }
 
 /* A function that allocates for elements, and for nothing else. */
-static bool
-only_allocates(struct slice function)
+static bool only_allocates(struct slice function)
 {
-	static const char *const names[] = {
-	    "_M_allocate", "_M_create_storage", "_M_allocate_node"};
+	static const char *const names[] = {"_M_allocate", "_M_create_storage", "_M_allocate_node"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (is_text(function, names[i]))
@@ -452,46 +411,39 @@ only_allocates(struct slice function)
 	return false;
 }
 
-static bool
-of_container(const struct member *m, struct slice *ret)
+static bool of_container(const struct member *m, struct slice *ret)
 {
 	*ret = argument(m->arguments, 0);
 	if (is_text(m->class, "basic_string"))
 		return is_scalar(*ret);
 	if (is_text(m->class, "vector") || is_text(m->class, "_Vector_base"))
 		/* the bits of a vector<bool> are in words */
-		return !is_text(*ret, "bool") &&
-		    (is_scalar(*ret) || only_allocates(m->function));
+		return !is_text(*ret, "bool") && (is_scalar(*ret) || only_allocates(m->function));
 	if (is_text(m->class, "_Deque_base"))
 		return is_text(m->function, "_M_allocate_node");
 	return false;
 }
 
 /* `new T(...)` of std::make_unique<T>(), where nothing is inlined into it. */
-static bool
-of_maker(const char *function, struct slice *ret)
+static bool of_maker(const char *function, struct slice *ret)
 {
 	struct slice name, arguments, rest;
 
 	if (!split(qualified(function), &name, &arguments, &rest))
 		return false;
 	*ret = argument(arguments, 0);
-	return is_text(plain(name), "make_unique") && ret->len > 0 &&
-	    ret->at[ret->len - 1] != ']';
+	return is_text(plain(name), "make_unique") && ret->len > 0 && ret->at[ret->len - 1] != ']';
 }
 
 /* Functions between an allocator of libc++ and operator new. */
-static bool
-is_between(const char *function)
+static bool is_between(const char *function)
 {
 	struct slice name = plain(qualified(function));
 
-	return begins_with(name, "__libcpp_allocate") ||
-	    begins_with(name, "__libcpp_operator_new");
+	return begins_with(name, "__libcpp_allocate") || begins_with(name, "__libcpp_operator_new");
 }
 
-static bool
-is_usable(struct slice type)
+static bool is_usable(struct slice type)
 {
 	return type.len > 0 && !is_text(type, "void");
 }
@@ -500,9 +452,8 @@ is_usable(struct slice type)
  * The allocator, and its traits, if these are listed: they come last and are
  * right. *at is the last one of them.
  */
-static bool
-of_allocators(const char *const *functions, size_t count, size_t *at,
-    struct slice *ret, bool *ret_alone)
+static bool of_allocators(
+    const char *const *functions, size_t count, size_t *at, struct slice *ret, bool *ret_alone)
 {
 	struct slice type;
 	struct member m;
@@ -516,8 +467,8 @@ of_allocators(const char *const *functions, size_t count, size_t *at,
 	}
 	if (!read_member(functions[i], &m) || !of_allocator(&m, ret))
 		return false;
-	for (; i + 1 < count && functions[i + 1] &&
-	     read_member(functions[i + 1], &m) && of_allocator(&m, &type);
+	for (; i + 1 < count && functions[i + 1] && read_member(functions[i + 1], &m) &&
+	     of_allocator(&m, &type);
 	     i++)
 		*ret = type;
 	*ret_alone = i == *at;
@@ -526,8 +477,7 @@ of_allocators(const char *const *functions, size_t count, size_t *at,
 }
 
 /* Up to the function that allocates. */
-static size_t
-first_of(const char *const *functions, size_t count)
+static size_t first_of(const char *const *functions, size_t count)
 {
 	size_t i = 0;
 
@@ -536,9 +486,8 @@ first_of(const char *const *functions, size_t count)
 	return i;
 }
 
-bool
-element_find(const char *const *functions, const bool *lines, size_t count,
-    struct element *ret)
+bool element_find(
+    const char *const *functions, const bool *lines, size_t count, struct element *ret)
 {
 	struct slice type = {NULL, 0};
 	struct member m = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
@@ -549,25 +498,20 @@ element_find(const char *const *functions, const bool *lines, size_t count,
 		return false;
 	*ret = (struct element){NULL, 0, NULL, false};
 	if (!of_allocators(functions, count, &i, &type, &alone)) {
-		if (read_member(functions[i], &m)
-		        ? !of_container(&m, &type)
-		        : !lines[i] || !of_maker(functions[i], &type))
+		if (read_member(functions[i], &m) ? !of_container(&m, &type)
+		                                  : !lines[i] || !of_maker(functions[i], &type))
 			return false;
 		is_text_of = is_text(m.class, "basic_string");
 	}
 	type = without_node(type, &ret->container);
 	if (!is_usable(type) ||
-	    (ret->container &&
-	        !is_of(
-	            ret->container, i + 1 < count ? functions[i + 1] : NULL)) ||
-	    (!is_text_of &&
-	        !is_confirmed(functions, count, i + 1, type, alone)))
+	    (ret->container && !is_of(ret->container, i + 1 < count ? functions[i + 1] : NULL)) ||
+	    (!is_text_of && !is_confirmed(functions, count, i + 1, type, alone)))
 		return false;
 	ret->type = type.at;
 	ret->len = type.len;
 	ret->is_scalar = is_scalar(type);
-	for (size_t n = 0; !ret->container && i < count && n < OUTER;
-	     i++, n++) {
+	for (size_t n = 0; !ret->container && i < count && n < OUTER; i++, n++) {
 		if (!functions[i] || !read_member(functions[i], &m))
 			break;
 		ret->container = container_of(m.class);
@@ -575,9 +519,7 @@ element_find(const char *const *functions, const bool *lines, size_t count,
 	return true;
 }
 
-bool
-element_is_open(
-    const char *const *functions, size_t count, const struct element *found)
+bool element_is_open(const char *const *functions, size_t count, const struct element *found)
 {
 	struct member m = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
 	size_t i = first_of(functions, count), n = 0;
@@ -587,11 +529,9 @@ element_is_open(
 		return true;
 	if (!functions[i])
 		return false;
-	if (found && read_member(functions[i], &m) &&
-	    is_text(m.class, "basic_string"))
+	if (found && read_member(functions[i], &m) && is_text(m.class, "basic_string"))
 		return false; /* nobody needs to confirm it */
-	if (!read_member(functions[i], &m) &&
-	    is_allocate(functions[i], &template))
+	if (!read_member(functions[i], &m) && is_allocate(functions[i], &template))
 		i++; /* who calls it decides */
 	for (; i < count && n < OUTER; i++, n++)
 		if (!functions[i] || !read_member(functions[i], &m))

@@ -26,15 +26,14 @@ struct element {
  * `functions`, demangled, from the caller of the allocator outwards; NULL: not
  * known. lines[i]: functions that were inlined there would be listed, too.
  */
-bool element_find(const char *const *functions, const bool *lines, size_t count,
-    struct element *ret);
+bool element_find(
+    const char *const *functions, const bool *lines, size_t count, struct element *ret);
 
 /*
  * Could functions further out change the answer, which was `found`? NULL: there
  * was no type.
  */
-bool element_is_open(
-    const char *const *functions, size_t count, const struct element *found);
+bool element_is_open(const char *const *functions, size_t count, const struct element *found);
 
 /*
  * The container that has this name; NULL: there is none. Texts of containers

@@ -24,8 +24,7 @@ struct fingerprints {
 /* ---- names ---- */
 
 /* Past the bracket that closes the one at `at`. */
-static const char *
-past(const char *at)
+static const char *past(const char *at)
 {
 	int depth = 0;
 
@@ -39,8 +38,7 @@ past(const char *at)
 }
 
 /* Is the bracket at `at` part of a name, as in "operator()"? */
-static bool
-is_operator(const char *name, const char *at)
+static bool is_operator(const char *name, const char *at)
 {
 	static const char word[] = "operator";
 	size_t n = sizeof(word) - 1;
@@ -49,8 +47,7 @@ is_operator(const char *name, const char *at)
 }
 
 /* "{lambda(int)#2}" becomes "{lambda}"; returns what follows it. */
-static const char *
-copy_braces(const char *at, char **to)
+static const char *copy_braces(const char *at, char **to)
 {
 	const char *end = past(at);
 	size_t n = 1 + strcspn(at + 1, "(#{}");
@@ -62,8 +59,7 @@ copy_braces(const char *at, char **to)
 	return end;
 }
 
-char *
-fingerprint_function(const char *name)
+char *fingerprint_function(const char *name)
 {
 	static const char anonymous[] = "(anonymous namespace)";
 	char *text = malloc(strlen(name) + 2), *to = text;
@@ -85,8 +81,7 @@ fingerprint_function(const char *name)
 				at += strlen(" const");
 		} else if (*at == '{') {
 			at = copy_braces(at, &to);
-		} else if (text_begins_with(at, "[abi:") ||
-		    text_begins_with(at, " [clone")) {
+		} else if (text_begins_with(at, "[abi:") || text_begins_with(at, " [clone")) {
 			at = past(at);
 		} else if (*at == '$' && at[1] == '_') { /* clang's lambdas */
 			*to++ = *at++;
@@ -103,8 +98,7 @@ fingerprint_function(const char *name)
 /* ---- frames ---- */
 
 /* "[libfoo.so]", without the version at the end of the file's name. */
-static char *
-module_text(const char *module)
+static char *module_text(const char *module)
 {
 	const char *base = text_base(module), *so;
 	char *text;
@@ -117,13 +111,11 @@ module_text(const char *module)
 	return asprintf(&text, "[%.*s]", n, base) < 0 ? NULL : text;
 }
 
-static int
-fill(struct item *item, const struct frame *x)
+static int fill(struct item *item, const struct frame *x)
 {
 	if (x->is_missing)
 		return 0;
-	item->text = x->function ? fingerprint_function(x->function)
-	                         : module_text(x->module);
+	item->text = x->function ? fingerprint_function(x->function) : module_text(x->module);
 	if (!item->text)
 		return -ENOMEM;
 	item->weight = BLAME_OWN;
@@ -131,13 +123,11 @@ fill(struct item *item, const struct frame *x)
 		item->weight = BLAME_SYSTEM;
 	else if (x->function && blame_is_library(x->function))
 		item->weight = BLAME_LIBRARY;
-	item->is_main =
-	    x->is_main && x->function && strcmp(x->function, "main") == 0;
+	item->is_main = x->is_main && x->function && strcmp(x->function, "main") == 0;
 	return 0;
 }
 
-int
-fingerprints_new(const struct view *v, struct fingerprints **ret)
+int fingerprints_new(const struct view *v, struct fingerprints **ret)
 {
 	struct fingerprints *f = calloc(1, sizeof(*f));
 	int err = 0;
@@ -159,8 +149,7 @@ fingerprints_new(const struct view *v, struct fingerprints **ret)
 	return err;
 }
 
-void
-fingerprints_free(struct fingerprints *f)
+void fingerprints_free(struct fingerprints *f)
 {
 	if (!f)
 		return;
@@ -173,16 +162,14 @@ fingerprints_free(struct fingerprints *f)
 /* ---- sites ---- */
 
 /* FNV-1a */
-static uint64_t
-hash_text(uint64_t h, const char *text)
+static uint64_t hash_text(uint64_t h, const char *text)
 {
 	for (; *text; text++)
 		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
 	return (h ^ '\n') * UINT64_C(0x100000001b3);
 }
 
-static void
-add_text(struct fingerprint *ret, const char *text)
+static void add_text(struct fingerprint *ret, const char *text)
 {
 	size_t len = strlen(ret->text), room = sizeof(ret->text) - len;
 
@@ -190,16 +177,14 @@ add_text(struct fingerprint *ret, const char *text)
 }
 
 /* Takes the frames of at least this weight; false: there is none. */
-static bool
-take(const struct fingerprints *f, const struct view_site *site, uint8_t weight,
+static bool take(const struct fingerprints *f, const struct view_site *site, uint8_t weight,
     struct fingerprint *ret)
 {
 	const char *last = NULL;
 	unsigned taken = 0;
 
 	*ret = (struct fingerprint){.hash = UINT64_C(0xcbf29ce484222325)};
-	for (uint32_t i = 0;
-	     i < site->frame_count && taken < FINGERPRINT_FRAMES; i++) {
+	for (uint32_t i = 0; i < site->frame_count && taken < FINGERPRINT_FRAMES; i++) {
 		const struct item *item = &f->items[site->frames[i]];
 
 		if (!item->text || item->weight < weight)
@@ -217,9 +202,8 @@ take(const struct fingerprints *f, const struct view_site *site, uint8_t weight,
 	return taken > 0;
 }
 
-void
-fingerprints_site(const struct fingerprints *f, const struct view_site *site,
-    struct fingerprint *ret)
+void fingerprints_site(
+    const struct fingerprints *f, const struct view_site *site, struct fingerprint *ret)
 {
 	uint8_t weight = BLAME_OWN;
 

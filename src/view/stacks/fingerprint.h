@@ -25,9 +25,8 @@ enum {
  */
 struct fingerprint {
 	uint64_t hash;
-	uint32_t place; /* position in the site's frames of the first one */
-	char text
-	    [FINGERPRINT_TEXT_BYTES]; /* "add < handle < main", may be cut */
+	uint32_t place;                    /* position in the site's frames of the first one */
+	char text[FINGERPRINT_TEXT_BYTES]; /* "add < handle < main", may be cut */
 };
 
 struct fingerprints;
@@ -38,8 +37,8 @@ int fingerprints_new(const struct view *v, struct fingerprints **ret);
 /* NULL is fine. */
 void fingerprints_free(struct fingerprints *f);
 
-void fingerprints_site(const struct fingerprints *f,
-    const struct view_site *site, struct fingerprint *ret);
+void fingerprints_site(
+    const struct fingerprints *f, const struct view_site *site, struct fingerprint *ret);
 
 /*
  * A demangled name without parameters, qualifiers and numbers of lambdas; the

@@ -4,8 +4,7 @@
 
 #include <stdbool.h>
 
-static bool
-same(const struct frame *frames, const uint32_t *a, const uint32_t *b, size_t n)
+static bool same(const struct frame *frames, const uint32_t *a, const uint32_t *b, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (frames[a[i]].label != frames[b[i]].label)
@@ -14,21 +13,16 @@ same(const struct frame *frames, const uint32_t *a, const uint32_t *b, size_t n)
 }
 
 /* How often the first `period` frames repeat in sequence. */
-static size_t
-times(
-    const struct frame *frames, const uint32_t *at, size_t count, size_t period)
+static size_t times(const struct frame *frames, const uint32_t *at, size_t count, size_t period)
 {
 	size_t n = 1;
 
-	while ((n + 1) * period <= count &&
-	    same(frames, at, at + n * period, period))
+	while ((n + 1) * period <= count && same(frames, at, at + n * period, period))
 		n++;
 	return n;
 }
 
-size_t
-fold_stack(const struct frame *frames, uint32_t *numbers, uint16_t *repeats,
-    size_t count)
+size_t fold_stack(const struct frame *frames, uint32_t *numbers, uint16_t *repeats, size_t count)
 {
 	size_t kept = 0, at = 0;
 
@@ -43,9 +37,7 @@ fold_stack(const struct frame *frames, uint32_t *numbers, uint16_t *repeats,
 			period = 1;
 		for (size_t i = 0; i < period; i++) {
 			numbers[kept] = numbers[at + i];
-			repeats[kept++] = i > 0 ? 1
-			    : n > UINT16_MAX    ? UINT16_MAX
-			                        : (uint16_t)n;
+			repeats[kept++] = i > 0 ? 1 : n > UINT16_MAX ? UINT16_MAX : (uint16_t)n;
 		}
 		at += n * period;
 	}

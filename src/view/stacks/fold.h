@@ -16,7 +16,6 @@ enum { FOLD_PERIOD = 16 }; /* longer cycles of functions are not folded */
  * often it came; of the others it is 1. Returns how many frames remain; both
  * arrays have `count` entries.
  */
-size_t fold_stack(const struct frame *frames, uint32_t *numbers,
-    uint16_t *repeats, size_t count);
+size_t fold_stack(const struct frame *frames, uint32_t *numbers, uint16_t *repeats, size_t count);
 
 #endif

@@ -59,8 +59,7 @@ struct frames {
 	size_t brief_count, brief_room;
 };
 
-int
-frames_new(struct names *names, struct frames **ret)
+int frames_new(struct names *names, struct frames **ret)
 {
 	struct frames *f = calloc(1, sizeof(*f));
 
@@ -71,8 +70,7 @@ frames_new(struct names *names, struct frames **ret)
 	return 0;
 }
 
-void
-frames_free(struct frames *f)
+void frames_free(struct frames *f)
 {
 	if (!f)
 		return;
@@ -93,34 +91,27 @@ frames_free(struct frames *f)
 
 /* ---- modules ---- */
 
-static bool
-same_module(const void *items, uint32_t item, const void *key)
+static bool same_module(const void *items, uint32_t item, const void *key)
 {
 	const struct module *x = (const struct module *)items + item, *y = key;
 	const struct process_module *a = x->file, *b = y->file;
 
-	return x->source == y->source &&
-	    a->build_id_bytes == b->build_id_bytes &&
-	    memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0 &&
-	    text_same(a->path, b->path);
+	return x->source == y->source && a->build_id_bytes == b->build_id_bytes &&
+	    memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0 && text_same(a->path, b->path);
 }
 
-static int
-add_module(struct frames *f, const struct process_module *m, uint32_t *ret)
+static int add_module(struct frames *f, const struct process_module *m, uint32_t *ret)
 {
-	const struct module fresh = {
-	    .file = m, .source = names_source(f->names, f->process, m)};
+	const struct module fresh = {.file = m, .source = names_source(f->names, f->process, m)};
 	uint64_t id;
 	uint32_t at;
 	int err;
 
-	err = room_make(
-	    &f->modules, &f->module_room, f->module_count, sizeof(*f->modules));
+	err = room_make(&f->modules, &f->module_room, f->module_count, sizeof(*f->modules));
 	if (err < 0)
 		return err;
 	memcpy(&id, m->build_id, sizeof(id));
-	err = dict_find(&f->module_index,
-	    dict_hash(dict_hash_text(m->path), id, m->build_id_bytes),
+	err = dict_find(&f->module_index, dict_hash(dict_hash_text(m->path), id, m->build_id_bytes),
 	    same_module, f->modules, &fresh, (uint32_t)f->module_count, &at);
 	if (err < 0)
 		return err;
@@ -130,20 +121,17 @@ add_module(struct frames *f, const struct process_module *m, uint32_t *ret)
 	return 0;
 }
 
-void
-frames_join_programs(struct frames *f)
+void frames_join_programs(struct frames *f)
 {
 	f->joins_programs = true;
 }
 
-void
-frames_shorten(struct frames *f)
+void frames_shorten(struct frames *f)
 {
 	f->shortens = true;
 }
 
-int
-frames_begin(struct frames *f, const struct process *p, uint32_t number)
+int frames_begin(struct frames *f, const struct process *p, uint32_t number)
 {
 	uint32_t *module_of = calloc(p->module_count + 1, sizeof(*module_of));
 	int err = 0;
@@ -163,8 +151,7 @@ frames_begin(struct frames *f, const struct process *p, uint32_t number)
 /* ---- frames ---- */
 
 /* The name of a module without its version; it has *ret_len bytes. */
-static const char *
-family_of(const struct frame *x, size_t *ret_len)
+static const char *family_of(const struct frame *x, size_t *ret_len)
 {
 	const char *base = text_base(x->module), *so;
 
@@ -176,8 +163,7 @@ family_of(const struct frame *x, size_t *ret_len)
 	return base;
 }
 
-static bool
-same_family(const struct frame *a, const struct frame *b)
+static bool same_family(const struct frame *a, const struct frame *b)
 {
 	size_t n, k;
 	const char *x = family_of(a, &n), *y = family_of(b, &k);
@@ -189,48 +175,40 @@ same_family(const struct frame *a, const struct frame *b)
  * A script has no module, and many functions without a name: its file and the
  * line where a function begins are a part of what it is.
  */
-static bool
-same_source(const struct frame *a, const struct frame *b)
+static bool same_source(const struct frame *a, const struct frame *b)
 {
 	if (!a->language && !b->language)
 		return true;
-	return a->language == b->language && a->line == b->line &&
-	    text_same(a->file, b->file);
+	return a->language == b->language && a->line == b->line && text_same(a->file, b->file);
 }
 
-static bool
-same_label(const void *items, uint32_t item, const void *key)
+static bool same_label(const void *items, uint32_t item, const void *key)
 {
 	const struct frame *a = (const struct frame *)items + item;
 	const struct frame *b = key;
 
-	return a->is_missing == b->is_missing &&
-	    text_same(a->function, b->function) &&
-	    (a->function || a->offset == b->offset) && same_family(a, b) &&
-	    same_source(a, b);
+	return a->is_missing == b->is_missing && text_same(a->function, b->function) &&
+	    (a->function || a->offset == b->offset) && same_family(a, b) && same_source(a, b);
 }
 
-static bool
-same_place(const void *items, uint32_t item, const void *key)
+static bool same_place(const void *items, uint32_t item, const void *key)
 {
 	const struct frame *a = (const struct frame *)items + item;
 	const struct frame *b = key;
 
-	return a->line == b->line && same_label(items, item, key) &&
-	    text_same(a->file, b->file) && text_same(a->module, b->module);
+	return a->line == b->line && same_label(items, item, key) && text_same(a->file, b->file) &&
+	    text_same(a->module, b->module);
 }
 
 /* Makes the short name of a function that is new. -ENOMEM. */
-static int
-find_brief(struct frames *f, struct frame *x)
+static int find_brief(struct frames *f, struct frame *x)
 {
 	char *brief;
 
 	x->brief = x->function;
 	if (!f->shortens || !x->function || x->is_missing)
 		return 0;
-	if (room_make(
-	        &f->briefs, &f->brief_room, f->brief_count, sizeof(char *)) < 0)
+	if (room_make(&f->briefs, &f->brief_room, f->brief_count, sizeof(char *)) < 0)
 		return -ENOMEM;
 	brief = shorten_name(x->function);
 	if (!brief)
@@ -242,8 +220,7 @@ find_brief(struct frames *f, struct frame *x)
 	return 0;
 }
 
-static int
-add_frame(struct frames *f, const struct frame *fresh, uint32_t *ret)
+static int add_frame(struct frames *f, const struct frame *fresh, uint32_t *ret)
 {
 	uint32_t n = (uint32_t)f->count;
 	const char *family;
@@ -257,16 +234,14 @@ add_frame(struct frames *f, const struct frame *fresh, uint32_t *ret)
 	*x = *fresh;
 	x->is_any = x->is_main && x->function && f->joins_programs;
 	family = family_of(x, &len);
-	h = dict_hash(dict_hash_text(x->function), dict_hash_bytes(family, len),
-	    x->function ? 0 : x->offset);
+	h = dict_hash(
+	    dict_hash_text(x->function), dict_hash_bytes(family, len), x->function ? 0 : x->offset);
 	if (x->language) /* see same_source() */
 		h = dict_hash(h, dict_hash_text(x->file), x->line);
-	if (dict_find(
-	        &f->label_index, h, same_label, f->list, x, n, &x->label) < 0)
+	if (dict_find(&f->label_index, h, same_label, f->list, x, n, &x->label) < 0)
 		return -ENOMEM;
 	x->weight = x->label == n ? blame_weigh(x) : f->list[x->label].weight;
-	x->machinery = x->label == n ? (uint8_t)machinery_of(x)
-	                             : f->list[x->label].machinery;
+	x->machinery = x->label == n ? (uint8_t)machinery_of(x) : f->list[x->label].machinery;
 	if (x->label != n)
 		x->brief = f->list[x->label].brief;
 	else if (find_brief(f, x) < 0)
@@ -275,34 +250,29 @@ add_frame(struct frames *f, const struct frame *fresh, uint32_t *ret)
 	f->count++;
 	x->place = n;
 	*ret = n;
-	return dict_find(&f->place_index,
-	    dict_hash(h, dict_hash_text(x->file), x->line), same_place, f->list,
-	    x, n, &x->place);
+	return dict_find(&f->place_index, dict_hash(h, dict_hash_text(x->file), x->line),
+	    same_place, f->list, x, n, &x->place);
 }
 
-static int
-add_number(struct frames *f, uint32_t number)
+static int add_number(struct frames *f, uint32_t number)
 {
-	if (room_make(&f->numbers, &f->number_room, f->number_count,
-	        sizeof(*f->numbers)) < 0)
+	if (room_make(&f->numbers, &f->number_room, f->number_count, sizeof(*f->numbers)) < 0)
 		return -ENOMEM;
 	f->numbers[f->number_count++] = number;
 	return 0;
 }
 
-static bool
-same_asked(const void *items, uint32_t item, const void *key)
+static bool same_asked(const void *items, uint32_t item, const void *key)
 {
 	const struct asked *a = (const struct asked *)items + item;
 	const struct asked *b = key;
 
-	return a->word == b->word && a->module == b->module &&
-	    a->process == b->process && a->is_guessed == b->is_guessed;
+	return a->word == b->word && a->module == b->module && a->process == b->process &&
+	    a->is_guessed == b->is_guessed;
 }
 
 /* Names it; a frame without a name is a frame all the same. */
-static int
-add_chain(struct frames *f, uint64_t word, struct asked *a)
+static int add_chain(struct frames *f, uint64_t word, struct asked *a)
 {
 	const struct process_module *m = process_module(f->process, word);
 	const struct names_frame *chain;
@@ -318,9 +288,7 @@ add_chain(struct frames *f, uint64_t word, struct asked *a)
 		    .api = chain[i].api,
 		    .inlined = chain[i].inlined,
 		    .folded = chain[i].folded,
-		    .language =
-		        (uint8_t)(m ? MAPNAME_NATIVE
-		                    : mapname_language(chain[i].symbol)),
+		    .language = (uint8_t)(m ? MAPNAME_NATIVE : mapname_language(chain[i].symbol)),
 		    .is_guessed = a->is_guessed,
 		    .module = m ? m->path : NULL,
 		    .is_main = m && m->is_main,
@@ -335,28 +303,22 @@ add_chain(struct frames *f, uint64_t word, struct asked *a)
 	return err;
 }
 
-int
-frames_find(
-    struct frames *f, uint64_t word, bool is_guessed, struct frames_span *ret)
+int frames_find(struct frames *f, uint64_t word, bool is_guessed, struct frames_span *ret)
 {
 	const struct process_module *m = process_module(f->process, word);
 	struct asked key;
 	uint32_t at;
 	int err;
 
-	err = room_make(
-	    &f->asked, &f->asked_room, f->asked_count, sizeof(*f->asked));
+	err = room_make(&f->asked, &f->asked_room, f->asked_count, sizeof(*f->asked));
 	if (err < 0)
 		return err;
-	key = (struct asked){
-	    .module = m ? f->module_of[SEG_FRAME_MODULE(word)] : 0,
+	key = (struct asked){.module = m ? f->module_of[SEG_FRAME_MODULE(word)] : 0,
 	    .process = m ? 0 : f->process_number,
 	    .is_guessed = is_guessed,
-	    .word = (SEG_FRAME_PC(word) - (m ? m->base : 0)) ^
-	        (word & SEG_FRAME_EXACT)};
-	err = dict_find(&f->asked_index,
-	    dict_hash(key.word, key.module, key.process), same_asked, f->asked,
-	    &key, (uint32_t)f->asked_count, &at);
+	    .word = (SEG_FRAME_PC(word) - (m ? m->base : 0)) ^ (word & SEG_FRAME_EXACT)};
+	err = dict_find(&f->asked_index, dict_hash(key.word, key.module, key.process), same_asked,
+	    f->asked, &key, (uint32_t)f->asked_count, &at);
 	if (err < 0)
 		return err;
 	if (at == f->asked_count) {
@@ -365,13 +327,12 @@ frames_find(
 		if (err < 0)
 			return err;
 	}
-	*ret = (struct frames_span){.numbers = f->numbers + f->asked[at].first,
-	    .count = f->asked[at].count};
+	*ret = (struct frames_span){
+	    .numbers = f->numbers + f->asked[at].first, .count = f->asked[at].count};
 	return 0;
 }
 
-int
-frames_missing(struct frames *f, const char *words, uint32_t *ret)
+int frames_missing(struct frames *f, const char *words, uint32_t *ret)
 {
 	struct frame x = {.function = words, .is_missing = true};
 	size_t i;
@@ -390,8 +351,7 @@ frames_missing(struct frames *f, const char *words, uint32_t *ret)
 	return err;
 }
 
-int
-frames_plain(struct frames *f, uint32_t *number)
+int frames_plain(struct frames *f, uint32_t *number)
 {
 	struct frame x = f->list[*number];
 	uint32_t fresh;
@@ -409,8 +369,7 @@ frames_plain(struct frames *f, uint32_t *number)
 	return 0;
 }
 
-const struct frame *
-frames_list(const struct frames *f, size_t *ret_count)
+const struct frame *frames_list(const struct frames *f, size_t *ret_count)
 {
 	*ret_count = f->count;
 	return f->list;

@@ -69,8 +69,7 @@ int frames_begin(struct frames *f, const struct process *p, uint32_t number);
  * The frames of a word of stacks_frames(), and whether it was reached by a
  * guess. -ENOMEM.
  */
-int frames_find(
-    struct frames *f, uint64_t word, bool is_guessed, struct frames_span *ret);
+int frames_find(struct frames *f, uint64_t word, bool is_guessed, struct frames_span *ret);
 
 /* A frame that is a sentence about missing frames; the text must stay valid. */
 int frames_missing(struct frames *f, const char *words, uint32_t *ret);

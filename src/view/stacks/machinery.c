@@ -66,8 +66,7 @@ static const struct pattern patterns[] = {
     {MAPNAME_JAVA, "call_stub"},
 };
 
-static bool
-matches(const char *pattern, const char *name)
+static bool matches(const char *pattern, const char *name)
 {
 	size_t n = strlen(pattern);
 
@@ -76,8 +75,7 @@ matches(const char *pattern, const char *name)
 	return strcmp(pattern, name) == 0;
 }
 
-enum mapname_language
-machinery_of(const struct frame *x)
+enum mapname_language machinery_of(const struct frame *x)
 {
 	char name[64];
 	size_t len;
@@ -104,24 +102,21 @@ machinery_of(const struct frame *x)
  * some copies of it; but it has no unwind information, either, so such a frame
  * was reached by a guess.
  */
-static bool
-is_machinery(const struct frame *x, uint8_t language)
+static bool is_machinery(const struct frame *x, uint8_t language)
 {
 	return x->machinery == language ||
 	    (language == MAPNAME_JS && x->is_guessed && !x->function);
 }
 
 /* A function of a language, not of its runtime. */
-static bool
-is_function(const struct frame *x)
+static bool is_function(const struct frame *x)
 {
 	return x->language && !x->machinery;
 }
 
-size_t
-machinery_leave_out(const struct frame *frames, uint32_t *stack, size_t count)
+size_t machinery_leave_out(const struct frame *frames, uint32_t *stack, size_t count)
 {
-	size_t kept = 0, run = 0; /* run: kept frames that may be machinery */
+	size_t kept = 0, run = 0;          /* run: kept frames that may be machinery */
 	uint8_t language = MAPNAME_NATIVE; /* of the function before them */
 
 	for (size_t i = 0; i < count; i++) {

@@ -15,7 +15,6 @@ enum mapname_language machinery_of(const struct frame *x);
  * Leaves out frames between two functions of one language that are all
  * machinery of that language. Returns how many frames remain.
  */
-size_t machinery_leave_out(
-    const struct frame *frames, uint32_t *stack, size_t count);
+size_t machinery_leave_out(const struct frame *frames, uint32_t *stack, size_t count);
 
 #endif

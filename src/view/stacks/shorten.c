@@ -20,23 +20,19 @@ struct shorten {
 	int angles;   /* of <> that are kept */
 };
 
-static bool
-is_word(char c)
+static bool is_word(char c)
 {
-	return isalnum((unsigned char)c) || c == '_' || c == '$' ||
-	    (unsigned char)c >= 0x80;
+	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-static void
-keep(struct shorten *s, size_t n)
+static void keep(struct shorten *s, size_t n)
 {
 	memcpy(s->kept + s->len, s->from, n);
 	s->len += n;
 	s->from += n;
 }
 
-static void
-keep_text(struct shorten *s, const char *text)
+static void keep_text(struct shorten *s, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -51,8 +47,7 @@ enum { DEPTH_MAX = 256 };
  * curly brackets, < and > are operators. A bracket that is never closed ends
  * with the name.
  */
-static const char *
-past(const char *p)
+static const char *past(const char *p)
 {
 	char open[DEPTH_MAX];
 	int depth = 0;
@@ -69,9 +64,8 @@ past(const char *p)
 			if (depth == DEPTH_MAX)
 				return p + strlen(p);
 			open[depth++] = *p;
-		} else if ((*p == ')' && last == '(') ||
-		    (*p == ']' && last == '[') || (*p == '}' && last == '{') ||
-		    (*p == '>' && last == '<' && p[-1] != '-')) {
+		} else if ((*p == ')' && last == '(') || (*p == ']' && last == '[') ||
+		    (*p == '}' && last == '{') || (*p == '>' && last == '<' && p[-1] != '-')) {
 			depth--;
 		}
 		if (depth == 0)
@@ -81,14 +75,13 @@ past(const char *p)
 }
 
 /* The longest operator that the text begins with; 0: none. */
-static size_t
-operator_length(const char *text)
+static size_t operator_length(const char *text)
 {
 	/* longer operators before those that they begin with */
-	static const char *const operators[] = {"<=>", "<<=", ">>=", "->*",
-	    "()", "[]", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "++",
-	    "--", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "->", "<",
-	    ">", "=", "+", "-", "*", "/", "%", "^", "&", "|", "~", "!", ","};
+	static const char *const operators[] = {"<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>",
+	    "<=", ">=", "==", "!=", "&&", "||", "++", "--",
+	    "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "->", "<", ">", "=", "+", "-", "*", "/",
+	    "%", "^", "&", "|", "~", "!", ","};
 
 	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
 		if (text_begins_with(text, operators[i]))
@@ -99,8 +92,7 @@ operator_length(const char *text)
 /*
  * Skips template arguments, if they are here, with or without a space before.
  */
-static void
-keep_arguments(struct shorten *s)
+static void keep_arguments(struct shorten *s)
 {
 	const char *from = s->from + (*s->from == ' ');
 
@@ -111,8 +103,7 @@ keep_arguments(struct shorten *s)
 }
 
 /* "operator" and what it is called by: (), <<=, new[], "" _x, unsigned long */
-static void
-keep_operator(struct shorten *s)
+static void keep_operator(struct shorten *s)
 {
 	size_t n;
 
@@ -124,8 +115,7 @@ keep_operator(struct shorten *s)
 		return;
 	}
 	/* new, delete[], a literal, or a type: up to the parameters */
-	while (*s->from && *s->from != '(' &&
-	    !text_begins_with(s->from, "[abi:")) {
+	while (*s->from && *s->from != '(' && !text_begins_with(s->from, "[abi:")) {
 		if (*s->from == '<')
 			keep_arguments(s);
 		else
@@ -134,11 +124,9 @@ keep_operator(struct shorten *s)
 }
 
 /* Skips parameters and what may follow them. */
-static void
-drop_parameters(struct shorten *s)
+static void drop_parameters(struct shorten *s)
 {
-	static const char *const words[] = {
-	    " const", " volatile", " &&", " &", " noexcept"};
+	static const char *const words[] = {" const", " volatile", " &&", " &", " noexcept"};
 	bool more = true;
 
 	s->from = past(s->from);
@@ -153,8 +141,7 @@ drop_parameters(struct shorten *s)
 	}
 }
 
-static bool
-ends(const struct shorten *s, const char *with)
+static bool ends(const struct shorten *s, const char *with)
 {
 	size_t n = strlen(with);
 
@@ -162,8 +149,7 @@ ends(const struct shorten *s, const char *with)
 }
 
 /* Rust's types inside <T as Trait>: [u8], (), fn(u32), [T; 4] */
-static bool
-is_type(const struct shorten *s)
+static bool is_type(const struct shorten *s)
 {
 	return s->angles > 0 &&
 	    ((*s->from == '(' && !ends(s, "lambda")) ||
@@ -171,24 +157,19 @@ is_type(const struct shorten *s)
 }
 
 /* Rust's f::<u32>; <impl T> and <lambda> are names. */
-static bool
-is_turbofish(const struct shorten *s)
+static bool is_turbofish(const struct shorten *s)
 {
-	return *s->from == '<' && ends(s, "::") &&
-	    !text_begins_with(s->from, "<impl") &&
-	    !text_begins_with(s->from, "<lambda") &&
-	    !text_begins_with(s->from, "<unnamed");
+	return *s->from == '<' && ends(s, "::") && !text_begins_with(s->from, "<impl") &&
+	    !text_begins_with(s->from, "<lambda") && !text_begins_with(s->from, "<unnamed");
 }
 
-static void
-step(struct shorten *s)
+static void step(struct shorten *s)
 {
 	char c = *s->from, last = '\0';
 
 	if (s->len > 0)
 		last = s->kept[s->len - 1];
-	if (text_begins_with(s->from, "operator") && !is_word(last) &&
-	    !is_word(s->from[8])) {
+	if (text_begins_with(s->from, "operator") && !is_word(last) && !is_word(s->from[8])) {
 		keep_operator(s);
 	} else if (text_begins_with(s->from, "__cxx11::") && !is_word(last)) {
 		s->from += strlen("__cxx11::"); /* nobody writes it */
@@ -199,12 +180,10 @@ step(struct shorten *s)
 	} else if (c == '(') {
 		drop_parameters(s);
 	} else if (is_turbofish(s) ||
-	    (c == '<' &&
-	        (is_word(last) || (last && strchr("}>]=!+-*/%^&|~,", last))))) {
+	    (c == '<' && (is_word(last) || (last && strchr("}>]=!+-*/%^&|~,", last))))) {
 		keep_text(s, "<...>");
 		s->from = past(s->from);
-	} else if (c == '[' ||
-	    (text_begins_with(s->from, " [") && s->angles == 0)) {
+	} else if (c == '[' || (text_begins_with(s->from, " [") && s->angles == 0)) {
 		s->from = past(s->from + (c == ' '));
 	} else {
 		/* <T as Trait> and {lambda(int)#1} are parts of a name */
@@ -218,8 +197,7 @@ step(struct shorten *s)
 	}
 }
 
-char *
-shorten_name(const char *name)
+char *shorten_name(const char *name)
 {
 	size_t len = strlen(name);
 	/* "<>" of two bytes may become five */

@@ -270,8 +270,7 @@ static const char *const patterns[] = {
 enum { PATTERNS = sizeof(patterns) / sizeof(patterns[0]) };
 
 /* Backtracks to one place only, which is enough if "*" is the only wildcard. */
-static bool
-matches(const char *pattern, const char *text, const char *end)
+static bool matches(const char *pattern, const char *text, const char *end)
 {
 	const char *star = NULL, *back = NULL;
 
@@ -298,8 +297,7 @@ matches(const char *pattern, const char *text, const char *end)
  * Where the parameters begin: at the last "(" that is not in template
  * arguments.
  */
-static const char *
-end_of_name(const char *function)
+static const char *end_of_name(const char *function)
 {
 	const char *end = function + strlen(function), *found = end;
 	int depth = 0;
@@ -316,8 +314,7 @@ end_of_name(const char *function)
 }
 
 /* Templates have their return type in front; it ends at a space outside <>. */
-static const char *
-start_of_name(const char *function, const char *end)
+static const char *start_of_name(const char *function, const char *end)
 {
 	const char *start = function;
 	int depth = 0;
@@ -335,8 +332,7 @@ start_of_name(const char *function, const char *end)
 	return start;
 }
 
-bool
-wrappers_has(const char *function)
+bool wrappers_has(const char *function)
 {
 	const char *end = end_of_name(function);
 	const char *start = start_of_name(function, end);

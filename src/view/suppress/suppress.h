@@ -74,8 +74,8 @@ void suppress_free(struct suppress *s);
 int suppress_load(struct suppress *s, const char *path, struct fault *where);
 
 /* The same from memory; `file` is for messages and is copied. */
-int suppress_text(struct suppress *s, const char *text, size_t len,
-    const char *file, struct fault *where);
+int suppress_text(
+    struct suppress *s, const char *text, size_t len, const char *file, struct fault *where);
 
 /* Adds start-up remainders of libc, the loader and libstdc++. -ENOMEM. */
 int suppress_builtin(struct suppress *s);
@@ -87,12 +87,10 @@ void suppress_print_builtin(FILE *out);
 int64_t suppress_match(struct suppress *s, const struct suppress_stack *stack);
 
 /* Counts a site that the entry has hidden. */
-void suppress_add_match(
-    struct suppress *s, int64_t entry, uint64_t blocks, uint64_t bytes);
+void suppress_add_match(struct suppress *s, int64_t entry, uint64_t blocks, uint64_t bytes);
 
 size_t suppress_count(const struct suppress *s);
-const struct suppress_entry *suppress_entry(
-    const struct suppress *s, size_t number);
+const struct suppress_entry *suppress_entry(const struct suppress *s, size_t number);
 
 /* Number of entries in the files that are for other tools or other errors. */
 size_t suppress_skipped(const struct suppress *s);

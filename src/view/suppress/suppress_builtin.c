@@ -22,29 +22,26 @@ struct group {
 #define ENTRY(frames) "{\n   seep\n   Memcheck:Leak\n" frames "}\n"
 
 static const struct group groups[] = {
-    {"libstdc++ emergency pool",
-        "memory for exceptions thrown when there is none, made at start", 0,
+    {"libstdc++ emergency pool", "memory for exceptions thrown when there is none, made at start",
+        0,
         ENTRY("   obj:*/libstdc++.so*\n   obj:*/ld-linux*\n") ENTRY(
             "   obj:*/libstdc++.so*\n   obj:*/libstdc++.so*\n"
             "   obj:*/ld-linux*\n")
             ENTRY(
                 "   obj:*/libstdc++.so*\n   obj:*/libstdc++.so*\n"
                 "   obj:*/libstdc++.so*\n   obj:*/ld-linux*\n") "leak:^_GLOBAL__sub_I_eh_alloc.cc$\n"},
-    {"C++ locale",
-        "facets of the global locale, kept until the end by libstdc++", 0,
+    {"C++ locale", "facets of the global locale, kept until the end by libstdc++", 0,
         ENTRY("   ...\n   fun:std::locale::_Impl::_Impl(*\n")
             ENTRY("   ...\n   fun:std::locale::locale(char const*)\n")
                 ENTRY("   ...\n   fun:std::locale::global(*\n")
                     ENTRY("   ...\n   fun:std::locale::_S_initialize*\n")},
-    {"stdio buffers",
-        "the buffer of a stream; a FILE that was not closed stays visible", 0,
+    {"stdio buffers", "the buffer of a stream; a FILE that was not closed stays visible", 0,
         "leak:^_IO_file_doallocate$\n"
         "leak:^_IO_wfile_doallocate$\n"},
     {"locale data", "what setlocale and newlocale have loaded", 0,
         "leak:^setlocale$\n"
         "leak:^_nl_find_locale$\n"
-        "leak:^_nl_load_locale*$\n" ENTRY(
-            "   obj:*/libc.so*\n   ...\n   fun:*newlocale\n")},
+        "leak:^_nl_load_locale*$\n" ENTRY("   obj:*/libc.so*\n   ...\n   fun:*newlocale\n")},
     {"time zone", "the rules of the time zone in use", 0,
         "leak:^tzset_internal$\n"
         "leak:^tzset$\n"
@@ -59,8 +56,7 @@ static const struct group groups[] = {
         "leak:^vsyslog$\n"
         "leak:^syslog$\n"
         "leak:^__*syslog_chk$\n"},
-    {"name services",
-        "NSS modules, resolver and result buffers of getpwnam and similar functions",
+    {"name services", "NSS modules, resolver and result buffers of getpwnam and similar functions",
         0,
         "leak:^__nss_*$\n"
         "leak:^nss_*$\n"
@@ -79,22 +75,15 @@ static const struct group groups[] = {
         "leak:^getspnam$\nleak:^getspent$\nleak:^getaliasbyname$\n" ENTRY(
             "   obj:*/libc.so*\n   ...\n   fun:getaddrinfo\n")
             ENTRY("   obj:*/libc.so*\n   ...\n   fun:getnameinfo\n")},
-    {"character conversion",
-        "modules that iconv keeps loaded; an iconv_t stays visible", 0,
-        "leak:^__gconv_find_*$\n" ENTRY(
-            "   obj:*/libc.so*\n   ...\n   fun:__gconv_open\n")},
-    {"threads' TLS",
-        "of threads that still ran, and of stacks kept for the next thread",
-        256,
-        ENTRY("   ...\n   fun:_dl_allocate_tls\n")
-            ENTRY("   ...\n   fun:__tls_get_addr\n")},
+    {"character conversion", "modules that iconv keeps loaded; an iconv_t stays visible", 0,
+        "leak:^__gconv_find_*$\n" ENTRY("   obj:*/libc.so*\n   ...\n   fun:__gconv_open\n")},
+    {"threads' TLS", "of threads that still ran, and of stacks kept for the next thread", 256,
+        ENTRY("   ...\n   fun:_dl_allocate_tls\n") ENTRY("   ...\n   fun:__tls_get_addr\n")},
     {"dynamic loader", "its own notes about what is loaded", 0,
         ENTRY("   obj:*/ld-linux*\n   ...\n   fun:_dl_catch_*\n") "leak:^_dlerror_run$\n" ENTRY(
-            "   obj:*/libc.so*\n   fun:dlopen\n")
-            ENTRY("   obj:*/libc.so*\n   fun:dlsym\n")
-                ENTRY("   obj:*/libc.so*\n   fun:dlerror\n")},
-    {"environment", "variables that were set; a loop that sets stays visible",
-        256,
+            "   obj:*/libc.so*\n   fun:dlopen\n") ENTRY("   obj:*/libc.so*\n   fun:dlsym\n")
+            ENTRY("   obj:*/libc.so*\n   fun:dlerror\n")},
+    {"environment", "variables that were set; a loop that sets stays visible", 256,
         "leak:^__add_to_environ$\n"
         "leak:^setenv$\nleak:^putenv$\nleak:^unsetenv$\n"},
     {"message catalogues", "gettext's domains and catalogues", 0,
@@ -112,13 +101,12 @@ static const struct group groups[] = {
             ENTRY("   obj:*/libc.so*\n   fun:__cxa_atexit\n")},
 };
 
-int
-suppress_builtin(struct suppress *s)
+int suppress_builtin(struct suppress *s)
 {
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
 		const struct group *g = &groups[i];
-		int err = suppress_parse(s, g->text, strlen(g->text),
-		    "built-in", g->name, g->max_blocks, NULL);
+		int err = suppress_parse(
+		    s, g->text, strlen(g->text), "built-in", g->name, g->max_blocks, NULL);
 
 		if (err < 0)
 			return err;
@@ -126,8 +114,7 @@ suppress_builtin(struct suppress *s)
 	return 0;
 }
 
-void
-suppress_print_builtin(FILE *out)
+void suppress_print_builtin(FILE *out)
 {
 	(void)fputs("# The built-in list of seep: what libc, loader and "
 	            "libstdc++ keep on purpose.\n",

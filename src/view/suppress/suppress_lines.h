@@ -6,8 +6,8 @@
 #include "view/suppress/suppress_parts.h"
 
 enum {
-	SUPPRESS_ALL_KINDS = SUPPRESS_DEFINITE | SUPPRESS_INDIRECT |
-	    SUPPRESS_POSSIBLE | SUPPRESS_REACHABLE
+	SUPPRESS_ALL_KINDS =
+	    SUPPRESS_DEFINITE | SUPPRESS_INDIRECT | SUPPRESS_POSSIBLE | SUPPRESS_REACHABLE
 };
 
 /* The position in the text. */
@@ -29,15 +29,13 @@ struct suppress_lines {
 bool suppress_lines_next(struct suppress_lines *p);
 
 /* Describes the error of a line in `where`. Returns -EBADMSG. */
-int suppress_lines_bad(
-    const struct suppress_lines *p, unsigned line, const char *what);
+int suppress_lines_bad(const struct suppress_lines *p, unsigned line, const char *what);
 
 /* Is the line equal to this text? */
 bool suppress_lines_is(const struct suppress_lines *p, const char *text);
 
 /* The rest of the line after `prefix`; NULL: it does not begin so. */
-const char *suppress_lines_after(
-    const struct suppress_lines *p, const char *prefix);
+const char *suppress_lines_after(const struct suppress_lines *p, const char *prefix);
 
 /* Bytes from `from` to the end of the line. */
 size_t suppress_lines_rest(const struct suppress_lines *p, const char *from);

@@ -16,15 +16,13 @@ enum {
 };
 
 /* Other kinds of entries in the files of the sanitizers. */
-static bool
-is_for_others(const struct suppress_lines *p)
+static bool is_for_others(const struct suppress_lines *p)
 {
 	static const char *const types[] = {
-	    "race:", "race_top:", "mutex:", "thread:", "deadlock:", "signal:",
-	    "called_from_lib:", "interceptor_name:", "interceptor_via_fun:",
-	    "interceptor_via_lib:", "odr_violation:", "alloc_dealloc_mismatch:",
-	    "vptr_check:", "undefined:", "alignment:", "bounds:", "null:",
-	    "signed-integer-overflow:", "unsigned-integer-overflow:"};
+	    "race:", "race_top:", "mutex:", "thread:", "deadlock:", "signal:", "called_from_lib:",
+	    "interceptor_name:", "interceptor_via_fun:", "interceptor_via_lib:", "odr_violation:",
+	    "alloc_dealloc_mismatch:", "vptr_check:", "undefined:", "alignment:", "bounds:",
+	    "null:", "signed-integer-overflow:", "unsigned-integer-overflow:"};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		if (suppress_lines_after(p, types[i]))
@@ -32,8 +30,7 @@ is_for_others(const struct suppress_lines *p)
 	return false;
 }
 
-static int
-parse_leak(struct suppress_lines *p, const char *pattern)
+static int parse_leak(struct suppress_lines *p, const char *pattern)
 {
 	struct suppress_rule r = {.floats = true,
 	    .kinds = SUPPRESS_ALL_KINDS,
@@ -44,11 +41,9 @@ parse_leak(struct suppress_lines *p, const char *pattern)
 	int err;
 
 	if (len == 0)
-		return suppress_lines_bad(
-		    p, p->line, "leak: without a pattern");
-	err = suppress_pattern(p->suppress,
-	    SUPPRESS_FUN | SUPPRESS_OBJ | SUPPRESS_SRC, pattern, len, 0, true,
-	    &number);
+		return suppress_lines_bad(p, p->line, "leak: without a pattern");
+	err = suppress_pattern(p->suppress, SUPPRESS_FUN | SUPPRESS_OBJ | SUPPRESS_SRC, pattern,
+	    len, 0, true, &number);
 	if (err < 0)
 		return err;
 	r.steps = malloc(sizeof(*r.steps));
@@ -60,8 +55,7 @@ parse_leak(struct suppress_lines *p, const char *pattern)
 	return suppress_rule(p->suppress, &r);
 }
 
-static int
-parse_line(struct suppress_lines *p)
+static int parse_line(struct suppress_lines *p)
 {
 	const char *pattern = suppress_lines_after(p, "leak:");
 
@@ -73,13 +67,11 @@ parse_line(struct suppress_lines *p)
 		p->suppress->skipped++;
 		return 0;
 	}
-	return suppress_lines_bad(
-	    p, p->line, "neither leak:PATTERN nor a valgrind entry in { }");
+	return suppress_lines_bad(p, p->line, "neither leak:PATTERN nor a valgrind entry in { }");
 }
 
 /* Is everything text, without lines of absurd length? */
-static int
-check_lines(const struct suppress_lines *p)
+static int check_lines(const struct suppress_lines *p)
 {
 	const char *at = p->at;
 	unsigned line = 0;
@@ -92,17 +84,14 @@ check_lines(const struct suppress_lines *p)
 		if (memchr(at, '\0', len))
 			return suppress_lines_bad(p, line, "not a text file");
 		if (len > MAX_LINE_BYTES)
-			return suppress_lines_bad(
-			    p, line, "the line is too long");
+			return suppress_lines_bad(p, line, "the line is too long");
 		at += len + 1;
 	}
 	return 0;
 }
 
-int
-suppress_parse(struct suppress *s, const char *text, size_t len,
-    const char *file, const char *name, uint64_t max_blocks,
-    struct fault *where)
+int suppress_parse(struct suppress *s, const char *text, size_t len, const char *file,
+    const char *name, uint64_t max_blocks, struct fault *where)
 {
 	struct suppress_lines p = {.suppress = s,
 	    .at = text,
@@ -110,8 +99,7 @@ suppress_parse(struct suppress *s, const char *text, size_t len,
 	    .name = name,
 	    .max_blocks = max_blocks,
 	    .where = where};
-	char **files =
-	    reallocarray(s->files, s->file_count + 1, sizeof(char *));
+	char **files = reallocarray(s->files, s->file_count + 1, sizeof(char *));
 	int err = 0;
 
 	if (!files)
@@ -129,16 +117,14 @@ suppress_parse(struct suppress *s, const char *text, size_t len,
 	return err;
 }
 
-int
-suppress_text(struct suppress *s, const char *text, size_t len,
-    const char *file, struct fault *where)
+int suppress_text(
+    struct suppress *s, const char *text, size_t len, const char *file, struct fault *where)
 {
 	return suppress_parse(s, text, len, file, NULL, 0, where);
 }
 
 /* Reads all of a file or pipe; the caller frees it. */
-static int
-read_all(int fd, char **ret, size_t *ret_len)
+static int read_all(int fd, char **ret, size_t *ret_len)
 {
 	size_t room = 64 << 10, len = 0;
 	char *text = malloc(room), *bigger;
@@ -175,8 +161,7 @@ read_all(int fd, char **ret, size_t *ret_len)
 	return 0;
 }
 
-int
-suppress_load(struct suppress *s, const char *path, struct fault *where)
+int suppress_load(struct suppress *s, const char *path, struct fault *where)
 {
 	int fd = infile_open_text(path);
 	char *text = NULL;
@@ -184,8 +169,8 @@ suppress_load(struct suppress *s, const char *path, struct fault *where)
 	int err;
 
 	if (fd < 0)
-		return fault_set(where, fd, "%s: %s", path,
-		    fd == -EINVAL ? "not a file" : strerror(-fd));
+		return fault_set(
+		    where, fd, "%s: %s", path, fd == -EINVAL ? "not a file" : strerror(-fd));
 	err = read_all(fd, &text, &len);
 	(void)close(fd);
 	if (err == -EFBIG)

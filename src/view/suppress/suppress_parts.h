@@ -69,8 +69,8 @@ struct suppress {
  * `pattern` has len bytes; lsan: with ^ and $, and it may match any part of a
  * text. -ENOMEM.
  */
-int suppress_pattern(struct suppress *s, uint8_t roles, const char *pattern,
-    size_t len, uint32_t line, bool lsan, uint32_t *ret);
+int suppress_pattern(struct suppress *s, uint8_t roles, const char *pattern, size_t len,
+    uint32_t line, bool lsan, uint32_t *ret);
 
 /* Call this after a new pattern, because it may match texts seen before. */
 void suppress_forget_memos(struct suppress *s);
@@ -82,9 +82,8 @@ int suppress_rule(struct suppress *s, struct suppress_rule *r);
 uint32_t suppress_apis(const char *glob);
 
 /* suppress_text() for entries that get the name `name` (NULL: their own). */
-int suppress_parse(struct suppress *s, const char *text, size_t len,
-    const char *file, const char *name, uint64_t max_blocks,
-    struct fault *where);
+int suppress_parse(struct suppress *s, const char *text, size_t len, const char *file,
+    const char *name, uint64_t max_blocks, struct fault *where);
 
 /* * is any text; with question, ? any byte. */
 bool suppress_glob(const char *glob, const char *text, bool question);

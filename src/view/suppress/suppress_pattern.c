@@ -10,8 +10,7 @@
 #include "format/format.h"
 #include "kit/data/room.h"
 
-bool
-suppress_glob(const char *glob, const char *text, bool question)
+bool suppress_glob(const char *glob, const char *text, bool question)
 {
 	const char *star = NULL, *again = NULL;
 
@@ -19,8 +18,7 @@ suppress_glob(const char *glob, const char *text, bool question)
 		if (*glob == '*') {
 			star = ++glob;
 			again = text;
-		} else if (*glob &&
-		    (*glob == *text || (question && *glob == '?'))) {
+		} else if (*glob && (*glob == *text || (question && *glob == '?'))) {
 			glob++;
 			text++;
 		} else if (star) {
@@ -40,20 +38,17 @@ suppress_glob(const char *glob, const char *text, bool question)
 	return *glob == '\0';
 }
 
-static bool
-same_pattern(const void *items, uint32_t item, const void *key)
+static bool same_pattern(const void *items, uint32_t item, const void *key)
 {
-	const struct suppress_pattern *a =
-	    (const struct suppress_pattern *)items + item;
+	const struct suppress_pattern *a = (const struct suppress_pattern *)items + item;
 	const struct suppress_pattern *b = key;
 
-	return a->roles == b->roles && a->line == b->line &&
-	    a->question == b->question && strcmp(a->glob, b->glob) == 0;
+	return a->roles == b->roles && a->line == b->line && a->question == b->question &&
+	    strcmp(a->glob, b->glob) == 0;
 }
 
 /* Converts LeakSanitizer's pattern to one for a whole text; NULL: no memory. */
-static char *
-whole(const char *pattern, size_t len, bool lsan)
+static char *whole(const char *pattern, size_t len, bool lsan)
 {
 	bool start = lsan && len > 0 && pattern[0] == '^';
 	bool end = lsan && len > 0 && pattern[len - 1] == '$';
@@ -67,15 +62,13 @@ whole(const char *pattern, size_t len, bool lsan)
 		pattern++;
 		len--;
 	}
-	if (asprintf(&glob, "%s%.*s%s", start ? "" : "*", (int)len, pattern,
-	        end ? "" : "*") < 0)
+	if (asprintf(&glob, "%s%.*s%s", start ? "" : "*", (int)len, pattern, end ? "" : "*") < 0)
 		return NULL;
 	return glob;
 }
 
 /* The demangled form of a mangled name; NULL: it is not mangled. */
-static char *
-demangled(const struct suppress_pattern *p)
+static char *demangled(const struct suppress_pattern *p)
 {
 	char *name;
 
@@ -92,23 +85,19 @@ demangled(const struct suppress_pattern *p)
 	return name;
 }
 
-int
-suppress_pattern(struct suppress *s, uint8_t roles, const char *pattern,
-    size_t len, uint32_t line, bool lsan, uint32_t *ret)
+int suppress_pattern(struct suppress *s, uint8_t roles, const char *pattern, size_t len,
+    uint32_t line, bool lsan, uint32_t *ret)
 {
-	struct suppress_pattern p = {
-	    .roles = roles, .line = line, .question = !lsan};
+	struct suppress_pattern p = {.roles = roles, .line = line, .question = !lsan};
 	uint32_t fresh = (uint32_t)s->pattern_count;
 	int err = -ENOMEM;
 
 	p.glob = whole(pattern, len, lsan);
 	if (!p.glob ||
-	    room_make(&s->patterns, &s->pattern_room, s->pattern_count,
-	        sizeof(*s->patterns)))
+	    room_make(&s->patterns, &s->pattern_room, s->pattern_count, sizeof(*s->patterns)))
 		goto out;
-	err = dict_find(&s->pattern_index,
-	    dict_hash(dict_hash_text(p.glob), roles, line), same_pattern,
-	    s->patterns, &p, fresh, ret);
+	err = dict_find(&s->pattern_index, dict_hash(dict_hash_text(p.glob), roles, line),
+	    same_pattern, s->patterns, &p, fresh, ret);
 	if (err < 0 || *ret != fresh)
 		goto out;
 	p.demangled = demangled(&p);
@@ -120,8 +109,7 @@ out:
 	return err;
 }
 
-uint32_t
-suppress_apis(const char *glob)
+uint32_t suppress_apis(const char *glob)
 {
 	static const struct {
 		uint32_t api;

@@ -9,8 +9,7 @@
 enum { MAX_STEPS = 512 }; /* frames of one entry; valgrind takes 50 */
 
 /* "Memcheck,Helgrind:Leak": is it about leaks that memcheck finds? */
-static bool
-is_leak(const struct suppress_lines *p)
+static bool is_leak(const struct suppress_lines *p)
 {
 	const char *colon = memchr(p->word, ':', p->len);
 	const char *at = p->word;
@@ -30,16 +29,14 @@ is_leak(const struct suppress_lines *p)
 	return false;
 }
 
-static int
-parse_kinds(struct suppress_lines *p, const char *list, uint8_t *ret)
+static int parse_kinds(struct suppress_lines *p, const char *list, uint8_t *ret)
 {
 	static const struct {
 		const char *name;
 		uint8_t bits;
-	} words[] = {{"definite", SUPPRESS_DEFINITE},
-	    {"indirect", SUPPRESS_INDIRECT}, {"possible", SUPPRESS_POSSIBLE},
-	    {"reachable", SUPPRESS_REACHABLE}, {"all", SUPPRESS_ALL_KINDS},
-	    {"none", 0}};
+	} words[] = {{"definite", SUPPRESS_DEFINITE}, {"indirect", SUPPRESS_INDIRECT},
+	    {"possible", SUPPRESS_POSSIBLE}, {"reachable", SUPPRESS_REACHABLE},
+	    {"all", SUPPRESS_ALL_KINDS}, {"none", 0}};
 	const char *end = p->word + p->len;
 
 	*ret = 0;
@@ -50,8 +47,7 @@ parse_kinds(struct suppress_lines *p, const char *list, uint8_t *ret)
 		while (list + n < end && !strchr(", \t", list[n]))
 			n++;
 		for (; n > 0 && i < sizeof(words) / sizeof(words[0]); i++)
-			if (strlen(words[i].name) == n &&
-			    memcmp(words[i].name, list, n) == 0)
+			if (strlen(words[i].name) == n && memcmp(words[i].name, list, n) == 0)
 				break;
 		if (i == sizeof(words) / sizeof(words[0]))
 			return suppress_lines_bad(p, p->line,
@@ -74,8 +70,7 @@ struct steps {
 };
 
 /* Is this valgrind's own frame? Our stacks do not have it. */
-static int
-is_head(struct steps *s, const char *text, size_t len, bool is_object)
+static int is_head(struct steps *s, const char *text, size_t len, bool is_object)
 {
 	char *glob = strndup(text, len);
 	uint32_t apis = 0;
@@ -84,9 +79,8 @@ is_head(struct steps *s, const char *text, size_t len, bool is_object)
 	if (!glob)
 		return -ENOMEM;
 	if (is_object) {
-		yes = s->apis == 0 &&
-		    suppress_glob(
-		        glob, "/vgpreload_memcheck-amd64-linux.so", true);
+		yes =
+		    s->apis == 0 && suppress_glob(glob, "/vgpreload_memcheck-amd64-linux.so", true);
 	} else {
 		apis = suppress_apis(glob);
 		/*
@@ -101,8 +95,7 @@ is_head(struct steps *s, const char *text, size_t len, bool is_object)
 }
 
 /* Splits "FILE:12" into FILE and 12. */
-static uint32_t
-source_line(const char *text, size_t *len)
+static uint32_t source_line(const char *text, size_t *len)
 {
 	size_t n = *len;
 	uint64_t line = 0;
@@ -117,14 +110,12 @@ source_line(const char *text, size_t *len)
 	return line > UINT32_MAX ? UINT32_MAX : (uint32_t)line;
 }
 
-static int
-parse_frame(struct suppress_lines *p, struct steps *s)
+static int parse_frame(struct suppress_lines *p, struct steps *s)
 {
 	static const struct {
 		const char *prefix;
 		uint8_t role;
-	} kinds[] = {{"fun:", SUPPRESS_FUN}, {"obj:", SUPPRESS_OBJ},
-	    {"src:", SUPPRESS_SRC}};
+	} kinds[] = {{"fun:", SUPPRESS_FUN}, {"obj:", SUPPRESS_OBJ}, {"src:", SUPPRESS_SRC}};
 	const char *text = NULL;
 	uint32_t line = 0;
 	uint8_t role = 0;
@@ -132,8 +123,7 @@ parse_frame(struct suppress_lines *p, struct steps *s)
 	int err;
 
 	if (s->count == MAX_STEPS)
-		return suppress_lines_bad(
-		    p, p->line, "more than 512 frames in one entry");
+		return suppress_lines_bad(p, p->line, "more than 512 frames in one entry");
 	if (suppress_lines_is(p, "...")) {
 		s->in_head = false;
 		if (s->count == 0)
@@ -147,8 +137,8 @@ parse_frame(struct suppress_lines *p, struct steps *s)
 		role = kinds[i].role;
 	}
 	if (!text || suppress_lines_rest(p, text) == 0)
-		return suppress_lines_bad(p, p->line,
-		    "a frame is fun:NAME, obj:FILE, src:FILE or \"...\"");
+		return suppress_lines_bad(
+		    p, p->line, "a frame is fun:NAME, obj:FILE, src:FILE or \"...\"");
 	len = suppress_lines_rest(p, text);
 	if (s->in_head && role != SUPPRESS_SRC) {
 		err = is_head(s, text, len, role == SUPPRESS_OBJ);
@@ -158,14 +148,12 @@ parse_frame(struct suppress_lines *p, struct steps *s)
 	s->in_head = false;
 	if (role == SUPPRESS_SRC)
 		line = source_line(text, &len);
-	err = suppress_pattern(
-	    p->suppress, role, text, len, line, false, &s->items[s->count]);
+	err = suppress_pattern(p->suppress, role, text, len, line, false, &s->items[s->count]);
 	s->count += err == 0;
 	return err;
 }
 
-static int
-add_entry(struct suppress_lines *p, struct suppress_rule *r, struct steps *s)
+static int add_entry(struct suppress_lines *p, struct suppress_rule *r, struct steps *s)
 {
 	if (s->count > 0 && s->items[s->count - 1] == SUPPRESS_DOTS)
 		s->count--; /* callers beyond do not matter anyway */
@@ -182,8 +170,7 @@ add_entry(struct suppress_lines *p, struct suppress_rule *r, struct steps *s)
 }
 
 /* Skips the lines of an entry that is not for us. */
-static int
-skip_entry(struct suppress_lines *p, unsigned begin)
+static int skip_entry(struct suppress_lines *p, unsigned begin)
 {
 	do {
 		if (suppress_lines_is(p, "}")) {
@@ -194,8 +181,7 @@ skip_entry(struct suppress_lines *p, unsigned begin)
 	return suppress_lines_bad(p, begin, "this entry has no \"}\"");
 }
 
-int
-suppress_valgrind(struct suppress_lines *p)
+int suppress_valgrind(struct suppress_lines *p)
 {
 	struct suppress_rule r = {.kinds = SUPPRESS_ALL_KINDS,
 	    .max_blocks = p->max_blocks,
@@ -206,13 +192,11 @@ suppress_valgrind(struct suppress_lines *p)
 	int err = 0;
 
 	if (!suppress_lines_next(p) || suppress_lines_is(p, "}"))
-		return suppress_lines_bad(
-		    p, r.entry.line, "this entry has no name");
+		return suppress_lines_bad(p, r.entry.line, "this entry has no name");
 	r.name = suppress_lines_name(p);
 	if (!r.name)
 		return -ENOMEM;
-	if (!suppress_lines_next(p) || suppress_lines_is(p, "}") ||
-	    !memchr(p->word, ':', p->len)) {
+	if (!suppress_lines_next(p) || suppress_lines_is(p, "}") || !memchr(p->word, ':', p->len)) {
 		free(r.name);
 		return suppress_lines_bad(p, p->line,
 		    "after its name an entry says what it is about: "
@@ -226,8 +210,7 @@ suppress_valgrind(struct suppress_lines *p)
 		if (suppress_lines_is(p, "}")) {
 			if (any)
 				return add_entry(p, &r, &s);
-			err = suppress_lines_bad(
-			    p, p->line, "this entry has no frames");
+			err = suppress_lines_bad(p, p->line, "this entry has no frames");
 			break;
 		}
 		kinds = suppress_lines_after(p, "match-leak-kinds:");
@@ -239,7 +222,5 @@ suppress_valgrind(struct suppress_lines *p)
 		}
 	}
 	free(r.name);
-	return err < 0
-	    ? err
-	    : suppress_lines_bad(p, r.entry.line, "this entry has no \"}\"");
+	return err < 0 ? err : suppress_lines_bad(p, r.entry.line, "this entry has no \"}\"");
 }

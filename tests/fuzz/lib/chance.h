@@ -11,8 +11,7 @@ struct chance {
 };
 
 /* splitmix64 */
-static inline uint64_t
-chance_next(struct chance *c)
+static inline uint64_t chance_next(struct chance *c)
 {
 	uint64_t x = c->state += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -22,8 +21,7 @@ chance_next(struct chance *c)
 }
 
 /* Below n; 0 where n is 0. */
-static inline size_t
-chance_below(struct chance *c, size_t n)
+static inline size_t chance_below(struct chance *c, size_t n)
 {
 	return n ? (size_t)(chance_next(c) % n) : 0;
 }

@@ -19,8 +19,7 @@ struct fields_place {
  * The n-th place of this segment, false beyond the last. The fields of every
  * table are there for its first row, its last row and all rows at once.
  */
-bool fields_find(
-    const uint8_t *seg, size_t len, size_t n, struct fields_place *ret);
+bool fields_find(const uint8_t *seg, size_t len, size_t n, struct fields_place *ret);
 size_t fields_count(const uint8_t *seg, size_t len);
 
 uint64_t fields_get(const uint8_t *seg, const struct fields_place *p);

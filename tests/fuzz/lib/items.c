@@ -19,11 +19,9 @@ struct item {
 };
 
 /* All items, as far as they are whole; for free(). */
-static struct item *
-find_items(const struct codec_out *content, size_t *ret_count)
+static struct item *find_items(const struct codec_out *content, size_t *ret_count)
 {
-	struct codec_in in = {
-	    content->bytes, content->bytes + content->len, false};
+	struct codec_in in = {content->bytes, content->bytes + content->len, false};
 	struct item *all = NULL;
 	struct codec_in body;
 	size_t n = 0, at = 0;
@@ -43,9 +41,8 @@ find_items(const struct codec_out *content, size_t *ret_count)
 }
 
 /* `bytes` instead of [from, to). */
-static void
-replace(struct codec_out *content, size_t from, size_t to,
-    const struct codec_out *bytes)
+static void replace(
+    struct codec_out *content, size_t from, size_t to, const struct codec_out *bytes)
 {
 	struct codec_out whole = {0};
 
@@ -57,12 +54,10 @@ replace(struct codec_out *content, size_t from, size_t to,
 }
 
 /* The k-th number of an item: its bytes are [*from, *to); false: no such. */
-static bool
-find_number(const struct codec_out *content, const struct item *x, size_t k,
+static bool find_number(const struct codec_out *content, const struct item *x, size_t k,
     size_t *from, size_t *to, uint64_t *value)
 {
-	struct codec_in in = {
-	    content->bytes + x->body, content->bytes + x->end, false};
+	struct codec_in in = {content->bytes + x->body, content->bytes + x->end, false};
 
 	for (size_t i = 0; i <= k; i++) {
 		if (in.at == in.end)
@@ -77,9 +72,8 @@ find_number(const struct codec_out *content, const struct item *x, size_t k,
 }
 
 /* The item anew, with bytes instead of [from, to) in its body. */
-static void
-replace_in_item(struct codec_out *content, const struct item *x, size_t from,
-    size_t to, const struct codec_out *bytes)
+static void replace_in_item(struct codec_out *content, const struct item *x, size_t from, size_t to,
+    const struct codec_out *bytes)
 {
 	struct codec_out body = {0}, item = {0};
 
@@ -92,9 +86,8 @@ replace_in_item(struct codec_out *content, const struct item *x, size_t from,
 	codec_release(&body);
 }
 
-static void
-set_number(struct codec_out *content, const struct item *x, size_t from,
-    size_t to, uint64_t value)
+static void set_number(
+    struct codec_out *content, const struct item *x, size_t from, size_t to, uint64_t value)
 {
 	struct codec_out number = {0};
 
@@ -104,33 +97,27 @@ set_number(struct codec_out *content, const struct item *x, size_t from,
 }
 
 /* Rows of a table have fields of their own. */
-static bool
-twist_rows(struct codec_out *content, const struct item *x, struct chance *c)
+static bool twist_rows(struct codec_out *content, const struct item *x, struct chance *c)
 {
 	struct fields_place p;
 	uint64_t kind, row_bytes, value;
 	size_t from, to, rows;
 
-	if (x->tag != CODEC_ROWS ||
-	    !find_number(content, x, 1, &from, &to, &kind) ||
+	if (x->tag != CODEC_ROWS || !find_number(content, x, 1, &from, &to, &kind) ||
 	    !find_number(content, x, 2, &from, &to, &row_bytes) ||
-	    !find_number(content, x, ROW_NUMBERS - 1, &from, &to, &value) ||
-	    row_bytes == 0 || row_bytes > x->end - to ||
-	    !fields_of_row((uint32_t)kind, chance_below(c, 16), &p) ||
+	    !find_number(content, x, ROW_NUMBERS - 1, &from, &to, &value) || row_bytes == 0 ||
+	    row_bytes > x->end - to || !fields_of_row((uint32_t)kind, chance_below(c, 16), &p) ||
 	    p.at + p.width > row_bytes)
 		return false;
 	rows = (x->end - to) / row_bytes;
 	p.at += to + chance_below(c, rows) * row_bytes;
-	fields_set(
-	    content->bytes, &p, twist_value(c, fields_get(content->bytes, &p)));
+	fields_set(content->bytes, &p, twist_value(c, fields_get(content->bytes, &p)));
 	return true;
 }
 
-static void
-twist_number(struct codec_out *content, const struct item *x, struct chance *c)
+static void twist_number(struct codec_out *content, const struct item *x, struct chance *c)
 {
-	static const uint8_t endless[] = {
-	    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1};
+	static const uint8_t endless[] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1};
 	struct codec_out longer = {.len = sizeof(endless)};
 	uint64_t value;
 	size_t from, to;
@@ -152,9 +139,8 @@ twist_number(struct codec_out *content, const struct item *x, struct chance *c)
 }
 
 /* Items dropped, doubled, with another tag or length. */
-static void
-twist_item(struct codec_out *content, const struct item *x,
-    const struct item *y, struct chance *c)
+static void twist_item(
+    struct codec_out *content, const struct item *x, const struct item *y, struct chance *c)
 {
 	struct codec_out copy = {0};
 
@@ -180,8 +166,7 @@ twist_item(struct codec_out *content, const struct item *x,
 	codec_release(&copy);
 }
 
-void
-items_twist(struct codec_out *content, struct chance *c)
+void items_twist(struct codec_out *content, struct chance *c)
 {
 	struct item x, y, *all;
 	size_t n;
@@ -198,9 +183,7 @@ items_twist(struct codec_out *content, struct chance *c)
 	free(all);
 }
 
-bool
-items_known(
-    struct codec_out *content, const uint64_t *values, size_t count, size_t *n)
+bool items_known(struct codec_out *content, const uint64_t *values, size_t count, size_t *n)
 {
 	size_t seen[TAGS] = {0}, items;
 	struct item *all = find_items(content, &items);
@@ -213,8 +196,8 @@ items_known(
 
 		if (x.tag >= TAGS || seen[x.tag]++ >= KNOWN_ITEMS)
 			continue;
-		for (size_t k = 0; k < KNOWN_NUMBERS && !done &&
-		     find_number(content, &x, k, &from, &to, &was);
+		for (size_t k = 0;
+		     k < KNOWN_NUMBERS && !done && find_number(content, &x, k, &from, &to, &was);
 		     k++) {
 			if (*n >= count) {
 				*n -= count;

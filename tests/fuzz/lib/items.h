@@ -13,7 +13,6 @@ void items_twist(struct codec_out *content, struct chance *c);
  * Counts *n down over the first numbers of the first items of every tag, with
  * each of these values; true: this was it, and it is changed.
  */
-bool items_known(
-    struct codec_out *content, const uint64_t *values, size_t count, size_t *n);
+bool items_known(struct codec_out *content, const uint64_t *values, size_t count, size_t *n);
 
 #endif

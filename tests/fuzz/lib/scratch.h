@@ -9,12 +9,11 @@
 enum { SCRATCH_MAX = 4096 };
 
 /* Makes a new directory below TMPDIR. The caller removes it. */
-static inline void
-scratch_make(char to[SCRATCH_MAX])
+static inline void scratch_make(char to[SCRATCH_MAX])
 {
 	const char *place = getenv("TMPDIR");
-	int n = snprintf(to, SCRATCH_MAX, "%s/seep-fuzz.XXXXXX",
-	    place && place[0] ? place : "/tmp");
+	int n =
+	    snprintf(to, SCRATCH_MAX, "%s/seep-fuzz.XXXXXX", place && place[0] ? place : "/tmp");
 
 	if (n < 0 || n >= SCRATCH_MAX || !mkdtemp(to))
 		abort();

@@ -10,8 +10,7 @@
 
 enum { BOMB_BYTES = 500 << 20, CONTENT_MAX = 4 << 20 };
 
-static bool
-unpack(struct codec_out *to, const uint8_t *bytes, size_t len)
+static bool unpack(struct codec_out *to, const uint8_t *bytes, size_t len)
 {
 	unsigned long long size = ZSTD_getFrameContentSize(bytes, len);
 	uint8_t *plain;
@@ -29,8 +28,7 @@ unpack(struct codec_out *to, const uint8_t *bytes, size_t len)
 	return !ZSTD_isError(n);
 }
 
-static bool
-parse_entry(struct shape *s, const uint8_t *bytes, size_t len, size_t *at)
+static bool parse_entry(struct shape *s, const uint8_t *bytes, size_t len, size_t *at)
 {
 	struct shape_entry *e = &s->entries[s->count];
 	struct recording_entry_head h;
@@ -41,8 +39,7 @@ parse_entry(struct shape *s, const uint8_t *bytes, size_t len, size_t *at)
 	*at += sizeof(h);
 	if (h.length > len - *at)
 		return false;
-	*e = (struct shape_entry){
-	    .type = h.type, .is_packed = h.flags & RECORDING_ZSTD};
+	*e = (struct shape_entry){.type = h.type, .is_packed = h.flags & RECORDING_ZSTD};
 	if (!e->is_packed)
 		codec_put_bytes(&e->content, bytes + *at, h.length);
 	else if (!unpack(&e->content, bytes + *at, h.length))
@@ -52,8 +49,7 @@ parse_entry(struct shape *s, const uint8_t *bytes, size_t len, size_t *at)
 	return *at < len;
 }
 
-bool
-shape_parse(struct shape *s, const uint8_t *bytes, size_t len)
+bool shape_parse(struct shape *s, const uint8_t *bytes, size_t len)
 {
 	size_t at = sizeof(s->head);
 	uint64_t magic;
@@ -78,8 +74,7 @@ shape_parse(struct shape *s, const uint8_t *bytes, size_t len)
 	return s->count > 0;
 }
 
-void
-shape_copy(struct shape *to, const struct shape *from)
+void shape_copy(struct shape *to, const struct shape *from)
 {
 	*to = *from;
 	to->count = 0;
@@ -87,25 +82,21 @@ shape_copy(struct shape *to, const struct shape *from)
 		shape_insert(to, i, &from->entries[i]);
 }
 
-void
-shape_release(struct shape *s)
+void shape_release(struct shape *s)
 {
 	for (size_t i = 0; i < s->count; i++)
 		codec_release(&s->entries[i].content);
 	s->count = 0;
 }
 
-void
-shape_drop(struct shape *s, size_t i)
+void shape_drop(struct shape *s, size_t i)
 {
 	codec_release(&s->entries[i].content);
-	memmove(&s->entries[i], &s->entries[i + 1],
-	    (s->count - i - 1) * sizeof(s->entries[0]));
+	memmove(&s->entries[i], &s->entries[i + 1], (s->count - i - 1) * sizeof(s->entries[0]));
 	s->count--;
 }
 
-void
-shape_insert(struct shape *s, size_t i, const struct shape_entry *e)
+void shape_insert(struct shape *s, size_t i, const struct shape_entry *e)
 {
 	struct shape_entry copy = *e;
 
@@ -113,16 +104,14 @@ shape_insert(struct shape *s, size_t i, const struct shape_entry *e)
 		return;
 	copy.content = (struct codec_out){0};
 	codec_put_bytes(&copy.content, e->content.bytes, e->content.len);
-	memmove(&s->entries[i + 1], &s->entries[i],
-	    (s->count - i) * sizeof(s->entries[0]));
+	memmove(&s->entries[i + 1], &s->entries[i], (s->count - i) * sizeof(s->entries[0]));
 	s->entries[i] = copy;
 	s->count++;
 }
 
 /* ---- bytes again ---- */
 
-static void
-put_frame(struct codec_out *to, const void *bytes, size_t len, bool tells_size)
+static void put_frame(struct codec_out *to, const void *bytes, size_t len, bool tells_size)
 {
 	static ZSTD_CCtx *zstd;
 	size_t room = ZSTD_compressBound(len), n;
@@ -141,8 +130,7 @@ put_frame(struct codec_out *to, const void *bytes, size_t len, bool tells_size)
 	free(packed);
 }
 
-static void
-put_bomb(struct codec_out *to)
+static void put_bomb(struct codec_out *to)
 {
 	static struct codec_out bomb;
 
@@ -157,8 +145,7 @@ put_bomb(struct codec_out *to)
 	codec_put_bytes(to, bomb.bytes, bomb.len);
 }
 
-static void
-put_payload(struct codec_out *to, const struct shape_entry *e)
+static void put_payload(struct codec_out *to, const struct shape_entry *e)
 {
 	const struct codec_out *c = &e->content;
 
@@ -174,8 +161,7 @@ put_payload(struct codec_out *to, const struct shape_entry *e)
 		to->len -= 1 + e->value % to->len;
 }
 
-static void
-lie_before(struct recording_entry_head *h, const struct shape_entry *e)
+static void lie_before(struct recording_entry_head *h, const struct shape_entry *e)
 {
 	switch (e->lie) {
 	case SHAPE_TYPE:
@@ -195,8 +181,7 @@ lie_before(struct recording_entry_head *h, const struct shape_entry *e)
 	}
 }
 
-static void
-put_entry(struct codec_out *to, const struct shape_entry *e)
+static void put_entry(struct codec_out *to, const struct shape_entry *e)
 {
 	static const uint8_t zeros[8];
 	struct codec_out payload = {0};
@@ -222,22 +207,19 @@ struct so_far {
 	uint64_t last_index;
 };
 
-static void
-put_made(struct codec_out *to, const struct shape_entry *e, size_t before,
-    struct so_far *f)
+static void put_made(
+    struct codec_out *to, const struct shape_entry *e, size_t before, struct so_far *f)
 {
 	struct shape_entry made = *e;
 
 	made.content = (struct codec_out){0};
 	if (e->type == RECORDING_INDEX) {
-		codec_put_bytes(
-		    &made.content, &f->last_index, sizeof(f->last_index));
+		codec_put_bytes(&made.content, &f->last_index, sizeof(f->last_index));
 		codec_put_bytes(&made.content, f->items.bytes, f->items.len);
 		f->last_index = to->len;
 		f->items.len = 0;
 	} else {
-		const struct recording_entry_end end = {
-		    before, to->len, f->last_index};
+		const struct recording_entry_end end = {before, to->len, f->last_index};
 
 		codec_put_bytes(&made.content, &end, sizeof(end));
 	}
@@ -245,8 +227,7 @@ put_made(struct codec_out *to, const struct shape_entry *e, size_t before,
 	codec_release(&made.content);
 }
 
-static void
-put_recording(struct codec_out *to, const struct shape *s)
+static void put_recording(struct codec_out *to, const struct shape *s)
 {
 	struct so_far f = {{0}, 0};
 
@@ -256,8 +237,7 @@ put_recording(struct codec_out *to, const struct shape *s)
 		const struct recording_index_item item = {
 		    to->len, e->type, e->is_packed ? RECORDING_ZSTD : 0};
 
-		if (!s->loose &&
-		    (e->type == RECORDING_INDEX || e->type == RECORDING_END)) {
+		if (!s->loose && (e->type == RECORDING_INDEX || e->type == RECORDING_END)) {
 			put_made(to, e, i, &f);
 			continue;
 		}
@@ -267,13 +247,11 @@ put_recording(struct codec_out *to, const struct shape *s)
 	codec_release(&f.items);
 }
 
-void
-shape_write(const struct shape *s, struct codec_out *ret)
+void shape_write(const struct shape *s, struct codec_out *ret)
 {
 	*ret = (struct codec_out){0};
 	if (s->is_segment)
-		codec_put_bytes(ret, s->entries[0].content.bytes,
-		    s->entries[0].content.len);
+		codec_put_bytes(ret, s->entries[0].content.bytes, s->entries[0].content.len);
 	else
 		put_recording(ret, s);
 	for (size_t i = 0; i < s->add; i++)

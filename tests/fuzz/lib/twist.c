@@ -9,17 +9,14 @@
 #include "recording/file/recording.h"
 #include "format/format.h"
 
-static const uint64_t known[] = {
-    0, 1, UINT64_MAX, UINT64_C(1) << 31, UINT64_C(1) << 63};
+static const uint64_t known[] = {0, 1, UINT64_MAX, UINT64_C(1) << 31, UINT64_C(1) << 63};
 enum { KNOWN = sizeof(known) / sizeof(known[0]), WORDS_MAX = 12 };
 
-uint64_t
-twist_value(struct chance *c, uint64_t was)
+uint64_t twist_value(struct chance *c, uint64_t was)
 {
-	static const uint64_t odd[] = {0, 1, 2, 3, 7, 8, 15, 16, 255, 256,
-	    0x7fff, 0x8000, 0xffff, 0x10000, INT32_MAX, UINT64_C(1) << 31,
-	    UINT32_MAX, UINT64_C(1) << 32, UINT64_C(1) << 47, UINT64_C(1) << 48,
-	    INT64_MAX, UINT64_C(1) << 63, UINT64_MAX - 1, UINT64_MAX};
+	static const uint64_t odd[] = {0, 1, 2, 3, 7, 8, 15, 16, 255, 256, 0x7fff, 0x8000, 0xffff,
+	    0x10000, INT32_MAX, UINT64_C(1) << 31, UINT32_MAX, UINT64_C(1) << 32, UINT64_C(1) << 47,
+	    UINT64_C(1) << 48, INT64_MAX, UINT64_C(1) << 63, UINT64_MAX - 1, UINT64_MAX};
 
 	switch (chance_below(c, 8)) {
 	case 0:
@@ -49,14 +46,12 @@ enum { LOG_WORDS = 32 };
 /* ---- segments ---- */
 
 /* Where the segment begins: an entry has struct recording_segment before. */
-static size_t
-segment_start(uint32_t type)
+static size_t segment_start(uint32_t type)
 {
 	return type == RECORDING_SEGMENT ? sizeof(struct recording_segment) : 0;
 }
 
-static void
-swap_extents(struct codec_out *content, size_t start, struct chance *c)
+static void swap_extents(struct codec_out *content, size_t start, struct chance *c)
 {
 	uint8_t *seg = content->bytes + start;
 	struct seg_header h;
@@ -66,8 +61,7 @@ swap_extents(struct codec_out *content, size_t start, struct chance *c)
 	memcpy(&h, seg, sizeof(h));
 	a = (size_t)h.dir_offset + chance_below(c, h.dir_used) * sizeof(x);
 	b = (size_t)h.dir_offset + chance_below(c, h.dir_used) * sizeof(x);
-	if (h.dir_offset > content->len ||
-	    a + sizeof(x) > content->len - start ||
+	if (h.dir_offset > content->len || a + sizeof(x) > content->len - start ||
 	    b + sizeof(x) > content->len - start)
 		return;
 	memcpy(&x, seg + a, sizeof(x));
@@ -82,8 +76,7 @@ swap_extents(struct codec_out *content, size_t start, struct chance *c)
 	    sizeof(x.kind)); /* rows of one kind, told to be of another */
 }
 
-static void
-twist_segment(struct codec_out *content, size_t start, struct chance *c)
+static void twist_segment(struct codec_out *content, size_t start, struct chance *c)
 {
 	struct fields_place p, q;
 	size_t len, n;
@@ -103,12 +96,10 @@ twist_segment(struct codec_out *content, size_t start, struct chance *c)
 		content->len = start + chance_below(c, len);
 		break;
 	case 2: /* the value of another field */
-		fields_set(content->bytes + start, &p,
-		    fields_get(content->bytes + start, &q));
+		fields_set(content->bytes + start, &p, fields_get(content->bytes + start, &q));
 		break;
 	case 3: /* any byte at all, text too */
-		content->bytes[start + chance_below(c, len)] =
-		    (uint8_t)chance_next(c);
+		content->bytes[start + chance_below(c, len)] = (uint8_t)chance_next(c);
 		break;
 	default:
 		fields_set(content->bytes + start, &p,
@@ -119,15 +110,13 @@ twist_segment(struct codec_out *content, size_t start, struct chance *c)
 
 /* ---- entries that are words or text ---- */
 
-static void
-set_word(struct codec_out *content, size_t i, size_t width, uint64_t value)
+static void set_word(struct codec_out *content, size_t i, size_t width, uint64_t value)
 {
 	if (content->len >= (i + 1) * width)
 		memcpy(content->bytes + i * width, &value, width);
 }
 
-static uint64_t
-get_word(const struct codec_out *content, size_t i)
+static uint64_t get_word(const struct codec_out *content, size_t i)
 {
 	uint64_t value = 0;
 
@@ -136,8 +125,7 @@ get_word(const struct codec_out *content, size_t i)
 	return value;
 }
 
-static void
-twist_words(struct codec_out *content, struct chance *c)
+static void twist_words(struct codec_out *content, struct chance *c)
 {
 	size_t i = chance_below(c, content->len / 8);
 
@@ -147,13 +135,11 @@ twist_words(struct codec_out *content, struct chance *c)
 		set_word(content, i, 8, twist_value(c, get_word(content, i)));
 }
 
-static void
-twist_text(struct codec_out *content, struct chance *c)
+static void twist_text(struct codec_out *content, struct chance *c)
 {
-	static const char *const odd[] = {"\n", "=", "\\x", "\\x0", "\\xzz",
-	    "pid=-1\n", "pid=99999999999999999999\n", "start_ns=-1\n",
-	    "start_ns=18446744073709551616\n", "exe=\n", "\033[2J", "\xff\xfe",
-	    "%s%n", "command=a\\x20b c\n"};
+	static const char *const odd[] = {"\n", "=", "\\x", "\\x0", "\\xzz", "pid=-1\n",
+	    "pid=99999999999999999999\n", "start_ns=-1\n", "start_ns=18446744073709551616\n",
+	    "exe=\n", "\033[2J", "\xff\xfe", "%s%n", "command=a\\x20b c\n"};
 	const char *word = odd[chance_below(c, sizeof(odd) / sizeof(odd[0]))];
 	size_t at = chance_below(c, content->len + 1);
 	struct codec_out whole = {0};
@@ -179,16 +165,14 @@ twist_text(struct codec_out *content, struct chance *c)
 	*content = whole;
 }
 
-void
-twist_content(struct codec_out *content, uint32_t type, struct chance *c)
+void twist_content(struct codec_out *content, uint32_t type, struct chance *c)
 {
 	if (content->len == 0)
 		return;
 	switch (type) {
 	case RECORDING_SEGMENT:
 		if (chance_below(c, 10) == 0)
-			set_word(
-			    content, chance_below(c, 16), 4, twist_value(c, 0));
+			set_word(content, chance_below(c, 16), 4, twist_value(c, 0));
 		else
 			twist_segment(content, segment_start(type), c);
 		break;
@@ -199,8 +183,7 @@ twist_content(struct codec_out *content, uint32_t type, struct chance *c)
 	case RECORDING_INVENTORY:
 	case RECORDING_RESIDENCE:
 		if (chance_below(c, 2))
-			set_word(content, chance_below(c, RESIDENCE_WORDS), 4,
-			    twist_value(c, 32));
+			set_word(content, chance_below(c, RESIDENCE_WORDS), 4, twist_value(c, 32));
 		else
 			twist_words(content, c);
 		break;
@@ -208,11 +191,9 @@ twist_content(struct codec_out *content, uint32_t type, struct chance *c)
 	case RECORDING_LOG_INDEX:
 	case RECORDING_FLIGHT:
 		if (chance_below(c, 2))
-			set_word(content, chance_below(c, LOG_WORDS), 4,
-			    twist_value(c, 32));
+			set_word(content, chance_below(c, LOG_WORDS), 4, twist_value(c, 32));
 		else if (chance_below(c, 2))
-			content->bytes[chance_below(c, content->len)] =
-			    (uint8_t)chance_next(c);
+			content->bytes[chance_below(c, content->len)] = (uint8_t)chance_next(c);
 		else
 			twist_words(content, c);
 		break;
@@ -228,8 +209,7 @@ twist_content(struct codec_out *content, uint32_t type, struct chance *c)
 
 /* ---- whole files ---- */
 
-static void
-twist_head(struct shape *s, struct chance *c)
+static void twist_head(struct shape *s, struct chance *c)
 {
 	uint64_t value = twist_value(c, 32);
 
@@ -250,8 +230,7 @@ twist_head(struct shape *s, struct chance *c)
 }
 
 /* Entries dropped, doubled, swapped, taken from another recording. */
-static void
-twist_order(struct shape *s, const struct shape *other, struct chance *c)
+static void twist_order(struct shape *s, const struct shape *other, struct chance *c)
 {
 	size_t i = chance_below(c, s->count), j = chance_below(c, s->count);
 	struct shape_entry e = s->entries[i];
@@ -270,14 +249,12 @@ twist_order(struct shape *s, const struct shape *other, struct chance *c)
 		break;
 	default:
 		if (!other->is_segment && other->count > 0)
-			shape_insert(s, i,
-			    &other->entries[chance_below(c, other->count)]);
+			shape_insert(s, i, &other->entries[chance_below(c, other->count)]);
 		break;
 	}
 }
 
-static void
-twist_lie(struct shape_entry *e, struct chance *c)
+static void twist_lie(struct shape_entry *e, struct chance *c)
 {
 	e->lie = (enum shape_lie)(1 + chance_below(c, SHAPE_LIES - 1));
 	if (e->lie == SHAPE_BOMB && chance_below(c, 4) > 0)
@@ -290,8 +267,7 @@ twist_lie(struct shape_entry *e, struct chance *c)
 		e->value = twist_value(c, e->content.len);
 }
 
-static void
-twist_once(struct shape *s, const struct shape *other, struct chance *c)
+static void twist_once(struct shape *s, const struct shape *other, struct chance *c)
 {
 	struct shape_entry *e = &s->entries[chance_below(c, s->count)];
 
@@ -324,15 +300,13 @@ twist_once(struct shape *s, const struct shape *other, struct chance *c)
 		s->add = 1 + chance_below(c, 64);
 		break;
 	default:
-		s->loose |=
-		    e->type == RECORDING_INDEX || e->type == RECORDING_END;
+		s->loose |= e->type == RECORDING_INDEX || e->type == RECORDING_END;
 		twist_content(&e->content, e->type, c);
 		break;
 	}
 }
 
-void
-twist_random(struct shape *s, const struct shape *other, struct chance *c)
+void twist_random(struct shape *s, const struct shape *other, struct chance *c)
 {
 	for (size_t n = 1 + chance_below(c, 4); n > 0 && s->count > 0; n--)
 		twist_once(s, other, c);
@@ -341,8 +315,7 @@ twist_random(struct shape *s, const struct shape *other, struct chance *c)
 /* ---- one known field after the other ---- */
 
 /* True where n has been counted down to this change. */
-static bool
-is_here(size_t *n, size_t changes)
+static bool is_here(size_t *n, size_t changes)
 {
 	if (*n < changes)
 		return true;
@@ -350,8 +323,7 @@ is_here(size_t *n, size_t changes)
 	return false;
 }
 
-static bool
-known_head(struct shape *s, size_t *n)
+static bool known_head(struct shape *s, size_t *n)
 {
 	const size_t fields = 5 * KNOWN;
 	uint64_t value;
@@ -379,8 +351,7 @@ known_head(struct shape *s, size_t *n)
 	return true;
 }
 
-static bool
-known_entry(struct shape_entry *e, size_t *n)
+static bool known_entry(struct shape_entry *e, size_t *n)
 {
 	if (!is_here(n, 5 * KNOWN))
 		return false;
@@ -389,8 +360,7 @@ known_entry(struct shape_entry *e, size_t *n)
 	return true;
 }
 
-static bool
-known_segment(struct codec_out *content, size_t start, size_t *n)
+static bool known_segment(struct codec_out *content, size_t start, size_t *n)
 {
 	struct fields_place p;
 	size_t count;
@@ -400,14 +370,12 @@ known_segment(struct codec_out *content, size_t start, size_t *n)
 	count = fields_count(content->bytes + start, content->len - start);
 	if (!is_here(n, count * KNOWN))
 		return false;
-	if (fields_find(
-	        content->bytes + start, content->len - start, *n / KNOWN, &p))
+	if (fields_find(content->bytes + start, content->len - start, *n / KNOWN, &p))
 		fields_set(content->bytes + start, &p, known[*n % KNOWN]);
 	return true;
 }
 
-static bool
-known_words(struct codec_out *content, size_t width, size_t count, size_t *n)
+static bool known_words(struct codec_out *content, size_t width, size_t count, size_t *n)
 {
 	if (!is_here(n, count * KNOWN))
 		return false;
@@ -415,8 +383,7 @@ known_words(struct codec_out *content, size_t width, size_t count, size_t *n)
 	return true;
 }
 
-static bool
-known_content(struct shape *s, struct shape_entry *e, size_t *n)
+static bool known_content(struct shape *s, struct shape_entry *e, size_t *n)
 {
 	size_t words = e->content.len / 8;
 	bool is_it;
@@ -431,16 +398,14 @@ known_content(struct shape *s, struct shape_entry *e, size_t *n)
 	case RECORDING_INVENTORY:
 	case RECORDING_RESIDENCE:
 		return known_words(&e->content, 4, RESIDENCE_WORDS, n) ||
-		    known_words(&e->content, 8,
-		        words < ACCOUNT_MAX ? words : ACCOUNT_MAX, n);
+		    known_words(&e->content, 8, words < ACCOUNT_MAX ? words : ACCOUNT_MAX, n);
 	case RECORDING_LOG:
 	case RECORDING_LOG_INDEX:
 	case RECORDING_FLIGHT:
 		return known_words(&e->content, 4, LOG_WORDS, n);
 	case RECORDING_INDEX:
 	case RECORDING_END:
-		is_it = known_words(
-		    &e->content, 8, words < WORDS_MAX ? words : WORDS_MAX, n);
+		is_it = known_words(&e->content, 8, words < WORDS_MAX ? words : WORDS_MAX, n);
 		s->loose |= is_it;
 		return is_it;
 	default:
@@ -448,22 +413,19 @@ known_content(struct shape *s, struct shape_entry *e, size_t *n)
 	}
 }
 
-bool
-twist_known(struct shape *s, size_t n)
+bool twist_known(struct shape *s, size_t n)
 {
 	if (s->is_segment)
 		return known_segment(&s->entries[0].content, 0, &n);
 	if (known_head(s, &n))
 		return true;
 	for (size_t i = 0; i < s->count; i++)
-		if (known_entry(&s->entries[i], &n) ||
-		    known_content(s, &s->entries[i], &n))
+		if (known_entry(&s->entries[i], &n) || known_content(s, &s->entries[i], &n))
 			return true;
 	return false;
 }
 
-size_t
-twist_known_count(const struct shape *s)
+size_t twist_known_count(const struct shape *s)
 {
 	size_t low = 0, high = 1 << 20;
 

@@ -23,15 +23,13 @@
  */
 pid_t __wrap_fork(void);
 
-pid_t
-__wrap_fork(void)
+pid_t __wrap_fork(void)
 {
 	errno = EAGAIN;
 	return -1;
 }
 
-FILE *
-whole_nowhere(void)
+FILE *whole_nowhere(void)
 {
 	static FILE *nowhere;
 
@@ -42,8 +40,7 @@ whole_nowhere(void)
 	return nowhere;
 }
 
-void
-whole_open(struct whole_file *f, const uint8_t *bytes, size_t len)
+void whole_open(struct whole_file *f, const uint8_t *bytes, size_t len)
 {
 	f->fd = memfd_create("input", MFD_CLOEXEC);
 	if (f->fd < 0 || write(f->fd, bytes, len) != (ssize_t)len)
@@ -51,21 +48,18 @@ whole_open(struct whole_file *f, const uint8_t *bytes, size_t len)
 	(void)snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d", f->fd);
 }
 
-void
-whole_close(struct whole_file *f)
+void whole_close(struct whole_file *f)
 {
 	close(f->fd);
 }
 
 /* Is it the n-th one's turn? */
-static bool
-is_turn(size_t turn, size_t n)
+static bool is_turn(size_t turn, size_t n)
 {
 	return turn == WHOLE_EVERY || turn % 3 == n % 3;
 }
 
-static void
-reports(struct session *s, struct names *names, size_t turn)
+static void reports(struct session *s, struct names *names, size_t turn)
 {
 	static const struct growth_moment from = {30, true}, to = {100, true};
 	const struct layout page = {
@@ -75,12 +69,10 @@ reports(struct session *s, struct names *names, size_t turn)
 		const struct body_options tree = {.threshold = 1,
 		    .top = 10,
 		    .top_down = metric & 1,
-		    .view = {
-		        .metric = (int)metric, .group = true, .fold = true}};
+		    .view = {.metric = (int)metric, .group = true, .fold = true}};
 		const struct body_options table = {.shape = BODY_TABLE,
 		    .order = (int)metric % 3,
-		    .view = {
-		        .metric = (int)metric, .merge = true, .group = true}};
+		    .view = {.metric = (int)metric, .merge = true, .group = true}};
 
 		if (is_turn(turn, metric + 1))
 			(void)report_text_write(&page, s, names, &table);
@@ -92,12 +84,10 @@ reports(struct session *s, struct names *names, size_t turn)
 	}
 	for (uint32_t id = 1; id < 4; id++)
 		if (is_turn(turn, id))
-			(void)site_write(
-			    &page, s, names, &(struct view_options){0}, id);
+			(void)site_write(&page, s, names, &(struct view_options){0}, id);
 }
 
-static void
-jsons(struct session *s, struct names *names, size_t turn)
+static void jsons(struct session *s, struct names *names, size_t turn)
 {
 	static const struct growth_moment from = {0, false}, to = {0.1, false};
 	const struct view_options plain = {0};
@@ -108,36 +98,29 @@ jsons(struct session *s, struct names *names, size_t turn)
 	if (is_turn(turn, 0))
 		(void)report_json_write(out, s, names, &merged, "fuzz");
 	if (is_turn(turn, 1))
-		(void)growth_json_write(
-		    out, s, names, &plain, &from, &to, "fuzz");
+		(void)growth_json_write(out, s, names, &plain, &from, &to, "fuzz");
 }
 
-static void
-diffs(struct session *s, struct names *names, size_t turn)
+static void diffs(struct session *s, struct names *names, size_t turn)
 {
 	const struct layout page = {.out = whole_nowhere(), .width = 200};
-	const struct body_options body = {
-	    .view = {.group = true, .fold = true, .trim = true}};
-	const struct diff_side first = {
-	    .name = "old", .session = s, .only = s->processes[0]};
+	const struct body_options body = {.view = {.group = true, .fold = true, .trim = true}};
+	const struct diff_side first = {.name = "old", .session = s, .only = s->processes[0]};
 	const struct diff_side all = {.name = "new", .session = s};
 	struct session *const row[] = {s, s};
 
 	(void)diff_write(&page, &first, &all, names, &body);
 	if (is_turn(turn, 0))
-		(void)diff_json_write(
-		    page.out, &all, &first, names, &body.view, "fuzz");
+		(void)diff_json_write(page.out, &all, &first, names, &body.view, "fuzz");
 	for (size_t i = SNAPSHOTS_EACH; i <= SNAPSHOTS_CUMULATIVE; i++)
 		if (is_turn(turn, i))
-			(void)snapshots_write(
-			    &page, row, 2, names, &body, (int)i);
+			(void)snapshots_write(&page, row, 2, names, &body, (int)i);
 	if (is_turn(turn, 1))
-		(void)moments_table_write(page.out, row, 2, names, &body.view,
-		    SNAPSHOTS_DELTAS, "fuzz");
+		(void)moments_table_write(
+		    page.out, row, 2, names, &body.view, SNAPSHOTS_DELTAS, "fuzz");
 }
 
-static void
-write_verdicts(const struct check *c)
+static void write_verdicts(const struct check *c)
 {
 	const struct write_options write = {.root = "/", .version = "fuzz"};
 	FILE *out = whole_nowhere();
@@ -150,8 +133,7 @@ write_verdicts(const struct check *c)
 	(void)write_suppressions(out, c, WRITE_LSAN);
 }
 
-static void
-checks(struct session *s, struct names *names)
+static void checks(struct session *s, struct names *names)
 {
 	struct check_options options = {
 	    .max_live = {.given = true, .bytes = 1}, .tolerance_percent = 10};
@@ -162,8 +144,7 @@ checks(struct session *s, struct names *names)
 	if (suppress_new(&live.suppress) < 0)
 		return;
 	input.suppress = live.suppress;
-	if (suppress_builtin(live.suppress) == 0 &&
-	    view_new(s, names, &live, &input.view) == 0) {
+	if (suppress_builtin(live.suppress) == 0 && view_new(s, names, &live, &input.view) == 0) {
 		if (check_new(&input, 1, &options, &c) == 0) {
 			write_verdicts(c);
 			check_free(c);
@@ -173,12 +154,9 @@ checks(struct session *s, struct names *names)
 	suppress_free(live.suppress);
 }
 
-static void
-write_export(
-    const struct export_format *f, struct session *s, struct names *names)
+static void write_export(const struct export_format *f, struct session *s, struct names *names)
 {
-	const struct process *only =
-	    f->flags & EXPORT_ONE ? s->processes[0] : NULL;
+	const struct process *only = f->flags & EXPORT_ONE ? s->processes[0] : NULL;
 	const struct view_options options = {.only = only,
 	    .metric = f->flags & EXPORT_DEAD ? VIEW_ALL : VIEW_LIVE,
 	    .all_kinds = f->flags & EXPORT_KINDS,
@@ -189,8 +167,7 @@ write_export(
 	struct view *v;
 
 	if (f->write_session) {
-		(void)f->write_session(
-		    whole_nowhere(), s, names, &options, &how);
+		(void)f->write_session(whole_nowhere(), s, names, &options, &how);
 		return;
 	}
 	if (view_new(s, names, &options, &v) < 0)
@@ -199,11 +176,9 @@ write_export(
 	view_free(v);
 }
 
-void
-whole_session(struct session *s, unsigned parts, size_t turn, bool named)
+void whole_session(struct session *s, unsigned parts, size_t turn, bool named)
 {
-	const struct names_options options = {
-	    .no_symbols = !named, .no_cache = true};
+	const struct names_options options = {.no_symbols = !named, .no_cache = true};
 	const struct export_format *const *formats;
 	struct names *names;
 	size_t count;

@@ -19,14 +19,12 @@
 static atomic_bool stop;
 static atomic_uint samples, deep;
 
-SITE_FN static void *
-alloc_profiled(size_t n)
+SITE_FN static void *alloc_profiled(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-static void
-sample(int sig)
+static void sample(int sig)
 {
 	void *frames[64];
 
@@ -35,8 +33,7 @@ sample(int sig)
 	deep += backtrace(frames, 64) > 2;
 }
 
-SITE_FN static void
-work_deeper(int depth, size_t n)
+SITE_FN static void work_deeper(int depth, size_t n)
 {
 	if (depth > 0) {
 		work_deeper(depth - 1, n);
@@ -50,16 +47,14 @@ work_deeper(int depth, size_t n)
 	free(p);
 }
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	for (size_t n = 0; !stop; n = (n + 7) % 2000)
 		work_deeper((int)n % 20, n);
 	return arg;
 }
 
-int
-main(void)
+int main(void)
 {
 	struct sigaction act = {.sa_handler = sample, .sa_flags = SA_RESTART};
 	struct itimerval every = {{0, 1000}, {0, 1000}}, never = {{0, 0}};

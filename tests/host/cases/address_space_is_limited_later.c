@@ -12,8 +12,7 @@
 enum { MIB = 1 << 20, LIMIT = 256 };
 
 /* How many MiB there are, in blocks of this size. */
-static int
-fill(size_t size)
+static int fill(size_t size)
 {
 	size_t total = 0;
 	void *volatile p;
@@ -24,8 +23,7 @@ fill(size_t size)
 }
 
 /* In a child: what a limit leaves behind is of no use to others. */
-static void
-try_size(size_t size, int least)
+static void try_size(size_t size, int least)
 {
 	pid_t pid = fork();
 	int status;
@@ -42,8 +40,7 @@ try_size(size_t size, int least)
 	fflush(stdout);
 }
 
-int
-main(void)
+int main(void)
 {
 	struct rlimit r = {(rlim_t)LIMIT * MIB, (rlim_t)LIMIT * MIB};
 
@@ -52,7 +49,7 @@ main(void)
 	try_size(40000, LIMIT * 95 / 100 - 8);
 	try_size(300000, LIMIT * 95 / 100 - 8);
 	setrlimit(RLIMIT_AS, &r);
-	printf("in the first process: %s\n",
-	    fill(MIB) >= LIMIT * 95 / 100 - 8 ? "enough" : "too few");
+	printf(
+	    "in the first process: %s\n", fill(MIB) >= LIMIT * 95 / 100 - 8 ? "enough" : "too few");
 	return 0;
 }

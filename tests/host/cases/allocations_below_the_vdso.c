@@ -21,15 +21,13 @@ enum { WANTED = 50, SECONDS = 20, VDSO_BYTES = 8192 };
 static volatile sig_atomic_t hits;
 static uintptr_t vdso;
 
-SITE_FN static void *
-alloc_in_handler(size_t n)
+SITE_FN static void *alloc_in_handler(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
 /* the vDSO is not malloc: nothing of libc is under way */
-static void
-on_tick(int sig, siginfo_t *info, void *context)
+static void on_tick(int sig, siginfo_t *info, void *context)
 {
 	const ucontext_t *c = context;
 	uintptr_t pc = (uintptr_t)c->uc_mcontext.gregs[REG_RIP];
@@ -46,11 +44,9 @@ on_tick(int sig, siginfo_t *info, void *context)
 	hits++;
 }
 
-int
-main(void)
+int main(void)
 {
-	struct sigaction act = {
-	    .sa_sigaction = on_tick, .sa_flags = SA_SIGINFO | SA_RESTART};
+	struct sigaction act = {.sa_sigaction = on_tick, .sa_flags = SA_SIGINFO | SA_RESTART};
 	struct itimerval every = {{0, 200}, {0, 200}}, never = {{0, 0}};
 	struct timespec now, end;
 

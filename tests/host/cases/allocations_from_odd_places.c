@@ -10,8 +10,7 @@
 
 static char *early; /* of the resolver, before any constructor */
 
-static int
-chosen(void)
+static int chosen(void)
 {
 	return 17;
 }
@@ -26,28 +25,24 @@ static int (*resolve(void))(void)
 int by_ifunc(void) __attribute__((ifunc("resolve")));
 
 /* leaves nothing on the stack: the frame above malloc is its caller's */
-__attribute__((noipa, optimize("O2"))) static void *
-tail(size_t n)
+__attribute__((noipa, optimize("O2"))) static void *tail(size_t n)
 {
 	return malloc(n);
 }
 
-SITE_FN static void *
-calls_the_tail(size_t n)
+SITE_FN static void *calls_the_tail(size_t n)
 {
 	return led_keep(tail(n));
 }
 
-SITE_FN static void *
-by_pointer(size_t n)
+SITE_FN static void *by_pointer(size_t n)
 {
 	void *(*volatile f)(size_t) = malloc;
 
 	return led_keep(f(n));
 }
 
-SITE_FN static void
-alloc_below_signal(int sig)
+SITE_FN static void alloc_below_signal(int sig)
 {
 	void *p = led_keep(malloc((size_t)sig));
 
@@ -56,8 +51,7 @@ alloc_below_signal(int sig)
 	free(p);
 }
 
-int
-main(void)
+int main(void)
 {
 	printf("ifunc %d early %d\n", by_ifunc(), early[39]);
 	early = realloc(early, 100);

@@ -31,8 +31,7 @@ NAMES(DECLARE)
 
 #define ENTRY(name) {#name, name},
 
-int
-main(void)
+int main(void)
 {
 	static const struct {
 		const char *name;
@@ -40,8 +39,7 @@ main(void)
 	} all[] = {NAMES(ENTRY)};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		printf("%s: %s, dlsym %s\n", all[i].name,
-		    all[i].address ? "there" : "absent",
+		printf("%s: %s, dlsym %s\n", all[i].name, all[i].address ? "there" : "absent",
 		    dlsym(RTLD_DEFAULT, all[i].name) ? "there" : "absent");
 	free(malloc(100));
 	return 0;

@@ -8,14 +8,12 @@
 #define SITES(X) X(alloc_in_base)
 #include "../../lib/ledger.h"
 
-SITE_FN static void *
-alloc_in_base(size_t n)
+SITE_FN static void *alloc_in_base(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-int
-main(void)
+int main(void)
 {
 	char path[4096];
 	int sum = 0;

@@ -10,20 +10,17 @@
 
 static void *around_fork;
 
-static void
-before_fork(void)
+static void before_fork(void)
 {
 	around_fork = malloc(77);
 }
 
-static void
-after_fork(void)
+static void after_fork(void)
 {
 	free(around_fork);
 }
 
-__attribute__((constructor)) static void
-register_handlers(void)
+__attribute__((constructor)) static void register_handlers(void)
 {
 	pthread_atfork(before_fork, after_fork, after_fork);
 }

@@ -6,22 +6,19 @@
 
 static void *held;
 
-static void
-before(void)
+static void before(void)
 {
 	held = realloc(held, 300);
 }
 
-static void
-after(void)
+static void after(void)
 {
 	free(held);
 	held = NULL;
 	free(malloc(40));
 }
 
-__attribute__((constructor)) static void
-register_early(void)
+__attribute__((constructor)) static void register_early(void)
 {
 	pthread_atfork(before, after, after);
 }

@@ -14,15 +14,13 @@
 
 enum { KEPT = 64, AGES = 3 };
 
-static void
-spin(uint64_t rounds)
+static void spin(uint64_t rounds)
 {
 	for (volatile uint64_t i = 0; i < rounds; i++)
 		;
 }
 
-static int64_t
-now_ms(void)
+static int64_t now_ms(void)
 {
 	struct timespec t;
 
@@ -31,8 +29,7 @@ now_ms(void)
 }
 
 /* What takes about 50 ms: the clock itself may be a system call. */
-static uint64_t
-measure(void)
+static uint64_t measure(void)
 {
 	uint64_t rounds = 1 << 16;
 	int64_t begin;
@@ -45,8 +42,7 @@ measure(void)
 	return rounds;
 }
 
-int
-main(void)
+int main(void)
 {
 	/* in the tick of birth, and in two steps behind it */
 	static const int pauses[AGES] = {0, 3, 4};
@@ -59,8 +55,7 @@ main(void)
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
 		return 77;
 	for (int i = 0; i < AGES * KEPT; i++)
-		kept[i / KEPT][i % KEPT] =
-		    many_stacks(i, i % 8, (size_t)(i >> i % 8) % 300 + 1);
+		kept[i / KEPT][i % KEPT] = many_stacks(i, i % 8, (size_t)(i >> i % 8) % 300 + 1);
 	for (int i = 0; i < AGES; i++) {
 		for (int k = 0; k < pauses[i]; k++)
 			spin(rounds);

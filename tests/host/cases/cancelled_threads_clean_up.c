@@ -13,27 +13,23 @@ enum { THREADS = 60 };
 static sem_t ready;
 static pthread_t first;
 
-SITE_FN static void *
-alloc_to_clean(size_t n)
+SITE_FN static void *alloc_to_clean(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-SITE_FN static void *
-alloc_after_main(size_t n)
+SITE_FN static void *alloc_after_main(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-static void
-clean(void *p)
+static void clean(void *p)
 {
 	led_free(L_alloc_to_clean, 90);
 	free(p);
 }
 
-static void *
-wait_for_it(void *arg)
+static void *wait_for_it(void *arg)
 {
 	void *p = alloc_to_clean(90), *q = alloc_to_clean(90);
 
@@ -50,8 +46,7 @@ wait_for_it(void *arg)
 }
 
 /* main is gone by then; it ends the process */
-static void *
-outlive(void *arg)
+static void *outlive(void *arg)
 {
 	pthread_join(first, NULL);
 	for (size_t n = 0; n < 500; n++) {
@@ -67,8 +62,7 @@ outlive(void *arg)
 	return arg;
 }
 
-int
-main(void)
+int main(void)
 {
 	pthread_t t[THREADS], last;
 	void *how;

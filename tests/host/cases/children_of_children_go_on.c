@@ -12,20 +12,17 @@
 
 enum { DEPTH = 6, EVENTS = 200, TURNS = 3 };
 
-SITE_FN static void *
-alloc_before(size_t size_bytes)
+SITE_FN static void *alloc_before(size_t size_bytes)
 {
 	return led_keep(malloc(size_bytes));
 }
 
-SITE_FN static void *
-alloc_after(size_t size_bytes)
+SITE_FN static void *alloc_after(size_t size_bytes)
 {
 	return led_keep(malloc(size_bytes));
 }
 
-static void
-work(int depth, bool after)
+static void work(int depth, bool after)
 {
 	for (int i = 0; i < EVENTS; i++) {
 		size_t n = (size_t)(10 + depth + i % 50);
@@ -46,13 +43,11 @@ work(int depth, bool after)
 }
 
 /* What a process has told is not told again by its children. */
-static void
-be(int depth)
+static void be(int depth)
 {
 	led_reset();
 	work(depth, false);
-	for (int turn = 0; depth > 0 && turn < (depth > 3 ? 1 : TURNS);
-	     turn++) {
+	for (int turn = 0; depth > 0 && turn < (depth > 3 ? 1 : TURNS); turn++) {
 		pid_t pid;
 		int status;
 
@@ -62,15 +57,13 @@ be(int depth)
 			be(depth - 1);
 			exit(0);
 		}
-		led_check(waitpid(pid, &status, 0) == pid && status == 0,
-		    "a child's end");
+		led_check(waitpid(pid, &status, 0) == pid && status == 0, "a child's end");
 		work(depth, true);
 	}
 	led_print(1);
 }
 
-int
-main(void)
+int main(void)
 {
 	be(DEPTH);
 	return 0;

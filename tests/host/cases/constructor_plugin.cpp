@@ -28,8 +28,7 @@ struct holder {
 
 static holder held;
 
-extern "C" size_t
-constructed()
+extern "C" size_t constructed()
 {
 	return held.words.size() + (held.other != nullptr);
 }

@@ -12,8 +12,7 @@
 static atomic_bool stop;
 static char path[4096];
 
-static void *
-churn(void *arg)
+static void *churn(void *arg)
 {
 	while (!stop)
 		for (size_t n = 0; n < 200; n++)
@@ -21,8 +20,7 @@ churn(void *arg)
 	return arg;
 }
 
-static void *
-load(void *arg)
+static void *load(void *arg)
 {
 	size_t *sum = arg;
 
@@ -39,14 +37,12 @@ load(void *arg)
 	return NULL;
 }
 
-int
-main(void)
+int main(void)
 {
 	pthread_t churner[3], loader[2];
 	size_t sums[2] = {0, 0};
 
-	snprintf(
-	    path, sizeof(path), "%s/constructor_plugin.so", getenv("HOSTS"));
+	snprintf(path, sizeof(path), "%s/constructor_plugin.so", getenv("HOSTS"));
 	for (int i = 0; i < 3; i++)
 		pthread_create(&churner[i], NULL, churn, NULL);
 	for (int i = 0; i < 2; i++)

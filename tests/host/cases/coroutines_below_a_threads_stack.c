@@ -32,15 +32,13 @@ static char *stacks, *between, *trapped, *thread_stack;
 static ucontext_t scheduler, coroutine[COROUTINES];
 static int over;
 
-SITE_FN static void *
-alloc_deeper(size_t n)
+SITE_FN static void *alloc_deeper(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
 /* 40 frames of more than 200 bytes: several pages */
-SITE_FN static void
-go_deeper(int depth, size_t n)
+SITE_FN static void go_deeper(int depth, size_t n)
 {
 	char room[200];
 
@@ -57,8 +55,7 @@ go_deeper(int depth, size_t n)
 	free(p);
 }
 
-SITE_FN static void
-alloc_in_base(int k)
+SITE_FN static void alloc_in_base(int k)
 {
 	for (size_t n = 1; !over; n++) {
 		void *p = led_keep(malloc(n));
@@ -71,8 +68,7 @@ alloc_in_base(int k)
 	}
 }
 
-static void
-make(int k)
+static void make(int k)
 {
 	getcontext(&coroutine[k]);
 	coroutine[k].uc_stack.ss_sp = stacks + (size_t)k * STACK;
@@ -82,12 +78,11 @@ make(int k)
 }
 
 /* Whoever touches a page waits for a handler that never comes. */
-static void
-trap(void *p, size_t bytes)
+static void trap(void *p, size_t bytes)
 {
 	struct uffdio_api api = {.api = UFFD_API};
-	struct uffdio_register range = {.range = {(uintptr_t)p, bytes},
-	    .mode = UFFDIO_REGISTER_MODE_MISSING};
+	struct uffdio_register range = {
+	    .range = {(uintptr_t)p, bytes}, .mode = UFFDIO_REGISTER_MODE_MISSING};
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
 
 	if (fd < 0) /* not for everybody: a fault in a system call fails then */
@@ -98,8 +93,7 @@ trap(void *p, size_t bytes)
 	led_check(!ioctl(fd, UFFDIO_REGISTER, &range), "UFFDIO_REGISTER");
 }
 
-static size_t
-resident(void *p, size_t bytes)
+static size_t resident(void *p, size_t bytes)
 {
 	static unsigned char in_core[BETWEEN / PAGE];
 	size_t n = 0;
@@ -110,8 +104,7 @@ resident(void *p, size_t bytes)
 	return n;
 }
 
-static char *
-place(char *at, size_t bytes, int flags)
+static char *place(char *at, size_t bytes, int flags)
 {
 	char *p = mmap(at, bytes, PROT_READ | PROT_WRITE,
 	    flags | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
@@ -120,8 +113,7 @@ place(char *at, size_t bytes, int flags)
 	return p;
 }
 
-static void
-place_all(void)
+static void place_all(void)
 {
 	char *all = mmap(NULL, STACKS + BETWEEN + TRAPPED + THREAD, PROT_NONE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -134,8 +126,7 @@ place_all(void)
 	trap(trapped, TRAPPED);
 }
 
-static void *
-schedule(void *arg)
+static void *schedule(void *arg)
 {
 	for (int k = 0; k < COROUTINES; k++)
 		make(k);
@@ -147,8 +138,7 @@ schedule(void *arg)
 	return arg;
 }
 
-int
-main(void)
+int main(void)
 {
 	pthread_attr_t attr;
 	pthread_t thread;

@@ -14,14 +14,12 @@ enum { COROUTINES = 16, STACK = 32768, PAGE = 4096, SWITCHES = 10000 };
 static ucontext_t scheduler, coroutine[COROUTINES];
 static int switches;
 
-SITE_FN static void *
-alloc_deeper(size_t n)
+SITE_FN static void *alloc_deeper(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-SITE_FN static void
-go_deeper(int depth, size_t n)
+SITE_FN static void go_deeper(int depth, size_t n)
 {
 	if (depth > 0) {
 		go_deeper(depth - 1, n);
@@ -36,8 +34,7 @@ go_deeper(int depth, size_t n)
 }
 
 /* entered by makecontext: its caller is the last frame of its stack */
-SITE_FN static void
-alloc_in_base(int k)
+SITE_FN static void alloc_in_base(int k)
 {
 	void *held = NULL;
 
@@ -54,11 +51,9 @@ alloc_in_base(int k)
 	}
 }
 
-static void
-make(int k)
+static void make(int k)
 {
-	char *base = mmap(NULL, STACK + 2 * PAGE, PROT_NONE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *base = mmap(NULL, STACK + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	mprotect(base + PAGE, STACK, PROT_READ | PROT_WRITE);
 	getcontext(&coroutine[k]);
@@ -68,8 +63,7 @@ make(int k)
 	makecontext(&coroutine[k], (void (*)(void))alloc_in_base, 1, k);
 }
 
-int
-main(void)
+int main(void)
 {
 	for (int k = 0; k < COROUTINES; k++)
 		make(k);

@@ -6,26 +6,22 @@
 
 int deep_symbol = 2; /* the program has one, too */
 
-void *
-plugin_alloc(size_t n)
+void *plugin_alloc(size_t n)
 {
 	return memset(malloc(n), 7, n);
 }
 
-void
-plugin_free(void *p)
+void plugin_free(void *p)
 {
 	free(p);
 }
 
-void *
-plugin_resize(void *p, size_t n)
+void *plugin_resize(void *p, size_t n)
 {
 	return realloc(p, n);
 }
 
-int
-plugin_symbol(void)
+int plugin_symbol(void)
 {
 	return deep_symbol;
 }

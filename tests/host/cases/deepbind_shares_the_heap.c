@@ -10,8 +10,7 @@
 
 int deep_symbol = 1;
 
-int
-main(void)
+int main(void)
 {
 	char path[4096];
 	void *(*alloc)(size_t), *(*resize)(void *, size_t);

@@ -9,8 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void
-allocate(void)
+static void allocate(void)
 {
 	static void *held[500];
 
@@ -20,8 +19,7 @@ allocate(void)
 	}
 }
 
-static void
-write_file(const char *name)
+static void write_file(const char *name)
 {
 	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0644);
 	char text[64];
@@ -37,8 +35,7 @@ write_file(const char *name)
 	}
 }
 
-static void
-dup_over_all(void)
+static void dup_over_all(void)
 {
 	int fd = open("swept", O_RDWR | O_CREAT | O_TRUNC, 0644);
 
@@ -52,8 +49,7 @@ dup_over_all(void)
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	allocate();
 	write_file("first");

@@ -20,16 +20,14 @@ extern int seep_snapshot(const char *label) __attribute__((weak));
 
 static atomic_bool done;
 
-static void *
-take_snapshots(void *arg)
+static void *take_snapshots(void *arg)
 {
 	while (seep_snapshot && !done)
 		seep_snapshot("swept");
 	return arg;
 }
 
-static int
-odd_files(void)
+static int odd_files(void)
 {
 	static const char *const names[FILES] = {"a", "b", "c"};
 	int fds[FILES], odd = 0;
@@ -48,8 +46,7 @@ odd_files(void)
 	return odd;
 }
 
-int
-main(void)
+int main(void)
 {
 	static void *kept[BLOCKS];
 	pthread_t thread;

@@ -11,14 +11,12 @@
 #define SITES(X) X(alloc_without)
 #include "../../lib/ledger.h"
 
-SITE_FN static void *
-alloc_without(size_t n)
+SITE_FN static void *alloc_without(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	for (size_t n = 0; n < 1000; n++) {
 		void *p = alloc_without(n);
@@ -32,8 +30,7 @@ work(void *arg)
 	return arg;
 }
 
-int
-main(void)
+int main(void)
 {
 	struct rlimit few = {3, 3};
 	pthread_t t;

@@ -11,8 +11,7 @@
 
 enum { EARLY_KINDS = 11 };
 
-static void
-early_check(void *p, size_t align, size_t bytes)
+static void early_check(void *p, size_t align, size_t bytes)
 {
 	if (!p || (uintptr_t)p % align)
 		_exit(91); /* no stdio this early */
@@ -21,8 +20,7 @@ early_check(void *p, size_t align, size_t bytes)
 		_exit(92);
 }
 
-static void
-early_call(int which)
+static void early_call(int which)
 {
 	void *p = NULL;
 

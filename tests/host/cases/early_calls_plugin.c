@@ -3,8 +3,7 @@
 /* flags: -fno-builtin -Wno-deprecated-declarations -w */
 #include "early_calls.h"
 
-__attribute__((constructor)) static void
-call_early(void)
+__attribute__((constructor)) static void call_early(void)
 {
 	for (int which = 0; which < EARLY_KINDS; which++)
 		early_call(which);

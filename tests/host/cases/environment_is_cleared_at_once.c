@@ -6,14 +6,12 @@
 #define SITES(X) X(alloc_after)
 #include "../../lib/ledger.h"
 
-SITE_FN static void *
-alloc_after(size_t n)
+SITE_FN static void *alloc_after(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-int
-main(int argc, char **argv, char **envp)
+int main(int argc, char **argv, char **envp)
 {
 	char *last = argv[argc - 1];
 

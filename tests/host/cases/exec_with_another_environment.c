@@ -9,8 +9,7 @@
 
 extern char **environ;
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	char one[] = "ONLY=this", step[16];
 	char *none[] = {NULL}, *few[] = {one, NULL};
@@ -19,8 +18,7 @@ main(int argc, char **argv)
 	for (int i = 0; i < 200; i++)
 		free(malloc((size_t)i * 10));
 	for (char **e = environ; *e; e++)
-		entries +=
-		    strncmp(*e, "LD_PRELOAD=", 11) && strncmp(*e, "SEEP_", 5);
+		entries += strncmp(*e, "LD_PRELOAD=", 11) && strncmp(*e, "SEEP_", 5);
 	printf("step %d with %d variables\n", n, entries);
 	fflush(stdout);
 	snprintf(step, sizeof(step), "%d", n + 1);

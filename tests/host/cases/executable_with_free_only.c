@@ -12,15 +12,13 @@ extern void __libc_free(void *);
 
 static size_t frees;
 
-void
-free(void *p)
+void free(void *p)
 {
 	frees += p != NULL;
 	__libc_free(p);
 }
 
-int
-main(void)
+int main(void)
 {
 	size_t before = frees;
 	char *kept = NULL;

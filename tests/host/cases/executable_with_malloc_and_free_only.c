@@ -14,8 +14,7 @@ extern void *realloc(void *, size_t);
 static char pool[8 << 20] __attribute__((aligned(16)));
 static size_t used, mallocs, frees, foreign;
 
-void *
-malloc(size_t n)
+void *malloc(size_t n)
 {
 	size_t at = __atomic_fetch_add(&used, (n + 31) & ~(size_t)15, 5);
 
@@ -23,15 +22,13 @@ malloc(size_t n)
 	return at + n < sizeof(pool) ? pool + at : NULL;
 }
 
-void
-free(void *p)
+void free(void *p)
 {
 	frees += p != NULL;
 	foreign += p && ((char *)p < pool || (char *)p >= pool + sizeof(pool));
 }
 
-int
-main(void)
+int main(void)
 {
 	size_t before = mallocs, freed = frees;
 	int zero = 1;
@@ -49,7 +46,7 @@ main(void)
 	for (size_t n = 1; n < 5000; n *= 2)
 		r = realloc(r, n);
 	memset(r, 2, 4096);
-	printf("own mallocs %zu frees %zu foreign %zu zero %d\n",
-	    mallocs - before, frees - freed, foreign, zero);
+	printf("own mallocs %zu frees %zu foreign %zu zero %d\n", mallocs - before, frees - freed,
+	    foreign, zero);
 	return 0;
 }

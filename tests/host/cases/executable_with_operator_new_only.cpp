@@ -10,8 +10,7 @@
 
 static unsigned news, deletes;
 
-void *
-operator new(size_t n)
+void *operator new(size_t n)
 {
 	news++;
 	void *p = malloc(n ? n : 1);
@@ -21,33 +20,28 @@ operator new(size_t n)
 	return p;
 }
 
-void
-operator delete(void *p) noexcept
+void operator delete(void *p) noexcept
 {
 	deletes++;
 	free(p);
 }
 
-void
-operator delete(void *p, size_t) noexcept
+void operator delete(void *p, size_t) noexcept
 {
 	operator delete(p);
 }
 
-extern "C" SITE_FN void *
-user_of_new(size_t n)
+extern "C" SITE_FN void *user_of_new(size_t n)
 {
 	return led_keep(operator new(n));
 }
 
-extern "C" SITE_FN void *
-user_of_array(size_t n)
+extern "C" SITE_FN void *user_of_array(size_t n)
 {
 	return led_keep(new char[n]); /* libstdc++'s new[] calls ours */
 }
 
-int
-main()
+int main()
 {
 	for (size_t n = 1; n < 2000; n++) {
 		void *p = user_of_new(n);

@@ -32,22 +32,19 @@ struct at_the_end {
 
 static at_the_end last;
 
-static void
-handler()
+static void handler()
 {
 	delete held;
 	held = new std::vector<std::string>(20, std::string(50, 'h'));
 }
 
-static void
-on_exit_handler(int status, void *arg)
+static void on_exit_handler(int status, void *arg)
 {
 	printf("on_exit %d %zu\n", status, held->size());
 	free(arg);
 }
 
-static void
-churn()
+static void churn()
 {
 	running++;
 	for (unsigned n = 0;; n++) {
@@ -57,8 +54,7 @@ churn()
 	}
 }
 
-int
-main()
+int main()
 {
 	on_exit(on_exit_handler, malloc(100));
 	for (int i = 0; i < 40; i++)

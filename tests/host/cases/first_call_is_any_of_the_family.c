@@ -7,8 +7,7 @@
 #include <sys/wait.h>
 
 /* runs before every constructor, ours included; there is no stdio yet */
-static void
-call_before_constructors(int argc, char **argv, char **envp)
+static void call_before_constructors(int argc, char **argv, char **envp)
 {
 	(void)envp;
 	if (argc == 3 && argv[1][0] == 'p')
@@ -18,8 +17,7 @@ call_before_constructors(int argc, char **argv, char **envp)
 __attribute__((section(".preinit_array"), used)) static void (*const early)(
     int, char **, char **) = call_before_constructors;
 
-static void
-run(char *self, char *when, int which)
+static void run(char *self, char *when, int which)
 {
 	char number[16];
 	char *argv[] = {self, when, number, NULL};
@@ -36,8 +34,7 @@ run(char *self, char *when, int which)
 	printf("%s %d: %d\n", when, which, status);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	char preinit[] = "preinit", in_main[] = "main";
 

@@ -13,8 +13,7 @@ enum { THREADS = 4, ROUNDS = 20000, HELD = 64 };
 
 static _Atomic(void *) handed[HELD];
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	unsigned seed = (unsigned)(size_t)arg;
 
@@ -32,8 +31,7 @@ work(void *arg)
 	return NULL;
 }
 
-static int
-run_threads(void)
+static int run_threads(void)
 {
 	pthread_t t[THREADS];
 
@@ -45,8 +43,7 @@ run_threads(void)
 	return 0;
 }
 
-int
-main(void)
+int main(void)
 {
 	int status = 0, bad;
 	pid_t child;

@@ -6,8 +6,7 @@
 
 static void *kept[100];
 
-__attribute__((constructor)) static void
-fork_early(void)
+__attribute__((constructor)) static void fork_early(void)
 {
 	int status = -1;
 

@@ -21,16 +21,14 @@ struct sizes {
 	long size_kib, data_kib;
 };
 
-static long
-field(const char *text, const char *name)
+static long field(const char *text, const char *name)
 {
 	const char *at = strstr(text, name);
 
 	return at ? atol(at + strlen(name)) : 0;
 }
 
-static struct sizes
-look(void)
+static struct sizes look(void)
 {
 	static char text[8192];
 	FILE *f = fopen("/proc/self/status", "re");
@@ -42,14 +40,12 @@ look(void)
 	return (struct sizes){field(text, "VmSize:"), field(text, "VmData:")};
 }
 
-static pid_t
-clone_bare(void)
+static pid_t clone_bare(void)
 {
 	return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 }
 
-static void
-try_child(const char *name, pid_t (*make)(void), int blocks)
+static void try_child(const char *name, pid_t (*make)(void), int blocks)
 {
 	struct sizes before = look(), now;
 	pid_t pid = make();
@@ -67,8 +63,8 @@ try_child(const char *name, pid_t (*make)(void), int blocks)
 		if (now.data_kib > before.data_kib + 1024)
 			_exit(2);
 		/* a limit on data that leaves room for one MiB more */
-		struct rlimit r = {(rlim_t)(before.data_kib + 1400) << 10,
-		    (rlim_t)(before.data_kib + 1400) << 10};
+		struct rlimit r = {
+		    (rlim_t)(before.data_kib + 1400) << 10, (rlim_t)(before.data_kib + 1400) << 10};
 
 		setrlimit(RLIMIT_DATA, &r);
 		void *volatile last = malloc(100000);
@@ -80,8 +76,7 @@ try_child(const char *name, pid_t (*make)(void), int blocks)
 	fflush(stdout);
 }
 
-int
-main(void)
+int main(void)
 {
 	void *volatile p;
 

@@ -12,29 +12,25 @@ enum { DEPTH = 100 };
 
 static int prepared, in_parent, in_child;
 
-static void
-prepare(void)
+static void prepare(void)
 {
 	prepared++;
 	free(malloc(10));
 }
 
-static void
-parent(void)
+static void parent(void)
 {
 	in_parent++;
 	free(malloc(20));
 }
 
-static void
-child(void)
+static void child(void)
 {
 	in_child++;
 	free(malloc(30));
 }
 
-static int
-descend(int depth)
+static int descend(int depth)
 {
 	int status = 0;
 	void *mine = malloc(1000);
@@ -60,12 +56,10 @@ descend(int depth)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 3;
 }
 
-int
-main(void)
+int main(void)
 {
 	int status = descend(0);
 
-	printf("status %d prepared %d parent %d child %d\n", status, prepared,
-	    in_parent, in_child);
+	printf("status %d prepared %d parent %d child %d\n", status, prepared, in_parent, in_child);
 	return 0;
 }

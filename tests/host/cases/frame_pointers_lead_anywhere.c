@@ -34,8 +34,7 @@ __asm__(".text\n"
         "	ret\n"
         ".size call_below, .-call_below\n");
 
-SITE_FN static void
-alloc_below(size_t n)
+SITE_FN static void alloc_below(size_t n)
 {
 	void *p = led_keep(malloc(n));
 
@@ -44,26 +43,22 @@ alloc_below(size_t n)
 	free(p);
 }
 
-static void
-allocate(void *arg)
+static void allocate(void *arg)
 {
 	alloc_below((size_t)(uintptr_t)arg);
 }
 
-static void
-through_stub(void *arg)
+static void through_stub(void *arg)
 {
 	stub(arg, allocate, 0);
 }
 
-static void
-through_frame(void *arg)
+static void through_frame(void *arg)
 {
 	frame(arg, through_stub, 0);
 }
 
-static void
-try_all(size_t n)
+static void try_all(size_t n)
 {
 	/* our own stack: a loop, one that runs down, words that are not code */
 	uintptr_t here[64];
@@ -77,13 +72,11 @@ try_all(size_t n)
 		chain[i] = (uintptr_t)&chain[i + 2 < CHAIN ? i + 2 : 0];
 		chain[i + 1] = call;
 	}
-	uintptr_t odd[] = {0, 1, 4096, ~(uintptr_t)0, (uintptr_t)1 << 47,
-	    0xdeadbeefdeadbeef, (uintptr_t)here, (uintptr_t)&here[62],
-	    (uintptr_t)&here[31], (uintptr_t)here + 4, (uintptr_t)chain,
-	    (uintptr_t)&chain[CHAIN - 1], (uintptr_t)elsewhere,
-	    (uintptr_t)&elsewhere[CHAIN - 2], (uintptr_t)hole,
-	    (uintptr_t)hole - 8, (uintptr_t)hole - 16, (uintptr_t)code,
-	    (uintptr_t)allocate, (uintptr_t)&odd - 256};
+	uintptr_t odd[] = {0, 1, 4096, ~(uintptr_t)0, (uintptr_t)1 << 47, 0xdeadbeefdeadbeef,
+	    (uintptr_t)here, (uintptr_t)&here[62], (uintptr_t)&here[31], (uintptr_t)here + 4,
+	    (uintptr_t)chain, (uintptr_t)&chain[CHAIN - 1], (uintptr_t)elsewhere,
+	    (uintptr_t)&elsewhere[CHAIN - 2], (uintptr_t)hole, (uintptr_t)hole - 8,
+	    (uintptr_t)hole - 16, (uintptr_t)code, (uintptr_t)allocate, (uintptr_t)&odd - 256};
 
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
 		void *arg = (void *)(n + i);
@@ -97,25 +90,21 @@ try_all(size_t n)
 	led_keep(here);
 }
 
-static void *
-in_thread(void *arg)
+static void *in_thread(void *arg)
 {
 	for (size_t n = 1; n < 20; n++)
 		try_all(n);
 	return arg;
 }
 
-static void
-on_signal(int number)
+static void on_signal(int number)
 {
 	try_all((size_t)number);
 }
 
-int
-main(void)
+int main(void)
 {
-	struct sigaction act = {
-	    .sa_handler = on_signal, .sa_flags = SA_ONSTACK};
+	struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
 	static char alternate[SMALL * 2];
 	stack_t other = {.ss_sp = alternate, .ss_size = sizeof(alternate)};
 	uintptr_t others[CHAIN];
@@ -143,20 +132,16 @@ main(void)
 	at = made_write(at, MADE_FRAME);
 	garbage = made_entry(at);
 	made_write(at, MADE_GARBAGE);
-	led_check(
-	    !mprotect(code, MADE_PAGE, PROT_READ | PROT_EXEC), "mprotect");
+	led_check(!mprotect(code, MADE_PAGE, PROT_READ | PROT_EXEC), "mprotect");
 
 	in_thread(NULL);
-	led_check(!pthread_attr_init(&small) &&
-	        !pthread_attr_setstacksize(&small, SMALL),
-	    "stack size");
+	led_check(
+	    !pthread_attr_init(&small) && !pthread_attr_setstacksize(&small, SMALL), "stack size");
 	for (int i = 0; i < 4; i++) {
-		led_check(!pthread_create(&thread, &small, in_thread, NULL),
-		    "thread");
+		led_check(!pthread_create(&thread, &small, in_thread, NULL), "thread");
 		pthread_join(thread, NULL);
 	}
-	led_check(!sigaltstack(&other, NULL) && !sigaction(SIGUSR1, &act, NULL),
-	    "sigaltstack");
+	led_check(!sigaltstack(&other, NULL) && !sigaction(SIGUSR1, &act, NULL), "sigaltstack");
 	for (int i = 0; i < 20; i++)
 		raise(SIGUSR1);
 	led_keep(others);

@@ -11,20 +11,17 @@
 extern void free_sized(void *, size_t) __attribute__((weak));
 extern void free_aligned_sized(void *, size_t, size_t) __attribute__((weak));
 
-SITE_FN static void *
-alloc_sized(size_t n)
+SITE_FN static void *alloc_sized(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-SITE_FN static void *
-alloc_aligned(size_t n)
+SITE_FN static void *alloc_aligned(size_t n)
 {
 	return led_keep(aligned_alloc(64, n));
 }
 
-int
-main(void)
+int main(void)
 {
 	led_complete = true;
 	for (size_t n = 1; n < 2000; n++) {

@@ -14,13 +14,12 @@
 enum { BLOCKS = 2000, CHILD_BLOCKS = 200 };
 
 enum { CLOCK, COPY, MOVE, SET, COMPARE, AUXILIARY, SYMBOL, FUNCTIONS };
-static const char *const names[FUNCTIONS] = {"clock_gettime", "memcpy",
-    "memmove", "memset", "memcmp", "getauxval", "dlsym"};
+static const char *const names[FUNCTIONS] = {
+    "clock_gettime", "memcpy", "memmove", "memset", "memcmp", "getauxval", "dlsym"};
 static volatile int calls[FUNCTIONS];
 
 /* What a test with a clock of its own would do: every call is one step. */
-int
-clock_gettime(clockid_t clock, struct timespec *ret)
+int clock_gettime(clockid_t clock, struct timespec *ret)
 {
 	(void)clock;
 	ret->tv_sec = 1000 + calls[CLOCK]++;
@@ -28,8 +27,7 @@ clock_gettime(clockid_t clock, struct timespec *ret)
 	return 0;
 }
 
-void *
-memcpy(void *to, const void *from, size_t n)
+void *memcpy(void *to, const void *from, size_t n)
 {
 	char *t = to;
 	const char *f = from;
@@ -40,8 +38,7 @@ memcpy(void *to, const void *from, size_t n)
 	return to;
 }
 
-void *
-memmove(void *to, const void *from, size_t n)
+void *memmove(void *to, const void *from, size_t n)
 {
 	char *t = to;
 	const char *f = from;
@@ -56,8 +53,7 @@ memmove(void *to, const void *from, size_t n)
 	return to;
 }
 
-void *
-memset(void *to, int c, size_t n)
+void *memset(void *to, int c, size_t n)
 {
 	char *t = to;
 
@@ -67,8 +63,7 @@ memset(void *to, int c, size_t n)
 	return to;
 }
 
-int
-memcmp(const void *one, const void *other, size_t n)
+int memcmp(const void *one, const void *other, size_t n)
 {
 	const unsigned char *a = one, *b = other;
 
@@ -79,8 +74,7 @@ memcmp(const void *one, const void *other, size_t n)
 	return 0;
 }
 
-unsigned long
-getauxval(unsigned long type)
+unsigned long getauxval(unsigned long type)
 {
 	(void)type;
 	calls[AUXILIARY]++;
@@ -91,8 +85,7 @@ getauxval(unsigned long type)
  * As overlays do it. The real one takes this function for the caller, so that
  * RTLD_NEXT begins behind the program.
  */
-void *
-dlsym(void *handle, const char *name)
+void *dlsym(void *handle, const char *name)
 {
 	void *(*real)(void *, const char *);
 	void *found;
@@ -104,15 +97,13 @@ dlsym(void *handle, const char *name)
 	return found;
 }
 
-SITE_FN static void *
-alloc_here(size_t n)
+SITE_FN static void *alloc_here(size_t n)
 {
 	led_alloc(L_alloc_here, n);
 	return led_keep(malloc(n));
 }
 
-static int
-in_a_child(void)
+static int in_a_child(void)
 {
 	int status = 0;
 	pid_t pid = fork();
@@ -126,8 +117,7 @@ in_a_child(void)
 	return status;
 }
 
-int
-main(void)
+int main(void)
 {
 	for (int i = 0; i < BLOCKS; i++) {
 		void *p = alloc_here(40);

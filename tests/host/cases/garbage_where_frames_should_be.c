@@ -51,11 +51,9 @@ __asm__(".text\n"
 static uintptr_t codes[CODES];
 static char *area;
 
-static void
-gather_codes(void)
+static void gather_codes(void)
 {
-	uintptr_t vdso = getauxval(AT_SYSINFO_EHDR),
-	          handler = code_words_restorer();
+	uintptr_t vdso = getauxval(AT_SYSINFO_EHDR), handler = code_words_restorer();
 	void *frames[16];
 	struct code_words modules = {codes, 0, CODES / 2, 200};
 	int n, seen = backtrace(frames, 16);
@@ -76,8 +74,7 @@ gather_codes(void)
 	}
 }
 
-static uintptr_t
-any_word(void)
+static uintptr_t any_word(void)
 {
 	switch (draw(10)) {
 	case 0:
@@ -95,8 +92,7 @@ any_word(void)
 	}
 }
 
-static void
-fill(char *page)
+static void fill(char *page)
 {
 	uintptr_t *word = (uintptr_t *)(void *)page;
 
@@ -105,8 +101,7 @@ fill(char *page)
 }
 
 /* A page that comes and goes, unless somebody else has taken its place. */
-static void
-change(int i)
+static void change(int i)
 {
 	static enum { THERE, CLOSED, GONE } is[ABOVE];
 	char *page = area + (ROOM + i) * PAGE;
@@ -114,8 +109,7 @@ change(int i)
 
 	if (is[i] == GONE) {
 		if (mmap(page, PAGE, PROT_READ | PROT_WRITE,
-		        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
-		        0) != page)
+		        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != page)
 			return;
 		is[i] = THERE;
 	}
@@ -133,8 +127,7 @@ change(int i)
 	}
 }
 
-static void
-try_layout(void)
+static void try_layout(void)
 {
 	char *end = area + ROOM * PAGE;
 	uintptr_t *sp = (uintptr_t *)(void *)(end - draw(12) * 16);
@@ -155,8 +148,7 @@ try_layout(void)
 	}
 }
 
-static void *
-try_layouts(void *arg)
+static void *try_layouts(void *arg)
 {
 	int count = getenv("SEEP_FULL") ? 500000 : LAYOUTS;
 
@@ -165,8 +157,7 @@ try_layouts(void *arg)
 	return arg;
 }
 
-int
-main(void)
+int main(void)
 {
 	pthread_t thread;
 

@@ -11,8 +11,7 @@
 
 static volatile int runs;
 
-static void
-handler(int sig)
+static void handler(int sig)
 {
 	(void)sig;
 	for (size_t n = 0; n < 40; n++) {
@@ -24,12 +23,11 @@ handler(int sig)
 	runs++;
 }
 
-static void
-use_stack(size_t bytes)
+static void use_stack(size_t bytes)
 {
 	size_t whole = (bytes + 4095) & ~(size_t)4095;
-	char *base = mmap(NULL, whole + 4096, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *base =
+	    mmap(NULL, whole + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	stack_t ss = {.ss_sp = base + 4096, .ss_size = bytes};
 	stack_t none = {.ss_flags = SS_DISABLE};
 
@@ -44,8 +42,7 @@ use_stack(size_t bytes)
 	munmap(base, whole + 4096);
 }
 
-int
-main(void)
+int main(void)
 {
 	struct sigaction act = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
 	/*

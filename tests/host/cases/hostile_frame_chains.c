@@ -11,8 +11,7 @@
 
 enum { STACK = 16384, PAGE = 4096 };
 
-SITE_FN void
-alloc_on_edge(size_t n)
+SITE_FN void alloc_on_edge(size_t n)
 {
 	void *p = led_keep(malloc(n));
 
@@ -47,11 +46,9 @@ __asm__(".text\n"
         "	ret\n"
         ".size call_on_stack, .-call_on_stack\n");
 
-int
-main(void)
+int main(void)
 {
-	char *base = mmap(NULL, STACK + 2 * PAGE, PROT_NONE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *base = mmap(NULL, STACK + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *low = base + PAGE, *top = low + STACK;
 
 	led_check(!mprotect(low, STACK, PROT_READ | PROT_WRITE), "mprotect");
@@ -60,10 +57,9 @@ main(void)
 
 	loop[0] = (uintptr_t)loop;
 	loop[1] = (uintptr_t)main;
-	uintptr_t chains[] = {0, 1, (uintptr_t)loop, (uintptr_t)base,
-	    (uintptr_t)top, (uintptr_t)top - 8, (uintptr_t)top - 16,
-	    ~(uintptr_t)0, (uintptr_t)1 << 47, 0xdeadbeefdeadbeef, 4096,
-	    (uintptr_t)low};
+	uintptr_t chains[] = {0, 1, (uintptr_t)loop, (uintptr_t)base, (uintptr_t)top,
+	    (uintptr_t)top - 8, (uintptr_t)top - 16, ~(uintptr_t)0, (uintptr_t)1 << 47,
+	    0xdeadbeefdeadbeef, 4096, (uintptr_t)low};
 
 	for (size_t i = 0; i < sizeof(chains) / sizeof(*chains); i++) {
 		for (size_t n = 0; n < 50; n++) {

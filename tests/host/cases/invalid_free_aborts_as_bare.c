@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-int
-main(void)
+int main(void)
 {
 	struct rlimit none = {0, 0};
 	char *p = malloc(100);

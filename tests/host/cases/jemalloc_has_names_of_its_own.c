@@ -25,8 +25,7 @@ extern size_t sallocx(const void *p, int flags);
 extern size_t nallocx(size_t size, int flags);
 extern void dallocx(void *p, int flags);
 extern void sdallocx(void *p, size_t size, int flags);
-extern int mallctl(
-    const char *name, void *old, size_t *old_bytes, void *new, size_t bytes);
+extern int mallctl(const char *name, void *old, size_t *old_bytes, void *new, size_t bytes);
 #define ALIGN(bits)  (bits)
 #define ZERO         0x40
 #define TCACHE_NONE  (1 << 8) /* MALLOCX_TCACHE(-1) */
@@ -34,32 +33,27 @@ extern int mallctl(
 
 enum { ROUNDS = 2000, THREADS = 3 };
 
-SITE_FN static void *
-via_mallocx(size_t n, int flags)
+SITE_FN static void *via_mallocx(size_t n, int flags)
 {
 	return led_keep(mallocx(n, flags));
 }
 
-SITE_FN static void *
-via_mallocx_aligned(size_t n, int flags)
+SITE_FN static void *via_mallocx_aligned(size_t n, int flags)
 {
 	return led_keep(mallocx(n, flags));
 }
 
-SITE_FN static void *
-via_rallocx(void *p, size_t n, int flags)
+SITE_FN static void *via_rallocx(void *p, size_t n, int flags)
 {
 	return led_keep(rallocx(p, n, flags));
 }
 
-SITE_FN static void *
-via_rallocx_aligned(void *p, size_t n, int flags)
+SITE_FN static void *via_rallocx_aligned(void *p, size_t n, int flags)
 {
 	return led_keep(rallocx(p, n, flags));
 }
 
-SITE_FN static size_t
-via_xallocx(void *p, size_t n, size_t extra, int flags)
+SITE_FN static size_t via_xallocx(void *p, size_t n, size_t extra, int flags)
 {
 	size_t real = xallocx(p, n, extra, flags);
 
@@ -67,14 +61,12 @@ via_xallocx(void *p, size_t n, size_t extra, int flags)
 	return real;
 }
 
-SITE_FN static void *
-via_malloc(size_t n)
+SITE_FN static void *via_malloc(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-static bool
-is_zero(const char *p, size_t n)
+static bool is_zero(const char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (p[i])
@@ -82,8 +74,7 @@ is_zero(const char *p, size_t n)
 	return true;
 }
 
-static bool
-is_filled(const char *p, char with, size_t n)
+static bool is_filled(const char *p, char with, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (p[i] != with)
@@ -92,8 +83,7 @@ is_filled(const char *p, char with, size_t n)
 }
 
 /* every flag, every way to free */
-static void
-one_round(size_t n, int more)
+static void one_round(size_t n, int more)
 {
 	char *a = via_mallocx(n, more), *b, *c;
 
@@ -126,8 +116,7 @@ one_round(size_t n, int more)
 }
 
 /* A failure leaves the block as it was. */
-static void
-failures(void)
+static void failures(void)
 {
 	char *p = via_mallocx(5000, 0);
 
@@ -143,8 +132,7 @@ failures(void)
 }
 
 /* What fits into the size that the block really has, stays in place. */
-static void
-in_place(void)
+static void in_place(void)
 {
 	char *p = via_mallocx(5000, 0);
 	size_t real = sallocx(p, 0);
@@ -165,8 +153,7 @@ in_place(void)
 	led_free(L_via_xallocx, real);
 }
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	(void)arg;
 	for (size_t i = 0; i < ROUNDS; i++)
@@ -174,8 +161,7 @@ work(void *arg)
 	return NULL;
 }
 
-int
-main(void)
+int main(void)
 {
 	pthread_t threads[THREADS];
 	unsigned arena = 0;

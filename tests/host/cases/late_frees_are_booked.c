@@ -19,20 +19,17 @@ enum { BLOCKS = 2000, HANDLERS = 40, LATE_S = 2 };
 static void *held[BLOCKS];
 static atomic_int running;
 
-SITE_FN static void *
-alloc_before(size_t n)
+SITE_FN static void *alloc_before(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-SITE_FN static void *
-alloc_late(size_t n)
+SITE_FN static void *alloc_late(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-static void
-free_some(int from, int step)
+static void free_some(int from, int step)
 {
 	for (int i = from; i < BLOCKS; i += step)
 		if (held[i]) {
@@ -42,8 +39,7 @@ free_some(int from, int step)
 		}
 }
 
-static void
-at_exit(void)
+static void at_exit(void)
 {
 	static int calls;
 	void *p = alloc_late(99);
@@ -54,8 +50,7 @@ at_exit(void)
 	free_some(++calls, HANDLERS * 2);
 }
 
-static void
-with_status(int status, void *arg)
+static void with_status(int status, void *arg)
 {
 	(void)status;
 	led_free(L_alloc_late, 500);
@@ -63,8 +58,7 @@ with_status(int status, void *arg)
 }
 
 /* the program's last word: lower numbers run later */
-__attribute__((destructor(101))) static void
-very_last(void)
+__attribute__((destructor(101))) static void very_last(void)
 {
 	if (!running)
 		return; /* the parent */
@@ -72,8 +66,7 @@ very_last(void)
 	led_print(1);
 }
 
-static void *
-churn(void *arg)
+static void *churn(void *arg)
 {
 	running++;
 	for (unsigned n = 0;; n++)
@@ -81,8 +74,7 @@ churn(void *arg)
 	return arg;
 }
 
-static void
-child(struct timespec *ends)
+static void child(struct timespec *ends)
 {
 	pthread_t t;
 
@@ -102,12 +94,10 @@ child(struct timespec *ends)
 	exit(0);
 }
 
-int
-main(void)
+int main(void)
 {
 	struct timespec now,
-	    *ends = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-	        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	    *ends = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int status = -1;
 	pid_t pid = fork();
 
@@ -115,7 +105,6 @@ main(void)
 		child(ends);
 	waitpid(pid, &status, 0);
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	printf("status %d %s\n", status,
-	    now.tv_sec - ends->tv_sec > LATE_S ? "late" : "soon");
+	printf("status %d %s\n", status, now.tv_sec - ends->tv_sec > LATE_S ? "late" : "soon");
 	return 0;
 }

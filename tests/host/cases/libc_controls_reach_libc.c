@@ -10,19 +10,17 @@
 
 static void *held[600];
 
-static void
-show(const char *when)
+static void show(const char *when)
 {
 	struct mallinfo2 m = mallinfo2();
 
-	printf("%s: arena %zu in use %zu free %zu mapped %zu in %zu\n", when,
-	    m.arena, m.uordblks, m.fordblks, m.hblkhd, m.hblks);
+	printf("%s: arena %zu in use %zu free %zu mapped %zu in %zu\n", when, m.arena, m.uordblks,
+	    m.fordblks, m.hblkhd, m.hblks);
 	fflush(stdout);
 	malloc_stats(); /* stderr */
 }
 
-int
-main(void)
+int main(void)
 {
 	setvbuf(stdout, NULL, _IONBF, 0);
 	show("start");

@@ -8,14 +8,12 @@
 #define SITES(X) X(alloc_called_back)
 #include "../../lib/ledger.h"
 
-SITE_FN static void *
-alloc_called_back(size_t n)
+SITE_FN static void *alloc_called_back(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-static void
-use(const char *file, const char *name)
+static void use(const char *file, const char *name)
 {
 	char path[4096];
 	void *(*call)(void *(*)(size_t), size_t);
@@ -39,8 +37,7 @@ use(const char *file, const char *name)
 	dlclose(lib);
 }
 
-int
-main(void)
+int main(void)
 {
 	for (int i = 0; i < 3; i++) {
 		use("no_header_plugin.so", "odd_no_header");

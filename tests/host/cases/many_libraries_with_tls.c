@@ -14,8 +14,7 @@ enum { LIBS = 64, THREADS = 6 };
 static int (*touch[LIBS])(int);
 static int sums[THREADS];
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	int *sum = arg;
 
@@ -25,8 +24,7 @@ work(void *arg)
 	return NULL;
 }
 
-int
-main(void)
+int main(void)
 {
 	char name[64];
 	void *lib[LIBS];

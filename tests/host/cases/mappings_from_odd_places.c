@@ -22,16 +22,13 @@ enum { PAGE = 4096, RUNS = 300, MIB = 1 << 20 };
 
 static volatile int handled, wrong;
 
-static void *
-map(size_t pages)
+static void *map(size_t pages)
 {
-	return mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
 /* Maps, cuts in the middle, moves and unmaps; what was written stays. */
-static int
-turn(size_t pages)
+static int turn(size_t pages)
 {
 	char *p = map(pages + 2), *q;
 
@@ -49,8 +46,7 @@ turn(size_t pages)
 	return munmap(q, 3 * PAGE) || munmap(p + (pages + 1) * PAGE, PAGE);
 }
 
-static void
-handler(int sig)
+static void handler(int sig)
 {
 	int saved = errno;
 
@@ -62,12 +58,10 @@ handler(int sig)
 }
 
 /* Handlers that interrupt the same calls, on a small stack of their own. */
-static void
-in_handlers(void)
+static void in_handlers(void)
 {
 	size_t bytes = 8192 + getauxval(AT_MINSIGSTKSZ);
-	struct sigaction act = {
-	    .sa_handler = handler, .sa_flags = SA_ONSTACK | SA_RESTART};
+	struct sigaction act = {.sa_handler = handler, .sa_flags = SA_ONSTACK | SA_RESTART};
 	struct itimerval often = {{0, 300}, {0, 300}}, never = {0};
 	stack_t ss = {.ss_sp = map(8), .ss_size = bytes};
 
@@ -83,48 +77,39 @@ in_handlers(void)
 	printf("handlers: %s\n", wrong ? "wrong" : "fine");
 }
 
-static void
-said(const char *what, const void *result)
+static void said(const char *what, const void *result)
 {
-	printf("%s: %s\n", what,
-	    result == MAP_FAILED ? strerror(errno) : "no error");
+	printf("%s: %s\n", what, result == MAP_FAILED ? strerror(errno) : "no error");
 }
 
-static void
-errors(void)
+static void errors(void)
 {
 	char *p = map(4);
 	int file = open("/dev/null", O_RDONLY);
 
-	said("no length",
-	    mmap(NULL, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	said("no length", mmap(NULL, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 	said("no kind", mmap(NULL, PAGE, PROT_READ, MAP_ANONYMOUS, -1, 0));
 	said("no file", mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, 12345, 0));
 	said("odd offset", mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, file, 1));
 	said("a device", mmap64(NULL, PAGE, PROT_READ, MAP_PRIVATE, file, 0));
-	said("too much",
-	    mmap(NULL, (size_t)1 << 60, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
-	        -1, 0));
+	said(
+	    "too much", mmap(NULL, (size_t)1 << 60, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 	said("an odd address",
-	    mmap((void *)4097, PAGE, PROT_READ,
-	        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+	    mmap((void *)4097, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
 	said("unmap at an odd address", munmap(p + 1, PAGE) ? MAP_FAILED : p);
 	said("unmap nothing", munmap(p, 0) ? MAP_FAILED : p);
 	said("unmap everything", munmap(p, ~(size_t)0) ? MAP_FAILED : p);
-	said(
-	    "unmap twice", munmap(p, PAGE) || munmap(p, PAGE) ? MAP_FAILED : p);
+	said("unmap twice", munmap(p, PAGE) || munmap(p, PAGE) ? MAP_FAILED : p);
 	said("move nothing", mremap(p, PAGE, PAGE * 2, MREMAP_MAYMOVE));
 	said("move with no flag", mremap(p + PAGE, PAGE, (size_t)1 << 60, 0));
 	said("move onto itself",
-	    mremap(p + PAGE, PAGE * 2, PAGE * 2, MREMAP_MAYMOVE | MREMAP_FIXED,
-	        p + 2 * PAGE));
+	    mremap(p + PAGE, PAGE * 2, PAGE * 2, MREMAP_MAYMOVE | MREMAP_FIXED, p + 2 * PAGE));
 	said("shrink", mremap(p + PAGE, PAGE * 3, PAGE, 0));
 	close(file);
 	munmap(p + PAGE, PAGE);
 }
 
-static void
-ended(const char *what, pid_t pid)
+static void ended(const char *what, pid_t pid)
 {
 	int status = -1;
 
@@ -133,8 +118,7 @@ ended(const char *what, pid_t pid)
 	fflush(stdout);
 }
 
-static void
-children(void)
+static void children(void)
 {
 	char *p = map(100);
 	pid_t pid;
@@ -147,8 +131,8 @@ children(void)
 	ended("vfork", pid);
 	pid = fork();
 	if (pid == 0)
-		_exit(munmap(p + PAGE, 98 * PAGE) || turn(9) || p[0] != 1 ||
-		    p[99 * PAGE] != 1 || munmap(p, 100 * PAGE));
+		_exit(munmap(p + PAGE, 98 * PAGE) || turn(9) || p[0] != 1 || p[99 * PAGE] != 1 ||
+		    munmap(p, 100 * PAGE));
 	ended("fork", pid);
 	pid = fork();
 	if (pid == 0) {
@@ -179,8 +163,7 @@ children(void)
 
 static volatile int stop;
 
-static void *
-busy(void *unused)
+static void *busy(void *unused)
 {
 	while (!stop)
 		wrong |= turn(20);
@@ -188,8 +171,7 @@ busy(void *unused)
 }
 
 /* A fork while other threads are in the middle of a call. */
-static void
-forks_under_threads(void)
+static void forks_under_threads(void)
 {
 	pthread_t threads[3];
 	int bad = 0, status;
@@ -210,8 +192,7 @@ forks_under_threads(void)
 	printf("forks under threads: %d %d\n", bad, wrong);
 }
 
-int
-main(void)
+int main(void)
 {
 	in_handlers();
 	errors();

@@ -15,14 +15,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void
-try_flags(const char *who, int flags)
+static void try_flags(const char *who, int flags)
 {
 	void *volatile p = malloc(1000);
 
 	free(p);
-	printf("%s: mlockall(%d) %s\n", who, flags,
-	    mlockall(flags) ? strerror(errno) : "works");
+	printf("%s: mlockall(%d) %s\n", who, flags, mlockall(flags) ? strerror(errno) : "works");
 	p = malloc(5000);
 	printf("%s: malloc %s\n", who, p ? "works" : "fails");
 	free(p);
@@ -30,8 +28,7 @@ try_flags(const char *who, int flags)
 	munlockall();
 }
 
-int
-main(void)
+int main(void)
 {
 	struct rlimit r;
 	int status;

@@ -9,8 +9,7 @@
 
 #include "../../lib/copy_file.h"
 
-static void
-load(const char *path)
+static void load(const char *path)
 {
 	void *lib = dlopen(path, RTLD_NOW);
 
@@ -19,8 +18,7 @@ load(const char *path)
 		dlclose(lib);
 }
 
-int
-main(void)
+int main(void)
 {
 	char dir[4096];
 

@@ -9,8 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int
-main(void)
+int main(void)
 {
 	free(malloc(1000));
 	errno = 0;

@@ -15,14 +15,12 @@
 #define PR_SET_MDWE 65
 #endif
 
-SITE_FN static void *
-alloc_strictly(size_t n)
+SITE_FN static void *alloc_strictly(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	for (size_t n = 0; n < 5000; n++) {
 		void *p = alloc_strictly(n * 3);
@@ -36,14 +34,13 @@ work(void *arg)
 	return arg;
 }
 
-int
-main(void)
+int main(void)
 {
 	pthread_t t[3];
 
 	printf("mdwe %d\n", prctl(PR_SET_MDWE, 1, 0, 0, 0) ? errno : 0);
-	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(
+	    NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	printf("writable and executable: %s\n", p == MAP_FAILED ? "no" : "yes");
 	fflush(stdout);

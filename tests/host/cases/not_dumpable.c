@@ -9,14 +9,12 @@
 #define SITES(X) X(alloc_hidden) X(plugin_alloc)
 #include "../../lib/ledger.h"
 
-SITE_FN static void *
-alloc_hidden(size_t n)
+SITE_FN static void *alloc_hidden(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-int
-main(void)
+int main(void)
 {
 	char path[4096];
 	void *(*alloc)(size_t);

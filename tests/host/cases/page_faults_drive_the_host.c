@@ -14,21 +14,18 @@ static char *heap;
 static void *noted[PAGES];
 static int faults;
 
-SITE_FN static void *
-alloc_in_fault(size_t n)
+SITE_FN static void *alloc_in_fault(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-SITE_FN static void *
-alloc_between(size_t n)
+SITE_FN static void *alloc_between(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
 /* synchronous: the store below faulted, no malloc was under way */
-static void
-on_fault(int sig, siginfo_t *info, void *context)
+static void on_fault(int sig, siginfo_t *info, void *context)
 {
 	size_t at = (size_t)((char *)info->si_addr - heap) / PAGE;
 
@@ -41,14 +38,11 @@ on_fault(int sig, siginfo_t *info, void *context)
 	mprotect(heap + at * PAGE, PAGE, PROT_READ | PROT_WRITE);
 }
 
-int
-main(void)
+int main(void)
 {
-	struct sigaction act = {
-	    .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
+	struct sigaction act = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
 
-	heap = mmap(
-	    NULL, PAGES * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	heap = mmap(NULL, PAGES * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	sigaction(SIGSEGV, &act, NULL);
 	for (int round = 0; round < 4; round++) {
 		for (size_t i = 0; i < PAGES; i++) {

@@ -10,15 +10,13 @@
 
 #include "../../lib/copy_file.h"
 
-int
-main(void)
+int main(void)
 {
 	const char *(*load)(const char *);
 	Dl_info info;
 
 	/* by our own: the program and its plugins are in one directory */
-	printf("from the program: %s\n",
-	    dlopen("tls_plugin.so", RTLD_NOW) ? "loaded" : dlerror());
+	printf("from the program: %s\n", dlopen("tls_plugin.so", RTLD_NOW) ? "loaded" : dlerror());
 	mkdir("sub", 0700);
 	copy_file("runpath_plugin.so", "./one.so");
 	copy_file("tls_plugin.so", "./sub/two.so");

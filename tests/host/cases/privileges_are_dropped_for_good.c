@@ -15,14 +15,12 @@
 #define SITES(X) X(alloc_confined)
 #include "../../lib/ledger.h"
 
-SITE_FN static void *
-alloc_confined(size_t n)
+SITE_FN static void *alloc_confined(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-static void
-work(void)
+static void work(void)
 {
 	for (size_t n = 0; n < 3000; n++) {
 		void *p = alloc_confined(n);
@@ -36,13 +34,11 @@ work(void)
 }
 
 /* no file may be opened, made or removed any more */
-static const char *
-confine(void)
+static const char *confine(void)
 {
 	struct landlock_ruleset_attr all = {
 	    .handled_access_fs = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1};
-	int fd =
-	    (int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
+	int fd = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
 
 	if (fd < 0 || syscall(SYS_landlock_restrict_self, fd, 0))
 		return "without landlock";
@@ -50,14 +46,12 @@ confine(void)
 	return "with landlock";
 }
 
-int
-main(void)
+int main(void)
 {
 	int status;
 
 	work();
-	led_check(
-	    !mkdir("jail", 0755) && !chroot("jail") && !chdir("/"), "chroot");
+	led_check(!mkdir("jail", 0755) && !chroot("jail") && !chdir("/"), "chroot");
 	led_check(!setgroups(0, NULL) && !setresgid(65534, 65534, 65534) &&
 	        !setresuid(65534, 65534, 65534),
 	    "setresuid");

@@ -7,20 +7,17 @@
 #define SITES(X) X(alloc_before) X(alloc_in_handler)
 #include "../../lib/ledger.h"
 
-SITE_FN static void *
-alloc_before(size_t n)
+SITE_FN static void *alloc_before(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-SITE_FN static void *
-alloc_in_handler(size_t n)
+SITE_FN static void *alloc_in_handler(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-static void
-handler(void)
+static void handler(void)
 {
 	for (size_t n = 0; n < 100; n++) {
 		led_keep(alloc_in_handler(n));
@@ -29,8 +26,7 @@ handler(void)
 	led_print(1);
 }
 
-int
-main(void)
+int main(void)
 {
 	at_quick_exit(handler);
 	for (size_t n = 0; n < 1000; n++) {

@@ -7,8 +7,7 @@
 #include <stdio.h>
 
 /* which one is first differs by resolver */
-static void
-call_all_from(int first)
+static void call_all_from(int first)
 {
 	for (int i = 0; i < EARLY_KINDS; i++)
 		early_call((first + i) % EARLY_KINDS);
@@ -36,12 +35,11 @@ RESOLVER(6);
 RESOLVER(7);
 RESOLVER(8);
 
-int
-main(void)
+int main(void)
 {
 	printf("%d\n",
-	    chosen0() + chosen1() + chosen2() + chosen3() + chosen4() +
-	        chosen5() + chosen6() + chosen7() + chosen8());
+	    chosen0() + chosen1() + chosen2() + chosen3() + chosen4() + chosen5() + chosen6() +
+	        chosen7() + chosen8());
 	for (int i = 0; i < 100; i++)
 		call_all_from(i);
 	return 0;

@@ -17,8 +17,7 @@ static jmp_buf out;
 static int jumps; /* survives the jump */
 static pthread_barrier_t meet;
 
-SITE_FN static void
-alloc_below(size_t n)
+SITE_FN static void alloc_below(size_t n)
 {
 	void *p = led_keep(malloc(n));
 
@@ -30,8 +29,7 @@ alloc_below(size_t n)
 }
 
 /* Different stacks, so that each of them is walked. */
-SITE_FN static void
-deeper(int n, int way)
+SITE_FN static void deeper(int n, int way)
 {
 	char room[16 + 16];
 
@@ -45,8 +43,7 @@ deeper(int n, int way)
 	led_keep(room);
 }
 
-static void
-allocate(void *arg)
+static void allocate(void *arg)
 {
 	int *way = arg;
 
@@ -59,38 +56,32 @@ allocate(void *arg)
 
 static void (*chain_fn)(void *);
 
-static void
-second(void *arg)
+static void second(void *arg)
 {
 	made_entry(code + MADE_PAGE)(arg, chain_fn, 0x1234);
 }
 
-static void
-through(void (*fn)(void *), void *arg)
+static void through(void (*fn)(void *), void *arg)
 {
 	chain_fn = fn;
 
 	made_entry(code)(arg, second, (uintptr_t)code);
 }
 
-static void
-write_code(enum made_kind first, enum made_kind next)
+static void write_code(enum made_kind first, enum made_kind next)
 {
-	led_check(!mprotect(code, PAGES * MADE_PAGE, PROT_READ | PROT_WRITE),
-	    "mprotect");
+	led_check(!mprotect(code, PAGES * MADE_PAGE, PROT_READ | PROT_WRITE), "mprotect");
 	made_write(code, first);
 	made_write(code + MADE_PAGE, next);
 }
 
-static void
-set_rights(int rights)
+static void set_rights(int rights)
 {
 	led_check(!mprotect(code, PAGES * MADE_PAGE, rights), "mprotect");
 }
 
 /* The other thread unmaps the code below which this one allocates. */
-static void *
-unmap(void *arg)
+static void *unmap(void *arg)
 {
 	for (int i = 0; i < ROUNDS; i++) {
 		pthread_barrier_wait(&meet);
@@ -100,8 +91,7 @@ unmap(void *arg)
 	return arg;
 }
 
-static void
-lose_code(void *arg)
+static void lose_code(void *arg)
 {
 	allocate(arg);
 	pthread_barrier_wait(&meet);
@@ -110,8 +100,7 @@ lose_code(void *arg)
 	longjmp(out, 1); /* nobody can return */
 }
 
-int
-main(void)
+int main(void)
 {
 	static int way = 1;
 	pthread_t other;
@@ -120,8 +109,7 @@ main(void)
 	led_check(code != NULL, "mmap");
 	/* in place: the frames change, the return addresses do not */
 	for (int i = 0; i < ROUNDS; i++) {
-		write_code((enum made_kind)(i % MADE_KINDS),
-		    (enum made_kind)(i / 2 % MADE_KINDS));
+		write_code((enum made_kind)(i % MADE_KINDS), (enum made_kind)(i / 2 % MADE_KINDS));
 		set_rights(PROT_READ | PROT_EXEC);
 		through(allocate, &way);
 		through(allocate, &way);

@@ -37,8 +37,7 @@ static int rounds = ROUNDS;
 static _Atomic(uint8_t *) made[MAKERS + 1]; /* the newest of each thread */
 static _Atomic(uint8_t *) fresh;            /* pages that nobody has used */
 
-SITE_FN static void
-alloc_below(size_t n)
+SITE_FN static void alloc_below(size_t n)
 {
 	void *p = led_keep(malloc(n));
 
@@ -48,8 +47,7 @@ alloc_below(size_t n)
 }
 
 /* Different stacks, so that each of them is walked. */
-SITE_FN static void
-deeper(int n, int way)
+SITE_FN static void deeper(int n, int way)
 {
 	if (n == 0)
 		alloc_below((size_t)way % 1000 + 1);
@@ -60,8 +58,7 @@ deeper(int n, int way)
 	led_keep(&n);
 }
 
-static void
-allocate(void *arg)
+static void allocate(void *arg)
 {
 	int *way = arg;
 
@@ -70,16 +67,14 @@ allocate(void *arg)
 	++*way;
 }
 
-static uint8_t *
-make_code(void)
+static uint8_t *make_code(void)
 {
 	uint8_t *code = atomic_fetch_add(&fresh, MADE_PAGE);
 
 	led_check(!mprotect(code, MADE_PAGE, PROT_READ | PROT_WRITE), "fresh");
 	made_write(code, MADE_GARBAGE);
 	made_write(code + FRAME_AT, MADE_FRAME);
-	led_check(
-	    !mprotect(code, MADE_PAGE, PROT_READ | PROT_EXEC), "mprotect");
+	led_check(!mprotect(code, MADE_PAGE, PROT_READ | PROT_EXEC), "mprotect");
 	return code;
 }
 
@@ -87,8 +82,7 @@ make_code(void)
  * Makes code, allocates below it, unmaps it, while its frame pointers lead to
  * return addresses in the code of others, which may be gone by then.
  */
-static void *
-make(void *arg)
+static void *make(void *arg)
 {
 	const size_t me = (size_t)(uintptr_t)arg;
 	int way = (int)me * 1000;
@@ -99,12 +93,11 @@ make(void *arg)
 
 		atomic_store(&made[me], code);
 		for (int k = 0; k < STALE; k += 2) {
-			const uint8_t *other = atomic_load(
-			    &made[(me + 1 + (size_t)k / 2) % (MAKERS + 1)]);
+			const uint8_t *other =
+			    atomic_load(&made[(me + 1 + (size_t)k / 2) % (MAKERS + 1)]);
 
 			stale[k] = (uintptr_t)&stale[(k + 2) % STALE];
-			stale[k + 1] = (uintptr_t)other + FRAME_AT +
-			    made_kinds[MADE_FRAME].call;
+			stale[k + 1] = (uintptr_t)other + FRAME_AT + made_kinds[MADE_FRAME].call;
 		}
 		made_entry(code)(&way, allocate, (uintptr_t)stale);
 		led_keep(stale);
@@ -119,8 +112,7 @@ static jmp_buf out;
 static atomic_bool is_inside, is_gone, is_over;
 
 /* Allocates until the code is gone; nobody can return. */
-static void
-stand(void *arg)
+static void stand(void *arg)
 {
 	atomic_store(&is_inside, true);
 	do
@@ -129,16 +121,14 @@ stand(void *arg)
 	longjmp(out, 1);
 }
 
-static void *
-unmap(void *arg)
+static void *unmap(void *arg)
 {
 	while (!atomic_load(&is_over)) {
 		if (!atomic_load(&is_inside) || atomic_load(&is_gone)) {
 			sched_yield();
 			continue;
 		}
-		led_check(
-		    !munmap(atomic_load(&made[MAKERS]), MADE_PAGE), "munmap");
+		led_check(!munmap(atomic_load(&made[MAKERS]), MADE_PAGE), "munmap");
 		atomic_store(&is_gone, true);
 	}
 	return arg;
@@ -146,8 +136,7 @@ unmap(void *arg)
 
 static int ways[2]; /* survive the jump */
 
-static void
-lose_code(void)
+static void lose_code(void)
 {
 	for (ways[1] = 0; ways[1] < LOSSES; ways[1]++) {
 		uint8_t *code = make_code();
@@ -161,8 +150,7 @@ lose_code(void)
 	atomic_store(&is_over, true);
 }
 
-int
-main(void)
+int main(void)
 {
 	pthread_t makers[MAKERS], other;
 
@@ -170,17 +158,14 @@ main(void)
 
 	if (getenv("SEEP_FULL"))
 		rounds = ROUNDS_FULL;
-	pages = mmap(NULL,
-	    ((size_t)MAKERS * rounds + LOSSES + MAKERS + 1) * MADE_PAGE,
-	    PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	pages = mmap(NULL, ((size_t)MAKERS * rounds + LOSSES + MAKERS + 1) * MADE_PAGE, PROT_NONE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	led_check(pages != MAP_FAILED, "mmap");
 	atomic_store(&fresh, pages);
 	for (size_t i = 0; i <= MAKERS; i++)
 		atomic_store(&made[i], make_code());
 	for (size_t i = 0; i < MAKERS; i++)
-		led_check(!pthread_create(
-		              &makers[i], NULL, make, (void *)(uintptr_t)i),
-		    "thread");
+		led_check(!pthread_create(&makers[i], NULL, make, (void *)(uintptr_t)i), "thread");
 	led_check(!pthread_create(&other, NULL, unmap, NULL), "thread");
 	lose_code();
 	for (size_t i = 0; i < MAKERS; i++)

@@ -3,8 +3,7 @@
 /* flags: -w -Wl,--enable-new-dtags,-rpath,'$ORIGIN/sub' */
 #include <dlfcn.h>
 
-const char *
-load_by_runpath(const char *name)
+const char *load_by_runpath(const char *name)
 {
 	void *lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 

@@ -40,22 +40,18 @@ static const struct {
     {"nothing", SECCOMP_RET_ERRNO | 0},
 };
 
-static int
-install(const struct sock_filter *code, size_t count)
+static int install(const struct sock_filter *code, size_t count)
 {
-	struct sock_fprog filter = {
-	    (unsigned short)count, (struct sock_filter *)code};
+	struct sock_fprog filter = {(unsigned short)count, (struct sock_filter *)code};
 
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
 }
 
-static int
-forbid(int number, uint32_t answer)
+static int forbid(int number, uint32_t answer)
 {
 	const struct sock_filter code[] = {
-	    BPF_STMT(
-	        BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 1),
 	    BPF_STMT(BPF_RET | BPF_K, answer),
 	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
@@ -65,11 +61,10 @@ forbid(int number, uint32_t answer)
 }
 
 /* What glibc's malloc needs in a program with one thread, and the end. */
-static int
-allow_malloc(uint32_t answer)
+static int allow_malloc(uint32_t answer)
 {
-	static const int allowed[] = {SYS_brk, SYS_mmap, SYS_munmap, SYS_mremap,
-	    SYS_write, SYS_exit_group, SYS_rt_sigreturn};
+	static const int allowed[] = {
+	    SYS_brk, SYS_mmap, SYS_munmap, SYS_mremap, SYS_write, SYS_exit_group, SYS_rt_sigreturn};
 	struct sock_filter code[2 * sizeof(allowed) / sizeof(allowed[0]) + 2];
 	size_t n = 0;
 
@@ -78,16 +73,14 @@ allow_malloc(uint32_t answer)
 	for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++) {
 		code[n++] = (struct sock_filter)BPF_JUMP(
 		    BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)allowed[i], 0, 1);
-		code[n++] = (struct sock_filter)BPF_STMT(
-		    BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+		code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	}
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer);
 	return install(code, n);
 }
 
 /* New stacks, and a heap that grows by 16 MiB; nothing is freed. */
-static void
-work(void)
+static void work(void)
 {
 	for (int i = 0; i < 160; i++) {
 		void *p = many_stacks(i, 7, 1000);
@@ -99,8 +92,7 @@ work(void)
 		many_stacks(5, 3, 1000);
 }
 
-static void
-try_filter(const char *call, const char *action, int number, uint32_t answer)
+static void try_filter(const char *call, const char *action, int number, uint32_t answer)
 {
 	pid_t pid = fork();
 	int status;
@@ -119,15 +111,13 @@ try_filter(const char *call, const char *action, int number, uint32_t answer)
 	fflush(stdout);
 }
 
-int
-main(void)
+int main(void)
 {
 	for (size_t a = 0; a < sizeof(actions) / sizeof(actions[0]); a++) {
 		for (size_t c = 0; c < sizeof(calls) / sizeof(calls[0]); c++)
-			try_filter(calls[c].name, actions[a].name,
-			    calls[c].number, actions[a].answer);
-		try_filter(
-		    "all but malloc's", actions[a].name, -1, actions[a].answer);
+			try_filter(
+			    calls[c].name, actions[a].name, calls[c].number, actions[a].answer);
+		try_filter("all but malloc's", actions[a].name, -1, actions[a].answer);
 	}
 	return 0;
 }

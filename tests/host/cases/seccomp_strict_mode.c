@@ -10,8 +10,7 @@
 
 #include "../../lib/many_stacks.h"
 
-int
-main(void)
+int main(void)
 {
 	void *volatile warm = malloc(120000);
 	void *kept[64];
@@ -22,8 +21,8 @@ main(void)
 		return 77;
 	for (int round = 0; round < 30; round++) {
 		for (int i = 0; i < 64; i++)
-			kept[i] = many_stacks(i + round, i % 8,
-			    (size_t)((i + round) >> i % 8) % 300 + 1);
+			kept[i] =
+			    many_stacks(i + round, i % 8, (size_t)((i + round) >> i % 8) % 300 + 1);
 		for (int i = 0; i < 64; i++)
 			free(realloc(kept[i], 301 + (size_t)i));
 	}

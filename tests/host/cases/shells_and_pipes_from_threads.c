@@ -14,14 +14,12 @@
 extern char **environ;
 static atomic_bool stop;
 
-SITE_FN static void *
-alloc_busy(size_t n)
+SITE_FN static void *alloc_busy(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-static void *
-stay_busy(void *arg)
+static void *stay_busy(void *arg)
 {
 	uint64_t seed = 7 + (uintptr_t)arg;
 
@@ -36,8 +34,7 @@ stay_busy(void *arg)
 	return NULL;
 }
 
-int
-main(void)
+int main(void)
 {
 	char sh[] = "/bin/sh", c[] = "-c", words[] = "echo spawned; exit 5";
 	char *argv[] = {sh, c, words, NULL}, line[64];
@@ -57,8 +54,7 @@ main(void)
 		fflush(stdout);
 		pid_t pid;
 
-		led_check(!posix_spawn(&pid, sh, NULL, NULL, argv, environ),
-		    "posix_spawn");
+		led_check(!posix_spawn(&pid, sh, NULL, NULL, argv, environ), "posix_spawn");
 		waitpid(pid, &status, 0);
 		printf("spawn %d\n", status);
 	}

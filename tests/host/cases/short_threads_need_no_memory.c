@@ -10,16 +10,14 @@
 
 #include "../../lib/resident.h"
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	for (int i = 0; i < 20; i++)
 		free(malloc(100 + (size_t)i));
 	return arg;
 }
 
-static void
-run(int count)
+static void run(int count)
 {
 	pthread_t t[4];
 
@@ -32,8 +30,7 @@ run(int count)
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	int count = getenv("SEEP_FULL") ? 100000 : 10000;
 

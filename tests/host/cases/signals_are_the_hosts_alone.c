@@ -16,22 +16,19 @@
 static volatile sig_atomic_t once;
 static atomic_bool stop;
 
-static void
-one_shot(int sig)
+static void one_shot(int sig)
 {
 	once += sig == SIGUSR2;
 }
 
-static void *
-allocate(void *arg)
+static void *allocate(void *arg)
 {
 	while (!stop)
 		free(malloc(500));
 	return arg;
 }
 
-static void
-print_all(void)
+static void print_all(void)
 {
 	struct sigaction act;
 	sigset_t mask;
@@ -49,8 +46,7 @@ print_all(void)
 }
 
 /* sleeps, polls and reads that nobody may interrupt */
-static int
-interruptions(void)
+static int interruptions(void)
 {
 	struct timespec nap = {0, 2000000};
 	int count = 0, ends[2];
@@ -70,11 +66,9 @@ interruptions(void)
 	return count;
 }
 
-int
-main(void)
+int main(void)
 {
-	struct sigaction act = {
-	    .sa_handler = one_shot, .sa_flags = (int)SA_RESETHAND};
+	struct sigaction act = {.sa_handler = one_shot, .sa_flags = (int)SA_RESETHAND};
 	struct signalfd_siginfo info;
 	sigset_t all, few;
 	pthread_t t;

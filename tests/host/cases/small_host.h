@@ -5,20 +5,17 @@
 #define SITES(X) X(alloc_small) X(resize_small)
 #include "../../lib/ledger.h"
 
-SITE_FN static void *
-alloc_small(size_t n)
+SITE_FN static void *alloc_small(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-SITE_FN static void *
-resize_small(void *p, size_t n)
+SITE_FN static void *resize_small(void *p, size_t n)
 {
 	return led_keep(realloc(p, n));
 }
 
-int
-main(void)
+int main(void)
 {
 	for (size_t n = 1; n < 3000; n++) {
 		void *p = alloc_small(n);

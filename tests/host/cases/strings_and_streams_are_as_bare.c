@@ -11,8 +11,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-static void
-formatted(void)
+static void formatted(void)
 {
 	char *text = NULL;
 
@@ -33,8 +32,7 @@ formatted(void)
 	free(wide);
 }
 
-static void
-streams(void)
+static void streams(void)
 {
 	char *text = NULL, *line = NULL;
 	size_t bytes = 0, room = 0, lines = 0;
@@ -54,8 +52,7 @@ streams(void)
 	free(text);
 }
 
-static void
-lookups(void)
+static void lookups(void)
 {
 	struct dirent **names;
 	glob_t found;
@@ -73,12 +70,10 @@ lookups(void)
 		free(names[i]);
 	}
 	free(names);
-	printf("glob %d %zu\n", glob("/etc/pass*", 0, NULL, &found),
-	    found.gl_pathc);
+	printf("glob %d %zu\n", glob("/etc/pass*", 0, NULL, &found), found.gl_pathc);
 	globfree(&found);
 	regcomp(&re, "(a+)(b*)c", REG_EXTENDED);
-	printf("regexec %d %d\n", regexec(&re, "xxaabbc", 3, match, 0),
-	    (int)match[2].rm_so);
+	printf("regexec %d %d\n", regexec(&re, "xxaabbc", 3, match, 0), (int)match[2].rm_so);
 	regfree(&re);
 	iconv_t cd = iconv_open("UTF-16LE", "UTF-8");
 	char in[] = "text", out[32], *from = in, *to = out;
@@ -88,8 +83,7 @@ lookups(void)
 	iconv_close(cd);
 }
 
-int
-main(void)
+int main(void)
 {
 	fclose(fopen("one", "we"));
 	fclose(fopen("two", "we"));

@@ -34,16 +34,14 @@ extern void *tc_pvalloc(size_t n);
 extern void *tc_new(size_t n);
 extern void *tc_newarray(size_t n);
 extern void *tc_new_aligned(size_t n, size_t align);
-extern void *tc_newarray_aligned_nothrow(
-    size_t n, size_t align, const void *nothrow);
+extern void *tc_newarray_aligned_nothrow(size_t n, size_t align, const void *nothrow);
 extern void tc_free(void *p);
 extern void tc_cfree(void *p);
 extern void tc_free_sized(void *p, size_t n);
 extern void tc_delete(void *p);
 extern void tc_deletearray_sized(void *p, size_t n);
 extern void tc_delete_aligned(void *p, size_t align);
-extern void tc_deletearray_aligned_nothrow(
-    void *p, size_t align, const void *nothrow);
+extern void tc_deletearray_aligned_nothrow(void *p, size_t align, const void *nothrow);
 
 enum { ROUNDS = 3000 };
 
@@ -68,14 +66,12 @@ enum { ROUNDS = 3000 };
 WAYS(ALLOCATE)
 ALLOCATE(via_pvalloc, tc_pvalloc(n), )
 
-SITE_FN static void *
-via_realloc(void *p, size_t n)
+SITE_FN static void *via_realloc(void *p, size_t n)
 {
 	return led_keep(tc_realloc(p, n));
 }
 
-SITE_FN static void *
-via_posix_memalign(size_t n)
+SITE_FN static void *via_posix_memalign(size_t n)
 {
 	void *p = NULL;
 	int err = tc_posix_memalign(&p, 1024, n);
@@ -93,8 +89,7 @@ via_posix_memalign(size_t n)
 		end; \
 	} while (0);
 
-static void
-moves(size_t n)
+static void moves(size_t n)
 {
 	char *p = via_realloc(NULL, n);
 
@@ -111,8 +106,7 @@ moves(size_t n)
 	led_free(L_via_realloc, 4 * n);
 }
 
-int
-main(void)
+int main(void)
 {
 	for (size_t n = 1; n <= ROUNDS; n++) {
 		void *p;

@@ -11,8 +11,7 @@
 
 #include "../../lib/many_stacks.h"
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	for (int i = 0; i < 3000; i++) {
 		void *p = many_stacks(i, i % 8, (size_t)(i >> i % 8) % 300 + 1);
@@ -23,8 +22,7 @@ work(void *arg)
 	return arg;
 }
 
-int
-main(void)
+int main(void)
 {
 	int status = -1;
 	pthread_t other;

@@ -11,20 +11,17 @@
 
 enum { THREADS = 400, ROUNDS = 4 };
 
-extern "C" SITE_FN void *
-alloc_member(size_t n)
+extern "C" SITE_FN void *alloc_member(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-extern "C" SITE_FN void *
-alloc_in_destructor(size_t n)
+extern "C" SITE_FN void *alloc_in_destructor(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
-extern "C" SITE_FN void *
-alloc_in_key(size_t n)
+extern "C" SITE_FN void *alloc_in_key(size_t n)
 {
 	return led_keep(malloc(n));
 }
@@ -57,8 +54,7 @@ struct value {
 };
 
 /* sets itself again, up to PTHREAD_DESTRUCTOR_ITERATIONS times */
-static void
-destroy(void *p)
+static void destroy(void *p)
 {
 	int left = static_cast<value *>(p)->left;
 
@@ -73,8 +69,7 @@ destroy(void *p)
 	pthread_setspecific(key, next);
 }
 
-static void
-work()
+static void work()
 {
 	value *v = static_cast<value *>(alloc_in_key(sizeof(value)));
 
@@ -84,8 +79,7 @@ work()
 	led_check(mine.p != nullptr, "thread_local");
 }
 
-int
-main()
+int main()
 {
 	pthread_key_create(&key, destroy);
 	for (int i = 0; i < THREADS; i += 4) {

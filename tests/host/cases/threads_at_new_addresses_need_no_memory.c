@@ -18,15 +18,13 @@
 
 enum { STACK = 64 << 10 };
 
-SITE_FN static void *
-alloc_in_thread(size_t n)
+SITE_FN static void *alloc_in_thread(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
 /* not inlined: a stack of more than six frames shows whether one is whole */
-__attribute__((noipa)) static void
-deeper(int depth)
+__attribute__((noipa)) static void deeper(int depth)
 {
 	if (depth > 0) {
 		deeper(depth - 1);
@@ -38,16 +36,14 @@ deeper(int depth)
 	led_free(L_alloc_in_thread, 100);
 }
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	deeper(10);
 	return arg;
 }
 
 /* `kept` stacks stay mapped, as memory that somebody else might use */
-static void
-run(char *at, int count, int kept)
+static void run(char *at, int count, int kept)
 {
 	for (int i = 0; i < count; i++, at += STACK) {
 		pthread_attr_t attr;
@@ -69,12 +65,11 @@ run(char *at, int count, int kept)
 	}
 }
 
-static void
-steady(const char *what, int count, int kept)
+static void steady(const char *what, int count, int kept)
 {
 	size_t bytes = (size_t)STACK * (size_t)(count + 500);
-	char *room = mmap(NULL, bytes, PROT_NONE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *room =
+	    mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (room == MAP_FAILED)
 		return;
@@ -95,8 +90,7 @@ steady(const char *what, int count, int kept)
 		munmap(room, bytes);
 }
 
-int
-main(void)
+int main(void)
 {
 	int count = getenv("SEEP_FULL") ? 100000 : 4500;
 

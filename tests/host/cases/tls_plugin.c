@@ -6,8 +6,7 @@
 static __thread char room[600];
 static __thread int count;
 
-int
-touch_tls(int n)
+int touch_tls(int n)
 {
 	room[n % 600]++;
 	free(malloc((unsigned long)n + 1));

@@ -16,15 +16,13 @@ enum { STACK = 64 << 10 };
 
 static pthread_barrier_t all_there, all_done;
 
-SITE_FN static void *
-alloc_in_thread(size_t n)
+SITE_FN static void *alloc_in_thread(size_t n)
 {
 	return led_keep(malloc(n));
 }
 
 /* more frames than a thread without a block of its own would keep */
-__attribute__((noipa)) static void *
-deeper(int depth, size_t n)
+__attribute__((noipa)) static void *deeper(int depth, size_t n)
 {
 	void *p = depth > 0 ? deeper(depth - 1, n) : alloc_in_thread(n);
 
@@ -32,8 +30,7 @@ deeper(int depth, size_t n)
 	return p;
 }
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	void *p = deeper(10, 100);
 
@@ -48,8 +45,7 @@ work(void *arg)
 	return arg;
 }
 
-static int
-mappings(void)
+static int mappings(void)
 {
 	FILE *f = fopen("/proc/self/maps", "re");
 	int n = 0, c;
@@ -61,15 +57,13 @@ mappings(void)
 	return n;
 }
 
-int
-main(void)
+int main(void)
 {
 	int count = getenv("SEEP_FULL") ? 20000 : 5000;
 	pthread_t *t = malloc(sizeof(*t) * (size_t)count);
 	/* one mapping for all stacks, without guards */
-	char *room =
-	    mmap(NULL, (size_t)STACK * (size_t)count, PROT_READ | PROT_WRITE,
-	        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *room = mmap(NULL, (size_t)STACK * (size_t)count, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	int made = 0, before = mappings();
 	pthread_attr_t attr;
 
@@ -79,8 +73,7 @@ main(void)
 	pthread_barrier_init(&all_done, NULL, (unsigned)count + 1);
 	pthread_attr_init(&attr);
 	for (int i = 0; i < count; i++) {
-		pthread_attr_setstack(
-		    &attr, room + (size_t)STACK * (size_t)i, STACK);
+		pthread_attr_setstack(&attr, room + (size_t)STACK * (size_t)i, STACK);
 		made += pthread_create(&t[i], &attr, work, NULL) == 0;
 	}
 	if (made < count) { /* they would wait for ever */
@@ -88,8 +81,7 @@ main(void)
 		return 0;
 	}
 	pthread_barrier_wait(&all_there);
-	printf("few mappings: %s\n",
-	    mappings() - before < count / 4 ? "yes" : "no");
+	printf("few mappings: %s\n", mappings() - before < count / 4 ? "yes" : "no");
 	pthread_barrier_wait(&all_done);
 	for (int i = 0; i < made; i++)
 		pthread_join(t[i], NULL);

@@ -10,8 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static void
-allocate(void)
+static void allocate(void)
 {
 	static __thread int inside;
 
@@ -22,8 +21,7 @@ allocate(void)
 	inside = 0;
 }
 
-int
-open(const char *path, int flags, ...)
+int open(const char *path, int flags, ...)
 {
 	va_list ap;
 
@@ -35,22 +33,19 @@ open(const char *path, int flags, ...)
 	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
-ssize_t
-read(int fd, void *to, size_t n)
+ssize_t read(int fd, void *to, size_t n)
 {
 	allocate();
 	return syscall(SYS_read, fd, to, n);
 }
 
-void *
-mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset)
+void *mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset)
 {
 	allocate();
 	return (void *)syscall(SYS_mmap, at, n, prot, flags, fd, offset);
 }
 
-int
-close(int fd)
+int close(int fd)
 {
 	allocate();
 	return (int)syscall(SYS_close, fd);

@@ -3,8 +3,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
-void *
-dlsym(void *handle, const char *name)
+void *dlsym(void *handle, const char *name)
 {
 	void *(*real)(void *, const char *);
 	void *found;

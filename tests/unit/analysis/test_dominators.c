@@ -23,8 +23,7 @@ enum {
 
 static uint64_t state = 88172645463325252u;
 
-static uint32_t
-any(uint32_t below)
+static uint32_t any(uint32_t below)
 {
 	state ^= state << 13;
 	state ^= state >> 7;
@@ -46,8 +45,7 @@ struct drawn {
 
 static struct graph_memory plenty = {.max_bytes = UINT64_MAX};
 
-static void
-draw(struct drawn *d)
+static void draw(struct drawn *d)
 {
 	uint32_t nodes = 1 + any(NODES_MAX - 1), edges = 0;
 	/* a few are dense, most are nearly trees */
@@ -68,17 +66,15 @@ draw(struct drawn *d)
 	d->begin[nodes] = edges;
 	d->root_count = 1 + any(ROOTS_MAX);
 	for (size_t i = 0; i < d->root_count; i++)
-		d->roots[i] =
-		    (struct graph_root){.node = any(nodes), .layer = any(3)};
+		d->roots[i] = (struct graph_root){.node = any(nodes), .layer = any(3)};
 }
 
 /*
  * Which nodes can be reached without those of `gone`, with the pointers that
  * count: none from a later layer into an earlier one.
  */
-static void
-reach(const struct drawn *d, uint64_t gone, bool with_layers,
-    uint32_t last_layer, bool ret[NODES_MAX])
+static void reach(const struct drawn *d, uint64_t gone, bool with_layers, uint32_t last_layer,
+    bool ret[NODES_MAX])
 {
 	uint32_t stack[NODES_MAX + ROOTS_MAX];
 	size_t n = 0;
@@ -107,8 +103,7 @@ reach(const struct drawn *d, uint64_t gone, bool with_layers,
 	}
 }
 
-static void
-find_layers(struct drawn *d)
+static void find_layers(struct drawn *d)
 {
 	bool seen[NODES_MAX];
 
@@ -122,8 +117,7 @@ find_layers(struct drawn *d)
 }
 
 /* The immediate dominator as a node, GRAPH_NONE: only what is above all. */
-static uint32_t
-slow_idom(const struct drawn *d, uint32_t v)
+static uint32_t slow_idom(const struct drawn *d, uint32_t v)
 {
 	bool seen[NODES_MAX];
 	uint64_t all = 0;
@@ -153,31 +147,27 @@ struct found {
 	uint32_t *idom;
 };
 
-static int
-find(const struct drawn *d, struct graph_memory *m, struct found *f)
+static int find(const struct drawn *d, struct graph_memory *m, struct found *f)
 {
 	int err;
 
 	memset(f, 0, sizeof(*f));
 	err = pointer_graph_walk(&d->g, d->roots, d->root_count, m, &f->o);
 	if (err == 0)
-		err =
-		    pointer_graph_turn(&d->g, &f->o, d->roots, d->root_count, m, &f->b);
+		err = pointer_graph_turn(&d->g, &f->o, d->roots, d->root_count, m, &f->b);
 	if (err == 0)
 		err = dominators_find(&f->o, &f->b, m, &f->idom);
 	return err;
 }
 
-static void
-drop(struct found *f, struct graph_memory *m)
+static void drop(struct found *f, struct graph_memory *m)
 {
 	pointer_graph_give(m, f->idom, f->o.count, sizeof(*f->idom));
 	pointer_graph_back_release(&f->b, m);
 	pointer_graph_order_release(&f->o, m);
 }
 
-static void
-dominators_are_those_that_removing_a_node_shows(void **unused)
+static void dominators_are_those_that_removing_a_node_shows(void **unused)
 {
 	struct drawn d;
 	struct found f;
@@ -199,8 +189,7 @@ dominators_are_those_that_removing_a_node_shows(void **unused)
 			assert_int_equal(pointer_graph_layer(&f.o, v), d.layer_of[i]);
 			assert_true(f.idom[v] < v);
 			slow = slow_idom(&d, i);
-			assert_int_equal(
-			    f.idom[v] ? f.o.node[f.idom[v]] : GRAPH_NONE, slow);
+			assert_int_equal(f.idom[v] ? f.o.node[f.idom[v]] : GRAPH_NONE, slow);
 		}
 		drop(&f, &plenty);
 		assert_int_equal(plenty.bytes, 0);
@@ -212,20 +201,17 @@ struct asked {
 	const struct graph_order *o;
 };
 
-static struct holders_item
-ask(void *context, uint32_t number)
+static struct holders_item ask(void *context, uint32_t number)
 {
 	const struct asked *a = context;
 	uint32_t node = a->o->node[number];
 
-	return (struct holders_item){.class = a->d->class[node],
-	    .group = a->d->group[node],
-	    .bytes = a->d->bytes[node]};
+	return (struct holders_item){
+	    .class = a->d->class[node], .group = a->d->group[node], .bytes = a->d->bytes[node]};
 }
 
 /* What cannot be reached without these nodes. */
-static struct holders_sum
-slow_retained(const struct drawn *d, uint64_t gone)
+static struct holders_sum slow_retained(const struct drawn *d, uint64_t gone)
 {
 	struct holders_sum sum = {0};
 	bool before[NODES_MAX], after[NODES_MAX];
@@ -245,8 +231,7 @@ slow_retained(const struct drawn *d, uint64_t gone)
  * What several nodes retain together may be more than what each of them does,
  * so the slow way goes node by node, too.
  */
-static struct holders_sum
-slow_union(const struct drawn *d, uint64_t members)
+static struct holders_sum slow_union(const struct drawn *d, uint64_t members)
 {
 	struct holders_sum sum = {0};
 	uint64_t all = 0;
@@ -269,8 +254,7 @@ slow_union(const struct drawn *d, uint64_t members)
 	return sum;
 }
 
-static void
-retained_bytes_are_those_that_removing_nodes_shows(void **unused)
+static void retained_bytes_are_those_that_removing_nodes_shows(void **unused)
 {
 	struct drawn d;
 	struct found f;
@@ -284,9 +268,8 @@ retained_bytes_are_those_that_removing_nodes_shows(void **unused)
 		draw(&d);
 		find_layers(&d);
 		assert_int_equal(find(&d, &plenty, &f), 0);
-		assert_int_equal(holders_make(f.o.count, f.idom, ask, &a,
-		                     groups, GROUPS, &plenty, &h),
-		    0);
+		assert_int_equal(
+		    holders_make(f.o.count, f.idom, ask, &a, groups, GROUPS, &plenty, &h), 0);
 		for (uint32_t g = 0; g < GROUPS; g++) {
 			uint64_t members = 0;
 
@@ -306,8 +289,7 @@ retained_bytes_are_those_that_removing_nodes_shows(void **unused)
 			slow = slow_union(&d, members);
 			assert_int_equal(h.nodes[n].retained.bytes, slow.bytes);
 			if (h.nodes[n].own.blocks == 1)
-				assert_int_equal(slow.bytes,
-				    slow_retained(&d, members).bytes);
+				assert_int_equal(slow.bytes, slow_retained(&d, members).bytes);
 			own.blocks += h.nodes[n].own.blocks;
 			assert_true(h.nodes[n].parent < n);
 		}
@@ -319,8 +301,7 @@ retained_bytes_are_those_that_removing_nodes_shows(void **unused)
 	}
 }
 
-static void
-one_byte_too_few_is_an_error_and_not_a_wrong_answer(void **unused)
+static void one_byte_too_few_is_an_error_and_not_a_wrong_answer(void **unused)
 {
 	struct graph_memory m = {.max_bytes = UINT64_MAX};
 	struct drawn d;
@@ -345,8 +326,7 @@ one_byte_too_few_is_an_error_and_not_a_wrong_answer(void **unused)
 }
 
 /* A list, a ladder of pointers forth and back, and a star. */
-static void
-long_chains_take_neither_recursion_nor_quadratic_time(void **unused)
+static void long_chains_take_neither_recursion_nor_quadratic_time(void **unused)
 {
 	enum { N = 1000000 };
 	struct graph_memory m = {.max_bytes = UINT64_MAX};
@@ -395,8 +375,7 @@ struct few {
 	uint32_t count;
 };
 
-static struct holders_item
-ask_few(void *context, uint32_t number)
+static struct holders_item ask_few(void *context, uint32_t number)
 {
 	const struct few *x = context;
 
@@ -405,16 +384,14 @@ ask_few(void *context, uint32_t number)
 	    .bytes = x->idom[number] == 0 ? 0 : 10};
 }
 
-static uint32_t
-put(struct few *x, uint32_t idom, uint32_t class)
+static uint32_t put(struct few *x, uint32_t idom, uint32_t class)
 {
 	x->idom[x->count] = idom;
 	x->class[x->count] = class;
 	return x->count++;
 }
 
-static void
-a_way_leads_to_where_things_pile_up(void **unused)
+static void a_way_leads_to_where_things_pile_up(void **unused)
 {
 	struct few x = {.count = 1};
 	struct holders_sum group = {0};
@@ -428,9 +405,7 @@ a_way_leads_to_where_things_pile_up(void **unused)
 	table = at;
 	for (int i = 0; i < 6; i++)
 		(void)put(&x, put(&x, table, 3), 4); /* entry, value */
-	assert_int_equal(
-	    holders_make(x.count, x.idom, ask_few, &x, &group, 1, &plenty, &h),
-	    0);
+	assert_int_equal(holders_make(x.count, x.idom, ask_few, &x, &group, 1, &plenty, &h), 0);
 	n = holders_way(&h, h.of[x.count - 1], way);
 	assert_int_equal(n, 5);
 	assert_int_equal(h.nodes[way[0]].class, 0);
@@ -446,8 +421,7 @@ a_way_leads_to_where_things_pile_up(void **unused)
 	holders_release(&h, &plenty);
 }
 
-static void
-items_of_a_list_are_one_node(void **unused)
+static void items_of_a_list_are_one_node(void **unused)
 {
 	struct few x = {.count = 1};
 	struct holders_sum group = {0};
@@ -461,9 +435,7 @@ items_of_a_list_are_one_node(void **unused)
 	at = put(&x, 0, 5);
 	for (int i = 0; i < 7; i++)
 		at = put(&x, at, 1);
-	assert_int_equal(
-	    holders_make(x.count, x.idom, ask_few, &x, &group, 1, &plenty, &h),
-	    0);
+	assert_int_equal(holders_make(x.count, x.idom, ask_few, &x, &group, 1, &plenty, &h), 0);
 	assert_int_equal(h.count, 6);
 	assert_int_equal(holders_way(&h, h.of[at], way), 2);
 	assert_int_equal(h.nodes[way[1]].own.blocks, 7);
@@ -477,17 +449,14 @@ items_of_a_list_are_one_node(void **unused)
 }
 
 /* A way of ever new classes is cut, and no block is lost by that. */
-static struct holders_item
-ask_chain(void *context, uint32_t number)
+static struct holders_item ask_chain(void *context, uint32_t number)
 {
 	(void)context;
-	return (struct holders_item){.class = number,
-	    .is_root = number == 1,
-	    .bytes = number == 1 ? 0 : 1};
+	return (struct holders_item){
+	    .class = number, .is_root = number == 1, .bytes = number == 1 ? 0 : 1};
 }
 
-static void
-ways_have_a_limit(void **unused)
+static void ways_have_a_limit(void **unused)
 {
 	enum { N = 200 };
 	uint32_t idom[N + 1], way[HOLDERS_DEPTH_MAX];
@@ -498,9 +467,7 @@ ways_have_a_limit(void **unused)
 	(void)unused;
 	for (uint32_t v = 0; v <= N; v++)
 		idom[v] = v ? v - 1 : 0;
-	assert_int_equal(
-	    holders_make(N + 1, idom, ask_chain, NULL, &group, 1, &plenty, &h),
-	    0);
+	assert_int_equal(holders_make(N + 1, idom, ask_chain, NULL, &group, 1, &plenty, &h), 0);
 	for (uint32_t i = 1; i < h.count; i++)
 		blocks += h.nodes[i].own.blocks;
 	assert_int_equal(blocks, N);
@@ -512,17 +479,13 @@ ways_have_a_limit(void **unused)
 	holders_release(&h, &plenty);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(dominators_are_those_that_removing_a_node_shows),
-	    cmocka_unit_test(
-	        retained_bytes_are_those_that_removing_nodes_shows),
-	    cmocka_unit_test(
-	        one_byte_too_few_is_an_error_and_not_a_wrong_answer),
-	    cmocka_unit_test(
-	        long_chains_take_neither_recursion_nor_quadratic_time),
+	    cmocka_unit_test(retained_bytes_are_those_that_removing_nodes_shows),
+	    cmocka_unit_test(one_byte_too_few_is_an_error_and_not_a_wrong_answer),
+	    cmocka_unit_test(long_chains_take_neither_recursion_nor_quadratic_time),
 	    cmocka_unit_test(a_way_leads_to_where_things_pile_up),
 	    cmocka_unit_test(items_of_a_list_are_one_node),
 	    cmocka_unit_test(ways_have_a_limit),

@@ -18,8 +18,7 @@
 enum { PAGES = 16, PAGE = 4096, MANY = 1 << 20, SITES = 4, CLASSES = SITES };
 
 /* The heap, and data of a program below it. */
-static struct roots_areas
-two_areas(void)
+static struct roots_areas two_areas(void)
 {
 	struct roots_areas a = {0};
 
@@ -46,58 +45,48 @@ struct look {
 };
 
 /* Known blocks of 64 bytes at HEAP + 64 * i, of site 1. */
-static void
-begin(struct look *l, size_t count)
+static void begin(struct look *l, size_t count)
 {
 	struct heap_block *b = calloc(count + 1, sizeof(*b));
 
 	assert_non_null(b);
 	for (size_t i = 0; i < count; i++)
-		b[i] = (struct heap_block){
-		    .address = HEAP + 64 * i, .size = 64, .site = 1};
+		b[i] = (struct heap_block){.address = HEAP + 64 * i, .size = 64, .site = 1};
 	*l = (struct look){.notes = {.max_bytes = MANY}};
 	assert_int_equal(heap_adopt(b, count, MANY, &l->heap), 0);
 	l->notes.areas = two_areas();
-	assert_int_equal(
-	    grown_begin(&l->notes.grown, l->heap, &l->notes.areas, MANY), 0);
+	assert_int_equal(grown_begin(&l->notes.grown, l->heap, &l->notes.areas, MANY), 0);
 }
 
-static void
-root(struct look *l, uint64_t word)
+static void root(struct look *l, uint64_t word)
 {
 	assert_int_equal(heap_scan(l->heap, HEAP_ROOT, DATA + 64, &word, 8), 0);
-	assert_int_equal(root_notes_scan(&l->notes, l->heap, &l->notes.areas,
-	                     HEAP_ROOT, DATA + 64, &word, 8),
+	assert_int_equal(
+	    root_notes_scan(&l->notes, l->heap, &l->notes.areas, HEAP_ROOT, DATA + 64, &word, 8),
 	    0);
 }
 
-static void
-add(struct look *l, uint64_t address, uint32_t site, int expected)
+static void add(struct look *l, uint64_t address, uint32_t site, int expected)
 {
-	assert_int_equal(
-	    grown_add(&l->notes.grown, l->heap, address, 64, site), expected);
+	assert_int_equal(grown_add(&l->notes.grown, l->heap, address, 64, site), expected);
 	grown_settle(&l->notes.grown);
 }
 
 /* What a look does with the contents of a new block, too. */
-static void
-contents(struct look *l, uint64_t address, uint64_t word)
+static void contents(struct look *l, uint64_t address, uint64_t word)
 {
 	assert_int_equal(heap_scan(l->heap, HEAP_ROOT, address, &word, 8), 0);
-	assert_int_equal(
-	    grown_scan(&l->notes.grown, l->heap, address, &word, 8), 0);
+	assert_int_equal(grown_scan(&l->notes.grown, l->heap, address, &word, 8), 0);
 }
 
-static uint32_t
-site_of(void *context, uint32_t site)
+static uint32_t site_of(void *context, uint32_t site)
 {
 	(void)context;
 	return site < SITES ? site : 0;
 }
 
 /* Roots are the places of the notes: class CLASSES is the data of the program. */
-static struct held *
-hold(struct look *l)
+static struct held *hold(struct look *l)
 {
 	static uint32_t class_of[SITES] = {0, 1, 2, 3};
 	const struct process process = {.module_count = 0};
@@ -120,19 +109,18 @@ hold(struct look *l)
 	assert_int_equal(root_places_make(&l->notes, &process, 1, &places), 0);
 	assert_true(places.count <= 14 && l->notes.count <= 64);
 	for (size_t i = 0; i < places.count; i++)
-		roots[i] = (struct held_root){
-		    .layer = root_places_layer(places.at[i].kind),
+		roots[i] = (struct held_root){.layer = root_places_layer(places.at[i].kind),
 		    .class = CLASSES + (uint32_t)places.at[i].kind};
 	in.lost = (uint32_t)places.count;
 	in.weak = in.lost + 1;
 	in.root_count = in.lost + 2;
-	roots[in.lost] = (struct held_root){
-	    root_places_layer(ROOT_LOST), CLASSES + ROOT_LOST, false};
-	roots[in.weak] = (struct held_root){
-	    root_places_layer(ROOT_WEAK), CLASSES + ROOT_WEAK, false};
+	roots[in.lost] =
+	    (struct held_root){root_places_layer(ROOT_LOST), CLASSES + ROOT_LOST, false};
+	roots[in.weak] =
+	    (struct held_root){root_places_layer(ROOT_WEAK), CLASSES + ROOT_WEAK, false};
 	for (size_t i = 0; i < l->notes.count; i++)
-		pointers[i] = (struct heap_graph_root){
-		    .root = places.of[i], .target = l->notes.at[i].target};
+		pointers[i] =
+		    (struct heap_graph_root){.root = places.of[i], .target = l->notes.at[i].target};
 	in.pointer_count = l->notes.count;
 	assert_int_equal(held_new(&in, &h, &needed), 0);
 	root_places_release(&places);
@@ -141,8 +129,7 @@ hold(struct look *l)
 }
 
 /* The kind of the root that holds most blocks of a site, and how many. */
-static enum root_kind
-root_of(const struct held *h, uint32_t site, uint64_t blocks)
+static enum root_kind root_of(const struct held *h, uint32_t site, uint64_t blocks)
 {
 	uint32_t way[HELD_WAY_MAX];
 	struct held_way *best;
@@ -152,15 +139,13 @@ root_of(const struct held *h, uint32_t site, uint64_t blocks)
 	assert_int_equal(held_best_ways(h, &best), 0);
 	assert_int_equal(best[site].sum.blocks, blocks);
 	assert_true(held_way(h, best[site].node, way, &shared) > 0);
-	kind = (enum root_kind)(
-	    h->holders.nodes[way[0]].class - (uint32_t)CLASSES);
+	kind = (enum root_kind)(h->holders.nodes[way[0]].class - (uint32_t)CLASSES);
 	free(best);
 	return kind;
 }
 
 /* data -> new block -> known list: words that missed lead to it. */
-static void
-a_list_is_followed_through_a_new_head(void **state)
+static void a_list_is_followed_through_a_new_head(void **state)
 {
 	uint64_t words[3] = {HEAP + 64, HEAP + 128, 0};
 	struct look l;
@@ -169,9 +154,8 @@ a_list_is_followed_through_a_new_head(void **state)
 	(void)state;
 	begin(&l, 3);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(heap_scan(l.heap, HEAP_BLOCKS,
-		                     HEAP + 64 * (uint64_t)i, &words[i], 8),
-		    0);
+		assert_int_equal(
+		    heap_scan(l.heap, HEAP_BLOCKS, HEAP + 64 * (uint64_t)i, &words[i], 8), 0);
 	root(&l, HEAP + 640);
 	add(&l, HEAP + 640, 2, 1);
 	contents(&l, HEAP + 640, HEAP);
@@ -184,8 +168,7 @@ a_list_is_followed_through_a_new_head(void **state)
 }
 
 /* data -> known table -> new item -> known item. */
-static void
-a_word_of_a_known_block_leads_to_a_new_one(void **state)
+static void a_word_of_a_known_block_leads_to_a_new_one(void **state)
 {
 	uint64_t word = HEAP + 1000; /* inside of it */
 	struct look l;
@@ -206,8 +189,7 @@ a_word_of_a_known_block_leads_to_a_new_one(void **state)
 }
 
 /* A new block that points to one that is newer still. */
-static void
-another_round_finds_what_is_newer_still(void **state)
+static void another_round_finds_what_is_newer_still(void **state)
 {
 	struct look l;
 	struct held *h;
@@ -227,8 +209,7 @@ another_round_finds_what_is_newer_still(void **state)
 	held_free(h);
 }
 
-static void
-what_only_a_new_block_holds_says_so(void **state)
+static void what_only_a_new_block_holds_says_so(void **state)
 {
 	struct look l;
 	struct held *h;
@@ -243,8 +224,7 @@ what_only_a_new_block_holds_says_so(void **state)
 }
 
 /* A block was freed, and another one has its address. */
-static void
-a_new_block_takes_the_place_of_a_known_one(void **state)
+static void a_new_block_takes_the_place_of_a_known_one(void **state)
 {
 	struct look l;
 	struct held *h;
@@ -263,11 +243,10 @@ a_new_block_takes_the_place_of_a_known_one(void **state)
 }
 
 /* Where nothing can be mapped no word is kept; nor beyond the memory for them. */
-static void
-words_that_cannot_be_pointers_are_not_kept(void **state)
+static void words_that_cannot_be_pointers_are_not_kept(void **state)
 {
-	const uint64_t odd[] = {0, 5, UINT32_MAX, DATA + 8,
-	    UINT64_C(0x700000000000), UINT64_C(1) << 47};
+	const uint64_t odd[] = {
+	    0, 5, UINT32_MAX, DATA + 8, UINT64_C(0x700000000000), UINT64_C(1) << 47};
 	struct look l;
 
 	(void)state;
@@ -285,8 +264,7 @@ words_that_cannot_be_pointers_are_not_kept(void **state)
 	heap_free(l.heap);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_list_is_followed_through_a_new_head),

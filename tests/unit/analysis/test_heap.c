@@ -21,27 +21,23 @@ struct fake {
 	uint64_t words[4096];
 };
 
-static void
-fake_of(struct fake *h, size_t count, uint64_t size, uint64_t step)
+static void fake_of(struct fake *h, size_t count, uint64_t size, uint64_t step)
 {
 	memset(h, 0, sizeof(*h));
 	for (h->count = 0; h->count < count; h->count++)
-		h->blocks[h->count] =
-		    (struct heap_block){.address = BASE + h->count * step,
-		        .size = size,
-		        .birth = 1,
-		        .site = (uint32_t)h->count};
+		h->blocks[h->count] = (struct heap_block){.address = BASE + h->count * step,
+		    .size = size,
+		    .birth = 1,
+		    .site = (uint32_t)h->count};
 }
 
-static void
-point(struct fake *h, size_t from, size_t word, uint64_t to)
+static void point(struct fake *h, size_t from, size_t word, uint64_t to)
 {
 	h->words[(h->blocks[from].address - BASE) / 8 + word] = to;
 }
 
 /* The graph, with roots to these words; in pieces of `piece` bytes. */
-static struct heap *
-judged(const struct fake *h, const uint64_t *roots, size_t count, size_t piece)
+static struct heap *judged(const struct fake *h, const uint64_t *roots, size_t count, size_t piece)
 {
 	struct heap *g;
 	size_t at;
@@ -49,15 +45,13 @@ judged(const struct fake *h, const uint64_t *roots, size_t count, size_t piece)
 	assert_int_equal(heap_new(h->blocks, h->count, LIMIT, &g), 0);
 	assert_int_equal(heap_scan(g, HEAP_ROOT, 0x2000, roots, 8 * count), 0);
 	for (at = 0; at < sizeof(h->words); at += piece)
-		assert_int_equal(heap_scan(g, HEAP_BLOCKS, BASE + at,
-		                     (const char *)h->words + at, piece),
-		    0);
+		assert_int_equal(
+		    heap_scan(g, HEAP_BLOCKS, BASE + at, (const char *)h->words + at, piece), 0);
 	assert_int_equal(heap_judge(g), 0);
 	return g;
 }
 
-static void
-what_nothing_points_to_is_lost(void **state)
+static void what_nothing_points_to_is_lost(void **state)
 {
 	struct fake h;
 	uint64_t roots[] = {BASE, BASE + 128 + 17};
@@ -81,8 +75,7 @@ what_nothing_points_to_is_lost(void **state)
 }
 
 /* Instructions of 11 bytes, each with a pointer behind its first two. */
-static void
-pointers_in_instructions_begin_at_any_byte(void **state)
+static void pointers_in_instructions_begin_at_any_byte(void **state)
 {
 	unsigned char code[8 * 11 + 8] = {0};
 	struct heap *g;
@@ -96,14 +89,12 @@ pointers_in_instructions_begin_at_any_byte(void **state)
 		memcpy(code + i * 11 + 2, &at, sizeof(at));
 	}
 	assert_int_equal(heap_new(h.blocks, h.count, LIMIT, &g), 0);
-	assert_int_equal(
-	    heap_scan(g, HEAP_CODE, 0x2000, code, sizeof(code)), 0);
+	assert_int_equal(heap_scan(g, HEAP_CODE, 0x2000, code, sizeof(code)), 0);
 	assert_int_equal(heap_judge(g), 0);
 	for (size_t i = 0; i < 8; i++) {
 		bool aligned = (i * 11 + 2) % 8 == 0;
 
-		assert_int_equal(
-		    heap_reach(g, i), aligned ? HEAP_HELD : HEAP_POSSIBLE);
+		assert_int_equal(heap_reach(g, i), aligned ? HEAP_HELD : HEAP_POSSIBLE);
 		if (!aligned)
 			assert_int_equal(heap_weak(g, i), HEAP_MISALIGNED);
 	}
@@ -111,8 +102,7 @@ pointers_in_instructions_begin_at_any_byte(void **state)
 	heap_free(g);
 }
 
-static void
-cycles_are_heads_unless_something_lost_holds_them(void **state)
+static void cycles_are_heads_unless_something_lost_holds_them(void **state)
 {
 	struct fake h;
 	struct heap *g;
@@ -139,8 +129,7 @@ cycles_are_heads_unless_something_lost_holds_them(void **state)
 	heap_free(g);
 }
 
-static void
-weak_pointers_make_it_possible_not_held(void **state)
+static void weak_pointers_make_it_possible_not_held(void **state)
 {
 	struct fake h;
 	uint64_t roots[] = {
@@ -158,8 +147,7 @@ weak_pointers_make_it_possible_not_held(void **state)
 	assert_int_equal(heap_new(h.blocks, h.count, LIMIT, &g), 0);
 	assert_int_equal(heap_scan(g, HEAP_ROOT, 0x2000, roots, 32), 0);
 	assert_int_equal(heap_scan(g, HEAP_WEAK_ROOT, 0x3000, below, 8), 0);
-	assert_int_equal(
-	    heap_scan(g, HEAP_BLOCKS, BASE, h.words, sizeof(h.words)), 0);
+	assert_int_equal(heap_scan(g, HEAP_BLOCKS, BASE, h.words, sizeof(h.words)), 0);
 	assert_int_equal(heap_judge(g), 0);
 	assert_int_equal(heap_reach(g, 0), HEAP_POSSIBLE);
 	assert_int_equal(heap_reach(g, 1), HEAP_POSSIBLE);
@@ -176,8 +164,7 @@ weak_pointers_make_it_possible_not_held(void **state)
 }
 
 /* Blocks without a gap: an address may be the end of one and another's start. */
-static void
-a_seam_is_the_next_blocks(void **state)
+static void a_seam_is_the_next_blocks(void **state)
 {
 	struct fake h;
 	uint64_t roots[] = {BASE + 64};
@@ -193,8 +180,7 @@ a_seam_is_the_next_blocks(void **state)
 }
 
 /* All blocks of a site have pointers past their ends, and no others. */
-static void
-a_seam_is_the_end_for_sites_that_keep_ends(void **state)
+static void a_seam_is_the_end_for_sites_that_keep_ends(void **state)
 {
 	struct fake h;
 	uint64_t roots[] = {BASE + 64, BASE + 128, BASE + 192, BASE + 320};
@@ -227,8 +213,7 @@ a_seam_is_the_end_for_sites_that_keep_ends(void **state)
 }
 
 /* Beside one of many lost blocks was one that is gone, or that is not known. */
-static void
-a_pointer_to_one_end_says_nothing_of_a_site_that_loses_blocks(void **state)
+static void a_pointer_to_one_end_says_nothing_of_a_site_that_loses_blocks(void **state)
 {
 	struct fake h;
 	uint64_t roots[] = {BASE + 64, BASE + 256};
@@ -247,8 +232,7 @@ a_pointer_to_one_end_says_nothing_of_a_site_that_loses_blocks(void **state)
 	heap_free(g);
 }
 
-static void
-the_end_of_a_block_may_be_a_new_block(void **state)
+static void the_end_of_a_block_may_be_a_new_block(void **state)
 {
 	const uint64_t roots[] = {BASE + 48};
 	struct heap *g;
@@ -266,8 +250,7 @@ the_end_of_a_block_may_be_a_new_block(void **state)
 	heap_free(g);
 }
 
-static void
-a_block_of_no_bytes_is_held_by_its_address(void **state)
+static void a_block_of_no_bytes_is_held_by_its_address(void **state)
 {
 	struct fake h;
 	uint64_t roots[] = {BASE};
@@ -281,8 +264,7 @@ a_block_of_no_bytes_is_held_by_its_address(void **state)
 	heap_free(g);
 }
 
-static void
-overlaps_and_nonsense_are_left_out(void **state)
+static void overlaps_and_nonsense_are_left_out(void **state)
 {
 	static const struct heap_block blocks[] = {
 	    {BASE, 100, 1, 5},
@@ -308,8 +290,7 @@ overlaps_and_nonsense_are_left_out(void **state)
 	heap_free(g);
 }
 
-static void
-blocks_come_in_any_order(void **state)
+static void blocks_come_in_any_order(void **state)
 {
 	struct heap_block blocks[100];
 	struct heap *g;
@@ -317,20 +298,18 @@ blocks_come_in_any_order(void **state)
 
 	(void)state;
 	for (i = 0; i < 100; i++)
-		blocks[i] = (struct heap_block){
-		    .address = BASE + (i < 70 ? i * 64 : (99 - i) * 64 + 16),
-		    .size = 8,
-		    .birth = 1};
+		blocks[i] =
+		    (struct heap_block){.address = BASE + (i < 70 ? i * 64 : (99 - i) * 64 + 16),
+		        .size = 8,
+		        .birth = 1};
 	assert_int_equal(heap_new(blocks, 100, LIMIT, &g), 0);
 	assert_int_equal(heap_count(g), 100);
 	for (i = 1; i < 100; i++)
-		assert_true(
-		    heap_blocks(g)[i - 1].address < heap_blocks(g)[i].address);
+		assert_true(heap_blocks(g)[i - 1].address < heap_blocks(g)[i].address);
 	heap_free(g);
 }
 
-static void
-no_blocks_at_all(void **state)
+static void no_blocks_at_all(void **state)
 {
 	uint64_t words[] = {0, 1, UINT64_MAX, UINT64_C(1) << 47};
 	struct heap *g;
@@ -346,12 +325,11 @@ no_blocks_at_all(void **state)
 }
 
 /* Blocks of terabytes cost little, and are found from end to end. */
-static void
-a_very_large_block_is_found_everywhere(void **state)
+static void a_very_large_block_is_found_everywhere(void **state)
 {
 	const uint64_t large = UINT64_C(1) << 40;
-	const struct heap_block blocks[] = {{BASE, 64, 1, 1},
-	    {BASE + 128, large, 2, 1}, {BASE + 128 + large + 16, 64, 3, 1}};
+	const struct heap_block blocks[] = {
+	    {BASE, 64, 1, 1}, {BASE + 128, large, 2, 1}, {BASE + 128 + large + 16, 64, 3, 1}};
 	struct heap *g;
 
 	(void)state;
@@ -367,8 +345,7 @@ a_very_large_block_is_found_everywhere(void **state)
 	heap_free(g);
 }
 
-static void
-its_memory_has_a_bound(void **state)
+static void its_memory_has_a_bound(void **state)
 {
 	struct fake h;
 	struct heap *g;
@@ -388,8 +365,7 @@ its_memory_has_a_bound(void **state)
 
 /* ---- against the simplest way --------------------------------------------- */
 
-static uint64_t
-draw(uint64_t *seed)
+static uint64_t draw(uint64_t *seed)
 {
 	*seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407;
 	return *seed >> 33;
@@ -401,8 +377,7 @@ struct oracle {
 	uint8_t reach[64];
 };
 
-static void
-oracle_word(const struct fake *h, uint64_t word, bool weak, uint8_t *row)
+static void oracle_word(const struct fake *h, uint64_t word, bool weak, uint8_t *row)
 {
 	uint64_t a = word & ((UINT64_C(1) << 48) - 1);
 	bool found = false;
@@ -421,9 +396,8 @@ oracle_word(const struct fake *h, uint64_t word, bool weak, uint8_t *row)
 			row[i] |= 1;
 }
 
-static void
-oracle_bytes(const struct fake *h, uint64_t at, const unsigned char *p,
-    size_t len, uint8_t *row)
+static void oracle_bytes(
+    const struct fake *h, uint64_t at, const unsigned char *p, size_t len, uint8_t *row)
 {
 	uint64_t word;
 	size_t i;
@@ -434,8 +408,7 @@ oracle_bytes(const struct fake *h, uint64_t at, const unsigned char *p,
 	}
 }
 
-static void
-spread(struct oracle *o, size_t n, uint8_t need, uint8_t how)
+static void spread(struct oracle *o, size_t n, uint8_t need, uint8_t how)
 {
 	bool again = true;
 	size_t i, j;
@@ -455,8 +428,7 @@ spread(struct oracle *o, size_t n, uint8_t need, uint8_t how)
 }
 
 /* Which lost blocks can reach each other, by closure. */
-static enum heap_role
-oracle_role(const struct oracle *o, size_t n, size_t i)
+static enum heap_role oracle_role(const struct oracle *o, size_t n, size_t i)
 {
 	static uint8_t to[64][64];
 	bool cycle = false;
@@ -465,8 +437,7 @@ oracle_role(const struct oracle *o, size_t n, size_t i)
 	memset(to, 0, sizeof(to));
 	for (a = 0; a < n; a++)
 		for (b = 0; b < n; b++)
-			to[a][b] =
-			    !o->reach[a] && !o->reach[b] && o->edge[a][b];
+			to[a][b] = !o->reach[a] && !o->reach[b] && o->edge[a][b];
 	for (k = 0; k < n; k++)
 		for (a = 0; a < n; a++)
 			for (b = 0; to[a][k] && b < n; b++)
@@ -481,8 +452,7 @@ oracle_role(const struct oracle *o, size_t n, size_t i)
 	return cycle ? HEAP_CYCLE : HEAP_DIRECT;
 }
 
-static void
-random_heaps_are_judged_as_by_hand(void **state)
+static void random_heaps_are_judged_as_by_hand(void **state)
 {
 	static struct fake h;
 	static struct oracle o;
@@ -512,8 +482,7 @@ random_heaps_are_judged_as_by_hand(void **state)
 		oracle_bytes(&h, 0x2000, (const void *)roots, 32, o.root);
 		for (i = 0; i < n; i++)
 			oracle_bytes(&h, h.blocks[i].address,
-			    (const unsigned char *)h.words + i * step, size,
-			    o.edge[i]);
+			    (const unsigned char *)h.words + i * step, size, o.edge[i]);
 		spread(&o, n, 2, HEAP_HELD);
 		spread(&o, n, 3, HEAP_POSSIBLE);
 		g = judged(&h, roots, 4, round % 2 ? 4096 : 64);
@@ -521,15 +490,13 @@ random_heaps_are_judged_as_by_hand(void **state)
 		for (i = 0; i < n; i++) {
 			assert_int_equal(heap_reach(g, i), o.reach[i]);
 			if (!o.reach[i])
-				assert_int_equal(
-				    heap_role(g, i), oracle_role(&o, n, i));
+				assert_int_equal(heap_role(g, i), oracle_role(&o, n, i));
 		}
 		heap_free(g);
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_nothing_points_to_is_lost),
@@ -538,8 +505,7 @@ main(void)
 	    cmocka_unit_test(weak_pointers_make_it_possible_not_held),
 	    cmocka_unit_test(a_seam_is_the_next_blocks),
 	    cmocka_unit_test(a_seam_is_the_end_for_sites_that_keep_ends),
-	    cmocka_unit_test(
-	        a_pointer_to_one_end_says_nothing_of_a_site_that_loses_blocks),
+	    cmocka_unit_test(a_pointer_to_one_end_says_nothing_of_a_site_that_loses_blocks),
 	    cmocka_unit_test(the_end_of_a_block_may_be_a_new_block),
 	    cmocka_unit_test(a_block_of_no_bytes_is_held_by_its_address),
 	    cmocka_unit_test(overlaps_and_nonsense_are_left_out),

@@ -31,8 +31,7 @@ struct words {
 	size_t count, stop; /* stop: after so many */
 };
 
-static int
-take(uint64_t word, void *context)
+static int take(uint64_t word, void *context)
 {
 	struct words *w = context;
 
@@ -40,8 +39,7 @@ take(uint64_t word, void *context)
 	return w->stop && w->count == w->stop ? 7 : 0;
 }
 
-static bool
-has(const struct words *w, uint64_t word)
+static bool has(const struct words *w, uint64_t word)
 {
 	for (size_t i = 0; i < w->count && i < 16; i++)
 		if (w->at[i] == word)
@@ -49,15 +47,12 @@ has(const struct words *w, uint64_t word)
 	return false;
 }
 
-static void
-words_of_epoll_and_timers_are_found(void **state)
+static void words_of_epoll_and_timers_are_found(void **state)
 {
-	struct epoll_event e = {
-	    .events = EPOLLIN, .data.u64 = UINT64_C(0x7f1234567898)};
+	struct epoll_event e = {.events = EPOLLIN, .data.u64 = UINT64_C(0x7f1234567898)};
 	struct sigevent s = {.sigev_notify = SIGEV_SIGNAL,
 	    .sigev_signo = SIGUSR1,
-	    .sigev_value.sival_ptr =
-	        (void *)(uintptr_t)UINT64_C(0x5566778899a0)};
+	    .sigev_value.sival_ptr = (void *)(uintptr_t)UINT64_C(0x5566778899a0)};
 	struct kernel_seen seen;
 	struct words w = {0};
 	int pipes[2], ep = epoll_create1(EPOLL_CLOEXEC);
@@ -81,8 +76,7 @@ words_of_epoll_and_timers_are_found(void **state)
 	close(pipes[1]);
 }
 
-static void
-nonsense_is_passed_over(void **state)
+static void nonsense_is_passed_over(void **state)
 {
 	static const char text[] = "pos:\t0\n"
 	                           "tfd: 5 events: 19 data: 12ab pos:0\n"
@@ -102,14 +96,12 @@ nonsense_is_passed_over(void **state)
 	w = (struct words){.stop = 1};
 	assert_int_equal(kernel_words_parse_epoll(text, take, &w, &n), 7);
 	assert_int_equal(w.count, 1);
-	assert_int_equal(kernel_words_parse_timers(
-	                     "signal: 1\nsignal:/\nID: 0/ff\n", take, &w, &n),
-	    0);
+	assert_int_equal(
+	    kernel_words_parse_timers("signal: 1\nsignal:/\nID: 0/ff\n", take, &w, &n), 0);
 	assert_int_equal(w.count, 1);
 }
 
-static void
-a_process_that_is_gone(void **state)
+static void a_process_that_is_gone(void **state)
 {
 	struct kernel_seen seen;
 	struct words w = {0};
@@ -121,16 +113,14 @@ a_process_that_is_gone(void **state)
 static struct epoll_event *events; /* in a page that never comes */
 static int epoll;
 
-static void *
-wait_for_events(void *unused)
+static void *wait_for_events(void *unused)
 {
 	(void)epoll_wait(epoll, events, 1, -1);
 	return unused;
 }
 
 /* A child of another user, whose epoll_wait() holds the descriptor's lock. */
-static void
-hold_lock(int ready)
+static void hold_lock(int ready)
 {
 	struct uffdio_api api = {.api = UFFD_API};
 	struct uffdio_register all = {.mode = UFFDIO_REGISTER_MODE_MISSING};
@@ -139,15 +129,13 @@ hold_lock(int ready)
 	pthread_t thread;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	events = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	events = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	all.range.start = (unsigned long)events;
 	all.range.len = 4096;
 	epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) < 0 ||
-	    ioctl(fd, UFFDIO_REGISTER, &all) < 0 ||
-	    epoll_ctl(epoll, EPOLL_CTL_ADD, eventfd(1, 0), &e) < 0 ||
-	    setgroups(0, NULL) < 0 || setgid(65534) < 0 || setuid(65534) < 0 ||
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) < 0 || ioctl(fd, UFFDIO_REGISTER, &all) < 0 ||
+	    epoll_ctl(epoll, EPOLL_CTL_ADD, eventfd(1, 0), &e) < 0 || setgroups(0, NULL) < 0 ||
+	    setgid(65534) < 0 || setuid(65534) < 0 ||
 	    pthread_create(&thread, NULL, wait_for_events, NULL) != 0)
 		_exit(1);
 	(void)prctl(PR_SET_DUMPABLE, 1);
@@ -157,8 +145,7 @@ hold_lock(int ready)
 		pause();
 }
 
-static void
-a_descriptor_whose_lock_is_held_is_not_waited_for(void **state)
+static void a_descriptor_whose_lock_is_held_is_not_waited_for(void **state)
 {
 	struct kernel_seen seen;
 	struct words w = {0};
@@ -187,8 +174,7 @@ a_descriptor_whose_lock_is_held_is_not_waited_for(void **state)
 	(void)waitpid(pid, NULL, 0);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(words_of_epoll_and_timers_are_found),

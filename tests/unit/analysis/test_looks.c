@@ -19,8 +19,7 @@ struct seen {
 	char how; /* 'h'eld, 'l'ost, 'w'eak, '.': freed */
 };
 
-static void
-look(struct looks *l, const struct seen *s, size_t count)
+static void look(struct looks *l, const struct seen *s, size_t count)
 {
 	struct heap_block blocks[16] = {{0}};
 	struct heap *h;
@@ -29,9 +28,8 @@ look(struct looks *l, const struct seen *s, size_t count)
 
 	for (i = 0; i < count; i++)
 		if (s[i].how != '.')
-			blocks[n++] =
-			    (struct heap_block){BASE + (uint64_t)s[i].i * STEP,
-			        48, s[i].site, s[i].birth};
+			blocks[n++] = (struct heap_block){
+			    BASE + (uint64_t)s[i].i * STEP, 48, s[i].site, s[i].birth};
 	assert_int_equal(heap_new(blocks, n, 1 << 20, &h), 0);
 	for (i = 0; i < count; i++) {
 		uint64_t at = BASE + (uint64_t)s[i].i * STEP;
@@ -40,18 +38,15 @@ look(struct looks *l, const struct seen *s, size_t count)
 			assert_int_equal(heap_root(h, at), 0);
 		at += 48; /* right behind */
 		if (s[i].how == 'w')
-			assert_int_equal(
-			    heap_scan(h, HEAP_ROOT, 0x1000, &at, 8), 0);
+			assert_int_equal(heap_scan(h, HEAP_ROOT, 0x1000, &at, 8), 0);
 	}
-	assert_int_equal(
-	    heap_scan(h, HEAP_BLOCKS, BASE, zero, sizeof(zero)), 0);
+	assert_int_equal(heap_scan(h, HEAP_BLOCKS, BASE, zero, sizeof(zero)), 0);
 	assert_int_equal(heap_judge(h), 0);
 	assert_int_equal(looks_add(l, h), 0);
 	heap_free(h);
 }
 
-static struct looks *
-begin(void)
+static struct looks *begin(void)
 {
 	struct looks *l;
 
@@ -60,8 +55,7 @@ begin(void)
 }
 
 /* The site's figures, all zero if it has none. */
-static struct looks_site
-of(const struct looks *l, uint32_t site)
+static struct looks_site of(const struct looks *l, uint32_t site)
 {
 	struct looks_site *list, ret = {0};
 	size_t n, i;
@@ -74,11 +68,9 @@ of(const struct looks *l, uint32_t site)
 	return ret;
 }
 
-static void
-what_is_lost_in_every_look_is_a_leak(void **state)
+static void what_is_lost_in_every_look_is_a_leak(void **state)
 {
-	const struct seen s[] = {
-	    {0, 1, 5, 'l'}, {1, 1, 9, 'l'}, {2, 2, 7, 'h'}, {3, 3, 8, 'w'}};
+	const struct seen s[] = {{0, 1, 5, 'l'}, {1, 1, 9, 'l'}, {2, 2, 7, 'h'}, {3, 3, 8, 'w'}};
 	struct looks *l = begin();
 	struct looks_site x;
 	int i;
@@ -102,8 +94,7 @@ what_is_lost_in_every_look_is_a_leak(void **state)
 	looks_free(l);
 }
 
-static void
-a_block_that_is_held_again_was_moved(void **state)
+static void a_block_that_is_held_again_was_moved(void **state)
 {
 	struct seen s[] = {{0, 1, 5, 'l'}, {1, 1, 5, 'l'}, {2, 2, 5, 'l'}};
 	struct looks *l = begin();
@@ -124,11 +115,9 @@ a_block_that_is_held_again_was_moved(void **state)
 	looks_free(l);
 }
 
-static void
-a_block_that_is_freed_late_was_hidden(void **state)
+static void a_block_that_is_freed_late_was_hidden(void **state)
 {
-	struct seen s[] = {
-	    {0, 1, 5, 'l'}, {1, 1, 5, 'l'}, {2, 2, 5, 'l'}, {3, 2, 5, 'l'}};
+	struct seen s[] = {{0, 1, 5, 'l'}, {1, 1, 5, 'l'}, {2, 2, 5, 'l'}, {3, 2, 5, 'l'}};
 	struct looks *l = begin();
 
 	(void)state;
@@ -145,8 +134,7 @@ a_block_that_is_freed_late_was_hidden(void **state)
 	looks_free(l);
 }
 
-static void
-another_block_at_the_same_address_is_no_candidate(void **state)
+static void another_block_at_the_same_address_is_no_candidate(void **state)
 {
 	struct seen s[] = {{0, 1, 5, 'l'}, {1, 1, 5, 'l'}, {2, 1, 5, 'l'}};
 	struct heap_block same = {BASE + 2 * STEP, 48, 1, 5};
@@ -166,8 +154,7 @@ another_block_at_the_same_address_is_no_candidate(void **state)
 	looks_free(l);
 }
 
-static void
-what_was_born_while_we_look_is_too_young(void **state)
+static void what_was_born_while_we_look_is_too_young(void **state)
 {
 	const struct seen s[] = {
 	    {0, 1, FIRST, 'l'}, {1, 1, FIRST - 1, 'l'}, {2, 3, FIRST + 1, 'w'}};
@@ -183,8 +170,7 @@ what_was_born_while_we_look_is_too_young(void **state)
 }
 
 /* What a function left behind below the stack pointer goes away again. */
-static void
-a_weak_pointer_is_forgotten_after_three_looks(void **state)
+static void a_weak_pointer_is_forgotten_after_three_looks(void **state)
 {
 	struct seen s[] = {{0, 1, 5, 'w'}, {1, 1, 5, 'l'}};
 	struct looks *l = begin();
@@ -209,8 +195,7 @@ a_weak_pointer_is_forgotten_after_three_looks(void **state)
 	looks_free(l);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_is_lost_in_every_look_is_a_leak),

@@ -14,11 +14,10 @@
 
 #include "analysis/leaks/moving_blocks.h"
 
-static struct moving_page *
-make_pages(size_t count)
+static struct moving_page *make_pages(size_t count)
 {
-	struct moving_page *p = mmap(NULL, count * sizeof(*p),
-	    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct moving_page *p = mmap(
+	    NULL, count * sizeof(*p), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_ptr_not_equal(p, MAP_FAILED);
 	for (size_t i = 0; i + 1 < count; i++)
@@ -26,8 +25,7 @@ make_pages(size_t count)
 	return p;
 }
 
-static int
-read_notes(uint64_t root, struct moving *ret)
+static int read_notes(uint64_t root, struct moving *ret)
 {
 	const struct seg_header h = {.moving_root = root};
 	struct forked_copy copy = forked_copy_start(NULL);
@@ -42,14 +40,12 @@ read_notes(uint64_t root, struct moving *ret)
 	return err;
 }
 
-static uint64_t
-at(const void *p)
+static uint64_t at(const void *p)
 {
 	return (uint64_t)(uintptr_t)p;
 }
 
-static void
-notes_of_all_pages_that_were_used_are_listed(void **state)
+static void notes_of_all_pages_that_were_used_are_listed(void **state)
 {
 	struct moving_page *p = make_pages(3);
 	struct moving m = {0};
@@ -57,8 +53,8 @@ notes_of_all_pages_that_were_used_are_listed(void **state)
 	(void)state;
 	p[0].notes[0] = (struct moving_note){.count = 1};
 	p[0].notes[5].address = 8; /* never used: nonsense */
-	p[2].notes[MOVING_NOTES - 1] = (struct moving_note){
-	    .address = 0x1000, .size = 64, .to = 0x2000, .count = 3};
+	p[2].notes[MOVING_NOTES - 1] =
+	    (struct moving_note){.address = 0x1000, .size = 64, .to = 0x2000, .count = 3};
 	assert_int_equal(read_notes(at(p), &m), 0);
 	assert_int_equal(m.count, 2);
 	assert_int_equal(m.notes[0].address, 0);
@@ -68,8 +64,7 @@ notes_of_all_pages_that_were_used_are_listed(void **state)
 	moving_blocks_release(&m);
 }
 
-static void
-a_block_that_was_put_back_is_not_being_resized(void **state)
+static void a_block_that_was_put_back_is_not_being_resized(void **state)
 {
 	struct moving_page *p = make_pages(1);
 	struct moving m = {0};
@@ -85,8 +80,7 @@ a_block_that_was_put_back_is_not_being_resized(void **state)
 	moving_blocks_release(&m);
 }
 
-static void
-any_change_of_a_note_is_seen(void **state)
+static void any_change_of_a_note_is_seen(void **state)
 {
 	struct moving_page *p = make_pages(1);
 	struct moving before = {0}, after = {0};
@@ -108,11 +102,10 @@ any_change_of_a_note_is_seen(void **state)
 	moving_blocks_release(&after);
 }
 
-static void
-made_up_lists_of_pages_come_to_an_end(void **state)
+static void made_up_lists_of_pages_come_to_an_end(void **state)
 {
-	static const uint64_t nowhere[] = {0, 8, 0x1000, UINT64_MAX - 4095,
-	    UINT64_C(1) << 47, (UINT64_C(1) << 47) - 4096};
+	static const uint64_t nowhere[] = {
+	    0, 8, 0x1000, UINT64_MAX - 4095, UINT64_C(1) << 47, (UINT64_C(1) << 47) - 4096};
 	struct moving_page *p = make_pages(2);
 	struct moving m = {0};
 
@@ -128,8 +121,7 @@ made_up_lists_of_pages_come_to_an_end(void **state)
 	moving_blocks_release(&m);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(notes_of_all_pages_that_were_used_are_listed),

@@ -16,31 +16,25 @@
 enum { PAGE = 4096, BASE = 0x10000000 };
 
 /* Pages from BASE on, shared out among blocks of two owners. */
-static struct residence_pages
-shared(struct residence_block *blocks, size_t count, uint64_t page_bytes,
-    uint64_t pages, bool is_glibc, struct residence_share *shares)
+static struct residence_pages shared(struct residence_block *blocks, size_t count,
+    uint64_t page_bytes, uint64_t pages, bool is_glibc, struct residence_share *shares)
 {
-	struct residence_pages p = {.page_bytes = page_bytes,
-	    .is_glibc = is_glibc,
-	    .shares = shares,
-	    .share_count = 2};
+	struct residence_pages p = {
+	    .page_bytes = page_bytes, .is_glibc = is_glibc, .shares = shares, .share_count = 2};
 
 	memset(shares, 0, 2 * sizeof(*shares));
 	count = rss_pages_settle(blocks, count);
-	rss_pages_share(&p, blocks, count,
-	    (struct residence_range){BASE, BASE + pages * page_bytes}, true);
-	assert_int_equal(
-	    p.live + p.rounding + p.partly + p.free, pages * page_bytes);
-	assert_int_equal(
-	    shares[0].holds + shares[1].holds + p.free, pages * page_bytes);
+	rss_pages_share(
+	    &p, blocks, count, (struct residence_range){BASE, BASE + pages * page_bytes}, true);
+	assert_int_equal(p.live + p.rounding + p.partly + p.free, pages * page_bytes);
+	assert_int_equal(shares[0].holds + shares[1].holds + p.free, pages * page_bytes);
 	return p;
 }
 
-static void
-a_page_belongs_to_its_blocks_by_their_bytes(void **state)
+static void a_page_belongs_to_its_blocks_by_their_bytes(void **state)
 {
-	struct residence_block b[] = {{BASE + 16, 100, 0},
-	    {BASE + 1000, 300, 1}, {BASE + 2 * PAGE + 16, 40, 0}};
+	struct residence_block b[] = {
+	    {BASE + 16, 100, 0}, {BASE + 1000, 300, 1}, {BASE + 2 * PAGE + 16, 40, 0}};
 	struct residence_share s[2];
 	struct residence_pages p = shared(b, 3, PAGE, 4, true, s);
 
@@ -58,11 +52,9 @@ a_page_belongs_to_its_blocks_by_their_bytes(void **state)
 	assert_int_equal(p.arena_free, p.free + p.partly);
 }
 
-static void
-a_block_over_a_border_counts_on_both_pages(void **state)
+static void a_block_over_a_border_counts_on_both_pages(void **state)
 {
-	struct residence_block b[] = {
-	    {BASE + PAGE - 1000, 3000, 0}, {BASE + PAGE + 2000, 2000, 1}};
+	struct residence_block b[] = {{BASE + PAGE - 1000, 3000, 0}, {BASE + PAGE + 2000, 2000, 1}};
 	struct residence_share s[2];
 
 	(void)state;
@@ -73,8 +65,7 @@ a_block_over_a_border_counts_on_both_pages(void **state)
 	assert_int_equal(s[0].blocks, 1);
 }
 
-static void
-a_block_of_no_bytes_holds_its_page(void **state)
+static void a_block_of_no_bytes_holds_its_page(void **state)
 {
 	struct residence_block b[] = {{BASE + PAGE, 0, 1}};
 	struct residence_share s[2];
@@ -86,15 +77,14 @@ a_block_of_no_bytes_holds_its_page(void **state)
 	assert_int_equal(p.free, 2 * PAGE);
 }
 
-static void
-larger_pages_are_shared_out_in_the_same_way(void **state)
+static void larger_pages_are_shared_out_in_the_same_way(void **state)
 {
 	static const uint64_t sizes[] = {16 << 10, 64 << 10};
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		struct residence_block b[] = {{BASE + 16, 1000, 0},
-		    {BASE + 5000, 1000, 1}, {BASE + 3 * sizes[i], 8, 1}};
+		struct residence_block b[] = {
+		    {BASE + 16, 1000, 0}, {BASE + 5000, 1000, 1}, {BASE + 3 * sizes[i], 8, 1}};
 		struct residence_share s[2];
 
 		(void)shared(b, 3, sizes[i], 4, true, s);
@@ -103,33 +93,27 @@ larger_pages_are_shared_out_in_the_same_way(void **state)
 	}
 }
 
-static void
-pages_that_are_not_resident_do_not_count(void **state)
+static void pages_that_are_not_resident_do_not_count(void **state)
 {
 	struct residence_block b[] = {{BASE + 16, 10 * PAGE - 32, 0}};
 	struct residence_share s[2] = {{0}};
-	struct residence_pages p = {.page_bytes = PAGE,
-	    .is_glibc = true,
-	    .shares = s,
-	    .share_count = 2};
+	struct residence_pages p = {
+	    .page_bytes = PAGE, .is_glibc = true, .shares = s, .share_count = 2};
 	size_t n = rss_pages_settle(b, 1);
 
 	(void)state;
-	rss_pages_share(&p, b, n,
-	    (struct residence_range){BASE + PAGE, BASE + 2 * PAGE}, false);
-	rss_pages_share(&p, b, n,
-	    (struct residence_range){BASE + 9 * PAGE, BASE + 10 * PAGE}, false);
+	rss_pages_share(&p, b, n, (struct residence_range){BASE + PAGE, BASE + 2 * PAGE}, false);
+	rss_pages_share(
+	    &p, b, n, (struct residence_range){BASE + 9 * PAGE, BASE + 10 * PAGE}, false);
 	assert_int_equal(s[0].holds, 2 * PAGE);
 	assert_int_equal(s[0].live, 2 * PAGE - 16);
 	assert_int_equal(p.arena_free, 0);
 }
 
-static void
-of_overlapping_blocks_the_later_one_counts(void **state)
+static void of_overlapping_blocks_the_later_one_counts(void **state)
 {
-	struct residence_block b[] = {{BASE + 5000, 100, 1},
-	    {BASE + 16, 100000, 0}, {BASE + 5000, 200, 1}, {0, 5, 0},
-	    {UINT64_MAX - 3, 9, 0}, {BASE + 9000, UINT64_MAX, 0}};
+	struct residence_block b[] = {{BASE + 5000, 100, 1}, {BASE + 16, 100000, 0},
+	    {BASE + 5000, 200, 1}, {0, 5, 0}, {UINT64_MAX - 3, 9, 0}, {BASE + 9000, UINT64_MAX, 0}};
 
 	(void)state;
 	assert_int_equal(rss_pages_settle(b, 6), 2);
@@ -138,11 +122,9 @@ of_overlapping_blocks_the_later_one_counts(void **state)
 	assert_int_equal(b[1].address, BASE + 5000);
 }
 
-static void
-another_allocator_rounds_to_the_next_block(void **state)
+static void another_allocator_rounds_to_the_next_block(void **state)
 {
-	struct residence_block b[] = {
-	    {BASE, 100, 0}, {BASE + 112, 100, 0}, {BASE + 1024, 100, 1}};
+	struct residence_block b[] = {{BASE, 100, 0}, {BASE + 112, 100, 0}, {BASE + 1024, 100, 1}};
 	struct residence_share s[2];
 	struct residence_pages p = shared(b, 3, PAGE, 1, false, s);
 
@@ -151,19 +133,16 @@ another_allocator_rounds_to_the_next_block(void **state)
 	assert_int_equal(p.rounding, 12 + 12 + 12);
 }
 
-static void
-only_memory_of_glibc_is_heap_in_a_joined_mapping(void **state)
+static void only_memory_of_glibc_is_heap_in_a_joined_mapping(void **state)
 {
 	const uint64_t arena = UINT64_C(0x7f0004000000);
-	struct residence_block b[] = {
-	    {arena - 0x100000 + 16, 200000, 0}, {arena + 0x400, 100, 0}};
+	struct residence_block b[] = {{arena - 0x100000 + 16, 200000, 0}, {arena + 0x400, 100, 0}};
 	struct residence_range area = {arena - 0x400000, arena + 0x8000000};
 	struct residence_ranges r = {0};
 	size_t at = 0;
 
 	(void)state;
-	assert_int_equal(
-	    rss_pages_heap(area, PAGE, true, b, 2, &at, &r), 0);
+	assert_int_equal(rss_pages_heap(area, PAGE, true, b, 2, &at, &r), 0);
 	assert_int_equal(r.count, 2);
 	assert_int_equal(r.at[0].start, arena - 0x100000);
 	assert_int_equal(r.at[0].end, arena - 0x100000 + 49 * PAGE);
@@ -171,8 +150,7 @@ only_memory_of_glibc_is_heap_in_a_joined_mapping(void **state)
 	assert_int_equal(r.at[1].end, arena + 0x4000000);
 	assert_int_equal(at, 2);
 	r.count = at = 0;
-	assert_int_equal(
-	    rss_pages_heap(area, PAGE, false, b, 2, &at, &r), 0);
+	assert_int_equal(rss_pages_heap(area, PAGE, false, b, 2, &at, &r), 0);
 	assert_int_equal(r.count, 1);
 	assert_int_equal(r.at[0].start, area.start);
 	assert_int_equal(r.at[0].end, area.end);
@@ -181,8 +159,7 @@ only_memory_of_glibc_is_heap_in_a_joined_mapping(void **state)
 
 /* ---- on disk ---- */
 
-static struct residence
-sample(struct residence_site *sites, struct residence_area *areas)
+static struct residence sample(struct residence_site *sites, struct residence_area *areas)
 {
 	struct residence r = {.page_bytes = PAGE,
 	    .is_glibc = true,
@@ -205,8 +182,7 @@ sample(struct residence_site *sites, struct residence_area *areas)
 	return r;
 }
 
-static void
-an_account_comes_back_as_it_was(void **state)
+static void an_account_comes_back_as_it_was(void **state)
 {
 	struct residence_site sites[2];
 	struct residence_area areas[2];
@@ -236,8 +212,7 @@ an_account_comes_back_as_it_was(void **state)
 }
 
 /* Its head ends before the field that came last. */
-static void
-an_account_of_an_earlier_version_is_read(void **state)
+static void an_account_of_an_earlier_version_is_read(void **state)
 {
 	enum { EARLIER = 336, NOW = 344 };
 	struct residence_site sites[2];
@@ -261,8 +236,7 @@ an_account_of_an_earlier_version_is_read(void **state)
 	free(bytes);
 }
 
-static void
-damaged_accounts_are_refused(void **state)
+static void damaged_accounts_are_refused(void **state)
 {
 	struct residence_site sites[2];
 	struct residence_area areas[2];
@@ -288,8 +262,7 @@ damaged_accounts_are_refused(void **state)
 
 /* ---- advice ---- */
 
-static void
-advice_needs_figures_that_prove_it(void **state)
+static void advice_needs_figures_that_prove_it(void **state)
 {
 	const uint64_t mib = 1 << 20;
 	struct residence_site s = {1, 100, 1000, 20 * mib, 0};
@@ -322,8 +295,7 @@ advice_needs_figures_that_prove_it(void **state)
 	assert_int_equal(rss_rules(&r, NULL), 0);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_page_belongs_to_its_blocks_by_their_bytes),

@@ -16,8 +16,7 @@
 #define HOUR 3600.0
 
 /* The class of an age. */
-static int
-class_of(double age_s)
+static int class_of(double age_s)
 {
 	int i = 0;
 
@@ -26,16 +25,13 @@ class_of(double age_s)
 	return i;
 }
 
-static struct score_input
-site(double until_s)
+static struct score_input site(double until_s)
 {
-	return (struct score_input){
-	    .until_s = until_s, .ages = {.unit_s = 0.1, .life_s = until_s}};
+	return (struct score_input){.until_s = until_s, .ages = {.unit_s = 0.1, .life_s = until_s}};
 }
 
 /* n blocks that live, born at equal steps between two moments. */
-static void
-born(struct score_input *in, int n, double from_s, double to_s)
+static void born(struct score_input *in, int n, double from_s, double to_s)
 {
 	for (int i = 0; i < n; i++) {
 		double t = from_s + (to_s - from_s) * (i + 0.5) / n;
@@ -47,8 +43,7 @@ born(struct score_input *in, int n, double from_s, double to_s)
 	}
 }
 
-static void
-few_blocks_escape_while_their_siblings_die(void **state)
+static void few_blocks_escape_while_their_siblings_die(void **state)
 {
 	struct score_input in = site(24 * HOUR);
 	struct score s;
@@ -67,8 +62,7 @@ few_blocks_escape_while_their_siblings_die(void **state)
 	assert_true(s.freed_share > 0.997);
 }
 
-static void
-nothing_is_said_of_siblings_within_the_first_hour(void **state)
+static void nothing_is_said_of_siblings_within_the_first_hour(void **state)
 {
 	struct score_input in = site(0.9 * HOUR);
 	struct score s;
@@ -80,8 +74,7 @@ nothing_is_said_of_siblings_within_the_first_hour(void **state)
 	assert_int_equal(s.class, SCORE_CHURN);
 }
 
-static void
-blocks_that_are_never_freed_and_still_come_are_growth(void **state)
+static void blocks_that_are_never_freed_and_still_come_are_growth(void **state)
 {
 	static const double hours[] = {1, 8, 24, 48};
 	double before = 0;
@@ -102,8 +95,7 @@ blocks_that_are_never_freed_and_still_come_are_growth(void **state)
 	}
 }
 
-static void
-an_old_block_that_is_freed_makes_growth_less_likely_a_leak(void **state)
+static void an_old_block_that_is_freed_makes_growth_less_likely_a_leak(void **state)
 {
 	struct score_input in = site(24 * HOUR);
 	struct score before, after;
@@ -118,8 +110,7 @@ an_old_block_that_is_freed_makes_growth_less_likely_a_leak(void **state)
 	assert_true(after.confidence < SCORE_LIKELY);
 }
 
-static void
-an_earlier_life_in_which_it_settled_makes_a_leak_less_likely(void **state)
+static void an_earlier_life_in_which_it_settled_makes_a_leak_less_likely(void **state)
 {
 	struct score_input in = site(24 * HOUR);
 	struct score s;
@@ -134,8 +125,7 @@ an_earlier_life_in_which_it_settled_makes_a_leak_less_likely(void **state)
 	assert_true(s.confidence < SCORE_LIKELY);
 }
 
-static void
-data_of_the_start_is_steady(void **state)
+static void data_of_the_start_is_steady(void **state)
 {
 	struct score_input in = site(8 * HOUR);
 	struct score s;
@@ -148,8 +138,7 @@ data_of_the_start_is_steady(void **state)
 	assert_false(s.has_rate);
 }
 
-static void
-a_quiet_night_is_no_end(void **state)
+static void a_quiet_night_is_no_end(void **state)
 {
 	struct score_input in = site(48 * HOUR);
 	struct score s;
@@ -166,8 +155,7 @@ a_quiet_night_is_no_end(void **state)
 	assert_int_not_equal(s.class, SCORE_GROWTH);
 }
 
-static void
-a_pareto_tail_is_not_a_leak(void **state)
+static void a_pareto_tail_is_not_a_leak(void **state)
 {
 	struct score_input in = site(24 * HOUR);
 	double alive = 1e5;
@@ -184,8 +172,7 @@ a_pareto_tail_is_not_a_leak(void **state)
 	assert_int_equal(s.class, SCORE_CHURN);
 }
 
-static void
-a_block_that_realloc_makes_larger_is_growth_and_has_no_siblings(void **state)
+static void a_block_that_realloc_makes_larger_is_growth_and_has_no_siblings(void **state)
 {
 	struct score_input in = site(8 * HOUR);
 	struct slope_point series[100];
@@ -207,8 +194,7 @@ a_block_that_realloc_makes_larger_is_growth_and_has_no_siblings(void **state)
 }
 
 /* Nine that outlive a TTL of an hour say more than nine of a long tail. */
-static void
-what_outlives_a_cliff_is_a_leak_sooner(void **state)
+static void what_outlives_a_cliff_is_a_leak_sooner(void **state)
 {
 	struct score_input in = site(8 * HOUR);
 	struct score s;
@@ -231,8 +217,7 @@ what_outlives_a_cliff_is_a_leak_sooner(void **state)
 }
 
 /* 20 of a reload every 100 minutes. */
-static void
-a_reload_that_loses_some_is_a_leak(void **state)
+static void a_reload_that_loses_some_is_a_leak(void **state)
 {
 	struct score_input in = site(10 * HOUR);
 	struct score s;
@@ -248,8 +233,7 @@ a_reload_that_loses_some_is_a_leak(void **state)
 	assert_int_equal(s.class, SCORE_CHURN);
 }
 
-static void
-growth_by_fits_is_less_likely_a_leak_for_half_a_day(void **state)
+static void growth_by_fits_is_less_likely_a_leak_for_half_a_day(void **state)
 {
 	static const double hours[] = {8, 14.5};
 
@@ -270,8 +254,7 @@ growth_by_fits_is_less_likely_a_leak_for_half_a_day(void **state)
 	}
 }
 
-static void
-the_moment_when_growth_began_is_found(void **state)
+static void the_moment_when_growth_began_is_found(void **state)
 {
 	struct score_input in = site(24 * HOUR);
 	struct score s;
@@ -300,16 +283,14 @@ the_moment_when_growth_began_is_found(void **state)
 }
 
 /* Traffic that rises in the morning does not begin there. */
-static void
-growth_by_day_has_no_knee(void **state)
+static void growth_by_day_has_no_knee(void **state)
 {
 	struct inflow_input in = {.until_s = 32 * HOUR, .to_s = 32 * HOUR};
 	double at_s = 0;
 
 	(void)state;
 	for (int i = 0; i < INFLOW_SLOTS; i++)
-		in.births[i] =
-		    round(100 * (1 + 0.9 * sin(2 * M_PI * (i - 4) / 24)));
+		in.births[i] = round(100 * (1 + 0.9 * sin(2 * M_PI * (i - 4) / 24)));
 	assert_false(knee_find(&in, &at_s));
 	/* a group of blocks at once is no growth from then on */
 	for (int i = 0; i < INFLOW_SLOTS; i++)
@@ -321,17 +302,15 @@ growth_by_day_has_no_knee(void **state)
 	assert_true(fabs(at_s / HOUR - 20.75) < 0.01);
 }
 
-static void
-a_forecast_needs_ten_minutes_and_a_rate_that_is_not_0(void **state)
+static void a_forecast_needs_ten_minutes_and_a_rate_that_is_not_0(void **state)
 {
-	struct forecast_rate rate = {
-	    .bytes = 1e6, .low = 5e5, .high = 2e6, .seen_s = 601};
+	struct forecast_rate rate = {.bytes = 1e6, .low = 5e5, .high = 2e6, .seen_s = 601};
 	struct forecast f;
 
 	(void)state;
 	assert_true(forecast_make(&rate, 1e7, &f));
-	assert_true(fabs(f.hours - 10) < 1e-9 && fabs(f.low - 5) < 1e-9 &&
-	    fabs(f.high - 20) < 1e-9);
+	assert_true(
+	    fabs(f.hours - 10) < 1e-9 && fabs(f.low - 5) < 1e-9 && fabs(f.high - 20) < 1e-9);
 	rate.seen_s = 599;
 	assert_false(forecast_make(&rate, 1e7, &f));
 	rate.seen_s = 601;
@@ -345,8 +324,7 @@ a_forecast_needs_ten_minutes_and_a_rate_that_is_not_0(void **state)
 	assert_true(f.hours < 1e-9);
 }
 
-static void
-nothing_is_said_before_ten_minutes(void **state)
+static void nothing_is_said_before_ten_minutes(void **state)
 {
 	struct score_input in = site(590);
 	struct score s;
@@ -358,8 +336,7 @@ nothing_is_said_before_ten_minutes(void **state)
 	assert_null(score_class_key(s.class));
 }
 
-static void
-an_interval_contains_the_true_mean(void **state)
+static void an_interval_contains_the_true_mean(void **state)
 {
 	double low, high;
 
@@ -373,8 +350,7 @@ an_interval_contains_the_true_mean(void **state)
 	assert_true(fabs(poisson_at_most(300, 300) - 0.515) < 0.01);
 }
 
-static void
-a_slope_ignores_outliers_and_knows_when_it_may_be_zero(void **state)
+static void a_slope_ignores_outliers_and_knows_when_it_may_be_zero(void **state)
 {
 	struct slope_point p[200];
 	struct slope s;
@@ -392,8 +368,7 @@ a_slope_ignores_outliers_and_knows_when_it_may_be_zero(void **state)
 }
 
 /* The rate of a site with blocks of this size that grows by 1000 an hour. */
-static double
-rate_of(double size, double map_share)
+static double rate_of(double size, double map_share)
 {
 	const struct score site = {.class = SCORE_GROWTH,
 	    .blocks = 1000,
@@ -408,11 +383,9 @@ rate_of(double size, double map_share)
 	return rate.bytes / 1000;
 }
 
-static void
-a_forecast_counts_what_blocks_take_beside_their_bytes(void **state)
+static void a_forecast_counts_what_blocks_take_beside_their_bytes(void **state)
 {
-	const struct score steady = {
-	    .class = SCORE_STEADY, .has_rate = true, .rate = 1e9};
+	const struct score steady = {.class = SCORE_STEADY, .has_rate = true, .rate = 1e9};
 	struct forecast_rate rate = {.map_share = 0.25};
 
 	(void)state;
@@ -425,37 +398,28 @@ a_forecast_counts_what_blocks_take_beside_their_bytes(void **state)
 	assert_true(rate.bytes < 1);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(few_blocks_escape_while_their_siblings_die),
 	    cmocka_unit_test(nothing_is_said_of_siblings_within_the_first_hour),
-	    cmocka_unit_test(
-	        blocks_that_are_never_freed_and_still_come_are_growth),
-	    cmocka_unit_test(
-	        an_old_block_that_is_freed_makes_growth_less_likely_a_leak),
-	    cmocka_unit_test(
-	        an_earlier_life_in_which_it_settled_makes_a_leak_less_likely),
+	    cmocka_unit_test(blocks_that_are_never_freed_and_still_come_are_growth),
+	    cmocka_unit_test(an_old_block_that_is_freed_makes_growth_less_likely_a_leak),
+	    cmocka_unit_test(an_earlier_life_in_which_it_settled_makes_a_leak_less_likely),
 	    cmocka_unit_test(data_of_the_start_is_steady),
 	    cmocka_unit_test(a_quiet_night_is_no_end),
 	    cmocka_unit_test(a_pareto_tail_is_not_a_leak),
-	    cmocka_unit_test(
-	        a_block_that_realloc_makes_larger_is_growth_and_has_no_siblings),
+	    cmocka_unit_test(a_block_that_realloc_makes_larger_is_growth_and_has_no_siblings),
 	    cmocka_unit_test(what_outlives_a_cliff_is_a_leak_sooner),
 	    cmocka_unit_test(a_reload_that_loses_some_is_a_leak),
-	    cmocka_unit_test(
-	        growth_by_fits_is_less_likely_a_leak_for_half_a_day),
+	    cmocka_unit_test(growth_by_fits_is_less_likely_a_leak_for_half_a_day),
 	    cmocka_unit_test(the_moment_when_growth_began_is_found),
 	    cmocka_unit_test(growth_by_day_has_no_knee),
-	    cmocka_unit_test(
-	        a_forecast_needs_ten_minutes_and_a_rate_that_is_not_0),
+	    cmocka_unit_test(a_forecast_needs_ten_minutes_and_a_rate_that_is_not_0),
 	    cmocka_unit_test(nothing_is_said_before_ten_minutes),
 	    cmocka_unit_test(an_interval_contains_the_true_mean),
-	    cmocka_unit_test(
-	        a_slope_ignores_outliers_and_knows_when_it_may_be_zero),
-	    cmocka_unit_test(
-	        a_forecast_counts_what_blocks_take_beside_their_bytes),
+	    cmocka_unit_test(a_slope_ignores_outliers_and_knows_when_it_may_be_zero),
+	    cmocka_unit_test(a_forecast_counts_what_blocks_take_beside_their_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

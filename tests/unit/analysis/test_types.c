@@ -28,8 +28,7 @@ struct image {
 	unsigned reads;
 };
 
-static bool
-read_image(void *context, uint64_t address, void *to, size_t bytes)
+static bool read_image(void *context, uint64_t address, void *to, size_t bytes)
 {
 	struct image *m = context;
 
@@ -41,21 +40,18 @@ read_image(void *context, uint64_t address, void *to, size_t bytes)
 	return true;
 }
 
-static bool
-is_in_image(void *context, uint64_t address)
+static bool is_in_image(void *context, uint64_t address)
 {
 	(void)context;
 	return address >= BASE && address < BASE + BYTES;
 }
 
-static void
-put_word(struct image *m, uint64_t address, uint64_t word)
+static void put_word(struct image *m, uint64_t address, uint64_t word)
 {
 	memcpy(m->bytes + (address - BASE), &word, sizeof(word));
 }
 
-static void
-put_text(struct image *m, uint64_t address, const char *text)
+static void put_text(struct image *m, uint64_t address, const char *text)
 {
 	memcpy(m->bytes + (address - BASE), text, strlen(text) + 1);
 }
@@ -70,8 +66,7 @@ enum {
 };
 
 /* An object's class "app::Foo", and the class of its typeinfo. */
-static struct image
-whole(void)
+static struct image whole(void)
 {
 	struct image m = {.reads = 0};
 
@@ -86,8 +81,7 @@ whole(void)
 	return m;
 }
 
-static size_t
-name_at(struct image *m, uint64_t address, char name[VTABLE_NAME_BYTES])
+static size_t name_at(struct image *m, uint64_t address, char name[VTABLE_NAME_BYTES])
 {
 	const struct vtable_memory memory = {
 	    .read = read_image, .is_in_module = is_in_image, .context = m};
@@ -95,8 +89,7 @@ name_at(struct image *m, uint64_t address, char name[VTABLE_NAME_BYTES])
 	return vtable_name(&memory, address, name);
 }
 
-static void
-a_vtable_leads_to_the_name_of_its_class(void **state)
+static void a_vtable_leads_to_the_name_of_its_class(void **state)
 {
 	char name[VTABLE_NAME_BYTES];
 	struct image m = whole();
@@ -109,8 +102,7 @@ a_vtable_leads_to_the_name_of_its_class(void **state)
 	assert_string_equal(name, "N3app3FooE");
 }
 
-static void
-anything_else_has_no_name(void **state)
+static void anything_else_has_no_name(void **state)
 {
 	static const struct {
 		uint64_t address, word;
@@ -150,8 +142,7 @@ anything_else_has_no_name(void **state)
 		assert_int_equal(name_at(&m, VTABLE, name), 0);
 }
 
-static void
-a_name_without_end_is_not_read_for_long(void **state)
+static void a_name_without_end_is_not_read_for_long(void **state)
 {
 	char name[VTABLE_NAME_BYTES];
 	struct image m = whole();
@@ -168,8 +159,7 @@ a_name_without_end_is_not_read_for_long(void **state)
 
 /* ---- control blocks ---- */
 
-static void
-is_control(const char *name, enum control_kind kind, const char *type)
+static void is_control(const char *name, enum control_kind kind, const char *type)
 {
 	struct control c = control_of(name);
 
@@ -179,23 +169,18 @@ is_control(const char *name, enum control_kind kind, const char *type)
 		assert_memory_equal(c.type, type, c.len);
 }
 
-static void
-control_blocks_name_their_object(void **state)
+static void control_blocks_name_their_object(void **state)
 {
 	(void)state;
 	is_control("std::_Sp_counted_ptr_inplace<a::Foo<int, char>, "
 	           "std::allocator<void>, (__gnu_cxx::_Lock_policy)2>",
 	    CONTROL_INSIDE, "a::Foo<int, char>");
-	is_control("std::_Sp_counted_ptr<Foo*, (__gnu_cxx::_Lock_policy)2>",
-	    CONTROL_POINTER, "Foo");
-	is_control("std::_Sp_counted_deleter<Foo**, D, A, 2>", CONTROL_POINTER,
-	    "Foo*");
 	is_control(
-	    "std::__1::__shared_ptr_emplace<Foo, A>", CONTROL_INSIDE, "Foo");
-	is_control(
-	    "boost::detail::sp_counted_impl_p<Foo>", CONTROL_POINTER, "Foo");
-	is_control(
-	    "std::_Sp_counted_deleter<void*, D, A, 2>", CONTROL_NONE, NULL);
+	    "std::_Sp_counted_ptr<Foo*, (__gnu_cxx::_Lock_policy)2>", CONTROL_POINTER, "Foo");
+	is_control("std::_Sp_counted_deleter<Foo**, D, A, 2>", CONTROL_POINTER, "Foo*");
+	is_control("std::__1::__shared_ptr_emplace<Foo, A>", CONTROL_INSIDE, "Foo");
+	is_control("boost::detail::sp_counted_impl_p<Foo>", CONTROL_POINTER, "Foo");
+	is_control("std::_Sp_counted_deleter<void*, D, A, 2>", CONTROL_NONE, NULL);
 	is_control("std::_Sp_counted_ptr<Foo, 2>", CONTROL_NONE, NULL);
 	is_control("std::_Sp_counted_ptr<", CONTROL_NONE, NULL);
 	is_control("std::_Sp_counted_ptr<,", CONTROL_NONE, NULL);
@@ -208,12 +193,10 @@ control_blocks_name_their_object(void **state)
 enum { FUNCTIONS = 4 };
 
 /* type NULL: the functions do not say */
-static void
-is_element_of(const char *const functions[FUNCTIONS], size_t count,
-    bool has_lines, const char *type, const char *container)
+static void is_element_of(const char *const functions[FUNCTIONS], size_t count, bool has_lines,
+    const char *type, const char *container)
 {
-	const bool lines[FUNCTIONS] = {
-	    has_lines, has_lines, has_lines, has_lines};
+	const bool lines[FUNCTIONS] = {has_lines, has_lines, has_lines, has_lines};
 	struct element e = {NULL, 0, NULL, false};
 	bool found = element_find(functions, lines, count, &e);
 
@@ -228,9 +211,8 @@ is_element_of(const char *const functions[FUNCTIONS], size_t count,
 		assert_null(e.container);
 }
 
-static void
-is_element(const char *a, const char *b, bool has_lines, const char *type,
-    const char *container)
+static void is_element(
+    const char *a, const char *b, bool has_lines, const char *type, const char *container)
 {
 	const char *const functions[FUNCTIONS] = {a, b};
 
@@ -238,8 +220,7 @@ is_element(const char *a, const char *b, bool has_lines, const char *type,
 }
 
 /* May functions further out change the answer? */
-static bool
-is_open(const char *a, const char *b)
+static bool is_open(const char *a, const char *b)
 {
 	const char *functions[] = {a, b};
 	const bool lines[] = {true, true};
@@ -250,8 +231,7 @@ is_open(const char *a, const char *b)
 	return element_is_open(functions, count, found ? &e : NULL);
 }
 
-static void
-it_is_known_whether_more_frames_are_needed(void **state)
+static void it_is_known_whether_more_frames_are_needed(void **state)
 {
 	const char *allocate = "std::__new_allocator<app::Foo>::allocate("
 	                       "unsigned long, void const*)";
@@ -261,10 +241,10 @@ it_is_known_whether_more_frames_are_needed(void **state)
 	assert_false(is_open(allocate, "app::run()"));
 	assert_true(is_open(allocate, NULL)); /* of which container? */
 	/* is it really of that one? */
-	assert_true(is_open(allocate,
-	    "std::vector<app::Foo, std::allocator<app::Foo> >::reserve(int)"));
-	assert_false(is_open("std::__cxx11::basic_string<char, int>::f()",
-	    "std::vector<int>::f()"));
+	assert_true(
+	    is_open(allocate, "std::vector<app::Foo, std::allocator<app::Foo> >::reserve(int)"));
+	assert_false(
+	    is_open("std::__cxx11::basic_string<char, int>::f()", "std::vector<int>::f()"));
 	assert_true(is_open("app::pool<app::Foo>::allocate(int)", NULL));
 	assert_false(is_open("app::pool<app::Foo>::allocate(int)", "main"));
 	assert_true(is_open("app::pool<app::Foo>::allocate(int)",
@@ -272,11 +252,9 @@ it_is_known_whether_more_frames_are_needed(void **state)
 }
 
 /* An allocator that is not of the standard library is one if its traits call it. */
-static void
-allocators_of_others_name_the_element(void **state)
+static void allocators_of_others_name_the_element(void **state)
 {
-	const char *allocate =
-	    "app::pool<app::Foo, 8>::allocate(unsigned long)";
+	const char *allocate = "app::pool<app::Foo, 8>::allocate(unsigned long)";
 
 	(void)state;
 	is_element(allocate,
@@ -284,36 +262,28 @@ allocators_of_others_name_the_element(void **state)
 	    ">::allocate(app::pool<app::Foo, 8>&, unsigned long)",
 	    false, "app::Foo", NULL);
 	is_element_of(
-	    (const char *const[FUNCTIONS]){
-	        "pool<std::_List_node<Foo> >::allocate(unsigned long)",
+	    (const char *const[FUNCTIONS]){"pool<std::_List_node<Foo> >::allocate(unsigned long)",
 	        "std::__1::allocator_traits<pool<std::_List_node<Foo> > "
 	        ">::allocate[abi:v15006](int)",
 	        "std::__cxx11::_List_base<Foo, pool<Foo> >::_M_get_node()"},
 	    3, false, "Foo", "std::list");
 	is_element(allocate, NULL, true, NULL, NULL);
 	is_element(allocate, "app::run()", true, NULL, NULL);
-	is_element(allocate,
-	    "std::allocator_traits<app::pool<Bar, 8> >::allocate(int)", true,
+	is_element(allocate, "std::allocator_traits<app::pool<Bar, 8> >::allocate(int)", true,
 	    "Bar", NULL);
-	is_element(allocate,
-	    "std::allocator_traits<app::other<app::Foo> >::allocate(int)", true,
+	is_element(allocate, "std::allocator_traits<app::other<app::Foo> >::allocate(int)", true,
 	    NULL, NULL);
-	is_element(allocate,
-	    "app::allocator_traits<app::pool<app::Foo, 8> >::allocate(int)",
-	    true, NULL, NULL);
-	is_element(allocate,
-	    "std::allocator_traits<app::pool<app::Foo, 8> >::construct(int)",
-	    true, NULL, NULL);
+	is_element(allocate, "app::allocator_traits<app::pool<app::Foo, 8> >::allocate(int)", true,
+	    NULL, NULL);
+	is_element(allocate, "std::allocator_traits<app::pool<app::Foo, 8> >::construct(int)", true,
+	    NULL, NULL);
 	is_element("app::pool<app::Foo, 8>::refill(int)",
-	    "std::allocator_traits<app::pool<app::Foo, 8> >::allocate(int)",
+	    "std::allocator_traits<app::pool<app::Foo, 8> >::allocate(int)", true, NULL, NULL);
+	is_element("pool<void>::allocate(int)", "std::allocator_traits<pool<void> >::allocate(int)",
 	    true, NULL, NULL);
-	is_element("pool<void>::allocate(int)",
-	    "std::allocator_traits<pool<void> >::allocate(int)", true, NULL,
-	    NULL);
 }
 
-static void
-functions_that_allocate_name_the_element(void **state)
+static void functions_that_allocate_name_the_element(void **state)
 {
 	(void)state;
 	is_element("std::__new_allocator<app::Foo>::allocate(unsigned long, "
@@ -339,19 +309,16 @@ functions_that_allocate_name_the_element(void **state)
 	        "_Hash_node<Foo, true> > >::_M_allocate_node<Foo>(Foo&&)"},
 	    3, false, "Foo", "std::unordered_map or _set");
 	is_element("std::__new_allocator<Foo>::allocate(int)",
-	    "std::_Vector_base<Foo, std::allocator<Foo> >::_M_allocate(int)",
-	    false, "Foo", "std::vector");
+	    "std::_Vector_base<Foo, std::allocator<Foo> >::_M_allocate(int)", false, "Foo",
+	    "std::vector");
 	is_element("std::__new_allocator<std::_Sp_counted_ptr_inplace<Foo, "
 	           "std::allocator<void>, (__gnu_cxx::_Lock_policy)2> "
 	           ">::allocate(int)",
-	    "std::shared_ptr<Foo> std::make_shared<Foo>()", false, "Foo",
-	    "std::shared_ptr");
-	is_element_of(
-	    (const char *const[FUNCTIONS]){
-	        "std::__1::__libcpp_allocate[abi:v15006](int)",
-	        "std::__1::allocator<Foo>::allocate[abi:v15006](int)",
-	        "std::__1::allocator_traits<std::__1::allocator<Foo> "
-	        ">::allocate[abi:v15006](int)"},
+	    "std::shared_ptr<Foo> std::make_shared<Foo>()", false, "Foo", "std::shared_ptr");
+	is_element_of((const char *const[FUNCTIONS]){"std::__1::__libcpp_allocate[abi:v15006](int)",
+	                  "std::__1::allocator<Foo>::allocate[abi:v15006](int)",
+	                  "std::__1::allocator_traits<std::__1::allocator<Foo> "
+	                  ">::allocate[abi:v15006](int)"},
 	    3, false, "Foo", NULL);
 	is_element("std::__cxx11::basic_string<char, std::char_traits<char>, "
 	           "std::allocator<char> >::_M_create(int&, int)",
@@ -368,12 +335,10 @@ functions_that_allocate_name_the_element(void **state)
 }
 
 /* Functions with the same code become one, which has one of their names. */
-static void
-folded_functions_name_no_wrong_element(void **state)
+static void folded_functions_name_no_wrong_element(void **state)
 {
 	const char *leaf = "std::__new_allocator<app::Foo>::allocate(int)";
-	const char *base =
-	    "std::_Vector_base<Bar, std::allocator<Bar> >::_M_allocate(int)";
+	const char *base = "std::_Vector_base<Bar, std::allocator<Bar> >::_M_allocate(int)";
 	const char *pointers = "void std::vector<Foo*, std::allocator<Foo*> "
 	                       ">::_M_realloc_insert<Foo*>(It, Foo*&&)";
 
@@ -383,77 +348,65 @@ folded_functions_name_no_wrong_element(void **state)
 	is_element(leaf, "void app::run<app::Foo*>()", true, NULL, NULL);
 	is_element(leaf, base, true, NULL, NULL);
 	/* who calls it is right */
-	is_element_of(
-	    (const char *const[FUNCTIONS]){leaf,
-	        "std::allocator_traits<std::allocator<Bar> >::allocate(int)",
-	        base, "std::vector<Bar, std::allocator<Bar> >::reserve(int)"},
+	is_element_of((const char *const[FUNCTIONS]){leaf,
+	                  "std::allocator_traits<std::allocator<Bar> >::allocate(int)", base,
+	                  "std::vector<Bar, std::allocator<Bar> >::reserve(int)"},
 	    4, true, "Bar", "std::vector");
-	is_element_of(
-	    (const char *const[FUNCTIONS]){leaf,
-	        "std::allocator_traits<std::allocator<app::Foo> >::allocate(int)",
-	        base},
+	is_element_of((const char *const[FUNCTIONS]){leaf,
+	                  "std::allocator_traits<std::allocator<app::Foo> >::allocate(int)", base},
 	    3, true, NULL, NULL);
 	is_element_of(
 	    (const char *const[FUNCTIONS]){
-	        "std::allocator_traits<std::allocator<Bar> >::allocate(int)",
-	        base, "std::vector<Baz, std::allocator<Baz> >::reserve(int)"},
+	        "std::allocator_traits<std::allocator<Bar> >::allocate(int)", base,
+	        "std::vector<Baz, std::allocator<Baz> >::reserve(int)"},
 	    3, true, NULL, NULL);
-	is_element(pointers,
-	    "std::vector<Bar*, std::allocator<Bar*> >::push_back(Bar*&&)", true,
+	is_element(pointers, "std::vector<Bar*, std::allocator<Bar*> >::push_back(Bar*&&)", true,
 	    NULL, NULL);
 	is_element(pointers, "app::run()", true, "Foo*", "std::vector");
 	/* a list and a set have nodes of one size */
-	is_element_of(
-	    (const char *const[FUNCTIONS]){leaf,
-	        "std::allocator_traits<std::allocator<std::_List_node<Foo> > "
-	        ">::allocate(int)",
-	        "std::_Hashtable<Foo, Foo, std::allocator<Foo> >::insert(int)"},
+	is_element_of((const char *const[FUNCTIONS]){leaf,
+	                  "std::allocator_traits<std::allocator<std::_List_node<Foo> > "
+	                  ">::allocate(int)",
+	                  "std::_Hashtable<Foo, Foo, std::allocator<Foo> >::insert(int)"},
 	    3, true, NULL, NULL);
-	is_element_of(
-	    (const char *const[FUNCTIONS]){leaf,
-	        "std::allocator_traits<std::allocator<std::_List_node<Foo> > "
-	        ">::allocate(int)",
-	        "std::shared_ptr<Foo> std::make_shared<Foo>()"},
+	is_element_of((const char *const[FUNCTIONS]){leaf,
+	                  "std::allocator_traits<std::allocator<std::_List_node<Foo> > "
+	                  ">::allocate(int)",
+	                  "std::shared_ptr<Foo> std::make_shared<Foo>()"},
 	    3, true, NULL, NULL);
 	/* the array of a hash, and a control block, which are neither of these */
-	is_element_of(
-	    (const char *const[FUNCTIONS]){leaf,
-	        "std::allocator_traits<std::allocator<Foo*> >::allocate(int)",
-	        "std::__detail::_Hashtable_alloc<std::allocator<std::__detail::"
-	        "_Hash_node<Foo, true> > >::_M_allocate_buckets(int)"},
+	is_element_of((const char *const[FUNCTIONS]){leaf,
+	                  "std::allocator_traits<std::allocator<Foo*> >::allocate(int)",
+	                  "std::__detail::_Hashtable_alloc<std::allocator<std::__detail::"
+	                  "_Hash_node<Foo, true> > >::_M_allocate_buckets(int)"},
 	    3, true, NULL, NULL);
-	is_element_of(
-	    (const char *const[FUNCTIONS]){leaf,
-	        "std::allocator_traits<std::allocator<Foo> >::allocate(int)",
-	        "std::__allocated_ptr<std::allocator<Bar> > "
-	        "std::__allocate_guarded<std::allocator<Bar> "
-	        ">(std::allocator<Bar>&)"},
+	is_element_of((const char *const[FUNCTIONS]){leaf,
+	                  "std::allocator_traits<std::allocator<Foo> >::allocate(int)",
+	                  "std::__allocated_ptr<std::allocator<Bar> > "
+	                  "std::__allocate_guarded<std::allocator<Bar> "
+	                  ">(std::allocator<Bar>&)"},
 	    3, true, NULL, NULL);
 	/* members of containers that allocate something else on purpose */
-	is_element_of(
-	    (const char *const[FUNCTIONS]){leaf,
-	        "std::allocator_traits<std::allocator<Foo*> >::allocate(int)",
-	        "std::_Deque_base<Foo, std::allocator<Foo> "
-	        ">::_M_allocate_map(int)"},
+	is_element_of((const char *const[FUNCTIONS]){leaf,
+	                  "std::allocator_traits<std::allocator<Foo*> >::allocate(int)",
+	                  "std::_Deque_base<Foo, std::allocator<Foo> "
+	                  ">::_M_allocate_map(int)"},
 	    3, true, "Foo*", "std::deque");
-	is_element_of(
-	    (const char *const[FUNCTIONS]){leaf,
-	        "std::allocator_traits<std::allocator<unsigned long> "
-	        ">::allocate(int)",
-	        "std::_Bvector_base<std::allocator<bool> >::_M_allocate(int)",
-	        "std::vector<bool, std::allocator<bool> >::reserve(int)"},
+	is_element_of((const char *const[FUNCTIONS]){leaf,
+	                  "std::allocator_traits<std::allocator<unsigned long> "
+	                  ">::allocate(int)",
+	                  "std::_Bvector_base<std::allocator<bool> >::_M_allocate(int)",
+	                  "std::vector<bool, std::allocator<bool> >::reserve(int)"},
 	    4, true, "unsigned long", "std::vector");
 	is_element_of((const char *const[FUNCTIONS]){leaf,
 	                  "std::allocator_traits<std::allocator<std::__detail::"
 	                  "_Hash_node_base*> >::allocate(int)",
 	                  "std::__detail::_Hashtable_alloc<std::allocator<Foo> "
 	                  ">::_M_allocate_buckets(int)"},
-	    3, true, "std::__detail::_Hash_node_base*",
-	    "std::unordered_map or _set");
+	    3, true, "std::__detail::_Hash_node_base*", "std::unordered_map or _set");
 }
 
-static void
-functions_that_may_allocate_for_others_do_not(void **state)
+static void functions_that_may_allocate_for_others_do_not(void **state)
 {
 	(void)state;
 	/* copies elements: what they have may be allocated there, too */
@@ -461,16 +414,13 @@ functions_that_may_allocate_for_others_do_not(void **state)
 	           ">::_M_realloc_insert<Foo>(It, Foo&&)",
 	    NULL, false, NULL, NULL);
 	is_element("std::make_unique<Foo>()", NULL, false, NULL, NULL);
-	is_element("std::vector<bool, std::allocator<bool> >::reserve(int)",
-	    NULL, false, NULL, NULL);
-	/* not the caller of the allocation function */
-	is_element("app::run()",
-	    "std::__new_allocator<Foo>::allocate(unsigned long)", true, NULL,
-	    NULL);
 	is_element(
-	    "app::allocator<Foo>::allocate(int)", NULL, true, NULL, NULL);
-	is_element("std::__new_allocator<void>::allocate(int)", NULL, true,
-	    NULL, NULL);
+	    "std::vector<bool, std::allocator<bool> >::reserve(int)", NULL, false, NULL, NULL);
+	/* not the caller of the allocation function */
+	is_element(
+	    "app::run()", "std::__new_allocator<Foo>::allocate(unsigned long)", true, NULL, NULL);
+	is_element("app::allocator<Foo>::allocate(int)", NULL, true, NULL, NULL);
+	is_element("std::__new_allocator<void>::allocate(int)", NULL, true, NULL, NULL);
 	is_element("malloc", NULL, true, NULL, NULL);
 	is_element("", NULL, true, NULL, NULL);
 	is_element(NULL, NULL, true, NULL, NULL);
@@ -483,8 +433,7 @@ functions_that_may_allocate_for_others_do_not(void **state)
 
 /* ---- an earlier census ---- */
 
-static void
-reads(const char *text, int answer)
+static void reads(const char *text, int answer)
 {
 	struct by_type t = {.count = 0};
 
@@ -492,8 +441,7 @@ reads(const char *text, int answer)
 	by_type_release(&t);
 }
 
-static void
-an_earlier_census_is_read_and_compared(void **state)
+static void an_earlier_census_is_read_and_compared(void **state)
 {
 	static const char text[] =
 	    "{\"schema\":1,\"processes\":[{\"pid\":1,\"argv\":[\"a\\\"]\",[{}]],"
@@ -519,8 +467,7 @@ an_earlier_census_is_read_and_compared(void **state)
 	by_type_release(&t);
 }
 
-static void
-what_is_no_census_is_refused(void **state)
+static void what_is_no_census_is_refused(void **state)
 {
 	char deep[1000];
 
@@ -546,16 +493,14 @@ what_is_no_census_is_refused(void **state)
 
 /* ---- texts ---- */
 
-static void
-set_process(struct process *p)
+static void set_process(struct process *p)
 {
 	memset(p, 0, sizeof(*p));
 	p->header.pid = 12;
 	memcpy(p->header.exe, "/usr/bin/app", 13);
 }
 
-static void
-types_are_written_so(void **state)
+static void types_are_written_so(void **state)
 {
 	static const char expected[] =
 	    "Live blocks of app (pid 12) by C++ type: 1,234 blocks, 1.0 MiB.\n"
@@ -616,8 +561,7 @@ types_are_written_so(void **state)
 	free(text);
 }
 
-static void
-insight_is_written_so(void **state)
+static void insight_is_written_so(void **state)
 {
 	static const char expected[] =
 	    "COPIES   2 blocks 200 bytes: equal to other blocks\n"
@@ -636,11 +580,8 @@ insight_is_written_so(void **state)
 	                                   .tail_blocks = 1,
 	                                   .tail_bytes = 1024},
 	    {.site = 2, .unwritten_blocks = 1, .unwritten_bytes = 8192}};
-	const struct census census = {.blocks = 9,
-	    .bytes = 102400,
-	    .spare = sites,
-	    .spare_count = 2,
-	    .equal_groups = 1};
+	const struct census census = {
+	    .blocks = 9, .bytes = 102400, .spare = sites, .spare_count = 2, .equal_groups = 1};
 	const struct census_view none = {.count = 0};
 	struct layout page = {.width = 80};
 	struct process p;
@@ -663,8 +604,7 @@ insight_is_written_so(void **state)
 	spare_release(&s);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_vtable_leads_to_the_name_of_its_class),

@@ -17,8 +17,7 @@
 static char root[64];
 
 /* A root with programs that are no more than their first bytes. */
-static int
-make_root(void **state)
+static int make_root(void **state)
 {
 	char command[4096];
 
@@ -49,8 +48,7 @@ make_root(void **state)
 	return system(command);
 }
 
-static int
-remove_root(void **state)
+static int remove_root(void **state)
 {
 	char command[128];
 
@@ -60,8 +58,7 @@ remove_root(void **state)
 }
 
 /* What is found behind ExecStart=LINE, or "". */
-static const char *
-behind(const char *line)
+static const char *behind(const char *line)
 {
 	static char answer[512];
 	struct unit u = {.manager.root = root};
@@ -73,16 +70,14 @@ behind(const char *line)
 	assert_int_equal(daemon_find(&u, &found), 0);
 	answer[0] = '\0';
 	for (size_t i = 0; i < found.count; i++)
-		snprintf(answer + strlen(answer),
-		    sizeof(answer) - strlen(answer), "%s%s", i ? ":" : "",
-		    found.items[i]);
+		snprintf(answer + strlen(answer), sizeof(answer) - strlen(answer), "%s%s",
+		    i ? ":" : "", found.items[i]);
 	quoting_release(&found);
 	unit_release(&u);
 	return answer;
 }
 
-static void
-daemons_are_found_behind_shells_and_wrappers(void **state)
+static void daemons_are_found_behind_shells_and_wrappers(void **state)
 {
 	static const char *const cases[][2] = {
 	    {"/usr/sbin/daemon -x", "/usr/sbin/daemon"},
@@ -98,17 +93,13 @@ daemons_are_found_behind_shells_and_wrappers(void **state)
 	     "VAR=`/usr/bin/helper`; [ $? -eq 0 ] || exit 1; \\\n exec "
 	     "/usr/sbin/mariadbd $OPTS $VAR\"",
 	        "/usr/sbin/mariadbd"},
-	    {"@/bin/sh name -ec 'A=1 exec nice -n 5 daemon >log 2>&1'",
-	        "/usr/sbin/daemon"},
+	    {"@/bin/sh name -ec 'A=1 exec nice -n 5 daemon >log 2>&1'", "/usr/sbin/daemon"},
 	    {"/bin/sh -c 'mkdir -p /x; daemon & sleep 1'", "/usr/sbin/daemon"},
-	    {"/bin/sh -c 'A=$(helper -x) daemon || exit 1'",
-	        "/usr/sbin/daemon"},
-	    {"/bin/sh -c 'if helper; then exec daemon; fi; exit 1'",
-	        "/usr/sbin/daemon"},
+	    {"/bin/sh -c 'A=$(helper -x) daemon || exit 1'", "/usr/sbin/daemon"},
+	    {"/bin/sh -c 'if helper; then exec daemon; fi; exit 1'", "/usr/sbin/daemon"},
 	    {"/bin/sh -c \"bash -c 'exec daemon'\"", "/usr/sbin/daemon"},
 	    {"/usr/bin/env A=1 -u B nice /usr/sbin/daemon", "/usr/sbin/daemon"},
-	    {"/usr/bin/numactl --interleave all /usr/sbin/daemon",
-	        "/usr/sbin/daemon"},
+	    {"/usr/bin/numactl --interleave all /usr/sbin/daemon", "/usr/sbin/daemon"},
 	    {"/usr/bin/runuser -u nobody -- daemon", "/usr/sbin/daemon"},
 	    {"/usr/bin/start-stop-daemon --start --pidfile /run/x.pid --exec "
 	     "/usr/sbin/daemon",
@@ -117,8 +108,7 @@ daemons_are_found_behind_shells_and_wrappers(void **state)
 	    {"/bin/sh /opt/wrapper", "/usr/sbin/daemon"},
 	    {"/opt/perl_wrapper /etc/x", "/usr/bin/memcached"},
 	    {"/opt/gunicorn app", "/usr/bin/python3.11"},
-	    {"/usr/sbin/daemon ; /usr/sbin/mariadbd",
-	        "/usr/sbin/daemon:/usr/sbin/mariadbd"},
+	    {"/usr/sbin/daemon ; /usr/sbin/mariadbd", "/usr/sbin/daemon:/usr/sbin/mariadbd"},
 	    /* not to be found out */
 	    {"/opt/without_exec", ""},
 	    {"/opt/no_interpreter", ""},
@@ -144,12 +134,10 @@ daemons_are_found_behind_shells_and_wrappers(void **state)
 	}
 }
 
-static void
-names_are_those_of_the_unit_and_of_the_files(void **state)
+static void names_are_those_of_the_unit_and_of_the_files(void **state)
 {
-	static const char *const paths[] = {"/usr/sbin/mysqld",
-	    "/usr/sbin/daemon", "/usr/sbin/mariadbd", "/opt/missing",
-	    "/opt/a:b"};
+	static const char *const paths[] = {"/usr/sbin/mysqld", "/usr/sbin/daemon",
+	    "/usr/sbin/mariadbd", "/opt/missing", "/opt/a:b"};
 	struct quoting_words found = {0};
 	char *names = NULL;
 
@@ -162,11 +150,10 @@ names_are_those_of_the_unit_and_of_the_files(void **state)
 	quoting_release(&found);
 }
 
-static void
-texts_of_shells_end(void **state)
+static void texts_of_shells_end(void **state)
 {
-	static const char *const texts[] = {"'", "\"", "`", "$(", "$((", "a \\",
-	    "\\", "#", "# x\na", ";;&&||", "((((", "'\"`$(", "a'b\"c"};
+	static const char *const texts[] = {"'", "\"", "`", "$(", "$((", "a \\", "\\", "#",
+	    "# x\na", ";;&&||", "((((", "'\"`$(", "a'b\"c"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -187,8 +174,7 @@ texts_of_shells_end(void **state)
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(daemons_are_found_behind_shells_and_wrappers),

@@ -21,8 +21,7 @@
 
 static struct elf_facts facts;
 
-static int
-read_path(struct elf_reader *r, const char *path)
+static int read_path(struct elf_reader *r, const char *path)
 {
 	const struct elf_file file = {.path = path};
 	uid_t owner;
@@ -31,8 +30,7 @@ read_path(struct elf_reader *r, const char *path)
 }
 
 /* The only child of this process. */
-static pid_t
-inmate(void)
+static pid_t inmate(void)
 {
 	FILE *f = fopen("/proc/thread-self/children", "re");
 	int pid = 0;
@@ -43,8 +41,7 @@ inmate(void)
 	return pid;
 }
 
-static void
-status_of(pid_t pid, const char *name, char value[256])
+static void status_of(pid_t pid, const char *name, char value[256])
 {
 	char path[64], line[256];
 	FILE *f;
@@ -54,15 +51,12 @@ status_of(pid_t pid, const char *name, char value[256])
 	assert_non_null(f);
 	value[0] = '\0';
 	while (fgets(line, sizeof(line), f))
-		if (strncmp(line, name, strlen(name)) == 0 &&
-		    line[strlen(name)] == ':')
-			(void)snprintf(
-			    value, 256, "%s", line + strlen(name) + 2);
+		if (strncmp(line, name, strlen(name)) == 0 && line[strlen(name)] == ':')
+			(void)snprintf(value, 256, "%s", line + strlen(name) + 2);
 	(void)fclose(f);
 }
 
-static void
-the_process_that_parses_is_in_a_jail(void **state)
+static void the_process_that_parses_is_in_a_jail(void **state)
 {
 	struct elf_reader *r = elf_reader_new();
 	char value[256];
@@ -73,8 +67,7 @@ the_process_that_parses_is_in_a_jail(void **state)
 	assert_int_equal(read_path(r, "/bin/ls"), 0);
 	assert_true(facts.native && facts.dynamic);
 	assert_non_null(strstr(facts.interpreter, "ld-linux"));
-	assert_string_equal(
-	    facts.needed + facts.needed_bytes - 10, "libc.so.6");
+	assert_string_equal(facts.needed + facts.needed_bytes - 10, "libc.so.6");
 	pid = inmate();
 	status_of(pid, "CapEff", value);
 	assert_string_equal(value, "0000000000000000\n");
@@ -95,12 +88,10 @@ the_process_that_parses_is_in_a_jail(void **state)
 	elf_reader_free(r);
 }
 
-static void
-a_file_leads_only_to_files_of_its_owner(void **state)
+static void a_file_leads_only_to_files_of_its_owner(void **state)
 {
 	struct elf_reader *r = elf_reader_new();
-	struct elf_file file = {
-	    .path = "/bin/ls", .is_chosen = true, .chooser = 0};
+	struct elf_file file = {.path = "/bin/ls", .is_chosen = true, .chooser = 0};
 	uid_t owner = 77;
 
 	(void)state;
@@ -111,8 +102,7 @@ a_file_leads_only_to_files_of_its_owner(void **state)
 	elf_reader_free(r);
 }
 
-static void
-files_of_other_kinds_are_refused(void **state)
+static void files_of_other_kinds_are_refused(void **state)
 {
 	struct elf_reader *r = elf_reader_new();
 
@@ -135,38 +125,33 @@ struct image {
 	char strings[64];
 };
 
-static struct image
-good_image(void)
+static struct image good_image(void)
 {
-	struct image i = {.e = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64,
-	                            ELFDATA2LSB, EV_CURRENT},
-	                      .e_type = ET_DYN,
+	struct image i = {
+	    .e = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+	        .e_type = ET_DYN,
 #if defined(__aarch64__)
-	                      .e_machine = EM_AARCH64,
+	        .e_machine = EM_AARCH64,
 #else
-	                      .e_machine = EM_X86_64,
+	        .e_machine = EM_X86_64,
 #endif
-	                      .e_version = EV_CURRENT,
-	                      .e_phoff = offsetof(struct image, p),
-	                      .e_shoff = offsetof(struct image, s),
-	                      .e_phentsize = sizeof(Elf64_Phdr),
-	                      .e_phnum = 3,
-	                      .e_shentsize = sizeof(Elf64_Shdr),
-	                      .e_shnum = 3}};
+	        .e_version = EV_CURRENT,
+	        .e_phoff = offsetof(struct image, p),
+	        .e_shoff = offsetof(struct image, s),
+	        .e_phentsize = sizeof(Elf64_Phdr),
+	        .e_phnum = 3,
+	        .e_shentsize = sizeof(Elf64_Shdr),
+	        .e_shnum = 3}};
 	const char strings[] = "\0libneeded.so\0malloc\0soname";
 
 	memcpy(i.strings, strings, sizeof(strings));
-	i.p[0] = (Elf64_Phdr){.p_type = PT_LOAD,
-	    .p_filesz = sizeof(i),
-	    .p_vaddr = 0x1000,
-	    .p_memsz = sizeof(i)};
-	i.p[1] = (Elf64_Phdr){.p_type = PT_DYNAMIC,
-	    .p_offset = offsetof(struct image, d),
-	    .p_filesz = sizeof(i.d)};
-	i.p[2] = (Elf64_Phdr){.p_type = PT_INTERP,
-	    .p_offset = offsetof(struct image, strings) + 21};
-	i.d[0] =
-	    (Elf64_Dyn){DT_STRTAB, {0x1000 + offsetof(struct image, strings)}};
+	i.p[0] = (Elf64_Phdr){
+	    .p_type = PT_LOAD, .p_filesz = sizeof(i), .p_vaddr = 0x1000, .p_memsz = sizeof(i)};
+	i.p[1] = (Elf64_Phdr){
+	    .p_type = PT_DYNAMIC, .p_offset = offsetof(struct image, d), .p_filesz = sizeof(i.d)};
+	i.p[2] =
+	    (Elf64_Phdr){.p_type = PT_INTERP, .p_offset = offsetof(struct image, strings) + 21};
+	i.d[0] = (Elf64_Dyn){DT_STRTAB, {0x1000 + offsetof(struct image, strings)}};
 	i.d[1] = (Elf64_Dyn){DT_NEEDED, {1}};
 	i.d[2] = (Elf64_Dyn){DT_SONAME, {21}};
 	i.s[1] = (Elf64_Shdr){.sh_type = SHT_DYNSYM,
@@ -177,27 +162,23 @@ good_image(void)
 	i.s[2] = (Elf64_Shdr){.sh_type = SHT_STRTAB,
 	    .sh_offset = offsetof(struct image, strings),
 	    .sh_size = sizeof(i.strings)};
-	i.y[1] = (Elf64_Sym){.st_name = 14,
-	    .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
-	    .st_shndx = 1};
+	i.y[1] = (Elf64_Sym){
+	    .st_name = 14, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1};
 	return i;
 }
 
 /* Bits of elf_defines(), or negative errno of elf_init(). */
-static int
-parse(const struct image *i, size_t bytes, struct elf *e)
+static int parse(const struct image *i, size_t bytes, struct elf *e)
 {
 	int fd = memfd_create("elf", MFD_CLOEXEC), err;
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, i, bytes), bytes);
 	err = elf_init(e, fd);
-	return err < 0 ? err
-	               : (int)elf_defines(e, elf_family, ELF_FAMILY, true);
+	return err < 0 ? err : (int)elf_defines(e, elf_family, ELF_FAMILY, true);
 }
 
-static void
-headers_that_lie_are_refused_or_find_nothing(void **state)
+static void headers_that_lie_are_refused_or_find_nothing(void **state)
 {
 	struct image i = good_image();
 	struct elf e;
@@ -251,8 +232,7 @@ headers_that_lie_are_refused_or_find_nothing(void **state)
 #undef LIE
 }
 
-static void
-a_symbol_without_a_section_is_imported(void **state)
+static void a_symbol_without_a_section_is_imported(void **state)
 {
 	struct image i = good_image();
 	struct elf e;
@@ -271,8 +251,7 @@ a_symbol_without_a_section_is_imported(void **state)
 	elf_release(&e);
 }
 
-static void
-a_large_sparse_file_is_read_in_bounded_time(void **state)
+static void a_large_sparse_file_is_read_in_bounded_time(void **state)
 {
 	struct image i = good_image();
 	int fd = memfd_create("elf", MFD_CLOEXEC);
@@ -292,8 +271,7 @@ a_large_sparse_file_is_read_in_bounded_time(void **state)
 	assert_true(clock_ns(CLOCK_MONOTONIC) - begin < 30000000000);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_process_that_parses_is_in_a_jail),

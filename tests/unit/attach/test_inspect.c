@@ -29,8 +29,7 @@ struct place {
 	size_t len;
 };
 
-static int
-make_place(void **state)
+static int make_place(void **state)
 {
 	struct place *p = calloc(1, sizeof(*p));
 	FILE *f = fopen("/bin/ls", "rb");
@@ -52,8 +51,7 @@ make_place(void **state)
 	return 0;
 }
 
-static int
-drop_place(void **state)
+static int drop_place(void **state)
 {
 	struct place *p = *state;
 	char command[128];
@@ -68,8 +66,7 @@ drop_place(void **state)
 	return 0;
 }
 
-static void
-store(const struct place *p, const void *bytes, size_t len)
+static void store(const struct place *p, const void *bytes, size_t len)
 {
 	int fd = open(p->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
 
@@ -78,8 +75,7 @@ store(const struct place *p, const void *bytes, size_t len)
 	close(fd);
 }
 
-static enum inspect_kind
-kind_of(const struct place *p)
+static enum inspect_kind kind_of(const struct place *p)
 {
 	struct inspect r;
 
@@ -92,8 +88,7 @@ kind_of(const struct place *p)
 }
 
 /* Replaces a name in the file, which must be there and no shorter. */
-static bool
-rename_string(struct place *p, const char *from, const char *to)
+static bool rename_string(struct place *p, const char *from, const char *to)
 {
 	size_t len = strlen(from) + 1;
 	unsigned char *at = memmem(p->bytes, p->len, from, len);
@@ -105,8 +100,7 @@ rename_string(struct place *p, const char *from, const char *to)
 	return true;
 }
 
-static void
-an_ordinary_program_is_fine(void **state)
+static void an_ordinary_program_is_fine(void **state)
 {
 	struct place *p = *state;
 
@@ -114,8 +108,7 @@ an_ordinary_program_is_fine(void **state)
 	assert_int_equal(kind_of(p), INSPECT_FINE);
 }
 
-static void
-commands_are_found_as_execvp_finds_them(void **state)
+static void commands_are_found_as_execvp_finds_them(void **state)
 {
 	struct place *p = *state;
 	struct inspect r;
@@ -135,8 +128,7 @@ commands_are_found_as_execvp_finds_them(void **state)
 	assert_int_equal(inspect_command(p->file, &r), -EACCES);
 }
 
-static void
-a_script_is_judged_by_its_interpreter(void **state)
+static void a_script_is_judged_by_its_interpreter(void **state)
 {
 	static const char *const scripts[] = {
 	    "#!/bin/ls\n",
@@ -163,8 +155,7 @@ a_script_is_judged_by_its_interpreter(void **state)
 	assert_int_equal(inspect_command(p->file, &r), 0);
 }
 
-static void
-a_program_without_a_loader_is_static(void **state)
+static void a_program_without_a_loader_is_static(void **state)
 {
 	struct place *p = *state;
 	Elf64_Ehdr eh;
@@ -183,19 +174,16 @@ a_program_without_a_loader_is_static(void **state)
 	assert_int_equal(kind_of(p), INSPECT_STATIC);
 }
 
-static void
-another_loader_is_another_libc(void **state)
+static void another_loader_is_another_libc(void **state)
 {
 	struct place *p = *state;
 
-	assert_true(rename_string(
-	    p, "/lib64/ld-linux-x86-64.so.2", "/lib/ld-musl-x86_64.so.1"));
+	assert_true(rename_string(p, "/lib64/ld-linux-x86-64.so.2", "/lib/ld-musl-x86_64.so.1"));
 	store(p, p->bytes, p->len);
 	assert_int_equal(kind_of(p), INSPECT_LIBC);
 }
 
-static void
-another_class_or_machine_is_told(void **state)
+static void another_class_or_machine_is_told(void **state)
 {
 	struct place *p = *state;
 
@@ -208,8 +196,7 @@ another_class_or_machine_is_told(void **state)
 	assert_int_equal(kind_of(p), INSPECT_MACHINE);
 }
 
-static void
-a_needed_sanitizer_is_found(void **state)
+static void a_needed_sanitizer_is_found(void **state)
 {
 	struct place *p = *state;
 
@@ -218,8 +205,7 @@ a_needed_sanitizer_is_found(void **state)
 	assert_int_equal(kind_of(p), INSPECT_SANITIZER);
 }
 
-static void
-a_preloaded_sanitizer_is_found(void **state)
+static void a_preloaded_sanitizer_is_found(void **state)
 {
 	struct place *p = *state;
 	struct inspect r;
@@ -231,8 +217,7 @@ a_preloaded_sanitizer_is_found(void **state)
 	assert_int_equal(r.kind, INSPECT_SANITIZER);
 }
 
-static void
-a_shared_allocator_is_named(void **state)
+static void a_shared_allocator_is_named(void **state)
 {
 	struct place *p = *state;
 	struct inspect r;
@@ -251,8 +236,7 @@ a_shared_allocator_is_named(void **state)
 	assert_string_equal(r.allocator, "libjemalloc.so");
 }
 
-static void
-setuid_of_another_user_is_told(void **state)
+static void setuid_of_another_user_is_told(void **state)
 {
 	struct place *p = *state;
 
@@ -273,16 +257,14 @@ setuid_of_another_user_is_told(void **state)
 	assert_int_equal(kind_of(p), INSPECT_FINE);
 }
 
-static uint32_t
-next_random(uint32_t *seed)
+static uint32_t next_random(uint32_t *seed)
 {
 	*seed = *seed * 1664525 + 1013904223;
 	return *seed >> 8;
 }
 
 /* Hostile ELF: whatever the verdict, there is one. */
-static void
-no_damage_crashes_or_hangs(void **state)
+static void no_damage_crashes_or_hangs(void **state)
 {
 	struct place *p = *state;
 	unsigned char *copy = malloc(p->len);
@@ -314,8 +296,7 @@ no_damage_crashes_or_hangs(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_place, drop_place)
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(an_ordinary_program_is_fine),

@@ -19,8 +19,7 @@
 
 static char scratch[64]; /* a directory of this test */
 
-static void
-write_file(const char *path, const char *text, mode_t mode)
+static void write_file(const char *path, const char *text, mode_t mode)
 {
 	FILE *f = fopen(path, "w");
 
@@ -31,8 +30,7 @@ write_file(const char *path, const char *text, mode_t mode)
 }
 
 /* A systemctl that runs this script. */
-static void
-fake_systemctl(const char *script)
+static void fake_systemctl(const char *script)
 {
 	char path[128], text[4096];
 
@@ -43,16 +41,14 @@ fake_systemctl(const char *script)
 	assert_int_equal(setenv("PATH", text, 1), 0);
 }
 
-static int
-make_scratch(void **state)
+static int make_scratch(void **state)
 {
 	(void)state;
 	strcpy(scratch, "/tmp/seep-test.XXXXXX");
 	return mkdtemp(scratch) ? 0 : -1;
 }
 
-static int
-remove_scratch(void **state)
+static int remove_scratch(void **state)
 {
 	char command[128];
 
@@ -62,8 +58,7 @@ remove_scratch(void **state)
 	return system(command);
 }
 
-static void
-words_are_split_as_systemd_does(void **state)
+static void words_are_split_as_systemd_does(void **state)
 {
 	static const struct {
 		const char *value;
@@ -99,12 +94,11 @@ words_are_split_as_systemd_does(void **state)
 	}
 }
 
-static void
-what_is_quoted_is_one_word_in_one_line(void **state)
+static void what_is_quoted_is_one_word_in_one_line(void **state)
 {
-	static const char *const texts[] = {"", "a", "a b", "it's", "\"", "\\",
-	    "\\n", "a\nb\rc\td", "\x1b[31m", "%n 100%", "\xc3\xa4\xff",
-	    "[Service]\nExecStart=/bin/evil", "#x", ";", "$HOME `x`"};
+	static const char *const texts[] = {"", "a", "a b", "it's", "\"", "\\", "\\n", "a\nb\rc\td",
+	    "\x1b[31m", "%n 100%", "\xc3\xa4\xff", "[Service]\nExecStart=/bin/evil", "#x", ";",
+	    "$HOME `x`"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -125,25 +119,21 @@ what_is_quoted_is_one_word_in_one_line(void **state)
 	free(quoted);
 }
 
-static void
-settings_are_merged_and_taken_back(void **state)
+static void settings_are_merged_and_taken_back(void **state)
 {
 	struct unit u = {0};
 	struct unit_commands c = {0};
 	struct quoting_words e = {0};
 
 	(void)state;
-	assert_int_equal(
-	    unit_file_parse(&u.files, "/a",
-	        "# comment\n[Unit]\nExecStart=/bin/no\n[Service]\n"
-	        "ExecStart=/bin/one\nExecStart=\n"
-	        "ExecStart=-@/bin/sh name -c \\\n# within\n  'exec x; y' ; "
-	        "!/bin/two a\\;b\nEnvironment=A=1 B=2\nEnvironment=\"A=3 4\"\n"
-	        "no equal sign\n =x\nKey = value \n"),
+	assert_int_equal(unit_file_parse(&u.files, "/a",
+	                     "# comment\n[Unit]\nExecStart=/bin/no\n[Service]\n"
+	                     "ExecStart=/bin/one\nExecStart=\n"
+	                     "ExecStart=-@/bin/sh name -c \\\n# within\n  'exec x; y' ; "
+	                     "!/bin/two a\\;b\nEnvironment=A=1 B=2\nEnvironment=\"A=3 4\"\n"
+	                     "no equal sign\n =x\nKey = value \n"),
 	    0);
-	assert_int_equal(unit_file_parse(&u.files, "/b",
-	                     "[Service]\nEnvironment=B=5\nUser=me"),
-	    0);
+	assert_int_equal(unit_file_parse(&u.files, "/b", "[Service]\nEnvironment=B=5\nUser=me"), 0);
 	assert_int_equal(unit_commands(&u, "ExecStart", &c), 0);
 	assert_int_equal(c.count, 2);
 	assert_string_equal(c.items[0].prefix, "-@");
@@ -168,11 +158,10 @@ settings_are_merged_and_taken_back(void **state)
 	unit_release(&u);
 }
 
-static void
-names_are_names_of_services(void **state)
+static void names_are_names_of_services(void **state)
 {
-	static const char *const bad[] = {"", "a b", "a/b", "../x", ".service",
-	    "x.socket", "a\nb", "@.service", "a\x1b", "-/x", ".hidden"};
+	static const char *const bad[] = {"", "a b", "a/b", "../x", ".service", "x.socket", "a\nb",
+	    "@.service", "a\x1b", "-/x", ".hidden"};
 	char name[UNIT_NAME_BYTES], longest[400];
 	struct fault where;
 
@@ -188,8 +177,7 @@ names_are_names_of_services(void **state)
 	assert_int_equal(unit_name(longest, name, &where), -EINVAL);
 }
 
-static void
-systemd_is_asked_and_its_files_are_read(void **state)
+static void systemd_is_asked_and_its_files_are_read(void **state)
 {
 	const struct unit_manager m = {0};
 	struct unit_environment_files f = {0};
@@ -199,15 +187,11 @@ systemd_is_asked_and_its_files_are_read(void **state)
 
 	(void)state;
 	snprintf(path, sizeof(path), "%s/u.service", scratch);
-	write_file(path,
-	    "[Service]\nExecStart=/usr/bin/d\nEnvironment=LD_PRELOAD=/x.so\n",
-	    0644);
+	write_file(path, "[Service]\nExecStart=/usr/bin/d\nEnvironment=LD_PRELOAD=/x.so\n", 0644);
 	snprintf(path, sizeof(path), "%s/a b.conf", scratch);
 	write_file(path, "[Service]\nEnvironment=\"V=1 2\"\n", 0644);
 	snprintf(path, sizeof(path), "%s/env", scratch);
-	write_file(path,
-	    "# x\nLD_PRELOAD='/y.so' \n; z\nQ=\"a\nb\" \nR=c\\\nd  \nbad\n",
-	    0644);
+	write_file(path, "# x\nLD_PRELOAD='/y.so' \n; z\nQ=\"a\nb\" \nR=c\\\nd  \nbad\n", 0644);
 	snprintf(script, sizeof(script),
 	    "[ \"$1 $2 $3 $4\" = '--no-pager show -- u.service' ] || exit 9\n"
 	    "cat <<'END'\nId=real.service\nLoadState=loaded\nMainPID=4711\n"
@@ -227,8 +211,7 @@ systemd_is_asked_and_its_files_are_read(void **state)
 	assert_int_equal(unit_environment_files(&u, &f), 0);
 	assert_int_equal(f.count, 2);
 	assert_true(f.items[0].is_read && !f.items[0].is_optional);
-	assert_string_equal(
-	    unit_variable(&f.items[0].variables, "LD_PRELOAD"), "/y.so");
+	assert_string_equal(unit_variable(&f.items[0].variables, "LD_PRELOAD"), "/y.so");
 	assert_string_equal(unit_variable(&f.items[0].variables, "Q"), "a\nb");
 	assert_string_equal(unit_variable(&f.items[0].variables, "R"), "cd");
 	assert_non_null(strstr(f.items[1].path, "/none of it"));
@@ -237,8 +220,7 @@ systemd_is_asked_and_its_files_are_read(void **state)
 	unit_release(&u);
 }
 
-static void
-a_template_is_asked_about_by_an_instance(void **state)
+static void a_template_is_asked_about_by_an_instance(void **state)
 {
 	const struct unit_manager m = {.is_user = true};
 	struct unit u;
@@ -254,8 +236,7 @@ a_template_is_asked_about_by_an_instance(void **state)
 	unit_release(&u);
 }
 
-static void
-failures_have_their_names(void **state)
+static void failures_have_their_names(void **state)
 {
 	static const struct {
 		const char *script;
@@ -266,8 +247,8 @@ failures_have_their_names(void **state)
 	    {"echo 'System has not been booted with systemd as init system "
 	     "(PID 1).' >&2; exit 1",
 	        -ENOTCONN, "has not been booted"},
-	    {"echo 'Failed to connect to bus: No such file' >&2; exit 1",
-	        -ENOTCONN, "Failed to connect to bus: No such file"},
+	    {"echo 'Failed to connect to bus: No such file' >&2; exit 1", -ENOTCONN,
+	        "Failed to connect to bus: No such file"},
 	    {"echo 'x: Access denied' >&2; exit 4", -EPERM, "Access denied"},
 	    {"exit 3", -EIO, "without a word"},
 	    {"kill -9 $$", -EIO, "without a word"},
@@ -298,8 +279,7 @@ failures_have_their_names(void **state)
 	}
 }
 
-static void
-a_systemctl_that_hangs_is_ended(void **state)
+static void a_systemctl_that_hangs_is_ended(void **state)
 {
 	const char *arguments[] = {"show", NULL};
 	struct fault where;
@@ -307,14 +287,12 @@ a_systemctl_that_hangs_is_ended(void **state)
 
 	(void)state;
 	fake_systemctl("exec sleep 100");
-	assert_int_equal(
-	    systemctl_run(false, arguments, 1, NULL, &where), -ETIMEDOUT);
+	assert_int_equal(systemctl_run(false, arguments, 1, NULL, &where), -ETIMEDOUT);
 	assert_true(time(NULL) - begin < 30);
 }
 
 /* A megabyte of the shortest words, lines and variables: no more than a moment. */
-static void
-long_texts_take_no_more_than_their_length(void **state)
+static void long_texts_take_no_more_than_their_length(void **state)
 {
 	enum { BYTES = 1 << 20 };
 	char *text = malloc(BYTES + 1), path[128], script[512];
@@ -356,8 +334,7 @@ long_texts_take_no_more_than_their_length(void **state)
 	assert_true(time(NULL) - begin < 20);
 }
 
-static void
-another_root_is_searched_without_leaving_it(void **state)
+static void another_root_is_searched_without_leaving_it(void **state)
 {
 	char command[2048], root[128];
 	struct unit_manager m = {.root = root};
@@ -398,8 +375,7 @@ another_root_is_searched_without_leaving_it(void **state)
 	assert_int_equal(unit_load("e", &m, &u, &where), -ENOENT);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(words_are_split_as_systemd_does),

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/process/entry.h"
 
-void
-entry_first_event(void)
+void entry_first_event(void)
 {
 }

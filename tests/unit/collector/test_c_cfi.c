@@ -18,8 +18,7 @@ struct tables {
 	uint64_t base;
 };
 
-static int
-find_libc(struct dl_phdr_info *info, size_t bytes, void *arg)
+static int find_libc(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
 	struct tables *t = arg;
 	const uint8_t *hdr = NULL;
@@ -30,23 +29,19 @@ find_libc(struct dl_phdr_info *info, size_t bytes, void *arg)
 		return 0;
 	for (i = 0; i < info->dlpi_phnum; i++) {
 		if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME)
-			hdr = (const uint8_t *)(info->dlpi_addr +
-			    info->dlpi_phdr[i].p_vaddr);
+			hdr = (const uint8_t *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
 	}
 	for (i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-		const uint8_t *lo =
-		    (const uint8_t *)(info->dlpi_addr + p->p_vaddr);
+		const uint8_t *lo = (const uint8_t *)(info->dlpi_addr + p->p_vaddr);
 
 		if (p->p_type == PT_LOAD && hdr >= lo && hdr < lo + p->p_memsz)
-			*t = (struct tables){
-			    lo, lo + p->p_memsz, hdr, info->dlpi_addr};
+			*t = (struct tables){lo, lo + p->p_memsz, hdr, info->dlpi_addr};
 	}
 	return t->hdr != NULL;
 }
 
-static struct module
-module_at(const struct tables *t)
+static struct module module_at(const struct tables *t)
 {
 	struct module m = {.eh_hdr = t->hdr, .seg_lo = t->lo, .seg_hi = t->hi};
 	uint32_t n;
@@ -58,15 +53,12 @@ module_at(const struct tables *t)
 }
 
 /* The function that the i-th entry of the search table begins. */
-static uint64_t
-function_at(const struct module *m, uint32_t i)
+static uint64_t function_at(const struct module *m, uint32_t i)
 {
-	return (uint64_t)(uintptr_t)m->eh_hdr +
-	    (uint64_t)(int64_t)m->table[(size_t)i * 2];
+	return (uint64_t)(uintptr_t)m->eh_hdr + (uint64_t)(int64_t)m->table[(size_t)i * 2];
 }
 
-static void
-functions_begin_with_the_return_address_on_top(void **state)
+static void functions_begin_with_the_return_address_on_top(void **state)
 {
 	const struct tables *t = *state;
 	struct module m = module_at(t);
@@ -81,8 +73,7 @@ functions_begin_with_the_return_address_on_top(void **state)
 	assert_true(plain > m.table_count * 9 / 10);
 }
 
-static void
-addresses_that_no_function_covers_have_no_row(void **state)
+static void addresses_that_no_function_covers_have_no_row(void **state)
 {
 	const struct tables *t = *state;
 	struct module m = module_at(t);
@@ -90,28 +81,24 @@ addresses_that_no_function_covers_have_no_row(void **state)
 
 	assert_int_equal(cfi_rule(&m, 16).kind, RULE_STOP);
 	assert_int_equal(
-	    cfi_rule(&m, function_at(&m, m.table_count - 1) + (1 << 28)).kind,
-	    RULE_STOP);
+	    cfi_rule(&m, function_at(&m, m.table_count - 1) + (1 << 28)).kind, RULE_STOP);
 	m.table = NULL;
 	assert_int_equal(cfi_rule(&m, first).kind, RULE_STOP);
 }
 
 /* A copy of the tables, in a heap block that sanitizers watch. */
-static uint8_t *
-copy_of(const struct tables *t, struct tables *ret)
+static uint8_t *copy_of(const struct tables *t, struct tables *ret)
 {
 	size_t bytes = (size_t)(t->hi - t->lo);
 	uint8_t *p = malloc(bytes);
 
 	assert_non_null(p);
 	memcpy(p, t->lo, bytes);
-	*ret = (struct tables){p, p + bytes, p + (t->hdr - t->lo),
-	    t->base + (uint64_t)(p - t->lo)};
+	*ret = (struct tables){p, p + bytes, p + (t->hdr - t->lo), t->base + (uint64_t)(p - t->lo)};
 	return p;
 }
 
-static void
-rows_do_not_depend_on_where_the_module_lies(void **state)
+static void rows_do_not_depend_on_where_the_module_lies(void **state)
 {
 	const struct tables *t = *state;
 	struct tables moved;
@@ -121,10 +108,8 @@ rows_do_not_depend_on_where_the_module_lies(void **state)
 
 	for (i = 0; i < a.table_count; i += 7) {
 		for (k = 0; k < 200; k += 13) {
-			struct unwind_rule ra =
-			    cfi_rule(&a, function_at(&a, i) + k);
-			struct unwind_rule rb =
-			    cfi_rule(&b, function_at(&b, i) + k);
+			struct unwind_rule ra = cfi_rule(&a, function_at(&a, i) + k);
+			struct unwind_rule rb = cfi_rule(&b, function_at(&b, i) + k);
 
 			assert_memory_equal(&ra, &rb, sizeof(ra));
 		}
@@ -133,8 +118,7 @@ rows_do_not_depend_on_where_the_module_lies(void **state)
 }
 
 /* Hostile tables give odd rows; what must not happen is a stray load. */
-static void
-damaged_tables_are_read_within_bounds(void **state)
+static void damaged_tables_are_read_within_bounds(void **state)
 {
 	const struct tables *t = *state;
 	unsigned seed = 3, round, i;
@@ -147,10 +131,8 @@ damaged_tables_are_read_within_bounds(void **state)
 		struct module m;
 
 		for (i = 0; i < 20000; i++)
-			p[from +
-			    (((size_t)rand_r(&seed) << 15) ^
-			        (size_t)rand_r(&seed)) %
-			        bytes] = (uint8_t)rand_r(&seed);
+			p[from + (((size_t)rand_r(&seed) << 15) ^ (size_t)rand_r(&seed)) % bytes] =
+			    (uint8_t)rand_r(&seed);
 		m = module_at(&broken);
 		for (i = 0; i < m.table_count; i += 3)
 			cfi_rule(&m, function_at(&m, i) + i % 64);
@@ -158,19 +140,14 @@ damaged_tables_are_read_within_bounds(void **state)
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	static struct tables libc;
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_prestate(
-	        functions_begin_with_the_return_address_on_top, &libc),
-	    cmocka_unit_test_prestate(
-	        addresses_that_no_function_covers_have_no_row, &libc),
-	    cmocka_unit_test_prestate(
-	        rows_do_not_depend_on_where_the_module_lies, &libc),
-	    cmocka_unit_test_prestate(
-	        damaged_tables_are_read_within_bounds, &libc),
+	    cmocka_unit_test_prestate(functions_begin_with_the_return_address_on_top, &libc),
+	    cmocka_unit_test_prestate(addresses_that_no_function_covers_have_no_row, &libc),
+	    cmocka_unit_test_prestate(rows_do_not_depend_on_where_the_module_lies, &libc),
+	    cmocka_unit_test_prestate(damaged_tables_are_read_within_bounds, &libc),
 	};
 
 	if (!dl_iterate_phdr(find_libc, &libc))

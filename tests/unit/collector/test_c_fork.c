@@ -46,24 +46,21 @@ struct shared {
 };
 static struct shared *shared;
 
-static int
-make_shared(void **state)
+static int make_shared(void **state)
 {
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared =
+	    mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	return shared == MAP_FAILED ? -1 : started_make_dir(state);
 }
 
-static void
-parents_blocks(void)
+static void parents_blocks(void)
 {
 	for (uint32_t i = 0; i < PARENTS; i++)
 		started_alloc(started_block(i), 1000);
 }
 
 /* The parent's counters are as they were before its children came. */
-static void
-check_parent(void)
+static void check_parent(void)
 {
 	struct ledger_sums sums = ledger_sums();
 
@@ -74,8 +71,7 @@ check_parent(void)
 	CHECK(started_count(SEG_INHERITED_FREES) == 0);
 }
 
-static const struct seg_early *
-line_of(pid_t pid)
+static const struct seg_early *line_of(pid_t pid)
 {
 	const struct seg_early *lines =
 	    (const void *)((const char *)place.slots.head + SLOTS_EARLY_AT);
@@ -86,8 +82,7 @@ line_of(pid_t pid)
 	return NULL;
 }
 
-static uint32_t
-taken_slots(void)
+static uint32_t taken_slots(void)
 {
 	uint32_t n = 0;
 
@@ -98,8 +93,7 @@ taken_slots(void)
 
 /* ---- the first events ---------------------------------------------------- */
 
-static void
-be_small(void)
+static void be_small(void)
 {
 	started_alloc(started_block(100), 10); /* the set-up */
 	CHECK(nursery_is_open && segment.memory.anonymous);
@@ -116,8 +110,7 @@ be_small(void)
 	CHECK(started_count(SEG_UNKNOWN_FREES) == 0);
 }
 
-static void
-run_small(void)
+static void run_small(void)
 {
 	const struct seg_early *line;
 	pid_t pid;
@@ -137,15 +130,13 @@ run_small(void)
 	check_parent();
 }
 
-static void
-sums_of_a_small_child_outlive_it(void **state)
+static void sums_of_a_small_child_outlive_it(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_small, SHARED), 0);
 }
 
-static void
-exit_without_blocks(void)
+static void exit_without_blocks(void)
 {
 	started_alloc(started_block(100), 10);
 	started_free(started_block(100));
@@ -153,8 +144,7 @@ exit_without_blocks(void)
 	CHECK(segment.memory.anonymous); /* it needs no slot */
 }
 
-static void
-exit_with_blocks(void)
+static void exit_with_blocks(void)
 {
 	started_alloc(started_block(100), 10);
 	exit_process();
@@ -162,8 +152,7 @@ exit_with_blocks(void)
 	CHECK(segment.header->end_kind == SEG_END_EXITED);
 }
 
-static void
-run_exit(void)
+static void run_exit(void)
 {
 	pid_t pid;
 
@@ -179,8 +168,7 @@ run_exit(void)
 	check_parent();
 }
 
-static void
-a_child_that_leaves_blocks_gets_a_slot_at_its_exit(void **state)
+static void a_child_that_leaves_blocks_gets_a_slot_at_its_exit(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_exit, SHARED), 0);
@@ -188,8 +176,7 @@ a_child_that_leaves_blocks_gets_a_slot_at_its_exit(void **state)
 
 /* ---- the move ------------------------------------------------------------ */
 
-static void
-grow_up(void)
+static void grow_up(void)
 {
 	struct ledger_sums sums;
 	uint32_t i;
@@ -211,8 +198,7 @@ grow_up(void)
 	CHECK(lifecycle_command == &place.control->slot_command[shared->slot]);
 }
 
-static void
-run_growth(void)
+static void run_growth(void)
 {
 	const struct seg_header *h;
 	struct segment_memory m;
@@ -233,15 +219,13 @@ run_growth(void)
 	check_parent();
 }
 
-static void
-a_child_that_grows_moves_into_a_slot(void **state)
+static void a_child_that_grows_moves_into_a_slot(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_growth, SHARED), 0);
 }
 
-static void
-find_no_slot(void)
+static void find_no_slot(void)
 {
 	for (uint32_t i = 0; i < MANY; i++)
 		started_alloc(started_block(100 + i), 10);
@@ -249,8 +233,7 @@ find_no_slot(void)
 	CHECK(thread_gate->state == THREAD_OFF);
 }
 
-static void
-run_no_slot(void)
+static void run_no_slot(void)
 {
 	pid_t pid;
 
@@ -264,8 +247,7 @@ run_no_slot(void)
 	check_parent();
 }
 
-static void
-a_child_without_a_slot_is_counted_and_goes_quiet(void **state)
+static void a_child_without_a_slot_is_counted_and_goes_quiet(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_no_slot, SHARED), 0);
@@ -273,8 +255,7 @@ a_child_without_a_slot_is_counted_and_goes_quiet(void **state)
 
 /* ---- children of children, of clone(), and inside of a hook -------------- */
 
-static void
-be_a_grandchild(void)
+static void be_a_grandchild(void)
 {
 	started_alloc(started_block(300), 10);
 	CHECK(segment.header->sequence == shared->sequence + 1);
@@ -286,8 +267,7 @@ be_a_grandchild(void)
 	CHECK(started_count(SEG_INHERITED_FREES) == 2);
 }
 
-static void
-be_a_parent(void)
+static void be_a_parent(void)
 {
 	started_alloc(started_block(200), 10);
 	memcpy(shared->uuid, segment.header->uuid, 16);
@@ -297,23 +277,20 @@ be_a_parent(void)
 	CHECK(started_count(SEG_INHERITED_FREES) == 0);
 }
 
-static void
-run_generations(void)
+static void run_generations(void)
 {
 	parents_blocks();
 	started_join(started_fork(be_a_parent));
 	check_parent();
 }
 
-static void
-a_childs_child_leaves_it_in_turn(void **state)
+static void a_childs_child_leaves_it_in_turn(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_generations, SHARED), 0);
 }
 
-static void
-run_clone(void)
+static void run_clone(void)
 {
 	pid_t pid;
 
@@ -335,8 +312,7 @@ run_clone(void)
 	check_parent();
 }
 
-static void
-a_child_of_clone_sets_itself_up(void **state)
+static void a_child_of_clone_sets_itself_up(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_clone, SHARED), 0);
@@ -344,8 +320,7 @@ a_child_of_clone_sets_itself_up(void **state)
 
 /* ---- files of their own -------------------------------------------------- */
 
-static void
-be_apart(void)
+static void be_apart(void)
 {
 	CHECK(cradle.memory.head && !place.slots.head);
 	started_alloc(started_block(100), 10);
@@ -357,8 +332,7 @@ be_apart(void)
 	CHECK(segment.header->slot_count == place.slots.count);
 }
 
-static void
-run_apart(void)
+static void run_apart(void)
 {
 	parents_blocks();
 	CHECK(fork_has_own_files() && !place.slots.head);
@@ -367,16 +341,14 @@ run_apart(void)
 	check_parent();
 }
 
-static void
-a_child_may_have_a_file_of_its_own(void **state)
+static void a_child_may_have_a_file_of_its_own(void **state)
 {
 	(void)state;
 	started_remove_files("");
 	assert_int_equal(started_run(run_apart, OWN_FILES), 0);
 }
 
-static void
-have_no_file(void)
+static void have_no_file(void)
 {
 	CHECK(!cradle.memory.head);
 	/* it fails to move, too */
@@ -385,8 +357,7 @@ have_no_file(void)
 	CHECK(!lifecycle_is_on());
 }
 
-static void
-run_no_file(void)
+static void run_no_file(void)
 {
 	parents_blocks();
 	started_remove_files("");
@@ -401,8 +372,7 @@ run_no_file(void)
 	check_parent();
 }
 
-static void
-a_child_that_can_make_no_file_is_counted_once(void **state)
+static void a_child_that_can_make_no_file_is_counted_once(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_no_file, OWN_FILES), 0);
@@ -410,8 +380,7 @@ a_child_that_can_make_no_file_is_counted_once(void **state)
 
 /* ---- threads of a child, and bounded waits ------------------------------- */
 
-static void *
-come_at_once(void *arg)
+static void *come_at_once(void *arg)
 {
 	uint32_t at = 1000 + EACH * (uint32_t)(uintptr_t)arg;
 
@@ -423,16 +392,14 @@ come_at_once(void *arg)
 	return NULL;
 }
 
-static void
-be_many(void)
+static void be_many(void)
 {
 	pthread_t threads[THREADS];
 	struct ledger_sums sums;
 	uintptr_t i;
 
 	for (i = 0; i < THREADS; i++)
-		CHECK(pthread_create(
-		          &threads[i], NULL, come_at_once, (void *)i) == 0);
+		CHECK(pthread_create(&threads[i], NULL, come_at_once, (void *)i) == 0);
 	while (LOAD(&shared->ready) < THREADS)
 		sched_yield();
 	STORE_RELEASE(&shared->go, 1);
@@ -440,15 +407,13 @@ be_many(void)
 		CHECK(pthread_join(threads[i], NULL) == 0);
 	sums = ledger_sums();
 	/* on a machine that is too busy a wait may end: then it is counted */
-	CHECK(sums.allocations + started_count(SEG_LOST_EVENTS) ==
-	    THREADS * EACH);
+	CHECK(sums.allocations + started_count(SEG_LOST_EVENTS) == THREADS * EACH);
 	CHECK(sums.allocations > THREADS * EACH / 2);
 	CHECK(!nursery_is_open);
 	CHECK(taken_slots() == shared->slot + 1); /* it has moved, once */
 }
 
-static void
-run_many(void)
+static void run_many(void)
 {
 	parents_blocks();
 	for (int i = 0; i < CHILDREN; i++) {
@@ -459,15 +424,13 @@ run_many(void)
 	check_parent();
 }
 
-static void
-threads_that_come_first_at_once_set_a_child_up_once(void **state)
+static void threads_that_come_first_at_once_set_a_child_up_once(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_many, SHARED), 0);
 }
 
-static void *
-try_an_event(void *arg)
+static void *try_an_event(void *arg)
 {
 	bool *ran = arg;
 	uint64_t lost = started_count(SEG_LOST_EVENTS);
@@ -480,8 +443,7 @@ try_an_event(void *arg)
 	return NULL;
 }
 
-static void
-in_a_thread(void *(*fn)(void *), void *arg)
+static void in_a_thread(void *(*fn)(void *), void *arg)
 {
 	pthread_t t;
 
@@ -489,8 +451,7 @@ in_a_thread(void *(*fn)(void *), void *arg)
 	CHECK(pthread_join(t, NULL) == 0);
 }
 
-static double
-seconds(void)
+static double seconds(void)
 {
 	struct timespec t;
 
@@ -499,8 +460,7 @@ seconds(void)
 }
 
 /* A thread that never ends its set-up, as if it had been stopped. */
-static void
-run_stuck(void)
+static void run_stuck(void)
 {
 	double begin, own, other;
 	bool ran = true;
@@ -523,15 +483,13 @@ run_stuck(void)
 	CHECK(ran);
 }
 
-static void
-an_event_waits_for_a_set_up_but_not_for_ever(void **state)
+static void an_event_waits_for_a_set_up_but_not_for_ever(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_stuck, SHARED), 0);
 }
 
-static void *
-stay_inside(void *arg)
+static void *stay_inside(void *arg)
 {
 	bool counted = lifecycle_slow_begins();
 
@@ -544,8 +502,7 @@ stay_inside(void *arg)
 	return NULL;
 }
 
-static void
-move_around_another(void)
+static void move_around_another(void)
 {
 	pthread_t other;
 	uint32_t i;
@@ -574,8 +531,7 @@ move_around_another(void)
 	CHECK(started_count(SEG_LOST_EVENTS) == 0);
 }
 
-static void
-run_around(void)
+static void run_around(void)
 {
 	parents_blocks();
 	shared->go = shared->ready = 0;
@@ -583,28 +539,24 @@ run_around(void)
 	check_parent();
 }
 
-static void
-a_child_does_not_move_while_an_event_is_under_way(void **state)
+static void a_child_does_not_move_while_an_event_is_under_way(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_around, SHARED), 0);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(sums_of_a_small_child_outlive_it),
-	    cmocka_unit_test(
-	        a_child_that_leaves_blocks_gets_a_slot_at_its_exit),
+	    cmocka_unit_test(a_child_that_leaves_blocks_gets_a_slot_at_its_exit),
 	    cmocka_unit_test(a_child_that_grows_moves_into_a_slot),
 	    cmocka_unit_test(a_child_without_a_slot_is_counted_and_goes_quiet),
 	    cmocka_unit_test(a_childs_child_leaves_it_in_turn),
 	    cmocka_unit_test(a_child_of_clone_sets_itself_up),
 	    cmocka_unit_test(a_child_may_have_a_file_of_its_own),
 	    cmocka_unit_test(a_child_that_can_make_no_file_is_counted_once),
-	    cmocka_unit_test(
-	        threads_that_come_first_at_once_set_a_child_up_once),
+	    cmocka_unit_test(threads_that_come_first_at_once_set_a_child_up_once),
 	    cmocka_unit_test(an_event_waits_for_a_set_up_but_not_for_ever),
 	    cmocka_unit_test(a_child_does_not_move_while_an_event_is_under_way),
 	};

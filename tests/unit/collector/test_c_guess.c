@@ -30,8 +30,7 @@ enum { FRAMES = 128, STACK_WORDS = 4096 / 8 };
 
 static const struct walk_facts facts = {.can_probe = true, .guess = true};
 
-static void
-calls_are_known_by_their_bytes(void **state)
+static void calls_are_known_by_their_bytes(void **state)
 {
 	static const struct {
 		uint8_t bytes[CPU_CALL_BYTES];
@@ -59,8 +58,8 @@ calls_are_known_by_their_bytes(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
-		if (cpu_follows_call(codes[i].bytes + codes[i].count,
-		        codes[i].count) != codes[i].is_call)
+		if (cpu_follows_call(codes[i].bytes + codes[i].count, codes[i].count) !=
+		    codes[i].is_call)
 			fail_msg("code %zu", i);
 	}
 	/* no byte before the first is read */
@@ -69,8 +68,7 @@ calls_are_known_by_their_bytes(void **state)
 	assert_false(cpu_follows_call(codes[1].bytes, 0));
 }
 
-static void
-epilogues_say_how_large_a_frame_is(void **state)
+static void epilogues_say_how_large_a_frame_is(void **state)
 {
 	static const struct {
 		uint8_t bytes[CPU_EPILOGUE_BYTES];
@@ -94,8 +92,7 @@ epilogues_say_how_large_a_frame_is(void **state)
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		int32_t cfa = 0;
 
-		if (cpu_epilogue(codes[i].bytes, codes[i].count, &cfa) !=
-		        codes[i].kind ||
+		if (cpu_epilogue(codes[i].bytes, codes[i].count, &cfa) != codes[i].kind ||
 		    cfa != codes[i].cfa)
 			fail_msg("epilogue %zu", i);
 	}
@@ -109,14 +106,12 @@ void test_note_bare(void);
 void test_base(void);
 void test_bare(void);
 
-void
-test_note_base(void)
+void test_note_base(void)
 {
 	base = (uint64_t)(uintptr_t)__builtin_return_address(0);
 }
 
-void
-test_note_bare(void)
+void test_note_bare(void)
 {
 	bare = (uint64_t)(uintptr_t)__builtin_return_address(0);
 }
@@ -144,8 +139,7 @@ __asm__(".text\n"
         "	.zero 64, 0x90\n"
         ".size test_bare, .-test_bare\n");
 
-static struct thread *
-my_block(void)
+static struct thread *my_block(void)
 {
 	if (!thread_self) {
 		thread_arrive();
@@ -162,16 +156,14 @@ struct world {
 	uint64_t pc[MADE_KINDS]; /* return addresses in the code */
 };
 
-static void
-open_world(struct world *w)
+static void open_world(struct world *w)
 {
 	uint8_t *at;
 
-	w->stack = mmap(NULL, (size_t)2 * CPU_PAGE, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	w->stack = mmap(
+	    NULL, (size_t)2 * CPU_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_true((void *)w->stack != MAP_FAILED);
-	assert_int_equal(
-	    mprotect(w->stack + STACK_WORDS, CPU_PAGE, PROT_NONE), 0);
+	assert_int_equal(mprotect(w->stack + STACK_WORDS, CPU_PAGE, PROT_NONE), 0);
 	at = w->code = made_pages(1);
 	assert_non_null(at);
 	for (int i = 0; i < MADE_KINDS; i++) {
@@ -181,8 +173,7 @@ open_world(struct world *w)
 	thread_drop_caches(my_block());
 }
 
-static void
-close_world(struct world *w)
+static void close_world(struct world *w)
 {
 	munmap(w->stack, (size_t)2 * CPU_PAGE);
 	munmap(w->code, CPU_PAGE);
@@ -195,8 +186,7 @@ struct found {
 };
 
 /* The stack of a caller, by the memo and without it, which must agree. */
-static struct found
-look(const struct cpu_frame *c)
+static struct found look(const struct cpu_frame *c)
 {
 	struct thread *t = my_block();
 	uint64_t plain[FRAMES], scratch[FRAMES];
@@ -216,21 +206,18 @@ look(const struct cpu_frame *c)
 	f.root = sites_root(f.site);
 	assert_int_equal(sites_root(s), f.root);
 	for (i = 0; i < n; i++) {
-		assert_int_equal(
-		    sites_guessed_after(s, i), sites_guessed_after(f.site, i));
+		assert_int_equal(sites_guessed_after(s, i), sites_guessed_after(f.site, i));
 		f.pcs[i] = SEG_FRAME_PC(f.pcs[i]);
 	}
 	return f;
 }
 
-static uint64_t
-counted(enum seg_count which)
+static uint64_t counted(enum seg_count which)
 {
 	return LOAD(&segment.header->counts[which]);
 }
 
-static void
-each_kind_of_frame_is_left(void **state)
+static void each_kind_of_frame_is_left(void **state)
 {
 	struct world w;
 	uint64_t *s, before = counted(SEG_GUESSED);
@@ -250,8 +237,8 @@ each_kind_of_frame_is_left(void **state)
 	s[13] = bare;
 	s[30] = 0x1234567;
 	s[31] = base;
-	f = look(&(struct cpu_frame){w.pc[MADE_STUB], (uint64_t)(uintptr_t)s,
-	    (uint64_t)(uintptr_t)(s + 6)});
+	f = look(&(struct cpu_frame){
+	    w.pc[MADE_STUB], (uint64_t)(uintptr_t)s, (uint64_t)(uintptr_t)(s + 6)});
 	assert_int_equal(f.count, 6);
 	assert_int_equal(f.root, SITES_NODE_ROOT);
 	assert_int_equal(f.pcs[0], w.pc[MADE_STUB]);
@@ -268,8 +255,7 @@ each_kind_of_frame_is_left(void **state)
 }
 
 /* The same caller and registers, other words: the memo must see it. */
-static void
-other_words_are_another_stack(void **state)
+static void other_words_are_another_stack(void **state)
 {
 	struct world w;
 	struct cpu_frame c;
@@ -287,8 +273,8 @@ other_words_are_another_stack(void **state)
 	s[31] = w.pc[MADE_STUB];
 	s[33] = base;
 	s[41] = base;
-	c = (struct cpu_frame){w.pc[MADE_FRAME], (uint64_t)(uintptr_t)s,
-	    (uint64_t)(uintptr_t)(s + 6)};
+	c = (struct cpu_frame){
+	    w.pc[MADE_FRAME], (uint64_t)(uintptr_t)s, (uint64_t)(uintptr_t)(s + 6)};
 	for (int i = 0; i < 6; i++) {
 		f = look(&c);
 		assert_int_equal(f.count, 3);
@@ -315,8 +301,7 @@ other_words_are_another_stack(void **state)
 }
 
 /* What may be in the frame pointer, and where its words may lead to. */
-static void
-without_proof_the_stack_is_cut(void **state)
+static void without_proof_the_stack_is_cut(void **state)
 {
 	struct world w;
 	uint64_t *s, odd[12];
@@ -340,15 +325,15 @@ without_proof_the_stack_is_cut(void **state)
 	odd[n++] = (uint64_t)(uintptr_t)&w;
 	odd[n++] = base;
 	for (size_t i = 0; i < n; i++) {
-		struct found f = look(&(struct cpu_frame){
-		    w.pc[MADE_GARBAGE], (uint64_t)(uintptr_t)s, odd[i]});
+		struct found f =
+		    look(&(struct cpu_frame){w.pc[MADE_GARBAGE], (uint64_t)(uintptr_t)s, odd[i]});
 
 		assert_int_equal(f.count, 1);
 		assert_int_equal(f.root, SITES_NODE_CUT);
 	}
 	for (size_t i = 6; i < 10; i += 2) {
-		struct found f = look(&(struct cpu_frame){w.pc[MADE_FRAME],
-		    (uint64_t)(uintptr_t)s, (uint64_t)(uintptr_t)(s + i)});
+		struct found f = look(&(struct cpu_frame){
+		    w.pc[MADE_FRAME], (uint64_t)(uintptr_t)s, (uint64_t)(uintptr_t)(s + i)});
 
 		assert_int_equal(f.count, 1);
 		assert_int_equal(f.root, SITES_NODE_CUT);
@@ -357,8 +342,7 @@ without_proof_the_stack_is_cut(void **state)
 }
 
 /* Frame pointers lead through run-time code only if they lead out of it. */
-static void
-frame_pointers_must_lead_home(void **state)
+static void frame_pointers_must_lead_home(void **state)
 {
 	struct world w;
 	struct found f;
@@ -373,19 +357,17 @@ frame_pointers_must_lead_home(void **state)
 	}
 	/* after three frames, home */
 	s[19] = base;
-	f = look(&(struct cpu_frame){w.pc[MADE_FRAME], (uint64_t)(uintptr_t)s,
-	    (uint64_t)(uintptr_t)(s + 6)});
+	f = look(&(struct cpu_frame){
+	    w.pc[MADE_FRAME], (uint64_t)(uintptr_t)s, (uint64_t)(uintptr_t)(s + 6)});
 	assert_int_equal(f.count, 5);
 	assert_int_equal(f.root, SITES_NODE_ROOT);
 	/* after three frames, into data, or to what follows no call */
 	s[18] = 0;
 	for (int i = 0; i < 3; i++) {
-		s[19] = i == 0 ? 0
-		    : i == 1   ? (uint64_t)(uintptr_t)&w
-		               : base + 1;
+		s[19] = i == 0 ? 0 : i == 1 ? (uint64_t)(uintptr_t)&w : base + 1;
 		thread_drop_caches(my_block());
-		f = look(&(struct cpu_frame){w.pc[MADE_FRAME],
-		    (uint64_t)(uintptr_t)s, (uint64_t)(uintptr_t)(s + 6)});
+		f = look(&(struct cpu_frame){
+		    w.pc[MADE_FRAME], (uint64_t)(uintptr_t)s, (uint64_t)(uintptr_t)(s + 6)});
 		assert_int_equal(f.count, 1);
 		assert_int_equal(f.root, SITES_NODE_CUT);
 	}
@@ -393,15 +375,14 @@ frame_pointers_must_lead_home(void **state)
 	s[18] = (uint64_t)(uintptr_t)(s + 22);
 	s[19] = w.pc[MADE_FRAME];
 	thread_drop_caches(my_block());
-	f = look(&(struct cpu_frame){w.pc[MADE_FRAME], (uint64_t)(uintptr_t)s,
-	    (uint64_t)(uintptr_t)(s + 6)});
+	f = look(&(struct cpu_frame){
+	    w.pc[MADE_FRAME], (uint64_t)(uintptr_t)s, (uint64_t)(uintptr_t)(s + 6)});
 	assert_true(f.count > 90);
 	close_world(&w);
 }
 
 /* Code that cannot be read, that is gone, that is another by now. */
-static void
-code_is_asked_for_in_every_walk(void **state)
+static void code_is_asked_for_in_every_walk(void **state)
 {
 	struct world w;
 	struct cpu_frame c;
@@ -437,11 +418,10 @@ code_is_asked_for_in_every_walk(void **state)
 }
 
 /* A stub at the very beginning and at the very end of its page. */
-static void
-code_at_the_edge_of_a_page(void **state)
+static void code_at_the_edge_of_a_page(void **state)
 {
-	uint8_t *p = mmap(NULL, (size_t)3 * CPU_PAGE, PROT_NONE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *p =
+	    mmap(NULL, (size_t)3 * CPU_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct world w;
 	uint64_t *s;
 
@@ -456,25 +436,22 @@ code_at_the_edge_of_a_page(void **state)
 	s[1] = (uint64_t)(uintptr_t)p + CPU_PAGE - 5;
 	s[3] = (uint64_t)(uintptr_t)p + 6;
 	s[5] = base;
-	assert_int_equal(look(&(struct cpu_frame){(uint64_t)(uintptr_t)p + 6,
-	                          (uint64_t)(uintptr_t)s, 0})
-	                     .count,
+	assert_int_equal(
+	    look(&(struct cpu_frame){(uint64_t)(uintptr_t)p + 6, (uint64_t)(uintptr_t)s, 0}).count,
 	    4);
 	/* a call whose return address is in the page behind */
 	p[CPU_PAGE - 2] = 0xff;
 	p[CPU_PAGE - 1] = 0xd6;
 	s[1] = (uint64_t)(uintptr_t)p + CPU_PAGE;
-	assert_int_equal(look(&(struct cpu_frame){(uint64_t)(uintptr_t)p + 6,
-	                          (uint64_t)(uintptr_t)s, 0})
-	                     .count,
+	assert_int_equal(
+	    look(&(struct cpu_frame){(uint64_t)(uintptr_t)p + 6, (uint64_t)(uintptr_t)s, 0}).count,
 	    2);
 	close_world(&w);
 	munmap(p - CPU_PAGE, (size_t)3 * CPU_PAGE);
 }
 
 /* SEEP_GUESS=0, and a kernel that cannot be asked. */
-static void
-guessing_can_be_off(void **state)
+static void guessing_can_be_off(void **state)
 {
 	struct walk_facts other = facts;
 	struct world w;
@@ -487,8 +464,7 @@ guessing_can_be_off(void **state)
 	s[1] = base;
 	s[9] = base;
 	stub = (struct cpu_frame){w.pc[MADE_STUB], (uint64_t)(uintptr_t)s, 0};
-	in_module = (struct cpu_frame){
-	    bare, (uint64_t)(uintptr_t)s, (uint64_t)(uintptr_t)(s + 8)};
+	in_module = (struct cpu_frame){bare, (uint64_t)(uintptr_t)s, (uint64_t)(uintptr_t)(s + 8)};
 	other.guess = false;
 	walk_init(&other);
 	assert_int_equal(look(&stub).root, SITES_NODE_CUT);
@@ -505,8 +481,7 @@ guessing_can_be_off(void **state)
 	close_world(&w);
 }
 
-static int
-start(void **state)
+static int start(void **state)
 {
 	size_t bytes = (size_t)64 << 20;
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -521,14 +496,12 @@ start(void **state)
 	thread_init(true, true);
 	test_base();
 	test_bare();
-	return module_init(find, "test_c_guess") && rules_init() &&
-	        sites_init(1) && ledger_init(1)
+	return module_init(find, "test_c_guess") && rules_init() && sites_init(1) && ledger_init(1)
 	    ? 0
 	    : -1;
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(calls_are_known_by_their_bytes),

@@ -14,8 +14,7 @@
 #define BASE UINT64_C(0x7f8000000000)
 
 /* Entries that hold for a block as it is now. */
-static uint64_t
-holding(void)
+static uint64_t holding(void)
 {
 	uint64_t n = 0;
 
@@ -24,22 +23,19 @@ holding(void)
 		const struct ignored_entry *e = (const void *)(l + 1);
 
 		for (uint64_t k = 0; l && k < UINT64_C(1) << l->bits; k++)
-			n += e[k].address &&
-			    live_peek(e[k].address) == e[k].cell;
+			n += e[k].address && live_peek(e[k].address) == e[k].cell;
 	}
 	return n;
 }
 
-static void
-put(uint64_t address, uint32_t site, uint64_t size, uint32_t birth)
+static void put(uint64_t address, uint32_t site, uint64_t size, uint32_t birth)
 {
 	struct live_block old;
 
 	assert_true(live_put_slow(address, site, size, birth, &old));
 }
 
-static void
-a_block_is_ignored_until_it_is_freed(void **state)
+static void a_block_is_ignored_until_it_is_freed(void **state)
 {
 	(void)state;
 	put(BASE, 3, 20, 1);
@@ -58,8 +54,7 @@ a_block_is_ignored_until_it_is_freed(void **state)
 	live_take_slow(BASE + 0x50);
 }
 
-static void
-what_is_no_block_is_counted(void **state)
+static void what_is_no_block_is_counted(void **state)
 {
 	uint64_t *n = &segment.header->counts[SEG_IGNORED_UNKNOWN];
 
@@ -78,8 +73,7 @@ what_is_no_block_is_counted(void **state)
 }
 
 /* More blocks, one after the other, than there are entries in all. */
-static void
-entries_of_freed_blocks_are_used_again(void **state)
+static void entries_of_freed_blocks_are_used_again(void **state)
 {
 	uint64_t i;
 
@@ -93,8 +87,7 @@ entries_of_freed_blocks_are_used_again(void **state)
 	assert_null(ignored_levels[1]); /* the first is enough */
 }
 
-static void
-what_finds_no_room_is_counted(void **state)
+static void what_finds_no_room_is_counted(void **state)
 {
 	uint64_t *lost = &segment.header->counts[SEG_LOST_IGNORED];
 	uint64_t i;
@@ -108,8 +101,7 @@ what_finds_no_room_is_counted(void **state)
 	assert_int_equal(holding() + *lost, 400000);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_block_is_ignored_until_it_is_freed),

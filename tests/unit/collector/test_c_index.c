@@ -17,34 +17,29 @@ enum { ENTRIES = 200000, THREADS = 4 };
 static struct index ix;
 static int ready, missed;
 
-static int
-start(void **state)
+static int start(void **state)
 {
 	(void)state;
 	ready = missed = 0;
 	return index_init(&ix) ? 0 : -1;
 }
 
-static uint64_t
-hash_of(uint32_t number)
+static uint64_t hash_of(uint32_t number)
 {
 	return hash_finish(hash_mix(hash_word(number), 7));
 }
 
-static bool
-is_number(const void *key, uint32_t number)
+static bool is_number(const void *key, uint32_t number)
 {
 	return number == *(const uint32_t *)key;
 }
 
-static uint32_t
-find(uint32_t number)
+static uint32_t find(uint32_t number)
 {
 	return index_find(&ix, hash_of(number), is_number, &number);
 }
 
-static void
-entries_are_found_whatever_the_size(void **state)
+static void entries_are_found_whatever_the_size(void **state)
 {
 	uint32_t n, i;
 
@@ -61,8 +56,7 @@ entries_are_found_whatever_the_size(void **state)
 }
 
 /* A look-up in vain reads one level: nearly always, and always in the end. */
-static void
-old_levels_are_left(void **state)
+static void old_levels_are_left(void **state)
 {
 	uint32_t n, twice = 0;
 
@@ -76,8 +70,7 @@ old_levels_are_left(void **state)
 	assert_in_range(twice, 1, ENTRIES / 20);
 }
 
-static void *
-insert_and_find(void *arg)
+static void *insert_and_find(void *arg)
 {
 	const uint32_t first = (uint32_t)(uintptr_t)arg + 1;
 	uint32_t n, i;
@@ -99,17 +92,15 @@ insert_and_find(void *arg)
 	return NULL;
 }
 
-static void
-threads_find_what_they_have_entered(void **state)
+static void threads_find_what_they_have_entered(void **state)
 {
 	pthread_t threads[THREADS];
 	uint32_t n;
 
 	(void)state;
 	for (n = 0; n < THREADS; n++)
-		assert_int_equal(pthread_create(&threads[n], NULL,
-		                     insert_and_find, (void *)(uintptr_t)n),
-		    0);
+		assert_int_equal(
+		    pthread_create(&threads[n], NULL, insert_and_find, (void *)(uintptr_t)n), 0);
 	for (n = 0; n < THREADS; n++)
 		pthread_join(threads[n], NULL);
 	assert_int_equal(missed, 0);
@@ -118,8 +109,7 @@ threads_find_what_they_have_entered(void **state)
 	assert_int_equal(ix.oldest, ix.newest);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(entries_are_found_whatever_the_size, start),

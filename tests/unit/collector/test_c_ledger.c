@@ -21,21 +21,19 @@
 enum { MIB = 1 << 20, SITES = 40, EVENTS = 200000 };
 
 /* A segment in plain memory, as a forked child's first one is. */
-static int
-fresh_segment(void **state)
+static int fresh_segment(void **state)
 {
 	size_t bytes = *state ? *(size_t *)*state : 64 * (size_t)MIB;
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	return p == MAP_FAILED || !segment_init_plain(p, bytes, bytes) ||
-	        !sites_init(1) || !ledger_init(1)
+	return p == MAP_FAILED || !segment_init_plain(p, bytes, bytes) || !sites_init(1) ||
+	        !ledger_init(1)
 	    ? -1
 	    : 0;
 }
 
-static struct thread *
-new_thread(uint32_t array)
+static struct thread *new_thread(uint32_t array)
 {
 	struct thread *t = calloc(1, sizeof(*t));
 
@@ -44,17 +42,13 @@ new_thread(uint32_t array)
 	return t;
 }
 
-static uint32_t
-make_site(uint64_t frame)
+static uint32_t make_site(uint64_t frame)
 {
-	return sites_get(
-	    SITES_NODE_ROOT, sites_inner(&frame, 1), SEG_API_MALLOC)
-	    .v;
+	return sites_get(SITES_NODE_ROOT, sites_inner(&frame, 1), SEG_API_MALLOC).v;
 }
 
 /* What a reader computes for one site from the arrays given. */
-static int64_t
-peak_of(struct thread **threads, int count, uint32_t site, int64_t *ret_live)
+static int64_t peak_of(struct thread **threads, int count, uint32_t site, int64_t *ret_live)
 {
 	uint32_t epoch = (uint32_t)segment.header->peak_epoch;
 	int64_t peak = 0;
@@ -71,8 +65,7 @@ peak_of(struct thread **threads, int count, uint32_t site, int64_t *ret_live)
 	return peak;
 }
 
-static void
-one_thread_has_the_exact_peak_of_every_site(void **state)
+static void one_thread_has_the_exact_peak_of_every_site(void **state)
 {
 	int64_t live[SITES] = {0}, at_peak[SITES] = {0};
 	int64_t total = 0, peak = 0, seen, now;
@@ -111,8 +104,7 @@ one_thread_has_the_exact_peak_of_every_site(void **state)
 	free(t);
 }
 
-static void
-the_peak_of_many_threads_is_never_far_off(void **state)
+static void the_peak_of_many_threads_is_never_far_off(void **state)
 {
 	enum { N = 8 };
 	struct thread *t[N];
@@ -152,8 +144,7 @@ the_peak_of_many_threads_is_never_far_off(void **state)
 		free(t[i]);
 }
 
-static void
-one_stack_has_one_id_and_another_stack_another(void **state)
+static void one_stack_has_one_id_and_another_stack_another(void **state)
 {
 	uint64_t frames[6] = {1, 2, 3, 4, 5, 6};
 	uint32_t node, inner, i, ids[5000];
@@ -163,8 +154,7 @@ one_stack_has_one_id_and_another_stack_another(void **state)
 	(void)state;
 	assert_int_equal(fresh_segment(state), 0);
 	node = sites_node(sites_node(SITES_NODE_ROOT, 100), 200);
-	assert_int_equal(
-	    node, sites_node(sites_node(SITES_NODE_ROOT, 100), 200));
+	assert_int_equal(node, sites_node(sites_node(SITES_NODE_ROOT, 100), 200));
 	inner = sites_inner(frames, 6);
 	s = sites_get(node, inner, SEG_API_MALLOC);
 	assert_int_equal(s.v, sites_get(node, inner, SEG_API_MALLOC).v);
@@ -176,15 +166,13 @@ one_stack_has_one_id_and_another_stack_another(void **state)
 		ids[i] = make_site(10000 + i);
 	for (i = 0; i < 5000; i++) {
 		assert_int_equal(ids[i], make_site(10000 + i));
-		assert_int_equal(
-		    sites_frames((struct site_id){ids[i]}, back, 16), 1);
+		assert_int_equal(sites_frames((struct site_id){ids[i]}, back, 16), 1);
 		assert_int_equal(back[0], 10000 + i);
 	}
 }
 
 /* A small segment fills up: first outer frames go, then "(no room)". */
-static void
-a_full_segment_drops_outer_frames_then_goes_to_no_room(void **state)
+static void a_full_segment_drops_outer_frames_then_goes_to_no_room(void **state)
 {
 	size_t bytes = 512 << 10;
 	void *size = &bytes;
@@ -197,24 +185,18 @@ a_full_segment_drops_outer_frames_then_goes_to_no_room(void **state)
 		node = sites_node(SITES_NODE_ROOT, 1 + i);
 	assert_int_equal(node, 0);
 	frame = 7;
-	assert_int_not_equal(sites_get(SITES_NODE_OUTER_DROPPED,
-	                         sites_inner(&frame, 1), SEG_API_MALLOC)
-	                         .v,
-	    1);
+	assert_int_not_equal(
+	    sites_get(SITES_NODE_OUTER_DROPPED, sites_inner(&frame, 1), SEG_API_MALLOC).v, 1);
 	assert_int_equal(segment.header->counts[SEG_OUTER_DROPPED], 1);
 	for (frame = 100; frame < 100000; frame++)
-		sites_get(SITES_NODE_OUTER_DROPPED, sites_inner(&frame, 1),
-		    SEG_API_MALLOC);
-	assert_int_equal(sites_get(SITES_NODE_OUTER_DROPPED,
-	                     sites_inner(&frame, 1), SEG_API_MALLOC)
-	                     .v,
-	    1);
+		sites_get(SITES_NODE_OUTER_DROPPED, sites_inner(&frame, 1), SEG_API_MALLOC);
+	assert_int_equal(
+	    sites_get(SITES_NODE_OUTER_DROPPED, sites_inner(&frame, 1), SEG_API_MALLOC).v, 1);
 	assert_true(segment.header->counts[SEG_LOST_SITES] > 0);
 	assert_true(segment.used <= bytes);
 }
 
-static void *
-intern_the_same(void *arg)
+static void *intern_the_same(void *arg)
 {
 	uint64_t i;
 
@@ -223,8 +205,7 @@ intern_the_same(void *arg)
 	return arg;
 }
 
-static void
-threads_that_intern_at_once_lose_nothing(void **state)
+static void threads_that_intern_at_once_lose_nothing(void **state)
 {
 	pthread_t t[4];
 	uint64_t back[4];
@@ -246,8 +227,7 @@ threads_that_intern_at_once_lose_nothing(void **state)
 
 /* ---- past the width of a counter ---- */
 
-static void *
-row_of_kind(enum seg_kind kind, uint32_t site)
+static void *row_of_kind(enum seg_kind kind, uint32_t site)
 {
 	struct segment_table *tables[LEDGER_TABLES];
 	size_t i, n = ledger_tables(tables, LEDGER_TABLES);
@@ -258,8 +238,7 @@ row_of_kind(enum seg_kind kind, uint32_t site)
 	return NULL;
 }
 
-static void
-deaths_are_counted_beyond_2_to_the_32(void **state)
+static void deaths_are_counted_beyond_2_to_the_32(void **state)
 {
 	struct seg_info *info;
 	uint32_t site, i;
@@ -286,8 +265,7 @@ deaths_are_counted_beyond_2_to_the_32(void **state)
 }
 
 /* In the order of their first use, wherever the sites are. */
-static void
-records_lie_side_by_side(void **state)
+static void records_lie_side_by_side(void **state)
 {
 	const struct seg_info *rows;
 	uint32_t ids[3], i, n;
@@ -315,8 +293,7 @@ records_lie_side_by_side(void **state)
 }
 
 /* A forked child has sites and records of its own. */
-static void
-a_forked_child_begins_without_records(void **state)
+static void a_forked_child_begins_without_records(void **state)
 {
 	uint32_t site;
 
@@ -334,22 +311,19 @@ a_forked_child_begins_without_records(void **state)
 	assert_true(infos_init(1));
 }
 
-static struct seg_ages *
-ages_of_array(uint32_t array, uint32_t site)
+static struct seg_ages *ages_of_array(uint32_t array, uint32_t site)
 {
 	struct segment_table *tables[LEDGER_TABLES];
 	size_t i, n = ledger_tables(tables, LEDGER_TABLES);
 
 	for (i = 0; i < n; i++)
-		if (tables[i]->kind == SEG_EXT_AGES &&
-		    tables[i]->owner == array)
+		if (tables[i]->kind == SEG_EXT_AGES && tables[i]->owner == array)
 			return segment_table_row(tables[i], site - 1);
 	return NULL;
 }
 
 /* Each way to count a death puts it into the step that its age is in. */
-static void
-young_deaths_are_counted_by_steps(void **state)
+static void young_deaths_are_counted_by_steps(void **state)
 {
 	struct seg_ages *own, *shared;
 	struct thread *t;
@@ -394,8 +368,7 @@ young_deaths_are_counted_by_steps(void **state)
 	free(t);
 }
 
-static void
-a_death_without_room_for_its_age_is_a_loss(void **state)
+static void a_death_without_room_for_its_age_is_a_loss(void **state)
 {
 	size_t bytes = 512 << 10;
 	void *size = &bytes;
@@ -415,8 +388,7 @@ a_death_without_room_for_its_age_is_a_loss(void **state)
 	assert_false(ledger_fold_live(site, 8, 0, 0));
 }
 
-static void
-sizes_are_true_above_4_gib(void **state)
+static void sizes_are_true_above_4_gib(void **state)
 {
 	static const uint64_t huge = UINT64_C(5) << 30;
 	const struct seg_info *info;
@@ -447,21 +419,18 @@ sizes_are_true_above_4_gib(void **state)
 	free(t);
 }
 
-static struct seg_row *
-row_of_array(uint32_t array, uint32_t site)
+static struct seg_row *row_of_array(uint32_t array, uint32_t site)
 {
 	struct segment_table *tables[LEDGER_TABLES];
 	size_t i, n = ledger_tables(tables, LEDGER_TABLES);
 
 	for (i = 0; i < n; i++)
-		if (tables[i]->kind == SEG_EXT_LEDGER &&
-		    tables[i]->owner == array)
+		if (tables[i]->kind == SEG_EXT_LEDGER && tables[i]->owner == array)
 			return segment_table_row(tables[i], site - 1);
 	return NULL;
 }
 
-static void
-sampled_bytes_are_right_beyond_2_to_the_48(void **state)
+static void sampled_bytes_are_right_beyond_2_to_the_48(void **state)
 {
 	static const uint64_t large = UINT64_C(1) << 46;
 	struct seg_sample *s;
@@ -482,11 +451,10 @@ sampled_bytes_are_right_beyond_2_to_the_48(void **state)
 		assert_true(ledger_sampled_free(NULL, site, large));
 	assert_true(row->freed_bytes == 60 * large);
 	s = row_of_kind(SEG_EXT_SAMPLE, site);
-	assert_true(seg_wide_of(s->weighted_bytes, s->weighted_bytes_high) ==
-	    (seg_wide)100 * large << 16);
 	assert_true(
-	    seg_wide_of(s->weighted_freed_bytes,
-	        s->weighted_freed_bytes_high) == (seg_wide)60 * large << 16);
+	    seg_wide_of(s->weighted_bytes, s->weighted_bytes_high) == (seg_wide)100 * large << 16);
+	assert_true(seg_wide_of(s->weighted_freed_bytes, s->weighted_freed_bytes_high) ==
+	    (seg_wide)60 * large << 16);
 	/* and the counts of blocks, from just below their old end */
 	s->weighted_count = UINT64_MAX - 5;
 	s->weighted_frees = UINT64_MAX - 5;
@@ -498,8 +466,7 @@ sampled_bytes_are_right_beyond_2_to_the_48(void **state)
 }
 
 /* A rate of 2^33 bytes: one sample of a small block varies by 2^66. */
-static void
-variances_have_128_bits(void **state)
+static void variances_have_128_bits(void **state)
 {
 	const struct seg_sample *s;
 	double want, got;
@@ -516,17 +483,14 @@ variances_have_128_bits(void **state)
 	}
 	s = row_of_kind(SEG_EXT_SAMPLE, site);
 	want = 1000 * 73786976294838206464.0; /* 2^66 */
-	got = (double)seg_wide_of(
-	    s->variance_allocated, s->variance_allocated_high);
+	got = (double)seg_wide_of(s->variance_allocated, s->variance_allocated_high);
 	assert_true(got > want * 0.99 && got < want * 1.01);
-	assert_true(
-	    seg_wide_of(s->variance_freed, s->variance_freed_high) * 2 ==
+	assert_true(seg_wide_of(s->variance_freed, s->variance_freed_high) * 2 ==
 	    seg_wide_of(s->variance_allocated, s->variance_allocated_high));
 	assert_true(sample_init(0));
 }
 
-static void
-classes_of_the_living_stop_at_their_end(void **state)
+static void classes_of_the_living_stop_at_their_end(void **state)
 {
 	struct seg_live *live;
 	uint32_t site;
@@ -545,8 +509,7 @@ classes_of_the_living_stop_at_their_end(void **state)
 	assert_true(live->blocks == (UINT64_C(1) << 32) + 2);
 }
 
-static void
-births_of_the_living_are_parts_of_the_time(void **state)
+static void births_of_the_living_are_parts_of_the_time(void **state)
 {
 	const struct seg_live *live;
 	uint32_t site, last, i;
@@ -574,8 +537,7 @@ births_of_the_living_are_parts_of_the_time(void **state)
 }
 
 /* As a reader: which sites have a row of the living, and what is in them? */
-static uint64_t
-blocks_of_the_living(uint8_t *seen, uint32_t sites)
+static uint64_t blocks_of_the_living(uint8_t *seen, uint32_t sites)
 {
 	const uint8_t *base = (const uint8_t *)segment.header;
 	const struct seg_extent *dir =
@@ -585,13 +547,11 @@ blocks_of_the_living(uint8_t *seen, uint32_t sites)
 
 	for (i = 0; i < segment.header->dir_used; i++) {
 		const struct seg_live *rows =
-		    (const struct seg_live *)(const void *)(base +
-		        dir[i].offset);
+		    (const struct seg_live *)(const void *)(base + dir[i].offset);
 
 		if (dir[i].kind != SEG_EXT_LIVE)
 			continue;
-		assert_true(dir[i].offset + dir[i].count * sizeof(*rows) <=
-		    segment.used);
+		assert_true(dir[i].offset + dir[i].count * sizeof(*rows) <= segment.used);
 		for (k = 0; k < dir[i].count; k++) {
 			uint64_t site = dir[i].first + k;
 
@@ -605,8 +565,7 @@ blocks_of_the_living(uint8_t *seen, uint32_t sites)
 	return sum;
 }
 
-static void
-rows_of_the_living_share_extents(void **state)
+static void rows_of_the_living_share_extents(void **state)
 {
 	enum { MANY = 40000 };
 	static uint8_t seen[MANY + 2];
@@ -628,15 +587,13 @@ rows_of_the_living_share_extents(void **state)
 		assert_true(ledger_fold_live(i, 8, 0, 1));
 	assert_true(segment.dir_used < segment.dir_capacity);
 	memset(seen, 0, sizeof(seen));
-	assert_int_equal(
-	    blocks_of_the_living(seen, sizeof(seen)), 100 + (MANY - 2 + 3) / 4);
+	assert_int_equal(blocks_of_the_living(seen, sizeof(seen)), 100 + (MANY - 2 + 3) / 4);
 	for (i = 2; i < MANY; i += 4)
 		assert_int_equal(seen[i], 1);
 }
 
 /* Each new maximum is an epoch: a buffer that grows by bytes has 2^32. */
-static void
-the_peak_is_right_after_2_to_the_32_of_them(void **state)
+static void the_peak_is_right_after_2_to_the_32_of_them(void **state)
 {
 	int64_t live, now;
 	struct thread *t;
@@ -662,8 +619,7 @@ the_peak_is_right_after_2_to_the_32_of_them(void **state)
 }
 
 /* Children of children have ever higher ids, and a cell 26 bits for one. */
-static void
-the_last_ids_are_given_out_and_no_more(void **state)
+static void the_last_ids_are_given_out_and_no_more(void **state)
 {
 	const uint32_t end = 1u << SEG_SITE_BITS;
 	struct site_id s;
@@ -685,8 +641,7 @@ the_last_ids_are_given_out_and_no_more(void **state)
 	assert_true(sites_init(1));
 }
 
-static uint64_t
-times_freed(uint32_t site, uint64_t pc)
+static uint64_t times_freed(uint32_t site, uint64_t pc)
 {
 	const struct seg_info *info = infos_peek(site);
 
@@ -697,16 +652,14 @@ times_freed(uint32_t site, uint64_t pc)
 }
 
 /* Instead of _dl_find_object: addresses are in no module. */
-static int
-finds_nothing(void *pc, void *ret)
+static int finds_nothing(void *pc, void *ret)
 {
 	(void)pc;
 	(void)ret;
 	return -1;
 }
 
-static void
-who_frees_most_is_kept_among_many(void **state)
+static void who_frees_most_is_kept_among_many(void **state)
 {
 	uint32_t site = make_site(77);
 	uint64_t i;
@@ -726,14 +679,11 @@ who_frees_most_is_kept_among_many(void **state)
 	}
 	/* halved together: their ratio holds, the others share the rest */
 	assert_true(times_freed(site, 0x1000) > 20000);
-	assert_in_range(
-	    times_freed(site, 0x2000) * 100 / times_freed(site, 0x1000), 45,
-	    65);
+	assert_in_range(times_freed(site, 0x2000) * 100 / times_freed(site, 0x1000), 45, 65);
 	segment.memory.anonymous = true;
 }
 
-static void
-first_events_and_unknown_callers_are_not_noted(void **state)
+static void first_events_and_unknown_callers_are_not_noted(void **state)
 {
 	uint32_t site = make_site(78);
 
@@ -747,15 +697,13 @@ first_events_and_unknown_callers_are_not_noted(void **state)
 	segment.memory.anonymous = true;
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(one_thread_has_the_exact_peak_of_every_site),
 	    cmocka_unit_test(the_peak_of_many_threads_is_never_far_off),
 	    cmocka_unit_test(one_stack_has_one_id_and_another_stack_another),
-	    cmocka_unit_test(
-	        a_full_segment_drops_outer_frames_then_goes_to_no_room),
+	    cmocka_unit_test(a_full_segment_drops_outer_frames_then_goes_to_no_room),
 	    cmocka_unit_test(threads_that_intern_at_once_lose_nothing),
 	    cmocka_unit_test(deaths_are_counted_beyond_2_to_the_32),
 	    cmocka_unit_test(records_lie_side_by_side),
@@ -770,10 +718,8 @@ main(void)
 	    cmocka_unit_test(rows_of_the_living_share_extents),
 	    cmocka_unit_test(the_peak_is_right_after_2_to_the_32_of_them),
 	    cmocka_unit_test(the_last_ids_are_given_out_and_no_more),
-	    cmocka_unit_test_setup(
-	        who_frees_most_is_kept_among_many, fresh_segment),
-	    cmocka_unit_test_setup(
-	        first_events_and_unknown_callers_are_not_noted, fresh_segment),
+	    cmocka_unit_test_setup(who_frees_most_is_kept_among_many, fresh_segment),
+	    cmocka_unit_test_setup(first_events_and_unknown_callers_are_not_noted, fresh_segment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

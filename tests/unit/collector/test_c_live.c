@@ -11,8 +11,7 @@
 #include "collector/heap/live_hit.h"
 #include "collector/heap/spill.h"
 
-static void
-check_round_trip(uint64_t address, uint32_t site, uint64_t size, uint32_t birth)
+static void check_round_trip(uint64_t address, uint32_t site, uint64_t size, uint32_t birth)
 {
 	struct live_block old, b;
 
@@ -25,8 +24,7 @@ check_round_trip(uint64_t address, uint32_t site, uint64_t size, uint32_t birth)
 	assert_int_equal(live_take_slow(address).site, 0);
 }
 
-static void
-every_size_comes_back_exactly(void **state)
+static void every_size_comes_back_exactly(void **state)
 {
 	uint64_t size;
 
@@ -39,8 +37,7 @@ every_size_comes_back_exactly(void **state)
 	}
 }
 
-static void
-blocks_at_the_border_of_a_leaf_keep_their_size(void **state)
+static void blocks_at_the_border_of_a_leaf_keep_their_size(void **state)
 {
 	uint64_t border = UINT64_C(0x600000000000);
 	int i;
@@ -50,16 +47,14 @@ blocks_at_the_border_of_a_leaf_keep_their_size(void **state)
 		check_round_trip(border - 16 * (uint64_t)i, 9, 4096, 3);
 }
 
-static void
-far_addresses_are_kept_too(void **state)
+static void far_addresses_are_kept_too(void **state)
 {
 	(void)state;
 	check_round_trip(UINT64_C(0xff00000000001230), 4, 100, 5);
 	check_round_trip(UINT64_C(1) << 47, 4, 8, 5);
 }
 
-static void
-a_block_that_was_never_taken_is_found_by_the_next_put(void **state)
+static void a_block_that_was_never_taken_is_found_by_the_next_put(void **state)
 {
 	struct live_block old;
 
@@ -73,17 +68,15 @@ a_block_that_was_never_taken_is_found_by_the_next_put(void **state)
 	assert_int_equal(live_take_slow(0x7f1000000040).site, 4);
 }
 
-static void
-neighbours_do_not_touch_each_other(void **state)
+static void neighbours_do_not_touch_each_other(void **state)
 {
 	struct live_block old;
 	uint64_t i;
 
 	(void)state;
-	for (i = 0; i < 10000;
-	     i++) /* chunks of 32 bytes, odd multiples of 16 */
-		assert_true(live_put_slow(
-		    0x7f2000000010 + 32 * i, (uint32_t)i + 1, i % 25, 0, &old));
+	for (i = 0; i < 10000; i++) /* chunks of 32 bytes, odd multiples of 16 */
+		assert_true(
+		    live_put_slow(0x7f2000000010 + 32 * i, (uint32_t)i + 1, i % 25, 0, &old));
 	for (i = 0; i < 10000; i++) {
 		struct live_block b = live_take_slow(0x7f2000000010 + 32 * i);
 
@@ -92,8 +85,7 @@ neighbours_do_not_touch_each_other(void **state)
 	}
 }
 
-static bool
-count_block(uint64_t address, struct live_block b, void *arg)
+static bool count_block(uint64_t address, struct live_block b, void *arg)
 {
 	uint64_t *sums = arg;
 
@@ -103,8 +95,7 @@ count_block(uint64_t address, struct live_block b, void *arg)
 	return true;
 }
 
-static void
-a_scan_sees_each_block_once(void **state)
+static void a_scan_sees_each_block_once(void **state)
 {
 	uint64_t sums[2] = {0, 0}, bytes = 0;
 	struct live_block old;
@@ -112,8 +103,7 @@ a_scan_sees_each_block_once(void **state)
 
 	(void)state;
 	for (i = 0; i < 1000; i++) {
-		assert_true(
-		    live_put_slow(0x7f3000000010 + 0x1000 * i, 2, i, 0, &old));
+		assert_true(live_put_slow(0x7f3000000010 + 0x1000 * i, 2, i, 0, &old));
 		bytes += i;
 	}
 	live_scan(count_block, sums);
@@ -123,8 +113,7 @@ a_scan_sees_each_block_once(void **state)
 		live_take_slow(0x7f3000000010 + 0x1000 * i);
 }
 
-static void
-tiny_blocks_of_other_allocators_share_no_cell(void **state)
+static void tiny_blocks_of_other_allocators_share_no_cell(void **state)
 {
 	struct live_block old;
 	uint64_t i;
@@ -132,8 +121,7 @@ tiny_blocks_of_other_allocators_share_no_cell(void **state)
 	(void)state;
 	live_init(false);
 	for (i = 0; i < 20000; i++)
-		assert_true(live_put_slow(
-		    0x7f4000000000 + 8 * i, (uint32_t)i + 1, i % 9, 7, &old));
+		assert_true(live_put_slow(0x7f4000000000 + 8 * i, (uint32_t)i + 1, i % 9, 7, &old));
 	assert_int_equal(live_spilled, 10000); /* those that are not aligned */
 	for (i = 0; i < 20000; i++) {
 		struct live_block b = live_take_slow(0x7f4000000000 + 8 * i);
@@ -149,8 +137,7 @@ tiny_blocks_of_other_allocators_share_no_cell(void **state)
  * Two blocks that could share a cell of the cache: what is not aligned must
  * not be taken for its neighbour, by the fast forms either.
  */
-static void
-an_unaligned_address_is_no_other_block(void **state)
+static void an_unaligned_address_is_no_other_block(void **state)
 {
 	const uint64_t at = 0x7f6000000040;
 	struct live_cache cache = {0};
@@ -174,8 +161,7 @@ struct found {
 	size_t count;
 };
 
-static bool
-note_block(uint64_t address, struct live_block b, void *arg)
+static bool note_block(uint64_t address, struct live_block b, void *arg)
 {
 	struct found *f = arg;
 
@@ -185,12 +171,11 @@ note_block(uint64_t address, struct live_block b, void *arg)
 	return true;
 }
 
-static void
-a_scan_gives_the_address_of_each_block(void **state)
+static void a_scan_gives_the_address_of_each_block(void **state)
 {
 	/* both halves of a granule, large and small, at the end of a leaf */
-	static const uint64_t all[] = {0x7f7000000000, 0x7f7000000030,
-	    0x7f70000000c0, 0x7f70000ffff0, 0x7f7000200000, 0x7f70002fffe0};
+	static const uint64_t all[] = {0x7f7000000000, 0x7f7000000030, 0x7f70000000c0,
+	    0x7f70000ffff0, 0x7f7000200000, 0x7f70002fffe0};
 	static const uint64_t sizes[] = {8, 62, 63, 4096, 1, 100};
 	struct live_cache cache = {0};
 	struct found found = {.count = 0};
@@ -199,8 +184,7 @@ a_scan_gives_the_address_of_each_block(void **state)
 	(void)state;
 	for (size_t i = 0; i < 6; i++) {
 		if (!live_put_fast(&cache, all[i], 7, sizes[i], CELL_BIRTH_MAX))
-			assert_true(live_put_slow(
-			    all[i], 7, sizes[i], CELL_BIRTH_MAX, &old));
+			assert_true(live_put_slow(all[i], 7, sizes[i], CELL_BIRTH_MAX, &old));
 	}
 	live_scan(note_block, &found);
 	assert_int_equal(found.count, 6);
@@ -215,8 +199,7 @@ a_scan_gives_the_address_of_each_block(void **state)
 }
 
 /* A large block at 0x40, freed past us, and then others where it was. */
-static void
-blocks_that_are_overlapped_come_out(void **state)
+static void blocks_that_are_overlapped_come_out(void **state)
 {
 	const uint64_t at = 0x7f5000000040;
 	struct live_cache cache = {0};
@@ -242,15 +225,13 @@ blocks_that_are_overlapped_come_out(void **state)
 	assert_int_equal(live_take_slow(at + 32).site, 0);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_size_comes_back_exactly),
 	    cmocka_unit_test(blocks_at_the_border_of_a_leaf_keep_their_size),
 	    cmocka_unit_test(far_addresses_are_kept_too),
-	    cmocka_unit_test(
-	        a_block_that_was_never_taken_is_found_by_the_next_put),
+	    cmocka_unit_test(a_block_that_was_never_taken_is_found_by_the_next_put),
 	    cmocka_unit_test(neighbours_do_not_touch_each_other),
 	    cmocka_unit_test(a_scan_sees_each_block_once),
 	    cmocka_unit_test(tiny_blocks_of_other_allocators_share_no_cell),

@@ -37,20 +37,17 @@ static struct link_map maps[IMAGES];
 static char names[IMAGES][64];
 static bool gone[IMAGES];
 
-static struct image *
-image_at(unsigned i)
+static struct image *image_at(unsigned i)
 {
 	return (struct image *)(void *)((char *)images + (size_t)i * 2 * PAGE);
 }
 
-static uint64_t
-code_of(unsigned i)
+static uint64_t code_of(unsigned i)
 {
 	return (uint64_t)(uintptr_t)image_at(i) + PAGE;
 }
 
-static void
-make_image(unsigned i)
+static void make_image(unsigned i)
 {
 	struct image *m = image_at(i);
 
@@ -58,14 +55,12 @@ make_image(unsigned i)
 	m->header.e_phentsize = sizeof(Elf64_Phdr);
 	m->header.e_phoff = offsetof(struct image, load);
 	m->header.e_phnum = 2;
-	m->load = (Elf64_Phdr){
-	    .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_memsz = 2 * PAGE};
+	m->load = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_memsz = 2 * PAGE};
 	m->note = (Elf64_Phdr){.p_type = PT_NOTE,
 	    .p_vaddr = offsetof(struct image, note_header),
 	    .p_memsz = sizeof(Elf64_Nhdr) + 4 + sizeof(m->build_id)};
-	m->note_header = (Elf64_Nhdr){.n_namesz = 4,
-	    .n_descsz = sizeof(m->build_id),
-	    .n_type = NT_GNU_BUILD_ID};
+	m->note_header =
+	    (Elf64_Nhdr){.n_namesz = 4, .n_descsz = sizeof(m->build_id), .n_type = NT_GNU_BUILD_ID};
 	memcpy(m->owner, "GNU", 4);
 	memset(m->build_id, (int)i + 1, sizeof(m->build_id));
 	snprintf(names[i], sizeof(names[i]), "/lib/plugin%u.so", i);
@@ -74,11 +69,9 @@ make_image(unsigned i)
 }
 
 /* _dl_find_object of a world with these images. */
-static int
-find(void *pc, struct object *ret)
+static int find(void *pc, struct object *ret)
 {
-	uint64_t i = ((uint64_t)(uintptr_t)pc - (uint64_t)(uintptr_t)images) /
-	    (2 * PAGE);
+	uint64_t i = ((uint64_t)(uintptr_t)pc - (uint64_t)(uintptr_t)images) / (2 * PAGE);
 
 	memset(ret, 0, sizeof(*ret));
 	if (pc == &spots[spot]) {
@@ -87,8 +80,7 @@ find(void *pc, struct object *ret)
 		ret->link_map = &wanderer;
 		return 0;
 	}
-	if ((uint64_t)(uintptr_t)pc < (uint64_t)(uintptr_t)images ||
-	    i >= IMAGES || gone[i])
+	if ((uint64_t)(uintptr_t)pc < (uint64_t)(uintptr_t)images || i >= IMAGES || gone[i])
 		return -1;
 	ret->map_start = image_at((unsigned)i);
 	ret->map_end = (char *)ret->map_start + 2 * PAGE;
@@ -96,16 +88,15 @@ find(void *pc, struct object *ret)
 	return 0;
 }
 
-static int
-start(void **state)
+static int start(void **state)
 {
 	size_t bytes = (size_t)64 << 20;
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	(void)state;
-	images = mmap(NULL, IMAGES * 2 * PAGE, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	images = mmap(
+	    NULL, IMAGES * 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (unsigned i = 0; i < IMAGES; i++)
 		make_image(i);
 	return p == MAP_FAILED || !segment_init_plain(p, bytes, bytes) ||
@@ -114,8 +105,7 @@ start(void **state)
 	    : 0;
 }
 
-static uint32_t
-number_of(unsigned i)
+static uint32_t number_of(unsigned i)
 {
 	const struct module *m = module_of(code_of(i));
 
@@ -123,8 +113,7 @@ number_of(unsigned i)
 }
 
 /* What the segment says of a module; a name may go over to the next extent. */
-static bool
-has_path(uint32_t number, const char *path)
+static bool has_path(uint32_t number, const char *path)
 {
 	const struct seg_module *row = segment_table_row(&module_table, number);
 	size_t n = strlen(path);
@@ -132,8 +121,7 @@ has_path(uint32_t number, const char *path)
 	if (!row || !row->path || row->path_bytes != n)
 		return false;
 	for (size_t i = 0; i <= n; i++) {
-		const char *c =
-		    segment_table_row(&module_strings, row->path + i);
+		const char *c = segment_table_row(&module_strings, row->path + i);
 
 		if (!c || *c != path[i])
 			return false;
@@ -141,14 +129,12 @@ has_path(uint32_t number, const char *path)
 	return true;
 }
 
-static uint64_t
-count(enum seg_count which)
+static uint64_t count(enum seg_count which)
 {
 	return segment.header->counts[which];
 }
 
-static void
-an_object_is_found_again_and_described(void **state)
+static void an_object_is_found_again_and_described(void **state)
 {
 	uint32_t n = number_of(0);
 	const struct seg_module *row = segment_table_row(&module_table, n);
@@ -163,8 +149,7 @@ an_object_is_found_again_and_described(void **state)
 	assert_null(module_of(16)); /* in no object at all */
 }
 
-static void
-an_object_that_comes_back_to_its_place_keeps_its_number(void **state)
+static void an_object_that_comes_back_to_its_place_keeps_its_number(void **state)
 {
 	struct link_map elsewhere = maps[0], before = maps[0];
 	uint32_t n = number_of(0), gen;
@@ -200,8 +185,7 @@ an_object_that_comes_back_to_its_place_keeps_its_number(void **state)
 	module_distrust();
 }
 
-static void
-another_name_or_no_build_id_is_another_object(void **state)
+static void another_name_or_no_build_id_is_another_object(void **state)
 {
 	uint32_t n = number_of(2), other;
 
@@ -227,8 +211,7 @@ another_name_or_no_build_id_is_another_object(void **state)
 }
 
 /* A page of headers that say what is not so. */
-static void
-headers_that_lie_are_not_followed(void **state)
+static void headers_that_lie_are_not_followed(void **state)
 {
 	struct image good = *image_at(3), *m = image_at(3);
 
@@ -255,8 +238,7 @@ headers_that_lie_are_not_followed(void **state)
 	*m = good;
 }
 
-static void
-a_child_has_the_rows_of_what_comes_back(void **state)
+static void a_child_has_the_rows_of_what_comes_back(void **state)
 {
 	size_t bytes = (size_t)64 << 20;
 	uint32_t n = number_of(4), stays = number_of(5);
@@ -266,8 +248,8 @@ a_child_has_the_rows_of_what_comes_back(void **state)
 	image_at(4)->build_id[0]++;
 	module_distrust();
 	assert_int_not_equal(number_of(4), n); /* n is gone */
-	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+	    -1, 0);
 	assert_true(p != MAP_FAILED);
 	assert_true(segment_init_plain(p, bytes, bytes));
 	assert_true(module_restart());
@@ -279,8 +261,7 @@ a_child_has_the_rows_of_what_comes_back(void **state)
 }
 
 /* Each time at another place, so that nothing tells that it is gone there. */
-static void
-an_object_that_wanders_leaves_nothing_to_look_through(void **state)
+static void an_object_that_wanders_leaves_nothing_to_look_through(void **state)
 {
 	uint64_t generations = count(SEG_GENERATIONS);
 	uint32_t n = number_of(5);
@@ -295,34 +276,30 @@ an_object_that_wanders_leaves_nothing_to_look_through(void **state)
 	assert_int_equal(number_of(5), n);
 }
 
-static void *
-come_and_go(void *arg)
+static void *come_and_go(void *arg)
 {
 	unsigned i = (unsigned)(uintptr_t)arg;
 	uintptr_t wrong = 0;
 
 	for (unsigned k = 0; k < NAMES; k++) {
-		snprintf(names[i], sizeof(names[i]), "/%u/%u/%.*s.so", i, k,
-		    (int)(k % 40), "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn");
+		snprintf(names[i], sizeof(names[i]), "/%u/%u/%.*s.so", i, k, (int)(k % 40),
+		    "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn");
 		module_distrust();
 		const struct module *m = module_of(code_of(i));
 
-		wrong += !m || strcmp(m->name, names[i]) != 0 ||
-		    !has_path(m->number, names[i]);
+		wrong += !m || strcmp(m->name, names[i]) != 0 || !has_path(m->number, names[i]);
 	}
 	return (void *)wrong;
 }
 
-static void
-names_of_many_threads_do_not_mix(void **state)
+static void names_of_many_threads_do_not_mix(void **state)
 {
 	pthread_t t[IMAGES];
 	void *wrong;
 
 	(void)state;
 	for (uintptr_t i = 0; i < IMAGES; i++)
-		assert_int_equal(
-		    pthread_create(&t[i], NULL, come_and_go, (void *)i), 0);
+		assert_int_equal(pthread_create(&t[i], NULL, come_and_go, (void *)i), 0);
 	for (int i = 0; i < IMAGES; i++) {
 		assert_int_equal(pthread_join(t[i], &wrong), 0);
 		assert_int_equal((uintptr_t)wrong, 0);
@@ -330,8 +307,7 @@ names_of_many_threads_do_not_mix(void **state)
 }
 
 /* The last: afterwards there are no numbers left. */
-static void
-when_numbers_run_out_it_is_counted_and_memory_stays(void **state)
+static void when_numbers_run_out_it_is_counted_and_memory_stays(void **state)
 {
 	uint32_t known = number_of(1), last = 0;
 	uint64_t lost = count(SEG_LOST_MODULES), used;
@@ -362,21 +338,17 @@ when_numbers_run_out_it_is_counted_and_memory_stays(void **state)
 	assert_int_equal(mem_total(), used);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(an_object_is_found_again_and_described),
-	    cmocka_unit_test(
-	        an_object_that_comes_back_to_its_place_keeps_its_number),
+	    cmocka_unit_test(an_object_that_comes_back_to_its_place_keeps_its_number),
 	    cmocka_unit_test(another_name_or_no_build_id_is_another_object),
 	    cmocka_unit_test(headers_that_lie_are_not_followed),
 	    cmocka_unit_test(a_child_has_the_rows_of_what_comes_back),
-	    cmocka_unit_test(
-	        an_object_that_wanders_leaves_nothing_to_look_through),
+	    cmocka_unit_test(an_object_that_wanders_leaves_nothing_to_look_through),
 	    cmocka_unit_test(names_of_many_threads_do_not_mix),
-	    cmocka_unit_test(
-	        when_numbers_run_out_it_is_counted_and_memory_stays),
+	    cmocka_unit_test(when_numbers_run_out_it_is_counted_and_memory_stays),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);

@@ -11,8 +11,7 @@
 #include "collector/heap/moving.h"
 
 /* Its number in the list of pages; fails if it is not there. */
-static uint64_t
-place_of(const struct moving_note *n)
+static uint64_t place_of(const struct moving_note *n)
 {
 	const struct moving_page *p = &moving_first;
 	uint64_t first = 0;
@@ -26,8 +25,7 @@ place_of(const struct moving_note *n)
 	return 0;
 }
 
-static void
-each_note_is_one_of_its_own_and_can_be_found(void **state)
+static void each_note_is_one_of_its_own_and_can_be_found(void **state)
 {
 	enum { NOTES = 3 * MOVING_NOTES };
 
@@ -36,8 +34,7 @@ each_note_is_one_of_its_own_and_can_be_found(void **state)
 		assert_int_equal(place_of(moving_note_new()), i);
 }
 
-static void
-a_note_has_the_block_until_it_ends(void **state)
+static void a_note_has_the_block_until_it_ends(void **state)
 {
 	struct moving_note *n = moving_note_new();
 	char old, new;
@@ -61,8 +58,7 @@ a_note_has_the_block_until_it_ends(void **state)
 	moving_end(n);
 }
 
-static void
-threads_without_a_note_get_one_for_each_block(void **state)
+static void threads_without_a_note_get_one_for_each_block(void **state)
 {
 	struct moving_note *lent[MOVING_LENDABLE], *again;
 	char old;
@@ -87,8 +83,7 @@ threads_without_a_note_get_one_for_each_block(void **state)
 		moving_end(lent[i]);
 }
 
-static void
-the_note_of_a_thread_stays_its_own(void **state)
+static void the_note_of_a_thread_stays_its_own(void **state)
 {
 	struct moving_note *n = moving_note_new();
 	char old;
@@ -102,16 +97,14 @@ the_note_of_a_thread_stays_its_own(void **state)
 	assert_ptr_not_equal(moving_note_new(), n);
 }
 
-static int
-start(void **state)
+static int start(void **state)
 {
 	(void)state;
 	mem_init(64 << 20);
 	return 0;
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(each_note_is_one_of_its_own_and_can_be_found),

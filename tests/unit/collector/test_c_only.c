@@ -10,16 +10,14 @@
 
 #include "collector/segment/only.h"
 
-static bool
-is_out(const char *list, const char *executable, const char *started_as)
+static bool is_out(const char *list, const char *executable, const char *started_as)
 {
 	bool ignored;
 
 	return only_leaves_out(list, executable, started_as, &ignored);
 }
 
-static void
-names_are_whole_names_of_the_last_part(void **state)
+static void names_are_whole_names_of_the_last_part(void **state)
 {
 	(void)state;
 	assert_false(is_out("nginx", "/usr/sbin/nginx", "/usr/sbin/nginx"));
@@ -36,8 +34,7 @@ names_are_whole_names_of_the_last_part(void **state)
 	assert_true(is_out("*", "/usr/sbin/nginx", NULL));
 }
 
-static void
-links_and_scripts_go_by_both_names(void **state)
+static void links_and_scripts_go_by_both_names(void **state)
 {
 	(void)state;
 	assert_false(is_out("httpd", "/bin/busybox", "/usr/sbin/httpd"));
@@ -47,8 +44,7 @@ links_and_scripts_go_by_both_names(void **state)
 	assert_true(is_out("python3", "/usr/bin/python3.11", "./gunicorn"));
 }
 
-static void
-a_name_with_a_slash_is_a_whole_path(void **state)
+static void a_name_with_a_slash_is_a_whole_path(void **state)
 {
 	(void)state;
 	assert_false(is_out("/opt/a/d", "/opt/a/d", NULL));
@@ -58,8 +54,7 @@ a_name_with_a_slash_is_a_whole_path(void **state)
 	assert_true(is_out("/", "/opt/a/d", NULL));
 }
 
-static void
-an_empty_list_leaves_nobody_out(void **state)
+static void an_empty_list_leaves_nobody_out(void **state)
 {
 	bool ignored = false;
 
@@ -72,8 +67,7 @@ an_empty_list_leaves_nobody_out(void **state)
 	assert_false(ignored);
 }
 
-static void
-names_may_be_as_long_as_a_file_name_can(void **state)
+static void names_may_be_as_long_as_a_file_name_can(void **state)
 {
 	char list[600], path[300];
 
@@ -92,8 +86,7 @@ names_may_be_as_long_as_a_file_name_can(void **state)
 	assert_true(is_out(list, path, NULL));
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(names_are_whole_names_of_the_last_part),

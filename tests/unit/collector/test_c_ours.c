@@ -12,19 +12,16 @@
 #include "collector/segment/ours.h"
 #include "collector/segment/segment.h"
 
-#define AT(page) \
-	((const void *)(uintptr_t)(UINT64_C(0x100000000) + (page)*4096))
+#define AT(page) ((const void *)(uintptr_t)(UINT64_C(0x100000000) + (page)*4096))
 
-static int
-start_over(void **state)
+static int start_over(void **state)
 {
 	(void)state;
 	memset(ours_table, 0, sizeof(ours_table));
 	return 0;
 }
 
-static size_t
-used(void)
+static size_t used(void)
 {
 	size_t n = 0;
 
@@ -36,20 +33,18 @@ used(void)
 }
 
 /* Is the page in the table? */
-static bool
-has(uint64_t page)
+static bool has(uint64_t page)
 {
 	uint64_t at = (uint64_t)(uintptr_t)AT(page);
 
 	for (size_t i = 0; i < OURS_MAX; i++)
-		if (ours_table[i].kind != OURS_NONE &&
-		    ours_table[i].start <= at && at < ours_table[i].end)
+		if (ours_table[i].kind != OURS_NONE && ours_table[i].start <= at &&
+		    at < ours_table[i].end)
 			return true;
 	return false;
 }
 
-static void
-what_is_added_is_there_in_whole_pages(void **state)
+static void what_is_added_is_there_in_whole_pages(void **state)
 {
 	(void)state;
 	ours_add((const char *)AT(5) + 100, 4096, OURS_FOR_NOW);
@@ -60,8 +55,7 @@ what_is_added_is_there_in_whole_pages(void **state)
 	assert_int_equal(used(), 1);
 }
 
-static void
-neighbours_that_stay_are_one_entry(void **state)
+static void neighbours_that_stay_are_one_entry(void **state)
 {
 	(void)state;
 	ours_add(AT(10), 4096, OURS_FOREVER);
@@ -78,8 +72,7 @@ neighbours_that_stay_are_one_entry(void **state)
 	assert_true(has(12));
 }
 
-static void
-what_stays_cannot_be_removed(void **state)
+static void what_stays_cannot_be_removed(void **state)
 {
 	(void)state;
 	ours_add(AT(10), 4096, OURS_FOREVER);
@@ -87,8 +80,7 @@ what_stays_cannot_be_removed(void **state)
 	assert_true(has(10));
 }
 
-static void
-parts_of_ranges_go(void **state)
+static void parts_of_ranges_go(void **state)
 {
 	uint64_t i;
 
@@ -97,8 +89,7 @@ parts_of_ranges_go(void **state)
 	ours_add(AT(30), 10 * 4096, OURS_FOR_NOW);
 	ours_remove(AT(13), 2 * 4096); /* a hole */
 	for (i = 9; i < 21; i++)
-		assert_int_equal(
-		    has(i), i >= 10 && i < 20 && i != 13 && i != 14);
+		assert_int_equal(has(i), i >= 10 && i < 20 && i != 13 && i != 14);
 	ours_remove(AT(19), 13 * 4096); /* the end of one, and a beginning */
 	assert_true(has(18));
 	assert_false(has(19) || has(31));
@@ -107,8 +98,7 @@ parts_of_ranges_go(void **state)
 	assert_int_equal(used(), 0);
 }
 
-static void
-entries_are_used_again(void **state)
+static void entries_are_used_again(void **state)
 {
 	int i;
 
@@ -122,8 +112,7 @@ entries_are_used_again(void **state)
 	assert_int_equal(segment.header->counts[SEG_LOST_RANGES], 0);
 }
 
-static void
-what_finds_no_room_is_counted(void **state)
+static void what_finds_no_room_is_counted(void **state)
 {
 	uint64_t i;
 
@@ -138,20 +127,18 @@ what_finds_no_room_is_counted(void **state)
 	assert_true(has(1));
 }
 
-static bool
-is_ours(const void *p)
+static bool is_ours(const void *p)
 {
 	uint64_t at = (uint64_t)(uintptr_t)p;
 
 	for (size_t i = 0; i < OURS_MAX; i++)
-		if (ours_table[i].kind != OURS_NONE &&
-		    ours_table[i].start <= at && at < ours_table[i].end)
+		if (ours_table[i].kind != OURS_NONE && ours_table[i].start <= at &&
+		    at < ours_table[i].end)
 			return true;
 	return false;
 }
 
-static void
-private_memory_and_the_library_are_in_it(void **state)
+static void private_memory_and_the_library_are_in_it(void **state)
 {
 	int local = 0;
 	char *p;
@@ -168,20 +155,16 @@ private_memory_and_the_library_are_in_it(void **state)
 	assert_false(is_ours(&local));
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(
-	        what_is_added_is_there_in_whole_pages, start_over),
-	    cmocka_unit_test_setup(
-	        neighbours_that_stay_are_one_entry, start_over),
+	    cmocka_unit_test_setup(what_is_added_is_there_in_whole_pages, start_over),
+	    cmocka_unit_test_setup(neighbours_that_stay_are_one_entry, start_over),
 	    cmocka_unit_test_setup(what_stays_cannot_be_removed, start_over),
 	    cmocka_unit_test_setup(parts_of_ranges_go, start_over),
 	    cmocka_unit_test_setup(entries_are_used_again, start_over),
 	    cmocka_unit_test_setup(what_finds_no_room_is_counted, start_over),
-	    cmocka_unit_test_setup(
-	        private_memory_and_the_library_are_in_it, start_over),
+	    cmocka_unit_test_setup(private_memory_and_the_library_are_in_it, start_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,8 +24,7 @@ enum { THREADS = 6, STACKS = 3000, BLOCKS = 20000, DEPTH = 8 };
 
 static pthread_barrier_t gate;
 
-static int
-fresh_segment(void **state)
+static int fresh_segment(void **state)
 {
 	size_t bytes = (size_t)64 << 20;
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -33,20 +32,18 @@ fresh_segment(void **state)
 
 	(void)state;
 	pthread_barrier_init(&gate, NULL, THREADS);
-	return p == MAP_FAILED || !segment_init_plain(p, bytes, bytes) ||
-	        !sites_init(1) || !ledger_init(1)
+	return p == MAP_FAILED || !segment_init_plain(p, bytes, bytes) || !sites_init(1) ||
+	        !ledger_init(1)
 	    ? -1
 	    : 0;
 }
 
-static void
-together(void *(*work)(void *), void *ret[THREADS])
+static void together(void *(*work)(void *), void *ret[THREADS])
 {
 	pthread_t t[THREADS];
 
 	for (uintptr_t i = 0; i < THREADS; i++)
-		assert_int_equal(
-		    pthread_create(&t[i], NULL, work, (void *)i), 0);
+		assert_int_equal(pthread_create(&t[i], NULL, work, (void *)i), 0);
 	for (int i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_join(t[i], ret ? &ret[i] : NULL), 0);
 }
@@ -55,15 +52,12 @@ together(void *(*work)(void *), void *ret[THREADS])
  * the same stacks in another order; outer frames are shared by many, and half
  * of the threads put them into runs
  */
-static uint32_t
-intern(uint32_t k, bool makes_runs)
+static uint32_t intern(uint32_t k, bool makes_runs)
 {
 	uint64_t inner[2] = {0x1000 + k % 97, 0x2000 + k % 89};
 	uint64_t outer[DEPTH];
-	struct sites_way w = {.frames = outer,
-	    .left = DEPTH,
-	    .node = SITES_NODE_ROOT,
-	    .makes_runs = makes_runs};
+	struct sites_way w = {
+	    .frames = outer, .left = DEPTH, .node = SITES_NODE_ROOT, .makes_runs = makes_runs};
 
 	for (uint32_t d = 0; d < DEPTH; d++)
 		outer[DEPTH - 1 - d] = 0x5000 + (k >> d) % 13 + d * 64;
@@ -72,8 +66,7 @@ intern(uint32_t k, bool makes_runs)
 	return sites_get(w.node, sites_inner(inner, 2), SEG_API_MALLOC).v;
 }
 
-static void *
-intern_all(void *arg)
+static void *intern_all(void *arg)
 {
 	uint32_t start = (uint32_t)(uintptr_t)arg * 7919;
 	uint32_t *ids = calloc(STACKS, sizeof(*ids));
@@ -87,8 +80,7 @@ intern_all(void *arg)
 	return ids;
 }
 
-static void
-every_thread_gets_ids_of_the_stack_it_asked_for(void **state)
+static void every_thread_gets_ids_of_the_stack_it_asked_for(void **state)
 {
 	uint64_t mine[64], theirs[64];
 	void *ids[THREADS];
@@ -96,17 +88,13 @@ every_thread_gets_ids_of_the_stack_it_asked_for(void **state)
 	(void)state;
 	together(intern_all, ids);
 	for (uint32_t k = 0; k < STACKS; k++) {
-		uint32_t n = sites_frames(
-		    (struct site_id){((uint32_t *)ids[0])[k]}, mine, 64);
+		uint32_t n = sites_frames((struct site_id){((uint32_t *)ids[0])[k]}, mine, 64);
 
 		assert_int_equal(n, DEPTH + 2);
 		/* a lost race may give a stack two ids; the stack is the same */
 		for (int t = 1; t < THREADS; t++) {
 			assert_int_equal(
-			    sites_frames(
-			        (struct site_id){((uint32_t *)ids[t])[k]},
-			        theirs, 64),
-			    n);
+			    sites_frames((struct site_id){((uint32_t *)ids[t])[k]}, theirs, 64), n);
 			assert_memory_equal(mine, theirs, n * sizeof(*mine));
 		}
 	}
@@ -116,8 +104,7 @@ every_thread_gets_ids_of_the_stack_it_asked_for(void **state)
 
 enum { INFO_SITES = 2000 };
 
-static void *
-age_all(void *arg)
+static void *age_all(void *arg)
 {
 	uint32_t start = (uint32_t)(uintptr_t)arg * 331;
 
@@ -128,8 +115,7 @@ age_all(void *arg)
 }
 
 /* A lost race may give a site two records, which a reader adds up. */
-static void
-deaths_of_a_site_are_all_in_its_records(void **state)
+static void deaths_of_a_site_are_all_in_its_records(void **state)
 {
 	static uint32_t deaths[INFO_SITES + 1];
 	const struct seg_info *info;
@@ -152,19 +138,16 @@ deaths_of_a_site_are_all_in_its_records(void **state)
 }
 
 /* blocks of different threads are neighbours; a block has one owner */
-static void *
-put_and_take(void *arg)
+static void *put_and_take(void *arg)
 {
 	uint64_t me = (uint64_t)(uintptr_t)arg, wrong = 0;
 	struct live_block old, b;
 
 	pthread_barrier_wait(&gate);
 	for (uint64_t i = 0; i < BLOCKS; i++) {
-		uint64_t at =
-		    UINT64_C(0x7f2000000010) + (i * THREADS + me) * 64;
+		uint64_t at = UINT64_C(0x7f2000000010) + (i * THREADS + me) * 64;
 
-		wrong += !live_put_slow(
-		    at, (uint32_t)(me + 1), i, (uint32_t)i, &old);
+		wrong += !live_put_slow(at, (uint32_t)(me + 1), i, (uint32_t)i, &old);
 		wrong += old.site != 0;
 		if (i % 3 == 0) {
 			b = live_take_slow(at);
@@ -172,18 +155,15 @@ put_and_take(void *arg)
 		}
 	}
 	for (uint64_t i = 0; i < BLOCKS; i++) {
-		uint64_t at =
-		    UINT64_C(0x7f2000000010) + (i * THREADS + me) * 64;
+		uint64_t at = UINT64_C(0x7f2000000010) + (i * THREADS + me) * 64;
 
 		b = live_take_slow(at);
-		wrong +=
-		    i % 3 == 0 ? b.site != 0 : b.site != me + 1 || b.size != i;
+		wrong += i % 3 == 0 ? b.site != 0 : b.site != me + 1 || b.size != i;
 	}
 	return (void *)(uintptr_t)wrong;
 }
 
-static void
-neighbouring_blocks_of_many_threads_stay_apart(void **state)
+static void neighbouring_blocks_of_many_threads_stay_apart(void **state)
 {
 	void *wrong[THREADS];
 
@@ -193,8 +173,7 @@ neighbouring_blocks_of_many_threads_stay_apart(void **state)
 		assert_null(wrong[t]);
 }
 
-static void *
-spill_and_take(void *arg)
+static void *spill_and_take(void *arg)
 {
 	uint64_t me = (uint64_t)(uintptr_t)arg, wrong = 0;
 	struct live_block old, b;
@@ -202,8 +181,8 @@ spill_and_take(void *arg)
 	pthread_barrier_wait(&gate);
 	for (uint64_t round = 0; round < 3; round++) {
 		for (uint64_t i = 0; i < BLOCKS / 10; i++)
-			wrong += !spill_put((i * THREADS + me) * 8 + 8,
-			    (uint32_t)(me + 1), i, 0, &old);
+			wrong +=
+			    !spill_put((i * THREADS + me) * 8 + 8, (uint32_t)(me + 1), i, 0, &old);
 		for (uint64_t i = 0; i < BLOCKS / 10; i++) {
 			b = spill_take((i * THREADS + me) * 8 + 8);
 			wrong += b.site != me + 1 || b.size != i;
@@ -212,8 +191,7 @@ spill_and_take(void *arg)
 	return (void *)(uintptr_t)wrong;
 }
 
-static void
-spilled_blocks_of_many_threads_come_back(void **state)
+static void spilled_blocks_of_many_threads_come_back(void **state)
 {
 	void *wrong[THREADS];
 
@@ -223,8 +201,7 @@ spilled_blocks_of_many_threads_come_back(void **state)
 		assert_null(wrong[t]);
 }
 
-static void *
-take_memory(void *arg)
+static void *take_memory(void *arg)
 {
 	uint64_t me = (uint64_t)(uintptr_t)arg + 1, wrong = 0;
 	uint64_t *mine[200];
@@ -241,8 +218,7 @@ take_memory(void *arg)
 	return (void *)(uintptr_t)wrong;
 }
 
-static void
-memory_is_given_to_one_thread_only(void **state)
+static void memory_is_given_to_one_thread_only(void **state)
 {
 	void *wrong[THREADS];
 
@@ -253,8 +229,7 @@ memory_is_given_to_one_thread_only(void **state)
 }
 
 /* one array each, one shared: no event is lost in either */
-static void *
-book(void *arg)
+static void *book(void *arg)
 {
 	uint32_t me = (uint32_t)(uintptr_t)arg;
 	struct thread *t = calloc(1, sizeof(*t));
@@ -265,15 +240,13 @@ book(void *arg)
 	for (uint32_t i = 0; i < BLOCKS; i++) {
 		uint32_t site = intern(i % 50, false);
 
-		if (!ledger_alloc(t, site, i % 100) ||
-		    (i % 2 && !ledger_free(t, site, i % 100)))
+		if (!ledger_alloc(t, site, i % 100) || (i % 2 && !ledger_free(t, site, i % 100)))
 			return NULL;
 	}
 	return t;
 }
 
-static void
-bookings_of_many_threads_add_up(void **state)
+static void bookings_of_many_threads_add_up(void **state)
 {
 	uint64_t allocations = 0, frees = 0;
 	void *threads[THREADS];
@@ -295,22 +268,15 @@ bookings_of_many_threads_add_up(void **state)
 	assert_int_equal(frees, THREADS * BLOCKS / 2);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(
-	        deaths_of_a_site_are_all_in_its_records, fresh_segment),
-	    cmocka_unit_test_setup(
-	        every_thread_gets_ids_of_the_stack_it_asked_for, fresh_segment),
-	    cmocka_unit_test_setup(
-	        neighbouring_blocks_of_many_threads_stay_apart, fresh_segment),
-	    cmocka_unit_test_setup(
-	        spilled_blocks_of_many_threads_come_back, fresh_segment),
-	    cmocka_unit_test_setup(
-	        memory_is_given_to_one_thread_only, fresh_segment),
-	    cmocka_unit_test_setup(
-	        bookings_of_many_threads_add_up, fresh_segment),
+	    cmocka_unit_test_setup(deaths_of_a_site_are_all_in_its_records, fresh_segment),
+	    cmocka_unit_test_setup(every_thread_gets_ids_of_the_stack_it_asked_for, fresh_segment),
+	    cmocka_unit_test_setup(neighbouring_blocks_of_many_threads_stay_apart, fresh_segment),
+	    cmocka_unit_test_setup(spilled_blocks_of_many_threads_come_back, fresh_segment),
+	    cmocka_unit_test_setup(memory_is_given_to_one_thread_only, fresh_segment),
+	    cmocka_unit_test_setup(bookings_of_many_threads_add_up, fresh_segment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,8 +32,7 @@ struct model {
 	uint8_t starts[PAGES + 1];
 };
 
-static void
-not_expected(const struct ranges_run *run)
+static void not_expected(const struct ranges_run *run)
 {
 	(void)run;
 	fail();
@@ -41,22 +40,19 @@ not_expected(const struct ranges_run *run)
 
 static uint64_t beyond_pages;
 
-static void
-count_beyond(const struct ranges_run *run)
+static void count_beyond(const struct ranges_run *run)
 {
 	ADD(&beyond_pages, run->end - run->first);
 }
 
-static void
-put(uint64_t first, uint64_t end, uint32_t site)
+static void put(uint64_t first, uint64_t end, uint32_t site)
 {
 	const struct ranges_run run = {first, end, site, 7, true};
 
 	assert_int_equal(ranges_put(&run), end - first);
 }
 
-static void
-clear(uint64_t first, uint64_t end)
+static void clear(uint64_t first, uint64_t end)
 {
 	struct ranges_taken t;
 
@@ -65,18 +61,15 @@ clear(uint64_t first, uint64_t end)
 	while (t.count);
 }
 
-static void
-a_range_is_found_as_it_was_put(void **state)
+static void a_range_is_found_as_it_was_put(void **state)
 {
-	static const uint64_t lengths[] = {
-	    1, 2, 63, 64, 65, 4096, 4200, 300000};
+	static const uint64_t lengths[] = {1, 2, 63, 64, 65, 4096, 4200, 300000};
 	struct ranges_taken t;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		put(BASE, BASE + lengths[i], 42);
-		ranges_take(
-		    BASE - 100, BASE + lengths[i] + 100, &t, not_expected);
+		ranges_take(BASE - 100, BASE + lengths[i] + 100, &t, not_expected);
 		assert_int_equal(t.count, 1);
 		assert_int_equal(t.runs[0].first, BASE);
 		assert_int_equal(t.runs[0].end, BASE + lengths[i]);
@@ -89,8 +82,7 @@ a_range_is_found_as_it_was_put(void **state)
 	}
 }
 
-static void
-neighbours_of_one_site_stay_two(void **state)
+static void neighbours_of_one_site_stay_two(void **state)
 {
 	struct ranges_taken t;
 
@@ -103,8 +95,7 @@ neighbours_of_one_site_stay_two(void **state)
 	assert_int_equal(t.split, 0);
 }
 
-static void
-what_is_cut_off_begins_a_range(void **state)
+static void what_is_cut_off_begins_a_range(void **state)
 {
 	struct ranges_taken t;
 
@@ -121,8 +112,7 @@ what_is_cut_off_begins_a_range(void **state)
 	assert_int_equal(t.runs[1].first, BASE + 200);
 }
 
-static void
-a_call_that_failed_changes_nothing(void **state)
+static void a_call_that_failed_changes_nothing(void **state)
 {
 	struct ranges_taken t;
 
@@ -139,8 +129,7 @@ a_call_that_failed_changes_nothing(void **state)
 	assert_true(t.runs[0].starts && t.runs[1].starts);
 }
 
-static void
-runs_beyond_the_list_are_told_one_by_one(void **state)
+static void runs_beyond_the_list_are_told_one_by_one(void **state)
 {
 	struct ranges_taken t;
 
@@ -161,8 +150,7 @@ struct scan {
 	uint64_t next;
 };
 
-static bool
-same_as_model(const struct ranges_run *run, void *arg)
+static bool same_as_model(const struct ranges_run *run, void *arg)
 {
 	struct scan *s = arg;
 
@@ -172,14 +160,12 @@ same_as_model(const struct ranges_run *run, void *arg)
 		assert_int_equal(s->m->site[s->next], 0);
 	for (; s->next < run->end - BASE; s->next++) {
 		assert_int_equal(s->m->site[s->next], run->site);
-		assert_int_equal(
-		    s->m->starts[s->next], s->next == run->first - BASE);
+		assert_int_equal(s->m->starts[s->next], s->next == run->first - BASE);
 	}
 	return true;
 }
 
-static void
-random_changes_are_those_of_a_model(void **state)
+static void random_changes_are_those_of_a_model(void **state)
 {
 	struct model *m = calloc(1, sizeof(*m));
 	struct ranges_taken t;
@@ -235,8 +221,7 @@ static int64_t ranges_now, pages_now;
  * All threads unmap their part of one range at the same time. Each part begins
  * where another thread may be marking the beginning of a range.
  */
-static void *
-unmap_one_part(void *arg)
+static void *unmap_one_part(void *arg)
 {
 	const uint64_t first = BASE + (uintptr_t)arg * PART;
 	struct ranges_taken t;
@@ -251,8 +236,7 @@ unmap_one_part(void *arg)
 		ranges_take(first, first + PART, &t, not_expected);
 		for (uint32_t k = 0; k < t.count; k++) {
 			ADD(&ranges_now, -(int64_t)t.runs[k].starts);
-			ADD(&pages_now,
-			    -(int64_t)(t.runs[k].end - t.runs[k].first));
+			ADD(&pages_now, -(int64_t)(t.runs[k].end - t.runs[k].first));
 		}
 		ADD(&ranges_now, t.split != 0);
 		pthread_barrier_wait(&barrier);
@@ -263,25 +247,21 @@ unmap_one_part(void *arg)
 	return NULL;
 }
 
-static void
-threads_cut_one_range_at_the_same_time(void **state)
+static void threads_cut_one_range_at_the_same_time(void **state)
 {
 	pthread_t all[THREADS];
 
 	(void)state;
 	pthread_barrier_init(&barrier, NULL, THREADS);
 	for (uintptr_t i = 0; i < THREADS; i++)
-		assert_int_equal(
-		    pthread_create(&all[i], NULL, unmap_one_part, (void *)i),
-		    0);
+		assert_int_equal(pthread_create(&all[i], NULL, unmap_one_part, (void *)i), 0);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(all[i], NULL);
 	pthread_barrier_destroy(&barrier);
 }
 
 /* The last test: the nodes are used up after it. */
-static void
-a_full_table_says_so(void **state)
+static void a_full_table_says_so(void **state)
 {
 	const uint64_t step = 64; /* each page needs a node of its own */
 	struct ranges_run run = {.site = 1, .starts = true};
@@ -296,8 +276,7 @@ a_full_table_says_so(void **state)
 	}
 	assert_in_range(entered, RANGES_NODES - 3000, RANGES_NODES);
 	/* a whole entry needs no node; a part of it cannot be cut off */
-	run = (struct ranges_run){
-	    UINT64_C(1) << 32, (UINT64_C(1) << 32) + 4096, 2, 0, true};
+	run = (struct ranges_run){UINT64_C(1) << 32, (UINT64_C(1) << 32) + 4096, 2, 0, true};
 	run.first = UINT64_C(1) << 24;
 	run.end = UINT64_C(2) << 24;
 	assert_int_equal(ranges_put(&run), UINT64_C(1) << 24);
@@ -312,8 +291,7 @@ a_full_table_says_so(void **state)
 	assert_int_equal(found + beyond_pages, entered);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_range_is_found_as_it_was_put),

@@ -22,8 +22,7 @@ enum { THREADS = 4, EVENTS = 4000, SITES = 40000, FAR_BLOCKS = 200000 };
 enum tier { HIT, READY, LAST };
 
 /* An event by one tier alone. False: the tier could not do it. */
-__attribute__((noinline)) static bool
-tiered(enum tier tier, void *p, uint64_t size)
+__attribute__((noinline)) static bool tiered(enum tier tier, void *p, uint64_t size)
 {
 	CPU_CALLER(c);
 	struct gate *g = thread_gate;
@@ -31,13 +30,11 @@ tiered(enum tier tier, void *p, uint64_t size)
 
 	thread_enter(g);
 	if (tier == READY) {
-		recorder_alloc_ready(
-		    t, p, size, &c, SEG_API_MALLOC, RECORDER_NOW);
+		recorder_alloc_ready(t, p, size, &c, SEG_API_MALLOC, RECORDER_NOW);
 		return true;
 	}
 	if (tier == LAST)
-		return recorder_alloc_last(
-		           p, size, c.pc, c.sp, c.fp, SEG_API_MALLOC) == p;
+		return recorder_alloc_last(p, size, c.pc, c.sp, c.fp, SEG_API_MALLOC) == p;
 	if (recorder_alloc_hit(t, p, size, &c, SEG_API_MALLOC, RECORDER_NOW)) {
 		recorder_leave(g, t);
 		return true;
@@ -63,8 +60,7 @@ static const struct step {
 };
 enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
 
-static void
-run_tiers(void)
+static void run_tiers(void)
 {
 	struct ledger_sums before = ledger_sums(), after;
 	uint32_t i, site = 0;
@@ -77,8 +73,7 @@ run_tiers(void)
 		after = ledger_sums();
 		CHECK(done == steps[i].works);
 		CHECK(thread_gate->state == THREAD_READY);
-		CHECK(after.allocations - before.allocations ==
-		    steps[i].recorded);
+		CHECK(after.allocations - before.allocations == steps[i].recorded);
 		b = live_take_slow((uint64_t)(uintptr_t)started_block(i));
 		CHECK((b.site != 0) == done);
 		CHECK(!done || b.size == 100);
@@ -90,8 +85,7 @@ run_tiers(void)
 	CHECK(started_count(SEG_NESTED_EVENTS) == 0);
 }
 
-static void
-the_first_tier_writes_all_or_nothing(void **state)
+static void the_first_tier_writes_all_or_nothing(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_tiers, NULL), 0);
@@ -99,8 +93,7 @@ the_first_tier_writes_all_or_nothing(void **state)
 
 /* ---- frees --------------------------------------------------------------- */
 
-static void
-run_frees(void)
+static void run_frees(void)
 {
 	struct ledger_sums before = ledger_sums(), after;
 	struct live_found f;
@@ -141,20 +134,18 @@ run_frees(void)
 	CHECK(ledger_sums().frees == after.frees);
 }
 
-static void
-a_free_is_recorded_once_or_counted(void **state)
+static void a_free_is_recorded_once_or_counted(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_frees, NULL), 0);
 }
 
 /* A caller in libc, on a stack of our own with return addresses all over. */
-static struct cpu_frame
-other_stack(void)
+static struct cpu_frame other_stack(void)
 {
 	const uint64_t pc = (uint64_t)(uintptr_t)&qsort + 1;
-	uint64_t *stack = mmap(NULL, (size_t)16 * CPU_PAGE,
-	    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t *stack = mmap(NULL, (size_t)16 * CPU_PAGE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t *sp = stack + 8 * CPU_PAGE / sizeof(*sp);
 
 	CHECK(stack != MAP_FAILED);
@@ -163,8 +154,7 @@ other_stack(void)
 	return (struct cpu_frame){pc, (uint64_t)(uintptr_t)sp, 0};
 }
 
-static void
-run_missed(void)
+static void run_missed(void)
 {
 	const struct cpu_frame c = other_stack();
 	struct ledger_sums sums;
@@ -173,8 +163,7 @@ run_missed(void)
 	started_alloc(started_block(1), 24); /* its free went past us */
 	CHECK(started_count(SEG_MISSED_FREES) == 1);
 	CHECK(started_count(SEG_MISSED_BYTES) == 64);
-	recorder_alloc_any(
-	    started_block(1), 32, &c, SEG_API_MALLOC, RECORDER_NOW);
+	recorder_alloc_any(started_block(1), 32, &c, SEG_API_MALLOC, RECORDER_NOW);
 	CHECK(started_count(SEG_MISSED_FREES) == 2);
 	CHECK(started_count(SEG_MISSED_BYTES) == 88);
 	sums = ledger_sums();
@@ -182,21 +171,19 @@ run_missed(void)
 	CHECK(sums.allocated_bytes - sums.freed_bytes == 32);
 	/* a large block begins right before another one: it is gone as well */
 	started_alloc(started_block(20), 16);
-	recorder_alloc_any((char *)started_block(20) - (1 << live_granule_bits),
-	    1000, &c, SEG_API_MALLOC, RECORDER_NOW);
+	recorder_alloc_any((char *)started_block(20) - (1 << live_granule_bits), 1000, &c,
+	    SEG_API_MALLOC, RECORDER_NOW);
 	CHECK(started_count(SEG_MISSED_FREES) == 3);
 	CHECK(started_count(SEG_MISSED_BYTES) == 88 + 16);
 }
 
-static void
-an_address_that_comes_back_tells_of_a_missed_free(void **state)
+static void an_address_that_comes_back_tells_of_a_missed_free(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_missed, NULL), 0);
 }
 
-__attribute__((noinline)) static void
-reallocate(void *old, void *p, uint64_t size, bool nested)
+__attribute__((noinline)) static void reallocate(void *old, void *p, uint64_t size, bool nested)
 {
 	CPU_CALLER(c);
 	struct live_block b = live_take_slow((uint64_t)(uintptr_t)old);
@@ -208,8 +195,7 @@ reallocate(void *old, void *p, uint64_t size, bool nested)
 		thread_leave(thread_gate);
 }
 
-static void
-run_realloc(void)
+static void run_realloc(void)
 {
 	struct ledger_sums sums;
 
@@ -233,8 +219,7 @@ run_realloc(void)
 	CHECK(thread_gate->state == THREAD_READY);
 }
 
-static void
-realloc_is_a_free_and_an_allocation_unless_it_fails(void **state)
+static void realloc_is_a_free_and_an_allocation_unless_it_fails(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_realloc, NULL), 0);
@@ -242,8 +227,7 @@ realloc_is_a_free_and_an_allocation_unless_it_fails(void **state)
 
 /* ---- nested events ------------------------------------------------------- */
 
-static void
-run_nested(void)
+static void run_nested(void)
 {
 	struct ledger_sums before, after;
 	uint32_t i;
@@ -280,15 +264,13 @@ run_nested(void)
 	CHECK(started_count(SEG_LOST_EVENTS) == 0);
 }
 
-static void
-events_inside_a_hook_are_recorded_too(void **state)
+static void events_inside_a_hook_are_recorded_too(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_nested, NULL), 0);
 }
 
-static void
-run_closing(void)
+static void run_closing(void)
 {
 	uint32_t gen = module_gen;
 	struct gate *g;
@@ -305,8 +287,7 @@ run_closing(void)
 	CHECK(ledger_sums().frees == 1);
 }
 
-static void
-a_free_inside_dlclose_makes_modules_distrusted(void **state)
+static void a_free_inside_dlclose_makes_modules_distrusted(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_closing, NULL), 0);
@@ -316,8 +297,7 @@ a_free_inside_dlclose_makes_modules_distrusted(void **state)
 
 static uint32_t command;
 
-static void
-run_commands(void)
+static void run_commands(void)
 {
 	struct ledger_sums sums;
 
@@ -349,15 +329,13 @@ run_commands(void)
 	CHECK(started_count(SEG_UNKNOWN_FREES) == 0);
 }
 
-static void
-the_command_word_is_obeyed_by_the_next_event(void **state)
+static void the_command_word_is_obeyed_by_the_next_event(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_commands, NULL), 0);
 }
 
-static void
-run_pause(void)
+static void run_pause(void)
 {
 	started_alloc(started_block(1), 64);
 	recorder_pause(1);
@@ -375,8 +353,7 @@ run_pause(void)
 	CHECK(ledger_sums().allocations == 2 && ledger_sums().frees == 1);
 }
 
-static void
-a_paused_thread_counts_its_allocations(void **state)
+static void a_paused_thread_counts_its_allocations(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_pause, NULL), 0);
@@ -384,8 +361,7 @@ a_paused_thread_counts_its_allocations(void **state)
 
 /* ---- losses -------------------------------------------------------------- */
 
-static void
-run_full(void)
+static void run_full(void)
 {
 	struct cpu_frame c = other_stack();
 	struct ledger_sums sums;
@@ -394,8 +370,7 @@ run_full(void)
 	/* each pc in the code of libc is a stack of its own */
 	for (i = 0; i < SITES; i++) {
 		c.pc = (uint64_t)(uintptr_t)&qsort + i * UINT64_C(8);
-		recorder_alloc_any(
-		    started_block(i), 48, &c, SEG_API_MALLOC, RECORDER_NOW);
+		recorder_alloc_any(started_block(i), 48, &c, SEG_API_MALLOC, RECORDER_NOW);
 	}
 	sums = ledger_sums();
 	CHECK(started_count(SEG_LOST_SITES) > 0); /* the segment is full */
@@ -404,30 +379,25 @@ run_full(void)
 	for (i = 0; i < SITES; i++)
 		started_free(started_block(i));
 	sums = ledger_sums();
-	CHECK(sums.frees + started_count(SEG_LOST_FREES) +
-	        started_count(SEG_UNTRACKED_FREES) ==
+	CHECK(sums.frees + started_count(SEG_LOST_FREES) + started_count(SEG_UNTRACKED_FREES) ==
 	    SITES);
 	CHECK(sums.allocations == sums.frees + started_count(SEG_LOST_FREES));
 	CHECK(started_count(SEG_UNKNOWN_FREES) == 0);
 }
 
-static void
-a_full_segment_loses_stacks_and_counts_them(void **state)
+static void a_full_segment_loses_stacks_and_counts_them(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_full, "SEEP_BUDGET=256K"), 0);
 }
 
 /* 16 MiB apart. */
-static const void *
-far_block(uint32_t i)
+static const void *far_block(uint32_t i)
 {
-	return (
-	    const void *)(uintptr_t)((UINT64_C(1) << 40) + ((uint64_t)i << 24));
+	return (const void *)(uintptr_t)((UINT64_C(1) << 40) + ((uint64_t)i << 24));
 }
 
-static void
-run_no_memory(void)
+static void run_no_memory(void)
 {
 	const struct rlimit none = {0, 0};
 	struct ledger_sums before, after;
@@ -441,22 +411,19 @@ run_no_memory(void)
 		started_alloc(far_block(i), 48);
 	after = ledger_sums();
 	CHECK(started_count(SEG_LOST_EVENTS) > 0);
-	CHECK(after.allocations - before.allocations +
-	        started_count(SEG_LOST_EVENTS) ==
-	    FAR_BLOCKS);
+	CHECK(
+	    after.allocations - before.allocations + started_count(SEG_LOST_EVENTS) == FAR_BLOCKS);
 	CHECK(after.allocated_bytes - before.allocated_bytes ==
 	    48 * (after.allocations - before.allocations));
 	for (i = 0; i < FAR_BLOCKS; i++)
 		started_free(far_block(i));
 	after = ledger_sums();
 	CHECK(after.allocations - after.frees == 1);
-	CHECK(started_count(SEG_UNTRACKED_FREES) ==
-	    started_count(SEG_LOST_EVENTS));
+	CHECK(started_count(SEG_UNTRACKED_FREES) == started_count(SEG_LOST_EVENTS));
 	CHECK(started_count(SEG_UNKNOWN_FREES) == 0);
 }
 
-static void
-an_event_without_memory_is_lost_and_counted(void **state)
+static void an_event_without_memory_is_lost_and_counted(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_no_memory, NULL), 0);
@@ -466,8 +433,7 @@ an_event_without_memory_is_lost_and_counted(void **state)
 
 static uint64_t handed[THREADS]; /* the block that another thread frees */
 
-static void *
-work(void *arg)
+static void *work(void *arg)
 {
 	uint32_t me = (uint32_t)(uintptr_t)arg, i;
 	uint32_t at = me * EVENTS * 2;
@@ -477,16 +443,15 @@ work(void *arg)
 		uint64_t other;
 
 		started_alloc(p, 8 + i % 500);
-		other = __atomic_exchange_n(&handed[(me + 1) % THREADS],
-		    (uint64_t)(uintptr_t)p, __ATOMIC_ACQ_REL);
+		other = __atomic_exchange_n(
+		    &handed[(me + 1) % THREADS], (uint64_t)(uintptr_t)p, __ATOMIC_ACQ_REL);
 		if (other)
 			started_free((const void *)(uintptr_t)other);
 	}
 	return NULL;
 }
 
-static void
-run_threads(void)
+static void run_threads(void)
 {
 	pthread_t threads[THREADS];
 	struct ledger_sums sums;
@@ -507,22 +472,19 @@ run_threads(void)
 	CHECK(started_count(SEG_LOST_EVENTS) == 0);
 }
 
-static void
-blocks_that_other_threads_free_are_counted_once(void **state)
+static void blocks_that_other_threads_free_are_counted_once(void **state)
 {
 	(void)state;
 	assert_int_equal(started_run(run_threads, NULL), 0);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_first_tier_writes_all_or_nothing),
 	    cmocka_unit_test(a_free_is_recorded_once_or_counted),
 	    cmocka_unit_test(an_address_that_comes_back_tells_of_a_missed_free),
-	    cmocka_unit_test(
-	        realloc_is_a_free_and_an_allocation_unless_it_fails),
+	    cmocka_unit_test(realloc_is_a_free_and_an_allocation_unless_it_fails),
 	    cmocka_unit_test(events_inside_a_hook_are_recorded_too),
 	    cmocka_unit_test(a_free_inside_dlclose_makes_modules_distrusted),
 	    cmocka_unit_test(the_command_word_is_obeyed_by_the_next_event),
@@ -532,6 +494,5 @@ main(void)
 	    cmocka_unit_test(blocks_that_other_threads_free_are_counted_once),
 	};
 
-	return cmocka_run_group_tests(
-	    tests, started_make_dir, started_remove_dir);
+	return cmocka_run_group_tests(tests, started_make_dir, started_remove_dir);
 }

@@ -11,8 +11,7 @@
 
 #include "collector/heap/sample.h"
 
-static void
-weights_are_one_over_the_probability(void **state)
+static void weights_are_one_over_the_probability(void **state)
 {
 	static const uint64_t rates[] = {1, 100, 4096, 524288, 1 << 30};
 	size_t i;
@@ -32,8 +31,7 @@ weights_are_one_over_the_probability(void **state)
 	}
 }
 
-static void
-distances_are_exponential_with_the_mean_asked_for(void **state)
+static void distances_are_exponential_with_the_mean_asked_for(void **state)
 {
 	enum { N = 200000 };
 	uint64_t rng = 88172645463325252u;
@@ -58,8 +56,7 @@ distances_are_exponential_with_the_mean_asked_for(void **state)
 }
 
 /* One process of the given block size; returns estimate / truth. */
-static double
-estimate(uint64_t size, uint64_t *rng, int blocks)
+static double estimate(uint64_t size, uint64_t *rng, int blocks)
 {
 	int64_t left = sample_distance(rng);
 	double bytes = 0;
@@ -75,8 +72,7 @@ estimate(uint64_t size, uint64_t *rng, int blocks)
 	return bytes / ((double)size * blocks);
 }
 
-static void
-estimates_are_unbiased_for_small_and_for_large_blocks(void **state)
+static void estimates_are_unbiased_for_small_and_for_large_blocks(void **state)
 {
 	static const uint64_t sizes[] = {16, 1000, 100000, 524288, 5000000};
 	uint64_t rng = 1234567;
@@ -89,14 +85,12 @@ estimates_are_unbiased_for_small_and_for_large_blocks(void **state)
 		int k;
 
 		for (k = 0; k < 50; k++)
-			sum += estimate(
-			    sizes[i], &rng, (int)(20000000 / sizes[i]) + 400);
+			sum += estimate(sizes[i], &rng, (int)(20000000 / sizes[i]) + 400);
 		assert_true(fabs(sum / 50 - 1) < 0.03);
 	}
 }
 
-static void
-the_stated_error_covers_the_truth(void **state)
+static void the_stated_error_covers_the_truth(void **state)
 {
 	enum { RUNS = 400, BLOCKS = 30000 };
 	uint64_t rng = 42;
@@ -127,8 +121,7 @@ the_stated_error_covers_the_truth(void **state)
 	assert_true(inside >= RUNS * 93 / 100);
 }
 
-static void
-the_filter_never_denies_what_was_entered(void **state)
+static void the_filter_never_denies_what_was_entered(void **state)
 {
 	uintptr_t i;
 
@@ -143,14 +136,12 @@ the_filter_never_denies_what_was_entered(void **state)
 	assert_false(sample_maybe((void *)(uintptr_t)(17 * 4096)));
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(weights_are_one_over_the_probability),
 	    cmocka_unit_test(distances_are_exponential_with_the_mean_asked_for),
-	    cmocka_unit_test(
-	        estimates_are_unbiased_for_small_and_for_large_blocks),
+	    cmocka_unit_test(estimates_are_unbiased_for_small_and_for_large_blocks),
 	    cmocka_unit_test(the_stated_error_covers_the_truth),
 	    cmocka_unit_test(the_filter_never_denies_what_was_entered),
 	};

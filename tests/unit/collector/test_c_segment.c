@@ -26,16 +26,14 @@ static sigjmp_buf back;
 static volatile sig_atomic_t steps, leave_at;
 
 /* Comes after each instruction while the trap flag is set. */
-static void
-step(int signal_number)
+static void step(int signal_number)
 {
 	(void)signal_number;
 	if (++steps == leave_at)
 		siglongjmp(back, 1);
 }
 
-static void
-trace(bool on)
+static void trace(bool on)
 {
 	uint64_t flags;
 
@@ -47,8 +45,7 @@ trace(bool on)
 }
 
 /* Opens the row, and leaves at instruction n. False: it came to its end. */
-static bool
-open_and_leave(struct segment_table *t, uint64_t row, int n)
+static bool open_and_leave(struct segment_table *t, uint64_t row, int n)
 {
 	bool volatile left = true;
 
@@ -63,8 +60,7 @@ open_and_leave(struct segment_table *t, uint64_t row, int n)
 	return left;
 }
 
-static int
-fresh_segment(void **state)
+static int fresh_segment(void **state)
 {
 	struct sigaction act = {.sa_handler = step};
 	void *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
@@ -79,29 +75,25 @@ fresh_segment(void **state)
 }
 
 /* The entries that readers take for this row's, and where it is by the last. */
-static int
-entries_of(const struct segment_table *t, uint64_t row, const void **ret)
+static int entries_of(const struct segment_table *t, uint64_t row, const void **ret)
 {
-	const struct seg_extent *dir =
-	    (const void *)(segment.memory.head + SEG_HEADER_BYTES);
+	const struct seg_extent *dir = (const void *)(segment.memory.head + SEG_HEADER_BYTES);
 	int found = 0;
 
 	for (uint32_t i = 0; i < segment.header->dir_used; i++) {
 		const struct seg_extent *e = &dir[i];
 
-		if (e->kind != t->kind || e->owner != t->owner ||
-		    row < e->first || row >= e->first + e->count)
+		if (e->kind != t->kind || e->owner != t->owner || row < e->first ||
+		    row >= e->first + e->count)
 			continue;
 		found++;
-		*ret = segment.memory.extents +
-		    (e->offset - segment.layout.first) +
+		*ret = segment.memory.extents + (e->offset - segment.layout.first) +
 		    (row - e->first) * e->row_bytes;
 	}
 	return found;
 }
 
-static void
-a_chunk_in_use_always_has_its_entry(void **state)
+static void a_chunk_in_use_always_has_its_entry(void **state)
 {
 	bool left = true;
 	int n;
@@ -112,8 +104,8 @@ a_chunk_in_use_always_has_its_entry(void **state)
 		const void *seen = NULL;
 		void *row;
 
-		assert_true(segment_table_init(
-		    &t, SEG_EXT_LEDGER, (uint32_t)n, ROW_BYTES, 0, ROWS));
+		assert_true(
+		    segment_table_init(&t, SEG_EXT_LEDGER, (uint32_t)n, ROW_BYTES, 0, ROWS));
 		left = open_and_leave(&t, 7, n);
 		/* whoever comes next, for the same chunk or another one */
 		if (n % 2)
@@ -126,20 +118,17 @@ a_chunk_in_use_always_has_its_entry(void **state)
 		if (n % 2)
 			assert_int_equal(entries_of(&t, ROWS - 1, &seen), 1);
 		/* its chunk pointers are used again, without what they held */
-		segment_table_shape(
-		    &t, SEG_EXT_LEDGER, (uint32_t)n, ROW_BYTES, 0, ROWS);
+		segment_table_shape(&t, SEG_EXT_LEDGER, (uint32_t)n, ROW_BYTES, 0, ROWS);
 		assert_null(segment_table_peek(&t, 7));
 	}
 	assert_false(left); /* every instruction had its turn */
 	assert_true(n > 50 || !STEPS_ARE_POSSIBLE);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(
-	        a_chunk_in_use_always_has_its_entry, fresh_segment),
+	    cmocka_unit_test_setup(a_chunk_in_use_always_has_its_entry, fresh_segment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

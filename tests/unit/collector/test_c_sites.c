@@ -16,8 +16,7 @@
 
 enum { FRAMES = 40, SEGMENT = 64 << 20, FIRST = 1 };
 
-static int
-start(void **state)
+static int start(void **state)
 {
 	static uint8_t *at;
 
@@ -28,14 +27,11 @@ start(void **state)
 	if (at == MAP_FAILED || madvise(at, SEGMENT, MADV_DONTNEED) != 0)
 		return -1;
 	tick_start(true);
-	return segment_init_plain(at, SEGMENT, SEGMENT) && sites_init(FIRST)
-	    ? 0
-	    : -1;
+	return segment_init_plain(at, SEGMENT, SEGMENT) && sites_init(FIRST) ? 0 : -1;
 }
 
 /* The frames of stack number `way`: they differ from the outer end inwards. */
-static void
-list(uint64_t *frames, uint32_t count, uint64_t way)
+static void list(uint64_t *frames, uint32_t count, uint64_t way)
 {
 	for (uint32_t i = 0; i < count; i++)
 		frames[i] = UINT64_C(1) << 48 | (0x1000 + i);
@@ -43,13 +39,10 @@ list(uint64_t *frames, uint32_t count, uint64_t way)
 }
 
 /* Interns it; how many nodes were passed. */
-static uint32_t
-intern(const uint64_t *frames, uint32_t count, bool makes_runs, uint32_t *ret)
+static uint32_t intern(const uint64_t *frames, uint32_t count, bool makes_runs, uint32_t *ret)
 {
-	struct sites_way w = {.frames = frames,
-	    .left = count,
-	    .node = SITES_NODE_ROOT,
-	    .makes_runs = makes_runs};
+	struct sites_way w = {
+	    .frames = frames, .left = count, .node = SITES_NODE_ROOT, .makes_runs = makes_runs};
 	uint32_t steps = 0;
 
 	for (; w.left; steps++)
@@ -58,12 +51,10 @@ intern(const uint64_t *frames, uint32_t count, bool makes_runs, uint32_t *ret)
 	return steps;
 }
 
-static void
-assert_frames(uint32_t node, const uint64_t *frames, uint32_t count)
+static void assert_frames(uint32_t node, const uint64_t *frames, uint32_t count)
 {
 	uint64_t found[FRAMES + 1];
-	struct site_id s =
-	    sites_get(node, sites_inner(NULL, 0), SEG_API_MALLOC);
+	struct site_id s = sites_get(node, sites_inner(NULL, 0), SEG_API_MALLOC);
 
 	assert_true(s.v > FIRST);
 	assert_int_equal(sites_frames(s, found, FRAMES + 1), count);
@@ -71,8 +62,7 @@ assert_frames(uint32_t node, const uint64_t *frames, uint32_t count)
 	assert_int_equal(sites_root(s), SITES_NODE_ROOT);
 }
 
-static void
-runs_hold_the_frames_of_every_length(void **state)
+static void runs_hold_the_frames_of_every_length(void **state)
 {
 	uint64_t frames[FRAMES];
 
@@ -91,8 +81,7 @@ runs_hold_the_frames_of_every_length(void **state)
 	assert_int_equal(segment.header->version, SEG_VERSION_RUNS);
 }
 
-static void
-without_many_new_frames_there_are_no_runs(void **state)
+static void without_many_new_frames_there_are_no_runs(void **state)
 {
 	uint64_t frames[FRAMES];
 	uint32_t node, other;
@@ -110,8 +99,7 @@ without_many_new_frames_there_are_no_runs(void **state)
 	assert_int_equal(segment.header->version, SEG_VERSION);
 }
 
-static void
-stacks_that_share_frames_share_records(void **state)
+static void stacks_that_share_frames_share_records(void **state)
 {
 	uint64_t frames[FRAMES];
 	uint32_t before, node;
@@ -129,13 +117,11 @@ stacks_that_share_frames_share_records(void **state)
 	assert_frames(node, frames, 20);
 }
 
-static void
-a_stack_is_found_by_all_its_frames(void **state)
+static void a_stack_is_found_by_all_its_frames(void **state)
 {
 	uint64_t frames[FRAMES];
 	uint32_t inner = sites_inner(NULL, 0), node;
-	struct sites_stack key = {
-	    .hash = 77, .frames = frames, .count = 20, .inner = inner};
+	struct sites_stack key = {.hash = 77, .frames = frames, .count = 20, .inner = inner};
 	struct site_id s;
 
 	(void)state;
@@ -160,8 +146,7 @@ a_stack_is_found_by_all_its_frames(void **state)
 	assert_int_equal(sites_known(&key).v, 0);
 }
 
-static void
-an_entered_stack_is_found_by_its_node_alone(void **state)
+static void an_entered_stack_is_found_by_its_node_alone(void **state)
 {
 	uint64_t frames[FRAMES];
 	uint32_t inner = sites_inner(NULL, 0), node, other;
@@ -188,15 +173,13 @@ an_entered_stack_is_found_by_its_node_alone(void **state)
 }
 
 /* What another process has written there opens nothing (I20). */
-static void
-numbers_in_the_segment_are_not_trusted(void **state)
+static void numbers_in_the_segment_are_not_trusted(void **state)
 {
 	static const uint64_t odd[] = {
 	    0, 1, 5000, 1 << 22, UINT32_MAX, UINT64_MAX, UINT64_C(1) << 32 | 1};
 	uint64_t frames[FRAMES], found[FRAMES];
 	uint32_t inner = sites_inner(NULL, 0), node;
-	struct sites_stack key = {
-	    .hash = 77, .frames = frames, .count = 20, .inner = inner};
+	struct sites_stack key = {.hash = 77, .frames = frames, .count = 20, .inner = inner};
 	struct seg_inner *run;
 	struct seg_node *row;
 	struct site_id s;
@@ -231,8 +214,7 @@ numbers_in_the_segment_are_not_trusted(void **state)
 	assert_int_equal(sites_known(&key).v, s.v);
 }
 
-static void
-a_forked_child_starts_without_runs(void **state)
+static void a_forked_child_starts_without_runs(void **state)
 {
 	uint64_t frames[FRAMES];
 	uint32_t node;
@@ -246,20 +228,15 @@ a_forked_child_starts_without_runs(void **state)
 	assert_frames(node, frames, 20);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(runs_hold_the_frames_of_every_length, start),
-	    cmocka_unit_test_setup(
-	        without_many_new_frames_there_are_no_runs, start),
-	    cmocka_unit_test_setup(
-	        stacks_that_share_frames_share_records, start),
+	    cmocka_unit_test_setup(without_many_new_frames_there_are_no_runs, start),
+	    cmocka_unit_test_setup(stacks_that_share_frames_share_records, start),
 	    cmocka_unit_test_setup(a_stack_is_found_by_all_its_frames, start),
-	    cmocka_unit_test_setup(
-	        an_entered_stack_is_found_by_its_node_alone, start),
-	    cmocka_unit_test_setup(
-	        numbers_in_the_segment_are_not_trusted, start),
+	    cmocka_unit_test_setup(an_entered_stack_is_found_by_its_node_alone, start),
+	    cmocka_unit_test_setup(numbers_in_the_segment_are_not_trusted, start),
 	    cmocka_unit_test_setup(a_forked_child_starts_without_runs, start),
 	};
 

@@ -36,8 +36,7 @@ static _Thread_local uint32_t found_first, found_whole, found_second, joined;
 static uint32_t checked, nested_checked, wrong, stop;
 
 /* What both say of the frames above hook(). */
-static void
-compare(struct site_id s, void *const *theirs, int n)
+static void compare(struct site_id s, void *const *theirs, int n)
 {
 	uint64_t ours[FRAMES];
 	int count = (int)sites_frames(s, ours, FRAMES), skip = 1, i;
@@ -47,8 +46,7 @@ compare(struct site_id s, void *const *theirs, int n)
 	    SEG_FRAME_PC(ours[0]) != (uint64_t)(uintptr_t)theirs[skip])
 		skip++;
 	for (i = 0; i < count && i + skip < n; i++)
-		if (SEG_FRAME_PC(ours[i]) !=
-		    (uint64_t)(uintptr_t)theirs[i + skip])
+		if (SEG_FRAME_PC(ours[i]) != (uint64_t)(uintptr_t)theirs[i + skip])
 			ADD(&wrong, 1);
 	/* where a stack begins, one may have a frame more */
 	if (count == 0 || count + skip + 2 < n)
@@ -56,8 +54,7 @@ compare(struct site_id s, void *const *theirs, int n)
 }
 
 /* The site that malloc() finds without a search, if it does; else 0. */
-static struct site_id
-found_by_hook(struct thread *t, const struct cpu_frame *c)
+static struct site_id found_by_hook(struct thread *t, const struct cpu_frame *c)
 {
 	const uint64_t key = memo_key(c, SEG_API_MALLOC);
 	uint64_t checks;
@@ -85,8 +82,7 @@ found_by_hook(struct thread *t, const struct cpu_frame *c)
 }
 
 /* As an exported hook does it, in exact mode and inside another hook. */
-__attribute__((noinline)) static void
-hook(void)
+__attribute__((noinline)) static void hook(void)
 {
 	CPU_CALLER(c);
 	struct thread *t = thread_self;
@@ -118,14 +114,11 @@ hook(void)
 	ADD(&checked, 1);
 	if (LOAD(&checked) % 8)
 		return;
-	compare(
-	    plain_site(t, &c, SEG_API_MALLOC, scratch, FRAMES, &own, &whole),
-	    theirs, n);
+	compare(plain_site(t, &c, SEG_API_MALLOC, scratch, FRAMES, &own, &whole), theirs, n);
 	ADD(&nested_checked, 1);
 }
 
-__attribute__((noinline)) static void
-descend(uint32_t path, int depth)
+__attribute__((noinline)) static void descend(uint32_t path, int depth)
 {
 	char room[64];
 
@@ -142,16 +135,14 @@ descend(uint32_t path, int depth)
 	__asm__ volatile("" ::: "memory");
 }
 
-static int
-start(void **state)
+static int start(void **state)
 {
 	size_t bytes = (size_t)64 << 20;
 	void *warm[4];
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	void *find = dlsym(RTLD_DEFAULT, "_dl_find_object");
-	const uint32_t *pthread_bytes =
-	    dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread");
+	const uint32_t *pthread_bytes = dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread");
 	struct rlimit stack;
 
 	(void)state;
@@ -163,17 +154,15 @@ start(void **state)
 	tick_start(true);
 	if (getrlimit(RLIMIT_STACK, &stack) != 0 || !pthread_bytes)
 		return -1;
-	walk_init(&(struct walk_facts){(uint64_t)(uintptr_t)__libc_stack_end,
-	    stack.rlim_cur, *pthread_bytes, true, true});
+	walk_init(&(struct walk_facts){
+	    (uint64_t)(uintptr_t)__libc_stack_end, stack.rlim_cur, *pthread_bytes, true, true});
 	thread_init(true, true);
-	return module_init(find, "test_c_stack") && rules_init() &&
-	        sites_init(1) && ledger_init(1)
+	return module_init(find, "test_c_stack") && rules_init() && sites_init(1) && ledger_init(1)
 	    ? 0
 	    : -1;
 }
 
-static void
-stacks_of_all_depths_equal_the_unwinders(void **state)
+static void stacks_of_all_depths_equal_the_unwinders(void **state)
 {
 	(void)state;
 	checked = wrong = 0;
@@ -184,16 +173,14 @@ stacks_of_all_depths_equal_the_unwinders(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-static void
-on_signal(int number)
+static void on_signal(int number)
 {
 	(void)number;
 	descend(5, 3);
 }
 
 /* Calls `often` more than `seldom`; says how many were at the first place. */
-static uint32_t
-found_of(uint32_t seldom, uint32_t often, int rounds)
+static uint32_t found_of(uint32_t seldom, uint32_t often, int rounds)
 {
 	found_first = 0;
 	for (int i = 0; i < rounds; i++)
@@ -201,8 +188,7 @@ found_of(uint32_t seldom, uint32_t often, int rounds)
 	return found_first;
 }
 
-static void
-the_stack_that_comes_most_is_found_first(void **state)
+static void the_stack_that_comes_most_is_found_first(void **state)
 {
 	(void)state;
 	checked = wrong = 0;
@@ -220,8 +206,7 @@ the_stack_that_comes_most_is_found_first(void **state)
  * Two stacks that differ in an inner frame, one as often as the other. Depending on
  * where the stack is, another stack may have their places, but not at three depths.
  */
-static void
-the_second_place_is_found_without_a_search(void **state)
+static void the_second_place_is_found_without_a_search(void **state)
 {
 	bool found = false;
 
@@ -238,8 +223,7 @@ the_second_place_is_found_without_a_search(void **state)
 }
 
 /* The outermost calls of 20 drawn at random, so the copy seldom holds. */
-static void
-take_turns(uint32_t rounds)
+static void take_turns(uint32_t rounds)
 {
 	static uint32_t random = 1;
 
@@ -249,8 +233,7 @@ take_turns(uint32_t rounds)
 	}
 }
 
-static uint32_t
-turns_used(const struct turns *all)
+static uint32_t turns_used(const struct turns *all)
 {
 	uint32_t n = 0;
 
@@ -259,8 +242,7 @@ turns_used(const struct turns *all)
 	return n;
 }
 
-static void
-turns_are_proven_by_their_frames(void **state)
+static void turns_are_proven_by_their_frames(void **state)
 {
 	struct turns *all;
 
@@ -294,8 +276,8 @@ turns_are_proven_by_their_frames(void **state)
  * memo loads words at places of the last stack, which are room now: so that is not
  * fenced in by ASan.
  */
-__attribute__((noinline, no_sanitize_address)) static void
-descend_by_frame_pointers(uint32_t path, uint32_t large, int depth)
+__attribute__((noinline, no_sanitize_address)) static void descend_by_frame_pointers(
+    uint32_t path, uint32_t large, int depth)
 {
 	char *room = __builtin_alloca(large & 1 ? 160 : 64);
 
@@ -312,8 +294,7 @@ descend_by_frame_pointers(uint32_t path, uint32_t large, int depth)
 	__asm__ volatile("" ::"r"(room) : "memory");
 }
 
-static void
-frame_pointers_are_proven_by_words_too(void **state)
+static void frame_pointers_are_proven_by_words_too(void **state)
 {
 	(void)state;
 	wrong = 0;
@@ -327,8 +308,7 @@ frame_pointers_are_proven_by_words_too(void **state)
 }
 
 /* The same sp, but another rbp and other return addresses all along. */
-static void
-frame_pointers_may_lie_anywhere(void **state)
+static void frame_pointers_may_lie_anywhere(void **state)
 {
 	uint32_t random = 1;
 
@@ -342,15 +322,13 @@ frame_pointers_may_lie_anywhere(void **state)
 		for (int k = 0; k < 9; k++)
 			large |= 1u << (2 * k + (random >> 28 >> k % 4 & 1));
 		descend_by_frame_pointers(random >> 20 & 0xf, large, 18);
-		descend_by_frame_pointers(
-		    (random >> 20 & 0xf) << 14, large, 18);
+		descend_by_frame_pointers((random >> 20 & 0xf) << 14, large, 18);
 	}
 	assert_int_equal(wrong, 0);
 }
 
 /* Says how many frames are kept. */
-__attribute__((noinline)) static uint32_t
-deep_hook(void)
+__attribute__((noinline)) static uint32_t deep_hook(void)
 {
 	CPU_CALLER(c);
 	struct thread *t = thread_self;
@@ -358,14 +336,12 @@ deep_hook(void)
 	uint32_t n;
 
 	thread_enter(thread_gate);
-	n = sites_frames(
-	    memo_site(t, &c, SEG_API_MALLOC), frames, 2 * OUTER_MAX);
+	n = sites_frames(memo_site(t, &c, SEG_API_MALLOC), frames, 2 * OUTER_MAX);
 	thread_leave(thread_gate);
 	return n;
 }
 
-__attribute__((noinline)) static void
-deepen(uint32_t at, uint32_t depth)
+__attribute__((noinline)) static void deepen(uint32_t at, uint32_t depth)
 {
 	uint32_t least = at < OUTER_MAX / 4 ? at : OUTER_MAX / 4;
 
@@ -377,8 +353,7 @@ deepen(uint32_t at, uint32_t depth)
 		wrong++;
 }
 
-static void
-a_deep_recursion_is_no_walk_at_each_event(void **state)
+static void a_deep_recursion_is_no_walk_at_each_event(void **state)
 {
 	const uint64_t *cut = &segment.header->counts[SEG_TRUNCATED_STACKS];
 	uint64_t before = *cut;
@@ -391,8 +366,7 @@ a_deep_recursion_is_no_walk_at_each_event(void **state)
 	assert_true(*cut - before < 2 * 5000 / 128); /* of 10,000 events */
 }
 
-static void
-a_stack_passes_through_a_signal_frame(void **state)
+static void a_stack_passes_through_a_signal_frame(void **state)
 {
 	struct sigaction act = {.sa_handler = on_signal};
 
@@ -407,24 +381,21 @@ a_stack_passes_through_a_signal_frame(void **state)
 
 static ucontext_t home, away;
 
-static void
-coroutine(void)
+static void coroutine(void)
 {
 	descend(3, 20);
 	swapcontext(&away, &home);
 }
 
 /* Between two pages that cannot be read: nothing beyond is looked at. */
-static void
-a_coroutine_between_guard_pages_is_walked(void **state)
+static void a_coroutine_between_guard_pages_is_walked(void **state)
 {
-	char *p = mmap(NULL, COROUTINE + 2 * CPU_PAGE, PROT_NONE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p =
+	    mmap(NULL, COROUTINE + 2 * CPU_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	(void)state;
 	assert_true(p != MAP_FAILED);
-	assert_int_equal(
-	    mprotect(p + CPU_PAGE, COROUTINE, PROT_READ | PROT_WRITE), 0);
+	assert_int_equal(mprotect(p + CPU_PAGE, COROUTINE, PROT_READ | PROT_WRITE), 0);
 	getcontext(&away);
 	away.uc_stack.ss_sp = p + CPU_PAGE;
 	away.uc_stack.ss_size = COROUTINE;
@@ -436,8 +407,7 @@ a_coroutine_between_guard_pages_is_walked(void **state)
 	munmap(p, COROUTINE + 2 * CPU_PAGE);
 }
 
-static void *
-walk_much(void *arg)
+static void *walk_much(void *arg)
 {
 	uint32_t seed = (uint32_t)(uintptr_t)arg + 1;
 
@@ -448,8 +418,7 @@ walk_much(void *arg)
 	return NULL;
 }
 
-static void *
-load_and_unload(void *arg)
+static void *load_and_unload(void *arg)
 {
 	while (!LOAD(&stop)) {
 		void *lib = dlopen("libBrokenLocale.so.1", RTLD_NOW);
@@ -464,20 +433,17 @@ load_and_unload(void *arg)
 	return arg;
 }
 
-static void
-many_threads_walk_while_objects_come_and_go(void **state)
+static void many_threads_walk_while_objects_come_and_go(void **state)
 {
 	pthread_t t[THREADS], loader;
 
 	(void)state;
 	checked = wrong = stop = 0;
-	assert_int_equal(
-	    pthread_create(&loader, NULL, load_and_unload, NULL), 0);
+	assert_int_equal(pthread_create(&loader, NULL, load_and_unload, NULL), 0);
 	for (int round = 0; round < 2; round++) { /* blocks are inherited */
 		for (uintptr_t i = 0; i < THREADS; i++)
-			assert_int_equal(pthread_create(&t[i], NULL, walk_much,
-			                     (void *)(i + round * 7)),
-			    0);
+			assert_int_equal(
+			    pthread_create(&t[i], NULL, walk_much, (void *)(i + round * 7)), 0);
 		for (int i = 0; i < THREADS; i++)
 			pthread_join(t[i], NULL);
 	}
@@ -487,8 +453,7 @@ many_threads_walk_while_objects_come_and_go(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(stacks_of_all_depths_equal_the_unwinders),

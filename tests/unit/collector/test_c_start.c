@@ -35,16 +35,14 @@ enum { MIB = 1 << 20, TAKEN = 50 };
 
 static char dir[64];
 
-static int
-make_dir(void **state)
+static int make_dir(void **state)
 {
 	(void)state;
 	snprintf(dir, sizeof(dir), "/dev/shm/seep-unit.XXXXXX");
 	return mkdtemp(dir) ? 0 : -1;
 }
 
-static int
-remove_dir(void **state)
+static int remove_dir(void **state)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
@@ -58,8 +56,7 @@ remove_dir(void **state)
 	return rmdir(dir);
 }
 
-static int
-files_in_dir(const char *end)
+static int files_in_dir(const char *end)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
@@ -76,8 +73,7 @@ files_in_dir(const char *end)
 }
 
 /* Reads one variable as the constructor would. */
-static void
-set(const char *name, const char *value)
+static void set(const char *name, const char *value)
 {
 	char *text = malloc(strlen(name) + strlen(value) + 2);
 	char *envp[2] = {text, NULL};
@@ -89,41 +85,35 @@ set(const char *name, const char *value)
 	free(text);
 }
 
-static void
-values_that_make_no_sense_are_ignored_and_counted(void **state)
+static void values_that_make_no_sense_are_ignored_and_counted(void **state)
 {
-	static const char *const numbers[] = {"SEEP_SAMPLE", "SEEP_BUDGET",
-	    "SEEP_DEPTH", "SEEP_EVERY", "SEEP_SNAPSHOTS",
-	    "SEEP_SNAPSHOT_BYTES"};
+	static const char *const numbers[] = {"SEEP_SAMPLE", "SEEP_BUDGET", "SEEP_DEPTH",
+	    "SEEP_EVERY", "SEEP_SNAPSHOTS", "SEEP_SNAPSHOT_BYTES"};
 	static const char *const values[] = {"x", "-1", "12q", "1e9", " 7",
-	    "99999999999999999999999", "18446744073709551615KiB", "0x10",
-	    "\xff\xfe", "1.5M"};
+	    "99999999999999999999999", "18446744073709551615KiB", "0x10", "\xff\xfe", "1.5M"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		for (size_t k = 0; k < sizeof(values) / sizeof(*values); k++) {
 			set(numbers[i], values[k]);
 			assert_true(config.sample <= INT64_MAX);
-			assert_true(config.ignored >= 1 || config.sample ||
-			    config.budget || config.depth || config.every_ns ||
-			    config.every_bytes || config.snapshots);
+			assert_true(config.ignored >= 1 || config.sample || config.budget ||
+			    config.depth || config.every_ns || config.every_bytes ||
+			    config.snapshots);
 		}
 	set("SEEP_SIGNAL", "NOSUCH");
 	assert_true(config.signal <= 0);
 }
 
 /* A setting that is taken for another value in silence may be a promise broken. */
-static void
-every_setting_counts_what_it_does_not_understand(void **state)
+static void every_setting_counts_what_it_does_not_understand(void **state)
 {
 	static const char *const wrong[][2] = {{"SEEP_PRIVATE", "yes"},
-	    {"SEEP_CHILD_FILES", "true"}, {"SEEP_MAPPINGS", "on"},
-	    {"SEEP_MODE", "Dormant"}, {"SEEP_SAMPLE", "0.5M"},
-	    {"SEEP_SAMPLE", "512K!"}, {"SEEP_DEPTH", "abc"},
+	    {"SEEP_CHILD_FILES", "true"}, {"SEEP_MAPPINGS", "on"}, {"SEEP_MODE", "Dormant"},
+	    {"SEEP_SAMPLE", "0.5M"}, {"SEEP_SAMPLE", "512K!"}, {"SEEP_DEPTH", "abc"},
 	    {"SEEP_BUDGET", "lots"}, {"SEEP_LEAKS", "2"}};
-	static const char *const right[][2] = {{"SEEP_PRIVATE", "0"},
-	    {"SEEP_CHILD_FILES", "1"}, {"SEEP_MAPPINGS", ""},
-	    {"SEEP_MODE", "on"}, {"SEEP_SAMPLE", ""}, {"SEEP_DEPTH", "64"},
+	static const char *const right[][2] = {{"SEEP_PRIVATE", "0"}, {"SEEP_CHILD_FILES", "1"},
+	    {"SEEP_MAPPINGS", ""}, {"SEEP_MODE", "on"}, {"SEEP_SAMPLE", ""}, {"SEEP_DEPTH", "64"},
 	    {"SEEP_BUDGET", "256K"}};
 
 	(void)state;
@@ -151,8 +141,7 @@ every_setting_counts_what_it_does_not_understand(void **state)
 	assert_int_equal(config.every_ns, UINT64_C(120000000000));
 }
 
-static void
-long_values_do_not_run_over(void **state)
+static void long_values_do_not_run_over(void **state)
 {
 	char *text = malloc(MIB);
 
@@ -162,11 +151,9 @@ long_values_do_not_run_over(void **state)
 	text[0] = '/';
 	text[MIB - 1] = '\0';
 	set("SEEP_DIR", text);
-	assert_true(
-	    strnlen(config.dir, sizeof(config.dir)) < sizeof(config.dir));
+	assert_true(strnlen(config.dir, sizeof(config.dir)) < sizeof(config.dir));
 	set("SEEP_SESSION", text);
-	assert_true(strnlen(config.session, sizeof(config.session)) <
-	    sizeof(config.session));
+	assert_true(strnlen(config.session, sizeof(config.session)) < sizeof(config.session));
 	set("SEEP_SNAPSHOT_DIR", text);
 	assert_true(strnlen(config.snapshot_dir, sizeof(config.snapshot_dir)) <
 	    sizeof(config.snapshot_dir));
@@ -175,8 +162,7 @@ long_values_do_not_run_over(void **state)
 	free(text);
 }
 
-static size_t
-tables(struct segment_table **ret)
+static size_t tables(struct segment_table **ret)
 {
 	size_t n = ledger_tables(ret, 70);
 
@@ -191,8 +177,7 @@ tables(struct segment_table **ret)
 	return n;
 }
 
-static int
-find_nothing(void *pc, void *ret)
+static int find_nothing(void *pc, void *ret)
 {
 	(void)pc;
 	(void)ret;
@@ -200,8 +185,7 @@ find_nothing(void *pc, void *ret)
 }
 
 /* From here on there is a segment in a file, with some blocks in it. */
-static void
-a_segment_and_its_control_file_are_made_private(void **state)
+static void a_segment_and_its_control_file_are_made_private(void **state)
 {
 	struct thread *t = calloc(1, sizeof(*t));
 	uint64_t frame = 0x1234, bytes;
@@ -218,21 +202,19 @@ a_segment_and_its_control_file_are_made_private(void **state)
 	assert_int_equal(files_in_dir(".seg"), 1);
 	assert_int_equal(files_in_dir(".ctl"), 1);
 	assert_int_equal(place.medium, SEG_MEDIUM_TMPFS);
-	assert_true(segment_init(&place.memory, place.segment_bytes,
-	    place.segment_bytes, kernel.populate));
+	assert_true(
+	    segment_init(&place.memory, place.segment_bytes, place.segment_bytes, kernel.populate));
 	tick_start(true);
 	describe_process(segment.header, NULL, "");
 	assert_true(segment.header->pid == (uint32_t)getpid());
-	assert_true(module_init((void *)(uintptr_t)find_nothing, "/bin/x") &&
-	    sites_init(1) && ledger_init(1) && mark_init() && user_init(1));
+	assert_true(module_init((void *)(uintptr_t)find_nothing, "/bin/x") && sites_init(1) &&
+	    ledger_init(1) && mark_init() && user_init(1));
 	if (place.slots.head) {
 		assert_true(slots_map_one(&place.slots, 1000, &m, &bytes));
 		assert_true(m.head && bytes >= 512 << 10);
 	}
 	assert_true(t && ledger_claim(t, 0));
-	site =
-	    sites_get(SITES_NODE_ROOT, sites_inner(&frame, 1), SEG_API_MALLOC)
-	        .v;
+	site = sites_get(SITES_NODE_ROOT, sites_inner(&frame, 1), SEG_API_MALLOC).v;
 	for (int i = 0; i < 1000; i++)
 		assert_true(ledger_alloc(t, site, 64));
 	for (int i = 0; i < 400; i++)
@@ -243,8 +225,7 @@ a_segment_and_its_control_file_are_made_private(void **state)
 	free(t);
 }
 
-static void
-a_snapshot_is_a_whole_file_or_none(void **state)
+static void a_snapshot_is_a_whole_file_or_none(void **state)
 {
 	struct seg_header h;
 	char path[512] = "";
@@ -275,8 +256,7 @@ a_snapshot_is_a_whole_file_or_none(void **state)
 }
 
 /* Numbers of the snapshots that are left, as bits. */
-static uint64_t
-numbers_left(void)
+static uint64_t numbers_left(void)
 {
 	DIR *d = opendir(dir);
 	uint64_t bits = 0;
@@ -295,8 +275,7 @@ numbers_left(void)
 	return bits;
 }
 
-static void
-remove_snapshots(void)
+static void remove_snapshots(void)
 {
 	char command[256];
 
@@ -304,8 +283,7 @@ remove_snapshots(void)
 	assert_int_equal(system(command), 0);
 }
 
-static void
-the_first_and_the_newest_stay(void **state)
+static void the_first_and_the_newest_stay(void **state)
 {
 	static const struct {
 		uint32_t most, taken;
@@ -330,13 +308,10 @@ the_first_and_the_newest_stay(void **state)
 		snap_start(cases[i].most);
 		before = segment.header->counts[SEG_SNAPSHOTS_THINNED];
 		for (uint32_t k = 1; k <= cases[i].taken; k++)
-			assert_int_equal(
-			    snap_take("x", SEG_SNAPSHOT_PROGRAM, tables), k);
+			assert_int_equal(snap_take("x", SEG_SNAPSHOT_PROGRAM, tables), k);
 		assert_int_equal(numbers_left(), cases[i].left);
-		assert_int_equal(
-		    segment.header->counts[SEG_SNAPSHOTS_THINNED] - before,
-		    cases[i].taken -
-		        (uint32_t)__builtin_popcountll(cases[i].left));
+		assert_int_equal(segment.header->counts[SEG_SNAPSHOTS_THINNED] - before,
+		    cases[i].taken - (uint32_t)__builtin_popcountll(cases[i].left));
 	}
 	/* there is no newest beside the first */
 	snap_start(0);
@@ -354,8 +329,7 @@ enum { TAKERS = 1 };
 enum { TAKERS = 4 };
 #endif
 
-static void *
-take_many(void *arg)
+static void *take_many(void *arg)
 {
 	for (int i = 0; i < TAKEN; i++)
 		if (snap_take("x", SEG_SNAPSHOT_PROGRAM, tables) < 0)
@@ -363,8 +337,7 @@ take_many(void *arg)
 	return NULL;
 }
 
-static void
-threads_thin_at_once(void **state)
+static void threads_thin_at_once(void **state)
 {
 	uint64_t before = segment.header->counts[SEG_SNAPSHOTS_THINNED];
 	pthread_t threads[TAKERS];
@@ -374,25 +347,22 @@ threads_thin_at_once(void **state)
 	remove_snapshots();
 	snap_start(5);
 	for (int i = 0; i < TAKERS; i++)
-		assert_int_equal(
-		    pthread_create(&threads[i], NULL, take_many, &failed), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, take_many, &failed), 0);
 	for (int i = 0; i < TAKERS; i++)
 		pthread_join(threads[i], NULL);
 	assert_int_equal(failed, 0);
 	left = files_in_dir(".seep-snap");
 	/* of those at work together each may leave one for the next to remove */
 	assert_true(left >= 2 && left <= 5 + TAKERS - 1);
-	assert_int_equal(segment.header->counts[SEG_SNAPSHOTS_THINNED] - before,
-	    TAKERS * TAKEN - left);
-	/* the next one, alone, finds the books in order */
 	assert_int_equal(
-	    snap_take("x", SEG_SNAPSHOT_PROGRAM, tables), TAKERS * TAKEN + 1);
+	    segment.header->counts[SEG_SNAPSHOTS_THINNED] - before, TAKERS * TAKEN - left);
+	/* the next one, alone, finds the books in order */
+	assert_int_equal(snap_take("x", SEG_SNAPSHOT_PROGRAM, tables), TAKERS * TAKEN + 1);
 	assert_true(files_in_dir(".seep-snap") <= 5);
 	remove_snapshots();
 }
 
-static void
-names_of_snapshots_are_tame(void **state)
+static void names_of_snapshots_are_tame(void **state)
 {
 	static const struct {
 		const char *pattern, *begin;
@@ -411,8 +381,7 @@ names_of_snapshots_are_tame(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		set("SEEP_SNAPSHOT_NAME", cases[i].pattern);
 		snapfile_name(name, 77, 3, true);
-		assert_memory_equal(
-		    name, cases[i].begin, strlen(cases[i].begin));
+		assert_memory_equal(name, cases[i].begin, strlen(cases[i].begin));
 		assert_null(strchr(name, '/'));
 		assert_non_null(strstr(name, "-77-"));
 		assert_non_null(strstr(name, "-3.seep-snap"));
@@ -429,8 +398,7 @@ names_of_snapshots_are_tame(void **state)
 	assert_int_equal(config.snapshot_name[0], 0);
 }
 
-static void
-a_directory_must_be_ours_alone(void **state)
+static void a_directory_must_be_ours_alone(void **state)
 {
 	char file[128];
 	int fd;
@@ -447,8 +415,7 @@ a_directory_must_be_ours_alone(void **state)
 	chmod(dir, 0700);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(values_that_make_no_sense_are_ignored_and_counted),

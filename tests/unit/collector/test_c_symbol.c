@@ -27,8 +27,7 @@ static const Elf64_Sym symbols[] = {
     {.st_name = TOO, .st_shndx = SHN_UNDEF},
 };
 
-static struct link_map
-object_with(Elf64_Dyn *dynamic, const Elf64_Rela *data, size_t data_count,
+static struct link_map object_with(Elf64_Dyn *dynamic, const Elf64_Rela *data, size_t data_count,
     size_t relative_count, const Elf64_Rela *calls, size_t calls_count)
 {
 	const Elf64_Dyn all[] = {
@@ -51,8 +50,7 @@ object_with(Elf64_Dyn *dynamic, const Elf64_Rela *data, size_t data_count,
 		.r_info = ELF64_R_INFO(symbol, R_X86_64_GLOB_DAT) \
 	}
 
-static void
-a_function_that_is_called_is_imported(void **state)
+static void a_function_that_is_called_is_imported(void **state)
 {
 	static const Elf64_Rela call = USES(1);
 	Elf64_Dyn dynamic[16];
@@ -64,11 +62,9 @@ a_function_that_is_called_is_imported(void **state)
 	assert_false(symbol_is_imported(&l, "mallocx_too"));
 }
 
-static void
-one_whose_address_is_taken_as_well(void **state)
+static void one_whose_address_is_taken_as_well(void **state)
 {
-	static const Elf64_Rela data[] = {
-	    {.r_info = R_X86_64_RELATIVE}, USES(2), USES(3)};
+	static const Elf64_Rela data[] = {{.r_info = R_X86_64_RELATIVE}, USES(2), USES(3)};
 	Elf64_Dyn dynamic[16];
 	struct link_map l = object_with(dynamic, data, 3, 1, NULL, 0);
 
@@ -77,8 +73,7 @@ one_whose_address_is_taken_as_well(void **state)
 	assert_false(symbol_is_imported(&l, "mallocx"));
 }
 
-static void
-a_symbol_of_its_own_is_not_imported(void **state)
+static void a_symbol_of_its_own_is_not_imported(void **state)
 {
 	static const Elf64_Rela call = USES(2);
 	Elf64_Dyn dynamic[16];
@@ -89,8 +84,7 @@ a_symbol_of_its_own_is_not_imported(void **state)
 }
 
 /* More relocations without a symbol than there are: nothing is read. */
-static void
-an_object_without_tables_imports_nothing(void **state)
+static void an_object_without_tables_imports_nothing(void **state)
 {
 	static const Elf64_Rela data = USES(1);
 	Elf64_Dyn dynamic[16], none = {DT_NULL, {0}};
@@ -103,8 +97,7 @@ an_object_without_tables_imports_nothing(void **state)
 	assert_false(symbol_is_defined(&empty, "mallocx"));
 }
 
-static void
-this_program_uses_what_it_calls(void **state)
+static void this_program_uses_what_it_calls(void **state)
 {
 	struct link_map *l = _r_debug.r_map;
 
@@ -114,8 +107,7 @@ this_program_uses_what_it_calls(void **state)
 }
 
 /* Before Linux 3.16 it was linked to 0xffffffffff700000. */
-static void
-the_vdso_may_be_linked_to_an_address_of_the_kernel(void **state)
+static void the_vdso_may_be_linked_to_an_address_of_the_kernel(void **state)
 {
 	static const Elf64_Rela call = USES(1);
 	Elf64_Dyn dynamic[16], *d;
@@ -124,16 +116,14 @@ the_vdso_may_be_linked_to_an_address_of_the_kernel(void **state)
 	(void)state;
 	l.l_addr = (uintptr_t)symbols + 0x900000;
 	for (d = dynamic; d->d_tag != DT_NULL; d++)
-		if (d->d_tag == DT_SYMTAB || d->d_tag == DT_STRTAB ||
-		    d->d_tag == DT_JMPREL)
+		if (d->d_tag == DT_SYMTAB || d->d_tag == DT_STRTAB || d->d_tag == DT_JMPREL)
 			d->d_un.d_ptr -= l.l_addr;
 	assert_true((int64_t)dynamic[0].d_un.d_ptr < 0);
 	assert_true(symbol_is_imported(&l, "mallocx"));
 	assert_false(symbol_is_imported(&l, "mallocx_too"));
 }
 
-static void
-functions_of_libc_are_found(void **state)
+static void functions_of_libc_are_found(void **state)
 {
 	void *version = libc_function("gnu_get_libc_version");
 
@@ -150,8 +140,7 @@ functions_of_libc_are_found(void **state)
 static char allocator[4096], ours[4096], companion[256];
 static struct link_map map;
 
-static int
-find_one(void *pc, struct object *ret)
+static int find_one(void *pc, struct object *ret)
 {
 	char *p = pc;
 
@@ -170,14 +159,12 @@ find_one(void *pc, struct object *ret)
 	return -1;
 }
 
-static bool
-within(const char *p)
+static bool within(const char *p)
 {
 	return within_is((uint64_t)(uintptr_t)p);
 }
 
-static void
-calls_of_the_allocator_and_of_ours_are_known(void **state)
+static void calls_of_the_allocator_and_of_ours_are_known(void **state)
 {
 	(void)state;
 	assert_false(within(allocator));
@@ -200,8 +187,7 @@ calls_of_the_allocator_and_of_ours_are_known(void **state)
 	assert_int_equal(within_count, WITHIN_MAX);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_function_that_is_called_is_imported),
@@ -209,8 +195,7 @@ main(void)
 	    cmocka_unit_test(a_symbol_of_its_own_is_not_imported),
 	    cmocka_unit_test(an_object_without_tables_imports_nothing),
 	    cmocka_unit_test(this_program_uses_what_it_calls),
-	    cmocka_unit_test(
-	        the_vdso_may_be_linked_to_an_address_of_the_kernel),
+	    cmocka_unit_test(the_vdso_may_be_linked_to_an_address_of_the_kernel),
 	    cmocka_unit_test(functions_of_libc_are_found),
 	    cmocka_unit_test(calls_of_the_allocator_and_of_ours_are_known),
 	};

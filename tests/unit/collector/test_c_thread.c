@@ -28,8 +28,7 @@ enum {
 	DORMANT = 8,
 };
 
-static int
-start(void **state)
+static int start(void **state)
 {
 	size_t bytes = (size_t)64 << 20;
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -53,8 +52,7 @@ struct had {
 	bool is_watched; /* its table of TLS blocks is in the live map */
 };
 
-static void *
-come_and_go(void *arg)
+static void *come_and_go(void *arg)
 {
 	struct had *had = arg;
 	struct live_block old;
@@ -70,8 +68,7 @@ come_and_go(void *arg)
 }
 
 /* A room of its own for each stack, so that no address comes twice. */
-static char *
-new_room(int count)
+static char *new_room(int count)
 {
 	char *room = mmap(NULL, (size_t)STACK * (size_t)count, PROT_NONE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -80,8 +77,7 @@ new_room(int count)
 	return room;
 }
 
-static void
-start_at(char *stack, pthread_t *t, void *(*fn)(void *), void *arg)
+static void start_at(char *stack, pthread_t *t, void *(*fn)(void *), void *arg)
 {
 	pthread_attr_t attr;
 
@@ -92,8 +88,7 @@ start_at(char *stack, pthread_t *t, void *(*fn)(void *), void *arg)
 	pthread_attr_destroy(&attr);
 }
 
-static void
-run_at(char *stack, void *(*fn)(void *), void *arg)
+static void run_at(char *stack, void *(*fn)(void *), void *arg)
 {
 	pthread_t t;
 
@@ -102,8 +97,7 @@ run_at(char *stack, void *(*fn)(void *), void *arg)
 }
 
 /* How many of the pointers differ. */
-static int
-distinct(const struct had *had, int count, size_t offset)
+static int distinct(const struct had *had, int count, size_t offset)
 {
 	int n = 0, k;
 
@@ -124,8 +118,7 @@ distinct(const struct had *had, int count, size_t offset)
 
 static struct had seen[SHORT];
 
-static void
-what_unmapped_threads_had_goes_to_others(void **state)
+static void what_unmapped_threads_had_goes_to_others(void **state)
 {
 	char *room = new_room(SHORT);
 	const struct had *first;
@@ -139,10 +132,8 @@ what_unmapped_threads_had_goes_to_others(void **state)
 	}
 	/* those of the tests before are found one after the other */
 	first = &seen[SHORT / 2];
-	assert_true(
-	    distinct(first, SHORT / 2, offsetof(struct had, gate)) < 32);
-	assert_true(
-	    distinct(first, SHORT / 2, offsetof(struct had, block)) < 32);
+	assert_true(distinct(first, SHORT / 2, offsetof(struct had, gate)) < 32);
+	assert_true(distinct(first, SHORT / 2, offsetof(struct had, block)) < 32);
 	/* arrays of their own go round as well */
 	for (int i = SHORT / 2; i < SHORT; i++)
 		assert_true(ledger_is_owned(seen[i].array));
@@ -151,8 +142,7 @@ what_unmapped_threads_had_goes_to_others(void **state)
 static atomic_int arrived;
 static atomic_bool go_home;
 
-static void *
-come_and_stay(void *arg)
+static void *come_and_stay(void *arg)
 {
 	come_and_go(arg);
 	atomic_fetch_add(&arrived, 1);
@@ -165,8 +155,7 @@ come_and_stay(void *arg)
  * More threads at once than there are arrays: none has that of another, the
  * first have their own and the rest share.
  */
-static void
-living_threads_have_arrays_of_their_own(void **state)
+static void living_threads_have_arrays_of_their_own(void **state)
 {
 	enum { AT_ONCE = LEDGER_ARRAYS };
 	static pthread_t threads[AT_ONCE];
@@ -177,11 +166,10 @@ living_threads_have_arrays_of_their_own(void **state)
 	(void)state;
 	assert_int_equal(start(NULL), 0);
 	assert_true(sample_init(0)); /* exact */
-	thread_restart(); /* arrays are given out from the first on */
+	thread_restart();            /* arrays are given out from the first on */
 	for (int i = 0; i < AT_ONCE; i++) {
 		seen[i] = (struct had){0};
-		start_at(room + (size_t)STACK * (size_t)i, &threads[i],
-		    come_and_stay, &seen[i]);
+		start_at(room + (size_t)STACK * (size_t)i, &threads[i], come_and_stay, &seen[i]);
 	}
 	while (atomic_load(&arrived) < AT_ONCE)
 		sched_yield();
@@ -196,15 +184,14 @@ living_threads_have_arrays_of_their_own(void **state)
 		own += (int)owners[i];
 	}
 	/* the test's own thread may have one */
-	assert_in_range(own, SEG_OWNED_ARRAYS + SEG_MORE_COUNT - 1,
-	    SEG_OWNED_ARRAYS + SEG_MORE_COUNT);
+	assert_in_range(
+	    own, SEG_OWNED_ARRAYS + SEG_MORE_COUNT - 1, SEG_OWNED_ARRAYS + SEG_MORE_COUNT);
 	atomic_store(&go_home, true);
 	for (int i = 0; i < AT_ONCE; i++)
 		pthread_join(threads[i], NULL);
 }
 
-static void
-a_table_that_libc_has_freed_means_a_dead_thread(void **state)
+static void a_table_that_libc_has_freed_means_a_dead_thread(void **state)
 {
 	char *room = new_room(SHORT);
 	int i;
@@ -226,15 +213,13 @@ a_table_that_libc_has_freed_means_a_dead_thread(void **state)
 static atomic_int stop, broken, churned;
 
 /* TSan does not know that the end of a thread comes after all it did. */
-static void
-last_event(void)
+static void last_event(void)
 {
 	STORE_RELEASE(&thread_gate->state, thread_gate->resting);
 }
 
 /* Lives long, and looks whether what it has is still its own. */
-static void *
-stay(void *arg)
+static void *stay(void *arg)
 {
 	uint64_t mark = (uint64_t)(uintptr_t)arg;
 	struct live_block old;
@@ -264,8 +249,7 @@ stay(void *arg)
 	return NULL;
 }
 
-static void *
-mark_and_go(void *arg)
+static void *mark_and_go(void *arg)
 {
 	struct had had = {.is_watched = (uintptr_t)arg % 2};
 	uint64_t mark = (uint64_t)(uintptr_t)arg << 20;
@@ -283,8 +267,7 @@ mark_and_go(void *arg)
 	return NULL;
 }
 
-static void *
-churn(void *arg)
+static void *churn(void *arg)
 {
 	uintptr_t base = (uintptr_t)arg;
 	char *room = new_room(MANY);
@@ -298,21 +281,17 @@ churn(void *arg)
 	return NULL;
 }
 
-static void
-nothing_is_taken_from_a_living_thread(void **state)
+static void nothing_is_taken_from_a_living_thread(void **state)
 {
 	pthread_t stayers[STAYERS], churners[CHURNERS];
 
 	(void)state;
 	stop = broken = churned = 0;
 	for (uintptr_t i = 0; i < STAYERS; i++)
-		assert_int_equal(
-		    pthread_create(&stayers[i], NULL, stay, (void *)(i + 1)),
-		    0);
+		assert_int_equal(pthread_create(&stayers[i], NULL, stay, (void *)(i + 1)), 0);
 	for (uintptr_t i = 0; i < CHURNERS; i++)
-		assert_int_equal(pthread_create(&churners[i], NULL, churn,
-		                     (void *)((i + 1) << 16)),
-		    0);
+		assert_int_equal(
+		    pthread_create(&churners[i], NULL, churn, (void *)((i + 1) << 16)), 0);
 	for (int i = 0; i < CHURNERS; i++)
 		pthread_join(churners[i], NULL);
 	stop = 1;
@@ -325,8 +304,7 @@ nothing_is_taken_from_a_living_thread(void **state)
 static pthread_barrier_t barrier;
 static atomic_int crowd, kept;
 
-static void *
-wait_in_the_crowd(void *arg)
+static void *wait_in_the_crowd(void *arg)
 {
 	struct gate *g = thread_arrive();
 
@@ -353,8 +331,7 @@ wait_in_the_crowd(void *arg)
 	return arg;
 }
 
-static void
-threads_without_room_are_told_so_and_may_ask_again(void **state)
+static void threads_without_room_are_told_so_and_may_ask_again(void **state)
 {
 	char *room = new_room(MANY);
 	pthread_t t[MANY];
@@ -364,8 +341,7 @@ threads_without_room_are_told_so_and_may_ask_again(void **state)
 	pthread_barrier_init(&barrier, NULL, MANY + 1);
 	mem_init(mem_total());
 	for (int i = 0; i < MANY; i++)
-		start_at(room + (size_t)STACK * (size_t)i, &t[i],
-		    wait_in_the_crowd, NULL);
+		start_at(room + (size_t)STACK * (size_t)i, &t[i], wait_in_the_crowd, NULL);
 	pthread_barrier_wait(&barrier);
 	mem_init(UINT64_MAX);
 	pthread_barrier_wait(&barrier);
@@ -377,8 +353,7 @@ threads_without_room_are_told_so_and_may_ask_again(void **state)
 	munmap(room, (size_t)STACK * MANY);
 }
 
-static void *
-sleep_dormant(void *arg)
+static void *sleep_dormant(void *arg)
 {
 	atomic_int *blocks = arg;
 	struct gate *g = thread_arrive();
@@ -394,8 +369,7 @@ sleep_dormant(void *arg)
 	return NULL;
 }
 
-static void
-a_dormant_thread_has_a_gate_and_no_block(void **state)
+static void a_dormant_thread_has_a_gate_and_no_block(void **state)
 {
 	char *room = new_room(DORMANT);
 	atomic_int blocks = 0;
@@ -409,14 +383,12 @@ a_dormant_thread_has_a_gate_and_no_block(void **state)
 	munmap(room, STACK * (size_t)DORMANT);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    /* these two first: nothing of dead threads is there yet */
 	    cmocka_unit_test(a_dormant_thread_has_a_gate_and_no_block),
-	    cmocka_unit_test(
-	        threads_without_room_are_told_so_and_may_ask_again),
+	    cmocka_unit_test(threads_without_room_are_told_so_and_may_ask_again),
 	    cmocka_unit_test(what_unmapped_threads_had_goes_to_others),
 	    cmocka_unit_test(a_table_that_libc_has_freed_means_a_dead_thread),
 	    cmocka_unit_test(nothing_is_taken_from_a_living_thread),

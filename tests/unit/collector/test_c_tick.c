@@ -14,8 +14,7 @@
 
 static uint64_t now_ns = UINT64_C(1000) * SEG_TICK_NS;
 
-static int
-scripted_time(clockid_t clock, struct timespec *ret)
+static int scripted_time(clockid_t clock, struct timespec *ret)
 {
 	(void)clock;
 	ret->tv_sec = (time_t)(now_ns / 1000000000);
@@ -25,8 +24,7 @@ scripted_time(clockid_t clock, struct timespec *ret)
 
 static struct seg_header header;
 
-static void
-after(uint64_t ticks, uint32_t expected)
+static void after(uint64_t ticks, uint32_t expected)
 {
 	now_ns += ticks * SEG_TICK_NS;
 	tick_read();
@@ -34,8 +32,7 @@ after(uint64_t ticks, uint32_t expected)
 	assert_int_equal(header.tick, expected);
 }
 
-static void
-the_clock_stops_where_a_cell_has_no_room_for_more(void **state)
+static void the_clock_stops_where_a_cell_has_no_room_for_more(void **state)
 {
 	(void)state;
 	segment.header = &header;
@@ -49,8 +46,7 @@ the_clock_stops_where_a_cell_has_no_room_for_more(void **state)
 	after(7, CELL_BIRTH_MAX);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_clock_stops_where_a_cell_has_no_room_for_more),

@@ -20,48 +20,41 @@
 enum { MIB = 1 << 20, THREADS = 4, ROUNDS = 20000 };
 
 /* A segment in plain memory, as a forked child's first one is. */
-static void
-start(size_t bytes, uint32_t first_id)
+static void start(size_t bytes, uint32_t first_id)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	assert_true(p != MAP_FAILED);
 	assert_true(segment_init_plain(p, bytes, bytes));
-	assert_true(sites_init(first_id) && ledger_init(first_id) &&
-	    mark_init() && user_init(first_id));
+	assert_true(
+	    sites_init(first_id) && ledger_init(first_id) && mark_init() && user_init(first_id));
 }
 
-static struct site_id
-stack(uint64_t frame)
+static struct site_id stack(uint64_t frame)
 {
 	return sites_get(SITES_NODE_ROOT, sites_inner(&frame, 1), SEG_API_NONE);
 }
 
-static const void *
-handle(uint64_t n)
+static const void *handle(uint64_t n)
 {
 	return (const void *)(uintptr_t)n;
 }
 
-static uint64_t
-count(enum seg_count which)
+static uint64_t count(enum seg_count which)
 {
 	return segment.header->counts[which];
 }
 
-static struct seg_row
-row(struct site_id site, uint32_t first_id)
+static struct seg_row row(struct site_id site, uint32_t first_id)
 {
-	const struct seg_row *r =
-	    segment_table_row(&user_tables[1], site.v - first_id);
+	const struct seg_row *r = segment_table_row(&user_tables[1], site.v - first_id);
 
 	assert_non_null(r);
 	return *r;
 }
 
-static void
-one_handle_in_two_pools_is_two_things(void **state)
+static void one_handle_in_two_pools_is_two_things(void **state)
 {
 	struct site_id s;
 	struct seg_row r;
@@ -86,8 +79,7 @@ one_handle_in_two_pools_is_two_things(void **state)
 	assert_int_equal(sites_frames(sites_user(s, 2), &(uint64_t){0}, 1), 1);
 }
 
-static void
-taking_twice_books_the_free_that_was_missed(void **state)
+static void taking_twice_books_the_free_that_was_missed(void **state)
 {
 	struct seg_row r;
 
@@ -108,8 +100,7 @@ taking_twice_books_the_free_that_was_missed(void **state)
 }
 
 /* More than the hash has room for: what is lost is counted, on both sides. */
-static __attribute__((unused)) void
-a_full_hash_counts_what_it_cannot_hold(void **state)
+static __attribute__((unused)) void a_full_hash_counts_what_it_cannot_hold(void **state)
 {
 	uint64_t n, lost, all = 1600000;
 	struct seg_row r;
@@ -130,8 +121,7 @@ a_full_hash_counts_what_it_cannot_hold(void **state)
 	assert_int_equal(count(SEG_USER_UNKNOWN), 0);
 }
 
-static void
-a_child_frees_what_it_inherited(void **state)
+static void a_child_frees_what_it_inherited(void **state)
 {
 	uint64_t n;
 
@@ -149,8 +139,7 @@ a_child_frees_what_it_inherited(void **state)
 	assert_int_equal(count(SEG_USER_INHERITED), 100);
 }
 
-static void
-names_beyond_all_room_share_one(void **state)
+static void names_beyond_all_room_share_one(void **state)
 {
 	const struct seg_pool *other;
 	char name[200];
@@ -180,8 +169,7 @@ names_beyond_all_room_share_one(void **state)
 	assert_int_equal(count(SEG_USER_UNKNOWN), 0);
 }
 
-static void *
-churn(void *arg)
+static void *churn(void *arg)
 {
 	uint64_t base = (uint64_t)(uintptr_t)arg << 32 | 1;
 	struct site_id s = stack(77);
@@ -196,8 +184,7 @@ churn(void *arg)
 	return NULL;
 }
 
-static void
-threads_lose_nothing(void **state)
+static void threads_lose_nothing(void **state)
 {
 	pthread_t t[THREADS];
 	struct seg_row r;
@@ -222,12 +209,10 @@ threads_lose_nothing(void **state)
 	 * then loses one mark a round.
 	 */
 	assert_in_range(count(SEG_MARKS_LOST), THREADS * ROUNDS - MARK_RING,
-	    THREADS * ROUNDS - MARK_RING +
-	        (THREADS - 1) * (THREADS * ROUNDS / MARK_RING + 1));
+	    THREADS * ROUNDS - MARK_RING + (THREADS - 1) * (THREADS * ROUNDS / MARK_RING + 1));
 }
 
-static void
-a_label_is_cut_between_characters(void **state)
+static void a_label_is_cut_between_characters(void **state)
 {
 	char to[8];
 
@@ -238,15 +223,12 @@ a_label_is_cut_between_characters(void **state)
 	assert_int_equal(mark_copy_label(to, sizeof(to), "12345\xc3\xa4"), 7);
 	assert_int_equal(mark_copy_label(to, sizeof(to), "123456\xc3\xa4"), 6);
 	assert_string_equal(to, "123456");
-	assert_int_equal(
-	    mark_copy_label(to, sizeof(to), "\xf0\x9f\x98\x80\xf0\x9f\x98\x80"),
-	    4);
+	assert_int_equal(mark_copy_label(to, sizeof(to), "\xf0\x9f\x98\x80\xf0\x9f\x98\x80"), 4);
 	assert_int_equal(mark_copy_label(to, sizeof(to), NULL), 0);
 	assert_string_equal(to, "");
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(one_handle_in_two_pools_is_two_things),

@@ -52,8 +52,7 @@ static uint64_t codes[CODES];
 static sigjmp_buf back;
 static volatile sig_atomic_t armed;
 
-static void
-on_fault(int number)
+static void on_fault(int number)
 {
 	if (!armed) {
 		signal(number, SIG_DFL);
@@ -69,11 +68,10 @@ on_fault(int number)
  */
 enum { MADE_PAGES = 8 };
 
-static uint64_t
-make_code(void)
+static uint64_t make_code(void)
 {
-	static const uint8_t one[16] = {0xff, 0xd6, 0xc3, 0xff, 0xd6, 0xc9,
-	    0xc3, 0xff, 0xd6, 0x48, 0x83, 0xc4, 0x08, 0xc3, 0xff, 0xd6};
+	static const uint8_t one[16] = {0xff, 0xd6, 0xc3, 0xff, 0xd6, 0xc9, 0xc3, 0xff, 0xd6, 0x48,
+	    0x83, 0xc4, 0x08, 0xc3, 0xff, 0xd6};
 	uint8_t *p = mmap(NULL, MADE_PAGES * CPU_PAGE, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -86,8 +84,7 @@ make_code(void)
 	return (uint64_t)(uintptr_t)p;
 }
 
-static void
-gather_codes(void)
+static void gather_codes(void)
 {
 	const uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
 	const uint64_t handler = code_words_restorer();
@@ -114,13 +111,11 @@ gather_codes(void)
 			codes[n++] = vdso + 0x600 + draw(0x800);
 			break;
 		case 3: /* first bytes of functions */
-			codes[n++] = (uint64_t)(uintptr_t)(draw(2)
-			        ? dlsym(RTLD_DEFAULT, "printf")
-			        : dlsym(RTLD_DEFAULT, "qsort"));
+			codes[n++] = (uint64_t)(uintptr_t)(draw(2) ? dlsym(RTLD_DEFAULT, "printf")
+			                                           : dlsym(RTLD_DEFAULT, "qsort"));
 			break;
 		default: /* up to _start */
-			codes[n++] =
-			    (uint64_t)(uintptr_t)frames[draw((uint64_t)seen)];
+			codes[n++] = (uint64_t)(uintptr_t)frames[draw((uint64_t)seen)];
 		}
 	}
 }
@@ -132,8 +127,7 @@ struct region {
 	enum { THERE, CLOSED, GONE } is[PAGES];
 };
 
-static uint64_t
-any_word(const struct region *r)
+static uint64_t any_word(const struct region *r)
 {
 	uint64_t here = (uint64_t)(uintptr_t)r->at;
 
@@ -143,14 +137,12 @@ any_word(const struct region *r)
 	case 1:
 		return draw(UINT64_MAX);
 	case 2: /* beyond both ends, too */
-		return here - CPU_PAGE +
-		    draw((uint64_t)(r->pages + 2) * CPU_PAGE);
+		return here - CPU_PAGE + draw((uint64_t)(r->pages + 2) * CPU_PAGE);
 	case 3:
 		return here + draw(r->pages * WORDS) * 8;
 #ifndef __SANITIZE_ADDRESS__ /* whose shadow has opinions of such loads */
 	case 4:              /* our own stack, where we are */
-		return (uint64_t)(uintptr_t)__builtin_frame_address(0) +
-		    draw(512) * 8;
+		return (uint64_t)(uintptr_t)__builtin_frame_address(0) + draw(512) * 8;
 #endif
 	default:
 		return codes[draw(CODES)];
@@ -158,8 +150,7 @@ any_word(const struct region *r)
 }
 
 /* When somebody else has taken the place of a page it stays a hole. */
-static void
-set_hole(struct region *r, uint32_t page, bool hole)
+static void set_hole(struct region *r, uint32_t page, bool hole)
 {
 	char *p = r->at + (size_t)page * CPU_PAGE;
 
@@ -174,18 +165,15 @@ set_hole(struct region *r, uint32_t page, bool hole)
 		return;
 	}
 	if (r->is[page] == CLOSED)
-		assert_int_equal(
-		    mprotect(p, CPU_PAGE, PROT_READ | PROT_WRITE), 0);
+		assert_int_equal(mprotect(p, CPU_PAGE, PROT_READ | PROT_WRITE), 0);
 	else if (mmap(p, CPU_PAGE, PROT_READ | PROT_WRITE,
-	             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
-	             0) != p)
+	             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != p)
 		return;
 	r->is[page] = THERE;
 }
 
 /* Words around `page`, where frames will be looked for. */
-static void
-scribble(struct region *r, uint32_t page)
+static void scribble(struct region *r, uint32_t page)
 {
 	uint64_t *word = (uint64_t *)(void *)(r->at + (size_t)page * CPU_PAGE);
 
@@ -193,8 +181,7 @@ scribble(struct region *r, uint32_t page)
 		word[i] = any_word(r);
 }
 
-static void
-look_at(struct thread *t, const struct cpu_frame *c)
+static void look_at(struct thread *t, const struct cpu_frame *c)
 {
 	uint64_t scratch[SCRATCH];
 	uint32_t site;
@@ -209,15 +196,12 @@ look_at(struct thread *t, const struct cpu_frame *c)
 }
 
 /* One layout, looked at several times while pages come and go. */
-static void
-try_layout(struct thread *t, struct region *r)
+static void try_layout(struct thread *t, struct region *r)
 {
 	/* few places, so that the memo knows them from other layouts */
 	const uint32_t page = 1 + (uint32_t)draw(r->pages - 8);
-	const uint64_t offset =
-	    draw(3) ? CPU_PAGE - draw(6) * 8 : CPU_PAGE - draw(WORDS) * 8;
-	const uint64_t sp =
-	    (uint64_t)(uintptr_t)r->at + (uint64_t)page * CPU_PAGE + offset;
+	const uint64_t offset = draw(3) ? CPU_PAGE - draw(6) * 8 : CPU_PAGE - draw(WORDS) * 8;
+	const uint64_t sp = (uint64_t)(uintptr_t)r->at + (uint64_t)page * CPU_PAGE + offset;
 	struct cpu_frame c = {codes[draw(CODES)], sp, any_word(r)};
 	uint32_t i;
 
@@ -238,8 +222,7 @@ try_layout(struct thread *t, struct region *r)
 	}
 }
 
-static struct thread *
-my_block(void)
+static struct thread *my_block(void)
 {
 	struct thread *t = thread_self;
 
@@ -252,23 +235,22 @@ my_block(void)
 	return t;
 }
 
-static void
-try_layouts(struct thread *t, uint64_t seed)
+static void try_layouts(struct thread *t, uint64_t seed)
 {
 	static uint64_t layout; /* survives the jump */
 	const uint64_t count = getenv("SEEP_FULL") ? LAYOUTS_LONG : LAYOUTS;
 	struct region r = {.pages = PAGES};
 
 	draw_seed = seed;
-	r.at = mmap(NULL, PAGES * CPU_PAGE, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	r.at = mmap(
+	    NULL, PAGES * CPU_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_true(r.at != MAP_FAILED);
 	for (uint32_t i = 0; i < PAGES; i++)
 		scribble(&r, i);
 	layout = 0;
 	if (sigsetjmp(back, 1) != 0)
-		fail_msg("a load faulted in layout %llu of seed %llu",
-		    (unsigned long long)layout, (unsigned long long)seed);
+		fail_msg("a load faulted in layout %llu of seed %llu", (unsigned long long)layout,
+		    (unsigned long long)seed);
 	for (armed = 1; layout < count; layout++)
 		try_layout(t, &r);
 	armed = 0;
@@ -276,16 +258,14 @@ try_layouts(struct thread *t, uint64_t seed)
 		set_hole(&r, i, false);
 }
 
-static void
-no_load_faults_on_any_stack(void **state)
+static void no_load_faults_on_any_stack(void **state)
 {
 	(void)state;
 	try_layouts(my_block(), 88172645463325252);
 }
 
 /* Before Linux 5.14. Own stacks and the page of sp are all there is. */
-static void
-no_load_faults_on_kernels_that_cannot_be_asked(void **state)
+static void no_load_faults_on_kernels_that_cannot_be_asked(void **state)
 {
 	struct walk_facts older = facts;
 
@@ -298,13 +278,11 @@ no_load_faults_on_kernels_that_cannot_be_asked(void **state)
 	thread_drop_caches(my_block());
 }
 
-static void *
-try_in_a_thread(void *arg)
+static void *try_in_a_thread(void *arg)
 {
 	/* its own stack is found another way than the first one's */
 	look_at(my_block(),
-	    &(struct cpu_frame){
-	        (uint64_t)(uintptr_t)__builtin_return_address(0),
+	    &(struct cpu_frame){(uint64_t)(uintptr_t)__builtin_return_address(0),
 	        (uint64_t)(uintptr_t)__builtin_frame_address(0) + 16, 0});
 	if (my_block()->stack_hi - my_block()->stack_lo < 64 << 10)
 		return NULL;
@@ -312,14 +290,12 @@ try_in_a_thread(void *arg)
 	return arg;
 }
 
-static void
-no_load_faults_in_a_pthread(void **state)
+static void no_load_faults_in_a_pthread(void **state)
 {
 	pthread_t thread;
 	void *done = NULL;
 
-	assert_int_equal(
-	    pthread_create(&thread, NULL, try_in_a_thread, state), 0);
+	assert_int_equal(pthread_create(&thread, NULL, try_in_a_thread, state), 0);
 	pthread_join(thread, &done);
 	assert_ptr_equal(done, state);
 }
@@ -330,8 +306,7 @@ static uint64_t way;
 void test_note_way(void);
 void test_on_the_way(void);
 
-void
-test_note_way(void)
+void test_note_way(void)
 {
 	way = (uint64_t)(uintptr_t)__builtin_return_address(0);
 }
@@ -350,8 +325,7 @@ __asm__(".text\n"
         ".size test_on_the_way, .-test_on_the_way\n");
 
 /* How far the CFA is from sp there. */
-static uint64_t
-step_of_way(void)
+static uint64_t step_of_way(void)
 {
 	uint64_t frame;
 	struct unwind_rule rule;
@@ -362,29 +336,25 @@ step_of_way(void)
 	return (uint64_t)rule.cfa;
 }
 
-static uint32_t
-resident(const char *p, uint32_t pages)
+static uint32_t resident(const char *p, uint32_t pages)
 {
 	unsigned char in_core[PAGES];
 	uint32_t n = 0;
 
 	assert_true(pages <= PAGES);
-	assert_int_equal(
-	    mincore((void *)(uintptr_t)p, (size_t)pages * CPU_PAGE, in_core),
-	    0);
+	assert_int_equal(mincore((void *)(uintptr_t)p, (size_t)pages * CPU_PAGE, in_core), 0);
 	for (uint32_t i = 0; i < pages; i++)
 		n += in_core[i] & 1;
 	return n;
 }
 
 /* A return address at the end of one page leads into the next. */
-static void
-only_pages_of_frames_are_touched(void **state)
+static void only_pages_of_frames_are_touched(void **state)
 {
 	const uint64_t step = step_of_way();
 	/* shared: pages that are only read are there as well */
-	char *p = mmap(NULL, PAGES * CPU_PAGE, PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	char *p =
+	    mmap(NULL, PAGES * CPU_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	uint64_t *end = (uint64_t *)(void *)(p + CPU_PAGE);
 	struct cpu_frame c = {way, (uint64_t)(uintptr_t)end - step, 0};
 	struct thread *t = my_block();
@@ -403,19 +373,17 @@ only_pages_of_frames_are_touched(void **state)
 	munmap(p, CPU_PAGE);
 }
 
-static uint64_t
-cut(enum seg_count why)
+static uint64_t cut(enum seg_count why)
 {
 	return LOAD(&segment.header->counts[why]);
 }
 
 /* The page above goes while the same words stay: the stack is cut, again. */
-static void
-a_page_that_goes_cuts_the_stack(void **state)
+static void a_page_that_goes_cuts_the_stack(void **state)
 {
 	const uint64_t step = step_of_way();
-	char *p = mmap(NULL, 4 * CPU_PAGE, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p =
+	    mmap(NULL, 4 * CPU_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t *end = (uint64_t *)(void *)(p + CPU_PAGE);
 	struct cpu_frame c = {way, (uint64_t)(uintptr_t)end - step, 0};
 	struct thread *t = my_block();
@@ -435,11 +403,10 @@ a_page_that_goes_cuts_the_stack(void **state)
 }
 
 /* The hook's return address is the last word below a hole. */
-static void
-a_stack_that_ends_at_sp_is_not_left(void **state)
+static void a_stack_that_ends_at_sp_is_not_left(void **state)
 {
-	char *p = mmap(NULL, 2 * CPU_PAGE, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p =
+	    mmap(NULL, 2 * CPU_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct cpu_frame c = {0, (uint64_t)(uintptr_t)p + CPU_PAGE, 0};
 
 	(void)state;
@@ -453,14 +420,12 @@ a_stack_that_ends_at_sp_is_not_left(void **state)
 }
 
 /* A signal frame whose last words are in a hole, and one that lies. */
-static void
-half_a_signal_frame_is_no_frame(void **state)
+static void half_a_signal_frame_is_no_frame(void **state)
 {
-	char *p = mmap(NULL, 2 * CPU_PAGE, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p =
+	    mmap(NULL, 2 * CPU_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t *end = (uint64_t *)(void *)(p + CPU_PAGE);
-	struct cpu_frame c = {
-	    code_words_restorer(), (uint64_t)(uintptr_t)(end - 18), 0};
+	struct cpu_frame c = {code_words_restorer(), (uint64_t)(uintptr_t)(end - 18), 0};
 	struct thread *t = my_block();
 
 	(void)state;
@@ -478,41 +443,35 @@ half_a_signal_frame_is_no_frame(void **state)
 	munmap(p, CPU_PAGE);
 }
 
-static int
-start(void **state)
+static int start(void **state)
 {
 	size_t bytes = (size_t)64 << 20;
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	void *find = dlsym(RTLD_DEFAULT, "_dl_find_object");
-	const uint32_t *pthread_bytes =
-	    dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread");
-	struct sigaction fault = {
-	    .sa_handler = on_fault, .sa_flags = SA_NODEFER};
+	const uint32_t *pthread_bytes = dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread");
+	struct sigaction fault = {.sa_handler = on_fault, .sa_flags = SA_NODEFER};
 	struct rlimit stack;
 
 	(void)state;
-	if (!find || p == MAP_FAILED || !pthread_bytes ||
-	    getrlimit(RLIMIT_STACK, &stack) != 0 ||
+	if (!find || p == MAP_FAILED || !pthread_bytes || getrlimit(RLIMIT_STACK, &stack) != 0 ||
 	    !segment_init_plain(p, bytes, bytes))
 		return -1;
 	tick_start(true);
-	facts = (struct walk_facts){(uint64_t)(uintptr_t)__libc_stack_end,
-	    stack.rlim_cur, *pthread_bytes, true, true};
+	facts = (struct walk_facts){
+	    (uint64_t)(uintptr_t)__libc_stack_end, stack.rlim_cur, *pthread_bytes, true, true};
 	walk_init(&facts);
 	thread_init(true, true);
 	draw_seed = 1234567;
 	gather_codes();
 	sigaction(SIGSEGV, &fault, NULL);
 	sigaction(SIGBUS, &fault, NULL);
-	return module_init(find, "test_c_walk") && rules_init() &&
-	        sites_init(1) && ledger_init(1)
+	return module_init(find, "test_c_walk") && rules_init() && sites_init(1) && ledger_init(1)
 	    ? 0
 	    : -1;
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(only_pages_of_frames_are_touched),

@@ -63,21 +63,16 @@ static const struct opts_group groups[] = {
 };
 
 /* Up to eleven words, then the values; how many operands were left in words. */
-static int
-parse(const char *operands, const char **words, struct outer *ret)
+static int parse(const char *operands, const char **words, struct outer *ret)
 {
-	const struct cmd c = {.name = "test",
-	    .operands = operands,
-	    .about = "",
-	    .options = groups};
+	const struct cmd c = {.name = "test", .operands = operands, .about = "", .options = groups};
 	static char copies[12][64];
 	char *argv[13] = {copies[0]};
 	int argc = 1, n;
 
 	for (; words[argc - 1]; argc++) {
 		argv[argc] = copies[argc];
-		(void)snprintf(
-		    copies[argc], sizeof(copies[0]), "%s", words[argc - 1]);
+		(void)snprintf(copies[argc], sizeof(copies[0]), "%s", words[argc - 1]);
 	}
 	*ret = (struct outer){0};
 	n = opts_parse(&c, argc, argv, ret);
@@ -93,8 +88,7 @@ parse(const char *operands, const char **words, struct outer *ret)
 	}
 
 /* The status opts_parse() ends the program with. */
-static int
-status_of(const char *operands, const char **words)
+static int status_of(const char *operands, const char **words)
 {
 	struct outer o;
 	int status;
@@ -111,11 +105,10 @@ status_of(const char *operands, const char **words)
 	return WEXITSTATUS(status);
 }
 
-static void
-options_stand_anywhere_and_operands_keep_their_order(void **state)
+static void options_stand_anywhere_and_operands_keep_their_order(void **state)
 {
-	const char **w = WORDS("a", "--flag", "--two", "b", "-n7", "--word=csv",
-	    "-", "--", "--one");
+	const char **w =
+	    WORDS("a", "--flag", "--two", "b", "-n7", "--word=csv", "-", "--", "--one");
 	struct outer o;
 
 	(void)state;
@@ -131,8 +124,7 @@ options_stand_anywhere_and_operands_keep_their_order(void **state)
 	assert_null(w[4]);
 }
 
-static void
-letters_may_be_joined(void **state)
+static void letters_may_be_joined(void **state)
 {
 	struct outer o;
 
@@ -145,8 +137,7 @@ letters_may_be_joined(void **state)
 	assert_int_equal(status_of("", WORDS("-fx")), CMD_USAGE);
 }
 
-static void
-what_follows_the_command_is_its_own(void **state)
+static void what_follows_the_command_is_its_own(void **state)
 {
 	const char **w = WORDS("-q", "ls", "--flag", "--", "-x");
 	struct outer o;
@@ -161,8 +152,7 @@ what_follows_the_command_is_its_own(void **state)
 	assert_string_equal(w[0], "-q");
 }
 
-static void
-groups_fill_their_own_struct(void **state)
+static void groups_fill_their_own_struct(void **state)
 {
 	struct outer o;
 
@@ -173,15 +163,14 @@ groups_fill_their_own_struct(void **state)
 	assert_int_equal(o.inner.time, 3000000000);
 }
 
-static void
-repeated_options_add_up(void **state)
+static void repeated_options_add_up(void **state)
 {
 	struct outer o;
 
 	(void)state;
 	(void)parse("",
-	    WORDS("--each", "x", "--each=", "--dir", "/a", "--dir", "/b",
-	        "--include", "^a$", "--include", "b+|c"),
+	    WORDS("--each", "x", "--each=", "--dir", "/a", "--dir", "/b", "--include", "^a$",
+	        "--include", "b+|c"),
 	    &o);
 	assert_int_equal(o.list.count, 2);
 	assert_string_equal(o.list.items[0], "x");
@@ -193,8 +182,7 @@ repeated_options_add_up(void **state)
 	assert_int_not_equal(regexec(o.regexp.regexp, "aa", 0, NULL, 0), 0);
 }
 
-static void
-a_range_is_told_from_a_file(void **state)
+static void a_range_is_told_from_a_file(void **state)
 {
 	struct outer o;
 
@@ -211,8 +199,7 @@ a_range_is_told_from_a_file(void **state)
 	assert_string_equal(o.range, "");
 }
 
-static void
-mistakes_end_with_status_2(void **state)
+static void mistakes_end_with_status_2(void **state)
 {
 	(void)state;
 	assert_int_equal(status_of("", WORDS("--flag")), 0);
@@ -226,26 +213,21 @@ mistakes_end_with_status_2(void **state)
 	assert_int_equal(status_of("", WORDS("--count", "-1")), CMD_USAGE);
 	assert_int_equal(status_of("", WORDS("--count", "1e3")), CMD_USAGE);
 	assert_int_equal(status_of("", WORDS("--count", "")), CMD_USAGE);
-	assert_int_equal(
-	    status_of("", WORDS("--count", "99999999999999999999")), CMD_USAGE);
+	assert_int_equal(status_of("", WORDS("--count", "99999999999999999999")), CMD_USAGE);
 	assert_int_equal(status_of("", WORDS("--percent", "101")), CMD_USAGE);
 	assert_int_equal(status_of("", WORDS("--percent", "nan")), CMD_USAGE);
 	assert_int_equal(status_of("", WORDS("--percent", "-1")), CMD_USAGE);
 	assert_int_equal(status_of("", WORDS("--percent", "%")), CMD_USAGE);
 	assert_int_equal(status_of("", WORDS("--word", "xml")), CMD_USAGE);
 	assert_int_equal(status_of("", WORDS("--word", "")), CMD_USAGE);
-	assert_int_equal(
-	    status_of("", WORDS("--word", "text|json")), CMD_USAGE);
+	assert_int_equal(status_of("", WORDS("--word", "text|json")), CMD_USAGE);
 	assert_int_equal(status_of("", WORDS("--output", "")), CMD_USAGE);
 	assert_int_equal(status_of("", WORDS("--dir=")), CMD_USAGE);
 	assert_int_equal(status_of("", WORDS("--include", "a(b")), CMD_USAGE);
-	assert_int_equal(
-	    status_of("", WORDS("--include", "a", "--include", "*(")),
-	    CMD_USAGE);
+	assert_int_equal(status_of("", WORDS("--include", "a", "--include", "*(")), CMD_USAGE);
 }
 
-static void
-operands_are_counted(void **state)
+static void operands_are_counted(void **state)
 {
 	(void)state;
 	assert_int_equal(status_of("", WORDS("a")), CMD_USAGE);
@@ -261,20 +243,17 @@ operands_are_counted(void **state)
 	assert_int_equal(status_of("CMD [ARG...]", WORDS(NULL)), CMD_USAGE);
 }
 
-static void
-sizes_have_units(void **state)
+static void sizes_have_units(void **state)
 {
 	static const struct {
 		const char *text;
 		uint64_t bytes;
-	} good[] = {{"0", 0}, {"4096", 4096}, {"512k", 512 << 10},
-	    {"512K", 512 << 10}, {"1KiB", 1024}, {"1kB", 1000},
-	    {"10MB", 10000000}, {"1.5MiB", 3 << 19}, {"2G", UINT64_C(2) << 30},
-	    {"7B", 7}, {"1T", UINT64_C(1) << 40}, {"10m", 10 << 20},
+	} good[] = {{"0", 0}, {"4096", 4096}, {"512k", 512 << 10}, {"512K", 512 << 10},
+	    {"1KiB", 1024}, {"1kB", 1000}, {"10MB", 10000000}, {"1.5MiB", 3 << 19},
+	    {"2G", UINT64_C(2) << 30}, {"7B", 7}, {"1T", UINT64_C(1) << 40}, {"10m", 10 << 20},
 	    {"1kib", 1024}, {"10mb", 10000000}, {"2g", UINT64_C(2) << 30}};
-	static const char *bad[] = {"", "k", "-1", "+1", " 1", "1 k", "0x10",
-	    "1e3", "1.2.3", ".5", "1kibi", "inf", "nan", "9999999999999999999",
-	    "99999999T", "1Kx"};
+	static const char *bad[] = {"", "k", "-1", "+1", " 1", "1 k", "0x10", "1e3", "1.2.3", ".5",
+	    "1kibi", "inf", "nan", "9999999999999999999", "99999999T", "1Kx"};
 	uint64_t n;
 
 	(void)state;
@@ -287,8 +266,7 @@ sizes_have_units(void **state)
 			fail_msg("\"%s\" became %ju", bad[i], (uintmax_t)n);
 }
 
-static void
-times_have_units(void **state)
+static void times_have_units(void **state)
 {
 	uint64_t n;
 
@@ -310,8 +288,7 @@ times_have_units(void **state)
 	assert_false(values_time("999999999d", &n));
 }
 
-static const char *
-nearest(const char *word)
+static const char *nearest(const char *word)
 {
 	struct suggest s = {.word = word};
 
@@ -322,8 +299,7 @@ nearest(const char *word)
 	return s.best ? s.best : "";
 }
 
-static void
-a_misspelt_word_finds_its_neighbour(void **state)
+static void a_misspelt_word_finds_its_neighbour(void **state)
 {
 	(void)state;
 	assert_string_equal(nearest("reprot"), "report");
@@ -333,17 +309,13 @@ a_misspelt_word_finds_its_neighbour(void **state)
 	assert_string_equal(nearest("frobnicate"), "");
 	assert_string_equal(nearest("x"), "");
 	assert_string_equal(nearest(""), "");
-	assert_string_equal(
-	    nearest("a word that is longer than any of ours could ever be"),
-	    "");
+	assert_string_equal(nearest("a word that is longer than any of ours could ever be"), "");
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(
-	        options_stand_anywhere_and_operands_keep_their_order),
+	    cmocka_unit_test(options_stand_anywhere_and_operands_keep_their_order),
 	    cmocka_unit_test(letters_may_be_joined),
 	    cmocka_unit_test(what_follows_the_command_is_its_own),
 	    cmocka_unit_test(groups_fill_their_own_struct),

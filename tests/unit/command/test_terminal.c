@@ -20,8 +20,7 @@
 #include "command/shell/terminal.h"
 
 /* A terminal of so many columns; what is written to *ret comes out here. */
-static int
-make_terminal(unsigned short columns, int *ret)
+static int make_terminal(unsigned short columns, int *ret)
 {
 	struct winsize size = {.ws_row = 24, .ws_col = columns};
 	int master;
@@ -30,8 +29,7 @@ make_terminal(unsigned short columns, int *ret)
 	return master;
 }
 
-static struct terminal
-look(int fd, int colour)
+static struct terminal look(int fd, int colour)
 {
 	struct terminal t;
 
@@ -39,8 +37,7 @@ look(int fd, int colour)
 	return t;
 }
 
-static void
-columns_are_the_terminals_unless_told(void **state)
+static void columns_are_the_terminals_unless_told(void **state)
 {
 	int fd, master = make_terminal(132, &fd), pipes[2];
 
@@ -68,8 +65,7 @@ columns_are_the_terminals_unless_told(void **state)
 	close(pipes[1]);
 }
 
-static void
-colour_is_for_terminals_that_want_it(void **state)
+static void colour_is_for_terminals_that_want_it(void **state)
 {
 	int fd, master = make_terminal(80, &fd), pipes[2];
 
@@ -97,18 +93,15 @@ colour_is_for_terminals_that_want_it(void **state)
 	close(master);
 }
 
-static void
-sleep_ms(long ms)
+static void sleep_ms(long ms)
 {
-	const struct timespec t = {
-	    .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+	const struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
 
 	(void)nanosleep(&t, NULL);
 }
 
 /* What `work` writes to a stderr that is a terminal of 60 columns. */
-static void
-watch(void (*work)(void), char *ret, size_t bytes)
+static void watch(void (*work)(void), char *ret, size_t bytes)
 {
 	int fd, master = make_terminal(60, &fd), status;
 	size_t at = 0;
@@ -127,8 +120,7 @@ watch(void (*work)(void), char *ret, size_t bytes)
 		exit(0);
 	}
 	close(fd);
-	while (
-	    at + 1 < bytes && (n = read(master, ret + at, bytes - at - 1)) > 0)
+	while (at + 1 < bytes && (n = read(master, ret + at, bytes - at - 1)) > 0)
 		at += (size_t)n;
 	ret[at] = '\0';
 	close(master);
@@ -137,8 +129,7 @@ watch(void (*work)(void), char *ret, size_t bytes)
 }
 
 /* What a person sees at the end: lines, "\r" and erasing done. */
-static void
-settle(const char *raw, char *ret, size_t bytes)
+static void settle(const char *raw, char *ret, size_t bytes)
 {
 	char *line = ret, *at = ret;
 
@@ -159,24 +150,21 @@ settle(const char *raw, char *ret, size_t bytes)
 	}
 }
 
-static void
-work_short(void)
+static void work_short(void)
 {
 	progress_begin("reading", "seep.data");
 	sleep_ms(200);
 	progress_end();
 }
 
-static void
-work_long(void)
+static void work_long(void)
 {
 	progress_begin("reading", "a\tlong\033[31mname");
 	progress_at(30, 120);
 	sleep_ms(2000);
 	die_warn("a warning in between");
-	progress_begin(
-	    "sorting it into the most excellent order that one could "
-	    "ever think of",
+	progress_begin("sorting it into the most excellent order that one could "
+	               "ever think of",
 	    NULL);
 	progress_at(12345, 0);
 	sleep_ms(500);
@@ -185,16 +173,14 @@ work_long(void)
 	die_warn("the last word");
 }
 
-static void
-work_and_exit(void)
+static void work_and_exit(void)
 {
 	progress_begin("reading", "seep.data");
 	sleep_ms(1300);
 	exit(0); /* the line goes all the same */
 }
 
-static void
-work_stopped(void)
+static void work_stopped(void)
 {
 	progress_begin("reading", "seep.data");
 	progress_stop();
@@ -202,8 +188,7 @@ work_stopped(void)
 	sleep_ms(1300);
 }
 
-static void
-nothing_is_shown_when_it_was_stopped(void **state)
+static void nothing_is_shown_when_it_was_stopped(void **state)
 {
 	char raw[4096];
 
@@ -212,8 +197,7 @@ nothing_is_shown_when_it_was_stopped(void **state)
 	assert_string_equal(raw, "");
 }
 
-static void
-short_work_shows_nothing(void **state)
+static void short_work_shows_nothing(void **state)
 {
 	char raw[4096];
 
@@ -222,25 +206,21 @@ short_work_shows_nothing(void **state)
 	assert_string_equal(raw, "");
 }
 
-static void
-long_work_shows_one_line_that_goes_away(void **state)
+static void long_work_shows_one_line_that_goes_away(void **state)
 {
 	char raw[8192], seen[sizeof(raw)];
 
 	(void)state;
 	watch(work_long, raw, sizeof(raw));
-	assert_non_null(
-	    strstr(raw, "seep: reading a\\x09long\\x1b[31mname: 25%, "));
+	assert_non_null(strstr(raw, "seep: reading a\\x09long\\x1b[31mname: 25%, "));
 	assert_non_null(strstr(raw, "seep: sorting it into the most"));
 	for (char *at = raw; (at = strstr(at, "seep: sorting")); at++)
 		assert_true(strcspn(at, "\r\033") < 60);
 	settle(raw, seen, sizeof(seen));
-	assert_string_equal(
-	    seen, "seep: a warning in between\nseep: the last word\n");
+	assert_string_equal(seen, "seep: a warning in between\nseep: the last word\n");
 }
 
-static void
-the_line_is_gone_after_exit(void **state)
+static void the_line_is_gone_after_exit(void **state)
 {
 	char raw[8192], seen[sizeof(raw)];
 
@@ -251,8 +231,7 @@ the_line_is_gone_after_exit(void **state)
 	assert_string_equal(seen, "");
 }
 
-static void
-nothing_is_shown_elsewhere(void **state)
+static void nothing_is_shown_elsewhere(void **state)
 {
 	int saved = dup(STDERR_FILENO), pipes[2];
 	char raw[64];
@@ -270,8 +249,7 @@ nothing_is_shown_elsewhere(void **state)
 	close(pipes[0]);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(columns_are_the_terminals_unless_told),

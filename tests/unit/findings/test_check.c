@@ -13,20 +13,16 @@
 #include "view/stacks/fingerprint.h"
 #include "print/check/write.h"
 
-static void
-names_lose_what_a_rebuild_changes(void **state)
+static void names_lose_what_a_rebuild_changes(void **state)
 {
 	static const char *const pairs[][2] = {
 	    {"main", "main"},
 	    {"f(int, char*)", "f"},
 	    {"ns::C::f(int) const", "ns::C::f"},
 	    {"C::operator()(int)", "C::operator()"},
-	    {"(anonymous namespace)::f(void (*)(int))",
-	        "(anonymous namespace)::f"},
-	    {"main::{lambda(int)#2}::operator()(int) const",
-	        "main::{lambda}::operator()"},
-	    {"main::{lambda(int)#1}::operator()(int) const",
-	        "main::{lambda}::operator()"},
+	    {"(anonymous namespace)::f(void (*)(int))", "(anonymous namespace)::f"},
+	    {"main::{lambda(int)#2}::operator()(int) const", "main::{lambda}::operator()"},
+	    {"main::{lambda(int)#1}::operator()(int) const", "main::{lambda}::operator()"},
 	    {"main::$_0::operator()() const", "main::$_::operator()"},
 	    {"app::run::{closure#3}", "app::run::{closure}"},
 	    {"f(int) [clone .constprop.0]", "f"},
@@ -51,12 +47,10 @@ names_lose_what_a_rebuild_changes(void **state)
 }
 
 /* The fingerprint of one stack. */
-static struct fingerprint
-print_of(struct frame *frames, size_t count)
+static struct fingerprint print_of(struct frame *frames, size_t count)
 {
 	uint32_t numbers[32];
-	struct view_site site = {
-	    .frames = numbers, .frame_count = (uint32_t)count};
+	struct view_site site = {.frames = numbers, .frame_count = (uint32_t)count};
 	struct view v = {.frames = frames, .frame_count = count};
 	struct fingerprints *f;
 	struct fingerprint print;
@@ -80,29 +74,21 @@ print_of(struct frame *frames, size_t count)
 	}
 #define PRINT(list) print_of(list, sizeof(list) / sizeof((list)[0]))
 
-static void
-fingerprints_keep_to_what_says_where(void **state)
+static void fingerprints_keep_to_what_says_where(void **state)
 {
-	struct frame plain[] = {
-	    APP("add(int)"), APP("handle"), APP("main"), LIBC("start")};
-	struct frame moved[] = {{.function = "add(int)",
-	                            .module = "/elsewhere/app-2",
-	                            .offset = 77,
-	                            .line = 5},
-	    APP("handle"), APP("main"), {.module = "/lib/libc.so.6"},
-	    {.module = "/lib/libc.so.6"}};
+	struct frame plain[] = {APP("add(int)"), APP("handle"), APP("main"), LIBC("start")};
+	struct frame moved[] = {
+	    {.function = "add(int)", .module = "/elsewhere/app-2", .offset = 77, .line = 5},
+	    APP("handle"), APP("main"), {.module = "/lib/libc.so.6"}, {.module = "/lib/libc.so.6"}};
 	struct frame wrapped[] = {LIBC("__GI___strdup"), APP("xstrdup"),
-	    APP("std::vector<int>::push_back(int const&)"),
-	    APP("void std::f<int>(int)"), APP("add(int)"), APP("add(int)"),
-	    APP("handle"), APP("main")};
+	    APP("std::vector<int>::push_back(int const&)"), APP("void std::f<int>(int)"),
+	    APP("add(int)"), APP("add(int)"), APP("handle"), APP("main")};
 	struct frame other[] = {APP("add(int)"), APP("main")};
 	struct frame lib[] = {{.module = "/usr/lib/libfoo.so.1.2.3"},
-	    {.module = "/usr/lib/libfoo.so.1.2.3", .offset = 9}, APP("handle"),
-	    APP("main")};
+	    {.module = "/usr/lib/libfoo.so.1.2.3", .offset = 9}, APP("handle"), APP("main")};
 	struct frame std_only[] = {APP("std::string::assign(char)")};
 	struct frame libc_only[] = {LIBC("setlocale")};
-	struct frame missing[] = {
-	    {.function = "(no room)", .is_missing = true}};
+	struct frame missing[] = {{.function = "(no room)", .is_missing = true}};
 
 	(void)state;
 	assert_string_equal(PRINT(plain).text, "add < handle < main");
@@ -117,8 +103,7 @@ fingerprints_keep_to_what_says_where(void **state)
 	assert_string_equal(PRINT(missing).text, "(no frames)");
 }
 
-static void
-only_the_innermost_functions_count(void **state)
+static void only_the_innermost_functions_count(void **state)
 {
 	struct frame a[12], b[12];
 
@@ -139,8 +124,7 @@ only_the_innermost_functions_count(void **state)
 
 static const char *const no_notes[] = {"a note", NULL};
 
-static char *
-written(const struct baseline *b)
+static char *written(const struct baseline *b)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -152,8 +136,7 @@ written(const struct baseline *b)
 	return text;
 }
 
-static int
-loaded(struct baseline *b, const char *text, struct fault *where)
+static int loaded(struct baseline *b, const char *text, struct fault *where)
 {
 	char path[] = "/tmp/seep-baseline.XXXXXX";
 	int fd = mkstemp(path), err;
@@ -167,8 +150,7 @@ loaded(struct baseline *b, const char *text, struct fault *where)
 	return err;
 }
 
-static void
-baseline_reads_what_it_writes(void **state)
+static void baseline_reads_what_it_writes(void **state)
 {
 	static char z[] = "z < main", n[] = "a\n < main";
 	struct baseline a = {0}, b;
@@ -177,20 +159,16 @@ baseline_reads_what_it_writes(void **state)
 
 	(void)state;
 	assert_int_equal(
-	    baseline_add(&a,
-	        &(struct baseline_item){
-	            .hash = 7, .bytes = 100, .blocks = 2, .text = z}),
+	    baseline_add(
+	        &a, &(struct baseline_item){.hash = 7, .bytes = 100, .blocks = 2, .text = z}),
 	    0);
 	assert_int_equal(baseline_add(&a,
-	                     &(struct baseline_item){.hash = UINT64_MAX,
-	                         .bytes = UINT64_MAX,
-	                         .blocks = 1,
-	                         .text = n}),
+	                     &(struct baseline_item){
+	                         .hash = UINT64_MAX, .bytes = UINT64_MAX, .blocks = 1, .text = n}),
 	    0);
 	assert_int_equal(
-	    baseline_add(&a,
-	        &(struct baseline_item){
-	            .hash = 7, .bytes = 11, .blocks = 1, .text = z}),
+	    baseline_add(
+	        &a, &(struct baseline_item){.hash = 7, .bytes = 11, .blocks = 1, .text = z}),
 	    0);
 	baseline_sort(&a);
 	assert_int_equal(a.count, 2);
@@ -211,8 +189,7 @@ baseline_reads_what_it_writes(void **state)
 	baseline_release(&b);
 }
 
-static void
-bad_baselines_are_refused_with_their_line(void **state)
+static void bad_baselines_are_refused_with_their_line(void **state)
 {
 	static const struct {
 		const char *text, *says;
@@ -220,17 +197,14 @@ bad_baselines_are_refused_with_their_line(void **state)
 	} cases[] = {
 	    {"", "it is empty", -EBADMSG},
 	    {"hello\n", ":1: not a baseline", -EBADMSG},
-	    {"seep-baseline 2\n", ":1: this baseline was written by another",
-	        -ENOTSUP},
-	    {"seep-baseline 1x\n", ":1: this baseline was written by another",
-	        -ENOTSUP},
+	    {"seep-baseline 2\n", ":1: this baseline was written by another", -ENOTSUP},
+	    {"seep-baseline 1x\n", ":1: this baseline was written by another", -ENOTSUP},
 	    {"seep-baseline 1\n# c\n\nxyz 1 1 t\n", ":4: a line", -EBADMSG},
-	    {"seep-baseline 1\n0000000000000007 -1 1 t\n", ":2: a line",
-	        -EBADMSG},
+	    {"seep-baseline 1\n0000000000000007 -1 1 t\n", ":2: a line", -EBADMSG},
 	    {"seep-baseline 1\n0000000000000007 1\n", ":2: a line", -EBADMSG},
 	    {"seep-baseline 1\n7 1 1 t\n", ":2: a line", -EBADMSG},
-	    {"seep-baseline 1\n0000000000000007 99999999999999999999 1 t\n",
-	        ":2: a line", -EBADMSG},
+	    {"seep-baseline 1\n0000000000000007 99999999999999999999 1 t\n", ":2: a line",
+	        -EBADMSG},
 	};
 
 	(void)state;
@@ -238,16 +212,14 @@ bad_baselines_are_refused_with_their_line(void **state)
 		struct fault where = {""};
 		struct baseline b;
 
-		assert_int_equal(
-		    loaded(&b, cases[i].text, &where), cases[i].err);
+		assert_int_equal(loaded(&b, cases[i].text, &where), cases[i].err);
 		if (!strstr(where.text, cases[i].says))
 			fail_msg("case %zu: %s", i, where.text);
 		baseline_release(&b);
 	}
 }
 
-static void
-sources_are_told_from_their_root(void **state)
+static void sources_are_told_from_their_root(void **state)
 {
 	(void)state;
 	assert_string_equal(write_relative("/a/b/c.c", "/a/b"), "c.c");
@@ -259,8 +231,7 @@ sources_are_told_from_their_root(void **state)
 	assert_null(write_relative(NULL, "/a"));
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(names_lose_what_a_rebuild_changes),

@@ -35,8 +35,7 @@ struct copy {
 	size_t count;
 };
 
-static void
-open_copy(struct copy *c, const char *path)
+static void open_copy(struct copy *c, const char *path)
 {
 	int from = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
@@ -57,8 +56,7 @@ open_copy(struct copy *c, const char *path)
 	while (at < c->size) {
 		struct recording_entry_head h;
 
-		assert_int_equal(
-		    pread(c->fd, &h, sizeof(h), (off_t)at), (ssize_t)sizeof(h));
+		assert_int_equal(pread(c->fd, &h, sizeof(h), (off_t)at), (ssize_t)sizeof(h));
 		assert_true(c->count < ENTRIES_MAX);
 		c->ends[c->count++] = at + sizeof(h) + h.length;
 		at += sizeof(h) + recording_padded(h.length);
@@ -66,8 +64,7 @@ open_copy(struct copy *c, const char *path)
 	assert_int_equal(at, c->size);
 }
 
-static size_t
-whole_entries(const struct copy *c, size_t len)
+static size_t whole_entries(const struct copy *c, size_t len)
 {
 	size_t n = 0;
 
@@ -82,8 +79,7 @@ struct told {
 	uint64_t allocations, until_us;
 };
 
-static bool
-has_note(const struct session *s, const char *words)
+static bool has_note(const struct session *s, const char *words)
 {
 	for (size_t i = 0; i < s->note_count; i++)
 		if (strstr(s->notes[i], words))
@@ -91,8 +87,7 @@ has_note(const struct session *s, const char *words)
 	return false;
 }
 
-static void
-add_up(const struct session *s, struct told *ret)
+static void add_up(const struct session *s, struct told *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->processes = s->count;
@@ -104,21 +99,18 @@ add_up(const struct session *s, struct told *ret)
 }
 
 /* It is cut, and the words say so, and of whom the end is missing. */
-static void
-check_words(const struct session *s, const struct told *t)
+static void check_words(const struct session *s, const struct told *t)
 {
 	assert_true(s->is_truncated);
 	assert_true(has_note(s, "is cut off: its end is missing"));
 	if (t->until_us > 0)
 		assert_true(has_note(s, "it is complete up to"));
 	if (t->unfinished > 0)
-		assert_true(
-		    has_note(s, "is missing; its figures are those of"));
+		assert_true(has_note(s, "is missing; its figures are those of"));
 }
 
 /* JSON says it too, and a check does not pass. */
-static void
-check_json(const struct session *s, struct names *names)
+static void check_json(const struct session *s, struct names *names)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -131,8 +123,7 @@ check_json(const struct session *s, struct names *names)
 	free(text);
 }
 
-static void
-check_gate(struct session *s, struct names *names)
+static void check_gate(struct session *s, struct names *names)
 {
 	const struct view_options live = {.group = true, .fold = true};
 	const struct check_options options = {0};
@@ -146,30 +137,25 @@ check_gate(struct session *s, struct names *names)
 	view_free(input.view);
 }
 
-static void
-write_others(const struct session *s, struct names *names)
+static void write_others(const struct session *s, struct names *names)
 {
-	const struct body_options body = {
-	    .threshold = 1, .view = {.group = true, .fold = true}};
+	const struct body_options body = {.threshold = 1, .view = {.group = true, .fold = true}};
 	struct layout page = {.out = fopen("/dev/null", "w"), .width = 80};
 	struct view *v;
 
 	assert_non_null(page.out);
 	assert_int_equal(report_text_write(&page, s, names, &body), 0);
 	assert_int_equal(view_new(s, names, &body.view, &v), 0);
-	assert_int_equal(export_collapsed.write(page.out, v,
-	                     &(struct export_options){.version = "test"}),
-	    0);
+	assert_int_equal(
+	    export_collapsed.write(page.out, v, &(struct export_options){.version = "test"}), 0);
 	view_free(v);
 	assert_int_equal(fclose(page.out), 0);
 }
 
 /* `all`: with reports, check and exports. */
-static void
-check_prefix(const struct copy *c, size_t len, bool all, struct told *ret)
+static void check_prefix(const struct copy *c, size_t len, bool all, struct told *ret)
 {
-	const struct names_options options = {
-	    .no_symbols = true, .no_cache = true};
+	const struct names_options options = {.no_symbols = true, .no_cache = true};
 	struct fault where = {""};
 	struct names *names;
 	struct session *s;
@@ -180,8 +166,7 @@ check_prefix(const struct copy *c, size_t len, bool all, struct told *ret)
 	memset(ret, 0, sizeof(*ret));
 	if (err < 0) {
 		/* before the first process: refused, with a reason */
-		assert_true(err == -EBADMSG || err == -EINVAL ||
-		    (err == -ENODATA && len == 0));
+		assert_true(err == -EBADMSG || err == -EINVAL || (err == -ENODATA && len == 0));
 		assert_true(where.text[0]);
 		assert_true(len < HEAD || err == -EBADMSG);
 		return;
@@ -199,9 +184,8 @@ check_prefix(const struct copy *c, size_t len, bool all, struct told *ret)
 }
 
 /* The parts of a cut recording are those of its whole entries. */
-static void
-check_no_more(const struct copy *c, size_t len, const struct told *shorter,
-    const struct told *longer)
+static void check_no_more(
+    const struct copy *c, size_t len, const struct told *shorter, const struct told *longer)
 {
 	assert_true(shorter->processes <= longer->processes);
 	assert_true(shorter->until_us <= longer->until_us);
@@ -209,8 +193,7 @@ check_no_more(const struct copy *c, size_t len, const struct told *shorter,
 		assert_memory_equal(shorter, longer, sizeof(*shorter));
 }
 
-static void
-check_all(const char *path, size_t every)
+static void check_all(const char *path, size_t every)
 {
 	struct told last, told;
 	struct copy c;
@@ -219,8 +202,7 @@ check_all(const char *path, size_t every)
 	check_prefix(&c, c.size - 1, true, &last);
 	assert_true(last.processes > 0);
 	for (size_t len = c.size - 1; len-- > 0;) {
-		bool near = whole_entries(&c, len > 0 ? len - 1 : 0) !=
-		    whole_entries(&c, len + 1);
+		bool near = whole_entries(&c, len > 0 ? len - 1 : 0) != whole_entries(&c, len + 1);
 
 		check_prefix(&c, len, near || len % every == 0, &told);
 		check_no_more(&c, len, &told, &last);
@@ -230,29 +212,25 @@ check_all(const char *path, size_t every)
 	close(c.fd);
 }
 
-static void
-every_byte_of_a_recording_may_be_its_last(void **state)
+static void every_byte_of_a_recording_may_be_its_last(void **state)
 {
 	(void)state;
 	check_all("tests/golden/old.seep", 16);
 }
 
-static void
-every_byte_of_a_sampled_recording_may_be_its_last(void **state)
+static void every_byte_of_a_sampled_recording_may_be_its_last(void **state)
 {
 	(void)state;
 	check_all("tests/golden/sampled.seep", 256);
 }
 
-static void
-every_byte_of_a_family_may_be_its_last(void **state)
+static void every_byte_of_a_family_may_be_its_last(void **state)
 {
 	(void)state;
 	check_all("tests/golden/family.seep", 256);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_byte_of_a_recording_may_be_its_last),

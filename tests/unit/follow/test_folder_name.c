@@ -11,87 +11,74 @@
 
 #include "follow/history/folder_name.h"
 
-static const char *
-name_of(const char *text, enum folder_kind kind, uid_t uid)
+static const char *name_of(const char *text, enum folder_kind kind, uid_t uid)
 {
 	static char names[4][FOLDER_NAME_BYTES];
 	static int next;
 	char *to = names[next++ % 4];
-	const struct folder_service s = {
-	    .text = text, .kind = kind, .uid = uid};
+	const struct folder_service s = {.text = text, .kind = kind, .uid = uid};
 
 	folder_name(&s, 1000, to);
 	return to;
 }
 
-static void
-plain_names_stay(void **state)
+static void plain_names_stay(void **state)
 {
 	(void)state;
 	assert_string_equal(name_of("nginx", FOLDER_UNIT, 0), "nginx.service");
-	assert_string_equal(
-	    name_of("nginx.service", FOLDER_UNIT, 0), "nginx.service");
+	assert_string_equal(name_of("nginx.service", FOLDER_UNIT, 0), "nginx.service");
 	assert_string_equal(name_of("web", FOLDER_CONTAINER, 0), "web%n");
-	assert_string_equal(name_of("getty@tty1.service", FOLDER_UNIT, 0),
-	    "getty@tty1.service");
+	assert_string_equal(name_of("getty@tty1.service", FOLDER_UNIT, 0), "getty@tty1.service");
 	assert_string_equal(name_of("redis", FOLDER_PROGRAM, 1000), "redis");
-	assert_string_equal(name_of("0123456789abcdef", FOLDER_CONTAINER, 0),
-	    "0123456789abcdef");
+	assert_string_equal(name_of("0123456789abcdef", FOLDER_CONTAINER, 0), "0123456789abcdef");
 }
 
-static void
-hostile_text_is_a_harmless_file_name(void **state)
+static void hostile_text_is_a_harmless_file_name(void **state)
 {
-	static const char *const texts[] = {"", ".", "..", "...", "../x", "/",
-	    "a/b", "-rf", "\n", "\x1b[2J", "\xff\xfe", "%", "a b", ".lock",
-	    ".version", "a\\b", "\u202e", "~", "$(x)", "'"};
+	static const char *const texts[] = {"", ".", "..", "...", "../x", "/", "a/b", "-rf", "\n",
+	    "\x1b[2J", "\xff\xfe", "%", "a b", ".lock", ".version", "a\\b", "\u202e", "~", "$(x)",
+	    "'"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		for (int kind = FOLDER_UNIT; kind <= FOLDER_PROGRAM; kind++) {
-			const char *name =
-			    name_of(texts[i], (enum folder_kind)kind, 1000);
+			const char *name = name_of(texts[i], (enum folder_kind)kind, 1000);
 
-			assert_true(strlen(name) > 0 &&
-			    strlen(name) < FOLDER_NAME_BYTES);
+			assert_true(strlen(name) > 0 && strlen(name) < FOLDER_NAME_BYTES);
 			assert_true(name[0] != '.' && name[0] != '-');
 			assert_null(strchr(name, '/'));
 			for (const char *p = name; *p; p++)
-				assert_true(*p > ' ' && *p < 0x7f &&
-				    !strchr("\\'\"$`~*?", *p));
+				assert_true(*p > ' ' && *p < 0x7f && !strchr("\\'\"$`~*?", *p));
 		}
 }
 
-static void
-a_program_cannot_take_the_name_of_another_service(void **state)
+static void a_program_cannot_take_the_name_of_another_service(void **state)
 {
 	(void)state;
-	assert_string_not_equal(name_of("nginx", FOLDER_UNIT, 0),
-	    name_of("nginx", FOLDER_PROGRAM, 1000));
-	assert_string_not_equal(name_of("web", FOLDER_CONTAINER, 0),
-	    name_of("web", FOLDER_PROGRAM, 1000));
-	assert_string_not_equal(name_of("web", FOLDER_CONTAINER, 0),
-	    name_of("web%n", FOLDER_PROGRAM, 1000));
+	assert_string_not_equal(
+	    name_of("nginx", FOLDER_UNIT, 0), name_of("nginx", FOLDER_PROGRAM, 1000));
+	assert_string_not_equal(
+	    name_of("web", FOLDER_CONTAINER, 0), name_of("web", FOLDER_PROGRAM, 1000));
+	assert_string_not_equal(
+	    name_of("web", FOLDER_CONTAINER, 0), name_of("web%n", FOLDER_PROGRAM, 1000));
 	assert_string_not_equal(name_of("nginx.service", FOLDER_UNIT, 0),
 	    name_of("nginx.service", FOLDER_PROGRAM, 1000));
 	assert_string_not_equal(name_of("session-1.scope", FOLDER_UNIT, 0),
 	    name_of("session-1.scope", FOLDER_PROGRAM, 1000));
-	assert_string_not_equal(
-	    name_of("0123456789abcdef", FOLDER_CONTAINER, 0),
+	assert_string_not_equal(name_of("0123456789abcdef", FOLDER_CONTAINER, 0),
 	    name_of("0123456789abcdef", FOLDER_PROGRAM, 1000));
-	assert_string_not_equal(name_of("nginx", FOLDER_PROGRAM, 1000),
-	    name_of("nginx", FOLDER_PROGRAM, 33));
-	assert_string_not_equal(name_of("nginx", FOLDER_PROGRAM, 33),
-	    name_of("nginx%u33", FOLDER_PROGRAM, 1000));
-	assert_string_not_equal(name_of("a%2fb", FOLDER_PROGRAM, 1000),
-	    name_of("a/b", FOLDER_PROGRAM, 1000));
-	assert_string_not_equal(name_of("", FOLDER_PROGRAM, 1000),
-	    name_of("%00", FOLDER_PROGRAM, 1000));
+	assert_string_not_equal(
+	    name_of("nginx", FOLDER_PROGRAM, 1000), name_of("nginx", FOLDER_PROGRAM, 33));
+	assert_string_not_equal(
+	    name_of("nginx", FOLDER_PROGRAM, 33), name_of("nginx%u33", FOLDER_PROGRAM, 1000));
+	assert_string_not_equal(
+	    name_of("a%2fb", FOLDER_PROGRAM, 1000), name_of("a/b", FOLDER_PROGRAM, 1000));
+	assert_string_not_equal(
+	    name_of("", FOLDER_PROGRAM, 1000), name_of("%00", FOLDER_PROGRAM, 1000));
 }
 
 /* In cgroups of his own a user calls a unit as he likes. */
-static void
-a_users_unit_is_not_the_machines(void **state)
+static void a_users_unit_is_not_the_machines(void **state)
 {
 	const struct folder_service his = {
 	    .text = "nginx", .kind = FOLDER_UNIT, .uid = 7, .is_chosen = true};
@@ -104,8 +91,7 @@ a_users_unit_is_not_the_machines(void **state)
 }
 
 /* All short texts over a mean alphabet, for each kind and two users. */
-static void
-no_two_services_share_a_name(void **state)
+static void no_two_services_share_a_name(void **state)
 {
 	static const char letters[] = "a.%u/0";
 	enum { LETTERS = sizeof(letters) - 1, COUNT = 6 * 6 * 6 * 6 };
@@ -123,14 +109,12 @@ no_two_services_share_a_name(void **state)
 		strcpy(all[n++], name_of(text, FOLDER_PROGRAM, 1000));
 		strcpy(all[n++], name_of(text, FOLDER_PROGRAM, 0));
 	}
-	qsort(all, n, sizeof(all[0]),
-	    (int (*)(const void *, const void *))strcmp);
+	qsort(all, n, sizeof(all[0]), (int (*)(const void *, const void *))strcmp);
 	for (size_t i = 1; i < n; i++)
 		assert_string_not_equal(all[i - 1], all[i]);
 }
 
-static void
-long_names_are_bounded_and_differ(void **state)
+static void long_names_are_bounded_and_differ(void **state)
 {
 	char a[600], b[600];
 
@@ -140,14 +124,11 @@ long_names_are_bounded_and_differ(void **state)
 	memcpy(b, a, sizeof(a));
 	b[500] = 'y';
 	assert_true(strlen(name_of(a, FOLDER_UNIT, 0)) < FOLDER_NAME_BYTES);
-	assert_string_not_equal(
-	    name_of(a, FOLDER_UNIT, 0), name_of(b, FOLDER_UNIT, 0));
-	assert_string_not_equal(
-	    name_of(a, FOLDER_PROGRAM, 1), name_of(a, FOLDER_PROGRAM, 2));
+	assert_string_not_equal(name_of(a, FOLDER_UNIT, 0), name_of(b, FOLDER_UNIT, 0));
+	assert_string_not_equal(name_of(a, FOLDER_PROGRAM, 1), name_of(a, FOLDER_PROGRAM, 2));
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(plain_names_stay),

@@ -28,8 +28,7 @@ struct run {
 	struct follow *follow;
 };
 
-static void
-run_init(struct run *r)
+static void run_init(struct run *r)
 {
 	struct segment_dir_problem why;
 	struct follow_plan plan;
@@ -40,18 +39,15 @@ run_init(struct run *r)
 	assert_non_null(mkdtemp(r->dir));
 	assert_int_equal(setenv("SEEP_DIR", r->dir, 1), 0);
 	assert_int_equal(segment_dir_init(&r->segment_dir, &why), 0);
-	assert_int_equal(
-	    recording_create("/dev/null", RECORDING_REPLACE, &r->writer), 0);
+	assert_int_equal(recording_create("/dev/null", RECORDING_REPLACE, &r->writer), 0);
 	quota_init(&r->quota, QUOTA_FILE_BYTES);
 	r->collect.quota = &r->quota;
-	plan = (struct follow_plan){.segment_dir = &r->segment_dir,
-	    .writer = r->writer,
-	    .collect = &r->collect};
+	plan = (struct follow_plan){
+	    .segment_dir = &r->segment_dir, .writer = r->writer, .collect = &r->collect};
 	assert_int_equal(follow_new(&plan, &r->follow), 0);
 }
 
-static void
-run_release(struct run *r)
+static void run_release(struct run *r)
 {
 	follow_free(r->follow);
 	collect_release(&r->collect);
@@ -61,14 +57,12 @@ run_release(struct run *r)
 	assert_int_equal(rmdir(r->dir), 0);
 }
 
-static void
-name_of(const struct run *r, int number, char path[256])
+static void name_of(const struct run *r, int number, char path[256])
 {
 	(void)snprintf(path, 256, "%s/child-%d.seg", r->dir, number);
 }
 
-static void
-make_file(const struct run *r, int number, const char *session)
+static void make_file(const struct run *r, int number, const char *session)
 {
 	struct mkseg *m = mkseg_new();
 	struct seg_header *h = mkseg_header(m);
@@ -90,8 +84,7 @@ make_file(const struct run *r, int number, const char *session)
 	free(bytes);
 }
 
-static size_t
-watched(const struct follow *f)
+static size_t watched(const struct follow *f)
 {
 	size_t n = 0;
 
@@ -101,8 +94,7 @@ watched(const struct follow *f)
 }
 
 /* Other tests may have theirs in /dev/shm at the same time. */
-static size_t
-own_files(const struct run *r)
+static size_t own_files(const struct run *r)
 {
 	size_t n = 0;
 
@@ -112,8 +104,7 @@ own_files(const struct run *r)
 }
 
 /* Ours and those of other runs; the first few stay until the end. */
-static void
-files_that_are_gone_are_forgotten(void **state)
+static void files_that_are_gone_are_forgotten(void **state)
 {
 	int made = 0, removed = STAY;
 	char path[256];
@@ -123,26 +114,23 @@ files_that_are_gone_are_forgotten(void **state)
 	run_init(&r);
 	for (int round = 0; round < ROUNDS; round++) {
 		for (int i = 0; i < AT_ONCE; i++, made++)
-			make_file(&r, made,
-			    made % 3 ? r.segment_dir.session : "other");
+			make_file(&r, made, made % 3 ? r.segment_dir.session : "other");
 		assert_int_equal(follow_files_look(r.follow, true, false), 0);
 		for (; removed < made - AT_ONCE / 2; removed++) {
 			name_of(&r, removed, path);
 			assert_int_equal(unlink(path), 0);
 		}
 		assert_int_equal(follow_files_look(r.follow, true, false), 0);
-		assert_true(own_files(&r) <
-		    4 * AT_ONCE + 64 + r.follow->file_count - own_files(&r));
+		assert_true(
+		    own_files(&r) < 4 * AT_ONCE + 64 + r.follow->file_count - own_files(&r));
 	}
 	/* who is there is known once, and watched */
 	assert_int_equal(r.follow->numbers, made - made / 3);
 	assert_int_equal(watched(r.follow), (STAY + AT_ONCE / 2) * 2 / 3);
 	for (size_t i = 0; i + 1 < r.follow->file_count; i++)
 		for (size_t k = i + 1; k < r.follow->file_count; k++)
-			assert_false(strcmp(r.follow->files[i].dir,
-			                 r.follow->files[k].dir) == 0 &&
-			    strcmp(r.follow->files[i].name,
-			        r.follow->files[k].name) == 0);
+			assert_false(strcmp(r.follow->files[i].dir, r.follow->files[k].dir) == 0 &&
+			    strcmp(r.follow->files[i].name, r.follow->files[k].name) == 0);
 	for (int i = 0; i < made; i++) {
 		name_of(&r, i, path);
 		(void)unlink(path);
@@ -150,8 +138,7 @@ files_that_are_gone_are_forgotten(void **state)
 	run_release(&r);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(files_that_are_gone_are_forgotten),

@@ -24,14 +24,7 @@
 #include "host/proc/procfs.h"
 #include "kit/os/clock.h"
 
-enum {
-	ACTORS = 48,
-	STEPS = 150,
-	SITES = 40,
-	SLOTS_USED = 4,
-	SLOT_ROOM = 65536,
-	GHOSTS = 16
-};
+enum { ACTORS = 48, STEPS = 150, SITES = 40, SLOTS_USED = 4, SLOT_ROOM = 65536, GHOSTS = 16 };
 
 /*
  * A process that has a segment mapped, as a traced one has. The test writes the
@@ -67,9 +60,8 @@ struct world {
 
 /* ---- segments ---- */
 
-static uint8_t *
-make_segment(struct world *w, struct actor *a, pid_t pid, uint64_t start,
-    size_t *ret_len)
+static uint8_t *make_segment(
+    struct world *w, struct actor *a, pid_t pid, uint64_t start, size_t *ret_len)
 {
 	struct mkseg *m = mkseg_new_rows(SITES + 2);
 	struct seg_header *h = mkseg_header(m);
@@ -94,19 +86,16 @@ make_segment(struct world *w, struct actor *a, pid_t pid, uint64_t start,
 }
 
 /* Where the first row of the ledger is, in a segment at this offset. */
-static uint64_t
-first_row(const struct actor *a)
+static uint64_t first_row(const struct actor *a)
 {
 	struct seg_header h;
 
-	assert_int_equal(
-	    pread(a->file, &h, sizeof(h), (off_t)a->base), (ssize_t)sizeof(h));
+	assert_int_equal(pread(a->file, &h, sizeof(h), (off_t)a->base), (ssize_t)sizeof(h));
 	for (uint32_t i = 0; i < h.dir_used; i++) {
 		struct seg_extent e;
 
 		assert_int_equal(
-		    pread(a->file, &e, sizeof(e),
-		        (off_t)(a->base + h.dir_offset + i * sizeof(e))),
+		    pread(a->file, &e, sizeof(e), (off_t)(a->base + h.dir_offset + i * sizeof(e))),
 		    (ssize_t)sizeof(e));
 		if (e.kind == SEG_EXT_LEDGER)
 			return a->base + e.offset + (1 - e.first) * e.row_bytes;
@@ -115,8 +104,7 @@ first_row(const struct actor *a)
 	return 0;
 }
 
-static void
-allocate(struct actor *a)
+static void allocate(struct actor *a)
 {
 	uint64_t at = first_row(a), n;
 
@@ -129,13 +117,11 @@ allocate(struct actor *a)
 /* ---- processes ---- */
 
 /* Maps the file, says so, and waits for its order. */
-static void
-act(const char *path, int orders, int ready)
+static void act(const char *path, int orders, int ready)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 	char order = 0;
-	void *p = fd < 0 ? MAP_FAILED
-	                 : mmap(NULL, 8192, PROT_READ, MAP_SHARED, fd, 0);
+	void *p = fd < 0 ? MAP_FAILED : mmap(NULL, 8192, PROT_READ, MAP_SHARED, fd, 0);
 
 	if (p == MAP_FAILED || write(ready, "r", 1) != 1)
 		_exit(99);
@@ -149,8 +135,7 @@ act(const char *path, int orders, int ready)
 }
 
 /* `path` has the file that it is to map. */
-static void
-start(struct world *w, struct actor *a, const char *path)
+static void start(struct world *w, struct actor *a, const char *path)
 {
 	int orders[2], ready[2];
 	char byte;
@@ -176,8 +161,7 @@ start(struct world *w, struct actor *a, const char *path)
 	a->cause = LIVE_CAUSE_UNKNOWN;
 }
 
-static uint64_t
-start_jiffies(pid_t pid)
+static uint64_t start_jiffies(pid_t pid)
 {
 	struct procfs_stat stat;
 
@@ -186,8 +170,7 @@ start_jiffies(pid_t pid)
 }
 
 /* A new process with a file of its own, which has room for children. */
-static void
-spawn(struct world *w)
+static void spawn(struct world *w)
 {
 	struct actor *a = &w->actors[w->count];
 	char hidden[256];
@@ -202,8 +185,7 @@ spawn(struct world *w)
 
 	*a = (struct actor){.slot = SEGFILE_OWN};
 	(void)snprintf(hidden, sizeof(hidden), "%s/.hidden", w->dir);
-	(void)snprintf(a->path, sizeof(a->path), "%s/actor-%zu.seg", w->dir,
-	    (size_t)w->names);
+	(void)snprintf(a->path, sizeof(a->path), "%s/actor-%zu.seg", w->dir, (size_t)w->names);
 	a->file = open(hidden, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	assert_true(a->file >= 0);
 	assert_int_equal(ftruncate(a->file, 8192), 0);
@@ -214,8 +196,7 @@ spawn(struct world *w)
 	all = calloc(1, total);
 	assert_non_null(all);
 	memcpy(all, bytes, len);
-	memcpy(
-	    all + offsetof(struct seg_header, slots_offset), &at, sizeof(at));
+	memcpy(all + offsetof(struct seg_header, slots_offset), &at, sizeof(at));
 	memcpy(all + at, &slots, sizeof(slots));
 	assert_int_equal(pwrite(a->file, all, total, 0), (ssize_t)total);
 	free(all);
@@ -224,20 +205,17 @@ spawn(struct world *w)
 	w->count++;
 }
 
-static uint64_t
-slots_at(const struct actor *owner)
+static uint64_t slots_at(const struct actor *owner)
 {
 	uint64_t at = 0;
 
-	assert_int_equal(pread(owner->file, &at, sizeof(at),
-	                     offsetof(struct seg_header, slots_offset)),
-	    8);
+	assert_int_equal(
+	    pread(owner->file, &at, sizeof(at), offsetof(struct seg_header, slots_offset)), 8);
 	return at;
 }
 
 /* A forked child in a slot of somebody's file: without a start time. */
-static void
-spawn_in_slot(struct world *w, size_t owner_number)
+static void spawn_in_slot(struct world *w, size_t owner_number)
 {
 	const struct actor *owner = &w->actors[owner_number];
 	struct actor *a = &w->actors[w->count];
@@ -248,15 +226,13 @@ spawn_in_slot(struct world *w, size_t owner_number)
 	int slot = 0;
 	size_t len;
 
-	assert_int_equal(
-	    pread(owner->file, taken, sizeof(taken), taken_at), SLOTS_USED);
+	assert_int_equal(pread(owner->file, taken, sizeof(taken), taken_at), SLOTS_USED);
 	while (slot < SLOTS_USED && taken[slot])
 		slot++;
 	if (slot == SLOTS_USED)
 		return;
-	*a = (struct actor){.slot = slot,
-	    .file = dup(owner->file),
-	    .base = at + 8192 + (uint64_t)slot * SLOT_ROOM};
+	*a = (struct actor){
+	    .slot = slot, .file = dup(owner->file), .base = at + 8192 + (uint64_t)slot * SLOT_ROOM};
 	memcpy(a->path, owner->path, sizeof(a->path));
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", owner->file);
 	start(w, a, path);
@@ -265,8 +241,7 @@ spawn_in_slot(struct world *w, size_t owner_number)
 	/* claimed first, the magic comes last */
 	assert_int_equal(pwrite(a->file, &one, 1, taken_at + slot), 1);
 	assert_int_equal(
-	    pwrite(a->file, bytes + 8, len - 8, (off_t)a->base + 8),
-	    (ssize_t)(len - 8));
+	    pwrite(a->file, bytes + 8, len - 8, (off_t)a->base + 8), (ssize_t)(len - 8));
 	assert_int_equal(pwrite(a->file, bytes, 8, (off_t)a->base), 8);
 	free(bytes);
 	w->count++;
@@ -276,8 +251,7 @@ spawn_in_slot(struct world *w, size_t owner_number)
  * The file of an earlier process whose pid somebody else has by now; with its
  * start time, or without, as in a slot.
  */
-static void
-leave_ghost(struct world *w, const struct actor *heir)
+static void leave_ghost(struct world *w, const struct actor *heir)
 {
 	struct actor *a = &w->ghosts[w->ghost_count];
 	uint64_t start = start_jiffies(heir->pid);
@@ -286,10 +260,8 @@ leave_ghost(struct world *w, const struct actor *heir)
 	size_t len;
 
 	*a = (struct actor){.slot = SEGFILE_OWN, .pid = heir->pid};
-	bytes = make_segment(
-	    w, a, heir->pid, rand() % 2 ? start - 1 - start % 100 : 0, &len);
-	(void)snprintf(
-	    path, sizeof(path), "%s/ghost-%zu.seg", w->dir, (size_t)w->names);
+	bytes = make_segment(w, a, heir->pid, rand() % 2 ? start - 1 - start % 100 : 0, &len);
+	(void)snprintf(path, sizeof(path), "%s/ghost-%zu.seg", w->dir, (size_t)w->names);
 	a->file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	assert_true(a->file >= 0);
 	assert_int_equal(write(a->file, bytes, len), (ssize_t)len);
@@ -298,8 +270,7 @@ leave_ghost(struct world *w, const struct actor *heir)
 	w->ghost_count++;
 }
 
-static void
-reap(struct actor *a)
+static void reap(struct actor *a)
 {
 	if (a->is_zombie)
 		assert_int_equal(waitpid(a->pid, NULL, 0), a->pid);
@@ -307,8 +278,7 @@ reap(struct actor *a)
 }
 
 /* By a signal, by exit or by exec; it is reaped now or later. */
-static void
-finish(struct actor *a, int how, bool reap_now)
+static void finish(struct actor *a, int how, bool reap_now)
 {
 	siginfo_t info;
 	char order;
@@ -340,16 +310,14 @@ finish(struct actor *a, int how, bool reap_now)
 		return;
 	}
 	a->is_zombie = true;
-	assert_int_equal(
-	    waitid(P_PID, (id_t)a->pid, &info, WEXITED | WNOWAIT), 0);
+	assert_int_equal(waitid(P_PID, (id_t)a->pid, &info, WEXITED | WNOWAIT), 0);
 	if (reap_now)
 		reap(a);
 }
 
 /* ---- what must hold ---- */
 
-static struct live_process *
-find(const struct world *w, const struct actor *a)
+static struct live_process *find(const struct world *w, const struct actor *a)
 {
 	for (size_t i = 0; i < engine_count(w->live); i++) {
 		struct live_process *p = engine_at(w->live, i);
@@ -361,25 +329,22 @@ find(const struct world *w, const struct actor *a)
 }
 
 /* A directory is not listed again at once: it may take a few looks. */
-static void
-wait_for_all(struct world *w)
+static void wait_for_all(struct world *w)
 {
 	for (size_t i = 0; i < w->count; i++) {
 		const struct actor *a = &w->actors[i];
 
-		for (int k = 0; k < 400 && a->runs && a->path[0] && !find(w, a);
-		     k++) {
+		for (int k = 0; k < 400 && a->runs && a->path[0] && !find(w, a); k++) {
 			(void)usleep(5000);
 			assert_int_equal(engine_look(w->live), 0);
 		}
 		if (a->runs && a->path[0] && !find(w, a))
-			fail_msg("seed %u: pid %d in slot %d of %s is missing",
-			    w->seed, (int)a->pid, a->slot, a->path);
+			fail_msg("seed %u: pid %d in slot %d of %s is missing", w->seed,
+			    (int)a->pid, a->slot, a->path);
 	}
 }
 
-static void
-check(struct world *w)
+static void check(struct world *w)
 {
 	wait_for_all(w);
 	for (size_t i = 0; i < w->count; i++) {
@@ -409,8 +374,7 @@ check(struct world *w)
 	}
 }
 
-static void
-check_ghosts(struct world *w)
+static void check_ghosts(struct world *w)
 {
 	for (size_t i = 0; i < w->ghost_count; i++) {
 		const struct live_process *p = find(w, &w->ghosts[i]);
@@ -422,8 +386,7 @@ check_ghosts(struct world *w)
 	}
 }
 
-static void
-look(struct world *w)
+static void look(struct world *w)
 {
 	assert_int_equal(engine_look_at_roster(w->live), 0);
 	assert_int_equal(engine_look(w->live), 0);
@@ -433,13 +396,11 @@ look(struct world *w)
 
 /* ---- histories ---- */
 
-static struct world *
-world_new(bool keep)
+static struct world *world_new(bool keep)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	const char *dirs[] = {NULL, NULL};
-	struct live_plan plan = {
-	    .directories = dirs, .want_sites = true, .keep_the_ended = keep};
+	struct live_plan plan = {.directories = dirs, .want_sites = true, .keep_the_ended = keep};
 	int status, fd;
 
 	assert_non_null(w);
@@ -456,8 +417,7 @@ world_new(bool keep)
 	return w;
 }
 
-static void
-remove_all(const char *root)
+static void remove_all(const char *root)
 {
 	char command[256];
 
@@ -465,8 +425,7 @@ remove_all(const char *root)
 	assert_int_equal(system(command), 0);
 }
 
-static void
-world_free(struct world *w)
+static void world_free(struct world *w)
 {
 	engine_free(w->live);
 	for (size_t i = 0; i < w->count; i++) {
@@ -484,14 +443,12 @@ world_free(struct world *w)
 	free(w);
 }
 
-static struct actor *
-any(struct world *w)
+static struct actor *any(struct world *w)
 {
 	return w->count ? &w->actors[(size_t)rand() % w->count] : NULL;
 }
 
-static void
-lose_names(struct world *w, const char *path)
+static void lose_names(struct world *w, const char *path)
 {
 	for (size_t i = 0; i < w->count; i++)
 		if (!path || strcmp(w->actors[i].path, path) == 0)
@@ -499,13 +456,11 @@ lose_names(struct world *w, const char *path)
 }
 
 /* The directory is another one from now on; sometimes a link for a while. */
-static void
-replace_directory(struct world *w)
+static void replace_directory(struct world *w)
 {
 	char old[320];
 
-	(void)snprintf(
-	    old, sizeof(old), "%s/old-%zu", w->root, (size_t)w->names++);
+	(void)snprintf(old, sizeof(old), "%s/old-%zu", w->root, (size_t)w->names++);
 	if (rename(w->dir, old) < 0)
 		return;
 	lose_names(w, NULL);
@@ -519,23 +474,19 @@ replace_directory(struct world *w)
 }
 
 /* As a reader does that has merged it. */
-static void
-free_slot(struct actor *a)
+static void free_slot(struct actor *a)
 {
 	uint8_t none = 0;
 
 	if (a->runs || a->slot == SEGFILE_OWN || a->uuid[15])
 		return; /* also one that was freed, and may be another's */
-	assert_int_equal(
-	    pwrite(a->file, &none, 1,
-	        (off_t)(slots_at(a) + offsetof(struct seg_slots, taken)) +
-	            a->slot),
+	assert_int_equal(pwrite(a->file, &none, 1,
+	                     (off_t)(slots_at(a) + offsetof(struct seg_slots, taken)) + a->slot),
 	    1);
 	a->uuid[15] = 1; /* nobody can know it any more */
 }
 
-static void
-step(struct world *w)
+static void step(struct world *w)
 {
 	struct actor *a = any(w);
 	int what = rand() % 20;
@@ -556,8 +507,7 @@ step(struct world *w)
 		memcpy(path, a->path, sizeof(path));
 		(void)unlink(path);
 		lose_names(w, path);
-	} else if (what == 13 && a && a->runs && w->ghost_count < GHOSTS &&
-	    rand() % 2)
+	} else if (what == 13 && a && a->runs && w->ghost_count < GHOSTS && rand() % 2)
 		leave_ghost(w, a);
 	else if (what == 13 && a)
 		free_slot(a);
@@ -573,8 +523,7 @@ step(struct world *w)
 }
 
 /* Without a collector in the new program an exec is noticed a few looks later. */
-static void
-check_execs(struct world *w)
+static void check_execs(struct world *w)
 {
 	for (int i = 0; i < 8; i++)
 		look(w);
@@ -590,8 +539,7 @@ check_execs(struct world *w)
 }
 
 /* No process of the living is ever called dead, and none of the dead alive. */
-static void
-the_living_are_never_called_dead(void **state)
+static void the_living_are_never_called_dead(void **state)
 {
 	const char *long_form = getenv("SEEP_FULL"), *from = getenv("SEED");
 	unsigned first = from ? (unsigned)atoi(from) : 1;
@@ -613,8 +561,7 @@ the_living_are_never_called_dead(void **state)
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_living_are_never_called_dead),

@@ -17,16 +17,14 @@ struct text {
 	struct metrics m;
 };
 
-static void
-begin(struct text *t, bool open)
+static void begin(struct text *t, bool open)
 {
 	*t = (struct text){.m = {.is_open = open}};
 	t->m.out = open_memstream(&t->bytes, &t->len);
 	assert_non_null(t->m.out);
 }
 
-static void
-is(struct text *t, const char *wanted)
+static void is(struct text *t, const char *wanted)
 {
 	metrics_end(&t->m);
 	assert_int_equal(fclose(t->m.out), 0);
@@ -34,8 +32,7 @@ is(struct text *t, const char *wanted)
 	free(t->bytes);
 }
 
-static void
-counters_are_named_as_each_format_wants(void **state)
+static void counters_are_named_as_each_format_wants(void **state)
 {
 	struct text t;
 
@@ -54,31 +51,27 @@ counters_are_named_as_each_format_wants(void **state)
 	    "# EOF\n");
 }
 
-static void
-labels_are_escaped_whatever_they_are(void **state)
+static void labels_are_escaped_whatever_they_are(void **state)
 {
 	struct text t;
 
 	(void)state;
 	begin(&t, false);
 	metrics_family(&t.m, "a", METRICS_GAUGE, "Help.");
-	metrics_put(
-	    &t.m, 0, "b", "\"} 1\n\\x\033\xff\u202e", "c", "", METRICS_LAST);
+	metrics_put(&t.m, 0, "b", "\"} 1\n\\x\033\xff\u202e", "c", "", METRICS_LAST);
 	is(&t,
 	    "# HELP a Help.\n# TYPE a gauge\n"
 	    "a{b=\"\\\"} 1\\\\x0a\\\\x\\\\x1b\\\\xff\\\\u202e\",c=\"\"} 0\n");
 }
 
-static void
-accept_chooses_the_format(void **state)
+static void accept_chooses_the_format(void **state)
 {
 	static const char *const open[] = {"application/openmetrics-text",
 	    "application/openmetrics-text;version=1.0.0,text/plain;q=0.5",
 	    "text/plain;q=0.1 , APPLICATION/OpenMetrics-Text ; q=0.9",
 	    "application/openmetrics-text;q=0.5,text/plain;q=0.5,*/*;q=0.1"};
 	static const char *const text[] = {"", "*/*", "text/plain", ",", ";",
-	    ",,;;q=", "application/openmetrics-text;q=0",
-	    "application/openmetrics-text;q=x",
+	    ",,;;q=", "application/openmetrics-text;q=0", "application/openmetrics-text;q=x",
 	    "application/openmetrics-textual", "application/openmetrics-tex",
 	    "application/openmetrics-text;q=0.5,text/plain",
 	    "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"};
@@ -91,8 +84,7 @@ accept_chooses_the_format(void **state)
 		assert_false(metrics_wants_open(text[i]));
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(counters_are_named_as_each_format_wants),

@@ -18,29 +18,24 @@
 
 #define TOKEN "0123456789abcdefghij"
 
-static void
-bearer_and_the_password_of_basic_prove_the_token(void **state)
+static void bearer_and_the_password_of_basic_prove_the_token(void **state)
 {
 	(void)state;
 	assert_true(token_fits(TOKEN, "Bearer " TOKEN));
 	assert_true(token_fits(TOKEN, "bearer  " TOKEN));
 	/* any:TOKEN, :TOKEN */
-	assert_true(
-	    token_fits(TOKEN, "Basic YW55OjAxMjM0NTY3ODlhYmNkZWZnaGlq"));
+	assert_true(token_fits(TOKEN, "Basic YW55OjAxMjM0NTY3ODlhYmNkZWZnaGlq"));
 	assert_true(token_fits(TOKEN, "Basic OjAxMjM0NTY3ODlhYmNkZWZnaGlq"));
 }
 
-static void
-anything_else_does_not(void **state)
+static void anything_else_does_not(void **state)
 {
 	static const char *const wrong[] = {"", "Bearer", "Bearer ", "Bearer x",
-	    "Bearer 0123456789abcdefghi", "Bearer 0123456789abcdefghijk",
-	    "Bearer " TOKEN TOKEN, "Bearer " TOKEN " ", TOKEN, "Basic ",
-	    "Basic =", "Basic ====", "Basic YW55",
+	    "Bearer 0123456789abcdefghi", "Bearer 0123456789abcdefghijk", "Bearer " TOKEN TOKEN,
+	    "Bearer " TOKEN " ", TOKEN, "Basic ", "Basic =", "Basic ====", "Basic YW55",
 	    "Basic YW55Og==", "Basic !!!!", "Digest " TOKEN,
 	    /* TOKEN without a colon; TOKEN:any */
-	    "Basic MDEyMzQ1Njc4OWFiY2RlZmdoaWo=",
-	    "Basic MDEyMzQ1Njc4OWFiY2RlZmdoaWo6YW55"};
+	    "Basic MDEyMzQ1Njc4OWFiY2RlZmdoaWo=", "Basic MDEyMzQ1Njc4OWFiY2RlZmdoaWo6YW55"};
 	char *many = malloc(8192);
 
 	(void)state;
@@ -55,8 +50,7 @@ anything_else_does_not(void **state)
 	free(many);
 }
 
-static void
-every_single_wrong_character_is_found(void **state)
+static void every_single_wrong_character_is_found(void **state)
 {
 	char text[] = "Bearer " TOKEN;
 
@@ -69,8 +63,7 @@ every_single_wrong_character_is_found(void **state)
 	assert_true(token_fits(TOKEN, text));
 }
 
-static void
-a_token_file_is_closed_to_others(void **state)
+static void a_token_file_is_closed_to_others(void **state)
 {
 	char path[] = "/tmp/seep-token.XXXXXX", *token = NULL;
 	int fd = mkstemp(path);
@@ -84,8 +77,7 @@ a_token_file_is_closed_to_others(void **state)
 	token_free(token);
 	for (int bit = 1; bit < 0100; bit <<= 1) {
 		assert_int_equal(fchmod(fd, (mode_t)(0600 | bit)), 0);
-		assert_int_equal(
-		    token_read(path, TOKEN_MOST, &token, &where), -EPERM);
+		assert_int_equal(token_read(path, TOKEN_MOST, &token, &where), -EPERM);
 	}
 	assert_int_equal(close(fd), 0);
 	assert_int_equal(unlink(path), 0);
@@ -93,8 +85,7 @@ a_token_file_is_closed_to_others(void **state)
 	token_free(NULL);
 }
 
-static void
-a_token_has_a_length(void **state)
+static void a_token_has_a_length(void **state)
 {
 	static char line[TOKEN_SENT_MOST + 1];
 	static const struct {
@@ -121,9 +112,7 @@ a_token_has_a_length(void **state)
 		assert_true(fd >= 0);
 		assert_int_equal(write(fd, line, cases[i].len), len);
 		assert_int_equal(close(fd), 0);
-		assert_int_equal(
-		    token_read(path, cases[i].most, &token, &where),
-		    cases[i].answer);
+		assert_int_equal(token_read(path, cases[i].most, &token, &where), cases[i].answer);
 		if (cases[i].answer == 0)
 			assert_int_equal(strlen(token), len);
 		token_free(token);
@@ -131,25 +120,21 @@ a_token_has_a_length(void **state)
 	}
 }
 
-static void
-addresses_are_numbers_or_paths(void **state)
+static void addresses_are_numbers_or_paths(void **state)
 {
 	static const struct {
 		const char *text, *shown;
 		bool loopback;
 	} good[] = {{"127.0.0.1:7337", "127.0.0.1:7337", true},
-	    {"127.0.0.1", "127.0.0.1:7337", true},
-	    {":80", "127.0.0.1:80", true}, {"80", "127.0.0.1:80", true},
-	    {"localhost:1", "127.0.0.1:1", true},
-	    {"127.255.255.255:65535", "127.255.255.255:65535", true},
-	    {"[::1]:9", "[::1]:9", true}, {"[::1]", "[::1]:7337", true},
-	    {"[::]:9", "[::]:9", false}, {"0.0.0.0:9", "0.0.0.0:9", false},
-	    {"128.0.0.1:9", "128.0.0.1:9", false},
-	    {"[::ffff:127.0.0.1]:9", "[::ffff:127.0.0.1]:9", false},
-	    {"unix:/x", "unix:/x", true}};
-	static const char *const bad[] = {"", "x", "[", "[]", "[::1", "[::1]x",
-	    "1.2.3:4", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:+1",
-	    "127.0.0.1:1x", "127.0.0.1:123456789", "unix:", "a.b:1"};
+	    {"127.0.0.1", "127.0.0.1:7337", true}, {":80", "127.0.0.1:80", true},
+	    {"80", "127.0.0.1:80", true}, {"localhost:1", "127.0.0.1:1", true},
+	    {"127.255.255.255:65535", "127.255.255.255:65535", true}, {"[::1]:9", "[::1]:9", true},
+	    {"[::1]", "[::1]:7337", true}, {"[::]:9", "[::]:9", false},
+	    {"0.0.0.0:9", "0.0.0.0:9", false}, {"128.0.0.1:9", "128.0.0.1:9", false},
+	    {"[::ffff:127.0.0.1]:9", "[::ffff:127.0.0.1]:9", false}, {"unix:/x", "unix:/x", true}};
+	static const char *const bad[] = {"", "x", "[", "[]", "[::1", "[::1]x", "1.2.3:4",
+	    "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:+1", "127.0.0.1:1x", "127.0.0.1:123456789",
+	    "unix:", "a.b:1"};
 	struct address a;
 	struct fault where;
 
@@ -163,8 +148,7 @@ addresses_are_numbers_or_paths(void **state)
 		assert_int_equal(address_parse(bad[i], &a, &where), -EINVAL);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(bearer_and_the_password_of_basic_prove_the_token),

@@ -28,30 +28,25 @@ struct host {
 	uint64_t looks;
 };
 
-static void
-host_init(struct host *x, struct mkseg *m, size_t room)
+static void host_init(struct host *x, struct mkseg *m, size_t room)
 {
 	*x = (struct host){.room.left = room};
 	x->bytes = mkseg_finish(m, &x->len);
 	mkseg_free(m);
-	assert_int_equal(
-	    segfile_open_bytes(x->bytes, x->len, &x->file, NULL), 0);
+	assert_int_equal(segfile_open_bytes(x->bytes, x->len, &x->file, NULL), 0);
 	assert_int_equal(pulse_new(&x->room, true, &x->pulse), 0);
-	assert_int_equal(
-	    segfile_header(x->file, SEGFILE_OWN, &x->header, NULL), 0);
+	assert_int_equal(segfile_header(x->file, SEGFILE_OWN, &x->header, NULL), 0);
 }
 
-static int
-look(struct host *x)
+static int look(struct host *x)
 {
 	bool changed;
 
-	return pulse_look(x->pulse, x->file, SEGFILE_OWN, x->looks++,
-	    &x->header, &x->now, &changed);
+	return pulse_look(
+	    x->pulse, x->file, SEGFILE_OWN, x->looks++, &x->header, &x->now, &changed);
 }
 
-static void
-host_release(struct host *x, size_t room)
+static void host_release(struct host *x, size_t room)
 {
 	pulse_free(x->pulse);
 	assert_int_equal(x->room.left, room);
@@ -60,8 +55,7 @@ host_release(struct host *x, size_t room)
 }
 
 /* The row of an id in an array; NULL: there is none. */
-static struct seg_row *
-row_of(const struct host *x, uint32_t array, uint32_t id)
+static struct seg_row *row_of(const struct host *x, uint32_t array, uint32_t id)
 {
 	const struct seg_header *h = (const struct seg_header *)x->bytes;
 
@@ -69,16 +63,15 @@ row_of(const struct host *x, uint32_t array, uint32_t id)
 		struct seg_extent e;
 
 		memcpy(&e, x->bytes + h->dir_offset + i * sizeof(e), sizeof(e));
-		if (e.kind == SEG_EXT_LEDGER && e.owner == array &&
-		    id >= e.first && id < e.first + e.count)
-			return (struct seg_row *)(x->bytes + e.offset +
-			    (id - e.first) * e.row_bytes);
+		if (e.kind == SEG_EXT_LEDGER && e.owner == array && id >= e.first &&
+		    id < e.first + e.count)
+			return (
+			    struct seg_row *)(x->bytes + e.offset + (id - e.first) * e.row_bytes);
 	}
 	return NULL;
 }
 
-static struct mkseg *
-some_sites(uint32_t count)
+static struct mkseg *some_sites(uint32_t count)
 {
 	struct mkseg *m = mkseg_new_rows(count + 16);
 	uint32_t module = mkseg_module(m, "/bin/host", 0);
@@ -93,8 +86,7 @@ some_sites(uint32_t count)
 	return m;
 }
 
-static const struct live_site *
-moved(const struct host *x, uint32_t id)
+static const struct live_site *moved(const struct host *x, uint32_t id)
 {
 	size_t n;
 	const struct live_site *s = pulse_moved(x->pulse, &n);
@@ -110,8 +102,7 @@ struct count {
 	uint64_t allocations, live;
 };
 
-static bool
-count_site(void *context, const struct live_site *s)
+static bool count_site(void *context, const struct live_site *s)
 {
 	struct count *c = context;
 
@@ -121,8 +112,7 @@ count_site(void *context, const struct live_site *s)
 	return true;
 }
 
-static void
-figures_are_those_of_a_report(void **state)
+static void figures_are_those_of_a_report(void **state)
 {
 	struct session *s = mkseg_load(some_sites(700));
 	const struct process_figures *f = &s->processes[0]->totals;
@@ -140,8 +130,7 @@ figures_are_those_of_a_report(void **state)
 		assert_int_equal(x.now.live_bytes, f->live_bytes);
 		assert_int_equal(x.now.live_blocks, f->live_blocks);
 	}
-	assert_int_equal(
-	    pulse_site_count(x.pulse), s->processes[0]->site_count);
+	assert_int_equal(pulse_site_count(x.pulse), s->processes[0]->site_count);
 	pulse_each(x.pulse, count_site, &c);
 	assert_int_equal(c.sites, 700);
 	assert_int_equal(c.allocations, f->allocations);
@@ -151,8 +140,7 @@ figures_are_those_of_a_report(void **state)
 	host_release(&x, ROOM);
 }
 
-static void
-a_site_that_moves_is_listed_with_its_base(void **state)
+static void a_site_that_moves_is_listed_with_its_base(void **state)
 {
 	const struct live_site *s;
 	struct seg_row *row;
@@ -172,19 +160,16 @@ a_site_that_moves_is_listed_with_its_base(void **state)
 	s = moved(&x, 200);
 	assert_non_null(s);
 	assert_null(moved(&x, 201));
-	assert_int_equal(
-	    s->allocated_bytes - s->freed_bytes, s->base_live_bytes + 5000);
+	assert_int_equal(s->allocated_bytes - s->freed_bytes, s->base_live_bytes + 5000);
 	assert_int_equal(s->allocations, s->base_allocations + 5);
 	assert_int_equal(pulse_then(s, 0), s->base_live_bytes);
 	assert_int_equal(pulse_then(s, 1), s->base_live_bytes + 5000);
 	pulse_set_base(x.pulse);
-	assert_int_equal(moved(&x, 200)->base_live_bytes,
-	    s->allocated_bytes - s->freed_bytes);
+	assert_int_equal(moved(&x, 200)->base_live_bytes, s->allocated_bytes - s->freed_bytes);
 	host_release(&x, ROOM);
 }
 
-static void
-pools_are_no_part_of_the_totals(void **state)
+static void pools_are_no_part_of_the_totals(void **state)
 {
 	struct mkseg *m = some_sites(10);
 	struct host x;
@@ -201,8 +186,7 @@ pools_are_no_part_of_the_totals(void **state)
 }
 
 /* Random histories of one site, against a list of all that it had. */
-static void
-trends_are_what_was(void **state)
+static void trends_are_what_was(void **state)
 {
 	enum { LOOKS = 1000 };
 	static const uint64_t scales[] = {1, 4096, 1 << 30};
@@ -228,8 +212,7 @@ trends_are_what_was(void **state)
 				unsigned down = (unsigned)rand() % 31;
 
 				row->allocated_bytes = row->freed_bytes +
-				    ((uint64_t)rand() >> down) *
-				        scales[seed % 3];
+				    ((uint64_t)rand() >> down) * scales[seed % 3];
 				row->allocations++;
 			}
 			had[i] = row->allocated_bytes - row->freed_bytes;
@@ -253,8 +236,7 @@ trends_are_what_was(void **state)
 	}
 }
 
-static void
-more_sites_than_are_listed_are_counted(void **state)
+static void more_sites_than_are_listed_are_counted(void **state)
 {
 	struct host x;
 	size_t n;
@@ -278,11 +260,9 @@ more_sites_than_are_listed_are_counted(void **state)
 	host_release(&x, ROOM);
 }
 
-static void
-no_more_memory_is_taken_than_there_is(void **state)
+static void no_more_memory_is_taken_than_there_is(void **state)
 {
-	static const size_t rooms[] = {
-	    0, 100, 1000, 5000, 20000, 100000, 300000};
+	static const size_t rooms[] = {0, 100, 1000, 5000, 20000, 100000, 300000};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++) {
@@ -300,8 +280,7 @@ no_more_memory_is_taken_than_there_is(void **state)
 	}
 }
 
-static void
-a_slot_that_others_have_taken_is_not_read(void **state)
+static void a_slot_that_others_have_taken_is_not_read(void **state)
 {
 	struct host x;
 
@@ -319,8 +298,7 @@ a_slot_that_others_have_taken_is_not_read(void **state)
 }
 
 /* Words of directory and header that make no sense, while it is read. */
-static void
-damage_does_no_harm(void **state)
+static void damage_does_no_harm(void **state)
 {
 	(void)state;
 	for (unsigned seed = 0; seed < 300; seed++) {
@@ -341,8 +319,7 @@ damage_does_no_harm(void **state)
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(figures_are_those_of_a_report),

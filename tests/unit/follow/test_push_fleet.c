@@ -34,8 +34,7 @@ struct server {
 	uint64_t last_time[HOSTS];
 };
 
-static void
-keep(struct server *s, size_t host, const struct profile_seen *p)
+static void keep(struct server *s, size_t host, const struct profile_seen *p)
 {
 	size_t at = (p->id ^ host * 2654435761u) % KEYS;
 
@@ -52,9 +51,8 @@ keep(struct server *s, size_t host, const struct profile_seen *p)
 }
 
 /* What it does in which second. */
-static struct answer
-judge(struct server *s, size_t host, const struct sender_request *r,
-    uint64_t now_ns)
+static struct answer judge(
+    struct server *s, size_t host, const struct sender_request *r, uint64_t now_ns)
 {
 	struct profile_seen p = push_request_read(r->bytes, r->len);
 	uint64_t second = (now_ns - BEGIN) / SECOND;
@@ -71,9 +69,8 @@ judge(struct server *s, size_t host, const struct sender_request *r,
 		if (host % 2)
 			keep(s, host, &p);
 	} else if (second >= 75 && second < 80) {
-		a = (struct answer){.kind = ANSWER_LATER,
-		    .status = 429,
-		    .retry_after_ns = 5 * SECOND};
+		a = (struct answer){
+		    .kind = ANSWER_LATER, .status = 429, .retry_after_ns = 5 * SECOND};
 	} else if (second >= 90 && second < 95 && host % 3 == 0) {
 		a = (struct answer){.kind = ANSWER_REFUSED, .status = 401};
 	}
@@ -96,8 +93,7 @@ struct host {
 
 static struct message_labels no_labels;
 
-static void
-begin_host(struct host *h, size_t number)
+static void begin_host(struct host *h, size_t number)
 {
 	const struct sender_plan plan = {.instance = "host",
 	    .labels = &no_labels,
@@ -112,15 +108,13 @@ begin_host(struct host *h, size_t number)
 	assert_int_equal(sender_new(&plan, &h->sender), 0);
 }
 
-static void
-read_host(struct host *h, uint64_t now_ns)
+static void read_host(struct host *h, uint64_t now_ns)
 {
 	struct stack_sums *b;
 	struct stack_sums_pair more;
 
 	h->random = h->random * UINT64_C(6364136223846793005) + 1;
-	more = (struct stack_sums_pair){
-	    1 + (h->random >> 60), 1 + (h->random >> 40)};
+	more = (struct stack_sums_pair){1 + (h->random >> 60), 1 + (h->random >> 40)};
 	b = sender_sums(h->sender, "a.service");
 	assert_non_null(b);
 	sender_begin_reading(h->sender);
@@ -131,8 +125,7 @@ read_host(struct host *h, uint64_t now_ns)
 	assert_int_equal(sender_read(h->sender, now_ns), 0);
 }
 
-static void
-step_host(struct host *h, size_t number, struct server *s, uint64_t now_ns)
+static void step_host(struct host *h, size_t number, struct server *s, uint64_t now_ns)
 {
 	struct sender_request r;
 	int err;
@@ -149,14 +142,12 @@ step_host(struct host *h, size_t number, struct server *s, uint64_t now_ns)
 		h->answer = judge(s, number, &r, now_ns);
 		h->is_waiting = true;
 		/* a timeout of 30 s, scaled */
-		h->answer_ns = now_ns +
-		    (h->answer.kind == ANSWER_UNCERTAIN ? SECOND : 2 * TICK);
+		h->answer_ns = now_ns + (h->answer.kind == ANSWER_UNCERTAIN ? SECOND : 2 * TICK);
 	}
 	assert_int_equal(err, 0);
 }
 
-static void
-every_sum_of_a_thousand_hosts_arrives(void **state)
+static void every_sum_of_a_thousand_hosts_arrives(void **state)
 {
 	static struct host hosts[HOSTS];
 	static struct server server;
@@ -186,8 +177,7 @@ every_sum_of_a_thousand_hosts_arrives(void **state)
 		sender_free(h->sender);
 	}
 	for (size_t i = 0; i < RUN_S; i++) {
-		busiest = server.per_second[i] > busiest ? server.per_second[i]
-		                                         : busiest;
+		busiest = server.per_second[i] > busiest ? server.per_second[i] : busiest;
 		/* the bad days are over, and nobody stays away */
 		quiet += i >= 110 && server.per_second[i] < mean / 3;
 	}
@@ -201,16 +191,14 @@ every_sum_of_a_thousand_hosts_arrives(void **state)
 static struct host one;
 static char said[4096];
 
-static void
-say(void *context, const char *text)
+static void say(void *context, const char *text)
 {
 	(void)context;
 	(void)strncat(said, text, sizeof(said) - strlen(said) - 2);
 	(void)strcat(said, "\n");
 }
 
-static void
-begin_one(uint64_t every_s)
+static void begin_one(uint64_t every_s)
 {
 	const struct sender_plan plan = {.instance = "host",
 	    .labels = &no_labels,
@@ -228,8 +216,7 @@ begin_one(uint64_t every_s)
 }
 
 /* Reads, and answers the one request like this; what was in it. */
-static struct profile_seen
-exchange(uint64_t now_ns, struct answer a)
+static struct profile_seen exchange(uint64_t now_ns, struct answer a)
 {
 	struct sender_request r;
 	struct profile_seen p;
@@ -244,8 +231,7 @@ exchange(uint64_t now_ns, struct answer a)
 
 static const struct answer ok = {.kind = ANSWER_ACCEPTED, .status = 200};
 
-static void
-a_profile_without_an_answer_is_sent_again_as_it_was(void **state)
+static void a_profile_without_an_answer_is_sent_again_as_it_was(void **state)
 {
 	struct profile_seen first, second, third;
 	struct sender_request r;
@@ -253,14 +239,12 @@ a_profile_without_an_answer_is_sent_again_as_it_was(void **state)
 
 	(void)state;
 	begin_one(300);
-	first = exchange(
-	    BEGIN, (struct answer){.kind = ANSWER_UNCERTAIN, .words = "lost"});
+	first = exchange(BEGIN, (struct answer){.kind = ANSWER_UNCERTAIN, .words = "lost"});
 	second = exchange(BEGIN + 300 * SECOND, ok);
 	assert_true(first.id == second.id && first.bytes == second.bytes &&
 	    first.time_ns == second.time_ns);
 	/* what was allocated since follows at the next time */
-	assert_false(
-	    sender_request(one.sender, BEGIN + 301 * SECOND, &r, &err));
+	assert_false(sender_request(one.sender, BEGIN + 301 * SECOND, &r, &err));
 	third = exchange(BEGIN + 600 * SECOND, ok);
 	assert_true(third.id != first.id);
 	assert_true(third.time_ns == BEGIN + 600 * SECOND);
@@ -269,8 +253,7 @@ a_profile_without_an_answer_is_sent_again_as_it_was(void **state)
 }
 
 /* Even if the server refuses it the next time: it may have taken it before. */
-static void
-what_may_have_been_taken_is_not_sent_as_another(void **state)
+static void what_may_have_been_taken_is_not_sent_as_another(void **state)
 {
 	const struct answer late = {.kind = ANSWER_LATER, .status = 503};
 	const struct answer no = {.kind = ANSWER_REFUSED, .status = 401};
@@ -286,8 +269,7 @@ what_may_have_been_taken_is_not_sent_as_another(void **state)
 	sender_free(one.sender);
 }
 
-static void
-at_the_end_everything_is_sent(void **state)
+static void at_the_end_everything_is_sent(void **state)
 {
 	struct profile_seen first, last;
 	struct sender_request r;
@@ -305,8 +287,7 @@ at_the_end_everything_is_sent(void **state)
 	sender_free(one.sender);
 }
 
-static void
-what_is_old_becomes_part_of_a_new_profile(void **state)
+static void what_is_old_becomes_part_of_a_new_profile(void **state)
 {
 	const struct answer lost = {.kind = ANSWER_UNCERTAIN};
 	uint64_t late = BEGIN + 56 * 60 * SECOND;
@@ -327,12 +308,10 @@ what_is_old_becomes_part_of_a_new_profile(void **state)
 	sender_free(one.sender);
 }
 
-static void
-a_refusal_is_told_once_and_nothing_is_lost(void **state)
+static void a_refusal_is_told_once_and_nothing_is_lost(void **state)
 {
-	const struct answer no = {.kind = ANSWER_REFUSED,
-	    .status = 401,
-	    .words = "it answers 401: who are you?"};
+	const struct answer no = {
+	    .kind = ANSWER_REFUSED, .status = 401, .words = "it answers 401: who are you?"};
 	struct profile_seen p;
 
 	(void)state;
@@ -346,11 +325,9 @@ a_refusal_is_told_once_and_nothing_is_lost(void **state)
 	sender_free(one.sender);
 }
 
-static void
-an_absent_server_is_told_once_and_its_return_too(void **state)
+static void an_absent_server_is_told_once_and_its_return_too(void **state)
 {
-	const struct answer no = {
-	    .kind = ANSWER_LATER, .words = "connection refused"};
+	const struct answer no = {.kind = ANSWER_LATER, .words = "connection refused"};
 
 	(void)state;
 	begin_one(300);
@@ -367,8 +344,7 @@ an_absent_server_is_told_once_and_its_return_too(void **state)
 }
 
 /* Within a bound, and never before the server wants. */
-static void
-retry_after_is_obeyed_but_not_for_ever(void **state)
+static void retry_after_is_obeyed_but_not_for_ever(void **state)
 {
 	struct schedule s;
 	uint64_t hour = 3600 * SECOND;
@@ -396,8 +372,7 @@ retry_after_is_obeyed_but_not_for_ever(void **state)
 	}
 }
 
-static void
-services_that_have_ended_are_forgotten_when_their_sums_arrived(void **state)
+static void services_that_have_ended_are_forgotten_when_their_sums_arrived(void **state)
 {
 	struct sender_request r;
 	int err;
@@ -407,16 +382,14 @@ services_that_have_ended_are_forgotten_when_their_sums_arrived(void **state)
 	(void)exchange(BEGIN, ok);
 	sender_begin_reading(one.sender);
 	assert_int_equal(sender_read(one.sender, BEGIN + 300 * SECOND), 0);
-	assert_false(
-	    sender_request(one.sender, BEGIN + 300 * SECOND, &r, &err));
+	assert_false(sender_request(one.sender, BEGIN + 300 * SECOND, &r, &err));
 	assert_int_equal(one.state.services, 0);
 	/* and the next reading comes all the same */
 	assert_true(sender_next_ns(one.sender) < BEGIN + 900 * SECOND);
 	sender_free(one.sender);
 }
 
-static void
-services_without_end_share_one(void **state)
+static void services_without_end_share_one(void **state)
 {
 	struct stack_sums_pair a = {1, 10}, all;
 	char name[32];
@@ -432,16 +405,14 @@ services_without_end_share_one(void **state)
 		stack_sums_add_allocated(b, STACK_SUMS_OTHER, a);
 	}
 	assert_int_equal(sender_read(one.sender, BEGIN), 0);
-	assert_in_range(
-	    one.state.services, SENDER_SERVICES, SENDER_SERVICES + 1);
+	assert_in_range(one.state.services, SENDER_SERVICES, SENDER_SERVICES + 1);
 	all = sender_waiting(one.sender);
 	assert_int_equal(all.bytes, 30000);
 	sender_free(one.sender);
 }
 
 /* 1,024 services with one stack of a long name each: more than may wait. */
-static void
-memory_is_bounded_and_sums_are_not(void **state)
+static void memory_is_bounded_and_sums_are_not(void **state)
 {
 	static char text[32 << 10];
 	struct stack_sums_pair all;
@@ -453,8 +424,7 @@ memory_is_bounded_and_sums_are_not(void **state)
 		const struct stack_sums_key key = {1, 1};
 		const struct frame f = {.function = text, .brief = text};
 		uint32_t zero = 0, at;
-		const struct view_site site = {
-		    .frames = &zero, .frame_count = 1};
+		const struct view_site site = {.frames = &zero, .frame_count = 1};
 		const struct view v = {.frames = &f, .frame_count = 1};
 		struct stack_sums *b;
 
@@ -474,21 +444,18 @@ memory_is_bounded_and_sums_are_not(void **state)
 	sender_free(one.sender);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_sum_of_a_thousand_hosts_arrives),
-	    cmocka_unit_test(
-	        a_profile_without_an_answer_is_sent_again_as_it_was),
+	    cmocka_unit_test(a_profile_without_an_answer_is_sent_again_as_it_was),
 	    cmocka_unit_test(what_may_have_been_taken_is_not_sent_as_another),
 	    cmocka_unit_test(at_the_end_everything_is_sent),
 	    cmocka_unit_test(what_is_old_becomes_part_of_a_new_profile),
 	    cmocka_unit_test(a_refusal_is_told_once_and_nothing_is_lost),
 	    cmocka_unit_test(an_absent_server_is_told_once_and_its_return_too),
 	    cmocka_unit_test(retry_after_is_obeyed_but_not_for_ever),
-	    cmocka_unit_test(
-	        services_that_have_ended_are_forgotten_when_their_sums_arrived),
+	    cmocka_unit_test(services_that_have_ended_are_forgotten_when_their_sums_arrived),
 	    cmocka_unit_test(services_without_end_share_one),
 	    cmocka_unit_test(memory_is_bounded_and_sums_are_not),
 	};

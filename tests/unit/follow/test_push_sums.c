@@ -27,8 +27,7 @@ struct host {
 	size_t sites;
 };
 
-static void
-open_host(struct host *h)
+static void open_host(struct host *h)
 {
 	size_t len;
 
@@ -36,18 +35,15 @@ open_host(struct host *h)
 	assert_int_equal(segfile_open_bytes(h->bytes, len, &h->file, NULL), 0);
 }
 
-static void
-begin_host(struct host *h, size_t sites, uint64_t base)
+static void begin_host(struct host *h, size_t sites, uint64_t base)
 {
 	uint32_t module;
 
-	*h = (struct host){
-	    .m = mkseg_new_rows((uint32_t)sites * 2 + 100), .sites = sites};
+	*h = (struct host){.m = mkseg_new_rows((uint32_t)sites * 2 + 100), .sites = sites};
 	module = mkseg_module(h->m, "/bin/host", base);
 	for (size_t i = 0; i < sites; i++) {
 		const uint64_t frames[] = {
-		    MKSEG_FRAME(module, base + 0x1000 + 16 * i),
-		    MKSEG_FRAME(module, base + 0x10)};
+		    MKSEG_FRAME(module, base + 0x1000 + 16 * i), MKSEG_FRAME(module, base + 0x10)};
 		uint32_t id = mkseg_stack(h->m, frames, 2);
 
 		mkseg_book(h->m, 0, id, i + 1, 10, 1);
@@ -55,32 +51,26 @@ begin_host(struct host *h, size_t sites, uint64_t base)
 	open_host(h);
 }
 
-static void
-end_host(struct host *h)
+static void end_host(struct host *h)
 {
 	segfile_close(h->file);
 	free(h->bytes);
 	mkseg_free(h->m);
 }
 
-static void
-read_into(struct stack_sums *s, struct reading_past *past, const struct host *h,
-    bool has_ended)
+static void read_into(
+    struct stack_sums *s, struct reading_past *past, const struct host *h, bool has_ended)
 {
-	const struct reading_plan plan = {.file = h->file,
-	    .slot = SEGFILE_OWN,
-	    .has_ended = has_ended,
-	    .naming = &naming};
+	const struct reading_plan plan = {
+	    .file = h->file, .slot = SEGFILE_OWN, .has_ended = has_ended, .naming = &naming};
 	size_t merged = 0;
 
 	assert_int_equal(reading_take(s, past, &plan, &merged), 0);
 }
 
-static struct profile_seen
-profile_of(struct stack_sums *s)
+static struct profile_seen profile_of(struct stack_sums *s)
 {
-	const struct export_moment moment = {
-	    .now_ns = 1800000000, .since_ns = 1700000000};
+	const struct export_moment moment = {.now_ns = 1800000000, .since_ns = 1700000000};
 	struct profile p = {0};
 	struct profile_seen seen = {0};
 
@@ -97,14 +87,12 @@ profile_of(struct stack_sums *s)
 	return seen;
 }
 
-static uint64_t
-sum_to(uint64_t n)
+static uint64_t sum_to(uint64_t n)
 {
 	return n * (n + 1) / 2;
 }
 
-static void
-processes_of_a_service_are_one(void **state)
+static void processes_of_a_service_are_one(void **state)
 {
 	struct reading_past past[2] = {0};
 	struct stack_sums s;
@@ -141,8 +129,7 @@ processes_of_a_service_are_one(void **state)
 	stack_sums_release(&s);
 }
 
-static void
-what_came_before_the_base_is_not_counted(void **state)
+static void what_came_before_the_base_is_not_counted(void **state)
 {
 	struct reading_past past = {0};
 	struct stack_sums s;
@@ -164,8 +151,7 @@ what_came_before_the_base_is_not_counted(void **state)
 	stack_sums_release(&s);
 }
 
-static void
-more_stacks_than_a_server_takes_are_other(void **state)
+static void more_stacks_than_a_server_takes_are_other(void **state)
 {
 	struct reading_past past = {0};
 	struct stack_sums s;
@@ -184,8 +170,7 @@ more_stacks_than_a_server_takes_are_other(void **state)
 	assert_int_equal(p.blocks, sum_to(20000));
 	assert_int_equal(p.live_blocks, sum_to(20000) - 20000);
 	/* the largest ones have stacks of their own */
-	assert_true(s.stacks[STACK_SUMS_OTHER].live.blocks <
-	    sum_to(20000 - STACK_SUMS_MOST + 1));
+	assert_true(s.stacks[STACK_SUMS_OTHER].live.blocks < sum_to(20000 - STACK_SUMS_MOST + 1));
 	/* a smaller table has the same sums, sent or not */
 	assert_int_equal(stack_sums_thin(&s, 100, &merged), 0);
 	assert_int_equal(s.stack_count, 101);
@@ -197,8 +182,7 @@ more_stacks_than_a_server_takes_are_other(void **state)
 	/* it knows those that it has, and asks for no names again */
 	stack_sums_clear_live(&s);
 	read_into(&s, &past, &a, false);
-	assert_int_equal(
-	    stack_sums_total(&s).live.blocks, sum_to(20000) - 20000);
+	assert_int_equal(stack_sums_total(&s).live.blocks, sum_to(20000) - 20000);
 	assert_int_equal(stack_sums_total(&s).waiting.blocks, sum_to(20000));
 	reading_release(&past);
 	end_host(&a);
@@ -206,8 +190,7 @@ more_stacks_than_a_server_takes_are_other(void **state)
 }
 
 /* Names of 2 KiB: 4,000 of them do not fit. */
-static void
-a_profile_of_long_names_fits(void **state)
+static void a_profile_of_long_names_fits(void **state)
 {
 	static char name[2048];
 	struct stack_sums s;
@@ -227,8 +210,7 @@ a_profile_of_long_names_fits(void **state)
 		name[strlen(name)] = '_';
 		assert_int_equal(stack_sums_add(&s, &key, NULL, &v, &site), 0);
 		assert_true(stack_sums_find(&s, &key, &at));
-		stack_sums_add_allocated(
-		    &s, at, (struct stack_sums_pair){1, i});
+		stack_sums_add_allocated(&s, at, (struct stack_sums_pair){1, i});
 	}
 	stack_sums_send(&s);
 	p = profile_of(&s);
@@ -238,23 +220,21 @@ a_profile_of_long_names_fits(void **state)
 	stack_sums_release(&s);
 }
 
-static void
-sums_do_not_wrap(void **state)
+static void sums_do_not_wrap(void **state)
 {
 	struct stack_sums s;
 
 	(void)state;
 	assert_int_equal(stack_sums_init(&s), 0);
 	for (int i = 0; i < 3; i++)
-		stack_sums_add_allocated(&s, STACK_SUMS_OTHER,
-		    (struct stack_sums_pair){UINT64_MAX - 1, UINT64_MAX / 2});
+		stack_sums_add_allocated(
+		    &s, STACK_SUMS_OTHER, (struct stack_sums_pair){UINT64_MAX - 1, UINT64_MAX / 2});
 	assert_true(stack_sums_total(&s).waiting.blocks == UINT64_MAX);
 	assert_true(stack_sums_total(&s).waiting.bytes == UINT64_MAX);
 	stack_sums_release(&s);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(processes_of_a_service_are_one),

@@ -17,8 +17,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-static struct answer
-answer(int status, const char *type, const char *retry, const char *body)
+static struct answer answer(int status, const char *type, const char *retry, const char *body)
 {
 	struct answer_raw raw = {.status = status};
 	struct answer a;
@@ -32,50 +31,39 @@ answer(int status, const char *type, const char *retry, const char *body)
 	return a;
 }
 
-static void
-only_an_answer_of_the_procedure_is_an_acceptance(void **state)
+static void only_an_answer_of_the_procedure_is_an_acceptance(void **state)
 {
 	(void)state;
+	assert_int_equal(answer(200, "application/proto", "", "").kind, ANSWER_ACCEPTED);
 	assert_int_equal(
-	    answer(200, "application/proto", "", "").kind, ANSWER_ACCEPTED);
-	assert_int_equal(
-	    answer(200, "application/proto; charset=utf-8", "", "").kind,
-	    ANSWER_ACCEPTED);
-	assert_int_equal(
-	    answer(200, "text/html", "", "hi").kind, ANSWER_REFUSED);
-	assert_int_equal(
-	    answer(200, "application/protobuf", "", "").kind, ANSWER_REFUSED);
+	    answer(200, "application/proto; charset=utf-8", "", "").kind, ANSWER_ACCEPTED);
+	assert_int_equal(answer(200, "text/html", "", "hi").kind, ANSWER_REFUSED);
+	assert_int_equal(answer(200, "application/protobuf", "", "").kind, ANSWER_REFUSED);
 	assert_int_equal(answer(200, "", "", "").kind, ANSWER_REFUSED);
-	assert_int_equal(
-	    answer(204, "application/proto", "", "").kind, ANSWER_REFUSED);
+	assert_int_equal(answer(204, "application/proto", "", "").kind, ANSWER_REFUSED);
 	assert_int_equal(answer(307, "", "", "").kind, ANSWER_REFUSED);
 	assert_null(strchr(answer(307, "", "", "").words, '\x1b'));
 }
 
-static void
-who_is_asked_to_wait_and_who_is_refused(void **state)
+static void who_is_asked_to_wait_and_who_is_refused(void **state)
 {
 	static const int late[] = {408, 425, 429, 500, 502, 503, 504, 599};
 	static const int refused[] = {400, 401, 403, 404, 413, 415, 501, 505};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(late) / sizeof(*late); i++)
-		assert_int_equal(
-		    answer(late[i], "", "", "").kind, ANSWER_LATER);
+		assert_int_equal(answer(late[i], "", "", "").kind, ANSWER_LATER);
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
-		assert_int_equal(
-		    answer(refused[i], "", "", "").kind, ANSWER_REFUSED);
+		assert_int_equal(answer(refused[i], "", "", "").kind, ANSWER_REFUSED);
 }
 
-static uint64_t
-retry_s(const char *text)
+static uint64_t retry_s(const char *text)
 {
 	return answer(503, "", text, "").retry_after_ns / SECOND;
 }
 
 /* 1800000000 is Fri, 15 Jan 2027 08:00:00 GMT. */
-static void
-retry_after_has_two_forms_and_a_bound(void **state)
+static void retry_after_has_two_forms_and_a_bound(void **state)
 {
 	static const char *const none[] = {"", "x", "-1", "1.5", "1 2", "0x10",
 	    "Fri, 15 Jan 2027 08:05:00 CET", "Fri, 15 Foo 2027 08:05:00 GMT",
@@ -94,8 +82,7 @@ retry_after_has_two_forms_and_a_bound(void **state)
 		assert_int_equal(retry_s(none[i]), 0);
 }
 
-static void
-the_servers_own_words_are_shown_and_are_harmless(void **state)
+static void the_servers_own_words_are_shown_and_are_harmless(void **state)
 {
 	static const char json[] = "{\"code\":\"invalid_argument\", "
 	                           "\"details\":[{\"message\":\"not this\"}],"
@@ -106,14 +93,13 @@ the_servers_own_words_are_shown_and_are_harmless(void **state)
 	(void)state;
 	assert_string_equal(a.words, "it answers 400: too \"old\" ");
 	a = answer(404, "", "", "no\nsuch \x1b[31mthing\x07\n");
-	assert_string_equal(
-	    a.words, "it answers 404: no such \\x1b[31mthing\\x07");
+	assert_string_equal(a.words, "it answers 404: no such \\x1b[31mthing\\x07");
 	assert_string_equal(answer(500, "", "", "").words, "it answers 500");
 	/* what is no such object is shown as it is */
-	assert_string_equal(answer(400, "", "", "{\"message\":7}").words,
-	    "it answers 400: {\"message\":7}");
-	assert_string_equal(answer(400, "", "", "{\"a\":[{\"b\":").words,
-	    "it answers 400: {\"a\":[{\"b\":");
+	assert_string_equal(
+	    answer(400, "", "", "{\"message\":7}").words, "it answers 400: {\"message\":7}");
+	assert_string_equal(
+	    answer(400, "", "", "{\"a\":[{\"b\":").words, "it answers 400: {\"a\":[{\"b\":");
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
 	assert_true(strlen(answer(400, "", "", longer).words) < 400);
@@ -121,14 +107,12 @@ the_servers_own_words_are_shown_and_are_harmless(void **state)
 
 /* ---- what the user says ---- */
 
-static void
-a_url_is_that_of_a_server(void **state)
+static void a_url_is_that_of_a_server(void **state)
 {
-	static const char *const none[] = {"", "x", "localhost:4040",
-	    "ftp://host/", "file:///etc/passwd", "http://", "https:///x",
-	    "http://:80", "http://host:0", "http://host:99999", "http://host:x",
-	    "http://user:secret@host/", "http://ho st/", "http://host/?a=b",
-	    "http://host/#x", "http://[::1", "http://host/\n", "http://h\"/",
+	static const char *const none[] = {"", "x", "localhost:4040", "ftp://host/",
+	    "file:///etc/passwd", "http://", "https:///x", "http://:80", "http://host:0",
+	    "http://host:99999", "http://host:x", "http://user:secret@host/", "http://ho st/",
+	    "http://host/?a=b", "http://host/#x", "http://[::1", "http://host/\n", "http://h\"/",
 	    "http://\xc3\xa9/", "http//host", "http://host:", "gopher://x"};
 	struct fault why = {""};
 	struct target t;
@@ -140,19 +124,13 @@ a_url_is_that_of_a_server(void **state)
 		assert_null(strchr(why.text, '\n'));
 	}
 	assert_int_equal(target_read("http://[::1]:4040/", &t, &why), 0);
-	assert_string_equal(
-	    t.url, "http://[::1]:4040/push.v1.PusherService/Push");
+	assert_string_equal(t.url, "http://[::1]:4040/push.v1.PusherService/Push");
 	assert_true(t.is_local && !t.is_encrypted);
 	assert_int_equal(target_read("https://host/a/b//", &t, &why), 0);
-	assert_string_equal(
-	    t.url, "https://host/a/b/push.v1.PusherService/Push");
+	assert_string_equal(t.url, "https://host/a/b/push.v1.PusherService/Push");
 	assert_true(!t.is_local && t.is_encrypted);
-	assert_int_equal(
-	    target_read(
-	        "http://127.0.0.1/push.v1.PusherService/Push", &t, &why),
-	    0);
-	assert_string_equal(
-	    t.url, "http://127.0.0.1/push.v1.PusherService/Push");
+	assert_int_equal(target_read("http://127.0.0.1/push.v1.PusherService/Push", &t, &why), 0);
+	assert_string_equal(t.url, "http://127.0.0.1/push.v1.PusherService/Push");
 	/* a name that only looks like this machine's */
 	assert_int_equal(target_read("http://127.evil.example/", &t, &why), 0);
 	assert_false(t.is_local);
@@ -160,8 +138,7 @@ a_url_is_that_of_a_server(void **state)
 	assert_false(t.is_local);
 }
 
-static void
-a_tenant_is_a_word(void **state)
+static void a_tenant_is_a_word(void **state)
 {
 	(void)state;
 	assert_true(target_is_tenant("team-1|team_2"));
@@ -171,12 +148,11 @@ a_tenant_is_a_word(void **state)
 	assert_false(target_is_tenant("a\r\nEvil: 1"));
 }
 
-static void
-a_label_has_a_name_and_a_value(void **state)
+static void a_label_has_a_name_and_a_value(void **state)
 {
-	static const char *const none[] = {"", "x", "=x", "x=", "1x=y", "a-b=c",
-	    "__name__=x", "__delta__=true", "service_name=x", "x=\n", "x=\xff",
-	    "x=\xe2\x80\xae", "\xc3\xa9=x", "region=twice"};
+	static const char *const none[] = {"", "x", "=x", "x=", "1x=y", "a-b=c", "__name__=x",
+	    "__delta__=true", "service_name=x", "x=\n", "x=\xff", "x=\xe2\x80\xae", "\xc3\xa9=x",
+	    "region=twice"};
 	struct message_labels l = {0};
 	struct fault why = {""};
 	char text[600];
@@ -202,8 +178,7 @@ a_label_has_a_name_and_a_value(void **state)
 	message_release_labels(&l);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(only_an_answer_of_the_procedure_is_an_acceptance),

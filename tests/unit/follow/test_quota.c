@@ -17,18 +17,15 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-static struct recording_writer *
-nowhere(void)
+static struct recording_writer *nowhere(void)
 {
 	struct recording_writer *w = NULL;
 
-	assert_int_equal(
-	    recording_create("/dev/null", RECORDING_REPLACE, &w), 0);
+	assert_int_equal(recording_create("/dev/null", RECORDING_REPLACE, &w), 0);
 	return w;
 }
 
-static void
-another_user_has_a_share_and_no_more(void **state)
+static void another_user_has_a_share_and_no_more(void **state)
 {
 	struct recording_writer *w = nowhere();
 	struct quota_user *they, *we;
@@ -52,8 +49,7 @@ another_user_has_a_share_and_no_more(void **state)
 	recording_discard(w);
 }
 
-static void
-another_user_has_so_many_records_and_files(void **state)
+static void another_user_has_so_many_records_and_files(void **state)
 {
 	struct recording_writer *w = nowhere();
 	struct quota_user *they;
@@ -69,8 +65,7 @@ another_user_has_so_many_records_and_files(void **state)
 	for (int look = 0; look < 3; look++) {
 		quota_look(&q);
 		for (int i = 0; i < QUOTA_OTHERS_FILES + 5; i++) {
-			assert_int_equal(quota_file(&q, geteuid() + 1),
-			    i < QUOTA_OTHERS_FILES);
+			assert_int_equal(quota_file(&q, geteuid() + 1), i < QUOTA_OTHERS_FILES);
 			assert_true(quota_file(&q, geteuid()));
 		}
 	}
@@ -79,8 +74,7 @@ another_user_has_so_many_records_and_files(void **state)
 	recording_discard(w);
 }
 
-static void
-verdicts_have_a_quarter_of_the_file(void **state)
+static void verdicts_have_a_quarter_of_the_file(void **state)
 {
 	struct recording_writer *w = nowhere();
 	struct quota q;
@@ -97,8 +91,7 @@ verdicts_have_a_quarter_of_the_file(void **state)
 	recording_discard(w);
 }
 
-static void
-very_many_users_share_one(void **state)
+static void very_many_users_share_one(void **state)
 {
 	struct quota_user *last = NULL;
 	struct quota q;
@@ -112,8 +105,7 @@ very_many_users_share_one(void **state)
 	quota_release(&q);
 }
 
-static void
-the_recording_ends_at_its_size(void **state)
+static void the_recording_ends_at_its_size(void **state)
 {
 	static char zeros[65536];
 	struct recording_writer *w = nowhere();
@@ -126,9 +118,8 @@ the_recording_ends_at_its_size(void **state)
 	assert_true(quota_timeline(&q, w));
 	assert_true(quota_take(&q, we, 100 << 10, w));
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(recording_append(w, RECORDING_LINE, zeros,
-		                     sizeof(zeros), NULL, 0),
-		    0);
+		assert_int_equal(
+		    recording_append(w, RECORDING_LINE, zeros, sizeof(zeros), NULL, 0), 0);
 	assert_false(quota_timeline(&q, w));
 	assert_false(quota_take(&q, we, 100 << 10, w));
 	assert_int_equal(q.refused[QUOTA_FULL], 1);
@@ -138,8 +129,7 @@ the_recording_ends_at_its_size(void **state)
 	quota_release(&q);
 }
 
-static bool
-has_note(const struct session *s, const char *words)
+static bool has_note(const struct session *s, const char *words)
 {
 	for (size_t i = 0; i < s->note_count; i++)
 		if (strstr(s->notes[i], words))
@@ -148,8 +138,7 @@ has_note(const struct session *s, const char *words)
 }
 
 /* What was refused is in the recording, and who reads it says so. */
-static void
-a_reader_says_what_was_refused(void **state)
+static void a_reader_says_what_was_refused(void **state)
 {
 	char name[] = "true", *const command[] = {name, NULL};
 	const struct meta about = {.version = "0",
@@ -182,9 +171,7 @@ a_reader_says_what_was_refused(void **state)
 	assert_int_equal(meta_write(&about, w), 0);
 	mkseg_book(m, 0, mkseg_stack(m, &frame, 1), 1, 16, 0);
 	bytes = mkseg_finish(m, &len);
-	assert_int_equal(recording_append(w, RECORDING_SEGMENT, &end,
-	                     sizeof(end), bytes, len),
-	    0);
+	assert_int_equal(recording_append(w, RECORDING_SEGMENT, &end, sizeof(end), bytes, len), 0);
 	quota_write(&q, w);
 	assert_int_equal(recording_finish(w), 0);
 	(void)session_load(path, &s, &where);
@@ -202,8 +189,7 @@ a_reader_says_what_was_refused(void **state)
 	(void)unlink(path);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(another_user_has_a_share_and_no_more),

@@ -14,8 +14,7 @@
 #define S   UINT64_C(1000000000)
 #define MIB (UINT64_C(1) << 20)
 
-static struct rule
-parsed(const char *text)
+static struct rule parsed(const char *text)
 {
 	struct rule_fault fault = {0};
 	struct rule r;
@@ -25,8 +24,7 @@ parsed(const char *text)
 	return r;
 }
 
-static void
-a_rule_is_read_as_it_is_meant(void **state)
+static void a_rule_is_read_as_it_is_meant(void **state)
 {
 	struct rule r;
 
@@ -57,8 +55,7 @@ a_rule_is_read_as_it_is_meant(void **state)
 	assert_int_equal(r.for_ns, 90 * S);
 }
 
-static void
-a_mistake_has_a_place(void **state)
+static void a_mistake_has_a_place(void **state)
 {
 	static const struct {
 		const char *text;
@@ -105,14 +102,12 @@ a_mistake_has_a_place(void **state)
 		assert_int_equal(r.bytes, 77);
 		assert_non_null(fault.words);
 		if (fault.column != wrong[i].column)
-			fail_msg("\"%s\": %s, at %zu, not at %zu",
-			    wrong[i].text, fault.words, fault.column,
-			    wrong[i].column);
+			fail_msg("\"%s\": %s, at %zu, not at %zu", wrong[i].text, fault.words,
+			    fault.column, wrong[i].column);
 	}
 }
 
-static void
-a_pattern_is_that_of_a_shell(void **state)
+static void a_pattern_is_that_of_a_shell(void **state)
 {
 	static const struct {
 		const char *pattern, *service;
@@ -149,8 +144,7 @@ a_pattern_is_that_of_a_shell(void **state)
 	assert_false(watch_rule_is_for(&r, long_name));
 }
 
-static bool
-look(const struct rule *r, struct rule_watch *w, uint64_t s, uint64_t live)
+static bool look(const struct rule *r, struct rule_watch *w, uint64_t s, uint64_t live)
 {
 	const struct rule_look l = {.at_ns = 1000 * S + s * S,
 	    .live_bytes = live,
@@ -160,8 +154,7 @@ look(const struct rule *r, struct rule_watch *w, uint64_t s, uint64_t live)
 	return watch_rule_look(r, w, &l);
 }
 
-static void
-live_is_held_against_its_limit_at_every_look(void **state)
+static void live_is_held_against_its_limit_at_every_look(void **state)
 {
 	struct rule r = parsed("live > 2MiB");
 	struct rule_watch w = {0};
@@ -175,8 +168,7 @@ live_is_held_against_its_limit_at_every_look(void **state)
 	assert_false(look(&r, &w, 3, 1));
 }
 
-static void
-for_counts_from_the_look_that_passed_the_limit(void **state)
+static void for_counts_from_the_look_that_passed_the_limit(void **state)
 {
 	struct rule r = parsed("live > 2MiB for 10s");
 	struct rule_watch w = {0};
@@ -192,8 +184,7 @@ for_counts_from_the_look_that_passed_the_limit(void **state)
 	assert_true(look(&r, &w, 23, 3 * MIB));
 }
 
-static void
-room_is_a_share_or_a_size_of_what_limits_it(void **state)
+static void room_is_a_share_or_a_size_of_what_limits_it(void **state)
 {
 	struct rule r = parsed("room < 10%"), size = parsed("room < 50MiB");
 	struct rule_look none = {.at_ns = S, .live_bytes = 1, .used_bytes = 1};
@@ -211,8 +202,7 @@ room_is_a_share_or_a_size_of_what_limits_it(void **state)
 	assert_false(watch_rule_look(&r, &w, &none)); /* nothing limits it */
 }
 
-static void
-a_start_is_no_growth(void **state)
+static void a_start_is_no_growth(void **state)
 {
 	struct rule r = parsed("growth > 10MiB/60s");
 	struct rule_watch w = {0};
@@ -224,8 +214,7 @@ a_start_is_no_growth(void **state)
 }
 
 /* Against the growth by all looks, for many courses and intervals. */
-static void
-growth_is_that_of_the_last_time(void **state)
+static void growth_is_that_of_the_last_time(void **state)
 {
 	struct rule r = parsed("growth > 50MiB/64s");
 	uint64_t seed = 88172645463325252u;
@@ -244,13 +233,11 @@ growth_is_that_of_the_last_time(void **state)
 				live[s] -= seed % (16 * MIB);
 		}
 		for (uint64_t s = 0; s < 600; s += step) {
-			bool is = look(&r, &w, s, live[s]), may = false,
-			     must = true;
+			bool is = look(&r, &w, s, live[s]), may = false, must = true;
 
 			/* a sample may be older by a look and a 64th */
 			for (uint64_t old = 64; old <= 64 + step + 1; old++) {
-				bool passed = s >= old &&
-				    live[s] > live[s - old] + 50 * MIB;
+				bool passed = s >= old && live[s] > live[s - old] + 50 * MIB;
 
 				may |= passed;
 				must &= passed;
@@ -261,8 +248,7 @@ growth_is_that_of_the_last_time(void **state)
 	}
 }
 
-static void
-a_rule_is_told_once_an_hour_for_each_service(void **state)
+static void a_rule_is_told_once_an_hour_for_each_service(void **state)
 {
 	struct rule_limiter l = {0};
 	uint64_t hour = RULE_PAUSE_NS;
@@ -281,20 +267,17 @@ a_rule_is_told_once_an_hour_for_each_service(void **state)
 
 		snprintf(name, sizeof(name), "%d", (int)i);
 		assert_int_equal(
-		    watch_rule_limiter_take(&l, 0, name, 7 * hour + i * hour / 100),
-		    1);
+		    watch_rule_limiter_take(&l, 0, name, 7 * hour + i * hour / 100), 1);
 	}
 	assert_true(l.count <= 101);
 	watch_rule_limiter_release(&l);
 }
 
 /* Any text is a rule, or has a place; a rule is read again as the same. */
-static void
-any_text_is_a_rule_or_has_a_place(void **state)
+static void any_text_is_a_rule_or_has_a_place(void **state)
 {
-	static const char *const parts[] = {"live", "growth", "room", ">", "<",
-	    "2GiB", "64MiB", "/", "10m", "10%", "for", "in", "5s", "redis*",
-	    " ", "x", "9", ".", "%"};
+	static const char *const parts[] = {"live", "growth", "room", ">", "<", "2GiB", "64MiB",
+	    "/", "10m", "10%", "for", "in", "5s", "redis*", " ", "x", "9", ".", "%"};
 	uint64_t seed = 1234567;
 	size_t taken = 0;
 
@@ -305,11 +288,8 @@ any_text_is_a_rule_or_has_a_place(void **state)
 		char text[128] = "";
 
 		for (size_t k = 0, n = seed % 12; k < n; k++) {
-			seed =
-			    seed * 6364136223846793005u + 1442695040888963407u;
-			strcat(text,
-			    parts[(seed >> 33) %
-			        (sizeof(parts) / sizeof(parts[0]))]);
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			strcat(text, parts[(seed >> 33) % (sizeof(parts) / sizeof(parts[0]))]);
 		}
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		if (watch_rule_parse(text, &r, &fault)) {
@@ -322,8 +302,7 @@ any_text_is_a_rule_or_has_a_place(void **state)
 	assert_true(taken > 10);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_rule_is_read_as_it_is_meant),

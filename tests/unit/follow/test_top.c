@@ -23,15 +23,13 @@
 
 /* ---- figures ---- */
 
-static void
-bytes_take_five_columns(void **state)
+static void bytes_take_five_columns(void **state)
 {
 	static const struct {
 		uint64_t n;
 		const char *text;
-	} cases[] = {{0, "0"}, {999, "999"}, {1000, "0.98K"}, {1023, "1.00K"},
-	    {1024, "1.00K"}, {10239, "10.0K"}, {102400, "100K"},
-	    {1023 << 10, "1.00M"}, {UINT64_C(5) << 30, "5.00G"},
+	} cases[] = {{0, "0"}, {999, "999"}, {1000, "0.98K"}, {1023, "1.00K"}, {1024, "1.00K"},
+	    {10239, "10.0K"}, {102400, "100K"}, {1023 << 10, "1.00M"}, {UINT64_C(5) << 30, "5.00G"},
 	    {UINT64_MAX, "16.0E"}};
 	char b[BRIEF_MAX];
 
@@ -49,8 +47,7 @@ bytes_take_five_columns(void **state)
 	}
 }
 
-static void
-changes_have_signs(void **state)
+static void changes_have_signs(void **state)
 {
 	char b[BRIEF_MAX];
 
@@ -62,8 +59,7 @@ changes_have_signs(void **state)
 	assert_string_equal(brief_change(b, INT64_MAX), "+8.00E");
 }
 
-static void
-shares_ages_and_rates_are_short(void **state)
+static void shares_ages_and_rates_are_short(void **state)
 {
 	char b[BRIEF_MAX];
 
@@ -84,8 +80,7 @@ shares_ages_and_rates_are_short(void **state)
 
 /* ---- trends ---- */
 
-static void
-a_trend_goes_from_the_lowest_to_the_highest(void **state)
+static void a_trend_goes_from_the_lowest_to_the_highest(void **state)
 {
 	const uint64_t values[] = {100, 200, 300, 800};
 	char text[TREND_MAX];
@@ -94,15 +89,13 @@ a_trend_goes_from_the_lowest_to_the_highest(void **state)
 	(void)state;
 	trend_of(&t, values, 4);
 	assert_string_equal(trend_text(text, &t, 8, false), "    0127");
-	assert_string_equal(
-	    trend_text(text, &t, 4, true), "\u2581\u2582\u2583\u2588");
+	assert_string_equal(trend_text(text, &t, 4, true), "\u2581\u2582\u2583\u2588");
 	/* fewer columns than looks: the highest of each */
 	assert_string_equal(trend_text(text, &t, 2, false), "17");
 	assert_string_equal(trend_text(text, &t, 0, false), "");
 }
 
-static void
-a_trend_does_not_blow_up_noise(void **state)
+static void a_trend_does_not_blow_up_noise(void **state)
 {
 	const uint64_t values[] = {1000000, 1000100, 1000000};
 	char text[TREND_MAX];
@@ -117,8 +110,7 @@ a_trend_does_not_blow_up_noise(void **state)
 	assert_int_equal(strlen(trend_text(text, &t, 500, false)), TREND_LOOKS);
 }
 
-static void
-a_trend_has_the_newest_looks(void **state)
+static void a_trend_has_the_newest_looks(void **state)
 {
 	uint64_t values[200] = {0};
 	char text[TREND_MAX];
@@ -135,8 +127,7 @@ a_trend_has_the_newest_looks(void **state)
 
 /* ---- rows ---- */
 
-static struct live_process *
-make_process(void)
+static struct live_process *make_process(void)
 {
 	struct live_process *p = calloc(1, sizeof(*p));
 
@@ -151,8 +142,7 @@ make_process(void)
 }
 
 /* Looks one second apart, with these live bytes. */
-static void
-add_looks(struct live_process *p, const uint64_t *live, size_t count)
+static void add_looks(struct live_process *p, const uint64_t *live, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct live_totals t = {.at_ns = (p->looks + 1) * 1000000000,
@@ -164,8 +154,7 @@ add_looks(struct live_process *p, const uint64_t *live, size_t count)
 	}
 }
 
-static void
-rates_are_of_the_last_five_intervals(void **state)
+static void rates_are_of_the_last_five_intervals(void **state)
 {
 	const uint64_t live[] = {0, 9000, 9000, 9100, 9200, 9300, 9400, 9500};
 	struct live_process *p = make_process();
@@ -188,8 +177,7 @@ rates_are_of_the_last_five_intervals(void **state)
 	free(p);
 }
 
-static void
-counters_that_run_backwards_are_no_huge_rates(void **state)
+static void counters_that_run_backwards_are_no_huge_rates(void **state)
 {
 	const uint64_t live[] = {UINT64_MAX, 0};
 	struct live_process *p = make_process();
@@ -207,8 +195,7 @@ counters_that_run_backwards_are_no_huge_rates(void **state)
 	free(p);
 }
 
-static void
-an_end_has_its_cause(void **state)
+static void an_end_has_its_cause(void **state)
 {
 	static const struct {
 		enum live_cause cause;
@@ -220,8 +207,7 @@ an_end_has_its_cause(void **state)
 	    {LIVE_CAUSE_SIGNAL, SIGKILL, "SIGKILL", "killed by SIGKILL"},
 	    {LIVE_CAUSE_SIGNAL, 77, "signal 77", "killed by signal 77"},
 	    {LIVE_CAUSE_OOM, 9, "oom", "killed by the kernel: out of memory"},
-	    {LIVE_CAUSE_EXEC, 0, "exec",
-	        "called exec: it is another program now"},
+	    {LIVE_CAUSE_EXEC, 0, "exec", "called exec: it is another program now"},
 	    {LIVE_CAUSE_UNKNOWN, 0, "ended", "ended; the cause is not known"},
 	};
 	struct live_process *p = make_process();
@@ -249,11 +235,9 @@ an_end_has_its_cause(void **state)
 	free(p);
 }
 
-static void
-a_process_is_called_by_its_unit_or_program(void **state)
+static void a_process_is_called_by_its_unit_or_program(void **state)
 {
-	struct board_process row = {
-	    .program = "nginx", .service = "web.service"};
+	struct board_process row = {.program = "nginx", .service = "web.service"};
 	char name[BOARD_NAME];
 
 	(void)state;
@@ -269,8 +253,7 @@ a_process_is_called_by_its_unit_or_program(void **state)
 /* ---- columns ---- */
 
 /* A whole line, as a terminal shows it. */
-static void
-line_of(char *line, size_t bytes, const struct fields_layout *l,
+static void line_of(char *line, size_t bytes, const struct fields_layout *l,
     const struct board_process *p, const struct focus_site *s)
 {
 	unsigned at = 0;
@@ -292,15 +275,13 @@ line_of(char *line, size_t bytes, const struct fields_layout *l,
 	}
 }
 
-static void
-every_column_is_reached_at_every_width(void **state)
+static void every_column_is_reached_at_every_width(void **state)
 {
 	static const unsigned widths[] = {40, 41, 60, 80, 132, 200, 300};
 
 	(void)state;
 	for (int table = FIELDS_PROCESSES; table <= FIELDS_SITES; table++)
-		for (size_t w = 0; w < sizeof(widths) / sizeof(widths[0]);
-		     w++) {
+		for (size_t w = 0; w < sizeof(widths) / sizeof(widths[0]); w++) {
 			bool seen[FIELDS] = {false};
 			unsigned scroll = 0;
 			struct fields_layout l;
@@ -309,11 +290,11 @@ every_column_is_reached_at_every_width(void **state)
 			for (;;) {
 				const struct fields_cell *last;
 
-				fields_lay_out(&l, (enum fields_table)table,
-				    widths[w], scroll, 7, true);
+				fields_lay_out(
+				    &l, (enum fields_table)table, widths[w], scroll, 7, true);
 				last = &l.cells[l.count - 1];
-				assert_in_range(last->at + last->width, 1,
-				    widths[w] - (l.more_right ? 1 : 0));
+				assert_in_range(
+				    last->at + last->width, 1, widths[w] - (l.more_right ? 1 : 0));
 				for (size_t i = 0; i < l.count; i++)
 					seen[l.cells[i].field] = true;
 				assert_int_equal(l.more_left, scroll > 0);
@@ -323,17 +304,14 @@ every_column_is_reached_at_every_width(void **state)
 			}
 			for (int f = 0; f < FIELDS; f++)
 				found += seen[f];
-			assert_int_equal(
-			    found, table == FIELDS_PROCESSES ? 13 : 8);
+			assert_int_equal(found, table == FIELDS_PROCESSES ? 13 : 8);
 			/* beyond the last column there is nothing */
-			fields_lay_out(&l, (enum fields_table)table, widths[w],
-			    1000, 7, true);
+			fields_lay_out(&l, (enum fields_table)table, widths[w], 1000, 7, true);
 			assert_in_range(l.scroll, scroll, 20);
 		}
 }
 
-static void
-a_screen_of_few_columns_is_survived(void **state)
+static void a_screen_of_few_columns_is_survived(void **state)
 {
 	struct fields_layout l;
 
@@ -346,8 +324,7 @@ a_screen_of_few_columns_is_survived(void **state)
 	}
 }
 
-static void
-a_row_of_a_process_has_its_figures(void **state)
+static void a_row_of_a_process_has_its_figures(void **state)
 {
 	struct board_process p = {.number = 1,
 	    .pid = 1234,
@@ -383,8 +360,7 @@ a_row_of_a_process_has_its_figures(void **state)
 	    "          - 5.00k    12  1h01         ");
 }
 
-static void
-a_row_of_a_site_has_function_and_line(void **state)
+static void a_row_of_a_site_has_function_and_line(void **state)
 {
 	struct focus_site s = {.id = 4,
 	    .is_named = true,
@@ -418,16 +394,12 @@ a_row_of_a_site_has_function_and_line(void **state)
 	assert_non_null(strstr(line, " (finding its name) "));
 }
 
-static void
-names_of_hosts_are_escaped_and_fit(void **state)
+static void names_of_hosts_are_escaped_and_fit(void **state)
 {
-	struct board_process p = {
-	    .program = "\x1b[31mred\u202e\xff\u4e2d\u6587 end of a long name",
+	struct board_process p = {.program = "\x1b[31mred\u202e\xff\u4e2d\u6587 end of a long name",
 	    .run_state = SEG_ALIVE};
-	struct focus_site s = {.is_named = true,
-	    .function = "\x1b]0;title\x07()",
-	    .file = "a\nb",
-	    .line = 1};
+	struct focus_site s = {
+	    .is_named = true, .function = "\x1b]0;title\x07()", .file = "a\nb", .line = 1};
 	struct fields_layout l;
 	char line[4096];
 
@@ -437,8 +409,8 @@ names_of_hosts_are_escaped_and_fit(void **state)
 			fields_lay_out(&l, FIELDS_PROCESSES, w, 0, 5, utf8);
 			line_of(line, sizeof(line), &l, &p, NULL);
 			for (const char *c = line; *c; c++)
-				assert_true((unsigned char)*c >= 32 &&
-				    (utf8 || (unsigned char)*c < 127));
+				assert_true(
+				    (unsigned char)*c >= 32 && (utf8 || (unsigned char)*c < 127));
 			fields_lay_out(&l, FIELDS_SITES, w, 0, 5, utf8);
 			line_of(line, sizeof(line), &l, NULL, &s);
 			for (const char *c = line; *c; c++)
@@ -449,8 +421,7 @@ names_of_hosts_are_escaped_and_fit(void **state)
 	assert_non_null(strstr(line, "\\x1b[31mred\\u202e\\xff\u4e2d\u6587 "));
 }
 
-static void
-texts_are_cut_to_their_columns(void **state)
+static void texts_are_cut_to_their_columns(void **state)
 {
 	char text[FIELDS_TEXT], huge[5000];
 
@@ -471,8 +442,7 @@ texts_are_cut_to_their_columns(void **state)
 	assert_in_range(strlen(text), 100, FIELDS_TEXT - 1);
 }
 
-static void
-the_sorted_column_has_a_mark(void **state)
+static void the_sorted_column_has_a_mark(void **state)
 {
 	struct fields_layout l;
 	char text[FIELDS_TEXT];
@@ -487,8 +457,7 @@ the_sorted_column_has_a_mark(void **state)
 	assert_string_equal(text, " GROWTH/s");
 }
 
-static void
-columns_by_which_one_sorts_are_left_and_right(void **state)
+static void columns_by_which_one_sorts_are_left_and_right(void **state)
 {
 	int at = FIELD_SITE_LIVE;
 
@@ -506,8 +475,7 @@ columns_by_which_one_sorts_are_left_and_right(void **state)
 	assert_int_equal(fields_order_of(1000).site, FIELD_SITE_LIVE);
 }
 
-static void
-rows_are_sorted_by_any_column(void **state)
+static void rows_are_sorted_by_any_column(void **state)
 {
 	struct focus_site s[3] = {
 	    {.id = 1, .live_bytes = 5, .since_bytes = -1, .function = "b"},
@@ -530,14 +498,10 @@ rows_are_sorted_by_any_column(void **state)
 	assert_true(s[0].id == 3 && s[1].id == 1 && s[2].id == 2);
 }
 
-static void
-processes_are_sorted_by_any_column(void **state)
+static void processes_are_sorted_by_any_column(void **state)
 {
-	struct board_process a = {.number = 1,
-	    .pid = 10,
-	    .program = "a",
-	    .mode = SEG_MODE_OFF,
-	    .now = {.lost = 1}};
+	struct board_process a = {
+	    .number = 1, .pid = 10, .program = "a", .mode = SEG_MODE_OFF, .now = {.lost = 1}};
 	struct board_process b = {.number = 2,
 	    .pid = 5,
 	    .program = "b",
@@ -553,8 +517,7 @@ processes_are_sorted_by_any_column(void **state)
 	for (int f = FIELD_PID; f < FIELD_TREND; f++) {
 		struct fields_order o = {.process = f};
 		struct board_process rows[2] = {a, b};
-		bool a_first =
-		    f == FIELD_SERVICE || f == FIELD_LOST || f == FIELD_MODE;
+		bool a_first = f == FIELD_SERVICE || f == FIELD_LOST || f == FIELD_MODE;
 
 		fields_sort_processes(rows, 2, &o);
 		assert_int_equal(rows[0].number, a_first ? 1 : 2);
@@ -566,15 +529,13 @@ processes_are_sorted_by_any_column(void **state)
 
 /* ---- errands ---- */
 
-static int
-print_and_fail(void *context)
+static int print_and_fail(void *context)
 {
 	(void)fprintf(stderr, "seep: %s\nmore\n", (const char *)context);
 	return 3;
 }
 
-static int
-print_much(void *context)
+static int print_much(void *context)
 {
 	(void)context;
 	for (int i = 0; i < 100000; i++)
@@ -582,8 +543,7 @@ print_much(void *context)
 	return 0;
 }
 
-static bool
-wait_for(struct errand *e, bool *ret_ok)
+static bool wait_for(struct errand *e, bool *ret_ok)
 {
 	struct pollfd fd = {.fd = errand_fd(e), .events = POLLIN};
 
@@ -595,8 +555,7 @@ wait_for(struct errand *e, bool *ret_ok)
 	return false;
 }
 
-static void
-an_errand_gives_its_first_line_and_status(void **state)
+static void an_errand_gives_its_first_line_and_status(void **state)
 {
 	char words[] = "no such thing";
 	struct errand e = {0};
@@ -616,8 +575,7 @@ an_errand_gives_its_first_line_and_status(void **state)
 	errand_stop(&e);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(bytes_take_five_columns),

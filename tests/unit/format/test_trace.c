@@ -13,8 +13,7 @@
 #include "format/rows.h"
 #include "format/seg_tables.h"
 
-static void
-a_frame_is_packed_and_taken_apart(void **state)
+static void a_frame_is_packed_and_taken_apart(void **state)
 {
 	const uint64_t pc = 0x7f1234567890;
 	uint64_t f = frame_pack(pc, false, 65535);
@@ -29,18 +28,13 @@ a_frame_is_packed_and_taken_apart(void **state)
 	assert_int_equal(SEG_FRAME_MODULE(f), 0);
 	assert_int_equal(frame_code(f), pc);
 	/* bits of an address that cannot be do not become a module */
-	assert_int_equal(
-	    frame_pack(UINT64_MAX, false, 0), (UINT64_C(1) << 47) - 1);
+	assert_int_equal(frame_pack(UINT64_MAX, false, 0), (UINT64_C(1) << 47) - 1);
 }
 
-static void
-frees_count_as_the_first_pass_saw_them(void **state)
+static void frees_count_as_the_first_pass_saw_them(void **state)
 {
-	struct seg_row row = {.allocations = 10,
-	    .allocated_bytes = 100,
-	    .frees = 4,
-	    .freed_bytes = 40,
-	    .epoch = 1};
+	struct seg_row row = {
+	    .allocations = 10, .allocated_bytes = 100, .frees = 4, .freed_bytes = 40, .epoch = 1};
 	const struct seg_row again = {.allocations = 12,
 	    .allocated_bytes = 120,
 	    .frees = 9,
@@ -60,8 +54,7 @@ frees_count_as_the_first_pass_saw_them(void **state)
 	assert_memory_equal(&row, &want, sizeof(row));
 }
 
-static void
-the_share_of_the_peak_is_saved_or_unchanged(void **state)
+static void the_share_of_the_peak_is_saved_or_unchanged(void **state)
 {
 	struct seg_row row = {.allocations = 3,
 	    .allocated_bytes = 30,
@@ -79,8 +72,7 @@ the_share_of_the_peak_is_saved_or_unchanged(void **state)
 	assert_int_equal(rows_at_peak(&row, 8).blocks, -2);
 }
 
-static void
-runs_end_at_gaps_that_are_worth_an_entry(void **state)
+static void runs_end_at_gaps_that_are_worth_an_entry(void **state)
 {
 	enum { ROW = 64, COUNT = 64, GAP = ROWS_GAP_BYTES / ROW + 1 };
 	uint8_t *rows = calloc(COUNT, ROW);
@@ -102,8 +94,7 @@ runs_end_at_gaps_that_are_worth_an_entry(void **state)
 }
 
 /* Where a kind comes in the order; each is there once. */
-static uint32_t
-place_of(uint32_t kind)
+static uint32_t place_of(uint32_t kind)
 {
 	uint32_t place = TABLES_COUNT;
 
@@ -116,8 +107,7 @@ place_of(uint32_t kind)
 	return place;
 }
 
-static void
-tables_are_read_before_those_they_refer_to(void **state)
+static void tables_are_read_before_those_they_refer_to(void **state)
 {
 	static const uint32_t refers[][2] = {{SEG_EXT_LEDGER, SEG_EXT_SITE},
 	    {SEG_EXT_SAMPLE, SEG_EXT_SITE}, {SEG_EXT_LIVE, SEG_EXT_SITE},
@@ -133,8 +123,7 @@ tables_are_read_before_those_they_refer_to(void **state)
 		assert_true(place_of(refers[i][0]) < place_of(refers[i][1]));
 }
 
-static void
-every_table_has_a_name_and_rows(void **state)
+static void every_table_has_a_name_and_rows(void **state)
 {
 	(void)state;
 	for (uint32_t kind = 1; kind <= TABLES_COUNT; kind++) {
@@ -152,8 +141,7 @@ every_table_has_a_name_and_rows(void **state)
 	assert_false(tables_in_time_line(SEG_EXT_LIVE));
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_frame_is_packed_and_taken_apart),

@@ -14,8 +14,7 @@
 
 #include "host/proc/folder.h"
 
-static void
-what_others_have_is_taken_whatever_it_is(void **state)
+static void what_others_have_is_taken_whatever_it_is(void **state)
 {
 	char text[FOLDER_TEXT_BYTES];
 	struct stat st;
@@ -25,14 +24,12 @@ what_others_have_is_taken_whatever_it_is(void **state)
 	assert_int_equal(stat("/", &st), 0);
 	assert_int_equal(folder_look("/", st.st_uid + 1, &owner), FOLDER_TAKEN);
 	assert_int_equal(owner, st.st_uid);
-	assert_int_equal(
-	    folder_look("/proc/self/exe", 4711, &owner), FOLDER_TAKEN);
+	assert_int_equal(folder_look("/proc/self/exe", 4711, &owner), FOLDER_TAKEN);
 	assert_true(folder_complaint("/", st.st_uid + 1, text, sizeof(text)));
 	assert_non_null(strstr(text, "/ belongs to uid"));
 }
 
-static void
-ones_own_must_be_a_directory_that_nobody_else_writes(void **state)
+static void ones_own_must_be_a_directory_that_nobody_else_writes(void **state)
 {
 	char dir[] = "/tmp/seep-test.XXXXXX", link[64], text[FOLDER_TEXT_BYTES];
 	uid_t me = geteuid(), owner;
@@ -56,13 +53,11 @@ ones_own_must_be_a_directory_that_nobody_else_writes(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_others_have_is_taken_whatever_it_is),
-	    cmocka_unit_test(
-	        ones_own_must_be_a_directory_that_nobody_else_writes),
+	    cmocka_unit_test(ones_own_must_be_a_directory_that_nobody_else_writes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

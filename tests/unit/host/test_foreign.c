@@ -28,8 +28,7 @@
 
 enum { PAGE = FOREIGN_PAGE_BYTES };
 
-static struct foreign *
-open_host(const struct forked_copy *h, const struct foreign_options *o)
+static struct foreign *open_host(const struct forked_copy *h, const struct foreign_options *o)
 {
 	struct fault where = {""};
 	struct foreign *f = NULL;
@@ -41,33 +40,27 @@ open_host(const struct forked_copy *h, const struct foreign_options *o)
 	return f;
 }
 
-static char *
-map(int flags, int fd, size_t pages)
+static char *map(int flags, int fd, size_t pages)
 {
-	char *p =
-	    mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, flags, fd, 0);
+	char *p = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, flags, fd, 0);
 
 	assert_ptr_not_equal(p, MAP_FAILED);
 	return p;
 }
 
-static char *
-anonymous(size_t pages)
+static char *anonymous(size_t pages)
 {
 	return map(MAP_PRIVATE | MAP_ANONYMOUS, -1, pages);
 }
 
-static int
-read_one(
-    struct foreign *f, const void *at, size_t pages, struct foreign_batch *ret)
+static int read_one(struct foreign *f, const void *at, size_t pages, struct foreign_batch *ret)
 {
 	struct foreign_range r = {(uint64_t)(uintptr_t)at, pages};
 
 	return foreign_read(f, &r, 1, ret, NULL);
 }
 
-static enum foreign_page
-page_at(struct foreign *f, const void *at, char *ret_first)
+static enum foreign_page page_at(struct foreign *f, const void *at, char *ret_first)
 {
 	struct foreign_batch b;
 
@@ -77,8 +70,7 @@ page_at(struct foreign *f, const void *at, char *ret_first)
 	return b.pages[0];
 }
 
-static void
-own_pages_are_read_and_pages_of_files_are_not(void **state)
+static void own_pages_are_read_and_pages_of_files_are_not(void **state)
 {
 	char name[] = "/tmp/seep-foreign.XXXXXX", c;
 	int file = mkstemp(name), memory = memfd_create("test", MFD_CLOEXEC);
@@ -140,12 +132,10 @@ own_pages_are_read_and_pages_of_files_are_not(void **state)
 }
 
 /* A page is listed wherever it is in a reserve, which has no others. */
-static void
-a_reserve_of_terabytes_is_passed_over(void **state)
+static void a_reserve_of_terabytes_is_passed_over(void **state)
 {
 	const size_t bytes = (size_t)1 << 40;
-	char *p = mmap(NULL, bytes, PROT_NONE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	char *island = p + bytes / 2 + 3 * PAGE;
 	uint64_t at = (uint64_t)(uintptr_t)p, end = at + bytes, pages = 0;
 	struct foreign *f;
@@ -163,12 +153,10 @@ a_reserve_of_terabytes_is_passed_over(void **state)
 		uint64_t next;
 		size_t count;
 
-		assert_int_equal(
-		    foreign_present(f, at, end, &runs, &count, &next, NULL), 0);
+		assert_int_equal(foreign_present(f, at, end, &runs, &count, &next, NULL), 0);
 		assert_true(next > at && next <= end);
 		for (size_t i = 0; i < count; i++) {
-			assert_int_equal(
-			    runs[i].start, (uint64_t)(uintptr_t)island);
+			assert_int_equal(runs[i].start, (uint64_t)(uintptr_t)island);
 			pages += runs[i].pages;
 		}
 		at = next;
@@ -180,8 +168,7 @@ a_reserve_of_terabytes_is_passed_over(void **state)
 }
 
 /* A reserve of 64 GiB of which three pages are there. */
-static void
-it_is_told_what_stands_where(void **state)
+static void it_is_told_what_stands_where(void **state)
 {
 	const uint64_t bytes = UINT64_C(64) << 30;
 	char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -201,8 +188,7 @@ it_is_told_what_stands_where(void **state)
 	h = forked_copy_start(NULL);
 	f = open_host(&h, NULL);
 	for (; at < end; calls++) {
-		assert_int_equal(
-		    foreign_present(f, at, end, &runs, &count, &at, NULL), 0);
+		assert_int_equal(foreign_present(f, at, end, &runs, &count, &at, NULL), 0);
 		for (size_t i = 0; i < count; i++) {
 			assert_int_equal(runs[i].kind, FOREIGN_READ);
 			seen += runs[i].pages;
@@ -211,17 +197,14 @@ it_is_told_what_stands_where(void **state)
 	assert_int_equal(seen, 3);
 	assert_true(calls <= 64);
 	at = (uint64_t)(uintptr_t)p;
-	assert_int_equal(
-	    foreign_present(f, at, at, &runs, &count, &at, NULL), -EINVAL);
-	assert_int_equal(
-	    foreign_present(f, at + 1, end, &runs, &count, &at, NULL), -EINVAL);
+	assert_int_equal(foreign_present(f, at, at, &runs, &count, &at, NULL), -EINVAL);
+	assert_int_equal(foreign_present(f, at + 1, end, &runs, &count, &at, NULL), -EINVAL);
 	foreign_close(f);
 	forked_copy_end(&h);
 	munmap(p, bytes);
 }
 
-static void
-many_ranges_come_in_one_batch_in_order(void **state)
+static void many_ranges_come_in_one_batch_in_order(void **state)
 {
 	struct foreign_range ranges[100];
 	char *p = anonymous(1000);
@@ -236,16 +219,15 @@ many_ranges_come_in_one_batch_in_order(void **state)
 	h = forked_copy_start(NULL);
 	f = open_host(&h, NULL);
 	for (size_t i = 0; i < 100; i++) /* backwards */
-		ranges[i] = (struct foreign_range){
-		    (uint64_t)(uintptr_t)(p + (990 - 10 * i) * PAGE), 10};
+		ranges[i] =
+		    (struct foreign_range){(uint64_t)(uintptr_t)(p + (990 - 10 * i) * PAGE), 10};
 	assert_int_equal(foreign_read(f, ranges, 100, &b, NULL), 0);
 	assert_int_equal(b.count, 1000);
 	for (size_t i = 0; i < 1000; i++) {
 		size_t page = 990 - i / 10 * 10 + i % 10, got;
 
 		memcpy(&got, b.bytes + i * PAGE, sizeof(got));
-		assert_int_equal(b.pages[i],
-		    page % 7 == 3 ? FOREIGN_UNTOUCHED : FOREIGN_READ);
+		assert_int_equal(b.pages[i], page % 7 == 3 ? FOREIGN_UNTOUCHED : FOREIGN_READ);
 		assert_int_equal(got, page % 7 == 3 ? 0 : page);
 	}
 	assert_true(foreign_is_same(f));
@@ -253,8 +235,7 @@ many_ranges_come_in_one_batch_in_order(void **state)
 	forked_copy_end(&h);
 }
 
-static void
-what_cannot_be_asked_is_refused(void **state)
+static void what_cannot_be_asked_is_refused(void **state)
 {
 	struct foreign_range many[FOREIGN_BATCH_RANGES + 1] = {{0, 0}};
 	struct foreign_batch b;
@@ -265,15 +246,11 @@ what_cannot_be_asked_is_refused(void **state)
 	h = forked_copy_start(NULL);
 	f = open_host(&h, NULL);
 	assert_int_equal(foreign_read(f, many, 0, &b, NULL), -EINVAL);
-	assert_int_equal(
-	    foreign_read(f, many, FOREIGN_BATCH_RANGES + 1, &b, NULL), -EINVAL);
-	assert_int_equal(
-	    read_one(f, NULL, 1 + FOREIGN_BATCH_PAGES, &b), -EINVAL);
+	assert_int_equal(foreign_read(f, many, FOREIGN_BATCH_RANGES + 1, &b, NULL), -EINVAL);
+	assert_int_equal(read_one(f, NULL, 1 + FOREIGN_BATCH_PAGES, &b), -EINVAL);
 	assert_int_equal(read_one(f, (void *)8, 1, &b), -EINVAL);
-	assert_int_equal(
-	    read_one(f, (void *)(UINTPTR_MAX << 47), 1, &b), -EINVAL);
-	assert_int_equal(
-	    read_one(f, (void *)((UINT64_C(1) << 47) - PAGE), 2, &b), -EINVAL);
+	assert_int_equal(read_one(f, (void *)(UINTPTR_MAX << 47), 1, &b), -EINVAL);
+	assert_int_equal(read_one(f, (void *)((UINT64_C(1) << 47) - PAGE), 2, &b), -EINVAL);
 	/* nothing is there: no fault of anybody's */
 	assert_int_equal(read_one(f, NULL, 16, &b), 0);
 	assert_int_equal(b.pages[15], FOREIGN_UNTOUCHED);
@@ -281,16 +258,13 @@ what_cannot_be_asked_is_refused(void **state)
 	forked_copy_end(&h);
 }
 
-static void
-become_nobody(void)
+static void become_nobody(void)
 {
-	if (setgid(65534) == 0 && setuid(65534) == 0 &&
-	    prctl(PR_SET_DUMPABLE, 1) == 0)
+	if (setgid(65534) == 0 && setuid(65534) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0)
 		pause();
 }
 
-static uid_t
-owner_of(pid_t pid)
+static uid_t owner_of(pid_t pid)
 {
 	struct stat st;
 	char path[64];
@@ -300,8 +274,7 @@ owner_of(pid_t pid)
 }
 
 /* The child that this process has, beside the host. */
-static pid_t
-helper_of(const struct forked_copy *h)
+static pid_t helper_of(const struct forked_copy *h)
 {
 	FILE *file = fopen("/proc/thread-self/children", "re");
 	int pid, found = 0;
@@ -316,8 +289,7 @@ helper_of(const struct forked_copy *h)
 	return found;
 }
 
-static void
-a_helper_that_hangs_is_not_waited_for(void **state)
+static void a_helper_that_hangs_is_not_waited_for(void **state)
 {
 	const struct foreign_options hasty = {.patience_ns = 50000000};
 	char *p = anonymous(1);
@@ -347,14 +319,12 @@ a_helper_that_hangs_is_not_waited_for(void **state)
 	forked_copy_end(&h);
 }
 
-static void
-become_another(void)
+static void become_another(void)
 {
 	execlp("sleep", "sleep", "60", NULL);
 }
 
-static void
-a_process_that_ends_or_becomes_another_is_told(void **state)
+static void a_process_that_ends_or_becomes_another_is_told(void **state)
 {
 	char *p = anonymous(1);
 	struct foreign_batch b;
@@ -385,8 +355,7 @@ a_process_that_ends_or_becomes_another_is_told(void **state)
 	assert_int_equal(foreign_open(h.pid, NULL, &f, NULL), -ESRCH);
 }
 
-static struct forked_copy
-start_nobody(void)
+static struct forked_copy start_nobody(void)
 {
 	struct forked_copy h = forked_copy_start(become_nobody);
 
@@ -396,16 +365,14 @@ start_nobody(void)
 	return h;
 }
 
-static void
-kill_host(const struct forked_copy *h)
+static void kill_host(const struct forked_copy *h)
 {
 	(void)kill(h->pid, SIGKILL);
 	(void)waitpid(h->pid, NULL, 0);
 }
 
 /* How long it took to be told that there is no answer in time. */
-static uint64_t
-time_lost(const struct forked_copy *h)
+static uint64_t time_lost(const struct forked_copy *h)
 {
 	uint64_t begin = clock_ns(CLOCK_MONOTONIC);
 	char *text = NULL;
@@ -415,8 +382,7 @@ time_lost(const struct forked_copy *h)
 	return clock_ns(CLOCK_MONOTONIC) - begin;
 }
 
-static void
-a_memory_map_that_does_not_come_is_not_waited_for(void **state)
+static void a_memory_map_that_does_not_come_is_not_waited_for(void **state)
 {
 	struct forked_copy first, second;
 	char *text = NULL;
@@ -433,8 +399,7 @@ a_memory_map_that_does_not_come_is_not_waited_for(void **state)
 	free(text);
 	assert_int_equal(foreign_text(first.pid, "environ", &text, &len), 0);
 	free(text);
-	assert_int_equal(
-	    foreign_text(first.pid, "no such file", &text, &len), -ENOENT);
+	assert_int_equal(foreign_text(first.pid, "no such file", &text, &len), -ENOENT);
 
 	/* the helper serves all processes, and hangs with one of them */
 	assert_int_equal(kill(helper_of(&first), SIGSTOP), 0);
@@ -453,12 +418,10 @@ a_memory_map_that_does_not_come_is_not_waited_for(void **state)
 }
 
 /* What Yama does: the call is refused, descriptors opened before work. */
-static void
-forbid_the_call(void)
+static void forbid_the_call(void)
 {
 	struct sock_filter program[] = {
-	    BPF_STMT(
-	        BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
 	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
@@ -466,20 +429,17 @@ forbid_the_call(void)
 	const struct sock_fprog filter = {4, program};
 
 	assert_int_equal(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-	assert_int_equal(
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+	assert_int_equal(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
 }
 
-static void
-hide(void)
+static void hide(void)
 {
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	(void)pause();
 }
 
 /* In a child: 0 if the page is read with what was lent, and not without. */
-static int
-try_with_loan(const struct forked_copy *h, const char *page)
+static int try_with_loan(const struct forked_copy *h, const char *page)
 {
 	struct foreign_batch b;
 	struct foreign *f;
@@ -488,17 +448,15 @@ try_with_loan(const struct forked_copy *h, const char *page)
 	/* root may read a process that hides itself, and nobody may not */
 	if (geteuid() == 0 && setuid(65534) != 0)
 		return 1;
-	if (foreign_open(h->pid, NULL, &f, &where) < 0 ||
-	    read_one(f, page, 1, &b) < 0 || b.pages[0] != FOREIGN_READ ||
-	    b.bytes[0] != 'l')
+	if (foreign_open(h->pid, NULL, &f, &where) < 0 || read_one(f, page, 1, &b) < 0 ||
+	    b.pages[0] != FOREIGN_READ || b.bytes[0] != 'l')
 		return 2;
 	foreign_close(f);
 	foreign_take_back();
 	return foreign_open(h->pid, NULL, &f, &where) == -EPERM ? 0 : 3;
 }
 
-static void
-files_that_an_ancestor_has_lent_do(void **state)
+static void files_that_an_ancestor_has_lent_do(void **state)
 {
 	char *page = anonymous(1);
 	struct forked_copy h;
@@ -523,8 +481,7 @@ files_that_an_ancestor_has_lent_do(void **state)
 }
 
 /* Last of all: the filter stays. */
-static void
-descriptors_do_where_the_call_is_refused(void **state)
+static void descriptors_do_where_the_call_is_refused(void **state)
 {
 	char name[] = "/tmp/seep-foreign.XXXXXX", c;
 	char *anon = anonymous(2), *written;
@@ -553,22 +510,19 @@ descriptors_do_where_the_call_is_refused(void **state)
 	close(file);
 }
 
-static int
-count_open(pid_t pid)
+static int count_open(pid_t pid)
 {
 	char path[64];
 	int n = 0;
 
 	for (int fd = 0; fd < 1024; fd++) {
-		(void)snprintf(
-		    path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
+		(void)snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
 		n += faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 	}
 	return n;
 }
 
-static void
-the_helper_is_confined(void **state)
+static void the_helper_is_confined(void **state)
 {
 	char path[64], line[256];
 	bool filtered = false;
@@ -599,8 +553,7 @@ the_helper_is_confined(void **state)
 }
 
 /* A guard page has the bit of one that is swapped out, and nothing is. */
-static void
-guard_pages_and_the_end_of_all_addresses_have_no_content(void **state)
+static void guard_pages_and_the_end_of_all_addresses_have_no_content(void **state)
 {
 	char *p = anonymous(4), c;
 	const void *last = (const void *)((UINTPTR_MAX >> 17) - PAGE + 1);
@@ -623,15 +576,13 @@ guard_pages_and_the_end_of_all_addresses_have_no_content(void **state)
 	forked_copy_end(&h);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(own_pages_are_read_and_pages_of_files_are_not),
 	    cmocka_unit_test(a_reserve_of_terabytes_is_passed_over),
 	    cmocka_unit_test(it_is_told_what_stands_where),
-	    cmocka_unit_test(
-	        guard_pages_and_the_end_of_all_addresses_have_no_content),
+	    cmocka_unit_test(guard_pages_and_the_end_of_all_addresses_have_no_content),
 	    cmocka_unit_test(many_ranges_come_in_one_batch_in_order),
 	    cmocka_unit_test(what_cannot_be_asked_is_refused),
 	    cmocka_unit_test(a_helper_that_hangs_is_not_waited_for),

@@ -21,18 +21,16 @@
 #define MIB UINT64_C(1048576)
 
 static const char *const levels[] = {"", "/a", "/a/b"};
-static const char *const files[] = {"memory.current", "memory.max",
-    "memory.high", "memory.stat", "memory.usage_in_bytes",
-    "memory.limit_in_bytes", "memory.use_hierarchy"};
+static const char *const files[] = {"memory.current", "memory.max", "memory.high", "memory.stat",
+    "memory.usage_in_bytes", "memory.limit_in_bytes", "memory.use_hierarchy"};
 
-static int
-make_tree(void **state)
+static int make_tree(void **state)
 {
 	const char *tmp = getenv("TMPDIR");
 	static char path[4096];
 
-	(void)snprintf(path, sizeof(path), "%s/seep-limits.XXXXXX",
-	    tmp && strlen(tmp) < 1000 ? tmp : "/tmp");
+	(void)snprintf(
+	    path, sizeof(path), "%s/seep-limits.XXXXXX", tmp && strlen(tmp) < 1000 ? tmp : "/tmp");
 	*state = mkdtemp(path);
 	for (size_t i = 1; *state && i < 3; i++) {
 		char below[5000];
@@ -44,33 +42,29 @@ make_tree(void **state)
 	return *state ? 0 : -1;
 }
 
-static int
-remove_tree(void **state)
+static int remove_tree(void **state)
 {
 	char path[5000];
 
 	for (size_t i = 3; i-- > 0;) {
 		for (size_t k = 0; k < sizeof(files) / sizeof(*files); k++) {
-			(void)snprintf(path, sizeof(path), "%s%s/%s",
-			    (char *)*state, levels[i], files[k]);
+			(void)snprintf(
+			    path, sizeof(path), "%s%s/%s", (char *)*state, levels[i], files[k]);
 			(void)unlink(path);
 		}
-		(void)snprintf(
-		    path, sizeof(path), "%s%s", (char *)*state, levels[i]);
+		(void)snprintf(path, sizeof(path), "%s%s", (char *)*state, levels[i]);
 		if (rmdir(path) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static void
-put(void *const *state, int level, const char *name, const char *text)
+static void put(void *const *state, int level, const char *name, const char *text)
 {
 	char path[5000];
 	FILE *f;
 
-	(void)snprintf(
-	    path, sizeof(path), "%s%s/%s", (char *)*state, levels[level], name);
+	(void)snprintf(path, sizeof(path), "%s%s/%s", (char *)*state, levels[level], name);
 	f = fopen(path, "we");
 	assert_non_null(f);
 	assert_true(fputs(text, f) >= 0);
@@ -78,8 +72,7 @@ put(void *const *state, int level, const char *name, const char *text)
 }
 
 /* The limit of a kind in the group a/b; false: there is none. */
-static bool
-find(void *const *state, bool is_v2, uint32_t kind, struct aging_limit *ret)
+static bool find(void *const *state, bool is_v2, uint32_t kind, struct aging_limit *ret)
 {
 	struct aging_limit all[AGING_LIMITS];
 	struct procfs_group g = {.root_bytes = strlen(*state), .is_v2 = is_v2};
@@ -96,8 +89,7 @@ find(void *const *state, bool is_v2, uint32_t kind, struct aging_limit *ret)
 	return false;
 }
 
-static void
-version_2_has_max_and_high_of_all_groups_above(void **state)
+static void version_2_has_max_and_high_of_all_groups_above(void **state)
 {
 	struct aging_limit x = {0};
 
@@ -117,8 +109,7 @@ version_2_has_max_and_high_of_all_groups_above(void **state)
 	assert_true(find(state, true, AGING_LIMIT_GROUP_HIGH, &x));
 	assert_int_equal(x.limit, 1024 * MIB);
 	/* page cache that can be dropped is room */
-	put(state, 1, "memory.stat",
-	    "anon 1\nactive_file 7\ninactive_file 209715200\n");
+	put(state, 1, "memory.stat", "anon 1\nactive_file 7\ninactive_file 209715200\n");
 	assert_true(find(state, true, AGING_LIMIT_GROUP, &x));
 	assert_int_equal(x.limit, 200 * MIB);
 	assert_int_equal(x.used, 100 * MIB);
@@ -128,8 +119,7 @@ version_2_has_max_and_high_of_all_groups_above(void **state)
 	assert_false(find(state, true, AGING_LIMIT_GROUP, &x));
 }
 
-static void
-version_1_has_a_limit_and_groups_above_that_count_it(void **state)
+static void version_1_has_a_limit_and_groups_above_that_count_it(void **state)
 {
 	struct aging_limit x = {0};
 
@@ -139,8 +129,7 @@ version_1_has_a_limit_and_groups_above_that_count_it(void **state)
 	put(state, 2, "memory.limit_in_bytes", "1073741824\n");
 	put(state, 1, "memory.usage_in_bytes", "209715200\n");
 	put(state, 1, "memory.limit_in_bytes", "262144000\n");
-	put(state, 1, "memory.stat",
-	    "inactive_file 1\ntotal_inactive_file 52428800\n");
+	put(state, 1, "memory.stat", "inactive_file 1\ntotal_inactive_file 52428800\n");
 	put(state, 1, "memory.use_hierarchy", "1\n");
 	assert_true(find(state, false, AGING_LIMIT_GROUP, &x));
 	assert_int_equal(x.limit, 250 * MIB);
@@ -153,8 +142,7 @@ version_1_has_a_limit_and_groups_above_that_count_it(void **state)
 }
 
 /* A child with these limits, which waits. */
-static pid_t
-child_with(rlim_t space, rlim_t data, int ready_fd)
+static pid_t child_with(rlim_t space, rlim_t data, int ready_fd)
 {
 	pid_t pid = fork();
 
@@ -168,8 +156,7 @@ child_with(rlim_t space, rlim_t data, int ready_fd)
 		(void)pause();
 }
 
-static void
-ulimits_and_the_machine_are_limits(void **state)
+static void ulimits_and_the_machine_are_limits(void **state)
 {
 	struct aging_limit all[AGING_LIMITS];
 	bool seen[AGING_LIMIT_MACHINE + 1] = {false};
@@ -194,28 +181,23 @@ ulimits_and_the_machine_are_limits(void **state)
 			assert_int_equal(all[i].limit, 800 * MIB);
 		if (all[i].kind == AGING_LIMIT_DATA)
 			assert_int_equal(all[i].limit, 500 * MIB);
-		if (all[i].kind == AGING_LIMIT_SPACE ||
-		    all[i].kind == AGING_LIMIT_DATA)
+		if (all[i].kind == AGING_LIMIT_SPACE || all[i].kind == AGING_LIMIT_DATA)
 			assert_true(all[i].used > 0);
 		if (all[i].kind == AGING_LIMIT_MACHINE)
 			assert_in_range(all[i].used, 1, all[i].limit);
 	}
-	assert_true(seen[AGING_LIMIT_SPACE] && seen[AGING_LIMIT_DATA] &&
-	    seen[AGING_LIMIT_MACHINE]);
+	assert_true(seen[AGING_LIMIT_SPACE] && seen[AGING_LIMIT_DATA] && seen[AGING_LIMIT_MACHINE]);
 	close(fds[0]);
 	close(fds[1]);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(
-	        version_2_has_max_and_high_of_all_groups_above, make_tree,
-	        remove_tree),
+	        version_2_has_max_and_high_of_all_groups_above, make_tree, remove_tree),
 	    cmocka_unit_test_setup_teardown(
-	        version_1_has_a_limit_and_groups_above_that_count_it, make_tree,
-	        remove_tree),
+	        version_1_has_a_limit_and_groups_above_that_count_it, make_tree, remove_tree),
 	    cmocka_unit_test(ulimits_and_the_machine_are_limits),
 	};
 

@@ -17,8 +17,7 @@
 
 #include "host/proc/procfs.h"
 
-static int
-parse_stat(const char *text, struct procfs_stat *ret)
+static int parse_stat(const char *text, struct procfs_stat *ret)
 {
 	char copy[1024];
 
@@ -26,19 +25,14 @@ parse_stat(const char *text, struct procfs_stat *ret)
 	return procfs_parse_stat(copy, ret);
 }
 
-#define FIELDS_5_TO_25 \
-	"5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 2222 23 24 25"
+#define FIELDS_5_TO_25 "5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 2222 23 24 25"
 
-static void
-a_name_cannot_change_the_other_fields(void **state)
+static void a_name_cannot_change_the_other_fields(void **state)
 {
 	struct procfs_stat s;
 
 	(void)state;
-	assert_int_equal(
-	    parse_stat(
-	        "7 (a) Z 1 (b) R 44 " FIELDS_5_TO_25 " 26 27 28 29\n", &s),
-	    0);
+	assert_int_equal(parse_stat("7 (a) Z 1 (b) R 44 " FIELDS_5_TO_25 " 26 27 28 29\n", &s), 0);
 	assert_string_equal(s.name, "a) Z 1 (b");
 	assert_int_equal(s.state, 'R');
 	assert_int_equal(s.parent, 44);
@@ -46,15 +40,12 @@ a_name_cannot_change_the_other_fields(void **state)
 	assert_int_equal(s.code_start, 26);
 	assert_int_equal(s.code_end, 27);
 	assert_int_equal(s.stack_start, 28);
-	assert_int_equal(
-	    parse_stat("7 (a) Z 1 " FIELDS_5_TO_25 " 26 27 28\n", &s), -ESRCH);
+	assert_int_equal(parse_stat("7 (a) Z 1 " FIELDS_5_TO_25 " 26 27 28\n", &s), -ESRCH);
 }
 
-static void
-a_stat_that_is_cut_is_refused_at_every_length(void **state)
+static void a_stat_that_is_cut_is_refused_at_every_length(void **state)
 {
-	static const char whole[] =
-	    "7 (name) S 44 " FIELDS_5_TO_25 " 26 27 28 29\n";
+	static const char whole[] = "7 (name) S 44 " FIELDS_5_TO_25 " 26 27 28 29\n";
 	struct procfs_stat s;
 	char *copy;
 
@@ -70,8 +61,7 @@ a_stat_that_is_cut_is_refused_at_every_length(void **state)
 	}
 }
 
-static bool
-parse_mapping(const char *text, struct procfs_mapping *ret)
+static bool parse_mapping(const char *text, struct procfs_mapping *ret)
 {
 	static char copy[1024];
 
@@ -79,8 +69,7 @@ parse_mapping(const char *text, struct procfs_mapping *ret)
 	return procfs_parse_mapping(copy, ret);
 }
 
-static void
-mappings_are_parsed_with_and_without_a_file(void **state)
+static void mappings_are_parsed_with_and_without_a_file(void **state)
 {
 	struct procfs_mapping m;
 
@@ -98,13 +87,11 @@ mappings_are_parsed_with_and_without_a_file(void **state)
 	assert_true(parse_mapping("7f00-8f00 rw-p 00000000 00:00 0 ", &m));
 	assert_int_equal(m.inode, 0);
 	assert_string_equal(m.path, "");
-	assert_true(parse_mapping(
-	    "7f00-8f00 rw-p 00000000 00:00 0           [heap]", &m));
+	assert_true(parse_mapping("7f00-8f00 rw-p 00000000 00:00 0           [heap]", &m));
 	assert_string_equal(m.path, "[heap]");
 }
 
-static void
-lines_that_are_no_mappings_are_refused(void **state)
+static void lines_that_are_no_mappings_are_refused(void **state)
 {
 	static const char whole[] = "7f00-8f00 r--p 00001000 fd:1a 123   /x";
 	struct procfs_mapping m;
@@ -113,33 +100,29 @@ lines_that_are_no_mappings_are_refused(void **state)
 	assert_false(parse_mapping("", &m));
 	assert_false(parse_mapping("8f00-7f00 r--p 0 fd:1a 123 /x", &m));
 	assert_false(parse_mapping("7f00-8f00 r--p 0 fd:1a x /x", &m));
-	assert_false(
-	    parse_mapping("11112222333344445-8f00 r--p 0 fd:1a 123 /x", &m));
+	assert_false(parse_mapping("11112222333344445-8f00 r--p 0 fd:1a 123 /x", &m));
 	for (size_t n = 0; n < strlen(whole); n++) {
 		char *copy = strndup(whole, n);
 
-		assert_int_equal(procfs_parse_mapping(copy, &m),
-		    n >= strlen("7f00-8f00 r--p 00001000 fd:1a 1"));
+		assert_int_equal(
+		    procfs_parse_mapping(copy, &m), n >= strlen("7f00-8f00 r--p 00001000 fd:1a 1"));
 		free(copy);
 	}
 }
 
-static bool
-is_this(pid_t pid, void *context)
+static bool is_this(pid_t pid, void *context)
 {
 	return pid == *(pid_t *)context;
 }
 
-static bool
-has_text(void *context, uint64_t start, const char *path, bool is_deleted)
+static bool has_text(void *context, uint64_t start, const char *path, bool is_deleted)
 {
 	(void)start;
 	*(bool *)context |= strstr(path, "test_procfs") && !is_deleted;
 	return true;
 }
 
-static void
-our_own_process_is_seen(void **state)
+static void our_own_process_is_seen(void **state)
 {
 	pid_t self = getpid(), none = INT32_MAX;
 	struct procfs_stat s;
@@ -163,12 +146,10 @@ our_own_process_is_seen(void **state)
 	assert_int_equal(procfs_files(none, has_text, &found), -ESRCH);
 }
 
-static void
-a_variable_is_found_as_a_whole(void **state)
+static void a_variable_is_found_as_a_whole(void **state)
 {
 	static char entry[] = "SEEP_TEST_PROCFS=1";
-	char *const argv[] = {
-	    (char *)(uintptr_t) "sleep", (char *)(uintptr_t) "60", NULL};
+	char *const argv[] = {(char *)(uintptr_t) "sleep", (char *)(uintptr_t) "60", NULL};
 	char *const env[] = {entry, NULL};
 	pid_t pid = fork();
 	bool found = false;
@@ -188,8 +169,7 @@ a_variable_is_found_as_a_whole(void **state)
 	assert_false(procfs_has_variable(pid, "SEEP_TEST_PROCFS=1"));
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_name_cannot_change_the_other_fields),

@@ -15,9 +15,7 @@
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static void
-expect(const char *text, const char *unit, const char *container,
-    const char *memory)
+static void expect(const char *text, const char *unit, const char *container, const char *memory)
 {
 	struct procfs_group g;
 	char copy[8192];
@@ -31,18 +29,15 @@ expect(const char *text, const char *unit, const char *container,
 		assert_string_equal(g.memory + g.root_bytes, memory);
 }
 
-static void
-units_of_systemd_are_services(void **state)
+static void units_of_systemd_are_services(void **state)
 {
 	(void)state;
-	expect("0::/system.slice/nginx.service\n", "nginx", "",
-	    "/system.slice/nginx.service");
+	expect("0::/system.slice/nginx.service\n", "nginx", "", "/system.slice/nginx.service");
 	expect("0::/system.slice/system-postgresql.slice/"
 	       "postgresql@15-main.service\n",
 	    "postgresql@15-main", "", NULL);
 	/* a cgroup that the service made for itself */
-	expect("0::/system.slice/php8.2-fpm.service/workers/a\n", "php8.2-fpm",
-	    "", NULL);
+	expect("0::/system.slice/php8.2-fpm.service/workers/a\n", "php8.2-fpm", "", NULL);
 	/* units of a user's own manager */
 	expect("0::/user.slice/user-1000.slice/user@1000.service/app.slice/"
 	       "redis.service\n",
@@ -53,8 +48,7 @@ units_of_systemd_are_services(void **state)
 	    "b", "", "/system.slice/a.service");
 }
 
-static void
-logins_are_no_services(void **state)
+static void logins_are_no_services(void **state)
 {
 	(void)state;
 	expect("0::/user.slice/user-0.slice/session-3.scope\n", "", "", NULL);
@@ -65,13 +59,10 @@ logins_are_no_services(void **state)
 	expect("0::/\n", "", "", "");
 }
 
-static void
-containers_have_the_beginning_of_their_id(void **state)
+static void containers_have_the_beginning_of_their_id(void **state)
 {
-	static const char *const paths[] = {"/docker/" ID,
-	    "/system.slice/docker-" ID ".scope",
-	    "/machine.slice/libpod-" ID ".scope",
-	    "/machine.slice/libpod-" ID ".scope/container",
+	static const char *const paths[] = {"/docker/" ID, "/system.slice/docker-" ID ".scope",
+	    "/machine.slice/libpod-" ID ".scope", "/machine.slice/libpod-" ID ".scope/container",
 	    "/kubepods/burstable/pod8f1d/" ID,
 	    "/kubepods.slice/kubepods-burstable.slice/"
 	    "kubepods-burstable-pod8f1d.slice/cri-containerd-" ID ".scope",
@@ -86,17 +77,14 @@ containers_have_the_beginning_of_their_id(void **state)
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		(void)snprintf(text, sizeof(text), "0::%s\n", paths[i]);
 		expect(text, "", "0123456789ab", NULL);
-		(void)snprintf(
-		    text, sizeof(text), "3:cpu,cpuacct,memory:%s\n", paths[i]);
+		(void)snprintf(text, sizeof(text), "3:cpu,cpuacct,memory:%s\n", paths[i]);
 		expect(text, "", "0123456789ab", NULL);
 	}
 	expect("0::/lxc.payload.web1/system.slice\n", "", "web1", NULL);
-	expect("0::/machine.slice/machine-build.scope/payload\n", "", "build",
-	    NULL);
+	expect("0::/machine.slice/machine-build.scope/payload\n", "", "build", NULL);
 }
 
-static void
-a_path_above_our_own_root_is_not_followed(void **state)
+static void a_path_above_our_own_root_is_not_followed(void **state)
 {
 	(void)state;
 	expect("0::/../../system.slice/a.service\n", "a", "", "");
@@ -105,8 +93,7 @@ a_path_above_our_own_root_is_not_followed(void **state)
 	expect("0::/a..b/c\n", "", "", "/a..b/c");
 }
 
-static void
-any_text_is_survived(void **state)
+static void any_text_is_survived(void **state)
 {
 	static const char letters[] = "/:\n.-0af,service\0scope=m";
 	char long_name[4000];
@@ -128,8 +115,7 @@ any_text_is_survived(void **state)
 		unsigned n = (unsigned)rand() % (sizeof(text) - 1);
 
 		for (unsigned k = 0; k < n; k++)
-			text[k] =
-			    letters[(unsigned)rand() % (sizeof(letters) - 1)];
+			text[k] = letters[(unsigned)rand() % (sizeof(letters) - 1)];
 		text[n] = '\0';
 		procfs_group_parse(text, &g);
 		assert_true(!g.unit[0] || !g.container[0]);
@@ -137,8 +123,7 @@ any_text_is_survived(void **state)
 	assert_int_equal(procfs_group_of(getpid(), &g), 0);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(units_of_systemd_are_services),

@@ -13,15 +13,13 @@
 
 enum { SPAN = 200 };
 
-static uint64_t
-draw(uint64_t *seed)
+static uint64_t draw(uint64_t *seed)
 {
 	*seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407;
 	return *seed >> 33;
 }
 
-static void
-fill(struct ranges *r, uint8_t map[SPAN], uint64_t *seed)
+static void fill(struct ranges *r, uint8_t map[SPAN], uint64_t *seed)
 {
 	uint64_t n = draw(seed) % 12;
 
@@ -36,8 +34,7 @@ fill(struct ranges *r, uint8_t map[SPAN], uint64_t *seed)
 	address_ranges_settle(r);
 }
 
-static void
-check(const struct ranges *r, const uint8_t map[SPAN])
+static void check(const struct ranges *r, const uint8_t map[SPAN])
 {
 	uint64_t sum = 0;
 	size_t i;
@@ -51,8 +48,7 @@ check(const struct ranges *r, const uint8_t map[SPAN])
 		assert_true(r->at[i - 1].end < r->at[i].start);
 }
 
-static void
-random_sets_are_as_their_bitmaps(void **state)
+static void random_sets_are_as_their_bitmaps(void **state)
 {
 	uint8_t a[SPAN], b[SPAN];
 	uint64_t seed = 7;
@@ -77,8 +73,7 @@ random_sets_are_as_their_bitmaps(void **state)
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(random_sets_are_as_their_bitmaps),

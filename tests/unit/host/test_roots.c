@@ -31,8 +31,7 @@ static const char maps[] =
     "7f00000a0000-7f00000a2000 r-xp 00000000 00:00 0             [vdso]\n"
     "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0     [vsyscall]\n";
 
-static struct roots_areas
-parsed(const char *text)
+static struct roots_areas parsed(const char *text)
 {
 	struct roots_areas a;
 	char *copy = strdup(text);
@@ -43,13 +42,11 @@ parsed(const char *text)
 	return a;
 }
 
-static void
-each_line_has_its_kind(void **state)
+static void each_line_has_its_kind(void **state)
 {
-	static const enum roots_kind kinds[] = {ROOTS_MEMORY, ROOTS_MEMORY,
-	    ROOTS_MEMORY, ROOTS_HEAP, ROOTS_MEMORY, ROOTS_MEMORY, ROOTS_SHARED,
-	    ROOTS_DEVICE, ROOTS_RING, ROOTS_MEMORY, ROOTS_SHARED, ROOTS_MEMORY,
-	    ROOTS_STACK, ROOTS_KERNEL};
+	static const enum roots_kind kinds[] = {ROOTS_MEMORY, ROOTS_MEMORY, ROOTS_MEMORY,
+	    ROOTS_HEAP, ROOTS_MEMORY, ROOTS_MEMORY, ROOTS_SHARED, ROOTS_DEVICE, ROOTS_RING,
+	    ROOTS_MEMORY, ROOTS_SHARED, ROOTS_MEMORY, ROOTS_STACK, ROOTS_KERNEL};
 	struct roots_areas a = parsed(maps);
 
 	(void)state;
@@ -65,17 +62,15 @@ each_line_has_its_kind(void **state)
 	roots_release(&a);
 }
 
-static void
-lines_that_make_no_sense_are_left_out(void **state)
+static void lines_that_make_no_sense_are_left_out(void **state)
 {
-	struct roots_areas a =
-	    parsed("1000-3000 rw-p 00000000 00:00 0 \n"
-	           "2000-4000 rw-p 00000000 00:00 0 \n" /* overlaps */
-	           "9000-8000 rw-p 00000000 00:00 0 \n"
-	           "a001-b000 rw-p 00000000 00:00 0 \n"
-	           "nonsense\n\n-\nc000-d000\nc000-d000 rw\n"
-	           "c000-d000 rw-p 0 0:0 \n"
-	           "e000-f000 rw-p 00000000 00:00 0");
+	struct roots_areas a = parsed("1000-3000 rw-p 00000000 00:00 0 \n"
+	                              "2000-4000 rw-p 00000000 00:00 0 \n" /* overlaps */
+	                              "9000-8000 rw-p 00000000 00:00 0 \n"
+	                              "a001-b000 rw-p 00000000 00:00 0 \n"
+	                              "nonsense\n\n-\nc000-d000\nc000-d000 rw\n"
+	                              "c000-d000 rw-p 0 0:0 \n"
+	                              "e000-f000 rw-p 00000000 00:00 0");
 
 	(void)state;
 	assert_int_equal(a.count, 2);
@@ -85,8 +80,7 @@ lines_that_make_no_sense_are_left_out(void **state)
 }
 
 /* Does the plan have all of [start, end), or nothing of it? */
-static bool
-holds(const struct ranges *r, uint64_t start, uint64_t end)
+static bool holds(const struct ranges *r, uint64_t start, uint64_t end)
 {
 	bool first = address_ranges_hold(r, start);
 
@@ -94,8 +88,7 @@ holds(const struct ranges *r, uint64_t start, uint64_t end)
 	return first;
 }
 
-static void
-ranges_are_subtracted_and_stacks_are_cut(void **state)
+static void ranges_are_subtracted_and_stacks_are_cut(void **state)
 {
 	struct roots_areas a = parsed(maps);
 	struct ranges not = {0};
@@ -125,8 +118,7 @@ ranges_are_subtracted_and_stacks_are_cut(void **state)
 	roots_release(&a);
 }
 
-static void
-an_area_with_two_stacks_is_scanned_whole(void **state)
+static void an_area_with_two_stacks_is_scanned_whole(void **state)
 {
 	struct roots_areas a = parsed(maps);
 	const struct ranges not = {0};
@@ -142,8 +134,7 @@ an_area_with_two_stacks_is_scanned_whole(void **state)
 }
 
 /* glibc 2.36: 127 pairs of list heads, from word 14 on. */
-static void
-make_arena(uint64_t *w, uint64_t address)
+static void make_arena(uint64_t *w, uint64_t address)
 {
 	for (unsigned i = 0; i < 127; i++)
 		w[14 + 2 * i] = w[15 + 2 * i] = address + (14 + 2 * i) * 8 - 16;
@@ -151,30 +142,26 @@ make_arena(uint64_t *w, uint64_t address)
 	w[14 + 254 + 2] = address;
 }
 
-static void
-the_first_arena_is_found_in_libc(void **state)
+static void the_first_arena_is_found_in_libc(void **state)
 {
 	static uint64_t words[1024];
 	struct range r;
 
 	(void)state;
 	memset(words, 0, sizeof(words));
-	assert_false(
-	    roots_find_arena(0x7f0000040000, words, sizeof(words), &r));
+	assert_false(roots_find_arena(0x7f0000040000, words, sizeof(words), &r));
 	make_arena(words + 100, 0x7f0000040000 + 800);
 	assert_true(roots_find_arena(0x7f0000040000, words, sizeof(words), &r));
 	assert_int_equal(r.start, 0x7f0000040000 + 800);
 	assert_int_equal(r.end - r.start, 2200);
 	words[100 + 20] = 5; /* no pointer of a list */
-	assert_false(
-	    roots_find_arena(0x7f0000040000, words, sizeof(words), &r));
+	assert_false(roots_find_arena(0x7f0000040000, words, sizeof(words), &r));
 	/* cut off by the end of what was read */
 	make_arena(words + 900, 0x7f0000040000 + 7200 - 0);
 	assert_false(roots_find_arena(0x7f0000040000, words, 8000, &r));
 }
 
-static void
-pieces_of_jemalloc_describe_themselves(void **state)
+static void pieces_of_jemalloc_describe_themselves(void **state)
 {
 	uint64_t w[512] = {0x400000, 0, 0, 0x7f0000202000, 0x3fe000};
 	struct range r;
@@ -203,15 +190,13 @@ pieces_of_jemalloc_describe_themselves(void **state)
 	assert_false(jemalloc_memory_is_record(w, &r));
 }
 
-static void
-stack_pointers_are_read_from_proc(void **state)
+static void stack_pointers_are_read_from_proc(void **state)
 {
 	uint64_t sp, words[6];
 	size_t n;
 
 	(void)state;
-	assert_true(threads_parse(
-	    "34 0x1 0x2 0x3 0x4 0x5 0x6 0x7ffc10 0x400\n", &sp, words, &n));
+	assert_true(threads_parse("34 0x1 0x2 0x3 0x4 0x5 0x6 0x7ffc10 0x400\n", &sp, words, &n));
 	assert_int_equal(sp, 0x7ffc10);
 	assert_int_equal(n, 6);
 	assert_int_equal(words[5], 6);
@@ -224,18 +209,16 @@ stack_pointers_are_read_from_proc(void **state)
 	assert_false(threads_parse("34 1 2", &sp, words, &n));
 }
 
-static void
-shared_memory_that_is_swapped_out_is_counted(void **state)
+static void shared_memory_that_is_swapped_out_is_counted(void **state)
 {
-	static const char smaps[] =
-	    "5580-5590 rw-p 00000000 00:00 0      [heap]\n"
-	    "Size:  64 kB\nSwap:  64 kB\nSwapPss:  64 kB\n"
-	    "7f00-7f40 rw-s 00000000 00:01 77    /memfd:x: a-b (deleted)\n"
-	    "Size:  256 kB\nRss:  0 kB\nSwap:  12 kB\nSwapPss:  9 kB\n"
-	    "VmFlags: rd wr sh mr mw me ms sd - \n"
-	    "7f50-7f60 r--s 00000000 00:01 78    /dev/shm/a: 1\n"
-	    "Swap:  4 kB\n"
-	    "7f70-7f80 rw-p 00000000 00:00 0\nSwap:  100 kB";
+	static const char smaps[] = "5580-5590 rw-p 00000000 00:00 0      [heap]\n"
+	                            "Size:  64 kB\nSwap:  64 kB\nSwapPss:  64 kB\n"
+	                            "7f00-7f40 rw-s 00000000 00:01 77    /memfd:x: a-b (deleted)\n"
+	                            "Size:  256 kB\nRss:  0 kB\nSwap:  12 kB\nSwapPss:  9 kB\n"
+	                            "VmFlags: rd wr sh mr mw me ms sd - \n"
+	                            "7f50-7f60 r--s 00000000 00:01 78    /dev/shm/a: 1\n"
+	                            "Swap:  4 kB\n"
+	                            "7f70-7f80 rw-p 00000000 00:00 0\nSwap:  100 kB";
 
 	(void)state;
 	assert_int_equal(roots_swapped_shared(smaps), 16 << 10);
@@ -244,8 +227,7 @@ shared_memory_that_is_swapped_out_is_counted(void **state)
 	assert_int_equal(roots_swapped_shared("1-2 rw-s\nSwap:"), 0);
 }
 
-static void
-names_of_classes_are_told_from_other_text(void **state)
+static void names_of_classes_are_told_from_other_text(void **state)
 {
 	(void)state;
 	assert_true(vtable_is_name("St6vectorIiSaIiEE", 17));
@@ -254,8 +236,7 @@ names_of_classes_are_told_from_other_text(void **state)
 	assert_false(vtable_is_name("hello", 5));
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(each_line_has_its_kind),

@@ -11,8 +11,7 @@
 
 #include "host/proc/smaps.h"
 
-static struct smaps
-parsed(const char *text, char **ret_text)
+static struct smaps parsed(const char *text, char **ret_text)
 {
 	struct smaps s;
 
@@ -22,20 +21,18 @@ parsed(const char *text, char **ret_text)
 	return s;
 }
 
-static void
-fields_belong_to_the_mapping_above_them(void **state)
+static void fields_belong_to_the_mapping_above_them(void **state)
 {
 	char *text;
-	struct smaps s = parsed(
-	    "55d0c0000000-55d0c0021000 rw-p 00000000 00:00 0    [heap]\n"
-	    "Size:                132 kB\n"
-	    "Rss:                  12 kB\n"
-	    "AnonHugePages:         4 kB\n"
-	    "Swap:                  8 kB\n"
-	    "SwapPss:               8 kB\n"
-	    "VmFlags: rd wr mr mw me ac\n"
-	    "7f0000000000-7f0000001000 r--p 00000000 fe:01 77   /usr/lib/a b\n"
-	    "Rss:                   4 kB\n",
+	struct smaps s = parsed("55d0c0000000-55d0c0021000 rw-p 00000000 00:00 0    [heap]\n"
+	                        "Size:                132 kB\n"
+	                        "Rss:                  12 kB\n"
+	                        "AnonHugePages:         4 kB\n"
+	                        "Swap:                  8 kB\n"
+	                        "SwapPss:               8 kB\n"
+	                        "VmFlags: rd wr mr mw me ac\n"
+	                        "7f0000000000-7f0000001000 r--p 00000000 fe:01 77   /usr/lib/a b\n"
+	                        "Rss:                   4 kB\n",
 	    &text);
 
 	(void)state;
@@ -53,24 +50,21 @@ fields_belong_to_the_mapping_above_them(void **state)
 	free(text);
 }
 
-static void
-data_belongs_to_the_code_of_the_same_file(void **state)
+static void data_belongs_to_the_code_of_the_same_file(void **state)
 {
 	char *text;
-	struct smaps s = parsed(
-	    "1000-2000 r--p 00000000 fe:01 77 /lib/x.so\n"
-	    "2000-3000 r-xp 00000000 fe:01 77 /lib/x.so\n"
-	    "3000-4000 rw-p 00000000 fe:01 77 /lib/x.so\n"
-	    "4000-5000 rw-p 00000000 fe:02 77 /data/other\n"
-	    "5000-6000 rw-s 00000000 fe:01 77 /lib/x.so\n"
-	    "6000-7000 r-xp 00000000 fe:01 78 /opt/libseep.so\n"
-	    "7000-8000 r-xp 00000000 fe:01 79 /opt/libseep-cxx.so (deleted)\n"
-	    "8000-9000 r-xp 00000000 fe:01 80 /opt/libseepage.so\n"
-	    "9000-a000 r-xp 00000000 00:00 0 [vdso]\n",
+	struct smaps s = parsed("1000-2000 r--p 00000000 fe:01 77 /lib/x.so\n"
+	                        "2000-3000 r-xp 00000000 fe:01 77 /lib/x.so\n"
+	                        "3000-4000 rw-p 00000000 fe:01 77 /lib/x.so\n"
+	                        "4000-5000 rw-p 00000000 fe:02 77 /data/other\n"
+	                        "5000-6000 rw-s 00000000 fe:01 77 /lib/x.so\n"
+	                        "6000-7000 r-xp 00000000 fe:01 78 /opt/libseep.so\n"
+	                        "7000-8000 r-xp 00000000 fe:01 79 /opt/libseep-cxx.so (deleted)\n"
+	                        "8000-9000 r-xp 00000000 fe:01 80 /opt/libseepage.so\n"
+	                        "9000-a000 r-xp 00000000 00:00 0 [vdso]\n",
 	    &text);
-	static const uint32_t expected[] = {SMAPS_MODULE, SMAPS_MODULE,
-	    SMAPS_MODULE, SMAPS_FILE, SMAPS_FILE, SMAPS_COLLECTOR,
-	    SMAPS_COLLECTOR, SMAPS_MODULE, SMAPS_MODULE};
+	static const uint32_t expected[] = {SMAPS_MODULE, SMAPS_MODULE, SMAPS_MODULE, SMAPS_FILE,
+	    SMAPS_FILE, SMAPS_COLLECTOR, SMAPS_COLLECTOR, SMAPS_MODULE, SMAPS_MODULE};
 
 	(void)state;
 	assert_int_equal(s.count, 9);
@@ -80,23 +74,20 @@ data_belongs_to_the_code_of_the_same_file(void **state)
 	free(text);
 }
 
-static void
-memory_above_a_guard_page_is_a_stack(void **state)
+static void memory_above_a_guard_page_is_a_stack(void **state)
 {
 	char *text;
-	struct smaps s = parsed(
-	    "7f0000000000-7f0000001000 ---p 00000000 00:00 0 \n"
-	    "7f0000001000-7f0000801000 rw-p 00000000 00:00 0 \n"
-	    /* an arena of glibc, its reserve, and the next arena */
-	    "7f0004000000-7f0004100000 rw-p 00000000 00:00 0 \n"
-	    "7f0004100000-7f0008000000 ---p 00000000 00:00 0 \n"
-	    "7f0008000000-7f0008100000 rw-p 00000000 00:00 0 \n"
-	    "7f0010000000-7f0010001000 rw-p 00000000 00:00 0 [anon:my stack]\n"
-	    "7ff000000000-7ff000001000 rw-p 00000000 00:00 0 [stack]\n",
+	struct smaps s = parsed("7f0000000000-7f0000001000 ---p 00000000 00:00 0 \n"
+	                        "7f0000001000-7f0000801000 rw-p 00000000 00:00 0 \n"
+	                        /* an arena of glibc, its reserve, and the next arena */
+	                        "7f0004000000-7f0004100000 rw-p 00000000 00:00 0 \n"
+	                        "7f0004100000-7f0008000000 ---p 00000000 00:00 0 \n"
+	                        "7f0008000000-7f0008100000 rw-p 00000000 00:00 0 \n"
+	                        "7f0010000000-7f0010001000 rw-p 00000000 00:00 0 [anon:my stack]\n"
+	                        "7ff000000000-7ff000001000 rw-p 00000000 00:00 0 [stack]\n",
 	    &text);
-	static const uint32_t expected[] = {SMAPS_ANONYMOUS, SMAPS_STACK,
-	    SMAPS_ANONYMOUS, SMAPS_ANONYMOUS, SMAPS_ANONYMOUS, SMAPS_STACK,
-	    SMAPS_STACK};
+	static const uint32_t expected[] = {SMAPS_ANONYMOUS, SMAPS_STACK, SMAPS_ANONYMOUS,
+	    SMAPS_ANONYMOUS, SMAPS_ANONYMOUS, SMAPS_STACK, SMAPS_STACK};
 
 	(void)state;
 	assert_int_equal(s.count, 7);
@@ -106,17 +97,15 @@ memory_above_a_guard_page_is_a_stack(void **state)
 	free(text);
 }
 
-static void
-shared_memory_is_told_from_files(void **state)
+static void shared_memory_is_told_from_files(void **state)
 {
 	char *text;
-	struct smaps s =
-	    parsed("1000-2000 rw-s 00000000 00:01 5 /dev/shm/x\n"
-	           "2000-3000 rw-s 00000000 00:01 6 /memfd:pool (deleted)\n"
-	           "3000-4000 rw-s 00000000 00:01 7 /SYSV00000000 (deleted)\n"
-	           "4000-5000 rw-s 00000000 00:01 8 /dev/zero (deleted)\n"
-	           "5000-6000 rw-s 00000000 fe:01 9 /var/lib/db\n",
-	        &text);
+	struct smaps s = parsed("1000-2000 rw-s 00000000 00:01 5 /dev/shm/x\n"
+	                        "2000-3000 rw-s 00000000 00:01 6 /memfd:pool (deleted)\n"
+	                        "3000-4000 rw-s 00000000 00:01 7 /SYSV00000000 (deleted)\n"
+	                        "4000-5000 rw-s 00000000 00:01 8 /dev/zero (deleted)\n"
+	                        "5000-6000 rw-s 00000000 fe:01 9 /var/lib/db\n",
+	    &text);
 
 	(void)state;
 	assert_int_equal(s.count, 5);
@@ -127,21 +116,19 @@ shared_memory_is_told_from_files(void **state)
 	free(text);
 }
 
-static void
-lines_that_make_no_sense_are_left_out(void **state)
+static void lines_that_make_no_sense_are_left_out(void **state)
 {
 	char *text;
-	struct smaps s = parsed(
-	    "Rss:  4 kB\n"
-	    "2000-1000 rw-p 00000000 00:00 0 \n"
-	    "Rss:  4 kB\n"
-	    "5000-6000 rw-p 00000000 00:00 0 [anon:a\\012Rss: 9 kB]\n"
-	    "Rss:  99999999999999999999 kB\n"
-	    "4000-5000 rw-p 00000000 00:00 0 \n" /* not in order */
-	    "Rss:  4 kB\n"
-	    "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [v]\n"
-	    "6001-7000 rw-p 00000000 00:00 0 \n"
-	    "nonsense",
+	struct smaps s = parsed("Rss:  4 kB\n"
+	                        "2000-1000 rw-p 00000000 00:00 0 \n"
+	                        "Rss:  4 kB\n"
+	                        "5000-6000 rw-p 00000000 00:00 0 [anon:a\\012Rss: 9 kB]\n"
+	                        "Rss:  99999999999999999999 kB\n"
+	                        "4000-5000 rw-p 00000000 00:00 0 \n" /* not in order */
+	                        "Rss:  4 kB\n"
+	                        "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [v]\n"
+	                        "6001-7000 rw-p 00000000 00:00 0 \n"
+	                        "nonsense",
 	    &text);
 
 	(void)state;
@@ -153,8 +140,7 @@ lines_that_make_no_sense_are_left_out(void **state)
 	free(text);
 }
 
-static void
-the_sum_of_all_is_read(void **state)
+static void the_sum_of_all_is_read(void **state)
 {
 	struct smaps_sums sums;
 
@@ -171,8 +157,7 @@ the_sum_of_all_is_read(void **state)
 	assert_false(smaps_rollup("", &sums));
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(fields_belong_to_the_mapping_above_them),

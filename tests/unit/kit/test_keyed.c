@@ -16,8 +16,7 @@ struct item {
 
 enum { KEYS = 3000, STEPS = 200000 };
 
-static void
-nothing_is_found_in_an_empty_one(void **state)
+static void nothing_is_found_in_an_empty_one(void **state)
 {
 	struct keyed k = {.item_bytes = sizeof(struct item)};
 
@@ -27,8 +26,7 @@ nothing_is_found_in_an_empty_one(void **state)
 	keyed_release(&k);
 }
 
-static void
-items_are_as_in_an_array_after_any_puts_and_removals(void **state)
+static void items_are_as_in_an_array_after_any_puts_and_removals(void **state)
 {
 	static uint64_t values[KEYS + 1];
 	struct keyed k = {.item_bytes = sizeof(struct item)};
@@ -69,13 +67,11 @@ items_are_as_in_an_array_after_any_puts_and_removals(void **state)
 	assert_null(keyed_find(&k, 1));
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(nothing_is_found_in_an_empty_one),
-	    cmocka_unit_test(
-	        items_are_as_in_an_array_after_any_puts_and_removals),
+	    cmocka_unit_test(items_are_as_in_an_array_after_any_puts_and_removals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,13 +15,11 @@
 
 #define S UINT64_C(1000000000)
 
-static const struct moment_line line = {.start_ns = 1794827119 * S,
-    .until_us = 100000000,
-    .now_ns = (1794827119 + 3600) * S};
+static const struct moment_line line = {
+    .start_ns = 1794827119 * S, .until_us = 100000000, .now_ns = (1794827119 + 3600) * S};
 
 /* Microseconds of both ends; the whole, if one is missing. */
-static void
-check(const char *text, int64_t from_us, int64_t to_us)
+static void check(const char *text, int64_t from_us, int64_t to_us)
 {
 	struct moment from = {.kind = MOMENT_PERCENT, .percent = 10};
 	struct moment to = {.kind = MOMENT_PERCENT, .percent = 100};
@@ -35,8 +33,7 @@ check(const char *text, int64_t from_us, int64_t to_us)
 	assert_int_equal(b, to_us);
 }
 
-static void
-seconds_shares_and_nothing_mean_what_they_did(void **state)
+static void seconds_shares_and_nothing_mean_what_they_did(void **state)
 {
 	(void)state;
 	check("..", 10000000, 100000000);
@@ -52,8 +49,7 @@ seconds_shares_and_nothing_mean_what_they_did(void **state)
 }
 
 /* 4.35 * 1e9 is a little less than 4350000000. */
-static void
-decimal_seconds_are_exact(void **state)
+static void decimal_seconds_are_exact(void **state)
 {
 	char text[64];
 
@@ -62,8 +58,7 @@ decimal_seconds_are_exact(void **state)
 		struct moment m = {.kind = MOMENT_PERCENT};
 		struct moment_fault fault;
 
-		(void)snprintf(
-		    text, sizeof(text), "%d.%02d", ms / 1000, ms % 1000 / 10);
+		(void)snprintf(text, sizeof(text), "%d.%02d", ms / 1000, ms % 1000 / 10);
 		assert_true(moment_parse(text, &m, &fault));
 		assert_int_equal(m.ns, ms * UINT64_C(1000000));
 		(void)snprintf(text, sizeof(text), "%dms", ms);
@@ -72,8 +67,7 @@ decimal_seconds_are_exact(void **state)
 	}
 }
 
-static void
-ages_count_from_now(void **state)
+static void ages_count_from_now(void **state)
 {
 	(void)state;
 	check("-2h..", -INT64_C(3600000000), 100000000);
@@ -81,12 +75,10 @@ ages_count_from_now(void **state)
 	check("-3d..-1d", INT64_C(3600000000) - INT64_C(3 * 86400000000),
 	    INT64_C(3600000000) - INT64_C(86400000000));
 	check("-3600s..-3599.5s", 0, 500000);
-	check("-1w..10", INT64_C(3600000000) - INT64_C(7 * 86400000000),
-	    10000000);
+	check("-1w..10", INT64_C(3600000000) - INT64_C(7 * 86400000000), 10000000);
 }
 
-static void
-dates_are_of_the_calendar(void **state)
+static void dates_are_of_the_calendar(void **state)
 {
 	(void)state;
 	setenv("TZ", "UTC", 1);
@@ -94,8 +86,7 @@ dates_are_of_the_calendar(void **state)
 	/* the line begins at 2026-11-16T11:05:19Z */
 	check("2026-11-16T11:05:19Z..", 0, 100000000);
 	check("2026-11-16T11:05:19.25Z..now", 250000, INT64_C(3600000000));
-	check(
-	    "2026-11-16T12:05:19+01:00..2026-11-16T06:05:20-0500", 0, 1000000);
+	check("2026-11-16T12:05:19+01:00..2026-11-16T06:05:20-0500", 0, 1000000);
 	check("2026-11-16 11:06..2026-11-16T11:06:19", 41000000, 60000000);
 	check("2026-11-16..", -INT64_C(39919000000), 100000000);
 	setenv("TZ", "XXX-3", 1); /* three hours east */
@@ -106,8 +97,7 @@ dates_are_of_the_calendar(void **state)
 }
 
 /* Seconds since 1970 of many days, against the C library. */
-static void
-every_day_is_what_the_library_says(void **state)
+static void every_day_is_what_the_library_says(void **state)
 {
 	struct moment from = {0}, to = {0};
 	struct moment_fault fault;
@@ -125,8 +115,7 @@ every_day_is_what_the_library_says(void **state)
 	}
 }
 
-static void
-what_means_nothing_has_a_place(void **state)
+static void what_means_nothing_has_a_place(void **state)
 {
 	static const struct {
 		const char *text;
@@ -176,15 +165,13 @@ what_means_nothing_has_a_place(void **state)
 		assert_false(moment_range(wrong[i].text, &from, &to, &fault));
 		assert_non_null(fault.words);
 		if (fault.column != wrong[i].column)
-			fail_msg("\"%s\": %s, at %zu, not at %zu",
-			    wrong[i].text, fault.words, fault.column,
-			    wrong[i].column);
+			fail_msg("\"%s\": %s, at %zu, not at %zu", wrong[i].text, fault.words,
+			    fault.column, wrong[i].column);
 	}
 }
 
 /* Whatever the text: an answer, or a place in it, and a number in range. */
-static void
-any_text_has_an_answer_or_a_place(void **state)
+static void any_text_has_an_answer_or_a_place(void **state)
 {
 	static const char letters[] = "0123456789.-+:TZ %shmdwnow..2026-11-15T";
 	uint64_t x = 88172645463325252u;
@@ -211,8 +198,8 @@ any_text_has_an_answer_or_a_place(void **state)
 		if (moment_range(text, &from, &to, &fault)) {
 			taken++;
 			assert_true(moment_resolve(&from, &line, &us));
-			assert_true(us > -INT64_C(10000000000000000) &&
-			    us < INT64_C(10000000000000000));
+			assert_true(
+			    us > -INT64_C(10000000000000000) && us < INT64_C(10000000000000000));
 		} else {
 			assert_non_null(fault.words);
 			assert_in_range(fault.column, 1, len + 1);
@@ -221,8 +208,7 @@ any_text_has_an_answer_or_a_place(void **state)
 	assert_true(taken > 100);
 }
 
-static void
-a_line_without_a_start_has_no_dates(void **state)
+static void a_line_without_a_start_has_no_dates(void **state)
 {
 	const struct moment_line none = {.until_us = 5, .now_ns = S};
 	const struct moment ago = {.kind = MOMENT_AGO, .ns = 1};
@@ -236,8 +222,7 @@ a_line_without_a_start_has_no_dates(void **state)
 }
 
 /* A damaged time line ends at any number. */
-static void
-shares_of_any_length_are_inside_it(void **state)
+static void shares_of_any_length_are_inside_it(void **state)
 {
 	static const uint64_t lengths[] = {
 	    0, 1, INT64_MAX - 1, INT64_MAX, UINT64_C(1) << 63, UINT64_MAX};
@@ -256,8 +241,7 @@ shares_of_any_length_are_inside_it(void **state)
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(shares_of_any_length_are_inside_it),

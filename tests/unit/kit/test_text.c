@@ -11,8 +11,7 @@
 #include "kit/words/text.h"
 
 /* RFC 3629, without a look at text.c. */
-static size_t
-encode(uint32_t c, char out[5])
+static size_t encode(uint32_t c, char out[5])
 {
 	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
 	static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
@@ -24,17 +23,14 @@ encode(uint32_t c, char out[5])
 	return n;
 }
 
-static bool
-must_be_escaped(uint32_t c)
+static bool must_be_escaped(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x061c ||
 	    (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-	    (c >= 0x2060 && c <= 0x2069) || c == 0xfeff ||
-	    (c >= 0xe0000 && c <= 0xe007f);
+	    (c >= 0x2060 && c <= 0x2069) || c == 0xfeff || (c >= 0xe0000 && c <= 0xe007f);
 }
 
-static void
-every_character_is_itself_or_an_escape_in_ascii(void **state)
+static void every_character_is_itself_or_an_escape_in_ascii(void **state)
 {
 	unsigned kept = 0;
 
@@ -61,8 +57,7 @@ every_character_is_itself_or_an_escape_in_ascii(void **state)
 	assert_true(kept > 1100000); /* the languages of people stay */
 }
 
-static void
-bytes_that_are_no_utf8_are_escaped_one_by_one(void **state)
+static void bytes_that_are_no_utf8_are_escaped_one_by_one(void **state)
 {
 	static const char *const bad[][2] = {
 	    {"\x80", "\\x80"},
@@ -83,8 +78,7 @@ bytes_that_are_no_utf8_are_escaped_one_by_one(void **state)
 	}
 }
 
-static void
-escapes_are_of_three_kinds(void **state)
+static void escapes_are_of_three_kinds(void **state)
 {
 	char out[128];
 
@@ -97,8 +91,7 @@ escapes_are_of_three_kinds(void **state)
 	    "\xc3\xa9\xe2\x82\xac");
 }
 
-static void
-what_does_not_fit_ends_with_a_whole_character(void **state)
+static void what_does_not_fit_ends_with_a_whole_character(void **state)
 {
 	char out[16];
 
@@ -114,8 +107,7 @@ what_does_not_fit_ends_with_a_whole_character(void **state)
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_character_is_itself_or_an_escape_in_ascii),

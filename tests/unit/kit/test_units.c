@@ -11,8 +11,7 @@
 
 #include "kit/words/units.h"
 
-static uint64_t
-size_of(const char *text)
+static uint64_t size_of(const char *text)
 {
 	uint64_t n = UINT64_MAX;
 
@@ -20,8 +19,7 @@ size_of(const char *text)
 	return n;
 }
 
-static uint64_t
-time_of(const char *text)
+static uint64_t time_of(const char *text)
 {
 	uint64_t ns = UINT64_MAX;
 
@@ -29,8 +27,7 @@ time_of(const char *text)
 	return ns;
 }
 
-static void
-sizes_have_the_units_of_gnu_tools(void **state)
+static void sizes_have_the_units_of_gnu_tools(void **state)
 {
 	(void)state;
 	assert_int_equal(size_of("4096"), 4096);
@@ -41,26 +38,23 @@ sizes_have_the_units_of_gnu_tools(void **state)
 }
 
 /* 4.35 * 1e9 is a little less than 4350000000. */
-static void
-decimal_times_are_exact(void **state)
+static void decimal_times_are_exact(void **state)
 {
 	char text[64];
 
 	(void)state;
 	for (int ms = 10; ms < 200000; ms += 10) {
-		(void)snprintf(
-		    text, sizeof(text), "%d.%02ds", ms / 1000, ms % 1000 / 10);
+		(void)snprintf(text, sizeof(text), "%d.%02ds", ms / 1000, ms % 1000 / 10);
 		assert_int_equal(time_of(text), ms * UINT64_C(1000000));
 	}
 	assert_int_equal(time_of("0.07ms"), 70000);
 	assert_int_equal(time_of("0"), 0);
 }
 
-static void
-other_texts_are_refused(void **state)
+static void other_texts_are_refused(void **state)
 {
-	static const char *const bad[] = {"", "s", ".5s", "1.2.3s", "1", "-1s",
-	    "1 s", "1e3s", "0x10s", "99999999999999999999s", "inf", "nan"};
+	static const char *const bad[] = {"", "s", ".5s", "1.2.3s", "1", "-1s", "1 s", "1e3s",
+	    "0x10s", "99999999999999999999s", "inf", "nan"};
 	uint64_t ns = 7;
 
 	(void)state;
@@ -71,8 +65,7 @@ other_texts_are_refused(void **state)
 	assert_int_equal(ns, 7);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(sizes_have_the_units_of_gnu_tools),

@@ -31,40 +31,34 @@ static pid_t parent;
 static char *page;
 
 /* Each returns 0 if it was let through, else what it got for errno. */
-static int
-outcome(long result)
+static int outcome(long result)
 {
 	return result >= 0 ? 0 : errno;
 }
 
-static int
-opens_shadow(void)
+static int opens_shadow(void)
 {
 	return outcome(open("/etc/shadow", O_RDONLY));
 }
 
-static int
-opens_a_public_file(void)
+static int opens_a_public_file(void)
 {
 	return outcome(open("/proc/self/status", O_RDONLY));
 }
 
-static int
-opens_by_openat2(void)
+static int opens_by_openat2(void)
 {
 	const uint64_t how[3] = {0};
 
 	return outcome(syscall(437, AT_FDCWD, "/", how, sizeof(how)));
 }
 
-static int
-opens_by_handle(void)
+static int opens_by_handle(void)
 {
 	return outcome(syscall(SYS_open_by_handle_at, 3, &parent, 0));
 }
 
-static int
-opens_memory_of_its_parent(void)
+static int opens_memory_of_its_parent(void)
 {
 	char path[64];
 
@@ -72,39 +66,32 @@ opens_memory_of_its_parent(void)
 	return outcome(open(path, O_RDWR));
 }
 
-static int
-creates_a_file(void)
+static int creates_a_file(void)
 {
 	return outcome(open("/tmp/seep-test-jail", O_CREAT | O_RDWR, 0600));
 }
 
-static int
-looks_for_a_file(void)
+static int looks_for_a_file(void)
 {
 	struct stat st;
 
-	return outcome(stat("/etc/passwd", &st)) &&
-	        outcome(access("/etc/passwd", F_OK))
-	    ? EACCES
-	    : 0;
+	return outcome(stat("/etc/passwd", &st)) && outcome(access("/etc/passwd", F_OK)) ? EACCES
+	                                                                                 : 0;
 }
 
-static int
-reads_a_link(void)
+static int reads_a_link(void)
 {
 	char text[64];
 
 	return outcome(readlink("/proc/self/exe", text, sizeof(text)));
 }
 
-static int
-unlinks(void)
+static int unlinks(void)
 {
 	return outcome(unlink("/tmp/seep-test-jail"));
 }
 
-static int
-sends_signals_by_fcntl(void)
+static int sends_signals_by_fcntl(void)
 {
 	return outcome(fcntl(JAIL_FD, F_SETOWN, parent)) &&
 	        outcome(fcntl(JAIL_FD, F_SETSIG, SIGKILL)) &&
@@ -113,118 +100,99 @@ sends_signals_by_fcntl(void)
 	    : 0;
 }
 
-static int
-kills(void)
+static int kills(void)
 {
 	return outcome(kill(parent, 0));
 }
 
-static int
-kills_by_tgkill(void)
+static int kills_by_tgkill(void)
 {
 	return outcome(syscall(SYS_tgkill, parent, parent, 0));
 }
 
-static int
-traces(void)
+static int traces(void)
 {
 	return outcome(syscall(SYS_ptrace, 16, parent, 0, 0));
 }
 
-static int
-reads_foreign_memory(void)
+static int reads_foreign_memory(void)
 {
-	return outcome(
-	    syscall(SYS_process_vm_readv, parent, NULL, 0, NULL, 0, 0));
+	return outcome(syscall(SYS_process_vm_readv, parent, NULL, 0, NULL, 0, 0));
 }
 
-static int
-maps_executable_memory(void)
+static int maps_executable_memory(void)
 {
-	return mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-	           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED
+	return mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+	           0) == MAP_FAILED
 	    ? errno
 	    : 0;
 }
 
-static int
-makes_memory_executable(void)
+static int makes_memory_executable(void)
 {
 	return outcome(mprotect(page, 4096, PROT_READ | PROT_EXEC));
 }
 
-static int
-makes_memory_executable_by_pkey(void)
+static int makes_memory_executable_by_pkey(void)
 {
-	return outcome(
-	    syscall(SYS_pkey_mprotect, page, 4096, PROT_READ | PROT_EXEC, -1));
+	return outcome(syscall(SYS_pkey_mprotect, page, 4096, PROT_READ | PROT_EXEC, -1));
 }
 
-static int
-writes_to_stdout(void)
+static int writes_to_stdout(void)
 {
 	return outcome(write(1, "x", 1));
 }
 
-static int
-writes_to_stderr(void)
+static int writes_to_stderr(void)
 {
 	/* sanitizers report there */
 	return FILTER_SANITIZED ? EPERM : outcome(write(2, "x", 1));
 }
 
-static int
-uses_a_descriptor_of_its_parent(void)
+static int uses_a_descriptor_of_its_parent(void)
 {
 	char byte;
 
 	return outcome(read(parents_file, &byte, 1));
 }
 
-static int
-makes_a_socket(void)
+static int makes_a_socket(void)
 {
 	return outcome(socket(AF_UNIX, SOCK_STREAM, 0));
 }
 
-static int
-sends_descriptors(void)
+static int sends_descriptors(void)
 {
 	struct msghdr message = {0};
 
 	return outcome(sendmsg(JAIL_FD, &message, 0));
 }
 
-static int
-executes(void)
+static int executes(void)
 {
 	char *argv[] = {(char *)(uintptr_t) "true", NULL};
 
 	return outcome(execv("/bin/true", argv));
 }
 
-static int
-forks(void)
+static int forks(void)
 {
 	return outcome(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
 }
 
-static int
-raises_its_limits(void)
+static int raises_its_limits(void)
 {
 	const struct rlimit r = {RLIM_INFINITY, RLIM_INFINITY};
 
 	return outcome(setrlimit(RLIMIT_CPU, &r));
 }
 
-static int
-becomes_dumpable(void)
+static int becomes_dumpable(void)
 {
 	return outcome(prctl(PR_SET_DUMPABLE, 1));
 }
 
-static int
-uses_the_other_abi(void)
+static int uses_the_other_abi(void)
 {
 #ifdef __x86_64__
 	/* open() of the x32 ABI, which has the same audit number */
@@ -234,8 +202,7 @@ uses_the_other_abi(void)
 #endif
 }
 
-static int
-uses_io_uring(void)
+static int uses_io_uring(void)
 {
 	return outcome(syscall(SYS_io_uring_setup, 1, page));
 }
@@ -290,12 +257,11 @@ struct results {
 	bool can_compute;
 };
 
-static bool
-can_compute(void)
+static bool can_compute(void)
 {
 	char *p = malloc(8 << 20);
-	void *more = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *more =
+	    mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (!p || more == MAP_FAILED)
 		return false;
@@ -304,8 +270,7 @@ can_compute(void)
 	return munmap(more, 1 << 20) == 0;
 }
 
-static _Noreturn void
-inmate(int fd)
+static _Noreturn void inmate(int fd)
 {
 	struct results r = {0};
 
@@ -316,8 +281,7 @@ inmate(int fd)
 	_exit(write(JAIL_FD, &r, sizeof(r)) == (ssize_t)sizeof(r) ? 0 : 1);
 }
 
-static void
-run(struct results *ret)
+static void run(struct results *ret)
 {
 	int fds[2], status;
 	ssize_t n;
@@ -325,8 +289,7 @@ run(struct results *ret)
 
 	parent = getpid();
 	parents_file = fcntl(0, F_DUPFD, 20);
-	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_true(page != MAP_FAILED);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	pid = fork();
@@ -343,8 +306,7 @@ run(struct results *ret)
 	(void)munmap(page, 4096);
 }
 
-static void
-each_attempt_is_refused(void **state)
+static void each_attempt_is_refused(void **state)
 {
 	struct results r;
 	size_t failed = 0;
@@ -363,13 +325,11 @@ each_attempt_is_refused(void **state)
 }
 
 /* The same without a jail: these attempts mean something. */
-static void
-outside_they_succeed(void **state)
+static void outside_they_succeed(void **state)
 {
 	(void)state;
 	parent = getpid();
-	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_int_equal(opens_a_public_file(), 0);
 	assert_int_equal(looks_for_a_file(), 0);
 	assert_int_equal(reads_a_link(), 0);
@@ -382,8 +342,7 @@ outside_they_succeed(void **state)
 
 /* ---- who he is, as others see him ---- */
 
-static _Noreturn void
-wait_in_jail(int fd)
+static _Noreturn void wait_in_jail(int fd)
 {
 	char byte = 'x';
 
@@ -394,8 +353,7 @@ wait_in_jail(int fd)
 	_exit(0);
 }
 
-static bool
-status_has(pid_t pid, const char *name, const char *value)
+static bool status_has(pid_t pid, const char *name, const char *value)
 {
 	char path[64], line[256];
 	bool found = false;
@@ -412,8 +370,7 @@ status_has(pid_t pid, const char *name, const char *value)
 }
 
 /* A user namespace may know root alone. */
-static bool
-has_all_users(void)
+static bool has_all_users(void)
 {
 	FILE *f = fopen("/proc/self/uid_map", "r");
 	unsigned first = 1, outside = 1, count = 0;
@@ -425,8 +382,7 @@ has_all_users(void)
 	return first == 0 && count > 0xf1000000U;
 }
 
-static void
-the_inmate_has_no_privileges(void **state)
+static void the_inmate_has_no_privileges(void **state)
 {
 	char uid[64], byte, path[64];
 	int fds[2], status, count = 0;
@@ -446,9 +402,8 @@ the_inmate_has_no_privileges(void **state)
 	if (byte == 'x')
 		assert_true(status_has(pid, "Seccomp:", "2"));
 	/* a user that nobody else is, in four forms */
-	(void)snprintf(uid, sizeof(uid), "\t%u\t%u\t%u\t%u",
-	    0xf0000000U + (unsigned)pid, 0xf0000000U + (unsigned)pid,
-	    0xf0000000U + (unsigned)pid, 0xf0000000U + (unsigned)pid);
+	(void)snprintf(uid, sizeof(uid), "\t%u\t%u\t%u\t%u", 0xf0000000U + (unsigned)pid,
+	    0xf0000000U + (unsigned)pid, 0xf0000000U + (unsigned)pid, 0xf0000000U + (unsigned)pid);
 	if (geteuid() == 0 && has_all_users()) {
 		assert_true(status_has(pid, "Uid:", uid));
 		assert_true(status_has(pid, "Gid:", uid));
@@ -456,8 +411,7 @@ the_inmate_has_no_privileges(void **state)
 		    status_has(pid, "Groups:", "Groups:\t\n"));
 	}
 	for (int i = 4; i < 64 && geteuid() == 0; i++) {
-		(void)snprintf(
-		    path, sizeof(path), "/proc/%d/fd/%d", (int)pid, i);
+		(void)snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, i);
 		count += access(path, F_OK) == 0;
 	}
 	assert_int_equal(count, 0);
@@ -465,8 +419,7 @@ the_inmate_has_no_privileges(void **state)
 	close(fds[0]);
 }
 
-static void
-who_does_not_end_is_killed(void **state)
+static void who_does_not_end_is_killed(void **state)
 {
 	int status = 0;
 	pid_t pid = fork();
@@ -481,8 +434,7 @@ who_does_not_end_is_killed(void **state)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(each_attempt_is_refused),

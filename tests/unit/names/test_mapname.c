@@ -17,8 +17,7 @@
 
 enum { ROOM = 256 };
 
-static void
-names_of_runtimes_are_taken_apart(void **state)
+static void names_of_runtimes_are_taken_apart(void **state)
 {
 	static const struct {
 		const char *text, *language, *function, *file;
@@ -29,20 +28,18 @@ names_of_runtimes_are_taken_apart(void **state)
 	    {"JS:*leaf /a b/c d.js:20:1", "js", "leaf", "/a b/c d.js", 20},
 	    {"LazyCompile:*f path:1:2", "js", "f", "path", 1},
 	    {"Function:~g.h path.js:7:2", "js", "g.h", "path.js", 7},
-	    {"JS:+get size node:internal/x:3:4", "js", "get size",
-	        "node:internal/x", 3},
+	    {"JS:+get size node:internal/x:3:4", "js", "get size", "node:internal/x", 3},
 	    {"JS:~ file:///a/b.mjs:1:1", "js", "(anonymous)", "/a/b.mjs", 1},
 	    {"Script:~ /a/b.js:1:1", "js", "(anonymous)", "/a/b.js", 1},
-	    {"Eval:~ evalmachine.<anonymous>:1:1", "js", "(anonymous)",
-	        "evalmachine.<anonymous>", 1},
+	    {"Eval:~ evalmachine.<anonymous>:1:1", "js", "(anonymous)", "evalmachine.<anonymous>",
+	        1},
 	    {"JS:~lonely", "js", "lonely", NULL, 0},
 	    {"JS:~:1:2", "js", ":1:2", NULL, 0},
 	    {"JS:~f /a.js:99999999999:1", "js", "f", "/a.js:99999999999", 1},
 	    {"JS:", NULL, "JS:", NULL, 0},
 	    {"Builtin:ArrayMap", "js", "Builtin:ArrayMap", NULL, 0},
 	    {"py::leaf:/a/b.py", "python", "leaf", "/a/b.py", 0},
-	    {"py::C.<locals>.f:/a:b.py", "python", "C.<locals>.f", "/a:b.py",
-	        0},
+	    {"py::C.<locals>.f:/a:b.py", "python", "C.<locals>.f", "/a:b.py", 0},
 	    {"py::_load:<frozen importlib._bootstrap>", "python", "_load",
 	        "<frozen importlib._bootstrap>", 0},
 	    {"py::<module>:", "python", "<module>", NULL, 0},
@@ -52,16 +49,15 @@ names_of_runtimes_are_taken_apart(void **state)
 	    {"Lcom/x/Y;::", NULL, "Lcom/x/Y;::", NULL, 0},
 	    {"com.x.Y.run", "java", "com.x.Y.run", NULL, 0},
 	    {"void com.x.Y.run(int, long)", "java", "com.x.Y.run", NULL, 0},
-	    {"java.nio.ByteBuffer java.nio.ByteBuffer.allocateDirect(int)",
-	        "java", "java.nio.ByteBuffer.allocateDirect", NULL, 0},
+	    {"java.nio.ByteBuffer java.nio.ByteBuffer.allocateDirect(int)", "java",
+	        "java.nio.ByteBuffer.allocateDirect", NULL, 0},
 	    {"void Y$1.<init>()", "java", "Y$1.<init>", NULL, 0},
 	    {"Interpreter", "java", "Interpreter", NULL, 0},
 	    {"Trace 5", NULL, "Trace 5", NULL, 0},
 	    {"lower.case", NULL, "lower.case", NULL, 0},
 	    {"A..b", NULL, "A..b", NULL, 0},
 	    {".run", NULL, ".run", NULL, 0},
-	    {"void [System.Core] N.C::M(int)", NULL,
-	        "void [System.Core] N.C::M(int)", NULL, 0},
+	    {"void [System.Core] N.C::M(int)", NULL, "void [System.Core] N.C::M(int)", NULL, 0},
 	    {"x", NULL, "x", NULL, 0},
 	};
 
@@ -94,8 +90,7 @@ struct read {
 	char names[4][ROOM];
 };
 
-static void
-found(void *context, size_t number, const char *name, size_t len)
+static void found(void *context, size_t number, const char *name, size_t len)
 {
 	struct read *r = context;
 
@@ -104,8 +99,7 @@ found(void *context, size_t number, const char *name, size_t len)
 	r->names[number][len] = '\0';
 }
 
-static void
-the_last_line_of_a_map_counts_and_odd_ones_are_counted(void **state)
+static void the_last_line_of_a_map_counts_and_odd_ones_are_counted(void **state)
 {
 	static const char text[] = "1000 10 first\n"
 	                           "not a line\n"
@@ -123,8 +117,7 @@ the_last_line_of_a_map_counts_and_odd_ones_are_counted(void **state)
 
 	(void)state;
 	assert_true(fd >= 0);
-	assert_int_equal(
-	    write(fd, text, sizeof(text) - 1), (ssize_t)sizeof(text) - 1);
+	assert_int_equal(write(fd, text, sizeof(text) - 1), (ssize_t)sizeof(text) - 1);
 	assert_int_equal(perfmap_read(fd, addresses, 4, found, &r, &gaps), 0);
 	assert_string_equal(r.names[0], "second");
 	assert_string_equal(r.names[1], "");
@@ -149,8 +142,7 @@ static const struct frame all[] = {
     ['N'] = {.function = "_PyEval_EvalFrameDefaultish"},
 };
 
-static void
-machinery_is_left_out_between_functions_of_one_language(void **state)
+static void machinery_is_left_out_between_functions_of_one_language(void **state)
 {
 	static const struct {
 		const char *stack, *shaped;
@@ -191,15 +183,12 @@ machinery_is_left_out_between_functions_of_one_language(void **state)
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(names_of_runtimes_are_taken_apart),
-	    cmocka_unit_test(
-	        the_last_line_of_a_map_counts_and_odd_ones_are_counted),
-	    cmocka_unit_test(
-	        machinery_is_left_out_between_functions_of_one_language),
+	    cmocka_unit_test(the_last_line_of_a_map_counts_and_odd_ones_are_counted),
+	    cmocka_unit_test(machinery_is_left_out_between_functions_of_one_language),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,16 +28,14 @@ struct self {
 	char path[4096];
 };
 
-static int
-take_base(struct dl_phdr_info *info, size_t size, void *base)
+static int take_base(struct dl_phdr_info *info, size_t size, void *base)
 {
 	(void)size;
 	*(uint64_t *)base = info->dlpi_addr;
 	return 1; /* the first one is the program */
 }
 
-static void
-self_init(struct self *s)
+static void self_init(struct self *s)
 {
 	struct objfile f;
 	const uint8_t *id;
@@ -49,8 +47,7 @@ self_init(struct self *s)
 	assert_int_equal(objfile_open(open(s->path, O_RDONLY), s->path, &f), 0);
 	s->modules[MODULE].build_id_bytes = (uint8_t)objfile_build_id(&f, &id);
 	assert_true(s->modules[MODULE].build_id_bytes > 0);
-	memcpy(
-	    s->modules[MODULE].build_id, id, s->modules[MODULE].build_id_bytes);
+	memcpy(s->modules[MODULE].build_id, id, s->modules[MODULE].build_id_bytes);
 	objfile_close(&f);
 	(void)dl_iterate_phdr(take_base, &s->modules[MODULE].base);
 	s->modules[MODULE].end = UINT64_MAX;
@@ -59,28 +56,24 @@ self_init(struct self *s)
 	s->process.module_count = MODULE + 1;
 }
 
-static uint64_t
-frame_of(const void *pc)
+static uint64_t frame_of(const void *pc)
 {
 	return (uint64_t)MODULE << 48 | (uint64_t)(uintptr_t)pc;
 }
 
 static const struct names_options plain = {.no_cache = true};
 
-static __attribute__((noinline)) void *
-my_address(void)
+static __attribute__((noinline)) void *my_address(void)
 {
 	return __builtin_return_address(0);
 }
 
-static inline __attribute__((always_inline)) void *
-inner_function(void)
+static inline __attribute__((always_inline)) void *inner_function(void)
 {
 	return my_address();
 }
 
-static __attribute__((noinline)) void *
-outer_function(int *line)
+static __attribute__((noinline)) void *outer_function(int *line)
 {
 	void *pc;
 
@@ -90,8 +83,7 @@ outer_function(int *line)
 	return pc;
 }
 
-static void
-inlined_functions_are_told_with_their_lines(void **state)
+static void inlined_functions_are_told_with_their_lines(void **state)
 {
 	const struct names_frame *chain;
 	struct names *names;
@@ -102,8 +94,7 @@ inlined_functions_are_told_with_their_lines(void **state)
 	(void)state;
 	self_init(&self);
 	assert_int_equal(names_new(&plain, &names), 0);
-	assert_int_equal(
-	    names_chain(names, &self.process, frame_of(pc), &chain), 2);
+	assert_int_equal(names_chain(names, &self.process, frame_of(pc), &chain), 2);
 	assert_string_equal(chain[0].function, "inner_function");
 	assert_true(chain[0].inlined);
 	assert_non_null(strstr(chain[0].file, "test_names.c"));
@@ -113,8 +104,7 @@ inlined_functions_are_told_with_their_lines(void **state)
 	names_free(names);
 }
 
-static void
-return_addresses_are_of_the_call_before(void **state)
+static void return_addresses_are_of_the_call_before(void **state)
 {
 	const struct names_frame *chain;
 	uint64_t first = frame_of((void *)(uintptr_t)outer_function);
@@ -125,18 +115,15 @@ return_addresses_are_of_the_call_before(void **state)
 	self_init(&self);
 	assert_int_equal(names_new(&plain, &names), 0);
 	/* the interrupted instruction itself, below a signal frame */
-	(void)names_chain(
-	    names, &self.process, first | SEG_FRAME_EXACT, &chain);
+	(void)names_chain(names, &self.process, first | SEG_FRAME_EXACT, &chain);
 	assert_string_equal(chain[0].function, "outer_function");
 	/* a call that never returns may be the last instruction before it */
 	(void)names_chain(names, &self.process, first, &chain);
-	assert_true(!chain[0].function ||
-	    strcmp(chain[0].function, "outer_function") != 0);
+	assert_true(!chain[0].function || strcmp(chain[0].function, "outer_function") != 0);
 	names_free(names);
 }
 
-static void
-another_build_id_gives_no_names(void **state)
+static void another_build_id_gives_no_names(void **state)
 {
 	const struct names_frame *chain;
 	char *const *notes;
@@ -148,8 +135,7 @@ another_build_id_gives_no_names(void **state)
 	self.modules[MODULE].build_id[0] ^= 1;
 	assert_int_equal(names_new(&plain, &names), 0);
 	assert_int_equal(
-	    names_chain(names, &self.process,
-	        frame_of((void *)(uintptr_t)outer_function), &chain),
+	    names_chain(names, &self.process, frame_of((void *)(uintptr_t)outer_function), &chain),
 	    1);
 	assert_null(chain[0].function);
 	assert_null(chain[0].file);
@@ -158,8 +144,7 @@ another_build_id_gives_no_names(void **state)
 	names_free(names);
 }
 
-static void
-no_symbols_means_none(void **state)
+static void no_symbols_means_none(void **state)
 {
 	const struct names_options o = {.no_symbols = true};
 	const struct names_frame *chain;
@@ -171,19 +156,17 @@ no_symbols_means_none(void **state)
 	self_init(&self);
 	assert_int_equal(names_new(&o, &names), 0);
 	assert_int_equal(
-	    names_chain(names, &self.process,
-	        frame_of((void *)(uintptr_t)outer_function), &chain),
+	    names_chain(names, &self.process, frame_of((void *)(uintptr_t)outer_function), &chain),
 	    1);
 	assert_null(chain[0].function);
 	assert_int_equal(names_notes(names, &notes), 0);
 	names_free(names);
 }
 
-static void
-odd_frames_have_no_names_and_do_no_harm(void **state)
+static void odd_frames_have_no_names_and_do_no_harm(void **state)
 {
-	const uint64_t frames[] = {0, UINT64_MAX, 1, frame_of(NULL),
-	    UINT64_C(2) << 48 | 5, SEG_FRAME_EXACT};
+	const uint64_t frames[] = {
+	    0, UINT64_MAX, 1, frame_of(NULL), UINT64_C(2) << 48 | 5, SEG_FRAME_EXACT};
 	const struct names_frame *chain;
 	struct names *names;
 	struct self self;
@@ -192,15 +175,13 @@ odd_frames_have_no_names_and_do_no_harm(void **state)
 	self_init(&self);
 	assert_int_equal(names_new(&plain, &names), 0);
 	for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
-		assert_int_equal(
-		    names_chain(names, &self.process, frames[i], &chain), 1);
+		assert_int_equal(names_chain(names, &self.process, frames[i], &chain), 1);
 		assert_null(chain[0].function);
 	}
 	names_free(names);
 }
 
-static void
-symbols_read_as_written(void **state)
+static void symbols_read_as_written(void **state)
 {
 	static const struct {
 		const char *symbol, *name;
@@ -227,14 +208,10 @@ symbols_read_as_written(void **state)
 		free(name);
 	}
 	assert_int_equal(demangle_operator_new("_Znwm"), SEG_API_NEW);
-	assert_int_equal(
-	    demangle_operator_new("_Znwm@@GLIBCXX_3.4"), SEG_API_NEW);
+	assert_int_equal(demangle_operator_new("_Znwm@@GLIBCXX_3.4"), SEG_API_NEW);
 	assert_int_equal(demangle_operator_new("_Znwm.cold"), SEG_API_NEW);
-	assert_int_equal(
-	    demangle_operator_new("_ZnamRKSt9nothrow_t"), SEG_API_NEW_ARRAY);
-	assert_int_equal(
-	    demangle_operator_new("_ZnwmSt11align_val_tRKSt9nothrow_t"),
-	    SEG_API_NEW);
+	assert_int_equal(demangle_operator_new("_ZnamRKSt9nothrow_t"), SEG_API_NEW_ARRAY);
+	assert_int_equal(demangle_operator_new("_ZnwmSt11align_val_tRKSt9nothrow_t"), SEG_API_NEW);
 	/* placement and class operators are code like any other */
 	assert_int_equal(demangle_operator_new("_ZnwmPv"), 0);
 	assert_int_equal(demangle_operator_new("_ZN3foonwEm"), 0);
@@ -242,8 +219,7 @@ symbols_read_as_written(void **state)
 }
 
 /* Each pair names all before it twice: 2^40 names, or a stack of 100,000. */
-static void
-hostile_symbols_stay_short(void **state)
+static void hostile_symbols_stay_short(void **state)
 {
 	char symbol[16384] = "_Z1fI";
 	char *name;
@@ -253,8 +229,7 @@ hostile_symbols_stay_short(void **state)
 	for (int i = 0; i < 40; i++) {
 		char part[32];
 
-		(void)snprintf(part, sizeof(part), "IS%c_S%c_E",
-		    i < 10 ? '0' + i : 'A' + i - 10,
+		(void)snprintf(part, sizeof(part), "IS%c_S%c_E", i < 10 ? '0' + i : 'A' + i - 10,
 		    i < 10 ? '0' + i : 'A' + i - 10);
 		strcat(symbol, part);
 	}
@@ -277,16 +252,11 @@ static const struct name_table_key key = {
     .kind = TABLE_MODULE, .id = {1, 2, 3}, .id_bytes = 20, .path = "/bin/x"};
 
 static const struct names_frame two[] = {
-    {.function = "f(int)",
-        .symbol = "_Z1fi",
-        .file = "/a.c",
-        .line = 3,
-        .inlined = true},
+    {.function = "f(int)", .symbol = "_Z1fi", .file = "/a.c", .line = 3, .inlined = true},
     {.function = "main", .symbol = "main", .file = "/a.c", .line = 99},
 };
 
-static void
-put_two(struct wire_out *out)
+static void put_two(struct wire_out *out)
 {
 	static const struct names_frame none;
 	const struct name_table_state fine = {.level = TABLE_DEBUG};
@@ -301,8 +271,7 @@ put_two(struct wire_out *out)
 	assert_false(wire_failed(out));
 }
 
-static void
-check_two(struct table *t, uint64_t address)
+static void check_two(struct table *t, uint64_t address)
 {
 	const struct names_frame *chain;
 	uint32_t object;
@@ -319,8 +288,7 @@ check_two(struct table *t, uint64_t address)
 	}
 }
 
-static void
-names_come_back_as_they_were_written(void **state)
+static void names_come_back_as_they_were_written(void **state)
 {
 	struct wire_out out = {0}, again = {0};
 	struct wire_in in = {0};
@@ -335,8 +303,7 @@ names_come_back_as_they_were_written(void **state)
 	for (int round = 0; round < 2; round++) {
 		assert_int_equal(name_table_new(&t), 0);
 		in.table = t;
-		assert_int_equal(
-		    wire_get(&in, out.out.bytes, out.out.len, &used), 0);
+		assert_int_equal(wire_get(&in, out.out.bytes, out.out.len, &used), 0);
 		assert_int_equal(used, out.out.len);
 		assert_int_equal(in.done, round == 0);
 		check_two(t, 0x1000);
@@ -359,8 +326,7 @@ names_come_back_as_they_were_written(void **state)
 	wire_release(&out);
 }
 
-static void
-half_an_item_waits_for_the_rest(void **state)
+static void half_an_item_waits_for_the_rest(void **state)
 {
 	struct wire_out out = {0};
 	struct wire_in in = {0};
@@ -370,8 +336,7 @@ half_an_item_waits_for_the_rest(void **state)
 	put_two(&out);
 	assert_int_equal(name_table_new(&in.table), 0);
 	for (size_t end = 1; end <= out.out.len; end++) {
-		assert_int_equal(
-		    wire_get(&in, out.out.bytes + at, end - at, &used), 0);
+		assert_int_equal(wire_get(&in, out.out.bytes + at, end - at, &used), 0);
 		at += used;
 	}
 	assert_int_equal(at, out.out.len);
@@ -382,8 +347,7 @@ half_an_item_waits_for_the_rest(void **state)
 	wire_release(&out);
 }
 
-static void
-other_objects_than_the_one_asked_for_are_refused(void **state)
+static void other_objects_than_the_one_asked_for_are_refused(void **state)
 {
 	struct name_table_key other = key;
 	struct wire_out out = {0};
@@ -394,16 +358,14 @@ other_objects_than_the_one_asked_for_are_refused(void **state)
 	other.id[0] ^= 1;
 	put_two(&out);
 	assert_int_equal(name_table_new(&in.table), 0);
-	assert_int_equal(
-	    wire_get(&in, out.out.bytes, out.out.len, &used), -EBADMSG);
+	assert_int_equal(wire_get(&in, out.out.bytes, out.out.len, &used), -EBADMSG);
 	assert_int_equal(name_table_objects(in.table), 0);
 	name_table_free(in.table);
 	wire_get_release(&in);
 	wire_release(&out);
 }
 
-static uint64_t
-next_random(uint64_t *x)
+static uint64_t next_random(uint64_t *x)
 {
 	*x ^= *x << 13;
 	*x ^= *x >> 7;
@@ -411,8 +373,7 @@ next_random(uint64_t *x)
 	return *x;
 }
 
-static void
-damaged_names_are_an_error_or_names(void **state)
+static void damaged_names_are_an_error_or_names(void **state)
 {
 	struct wire_out out = {0};
 	uint64_t x = 88172645463325252;
@@ -426,8 +387,8 @@ damaged_names_are_an_error_or_names(void **state)
 
 		out.out.bytes[at] = (uint8_t)next_random(&x);
 		assert_int_equal(name_table_new(&in.table), 0);
-		(void)wire_get(&in, out.out.bytes,
-		    i % 2 ? out.out.len : next_random(&x) % out.out.len, &used);
+		(void)wire_get(
+		    &in, out.out.bytes, i % 2 ? out.out.len : next_random(&x) % out.out.len, &used);
 		assert_true(used <= out.out.len);
 		name_table_free(in.table);
 		wire_get_release(&in);
@@ -438,8 +399,7 @@ damaged_names_are_an_error_or_names(void **state)
 
 /* ---- the cache ---- */
 
-static void
-remove_tree(const char *path)
+static void remove_tree(const char *path)
 {
 	char command[4200];
 
@@ -447,23 +407,19 @@ remove_tree(const char *path)
 	assert_int_equal(system(command), 0);
 }
 
-static void
-resolve_self(struct self *self, const struct names_options *o, bool *ret_known)
+static void resolve_self(struct self *self, const struct names_options *o, bool *ret_known)
 {
 	const struct names_frame *chain;
 	struct names *names;
 
 	assert_int_equal(names_new(o, &names), 0);
-	*ret_known =
-	    names_chain(names, &self->process,
-	        frame_of((void *)(uintptr_t)outer_function) + 1, &chain) > 0 &&
-	    chain[0].function && chain[0].file &&
-	    strcmp(chain[0].function, "outer_function") == 0;
+	*ret_known = names_chain(names, &self->process,
+	                 frame_of((void *)(uintptr_t)outer_function) + 1, &chain) > 0 &&
+	    chain[0].function && chain[0].file && strcmp(chain[0].function, "outer_function") == 0;
 	names_free(names);
 }
 
-static void
-names_stay_when_the_file_is_gone_but_cached(void **state)
+static void names_stay_when_the_file_is_gone_but_cached(void **state)
 {
 	static const struct names_options cached = {0};
 	char dir[] = "/tmp/seep-test.XXXXXX", path[128], command[300];
@@ -512,8 +468,7 @@ names_stay_when_the_file_is_gone_but_cached(void **state)
 
 /* ---- maps of run-time compilers ---- */
 
-static void
-jit_frames_are_named_by_the_perf_map(void **state)
+static void jit_frames_are_named_by_the_perf_map(void **state)
 {
 	char path[64];
 	const struct names_frame *chain;
@@ -542,8 +497,7 @@ jit_frames_are_named_by_the_perf_map(void **state)
 	(void)names_chain(names, &p, 0x7f0000003000, &chain);
 	assert_null(chain[0].function);
 	assert_int_equal(names_notes(names, &notes), 2);
-	assert_string_equal(
-	    notes[0], "a /tmp/perf-PID.map has 1 malformed line, skipped");
+	assert_string_equal(notes[0], "a /tmp/perf-PID.map has 1 malformed line, skipped");
 	names_free(names);
 	/* of an earlier process with this pid */
 	p.header.start_realtime_ns = UINT64_C(1) << 62;
@@ -568,8 +522,7 @@ jit_frames_are_named_by_the_perf_map(void **state)
  * Our own program with bytes changed: an answer or none, and the process that
  * asked lives.
  */
-static void
-damaged_files_are_survived(void **state)
+static void damaged_files_are_survived(void **state)
 {
 	char path[] = "/tmp/seep-test.XXXXXX";
 	int in = open("/proc/self/exe", O_RDONLY), fd = mkstemp(path);
@@ -604,11 +557,10 @@ damaged_files_are_survived(void **state)
 			at = size - 8 - (off_t)(x % 4096);
 		assert_true(pwrite(fd, v, i % 4 > 1 ? sizeof(v) : 4, at) > 0);
 		resolve_self(&self, &o, &known);
-		assert_true(pwrite(fd, bytes + at,
-		                (size_t)(size - at < (off_t)sizeof(v)
-		                        ? size - at
-		                        : (off_t)sizeof(v)),
-		                at) > 0);
+		assert_true(
+		    pwrite(fd, bytes + at,
+		        (size_t)(size - at < (off_t)sizeof(v) ? size - at : (off_t)sizeof(v)),
+		        at) > 0);
 		assert_int_equal(ftruncate(fd, size), 0);
 	}
 	for (off_t n = size; n > 0; n /= 3) {
@@ -620,8 +572,7 @@ damaged_files_are_survived(void **state)
 	free(bytes);
 }
 
-static void
-devices_and_pipes_are_no_modules(void **state)
+static void devices_and_pipes_are_no_modules(void **state)
 {
 	static const char *const paths[] = {
 	    "/dev/zero", "/dev/tty", "/proc/self/status", "/", "/dev/null"};
@@ -646,8 +597,7 @@ devices_and_pipes_are_no_modules(void **state)
 	remove_tree(fifo);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(inlined_functions_are_told_with_their_lines),

@@ -16,8 +16,7 @@ enum { A = 8200, B = 8201, C = 8202, X = 0x5000 };
 
 static struct logcode_head head;
 
-static void
-put(struct events_out *o, enum events_kind kind, uint32_t name, uint64_t size)
+static void put(struct events_out *o, enum events_kind kind, uint32_t name, uint64_t size)
 {
 	const struct events_event e = {.process = &head,
 	    .kind = kind,
@@ -32,8 +31,7 @@ put(struct events_out *o, enum events_kind kind, uint32_t name, uint64_t size)
 }
 
 /* Opens the format of mmleak; the text is in *ret_text after fclose(). */
-static struct events_out *
-begin(struct session *s, struct view *v, FILE **ret, char **ret_text)
+static struct events_out *begin(struct session *s, struct view *v, FILE **ret, char **ret_text)
 {
 	static size_t len;
 	struct events_out *o;
@@ -41,14 +39,12 @@ begin(struct session *s, struct view *v, FILE **ret, char **ret_text)
 	*ret = open_memstream(ret_text, &len);
 	assert_non_null(*ret);
 	v->session = s;
-	assert_int_equal(
-	    events_out_new(*ret, v, 0, EVENTS_OUT_MMLEAK, "1", &o), 0);
+	assert_int_equal(events_out_new(*ret, v, 0, EVENTS_OUT_MMLEAK, "1", &o), 0);
 	return o;
 }
 
 /* How many bytes the text leaves, by addresses; a size has three words. */
-static long
-left(const char *text, int *ret_allocations)
+static long left(const char *text, int *ret_allocations)
 {
 	long sizes[8] = {0}, sum = 0;
 	char addresses[8][32] = {{0}};
@@ -61,11 +57,9 @@ left(const char *text, int *ret_allocations)
 		int i = 0;
 
 		/* a number of words per line */
-		if (strchr(text, '\n') - text <
-		    (long)(strlen(at) + strlen(caller) + 2))
+		if (strchr(text, '\n') - text < (long)(strlen(at) + strlen(caller) + 2))
 			got = 2;
-		while (
-		    i < 8 && addresses[i][0] && strcmp(addresses[i], at) != 0)
+		while (i < 8 && addresses[i][0] && strcmp(addresses[i], at) != 0)
 			i++;
 		assert_true(i < 8);
 		memcpy(addresses[i], at, sizeof(at));
@@ -87,8 +81,7 @@ left(const char *text, int *ret_allocations)
  * B has the address of A before the free of A comes; then C, which was there
  * before B, comes and goes while B lives.
  */
-static void
-an_address_that_is_used_again_in_an_unknown_order(void **unused)
+static void an_address_that_is_used_again_in_an_unknown_order(void **unused)
 {
 	struct process p = {0}, *list[] = {&p};
 	struct session s = {.processes = list, .count = 1};
@@ -115,8 +108,7 @@ an_address_that_is_used_again_in_an_unknown_order(void **unused)
 }
 
 /* The other way round: B lives on while C comes and goes. */
-static void
-a_block_that_lives_is_not_written_as_freed(void **unused)
+static void a_block_that_lives_is_not_written_as_freed(void **unused)
 {
 	struct process p = {0}, *list[] = {&p};
 	struct session s = {.processes = list, .count = 1};
@@ -141,8 +133,7 @@ a_block_that_lives_is_not_written_as_freed(void **unused)
 	free(text);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(an_address_that_is_used_again_in_an_unknown_order),

@@ -22,21 +22,19 @@
 
 /* ---- heaptrack's plan ---- */
 
-static bool
-is_group(const struct heaptrack_group *g)
+static bool is_group(const struct heaptrack_group *g)
 {
 	return g->blocks > 0 || g->bytes == 0;
 }
 
 /* The plan comes to the figures, all of them or all but the allocations. */
-static void
-assert_plan(const struct process_figures *f, bool whole)
+static void assert_plan(const struct process_figures *f, bool whole)
 {
 	struct heaptrack_plan p;
 
 	heaptrack_plan(f, &p);
-	assert_true(is_group(&p.both) && is_group(&p.peak) &&
-	    is_group(&p.end) && is_group(&p.neither));
+	assert_true(
+	    is_group(&p.both) && is_group(&p.peak) && is_group(&p.end) && is_group(&p.neither));
 	assert_int_equal(p.both.blocks + p.peak.blocks, f->peak_blocks);
 	assert_int_equal(p.both.bytes + p.peak.bytes, f->peak_bytes);
 	assert_int_equal(p.both.blocks + p.end.blocks, f->live_blocks);
@@ -44,16 +42,13 @@ assert_plan(const struct process_figures *f, bool whole)
 	if (!whole)
 		return;
 	assert_int_equal(
-	    p.both.blocks + p.peak.blocks + p.end.blocks + p.neither.blocks,
-	    f->allocations);
+	    p.both.blocks + p.peak.blocks + p.end.blocks + p.neither.blocks, f->allocations);
 	assert_int_equal(
-	    p.both.bytes + p.peak.bytes + p.end.bytes + p.neither.bytes,
-	    f->allocated_bytes);
+	    p.both.bytes + p.peak.bytes + p.end.bytes + p.neither.bytes, f->allocated_bytes);
 }
 
 /* Any life of blocks: so many in each group, with these sizes. */
-static void
-every_life_of_blocks_has_a_plan(void **state)
+static void every_life_of_blocks_has_a_plan(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 4 * 4 * 4 * 4 * 4; n++) {
@@ -62,8 +57,8 @@ every_life_of_blocks_has_a_plan(void **state)
 		/* sizes differ between the groups, or are all 0 */
 		struct process_figures f = {
 		    .allocations = both + peak + end + neither,
-		    .allocated_bytes = both * size + peak * size * 3 +
-		        end * size * 5 + neither * size * 2,
+		    .allocated_bytes =
+		        both * size + peak * size * 3 + end * size * 5 + neither * size * 2,
 		    .peak_blocks = both + peak,
 		    .peak_bytes = both * size + peak * size * 3,
 		    .live_blocks = both + end,
@@ -74,8 +69,7 @@ every_life_of_blocks_has_a_plan(void **state)
 	}
 }
 
-static void
-figures_that_disagree_keep_peak_and_end(void **state)
+static void figures_that_disagree_keep_peak_and_end(void **state)
 {
 	static const struct process_figures bad[] = {
 	    {.allocations = 1,
@@ -100,15 +94,13 @@ figures_that_disagree_keep_peak_and_end(void **state)
 
 /* ---- protocol buffers ---- */
 
-static void
-fields_are_written_as_the_format_says(void **state)
+static void fields_are_written_as_the_format_says(void **state)
 {
 	static const uint8_t expected[] = {
-	    0x08, 0x96, 0x01, /* 1: 150 */
-	    0x10, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-	    0x01,                         /* 2: -1 */
-	    0x1a, 0x03, 0x00, 0xac, 0x02, /* 3: packed 0, 300 */
-	    0x22, 0x02, 'h', 'i',         /* 4: text */
+	    0x08, 0x96, 0x01,                                                 /* 1: 150 */
+	    0x10, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, /* 2: -1 */
+	    0x1a, 0x03, 0x00, 0xac, 0x02,                                     /* 3: packed 0, 300 */
+	    0x22, 0x02, 'h', 'i',                                             /* 4: text */
 	};
 	struct proto m = {0}, inner = {0};
 
@@ -129,8 +121,7 @@ fields_are_written_as_the_format_says(void **state)
 }
 
 /* More than a buffer, in pieces larger and smaller than it. */
-static void
-streams_come_back_whole(void **state)
+static void streams_come_back_whole(void **state)
 {
 	enum { BYTES = 300000 };
 	char path[] = "/tmp/seep-test.XXXXXX";
@@ -169,8 +160,7 @@ streams_come_back_whole(void **state)
 extern const char __ehdr_start[], etext[];
 
 /* Frames are addresses of our own code, `step` apart. */
-static uint64_t
-frame_at(unsigned n)
+static uint64_t frame_at(unsigned n)
 {
 	uint64_t from = (uint64_t)(uintptr_t)__ehdr_start + 0x4000;
 	uint64_t room = (uint64_t)(uintptr_t)etext - from;
@@ -180,17 +170,14 @@ frame_at(unsigned n)
 
 enum { LEVELS = 14, FRAMES = 20000 }; /* and the six innermost */
 
-static unsigned
-next_random(uint32_t *seed)
+static unsigned next_random(uint32_t *seed)
 {
 	*seed = *seed * 1664525 + 1013904223;
 	return *seed >> 8;
 }
 
 /* Blocks of one size, and what the destructor says of those that live. */
-static void
-book(struct mkseg *m, uint32_t id, uint64_t blocks, uint64_t size,
-    uint64_t frees)
+static void book(struct mkseg *m, uint32_t id, uint64_t blocks, uint64_t size, uint64_t frees)
 {
 	struct seg_live *live;
 
@@ -206,8 +193,7 @@ book(struct mkseg *m, uint32_t id, uint64_t blocks, uint64_t size,
 }
 
 /* Sites of random stacks that share their outer halves. */
-static void
-write_segment(const char *path, unsigned sites)
+static void write_segment(const char *path, unsigned sites)
 {
 	struct mkseg *m = mkseg_new_rows(sites * 2 + MKSEG_ROWS);
 	unsigned per_level = sites / 64 + 1;
@@ -216,15 +202,13 @@ write_segment(const char *path, unsigned sites)
 	void *bytes;
 	FILE *out;
 
-	assert_int_equal(mkseg_module(m, "/proc/self/exe",
-	                     (uint64_t)(uintptr_t)__ehdr_start),
-	    1);
+	assert_int_equal(mkseg_module(m, "/proc/self/exe", (uint64_t)(uintptr_t)__ehdr_start), 1);
 	/* a level of the trie after the other, each of them per_level wide */
 	for (unsigned i = 0; i < LEVELS * per_level; i++)
 		(void)mkseg_node(m, frame_at(next_random(&seed) % FRAMES),
-		    i < per_level ? 0
-		                  : 1 + (i / per_level - 1) * per_level +
-		            next_random(&seed) % per_level,
+		    i < per_level
+		        ? 0
+		        : 1 + (i / per_level - 1) * per_level + next_random(&seed) % per_level,
 		    0);
 	for (unsigned i = 1; i <= sites; i++) {
 		uint64_t frames[SEG_INNER_FRAMES];
@@ -233,8 +217,7 @@ write_segment(const char *path, unsigned sites)
 		for (int k = 0; k < SEG_INNER_FRAMES; k++)
 			frames[k] = frame_at(next_random(&seed) % FRAMES);
 		*mkseg_site(m, i) = (struct seg_site){
-		    .node = 1 + (LEVELS - 1) * per_level +
-		        next_random(&seed) % per_level,
+		    .node = 1 + (LEVELS - 1) * per_level + next_random(&seed) % per_level,
 		    .inner = mkseg_inner(m, frames, SEG_INNER_FRAMES, 0),
 		    .kind = SEG_SITE_HEAP,
 		    .api = SEG_API_MALLOC,
@@ -252,8 +235,7 @@ write_segment(const char *path, unsigned sites)
 }
 
 /* In a process of its own: what it takes is no matter of exports. */
-static void
-write_elsewhere(const char *path, unsigned sites)
+static void write_elsewhere(const char *path, unsigned sites)
 {
 	pid_t pid = fork();
 	int status;
@@ -273,8 +255,7 @@ struct fixture {
 	struct names *names;
 };
 
-static void
-load(struct fixture *f, unsigned sites)
+static void load(struct fixture *f, unsigned sites)
 {
 	strcpy(f->path, "/tmp/seep-test.XXXXXX");
 	assert_int_equal(close(mkstemp(f->path)), 0);
@@ -283,8 +264,7 @@ load(struct fixture *f, unsigned sites)
 	assert_int_equal(names_new(NULL, &f->names), 0);
 }
 
-static void
-leave(struct fixture *f)
+static void leave(struct fixture *f)
 {
 	unlink(f->path);
 	names_free(f->names);
@@ -292,37 +272,30 @@ leave(struct fixture *f)
 }
 
 /* What the command makes of a format's flags. */
-static void
-choose_options(const struct export_format *format, struct view_options *ret)
+static void choose_options(const struct export_format *format, struct view_options *ret)
 {
 	*ret = (struct view_options){.metric = VIEW_ALL,
 	    .group = format->flags & EXPORT_GROUPED,
 	    .fold = format->flags & EXPORT_FOLDED,
-	    .merge = format->flags & EXPORT_MERGED &&
-	        format->flags & EXPORT_GROUPED};
+	    .merge = format->flags & EXPORT_MERGED && format->flags & EXPORT_GROUPED};
 }
 
-static int
-write_to(const struct fixture *f, const struct export_format *format,
-    const struct view *v, FILE *out)
+static int write_to(
+    const struct fixture *f, const struct export_format *format, const struct view *v, FILE *out)
 {
-	struct export_options options = {.version = "0",
-	    .only =
-	        format->flags & EXPORT_ONE ? f->session->processes[0] : NULL};
+	struct export_options options = {
+	    .version = "0", .only = format->flags & EXPORT_ONE ? f->session->processes[0] : NULL};
 	struct view_options o;
 	int err;
 
 	choose_options(format, &o);
-	err = format->write
-	    ? format->write(out, v, &options)
-	    : format->write_session(out, f->session, f->names, &o, &options);
+	err = format->write ? format->write(out, v, &options)
+	                    : format->write_session(out, f->session, f->names, &o, &options);
 	return fflush(out) != 0 && err == 0 ? -EIO : err;
 }
 
 /* To this file; the result of the writer. */
-static int
-export_to(const struct fixture *f, const struct export_format *format,
-    const char *path)
+static int export_to(const struct fixture *f, const struct export_format *format, const char *path)
 {
 	FILE *out = fopen(path, "w");
 	struct view_options o;
@@ -339,8 +312,7 @@ export_to(const struct fixture *f, const struct export_format *format,
 }
 
 /* In a process of its own, so that its memory can be told. */
-static void
-measure(const struct fixture *f, const struct export_format *format,
+static void measure(const struct fixture *f, const struct export_format *format,
     const struct view *v, unsigned *ret_ms, unsigned *ret_mb)
 {
 	struct rusage usage;
@@ -356,9 +328,8 @@ measure(const struct fixture *f, const struct export_format *format,
 	}
 	assert_int_equal(wait4(pid, &status, 0, &usage), pid);
 	assert_int_equal(status, 0);
-	*ret_ms = (unsigned)(usage.ru_utime.tv_sec * 1000 +
-	    usage.ru_utime.tv_usec / 1000 + usage.ru_stime.tv_sec * 1000 +
-	    usage.ru_stime.tv_usec / 1000);
+	*ret_ms = (unsigned)(usage.ru_utime.tv_sec * 1000 + usage.ru_utime.tv_usec / 1000 +
+	    usage.ru_stime.tv_sec * 1000 + usage.ru_stime.tv_usec / 1000);
 	*ret_mb = (unsigned)(usage.ru_maxrss / 1024);
 }
 
@@ -367,8 +338,7 @@ struct limits {
 	unsigned sites, ms, mb;
 };
 
-static struct limits
-find_limits(void)
+static struct limits find_limits(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	return (struct limits){.sites = 2000, .ms = 60000, .mb = 4000};
@@ -378,9 +348,7 @@ find_limits(void)
 }
 
 /* The formats that want this view; true: all kept within the limits. */
-static bool
-measure_all(
-    const struct fixture *f, unsigned flags, const struct limits *limits)
+static bool measure_all(const struct fixture *f, unsigned flags, const struct limits *limits)
 {
 	const struct export_format *const *formats;
 	const unsigned of_view = EXPORT_GROUPED | EXPORT_FOLDED | EXPORT_MERGED;
@@ -393,24 +361,20 @@ measure_all(
 		struct view_options o;
 		unsigned ms, mb;
 
-		if ((formats[i]->flags & of_view) != flags ||
-		    formats[i]->flags & EXPORT_PACKED)
+		if ((formats[i]->flags & of_view) != flags || formats[i]->flags & EXPORT_PACKED)
 			continue;
 		choose_options(formats[i], &o);
 		if (!v)
-			assert_int_equal(
-			    view_new(f->session, f->names, &o, &v), 0);
+			assert_int_equal(view_new(f->session, f->names, &o, &v), 0);
 		measure(f, formats[i], v, &ms, &mb);
-		print_message(
-		    "# %-12s %5u ms %5u MB\n", formats[i]->name, ms, mb);
+		print_message("# %-12s %5u ms %5u MB\n", formats[i]->name, ms, mb);
 		good = good && ms <= limits->ms && mb <= limits->mb;
 	}
 	view_free(v);
 	return good;
 }
 
-static void
-many_sites_take_bounded_time_and_memory(void **state)
+static void many_sites_take_bounded_time_and_memory(void **state)
 {
 	const struct limits limits = find_limits();
 	struct fixture f;
@@ -425,8 +389,7 @@ many_sites_take_bounded_time_and_memory(void **state)
 }
 
 /* How each format ends that is written to this file. */
-static void
-assert_exports(unsigned sites, const char *path, int expected)
+static void assert_exports(unsigned sites, const char *path, int expected)
 {
 	const struct export_format *const *formats;
 	struct fixture f;
@@ -446,15 +409,13 @@ assert_exports(unsigned sites, const char *path, int expected)
 	leave(&f);
 }
 
-static void
-a_full_disk_is_told(void **state)
+static void a_full_disk_is_told(void **state)
 {
 	(void)state;
 	assert_exports(300, "/dev/full", -EIO);
 }
 
-static ssize_t
-count_bytes(void *context, const char *bytes, size_t len)
+static ssize_t count_bytes(void *context, const char *bytes, size_t len)
 {
 	(void)bytes;
 	*(size_t *)context += len;
@@ -462,8 +423,7 @@ count_bytes(void *context, const char *bytes, size_t len)
 }
 
 /* More blocks at the peak than were ever allocated; found by fuzz_check. */
-static void
-figures_that_cannot_be_do_not_become_endless_lines(void **state)
+static void figures_that_cannot_be_do_not_become_endless_lines(void **state)
 {
 	const cookie_io_functions_t counting = {.write = count_bytes};
 	const uint64_t frames[] = {MKSEG_FRAME(0, 0x1234)};
@@ -487,8 +447,7 @@ figures_that_cannot_be_do_not_become_endless_lines(void **state)
 	    .epoch = (uint32_t)mkseg_header(m)->peak_epoch};
 	bytes = mkseg_finish(m, &len);
 	assert_int_equal(session_load_bytes(bytes, len, &s, NULL), 0);
-	assert_int_equal(
-	    names_new(&(struct names_options){.no_symbols = true}, &names), 0);
+	assert_int_equal(names_new(&(struct names_options){.no_symbols = true}, &names), 0);
 	assert_int_equal(view_new(s, names, &options, &v), 0);
 	assert_non_null(out);
 	assert_int_equal(export_heaptrack.write(out, v, &how), 0);
@@ -502,15 +461,13 @@ figures_that_cannot_be_do_not_become_endless_lines(void **state)
 }
 
 /* A process that never allocated is an answer, too. */
-static void
-nothing_can_be_exported(void **state)
+static void nothing_can_be_exported(void **state)
 {
 	(void)state;
 	assert_exports(0, "/dev/null", 0);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_life_of_blocks_has_a_plan),
@@ -518,8 +475,7 @@ main(void)
 	    cmocka_unit_test(fields_are_written_as_the_format_says),
 	    cmocka_unit_test(streams_come_back_whole),
 	    cmocka_unit_test(nothing_can_be_exported),
-	    cmocka_unit_test(
-	        figures_that_cannot_be_do_not_become_endless_lines),
+	    cmocka_unit_test(figures_that_cannot_be_do_not_become_endless_lines),
 	    cmocka_unit_test(a_full_disk_is_told),
 	    cmocka_unit_test(many_sites_take_bounded_time_and_memory),
 	};

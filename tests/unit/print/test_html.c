@@ -24,8 +24,7 @@ struct bytes {
 	size_t len;
 };
 
-static int
-letter(char c)
+static int letter(char c)
 {
 	static const char letters[] =
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -35,8 +34,7 @@ letter(char c)
 }
 
 /* What is no letter must be a line break, or padding at the end. */
-static struct bytes
-from_base64(const char *text, size_t len)
+static struct bytes from_base64(const char *text, size_t len)
 {
 	struct bytes b = {.at = malloc(len + 3)};
 	unsigned word = 0, bits = 0;
@@ -60,8 +58,7 @@ from_base64(const char *text, size_t len)
 	return b;
 }
 
-static struct bytes
-unpack(const char *text, size_t len)
+static struct bytes unpack(const char *text, size_t len)
 {
 	struct bytes packed = from_base64(text, len);
 	struct bytes b = {.at = malloc(64 << 20)};
@@ -79,8 +76,7 @@ unpack(const char *text, size_t len)
 	return b;
 }
 
-static uint64_t
-varint(const struct bytes *b, size_t *at)
+static uint64_t varint(const struct bytes *b, size_t *at)
 {
 	uint64_t value = 0;
 
@@ -94,14 +90,12 @@ varint(const struct bytes *b, size_t *at)
 	return 0;
 }
 
-static int64_t
-zigzag(uint64_t n)
+static int64_t zigzag(uint64_t n)
 {
 	return (int64_t)(n >> 1) ^ -(int64_t)(n & 1);
 }
 
-static struct bytes
-written(const struct html_blob *b, const char *head)
+static struct bytes written(const struct html_blob *b, const char *head)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -118,8 +112,7 @@ written(const struct html_blob *b, const char *head)
 
 /* ---- columns ---- */
 
-static void
-numbers_come_back_as_they_went(void **state)
+static void numbers_come_back_as_they_went(void **state)
 {
 	static const uint64_t values[] = {
 	    0, 1, 127, 128, 300, UINT32_MAX, INT64_MAX, UINT64_MAX, 5, 4};
@@ -131,10 +124,9 @@ numbers_come_back_as_they_went(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < N; i++) {
-		html_blob_put(&blob, HTML_FRAME_LINE, values[i]); /* plain */
-		html_blob_put(&blob, HTML_SITE_STACK, values[i]); /* delta */
-		html_blob_put(
-		    &blob, HTML_SITE_FIRST_MS, values[i]); /* signed */
+		html_blob_put(&blob, HTML_FRAME_LINE, values[i]);    /* plain */
+		html_blob_put(&blob, HTML_SITE_STACK, values[i]);    /* delta */
+		html_blob_put(&blob, HTML_SITE_FIRST_MS, values[i]); /* signed */
 	}
 	b = written(&blob, "head");
 	assert_memory_equal(b.at, "\4\0\0\0head", 8);
@@ -153,8 +145,7 @@ numbers_come_back_as_they_went(void **state)
 }
 
 /* What does not compress fills buffers of all sizes. */
-static void
-any_length_is_packed(void **state)
+static void any_length_is_packed(void **state)
 {
 	(void)state;
 	for (size_t n = 0; n < 300000; n = n < 10 ? n + 1 : n * 3 - 7) {
@@ -185,8 +176,7 @@ any_length_is_packed(void **state)
 
 /* ---- pages ---- */
 
-static struct session *
-some_session(void)
+static struct session *some_session(void)
 {
 	struct mkseg *m = mkseg_new();
 	struct session *s;
@@ -196,8 +186,7 @@ some_session(void)
 	(void)mkseg_module(m, "/tmp/</script><b>'\"&\n", 0x1000);
 	strcpy(mkseg_header(m)->exe, "/bin/</script><img src=x>");
 	for (uint32_t i = 0; i < 5; i++) {
-		const uint64_t frames[] = {
-		    MKSEG_FRAME(1, 0x1010 + i), MKSEG_FRAME(1, 0x1100)};
+		const uint64_t frames[] = {MKSEG_FRAME(1, 0x1010 + i), MKSEG_FRAME(1, 0x1100)};
 
 		mkseg_book(m, 0, mkseg_stack(m, frames, 2), 10, 100 + i, i);
 	}
@@ -208,12 +197,10 @@ some_session(void)
 	return s;
 }
 
-static int
-write_page(FILE *out, const struct session *s, bool group)
+static int write_page(FILE *out, const struct session *s, bool group)
 {
 	const struct html_options options = {.version = "1.2"};
-	const struct view_options all = {
-	    .metric = VIEW_ALL, .group = group, .all_kinds = true};
+	const struct view_options all = {.metric = VIEW_ALL, .group = group, .all_kinds = true};
 	struct names *names;
 	struct view *v;
 	int err;
@@ -227,8 +214,7 @@ write_page(FILE *out, const struct session *s, bool group)
 }
 
 /* Between the two halves of the template there is base64 and nothing else. */
-static void
-a_page_is_the_template_with_data_in_it(void **state)
+static void a_page_is_the_template_with_data_in_it(void **state)
 {
 	struct session *s = some_session();
 	const char *place = strstr(html_template, HTML_TEMPLATE_DATA);
@@ -256,8 +242,7 @@ a_page_is_the_template_with_data_in_it(void **state)
 	session_free(s);
 }
 
-static void
-what_cannot_be_a_page_is_refused(void **state)
+static void what_cannot_be_a_page_is_refused(void **state)
 {
 	struct session *s = some_session();
 	FILE *full = fopen("/dev/full", "w");
@@ -273,8 +258,7 @@ what_cannot_be_a_page_is_refused(void **state)
 	session_free(s);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(numbers_come_back_as_they_went),

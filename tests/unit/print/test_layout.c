@@ -13,8 +13,7 @@
 #include "print/text/layout.h"
 #include "view/stacks/shorten.h"
 
-static void
-names_are_short_as_people_say_them(void **state)
+static void names_are_short_as_people_say_them(void **state)
 {
 	static const char *const names[][2] = {
 	    {"main", "main"},
@@ -26,19 +25,16 @@ names_are_short_as_people_say_them(void **state)
 	        "std::vector<...>::f<...>"},
 	    {"std::pair<int, A<B> > make<int (*)(char)>(int)", "make<...>"},
 	    {"(anonymous namespace)::run(int)", "(anonymous namespace)::run"},
-	    {"void (anonymous namespace)::run<int>(int)",
-	        "(anonymous namespace)::run<...>"},
+	    {"void (anonymous namespace)::run<int>(int)", "(anonymous namespace)::run<...>"},
 	    {"main::{lambda(int, char)#2}::operator()(int, char) const",
 	        "main::{lambda#2}::operator()"},
 	    {"std::__cxx11::basic_string<char>::append(char const*)",
 	        "std::basic_string<...>::append"},
-	    {"std::ostream& operator<< <char>(std::ostream&, char)",
-	        "operator<< <...>"},
+	    {"std::ostream& operator<< <char>(std::ostream&, char)", "operator<< <...>"},
 	    {"Foo::operator<(Foo const&) const", "Foo::operator<"},
 	    {"Foo::operator[](int)", "Foo::operator[]"},
 	    {"Foo::operator->() const", "Foo::operator->"},
-	    {"Foo::operator unsigned long() const",
-	        "Foo::operator unsigned long"},
+	    {"Foo::operator unsigned long() const", "Foo::operator unsigned long"},
 	    {"operator new[](unsigned long)", "operator new[]"},
 	    {"foo(int)::Local::bar(char)", "foo::Local::bar"},
 	    {"name[abi:cxx11](int)", "name"},
@@ -48,17 +44,13 @@ names_are_short_as_people_say_them(void **state)
 	        "<alloc::vec::Vec<...> as core::iter::IntoIterator>::into_iter"},
 	    {"core::ptr::drop_in_place<alloc::boxed::Box<dyn core::any::Any>>",
 	        "core::ptr::drop_in_place<...>"},
-	    {"alloc::slice::<impl [T]>::to_vec",
-	        "alloc::slice::<impl [T]>::to_vec"},
-	    {"<[u32]>::to_vec_in::<alloc::alloc::Global>",
-	        "<[u32]>::to_vec_in::<...>"},
+	    {"alloc::slice::<impl [T]>::to_vec", "alloc::slice::<impl [T]>::to_vec"},
+	    {"<[u32]>::to_vec_in::<alloc::alloc::Global>", "<[u32]>::to_vec_in::<...>"},
 	    {"<fn() as core::ops::function::FnOnce<()>>::call_once",
 	        "<fn() as core::ops::function::FnOnce<...>>::call_once"},
-	    {"std::rt::lang_start::<()>::{closure#0}",
-	        "std::rt::lang_start::<...>::{closure#0}"},
+	    {"std::rt::lang_start::<()>::{closure#0}", "std::rt::lang_start::<...>::{closure#0}"},
 	    {"<(u8, [T; 4]) as a::B>::c", "<(u8, [T; 4]) as a::B>::c"},
-	    {"main::<lambda(int)>::operator()(int) const",
-	        "main::<lambda>::operator()"},
+	    {"main::<lambda(int)>::operator()(int) const", "main::<lambda>::operator()"},
 	    {"std::__cxx11::basic_string<char, std::char_traits<char>, "
 	     "std::allocator<char> > std::operator+<char, "
 	     "std::char_traits<char>, std::allocator<char> >(char const*, "
@@ -81,8 +73,7 @@ names_are_short_as_people_say_them(void **state)
 	}
 }
 
-static uint64_t
-draw(uint64_t *x)
+static uint64_t draw(uint64_t *x)
 {
 	*x ^= *x << 13;
 	*x ^= *x >> 7;
@@ -91,12 +82,11 @@ draw(uint64_t *x)
 }
 
 /* Template arguments as libiberty's demangler prints them. */
-static void
-put_arguments(FILE *out, uint64_t *x, int depth)
+static void put_arguments(FILE *out, uint64_t *x, int depth)
 {
-	static const char *const plain[] = {"int", "char const*", "(char)60",
-	    "A::B", "void (*)(int, char)", "3ul", "decltype (f(1)) (*) [4]",
-	    "main::{lambda(int)#1}", "(A::E)2", "int [3]", "A* (B::*)()"};
+	static const char *const plain[] = {"int", "char const*", "(char)60", "A::B",
+	    "void (*)(int, char)", "3ul", "decltype (f(1)) (*) [4]", "main::{lambda(int)#1}",
+	    "(A::E)2", "int [3]", "A* (B::*)()"};
 	uint64_t n = 1 + draw(x) % 3;
 
 	(void)putc('<', out);
@@ -114,21 +104,18 @@ put_arguments(FILE *out, uint64_t *x, int depth)
 }
 
 /* A function's name in full, and what is to be left of it. */
-static void
-put_function(FILE *full, FILE *brief, uint64_t *x)
+static void put_function(FILE *full, FILE *brief, uint64_t *x)
 {
-	static const char *const scopes[] = {"std", "a::b", "Foo",
-	    "(anonymous namespace)", "main::{lambda#2}", "Bar"};
-	static const char *const names[] = {"run", "operator+", "operator-",
-	    "operator*", "operator/", "operator%", "operator^", "operator&",
-	    "operator|", "operator~", "operator!", "operator=", "operator<",
-	    "operator>", "operator+=", "operator<<", "operator>>",
-	    "operator<<=", "operator>>=", "operator==", "operator!=",
-	    "operator<=", "operator>=", "operator<=>", "operator&&",
-	    "operator||", "operator++", "operator--", "operator,",
-	    "operator->*", "operator->", "operator()", "operator[]",
-	    "operator new", "operator delete[]", "operator bool", "~Foo",
-	    "operator\"\" _km", "operator char const*"};
+	static const char *const scopes[] = {
+	    "std", "a::b", "Foo", "(anonymous namespace)", "main::{lambda#2}", "Bar"};
+	static const char *const names[] = {"run", "operator+", "operator-", "operator*",
+	    "operator/", "operator%", "operator^", "operator&", "operator|", "operator~",
+	    "operator!", "operator=", "operator<", "operator>", "operator+=", "operator<<",
+	    "operator>>", "operator<<=", "operator>>=", "operator==", "operator!=", "operator<=",
+	    "operator>=", "operator<=>", "operator&&", "operator||", "operator++", "operator--",
+	    "operator,", "operator->*", "operator->", "operator()", "operator[]", "operator new",
+	    "operator delete[]", "operator bool", "~Foo", "operator\"\" _km",
+	    "operator char const*"};
 	static const char *const ends[] = {
 	    "", " const", " const &", " volatile", " &&", " [clone .cold]"};
 	const char *name = names[draw(x) % 39];
@@ -160,8 +147,7 @@ put_function(FILE *full, FILE *brief, uint64_t *x)
 	(void)fputs(ends[draw(x) % 6], full);
 }
 
-static void
-every_name_that_the_demangler_prints_is_shortened(void **state)
+static void every_name_that_the_demangler_prints_is_shortened(void **state)
 {
 	uint64_t x = 88172645463325252;
 
@@ -186,8 +172,7 @@ every_name_that_the_demangler_prints_is_shortened(void **state)
 }
 
 /* Whatever text it is, it ends, and is not empty where the name is not. */
-static void
-shortening_survives_any_text(void **state)
+static void shortening_survives_any_text(void **state)
 {
 	static const char alphabet[] = "a<>(){}[]:- &*operator,~_";
 	uint64_t x = 88172645463325252;
@@ -202,8 +187,7 @@ shortening_survives_any_text(void **state)
 		x ^= x << 17;
 		n = x % (sizeof(text) - 1);
 		for (size_t k = 0; k < n; k++)
-			text[k] = alphabet[(x >> (k % 48)) * (k + 7) %
-			    (sizeof(alphabet) - 1)];
+			text[k] = alphabet[(x >> (k % 48)) * (k + 7) % (sizeof(alphabet) - 1)];
 		text[n] = '\0';
 		name = shorten_name(text);
 		assert_non_null(name);
@@ -213,8 +197,7 @@ shortening_survives_any_text(void **state)
 }
 
 /* What layout_fit() prints; for free(). */
-static char *
-fit(const char *text, size_t room, bool utf8)
+static char *fit(const char *text, size_t room, bool utf8)
 {
 	char *out = NULL;
 	size_t len;
@@ -225,8 +208,7 @@ fit(const char *text, size_t room, bool utf8)
 	return out;
 }
 
-static void
-assert_fits(const char *text, size_t room, bool utf8, const char *expected)
+static void assert_fits(const char *text, size_t room, bool utf8, const char *expected)
 {
 	char *out = fit(text, room, utf8);
 
@@ -234,8 +216,7 @@ assert_fits(const char *text, size_t room, bool utf8, const char *expected)
 	free(out);
 }
 
-static void
-the_middle_gives_way(void **state)
+static void the_middle_gives_way(void **state)
 {
 	(void)state;
 	(void)setlocale(LC_CTYPE, "C.UTF-8");
@@ -246,16 +227,14 @@ the_middle_gives_way(void **state)
 	assert_fits("abcdefghij", 1, true, "a");
 	assert_fits("abcdefghij", 2, true, "a\xe2\x80\xa6");
 	/* two bytes, one column; three bytes, two columns */
-	assert_fits(
-	    "\xc3\xa4\xc3\xb6\xc3\xbc", 3, true, "\xc3\xa4\xc3\xb6\xc3\xbc");
+	assert_fits("\xc3\xa4\xc3\xb6\xc3\xbc", 3, true, "\xc3\xa4\xc3\xb6\xc3\xbc");
 	assert_int_equal(layout_columns("\xc3\xa4\xc3\xb6"), 2);
 	assert_int_equal(layout_columns("a\nb"), 6);
 	if (strcmp(setlocale(LC_CTYPE, NULL), "C.UTF-8") == 0)
 		assert_int_equal(layout_columns("\xe6\xbc\xa2\xe5\xad\x97"), 4);
 }
 
-static void
-text_of_others_is_harmless(void **state)
+static void text_of_others_is_harmless(void **state)
 {
 	(void)state;
 	assert_fits("a\033[31mb", 0, true, "a\\x1b[31mb");
@@ -266,8 +245,7 @@ text_of_others_is_harmless(void **state)
 	assert_fits("a\xc2\x85", 0, true, "a\\x85");
 }
 
-static void
-paragraphs_break_between_words(void **state)
+static void paragraphs_break_between_words(void **state)
 {
 	char *out = NULL;
 	size_t len;
@@ -280,8 +258,7 @@ paragraphs_break_between_words(void **state)
 	free(out);
 }
 
-static void
-amounts_have_signs_and_an_order(void **state)
+static void amounts_have_signs_and_an_order(void **state)
 {
 	struct amounts up = {.bytes = {.plus = 1234}};
 	struct amounts more = {.bytes = {.plus = UINT64_MAX}};
@@ -294,8 +271,7 @@ amounts_have_signs_and_an_order(void **state)
 	assert_string_equal(amount_text(text, &up.bytes, false), "1,234");
 	assert_string_equal(amount_text(text, &down.bytes, true), "-1,234");
 	assert_string_equal(amount_text(text, &none.bytes, true), "0");
-	assert_string_equal(amount_text(text, &more.bytes, true),
-	    "+18,446,744,073,709,551,615");
+	assert_string_equal(amount_text(text, &more.bytes, true), "+18,446,744,073,709,551,615");
 	assert_true(amounts_compare(&more, &up, AMOUNT_BYTES) < 0);
 	assert_true(amounts_compare(&up, &none, AMOUNT_BYTES) < 0);
 	/* the larger change first, whichever way */
@@ -306,13 +282,11 @@ amounts_have_signs_and_an_order(void **state)
 	assert_true(amounts_compare_growth(&more, &up, AMOUNT_BYTES) < 0);
 	assert_true(amounts_compare_growth(&none, &down, AMOUNT_BYTES) < 0);
 	amounts_add(&more, &up);
-	assert_string_equal(amount_text(text, &more.bytes, false),
-	    "18,446,744,073,709,551,615");
+	assert_string_equal(amount_text(text, &more.bytes, false), "18,446,744,073,709,551,615");
 	assert_true(amount_share(&down.bytes, &up.bytes) == -100.0);
 }
 
-static void
-ages_are_ranges(void **state)
+static void ages_are_ranges(void **state)
 {
 	struct process_ages ages = {.live_ages_known = true};
 	struct view_site s = {.figures.all.live_blocks = 3,
@@ -325,8 +299,7 @@ ages_are_ranges(void **state)
 	assert_string_equal(ages_living(text, &s, now), "1 min 0 s..2 min 0 s");
 	ages.living[6] = 3; /* 51.2 s to 102.4 s */
 	s.ages = &ages;
-	assert_string_equal(
-	    ages_living(text, &s, now), "1 min 0 s..1 min 42 s");
+	assert_string_equal(ages_living(text, &s, now), "1 min 0 s..1 min 42 s");
 	assert_string_equal(ages_dead(text, &s), "-");
 	s.figures.young_blocks = 10;
 	ages.deaths[3] = 9;
@@ -354,8 +327,7 @@ ages_are_ranges(void **state)
 	assert_string_equal(ages_living(text, &s, now), "-");
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(names_are_short_as_people_say_them),

@@ -23,8 +23,7 @@
 #include "kit/words/text.h"
 
 /* The report as text; for free(). `options` NULL: JSON. */
-static char *
-render(struct session *s, const struct body_options *options)
+static char *render(struct session *s, const struct body_options *options)
 {
 	struct names *names;
 	char *text = NULL;
@@ -43,8 +42,7 @@ render(struct session *s, const struct body_options *options)
 }
 
 /* Does jq read it, and does `filter` hold? 77: jq cannot be started. */
-static int
-jq(const char *json, const char *filter)
+static int jq(const char *json, const char *filter)
 {
 	int in[2], status;
 	pid_t child;
@@ -77,17 +75,14 @@ jq(const char *json, const char *filter)
 	return WEXITSTATUS(status);
 }
 
-static struct session *
-odd_session(void)
+static struct session *odd_session(void)
 {
-	const uint64_t frames[] = {MKSEG_FRAME(1, 0x1234),
-	    MKSEG_FRAME(2, 0x5678) | SEG_FRAME_EXACT, MKSEG_FRAME(9, 0x9abc),
-	    0xdef0};
+	const uint64_t frames[] = {MKSEG_FRAME(1, 0x1234), MKSEG_FRAME(2, 0x5678) | SEG_FRAME_EXACT,
+	    MKSEG_FRAME(9, 0x9abc), 0xdef0};
 	struct mkseg *m = mkseg_new();
 	uint32_t id;
 
-	(void)mkseg_module(
-	    m, "/proc/none/\"quoted\"\n\x01\xff\xc3(\xe2\x82", 0x1000);
+	(void)mkseg_module(m, "/proc/none/\"quoted\"\n\x01\xff\xc3(\xe2\x82", 0x1000);
 	(void)mkseg_module(m, "/proc/none/\xe2\x82\xac.so", 0x5000);
 	memcpy(mkseg_header(m)->command, "a\0\0\\b\0\0\0", 8);
 	mkseg_header(m)->counts[SEG_LOST_EVENTS] = UINT64_MAX;
@@ -100,8 +95,7 @@ odd_session(void)
 	return mkseg_load(m);
 }
 
-static void
-json_keeps_the_whole_contract(void **state)
+static void json_keeps_the_whole_contract(void **state)
 {
 	static const char filter[] =
 	    ". as $r | .schema == 1 and .seep == \"1.2.3\" and"
@@ -137,8 +131,7 @@ json_keeps_the_whole_contract(void **state)
 	free(json);
 }
 
-static void
-json_is_exact_to_64_bits_and_valid_utf8(void **state)
+static void json_is_exact_to_64_bits_and_valid_utf8(void **state)
 {
 	struct session *s = odd_session();
 	char *json = render(s, NULL);
@@ -147,8 +140,8 @@ json_is_exact_to_64_bits_and_valid_utf8(void **state)
 	assert_non_null(strstr(json, "\"allocations\":18446744073709551615,"));
 	assert_non_null(strstr(json, "\"peak_bytes\":18446744073709551614,"));
 	assert_non_null(strstr(json, "\"events\":18446744073709551615"));
-	assert_non_null(strstr(json,
-	    "\"/proc/none/\\\"quoted\\\"\\u000a\\u0001\\ufffd\\ufffd(\\ufffd\\ufffd\""));
+	assert_non_null(strstr(
+	    json, "\"/proc/none/\\\"quoted\\\"\\u000a\\u0001\\ufffd\\ufffd(\\ufffd\\ufffd\""));
 	assert_non_null(strstr(json, "/proc/none/\xe2\x82\xac.so"));
 	for (const char *p = json; *p;) {
 		size_t n = text_utf8(p);
@@ -160,16 +153,14 @@ json_is_exact_to_64_bits_and_valid_utf8(void **state)
 	free(json);
 }
 
-static void
-text_has_no_control_bytes_and_all_numbers(void **state)
+static void text_has_no_control_bytes_and_all_numbers(void **state)
 {
 	struct body_options options = {.view = {.group = true}};
 	struct session *s = odd_session();
 	char *text;
 
 	(void)state;
-	for (options.shape = BODY_TREE; options.shape <= BODY_TABLE;
-	     options.shape++) {
+	for (options.shape = BODY_TREE; options.shape <= BODY_TABLE; options.shape++) {
 		options.view.metric = VIEW_ALLOCS;
 		text = render(s, &options);
 		assert_non_null(strstr(text, "18,446,744,073,709,551,615"));
@@ -182,11 +173,9 @@ text_has_no_control_bytes_and_all_numbers(void **state)
 	session_free(s);
 }
 
-static void
-threshold_says_what_it_leaves_out(void **state)
+static void threshold_says_what_it_leaves_out(void **state)
 {
-	struct body_options options = {
-	    .threshold = 10, .view = {.group = true}};
+	struct body_options options = {.threshold = 10, .view = {.group = true}};
 	struct mkseg *m = mkseg_new();
 	struct session *s;
 	char *text;
@@ -195,31 +184,26 @@ threshold_says_what_it_leaves_out(void **state)
 	for (uint64_t i = 0; i < 5; i++) {
 		uint64_t frame = 0x100 * (i + 1);
 
-		mkseg_book(
-		    m, 0, mkseg_stack(m, &frame, 1), 1, i == 0 ? 960 : 10, 0);
+		mkseg_book(m, 0, mkseg_stack(m, &frame, 1), 1, i == 0 ? 960 : 10, 0);
 	}
 	s = mkseg_load(m);
 	options.shape = BODY_TABLE;
 	text = render(s, &options);
-	assert_non_null(
-	    strstr(text, "   4.0%    40      4  in 4 places, each below 10%"));
+	assert_non_null(strstr(text, "   4.0%    40      4  in 4 places, each below 10%"));
 	free(text);
 	options.shape = BODY_TREE;
 	text = render(s, &options);
-	assert_non_null(
-	    strstr(text, "   4.0%    40      4  in 4 places, each below 10%"));
+	assert_non_null(strstr(text, "   4.0%    40      4  in 4 places, each below 10%"));
 	free(text);
 	options.threshold = 0;
 	options.top = 2;
 	text = render(s, &options);
-	assert_non_null(
-	    strstr(text, "   3.0%    30      3  in 3 places beyond --top 2\n"));
+	assert_non_null(strstr(text, "   3.0%    30      3  in 3 places beyond --top 2\n"));
 	free(text);
 	session_free(s);
 }
 
-static void
-missing_frames_are_said_in_words(void **state)
+static void missing_frames_are_said_in_words(void **state)
 {
 	const uint64_t frames[] = {0x100};
 	struct body_options options = {.view = {.group = true}};
@@ -249,8 +233,7 @@ missing_frames_are_said_in_words(void **state)
 	session_free(s);
 }
 
-static void
-numbers_agree_with_their_nouns(void **state)
+static void numbers_agree_with_their_nouns(void **state)
 {
 	const struct losses_name *names;
 	char a[WORDS_COUNTED], b[WORDS_LOSS], c[WORDS_LOSS];
@@ -265,11 +248,9 @@ numbers_agree_with_their_nouns(void **state)
 	assert_string_equal(words_counted(a, 2, "process"), "2 processes");
 	assert_string_equal(amount_counted(a, &less, true, "byte"), "-1 byte");
 	assert_string_equal(amount_counted(a, &more, true, "byte"), "+2 bytes");
-	assert_string_equal(
-	    enum_words_loss(b, 1, "forked children without room for a record"),
+	assert_string_equal(enum_words_loss(b, 1, "forked children without room for a record"),
 	    "1 forked child without room for a record");
-	assert_string_equal(
-	    enum_words_loss(b, 1, "site ids left unused"), "1 site id left unused");
+	assert_string_equal(enum_words_loss(b, 1, "site ids left unused"), "1 site id left unused");
 	/* each of them has a singular */
 	names = losses_names(&count);
 	for (size_t i = 0; i < count; i++)
@@ -277,8 +258,7 @@ numbers_agree_with_their_nouns(void **state)
 		    strlen(enum_words_loss(c, 2, names[i].words)));
 }
 
-static void
-numbers_read_well(void **state)
+static void numbers_read_well(void **state)
 {
 	char b[WORDS_MAX];
 
@@ -286,8 +266,7 @@ numbers_read_well(void **state)
 	assert_string_equal(words_count(b, 0), "0");
 	assert_string_equal(words_count(b, 999), "999");
 	assert_string_equal(words_count(b, 1234567), "1,234,567");
-	assert_string_equal(
-	    words_count(b, UINT64_MAX), "18,446,744,073,709,551,615");
+	assert_string_equal(words_count(b, UINT64_MAX), "18,446,744,073,709,551,615");
 	assert_string_equal(words_bytes(b, 1), "1 byte");
 	assert_string_equal(words_bytes(b, 1023), "1023 bytes");
 	assert_string_equal(words_bytes(b, 1024), "1.0 KiB");
@@ -298,8 +277,7 @@ numbers_read_well(void **state)
 	assert_string_equal(words_time(b, 7500000000000), "2 h 5 min");
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(json_keeps_the_whole_contract),

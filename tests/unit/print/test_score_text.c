@@ -22,8 +22,7 @@
 
 enum { HOUR_TICKS = 36000, SEED = 301 };
 
-static int
-kind_of(const char *name)
+static int kind_of(const char *name)
 {
 	int i = 0;
 
@@ -33,8 +32,7 @@ kind_of(const char *name)
 }
 
 /* A process that exits after so many hours with these workloads. */
-static struct session *
-process_of(const char *const *names, size_t count, uint32_t hours)
+static struct session *process_of(const char *const *names, size_t count, uint32_t hours)
 {
 	struct workloads_site sites[WORKLOADS];
 	struct session *s;
@@ -47,8 +45,7 @@ process_of(const char *const *names, size_t count, uint32_t hours)
 	return s;
 }
 
-static void
-print(FILE *out, const char *title, struct session *s, char *held)
+static void print(FILE *out, const char *title, struct session *s, char *held)
 {
 	const struct layout page = {.out = out, .width = 80};
 	const struct names_options plain = {0};
@@ -57,8 +54,7 @@ print(FILE *out, const char *title, struct session *s, char *held)
 	struct names *names;
 
 	assert_int_equal(names_new(&plain, &names), 0);
-	assert_int_equal(
-	    score_list_make(s, s->processes[0], names, &options, &l), 0);
+	assert_int_equal(score_list_make(s, s->processes[0], names, &options, &l), 0);
 	fprintf(out, "%s\n", title);
 	for (size_t i = 0; i < l.count && held; i++)
 		l.lines[i].held = strdup(held);
@@ -69,8 +65,7 @@ print(FILE *out, const char *title, struct session *s, char *held)
 }
 
 /* "1 % from 10 h on" after a day; something happens after so many minutes. */
-static struct session *
-late_leak(uint32_t minutes, bool is_mark)
+static struct session *late_leak(uint32_t minutes, bool is_mark)
 {
 	static const char *const one[] = {"1 % from 10 h on"};
 	struct session *s = process_of(one, 1, 24);
@@ -82,11 +77,10 @@ late_leak(uint32_t minutes, bool is_mark)
 		p->marks = calloc(2, sizeof(*p->marks));
 		assert_non_null(p->marks);
 		p->mark_count = 2;
-		p->marks[0] = (struct seg_mark){
-		    .kind = SEG_MARK_PROGRAM, .tick = 6000, .label = "start"};
-		p->marks[1] = (struct seg_mark){.kind = SEG_MARK_PROGRAM,
-		    .tick = minutes * 600,
-		    .label = "deploy-7"};
+		p->marks[0] =
+		    (struct seg_mark){.kind = SEG_MARK_PROGRAM, .tick = 6000, .label = "start"};
+		p->marks[1] = (struct seg_mark){
+		    .kind = SEG_MARK_PROGRAM, .tick = minutes * 600, .label = "deploy-7"};
 		return s;
 	}
 	s->snapshots = calloc(1, sizeof(*s->snapshots));
@@ -94,8 +88,7 @@ late_leak(uint32_t minutes, bool is_mark)
 	s->snapshot_count = 1;
 	s->snapshots[0].number = 3;
 	memcpy(s->snapshots[0].uuid, p->header.uuid, 16);
-	s->snapshots[0].time_ns =
-	    p->header.start_realtime_ns + minutes * UINT64_C(60000000000);
+	s->snapshots[0].time_ns = p->header.start_realtime_ns + minutes * UINT64_C(60000000000);
 	return s;
 }
 
@@ -105,8 +98,7 @@ enum { READINGS = 9 };
  * It runs in a container with a limit, and `more` bytes more are outside of its
  * heap at each of nine readings, an hour apart.
  */
-static struct session *
-in_a_container(uint64_t more)
+static struct session *in_a_container(uint64_t more)
 {
 	static const char *const one[] = {"all blocks, each minute"};
 	struct session *s = process_of(one, 1, 9);
@@ -118,15 +110,14 @@ in_a_container(uint64_t more)
 	p->residence = calloc(1, sizeof(*p->residence));
 	assert_true(p->aging && p->earlier && p->residence);
 	p->aging->limit_count = 2;
-	p->aging->limits[0] = (struct aging_limit){
-	    .kind = AGING_LIMIT_MACHINE, .limit = UINT64_C(64) << 30};
+	p->aging->limits[0] =
+	    (struct aging_limit){.kind = AGING_LIMIT_MACHINE, .limit = UINT64_C(64) << 30};
 	p->aging->limits[1] = (struct aging_limit){.kind = AGING_LIMIT_GROUP,
 	    .limit = UINT64_C(2) << 30,
 	    .used = (UINT64_C(2) << 30) - (1 << 20)};
 	p->earlier_count = READINGS - 1;
 	for (uint64_t i = 0; i < READINGS; i++) {
-		struct residence *r =
-		    i < READINGS - 1 ? &p->earlier[i] : p->residence;
+		struct residence *r = i < READINGS - 1 ? &p->earlier[i] : p->residence;
 
 		r->time_ns = i * 3600 * UINT64_C(1000000000);
 		r->classes[RESIDENCE_LIVE] = i << 20;
@@ -136,15 +127,13 @@ in_a_container(uint64_t more)
 }
 
 /* What a recording says of its holders is below its lines, and harmless. */
-static void
-stored_holders_are_below_growth(void **state)
+static void stored_holders_are_below_growth(void **state)
 {
 	static const char *const all[] = {"all blocks, each minute"};
 	struct session *s = process_of(all, 1, 8);
 	struct inventory_site site = {
 	    .id = s->processes[0]->sites[0].id, .held = "global `a\033[1m`"};
-	struct inventory v = {
-	    .has_holders = true, .sites = &site, .site_count = 1};
+	struct inventory v = {.has_holders = true, .sites = &site, .site_count = 1};
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -158,8 +147,7 @@ stored_holders_are_below_growth(void **state)
 		size_t n;
 
 		assert_int_equal(inventory_encode(&v, &bytes, &n), 0);
-		assert_int_equal(
-		    inventory_decode(bytes, n, s->processes[0]->inventory), 0);
+		assert_int_equal(inventory_decode(bytes, n, s->processes[0]->inventory), 0);
 		free(bytes);
 	}
 	print(out, "", s, NULL);
@@ -170,8 +158,7 @@ stored_holders_are_below_growth(void **state)
 	free(text);
 }
 
-static char *
-golden(void)
+static char *golden(void)
 {
 	FILE *f = fopen("tests/golden/scores.txt", "re");
 	char *text = NULL;
@@ -185,12 +172,10 @@ golden(void)
 }
 
 /* SEEP_SCORE_GOLDEN=1 prints them, for tests/golden/scores.txt. */
-static void
-lines_look_as_written(void **state)
+static void lines_look_as_written(void **state)
 {
-	static const char *const all[] = {"error path 0.1 %",
-	    "all blocks, each minute", "tenants", "start-up", "short buffers",
-	    "growing vector"};
+	static const char *const all[] = {"error path 0.1 %", "all blocks, each minute", "tenants",
+	    "start-up", "short buffers", "growing vector"};
 	static char holder[] = "global `sessions`+0x40";
 	char *text = NULL, *expected = golden();
 	size_t len;
@@ -218,8 +203,7 @@ lines_look_as_written(void **state)
 }
 
 /* The beginning of a report of one process that runs. */
-static char *
-beginning(struct session *s, const struct body_options *options)
+static char *beginning(struct session *s, const struct body_options *options)
 {
 	const struct names_options plain = {0};
 	struct names *names;
@@ -235,12 +219,10 @@ beginning(struct session *s, const struct body_options *options)
 	return text;
 }
 
-static void
-ages_that_were_not_read_in_time_are_told(void **state)
+static void ages_that_were_not_read_in_time_are_told(void **state)
 {
 	static const char *const one[] = {"all blocks, each minute"};
-	const struct body_options options = {
-	    .view = {.trim = true, .pid = VIEW_ANY}};
+	const struct body_options options = {.view = {.trim = true, .pid = VIEW_ANY}};
 	struct session *s = process_of(one, 1, 8);
 	struct process *p = s->processes[0];
 	char *text;
@@ -267,8 +249,7 @@ ages_that_were_not_read_in_time_are_told(void **state)
 	session_free(s);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(lines_look_as_written),

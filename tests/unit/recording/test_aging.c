@@ -13,15 +13,12 @@
 #include "recording/parts/aging.h"
 #include "recording/file/codec.h"
 
-static struct aging
-example(void)
+static struct aging example(void)
 {
 	struct aging b = {.tick = 864000, .limit_count = 2, .count = 2};
 
-	b.limits[0] =
-	    (struct aging_limit){AGING_LIMIT_GROUP, UINT64_C(2) << 30, 12345};
-	b.limits[1] =
-	    (struct aging_limit){AGING_LIMIT_DATA, UINT64_MAX, UINT64_MAX};
+	b.limits[0] = (struct aging_limit){AGING_LIMIT_GROUP, UINT64_C(2) << 30, 12345};
+	b.limits[1] = (struct aging_limit){AGING_LIMIT_DATA, UINT64_MAX, UINT64_MAX};
 	b.sites = calloc(2, sizeof(*b.sites));
 	assert_non_null(b.sites);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -40,8 +37,7 @@ example(void)
 	return b;
 }
 
-static void
-what_is_written_is_read(void **state)
+static void what_is_written_is_read(void **state)
 {
 	struct aging b = example(), again;
 	uint8_t *bytes;
@@ -52,8 +48,7 @@ what_is_written_is_read(void **state)
 	assert_int_equal(aging_decode(bytes, len, &again), 0);
 	assert_int_equal(again.tick, b.tick);
 	assert_int_equal(again.limit_count, 2);
-	assert_memory_equal(
-	    again.limits, b.limits, 2 * sizeof(struct aging_limit));
+	assert_memory_equal(again.limits, b.limits, 2 * sizeof(struct aging_limit));
 	assert_int_equal(again.count, 2);
 	assert_memory_equal(again.sites, b.sites, 2 * sizeof(*b.sites));
 	assert_ptr_equal(aging_find(&again, 1007), &again.sites[1]);
@@ -67,8 +62,7 @@ what_is_written_is_read(void **state)
 }
 
 /* Writes the head of an entry with lists of these lengths. */
-static void
-put_head(struct codec_out *o, uint64_t deaths, uint64_t births, uint64_t count)
+static void put_head(struct codec_out *o, uint64_t deaths, uint64_t births, uint64_t count)
 {
 	codec_put(o, 100);
 	codec_put(o, deaths);
@@ -78,16 +72,14 @@ put_head(struct codec_out *o, uint64_t deaths, uint64_t births, uint64_t count)
 	codec_put(o, count);
 }
 
-static void
-longer_lists_of_a_later_version_are_skipped(void **state)
+static void longer_lists_of_a_later_version_are_skipped(void **state)
 {
 	struct codec_out o = {0};
 	struct aging b;
 
 	(void)state;
 	put_head(&o, AGING_DEATHS + 2, SEG_BIRTH_SLOTS, 1);
-	for (int i = 0;
-	     i < 5 + AGING_DEATHS + 2 + AGING_LIVING + SEG_BIRTH_SLOTS; i++)
+	for (int i = 0; i < 5 + AGING_DEATHS + 2 + AGING_LIVING + SEG_BIRTH_SLOTS; i++)
 		codec_put(&o, (uint64_t)i + 1);
 	assert_int_equal(aging_decode(o.bytes, o.len, &b), 0);
 	assert_int_equal(b.sites[0].site, 1);
@@ -97,8 +89,7 @@ longer_lists_of_a_later_version_are_skipped(void **state)
 	codec_release(&o);
 }
 
-static void
-sizes_that_cannot_be_are_refused(void **state)
+static void sizes_that_cannot_be_are_refused(void **state)
 {
 	static const uint64_t bad[][3] = {
 	    {AGING_DEATHS - 1, SEG_BIRTH_SLOTS, 0},
@@ -119,8 +110,7 @@ sizes_that_cannot_be_are_refused(void **state)
 	}
 }
 
-static void
-an_id_that_comes_twice_is_damage(void **state)
+static void an_id_that_comes_twice_is_damage(void **state)
 {
 	struct aging b = example(), again;
 	uint8_t *bytes;
@@ -134,8 +124,7 @@ an_id_that_comes_twice_is_damage(void **state)
 	aging_release(&b);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_is_written_is_read),

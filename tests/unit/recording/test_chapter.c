@@ -21,12 +21,11 @@
 /* 2026-11-16T11:05:19Z */
 #define NOON INT64_C(1794827119)
 
-static void
-a_name_is_read_as_it_was_written(void **state)
+static void a_name_is_read_as_it_was_written(void **state)
 {
-	static const struct chapter_name names[] = {{1, NOON, false},
-	    {9999, NOON, true}, {10000, 0, false}, {123456789012, 1, true},
-	    {0, -1, false}, {7, INT64_C(253402300799), false}};
+	static const struct chapter_name names[] = {{1, NOON, false}, {9999, NOON, true},
+	    {10000, 0, false}, {123456789012, 1, true}, {0, -1, false},
+	    {7, INT64_C(253402300799), false}};
 	char text[CHAPTER_NAME_BYTES];
 	struct chapter_name back;
 
@@ -44,17 +43,15 @@ a_name_is_read_as_it_was_written(void **state)
 	assert_string_equal(text, "20261116T110519Z-9999.seep.part");
 }
 
-static void
-another_name_is_none_of_a_chapter(void **state)
+static void another_name_is_none_of_a_chapter(void **state)
 {
-	static const char *const others[] = {"", ".", "seep.data",
-	    "20261116T110519Z-0001", "20261116T110519Z-0001.seep.par",
-	    "20261116T110519Z-0001.seep.part.old", "20261116T110519Z-001.seep",
-	    "20261116T110519Z-00001.seep", "20261332T110519Z-0001.seep",
-	    "20261116T250519Z-0001.seep", "20261116T110560Z-0001.seep",
-	    "20260230T110519Z-0001.seep", "2026-11-16T110519Z-0001.seep",
-	    "20261116T110519Z-+001.seep", "20261116T110519Z 0001.seep",
-	    "x20261116T110519Z-0001.seep", "20261116T110519Z-",
+	static const char *const others[] = {"", ".", "seep.data", "20261116T110519Z-0001",
+	    "20261116T110519Z-0001.seep.par", "20261116T110519Z-0001.seep.part.old",
+	    "20261116T110519Z-001.seep", "20261116T110519Z-00001.seep",
+	    "20261332T110519Z-0001.seep", "20261116T250519Z-0001.seep",
+	    "20261116T110560Z-0001.seep", "20260230T110519Z-0001.seep",
+	    "2026-11-16T110519Z-0001.seep", "20261116T110519Z-+001.seep",
+	    "20261116T110519Z 0001.seep", "x20261116T110519Z-0001.seep", "20261116T110519Z-",
 	    "20261116T110519Z-1234567890123456789.seep",
 	    "20261116T110519Z-0001.seep                               "
 	    "                    "};
@@ -69,15 +66,13 @@ struct folder {
 	char path[64];
 };
 
-static void
-make_folder(struct folder *f)
+static void make_folder(struct folder *f)
 {
 	strcpy(f->path, "/tmp/seep-chapter.XXXXXX");
 	assert_non_null(mkdtemp(f->path));
 }
 
-static void
-touch(const struct folder *f, const char *name)
+static void touch(const struct folder *f, const char *name)
 {
 	char path[128];
 	int fd;
@@ -89,8 +84,7 @@ touch(const struct folder *f, const char *name)
 }
 
 /* Removes all chapters and then the folder, which must be empty. */
-static void
-remove_folder(const struct folder *f)
+static void remove_folder(const struct folder *f)
 {
 	struct chapter_entry *all;
 	size_t count;
@@ -105,8 +99,7 @@ remove_folder(const struct folder *f)
 	assert_int_equal(rmdir(f->path), 0);
 }
 
-static void
-the_order_is_that_of_the_numbers(void **state)
+static void the_order_is_that_of_the_numbers(void **state)
 {
 	struct chapter_entry *all;
 	struct folder f;
@@ -119,8 +112,7 @@ the_order_is_that_of_the_numbers(void **state)
 	touch(&f, "20271116T110519Z-0009.seep"); /* the clock was set back */
 	touch(&f, "20261116T110519Z-9999.seep.part");
 	touch(&f, "seep.data");
-	snprintf(
-	    path, sizeof(path), "%s/%s", f.path, "20261116T110519Z-0010.seep");
+	snprintf(path, sizeof(path), "%s/%s", f.path, "20261116T110519Z-0010.seep");
 	assert_int_equal(symlink("/etc/passwd", path), 0);
 	assert_int_equal(chapter_list(f.path, &all, &count), 0);
 	assert_int_equal(count, 3);
@@ -135,8 +127,7 @@ the_order_is_that_of_the_numbers(void **state)
 	remove_folder(&f);
 }
 
-static void
-a_chapter_gets_its_last_name_when_it_is_complete(void **state)
+static void a_chapter_gets_its_last_name_when_it_is_complete(void **state)
 {
 	struct chapter_entry *all;
 	struct chapter *c;
@@ -150,9 +141,8 @@ a_chapter_gets_its_last_name_when_it_is_complete(void **state)
 	touch(&f, "20261116T110519Z-0041.seep.part");
 	assert_int_equal(chapter_begin(f.path, (uint64_t)NOON * S + 5, &c), 0);
 	assert_int_equal(chapter_number(c), 42);
-	assert_int_equal(recording_append(chapter_writer(c), RECORDING_META,
-	                     "seep=1\n", 7, NULL, 0),
-	    0);
+	assert_int_equal(
+	    recording_append(chapter_writer(c), RECORDING_META, "seep=1\n", 7, NULL, 0), 0);
 	snprintf(path, sizeof(path), "%s", chapter_path(c));
 	assert_int_equal(chapter_list(f.path, &all, &count), 0);
 	assert_int_equal(count, 1); /* nothing is there before it is named */
@@ -173,8 +163,7 @@ a_chapter_gets_its_last_name_when_it_is_complete(void **state)
 	remove_folder(&f);
 }
 
-static void
-a_chapter_that_was_given_up_leaves_what_has_a_name(void **state)
+static void a_chapter_that_was_given_up_leaves_what_has_a_name(void **state)
 {
 	struct chapter_entry *all;
 	struct chapter *c;
@@ -198,8 +187,7 @@ a_chapter_that_was_given_up_leaves_what_has_a_name(void **state)
 	remove_folder(&f);
 }
 
-static void
-time_and_size_fill_a_chapter(void **state)
+static void time_and_size_fill_a_chapter(void **state)
 {
 	static const char bytes[4096];
 	struct chapter *c;
@@ -209,28 +197,21 @@ time_and_size_fill_a_chapter(void **state)
 	make_folder(&f);
 	assert_int_equal(chapter_begin(f.path, 0, &c), 0);
 	assert_false(chapter_is_full(c, &(struct chapter_limits){0}));
-	assert_false(
-	    chapter_is_full(c, &(struct chapter_limits){.bytes = 4096}));
-	assert_false(
-	    chapter_is_full(c, &(struct chapter_limits){.ns = 3600 * S}));
+	assert_false(chapter_is_full(c, &(struct chapter_limits){.bytes = 4096}));
+	assert_false(chapter_is_full(c, &(struct chapter_limits){.ns = 3600 * S}));
 	assert_true(chapter_is_full(c, &(struct chapter_limits){.ns = 1}));
+	assert_int_equal(chapter_wait_ms(c, &(struct chapter_limits){.ns = 1}), 0);
+	assert_true(chapter_wait_ms(c, &(struct chapter_limits){.ns = 3600 * S}) > 3000000);
 	assert_int_equal(
-	    chapter_wait_ms(c, &(struct chapter_limits){.ns = 1}), 0);
-	assert_true(chapter_wait_ms(
-	                c, &(struct chapter_limits){.ns = 3600 * S}) > 3000000);
-	assert_int_equal(recording_append(chapter_writer(c), RECORDING_META,
-	                     bytes, sizeof(bytes), NULL, 0),
-	    0);
-	assert_true(
-	    chapter_is_full(c, &(struct chapter_limits){.bytes = 4096}));
-	assert_false(chapter_is_full(
-	    c, &(struct chapter_limits){.bytes = 4096, .least_ns = 3600 * S}));
+	    recording_append(chapter_writer(c), RECORDING_META, bytes, sizeof(bytes), NULL, 0), 0);
+	assert_true(chapter_is_full(c, &(struct chapter_limits){.bytes = 4096}));
+	assert_false(
+	    chapter_is_full(c, &(struct chapter_limits){.bytes = 4096, .least_ns = 3600 * S}));
 	chapter_discard(c);
 	remove_folder(&f);
 }
 
-static void
-a_folder_that_is_missing_is_an_error(void **state)
+static void a_folder_that_is_missing_is_an_error(void **state)
 {
 	struct chapter_entry *all;
 	struct chapter *c;
@@ -244,16 +225,14 @@ a_folder_that_is_missing_is_an_error(void **state)
 	assert_int_equal(chapter_list(f.path, &all, &count), -ENOENT);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_name_is_read_as_it_was_written),
 	    cmocka_unit_test(another_name_is_none_of_a_chapter),
 	    cmocka_unit_test(the_order_is_that_of_the_numbers),
 	    cmocka_unit_test(a_chapter_gets_its_last_name_when_it_is_complete),
-	    cmocka_unit_test(
-	        a_chapter_that_was_given_up_leaves_what_has_a_name),
+	    cmocka_unit_test(a_chapter_that_was_given_up_leaves_what_has_a_name),
 	    cmocka_unit_test(time_and_size_fill_a_chapter),
 	    cmocka_unit_test(a_folder_that_is_missing_is_an_error),
 	};

@@ -28,14 +28,10 @@ static struct inventory_holder holders[] = {
 
 static struct inventory_type types[] = {
     {.name = "app::session", .basis = INVENTORY_VTABLE, .live = {20, 800}},
-    {.name = "int",
-        .container = "std::vector",
-        .basis = INVENTORY_FRAMES,
-        .live = {1, 4096}},
+    {.name = "int", .container = "std::vector", .basis = INVENTORY_FRAMES, .live = {1, 4096}},
 };
 
-static struct inventory
-example(void)
+static struct inventory example(void)
 {
 	return (struct inventory){.has_holders = true,
 	    .has_types = true,
@@ -54,8 +50,7 @@ example(void)
 	    .type_count = 2};
 }
 
-static void
-what_is_written_is_read(void **state)
+static void what_is_written_is_read(void **state)
 {
 	struct inventory v = example(), again;
 	uint8_t *bytes;
@@ -72,8 +67,8 @@ what_is_written_is_read(void **state)
 	assert_null(again.sites[0].function);
 	assert_null(again.sites[0].held);
 	assert_string_equal(again.sites[1].held, sites[1].held);
-	assert_memory_equal(&again.sites[1].retained, &sites[1].retained,
-	    sizeof(struct inventory_sum));
+	assert_memory_equal(
+	    &again.sites[1].retained, &sites[1].retained, sizeof(struct inventory_sum));
 	assert_ptr_equal(inventory_find(&again, 9), &again.sites[2]);
 	assert_null(inventory_find(&again, 8));
 	assert_null(inventory_find(&again, 0)); /* that is no id */
@@ -87,13 +82,11 @@ what_is_written_is_read(void **state)
 	free(bytes);
 }
 
-static void
-long_texts_are_cut(void **state)
+static void long_texts_are_cut(void **state)
 {
 	char *text = calloc(1, INVENTORY_TEXT_MAX + 100);
 	struct inventory_holder holder = {.way = text};
-	struct inventory v = {
-	    .has_holders = true, .holders = &holder, .holder_count = 1};
+	struct inventory v = {.has_holders = true, .holders = &holder, .holder_count = 1};
 	struct inventory again;
 	uint8_t *bytes;
 	size_t len;
@@ -110,9 +103,7 @@ long_texts_are_cut(void **state)
 }
 
 /* Sets a number of 4 or 8 bytes and decodes; the bytes are as before then. */
-static int
-decode_with(
-    uint8_t *bytes, size_t len, size_t offset, uint64_t value, size_t width)
+static int decode_with(uint8_t *bytes, size_t len, size_t offset, uint64_t value, size_t width)
 {
 	struct inventory v;
 	uint8_t old[8];
@@ -127,8 +118,7 @@ decode_with(
 	return err;
 }
 
-static void
-numbers_that_cannot_be_are_refused(void **state)
+static void numbers_that_cannot_be_are_refused(void **state)
 {
 	enum { SITES = 120, SITE = 48, HOLDERS = SITES + 3 * SITE };
 	enum { TYPES = HOLDERS + 24 };
@@ -141,32 +131,24 @@ numbers_that_cannot_be_are_refused(void **state)
 	/* sizes and counts of rows; the bytes of all texts */
 	for (size_t at = 0; at < 40; at += 4)
 		if (at != 4 && at != 36)
-			assert_int_equal(
-			    decode_with(bytes, len, at, UINT32_MAX, 4),
-			    -EBADMSG);
+			assert_int_equal(decode_with(bytes, len, at, UINT32_MAX, 4), -EBADMSG);
 	/* texts that are not there */
 	assert_int_equal(decode_with(bytes, len, SITES + 4, len, 4), -EBADMSG);
-	assert_int_equal(
-	    decode_with(bytes, len, SITES + 8, UINT32_MAX, 4), -EBADMSG);
+	assert_int_equal(decode_with(bytes, len, SITES + 8, UINT32_MAX, 4), -EBADMSG);
 	assert_int_equal(decode_with(bytes, len, HOLDERS, 0, 4), -EBADMSG);
 	assert_int_equal(decode_with(bytes, len, TYPES, 0, 4), -EBADMSG);
 	/* ids that go backwards; more than all */
-	assert_int_equal(
-	    decode_with(bytes, len, SITES + 2 * SITE, 6, 4), -EBADMSG);
-	assert_int_equal(
-	    decode_with(bytes, len, HOLDERS + 16, 38057, 8), -EBADMSG);
-	assert_int_equal(
-	    decode_with(bytes, len, TYPES + 24, 40001, 8), -EBADMSG);
+	assert_int_equal(decode_with(bytes, len, SITES + 2 * SITE, 6, 4), -EBADMSG);
+	assert_int_equal(decode_with(bytes, len, HOLDERS + 16, 38057, 8), -EBADMSG);
+	assert_int_equal(decode_with(bytes, len, TYPES + 24, 40001, 8), -EBADMSG);
 	/* a basis of a later version is left out */
-	assert_int_equal(
-	    decode_with(bytes, len, TYPES + 8, INVENTORY_BASES, 4), 0);
+	assert_int_equal(decode_with(bytes, len, TYPES + 8, INVENTORY_BASES, 4), 0);
 	bytes[len - 1] = 'x'; /* a text without an end */
 	assert_int_equal(decode_with(bytes, len, SITES, 0, 4), -EBADMSG);
 	free(bytes);
 }
 
-static void
-too_many_rows_are_refused(void **state)
+static void too_many_rows_are_refused(void **state)
 {
 	struct inventory v = {.sites = sites};
 	uint8_t *bytes;
@@ -177,8 +159,7 @@ too_many_rows_are_refused(void **state)
 	assert_int_equal(inventory_encode(&v, &bytes, &len), -EFBIG);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_is_written_is_read),

@@ -43,16 +43,14 @@ static struct {
 	unsigned entries;
 } log_;
 
-static bool
-is_kind(int fd, mode_t kind)
+static bool is_kind(int fd, mode_t kind)
 {
 	struct stat st;
 
 	return log_.on && fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == kind;
 }
 
-static struct op *
-note(enum op_kind kind)
+static struct op *note(enum op_kind kind)
 {
 	struct op *o = &log_.list[log_.count++];
 
@@ -64,15 +62,12 @@ note(enum op_kind kind)
 ssize_t write(int fd, const void *bytes, size_t len);
 int ftruncate(int fd, off_t len) __attribute__((nothrow));
 int fsync(int fd);
-int linkat(int a, const char *from, int b, const char *to, int flags)
-    __attribute__((nothrow));
-int renameat(int a, const char *from, int b, const char *to)
-    __attribute__((nothrow));
+int linkat(int a, const char *from, int b, const char *to, int flags) __attribute__((nothrow));
+int renameat(int a, const char *from, int b, const char *to) __attribute__((nothrow));
 int renameat2(int a, const char *from, int b, const char *to, unsigned flags)
     __attribute__((nothrow));
 
-ssize_t
-write(int fd, const void *bytes, size_t len)
+ssize_t write(int fd, const void *bytes, size_t len)
 {
 	if (is_kind(fd, S_IFREG)) {
 		struct op *o = note(OP_WRITE);
@@ -85,16 +80,14 @@ write(int fd, const void *bytes, size_t len)
 	return syscall(SYS_write, fd, bytes, len);
 }
 
-int
-ftruncate(int fd, off_t len)
+int ftruncate(int fd, off_t len)
 {
 	if (is_kind(fd, S_IFREG))
 		note(OP_CUT)->at = (uint64_t)len;
 	return (int)syscall(SYS_ftruncate, fd, len);
 }
 
-int
-fsync(int fd)
+int fsync(int fd)
 {
 	if (is_kind(fd, S_IFREG))
 		(void)note(OP_SYNC);
@@ -103,8 +96,7 @@ fsync(int fd)
 	return 0; /* the disk of the test may be slow */
 }
 
-static void
-note_name(const char *to)
+static void note_name(const char *to)
 {
 	const char *slash = strrchr(to, '/');
 
@@ -112,22 +104,19 @@ note_name(const char *to)
 		(void)note(OP_NAME);
 }
 
-int
-linkat(int a, const char *from, int b, const char *to, int flags)
+int linkat(int a, const char *from, int b, const char *to, int flags)
 {
 	note_name(to);
 	return (int)syscall(SYS_linkat, a, from, b, to, flags);
 }
 
-int
-renameat(int a, const char *from, int b, const char *to)
+int renameat(int a, const char *from, int b, const char *to)
 {
 	note_name(to);
 	return (int)syscall(SYS_renameat, a, from, b, to);
 }
 
-int
-renameat2(int a, const char *from, int b, const char *to, unsigned flags)
+int renameat2(int a, const char *from, int b, const char *to, unsigned flags)
 {
 	note_name(to);
 	return (int)syscall(SYS_renameat2, a, from, b, to, flags);
@@ -139,21 +128,18 @@ static char folder[] = "/tmp/seep-power.XXXXXX";
 static char path[64], image[64];
 static bool announced;
 
-static void
-add(struct recording_writer *w, enum recording_type type, unsigned number)
+static void add(struct recording_writer *w, enum recording_type type, unsigned number)
 {
 	unsigned char body[700];
 
 	for (size_t i = 0; i < sizeof(body); i++)
 		body[i] = (unsigned char)(number * 7 + i * i % 251);
 	memcpy(body, &number, sizeof(number));
-	assert_int_equal(
-	    recording_append(w, type, body, 4, body + 4, sizeof(body) - 4), 0);
+	assert_int_equal(recording_append(w, type, body, 4, body + 4, sizeof(body) - 4), 0);
 	log_.entries++;
 }
 
-static void
-make_recording(bool named_early)
+static void make_recording(bool named_early)
 {
 	struct recording_writer *w;
 
@@ -178,8 +164,7 @@ make_recording(bool named_early)
 /* ---- the disk after the power came back ---- */
 
 /* Length, bytes, of ops [0, end); those with a bit in `lost` left no bytes. */
-static bool
-make_image(size_t end, const bool *lost)
+static bool make_image(size_t end, const bool *lost)
 {
 	static unsigned char disk[1 << 20];
 	uint64_t len = 0;
@@ -212,8 +197,7 @@ make_image(size_t end, const bool *lost)
 }
 
 /* How many entries it has, in order and intact; is it said to be whole? */
-static unsigned
-read_image(bool *ret_whole)
+static unsigned read_image(bool *ret_whole)
 {
 	struct recording *b;
 	const void *bytes;
@@ -236,14 +220,12 @@ read_image(bool *ret_whole)
 }
 
 /* What a file that is said to be whole has: all but the names, or all. */
-static void
-check_whole(unsigned n)
+static void check_whole(unsigned n)
 {
 	assert_true(n == ENTRIES || n == ENTRIES + NAMES);
 }
 
-static void
-cut_at_every_write(void **state)
+static void cut_at_every_write(void **state)
 {
 	static const bool none[OPS_MAX];
 	bool whole;
@@ -252,8 +234,7 @@ cut_at_every_write(void **state)
 	for (int early = 0; early < 2; early++) {
 		make_recording(early);
 		for (size_t end = 0; end <= log_.count; end++) {
-			unsigned n,
-			    least = end ? log_.list[end - 1].entries : 0;
+			unsigned n, least = end ? log_.list[end - 1].entries : 0;
 
 			(void)make_image(end, none);
 			n = read_image(&whole);
@@ -266,8 +247,7 @@ cut_at_every_write(void **state)
 }
 
 /* Of what was not synced any part is there: never taken for a whole one. */
-static void
-lose_any_part_of_what_was_not_synced(void **state)
+static void lose_any_part_of_what_was_not_synced(void **state)
 {
 	static bool lost[OPS_MAX];
 	uint64_t random = 88172645463325252;
@@ -278,8 +258,7 @@ lose_any_part_of_what_was_not_synced(void **state)
 	for (int round = 0; round < 3000; round++) {
 		size_t end, synced = 0;
 
-		random = random * UINT64_C(6364136223846793005) +
-		    1442695040888963407;
+		random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
 		end = (size_t)(random >> 33) % (log_.count + 1);
 
 		for (size_t i = 0; i < end; i++)
@@ -298,8 +277,7 @@ lose_any_part_of_what_was_not_synced(void **state)
 }
 
 /* Who was told that it is written finds it, whatever was not synced. */
-static void
-what_is_announced_is_on_the_disk(void **state)
+static void what_is_announced_is_on_the_disk(void **state)
 {
 	static bool lost[OPS_MAX];
 	size_t synced = 0, named = 0;
@@ -318,16 +296,14 @@ what_is_announced_is_on_the_disk(void **state)
 				named = i;
 		}
 		for (size_t i = 0; i < log_.count; i++)
-			lost[i] = log_.list[i].kind == OP_NAME ? i >= named
-			                                       : i >= synced;
+			lost[i] = log_.list[i].kind == OP_NAME ? i >= named : i >= synced;
 		assert_true(make_image(log_.count, lost));
 		assert_int_equal(read_image(&whole), ENTRIES + NAMES);
 		assert_true(whole);
 	}
 }
 
-static int
-begin(void **state)
+static int begin(void **state)
 {
 	(void)state;
 	if (!mkdtemp(folder))
@@ -337,8 +313,7 @@ begin(void **state)
 	return 0;
 }
 
-static int
-end(void **state)
+static int end(void **state)
 {
 	(void)state;
 	(void)unlink(path);
@@ -346,8 +321,7 @@ end(void **state)
 	return rmdir(folder);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(cut_at_every_write),

@@ -25,8 +25,7 @@ struct place {
 	char file[96];
 };
 
-static int
-make_place(void **state)
+static int make_place(void **state)
 {
 	struct place *p = calloc(1, sizeof(*p));
 
@@ -40,8 +39,7 @@ make_place(void **state)
 	return 0;
 }
 
-static int
-drop_place(void **state)
+static int drop_place(void **state)
 {
 	struct place *p = *state;
 	char command[128];
@@ -54,8 +52,7 @@ drop_place(void **state)
 }
 
 /* Three entries: text, a segment of 1000 bytes, an empty one. */
-static void
-write_sample(const char *path, enum recording_existing existing)
+static void write_sample(const char *path, enum recording_existing existing)
 {
 	struct recording_segment seg = {.end_kind = RECORDING_END_EXITED};
 	struct recording_writer *w;
@@ -64,19 +61,15 @@ write_sample(const char *path, enum recording_existing existing)
 	for (size_t i = 0; i < sizeof(body); i++)
 		body[i] = (unsigned char)(i * 7);
 	assert_int_equal(recording_create(path, existing, &w), 0);
+	assert_int_equal(recording_append(w, RECORDING_META, "seep=1\n", 7, NULL, 0), 0);
 	assert_int_equal(
-	    recording_append(w, RECORDING_META, "seep=1\n", 7, NULL, 0), 0);
-	assert_int_equal(recording_append(w, RECORDING_SEGMENT, &seg,
-	                     sizeof(seg), body, sizeof(body)),
-	    0);
-	assert_int_equal(
-	    recording_append(w, RECORDING_UNTRACED, NULL, 0, NULL, 0), 0);
+	    recording_append(w, RECORDING_SEGMENT, &seg, sizeof(seg), body, sizeof(body)), 0);
+	assert_int_equal(recording_append(w, RECORDING_UNTRACED, NULL, 0, NULL, 0), 0);
 	assert_int_equal(recording_finish(w), 0);
 }
 
 /* Number of entries, or the error after them. */
-static int
-count_entries(const char *path, bool *ret_truncated)
+static int count_entries(const char *path, bool *ret_truncated)
 {
 	struct recording *b;
 	const void *bytes;
@@ -94,8 +87,7 @@ count_entries(const char *path, bool *ret_truncated)
 	return err < 0 ? err : n;
 }
 
-static size_t
-load(const char *path, unsigned char *to, size_t room)
+static size_t load(const char *path, unsigned char *to, size_t room)
 {
 	FILE *f = fopen(path, "rb");
 	size_t n;
@@ -106,8 +98,7 @@ load(const char *path, unsigned char *to, size_t room)
 	return n;
 }
 
-static void
-store(const char *path, const unsigned char *bytes, size_t len)
+static void store(const char *path, const unsigned char *bytes, size_t len)
 {
 	FILE *f = fopen(path, "wb");
 
@@ -116,8 +107,7 @@ store(const char *path, const unsigned char *bytes, size_t len)
 	fclose(f);
 }
 
-static void
-what_was_written_is_read_back(void **state)
+static void what_was_written_is_read_back(void **state)
 {
 	struct place *p = *state;
 	struct recording_segment seg;
@@ -154,8 +144,7 @@ what_was_written_is_read_back(void **state)
 	recording_close(b);
 }
 
-static void
-every_prefix_is_readable_up_to_its_last_whole_entry(void **state)
+static void every_prefix_is_readable_up_to_its_last_whole_entry(void **state)
 {
 	struct place *p = *state;
 	unsigned char file[4096];
@@ -183,8 +172,7 @@ every_prefix_is_readable_up_to_its_last_whole_entry(void **state)
 	assert_int_equal(last, 3);
 }
 
-static void
-every_flipped_bit_is_noticed(void **state)
+static void every_flipped_bit_is_noticed(void **state)
 {
 	struct place *p = *state;
 	unsigned char file[4096];
@@ -202,15 +190,14 @@ every_flipped_bit_is_noticed(void **state)
 		file[bit / 8] ^= (unsigned char)(1 << bit % 8);
 		got = count_entries(p->file, &truncated);
 		quiet += got == 3 && !truncated;
-		assert_true(got == -EBADMSG || got == -EINVAL ||
-		    got == -ENOTSUP || (got >= 0 && got <= 3));
+		assert_true(
+		    got == -EBADMSG || got == -EINVAL || got == -ENOTSUP || (got >= 0 && got <= 3));
 	}
 	/* the reserved word of the header and the padding, nothing else */
 	assert_int_equal(quiet, (8 + 1) * 8);
 }
 
-static void
-damage_in_the_middle_leaves_what_came_before(void **state)
+static void damage_in_the_middle_leaves_what_came_before(void **state)
 {
 	struct place *p = *state;
 	unsigned char file[4096];
@@ -229,8 +216,7 @@ damage_in_the_middle_leaves_what_came_before(void **state)
 	recording_close(b);
 }
 
-static void
-a_foreign_file_is_not_a_recording(void **state)
+static void a_foreign_file_is_not_a_recording(void **state)
 {
 	struct place *p = *state;
 	struct recording *b;
@@ -247,8 +233,7 @@ a_foreign_file_is_not_a_recording(void **state)
 	assert_int_equal(recording_open(p->file, &b), -EINVAL);
 }
 
-static void
-another_version_is_told_apart_from_damage(void **state)
+static void another_version_is_told_apart_from_damage(void **state)
 {
 	struct place *p = *state;
 	unsigned char file[4096];
@@ -266,24 +251,21 @@ another_version_is_told_apart_from_damage(void **state)
 	assert_int_equal(recording_open(p->file, &b), -ENOTSUP);
 }
 
-static void
-nothing_appears_before_the_end(void **state)
+static void nothing_appears_before_the_end(void **state)
 {
 	struct place *p = *state;
 	struct recording_writer *w;
 	char command[128];
 
 	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
-	assert_int_equal(
-	    recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
 	assert_int_equal(access(p->file, F_OK), -1);
 	recording_discard(w);
 	snprintf(command, sizeof(command), "test -z \"$(ls -A '%s')\"", p->dir);
 	assert_int_equal(system(command), 0);
 }
 
-static void
-an_existing_file_is_refused_replaced_or_kept_as_old(void **state)
+static void an_existing_file_is_refused_replaced_or_kept_as_old(void **state)
 {
 	struct place *p = *state;
 	unsigned char file[64];
@@ -293,8 +275,7 @@ an_existing_file_is_refused_replaced_or_kept_as_old(void **state)
 
 	snprintf(old, sizeof(old), "%s.old", p->file);
 	store(p->file, (const unsigned char *)"precious", 8);
-	assert_int_equal(
-	    recording_create(p->file, RECORDING_REFUSE, &w), -EEXIST);
+	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), -EEXIST);
 
 	assert_int_equal(recording_create(p->file, RECORDING_KEEP_OLD, &w), 0);
 	recording_discard(w); /* a run that failed */
@@ -310,8 +291,7 @@ an_existing_file_is_refused_replaced_or_kept_as_old(void **state)
 	assert_int_equal(load(old, file, sizeof(file)), 8);
 }
 
-static void
-a_file_that_appears_meanwhile_is_not_overwritten(void **state)
+static void a_file_that_appears_meanwhile_is_not_overwritten(void **state)
 {
 	struct place *p = *state;
 	unsigned char file[64];
@@ -323,8 +303,7 @@ a_file_that_appears_meanwhile_is_not_overwritten(void **state)
 	assert_int_equal(load(p->file, file, sizeof(file)), 8);
 }
 
-static void
-a_link_is_followed_not_replaced(void **state)
+static void a_link_is_followed_not_replaced(void **state)
 {
 	struct place *p = *state;
 	char link_path[128];
@@ -340,8 +319,7 @@ a_link_is_followed_not_replaced(void **state)
 	assert_int_equal(count_entries(p->file, &truncated), 3);
 }
 
-static void
-a_device_is_written_and_stays_a_device(void **state)
+static void a_device_is_written_and_stays_a_device(void **state)
 {
 	struct stat st;
 
@@ -351,21 +329,16 @@ a_device_is_written_and_stays_a_device(void **state)
 	assert_true(S_ISCHR(st.st_mode));
 }
 
-static void
-a_full_disk_is_an_error_and_leaves_nothing(void **state)
+static void a_full_disk_is_an_error_and_leaves_nothing(void **state)
 {
 	static unsigned char large[1 << 16];
 	struct place *p = *state;
 	struct recording_writer *w;
 
 	if (access("/dev/full", W_OK) == 0)
-		assert_int_equal(
-		    recording_create("/dev/full", RECORDING_REFUSE, &w),
-		    -ENOSPC);
-	assert_int_equal(
-	    recording_create("/proc/none/x", RECORDING_REFUSE, &w), -ENOENT);
-	assert_int_equal(
-	    recording_create(p->dir, RECORDING_REPLACE, &w), -EISDIR);
+		assert_int_equal(recording_create("/dev/full", RECORDING_REFUSE, &w), -ENOSPC);
+	assert_int_equal(recording_create("/proc/none/x", RECORDING_REFUSE, &w), -ENOENT);
+	assert_int_equal(recording_create(p->dir, RECORDING_REPLACE, &w), -EISDIR);
 
 	struct rlimit old, limit;
 
@@ -375,19 +348,16 @@ a_full_disk_is_an_error_and_leaves_nothing(void **state)
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
 	setrlimit(RLIMIT_FSIZE, &limit);
-	assert_int_equal(recording_append(w, RECORDING_SEGMENT, large,
-	                     sizeof(large), NULL, 0),
-	    -EFBIG);
 	assert_int_equal(
-	    recording_append(w, RECORDING_META, "a", 1, NULL, 0), -EFBIG);
+	    recording_append(w, RECORDING_SEGMENT, large, sizeof(large), NULL, 0), -EFBIG);
+	assert_int_equal(recording_append(w, RECORDING_META, "a", 1, NULL, 0), -EFBIG);
 	assert_int_equal(recording_finish(w), -EFBIG);
 	setrlimit(RLIMIT_FSIZE, &old);
 	signal(SIGXFSZ, SIG_DFL);
 	assert_int_equal(access(p->file, F_OK), -1);
 }
 
-static void
-a_packed_entry_is_smaller_and_comes_back(void **state)
+static void a_packed_entry_is_smaller_and_comes_back(void **state)
 {
 	static unsigned char large[1 << 20];
 	struct place *p = *state;
@@ -400,11 +370,9 @@ a_packed_entry_is_smaller_and_comes_back(void **state)
 	for (size_t i = 0; i < sizeof(large); i++)
 		large[i] = (unsigned char)(i >> 8);
 	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
-	assert_int_equal(recording_append_packed(w, RECORDING_LINE, "head", 4,
-	                     large, sizeof(large), 3),
-	    0);
 	assert_int_equal(
-	    recording_append_packed(w, RECORDING_LINE, NULL, 0, NULL, 0, 3), 0);
+	    recording_append_packed(w, RECORDING_LINE, "head", 4, large, sizeof(large), 3), 0);
+	assert_int_equal(recording_append_packed(w, RECORDING_LINE, NULL, 0, NULL, 0, 3), 0);
 	assert_true(recording_size(w) < sizeof(large) / 10);
 	assert_int_equal(recording_finish(w), 0);
 	assert_int_equal(recording_open(p->file, &b), 0);
@@ -412,8 +380,7 @@ a_packed_entry_is_smaller_and_comes_back(void **state)
 	assert_int_equal(type, RECORDING_LINE);
 	assert_int_equal(len, 4 + sizeof(large));
 	assert_memory_equal(bytes, "head", 4);
-	assert_memory_equal(
-	    (const unsigned char *)bytes + 4, large, sizeof(large));
+	assert_memory_equal((const unsigned char *)bytes + 4, large, sizeof(large));
 	assert_int_equal(recording_next(b, &type, &bytes, &len), 1);
 	assert_int_equal(len, 0);
 	assert_int_equal(recording_next(b, &type, &bytes, &len), 0);
@@ -425,11 +392,10 @@ a_packed_entry_is_smaller_and_comes_back(void **state)
 }
 
 /* As a packed entry that a hostile writer made. */
-static void
-write_frame(const char *path, const void *bytes, size_t len)
+static void write_frame(const char *path, const void *bytes, size_t len)
 {
-	const struct recording_file_head file = {RECORDING_MAGIC,
-	    RECORDING_VERSION, sizeof(struct recording_file_head), 0, 0};
+	const struct recording_file_head file = {
+	    RECORDING_MAGIC, RECORDING_VERSION, sizeof(struct recording_file_head), 0, 0};
 	struct recording_entry_head h = {.type = RECORDING_LINE,
 	    .flags = RECORDING_ZSTD,
 	    .length = len,
@@ -444,8 +410,7 @@ write_frame(const char *path, const void *bytes, size_t len)
 	assert_int_equal(fclose(out), 0);
 }
 
-static void
-a_few_bytes_do_not_unpack_to_very_many(void **state)
+static void a_few_bytes_do_not_unpack_to_very_many(void **state)
 {
 	enum { MANY = 40 << 20 };
 	struct place *p = *state;
@@ -465,9 +430,7 @@ a_few_bytes_do_not_unpack_to_very_many(void **state)
 	recording_close(b);
 	/* the writer knows: it is stored as it is */
 	assert_int_equal(recording_create(p->file, RECORDING_REPLACE, &w), 0);
-	assert_int_equal(recording_append_packed(
-	                     w, RECORDING_LINE, "head", 4, zeros, MANY, 1),
-	    0);
+	assert_int_equal(recording_append_packed(w, RECORDING_LINE, "head", 4, zeros, MANY, 1), 0);
 	assert_true(recording_size(w) > MANY);
 	assert_int_equal(recording_finish(w), 0);
 	assert_int_equal(recording_open(p->file, &b), 0);
@@ -480,21 +443,17 @@ a_few_bytes_do_not_unpack_to_very_many(void **state)
 }
 
 /* 1,000 entries, each its number; several indexes. */
-static void
-write_many(const char *path)
+static void write_many(const char *path)
 {
 	struct recording_writer *w;
 
 	assert_int_equal(recording_create(path, RECORDING_REPLACE, &w), 0);
 	for (uint64_t i = 0; i < 1000; i++)
-		assert_int_equal(
-		    recording_append(w, RECORDING_META, &i, sizeof(i), NULL, 0),
-		    0);
+		assert_int_equal(recording_append(w, RECORDING_META, &i, sizeof(i), NULL, 0), 0);
 	assert_int_equal(recording_finish(w), 0);
 }
 
-static void
-reading_goes_on_behind_damage(void **state)
+static void reading_goes_on_behind_damage(void **state)
 {
 	static unsigned char file[1 << 17];
 	struct place *p = *state;
@@ -540,8 +499,7 @@ reading_goes_on_behind_damage(void **state)
 	recording_close(b);
 }
 
-static void
-a_published_file_is_readable_at_once(void **state)
+static void a_published_file_is_readable_at_once(void **state)
 {
 	struct place *p = *state;
 	struct recording_writer *w;
@@ -552,15 +510,13 @@ a_published_file_is_readable_at_once(void **state)
 	snprintf(old, sizeof(old), "%s.old", p->file);
 	store(p->file, (const unsigned char *)"precious", 8);
 	assert_int_equal(recording_create(p->file, RECORDING_KEEP_OLD, &w), 0);
-	assert_int_equal(
-	    recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
 	assert_int_equal(recording_publish(w), 0);
 	assert_int_equal(recording_publish(w), 0);
 	assert_int_equal(load(old, file, sizeof(file)), 8);
 	assert_int_equal(count_entries(p->file, &truncated), 1);
 	assert_true(truncated);
-	assert_int_equal(
-	    recording_append(w, RECORDING_META, "b", 1, NULL, 0), 0);
+	assert_int_equal(recording_append(w, RECORDING_META, "b", 1, NULL, 0), 0);
 	assert_int_equal(count_entries(p->file, &truncated), 2);
 	assert_int_equal(recording_finish(w), 0);
 	assert_int_equal(count_entries(p->file, &truncated), 2);
@@ -568,8 +524,7 @@ a_published_file_is_readable_at_once(void **state)
 	assert_int_equal(load(old, file, sizeof(file)), 8);
 }
 
-static void
-a_name_taken_away_is_given_back(void **state)
+static void a_name_taken_away_is_given_back(void **state)
 {
 	struct place *p = *state;
 	struct recording_writer *w;
@@ -578,12 +533,10 @@ a_name_taken_away_is_given_back(void **state)
 	bool truncated;
 
 	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
-	assert_int_equal(
-	    recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
 	assert_int_equal(recording_publish(w), 0);
 	unlink(p->file);
-	assert_int_equal(
-	    recording_append(w, RECORDING_META, "b", 1, NULL, 0), 0);
+	assert_int_equal(recording_append(w, RECORDING_META, "b", 1, NULL, 0), 0);
 	assert_int_equal(recording_finish(w), 0);
 	assert_int_equal(count_entries(p->file, &truncated), 2);
 	assert_false(truncated);
@@ -592,8 +545,7 @@ a_name_taken_away_is_given_back(void **state)
 	/* but what another has put there stays */
 	unlink(p->file);
 	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
-	assert_int_equal(
-	    recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
 	assert_int_equal(recording_publish(w), 0);
 	unlink(p->file);
 	store(p->file, (const unsigned char *)"precious", 8);
@@ -601,27 +553,23 @@ a_name_taken_away_is_given_back(void **state)
 	assert_int_equal(load(p->file, file, sizeof(file)), 8);
 }
 
-static void
-a_file_that_another_wrote_is_left_to_him(void **state)
+static void a_file_that_another_wrote_is_left_to_him(void **state)
 {
 	struct place *p = *state;
 	struct recording_writer *w;
 	unsigned char file[64];
 
 	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
-	assert_int_equal(
-	    recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
 	assert_int_equal(recording_publish(w), 0);
 	store(p->file, (const unsigned char *)"precious", 8);
-	assert_int_equal(
-	    recording_append(w, RECORDING_META, "b", 1, NULL, 0), -ESTALE);
+	assert_int_equal(recording_append(w, RECORDING_META, "b", 1, NULL, 0), -ESTALE);
 	assert_int_equal(recording_finish(w), -ESTALE);
 	assert_int_equal(load(p->file, file, sizeof(file)), 8);
 	assert_memory_equal(file, "precious", 8);
 }
 
-static void
-version_1_is_still_read(void **state)
+static void version_1_is_still_read(void **state)
 {
 	struct place *p = *state;
 	unsigned char file[4096];
@@ -642,8 +590,7 @@ version_1_is_still_read(void **state)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_place, drop_place)
 
 /* Entries of a whole file; *ret_types gets the types, up to max of them. */
-static size_t
-types_of(const char *path, uint32_t *types, size_t max)
+static size_t types_of(const char *path, uint32_t *types, size_t max)
 {
 	struct recording *b;
 	const void *bytes;
@@ -659,8 +606,7 @@ types_of(const char *path, uint32_t *types, size_t max)
 	return n;
 }
 
-static void
-checkpoint_is_a_whole_file_and_goes_on(void **state)
+static void checkpoint_is_a_whole_file_and_goes_on(void **state)
 {
 	struct place *p = *state;
 	struct recording_writer *w;
@@ -668,14 +614,12 @@ checkpoint_is_a_whole_file_and_goes_on(void **state)
 
 	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
 	for (int i = 0; i < 255; i++) /* the index is about to be full */
-		assert_int_equal(
-		    recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
+		assert_int_equal(recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
 	assert_int_equal(recording_checkpoint(w), 0);
 	assert_int_equal(types_of(p->file, types, 600), 255);
 	assert_int_equal(recording_checkpoint(w), 0);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(
-		    recording_append(w, RECORDING_NAMES, "b", 1, NULL, 0), 0);
+		assert_int_equal(recording_append(w, RECORDING_NAMES, "b", 1, NULL, 0), 0);
 	assert_int_equal(recording_finish(w), 0);
 	assert_int_equal(types_of(p->file, types, 600), 258);
 	assert_int_equal(types[254], RECORDING_META);
@@ -683,15 +627,13 @@ checkpoint_is_a_whole_file_and_goes_on(void **state)
 	unlink(p->file);
 	/* without anything more */
 	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
-	assert_int_equal(
-	    recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
 	assert_int_equal(recording_checkpoint(w), 0);
 	assert_int_equal(recording_finish(w), 0);
 	assert_int_equal(types_of(p->file, types, 600), 1);
 }
 
-static void
-rollback_forgives_a_full_disk(void **state)
+static void rollback_forgives_a_full_disk(void **state)
 {
 	struct place *p = *state;
 	struct rlimit old, limit;
@@ -701,17 +643,14 @@ rollback_forgives_a_full_disk(void **state)
 
 	assert_non_null(big);
 	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
-	assert_int_equal(
-	    recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
+	assert_int_equal(recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
 	assert_int_equal(recording_checkpoint(w), 0);
 	(void)signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
 	limit = old;
 	limit.rlim_cur = 65536;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	assert_int_equal(
-	    recording_append(w, RECORDING_NAMES, big, 1 << 20, NULL, 0),
-	    -EFBIG);
+	assert_int_equal(recording_append(w, RECORDING_NAMES, big, 1 << 20, NULL, 0), -EFBIG);
 	assert_int_equal(recording_rollback(w), 0);
 	assert_int_equal(recording_finish(w), 0);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
@@ -720,8 +659,7 @@ rollback_forgives_a_full_disk(void **state)
 }
 
 /* seep watch writes for months: the disk is full one day, and not the next. */
-static void
-recovering_leaves_whole_entries_and_goes_on(void **state)
+static void recovering_leaves_whole_entries_and_goes_on(void **state)
 {
 	struct place *p = *state;
 	struct rlimit old, limit;
@@ -734,8 +672,7 @@ recovering_leaves_whole_entries_and_goes_on(void **state)
 	assert_int_equal(recording_create(p->file, RECORDING_REFUSE, &w), 0);
 	/* so many that the next one needs an index before it */
 	for (int i = 0; i < 256; i++)
-		assert_int_equal(
-		    recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
+		assert_int_equal(recording_append(w, RECORDING_META, "a", 1, NULL, 0), 0);
 	assert_int_equal(recording_publish(w), 0);
 	assert_int_equal(recording_sync(w), 0);
 	(void)signal(SIGXFSZ, SIG_IGN);
@@ -745,19 +682,15 @@ recovering_leaves_whole_entries_and_goes_on(void **state)
 		limit.rlim_cur = (rlim_t)recording_size(w) + room;
 		assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 		assert_int_equal(
-		    recording_append(w, RECORDING_NAMES, big, 1 << 20, NULL, 0),
-		    -EFBIG);
-		assert_int_equal(
-		    recording_append(w, RECORDING_META, "b", 1, NULL, 0),
-		    -EFBIG);
+		    recording_append(w, RECORDING_NAMES, big, 1 << 20, NULL, 0), -EFBIG);
+		assert_int_equal(recording_append(w, RECORDING_META, "b", 1, NULL, 0), -EFBIG);
 		assert_int_equal(recording_recover(w), 0);
 		assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 		assert_int_equal(count_entries(p->file, &truncated), 256);
 		assert_true(truncated);
 	}
 	recording_rest(w);
-	assert_int_equal(
-	    recording_append_packed(w, RECORDING_LINE, "c", 1, "d", 1, 3), 0);
+	assert_int_equal(recording_append_packed(w, RECORDING_LINE, "c", 1, "d", 1, 3), 0);
 	assert_int_equal(recording_finish(w), 0);
 	assert_int_equal(types_of(p->file, types, 512), 257);
 	assert_int_equal(types[256], RECORDING_LINE);
@@ -766,8 +699,7 @@ recovering_leaves_whole_entries_and_goes_on(void **state)
 	free(big);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(recovering_leaves_whole_entries_and_goes_on),

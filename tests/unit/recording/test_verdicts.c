@@ -38,11 +38,7 @@ static struct verdict_site sites[] = {
         .bytes = UINT64_MAX,
         .direct_blocks = UINT64_MAX,
         .direct_bytes = UINT64_MAX},
-    {.site = UINT32_MAX,
-        .class = VERDICT_LEAK,
-        .blocks = 1,
-        .direct_blocks = 1,
-        .type = ""},
+    {.site = UINT32_MAX, .class = VERDICT_LEAK, .blocks = 1, .direct_blocks = 1, .type = ""},
 };
 
 static const struct verdicts sample = {
@@ -65,8 +61,7 @@ static const struct verdicts sample = {
     .count = 3,
 };
 
-static uint8_t *
-encoded(const struct verdicts *v, size_t *ret_len)
+static uint8_t *encoded(const struct verdicts *v, size_t *ret_len)
 {
 	uint8_t *bytes;
 
@@ -74,8 +69,7 @@ encoded(const struct verdicts *v, size_t *ret_len)
 	return bytes;
 }
 
-static void
-assert_site_equal(const struct verdict_site *a, const struct verdict_site *b)
+static void assert_site_equal(const struct verdict_site *a, const struct verdict_site *b)
 {
 	struct verdict_site x = *a, y = *b;
 
@@ -85,8 +79,7 @@ assert_site_equal(const struct verdict_site *a, const struct verdict_site *b)
 	assert_memory_equal(&x, &y, sizeof(x));
 }
 
-static void
-what_is_encoded_is_decoded(void **state)
+static void what_is_encoded_is_decoded(void **state)
 {
 	struct verdicts v;
 	uint8_t *bytes;
@@ -116,8 +109,7 @@ what_is_encoded_is_decoded(void **state)
 	assert_null(v.sites);
 }
 
-static void
-a_process_without_a_verdict_has_its_reason(void **state)
+static void a_process_without_a_verdict_has_its_reason(void **state)
 {
 	const struct verdicts none = {.reason = VERDICT_NO_RIGHT};
 	struct verdicts v;
@@ -133,8 +125,7 @@ a_process_without_a_verdict_has_its_reason(void **state)
 	free(bytes);
 }
 
-static void
-every_cut_is_refused(void **state)
+static void every_cut_is_refused(void **state)
 {
 	struct verdicts v;
 	uint8_t *bytes;
@@ -154,21 +145,18 @@ every_cut_is_refused(void **state)
 	free(bytes);
 }
 
-static void
-put32(uint8_t *bytes, size_t at, uint32_t value)
+static void put32(uint8_t *bytes, size_t at, uint32_t value)
 {
 	memcpy(bytes + at, &value, sizeof(value));
 }
 
-static void
-put64(uint8_t *bytes, size_t at, uint64_t value)
+static void put64(uint8_t *bytes, size_t at, uint64_t value)
 {
 	memcpy(bytes + at, &value, sizeof(value));
 }
 
 /* The same bytes with a number changed: 0 or -EBADMSG, and never worse. */
-static int
-decode_with(size_t at, size_t width, uint64_t value, size_t *ret_count)
+static int decode_with(size_t at, size_t width, uint64_t value, size_t *ret_count)
 {
 	struct verdicts v;
 	uint8_t *bytes;
@@ -192,8 +180,7 @@ decode_with(size_t at, size_t width, uint64_t value, size_t *ret_count)
 	return err;
 }
 
-static void
-numbers_that_cannot_be_are_refused(void **state)
+static void numbers_that_cannot_be_are_refused(void **state)
 {
 	static const struct {
 		size_t at, width;
@@ -203,32 +190,30 @@ numbers_that_cannot_be_are_refused(void **state)
 	    {4, 4, 0}, {4, 4, ROW - 8}, {4, 4, UINT32_MAX},  /* row */
 	    {8, 4, 2}, {8, 4, UINT32_MAX}, {8, 4, 1 << 20},  /* rows */
 	    {12, 4, 0}, {12, 4, UINT32_MAX},                 /* texts */
-	    {16, 4, VERDICT_ENDED},     /* a reason, and rows */
-	    {20, 4, 0},                 /* judged without a look */
-	    {32, 8, 7000000000},        /* began after its end */
-	    {HEAD + 12, 4, 91},         /* first birth after the last */
-	    {HEAD + 20, 4, UINT32_MAX}, /* a type outside of the texts */
-	    {HEAD + 24, 8, 999},        /* blocks do not add up */
-	    {HEAD + 32, 8, 4999},       /* bytes do not */
-	    {HEAD + 40, 8, UINT64_MAX}, /* nor with a sum that wraps round */
-	    {HEAD + 56, 8, 500},        /* more in cycles than direct */
-	    {HEAD + 64, 8, 1001},       /* and of bytes */
-	    {HEAD + ROW + 72, 8, 1},    /* 2^64 and one more */
+	    {16, 4, VERDICT_ENDED},                          /* a reason, and rows */
+	    {20, 4, 0},                                      /* judged without a look */
+	    {32, 8, 7000000000},                             /* began after its end */
+	    {HEAD + 12, 4, 91},                              /* first birth after the last */
+	    {HEAD + 20, 4, UINT32_MAX},                      /* a type outside of the texts */
+	    {HEAD + 24, 8, 999},                             /* blocks do not add up */
+	    {HEAD + 32, 8, 4999},                            /* bytes do not */
+	    {HEAD + 40, 8, UINT64_MAX},                      /* nor with a sum that wraps round */
+	    {HEAD + 56, 8, 500},                             /* more in cycles than direct */
+	    {HEAD + 64, 8, 1001},                            /* and of bytes */
+	    {HEAD + ROW + 72, 8, 1},                         /* 2^64 and one more */
 	};
 	size_t count;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		if (decode_with(bad[i].at, bad[i].width, bad[i].value,
-		        &count) != -EBADMSG)
+		if (decode_with(bad[i].at, bad[i].width, bad[i].value, &count) != -EBADMSG)
 			fail_msg("number %zu was taken", i);
 }
 
-static void
-any_value_of_any_number_is_survived(void **state)
+static void any_value_of_any_number_is_survived(void **state)
 {
-	static const uint64_t odd[] = {0, 1, 2, 0x7fffffff, 0x80000000,
-	    0xffffffff, INT64_MAX, UINT64_MAX - 1, UINT64_MAX};
+	static const uint64_t odd[] = {
+	    0, 1, 2, 0x7fffffff, 0x80000000, 0xffffffff, INT64_MAX, UINT64_MAX - 1, UINT64_MAX};
 	size_t count;
 
 	(void)state;
@@ -242,8 +227,7 @@ any_value_of_any_number_is_survived(void **state)
 		}
 }
 
-static void
-classes_of_later_versions_are_left_out(void **state)
+static void classes_of_later_versions_are_left_out(void **state)
 {
 	size_t count;
 
@@ -253,8 +237,7 @@ classes_of_later_versions_are_left_out(void **state)
 }
 
 /* A later version: 8 bytes more in the head and in each row. */
-static void
-longer_heads_and_rows_are_read(void **state)
+static void longer_heads_and_rows_are_read(void **state)
 {
 	struct verdicts v;
 	uint8_t *bytes, *wide;
@@ -268,8 +251,7 @@ longer_heads_and_rows_are_read(void **state)
 	put32(wide, 0, HEAD + 8);
 	put32(wide, 4, ROW + 8);
 	for (size_t i = 0; i < 3; i++)
-		memcpy(wide + HEAD + 8 + i * (ROW + 8), bytes + HEAD + i * ROW,
-		    ROW);
+		memcpy(wide + HEAD + 8 + i * (ROW + 8), bytes + HEAD + i * ROW, ROW);
 	more = HEAD + 8 + 3 * (ROW + 8);
 	memcpy(wide + more, bytes + HEAD + 3 * ROW, len - HEAD - 3 * ROW);
 	assert_int_equal(verdicts_decode(wide, len + 4 * 8, &v), 0);
@@ -280,8 +262,7 @@ longer_heads_and_rows_are_read(void **state)
 	free(bytes);
 }
 
-static void
-long_names_of_types_are_cut(void **state)
+static void long_names_of_types_are_cut(void **state)
 {
 	struct verdict_site s = {.class = VERDICT_LEAK};
 	const struct verdicts one = {.looks = 1, .sites = &s, .count = 1};
@@ -301,11 +282,9 @@ long_names_of_types_are_cut(void **state)
 	free(bytes);
 }
 
-static void
-too_many_sites_are_told(void **state)
+static void too_many_sites_are_told(void **state)
 {
-	const struct verdicts many = {
-	    .looks = 1, .sites = sites, .count = VERDICTS_SITES_MAX + 1};
+	const struct verdicts many = {.looks = 1, .sites = sites, .count = VERDICTS_SITES_MAX + 1};
 	uint8_t *bytes;
 	size_t len;
 
@@ -313,8 +292,7 @@ too_many_sites_are_told(void **state)
 	assert_int_equal(verdicts_encode(&many, &bytes, &len), -EFBIG);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_is_encoded_is_decoded),

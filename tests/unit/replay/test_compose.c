@@ -19,8 +19,7 @@
 
 static uint64_t seed;
 
-static uint64_t
-chance(uint64_t below)
+static uint64_t chance(uint64_t below)
 {
 	seed = seed * 6364136223846793005u + 1442695040888963407u;
 	return (seed >> 33) % below;
@@ -32,20 +31,18 @@ struct log {
 	uint32_t last;       /* chunk of the last run */
 };
 
-static void
-log_begin(struct log *l)
+static void log_begin(struct log *l)
 {
 	memset(l, 0, sizeof(*l));
-	l->code.head = (struct logcode_head){
-	    .uuid = {1}, .version = 1, .mode = LOG_MODE_EVENTS, .pid = 100};
+	l->code.head =
+	    (struct logcode_head){.uuid = {1}, .version = 1, .mode = LOG_MODE_EVENTS, .pid = 100};
 	for (size_t i = 0; i < sizeof(l->next) / sizeof(l->next[0]); i++)
 		l->next[i] = LOG_FIRST;
 	l->last = UINT32_MAX;
 }
 
 /* Appends a word of a thread, whose chunk has the same number. Its name. */
-static uint32_t
-log_add(struct log *l, uint32_t thread, uint64_t tick, uint64_t word)
+static uint32_t log_add(struct log *l, uint32_t thread, uint64_t tick, uint64_t word)
 {
 	if (l->last != thread) {
 		const struct logcode_run run = {.number = thread,
@@ -61,8 +58,7 @@ log_add(struct log *l, uint32_t thread, uint64_t tick, uint64_t word)
 	return (thread << LOG_INDEX_BITS) + l->next[thread]++;
 }
 
-static void
-log_time(struct log *l, uint32_t thread, uint64_t tick)
+static void log_time(struct log *l, uint32_t thread, uint64_t tick)
 {
 	(void)log_add(l, thread, tick, log_word(LOG_TICK, tick));
 }
@@ -76,8 +72,7 @@ struct made {
 	int fd, result;
 };
 
-static int
-feed(const struct log *l, events_each *each, void *context)
+static int feed(const struct log *l, events_each *each, void *context)
 {
 	struct events *e;
 	int err;
@@ -88,9 +83,7 @@ feed(const struct log *l, events_each *each, void *context)
 	return err;
 }
 
-static void
-make(
-    struct made *m, const struct log *l, uint64_t live_max, uint64_t events_max)
+static void make(struct made *m, const struct log *l, uint64_t live_max, uint64_t events_max)
 {
 	struct compose_options o = {
 	    .events_max = events_max, .live_max = live_max, .with_time = true};
@@ -105,8 +98,7 @@ make(
 	m->result = compose_finish(m->compose, &m->facts, &m->fd);
 }
 
-static void
-unmake(struct made *m, struct log *l)
+static void unmake(struct made *m, struct log *l)
 {
 	compose_free(m->compose);
 	log_threads_release(&m->threads);
@@ -136,8 +128,7 @@ struct play {
 	uint64_t allocations, frees, reallocs, live_bytes, live_blocks, spawned;
 };
 
-static uint64_t
-word_at(const struct play *p, uint64_t at)
+static uint64_t word_at(const struct play *p, uint64_t at)
 {
 	uint64_t word;
 
@@ -145,28 +136,23 @@ word_at(const struct play *p, uint64_t at)
 	return word;
 }
 
-static void
-play_begin(struct play *p, int fd)
+static void play_begin(struct play *p, int fd)
 {
 	memset(p, 0, sizeof(*p));
 	p->fd = fd;
-	assert_int_equal(
-	    pread(fd, &p->head, sizeof(p->head), 0), sizeof(p->head));
+	assert_int_equal(pread(fd, &p->head, sizeof(p->head), 0), sizeof(p->head));
 	assert_int_equal(p->head.magic, SCRIPT_MAGIC);
 	assert_true(p->head.carriers <= SCRIPT_CARRIERS_MAX);
 	p->actors = calloc(p->head.carriers, sizeof(*p->actors));
 	p->slots = calloc(p->head.slots + 1, sizeof(*p->slots));
 	p->windows = calloc(p->head.windows, sizeof(*p->windows));
 	p->left = calloc(p->head.windows, sizeof(*p->left));
-	assert_int_equal(pread(fd, p->windows, p->head.windows * 4,
-	                     (off_t)p->head.windows_at),
+	assert_int_equal(pread(fd, p->windows, p->head.windows * 4, (off_t)p->head.windows_at),
 	    p->head.windows * 4);
-	p->actors[0] = (struct actor){
-	    .is_open = true, .at = p->head.main_at, .window = UINT32_MAX};
+	p->actors[0] = (struct actor){.is_open = true, .at = p->head.main_at, .window = UINT32_MAX};
 }
 
-static void
-play_end(struct play *p)
+static void play_end(struct play *p)
 {
 	free(p->actors);
 	free(p->slots);
@@ -174,8 +160,7 @@ play_end(struct play *p)
 	free(p->left);
 }
 
-static void
-leave(struct play *p, struct actor *a)
+static void leave(struct play *p, struct actor *a)
 {
 	if (a->window == UINT32_MAX)
 		return;
@@ -188,8 +173,7 @@ leave(struct play *p, struct actor *a)
 }
 
 /* False: it is not this word's turn yet. */
-static bool
-step_block(struct play *p, struct actor *a, uint64_t word)
+static bool step_block(struct play *p, struct actor *a, uint64_t word)
 {
 	struct slot *s = &p->slots[script_slot(word)];
 	enum script_op op = script_op(word);
@@ -228,8 +212,7 @@ step_block(struct play *p, struct actor *a, uint64_t word)
 	return true;
 }
 
-static bool
-step(struct play *p, struct actor *a)
+static bool step(struct play *p, struct actor *a)
 {
 	uint64_t word = word_at(p, a->at), payload = script_payload(word);
 	struct actor *other;
@@ -260,9 +243,8 @@ step(struct play *p, struct actor *a)
 		other = &p->actors[payload];
 		if (other->is_open)
 			return false; /* it joins the thread before */
-		*other = (struct actor){.is_open = true,
-		    .at = word_at(p, a->at + 1),
-		    .window = UINT32_MAX};
+		*other = (struct actor){
+		    .is_open = true, .at = word_at(p, a->at + 1), .window = UINT32_MAX};
 		p->spawned++;
 		a->at++;
 		break;
@@ -274,16 +256,14 @@ step(struct play *p, struct actor *a)
 }
 
 /* Performs the whole script; threads go on in any order, for any time. */
-static void
-play_all(struct play *p)
+static void play_all(struct play *p)
 {
 	for (;;) {
 		uint32_t first = (uint32_t)chance(p->head.carriers);
 		bool has_open = false, has_moved = false;
 
 		for (uint32_t i = 0; i < p->head.carriers; i++) {
-			struct actor *a =
-			    &p->actors[(first + i) % p->head.carriers];
+			struct actor *a = &p->actors[(first + i) % p->head.carriers];
 			uint64_t steps = 1 + chance(40);
 
 			while (a->is_open && steps-- > 0 && step(p, a))
@@ -296,8 +276,7 @@ play_all(struct play *p)
 	}
 }
 
-static void
-check(struct made *m)
+static void check(struct made *m)
 {
 	struct play p;
 
@@ -317,8 +296,7 @@ check(struct made *m)
 /* ---- tests ---- */
 
 /* What threads do to blocks of any of them, sound or not. */
-static void
-random_log(struct log *l, uint32_t threads, unsigned count, unsigned sound)
+static void random_log(struct log *l, uint32_t threads, unsigned count, unsigned sound)
 {
 	uint32_t names[512] = {0};
 	uint64_t tick = 1;
@@ -335,25 +313,19 @@ random_log(struct log *l, uint32_t threads, unsigned count, unsigned sound)
 			log_time(l, thread, tick);
 		}
 		if (names[k] == 0) {
-			names[k] = log_add(
-			    l, thread, tick, log_alloc_word(1, chance(100000)));
+			names[k] = log_add(l, thread, tick, log_alloc_word(1, chance(100000)));
 		} else if (chance(4) == 0) {
 			(void)log_add(l, thread, tick,
-			    log_word(
-			        LOG_REALLOC, log_realloc_payload(names[k], i)));
-			(void)log_add(
-			    l, thread, tick, log_alloc_word(1, chance(1000)));
+			    log_word(LOG_REALLOC, log_realloc_payload(names[k], i)));
+			(void)log_add(l, thread, tick, log_alloc_word(1, chance(1000)));
 		} else {
 			(void)log_add(l, thread, tick, log_free_word(names[k]));
-			names[k] = chance(100) < sound
-			    ? 0
-			    : (uint32_t)chance(UINT32_C(1) << 31);
+			names[k] = chance(100) < sound ? 0 : (uint32_t)chance(UINT32_C(1) << 31);
 		}
 	}
 }
 
-static void
-any_threads_and_any_order_end(void **state)
+static void any_threads_and_any_order_end(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 40; i++) {
@@ -361,8 +333,7 @@ any_threads_and_any_order_end(void **state)
 		struct made m;
 
 		seed = i;
-		random_log(
-		    &l, 1 + (uint32_t)chance(i % 4 == 0 ? 200 : 8), 20000, 100);
+		random_log(&l, 1 + (uint32_t)chance(i % 4 == 0 ? 200 : 8), 20000, 100);
 		make(&m, &l, UINT64_MAX, UINT64_MAX);
 		assert_int_equal(m.facts.unknown, 0);
 		check(&m);
@@ -370,8 +341,7 @@ any_threads_and_any_order_end(void **state)
 	}
 }
 
-static void
-frees_of_what_is_not_there_are_left_out(void **state)
+static void frees_of_what_is_not_there_are_left_out(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 20; i++) {
@@ -387,8 +357,7 @@ frees_of_what_is_not_there_are_left_out(void **state)
 	}
 }
 
-static void
-blocks_without_memory_are_left_out(void **state)
+static void blocks_without_memory_are_left_out(void **state)
 {
 	struct log l;
 	struct made m;
@@ -401,8 +370,7 @@ blocks_without_memory_are_left_out(void **state)
 	small = log_add(&l, 1, 0, log_alloc_word(1, 600));
 	(void)log_add(&l, 1, 0, log_alloc_word(1, 600));
 	/* a realloc beyond the limit ends the block */
-	(void)log_add(
-	    &l, 1, 0, log_word(LOG_REALLOC, log_realloc_payload(small, 0)));
+	(void)log_add(&l, 1, 0, log_word(LOG_REALLOC, log_realloc_payload(small, 0)));
 	(void)log_add(&l, 1, 0, log_alloc_word(1, 1001));
 	(void)log_add(&l, 1, 0, log_free_word(huge));
 	(void)log_add(&l, 1, 0, log_free_word(small));
@@ -416,8 +384,7 @@ blocks_without_memory_are_left_out(void **state)
 	unmake(&m, &l);
 }
 
-static void
-more_threads_than_carriers_share_them(void **state)
+static void more_threads_than_carriers_share_them(void **state)
 {
 	struct log l;
 	struct made m;
@@ -435,8 +402,7 @@ more_threads_than_carriers_share_them(void **state)
 	unmake(&m, &l);
 }
 
-static void
-threads_one_after_the_other_use_one_carrier(void **state)
+static void threads_one_after_the_other_use_one_carrier(void **state)
 {
 	struct log l;
 	struct made m;
@@ -457,8 +423,7 @@ threads_one_after_the_other_use_one_carrier(void **state)
 }
 
 /* One thread allocates, another frees: slots do not become more and more. */
-static void
-slots_are_used_again(void **state)
+static void slots_are_used_again(void **state)
 {
 	struct log l;
 	struct made m;
@@ -468,8 +433,7 @@ slots_are_used_again(void **state)
 	log_begin(&l);
 	for (unsigned i = 0; i < 200000; i++) {
 		uint32_t from = 1 + 2 * (i / 8000), to = from + 1;
-		uint32_t name =
-		    log_add(&l, from, i / 1000, log_alloc_word(1, 10));
+		uint32_t name = log_add(&l, from, i / 1000, log_alloc_word(1, 10));
 
 		(void)log_add(&l, to, i / 1000, log_free_word(name));
 	}
@@ -481,8 +445,7 @@ slots_are_used_again(void **state)
 	unmake(&m, &l);
 }
 
-static void
-the_first_events_alone(void **state)
+static void the_first_events_alone(void **state)
 {
 	struct log l;
 	struct made m;
@@ -491,14 +454,12 @@ the_first_events_alone(void **state)
 	seed = 5;
 	random_log(&l, 4, 5000, 100);
 	make(&m, &l, UINT64_MAX, 777);
-	assert_int_equal(
-	    m.facts.allocations + m.facts.frees + m.facts.reallocs, 777);
+	assert_int_equal(m.facts.allocations + m.facts.frees + m.facts.reallocs, 777);
 	check(&m);
 	unmake(&m, &l);
 }
 
-static void
-a_log_without_allocations_is_refused(void **state)
+static void a_log_without_allocations_is_refused(void **state)
 {
 	struct log l;
 	struct made m;
@@ -511,8 +472,7 @@ a_log_without_allocations_is_refused(void **state)
 	unmake(&m, &l);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(any_threads_and_any_order_end),

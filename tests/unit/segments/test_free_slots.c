@@ -28,8 +28,7 @@ static char folder[] = "/dev/shm/seep-test.slots.XXXXXX";
 static int dir;
 static const char name[] = "a.seg";
 
-static int
-begin(void **state)
+static int begin(void **state)
 {
 	(void)state;
 	memset(folder + sizeof(folder) - 7, 'X', 6);
@@ -39,8 +38,7 @@ begin(void **state)
 	return dir < 0 ? -1 : 0;
 }
 
-static int
-end(void **state)
+static int end(void **state)
 {
 	(void)state;
 	(void)unlinkat(dir, name, 0);
@@ -50,11 +48,9 @@ end(void **state)
 	return rmdir(folder);
 }
 
-static void
-write_file(const char *path, const void *bytes, size_t len)
+static void write_file(const char *path, const void *bytes, size_t len)
 {
-	int fd =
-	    openat(dir, path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = openat(dir, path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, bytes, len), len);
@@ -63,8 +59,7 @@ write_file(const char *path, const void *bytes, size_t len)
 }
 
 /* Of this machine, this namespace, started now. */
-static void
-describe(struct seg_header *h, pid_t pid, uint8_t number)
+static void describe(struct seg_header *h, pid_t pid, uint8_t number)
 {
 	struct timespec now;
 	struct stat st;
@@ -75,23 +70,20 @@ describe(struct seg_header *h, pid_t pid, uint8_t number)
 	h->ppid = (uint32_t)getpid();
 	h->pid_ns = st.st_ino;
 	h->start_jiffies = 0;
-	h->start_monotonic_ns =
-	    (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	h->start_monotonic_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	memset(h->boot_id, 0, sizeof(h->boot_id));
 	memset(h->uuid, number, sizeof(h->uuid));
 }
 
 /* A file of ours with a child in each of the first slots. */
-static void
-make_family(const pid_t *children, size_t count, const char *session)
+static void make_family(const pid_t *children, size_t count, const char *session)
 {
 	struct mkseg *m = mkseg_new();
 	void *bytes;
 	size_t len;
 
 	describe(mkseg_header(m), getpid(), 100);
-	(void)snprintf(mkseg_header(m)->session,
-	    sizeof(mkseg_header(m)->session), "%s", session);
+	(void)snprintf(mkseg_header(m)->session, sizeof(mkseg_header(m)->session), "%s", session);
 	for (size_t i = 0; i < count; i++) {
 		struct mkseg *child = mkseg_new();
 
@@ -111,8 +103,7 @@ make_family(const pid_t *children, size_t count, const char *session)
 }
 
 /* As a child in a slot: it maps the file as soon as that is there. */
-static pid_t
-start_child(void)
+static pid_t start_child(void)
 {
 	pid_t pid = fork();
 	int fd;
@@ -127,8 +118,7 @@ start_child(void)
 		pause();
 }
 
-static bool
-has_mapped(pid_t pid)
+static bool has_mapped(pid_t pid)
 {
 	char path[64], line[512];
 	bool found = false;
@@ -143,15 +133,13 @@ has_mapped(pid_t pid)
 	return found;
 }
 
-static void
-end_child(pid_t pid)
+static void end_child(pid_t pid)
 {
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static pid_t
-dead_pid(void)
+static pid_t dead_pid(void)
 {
 	pid_t pid = fork();
 
@@ -161,8 +149,7 @@ dead_pid(void)
 	return pid;
 }
 
-static bool
-is_taken(int slot)
+static bool is_taken(int slot)
 {
 	uint8_t taken[SEGFILE_SLOTS];
 	struct segfile *f;
@@ -173,8 +160,7 @@ is_taken(int slot)
 	return taken[slot] != 0;
 }
 
-static size_t
-free_all(void)
+static size_t free_all(void)
 {
 	char *names[] = {strdup(name)};
 	size_t n;
@@ -187,8 +173,7 @@ free_all(void)
 	return n;
 }
 
-static void
-the_dead_give_theirs_back_and_the_living_keep_theirs(void **state)
+static void the_dead_give_theirs_back_and_the_living_keep_theirs(void **state)
 {
 	pid_t living = start_child();
 	const pid_t children[] = {dead_pid(), living, dead_pid()};
@@ -206,8 +191,7 @@ the_dead_give_theirs_back_and_the_living_keep_theirs(void **state)
 	assert_int_equal(free_all(), 1);
 }
 
-static void
-a_slot_that_is_claimed_and_not_filled_stays(void **state)
+static void a_slot_that_is_claimed_and_not_filled_stays(void **state)
 {
 	const pid_t children[] = {0, dead_pid()};
 
@@ -218,8 +202,7 @@ a_slot_that_is_claimed_and_not_filled_stays(void **state)
 	assert_false(is_taken(1));
 }
 
-static void
-a_slot_with_another_process_by_now_stays(void **state)
+static void a_slot_with_another_process_by_now_stays(void **state)
 {
 	const pid_t children[] = {dead_pid()};
 	uint8_t uuid[16], other[16];
@@ -242,8 +225,7 @@ a_slot_with_another_process_by_now_stays(void **state)
 	segfile_close(f);
 }
 
-static void
-one_at_a_time_gives_back(void **state)
+static void one_at_a_time_gives_back(void **state)
 {
 	const pid_t children[] = {dead_pid()};
 	struct free_slots first, second;
@@ -261,8 +243,7 @@ one_at_a_time_gives_back(void **state)
 	segfile_close(f);
 }
 
-static void
-what_a_living_recorder_has_not_read_stays(void **state)
+static void what_a_living_recorder_has_not_read_stays(void **state)
 {
 	static const char session[] = "0123456789abcdef0123456789abcdef";
 	const pid_t children[] = {dead_pid()};
@@ -271,29 +252,23 @@ what_a_living_recorder_has_not_read_stays(void **state)
 	(void)state;
 	make_family(children, 1, session);
 	write_file("rec-0123456789abcdef0123456789abcdef.ctl", "", 1);
-	lock = openat(dir, "rec-0123456789abcdef0123456789abcdef.ctl",
-	    O_RDONLY | O_CLOEXEC);
+	lock = openat(dir, "rec-0123456789abcdef0123456789abcdef.ctl", O_RDONLY | O_CLOEXEC);
 	assert_int_equal(flock(lock, LOCK_EX | LOCK_NB), 0);
 	assert_int_equal(free_all(), 0);
 	close(lock); /* the recorder has been killed */
 	assert_int_equal(free_all(), 1);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(
-	        the_dead_give_theirs_back_and_the_living_keep_theirs, begin,
-	        end),
+	        the_dead_give_theirs_back_and_the_living_keep_theirs, begin, end),
 	    cmocka_unit_test_setup_teardown(
 	        a_slot_that_is_claimed_and_not_filled_stays, begin, end),
-	    cmocka_unit_test_setup_teardown(
-	        a_slot_with_another_process_by_now_stays, begin, end),
-	    cmocka_unit_test_setup_teardown(
-	        one_at_a_time_gives_back, begin, end),
-	    cmocka_unit_test_setup_teardown(
-	        what_a_living_recorder_has_not_read_stays, begin, end),
+	    cmocka_unit_test_setup_teardown(a_slot_with_another_process_by_now_stays, begin, end),
+	    cmocka_unit_test_setup_teardown(one_at_a_time_gives_back, begin, end),
+	    cmocka_unit_test_setup_teardown(what_a_living_recorder_has_not_read_stays, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

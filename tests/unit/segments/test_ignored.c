@@ -28,26 +28,23 @@ struct table {
 	struct seg_header header;
 };
 
-static void *
-pages(size_t count)
+static void *pages(size_t count)
 {
-	void *p = mmap(NULL, count * PAGE, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p =
+	    mmap(NULL, count * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_ptr_not_equal(p, MAP_FAILED);
 	return p;
 }
 
-static struct table
-make_table(void)
+static struct table make_table(void)
 {
 	struct table t = {.roots = pages(1), .first = pages(2)};
 
 	t.roots[0] = (uint64_t)(uintptr_t)t.first;
 	t.first->bits = IGNORED_FIRST_BITS;
-	t.header =
-	    (struct seg_header){.ignored_root = (uint64_t)(uintptr_t)t.roots,
-	        .live_cell_version = CELL_VERSION};
+	t.header = (struct seg_header){
+	    .ignored_root = (uint64_t)(uintptr_t)t.roots, .live_cell_version = CELL_VERSION};
 	return t;
 }
 
@@ -56,8 +53,7 @@ struct seen {
 	size_t count;
 };
 
-static int
-note(const struct ignored_block *b, void *arg)
+static int note(const struct ignored_block *b, void *arg)
 {
 	struct seen *s = arg;
 
@@ -67,8 +63,7 @@ note(const struct ignored_block *b, void *arg)
 	return 0;
 }
 
-static int
-read_table(const struct table *t, struct seen *ret)
+static int read_table(const struct table *t, struct seen *ret)
 {
 	struct fault why = {""};
 	struct forked_copy copy = forked_copy_start(NULL);
@@ -80,18 +75,16 @@ read_table(const struct table *t, struct seen *ret)
 	return err;
 }
 
-static void
-entries_are_told_with_site_and_birth(void **state)
+static void entries_are_told_with_site_and_birth(void **state)
 {
 	struct table t = make_table();
 	struct seen seen;
 
 	(void)state;
-	t.first->entries[0] = (struct ignored_entry){
-	    0x7f0000000010, cell_make(0x7f0000000010, 5, 20, 77)};
+	t.first->entries[0] =
+	    (struct ignored_entry){0x7f0000000010, cell_make(0x7f0000000010, 5, 20, 77)};
 	t.first->entries[9].address = 0x7f0000000040; /* being written */
-	t.first->entries[255] =
-	    (struct ignored_entry){8, cell_make(0, 6, CELL_LARGE, 1)};
+	t.first->entries[255] = (struct ignored_entry){8, cell_make(0, 6, CELL_LARGE, 1)};
 	assert_int_equal(read_table(&t, &seen), 0);
 	assert_int_equal(seen.count, 2);
 	assert_int_equal(seen.blocks[0].address, 0x7f0000000010);
@@ -101,8 +94,7 @@ entries_are_told_with_site_and_birth(void **state)
 	assert_int_equal(seen.blocks[1].site, 6);
 }
 
-static void
-no_level_is_no_block(void **state)
+static void no_level_is_no_block(void **state)
 {
 	struct table t = make_table();
 	struct seen seen;
@@ -113,8 +105,7 @@ no_level_is_no_block(void **state)
 	assert_int_equal(seen.count, 0);
 }
 
-static void
-other_collectors_and_levels_are_refused(void **state)
+static void other_collectors_and_levels_are_refused(void **state)
 {
 	struct table t = make_table();
 	struct seen seen;
@@ -131,22 +122,19 @@ other_collectors_and_levels_are_refused(void **state)
 	assert_int_equal(read_table(&t, &seen), -ENOTSUP);
 }
 
-static void
-who_wants_no_more_is_not_asked_again(void **state)
+static void who_wants_no_more_is_not_asked_again(void **state)
 {
 	struct table t = make_table();
 	struct seen seen;
 
 	(void)state;
 	for (int i = 0; i < 100; i++)
-		t.first->entries[i] = (struct ignored_entry){
-		    0x1000, cell_make(0x1000, 5, 20, 77)};
+		t.first->entries[i] = (struct ignored_entry){0x1000, cell_make(0x1000, 5, 20, 77)};
 	assert_int_equal(read_table(&t, &seen), -ENOMEM);
 	assert_int_equal(seen.count, ROOM);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(entries_are_told_with_site_and_birth),

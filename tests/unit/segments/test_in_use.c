@@ -22,8 +22,7 @@
 static char folder[] = "/dev/shm/seep-test.in_use.XXXXXX";
 static int dir;
 
-static int
-begin(void **state)
+static int begin(void **state)
 {
 	(void)state;
 	memset(folder + sizeof(folder) - 7, 'X', 6);
@@ -33,8 +32,7 @@ begin(void **state)
 	return dir < 0 ? -1 : 0;
 }
 
-static int
-end(void **state)
+static int end(void **state)
 {
 	(void)state;
 	(void)unlinkat(dir, "a.seg", 0);
@@ -44,8 +42,7 @@ end(void **state)
 }
 
 /* A file as a collector makes it; *ret_st is of it. */
-static int
-make_file(const char *name, struct stat *ret_st)
+static int make_file(const char *name, struct stat *ret_st)
 {
 	int fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
@@ -56,8 +53,7 @@ make_file(const char *name, struct stat *ret_st)
 	return fd;
 }
 
-static void *
-map_file(int fd)
+static void *map_file(int fd)
 {
 	void *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
@@ -65,14 +61,12 @@ map_file(int fd)
 	return p;
 }
 
-static enum in_use
-check(const char *name, const struct stat *st)
+static enum in_use check(const char *name, const struct stat *st)
 {
 	return in_use_check(dir, name, st->st_dev, st->st_ino);
 }
 
-static void
-a_file_is_in_use_as_long_as_anybody_maps_it(void **state)
+static void a_file_is_in_use_as_long_as_anybody_maps_it(void **state)
 {
 	struct stat st;
 	int fd = make_file("a.seg", &st), ready[2];
@@ -101,8 +95,7 @@ a_file_is_in_use_as_long_as_anybody_maps_it(void **state)
 	assert_int_equal(check("a.seg", &st), IN_USE_NO);
 }
 
-static void
-readers_do_not_use_it(void **state)
+static void readers_do_not_use_it(void **state)
 {
 	struct stat st;
 	int fd = make_file("a.seg", &st), reader;
@@ -115,8 +108,7 @@ readers_do_not_use_it(void **state)
 	close(reader);
 }
 
-static void
-a_locked_file_is_in_use(void **state)
+static void a_locked_file_is_in_use(void **state)
 {
 	struct stat st;
 	int fd = make_file("a.seg", &st), locked;
@@ -130,8 +122,7 @@ a_locked_file_is_in_use(void **state)
 	assert_int_equal(check("a.seg", &st), IN_USE_NO);
 }
 
-static void
-another_file_under_the_name_is_not_judged(void **state)
+static void another_file_under_the_name_is_not_judged(void **state)
 {
 	struct stat st, other;
 	int a = make_file("a.seg", &st), b = make_file("b.seg", &other);
@@ -146,17 +137,14 @@ another_file_under_the_name_is_not_judged(void **state)
 	assert_int_equal(check("b.seg", &st), IN_USE_UNKNOWN);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(
 	        a_file_is_in_use_as_long_as_anybody_maps_it, begin, end),
 	    cmocka_unit_test_setup_teardown(readers_do_not_use_it, begin, end),
-	    cmocka_unit_test_setup_teardown(
-	        a_locked_file_is_in_use, begin, end),
-	    cmocka_unit_test_setup_teardown(
-	        another_file_under_the_name_is_not_judged, begin, end),
+	    cmocka_unit_test_setup_teardown(a_locked_file_is_in_use, begin, end),
+	    cmocka_unit_test_setup_teardown(another_file_under_the_name_is_not_judged, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,27 +30,22 @@ enum { PAGE = 4096, LEAF_BYTES = 1 << CELL_LEAF_BITS };
 
 #define BASE UINT64_C(0x7f1200300000)
 
-static void *
-pages(size_t bytes)
+static void *pages(size_t bytes)
 {
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_ptr_not_equal(p, MAP_FAILED);
 	return p;
 }
 
-static uint64_t
-at(const void *p)
+static uint64_t at(const void *p)
 {
 	return (uint64_t)(uintptr_t)p;
 }
 
-static struct map
-make_map(uint32_t version, uint8_t granule_bits)
+static struct map make_map(uint32_t version, uint8_t granule_bits)
 {
-	const size_t leaf_bytes = sizeof(uint64_t)
-	    << (CELL_LEAF_BITS - granule_bits);
+	const size_t leaf_bytes = sizeof(uint64_t) << (CELL_LEAF_BITS - granule_bits);
 	struct map m = {.root = pages(sizeof(uint64_t) << CELL_ROOT_BITS),
 	    .mid = pages(sizeof(uint64_t) << CELL_MID_BITS),
 	    .leaf = pages(2 * leaf_bytes),
@@ -71,16 +66,13 @@ make_map(uint32_t version, uint8_t granule_bits)
 	return m;
 }
 
-static uint64_t *
-cell_in(const struct map *m, uint64_t address)
+static uint64_t *cell_in(const struct map *m, uint64_t address)
 {
 	return &m->leaf[(address - BASE) >> m->header.live_granule_bits];
 }
 
 /* Enters a block as a collector of this version would. */
-static void
-put(const struct map *m, uint64_t address, uint32_t site, uint64_t size,
-    uint32_t birth)
+static void put(const struct map *m, uint64_t address, uint32_t site, uint64_t size, uint32_t birth)
 {
 	uint64_t *cell = cell_in(m, address);
 	uint32_t class = size < CELL_LARGE ? (uint32_t)size : CELL_LARGE;
@@ -97,8 +89,7 @@ struct seen {
 	size_t count;
 };
 
-static bool
-note(const struct live_map_block *b, void *arg)
+static bool note(const struct live_map_block *b, void *arg)
 {
 	struct seen *s = arg;
 
@@ -108,8 +99,7 @@ note(const struct live_map_block *b, void *arg)
 }
 
 /* `how` is the question; the answer is in its place. */
-static int
-read_as(const struct map *m, struct seen *ret, struct live_map *how)
+static int read_as(const struct map *m, struct seen *ret, struct live_map *how)
 {
 	struct forked_copy copy = forked_copy_start(NULL);
 	int err;
@@ -122,16 +112,14 @@ read_as(const struct map *m, struct seen *ret, struct live_map *how)
 	return err;
 }
 
-static int
-read_map(const struct map *m, bool wants_inherited, struct seen *ret,
-    struct live_map *ret_map)
+static int read_map(
+    const struct map *m, bool wants_inherited, struct seen *ret, struct live_map *ret_map)
 {
 	*ret_map = (struct live_map){.wants_inherited = wants_inherited};
 	return read_as(m, ret, ret_map);
 }
 
-static void
-a_cell_gives_back_what_was_put_into_it(void **state)
+static void a_cell_gives_back_what_was_put_into_it(void **state)
 {
 	static const uint32_t births[] = {0, 1, 1 << 30, CELL_BIRTH_MAX};
 	static const uint32_t sites[] = {1, 77, (1 << SEG_SITE_BITS) - 1};
@@ -147,23 +135,19 @@ a_cell_gives_back_what_was_put_into_it(void **state)
 			assert_int_equal(cell_birth(c), birth);
 			assert_int_equal(cell_site(c), site);
 			assert_int_equal(cell_class(c), size);
-			assert_int_equal(cell_address(c, a & ~UINT64_C(31),
-			                     CELL_GRANULE_GLIBC),
-			    a);
-			assert_int_equal(
-			    cell_address(c, a, CELL_GRANULE_OTHER), a);
+			assert_int_equal(cell_address(c, a & ~UINT64_C(31), CELL_GRANULE_GLIBC), a);
+			assert_int_equal(cell_address(c, a, CELL_GRANULE_OTHER), a);
 		}
 	assert_true(cell_is_for(BASE));
 	assert_false(cell_is_for(BASE + 8));
 	assert_false(cell_is_for(UINT64_C(1) << 47));
 }
 
-static void
-addresses_are_exact_at_both_halves_of_a_granule(void **state)
+static void addresses_are_exact_at_both_halves_of_a_granule(void **state)
 {
 	struct map m = make_map(2, CELL_GRANULE_GLIBC);
-	static const uint64_t where[] = {BASE, BASE + 0x30, BASE + 0x40,
-	    BASE + 0x90, BASE + LEAF_BYTES - 16};
+	static const uint64_t where[] = {
+	    BASE, BASE + 0x30, BASE + 0x40, BASE + 0x90, BASE + LEAF_BYTES - 16};
 	static const uint64_t sizes[] = {24, 0, 63, 100, 1 << 30};
 	struct live_map map;
 	struct seen seen;
@@ -187,14 +171,12 @@ addresses_are_exact_at_both_halves_of_a_granule(void **state)
 }
 
 /* The sizes of large ones are no cells, even if they look like one. */
-static void
-a_list_has_the_blocks_and_no_counts(void **state)
+static void a_list_has_the_blocks_and_no_counts(void **state)
 {
 	struct map m = make_map(2, CELL_GRANULE_GLIBC);
-	static const uint64_t where[] = {BASE, BASE + 0x40, BASE + 0x90,
-	    BASE + LEAF_BYTES - 32, BASE + LEAF_BYTES + 64};
-	static const uint64_t sizes[] = {
-	    UINT64_C(77) << 38, 24, 100, UINT64_C(78) << 38, 63};
+	static const uint64_t where[] = {
+	    BASE, BASE + 0x40, BASE + 0x90, BASE + LEAF_BYTES - 32, BASE + LEAF_BYTES + 64};
+	static const uint64_t sizes[] = {UINT64_C(77) << 38, 24, 100, UINT64_C(78) << 38, 63};
 	struct live_map map = {.is_list = true};
 	struct seen seen;
 
@@ -211,8 +193,7 @@ a_list_has_the_blocks_and_no_counts(void **state)
 	live_map_release(&map);
 }
 
-static void
-a_granule_of_16_bytes_has_its_address_from_its_place(void **state)
+static void a_granule_of_16_bytes_has_its_address_from_its_place(void **state)
 {
 	struct map m = make_map(2, CELL_GRANULE_OTHER);
 	struct live_map map;
@@ -232,8 +213,7 @@ a_granule_of_16_bytes_has_its_address_from_its_place(void **state)
 	live_map_release(&map);
 }
 
-static void
-version_1_has_all_bits_of_a_birth_and_no_exact_addresses(void **state)
+static void version_1_has_all_bits_of_a_birth_and_no_exact_addresses(void **state)
 {
 	struct map m = make_map(1, CELL_GRANULE_GLIBC);
 	struct live_map map;
@@ -249,8 +229,7 @@ version_1_has_all_bits_of_a_birth_and_no_exact_addresses(void **state)
 	live_map_release(&map);
 }
 
-static void
-versions_to_come_are_not_guessed(void **state)
+static void versions_to_come_are_not_guessed(void **state)
 {
 	struct map m = make_map(CELL_VERSION + 1, CELL_GRANULE_GLIBC);
 	struct live_map map;
@@ -264,8 +243,7 @@ versions_to_come_are_not_guessed(void **state)
 	live_map_release(&map);
 }
 
-static void
-inherited_blocks_come_where_they_are_wanted_and_are_not_counted(void **state)
+static void inherited_blocks_come_where_they_are_wanted_and_are_not_counted(void **state)
 {
 	struct map m = make_map(2, CELL_GRANULE_GLIBC);
 	struct live_map map;
@@ -288,22 +266,19 @@ inherited_blocks_come_where_they_are_wanted_and_are_not_counted(void **state)
 	live_map_release(&map);
 }
 
-static void
-spilled_blocks_have_the_address_they_have(void **state)
+static void spilled_blocks_have_the_address_they_have(void **state)
 {
 	struct map m = make_map(2, CELL_GRANULE_GLIBC);
 	uint64_t *level = pages(PAGE * 8);
-	struct cell_spilled *slots =
-	    (void *)((uint8_t *)level + CELL_SPILL_HEAD_BYTES);
+	struct cell_spilled *slots = (void *)((uint8_t *)level + CELL_SPILL_HEAD_BYTES);
 	struct live_map map;
 	struct seen seen;
 
 	(void)state;
 	*level = CELL_SPILL_FIRST_BITS;
 	m.levels[0] = at(level);
-	slots[3] = (struct cell_spilled){.address = BASE + 8,
-	    .cell = cell_make(0, 10, CELL_LARGE, 4),
-	    .size = 8};
+	slots[3] = (struct cell_spilled){
+	    .address = BASE + 8, .cell = cell_make(0, 10, CELL_LARGE, 4), .size = 8};
 	slots[4] = slots[3];
 	slots[4].address = 1;         /* free again */
 	slots[5].address = BASE + 24; /* claimed, not filled yet */
@@ -320,20 +295,16 @@ spilled_blocks_have_the_address_they_have(void **state)
 	live_map_release(&map);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_cell_gives_back_what_was_put_into_it),
 	    cmocka_unit_test(addresses_are_exact_at_both_halves_of_a_granule),
 	    cmocka_unit_test(a_list_has_the_blocks_and_no_counts),
-	    cmocka_unit_test(
-	        a_granule_of_16_bytes_has_its_address_from_its_place),
-	    cmocka_unit_test(
-	        version_1_has_all_bits_of_a_birth_and_no_exact_addresses),
+	    cmocka_unit_test(a_granule_of_16_bytes_has_its_address_from_its_place),
+	    cmocka_unit_test(version_1_has_all_bits_of_a_birth_and_no_exact_addresses),
 	    cmocka_unit_test(versions_to_come_are_not_guessed),
-	    cmocka_unit_test(
-	        inherited_blocks_come_where_they_are_wanted_and_are_not_counted),
+	    cmocka_unit_test(inherited_blocks_come_where_they_are_wanted_and_are_not_counted),
 	    cmocka_unit_test(spilled_blocks_have_the_address_they_have),
 	};
 

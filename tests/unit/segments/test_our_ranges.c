@@ -23,33 +23,28 @@ enum { PAGE = 4096, ROOM = 16 };
 static struct ours_entry *table;
 static struct seg_header header;
 
-static void *
-map(int flags, int fd, size_t pages)
+static void *map(int flags, int fd, size_t pages)
 {
-	void *p =
-	    mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, flags, fd, 0);
+	void *p = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, flags, fd, 0);
 
 	assert_ptr_not_equal(p, MAP_FAILED);
 	return p;
 }
 
-static int
-start_over(void **state)
+static int start_over(void **state)
 {
 	char *p = map(MAP_PRIVATE | MAP_ANONYMOUS, -1, 2);
 
 	(void)state;
 	table = (void *)(p + PAGE - 64);
-	header = (struct seg_header){
-	    .ours_table = (uint64_t)(uintptr_t)table, .ours_entries = ROOM};
+	header =
+	    (struct seg_header){.ours_table = (uint64_t)(uintptr_t)table, .ours_entries = ROOM};
 	return 0;
 }
 
-static void
-put(size_t i, uint64_t start, uint64_t end, enum ours_kind kind)
+static void put(size_t i, uint64_t start, uint64_t end, enum ours_kind kind)
 {
-	table[i] = (struct ours_entry){
-	    .start = start, .end = end, .kind = kind, .sequence = 2};
+	table[i] = (struct ours_entry){.start = start, .end = end, .kind = kind, .sequence = 2};
 }
 
 struct seen {
@@ -57,8 +52,7 @@ struct seen {
 	size_t count;
 };
 
-static int
-note(uint64_t start, uint64_t end, void *arg)
+static int note(uint64_t start, uint64_t end, void *arg)
 {
 	struct seen *s = arg;
 
@@ -69,8 +63,7 @@ note(uint64_t start, uint64_t end, void *arg)
 	return 0;
 }
 
-static int
-read_ranges(struct seen *seen, struct our_ranges *r)
+static int read_ranges(struct seen *seen, struct our_ranges *r)
 {
 	struct forked_copy copy = forked_copy_start(NULL);
 	int err;
@@ -82,8 +75,7 @@ read_ranges(struct seen *seen, struct our_ranges *r)
 	return err;
 }
 
-static void
-entries_in_use_are_told(void **state)
+static void entries_in_use_are_told(void **state)
 {
 	struct our_ranges r;
 	struct seen seen;
@@ -100,8 +92,7 @@ entries_in_use_are_told(void **state)
 	assert_int_equal(seen.starts[1], 0x5000);
 }
 
-static void
-an_entry_that_is_being_changed_is_not_believed(void **state)
+static void an_entry_that_is_being_changed_is_not_believed(void **state)
 {
 	struct our_ranges r;
 	struct seen seen;
@@ -113,8 +104,7 @@ an_entry_that_is_being_changed_is_not_believed(void **state)
 	assert_int_equal(seen.count, 0);
 }
 
-static void
-what_cannot_be_is_left_out(void **state)
+static void what_cannot_be_is_left_out(void **state)
 {
 	struct our_ranges r;
 	struct seen seen;
@@ -130,8 +120,7 @@ what_cannot_be_is_left_out(void **state)
 	assert_true(r.is_partial);
 }
 
-static void
-losses_of_the_collector_are_told(void **state)
+static void losses_of_the_collector_are_told(void **state)
 {
 	struct our_ranges r;
 	struct seen seen;
@@ -142,8 +131,7 @@ losses_of_the_collector_are_told(void **state)
 	assert_true(r.is_partial);
 }
 
-static void
-older_and_other_collectors_are_refused(void **state)
+static void older_and_other_collectors_are_refused(void **state)
 {
 	struct our_ranges r;
 	struct seen seen;
@@ -156,8 +144,7 @@ older_and_other_collectors_are_refused(void **state)
 	assert_int_equal(read_ranges(&seen, &r), -ENOTSUP);
 }
 
-static void
-a_table_that_is_not_there_is_harmless(void **state)
+static void a_table_that_is_not_there_is_harmless(void **state)
 {
 	struct our_ranges r;
 	struct seen seen;
@@ -171,8 +158,7 @@ a_table_that_is_not_there_is_harmless(void **state)
 	assert_int_equal(seen.count, 0);
 }
 
-static void
-all_mappings_of_its_files_are_told(void **state)
+static void all_mappings_of_its_files_are_told(void **state)
 {
 	int own = memfd_create("own", MFD_CLOEXEC);
 	int control = memfd_create("control", MFD_CLOEXEC);
@@ -190,8 +176,7 @@ all_mappings_of_its_files_are_told(void **state)
 	b = map(MAP_SHARED, other, 1);
 	c = map(MAP_SHARED, own, 1);
 	header.own_address = (uint64_t)(uintptr_t)(a + PAGE + 8);
-	header.control_address =
-	    (uint64_t)(uintptr_t)map(MAP_SHARED, control, 1);
+	header.control_address = (uint64_t)(uintptr_t)map(MAP_SHARED, control, 1);
 	assert_int_equal(read_ranges(&seen, &r), 0);
 	assert_int_equal(seen.count, 3);
 	for (size_t i = 0; i < 3; i++)
@@ -209,22 +194,16 @@ all_mappings_of_its_files_are_told(void **state)
 	close(other);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(entries_in_use_are_told, start_over),
-	    cmocka_unit_test_setup(
-	        an_entry_that_is_being_changed_is_not_believed, start_over),
+	    cmocka_unit_test_setup(an_entry_that_is_being_changed_is_not_believed, start_over),
 	    cmocka_unit_test_setup(what_cannot_be_is_left_out, start_over),
-	    cmocka_unit_test_setup(
-	        losses_of_the_collector_are_told, start_over),
-	    cmocka_unit_test_setup(
-	        older_and_other_collectors_are_refused, start_over),
-	    cmocka_unit_test_setup(
-	        a_table_that_is_not_there_is_harmless, start_over),
-	    cmocka_unit_test_setup(
-	        all_mappings_of_its_files_are_told, start_over),
+	    cmocka_unit_test_setup(losses_of_the_collector_are_told, start_over),
+	    cmocka_unit_test_setup(older_and_other_collectors_are_refused, start_over),
+	    cmocka_unit_test_setup(a_table_that_is_not_there_is_harmless, start_over),
+	    cmocka_unit_test_setup(all_mappings_of_its_files_are_told, start_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

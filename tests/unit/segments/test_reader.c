@@ -17,13 +17,11 @@
 #include "session/load/session.h"
 
 static const uint64_t deep[] = {MKSEG_FRAME(1, 0x1010), MKSEG_FRAME(1, 0x1020),
-    MKSEG_FRAME(1, 0x1030), MKSEG_FRAME(1, 0x1040), MKSEG_FRAME(1, 0x1050),
-    MKSEG_FRAME(1, 0x1060), MKSEG_FRAME(1, 0x1070), MKSEG_FRAME(1, 0x1080),
-    MKSEG_FRAME(1, 0x1090)};
+    MKSEG_FRAME(1, 0x1030), MKSEG_FRAME(1, 0x1040), MKSEG_FRAME(1, 0x1050), MKSEG_FRAME(1, 0x1060),
+    MKSEG_FRAME(1, 0x1070), MKSEG_FRAME(1, 0x1080), MKSEG_FRAME(1, 0x1090)};
 
 /* A segment with a bit of everything; *ret is for free(). */
-static void *
-small_segment(size_t *ret_len)
+static void *small_segment(size_t *ret_len)
 {
 	struct mkseg *m = mkseg_new();
 	void *bytes;
@@ -42,8 +40,7 @@ small_segment(size_t *ret_len)
 	return bytes;
 }
 
-static struct segment *
-read_own(const void *bytes, size_t len)
+static struct segment *read_own(const void *bytes, size_t len)
 {
 	struct segment *seg;
 	struct segfile *f;
@@ -54,25 +51,21 @@ read_own(const void *bytes, size_t len)
 	return seg;
 }
 
-static void
-foreign_bytes_are_no_segment(void **state)
+static void foreign_bytes_are_no_segment(void **state)
 {
 	uint8_t bytes[8192];
 	struct segfile *f;
 
 	(void)state;
 	memset(bytes, 'x', sizeof(bytes));
-	assert_int_equal(
-	    segfile_open_bytes(bytes, sizeof(bytes), &f, NULL), -EINVAL);
+	assert_int_equal(segfile_open_bytes(bytes, sizeof(bytes), &f, NULL), -EINVAL);
 	assert_int_equal(segfile_open_bytes(bytes, 3, &f, NULL), -EINVAL);
 	memset(bytes, 0, sizeof(bytes));
-	assert_int_equal(
-	    segfile_open_bytes(bytes, sizeof(bytes), &f, NULL), -ENODATA);
+	assert_int_equal(segfile_open_bytes(bytes, sizeof(bytes), &f, NULL), -ENODATA);
 	assert_int_equal(segfile_open_bytes(bytes, 0, &f, NULL), -ENODATA);
 }
 
-static void
-other_version_is_told_apart(void **state)
+static void other_version_is_told_apart(void **state)
 {
 	size_t len;
 	uint8_t *bytes = small_segment(&len);
@@ -81,29 +74,24 @@ other_version_is_told_apart(void **state)
 	struct segfile *f;
 
 	(void)state;
-	memcpy(bytes + offsetof(struct seg_header, version), &version,
-	    sizeof(version));
+	memcpy(bytes + offsetof(struct seg_header, version), &version, sizeof(version));
 	assert_int_equal(segfile_open_bytes(bytes, len, &f, &where), -ENOTSUP);
 	assert_non_null(strstr(where.text, "version 4"));
 	free(bytes);
 }
 
-static void
-a_fifo_or_directory_is_refused_at_once(void **state)
+static void a_fifo_or_directory_is_refused_at_once(void **state)
 {
 	struct segfile *f;
 
 	(void)state;
-	assert_int_equal(
-	    segfile_open(AT_FDCWD, "/dev/null", &f, NULL), -EINVAL);
+	assert_int_equal(segfile_open(AT_FDCWD, "/dev/null", &f, NULL), -EINVAL);
 	assert_int_equal(segfile_open(AT_FDCWD, "/", &f, NULL), -EISDIR);
-	assert_int_equal(
-	    segfile_open(AT_FDCWD, "/proc/none", &f, NULL), -ENOENT);
+	assert_int_equal(segfile_open(AT_FDCWD, "/proc/none", &f, NULL), -ENOENT);
 }
 
 /* A segment with one site whose blocks have births and who frees them. */
-static struct session *
-session_with_facts(uint32_t live_bytes)
+static struct session *session_with_facts(uint32_t live_bytes)
 {
 	struct mkseg *m = mkseg_new();
 	uint64_t frame = UINT64_C(0x1000);
@@ -134,8 +122,7 @@ session_with_facts(uint32_t live_bytes)
 	return s;
 }
 
-static void
-births_and_freers_of_a_site_are_read(void **state)
+static void births_and_freers_of_a_site_are_read(void **state)
 {
 	struct session *s = session_with_facts(sizeof(struct seg_live));
 	const struct process_site *site = &s->processes[0]->sites[0];
@@ -152,11 +139,9 @@ births_and_freers_of_a_site_are_read(void **state)
 	session_free(s);
 }
 
-static void
-rows_of_older_collectors_have_sizes_but_no_births(void **state)
+static void rows_of_older_collectors_have_sizes_but_no_births(void **state)
 {
-	struct session *s =
-	    session_with_facts(offsetof(struct seg_live, births));
+	struct session *s = session_with_facts(offsetof(struct seg_live, births));
 	const struct process_site *site = &s->processes[0]->sites[0];
 
 	(void)state;
@@ -166,8 +151,7 @@ rows_of_older_collectors_have_sizes_but_no_births(void **state)
 	session_free(s);
 }
 
-static void
-freers_of_two_sites_are_added_up(void **state)
+static void freers_of_two_sites_are_added_up(void **state)
 {
 	struct process_freers a = {{{1, 10}, {2, 5}, {3, 4}, {4, 1}}, 4};
 	const struct process_freers b = {{{2, 9}, {9, 3}}, 2};
@@ -184,8 +168,7 @@ freers_of_two_sites_are_added_up(void **state)
 }
 
 /* Every prefix: an error or a sound result, never more. */
-static void
-truncation_at_every_byte_is_survived(void **state)
+static void truncation_at_every_byte_is_survived(void **state)
 {
 	size_t len, sound = 0, step;
 	uint8_t *bytes = small_segment(&len);
@@ -210,8 +193,7 @@ truncation_at_every_byte_is_survived(void **state)
 	free(bytes);
 }
 
-static uint64_t
-next_random(uint64_t *x)
+static uint64_t next_random(uint64_t *x)
 {
 	*x ^= *x << 13;
 	*x ^= *x >> 7;
@@ -219,11 +201,10 @@ next_random(uint64_t *x)
 	return *x;
 }
 
-static void
-random_damage_is_survived(void **state)
+static void random_damage_is_survived(void **state)
 {
-	static const uint64_t nasty[] = {0, 1, 0xff, 0x7fffffff, 0xffffffff,
-	    0x8000000000000000, 0xffffffffffffffff, 0x1000, 0xfffffffffffffff8};
+	static const uint64_t nasty[] = {0, 1, 0xff, 0x7fffffff, 0xffffffff, 0x8000000000000000,
+	    0xffffffffffffffff, 0x1000, 0xfffffffffffffff8};
 	uint64_t x = 88172645463325252;
 	time_t start = time(NULL);
 	size_t len;
@@ -240,9 +221,8 @@ random_damage_is_survived(void **state)
 			/* half of them where the structure is */
 			size_t room = next_random(&x) % 2 ? len : 10240;
 			size_t at = next_random(&x) % (room - 8);
-			uint64_t v = next_random(&x) % 2
-			    ? next_random(&x)
-			    : nasty[next_random(&x) % 9];
+			uint64_t v =
+			    next_random(&x) % 2 ? next_random(&x) : nasty[next_random(&x) % 9];
 
 			at &= ~(size_t)3;
 			memcpy(copy + at, &v, next_random(&x) % 2 ? 8 : 4);
@@ -258,8 +238,7 @@ random_damage_is_survived(void **state)
 	free(bytes);
 }
 
-static void
-huge_counts_are_refused(void **state)
+static void huge_counts_are_refused(void **state)
 {
 	static const struct {
 		size_t offset;
@@ -278,19 +257,17 @@ huge_counts_are_refused(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint8_t *bytes = small_segment(&len);
 
-		memcpy(bytes + SEG_HEADER_BYTES + cases[i].offset,
-		    &cases[i].value, sizeof(uint32_t));
+		memcpy(
+		    bytes + SEG_HEADER_BYTES + cases[i].offset, &cases[i].value, sizeof(uint32_t));
 		assert_int_equal(segfile_open_bytes(bytes, len, &f, NULL), 0);
-		assert_int_equal(
-		    segfile_read(f, SEGFILE_OWN, &seg, NULL), -EBADMSG);
+		assert_int_equal(segfile_read(f, SEGFILE_OWN, &seg, NULL), -EBADMSG);
 		segfile_close(f);
 		free(bytes);
 	}
 }
 
 /* A thousand extents over the same bytes must not cost a thousand copies. */
-static void
-overlapping_extents_stay_within_the_bound(void **state)
+static void overlapping_extents_stay_within_the_bound(void **state)
 {
 	struct seg_header *h;
 	struct segment *seg;
@@ -306,10 +283,8 @@ overlapping_extents_stay_within_the_bound(void **state)
 	h->dir_offset = SEG_HEADER_BYTES;
 	h->dir_used = h->dir_capacity = (uint32_t)n;
 	for (size_t i = 0; i < n; i++) {
-		struct seg_extent x = {.kind = SEG_EXT_LEDGER,
-		    .row_bytes = 64,
-		    .count = 1 << 20,
-		    .offset = 1 << 20};
+		struct seg_extent x = {
+		    .kind = SEG_EXT_LEDGER, .row_bytes = 64, .count = 1 << 20, .offset = 1 << 20};
 
 		memcpy(bytes + SEG_HEADER_BYTES + i * sizeof(x), &x, sizeof(x));
 	}
@@ -319,8 +294,7 @@ overlapping_extents_stay_within_the_bound(void **state)
 	free(bytes);
 }
 
-static void
-half_written_directory_entries_are_skipped(void **state)
+static void half_written_directory_entries_are_skipped(void **state)
 {
 	size_t len;
 	uint8_t *bytes = small_segment(&len);
@@ -330,16 +304,14 @@ half_written_directory_entries_are_skipped(void **state)
 	(void)state;
 	memcpy(bytes + SEG_HEADER_BYTES, &none, sizeof(none));
 	/* entries begun beyond those that are complete */
-	memcpy(
-	    bytes + offsetof(struct seg_header, dir_used), &more, sizeof(more));
+	memcpy(bytes + offsetof(struct seg_header, dir_used), &more, sizeof(more));
 	seg = read_own(bytes, len);
 	assert_true(seg->extent_count > 0);
 	segment_copy_free(seg);
 	free(bytes);
 }
 
-static void
-compact_copy_says_the_same(void **state)
+static void compact_copy_says_the_same(void **state)
 {
 	size_t len, small_len;
 	uint8_t *bytes = small_segment(&len);
@@ -349,16 +321,14 @@ compact_copy_says_the_same(void **state)
 
 	(void)state;
 	assert_int_equal(segfile_open_bytes(bytes, len, &f, NULL), 0);
-	assert_int_equal(
-	    segfile_compact(f, SEGFILE_OWN, &small, &small_len, NULL), 0);
+	assert_int_equal(segfile_compact(f, SEGFILE_OWN, &small, &small_len, NULL), 0);
 	segfile_close(f);
 	assert_true(small_len < len / 2);
 	assert_int_equal(session_load_bytes(bytes, len, &a, NULL), 0);
 	assert_int_equal(session_load_bytes(small, small_len, &b, NULL), 0);
-	assert_int_equal(
-	    a->processes[0]->site_count, b->processes[0]->site_count);
-	assert_memory_equal(&a->processes[0]->totals, &b->processes[0]->totals,
-	    sizeof(a->processes[0]->totals));
+	assert_int_equal(a->processes[0]->site_count, b->processes[0]->site_count);
+	assert_memory_equal(
+	    &a->processes[0]->totals, &b->processes[0]->totals, sizeof(a->processes[0]->totals));
 	for (size_t i = 0; i < a->processes[0]->site_count; i++) {
 		const struct process_site *x = &a->processes[0]->sites[i];
 		const struct process_site *y = &b->processes[0]->sites[i];
@@ -367,14 +337,11 @@ compact_copy_says_the_same(void **state)
 		size_t n;
 
 		assert_int_equal(x->id, y->id);
-		assert_memory_equal(
-		    &x->figures, &y->figures, sizeof(x->figures));
-		n = stacks_frames(
-		    a->processes[0]->stacks, x->stack, one, 16, &flags);
+		assert_memory_equal(&x->figures, &y->figures, sizeof(x->figures));
+		n = stacks_frames(a->processes[0]->stacks, x->stack, one, 16, &flags);
 		assert_int_equal(n, i + 1);
-		assert_int_equal(n,
-		    stacks_frames(
-		        b->processes[0]->stacks, y->stack, two, 16, &flags));
+		assert_int_equal(
+		    n, stacks_frames(b->processes[0]->stacks, y->stack, two, 16, &flags));
 		assert_memory_equal(one, two, n * sizeof(one[0]));
 		assert_memory_equal(one, deep, n * sizeof(one[0]));
 	}
@@ -385,8 +352,7 @@ compact_copy_says_the_same(void **state)
 	free(bytes);
 }
 
-static void
-compact_copy_of_a_compact_copy_is_the_same_bytes(void **state)
+static void compact_copy_of_a_compact_copy_is_the_same_bytes(void **state)
 {
 	size_t len, one_len, two_len;
 	uint8_t *bytes = small_segment(&len);
@@ -406,8 +372,7 @@ compact_copy_of_a_compact_copy_is_the_same_bytes(void **state)
 	free(bytes);
 }
 
-static void
-snapshot_mark_survives_the_copy(void **state)
+static void snapshot_mark_survives_the_copy(void **state)
 {
 	size_t len, small_len;
 	uint8_t *bytes = small_segment(&len);
@@ -422,15 +387,13 @@ snapshot_mark_survives_the_copy(void **state)
 	assert_int_equal(session_load_bytes(small, small_len, &s, NULL), 0);
 	assert_true(s->processes[0]->is_snapshot);
 	assert_int_equal(s->processes[0]->end, PROCESS_RUNNING);
-	assert_string_equal(
-	    s->processes[0]->marks[0].label, "before the storm");
+	assert_string_equal(s->processes[0]->marks[0].label, "before the storm");
 	session_free(s);
 	free(small);
 	free(bytes);
 }
 
-static void
-sparse_file_is_read_without_filling_its_holes(void **state)
+static void sparse_file_is_read_without_filling_its_holes(void **state)
 {
 	size_t len;
 	uint8_t *bytes = small_segment(&len);
@@ -457,8 +420,7 @@ sparse_file_is_read_without_filling_its_holes(void **state)
 	free(bytes);
 }
 
-static void
-file_cut_while_open_is_an_error(void **state)
+static void file_cut_while_open_is_an_error(void **state)
 {
 	size_t len;
 	uint8_t *bytes = small_segment(&len);
@@ -479,8 +441,7 @@ file_cut_while_open_is_an_error(void **state)
 	free(bytes);
 }
 
-static void
-every_loss_has_a_name_of_its_own(void **state)
+static void every_loss_has_a_name_of_its_own(void **state)
 {
 	const struct losses_name *names;
 	size_t n;
@@ -498,8 +459,7 @@ every_loss_has_a_name_of_its_own(void **state)
 	assert_non_null(losses_inert(12345));
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(foreign_bytes_are_no_segment),

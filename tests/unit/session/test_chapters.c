@@ -43,16 +43,14 @@ enum { FLAG = 256 };
 
 static char folder[64];
 
-static int
-make_folder(void **state)
+static int make_folder(void **state)
 {
 	(void)state;
 	strcpy(folder, "/tmp/seep-chapters.XXXXXX");
 	return mkdtemp(folder) ? 0 : -1;
 }
 
-static int
-empty_folder(void **state)
+static int empty_folder(void **state)
 {
 	struct chapter_entry *all;
 	char path[160];
@@ -69,15 +67,13 @@ empty_folder(void **state)
 	return 0;
 }
 
-static int
-remove_folder(void **state)
+static int remove_folder(void **state)
 {
 	(void)empty_folder(state);
 	return rmdir(folder);
 }
 
-static void *
-segment_of(const struct state *x, size_t *ret_len, struct seg_header *ret)
+static void *segment_of(const struct state *x, size_t *ret_len, struct seg_header *ret)
 {
 	const uint64_t frame = MKSEG_FRAME(1, 0x1000);
 	struct mkseg *m = mkseg_new();
@@ -85,8 +81,7 @@ segment_of(const struct state *x, size_t *ret_len, struct seg_header *ret)
 
 	memset(mkseg_header(m)->uuid, x->uuid, 16);
 	mkseg_header(m)->pid = x->pid;
-	mkseg_book(
-	    m, 0, mkseg_stack(m, &frame, 1), x->allocations, 16, x->frees);
+	mkseg_book(m, 0, mkseg_stack(m, &frame, 1), x->allocations, 16, x->frees);
 	bytes = mkseg_finish(m, ret_len);
 	memcpy(ret, bytes, sizeof(*ret));
 	mkseg_free(m);
@@ -94,9 +89,8 @@ segment_of(const struct state *x, size_t *ret_len, struct seg_header *ret)
 }
 
 /* The items of one process at one moment. */
-static void
-put_point(struct codec_out *out, uint64_t number, const struct state *x,
-    const struct seg_header *h)
+static void put_point(
+    struct codec_out *out, uint64_t number, const struct state *x, const struct seg_header *h)
 {
 	struct codec_out body = {0};
 	uint64_t words[HEADER_WORDS];
@@ -124,12 +118,9 @@ put_point(struct codec_out *out, uint64_t number, const struct state *x,
 	codec_release(&body);
 }
 
-static void
-put_reading(
-    struct recording_writer *w, const struct seg_header *h, uint64_t time_ns)
+static void put_reading(struct recording_writer *w, const struct seg_header *h, uint64_t time_ns)
 {
-	struct residence_site site = {
-	    .id = 1, .blocks = 1, .live = 16, .holds = time_ns};
+	struct residence_site site = {.id = 1, .blocks = 1, .live = 16, .holds = time_ns};
 	const struct residence r = {.page_bytes = 4096,
 	    .time_ns = time_ns,
 	    .rss_bytes = time_ns,
@@ -140,15 +131,14 @@ put_reading(
 	size_t len;
 
 	assert_int_equal(rss_account_encode(&r, &bytes, &len), 0);
-	assert_int_equal(recording_append_packed(w, RECORDING_RESIDENCE,
-	                     h->uuid, sizeof(h->uuid), bytes, len, 1),
+	assert_int_equal(recording_append_packed(
+	                     w, RECORDING_RESIDENCE, h->uuid, sizeof(h->uuid), bytes, len, 1),
 	    0);
 	free(bytes);
 }
 
 /* Processes with points come in the order of time. */
-static void
-write_chapter(uint64_t start_s, const struct state *list, size_t count)
+static void write_chapter(uint64_t start_s, const struct state *list, size_t count)
 {
 	char name[] = "true", *const command[] = {name, NULL};
 	const struct meta about = {.version = "0",
@@ -163,11 +153,9 @@ write_chapter(uint64_t start_s, const struct state *list, size_t count)
 	assert_int_equal(chapter_begin(folder, start_s * S, &c), 0);
 	assert_int_equal(meta_write(&about, chapter_writer(c)), 0);
 	for (size_t i = 0; i < count; i++) {
-		const struct recording_segment head = {
-		    .end_kind = list[i].end % FLAG,
+		const struct recording_segment head = {.end_kind = list[i].end % FLAG,
 		    .exit_status = -1,
-		    .signal =
-		        list[i].end % FLAG == RECORDING_END_KILLED ? 9 : 0,
+		    .signal = list[i].end % FLAG == RECORDING_END_KILLED ? 9 : 0,
 		    .flags = list[i].end / FLAG,
 		    .owner = list[i].owner};
 		struct seg_header h;
@@ -175,29 +163,25 @@ write_chapter(uint64_t start_s, const struct state *list, size_t count)
 		void *bytes = segment_of(&list[i], &len, &h);
 
 		if (!list[i].lacks_end_state)
-			assert_int_equal(recording_append(chapter_writer(c),
-			                     RECORDING_SEGMENT, &head,
-			                     sizeof(head), bytes, len),
+			assert_int_equal(recording_append(chapter_writer(c), RECORDING_SEGMENT,
+			                     &head, sizeof(head), bytes, len),
 			    0);
 		if (list[i].at_us)
 			put_point(&line, i + 1, &list[i], &h);
 		for (size_t k = 0; read_ns && k < 2; k++)
 			if (read_ns[i][k])
-				put_reading(
-				    chapter_writer(c), &h, read_ns[i][k]);
+				put_reading(chapter_writer(c), &h, read_ns[i][k]);
 		free(bytes);
 	}
 	if (line.len > 0)
-		assert_int_equal(
-		    recording_append_packed(chapter_writer(c), RECORDING_LINE,
-		        NULL, 0, line.bytes, line.len, 1),
+		assert_int_equal(recording_append_packed(chapter_writer(c), RECORDING_LINE, NULL, 0,
+		                     line.bytes, line.len, 1),
 		    0);
 	codec_release(&line);
 	assert_int_equal(chapter_finish(c), 0);
 }
 
-static struct session *
-load(void)
+static struct session *load(void)
 {
 	struct session *s = NULL;
 	struct fault where = {""};
@@ -207,12 +191,10 @@ load(void)
 	return s;
 }
 
-static const struct process *
-find(const struct session *s, uint8_t uuid, uint64_t owner)
+static const struct process *find(const struct session *s, uint8_t uuid, uint64_t owner)
 {
 	for (size_t i = 0; i < s->count; i++)
-		if (s->processes[i]->header.uuid[0] == uuid &&
-		    s->processes[i]->owner == owner)
+		if (s->processes[i]->header.uuid[0] == uuid && s->processes[i]->owner == owner)
 			return s->processes[i];
 	return NULL;
 }
@@ -220,12 +202,10 @@ find(const struct session *s, uint8_t uuid, uint64_t owner)
 #define WRITE(start_s, ...) \
 	do { \
 		const struct state states[] = {__VA_ARGS__}; \
-		write_chapter( \
-		    start_s, states, sizeof(states) / sizeof(states[0])); \
+		write_chapter(start_s, states, sizeof(states) / sizeof(states[0])); \
 	} while (0)
 
-static void
-the_last_chapter_has_the_counters(void **state)
+static void the_last_chapter_has_the_counters(void **state)
 {
 	const struct process *p;
 	struct session *s;
@@ -249,8 +229,7 @@ the_last_chapter_has_the_counters(void **state)
 }
 
 /* The flag means something for a killed process alone. */
-static void
-lack_of_memory_is_part_of_the_end(void **state)
+static void lack_of_memory_is_part_of_the_end(void **state)
 {
 	struct session *s;
 
@@ -269,8 +248,7 @@ lack_of_memory_is_part_of_the_end(void **state)
 	session_free(s);
 }
 
-static void
-another_owner_or_pid_is_another_process(void **state)
+static void another_owner_or_pid_is_another_process(void **state)
 {
 	struct session *s;
 
@@ -285,30 +263,25 @@ another_owner_or_pid_is_another_process(void **state)
 }
 
 /* All readings of a process, in their order. */
-static void
-readings_are(const struct process *p, size_t count, const uint64_t *times)
+static void readings_are(const struct process *p, size_t count, const uint64_t *times)
 {
 	assert_non_null(p);
 	assert_non_null(p->residence);
 	assert_int_equal(p->earlier_count + 1, count);
 	for (size_t i = 0; i < count; i++) {
-		const struct residence *r =
-		    i < p->earlier_count ? &p->earlier[i] : p->residence;
+		const struct residence *r = i < p->earlier_count ? &p->earlier[i] : p->residence;
 
 		assert_int_equal(r->time_ns, times[i]);
 		assert_int_equal(rss_account_find(r, 1)->holds, times[i]);
 	}
 }
 
-static void
-readings_of_all_chapters_are_one_course(void **state)
+static void readings_of_all_chapters_are_one_course(void **state)
 {
 	const uint64_t both[] = {1000, 2000, 3000, 4000};
 	/* of two chapters; of the first; of the second; cut off; ended before */
-	static const uint64_t first[][2] = {
-	    {2000, 1000}, {1000}, {0}, {1000, 2000}, {1000}};
-	static const uint64_t second[][2] = {
-	    {3000, 4000}, {0}, {1000, 2000}, {3000, 4000}};
+	static const uint64_t first[][2] = {{2000, 1000}, {1000}, {0}, {1000, 2000}, {1000}};
+	static const uint64_t second[][2] = {{3000, 4000}, {0}, {1000, 2000}, {3000, 4000}};
 	struct session *s;
 
 	(void)state;
@@ -335,8 +308,7 @@ readings_of_all_chapters_are_one_course(void **state)
 	session_free(s);
 }
 
-static void
-two_of_one_chapter_stay_two(void **state)
+static void two_of_one_chapter_stay_two(void **state)
 {
 	struct session *s;
 
@@ -348,8 +320,7 @@ two_of_one_chapter_stay_two(void **state)
 	session_free(s);
 }
 
-static void
-counters_never_go_back(void **state)
+static void counters_never_go_back(void **state)
 {
 	struct session *s;
 
@@ -367,8 +338,7 @@ counters_never_go_back(void **state)
 	session_free(s);
 }
 
-static void
-who_ran_and_is_not_known_any_more_has_an_unknown_end(void **state)
+static void who_ran_and_is_not_known_any_more_has_an_unknown_end(void **state)
 {
 	struct session *s;
 
@@ -382,8 +352,7 @@ who_ran_and_is_not_known_any_more_has_an_unknown_end(void **state)
 	session_free(s);
 }
 
-static void
-time_goes_on_with_gaps_and_never_back(void **state)
+static void time_goes_on_with_gaps_and_never_back(void **state)
 {
 	const struct process *p;
 	struct session *s;
@@ -394,8 +363,7 @@ time_goes_on_with_gaps_and_never_back(void **state)
 	/* the clock was set back by an hour */
 	WRITE(100, {1, 10, 1, 30, 0, RECORDING_END_RUNNING, false, 900});
 	/* and is off by centuries */
-	WRITE(UINT64_C(17000000000),
-	    {1, 10, 1, 40, 0, RECORDING_END_EXITED, false, 100});
+	WRITE(UINT64_C(17000000000), {1, 10, 1, 40, 0, RECORDING_END_EXITED, false, 100});
 	s = load();
 	assert_int_equal(s->count, 1);
 	p = s->processes[0];
@@ -410,8 +378,7 @@ time_goes_on_with_gaps_and_never_back(void **state)
 }
 
 /* Random histories against a list of what is to be expected. */
-static void
-any_history_has_the_last_counters_of_each(void **state)
+static void any_history_has_the_last_counters_of_each(void **state)
 {
 	enum { PROCESSES = 6, CHAPTERS = 7 };
 	uint64_t seed = 88172645463325252u;
@@ -440,8 +407,7 @@ any_history_has_the_last_counters_of_each(void **state)
 				if (seed % 3 == 0)
 					continue; /* nobody saw it */
 				now[i].allocations += seed % 1000;
-				now[i].frees +=
-				    now[i].allocations > now[i].frees
+				now[i].frees += now[i].allocations > now[i].frees
 				    ? seed % (now[i].allocations - now[i].frees)
 				    : 0;
 				/* owners share a uuid: a line cannot tell */
@@ -454,22 +420,18 @@ any_history_has_the_last_counters_of_each(void **state)
 		}
 		s = load();
 		for (int i = 0; i < PROCESSES; i++) {
-			const struct process *p =
-			    find(s, now[i].uuid, now[i].owner);
+			const struct process *p = find(s, now[i].uuid, now[i].owner);
 
 			count += known[i];
 			assert_true(!known[i] == !p);
 			if (!p)
 				continue;
-			assert_int_equal(
-			    p->totals.allocations, now[i].allocations);
+			assert_int_equal(p->totals.allocations, now[i].allocations);
 			assert_int_equal(p->totals.frees, now[i].frees);
 			if (i % 2 == 0 && p->point_count > points[i])
-				fail_msg("%zu points, not %zu", p->point_count,
-				    points[i]);
+				fail_msg("%zu points, not %zu", p->point_count, points[i]);
 			for (size_t k = 1; k < p->point_count; k++)
-				assert_true(p->points[k].time_us >=
-				    p->points[k - 1].time_us);
+				assert_true(p->points[k].time_us >= p->points[k - 1].time_us);
 		}
 		assert_int_equal(s->count, count);
 		session_free(s);
@@ -477,28 +439,19 @@ any_history_has_the_last_counters_of_each(void **state)
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_teardown(
-	        the_last_chapter_has_the_counters, empty_folder),
-	    cmocka_unit_test_teardown(
-	        lack_of_memory_is_part_of_the_end, empty_folder),
-	    cmocka_unit_test_teardown(
-	        another_owner_or_pid_is_another_process, empty_folder),
-	    cmocka_unit_test_teardown(
-	        readings_of_all_chapters_are_one_course, empty_folder),
-	    cmocka_unit_test_teardown(
-	        two_of_one_chapter_stay_two, empty_folder),
+	    cmocka_unit_test_teardown(the_last_chapter_has_the_counters, empty_folder),
+	    cmocka_unit_test_teardown(lack_of_memory_is_part_of_the_end, empty_folder),
+	    cmocka_unit_test_teardown(another_owner_or_pid_is_another_process, empty_folder),
+	    cmocka_unit_test_teardown(readings_of_all_chapters_are_one_course, empty_folder),
+	    cmocka_unit_test_teardown(two_of_one_chapter_stay_two, empty_folder),
 	    cmocka_unit_test_teardown(counters_never_go_back, empty_folder),
 	    cmocka_unit_test_teardown(
-	        who_ran_and_is_not_known_any_more_has_an_unknown_end,
-	        empty_folder),
-	    cmocka_unit_test_teardown(
-	        time_goes_on_with_gaps_and_never_back, empty_folder),
-	    cmocka_unit_test_teardown(
-	        any_history_has_the_last_counters_of_each, empty_folder),
+	        who_ran_and_is_not_known_any_more_has_an_unknown_end, empty_folder),
+	    cmocka_unit_test_teardown(time_goes_on_with_gaps_and_never_back, empty_folder),
+	    cmocka_unit_test_teardown(any_history_has_the_last_counters_of_each, empty_folder),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -21,8 +21,7 @@ enum { ENTRIES = 12, ENTRY_EVENTS = 7000, LONG_LIVED = 400, SHORT = 40 };
 
 static uint64_t state = 88172645463325252;
 
-static uint32_t
-chance(uint32_t below)
+static uint32_t chance(uint32_t below)
 {
 	state ^= state << 13;
 	state ^= state >> 7;
@@ -37,8 +36,7 @@ struct maker {
 	uint32_t kept[LONG_LIVED], recent[SHORT];
 };
 
-static uint32_t
-add(struct maker *m, struct logcode *c, uint64_t word)
+static uint32_t add(struct maker *m, struct logcode *c, uint64_t word)
 {
 	uint32_t name;
 
@@ -60,15 +58,13 @@ add(struct maker *m, struct logcode *c, uint64_t word)
 	return name;
 }
 
-static uint32_t
-add_alloc(struct maker *m, struct logcode *c)
+static uint32_t add_alloc(struct maker *m, struct logcode *c)
 {
 	return add(m, c, log_alloc_word(1 + chance(20), chance(5000)));
 }
 
 /* Frees, resizes or keeps the block in a slot. */
-static void
-turn(struct maker *m, struct logcode *c, uint32_t *slot)
+static void turn(struct maker *m, struct logcode *c, uint32_t *slot)
 {
 	/* the words of one event are in one chunk */
 	if (m->index >= LOG_CHUNK_WORDS - 10)
@@ -83,8 +79,7 @@ turn(struct maker *m, struct logcode *c, uint32_t *slot)
 	*slot = add_alloc(m, c);
 }
 
-static void
-make_entry(struct maker *m, struct logcode *c)
+static void make_entry(struct maker *m, struct logcode *c)
 {
 	memset(c, 0, sizeof(*c));
 	c->head.version = LOGCODE_VERSION;
@@ -103,8 +98,7 @@ make_entry(struct maker *m, struct logcode *c)
 	c->head.last_tick = m->tick;
 }
 
-static void
-make_log(struct logcode log[ENTRIES])
+static void make_log(struct logcode log[ENTRIES])
 {
 	struct maker m = {.number = 1, .index = LOG_FIRST};
 
@@ -112,16 +106,14 @@ make_log(struct logcode log[ENTRIES])
 		make_entry(&m, &log[i]);
 }
 
-static void
-release_log(struct logcode log[ENTRIES])
+static void release_log(struct logcode log[ENTRIES])
 {
 	for (int i = 0; i < ENTRIES; i++)
 		logcode_release(&log[i]);
 }
 
 /* The index as a reader gets it; `bytes` for free(). */
-static bool
-index_of(const struct logcode *c, unsigned char **bytes, struct logindex *ret)
+static bool index_of(const struct logcode *c, unsigned char **bytes, struct logindex *ret)
 {
 	struct logindex_head head;
 	unsigned char *rest = NULL;
@@ -141,8 +133,7 @@ index_of(const struct logcode *c, unsigned char **bytes, struct logindex *ret)
 	return true;
 }
 
-static struct events *
-begin(events_each *each, void *context)
+static struct events *begin(events_each *each, void *context)
 {
 	struct events *e;
 
@@ -151,8 +142,7 @@ begin(events_each *each, void *context)
 	return e;
 }
 
-static void
-assert_same(const struct events *a, const struct events *b)
+static void assert_same(const struct events *a, const struct events *b)
 {
 	const uint8_t uuid[16] = {7};
 	struct events_process x, y;
@@ -165,8 +155,7 @@ assert_same(const struct events *a, const struct events *b)
 	assert_memory_equal(&x.sums, &y.sums, sizeof(x.sums));
 	assert_int_equal(x.blocks->count, y.blocks->count);
 	while ((block = logblocks_next(x.blocks, &at))) {
-		const struct logblocks_block *other =
-		    logblocks_find(y.blocks, block->name);
+		const struct logblocks_block *other = logblocks_find(y.blocks, block->name);
 
 		assert_non_null(other);
 		assert_int_equal(block->site, other->site);
@@ -176,14 +165,11 @@ assert_same(const struct events *a, const struct events *b)
 	at = 0;
 	while ((row = logsites_next(x.sites, &at)))
 		assert_memory_equal(row,
-		    logsites_row(
-		        (struct logsites *)(uintptr_t)y.sites, row->site),
-		    sizeof(*row));
+		    logsites_row((struct logsites *)(uintptr_t)y.sites, row->site), sizeof(*row));
 	assert_int_equal(x.sites->count, y.sites->count);
 }
 
-static void
-an_index_says_what_its_entry_says(void **unused)
+static void an_index_says_what_its_entry_says(void **unused)
 {
 	struct logcode log[ENTRIES];
 
@@ -216,8 +202,7 @@ an_index_says_what_its_entry_says(void **unused)
 }
 
 /* An index that is large, or of words that contradict each other. */
-static void
-no_index_where_it_would_not_help(void **unused)
+static void no_index_where_it_would_not_help(void **unused)
 {
 	struct maker m = {.number = 1, .index = LOG_FIRST};
 	struct logindex_head head;
@@ -243,8 +228,7 @@ no_index_where_it_would_not_help(void **unused)
 	logcode_release(&c);
 }
 
-static void
-an_index_with_odd_lengths_is_refused(void **unused)
+static void an_index_with_odd_lengths_is_refused(void **unused)
 {
 	struct logcode log[ENTRIES];
 	struct logindex x;
@@ -256,8 +240,7 @@ an_index_with_odd_lengths_is_refused(void **unused)
 	make_log(log);
 	assert_true(index_of(&log[3], &bytes, &x));
 	len = sizeof(x.head) + x.head.sites * sizeof(*x.sites) +
-	    (x.head.born + x.head.moved) * sizeof(*x.born) +
-	    x.head.gone * sizeof(*x.gone);
+	    (x.head.born + x.head.moved) * sizeof(*x.born) + x.head.gone * sizeof(*x.gone);
 	h = (void *)bytes;
 	assert_int_equal(logindex_open(&x, bytes, len), 0);
 	for (size_t cut = 0; cut < len; cut += 1 + len / 50)
@@ -274,24 +257,21 @@ an_index_with_odd_lengths_is_refused(void **unused)
 }
 
 /* Whatever an index says, applying it is safe. */
-static void
-a_hostile_index_does_no_harm(void **unused)
+static void a_hostile_index_does_no_harm(void **unused)
 {
-	struct logindex_site sites[3] = {{.site = UINT32_MAX,
-	                                     .allocated_bytes = UINT64_MAX,
-	                                     .frees = UINT64_MAX},
+	struct logindex_site sites[3] = {
+	    {.site = UINT32_MAX, .allocated_bytes = UINT64_MAX, .frees = UINT64_MAX},
 	    {.site = UINT32_MAX, .allocated_bytes = UINT64_MAX}, {.site = 0}};
-	struct logindex_block born[3] = {{.name = 0, .size = UINT64_MAX},
-	    {.name = 9, .tick = UINT64_MAX}, {.name = 9}};
+	struct logindex_block born[3] = {
+	    {.name = 0, .size = UINT64_MAX}, {.name = 9, .tick = UINT64_MAX}, {.name = 9}};
 	struct logindex_block moved[2] = {{.name = 0}, {.name = UINT32_MAX}};
 	uint32_t gone[3] = {0, 9, UINT32_MAX};
-	const struct logindex x = {
-	    .head = {.log = {.uuid = {7}, .last_tick = UINT64_MAX},
-	        .sites = 3,
-	        .born = 3,
-	        .moved = 2,
-	        .gone = 3,
-	        .lost = UINT64_MAX},
+	const struct logindex x = {.head = {.log = {.uuid = {7}, .last_tick = UINT64_MAX},
+	                               .sites = 3,
+	                               .born = 3,
+	                               .moved = 2,
+	                               .gone = 3,
+	                               .lost = UINT64_MAX},
 	    .sites = sites,
 	    .born = born,
 	    .moved = moved,
@@ -306,8 +286,7 @@ a_hostile_index_does_no_harm(void **unused)
 	assert_true(events_process(e, uuid, &p));
 	assert_int_equal(p.blocks->count, 2);
 	assert_int_equal(p.sums.lost, UINT64_MAX);
-	assert_int_equal(
-	    events_time_ms(&x.head.log, UINT64_MAX, 0), UINT64_MAX / 1000000);
+	assert_int_equal(events_time_ms(&x.head.log, UINT64_MAX, 0), UINT64_MAX / 1000000);
 	events_free(e);
 }
 
@@ -317,8 +296,7 @@ struct listener {
 	int64_t live;
 };
 
-static int
-listen(void *context, const struct events_event *ev)
+static int listen(void *context, const struct events_event *ev)
 {
 	struct listener *l = context;
 
@@ -329,8 +307,7 @@ listen(void *context, const struct events_event *ev)
 }
 
 /* Allocations and frees, with those that were left out. */
-static uint64_t
-seen(const struct events *e)
+static uint64_t seen(const struct events *e)
 {
 	const uint8_t uuid[16] = {7};
 	struct events_process p;
@@ -339,8 +316,7 @@ seen(const struct events *e)
 	return p.sums.allocations + p.sums.frees + p.sums.unlogged + p.left_out;
 }
 
-static void
-a_moment_is_the_same_with_and_without_the_index(void **unused)
+static void a_moment_is_the_same_with_and_without_the_index(void **unused)
 {
 	struct events *uncut = begin(NULL, NULL);
 	struct logcode log[ENTRIES];
@@ -352,8 +328,7 @@ a_moment_is_the_same_with_and_without_the_index(void **unused)
 		assert_int_equal(events_feed(uncut, &log[i]), 0);
 	whole = seen(uncut);
 	events_free(uncut);
-	for (uint64_t until = 0; until <= log[ENTRIES - 1].head.last_tick + 1;
-	     until += 3) {
+	for (uint64_t until = 0; until <= log[ENTRIES - 1].head.last_tick + 1; until += 3) {
 		struct listener l = {.until = until};
 		struct events *all = begin(listen, &l);
 		struct events *some = begin(NULL, NULL);
@@ -367,8 +342,7 @@ a_moment_is_the_same_with_and_without_the_index(void **unused)
 			struct logindex x;
 
 			assert_int_equal(events_feed(all, &log[i]), 0);
-			if ((log[i].head.first_tick <= until &&
-			        log[i].head.last_tick > until) ||
+			if ((log[i].head.first_tick <= until && log[i].head.last_tick > until) ||
 			    !index_of(&log[i], &bytes, &x)) {
 				assert_int_equal(events_feed(some, &log[i]), 0);
 				continue;
@@ -384,8 +358,7 @@ a_moment_is_the_same_with_and_without_the_index(void **unused)
 		assert_int_equal(seen(all), whole);
 		assert_int_equal(seen(some), whole);
 		assert_true(events_process(some, uuid, &p));
-		assert_int_equal(
-		    p.is_whole, until >= log[ENTRIES - 1].head.last_tick);
+		assert_int_equal(p.is_whole, until >= log[ENTRIES - 1].head.last_tick);
 		assert_int_equal(l.live, p.blocks->count);
 		events_free(all);
 		events_free(some);
@@ -401,8 +374,7 @@ struct seen {
 	size_t count;
 };
 
-static int
-note_free(void *context, const struct events_event *ev)
+static int note_free(void *context, const struct events_event *ev)
 {
 	struct seen *s = context;
 
@@ -414,17 +386,14 @@ note_free(void *context, const struct events_event *ev)
 	return 0;
 }
 
-static void
-add_to(struct logcode *c, uint32_t thread, uint32_t number, uint32_t index)
+static void add_to(struct logcode *c, uint32_t thread, uint32_t number, uint32_t index)
 {
-	const struct logcode_run run = {
-	    .number = number, .index = index, .thread = thread};
+	const struct logcode_run run = {.number = number, .index = index, .thread = thread};
 
 	assert_int_equal(logcode_add_run(c, &run), 0);
 }
 
-static void
-allocations_of_the_same_thread_are_counted(void **unused)
+static void allocations_of_the_same_thread_are_counted(void **unused)
 {
 	const uint32_t first = (1u << LOG_INDEX_BITS) + LOG_FIRST;
 	const uint32_t other = (2u << LOG_INDEX_BITS) + LOG_FIRST;
@@ -459,13 +428,11 @@ allocations_of_the_same_thread_are_counted(void **unused)
 	logcode_release(&c);
 }
 
-static void
-percentiles_are_exact_to_a_sixteenth(void **unused)
+static void percentiles_are_exact_to_a_sixteenth(void **unused)
 {
 	struct process_id id = {.id = 1, .site = 0};
 	struct process_site site = {.id = 1};
-	struct process p = {
-	    .sites = &site, .site_count = 1, .ids = &id, .id_count = 1};
+	struct process p = {.sites = &site, .site_count = 1, .ids = &id, .id_count = 1};
 	struct process *list[] = {&p};
 	struct session s = {.processes = list, .count = 1};
 	const struct logcode_head head = {.version = 1};
@@ -509,13 +476,11 @@ percentiles_are_exact_to_a_sixteenth(void **unused)
 	lifetimes_free(l);
 }
 
-static void
-the_longest_lifetime_has_a_place(void **unused)
+static void the_longest_lifetime_has_a_place(void **unused)
 {
 	struct process_id id = {.id = 1, .site = 0};
 	struct process_site site = {.id = 1};
-	struct process p = {
-	    .sites = &site, .site_count = 1, .ids = &id, .id_count = 1};
+	struct process p = {.sites = &site, .site_count = 1, .ids = &id, .id_count = 1};
 	struct process *list[] = {&p};
 	struct session s = {.processes = list, .count = 1};
 	const struct logcode_head head = {.version = 1};
@@ -524,10 +489,8 @@ the_longest_lifetime_has_a_place(void **unused)
 	    .was_found = true,
 	    .old_site = 1,
 	    .tick = UINT64_MAX};
-	const struct events_event elsewhere = {.process = &head,
-	    .kind = EVENTS_FREE,
-	    .was_found = true,
-	    .old_site = 2};
+	const struct events_event elsewhere = {
+	    .process = &head, .kind = EVENTS_FREE, .was_found = true, .old_site = 2};
 	uint64_t classes[LIFETIMES_CLASSES];
 	struct lifetimes *l;
 
@@ -541,8 +504,7 @@ the_longest_lifetime_has_a_place(void **unused)
 	lifetimes_free(l);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(an_index_says_what_its_entry_says),

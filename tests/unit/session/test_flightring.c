@@ -16,22 +16,19 @@ enum { ENTRIES = 18 };
 static struct flight_entry ring[ENTRIES];
 static struct log_chunk head;
 
-static void
-begin(uint32_t thread, uint64_t now)
+static void begin(uint32_t thread, uint64_t now)
 {
 	memset(ring, 0, sizeof(ring));
 	head = (struct log_chunk){.thread = thread, .tid = 77, .now = now};
 }
 
-static void
-set(size_t i, uint64_t what, uint64_t address, uint64_t time)
+static void set(size_t i, uint64_t what, uint64_t address, uint64_t time)
 {
 	ring[i].what = what;
 	ring[i].where = flight_where(address, time, false);
 }
 
-static struct flightring
-decoded(void)
+static struct flightring decoded(void)
 {
 	struct flightring r;
 
@@ -39,8 +36,7 @@ decoded(void)
 	return r;
 }
 
-static void
-the_oldest_is_behind_the_empty_entry(void **state)
+static void the_oldest_is_behind_the_empty_entry(void **state)
 {
 	struct flightring r;
 
@@ -63,8 +59,7 @@ the_oldest_is_behind_the_empty_entry(void **state)
 	flightring_release(&r);
 }
 
-static void
-a_ring_that_is_not_full_begins_at_its_first_entry(void **state)
+static void a_ring_that_is_not_full_begins_at_its_first_entry(void **state)
 {
 	struct flightring r;
 
@@ -84,8 +79,7 @@ a_ring_that_is_not_full_begins_at_its_first_entry(void **state)
 	flightring_release(&r);
 }
 
-static void
-times_go_on_beyond_their_bits_and_over_long_pauses(void **state)
+static void times_go_on_beyond_their_bits_and_over_long_pauses(void **state)
 {
 	const uint64_t long_ago = 123, later = 1000000, now = later + 70;
 	struct flightring r;
@@ -104,8 +98,7 @@ times_go_on_beyond_their_bits_and_over_long_pauses(void **state)
 	flightring_release(&r);
 }
 
-static void
-large_sizes_and_stacks_of_frees_come_from_the_entry_before(void **state)
+static void large_sizes_and_stacks_of_frees_come_from_the_entry_before(void **state)
 {
 	const uint64_t huge = UINT64_C(1) << 40;
 	struct flightring r;
@@ -132,8 +125,7 @@ large_sizes_and_stacks_of_frees_come_from_the_entry_before(void **state)
 	flightring_release(&r);
 }
 
-static void
-pairs_of_several_threads_are_sorted_by_number(void **state)
+static void pairs_of_several_threads_are_sorted_by_number(void **state)
 {
 	const size_t pairs = ENTRIES / 2;
 	struct flightring r;
@@ -160,8 +152,7 @@ pairs_of_several_threads_are_sorted_by_number(void **state)
 	flightring_release(&r);
 }
 
-static void
-ages_are_at_most_an_eighth_too_small(void **state)
+static void ages_are_at_most_an_eighth_too_small(void **state)
 {
 	(void)state;
 	for (uint64_t age = 0; age <= INT32_MAX; age += 1 + age / 37) {
@@ -175,16 +166,13 @@ ages_are_at_most_an_eighth_too_small(void **state)
 	assert_int_equal(flight_age(flight_age_code(8)), 8);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_oldest_is_behind_the_empty_entry),
 	    cmocka_unit_test(a_ring_that_is_not_full_begins_at_its_first_entry),
-	    cmocka_unit_test(
-	        times_go_on_beyond_their_bits_and_over_long_pauses),
-	    cmocka_unit_test(
-	        large_sizes_and_stacks_of_frees_come_from_the_entry_before),
+	    cmocka_unit_test(times_go_on_beyond_their_bits_and_over_long_pauses),
+	    cmocka_unit_test(large_sizes_and_stacks_of_frees_come_from_the_entry_before),
 	    cmocka_unit_test(pairs_of_several_threads_are_sorted_by_number),
 	    cmocka_unit_test(ages_are_at_most_an_eighth_too_small),
 	};

@@ -15,8 +15,7 @@
 static const uint64_t frames[] = {MKSEG_FRAME(1, 0x1000)};
 
 /* Takes m; the doubt of its process, for free(). */
-static char *
-doubt_of(struct mkseg *m)
+static char *doubt_of(struct mkseg *m)
 {
 	struct session *s = mkseg_load(m);
 	char *text;
@@ -29,8 +28,7 @@ doubt_of(struct mkseg *m)
 	return text;
 }
 
-static void
-tells(struct mkseg *m, const char *expected)
+static void tells(struct mkseg *m, const char *expected)
 {
 	char *text = doubt_of(m);
 
@@ -42,8 +40,7 @@ tells(struct mkseg *m, const char *expected)
 }
 
 /* A process that has exited; site 1 with 10 blocks of 16 bytes, 4 freed. */
-static struct mkseg *
-sound(void)
+static struct mkseg *sound(void)
 {
 	struct mkseg *m = mkseg_new();
 
@@ -54,15 +51,13 @@ sound(void)
 	return m;
 }
 
-static void
-a_sound_segment_gives_no_doubt(void **state)
+static void a_sound_segment_gives_no_doubt(void **state)
 {
 	(void)state;
 	tells(sound(), NULL);
 }
 
-static void
-more_frees_than_allocations_over_all_arrays_are_told(void **state)
+static void more_frees_than_allocations_over_all_arrays_are_told(void **state)
 {
 	struct mkseg *m = sound();
 
@@ -74,8 +69,7 @@ more_frees_than_allocations_over_all_arrays_are_told(void **state)
 	tells(m, "site 1 has 11 frees of 10 allocations");
 }
 
-static void
-more_freed_bytes_than_allocated_are_told(void **state)
+static void more_freed_bytes_than_allocated_are_told(void **state)
 {
 	struct mkseg *m = sound();
 
@@ -84,8 +78,7 @@ more_freed_bytes_than_allocated_are_told(void **state)
 	tells(m, "site 1 has freed 161 of 160 bytes");
 }
 
-static void
-live_bytes_without_live_blocks_are_told_of_the_dead(void **state)
+static void live_bytes_without_live_blocks_are_told_of_the_dead(void **state)
 {
 	struct mkseg *m = sound();
 
@@ -102,8 +95,7 @@ live_bytes_without_live_blocks_are_told_of_the_dead(void **state)
 	tells(m, NULL);
 }
 
-static void
-a_thread_that_jumped_out_of_a_hook_is_no_fault(void **state)
+static void a_thread_that_jumped_out_of_a_hook_is_no_fault(void **state)
 {
 	struct mkseg *m = sound();
 
@@ -117,8 +109,7 @@ a_thread_that_jumped_out_of_a_hook_is_no_fault(void **state)
 	tells(m, "13 frees of 10");
 }
 
-static void
-sites_must_be_in_the_tables(void **state)
+static void sites_must_be_in_the_tables(void **state)
 {
 	struct mkseg *m = sound();
 
@@ -136,8 +127,7 @@ sites_must_be_in_the_tables(void **state)
 	tells(m, NULL);
 }
 
-static void
-a_peak_above_all_that_was_allocated_is_told(void **state)
+static void a_peak_above_all_that_was_allocated_is_told(void **state)
 {
 	struct mkseg *m = sound();
 
@@ -146,8 +136,7 @@ a_peak_above_all_that_was_allocated_is_told(void **state)
 	tells(m, "the peak of 161 bytes");
 }
 
-static void
-the_first_is_told_and_the_others_are_counted(void **state)
+static void the_first_is_told_and_the_others_are_counted(void **state)
 {
 	struct mkseg *m = sound();
 	static const uint64_t other[] = {MKSEG_FRAME(1, 0x2000)};
@@ -158,16 +147,13 @@ the_first_is_told_and_the_others_are_counted(void **state)
 	tells(m, "site 2 has 3 frees of 1 allocations (and 1 more like it)");
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_sound_segment_gives_no_doubt),
-	    cmocka_unit_test(
-	        more_frees_than_allocations_over_all_arrays_are_told),
+	    cmocka_unit_test(more_frees_than_allocations_over_all_arrays_are_told),
 	    cmocka_unit_test(more_freed_bytes_than_allocated_are_told),
-	    cmocka_unit_test(
-	        live_bytes_without_live_blocks_are_told_of_the_dead),
+	    cmocka_unit_test(live_bytes_without_live_blocks_are_told_of_the_dead),
 	    cmocka_unit_test(a_thread_that_jumped_out_of_a_hook_is_no_fault),
 	    cmocka_unit_test(sites_must_be_in_the_tables),
 	    cmocka_unit_test(a_peak_above_all_that_was_allocated_is_told),

@@ -22,14 +22,12 @@ enum { CHUNKS = 3 };
 static uint64_t words[CHUNKS][LOG_CHUNK_WORDS];
 static uint32_t at[CHUNKS]; /* where the next word goes */
 
-static uint32_t
-name(uint32_t chunk, uint32_t index)
+static uint32_t name(uint32_t chunk, uint32_t index)
 {
 	return (chunk + 1) << LOG_INDEX_BITS | index;
 }
 
-static void
-begin(uint32_t chunk, uint32_t thread, uint64_t tick)
+static void begin(uint32_t chunk, uint32_t thread, uint64_t tick)
 {
 	const struct log_chunk c = {.head = log_word(LOG_CHUNK, chunk + 1),
 	    .thread = thread,
@@ -43,26 +41,22 @@ begin(uint32_t chunk, uint32_t thread, uint64_t tick)
 }
 
 /* Returns its name. */
-static uint32_t
-put(uint32_t chunk, uint64_t word)
+static uint32_t put(uint32_t chunk, uint64_t word)
 {
 	words[chunk][at[chunk]] = word;
 	return name(chunk, at[chunk]++);
 }
 
 /* A thread goes on in the chunk of one that has ended. */
-static void
-go_on(uint32_t chunk, uint32_t thread, uint64_t tick)
+static void go_on(uint32_t chunk, uint32_t thread, uint64_t tick)
 {
-	(void)put(chunk,
-	    log_word(LOG_THREAD, log_thread_payload(thread, 100 + thread)));
+	(void)put(chunk, log_word(LOG_THREAD, log_thread_payload(thread, 100 + thread)));
 	if (tick)
 		(void)put(chunk, log_word(LOG_TICK, tick));
 }
 
 /* Reads the pool as its recorder does, in `calls` calls. */
-static struct logcode
-read_pool(int calls)
+static struct logcode read_pool(int calls)
 {
 	const struct log_head h = {.magic = LOG_MAGIC,
 	    .version = LOG_VERSION,
@@ -77,15 +71,13 @@ read_pool(int calls)
 	char dir[4096];
 	int where, fd;
 
-	(void)snprintf(
-	    dir, sizeof(dir), "%s/logread.XXXXXX", place ? place : "/tmp");
+	(void)snprintf(dir, sizeof(dir), "%s/logread.XXXXXX", place ? place : "/tmp");
 	assert_non_null(mkdtemp(dir));
 	where = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	fd = openat(where, "x.seg.log", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	assert_true(where >= 0 && fd >= 0);
 	assert_int_equal(pwrite(fd, &h, sizeof(h), 0), sizeof(h));
-	assert_int_equal(
-	    pwrite(fd, words, sizeof(words), LOG_HEAD_BYTES), sizeof(words));
+	assert_int_equal(pwrite(fd, words, sizeof(words), LOG_HEAD_BYTES), sizeof(words));
 	assert_int_equal(logread_open(where, "x.seg", 0, uuid, false, &r), 0);
 	for (int i = 0; i < calls; i++)
 		assert_int_equal(logread_take(r, i == calls - 1, &c), 0);
@@ -107,8 +99,7 @@ struct seen {
 	struct events_sums sums;
 };
 
-static int
-see(void *context, const struct events_event *e)
+static int see(void *context, const struct events_event *e)
 {
 	struct seen *s = context;
 
@@ -121,8 +112,7 @@ see(void *context, const struct events_event *e)
 	return 0;
 }
 
-static void
-read_events(struct seen *ret, int calls)
+static void read_events(struct seen *ret, int calls)
 {
 	struct logcode c = read_pool(calls);
 	struct events *e;
@@ -135,8 +125,7 @@ read_events(struct seen *ret, int calls)
 	logcode_release(&c);
 }
 
-static void
-words_behind_another_thread_are_those_of_that_thread(void **state)
+static void words_behind_another_thread_are_those_of_that_thread(void **state)
 {
 	struct seen s;
 
@@ -165,8 +154,7 @@ words_behind_another_thread_are_those_of_that_thread(void **state)
 }
 
 /* Thread 2 begins in chunk 0, goes on in 1; both have the same tick. */
-static void
-the_next_chunk_of_a_thread_waits_for_the_one_that_it_went_on_in(void **state)
+static void the_next_chunk_of_a_thread_waits_for_the_one_that_it_went_on_in(void **state)
 {
 	struct seen s;
 	uint32_t first;
@@ -188,8 +176,7 @@ the_next_chunk_of_a_thread_waits_for_the_one_that_it_went_on_in(void **state)
 	assert_int_equal(s.sums.orphans, 0);
 }
 
-static void
-a_thread_that_was_killed_between_its_first_two_words_has_no_events(void **state)
+static void a_thread_that_was_killed_between_its_first_two_words_has_no_events(void **state)
 {
 	struct seen s;
 
@@ -203,8 +190,7 @@ a_thread_that_was_killed_between_its_first_two_words_has_no_events(void **state)
 	assert_int_equal(s.sums.strange, 0);
 }
 
-static void
-in_a_chunk_of_several_threads_the_word_has_no_meaning(void **state)
+static void in_a_chunk_of_several_threads_the_word_has_no_meaning(void **state)
 {
 	struct seen s;
 
@@ -224,8 +210,7 @@ in_a_chunk_of_several_threads_the_word_has_no_meaning(void **state)
 }
 
 /* A number of 0, and that of a thread that has an earlier chunk. */
-static void
-threads_that_cannot_be_end_nothing(void **state)
+static void threads_that_cannot_be_end_nothing(void **state)
 {
 	struct seen s;
 
@@ -246,18 +231,13 @@ threads_that_cannot_be_end_nothing(void **state)
 	}
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(
-	        words_behind_another_thread_are_those_of_that_thread),
-	    cmocka_unit_test(
-	        the_next_chunk_of_a_thread_waits_for_the_one_that_it_went_on_in),
-	    cmocka_unit_test(
-	        a_thread_that_was_killed_between_its_first_two_words_has_no_events),
-	    cmocka_unit_test(
-	        in_a_chunk_of_several_threads_the_word_has_no_meaning),
+	    cmocka_unit_test(words_behind_another_thread_are_those_of_that_thread),
+	    cmocka_unit_test(the_next_chunk_of_a_thread_waits_for_the_one_that_it_went_on_in),
+	    cmocka_unit_test(a_thread_that_was_killed_between_its_first_two_words_has_no_events),
+	    cmocka_unit_test(in_a_chunk_of_several_threads_the_word_has_no_meaning),
 	    cmocka_unit_test(threads_that_cannot_be_end_nothing),
 	};
 

@@ -37,18 +37,15 @@ static struct process_site sites[SITES];
 static struct process_id ids[SITES];
 static struct process process;
 
-static void *
-map(size_t bytes)
+static void *map(size_t bytes)
 {
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_ptr_not_equal(p, MAP_FAILED);
 	return p;
 }
 
-static int
-start_over(void **state)
+static int start_over(void **state)
 {
 	(void)state;
 	(void)prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
@@ -57,19 +54,17 @@ start_over(void **state)
 	area = map(PAGE * SLOTS * 2);
 	pages = area + (-(uintptr_t)area & (PAGE * SLOTS - 1));
 	for (uint32_t i = 0; i < SITES; i++) {
-		sites[i] = (struct process_site){
-		    .id = FIRST + i, .kind = SEG_SITE_MAPPING};
+		sites[i] = (struct process_site){.id = FIRST + i, .kind = SEG_SITE_MAPPING};
 		ids[i] = (struct process_id){FIRST + i, i};
 	}
-	process = (struct process){
-	    .sites = sites, .site_count = SITES, .ids = ids, .id_count = SITES};
+	process =
+	    (struct process){.sites = sites, .site_count = SITES, .ids = ids, .id_count = SITES};
 	process.header.mapped_root = (uint64_t)(uintptr_t)table->root;
 	process.header.first_id = FIRST;
 	return 0;
 }
 
-static int
-clean_up(void **state)
+static int clean_up(void **state)
 {
 	(void)state;
 	munmap(table, sizeof(*table));
@@ -78,8 +73,7 @@ clean_up(void **state)
 	return 0;
 }
 
-static int
-read_it(void)
+static int read_it(void)
 {
 	struct forked_copy copy = forked_copy_start(NULL);
 	int err;
@@ -90,15 +84,13 @@ read_it(void)
 	return err;
 }
 
-static uint64_t
-node_at(int n)
+static uint64_t node_at(int n)
 {
 	return (uint64_t)(uintptr_t)table->nodes[n] | MAPPED_IS_NODE;
 }
 
 /* Enters a page, with nodes 0 to 3 above it. */
-static void
-enter(const void *address, uint64_t leaf)
+static void enter(const void *address, uint64_t leaf)
 {
 	uint64_t page = (uint64_t)(uintptr_t)address >> MAPPED_PAGE_BITS;
 
@@ -109,8 +101,7 @@ enter(const void *address, uint64_t leaf)
 	table->nodes[3][page & (SLOTS - 1)] = leaf;
 }
 
-static void
-pages_and_ranges_are_counted_by_site(void **state)
+static void pages_and_ranges_are_counted_by_site(void **state)
 {
 	const uint64_t one = mapped_leaf(FIRST, 5);
 	const uint64_t two = mapped_leaf(FIRST + 1, 6);
@@ -138,8 +129,7 @@ pages_and_ranges_are_counted_by_site(void **state)
 	assert_false(process.resident->is_partial);
 }
 
-static void
-entries_of_upper_levels_count_for_all_their_pages(void **state)
+static void entries_of_upper_levels_count_for_all_their_pages(void **state)
 {
 	(void)state;
 	/* addresses that no process has: nothing is resident there */
@@ -148,13 +138,12 @@ entries_of_upper_levels_count_for_all_their_pages(void **state)
 	table->root[5] = mapped_leaf(FIRST + 2, 1) | MAPPED_STARTS;
 	assert_int_equal(read_it(), 0);
 	assert_int_equal(process.resident->sites[2].ranges, 2);
-	assert_int_equal(process.resident->sites[2].bytes,
-	    UINT64_C(3) << (MAPPED_TOP_SHIFT + MAPPED_PAGE_BITS));
+	assert_int_equal(
+	    process.resident->sites[2].bytes, UINT64_C(3) << (MAPPED_TOP_SHIFT + MAPPED_PAGE_BITS));
 	assert_int_equal(process.resident->sites[2].resident_bytes, 0);
 }
 
-static void
-a_table_that_leads_nowhere_is_partial(void **state)
+static void a_table_that_leads_nowhere_is_partial(void **state)
 {
 	(void)state;
 	table->root[0] = 0x1000 | MAPPED_IS_NODE;  /* not mapped */
@@ -167,8 +156,7 @@ a_table_that_leads_nowhere_is_partial(void **state)
 }
 
 /* Each of its entries leads to itself: 64 times as many on each level. */
-static void
-a_table_that_leads_back_ends(void **state)
+static void a_table_that_leads_back_ends(void **state)
 {
 	(void)state;
 	for (int i = 0; i < ROOT; i++)
@@ -179,8 +167,7 @@ a_table_that_leads_back_ends(void **state)
 	assert_true(process.resident->is_partial);
 }
 
-static void
-without_a_table_or_a_process_there_is_no_answer(void **state)
+static void without_a_table_or_a_process_there_is_no_answer(void **state)
 {
 	(void)state;
 	process.header.mapped_root = 0;
@@ -194,8 +181,7 @@ without_a_table_or_a_process_there_is_no_answer(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, start_over, clean_up)
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(pages_and_ranges_are_counted_by_site),

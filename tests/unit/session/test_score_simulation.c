@@ -22,16 +22,14 @@ struct counts {
 	int right, wrong, missed; /* flagged leaks, flagged others, the rest */
 };
 
-static double
-precision(const struct counts *c)
+static double precision(const struct counts *c)
 {
 	int all = c->right + c->wrong;
 
 	return all ? (double)c->right / all : 1;
 }
 
-static double
-recall(const struct counts *c)
+static double recall(const struct counts *c)
 {
 	int all = c->right + c->missed;
 
@@ -43,8 +41,7 @@ struct results {
 	int flagged[WORKLOADS][MOMENTS];
 };
 
-static void
-count(struct counts *c, bool flagged, bool is_leak)
+static void count(struct counts *c, bool flagged, bool is_leak)
 {
 	c->right += flagged && is_leak;
 	c->wrong += flagged && !is_leak;
@@ -52,13 +49,11 @@ count(struct counts *c, bool flagged, bool is_leak)
 }
 
 /* One segment with all sites, read as any other. */
-static void
-judge(struct results *r, const struct workloads_site *sites, int moment,
+static void judge(struct results *r, const struct workloads_site *sites, int moment,
     unsigned without, double settled_s[WORKLOADS])
 {
 	uint32_t tick = (uint32_t)hours[moment] * 36000 - 1;
-	struct session *s =
-	    mkseg_load(workloads_segment(sites, WORKLOADS, tick));
+	struct session *s = mkseg_load(workloads_segment(sites, WORKLOADS, tick));
 	const struct process *p = s->processes[0];
 	bool is_last = moment == MOMENTS - 1;
 
@@ -77,11 +72,10 @@ judge(struct results *r, const struct workloads_site *sites, int moment,
 		score_make(&in, &score);
 		flagged = score.class == SCORE_LEAK;
 		count(&r->siblings[moment], flagged, is_leak);
-		flagged |= score.class == SCORE_GROWTH &&
-		    score.confidence >= SCORE_LIKELY;
+		flagged |= score.class == SCORE_GROWTH && score.confidence >= SCORE_LIKELY;
 		count(&r->both[moment], flagged, is_leak);
-		if (is_last && score.class != SCORE_LEAK &&
-		    score.class != SCORE_GROWTH && !(in.moved > 0))
+		if (is_last && score.class != SCORE_LEAK && score.class != SCORE_GROWTH &&
+		    !(in.moved > 0))
 			settled_s[i] = in.ages.life_s;
 		r->flagged[i][moment] += flagged;
 	}
@@ -89,9 +83,8 @@ judge(struct results *r, const struct workloads_site *sites, int moment,
 }
 
 /* With `restarts`, each program has run for 48 h before. */
-static void
-simulate(struct results *r, uint64_t first, uint64_t seeds, unsigned without,
-    bool restarts)
+static void simulate(
+    struct results *r, uint64_t first, uint64_t seeds, unsigned without, bool restarts)
 {
 	*r = (struct results){0};
 	for (uint64_t seed = first; seed < first + seeds; seed++) {
@@ -103,8 +96,7 @@ simulate(struct results *r, uint64_t first, uint64_t seeds, unsigned without,
 			for (int i = 0; i < WORKLOADS; i++)
 				workloads_make(i, seed, life, &sites[i]);
 			if (life == 0)
-				judge(&earlier, sites, MOMENTS - 1, without,
-				    settled_s);
+				judge(&earlier, sites, MOMENTS - 1, without, settled_s);
 			for (int i = 0; life == 1 && i < MOMENTS; i++)
 				judge(r, sites, i, without, settled_s);
 			for (int i = 0; i < WORKLOADS; i++)
@@ -113,8 +105,7 @@ simulate(struct results *r, uint64_t first, uint64_t seeds, unsigned without,
 	}
 }
 
-static void
-print_row(const char *name, const struct counts c[MOMENTS])
+static void print_row(const char *name, const struct counts c[MOMENTS])
 {
 	printf("| %s |", name);
 	for (int i = 0; i < MOMENTS; i++)
@@ -123,8 +114,7 @@ print_row(const char *name, const struct counts c[MOMENTS])
 }
 
 /* SEEP_SCORE_TABLE=FIRST,SEEDS prints the tables of docs/SCORE.md. */
-static void
-print_tables(uint64_t first, uint64_t seeds)
+static void print_tables(uint64_t first, uint64_t seeds)
 {
 	static const struct {
 		const char *name;
@@ -155,11 +145,9 @@ print_tables(uint64_t first, uint64_t seeds)
 		print_row(rows[k].name, r.both);
 	}
 	for (int i = 0; i < WORKLOADS; i++) {
-		printf("| %c %s |", workloads_is_leak(i) ? '+' : '-',
-		    workloads_name(i));
+		printf("| %c %s |", workloads_is_leak(i) ? '+' : '-', workloads_name(i));
 		for (int m = 0; m < MOMENTS; m++)
-			printf(" %3.0f |",
-			    100.0 * r.flagged[i][m] / (double)seeds);
+			printf(" %3.0f |", 100.0 * r.flagged[i][m] / (double)seeds);
 		printf("\n");
 	}
 }
@@ -167,16 +155,14 @@ print_tables(uint64_t first, uint64_t seeds)
 /* Others than those on which the rules were tuned, which are below 240. */
 enum { UNSEEN = 301, SEEDS = 8, SEEDS_FULL = 32 };
 
-static uint64_t
-seed_count(void)
+static uint64_t seed_count(void)
 {
 	const char *full = getenv("SEEP_FULL");
 
 	return full && *full ? SEEDS_FULL : SEEDS;
 }
 
-static const struct counts *
-at(const struct counts c[MOMENTS], int hour)
+static const struct counts *at(const struct counts c[MOMENTS], int hour)
 {
 	for (int i = 0; i < MOMENTS; i++)
 		if (hours[i] == hour)
@@ -185,16 +171,13 @@ at(const struct counts c[MOMENTS], int hour)
 	return NULL;
 }
 
-static void
-at_least(const struct counts *c, double precise, double found)
+static void at_least(const struct counts *c, double precise, double found)
 {
 	if (precision(c) < precise || recall(c) < found)
-		fail_msg("%.2f/%.2f is below %.2f/%.2f", precision(c),
-		    recall(c), precise, found);
+		fail_msg("%.2f/%.2f is below %.2f/%.2f", precision(c), recall(c), precise, found);
 }
 
-static void
-a_first_life_is_judged_as_the_tables_say(void **state)
+static void a_first_life_is_judged_as_the_tables_say(void **state)
 {
 	struct results r;
 
@@ -209,8 +192,7 @@ a_first_life_is_judged_as_the_tables_say(void **state)
 	at_least(at(r.both, 48), 0.95, 0.95);
 }
 
-static void
-a_second_life_is_judged_better(void **state)
+static void a_second_life_is_judged_better(void **state)
 {
 	struct results r;
 
@@ -222,8 +204,7 @@ a_second_life_is_judged_better(void **state)
 }
 
 /* One process of a session by hand, which began so many hours after 1970. */
-static struct session *
-life_of(uint64_t life, uint32_t until_hours, uint64_t start_hours)
+static struct session *life_of(uint64_t life, uint32_t until_hours, uint64_t start_hours)
 {
 	struct workloads_site sites[WORKLOADS];
 	struct mkseg *m;
@@ -231,16 +212,14 @@ life_of(uint64_t life, uint32_t until_hours, uint64_t start_hours)
 	for (int i = 0; i < WORKLOADS; i++)
 		workloads_make(i, UNSEEN, life, &sites[i]);
 	m = workloads_segment(sites, WORKLOADS, until_hours * 36000 - 1);
-	mkseg_header(m)->start_realtime_ns =
-	    start_hours * 3600 * UINT64_C(1000000000);
+	mkseg_header(m)->start_realtime_ns = start_hours * 3600 * UINT64_C(1000000000);
 	for (int i = 0; i < WORKLOADS; i++)
 		workloads_release(&sites[i]);
 	return mkseg_load(m);
 }
 
 /* How many sites of a second life are less likely a leak because of the first. */
-static unsigned
-doubted(uint32_t first_hours, uint32_t second_hours, uint64_t start_hours)
+static unsigned doubted(uint32_t first_hours, uint32_t second_hours, uint64_t start_hours)
 {
 	struct session *first = life_of(0, first_hours, 1);
 	struct session *second = life_of(1, second_hours, start_hours);
@@ -265,8 +244,7 @@ doubted(uint32_t first_hours, uint32_t second_hours, uint64_t start_hours)
 		if (less) {
 			assert_int_equal(x->class, SCORE_GROWTH);
 			/* its time had passed when the first life ended */
-			assert_false(
-			    workloads_is_leak((int)p->sites[n].id - 1));
+			assert_false(workloads_is_leak((int)p->sites[n].id - 1));
 		}
 	}
 	session_free(first);
@@ -275,8 +253,7 @@ doubted(uint32_t first_hours, uint32_t second_hours, uint64_t start_hours)
 	return count;
 }
 
-static void
-a_session_knows_earlier_lives(void **state)
+static void a_session_knows_earlier_lives(void **state)
 {
 	(void)state;
 	assert_true(doubted(48, 8, 50) >= 1);
@@ -284,8 +261,7 @@ a_session_knows_earlier_lives(void **state)
 	assert_int_equal(doubted(4, 8, 50), 0);  /* shorter */
 }
 
-static void
-a_vector_that_realloc_grows_has_no_siblings(void **state)
+static void a_vector_that_realloc_grows_has_no_siblings(void **state)
 {
 	struct results r;
 
@@ -297,8 +273,7 @@ a_vector_that_realloc_grows_has_no_siblings(void **state)
 				assert_int_equal(r.flagged[i][m], 0);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_first_life_is_judged_as_the_tables_say),
@@ -312,8 +287,7 @@ main(void)
 		char *rest;
 		uint64_t first = strtoull(table, &rest, 10);
 
-		print_tables(
-		    first, *rest == ',' ? strtoull(rest + 1, NULL, 10) : 16);
+		print_tables(first, *rest == ',' ? strtoull(rest + 1, NULL, 10) : 16);
 		return 0;
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,8 +22,7 @@
 
 static const uint64_t one_frame[] = {MKSEG_FRAME(1, 0x1010)};
 
-static void
-sums_over_all_arrays_are_exact(void **state)
+static void sums_over_all_arrays_are_exact(void **state)
 {
 	struct mkseg *m = mkseg_new();
 	uint32_t a = mkseg_stack(m, one_frame, 1);
@@ -43,13 +42,12 @@ sums_over_all_arrays_are_exact(void **state)
 	assert_int_equal(f->frees, 91);
 	assert_int_equal(f->live_blocks, 19);
 	assert_int_equal(f->live_bytes, 19 * 16);
-	assert_memory_equal(&s->processes[0]->totals.allocations,
-	    &f->allocations, 6 * sizeof(uint64_t));
+	assert_memory_equal(
+	    &s->processes[0]->totals.allocations, &f->allocations, 6 * sizeof(uint64_t));
 	session_free(s);
 }
 
-static void
-peak_takes_the_snap_only_of_rows_changed_since(void **state)
+static void peak_takes_the_snap_only_of_rows_changed_since(void **state)
 {
 	struct mkseg *m = mkseg_new();
 	uint32_t a = mkseg_stack(m, one_frame, 1);
@@ -85,8 +83,7 @@ peak_takes_the_snap_only_of_rows_changed_since(void **state)
 	session_free(s);
 }
 
-static void
-peak_of_several_threads_is_not_called_exact(void **state)
+static void peak_of_several_threads_is_not_called_exact(void **state)
 {
 	struct mkseg *m = mkseg_new();
 	struct session *s;
@@ -100,12 +97,11 @@ peak_of_several_threads_is_not_called_exact(void **state)
 	session_free(s);
 }
 
-static void
-equal_stacks_are_one_site(void **state)
+static void equal_stacks_are_one_site(void **state)
 {
-	const uint64_t frames[] = {MKSEG_FRAME(1, 1), MKSEG_FRAME(1, 2),
-	    MKSEG_FRAME(1, 3), MKSEG_FRAME(1, 4), MKSEG_FRAME(1, 5),
-	    MKSEG_FRAME(1, 6), MKSEG_FRAME(1, 7), MKSEG_FRAME(1, 8)};
+	const uint64_t frames[] = {MKSEG_FRAME(1, 1), MKSEG_FRAME(1, 2), MKSEG_FRAME(1, 3),
+	    MKSEG_FRAME(1, 4), MKSEG_FRAME(1, 5), MKSEG_FRAME(1, 6), MKSEG_FRAME(1, 7),
+	    MKSEG_FRAME(1, 8)};
 	struct mkseg *m = mkseg_new();
 	/* lost races: own inner record, own nodes, own id, same content */
 	uint32_t a = mkseg_stack(m, frames, 8);
@@ -131,8 +127,7 @@ equal_stacks_are_one_site(void **state)
 	session_free(s);
 }
 
-static void
-site_never_filled_is_unknown_not_lost(void **state)
+static void site_never_filled_is_unknown_not_lost(void **state)
 {
 	struct mkseg *m = mkseg_new();
 	struct session *s;
@@ -147,16 +142,14 @@ site_never_filled_is_unknown_not_lost(void **state)
 	s = mkseg_load(m);
 	assert_int_equal(s->processes[0]->site_count, 1);
 	assert_int_equal(s->processes[0]->totals.live_bytes, 32);
-	assert_int_equal(
-	    stacks_frames(s->processes[0]->stacks,
-	        s->processes[0]->sites[0].stack, frames, 4, &flags),
+	assert_int_equal(stacks_frames(s->processes[0]->stacks, s->processes[0]->sites[0].stack,
+	                     frames, 4, &flags),
 	    0);
 	assert_true(flags & STACKS_UNKNOWN);
 	session_free(s);
 }
 
-static void
-parents_in_a_circle_end_the_stack(void **state)
+static void parents_in_a_circle_end_the_stack(void **state)
 {
 	struct mkseg *m = mkseg_new();
 	uint64_t frames[32];
@@ -179,19 +172,17 @@ parents_in_a_circle_end_the_stack(void **state)
 	s = mkseg_load(m);
 	assert_int_equal(s->processes[0]->site_count, 3);
 	for (size_t i = 0; i < 3; i++) {
-		n = stacks_frames(s->processes[0]->stacks,
-		    s->processes[0]->sites[i].stack, frames, 32, &flags);
+		n = stacks_frames(
+		    s->processes[0]->stacks, s->processes[0]->sites[i].stack, frames, 32, &flags);
 		assert_true(n <= 4);
 		assert_true(flags & STACKS_UNKNOWN);
 	}
 	session_free(s);
 }
 
-static void
-a_run_stands_for_its_frames(void **state)
+static void a_run_stands_for_its_frames(void **state)
 {
-	const uint64_t run[] = {
-	    MKSEG_FRAME(1, 0x11), MKSEG_FRAME(1, 0x12), MKSEG_FRAME(1, 0x13)};
+	const uint64_t run[] = {MKSEG_FRAME(1, 0x11), MKSEG_FRAME(1, 0x12), MKSEG_FRAME(1, 0x13)};
 	struct mkseg *m = mkseg_new();
 	uint32_t outer = mkseg_node(m, MKSEG_FRAME(1, 0xa), 0, 0);
 	uint32_t inner = mkseg_inner(m, run, 3, 0);
@@ -212,8 +203,7 @@ a_run_stands_for_its_frames(void **state)
 		for (int i = 2; i >= 0; i--)
 			outer = mkseg_node(m, run[i], outer, 0);
 	mkseg_site(m, b)->node = outer;
-	mkseg_site(m, wrong)->node =
-	    mkseg_node(m, 4000000000, node, SEG_NODE_RUN);
+	mkseg_site(m, wrong)->node = mkseg_node(m, 4000000000, node, SEG_NODE_RUN);
 	mkseg_book(m, 0, a, 1, 10, 0);
 	mkseg_book(m, 0, b, 2, 10, 0);
 	mkseg_book(m, 0, wrong, 4, 10, 0);
@@ -221,22 +211,19 @@ a_run_stands_for_its_frames(void **state)
 	p = s->processes[0];
 	assert_int_equal(p->site_count, 2);
 	assert_int_equal(p->sites[0].figures.allocations, 3);
-	assert_int_equal(
-	    stacks_frames(p->stacks, p->sites[0].stack, frames, 32, &flags), 8);
+	assert_int_equal(stacks_frames(p->stacks, p->sites[0].stack, frames, 32, &flags), 8);
 	assert_int_equal(flags, 0);
 	assert_int_equal(frames[0], one_frame[0]);
 	assert_memory_equal(frames + 1, run, sizeof(run));
 	assert_memory_equal(frames + 4, run, sizeof(run));
 	assert_int_equal(frames[7], MKSEG_FRAME(1, 0xa));
 	/* a run whose record is missing is a gap, and the rest is there */
-	assert_int_equal(
-	    stacks_frames(p->stacks, p->sites[1].stack, frames, 32, &flags), 5);
+	assert_int_equal(stacks_frames(p->stacks, p->sites[1].stack, frames, 32, &flags), 5);
 	assert_int_equal(flags, STACKS_UNKNOWN);
 	session_free(s);
 }
 
-static void
-long_stack_is_cut_at_the_callers_limit(void **state)
+static void long_stack_is_cut_at_the_callers_limit(void **state)
 {
 	struct mkseg *m = mkseg_new();
 	uint32_t flags, node = 0, id = mkseg_stack(m, one_frame, 1);
@@ -249,16 +236,14 @@ long_stack_is_cut_at_the_callers_limit(void **state)
 	mkseg_site(m, id)->node = node;
 	mkseg_book(m, 0, id, 1, 1, 0);
 	s = mkseg_load(m);
-	assert_int_equal(
-	    stacks_frames(s->processes[0]->stacks,
-	        s->processes[0]->sites[0].stack, frames, 100, &flags),
+	assert_int_equal(stacks_frames(s->processes[0]->stacks, s->processes[0]->sites[0].stack,
+	                     frames, 100, &flags),
 	    100);
 	assert_true(flags & STACKS_UNKNOWN);
 	session_free(s);
 }
 
-static void
-more_frees_than_allocations_are_no_huge_number(void **state)
+static void more_frees_than_allocations_are_no_huge_number(void **state)
 {
 	struct mkseg *m = mkseg_new();
 	uint32_t id = mkseg_stack(m, one_frame, 1);
@@ -276,16 +261,14 @@ more_frees_than_allocations_are_no_huge_number(void **state)
 	row->epoch = 1;
 	mkseg_header(m)->peak_bytes = UINT64_MAX;
 	s = mkseg_load(m);
-	assert_int_equal(
-	    s->processes[0]->sites[0].figures.allocations, UINT64_MAX);
+	assert_int_equal(s->processes[0]->sites[0].figures.allocations, UINT64_MAX);
 	assert_int_equal(s->processes[0]->sites[0].figures.live_blocks, 0);
 	assert_int_equal(s->processes[0]->sites[0].figures.peak_bytes, 0);
 	session_free(s);
 }
 
 /* What 32 bits cannot tell, and rows of older collectors that have no more. */
-static void
-wide_figures_are_read_from_rows_of_both_lengths(void **state)
+static void wide_figures_are_read_from_rows_of_both_lengths(void **state)
 {
 	for (int old = 0; old < 2; old++) {
 		struct mkseg *m = mkseg_new();
@@ -308,8 +291,7 @@ wide_figures_are_read_from_rows_of_both_lengths(void **state)
 		s = mkseg_load(m);
 		site = &s->processes[0]->sites[0];
 		assert_true(site->size_max == UINT64_C(9) << 30);
-		assert_true(
-		    site->size_min == (old ? UINT32_MAX : UINT64_C(5) << 30));
+		assert_true(site->size_min == (old ? UINT32_MAX : UINT64_C(5) << 30));
 		process_deaths(site, deaths);
 		assert_true(deaths[4] == 17 + (old ? 0 : UINT64_C(4) << 32));
 		assert_true(deaths[0] + deaths[4] == UINT64_C(5) << 32);
@@ -319,8 +301,7 @@ wide_figures_are_read_from_rows_of_both_lengths(void **state)
 }
 
 /* Threads may have made several records of a site at once. */
-static void
-records_of_one_site_are_added_up(void **state)
+static void records_of_one_site_are_added_up(void **state)
 {
 	struct mkseg *m = mkseg_new();
 	uint32_t id = mkseg_stack(m, one_frame, 1);
@@ -358,8 +339,7 @@ records_of_one_site_are_added_up(void **state)
 }
 
 /* Steps below 1.6 s are sums over arrays; an older collector has none. */
-static void
-young_deaths_are_known_in_steps(void **state)
+static void young_deaths_are_known_in_steps(void **state)
 {
 	for (int old = 0; old < 2; old++) {
 		struct mkseg *m = mkseg_new();
@@ -397,8 +377,7 @@ young_deaths_are_known_in_steps(void **state)
 }
 
 /* Figures of a damaged file: more deaths than frees, and sums beyond 2^64. */
-static void
-young_deaths_are_never_more_than_the_frees(void **state)
+static void young_deaths_are_never_more_than_the_frees(void **state)
 {
 	struct mkseg *m = mkseg_new();
 	uint32_t id = mkseg_stack(m, one_frame, 1);
@@ -421,8 +400,7 @@ young_deaths_are_never_more_than_the_frees(void **state)
 	session_free(s);
 }
 
-static void
-young_deaths_without_a_ledger_are_none(void **state)
+static void young_deaths_without_a_ledger_are_none(void **state)
 {
 	struct mkseg *m = mkseg_new();
 	uint32_t id = mkseg_stack(m, one_frame, 1);
@@ -437,8 +415,7 @@ young_deaths_without_a_ledger_are_none(void **state)
 }
 
 /* 2^40 blocks of 1 GiB, all freed but three: 2^70 bytes in rows of 2^64. */
-static void
-bytes_beyond_2_to_the_64_stop_there_and_live_ones_stay(void **state)
+static void bytes_beyond_2_to_the_64_stop_there_and_live_ones_stay(void **state)
 {
 	static const uint64_t size = UINT64_C(1) << 30;
 	struct mkseg *m = mkseg_new();
@@ -480,8 +457,7 @@ bytes_beyond_2_to_the_64_stop_there_and_live_ones_stay(void **state)
 }
 
 /* A small block beside a huge one: the row knows the smallest. */
-static void
-a_small_block_is_the_smallest_beside_a_huge_one(void **state)
+static void a_small_block_is_the_smallest_beside_a_huge_one(void **state)
 {
 	struct mkseg *m = mkseg_new();
 	uint32_t id = mkseg_stack(m, one_frame, 1);
@@ -502,8 +478,7 @@ a_small_block_is_the_smallest_beside_a_huge_one(void **state)
 	session_free(s);
 }
 
-static void
-sampled_variances_are_read_from_rows_of_both_lengths(void **state)
+static void sampled_variances_are_read_from_rows_of_both_lengths(void **state)
 {
 	for (int old = 0; old < 2; old++) {
 		struct mkseg *m = mkseg_new();
@@ -532,8 +507,7 @@ sampled_variances_are_read_from_rows_of_both_lengths(void **state)
 }
 
 /* One sample of ten died old: so did a tenth of what they stand for. */
-static void
-ages_of_sampled_blocks_are_estimates_too(void **state)
+static void ages_of_sampled_blocks_are_estimates_too(void **state)
 {
 	struct mkseg *m = mkseg_new();
 	uint32_t id = mkseg_stack(m, one_frame, 1);
@@ -561,8 +535,7 @@ ages_of_sampled_blocks_are_estimates_too(void **state)
 	session_free(s);
 }
 
-static void
-frames_of_unknown_modules_have_none(void **state)
+static void frames_of_unknown_modules_have_none(void **state)
 {
 	struct mkseg *m = mkseg_new();
 	struct session *s;
@@ -573,9 +546,7 @@ frames_of_unknown_modules_have_none(void **state)
 	mkseg_module_at(m, 2)->path = UINT64_MAX - 3; /* out of the strings */
 	mkseg_module_at(m, 1)->build_id_bytes = 255;
 	s = mkseg_load(m);
-	assert_string_equal(
-	    process_module(s->processes[0], MKSEG_FRAME(1, 5))->path,
-	    "/lib/a.so");
+	assert_string_equal(process_module(s->processes[0], MKSEG_FRAME(1, 5))->path, "/lib/a.so");
 	assert_int_equal(s->processes[0]->modules[1].build_id_bytes, 0);
 	assert_null(process_module(s->processes[0], MKSEG_FRAME(2, 5))->path);
 	assert_null(process_module(s->processes[0], MKSEG_FRAME(3, 5)));
@@ -584,8 +555,7 @@ frames_of_unknown_modules_have_none(void **state)
 	session_free(s);
 }
 
-static void
-forked_children_in_slots_are_processes_of_their_own(void **state)
+static void forked_children_in_slots_are_processes_of_their_own(void **state)
 {
 	struct mkseg *m = mkseg_new(), *child = mkseg_new();
 	struct session *s;
@@ -610,8 +580,7 @@ forked_children_in_slots_are_processes_of_their_own(void **state)
 	assert_int_equal(s->processes[1]->header.pid, 4243);
 	assert_int_equal(s->processes[1]->end, PROCESS_EXITED);
 	assert_int_equal(s->processes[1]->totals.live_bytes, 77);
-	assert_int_equal(
-	    s->processes[0]->header.counts[SEG_CHILDREN_UNTRACED], 7);
+	assert_int_equal(s->processes[0]->header.counts[SEG_CHILDREN_UNTRACED], 7);
 	assert_int_equal(s->note_count, 1); /* about the damaged one */
 	session_free(s);
 	free(bytes);
@@ -619,8 +588,7 @@ forked_children_in_slots_are_processes_of_their_own(void **state)
 }
 
 /* Writes bytes to a fresh file of a fresh directory; both paths stay. */
-static void
-write_file(const char *dir, const char *name, const void *bytes, size_t len)
+static void write_file(const char *dir, const char *name, const void *bytes, size_t len)
 {
 	char path[256];
 	int fd;
@@ -632,8 +600,7 @@ write_file(const char *dir, const char *name, const void *bytes, size_t len)
 	close(fd);
 }
 
-static void
-remove_files(const char *dir, const char *const *names)
+static void remove_files(const char *dir, const char *const *names)
 {
 	char path[256];
 
@@ -645,8 +612,7 @@ remove_files(const char *dir, const char *const *names)
 }
 
 /* What the reader leaves out is a loss by name, and the whole is not whole. */
-static void
-what_is_beyond_the_bounds_is_counted(void **state)
+static void what_is_beyond_the_bounds_is_counted(void **state)
 {
 	(void)state;
 	for (int is_long = 0; is_long < 2; is_long++) {
@@ -657,18 +623,16 @@ what_is_beyond_the_bounds_is_counted(void **state)
 		if (is_long)
 			mkseg_module_at(m, module)->path_bytes = 5000;
 		s = mkseg_load(m);
-		assert_int_equal(
-		    s->processes[0]->header.counts[SEG_LOST_MODULES], is_long);
+		assert_int_equal(s->processes[0]->header.counts[SEG_LOST_MODULES], is_long);
 		assert_int_equal(s->is_truncated, is_long);
 		session_free(s);
 	}
 }
 
-static void
-of_two_segments_of_one_pid_the_first_ended_by_exec(void **state)
+static void of_two_segments_of_one_pid_the_first_ended_by_exec(void **state)
 {
-	static const char *const names[] = {"host-99999999-1.seg",
-	    "host-99999999-2.seg", "host-99999999-1.seg.ctl", "junk", NULL};
+	static const char *const names[] = {
+	    "host-99999999-1.seg", "host-99999999-2.seg", "host-99999999-1.seg.ctl", "junk", NULL};
 	char dir[] = "/tmp/seep-test.XXXXXX", path[256];
 	struct session *s;
 
@@ -707,11 +671,10 @@ of_two_segments_of_one_pid_the_first_ended_by_exec(void **state)
 }
 
 /* Its clock is coarse: it may seem to have started before its parent. */
-static void
-a_forked_child_is_listed_behind_its_parent(void **state)
+static void a_forked_child_is_listed_behind_its_parent(void **state)
 {
-	static const char *const names[] = {"host-99999998-1.seg",
-	    "host-99999999-2.seg", "host-99999999-3.seg", NULL};
+	static const char *const names[] = {
+	    "host-99999998-1.seg", "host-99999999-2.seg", "host-99999999-3.seg", NULL};
 	/* the parent, its child 9 ms earlier, and what that became by exec */
 	static const uint64_t late_ns[] = {9000000, 0, 9000001};
 	char dir[] = "/tmp/seep-test.XXXXXX";
@@ -741,8 +704,7 @@ a_forked_child_is_listed_behind_its_parent(void **state)
 	remove_files(dir, names);
 }
 
-static void
-empty_directory_and_missing_file_are_told_apart(void **state)
+static void empty_directory_and_missing_file_are_told_apart(void **state)
 {
 	static const char *const names[] = {NULL};
 	char dir[] = "/tmp/seep-test.XXXXXX";
@@ -755,26 +717,23 @@ empty_directory_and_missing_file_are_told_apart(void **state)
 	assert_int_equal(session_load(dir, &s, NULL), -ENOENT);
 }
 
-static uint64_t
-own_start_jiffies(void)
+static uint64_t own_start_jiffies(void)
 {
 	unsigned long long start = 0;
 	FILE *f = fopen("/proc/self/stat", "r");
 
 	assert_non_null(f);
-	assert_int_equal(
-	    fscanf(f,
-	        "%*d (%*[^)]) %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-	        "%*s %*s %*s %*s %*s %*s %*s %*s %llu",
-	        &start),
+	assert_int_equal(fscanf(f,
+	                     "%*d (%*[^)]) %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+	                     "%*s %*s %*s %*s %*s %*s %*s %*s %llu",
+	                     &start),
 	    1);
 	(void)fclose(f);
 	return start;
 }
 
 /* We play the host: map a segment that says it is ours. */
-static void
-mapped_segment_makes_a_process_alive(void **state)
+static void mapped_segment_makes_a_process_alive(void **state)
 {
 	static const char *const names[] = {"host-1.seg", "copy.seg", NULL};
 	char dir[] = "/tmp/seep-test.XXXXXX", path[256], copy[256];
@@ -822,8 +781,7 @@ mapped_segment_makes_a_process_alive(void **state)
 	session_free(s);
 	assert_int_equal(proc_open(getpid(), &f, &slot, found, NULL), 0);
 	assert_int_equal(slot, SEGFILE_OWN);
-	assert_true(proc_mapped(
-	    NULL, segfile_source(f)->device, segfile_source(f)->inode));
+	assert_true(proc_mapped(NULL, segfile_source(f)->device, segfile_source(f)->inode));
 	segfile_close(f);
 	munmap(map, len);
 	remove_files(dir, names);
@@ -831,8 +789,7 @@ mapped_segment_makes_a_process_alive(void **state)
 	mkseg_free(m);
 }
 
-static void
-forked_child_without_a_segment_is_asked_for_patience(void **state)
+static void forked_child_without_a_segment_is_asked_for_patience(void **state)
 {
 	static const char *const names[] = {"host-1.seg", NULL};
 	char dir[] = "/tmp/seep-test.XXXXXX", path[256];
@@ -870,8 +827,7 @@ forked_child_without_a_segment_is_asked_for_patience(void **state)
 	mkseg_free(m);
 }
 
-static void
-recording_carries_how_processes_ended(void **state)
+static void recording_carries_how_processes_ended(void **state)
 {
 	struct recording_segment head = {
 	    .end_kind = RECORDING_END_KILLED, .exit_status = -1, .signal = 9};
@@ -890,12 +846,10 @@ recording_carries_how_processes_ended(void **state)
 	(void)snprintf(cut, sizeof(cut), "%s/cut", dir);
 	bytes = mkseg_finish(m, &len);
 	assert_int_equal(recording_create(path, RECORDING_REFUSE, &w), 0);
-	assert_int_equal(recording_append(w, RECORDING_SEGMENT, &head,
-	                     sizeof(head), bytes, len),
-	    0);
 	assert_int_equal(
-	    recording_append(w, RECORDING_UNTRACED,
-	        "pid=7\nexe=/bin/static\nreason=static", 35, NULL, 0),
+	    recording_append(w, RECORDING_SEGMENT, &head, sizeof(head), bytes, len), 0);
+	assert_int_equal(recording_append(w, RECORDING_UNTRACED,
+	                     "pid=7\nexe=/bin/static\nreason=static", 35, NULL, 0),
 	    0);
 	assert_int_equal(recording_finish(w), 0);
 	assert_int_equal(session_load(path, &s, NULL), 0);
@@ -904,8 +858,7 @@ recording_carries_how_processes_ended(void **state)
 	assert_int_equal(s->processes[0]->signal, 9);
 	assert_int_equal(s->processes[0]->exit_status, -1);
 	assert_int_equal(s->note_count, 1);
-	assert_string_equal(
-	    s->notes[0], "process 7 (/bin/static) was not traced: static");
+	assert_string_equal(s->notes[0], "process 7 (/bin/static) was not traced: static");
 	assert_false(s->is_truncated);
 	session_free(s);
 
@@ -930,11 +883,9 @@ recording_carries_how_processes_ended(void **state)
 }
 
 /* Else seep check would say yes to what it could not read. */
-static void
-recording_with_a_damaged_process_is_not_whole(void **state)
+static void recording_with_a_damaged_process_is_not_whole(void **state)
 {
-	const struct recording_segment head = {
-	    .end_kind = RECORDING_END_EXITED};
+	const struct recording_segment head = {.end_kind = RECORDING_END_EXITED};
 	char dir[] = "/tmp/seep-test.XXXXXX", path[256];
 	static const char *const names[] = {"r", NULL};
 	struct mkseg *m = mkseg_new();
@@ -952,9 +903,8 @@ recording_with_a_damaged_process_is_not_whole(void **state)
 		struct seg_header *h = (struct seg_header *)bytes;
 
 		h->dir_offset += damaged ? UINT64_C(1) << 40 : 0;
-		assert_int_equal(recording_append(w, RECORDING_SEGMENT, &head,
-		                     sizeof(head), bytes, len),
-		    0);
+		assert_int_equal(
+		    recording_append(w, RECORDING_SEGMENT, &head, sizeof(head), bytes, len), 0);
 	}
 	assert_int_equal(recording_finish(w), 0);
 	assert_int_equal(session_load(path, &s, NULL), 0);
@@ -968,8 +918,7 @@ recording_with_a_damaged_process_is_not_whole(void **state)
 	mkseg_free(m);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(sums_over_all_arrays_are_exact),
@@ -986,23 +935,18 @@ main(void)
 	    cmocka_unit_test(young_deaths_are_known_in_steps),
 	    cmocka_unit_test(young_deaths_are_never_more_than_the_frees),
 	    cmocka_unit_test(young_deaths_without_a_ledger_are_none),
-	    cmocka_unit_test(
-	        bytes_beyond_2_to_the_64_stop_there_and_live_ones_stay),
+	    cmocka_unit_test(bytes_beyond_2_to_the_64_stop_there_and_live_ones_stay),
 	    cmocka_unit_test(a_small_block_is_the_smallest_beside_a_huge_one),
-	    cmocka_unit_test(
-	        sampled_variances_are_read_from_rows_of_both_lengths),
+	    cmocka_unit_test(sampled_variances_are_read_from_rows_of_both_lengths),
 	    cmocka_unit_test(ages_of_sampled_blocks_are_estimates_too),
 	    cmocka_unit_test(frames_of_unknown_modules_have_none),
-	    cmocka_unit_test(
-	        forked_children_in_slots_are_processes_of_their_own),
-	    cmocka_unit_test(
-	        of_two_segments_of_one_pid_the_first_ended_by_exec),
+	    cmocka_unit_test(forked_children_in_slots_are_processes_of_their_own),
+	    cmocka_unit_test(of_two_segments_of_one_pid_the_first_ended_by_exec),
 	    cmocka_unit_test(a_forked_child_is_listed_behind_its_parent),
 	    cmocka_unit_test(what_is_beyond_the_bounds_is_counted),
 	    cmocka_unit_test(empty_directory_and_missing_file_are_told_apart),
 	    cmocka_unit_test(mapped_segment_makes_a_process_alive),
-	    cmocka_unit_test(
-	        forked_child_without_a_segment_is_asked_for_patience),
+	    cmocka_unit_test(forked_child_without_a_segment_is_asked_for_patience),
 	    cmocka_unit_test(recording_carries_how_processes_ended),
 	    cmocka_unit_test(recording_with_a_damaged_process_is_not_whole),
 	};

@@ -18,8 +18,7 @@
 
 static const uint64_t one_frame[] = {MKSEG_FRAME(1, 0x1010)};
 
-static uint32_t
-user_site(struct mkseg *m, uint16_t pool)
+static uint32_t user_site(struct mkseg *m, uint16_t pool)
 {
 	uint32_t id = mkseg_stack(m, one_frame, 1);
 
@@ -29,8 +28,7 @@ user_site(struct mkseg *m, uint16_t pool)
 	return id;
 }
 
-static void
-name_pool(struct mkseg *m, uint32_t number, const char *name)
+static void name_pool(struct mkseg *m, uint32_t number, const char *name)
 {
 	struct seg_pool *pool = mkseg_pool(m, number);
 
@@ -38,8 +36,7 @@ name_pool(struct mkseg *m, uint32_t number, const char *name)
 	memcpy(pool->name, name, strlen(name));
 }
 
-static void
-pools_are_no_part_of_the_heap(void **state)
+static void pools_are_no_part_of_the_heap(void **state)
 {
 	struct mkseg *m = mkseg_new();
 	struct process *p;
@@ -69,8 +66,7 @@ pools_are_no_part_of_the_heap(void **state)
 }
 
 /* Numbers that name nothing, names without an end, row 0, kinds unknown. */
-static void
-damaged_pools_are_survived(void **state)
+static void damaged_pools_are_survived(void **state)
 {
 	struct mkseg *m = mkseg_new();
 	struct process *p;
@@ -96,9 +92,8 @@ damaged_pools_are_survived(void **state)
 }
 
 /* A segment or snapshot of the process with this uuid, as a file. */
-static void
-write_file(const char *dir, const char *name, uint8_t uuid, uint32_t number,
-    const char *session)
+static void write_file(
+    const char *dir, const char *name, uint8_t uuid, uint32_t number, const char *session)
 {
 	struct mkseg *m = mkseg_new();
 	struct seg_header *h = mkseg_header(m);
@@ -127,8 +122,7 @@ write_file(const char *dir, const char *name, uint8_t uuid, uint32_t number,
 	free(bytes);
 }
 
-static void
-remove_all(const char *dir)
+static void remove_all(const char *dir)
 {
 	char command[256];
 
@@ -136,8 +130,7 @@ remove_all(const char *dir)
 	assert_int_equal(system(command), 0);
 }
 
-static void
-snapshots_of_a_directory_are_listed_not_loaded(void **state)
+static void snapshots_of_a_directory_are_listed_not_loaded(void **state)
 {
 	char dir[] = "/tmp/seep-test.XXXXXX";
 	struct fault where = {""};
@@ -157,11 +150,10 @@ snapshots_of_a_directory_are_listed_not_loaded(void **state)
 	assert_int_equal(s->snapshots[0].number, 1);
 	assert_int_equal(s->snapshots[3].number, 7);
 	assert_true(s->snapshots[3].is_loaded);
-	assert_int_equal(
-	    strlen(s->snapshots[0].label), SEG_SNAPSHOT_LABEL_BYTES - 1);
+	assert_int_equal(strlen(s->snapshots[0].label), SEG_SNAPSHOT_LABEL_BYTES - 1);
 	for (size_t i = 0; i < s->count; i++)
-		assert_int_equal(s->processes[i]->totals.allocations,
-		    s->processes[i]->is_snapshot ? 17 : 10);
+		assert_int_equal(
+		    s->processes[i]->totals.allocations, s->processes[i]->is_snapshot ? 17 : 10);
 	/* asked for, they become processes, each once */
 	assert_int_equal(session_add_snapshots(s, &where), 0);
 	assert_int_equal(session_add_snapshots(s, &where), 0);
@@ -170,8 +162,7 @@ snapshots_of_a_directory_are_listed_not_loaded(void **state)
 	remove_all(dir);
 }
 
-static void
-one_snapshot_by_itself_is_a_process(void **state)
+static void one_snapshot_by_itself_is_a_process(void **state)
 {
 	char dir[] = "/tmp/seep-test.XXXXXX", path[64];
 	struct fault where = {""};
@@ -190,8 +181,7 @@ one_snapshot_by_itself_is_a_process(void **state)
 	remove_all(dir);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(pools_are_no_part_of_the_heap),

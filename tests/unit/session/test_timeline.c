@@ -43,8 +43,7 @@ struct host {
 	uint64_t seed;
 };
 
-static uint64_t
-random_of(struct host *h)
+static uint64_t random_of(struct host *h)
 {
 	h->seed ^= h->seed << 13;
 	h->seed ^= h->seed >> 7;
@@ -52,9 +51,8 @@ random_of(struct host *h)
 	return h->seed;
 }
 
-static void *
-place(struct host *h, size_t *at, uint32_t entry, uint32_t kind, uint32_t owner,
-    uint32_t row_bytes)
+static void *place(
+    struct host *h, size_t *at, uint32_t entry, uint32_t kind, uint32_t owner, uint32_t row_bytes)
 {
 	void *p = h->bytes + *at;
 
@@ -67,11 +65,10 @@ place(struct host *h, size_t *at, uint32_t entry, uint32_t kind, uint32_t owner,
 	return p;
 }
 
-static void
-host_init(struct host *h, uint32_t site_count)
+static void host_init(struct host *h, uint32_t site_count)
 {
-	size_t row = sizeof(struct seg_site) + sizeof(struct seg_inner) +
-	    sizeof(struct seg_node) + ARRAYS * sizeof(struct seg_row);
+	size_t row = sizeof(struct seg_site) + sizeof(struct seg_inner) + sizeof(struct seg_node) +
+	    ARRAYS * sizeof(struct seg_row);
 	size_t at = DIR_AT + 8192;
 
 	memset(h, 0, sizeof(*h));
@@ -86,20 +83,15 @@ host_init(struct host *h, uint32_t site_count)
 	h->inners = place(h, &at, 1, SEG_EXT_INNER, 0, sizeof(*h->inners));
 	h->nodes = place(h, &at, 2, SEG_EXT_NODE, 0, sizeof(*h->nodes));
 	for (uint32_t i = 0; i < ARRAYS; i++)
-		h->rows[i] = place(
-		    h, &at, 3 + i, SEG_EXT_LEDGER, i, sizeof(struct seg_row));
+		h->rows[i] = place(h, &at, 3 + i, SEG_EXT_LEDGER, i, sizeof(struct seg_row));
 	for (uint32_t i = 1; i < site_count; i++) {
-		h->nodes[i] = (struct seg_node){
-		    .frame = 0x400000 + random_of(h) % 4000000,
+		h->nodes[i] = (struct seg_node){.frame = 0x400000 + random_of(h) % 4000000,
 		    .parent = (uint32_t)(random_of(h) % i)};
 		for (int k = 0; k < SEG_INNER_FRAMES; k++)
-			h->inners[i].frames[k] =
-			    0x400000 + random_of(h) % 4000000;
+			h->inners[i].frames[k] = 0x400000 + random_of(h) % 4000000;
 		h->inners[i].count = SEG_INNER_FRAMES;
-		h->sites[i] = (struct seg_site){.node = i,
-		    .inner = i,
-		    .kind = SEG_SITE_HEAP,
-		    .api = SEG_API_MALLOC};
+		h->sites[i] = (struct seg_site){
+		    .node = i, .inner = i, .kind = SEG_SITE_HEAP, .api = SEG_API_MALLOC};
 	}
 	*h->header = (struct seg_header){.magic = SEG_MAGIC,
 	    .version = SEG_VERSION,
@@ -117,24 +109,20 @@ host_init(struct host *h, uint32_t site_count)
 	    .slot_index = ~UINT32_C(0),
 	    .threads = 2,
 	    .exe = "/bin/host"};
-	assert_int_equal(
-	    segfile_open_bytes(h->bytes, h->len, &h->file, NULL), 0);
+	assert_int_equal(segfile_open_bytes(h->bytes, h->len, &h->file, NULL), 0);
 }
 
-static void
-host_release(struct host *h)
+static void host_release(struct host *h)
 {
 	segfile_close(h->file);
 	free(h->bytes);
 }
 
 /* So many events: half of the sites have one size, the others many. */
-static void
-host_run(struct host *h, uint64_t events)
+static void host_run(struct host *h, uint64_t events)
 {
 	for (uint64_t n = 0; n < events; n++) {
-		uint32_t id =
-		    1 + (uint32_t)(random_of(h) % (h->site_count - 1));
+		uint32_t id = 1 + (uint32_t)(random_of(h) % (h->site_count - 1));
 		struct seg_row *row = &h->rows[n % ARRAYS][id];
 		uint64_t size = 16 + id % 512;
 
@@ -145,8 +133,7 @@ host_run(struct host *h, uint64_t events)
 		/* one in a hundred sites leaks */
 		if (id % 100 != 0) {
 			h->rows[0][id].frees = h->rows[0][id].allocations +
-			    h->rows[1][id].allocations -
-			    (h->rows[1][id].frees + id % 7);
+			    h->rows[1][id].allocations - (h->rows[1][id].frees + id % 7);
 			if ((int64_t)h->rows[0][id].frees < 0)
 				h->rows[0][id].frees = 0;
 			h->rows[0][id].freed_bytes = h->rows[0][id].frees * 16;
@@ -154,8 +141,7 @@ host_run(struct host *h, uint64_t events)
 	}
 }
 
-static struct codec_sum
-host_sum(const struct host *h, uint32_t id)
+static struct codec_sum host_sum(const struct host *h, uint32_t id)
 {
 	struct codec_sum s = {0};
 
@@ -168,8 +154,7 @@ host_sum(const struct host *h, uint32_t id)
 	return s;
 }
 
-static void
-numbers_come_back(void **state)
+static void numbers_come_back(void **state)
 {
 	static const int64_t some[] = {
 	    0, 1, -1, 63, 64, -64, 127, 128, 1 << 20, INT64_MAX, INT64_MIN};
@@ -193,8 +178,7 @@ numbers_come_back(void **state)
 	codec_release(&out);
 }
 
-static void
-columns_give_the_same_sums(void **state)
+static void columns_give_the_same_sums(void **state)
 {
 	struct host h = {.seed = 4711};
 	struct codec_sum is = {0}, back = {0};
@@ -221,8 +205,7 @@ columns_give_the_same_sums(void **state)
 }
 
 /* Looks, replays, compares every site; peaks, too. */
-static void
-what_is_told_is_what_was_there(void **state)
+static void what_is_told_is_what_was_there(void **state)
 {
 	const struct replay_hooks hooks = {.rows = true};
 	struct codec_out out = {0};
@@ -252,9 +235,8 @@ what_is_told_is_what_was_there(void **state)
 			row->snap_blocks = look;
 		}
 		out.len = 0;
-		assert_int_equal(tail_look(t, h.file, SEGFILE_OWN,
-		                     look % 3 != 1, &out, &header),
-		    0);
+		assert_int_equal(
+		    tail_look(t, h.file, SEGFILE_OWN, look % 3 != 1, &out, &header), 0);
 		assert_int_equal(replay_entry(r, out.bytes, out.len), 0);
 		p = replay_process(r, 0);
 		for (uint32_t id = 0; id < h.site_count; id++) {
@@ -274,8 +256,7 @@ what_is_told_is_what_was_there(void **state)
 	host_release(&h);
 }
 
-static void
-columns_of_samples_give_the_same_sums(void **state)
+static void columns_of_samples_give_the_same_sums(void **state)
 {
 	struct host h = {.seed = 815};
 	struct codec_sum is = {0}, back = {0};
@@ -291,8 +272,7 @@ columns_of_samples_give_the_same_sums(void **state)
 		is.variance_allocated += random_of(&h) >> shift;
 		is.variance_freed += random_of(&h) >> shift >> 1;
 		if (wide)
-			is.variance_allocated +=
-			    (seg_wide)(random_of(&h) >> shift) << 64;
+			is.variance_allocated += (seg_wide)(random_of(&h) >> shift) << 64;
 		codec_encode_samples(&was, &is, column);
 		/* small differences need no more than the old columns */
 		if (!wide && shift > 0)
@@ -305,8 +285,7 @@ columns_of_samples_give_the_same_sums(void **state)
 }
 
 /* A sampled process looked at and played again; `row_bytes` of its samples. */
-static void
-look_at_samples(uint64_t high, uint32_t row_bytes)
+static void look_at_samples(uint64_t high, uint32_t row_bytes)
 {
 	static const uint64_t frames[] = {MKSEG_FRAME(1, 0x1010)};
 	const struct replay_hooks hooks = {.rows = true};
@@ -360,8 +339,7 @@ look_at_samples(uint64_t high, uint32_t row_bytes)
 	free(bytes);
 }
 
-static void
-a_sampled_process_is_played_again(void **state)
+static void a_sampled_process_is_played_again(void **state)
 {
 	(void)state;
 	look_at_samples(0, sizeof(struct seg_sample));
@@ -370,8 +348,7 @@ a_sampled_process_is_played_again(void **state)
 }
 
 /* Earlier versions said that there are three columns, and wrote one. */
-static void
-samples_without_variances_are_read(void **state)
+static void samples_without_variances_are_read(void **state)
 {
 	const struct replay_hooks hooks = {.rows = true};
 	struct codec_out out = {0}, body = {0};
@@ -401,8 +378,7 @@ samples_without_variances_are_read(void **state)
 	codec_release(&body);
 }
 
-static void
-the_replayed_state_is_the_segment(void **state)
+static void the_replayed_state_is_the_segment(void **state)
 {
 	const struct replay_hooks hooks = {.rows = true};
 	struct process *live, *told;
@@ -427,8 +403,7 @@ the_replayed_state_is_the_segment(void **state)
 			h.rows[0][id].snap_blocks = i;
 		}
 		out.len = 0;
-		assert_int_equal(
-		    tail_look(t, h.file, SEGFILE_OWN, true, &out, &header), 0);
+		assert_int_equal(tail_look(t, h.file, SEGFILE_OWN, true, &out, &header), 0);
 		assert_int_equal(replay_entry(r, out.bytes, out.len), 0);
 	}
 	assert_int_equal(segfile_read(h.file, SEGFILE_OWN, &seg, NULL), 0);
@@ -444,13 +419,11 @@ the_replayed_state_is_the_segment(void **state)
 		uint32_t flags;
 		size_t n;
 
-		assert_memory_equal(&live->sites[i].figures,
-		    &told->sites[i].figures, sizeof(live->sites[i].figures));
-		n = stacks_frames(
-		    live->stacks, live->sites[i].stack, a, 64, &flags);
-		assert_int_equal(stacks_frames(told->stacks,
-		                     told->sites[i].stack, b, 64, &flags),
-		    n);
+		assert_memory_equal(&live->sites[i].figures, &told->sites[i].figures,
+		    sizeof(live->sites[i].figures));
+		n = stacks_frames(live->stacks, live->sites[i].stack, a, 64, &flags);
+		assert_int_equal(
+		    stacks_frames(told->stacks, told->sites[i].stack, b, 64, &flags), n);
 		assert_memory_equal(a, b, n * sizeof(*a));
 	}
 	process_free(live);
@@ -461,8 +434,7 @@ the_replayed_state_is_the_segment(void **state)
 	host_release(&h);
 }
 
-static void
-any_cut_or_flipped_byte_is_survived(void **state)
+static void any_cut_or_flipped_byte_is_survived(void **state)
 {
 	const struct replay_hooks hooks = {.rows = true};
 	struct codec_out out = {0};
@@ -475,8 +447,7 @@ any_cut_or_flipped_byte_is_survived(void **state)
 	assert_int_equal(tail_new(1, &room, &t), 0);
 	for (int i = 0; i < 3; i++) {
 		host_run(&h, 100);
-		assert_int_equal(
-		    tail_look(t, h.file, SEGFILE_OWN, true, &out, &header), 0);
+		assert_int_equal(tail_look(t, h.file, SEGFILE_OWN, true, &out, &header), 0);
 	}
 	for (size_t i = 0; i < out.len; i++) {
 		uint8_t was = out.bytes[i];
@@ -490,8 +461,7 @@ any_cut_or_flipped_byte_is_survived(void **state)
 		out.bytes[i] = (uint8_t)(was ^ (1u << (i % 8)));
 		(void)replay_entry(r, out.bytes, out.len);
 		out.bytes[i] = was;
-		if (replay_count(r) > 0 &&
-		    replay_segment(replay_process(r, 0), &seg) == 0)
+		if (replay_count(r) > 0 && replay_segment(replay_process(r, 0), &seg) == 0)
 			segment_copy_free(seg);
 		replay_free(r);
 	}
@@ -502,8 +472,7 @@ any_cut_or_flipped_byte_is_survived(void **state)
 
 /* ---- an hour ---- */
 
-static void
-put_time(struct codec_out *out, uint64_t us)
+static void put_time(struct codec_out *out, uint64_t us)
 {
 	struct codec_out body = {0};
 
@@ -512,8 +481,7 @@ put_time(struct codec_out *out, uint64_t us)
 	codec_release(&body);
 }
 
-static void
-check_course(const char *path, const struct host *h, uint64_t events)
+static void check_course(const char *path, const struct host *h, uint64_t events)
 {
 	struct session *s;
 
@@ -522,10 +490,8 @@ check_course(const char *path, const struct host *h, uint64_t events)
 	assert_false(s->is_truncated);
 	assert_int_equal(s->processes[0]->totals.allocations, events);
 	assert_true(s->processes[0]->point_count > 100);
-	assert_int_equal(s->processes[0]
-	                     ->points[s->processes[0]->point_count - 1]
-	                     .allocations,
-	    events);
+	assert_int_equal(
+	    s->processes[0]->points[s->processes[0]->point_count - 1].allocations, events);
 	(void)h;
 	session_free(s);
 }
@@ -534,8 +500,7 @@ check_course(const char *path, const struct host *h, uint64_t events)
  * A simulated clock, the intervals and the allowance of seep record: returns
  * the bytes of the recording.
  */
-static uint64_t
-record_simulated(uint32_t sites, uint64_t seconds, uint64_t events)
+static uint64_t record_simulated(uint32_t sites, uint64_t seconds, uint64_t events)
 {
 	char path[] = "/tmp/test_timeline.XXXXXX";
 	int fd = mkstemp(path);
@@ -559,41 +524,34 @@ record_simulated(uint32_t sites, uint64_t seconds, uint64_t events)
 		uint64_t due, before = recording_size(w);
 
 		now += follow_interval(now);
-		due = (uint64_t)((double)events * (double)now /
-		    ((double)seconds * 1e9));
+		due = (uint64_t)((double)events * (double)now / ((double)seconds * 1e9));
 		due = due < events ? due : events;
 		host_run(&h, due - done);
 		done = due;
 		put_time(&out, now / 1000);
 		assert_int_equal(
 		    tail_look(t, h.file, SEGFILE_OWN,
-		        line_bytes < follow_allowance(now, tail_sites(t)), &out,
-		        &header),
+		        line_bytes < follow_allowance(now, tail_sites(t)), &out, &header),
 		    0);
 		if (now - flushed < 1000000000)
 			continue;
-		assert_int_equal(recording_append_packed(w, RECORDING_LINE,
-		                     out.bytes, out.len, NULL, 0, 3),
-		    0);
+		assert_int_equal(
+		    recording_append_packed(w, RECORDING_LINE, out.bytes, out.len, NULL, 0, 3), 0);
 		line_bytes += recording_size(w) - before;
 		out.len = 0;
 		flushed = now;
 	}
 	if (out.len > 0)
-		assert_int_equal(recording_append_packed(w, RECORDING_LINE,
-		                     out.bytes, out.len, NULL, 0, 3),
-		    0);
+		assert_int_equal(
+		    recording_append_packed(w, RECORDING_LINE, out.bytes, out.len, NULL, 0, 3), 0);
+	assert_int_equal(segfile_compact(h.file, SEGFILE_OWN, &bytes, &len, NULL), 0);
 	assert_int_equal(
-	    segfile_compact(h.file, SEGFILE_OWN, &bytes, &len, NULL), 0);
-	assert_int_equal(recording_append_packed(w, RECORDING_SEGMENT, &end,
-	                     sizeof(end), bytes, len, 3),
-	    0);
+	    recording_append_packed(w, RECORDING_SEGMENT, &end, sizeof(end), bytes, len, 3), 0);
 	free(bytes);
 	assert_int_equal(recording_finish(w), 0);
 	assert_int_equal(stat(path, &st), 0);
 	printf("# %u sites, %llu s, %llu allocations: %.1f MB\n", sites,
-	    (unsigned long long)seconds, (unsigned long long)events,
-	    (double)st.st_size / 1e6);
+	    (unsigned long long)seconds, (unsigned long long)events, (double)st.st_size / 1e6);
 	check_course(path, &h, done);
 	unlink(path);
 	tail_free(t);
@@ -602,8 +560,7 @@ record_simulated(uint32_t sites, uint64_t seconds, uint64_t events)
 	return (uint64_t)st.st_size;
 }
 
-static void
-an_hour_of_a_busy_server_is_small(void **state)
+static void an_hour_of_a_busy_server_is_small(void **state)
 {
 	(void)state;
 	if (getenv("SEEP_FULL"))
@@ -612,20 +569,17 @@ an_hour_of_a_busy_server_is_small(void **state)
 		assert_true(record_simulated(5000, 360, 5000000) < 7000000);
 }
 
-static void
-many_sites_are_bounded_too(void **state)
+static void many_sites_are_bounded_too(void **state)
 {
 	(void)state;
 	if (getenv("SEEP_FULL"))
-		assert_true(
-		    record_simulated(200000, 3600, 50000000) < 150000000);
+		assert_true(record_simulated(200000, 3600, 50000000) < 150000000);
 	else
 		assert_true(record_simulated(50000, 60, 2000000) < 15000000);
 }
 
 /* Versions up to November 2026 wrote 2 before 1 when slots ran short. */
-static void
-processes_may_begin_in_any_order(void **state)
+static void processes_may_begin_in_any_order(void **state)
 {
 	static const uint64_t numbers[] = {7, 3, 9, 1, 8};
 	const struct replay_hooks hooks = {.rows = true};
@@ -648,8 +602,7 @@ processes_may_begin_in_any_order(void **state)
 		const struct replay_process *p = replay_process(r, i);
 
 		assert_int_equal(p->totals.allocations, p->number * 100);
-		assert_true(
-		    i == 0 || replay_process(r, i - 1)->number < p->number);
+		assert_true(i == 0 || replay_process(r, i - 1)->number < p->number);
 	}
 	/* one that begins twice is damaged */
 	line.len = body.len = 0;
@@ -662,8 +615,7 @@ processes_may_begin_in_any_order(void **state)
 }
 
 /* A process takes five bytes there and 9,000 here. */
-static void
-a_small_line_cannot_ask_for_much_memory(void **state)
+static void a_small_line_cannot_ask_for_much_memory(void **state)
 {
 	enum { MANY = 60000 };
 	const struct replay_hooks hooks = {.rows = true};
@@ -685,8 +637,7 @@ a_small_line_cannot_ask_for_much_memory(void **state)
 	codec_release(&line);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_small_line_cannot_ask_for_much_memory),

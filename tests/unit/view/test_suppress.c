@@ -24,8 +24,7 @@ static const struct suppress_frame frames[] = {
     {.function = "main", .module = "/usr/bin/app"},
 };
 
-static struct suppress *
-lists(const char *text)
+static struct suppress *lists(const char *text)
 {
 	struct fault where = {""};
 	struct suppress *s;
@@ -36,18 +35,15 @@ lists(const char *text)
 	return s;
 }
 
-static int64_t
-match(struct suppress *s, uint8_t api, uint8_t kind)
+static int64_t match(struct suppress *s, uint8_t api, uint8_t kind)
 {
-	struct suppress_stack stack = {
-	    .frames = frames, .count = 4, .api = api, .kind = kind};
+	struct suppress_stack stack = {.frames = frames, .count = 4, .api = api, .kind = kind};
 
 	return suppress_match(s, &stack);
 }
 
 /* Does a list of this one entry fit the stack above? */
-static bool
-fits(const char *text)
+static bool fits(const char *text)
 {
 	struct suppress *s = lists(text);
 	int64_t n = match(s, SEG_API_MALLOC, 0);
@@ -57,21 +53,18 @@ fits(const char *text)
 	return n == 0;
 }
 
-static bool
-valgrind_fits(const char *lines)
+static bool valgrind_fits(const char *lines)
 {
 	char *text;
 	bool yes;
 
-	assert_true(
-	    asprintf(&text, "{\n  n\n  Memcheck:Leak\n%s\n}\n", lines) > 0);
+	assert_true(asprintf(&text, "{\n  n\n  Memcheck:Leak\n%s\n}\n", lines) > 0);
 	yes = fits(text);
 	free(text);
 	return yes;
 }
 
-static void
-lsan_patterns_fit_function_file_and_module(void **state)
+static void lsan_patterns_fit_function_file_and_module(void **state)
 {
 	(void)state;
 	assert_true(fits("leak:xmalloc"));
@@ -91,8 +84,7 @@ lsan_patterns_fit_function_file_and_module(void **state)
 	assert_false(fits("leak:x?alloc")); /* no wildcard there */
 }
 
-static void
-valgrind_frames_fit_from_the_innermost_on(void **state)
+static void valgrind_frames_fit_from_the_innermost_on(void **state)
 {
 	(void)state;
 	assert_true(valgrind_fits("fun:malloc\nfun:xmalloc"));
@@ -112,8 +104,7 @@ valgrind_frames_fit_from_the_innermost_on(void **state)
 	assert_true(valgrind_fits("fun:malloc"));
 }
 
-static void
-mangled_names_fit_demangled_ones(void **state)
+static void mangled_names_fit_demangled_ones(void **state)
 {
 	static const struct suppress_frame bare[] = {
 	    {.function = "Cache::add"}, {.function = "Cache::adder"}};
@@ -131,15 +122,13 @@ mangled_names_fit_demangled_ones(void **state)
 	assert_false(valgrind_fits("fun:xmalloc\nfun:_ZN5Cache3addEv"));
 }
 
-static void
-allocation_function_and_kind_are_compared(void **state)
+static void allocation_function_and_kind_are_compared(void **state)
 {
-	struct suppress *s =
-	    lists("{\nnew\nMemcheck:Leak\n"
-	          "match-leak-kinds: possible, reachable\n"
-	          "fun:_Znwm\nfun:xmalloc\n}\n"
-	          "{\nnever\nMemcheck:Leak\n"
-	          "match-leak-kinds: none\n...\nfun:main\n}\n");
+	struct suppress *s = lists("{\nnew\nMemcheck:Leak\n"
+	                           "match-leak-kinds: possible, reachable\n"
+	                           "fun:_Znwm\nfun:xmalloc\n}\n"
+	                           "{\nnever\nMemcheck:Leak\n"
+	                           "match-leak-kinds: none\n...\nfun:main\n}\n");
 
 	(void)state;
 	assert_int_equal(match(s, SEG_API_NEW, 0), 0);
@@ -150,8 +139,7 @@ allocation_function_and_kind_are_compared(void **state)
 	suppress_free(s);
 }
 
-static void
-first_entry_wins_and_is_booked_by_name(void **state)
+static void first_entry_wins_and_is_booked_by_name(void **state)
 {
 	struct suppress *s = lists("# comment\n"
 	                           "leak:nothing\n"
@@ -180,8 +168,7 @@ first_entry_wins_and_is_booked_by_name(void **state)
 	suppress_free(s);
 }
 
-static void
-entries_added_later_are_seen(void **state)
+static void entries_added_later_are_seen(void **state)
 {
 	struct suppress *s = lists("leak:nothing\n");
 
@@ -192,15 +179,13 @@ entries_added_later_are_seen(void **state)
 	suppress_free(s);
 }
 
-static void
-entries_for_others_are_skipped_and_counted(void **state)
+static void entries_for_others_are_skipped_and_counted(void **state)
 {
-	struct suppress *s =
-	    lists("race:foo\n"
-	          "{\n a\n Memcheck:Cond\n fun:f\n}\n"
-	          "{\n b\n Helgrind:Race\n ...\n}\n"
-	          "{\n c\n Addrcheck,Memcheck:Leak\n fun:f\n}\n"
-	          "{\n d\n Memcheck:Param\n write(buf)\n}\n");
+	struct suppress *s = lists("race:foo\n"
+	                           "{\n a\n Memcheck:Cond\n fun:f\n}\n"
+	                           "{\n b\n Helgrind:Race\n ...\n}\n"
+	                           "{\n c\n Addrcheck,Memcheck:Leak\n fun:f\n}\n"
+	                           "{\n d\n Memcheck:Param\n write(buf)\n}\n");
 
 	(void)state;
 	assert_int_equal(suppress_count(s), 1);
@@ -208,8 +193,7 @@ entries_for_others_are_skipped_and_counted(void **state)
 	suppress_free(s);
 }
 
-static void
-mistakes_are_named_with_file_and_line(void **state)
+static void mistakes_are_named_with_file_and_line(void **state)
 {
 	static const struct {
 		const char *text, *says;
@@ -234,8 +218,8 @@ mistakes_are_named_with_file_and_line(void **state)
 		struct suppress *s;
 
 		assert_int_equal(suppress_new(&s), 0);
-		assert_int_equal(suppress_text(s, cases[i].text,
-		                     strlen(cases[i].text), "list", &where),
+		assert_int_equal(
+		    suppress_text(s, cases[i].text, strlen(cases[i].text), "list", &where),
 		    -EBADMSG);
 		if (strncmp(where.text, cases[i].says, strlen(cases[i].says)))
 			fail_msg("case %zu: %s", i, where.text);
@@ -243,24 +227,20 @@ mistakes_are_named_with_file_and_line(void **state)
 	}
 }
 
-static void
-bytes_that_are_no_text_are_refused_at_once(void **state)
+static void bytes_that_are_no_text_are_refused_at_once(void **state)
 {
-	static const char text[] =
-	    "{\na\nMemcheck:Leak\nmatch-leak-kinds: \0all\nfun:x\n}\n";
+	static const char text[] = "{\na\nMemcheck:Leak\nmatch-leak-kinds: \0all\nfun:x\n}\n";
 	struct fault where = {""};
 	struct suppress *s;
 
 	(void)state;
 	assert_int_equal(suppress_new(&s), 0);
-	assert_int_equal(
-	    suppress_text(s, text, sizeof(text) - 1, "list", &where), -EBADMSG);
+	assert_int_equal(suppress_text(s, text, sizeof(text) - 1, "list", &where), -EBADMSG);
 	assert_string_equal(where.text, "list:4: not a text file");
 	suppress_free(s);
 }
 
-static void
-any_bytes_are_survived(void **state)
+static void any_bytes_are_survived(void **state)
 {
 	static const char bits[] = "{}\n:leak.fun*?^$ \t#Memcheck:Leak\nobj:\0";
 	uint32_t x = 12345;
@@ -282,8 +262,7 @@ any_bytes_are_survived(void **state)
 	}
 }
 
-static void
-files_are_read_or_refused_with_their_name(void **state)
+static void files_are_read_or_refused_with_their_name(void **state)
 {
 	char path[] = "/tmp/seep-suppress.XXXXXX";
 	struct fault where = {""};
@@ -306,14 +285,11 @@ files_are_read_or_refused_with_their_name(void **state)
 }
 
 /* name of the built-in entry for frames, innermost first; NULL: none */
-static const char *
-builtin(const struct suppress_frame *f, size_t count, uint64_t blocks)
+static const char *builtin(const struct suppress_frame *f, size_t count, uint64_t blocks)
 {
 	static char name[64];
-	struct suppress_stack stack = {.frames = f,
-	    .count = count,
-	    .api = SEG_API_MALLOC,
-	    .blocks = blocks};
+	struct suppress_stack stack = {
+	    .frames = f, .count = count, .api = SEG_API_MALLOC, .blocks = blocks};
 	struct suppress *s;
 	int64_t n;
 
@@ -321,14 +297,12 @@ builtin(const struct suppress_frame *f, size_t count, uint64_t blocks)
 	assert_int_equal(suppress_builtin(s), 0);
 	n = suppress_match(s, &stack);
 	if (n >= 0)
-		(void)snprintf(name, sizeof(name), "%s",
-		    suppress_entry(s, (size_t)n)->name);
+		(void)snprintf(name, sizeof(name), "%s", suppress_entry(s, (size_t)n)->name);
 	suppress_free(s);
 	return n >= 0 ? name : NULL;
 }
 
-static void
-builtin_list_keeps_to_what_the_libraries_own(void **state)
+static void builtin_list_keeps_to_what_the_libraries_own(void **state)
 {
 	static const char cxx[] = "/usr/lib/libstdc++.so.6.0.30";
 	static const char ld[] = "/lib64/ld-linux-x86-64.so.2";
@@ -336,20 +310,18 @@ builtin_list_keeps_to_what_the_libraries_own(void **state)
 	const struct suppress_frame pool[] = {
 	    {.module = cxx}, {.function = "call_init", .module = ld}};
 	/* a constructor of the program's that calls libstdc++ */
-	const struct suppress_frame ours[] = {{.module = cxx},
-	    {.function = "setup", .module = "/bin/app"}, {.module = ld}};
+	const struct suppress_frame ours[] = {
+	    {.module = cxx}, {.function = "setup", .module = "/bin/app"}, {.module = ld}};
 	const struct suppress_frame tls[] = {{.module = ld},
 	    {.function = "_dl_allocate_tls", .module = ld},
 	    {.function = "pthread_create", .module = c}};
 	/* the plugin's own block, made while it is loaded */
-	const struct suppress_frame plugin[] = {
-	    {.function = "init", .module = "/lib/plug.so"},
-	    {.function = "call_init", .module = ld},
-	    {.function = "dlopen", .module = c}};
+	const struct suppress_frame plugin[] = {{.function = "init", .module = "/lib/plug.so"},
+	    {.function = "call_init", .module = ld}, {.function = "dlopen", .module = c}};
 	const struct suppress_frame info[] = {
 	    {.function = "getaddrinfo", .module = c}, {.function = "main"}};
-	const struct suppress_frame nss[] = {{.module = c},
-	    {.function = "getaddrinfo", .module = c}, {.function = "main"}};
+	const struct suppress_frame nss[] = {
+	    {.module = c}, {.function = "getaddrinfo", .module = c}, {.function = "main"}};
 
 	(void)state;
 	assert_string_equal(builtin(pool, 2, 1), "libstdc++ emergency pool");
@@ -361,8 +333,7 @@ builtin_list_keeps_to_what_the_libraries_own(void **state)
 	assert_string_equal(builtin(nss, 3, 1), "name services");
 }
 
-static void
-builtin_list_prints_as_it_loads(void **state)
+static void builtin_list_prints_as_it_loads(void **state)
 {
 	struct suppress *a, *b;
 	char *text = NULL;
@@ -384,8 +355,7 @@ builtin_list_prints_as_it_loads(void **state)
 	free(text);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(lsan_patterns_fit_function_file_and_module),

@@ -32,26 +32,21 @@ FUNCTION(start)
 
 extern const char __ehdr_start[];
 
-static uint64_t
-frame_of(void (*function)(void), uint64_t offset)
+static uint64_t frame_of(void (*function)(void), uint64_t offset)
 {
 	return MKSEG_FRAME(1, (uint64_t)(uintptr_t)function + 1 + offset);
 }
 
-static struct mkseg *
-new_segment(void)
+static struct mkseg *new_segment(void)
 {
 	struct mkseg *m = mkseg_new();
 
-	assert_int_equal(mkseg_module(m, "/proc/self/exe",
-	                     (uint64_t)(uintptr_t)__ehdr_start),
-	    1);
+	assert_int_equal(mkseg_module(m, "/proc/self/exe", (uint64_t)(uintptr_t)__ehdr_start), 1);
 	return m;
 }
 
 /* n blocks of size from functions that end with NULL, innermost first. */
-static void
-book(struct mkseg *m, uint64_t n, uint64_t size, uint64_t frees, ...)
+static void book(struct mkseg *m, uint64_t n, uint64_t size, uint64_t frees, ...)
 {
 	uint64_t frames[32];
 	void (*function)(void);
@@ -71,8 +66,7 @@ struct fixture {
 	struct view *view;
 };
 
-static void
-look(struct fixture *f, const struct view_options *o)
+static void look(struct fixture *f, const struct view_options *o)
 {
 	if (!f->names)
 		assert_int_equal(names_new(NULL, &f->names), 0);
@@ -80,8 +74,7 @@ look(struct fixture *f, const struct view_options *o)
 	assert_int_equal(view_new(f->session, f->names, o, &f->view), 0);
 }
 
-static void
-leave(struct fixture *f)
+static void leave(struct fixture *f)
 {
 	view_free(f->view);
 	names_free(f->names);
@@ -89,8 +82,7 @@ leave(struct fixture *f)
 }
 
 /* "a<b<c" of a site, innermost first; repeats as "a*3". */
-static const char *
-stack(const struct fixture *f, size_t number)
+static const char *stack(const struct fixture *f, size_t number)
 {
 	static char text[512];
 	const struct view_site *s = &f->view->sites[number];
@@ -100,17 +92,15 @@ stack(const struct fixture *f, size_t number)
 	for (uint32_t i = 0; i < s->frame_count; i++) {
 		const struct frame *x = &f->view->frames[s->frames[i]];
 
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s",
-		    i ? "<" : "", x->function ? x->function : "?");
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", i ? "<" : "",
+		    x->function ? x->function : "?");
 		if (s->repeats && s->repeats[i] > 1)
-			at += (size_t)snprintf(
-			    text + at, sizeof(text) - at, "*%u", s->repeats[i]);
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "*%u", s->repeats[i]);
 	}
 	return text;
 }
 
-static struct session *
-small_session(void)
+static struct session *small_session(void)
 {
 	struct mkseg *m = new_segment();
 
@@ -120,8 +110,7 @@ small_session(void)
 	return mkseg_load(m);
 }
 
-static void
-only_what_the_metric_finds_is_looked_at(void **state)
+static void only_what_the_metric_finds_is_looked_at(void **state)
 {
 	struct fixture f = {.session = small_session()};
 	struct view_options o = {.metric = VIEW_LIVE};
@@ -144,8 +133,7 @@ only_what_the_metric_finds_is_looked_at(void **state)
 	leave(&f);
 }
 
-static void
-filters_choose_and_say_what_they_leave(void **state)
+static void filters_choose_and_say_what_they_leave(void **state)
 {
 	struct fixture f = {.session = small_session()};
 	struct view_options o = {.metric = VIEW_ALLOCS};
@@ -169,15 +157,13 @@ filters_choose_and_say_what_they_leave(void **state)
 	look(&f, &o);
 	assert_int_equal(f.view->site_count, 0);
 	assert_int_equal(f.view->filtered.sites, 3);
-	o = (struct view_options){
-	    .metric = VIEW_ALLOCS, .exclude_module = &nothing_re};
+	o = (struct view_options){.metric = VIEW_ALLOCS, .exclude_module = &nothing_re};
 	look(&f, &o);
 	assert_int_equal(f.view->site_count, 3);
 	o = (struct view_options){.metric = VIEW_ALLOCS, .min_size = 1000};
 	look(&f, &o);
 	assert_string_equal(stack(&f, 0), "render<serve<start");
-	o = (struct view_options){
-	    .metric = VIEW_ALLOCS, .min_size = 9, .max_size = 100};
+	o = (struct view_options){.metric = VIEW_ALLOCS, .min_size = 9, .max_size = 100};
 	look(&f, &o);
 	assert_int_equal(f.view->site_count, 1);
 	assert_string_equal(stack(&f, 0), "xmalloc<parse<serve<start");
@@ -187,8 +173,7 @@ filters_choose_and_say_what_they_leave(void **state)
 	regfree(&nothing_re);
 }
 
-static void
-depth_merges_stacks_that_begin_alike(void **state)
+static void depth_merges_stacks_that_begin_alike(void **state)
 {
 	struct fixture f = {0};
 	struct mkseg *m = new_segment();
@@ -201,8 +186,7 @@ depth_merges_stacks_that_begin_alike(void **state)
 	f.session = mkseg_load(m);
 	look(&f, &o);
 	assert_int_equal(f.view->site_count, 2);
-	assert_string_equal(
-	    stack(&f, 0), "parse<serve<(callers beyond --depth)");
+	assert_string_equal(stack(&f, 0), "parse<serve<(callers beyond --depth)");
 	assert_int_equal(f.view->sites[0].count, 2);
 	assert_int_equal(f.view->sites[0].figures.all.live_bytes, 50);
 	assert_int_equal(f.view->sites[0].size_min, 10);
@@ -211,8 +195,7 @@ depth_merges_stacks_that_begin_alike(void **state)
 	leave(&f);
 }
 
-static void
-recursion_is_folded_and_counted(void **state)
+static void recursion_is_folded_and_counted(void **state)
 {
 	struct fixture f = {0};
 	struct mkseg *m = new_segment();
@@ -236,8 +219,7 @@ recursion_is_folded_and_counted(void **state)
 	leave(&f);
 }
 
-static void
-wrappers_are_skipped_but_never_the_last_frame(void **state)
+static void wrappers_are_skipped_but_never_the_last_frame(void **state)
 {
 	struct fixture f = {0};
 	struct mkseg *m = new_segment();
@@ -261,16 +243,14 @@ wrappers_are_skipped_but_never_the_last_frame(void **state)
 	leave(&f);
 }
 
-static uint8_t
-weigh(const char *module, const char *function)
+static uint8_t weigh(const char *module, const char *function)
 {
 	const struct frame x = {.module = module, .function = function};
 
 	return blame_weigh(&x);
 }
 
-static void
-blame_goes_to_the_users_own(void **state)
+static void blame_goes_to_the_users_own(void **state)
 {
 	const struct frame gap = {.function = "(no room)", .is_missing = true};
 
@@ -283,36 +263,25 @@ blame_goes_to_the_users_own(void **state)
 	                     "std::vector<int, std::allocator<int> >&)"),
 	    BLAME_OWN);
 	assert_int_equal(weigh("/opt/app", "xmalloc"), BLAME_LIBRARY);
+	assert_int_equal(weigh("/opt/app", "operator new(unsigned long)"), BLAME_LIBRARY);
+	assert_int_equal(weigh("/opt/app", "std::vector<int>::push_back(int&&)"), BLAME_LIBRARY);
+	assert_int_equal(weigh("/opt/app", "void std::vector<int>::f<char>(char)"), BLAME_LIBRARY);
+	assert_int_equal(weigh("/usr/lib/libstdc++.so.6.0.30", NULL), BLAME_LIBRARY);
 	assert_int_equal(
-	    weigh("/opt/app", "operator new(unsigned long)"), BLAME_LIBRARY);
-	assert_int_equal(
-	    weigh("/opt/app", "std::vector<int>::push_back(int&&)"),
-	    BLAME_LIBRARY);
-	assert_int_equal(
-	    weigh("/opt/app", "void std::vector<int>::f<char>(char)"),
-	    BLAME_LIBRARY);
-	assert_int_equal(
-	    weigh("/usr/lib/libstdc++.so.6.0.30", NULL), BLAME_LIBRARY);
-	assert_int_equal(
-	    weigh("/usr/lib/libstdc++.so.6", "__cxa_allocate_exception"),
-	    BLAME_LIBRARY);
+	    weigh("/usr/lib/libstdc++.so.6", "__cxa_allocate_exception"), BLAME_LIBRARY);
 	assert_int_equal(weigh("/usr/lib/libc.so.6", "qsort"), BLAME_SYSTEM);
 	assert_int_equal(blame_weigh(&gap), BLAME_NONE);
 }
 
-static void
-depth_counts_from_the_users_own_on(void **state)
+static void depth_counts_from_the_users_own_on(void **state)
 {
-	struct view_options o = {.metric = VIEW_LIVE,
-	    .group = true,
-	    .depth = 1,
-	    .depth_from_own = true};
+	struct view_options o = {
+	    .metric = VIEW_LIVE, .group = true, .depth = 1, .depth_from_own = true};
 	struct fixture f = {.session = small_session()};
 
 	(void)state;
 	look(&f, &o);
-	assert_string_equal(
-	    stack(&f, 0), "xmalloc<parse<(callers beyond --depth)");
+	assert_string_equal(stack(&f, 0), "xmalloc<parse<(callers beyond --depth)");
 	o.depth_from_own = false;
 	look(&f, &o);
 	assert_string_equal(stack(&f, 0), "xmalloc<(callers beyond --depth)");
@@ -320,11 +289,10 @@ depth_counts_from_the_users_own_on(void **state)
 	leave(&f);
 }
 
-static void
-wrappers_are_known_by_their_whole_name(void **state)
+static void wrappers_are_known_by_their_whole_name(void **state)
 {
-	static const char *const are[] = {"xmalloc", "xstrdup", "g_malloc0_n",
-	    "CRYPTO_zalloc", "operator new(unsigned long)", "PyMem_RawMalloc",
+	static const char *const are[] = {"xmalloc", "xstrdup", "g_malloc0_n", "CRYPTO_zalloc",
+	    "operator new(unsigned long)", "PyMem_RawMalloc",
 	    "std::allocator<std::pair<int const, char*> >::allocate(unsigned "
 	    "long)",
 	    "__gnu_cxx::new_allocator<void (*)(int)>::allocate(unsigned long, "
@@ -334,9 +302,8 @@ wrappers_are_known_by_their_whole_name(void **state)
 	    "<alloc::alloc::Global>::alloc_impl_runtime",
 	    "<[u32]>::to_vec_in::<alloc::alloc::Global>",
 	    "<u32 as <[_]>::to_vec_in::ConvertVec>::to_vec",
-	    "<hashbrown::raw::RawTableInner>::resize_inner",
-	    "alloc::alloc::alloc", "alloc::raw_vec::RawVec<T,A>::reserve",
-	    "apr_palloc", "sqlite3Malloc", "_emalloc"};
+	    "<hashbrown::raw::RawTableInner>::resize_inner", "alloc::alloc::alloc",
+	    "alloc::raw_vec::RawVec<T,A>::reserve", "apr_palloc", "sqlite3Malloc", "_emalloc"};
 	static const char *const are_not[] = {"main", "xmlParse", "my_function",
 	    "parse(std::allocator<char>)", "malloc_stats_print", "xm",
 	    "Pool::allocate(unsigned long)", "alloc", ""};
@@ -350,8 +317,7 @@ wrappers_are_known_by_their_whole_name(void **state)
 			fail_msg("%s is none", are_not[i]);
 }
 
-static void
-processes_are_apart_or_merged(void **state)
+static void processes_are_apart_or_merged(void **state)
 {
 	struct fixture f = {0};
 	struct mkseg *m = new_segment(), *child = new_segment();
@@ -386,8 +352,7 @@ processes_are_apart_or_merged(void **state)
 }
 
 /* 80 of 90 freed blocks died below 1.6 s, 60 of these below 0.2 s. */
-static struct mkseg *
-aged_segment(bool is_old)
+static struct mkseg *aged_segment(bool is_old)
 {
 	struct mkseg *m = new_segment();
 
@@ -402,8 +367,7 @@ aged_segment(bool is_old)
 }
 
 /* What is temporary is one thing in a whole view, and the view says what. */
-static void
-the_coarsest_input_says_what_is_temporary(void **state)
+static void the_coarsest_input_says_what_is_temporary(void **state)
 {
 	struct fixture f = {0};
 	struct view_options o = {.metric = VIEW_TEMPORARY};
@@ -444,13 +408,11 @@ the_coarsest_input_says_what_is_temporary(void **state)
 }
 
 /* Sites of an old and a new process, as one: the steps are not known. */
-static void
-ages_of_merged_sites_are_as_coarse_as_the_worst(void **state)
+static void ages_of_merged_sites_are_as_coarse_as_the_worst(void **state)
 {
 	struct fixture f = {0};
 	struct mkseg *m = aged_segment(false), *child = aged_segment(true);
-	struct view_options o = {
-	    .metric = VIEW_TEMPORARY, .group = true, .merge = true};
+	struct view_options o = {.metric = VIEW_TEMPORARY, .group = true, .merge = true};
 	uint64_t steps[PROCESS_STEPS], deaths[PROCESS_AGES];
 	size_t len;
 	void *bytes;
@@ -485,12 +447,10 @@ ages_of_merged_sites_are_as_coarse_as_the_worst(void **state)
 	leave(&f);
 }
 
-static void
-figures_of_a_moment_replace_the_final_ones(void **state)
+static void figures_of_a_moment_replace_the_final_ones(void **state)
 {
 	struct fixture f = {.session = small_session()};
-	struct process_figures then[3] = {
-	    {.live_blocks = 1, .live_bytes = 77}, {0}, {0}};
+	struct process_figures then[3] = {{.live_blocks = 1, .live_bytes = 77}, {0}, {0}};
 	const struct process_figures *const figures[] = {then};
 	struct view_options o = {.figures = figures};
 
@@ -502,8 +462,7 @@ figures_of_a_moment_replace_the_final_ones(void **state)
 }
 
 /* The names below a node, heaviest first: "parse=40 render=10". */
-static const char *
-children(struct tree *t, const struct fixture *f, const struct tree_node *n)
+static const char *children(struct tree *t, const struct fixture *f, const struct tree_node *n)
 {
 	static char text[512];
 	struct tree_node *list;
@@ -517,17 +476,14 @@ children(struct tree *t, const struct fixture *f, const struct tree_node *n)
 		    : f->view->frames[list[i].frame].function;
 		char amount[AMOUNT_MAX];
 
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s=%s",
-		    i ? " " : "", name,
-		    amount_text(
-		        amount, &list[i].amounts.bytes, f->view->is_compared));
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s=%s", i ? " " : "", name,
+		    amount_text(amount, &list[i].amounts.bytes, f->view->is_compared));
 	}
 	free(list);
 	return text;
 }
 
-static void
-trees_are_headed_by_the_users_own(void **state)
+static void trees_are_headed_by_the_users_own(void **state)
 {
 	const struct tree_options up = {.metric = VIEW_ALLOCS};
 	const struct view_options o = {.metric = VIEW_ALLOCS, .group = true};
@@ -559,9 +515,7 @@ trees_are_headed_by_the_users_own(void **state)
 }
 
 /* Down to the child of that name. */
-static void
-descend(struct tree *t, const struct fixture *f, struct tree_node *n,
-    const char *name)
+static void descend(struct tree *t, const struct fixture *f, struct tree_node *n, const char *name)
 {
 	struct tree_node *list;
 	size_t count, i;
@@ -576,8 +530,7 @@ descend(struct tree *t, const struct fixture *f, struct tree_node *n,
 	free(list);
 }
 
-static void
-trees_add_up_from_either_end(void **state)
+static void trees_add_up_from_either_end(void **state)
 {
 	struct fixture f = {0};
 	struct mkseg *m = new_segment();
@@ -616,8 +569,7 @@ trees_add_up_from_either_end(void **state)
 	leave(&f);
 }
 
-static void
-comparisons_match_by_name_and_have_signs(void **state)
+static void comparisons_match_by_name_and_have_signs(void **state)
 {
 	struct fixture f = {0};
 	struct mkseg *m = new_segment(), *b = new_segment();
@@ -649,15 +601,13 @@ comparisons_match_by_name_and_have_signs(void **state)
 	tree_root(t, &n);
 	assert_int_equal(n.amounts.bytes.plus, 190);
 	assert_int_equal(n.amounts.bytes.minus, 300);
-	assert_string_equal(
-	    children(t, &f, &n), "visit=-300 parse=+150 serve=+40");
+	assert_string_equal(children(t, &f, &n), "visit=-300 parse=+150 serve=+40");
 	tree_free(t);
 	leave(&f);
 	session_free(old);
 }
 
-static void
-what_calls_main_is_left_out(void **state)
+static void what_calls_main_is_left_out(void **state)
 {
 	struct fixture f = {0};
 	struct mkseg *m = new_segment();
@@ -676,8 +626,7 @@ what_calls_main_is_left_out(void **state)
 	leave(&f);
 }
 
-int
-main(void)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(only_what_the_metric_finds_is_looked_at),

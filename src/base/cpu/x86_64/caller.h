@@ -33,8 +33,7 @@ struct cpu_frame {
  */
 #define CPU_CALLER_AGAIN(name) CPU_CALLER_READ(name, volatile uint64_t)
 
-SEEP_INLINE uint64_t
-cpu_thread_pointer(void)
+SEEP_INLINE uint64_t cpu_thread_pointer(void)
 {
 	uint64_t tp;
 
@@ -46,8 +45,7 @@ cpu_thread_pointer(void)
  * The block that holds this thread's table of TLS blocks (glibc's dtv). One
  * entry before the table is its head, where the block begins.
  */
-SEEP_INLINE const void *
-cpu_dtv_block(void)
+SEEP_INLINE const void *cpu_dtv_block(void)
 {
 	const char *dtv;
 

@@ -21,8 +21,7 @@ enum { CPU_FP_CFA = 16 };
  * The length of `call *...` by its byte behind the opcode ff and the one after
  * that; 0 if it is another instruction. A prefix is not counted.
  */
-SEEP_INLINE uint32_t
-cpu_indirect_call_bytes(uint8_t modrm, uint8_t sib)
+SEEP_INLINE uint32_t cpu_indirect_call_bytes(uint8_t modrm, uint8_t sib)
 {
 	uint32_t mod = modrm >> 6, rm = modrm & 7, bytes = 2;
 
@@ -41,8 +40,7 @@ cpu_indirect_call_bytes(uint8_t modrm, uint8_t sib)
 }
 
 /* Do the n bytes before `end` end with a call instruction? */
-SEEP_INLINE bool
-cpu_follows_call(const uint8_t *end, uint32_t n)
+SEEP_INLINE bool cpu_follows_call(const uint8_t *end, uint32_t n)
 {
 	uint32_t i;
 
@@ -50,8 +48,7 @@ cpu_follows_call(const uint8_t *end, uint32_t n)
 		return true;
 	for (i = 2; i <= n && i <= CPU_CALL_BYTES; i++) {
 		if (end[-(int)i] == 0xff &&
-		    cpu_indirect_call_bytes(
-		        end[1 - (int)i], i > 2 ? end[2 - (int)i] : 0) == i)
+		    cpu_indirect_call_bytes(end[1 - (int)i], i > 2 ? end[2 - (int)i] : 0) == i)
 			return true;
 	}
 	return false;
@@ -65,14 +62,13 @@ enum cpu_epilogue {
 };
 
 /* Are the n bytes at `code` the end of a function? *ret_cfa: its CFA. */
-SEEP_INLINE enum cpu_epilogue
-cpu_epilogue(const uint8_t *code, uint32_t n, int32_t *ret_cfa)
+SEEP_INLINE enum cpu_epilogue cpu_epilogue(const uint8_t *code, uint32_t n, int32_t *ret_cfa)
 {
 	enum { RET = 0xc3, LEAVE = 0xc9, POP_FP = 0x5d };
 
 	/* add $N,%rsp; ret: N is a signed byte */
-	if (n >= 5 && code[0] == 0x48 && code[1] == 0x83 && code[2] == 0xc4 &&
-	    code[3] < 0x80 && code[3] % 8 == 0 && code[4] == RET) {
+	if (n >= 5 && code[0] == 0x48 && code[1] == 0x83 && code[2] == 0xc4 && code[3] < 0x80 &&
+	    code[3] % 8 == 0 && code[4] == RET) {
 		*ret_cfa = code[3] + 8;
 		return CPU_EPILOGUE_SP;
 	}

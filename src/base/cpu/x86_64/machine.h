@@ -33,8 +33,7 @@ enum { CPU_TCB_SELF_WORDS = 2, CPU_TCB_DTV_WORD = 1 };
  */
 enum { CPU_CALL_ARGS = 4 };
 
-SEEP_INLINE void
-cpu_call_args(const ucontext_t *c, unsigned long ret_args[CPU_CALL_ARGS])
+SEEP_INLINE void cpu_call_args(const ucontext_t *c, unsigned long ret_args[CPU_CALL_ARGS])
 {
 	const greg_t *r = c->uc_mcontext.gregs;
 
@@ -44,8 +43,7 @@ cpu_call_args(const ucontext_t *c, unsigned long ret_args[CPU_CALL_ARGS])
 	ret_args[3] = (unsigned long)r[REG_R10];
 }
 
-SEEP_INLINE void
-cpu_call_answer(ucontext_t *c, long result)
+SEEP_INLINE void cpu_call_answer(ucontext_t *c, long result)
 {
 	c->uc_mcontext.gregs[REG_RAX] = result;
 }
@@ -54,8 +52,7 @@ cpu_call_answer(ucontext_t *c, long result)
  * Does Valgrind simulate this process? These instructions are its client
  * request RUNNING_ON_VALGRIND; on a CPU they change nothing.
  */
-SEEP_INLINE bool
-cpu_is_simulated(void)
+SEEP_INLINE bool cpu_is_simulated(void)
 {
 	volatile unsigned long request[6] = {0x1001};
 	unsigned long result = 0;

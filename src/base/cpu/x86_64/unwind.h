@@ -13,12 +13,7 @@
  * DWARF's numbers of the registers that an unwind rule can express. BASE is
  * rbx, from which the loader computes its CFA while it binds a symbol lazily.
  */
-enum {
-	CPU_DWARF_BASE = 3,
-	CPU_DWARF_FP = 6,
-	CPU_DWARF_SP = 7,
-	CPU_DWARF_RA = 16
-};
+enum { CPU_DWARF_BASE = 3, CPU_DWARF_FP = 6, CPU_DWARF_SP = 7, CPU_DWARF_RA = 16 };
 
 /* A call leaves the return address right below the sp after the return. */
 enum { CPU_RETURN_BYTES = 8 };
@@ -29,12 +24,10 @@ enum { CPU_RETURN_BYTES = 8 };
  */
 #define CPU_PLT_EXPRESSION \
 	{ \
-		0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, \
-		    0x22 \
+		0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22 \
 	}
 
-SEEP_INLINE int64_t
-cpu_plt_cfa(uint64_t pc)
+SEEP_INLINE int64_t cpu_plt_cfa(uint64_t pc)
 {
 	return (pc & 15) >= 11 ? 16 : 8;
 }
@@ -48,15 +41,13 @@ enum {
 };
 
 /* The stack pointer of a context that makecontext() has prepared. */
-SEEP_INLINE uint64_t
-cpu_context_sp(const ucontext_t *c)
+SEEP_INLINE uint64_t cpu_context_sp(const ucontext_t *c)
 {
 	return (uint64_t)c->uc_mcontext.gregs[REG_RSP];
 }
 
 /* Does this thread have a shadow stack (CET)? A no-op on CPUs without. */
-SEEP_INLINE bool
-cpu_has_shadow_stack(void)
+SEEP_INLINE bool cpu_has_shadow_stack(void)
 {
 	uint64_t pointer = 0;
 
