@@ -5,9 +5,11 @@
 Public means not static and declared in a header, or defined in a header. Five rules; `stem`
 is the name of the file without its ending:
 
-1. The name is `stem`, its plural, or one of these and an underscore and more.
+1. The name is `stem`, its plural, or one of these and an underscore and more. A file of several
+   sections has a line "/* ---- NAME: what it is for ---- */" above each but the first; NAME is a
+   stem below it, and in a header of that name.
 2. A module of several files (`view.c`, `view_stack.c`) has one prefix. A function in
-   `view_*` may begin with `view_` if `view.h` or `view_parts.h` of the same folder declares it.
+   `view_*` may begin with `view_` if a header of the same folder declares it.
 3. A file of src/print/json whose stem is X_json may name its functions json_X: `json_sites` is
    in src/print/json/sites_json.c.
 4. A file of src/format whose stem is seg_X may name its functions X_: `log_words` is in seg_log.h.
@@ -41,6 +43,7 @@ FAMILIES = {
 }
 
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+SECTION = re.compile(r"^/\* ---- (\w+):", re.M)
 CALLED = re.compile(r"\b([a-z]\w*)\s*\(")
 # a definition begins in column 0; its return type is on the line of the name or above it
 DEFINED = re.compile(r"^([A-Za-z_][\w \t]*[ \t*]\**)?\b([a-z]\w*)\((?:[^;{}()]|\([^;{}]*?\))*\)\s*(?:__attribute__\s*\(\(.*?\)\)\s*)?\{", re.M)
@@ -72,23 +75,27 @@ def begins_with(name, stem):
     return re.fullmatch(rf"{stem}(s|es)?(_\w+)?", name) is not None
 
 
-def is_of_module(name, path, declared):
+def is_of_module(name, path, stem, declared):
     """Rule 2."""
-    folder, stem = os.path.dirname(path), os.path.basename(path)[:-2]
+    folder = os.path.dirname(path)
     words = stem.split("_")
     for count in range(1, len(words)):
         module = "_".join(words[:count])
-        homes = {f"{folder}/{module}.h", f"{folder}/{module}_parts.h"}
-        if path.endswith(".h") and os.path.exists(f"{folder}/{module}.h"):
-            homes.add(path)
-        if begins_with(name, module) and homes & declared.get(name, set()):
+        homes = {h for h in declared.get(name, set()) if os.path.dirname(h) == folder}
+        if begins_with(name, module) and homes:
             return True
     return False
 
 
-def is_right(name, path, declared):
-    stem = os.path.basename(path)[:-2]
-    if begins_with(name, stem) or is_of_module(name, path, declared):
+def stems(path, text, line):
+    """The stem of the file, and that of the section that the line is in."""
+    found = [os.path.basename(path)[:-2]]
+    above = SECTION.findall("\n".join(text.split("\n")[:line]))
+    return found + above[-1:]
+
+
+def is_right(name, path, stem, declared):
+    if begins_with(name, stem) or is_of_module(name, path, stem, declared):
         return True
     if path.startswith("src/print/json/") and begins_with(name, "json_" + stem.removesuffix("_json")):
         return True
@@ -102,13 +109,14 @@ def main():
     headers = {h: read(h) for h in sorted(glob.glob("src/**/*.h", recursive=True)) + ["include/seep.h"]}
     sources = {c: read(c) for c in sorted(glob.glob("src/**/*.c", recursive=True))}
     declared = declared_by(headers)
+    raw = {path: open(path, encoding="utf-8").read() for path in {**headers, **sources}}
     functions = bad = 0
     for path, text in {**headers, **sources}.items():
         for line, name, is_static in definitions(text):
             if path.endswith(".c") and (is_static or name not in declared):
                 continue
             functions += 1
-            if not is_right(name, path, declared):
+            if not any(is_right(name, path, stem, declared) for stem in stems(path, raw[path], line)):
                 print(f"{path}:{line}: {name} does not begin with the name of its file", file=sys.stderr)
                 bad += 1
     if functions < 500:  # the style changed, and this script no longer sees definitions
