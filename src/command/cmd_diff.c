@@ -16,6 +16,7 @@
 #include "command/shell/progress.h"
 #include "command/options/rss_opts.h"
 #include "command/options/view_opts.h"
+#include "print/text/compare_text.h"
 #include "print/page/html.h"
 #include "print/json/diff_json.h"
 #include "view/sites/amount.h"
@@ -185,7 +186,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 		    .full_names = o.view.full_names,
 		    .lacks = &lacks};
 
-		err = diff_write(&page, &old, &new, names, &body);
+		err = compare_text_diff(&page, &old, &new, names, &body);
 		free(lacks.modules);
 	}
 	if (err == -ENOMEM)

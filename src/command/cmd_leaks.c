@@ -19,7 +19,7 @@
 #include "command/leaks_held.h"
 #include "command/leaks_census.h"
 #include "command/leaks_show.h"
-#include "print/text/leaks_stored.h"
+#include "command/leaks_stored.h"
 #include "session/process/forked.h"
 #include "view/sites/verdict.h"
 #include "analysis/rss/rss_reading.h"

@@ -13,7 +13,7 @@
 #include "command/cmd.h"
 #include "command/shell/die.h"
 #include "command/shell/input.h"
-#include "segments/find/ls_elsewhere.h"
+#include "findings/ls_elsewhere.h"
 #include "command/ls_history.h"
 #include "print/json/ls_json.h"
 #include "print/text/ls_print.h"
@@ -26,7 +26,7 @@
 #include "kit/os/listing.h"
 #include "segments/find/proc.h"
 #include "session/load/session.h"
-#include "recording/file/refused.h"
+#include "segments/find/refused.h"
 #include "segments/find/segment_dir.h"
 #include "names/find/program.h"
 #include "kit/os/clock.h"
@@ -67,6 +67,13 @@ struct listing {
 	size_t complaints; /* about directories of other users */
 	int answer;        /* of the command */
 };
+
+/* The errno of an addition to a list, which fails only without memory. */
+static void must(int err)
+{
+	if (err < 0)
+		die(CMD_INPUT, "ls: out of memory");
+}
 
 /* The deadline for one directory: it has an equal share of the time left. */
 static uint64_t share(const struct listing *l, size_t left)
@@ -151,9 +158,9 @@ static void list_segment(
 		ended = 0;
 	}
 	if (dead && !unknown && brief.unread == 0)
-		ls_prune_add(&at->dead, name, st);
+		must(ls_prune_add(&at->dead, name, st));
 	else if (l->prune && ended > 0)
-		ls_prune_add_parent(&at->dead, name);
+		must(ls_prune_add_parent(&at->dead, name));
 	session_free(s);
 }
 
@@ -198,7 +205,7 @@ static void list_file(struct listing *l, struct place *at, const char *name)
 	if (fstatat(at->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 		return; /* gone in between, or none of ours */
 	if (text_ends_with(name, ".seg"))
-		ls_elsewhere_skip(&l->elsewhere, st.st_dev, st.st_ino);
+		must(ls_elsewhere_skip(&l->elsewhere, st.st_dev, st.st_ino));
 	if (l->pids && text_ends_with(name, ".seg"))
 		list_pids(l, at->dir, name, at->until_ns);
 	else if (l->pids)
@@ -206,9 +213,9 @@ static void list_file(struct listing *l, struct place *at, const char *name)
 	else if (segfile_is_name(name))
 		list_segment(l, at, name, &st);
 	else if (l->prune && name[0] == '.' && text_ends_with(name, ".seep-snap.tmp"))
-		ls_prune_temporary(&at->dead, name, &st);
+		must(ls_prune_temporary(&at->dead, name, &st));
 	else if (l->prune && name[0] != '.' && segfile_is_beside(name))
-		ls_prune_control(&at->dead, name, &st);
+		must(ls_prune_control(&at->dead, name, &st));
 }
 
 /* Programs that found no place for a segment left a line here. */
@@ -245,7 +252,7 @@ static void list_place(struct listing *l, int dir, const char *path, uint64_t un
 		err = listing_read(dir, is_listed, &names);
 	if (err < 0)
 		die(CMD_INPUT, "%s: %s", path, strerror(-err));
-	at.dead = (struct ls_prune){.dir = dir, .path = path, .owner = st.st_uid};
+	at.dead = (struct ls_prune){.dir = dir, .path = path, .owner = st.st_uid, .say = die_warn};
 	l->files += names.refused;
 	for (size_t i = 0; i < names.count; i++) {
 		const char *name = names.names[i];
@@ -447,8 +454,8 @@ static void list_all(struct listing *l, const char *named)
 		if (base && base[0] == '/' && strcmp(base, FOLDER_SHM) != 0 &&
 		    strcmp(base, FOLDER_RUN) != 0)
 			list_base(l, base);
-		l->elsewhere_unread =
-		    ls_elsewhere_list(&l->elsewhere, l->cache, l->until_ns, show, l);
+		must(ls_elsewhere_list(
+		    &l->elsewhere, l->cache, l->until_ns, show, l, &l->elsewhere_unread));
 		return;
 	}
 	/* with --prune there may be rests of segments */

@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 #include "command/shell/die.h"
+#include "command/options/record_opts.h"
 #include "command/shell/export_at_end.h"
-#include "findings/inventory_make.h"
+#include "follow/recorder/inventory_make.h"
 #include "command/shell/progress.h"
 #include "follow/recorder/record_run.h"
 #include "segments/read/losses.h"
@@ -165,7 +166,7 @@ static void want_names(struct record_run *r, unsigned seconds)
 {
 	const struct names_options naming = {.debug_dirs = r->options.debug_dirs,
 	    .seconds = seconds,
-	    .progress = r->options.quiet || record_opts_rotate(&r->options)
+	    .progress = r->options.quiet || record_rotates(&r->options)
 	        ? NULL /* the command may run on */
 	        : tell_file};
 
@@ -472,7 +473,7 @@ static int record(struct record_run *r)
 	int code;
 
 	code = record_check_command(r);
-	if (code == 0 && !record_opts_needs_pid(&r->options))
+	if (code == 0 && !record_needs_pid(&r->options))
 		code = record_check_output(r);
 	if (code)
 		return code;
@@ -490,7 +491,7 @@ static int record(struct record_run *r)
 		die_warn("out of memory");
 		return RECORD_FAILED;
 	}
-	want_names(r, record_opts_rotate(&r->options) ? CHAPTER_NAMES_S : 0);
+	want_names(r, record_rotates(&r->options) ? CHAPTER_NAMES_S : 0);
 	code = record_start(r);
 	if (code == 0)
 		code = wait_for_end(r);
@@ -521,6 +522,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 		die_warn("out of memory");
 		return RECORD_FAILED;
 	}
+	r->say = die_warn;
 	record_opts_parse(self, argc, argv, &r->options);
 	r->since_jiffies = procs_start_jiffies(getpid());
 	quota_init(&r->quota, r->options.max_bytes);

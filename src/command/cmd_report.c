@@ -27,6 +27,7 @@
 #include "view/sites/amount.h"
 #include "print/json/json_size.h"
 #include "print/text/mappings_text.h"
+#include "print/text/compare_text.h"
 #include "print/text/site.h"
 #include "print/text/table_lifetimes.h"
 #include "print/text/report_text.h"
@@ -331,9 +332,10 @@ static int write_text(const struct layout *p, const struct report_inputs *in, st
     const struct report_options *o)
 {
 	if (o->snapshots)
-		return snapshots_write(p, in->sessions, in->count, names, &o->body, o->snapshots);
+		return compare_text_snapshots(
+		    p, in->sessions, in->count, names, &o->body, o->snapshots);
 	if (o->growth)
-		return growth_write(p, in->sessions[0], names, &o->body, &o->from, &o->to);
+		return compare_text_growth(p, in->sessions[0], names, &o->body, &o->from, &o->to);
 	if (o->mappings)
 		return mappings_text_write(p, in->sessions[0], names, &o->body);
 	if (o->lifetimes)

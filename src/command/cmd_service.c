@@ -149,7 +149,7 @@ static void find_library(const struct service_run *r, char *path, size_t bytes)
 {
 	int fd;
 
-	if (!preload_find("libseep.so", path, bytes))
+	if (!preload_find(die_warn, "libseep.so", path, bytes))
 		exit(CMD_INPUT);
 	if (!r->options.root)
 		return;
@@ -198,7 +198,7 @@ static char *make_text(const struct service_run *r)
 		die_memory();
 	plan.preload = unit_variable(&environment, "LD_PRELOAD");
 	find_allocator(r, &programs, plan.preload, allocator);
-	preload_companions(allocator, companions, sizeof(companions));
+	preload_companions(die_warn, allocator, companions, sizeof(companions));
 	if (r->options.only)
 		names = strdup(r->options.only);
 	else if (daemon_names(r->options.root, &programs, &names) < 0)
@@ -418,6 +418,14 @@ static int disable(struct service_run *r)
 	return output_flush();
 }
 
+static int status(struct service_run *r)
+{
+	if (service_status(r, terminal_columns(STDOUT_FILENO)) < 0)
+		die_memory();
+	unit_release(&r->unit);
+	return output_flush();
+}
+
 /* ---- the command line ---- */
 
 #define AT(field) offsetof(struct service_options, field)
@@ -496,7 +504,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	load(&r, argv[2]);
 	if (verb == VERB_ENABLE)
 		return enable(&r);
-	return verb == VERB_DISABLE ? disable(&r) : service_status(&r);
+	return verb == VERB_DISABLE ? disable(&r) : status(&r);
 }
 
 const struct cmd cmd_service = {

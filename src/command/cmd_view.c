@@ -17,7 +17,7 @@
 #include "command/shell/browser.h"
 #include "command/cmd.h"
 #include "command/shell/die.h"
-#include "command/shell/program_filename.h"
+#include "kit/words/program_filename.h"
 #include "command/shell/input.h"
 #include "command/options/moment_opts.h"
 #include "command/options/name_opts.h"

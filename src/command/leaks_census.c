@@ -7,7 +7,7 @@
 
 #include "command/cmd.h"
 #include "command/shell/die.h"
-#include "findings/leaks_before.h"
+#include "command/leaks_before.h"
 #include "command/leaks_page.h"
 #include "command/shell/progress.h"
 #include "print/json/census_json.h"

@@ -3,7 +3,7 @@
 #ifndef SEEP_LS_HISTORY_H
 #define SEEP_LS_HISTORY_H
 
-#include "print/text/ls_row.h"
+#include "findings/ls_row.h"
 
 typedef void ls_history_show(void *context, const struct ls_row *r);
 

@@ -208,6 +208,26 @@ static int by_growth(const void *a, const void *b)
 	return more != than ? (more > than ? -1 : 1) : by_bytes(a, b);
 }
 
+int by_type_add_inventory(struct by_type *t, const struct inventory *v, bool is_old)
+{
+	int (*const put)(struct by_type * t, const char *name, const char *container, int basis,
+	    uint64_t blocks, uint64_t bytes) = is_old ? by_type_add_old : by_type_add;
+	int err = 0;
+
+	for (size_t i = 0; i < v->type_count && err == 0; i++) {
+		const struct inventory_type *x = &v->types[i];
+
+		err = put(t, x->name, x->container, (int)x->basis, x->live.blocks, x->live.bytes);
+	}
+	*(is_old ? &t->old_all : &t->all) =
+	    (struct by_type_sum){v->counted.blocks, v->counted.bytes};
+	*(is_old ? &t->old_none : &t->none) =
+	    (struct by_type_sum){v->untyped.blocks, v->untyped.bytes};
+	*(is_old ? &t->old_taken_ns : &t->taken_ns) = v->taken_ns;
+	t->is_compared |= is_old;
+	return err;
+}
+
 void by_type_settle(struct by_type *t)
 {
 	if (t->count > 0)

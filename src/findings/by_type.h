@@ -6,6 +6,7 @@
 #include "findings/by_type_find.h"
 #include "findings/census_view.h"
 #include "recording/parts/census.h"
+#include "recording/parts/inventory.h"
 #include "kit/data/dict.h"
 
 /* How a type is known. */
@@ -56,6 +57,9 @@ int by_type_add(struct by_type *t, const char *name, const char *container, int 
     uint64_t blocks, uint64_t bytes);
 int by_type_add_old(struct by_type *t, const char *name, const char *container, int basis,
     uint64_t blocks, uint64_t bytes);
+
+/* Adds what a recording has stored, of this moment or of the other one. -ENOMEM. */
+int by_type_add_inventory(struct by_type *t, const struct inventory *v, bool is_old);
 
 /* Sorts the rows, when all are there. */
 void by_type_settle(struct by_type *t);

@@ -3,7 +3,7 @@
 #ifndef SEEP_DIFF_H
 #define SEEP_DIFF_H
 
-#include "print/text/body.h"
+#include "view/sites/view.h"
 
 /* One of the two. */
 struct diff_side {
@@ -12,6 +12,13 @@ struct diff_side {
 	const struct process *only; /* NULL: all processes together */
 };
 
+/* How many processes with this pid (VIEW_ANY: all); the figures of all, and the last of them. */
+size_t diff_add_up(const struct diff_side *side, uint32_t pid, struct view_figures *ret,
+    const struct process **ret_last);
+
+/* Does one of them have such a process? */
+bool diff_has(const struct diff_side *old, const struct diff_side *new, uint32_t pid);
+
 /*
  * Both sides as one view, for view_free(). Sites are matched by the names in
  * their stacks, not by ids or addresses, so that the sides may be different
@@ -19,9 +26,5 @@ struct diff_side {
  */
 int diff_view(const struct diff_side *old, const struct diff_side *new, struct names *names,
     const struct view_options *options, struct view **ret);
-
-/* As text. Errors as of diff_view(), and -EIO if ferror(). */
-int diff_write(const struct layout *p, const struct diff_side *old, const struct diff_side *new,
-    struct names *names, const struct body_options *options);
 
 #endif

@@ -7,13 +7,7 @@
 #include <string.h>
 
 #include "session/timeline/timeline.h"
-#include "view/sites/amount.h"
-#include "findings/diff.h"
-#include "findings/growth_parts.h"
-#include "names/find/program.h"
-#include "print/text/rss_text.h"
-#include "print/text/report_text.h"
-#include "kit/words/text.h"
+#include "findings/rss_rules.h"
 
 static uint64_t moment_us(const struct growth_moment *m, uint64_t until_us)
 {
@@ -82,29 +76,6 @@ int growth_view(struct growth_stretch *x, const struct session *s, struct names 
 	o.figures = x->all_to;
 	o.before = &before;
 	return view_new(s, names, &o, ret);
-}
-
-static void print_title(const struct layout *page, const struct growth_stretch *x, int metric)
-{
-	const struct process *p = x->process;
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_COUNTED];
-	struct view_figures from = {0}, to = {0};
-	struct amount net;
-	struct layout_text t;
-
-	for (size_t i = 0; i < p->site_count; i++) {
-		if (!seg_is_heap(p->sites[i].kind))
-			continue;
-		process_add(&from.all, &x->from[i]);
-		process_add(&to.all, &x->to[i]);
-	}
-	net = (struct amount){.plus = view_bytes(&to, metric), .minus = view_bytes(&from, metric)};
-	layout_begin(page, &t);
-	text_print(t.file, program_name(&p->header));
-	(void)fprintf(t.file, " (pid %u), from %s to %s: %s %s.\n", p->header.pid,
-	    words_time(a, x->from_us * 1000), words_time(b, x->to_us * 1000),
-	    amount_counted(c, &net, true, "byte"), metric == VIEW_ALLOCS ? "allocated" : "live");
-	layout_end(page, &t);
 }
 
 /* Live bytes of a process at a moment, from its points. */
@@ -190,49 +161,4 @@ out:
 	free(list);
 	free(found);
 	return err;
-}
-
-static int print_stretch(const struct layout *p, const struct session *s, struct growth_stretch *x,
-    struct names *names, const struct body_options *options)
-{
-	struct body_options grown = *options;
-	struct view *v = NULL;
-	int err = growth_view(x, s, names, &options->view, &v);
-
-	if (err == 0) {
-		print_title(p, x, options->view.metric);
-		grown.grown_first = true; /* that is the question */
-		err = body_write_view(p, v, &grown);
-	}
-	view_free(v);
-	growth_release(x);
-	return err;
-}
-
-int growth_write(const struct layout *p, const struct session *s, struct names *names,
-    const struct body_options *options, const struct growth_moment *from,
-    const struct growth_moment *to)
-{
-	struct growth_stretch *list;
-	char more[WORDS_COUNTED];
-	size_t n;
-	int err;
-
-	err = growth_stretches(s, options->view.pid, from, to, &list, &n);
-	if (err < 0)
-		return err;
-	for (size_t i = 0; i < n && i < GROWTH_PROCESSES && err == 0; i++) {
-		(void)fputs(i ? "\n" : "", p->out);
-		err = print_stretch(p, s, &list[i], names, options);
-	}
-	free(list);
-	if (err < 0)
-		return err;
-	if (n == 0)
-		(void)fputs("No process was seen at two moments.\n", p->out);
-	if (n > GROWTH_PROCESSES)
-		(void)fprintf(p->out, "\n%s changed less.\n",
-		    words_counted(more, n - GROWTH_PROCESSES, "more process"));
-	report_text_notes(p, names);
-	return ferror(p->out) ? -EIO : 0;
 }

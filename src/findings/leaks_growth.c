@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "print/text/held_text.h"
+#include "findings/held_words.h"
 #include "session/process/forked.h"
 #include "session/process/live_ages.h"
 #include "analysis/score/scores.h"
@@ -36,7 +36,7 @@ static int add_words(const struct held_view *v, struct score_line *line, bool *v
 
 	if (!out)
 		return -ENOMEM;
-	known = held_text_line(out, v, line->site->id, &is_vague);
+	known = held_words_line(out, v, line->site->id, &is_vague);
 	if (fclose(out) != 0) {
 		free(text);
 		return -ENOMEM;

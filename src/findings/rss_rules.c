@@ -1,6 +1,6 @@
 /* rss_rules.c - when advice about resident memory may be given. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/text/rss_text.h"
+#include "findings/rss_rules.h"
 
 #include "kit/data/capped.h"
 

@@ -1,9 +1,9 @@
-/* snapshots.h - shows one process at several moments, by its snapshots. */
+/* snapshots.h - one process at several moments, by its snapshots. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_SNAPSHOTS_H
 #define SEEP_SNAPSHOTS_H
 
-#include "print/text/body.h"
+#include "view/sites/view.h"
 
 enum snapshots_mode {
 	SNAPSHOTS_EACH = 1,   /* the state at each moment */
@@ -11,13 +11,25 @@ enum snapshots_mode {
 	SNAPSHOTS_CUMULATIVE, /* changes since the first moment */
 };
 
+struct snapshots_moment {
+	const struct session *session;
+	const struct process *process;
+	uint64_t time_ns; /* since 1970 */
+};
+
 /*
  * Every process of every session is one moment; those of one process (by uuid)
- * form a series, sorted by time. First a line for each, then what the mode
- * says. -ENOMEM, -EIO; -ENODATA: no process has two moments; -ESRCH: no process
- * has options->view.pid.
+ * form a series. By the start of the process, then by time; the caller frees
+ * them. -ENOMEM; -ESRCH: no process has this pid.
  */
-int snapshots_write(const struct layout *p, struct session *const *sessions, size_t count,
-    struct names *names, const struct body_options *options, int mode);
+int snapshots_find(struct session *const *sessions, size_t count, uint32_t pid,
+    struct snapshots_moment **ret, size_t *ret_count);
+
+/* How many entries at the start of the list belong to one process. */
+size_t snapshots_row(const struct snapshots_moment *list, size_t count);
+
+/* The options of the view that a mode needs for a moment of a series. */
+void snapshots_options(const struct snapshots_moment *row, size_t number, int mode,
+    struct view_options *o, struct view_side *before);
 
 #endif

@@ -4,7 +4,6 @@
 #define SEEP_SPARE_H
 
 #include "findings/census_view.h"
-#include "print/text/layout.h"
 #include "recording/parts/census.h"
 
 struct spare_line {
@@ -23,9 +22,5 @@ struct spare {
 /* From a census that has it; borrows both. -ENOMEM. */
 int spare_make(const struct census *c, const struct census_view *v, struct spare *ret);
 void spare_release(struct spare *s);
-
-/* `top` lines at most, 0: all. */
-void spare_text_write(const struct layout *page, const struct process *p, const struct census *c,
-    const struct spare *s, unsigned top);
 
 #endif

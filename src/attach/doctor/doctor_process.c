@@ -21,7 +21,7 @@
 #include "host/proc/procfs_group.h"
 #include "session/load/session.h"
 #include "attach/program/libraries.h"
-#include "recording/file/refused.h"
+#include "segments/find/refused.h"
 #include "findings/log_lack.h"
 #include "view/sites/enum_words.h"
 #include "kit/os/infile.h"

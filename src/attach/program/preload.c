@@ -6,29 +6,28 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command/shell/die.h"
 #include "attach/program/launch.h"
 
-bool preload_find(const char *name, char *path, size_t bytes)
+bool preload_find(fault_say *say, const char *name, char *path, size_t bytes)
 {
 	int err = launch_find_library(name, path, bytes);
 
 	if (err == -EPERM)
-		die_warn("%s can be written by others, who could run code in "
-		         "your programs: chmod go-w it",
+		say("%s can be written by others, who could run code in "
+		    "your programs: chmod go-w it",
 		    path);
 	else if (err == -EINVAL)
-		die_warn("%s cannot be preloaded: its path contains a space or "
-		         "a colon; install seep elsewhere",
+		say("%s cannot be preloaded: its path contains a space or "
+		    "a colon; install seep elsewhere",
 		    path);
 	else if (err < 0)
-		die_warn("the collector %s is missing: it should be beside the "
-		         "seep command, in ../lib/seep or in ../lib",
+		say("the collector %s is missing: it should be beside the "
+		    "seep command, in ../lib/seep or in ../lib",
 		    path);
 	return err == 0;
 }
 
-void preload_companions(const char *allocator, char *ret, size_t bytes)
+void preload_companions(fault_say *say, const char *allocator, char *ret, size_t bytes)
 {
 	static const struct {
 		const char *allocator; /* its name begins so */
@@ -47,9 +46,9 @@ void preload_companions(const char *allocator, char *ret, size_t bytes)
 
 		if (!allocator[0] || strncmp(allocator, for_whom, strlen(for_whom)))
 			continue;
-		if (!preload_find(companions[i].library, path, sizeof(path))) {
-			die_warn("so allocations that only %s has functions for "
-			         "will not be recorded",
+		if (!preload_find(say, companions[i].library, path, sizeof(path))) {
+			say("so allocations that only %s has functions for "
+			    "will not be recorded",
 			    allocator);
 			continue;
 		}
@@ -59,12 +58,13 @@ void preload_companions(const char *allocator, char *ret, size_t bytes)
 	}
 }
 
-bool preload_mappings(char *list, size_t bytes)
+bool preload_mappings(fault_say *say, char *list, size_t bytes)
 {
 	const size_t used = strlen(list);
 	char path[4096];
 
-	if (!preload_find("libseep-map.so", path, sizeof(path)) || used + strlen(path) + 2 > bytes)
+	if (!preload_find(say, "libseep-map.so", path, sizeof(path)) ||
+	    used + strlen(path) + 2 > bytes)
 		return false;
 	(void)sprintf(list + used, "%s%s", used ? ":" : "", path);
 	return true;

@@ -34,7 +34,7 @@ static inline const char *service_run_scope(const struct service_run *r)
 	return r->options.is_user ? " --user" : "";
 }
 
-/* Prints what is known of it. The exit code. */
-int service_status(struct service_run *r);
+/* Prints what is known of it, in lines of so many columns (0: no limit). -ENOMEM. */
+int service_status(const struct service_run *r, unsigned columns);
 
 #endif

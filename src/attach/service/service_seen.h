@@ -31,6 +31,7 @@ struct service_process {
 
 /* All texts are untrusted. */
 struct service_seen {
+	unsigned columns; /* of the terminal; 0: no limit */
 	enum dropin_state dropin;
 	int dropin_err;     /* negative: it cannot be read */
 	struct fault where; /* of a drop-in that is not ours */

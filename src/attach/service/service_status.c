@@ -6,11 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command/cmd.h"
-#include "command/shell/die.h"
-#include "command/shell/output.h"
 #include "attach/service/service_seen.h"
-#include "command/shell/terminal.h"
 #include "session/load/history.h"
 #include "segments/read/losses.h"
 #include "segments/find/proc.h"
@@ -32,14 +28,9 @@ enum {
 	PROCS_BYTES = 1 << 20
 };
 
-static _Noreturn void die_memory(void)
-{
-	die(CMD_INPUT, "service: out of memory");
-}
-
 /* ---- finding out ---- */
 
-static void see_environment(const struct service_run *r, struct service_seen *s)
+static int see_environment(const struct service_run *r, struct service_seen *s)
 {
 	struct quoting_words all = {0};
 	int err = r->options.root ? unit_environment(&r->unit, NULL, &all)
@@ -49,9 +40,8 @@ static void see_environment(const struct service_run *r, struct service_seen *s)
 		if (text_begins_with(all.items[i], "LD_PRELOAD=") ||
 		    text_begins_with(all.items[i], "SEEP_"))
 			err = quoting_add(&s->environment, strdup(all.items[i]));
-	if (err < 0)
-		die_memory();
 	quoting_release(&all);
+	return err;
 }
 
 /* Is it none of the names? The kernel keeps 15 bytes of the name. */
@@ -73,24 +63,26 @@ static bool is_left_out(const char *only, const char *name)
 	return has_name;
 }
 
-/* A process that runs; its name is not known yet. */
+/* A process that runs; its name is not known yet. NULL: no memory. */
 static struct service_process *add_process(struct service_seen *s, pid_t pid)
 {
 	if (room_make(&s->list, &s->room, s->count, sizeof(*s->list)) < 0)
-		die_memory();
+		return NULL;
 	s->list[s->count] = (struct service_process){.pid = pid};
 	return &s->list[s->count++];
 }
 
-static void see_untraced(struct service_seen *s, pid_t pid, int err)
+static int see_untraced(struct service_seen *s, pid_t pid, int err)
 {
 	const char *only = unit_variable(&s->environment, "SEEP_ONLY");
 	struct service_process *p;
 	struct procfs_stat st;
 
 	if (procfs_stat(pid, &st) < 0)
-		return; /* it has just ended */
+		return 0; /* it has just ended */
 	p = add_process(s, pid);
+	if (!p)
+		return -ENOMEM;
 	(void)snprintf(p->name, sizeof(p->name), "%s", st.name);
 	p->err = err;
 	if (err == -EAGAIN || err == -ENODATA)
@@ -103,26 +95,27 @@ static void see_untraced(struct service_seen *s, pid_t pid, int err)
 		p->trace = SERVICE_UNTRACED;
 	s->running++;
 	s->traced += p->trace == SERVICE_QUIET;
+	return 0;
 }
 
-static void see_process(struct service_seen *s, pid_t pid)
+static int see_process(struct service_seen *s, pid_t pid)
 {
 	struct fault where = {""};
 	struct session *session;
 	int err = session_load_pid(pid, &session, &where);
 
-	if (err == -ESRCH)
-		return;
-	if (err < 0) {
-		see_untraced(s, pid, err);
-		return;
-	}
+	if (err < 0)
+		return err == -ESRCH ? 0 : see_untraced(s, pid, err);
 	s->running++;
 	for (size_t i = 0; i < session->count; i++) {
 		const struct process *from = session->processes[i];
 		const struct seg_header *h = &from->header;
 		struct service_process *p = add_process(s, pid);
 
+		if (!p) {
+			err = -ENOMEM;
+			break;
+		}
 		(void)snprintf(p->name, sizeof(p->name), "%s", text_base(h->exe));
 		p->trace = h->state == SEG_INERT ? SERVICE_INERT : SERVICE_TRACED;
 		p->mode = h->mode;
@@ -134,14 +127,16 @@ static void see_process(struct service_seen *s, pid_t pid)
 		s->traced += p->trace == SERVICE_TRACED;
 	}
 	session_free(session);
+	return err;
 }
 
 /* All processes of its cgroup; if that cannot be read, the main process. */
-static void see_processes(const struct service_run *r, struct service_seen *s)
+static int see_processes(const struct service_run *r, struct service_seen *s)
 {
 	const char *group = unit_get(&r->unit, "ControlGroup");
 	char path[PATH_MAX], *text = NULL, *at;
 	pid_t main_pid = unit_main_pid(&r->unit);
+	int err = 0;
 
 	if (group[0] != '/' ||
 	    snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cgroup.procs", group) >=
@@ -149,8 +144,8 @@ static void see_processes(const struct service_run *r, struct service_seen *s)
 	    root_read(NULL, path, PROCS_BYTES, &text) < 0)
 		text = NULL;
 	if (main_pid > 0)
-		see_process(s, main_pid);
-	for (at = text; at && *at;) {
+		err = see_process(s, main_pid);
+	for (at = text; at && *at && err == 0;) {
 		long pid = strtol(at, &at, 10);
 
 		at += strspn(at, "\n");
@@ -162,34 +157,36 @@ static void see_processes(const struct service_run *r, struct service_seen *s)
 			s->is_cut = true;
 			break;
 		}
-		see_process(s, (pid_t)pid);
+		err = see_process(s, (pid_t)pid);
 	}
 	free(text);
+	return err;
 }
 
-static void see_history(const struct service_run *r, struct service_seen *s)
+static int see_history(const struct service_run *r, struct service_seen *s)
 {
 	char path[HISTORY_PATH_BYTES], *input;
 	size_t n = strlen(r->unit.name);
+	int err = 0;
 
-	for (int i = 0; i < HISTORY_DEFAULTS; i++) {
+	for (int i = 0; i < HISTORY_DEFAULTS && err == 0; i++) {
 		struct listing_names names = {0};
 		struct fault where;
 
 		if (!history_default(i, path) || history_services(path, &names, &where) < 0)
 			continue;
-		for (size_t k = 0; k < names.count; k++) {
+		for (size_t k = 0; k < names.count && err == 0; k++) {
 			/* a user's own unit has the user's number behind it */
 			if (strncmp(names.names[k], r->unit.name, n) != 0 ||
 			    (names.names[k][n] && names.names[k][n] != '%'))
 				continue;
 			if (asprintf(&input, "%s/%s", path, names.names[k]) < 0)
 				input = NULL;
-			if (quoting_add(&s->history, input) < 0)
-				die_memory();
+			err = quoting_add(&s->history, input);
 		}
 		listing_release(&names);
 	}
+	return err;
 }
 
 /* ---- printing ---- */
@@ -203,9 +200,8 @@ static void print_line(const char *what, const char *text)
 }
 
 /* On a terminal, lines are broken between words. */
-static void print_row(const char *what, const char *text)
+static void print_row(const struct service_seen *s, const char *what, const char *text)
 {
-	const unsigned columns = terminal_columns(STDOUT_FILENO);
 	size_t used = LABEL;
 	char word[PATH_MAX + 512];
 
@@ -215,7 +211,7 @@ static void print_row(const char *what, const char *text)
 
 		(void)snprintf(word, sizeof(word), "%.*s", (int)bytes, text);
 		wide = layout_columns(word);
-		if (columns > 0 && used > LABEL && used + 1 + wide > columns) {
+		if (s->columns > 0 && used > LABEL && used + 1 + wide > s->columns) {
 			(void)printf("\n%*s", LABEL, "");
 			used = LABEL;
 		}
@@ -227,7 +223,7 @@ static void print_row(const char *what, const char *text)
 	(void)putchar('\n');
 }
 
-static void print_unit(const struct service_run *r)
+static void print_unit(const struct service_run *r, const struct service_seen *s)
 {
 	const struct unit *u = &r->unit;
 	char text[512];
@@ -237,7 +233,7 @@ static void print_unit(const struct service_run *r)
 	else
 		(void)snprintf(text, sizeof(text), "%s (%s, %s)", u->name, unit_get(u, "LoadState"),
 		    u->is_template ? "a template" : unit_get(u, "ActiveState"));
-	print_row("unit", text);
+	print_row(s, "unit", text);
 }
 
 static void print_dropin(const struct service_run *r, const struct service_seen *s)
@@ -252,7 +248,7 @@ static void print_dropin(const struct service_run *r, const struct service_seen 
 		(void)snprintf(text, sizeof(text), "%s", r->shown);
 	else
 		(void)snprintf(text, sizeof(text), "%s, but %s", r->shown, s->where.text);
-	print_row("drop-in", text);
+	print_row(s, "drop-in", text);
 }
 
 static void print_list(
@@ -272,7 +268,7 @@ static void print_list(
 		print_line(what, none);
 }
 
-static void print_traced(const struct service_process *p)
+static void print_traced(const struct service_seen *s, const struct service_process *p)
 {
 	uint64_t now = clock_ns(CLOCK_REALTIME), start = p->start_realtime_ns;
 	char live[WORDS_MAX], blocks[WORDS_COUNTED], peak[WORDS_MAX], age[WORDS_MAX], text[640];
@@ -282,22 +278,22 @@ static void print_traced(const struct service_process *p)
 	    enum_words_mode(p->mode), words_bytes(live, p->totals.live_bytes),
 	    words_counted(blocks, p->totals.live_blocks, "block"),
 	    words_bytes(peak, p->totals.peak_bytes));
-	print_row("process", text);
+	print_row(s, "process", text);
 }
 
-static void print_process(const struct service_process *p)
+static void print_process(const struct service_seen *s, const struct service_process *p)
 {
 	char text[640];
 	const char *what = "";
 
 	switch (p->trace) {
 	case SERVICE_TRACED:
-		print_traced(p);
+		print_traced(s, p);
 		return;
 	case SERVICE_INERT:
 		(void)snprintf(text, sizeof(text), "%d %s: not traced: %s", (int)p->pid, p->name,
 		    losses_inert(p->inert_reason));
-		print_row("process", text);
+		print_row(s, "process", text);
 		return;
 	case SERVICE_QUIET:
 		what = "traced, and has allocated nothing so far";
@@ -313,7 +309,7 @@ static void print_process(const struct service_process *p)
 		break;
 	}
 	(void)snprintf(text, sizeof(text), "%d %s: %s", (int)p->pid, p->name, what);
-	print_row("process", text);
+	print_row(s, "process", text);
 }
 
 static void print_processes(const struct service_run *r, const struct service_seen *s)
@@ -322,13 +318,13 @@ static void print_processes(const struct service_run *r, const struct service_se
 	char live[WORDS_MAX], processes[WORDS_COUNTED];
 
 	for (size_t i = 0; i < s->count && i < PROCESSES_SHOWN; i++)
-		print_process(&s->list[i]);
+		print_process(s, &s->list[i]);
 	if (s->count > PROCESSES_SHOWN)
 		(void)printf("%-*s %s, %zu of them traced, %s live in all\n", LABEL, "",
 		    words_counted(processes, s->running, "process"), s->traced,
 		    words_bytes(live, s->all.live_bytes));
 	if (s->running == 0)
-		print_row("process", "none runs");
+		print_row(s, "process", "none runs");
 	else if (s->traced == 0 && is_enabled)
 		(void)printf("%-*s to have it traced, type: systemctl%s "
 		             "restart %s\n",
@@ -337,7 +333,7 @@ static void print_processes(const struct service_run *r, const struct service_se
 
 static void print_text(const struct service_run *r, const struct service_seen *s)
 {
-	print_unit(r);
+	print_unit(r, s);
 	print_dropin(r, s);
 	print_list("environment", &s->environment, "", "neither LD_PRELOAD nor SEEP_*");
 	if (!s->has_processes)
@@ -347,24 +343,24 @@ static void print_text(const struct service_run *r, const struct service_seen *s
 	    "none: seep watch keeps one (systemctl enable --now seep-watch)");
 }
 
-int service_status(struct service_run *r)
+int service_status(const struct service_run *r, unsigned columns)
 {
-	struct service_seen s = {0};
+	struct service_seen s = {.columns = columns};
+	int err;
 
 	s.dropin_err = dropin_look(r->options.root, r->path, &s.dropin, NULL, &s.where);
-	see_environment(r, &s);
+	err = see_environment(r, &s);
 	s.has_processes = !r->options.root && !r->unit.is_template;
-	if (s.has_processes) {
-		see_processes(r, &s);
-		see_history(r, &s);
-	}
-	if (r->options.format == SERVICE_JSON)
+	if (s.has_processes && err == 0)
+		err = see_processes(r, &s);
+	if (s.has_processes && err == 0)
+		err = see_history(r, &s);
+	if (err == 0 && r->options.format == SERVICE_JSON)
 		service_json(r, &s);
-	else
+	else if (err == 0)
 		print_text(r, &s);
 	quoting_release(&s.environment);
 	quoting_release(&s.history);
 	free(s.list);
-	unit_release(&r->unit);
-	return output_flush();
+	return err;
 }

@@ -3,14 +3,10 @@
 #include "command/options/record_opts.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "command/shell/die.h"
-#include "command/shell/program_filename.h"
 #include "command/shell/export_at_end.h"
 #include "command/options/name_opts.h"
 #include "command/options/values.h"
@@ -30,6 +26,11 @@ enum {
 	CHAPTER_LEAST_S = 10,    /* see struct chapter_limits */
 };
 
+struct record_args {
+	struct record_options options; /* the first, so that both have the same offsets */
+	struct opts_list rotate;       /* TIME, SIZE, as they were given */
+};
+
 #define AT(field) offsetof(struct record_options, field)
 
 static const struct opts_option output_rows[] = {
@@ -42,7 +43,7 @@ static const struct opts_option output_rows[] = {
     {"max-size", 0, OPTS_SIZE, AT(max_bytes), 0, "SIZE",
         "write at most about SIZE (default 16GiB); what does not fit is "
         "counted, and seep check then exits with 3"},
-    {"rotate", 0, OPTS_LIST, AT(rotate), 0, "TIME|SIZE",
+    {"rotate", 0, OPTS_LIST, offsetof(struct record_args, rotate), 0, "TIME|SIZE",
         "write chapters, recordings that take turns after a TIME (24h) or "
         "about a SIZE (64MiB; both: give it twice), to the folder FILE "
         "(default seep.chapters), behind those that it has; the folder is an "
@@ -189,10 +190,10 @@ static void check_numbers(const struct record_options *o)
 }
 
 /* Sizes and times are told apart by their units. */
-static void take_rotate(struct record_options *o)
+static void take_rotate(struct record_options *o, const struct opts_list *rotate)
 {
-	for (size_t i = 0; i < o->rotate.count; i++) {
-		const char *text = o->rotate.items[i];
+	for (size_t i = 0; i < rotate->count; i++) {
+		const char *text = rotate->items[i];
 		uint64_t *to, value;
 
 		if (values_time(text, &value))
@@ -218,17 +219,15 @@ static void take_rotate(struct record_options *o)
 		    "twice the size of --rotate");
 }
 
-bool record_opts_rotate(const struct record_options *o)
-{
-	return o->rotate.count > 0;
-}
-
 void record_opts_parse(const struct cmd *self, int argc, char **argv, struct record_options *o)
 {
-	*o = not_given;
-	(void)opts_parse(self, argc, argv, o);
+	struct record_args a = {.options = not_given};
+	uint64_t value;
+
+	(void)opts_parse(self, argc, argv, &a);
+	*o = a.options;
 	check_numbers(o);
-	take_rotate(o);
+	take_rotate(o, &a.rotate);
 	if (o->leaks_ns == UINT64_MAX)
 		o->leaks_ns = o->retained || o->types ? MS * 1000 * LEAKS_SECONDS : 0;
 	if (o->log_bytes == UINT64_MAX)
@@ -247,61 +246,5 @@ void record_opts_parse(const struct cmd *self, int argc, char **argv, struct rec
 		export_at_end_check(self->name, o->export);
 	name_opts_check(self->name, o->debug_dirs);
 	o->command = argv + 1;
-}
-
-bool record_opts_needs_pid(const struct record_options *o)
-{
-	for (const char *p = o->output; p && *p; p++) {
-		if (p[0] != '%')
-			continue;
-		if (p[1] == 'p')
-			return true;
-		p++;
-	}
-	return false;
-}
-
-static void expand(FILE *f, const struct record_options *o, char what, pid_t pid)
-{
-	char host[256] = "", name[128];
-
-	switch (what) {
-	case 'p':
-		(void)fprintf(f, "%d", (int)pid);
-		break;
-	case 'h':
-		(void)gethostname(host, sizeof(host) - 1);
-		program_filename(host, name, sizeof(name));
-		(void)fputs(name, f);
-		break;
-	case 'e':
-		program_filename(o->command[0], name, sizeof(name));
-		(void)fputs(name, f);
-		break;
-	case 't':
-		(void)fprintf(f, "%lld", (long long)time(NULL));
-		break;
-	default:
-		(void)putc('%', f);
-	}
-}
-
-bool record_opts_output(const struct record_options *o, pid_t pid, char *to, size_t bytes)
-{
-	FILE *f = fmemopen(to, bytes, "w");
-	long len;
-
-	if (!f)
-		return false;
-	for (const char *p = o->output; *p; p++) {
-		if (*p == '%')
-			expand(f, o, *++p, pid);
-		else
-			(void)putc(*p, f);
-	}
-	(void)putc('\0', f);
-	(void)fflush(f);
-	len = ferror(f) ? -1 : ftell(f);
-	(void)fclose(f);
-	return len > 0 && (size_t)len < bytes && strlen(to) + 1 == (size_t)len;
+	o->is_value = values_time(argv[1], &value) || values_size(argv[1], &value);
 }

@@ -10,7 +10,7 @@
 
 #include "command/cmd.h"
 #include "command/shell/die.h"
-#include "command/shell/program_filename.h"
+#include "kit/words/program_filename.h"
 
 enum { SEQUENCE_MAX = 100000 }; /* files of one name, %n */
 

@@ -104,16 +104,6 @@ struct live_process {
 	uint64_t unlisted;  /* sites that moved beyond LIVE_SITES */
 };
 
-/*
- * A process by its segment: which one of which file. A uuid alone is what a
- * process says of itself, and another one may say the same.
- */
-struct live_key {
-	uint8_t uuid[16];
-	uint64_t device, inode;
-	int64_t slot;
-};
-
 struct live;
 
 struct live_plan {

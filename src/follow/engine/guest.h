@@ -4,6 +4,7 @@
 #define SEEP_GUEST_H
 
 #include "follow/engine/engine.h"
+#include "segments/find/gather.h"
 
 /*
  * `seep watch` looks at all processes again and again. A server and a sender of
@@ -11,10 +12,7 @@
  * looking a second time. All calls come from the one thread of that loop, and
  * none may block.
  */
-enum {
-	GUEST_FDS = 256,   /* descriptors that one may have open */
-	GUEST_KEYS = 4096, /* segments in one offer */
-};
+enum { GUEST_FDS = 256 }; /* descriptors that one may have open */
 
 struct guest {
 	void *context;
@@ -34,8 +32,8 @@ struct guest {
 	/* After each wait, whatever ended it. */
 	void (*step)(void *context);
 	/*
-	 * Segments of processes that have ended, which go as soon as it has
-	 * read them. Both NULL: it does not mind.
+	 * Segments of processes that have ended, at most GATHER_KEYS, which go
+	 * as soon as it has read them. Both NULL: it does not mind.
 	 */
 	void (*offer)(void *context, const struct live_key *keys, size_t count);
 	/*

@@ -356,7 +356,7 @@ static int take_offered(struct push *p)
 	uint32_t count = o->count;
 	int err = 0;
 
-	for (uint32_t i = 0; i < count && i < GUEST_KEYS && err == 0; i++) {
+	for (uint32_t i = 0; i < count && i < GATHER_KEYS && err == 0; i++) {
 		const struct live_key key = o->keys[i];
 		int answer = engine_has_ended(p->live, &key);
 

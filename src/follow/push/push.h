@@ -40,7 +40,7 @@ struct push_offer {
 	_Atomic uint64_t offered, read;
 	_Atomic uint64_t steps; /* processes that were read: it goes on */
 	_Atomic uint32_t count;
-	struct live_key keys[GUEST_KEYS];
+	struct live_key keys[GATHER_KEYS];
 };
 
 struct push_plan {

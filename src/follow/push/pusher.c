@@ -257,7 +257,7 @@ static void guest_offer(void *context, const struct live_key *keys, size_t count
 
 	if (p->child == 0)
 		return;
-	count = count < GUEST_KEYS ? count : GUEST_KEYS;
+	count = count < GATHER_KEYS ? count : GATHER_KEYS;
 	memcpy(page->offer.keys, keys, count * sizeof(*keys));
 	page->offer.count = (uint32_t)count;
 	page->offer.offered++;

@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "command/shell/die.h"
 #include "follow/recorder/record_run.h"
 #include "host/proc/folder.h"
 #include "kit/os/listing.h"
@@ -35,22 +34,22 @@ static bool refuse(struct record_run *r)
 	int err;
 
 	if (folder_complaint(r->file, geteuid(), why, sizeof(why))) {
-		die_warn("%s: with --rotate, -o names a folder of your own", why);
+		r->say("%s: with --rotate, -o names a folder of your own", why);
 		return true;
 	}
 	r->folder_fd = open(r->file, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	err = r->folder_fd < 0 ? -errno : listing_read(r->folder_fd, is_foreign, &others);
 	if (err < 0)
-		die_warn("cannot write to %s: %s; choose another folder with "
-		         "-o",
+		r->say("cannot write to %s: %s; choose another folder with "
+		       "-o",
 		    r->file, strerror(-err));
 	else if (flock(r->folder_fd, LOCK_EX | LOCK_NB) < 0)
-		die_warn("another seep record writes to %s; choose another "
-		         "folder with -o",
+		r->say("another seep record writes to %s; choose another "
+		       "folder with -o",
 		    r->file);
 	else if (others.count > 0)
-		die_warn("%s contains %s, which is no chapter: with --rotate, "
-		         "-o names a new folder, or one that has chapters",
+		r->say("%s contains %s, which is no chapter: with --rotate, "
+		       "-o names a new folder, or one that has chapters",
 		    r->file, others.names[0]);
 	else
 		refused = false;
@@ -65,8 +64,8 @@ int record_open_chapters(struct record_run *r)
 	if (mkdir(r->file, 0700) == 0) {
 		r->made_folder = true;
 	} else if (errno != EEXIST) {
-		die_warn("cannot make the folder %s: %s; choose another place "
-		         "with -o",
+		r->say("cannot make the folder %s: %s; choose another place "
+		       "with -o",
 		    r->file, strerror(errno));
 		return RECORD_FAILED;
 	}
@@ -78,7 +77,7 @@ int record_begin_chapter(struct record_run *r)
 	int err = chapter_begin(r->file, clock_ns(CLOCK_REALTIME), &r->chapter);
 
 	if (err < 0) {
-		die_warn("cannot write to %s: %s", r->file, outfile_error(err));
+		r->say("cannot write to %s: %s", r->file, outfile_error(err));
 		return RECORD_FAILED;
 	}
 	r->writer = chapter_writer(r->chapter);
@@ -95,7 +94,7 @@ static int finish(struct record_run *r, void (*write_names)(struct record_run *r
 	r->writer = NULL;
 	err = chapter_finish(c);
 	if (err < 0)
-		die_warn("cannot write a chapter to %s: %s", r->file, outfile_error(err));
+		r->say("cannot write a chapter to %s: %s", r->file, outfile_error(err));
 	return err;
 }
 

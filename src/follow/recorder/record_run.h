@@ -5,7 +5,6 @@
 
 #include <limits.h>
 
-#include "command/options/record_opts.h"
 #include "recording/file/chapter.h"
 #include "recording/file/claim.h"
 #include "follow/recorder/collect.h"
@@ -22,8 +21,37 @@
 
 enum { RECORD_FAILED = 125 }; /* exit code: seep itself failed */
 
+/* The command line of seep record (command/options/record_opts.h). */
+struct record_options {
+	const char *output; /* NULL: seep.data, and an old one is renamed */
+	bool force;
+	bool require;
+	bool quiet;
+	bool no_follow;
+	bool wait;
+	bool no_deepbind;
+	bool mappings;
+	bool no_guess, runtime_names;
+	uint64_t leaks_ns;      /* between looks for lost blocks; 0: none */
+	bool retained, types;   /* what each look also keeps */
+	uint64_t log_bytes;     /* of the event log; 0: none */
+	bool last;              /* keep the last events of each thread */
+	uint64_t rss_ns;        /* between readings of pages; 0: none */
+	bool no_symbols;        /* do not store names of functions */
+	const char *debug_dirs; /* where else to look for them */
+	const char *export;     /* a format to write at the end; NULL: none */
+	unsigned depth;
+	uint64_t interval_ns;           /* 0: gets longer with time */
+	uint64_t sample_bytes;          /* 0: exact */
+	uint64_t max_bytes;             /* of the recording */
+	struct chapter_limits chapters; /* all 0: no chapters */
+	char **command;
+	bool is_value; /* its name is a time or a size: maybe meant for an option */
+};
+
 struct record_run {
 	struct record_options options;
+	fault_say *say;      /* a line for the user */
 	char file[PATH_MAX]; /* the recording, or the folder of chapters */
 	struct inspect inspect;
 	struct recording_writer *writer;
@@ -52,6 +80,16 @@ struct record_run {
 	uint64_t run_monotonic_ns; /* of the first chapter; 0: this is it */
 	bool said_why;             /* that the command is not traced, and why */
 };
+
+/* Is the output a folder of chapters? */
+bool record_rotates(const struct record_options *o);
+
+/*
+ * Does the name of the output contain %p, which is known only when the command
+ * runs? %p is the pid of the command, %h the host, %e the name of the command,
+ * %t seconds since 1970, %% a percent sign.
+ */
+bool record_needs_pid(const struct record_options *o);
 
 /* ---- record_start.c; 0, or an exit code after a message ---- */
 

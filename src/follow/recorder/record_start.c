@@ -6,46 +6,45 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "command/shell/die.h"
 #include "attach/program/preload.h"
-#include "command/options/values.h"
 #include "host/proc/oom.h"
 #include "kit/os/outfile.h"
 #include "kit/os/clock.h"
+#include "kit/words/program_filename.h"
 
 /* Exit codes, the same as those of env and nohup. */
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 /* The exit code if the command cannot be found or executed. */
-static int say_not_started(const char *command, int err)
+static int say_not_started(const struct record_run *r, int err)
 {
-	uint64_t value;
+	const char *command = r->options.command[0];
 
-	if (err == -ENOENT && (values_time(command, &value) || values_size(command, &value))) {
-		die_warn("%s: command not found; --leaks, --log and --rss take "
-		         "a value with \"=\", as in --leaks=10m",
+	if (err == -ENOENT && r->options.is_value) {
+		r->say("%s: command not found; --leaks, --log and --rss take "
+		       "a value with \"=\", as in --leaks=10m",
 		    command);
 		return EXIT_NOT_FOUND;
 	}
 	if (err == -ENOENT) {
-		die_warn("%s: command not found", command);
+		r->say("%s: command not found", command);
 		return EXIT_NOT_FOUND;
 	}
-	die_warn("%s: cannot be executed: %s", command, strerror(-err));
+	r->say("%s: cannot be executed: %s", command, strerror(-err));
 	return EXIT_NOT_EXECUTABLE;
 }
 
 int record_check_command(struct record_run *r)
 {
-	const char *command = r->options.command[0];
-	int err = inspect_command(command, &r->inspect);
+	int err = inspect_command(r->options.command[0], &r->inspect);
 
 	if (err < 0)
-		return say_not_started(command, err);
+		return say_not_started(r, err);
 	if (r->inspect.kind == INSPECT_SANITIZER) {
-		die_warn("%s", r->inspect.message);
+		r->say("%s", r->inspect.message);
 		return RECORD_FAILED;
 	}
 	return 0;
@@ -57,16 +56,16 @@ static int refuse_written(const struct record_run *r, pid_t holder)
 
 	if (holder)
 		(void)snprintf(pid, sizeof(pid), " (pid %d)", (int)holder);
-	die_warn("%s: another seep record%s is writing this file; wait until "
-	         "that has ended, or choose another name with -o",
+	r->say("%s: another seep record%s is writing this file; wait until "
+	       "that has ended, or choose another name with -o",
 	    r->file, pid);
 	return RECORD_FAILED;
 }
 
 static int refuse_existing(const struct record_run *r)
 {
-	die_warn("%s exists: use --force to replace it, or another name with "
-	         "-o",
+	r->say("%s exists: use --force to replace it, or another name with "
+	       "-o",
 	    r->file);
 	return RECORD_FAILED;
 }
@@ -90,6 +89,68 @@ int record_claim_output(struct record_run *r)
 	return 0;
 }
 
+bool record_rotates(const struct record_options *o)
+{
+	return o->chapters.ns > 0 || o->chapters.bytes > 0;
+}
+
+bool record_needs_pid(const struct record_options *o)
+{
+	for (const char *p = o->output; p && *p; p++) {
+		if (p[0] != '%')
+			continue;
+		if (p[1] == 'p')
+			return true;
+		p++;
+	}
+	return false;
+}
+
+static void expand(FILE *f, const struct record_options *o, char what, pid_t pid)
+{
+	char host[256] = "", name[128];
+
+	switch (what) {
+	case 'p':
+		(void)fprintf(f, "%d", (int)pid);
+		break;
+	case 'h':
+		(void)gethostname(host, sizeof(host) - 1);
+		program_filename(host, name, sizeof(name));
+		(void)fputs(name, f);
+		break;
+	case 'e':
+		program_filename(o->command[0], name, sizeof(name));
+		(void)fputs(name, f);
+		break;
+	case 't':
+		(void)fprintf(f, "%lld", (long long)time(NULL));
+		break;
+	default:
+		(void)putc('%', f);
+	}
+}
+
+static bool expand_output(const struct record_options *o, pid_t pid, char *to, size_t bytes)
+{
+	FILE *f = fmemopen(to, bytes, "w");
+	long len;
+
+	if (!f)
+		return false;
+	for (const char *p = o->output; *p; p++) {
+		if (*p == '%')
+			expand(f, o, *++p, pid);
+		else
+			(void)putc(*p, f);
+	}
+	(void)putc('\0', f);
+	(void)fflush(f);
+	len = ferror(f) ? -1 : ftell(f);
+	(void)fclose(f);
+	return len > 0 && (size_t)len < bytes && strlen(to) + 1 == (size_t)len;
+}
+
 int record_check_output(struct record_run *r)
 {
 	enum recording_existing existing = RECORDING_KEEP_OLD;
@@ -97,15 +158,15 @@ int record_check_output(struct record_run *r)
 	int err;
 
 	if (!r->options.output) {
-		strcpy(r->file, record_opts_rotate(&r->options) ? "seep.chapters" : "seep.data");
+		strcpy(r->file, record_rotates(&r->options) ? "seep.chapters" : "seep.data");
 	} else {
 		existing = r->options.force ? RECORDING_REPLACE : RECORDING_REFUSE;
-		if (!record_opts_output(&r->options, r->launch.pid, r->file, sizeof(r->file))) {
-			die_warn("the name %s is too long", r->options.output);
+		if (!expand_output(&r->options, r->launch.pid, r->file, sizeof(r->file))) {
+			r->say("the name %s is too long", r->options.output);
 			return RECORD_FAILED;
 		}
 	}
-	if (record_opts_rotate(&r->options))
+	if (record_rotates(&r->options))
 		return record_open_chapters(r);
 	if (existing != RECORDING_KEEP_OLD && claim_is_written(r->file, &holder))
 		return refuse_written(r, holder);
@@ -114,7 +175,7 @@ int record_check_output(struct record_run *r)
 		return 0;
 	if (err == -EEXIST)
 		return refuse_existing(r);
-	die_warn("cannot write %s: %s; choose another place with -o", r->file, outfile_error(err));
+	r->say("cannot write %s: %s; choose another place with -o", r->file, outfile_error(err));
 	return RECORD_FAILED;
 }
 
@@ -125,7 +186,7 @@ static int clear_output(struct record_run *r)
 
 	if (err == 0)
 		return 0;
-	die_warn("cannot replace %s: %s; choose another place with -o", r->file, strerror(-err));
+	r->say("cannot replace %s: %s; choose another place with -o", r->file, strerror(-err));
 	return RECORD_FAILED;
 }
 
@@ -163,17 +224,17 @@ int record_start(struct record_run *r)
 	};
 	int err;
 
-	if (record_opts_needs_pid(&r->options))
+	if (record_needs_pid(&r->options))
 		plan.ready = make_output;
 
-	if (!preload_find("libseep.so", library, sizeof(library)))
+	if (!preload_find(r->say, "libseep.so", library, sizeof(library)))
 		return RECORD_FAILED;
-	preload_companions(r->inspect.allocator, companions, sizeof(companions));
-	if (r->options.mappings && !preload_mappings(companions, sizeof(companions)))
+	preload_companions(r->say, r->inspect.allocator, companions, sizeof(companions));
+	if (r->options.mappings && !preload_mappings(r->say, companions, sizeof(companions)))
 		return RECORD_FAILED;
 	plan.companions = companions;
 	if (r->inspect.kind != INSPECT_FINE) {
-		die_warn("%s", r->inspect.message);
+		r->say("%s", r->inspect.message);
 		r->said_why = true;
 	}
 	if (r->writer && clear_output(r))
@@ -186,5 +247,5 @@ int record_start(struct record_run *r)
 	err = launch_start(&r->launch, &plan);
 	if (err == -ECANCELED)
 		return RECORD_FAILED; /* make_output() has printed why */
-	return err < 0 ? say_not_started(r->options.command[0], err) : 0;
+	return err < 0 ? say_not_started(r, err) : 0;
 }

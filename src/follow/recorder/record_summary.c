@@ -6,9 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "command/shell/die.h"
 #include "follow/recorder/drain.h"
-#include "recording/file/refused.h"
+#include "segments/find/refused.h"
 #include "findings/remainders.h"
 #include "findings/log_lack.h"
 #include "view/sites/enum_words.h"
@@ -23,7 +22,7 @@ void record_warn_refused(struct record_run *r)
 	refused_report(&r->segment_dir, r->writer, &count, &more, &why);
 	if (count == 0)
 		return;
-	die_warn("%s%s not recorded: %s in %s (seep ls --prune)",
+	r->say("%s%s not recorded: %s in %s (seep ls --prune)",
 	    words_counted(programs, count, "program"),
 	    more             ? " or more were"
 	        : count == 1 ? " was"
@@ -42,24 +41,24 @@ void record_warn_cut(struct record_run *r)
 	quota_write(q, r->writer);
 	for (int i = 0; i < QUOTA_REASONS; i++)
 		if (q->refused[i] > 0)
-			die_warn("%s %s not recorded: %s",
+			r->say("%s %s not recorded: %s",
 			    words_counted(text, q->refused[i], "process"), words_was(q->refused[i]),
 			    quota_words((enum quota_reason)i));
 	if (unwatched > 0)
-		die_warn("%s %s no time line, because there is no memory to "
-		         "watch more of them",
+		r->say("%s %s no time line, because there is no memory to "
+		       "watch more of them",
 		    words_counted(text, unwatched, "process"), words_has(unwatched));
 	if (unplaced > 0)
-		die_warn("%s with a relative path %s not looked for: functions "
-		         "there may have no names",
+		r->say("%s with a relative path %s not looked for: functions "
+		       "there may have no names",
 		    words_counted(text, unplaced, "module"), words_was(unplaced));
 	if (q->verdicts_left > 0)
-		die_warn("what %s found is not in the recording, because there "
-		         "is no room for it (--max-size)",
+		r->say("what %s found is not in the recording, because there "
+		       "is no room for it (--max-size)",
 		    words_counted(text, q->verdicts_left, "look"));
 	if (q->timeline_cut)
-		die_warn("the time line ends before the command, because it has "
-		         "reached half of --max-size");
+		r->say("the time line ends before the command, because it has "
+		       "reached half of --max-size");
 }
 
 /*
@@ -85,46 +84,46 @@ static void say_live(const struct record_run *r)
 	(void)words_counted(a, blocks, "block");
 	(void)words_bytes(b, bytes);
 	if (left.sites == 0)
-		die_warn("live at exit: %s, %s", a, b);
+		r->say("live at exit: %s, %s", a, b);
 	else
-		die_warn("live at exit: %s, %s (without %s, %s)", a, b,
+		r->say("live at exit: %s, %s (without %s, %s)", a, b,
 		    words_counted(d, left.sites, "start-up remainder"), words_bytes(e, left.bytes));
 }
 
 /* Blocks that nothing points to; seep report shows where they come from. */
-static void say_lost(const struct leaks_found *f)
+static void say_lost(const struct record_run *r)
 {
+	const struct leaks_found *f = &r->found;
 	char a[WORDS_COUNTED], b[WORDS_MAX], d[WORDS_COUNTED];
 
 	(void)words_counted(d, f->judged, "process");
 	if (f->judged == 0)
-		die_warn("lost: not known, no process could be looked at");
+		r->say("lost: not known, no process could be looked at");
 	else if (f->blocks == 0 && f->inheriting == 0)
-		die_warn("lost: nothing, in %s", d);
+		r->say("lost: nothing, in %s", d);
 	else if (f->blocks == 0)
-		die_warn("lost: only blocks that forked processes have from "
-		         "their parents, in %zu of %s",
+		r->say("lost: only blocks that forked processes have from "
+		       "their parents, in %zu of %s",
 		    f->inheriting, d);
 	else
-		die_warn("lost: %s, %s, in %zu of %s%s", words_counted(a, f->blocks, "block"),
+		r->say("lost: %s, %s, in %zu of %s%s", words_counted(a, f->blocks, "block"),
 		    words_bytes(b, f->bytes), f->leaking, d,
 		    f->inheriting == 0 ? ""
 		                       : ", besides blocks that forked processes "
 		                         "have from their parents");
 }
 
-static void say_log(const struct drain *d)
+static void say_log(const struct record_run *r)
 {
-	const struct drain_sums s = drain_sums(d);
+	const struct drain_sums s = drain_sums(r->collect.drain);
 	char a[WORDS_COUNTED], b[WORDS_MAX], e[WORDS_COUNTED];
 	char why[LOG_LACK_BYTES];
 
-	die_warn("logged: %s, %s%s%s%s", words_counted(a, s.events, "event"),
-	    words_bytes(b, s.bytes), s.lost ? ", lost " : "",
-	    s.lost ? words_counted(e, s.lost, "event") : "",
+	r->say("logged: %s, %s%s%s%s", words_counted(a, s.events, "event"), words_bytes(b, s.bytes),
+	    s.lost ? ", lost " : "", s.lost ? words_counted(e, s.lost, "event") : "",
 	    s.is_full ? "; the log ends there, because of its limit (--log=LIMIT)" : "");
 	if (log_lack_words(&s.lack, why))
-		die_warn("no event log of %s: %s", words_counted(a, s.without, "process"), why);
+		r->say("no event log of %s: %s", words_counted(a, s.without, "process"), why);
 }
 
 /* Without --log: what became of SEEP_LOG of the environment. */
@@ -136,18 +135,19 @@ static void say_no_log(const struct record_run *r)
 	bool is_last = asked && strncmp(asked, "last", 4) == 0;
 
 	if (l->without > 0 && log_lack_words(&l->lack, why))
-		die_warn("no %s of %s: %s",
+		r->say("no %s of %s: %s",
 		    is_last || r->options.last ? "flight recorder" : "event log",
 		    words_counted(a, l->without, "process"), why);
 	if (l->unread > 0)
-		die_warn("the event log of %s is not in the recording: seep "
-		         "record --log keeps it",
+		r->say("the event log of %s is not in the recording: seep "
+		       "record --log keeps it",
 		    words_counted(a, l->unread, "process"));
 }
 
 /* Settings that were not understood, but for one that was named above. */
-static void say_ignored(const struct collect *c)
+static void say_ignored(const struct record_run *r)
 {
+	const struct collect *c = &r->collect;
 	const struct drain_sums s = c->drain ? drain_sums(c->drain) : (struct drain_sums){0};
 	const uint32_t lack = c->drain ? s.lack.log_lack : c->logs.lack.log_lack;
 	uint64_t n = c->logs.ignored;
@@ -157,8 +157,8 @@ static void say_ignored(const struct collect *c)
 	    lack == SEG_LOG_LACK_PRIVATE)
 		n -= n > 0;
 	if (n > 0)
-		die_warn("%s with a value that seep does not understand %s "
-		         "ignored",
+		r->say("%s with a value that seep does not understand %s "
+		       "ignored",
 		    words_counted(a, n, "SEEP_ variable"), words_was(n));
 }
 
@@ -169,9 +169,9 @@ static void say_outside(const struct record_run *r)
 	char a[WORDS_COUNTED];
 
 	if (frames > 0)
-		die_warn("%s of code made at run time %s no name; "
-		         "--runtime-names makes node, java and Python 3.12 or "
-		         "later write names (an earlier Python cannot)",
+		r->say("%s of code made at run time %s no name; "
+		       "--runtime-names makes node, java and Python 3.12 or "
+		       "later write names (an earlier Python cannot)",
 		    words_counted(a, frames, "frame"), words_has(frames));
 }
 
@@ -185,28 +185,28 @@ void record_summarise(const struct record_run *r)
 	if (c->programs != processes)
 		snprintf(
 		    programs, sizeof(programs), " (%s)", words_counted(a, c->programs, "program"));
-	die_warn("recorded %s%s: %s, %s", words_counted(d, processes, "process"), programs,
+	r->say("recorded %s%s: %s, %s", words_counted(d, processes, "process"), programs,
 	    words_counted(a, c->allocations, "allocation"), words_bytes(b, c->allocated_bytes));
 	say_live(r);
 	if (r->options.leaks_ns)
-		say_lost(&r->found);
+		say_lost(r);
 	if (c->programs == 1)
-		die_warn("peak: %s", words_bytes(a, c->peak_bytes));
+		r->say("peak: %s", words_bytes(a, c->peak_bytes));
 	else
-		die_warn("peak: %s, in pid %d %s", words_bytes(a, c->peak_bytes), (int)c->peak_pid,
+		r->say("peak: %s, in pid %d %s", words_bytes(a, c->peak_bytes), (int)c->peak_pid,
 		    c->peak_name);
 	if (c->drain)
-		say_log(c->drain);
+		say_log(r);
 	else
 		say_no_log(r);
-	say_ignored(c);
+	say_ignored(r);
 	if (r->options.sample_bytes)
-		die_warn("sampled: one block in about %s; all figures are "
-		         "estimates",
+		r->say("sampled: one block in about %s; all figures are "
+		       "estimates",
 		    words_bytes(a, r->options.sample_bytes));
 	say_outside(r);
 	if (r->options.last)
-		die_warn("next: seep dump --last %s, or seep report %s", r->file, r->file);
+		r->say("next: seep dump --last %s, or seep report %s", r->file, r->file);
 	else
-		die_warn("next: seep report %s", r->file);
+		r->say("next: seep report %s", r->file);
 }

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "command/shell/die.h"
 #include "segments/read/losses.h"
 #include "segments/find/procs.h"
-#include "recording/file/refused.h"
+#include "segments/find/refused.h"
 #include "format/medium.h"
 
 /* A collector that finds less room than 256 KiB does nothing. */
@@ -42,7 +41,7 @@ void record_say_not_arrived(struct record_run *r)
 	if (!why)
 		why = "the reason is not known; maybe it, or a program that "
 		      "started it, clears the environment, or it ended too early";
-	die_warn("no collector in %s (pid %d): %s", r->options.command[0], (int)r->launch.pid, why);
+	r->say("no collector in %s (pid %d): %s", r->options.command[0], (int)r->launch.pid, why);
 }
 
 /* The command has become another program by exec. */
@@ -58,10 +57,10 @@ static void say_replaced(struct record_run *r)
 		return; /* it is just ending, and has no program any more */
 	r->said_why = true;
 	if (can_run && in.kind != INSPECT_FINE)
-		die_warn("%s", in.message);
+		r->say("%s", in.message);
 	else
-		die_warn("%s (pid %d) has become %s, which has no collector: was "
-		         "the environment cleared?",
+		r->say("%s (pid %d) has become %s, which has no collector: was "
+		       "the environment cleared?",
 		    r->options.command[0], (int)r->launch.pid, in.program);
 }
 
@@ -71,12 +70,12 @@ void record_say_declined(struct record_run *r, uint32_t reason, uint32_t place_o
 		return;
 	r->said_why = true;
 	if (reason == SEG_INERT_PLACE) {
-		die_warn("%s (pid %d) is not traced: %s (uid %u); have it "
-		         "removed",
+		r->say("%s (pid %d) is not traced: %s (uid %u); have it "
+		       "removed",
 		    r->options.command[0], (int)r->launch.pid, losses_inert(reason), place_owner);
 		return;
 	}
-	die_warn("%s (pid %d) is %s: %s", r->options.command[0], (int)r->launch.pid,
+	r->say("%s (pid %d) is %s: %s", r->options.command[0], (int)r->launch.pid,
 	    whole                                ? "not traced"
 	        : reason == SEG_INERT_OWN_MALLOC ? "hardly traced, or not at all"
 	                                         : "maybe traced in part only",

@@ -3,9 +3,24 @@
 #ifndef SEEP_LIMITS_H
 #define SEEP_LIMITS_H
 
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
-#include "recording/parts/aging.h"
+enum { AGING_LIMITS = 8 };
+
+/* A bound of the memory of the process; numbers never change their meaning. */
+enum aging_limit_kind {
+	AGING_LIMIT_GROUP = 1,      /* memory.max, limit_in_bytes */
+	AGING_LIMIT_GROUP_HIGH = 2, /* memory.high, soft_limit_in_bytes */
+	AGING_LIMIT_SPACE = 3,      /* RLIMIT_AS */
+	AGING_LIMIT_DATA = 4,       /* RLIMIT_DATA */
+	AGING_LIMIT_MACHINE = 5,    /* MemTotal; used: what is not available */
+};
+struct aging_limit {
+	uint32_t kind; /* enum aging_limit_kind, or one of a later version */
+	uint64_t limit, used;
+};
 
 /*
  * The limits of its memory cgroups (of version 1 and 2, those above it too), of

@@ -19,4 +19,10 @@ struct fault {
  */
 int fault_set(struct fault *f, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/*
+ * Takes a line for the user from work that goes on: what was left out, and why.
+ * `command` alone has one, die_warn(), and passes it down.
+ */
+typedef void fault_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 #endif

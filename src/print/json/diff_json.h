@@ -5,7 +5,7 @@
 
 #include "findings/diff.h"
 
-/* One JSON object. Errors as of diff_write(). */
+/* One JSON object. Errors as of compare_text_diff(). */
 int diff_json_write(FILE *out, const struct diff_side *old, const struct diff_side *new,
     struct names *names, const struct view_options *options, const char *version);
 

@@ -7,7 +7,6 @@
 
 #include "print/json/diff_json.h"
 #include "print/json/report_json.h"
-#include "findings/growth_parts.h"
 #include "kit/json/json_put.h"
 
 static int put_stretch(FILE *out, const struct session *s, struct growth_stretch *x,

@@ -5,7 +5,7 @@
 
 #include "findings/growth.h"
 
-/* One JSON object. Errors as of growth_write(). */
+/* One JSON object. Errors as of compare_text_growth(). */
 int growth_json_write(FILE *out, const struct session *s, struct names *names,
     const struct view_options *options, const struct growth_moment *from,
     const struct growth_moment *to, const char *version);

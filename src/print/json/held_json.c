@@ -7,8 +7,7 @@
 
 #include "names/find/program.h"
 #include "kit/json/json_put.h"
-#include "command/cmd.h"
-#include "print/text/held_text.h"
+#include "findings/held_words.h"
 
 enum { SCHEMA = 1 };
 
@@ -168,7 +167,7 @@ static int put_words(FILE *out, const struct held_view *v, const char *key, uint
 
 	if (!f)
 		return -ENOMEM;
-	held_text_way(f, v, held_text_follow(v, node));
+	held_words_way(f, v, held_words_follow(v, node));
 	if (fclose(f) != 0) {
 		free(text);
 		return -ENOMEM;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "print/text/ls_row.h"
+#include "findings/ls_row.h"
 
 /* The beginning of the object, up to the list of processes. */
 void ls_json_begin(void);

@@ -8,7 +8,6 @@
 #include "print/json/diff_json.h"
 #include "print/json/figures.h"
 #include "print/json/report_json.h"
-#include "findings/snapshots_parts.h"
 
 /* "snapshots", "deltas", "cumulative" */
 static const char *mode_word(int mode)

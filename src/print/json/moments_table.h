@@ -7,7 +7,7 @@
 
 /*
  * One JSON object; mode is one of enum snapshots_mode. Errors as of
- * snapshots_write().
+ * compare_text_snapshots().
  */
 int moments_table_write(FILE *out, struct session *const *sessions, size_t count,
     struct names *names, const struct view_options *options, int mode, const char *version);

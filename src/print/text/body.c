@@ -153,12 +153,31 @@ static bool has_programs(const struct view *v)
 	return false;
 }
 
+/* How much is shown of a process (NULL: of all), and how exact it is. */
+static void print_older(const struct layout *p, const struct older *o,
+    const struct process *process, const struct process_figures *shown)
+{
+	char a[WORDS_MAX], b[WORDS_COUNTED], c[WORDS_COUNTED];
+	struct older_about about;
+	struct layout_text t;
+
+	older_about(o, process, &about);
+	layout_begin(p, &t);
+	(void)fprintf(t.file, "Older than %s: %s in %s.\n", words_time(a, about.age_ns),
+	    words_counted(b, shown->live_bytes, "byte"),
+	    words_counted(c, shown->live_blocks, "block"));
+	layout_end(p, &t);
+	layout_begin(p, &t);
+	older_remarks(t.file, &about);
+	layout_end(p, &t);
+}
+
 int body_write_view(const struct layout *p, struct view *v, const struct body_options *options)
 {
 	struct layout page = *p;
 
 	if (options->older)
-		older_write(p, options->older, options->view.only, &v->chosen.figures.all);
+		print_older(p, options->older, options->view.only, &v->chosen.figures.all);
 	if (options->view.metric == VIEW_TEMPORARY)
 		print_temporary(p, v);
 	print_filters(p, v, options->view.metric);

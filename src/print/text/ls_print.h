@@ -3,7 +3,7 @@
 #ifndef SEEP_LS_PRINT_H
 #define SEEP_LS_PRINT_H
 
-#include "print/text/ls_row.h"
+#include "findings/ls_row.h"
 
 /*
  * The headings of ls_print_process(). On a terminal with few columns sizes are

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "findings/spare.h"
+#include "print/text/by_type_text.h"
 #include "print/text/verdict_text.h"
 #include "view/sites/enum_words.h"
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "format/format.h"
+#include "host/proc/limits.h"
 
 /*
  * A process that is killed leaves no ages of its live blocks, so `seep record`
@@ -17,7 +18,6 @@ enum {
 	AGING_DEATHS = SEG_AGE_STEPS + SEG_AGE_BUCKETS + 1,
 	AGING_LIVING = SEG_AGE_BUCKETS + 1,
 	AGING_SITES_MAX = 1 << 20,
-	AGING_LIMITS = 8,
 };
 
 /* A site with live blocks at that time. */
@@ -29,19 +29,6 @@ struct aging_site {
 	uint64_t deaths[AGING_DEATHS];    /* [0]: below a tick; [i]: from 2^(i-1) */
 	uint64_t living[AGING_LIVING];    /* as in struct process_ages */
 	uint64_t births[SEG_BIRTH_SLOTS]; /* until `tick` */
-};
-
-/* A bound of the memory of the process; numbers never change their meaning. */
-enum aging_limit_kind {
-	AGING_LIMIT_GROUP = 1,      /* memory.max, limit_in_bytes */
-	AGING_LIMIT_GROUP_HIGH = 2, /* memory.high, soft_limit_in_bytes */
-	AGING_LIMIT_SPACE = 3,      /* RLIMIT_AS */
-	AGING_LIMIT_DATA = 4,       /* RLIMIT_DATA */
-	AGING_LIMIT_MACHINE = 5,    /* MemTotal; used: what is not available */
-};
-struct aging_limit {
-	uint32_t kind; /* enum aging_limit_kind, or one of a later version */
-	uint64_t limit, used;
 };
 
 struct aging {

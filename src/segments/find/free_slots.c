@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "session/events/logfile.h"
+#include "segments/read/logfile.h"
 #include "segments/find/proc.h"
 #include "segments/find/segment_dir.h"
 #include "format/seg_log.h"

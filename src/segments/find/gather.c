@@ -321,7 +321,7 @@ static int offer(struct gather *g)
 	const struct gather_hooks *hooks = &g->plan.hooks;
 	int err = 0;
 
-	for (size_t i = 0; i < g->candidate_count && err == 0 && g->offered.count < GUEST_KEYS;
+	for (size_t i = 0; i < g->candidate_count && err == 0 && g->offered.count < GATHER_KEYS;
 	     i++) {
 		const struct gather_candidate *c = &g->candidates[i];
 		struct live_key key = gather_key(c->row.file, c->row.slot, c->row.header.uuid);

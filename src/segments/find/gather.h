@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "follow/engine/guest.h"
 #include "segments/read/segfile.h"
 
 /*
@@ -23,6 +22,8 @@
  * - In doubt a process lives.
  */
 struct gather;
+
+enum { GATHER_KEYS = 4096 }; /* segments in one offer */
 
 struct gather_row {
 	const struct segfile *file;
@@ -46,7 +47,7 @@ struct gather_hooks {
 	bool (*is_safe)(void *context, const struct gather_row *row);
 	/*
 	 * Others read it as well, and nothing is given back before. At most
-	 * GUEST_KEYS are offered to them, and more when they have read those.
+	 * GATHER_KEYS are offered to them, and more when they have read those.
 	 * Both NULL: there is nobody else.
 	 */
 	void (*offer)(void *context, const struct live_key *keys, size_t count);

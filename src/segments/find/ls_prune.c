@@ -12,8 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "command/cmd.h"
-#include "command/shell/die.h"
 #include "segments/find/in_use.h"
 #include "segments/find/proc.h"
 #include "segments/read/segfile.h"
@@ -35,36 +33,42 @@ bool ls_prune_is_settled(const struct stat *st)
 	return time(NULL) - st->st_mtime >= HALF_BORN_S;
 }
 
-void ls_prune_add(struct ls_prune *p, const char *name, const struct stat *st)
+int ls_prune_add(struct ls_prune *p, const char *name, const struct stat *st)
 {
 	struct ls_prune_file *all = reallocarray(p->files, p->count + 1, sizeof(*all));
 	struct ls_prune_file c = {.name = strdup(name), .device = st->st_dev, .inode = st->st_ino};
 
-	if (!all || !c.name)
-		die(CMD_INPUT, "ls: out of memory");
-	p->files = all;
-	/* cppcheck-suppress nullPointerRedundantCheck ; die() ends it */
+	if (all)
+		p->files = all;
+	if (!all || !c.name) {
+		free(c.name);
+		return -ENOMEM;
+	}
 	all[p->count++] = c;
+	return 0;
 }
 
-void ls_prune_add_parent(struct ls_prune *p, const char *name)
+int ls_prune_add_parent(struct ls_prune *p, const char *name)
 {
 	char **all = reallocarray(p->parents, p->parent_count + 1, sizeof(*all));
 	char *copy = strdup(name);
 
-	if (!all || !copy)
-		die(CMD_INPUT, "ls: out of memory");
-	p->parents = all;
-	/* cppcheck-suppress nullPointerRedundantCheck ; die() ends it */
+	if (all)
+		p->parents = all;
+	if (!all || !copy) {
+		free(copy);
+		return -ENOMEM;
+	}
 	all[p->parent_count++] = copy;
+	return 0;
 }
 
-void ls_prune_control(struct ls_prune *p, const char *name, const struct stat *st)
+int ls_prune_control(struct ls_prune *p, const char *name, const struct stat *st)
 {
 	char segment[NAME_MAX + 1];
 
 	if (!ls_prune_is_settled(st))
-		return;
+		return 0;
 	/* NAME.seg.ctl, NAME.seg.log or NAME.seg.log.ctl */
 	(void)snprintf(segment, sizeof(segment), "%s", name);
 	if (text_ends_with(segment, ".ctl"))
@@ -75,7 +79,7 @@ void ls_prune_control(struct ls_prune *p, const char *name, const struct stat *s
 		struct stat other;
 
 		if (fstatat(p->dir, segment, &other, AT_SYMLINK_NOFOLLOW) == 0)
-			return;
+			return 0;
 	} else if (strncmp(name, "rec-", 4) == 0) {
 		int fd = openat(p->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 		bool lives = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0;
@@ -83,17 +87,16 @@ void ls_prune_control(struct ls_prune *p, const char *name, const struct stat *s
 		if (fd >= 0)
 			close(fd);
 		if (lives)
-			return;
+			return 0;
 	} else {
-		return;
+		return 0;
 	}
-	ls_prune_add(p, name, st);
+	return ls_prune_add(p, name, st);
 }
 
-void ls_prune_temporary(struct ls_prune *p, const char *name, const struct stat *st)
+int ls_prune_temporary(struct ls_prune *p, const char *name, const struct stat *st)
 {
-	if (time(NULL) - st->st_mtime > HALF_WRITTEN_S)
-		ls_prune_add(p, name, st);
+	return time(NULL) - st->st_mtime > HALF_WRITTEN_S ? ls_prune_add(p, name, st) : 0;
 }
 
 /*
@@ -109,8 +112,8 @@ static bool may_remove(const struct ls_prune *p, const struct ls_prune_file *c)
 		return false;
 	if (st.st_uid == geteuid() || st.st_uid == p->owner)
 		return true;
-	die_warn("%s/%s: kept, because it does not belong to the owner of its "
-	         "directory",
+	p->say("%s/%s: kept, because it does not belong to the owner of its "
+	       "directory",
 	    p->path, c->name);
 	return false;
 }
@@ -147,7 +150,7 @@ size_t ls_prune_run(const struct ls_prune *p, size_t *ret_slots)
 		if (unlinkat(p->dir, c->name, 0) == 0)
 			removed++;
 		else if (errno != ENOENT)
-			die_warn("%s/%s: cannot be removed: %s", p->path, c->name, strerror(errno));
+			p->say("%s/%s: cannot be removed: %s", p->path, c->name, strerror(errno));
 		if (text_ends_with(c->name, ".seg"))
 			segfile_remove_beside(p->dir, c->name);
 	}

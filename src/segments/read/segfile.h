@@ -25,6 +25,16 @@ enum {
 };
 
 /*
+ * A process by its segment: which one of which file. A uuid alone is what a
+ * process says of itself, and another one may say the same.
+ */
+struct live_key {
+	uint8_t uuid[16];
+	uint64_t device, inode;
+	int64_t slot;
+};
+
+/*
  * `dir` as of source_open(), AT_FDCWD for a path. Fails if the file's own
  * header is not that of a segment; errors as of segment_copy_read(), or of open().
  */

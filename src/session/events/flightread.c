@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "session/events/logfile.h"
+#include "segments/read/logfile.h"
 
 enum { TRIES = 32 };
 

@@ -9,7 +9,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "session/events/logfile.h"
+#include "segments/read/logfile.h"
 #include "format/seg_log.h"
 #include "kit/data/room.h"
 

@@ -261,21 +261,3 @@ void older_remarks(FILE *out, const struct older_about *a)
 		    words_counted(x, a->sum.unknown_bytes, "byte"),
 		    words_counted(y, a->unknown_sites, "site"));
 }
-
-void older_write(const struct layout *p, const struct older *o, const struct process *process,
-    const struct process_figures *shown)
-{
-	char a[WORDS_MAX], b[WORDS_COUNTED], c[WORDS_COUNTED];
-	struct older_about about;
-	struct layout_text t;
-
-	older_about(o, process, &about);
-	layout_begin(p, &t);
-	(void)fprintf(t.file, "Older than %s: %s in %s.\n", words_time(a, about.age_ns),
-	    words_counted(b, shown->live_bytes, "byte"),
-	    words_counted(c, shown->live_blocks, "block"));
-	layout_end(p, &t);
-	layout_begin(p, &t);
-	older_remarks(t.file, &about);
-	layout_end(p, &t);
-}

@@ -3,7 +3,8 @@
 #ifndef SEEP_OLDER_H
 #define SEEP_OLDER_H
 
-#include "print/text/layout.h"
+#include <stdio.h>
+
 #include "view/sites/view.h"
 
 /*
@@ -59,10 +60,6 @@ void older_about(const struct older *o, const struct process *process, struct ol
 
 /* Writes sentences about it, one per line; none if there is nothing to say. */
 void older_remarks(FILE *out, const struct older_about *a);
-
-/* Writes how much is shown of a process (NULL: of all), and how exact it is. */
-void older_write(const struct layout *p, const struct older *o, const struct process *process,
-    const struct process_figures *shown);
 
 #define OLDER_MIN_NS ((uint64_t)SEG_YOUNG_TICKS * SEG_TICK_NS)
 

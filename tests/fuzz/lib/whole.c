@@ -14,6 +14,7 @@
 #include "print/json/report_json.h"
 #include "print/json/moments_table.h"
 #include "names/find/names.h"
+#include "print/text/compare_text.h"
 #include "print/text/site.h"
 #include "print/text/report_text.h"
 
@@ -80,7 +81,7 @@ static void reports(struct session *s, struct names *names, size_t turn)
 			continue;
 		(void)report_text_write(&page, s, names, &tree);
 		if (metric == VIEW_LIVE || metric == VIEW_ALLOCS)
-			(void)growth_write(&page, s, names, &tree, &from, &to);
+			(void)compare_text_growth(&page, s, names, &tree, &from, &to);
 	}
 	for (uint32_t id = 1; id < 4; id++)
 		if (is_turn(turn, id))
@@ -109,12 +110,12 @@ static void diffs(struct session *s, struct names *names, size_t turn)
 	const struct diff_side all = {.name = "new", .session = s};
 	struct session *const row[] = {s, s};
 
-	(void)diff_write(&page, &first, &all, names, &body);
+	(void)compare_text_diff(&page, &first, &all, names, &body);
 	if (is_turn(turn, 0))
 		(void)diff_json_write(page.out, &all, &first, names, &body.view, "fuzz");
 	for (size_t i = SNAPSHOTS_EACH; i <= SNAPSHOTS_CUMULATIVE; i++)
 		if (is_turn(turn, i))
-			(void)snapshots_write(&page, row, 2, names, &body, (int)i);
+			(void)compare_text_snapshots(&page, row, 2, names, &body, (int)i);
 	if (is_turn(turn, 1))
 		(void)moments_table_write(
 		    page.out, row, 2, names, &body.view, SNAPSHOTS_DELTAS, "fuzz");

@@ -1,6 +1,6 @@
 /* refused.c - programs of a recording that had no room for a segment. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recording/file/refused.h"
+#include "segments/find/refused.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* leaks_before.c - seep leaks --types --before: an earlier moment to compare with. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "findings/leaks_before.h"
+#include "command/leaks_before.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,7 +15,6 @@
 #include "print/json/census_json.h"
 #include "names/find/program.h"
 #include "kit/os/infile.h"
-#include "recording/parts/inventory.h"
 
 enum { BEFORE_MAX = 64 << 20, PIECE = 65536 };
 
@@ -102,33 +101,18 @@ static const struct inventory *find(const struct session *s, const struct proces
 	return found;
 }
 
-static void add_inventory(const struct inventory *v, struct by_type *t)
-{
-	t->is_compared = true;
-	t->old_taken_ns = v->taken_ns;
-	t->old_all = (struct by_type_sum){v->counted.blocks, v->counted.bytes};
-	t->old_none = (struct by_type_sum){v->untyped.blocks, v->untyped.bytes};
-	for (size_t i = 0; i < v->type_count; i++) {
-		const struct inventory_type *x = &v->types[i];
-
-		if (by_type_add_old(
-		        t, x->name, x->container, (int)x->basis, x->live.blocks, x->live.bytes) < 0)
-			die_memory();
-	}
-}
-
 static void add_recording(const char *path, const struct process *p, struct by_type *t)
 {
 	struct session *s = load(path);
 	const struct inventory *v = find(s, p);
 
-	if (v)
-		add_inventory(v, t);
-	else
+	if (!v)
 		die(CMD_INPUT,
 		    "leaks: %s: has no stored types of %s: make a recording "
 		    "that has them with seep record --types CMD",
 		    path, program_name(&p->header));
+	if (by_type_add_inventory(t, v, true) < 0)
+		die_memory();
 	session_free(s);
 }
 

@@ -1,12 +1,12 @@
 /* inventory_make.c - record --retained and --types: an inventory of what was read. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "findings/inventory_make.h"
+#include "follow/recorder/inventory_make.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "print/text/held_text.h"
+#include "findings/held_words.h"
 #include "findings/by_type.h"
 #include "kit/os/clock.h"
 
@@ -44,7 +44,7 @@ static const char *add_way(struct texts *t, const struct held_view *v, uint32_t 
 {
 	const char *at = offset_of(t);
 
-	held_text_way(t->file, v, node);
+	held_words_way(t->file, v, node);
 	(void)putc('\0', t->file);
 	return at;
 }
@@ -134,7 +134,7 @@ static int add_holders(const struct held_view *v, struct texts *t, struct invent
 	for (size_t i = 0; i < count && to->holders; i++)
 		to->holders[to->holder_count++] = (struct inventory_holder){
 		    .retained = sum_of(&v->held->holders.nodes[nodes[i]].retained),
-		    .way = add_way(t, v, held_text_follow(v, nodes[i]))};
+		    .way = add_way(t, v, held_words_follow(v, nodes[i]))};
 	free(nodes);
 	return to->holders ? 0 : -ENOMEM;
 }

@@ -1,27 +1,20 @@
 /* leaks_stored.c - seep leaks --held, --retained and --types of a recording. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/text/leaks_stored.h"
+#include "command/leaks_stored.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "command/cmd.h"
 #include "command/shell/die.h"
-#include "print/text/held_text.h"
-#include "findings/leaks_before.h"
+#include "command/leaks_before.h"
 #include "command/leaks_census.h"
 #include "command/leaks_page.h"
 #include "command/shell/progress.h"
 #include "print/json/census_json.h"
 #include "print/json/inventory_json.h"
 #include "print/text/by_type_text.h"
-#include "print/text/hanging.h"
-#include "names/find/program.h"
-#include "print/text/report_text.h"
-#include "view/sites/enum_words.h"
-#include "kit/words/text.h"
-
-enum { LEAST_PERCENT = 1 }; /* as of a process that runs: held_text.c */
+#include "print/text/inventory_text.h"
 
 static bool has(const struct leaks_stored *o, const struct process *p)
 {
@@ -33,119 +26,6 @@ static bool has(const struct leaks_stored *o, const struct process *p)
 }
 
 /* ---- holders ---- */
-
-static void print_sum(FILE *out, const struct inventory_sum *s)
-{
-	char a[WORDS_COUNTED], b[WORDS_MAX];
-
-	(void)fprintf(out, "%s %s", words_counted(a, s->blocks, "block"), words_bytes(b, s->bytes));
-}
-
-static bool print_held(const struct layout *p, const struct inventory *v, uint32_t id)
-{
-	const struct inventory_site *x = inventory_find(v, id);
-	struct hanging h;
-
-	if (!x)
-		return false;
-	if (!hanging_begin(p, &h))
-		return true;
-	print_sum(h.page.out, &x->live);
-	(void)fputs(" at ", h.page.out);
-	text_print(h.page.out, x->function ? x->function : "(unknown)");
-	(void)fprintf(
-	    h.page.out, " (site %u), which retain%s ", id, x->live.blocks == 1 ? "s" : "");
-	print_sum(h.page.out, &x->retained);
-	(void)putc('\n', h.page.out);
-	hanging_end(p, &h, "HELD");
-	if (!hanging_begin(p, &h))
-		return true;
-	(void)fputs(x->held ? "held by " : "no pointer to them was found", h.page.out);
-	if (x->held)
-		text_print(h.page.out, x->held);
-	(void)putc('\n', h.page.out);
-	hanging_end(p, &h, NULL);
-	return true;
-}
-
-static void print_holders(const struct layout *p, const struct inventory *v, unsigned top)
-{
-	uint64_t least = v->all.bytes / 100 * LEAST_PERCENT;
-
-	for (size_t i = 0; i < v->holder_count && (top == 0 || i < top); i++) {
-		const struct inventory_holder *x = &v->holders[i];
-		struct hanging h;
-
-		if (x->retained.bytes < least || !hanging_begin(p, &h))
-			continue;
-		print_sum(h.page.out, &x->retained);
-		(void)fputs(": ", h.page.out);
-		text_print(h.page.out, x->way);
-		(void)putc('\n', h.page.out);
-		hanging_end(p, &h, "RETAINED");
-	}
-}
-
-static int print_sites(const struct layout *p, const struct inventory *v, unsigned top)
-{
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
-	uint32_t *order;
-	int err = inventory_json_order(v, &order);
-
-	if (err < 0)
-		return err;
-	if (v->site_count > 0)
-		(void)fprintf(p->out, "\n%12s %12s %13s %7s  %s\n", "retained", "live", "blocks",
-		    "site", "allocated in");
-	for (size_t i = 0; i < v->site_count && (top == 0 || i < top); i++) {
-		const struct inventory_site *x = &v->sites[order[i]];
-
-		(void)fprintf(p->out, "%12s %12s %13s %7u  ", words_bytes(a, x->retained.bytes),
-		    words_bytes(b, x->live.bytes), words_count(c, x->live.blocks), x->id);
-		text_print(p->out, x->function ? x->function : "(unknown)");
-		(void)putc('\n', p->out);
-	}
-	if (top > 0 && v->site_count > top)
-		(void)fprintf(
-		    p->out, "%s more (--top 0: all).\n", words_count(a, v->site_count - top));
-	free(order);
-	return 0;
-}
-
-static void print_when(FILE *out, const struct process *p)
-{
-	char a[WORDS_MAX];
-
-	text_print(out, program_name(&p->header));
-	(void)fprintf(out, " (pid %u), as it was %s", p->header.pid,
-	    p->inventory->at_exit ? "at its exit" : "");
-	if (!p->inventory->at_exit)
-		(void)fprintf(out, "%s after it had started", words_time(a, p->inventory->time_ns));
-}
-
-static void print_sentence(const struct layout *page, const struct process *p)
-{
-	const struct inventory *v = p->inventory;
-	struct layout_text t;
-
-	layout_begin(page, &t);
-	(void)putc('\n', t.file);
-	print_sum(t.file, &v->all);
-	(void)fputs(" of ", t.file);
-	print_when(t.file, p);
-	(void)putc('.', t.file);
-	if (v->is_partial)
-		(void)fputs(HELD_TEXT_PARTIAL, t.file);
-	if (v->unheld.blocks > 0) {
-		(void)fputs(" Beside these, no pointer was found to ", t.file);
-		print_sum(t.file, &v->unheld);
-		(void)putc('.', t.file);
-	}
-	if (v->is_short)
-		(void)fputs(" The smallest sites were not stored.", t.file);
-	(void)putc('\n', t.file);
-	layout_end(page, &t);
-}
 
 static int write_holders(const struct layout *page, const struct leaks_stored *o)
 {
@@ -162,16 +42,14 @@ static int write_holders(const struct layout *page, const struct leaks_stored *o
 			continue;
 		(void)fputs(gap, page->out);
 		gap = "\n";
-		if (o->id && print_held(page, p->inventory, o->id)) {
+		if (o->id && inventory_text_site(page, p->inventory, o->id)) {
 			found = true;
 			(void)fputs(o->retained ? "\n" : "", page->out);
 		}
-		if (o->retained) {
-			print_holders(page, p->inventory, o->top);
-			err = print_sites(page, p->inventory, o->top);
-		}
+		if (o->retained)
+			err = inventory_text_retained(page, p->inventory, o->top);
 		if (err == 0)
-			print_sentence(page, p);
+			inventory_text_sentence(page, p);
 	}
 	if (!found)
 		die(CMD_INPUT,
@@ -182,22 +60,6 @@ static int write_holders(const struct layout *page, const struct leaks_stored *o
 }
 
 /* ---- types ---- */
-
-static int add_types(const struct inventory *v, struct by_type *t)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < v->type_count && err == 0; i++) {
-		const struct inventory_type *x = &v->types[i];
-
-		err = by_type_add(
-		    t, x->name, x->container, (int)x->basis, x->live.blocks, x->live.bytes);
-	}
-	t->all = (struct by_type_sum){v->counted.blocks, v->counted.bytes};
-	t->none = (struct by_type_sum){v->untyped.blocks, v->untyped.bytes};
-	t->taken_ns = v->taken_ns;
-	return err;
-}
 
 /* The process with most bytes. */
 static const struct process *largest(const struct leaks_stored *o)
@@ -229,7 +91,7 @@ static int make_types(const struct leaks_stored *o, const struct process *p, str
 	int err;
 
 	*ret = (struct by_type){0};
-	err = add_types(p->inventory, ret);
+	err = by_type_add_inventory(ret, p->inventory, false);
 	if (err == 0 && o->before)
 		leaks_before(o->before, p, ret);
 	by_type_settle(ret);

@@ -1,6 +1,6 @@
 /* ls_row.c - one process in the list of seep ls. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/text/ls_row.h"
+#include "findings/ls_row.h"
 
 #include "view/sites/enum_words.h"
 

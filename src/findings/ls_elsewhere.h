@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "print/text/ls_row.h"
+#include "findings/ls_row.h"
 #include "segments/find/proc.h"
 
 /*
@@ -19,15 +19,16 @@ struct ls_elsewhere {
 	size_t count, room;
 };
 
-/* The file is in a directory that is listed. Dies without memory. */
-void ls_elsewhere_skip(struct ls_elsewhere *e, uint64_t device, uint64_t inode);
+/* The file is in a directory that is listed. -ENOMEM. */
+int ls_elsewhere_skip(struct ls_elsewhere *e, uint64_t device, uint64_t inode);
 
 /*
  * Calls `show` for each running process that maps another segment, until
- * until_ns (CLOCK_MONOTONIC). Returns how many there was no time for.
+ * until_ns (CLOCK_MONOTONIC). *ret_unread: for how many there was no time.
+ * -ENOMEM.
  */
-size_t ls_elsewhere_list(struct ls_elsewhere *e, struct proc_cache *cache, uint64_t until_ns,
-    void (*show)(void *context, const struct ls_row *r), void *context);
+int ls_elsewhere_list(struct ls_elsewhere *e, struct proc_cache *cache, uint64_t until_ns,
+    void (*show)(void *context, const struct ls_row *r), void *context, size_t *ret_unread);
 
 void ls_elsewhere_release(struct ls_elsewhere *e);
 

@@ -1,6 +1,6 @@
 /* logfile.c - the log file beside a segment: opens it, and finds a pool in it. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/events/logfile.h"
+#include "segments/read/logfile.h"
 
 #include <errno.h>
 #include <fcntl.h>

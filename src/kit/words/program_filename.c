@@ -1,6 +1,6 @@
-/* program_program_filename.c - makes a safe part of a file name from a program's name. */
+/* program_filename.c - makes a safe part of a file name from a program's name. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/shell/program_filename.h"
+#include "kit/words/program_filename.h"
 
 #include <stdio.h>
 #include <stdbool.h>

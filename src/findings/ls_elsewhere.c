@@ -1,12 +1,10 @@
 /* ls_elsewhere.c - processes whose segments are in no directory that ls lists. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "segments/find/ls_elsewhere.h"
+#include "findings/ls_elsewhere.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "command/cmd.h"
-#include "command/shell/die.h"
 #include "session/load/session.h"
 #include "kit/os/clock.h"
 #include "kit/data/room.h"
@@ -20,13 +18,15 @@ struct search {
 	const struct ls_elsewhere *listed;
 	pid_t *pids;
 	size_t count, room;
+	int err;
 };
 
-void ls_elsewhere_skip(struct ls_elsewhere *e, uint64_t device, uint64_t inode)
+int ls_elsewhere_skip(struct ls_elsewhere *e, uint64_t device, uint64_t inode)
 {
 	if (room_make(&e->files, &e->room, e->count, sizeof(*e->files)) < 0)
-		die(CMD_INPUT, "ls: out of memory");
+		return -ENOMEM;
 	e->files[e->count++] = (struct ls_elsewhere_file){device, inode};
+	return 0;
 }
 
 static int by_file(const void *a, const void *b)
@@ -53,9 +53,10 @@ static void note(void *context, uint64_t device, uint64_t inode, pid_t pid)
 	if (s->listed->count > 0 &&
 	    bsearch(&key, s->listed->files, s->listed->count, sizeof(key), by_file))
 		return;
-	if (room_make(&s->pids, &s->room, s->count, sizeof(*s->pids)) < 0)
-		die(CMD_INPUT, "ls: out of memory");
-	s->pids[s->count++] = pid;
+	if (s->err == 0)
+		s->err = room_make(&s->pids, &s->room, s->count, sizeof(*s->pids));
+	if (s->err == 0)
+		s->pids[s->count++] = pid;
 }
 
 /* It may have ended meanwhile, or be one that we may not look at. */
@@ -83,8 +84,8 @@ static void show_one(pid_t pid, const struct ls_elsewhere *listed,
 	session_free(s);
 }
 
-size_t ls_elsewhere_list(struct ls_elsewhere *e, struct proc_cache *cache, uint64_t until_ns,
-    void (*show)(void *context, const struct ls_row *r), void *context)
+int ls_elsewhere_list(struct ls_elsewhere *e, struct proc_cache *cache, uint64_t until_ns,
+    void (*show)(void *context, const struct ls_row *r), void *context, size_t *ret_unread)
 {
 	struct search s = {.listed = e};
 	size_t unread = 0;
@@ -96,7 +97,7 @@ size_t ls_elsewhere_list(struct ls_elsewhere *e, struct proc_cache *cache, uint6
 	proc_cache_each_file(cache, note, &s);
 	if (s.count > 0)
 		qsort(s.pids, s.count, sizeof(*s.pids), by_pid);
-	for (size_t i = 0; i < s.count; i++) {
+	for (size_t i = 0; i < s.count && s.err == 0; i++) {
 		if (i > 0 && s.pids[i] == s.pids[i - 1])
 			continue;
 		if (clock_ns(CLOCK_MONOTONIC) > until_ns)
@@ -105,7 +106,8 @@ size_t ls_elsewhere_list(struct ls_elsewhere *e, struct proc_cache *cache, uint6
 			show_one(s.pids[i], e, show, context);
 	}
 	free(s.pids);
-	return unread;
+	*ret_unread = unread;
+	return s.err;
 }
 
 void ls_elsewhere_release(struct ls_elsewhere *e)

@@ -1,4 +1,4 @@
-/* program_program_filename.h - makes a safe part of a file name from a program's name. */
+/* program_filename.h - makes a safe part of a file name from a program's name. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_PROGRAM_FILENAME_H
 #define SEEP_PROGRAM_FILENAME_H
