@@ -147,6 +147,16 @@ if wanted old 1050; then
 	store old.seep old.seep.snapshots
 	"$build/tools/add_verdicts" old.seep "$to/verdicts.seep" <"$to/verdicts.in"
 fi
+if wanted moments 2450; then # four snapshots with names
+	rm -rf moments
+	mkdir moments
+	"$seep" record -q --force -o again.seep "$place/tour-1.0" 100 10 300
+	mv again.seep moments.seep
+	for file in again.seep.snapshots/*; do
+		"$seep" export --format seep -o "moments/$(basename "$file")" "$file"
+	done
+	store moments.seep moments
+fi
 if wanted new 1100; then record new "$place/tour-1.1" 130 0 1; fi
 if wanted sampled 1150; then record sampled --sample 4096 "$place/tour-1.0" 3000 60 1; fi
 if wanted family 1200; then
