@@ -117,7 +117,8 @@ def changes(function):
     for i, t in enumerate(toks[:-1]):
         before = toks[i - 1] if i else t
         if t.kind == "mark" and t.text in OPPOSITE:
-            binary = before.kind in ("word", "number", "char") and before.text not in KEYWORDS or before.text in (")", "]")
+            binary = before.kind in ("word", "number", "char") and before.text not in KEYWORDS or \
+                before.text in (")", "]")
             if binary or t.text in ("++", "--"):
                 # a cast in front of a sign looks like an operand, and does not compile or does
                 yield change(KIND.get(t.text, "arithmetic"), i, i, OPPOSITE[t.text])
