@@ -40,7 +40,7 @@ check: deps-check $(if $(SEEP_FULL),deps-real deps-deb) $(TESTED) $(UNIT) $(HOST
 	@B=$(B) AGAIN=$(AGAIN) tests/run $(GROUP)
 .PHONY: check-programs check-full
 check-programs: $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(REAL) ## what tests/run needs, built and not run; installs nothing
-check-full: ## all of it in its long form, fuzzers, a fresh Debian: hours; PARTS="check real verify fuzz fresh"
+check-full: ## all of it in its long form, fuzzers, a fresh Debian, mutants: hours; PARTS="check real verify fuzz fresh mutants"
 	@tools/full.sh $(PARTS)
 check-unit: deps-check $(UNIT)
 	@B=$(B) tests/run unit
