@@ -156,19 +156,20 @@ static void take_share(struct thread *t, int64_t total)
 	 * only thread was granted nothing; in a growing heap it comes here at
 	 * each allocation, so it is spared the locked instruction.
 	 */
-	if (t->grant && (uint32_t)word == (uint32_t)t->seen && LOAD(&granted) >= t->grant)
-		ADD(&granted, -t->grant);
+	if (t->ledger.grant && (uint32_t)word == (uint32_t)t->ledger.seen &&
+	    LOAD(&granted) >= t->ledger.grant)
+		ADD(&granted, -t->ledger.grant);
 	ledger_saw(t, word);
 	if (n == 1) {
-		t->grant = 0;
-		t->high = *t->net + headroom;
+		t->ledger.grant = 0;
+		t->ledger.high = *t->ledger.net + headroom;
 		return;
 	}
 	share = (headroom - LOAD(&granted)) / 2;
 	least = total / (512 * n);
-	t->grant = share > least ? share : least;
-	ADD(&granted, t->grant);
-	t->high = *t->net + t->grant;
+	t->ledger.grant = share > least ? share : least;
+	ADD(&granted, t->ledger.grant);
+	t->ledger.high = *t->ledger.net + t->ledger.grant;
 }
 
 /* Is too little left to grant, because others have it? */
@@ -198,7 +199,7 @@ SEEP_NOINLINE void ledger_sync(struct thread *t)
 	uint64_t word = LOAD(&ledger_word);
 
 	/* an epoch alone does not concern the share */
-	if ((uint32_t)word != (uint32_t)t->seen)
+	if ((uint32_t)word != (uint32_t)t->ledger.seen)
 		take_share(t, total_now());
 	else
 		ledger_saw(t, word);
@@ -206,11 +207,11 @@ SEEP_NOINLINE void ledger_sync(struct thread *t)
 
 static void join(struct thread *t, uint32_t array)
 {
-	t->rows = LOAD_ACQUIRE(&arrays[array].chunks);
-	t->ages = LOAD_ACQUIRE(&ages[array].chunks);
-	t->array = array;
-	t->first_id = first;
-	t->grant = 0;
+	t->ledger.rows = LOAD_ACQUIRE(&arrays[array].chunks);
+	t->ledger.ages = LOAD_ACQUIRE(&ages[array].chunks);
+	t->ledger.array = array;
+	t->ledger.first_id = first;
+	t->ledger.grant = 0;
 	ADD(&arrays_count, 1);
 	STORE(&segment.header->threads, LOAD(&arrays_count));
 	bump_guard();
@@ -227,8 +228,8 @@ bool ledger_claim(struct thread *t, uint32_t array)
 	}
 	if (!open_array(array))
 		return false;
-	t->net = &nets[array].bytes;
-	t->own_net = LOAD(t->net); /* counts while it takes the slow way */
+	t->ledger.net = &nets[array].bytes;
+	t->ledger.own_net = LOAD(t->ledger.net); /* counts while it takes the slow way */
 	join(t, array);
 	return true;
 }
@@ -237,8 +238,8 @@ bool ledger_share(struct thread *t, uint32_t array)
 {
 	if (!open_array(array))
 		return false;
-	t->own_net = 0;
-	t->net = &t->own_net;
+	t->ledger.own_net = 0;
+	t->ledger.net = &t->ledger.own_net;
 	join(t, array);
 	return true;
 }
@@ -246,7 +247,7 @@ bool ledger_share(struct thread *t, uint32_t array)
 SEEP_COLD struct seg_row *ledger_row_slow(struct thread *t, uint32_t site)
 {
 	infos_expect(site);
-	return segment_table_row(&arrays[t->array], site - first);
+	return segment_table_row(&arrays[t->ledger.array], site - first);
 }
 
 /*
@@ -310,7 +311,7 @@ void ledger_sizes_shared(struct seg_row *row, uint32_t site, uint64_t size)
 /* Where a thread that owns nothing books; nested events have the last one. */
 static uint32_t array_of(const struct thread *t)
 {
-	return t ? t->array : SEG_ARRAYS - 1;
+	return t ? t->ledger.array : SEG_ARRAYS - 1;
 }
 
 static bool young_death(struct thread *t, uint32_t site, uint32_t age)
@@ -321,7 +322,7 @@ static bool young_death(struct thread *t, uint32_t site, uint32_t age)
 	if (!segment_table_map(table))
 		return false;
 	if (t)
-		t->ages = LOAD_ACQUIRE(&table->chunks);
+		t->ledger.ages = LOAD_ACQUIRE(&table->chunks);
 	row = segment_table_row(table, site - first);
 	if (!row)
 		return false;
@@ -452,10 +453,10 @@ static void shared_net(struct thread *t, uint32_t array, int64_t by)
 {
 	ADD(&nets[array].bytes, by);
 	if (t) {
-		if (LOAD(&ledger_word) != t->seen)
+		if (LOAD(&ledger_word) != t->ledger.seen)
 			ledger_sync(t);
-		t->own_net += by;
-		if (t->own_net > t->high)
+		t->ledger.own_net += by;
+		if (t->ledger.own_net > t->ledger.high)
 			ledger_peak(t);
 		return;
 	}
@@ -527,10 +528,10 @@ static struct seg_sample *sample_row(uint32_t array, uint32_t site)
 static void sampled_net(struct thread *t, uint32_t array, int64_t by)
 {
 	if (t && ledger_is_owned(array)) {
-		STORE(t->net, *t->net + by);
-		if (LOAD(&ledger_word) != t->seen)
+		STORE(t->ledger.net, *t->ledger.net + by);
+		if (LOAD(&ledger_word) != t->ledger.seen)
 			ledger_sync(t);
-		if (by > 0 && *t->net > t->high)
+		if (by > 0 && *t->ledger.net > t->ledger.high)
 			ledger_peak(t);
 		return;
 	}
