@@ -19,7 +19,7 @@
 #include "collector/event/mapping.h"
 #include "collector/snapshot/mark.h"
 #include "collector/unwind/module.h"
-#include "collector/event/next.h"
+#include "collector/segment/loader.h"
 #include "collector/process/nursery.h"
 #include "collector/stack/outer.h"
 #include "collector/owner.h"
@@ -274,7 +274,7 @@ static void after_fork_in_child(void)
 bool fork_watch(void)
 {
 	int (*reg)(void (*)(void), void (*)(void), void (*)(void), void *);
-	void *sym = next_symbol("__register_atfork");
+	void *sym = loader_symbol("__register_atfork");
 
 	if (!sym)
 		return kernel.wipe;

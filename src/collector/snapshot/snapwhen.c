@@ -10,7 +10,7 @@
 #include "collector/segment/config.h"
 #include "collector/heap/ledger.h"
 #include "collector/lifecycle.h"
-#include "collector/event/next.h"
+#include "collector/segment/loader.h"
 #include "collector/segment/segment.h"
 #include "collector/snapshot/snap.h"
 #include "collector/process/tables.h"
@@ -95,7 +95,7 @@ static bool is_fit(int32_t number)
 static enum seg_signal install(int32_t number)
 {
 	int (*action)(int, const struct sigaction *, struct sigaction *);
-	void *sym = next_after_us("sigaction");
+	void *sym = loader_after_us("sigaction");
 	struct sigaction mine, old;
 
 	if (!is_fit(number))

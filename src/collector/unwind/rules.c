@@ -13,7 +13,7 @@
 #include "collector/segment/kernel.h"
 #include "collector/segment/levels.h"
 #include "collector/unwind/module.h"
-#include "collector/event/next.h"
+#include "collector/segment/loader.h"
 #include "format/frame.h"
 
 /*
@@ -53,8 +53,8 @@ static uint64_t context_base; /* see find_context_base() */
  */
 static uint64_t find_context_base(void)
 {
-	const void *in_libc = next_symbol("gnu_get_libc_version");
-	void *symbol = next_symbol("makecontext");
+	const void *in_libc = loader_symbol("gnu_get_libc_version");
+	void *symbol = loader_symbol("makecontext");
 	void (*make)(ucontext_t *, void (*)(void), int, ...);
 	uint64_t stack[64], sp;
 	ucontext_t context;
