@@ -8,7 +8,6 @@
 
 #include "base/attr.h"
 #include "base/cpu/cpu.h"
-#include "collector/segment/segment.h"
 #include "collector/thread_types.h"
 #include "format/format.h"
 

@@ -5,8 +5,6 @@
 #include "collector/heap/ledger_hit.h"
 #include "collector/lifecycle.h"
 #include "collector/heap/live.h"
-#include "collector/process/nursery.h"
-#include "collector/process/spaces.h"
 #include "collector/segment/tick.h"
 
 enum {
@@ -82,8 +80,7 @@ bool pace_look(struct thread *t)
 	set_period(t, tick_read());
 	lifecycle_poll();
 	live_look_ahead(0, 0);
-	spaces_look();
-	if (LOAD(&nursery_is_open))
+	if (LOAD(&lifecycle_is_early))
 		t->pace.countdown = 1; /* to note the sums after each event */
 	return pace_follow_mode(thread_gate);
 }

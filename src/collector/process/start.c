@@ -19,6 +19,7 @@
 #include "collector/lifecycle_set.h"
 #include "collector/heap/live.h"
 #include "collector/log/log.h"
+#include "collector/log/logpool.h"
 #include "collector/event/mapping.h"
 #include "collector/snapshot/mark.h"
 #include "collector/segment/mem.h"
@@ -37,6 +38,7 @@
 #include "collector/snapshot/snapfile.h"
 #include "collector/snapshot/snapwhen.h"
 #include "collector/process/spaces.h"
+#include "collector/process/tables.h"
 #include "collector/thread.h"
 #include "collector/segment/tick.h"
 #include "collector/process/untraced.h"
@@ -156,7 +158,7 @@ static bool start_tables(void *find_object)
 		mapping_set_allocator((const void *)(uintptr_t)next.malloc);
 	snapfile_start();
 	exit_wait_start();
-	snap_start(config.snapshots);
+	snap_start(config.snapshots, tables_all);
 	return sample_init(config.sample) && rules_init() && sites_init(1) && ledger_init(1) &&
 	    mark_init() && user_init(1) && mapping_init(1) && lifecycle_begin();
 }
@@ -170,8 +172,11 @@ static enum place_slots slots_wanted(enum seg_inert why)
 
 static bool make_segment(enum seg_inert why, char **argv)
 {
+	/* log_start() says why there is no pool */
+	place_beside *pool = config.log && !why ? logpool_create : NULL;
+
 	if (!(config.is_private ? place_private()
-	                        : place_create(slots_wanted(why), kernel.populate))) {
+	                        : place_create(slots_wanted(why), kernel.populate, pool))) {
 		if (place.is_taken)
 			noplace_note(place.owner, argv);
 		return false;
@@ -185,7 +190,7 @@ static void apply_settings(void)
 	lifecycle_set_mode(config.sample ? SEG_MODE_SAMPLED : SEG_MODE_ON);
 	if (config.dormant)
 		lifecycle_set_mode(SEG_MODE_DORMANT);
-	if (config.depth && config.depth < OUTER_MAX)
+	if (config.depth && config.depth < SITES_DEPTH_MAX)
 		outer_depth = config.depth > DEPTH_MIN ? config.depth : DEPTH_MIN;
 }
 

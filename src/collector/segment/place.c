@@ -14,7 +14,6 @@
 #include "collector/segment/config.h"
 #include "collector/segment/filename.h"
 #include "collector/segment/kernel.h"
-#include "collector/log/logpool.h"
 #include "collector/segment/refusal.h"
 #include "collector/segment/segment.h"
 #include "collector/segment/slots.h"
@@ -406,7 +405,7 @@ static void note_refusal(const struct place *p, enum refusal first)
 
 /* ---- segments ------------------------------------------------------------ */
 
-static bool create(enum place_slots with_slots, bool populate)
+static bool create(enum place_slots with_slots, bool populate, place_beside *beside)
 {
 	struct place *p = &place;
 	char name[NAME_BYTES];
@@ -432,8 +431,8 @@ static bool create(enum place_slots with_slots, bool populate)
 	p->control = make_control(dir, name);
 	if (!p->control)
 		goto no_file;
-	if (config.log && with_slots != PLACE_NO_SLOTS)
-		(void)logpool_create(dir, name); /* see log_start() */
+	if (beside)
+		(void)beside(dir, name);
 	if (slots && with_slots == PLACE_SLOTS_MAPPED)
 		slots_map(&p->slots,
 		    map_shared(
@@ -452,15 +451,15 @@ no_dir:
 	return false;
 }
 
-bool place_create(enum place_slots with_slots, bool populate)
+bool place_create(enum place_slots with_slots, bool populate, place_beside *beside)
 {
 	enum refusal first;
 
-	if (create(with_slots, populate))
+	if (create(with_slots, populate, beside))
 		return true;
 	first = place.refusal;
 	while (replace_asked(&place))
-		if (create(with_slots, populate))
+		if (create(with_slots, populate, beside))
 			return true;
 	note_refusal(&place, first);
 	return false;

@@ -13,7 +13,6 @@
 #include "collector/segment/loader.h"
 #include "collector/segment/segment.h"
 #include "collector/snapshot/snap.h"
-#include "collector/process/tables.h"
 #include "collector/segment/tick.h"
 
 bool snapwhen_active;
@@ -51,7 +50,7 @@ static bool has_grown(void)
 
 SEEP_COLD static void take(enum seg_snapshot why)
 {
-	(void)snap_take(NULL, why, tables_all);
+	(void)snap_take(NULL, why);
 }
 
 void snapwhen_poll(void)

@@ -8,6 +8,8 @@
 #include "collector/unwind/rules.h"
 #include "collector/heap/sites.h"
 
+_Static_assert((int)OUTER_MAX == (int)SITES_DEPTH_MAX, "the depth limit");
+
 uint32_t outer_depth = OUTER_MAX;
 
 uint32_t outer_root(enum walk_result r, uint32_t why)
