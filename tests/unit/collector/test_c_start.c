@@ -352,7 +352,7 @@ static void threads_thin_at_once(void **state)
 		pthread_join(threads[i], NULL);
 	assert_int_equal(failed, 0);
 	left = files_in_dir(".seep-snap");
-	/* of those at work together each may leave one for the next to remove */
+	/* the thread that thins may have looked before the last ones had their names */
 	assert_true(left >= 2 && left <= 5 + TAKERS - 1);
 	assert_int_equal(
 	    segment.header->counts[SEG_SNAPSHOTS_THINNED] - before, TAKERS * TAKEN - left);
