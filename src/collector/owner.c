@@ -214,20 +214,13 @@ static struct owner *find_place(uint64_t key)
 
 static bool open_level(int level)
 {
-	struct owner *mine, *none = NULL;
+	struct owner *none = NULL;
 
 	if (level == 0) {
 		CAS(&levels[0], &none, first_level);
 		return true;
 	}
-	mine = mem_alloc(sizeof(*mine) << level_bits(level));
-	if (!mine)
-		return false;
-	/*
-	 * the loser's pages are wasted, which is rare, and nobody touches them
-	 */
-	CAS(&levels[level], &none, mine);
-	return true;
+	return mem_publish(&levels[level], sizeof(*none) << level_bits(level));
 }
 
 static struct owner *claim_place(uint64_t key)

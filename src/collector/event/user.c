@@ -103,20 +103,6 @@ static uint32_t other_pools(void)
 	return 0;
 }
 
-/* NULL: no memory. */
-static uint64_t *open_names(void)
-{
-	uint64_t *now = LOAD_ACQUIRE(&names), *mine;
-
-	if (now)
-		return now;
-	mine = mem_alloc(NAMES_BYTES);
-	/* the loser's pages are wasted: rare and never touched */
-	if (mine && CAS(&names, &now, mine))
-		return mine;
-	return now;
-}
-
 /*
  * The number of a pool. Pools are told apart by 52 bits of their hashes alone.
  * If two threads name one pool at once, one of the two numbers stays unused.
@@ -124,7 +110,7 @@ static uint64_t *open_names(void)
 static uint32_t pool_number(uint64_t hash, const char *name)
 {
 	const uint64_t mask = (1u << NAME_NUMBER_BITS) - 1;
-	uint64_t mine = 0, *slots = open_names();
+	uint64_t mine = 0, *slots = mem_publish(&names, NAMES_BYTES);
 	uint32_t i, number = 0;
 
 	for (i = 0; slots && i < 1u << NAME_SLOT_BITS; i++) {

@@ -70,16 +70,9 @@ static struct log_birth *birth_of(uint32_t number)
 static bool open_birth(uint32_t number, uint32_t tick)
 {
 	struct log_birth **leaf = &log_births[number >> LOG_BIRTH_BITS];
-	struct log_birth *none = NULL;
 
-	if (unlikely(!LOAD_ACQUIRE(leaf))) {
-		struct log_birth *mine = mem_alloc(sizeof(*mine) * LOG_BIRTH_ENTRIES);
-
-		if (!mine)
-			return false;
-		/* the loser's pages are wasted: rare and never touched */
-		CAS(leaf, &none, mine);
-	}
+	if (!mem_publish(leaf, sizeof(**leaf) * LOG_BIRTH_ENTRIES))
+		return false;
 	STORE(&birth_of(number)->first, tick);
 	return true;
 }

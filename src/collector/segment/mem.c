@@ -164,6 +164,17 @@ void *mem_alloc(size_t bytes)
 	return p;
 }
 
+void *mem_publish(void *slot, size_t bytes)
+{
+	void *__attribute__((may_alias)) *at = slot;
+	void *now = LOAD_ACQUIRE(at), *mine;
+
+	if (now)
+		return now;
+	mine = mem_alloc(bytes);
+	return mine && CAS(at, &now, mine) ? mine : now;
+}
+
 void mem_refill(void)
 {
 	struct block *none = NULL, *b;

@@ -487,18 +487,8 @@ void segment_table_shape_pieces(struct segment_table *t, enum seg_kind kind, uin
 
 bool segment_table_map(struct segment_table *t)
 {
-	uint8_t **mine, **none = NULL;
-
-	if (likely(LOAD_ACQUIRE(&t->chunks)))
-		return true;
-	mine = mem_alloc(t->chunk_count * sizeof(*mine));
-	if (!mine)
-		return false;
-	/*
-	 * the loser's pages are wasted, which is rare, and nobody touches them
-	 */
-	CAS(&t->chunks, &none, mine);
-	return true;
+	return likely(LOAD_ACQUIRE(&t->chunks)) ||
+	    mem_publish(&t->chunks, t->chunk_count * sizeof(*t->chunks));
 }
 
 bool segment_table_init(struct segment_table *t, enum seg_kind kind, uint32_t owner,
