@@ -292,7 +292,7 @@ SEEP_NOINLINE void ledger_sizes(struct seg_row *row, uint32_t site, uint64_t siz
 typedef uint64_t __attribute__((may_alias)) both_sizes;
 
 /* The same where several threads may be at it: both figures at once. */
-void ledger_sizes_shared(struct seg_row *row, uint32_t site, uint64_t size)
+static void sizes_shared(struct seg_row *row, uint32_t site, uint64_t size)
 {
 	both_sizes *both = (both_sizes *)(void *)&row->size_min;
 	uint64_t old = LOAD(both), next;
@@ -423,7 +423,7 @@ SEEP_NOINLINE void ledger_freed_by(uint32_t site, uint64_t pc)
 	STORE(&info->freed_by_count[i], (uint16_t)(count + 1));
 }
 
-void ledger_save_share(struct seg_row *row)
+static void save_share(struct seg_row *row)
 {
 	uint32_t epoch = (uint32_t)(LOAD(&ledger_word) >> 32);
 
@@ -435,17 +435,34 @@ void ledger_save_share(struct seg_row *row)
 	STORE(&row->epoch, epoch);
 }
 
+struct seg_row *ledger_row_in(struct segment_table *rows, uint32_t site)
+{
+	struct seg_row *row = NULL;
+
+	if (site - rows->first < SITES_MAX)
+		row = segment_table_row(rows, site - rows->first);
+	if (row)
+		save_share(row);
+	return row;
+}
+
+void ledger_row_add(struct seg_row *row, uint32_t site, uint64_t bytes)
+{
+	sizes_shared(row, site, bytes);
+	ADD(&row->allocations, 1);
+	ADD(&row->allocated_bytes, bytes);
+	STORE(&row->last_tick, tick_now());
+}
+
+void ledger_row_sub(struct seg_row *row, uint64_t bytes)
+{
+	ADD(&row->frees, 1);
+	ADD(&row->freed_bytes, bytes);
+}
+
 static struct seg_row *shared_row(uint32_t array, uint32_t site)
 {
-	struct seg_row *row;
-
-	if (site - first >= SITES_MAX || !open_array(array))
-		return NULL;
-	row = segment_table_row(&arrays[array], site - first);
-	if (!row)
-		return NULL;
-	ledger_save_share(row);
-	return row;
+	return open_array(array) ? ledger_row_in(&arrays[array], site) : NULL;
 }
 
 /* After an event in a shared array: has the total passed the peak? */
@@ -473,10 +490,7 @@ bool ledger_alloc_shared(struct thread *t, uint32_t site, uint64_t size)
 
 	if (!row)
 		return false;
-	ledger_sizes_shared(row, site, size);
-	ADD(&row->allocations, 1);
-	ADD(&row->allocated_bytes, size);
-	STORE(&row->last_tick, tick_now());
+	ledger_row_add(row, site, size);
 	shared_net(t, array, (int64_t)size);
 	return true;
 }
@@ -488,8 +502,7 @@ bool ledger_free_shared(struct thread *t, uint32_t site, uint64_t size)
 
 	if (!row)
 		return false;
-	ADD(&row->frees, 1);
-	ADD(&row->freed_bytes, size);
+	ledger_row_sub(row, size);
 	shared_net(t, array, -(int64_t)size);
 	return true;
 }
@@ -548,7 +561,7 @@ bool ledger_sampled_alloc(struct thread *t, uint32_t site, uint64_t size)
 
 	if (!s)
 		return false;
-	ledger_sizes_shared(row, site, size);
+	sizes_shared(row, site, size);
 	ADD(&s->samples, 1);
 	add_wide(&s->variance_allocated, &s->variance_allocated_high, sample_variance(size, w));
 	ADD(&row->allocations, add_weighted(&s->weighted_count, &s->weighted_count_high, w));
@@ -620,33 +633,13 @@ size_t ledger_tables(struct segment_table **ret_tables, size_t max)
 	return n;
 }
 
-uint64_t ledger_events(uint64_t until_ns)
+/* False: it would take longer than until_ns. */
+static bool add_up(uint64_t until_ns, struct ledger_sums *ret)
 {
-	uint64_t sum = 0;
 	uint32_t c, k;
 	int i;
 
-	for (i = 0; i < LEDGER_ARRAYS; i++) {
-		struct segment_table *t = &arrays[i];
-
-		for (c = 0; t->chunks && c < t->chunk_high; c++) {
-			const struct seg_row *row = (const void *)LOAD_ACQUIRE(&t->chunks[c]);
-
-			if (c % CHUNKS_PER_LOOK == 0 && tick_read() > until_ns)
-				return 0;
-			for (k = 0; row && k < 1u << t->rows_bits; k++)
-				sum += LOAD(&row[k].allocations) + LOAD(&row[k].frees);
-		}
-	}
-	return sum;
-}
-
-struct ledger_sums ledger_sums(void)
-{
-	struct ledger_sums sums = {0};
-	uint32_t c, k;
-	int i;
-
+	*ret = (struct ledger_sums){0};
 	for (i = 0; i < LEDGER_ARRAYS; i++) {
 		const struct segment_table *t = &arrays[i];
 		uint8_t **chunks = LOAD_ACQUIRE(&t->chunks);
@@ -654,14 +647,32 @@ struct ledger_sums ledger_sums(void)
 		for (c = 0; chunks && c < LOAD(&t->chunk_high); c++) {
 			const struct seg_row *row = (const void *)LOAD_ACQUIRE(&chunks[c]);
 
+			if (until_ns != UINT64_MAX && c % CHUNKS_PER_LOOK == 0 &&
+			    tick_read() > until_ns)
+				return false;
 			for (k = 0; row && k < 1u << t->rows_bits; k++) {
-				sums.allocations += LOAD(&row[k].allocations);
-				sums.allocated_bytes += LOAD(&row[k].allocated_bytes);
-				sums.frees += LOAD(&row[k].frees);
-				sums.freed_bytes += LOAD(&row[k].freed_bytes);
+				ret->allocations += LOAD(&row[k].allocations);
+				ret->allocated_bytes += LOAD(&row[k].allocated_bytes);
+				ret->frees += LOAD(&row[k].frees);
+				ret->freed_bytes += LOAD(&row[k].freed_bytes);
 			}
 		}
 	}
+	return true;
+}
+
+uint64_t ledger_events(uint64_t until_ns)
+{
+	struct ledger_sums sums;
+
+	return add_up(until_ns, &sums) ? sums.allocations + sums.frees : 0;
+}
+
+struct ledger_sums ledger_sums(void)
+{
+	struct ledger_sums sums;
+
+	(void)add_up(UINT64_MAX, &sums);
 	return sums;
 }
 
