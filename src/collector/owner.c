@@ -77,7 +77,7 @@ static uint32_t tid_of(uint64_t tls)
 {
 	uint64_t mine = (uint64_t)(uintptr_t)&thread_self;
 	uint64_t at = cpu_thread_pointer() + tid_offset + (tls - mine);
-	uint64_t page = at & ~(uint64_t)(CPU_PAGE - 1);
+	uint64_t page = cpu_page_down(at);
 	uint32_t tid;
 
 	if (!tid_offset)
@@ -251,7 +251,7 @@ static struct owner *claim_place(uint64_t key)
 static bool is_unmapped(uint64_t address)
 {
 	enum { NO_MEMORY = -12 };
-	uint64_t page = address & ~(uint64_t)(CPU_PAGE - 1);
+	uint64_t page = cpu_page_down(address);
 
 	return sys_madvise((void *)(uintptr_t)page, CPU_PAGE, MADV_WILLNEED) == NO_MEMORY;
 }

@@ -57,7 +57,7 @@ static void *own_valloc(size_t size)
 
 static void *own_pvalloc(size_t size)
 {
-	return next.memalign(CPU_PAGE, (size + CPU_PAGE - 1) & ~(size_t)(CPU_PAGE - 1));
+	return next.memalign(CPU_PAGE, cpu_page_up(size));
 }
 
 /* Until RTLD_NEXT is known: glibc by its private names, or bootstrap.c. */

@@ -26,7 +26,7 @@ struct segment_layout segment_layout(uint64_t bytes)
 	uint64_t dir = bytes / SEG_EXTENT_STEP * sizeof(struct seg_extent);
 	struct segment_layout l;
 
-	l.dir_bytes = (dir + CPU_PAGE - 1) & ~(uint64_t)(CPU_PAGE - 1);
+	l.dir_bytes = cpu_page_up(dir);
 	l.head_bytes =
 	    SEG_HEADER_BYTES + (l.dir_bytes < SEGMENT_HEAD_DIR ? l.dir_bytes : SEGMENT_HEAD_DIR);
 	l.first = (SEG_HEADER_BYTES + l.dir_bytes + SEG_EXTENT_STEP - 1) &
@@ -431,7 +431,7 @@ static struct seg_extent *new_entry(uint32_t *ret_index)
 {
 	uint32_t i = ADD(&segment.dir_used, 1), next = i + 1;
 	uint64_t at = (uint64_t)i * sizeof(struct seg_extent);
-	uint64_t page = at & ~(uint64_t)(CPU_PAGE - 1);
+	uint64_t page = cpu_page_down(at);
 	/* it cannot be beyond: every extent has one entry */
 	uint8_t *e = i < segment.dir_capacity ? dir_address(at) : NULL;
 
