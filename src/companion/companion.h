@@ -48,9 +48,6 @@ struct companion_next {
  */
 void *companion_resolve(struct companion_next *next);
 
-/* Is this library relocated, so that it may call functions of others? */
-bool companion_is_relocated(void);
-
 /* For the constructor: tells libseep.so where this library is in memory. */
 void companion_enter(void);
 

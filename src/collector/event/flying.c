@@ -10,7 +10,7 @@ SEEP_NOINLINE void *flying_after(void *p)
 
 	if (ledger_is_high(t))
 		ledger_peak(t);
-	if (t->countdown == 0) {
+	if (t->pace.countdown == 0) {
 		pace_look(t);
 		flight_look(t);
 	}
@@ -63,16 +63,16 @@ SEEP_NOINLINE bool flying_free(struct gate *g, const void *p)
 
 	thread_enter(g);
 	/* one entry more for the stack */
-	if (t->flight_by && t->log_at + 2 >= t->log_end) {
+	if (t->flight.by && t->flight.at + 2 >= t->flight.end) {
 		thread_leave(g);
 		return false;
 	}
 	row = flying_find(t, p, &f);
 	age = row ? tick_now() - f.block.birth : 0;
 	if (row && (!age || recorder_age(t, &f))) {
-		if (t->flight_by)
-			flight_put(t, flight_word(FLIGHT_BY, t->flight_by), (uint64_t)(uintptr_t)p);
-		t->flight_by = 0;
+		if (t->flight.by)
+			flight_put(t, flight_word(FLIGHT_BY, t->flight.by), (uint64_t)(uintptr_t)p);
+		t->flight.by = 0;
 		flying_drop(t, p, &f, row, age);
 	} else {
 		row = NULL;
@@ -95,8 +95,9 @@ SEEP_NOINLINE void flying_realloc(struct gate *g, const void *old, struct live_b
 	verify_site((struct site_id){site}, c);
 	was = ledger_settled(t, b.site);
 	/* two entries, and nothing to be noted before them */
-	if (unlikely(!was || word != t->seen || LOAD(lifecycle_command) != lifecycle_obeyed ||
-	        !flight_has_room(t, tick) || t->log_at + 2 >= t->log_end || size >= LOG_LARGE ||
+	if (unlikely(!was || word != t->ledger.seen ||
+	        LOAD(lifecycle_command) != lifecycle_obeyed || !flight_has_room(t, tick) ||
+	        t->flight.at + 2 >= t->flight.end || size >= LOG_LARGE ||
 	        b.size >= FLIGHT_FREED_LARGE))
 		goto slow;
 	row = ledger_open_row(t, site);
@@ -104,15 +105,15 @@ SEEP_NOINLINE void flying_realloc(struct gate *g, const void *old, struct live_b
 		goto slow;
 	ledger_touch(row, word);
 	if (ledger_size_is_new(row, size) ||
-	    !live_put_fast(&t->live, (uint64_t)(uintptr_t)p, site, size, b.birth))
+	    !live_put_fast(&t->leaves, (uint64_t)(uintptr_t)p, site, size, b.birth))
 		goto slow;
 	ledger_count_free(t, was, b.size);
 	ledger_count_alloc(t, row, size, tick);
-	t->flight_when |= FLIGHT_RESIZED;
+	t->flight.when |= FLIGHT_RESIZED;
 	flight_put(t, flight_free_word(b.site, flight_age_code(tick - b.birth), b.size),
 	    (uint64_t)(uintptr_t)old);
 	flight_put(t, flight_alloc_word(site, size), (uint64_t)(uintptr_t)p);
-	t->flight_when &= ~FLIGHT_RESIZED;
+	t->flight.when &= ~FLIGHT_RESIZED;
 	leave(g, t);
 	return;
 slow:

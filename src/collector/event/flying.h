@@ -47,7 +47,7 @@ SEEP_INLINE struct seg_row *flying_find(struct thread *t, const void *p, struct 
 	struct seg_row *row;
 
 	/* the clock first: this may be the first event after a pause */
-	if (unlikely(t->countdown <= 1) || unlikely(!flight_has_room(t, tick_now())))
+	if (unlikely(t->pace.countdown <= 1) || unlikely(!flight_has_room(t, tick_now())))
 		return NULL;
 	row = recorder_find(t, p, ret);
 	if (unlikely(!row) || unlikely(ret->block.size >= FLIGHT_FREED_LARGE))
@@ -59,7 +59,7 @@ SEEP_INLINE struct seg_row *flying_find(struct thread *t, const void *p, struct 
 SEEP_INLINE void flying_drop(
     struct thread *t, const void *p, const struct live_found *f, struct seg_row *row, uint32_t age)
 {
-	t->countdown--;
+	t->pace.countdown--;
 	flight_put(t, flight_free_word(f->block.site, flight_age_code(age), f->block.size),
 	    (uint64_t)(uintptr_t)p);
 	recorder_drop(t, f, row);

@@ -68,7 +68,7 @@ SEEP_INLINE void freeing(const void *p, uint64_t pc)
 	}
 	thread_enter(g);
 	/* look at the clock first: this may be the first event after a pause */
-	if (likely(--t->countdown)) {
+	if (likely(--t->pace.countdown)) {
 		row = recorder_find(t, p, &f);
 		if (likely(row) && (likely(!recorder_has_aged(&f)) || recorder_age(t, &f))) {
 			recorder_drop(t, &f, row);
@@ -129,7 +129,7 @@ static SEEP_NOINLINE void *malloc_interrupted(
 static SEEP_NOINLINE void free_miss(void *p)
 {
 	if (next.has_bootstrap && bootstrap_owns(p)) {
-		thread_self->countdown++; /* this is not an event */
+		thread_self->pace.countdown++; /* this is not an event */
 		thread_leave(thread_gate);
 		return;
 	}
@@ -390,7 +390,7 @@ static SEEP_NOINLINE void free_ready(void *p, struct gate *g, struct thread *t)
 
 	thread_enter(g);
 	/* look at the clock first: this may be the first event after a pause */
-	if (unlikely(--t->countdown == 0)) {
+	if (unlikely(--t->pace.countdown == 0)) {
 		free_miss(p);
 		return;
 	}
@@ -449,7 +449,7 @@ static SEEP_NOINLINE void free_logging_miss(void *p)
 	struct thread *t = thread_self;
 
 	if (next.has_bootstrap && bootstrap_owns(p)) {
-		t->countdown++; /* this is not an event */
+		t->pace.countdown++; /* this is not an event */
 		thread_leave(thread_gate);
 		return;
 	}
@@ -474,7 +474,7 @@ static SEEP_NOINLINE void free_logging_aged(
 static SEEP_NOINLINE void free_logging_look(void *p)
 {
 	if (next.has_bootstrap && bootstrap_owns(p)) {
-		thread_self->countdown++; /* this is not an event */
+		thread_self->pace.countdown++; /* this is not an event */
 		thread_leave(thread_gate);
 		return;
 	}
@@ -488,7 +488,7 @@ static SEEP_NOINLINE void free_logging(void *p, struct gate *g, struct thread *t
 	struct seg_row *row;
 
 	thread_enter(g);
-	if (unlikely(--t->countdown == 0)) {
+	if (unlikely(--t->pace.countdown == 0)) {
 		free_logging_look(p);
 		return;
 	}
@@ -531,7 +531,7 @@ static SEEP_NOINLINE void free_losing(void *p, struct gate *g, struct thread *t)
 	struct seg_row *row;
 
 	thread_enter(g);
-	if (unlikely(--t->countdown == 0)) {
+	if (unlikely(--t->pace.countdown == 0)) {
 		free_logging_look(p);
 		return;
 	}
@@ -666,14 +666,14 @@ SEEP_INLINE void *resize_block(void *old, size_t size, const struct cpu_frame *c
 {
 	struct gate *g = thread_gate;
 	struct thread *t = thread_self;
-	struct moving_note *note = likely(t) ? t->moving : moving_note_lend();
+	struct moving_note *note = likely(t) ? t->resizing : moving_note_lend();
 	struct live_block b = {0};
 	void *p;
 
 	moving_begin(note, old);
 	if (recorder_is_ready(g) || logged_is_ready(g) || flying_is_ready(g)) {
 		thread_enter(g);
-		b = live_take(&t->live, (uint64_t)(uintptr_t)old);
+		b = live_take(&t->leaves, (uint64_t)(uintptr_t)old);
 		thread_leave(g);
 	} else if (!sample_filter || sample_maybe(old)) {
 		b = live_take_slow((uint64_t)(uintptr_t)old);
@@ -906,7 +906,7 @@ SEEP_EXPORT void seep_cxx_freeing(const void *p, uint64_t pc)
 {
 	freeing(p, pc);
 	if (thread_self)
-		thread_self->expect_free = p;
+		thread_self->record.expect_free = p;
 }
 
 SEEP_EXPORT void seep_next_module(const void *function)

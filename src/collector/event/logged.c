@@ -10,7 +10,7 @@ SEEP_NOINLINE void *logged_after(void *p)
 
 	if (ledger_is_high(t))
 		ledger_peak(t);
-	if (t->countdown == 0) {
+	if (t->pace.countdown == 0) {
 		pace_look(t);
 		log_look(t);
 	}
@@ -36,7 +36,7 @@ static SEEP_NOINLINE bool book_lost(
 SEEP_INLINE bool book(
     struct thread *t, const void *p, uint64_t size, const struct cpu_frame *c, uint32_t site)
 {
-	return unlikely(t->log_loses) ? book_lost(t, p, size, c, site)
+	return unlikely(t->log.loses) ? book_lost(t, p, size, c, site)
 	                              : logged_book(t, p, size, c, site, false);
 }
 
@@ -81,7 +81,7 @@ SEEP_INLINE uint32_t free_hit(struct thread *t, const void *p)
 	struct live_found f;
 	struct seg_row *row;
 
-	if (t->log_loses) {
+	if (t->log.loses) {
 		row = recorder_find(t, p, &f);
 		if (!row || (logged_may_have_aged_lost(t, &f) && !logged_age(t, &f)))
 			return 0;
@@ -117,7 +117,7 @@ SEEP_NOINLINE void logged_free(struct gate *g, const void *p, uint64_t pc)
 	struct thread *t = thread_self;
 
 	thread_enter(g);
-	if (unlikely(--t->countdown == 0))
+	if (unlikely(--t->pace.countdown == 0))
 		logged_free_look(p, pc);
 	else if (free_hit(t, p))
 		thread_leave(g);
@@ -127,7 +127,7 @@ SEEP_NOINLINE void logged_free(struct gate *g, const void *p, uint64_t pc)
 
 SEEP_INLINE bool has_room_for_two(const struct thread *t, uint64_t size)
 {
-	return t->log_next + 1 < t->log_limit && size < LOG_LARGE;
+	return t->log.next + 1 < t->log.limit && size < LOG_LARGE;
 }
 
 SEEP_NOINLINE void logged_realloc(struct gate *g, const void *old, struct live_block b,
@@ -141,12 +141,13 @@ SEEP_NOINLINE void logged_realloc(struct gate *g, const void *old, struct live_b
 
 	thread_enter(g);
 	tick = tick_now();
-	loses = t->log_loses;
+	loses = t->log.loses;
 	site = recorder_site(t, c, api);
 	verify_site((struct site_id){site}, c);
 	/* without a name it would be a free and an allocation in the log */
 	was = loses || log_is_named(b.birth) ? ledger_settled(t, b.site) : NULL;
-	if (unlikely(!was || word != t->seen || LOAD(lifecycle_command) != lifecycle_obeyed ||
+	if (unlikely(!was || word != t->ledger.seen ||
+	        LOAD(lifecycle_command) != lifecycle_obeyed ||
 	        (!loses && !has_room_for_two(t, size))))
 		goto slow;
 	row = ledger_open_row(t, site);
@@ -154,17 +155,17 @@ SEEP_NOINLINE void logged_realloc(struct gate *g, const void *old, struct live_b
 		goto slow;
 	ledger_touch(row, word);
 	if (ledger_size_is_new(row, size) ||
-	    !live_put_fast(&t->live, (uint64_t)(uintptr_t)p, site, size, b.birth))
+	    !live_put_fast(&t->leaves, (uint64_t)(uintptr_t)p, site, size, b.birth))
 		goto slow;
 	if (unlikely(loses)) {
 		log_lose(t, 2);
 	} else {
-		uint64_t *at = log_word_of(t, t->log_next);
+		uint64_t *at = log_word_of(t, t->log.next);
 
 		STORE_RELEASE(&at[1], log_alloc_word(site, size));
 		STORE_RELEASE(
 		    &at[0], log_word(LOG_REALLOC, log_realloc_payload(b.birth, log_next_stamp())));
-		t->log_next += 2;
+		t->log.next += 2;
 	}
 	ledger_count_free(t, was, b.size);
 	ledger_count_alloc(t, row, size, tick);

@@ -13,7 +13,7 @@
  * them returns false, nothing was recorded, and the thread is still busy.
  *
  * log.c changes the state to THREAD_LOSING and back. A thread in LOSING has
- * log_loses set, but one with log_loses may also be in LOGGING, where its events
+ * `loses` set, but one with `loses` may also be in LOGGING, where its events
  * find no room and take a slower path.
  */
 
@@ -36,7 +36,7 @@ SEEP_INLINE bool logged_book(struct thread *t, const void *p, uint64_t size,
 		return false;
 	verify_site((struct site_id){site}, c);
 	word = LOAD(&ledger_word);
-	if (unlikely(word != t->seen))
+	if (unlikely(word != t->ledger.seen))
 		return false;
 	row = ledger_open_row(t, site);
 	if (unlikely(!row))
@@ -44,10 +44,11 @@ SEEP_INLINE bool logged_book(struct thread *t, const void *p, uint64_t size,
 	ledger_touch(row, word);
 	if (ledger_size_is_new(row, size) || unlikely(size >= LOG_LARGE))
 		return false;
-	cell = live_vacant(&t->live, (uint64_t)(uintptr_t)p, size);
+	cell = live_vacant(&t->leaves, (uint64_t)(uintptr_t)p, size);
 	if (unlikely(!cell) || (!loses && unlikely(!log_has_room(t))))
 		return false;
-	live_store(cell, (uint64_t)(uintptr_t)p, site, size, loses ? t->log_void : t->log_next);
+	live_store(
+	    cell, (uint64_t)(uintptr_t)p, site, size, loses ? t->log.lost_name : t->log.next);
 	if (loses)
 		log_lose(t, 1);
 	else
@@ -79,7 +80,7 @@ SEEP_INLINE bool logged_alloc_second(struct thread *t, const void *p, uint64_t s
  */
 SEEP_INLINE struct seg_row *logged_find(struct thread *t, const void *p, struct live_found *ret)
 {
-	*ret = live_find(&t->live, (uint64_t)(uintptr_t)p);
+	*ret = live_find(&t->leaves, (uint64_t)(uintptr_t)p);
 	/* the name first: then the cell needs no register any more */
 	if (unlikely(!ret->block.site) || unlikely(!log_is_named(ret->block.birth)))
 		return NULL;
@@ -92,7 +93,7 @@ SEEP_INLINE struct seg_row *logged_find(struct thread *t, const void *p, struct 
  */
 SEEP_INLINE bool logged_may_have_aged(const struct thread *t, const struct live_found *f)
 {
-	return unlikely(f->block.birth < t->log_fresh);
+	return unlikely(f->block.birth < t->log.fresh);
 }
 
 /* False: nothing was counted. */
@@ -119,7 +120,7 @@ SEEP_INLINE void logged_drop(struct thread *t, const struct live_found *f, struc
 /* All blocks that were lost in this tick have the same name. */
 SEEP_INLINE bool logged_may_have_aged_lost(const struct thread *t, const struct live_found *f)
 {
-	return unlikely(f->block.birth != t->log_void);
+	return unlikely(f->block.birth != t->log.lost_name);
 }
 
 SEEP_INLINE void logged_drop_lost(struct thread *t, const struct live_found *f, struct seg_row *row)

@@ -39,12 +39,4 @@ extern SEEP_HIDDEN struct next next;
  */
 void next_ready(void);
 
-/*
- * Finds a symbol in the whole process, or in the libraries after ours. If it is
- * absent, dlerror allocates and frees on the host's heap, so ask only for what
- * every host that we serve has.
- */
-void *next_symbol(const char *name);
-void *next_after_us(const char *name);
-
 #endif

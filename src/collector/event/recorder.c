@@ -53,8 +53,8 @@ static struct site_id nested_site(struct thread *t, const struct cpu_frame *c, e
 
 	for (i = 0; t && i < THREAD_SCRATCHES; i++) {
 		bit = 1u << i;
-		if (!(__atomic_fetch_or(&t->scratch_taken, bit, __ATOMIC_ACQ_REL) & bit)) {
-			scratch = t->scratch[i];
+		if (!(__atomic_fetch_or(&t->nested.taken, bit, __ATOMIC_ACQ_REL) & bit)) {
+			scratch = t->nested.scratch[i];
 			max = OUTER_MAX;
 			break;
 		}
@@ -62,7 +62,7 @@ static struct site_id nested_site(struct thread *t, const struct cpu_frame *c, e
 	}
 	s = plain_site(t, c, api, scratch, max, &own, &whole);
 	if (bit)
-		__atomic_fetch_and(&t->scratch_taken, ~bit, __ATOMIC_ACQ_REL);
+		__atomic_fetch_and(&t->nested.taken, ~bit, __ATOMIC_ACQ_REL);
 	segment_count(SEG_NESTED_EVENTS, 1);
 	heal(t, own, whole);
 	return s;
@@ -152,8 +152,8 @@ static void unknown_free(enum way way, struct thread *t, const void *p)
 {
 	uint64_t n = LOAD(&passed_by);
 
-	if (t && t->expect_free == p) {
-		t->expect_free = NULL; /* operator delete has recorded it */
+	if (t && t->record.expect_free == p) {
+		t->record.expect_free = NULL; /* operator delete has recorded it */
 		return;
 	}
 	if (sample_rate())
@@ -186,7 +186,7 @@ static SEEP_NOINLINE void book_ready(struct thread *t, const void *p, uint64_t s
     const struct cpu_frame *c, enum seg_api api, uint32_t birth, uint32_t site)
 {
 	verify_site((struct site_id){site}, c);
-	if (unlikely(--t->countdown == 0 || LOAD(lifecycle_command) != lifecycle_obeyed) &&
+	if (unlikely(--t->pace.countdown == 0 || LOAD(lifecycle_command) != lifecycle_obeyed) &&
 	    !pace_look(t)) {
 		recorder_passed_by(SEG_EVENTS_OFF);
 		thread_leave(thread_gate);
@@ -194,7 +194,7 @@ static SEEP_NOINLINE void book_ready(struct thread *t, const void *p, uint64_t s
 	}
 	if (birth == RECORDER_NOW)
 		birth = tick_now();
-	if ((!live_put_fast(&t->live, (uint64_t)(uintptr_t)p, site, size, birth) &&
+	if ((!live_put_fast(&t->leaves, (uint64_t)(uintptr_t)p, site, size, birth) &&
 	        !put_slow(WAY_READY, t, p, site, size, birth)) ||
 	    !ledger_alloc(t, site, size))
 		not_booked(WAY_READY, t, p, size, c, api, birth);
@@ -243,7 +243,7 @@ SEEP_NOINLINE void *recorder_after(void *p)
 
 	if (ledger_is_high(t))
 		ledger_peak(t);
-	if (t->countdown == 0)
+	if (t->pace.countdown == 0)
 		pace_look(t);
 	thread_leave(thread_gate);
 	return p;
@@ -253,15 +253,15 @@ SEEP_NOINLINE void *recorder_after(void *p)
 SEEP_NOINLINE void recorder_free_ready(const void *p, uint64_t pc)
 {
 	struct thread *t = thread_self;
-	const bool looks = unlikely(t->countdown <= 1);
+	const bool looks = unlikely(t->pace.countdown <= 1);
 	struct live_block b;
 	uint32_t age;
 
 	if (looks)
 		pace_look(t);
 	else
-		t->countdown--;
-	b = live_take(&t->live, (uint64_t)(uintptr_t)p);
+		t->pace.countdown--;
+	b = live_take(&t->leaves, (uint64_t)(uintptr_t)p);
 	age = tick_now() - b.birth;
 	if (unlikely(!b.site || !ledger_free(t, b.site, b.size)))
 		odd_free(t, p, b);
@@ -280,7 +280,8 @@ static uint32_t birth_tick(uint32_t birth)
 /* Before an allocation. False: recording was switched off, which is counted. */
 static bool still_records(struct thread *t)
 {
-	if ((--t->countdown == 0 || LOAD(lifecycle_command) != lifecycle_obeyed) && !pace_look(t)) {
+	if ((--t->pace.countdown == 0 || LOAD(lifecycle_command) != lifecycle_obeyed) &&
+	    !pace_look(t)) {
 		recorder_passed_by(SEG_EVENTS_OFF);
 		return false;
 	}
@@ -299,7 +300,7 @@ static void alloc_known(enum way way, struct thread *t, const void *p, uint64_t 
 	else
 		birth = birth_tick(birth);
 	if ((!(way == WAY_READY &&
-	         live_put_fast(&t->live, (uint64_t)(uintptr_t)p, site, size, birth)) &&
+	         live_put_fast(&t->leaves, (uint64_t)(uintptr_t)p, site, size, birth)) &&
 	        !put_slow(way, t, p, site, size, birth)) ||
 	    !book_alloc(way, t, site, size)) {
 		if (way == WAY_NESTED) {
@@ -432,7 +433,7 @@ SEEP_NOINLINE void recorder_realloc_known(struct thread *t, const void *old, str
 SEEP_NOINLINE void recorder_free_known(
     struct thread *t, const void *p, uint64_t pc, bool has_looked)
 {
-	struct live_block b = live_take(&t->live, (uint64_t)(uintptr_t)p);
+	struct live_block b = live_take(&t->leaves, (uint64_t)(uintptr_t)p);
 
 	free_by(WAY_READY, t, p, b, GOING_DIES);
 	if (has_looked && b.site)
@@ -466,7 +467,7 @@ static void free_counted(const void *p, struct live_block b, enum going going, u
 		return;
 	}
 	thread_enter(thread_gate);
-	if (--t->countdown == 0) {
+	if (--t->pace.countdown == 0) {
 		pace_look(t);
 		if (b.site)
 			ledger_freed_by(b.site, pc);
@@ -588,6 +589,17 @@ struct site_id recorder_stack(const struct cpu_frame *c)
 	return s;
 }
 
+void recorder_forget(struct thread *t)
+{
+	t->record.expect_free = NULL;
+	t->record.paused = 0;
+}
+
+void recorder_begin(struct thread *t)
+{
+	t->nested.taken = 0;
+}
+
 void recorder_pause(int by)
 {
 	bool counted = lifecycle_slow_begins();
@@ -596,8 +608,8 @@ void recorder_pause(int by)
 	(void)way_in(&t);
 	if (!t && by > 0)
 		t = thread_attach();
-	if (t && (by > 0 || t->paused)) {
-		cpu_add_local(&t->paused, by);
+	if (t && (by > 0 || t->record.paused)) {
+		cpu_add_local(&t->record.paused, by);
 		lifecycle_poll();
 		thread_change_home(lifecycle_mode());
 	}

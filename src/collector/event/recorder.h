@@ -106,6 +106,10 @@ void recorder_closed(struct gate *g);
  */
 struct site_id recorder_stack(const struct cpu_frame *c);
 
+/* For the next owner of a block; and for the next state of its owner. */
+void recorder_forget(struct thread *t);
+void recorder_begin(struct thread *t);
+
 /* Adds (1) or removes (-1) a reason not to record this thread. */
 void recorder_pause(int by);
 

@@ -37,7 +37,7 @@ SEEP_INLINE bool recorder_book_hit(struct thread *t, const void *p, uint64_t siz
 		return false;
 	verify_site((struct site_id){site}, c);
 	word = LOAD(&ledger_word);
-	if (unlikely(word != t->seen))
+	if (unlikely(word != t->ledger.seen))
 		return false;
 	row = ledger_open_row(t, site);
 	if (unlikely(!row))
@@ -45,7 +45,7 @@ SEEP_INLINE bool recorder_book_hit(struct thread *t, const void *p, uint64_t siz
 	ledger_touch(row, word);
 	tick = tick_now();
 	if (ledger_size_is_new(row, size) ||
-	    unlikely(!live_put_fast(&t->live, (uint64_t)(uintptr_t)p, site, size,
+	    unlikely(!live_put_fast(&t->leaves, (uint64_t)(uintptr_t)p, site, size,
 	        birth == RECORDER_NOW ? tick : birth)))
 		return false;
 	ledger_count_alloc(t, row, size, tick);
@@ -108,7 +108,7 @@ SEEP_INLINE uint32_t recorder_site(struct thread *t, const struct cpu_frame *c, 
 /* After recorder_alloc_hit(): must recorder_after() be called? */
 SEEP_INLINE bool recorder_is_due(struct thread *t)
 {
-	return unlikely(--t->countdown == 0) || ledger_is_high(t);
+	return unlikely(--t->pace.countdown == 0) || ledger_is_high(t);
 }
 
 /* After recorder_alloc_hit(), in a hook that has more to do. */
@@ -125,7 +125,7 @@ SEEP_INLINE void recorder_leave(struct gate *g, struct thread *t)
 /* First: finds the block, and its row, which is NULL if it is not open. */
 SEEP_INLINE struct seg_row *recorder_find(struct thread *t, const void *p, struct live_found *ret)
 {
-	*ret = live_find(&t->live, (uint64_t)(uintptr_t)p);
+	*ret = live_find(&t->leaves, (uint64_t)(uintptr_t)p);
 	return likely(ret->block.site) ? ledger_settled(t, ret->block.site) : NULL;
 }
 

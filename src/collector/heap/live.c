@@ -75,32 +75,16 @@ SEEP_COLD static uint64_t *open_cell(uint64_t address)
 {
 	uint64_t ***top = &live_root[(address >> (CELL_MID_BITS + CELL_LEAF_BITS)) &
 	    ((1u << CELL_ROOT_BITS) - 1)];
-	uint64_t **mid = LOAD_ACQUIRE(top);
+	uint64_t **mid = mem_publish(top, sizeof(*mid) << CELL_MID_BITS);
 	uint32_t at = address >> CELL_LEAF_BITS & LIVE_MID_LAST;
-	uint64_t **slot;
-	uint64_t *leaf;
 
-	if (!mid) {
-		uint64_t **mine = mem_alloc(sizeof(*mine) << CELL_MID_BITS);
-
-		if (!mine)
-			return NULL;
-		if (CAS(top, &mid, mine))
-			mid = mine;
-	}
-	slot = &mid[at];
-	leaf = LOAD_ACQUIRE(slot);
-	if (!leaf) {
-		uint64_t *mine = mem_alloc(sizeof(*mine) << (CELL_LEAF_BITS - live_granule_bits));
-
-		if (!mine)
-			return NULL;
-		/* before it is there, so that a scan can miss none */
-		RAISE(&used[top - live_root].up_to, at);
-		RAISE(&used[top - live_root].down_to, LIVE_MID_LAST - at);
-		/* the loser's pages are wasted: rare and never touched */
-		CAS(slot, &leaf, mine);
-	}
+	if (!mid)
+		return NULL;
+	/* before the leaf is there, so that a scan can miss none */
+	RAISE(&used[top - live_root].up_to, at);
+	RAISE(&used[top - live_root].down_to, LIVE_MID_LAST - at);
+	if (!mem_publish(&mid[at], sizeof(**mid) << (CELL_LEAF_BITS - live_granule_bits)))
+		return NULL;
 	return live_cell(address);
 }
 

@@ -16,9 +16,7 @@ uint64_t live_spilled;
 
 static struct cell_spilled *slot_at(struct spill_level *l, uint64_t address, int n)
 {
-	uint64_t i = hash_word(address >> 3) >> (64 - l->head.bits);
-
-	return &l->slots[(i + (uint64_t)n) & ((UINT64_C(1) << l->head.bits) - 1)];
+	return &l->slots[levels_place(&l->head, hash_word(address >> 3), (uint32_t)n)];
 }
 
 static struct cell_spilled *find(uint64_t address)

@@ -20,7 +20,6 @@
 #include "collector/segment/segment.h"
 #include "collector/snapshot/snap.h"
 #include "collector/process/spaces.h"
-#include "collector/process/tables.h"
 #include "collector/segment/tick.h"
 #include "collector/process/untraced.h"
 #include "collector/event/user.h"
@@ -63,7 +62,7 @@ void exit_process(void)
 	if (!lifecycle_is_settled())
 		return;
 	untraced_sum_up();
-	if (LOAD(&nursery_is_open))
+	if (LOAD(&lifecycle_is_early))
 		nursery_end();
 	if (segment.memory.anonymous || segment.header->end_kind)
 		return; /* a vfork child may have called exit() before us */
@@ -83,5 +82,5 @@ void exit_process(void)
 	segment.header->end_tick = s.now; /* births are parts of it */
 	STORE_RELEASE(&segment.header->end_kind, SEG_END_EXITED);
 	if (config.is_private)
-		snap_write_segment(tables_all);
+		snap_write_segment();
 }

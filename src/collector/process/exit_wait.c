@@ -11,7 +11,7 @@
 #include "base/sys.h"
 #include "base/cpu/cpu.h"
 #include "collector/segment/config.h"
-#include "collector/event/next.h"
+#include "collector/segment/loader.h"
 #include "collector/segment/tick.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -21,7 +21,7 @@ static const uint32_t *libc_threads; /* NULL: not known */
 void exit_wait_start(void)
 {
 	if (config.leaks)
-		libc_threads = next_symbol("__nptl_nthreads");
+		libc_threads = loader_symbol("__nptl_nthreads");
 }
 
 static uint32_t other_threads(void)

@@ -19,7 +19,7 @@
 #include "collector/event/mapping.h"
 #include "collector/snapshot/mark.h"
 #include "collector/unwind/module.h"
-#include "collector/event/next.h"
+#include "collector/segment/loader.h"
 #include "collector/process/nursery.h"
 #include "collector/stack/outer.h"
 #include "collector/owner.h"
@@ -31,6 +31,7 @@
 #include "collector/snapshot/snap.h"
 #include "collector/snapshot/snapwhen.h"
 #include "collector/process/spaces.h"
+#include "collector/process/tables.h"
 #include "collector/thread.h"
 #include "collector/segment/tick.h"
 #include "collector/process/untraced.h"
@@ -130,7 +131,7 @@ static void write_header(struct seg_header *h, uint32_t first_id)
 	h->mode = lifecycle_mode();
 	describe_memory(h);
 	spaces_tell();
-	snap_start(config.snapshots);
+	snap_start(config.snapshots, tables_all);
 	h->snapshot_limit = config.snapshots;
 	snapwhen_restart(h);
 }
@@ -179,7 +180,7 @@ void fork_set_up_child(void)
 	    !user_init(first_id) || !mapping_init(first_id))
 		goto inert;
 	list_child(segment.header);
-	thread_slow_down(nursery_is_open);
+	thread_slow_down(lifecycle_is_early);
 	thread_restart();
 	thread_make_ready(lifecycle_mode());
 	segment.header->state = SEG_ALIVE;
@@ -274,7 +275,7 @@ static void after_fork_in_child(void)
 bool fork_watch(void)
 {
 	int (*reg)(void (*)(void), void (*)(void), void (*)(void), void *);
-	void *sym = next_symbol("__register_atfork");
+	void *sym = loader_symbol("__register_atfork");
 
 	if (!sym)
 		return kernel.wipe;

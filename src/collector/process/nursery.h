@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/attr.h"
 #include "format/format.h"
 
 /*
@@ -16,9 +15,6 @@
  * card in a file of its own (cradle.h). After 64 events or 64 KiB the child
  * moves to a slot or into its own file.
  */
-
-/* Is the segment of this process in a nursery? */
-extern SEEP_HIDDEN bool nursery_is_open;
 
 /* How large the segment is that a child moves to. */
 uint64_t nursery_layout(void);

@@ -14,7 +14,6 @@
 #include "collector/segment/config.h"
 #include "collector/segment/filename.h"
 #include "collector/segment/kernel.h"
-#include "collector/log/logpool.h"
 #include "collector/segment/refusal.h"
 #include "collector/segment/segment.h"
 #include "collector/segment/slots.h"
@@ -46,16 +45,17 @@ long place_open_dir(const char *path, struct stat *st)
 }
 
 /*
- * Why SEEP_BASE cannot hold a directory for each user. Like /dev/shm it must
- * belong to root, or to this user, and if others may write there it must be
- * sticky, so that they cannot replace what is not theirs.
+ * Why a directory cannot be used: SEEP_BASE, which is to hold a directory for
+ * each user, or one of our own. Like /dev/shm the base must belong to root, or to
+ * this user, and if others may write there it must be sticky, so that they cannot
+ * replace what is not theirs.
  */
-static enum seg_place why_no_base(const char *path, uint32_t *ret_detail)
+static enum seg_place why_unfit(const char *path, bool is_base, uint32_t *ret_detail)
 {
 	struct stat st;
-	long err = path[0] == '/'
-	    ? sys_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&st, AT_SYMLINK_NOFOLLOW)
-	    : -EINVAL; /* a daemon changes its working directory */
+	long err = is_base && path[0] != '/'
+	    ? -EINVAL /* a daemon changes its working directory */
+	    : sys_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&st, AT_SYMLINK_NOFOLLOW);
 
 	*ret_detail = (uint32_t)-err;
 	if (err != 0)
@@ -64,12 +64,16 @@ static enum seg_place why_no_base(const char *path, uint32_t *ret_detail)
 	if (!S_ISDIR(st.st_mode))
 		return SEG_PLACE_NO_DIRECTORY;
 	*ret_detail = st.st_uid;
-	if (st.st_uid != 0 && st.st_uid != (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0))
+	if (!(is_base && st.st_uid == 0) &&
+	    st.st_uid != (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0))
 		return SEG_PLACE_OWNER;
 	*ret_detail = st.st_mode & 07777;
-	if ((st.st_mode & 022) && !(st.st_mode & S_ISVTX))
+	if ((st.st_mode & 022) && !(is_base && (st.st_mode & S_ISVTX)))
 		return SEG_PLACE_SHARED;
-	return SEG_PLACE_FINE;
+	if (is_base)
+		return SEG_PLACE_FINE;
+	*ret_detail = EACCES; /* it could not be opened */
+	return SEG_PLACE_CLOSED;
 }
 
 static long open_own_dir(struct stat *st)
@@ -87,7 +91,7 @@ static long open_own_dir(struct stat *st)
 		return place_open_dir(dir_name, st);
 	}
 	/* a filter for system calls may have answered instead of the kernel */
-	if (uid < 0 || (config.base[0] && why_no_base(config.base, &detail)))
+	if (uid < 0 || (config.base[0] && why_unfit(config.base, true, &detail)))
 		return -EPERM;
 	fmt_string(&f, config.base[0] ? config.base : PLACE_SHM);
 	fmt_string(&f, "/seep-");
@@ -299,40 +303,16 @@ refused:
 
 /* ---- a directory that was asked for and cannot be used ------------------- */
 
-/* Why the directory cannot be opened as one of our own. */
-static enum seg_place why_not_ours(const char *path, uint32_t *ret_detail)
-{
-	struct stat st;
-	long err = sys_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&st, AT_SYMLINK_NOFOLLOW);
-
-	*ret_detail = (uint32_t)-err;
-	if (err == -EACCES)
-		return SEG_PLACE_CLOSED;
-	if (err != 0)
-		return SEG_PLACE_MISSING;
-	*ret_detail = st.st_mode;
-	if (!S_ISDIR(st.st_mode))
-		return SEG_PLACE_NO_DIRECTORY;
-	*ret_detail = st.st_uid;
-	if (st.st_uid != (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0))
-		return SEG_PLACE_OWNER;
-	*ret_detail = st.st_mode & 07777;
-	if (st.st_mode & 022)
-		return SEG_PLACE_SHARED;
-	*ret_detail = EACCES;
-	return SEG_PLACE_CLOSED;
-}
-
 /* Why the directory seep-UID of SEEP_BASE, or SEEP_BASE itself, is no place. */
 static enum seg_place why_not_in_base(struct place_asked *a)
 {
-	enum seg_place why = why_no_base(config.base, &a->detail);
+	enum seg_place why = why_unfit(config.base, true, &a->detail);
 
 	if (why != SEG_PLACE_FINE) {
 		fmt_copy(a->dir, sizeof(a->dir), config.base);
 		return why;
 	}
-	why = why_not_ours(a->dir, &a->detail);
+	why = why_unfit(a->dir, false, &a->detail);
 	if (why == SEG_PLACE_MISSING && mkdir_error) {
 		a->detail = (uint32_t)-mkdir_error;
 		return SEG_PLACE_CLOSED;
@@ -360,7 +340,7 @@ static void say_why(const struct place *p, struct place_asked *a)
 		a->why = SEG_PLACE_NO_FILE;
 		break;
 	default:
-		a->why = a->is_base ? why_not_in_base(a) : why_not_ours(a->dir, &a->detail);
+		a->why = a->is_base ? why_not_in_base(a) : why_unfit(a->dir, false, &a->detail);
 	}
 }
 
@@ -406,7 +386,7 @@ static void note_refusal(const struct place *p, enum refusal first)
 
 /* ---- segments ------------------------------------------------------------ */
 
-static bool create(enum place_slots with_slots, bool populate)
+static bool create(enum place_slots with_slots, bool populate, place_beside *beside)
 {
 	struct place *p = &place;
 	char name[NAME_BYTES];
@@ -432,8 +412,8 @@ static bool create(enum place_slots with_slots, bool populate)
 	p->control = make_control(dir, name);
 	if (!p->control)
 		goto no_file;
-	if (config.log && with_slots != PLACE_NO_SLOTS)
-		(void)logpool_create(dir, name); /* see log_start() */
+	if (beside)
+		(void)beside(dir, name);
 	if (slots && with_slots == PLACE_SLOTS_MAPPED)
 		slots_map(&p->slots,
 		    map_shared(
@@ -452,15 +432,15 @@ no_dir:
 	return false;
 }
 
-bool place_create(enum place_slots with_slots, bool populate)
+bool place_create(enum place_slots with_slots, bool populate, place_beside *beside)
 {
 	enum refusal first;
 
-	if (create(with_slots, populate))
+	if (create(with_slots, populate, beside))
 		return true;
 	first = place.refusal;
 	while (replace_asked(&place))
-		if (create(with_slots, populate))
+		if (create(with_slots, populate, beside))
 			return true;
 	note_refusal(&place, first);
 	return false;

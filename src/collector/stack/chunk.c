@@ -142,9 +142,9 @@ uint64_t chunk_top(const struct memo_chunk *e)
 
 bool chunk_prove(const struct thread *t, struct walk *w, const struct memo_chunk *e)
 {
-	const struct outer_frame *o = &t->outer[e->hint & (OUTER_MAX - 1)];
+	const struct outer_frame *o = &t->copy.frame[e->hint & (OUTER_MAX - 1)];
 
-	if (e->hint < t->outer_count && o->top > chunk_top(e) &&
+	if (e->hint < t->copy.count && o->top > chunk_top(e) &&
 	    o->sp == e->sp + (uint64_t)e->end_offset * 8 && walk_prove(w, o->top))
 		return true;
 	return walk_prove(w, chunk_top(e));

@@ -37,7 +37,7 @@ struct memo_chunk {
 	uint16_t pad16[1];
 	uint64_t value[MEMO_WORDS]; /* the last is the outer part's pc */
 	/* a comparison that succeeds reads these, too */
-	/* stamp of the frame of outer[] that it joined, or MEMO_NO_STAMP */
+	/* stamp of the frame of the copy that it joined, or MEMO_NO_STAMP */
 	uint64_t version;
 	uint64_t fp;
 	union {
@@ -54,7 +54,7 @@ struct memo_chunk {
 	};
 	/* how many checks prove `node`, as an offset in bytes to a stamp */
 	uint16_t checks_offset;
-	uint16_t hint; /* index into outer[] to try first */
+	uint16_t hint; /* index into frame[] to try first */
 	uint16_t end_offset;
 	uint16_t fp_offset; /* of the saved fp below the outer part, or ~0 */
 	/* of a first place, see promote() in memo.c */

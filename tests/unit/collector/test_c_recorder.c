@@ -241,12 +241,12 @@ static void run_nested(void)
 		started_free(started_block(i));
 	CHECK(thread_gate->state == THREAD_BUSY); /* still the hook's */
 	CHECK(started_count(SEG_NESTED_EVENTS) == 14);
-	CHECK(thread_self->scratch_taken == 0);
+	CHECK(thread_self->nested.taken == 0);
 	/* in handlers of handlers the room for long stacks is taken */
-	thread_self->scratch_taken = (1u << THREAD_SCRATCHES) - 1;
+	thread_self->nested.taken = (1u << THREAD_SCRATCHES) - 1;
 	started_alloc(started_block(11), 10);
-	CHECK(thread_self->scratch_taken == (1u << THREAD_SCRATCHES) - 1);
-	thread_self->scratch_taken = 0;
+	CHECK(thread_self->nested.taken == (1u << THREAD_SCRATCHES) - 1);
+	thread_self->nested.taken = 0;
 	thread_leave(thread_gate);
 	after = ledger_sums();
 	CHECK(after.allocations == before.allocations + 11);

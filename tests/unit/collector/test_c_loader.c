@@ -1,4 +1,4 @@
-/* test_c_symbol.c - promises of symbol.h, libc.h and within.h: who defines and who uses a function, which calls are the allocator's own. */
+/* test_c_loader.c - promises of loader.h and within.h: who defines and who uses a function, which calls are the allocator's own. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
 #include <link.h>
@@ -11,10 +11,9 @@
 
 #include <cmocka.h>
 
-#include "collector/segment/libc.h"
+#include "collector/segment/loader.h"
 #include "collector/unwind/object.h"
 #include "collector/unwind/module.h"
-#include "collector/segment/symbol.h"
 #include "collector/event/within.h"
 
 /* An object as the loader leaves it: one relocation for each symbol. */
@@ -57,9 +56,9 @@ static void a_function_that_is_called_is_imported(void **state)
 	struct link_map l = object_with(dynamic, NULL, 0, 0, &call, 1);
 
 	(void)state;
-	assert_true(symbol_is_imported(&l, "mallocx"));
-	assert_false(symbol_is_imported(&l, "malloc"));
-	assert_false(symbol_is_imported(&l, "mallocx_too"));
+	assert_true(loader_imports(&l, "mallocx"));
+	assert_false(loader_imports(&l, "malloc"));
+	assert_false(loader_imports(&l, "mallocx_too"));
 }
 
 static void one_whose_address_is_taken_as_well(void **state)
@@ -69,8 +68,8 @@ static void one_whose_address_is_taken_as_well(void **state)
 	struct link_map l = object_with(dynamic, data, 3, 1, NULL, 0);
 
 	(void)state;
-	assert_true(symbol_is_imported(&l, "mallocx_too"));
-	assert_false(symbol_is_imported(&l, "mallocx"));
+	assert_true(loader_imports(&l, "mallocx_too"));
+	assert_false(loader_imports(&l, "mallocx"));
 }
 
 static void a_symbol_of_its_own_is_not_imported(void **state)
@@ -80,7 +79,7 @@ static void a_symbol_of_its_own_is_not_imported(void **state)
 	struct link_map l = object_with(dynamic, NULL, 0, 0, &call, 1);
 
 	(void)state;
-	assert_false(symbol_is_imported(&l, "defined"));
+	assert_false(loader_imports(&l, "defined"));
 }
 
 /* More relocations without a symbol than there are: nothing is read. */
@@ -92,9 +91,9 @@ static void an_object_without_tables_imports_nothing(void **state)
 	struct link_map empty = {.l_ld = &none};
 
 	(void)state;
-	assert_false(symbol_is_imported(&l, "mallocx"));
-	assert_false(symbol_is_imported(&empty, "mallocx"));
-	assert_false(symbol_is_defined(&empty, "mallocx"));
+	assert_false(loader_imports(&l, "mallocx"));
+	assert_false(loader_imports(&empty, "mallocx"));
+	assert_false(loader_defines(&empty, "mallocx"));
 }
 
 static void this_program_uses_what_it_calls(void **state)
@@ -102,8 +101,8 @@ static void this_program_uses_what_it_calls(void **state)
 	struct link_map *l = _r_debug.r_map;
 
 	(void)state;
-	assert_true(symbol_is_imported(l, "_cmocka_run_group_tests"));
-	assert_false(symbol_is_imported(l, "mallocx"));
+	assert_true(loader_imports(l, "_cmocka_run_group_tests"));
+	assert_false(loader_imports(l, "mallocx"));
 }
 
 /* Before Linux 3.16 it was linked to 0xffffffffff700000. */
@@ -119,20 +118,20 @@ static void the_vdso_may_be_linked_to_an_address_of_the_kernel(void **state)
 		if (d->d_tag == DT_SYMTAB || d->d_tag == DT_STRTAB || d->d_tag == DT_JMPREL)
 			d->d_un.d_ptr -= l.l_addr;
 	assert_true((int64_t)dynamic[0].d_un.d_ptr < 0);
-	assert_true(symbol_is_imported(&l, "mallocx"));
-	assert_false(symbol_is_imported(&l, "mallocx_too"));
+	assert_true(loader_imports(&l, "mallocx"));
+	assert_false(loader_imports(&l, "mallocx_too"));
 }
 
 static void functions_of_libc_are_found(void **state)
 {
-	void *version = libc_function("gnu_get_libc_version");
+	void *version = loader_libc("gnu_get_libc_version");
 
 	(void)state;
 	assert_ptr_equal(version, dlsym(NULL, "gnu_get_libc_version"));
-	assert_non_null(libc_function("clock_gettime"));
-	assert_non_null(libc_function("dlsym"));
-	assert_null(libc_function("strlen")); /* an IFUNC */
-	assert_null(libc_function("mallocx"));
+	assert_non_null(loader_libc("clock_gettime"));
+	assert_non_null(loader_libc("dlsym"));
+	assert_null(loader_libc("strlen")); /* an IFUNC */
+	assert_null(loader_libc("mallocx"));
 }
 
 /* ---- within.h ------------------------------------------------------------- */

@@ -1,11 +1,25 @@
-/* symbol.c - which functions an object defines, and which of others it calls. */
+/* loader.c - symbols of loaded objects: what defines them, who calls them, where they are. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/segment/symbol.h"
+#include "collector/segment/loader.h"
 
 #include <elf.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/attr.h"
+#include "base/cpu/cpu.h"
 #include "base/fmt.h"
+
+/*
+ * All are weak, because a preloaded library with a strong symbol that the
+ * host's libc lacks would stop the host from starting (I16). dlsym moved into
+ * libc with glibc 2.34, which has its old version too.
+ */
+extern void *loader_dlsym(void *handle, const char *name) SEEP_WEAK;
+extern char *loader_dlerror(void) SEEP_WEAK;
+__asm__(".symver loader_dlsym, dlsym@" CPU_GLIBC_FIRST);
+__asm__(".symver loader_dlerror, dlerror@" CPU_GLIBC_FIRST);
+#pragma weak _r_debug
 
 /* The loader reads the same tables, so they are as correct as the program. */
 struct tables {
@@ -93,7 +107,7 @@ static const Elf64_Sym *find(const struct tables *t, const char *name)
 	}
 }
 
-bool symbol_is_defined(const struct link_map *l, const char *name)
+bool loader_defines(const struct link_map *l, const char *name)
 {
 	struct tables t = tables_of(l);
 	const Elf64_Sym *s = find(&t, name);
@@ -101,7 +115,11 @@ bool symbol_is_defined(const struct link_map *l, const char *name)
 	return s && s->st_shndx != SHN_UNDEF;
 }
 
-void *symbol_function(const struct link_map *l, const char *name)
+/*
+ * Where the function is. NULL: it is not defined there, or it is an IFUNC. If it
+ * has several versions, any of them.
+ */
+static void *function_of(const struct link_map *l, const char *name)
 {
 	struct tables t = tables_of(l);
 	const Elf64_Sym *s = find(&t, name);
@@ -126,10 +144,98 @@ static bool refer_to(
 	return false;
 }
 
-bool symbol_is_imported(const struct link_map *l, const char *name)
+bool loader_imports(const struct link_map *l, const char *name)
 {
 	struct tables t = tables_of(l);
 
 	return t.symbols && t.strings &&
 	    (refer_to(&t, &t.data, t.without_symbol, name) || refer_to(&t, &t.calls, 0, name));
+}
+
+/* ---- functions of libc, symbols of the whole process ---------------------- */
+
+/* dlsym was in libdl before glibc 2.34. */
+static bool is_libdl(const char *path)
+{
+	static const char begin[] = "libdl.so";
+	const char *name = path;
+	size_t i;
+
+	for (; *path; path++)
+		if (*path == '/')
+			name = path + 1;
+	for (i = 0; i < sizeof(begin) - 1; i++)
+		if (name[i] != begin[i])
+			return false;
+	return true;
+}
+
+loader_any *loader_libc(const char *name)
+{
+	static const struct link_map *libc; /* some hosts have many objects */
+	const struct link_map *l = &_r_debug ? _r_debug.r_map : NULL;
+	void *p = libc ? function_of(libc, name) : NULL;
+
+	for (; l && !p; l = l->l_next) {
+		bool is_libc = loader_defines(l, "gnu_get_libc_version");
+
+		if (is_libc)
+			libc = l;
+		if (is_libc || is_libdl(l->l_name))
+			p = function_of(l, name);
+	}
+	return (loader_any *)(uintptr_t)p;
+}
+
+#define HANDLE_NEXT    ((void *)-1L) /* RTLD_NEXT */
+#define HANDLE_DEFAULT NULL          /* RTLD_DEFAULT */
+
+static void *(*real_dlsym)(void *handle, const char *name);
+static char *(*real_dlerror)(void);
+
+/* Those of libc, or what bears their names in another libc. */
+static void find_dlsym(void)
+{
+	real_dlerror = (char *(*)(void))loader_libc("dlerror");
+	real_dlsym = (void *(*)(void *, const char *))loader_libc("dlsym");
+	if (real_dlsym && real_dlerror)
+		return;
+	real_dlerror = loader_dlerror;
+	real_dlsym = loader_dlsym;
+}
+
+bool loader_is_relocated(void)
+{
+	return loader_dlsym; /* weak, so it is 0 before */
+}
+
+bool loader_ready(void)
+{
+	if (!real_dlsym && loader_is_relocated())
+		find_dlsym();
+	return real_dlsym;
+}
+
+static void *find_symbol(void *handle, const char *name)
+{
+	void *p;
+
+	if (!real_dlsym)
+		return NULL;
+	p = real_dlsym(handle, name);
+	if (!p && real_dlerror) {
+		real_dlerror(); /* the host must not find our error */
+		real_dlerror();
+	}
+	return p;
+}
+
+void *loader_symbol(const char *name)
+{
+	return find_symbol(HANDLE_DEFAULT, name);
+}
+
+void *loader_after_us(const char *name)
+{
+	return find_symbol(HANDLE_NEXT, name);
 }
