@@ -178,6 +178,8 @@ fi
 if wanted scores 1700; then SEEP_SCORE_CLOCK=3600 record scores --leaks "$place/scores" 6; fi
 if wanted mapped 1750; then record mapped --mappings "$place/mapped_pages"; fi
 if wanted page 1800; then record page "$place/page"; fi
+if wanted many 2500; then record many "$place/page" many; fi # more sites than a page shows
+if wanted reallocs 2550; then SEEP_LOG=addresses record reallocs --log "$place/family"; fi
 if wanted rss 1850; then
 	{ sleep 2.5; echo free; sleep 2.5; } | "$seep" record -q --force --rss=1s -o rss.seep "$place/holds_grow" >rss.out
 	store rss.seep
