@@ -3,7 +3,7 @@
 #include "collector/lifecycle.h"
 
 #include "base/sys.h"
-#include "collector/process/entry.h"
+#include "collector/process/start.h"
 #include "collector/process/fork.h"
 #include "collector/segment/kernel.h"
 #include "collector/lifecycle_set.h"

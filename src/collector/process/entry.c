@@ -1,6 +1,5 @@
 /* entry.c - what the loader and the first event call. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/process/entry.h"
 
 #include <stdint.h>
 #include <sys/auxv.h>

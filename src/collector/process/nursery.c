@@ -19,7 +19,7 @@
 #include "collector/segment/slots.h"
 #include "collector/process/tables.h"
 #include "collector/thread.h"
-#include "collector/process/untraced.h"
+#include "collector/process/fork.h"
 
 enum {
 	EVENTS_MAX = 64,
@@ -169,7 +169,7 @@ SEEP_COLD static void leave(bool at_exit)
 	log_move();
 	/* half of its blocks would not be shown, so it counts as untraced */
 	if (!moved) {
-		untraced_count();
+		fork_count_untraced();
 		lifecycle_set_mode(SEG_MODE_OFF);
 	}
 	if (line)

@@ -10,7 +10,7 @@
 #include "collector/segment/budget.h"
 #include "collector/segment/config.h"
 #include "collector/process/describe.h"
-#include "collector/process/exit_wait.h"
+#include "collector/process/exit.h"
 #include "collector/process/fork.h"
 #include "collector/segment/kernel.h"
 #include "collector/heap/ledger.h"
@@ -26,7 +26,6 @@
 #include "collector/unwind/module.h"
 #include "collector/event/next.h"
 #include "collector/process/noplace.h"
-#include "collector/segment/only.h"
 #include "collector/segment/ours.h"
 #include "collector/stack/outer.h"
 #include "collector/segment/place.h"
@@ -41,7 +40,6 @@
 #include "collector/process/tables.h"
 #include "collector/thread.h"
 #include "collector/segment/tick.h"
-#include "collector/process/untraced.h"
 #include "collector/event/user.h"
 #include "collector/unwind/walk.h"
 
@@ -131,7 +129,7 @@ static void write_header(struct seg_header *h, char **argv)
 	h->counts[SEG_EARLY_EVENTS] += lifecycle_early_events();
 	h->counts[SEG_NO_CHILD_ROOM] =
 	    !place.slots.head && !fork_has_own_files() && !config.is_private;
-	h->counts[SEG_CHILDREN_UNTRACED] = fork_has_own_files() && !untraced_start_family();
+	h->counts[SEG_CHILDREN_UNTRACED] = fork_has_own_files() && !fork_count_family();
 	describe_slots(h, &place.slots, place.segment_bytes);
 }
 
@@ -201,7 +199,7 @@ static bool is_left_out(void)
 
 	if (!config.only)
 		return false;
-	out = only_leaves_out(config.only, exe, (const char *)kernel_auxval(AT_EXECFN), &ignored);
+	out = config_leaves_out(config.only, exe, (const char *)kernel_auxval(AT_EXECFN), &ignored);
 	config.ignored += ignored;
 	config.only = NULL; /* the host may overwrite its environment */
 	return out;

@@ -57,4 +57,14 @@ extern SEEP_HIDDEN struct config config;
 /* Copies the values, because the environment may be overwritten later. */
 void config_read(char **envp);
 
+/*
+ * Is this program left out by `list`, NAME[:NAME]? A name is compared with the
+ * last part of the path of the executable and of the path that exec was given,
+ * which may be a link (busybox) or a script; a name with a slash is compared with
+ * the whole path. An empty name is skipped. *ret_ignored: there was no name at
+ * all, so that nothing is left out. NULL paths are not compared.
+ */
+bool config_leaves_out(
+    const char *list, const char *executable, const char *started_as, bool *ret_ignored);
+
 #endif

@@ -3,6 +3,7 @@
 #include "collector/segment/place.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -14,9 +15,59 @@
 #include "collector/segment/config.h"
 #include "collector/segment/filename.h"
 #include "collector/segment/kernel.h"
-#include "collector/segment/refusal.h"
 #include "collector/segment/segment.h"
 #include "collector/segment/slots.h"
+#include "format/format.h"
+
+/* ---- a line of a process that could not be traced ------------------------- */
+
+static const char *word_of(enum refusal why)
+{
+	switch (why) {
+	case REFUSAL_FILE_SYSTEM:
+		return "file-system";
+	case REFUSAL_TOO_MANY_FILES:
+		return "too-many-files";
+	case REFUSAL_NO_SPACE:
+		return "no-space";
+	default:
+		return "no-file";
+	}
+}
+
+/*
+ * Appends one line to SEG_REFUSED_NAME in the directory; see docs/FORMAT.md.
+ * The file grows up to a fixed size; if it has that size, a reader says "or
+ * more".
+ */
+static void write_refusal(long dir, enum refusal why)
+{
+	char line[SEG_SESSION_BYTES + 96], comm[17] = "";
+	struct stat st;
+	struct fmt f;
+	long fd = sys_openat(dir, SEG_REFUSED_NAME,
+	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return;
+	sys_call(SYS_prctl, 16 /* PR_GET_NAME */, (long)comm, 0, 0);
+	fmt_init(&f, line, sizeof(line));
+	fmt_string(&f, config.session[0] ? config.session : "-");
+	fmt_string(&f, " ");
+	fmt_decimal(&f, (uint64_t)cpu_syscall3(SYS_getpid, 0, 0, 0));
+	fmt_string(&f, " ");
+	fmt_string(&f, word_of(why));
+	fmt_string(&f, " ");
+	fmt_string(&f, comm);
+	fmt_string(&f, "\n");
+	if (f.ok && sys_call(SYS_fstat, fd, (long)&st, 0, 0) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_size < SEG_REFUSED_BYTES &&
+	    kernel_allows_file((uint64_t)st.st_size + sizeof(line)))
+		cpu_syscall3(SYS_write, fd, (long)line, f.at - line);
+	sys_close(fd);
+}
+
+/* ---- the directory -------------------------------------------------------- */
 
 enum { NAME_BYTES = 96 };
 
@@ -380,7 +431,7 @@ static void note_refusal(const struct place *p, enum refusal first)
 	dir = place_open_dir(path, &st);
 	if (dir < 0)
 		return;
-	refusal_note(dir, why);
+	write_refusal(dir, why);
 	sys_close(dir);
 }
 

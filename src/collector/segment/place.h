@@ -8,11 +8,20 @@
 #include <sys/stat.h>
 
 #include "base/attr.h"
-#include "collector/segment/refusal.h"
 #include "collector/segment/segment.h"
 #include "collector/segment/slots.h"
 #include "format/format.h"
 #include "format/medium.h"
+
+/* Why there is no segment; the words in the file are in place.c. */
+enum refusal {
+	REFUSAL_NONE,
+	REFUSAL_NO_DIRECTORY,   /* no directory that is ours alone */
+	REFUSAL_FILE_SYSTEM,    /* not tmpfs, nor a disk that was asked for */
+	REFUSAL_TOO_MANY_FILES, /* too many in the directory */
+	REFUSAL_NO_SPACE,       /* on the medium, or by a limit */
+	REFUSAL_NO_FILE,        /* it could not be made or mapped */
+};
 
 /*
  * All functions are for the start and a forked child's set-up only. Nothing is

@@ -22,7 +22,6 @@
 #include "collector/lifecycle_set.h"
 #include "collector/process/nursery.h"
 #include "collector/segment/place.h"
-#include "collector/process/untraced.h"
 
 /* Also as root, whose children would have files of their own. */
 #define SHARED    "SEEP_CHILD_FILES=0"
@@ -367,7 +366,7 @@ static void run_no_file(void)
 	CHECK(mkdir(started_dir, 0700) == 0);
 	/* the second fork has written down what the first child has counted */
 	CHECK(started_count(SEG_CHILDREN_UNTRACED) == 1);
-	untraced_sum_up();
+	fork_sum_up();
 	CHECK(started_count(SEG_CHILDREN_UNTRACED) == 2);
 	check_parent();
 }
