@@ -2,11 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/json/figures.h"
 
-#include <inttypes.h>
-
 #include "kit/json/json_put.h"
 
-void json_figures(FILE *out, const struct process_figures *f)
+void json_figures(struct json *out, const struct process_figures *f)
 {
 	json_number(out, "allocations", f->allocations);
 	json_number(out, "allocated_bytes", f->allocated_bytes);
@@ -18,13 +16,12 @@ void json_figures(FILE *out, const struct process_figures *f)
 	json_number(out, "peak_bytes", f->peak_bytes);
 }
 
-void json_figures_errors(FILE *out, bool sampled, double live, double allocated)
+void json_figures_errors(struct json *out, bool sampled, double live, double allocated)
 {
 	if (!sampled) {
-		(void)fputs(",\"error\":null", out);
+		json_null(out, "error");
 		return;
 	}
-	(void)fprintf(out,
-	    ",\"error\":{\"live_bytes\":%" PRIu64 ",\"allocated_bytes\":%" PRIu64 "}",
-	    process_error(live), process_error(allocated));
+	JSON_OBJECT(out, "error", {"live_bytes", process_error(live)},
+	    {"allocated_bytes", process_error(allocated)});
 }

@@ -30,50 +30,49 @@ static bool births(
 }
 
 /* Ages, births and sizes of live blocks, if the process has counted them. */
-static void living(FILE *out, const struct process_ages *ages, const struct process *p)
+static void living(struct json *out, const struct process_ages *ages, const struct process *p)
 {
 	uint64_t sizes[PROCESS_SIZES], slots[SEG_BIRTH_SLOTS];
 
 	if (births(ages, p, slots))
-		json_list(out, "live_births", slots, SEG_BIRTH_SLOTS);
+		json_numbers(out, "live_births", slots, SEG_BIRTH_SLOTS);
 	if (ages && ages->live_ages_known)
-		json_list(out, "live_ages", ages->living, PROCESS_AGES);
+		json_numbers(out, "live_ages", ages->living, PROCESS_AGES);
 	else
-		(void)fputs(",\"live_ages\":null", out);
+		json_null(out, "live_ages");
 	if (!ages || !ages->sizes_known) {
-		(void)fputs(",\"live_sizes\":null", out);
+		json_null(out, "live_sizes");
 		return;
 	}
 	for (int i = 0; i < PROCESS_SIZES; i++)
 		sizes[i] = ages->sizes[i];
-	json_list(out, "live_sizes", sizes, PROCESS_SIZES);
+	json_numbers(out, "live_sizes", sizes, PROCESS_SIZES);
 }
 
-static void number_unless_zero(FILE *out, const char *name, uint64_t value)
+static void number_unless_zero(struct json *out, const char *name, uint64_t value)
 {
 	if (value > 0)
 		json_number(out, name, value);
 }
 
-static void text_unless_null(FILE *out, const char *name, const char *value)
+static void text_unless_null(struct json *out, const char *name, const char *value)
 {
 	if (value)
 		json_text(out, name, value);
 }
 
 /* Writes the array without the zeros at its end. */
-static void short_list(FILE *out, const char *name, const uint64_t *values, size_t count)
+static void short_list(struct json *out, const char *name, const uint64_t *values, size_t count)
 {
 	while (count > 0 && values[count - 1] == 0)
 		count--;
-	json_key(out, name);
-	(void)putc('[', out);
+	json_list(out, name);
 	for (size_t i = 0; i < count; i++)
-		(void)fprintf(out, "%s%" PRIu64, i ? "," : "", values[i]);
-	(void)putc(']', out);
+		json_number(out, NULL, values[i]);
+	json_end(out);
 }
 
-static void short_histograms(FILE *out, const struct view_site *s, const struct process *p)
+static void short_histograms(struct json *out, const struct view_site *s, const struct process *p)
 {
 	const struct process_ages *ages = s->ages;
 	uint64_t values[PROCESS_AGES + PROCESS_SIZES];
@@ -94,7 +93,7 @@ static void short_histograms(FILE *out, const struct view_site *s, const struct 
 }
 
 /* The shared form leaves out values that are null or 0. */
-static int short_site(FILE *out, const struct view *v, const struct view_site *s,
+static int short_site(struct json *out, const struct view *v, const struct view_site *s,
     const struct process *p, const struct fingerprints *prints, struct frames_table *frames,
     struct series_list *series, const struct older *older)
 {
@@ -102,7 +101,8 @@ static int short_site(FILE *out, const struct view *v, const struct view_site *s
 	struct fingerprint print;
 	int err;
 
-	(void)fprintf(out, "{\"id\":%u", s->id);
+	json_object(out, NULL);
+	json_number(out, "id", s->id);
 	json_text(out, "kind", enum_words_kind(s->kind));
 	json_text(out, "api", enum_words_api(s->api));
 	text_unless_null(out, "pool", s->pool);
@@ -135,18 +135,18 @@ static int short_site(FILE *out, const struct view *v, const struct view_site *s
 	if (series_list_has(series, s->site))
 		series_list_put(out, series, s->site);
 	fingerprints_site(prints, s, &print);
-	(void)fprintf(out, ",\"fingerprint\":\"%016" PRIx64 "\"", print.hash);
+	json_format(out, "fingerprint", "\"%016" PRIx64 "\"", print.hash);
 	text_unless_null(out, "suppression", s->suppression);
 	json_text(out, "stack", enum_words_stack(s->stack_flags));
 	json_number(out, "sites", s->count);
 	number_unless_zero(out, "own", s->own);
 	err = frames_table_put(out, frames, s);
-	(void)putc('}', out);
+	json_end(out);
 	return err;
 }
 
 /* `p` is NULL if the site belongs to several processes together. */
-static void site(FILE *out, const struct view *v, const struct view_site *s,
+static void site(struct json *out, const struct view *v, const struct view_site *s,
     const struct process *p, const struct fingerprints *prints, struct frames_table *cache,
     struct series_list *series, const struct older *older)
 {
@@ -154,7 +154,8 @@ static void site(FILE *out, const struct view *v, const struct view_site *s,
 	uint64_t deaths[PROCESS_AGES], steps[PROCESS_STEPS];
 	struct fingerprint print;
 
-	(void)fprintf(out, "{\"id\":%u", s->id);
+	json_object(out, NULL);
+	json_number(out, "id", s->id);
 	json_text(out, "kind", enum_words_kind(s->kind));
 	json_text(out, "api", enum_words_api(s->api));
 	json_text(out, "pool", s->pool);
@@ -167,9 +168,9 @@ static void site(FILE *out, const struct view *v, const struct view_site *s,
 	json_time(out, "first_time", s->first_ns);
 	json_time(out, "last_time", s->last_ns);
 	ages_deaths(s, deaths);
-	json_list(out, "ages", deaths, PROCESS_AGES);
+	json_numbers(out, "ages", deaths, PROCESS_AGES);
 	if (ages_young(s, steps))
-		json_list(out, "ages_fine", steps, PROCESS_STEPS);
+		json_numbers(out, "ages_fine", steps, PROCESS_STEPS);
 	living(out, s->ages, p);
 	json_number(out, "temporary_blocks", f->temporary_blocks);
 	json_number(out, "temporary_bytes", f->temporary_bytes);
@@ -181,18 +182,18 @@ static void site(FILE *out, const struct view *v, const struct view_site *s,
 	verdict_json_site(out, v, s);
 	series_list_put(out, series, s->site);
 	fingerprints_site(prints, s, &print);
-	(void)fprintf(out, ",\"fingerprint\":\"%016" PRIx64 "\"", print.hash);
+	json_format(out, "fingerprint", "\"%016" PRIx64 "\"", print.hash);
 	json_text(out, "suppression", s->suppression);
 	json_text(out, "stack", enum_words_stack(s->stack_flags));
 	json_number(out, "sites", s->count);
 	number_unless_zero(out, "own", s->own);
 	(void)frames_table_put(out, cache, s); /* frames in full: cannot fail */
-	(void)putc('}', out);
+	json_end(out);
 }
 
 /* All sites of a view, as an array. */
-int json_sites(FILE *out, const struct view *v, const struct process *p, struct series_list *series,
-    struct json_writer *w)
+int json_sites(struct json *out, const struct view *v, const struct process *p,
+    struct series_list *series, struct json_writer *w)
 {
 	enum { SITE_BYTES = 700 }; /* of a site without its frames, about */
 	struct fingerprints *prints = NULL;
@@ -204,15 +205,14 @@ int json_sites(FILE *out, const struct view *v, const struct process *p, struct 
 	err = fingerprints_new(v, &prints);
 	if (err < 0)
 		goto out;
-	(void)fputs(",\"sites\":[", out);
-	for (size_t i = 0; i < v->site_count && !ferror(out) && err == 0; i++) {
-		(void)fputs(i ? ",\n" : "\n", out);
+	json_rows(out, "sites");
+	for (size_t i = 0; i < v->site_count && !ferror(out->file) && err == 0; i++) {
 		if (w->table)
 			err = short_site(out, v, &v->sites[i], p, prints, cache, series, w->older);
 		else
 			site(out, v, &v->sites[i], p, prints, cache, series, w->older);
 	}
-	(void)putc(']', out);
+	json_end(out);
 	w->bytes += frames_table_bytes(cache) + v->site_count * SITE_BYTES;
 out:
 	fingerprints_free(prints);
@@ -220,21 +220,20 @@ out:
 	return err;
 }
 
-void json_sites_temporary(FILE *out, const struct view *v)
+void json_sites_temporary(struct json *out, const struct view *v)
 {
-	if (v->temporary_ticks > 0 && !v->within)
-		json_number(out, "temporary_within_ms", ages_temporary_ns(v) / 1000000);
-	else
-		(void)fputs(",\"temporary_within_ms\":null", out);
+	json_number_or_null(out, "temporary_within_ms", v->temporary_ticks > 0 && !v->within,
+	    ages_temporary_ns(v) / 1000000);
 	if (v->within)
 		json_number(out, "temporary_within_allocations", lifetimes_within(v->within));
 }
 
-void json_sites_sum(FILE *out, const char *name, const struct view_sum *sum)
+void json_sites_sum(struct json *out, const char *name, const struct view_sum *sum)
 {
-	(void)fprintf(out, ",\"%s\":{\"sites\":%" PRIu64, name, sum->sites);
+	json_object(out, name);
+	json_number(out, "sites", sum->sites);
 	json_figures(out, &sum->figures.all);
 	json_number(out, "temporary_blocks", sum->figures.temporary_blocks);
 	json_number(out, "temporary_bytes", sum->figures.temporary_bytes);
-	(void)putc('}', out);
+	json_end(out);
 }

@@ -111,15 +111,21 @@ void html_blob_put(struct html_blob *b, enum html_column column, uint64_t value)
 	b->counts[column]++;
 }
 
-void html_blob_directory(FILE *out, const struct html_blob *b)
+void html_blob_directory(struct json *out, const struct html_blob *b)
 {
 	static const char *const codes[] = {
 	    [PLAIN] = "plain", [SIGNED] = "signed", [DELTA] = "delta"};
 
-	for (int i = 0; i < HTML_COLUMNS; i++)
-		(void)fprintf(out, "%s\n[\"%s\",\"%s\",%zu,%zu]", i ? "," : "[", columns[i].name,
-		    codes[columns[i].code], b->counts[i], b->columns[i].len);
-	(void)putc(']', out);
+	json_rows(out, "columns");
+	for (int i = 0; i < HTML_COLUMNS; i++) {
+		json_list(out, NULL);
+		json_text(out, NULL, columns[i].name);
+		json_text(out, NULL, codes[columns[i].code]);
+		json_number(out, NULL, b->counts[i]);
+		json_number(out, NULL, b->columns[i].len);
+		json_end(out);
+	}
+	json_end(out);
 }
 
 void html_blob_release(struct html_blob *b)

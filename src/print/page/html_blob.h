@@ -3,8 +3,7 @@
 #ifndef SEEP_HTML_BLOB_H
 #define SEEP_HTML_BLOB_H
 
-#include <stdio.h>
-
+#include "kit/json/json_put.h"
 #include "recording/file/codec.h"
 
 /* Their names, and how they are written, are in html_blob.c. */
@@ -92,8 +91,8 @@ struct html_blob {
 /* Differences are taken modulo 2^64, so a negative value may be cast. */
 void html_blob_put(struct html_blob *b, enum html_column column, uint64_t value);
 
-/* [["name","code",count,bytes],...] */
-void html_blob_directory(FILE *out, const struct html_blob *b);
+/* "columns":[["name","code",count,bytes],...] */
+void html_blob_directory(struct json *out, const struct html_blob *b);
 
 /*
  * The length of head (4 bytes, little endian), head, all columns: as gzip, as
