@@ -32,9 +32,8 @@ static void put_amount(struct json *out, const char *name, const struct amount *
 static void put_figures(struct json *out, const char *name, const struct view_figures *f)
 {
 	json_object(out, name);
-	json_number(out, "temporary_blocks", f->temporary_blocks);
-	json_number(out, "temporary_bytes", f->temporary_bytes);
-	json_figures(out, &f->all);
+	json_figures(out, FIGURES_TEMPORARY, f);
+	json_figures(out, FIGURES_COUNTED, f);
 	json_end(out);
 }
 
@@ -145,7 +144,7 @@ static void put_side(struct json *out, const char *name, const struct diff_side 
 		json_text(out, "label", p->is_snapshot ? p->header.snapshot_label : NULL);
 		json_object(out, "totals");
 		json_number(out, "sites", p->site_count);
-		json_figures(out, &p->totals);
+		json_figures(out, FIGURES_COUNTED, &p->totals);
 		json_end(out);
 		json_end(out);
 	}

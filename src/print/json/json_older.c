@@ -26,18 +26,3 @@ void json_older_process(struct json *out, const struct older *o, const struct pr
 	json_number(out, "unknown_bytes", a.sum.unknown_bytes);
 	json_end(out);
 }
-
-void json_older_site(
-    struct json *out, const struct older *o, const struct view_figures *f, bool brief)
-{
-	const struct {
-		const char *name;
-		uint64_t value;
-	} keys[] = {{"older_blocks", f->older_blocks}, {"older_bytes", f->older_bytes},
-	    {"older_unknown_blocks", f->older_unknown_blocks},
-	    {"older_unknown_bytes", f->older_unknown_bytes}};
-
-	for (size_t i = 0; o && i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (!brief || keys[i].value > 0)
-			json_number(out, keys[i].name, keys[i].value);
-}

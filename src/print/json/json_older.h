@@ -6,13 +6,7 @@
 #include "kit/json/json_put.h"
 #include "view/sites/older.h"
 
-/* Both begin with a comma, and write nothing if `o` is NULL. */
-
-/* Of a process: "older", an object. */
+/* Of a process: "older", an object; nothing if `o` is NULL. */
 void json_older_process(struct json *out, const struct older *o, const struct process *p);
-
-/* Of a site: four numbers. `brief`: without those that are 0. */
-void json_older_site(
-    struct json *out, const struct older *o, const struct view_figures *f, bool brief);
 
 #endif

@@ -7,7 +7,7 @@
 #include "view/sites/enum_words.h"
 #include "kit/json/json_put.h"
 
-static void figures(struct json *out, const struct process_figures *f)
+static void put_figures(struct json *out, const struct process_figures *f)
 {
 	json_number(out, "bytes", f->live_bytes);
 	json_number(out, "ranges", f->live_blocks);
@@ -26,7 +26,7 @@ static int one(struct json *out, const struct process *p, const struct view_site
 	json_object(out, NULL);
 	json_number(out, "id", s->id);
 	json_text(out, "class", mappings_text_is_allocators(p, s) ? "allocator" : "caller");
-	figures(out, &s->figures.all);
+	put_figures(out, &s->figures.all);
 	json_number_or_null(out, "resident_bytes", now, now ? now->resident_bytes : 0);
 	json_number_or_null(out, "swapped_bytes", now, now ? now->swapped_bytes : 0);
 	json_number(out, "size_min", s->size_min);
@@ -74,7 +74,7 @@ int json_mappings(struct json *out, const struct session *s, const struct proces
 	if (err == 0) {
 		json_object(out, "mappings");
 		json_number(out, "sites", v->site_count);
-		figures(out, &p->mapped);
+		put_figures(out, &p->mapped);
 		sums(out, p);
 		json_rows(out, "callers");
 	}

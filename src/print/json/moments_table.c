@@ -64,7 +64,7 @@ static int put_row(struct json *out, const struct snapshots_moment *row, size_t 
 		    out, "after_ms", (row[i].time_ns - first->header.start_realtime_ns) / 1000000);
 		json_object(out, "totals");
 		json_number(out, "sites", p->site_count);
-		json_figures(out, &p->totals);
+		json_figures(out, FIGURES_COUNTED, &p->totals);
 		json_end(out);
 		err = put_changes(out, row, i, names, options, mode);
 		json_end(out);

@@ -70,7 +70,7 @@ static void totals(struct json *out, const struct process *p)
 
 	json_object(out, "totals");
 	json_number(out, "sites", p->site_count);
-	json_figures(out, &p->totals);
+	json_figures(out, FIGURES_COUNTED, &p->totals);
 	json_figures_errors(out, p->header.sample_bytes > 0, process_variance_live(p),
 	    process_variance_allocated(p));
 	json_boolean(out, "peak_exact", p->peak_exact);

@@ -79,7 +79,7 @@ void program_reports_pools(struct json *out, const struct process *p)
 		json_object(out, NULL);
 		json_text(out, "name", pool->name);
 		json_number(out, "sites", pool->site_count);
-		json_figures(out, &pool->figures);
+		json_figures(out, FIGURES_COUNTED, &pool->figures);
 		json_end(out);
 	}
 	json_end(out);

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/json/rss_json.h"
 
+#include "print/json/figures.h"
 #include "analysis/rss/rss_reading.h"
 #include "print/text/rss_text.h"
 #include "kit/json/json_put.h"
@@ -101,11 +102,6 @@ void rss_json_process(struct json *out, const struct process *p)
 
 void rss_json_site(struct json *out, const struct process *p, const struct view_figures *f)
 {
-	bool is_known =
-	    p ? p->residence && p->residence->lack == RESIDENCE_SPLIT : f->holds_bytes > 0;
-
-	if (!is_known)
-		return;
-	json_number(out, "holds_bytes", f->holds_bytes);
-	json_number(out, "pins_bytes", view_pins(f));
+	if (p ? p->residence && p->residence->lack == RESIDENCE_SPLIT : f->holds_bytes > 0)
+		json_figures(out, FIGURES_PAGES, f);
 }

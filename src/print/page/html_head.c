@@ -98,7 +98,7 @@ static void write_totals(struct json *out, const struct process *p)
 {
 	json_object(out, "totals");
 	json_number(out, "sites", p->site_count);
-	json_figures(out, &p->totals);
+	json_figures(out, FIGURES_COUNTED, &p->totals);
 	json_boolean(out, "peak_exact", p->peak_exact);
 	json_number(out, "error_live", process_error(process_variance_live(p)));
 	json_number(out, "error_allocated", process_error(process_variance_allocated(p)));
