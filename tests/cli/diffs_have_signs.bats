@@ -87,33 +87,29 @@ change() {
 	complains 3 "$SEEP" diff "$DIR/old" "$DIR/old" --pid 1
 }
 
-@test "snapshots in a row: what there was, what changed, since the first" {
+@test "snapshots in a row, and two of them compared" {
 	tour run 100 10
 	"$SEEP" report --snapshots "$DIR/run.snaps" >"$T/text"
 	grep -qE ', 4 moments:$' "$T/text"
 	grep -qE '^ +2 .* 3,200 +50 +\+3,200 +\+3,200  half$' "$T/text"
 	grep -qE '^ +4 .* -5,000 .*  over$' "$T/text"
 	[[ $(grep -c 'function that allocates' "$T/text") -eq 3 ]] # the first is empty
-	"$SEEP" report --deltas "$DIR/run.snaps" "$DIR/run" >"$T/text"
+	"$SEEP" report --snapshots "$DIR/run.snaps" "$DIR/run" >"$T/text"
 	grep -qE ', 5 moments:$' "$T/text"
-	grep -qE '^#4, over, after .*, since #3:$' "$T/text"
-	sed -n '/^#4/,/^#5/p' "$T/text" | grep -qE '^-100\.0% +-5,000 +-1  main'
-	sed -n '/^#5/,$p' "$T/text" | grep -q '^Nothing has changed\.$'
-	"$SEEP" report --cumulative "$DIR"/run.snaps/* >"$T/text"
-	sed -n '/^#4/,$p' "$T/text" | grep -qE '^ +\+[0-9.]+% +\+6,400 +\+100  cache_put'
-	"$SEEP" report --deltas "$DIR/run.snaps" --format json >"$T/diff"
-	[[ $(jq -c '[.kind, (.processes[0].moments | map([.label, .since, .bytes]))]' "$T/diff") == \
-		'["deltas",[["empty",null,null],["half",1,3200],["full",2,10468],["over",3,-5000]]]' ]]
-	"$SEEP" report --cumulative "$DIR/run.snaps" --format json >"$T/diff"
-	[[ $(jq -c '.processes[0].moments | map([.since, .bytes])' "$T/diff") == \
-		'[[null,null],[1,3200],[1,13668],[1,8668]]' ]]
+	grep -qE '^#4, over, after .*:$' "$T/text"
+	"$SEEP" diff "$DIR"/run.snaps/*-{3,4}.seep-snap >"$T/text"
+	grep -qE '^-100\.0% +-5,000 +-1  main' "$T/text"
+	"$SEEP" diff "$DIR"/run.snaps/*-{1,4}.seep-snap >"$T/text"
+	grep -qE '^ +\+[0-9.]+% +\+6,400 +\+100  cache_put' "$T/text"
+	"$SEEP" report --snapshots "$DIR/run.snaps" --format json >"$T/diff"
+	[[ $(jq -c '[.kind, (.processes[0].moments | map([.label, .since, .totals.live_bytes]))]' "$T/diff") == \
+		'["snapshots",[["empty",null,0],["half",null,3200],["full",null,13668],["over",null,8668]]]' ]]
 }
 
-@test "report takes one INPUT, and a series needs two moments" {
+@test "report takes one INPUT, and growth is not of snapshots" {
 	tour run 10 1
 	complains 2 "$SEEP" report "$DIR/run" "$DIR/run.snaps"
-	complains 3 "$SEEP" report --deltas "$DIR/run"
-	complains 2 "$SEEP" report --growth --deltas "$DIR/run"
+	complains 2 "$SEEP" report --growth --snapshots "$DIR/run"
 	complains 2 "$SEEP" report --growth --peak "$DIR/run"
 }
 

@@ -147,6 +147,8 @@ int report_json_write_form(FILE *out, const struct session *s, struct names *nam
 		    ",\"allocated_bytes\":%" PRIu64 "}",
 		    s->early_exec.processes, s->early_exec.allocations,
 		    s->early_exec.allocated_bytes);
+	if (s->title)
+		json_text(out, "reading", s->title);
 	reader_lost(out, s);
 	recording(out, s);
 	program_reports_snapshots(out, s);
