@@ -418,18 +418,19 @@ const struct cmd cmd_check = {
     .name = "check",
     .summary = "fail when a program leaks, or holds too much memory",
     .operands = "[INPUT...]",
-    .about = "Exits with 1 if a block is live at the end of a process and neither a "
-             "suppression nor a baseline accepts it, with 0 if there is no such "
-             "block, and with 3 if the input is damaged or incomplete, because a "
-             "leak may be missing then. If the recording was made with seep record "
-             "--leaks and the command had a look at its exit, only blocks that are "
-             "lost count (LEAK).\n\nINPUT is a recording "
-             "(default: " INPUT_DEFAULT "), a segment or snapshot file, a directory of them or of "
-             "chapters, or the PID of a "
-             "traced process.\n\nIf a limit is given, only the limit counts. A "
-             "baseline is a file to keep with the sources: it identifies leaks by "
-             "the functions that allocate, so it still matches after a rebuild and "
-             "when lines move.",
+    .about =
+        "Exits with 1 if a block is live at the end of a process and neither a "
+        "suppression nor a baseline accepts it, with 0 if there is no such "
+        "block, and with 3 if the input is damaged or incomplete, because a "
+        "leak may be missing then. If the recording was made with seep record "
+        "--leaks and the command had a look at its exit, only blocks that are "
+        "lost count (LEAK).\n\nINPUT is a recording "
+        "(default: " INPUT_DEFAULT "), a segment or snapshot file, a directory of them or of "
+        "chapters, or the PID of a "
+        "traced process. " INPUT_MOMENT_HELP "\n\nIf a limit is given, only the limit counts. A "
+        "baseline is a file to keep with the sources: it identifies leaks by "
+        "the functions that allocate, so it still matches after a rebuild and "
+        "when lines move.",
     .options = options,
     .run = run,
 };

@@ -38,7 +38,8 @@ enum diff_format { DIFF_TEXT, DIFF_JSON, DIFF_HTML };
 static void read_side(const char *input, struct diff_side *ret)
 {
 	progress_begin("reading", input);
-	*ret = (struct diff_side){.name = input, .session = input_load(input)};
+	ret->session = input_load(input);
+	ret->name = ret->session->title ? ret->session->title : input;
 }
 
 /* One of two moments, from the event log. */
@@ -101,8 +102,11 @@ static void check_at(int count, struct diff_options *o)
 		event_opts_parse("diff", o->at.items[i], &o->at_two[i]);
 }
 
-static void check_operands(int count, struct diff_options *o)
+static void check_operands(int count, char *const *inputs, struct diff_options *o)
 {
+	moment_opts_refuse("diff", count, inputs,
+	    o->at.count > 0 || o->moments.text || amount_is_resident(o->view.order) ||
+	        (o->view.metric != VIEW_LIVE && o->view.metric != VIEW_ALLOCS));
 	if (o->at.count > 0) {
 		check_at(count, o);
 		return;
@@ -149,7 +153,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	int answer, err, count;
 
 	count = opts_parse(self, argc, argv, &o);
-	check_operands(count, &o);
+	check_operands(count, argv + 1, &o);
 	/* start-up remainders are on both sides */
 	o.view.no_suppress = true;
 	view_opts_finish(self->name, &o.view, &body);
@@ -247,7 +251,7 @@ const struct cmd cmd_diff = {
              "two runs or two builds of a program; all processes of an input are "
              "taken together. With --growth there is one INPUT, a recording or "
              "history, and OLD and NEW are two moments of it; the same with two "
-             "--at, which need an event log.",
+             "--at, which need an event log. " INPUT_MOMENT_HELP,
     .options = options,
     .run = run,
 };

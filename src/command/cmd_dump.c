@@ -10,6 +10,7 @@
 #include "command/dump_last.h"
 #include "command/shell/input.h"
 #include "command/shell/log_input.h"
+#include "command/options/moment_opts.h"
 #include "command/options/name_opts.h"
 #include "command/shell/one_process.h"
 #include "command/options/opts.h"
@@ -196,6 +197,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 
 	count = opts_parse(self, argc, argv, &o);
 	check(&o);
+	moment_opts_refuse(self->name, count, argv + 1, true);
 	input = count > 0 ? argv[1] : NULL;
 	lines = (struct event_lines_options){.format = (enum event_lines_format)o.format,
 	    .stacks = o.stacks,

@@ -13,6 +13,7 @@
 #include "command/shell/export_path.h"
 #include "command/shell/input.h"
 #include "command/shell/log_input.h"
+#include "command/options/moment_opts.h"
 #include "command/options/name_opts.h"
 #include "command/options/older_opts.h"
 #include "command/shell/one_process.h"
@@ -285,6 +286,9 @@ static int run(const struct cmd *self, int argc, char **argv)
 	if (o.list)
 		return list_formats();
 	f = export_opts_format(&o);
+	moment_opts_refuse(self->name, n, argv + 1,
+	    o.older_ns || o.rss || f->flags & (EXPORT_PACKED | EXPORT_MOMENTS) ||
+	        (o.sites.metric != VIEW_LIVE && o.sites.metric != VIEW_ALLOCS));
 	if (o.since) /* start-up remainders are on both sides */
 		o.sites.no_suppress = true;
 	load(&o, f, n ? argv[1] : NULL, &job);
@@ -308,7 +312,7 @@ const struct cmd cmd_export = {
     .about = "Writes INPUT in the format of another tool. INPUT is a recording "
              "(default: " INPUT_DEFAULT "), a segment or snapshot file, a directory of them or of "
              "chapters, or the PID of a "
-             "traced process. An existing file is replaced only with --force.",
+             "traced process. An existing file is replaced only with --force. " INPUT_MOMENT_HELP,
     .options = export_opts_groups,
     .run = run,
 };

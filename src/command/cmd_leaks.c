@@ -10,6 +10,7 @@
 #include "command/cmd.h"
 #include "command/shell/die.h"
 #include "command/shell/input.h"
+#include "command/options/moment_opts.h"
 #include "command/options/name_opts.h"
 #include "command/options/opts.h"
 #include "command/shell/output.h"
@@ -376,6 +377,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	struct view_options view;
 	pid_t pid;
 
+	moment_opts_refuse(self->name, n, argv + 1, true);
 	check_options(&o);
 	o.sites.no_suppress = true; /* what start-up leaves is not lost */
 	view_opts_finish_exact("leaks", &o.sites, &view);

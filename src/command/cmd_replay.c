@@ -11,6 +11,7 @@
 #include "command/shell/die.h"
 #include "command/shell/input.h"
 #include "command/shell/log_input.h"
+#include "command/options/moment_opts.h"
 #include "command/options/opts.h"
 #include "command/shell/output.h"
 #include "command/shell/progress.h"
@@ -248,6 +249,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	int fd, answer;
 
 	input = opts_parse(self, argc, argv, &o) > 0 ? argv[1] : INPUT_DEFAULT;
+	moment_opts_refuse(self->name, 1, (char *[]){(char *)(uintptr_t)input}, true);
 	if (o.runs == 0 || o.runs > TALLY_RUNS_MAX)
 		die(CMD_USAGE, "replay: --runs is a number from 1 to %d", TALLY_RUNS_MAX);
 	find_performer(performer, sizeof(performer));

@@ -35,11 +35,10 @@
 
 struct report_options {
 	struct view_opts view;
-	int format;    /* enum report_format */
-	int snapshots; /* enum snapshots_mode, 0: not asked for */
+	int format; /* enum report_format */
 	unsigned site;
 	int frames; /* enum report_frames */
-	bool full, rss, mappings;
+	bool full, rss, mappings, snapshots;
 	const char *growth, *path;
 	uint64_t older_ns; /* 0: not asked for */
 	const char *at;    /* NULL: not asked for */
@@ -125,10 +124,14 @@ static void finish_shape(const struct report_options *o)
 }
 
 /* Wrong options are reported before anything is read. */
-static void finish(struct report_options *o, int inputs)
+static void finish(struct report_options *o, int inputs, char *const *names)
 {
 	finish_events(o, inputs);
 	finish_shape(o);
+	moment_opts_refuse("report", inputs, names,
+	    o->at || o->lifetimes || o->within != UINT_MAX || o->growth || o->snapshots ||
+	        o->older_ns || o->mappings || o->rss || amount_is_resident(o->view.order) ||
+	        (o->view.metric != VIEW_LIVE && o->view.metric != VIEW_ALLOCS));
 	o->moments.text = o->growth;
 	moment_opts_parse("report", &o->moments);
 	if (o->growth && o->view.metric != VIEW_LIVE && o->view.metric != VIEW_ALLOCS)
@@ -167,10 +170,10 @@ static void finish(struct report_options *o, int inputs)
 		    "and has two dots, as in --growth 10..60");
 	if (inputs > 1 && !o->snapshots && o->format != REPORT_HTML)
 		die(CMD_USAGE,
-		    "report: several INPUTs need --snapshots, --deltas or "
-		    "--cumulative; to compare two: seep diff OLD NEW");
+		    "report: several INPUTs need --snapshots; to compare two: seep diff "
+		    "OLD NEW");
 	/* start-up remainders are on both sides */
-	o->view.no_suppress = o->view.no_suppress || o->growth || o->snapshots > SNAPSHOTS_EACH;
+	o->view.no_suppress = o->view.no_suppress || o->growth;
 	o->rss = o->rss || amount_is_resident(o->view.order);
 	if (o->format != REPORT_TEXT || o->site)
 		view_opts_finish_exact("report", &o->view, &o->body.view);
@@ -227,7 +230,7 @@ static int write_json(
 
 	if (o->snapshots)
 		return moments_table_write(
-		    out, in->sessions, in->count, names, &o->body.view, o->snapshots, SEEP_VERSION);
+		    out, in->sessions, in->count, o->body.view.pid, SEEP_VERSION);
 	if (o->growth)
 		return growth_json_write(
 		    out, in->sessions[0], names, &o->body.view, &o->from, &o->to, SEEP_VERSION);
@@ -332,8 +335,7 @@ static int write_text(const struct layout *p, const struct report_inputs *in, st
     const struct report_options *o)
 {
 	if (o->snapshots)
-		return compare_text_snapshots(
-		    p, in->sessions, in->count, names, &o->body, o->snapshots);
+		return compare_text_snapshots(p, in->sessions, in->count, names, &o->body);
 	if (o->growth)
 		return compare_text_growth(p, in->sessions[0], names, &o->body, &o->from, &o->to);
 	if (o->mappings)
@@ -354,8 +356,10 @@ static int write_html(FILE *out, const struct report_inputs *in, char *const *ti
 	int err = list ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < in->count && err == 0; i++)
-		list[i] = (struct html_session){
-		    .session = in->sessions[i], .title = in->count > 1 ? titles[i] : NULL};
+		list[i] = (struct html_session){.session = in->sessions[i],
+		    .title = in->sessions[i]->title ? in->sessions[i]->title
+		        : in->count > 1             ? titles[i]
+		                                    : NULL};
 	if (err == 0)
 		err = html_write_sessions(out, list, in->count, names, &o->body.view, &options);
 	free(list);
@@ -371,10 +375,6 @@ static void die_of(int err, const struct report_options *o)
 	if (err == -ENOENT)
 		die(CMD_INPUT, "report: the input has no site %u, or filters leave it out",
 		    o->site);
-	if (err == -ENODATA)
-		die(CMD_INPUT,
-		    "report: no process is in two of the snapshots; take "
-		    "snapshots with: seep snapshot PID");
 }
 
 static int run(const struct cmd *self, int argc, char **argv)
@@ -389,7 +389,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	int answer, n, err;
 
 	n = opts_parse(self, argc, argv, &o);
-	finish(&o, n);
+	finish(&o, n, argv + 1);
 	read_inputs(n, argv + 1, o.snapshots || o.format == REPORT_HTML, &in);
 	find_moments(&in, &o);
 	find_older(&in, &o);
@@ -446,13 +446,9 @@ static const struct opts_option over_time[] = {
         "event log"},
     {"growth", 0, OPTS_RANGE, AT(growth), 0, "[FROM..TO]",
         "show what grew between two moments of a recording " MOMENT_OPTS_FORMS},
-    {"snapshots", 0, OPTS_CHOICE, AT(snapshots), SNAPSHOTS_EACH, NULL,
+    {"snapshots", 0, OPTS_FLAG, AT(snapshots), 0, NULL,
         "treat every INPUT as a snapshot or a directory of snapshots, and show "
         "each moment"},
-    {"deltas", 0, OPTS_CHOICE, AT(snapshots), SNAPSHOTS_DELTAS, NULL,
-        "the same, but show what changed since the previous snapshot"},
-    {"cumulative", 0, OPTS_CHOICE, AT(snapshots), SNAPSHOTS_CUMULATIVE, NULL,
-        "the same, but show what changed since the first snapshot"},
     {0},
 };
 
@@ -495,7 +491,7 @@ const struct cmd cmd_report = {
              "(default: " INPUT_DEFAULT "), a segment or snapshot "
              "file, a directory of them or of chapters, or the PID of a traced "
              "process "
-             "(./1234 is a file of that name).",
+             "(./1234 is a file of that name). " INPUT_MOMENT_HELP,
     .options = options,
     .run = run,
 };

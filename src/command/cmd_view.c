@@ -218,7 +218,10 @@ static void read_inputs(int count, char **names, struct view_inputs *ret)
 			die(CMD_INPUT, "view: %s", where.text);
 		privacy_note_snapshots(s);
 		ret->is_truncated |= s->is_truncated;
-		ret->list[i] = (struct html_session){.session = s, .title = n > 1 ? name : NULL};
+		ret->list[i] = (struct html_session){.session = s,
+		    .title = s->title ? s->title
+		        : n > 1       ? name
+		                      : NULL};
 	}
 }
 
@@ -300,6 +303,8 @@ static int run(const struct cmd *self, int argc, char **argv)
 
 	if (o.moments.text && n > 1)
 		die(CMD_USAGE, "view: --growth compares two moments of one INPUT");
+	moment_opts_refuse(self->name, n, argv + 1,
+	    o.moments.text || (o.sites.metric != VIEW_LIVE && o.sites.metric != VIEW_ALLOCS));
 	if (o.moments.text)
 		moment_opts_parse(self->name, &o.moments);
 	sweep();
@@ -346,7 +351,7 @@ const struct cmd cmd_view = {
              "INPUT is a recording (default: " INPUT_DEFAULT "), a segment or snapshot file, a "
              "directory of them or of chapters, or the PID of a traced process; two "
              "of them open "
-             "as a comparison.\n\n"
+             "as a comparison. " INPUT_MOMENT_HELP "\n\n"
              "The page needs no other file and no network. The temporary file is "
              "removed when the browser has loaded it or has ended; one that nobody "
              "opened is removed by seep view a day later. -o FILE keeps it.",

@@ -11,6 +11,7 @@
 #include "command/shell/die.h"
 #include "command/shell/flight_input.h"
 #include "command/shell/input.h"
+#include "command/options/moment_opts.h"
 #include "command/options/name_opts.h"
 #include "command/options/opts.h"
 #include "command/shell/output.h"
@@ -101,6 +102,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	int count = opts_parse(self, argc, argv, &o), maps, answer;
 
 	address = parse_address(argv[1]);
+	moment_opts_refuse(self->name, count - 1, argv + 2, true);
 	input = count > 1 ? argv[2] : NULL;
 	if (input && strncmp(input, "0x", 2) == 0 && access(input, F_OK) < 0)
 		die(CMD_USAGE,

@@ -80,15 +80,3 @@ size_t snapshots_row(const struct snapshots_moment *list, size_t count)
 		n++;
 	return n;
 }
-
-void snapshots_options(const struct snapshots_moment *row, size_t number, int mode,
-    struct view_options *o, struct view_side *before)
-{
-	const struct snapshots_moment *from = &row[mode == SNAPSHOTS_DELTAS ? number - 1 : 0];
-
-	o->only = row[number].process;
-	if (mode == SNAPSHOTS_EACH)
-		return;
-	*before = (struct view_side){.session = from->session, .only = from->process};
-	o->before = before;
-}

@@ -5,12 +5,6 @@
 
 #include "view/sites/view.h"
 
-enum snapshots_mode {
-	SNAPSHOTS_EACH = 1,   /* the state at each moment */
-	SNAPSHOTS_DELTAS,     /* changes since the previous moment */
-	SNAPSHOTS_CUMULATIVE, /* changes since the first moment */
-};
-
 struct snapshots_moment {
 	const struct session *session;
 	const struct process *process;
@@ -27,9 +21,5 @@ int snapshots_find(struct session *const *sessions, size_t count, uint32_t pid,
 
 /* How many entries at the start of the list belong to one process. */
 size_t snapshots_row(const struct snapshots_moment *list, size_t count);
-
-/* The options of the view that a mode needs for a moment of a series. */
-void snapshots_options(const struct snapshots_moment *row, size_t number, int mode,
-    struct view_options *o, struct view_side *before);
 
 #endif

@@ -38,13 +38,15 @@ setup_file() {
 	grep -qF "scp $(id -un)@$(hostname):$page . && xdg-open page.html" "$T/err"
 }
 
-@test "BROWSER is a list of command lines; no shell reads them" {
+@test "BROWSER is a program with its arguments; no shell reads it" {
 	traced_well "$HOSTS/page"
 	printf '#!/bin/sh\nprintf "%%s|" "$@" >"%s/called"\n' "$T" >"$T/browser"
 	chmod +x "$T/browser"
-	BROWSER="false:no-such-browser:$T/browser --new %s ;touch $T/shell" view "$DIR"
-	[[ $(cat "$T/called") == "--new|$page|;touch|$T/shell|" ]]
+	BROWSER="$T/browser --new ;touch $T/shell" view "$DIR"
+	[[ $(cat "$T/called") == "--new|;touch|$T/shell|$page|" ]]
 	[[ ! -e $T/shell && ! -s $T/err ]]
+	BROWSER=no-such-browser view "$DIR"
+	grep -q "^seep: no browser opens here" "$T/err"
 	BROWSER="$T/browser" view "$DIR"
 	[[ $(cat "$T/called") == "$page|" ]]
 }

@@ -82,7 +82,7 @@ static const char *const commands[][6] = {
     {"report", "@", "--table", "--allocs", "--merge"},
     {"report", "@", "--growth", "--skip-wrappers"},
     {"report", "@", "--format=html"},
-    {"report", "@", "--deltas"},
+    {"report", "@", "--snapshots"},
     {"report", "@", "--rss"},
     {"report", "@", "--growth", "--sort=holds"},
     {"diff", "@", "@"},

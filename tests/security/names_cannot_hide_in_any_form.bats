@@ -85,10 +85,10 @@ say() {
 	say json report evil.data --format json
 	say shared report evil.data --format json --frames shared
 	say growth report evil.data --format json --growth 0..100%
-	say deltas report evil.data --format json --snapshots
+	say moments report evil.data --format json --snapshots
 	say diff diff evil.data evil.data --format json
 	say check check evil.data --format json
-	scan json:json json:shared json:growth json:deltas json:diff json:check
+	scan json:json json:shared json:growth json:moments json:diff json:check
 	"$PYTHON" - "$T/json" <<-'PY'
 		import json, sys
 		names = {f["function"] for p in json.load(open(sys.argv[1]))["processes"]

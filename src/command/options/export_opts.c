@@ -10,7 +10,6 @@
 #include "command/options/name_opts.h"
 #include "command/options/older_opts.h"
 #include "command/shell/output.h"
-#include "command/options/synonyms.h"
 
 static void check_older(const struct export_opts *o, const struct export_format *f)
 {
@@ -48,11 +47,6 @@ const struct export_format *export_opts_format(const struct export_opts *o)
 	if (!o->format)
 		die(CMD_USAGE, "export: needs --format FORMAT (--list prints the formats)");
 	f = export_find(o->format);
-	if (!f && synonyms_format(o->format))
-		die(CMD_USAGE,
-		    "export: there is no format \"%s\", did you mean %s? "
-		    "(--list prints the formats)",
-		    o->format, synonyms_format(o->format));
 	if (!f)
 		die(CMD_USAGE,
 		    "export: there is no format \"%s\" (--list prints the "

@@ -4,12 +4,14 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "command/shell/die.h"
+#include "command/shell/input.h"
 #include "command/options/opts.h"
 #include "command/shell/output.h"
 #include "command/options/suggest.h"
-#include "command/options/synonyms.h"
 
 enum { WIDTH = 79, MEANING = 27, FORM_MAX = 128 };
 
@@ -106,14 +108,31 @@ int help_all(void)
 	return output_flush();
 }
 
+/* An argument without its command: a PID, a program or an input. */
+static void die_if_input(const char *word)
+{
+	bool is_file, is_program;
+	struct stat st;
+	pid_t pid;
+
+	is_file = stat(word, &st) == 0;
+	is_program = is_file && S_ISREG(st.st_mode) && access(word, X_OK) == 0;
+	if (input_is_pid(word, &pid))
+		die(CMD_USAGE,
+		    "unknown command \"%s\"; to see what the process %s holds: seep report %s "
+		    "(see: seep --help)",
+		    word, word, word);
+	if (is_file)
+		die(CMD_USAGE, "unknown command \"%s\"; to %s: seep %s %s (see: seep --help)", word,
+		    is_program ? "record a program" : "see it", is_program ? "record" : "report",
+		    word);
+}
+
 void help_die_unknown(const char *word)
 {
 	struct suggest s = {.word = word};
-	char text[SYNONYMS_BYTES];
-	const char *meaning = synonyms_command(word, text);
 
-	if (meaning)
-		die(CMD_USAGE, "unknown command \"%s\"; %s (see: seep --help)", word, meaning);
+	die_if_input(word);
 	for (const struct cmd_shelf *h = cmd_shelves; h->title; h++)
 		for (const struct cmd *const *c = h->commands; *c; c++)
 			suggest_offer(&s, (*c)->name);

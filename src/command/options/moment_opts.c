@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "command/cmd.h"
 #include "command/shell/die.h"
@@ -13,8 +12,6 @@
 #include "command/shell/progress.h"
 #include "session/load/session_moment.h"
 #include "kit/os/clock.h"
-
-enum { DATE_BYTES = 64 };
 
 void moment_opts_parse(const char *command, struct moment_opts *m)
 {
@@ -31,25 +28,17 @@ void moment_opts_parse(const char *command, struct moment_opts *m)
 	    command, m->text, fault.column, fault.words);
 }
 
-/* A moment of the time line in local time. */
-static const char *date(char text[DATE_BYTES], const struct session *s, uint64_t us)
-{
-	time_t at = (time_t)((s->start_ns / 1000 + us) / 1000000);
-	struct tm t;
-
-	if (!localtime_r(&at, &t) || strftime(text, DATE_BYTES, "%Y-%m-%dT%H:%M:%S%z", &t) == 0)
-		text[0] = '\0';
-	return text;
-}
-
 void moment_opts_resolve(const char *command, const struct moment_opts *m, const struct session *s,
     uint64_t *ret_from_us, uint64_t *ret_to_us)
 {
 	const struct moment_line line = {
 	    .start_ns = s->start_ns, .until_us = s->until_us, .now_ns = clock_ns(CLOCK_REALTIME)};
-	char text[DATE_BYTES];
+	char text[SESSION_MOMENT_BYTES];
 	int64_t from, to;
 
+	if (s->title)
+		die(CMD_USAGE, "%s: --growth names its moments itself, without INPUT@MOMENT",
+		    command);
 	if (!s->line)
 		die(CMD_INPUT,
 		    "%s: --growth needs a recording made over time; make one "
@@ -62,13 +51,14 @@ void moment_opts_resolve(const char *command, const struct moment_opts *m, const
 		die(CMD_USAGE,
 		    "%s: --growth %s begins after the end of the recording, "
 		    "which has %.1f s and ends at %s",
-		    command, m->text, (double)s->until_us / 1e6, date(text, s, s->until_us));
+		    command, m->text, (double)s->until_us / 1e6,
+		    session_moment_date(text, s, s->until_us));
 	if (to < 0)
 		die(CMD_USAGE, "%s: --growth %s ends before the recording begins, at %s", command,
-		    m->text, date(text, s, 0));
+		    m->text, session_moment_date(text, s, 0));
 	if (from > to)
 		die(CMD_USAGE, "%s: --growth %s runs backwards: it begins at %s", command, m->text,
-		    date(text, s, (uint64_t)from));
+		    session_moment_date(text, s, (uint64_t)from));
 	*ret_from_us = from > 0 ? (uint64_t)from : 0;
 	*ret_to_us = (uint64_t)to < s->until_us ? (uint64_t)to : s->until_us;
 }
@@ -76,11 +66,11 @@ void moment_opts_resolve(const char *command, const struct moment_opts *m, const
 /* "INPUT at 2026-11-15T12:00:00+0100", for free(). */
 static char *title(const char *command, const char *input, const struct session *s, uint64_t us)
 {
-	char text[DATE_BYTES], *name;
+	char text[SESSION_MOMENT_BYTES], *name;
 	int n;
 
 	if (s->start_ns > 0)
-		n = asprintf(&name, "%s at %s", input, date(text, s, us));
+		n = asprintf(&name, "%s at %s", input, session_moment_date(text, s, us));
 	else
 		n = asprintf(&name, "%s after %.1f s", input, (double)us / 1e6);
 	if (n < 0)
@@ -118,4 +108,19 @@ void moment_opts_load(const char *command, const struct moment_opts *m, const ch
 	set_back(command, new, to_us);
 	ret->old = old;
 	ret->new = new;
+}
+
+void moment_opts_refuse(const char *command, int count, char *const *inputs, bool is_other)
+{
+	struct moment m;
+	char *input;
+
+	for (int i = 0; i < count && is_other; i++) {
+		input = input_of_moment(inputs[i], &m);
+		if (input)
+			die(CMD_USAGE,
+			    "%s: %s: a reading has what is live and what was allocated, and "
+			    "nothing else: no events, peaks, ages, verdicts or resident memory",
+			    command, inputs[i]);
+	}
 }

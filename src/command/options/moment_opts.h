@@ -40,4 +40,10 @@ struct moment_opts_pair {
 void moment_opts_load(const char *command, const struct moment_opts *m, const char *input,
     struct moment_opts_pair *ret);
 
+/*
+ * For options that need other figures than those of a reading: if one of the
+ * inputs is an INPUT@MOMENT, the program ends with exit 2.
+ */
+void moment_opts_refuse(const char *command, int count, char *const *inputs, bool is_other);
+
 #endif

@@ -10,7 +10,6 @@
 #include "command/shell/die.h"
 #include "command/options/help.h"
 #include "command/options/suggest.h"
-#include "command/options/synonyms.h"
 #include "command/options/values.h"
 
 /* An option, and the struct that its table fills. */
@@ -71,14 +70,8 @@ static _Noreturn void die_unknown(const struct parser *p, const char *word)
 	size_t start = strspn(word, "-");
 	char name[64];
 	struct suggest s = {.word = name};
-	char text[SYNONYMS_BYTES];
-	const char *meaning;
 
 	(void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + start, "="), word + start);
-	meaning = synonyms_option(p->command, name, text);
-	if (meaning)
-		die(CMD_USAGE, "%s: unknown option %s; %s (see: seep %s --help)", command, word,
-		    meaning, command);
 	for (; g && g->rows; g++)
 		for (const struct opts_option *o = g->rows; o->name; o++)
 			suggest_offer(&s, o->name);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-	WORDS = 30,    /* words of a command line in $BROWSER */
+	WORDS = 30,    /* words of $BROWSER */
 	MESSENGER = 5, /* seconds: who runs longer is the browser itself */
 	LOADING = 10,  /* seconds for a browser to load the page */
 };
@@ -54,57 +54,31 @@ static bool start(char *const *words, pid_t *ret_pid)
 }
 
 /*
- * Runs a command line of $BROWSER ("firefox -P work %s") without a shell: words
- * are split at spaces, and %s is the page, which otherwise comes last. Returns
- * whether it worked.
+ * Runs $BROWSER, a program and its first arguments, or xdg-open if there is a
+ * screen; the page comes last, and no shell is involved. Returns whether it
+ * worked.
  */
-static bool run_browser(const char *line, const char *path, pid_t *ret_pid)
+static bool run_browser(const char *path, pid_t *ret_pid)
 {
-	char *copy = strdup(line), *page = strdup(path), *state = NULL;
-	char *words[WORDS + 2];
-	bool is_placed = false, done = false;
+	const char *line = getenv("BROWSER");
+	char *copy, *page = strdup(path), *state = NULL, *words[WORDS + 2];
+	bool done = false;
 	size_t n = 0;
 
-	if (!copy || !page)
-		goto out;
-	for (char *w = strtok_r(copy, " \t", &state); w && n < WORDS;
-	     w = strtok_r(NULL, " \t", &state)) {
-		bool is_page = strcmp(w, "%s") == 0;
-
-		words[n++] = is_page ? page : w;
-		is_placed = is_placed || is_page;
+	if (!line || !*line)
+		line = has_display() ? "xdg-open" : "";
+	copy = strdup(line);
+	for (char *w = copy ? strtok_r(copy, " ", &state) : NULL; w && n < WORDS;
+	     w = strtok_r(NULL, " ", &state))
+		words[n++] = w;
+	if (n > 0 && page) {
+		words[n] = page;
+		words[n + 1] = NULL;
+		done = start(words, ret_pid);
 	}
-	if (n == 0)
-		goto out;
-	if (!is_placed)
-		words[n++] = page;
-	words[n] = NULL;
-	done = start(words, ret_pid);
-out:
 	free(copy);
 	free(page);
 	return done;
-}
-
-/*
- * $BROWSER is a list of commands, separated by ':'; the first one that works is
- * used.
- */
-static bool run_first(const char *path, pid_t *ret_pid)
-{
-	const char *list = getenv("BROWSER");
-	char *copy, *state = NULL;
-	bool done = false;
-
-	if (list && *list) {
-		copy = strdup(list);
-		for (char *one = copy ? strtok_r(copy, ":", &state) : NULL; one && !done;
-		     one = strtok_r(NULL, ":", &state))
-			done = run_browser(one, path, ret_pid);
-		free(copy);
-		return done;
-	}
-	return has_display() && run_browser("xdg-open", path, ret_pid);
 }
 
 /* From here on this process prints nothing, and nobody waits for it. */
@@ -147,7 +121,7 @@ bool browser_open(const char *path, const char *folder)
 	(void)fflush(NULL);
 	pid = fork();
 	if (pid == 0) {
-		answer = run_first(path, &browser) ? 1 : 0;
+		answer = run_browser(path, &browser) ? 1 : 0;
 		(void)!write(ends[1], &answer, 1);
 		if (answer && folder)
 			remove_later(path, folder, browser);

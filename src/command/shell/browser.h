@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /*
- * Opens the file with $BROWSER, a list of command lines, or with xdg-open if
- * there is a screen. False: none of these works. If `folder` is given, another
+ * Opens the file with $BROWSER, a program and its arguments, or with xdg-open
+ * if there is a screen. False: that does not work. If `folder` is given, another
  * process removes the file and then the folder when the browser has ended, or
  * has had time to load the file. Call this with little memory in use, because
  * that process keeps a copy of it.

@@ -21,6 +21,8 @@
 #include "host/proc/folder.h"
 #include "session/load/history.h"
 #include "session/load/history_scan.h"
+#include "session/load/session_moment.h"
+#include "kit/words/moment.h"
 
 enum { SWAPPED_LOOKS = 16 }; /* processes that are compared */
 
@@ -349,11 +351,57 @@ bool input_dead_directory(pid_t pid, char ret[PATH_MAX])
 	return look_for_dead(note_directory, &p) == 0;
 }
 
+char *input_of_moment(const char *text, struct moment *ret)
+{
+	const char *at = text ? strrchr(text, '@') : NULL;
+	struct moment_fault fault;
+	struct stat st;
+	char *input;
+	pid_t pid;
+
+	if (!at || at == text || stat(text, &st) == 0)
+		return NULL;
+	input = strndup(text, (size_t)(at - text));
+	if (!input)
+		die(CMD_INPUT, "out of memory");
+	if (input_is_pid(input, &pid))
+		die(CMD_USAGE,
+		    "%s: a process that runs has one state, and no readings to choose from; "
+		    "seep record keeps some",
+		    text);
+	if (stat(input, &st) < 0) {
+		free(input);
+		return NULL;
+	}
+	if (!moment_parse(at + 1, ret, &fault))
+		die(CMD_USAGE,
+		    "%s: after the @ comes a moment, as 12.34, 340ms, 50%%, -2h or "
+		    "2026-11-15T12:00, not \"%s\": at character %zu: %s",
+		    text, at + 1, fault.column, fault.words);
+	return input;
+}
+
+static void set_back(struct session *s, const char *text, const char *input, const struct moment *m)
+{
+	struct fault where = {""};
+	int err = session_moment_read(s, input, m, &where);
+
+	if (err == -ENODATA || err == -EINVAL)
+		die(CMD_USAGE, "%s: %s", text, where.text);
+	if (err < 0)
+		die(CMD_INPUT, "%s: %s", text, where.text);
+	die_warn(
+	    "%s: a reading has no peaks, ages, verdicts and resident memory; they are left out",
+	    s->title);
+}
+
 struct session *input_load(const char *text)
 {
 	const char *path = text ? text : INPUT_DEFAULT;
 	struct fault where = {""};
+	struct moment moment;
 	struct session *s;
+	char *input;
 	pid_t pid;
 	int err;
 
@@ -366,7 +414,10 @@ struct session *input_load(const char *text)
 			err = load_from_history(pid, &s, &where);
 		if (err < 0)
 			input_die_pid(pid, err, &where);
+		input = NULL;
 	} else {
+		input = input_of_moment(text, &moment);
+		path = input ? input : path;
 		privacy_note(path);
 		err = session_load(path, &s, &where);
 		if (err < 0)
@@ -374,6 +425,9 @@ struct session *input_load(const char *text)
 	}
 	for (size_t i = 0; i < s->note_count; i++)
 		die_warn("%s", s->notes[i]);
+	if (input)
+		set_back(s, text, input, &moment);
+	free(input);
 	return s;
 }
 

@@ -11,12 +11,24 @@
 
 #define INPUT_DEFAULT "seep.data"
 
+/* A sentence of the help of all commands that take an INPUT@MOMENT. */
+#define INPUT_MOMENT_HELP \
+	"INPUT@MOMENT is a recording or history at its last reading at or before a moment: " \
+	"app.seep@10s, app.seep@50%, DIR@-2h, DIR@2026-11-15T12:00."
+
 /*
  * Reads INPUT; the caller calls session_free(). Never NULL: if INPUT cannot be
  * read, the program prints one line and exits with 3. `text` NULL means
  * INPUT_DEFAULT. Notes go to stderr.
+ *
+ * INPUT@MOMENT is INPUT at its last reading at or before a moment (moment.h),
+ * if no file has that name; the last @ counts. Then s->title names the reading.
  */
 struct session *input_load(const char *text);
+
+/* Of a text INPUT@MOMENT: INPUT, for free(), and *ret. NULL: it is none. */
+struct moment;
+char *input_of_moment(const char *text, struct moment *ret);
 
 /* Prints one line about proc_open()'s error for this process, exits with 3. */
 _Noreturn void input_die_pid(pid_t pid, int err, const struct fault *where);

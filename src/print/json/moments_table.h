@@ -5,11 +5,8 @@
 
 #include "findings/snapshots.h"
 
-/*
- * One JSON object; mode is one of enum snapshots_mode. Errors as of
- * compare_text_snapshots().
- */
-int moments_table_write(FILE *out, struct session *const *sessions, size_t count,
-    struct names *names, const struct view_options *options, int mode, const char *version);
+/* One JSON object. Errors as of compare_text_snapshots(). */
+int moments_table_write(
+    FILE *out, struct session *const *sessions, size_t count, uint32_t pid, const char *version);
 
 #endif

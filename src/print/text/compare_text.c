@@ -253,8 +253,7 @@ static void print_gaps(const struct layout *p, const struct snapshots_moment *ro
 	    words_counted(text, gone, "snapshot"), gone == 1 ? "was" : "were");
 }
 
-static void print_title(
-    const struct layout *p, const struct snapshots_moment *row, size_t number, int mode)
+static void print_title(const struct layout *p, const struct snapshots_moment *row, size_t number)
 {
 	const char *label = label_of(row[number].process);
 	char buffer[WORDS_MAX];
@@ -264,40 +263,33 @@ static void print_title(
 		(void)fputs(", ", p->out);
 		text_print(p->out, label);
 	}
-	(void)fprintf(p->out, ", after %s%s",
+	(void)fprintf(p->out, ", after %s%s:\n",
 	    words_time(buffer, row[number].time_ns - row[0].process->header.start_realtime_ns),
 	    layout_colour(p, LAYOUT_PLAIN));
-	if (mode == SNAPSHOTS_DELTAS)
-		(void)fprintf(p->out, ", since #%zu", number);
-	if (mode == SNAPSHOTS_CUMULATIVE)
-		(void)fputs(", since #1", p->out);
-	(void)fputs(":\n", p->out);
 }
 
 static int print_row(const struct layout *p, const struct snapshots_moment *row, size_t count,
-    struct names *names, const struct body_options *options, int mode)
+    struct names *names, const struct body_options *options)
 {
 	int err = 0;
 
 	print_list(p, row, count);
 	print_gaps(p, row, count);
-	for (size_t i = mode == SNAPSHOTS_EACH ? 0 : 1; i < count && err == 0 && !ferror(p->out);
-	     i++) {
+	for (size_t i = 0; i < count && err == 0 && !ferror(p->out); i++) {
 		struct body_options o = *options;
-		struct view_side before;
 
-		snapshots_options(row, i, mode, &o.view, &before);
-		print_title(p, row, i, mode);
+		o.view.only = row[i].process;
+		print_title(p, row, i);
 		err = body_write(p, row[i].session, names, &o);
 	}
 	return err;
 }
 
 int compare_text_snapshots(const struct layout *p, struct session *const *sessions, size_t count,
-    struct names *names, const struct body_options *options, int mode)
+    struct names *names, const struct body_options *options)
 {
 	struct snapshots_moment *list;
-	size_t n, rows = 0;
+	size_t n;
 	int err;
 
 	err = snapshots_find(sessions, count, options->view.pid, &list, &n);
@@ -306,16 +298,11 @@ int compare_text_snapshots(const struct layout *p, struct session *const *sessio
 	for (size_t i = 0; i < n && err == 0;) {
 		size_t row = snapshots_row(list + i, n - i);
 
-		/* a process with only one moment has nothing to compare */
-		if (row > 1 || mode == SNAPSHOTS_EACH) {
-			(void)fputs(rows++ ? "\n" : "", p->out);
-			err = print_row(p, list + i, row, names, options, mode);
-		}
+		(void)fputs(i ? "\n" : "", p->out);
+		err = print_row(p, list + i, row, names, options);
 		i += row;
 	}
 	free(list);
-	if (err == 0 && rows == 0)
-		return -ENODATA;
 	if (err < 0)
 		return err;
 	report_text_notes(p, names);

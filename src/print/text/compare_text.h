@@ -22,11 +22,10 @@ int compare_text_growth(const struct layout *p, const struct session *s, struct 
     const struct growth_moment *to);
 
 /*
- * For each process with snapshots: first a line for each moment, then what the
- * mode (enum snapshots_mode) says. -ENOMEM, -EIO; -ENODATA: no process has two
- * moments; -ESRCH: no process has options->view.pid.
+ * For each process with snapshots: first a line for each moment, then the
+ * state at each. -ENOMEM, -EIO; -ESRCH: no process has options->view.pid.
  */
 int compare_text_snapshots(const struct layout *p, struct session *const *sessions, size_t count,
-    struct names *names, const struct body_options *options, int mode);
+    struct names *names, const struct body_options *options);
 
 #endif

@@ -145,8 +145,7 @@ static void print_overview(const struct layout *p, struct process *const *list, 
 		used = (size_t)fprintf(p->out, "%8u %8u %-7s %13s %13s %11s  ", x->header.pid,
 		    x->header.ppid, enum_words_ended(x), words_count(live, x->totals.live_bytes),
 		    /* a log does not say what the peak was by then */
-		    x->log.is_read && x->log.has_moment ? "-"
-		                                        : words_count(peak, x->totals.peak_bytes),
+		    x->log.has_moment ? "-" : words_count(peak, x->totals.peak_bytes),
 		    words_count(all, x->totals.allocations));
 		print_program(p, x, used);
 	}
@@ -230,6 +229,10 @@ int report_text_write(const struct layout *p, const struct session *s, struct na
 	if (err < 0) {
 		free(list);
 		return err;
+	}
+	if (count > 0 && s->title) {
+		text_print(p->out, s->title);
+		(void)fputs(":\n", p->out);
 	}
 	if (count == 0) {
 		err = -ESRCH;

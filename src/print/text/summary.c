@@ -238,7 +238,7 @@ static void print_peak(const struct summary *s)
 /* Were its peak and its end set back with its figures? */
 static bool is_of_moment(const struct process *p)
 {
-	return p->log.is_read && p->log.has_moment;
+	return p->log.has_moment;
 }
 
 /* What its event log lacks, if figures are from there. */

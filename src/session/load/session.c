@@ -175,6 +175,7 @@ void session_free(struct session *s)
 	for (size_t i = 0; i < s->snapshot_count; i++)
 		free(s->snapshots[i].path);
 	free(s->snapshots);
+	free(s->title);
 	free(s->processes);
 	free(s->notes);
 	free(s->marks);

@@ -58,6 +58,7 @@ struct session {
 	uint64_t until_us;           /* the last moment in its time line */
 	struct timeline *line;       /* what timeline.h asks; NULL: there is none */
 	struct process_names *names; /* of all recordings, by .all */
+	char *title;                 /* "INPUT at ...", of a session_moment_read(); else NULL */
 };
 
 /*

@@ -3,13 +3,18 @@
 #include "session/load/session_moment.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "session/timeline/timeline.h"
 #include "recording/parts/aging.h"
 #include "recording/parts/inventory.h"
 #include "recording/parts/verdicts.h"
+#include "kit/os/clock.h"
+#include "kit/words/moment.h"
+#include "kit/words/words.h"
 
 /* Since 1970, of a moment of the time line. */
 static uint64_t at_ns(const struct session *s, uint64_t time_us)
@@ -136,4 +141,91 @@ int session_moment_set_back(struct session *s, uint64_t time_us)
 	s->count = kept;
 	session_moment_drop_line(s);
 	return err;
+}
+
+const char *session_moment_date(
+    char text[SESSION_MOMENT_BYTES], const struct session *s, uint64_t time_us)
+{
+	time_t at = (time_t)((s->start_ns / 1000 + time_us) / 1000000);
+	struct tm t;
+
+	if (!localtime_r(&at, &t) ||
+	    strftime(text, SESSION_MOMENT_BYTES, "%Y-%m-%dT%H:%M:%S%z", &t) == 0)
+		text[0] = '\0';
+	return text;
+}
+
+/*
+ * The last one at or before a moment; the end is one. False: the first one is
+ * at *ret_us.
+ */
+static bool find_reading(const struct session *s, uint64_t until_us, uint64_t *ret_us)
+{
+	uint64_t first_us = s->until_us, last_us = 0;
+	bool is_found = false;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = s->processes[i];
+
+		for (size_t k = 0; k < p->point_count; k++) {
+			const uint64_t us = p->points[k].time_us;
+
+			first_us = us < first_us ? us : first_us;
+			if (us > until_us)
+				break;
+			is_found = true;
+			last_us = us > last_us ? us : last_us;
+		}
+	}
+	if (until_us >= s->until_us) {
+		is_found = true;
+		last_us = s->until_us;
+	}
+	*ret_us = is_found ? last_us : first_us;
+	return is_found;
+}
+
+static char *title(const struct session *s, const char *input, uint64_t time_us)
+{
+	char date[SESSION_MOMENT_BYTES] = "", span[WORDS_MAX], *text;
+
+	if (s->start_ns > 0)
+		(void)session_moment_date(date, s, time_us);
+	if (asprintf(&text, "%s%s%s%safter %s", input, *date ? " at " : " ", date,
+	        *date ? ", " : "", words_time(span, time_us * 1000)) < 0)
+		return NULL;
+	return text;
+}
+
+int session_moment_read(
+    struct session *s, const char *input, const struct moment *m, struct fault *where)
+{
+	const struct moment_line line = {
+	    .start_ns = s->start_ns, .until_us = s->until_us, .now_ns = clock_ns(CLOCK_REALTIME)};
+	char span[WORDS_MAX];
+	int64_t asked_us;
+	uint64_t us = 0;
+	int err;
+
+	if (!s->line)
+		return fault_set(where, -ENODATA,
+		    "only what seep record or seep watch has written over time has readings; a "
+		    "segment, a snapshot or a copy has one state");
+	if (!moment_resolve(m, &line, &asked_us))
+		return fault_set(where, -EINVAL, "the input does not say when it was made");
+	if (asked_us < 0 || !find_reading(s, (uint64_t)asked_us, &us)) {
+		if (asked_us < 0)
+			(void)find_reading(s, 0, &us);
+		return fault_set(where, -EINVAL, "the first reading is later, after %s",
+		    words_time(span, us * 1000));
+	}
+	s->title = title(s, input, us);
+	err = s->title ? session_moment_set_back(s, us) : -ENOMEM;
+	if (err < 0)
+		return fault_set(where, err, "the time line cannot be read: %s",
+		    err == -ENOMEM ? "out of memory" : "an error of the disk");
+	for (size_t i = 0; i < s->count; i++)
+		s->processes[i]->log.has_moment = s->processes[i]->log.is_past =
+		    s->processes[i]->end == PROCESS_RUNNING;
+	return 0;
 }

@@ -14,6 +14,21 @@
  */
 int session_moment_set_back(struct session *s, uint64_t time_us);
 
+/*
+ * The same for a moment that a user names: the last reading at or before it,
+ * which s->title names, as "INPUT at 2026-11-15T12:00:00+0100, after 12 s". All
+ * processes that had not ended are of the past. -ENODATA: there is no time
+ * line; -EINVAL: no reading is as early; -ENOMEM, -EIO.
+ */
+struct moment;
+int session_moment_read(
+    struct session *s, const char *input, const struct moment *m, struct fault *where);
+
+/* A moment of the time line in local time. */
+enum { SESSION_MOMENT_BYTES = 64 };
+const char *session_moment_date(
+    char text[SESSION_MOMENT_BYTES], const struct session *s, uint64_t time_us);
+
 /* The parts of it, for one process. */
 
 /* Gives it figures of its past, by site, and the age that it had then. */

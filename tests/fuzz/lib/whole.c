@@ -113,12 +113,10 @@ static void diffs(struct session *s, struct names *names, size_t turn)
 	(void)compare_text_diff(&page, &first, &all, names, &body);
 	if (is_turn(turn, 0))
 		(void)diff_json_write(page.out, &all, &first, names, &body.view, "fuzz");
-	for (size_t i = SNAPSHOTS_EACH; i <= SNAPSHOTS_CUMULATIVE; i++)
-		if (is_turn(turn, i))
-			(void)compare_text_snapshots(&page, row, 2, names, &body, (int)i);
-	if (is_turn(turn, 1))
-		(void)moments_table_write(
-		    page.out, row, 2, names, &body.view, SNAPSHOTS_DELTAS, "fuzz");
+	if (is_turn(turn, 1)) {
+		(void)compare_text_snapshots(&page, row, 2, names, &body);
+		(void)moments_table_write(page.out, row, 2, body.view.pid, "fuzz");
+	}
 }
 
 static void write_verdicts(const struct check *c)
