@@ -211,7 +211,6 @@ struct thread {
 	struct lookup_thread lookup;
 	struct gate *gate;            /* of its owner; NULL: it has none */
 	struct moving_note *resizing; /* moving.h; never NULL */
-	struct recent *recent;        /* NULL: not needed so far */
 	struct thread *next;          /* in the list of all */
 	struct thread *next_free;     /* of those without an owner */
 	uint32_t process;             /* how many forks were before this one */

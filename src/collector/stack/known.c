@@ -36,7 +36,7 @@ struct known {
  * saved_to, if there are any: most walks never need it.
  */
 struct place {
-	uint64_t pc, sp, fp;
+	struct walk w; /* on the thread's own stack: what walk_step_own() uses */
 	const struct outer_frame *saved_from, *saved_to;
 };
 
@@ -55,41 +55,8 @@ SEEP_INLINE void find_fp(struct place *p)
 {
 	if (!p->saved_from)
 		return;
-	p->fp = load_fp(p->fp, p->saved_from, p->saved_to);
+	p->w.fp = load_fp(p->w.fp, p->saved_from, p->saved_to);
 	p->saved_from = NULL;
-}
-
-/*
- * Leaves a frame of the thread's own stack: walk_step() for the two usual
- * kinds of rule, in few instructions.
- */
-SEEP_INLINE bool step(const struct thread *t, struct place *p, struct unwind_rule rule)
-{
-	const uint64_t hi = t->stack.hi;
-	uint64_t cfa, slot;
-
-	if (likely(rule.kind == RULE_SP)) {
-		cfa = p->sp + (uint64_t)(int64_t)rule.cfa;
-	} else if (rule.kind == RULE_FP) {
-		find_fp(p);
-		cfa = p->fp + (uint64_t)(int64_t)rule.cfa;
-	} else {
-		return false;
-	}
-	if (unlikely(cfa <= p->sp || cfa > hi || (cfa & 7)))
-		return false;
-	if (rule.fp == RULE_FP_AT_CFA) {
-		slot = cfa + (uint64_t)(int64_t)rule.fp_offset;
-		if (unlikely(slot < p->sp || slot >= hi || (slot & 7)))
-			return false;
-		p->fp = *(const uint64_t *)(uintptr_t)slot;
-		p->saved_from = NULL;
-	} else if (unlikely(rule.fp != RULE_FP_SAME)) {
-		return false;
-	}
-	p->pc = *(const uint64_t *)(uintptr_t)(cfa - CPU_RETURN_BYTES);
-	p->sp = cfa;
-	return true;
 }
 
 /* Frames of the copy from `met` outwards, innermost first. */
@@ -117,8 +84,8 @@ SEEP_INLINE const struct outer_frame *list_same(
 	find_fp(p);
 	p->saved_from = to + 1;
 	p->saved_to = o;
-	p->pc = to->pc;
-	p->sp = to->sp;
+	p->w.pc = to->pc;
+	p->w.sp = to->sp;
 	return to;
 }
 
@@ -131,27 +98,34 @@ SEEP_INLINE bool list(
 {
 	const struct outer_frame *const low = t->copy.frame;
 	const struct outer_frame *o = low + j, *fail = low + OUTER_MAX;
-	struct place p = {w->pc, w->sp, w->fp, NULL, NULL};
+	struct place p;
 	uint32_t n = 0, same = 0, i;
 	uint64_t hash;
 	int met = -1;
 
 	if (!w->sure || w->exact || t->copy.truncated || t->copy.gen != LOAD(&module_gen))
 		return false;
+	p.w.pc = w->pc;
+	p.w.sp = w->sp;
+	p.w.fp = w->fp;
+	p.w.hi = w->hi;
+	p.w.sure = true;
+	p.saved_from = p.saved_to = NULL;
 	for (;;) {
 		struct unwind_rule rule;
+		struct walk_slots slots;
 		uint64_t frame;
 
 		if (unlikely(n >= OUTER_MAX - SEG_INNER_FRAMES))
 			return false;
-		while (o >= low && o->sp < p.sp)
+		while (o >= low && o->sp < p.w.sp)
 			o--;
-		if (o >= low && o->sp == p.sp && o->pc == p.pc) {
+		if (o >= low && o->sp == p.w.sp && o->pc == p.w.pc) {
 			if (o->exact || o->top)
 				return false;
 			if (o->needs_fp)
 				find_fp(&p);
-			if (o < fail && (!o->needs_fp || o->fp == p.fp)) {
+			if (o < fail && (!o->needs_fp || o->fp == p.w.fp)) {
 				int c = differs >= 0 ? differs : memo_verify(t, (int)o->checks);
 
 				differs = -1;
@@ -168,15 +142,17 @@ SEEP_INLINE bool list(
 			rule = o->rule;
 			frame = o->frame;
 		} else {
-			rule = rules_get(p.pc, false, &frame);
+			rule = rules_get(p.w.pc, false, &frame);
 		}
 		t->copy.listed[n++] = frame;
 		if (rule.kind == RULE_END)
 			break;
-		if (unlikely(!step(t, &p, rule)))
+		if (rule.kind == RULE_FP)
+			find_fp(&p);
+		if (unlikely(!walk_step_own(&p.w, rule, &slots)))
 			return false;
-		if (!p.pc)
-			break;
+		if (slots.fp)
+			p.saved_from = NULL;
 	}
 	if (n < least || n + (uint32_t)(met + 1) + SEG_INNER_FRAMES >= outer_depth)
 		return false;

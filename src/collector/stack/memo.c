@@ -70,11 +70,8 @@ static SEEP_COLD void grow(struct thread *t)
 	uint32_t bits = (uint32_t)__builtin_ctz(chunks_of(t));
 
 	t->memo.misses = 0;
-	if (bits >= MEMO_MAX_BITS) {
-		if (!t->recent)
-			t->recent = mem_alloc(sizeof(*t->recent));
+	if (bits >= MEMO_MAX_BITS)
 		return;
-	}
 	bits += bits + 2 <= MEMO_MAX_BITS ? 2 : 1;
 	if (1u << bits > t->memo.room) {
 		give(t, bits);

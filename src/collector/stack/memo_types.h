@@ -18,7 +18,6 @@ enum {
 	TURNS_BITS = 8,
 	TURN_WAYS = 2,
 	TURN_FRAMES = 38,
-	RECENT_BITS = 12,
 };
 #define MEMO_NO_NODE  UINT32_MAX /* a chunk's outer part is not known yet */
 #define MEMO_NO_STAMP UINT64_MAX /* no frame has it, see outer_drop() */
@@ -108,17 +107,6 @@ struct turns {
 	/* of the last one that was not there: only who comes twice gets in */
 	uint32_t asked[1 << TURNS_BITS];
 	struct turn at[1 << TURNS_BITS][TURN_WAYS];
-};
-
-/* Rules that a thread has used lately, see recent.h. */
-struct recent_rule {
-	uint64_t frame; /* of the return address; 0: unused */
-	struct unwind_rule rule;
-};
-
-struct recent {
-	struct recent_rule rules[1 << RECENT_BITS];
-	uint32_t gen; /* of modules, for which the rules hold */
 };
 
 _Static_assert(sizeof(struct turn) % 64 == 0, "whole cache lines");
