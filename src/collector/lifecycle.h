@@ -43,7 +43,7 @@ extern SEEP_HIDDEN const uint32_t *lifecycle_command;
 extern SEEP_HIDDEN uint32_t lifecycle_obeyed;
 
 /*
- * Is this a forked child in its first events, whose segment is in a nursery
+ * Is this a forked child in its first events, whose segment is plain memory
  * (nursery.h)?
  */
 extern SEEP_HIDDEN bool lifecycle_is_early;

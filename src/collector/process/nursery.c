@@ -145,7 +145,7 @@ static bool move_into_cradle(void)
 	return true;
 }
 
-/* The child came to its exit in the nursery, so its sums are complete. */
+/* The child came to its exit during its first events, so its sums are complete. */
 static void mark_exited(void)
 {
 	if (line)

@@ -10,7 +10,7 @@
 
 /*
  * Many forked children do little or call exec at once, so a child's segment is
- * plain memory at first: the nursery. After each event the sums are written
+ * plain memory at first. After each event the sums are written
  * where they survive the child, into a line of its ancestor's file or onto the
  * card in a file of its own (cradle.h). After 64 events or 64 KiB the child
  * moves to a slot or into its own file.
