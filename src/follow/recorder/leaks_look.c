@@ -363,6 +363,28 @@ int leaks_look_start(struct leaks_look *k, const struct segfile *f, int slot,
 	return err;
 }
 
+int leaks_look_start_at(struct leaks_look *k, const char *dir, const char *name, int slot,
+    const uint8_t uuid[16], enum leaks_look_kind kind, uint64_t *ret_start_ns)
+{
+	struct segfile *f;
+	struct seg_header h;
+	pid_t pid = 0;
+	int err = segment_dir_open_file(dir, name, &f);
+
+	*ret_start_ns = 0;
+	if (err < 0)
+		return err;
+	err = -ESRCH;
+	if (segfile_header(f, slot, &h, NULL) == 0 && memcmp(h.uuid, uuid, sizeof(h.uuid)) == 0 &&
+	    h.state != SEG_INERT && session_end(&h, segfile_source(f), &pid) == PROCESS_RUNNING &&
+	    pid > 0) {
+		*ret_start_ns = h.start_monotonic_ns;
+		err = leaks_look_start(k, f, slot, &h, pid, kind, NULL);
+	}
+	segfile_close(f);
+	return err;
+}
+
 /* 1: there may be more; 0: nothing now; -ENODATA: that was all. */
 static int read_some(struct leaks_look *k)
 {
