@@ -16,6 +16,7 @@
 #include "attach/doctor/doctor_parts.h"
 #include "segments/find/cause.h"
 #include "attach/program/launch.h"
+#include "kit/os/helper.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -90,22 +91,28 @@ static void check_reading(struct doctor_report *r)
 		    strerror(errno));
 }
 
+static int end_when_told(int none, void *go)
+{
+	const int *ends = go;
+	char byte;
+
+	(void)none;
+	(void)close(ends[1]);
+	return read(ends[0], &byte, 1) == 0 ? 7 : 1;
+}
+
 /* A child that has ended, and been waited for, is asked for its status. */
 static void check_pidfd(struct doctor_report *r)
 {
 	int go[2], fd, status, err = -ENOTSUP;
-	pid_t child;
+	const struct helper_plan plan = {.run = end_when_told, .context = go};
+	pid_t child = 0;
 
 	if (pipe2(go, O_CLOEXEC) < 0)
 		return;
-	child = fork();
-	if (child == 0) {
-		char byte;
-
-		(void)close(go[1]);
-		_exit(read(go[0], &byte, 1) == 0 ? 7 : 1);
-	}
-	fd = child > 0 ? cause_open(child) : -EAGAIN;
+	fd = helper_start(&plan, &child, NULL);
+	if (fd == 0)
+		fd = cause_open(child);
 	(void)close(go[0]);
 	(void)close(go[1]); /* it ends now */
 	if (child > 0)

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -28,6 +27,7 @@
 #include "segments/find/segment_dir.h"
 #include "kit/os/clock.h"
 #include "kit/os/write_all.h"
+#include "kit/os/helper.h"
 #include "analysis/leaks/judge.h"
 #include "analysis/leaks/looks.h"
 #include "analysis/types/survey.h"
@@ -319,6 +319,25 @@ void leaks_look_close(int fd)
 	not_for_children = fd;
 }
 
+/* The arguments of leaks_look_start(). */
+struct order {
+	const struct segfile *f;
+	int slot;
+	const struct seg_header *h;
+	pid_t pid;
+	enum leaks_look_kind kind;
+	const struct leaks_look_more *more;
+};
+
+static int carry_out(int fd, void *context)
+{
+	const struct order *o = context;
+
+	if (not_for_children >= 0)
+		close(not_for_children);
+	return look(fd, o->f, o->slot, o->h, o->pid, o->kind, o->more) < 0;
+}
+
 int leaks_look_start(struct leaks_look *k, const struct segfile *f, int slot,
     const struct seg_header *h, pid_t pid, enum leaks_look_kind kind,
     const struct leaks_look_more *more)
@@ -327,33 +346,20 @@ int leaks_look_start(struct leaks_look *k, const struct segfile *f, int slot,
 	    [LEAKS_LOOK_AT_EXIT] = EXIT_LIMIT_S,
 	    [LEAKS_LOOK_BIRTHS] = RUNNING_LIMIT_S,
 	    [LEAKS_LOOK_PAGES] = PAGES_LIMIT_S};
-	pid_t us = getpid();
-	int fds[2], err;
+	struct order order = {f, slot, h, pid, kind, more};
+	const struct helper_plan plan = {
+	    .run = carry_out, .context = &order, .flags = HELPER_DIES, .channel = HELPER_PIPE};
+	int err;
 
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return -errno;
 	*k = (struct leaks_look){
-	    .fd = fds[0], .until_ns = clock_ns(CLOCK_MONOTONIC) + limits_s[kind] * 1000 * MS};
+	    .fd = -1, .until_ns = clock_ns(CLOCK_MONOTONIC) + limits_s[kind] * 1000 * MS};
 	foreign_lend(pid); /* we are an ancestor of the process, it is not */
-	k->worker = fork();
-	if (k->worker == 0) {
-		/* nobody needs the result if the recorder has ended */
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != us)
-			_exit(1);
-		close(fds[0]);
-		if (not_for_children >= 0)
-			close(not_for_children);
-		_exit(look(fds[1], f, slot, h, pid, kind, more) < 0);
-	}
-	err = k->worker < 0 ? -errno : 0;
+	err = helper_start(&plan, &k->worker, &k->fd);
 	foreign_take_back();
-	close(fds[1]);
-	if (err < 0 || fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0) {
-		err = err < 0 ? err : -errno;
-		k->worker = k->worker > 0 ? k->worker : 0;
+	if (err == 0 && fcntl(k->fd, F_SETFL, O_NONBLOCK) < 0)
+		err = -errno;
+	if (err < 0)
 		leaks_look_release(k);
-	}
 	return err;
 }
 
