@@ -22,7 +22,7 @@ static void put_dropin(const struct service_run *r, const struct service_seen *s
 
 	json_key(stdout, "drop_in");
 	(void)fputs("{\"path\":", stdout);
-	json_string(stdout, r->shown);
+	json_string(stdout, r->path);
 	json_text(stdout, "state", s->dropin_err < 0 ? "unreadable" : states[s->dropin]);
 	json_text(stdout, "reason",
 	    s->dropin_err < 0 ? strerror(-s->dropin_err)
@@ -107,19 +107,16 @@ void service_json(const struct service_run *r, const struct service_seen *s)
 	static const char *const without[] = {
 	    "processes", "complete", "running", "traced", "live_blocks", "live_bytes", "history"};
 	const struct unit *u = &r->unit;
-	bool runs = !r->options.root && !u->is_template;
+	bool runs = !u->is_template;
 
 	(void)printf("{\"schema\":%d", SCHEMA);
 	json_text(stdout, "seep", SEEP_VERSION);
 	json_text(stdout, "kind", "service");
 	json_text(stdout, "unit", u->name);
-	json_text(stdout, "manager",
-	    r->options.root          ? "none"
-	        : r->options.is_user ? "user"
-	                             : "system");
-	json_text(stdout, "root", r->options.root);
+	json_text(stdout, "manager", r->options.is_user ? "user" : "system");
+	json_text(stdout, "root", NULL);
 	json_boolean(stdout, "template", u->is_template);
-	json_text(stdout, "load_state", r->options.root ? NULL : unit_get(u, "LoadState"));
+	json_text(stdout, "load_state", unit_get(u, "LoadState"));
 	json_text(stdout, "active_state", runs ? unit_get(u, "ActiveState") : NULL);
 	put_dropin(r, s);
 	put_environment(s);
