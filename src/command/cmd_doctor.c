@@ -25,8 +25,7 @@ enum doctor_format { FORMAT_TEXT, FORMAT_JSON };
 struct doctor_options {
 	int format; /* enum doctor_format */
 	bool quiet;
-	bool user;        /* the user's own systemd */
-	const char *root; /* unit files below this directory */
+	bool user; /* the user's own systemd */
 };
 
 /* What is to be looked at. */
@@ -88,7 +87,7 @@ static void look_at_unit(struct doctor_report *r, const char *word, const struct
 	if (err < 0)
 		die(CMD_INPUT, "doctor: %s: %s", word, where.text);
 	doctor_unit(&u, r);
-	pid = m->root ? 0 : unit_main_pid(&u);
+	pid = unit_main_pid(&u);
 	if (pid > 0 && doctor_unit_is_preloaded(&u))
 		(void)doctor_process(r, pid);
 	unit_release(&u);
@@ -96,13 +95,13 @@ static void look_at_unit(struct doctor_report *r, const char *word, const struct
 
 static bool is_unit(const char *word, const struct doctor_options *o)
 {
-	return !strchr(word, '/') && (text_ends_with(word, ".service") || o->user || o->root);
+	return !strchr(word, '/') && (text_ends_with(word, ".service") || o->user);
 }
 
 static void look_at(
     struct doctor_report *r, const char *word, const struct doctor_options *o, struct subject *s)
 {
-	const struct unit_manager m = {.is_user = o->user, .root = o->root};
+	const struct unit_manager m = {.is_user = o->user};
 	int err;
 
 	*s = (struct subject){"host", NULL};
@@ -210,8 +209,6 @@ static int run(const struct cmd *self, int argc, char **argv)
 	bool fails, silent;
 
 	count = opts_parse(self, argc, argv, &o);
-	if (o.user && o.root)
-		die(CMD_USAGE, "doctor: --user and --root cannot be combined");
 	look_at(&named, count > 0 ? argv[1] : NULL, &o, &s);
 	doctor_host(&host);
 	if (host.is_cut || named.is_cut)
@@ -233,8 +230,6 @@ static const struct opts_option rows[] = {
         "print warnings and failures only"},
     {"user", 0, OPTS_FLAG, offsetof(struct doctor_options, user), 0, NULL,
         "look at a unit of the user's own systemd"},
-    {"root", 0, OPTS_TEXT, offsetof(struct doctor_options, root), 0, "DIR",
-        "look at a unit by the files below DIR, without a systemd"},
     {"format", 0, OPTS_WORD, offsetof(struct doctor_options, format), 0, "text|json",
         "for people (the default), or for programs"},
     {0},

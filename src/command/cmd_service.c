@@ -19,7 +19,6 @@
 #include "attach/doctor/doctor_unit.h"
 #include "attach/program/inspect.h"
 #include "attach/service/daemon.h"
-#include "attach/service/root.h"
 #include "attach/service/systemctl.h"
 #include "kit/words/text.h"
 
@@ -37,8 +36,6 @@ static int reload(const struct service_run *r, struct fault *where)
 {
 	const char *const arguments[] = {"daemon-reload", NULL};
 
-	if (r->options.root)
-		return 0;
 	return systemctl_run(r->options.is_user, arguments, SYSTEMCTL_RELOAD_S, NULL, where);
 }
 
@@ -54,7 +51,7 @@ static void restart(const struct service_run *r)
 
 static void load(struct service_run *r, const char *name)
 {
-	const struct unit_manager m = {.is_user = r->options.is_user, .root = r->options.root};
+	const struct unit_manager m = {.is_user = r->options.is_user};
 	struct fault where = {""};
 	int err = unit_load(name, &m, &r->unit, &where);
 
@@ -66,8 +63,6 @@ static void load(struct service_run *r, const char *name)
 	if (err < 0)
 		die(CMD_INPUT, "%s: there is no directory for units of this user: set %s",
 		    r->unit.name, r->options.is_runtime ? "XDG_RUNTIME_DIR" : "HOME");
-	(void)snprintf(
-	    r->shown, sizeof(r->shown), "%s%s", r->options.root ? r->options.root : "", r->path);
 }
 
 /* ---- what is refused before anything is written ---- */
@@ -81,7 +76,7 @@ static void refuse_state(const struct service_run *r)
 		    "%s is masked, so that it cannot be started: systemctl%s "
 		    "unmask it",
 		    r->unit.name, service_run_scope(r));
-	if (!r->options.root && strcmp(state, "loaded") != 0)
+	if (strcmp(state, "loaded") != 0)
 		die(CMD_INPUT,
 		    "%s cannot be started, because systemd could not load it "
 		    "(%s)",
@@ -133,30 +128,21 @@ static void refuse_existing(const struct service_run *r, char **ret_old)
 {
 	enum dropin_state state;
 	struct fault where = {""};
-	int err = dropin_look(r->options.root, r->path, &state, ret_old, &where);
+	int err = dropin_look(r->path, &state, ret_old, &where);
 
 	if (err < 0)
-		die(CMD_INPUT, "%s: %s", r->shown, strerror(-err));
+		die(CMD_INPUT, "%s: %s", r->path, strerror(-err));
 	if (state == DROPIN_CHANGED || state == DROPIN_FOREIGN)
-		die(CMD_INPUT, "%s is there already, and %s; remove it first", r->shown,
-		    where.text);
+		die(CMD_INPUT, "%s is there already, and %s; remove it first", r->path, where.text);
 }
 
 /* ---- what is written ---- */
 
 /* The collector must be where the unit will look for it. */
-static void find_library(const struct service_run *r, char *path, size_t bytes)
+static void find_library(char *path, size_t bytes)
 {
-	int fd;
-
 	if (!preload_find(die_warn, "libseep.so", path, bytes))
 		exit(CMD_INPUT);
-	if (!r->options.root)
-		return;
-	fd = root_open(r->options.root, path, O_PATH);
-	if (fd < 0)
-		die(CMD_INPUT, "there is no %s in %s: install seep there", path, r->options.root);
-	(void)close(fd);
 }
 
 /* The allocator that brings its own operator new, or "". */
@@ -164,7 +150,7 @@ static void find_allocator(const struct service_run *r, const struct quoting_wor
     const char *preload, char allocator[64])
 {
 	allocator[0] = '\0';
-	if (r->options.root || unit_get(&r->unit, "RootDirectory")[0])
+	if (unit_get(&r->unit, "RootDirectory")[0])
 		return; /* its libraries are others */
 	if (preload)
 		(void)setenv("LD_PRELOAD", preload, 1);
@@ -192,7 +178,7 @@ static char *make_text(const struct service_run *r)
 	    .no_deepbind = r->options.no_deepbind};
 	char *names, *text;
 
-	find_library(r, library, sizeof(library));
+	find_library(library, sizeof(library));
 	if (unit_environment(&r->unit, r->path, &environment) < 0 ||
 	    daemon_find(&r->unit, &programs) < 0)
 		die_memory();
@@ -201,14 +187,14 @@ static char *make_text(const struct service_run *r)
 	preload_companions(die_warn, allocator, companions, sizeof(companions));
 	if (r->options.only)
 		names = strdup(r->options.only);
-	else if (daemon_names(r->options.root, &programs, &names) < 0)
+	else if (daemon_names(&programs, &names) < 0)
 		names = NULL;
 	if (!names)
 		die_memory(); /* does not return */
 	else if (!*names)
-		die_warn("%s: which program is the daemon could not be found "
-		         "out, so all that it starts are traced; name it with "
-		         "--only",
+		die_warn("%s: its command is a script, a shell or a launcher, and hides "
+		         "which program is the daemon, so all that it starts are traced; "
+		         "name it with --only NAME",
 		    r->unit.name);
 	plan.only = names;
 	dropin_fit(&plan, &r->unit);
@@ -226,7 +212,7 @@ static void make_base(const struct service_run *r)
 {
 	struct stat st;
 
-	if (r->options.root || r->options.is_user || geteuid() != 0 || lstat(DROPIN_BASE, &st) == 0)
+	if (r->options.is_user || geteuid() != 0 || lstat(DROPIN_BASE, &st) == 0)
 		return;
 	if (mkdir(DROPIN_BASE, 01777) < 0 || chmod(DROPIN_BASE, 01777) < 0)
 		die_warn("%s cannot be made: %s; segments will be in /dev/shm", DROPIN_BASE,
@@ -271,8 +257,6 @@ static int check_effective(const struct service_run *r, const char *text, struct
 	bool is = true;
 	int err;
 
-	if (r->options.root)
-		return 0;
 	err = unit_load(r->unit.name, &r->unit.manager, &now, where);
 	if (err < 0)
 		return err;
@@ -299,24 +283,23 @@ static int check_effective(const struct service_run *r, const char *text, struct
 /* As it was before; `made` directories were not there. */
 static void take_back(const struct service_run *r, const char *old, unsigned made)
 {
-	int err = old ? dropin_write(r->options.root, r->path, old, NULL)
-	              : dropin_remove(r->options.root, r->path, made);
+	int err = old ? dropin_write(r->path, old, NULL) : dropin_remove(r->path, made);
 	struct fault where;
 
 	if (err < 0)
-		die_warn("%s cannot be taken back: %s", r->shown, strerror(-err));
+		die_warn("%s cannot be taken back: %s", r->path, strerror(-err));
 	(void)reload(r, &where);
 }
 
 static void write_dropin(const struct service_run *r, const char *text, const char *old)
 {
 	unsigned made = 0;
-	int err = dropin_write(r->options.root, r->path, text, &made);
+	int err = dropin_write(r->path, text, &made);
 	struct fault where = {""};
 
 	if (err < 0)
-		die(CMD_INPUT, "%s cannot be written: %s%s", r->shown, strerror(-err),
-		    err == -EACCES && !r->options.is_user && !r->options.root ? "; try sudo" : "");
+		die(CMD_INPUT, "%s cannot be written: %s%s", r->path, strerror(-err),
+		    err == -EACCES && !r->options.is_user ? "; try sudo" : "");
 	err = reload(r, &where);
 	if (err < 0) {
 		take_back(r, old, made);
@@ -351,16 +334,14 @@ static int enable(struct service_run *r)
 	warn_of_files(r);
 	if (r->options.is_dry) {
 		(void)fputs("# ", stdout);
-		text_print(stdout, r->shown);
+		text_print(stdout, r->path);
 		(void)printf("\n%s", text);
 	} else {
 		write_dropin(r, text, old);
 		make_base(r);
-		text_print(stdout, r->shown);
+		text_print(stdout, r->path);
 		(void)printf(" was written\n");
-		if (r->options.root)
-			;
-		else if (r->options.restarts)
+		if (r->options.restarts)
 			restart(r);
 		else if (r->unit.is_template)
 			(void)printf("its instances are traced when they are "
@@ -381,23 +362,23 @@ static int disable(struct service_run *r)
 	enum dropin_state state;
 	struct fault where = {""};
 	char *old = NULL;
-	int err = dropin_look(r->options.root, r->path, &state, &old, &where);
+	int err = dropin_look(r->path, &state, &old, &where);
 
 	if (err < 0)
-		die(CMD_INPUT, "%s: %s", r->shown, strerror(-err));
+		die(CMD_INPUT, "%s: %s", r->path, strerror(-err));
 	if (state == DROPIN_NONE)
-		die(CMD_INPUT, "%s is not enabled: there is no %s", r->unit.name, r->shown);
+		die(CMD_INPUT, "%s is not enabled: there is no %s", r->unit.name, r->path);
 	if (state != DROPIN_OURS)
-		die(CMD_INPUT, "%s stays, because %s", r->shown, where.text);
+		die(CMD_INPUT, "%s stays, because %s", r->path, where.text);
 	if (r->options.is_dry) {
-		text_print(stdout, r->shown);
+		text_print(stdout, r->path);
 		(void)printf(" would be removed\n");
 		free(old);
 		return output_flush();
 	}
-	err = dropin_remove(r->options.root, r->path, 1);
+	err = dropin_remove(r->path, 1);
 	if (err < 0)
-		die(CMD_INPUT, "%s cannot be removed: %s%s", r->shown, strerror(-err),
+		die(CMD_INPUT, "%s cannot be removed: %s%s", r->path, strerror(-err),
 		    err == -EACCES ? "; try sudo" : "");
 	if (reload(r, &where) < 0) {
 		take_back(r, old, 0);
@@ -407,7 +388,7 @@ static int disable(struct service_run *r)
 		    r->unit.name, where.text);
 	}
 	free(old);
-	text_print(stdout, r->shown);
+	text_print(stdout, r->path);
 	(void)printf(" was removed\n");
 	if (r->options.restarts)
 		restart(r);
@@ -434,8 +415,6 @@ static const struct opts_option rows[] = {
     {"user", 0, OPTS_FLAG, AT(is_user), 0, NULL, "a unit of the user's own systemd"},
     {"runtime", 0, OPTS_FLAG, AT(is_runtime), 0, NULL,
         "until the machine is started again: below /run instead of /etc"},
-    {"root", 0, OPTS_TEXT, AT(root), 0, "DIR",
-        "a unit of the system in DIR, which does not run: an image"},
     {"dry-run", 'n', OPTS_FLAG, AT(is_dry), 0, NULL,
         "print the drop-in, or what would be removed, and change nothing"},
     {"restart", 0, OPTS_FLAG, AT(restarts), 0, NULL, "restart the unit afterwards"},
@@ -446,8 +425,8 @@ static const struct opts_option rows[] = {
 
 static const struct opts_option trace_rows[] = {
     {"only", 0, OPTS_TEXT, AT(only), 0, "NAME[:NAME]",
-        "trace the programs with these names (default: the daemon, which is "
-        "found behind shells, env and other wrappers)"},
+        "trace the programs with these names (default: the main process, or the "
+        "program of ExecStart=; needed if a shell or a launcher hides it)"},
     {"sample", 0, OPTS_SIZE, AT(sample_bytes), 0, "BYTES",
         "record one block for about so many bytes, instead of all"},
     {"dormant", 0, OPTS_FLAG, AT(is_dormant), 0, NULL, "record nothing until seep on PID"},
@@ -463,8 +442,6 @@ static const struct opts_group options[] = {
 
 static void check_options(const struct service_options *o, int verb)
 {
-	struct stat st;
-
 	if (verb != VERB_ENABLE &&
 	    (o->only || o->sample_bytes || o->is_dormant || o->depth || o->no_deepbind))
 		die(CMD_USAGE,
@@ -474,10 +451,6 @@ static void check_options(const struct service_options *o, int verb)
 		die(CMD_USAGE, "service: --format is for status");
 	if (verb == VERB_STATUS && (o->is_dry || o->restarts))
 		die(CMD_USAGE, "service: status changes nothing");
-	if (o->root && o->restarts)
-		die(CMD_USAGE,
-		    "service: with --root nothing runs, so nothing "
-		    "can be restarted");
 	if (o->restarts && o->is_dry)
 		die(CMD_USAGE,
 		    "service: --dry-run and --restart contradict "
@@ -486,9 +459,6 @@ static void check_options(const struct service_options *o, int verb)
 		die(CMD_USAGE, "service: --depth takes up to %d", DEPTH_MAX);
 	if (o->only && (strspn(o->only, ":") == strlen(o->only)))
 		die(CMD_USAGE, "service: --only takes names of programs");
-	if (o->root && (stat(o->root, &st) < 0 || !S_ISDIR(st.st_mode)))
-		die(CMD_INPUT, "%s: %s", o->root,
-		    strerror(stat(o->root, &st) < 0 ? errno : ENOTDIR));
 }
 
 static int run(const struct cmd *self, int argc, char **argv)

@@ -193,25 +193,3 @@ own_mounts_of() { own_mounts "$@"; }
 		! grep -q $'[\e\a]' "$T/out" "$T/err" || return 1
 	done
 }
-
-@test "the files below another root, without a systemd" {
-	mkdir -p "$T/image/etc/systemd/system" "$T/image/usr/bin"
-	printf '[Service]\nExecStart=/usr/bin/sleep 9\nUnsetEnvironment=LD_PRELOAD\n' >"$T/image/etc/systemd/system/some.service"
-	cp /usr/bin/sleep "$T/image/usr/bin/"
-	doctor 1 --root "$T/image" some
-	found fail unit environment 'UnsetEnvironment='
-	complains 3 "$SEEP" doctor --root "$T/image" other
-	# limits as a unit file has them
-	cp "$HOSTS/locks_memory" "$T/image/usr/bin/"
-	printf '[Service]\nExecStart=/usr/bin/locks_memory\nUser=7\nLimitMEMLOCK=1M:2M\nLimitFSIZE=100K\nMemoryMax=32M\n' \
-		>"$T/image/etc/systemd/system/some.service"
-	doctor 1 --root "$T/image" some
-	found warn unit limits 'LimitMEMLOCK= is 1.0 MiB'
-	found fail unit limits 'LimitFSIZE= is 100.0 KiB'
-	found warn unit memory 'MemoryMax= is 32.0 MiB'
-	sed -i '/LimitMEMLOCK/d; s/100K/infinity/; s/32M/50%/' "$T/image/etc/systemd/system/some.service"
-	doctor 0 --root "$T/image" some
-	found warn unit limits 'LimitMEMLOCK= is 8.0 MiB'
-	[[ $(jq '[.checks[] | select(.check == "memory")] | length' "$T/doctor.json") -eq 0 ]]
-	complains 2 "$SEEP" doctor --root "$T/image" --user some
-}

@@ -42,7 +42,7 @@ teardown_file() { systemd_end; }
 
 # runs_traced UNIT: enabled, started, and the daemon has a segment in /run/seep; its pid is in $PID
 runs_traced() {
-	inside seep service enable "$1" || return 1
+	inside seep service enable --only daemon "$1" || return 1 # a shell is before it
 	inside systemctl start "$1"
 	eventually traced "$1" daemon >/dev/null || {
 		cat "$T/status"

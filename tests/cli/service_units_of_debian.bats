@@ -10,10 +10,10 @@ setup_file() {
 }
 teardown_file() { systemd_end; }
 
-@test "nfs-ganesha: the daemon behind bash -c" {
+@test "nfs-ganesha: the daemon behind bash -c, which --only names" {
 	systemd_needed
 	need ganesha.nfsd
-	lives_and_leaves nfs-ganesha ganesha.nfsd "$PYTHON" /opt/seep/rpc_null.py 127.0.0.1 2049 50
+	ONLY=ganesha.nfsd lives_and_leaves nfs-ganesha ganesha.nfsd "$PYTHON" /opt/seep/rpc_null.py 127.0.0.1 2049 50
 	grep -qx '50 answers' "$T/load"
 	grep -q 'SEEP_ONLY=ganesha.nfsd$' "$T/status"
 }

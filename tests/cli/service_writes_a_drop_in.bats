@@ -279,32 +279,6 @@ service() { "$SEEP" service --user "$@"; }
 	[[ -z $(find "$T/config" -type f) ]]
 }
 
-@test "--root: an image, without systemd, and nothing outside of it" {
-	local image=$T/image
-	rm "$T/bin/systemctl"
-	mkdir -p "$image/usr/lib/systemd/system" "$image/etc" "$image/usr/sbin" "$T/outside"
-	printf '[Service]\nExecStart=/usr/sbin/d\nPrivateDevices=yes\n' >"$image/usr/lib/systemd/system/d.service"
-	cp /bin/sleep "$image/usr/sbin/d"
-	refused 3 "in $image: install seep there" "$SEEP" service enable --root "$image" d
-	mkdir -p "$image$(dirname "$COLLECTOR")"
-	touch "$image$COLLECTOR"
-	"$SEEP" service enable --root "$image" d
-	cat "$image/etc/systemd/system/d.service.d/50-seep.conf"
-	grep -qx 'Environment="SEEP_ONLY=d"' "$image/etc/systemd/system/d.service.d/50-seep.conf"
-	grep -qx 'ReadWritePaths="-/run/seep"' "$image/etc/systemd/system/d.service.d/50-seep.conf"
-	"$SEEP" service status --root "$image" d | grep "^drop-in *$image/etc/systemd/system/d.service.d/50-seep.conf$"
-	"$SEEP" service disable --root "$image" d
-	[[ -z $(find "$image/etc" -type f) ]]
-	# links of the image lead to places in it
-	rm -r "${image:?}/etc"
-	ln -s "$T/outside" "$image/etc"
-	refused 3 "cannot be written" "$SEEP" service enable --root "$image" d
-	[[ -z $(ls -A "$T/outside") ]]
-	refused 3 "there is no such unit in $image" "$SEEP" service enable --root "$image" none
-	refused 3 "No such file" "$SEEP" service enable --root "$T/none" d
-	refused 2 "nothing runs" "$SEEP" service enable --root "$image" d --restart
-}
-
 @test "status: no drop-in, a changed one, a process that is traced, one that is not" {
 	unit d "ExecStart=$HOSTS/toggled"
 	service status d >"$T/out"
@@ -385,11 +359,6 @@ says() {
 	unit t@ "ExecStart=/bin/sleep 1"
 	service status t@ --format json >"$T/status.json"
 	says '.template and .processes == null and .running == null and .history == null and .active_state == null'
-	mkdir -p "$image/etc/systemd/system"
-	printf '[Service]\nExecStart=/bin/true\nEnvironment=SEEP_X=1\n' >"$image/etc/systemd/system/d.service"
-	"$SEEP" service status --root "$image" d --format json >"$T/status.json"
-	says ".manager == \"none\" and .root == \"$image\" and .load_state == null and .processes == null"
-	says '.environment == [{name: "SEEP_X", value: "1"}]'
 	refused 2 "--format is for status" service enable d --format json
 	refused 2 "--format" service status d --format xml
 	refused 3 "there is no such unit" service status none --format json

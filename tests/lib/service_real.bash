@@ -28,7 +28,7 @@ lives_and_leaves() {
 	local unit=$1 program=$2 pid
 	shift 2
 	as_systemd_sees "$unit" >"$T/before"
-	inside seep service enable "$unit" >"$T/out"
+	inside seep service enable ${ONLY:+--only "$ONLY"} "$unit" >"$T/out" # ONLY: a shell is before it
 	cat "$T/out"
 	[[ $(inside systemctl is-active "$unit") != active ]] # the restart is the user's
 	inside systemctl start "$unit" || {

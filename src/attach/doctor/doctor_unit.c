@@ -95,10 +95,8 @@ static void find_user(struct doctor_unit_look *l)
 static void find_root(struct doctor_unit_look *l)
 {
 	const char *inner = unit_get(l->u, "RootDirectory");
-	const char *outer = l->u->manager.root ? l->u->manager.root : "";
 
-	if (inner[0] || outer[0])
-		(void)snprintf(l->root, sizeof(l->root), "%.2000s%.2000s", outer, inner);
+	(void)snprintf(l->root, sizeof(l->root), "%.2000s", inner);
 }
 
 static void check_program(struct doctor_unit_look *l)

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/service/root.h"
 #include "kit/words/text.h"
 
 #ifndef SEEP_VERSION
@@ -220,11 +219,10 @@ enum dropin_state dropin_judge(const char *text, struct fault *where)
 	return DROPIN_OURS;
 }
 
-int dropin_look(const char *root, const char *path, enum dropin_state *ret, char **ret_text,
-    struct fault *where)
+int dropin_look(const char *path, enum dropin_state *ret, char **ret_text, struct fault *where)
 {
 	char *text = NULL;
-	int err = root_read(root, path, UNIT_FILE_BYTES, &text);
+	int err = unit_file_text(path, UNIT_FILE_BYTES, &text);
 
 	*ret = DROPIN_NONE;
 	if (err == -ENOENT || err == -ENOTDIR)

@@ -38,8 +38,7 @@ char *dropin_text(const struct dropin_plan *p, const char *unit);
 
 /*
  * Its path: below /etc/systemd, or /run/systemd with is_runtime; for the user's
- * own manager below $XDG_CONFIG_HOME or $XDG_RUNTIME_DIR. It does not contain
- * the root. -ENOENT: the user has no such directory; -ENAMETOOLONG.
+ * own manager below $XDG_CONFIG_HOME or $XDG_RUNTIME_DIR. -ENOENT: the user has no such directory; -ENAMETOOLONG.
  */
 int dropin_path(
     const struct unit_manager *m, bool is_runtime, const char *unit, char ret[PATH_MAX]);
@@ -55,8 +54,7 @@ enum dropin_state {
  * What is there. ret_text, if it is not NULL, gets the text, for free(), unless
  * there is none. A negative errno: it cannot be read.
  */
-int dropin_look(const char *root, const char *path, enum dropin_state *ret, char **ret_text,
-    struct fault *where);
+int dropin_look(const char *path, enum dropin_state *ret, char **ret_text, struct fault *where);
 
 /* The same for a text. */
 enum dropin_state dropin_judge(const char *text, struct fault *where);
@@ -67,12 +65,12 @@ enum dropin_state dropin_judge(const char *text, struct fault *where);
  * failure, removed again; ret_made, if it is not NULL, gets their number.
  * Negative errno.
  */
-int dropin_write(const char *root, const char *path, const char *text, unsigned *ret_made);
+int dropin_write(const char *path, const char *text, unsigned *ret_made);
 
 /*
  * Removes the file, and so many of the directories above it that are empty then,
  * the innermost first.
  */
-int dropin_remove(const char *root, const char *path, unsigned directories);
+int dropin_remove(const char *path, unsigned directories);
 
 #endif

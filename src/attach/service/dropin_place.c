@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "attach/service/dropin.h"
-#include "attach/service/root.h"
 #include "kit/words/text.h"
 #include "kit/os/write_all.h"
 
@@ -37,7 +36,7 @@ int dropin_path(const struct unit_manager *m, bool is_runtime, const char *unit,
 	char place[PATH_MAX];
 	int err = 0;
 
-	if (m->is_user && !m->root)
+	if (m->is_user)
 		err = user_place(is_runtime, place, sizeof(place));
 	else
 		(void)snprintf(place, sizeof(place), "/%s/systemd/%s", is_runtime ? "run" : "etc",
@@ -50,6 +49,13 @@ int dropin_path(const struct unit_manager *m, bool is_runtime, const char *unit,
 }
 
 /* ---- directories ---- */
+
+static int open_path(const char *path, int flags)
+{
+	int fd = open(path, flags | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
 
 /* Those that were made, so that they can be removed again. */
 struct made {
@@ -69,7 +75,7 @@ static void forget_made(struct made *m, bool remove)
 }
 
 /* Opens the parent of the path's last part and makes that there. */
-static int make_one(const char *root, const char *path, struct made *m)
+static int make_one(const char *path, struct made *m)
 {
 	char parent[PATH_MAX];
 	const char *name = text_base(path);
@@ -78,7 +84,7 @@ static int make_one(const char *root, const char *path, struct made *m)
 	if (m->count >= MADE_MAX || strlen(name) > NAME_MAX)
 		return -ENAMETOOLONG;
 	(void)snprintf(parent, sizeof(parent), "%.*s", (int)(name - path), path);
-	fd = root_open(root, parent, O_RDONLY | O_DIRECTORY);
+	fd = open_path(parent, O_RDONLY | O_DIRECTORY);
 	if (fd < 0)
 		return fd;
 	if (mkdirat(fd, name, 0755) < 0) {
@@ -102,9 +108,9 @@ static int make_one(const char *root, const char *path, struct made *m)
 }
 
 /* Opens the directory and makes what is missing of its path. */
-static int open_made(const char *root, const char *path, struct made *m)
+static int open_made(const char *path, struct made *m)
 {
-	int fd = root_open(root, path, O_RDONLY | O_DIRECTORY), err = 0;
+	int fd = open_path(path, O_RDONLY | O_DIRECTORY), err = 0;
 	char part[PATH_MAX];
 
 	if (fd != -ENOENT)
@@ -113,9 +119,9 @@ static int open_made(const char *root, const char *path, struct made *m)
 		if (*at && *at != '/')
 			continue;
 		(void)snprintf(part, sizeof(part), "%.*s", (int)(at - path), path);
-		fd = root_open(root, part, O_PATH | O_DIRECTORY);
+		fd = open_path(part, O_PATH | O_DIRECTORY);
 		if (fd == -ENOENT)
-			err = make_one(root, part, m);
+			err = make_one(part, m);
 		else if (fd < 0)
 			err = fd;
 		else
@@ -123,7 +129,7 @@ static int open_made(const char *root, const char *path, struct made *m)
 		if (!*at)
 			break;
 	}
-	return err < 0 ? err : root_open(root, path, O_RDONLY | O_DIRECTORY);
+	return err < 0 ? err : open_path(path, O_RDONLY | O_DIRECTORY);
 }
 
 static void directory_of(const char *path, char to[PATH_MAX])
@@ -170,14 +176,14 @@ static int write_in(int dir, const char *text)
 	return err;
 }
 
-int dropin_write(const char *root, const char *path, const char *text, unsigned *ret_made)
+int dropin_write(const char *path, const char *text, unsigned *ret_made)
 {
 	struct made made = {.count = 0};
 	char parent[PATH_MAX];
 	int dir, err;
 
 	directory_of(path, parent);
-	dir = open_made(root, parent, &made);
+	dir = open_made(parent, &made);
 	err = dir < 0 ? dir : write_in(dir, text);
 	if (dir >= 0)
 		(void)close(dir);
@@ -188,13 +194,13 @@ int dropin_write(const char *root, const char *path, const char *text, unsigned 
 }
 
 /* Refused if others have something there. */
-static int remove_directory(const char *root, const char *path)
+static int remove_directory(const char *path)
 {
 	char above[PATH_MAX];
 	int dir, err;
 
 	directory_of(path, above);
-	dir = root_open(root, above[0] ? above : "/", O_RDONLY | O_DIRECTORY);
+	dir = open_path(above[0] ? above : "/", O_RDONLY | O_DIRECTORY);
 	if (dir < 0)
 		return dir;
 	err = unlinkat(dir, text_base(path), AT_REMOVEDIR) < 0 ? -errno : 0;
@@ -202,13 +208,13 @@ static int remove_directory(const char *root, const char *path)
 	return err;
 }
 
-int dropin_remove(const char *root, const char *path, unsigned directories)
+int dropin_remove(const char *path, unsigned directories)
 {
 	char parent[PATH_MAX], above[PATH_MAX];
 	int dir, err = 0;
 
 	directory_of(path, parent);
-	dir = root_open(root, parent, O_RDONLY | O_DIRECTORY);
+	dir = open_path(parent, O_RDONLY | O_DIRECTORY);
 	if (dir < 0)
 		return dir;
 	if (unlinkat(dir, DROPIN_NAME, 0) < 0)
@@ -217,7 +223,7 @@ int dropin_remove(const char *root, const char *path, unsigned directories)
 	(void)close(dir);
 	if (err < 0)
 		return err;
-	while (directories-- > 0 && remove_directory(root, parent) == 0) {
+	while (directories-- > 0 && remove_directory(parent) == 0) {
 		directory_of(parent, above);
 		memcpy(parent, above, sizeof(parent));
 	}

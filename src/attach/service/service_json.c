@@ -19,7 +19,7 @@ static void put_dropin(struct json *out, const struct service_run *r, const stru
 	bool is_odd = s->dropin == DROPIN_CHANGED || s->dropin == DROPIN_FOREIGN;
 
 	json_object(out, "drop_in");
-	json_text(out, "path", r->shown);
+	json_text(out, "path", r->path);
 	json_text(out, "state", s->dropin_err < 0 ? "unreadable" : states[s->dropin]);
 	json_text(out, "reason",
 	    s->dropin_err < 0 ? strerror(-s->dropin_err)
@@ -98,18 +98,15 @@ void service_json(const struct service_run *r, const struct service_seen *s)
 	static const char *const without[] = {
 	    "processes", "complete", "running", "traced", "live_blocks", "live_bytes", "history"};
 	const struct unit *u = &r->unit;
-	bool runs = !r->options.root && !u->is_template;
+	bool runs = !u->is_template;
 
 	to = json_begin(stdout, SEEP_VERSION);
 	json_text(&to, "kind", "service");
 	json_text(&to, "unit", u->name);
-	json_text(&to, "manager",
-	    r->options.root          ? "none"
-	        : r->options.is_user ? "user"
-	                             : "system");
-	json_text(&to, "root", r->options.root);
+	json_text(&to, "manager", r->options.is_user ? "user" : "system");
+	json_text(&to, "root", NULL);
 	json_boolean(&to, "template", u->is_template);
-	json_text(&to, "load_state", r->options.root ? NULL : unit_get(u, "LoadState"));
+	json_text(&to, "load_state", unit_get(u, "LoadState"));
 	json_text(&to, "active_state", runs ? unit_get(u, "ActiveState") : NULL);
 	put_dropin(&to, r, s);
 	put_environment(&to, s);

@@ -14,7 +14,7 @@ enum service_format { SERVICE_TEXT, SERVICE_JSON };
 
 struct service_options {
 	bool is_user, is_runtime, is_dormant, is_dry, restarts, no_deepbind;
-	const char *root, *only;
+	const char *only;
 	uint64_t sample_bytes;
 	unsigned depth;
 	int format; /* enum service_format, of status */
@@ -24,8 +24,7 @@ struct service_options {
 struct service_run {
 	struct service_options options;
 	struct unit unit;
-	char path[PATH_MAX];  /* without the root */
-	char shown[PATH_MAX]; /* with it */
+	char path[PATH_MAX];
 };
 
 /* For messages: "systemctl --user restart". */

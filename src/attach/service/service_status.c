@@ -14,7 +14,7 @@
 #include "session/load/session.h"
 #include "print/text/layout.h"
 #include "view/sites/enum_words.h"
-#include "attach/service/root.h"
+#include "attach/service/unit_file.h"
 #include "kit/os/clock.h"
 #include "kit/data/room.h"
 #include "kit/words/text.h"
@@ -33,8 +33,7 @@ enum {
 static int see_environment(const struct service_run *r, struct service_seen *s)
 {
 	struct quoting_words all = {0};
-	int err = r->options.root ? unit_environment(&r->unit, NULL, &all)
-	                          : unit_list(&r->unit, "Environment", &all);
+	int err = unit_list(&r->unit, "Environment", &all);
 
 	for (size_t i = 0; i < all.count && err == 0; i++)
 		if (text_begins_with(all.items[i], "LD_PRELOAD=") ||
@@ -141,7 +140,7 @@ static int see_processes(const struct service_run *r, struct service_seen *s)
 	if (group[0] != '/' ||
 	    snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cgroup.procs", group) >=
 	        (int)sizeof(path) ||
-	    root_read(NULL, path, PROCS_BYTES, &text) < 0)
+	    unit_file_text(path, PROCS_BYTES, &text) < 0)
 		text = NULL;
 	if (main_pid > 0)
 		err = see_process(s, main_pid);
@@ -228,11 +227,8 @@ static void print_unit(const struct service_run *r, const struct service_seen *s
 	const struct unit *u = &r->unit;
 	char text[512];
 
-	if (r->options.root)
-		(void)snprintf(text, sizeof(text), "%s, in %s", u->name, r->options.root);
-	else
-		(void)snprintf(text, sizeof(text), "%s (%s, %s)", u->name, unit_get(u, "LoadState"),
-		    u->is_template ? "a template" : unit_get(u, "ActiveState"));
+	(void)snprintf(text, sizeof(text), "%s (%s, %s)", u->name, unit_get(u, "LoadState"),
+	    u->is_template ? "a template" : unit_get(u, "ActiveState"));
 	print_row(s, "unit", text);
 }
 
@@ -241,13 +237,13 @@ static void print_dropin(const struct service_run *r, const struct service_seen 
 	char text[PATH_MAX + 512];
 
 	if (s->dropin_err < 0)
-		(void)snprintf(text, sizeof(text), "%s: %s", r->shown, strerror(-s->dropin_err));
+		(void)snprintf(text, sizeof(text), "%s: %s", r->path, strerror(-s->dropin_err));
 	else if (s->dropin == DROPIN_NONE)
-		(void)snprintf(text, sizeof(text), "none: there is no %s", r->shown);
+		(void)snprintf(text, sizeof(text), "none: there is no %s", r->path);
 	else if (s->dropin == DROPIN_OURS)
-		(void)snprintf(text, sizeof(text), "%s", r->shown);
+		(void)snprintf(text, sizeof(text), "%s", r->path);
 	else
-		(void)snprintf(text, sizeof(text), "%s, but %s", r->shown, s->where.text);
+		(void)snprintf(text, sizeof(text), "%s, but %s", r->path, s->where.text);
 	print_row(s, "drop-in", text);
 }
 
@@ -348,9 +344,9 @@ int service_status(const struct service_run *r, unsigned columns)
 	struct service_seen s = {.columns = columns};
 	int err;
 
-	s.dropin_err = dropin_look(r->options.root, r->path, &s.dropin, NULL, &s.where);
+	s.dropin_err = dropin_look(r->path, &s.dropin, NULL, &s.where);
 	err = see_environment(r, &s);
-	s.has_processes = !r->options.root && !r->unit.is_template;
+	s.has_processes = !r->unit.is_template;
 	if (s.has_processes && err == 0)
 		err = see_processes(r, &s);
 	if (s.has_processes && err == 0)

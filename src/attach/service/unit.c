@@ -92,9 +92,9 @@ static int read_files(struct unit *u)
 	int err = quoting_split(unit_get(u, "DropInPaths"), &drop_ins);
 
 	if (err == 0 && fragment[0] == '/')
-		err = unit_file_read(&u->files, NULL, fragment);
+		err = unit_file_read(&u->files, fragment);
 	for (size_t i = 0; i < drop_ins.count && err == 0; i++)
-		err = unit_file_read(&u->files, NULL, drop_ins.items[i]);
+		err = unit_file_read(&u->files, drop_ins.items[i]);
 	quoting_release(&drop_ins);
 	return err;
 }
@@ -133,22 +133,6 @@ static int ask(struct unit *u, struct fault *where)
 	return err < 0 ? fault_set(where, err, "%s", strerror(-err)) : 0;
 }
 
-/* ---- without systemd ---- */
-
-static int find(struct unit *u, struct fault *where)
-{
-	struct quoting_words paths = {0};
-	int err =
-	    unit_file_find(u->manager.root, u->manager.is_user, u->name, &paths, &u->is_masked);
-
-	for (size_t i = 0; i < paths.count && err == 0; i++)
-		err = unit_file_read(&u->files, u->manager.root, paths.items[i]);
-	quoting_release(&paths);
-	if (err == -ENOENT)
-		return fault_set(where, err, "there is no such unit in %s", u->manager.root);
-	return err < 0 ? fault_set(where, err, "%s", strerror(-err)) : 0;
-}
-
 int unit_load(const char *text, const struct unit_manager *m, struct unit *ret, struct fault *where)
 {
 	struct unit u = {.manager = *m};
@@ -157,7 +141,7 @@ int unit_load(const char *text, const struct unit_manager *m, struct unit *ret, 
 	if (err < 0)
 		return err;
 	u.is_template = is_template(u.name);
-	err = m->root ? find(&u, where) : ask(&u, where);
+	err = ask(&u, where);
 	if (err < 0) {
 		unit_release(&u);
 		return err;
@@ -214,20 +198,12 @@ bool unit_is_on(const struct unit *u, const char *name)
 
 int unit_list(const struct unit *u, const char *name, struct quoting_words *ret)
 {
-	struct quoting_words values = {0};
 	size_t at = 0;
 	const char *value;
 	int err = 0;
 
-	if (!u->manager.root) {
-		while (err == 0 && (value = unit_next(u, name, &at)))
-			err = quoting_split(value, ret);
-		return err;
-	}
-	err = unit_file_values(&u->files, name, NULL, &values);
-	for (size_t i = 0; i < values.count && err == 0; i++)
-		err = quoting_split(values.items[i], ret);
-	quoting_release(&values);
+	while (err == 0 && (value = unit_next(u, name, &at)))
+		err = quoting_split(value, ret);
 	return err;
 }
 
@@ -242,7 +218,7 @@ int unit_add_text(struct unit *u, const char *path, const char *text)
 
 		if (asprintf(&line, "%s=%s", s->key, s->value) < 0)
 			return -ENOMEM;
-		err = u->manager.root ? 0 : add_property(u, line, strlen(line));
+		err = add_property(u, line, strlen(line));
 		free(line);
 	}
 	return err;

@@ -19,8 +19,7 @@ enum { UNIT_NAME_BYTES = 256 };
 
 /* Which systemd. */
 struct unit_manager {
-	bool is_user;     /* the user's own (systemctl --user) */
-	const char *root; /* none: the files below this directory; or NULL */
+	bool is_user; /* the user's own (systemctl --user) */
 };
 
 struct unit_property {
@@ -52,7 +51,7 @@ struct unit_command {
 int unit_name(const char *text, char ret[UNIT_NAME_BYTES], struct fault *where);
 
 /*
- * Asks systemd, or reads the files if there is a root. -EINVAL as above;
+ * Asks systemd. -EINVAL as above;
  * -ENOENT: there is no such unit; -ENOTCONN: systemd does not run here;
  * others as of systemctl_run(). Nothing is held after a failure. A unit that
  * is masked, or has an error in its file, is loaded: see unit_get(u, "LoadState").
@@ -62,8 +61,8 @@ int unit_load(
 void unit_release(struct unit *u);
 
 /*
- * A property as systemctl show prints it; if it does not, or there is a root,
- * the last value in the files. Never NULL; "" if it is not set. Of a property that
+ * A property as systemctl show prints it; if it does not, the last value in the
+ * files. Never NULL; "" if it is not set. Of a property that
  * has several lines the first.
  */
 const char *unit_get(const struct unit *u, const char *name);

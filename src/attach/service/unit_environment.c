@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/service/root.h"
 #include "attach/service/unit.h"
 #include "kit/data/room.h"
 #include "kit/words/text.h"
@@ -130,7 +129,7 @@ static int parse_variables(const char *text, struct quoting_words *ret)
 }
 
 /* "PATH (ignore_errors=yes)" of systemctl show, or "-PATH" of a unit file. */
-static int add_file(struct unit_environment_files *f, const struct unit *u, const char *text)
+static int add_file(struct unit_environment_files *f, const char *text)
 {
 	static const char yes[] = " (ignore_errors=yes)", no[] = " (ignore_errors=no)";
 	struct unit_environment_file *one;
@@ -151,7 +150,7 @@ static int add_file(struct unit_environment_files *f, const struct unit *u, cons
 	*one = (struct unit_environment_file){.path = strndup(text, n), .is_optional = is_optional};
 	if (!one->path)
 		return -ENOMEM;
-	err = root_read(u->manager.root, one->path, UNIT_FILE_BYTES, &content);
+	err = unit_file_text(one->path, UNIT_FILE_BYTES, &content);
 	if (err < 0)
 		return err == -ENOMEM ? err : 0;
 	err = parse_variables(content, &one->variables);
@@ -162,19 +161,11 @@ static int add_file(struct unit_environment_files *f, const struct unit *u, cons
 
 int unit_environment_files(const struct unit *u, struct unit_environment_files *ret)
 {
-	struct quoting_words values = {0};
 	size_t at = 0;
 	const char *value;
 	int err = 0;
 
-	if (!u->manager.root) {
-		while (err == 0 && (value = unit_next(u, "EnvironmentFiles", &at)))
-			err = add_file(ret, u, value);
-		return err;
-	}
-	err = unit_file_values(&u->files, "EnvironmentFile", NULL, &values);
-	for (size_t i = 0; i < values.count && err == 0; i++)
-		err = add_file(ret, u, values.items[i]);
-	quoting_release(&values);
+	while (err == 0 && (value = unit_next(u, "EnvironmentFiles", &at)))
+		err = add_file(ret, value);
 	return err;
 }

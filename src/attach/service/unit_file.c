@@ -2,20 +2,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/service/unit_file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "attach/service/root.h"
 #include "kit/data/room.h"
-#include "kit/words/text.h"
-
-enum { NAME_BYTES = 256, ALIASES_MAX = 4, DROP_INS_MAX = 200 };
 
 void unit_file_release(struct unit_files *f)
 {
@@ -27,6 +22,55 @@ void unit_file_release(struct unit_files *f)
 	free(f->settings);
 	quoting_release(&f->paths);
 	*f = (struct unit_files){0};
+}
+
+/* ---- texts ---- */
+
+int unit_file_text_fd(int fd, size_t max, char **ret)
+{
+	size_t len = 0;
+	struct stat st;
+	char *text;
+	int err = fstat(fd, &st) < 0 ? -errno : 0;
+
+	if (err == 0 && !S_ISREG(st.st_mode))
+		err = -EINVAL;
+	else if (err == 0 && st.st_size > (off_t)max)
+		err = -EFBIG;
+	text = err == 0 ? malloc(max + 1) : NULL;
+	if (!text) {
+		(void)close(fd);
+		return err < 0 ? err : -ENOMEM;
+	}
+	while (len < max) {
+		ssize_t n = read(fd, text + len, max - len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			err = -errno;
+		if (n <= 0)
+			break;
+		len += (size_t)n;
+	}
+	(void)close(fd);
+	if (err == 0 && memchr(text, '\0', len))
+		err = -EINVAL; /* no text */
+	if (err < 0) {
+		free(text);
+		return err;
+	}
+	text[len] = '\0';
+	*ret = text;
+	return 0;
+}
+
+int unit_file_text(const char *path, size_t max, char **ret)
+{
+	/* not blocking, because it may be a pipe */
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : unit_file_text_fd(fd, max, ret);
 }
 
 /* ---- lines ---- */
@@ -120,10 +164,10 @@ int unit_file_parse(struct unit_files *f, const char *path, const char *text)
 	return err;
 }
 
-int unit_file_read(struct unit_files *f, const char *root, const char *path)
+int unit_file_read(struct unit_files *f, const char *path)
 {
 	char *text = NULL;
-	int err = root_read(root, path, UNIT_FILE_BYTES, &text);
+	int err = unit_file_text(path, UNIT_FILE_BYTES, &text);
 
 	if (err == -ENOMEM)
 		return err;
@@ -155,134 +199,4 @@ int unit_file_values(
 				free(ret->items[--ret->count]);
 	}
 	return err;
-}
-
-/* ---- without systemd ---- */
-
-static const char *const system_places[] = {"/etc/systemd/system", "/run/systemd/system",
-    "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system", NULL};
-static const char *const user_places[] = {"/etc/systemd/user", "/run/systemd/user",
-    "/usr/local/lib/systemd/user", "/usr/lib/systemd/user", "/lib/systemd/user", NULL};
-
-/* foo@.service of foo@bar.service; false: it is no instance. */
-static bool template_of(const char *name, char to[NAME_BYTES])
-{
-	const char *at = strchr(name, '@'), *dot = strrchr(name, '.');
-
-	if (!at || !dot || dot <= at + 1)
-		return false;
-	(void)snprintf(to, NAME_BYTES, "%.*s%s", (int)(at - name + 1), name, dot);
-	return true;
-}
-
-static bool exists(const char *root, const char *path)
-{
-	int fd = root_open(root, path, O_PATH | O_NOFOLLOW);
-
-	if (fd >= 0)
-		(void)close(fd);
-	return fd >= 0;
-}
-
-/* Its path, in the first place that has it. */
-static bool find_fragment(
-    const char *root, const char *const *places, const char *name, char path[PATH_MAX])
-{
-	for (; *places; places++) {
-		(void)snprintf(path, PATH_MAX, "%s/%s", *places, name);
-		if (exists(root, path))
-			return true;
-	}
-	return false;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(text_base(*(char *const *)a), text_base(*(char *const *)b));
-}
-
-static bool has_name(const struct quoting_words *w, const char *name)
-{
-	for (size_t i = 0; i < w->count; i++)
-		if (strcmp(text_base(w->items[i]), name) == 0)
-			return true;
-	return false;
-}
-
-/* The drop-ins in one directory whose names are not known yet. */
-static int list_drop_ins(const char *root, const char *dir, struct quoting_words *ret)
-{
-	int fd = root_open(root, dir, O_RDONLY | O_DIRECTORY), err = 0;
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *e;
-
-	if (!d) {
-		if (fd >= 0)
-			(void)close(fd);
-		return 0;
-	}
-	while (err == 0 && ret->count < DROP_INS_MAX && (e = readdir(d))) {
-		char path[PATH_MAX];
-
-		if (e->d_name[0] == '.' || !text_ends_with(e->d_name, ".conf") ||
-		    has_name(ret, e->d_name) ||
-		    snprintf(path, sizeof(path), "%s/%s", dir, e->d_name) >= (int)sizeof(path))
-			continue;
-		err = quoting_add(ret, strdup(path));
-	}
-	(void)closedir(d);
-	return err;
-}
-
-static int find_drop_ins(
-    const char *root, const char *const *places, const char *name, struct quoting_words *ret)
-{
-	char template[NAME_BYTES];
-	const char *names[] = {"service", NULL, name, NULL};
-	struct quoting_words found = {0};
-	int err = 0;
-
-	if (template_of(name, template))
-		names[1] = template;
-	for (size_t p = 0; places[p] && err == 0; p++)
-		for (size_t i = 0; i < 3 && err == 0; i++) {
-			char dir[PATH_MAX];
-
-			if (!names[i])
-				continue;
-			(void)snprintf(dir, sizeof(dir), "%s/%s.d", places[p], names[i]);
-			err = list_drop_ins(root, dir, &found);
-		}
-	if (found.count > 0)
-		qsort(found.items, found.count, sizeof(char *), by_name);
-	for (size_t i = 0; i < found.count && err == 0; i++)
-		err = quoting_add(ret, strdup(found.items[i]));
-	quoting_release(&found);
-	return err;
-}
-
-int unit_file_find(const char *root, bool is_user, char name[NAME_BYTES], struct quoting_words *ret,
-    bool *ret_is_masked)
-{
-	const char *const *places = is_user ? user_places : system_places;
-	char path[PATH_MAX], target[PATH_MAX], template[NAME_BYTES];
-	int err;
-
-	*ret_is_masked = false;
-	for (int i = 0; i < ALIASES_MAX; i++) {
-		if (!find_fragment(root, places, name, path) &&
-		    (!template_of(name, template) || !find_fragment(root, places, template, path)))
-			return -ENOENT;
-		if (root_link(root, path, target, sizeof(target)) < 0)
-			break;
-		if (strcmp(target, "/dev/null") == 0) {
-			*ret_is_masked = true;
-			return 0;
-		}
-		if (strcmp(text_base(target), text_base(path)) == 0)
-			break;
-		(void)snprintf(name, NAME_BYTES, "%s", text_base(target));
-	}
-	err = quoting_add(ret, strdup(path));
-	return err < 0 ? err : find_drop_ins(root, places, name, ret);
 }

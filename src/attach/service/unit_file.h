@@ -28,7 +28,7 @@ struct unit_files {
  * Comments, lines without '=' and sections are read as systemd reads them.
  * -ENOMEM, -E2BIG.
  */
-int unit_file_read(struct unit_files *f, const char *root, const char *path);
+int unit_file_read(struct unit_files *f, const char *path);
 
 /* The same for a text. `path` is its name. */
 int unit_file_parse(struct unit_files *f, const char *path, const char *text);
@@ -43,11 +43,12 @@ int unit_file_values(
     const struct unit_files *f, const char *key, const char *except, struct quoting_words *ret);
 
 /*
- * Where systemd looks for units, without systemd: the file of `name`, and its
- * drop-ins. An alias gives its unit's name instead. *ret_is_masked: it
- * is a link to /dev/null. -ENOENT: there is no such unit. -ENOMEM.
+ * The contents of a regular file, NUL terminated, up to `max` bytes; the caller
+ * frees it. -EFBIG: longer; -EINVAL: no regular file, or it contains a NUL.
  */
-int unit_file_find(
-    const char *root, bool is_user, char name[256], struct quoting_words *ret, bool *ret_is_masked);
+int unit_file_text(const char *path, size_t max, char **ret);
+
+/* The same for an open descriptor, which it closes. */
+int unit_file_text_fd(int fd, size_t max, char **ret);
 
 #endif

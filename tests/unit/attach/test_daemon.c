@@ -1,4 +1,4 @@
-/* test_daemon.c - promises of attach/service/daemon.h and shell_text.h: the program behind shells and wrappers. */
+/* test_daemon.c - the program of a unit, as systemd says it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,61 +12,50 @@
 #include <cmocka.h>
 
 #include "attach/service/daemon.h"
-#include "attach/service/shell_text.h"
 
-static char root[64];
+static char folder[] = "/tmp/seep-test-daemon-XXXXXX";
 
-/* A root with programs that are no more than their first bytes. */
-static int make_root(void **state)
+static int make_folder(void **state)
 {
-	char command[4096];
+	char command[1024];
 
 	(void)state;
-	strcpy(root, "/tmp/seep-test.XXXXXX");
-	if (!mkdtemp(root))
+	if (!mkdtemp(folder))
 		return -1;
 	snprintf(command, sizeof(command),
-	    "set -e; cd %s; mkdir -p usr/bin usr/sbin opt; ln -s usr/bin bin\n"
-	    "for i in bash dash env nice numactl perl5.36 python3.11 mkdir "
-	    "sleep runuser start-stop-daemon helper memcached; do "
-	    "printf '\\177ELF' >usr/bin/$i; done\n"
-	    "for i in ganesha.nfsd mariadbd daemon; do "
-	    "printf '\\177ELF' >usr/sbin/$i; done\n"
-	    "ln -s dash usr/bin/sh; ln -s perl5.36 usr/bin/perl\n"
-	    "ln -s python3.11 usr/bin/python3; ln -s mariadbd usr/sbin/mysqld\n"
-	    "printf '#!/bin/sh\\nmkdir -p /x\\nexec /usr/sbin/daemon \"$@\"\\n' "
-	    ">opt/wrapper\n"
-	    "printf '#!/bin/sh\\n/usr/sbin/daemon\\n' >opt/without_exec\n"
-	    "printf '#!/usr/bin/perl -w\\nmy $m = \"/usr/bin/memcached\";\\n"
-	    "exec \"$m $x\";\\n' >opt/perl_wrapper\n"
-	    "printf '#!/usr/bin/env python3\\nexec(x)\\n' >opt/gunicorn\n"
-	    "printf '#!/bin/sh\\nexec /opt/loop\\n' >opt/loop\n"
-	    "printf '#!/opt/missing\\n' >opt/no_interpreter\n"
-	    "chmod -R 755 usr opt; echo text >opt/not_executable\n"
-	    "ln -s /../../../../../../bin/true opt/out",
-	    root);
+	    "set -e; PATH=/usr/bin:/bin; cd '%s'; cp /bin/true daemon; cp /bin/true real\n"
+	    "ln -s real linked; printf '#!/bin/sh\\nexec ./daemon\\n' >script; chmod 755 script",
+	    folder);
 	return system(command);
 }
 
-static int remove_root(void **state)
+static int remove_folder(void **state)
 {
 	char command[128];
 
 	(void)state;
-	snprintf(command, sizeof(command), "rm -rf '%s'", root);
+	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
 	return system(command);
 }
 
-/* What is found behind ExecStart=LINE, or "". */
-static const char *behind(const char *line)
+/* What is found for ExecStart=LINE, with # for the folder, and MainPID=pid; or "". */
+static const char *found_for(const char *line, pid_t pid)
 {
 	static char answer[512];
-	struct unit u = {.manager.root = root};
+	struct unit u = {.name = "u.service"};
 	struct quoting_words found = {0};
-	char text[4096];
+	char text[4096] = "[Service]\nExecStart=", number[64];
 
-	snprintf(text, sizeof(text), "[Service]\nExecStart=%s\n", line);
+	for (size_t n = strlen(text); *line; line++, n = strlen(text)) {
+		if (*line == '#')
+			snprintf(text + n, sizeof(text) - n, "%s", folder);
+		else
+			text[n] = *line;
+	}
+	assert_true(strlen(text) + 1 < sizeof(text));
+	snprintf(number, sizeof(number), "[Service]\nMainPID=%d\n", (int)pid);
 	assert_int_equal(unit_file_parse(&u.files, "/u", text), 0);
+	assert_int_equal(unit_file_parse(&u.files, "/v", number), 0);
 	assert_int_equal(daemon_find(&u, &found), 0);
 	answer[0] = '\0';
 	for (size_t i = 0; i < found.count; i++)
@@ -77,110 +66,62 @@ static const char *behind(const char *line)
 	return answer;
 }
 
-static void daemons_are_found_behind_shells_and_wrappers(void **state)
+static void the_program_of_the_command_counts_and_no_launcher(void **state)
 {
-	static const char *const cases[][2] = {
-	    {"/usr/sbin/daemon -x", "/usr/sbin/daemon"},
-	    {"-+!/usr/sbin/daemon", "/usr/sbin/daemon"},
-	    {"daemon", "/usr/sbin/daemon"},
-	    {"@/usr/sbin/daemon another name", "/usr/sbin/daemon"},
-	    {"/usr/sbin/mysqld", "/usr/sbin/mysqld"},
-	    /* nfs-ganesha and mariadb of Debian */
-	    {"/bin/bash -c \"${NUMACTL} ${NUMAOPTS} /usr/sbin/ganesha.nfsd -C "
-	     "${OPTIONS} ${EPOCH}\"",
-	        "/usr/sbin/ganesha.nfsd"},
-	    {"/bin/sh -c \"set -f; [ ! -e /usr/bin/helper ] && VAR= || \\\n "
-	     "VAR=`/usr/bin/helper`; [ $? -eq 0 ] || exit 1; \\\n exec "
-	     "/usr/sbin/mariadbd $OPTS $VAR\"",
-	        "/usr/sbin/mariadbd"},
-	    {"@/bin/sh name -ec 'A=1 exec nice -n 5 daemon >log 2>&1'", "/usr/sbin/daemon"},
-	    {"/bin/sh -c 'mkdir -p /x; daemon & sleep 1'", "/usr/sbin/daemon"},
-	    {"/bin/sh -c 'A=$(helper -x) daemon || exit 1'", "/usr/sbin/daemon"},
-	    {"/bin/sh -c 'if helper; then exec daemon; fi; exit 1'", "/usr/sbin/daemon"},
-	    {"/bin/sh -c \"bash -c 'exec daemon'\"", "/usr/sbin/daemon"},
-	    {"/usr/bin/env A=1 -u B nice /usr/sbin/daemon", "/usr/sbin/daemon"},
-	    {"/usr/bin/numactl --interleave all /usr/sbin/daemon", "/usr/sbin/daemon"},
-	    {"/usr/bin/runuser -u nobody -- daemon", "/usr/sbin/daemon"},
-	    {"/usr/bin/start-stop-daemon --start --pidfile /run/x.pid --exec "
-	     "/usr/sbin/daemon",
-	        "/usr/sbin/daemon"},
-	    {"/opt/wrapper", "/usr/sbin/daemon"},
-	    {"/bin/sh /opt/wrapper", "/usr/sbin/daemon"},
-	    {"/opt/perl_wrapper /etc/x", "/usr/bin/memcached"},
-	    {"/opt/gunicorn app", "/usr/bin/python3.11"},
-	    {"/usr/sbin/daemon ; /usr/sbin/mariadbd", "/usr/sbin/daemon:/usr/sbin/mariadbd"},
-	    /* not to be found out */
-	    {"/opt/without_exec", ""},
-	    {"/opt/no_interpreter", ""},
-	    {"/opt/loop", ""},
-	    {"/opt/not_executable", ""},
-	    {"/opt/out", ""},
-	    {"/opt/missing", ""},
-	    {"${PROGRAM}", ""},
-	    {"/bin/sh -c", ""},
-	    {"/bin/sh -c 'exec $DAEMON'", ""},
-	    {"/usr/bin/env", ""},
-	    {"/bin/sh -c \"exec sh -c 'exec sh -c x'\"", ""},
-	    {"", ""},
-	};
+	char both[128];
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const char *found = behind(cases[i][0]);
+	snprintf(both, sizeof(both), "%s/daemon", folder);
+	assert_string_equal(found_for("#/daemon -x", 0), both);
+	assert_string_equal(found_for("-+!#/daemon", 0), both);
+	assert_string_equal(found_for("@#/daemon another name", 0), both);
+	snprintf(both, sizeof(both), "%s/daemon:%s/real", folder, folder);
+	assert_string_equal(found_for("#/daemon ; #/real", 0), both);
+	assert_string_equal(found_for("#/script", 0), "");
+	assert_string_equal(found_for("/bin/sh -c 'exec #/daemon'", 0), "");
+	assert_string_equal(found_for("/usr/bin/env A=1 #/daemon", 0), "");
+	assert_string_equal(found_for("${PROGRAM}", 0), "");
+	assert_string_equal(found_for("", 0), "");
+}
 
-		if (strcmp(found, cases[i][1]) != 0)
-			print_message("%s\n", cases[i][0]);
-		assert_string_equal(found, cases[i][1]);
-	}
+static void the_main_process_counts_more(void **state)
+{
+	char self[512] = "", linked[128];
+
+	(void)state;
+	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+	assert_string_equal(found_for("#/daemon", getpid()), self);
+	assert_string_equal(found_for("/bin/sh -c 'exec #/daemon'", getpid()), self);
+	/* by the name that the unit has for it */
+	snprintf(linked, sizeof(linked), "%s/self", folder);
+	assert_int_equal(symlink(self, linked), 0);
+	assert_string_equal(found_for("#/self", getpid()), linked);
 }
 
 static void names_are_those_of_the_unit_and_of_the_files(void **state)
 {
-	static const char *const paths[] = {"/usr/sbin/mysqld", "/usr/sbin/daemon",
-	    "/usr/sbin/mariadbd", "/opt/missing", "/opt/a:b"};
+	static const char *const names_of[] = {"linked", "daemon", "real", "missing", "a:b"};
 	struct quoting_words found = {0};
-	char *names = NULL;
+	char *names = NULL, *path;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-		assert_int_equal(quoting_add(&found, strdup(paths[i])), 0);
-	assert_int_equal(daemon_names(root, &found, &names), 0);
-	assert_string_equal(names, "mysqld:mariadbd:daemon:missing");
+	for (size_t i = 0; i < sizeof(names_of) / sizeof(names_of[0]); i++) {
+		assert_true(asprintf(&path, "%s/%s", folder, names_of[i]) > 0);
+		assert_int_equal(quoting_add(&found, path), 0);
+	}
+	assert_int_equal(daemon_names(&found, &names), 0);
+	assert_string_equal(names, "linked:real:daemon:missing");
 	free(names);
 	quoting_release(&found);
-}
-
-static void texts_of_shells_end(void **state)
-{
-	static const char *const texts[] = {"'", "\"", "`", "$(", "$((", "a \\", "\\", "#",
-	    "# x\na", ";;&&||", "((((", "'\"`$(", "a'b\"c"};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		const char *at = texts[i];
-		size_t n = 0;
-
-		for (;;) {
-			struct quoting_words w = {0};
-			int more = shell_text_next(&at, &w);
-
-			quoting_release(&w);
-			if (more == 0)
-				break;
-			assert_int_equal(more, 1);
-			assert_true(++n <= strlen(texts[i]) + 1);
-		}
-		assert_true(at <= texts[i] + strlen(texts[i]));
-	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(daemons_are_found_behind_shells_and_wrappers),
+	    cmocka_unit_test(the_program_of_the_command_counts_and_no_launcher),
+	    cmocka_unit_test(the_main_process_counts_more),
 	    cmocka_unit_test(names_are_those_of_the_unit_and_of_the_files),
-	    cmocka_unit_test(texts_of_shells_end),
 	};
 
-	return cmocka_run_group_tests(tests, make_root, remove_root);
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -334,47 +334,6 @@ static void long_texts_take_no_more_than_their_length(void **state)
 	assert_true(time(NULL) - begin < 20);
 }
 
-static void another_root_is_searched_without_leaving_it(void **state)
-{
-	char command[2048], root[128];
-	struct unit_manager m = {.root = root};
-	struct unit u;
-	struct fault where;
-
-	(void)state;
-	snprintf(root, sizeof(root), "%s/root", scratch);
-	snprintf(command, sizeof(command),
-	    "set -e; PATH=/usr/bin:/bin; cd %s; mkdir root; cd root\n"
-	    "mkdir -p usr/lib/systemd/system etc/systemd/system/d.service.d "
-	    "etc/systemd/system/t@x.service.d usr/lib/systemd/system/t@.service.d\n"
-	    "ln -s usr/lib lib\n"
-	    "printf '[Service]\\nExecStart=/bin/d\\n' >usr/lib/systemd/system/d.service\n"
-	    "printf '[Service]\\nUser=b\\n' >etc/systemd/system/d.service.d/b.conf\n"
-	    "printf '[Service]\\nUser=a\\n' >etc/systemd/system/d.service.d/a.conf\n"
-	    "ln -s /lib/systemd/system/d.service etc/systemd/system/alias.service\n"
-	    "ln -s /dev/null etc/systemd/system/m.service\n"
-	    "ln -s /lib/systemd/system/../../../../../%s/out etc/systemd/system/e.service\n"
-	    "printf '[Service]\\nUser=t\\n' >usr/lib/systemd/system/t@.service\n"
-	    "printf '[Service]\\nUser=x\\n' >etc/systemd/system/t@x.service.d/z.conf\n"
-	    "echo secret >../out",
-	    scratch, scratch);
-	assert_int_equal(setenv("PATH", "/usr/bin:/bin", 1), 0);
-	assert_int_equal(system(command), 0);
-	assert_int_equal(unit_load("alias", &m, &u, &where), 0);
-	assert_string_equal(u.name, "d.service");
-	assert_string_equal(unit_get(&u, "User"), "b");
-	assert_int_equal(u.files.paths.count, 3);
-	unit_release(&u);
-	assert_int_equal(unit_load("m", &m, &u, &where), 0);
-	assert_true(u.is_masked);
-	unit_release(&u);
-	assert_int_equal(unit_load("t@x", &m, &u, &where), 0);
-	assert_string_equal(unit_get(&u, "User"), "x");
-	unit_release(&u);
-	assert_int_equal(unit_load("none", &m, &u, &where), -ENOENT);
-	assert_int_equal(unit_load("e", &m, &u, &where), -ENOENT);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -387,7 +346,6 @@ int main(void)
 	    cmocka_unit_test(failures_have_their_names),
 	    cmocka_unit_test(a_systemctl_that_hangs_is_ended),
 	    cmocka_unit_test(long_texts_take_no_more_than_their_length),
-	    cmocka_unit_test(another_root_is_searched_without_leaving_it),
 	};
 
 	return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
