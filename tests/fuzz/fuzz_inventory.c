@@ -27,7 +27,7 @@ static void show(struct inventory *v, uint32_t id)
 	struct json out = {.file = open_memstream(&text, &len)};
 
 	check(out.file != NULL);
-	check(inventory_json_page(&out, &p) == 0);
+	check(inventory_json_page(&out, &p, v) == 0);
 	check(inventory_json_write(out.file, &j) == 0);
 	inventory_json_site(&out, &p, id);
 	check(fclose(out.file) == 0);

@@ -151,7 +151,7 @@ static int put_held(struct json *out, const struct held_view *v, uint32_t id)
 }
 
 /* The way to what piles up below a node, as seep leaks --retained prints it. */
-static int put_words(struct json *out, const struct held_view *v, const char *key, uint32_t node)
+static int put_words(struct json *out, const struct held_view *v, uint32_t node)
 {
 	char *text = NULL;
 	size_t len;
@@ -164,7 +164,7 @@ static int put_words(struct json *out, const struct held_view *v, const char *ke
 		free(text);
 		return -ENOMEM;
 	}
-	json_text(out, key, text);
+	json_text(out, "words", text);
 	free(text);
 	return 0;
 }
@@ -187,7 +187,7 @@ static int put_retained(struct json *out, const struct held_view *v)
 		json_key(out, "way");
 		put_way(out, v, nodes[i]);
 		put_several(out, v, nodes[i]);
-		err = put_words(out, v, "words", nodes[i]);
+		err = put_words(out, v, nodes[i]);
 		json_end(out);
 	}
 	json_end(out);
@@ -223,68 +223,4 @@ int held_json_write(FILE *out, const struct held_view *v, uint32_t id, bool reta
 	if (retained && err == 0)
 		err = put_retained(&to, v);
 	return json_finish(&to, err);
-}
-
-/* ---- for a page ---- */
-
-static int by_retained(const void *a, const void *b, void *context)
-{
-	const struct held_site *sites = context;
-	uint64_t x = sites[*(const uint32_t *)a].retained.bytes;
-	uint64_t y = sites[*(const uint32_t *)b].retained.bytes;
-
-	return x != y ? (x < y) - (x > y)
-	              : (*(const uint32_t *)a > *(const uint32_t *)b) -
-	        (*(const uint32_t *)a < *(const uint32_t *)b);
-}
-
-static int put_sites_by_size(struct json *out, const struct held_view *v)
-{
-	uint32_t *order = calloc(v->site_count, sizeof(*order));
-	size_t n = 0;
-
-	if (!order)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < v->site_count; i++)
-		if (v->held->sites[i].own.blocks > 0)
-			order[n++] = i;
-	qsort_r(order, n, sizeof(*order), by_retained, v->held->sites);
-	json_list(out, "sites");
-	for (size_t i = 0; i < n; i++) {
-		put_site(out, v, order[i]);
-		json_end(out);
-	}
-	json_end(out);
-	free(order);
-	return 0;
-}
-
-int held_json_page(FILE *out, const struct held_view *v)
-{
-	struct json to = {.file = out};
-	uint32_t *nodes;
-	size_t count;
-	int err = held_suspects(v->held, v->held->all.bytes / 1000, &nodes, &count);
-
-	if (err < 0)
-		return err;
-	json_object(&to, "held");
-	json_number(&to, "blocks", v->held->all.blocks);
-	json_number(&to, "bytes", v->held->all.bytes);
-	json_list(&to, "retained");
-	for (size_t i = 0; i < count && err == 0; i++) {
-		const struct holders_node *n = &v->held->holders.nodes[nodes[i]];
-
-		json_object(&to, NULL);
-		json_number(&to, "retained_blocks", n->retained.blocks);
-		json_number(&to, "retained_bytes", n->retained.bytes);
-		err = put_words(&to, v, "way", nodes[i]);
-		json_end(&to);
-	}
-	json_end(&to);
-	free(nodes);
-	if (err == 0)
-		err = put_sites_by_size(&to, v);
-	json_end(&to);
-	return err;
 }

@@ -183,9 +183,8 @@ static void put_types(struct json *out, const struct inventory *v)
 	json_end(out);
 }
 
-int inventory_json_page(struct json *out, const struct process *p)
+int inventory_json_page(struct json *out, const struct process *p, const struct inventory *v)
 {
-	const struct inventory *v = p->inventory;
 	int err = 0;
 
 	if (v->has_holders) {

@@ -19,8 +19,8 @@ struct inventory_json {
 };
 int inventory_json_write(FILE *out, const struct inventory_json *j);
 
-/* ,"held":{...} and ,"census":{...} as a page has them. -ENOMEM. */
-int inventory_json_page(struct json *out, const struct process *p);
+/* "held":{...} and "census":{...} of p as a page has them. -ENOMEM. */
+int inventory_json_page(struct json *out, const struct process *p, const struct inventory *v);
 
 /*
  * ,"retained_blocks" and what else is known of a site of p in its last look;

@@ -285,7 +285,7 @@ static int write_inventory(struct json *out, const struct html *h)
 		            found->inventory->all.bytes + found->inventory->counted.bytes))
 			found = p;
 	}
-	return found ? inventory_json_page(out, found) : 0;
+	return found ? inventory_json_page(out, found, found->inventory) : 0;
 }
 
 static int write_head(struct json *out, struct html *h)
