@@ -6,8 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collector/heap/live.h"
-#include "collector/stack/memo_types.h"
+#include "collector/memo_types.h"
 
 /*
  * gate.state is tested once at the entry of every hook. READY is the fast path,
@@ -71,6 +70,22 @@ struct gate {
  */
 
 struct log_chunk;
+
+/*
+ * heap/live.h: each thread remembers the leaves that it used last. Most of its blocks are in
+ * one of them, and then one comparison replaces two loads that depend on each
+ * other. Leaves are never moved or unmapped. An entry never has the key of one
+ * leaf and the origin of another, not even for a moment, because a signal
+ * handler may leave a hook by longjmp.
+ */
+enum { LIVE_CACHE_BITS = 6 };
+struct live_cache {
+	struct live_cached {
+		uint64_t key; /* live_key() of its blocks; 0: unused */
+		/* where address 0 would have its cell if this leaf were endless */
+		uint64_t origin;
+	} at[1 << LIVE_CACHE_BITS];
+};
 
 /* heap/ledger.h */
 struct ledger_thread {

@@ -41,22 +41,8 @@ extern SEEP_HIDDEN const uint64_t *live_break;
 
 extern SEEP_HIDDEN uint64_t live_spilled; /* blocks in the spill table */
 
-/*
- * Each thread remembers the leaves that it used last. Most of its blocks are in
- * one of them, and then one comparison replaces two loads that depend on each
- * other. Leaves are never moved or unmapped. An entry never has the key of one
- * leaf and the origin of another, not even for a moment, because a signal
- * handler may leave a hook by longjmp.
- */
-enum { LIVE_CACHE_BITS = 6 };
-struct live_cache {
-	struct live_cached {
-		uint64_t key; /* live_key() of its blocks; 0: unused */
-		/* where address 0 would have its cell if this leaf were endless */
-		uint64_t origin;
-	} at[1 << LIVE_CACHE_BITS];
-};
-
+/* Of a thread: forgets the leaves that it used last. */
+struct live_cache;
 void live_forget(struct live_cache *cache);
 
 /*

@@ -9,7 +9,7 @@
 #include "base/attr.h"
 #include "base/cpu/cpu.h"
 #include "collector/unwind/guess.h"
-#include "collector/unwind/rule.h"
+#include "collector/rule.h"
 #include "collector/thread.h"
 
 /*

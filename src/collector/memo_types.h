@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "collector/unwind/rule.h"
+#include "collector/rule.h"
 
 enum {
 	OUTER_MAX = 512, /* outer frames of a stack: the depth limit */
