@@ -47,4 +47,14 @@ void next_ready(void);
 void *next_symbol(const char *name);
 void *next_after_us(const char *name);
 
+/*
+ * Finds the real functions. A thread that is READY, DORMANT, OFF or SAMPLING
+ * need not call it, because they were found before it got into that state.
+ */
+SEEP_INLINE void next_need(void)
+{
+	if (unlikely(!next.complete))
+		next_ready();
+}
+
 #endif
