@@ -8,21 +8,18 @@
 enum { WORDS = 8 };
 
 /* It allocates before exec, so that it has a segment that exec ends. */
-static void
-run(char *command)
+static void run(char *command)
 {
 	char *words[WORDS + 1] = {0}, *copy = strdup(command);
 	int count = 0;
 
-	for (char *w = strtok(copy, " "); w && count < WORDS;
-	     w = strtok(NULL, " "))
+	for (char *w = strtok(copy, " "); w && count < WORDS; w = strtok(NULL, " "))
 		words[count++] = w;
 	execv(words[0], words);
 	_exit(127);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	char **results = calloc((size_t)argc, sizeof(*results));
 

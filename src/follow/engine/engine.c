@@ -273,13 +273,6 @@ struct live_process *engine_at(const struct live *l, size_t i)
 
 /* ---- sites ---- */
 
-const struct live_site *engine_sites(
-    const struct live *l, const struct live_process *p, size_t *ret_count)
-{
-	(void)l;
-	return pulse_moved(engine_member_of(p)->pulse, ret_count);
-}
-
 void engine_each_site(const struct live *l, const struct live_process *p,
     bool (*each)(void *, const struct live_site *), void *context)
 {

@@ -100,7 +100,7 @@ struct live_process {
 	 */
 	int look_err;
 	size_t site_count;  /* sites in use, moved or not */
-	size_t moved_count; /* of engine_sites() */
+	size_t moved_count; /* of sites, since it was found */
 	uint64_t unlisted;  /* sites that moved beyond LIVE_SITES */
 };
 
@@ -147,13 +147,6 @@ uint64_t engine_came_dead(const struct live *l);
 /* Those that run, and those that have just ended, in order of number. */
 size_t engine_count(const struct live *l);
 struct live_process *engine_at(const struct live *l, size_t i);
-
-/*
- * Sites of a process that moved since it was found, in no order; valid until the
- * next look.
- */
-const struct live_site *engine_sites(
-    const struct live *l, const struct live_process *p, size_t *ret_count);
 
 /* Calls `each` for all sites in use, by id, until it returns false. */
 void engine_each_site(const struct live *l, const struct live_process *p,

@@ -103,11 +103,6 @@ int fields_next(int field, int direction)
 	return next;
 }
 
-const char *fields_title(int field)
-{
-	return descriptions[field].title;
-}
-
 static int compare_numbers(double a, double b)
 {
 	return a > b ? -1 : a < b; /* the larger first */

@@ -51,8 +51,6 @@ struct fields_order fields_order_of(int key);
 /* The next column to the right (1) or left (-1) by which one can sort. */
 int fields_next(int field, int direction);
 
-const char *fields_title(int field);
-
 /* Text, and how it is to be seen. */
 enum fields_style {
 	FIELDS_PLAIN,

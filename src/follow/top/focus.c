@@ -419,11 +419,6 @@ struct focus_site *focus_rows(struct focus *f, size_t *ret_count)
 	return f->rows;
 }
 
-uint64_t focus_left_out(const struct focus *f)
-{
-	return f->left_out;
-}
-
 /* ---- names ---- */
 
 void focus_choose(struct focus *f, const struct namer_filter *filter)
@@ -480,11 +475,6 @@ void focus_ask_names(struct focus *f)
 bool focus_has_namer(const struct focus *f)
 {
 	return f->namer != NULL;
-}
-
-bool focus_has_names(const struct focus *f)
-{
-	return f->shown || f->next;
 }
 
 void focus_ask_page(struct focus *f, const struct namer_page *page)

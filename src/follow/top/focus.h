@@ -60,7 +60,6 @@ void focus_ask_names(struct focus *f);
 
 bool focus_is_naming(const struct focus *f);
 bool focus_has_namer(const struct focus *f);
-bool focus_has_names(const struct focus *f); /* of some sites at least */
 
 /* Makes the rows anew, of the last look. -ENOMEM. */
 int focus_fill(struct focus *f);
@@ -73,9 +72,6 @@ void focus_rename(struct focus *f);
  * them. Valid until one of the above.
  */
 struct focus_site *focus_rows(struct focus *f, size_t *ret_count);
-
-/* Sites that there was no room for. */
-uint64_t focus_left_out(const struct focus *f);
 
 /* All that is known of one site, as text. */
 void focus_ask_page(struct focus *f, const struct namer_page *page);

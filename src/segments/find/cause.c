@@ -33,13 +33,6 @@ int cause_open(pid_t pid)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-bool cause_has_ended(int pidfd)
-{
-	struct pollfd p = {.fd = pidfd, .events = POLLIN};
-
-	return poll(&p, 1, 0) > 0 && (p.revents & (POLLIN | POLLHUP));
-}
-
 int cause_status(int pidfd, int *ret_status)
 {
 	struct cause_info info = {.mask = CAUSE_EXIT};

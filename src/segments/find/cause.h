@@ -13,9 +13,6 @@
  */
 int cause_open(pid_t pid);
 
-/* Have all threads of the process ended? A zombie has. */
-bool cause_has_ended(int pidfd);
-
 /*
  * The status of wait(), which the kernel tells whoever holds the descriptor once
  * the parent has asked for it. -EAGAIN: it has not yet; -ENOTSUP: Linux before
