@@ -4,8 +4,9 @@
 
 usage: rename.py TABLE [--check]
 
-A line of TABLE is "old new [only=REGEX] [not=REGEX]"; the patterns select paths, so that two programs
-may have one name for two things. Whole identifiers are replaced in C (never in a string
+A line of TABLE is "old new [only=REGEX] [not=REGEX] [but=NAME,...]"; the patterns select paths, so that
+two programs may have one name for two things. "old_* new_*" stands for all identifiers of that
+beginning, less those of but=; "tag:old new" renames struct, union or enum `old` and no variable. Whole identifiers are replaced in C (never in a string
 or an include) and, in backquotes, in docs. A new name that is in use already is refused,
 unless the line says "joins" (then the two become one on purpose).
 """
@@ -26,19 +27,32 @@ def read_table(path):
             words = line.split("#")[0].split()
             if not words:
                 continue
-            row = {"old": words[0], "new": words[1], "only": None, "not": None, "joins": False}
+            row = {"old": words[0], "new": words[1], "only": None, "not": None, "joins": False, "but": ()}
             for extra in words[2:]:
                 if extra == "joins":
                     row["joins"] = True
                 else:
                     key, value = extra.split("=", 1)
-                    row[key] = re.compile(value)
+                    row[key] = value.split(",") if key == "but" else re.compile(value)
             rows.append(row)
     return rows
 
 
 def applies(row, path):
     return (not row["only"] or row["only"].search(path)) and not (row["not"] and row["not"].search(path))
+
+
+def expand(rows, words_of):
+    """Rows with a star become one for each identifier that they mean."""
+    for row in rows:
+        if not row["old"].endswith("*"):
+            yield row
+            continue
+        begin = row["old"][:-1]
+        found = {w for p, words in words_of.items() if applies(row, p) for w in words
+                 if w.startswith(begin) and w not in row["but"]}
+        for word in sorted(found):
+            yield {**row, "old": word, "new": row["new"][:-1] + word[len(begin):]}
 
 
 def in_code(text, names):
@@ -76,6 +90,8 @@ def main():
                 texts[path] = f.read()
     words_of = {path: set(WORD.findall(text)) for path, text in texts.items() if path.endswith((".c", ".h", ".cpp"))}
     bad = 0
+    tags = [row for row in rows if row["old"].startswith("tag:")]
+    rows = list(expand([row for row in rows if row not in tags], words_of))
     for row in rows:
         used = [p for p, words in words_of.items() if row["new"] in words and applies(row, p)]
         if used and not row["joins"]:
@@ -90,6 +106,9 @@ def main():
         names = {row["old"]: row["new"] for row in rows if applies(row, path)}
         if path.endswith((".c", ".h", ".cpp")):
             new = in_code(text, names)
+            for row in tags:
+                if applies(row, path):
+                    new = re.sub(rf"\b(struct|union|enum) {row['old'][4:]}\b", rf"\1 {row['new']}", new)
         elif path.endswith(".md"):
             new = QUOTED.sub(lambda q: WORD.sub(lambda w: names.get(w.group(), w.group()), q.group()), text)
         else:
