@@ -63,7 +63,7 @@ TOOL_TEST_SRC := $(filter-out src/command/main.c,$(TOOL_SRC))
 
 REPLAYER_OBJ := $(call objects,replayer,$(REPLAYER_SRC))
 GUEST_OBJ := $(call objects,so,$(GUEST_SRC))
-COMPANION_OBJ := $(call objects,so,src/companion/companion.c src/collector/segment/bytes.c src/collector/segment/libc.c src/collector/segment/symbol.c src/base/fmt.c)
+COMPANION_OBJ := $(call objects,so,src/companion/companion.c src/collector/segment/bytes.c src/collector/segment/loader.c src/base/fmt.c)
 VERIFY_OBJ := $(call objects,verify,$(GUEST_SRC) src/collector/stack/verify.c)
 TOOL_OBJ := $(call objects,tool,$(TOOL_SRC))
 TOOL_TEST_OBJ := $(call objects,tool,$(TOOL_TEST_SRC))

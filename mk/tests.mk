@@ -4,7 +4,7 @@
 # tests/unit/collector/test_c_*.c have all modules of the collector but the hooks and the
 # constructor, so that a test decides what starts and which events come
 # (and libc's memcpy, which sanitizers watch)
-GUEST_TEST_SRC := $(filter-out %/hook.c %/entry.c %/bytes.c,$(GUEST_SRC))
+GUEST_TEST_SRC := $(filter-out %/malloc.c %/companion_calls.c %/dl.c %/entry.c %/bytes.c,$(GUEST_SRC))
 GUEST_TEST_OBJ := $(call objects,unit,$(GUEST_TEST_SRC)) $(B)/obj/tests/unit/collector/no_entry.o
 TEST_LIB_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c))
 
@@ -34,13 +34,13 @@ $(TOOLS): $(B)/tools/%: $(B)/obj/tests/tools/%.o $(TOOL_TEST_OBJ)
 REAL := $(patsubst tests/real/%.c,$(B)/real/%.so,$(wildcard tests/real/*.c)) build/hosts/exchange
 TESTED := $(B)/seep $(B)/seep-replay-run $(B)/seep-net $(B)/mkman $(LIBS) $(if $(wildcard src/collector/stack/verify.c),$(B)/libseep-verify.so)
 AGAIN := 3
-GROUP := lint unit $(if $(SAN),,san fuzz) cli collector security host real
+GROUP := lint unit $(if $(SAN),,san fuzz) cli golden collector security host real
 .PHONY: check check-unit check-cli check-collector check-security check-host check-real check-lint verify
 check: deps-check $(if $(SEEP_FULL),deps-real deps-deb) $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(REAL) $(if $(SAN),,sanitized fuzzers) ## all tests (SEEP_FULL=1: long forms; GROUP="cli host": some); last line: N passed, N failed
 	@B=$(B) AGAIN=$(AGAIN) tests/run $(GROUP)
 .PHONY: check-programs check-full
 check-programs: $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(REAL) ## what tests/run needs, built and not run; installs nothing
-check-full: ## all of it in its long form, fuzzers, a fresh Debian: hours; PARTS="check real verify fuzz fresh"
+check-full: ## all of it in its long form, fuzzers, a fresh Debian, mutants: hours; PARTS="check real verify fuzz fresh mutants"
 	@tools/full.sh $(PARTS)
 check-unit: deps-check $(UNIT)
 	@B=$(B) tests/run unit
@@ -57,6 +57,12 @@ host-table: $(if $(HEAPTRACK),deps-check $(TESTED) $(HOSTS)) ## the table in doc
 	$(if $(HEAPTRACK),@tests/host/peers.py --write)
 check-cli: deps-check $(TESTED) $(HOSTS) $(TOOLS)
 	@B=$(B) tests/run cli
+# CASES: a regular expression; SEEP: another build of the command
+.PHONY: golden golden-accept
+golden: $(B)/seep $(B)/seep-net ## what the command prints of stored inputs, compared: diffs, "N cases, M differ"; CASES=regex SEEP=path
+	@SEEP_BUILD=$(abspath $(B)) tests/golden/run '$(CASES)'
+golden-accept: $(B)/seep $(B)/seep-net ## write what it prints now into tests/golden/expected; CASES=regex; the commit says which and why
+	@SEEP_BUILD=$(abspath $(B)) tests/golden/run --accept '$(CASES)'
 check-collector: deps-check $(TESTED) $(HOSTS)
 	@B=$(B) tests/run collector
 check-security: deps-check $(TESTED) $(HOSTS) $(TOOLS) ## the threat model of SECURITY.md

@@ -9,7 +9,9 @@
 #   verify  of these the stacks against _Unwind_Backtrace alone
 #   fuzz    every fuzzer for FUZZ_SECONDS (600), two at a time
 #   fresh   tools/fresh.sh: the README on a Debian that has nothing (needs root)
-# Without PART: check fuzz fresh, which has everything.
+#   mutants tools/refactor/mutants: 300 small errors in src/, how many do the tests
+#           notice? At most 3 hours; fails if fewer than MUTANTS_LEAST percent (needs root)
+# Without PART: check fuzz fresh mutants, which has everything.
 #
 # Each part's output is shown and kept in build/full/PART.log. A part that does
 # not end with its totals counts as one failure. The last line is the sum,
@@ -27,6 +29,7 @@ run_part() { # PART
 	verify) make verify ;;
 	fuzz) make fuzz FUZZ_SECONDS="${FUZZ_SECONDS:-600}" ;;
 	fresh) tools/fresh.sh ;;
+	mutants) tools/refactor/mutants --hours 3 --least "${MUTANTS_LEAST:-0}" ;;
 	esac
 }
 
@@ -38,10 +41,10 @@ add_up() { # PART: its verdict is the last line of its log that has this form
 	echo "$1: ${line:-did not come to its totals, see $logs/$1.log}" >>"$logs/totals"
 }
 
-[[ $# -gt 0 ]] || set -- check fuzz fresh
+[[ $# -gt 0 ]] || set -- check fuzz fresh mutants
 for part; do
-	[[ $part == @(check|real|verify|fuzz|fresh) ]] || {
-		echo "full.sh: no part '$part' (check real verify fuzz fresh)" >&2
+	[[ $part == @(check|real|verify|fuzz|fresh|mutants) ]] || {
+		echo "full.sh: no part '$part' (check real verify fuzz fresh mutants)" >&2
 		echo "0 passed, 1 failed"
 		exit 2
 	}

@@ -3,7 +3,7 @@
 #include "collector/lifecycle.h"
 
 #include "base/sys.h"
-#include "collector/process/entry.h"
+#include "collector/process/start.h"
 #include "collector/process/fork.h"
 #include "collector/segment/kernel.h"
 #include "collector/lifecycle_set.h"
@@ -13,6 +13,7 @@
 #include "collector/heap/sample.h"
 #include "collector/segment/segment.h"
 #include "collector/snapshot/snapwhen.h"
+#include "collector/process/spaces.h"
 #include "collector/thread.h"
 
 /*
@@ -34,6 +35,7 @@ static bool inert;     /* declined, or given up after a fault */
 static uint32_t mode;  /* enum seg_mode */
 static bool was_off;
 bool lifecycle_is_out;
+bool lifecycle_is_early;
 static uint64_t early_events;
 static uint64_t setting_up; /* thread pointer of the thread that does it */
 
@@ -117,10 +119,11 @@ bool lifecycle_poll(void)
 
 	if (unlikely(command != lifecycle_obeyed))
 		obey(command);
-	if (unlikely(LOAD(&nursery_is_open)))
+	if (unlikely(LOAD(&lifecycle_is_early)))
 		nursery_poll();
 	if (unlikely(snapwhen_active) && lifecycle_is_on())
 		snapwhen_poll();
+	spaces_look();
 	return lifecycle_is_on();
 }
 
@@ -220,7 +223,7 @@ bool lifecycle_running(void)
 
 bool lifecycle_slow_begins(void)
 {
-	if (!proc || inert || (LOAD_ACQUIRE(proc) == PROC_RUNNING && !LOAD(&nursery_is_open)))
+	if (!proc || inert || (LOAD_ACQUIRE(proc) == PROC_RUNNING && !LOAD(&lifecycle_is_early)))
 		return false;
 	__atomic_fetch_add(INSIDE, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(proc, __ATOMIC_SEQ_CST) == PROC_SETTING_UP &&
@@ -238,7 +241,7 @@ void lifecycle_slow_ends(bool counted)
 {
 	if (!counted)
 		return;
-	if (LOAD(&nursery_is_open))
+	if (LOAD(&lifecycle_is_early))
 		nursery_note_sums();
 	if (thread_self && thread_self->counted)
 		thread_self->counted--;

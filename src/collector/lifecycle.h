@@ -42,6 +42,12 @@ bool lifecycle_was_off(void);
 extern SEEP_HIDDEN const uint32_t *lifecycle_command;
 extern SEEP_HIDDEN uint32_t lifecycle_obeyed;
 
+/*
+ * Is this a forked child in its first events, whose segment is plain memory
+ * (nursery.h)?
+ */
+extern SEEP_HIDDEN bool lifecycle_is_early;
+
 /* Looks at the command word and acts on it; returns lifecycle_is_on(). */
 bool lifecycle_poll(void);
 

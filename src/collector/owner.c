@@ -77,7 +77,7 @@ static uint32_t tid_of(uint64_t tls)
 {
 	uint64_t mine = (uint64_t)(uintptr_t)&thread_self;
 	uint64_t at = cpu_thread_pointer() + tid_offset + (tls - mine);
-	uint64_t page = at & ~(uint64_t)(CPU_PAGE - 1);
+	uint64_t page = cpu_page_down(at);
 	uint32_t tid;
 
 	if (!tid_offset)
@@ -214,20 +214,13 @@ static struct owner *find_place(uint64_t key)
 
 static bool open_level(int level)
 {
-	struct owner *mine, *none = NULL;
+	struct owner *none = NULL;
 
 	if (level == 0) {
 		CAS(&levels[0], &none, first_level);
 		return true;
 	}
-	mine = mem_alloc(sizeof(*mine) << level_bits(level));
-	if (!mine)
-		return false;
-	/*
-	 * the loser's pages are wasted, which is rare, and nobody touches them
-	 */
-	CAS(&levels[level], &none, mine);
-	return true;
+	return mem_publish(&levels[level], sizeof(*none) << level_bits(level));
 }
 
 static struct owner *claim_place(uint64_t key)
@@ -258,7 +251,7 @@ static struct owner *claim_place(uint64_t key)
 static bool is_unmapped(uint64_t address)
 {
 	enum { NO_MEMORY = -12 };
-	uint64_t page = address & ~(uint64_t)(CPU_PAGE - 1);
+	uint64_t page = cpu_page_down(address);
 
 	return sys_madvise((void *)(uintptr_t)page, CPU_PAGE, MADV_WILLNEED) == NO_MEMORY;
 }

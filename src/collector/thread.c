@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/thread.h"
 
-#include <string.h>
-
 #include "base/hash.h"
-#include "collector/log/flight.h"
+#include "collector/event/pace.h"
+#include "collector/event/recorder.h"
 #include "collector/heap/ledger.h"
+#include "collector/log/flight.h"
 #include "collector/log/log.h"
 #include "collector/segment/mem.h"
 #include "collector/unwind/module.h"
@@ -14,13 +14,16 @@
 #include "collector/owner.h"
 #include "collector/heap/sample.h"
 #include "collector/segment/tick.h"
+#include "collector/stack/known.h"
+#include "collector/stack/memo.h"
+#include "collector/stack/outer.h"
+#include "collector/unwind/walk.h"
 
 enum {
 	LOOK_BLOCKS = 8,
 	LEND_FROM = 64,    /* blocks */
 	RETRY_ALWAYS = 64, /* events */
 	RETRY_EVENTS = 1024,
-	MEMO_TOTAL_MAX = 32 << 20,
 	HOLD_TRIES = 50000, /* about 0.2 s, because threads may wait for a CPU */
 	HOLD_SETTLE = 100,
 };
@@ -40,7 +43,6 @@ static uint64_t free_owning, free_sharing; /* blocks, by their array */
 static struct thread *all;       /* every block of this process, newest first */
 static struct thread *look_from; /* the block that was examined last */
 static uint32_t blocks;
-static uint64_t memo_total;
 static uint32_t arrays_taken; /* owned arrays given out */
 static uint32_t process;      /* how many forks led to this process */
 static bool all_slow;         /* no thread takes the fast path */
@@ -52,7 +54,7 @@ void thread_init(bool wipe_on_fork, bool probe)
 
 static void push_block(struct thread *t)
 {
-	uint64_t *stack = ledger_is_owned(t->array) ? &free_owning : &free_sharing;
+	uint64_t *stack = ledger_is_owned(t->ledger.array) ? &free_owning : &free_sharing;
 	uint64_t head = LOAD_ACQUIRE(stack);
 
 	do
@@ -111,59 +113,12 @@ static void look_at_blocks(void)
 	STORE_RELEASE(&look_from, t);
 }
 
-static bool give_memo(struct thread *t, uint32_t bits)
-{
-	uint64_t bytes = sizeof(struct memo_chunk) << bits;
-	struct memo_chunk *m;
-
-	if (ADD(&memo_total, bytes) + bytes > MEMO_TOTAL_MAX && bits > MEMO_MIN_BITS) {
-		ADD(&memo_total, -bytes);
-		return false;
-	}
-	m = mem_alloc(bytes);
-	if (!m)
-		return false;
-	t->memo = m;
-	t->memo_room = 1u << bits;
-	t->memo_mask = (uint32_t)(((1u << bits) - 1) * sizeof(*m));
-	return true;
-}
-
-static void drop_chunks(struct thread *t, uint32_t bits)
-{
-	uint32_t i;
-
-	for (i = 0; i < 1u << bits; i++)
-		t->memo[i].key = 0;
-}
-
-SEEP_COLD void thread_grow_memo(struct thread *t)
-{
-	uint32_t bits = (uint32_t)__builtin_ctz(thread_memo_chunks(t));
-
-	t->memo_misses = 0;
-	if (bits >= MEMO_MAX_BITS) {
-		if (!t->recent)
-			t->recent = mem_alloc(sizeof(*t->recent));
-		return;
-	}
-	bits += bits + 2 <= MEMO_MAX_BITS ? 2 : 1;
-	if (1u << bits > t->memo_room) {
-		give_memo(t, bits);
-		return;
-	}
-	/* an earlier owner of this block needed as much */
-	t->memo_mask = (uint32_t)(((1u << bits) - 1) * sizeof(*t->memo));
-	drop_chunks(t, bits);
-}
-
 void thread_drop_caches(struct thread *t)
 {
-	drop_chunks(t, (uint32_t)__builtin_ctz(thread_memo_chunks(t)));
-	live_forget(&t->live);
-	if (t->turns) /* the sites of a forked child are its own */
-		memset(t->turns->tag, 0, sizeof(t->turns->tag));
-	t->outer_count = 0; /* no chunk is left that remembers a stamp */
+	memo_forget(t);
+	live_forget(&t->leaves);
+	known_forget(t);
+	outer_forget(t); /* no chunk is left that remembers a stamp */
 }
 
 /*
@@ -214,13 +169,13 @@ static bool hold(struct gate *g)
 
 static uint32_t state_in(const struct thread *t, enum seg_mode mode)
 {
-	if (t && t->paused)
+	if (t && t->record.paused)
 		return THREAD_PAUSED;
 	switch (mode) {
 	case SEG_MODE_ON:
 		if (!t)
 			return THREAD_BARE;
-		if (!ledger_is_owned(t->array) || LOAD(&all_slow))
+		if (!ledger_is_owned(t->ledger.array) || LOAD(&all_slow))
 			return THREAD_SHARED;
 		if (flight_is_on)
 			return THREAD_FLYING;
@@ -293,9 +248,8 @@ void thread_make_ready(enum seg_mode mode)
 		g->left = sample_distance(&g->rng);
 	}
 	if (t) {
-		t->period = 1;
-		t->countdown = 1;
-		t->scratch_taken = 0;
+		pace_begin(t);
+		recorder_begin(t);
 	}
 	STORE(&g->block, t);
 	STORE_RELEASE(&g->state, g->resting);
@@ -316,20 +270,17 @@ void thread_change_home(enum seg_mode mode)
 
 static struct thread *new_block(void)
 {
-	static const uint64_t zero;  /* what padding checks for */
 	static struct thread *spare; /* one whose set-up has failed */
 	struct thread *t = __atomic_exchange_n(&spare, NULL, __ATOMIC_ACQUIRE);
-	int i;
 
 	if (!t)
 		t = mem_alloc(sizeof(struct thread));
 	if (!t)
 		return NULL;
-	for (i = 0; i < OUTER_CHECK_PAD; i++)
-		t->check[i].address = (uint64_t)(uintptr_t)&zero;
-	if (!t->moving)
-		t->moving = moving_note_new();
-	if ((t->memo || give_memo(t, MEMO_MIN_BITS)) && take_array(t))
+	outer_begin(t);
+	if (!t->resizing)
+		t->resizing = moving_note_new();
+	if (memo_begin(t) && take_array(t))
 		return t;
 	STORE_RELEASE(&spare, t);
 	return NULL;
@@ -338,19 +289,12 @@ static struct thread *new_block(void)
 /* The new owner's stack is another one than that of the dead owner. */
 static void adopt(struct thread *t)
 {
-	enum { LEAST = (1u << MEMO_MIN_BITS) - 1 };
-
-	t->stack_lo = t->stack_hi = 0;
-	t->expect_free = NULL;
-	t->paused = 0;
+	walk_forget(t);
+	recorder_forget(t);
 	t->counted = 0;
-	t->clock_ns = 0;
-	t->looks = 0;
-	t->has_paused = 0;
+	pace_forget(t);
 	log_leave(t);
-	/* it is cleared for every new owner, so it starts small */
-	if (t->memo_mask > LEAST * sizeof(*t->memo))
-		t->memo_mask = LEAST * sizeof(*t->memo);
+	memo_shrink(t);
 	thread_drop_caches(t);
 }
 
@@ -400,7 +344,7 @@ void thread_lend(void)
 	struct gate *g = thread_gate;
 	struct thread *t = thread_self;
 
-	if (!t || t->paused || LOAD(&blocks) <= LEND_FROM)
+	if (!t || t->record.paused || LOAD(&blocks) <= LEND_FROM)
 		return;
 	STORE(&g->block, NULL);
 	if (g->owner)

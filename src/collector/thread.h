@@ -8,7 +8,6 @@
 
 #include "base/attr.h"
 #include "base/cpu/cpu.h"
-#include "collector/segment/segment.h"
 #include "collector/thread_types.h"
 #include "format/format.h"
 
@@ -33,11 +32,6 @@
  */
 extern _Thread_local struct gate *thread_gate __attribute__((tls_model("initial-exec")));
 extern _Thread_local struct thread *thread_self __attribute__((tls_model("initial-exec")));
-
-SEEP_INLINE uint32_t thread_memo_chunks(const struct thread *t)
-{
-	return t->memo_mask / sizeof(struct memo_chunk) + 1;
-}
 
 SEEP_INLINE void thread_enter(struct gate *g)
 {
@@ -144,9 +138,6 @@ void thread_release_others(void);
  * afterwards.
  */
 void thread_slow_down(bool slow);
-
-/* Makes the memo larger if the total of all memos allows it. */
-void thread_grow_memo(struct thread *t);
 
 /* Before the first thread_arrive(). */
 void thread_init(bool wipe_on_fork, bool can_probe);

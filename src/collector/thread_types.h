@@ -6,8 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collector/heap/live.h"
-#include "collector/stack/memo_types.h"
+#include "collector/memo_types.h"
 
 /*
  * gate.state is tested once at the entry of every hook. READY is the fast path,
@@ -32,11 +31,11 @@ enum thread_state {
 	THREAD_BARE = 0x5ee90800,    /* there was no memory for a block */
 	THREAD_CROWDED = 0x5ee90900, /* there was not even a gate */
 	THREAD_RETIRED = 0x5ee90a00, /* its block has gone to another thread */
-	THREAD_LOGGING = 0x5ee90b00, /* as READY, with an event log: logged.h */
+	THREAD_LOGGING = 0x5ee90b00, /* as READY, with an event log: recorder_hit.h */
 	THREAD_LOGGING_BUSY = 0x5ee90b01,
 	THREAD_LOSING = 0x5ee90b10, /* the same while its events are lost */
 	THREAD_LOSING_BUSY = 0x5ee90b11,
-	THREAD_FLYING = 0x5ee90c00, /* with a flight recorder: flying.h */
+	THREAD_FLYING = 0x5ee90c00, /* with a flight recorder */
 	THREAD_FLYING_BUSY = 0x5ee90c01,
 };
 
@@ -65,107 +64,175 @@ struct gate {
 	struct gate *next;       /* of those without an owner */
 } __attribute__((aligned(128))); /* two cache lines, because CPUs fetch them in pairs */
 
-struct thread {
-	/* hot */
+/*
+ * What each module keeps for a thread. The lint allows `t->log.` in log/ and event/
+ * only, and so on: tools/lint/check-owners.sh has the list.
+ */
+
+struct log_chunk;
+
+/*
+ * heap/live.h: each thread remembers the leaves that it used last. Most of its blocks are in
+ * one of them, and then one comparison replaces two loads that depend on each
+ * other. Leaves are never moved or unmapped. An entry never has the key of one
+ * leaf and the origin of another, not even for a moment, because a signal
+ * handler may leave a hook by longjmp.
+ */
+enum { LIVE_CACHE_BITS = 6 };
+struct live_cache {
+	struct live_cached {
+		uint64_t key; /* live_key() of its blocks; 0: unused */
+		/* where address 0 would have its cell if this leaf were endless */
+		uint64_t origin;
+	} at[1 << LIVE_CACHE_BITS];
+};
+
+/* heap/ledger.h */
+struct ledger_thread {
 	uint8_t **rows; /* chunks of our ledger array */
 	uint32_t first_id;
-	uint32_t countdown; /* events until the clock is read */
-	int64_t *net;       /* live bytes of our array, published */
-	int64_t high;       /* a net above it asks for a look at the peak */
-	uint64_t seen;      /* ledger word at the last check, see ledger_saw() */
-	struct memo_chunk *memo;
-	uint32_t memo_mask; /* of an offset in bytes to a chunk */
-	uint32_t outer_count;
-	uint64_t outer_stamps; /* given out so far */
-	uint8_t **ages;        /* chunks of its ages; NULL: none yet */
-	uint32_t outer_gen;
-	uint32_t memo_misses;
-	uint32_t outer_truncated; /* outer[] holds the innermost part only */
-	uint32_t paths_last;      /* see paths.h: the last stack by chunks */
-	uint32_t paths_count;
-	int32_t paths_credit;
-	struct gate *gate; /* of its owner; NULL: it has none */
-
-	/*
-	 * Of the log: the address that a word with the name 0 would have, the
-	 * name of the next word, and from which name on nothing is stored
-	 * inline. Of a flight recorder: the next entry, and the last one.
-	 */
-	union {
-		uint64_t log_origin;
-		uint64_t *log_at;
-	};
-	union {
-		struct {
-			uint32_t log_next, log_limit;
-		};
-		uint64_t *log_end;
-	};
-	union {
-		uint32_t log_void;    /* the name of a block that is lost */
-		uint64_t flight_when; /* see flight.c: the time of log_at */
-	};
-	uint32_t log_tick;  /* of the next word or entry */
-	uint32_t log_lost;  /* events that are to be counted as lost */
-	uint32_t log_fresh; /* names from here on are of this tick */
-	bool log_loses;     /* the pool had no chunk for it */
-
-	/* the parts of these two that most events use are in our first page */
-	struct live_cache live;
-	uint64_t stamp[1 + OUTER_MAX * 3]; /* see outer_drop() */
-	/* the first OUTER_CHECK_PAD of them always hold */
-	struct outer_check check[OUTER_CHECK_PAD + OUTER_MAX * 3];
-
-	/* warm */
 	uint32_t array;
+	int64_t *net;    /* live bytes of our array, published */
+	int64_t high;    /* a net above it asks for a look at the peak */
+	uint64_t seen;   /* ledger word at the last check, see ledger_saw() */
+	uint8_t **ages;  /* chunks of its ages; NULL: none yet */
+	int64_t own_net; /* of a thread that shares its array */
+	int64_t grant;   /* of the headroom, see ledger.h */
+};
+
+/* event/pace.h */
+struct pace_thread {
+	uint32_t countdown;  /* events until the clock is read */
 	uint32_t period;     /* events between two looks at the clock */
 	uint32_t looks;      /* since it changed */
 	uint32_t has_paused; /* for 50 ms, once */
 	uint32_t jitter;     /* of the period: a random number */
 	uint64_t clock_ns;
-	int64_t own_net; /* of a thread that shares its array */
-	int64_t grant;   /* of the headroom, see ledger.h */
-	/* our own stack, see walk.h; stack_hi is 0 if it is not known */
-	uint64_t stack_lo, stack_hi;
-	uint64_t stack_floor;       /* stack_lo may fall down to it */
-	struct moving_note *moving; /* moving.h; never NULL */
-	const void *expect_free;    /* operator delete took it already */
-	uint32_t scratch_taken;     /* bits */
-	uint32_t process;           /* how many forks were before this one */
-	uint32_t counted;           /* slow events under way, see lifecycle.c */
-	uint32_t paused;            /* calls of seep_pause() not yet resumed */
-	uint64_t paths_sp;          /* where paths_last was found */
-	uint32_t paths_seen[PATHS_SEEN];
-	/* see known.c: the last stack found there, how often in a row */
-	uint64_t known_sp;
-	uint32_t known_last, known_same, known_count, known_new;
-	/* stacks in a row of which few frames differ, or that were new */
-	uint32_t known_few;
-	uint32_t known_hits;
-	uint32_t outer_rooted; /* outer[] ends where a stack should */
-	struct turns *turns;   /* NULL: not needed so far */
-	struct recent *recent; /* likewise */
-	/* the chunk that it logs into; of a flight recorder: its ring, a page */
-	uint64_t *log_base, *log_seen, *log_page;
-	uint64_t log_time, log_gap;
-	uint64_t log_until; /* the clock when log_time will have changed */
-	uint32_t log_chunk, log_number, log_first, log_thread;
-	/* names: a chunk that has come to the one is full, and the words before
-	 * the other are zero or stored */
-	uint32_t log_stop, log_clear;
-	uint32_t flight_by;       /* site of the stack that frees, see flight.c */
-	struct thread *next;      /* in the list of all */
-	struct thread *next_free; /* of those without an owner */
-	uint32_t memo_room;       /* chunks that there is memory for */
+};
 
-	struct outer_frame outer[OUTER_MAX] __attribute__((aligned(64)));
-	/* frame k of outer[] is at OUTER_MAX - 1 - k: innermost first */
-	uint64_t outer_words[OUTER_MAX];
+/* stack/memo.h */
+struct memo_thread {
+	struct memo_chunk *entries;
+	uint32_t mask; /* of an offset in bytes to a chunk */
+	uint32_t misses;
+	uint32_t room; /* chunks that there is memory for */
+};
+
+/* log/log.h */
+struct log_thread {
+	uint64_t origin;    /* the address that a word with the name 0 would have */
+	uint32_t next;      /* the name of the next word */
+	uint32_t limit;     /* from this name on nothing is stored inline */
+	uint32_t lost_name; /* of a block whose allocation is lost */
+	uint32_t tick;      /* of the next word */
+	uint32_t lost;      /* events that are to be counted as lost */
+	uint32_t fresh;     /* names from here on are of this tick */
+	bool loses;         /* the pool had no chunk for it */
+	uint64_t *base;     /* the chunk that it logs into */
+	uint64_t time, gap;
+	uint64_t until; /* the clock when `time` will have changed */
+	uint32_t chunk, number, first, thread;
+	uint32_t stop;  /* the name from which on the chunk is full */
+	uint32_t clear; /* words before this name are zero or stored */
+};
+
+/* log/flight.h */
+struct flight_thread {
+	uint64_t *at, *end; /* the next entry, and the last one */
+	uint64_t when;      /* see flight.c: the time of `at` */
+	uint32_t tick;      /* of the next entry */
+	uint32_t by;        /* site of the stack that frees, see flight.c */
+	uint64_t *base;     /* its ring, or `page` */
+	/*
+	 * Its ring, by the address and not by `index`: if a signal handler forks inside
+	 * of a hook, the hook goes on in the child. Its pool is gone then, but plain memory
+	 * has taken the place of the mapping.
+	 */
+	struct log_chunk *ring;
+	uint64_t *page; /* private, while there is no ring */
+	uint64_t time;
+	uint32_t index, thread;
+	bool is_counted; /* as a thread for which there is no ring */
+};
+
+/* unwind/walk.h: our own stack */
+struct stack_thread {
+	uint64_t lo, hi; /* hi is 0 if it is not known */
+	uint64_t floor;  /* lo may fall down to it */
+};
+
+/* event/recorder.h */
+struct record_thread {
+	const void *expect_free; /* operator delete took it already */
+	uint32_t paused;         /* calls of seep_pause() not yet resumed */
+};
+
+/* stack/known.h: the last stack found there, how often in a row */
+struct lookup_thread {
+	uint64_t sp;
+	uint32_t last, same, count, fresh;
+	/* stacks in a row of which few frames differ, or that were new */
+	uint32_t few;
+	uint32_t hits;
+	struct turns *cache; /* NULL: not needed so far */
+};
+
+/* stack/outer.h: the copy of the last stack */
+struct copy_thread {
+	uint64_t stamps; /* given out so far */
+	uint32_t count, gen;
+	uint32_t truncated; /* frame[] holds the innermost part only */
+	uint32_t rooted;    /* frame[] ends where a stack should */
+	/* the parts of these two that most events use are in our first page */
+	uint64_t stamp[1 + OUTER_MAX * 3]; /* see outer_drop() */
+	/* the first OUTER_CHECK_PAD of them always hold */
+	struct outer_check check[OUTER_CHECK_PAD + OUTER_MAX * 3];
+	struct outer_frame frame[OUTER_MAX] __attribute__((aligned(64)));
 	uint16_t check_frame[OUTER_MAX * 3]; /* whose step loads this word */
 	struct outer_frame walk[OUTER_MAX];
-	struct outer_seen seen_frames[1 << OUTER_SEEN_BITS];
+	struct outer_seen seen[1 << OUTER_SEEN_BITS];
 	uint64_t listed[OUTER_MAX]; /* frames of a stack, see known.h */
+	/* frame k is at OUTER_MAX - 1 - k: innermost first */
+	uint64_t words[OUTER_MAX];
+};
+
+/* stack/paths.h: the last stack by chunks */
+struct coroutine_thread {
+	uint32_t last, count;
+	int32_t credit;
+	uint64_t sp; /* where `last` was found */
+	uint32_t seen[PATHS_SEEN];
+};
+
+/* event/recorder.c: room for the stacks of nested events */
+struct nested_thread {
+	uint32_t taken; /* bits */
 	uint64_t scratch[THREAD_SCRATCHES][OUTER_MAX];
+};
+
+/* Hot things first; what each event of each thread needs is in the first page. */
+struct thread {
+	struct ledger_thread ledger;
+	struct pace_thread pace;
+	struct memo_thread memo;
+	/* a process has one of these, or none, and never changes that */
+	union {
+		struct log_thread log;
+		struct flight_thread flight;
+	};
+	struct live_cache leaves;
+	struct stack_thread stack;
+	struct record_thread record;
+	struct lookup_thread lookup;
+	struct gate *gate;            /* of its owner; NULL: it has none */
+	struct moving_note *resizing; /* moving.h; never NULL */
+	struct thread *next;          /* in the list of all */
+	struct thread *next_free;     /* of those without an owner */
+	uint32_t process;             /* how many forks were before this one */
+	uint32_t counted;             /* slow events under way, see lifecycle.c */
+	struct copy_thread copy;
+	struct coroutine_thread coroutine;
+	struct nested_thread nested;
 };
 
 #endif

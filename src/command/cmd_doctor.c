@@ -17,7 +17,7 @@
 #include "kit/words/text.h"
 #include "kit/words/words.h"
 
-enum { SCHEMA = 1, PID_DIGITS = 9 };
+enum { PID_DIGITS = 9 };
 
 enum doctor_format { FORMAT_TEXT, FORMAT_JSON };
 
@@ -165,38 +165,37 @@ static void print_text(const struct doctor_report *const *reports, size_t count,
 static void print_json(
     const struct doctor_report *const *reports, size_t count, const struct subject *s)
 {
-	size_t of[DOCTOR_FAIL + 1] = {0}, listed = 0;
+	size_t of[DOCTOR_FAIL + 1] = {0};
+	struct json out;
 
 	for (size_t k = 0; k < count; k++)
 		for (int state = DOCTOR_OK; state <= DOCTOR_FAIL; state++)
 			of[state] += doctor_count(reports[k], (enum doctor_state)state);
-	(void)printf("{\"schema\":%d", SCHEMA);
-	json_text(stdout, "seep", SEEP_VERSION);
-	json_text(stdout, "kind", "doctor");
-	json_text(stdout, "subject", s->kind);
-	json_text(stdout, "name", s->name);
-	json_text(stdout, "result",
+	out = json_begin(stdout, SEEP_VERSION);
+	json_text(&out, "kind", "doctor");
+	json_text(&out, "subject", s->kind);
+	json_text(&out, "name", s->name);
+	json_text(&out, "result",
 	    states[of[DOCTOR_FAIL]    ? DOCTOR_FAIL
 	            : of[DOCTOR_WARN] ? DOCTOR_WARN
 	                              : DOCTOR_OK]);
-	json_number(stdout, "ok", of[DOCTOR_OK]);
-	json_number(stdout, "warn", of[DOCTOR_WARN]);
-	json_number(stdout, "fail", of[DOCTOR_FAIL]);
-	(void)fputs(",\"checks\":[", stdout);
+	json_number(&out, "ok", of[DOCTOR_OK]);
+	json_number(&out, "warn", of[DOCTOR_WARN]);
+	json_number(&out, "fail", of[DOCTOR_FAIL]);
+	json_rows(&out, "checks");
 	for (size_t k = 0; k < count; k++)
 		for (size_t i = 0; i < reports[k]->count; i++) {
 			const struct doctor_finding *f = &reports[k]->list[i];
 
-			(void)fputs(listed++ ? ",\n{" : "\n{", stdout);
-			(void)fputs("\"group\":", stdout);
-			json_string(stdout, f->group);
-			json_text(stdout, "check", f->check);
-			json_text(stdout, "state", states[f->state]);
-			json_text(stdout, "text", f->text);
-			json_text(stdout, "advice", f->advice[0] ? f->advice : NULL);
-			(void)putchar('}');
+			json_object(&out, NULL);
+			json_text(&out, "group", f->group);
+			json_text(&out, "check", f->check);
+			json_text(&out, "state", states[f->state]);
+			json_text(&out, "text", f->text);
+			json_text(&out, "advice", f->advice[0] ? f->advice : NULL);
+			json_end(&out);
 		}
-	(void)fputs("]}\n", stdout);
+	(void)json_finish(&out, 0);
 }
 
 static int run(const struct cmd *self, int argc, char **argv)

@@ -63,27 +63,28 @@ static bool is_asked(const struct who_options *o, const struct process *p)
 static size_t print_all(FILE *out, const struct who *w, const struct session *s,
     struct names *names, const struct who_options *o, uint64_t address)
 {
+	struct json list;
 	size_t known = 0;
 
-	if (o->format)
-		(void)fprintf(out,
-		    "{\"schema\":1,\"seep\":\"" SEEP_VERSION "\",\"address\":%" PRIu64
-		    ",\"processes\":[",
-		    address);
+	if (o->format) {
+		list = json_begin(out, SEEP_VERSION);
+		json_number(&list, "address", address);
+		json_list(&list, "processes");
+	}
 	for (size_t i = 0; i < s->count; i++) {
 		struct who_block b;
 
 		if (!is_asked(o, s->processes[i]) || (!who_answer(w, i, &b) && !b.again.is_known))
 			continue;
-		if (known++)
-			(void)putc(o->format ? ',' : '\n', out);
+		if (known++ && !o->format)
+			(void)putc('\n', out);
 		if (o->format)
-			who_print_json(out, names, address, &b);
+			who_print_json(&list, names, address, &b);
 		else
 			who_print(out, names, address, &b);
 	}
 	if (o->format)
-		(void)fputs("]}\n", out);
+		(void)json_finish(&list, 0);
 	return known;
 }
 

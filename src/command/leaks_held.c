@@ -8,8 +8,10 @@
 #include "command/cmd.h"
 #include "command/shell/die.h"
 #include "print/json/held_json.h"
+#include "print/json/inventory_json.h"
 #include "print/text/held_text.h"
 #include "findings/held_view.h"
+#include "findings/inventory_of.h"
 #include "command/leaks_page.h"
 #include "command/shell/progress.h"
 #include "print/text/report_text.h"
@@ -64,16 +66,24 @@ static int write_page(
 {
 	struct leaks_page page = {
 	    .session = o->session, .process = o->process, .view = o->view, .title = o->title};
+	struct inventory inventory = {0};
+	struct inventory_of reading;
 	char *text = NULL;
 	size_t len;
-	FILE *f = open_memstream(&text, &len);
-	int err = f ? held_json_page(f, v) : -ENOMEM;
+	struct json tables = {.file = open_memstream(&text, &len)};
+	int err = inventory_of_begin(&reading);
 
-	if (f && fclose(f) != 0)
+	if (err == 0)
+		err = inventory_of_held(&reading, v);
+	err = inventory_of_end(&reading, err, &inventory);
+	if (err == 0)
+		err = tables.file ? inventory_json_page(&tables, o->process, &inventory) : -ENOMEM;
+	if (tables.file && fclose(tables.file) != 0)
 		err = -ENOMEM;
 	page.tables = text;
 	if (err == 0)
 		err = leaks_page_write(out, &page, names);
+	inventory_release(&inventory);
 	free(text);
 	return err;
 }

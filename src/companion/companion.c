@@ -4,46 +4,21 @@
 
 #include <link.h>
 
-#include "collector/segment/libc.h"
-#include "collector/segment/symbol.h"
-
-extern void *companion_dlsym(void *handle, const char *name) SEEP_WEAK;
-__asm__(".symver companion_dlsym, dlsym@" CPU_GLIBC_FIRST);
+#include "collector/segment/loader.h"
 
 /* The linker's names for the first and the last byte of this library. */
 extern const char __ehdr_start[] SEEP_HIDDEN;
 extern const char _end[] SEEP_HIDDEN;
 
-#define HANDLE_NEXT ((void *)-1L) /* RTLD_NEXT */
-
-static libc_dlsym *real_dlsym;
-
-/* libc's, or what bears its name in another libc. False: not relocated yet. */
-static bool has_dlsym(void)
-{
-	libc_dlsym *found;
-
-	if (real_dlsym || !companion_dlsym)
-		return real_dlsym;
-	found = (libc_dlsym *)libc_function("dlsym");
-	real_dlsym = found ? found : companion_dlsym;
-	return true;
-}
-
 void *companion_resolve(struct companion_next *next)
 {
 	void *p = LOAD_ACQUIRE(&next->found);
 
-	if (!p && has_dlsym()) {
-		p = real_dlsym(HANDLE_NEXT, next->name);
+	if (!p && loader_ready()) {
+		p = loader_after_us(next->name);
 		STORE_RELEASE(&next->found, p);
 	}
 	return p;
-}
-
-bool companion_is_relocated(void)
-{
-	return companion_dlsym; /* weak, so it is 0 before */
 }
 
 /*
@@ -55,7 +30,7 @@ static void find_next(const struct link_map *us, struct companion_next *next)
 	const struct link_map *l;
 
 	for (l = us->l_next; l; l = l->l_next) {
-		if (symbol_is_defined(l, next->name)) {
+		if (loader_defines(l, next->name)) {
 			companion_resolve(next);
 			return;
 		}
@@ -64,14 +39,14 @@ static void find_next(const struct link_map *us, struct companion_next *next)
 
 void companion_enter(void)
 {
-	has_dlsym(); /* before there is a second thread */
+	loader_ready(); /* before there is a second thread */
 	if (seep_cxx_library)
 		seep_cxx_library(__ehdr_start, (size_t)((uintptr_t)_end - (uintptr_t)__ehdr_start));
 }
 
 void companion_start(struct companion_next *all, size_t count)
 {
-	const struct r_debug *debug = has_dlsym() ? real_dlsym(NULL, "_r_debug") : NULL;
+	const struct r_debug *debug = loader_ready() ? loader_symbol("_r_debug") : NULL;
 	const struct link_map *us = debug ? debug->r_map : NULL;
 	size_t i;
 

@@ -10,6 +10,7 @@
 #include "base/attr.h"
 #include "base/sys.h"
 #include "base/cpu/cpu.h"
+#include "collector/segment/loader.h"
 #include "companion/companion.h"
 
 /*
@@ -66,7 +67,7 @@ static long as_libc(long result)
 {
 	if (!sys_failed((void *)result))
 		return result;
-	if (companion_is_relocated())
+	if (loader_is_relocated())
 		errno = (int)-result;
 	return -1;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "kit/json/json_put.h"
 #include "names/find/names.h"
 #include "session/events/flights.h"
 #include "session/load/session.h"
@@ -68,6 +69,7 @@ bool who_answer(const struct who *w, size_t i, struct who_block *ret);
 
 /* As text, with the stacks; and as one object of JSON. */
 void who_print(FILE *out, struct names *names, uint64_t address, const struct who_block *b);
-void who_print_json(FILE *out, struct names *names, uint64_t address, const struct who_block *b);
+void who_print_json(
+    struct json *out, struct names *names, uint64_t address, const struct who_block *b);
 
 #endif

@@ -225,7 +225,7 @@ says() { grep -qF -- "$1" "$T/complaint" || { cat "$T/complaint" && false; }; }
 }
 
 @test "an option that has no effect is said" {
-	local golden=$repo/tests/golden/old.seep
+	local golden=$repo/tests/golden/inputs/old.seep
 	"$SEEP" report "$golden" --table --top-down >"$T/out" 2>"$T/err"
 	grep -q 'report: --table is no tree; --top-down has no effect' "$T/err"
 	"$SEEP" diff "$golden" "$golden" --table --top-down >"$T/out" 2>"$T/err"

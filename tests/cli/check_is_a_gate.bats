@@ -95,42 +95,6 @@ load ../lib/leaks.bash
 	[[ $status -eq 0 ]]
 }
 
-@test "a mistake in the command line is one line and exit 2" {
-	for args in "--max-live ten" "--format xml" "--tolerance 200" \
-		"--nonsense" "--exe [" "--suppressions-for gcc" "--merge"; do
-		# shellcheck disable=SC2086 # words
-		check data $args
-		[[ $status -eq 2 && $(wc -l <"$T/err") -eq 1 && ! -s $T/said ]]
-	done
-}
-
-@test "missing, damaged or cut input never passes" {
-	check nothing
-	[[ $status -eq 3 && $(wc -l <"$T/err") -eq 1 ]]
-	leaky app
-	run_leaky app peak
-	local size
-	size=$(stat -c %s "$T/data")
-	for cut in 40 100 300; do
-		head -c $((size - cut)) "$T/data" >"$T/cut"
-		check cut
-		[[ $status -eq 3 ]]
-		lacks '^PASS' "$T/said"
-	done
-	run_leaky app add
-	head -c -40 "$T/data" >"$T/cut"
-	check cut --write-baseline new
-	[[ $status -eq 3 && ! -e $T/new ]]
-	for list in suppress baseline; do
-		check data --$list "$T/missing"
-		[[ $status -eq 3 && $(wc -l <"$T/err") -eq 1 ]]
-		echo garbage >"$T/bad"
-		check data --$list "$T/bad"
-		[[ $status -eq 3 ]]
-		grep -q 'bad:1: ' "$T/err"
-	done
-}
-
 @test "all processes are judged unless --pid or --exe selects some; exec is not a leak" {
 	leaky app
 	cp "$T/app" "$T/other"
@@ -157,22 +121,6 @@ load ../lib/leaks.bash
 	check data --format json -o out.json
 	grep -q 'Note: [1-9] process.* went on as another program' "$T/said"
 	jq -e '[.processes[] | select(.exe | endswith("sh"))] | all(.standing == "peak_only")' "$T/out.json"
-}
-
-@test "several inputs are judged together" {
-	leaky app
-	run_leaky app add
-	mv "$T/data" "$T/one"
-	run_leaky app peak
-	mv "$T/data" "$T/two"
-	check two
-	[[ $status -eq 0 ]]
-	check two one
-	[[ $status -eq 1 ]]
-	check one one --max-live 199
-	[[ $status -eq 1 ]]
-	check one one --max-live 200
-	[[ $status -eq 0 ]]
 }
 
 @test "killed and running processes are judged, with a note" {

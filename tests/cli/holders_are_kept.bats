@@ -57,7 +57,7 @@ kept() {
 
 @test "a damaged inventory is left out, and its names come out inert" {
 	local tool=${SEEP_BUILD:-$BATS_TEST_DIRNAME/../../build}/tools/add_verdicts
-	local golden=$BATS_TEST_DIRNAME/../golden/old.seep bytes=$BATS_TEST_DIRNAME/../fuzz/seeds/fuzz_inventory/two_sites
+	local golden=$BATS_TEST_DIRNAME/../golden/inputs/old.seep bytes=$BATS_TEST_DIRNAME/../fuzz/seeds/fuzz_inventory/two_sites
 	cd "$T"
 	printf 'process #1 looks=1\ninventory %s\n' "$bytes" | "$tool" "$golden" whole
 	"$SEEP" leaks --retained whole >text

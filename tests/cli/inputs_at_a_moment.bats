@@ -16,7 +16,7 @@ complains() {
 # A recording with three readings: after 0.5 s, 1.3 s and 1.6 s.
 prepared() {
 	export TZ=UTC
-	cp "$repo/tests/golden/old.seep" "$T/app.seep"
+	cp "$repo/tests/golden/inputs/old.seep" "$T/app.seep"
 	cd "$T" || return
 }
 

@@ -169,7 +169,7 @@ files() { (cd "$1" && find . ! -type d | sort); }
 			echo "$name is in no page"
 			return 1
 		}
-	done < <(sed -nE 's/.*value_of\([a-z*]+, "(SEEP_[A-Z_]+)"\).*/\1/p' \
+	done < <(sed -nE 's/^    \{"(SEEP_[A-Z_]+)", read_.*/\1/p' \
 		"$repo/src/collector/segment/config.c"
 	grep -rhoE 'getenv\("[A-Z_]+"\)' "$repo"/src/{command,names} "$repo"/src/follow/recorder/record_*.c "$repo/src/segments/find/segment_dir.c" |
 		sed -E 's/.*"(.*)".*/\1/' | grep -v '^HOME$')

@@ -25,7 +25,7 @@ same() {
 }
 
 @test "figures and stacks are the same with several processes and with --merge" {
-	cd "$repo/tests/golden"
+	cd "$repo/tests/golden/inputs"
 	for words in "old.seep" "family.seep" "family.seep --merge" "sampled.seep --include visit" \
 		"old.seep --depth 1"; do
 		# shellcheck disable=SC2086 # several words

@@ -57,22 +57,3 @@ blocks() { sed -nE 's/^ *\+[0-9.]+% +\+[0-9,]+ +\+([0-9,]+) .*/\1/p' "$1" | tr -
 	"$SEEP" diff --growth -1h..now "$T/one.data" >"$T/diff"
 	[[ $(blocks "$T/diff") -ge 500 ]]
 }
-
-@test "a moment that means nothing is refused, with its place in it" {
-	recorded
-	complains 2 'at character 3: a unit' "$SEEP" report "$T/out.d" --growth=-2x..
-	complains 2 'at character 3: a unit' "$SEEP" report "$T/out.d" --growth -2..
-	complains 2 'at character 6: there is no such date' "$SEEP" report "$T/out.d" --growth=2026-13-01..
-	complains 2 'at character 5: ' "$SEEP" diff "$T/out.d" --growth=10..soon
-	complains 2 'at character 6: this is before' "$SEEP" diff "$T/out.d" --growth=-1h..-2h
-	complains 2 'at character 1: a number' "$SEEP" view "$T/out.d" --growth=yesterday..
-	complains 2 'at character 4: ".." is missing' "$SEEP" view "$T/out.d" --growth=-2h
-	complains 2 'runs backwards' "$SEEP" report "$T/out.d" --growth 90%..1
-	complains 2 'after the end' "$SEEP" report "$T/out.d" --growth 2100-01-01..
-	complains 2 'before the recording begins' "$SEEP" report "$T/out.d" --growth 2000-01-01..2001-01-01
-	complains 2 'one INPUT' "$SEEP" diff --growth 1..2 "$T/out.d" "$T/out.d"
-	complains 2 'arguments are missing' "$SEEP" diff "$T/out.d"
-	complains 2 'no other figures' "$SEEP" diff --growth 1..2 --peak "$T/out.d"
-	LD_PRELOAD=$COLLECTOR SEEP_DIR=$DIR "$HOSTS/grows" 100 0
-	complains 3 'made over time' "$SEEP" diff --growth 1..2 "$DIR"
-}

@@ -53,9 +53,9 @@ same_growth() {
 	local file
 	for file in verdicts verdicts_family; do
 		# not the shell, whose main has no name
-		same_numbers "$repo/tests/golden/$file.seep" --include '^main$'
-		"$SEEP" report "$repo/tests/golden/$file.seep" --format json >"$T/all.json"
-		COLUMNS=200 "$SEEP" report "$repo/tests/golden/$file.seep" >"$T/text"
+		same_numbers "$repo/tests/golden/inputs/$file.seep" --include '^main$'
+		"$SEEP" report "$repo/tests/golden/inputs/$file.seep" --format json >"$T/all.json"
+		COLUMNS=200 "$SEEP" report "$repo/tests/golden/inputs/$file.seep" >"$T/text"
 		"$PYTHON" "$LIB/verdict_text.py" "$T/all.json" "$T/text"
 	done
 }
@@ -94,8 +94,8 @@ same_growth() {
 	"$SEEP" export "$T/seep.data" --format html -o "$T/b.html"
 	cmp "$T/a.html" "$T/b.html"
 	# snapshots beside the recording are moments of the page
-	"$SEEP" report "$repo/tests/golden/old.seep" --format html -o "$T/e.html"
-	"$SEEP" export "$repo/tests/golden/old.seep" --format html -o "$T/f.html"
+	"$SEEP" report "$repo/tests/golden/inputs/old.seep" --format html -o "$T/e.html"
+	"$SEEP" export "$repo/tests/golden/inputs/old.seep" --format html -o "$T/f.html"
 	cmp "$T/e.html" "$T/f.html"
 	[[ $(page head "$T/f.html" 'len(head["processes"])') -eq 5 ]]
 	record -q -o many.data -- "$HOSTS/page" many

@@ -34,7 +34,7 @@ setup_file() {
 	mv "$BATS_FILE_TMPDIR/page-many.data" "$BATS_FILE_TMPDIR/many.data"
 	mv "$BATS_FILE_TMPDIR/page-tidy.data" "$BATS_FILE_TMPDIR/tidy.data"
 	mv "$BATS_FILE_TMPDIR/forks.data" "$BATS_FILE_TMPDIR/tree.data"
-	cp tests/golden/verdicts.seep "$BATS_FILE_TMPDIR/verdicts.data"
+	cp tests/golden/inputs/verdicts.seep "$BATS_FILE_TMPDIR/verdicts.data"
 	wait
 	timeout 240 python3 tests/lib/page_cases.py "$build/seep" "$BATS_FILE_TMPDIR" \
 		>"$BATS_FILE_TMPDIR/answers" 2>&1 || true

@@ -10,32 +10,10 @@ goes_on() {
 	wait "$HOST"
 }
 
-@test "what is no URL of a server is refused" {
-	local url
-	for url in '' x localhost:4040 ftp://host/ file:///etc/passwd http:// http://:80 http://host:0 \
-		http://host:99999 'http://ho st' 'http://host/?a=b' 'http://host/#a' 'http://[::1'; do
-		one_line 2 "$SEEP" push "$url" "$DIR"
-		one_line 2 "$SEEP" watch --history "$T/history" --push "$url" "$DIR"
-	done
-	one_line 2 "$SEEP" push
-	one_line 2 "$SEEP" push http://someone:secret@127.0.0.1:1 "$DIR"
-	refute grep -q secret "$T/stderr"
-	[[ ! -e $T/history ]]
-}
-
-@test "what is no label, tenant or time is refused" {
-	local label
-	for label in x =x x= 1x=y __name__=x service_name=x a-b=c $'a=\x1b[2J'; do
-		one_line 2 "$SEEP" push http://127.0.0.1:1 "$DIR" --label "$label"
-		said --label
-	done
-	one_line 2 "$SEEP" push http://127.0.0.1:1 "$DIR" --label a=b --label a=c
+@test "a label or a tenant with control characters is refused; rows of tests/golden have the other mistakes" {
+	one_line 2 "$SEEP" push http://127.0.0.1:1 "$DIR" --label $'a=\x1b[2J'
+	said --label
 	one_line 2 "$SEEP" push http://127.0.0.1:1 "$DIR" --tenant $'a\r\nEvil: 1'
-	one_line 2 "$SEEP" push http://127.0.0.1:1 "$DIR" --every 500ms
-	one_line 2 "$SEEP" push http://127.0.0.1:1 "$DIR" --every 2d
-	one_line 2 "$SEEP" watch --history "$T/history" --tenant x "$DIR"
-	one_line 2 "$SEEP" watch --history "$T/history" --once --push http://127.0.0.1:1 "$DIR"
-	[[ ! -e $T/history ]]
 }
 
 @test "a token that others can read, or that would travel unencrypted" {

@@ -115,7 +115,7 @@ id_of() {
 }
 
 @test "an older recording can be read, and a single block size is known" {
-	"$SEEP" report "$repo/tests/golden/old.seep" --format json >"$T/report.json"
+	"$SEEP" report "$repo/tests/golden/inputs/old.seep" --format json >"$T/report.json"
 	jq -r '.processes[].sites[] | [.id, .size_min, .size_max, .live_blocks, (.live_sizes // [] | add)] | @tsv' "$T/report.json"
 	[[ $(jq '[.processes[].sites[] | select(.live_blocks > 0 and .size_min == .size_max and .live_ages != null
 		and (.live_sizes | add) != .live_blocks)] | length' "$T/report.json") -eq 0 ]]

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/record.bash
 
-golden=$repo/tests/golden
+golden=$repo/tests/golden/inputs
 
 # ages_hold OUT REPORT [LATE]: each line of the host lifetimes is in the steps
 # that its ages allow; LATE: share of blocks that may be in others

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/load/load_aging.h"
+#include "session/load/load_beside.h"
 #include "analysis/score/scores.h"
 #include "analysis/score/forecast.h"
+#include "recording/file/recording.h"
 #include "recording/parts/aging.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -43,7 +44,7 @@ static void judge(const uint8_t *data, size_t size)
 	struct process p = {.sites = sites, .site_count = SITES, .ids = ids, .id_count = SITES + 1};
 	struct process *list[] = {&p};
 	struct session s = {.processes = list, .count = 1};
-	struct load_aging l = {0};
+	struct load_beside l = {0};
 	struct forecast_rate rate = {.seen_s = 1e6};
 	struct forecast f;
 
@@ -54,9 +55,9 @@ static void judge(const uint8_t *data, size_t size)
 	p.header.tick_ns = SEG_TICK_NS;
 	if (size >= 16)
 		memcpy(p.header.uuid, data, 16);
-	check(load_aging_entry(&l, data, size, 1 << 20) == 0);
-	load_aging_give(&l, &s, 0);
-	load_aging_release(&l);
+	check(load_beside_entry(&l, RECORDING_AGING, data, size, 1 << 20) == 0);
+	check(load_beside_give(&l, &s, 0) == 0);
+	load_beside_release(&l);
 	for (size_t i = 0; i < SITES; i++) {
 		const struct score *x = scores_of(&s, &p, i);
 

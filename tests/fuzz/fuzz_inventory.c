@@ -24,13 +24,13 @@ static void show(struct inventory *v, uint32_t id)
 	const struct inventory_json j = {.version = "", .session = &s, .id = id, .retained = true};
 	char *text = NULL;
 	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	struct json out = {.file = open_memstream(&text, &len)};
 
-	check(f != NULL);
-	check(inventory_json_page(f, &p) == 0);
-	check(inventory_json_write(f, &j) == 0);
-	inventory_json_site(f, &p, id);
-	check(fclose(f) == 0);
+	check(out.file != NULL);
+	check(inventory_json_page(&out, &p, v) == 0);
+	check(inventory_json_write(out.file, &j) == 0);
+	inventory_json_site(&out, &p, id);
+	check(fclose(out.file) == 0);
 	free(text);
 }
 

@@ -32,7 +32,8 @@ can_build() {
 }
 
 golden() {
-	printf '%s\n' tests/golden/*.seep tests/golden/*.snapshots/*.seep-snap \
+	printf '%s\n' tests/golden/inputs/{family,new,old,sampled,verdicts,verdicts_family}.seep \
+		tests/golden/inputs/*.snapshots/*.seep-snap \
 		tests/fuzz/seeds/fuzz_recording/*
 }
 

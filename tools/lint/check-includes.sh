@@ -9,7 +9,8 @@ cd "$(dirname "$0")/../.." || exit 1
 # part that reads what a host left; `host` code is the collector and what it shares.
 outside=(base format kit host recording segments session analysis names view findings print attach follow replay command)
 inside=(base format collector companion)
-# Inside the collector the files of its root may include all of it.
+# Inside the collector, where a header of its root includes none of the folders, and of
+# its .c files those do that coordinate: thread.c, owner.c, lifecycle.c, way.c.
 collector=(segment unwind heap stack log snapshot event process)
 
 up_to() { # ROOM LIST...: the rooms up to and with this one
@@ -32,6 +33,19 @@ may_include() {
 	esac
 }
 
+inside_collector() { # FILE: the folders of src/collector that it may include
+	local folder=${1#src/collector/}
+
+	case $folder in
+	thread.c | owner.c | lifecycle.c | way.c) echo "${collector[*]}" ;;
+	*/*) up_to "${folder%%/*}" "${collector[@]}" ;;
+	esac
+}
+
+is_known() { # FILE HEADER: an arrow that goes with a later step
+	grep -qxF "$1 $2" tools/lint/arrows.later
+}
+
 bad=0
 complain() {
 	echo "$1" >&2
@@ -39,12 +53,16 @@ complain() {
 }
 
 check_file() {
-	local file=$1 folder allowed line number name target
+	local file=$1 folder allowed line number name target inner=
 
 	folder=${file#src/}
 	folder=${folder%%/*}
 	if ! allowed=$(may_include "$folder"); then
 		complain "$file: folder '$folder' is not on the map of $0"
+		return
+	fi
+	if [[ $folder == collector ]] && ! inner=$(inside_collector "$file"); then
+		complain "$file: this folder is not on the map of $0"
 		return
 	fi
 	while IFS=: read -r number line; do
@@ -62,6 +80,13 @@ check_file() {
 		fi
 		if [[ " $allowed " != *" $target "* ]]; then
 			complain "$file:$number: $folder may not include $target ($name)"
+		fi
+		if [[ $folder == collector && $name == collector/*/* ]]; then
+			target=${name#collector/}
+			target=${target%%/*}
+			if [[ " $inner " != *" $target "* ]] && ! is_known "$file" "$name"; then
+				complain "$file:$number: may not include $target ($name)"
+			fi
 		fi
 		if [[ $name == *.c ]]; then
 			complain "$file:$number: a .c file is not included ($name)"

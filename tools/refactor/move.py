@@ -7,7 +7,7 @@ usage: move.py MAP     lines "old new", paths below the top of the tree
 Includes become the full new path below src/, include guards the new name, the first line of
 a file its new name, and each mention of "folder/file.h" or "folder/file.c" (with or without
 src/ in front) in a tracked text file the new path. A bare "file.h" is rewritten in a comment
-of a file that lay in the same folder. Nothing else changes: tools/refactor/same-objects shows
+of a file that lay in the same folder, and in backquotes in the README.md of that folder. Nothing else changes: tools/refactor/same-objects shows
 that the code stays as it was. CHANGELOG.md is history and is left alone.
 """
 import os
@@ -18,6 +18,7 @@ import sys
 INCLUDE = re.compile(r'^(\s*#\s*include\s*")([^"]+)(")', re.M)
 GUARD = re.compile(r"^#ifndef (SEEP_\w+_H)$", re.M)
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
+QUOTED = re.compile(r"`[^`\n]+`")
 LEFT_ALONE = ("CHANGELOG.md", "bench/results/", "tests/golden/", "tests/fuzz/seeds/", "web/dist/", "tools/refactor/")
 
 
@@ -68,11 +69,11 @@ def stems(moves):
     return changed
 
 
-def rewrite_comments(text, names):
+def rewrite_comments(text, names, where=COMMENT):
     if not names:
         return text
     pattern = re.compile(r"(?<![\w./-])(" + "|".join(map(re.escape, names)) + r")(?!\w)")
-    return COMMENT.sub(lambda c: pattern.sub(lambda m: names[m.group()], c.group()), text)
+    return where.sub(lambda c: pattern.sub(lambda m: names[m.group()], c.group()), text)
 
 
 def main():
@@ -95,6 +96,8 @@ def main():
         if path.endswith((".c", ".h", ".cpp")):
             text = rewrite_includes(text, folder, moves)
             text = rewrite_comments(text, changed.get(folder, {}))
+        if os.path.basename(path) == "README.md":
+            text = rewrite_comments(text, changed.get(folder, {}), QUOTED)
         text = pattern.sub(lambda m: (m.group(1) or "") + names[m.group(2)], text)
         if path in moves and path.endswith(".h"):
             guard = GUARD.search(text)

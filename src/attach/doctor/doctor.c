@@ -3,8 +3,6 @@
 #include "attach/doctor/doctor_parts.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +12,7 @@
 #include "host/memory/foreign_parts.h"
 #include "kit/data/room.h"
 #include "kit/os/clock.h"
+#include "kit/os/helper.h"
 #include "kit/os/write_all.h"
 
 enum { ANSWER_MAX = 4 << 20 };
@@ -94,21 +93,23 @@ static char *pack(const struct doctor_report *r, int result, size_t *ret_len)
 	return fclose(out) == 0 ? text : NULL;
 }
 
-static _Noreturn void serve(
-    int fd, const char *group, int (*look)(struct doctor_report *r, void *context), void *context)
-{
-	struct doctor_report found = {.group = group};
-	int *const fds[] = {&fd};
-	size_t len;
-	char *text;
-	int result;
+struct apart {
+	const char *group;
+	int (*look)(struct doctor_report *r, void *context);
+	void *context;
+};
 
-	foreign_enter(fds, 1);
-	result = look(&found, context);
-	text = pack(&found, result, &len);
+static int serve(int fd, void *context)
+{
+	const struct apart *a = context;
+	struct doctor_report found = {.group = a->group};
+	size_t len;
+	int result = a->look(&found, a->context);
+	char *text = pack(&found, result, &len);
+
 	if (text)
 		(void)write_all(fd, text, len);
-	_exit(0);
+	return 0;
 }
 
 /* ---- in the command ---- */
@@ -116,15 +117,11 @@ static _Noreturn void serve(
 /* All bytes until the child closes its end; NULL: not in time. */
 static char *get_answer(int fd, uint64_t until_ns, size_t *ret_len)
 {
-	struct pollfd p = {.fd = fd, .events = POLLIN};
 	char *text = malloc(ANSWER_MAX + 1); /* pages that are not written cost nothing */
 	size_t len = 0;
 	ssize_t n = 1;
-	uint64_t now;
 
-	while (text && n != 0 && len < ANSWER_MAX && (now = clock_ns(CLOCK_MONOTONIC)) < until_ns) {
-		if (poll(&p, 1, (int)((until_ns - now) / 1000000) + 1) <= 0)
-			continue;
+	while (text && n != 0 && len < ANSWER_MAX && helper_await(fd, until_ns) == 0) {
 		n = read(fd, text + len, ANSWER_MAX - len);
 		if (n < 0 && errno != EINTR)
 			break;
@@ -183,28 +180,24 @@ static bool unpack(struct doctor_report *r, const char *text, size_t len, int *r
 int doctor_apart(struct doctor_report *r, const char *what,
     int (*look)(struct doctor_report *r, void *context), void *context)
 {
-	int both[2], result = -ETIMEDOUT;
+	struct apart apart = {.group = r->group, .look = look, .context = context};
+	const struct helper_plan plan = {
+	    .run = serve, .context = &apart, .flags = FOREIGN_HELPER, .channel = HELPER_PIPE};
+	int fd, result = -ETIMEDOUT;
 	char *text = NULL;
 	size_t len = 0;
 	pid_t child;
 
-	if (!foreign_may_start() || pipe2(both, O_CLOEXEC) < 0)
-		goto silent;
-	child = fork();
-	if (child == 0)
-		serve(both[1], r->group, look, context);
-	(void)close(both[1]);
-	if (child > 0)
-		text = get_answer(both[0], clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS, &len);
-	(void)close(both[0]);
-	if (child > 0)
+	if (foreign_may_start() && helper_start(&plan, &child, &fd) == 0) {
+		text = get_answer(fd, clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS, &len);
+		(void)close(fd);
 		(void)foreign_end(child);
+	}
 	if (text && unpack(r, text, len, &result)) {
 		free(text);
 		return result;
 	}
 	free(text);
-silent:
 	r->is_silent = true;
 	doctor_add(r, DOCTOR_WARN, "answer",
 	    "find out which file system hangs (dmesg, mount), and try again",

@@ -94,7 +94,7 @@ static bool is_text(const char *a, size_t a_len, const char *b, size_t b_len)
 }
 
 /*
- * Does SEEP_ONLY (collector/segment/only.h) leave it out? The name that exec was given is
+ * Does SEEP_ONLY (collector/segment/config.h) leave it out? The name that exec was given is
  * not known here any more, but the name of the process begins like it.
  */
 static bool is_left_out(const char *list, const char *exe, const char *comm)

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "names/dwarf/buildid.h"
-#include "names/jail/child.h"
+#include "kit/os/helper.h"
 #include "kit/os/descriptor.h"
 #include "names/jail/jail.h"
 #include "names/jail/opener.h"
@@ -126,12 +126,13 @@ static int find_facts(int fd, struct elf_facts *ret)
  * If the kernel has no seccomp filters, this continues: these few headers are
  * read within fixed bounds, and the privileges are gone.
  */
-static _Noreturn void serve(int socket)
+static int serve(int socket, void *nothing)
 {
 	static struct reply reply;
 	char byte;
 	int fd;
 
+	(void)nothing;
 	(void)jail_enter(socket, MEMORY_BYTES, SECONDS);
 	while (descriptor_receive(JAIL_FD, &byte, 1, 0, &fd) && fd >= 0) {
 		memset(&reply, 0, sizeof(reply));
@@ -139,7 +140,7 @@ static _Noreturn void serve(int socket)
 		if (write(JAIL_FD, &reply, sizeof(reply)) != (ssize_t)sizeof(reply))
 			break;
 	}
-	_exit(0);
+	return 0;
 }
 
 /* ---- in the command ---- */
@@ -156,7 +157,7 @@ static void end_inmate(struct elf_reader *r)
 	if (!r->inmate)
 		return;
 	(void)close(r->fd);
-	(void)child_end(r->inmate, 0, &status);
+	(void)helper_end(r->inmate, 0, &status);
 	r->inmate = 0;
 }
 
@@ -170,23 +171,12 @@ void elf_reader_free(struct elf_reader *r)
 
 static int start(struct elf_reader *r)
 {
-	int both[2];
+	/* the jail takes its rights, signals and descriptors */
+	const struct helper_plan plan = {.run = serve, .channel = HELPER_PACKETS};
 
 	if (r->inmate)
 		return 0;
-	if (r->has_died || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, both) < 0)
-		return -EBADMSG;
-	r->inmate = fork();
-	if (r->inmate == 0)
-		serve(both[1]);
-	(void)close(both[1]);
-	if (r->inmate < 0) {
-		r->inmate = 0;
-		(void)close(both[0]);
-		return -EBADMSG;
-	}
-	r->fd = both[0];
-	return 0;
+	return r->has_died || helper_start(&plan, &r->inmate, &r->fd) < 0 ? -EBADMSG : 0;
 }
 
 static void end_text(char *text, size_t bytes)

@@ -210,45 +210,26 @@ static int look_at_process(pid_t pid, struct inspect *ret)
 
 /* ---- the process that inspects ---- */
 
-struct look {
-	const char *command; /* or NULL, then: */
-	pid_t pid;
-};
-
 struct answer {
 	int32_t err;
 	struct inspect inspect;
 };
 
-static _Noreturn void serve(const struct look *l, struct answer *a, int fd)
-{
-	int *const fds[] = {&fd};
+struct look {
+	const char *command; /* or NULL, then: */
+	pid_t pid;
+	struct answer *answer;
+};
 
-	foreign_enter(fds, 1);
+static int serve(int fd, void *look)
+{
+	const struct look *l = look;
+	struct answer *a = l->answer;
+
 	a->err = l->command ? look_at_command(l->command, &a->inspect)
 	                    : look_at_process(l->pid, &a->inspect);
 	(void)write_all(fd, a, sizeof(*a));
-	_exit(0);
-}
-
-/* False: no answer came in time, or not a valid one. */
-static bool get_answer(int fd, uint64_t until_ns, struct answer *ret)
-{
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	size_t have = 0;
-	uint64_t now;
-
-	while (have < sizeof(*ret) && (now = clock_ns(CLOCK_MONOTONIC)) < until_ns) {
-		int n = poll(&p, 1, (int)((until_ns - now) / 1000000) + 1);
-		ssize_t got = n > 0 ? read(fd, (char *)ret + have, sizeof(*ret) - have) : n;
-
-		if (n > 0 && got == 0)
-			return false;
-		if (got < 0 && errno != EINTR)
-			return false;
-		have += got > 0 ? (size_t)got : 0;
-	}
-	return have == sizeof(*ret);
+	return 0;
 }
 
 /*
@@ -258,26 +239,21 @@ static bool get_answer(int fd, uint64_t until_ns, struct answer *ret)
 static int look_apart(const struct look *l, uint64_t patience_ns, struct answer *a)
 {
 	struct answer *got = malloc(sizeof(*got));
-	int both[2], err = -EAGAIN;
-	pid_t child = -1;
+	struct look look = {.command = l->command, .pid = l->pid, .answer = a};
+	const struct helper_plan plan = {
+	    .run = serve, .context = &look, .flags = FOREIGN_HELPER, .channel = HELPER_PIPE};
+	int fd, err = -EAGAIN;
+	pid_t child;
 
-	if (!got || !foreign_may_start() || pipe2(both, O_CLOEXEC) < 0) {
-		free(got);
-		return -EAGAIN;
-	}
-	child = fork();
-	if (child == 0)
-		serve(l, a, both[1]);
-	(void)close(both[1]);
-	if (child > 0 && get_answer(both[0], clock_ns(CLOCK_MONOTONIC) + patience_ns, got)) {
-		*a = *got;
-		err = 0;
-	}
-	(void)close(both[0]);
-	if (child > 0)
+	if (got && foreign_may_start() && helper_start(&plan, &child, &fd) == 0) {
+		err = helper_read(fd, got, sizeof(*got), clock_ns(CLOCK_MONOTONIC) + patience_ns);
+		if (err == 0)
+			*a = *got;
+		(void)close(fd);
 		(void)foreign_end(child);
+	}
 	free(got);
-	return err;
+	return err == 0 ? 0 : -EAGAIN;
 }
 
 int inspect_command(const char *command, struct inspect *ret)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "kit/os/clock.h"
+#include "kit/os/helper.h"
 
 enum { ARGUMENTS_MAX = 32, STDERR_BYTES = 4096, NOT_FOUND = 127 };
 
@@ -68,25 +69,35 @@ static void read_stream(struct stream *s)
 		end_stream(s);
 }
 
-static _Noreturn void become(bool is_user, const char *const *arguments, int out, int err)
+struct order {
+	bool is_user;
+	const char *const *arguments;
+	int out, err; /* its descriptors 1 and 2 */
+};
+
+/* A helper that becomes systemctl. */
+static int become(int none, void *order)
 {
+	const struct order *x = order;
+	const char *const *arguments = x->arguments;
 	const char *argv[ARGUMENTS_MAX + 4] = {"systemctl", "--no-pager"};
 	size_t n = 2;
 	int null = open("/dev/null", O_RDONLY);
 
-	if (is_user)
+	(void)none;
+	if (x->is_user)
 		argv[n++] = "--user";
 	while (*arguments && n < ARGUMENTS_MAX + 3)
 		argv[n++] = *arguments++;
 	argv[n] = NULL;
-	if (dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 ||
+	if (dup2(null, 0) < 0 || dup2(x->out, 1) < 0 || dup2(x->err, 2) < 0 ||
 	    setenv("LC_ALL", "C", 1) < 0 || setenv("SYSTEMD_COLORS", "0", 1) < 0)
-		_exit(NOT_FOUND);
+		return NOT_FOUND;
 	(void)unsetenv("SYSTEMD_LOG_LEVEL");
 	(void)unsetenv("LD_PRELOAD"); /* it is none of the traced programs */
 	(void)signal(SIGPIPE, SIG_DFL);
 	execvp("systemctl", (char *const *)(uintptr_t)argv);
-	_exit(NOT_FOUND);
+	return NOT_FOUND;
 }
 
 /* False: the deadline has passed. */
@@ -161,21 +172,21 @@ int systemctl_run(
     bool is_user, const char *const *arguments, int seconds, char **ret_answer, struct fault *where)
 {
 	struct stream out = {.fd = -1}, err = {.fd = -1};
-	int writers[2] = {-1, -1}, result, status;
+	struct order order = {.is_user = is_user, .arguments = arguments, .out = -1, .err = -1};
+	const struct helper_plan plan = {.run = become, .context = &order};
+	int result, status;
 	bool in_time;
 	pid_t pid;
 
-	result = start_stream(&out, SYSTEMCTL_BYTES, &writers[0]);
+	result = start_stream(&out, SYSTEMCTL_BYTES, &order.out);
 	if (result == 0)
-		result = start_stream(&err, STDERR_BYTES, &writers[1]);
-	pid = result == 0 ? fork() : -1;
-	if (pid == 0)
-		become(is_user, arguments, writers[0], writers[1]);
-	if (result == 0 && pid < 0)
-		result = -errno;
-	for (size_t i = 0; i < 2; i++)
-		if (writers[i] >= 0)
-			(void)close(writers[i]);
+		result = start_stream(&err, STDERR_BYTES, &order.err);
+	if (result == 0)
+		result = helper_start(&plan, &pid, NULL);
+	if (order.out >= 0)
+		(void)close(order.out);
+	if (order.err >= 0)
+		(void)close(order.err);
 	if (result < 0) {
 		(void)fault_set(where, result, "systemctl: %s", strerror(-result));
 		goto out;

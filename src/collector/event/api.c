@@ -7,7 +7,6 @@
 #include "collector/snapshot/mark.h"
 #include "collector/event/recorder.h"
 #include "collector/snapshot/snap.h"
-#include "collector/process/tables.h"
 #include "collector/segment/tick.h"
 #include "collector/event/user.h"
 
@@ -17,7 +16,7 @@ SEEP_EXPORT int seep_snapshot(const char *label)
 	int answer = 0;
 
 	if (lifecycle_running())
-		answer = snap_take(label, SEG_SNAPSHOT_PROGRAM, tables_all);
+		answer = snap_take(label, SEG_SNAPSHOT_PROGRAM);
 	lifecycle_slow_ends(counted);
 	return answer;
 }

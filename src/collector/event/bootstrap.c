@@ -140,7 +140,7 @@ void *bootstrap_valloc(size_t size)
 
 void *bootstrap_pvalloc(size_t size)
 {
-	return bootstrap_alloc(CPU_PAGE, (size + CPU_PAGE - 1) & ~(size_t)(CPU_PAGE - 1));
+	return bootstrap_alloc(CPU_PAGE, cpu_page_up(size));
 }
 
 void *bootstrap_move(const void *old, size_t size)

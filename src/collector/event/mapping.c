@@ -29,12 +29,10 @@ enum {
 };
 
 struct segment_table mapping_rows;
-static uint32_t first_site;
 static uint64_t allocator_start, allocator_bytes;
 
 bool mapping_init(uint32_t first_id)
 {
-	first_site = first_id;
 	return !config.mappings ||
 	    segment_table_init(&mapping_rows, SEG_EXT_LEDGER, SEG_MAPPING_ARRAY,
 	        sizeof(struct seg_row), first_id, SITES_MAX);
@@ -63,32 +61,10 @@ static uint64_t bytes_of(uint64_t pages)
 	return pages << MAPPED_PAGE_BITS;
 }
 
-/* NULL: there is no room, or the site is one of a parent's. */
-static struct seg_row *row_of(uint32_t site)
-{
-	struct seg_row *row;
-
-	if (ledger_is_inherited(site) || site - first_site >= SITES_MAX)
-		return NULL;
-	row = segment_table_row(&mapping_rows, site - first_site);
-	if (row)
-		ledger_save_share(row);
-	return row;
-}
-
-/* A range of this many pages has begun. */
-static void count_range(struct seg_row *row, uint32_t site, uint64_t pages)
-{
-	ledger_sizes_shared(row, site, bytes_of(pages));
-	ADD(&row->allocations, 1);
-	ADD(&row->allocated_bytes, bytes_of(pages));
-	STORE(&row->last_tick, tick_now());
-}
-
 /* These pages are unmapped, or elsewhere. */
 static void count_gone(const struct ranges_run *run, bool is_death)
 {
-	struct seg_row *row = row_of(run->site);
+	struct seg_row *row = ledger_row_in(&mapping_rows, run->site);
 	uint32_t age = tick_now() - run->birth;
 
 	if (!row)
@@ -104,7 +80,7 @@ static void count_gone(const struct ranges_run *run, bool is_death)
 /* The part behind pages that were taken out is a range of its own now. */
 static void count_split(const struct ranges_taken *t)
 {
-	struct seg_row *row = t->split ? row_of(t->split) : NULL;
+	struct seg_row *row = t->split ? ledger_row_in(&mapping_rows, t->split) : NULL;
 
 	if (row)
 		ADD(&row->allocations, 1);
@@ -226,14 +202,14 @@ static void enter(const struct pages *p, const struct cpu_frame *c)
 	if (!run.site)
 		return;
 	run.birth = tick_now();
-	row = row_of(run.site);
+	row = ledger_row_in(&mapping_rows, run.site);
 	if (!row) {
 		lost(1);
 		return;
 	}
 	done = ranges_put(&run);
 	if (done)
-		count_range(row, run.site, done);
+		ledger_row_add(row, run.site, bytes_of(done));
 	lost(done < p->end - p->first);
 }
 
@@ -316,7 +292,7 @@ static void enter_moved(const struct ranges_taken *t, const struct pages *old, s
 
 	for (i = 0; i < t->count; i++) {
 		struct ranges_run run = t->runs[i];
-		struct seg_row *row = row_of(run.site);
+		struct seg_row *row = ledger_row_in(&mapping_rows, run.site);
 		uint64_t done;
 
 		if (run.end == old->end)
@@ -330,7 +306,7 @@ static void enter_moved(const struct ranges_taken *t, const struct pages *old, s
 		run.starts = true;
 		done = ranges_put(&run);
 		if (row && done)
-			count_range(row, run.site, done);
+			ledger_row_add(row, run.site, bytes_of(done));
 		lost(done < run.end - run.first);
 	}
 }

@@ -7,27 +7,15 @@
 
 #include "base/attr.h"
 #include "collector/event/bootstrap.h"
-#include "collector/segment/libc.h"
+#include "collector/segment/loader.h"
 #include "base/cpu/cpu.h"
 
-/*
- * All are weak, because a preloaded library with a strong symbol that the
- * host's libc lacks would stop the host from starting (I16). dlsym moved into
- * libc with glibc 2.34, which has its old version too.
- */
-extern void *next_dlsym(void *handle, const char *name) SEEP_WEAK;
-extern char *next_dlerror(void) SEEP_WEAK;
-__asm__(".symver next_dlsym, dlsym@" CPU_GLIBC_FIRST);
-__asm__(".symver next_dlerror, dlerror@" CPU_GLIBC_FIRST);
-
+/* All are weak, as those of loader.c. */
 extern void *__libc_malloc(size_t) SEEP_WEAK;
 extern void __libc_free(void *) SEEP_WEAK;
 extern void *__libc_calloc(size_t, size_t) SEEP_WEAK;
 extern void *__libc_realloc(void *, size_t) SEEP_WEAK;
 extern void *__libc_memalign(size_t, size_t) SEEP_WEAK;
-
-#define HANDLE_NEXT    ((void *)-1L) /* RTLD_NEXT */
-#define HANDLE_DEFAULT NULL          /* RTLD_DEFAULT */
 
 struct next next SEEP_HOT;
 static int resolving;
@@ -69,7 +57,7 @@ static void *own_valloc(size_t size)
 
 static void *own_pvalloc(size_t size)
 {
-	return next.memalign(CPU_PAGE, (size + CPU_PAGE - 1) & ~(size_t)(CPU_PAGE - 1));
+	return next.memalign(CPU_PAGE, cpu_page_up(size));
 }
 
 /* Until RTLD_NEXT is known: glibc by its private names, or bootstrap.c. */
@@ -100,48 +88,10 @@ static void use_first(void)
 	}
 }
 
-static libc_dlsym *real_dlsym;
-static char *(*real_dlerror)(void);
-
-/* Those of libc, or what bears their names in another libc. */
-static void find_dlsym(void)
-{
-	real_dlsym = (libc_dlsym *)libc_function("dlsym");
-	real_dlerror = (char *(*)(void))libc_function("dlerror");
-	if (real_dlsym && real_dlerror)
-		return;
-	real_dlsym = next_dlsym;
-	real_dlerror = next_dlerror;
-}
-
-static void *find(void *handle, const char *name)
-{
-	void *p;
-
-	if (!real_dlsym)
-		return NULL;
-	p = real_dlsym(handle, name);
-	if (!p && real_dlerror) {
-		real_dlerror(); /* the host must not find our error */
-		real_dlerror();
-	}
-	return p;
-}
-
-void *next_symbol(const char *name)
-{
-	return find(HANDLE_DEFAULT, name);
-}
-
-void *next_after_us(const char *name)
-{
-	return find(HANDLE_NEXT, name);
-}
-
 /* A function that dlsym finds, or the fallback. */
 #define RESOLVE(name, fallback) \
 	do { \
-		void *sym_ = find(HANDLE_NEXT, #name); \
+		void *sym_ = loader_after_us(#name); \
 		__typeof__(next.name) fn_ = fallback; \
 		if (sym_) \
 			memcpy(&fn_, &sym_, sizeof(fn_)); \
@@ -152,7 +102,7 @@ static void resolve(void)
 {
 	struct next boot = next;
 
-	find_dlsym();
+	loader_ready();
 	RESOLVE(malloc, boot.malloc);
 	RESOLVE(free, boot.free);
 	RESOLVE(calloc, boot.calloc);
@@ -183,7 +133,7 @@ SEEP_COLD void next_ready(void)
 	 */
 	if (__atomic_exchange_n(&resolving, 1, __ATOMIC_ACQUIRE))
 		return;
-	if (next_dlsym || __libc_malloc)
+	if (loader_is_relocated() || __libc_malloc)
 		resolve();
 	__atomic_store_n(&resolving, 0, __ATOMIC_RELEASE);
 }

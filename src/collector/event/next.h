@@ -40,11 +40,13 @@ extern SEEP_HIDDEN struct next next;
 void next_ready(void);
 
 /*
- * Finds a symbol in the whole process, or in the libraries after ours. If it is
- * absent, dlerror allocates and frees on the host's heap, so ask only for what
- * every host that we serve has.
+ * Finds the real functions. A thread that is READY, DORMANT, OFF or SAMPLING
+ * need not call it, because they were found before it got into that state.
  */
-void *next_symbol(const char *name);
-void *next_after_us(const char *name);
+SEEP_INLINE void next_need(void)
+{
+	if (unlikely(!next.complete))
+		next_ready();
+}
 
 #endif

@@ -5,8 +5,6 @@
 #include "collector/heap/ledger_hit.h"
 #include "collector/lifecycle.h"
 #include "collector/heap/live.h"
-#include "collector/process/nursery.h"
-#include "collector/process/spaces.h"
 #include "collector/segment/tick.h"
 
 enum {
@@ -35,32 +33,46 @@ bool pace_follow_mode(struct gate *g)
  */
 static void set_period(struct thread *t, uint64_t ns)
 {
-	uint64_t since_ns = ns - t->clock_ns;
+	uint64_t since_ns = ns - t->pace.clock_ns;
 
 	if (since_ns > PAUSE_NS) {
-		t->period = 1;
-		t->looks = 0;
-		t->has_paused = t->clock_ns != 0;
+		t->pace.period = 1;
+		t->pace.looks = 0;
+		t->pace.has_paused = t->pace.clock_ns != 0;
 	} else if (since_ns > LONG_NS) {
-		t->period = t->period > 1 ? t->period / 2 : 1;
-		t->looks = 0;
-	} else if (t->period < PERIOD_MAX && (!t->has_paused || ++t->looks == PATIENCE)) {
-		t->period *= 2;
-		t->looks = 0;
+		t->pace.period = t->pace.period > 1 ? t->pace.period / 2 : 1;
+		t->pace.looks = 0;
+	} else if (t->pace.period < PERIOD_MAX &&
+	    (!t->pace.has_paused || ++t->pace.looks == PATIENCE)) {
+		t->pace.period *= 2;
+		t->pace.looks = 0;
 	}
-	t->clock_ns = ns;
-	t->countdown = t->period;
-	if (t->period == 1)
-		ledger_saw(t, t->seen);
+	t->pace.clock_ns = ns;
+	t->pace.countdown = t->pace.period;
+	if (t->pace.period == 1)
+		ledger_saw(t, t->ledger.seen);
 	/*
 	 * A loop of as many events would bring the same free here each time,
 	 * although the frees that look at the clock are a sample of all frees
 	 * (ledger_freed_by).
 	 */
-	if (t->period == PERIOD_MAX) {
-		t->jitter = t->jitter * 1664525 + 1013904223;
-		t->countdown -= t->jitter >> 31; /* by one, or not */
+	if (t->pace.period == PERIOD_MAX) {
+		t->pace.jitter = t->pace.jitter * 1664525 + 1013904223;
+		t->pace.countdown -= t->pace.jitter >> 31; /* by one, or not */
 	}
+}
+
+void pace_begin(struct thread *t)
+{
+	t->pace.period = 1;
+	t->pace.countdown = 1;
+}
+
+void pace_forget(struct thread *t)
+{
+	t->pace.clock_ns = 0;
+	t->pace.looks = 0;
+	t->pace.has_paused = 0;
 }
 
 bool pace_look(struct thread *t)
@@ -68,8 +80,7 @@ bool pace_look(struct thread *t)
 	set_period(t, tick_read());
 	lifecycle_poll();
 	live_look_ahead(0, 0);
-	spaces_look();
-	if (LOAD(&nursery_is_open))
-		t->countdown = 1; /* to note the sums after each event */
+	if (LOAD(&lifecycle_is_early))
+		t->pace.countdown = 1; /* to note the sums after each event */
 	return pace_follow_mode(thread_gate);
 }

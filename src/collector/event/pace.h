@@ -15,6 +15,10 @@
  */
 bool pace_look(struct thread *t);
 
+/* For the next owner of a block; and a thread that begins looks at its first event. */
+void pace_forget(struct thread *t);
+void pace_begin(struct thread *t);
+
 /* If recording is off, the busy caller rests in OFF from now on: false. */
 bool pace_follow_mode(struct gate *g);
 

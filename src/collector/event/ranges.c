@@ -34,23 +34,16 @@ static struct node *new_node(void)
 {
 	struct node *n = __atomic_exchange_n(&spare, NULL, __ATOMIC_ACQ_REL);
 	uint32_t i = LOAD(&node_count);
-	struct node *none, *chunk;
+	struct node *chunk;
 
 	if (n)
 		return n;
 	do {
 		if (i >= RANGES_NODES)
 			return NULL;
-		chunk = LOAD_ACQUIRE(&chunks[i / CHUNK_NODES]);
-		if (chunk)
-			continue;
-		none = NULL;
-		chunk = mem_alloc(CHUNK_NODES * sizeof(struct node));
+		chunk = mem_publish(&chunks[i / CHUNK_NODES], CHUNK_NODES * sizeof(*chunk));
 		if (!chunk)
 			return NULL;
-		/* if another thread was faster, ours is wasted untouched */
-		if (!CAS(&chunks[i / CHUNK_NODES], &none, chunk))
-			chunk = none;
 	} while (!CAS(&node_count, &i, i + 1));
 	return &chunk[i % CHUNK_NODES];
 }

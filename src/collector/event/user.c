@@ -48,7 +48,6 @@ static const struct levels_shape shape = {
 static struct level *levels[LEVELS];
 static uint64_t *names; /* hash | number of a pool; NULL: there is none yet */
 static uint32_t pool_count;
-static uint32_t first;
 static uint64_t passed_by;
 
 bool user_init(uint32_t first_id)
@@ -56,7 +55,6 @@ bool user_init(uint32_t first_id)
 	if (names)
 		memset(names, 0, NAMES_BYTES);
 	pool_count = OTHER_POOLS;
-	first = first_id;
 	return segment_table_init(
 	           &user_tables[POOLS], SEG_EXT_POOL, 0, sizeof(struct seg_pool), 0, USER_POOLS) &&
 	    segment_table_init(&user_tables[ROWS], SEG_EXT_LEDGER, SEG_USER_ARRAY,
@@ -103,20 +101,6 @@ static uint32_t other_pools(void)
 	return 0;
 }
 
-/* NULL: no memory. */
-static uint64_t *open_names(void)
-{
-	uint64_t *now = LOAD_ACQUIRE(&names), *mine;
-
-	if (now)
-		return now;
-	mine = mem_alloc(NAMES_BYTES);
-	/* the loser's pages are wasted: rare and never touched */
-	if (mine && CAS(&names, &now, mine))
-		return mine;
-	return now;
-}
-
 /*
  * The number of a pool. Pools are told apart by 52 bits of their hashes alone.
  * If two threads name one pool at once, one of the two numbers stays unused.
@@ -124,7 +108,7 @@ static uint64_t *open_names(void)
 static uint32_t pool_number(uint64_t hash, const char *name)
 {
 	const uint64_t mask = (1u << NAME_NUMBER_BITS) - 1;
-	uint64_t mine = 0, *slots = open_names();
+	uint64_t mine = 0, *slots = mem_publish(&names, NAMES_BYTES);
 	uint32_t i, number = 0;
 
 	for (i = 0; slots && i < 1u << NAME_SLOT_BITS; i++) {
@@ -173,9 +157,7 @@ static uint64_t key_of(uint64_t pool, const void *handle)
 
 static struct slot *slot_at(struct user_level *l, uint64_t key, int n)
 {
-	uint64_t i = (key >> (64 - l->head.bits)) + (uint64_t)n;
-
-	return &l->slots[i & ((UINT64_C(1) << l->head.bits) - 1)];
+	return &l->slots[levels_place(&l->head, key, (uint32_t)n)];
 }
 
 /* Takes what is in the slot, if the slot still has this key. */
@@ -249,17 +231,6 @@ static bool put(uint64_t pool, const void *handle, uint64_t size, uint32_t site,
 
 /* ---- events -------------------------------------------------------------- */
 
-static struct seg_row *row_of(uint32_t site)
-{
-	struct seg_row *row = NULL;
-
-	if (site - first < SITES_MAX)
-		row = segment_table_row(&user_tables[ROWS], site - first);
-	if (row)
-		ledger_save_share(row);
-	return row;
-}
-
 static void book_free(const struct slot *s, bool is_death)
 {
 	uint32_t age = tick_now() - s->birth;
@@ -269,13 +240,12 @@ static void book_free(const struct slot *s, bool is_death)
 		segment_count(SEG_USER_INHERITED, 1);
 		return;
 	}
-	row = row_of(s->site);
+	row = ledger_row_in(&user_tables[ROWS], s->site);
 	if (!row) {
 		segment_count(SEG_USER_LOST, 1); /* impossible: it has one */
 		return;
 	}
-	ADD(&row->frees, 1);
-	ADD(&row->freed_bytes, s->size);
+	ledger_row_sub(row, s->size);
 	if (is_death && age)
 		ledger_age(NULL, s->site, age);
 }
@@ -303,7 +273,7 @@ void user_alloc(
 
 	if (number)
 		site = sites_user(stack, number);
-	row = site.v ? row_of(site.v) : NULL;
+	row = site.v ? ledger_row_in(&user_tables[ROWS], site.v) : NULL;
 	if (!row) {
 		lost();
 		return;
@@ -316,10 +286,7 @@ void user_alloc(
 		lost();
 		return;
 	}
-	ledger_sizes_shared(row, site.v, size);
-	ADD(&row->allocations, 1);
-	ADD(&row->allocated_bytes, size);
-	STORE(&row->last_tick, tick_now());
+	ledger_row_add(row, site.v, size);
 }
 
 static void unknown_free(void)

@@ -24,9 +24,7 @@ struct level *ignored_levels[IGNORED_LEVELS];
 
 static struct ignored_entry *entry_at(struct ignored_level *l, uint64_t address, int n)
 {
-	uint64_t i = hash_word(address >> 3) >> (64 - l->head.bits);
-
-	return &l->entries[(i + (uint64_t)n) & ((UINT64_C(1) << l->head.bits) - 1)];
+	return &l->entries[levels_place(&l->head, hash_word(address >> 3), (uint32_t)n)];
 }
 
 /* Is the entry free for another block, because its own has been freed since? */

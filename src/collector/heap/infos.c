@@ -15,16 +15,12 @@ _Static_assert(SITES_MAX % (1u << INFOS_LEAF_BITS) == 0, "whole leaves");
 /* NULL: no memory. */
 static uint32_t *open_leaf(uint32_t i)
 {
-	uint32_t *leaf = LOAD_ACQUIRE(&infos_leaves[i]), *mine;
+	uint32_t *leaf = LOAD_ACQUIRE(&infos_leaves[i]);
 
 	if (likely(leaf))
 		return leaf;
-	mine = mem_alloc(sizeof(*mine) << INFOS_LEAF_BITS);
-	if (!mine)
-		return NULL;
 	RAISE(&leaves_high, i + 1);
-	/* the loser's page is wasted, which is rare, and nobody touches it */
-	return CAS(&infos_leaves[i], &leaf, mine) ? mine : leaf;
+	return mem_publish(&infos_leaves[i], sizeof(*leaf) << INFOS_LEAF_BITS);
 }
 
 bool infos_init(uint32_t first_id)

@@ -156,19 +156,20 @@ static void take_share(struct thread *t, int64_t total)
 	 * only thread was granted nothing; in a growing heap it comes here at
 	 * each allocation, so it is spared the locked instruction.
 	 */
-	if (t->grant && (uint32_t)word == (uint32_t)t->seen && LOAD(&granted) >= t->grant)
-		ADD(&granted, -t->grant);
+	if (t->ledger.grant && (uint32_t)word == (uint32_t)t->ledger.seen &&
+	    LOAD(&granted) >= t->ledger.grant)
+		ADD(&granted, -t->ledger.grant);
 	ledger_saw(t, word);
 	if (n == 1) {
-		t->grant = 0;
-		t->high = *t->net + headroom;
+		t->ledger.grant = 0;
+		t->ledger.high = *t->ledger.net + headroom;
 		return;
 	}
 	share = (headroom - LOAD(&granted)) / 2;
 	least = total / (512 * n);
-	t->grant = share > least ? share : least;
-	ADD(&granted, t->grant);
-	t->high = *t->net + t->grant;
+	t->ledger.grant = share > least ? share : least;
+	ADD(&granted, t->ledger.grant);
+	t->ledger.high = *t->ledger.net + t->ledger.grant;
 }
 
 /* Is too little left to grant, because others have it? */
@@ -198,7 +199,7 @@ SEEP_NOINLINE void ledger_sync(struct thread *t)
 	uint64_t word = LOAD(&ledger_word);
 
 	/* an epoch alone does not concern the share */
-	if ((uint32_t)word != (uint32_t)t->seen)
+	if ((uint32_t)word != (uint32_t)t->ledger.seen)
 		take_share(t, total_now());
 	else
 		ledger_saw(t, word);
@@ -206,11 +207,11 @@ SEEP_NOINLINE void ledger_sync(struct thread *t)
 
 static void join(struct thread *t, uint32_t array)
 {
-	t->rows = LOAD_ACQUIRE(&arrays[array].chunks);
-	t->ages = LOAD_ACQUIRE(&ages[array].chunks);
-	t->array = array;
-	t->first_id = first;
-	t->grant = 0;
+	t->ledger.rows = LOAD_ACQUIRE(&arrays[array].chunks);
+	t->ledger.ages = LOAD_ACQUIRE(&ages[array].chunks);
+	t->ledger.array = array;
+	t->ledger.first_id = first;
+	t->ledger.grant = 0;
 	ADD(&arrays_count, 1);
 	STORE(&segment.header->threads, LOAD(&arrays_count));
 	bump_guard();
@@ -227,8 +228,8 @@ bool ledger_claim(struct thread *t, uint32_t array)
 	}
 	if (!open_array(array))
 		return false;
-	t->net = &nets[array].bytes;
-	t->own_net = LOAD(t->net); /* counts while it takes the slow way */
+	t->ledger.net = &nets[array].bytes;
+	t->ledger.own_net = LOAD(t->ledger.net); /* counts while it takes the slow way */
 	join(t, array);
 	return true;
 }
@@ -237,8 +238,8 @@ bool ledger_share(struct thread *t, uint32_t array)
 {
 	if (!open_array(array))
 		return false;
-	t->own_net = 0;
-	t->net = &t->own_net;
+	t->ledger.own_net = 0;
+	t->ledger.net = &t->ledger.own_net;
 	join(t, array);
 	return true;
 }
@@ -246,7 +247,7 @@ bool ledger_share(struct thread *t, uint32_t array)
 SEEP_COLD struct seg_row *ledger_row_slow(struct thread *t, uint32_t site)
 {
 	infos_expect(site);
-	return segment_table_row(&arrays[t->array], site - first);
+	return segment_table_row(&arrays[t->ledger.array], site - first);
 }
 
 /*
@@ -291,7 +292,7 @@ SEEP_NOINLINE void ledger_sizes(struct seg_row *row, uint32_t site, uint64_t siz
 typedef uint64_t __attribute__((may_alias)) both_sizes;
 
 /* The same where several threads may be at it: both figures at once. */
-void ledger_sizes_shared(struct seg_row *row, uint32_t site, uint64_t size)
+static void sizes_shared(struct seg_row *row, uint32_t site, uint64_t size)
 {
 	both_sizes *both = (both_sizes *)(void *)&row->size_min;
 	uint64_t old = LOAD(both), next;
@@ -310,7 +311,7 @@ void ledger_sizes_shared(struct seg_row *row, uint32_t site, uint64_t size)
 /* Where a thread that owns nothing books; nested events have the last one. */
 static uint32_t array_of(const struct thread *t)
 {
-	return t ? t->array : SEG_ARRAYS - 1;
+	return t ? t->ledger.array : SEG_ARRAYS - 1;
 }
 
 static bool young_death(struct thread *t, uint32_t site, uint32_t age)
@@ -321,7 +322,7 @@ static bool young_death(struct thread *t, uint32_t site, uint32_t age)
 	if (!segment_table_map(table))
 		return false;
 	if (t)
-		t->ages = LOAD_ACQUIRE(&table->chunks);
+		t->ledger.ages = LOAD_ACQUIRE(&table->chunks);
 	row = segment_table_row(table, site - first);
 	if (!row)
 		return false;
@@ -422,7 +423,7 @@ SEEP_NOINLINE void ledger_freed_by(uint32_t site, uint64_t pc)
 	STORE(&info->freed_by_count[i], (uint16_t)(count + 1));
 }
 
-void ledger_save_share(struct seg_row *row)
+static void save_share(struct seg_row *row)
 {
 	uint32_t epoch = (uint32_t)(LOAD(&ledger_word) >> 32);
 
@@ -434,17 +435,34 @@ void ledger_save_share(struct seg_row *row)
 	STORE(&row->epoch, epoch);
 }
 
+struct seg_row *ledger_row_in(struct segment_table *rows, uint32_t site)
+{
+	struct seg_row *row = NULL;
+
+	if (site - rows->first < SITES_MAX)
+		row = segment_table_row(rows, site - rows->first);
+	if (row)
+		save_share(row);
+	return row;
+}
+
+void ledger_row_add(struct seg_row *row, uint32_t site, uint64_t bytes)
+{
+	sizes_shared(row, site, bytes);
+	ADD(&row->allocations, 1);
+	ADD(&row->allocated_bytes, bytes);
+	STORE(&row->last_tick, tick_now());
+}
+
+void ledger_row_sub(struct seg_row *row, uint64_t bytes)
+{
+	ADD(&row->frees, 1);
+	ADD(&row->freed_bytes, bytes);
+}
+
 static struct seg_row *shared_row(uint32_t array, uint32_t site)
 {
-	struct seg_row *row;
-
-	if (site - first >= SITES_MAX || !open_array(array))
-		return NULL;
-	row = segment_table_row(&arrays[array], site - first);
-	if (!row)
-		return NULL;
-	ledger_save_share(row);
-	return row;
+	return open_array(array) ? ledger_row_in(&arrays[array], site) : NULL;
 }
 
 /* After an event in a shared array: has the total passed the peak? */
@@ -452,10 +470,10 @@ static void shared_net(struct thread *t, uint32_t array, int64_t by)
 {
 	ADD(&nets[array].bytes, by);
 	if (t) {
-		if (LOAD(&ledger_word) != t->seen)
+		if (LOAD(&ledger_word) != t->ledger.seen)
 			ledger_sync(t);
-		t->own_net += by;
-		if (t->own_net > t->high)
+		t->ledger.own_net += by;
+		if (t->ledger.own_net > t->ledger.high)
 			ledger_peak(t);
 		return;
 	}
@@ -472,10 +490,7 @@ bool ledger_alloc_shared(struct thread *t, uint32_t site, uint64_t size)
 
 	if (!row)
 		return false;
-	ledger_sizes_shared(row, site, size);
-	ADD(&row->allocations, 1);
-	ADD(&row->allocated_bytes, size);
-	STORE(&row->last_tick, tick_now());
+	ledger_row_add(row, site, size);
 	shared_net(t, array, (int64_t)size);
 	return true;
 }
@@ -487,8 +502,7 @@ bool ledger_free_shared(struct thread *t, uint32_t site, uint64_t size)
 
 	if (!row)
 		return false;
-	ADD(&row->frees, 1);
-	ADD(&row->freed_bytes, size);
+	ledger_row_sub(row, size);
 	shared_net(t, array, -(int64_t)size);
 	return true;
 }
@@ -527,10 +541,10 @@ static struct seg_sample *sample_row(uint32_t array, uint32_t site)
 static void sampled_net(struct thread *t, uint32_t array, int64_t by)
 {
 	if (t && ledger_is_owned(array)) {
-		STORE(t->net, *t->net + by);
-		if (LOAD(&ledger_word) != t->seen)
+		STORE(t->ledger.net, *t->ledger.net + by);
+		if (LOAD(&ledger_word) != t->ledger.seen)
 			ledger_sync(t);
-		if (by > 0 && *t->net > t->high)
+		if (by > 0 && *t->ledger.net > t->ledger.high)
 			ledger_peak(t);
 		return;
 	}
@@ -547,7 +561,7 @@ bool ledger_sampled_alloc(struct thread *t, uint32_t site, uint64_t size)
 
 	if (!s)
 		return false;
-	ledger_sizes_shared(row, site, size);
+	sizes_shared(row, site, size);
 	ADD(&s->samples, 1);
 	add_wide(&s->variance_allocated, &s->variance_allocated_high, sample_variance(size, w));
 	ADD(&row->allocations, add_weighted(&s->weighted_count, &s->weighted_count_high, w));
@@ -619,33 +633,13 @@ size_t ledger_tables(struct segment_table **ret_tables, size_t max)
 	return n;
 }
 
-uint64_t ledger_events(uint64_t until_ns)
+/* False: it would take longer than until_ns. */
+static bool add_up(uint64_t until_ns, struct ledger_sums *ret)
 {
-	uint64_t sum = 0;
 	uint32_t c, k;
 	int i;
 
-	for (i = 0; i < LEDGER_ARRAYS; i++) {
-		struct segment_table *t = &arrays[i];
-
-		for (c = 0; t->chunks && c < t->chunk_high; c++) {
-			const struct seg_row *row = (const void *)LOAD_ACQUIRE(&t->chunks[c]);
-
-			if (c % CHUNKS_PER_LOOK == 0 && tick_read() > until_ns)
-				return 0;
-			for (k = 0; row && k < 1u << t->rows_bits; k++)
-				sum += LOAD(&row[k].allocations) + LOAD(&row[k].frees);
-		}
-	}
-	return sum;
-}
-
-struct ledger_sums ledger_sums(void)
-{
-	struct ledger_sums sums = {0};
-	uint32_t c, k;
-	int i;
-
+	*ret = (struct ledger_sums){0};
 	for (i = 0; i < LEDGER_ARRAYS; i++) {
 		const struct segment_table *t = &arrays[i];
 		uint8_t **chunks = LOAD_ACQUIRE(&t->chunks);
@@ -653,14 +647,32 @@ struct ledger_sums ledger_sums(void)
 		for (c = 0; chunks && c < LOAD(&t->chunk_high); c++) {
 			const struct seg_row *row = (const void *)LOAD_ACQUIRE(&chunks[c]);
 
+			if (until_ns != UINT64_MAX && c % CHUNKS_PER_LOOK == 0 &&
+			    tick_read() > until_ns)
+				return false;
 			for (k = 0; row && k < 1u << t->rows_bits; k++) {
-				sums.allocations += LOAD(&row[k].allocations);
-				sums.allocated_bytes += LOAD(&row[k].allocated_bytes);
-				sums.frees += LOAD(&row[k].frees);
-				sums.freed_bytes += LOAD(&row[k].freed_bytes);
+				ret->allocations += LOAD(&row[k].allocations);
+				ret->allocated_bytes += LOAD(&row[k].allocated_bytes);
+				ret->frees += LOAD(&row[k].frees);
+				ret->freed_bytes += LOAD(&row[k].freed_bytes);
 			}
 		}
 	}
+	return true;
+}
+
+uint64_t ledger_events(uint64_t until_ns)
+{
+	struct ledger_sums sums;
+
+	return add_up(until_ns, &sums) ? sums.allocations + sums.frees : 0;
+}
+
+struct ledger_sums ledger_sums(void)
+{
+	struct ledger_sums sums;
+
+	(void)add_up(UINT64_MAX, &sums);
 	return sums;
 }
 

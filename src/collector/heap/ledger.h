@@ -74,9 +74,8 @@ struct seg_row *ledger_row_slow(struct thread *t, uint32_t site);
 void ledger_sync(struct thread *t);
 void ledger_peak(struct thread *t);
 
-/* Includes a size in the smallest and largest size of a row, or a shared row. */
+/* Includes a size in the smallest and largest size of a row. */
 void ledger_sizes(struct seg_row *row, uint32_t site, uint64_t size);
-void ledger_sizes_shared(struct seg_row *row, uint32_t site, uint64_t size);
 
 /*
  * Counts the death of a block that was `age` ticks old, at least one, in the
@@ -94,8 +93,14 @@ void ledger_freed_by(uint32_t site, uint64_t pc);
 /* The live bytes of the process, all threads together. */
 int64_t ledger_live_bytes(void);
 
-/* Before a shared row changes: saves its figures at the last peak. */
-void ledger_save_share(struct seg_row *row);
+/*
+ * For rows that several threads write, with atomic operations: the row of a site
+ * in a table of rows, whose figures at the last peak are saved, and what counts
+ * an allocation or a free there. NULL: no room, or the site is one of a parent's.
+ */
+struct seg_row *ledger_row_in(struct segment_table *rows, uint32_t site);
+void ledger_row_add(struct seg_row *row, uint32_t site, uint64_t bytes);
+void ledger_row_sub(struct seg_row *row, uint64_t bytes);
 
 /*
  * Count an event of a thread that shares an array, with atomic operations. If t

@@ -15,12 +15,12 @@
 /* The row of a site in the array of the thread; NULL if it is not open. */
 SEEP_INLINE struct seg_row *ledger_open_row(const struct thread *t, uint32_t site)
 {
-	uint32_t i = site - t->first_id;
+	uint32_t i = site - t->ledger.first_id;
 	uint8_t *chunk;
 
 	if (unlikely(i >= SITES_MAX))
 		return NULL;
-	chunk = t->rows[i >> 7];
+	chunk = t->ledger.rows[i >> 7];
 	if (unlikely(!chunk))
 		return NULL;
 	return (struct seg_row *)(void *)chunk + (i & 127);
@@ -53,7 +53,7 @@ SEEP_INLINE void ledger_touch(struct seg_row *row, uint64_t word)
  */
 SEEP_INLINE void ledger_saw(struct thread *t, uint64_t word)
 {
-	t->seen = t->period > 1 ? word : (uint32_t)word;
+	t->ledger.seen = t->pace.period > 1 ? word : (uint32_t)word;
 }
 
 /* An open row in which a free can be counted; NULL if it is not open. */
@@ -78,14 +78,14 @@ SEEP_INLINE void ledger_count_alloc(
 	cpu_add_counter(&row->allocations, 1);
 	cpu_add_counter(&row->allocated_bytes, size);
 	STORE(&row->last_tick, tick);
-	cpu_add_counter((uint64_t *)t->net, size);
+	cpu_add_counter((uint64_t *)t->ledger.net, size);
 }
 
 SEEP_INLINE void ledger_count_free(struct thread *t, struct seg_row *row, uint64_t size)
 {
 	cpu_add_counter(&row->frees, 1);
 	cpu_add_counter(&row->freed_bytes, size);
-	cpu_add_counter((uint64_t *)t->net, -size);
+	cpu_add_counter((uint64_t *)t->ledger.net, -size);
 }
 
 /*
@@ -94,12 +94,12 @@ SEEP_INLINE void ledger_count_free(struct thread *t, struct seg_row *row, uint64
  */
 SEEP_INLINE bool ledger_age_fast(const struct thread *t, uint32_t site, uint32_t age)
 {
-	uint32_t i = site - t->first_id;
+	uint32_t i = site - t->ledger.first_id;
 	uint8_t *chunk;
 
-	if (age >= SEG_YOUNG_TICKS || !t->ages || i >= SITES_MAX)
+	if (age >= SEG_YOUNG_TICKS || !t->ledger.ages || i >= SITES_MAX)
 		return false;
-	chunk = t->ages[i >> 8];
+	chunk = t->ledger.ages[i >> 8];
 	if (unlikely(!chunk))
 		return false;
 	cpu_add_counter(&((struct seg_ages *)(void *)chunk)[i & 255].deaths[seg_age_step(age)], 1);
@@ -109,7 +109,7 @@ SEEP_INLINE bool ledger_age_fast(const struct thread *t, uint32_t site, uint32_t
 /* After ledger_count_alloc(): must ledger_peak() be called? */
 SEEP_INLINE bool ledger_is_high(const struct thread *t)
 {
-	return unlikely(*t->net > t->high);
+	return unlikely(*t->ledger.net > t->ledger.high);
 }
 
 /* A row that may be changed now; NULL if there is no memory. */
@@ -120,7 +120,7 @@ SEEP_INLINE struct seg_row *ledger_row_touched(struct thread *t, uint32_t site)
 
 	if (unlikely(!row))
 		return NULL;
-	if (unlikely(word != t->seen))
+	if (unlikely(word != t->ledger.seen))
 		ledger_sync(t);
 	ledger_touch(row, word);
 	return row;

@@ -6,7 +6,110 @@
 #include "collector/segment/mem.h"
 #include "collector/heap/sample.h"
 #include "collector/segment/segment.h"
-#include "collector/heap/spill.h"
+#include "base/attr.h"
+#include "base/hash.h"
+
+/* ---- blocks that have no cell of their own -------------------------------- */
+
+enum { PROBES = 32, FREE_AGAIN = 1 };
+
+static const struct levels_shape shape = {CELL_SPILL_LEVELS, CELL_SPILL_FIRST_BITS,
+    CELL_SPILL_GROW_BITS, sizeof(struct live_spill_level), sizeof(struct cell_spilled)};
+
+struct level *live_spill_levels[CELL_SPILL_LEVELS];
+uint64_t live_spilled;
+
+static struct cell_spilled *slot_at(struct live_spill_level *l, uint64_t address, int n)
+{
+	return &l->slots[levels_place(&l->head, hash_word(address >> 3), (uint32_t)n)];
+}
+
+static struct cell_spilled *find(uint64_t address)
+{
+	int i, n;
+
+	for (i = 0; i < CELL_SPILL_LEVELS; i++) {
+		struct live_spill_level *l =
+		    (struct live_spill_level *)LOAD_ACQUIRE(&live_spill_levels[i]);
+
+		if (!l)
+			return NULL;
+		for (n = 0; n < PROBES; n++) {
+			struct cell_spilled *s = slot_at(l, address, n);
+			uint64_t a = LOAD_ACQUIRE(&s->address);
+
+			if (a == address)
+				return s;
+			if (!a)
+				break;
+		}
+	}
+	return NULL;
+}
+
+static struct live_block content(const struct cell_spilled *s)
+{
+	return (struct live_block){
+	    .site = cell_site(s->cell), .birth = cell_birth(s->cell), .size = s->size};
+}
+
+static void fill(struct cell_spilled *s, uint32_t site, uint64_t size, uint32_t birth)
+{
+	s->size = size;
+	s->cell = cell_make(0, site, CELL_LARGE, birth);
+}
+
+bool live_spill_put(
+    uint64_t address, uint32_t site, uint64_t size, uint32_t birth, struct live_block *ret_old)
+{
+	struct cell_spilled *s = LOAD(&live_spilled) ? find(address) : NULL;
+	int i, n;
+
+	ret_old->site = 0;
+	if (s) {
+		*ret_old = content(s);
+		fill(s, site, size, birth);
+		return true;
+	}
+	for (i = 0; i < CELL_SPILL_LEVELS; i++) {
+		struct live_spill_level *l =
+		    (struct live_spill_level *)levels_open(live_spill_levels, &shape, (uint32_t)i);
+
+		for (n = 0; l && n < PROBES; n++) {
+			uint64_t a;
+
+			s = slot_at(l, address, n);
+			a = LOAD(&s->address);
+			if (a > FREE_AGAIN || !CAS(&s->address, &a, address))
+				continue;
+			fill(s, site, size, birth);
+			ADD(&live_spilled, 1);
+			return true;
+		}
+	}
+	segment_count(SEG_SPILL_FULL, 1);
+	return false;
+}
+
+uint64_t live_spill_peek(uint64_t address)
+{
+	const struct cell_spilled *s = address > FREE_AGAIN ? find(address) : NULL;
+
+	return s ? LOAD(&s->cell) : 0;
+}
+
+struct live_block live_spill_take(uint64_t address)
+{
+	struct live_block b = {0};
+	struct cell_spilled *s = find(address);
+
+	if (!s)
+		return b;
+	b = content(s);
+	STORE_RELEASE(&s->address, FREE_AGAIN);
+	ADD(&live_spilled, (uint64_t)-1);
+	return b;
+}
 
 uint64_t **live_root[1 << CELL_ROOT_BITS];
 uint32_t live_granule_bits SEEP_HOT = CELL_GRANULE_GLIBC;
@@ -75,32 +178,16 @@ SEEP_COLD static uint64_t *open_cell(uint64_t address)
 {
 	uint64_t ***top = &live_root[(address >> (CELL_MID_BITS + CELL_LEAF_BITS)) &
 	    ((1u << CELL_ROOT_BITS) - 1)];
-	uint64_t **mid = LOAD_ACQUIRE(top);
+	uint64_t **mid = mem_publish(top, sizeof(*mid) << CELL_MID_BITS);
 	uint32_t at = address >> CELL_LEAF_BITS & LIVE_MID_LAST;
-	uint64_t **slot;
-	uint64_t *leaf;
 
-	if (!mid) {
-		uint64_t **mine = mem_alloc(sizeof(*mine) << CELL_MID_BITS);
-
-		if (!mine)
-			return NULL;
-		if (CAS(top, &mid, mine))
-			mid = mine;
-	}
-	slot = &mid[at];
-	leaf = LOAD_ACQUIRE(slot);
-	if (!leaf) {
-		uint64_t *mine = mem_alloc(sizeof(*mine) << (CELL_LEAF_BITS - live_granule_bits));
-
-		if (!mine)
-			return NULL;
-		/* before it is there, so that a scan can miss none */
-		RAISE(&used[top - live_root].up_to, at);
-		RAISE(&used[top - live_root].down_to, LIVE_MID_LAST - at);
-		/* the loser's pages are wasted: rare and never touched */
-		CAS(slot, &leaf, mine);
-	}
+	if (!mid)
+		return NULL;
+	/* before the leaf is there, so that a scan can miss none */
+	RAISE(&used[top - live_root].up_to, at);
+	RAISE(&used[top - live_root].down_to, LIVE_MID_LAST - at);
+	if (!mem_publish(&mid[at], sizeof(**mid) << (CELL_LEAF_BITS - live_granule_bits)))
+		return NULL;
 	return live_cell(address);
 }
 
@@ -113,7 +200,7 @@ SEEP_NOINLINE bool live_put_slow(
 	ret_old->site = 0;
 	live_look_ahead(address, size);
 	if (!cell_is_for(address) || stands_alone(address, size))
-		return spill_put(address, site, size, birth, ret_old);
+		return live_spill_put(address, site, size, birth, ret_old);
 	cell = open_cell(address);
 	if (!cell) {
 		segment_count(SEG_NO_MEMORY, 1);
@@ -144,7 +231,7 @@ SEEP_NOINLINE struct live_block live_take_slow(uint64_t address)
 	uint64_t *second;
 
 	if (!cell || !cell_site(*cell))
-		return LOAD(&live_spilled) ? spill_take(address) : b;
+		return LOAD(&live_spilled) ? live_spill_take(address) : b;
 	b.birth = cell_birth(*cell);
 	b.size = cell_class(*cell);
 	b.site = cell_site(*cell);
@@ -166,7 +253,7 @@ uint64_t live_peek(uint64_t address)
 	/* in the other half of a granule another block begins */
 	if (cell_site(v) && cell_address(v, address & ~UINT64_C(31), CELL_GRANULE_GLIBC) == address)
 		return v;
-	return LOAD(&live_spilled) ? spill_peek(address) : 0;
+	return LOAD(&live_spilled) ? live_spill_peek(address) : 0;
 }
 
 /* A large block, whose size is in the next cell? */
@@ -250,8 +337,8 @@ void live_scan(bool (*fn)(uint64_t, struct live_block, void *), void *arg)
 		}
 	}
 	for (k = 0; k < CELL_SPILL_LEVELS; k++) {
-		const struct spill_level *l =
-		    (const struct spill_level *)LOAD_ACQUIRE(&spill_levels[k]);
+		const struct live_spill_level *l =
+		    (const struct live_spill_level *)LOAD_ACQUIRE(&live_spill_levels[k]);
 
 		for (j = 0; l && j < UINT64_C(1) << l->head.bits; j++) {
 			const struct cell_spilled *s = &l->slots[j];

@@ -8,6 +8,7 @@
 
 #include "base/attr.h"
 #include "format/cell.h"
+#include "collector/segment/levels.h"
 
 /*
  * A shadow of the heap in private memory: one cell of 8 bytes for each granule
@@ -18,7 +19,7 @@
  * of the map with the rest of its memory.
  *
  * format/cell.h describes a cell, and which blocks are in the spill table
- * (spill.c) instead. live_hit.h has what hooks do inline.
+ * instead. live_hit.h has what hooks do inline.
  */
 enum {
 	LIVE_MID_LAST = (1 << CELL_MID_BITS) - 1,
@@ -40,22 +41,8 @@ extern SEEP_HIDDEN const uint64_t *live_break;
 
 extern SEEP_HIDDEN uint64_t live_spilled; /* blocks in the spill table */
 
-/*
- * Each thread remembers the leaves that it used last. Most of its blocks are in
- * one of them, and then one comparison replaces two loads that depend on each
- * other. Leaves are never moved or unmapped. An entry never has the key of one
- * leaf and the origin of another, not even for a moment, because a signal
- * handler may leave a hook by longjmp.
- */
-enum { LIVE_CACHE_BITS = 6 };
-struct live_cache {
-	struct live_cached {
-		uint64_t key; /* live_key() of its blocks; 0: unused */
-		/* where address 0 would have its cell if this leaf were endless */
-		uint64_t origin;
-	} at[1 << LIVE_CACHE_BITS];
-};
-
+/* Of a thread: forgets the leaves that it used last. */
+struct live_cache;
 void live_forget(struct live_cache *cache);
 
 /*
@@ -94,5 +81,27 @@ void live_init(bool glibc);
 
 /* Calls fn for each block as long as fn returns true; for the destructor. */
 void live_scan(bool (*fn)(uint64_t address, struct live_block b, void *arg), void *arg);
+
+/*
+ * The spill table, for blocks that have no cell of their own.
+ * Lock-free open addressing in levels (levels.h). One address has one owner at
+ * a time, so threads compete only for free slots. A slot that was used once is
+ * reused, and never becomes empty again.
+ */
+struct live_spill_level {
+	struct level head;
+	struct cell_spilled slots[];
+};
+
+_Static_assert(sizeof(struct level) == CELL_SPILL_HEAD_BYTES, "a level's head");
+
+extern SEEP_HIDDEN struct level *live_spill_levels[CELL_SPILL_LEVELS];
+
+bool live_spill_put(
+    uint64_t address, uint32_t site, uint64_t size, uint32_t birth, struct live_block *ret_old);
+struct live_block live_spill_take(uint64_t address);
+
+/* Its cell, 0: it is not here. */
+uint64_t live_spill_peek(uint64_t address);
 
 #endif

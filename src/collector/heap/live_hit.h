@@ -10,6 +10,7 @@
 #include "base/attr.h"
 #include "base/cpu/cpu.h"
 #include "collector/heap/live.h"
+#include "collector/thread_types.h"
 #include "format/cell.h"
 
 /* ---- from an address to its cell ------------------------------------------ */

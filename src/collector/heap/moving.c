@@ -12,18 +12,7 @@ static uint64_t taken = MOVING_LENDABLE;
 /* The page behind this one, which is made if there is none. NULL: no memory. */
 static struct moving_page *page_after(struct moving_page *p)
 {
-	uint64_t next = LOAD_ACQUIRE(&p->next);
-	struct moving_page *made;
-
-	if (next)
-		return (struct moving_page *)(uintptr_t)next;
-	made = mem_alloc(sizeof(*made));
-	if (!made)
-		return NULL;
-	/* if another thread was faster, our page is wasted */
-	if (CAS(&p->next, &next, (uint64_t)(uintptr_t)made))
-		return made;
-	return (struct moving_page *)(uintptr_t)next;
+	return mem_publish(&p->next, sizeof(*p));
 }
 
 struct moving_note *moving_note_new(void)

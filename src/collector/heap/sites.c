@@ -7,7 +7,6 @@
 #include "base/attr.h"
 #include "base/hash.h"
 #include "collector/heap/index.h"
-#include "collector/stack/memo_types.h"
 #include "collector/segment/segment.h"
 #include "collector/segment/tick.h"
 
@@ -213,7 +212,7 @@ uint32_t sites_inner(const uint64_t *frames, uint32_t count)
 /* ---- runs ---------------------------------------------------------------- */
 
 /* A stack that adds no more than so many frames makes a node for each. */
-enum { RUN_REST = 3, RUNS_MAX = OUTER_MAX / SEG_INNER_FRAMES + 1 };
+enum { RUN_REST = 3, RUNS_MAX = SITES_DEPTH_MAX / SEG_INNER_FRAMES + 1 };
 
 static uint64_t *run_parent(uint32_t node, uint64_t *ret_bit)
 {

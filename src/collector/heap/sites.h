@@ -31,6 +31,8 @@ enum {
 /* At three quarters of them, outer frames are dropped: above a million. */
 enum { SITES_MAX = 3 << 19, SITES_NODES_MAX = 3 << 21 };
 
+enum { SITES_DEPTH_MAX = 512 }; /* outer frames of a stack: the depth limit */
+
 /*
  * Ids from first_id on; also how a forked child starts over. False: no memory,
  * or its ancestors have used up the ids.

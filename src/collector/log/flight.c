@@ -37,17 +37,7 @@ static struct flight_entry *entries_of(struct log_chunk *c)
 
 static bool has_ring(const struct thread *t)
 {
-	return t->log_chunk != NO_RING;
-}
-
-/*
- * By its address and not by its index: if a signal handler forks inside of a
- * hook, the hook goes on in the child. Its pool is gone then, but plain memory
- * has taken the place of the mapping.
- */
-static struct log_chunk *ring_of(const struct thread *t)
-{
-	return (struct log_chunk *)(void *)t->log_seen;
+	return t->flight.index != NO_RING;
 }
 
 /* ---- the ring of a thread -------------------------------------------------- */
@@ -55,44 +45,44 @@ static struct log_chunk *ring_of(const struct thread *t)
 /* As flight_put(), for any entry of the ring, with any second word. */
 static void put(struct thread *t, uint64_t what, uint64_t where)
 {
-	uint64_t *at = t->log_at;
+	uint64_t *at = t->flight.at;
 	uint64_t *next = at + 2;
 
-	if (at >= t->log_end) {
-		next = t->log_base;
+	if (at >= t->flight.end) {
+		next = t->flight.base;
 		if (has_ring(t))
-			STORE_RELEASE(&ring_of(t)->done, ring_of(t)->done + 1);
+			STORE_RELEASE(&t->flight.ring->done, t->flight.ring->done + 1);
 	}
 	STORE(&at[1], where);
 	STORE(&next[0], 0);
 	STORE_RELEASE(&at[0], what);
-	t->log_at = next;
+	t->flight.at = next;
 }
 
 static void begin(struct thread *t, struct flight_entry *e, uint32_t entries)
 {
-	t->log_base = t->log_at = &e[0].what;
-	t->log_end = &e[entries - 1].what;
+	t->flight.base = t->flight.at = &e[0].what;
+	t->flight.end = &e[entries - 1].what;
 }
 
 static void use_page(struct thread *t)
 {
 	uint32_t i;
 
-	t->log_chunk = NO_RING;
-	if (!t->log_page)
-		t->log_page = mem_alloc(CPU_PAGE);
-	if (!t->log_page)
+	t->flight.index = NO_RING;
+	if (!t->flight.page)
+		t->flight.page = mem_alloc(CPU_PAGE);
+	if (!t->flight.page)
 		return;
 	for (i = 0; i < 2 * PAGE_ENTRIES; i++)
-		t->log_page[i] = 0;
-	begin(t, (struct flight_entry *)(void *)t->log_page, PAGE_ENTRIES);
+		t->flight.page[i] = 0;
+	begin(t, (struct flight_entry *)(void *)t->flight.page, PAGE_ENTRIES);
 }
 
 /* What is in the private page goes to the ring that the thread has now. */
 static void copy_page(struct thread *t, const uint64_t *at)
 {
-	const uint64_t *page = t->log_page;
+	const uint64_t *page = t->flight.page;
 	size_t i, from = (size_t)(at - page) / 2;
 
 	for (i = 0; i < PAGE_ENTRIES; i++) {
@@ -124,28 +114,28 @@ static struct log_chunk *new_ring(uint64_t now, uint32_t thread, uint32_t tid, u
 /* False: there is no memory, not even for a page. */
 static bool open_ring(struct thread *t, uint64_t now)
 {
-	const uint64_t *at = t->log_base ? t->log_at : NULL;
+	const uint64_t *at = t->flight.base ? t->flight.at : NULL;
 	struct log_chunk *c;
 	uint32_t index;
 
-	if (!t->log_thread)
-		t->log_thread = ADD(&threads, 1) + 1;
-	c = new_ring(now, t->log_thread, log_tid(t), &index);
+	if (!t->flight.thread)
+		t->flight.thread = ADD(&threads, 1) + 1;
+	c = new_ring(now, t->flight.thread, log_tid(t), &index);
 	if (c) {
-		t->log_seen = &c->head;
-		t->log_chunk = index;
+		t->flight.ring = c;
+		t->flight.index = index;
 		begin(t, entries_of(c), ring_entries());
 		if (at)
 			copy_page(t, at);
 		return true;
 	}
-	if (!is_early && !t->log_gap) {
-		t->log_gap = 1;
+	if (!is_early && !t->flight.is_counted) {
+		t->flight.is_counted = true;
 		segment_count(SEG_LOG_THREADS, 1);
 	}
 	if (!at)
 		use_page(t);
-	return t->log_base != NULL;
+	return t->flight.base != NULL;
 }
 
 /*
@@ -154,29 +144,29 @@ static bool open_ring(struct thread *t, uint64_t now)
  */
 static void set_time(struct thread *t, uint64_t now)
 {
-	if ((now - t->log_time) >> FLIGHT_TIME_BITS)
-		put(t, flight_word(FLIGHT_TIME, t->log_time), flight_where(0, now, false));
-	t->log_time = now;
-	t->flight_when = now << FLIGHT_TIME_SHIFT;
+	if ((now - t->flight.time) >> FLIGHT_TIME_BITS)
+		put(t, flight_word(FLIGHT_TIME, t->flight.time), flight_where(0, now, false));
+	t->flight.time = now;
+	t->flight.when = now << FLIGHT_TIME_SHIFT;
 	if (has_ring(t))
-		STORE_RELEASE(&ring_of(t)->now, now);
+		STORE_RELEASE(&t->flight.ring->now, now);
 }
 
 /* False: this event cannot be stored. */
 static bool prepare(struct thread *t)
 {
 	uint32_t tick = tick_now();
-	uint64_t now = log_time(t->clock_ns, tick);
-	const bool is_first = !t->log_base;
+	uint64_t now = log_time(t->pace.clock_ns, tick);
+	const bool is_first = !t->flight.base;
 
 	if (is_first)
-		t->log_time = now;
+		t->flight.time = now;
 	/* asked once in a tick: a thread may have ended */
-	if ((is_first || (!has_ring(t) && now != t->log_time)) && !open_ring(t, now))
+	if ((is_first || (!has_ring(t) && now != t->flight.time)) && !open_ring(t, now))
 		return false;
-	if (is_first || now != t->log_time)
+	if (is_first || now != t->flight.time)
 		set_time(t, now);
-	t->log_tick = tick;
+	t->flight.tick = tick;
 	return true;
 }
 
@@ -187,17 +177,17 @@ void flight_look(struct thread *t)
 
 void flight_forget(struct thread *t)
 {
-	t->log_base = t->log_at = t->log_end = NULL;
-	t->log_chunk = NO_RING;
-	t->log_thread = 0;
-	t->log_gap = 0;
-	t->flight_by = 0;
+	t->flight.base = t->flight.at = t->flight.end = NULL;
+	t->flight.index = NO_RING;
+	t->flight.thread = 0;
+	t->flight.is_counted = false;
+	t->flight.by = 0;
 }
 
 void flight_leave(struct thread *t)
 {
-	if (t->log_base && has_ring(t))
-		logpool_close(t->log_chunk, 1);
+	if (t->flight.base && has_ring(t))
+		logpool_close(t->flight.index, 1);
 	flight_forget(t);
 }
 
@@ -250,7 +240,7 @@ static bool is_own(enum way way, const struct thread *t)
 
 static void put_own(struct thread *t, uint64_t what, const void *p, bool is_resized)
 {
-	put(t, what, flight_where((uint64_t)(uintptr_t)p, t->log_time, is_resized));
+	put(t, what, flight_where((uint64_t)(uintptr_t)p, t->flight.time, is_resized));
 }
 
 void flight_alloc(
@@ -272,14 +262,14 @@ void flight_alloc(
 void flight_freed_at(uint32_t site)
 {
 	if (thread_self)
-		thread_self->flight_by = site;
+		thread_self->flight.by = site;
 }
 
 static void put_by(struct thread *t, const void *p)
 {
-	if (t->flight_by)
-		put_own(t, flight_word(FLIGHT_BY, t->flight_by), p, false);
-	t->flight_by = 0;
+	if (t->flight.by)
+		put_own(t, flight_word(FLIGHT_BY, t->flight.by), p, false);
+	t->flight.by = 0;
 }
 
 void flight_free(enum way way, struct thread *t, const void *p, struct live_block b, uint32_t age,
@@ -358,7 +348,7 @@ void flight_move(void)
 	logpool_publish(1, segment.header->start_monotonic_ns);
 	/* the others are held; so their first events are safe from now on */
 	for (t = thread_first(); t; t = t->next) {
-		if (t->log_base && !has_ring(t) && open_ring(t, t->log_time))
-			set_time(t, t->log_time);
+		if (t->flight.base && !has_ring(t) && open_ring(t, t->flight.time))
+			set_time(t, t->flight.time);
 	}
 }

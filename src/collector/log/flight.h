@@ -34,17 +34,17 @@ extern SEEP_HIDDEN bool flight_has_frees; /* SEEP_LOG=last,frees */
 /* Can one entry be stored, at the tick `tick`? */
 SEEP_INLINE bool flight_has_room(const struct thread *t, uint32_t tick)
 {
-	return likely(t->log_at < t->log_end && t->log_tick == tick);
+	return likely(t->flight.at < t->flight.end && t->flight.tick == tick);
 }
 
 SEEP_INLINE void flight_put(struct thread *t, uint64_t what, uint64_t address)
 {
-	uint64_t *at = t->log_at;
+	uint64_t *at = t->flight.at;
 
-	STORE(&at[1], (address & FLIGHT_ADDRESS_MASK) | t->flight_when);
+	STORE(&at[1], (address & FLIGHT_ADDRESS_MASK) | t->flight.when);
 	STORE(&at[2], 0);
 	STORE_RELEASE(&at[0], what);
-	t->log_at = at + 2;
+	t->flight.at = at + 2;
 }
 
 /* ---- any event: t may be NULL, or nested ----------------------------------- */

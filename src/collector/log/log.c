@@ -70,16 +70,9 @@ static struct log_birth *birth_of(uint32_t number)
 static bool open_birth(uint32_t number, uint32_t tick)
 {
 	struct log_birth **leaf = &log_births[number >> LOG_BIRTH_BITS];
-	struct log_birth *none = NULL;
 
-	if (unlikely(!LOAD_ACQUIRE(leaf))) {
-		struct log_birth *mine = mem_alloc(sizeof(*mine) * LOG_BIRTH_ENTRIES);
-
-		if (!mine)
-			return false;
-		/* the loser's pages are wasted: rare and never touched */
-		CAS(leaf, &none, mine);
-	}
+	if (!mem_publish(leaf, sizeof(**leaf) * LOG_BIRTH_ENTRIES))
+		return false;
 	STORE(&birth_of(number)->first, tick);
 	return true;
 }
@@ -146,7 +139,7 @@ static void note_tick(uint32_t number, uint32_t index, uint32_t tick)
 /* Does the thread store its words into the log? Else they are lost. */
 static bool is_logging(const struct thread *t)
 {
-	return t->log_base;
+	return t->log.base;
 }
 
 /* Allocations and frees in these words. */
@@ -173,12 +166,12 @@ static void lose(uint64_t events)
 /* Counts the events that the thread has lost since it did this last. */
 static void count_lost(struct thread *t)
 {
-	const uint32_t n = t->log_lost;
+	const uint32_t n = t->log.lost;
 
-	t->log_lost = 0;
+	t->log.lost = 0;
 	if (n)
 		lose(n);
-	t->log_gap += n;
+	t->log.gap += n;
 }
 
 static uint32_t index_of(uint32_t name)
@@ -193,23 +186,23 @@ static uint32_t index_of(uint32_t name)
  */
 static void clear_ahead(struct thread *t)
 {
-	const uint32_t end = (t->log_number + 1) << LOG_INDEX_BITS;
+	const uint32_t end = (t->log.number + 1) << LOG_INDEX_BITS;
 
-	while (t->log_clear < end && t->log_clear - t->log_next < CLEAR_AHEAD) {
-		cpu_zero(log_word_of(t, t->log_clear), LOG_CLEAR_WORDS);
-		t->log_clear += LOG_CLEAR_WORDS;
+	while (t->log.clear < end && t->log.clear - t->log.next < CLEAR_AHEAD) {
+		cpu_zero(log_word_of(t, t->log.clear), LOG_CLEAR_WORDS);
+		t->log.clear += LOG_CLEAR_WORDS;
 	}
 	/* with addresses, an allocation has two words: not inline */
 	if (!has_addresses)
-		t->log_limit = t->log_clear - ROOM_WORDS;
+		t->log.limit = t->log.clear - ROOM_WORDS;
 }
 
 /* The thread has no chunk; nothing is stored inline. */
 static void leave_chunk(struct thread *t)
 {
-	t->log_base = NULL;
-	t->log_origin = 0;
-	t->log_next = t->log_limit = t->log_stop = 0;
+	t->log.base = NULL;
+	t->log.origin = 0;
+	t->log.next = t->log.limit = t->log.stop = 0;
 }
 
 uint32_t log_tid(const struct thread *t)
@@ -248,7 +241,7 @@ static void publish(struct log_chunk *c, uint32_t number)
 static void close_chunk(struct thread *t)
 {
 	/* the index after the last word of a full chunk is LOG_CHUNK_WORDS */
-	logpool_close(t->log_chunk, t->log_next - (t->log_number << LOG_INDEX_BITS));
+	logpool_close(t->log.chunk, t->log.next - (t->log.number << LOG_INDEX_BITS));
 	leave_chunk(t);
 }
 
@@ -258,28 +251,28 @@ static void own_chunk(
 {
 	const uint32_t first = number << LOG_INDEX_BITS;
 
-	t->log_chunk = index;
-	t->log_number = number;
-	t->log_base = (uint64_t *)(void *)c;
-	t->log_limit = 0; /* until clear_ahead() */
-	t->log_origin = (uint64_t)(uintptr_t)c - first * sizeof(uint64_t);
-	t->log_next = first + at;
-	t->log_stop = first + LOG_CHUNK_WORDS - ROOM_WORDS;
-	t->log_clear = first + LOG_CLEAR_WORDS;
-	t->log_loses = false;
+	t->log.chunk = index;
+	t->log.number = number;
+	t->log.base = (uint64_t *)(void *)c;
+	t->log.limit = 0; /* until clear_ahead() */
+	t->log.origin = (uint64_t)(uintptr_t)c - first * sizeof(uint64_t);
+	t->log.next = first + at;
+	t->log.stop = first + LOG_CHUNK_WORDS - ROOM_WORDS;
+	t->log.clear = first + LOG_CLEAR_WORDS;
+	t->log.loses = false;
 }
 
 /* Leaves the chunk of a thread that has ended to one that begins. */
 static void park_chunk(struct thread *t)
 {
 	const uint64_t word =
-	    (uint64_t)t->log_chunk << 48 | (uint64_t)t->log_number << 16 | index_of(t->log_next);
+	    (uint64_t)t->log.chunk << 48 | (uint64_t)t->log.number << 16 | index_of(t->log.next);
 	int i;
 
 	for (i = 0; i < PARKED; i++) {
 		uint64_t none = 0;
 
-		if (t->log_next + PARKED_WORDS > t->log_stop || !CAS(&parked[i], &none, word))
+		if (t->log.next + PARKED_WORDS > t->log.stop || !CAS(&parked[i], &none, word))
 			continue;
 		leave_chunk(t);
 		return;
@@ -294,16 +287,16 @@ static void adopt_chunk(
 	const uint32_t index = (uint32_t)(word >> 48);
 	const uint32_t at = (uint32_t)(word & 0xffff);
 
-	t->log_thread = ADD(&threads, 1) + 1;
+	t->log.thread = ADD(&threads, 1) + 1;
 	own_chunk(
 	    t, logpool_chunk_of(head, index), index, (uint32_t)(word >> 16) & (NUMBERS - 1), at);
-	t->log_first = LOAD(&birth_of(t->log_number)->first);
+	t->log.first = LOAD(&birth_of(t->log.number)->first);
 	/* its last thread has cleared at least that much */
-	t->log_clear = (t->log_number << LOG_INDEX_BITS) +
+	t->log.clear = (t->log.number << LOG_INDEX_BITS) +
 	    ((at + ROOM_WORDS + LOG_CLEAR_WORDS - 1) & ~(LOG_CLEAR_WORDS - 1u));
-	note_tick(t->log_number, at, tick);
+	note_tick(t->log.number, at, tick);
 	/* the tick last: without it, the thread before would have this word */
-	log_put(t, log_word(LOG_THREAD, log_thread_payload(t->log_thread, log_tid(t))));
+	log_put(t, log_word(LOG_THREAD, log_thread_payload(t->log.thread, log_tid(t))));
 	log_put(t, log_word(LOG_TICK, now));
 }
 
@@ -336,30 +329,30 @@ static bool open_new(struct thread *t, uint32_t tick, uint64_t now)
 
 	if (!c)
 		return false;
-	if (!t->log_thread)
-		t->log_thread = ADD(&threads, 1) + 1;
-	c->thread = t->log_thread;
+	if (!t->log.thread)
+		t->log.thread = ADD(&threads, 1) + 1;
+	c->thread = t->log.thread;
 	c->tid = log_tid(t);
 	publish(c, number);
 	own_chunk(t, c, index, number, LOG_FIRST);
-	t->log_first = tick;
+	t->log.first = tick;
 	return true;
 }
 
 /* Says in the log how many events before the next one are not there. */
 static void put_gap(struct thread *t)
 {
-	const uint64_t gap = t->log_gap;
+	const uint64_t gap = t->log.gap;
 
-	t->log_gap = 0;
+	t->log.gap = 0;
 	if (gap)
 		log_put(t, log_word(LOG_GAP, gap));
 }
 
 static void open_chunk(struct thread *t, uint32_t tick, uint64_t now)
 {
-	if (!(!t->log_thread && take_parked(t, tick, now)) && !open_new(t, tick, now)) {
-		t->log_loses = true;
+	if (!(!t->log.thread && take_parked(t, tick, now)) && !open_new(t, tick, now)) {
+		t->log.loses = true;
 		return;
 	}
 	put_gap(t);
@@ -379,7 +372,7 @@ uint64_t log_time(uint64_t clock_ns, uint32_t tick)
  */
 static void show_loses(const struct thread *t)
 {
-	const uint32_t is = t->log_loses ? THREAD_LOSING_BUSY : THREAD_LOGGING_BUSY;
+	const uint32_t is = t->log.loses ? THREAD_LOSING_BUSY : THREAD_LOGGING_BUSY;
 	uint32_t was = is ^ (THREAD_LOSING ^ THREAD_LOGGING);
 
 	if (LOAD(&thread_gate->state) == was)
@@ -390,25 +383,25 @@ static void show_loses(const struct thread *t)
 static SEEP_NOINLINE void prepare_anew(struct thread *t, uint32_t tick)
 {
 	/* a thread that begins may go on in a chunk with later words */
-	const uint64_t ns = t->log_thread ? t->clock_ns : tick_read();
+	const uint64_t ns = t->log.thread ? t->pace.clock_ns : tick_read();
 	uint64_t now = log_time(ns, tick), since;
 
-	if (now < t->log_time)
-		now = t->log_time;
+	if (now < t->log.time)
+		now = t->log.time;
 	/* a handler has opened this chunk while an event was about to be lost */
-	if (is_logging(t) && unlikely(t->log_lost))
+	if (is_logging(t) && unlikely(t->log.lost))
 		count_lost(t);
-	if (is_logging(t) && (t->log_next > t->log_stop || tick - t->log_first >= CHUNK_TICKS)) {
+	if (is_logging(t) && (t->log.next > t->log.stop || tick - t->log.first >= CHUNK_TICKS)) {
 		close_chunk(t);
 		open_chunk(t, tick, now);
-	} else if (!is_logging(t) && (!t->log_loses || now != t->log_time)) {
+	} else if (!is_logging(t) && (!t->log.loses || now != t->log.time)) {
 		/* asked once in a tick: the pool may have a chunk again */
 		count_lost(t);
 		open_chunk(t, tick, now);
 	} else if (is_logging(t)) {
-		if (tick != t->log_tick)
-			note_tick(t->log_number, index_of(t->log_next), tick);
-		if (now != t->log_time)
+		if (tick != t->log.tick)
+			note_tick(t->log.number, index_of(t->log.next), tick);
+		if (now != t->log.time)
 			log_put(t, log_word(LOG_TICK, now));
 		put_gap(t);
 	}
@@ -418,15 +411,15 @@ static SEEP_NOINLINE void prepare_anew(struct thread *t, uint32_t tick)
 	 * Numbers that are taken from now on are of chunks of this tick, or of
 	 * later ones. Not those of NUMBERS_KEPT, which are for many ticks.
 	 */
-	if (tick != t->log_tick || !t->log_fresh)
-		t->log_fresh = has_ended() ? UINT32_MAX : LOAD(&numbers) << LOG_INDEX_BITS;
-	if (t->log_loses)
-		t->log_void = void_name(tick);
-	t->log_tick = tick;
-	t->log_time = now;
+	if (tick != t->log.tick || !t->log.fresh)
+		t->log.fresh = has_ended() ? UINT32_MAX : LOAD(&numbers) << LOG_INDEX_BITS;
+	if (t->log.loses)
+		t->log.lost_name = void_name(tick);
+	t->log.tick = tick;
+	t->log.time = now;
 	/* tick_since() is 0 as long as the clock is behind tick 0 */
 	since = tick_since(ns);
-	t->log_until = since ? ns - since + (now + 1) * LOG_TICK_NS : 0;
+	t->log.until = since ? ns - since + (now + 1) * LOG_TICK_NS : 0;
 	show_loses(t);
 }
 
@@ -435,11 +428,11 @@ static void prepare(struct thread *t)
 {
 	const uint32_t tick = tick_now();
 
-	if (unlikely(tick != t->log_tick) || unlikely(t->clock_ns >= t->log_until))
+	if (unlikely(tick != t->log.tick) || unlikely(t->pace.clock_ns >= t->log.until))
 		prepare_anew(t, tick);
-	else if (!is_logging(t) && likely(t->log_loses))
+	else if (!is_logging(t) && likely(t->log.loses))
 		show_loses(t); /* it has asked for a chunk in this tick */
-	else if (likely(is_logging(t)) && likely(t->log_next <= t->log_stop))
+	else if (likely(is_logging(t)) && likely(t->log.next <= t->log.stop))
 		clear_ahead(t);
 	else
 		prepare_anew(t, tick);
@@ -474,13 +467,13 @@ void log_heal(struct thread *t)
 	if (!log_is_on)
 		return;
 	count_lost(t);
-	if (t->log_base) {
-		while (end < LOG_CHUNK_WORDS && LOAD(&t->log_base[end]))
+	if (t->log.base) {
+		while (end < LOG_CHUNK_WORDS && LOAD(&t->log.base[end]))
 			end++;
-		logpool_close(t->log_chunk, end);
+		logpool_close(t->log.chunk, end);
 	}
 	leave_chunk(t);
-	t->log_loses = false;
+	t->log.loses = false;
 }
 
 void log_forget(struct thread *t)
@@ -490,10 +483,10 @@ void log_forget(struct thread *t)
 		return;
 	}
 	leave_chunk(t);
-	t->log_loses = false;
-	t->log_lost = t->log_fresh = 0;
-	t->log_thread = 0;
-	t->log_gap = t->log_time = 0;
+	t->log.loses = false;
+	t->log.lost = t->log.fresh = 0;
+	t->log.thread = 0;
+	t->log.gap = t->log.time = 0;
 }
 
 /* ---- the common chunk ----------------------------------------------------- */
@@ -583,14 +576,14 @@ static uint32_t reserve(
 		return reserve_common(words, ret);
 	prepare(t);
 	if (!is_logging(t)) {
-		ret->lost = &t->log_lost;
+		ret->lost = &t->log.lost;
 		log_lose(t, events);
-		return t->log_void;
+		return t->log.lost_name;
 	}
-	ret->at = log_word_of(t, t->log_next);
+	ret->at = log_word_of(t, t->log.next);
 	ret->words = words;
-	t->log_next += words;
-	return t->log_next - words;
+	t->log.next += words;
+	return t->log.next - words;
 }
 
 /* The first word last, because it shows a reader that all are there. */
@@ -784,9 +777,9 @@ void log_end(void)
 	if (!log_is_on)
 		return;
 	for (t = thread_first(); t; t = t->next) {
-		const uint32_t n = t->log_lost;
+		const uint32_t n = t->log.lost;
 
-		t->log_lost = 0;
+		t->log.lost = 0;
 		if (n)
 			lose(n);
 	}

@@ -17,7 +17,7 @@
  * Only with SEEP_LOG. format/seg_log.h has the format. A thread stores the words of
  * its events into a chunk of its own, and so does one common chunk get those of
  * nested events, with atomic operations. Nobody waits: if the pool (logpool.h)
- * has no free chunk, a thread counts its events instead (log_lost).
+ * has no free chunk, a thread counts its events instead (`lost`).
  *
  * The cells of the live map hold names instead of births, from the first event
  * of the process on. So log_birth() stands between a cell and a tick.
@@ -54,29 +54,29 @@ SEEP_INLINE uint32_t log_birth(uint32_t birth)
  */
 SEEP_INLINE bool log_has_room(const struct thread *t)
 {
-	return likely(t->log_next < t->log_limit);
+	return likely(t->log.next < t->log.limit);
 }
 
 /* Where the word with this name is, in the chunk of the thread. */
 SEEP_INLINE uint64_t *log_word_of(const struct thread *t, uint32_t name)
 {
-	return (uint64_t *)(uintptr_t)(t->log_origin + name * sizeof(uint64_t));
+	return (uint64_t *)(uintptr_t)(t->log.origin + name * sizeof(uint64_t));
 }
 
-/* Stores the next word, whose name is log_next, if log_has_room(). */
+/* Stores the next word, whose name is t->log.next, if log_has_room(). */
 SEEP_INLINE void log_put(struct thread *t, uint64_t word)
 {
-	STORE(log_word_of(t, t->log_next), word);
-	cpu_add_local(&t->log_next, 1);
+	STORE(log_word_of(t, t->log.next), word);
+	cpu_add_local(&t->log.next, 1);
 }
 
 /*
- * All that an event takes while the pool has no chunk (log_loses). A block has
- * the name log_void then.
+ * All that an event takes while the pool has no chunk (t->log.loses). A block has
+ * the name t->log.lost_name then.
  */
 SEEP_INLINE void log_lose(struct thread *t, uint32_t events)
 {
-	t->log_lost += events;
+	t->log.lost += events;
 }
 
 /* ---- any event ------------------------------------------------------------ */

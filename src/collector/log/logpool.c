@@ -457,7 +457,7 @@ static bool map_child(uint32_t slot)
 static const uint8_t *returned_of(uint32_t slot)
 {
 	const uint8_t *at = file.control + CTL_CHILDREN + (uint64_t)slot * file.child_chunks;
-	uintptr_t from = (uintptr_t)at & ~(uintptr_t)(CPU_PAGE - 1);
+	uintptr_t from = cpu_page_down((uintptr_t)at);
 	uintptr_t to = (uintptr_t)at + file.child_chunks;
 
 	return sys_madvise((void *)from, to - from, MADV_POPULATE_READ) == 0 ? at : NULL;

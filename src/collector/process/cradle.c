@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/attr.h"
@@ -17,6 +16,7 @@
 #include "base/sys.h"
 #include "collector/segment/config.h"
 #include "collector/segment/filename.h"
+#include "collector/segment/kernel.h"
 #include "collector/log/flight.h"
 #include "collector/log/log.h"
 #include "collector/log/logpool.h"
@@ -120,14 +120,11 @@ void cradle_before_fork(uint32_t own_pid, uint64_t *ret_first)
  */
 static uint64_t file_bytes(uint64_t segment_bytes, const struct slots *room)
 {
-	struct rlimit r = {RLIM_INFINITY, RLIM_INFINITY};
 	uint64_t all = segment_bytes + slots_bytes(room);
 
-	/* beyond the limit the kernel would send SIGXFSZ */
-	sys_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&r);
-	if (all <= r.rlim_cur)
+	if (kernel_allows_file(all))
 		return all;
-	return segment_bytes <= r.rlim_cur ? segment_bytes : 0;
+	return kernel_allows_file(segment_bytes) ? segment_bytes : 0;
 }
 
 /*

@@ -19,7 +19,6 @@
 #include "collector/segment/ours.h"
 #include "collector/segment/place.h"
 #include "collector/event/ranges.h"
-#include "collector/heap/spill.h"
 #include "collector/segment/tick.h"
 
 /* Empty if it is not known, too long, or outside of our root directory. */
@@ -224,7 +223,7 @@ void describe_memory(struct seg_header *h)
 	h->live_leaf_bits = CELL_LEAF_BITS;
 	h->live_granule_bits = (uint8_t)live_granule_bits;
 	h->live_cell_version = log_is_on ? CELL_VERSION_LOG : CELL_VERSION;
-	h->spill_root = (uint64_t)(uintptr_t)spill_levels;
+	h->spill_root = (uint64_t)(uintptr_t)live_spill_levels;
 	h->ignored_root = (uint64_t)(uintptr_t)ignored_levels;
 	h->moving_root = (uint64_t)(uintptr_t)&moving_first;
 	if (config.mappings)

@@ -1,6 +1,5 @@
 /* entry.c - what the loader and the first event call. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/process/entry.h"
 
 #include <stdint.h>
 #include <sys/auxv.h>
@@ -8,6 +7,7 @@
 #include "base/attr.h"
 #include "collector/process/exit.h"
 #include "collector/segment/kernel.h"
+#include "collector/segment/loader.h"
 #include "collector/event/next.h"
 #include "collector/process/start.h"
 
@@ -54,7 +54,7 @@ SEEP_COLD void entry_first_event(void)
 
 	if (LOAD(&starting) || !next.complete || !gnu_get_libc_version)
 		return;
-	end = next_symbol("__libc_stack_end");
+	end = loader_symbol("__libc_stack_end");
 	if (!end || !*end)
 		return;
 	words = (char **)*end;

@@ -19,7 +19,7 @@
 #include "collector/event/mapping.h"
 #include "collector/snapshot/mark.h"
 #include "collector/unwind/module.h"
-#include "collector/event/next.h"
+#include "collector/segment/loader.h"
 #include "collector/process/nursery.h"
 #include "collector/stack/outer.h"
 #include "collector/owner.h"
@@ -31,10 +31,53 @@
 #include "collector/snapshot/snap.h"
 #include "collector/snapshot/snapwhen.h"
 #include "collector/process/spaces.h"
+#include "collector/process/tables.h"
 #include "collector/thread.h"
 #include "collector/segment/tick.h"
-#include "collector/process/untraced.h"
 #include "collector/event/user.h"
+#include "collector/segment/ours.h"
+
+/* ---- children that could not be recorded ---------------------------------- */
+
+/*
+ * Children that found no place for a file. The first process of a family shares
+ * this word with all that fork from it. Its page belongs to no file, and no
+ * medium below it can be full, so nobody can turn an access into SIGBUS.
+ */
+static uint64_t *without_file;
+static bool is_counted; /* this process is counted there */
+static bool is_first;   /* of its family: it writes the sum down */
+
+bool fork_count_family(void)
+{
+	void *p =
+	    sys_mmap(NULL, CPU_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (sys_failed(p))
+		return false;
+	ours_add(p, CPU_PAGE, OURS_FOR_NOW);
+	sys_madvise(p, CPU_PAGE, MADV_DONTDUMP);
+	without_file = p;
+	is_first = true;
+	return true;
+}
+
+void fork_count_untraced(void)
+{
+	if (place.slots.head)
+		slots_count_untraced(&place.slots);
+	else if (cradle.has_card)
+		cradle_stop_card(&cradle);
+	else if (without_file && !is_counted)
+		ADD(without_file, 1);
+	is_counted = true;
+}
+
+void fork_sum_up(void)
+{
+	if (is_first && without_file)
+		STORE(&segment.header->counts[SEG_CHILDREN_UNTRACED], LOAD(without_file));
+}
 
 static bool own_files;          /* each child has a file of its own */
 static bool has_left;           /* the parent's segment; no event since then */
@@ -130,7 +173,7 @@ static void write_header(struct seg_header *h, uint32_t first_id)
 	h->mode = lifecycle_mode();
 	describe_memory(h);
 	spaces_tell();
-	snap_start(config.snapshots);
+	snap_start(config.snapshots, tables_all);
 	h->snapshot_limit = config.snapshots;
 	snapwhen_restart(h);
 }
@@ -143,7 +186,7 @@ static void list_child(struct seg_header *h)
 	else if (place.slots.head || !own_files)
 		nursery_claim_line(h);
 	else
-		untraced_count();
+		fork_count_untraced();
 }
 
 void fork_set_up_child(void)
@@ -167,7 +210,7 @@ void fork_set_up_child(void)
 	if ((!left && !leave_parent(true)) || !nursery_map())
 		goto inert;
 	has_left = false; /* its own children have to leave it, in turn */
-	untraced_restart();
+	is_counted = is_first = false;
 	place.slots.preparing = 0; /* the thread that did it is not here */
 	describe_child(segment.header, &facts, child_pid(), LOAD(&forks));
 	facts = *segment.header; /* its own children take over from it */
@@ -179,7 +222,7 @@ void fork_set_up_child(void)
 	    !user_init(first_id) || !mapping_init(first_id))
 		goto inert;
 	list_child(segment.header);
-	thread_slow_down(nursery_is_open);
+	thread_slow_down(lifecycle_is_early);
 	thread_restart();
 	thread_make_ready(lifecycle_mode());
 	segment.header->state = SEG_ALIVE;
@@ -189,7 +232,7 @@ inert:
 	lifecycle_go_inert();
 	nursery_close(); /* tables may be the parent's, whose memory is gone */
 	lifecycle_set_mode(SEG_MODE_OFF);
-	untraced_count();
+	fork_count_untraced();
 }
 
 /* ---- handlers of fork() -------------------------------------------------- */
@@ -202,7 +245,7 @@ static bool still_needs_own_files(void)
 {
 	if (config.child_files || cradle_is_needed()) {
 		cradle_before_fork(facts.pid, &segment.header->child_files);
-		untraced_sum_up();
+		fork_sum_up();
 		return true;
 	}
 	map_slots();
@@ -274,7 +317,7 @@ static void after_fork_in_child(void)
 bool fork_watch(void)
 {
 	int (*reg)(void (*)(void), void (*)(void), void (*)(void), void *);
-	void *sym = next_symbol("__register_atfork");
+	void *sym = loader_symbol("__register_atfork");
 
 	if (!sym)
 		return kernel.wipe;

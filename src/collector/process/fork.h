@@ -32,4 +32,17 @@ void fork_remember(const struct seg_header *h);
  */
 void fork_set_up_child(void);
 
+/*
+ * Before the first fork of a family whose children have files of their own:
+ * makes the counter that all of them share. False: no memory, so a child that
+ * cannot make its file would go unnoticed.
+ */
+bool fork_count_family(void);
+
+/* This process is not recorded. Counted once, where that outlives it. */
+void fork_count_untraced(void);
+
+/* By the first of a family: writes the counter into its segment. */
+void fork_sum_up(void);
+
 #endif

@@ -19,7 +19,7 @@
 #include "collector/segment/slots.h"
 #include "collector/process/tables.h"
 #include "collector/thread.h"
-#include "collector/process/untraced.h"
+#include "collector/process/fork.h"
 
 enum {
 	EVENTS_MAX = 64,
@@ -28,7 +28,6 @@ enum {
 	FILE_BYTES = 8 << 20,     /* of a segment if there are no slots */
 };
 
-bool nursery_is_open;
 static uint32_t events;
 static struct seg_early *line; /* NULL: none was free */
 
@@ -59,13 +58,13 @@ bool nursery_map(void)
 
 void nursery_begin(void)
 {
-	STORE(&nursery_is_open, !config.is_private);
+	STORE(&lifecycle_is_early, !config.is_private);
 	events = 0;
 }
 
 void nursery_close(void)
 {
-	STORE(&nursery_is_open, false);
+	STORE(&lifecycle_is_early, false);
 }
 
 void nursery_claim_line(const struct seg_header *h)
@@ -146,7 +145,7 @@ static bool move_into_cradle(void)
 	return true;
 }
 
-/* The child came to its exit in the nursery, so its sums are complete. */
+/* The child came to its exit during its first events, so its sums are complete. */
 static void mark_exited(void)
 {
 	if (line)
@@ -170,7 +169,7 @@ SEEP_COLD static void leave(bool at_exit)
 	log_move();
 	/* half of its blocks would not be shown, so it counts as untraced */
 	if (!moved) {
-		untraced_count();
+		fork_count_untraced();
 		lifecycle_set_mode(SEG_MODE_OFF);
 	}
 	if (line)
@@ -190,10 +189,10 @@ SEEP_COLD static void try_to_leave(uint32_t own, bool at_exit)
 	if (!lifecycle_change_begins())
 		return;
 	STORE(&events, 0);
-	if (LOAD(&nursery_is_open) && lifecycle_change_is_alone(own) && thread_hold_others()) {
+	if (LOAD(&lifecycle_is_early) && lifecycle_change_is_alone(own) && thread_hold_others()) {
 		leave(at_exit);
 		segment_refill(); /* as the start of its parent did */
-		STORE(&nursery_is_open, false);
+		STORE(&lifecycle_is_early, false);
 		thread_slow_down(false);
 		thread_release_others();
 		if (thread_gate)
@@ -216,7 +215,7 @@ void nursery_poll(void)
 
 void nursery_new_thread(void)
 {
-	if (LOAD(&nursery_is_open) && thread_any())
+	if (LOAD(&lifecycle_is_early) && thread_any())
 		try_to_leave(1, false);
 }
 

@@ -6,19 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/attr.h"
 #include "format/format.h"
 
 /*
  * Many forked children do little or call exec at once, so a child's segment is
- * plain memory at first: the nursery. After each event the sums are written
+ * plain memory at first. After each event the sums are written
  * where they survive the child, into a line of its ancestor's file or onto the
  * card in a file of its own (cradle.h). After 64 events or 64 KiB the child
  * moves to a slot or into its own file.
  */
-
-/* Is the segment of this process in a nursery? */
-extern SEEP_HIDDEN bool nursery_is_open;
 
 /* How large the segment is that a child moves to. */
 uint64_t nursery_layout(void);

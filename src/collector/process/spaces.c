@@ -7,7 +7,7 @@
 
 #include "collector/snapshot/mark.h"
 #include "collector/segment/segment.h"
-#include "collector/segment/symbol.h"
+#include "collector/segment/loader.h"
 
 /* glibc's struct r_debug_extended, by hand: older headers lack it. */
 struct debug {
@@ -36,7 +36,7 @@ static uint64_t mallocs_before_us(const struct link_map *l)
 	uint64_t n = 0;
 
 	for (l = l ? l->l_next : NULL; l && l->l_ld != _DYNAMIC; l = l->l_next)
-		n += symbol_is_defined(l, "malloc");
+		n += loader_defines(l, "malloc");
 	return n;
 }
 
@@ -58,8 +58,8 @@ static const struct {
 static bool is_unhooked(const struct link_map *l, const char *name)
 {
 	for (; l; l = l->l_next)
-		if (symbol_is_defined(l, name))
-			return symbol_is_defined(l, "malloc");
+		if (loader_defines(l, name))
+			return loader_defines(l, "malloc");
 	return false;
 }
 
@@ -68,7 +68,7 @@ static bool calls_one_of(const struct link_map *l, const char *const *names, siz
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		if (symbol_is_imported(l, names[i]))
+		if (loader_imports(l, names[i]))
 			return true;
 	return false;
 }

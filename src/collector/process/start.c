@@ -10,22 +10,22 @@
 #include "collector/segment/budget.h"
 #include "collector/segment/config.h"
 #include "collector/process/describe.h"
-#include "collector/process/exit_wait.h"
+#include "collector/process/exit.h"
 #include "collector/process/fork.h"
 #include "collector/segment/kernel.h"
 #include "collector/heap/ledger.h"
-#include "collector/segment/libc.h"
+#include "collector/segment/loader.h"
 #include "collector/lifecycle.h"
 #include "collector/lifecycle_set.h"
 #include "collector/heap/live.h"
 #include "collector/log/log.h"
+#include "collector/log/logpool.h"
 #include "collector/event/mapping.h"
 #include "collector/snapshot/mark.h"
 #include "collector/segment/mem.h"
 #include "collector/unwind/module.h"
 #include "collector/event/next.h"
 #include "collector/process/noplace.h"
-#include "collector/segment/only.h"
 #include "collector/segment/ours.h"
 #include "collector/stack/outer.h"
 #include "collector/segment/place.h"
@@ -37,10 +37,9 @@
 #include "collector/snapshot/snapfile.h"
 #include "collector/snapshot/snapwhen.h"
 #include "collector/process/spaces.h"
-#include "collector/segment/symbol.h"
+#include "collector/process/tables.h"
 #include "collector/thread.h"
 #include "collector/segment/tick.h"
-#include "collector/process/untraced.h"
 #include "collector/event/user.h"
 #include "collector/unwind/walk.h"
 
@@ -68,19 +67,19 @@ static enum seg_inert executable_has_own(void *find_object)
 
 	if (!l)
 		return SEG_INERT_NONE;
-	if (symbol_is_defined(l, "malloc"))
+	if (loader_defines(l, "malloc"))
 		return SEG_INERT_OWN_MALLOC;
-	if (symbol_is_defined(l, "free"))
+	if (loader_defines(l, "free"))
 		return SEG_INERT_OWN_FREE;
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (symbol_is_defined(l, others[i]))
+		if (loader_defines(l, others[i]))
 			return SEG_INERT_OWN_PART;
 	return SEG_INERT_NONE;
 }
 
 static enum seg_inert reason_to_decline(void **ret_find_object)
 {
-	*ret_find_object = next_symbol("_dl_find_object");
+	*ret_find_object = loader_symbol("_dl_find_object");
 	if (!*ret_find_object)
 		return SEG_INERT_NO_FINDOBJ;
 	if (!kernel.honest || !fork_watch())
@@ -90,14 +89,14 @@ static enum seg_inert reason_to_decline(void **ret_find_object)
 
 static uint64_t main_stack_end(void)
 {
-	void **end = next_symbol("__libc_stack_end");
+	void **end = loader_symbol("__libc_stack_end");
 
 	return end ? (uint64_t)(uintptr_t)*end : 0;
 }
 
 static void start_walk(void)
 {
-	const uint32_t *pthread_bytes = next_symbol("_thread_db_sizeof_pthread");
+	const uint32_t *pthread_bytes = loader_symbol("_thread_db_sizeof_pthread");
 	struct rlimit stack = {0};
 	struct walk_facts f = {
 	    .main_end = main_stack_end(),
@@ -130,7 +129,7 @@ static void write_header(struct seg_header *h, char **argv)
 	h->counts[SEG_EARLY_EVENTS] += lifecycle_early_events();
 	h->counts[SEG_NO_CHILD_ROOM] =
 	    !place.slots.head && !fork_has_own_files() && !config.is_private;
-	h->counts[SEG_CHILDREN_UNTRACED] = fork_has_own_files() && !untraced_start_family();
+	h->counts[SEG_CHILDREN_UNTRACED] = fork_has_own_files() && !fork_count_family();
 	describe_slots(h, &place.slots, place.segment_bytes);
 }
 
@@ -147,8 +146,8 @@ static bool start_tables(void *find_object)
 	thread_init(kernel.wipe, kernel.populate);
 	if (!module_init(find_object, exe))
 		return false;
-	live_break = next_symbol("__curbrk");
-	spaces_init(next_symbol("_r_debug"), !has_malloc_of_glibc());
+	live_break = loader_symbol("__curbrk");
+	spaces_init(loader_symbol("_r_debug"), !has_malloc_of_glibc());
 	spaces_tell();
 	live_init(has_malloc_of_glibc());
 	log_start();
@@ -157,7 +156,7 @@ static bool start_tables(void *find_object)
 		mapping_set_allocator((const void *)(uintptr_t)next.malloc);
 	snapfile_start();
 	exit_wait_start();
-	snap_start(config.snapshots);
+	snap_start(config.snapshots, tables_all);
 	return sample_init(config.sample) && rules_init() && sites_init(1) && ledger_init(1) &&
 	    mark_init() && user_init(1) && mapping_init(1) && lifecycle_begin();
 }
@@ -171,8 +170,11 @@ static enum place_slots slots_wanted(enum seg_inert why)
 
 static bool make_segment(enum seg_inert why, char **argv)
 {
+	/* log_start() says why there is no pool */
+	place_beside *pool = config.log && !why ? logpool_create : NULL;
+
 	if (!(config.is_private ? place_private()
-	                        : place_create(slots_wanted(why), kernel.populate))) {
+	                        : place_create(slots_wanted(why), kernel.populate, pool))) {
 		if (place.is_taken)
 			noplace_note(place.owner, argv);
 		return false;
@@ -186,7 +188,7 @@ static void apply_settings(void)
 	lifecycle_set_mode(config.sample ? SEG_MODE_SAMPLED : SEG_MODE_ON);
 	if (config.dormant)
 		lifecycle_set_mode(SEG_MODE_DORMANT);
-	if (config.depth && config.depth < OUTER_MAX)
+	if (config.depth && config.depth < SITES_DEPTH_MAX)
 		outer_depth = config.depth > DEPTH_MIN ? config.depth : DEPTH_MIN;
 }
 
@@ -197,7 +199,7 @@ static bool is_left_out(void)
 
 	if (!config.only)
 		return false;
-	out = only_leaves_out(config.only, exe, (const char *)kernel_auxval(AT_EXECFN), &ignored);
+	out = config_leaves_out(config.only, exe, (const char *)kernel_auxval(AT_EXECFN), &ignored);
 	config.ignored += ignored;
 	config.only = NULL; /* the host may overwrite its environment */
 	return out;
@@ -205,7 +207,7 @@ static bool is_left_out(void)
 
 static void start_clock(void)
 {
-	tick_use_clock((tick_clock *)libc_function("clock_gettime"));
+	tick_use_clock((tick_clock *)loader_libc("clock_gettime"));
 }
 
 void start_process(char **argv, char **envp, enum seg_inert why)

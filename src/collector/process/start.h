@@ -13,4 +13,11 @@
  */
 void start_process(char **argv, char **envp, enum seg_inert why);
 
+/*
+ * By an event in a process that has not started, which may come before our
+ * constructor: starts the process, if that is possible already. Unit tests link
+ * without entry.c, because they start the collector themselves.
+ */
+void entry_first_event(void);
+
 #endif

@@ -7,7 +7,7 @@
 #include "base/attr.h"
 
 /*
- * Those of libc can be replaced by the host's own (libc.h). All calls of the
+ * Those of libc can be replaced by the host's own (loader.h). All calls of the
  * collector end here, because these are hidden. Nothing that is called often
  * copies much, so words are quick enough. The Makefile keeps the compiler from
  * making calls of these loops.

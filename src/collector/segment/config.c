@@ -113,8 +113,110 @@ static bool period_or_size(const char *s, const char *end, uint64_t *ret_ns, uin
 	return false;
 }
 
+/* "64MiB", "500k", "1000000". */
+static bool read_bytes(const char *s, uint64_t *ret)
+{
+	const char *end = s + fmt_length(s, TEXT_MAX);
+
+	return whole_number(s, UINT64_MAX, ret) || period_or_size(s, end, NULL, ret);
+}
+
+/* ---- how a value is read ------------------------------------------------- */
+
+/* A variable: `read` stores its value at `to`, or counts that it was not understood. */
+struct setting {
+	const char *name;
+	void (*read)(const struct setting *s, const char *value);
+	void *to;
+	const char *on, *off; /* of a switch: its values; `off` and "" are the default */
+	uint64_t most;        /* of a number; of a text: its room in bytes */
+	bool is_size;         /* a number with a unit */
+	bool may_lack;        /* a number that is 0 without a value, or with a wrong one */
+};
+
+static void read_switch(const struct setting *s, const char *value)
+{
+	bool is_on = fmt_same(value, s->on);
+
+	*(bool *)s->to = is_on;
+	config.ignored += *value && !is_on && !fmt_same(value, s->off);
+}
+
+static void read_number(const struct setting *s, const char *value)
+{
+	uint64_t n;
+
+	if (s->may_lack)
+		*(uint64_t *)s->to = 0;
+	if ((s->is_size ? read_bytes(value, &n) : whole_number(value, s->most, &n)) && n <= s->most)
+		*(uint64_t *)s->to = n;
+	else
+		config.ignored += *value || !s->may_lack;
+}
+
+/* What fits. */
+static void read_text(const struct setting *s, const char *value)
+{
+	fmt_copy(s->to, s->most, value);
+}
+
+/* Whole or not at all. */
+static bool read_whole(const struct setting *s, const char *value)
+{
+	bool fits = fmt_copy(s->to, s->most, value);
+
+	if (!fits)
+		*(char *)s->to = 0;
+	return fits;
+}
+
+static void read_dir(const struct setting *s, const char *value)
+{
+	config.dir_replaced |= !read_whole(s, value);
+}
+
+static void read_snapshot_dir(const struct setting *s, const char *value)
+{
+	config.ignored += !read_whole(s, value);
+}
+
+/* Every '%' has one of the letters behind it that snapfile.c knows. */
+static bool is_pattern(const char *s)
+{
+	for (; *s; s++) {
+		if (*s == '%' && *++s != 'h' && *s != 'e' && *s != 'p' && *s != '%')
+			return false;
+	}
+	return true;
+}
+
+static void read_snapshot_name(const struct setting *s, const char *value)
+{
+	bool is_fit = read_whole(s, value) && is_pattern(value);
+
+	if (!is_fit)
+		*(char *)s->to = 0;
+	config.ignored += !is_fit;
+}
+
+static void read_only(const struct setting *s, const char *value)
+{
+	*(const char **)s->to = *value ? value : NULL;
+}
+
+static void read_child_files(const struct setting *s, const char *value)
+{
+	read_switch(s, value);
+	config.no_child_files = fmt_same(value, s->off);
+}
+
+static void read_signal(const struct setting *s, const char *value)
+{
+	*(int32_t *)s->to = *value ? signal_number(value) : 0;
+}
+
 /* "60s", "64MiB" or both, separated by a comma. */
-static bool read_every(const char *s)
+static bool read_periods(const char *s)
 {
 	while (*s) {
 		const char *end = s;
@@ -133,107 +235,14 @@ static bool read_every(const char *s)
 	return true;
 }
 
-/* "64MiB", "500k", "1000000". */
-static bool read_bytes(const char *s, uint64_t *ret)
+static void read_every(const struct setting *s, const char *value)
 {
-	const char *end = s + fmt_length(s, TEXT_MAX);
-
-	return whole_number(s, UINT64_MAX, ret) || period_or_size(s, end, NULL, ret);
-}
-
-/* The same into a setting that is 0 without a value, or with a wrong one. */
-static uint64_t bytes_or_none(const char *s)
-{
-	uint64_t n = 0;
-
-	if (*s && (!read_bytes(s, &n) || n > INT64_MAX)) {
-		config.ignored++;
-		return 0;
-	}
-	return n;
-}
-
-/* A number of frames; 0: the default. */
-static uint32_t frames(const char *s)
-{
-	uint64_t n = 0;
-
-	config.ignored += *s && !whole_number(s, UINT32_MAX, &n);
-	return (uint32_t)n;
-}
-
-/* "1", or "0" and "", which are the default. */
-static bool is_on(const char *s)
-{
-	config.ignored += *s && !fmt_same(s, "1") && !fmt_same(s, "0");
-	return fmt_same(s, "1");
-}
-
-/* Every '%' has one of the letters behind it that snapfile.c knows. */
-static bool is_pattern(const char *s)
-{
-	for (; *s; s++) {
-		if (*s == '%' && *++s != 'h' && *s != 'e' && *s != 'p' && *s != '%')
-			return false;
-	}
-	return true;
-}
-
-static void read_name(const char *v)
-{
-	if (is_pattern(v) && fmt_copy(config.snapshot_name, sizeof(config.snapshot_name), v))
-		return;
-	config.snapshot_name[0] = 0;
-	config.ignored++;
-}
-
-/* Reads a setting about snapshots. False: this entry is another one. */
-static bool read_snapshots(const char *entry)
-{
-	const char *v;
-	uint64_t n;
-
-	if ((v = value_of(entry, "SEEP_SNAPSHOT_DIR"))) {
-		if (!fmt_copy(config.snapshot_dir, sizeof(config.snapshot_dir), v)) {
-			config.snapshot_dir[0] = 0;
-			config.ignored++;
-		}
-	} else if ((v = value_of(entry, "SEEP_SNAPSHOT_NAME"))) {
-		read_name(v);
-	} else if ((v = value_of(entry, "SEEP_SNAPSHOT_BYTES"))) {
-		config.ignored += !read_bytes(v, &config.snapshot_bytes);
-	} else if ((v = value_of(entry, "SEEP_SNAPSHOTS"))) {
-		if (whole_number(v, UINT32_MAX, &n))
-			config.snapshots = (uint32_t)n;
-		else
-			config.ignored++;
-	} else if ((v = value_of(entry, "SEEP_SIGNAL"))) {
-		config.signal = *v ? signal_number(v) : 0;
-	} else if ((v = value_of(entry, "SEEP_EVERY"))) {
+	(void)s;
+	config.every_ns = config.every_bytes = 0;
+	if (!read_periods(value)) {
 		config.every_ns = config.every_bytes = 0;
-		if (!read_every(v)) {
-			config.every_ns = config.every_bytes = 0;
-			config.ignored++;
-		}
-	} else {
-		return false;
+		config.ignored++;
 	}
-	return true;
-}
-
-/* Reads a setting about leaks. False: this entry is another one. */
-static bool read_leaks(const char *entry)
-{
-	const char *v;
-
-	if ((v = value_of(entry, "SEEP_LEAKS"))) {
-		config.leaks = is_on(v);
-	} else if ((v = value_of(entry, "SEEP_LEAKS_WAIT"))) {
-		config.ignored += !whole_number(v, CONFIG_LEAKS_WAIT_MAX, &config.leaks_wait);
-	} else {
-		return false;
-	}
-	return true;
 }
 
 /* last, last:N, last,frees or last:N,frees. False: none of these. */
@@ -258,75 +267,67 @@ static bool read_last(const char *v)
 	return true;
 }
 
-/* Reads a setting of the event log. False: this entry is another one. */
-static bool read_log(const char *entry)
+static void read_log(const struct setting *s, const char *value)
 {
-	const char *v;
-
-	if ((v = value_of(entry, "SEEP_LOG"))) {
-		config.log = config.log_last = config.log_lack = 0;
-		if (fmt_same(v, "1"))
-			config.log = LOG_MODE_EVENTS;
-		else if (fmt_same(v, "addresses"))
-			config.log = LOG_MODE_ADDRESSES;
-		else if (!read_last(v) && *v && !fmt_same(v, "0")) {
-			config.ignored++;
-			config.log_lack = SEG_LOG_LACK_SETTING;
-		}
-	} else if ((v = value_of(entry, "SEEP_LOG_POOL"))) {
-		config.ignored += !read_bytes(v, &config.log_pool);
-	} else {
-		return false;
+	(void)s;
+	config.log = config.log_last = config.log_lack = 0;
+	if (fmt_same(value, "1")) {
+		config.log = LOG_MODE_EVENTS;
+	} else if (fmt_same(value, "addresses")) {
+		config.log = LOG_MODE_ADDRESSES;
+	} else if (!read_last(value) && *value && !fmt_same(value, "0")) {
+		config.ignored++;
+		config.log_lack = SEG_LOG_LACK_SETTING;
 	}
-	return true;
+}
+
+/* ---- all of them --------------------------------------------------------- */
+
+#define TEXT(field)     .to = config.field, .most = sizeof(config.field)
+#define SWITCH(yes, no) .on = (yes), .off = (no)
+#define SIZE(limit)     .most = (limit), .is_size = true
+
+static const struct setting settings[] = {
+    {"SEEP_BASE", read_dir, TEXT(base)},
+    {"SEEP_BUDGET", read_number, &config.budget, SIZE(INT64_MAX), .may_lack = true},
+    {"SEEP_CHILD_FILES", read_child_files, &config.child_files, SWITCH("1", "0")},
+    {"SEEP_DEEPBIND", read_switch, &config.no_deepbind, SWITCH("clear", "keep")},
+    {"SEEP_DEPTH", read_number, &config.depth, .most = UINT32_MAX, .may_lack = true},
+    {"SEEP_DIR", read_dir, TEXT(dir)},
+    {"SEEP_EVERY", read_every, .to = &config.every_ns},
+    {"SEEP_GUESS", read_switch, &config.no_guess, SWITCH("0", "1")},
+    {"SEEP_LEAKS", read_switch, &config.leaks, SWITCH("1", "0")},
+    {"SEEP_LEAKS_WAIT", read_number, &config.leaks_wait, .most = CONFIG_LEAKS_WAIT_MAX},
+    {"SEEP_LOG", read_log, .to = &config.log},
+    {"SEEP_LOG_POOL", read_number, &config.log_pool, SIZE(UINT64_MAX)},
+    {"SEEP_MAPPINGS", read_switch, &config.mappings, SWITCH("1", "0")},
+    {"SEEP_MODE", read_switch, &config.dormant, SWITCH("dormant", "on")},
+    {"SEEP_ONLY", read_only, .to = &config.only},
+    {"SEEP_PRIVATE", read_switch, &config.is_private, SWITCH("1", "0")},
+    {"SEEP_SAMPLE", read_number, &config.sample, SIZE(INT64_MAX), .may_lack = true},
+    {"SEEP_SESSION", read_text, TEXT(session)},
+    {"SEEP_SIGNAL", read_signal, .to = &config.signal},
+    {"SEEP_SNAPSHOTS", read_number, &config.snapshots, .most = UINT32_MAX},
+    {"SEEP_SNAPSHOT_BYTES", read_number, &config.snapshot_bytes, SIZE(UINT64_MAX)},
+    {"SEEP_SNAPSHOT_DIR", read_snapshot_dir, TEXT(snapshot_dir)},
+    {"SEEP_SNAPSHOT_NAME", read_snapshot_name, TEXT(snapshot_name)},
+};
+
+static void read_entry(const char *entry)
+{
+	const char *value;
+	size_t i;
+
+	for (i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+		if ((value = value_of(entry, settings[i].name)))
+			settings[i].read(&settings[i], value);
 }
 
 void config_read(char **envp)
 {
-	for (; envp && *envp; envp++) {
-		const char *v;
-
-		if ((*envp)[0] != 'S' || (*envp)[1] != 'E' || read_snapshots(*envp) ||
-		    read_leaks(*envp) || read_log(*envp))
-			continue;
-		if ((v = value_of(*envp, "SEEP_DIR"))) {
-			if (!fmt_copy(config.dir, sizeof(config.dir), v)) {
-				config.dir[0] = 0;
-				config.dir_replaced = true;
-			}
-		} else if ((v = value_of(*envp, "SEEP_BASE"))) {
-			if (!fmt_copy(config.base, sizeof(config.base), v)) {
-				config.base[0] = 0;
-				config.dir_replaced = true;
-			}
-		} else if ((v = value_of(*envp, "SEEP_ONLY"))) {
-			config.only = *v ? v : NULL;
-		} else if ((v = value_of(*envp, "SEEP_SESSION"))) {
-			fmt_copy(config.session, sizeof(config.session), v);
-		} else if ((v = value_of(*envp, "SEEP_MODE"))) {
-			config.dormant = fmt_same(v, "dormant");
-			config.ignored += *v && !config.dormant && !fmt_same(v, "on");
-		} else if ((v = value_of(*envp, "SEEP_CHILD_FILES"))) {
-			config.child_files = is_on(v);
-			config.no_child_files = fmt_same(v, "0");
-		} else if ((v = value_of(*envp, "SEEP_PRIVATE"))) {
-			config.is_private = is_on(v);
-		} else if ((v = value_of(*envp, "SEEP_MAPPINGS"))) {
-			config.mappings = is_on(v);
-		} else if ((v = value_of(*envp, "SEEP_DEEPBIND"))) {
-			config.no_deepbind = fmt_same(v, "clear");
-			config.ignored += *v && !config.no_deepbind && !fmt_same(v, "keep");
-		} else if ((v = value_of(*envp, "SEEP_GUESS"))) {
-			config.no_guess = fmt_same(v, "0");
-			config.ignored += *v && !config.no_guess && !fmt_same(v, "1");
-		} else if ((v = value_of(*envp, "SEEP_SAMPLE"))) {
-			config.sample = bytes_or_none(v);
-		} else if ((v = value_of(*envp, "SEEP_DEPTH"))) {
-			config.depth = frames(v);
-		} else if ((v = value_of(*envp, "SEEP_BUDGET"))) {
-			config.budget = bytes_or_none(v);
-		}
-	}
+	for (; envp && *envp; envp++)
+		if ((*envp)[0] == 'S' && (*envp)[1] == 'E')
+			read_entry(*envp);
 	if (config.log_last && config.log_pool == CONFIG_LOG_POOL) {
 		uint64_t least = FLIGHT_RINGS *
 		    flight_ring_bytes(
@@ -341,4 +342,52 @@ void config_read(char **envp)
 		config.log_lack = config.sample ? SEG_LOG_LACK_SAMPLE : SEG_LOG_LACK_PRIVATE;
 		config.ignored++;
 	}
+}
+
+/* ---- SEEP_ONLY ------------------------------------------------------------ */
+
+/* The part of the path that the name from `name` to `end` is compared with. */
+static const char *part_of(const char *path, const char *name, const char *end)
+{
+	const char *base = path;
+
+	for (; name < end; name++)
+		if (*name == '/')
+			return path;
+	for (; *path; path++)
+		if (*path == '/')
+			base = path + 1;
+	return base;
+}
+
+static bool is_name_of(const char *path, const char *name, const char *end)
+{
+	if (!path)
+		return false;
+	path = part_of(path, name, end);
+	while (name < end && *path && *name == *path)
+		name++, path++;
+	return name == end && !*path;
+}
+
+bool config_leaves_out(
+    const char *list, const char *executable, const char *started_as, bool *ret_ignored)
+{
+	bool has_name = false;
+
+	*ret_ignored = false;
+	while (*list) {
+		const char *end = list;
+
+		while (*end && *end != ':')
+			end++;
+		if (end > list) {
+			has_name = true;
+			if (is_name_of(executable, list, end) || is_name_of(started_as, list, end))
+				return false;
+		}
+		list = *end ? end + 1 : end;
+	}
+	*ret_ignored = !has_name;
+	return has_name;
 }

@@ -22,13 +22,13 @@ struct config {
 	bool child_files, no_child_files;
 	bool mappings;   /* SEEP_MAPPINGS=1: see mapping.h */
 	bool is_private; /* SEEP_PRIVATE=1: no shared memory, a file at exit */
-	uint32_t depth;  /* SEEP_DEPTH, frames kept of a stack; 0: default */
+	uint64_t depth;  /* SEEP_DEPTH, frames kept of a stack; 0: default */
 	uint64_t sample; /* SEEP_SAMPLE, mean bytes between samples; 0: exact */
 	uint64_t budget; /* SEEP_BUDGET, bytes of segment; 0: default */
 
 	char snapshot_dir[1024]; /* SEEP_SNAPSHOT_DIR; empty: as segments */
 	char snapshot_name[64];  /* SEEP_SNAPSHOT_NAME; empty: the program's */
-	uint32_t snapshots;      /* SEEP_SNAPSHOTS, the most that are kept */
+	uint64_t snapshots;      /* SEEP_SNAPSHOTS, the most that are kept */
 	uint64_t snapshot_bytes; /* SEEP_SNAPSHOT_BYTES, in all of them */
 	int32_t signal;          /* SEEP_SIGNAL; 0: none, -1: none we know */
 	uint64_t every_ns;       /* SEEP_EVERY=TIME; 0: never */
@@ -56,5 +56,15 @@ extern SEEP_HIDDEN struct config config;
 
 /* Copies the values, because the environment may be overwritten later. */
 void config_read(char **envp);
+
+/*
+ * Is this program left out by `list`, NAME[:NAME]? A name is compared with the
+ * last part of the path of the executable and of the path that exec was given,
+ * which may be a link (busybox) or a script; a name with a slash is compared with
+ * the whole path. An empty name is skipped. *ret_ignored: there was no name at
+ * all, so that nothing is left out. NULL paths are not compared.
+ */
+bool config_leaves_out(
+    const char *list, const char *executable, const char *started_as, bool *ret_ignored);
 
 #endif

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 
 #include "base/sys.h"
-#include "collector/segment/libc.h"
+#include "collector/segment/loader.h"
 
 enum { NO_SUCH_ADVICE = 9999, NON_BLOCKING = 1 /* GRND_NONBLOCK */ };
 
@@ -31,7 +31,7 @@ unsigned long kernel_auxval(unsigned long type)
 	static unsigned long (*get)(unsigned long);
 
 	if (!get)
-		get = (unsigned long (*)(unsigned long))libc_function("getauxval");
+		get = (unsigned long (*)(unsigned long))loader_libc("getauxval");
 	if (!get)
 		get = getauxval; /* of another libc */
 	return get(type);

@@ -23,7 +23,7 @@ extern SEEP_HIDDEN struct kernel kernel;
 
 void kernel_probe(void);
 
-/* What the kernel has told the process by getauxval(), libc's own (libc.h). */
+/* What the kernel has told the process by getauxval(), libc's own (loader.h). */
 unsigned long kernel_auxval(unsigned long type);
 
 /* The soft limit `which` (RLIMIT_*); RLIM_INFINITY if there is none. */

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/attr.h"
+
 /*
  * A table is an array of pointers to levels, each several times as large as the
  * one before. A level is never moved, rehashed or freed, so no thread ever
@@ -15,7 +17,7 @@
  * and its own pages are wasted, which is rare and bounded by the number of
  * levels.
  *
- * Each table (index.c, rules.c, spill.c, user.c) decides what a slot is and how
+ * Each table (index.c, rules.c, live.c, user.c, ignored.c) decides what a slot is and how
  * it is claimed. Its level begins with a struct level.
  */
 struct level {
@@ -27,6 +29,12 @@ struct levels_shape {
 	uint32_t first_bits, grow_bits;
 	size_t head_bytes, slot_bytes;
 };
+
+/* The n-th slot to look at: the upper bits of the hash say where the first one is. */
+SEEP_INLINE uint64_t levels_place(const struct level *l, uint64_t hash, uint32_t n)
+{
+	return ((hash >> (64 - l->bits)) + n) & ((UINT64_C(1) << l->bits) - 1);
+}
 
 /* Level i; makes it if there is none. NULL: no memory. */
 struct level *levels_open(struct level **levels, const struct levels_shape *s, uint32_t i);

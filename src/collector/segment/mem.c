@@ -37,11 +37,6 @@ void mem_init(uint64_t total_bytes)
 	total_max = total_bytes;
 }
 
-static size_t whole_pages(size_t bytes)
-{
-	return (bytes + CPU_PAGE - 1) & ~(size_t)(CPU_PAGE - 1);
-}
-
 /*
  * Pages that are mapped and not used count for the limits of the host, too. So
  * near the end of the budget a block is smaller than `wanted`. Returns its size,
@@ -55,7 +50,7 @@ static size_t within_budget(size_t wanted, size_t least)
 	do {
 		uint64_t left = was < total_max ? total_max - was : 0;
 
-		size = wanted < left ? wanted : left & ~(uint64_t)(CPU_PAGE - 1);
+		size = wanted < left ? wanted : cpu_page_down(left);
 		if (size < least)
 			return 0;
 	} while (!CAS(&mapped, &was, was + size));
@@ -65,7 +60,7 @@ static size_t within_budget(size_t wanted, size_t least)
 /* A block with room for `bytes`, of which nothing is handed out yet. */
 static SEEP_COLD struct block *new_block(size_t bytes)
 {
-	size_t size = whole_pages(LOAD(&total) / BLOCK_SHARE);
+	size_t size = cpu_page_up(LOAD(&total) / BLOCK_SHARE);
 	struct block *b;
 
 	/*
@@ -151,7 +146,7 @@ void *mem_alloc(size_t bytes)
 	struct block *b = LOAD_ACQUIRE(&current);
 	void *p;
 
-	bytes = whole_pages(bytes);
+	bytes = cpu_page_up(bytes);
 	if (ADD(&total, bytes) + bytes > total_max) {
 		ADD(&total, (uint64_t)-bytes);
 		return NULL;
@@ -162,6 +157,17 @@ void *mem_alloc(size_t bytes)
 	if (!p)
 		ADD(&total, (uint64_t)-bytes);
 	return p;
+}
+
+void *mem_publish(void *slot, size_t bytes)
+{
+	void *__attribute__((may_alias)) *at = slot;
+	void *now = LOAD_ACQUIRE(at), *mine;
+
+	if (now)
+		return now;
+	mine = mem_alloc(bytes);
+	return mine && CAS(at, &now, mine) ? mine : now;
 }
 
 void mem_refill(void)
@@ -191,8 +197,8 @@ void mem_refill_first(size_t bytes)
 void mem_zero(void *p, size_t bytes)
 {
 	/* a filter may forbid the call, and locked pages refuse it */
-	if (sys_madvise(p, whole_pages(bytes), MADV_DONTNEED) != 0)
-		memset(p, 0, whole_pages(bytes));
+	if (sys_madvise(p, cpu_page_up(bytes), MADV_DONTNEED) != 0)
+		memset(p, 0, cpu_page_up(bytes));
 }
 
 uint64_t mem_total(void)

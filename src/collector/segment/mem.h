@@ -24,6 +24,14 @@ void mem_init(uint64_t total_bytes);
 void *mem_alloc(size_t bytes);
 
 /*
+ * What the pointer at `slot` points to; if that is NULL, new pages, to which it
+ * points from now on. If two threads come at once, the second takes the pages of
+ * the first, and its own are wasted, which is rare, and nobody touches them.
+ * NULL: no memory.
+ */
+void *mem_publish(void *slot, size_t bytes);
+
+/*
  * Maps the next block ahead. Call it when the host's allocator has just got new
  * memory from the kernel, because that shows that the call is allowed. The
  * allocator of a host in seccomp's strict mode gets none, so nothing is asked

@@ -11,17 +11,6 @@
 struct ours_entry ours_table[OURS_MAX];
 static uint32_t high; /* entries at and above it were never used */
 
-/* Whole pages that hold the range. */
-static uint64_t first_page(uint64_t address)
-{
-	return address & ~(uint64_t)(CPU_PAGE - 1);
-}
-
-static uint64_t page_behind(uint64_t end)
-{
-	return first_page(end + CPU_PAGE - 1);
-}
-
 /* False: another thread has it, or a signal handler interrupted the change. */
 static bool claim(struct ours_entry *e, uint32_t kind)
 {
@@ -81,8 +70,8 @@ static void enter(uint64_t start, uint64_t end, enum ours_kind kind)
 
 void ours_add(const void *start, size_t bytes, enum ours_kind kind)
 {
-	uint64_t from = first_page((uint64_t)(uintptr_t)start);
-	uint64_t to = page_behind((uint64_t)(uintptr_t)start + bytes);
+	uint64_t from = cpu_page_down((uint64_t)(uintptr_t)start);
+	uint64_t to = cpu_page_up((uint64_t)(uintptr_t)start + bytes);
 
 	if (kind != OURS_FOREVER || !joins(from, to))
 		enter(from, to, kind);
@@ -90,8 +79,8 @@ void ours_add(const void *start, size_t bytes, enum ours_kind kind)
 
 void ours_remove(const void *start, size_t bytes)
 {
-	uint64_t from = first_page((uint64_t)(uintptr_t)start);
-	uint64_t to = page_behind((uint64_t)(uintptr_t)start + bytes);
+	uint64_t from = cpu_page_down((uint64_t)(uintptr_t)start);
+	uint64_t to = cpu_page_up((uint64_t)(uintptr_t)start + bytes);
 	uint32_t i;
 
 	for (i = 0; i < LOAD(&high); i++) {

@@ -3,6 +3,7 @@
 #include "collector/segment/place.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -14,10 +15,59 @@
 #include "collector/segment/config.h"
 #include "collector/segment/filename.h"
 #include "collector/segment/kernel.h"
-#include "collector/log/logpool.h"
-#include "collector/segment/refusal.h"
 #include "collector/segment/segment.h"
 #include "collector/segment/slots.h"
+#include "format/format.h"
+
+/* ---- a line of a process that could not be traced ------------------------- */
+
+static const char *word_of(enum refusal why)
+{
+	switch (why) {
+	case REFUSAL_FILE_SYSTEM:
+		return "file-system";
+	case REFUSAL_TOO_MANY_FILES:
+		return "too-many-files";
+	case REFUSAL_NO_SPACE:
+		return "no-space";
+	default:
+		return "no-file";
+	}
+}
+
+/*
+ * Appends one line to SEG_REFUSED_NAME in the directory; see docs/FORMAT.md.
+ * The file grows up to a fixed size; if it has that size, a reader says "or
+ * more".
+ */
+static void write_refusal(long dir, enum refusal why)
+{
+	char line[SEG_SESSION_BYTES + 96], comm[17] = "";
+	struct stat st;
+	struct fmt f;
+	long fd = sys_openat(dir, SEG_REFUSED_NAME,
+	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return;
+	sys_call(SYS_prctl, 16 /* PR_GET_NAME */, (long)comm, 0, 0);
+	fmt_init(&f, line, sizeof(line));
+	fmt_string(&f, config.session[0] ? config.session : "-");
+	fmt_string(&f, " ");
+	fmt_decimal(&f, (uint64_t)cpu_syscall3(SYS_getpid, 0, 0, 0));
+	fmt_string(&f, " ");
+	fmt_string(&f, word_of(why));
+	fmt_string(&f, " ");
+	fmt_string(&f, comm);
+	fmt_string(&f, "\n");
+	if (f.ok && sys_call(SYS_fstat, fd, (long)&st, 0, 0) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_size < SEG_REFUSED_BYTES &&
+	    kernel_allows_file((uint64_t)st.st_size + sizeof(line)))
+		cpu_syscall3(SYS_write, fd, (long)line, f.at - line);
+	sys_close(fd);
+}
+
+/* ---- the directory -------------------------------------------------------- */
 
 enum { NAME_BYTES = 96 };
 
@@ -46,16 +96,17 @@ long place_open_dir(const char *path, struct stat *st)
 }
 
 /*
- * Why SEEP_BASE cannot hold a directory for each user. Like /dev/shm it must
- * belong to root, or to this user, and if others may write there it must be
- * sticky, so that they cannot replace what is not theirs.
+ * Why a directory cannot be used: SEEP_BASE, which is to hold a directory for
+ * each user, or one of our own. Like /dev/shm the base must belong to root, or to
+ * this user, and if others may write there it must be sticky, so that they cannot
+ * replace what is not theirs.
  */
-static enum seg_place why_no_base(const char *path, uint32_t *ret_detail)
+static enum seg_place why_unfit(const char *path, bool is_base, uint32_t *ret_detail)
 {
 	struct stat st;
-	long err = path[0] == '/'
-	    ? sys_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&st, AT_SYMLINK_NOFOLLOW)
-	    : -EINVAL; /* a daemon changes its working directory */
+	long err = is_base && path[0] != '/'
+	    ? -EINVAL /* a daemon changes its working directory */
+	    : sys_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&st, AT_SYMLINK_NOFOLLOW);
 
 	*ret_detail = (uint32_t)-err;
 	if (err != 0)
@@ -64,12 +115,16 @@ static enum seg_place why_no_base(const char *path, uint32_t *ret_detail)
 	if (!S_ISDIR(st.st_mode))
 		return SEG_PLACE_NO_DIRECTORY;
 	*ret_detail = st.st_uid;
-	if (st.st_uid != 0 && st.st_uid != (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0))
+	if (!(is_base && st.st_uid == 0) &&
+	    st.st_uid != (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0))
 		return SEG_PLACE_OWNER;
 	*ret_detail = st.st_mode & 07777;
-	if ((st.st_mode & 022) && !(st.st_mode & S_ISVTX))
+	if ((st.st_mode & 022) && !(is_base && (st.st_mode & S_ISVTX)))
 		return SEG_PLACE_SHARED;
-	return SEG_PLACE_FINE;
+	if (is_base)
+		return SEG_PLACE_FINE;
+	*ret_detail = EACCES; /* it could not be opened */
+	return SEG_PLACE_CLOSED;
 }
 
 static long open_own_dir(struct stat *st)
@@ -87,7 +142,7 @@ static long open_own_dir(struct stat *st)
 		return place_open_dir(dir_name, st);
 	}
 	/* a filter for system calls may have answered instead of the kernel */
-	if (uid < 0 || (config.base[0] && why_no_base(config.base, &detail)))
+	if (uid < 0 || (config.base[0] && why_unfit(config.base, true, &detail)))
 		return -EPERM;
 	fmt_string(&f, config.base[0] ? config.base : PLACE_SHM);
 	fmt_string(&f, "/seep-");
@@ -299,40 +354,16 @@ refused:
 
 /* ---- a directory that was asked for and cannot be used ------------------- */
 
-/* Why the directory cannot be opened as one of our own. */
-static enum seg_place why_not_ours(const char *path, uint32_t *ret_detail)
-{
-	struct stat st;
-	long err = sys_call(SYS_newfstatat, AT_FDCWD, (long)path, (long)&st, AT_SYMLINK_NOFOLLOW);
-
-	*ret_detail = (uint32_t)-err;
-	if (err == -EACCES)
-		return SEG_PLACE_CLOSED;
-	if (err != 0)
-		return SEG_PLACE_MISSING;
-	*ret_detail = st.st_mode;
-	if (!S_ISDIR(st.st_mode))
-		return SEG_PLACE_NO_DIRECTORY;
-	*ret_detail = st.st_uid;
-	if (st.st_uid != (uint64_t)sys_call(SYS_geteuid, 0, 0, 0, 0))
-		return SEG_PLACE_OWNER;
-	*ret_detail = st.st_mode & 07777;
-	if (st.st_mode & 022)
-		return SEG_PLACE_SHARED;
-	*ret_detail = EACCES;
-	return SEG_PLACE_CLOSED;
-}
-
 /* Why the directory seep-UID of SEEP_BASE, or SEEP_BASE itself, is no place. */
 static enum seg_place why_not_in_base(struct place_asked *a)
 {
-	enum seg_place why = why_no_base(config.base, &a->detail);
+	enum seg_place why = why_unfit(config.base, true, &a->detail);
 
 	if (why != SEG_PLACE_FINE) {
 		fmt_copy(a->dir, sizeof(a->dir), config.base);
 		return why;
 	}
-	why = why_not_ours(a->dir, &a->detail);
+	why = why_unfit(a->dir, false, &a->detail);
 	if (why == SEG_PLACE_MISSING && mkdir_error) {
 		a->detail = (uint32_t)-mkdir_error;
 		return SEG_PLACE_CLOSED;
@@ -360,7 +391,7 @@ static void say_why(const struct place *p, struct place_asked *a)
 		a->why = SEG_PLACE_NO_FILE;
 		break;
 	default:
-		a->why = a->is_base ? why_not_in_base(a) : why_not_ours(a->dir, &a->detail);
+		a->why = a->is_base ? why_not_in_base(a) : why_unfit(a->dir, false, &a->detail);
 	}
 }
 
@@ -400,13 +431,13 @@ static void note_refusal(const struct place *p, enum refusal first)
 	dir = place_open_dir(path, &st);
 	if (dir < 0)
 		return;
-	refusal_note(dir, why);
+	write_refusal(dir, why);
 	sys_close(dir);
 }
 
 /* ---- segments ------------------------------------------------------------ */
 
-static bool create(enum place_slots with_slots, bool populate)
+static bool create(enum place_slots with_slots, bool populate, place_beside *beside)
 {
 	struct place *p = &place;
 	char name[NAME_BYTES];
@@ -432,8 +463,8 @@ static bool create(enum place_slots with_slots, bool populate)
 	p->control = make_control(dir, name);
 	if (!p->control)
 		goto no_file;
-	if (config.log && with_slots != PLACE_NO_SLOTS)
-		(void)logpool_create(dir, name); /* see log_start() */
+	if (beside)
+		(void)beside(dir, name);
 	if (slots && with_slots == PLACE_SLOTS_MAPPED)
 		slots_map(&p->slots,
 		    map_shared(
@@ -452,15 +483,15 @@ no_dir:
 	return false;
 }
 
-bool place_create(enum place_slots with_slots, bool populate)
+bool place_create(enum place_slots with_slots, bool populate, place_beside *beside)
 {
 	enum refusal first;
 
-	if (create(with_slots, populate))
+	if (create(with_slots, populate, beside))
 		return true;
 	first = place.refusal;
 	while (replace_asked(&place))
-		if (create(with_slots, populate))
+		if (create(with_slots, populate, beside))
 			return true;
 	note_refusal(&place, first);
 	return false;

@@ -8,11 +8,20 @@
 #include <sys/stat.h>
 
 #include "base/attr.h"
-#include "collector/segment/refusal.h"
 #include "collector/segment/segment.h"
 #include "collector/segment/slots.h"
 #include "format/format.h"
 #include "format/medium.h"
+
+/* Why there is no segment; the words in the file are in place.c. */
+enum refusal {
+	REFUSAL_NONE,
+	REFUSAL_NO_DIRECTORY,   /* no directory that is ours alone */
+	REFUSAL_FILE_SYSTEM,    /* not tmpfs, nor a disk that was asked for */
+	REFUSAL_TOO_MANY_FILES, /* too many in the directory */
+	REFUSAL_NO_SPACE,       /* on the medium, or by a limit */
+	REFUSAL_NO_FILE,        /* it could not be made or mapped */
+};
 
 /*
  * All functions are for the start and a forked child's set-up only. Nothing is
@@ -49,13 +58,18 @@ enum place_slots {
 	PLACE_SLOTS_MAPPED,
 };
 
+/* Makes a file beside the segment `name` in the directory `dir`. */
+typedef bool place_beside(long dir, const char *name);
+
 /*
  * Makes and maps a segment file and its control file, as large as the budget
  * allows (budget.h), in SEEP_DIR, or if that cannot be used in SEEP_BASE/seep-UID,
- * or if that cannot be used in /dev/shm/seep-UID: then place_asked says why. Returns false if there is no place: then nothing is left
- * behind, except for a note of the reason if there is a directory for it.
+ * or if that cannot be used in /dev/shm/seep-UID: then place_asked says why.
+ * `beside`, if it is not NULL, makes more files beside them, whose absence does no
+ * harm. Returns false if there is no place: then nothing is left behind, except
+ * for a note of the reason if there is a directory for it.
  */
-bool place_create(enum place_slots with_slots, bool populate);
+bool place_create(enum place_slots with_slots, bool populate, place_beside *beside);
 
 /*
  * The same without files and shared memory, for SEEP_PRIVATE. The directory is

@@ -26,7 +26,7 @@ struct segment_layout segment_layout(uint64_t bytes)
 	uint64_t dir = bytes / SEG_EXTENT_STEP * sizeof(struct seg_extent);
 	struct segment_layout l;
 
-	l.dir_bytes = (dir + CPU_PAGE - 1) & ~(uint64_t)(CPU_PAGE - 1);
+	l.dir_bytes = cpu_page_up(dir);
 	l.head_bytes =
 	    SEG_HEADER_BYTES + (l.dir_bytes < SEGMENT_HEAD_DIR ? l.dir_bytes : SEGMENT_HEAD_DIR);
 	l.first = (SEG_HEADER_BYTES + l.dir_bytes + SEG_EXTENT_STEP - 1) &
@@ -431,7 +431,7 @@ static struct seg_extent *new_entry(uint32_t *ret_index)
 {
 	uint32_t i = ADD(&segment.dir_used, 1), next = i + 1;
 	uint64_t at = (uint64_t)i * sizeof(struct seg_extent);
-	uint64_t page = at & ~(uint64_t)(CPU_PAGE - 1);
+	uint64_t page = cpu_page_down(at);
 	/* it cannot be beyond: every extent has one entry */
 	uint8_t *e = i < segment.dir_capacity ? dir_address(at) : NULL;
 
@@ -487,18 +487,8 @@ void segment_table_shape_pieces(struct segment_table *t, enum seg_kind kind, uin
 
 bool segment_table_map(struct segment_table *t)
 {
-	uint8_t **mine, **none = NULL;
-
-	if (likely(LOAD_ACQUIRE(&t->chunks)))
-		return true;
-	mine = mem_alloc(t->chunk_count * sizeof(*mine));
-	if (!mine)
-		return false;
-	/*
-	 * the loser's pages are wasted, which is rare, and nobody touches them
-	 */
-	CAS(&t->chunks, &none, mine);
-	return true;
+	return likely(LOAD_ACQUIRE(&t->chunks)) ||
+	    mem_publish(&t->chunks, t->chunk_count * sizeof(*t->chunks));
 }
 
 bool segment_table_init(struct segment_table *t, enum seg_kind kind, uint32_t owner,

@@ -24,7 +24,7 @@ SEEP_INLINE uint32_t tick_now(void)
 }
 
 /*
- * Before all others: libc's clock_gettime (libc.h). NULL: it is not known, so
+ * Before all others: libc's clock_gettime (loader.h). NULL: it is not known, so
  * every look at the clock is a system call.
  */
 typedef int tick_clock(clockid_t which, struct timespec *ret);

@@ -50,9 +50,11 @@ struct snap {
 static uint32_t numbers; /* given out */
 static uint32_t written; /* or being written */
 static uint32_t limit;
+static snap_tables_fn *all_tables;
 
-void snap_start(uint32_t most)
+void snap_start(uint32_t most, snap_tables_fn *tables)
 {
+	all_tables = tables;
 	numbers = 0;
 	written = 0;
 	limit = most;
@@ -296,8 +298,7 @@ static int find_room(struct snap *s)
 	return -ENOSPC;
 }
 
-static int write_file(
-    struct snap *s, const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
+static int write_file(struct snap *s, const char *label, enum seg_snapshot reason)
 {
 	int err = find_room(s);
 
@@ -305,7 +306,7 @@ static int write_file(
 		err = snapfile_create(&s->file);
 	if (err)
 		return err;
-	s->table_count = tables(s->tables);
+	s->table_count = all_tables(s->tables);
 	put_peak_and_ledger(s);
 	put_tables(s);
 	put_directory(s);
@@ -318,8 +319,7 @@ static int write_file(
 }
 
 /* Gives the file a number, and opens the directory until it is closed. */
-static int write_one(
-    struct snap *s, const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
+static int write_one(struct snap *s, const char *label, enum seg_snapshot reason)
 {
 	const bool is_segment = reason == SEG_SNAPSHOT_NONE;
 	uint32_t number = is_segment ? 0 : ADD(&numbers, 1) + 1;
@@ -334,7 +334,7 @@ static int write_one(
 		s->file.pid = (uint32_t)cpu_syscall3(SYS_getpid, 0, 0, 0);
 	err = snapfile_open(&s->file);
 	if (!err) {
-		err = write_file(s, label, reason, tables);
+		err = write_file(s, label, reason);
 		if (!err && !is_segment)
 			snapthin_added(&thin, s->at);
 		snapfile_close(&s->file);
@@ -345,7 +345,7 @@ static int write_one(
 	return err;
 }
 
-static int take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
+static int take(const char *label, enum seg_snapshot reason)
 {
 	uint64_t extents = LOAD(&segment.dir_used) + NEW_EXTENTS;
 	uint64_t bytes = sizeof(struct snap) + extents * RUNS * sizeof(struct seg_extent);
@@ -357,7 +357,7 @@ static int take(const char *label, enum seg_snapshot reason, snap_tables_fn *tab
 		return -ENOMEM;
 	ours_add(s, bytes, OURS_FOR_NOW);
 	s->entry_room = (uint32_t)(extents * RUNS);
-	err = write_one(s, label, reason, tables);
+	err = write_one(s, label, reason);
 	if (!err)
 		err = (int)s->file.number;
 	ours_remove(s, bytes);
@@ -382,7 +382,7 @@ static uint64_t hold_signals(void)
 	return old;
 }
 
-int snap_take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables)
+int snap_take(const char *label, enum seg_snapshot reason)
 {
 	uint64_t signals;
 	int err;
@@ -396,7 +396,7 @@ int snap_take(const char *label, enum seg_snapshot reason, snap_tables_fn *table
 	tick_read();
 	mark_put(SEG_MARK_TAKEN, label);
 	signals = hold_signals();
-	err = take(label, reason, tables);
+	err = take(label, reason);
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&signals, 0, sizeof(signals));
 	if (err > 0) {
 		segment_count(SEG_SNAPSHOTS, 1);
@@ -408,10 +408,10 @@ int snap_take(const char *label, enum seg_snapshot reason, snap_tables_fn *table
 	return err;
 }
 
-int snap_write_segment(snap_tables_fn *tables)
+int snap_write_segment(void)
 {
 	uint64_t signals = hold_signals();
-	int err = take("", SEG_SNAPSHOT_NONE, tables);
+	int err = take("", SEG_SNAPSHOT_NONE);
 
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&signals, 0, sizeof(signals));
 	return err;

@@ -26,22 +26,22 @@ enum { SNAP_TABLES = 448 }; /* room for all tables of a segment */
 typedef size_t snap_tables_fn(struct segment_table **ret);
 
 /*
- * Once, and again in a forked child, whose numbers begin at 1. No more than
- * `most` snapshots are kept, and no more bytes than the settings allow
+ * Once, and again in a forked child, whose numbers begin at 1. `tables`
+ * is called for each snapshot. No more than `most` snapshots are kept, and no more bytes than the settings allow
  * (snapthin.h).
  */
-void snap_start(uint32_t most);
+void snap_start(uint32_t most, snap_tables_fn *tables);
 
 /*
  * Writes a snapshot. Returns its number, or a negative errno; both are counted.
  * -EDQUOT: SEEP_SNAPSHOTS is 0, or it is 1 and there is one.
  */
-int snap_take(const char *label, enum seg_snapshot reason, snap_tables_fn *tables);
+int snap_take(const char *label, enum seg_snapshot reason);
 
 /*
  * Writes the segment itself, NAME.seg, when a process with SEEP_PRIVATE exits.
  * Returns 0 or a negative errno.
  */
-int snap_write_segment(snap_tables_fn *tables);
+int snap_write_segment(void);
 
 #endif

@@ -19,46 +19,44 @@
  * multiples of 2^L below `next`, which is one of these multiples. When no odd
  * multiple is left, the level rises.
  *
- * A thread that gives a file its name looks at the level afterwards, and a
- * thread that raises the level looks for the file afterwards. So one of the two
- * removes the file. In the same way a thread whose file becomes the first or
- * the newest checks the file that was it before.
+ * One thread thins at a time. Another one that comes meanwhile leaves its file to
+ * that thread: it counts it in `added`, and the thread that thins looks at that
+ * count before it ends. A file that was left, or got its name after a newer one,
+ * is found by a look at the directory.
  */
 enum { LEVEL_SHIFT = 58, LEVEL_MAX = 31 };
 #define NEXT_MASK ((UINT64_C(1) << LEVEL_SHIFT) - 1)
 
 static uint32_t most_files;
 static uint64_t most_bytes;
-static uint64_t grid;          /* level << LEVEL_SHIFT | next */
-static uint32_t first, newest; /* numbers of files that have their names */
-/* signed, because a file may be subtracted before its writer has added it */
+static uint32_t added, newest; /* files that have their names; the highest number */
+static bool is_thinning;
+
+/* Of the thread that thins. */
+static uint64_t grid;        /* level << LEVEL_SHIFT | next */
+static uint32_t seen;        /* of `added` */
+static uint32_t first, last; /* numbers of the files that it knows */
+/* signed, because somebody may move files away at any time */
 static int64_t held_files, held_bytes;
-static uint32_t drops_begun, drops_ended; /* removals of files, so far */
 
 void snapthin_start(uint32_t files, uint64_t bytes)
 {
 	most_files = files;
 	most_bytes = bytes;
 	grid = 1; /* level 0, place 1 */
-	first = newest = 0;
+	added = newest = seen = first = last = 0;
 	held_files = held_bytes = 0;
-	drops_begun = drops_ended = 0; /* a fork may have come in between */
+	is_thinning = false; /* a fork may have come in between */
 }
 
-static bool is_on_grid(uint32_t number)
+/* May the file stay? */
+static bool is_fit(uint32_t number)
 {
-	uint64_t g = LOAD_ACQUIRE(&grid);
-	uint64_t step = UINT64_C(1) << (g >> LEVEL_SHIFT);
-	uint64_t place = number - 1;
+	uint64_t step = UINT64_C(1) << (grid >> LEVEL_SHIFT), place = number - 1;
 
-	if (place & (step - 1))
-		return false;
-	return !(place & step) || place >= (g & NEXT_MASK);
-}
-
-static bool is_end(uint32_t number)
-{
-	return number == LOAD_ACQUIRE(&first) || number == LOAD_ACQUIRE(&newest);
+	if (number == first || number >= LOAD_ACQUIRE(&newest))
+		return true;
+	return !(place & (step - 1)) && (!(place & step) || place >= (grid & NEXT_MASK));
 }
 
 /* ---- files --------------------------------------------------------------- */
@@ -85,27 +83,27 @@ static int64_t size_if_ours(const struct snapthin *t, const char *name)
 	return ours ? st.st_size : -ENOENT;
 }
 
+static bool remove_file(const struct snapthin *t, const char *name)
+{
+	if (sys_call(SYS_unlinkat, t->file->dir, (long)name, 0, 0) != 0)
+		return false;
+	segment_count(SEG_SNAPSHOTS_THINNED, 1);
+	return true;
+}
+
 /* False: there is no such file of ours. */
 static bool drop(const struct snapthin *t, uint32_t number)
 {
 	char name[SNAPFILE_NAME_BYTES];
 	int64_t bytes;
-	bool done;
 
 	snapfile_name(name, t->file->pid, number, true);
 	bytes = size_if_ours(t, name);
-	if (bytes < 0)
+	if (bytes < 0 || !remove_file(t, name))
 		return false;
-	__atomic_fetch_add(&drops_begun, 1, __ATOMIC_SEQ_CST);
-	/* if several threads try, one succeeds and subtracts the file */
-	done = sys_call(SYS_unlinkat, t->file->dir, (long)name, 0, 0) == 0;
-	if (done) {
-		ADD(&held_files, -1);
-		ADD(&held_bytes, -bytes);
-		segment_count(SEG_SNAPSHOTS_THINNED, 1);
-	}
-	__atomic_fetch_add(&drops_ended, 1, __ATOMIC_SEQ_CST);
-	return done;
+	held_files--;
+	held_bytes -= bytes;
+	return true;
 }
 
 /* As getdents64() gives it. */
@@ -116,8 +114,8 @@ struct entry {
 	char name[];
 };
 
-/* Is this the name of one of our snapshots, with any number? */
-static bool is_our_name(const struct snapthin *t, const char *name)
+/* The number of the snapshot that has this name; 0: it is none of ours. */
+static uint32_t number_in(const struct snapthin *t, const char *name)
 {
 	char ours[SNAPFILE_NAME_BYTES];
 	const char *end = name + fmt_length(name, SNAPFILE_NAME_BYTES);
@@ -127,95 +125,81 @@ static bool is_our_name(const struct snapthin *t, const char *name)
 	snapfile_name(ours, t->file->pid, 1, true);
 	begin = fmt_length(ours, sizeof(ours)) - sizeof("1" SNAPFILE_END) + 1;
 	if ((size_t)(end - name) <= begin)
-		return false;
+		return 0;
 	fmt_scan_decimal(name + begin, end, &number);
 	if (!number || number > UINT32_MAX)
-		return false;
+		return 0;
 	snapfile_name(ours, t->file->pid, (uint32_t)number, true);
-	return fmt_same(ours, name);
+	return fmt_same(ours, name) ? (uint32_t)number : 0;
 }
 
-/*
- * Counts the files that are there, because somebody may have moved some away. A
- * file that another thread removes meanwhile could be subtracted twice, so the
- * result is dropped then. A file that another thread is about to add may be
- * counted twice, which keeps one snapshot less until the next count.
- */
-static void count_again(const struct snapthin *t)
+/* Counts the file, or removes it if it may not stay. */
+static void look_at_file(const struct snapthin *t, const char *name)
 {
-	uint32_t drops = __atomic_load_n(&drops_ended, __ATOMIC_SEQ_CST);
-	int64_t bytes_before = LOAD(&held_bytes), bytes = 0;
-	int64_t files_before = LOAD(&held_files), files = 0;
+	uint32_t number = number_in(t, name);
+	int64_t size = number ? size_if_ours(t, name) : -ENOENT;
+
+	if (size < 0)
+		return;
+	first = !first || number < first ? number : first;
+	last = number > last ? number : last;
+	if (!is_fit(number) && remove_file(t, name))
+		return;
+	held_files++;
+	held_bytes += size;
+}
+
+/* All files that are there: somebody may have moved some away, too. */
+static void look_at_all(const struct snapthin *t)
+{
 	long n, at;
 
 	if (sys_call(SYS_lseek, t->file->dir, 0, 0 /* SEEK_SET */, 0) != 0)
 		return;
+	held_files = held_bytes = 0;
 	while (
-	    (n = sys_call(SYS_getdents64, t->file->dir, (long)t->buffer, t->buffer_bytes, 0)) > 0) {
+	    (n = sys_call(SYS_getdents64, t->file->dir, (long)t->buffer, t->buffer_bytes, 0)) > 0)
 		for (at = 0; at < n;) {
 			const struct entry *e = (const void *)(t->buffer + at);
-			int64_t size;
 
 			at += e->bytes;
-			if (!is_our_name(t, e->name))
-				continue;
-			size = size_if_ours(t, e->name);
-			files += size >= 0;
-			bytes += size >= 0 ? size : 0;
+			look_at_file(t, e->name);
 		}
-	}
-	if (n < 0 || __atomic_load_n(&drops_begun, __ATOMIC_SEQ_CST) != drops)
-		return;
-	ADD(&held_bytes, bytes - bytes_before);
-	ADD(&held_files, files - files_before);
 }
 
 /* ---- which --------------------------------------------------------------- */
 
-/*
- * The number to remove next; 0 if there is none between the first and the
- * newest.
- */
+/* The number to remove next; 0: none is left between the first and the newest. */
 static uint32_t claim(void)
 {
-	uint64_t g = LOAD_ACQUIRE(&grid);
-
 	for (;;) {
-		uint64_t level = g >> LEVEL_SHIFT, next = g & NEXT_MASK;
-		uint64_t step = UINT64_C(1) << level;
-		uint64_t last = LOAD_ACQUIRE(&newest), more;
+		uint64_t level = grid >> LEVEL_SHIFT, next = grid & NEXT_MASK;
+		uint64_t step = UINT64_C(1) << level, end = LOAD_ACQUIRE(&newest);
 
-		if (!last)
-			return 0;
-		last--;
-		if (next < last)
-			more = level << LEVEL_SHIFT | (next + 2 * step);
-		else if (2 * step < last && level < LEVEL_MAX)
-			more = (level + 1) << LEVEL_SHIFT | 2 * step;
-		else
-			return 0;
-		if (!CAS(&grid, &g, more))
-			continue; /* another thread was faster; g is new */
-		if (next < last)
+		if (next + 1 < end) {
+			grid = level << LEVEL_SHIFT | (next + 2 * step);
 			return (uint32_t)next + 1;
-		g = more;
+		}
+		if (2 * step + 1 >= end || level == LEVEL_MAX)
+			return 0;
+		grid = (level + 1) << LEVEL_SHIFT | 2 * step;
 	}
 }
 
-/* Removes one file. If the file is missing, counts all files again, once. */
-static bool thin(const struct snapthin *t, bool *counted)
+/* Removes one file. If the file is missing, looks at all files again, once. */
+static bool thin(const struct snapthin *t, bool *looked)
 {
 	uint32_t number;
 
 	while ((number = claim())) {
-		if (is_end(number))
+		if (number == first)
 			continue;
 		if (drop(t, number))
 			return true;
-		if (*counted)
+		if (*looked)
 			continue;
-		*counted = true;
-		count_again(t);
+		*looked = true;
+		look_at_all(t);
 		return true;
 	}
 	return false;
@@ -223,58 +207,62 @@ static bool thin(const struct snapthin *t, bool *counted)
 
 static bool is_too_much(void)
 {
-	int64_t files = LOAD(&held_files), bytes = LOAD(&held_bytes);
-
-	return files > most_files || (bytes > 0 && (uint64_t)bytes > most_bytes);
+	return held_files > most_files || (held_bytes > 0 && (uint64_t)held_bytes > most_bytes);
 }
 
-/* If this file becomes the first: the number of the former one; otherwise 0. */
-static uint32_t take_first(uint32_t number)
+/* The next one in order, and no other thread has come meanwhile. */
+static void take_in(const struct snapthin *t, uint32_t number, uint64_t bytes)
 {
-	uint32_t was = LOAD_ACQUIRE(&first);
+	uint32_t was = last;
 
-	while (!was || number < was) {
-		if (CAS(&first, &was, number))
-			return was;
-	}
-	return 0;
+	first = first ? first : number;
+	last = number;
+	held_files++;
+	held_bytes += (int64_t)bytes;
+	if (was && !is_fit(was))
+		drop(t, was);
 }
 
-static uint32_t take_newest(uint32_t number)
+/* False: another thread thins. */
+static bool begin_alone(void)
 {
-	uint32_t was = LOAD_ACQUIRE(&newest);
-
-	while (number > was) {
-		if (CAS(&newest, &was, number))
-			return was;
-	}
-	return 0;
+	return !__atomic_exchange_n(&is_thinning, true, __ATOMIC_SEQ_CST);
 }
 
-static void judge(const struct snapthin *t, uint32_t number)
+static void end_alone(void)
 {
-	if (number && !is_end(number) && !is_on_grid(number))
-		drop(t, number);
+	__atomic_store_n(&is_thinning, false, __ATOMIC_SEQ_CST);
 }
 
 void snapthin_added(const struct snapthin *t, uint64_t bytes)
 {
-	uint32_t number = t->file->number;
-	bool counted = false;
+	uint32_t number = t->file->number, now;
+	bool looked = false;
 
-	ADD(&held_files, 1);
-	ADD(&held_bytes, (int64_t)bytes);
-	judge(t, take_first(number));
-	judge(t, take_newest(number));
-	judge(t, number);
-	while (is_too_much() && thin(t, &counted))
-		continue;
+	RAISE(&newest, number);
+	__atomic_fetch_add(&added, 1, __ATOMIC_SEQ_CST);
+	while ((now = __atomic_load_n(&added, __ATOMIC_SEQ_CST)) != LOAD(&seen) && begin_alone()) {
+		if (now == seen + 1 && number > last && number == LOAD(&newest))
+			take_in(t, number, bytes);
+		else
+			look_at_all(t);
+		STORE(&seen, now);
+		while (is_too_much() && thin(t, &looked))
+			continue;
+		end_alone();
+	}
 }
 
 bool snapthin_give(const struct snapthin *t, uint64_t missing)
 {
 	int64_t bytes = LOAD(&held_bytes);
-	bool counted = false;
+	bool looked = false, done;
 
-	return bytes > 0 && (uint64_t)bytes >= missing && thin(t, &counted);
+	if (bytes <= 0 || (uint64_t)bytes < missing)
+		return false;
+	if (!begin_alone())
+		return true; /* the other thread makes room */
+	done = thin(t, &looked);
+	end_alone();
+	return done;
 }

@@ -20,8 +20,9 @@
  * be a regular file whose header has our uuid. A file that somebody has moved
  * away does not count any more.
  *
- * There is no lock, no state but counters, and only raw system calls are made,
- * so any number of threads and signal handlers may do this at once.
+ * One thread thins at a time, and another one leaves that to it without waiting.
+ * The first one counts the files that were left to it, and goes on until it has
+ * seen them all. Only raw system calls are made. A signal handler may call this.
  */
 
 /* Where to look: the directory of `file`, a buffer for its names. */

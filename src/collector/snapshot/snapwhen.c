@@ -10,10 +10,9 @@
 #include "collector/segment/config.h"
 #include "collector/heap/ledger.h"
 #include "collector/lifecycle.h"
-#include "collector/event/next.h"
+#include "collector/segment/loader.h"
 #include "collector/segment/segment.h"
 #include "collector/snapshot/snap.h"
-#include "collector/process/tables.h"
 #include "collector/segment/tick.h"
 
 bool snapwhen_active;
@@ -51,7 +50,7 @@ static bool has_grown(void)
 
 SEEP_COLD static void take(enum seg_snapshot why)
 {
-	(void)snap_take(NULL, why, tables_all);
+	(void)snap_take(NULL, why);
 }
 
 void snapwhen_poll(void)
@@ -95,7 +94,7 @@ static bool is_fit(int32_t number)
 static enum seg_signal install(int32_t number)
 {
 	int (*action)(int, const struct sigaction *, struct sigaction *);
-	void *sym = next_after_us("sigaction");
+	void *sym = loader_after_us("sigaction");
 	struct sigaction mine, old;
 
 	if (!is_fit(number))

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/stack/chunk.h"
 
-#include "collector/unwind/recent.h"
+#include "collector/unwind/rules.h"
 
 enum { CHUNK_REACH = 400000 }; /* bytes that 16-bit word offsets can span */
 
@@ -17,65 +17,21 @@ static void pad_words(struct memo_chunk *e, uint32_t words, uint64_t pc)
 	}
 }
 
-/* Where a walk is, in registers. */
-struct at {
-	uint64_t pc, sp, fp;
-};
-
-/*
- * walk_step() for the usual frames, if *at is on the thread's own stack, which
- * ends at hi. False: walk_step() has to do it.
- */
-SEEP_INLINE bool step_own(
-    struct at *at, uint64_t hi, struct unwind_rule rule, uint64_t cfa, struct walk_slots *ret)
-{
-	uint64_t slot = 0, pc;
-
-	if (unlikely(cfa - at->sp - CPU_RETURN_BYTES > hi - at->sp || cfa > hi || (cfa & 7)))
-		return false;
-	if (rule.fp == RULE_FP_AT_CFA) {
-		slot = cfa + (uint64_t)(int64_t)rule.fp_offset;
-		if (unlikely(slot < at->sp || slot >= hi || (slot & 7)))
-			return false;
-	}
-	ret->ra = cfa - CPU_RETURN_BYTES;
-	ret->fp = slot;
-	pc = *(const uint64_t *)(uintptr_t)ret->ra;
-	if (unlikely(!pc))
-		return false;
-	if (slot)
-		at->fp = *(const uint64_t *)(uintptr_t)slot;
-	at->pc = pc;
-	at->sp = cfa;
-	return true;
-}
-
-/* Any other frame. */
-static SEEP_NOINLINE bool step_any(
-    struct thread *t, struct walk *w, struct unwind_rule rule, struct walk_slots *ret)
-{
-	uint32_t why;
-
-	return walk_step(w, t, rule, ret, &why) == WALK_STEPPED;
-}
-
 uint32_t chunk_fill(struct thread *t, struct memo_chunk *e, struct walk *w, uint64_t *ret_frames,
     enum memo_flags *ret_next)
 {
 	const uint64_t sp = w->sp - CPU_RETURN_BYTES; /* where slot 0 is */
-	const uint64_t hi = w->sure ? w->hi : 0;
-	struct recent *const recent = t->recent;
-	struct at at = {w->pc, w->sp, w->fp};
 	uint64_t fp_slot = 0; /* where the current fp was saved; 0: register */
 	bool fp_listed = false, reads_fp = false;
 	uint32_t n = 0, words = 0, returns = 0;
 
 	*ret_next = 0;
 	while (n < SEG_INNER_FRAMES && words < MEMO_WORDS) {
-		const uint64_t fp = at.fp;
+		const uint64_t fp = w->fp;
 		struct walk_slots slots;
 		uint64_t frame, cfa;
-		struct unwind_rule rule = recent_rule(recent, at.pc, &frame);
+		struct unwind_rule rule = rules_get(w->pc, false, &frame);
+		uint32_t why;
 		bool list_fp;
 
 		if ((rule.kind != RULE_SP && rule.kind != RULE_FP) || rule.fp == RULE_FP_AT_FP) {
@@ -86,20 +42,15 @@ uint32_t chunk_fill(struct thread *t, struct memo_chunk *e, struct walk *w, uint
 		list_fp = rule.kind == RULE_FP && !fp_listed && fp_slot;
 		if (words + list_fp + 1u > MEMO_WORDS)
 			break;
-		cfa = (rule.kind == RULE_SP ? at.sp : fp) + (uint64_t)(int64_t)rule.cfa;
+		cfa = (rule.kind == RULE_SP ? w->sp : fp) + (uint64_t)(int64_t)rule.cfa;
 		if (cfa - sp > CHUNK_REACH) {
 			*ret_next = MEMO_PLAIN;
 			break;
 		}
-		if (unlikely(!step_own(&at, hi, rule, cfa, &slots))) {
-			w->pc = at.pc;
-			w->sp = at.sp;
-			w->fp = at.fp;
-			if (!step_any(t, w, rule, &slots)) {
-				*ret_next = MEMO_PLAIN;
-				break;
-			}
-			at = (struct at){w->pc, w->sp, w->fp};
+		if (unlikely(!walk_step_own(w, rule, &slots)) &&
+		    walk_step(w, t, rule, &slots, &why) != WALK_STEPPED) {
+			*ret_next = MEMO_PLAIN;
+			break;
 		}
 		if (list_fp) {
 			e->offset[words] = (uint16_t)((fp_slot - sp) >> 3);
@@ -111,20 +62,20 @@ uint32_t chunk_fill(struct thread *t, struct memo_chunk *e, struct walk *w, uint
 		}
 		returns |= 1u << words;
 		e->offset[words] = (uint16_t)((slots.ra - sp) >> 3);
-		e->value[words++] = at.pc;
+		e->value[words++] = w->pc;
 		if (slots.fp) {
 			fp_slot = slots.fp;
 			fp_listed = false;
 		}
 		ret_frames[n++] = frame;
 	}
-	walk_move(w, at.pc, at.sp, at.fp);
-	pad_words(e, words, at.pc);
+	walk_move(w, w->pc, w->sp, w->fp);
+	pad_words(e, words, w->pc);
 	e->returns = returns;
 	e->gen_flags = reads_fp ? (uint64_t)MEMO_USES_FP << 32 : 0;
 	e->frames = (uint16_t)n;
 	e->fp_offset = fp_slot ? (uint16_t)((fp_slot - sp) >> 3) : UINT16_MAX;
-	e->end_offset = (uint16_t)((at.sp - sp - CPU_RETURN_BYTES) >> 3);
+	e->end_offset = (uint16_t)((w->sp - sp - CPU_RETURN_BYTES) >> 3);
 	return n;
 }
 
@@ -142,9 +93,9 @@ uint64_t chunk_top(const struct memo_chunk *e)
 
 bool chunk_prove(const struct thread *t, struct walk *w, const struct memo_chunk *e)
 {
-	const struct outer_frame *o = &t->outer[e->hint & (OUTER_MAX - 1)];
+	const struct outer_frame *o = &t->copy.frame[e->hint & (OUTER_MAX - 1)];
 
-	if (e->hint < t->outer_count && o->top > chunk_top(e) &&
+	if (e->hint < t->copy.count && o->top > chunk_top(e) &&
 	    o->sp == e->sp + (uint64_t)e->end_offset * 8 && walk_prove(w, o->top))
 		return true;
 	return walk_prove(w, chunk_top(e));

@@ -26,7 +26,7 @@ enum { FRAMES_LEAST = 8, FEW_LEAST = 32, FEW_LOOK = 8 };
 /* What a walk has listed. */
 struct known {
 	uint64_t hash;  /* of all outer frames of the stack */
-	uint32_t count; /* of the frames in t->listed, innermost first */
+	uint32_t count; /* of the frames in t->copy.listed, innermost first */
 	uint32_t base;  /* the node above them */
 	int met;        /* and its frame of the copy; below 0: the root */
 };
@@ -36,7 +36,7 @@ struct known {
  * saved_to, if there are any: most walks never need it.
  */
 struct place {
-	uint64_t pc, sp, fp;
+	struct walk w; /* on the thread's own stack: what walk_step_own() uses */
 	const struct outer_frame *saved_from, *saved_to;
 };
 
@@ -55,47 +55,14 @@ SEEP_INLINE void find_fp(struct place *p)
 {
 	if (!p->saved_from)
 		return;
-	p->fp = load_fp(p->fp, p->saved_from, p->saved_to);
+	p->w.fp = load_fp(p->w.fp, p->saved_from, p->saved_to);
 	p->saved_from = NULL;
-}
-
-/*
- * Leaves a frame of the thread's own stack: walk_step() for the two usual
- * kinds of rule, in few instructions.
- */
-SEEP_INLINE bool step(const struct thread *t, struct place *p, struct unwind_rule rule)
-{
-	const uint64_t hi = t->stack_hi;
-	uint64_t cfa, slot;
-
-	if (likely(rule.kind == RULE_SP)) {
-		cfa = p->sp + (uint64_t)(int64_t)rule.cfa;
-	} else if (rule.kind == RULE_FP) {
-		find_fp(p);
-		cfa = p->fp + (uint64_t)(int64_t)rule.cfa;
-	} else {
-		return false;
-	}
-	if (unlikely(cfa <= p->sp || cfa > hi || (cfa & 7)))
-		return false;
-	if (rule.fp == RULE_FP_AT_CFA) {
-		slot = cfa + (uint64_t)(int64_t)rule.fp_offset;
-		if (unlikely(slot < p->sp || slot >= hi || (slot & 7)))
-			return false;
-		p->fp = *(const uint64_t *)(uintptr_t)slot;
-		p->saved_from = NULL;
-	} else if (unlikely(rule.fp != RULE_FP_SAME)) {
-		return false;
-	}
-	p->pc = *(const uint64_t *)(uintptr_t)(cfa - CPU_RETURN_BYTES);
-	p->sp = cfa;
-	return true;
 }
 
 /* Frames of the copy from `met` outwards, innermost first. */
 SEEP_INLINE const uint64_t *words_from(const struct thread *t, int met)
 {
-	return t->outer_words + OUTER_MAX - 1 - met;
+	return t->copy.words + OUTER_MAX - 1 - met;
 }
 
 /*
@@ -106,9 +73,9 @@ SEEP_INLINE const uint64_t *words_from(const struct thread *t, int met)
 SEEP_INLINE const struct outer_frame *list_same(
     struct thread *t, struct place *p, const struct outer_frame *o, int c, uint32_t *n)
 {
-	const struct outer_frame *const to = t->outer + t->check_frame[c];
-	const uint64_t *from = words_from(t, (int)(o - t->outer));
-	uint64_t *at = t->listed + *n;
+	const struct outer_frame *const to = t->copy.frame + t->copy.check_frame[c];
+	const uint64_t *from = words_from(t, (int)(o - t->copy.frame));
+	uint64_t *at = t->copy.listed + *n;
 	uint32_t i, count = (uint32_t)(o - to);
 
 	for (i = 0; i < count; i++)
@@ -117,8 +84,8 @@ SEEP_INLINE const struct outer_frame *list_same(
 	find_fp(p);
 	p->saved_from = to + 1;
 	p->saved_to = o;
-	p->pc = to->pc;
-	p->sp = to->sp;
+	p->w.pc = to->pc;
+	p->w.sp = to->sp;
 	return to;
 }
 
@@ -129,29 +96,36 @@ SEEP_INLINE const struct outer_frame *list_same(
 SEEP_INLINE bool list(
     struct thread *t, const struct walk *w, int j, int differs, uint32_t least, struct known *ret)
 {
-	const struct outer_frame *const low = t->outer;
+	const struct outer_frame *const low = t->copy.frame;
 	const struct outer_frame *o = low + j, *fail = low + OUTER_MAX;
-	struct place p = {w->pc, w->sp, w->fp, NULL, NULL};
+	struct place p;
 	uint32_t n = 0, same = 0, i;
 	uint64_t hash;
 	int met = -1;
 
-	if (!w->sure || w->exact || t->outer_truncated || t->outer_gen != LOAD(&module_gen))
+	if (!w->sure || w->exact || t->copy.truncated || t->copy.gen != LOAD(&module_gen))
 		return false;
+	p.w.pc = w->pc;
+	p.w.sp = w->sp;
+	p.w.fp = w->fp;
+	p.w.hi = w->hi;
+	p.w.sure = true;
+	p.saved_from = p.saved_to = NULL;
 	for (;;) {
 		struct unwind_rule rule;
+		struct walk_slots slots;
 		uint64_t frame;
 
 		if (unlikely(n >= OUTER_MAX - SEG_INNER_FRAMES))
 			return false;
-		while (o >= low && o->sp < p.sp)
+		while (o >= low && o->sp < p.w.sp)
 			o--;
-		if (o >= low && o->sp == p.sp && o->pc == p.pc) {
+		if (o >= low && o->sp == p.w.sp && o->pc == p.w.pc) {
 			if (o->exact || o->top)
 				return false;
 			if (o->needs_fp)
 				find_fp(&p);
-			if (o < fail && (!o->needs_fp || o->fp == p.fp)) {
+			if (o < fail && (!o->needs_fp || o->fp == p.w.fp)) {
 				int c = differs >= 0 ? differs : memo_verify(t, (int)o->checks);
 
 				differs = -1;
@@ -168,15 +142,17 @@ SEEP_INLINE bool list(
 			rule = o->rule;
 			frame = o->frame;
 		} else {
-			rule = rules_get(p.pc, false, &frame);
+			rule = rules_get(p.w.pc, false, &frame);
 		}
-		t->listed[n++] = frame;
+		t->copy.listed[n++] = frame;
 		if (rule.kind == RULE_END)
 			break;
-		if (unlikely(!step(t, &p, rule)))
+		if (rule.kind == RULE_FP)
+			find_fp(&p);
+		if (unlikely(!walk_step_own(&p.w, rule, &slots)))
 			return false;
-		if (!p.pc)
-			break;
+		if (slots.fp)
+			p.saved_from = NULL;
 	}
 	if (n < least || n + (uint32_t)(met + 1) + SEG_INNER_FRAMES >= outer_depth)
 		return false;
@@ -188,11 +164,11 @@ SEEP_INLINE bool list(
 		i = same;
 	}
 	for (; i < n; i++)
-		hash += known_hash(t->listed[i], (uint32_t)met + n - i);
+		hash += known_hash(t->copy.listed[i], (uint32_t)met + n - i);
 	ret->hash = hash | 1;
 	/* inside a run the copy has no node, so the list goes on to its end */
 	for (; met >= 0 && unlikely(!low[met].node); met--)
-		t->listed[n++] = low[met].frame;
+		t->copy.listed[n++] = low[met].frame;
 	ret->base = met < 0 ? SITES_NODE_ROOT : low[met].node;
 	ret->met = met;
 	ret->count = n;
@@ -202,22 +178,22 @@ SEEP_INLINE bool list(
 /* Is it time to make this stack the copy? */
 static bool renews(struct thread *t, const struct walk *w, struct site_id s)
 {
-	if (s.v != t->known_last || w->hook->sp != t->known_sp) {
-		t->known_last = s.v;
-		t->known_sp = w->hook->sp;
-		t->known_same = 1;
-	} else if (++t->known_same >= COPY_SAME) {
-		t->known_last = 0;
+	if (s.v != t->lookup.last || w->hook->sp != t->lookup.sp) {
+		t->lookup.last = s.v;
+		t->lookup.sp = w->hook->sp;
+		t->lookup.same = 1;
+	} else if (++t->lookup.same >= COPY_SAME) {
+		t->lookup.last = 0;
 		return true;
 	}
-	return ++t->known_count % COPY_RENEW == 0;
+	return ++t->lookup.count % COPY_RENEW == 0;
 }
 
 /* Was a frame of the copy, of those above `met` up to j, left by a guess? */
 static bool is_guessed(const struct thread *t, int met, int j)
 {
 	while (j > met) {
-		if (t->outer[j--].guessed)
+		if (t->copy.frame[j--].guessed)
 			return true;
 	}
 	return false;
@@ -250,7 +226,7 @@ SEEP_INLINE bool same_words(const uint64_t *a, const uint64_t *b, uint32_t n)
 SEEP_INLINE struct site_id find_turn(const struct thread *t, const struct known *k, uint32_t inner)
 {
 	const struct site_id none = {0};
-	const struct turns *all = t->turns;
+	const struct turns *all = t->lookup.cache;
 	const uint32_t place = turn_place(k, inner);
 	const uint32_t rest = (uint32_t)(k->met + 1);
 	const struct turn *u;
@@ -265,8 +241,8 @@ SEEP_INLINE struct site_id find_turn(const struct thread *t, const struct known 
 	else
 		return none;
 	if (unlikely(
-	        u->inner != inner || u->count != k->count + rest || (rest && !t->outer_rooted)) ||
-	    !same_words(u->frames, t->listed, k->count) ||
+	        u->inner != inner || u->count != k->count + rest || (rest && !t->copy.rooted)) ||
+	    !same_words(u->frames, t->copy.listed, k->count) ||
 	    !same_words(u->frames + k->count, words_from(t, k->met), rest))
 		return none;
 	return (struct site_id){u->site};
@@ -293,16 +269,16 @@ static SEEP_NOINLINE void note_turn(
 {
 	const uint32_t place = turn_place(k, inner);
 	const uint32_t rest = (uint32_t)(k->met + 1);
-	struct turns *all = t->turns;
+	struct turns *all = t->lookup.cache;
 	struct turn *u;
 	int way;
 
 	if (!all) {
-		if (++t->known_hits == TURNS_AFTER)
-			t->turns = mem_alloc(sizeof(*all));
+		if (++t->lookup.hits == TURNS_AFTER)
+			t->lookup.cache = mem_alloc(sizeof(*all));
 		return;
 	}
-	if (k->count + rest > TURN_FRAMES || (rest && !t->outer_rooted))
+	if (k->count + rest > TURN_FRAMES || (rest && !t->copy.rooted))
 		return;
 	way = way_for(all, place, k->hash);
 	if (way < 0)
@@ -313,7 +289,7 @@ static SEEP_NOINLINE void note_turn(
 	u->site = id.v;
 	u->inner = inner;
 	u->count = k->count + rest;
-	memcpy(u->frames, t->listed, k->count * sizeof(u->frames[0]));
+	memcpy(u->frames, t->copy.listed, k->count * sizeof(u->frames[0]));
 	memcpy(u->frames + k->count, words_from(t, k->met), rest * sizeof(u->frames[0]));
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	all->tag[place][way] = k->hash;
@@ -330,9 +306,9 @@ static SEEP_NOINLINE struct site_id find_elsewhere(
 	int i;
 
 	for (i = k->met; i >= 0; i--)
-		t->listed[n++] = t->outer[i].frame;
+		t->copy.listed[n++] = t->copy.frame[i].frame;
 	return sites_known(
-	    &(struct sites_stack){k->hash, t->listed, n, SITES_NODE_ROOT, inner, false});
+	    &(struct sites_stack){k->hash, t->copy.listed, n, SITES_NODE_ROOT, inner, false});
 }
 
 /*
@@ -343,9 +319,9 @@ static struct site_id new_site(
     struct thread *t, const struct known *k, uint32_t inner, enum seg_api api)
 {
 	struct sites_way way = {
-	    .frames = t->listed, .left = k->count, .node = k->base, .makes_runs = true};
+	    .frames = t->copy.listed, .left = k->count, .node = k->base, .makes_runs = true};
 
-	if (++t->known_new % COPY_RENEW_NEW == 0)
+	if (++t->lookup.fresh % COPY_RENEW_NEW == 0)
 		return (struct site_id){0};
 	while (way.left) {
 		if (!sites_next(&way))
@@ -362,27 +338,27 @@ struct site_id known_site(
 	struct site_id s;
 	struct known k;
 
-	if (!inner || (differs < 0 && t->known_few > FEW_LEAST && ++t->known_few % FEW_LOOK))
+	if (!inner || (differs < 0 && t->lookup.few > FEW_LEAST && ++t->lookup.few % FEW_LOOK))
 		return none;
 	if (!list(t, w, j, differs, differs < 0 ? FRAMES_LEAST : 0, &k)) {
-		t->known_few += differs < 0;
+		t->lookup.few += differs < 0;
 		return none;
 	}
 	s = find_turn(t, &k, inner);
 	if (!s.v) {
-		stack = (struct sites_stack){k.hash, t->listed, k.count, k.base, inner, false};
+		stack = (struct sites_stack){k.hash, t->copy.listed, k.count, k.base, inner, false};
 		s = sites_known(&stack);
 		if (unlikely(stack.is_like) && !s.v && k.met >= 0)
 			s = find_elsewhere(t, &k, inner);
 		if (!s.v) {
-			t->known_few += differs < 0;
+			t->lookup.few += differs < 0;
 			return differs < 0 || is_guessed(t, k.met, j) ? none
 			                                              : new_site(t, &k, inner, api);
 		}
 		note_turn(t, &k, inner, s);
 	}
 	if (differs < 0)
-		t->known_few = 0;
+		t->lookup.few = 0;
 	return renews(t, w, s) ? none : s;
 }
 
@@ -397,7 +373,7 @@ static SEEP_NOINLINE struct site_id get_below(
 
 	if (!s.v) {
 		s = sites_new(o->node, inner, api);
-		if (!t->outer_truncated)
+		if (!t->copy.truncated)
 			sites_know(o->hash | 1, inner, s);
 	}
 	return s;
@@ -405,12 +381,12 @@ static SEEP_NOINLINE struct site_id get_below(
 
 struct site_id known_get(struct thread *t, uint32_t k, uint32_t inner, enum seg_api api, bool own)
 {
-	struct outer_frame *o = &t->outer[k];
+	struct outer_frame *o = &t->copy.frame[k];
 	/* no frames: the site below this very node */
 	struct sites_stack stack = {o->hash | 1, NULL, 0, o->node, inner, false};
 	struct site_id s;
 
-	if (unlikely(t->outer_truncated))
+	if (unlikely(t->copy.truncated))
 		return get_below(t, o, inner, api);
 	s = sites_known(&stack);
 	if (likely(s.v))
@@ -426,4 +402,10 @@ struct site_id known_get(struct thread *t, uint32_t k, uint32_t inner, enum seg_
 		return s;
 	}
 	return own ? sites_enter(o->hash | 1, o->node, inner, api) : get_below(t, o, inner, api);
+}
+
+void known_forget(struct thread *t)
+{
+	if (t->lookup.cache)
+		memset(t->lookup.cache->tag, 0, sizeof(t->lookup.cache->tag));
 }

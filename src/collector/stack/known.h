@@ -69,4 +69,7 @@ struct site_id known_site(
  */
 struct site_id known_get(struct thread *t, uint32_t k, uint32_t inner, enum seg_api api, bool own);
 
+/* Forgets the stacks that took turns: a forked child has other sites. */
+void known_forget(struct thread *t);
+
 #endif

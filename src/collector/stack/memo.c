@@ -8,9 +8,81 @@
 #include "collector/stack/chunk.h"
 #include "collector/stack/known.h"
 #include "collector/heap/ledger_hit.h"
+#include "collector/segment/mem.h"
 #include "collector/stack/outer.h"
 #include "collector/stack/paths.h"
 #include "collector/unwind/walk.h"
+
+enum { MEMO_TOTAL_MAX = 32 << 20 };
+
+static uint64_t total; /* bytes of all memos */
+
+/* ---- the memo of a thread ------------------------------------------------- */
+
+static uint32_t chunks_of(const struct thread *t)
+{
+	return t->memo.mask / sizeof(struct memo_chunk) + 1;
+}
+
+static bool give(struct thread *t, uint32_t bits)
+{
+	uint64_t bytes = sizeof(struct memo_chunk) << bits;
+	struct memo_chunk *m;
+
+	if (ADD(&total, bytes) + bytes > MEMO_TOTAL_MAX && bits > MEMO_MIN_BITS) {
+		ADD(&total, -bytes);
+		return false;
+	}
+	m = mem_alloc(bytes);
+	if (!m)
+		return false;
+	t->memo.entries = m;
+	t->memo.room = 1u << bits;
+	t->memo.mask = (uint32_t)(((1u << bits) - 1) * sizeof(*m));
+	return true;
+}
+
+bool memo_begin(struct thread *t)
+{
+	return t->memo.entries || give(t, MEMO_MIN_BITS);
+}
+
+void memo_forget(struct thread *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < chunks_of(t); i++)
+		t->memo.entries[i].key = 0;
+}
+
+void memo_shrink(struct thread *t)
+{
+	enum { LEAST = ((1u << MEMO_MIN_BITS) - 1) * sizeof(struct memo_chunk) };
+
+	/* it is cleared for every new owner, so it starts small */
+	if (t->memo.mask > LEAST)
+		t->memo.mask = LEAST;
+}
+
+/* Makes the memo larger if the total of all memos allows it. */
+static SEEP_COLD void grow(struct thread *t)
+{
+	uint32_t bits = (uint32_t)__builtin_ctz(chunks_of(t));
+
+	t->memo.misses = 0;
+	if (bits >= MEMO_MAX_BITS)
+		return;
+	bits += bits + 2 <= MEMO_MAX_BITS ? 2 : 1;
+	if (1u << bits > t->memo.room) {
+		give(t, bits);
+		return;
+	}
+	/* an earlier owner of this block needed as much */
+	t->memo.mask = (uint32_t)(((1u << bits) - 1) * sizeof(*t->memo.entries));
+	memo_forget(t);
+}
+
+/* ---- a stack that the hook does not find ---------------------------------- */
 
 /*
  * If the outer frames need the fp with which they begin, makes e prove that,
@@ -50,7 +122,7 @@ static bool meets(
     const struct thread *t, struct walk *w, const struct outer_frame *o, const struct cpu_frame *c)
 {
 	return (!o->needs_fp || o->fp == c->fp) && !o->exact &&
-	    !outer_keeps_too_few(t, (uint32_t)(o - t->outer) + 1) && walk_prove(w, o->top);
+	    !outer_keeps_too_few(t, (uint32_t)(o - t->copy.frame) + 1) && walk_prove(w, o->top);
 }
 
 /*
@@ -62,7 +134,7 @@ static bool meets(
 static struct site_id join_outer(struct thread *t, struct memo_chunk *e, struct walk *w,
     uint32_t inner, enum seg_api api, int differs, struct paths_joined *ret)
 {
-	const struct outer_frame *o = &t->outer[e->hint & (OUTER_MAX - 1)];
+	const struct outer_frame *o = &t->copy.frame[e->hint & (OUTER_MAX - 1)];
 	const struct cpu_frame c = {w->pc, w->sp, w->fp};
 	const uint64_t key = e->key;
 	const bool sure = w->sure;
@@ -71,13 +143,13 @@ static struct site_id join_outer(struct thread *t, struct memo_chunk *e, struct 
 	uint32_t node;
 
 	*ret = (struct paths_joined){e->hint, false};
-	if (differs < 0 && e->node == MEMO_NO_NODE && t->outer_gen == LOAD(&module_gen)) {
+	if (differs < 0 && e->node == MEMO_NO_NODE && t->copy.gen == LOAD(&module_gen)) {
 		/* new: it may be a part of the copy */
 		o = outer_at(t, &c);
 		holds = o && meets(t, w, o, &c) && memo_verify(t, (int)o->checks) < 0;
 		if (holds)
-			e->hint = ret->hint = (uint16_t)(o - t->outer);
-	} else if (differs < 0 && ret->hint < t->outer_count && o->sp == c.sp && o->pc == c.pc &&
+			e->hint = ret->hint = (uint16_t)(o - t->copy.frame);
+	} else if (differs < 0 && ret->hint < t->copy.count && o->sp == c.sp && o->pc == c.pc &&
 	    meets(t, w, o, &c)) {
 		differs = memo_verify(t, (int)o->checks);
 		holds = differs < 0;
@@ -86,7 +158,7 @@ static struct site_id join_outer(struct thread *t, struct memo_chunk *e, struct 
 		node = outer_node(t, ret->hint);
 	} else {
 		s = known_site(
-		    t, w, inner, api, differs < 0 ? (int)t->outer_count - 1 : ret->hint, differs);
+		    t, w, inner, api, differs < 0 ? (int)t->copy.count - 1 : ret->hint, differs);
 		if (s.v)
 			return s;
 		node = w->sure ? 0 : paths_outer(t, w, &c, ret);
@@ -97,16 +169,16 @@ static struct site_id join_outer(struct thread *t, struct memo_chunk *e, struct 
 		if (e->key != key) /* an outer chunk took its place */
 			return sites_get(node, inner, api);
 		e->hint = ret->hint;
-		o = &t->outer[ret->hint & (OUTER_MAX - 1)];
+		o = &t->copy.frame[ret->hint & (OUTER_MAX - 1)];
 	}
 	e->version = MEMO_NO_STAMP;
-	copied = ret->hint < t->outer_count && o->sp == c.sp && o->pc == c.pc && !o->exact &&
+	copied = ret->hint < t->copy.count && o->sp == c.sp && o->pc == c.pc && !o->exact &&
 	    o->node == node;
 	if (copied) {
 		ret->vouched = o->vouched;
 		if (is_near(w, o->top) && (!o->needs_fp || (o->fp == c.fp && lists_fp(e, c.fp)))) {
-			e->checks_offset = (uint16_t)(o->checks * sizeof(t->stamp[0]));
-			e->version = t->stamp[o->checks];
+			e->checks_offset = (uint16_t)(o->checks * sizeof(t->copy.stamp[0]));
+			e->version = t->copy.stamp[o->checks];
 		}
 	}
 	if (node != e->node) {
@@ -155,8 +227,8 @@ static struct site_id memo_fill(
 	enum memo_flags next;
 	uint32_t n;
 
-	if (unlikely(++t->memo_misses > 4 * thread_memo_chunks(t))) {
-		thread_grow_memo(t);
+	if (unlikely(++t->memo.misses > 4 * chunks_of(t))) {
+		grow(t);
 		e = memo_at(t, memo_hash(c));
 	}
 	e->key = 0; /* a half-written entry never matches */
@@ -249,7 +321,7 @@ SEEP_NOINLINE struct site_id memo_site(
 			l.first->passed_over++;
 	}
 	if (e->version == *memo_stamp(t, e->checks_offset)) {
-		differs = memo_verify(t, e->checks_offset / (int)sizeof(t->stamp[0]));
+		differs = memo_verify(t, e->checks_offset / (int)sizeof(t->copy.stamp[0]));
 		if (differs < 0)
 			return (struct site_id){e->site};
 	}

@@ -89,7 +89,7 @@ enum memo_flags {
 SEEP_INLINE int memo_verify(const struct thread *t, int n)
 {
 	while (n-- > 0) {
-		const struct outer_check *c = &t->check[OUTER_CHECK_PAD + n];
+		const struct outer_check *c = &t->copy.check[OUTER_CHECK_PAD + n];
 
 		if (*(const uint64_t *)c->address != c->value)
 			break;
@@ -99,18 +99,18 @@ SEEP_INLINE int memo_verify(const struct thread *t, int n)
 
 /*
  * The same in the fewest instructions for the checks that begin 2 * `offset`
- * bytes into t->check: 0 if they hold, else an n for memo_verify() from which
+ * bytes into t->copy.check: 0 if they hold, else an n for memo_verify() from which
  * on it finds the first that fails.
  */
 SEEP_INLINE uint32_t memo_fails(const struct thread *t, uint64_t offset)
 {
-	/* t->check itself is added to each address that is used */
+	/* t->copy.check itself is added to each address that is used */
 	const uint8_t *at = (const uint8_t *)t + 2 * offset;
 
 	/* the rest of the last round is padding, which always holds */
 	do {
-		const struct outer_check *c =
-		    (const struct outer_check *)(const void *)(at + offsetof(struct thread, check));
+		const struct outer_check *c = (const struct outer_check *)(const void *)(at +
+		    offsetof(struct thread, copy.check));
 
 		_Static_assert(OUTER_CHECK_PAD == 4, "a round");
 		if (unlikely(*(const uint64_t *)c[3].address != c[3].value ||
@@ -126,7 +126,7 @@ SEEP_INLINE uint32_t memo_fails(const struct thread *t, uint64_t offset)
 /* The stamp of the frame of the copy that these checks prove. */
 SEEP_INLINE const uint64_t *memo_stamp(const struct thread *t, uint64_t checks_offset)
 {
-	return (const uint64_t *)(const void *)((const uint8_t *)t->stamp + checks_offset);
+	return (const uint64_t *)(const void *)((const uint8_t *)t->copy.stamp + checks_offset);
 }
 
 SEEP_INLINE uint32_t memo_flags(const struct memo_chunk *e)
@@ -161,8 +161,8 @@ SEEP_INLINE uint64_t memo_key(const struct cpu_frame *c, enum seg_api api)
 
 SEEP_INLINE struct memo_chunk *memo_at(const struct thread *t, uint64_t hash)
 {
-	return (
-	    struct memo_chunk *)(void *)((uint8_t *)t->memo + (hash >> MEMO_SHIFT & t->memo_mask));
+	return (struct memo_chunk *)(void *)((uint8_t *)t->memo.entries +
+	    (hash >> MEMO_SHIFT & t->memo.mask));
 }
 
 SEEP_INLINE uint64_t memo_hash(const struct cpu_frame *c)
@@ -280,6 +280,13 @@ SEEP_INLINE bool memo_second(const struct thread *t, const struct cpu_frame *c, 
 	return likely(memo_compare(e, c, key, &checks) == MEMO_WORDS) &&
 	    likely(!memo_is_passed_over(first)) && likely(memo_holds(t, e, checks, ret_site));
 }
+
+/* Gives a thread its first, small memo if it has none. False: no memory. */
+bool memo_begin(struct thread *t);
+
+/* Forgets all; and makes it small again. */
+void memo_forget(struct thread *t);
+void memo_shrink(struct thread *t);
 
 /* The site of a caller. The thread is busy; never fails (see sites_get). */
 struct site_id memo_site(struct thread *t, const struct cpu_frame *c, enum seg_api api);

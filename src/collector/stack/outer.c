@@ -8,6 +8,8 @@
 #include "collector/unwind/rules.h"
 #include "collector/heap/sites.h"
 
+_Static_assert((int)OUTER_MAX == (int)SITES_DEPTH_MAX, "the depth limit");
+
 uint32_t outer_depth = OUTER_MAX;
 
 uint32_t outer_root(enum walk_result r, uint32_t why)
@@ -16,6 +18,20 @@ uint32_t outer_root(enum walk_result r, uint32_t why)
 		return SITES_NODE_ROOT;
 	segment_count((enum seg_count)why, 1);
 	return SITES_NODE_CUT;
+}
+
+void outer_begin(struct thread *t)
+{
+	static const uint64_t zero; /* what padding checks for */
+	uint32_t i;
+
+	for (i = 0; i < OUTER_CHECK_PAD; i++)
+		t->copy.check[i].address = (uint64_t)(uintptr_t)&zero;
+}
+
+void outer_forget(struct thread *t)
+{
+	t->copy.count = 0;
 }
 
 static bool uses_fp(struct unwind_rule r)
@@ -27,10 +43,10 @@ void outer_drop(struct thread *t, uint32_t k)
 {
 	uint32_t i;
 
-	for (i = k; i < t->outer_count; i++)
-		t->stamp[t->outer[i].checks] = 0;
+	for (i = k; i < t->copy.count; i++)
+		t->copy.stamp[t->copy.frame[i].checks] = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	t->outer_count = k;
+	t->copy.count = k;
 }
 
 /*
@@ -50,16 +66,16 @@ static void vouch_by(struct outer_frame *o, const struct outer_frame *above)
 		o->top = above->top;
 }
 
-/* Is the fp of frame f, on top of outer[0..k-1], needed by it or by others? */
+/* Is the fp of frame f, on top of frame[0..k-1], needed by it or by others? */
 static bool needs_fp(const struct thread *t, uint32_t k, const struct outer_frame *f)
 {
-	return uses_fp(f->rule) || (!f->fp_slot && k && t->outer[k - 1].needs_fp);
+	return uses_fp(f->rule) || (!f->fp_slot && k && t->copy.frame[k - 1].needs_fp);
 }
 
 enum { SEEN_AFTER = 256 }; /* stamps since the outermost frame came */
 
 /*
- * Where frame f, on top of outer[0..k-1], is remembered. NULL: it depends on
+ * Where frame f, on top of frame[0..k-1], is remembered. NULL: it depends on
  * more than what is compared there, or the thread has few stacks so far, and
  * does not need pages for these.
  */
@@ -71,24 +87,24 @@ static struct outer_seen *seen_at(
 
 	*ret_same = false;
 	if (!k || f->aux_slot || f->exact || f->vouched || f->top ||
-	    t->outer_stamps - t->stamp[t->outer[0].checks] < SEEN_AFTER)
+	    t->copy.stamps - t->copy.stamp[t->copy.frame[0].checks] < SEEN_AFTER)
 		return NULL;
-	above = t->stamp[t->outer[k - 1].checks];
+	above = t->copy.stamp[t->copy.frame[k - 1].checks];
 	fp = needs_fp(t, k, f) ? f->fp : 0;
-	s = &t->seen_frames[hash_word(f->pc ^ f->sp << 15 ^ above << 40) >> (64 - OUTER_SEEN_BITS)];
+	s = &t->copy.seen[hash_word(f->pc ^ f->sp << 15 ^ above << 40) >> (64 - OUTER_SEEN_BITS)];
 	*ret_same = s->above == above && s->pc == f->pc && s->sp == f->sp && s->fp == fp &&
 	    s->fp_slot == f->fp_slot && s->guessed == f->guessed;
 	return s;
 }
 
-/* The stamp of frame f, on top of outer[0..k-1], which has this node. */
+/* The stamp of frame f, on top of frame[0..k-1], which has this node. */
 static uint64_t stamp_of(struct thread *t, uint32_t k, const struct outer_frame *f, uint32_t node)
 {
 	bool is_same;
 	struct outer_seen *s = seen_at(t, k, f, &is_same);
 
 	if (!s)
-		return ++t->outer_stamps;
+		return ++t->copy.stamps;
 	if (!is_same) {
 		s->above = 0; /* a half-written one is never found */
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -97,10 +113,10 @@ static uint64_t stamp_of(struct thread *t, uint32_t k, const struct outer_frame 
 		s->fp = needs_fp(t, k, f) ? f->fp : 0;
 		s->fp_slot = f->fp_slot;
 		s->guessed = f->guessed;
-		s->stamp = ++t->outer_stamps;
+		s->stamp = ++t->copy.stamps;
 		s->node = node;
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
-		s->above = t->stamp[t->outer[k - 1].checks];
+		s->above = t->copy.stamp[t->copy.frame[k - 1].checks];
 	} else if (node) {
 		s->node = node;
 	}
@@ -108,16 +124,16 @@ static uint64_t stamp_of(struct thread *t, uint32_t k, const struct outer_frame 
 }
 
 /*
- * Puts frame f on top of outer[0..k-1]. `above` is the frame that f's step
- * led to (outer[k-1]); its pc and fp are what f's slots must still hold.
+ * Puts frame f on top of frame[0..k-1]. `above` is the frame that f's step
+ * led to (frame[k-1]); its pc and fp are what f's slots must still hold.
  */
 static void push_outer(struct thread *t, uint32_t k, const struct outer_frame *f, uint32_t node)
 {
-	const struct outer_frame *above = k ? &t->outer[k - 1] : NULL;
+	const struct outer_frame *above = k ? &t->copy.frame[k - 1] : NULL;
 	bool need = k && above->needs_fp;
-	struct outer_check *check = t->check + OUTER_CHECK_PAD;
+	struct outer_check *check = t->copy.check + OUTER_CHECK_PAD;
 	uint32_t n = k ? above->checks : 0;
-	struct outer_frame *o = &t->outer[k];
+	struct outer_frame *o = &t->copy.frame[k];
 
 	if (f->fp_slot && need)
 		check[n++] = (struct outer_check){f->fp_slot, above->fp};
@@ -128,10 +144,10 @@ static void push_outer(struct thread *t, uint32_t k, const struct outer_frame *f
 	*o = *f;
 	o->checks = n;
 	while (n > (k ? above->checks : 0))
-		t->check_frame[--n] = (uint16_t)k;
+		t->copy.check_frame[--n] = (uint16_t)k;
 	n = o->checks;
-	t->outer_words[OUTER_MAX - 1 - k] = f->frame;
-	t->stamp[n] = stamp_of(t, k, f, node);
+	t->copy.words[OUTER_MAX - 1 - k] = f->frame;
+	t->copy.stamp[n] = stamp_of(t, k, f, node);
 	if (k)
 		vouch_by(o, above);
 	else if (o->vouched)
@@ -143,7 +159,7 @@ static void push_outer(struct thread *t, uint32_t k, const struct outer_frame *f
 
 int outer_meet(const struct thread *t, struct walk *w, uint64_t fp, int j, int *fail)
 {
-	const struct outer_frame *o = &t->outer[j];
+	const struct outer_frame *o = &t->copy.frame[j];
 	int c, m;
 
 	if (j >= *fail || (o->needs_fp && o->fp != fp) || !walk_prove(w, o->top))
@@ -152,7 +168,7 @@ int outer_meet(const struct thread *t, struct walk *w, uint64_t fp, int j, int *
 	if (c < 0)
 		return j;
 	/* frames from m on include the word that differs */
-	for (m = j; m > 0 && (int)t->outer[m - 1].checks > c; m--)
+	for (m = j; m > 0 && (int)t->copy.frame[m - 1].checks > c; m--)
 		;
 	*fail = m;
 	return -1;
@@ -163,15 +179,15 @@ uint32_t outer_node(struct thread *t, uint32_t k)
 	uint32_t i = k, node;
 	bool is_new = false;
 
-	if (likely(t->outer[k].node))
-		return t->outer[k].node;
+	if (likely(t->copy.frame[k].node))
+		return t->copy.frame[k].node;
 	/* inside a run, which never begins at the root */
-	while (i > 0 && !t->outer[i - 1].node)
+	while (i > 0 && !t->copy.frame[i - 1].node)
 		i--;
-	node = i > 0 ? t->outer[i - 1].node : 0;
+	node = i > 0 ? t->copy.frame[i - 1].node : 0;
 	for (; i <= k && node; i++) {
-		node = sites_child(node, t->outer[i].frame, &is_new);
-		t->outer[i].node = node;
+		node = sites_child(node, t->copy.frame[i].frame, &is_new);
+		t->copy.frame[i].node = node;
 	}
 	return node ? node : SITES_NODE_OUTER_DROPPED;
 }
@@ -179,30 +195,30 @@ uint32_t outer_node(struct thread *t, uint32_t k)
 /* Interns the frames of intern_outer(), where there may be runs. */
 static SEEP_NOINLINE uint32_t intern_runs(struct thread *t, uint32_t k, uint32_t n, uint32_t node)
 {
-	struct sites_way way = {.frames = t->listed, .left = n, .node = node};
+	struct sites_way way = {.frames = t->copy.listed, .left = n, .node = node};
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		t->listed[i] = t->walk[i].frame;
+		t->copy.listed[i] = t->copy.walk[i].frame;
 	while (n > 0) {
 		uint32_t frames = sites_next(&way);
 
 		if (!frames) {
-			t->outer_count = k;
+			t->copy.count = k;
 			return SITES_NODE_OUTER_DROPPED;
 		}
 		/* runs have no guesses */
-		if (unlikely(t->walk[n - 1].guessed))
+		if (unlikely(t->copy.walk[n - 1].guessed))
 			sites_mark_guess(way.node);
 		while (frames-- > 0)
-			push_outer(t, k++, &t->walk[--n], frames ? 0 : way.node);
+			push_outer(t, k++, &t->copy.walk[--n], frames ? 0 : way.node);
 	}
-	t->outer_count = k;
+	t->copy.count = k;
 	return way.node;
 }
 
 /*
- * Interns the walked frames walk[0..n-1] on top of outer[0..k-1]. Frames inside
+ * Interns the walked frames walk[0..n-1] on top of frame[0..k-1]. Frames inside
  * a run have no node; outer_node() makes one if it is needed.
  */
 static uint32_t intern_outer(struct thread *t, uint32_t k, uint32_t n, uint32_t root, bool sure)
@@ -213,7 +229,7 @@ static uint32_t intern_outer(struct thread *t, uint32_t k, uint32_t n, uint32_t 
 	outer_drop(t, k);
 	/* those that come back have their node */
 	while (n > 0) {
-		const struct outer_frame *f = &t->walk[n - 1];
+		const struct outer_frame *f = &t->copy.walk[n - 1];
 		const struct outer_seen *s = seen_at(t, k, f, &is_same);
 
 		if (!is_same || !s->node)
@@ -222,7 +238,7 @@ static uint32_t intern_outer(struct thread *t, uint32_t k, uint32_t n, uint32_t 
 		n--;
 	}
 	node = k ? outer_node(t, k - 1) : root;
-	t->outer_count = k;
+	t->copy.count = k;
 	if (!n)
 		return node;
 	if (node == SITES_NODE_OUTER_DROPPED)
@@ -230,26 +246,26 @@ static uint32_t intern_outer(struct thread *t, uint32_t k, uint32_t n, uint32_t 
 	if (sure && sites_have_runs())
 		return intern_runs(t, k, n, node);
 	while (n > 0) {
-		const struct outer_frame *f = &t->walk[--n];
+		const struct outer_frame *f = &t->copy.walk[--n];
 
 		node = sites_child(node, f->frame, &is_new);
 		if (!node) {
-			t->outer_count = k;
+			t->copy.count = k;
 			return SITES_NODE_OUTER_DROPPED;
 		}
 		if (unlikely(f->guessed))
 			sites_mark_guess(node);
 		push_outer(t, k++, f, node);
 	}
-	t->outer_count = k;
+	t->copy.count = k;
 	return node;
 }
 
 struct outer_result {
 	enum walk_result end;
 	uint32_t why;  /* of WALK_CUT */
-	uint32_t n;    /* frames in t->walk */
-	int met;       /* frame of t->outer where the walks meet, or -1 */
+	uint32_t n;    /* frames in t->copy.walk */
+	int met;       /* frame of t->copy.frame where the walks meet, or -1 */
 	bool too_deep; /* stopped at the depth limit */
 	bool binding;  /* passed through the loader's code for lazy binding */
 };
@@ -288,7 +304,7 @@ static SEEP_NOINLINE void note_guess(struct outer_frame *f, struct walk *w)
 
 static void walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 {
-	int j = (int)t->outer_count - 1;
+	int j = (int)t->copy.count - 1;
 	int fail = INT32_MAX;
 
 	r->met = -1;
@@ -296,18 +312,18 @@ static void walk_outer(struct thread *t, struct walk *w, struct outer_result *r)
 	r->why = 0;
 	r->too_deep = r->binding = false;
 	for (r->n = 0;;) {
-		struct outer_frame *f = &t->walk[r->n];
+		struct outer_frame *f = &t->copy.walk[r->n];
 		struct walk_slots slots;
 
-		while (j >= 0 && t->outer[j].sp < w->sp)
+		while (j >= 0 && t->copy.frame[j].sp < w->sp)
 			j--;
-		if (j >= 0 && t->outer[j].sp == w->sp && t->outer[j].pc == w->pc &&
-		    t->outer[j].exact == w->exact) {
+		if (j >= 0 && t->copy.frame[j].sp == w->sp && t->copy.frame[j].pc == w->pc &&
+		    t->copy.frame[j].exact == w->exact) {
 			r->met = outer_meet(t, w, w->fp, j, &fail);
 			if (r->met >= 0)
 				return;
-			f->rule = t->outer[j].rule;
-			f->frame = t->outer[j].frame;
+			f->rule = t->copy.frame[j].rule;
+			f->frame = t->copy.frame[j].frame;
 		} else {
 			f->rule = rules_get(w->pc, w->exact, &f->frame);
 		}
@@ -368,13 +384,13 @@ bool outer_keeps_too_few(const struct thread *t, uint32_t frames)
 	/* an exact limit counts inner frames; chunks may have fewer than six */
 	uint32_t inner = outer_depth <= SMALL_DEPTH ? SEG_INNER_FRAMES : 0;
 
-	return t->outer_truncated && frames + inner < outer_least_kept();
+	return t->copy.truncated && frames + inner < outer_least_kept();
 }
 
 static void forget_outer(struct thread *t)
 {
 	outer_drop(t, 0);
-	t->outer_truncated = false;
+	t->copy.truncated = false;
 }
 
 SEEP_NOINLINE uint32_t outer_walk(struct thread *t, struct walk *w, uint16_t *hint)
@@ -384,9 +400,9 @@ SEEP_NOINLINE uint32_t outer_walk(struct thread *t, struct walk *w, uint16_t *hi
 	struct outer_result r;
 	uint32_t root, node, all;
 
-	if (t->outer_gen != gen || (t->outer_truncated && outer_depth <= SMALL_DEPTH)) {
+	if (t->copy.gen != gen || (t->copy.truncated && outer_depth <= SMALL_DEPTH)) {
 		forget_outer(t);
-		t->outer_gen = gen;
+		t->copy.gen = gen;
 	}
 	walk_outer(t, w, &r);
 	all = (uint32_t)(r.met + 1) + r.n;
@@ -406,7 +422,7 @@ SEEP_NOINLINE uint32_t outer_walk(struct thread *t, struct walk *w, uint16_t *hi
 		return outer_node(t, (uint32_t)r.met);
 	}
 	if (r.too_deep && r.n) {
-		struct outer_frame *last = &t->walk[r.n - 1];
+		struct outer_frame *last = &t->copy.walk[r.n - 1];
 
 		/* its caller is not kept, so it is not checked */
 		last->ra_slot = last->fp_slot = last->aux_slot = 0;
@@ -418,11 +434,11 @@ SEEP_NOINLINE uint32_t outer_walk(struct thread *t, struct walk *w, uint16_t *hi
 		root = r.met < 0 ? outer_root(r.end, r.why) : 0;
 	}
 	if (r.met < 0) {
-		t->outer_truncated = r.too_deep;
-		t->outer_rooted = root == SITES_NODE_ROOT;
+		t->copy.truncated = r.too_deep;
+		t->copy.rooted = root == SITES_NODE_ROOT;
 	}
 	node = intern_outer(t, (uint32_t)(r.met + 1), r.n, root, w->sure);
-	*hint = t->outer_count ? (uint16_t)(t->outer_count - 1) : UINT16_MAX;
+	*hint = t->copy.count ? (uint16_t)(t->copy.count - 1) : UINT16_MAX;
 	if (unlikely(r.binding)) {
 		/* the next stack may lack the frames that saved it */
 		forget_outer(t);

@@ -23,7 +23,7 @@ bool outer_keeps_too_few(const struct thread *t, uint32_t frames);
 uint32_t outer_root(enum walk_result r, uint32_t why);
 
 /*
- * Does the walk meet the last stack at outer[j], so that this frame and all
+ * Does the walk meet the last stack at frame[j], so that this frame and all
  * above hold? *fail is the first frame that is known not to hold; INT32_MAX at
  * first. Returns j, or -1.
  */
@@ -37,7 +37,7 @@ int outer_meet(const struct thread *t, struct walk *w, uint64_t fp, int j, int *
  *
  * Two frames have the same stamp only if everything about them is the same, and
  * about those further out. If stacks take turns, the same frames come back
- * again and again; t->seen_frames remembers some of them, so that they get the
+ * again and again; t->copy.seen remembers some of them, so that they get the
  * stamp and the node that they had. That stays right without being renewed: the
  * outermost frame of the copy always has a new stamp, and its new stamp makes
  * all others new.
@@ -46,19 +46,23 @@ int outer_meet(const struct thread *t, struct walk *w, uint64_t fp, int j, int *
  */
 void outer_drop(struct thread *t, uint32_t k);
 
+/* Of a new block; and of one whose memo is empty. */
+void outer_begin(struct thread *t);
+void outer_forget(struct thread *t);
+
 /* The frame of the copy at this pc and sp; NULL: there is none. */
 SEEP_INLINE const struct outer_frame *outer_at(const struct thread *t, const struct cpu_frame *c)
 {
-	const struct outer_frame *o = t->outer + t->outer_count;
+	const struct outer_frame *o = t->copy.frame + t->copy.count;
 
-	while (o-- > t->outer) {
+	while (o-- > t->copy.frame) {
 		if (o->sp >= c->sp)
 			return o->sp == c->sp && o->pc == c->pc ? o : NULL;
 	}
 	return NULL;
 }
 
-/* The node of outer[k] and the frames above; SITES_NODE_OUTER_DROPPED if none. */
+/* The node of frame[k] and the frames above; SITES_NODE_OUTER_DROPPED if none. */
 uint32_t outer_node(struct thread *t, uint32_t k);
 
 /*

@@ -31,7 +31,7 @@ static struct memo_chunk *path_fill(
 	enum memo_flags next;
 	bool doubt;
 
-	t->memo_misses++;
+	t->memo.misses++;
 	e->key = 0;
 	w.top = 0;
 	(void)chunk_fill(t, e, &w, frames, &next);
@@ -97,11 +97,11 @@ static struct memo_chunk *path_find(
 	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): in the memo */
 	if (e || l.last != l.first || !l.first->key)
 		return e;
-	beside = t->memo + ((l.first - t->memo) ^ 1);
+	beside = t->memo.entries + ((l.first - t->memo.entries) ^ 1);
 	if (chunk_fits(t, w, beside, c, c->pc, gen) &&
 	    memo_differs(beside, (const uint64_t *)(uintptr_t)c->sp - 1) == MEMO_WORDS)
 		return beside;
-	if (!beside->key || (t->memo_misses & 1))
+	if (!beside->key || (t->memo.misses & 1))
 		*ret_fill = beside;
 	return NULL;
 }
@@ -114,20 +114,20 @@ static uint32_t path_follow(struct thread *t, const struct walk *start, struct c
     struct path_link *path, uint32_t *ret_count, struct paths_joined *ret)
 {
 	struct walk w = *start;
-	const bool joins = t->outer_gen == LOAD(&module_gen);
-	int j = joins ? (int)t->outer_count - 1 : -1, fail = INT32_MAX, met;
+	const bool joins = t->copy.gen == LOAD(&module_gen);
+	int j = joins ? (int)t->copy.count - 1 : -1, fail = INT32_MAX, met;
 	uint32_t depth = SEG_INNER_FRAMES, n, node;
 
 	for (n = 0; n < PATH_CHUNKS; n++) {
 		const uint64_t *slots = (const uint64_t *)(uintptr_t)c.sp - 1;
 		struct memo_chunk *e, *place;
 
-		while (j >= 0 && t->outer[j].sp < c.sp)
+		while (j >= 0 && t->copy.frame[j].sp < c.sp)
 			j--;
-		if (j >= 0 && t->outer[j].sp == c.sp && t->outer[j].pc == c.pc &&
-		    !t->outer[j].exact && (met = outer_meet(t, &w, c.fp, j, &fail)) >= 0) {
+		if (j >= 0 && t->copy.frame[j].sp == c.sp && t->copy.frame[j].pc == c.pc &&
+		    !t->copy.frame[j].exact && (met = outer_meet(t, &w, c.fp, j, &fail)) >= 0) {
 			ret->hint = (uint16_t)met;
-			ret->vouched = t->outer[met].vouched;
+			ret->vouched = t->copy.frame[met].vouched;
 			*ret_count = n;
 			depth += (uint32_t)met + 1;
 			if (depth > outer_depth || outer_keeps_too_few(t, depth - SEG_INNER_FRAMES))
@@ -137,9 +137,9 @@ static uint32_t path_follow(struct thread *t, const struct walk *start, struct c
 		}
 		e = path_find(t, &w, &c, &place);
 		if (e) {
-			t->paths_credit += CREDIT_FOUND;
+			t->coroutine.credit += CREDIT_FOUND;
 		} else {
-			t->paths_credit -= CREDIT_FILLED;
+			t->coroutine.credit -= CREDIT_FILLED;
 			e = path_fill(t, &w, place, &c);
 			if (!e)
 				return 0;
@@ -165,7 +165,7 @@ static uint32_t path_follow(struct thread *t, const struct walk *start, struct c
 static bool is_seen(struct thread *t, uint32_t tag)
 {
 	/* by its upper bits, in which the hashes of stacks differ most */
-	uint32_t *seen = &t->paths_seen[(size_t)(tag >> SEEN_SHIFT) * SEEN_WAYS];
+	uint32_t *seen = &t->coroutine.seen[(size_t)(tag >> SEEN_SHIFT) * SEEN_WAYS];
 	uint32_t i;
 
 	for (i = 0; i < SEEN_WAYS && seen[i] != tag; i++)
@@ -184,12 +184,12 @@ uint32_t paths_outer(
 	struct path_link path[PATH_CHUNKS];
 	uint32_t tag = (uint32_t)(memo_hash(c) >> 32), n = 0, node;
 
-	if (!is_seen(t, tag) || t->paths_credit < 0) {
-		t->paths_credit++;
+	if (!is_seen(t, tag) || t->coroutine.credit < 0) {
+		t->coroutine.credit++;
 		return 0;
 	}
-	if (t->paths_credit > CREDIT_MAX)
-		t->paths_credit = CREDIT_MAX;
+	if (t->coroutine.credit > CREDIT_MAX)
+		t->coroutine.credit = CREDIT_MAX;
 	node = path_follow(t, w, *c, path, &n, ret);
 	if (n == 0)
 		return node;
@@ -205,9 +205,10 @@ uint32_t paths_outer(
 			e->key &= ~MEMO_DOUBT;
 	}
 	/* coroutines that run the same code have the same node */
-	if ((node == t->paths_last && c->sp == t->paths_sp) || ++t->paths_count % COPY_RENEW == 0)
+	if ((node == t->coroutine.last && c->sp == t->coroutine.sp) ||
+	    ++t->coroutine.count % COPY_RENEW == 0)
 		return 0;
-	t->paths_last = node;
-	t->paths_sp = c->sp;
+	t->coroutine.last = node;
+	t->coroutine.sp = c->sp;
 	return node;
 }

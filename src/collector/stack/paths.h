@@ -31,7 +31,7 @@
 
 /* What was found about the outer frames. */
 struct paths_joined {
-	uint16_t hint; /* where they are in outer[], or ~0 */
+	uint16_t hint; /* where they are in frame[], or ~0 */
 	bool vouched;  /* they end as a stack should, see memo.h */
 };
 

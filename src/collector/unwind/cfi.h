@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "collector/unwind/module.h"
-#include "collector/unwind/rule.h"
+#include "collector/rule.h"
 
 /*
  * The rule that holds at `pc`. Reads only the module's own unwind segment,

@@ -35,11 +35,6 @@ void guess_init(bool on, bool can_probe)
 	can_ask = can_probe;
 }
 
-static uint64_t page_of(uint64_t address)
-{
-	return address & ~(uint64_t)(CPU_PAGE - 1);
-}
-
 /*
  * Are these pages readable? Code in no module is `loose`: any thread may unmap it
  * at any time, and the caller reads right behind a yes. So a late yes does not
@@ -53,8 +48,8 @@ static bool readable(uint64_t from, uint64_t to, bool loose)
 	uint64_t begin;
 	uint32_t i;
 
-	from = page_of(from);
-	to = page_of(to - 1) + CPU_PAGE;
+	from = cpu_page_down(from);
+	to = cpu_page_down(to - 1) + CPU_PAGE;
 	for (i = 0; i < ASKS; i++) {
 		begin = cpu_cycles();
 		if (sys_madvise((void *)(uintptr_t)from, to - from, MADV_POPULATE_READ) != 0)
@@ -71,11 +66,11 @@ static bool readable(uint64_t from, uint64_t to, bool loose)
  */
 static bool narrow(uint64_t pc, uint64_t *lo, uint64_t *hi, bool loose)
 {
-	uint64_t page = page_of(pc - 1);
+	uint64_t page = cpu_page_down(pc - 1);
 
 	if (readable(*lo, *hi, loose))
 		return true;
-	if (page_of(*lo) == page_of(*hi - 1))
+	if (cpu_page_down(*lo) == cpu_page_down(*hi - 1))
 		return false;
 	*lo = *lo < page ? page : *lo;
 	*hi = *hi > page + CPU_PAGE ? page + CPU_PAGE : *hi;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collector/unwind/rule.h"
+#include "collector/rule.h"
 
 /*
  * Runtimes make code while they run (JavaScript, Java, Python's trampolines),

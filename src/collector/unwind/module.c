@@ -200,23 +200,17 @@ static void now_loaded(const struct module *m)
 static struct module *new_module(void)
 {
 	uint32_t number = ADD(&count, 1) + 1;
-	struct module **block, *none = NULL, *mine;
 
 	if (number > MODULES_MAX) {
 		STORE(&count, MODULES_MAX);
 		segment_count(SEG_LOST_MODULES, 1);
 		return NULL;
 	}
-	block = &blocks[(number - 1) / BLOCK];
-	if (!LOAD_ACQUIRE(block)) {
-		mine = mem_alloc(BLOCK * sizeof(*mine));
-		if (!mine) {
-			/* gives the number back if it is the last one */
-			CAS(&count, &number, number - 1);
-			segment_count(SEG_NO_MEMORY, 1);
-			return NULL;
-		}
-		CAS(block, &none, mine); /* the loser's page stays unused */
+	if (!mem_publish(&blocks[(number - 1) / BLOCK], BLOCK * sizeof(struct module))) {
+		/* gives the number back if it is the last one */
+		CAS(&count, &number, number - 1);
+		segment_count(SEG_NO_MEMORY, 1);
+		return NULL;
 	}
 	module_at(number)->number = number;
 	return module_at(number);

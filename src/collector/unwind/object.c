@@ -45,7 +45,7 @@ void object_complete(struct object *f)
 	if (!main_map || f->link_map != main_map)
 		return;
 	for (i = 0; i < main_headers.count; i++) {
-		uint64_t start = ph[i].p_vaddr & ~(uint64_t)(CPU_PAGE - 1);
+		uint64_t start = cpu_page_down(ph[i].p_vaddr);
 		uint64_t end = ph[i].p_vaddr + ph[i].p_memsz;
 
 		if (ph[i].p_type != PT_LOAD)

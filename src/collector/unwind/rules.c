@@ -13,7 +13,7 @@
 #include "collector/segment/kernel.h"
 #include "collector/segment/levels.h"
 #include "collector/unwind/module.h"
-#include "collector/event/next.h"
+#include "collector/segment/loader.h"
 #include "format/frame.h"
 
 /*
@@ -53,8 +53,8 @@ static uint64_t context_base; /* see find_context_base() */
  */
 static uint64_t find_context_base(void)
 {
-	const void *in_libc = next_symbol("gnu_get_libc_version");
-	void *symbol = next_symbol("makecontext");
+	const void *in_libc = loader_symbol("gnu_get_libc_version");
+	void *symbol = loader_symbol("makecontext");
 	void (*make)(ucontext_t *, void (*)(void), int, ...);
 	uint64_t stack[64], sp;
 	ucontext_t context;
@@ -90,12 +90,10 @@ static struct rules_level *level_at(uint32_t i)
 
 static struct entry *find(struct rules_level *l, uint64_t key)
 {
-	uint64_t i = hash_word(key) >> (64 - l->head.bits);
-	int n;
+	uint32_t n;
 
 	for (n = 0; n < PROBES; n++) {
-		struct entry *e =
-		    &l->entries[(i + (uint64_t)n) & ((UINT64_C(1) << l->head.bits) - 1)];
+		struct entry *e = &l->entries[levels_place(&l->head, hash_word(key), n)];
 		uint64_t k = LOAD_ACQUIRE(&e->key);
 
 		if (k == key)
@@ -110,14 +108,12 @@ static void insert(uint64_t key, uint64_t rule, uint64_t meta)
 {
 	uint32_t at = LOAD_ACQUIRE(&newest);
 	struct rules_level *l = level_at(at);
-	uint64_t i = hash_word(key) >> (64 - l->head.bits);
-	int n;
+	uint32_t n;
 
 	if (LOAD(&l->used) > (UINT64_C(1) << l->head.bits) / 2)
 		levels_grow(levels, &newest, &shape, at);
 	for (n = 0; n < PROBES; n++) {
-		struct entry *e =
-		    &l->entries[(i + (uint64_t)n) & ((UINT64_C(1) << l->head.bits) - 1)];
+		struct entry *e = &l->entries[levels_place(&l->head, hash_word(key), n)];
 		uint64_t k = 0;
 
 		if (CAS(&e->key, &k, key))

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collector/unwind/rule.h"
+#include "collector/rule.h"
 
 bool rules_init(void);
 

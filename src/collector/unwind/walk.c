@@ -80,38 +80,43 @@ static void find_own_stack(struct thread *t)
 	uint64_t hi = tp;
 
 	if (tp != main_tp) {
-		t->stack_floor = t->stack_lo = pthread_stack(tp);
+		t->stack.floor = t->stack.lo = pthread_stack(tp);
 	} else if (facts.main_end) {
-		/* stack_lo falls as hooks are called deeper on it */
+		/* stack.lo falls as hooks are called deeper on it */
 		hi = facts.main_end;
-		t->stack_floor = hi - facts.main_max;
-		t->stack_lo = hi;
+		t->stack.floor = hi - facts.main_max;
+		t->stack.lo = hi;
 	} else {
-		t->stack_floor = t->stack_lo = tp;
+		t->stack.floor = t->stack.lo = tp;
 	}
 	/* last, because a signal handler may come in between */
 	__atomic_signal_fence(__ATOMIC_RELEASE);
-	t->stack_hi = hi;
+	t->stack.hi = hi;
+}
+
+void walk_forget(struct thread *t)
+{
+	t->stack.lo = t->stack.hi = 0;
 }
 
 /* Is the address on the thread's own stack, readable or not? */
 static bool is_own(const struct thread *t, uint64_t address)
 {
-	return t && address >= t->stack_floor && address < t->stack_hi;
+	return t && address >= t->stack.floor && address < t->stack.hi;
 }
 
 SEEP_NOINLINE void walk_enter(struct walk *w, struct thread *t)
 {
 	uint64_t page = page_of(w->sp - CPU_RETURN_BYTES); /* where the hook's frame is */
 
-	if (t && !t->stack_hi)
+	if (t && !t->stack.hi)
 		find_own_stack(t);
 	w->own = w->sure = is_own(t, w->sp - CPU_RETURN_BYTES);
 	if (w->own) {
-		if (page < t->stack_lo)
-			t->stack_lo = page;
-		w->lo = t->stack_lo;
-		w->hi = t->stack_hi;
+		if (page < t->stack.lo)
+			t->stack.lo = page;
+		w->lo = t->stack.lo;
+		w->hi = t->stack.hi;
 	} else {
 		w->lo = page;
 		w->hi = page + CPU_PAGE;
@@ -123,10 +128,10 @@ static void enter_interrupted(struct walk *w, const struct thread *t)
 {
 	w->home = 0;
 	w->own = is_own(t, w->sp);
-	w->sure = w->own && w->sp >= t->stack_lo;
+	w->sure = w->own && w->sp >= t->stack.lo;
 	if (w->sure) {
-		w->lo = t->stack_lo;
-		w->hi = t->stack_hi;
+		w->lo = t->stack.lo;
+		w->hi = t->stack.hi;
 	} else if (w->sp - w->lo >= w->hi - w->lo) {
 		w->lo = w->hi = page_of(w->sp); /* nothing is proven there */
 	}
@@ -171,12 +176,12 @@ static SEEP_NOINLINE bool reaches(struct walk *w, const struct thread *t, uint64
 {
 	if (!w->own)
 		return prove_page(w, address);
-	if (address >= t->stack_hi)
+	if (address >= t->stack.hi)
 		return false;
-	if (address < t->stack_lo)
+	if (address < t->stack.lo)
 		return prove_page(w, address);
-	w->lo = t->stack_lo;
-	w->hi = t->stack_hi;
+	w->lo = t->stack.lo;
+	w->hi = t->stack.hi;
 	w->sure = true;
 	return true;
 }
@@ -245,7 +250,7 @@ SEEP_INLINE bool is_above(const struct walk *w, const struct thread *t, uint64_t
 	if (cfa <= sp)
 		return false;
 	if (w->own)
-		return cfa <= t->stack_hi;
+		return cfa <= t->stack.hi;
 	return cfa - sp <= FRAME_MAX && !is_own(t, cfa - CPU_RETURN_BYTES);
 }
 

@@ -9,13 +9,13 @@
 #include "base/attr.h"
 #include "base/cpu/cpu.h"
 #include "collector/unwind/guess.h"
-#include "collector/unwind/rule.h"
+#include "collector/rule.h"
 #include "collector/thread.h"
 
 /*
  * Which memory may be loaded? There are three cases.
  *
- * 1. The thread's own stack, [stack_lo, stack_hi) of its block: memory that
+ * 1. The thread's own stack, [lo, hi) of `stack` in its block: memory that
  *    exists as long as the thread. glibc notes the stack of a pthread in the
  *    thread's control block. The stack of the first thread ends at
  *    __libc_stack_end; the kernel never shrinks it, so everything above the
@@ -85,6 +85,9 @@ struct walk_facts {
 /* Called by the first thread. */
 void walk_init(const struct walk_facts *f);
 
+/* The thread has another stack than the last one that had its block. */
+void walk_forget(struct thread *t);
+
 /* walk_begin() if sp is not on the known part of the thread's own stack. */
 void walk_enter(struct walk *w, struct thread *t);
 
@@ -100,9 +103,9 @@ SEEP_INLINE void walk_begin(struct walk *w, struct thread *t, const struct cpu_f
 	w->step_guess = 0;
 	w->guess.used = 0;
 	/* sp itself may be in another page than the hook's return address */
-	if (likely(t && c->sp - CPU_RETURN_BYTES - t->stack_lo < t->stack_hi - t->stack_lo)) {
-		w->lo = t->stack_lo;
-		w->hi = t->stack_hi;
+	if (likely(t && c->sp - CPU_RETURN_BYTES - t->stack.lo < t->stack.hi - t->stack.lo)) {
+		w->lo = t->stack.lo;
+		w->hi = t->stack.hi;
 		w->own = w->sure = true;
 	} else {
 		walk_enter(w, t);

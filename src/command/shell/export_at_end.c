@@ -13,6 +13,7 @@
 #include "command/cmd.h"
 #include "command/shell/die.h"
 #include "print/export/export.h"
+#include "kit/os/helper.h"
 
 void export_at_end_check(const char *command, const char *format)
 {
@@ -23,13 +24,21 @@ void export_at_end_check(const char *command, const char *format)
 		    command, format);
 }
 
-static _Noreturn void export_here(const char *recording, const char *format, bool quiet)
+struct order {
+	const char *recording, *format;
+	bool quiet;
+};
+
+static int export_here(int none, void *order)
 {
+	const struct order *x = order;
+	const char *recording = x->recording, *format = x->format;
 	char verb[] = "export", o[] = "-o", *name, *input, *kind;
 	int fd;
 
 	/* stdout belongs to the command that was recorded */
-	fd = quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : STDERR_FILENO;
+	(void)none;
+	fd = x->quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : STDERR_FILENO;
 	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 ||
 	    asprintf(&name, "%%e-%%p-%%n%s", export_find(format)->extension) < 0 ||
 	    asprintf(&input, "%s%s", *recording == '-' ? "./" : "", recording) < 0 ||
@@ -40,16 +49,16 @@ static _Noreturn void export_here(const char *recording, const char *format, boo
 
 void export_at_end(const char *recording, const char *format, bool quiet)
 {
+	struct order order = {recording, format, quiet};
+	const struct helper_plan plan = {.run = export_here, .context = &order};
+	int status, err;
 	pid_t pid;
-	int status;
 
 	/* in a child process, because a failure there ends the program */
 	(void)fflush(NULL);
-	pid = fork();
-	if (pid == 0)
-		export_here(recording, format, quiet);
-	if (pid < 0) {
-		die_warn("--export %s: %s", format, strerror(errno));
+	err = helper_start(&plan, &pid, NULL);
+	if (err < 0) {
+		die_warn("--export %s: %s", format, strerror(-err));
 		return;
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)

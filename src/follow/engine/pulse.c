@@ -61,12 +61,12 @@ void pulse_free(struct pulse *p)
 		return;
 	for (size_t i = 0; i < p->moved_count; i++)
 		drop_trend(p, &p->moved[i]);
-	for (size_t i = 0; i < p->block_room; i++) {
-		free(p->blocks[i].pieces.list);
-		free(p->blocks[i].sites);
+	for (size_t i = 0; i < p->directory.block_room; i++) {
+		const struct pulse_block *b = p->directory.blocks[i].kept;
+
+		free(b ? b->sites : NULL);
 	}
 	free(p->moved);
-	free(p->blocks);
 	directory_release(&p->directory);
 	p->room->left += p->charged;
 	free(p);
@@ -299,10 +299,13 @@ void pulse_each(
 {
 	bool more = true;
 
-	for (size_t n = 0; n < p->block_room && more; n++)
-		if (p->blocks[n].sites)
-			more = each_of_block(p, p->blocks[n].sites,
-			    (uint32_t)(n << PULSE_BLOCK_BITS), each, context);
+	for (size_t n = 0; n < p->directory.block_room && more; n++) {
+		const struct pulse_block *b = p->directory.blocks[n].kept;
+
+		if (b && b->sites)
+			more = each_of_block(
+			    p, b->sites, (uint32_t)(n << PULSE_BLOCK_BITS), each, context);
+	}
 }
 
 void pulse_set_base(struct pulse *p)
@@ -397,10 +400,9 @@ int pulse_look(struct pulse *p, const struct segfile *f, int slot, uint64_t look
 		l.changed =
 		    err == 0 && (sum.allocations != ret->allocations || sum.frees != ret->frees);
 	} else {
-		no_room = pulse_directory(&l, h);
-		err = no_room == -EFBIG ? 0 : no_room;
-		if (err == 0)
-			err = pulse_ledger(&l, &sum);
+		err = pulse_ledger(&l, h, &sum);
+		no_room = err == -EFBIG ? err : 0;
+		err = err == -EFBIG ? 0 : err;
 	}
 	if (err < 0)
 		return err == -ENODATA ? -ESTALE : err;

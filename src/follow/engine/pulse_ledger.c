@@ -8,13 +8,12 @@
 #include "segments/read/steady.h"
 #include "kit/data/capped.h"
 
-enum { PIECE_BYTES = PULSE_BLOCK_ROWS * 64 };
-
 /* The sums of one block, in the making. */
 struct tally {
 	struct pulse_sum sums[PULSE_BLOCK_ROWS];
 	bool is_pool[PULSE_BLOCK_ROWS];
 	uint64_t image[2]; /* of the first and of the second pass */
+	int pass;
 };
 
 static const struct pulse_sum no_sum;
@@ -46,10 +45,10 @@ static uint64_t mix(uint64_t image, const struct pulse_sum *row)
  * The first pass counts everything. In the second one all but the frees are
  * counted again, from the beginning.
  */
-static void add_rows(
-    struct tally *t, const struct directory_piece *piece, const uint8_t *rows, int pass)
+static void add_rows(void *context, const struct directory_piece *piece, const uint8_t *rows)
 {
-	uint64_t image = t->image[pass];
+	struct tally *t = context;
+	uint64_t image = t->image[t->pass];
 
 	for (uint32_t i = 0; i < piece->count; i++) {
 		struct pulse_sum *s = &t->sums[piece->first + i];
@@ -62,62 +61,36 @@ static void add_rows(
 		t->is_pool[piece->first + i] |= piece->is_pool && row.allocations > 0;
 		s->allocations = capped_sum(s->allocations, row.allocations);
 		s->allocated_bytes = capped_sum(s->allocated_bytes, row.allocated_bytes);
-		if (pass > 0)
+		if (t->pass > 0)
 			continue;
 		s->frees = capped_sum(s->frees, row.frees);
 		s->freed_bytes = capped_sum(s->freed_bytes, row.freed_bytes);
 	}
-	t->image[pass] = image;
-}
-
-static int read_piece(
-    const struct pulse_look *l, const struct directory_piece *piece, struct tally *t, int pass)
-{
-	size_t len = (size_t)piece->count * piece->row_bytes;
-	uint8_t few[PIECE_BYTES], *rows = few;
-	int err;
-
-	if (len > sizeof(few)) /* rows of a later version */
-		rows = malloc(len);
-	if (!rows)
-		return -ENOMEM;
-	err = directory_read(&l->at, piece->offset, rows, len);
-	if (err == 0)
-		add_rows(t, piece, rows, pass);
-	if (rows != few)
-		free(rows);
-	return err;
-}
-
-static int read_pass(
-    const struct pulse_look *l, const struct pulse_block *b, struct tally *t, int pass)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < b->pieces.count && err == 0; i++)
-		err = read_piece(l, &b->pieces.list[i], t, pass);
-	return err;
+	t->image[t->pass] = image;
 }
 
 /* Both passes; the second one is not needed where nothing has happened. */
-static int read_block(const struct pulse_look *l, const struct pulse_block *b, struct tally *t)
+static int read_block(const struct pulse_look *l, const struct directory_block *d, struct tally *t)
 {
+	const struct pulse_block *b = d->kept;
 	int err;
 
 	memset(t, 0, sizeof(*t));
-	err = read_pass(l, b, t, 0);
+	err = directory_read_block(&l->at, d, false, add_rows, t);
 	if (err < 0)
 		return err;
 	t->image[1] = t->image[0];
 	if (b->is_known && t->image[0] == b->image)
 		return 0;
 	t->image[1] = 0;
+	t->pass = 1;
 	for (size_t i = 0; i < PULSE_BLOCK_ROWS; i++)
 		t->sums[i].allocations = t->sums[i].allocated_bytes = 0;
-	return read_pass(l, b, t, 1);
+	return directory_read_block(&l->at, d, false, add_rows, t);
 }
 
-static int read_steadily(const struct pulse_look *l, const struct pulse_block *b, struct tally *t)
+static int read_steadily(
+    const struct pulse_look *l, const struct directory_block *b, struct tally *t)
 {
 	struct steady steady = steady_begin();
 	int err;
@@ -195,19 +168,36 @@ static void take_block(
 	take_sites(l, b, first_id, t);
 }
 
-int pulse_ledger(struct pulse_look *l, struct pulse_sum *ret)
+static bool take(void *context, size_t bytes)
 {
-	struct pulse *p = l->pulse;
+	return pulse_charge(context, bytes);
+}
+
+static bool wants(uint32_t kind)
+{
+	return kind == SEG_EXT_LEDGER;
+}
+
+int pulse_ledger(struct pulse_look *l, const struct seg_header *h, struct pulse_sum *ret)
+{
+	struct directory *d = &l->pulse->directory;
+	const struct directory_hooks hooks = {.context = l->pulse,
+	    .take = take,
+	    .wants = wants,
+	    .kept_bytes = sizeof(struct pulse_block)};
+	int no_room = directory_follow(d, &l->at, h, &hooks);
 
 	*ret = no_sum;
-	for (size_t n = 0; n < p->block_room; n++) {
-		struct pulse_block *b = &p->blocks[n];
+	if (no_room < 0 && no_room != -EFBIG)
+		return no_room;
+	for (size_t n = 0; n < d->block_room; n++) {
+		struct pulse_block *b = d->blocks[n].kept;
 		struct tally t;
 		int err;
 
-		if (b->pieces.count == 0)
+		if (d->blocks[n].count == 0)
 			continue;
-		err = read_steadily(l, b, &t);
+		err = read_steadily(l, &d->blocks[n], &t);
 		if (err < 0)
 			return err;
 		if (!b->is_known || !b->is_settled || b->image != t.image[1])
@@ -217,5 +207,5 @@ int pulse_ledger(struct pulse_look *l, struct pulse_sum *ret)
 		ret->frees = capped_sum(ret->frees, b->total.frees);
 		ret->freed_bytes = capped_sum(ret->freed_bytes, b->total.freed_bytes);
 	}
-	return 0;
+	return no_room;
 }

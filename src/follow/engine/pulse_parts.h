@@ -24,8 +24,8 @@ struct pulse_sites {
 	bool is_pool[PULSE_BLOCK_ROWS];
 };
 
+/* What is kept of a block of ids. */
 struct pulse_block {
-	struct directory_pieces pieces;
 	uint64_t image; /* hash of all counters, as read last */
 	/* all counters of the sums are from one image, which was not changing */
 	bool is_settled;
@@ -52,8 +52,6 @@ struct pulse {
 	bool want_sites;
 	bool is_begun; /* the first look was made */
 	struct directory directory;
-	struct pulse_block *blocks; /* by id >> PULSE_BLOCK_BITS */
-	size_t block_room;
 	size_t site_count;
 	struct live_site *moved;
 	size_t moved_count, moved_room;
@@ -73,14 +71,10 @@ bool pulse_charge(struct pulse *p, size_t bytes);
 void pulse_refund(struct pulse *p, size_t bytes);
 
 /*
- * Reads the new extents of the directory. Entries become valid in any order, so
- * incomplete ones are read again the next time. -EFBIG: no room; -EBADMSG,
- * -ENOMEM.
+ * Finds new rows in the directory, and reads all; adds to the totals. -EFBIG: no
+ * room, and the totals are those of a part; -EBADMSG, -ENOMEM.
  */
-int pulse_directory(struct pulse_look *l, const struct seg_header *h);
-
-/* Reads all rows; adds to the totals. */
-int pulse_ledger(struct pulse_look *l, struct pulse_sum *ret);
+int pulse_ledger(struct pulse_look *l, const struct seg_header *h, struct pulse_sum *ret);
 
 /*
  * A site has other counters than in the last look; `was` has those, and in the

@@ -15,6 +15,7 @@
 
 #include "kit/os/outfile.h"
 #include "kit/data/room.h"
+#include "kit/os/helper.h"
 #include "follow/history/history_pace.h"
 
 #define S UINT64_C(1000000000)
@@ -212,15 +213,18 @@ static bool fill_call(struct call *c, const char *rule, const struct live_proces
 	    asprintf(&c->snapshot, "SEEP_SNAPSHOT=%s", snapshot ? snapshot : "") >= 0;
 }
 
-static void __attribute__((noreturn)) run_command(const char *command, const struct call *c)
+/* A helper that becomes the command. */
+static int run_command(int none, void *alarm)
 {
-	char *argv[] = {(char *)(uintptr_t)command, NULL};
-	sigset_t none;
+	const struct alarm *a = alarm;
+	const struct call *c = &a->queue[0];
+	char *argv[] = {(char *)(uintptr_t)a->plan.command, NULL};
+	sigset_t mask;
 	int null;
 
-	(void)setpgid(0, 0);
-	(void)sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)none;
+	(void)sigemptyset(&mask);
+	(void)sigprocmask(SIG_SETMASK, &mask, NULL);
 	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (null >= 0)
 		(void)dup2(null, STDIN_FILENO);
@@ -230,9 +234,9 @@ static void __attribute__((noreturn)) run_command(const char *command, const str
 		(void)unsetenv("NOTIFY_SOCKET");
 		(void)unsetenv("WATCHDOG_USEC");
 		engine_before_exec();
-		(void)execvp(command, argv);
+		(void)execvp(argv[0], argv);
 	}
-	_exit(127);
+	return 127;
 }
 
 void alarm_reap(struct alarm *a)
@@ -253,6 +257,8 @@ void alarm_reap(struct alarm *a)
 
 void alarm_step(struct alarm *a, uint64_t now_ns)
 {
+	const struct helper_plan plan = {.run = run_command, .context = a, .flags = HELPER_GROUP};
+
 	alarm_reap(a);
 	if (a->child > 0) {
 		char text[256];
@@ -270,13 +276,7 @@ void alarm_step(struct alarm *a, uint64_t now_ns)
 		return;
 	a->is_killed = false;
 	a->child_ns = now_ns;
-	a->child = fork();
-	if (a->child == 0)
-		run_command(a->plan.command, &a->queue[0]);
-	if (a->child > 0)
-		(void)setpgid(a->child, a->child);
-	else
-		a->child = 0;
+	(void)helper_start(&plan, &a->child, NULL);
 	free_call(&a->queue[0]);
 	memmove(a->queue, a->queue + 1, --a->queued * sizeof(a->queue[0]));
 }

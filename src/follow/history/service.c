@@ -11,6 +11,7 @@
 #include "session/process/relative.h"
 #include "recording/file/meta.h"
 #include "follow/recorder/tail.h"
+#include "kit/os/helper.h"
 
 #ifndef SEEP_VERSION
 #define SEEP_VERSION "0.1"
@@ -367,8 +368,19 @@ static void drop_empty(struct service *s)
 	forget_chapter(s);
 }
 
+/* The lock is the parent's, and ends with that; the chapter is completed even so. */
+static int complete_apart(int none, void *service)
+{
+	struct service *s = service;
+
+	(void)none;
+	close(s->store->lock_fd);
+	return complete(s) < 0;
+}
+
 int service_finish(struct service *s, bool wait, pid_t *ret_child)
 {
+	const struct helper_plan plan = {.run = complete_apart, .context = s};
 	struct recording_writer *w = chapter_writer(s->chapter);
 	int err;
 
@@ -388,17 +400,8 @@ int service_finish(struct service *s, bool wait, pid_t *ret_child)
 		err = recording_sync(w);
 	if (err < 0)
 		return fail(s, err);
-	if (!wait)
-		*ret_child = fork();
-	if (!wait && *ret_child == 0) {
-		/* the lock is the parent's, and ends with that */
-		close(s->store->lock_fd);
-		_exit(complete(s) < 0);
-	}
-	if (wait || *ret_child < 0) {
-		*ret_child = 0;
+	if (wait || helper_start(&plan, ret_child, NULL) < 0)
 		err = complete(s);
-	}
 	forget_chapter(s);
 	return err < 0 ? fail(s, err) : 0;
 }

@@ -17,6 +17,7 @@
 #include "kit/os/signals.h"
 #include "kit/words/text.h"
 #include "kit/words/words.h"
+#include "kit/os/helper.h"
 #include "follow/history/chapter_repair.h"
 #include "follow/history/notify.h"
 #include "follow/history/watch_parts.h"
@@ -138,27 +139,29 @@ static void complete_folder(void *context, const char *folder)
 		    w->store.path, folder, strerror(-err));
 }
 
+/* It goes on when we have ended. */
+static int complete_apart(int none, void *context)
+{
+	struct parts *q = context;
+
+	(void)none;
+	close(q->watch->store.lock_fd);
+	store_each(&q->watch->store, complete_folder, q);
+	return 0;
+}
+
 /* In a child, unless this is the only round: names take long. */
 static void complete_parts(struct watch *w)
 {
 	struct parts q = {.watch = w};
-	pid_t child = 0;
+	const struct helper_plan plan = {.run = complete_apart, .context = &q};
 
 	w->next_parts_ns = history_pace_monotonic_ns() + PARTS_S * S;
-	if (!w->plan->once) {
-		if (w->child_count >= WATCH_CHILDREN)
-			return;
-		child = fork();
-	}
-	if (child > 0) {
-		w->children[w->child_count++] = child;
-		return;
-	}
-	if (!w->plan->once && child == 0)
-		close(w->store.lock_fd);
-	store_each(&w->store, complete_folder, &q);
-	if (!w->plan->once && child == 0)
-		_exit(0);
+	if (w->plan->once)
+		store_each(&w->store, complete_folder, &q);
+	else if (w->child_count < WATCH_CHILDREN &&
+	    helper_start(&plan, &w->children[w->child_count], NULL) == 0)
+		w->child_count++;
 }
 
 /* ---- what happens now and then ---- */

@@ -21,6 +21,7 @@
 #include "follow/push/push.h"
 #include "follow/push/target.h"
 #include "kit/os/clock.h"
+#include "kit/os/helper.h"
 
 #define S UINT64_C(1000000000)
 
@@ -41,6 +42,7 @@ struct errand {
 struct pusher {
 	struct errand errand;
 	pid_t child;              /* 0: none */
+	pid_t parent;             /* of it: who has started it */
 	int fd;                   /* pidfd of it; -1: none */
 	uint64_t again_ns;        /* CLOCK_MONOTONIC; 0: it runs */
 	int ask_fd;               /* eventfd: it is to look now; -1: none */
@@ -155,39 +157,42 @@ static void say(const struct pusher *p, const char *text)
 }
 
 /* In the child: what belongs to watch, its lock above all, is closed. */
-static void be_child(const struct pusher *p, pid_t parent)
+static int be_child(int none, void *context)
 {
+	struct pusher *p = context;
+	pid_t parent = p->parent;
 	struct fault where = {""};
 	char text[320];
 	int err;
 
+	(void)none;
 	(void)prctl(PR_SET_NAME, "seep push");
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
-		_exit(0);
+		return 0;
 	if (dup2(p->ask_fd, ASK_FD) < 0)
-		_exit(1);
+		return 1;
 	(void)syscall(SYS_close_range, ASK_FD + 1, ~0U, 0);
 	err = carry_out(&p->errand, &page->state, ASK_FD, &where);
 	if (err < 0) {
 		(void)snprintf(text, sizeof(text), "push: %s", where.text);
 		say(p, text);
 	}
-	_exit(err < 0);
+	return err < 0;
 }
 
 static int start(struct pusher *p)
 {
-	pid_t parent = getpid(), child = fork();
+	const struct helper_plan plan = {.run = be_child, .context = p};
+	int err;
 
-	if (child < 0)
-		return -errno;
-	if (child == 0)
-		be_child(p, parent);
-	p->child = child;
+	p->parent = getpid();
+	err = helper_start(&plan, &p->child, NULL);
+	if (err < 0)
+		return err;
 	p->again_ns = 0;
 	/* without it, the end is seen a bit later */
-	p->fd = (int)syscall(SYS_pidfd_open, child, 0);
+	p->fd = (int)syscall(SYS_pidfd_open, p->child, 0);
 	return 0;
 }
 

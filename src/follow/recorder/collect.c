@@ -14,23 +14,13 @@
 #include "segments/read/segfile.h"
 #include "follow/recorder/collect_parts.h"
 
-/* The collector's clock may be coarse: two ticks of the slowest kernel. */
-#define CLOCK_COARSE_NS UINT64_C(20000000)
-
 struct finder {
 	struct collect *collect;
 	const char *session;
 };
 
-static struct collect_key key_of(const struct collect_file *f, int slot, const struct seg_header *h)
-{
-	struct collect_key k = {.device = f->device, .inode = f->inode, .slot = slot};
-
-	memcpy(k.uuid, h->uuid, sizeof(k.uuid));
-	return k;
-}
-
-static int add_row(struct collect *c, size_t file, int slot, const struct seg_header *h, bool gone)
+static int add_row(struct collect *c, size_t file, const struct live_key *key,
+    const struct seg_header *h, bool gone)
 {
 	struct collect_row *more;
 
@@ -40,7 +30,7 @@ static int add_row(struct collect *c, size_t file, int slot, const struct seg_he
 	c->rows = more;
 	more[c->row_count++] = (struct collect_row){
 	    .file = file,
-	    .slot = slot,
+	    .slot = (int)key->slot,
 	    .pid = (pid_t)h->pid,
 	    .pid_ns = h->pid_ns,
 	    .start_jiffies = h->start_jiffies,
@@ -50,30 +40,28 @@ static int add_row(struct collect *c, size_t file, int slot, const struct seg_he
 	    .inert_reason = h->inert_reason,
 	    .place_owner = h->place_owner,
 	    .gone = gone,
-	    .key = key_of(&c->files[file], slot, h),
+	    .key = *key,
 	    .end.end_kind =
 	        h->end_kind == SEG_END_EXITED ? RECORDING_END_EXITED : RECORDING_END_UNKNOWN,
 	    .end.exit_status = -1,
 	    .end.owner = (uint64_t)c->files[file].uid + 1,
 	};
-	memcpy(more[c->row_count - 1].uuid, h->uuid, sizeof(h->uuid));
 	c->files[file].open++;
 	return 0;
 }
 
 static int by_key(const void *a, const void *b)
 {
-	return memcmp(a, b, sizeof(struct collect_key));
+	return memcmp(a, b, sizeof(struct live_key));
 }
-_Static_assert(sizeof(struct collect_key) == 40, "no padding to compare");
 
-static bool is_listed(const struct collect_keys *k, const struct collect_key *key)
+static bool is_listed(const struct collect_keys *k, const struct live_key *key)
 {
 	return k->count > 0 && bsearch(key, k->list, k->count, sizeof(*key), by_key);
 }
 
 /* Keeps the list in order: looks are many, additions few. */
-int collect_add_key(struct collect_keys *k, const struct collect_key *key)
+int collect_add_key(struct collect_keys *k, const struct live_key *key)
 {
 	size_t at = 0, end = k->count;
 
@@ -93,9 +81,9 @@ int collect_add_key(struct collect_keys *k, const struct collect_key *key)
 	return 0;
 }
 
-void collect_drop_key(struct collect_keys *k, const struct collect_key *key)
+void collect_drop_key(struct collect_keys *k, const struct live_key *key)
 {
-	struct collect_key *found =
+	struct live_key *found =
 	    k->count == 0 ? NULL : bsearch(key, k->list, k->count, sizeof(*key), by_key);
 
 	if (!found)
@@ -135,37 +123,24 @@ static int add_file(
 	return more->dir && more->name ? 0 : -ENOMEM;
 }
 
-/*
- * Does surely no process write this segment any more? A forked child may be in
- * a pid namespace of its own, where its pid is another than here: then the list
- * of processes has it, unless it was forked after the list was made.
- */
-static bool is_gone(struct collect *c, const struct seg_header *h, const struct source *s)
-{
-	if (proc_check_own(h, s) != PROC_NO)
-		return false;
-	return h->start_jiffies != 0 ||
-	    (h->start_monotonic_ns + CLOCK_COARSE_NS < c->procs.begin_ns &&
-	        !procs_may_map(&c->procs, s->device, s->inode, (pid_t)h->pid));
-}
-
 /* A process in a slot, or the one whose file it is. */
 static int find_in_slot(struct collect *c, const struct segfile *f, int slot)
 {
 	struct collect_file *file = &c->files[c->file_count - 1];
-	struct collect_key key;
+	struct live_key key;
 	struct seg_header h;
 
 	if (segfile_header(f, slot, &h, NULL) < 0)
 		return 0;
-	key = key_of(file, slot, &h);
+	key = segfile_key(f, slot, h.uuid);
 	if (is_listed(&c->merged, &key))
 		return 0;
 	if (is_listed(&c->refused, &key)) {
 		file->failed = true;
 		return 0;
 	}
-	return add_row(c, c->file_count - 1, slot, &h, is_gone(c, &h, segfile_source(f)));
+	return add_row(c, c->file_count - 1, &key, &h,
+	    procs_check(&c->procs, &h, segfile_source(f), true) == PROC_NO);
 }
 
 static int find_visit(void *context, int dir_fd, const char *dir, const char *name)
@@ -239,7 +214,7 @@ static void end_of_command(struct collect_row *r, int status)
 /*
  * Is `next` a later segment of the process of r, which has called exec? The
  * start time is known after an exec. A forked child that still maps its segment
- * has called none; it has a pid of its own namespace then, see is_gone().
+ * has called none; it has a pid of its own namespace then, see procs_check().
  */
 static bool is_successor(
     const struct collect *c, const struct collect_row *r, const struct collect_row *next)

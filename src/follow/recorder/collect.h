@@ -39,7 +39,7 @@ struct collect_file;
 
 /* Names of segments, in order. */
 struct collect_keys {
-	struct collect_key *list;
+	struct live_key *list;
 	size_t count, room;
 };
 

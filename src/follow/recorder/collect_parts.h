@@ -5,17 +5,6 @@
 
 #include "follow/recorder/collect.h"
 
-/*
- * Identifies a segment. The uuid alone is not enough, because a process writes
- * its own: with the uuid of another process it could keep that one's segment
- * from being recorded.
- */
-struct collect_key {
-	uint8_t uuid[16];
-	uint64_t device, inode;
-	int64_t slot;
-};
-
 struct collect_file {
 	char *dir;
 	char *name;
@@ -36,8 +25,7 @@ struct collect_row {
 	uint64_t sequence;
 	bool inert;
 	uint32_t inert_reason, place_owner;
-	uint8_t uuid[16];
-	struct collect_key key;
+	struct live_key key;
 	bool gone;       /* certainly no process writes it any more */
 	bool superseded; /* replaced by a younger segment of the same process */
 	bool ours;       /* has the command's pid and start */
@@ -45,10 +33,10 @@ struct collect_row {
 };
 
 /* Keeps the list in order. -ENOMEM. */
-int collect_add_key(struct collect_keys *k, const struct collect_key *key);
+int collect_add_key(struct collect_keys *k, const struct live_key *key);
 
 /* A segment that is not there any more needs no key. */
-void collect_drop_key(struct collect_keys *k, const struct collect_key *key);
+void collect_drop_key(struct collect_keys *k, const struct live_key *key);
 void collect_drop_file(struct collect_keys *k, uint64_t device, uint64_t inode);
 
 #endif

@@ -189,9 +189,7 @@ static bool remove_file(const struct collect_file *file)
 	dir_fd = segment_dir_reopen(file->dir);
 	if (dir_fd < 0)
 		return false;
-	if (fstatat(dir_fd, file->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    st.st_dev == file->device && st.st_ino == file->inode)
-		segment_dir_remove(dir_fd, file->name);
+	(void)segment_dir_remove(dir_fd, file->name, file->device, file->inode);
 	is_gone = fstatat(dir_fd, file->name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 	close(dir_fd);
 	folder_remove_note(file->dir);
@@ -245,7 +243,7 @@ static bool free_slot(int dir_fd, const struct collect_file *file, const struct 
 
 	if (free_slots_begin(&s, dir_fd, file->name, f) < 0)
 		return false;
-	is_free = free_slots_give(&s, f, r->slot, r->uuid);
+	is_free = free_slots_give(&s, f, r->slot, r->key.uuid);
 	free_slots_end(&s);
 	return is_free;
 }
@@ -270,9 +268,9 @@ static int merge_row(struct collect *c, const struct collect_row *r, struct reco
 	if (c->alone && !r->ours) {
 		err = collect_add_key(&c->merged, &r->key);
 	} else {
-		hooks->before(hooks->context, r->uuid);
+		hooks->before(hooks->context, r->key.uuid);
 		err = write_row(c, f, r, w);
-		hooks->after(hooks->context, r->uuid, r->pid, &r->end);
+		hooks->after(hooks->context, r->key.uuid, r->pid, &r->end);
 	}
 	if (err == 0) {
 		file->open--;

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "session/load/session.h"
 #include "follow/recorder/aging_pace.h"
 #include "follow/recorder/follow_parts.h"
 #include "follow/recorder/quota.h"
@@ -41,22 +40,13 @@ static void finish(struct follow *f)
 
 static void start(struct follow *f, const struct follow_file *file, struct follow_watch *w)
 {
-	struct segfile *seg = NULL;
-	struct seg_header h;
-	pid_t pid = 0;
+	uint64_t start_ns;
+	int err = leaks_look_start_at(
+	    &f->births.look, file->dir, file->name, w->slot, w->uuid, LEAKS_LOOK_BIRTHS, &start_ns);
 
-	w->births_ns = aging_pace_first(f->now_ns);
-	if (segment_dir_open_file(file->dir, file->name, &seg) < 0)
-		return;
-	if (segfile_header(seg, w->slot, &h, NULL) == 0 &&
-	    memcmp(h.uuid, w->uuid, sizeof(h.uuid)) == 0 && h.state != SEG_INERT &&
-	    session_end(&h, segfile_source(seg), &pid) == PROCESS_RUNNING && pid > 0) {
-		w->births_ns = aging_pace_next(f->now_ns, h.start_monotonic_ns);
-		memcpy(f->births.uuid, h.uuid, sizeof(h.uuid));
-		(void)leaks_look_start(
-		    &f->births.look, seg, w->slot, &h, pid, LEAKS_LOOK_BIRTHS, NULL);
-	}
-	segfile_close(seg);
+	memcpy(f->births.uuid, w->uuid, sizeof(f->births.uuid));
+	w->births_ns = err == 0 || start_ns > 0 ? aging_pace_next(f->now_ns, start_ns)
+	                                        : aging_pace_first(f->now_ns);
 }
 
 /* The one that waits longest. */

@@ -2,145 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/recorder/inventory_make.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "findings/held_words.h"
-#include "findings/by_type.h"
-#include "kit/os/clock.h"
-
-enum { PER_MILLE = 1000 };
-
-_Static_assert((int)INVENTORY_VTABLE == (int)BY_TYPE_VTABLE &&
-        (int)INVENTORY_SHARED == (int)BY_TYPE_SHARED &&
-        (int)INVENTORY_FRAMES == (int)BY_TYPE_FRAMES,
-    "bases are written as they are");
-
-/* Texts, each with a NUL; where each begins is known when all are there. */
-struct texts {
-	FILE *file;
-	char *text;
-	size_t len;
-};
-
-/* What the pointers will be: offset + 1, until the texts are there. */
-static const char *offset_of(struct texts *t)
-{
-	return (const char *)(uintptr_t)(ftell(t->file) + 1);
-}
-
-static const char *add_text(struct texts *t, const char *text)
-{
-	const char *at = offset_of(t);
-
-	if (!text)
-		return NULL;
-	(void)fwrite(text, 1, strlen(text) + 1, t->file);
-	return at;
-}
-
-static const char *add_way(struct texts *t, const struct held_view *v, uint32_t node)
-{
-	const char *at = offset_of(t);
-
-	held_words_way(t->file, v, node);
-	(void)putc('\0', t->file);
-	return at;
-}
-
-static void settle(const struct texts *t, const char **text)
-{
-	if (*text)
-		*text = t->text + (uintptr_t)*text - 1;
-}
-
-static struct inventory_sum sum_of(const struct holders_sum *s)
-{
-	return (struct inventory_sum){.blocks = s->blocks, .bytes = s->bytes};
-}
-
-/* ---- holders ---- */
-
-static int by_weight(const void *a, const void *b, void *context)
-{
-	const struct held_site *sites = context;
-	const struct held_site *x = &sites[*(const uint32_t *)a];
-	const struct held_site *y = &sites[*(const uint32_t *)b];
-
-	if (x->retained.bytes != y->retained.bytes)
-		return x->retained.bytes > y->retained.bytes ? -1 : 1;
-	return (*(const uint32_t *)a > *(const uint32_t *)b) -
-	    (*(const uint32_t *)a < *(const uint32_t *)b);
-}
-
-static int by_id(const void *a, const void *b)
-{
-	const struct inventory_site *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
-
-static int add_sites(const struct held_view *v, struct texts *t, struct inventory *to)
-{
-	uint32_t *order = calloc(v->site_count + 1, sizeof(*order));
-	struct held_way *best = NULL;
-	size_t n = 0;
-	int err = order ? held_best_ways(v->held, &best) : -ENOMEM;
-
-	for (uint32_t i = 0; i < v->site_count && err == 0; i++)
-		if (v->held->sites[i].own.blocks > 0)
-			order[n++] = i;
-	if (err == 0)
-		qsort_r(order, n, sizeof(*order), by_weight, v->held->sites);
-	if (n > INVENTORY_SITES_MAX) {
-		n = INVENTORY_SITES_MAX;
-		to->is_short = true;
-	}
-	to->sites = calloc(n + 1, sizeof(*to->sites));
-	if (!to->sites)
-		err = -ENOMEM;
-	for (size_t i = 0; i < n && err == 0; i++) {
-		const struct held_site *x = &v->held->sites[order[i]];
-		const struct held_view_site *s = &v->sites[order[i]];
-		const struct held_way *w = &best[order[i]];
-
-		to->sites[to->site_count++] = (struct inventory_site){.id = s->site ? s->id : 0,
-		    .function = add_text(t, v->labels[v->class_of[order[i]]]),
-		    .held = w->sum.blocks ? add_way(t, v, w->node) : NULL,
-		    .live = sum_of(&x->own),
-		    .retained = sum_of(&x->retained)};
-	}
-	if (err == 0)
-		qsort(to->sites, to->site_count, sizeof(*to->sites), by_id);
-	free(order);
-	free(best);
-	return err;
-}
-
-static int add_holders(const struct held_view *v, struct texts *t, struct inventory *to)
-{
-	uint32_t *nodes;
-	size_t count;
-	int err = held_suspects(v->held, v->held->all.bytes / PER_MILLE, &nodes, &count);
-
-	if (err < 0)
-		return err;
-	if (count > INVENTORY_HOLDERS_MAX) {
-		count = INVENTORY_HOLDERS_MAX;
-		to->is_short = true;
-	}
-	to->holders = calloc(count + 1, sizeof(*to->holders));
-	for (size_t i = 0; i < count && to->holders; i++)
-		to->holders[to->holder_count++] = (struct inventory_holder){
-		    .retained = sum_of(&v->held->holders.nodes[nodes[i]].retained),
-		    .way = add_way(t, v, held_words_follow(v, nodes[i]))};
-	free(nodes);
-	return to->holders ? 0 : -ENOMEM;
-}
+#include "findings/inventory_of.h"
 
 static int take_holders(const struct leaks_look_memory *m, struct names *names,
-    const struct view_options *view, struct texts *t, struct inventory *to)
+    const struct view_options *view, struct inventory_of *to)
 {
 	const struct held_view_input in = {.session = m->session,
 	    .process = m->process,
@@ -156,41 +21,13 @@ static int take_holders(const struct leaks_look_memory *m, struct names *names,
 
 	if (err < 0)
 		return err;
-	to->has_holders = true;
-	to->is_partial |= v.is_partial;
-	to->all = sum_of(&v.held->all);
-	to->unheld = sum_of(&v.held->unheld);
-	err = add_sites(&v, t, to);
-	if (err == 0)
-		err = add_holders(&v, t, to);
+	err = inventory_of_held(to, &v);
 	held_view_release(&v);
 	return err;
 }
 
-/* ---- types ---- */
-
-static int add_types(const struct by_type *types, struct texts *t, struct inventory *to)
-{
-	size_t count = types->count;
-
-	if (count > INVENTORY_TYPES_MAX) {
-		count = INVENTORY_TYPES_MAX;
-		to->is_short = true;
-	}
-	to->types = calloc(count + 1, sizeof(*to->types));
-	for (size_t i = 0; i < count && to->types; i++) {
-		const struct by_type_row *x = &types->rows[i];
-
-		to->types[to->type_count++] = (struct inventory_type){.name = add_text(t, x->name),
-		    .container = add_text(t, x->container),
-		    .basis = (uint32_t)x->basis,
-		    .live = {.blocks = x->blocks, .bytes = x->bytes}};
-	}
-	return to->types ? 0 : -ENOMEM;
-}
-
 static int take_types(
-    const struct leaks_look_memory *m, struct names *names, struct texts *t, struct inventory *to)
+    const struct leaks_look_memory *m, struct names *names, struct inventory_of *to)
 {
 	struct by_type_find *find = NULL;
 	struct by_type types = {0};
@@ -200,31 +37,11 @@ static int take_types(
 		err = by_type_make(m->process, m->census, NULL, find, &types);
 	if (err == 0) {
 		by_type_settle(&types);
-		to->has_types = true;
-		to->is_partial |= m->census->is_partial;
-		to->counted = (struct inventory_sum){types.all.blocks, types.all.bytes};
-		to->untyped = (struct inventory_sum){types.none.blocks, types.none.bytes};
-		err = add_types(&types, t, to);
+		err = inventory_of_types(to, &types, m->census->is_partial);
 	}
 	by_type_release(&types);
 	by_type_find_free(find);
 	return err;
-}
-
-/* ---- all of it ---- */
-
-static void settle_all(const struct texts *t, struct inventory *v)
-{
-	for (size_t i = 0; i < v->site_count; i++) {
-		settle(t, &v->sites[i].function);
-		settle(t, &v->sites[i].held);
-	}
-	for (size_t i = 0; i < v->holder_count; i++)
-		settle(t, &v->holders[i].way);
-	for (size_t i = 0; i < v->type_count; i++) {
-		settle(t, &v->types[i].name);
-		settle(t, &v->types[i].container);
-	}
 }
 
 int inventory_make(
@@ -232,29 +49,18 @@ int inventory_make(
 {
 	const struct view_options view = {
 	    .pid = VIEW_ANY, .metric = VIEW_ALL, .fold = true, .trim = true};
-	struct inventory v = {.taken_ns = clock_ns(CLOCK_REALTIME)};
 	struct names *names = NULL;
-	struct texts t = {0};
-	int err = names_new(more->context, &names);
+	struct inventory_of to;
+	int err = inventory_of_begin(&to);
 
-	t.file = open_memstream(&t.text, &t.len);
-	if (!t.file)
-		err = -ENOMEM;
+	if (err == 0)
+		err = names_new(more->context, &names);
 	if (m->heap && err == 0)
-		err = take_holders(m, names, &view, &t, &v);
+		err = take_holders(m, names, &view, &to);
 	else
 		heap_free(m->heap);
 	if (m->census && err == 0)
-		err = take_types(m, names, &t, &v);
-	if (t.file && fclose(t.file) != 0)
-		err = -ENOMEM;
-	v.text = t.text;
-	settle_all(&t, &v);
+		err = take_types(m, names, &to);
 	names_free(names);
-	if (err < 0) {
-		inventory_release(&v);
-		return err;
-	}
-	*ret = v;
-	return 0;
+	return inventory_of_end(&to, err, ret);
 }

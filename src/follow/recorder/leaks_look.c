@@ -8,12 +8,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/rss/rss_reading.h"
 #include "host/memory/foreign.h"
 #include "session/process/forked.h"
 #include "host/proc/limits.h"
@@ -23,8 +23,11 @@
 #include "segments/read/ticks.h"
 #include "recording/parts/aging.h"
 #include "recording/file/recording.h"
+#include "recording/parts/rss_account.h"
+#include "segments/find/segment_dir.h"
 #include "kit/os/clock.h"
 #include "kit/os/write_all.h"
+#include "kit/os/helper.h"
 #include "analysis/leaks/judge.h"
 #include "analysis/leaks/looks.h"
 #include "analysis/types/survey.h"
@@ -36,6 +39,7 @@ enum {
 	EXIT_REST_MS = 20, /* between such looks */
 	REST_MS = 2000,    /* between looks at a process that keeps running */
 	EXIT_LIMIT_S = 60, /* because SEEP_LEAKS_WAIT may be long */
+	PAGES_LIMIT_S = 60,
 	RUNNING_LIMIT_S = 600,
 	READ_BYTES = 64 << 10,
 };
@@ -152,6 +156,27 @@ static int look_at_births(int fd, struct process *p, pid_t pid)
 	b.limit_count = limits_read(pid, b.limits);
 	err = aging_encode(&b, &bytes, &len);
 	aging_release(&b);
+	if (err < 0)
+		return err;
+	err = write_all(fd, bytes, len);
+	free(bytes);
+	return err;
+}
+
+static int look_at_pages(int fd, struct process *p, pid_t pid)
+{
+	struct residence r;
+	uint8_t *bytes;
+	size_t len;
+	int err;
+
+	p->running_pid = pid;
+	err = rss_reading_read(p, &r, NULL);
+	if (err < 0)
+		return err;
+	rss_account_shorten(&r);
+	err = rss_account_encode(&r, &bytes, &len);
+	rss_account_release(&r);
 	if (err < 0)
 		return err;
 	err = write_all(fd, bytes, len);
@@ -278,6 +303,7 @@ static int look(int fd, const struct segfile *f, int slot, const struct seg_head
 	err = memcmp(p->header.uuid, h->uuid, sizeof(h->uuid)) ? -ESRCH : 0;
 	if (err == 0)
 		err = kind == LEAKS_LOOK_BIRTHS ? look_at_births(fd, p, pid)
+		    : kind == LEAKS_LOOK_PAGES  ? look_at_pages(fd, p, pid)
 		    : more ? look_for_more(fd, p, pid, kind == LEAKS_LOOK_AT_EXIT, more)
 		           : look_for_leaks(fd, p, pid, kind == LEAKS_LOOK_AT_EXIT);
 	process_free(p);
@@ -293,46 +319,69 @@ void leaks_look_close(int fd)
 	not_for_children = fd;
 }
 
+/* The arguments of leaks_look_start(). */
+struct order {
+	const struct segfile *f;
+	int slot;
+	const struct seg_header *h;
+	pid_t pid;
+	enum leaks_look_kind kind;
+	const struct leaks_look_more *more;
+};
+
+static int carry_out(int fd, void *context)
+{
+	const struct order *o = context;
+
+	if (not_for_children >= 0)
+		close(not_for_children);
+	return look(fd, o->f, o->slot, o->h, o->pid, o->kind, o->more) < 0;
+}
+
 int leaks_look_start(struct leaks_look *k, const struct segfile *f, int slot,
     const struct seg_header *h, pid_t pid, enum leaks_look_kind kind,
     const struct leaks_look_more *more)
 {
-	return leaks_look_start_as(k, look,
-	    kind == LEAKS_LOOK_AT_EXIT ? EXIT_LIMIT_S : RUNNING_LIMIT_S, f, slot, h, pid, kind,
-	    more);
+	static const uint64_t limits_s[] = {[LEAKS_LOOK_RUNNING] = RUNNING_LIMIT_S,
+	    [LEAKS_LOOK_AT_EXIT] = EXIT_LIMIT_S,
+	    [LEAKS_LOOK_BIRTHS] = RUNNING_LIMIT_S,
+	    [LEAKS_LOOK_PAGES] = PAGES_LIMIT_S};
+	struct order order = {f, slot, h, pid, kind, more};
+	const struct helper_plan plan = {
+	    .run = carry_out, .context = &order, .flags = HELPER_DIES, .channel = HELPER_PIPE};
+	int err;
+
+	*k = (struct leaks_look){
+	    .fd = -1, .until_ns = clock_ns(CLOCK_MONOTONIC) + limits_s[kind] * 1000 * MS};
+	foreign_lend(pid); /* we are an ancestor of the process, it is not */
+	err = helper_start(&plan, &k->worker, &k->fd);
+	foreign_take_back();
+	if (err == 0 && fcntl(k->fd, F_SETFL, O_NONBLOCK) < 0)
+		err = -errno;
+	if (err < 0)
+		leaks_look_release(k);
+	return err;
 }
 
-int leaks_look_start_as(struct leaks_look *k, leaks_look_work *work, uint64_t limit_s,
-    const struct segfile *f, int slot, const struct seg_header *h, pid_t pid,
-    enum leaks_look_kind kind, const struct leaks_look_more *more)
+int leaks_look_start_at(struct leaks_look *k, const char *dir, const char *name, int slot,
+    const uint8_t uuid[16], enum leaks_look_kind kind, uint64_t *ret_start_ns)
 {
-	pid_t us = getpid();
-	int fds[2], err;
+	struct segfile *f;
+	struct seg_header h;
+	pid_t pid = 0;
+	int err = segment_dir_open_file(dir, name, &f);
 
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return -errno;
-	*k = (struct leaks_look){
-	    .fd = fds[0], .until_ns = clock_ns(CLOCK_MONOTONIC) + limit_s * 1000 * MS};
-	foreign_lend(pid); /* we are an ancestor of the process, it is not */
-	k->worker = fork();
-	if (k->worker == 0) {
-		/* nobody needs the result if the recorder has ended */
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != us)
-			_exit(1);
-		close(fds[0]);
-		if (not_for_children >= 0)
-			close(not_for_children);
-		_exit(work(fds[1], f, slot, h, pid, kind, more) < 0);
+	*ret_start_ns = 0;
+	if (err < 0)
+		return err;
+	err = -ESRCH;
+	if (segfile_header(f, slot, &h, NULL) == 0 && memcmp(h.uuid, uuid, sizeof(h.uuid)) == 0 &&
+	    h.state != SEG_INERT && session_end(&h, segfile_source(f), &pid) == PROCESS_RUNNING &&
+	    pid > 0) {
+		*ret_start_ns = h.start_monotonic_ns;
+		err = leaks_look_start(k, f, slot, &h, pid, kind, NULL);
 	}
-	err = k->worker < 0 ? -errno : 0;
-	foreign_take_back();
-	close(fds[1]);
-	if (err < 0 || fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0) {
-		err = err < 0 ? err : -errno;
-		k->worker = k->worker > 0 ? k->worker : 0;
-		leaks_look_release(k);
-	}
+	segfile_close(f);
 	return err;
 }
 

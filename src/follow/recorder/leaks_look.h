@@ -19,7 +19,7 @@ struct leaks_look {
 	pid_t worker;      /* 0: none */
 	int fd;            /* its result comes through here */
 	uint64_t until_ns; /* in CLOCK_MONOTONIC: it must have ended by then */
-	uint8_t *bytes;    /* aging_encode() or parts, see below, so far */
+	uint8_t *bytes;    /* its result so far, see enum leaks_look_kind */
 	size_t len, room;
 	uint64_t cpu_ns; /* of the child, when it has ended */
 };
@@ -27,7 +27,8 @@ struct leaks_look {
 enum leaks_look_kind {
 	LEAKS_LOOK_RUNNING, /* verdicts, in parts */
 	LEAKS_LOOK_AT_EXIT, /* the same; the process waits at its exit */
-	LEAKS_LOOK_BIRTHS,  /* ages and births: recording/parts/aging.h */
+	LEAKS_LOOK_BIRTHS,  /* ages and births: aging_encode() */
+	LEAKS_LOOK_PAGES,   /* resident pages: rss_account_encode() */
 };
 
 /*
@@ -69,14 +70,12 @@ int leaks_look_start(struct leaks_look *k, const struct segfile *f, int slot,
     const struct leaks_look_more *more);
 
 /*
- * The same with other work for the child, which writes its result to fd; a
- * negative result means that there is none.
+ * The same for the process with this uuid in a file of the run. *ret_start_ns:
+ * when it began, in CLOCK_MONOTONIC, or 0: it does not run any more, or is not
+ * traced.
  */
-typedef int leaks_look_work(int fd, const struct segfile *f, int slot, const struct seg_header *h,
-    pid_t pid, enum leaks_look_kind kind, const struct leaks_look_more *more);
-int leaks_look_start_as(struct leaks_look *k, leaks_look_work *work, uint64_t limit_s,
-    const struct segfile *f, int slot, const struct seg_header *h, pid_t pid,
-    enum leaks_look_kind kind, const struct leaks_look_more *more);
+int leaks_look_start_at(struct leaks_look *k, const char *dir, const char *name, int slot,
+    const uint8_t uuid[16], enum leaks_look_kind kind, uint64_t *ret_start_ns);
 
 /*
  * Children close this descriptor of ours, because a lock on it is to end with

@@ -15,6 +15,7 @@
 #include "kit/os/listing.h"
 #include "kit/os/outfile.h"
 #include "kit/os/clock.h"
+#include "kit/os/helper.h"
 
 /* Is there a file that is no chapter? Then this is no folder of ours. */
 static bool is_foreign(const char *name)
@@ -112,19 +113,29 @@ int record_await_chapter(struct record_run *r)
 	return status == 0 ? 0 : -EIO;
 }
 
+struct ending {
+	struct record_run *run;
+	void (*write_names)(struct record_run *r);
+};
+
+static int finish_apart(int none, void *context)
+{
+	const struct ending *e = context;
+
+	(void)none;
+	return finish(e->run, e->write_names) < 0;
+}
+
 int record_end_chapter(struct record_run *r, void (*write_names)(struct record_run *r))
 {
+	struct ending ending = {r, write_names};
+	const struct helper_plan plan = {.run = finish_apart, .context = &ending};
 	int err = record_await_chapter(r);
-	pid_t pid;
 
 	if (err < 0)
 		return err;
-	pid = fork();
-	if (pid == 0)
-		_exit(finish(r, write_names) < 0);
-	if (pid < 0)
+	if (helper_start(&plan, &r->finisher, NULL) < 0)
 		return finish(r, write_names);
-	r->finisher = pid;
 	chapter_discard(r->chapter); /* the child has it */
 	r->chapter = NULL;
 	r->writer = NULL;

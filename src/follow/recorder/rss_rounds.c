@@ -6,14 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/rss/rss_reading.h"
+#include "recording/parts/rss_account.h"
 #include "segments/read/segfile.h"
-#include "session/load/session.h"
 #include "follow/recorder/leaks_look.h"
 #include "kit/os/clock.h"
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
-#include "kit/os/write_all.h"
 
 #define MS UINT64_C(1000000)
 
@@ -21,8 +19,7 @@ enum {
 	FIRST_MS = 1000, /* the first round, so that short runs have one */
 	POLL_MS = 10,    /* while a child reads */
 	WAIT_MAX_MS = 1000,
-	LOAD = 100,   /* rest this many times as long as a round took */
-	LIMIT_S = 60, /* for one process */
+	LOAD = 100, /* rest this many times as long as a round took */
 	PROCESSES_MAX = 4096,
 	SHARE = 10,       /* readings have at most this part of the recording */
 	END_BYTES = 8192, /* that a recording gets at its end, at least */
@@ -57,43 +54,6 @@ struct rss {
 	struct dict kept_index;
 	uint64_t written; /* bytes of entries in this recording */
 };
-
-/* ---- in the child ---- */
-
-static int read_pages(int fd, const struct segfile *f, int slot, const struct seg_header *h,
-    pid_t pid, enum leaks_look_kind kind, const struct leaks_look_more *more)
-{
-	struct residence r;
-	struct segment *seg;
-	struct process *p;
-	uint8_t *bytes = NULL;
-	size_t len;
-	int err = segfile_read(f, slot, &seg, NULL);
-
-	(void)kind;
-	(void)more;
-	if (err < 0)
-		return err;
-	err = process_new(seg, &p);
-	segment_copy_free(seg);
-	if (err < 0)
-		return err;
-	/* the slot may belong to another child by now */
-	err = memcmp(p->header.uuid, h->uuid, UUID_BYTES) ? -ESRCH : 0;
-	p->running_pid = pid;
-	if (err == 0)
-		err = rss_reading_read(p, &r, NULL);
-	if (err == 0) {
-		rss_account_shorten(&r);
-		err = rss_account_encode(&r, &bytes, &len);
-		rss_account_release(&r);
-	}
-	if (err == 0)
-		err = write_all(fd, bytes, len);
-	free(bytes);
-	process_free(p);
-	return err;
-}
 
 /* ---- which processes ---- */
 
@@ -225,19 +185,10 @@ static void start(struct rss *r)
 {
 	while (r->at < r->count && !r->is_reading) {
 		const struct item *x = &r->items[r->at];
-		struct seg_header h;
-		struct segfile *f;
-		pid_t pid = 0;
+		uint64_t start_ns;
 
-		if (segment_dir_open_file(x->dir, x->name, &f) == 0) {
-			r->is_reading = segfile_header(f, x->slot, &h, NULL) == 0 &&
-			    memcmp(h.uuid, x->uuid, UUID_BYTES) == 0 &&
-			    session_end(&h, segfile_source(f), &pid) == PROCESS_RUNNING &&
-			    pid > 0 &&
-			    leaks_look_start_as(&r->look, read_pages, LIMIT_S, f, x->slot, &h, pid,
-			        LEAKS_LOOK_RUNNING, NULL) == 0;
-			segfile_close(f);
-		}
+		r->is_reading = leaks_look_start_at(&r->look, x->dir, x->name, x->slot, x->uuid,
+		                    LEAKS_LOOK_PAGES, &start_ns) == 0;
 		if (!r->is_reading)
 			r->at++;
 	}

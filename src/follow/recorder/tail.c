@@ -27,16 +27,10 @@ void tail_free(struct tail *t)
 	if (!t)
 		return;
 	t->room->bytes += t->charged;
-	for (size_t i = 0; i < t->block_room; i++) {
-		if (t->blocks[i])
-			free(t->blocks[i]->pieces.list);
-		free(t->blocks[i]);
-	}
 	for (size_t i = 0; i < t->table_count; i++)
 		free(t->tables[i].written);
 	for (size_t i = 0; i < sizeof(t->column) / sizeof(t->column[0]); i++)
 		codec_release(&t->column[i]);
-	free(t->blocks);
 	free(t->tables);
 	directory_release(&t->directory);
 	free(t->buffer);
@@ -101,7 +95,8 @@ void tail_modules(const struct tail *t,
 	}
 }
 
-uint8_t *tail_buffer(struct tail *t, size_t len)
+/* For reading, valid until the next call; NULL: no memory. */
+static uint8_t *buffer_of(struct tail *t, size_t len)
 {
 	if (len > t->buffer_bytes) {
 		free(t->buffer);
@@ -109,6 +104,61 @@ uint8_t *tail_buffer(struct tail *t, size_t len)
 		t->buffer_bytes = t->buffer ? len : 0;
 	}
 	return t->buffer;
+}
+
+/* Checks the limit before memory is taken for the life of the tail. */
+static bool take(void *context, size_t bytes)
+{
+	struct tail *t = context;
+
+	if (bytes > t->room->bytes)
+		return false;
+	t->room->bytes -= bytes;
+	t->charged += bytes;
+	return true;
+}
+
+static int add_table(void *context, const struct seg_extent *x)
+{
+	struct tail *t = context;
+	struct tail_table *more;
+
+	if (!take(t, sizeof(*more) + (size_t)x->count * x->row_bytes))
+		return -EFBIG;
+	more = reallocarray(t->tables, t->table_count + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	t->tables = more;
+	more += t->table_count;
+	*more = (struct tail_table){.extent = *x};
+	more->written = calloc(x->count, x->row_bytes);
+	if (!more->written)
+		return -ENOMEM;
+	t->table_count++;
+	return 0;
+}
+
+/* Everything else is in the end state only. */
+static bool wants(uint32_t kind)
+{
+	return kind == SEG_EXT_LEDGER || kind == SEG_EXT_SAMPLE || tables_in_time_line(kind);
+}
+
+/*
+ * Reads new extents of the directory. Entries become valid in any order, so
+ * incomplete ones are read again next time. -EFBIG: the tail has no room;
+ * -EBADMSG, -ENOMEM.
+ */
+static int read_directory(struct tail_look *l, const struct seg_header *h)
+{
+	const struct directory_hooks hooks = {.context = l->tail,
+	    .take = take,
+	    .wants = wants,
+	    .add = add_table,
+	    .kept_bytes = sizeof(struct tail_block),
+	    .beside_bytes = TAIL_BLOCK_COLUMNS};
+
+	return directory_follow(&l->tail->directory, &l->at, h, &hooks);
 }
 
 static void put_header(struct tail *t, const struct seg_header *h, struct codec_out *out)
@@ -181,7 +231,7 @@ static int look_at_table(struct tail_look *l, struct tail_table *t, struct codec
 
 	if (!t->written)
 		return 0;
-	now = tail_buffer(l->tail, len);
+	now = buffer_of(l->tail, len);
 	if (!now)
 		return -ENOMEM;
 	err = directory_read(&l->at, t->extent.offset, now, len);
@@ -241,7 +291,7 @@ int tail_look(struct tail *t, const struct segfile *f, int slot, bool rows, stru
 	if (err == 0)
 		err = segfile_window(f, slot, &l.at.base, &l.at.limit);
 	if (err == 0)
-		err = tail_directory(&l, ret_header);
+		err = read_directory(&l, ret_header);
 	if (err < 0)
 		return err;
 	for (size_t i = 0; i < sizeof(t->column) / sizeof(t->column[0]); i++)
@@ -263,7 +313,7 @@ int tail_look(struct tail *t, const struct segfile *f, int slot, bool rows, stru
 	put_header(t, ret_header, out);
 	tail_put_ledger(&l, out);
 	/* new ids in the ledger may refer to extents that were added since */
-	if (segfile_header(f, slot, ret_header, NULL) == 0 && tail_directory(&l, ret_header) == 0)
+	if (segfile_header(f, slot, ret_header, NULL) == 0 && read_directory(&l, ret_header) == 0)
 		err = read_tables(&l, out);
 	return out->failed ? -ENOMEM : err;
 }

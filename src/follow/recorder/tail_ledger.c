@@ -7,10 +7,12 @@
 #include "follow/recorder/tail_parts.h"
 #include "format/rows.h"
 
-static void add_frees(struct codec_sum *sums, const struct directory_piece *p, const uint8_t *rows)
+static void add_frees(void *context, const struct directory_piece *p, const uint8_t *rows)
 {
+	struct tail_look *l = context;
+
 	for (uint32_t i = 0; i < p->count; i++) {
-		struct codec_sum *s = &sums[p->first + i];
+		struct codec_sum *s = &l->sums[p->first + i];
 		struct seg_row row;
 
 		memcpy(&row, rows + (size_t)i * p->row_bytes, sizeof(row));
@@ -20,11 +22,10 @@ static void add_frees(struct codec_sum *sums, const struct directory_piece *p, c
 }
 
 /* The rows contain the estimates; these columns say how good they are. */
-static void add_samples(struct tail_look *l, struct codec_sum *sums,
-    const struct directory_piece *p, const uint8_t *rows)
+static void add_samples(struct tail_look *l, const struct directory_piece *p, const uint8_t *rows)
 {
 	for (uint32_t i = 0; i < p->count; i++) {
-		struct codec_sum *s = &sums[p->first + i];
+		struct codec_sum *s = &l->sums[p->first + i];
 		struct seg_sample row = {0};
 
 		memcpy(&row, rows + (size_t)i * p->row_bytes,
@@ -37,11 +38,16 @@ static void add_samples(struct tail_look *l, struct codec_sum *sums,
 	}
 }
 
-static void add_rest(struct tail_look *l, struct codec_sum *sums, const struct directory_piece *p,
-    const uint8_t *rows)
+static void add_rest(void *context, const struct directory_piece *p, const uint8_t *rows)
 {
+	struct tail_look *l = context;
+
+	if (p->is_sample) {
+		add_samples(l, p, rows);
+		return;
+	}
 	for (uint32_t i = 0; i < p->count; i++) {
-		struct codec_sum *s = &sums[p->first + i];
+		struct codec_sum *s = &l->sums[p->first + i];
 		struct rows_share peak;
 		struct seg_row row;
 
@@ -94,77 +100,54 @@ static void add_totals(struct codec_sum *totals, const struct codec_sum *s)
 	totals->freed_bytes += s->freed_bytes;
 }
 
-/*
- * Reads the rows of these ids in all arrays: first frees, in a second pass the
- * rest.
- */
-static int sum_block(struct tail_look *l, const struct tail_block *b, struct codec_sum *sums)
+/* First frees, in a second pass the rest. */
+static int sum_block(struct tail_look *l, const struct directory_block *b)
 {
-	memset(sums, 0, TAIL_BLOCK_ROWS * sizeof(*sums));
-	memset(l->is_user, 0, sizeof(l->is_user));
-	for (int pass = 0; pass < 2; pass++) {
-		for (size_t i = 0; i < b->pieces.count; i++) {
-			const struct directory_piece *p = &b->pieces.list[i];
-			size_t len = (size_t)p->count * p->row_bytes;
-			uint8_t *rows = tail_buffer(l->tail, len);
-			int err;
+	int err;
 
-			if (!rows)
-				return -ENOMEM;
-			if (p->is_sample && pass == 0)
-				continue;
-			err = directory_read(&l->at, p->offset, rows, len);
-			if (err < 0)
-				return err;
-			if (p->is_sample)
-				add_samples(l, sums, p, rows);
-			else if (pass == 0)
-				add_frees(sums, p, rows);
-			else
-				add_rest(l, sums, p, rows);
-		}
-	}
-	return 0;
+	memset(l->sums, 0, sizeof(l->sums));
+	memset(l->is_user, 0, sizeof(l->is_user));
+	err = directory_read_block(&l->at, b, false, add_frees, l);
+	return err < 0 ? err : directory_read_block(&l->at, b, true, add_rest, l);
 }
 
-static int look_at_block(struct tail_look *l, const struct tail_block *b, struct codec_sum *sums)
+static int look_at_block(struct tail_look *l, const struct directory_block *b)
 {
 	struct steady steady = steady_begin();
 	int err;
 
 	do
-		err = sum_block(l, b, sums);
+		err = sum_block(l, b);
 	while (err == 0 && l->at.source->fd >= 0 && steady_was_late(&steady));
 	return err;
 }
 
 int tail_ledger(struct tail_look *l)
 {
-	struct tail *t = l->tail;
+	const struct directory *d = &l->tail->directory;
 
-	for (size_t n = 0; n < t->block_room; n++) {
-		struct codec_sum sums[TAIL_BLOCK_ROWS];
-		struct tail_block *b = t->blocks[n];
+	for (size_t n = 0; n < d->block_room; n++) {
+		struct tail_block *b = d->blocks[n].kept;
 		int err;
 
 		if (!b)
 			continue;
-		err = look_at_block(l, b, sums);
+		err = look_at_block(l, &d->blocks[n]);
 		if (err < 0)
 			return err;
 		for (size_t i = 0; i < TAIL_BLOCK_ROWS; i++) {
 			struct codec_sum *was = &b->written[i];
 
 			if (!l->is_user[i])
-				add_totals(&l->totals, &sums[i]);
-			if (!l->rows || is_same(was, &sums[i], l->new_peak)) {
+				add_totals(&l->totals, &l->sums[i]);
+			if (!l->rows || is_same(was, &l->sums[i], l->new_peak)) {
 				if (l->rows && l->new_peak)
 					codec_new_peak(was);
 				continue;
 			}
-			t->sites += was->allocations == 0 && was->frees == 0;
-			tell_row(l, (n << TAIL_BLOCK_BITS) + i, was, &sums[i]);
-			*was = sums[i];
+			l->tail->sites += was->allocations == 0 && was->frees == 0;
+			tell_row(l, (n << TAIL_BLOCK_BITS) + i, was, &l->sums[i]);
+			*was = l->sums[i];
 		}
 	}
 	return 0;

@@ -10,15 +10,11 @@ enum {
 	TAIL_BLOCK_BITS = DIRECTORY_BLOCK_BITS,
 	TAIL_BLOCK_ROWS = DIRECTORY_BLOCK_ROWS,
 	TAIL_BLOCK_COLUMNS = TAIL_BLOCK_ROWS * 64, /* rows of a block as written */
-	TAIL_ROW_BYTES = 64,                       /* what a ledger row or a sample has at least */
 	TAIL_HEADER_WORDS = SEG_HEADER_BYTES / 8,
 };
-_Static_assert(
-    sizeof(struct seg_row) == TAIL_ROW_BYTES && (int)SEG_SAMPLE_OLD_BYTES == (int)TAIL_ROW_BYTES,
-    "one bound serves both");
 
+/* What is kept of a block of ids. */
 struct tail_block {
-	struct directory_pieces pieces;
 	struct codec_sum written[TAIL_BLOCK_ROWS];
 };
 
@@ -35,8 +31,6 @@ struct tail {
 	bool begun; /* CODEC_PROCESS is put */
 	uint64_t header[TAIL_HEADER_WORDS];
 	struct directory directory;
-	struct tail_block **blocks; /* by id >> TAIL_BLOCK_BITS */
-	size_t block_room;
 	struct tail_table *tables;
 	size_t table_count;
 	size_t sites;
@@ -58,20 +52,12 @@ struct tail_look {
 	struct codec_sum totals;
 	uint64_t changed;
 	uint64_t last_id;
-	bool samples;                  /* some row has columns about samples */
-	bool wide;                     /* and variances that need 128 bits */
-	bool is_user[TAIL_BLOCK_ROWS]; /* of the block read last */
+	bool samples; /* some row has columns about samples */
+	bool wide;    /* and variances that need 128 bits */
+	/* of the block read last: */
+	struct codec_sum sums[TAIL_BLOCK_ROWS];
+	bool is_user[TAIL_BLOCK_ROWS];
 };
-
-/* A buffer for reading, valid until the next call; NULL: no memory. */
-uint8_t *tail_buffer(struct tail *t, size_t len);
-
-/*
- * Reads new extents of the directory. Entries become valid in any order, so
- * incomplete ones are read again next time. -EFBIG: the tail has no room;
- * -EBADMSG, -ENOMEM.
- */
-int tail_directory(struct tail_look *l, const struct seg_header *h);
 
 /*
  * Sums up all ids over all arrays: totals and, if rows are wanted, the columns

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "kit/os/clock.h"
+#include "kit/os/helper.h"
 
 #define S UINT64_C(1000000000)
 
@@ -195,24 +195,15 @@ void clerks_step(struct clerks *c)
 }
 
 /* In the child. */
-static _Noreturn void work(const struct clerk_job *job, int file, pid_t parent)
+static int work(int none, void *context)
 {
+	const struct desk *d = context;
 	struct rlimit limit = {REPLY_MAX, REPLY_MAX};
-	sigset_t none;
 	FILE *out;
 	int err, score;
 
-	(void)setpgid(0, 0);
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(2);
-	(void)signal(SIGTERM, SIG_DFL);
-	(void)signal(SIGINT, SIG_DFL);
-	(void)signal(SIGHUP, SIG_DFL);
-	(void)signal(SIGCHLD, SIG_DFL);
+	(void)none;
 	(void)signal(SIGXFSZ, SIG_IGN);
-	(void)sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)setpriority(PRIO_PROCESS, 0, NICE);
 	(void)setrlimit(RLIMIT_FSIZE, &limit);
 	/* where memory is short, a page is missing and not the server */
@@ -221,18 +212,19 @@ static _Noreturn void work(const struct clerk_job *job, int file, pid_t parent)
 		(void)!write(score, "500", 3);
 		(void)close(score);
 	}
-	out = fdopen(file, "w");
-	err = out ? job->write(job->task, out) : -ENOMEM;
+	out = fdopen(d->file, "w");
+	err = out ? d->job.write(d->job.task, out) : -ENOMEM;
 	if (out && fflush(out) != 0 && err == 0)
 		err = -EIO;
-	_exit(err < 0 ? FAILED : 0);
+	return err < 0 ? FAILED : 0;
 }
 
 /* Turns `d` from QUEUED into WORKS. */
 static int start_child(struct clerks *c, struct desk *d)
 {
+	const struct helper_plan plan = {
+	    .run = work, .context = d, .flags = HELPER_DIES | HELPER_SIGNALS | HELPER_GROUP};
 	struct epoll_event e = {.events = EPOLLIN};
-	pid_t parent = getpid();
 	int err;
 
 	d->file = memfd_create("seep-reply", MFD_CLOEXEC);
@@ -240,15 +232,11 @@ static int start_child(struct clerks *c, struct desk *d)
 		return -errno;
 	/* what is in the buffers must not be written twice */
 	(void)fflush(NULL);
-	d->pid = fork();
-	if (d->pid == 0)
-		work(&d->job, d->file, parent);
-	if (d->pid < 0) {
-		err = -errno;
+	err = helper_start(&plan, &d->pid, NULL);
+	if (err < 0) {
 		(void)close(d->file);
 		return err;
 	}
-	(void)setpgid(d->pid, d->pid);
 	free(d->job.task);
 	d->job.task = NULL;
 	d->state = WORKS;

@@ -190,24 +190,26 @@ static const char *word_of(enum folder_kind kind)
 
 void serve_pages_targets(FILE *out, const struct services *s, const char *host)
 {
-	bool is_first = true;
+	struct json list = {.file = out};
 
-	(void)putc('[', out);
+	json_rows(&list, NULL);
 	for (size_t i = 0; i < services_count(s); i++) {
 		const struct services_row *r = services_at(s, i);
 
 		if (r->processes == 0)
 			continue;
-		(void)fputs(is_first ? "\n{\"targets\":[" : ",\n{\"targets\":[", out);
-		json_string(out, host);
-		(void)fputs("],\"labels\":{\"__param_service\":", out);
-		json_string(out, r->name);
-		(void)fputs(",\"__meta_seep_service\":", out);
-		json_string(out, r->name);
-		(void)fprintf(out, ",\"__meta_seep_kind\":\"%s\"}}", word_of(r->kind));
-		is_first = false;
+		json_object(&list, NULL);
+		json_list(&list, "targets");
+		json_text(&list, NULL, host);
+		json_end(&list);
+		json_object(&list, "labels");
+		json_text(&list, "__param_service", r->name);
+		json_text(&list, "__meta_seep_service", r->name);
+		json_text(&list, "__meta_seep_kind", word_of(r->kind));
+		json_ends(&list, 2);
 	}
-	(void)fputs("\n]\n", out);
+	json_line(&list);
+	(void)json_finish(&list, 0);
 }
 
 void serve_pages_names(FILE *out, const struct services *s)

@@ -8,58 +8,47 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "names/jail/child.h"
+#include "kit/os/helper.h"
 #include "kit/words/text.h"
 
 enum { GRACE_MS = 100 };
 
-static _Noreturn void run_child(pid_t parent, int to, int (*work)(void *context), void *context)
-{
-	static const int all[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGSEGV, SIGBUS, SIGFPE, SIGILL,
-	    SIGABRT, SIGTSTP, SIGWINCH, SIGPIPE};
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+struct work {
+	int (*work)(void *context);
+	void *context;
+};
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		(void)signal(all[i], SIG_DFL);
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	(void)dup2(null, STDIN_FILENO);
-	(void)dup2(to, STDOUT_FILENO);
-	(void)dup2(to, STDERR_FILENO);
-	exit(work(context));
+static int run_child(int to, void *context)
+{
+	const struct work *w = context;
+
+	(void)to;
+	(void)signal(SIGPIPE, SIG_DFL);
+	exit(w->work(w->context)); /* what it has printed is still in buffers */
 }
 
 int errand_start(struct errand *e, int (*work)(void *context), void *context)
 {
-	pid_t parent = getpid();
-	int ends[2];
+	struct work w = {.work = work, .context = context};
+	const struct helper_plan plan = {.run = run_child,
+	    .context = &w,
+	    .flags = HELPER_DIES | HELPER_SIGNALS | HELPER_PRINTS,
+	    .channel = HELPER_PIPE};
+	int err;
 
 	if (e->child > 0)
 		return -EBUSY;
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return -errno;
 	(void)fflush(NULL); /* or the child would write it once more */
-	*e = (struct errand){.fd = ends[0]};
-	e->child = fork();
-	if (e->child == 0) {
-		(void)close(ends[0]);
-		run_child(parent, ends[1], work, context);
-	}
-	(void)close(ends[1]);
-	if (e->child < 0) {
-		int err = -errno;
-
-		(void)close(ends[0]);
+	*e = (struct errand){.fd = -1};
+	err = helper_start(&plan, &e->child, &e->fd);
+	if (err < 0)
 		*e = (struct errand){0};
-		return err;
-	}
-	(void)fcntl(e->fd, F_SETFL, O_NONBLOCK);
-	return 0;
+	else
+		(void)fcntl(e->fd, F_SETFL, O_NONBLOCK);
+	return err;
 }
 
 int errand_fd(const struct errand *e)
@@ -70,7 +59,7 @@ int errand_fd(const struct errand *e)
 static bool end(struct errand *e, unsigned grace_ms)
 {
 	int status = 0;
-	bool ended = child_end(e->child, grace_ms, &status);
+	bool ended = helper_end(e->child, grace_ms, &status);
 
 	(void)close(e->fd);
 	e->child = 0;

@@ -19,7 +19,7 @@ struct errand {
 
 /*
  * Forks; the child calls work(context), what it prints is its answer, and its
- * result its exit status. -EBUSY: another one is under way; or as fork() says.
+ * result its exit status. -EBUSY: another one is under way; or as helper_start() says.
  */
 int errand_start(struct errand *e, int (*work)(void *context), void *context);
 

@@ -3,15 +3,13 @@
 #include "follow/top/namer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "names/jail/child.h"
+#include "kit/os/helper.h"
 #include "follow/top/namer_parts.h"
 
 struct namer {
@@ -29,56 +27,23 @@ struct namer {
 
 /* ---- starting and ending it ---- */
 
-/* Handlers of the screen must not run in this process. */
-static void reset_signals(void)
-{
-	static const int all[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGSEGV, SIGBUS, SIGFPE, SIGILL,
-	    SIGABRT, SIGTSTP, SIGWINCH, SIGPIPE, SIGCHLD};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		(void)signal(all[i], SIG_DFL);
-}
-
-/* Nothing that libraries print may reach the screen. */
-static void leave_terminal(void)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	for (int fd = 0; fd <= 2 && null >= 0; fd++)
-		(void)dup2(null, fd);
-}
-
 int namer_new(const struct namer_plan *plan, struct namer **ret)
 {
 	struct namer *n = calloc(1, sizeof(*n));
-	pid_t parent = getpid();
-	int ends[2], err;
+	/* handlers of the screen must not run in it */
+	const struct helper_plan how = {.run = namer_serve,
+	    .context = (void *)(uintptr_t)plan,
+	    .flags = HELPER_DIES | HELPER_SIGNALS | HELPER_DARK,
+	    .channel = HELPER_STREAM};
+	int err;
 
 	if (!n)
 		return -ENOMEM;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
-		err = -errno;
-		free(n);
-		return err;
-	}
-	n->pid = fork();
-	if (n->pid == 0) {
-		reset_signals();
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != parent)
-			_exit(0);
-		leave_terminal();
-		(void)close(ends[0]);
-		namer_serve(plan, ends[1]);
-	}
-	err = n->pid < 0 ? -errno : 0;
-	(void)close(ends[1]);
+	err = helper_start(&how, &n->pid, &n->fd);
 	if (err < 0) {
-		(void)close(ends[0]);
 		free(n);
 		return err;
 	}
-	n->fd = ends[0];
 	*ret = n;
 	return 0;
 }
@@ -91,7 +56,7 @@ static void end_process(struct namer *n)
 		(void)close(n->fd);
 	n->fd = -1;
 	if (n->pid > 0)
-		(void)child_end(n->pid, 0, &status);
+		(void)helper_end(n->pid, 0, &status);
 	n->pid = 0;
 	n->is_waiting = n->want_table = n->want_page = false;
 }

@@ -60,7 +60,7 @@ struct namer_table {
 /* NULL is fine. */
 void namer_table_free(struct namer_table *t);
 
-/* The plan is needed until this returns. -ENOMEM, or as fork() says. */
+/* The plan is needed until this returns. -ENOMEM, or as helper_start() says. */
 int namer_new(const struct namer_plan *plan, struct namer **ret);
 
 /* NULL is fine. Ends the process. */

@@ -27,7 +27,7 @@ struct namer_answer {
 	uint64_t bytes, count, id_count;
 };
 
-/* The forked side: answers requests until the other side is gone. */
-_Noreturn void namer_serve(const struct namer_plan *plan, int fd);
+/* A helper: answers requests until the other side is gone. */
+int namer_serve(int fd, void *plan);
 
 #endif

@@ -346,8 +346,9 @@ static void answer(const struct server *s, const struct namer_request *r)
 	session_free(session);
 }
 
-void namer_serve(const struct namer_plan *plan, int fd)
+int namer_serve(int fd, void *context)
 {
+	const struct namer_plan *plan = context;
 	struct server s = {.plan = plan, .fd = fd};
 	struct namer_request r;
 
@@ -355,8 +356,8 @@ void namer_serve(const struct namer_plan *plan, int fd)
 	errno = 0;
 	(void)!nice(NICE);
 	if (names_new(plan->naming, &s.names) < 0)
-		_exit(1);
+		return 1;
 	while (recv(fd, &r, sizeof(r), MSG_WAITALL) == (ssize_t)sizeof(r) && r.magic == NAMER_MAGIC)
 		answer(&s, &r);
-	_exit(0);
+	return 0;
 }

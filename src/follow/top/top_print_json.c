@@ -1,6 +1,5 @@
 /* top_print_json.c - a look of top as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
 
 #include "print/json/report_json.h"
 #include "print/json/processes.h"
@@ -9,21 +8,6 @@
 #include "follow/top/top_print_parts.h"
 #include "kit/os/clock.h"
 #include "kit/json/json_put.h"
-
-static void put_signed(FILE *out, const char *name, int64_t value)
-{
-	json_key(out, name);
-	(void)fprintf(out, "%" PRId64, value);
-}
-
-static void rate_or_null(FILE *out, const char *name, bool known, double value)
-{
-	json_key(out, name);
-	if (known)
-		(void)fprintf(out, "%.1f", value);
-	else
-		(void)fputs("null", out);
-}
 
 static const char *end_word(const struct live_process *p)
 {
@@ -45,13 +29,15 @@ static const char *end_word(const struct live_process *p)
 	return enum_words_end(PROCESS_GONE);
 }
 
-static void put_identity(FILE *out, const struct live_process *p, const struct board_process *row)
+static void put_identity(
+    struct json *out, const struct live_process *p, const struct board_process *row)
 {
 	const struct seg_header *h = &p->header;
 	char cause[BOARD_SENTENCE];
 	bool has_ended = p->state == LIVE_ENDED;
 
-	(void)fprintf(out, "{\"pid\":%d", (int)(p->pid ? p->pid : p->inner_pid));
+	json_object(out, NULL);
+	json_number(out, "pid", (uint64_t)(int)(p->pid ? p->pid : p->inner_pid));
 	json_number(out, "inner_pid", (uint64_t)p->inner_pid);
 	json_boolean(out, "visible", p->state != LIVE_OUT_OF_SIGHT);
 	json_boolean(out, "silent", p->is_silent);
@@ -87,35 +73,33 @@ static void put_identity(FILE *out, const struct live_process *p, const struct b
 	json_number(out, "sample_bytes", h->sample_bytes);
 }
 
-static void put_totals(FILE *out, const struct live_process *p)
+static void put_totals(struct json *out, const struct live_process *p)
 {
 	const struct live_totals *t = &p->now;
 
-	(void)fprintf(out, ",\"totals\":{\"allocations\":%" PRIu64, t->allocations);
-	json_number(out, "allocated_bytes", t->allocated_bytes);
-	json_number(out, "frees", t->frees);
-	json_number(out, "freed_bytes", t->freed_bytes);
-	json_number(out, "live_blocks", t->live_blocks);
-	json_number(out, "live_bytes", t->live_bytes);
-	json_number(out, "peak_bytes", t->peak_bytes);
-	(void)putc('}', out);
+	JSON_OBJECT(out, "totals", {"allocations", t->allocations},
+	    {"allocated_bytes", t->allocated_bytes}, {"frees", t->frees},
+	    {"freed_bytes", t->freed_bytes}, {"live_blocks", t->live_blocks},
+	    {"live_bytes", t->live_bytes}, {"peak_bytes", t->peak_bytes});
 }
 
-static void put_rates(FILE *out, const struct board_process *row)
+static void put_rates(struct json *out, const struct board_process *row)
 {
-	put_signed(out, "since_bytes", row->since_bytes);
-	rate_or_null(out, "growth_per_second", row->has_rates, row->growth);
-	rate_or_null(out, "allocations_per_second", row->has_rates, row->allocations_rate);
-	rate_or_null(out, "frees_per_second", row->has_rates, row->frees_rate);
+	json_signed(out, "since_bytes", row->since_bytes);
+	json_fraction_or_null(out, "growth_per_second", row->has_rates, 1, row->growth);
+	json_fraction_or_null(
+	    out, "allocations_per_second", row->has_rates, 1, row->allocations_rate);
+	json_fraction_or_null(out, "frees_per_second", row->has_rates, 1, row->frees_rate);
 	json_number_or_null(out, "rss_bytes", row->now.resident > 0, row->now.resident);
 	json_number_or_null(out, "limit_bytes", row->limit > 0, row->limit);
 	json_number_or_null(out, "used_bytes", row->used > 0, row->used);
 	json_number(out, "site_ids", row->sites);
 }
 
-static void put_site(FILE *out, const struct focus_site *s)
+static void put_site(struct json *out, const struct focus_site *s)
 {
-	(void)fprintf(out, "{\"id\":%u", s->id);
+	json_object(out, NULL);
+	json_number(out, "id", s->id);
 	json_text(out, "api", s->is_named ? enum_words_api(s->api) : NULL);
 	json_number(out, "allocations", s->allocations);
 	json_number(out, "allocated_bytes", s->allocated_bytes);
@@ -123,57 +107,53 @@ static void put_site(FILE *out, const struct focus_site *s)
 	json_number(out, "freed_bytes", s->freed_bytes);
 	json_number(out, "live_blocks", s->live_blocks);
 	json_number(out, "live_bytes", s->live_bytes);
-	put_signed(out, "since_bytes", s->since_bytes);
-	rate_or_null(out, "growth_per_second", s->has_rates, s->growth);
-	rate_or_null(out, "allocations_per_second", s->has_rates, s->allocations_rate);
+	json_signed(out, "since_bytes", s->since_bytes);
+	json_fraction_or_null(out, "growth_per_second", s->has_rates, 1, s->growth);
+	json_fraction_or_null(out, "allocations_per_second", s->has_rates, 1, s->allocations_rate);
 	json_text(out, "function", s->function);
 	json_text(out, "file", s->file);
 	json_number_or_null(out, "line", s->line > 0, s->line);
 	json_text(out, "module", s->module);
 	json_number_or_null(out, "offset", s->is_named, s->offset);
-	(void)putc('}', out);
+	json_end(out);
 }
 
 /* The sites that the filters choose; null if they are not looked at. */
-static void put_sites(FILE *out, const struct pages_plan *plan, struct focus *f)
+static void put_sites(struct json *out, const struct pages_plan *plan, struct focus *f)
 {
 	struct focus_site *rows;
-	const char *comma = "";
 	size_t count;
 
 	json_key(out, "sites");
 	if (!f) {
-		(void)fputs("null", out);
+		json_null(out, NULL);
 		return;
 	}
 	rows = focus_rows(f, &count);
 	fields_sort_sites(rows, count, &plan->order);
-	(void)putc('[', out);
+	json_list(out, NULL);
 	for (size_t i = 0; i < count; i++) {
 		if (!rows[i].is_chosen)
 			continue;
-		(void)fputs(comma, out);
 		put_site(out, &rows[i]);
-		comma = ",";
 	}
-	(void)putc(']', out);
+	json_end(out);
 }
 
 int top_print_json(struct live *l, const struct pages_plan *plan, struct focus *const *focus,
     size_t count, uint64_t look)
 {
+	struct json to;
 	uint64_t boot_ns = clock_ns(CLOCK_BOOTTIME);
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 	const struct engine_missing missing = engine_missing(l);
-	FILE *out = plan->out;
 
-	(void)fprintf(out, "{\"schema\":%d", JSON_SCHEMA);
-	json_text(out, "seep", plan->version);
-	json_number(out, "look", look);
-	json_time(out, "time", now_ns);
-	json_number(out, "time_ns", now_ns);
-	json_number(out, "interval_ms", plan->interval_ns / 1000000);
-	(void)fputs(",\"processes\":[", out);
+	to = json_begin(plan->out, plan->version);
+	json_number(&to, "look", look);
+	json_time(&to, "time", now_ns);
+	json_number(&to, "time_ns", now_ns);
+	json_number(&to, "interval_ms", plan->interval_ns / 1000000);
+	json_list(&to, "processes");
 	for (size_t i = 0; i < engine_count(l); i++) {
 		const struct live_process *p = engine_at(l, i);
 		struct board_process row;
@@ -183,15 +163,15 @@ int top_print_json(struct live *l, const struct pages_plan *plan, struct focus *
 			if (focus_number(focus[k]) == p->number)
 				f = focus[k];
 		board_process_of(p, boot_ns, &row);
-		(void)fputs(i ? "," : "", out);
-		put_identity(out, p, &row);
-		json_processes_counts(out, "lost", &p->header, LOSSES_LOSS);
-		put_totals(out, p);
-		put_rates(out, &row);
-		put_sites(out, plan, f);
-		(void)putc('}', out);
+		put_identity(&to, p, &row);
+		json_processes_counts(&to, "lost", &p->header, LOSSES_LOSS);
+		put_totals(&to, p);
+		put_rates(&to, &row);
+		put_sites(&to, plan, f);
+		json_end(&to);
 	}
-	(void)fprintf(out, "],\"lost\":{\"processes\":%" PRIu64 ",\"files\":%" PRIu64 "}}\n",
-	    missing.processes, missing.files);
+	json_end(&to);
+	JSON_OBJECT(&to, "lost", {"processes", missing.processes}, {"files", missing.files});
+	(void)json_finish(&to, 0);
 	return 0;
 }

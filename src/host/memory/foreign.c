@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,28 +139,23 @@ static int find_files(const struct foreign *f, struct foreign_helper *h)
 static int start_helper(struct foreign *f, const struct foreign_options *o)
 {
 	struct foreign_helper h = {.window = f->window, .pid = living_thread(f->pid)};
-	int *const fds[] = {&h.socket, &h.process, &h.files.pagemap, &h.files.maps, &h.files.mounts,
-	    &h.files.memory};
+	int *const fds[] = {
+	    &h.process, &h.files.pagemap, &h.files.maps, &h.files.mounts, &h.files.memory};
 	const size_t count = sizeof(fds) / sizeof(fds[0]);
-	int both[2], err;
+	const struct helper_plan plan = {.run = foreign_help,
+	    .context = &h,
+	    .flags = FOREIGN_HELPER,
+	    .channel = HELPER_STREAM,
+	    .keep = fds,
+	    .keep_count = count};
+	int err;
 
 	if (o)
 		h.options = *o;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both) < 0)
-		return -errno;
-	f->socket = both[0];
-	h.socket = both[1];
 	h.shm_device = find_shm_device();
 	err = find_files(f, &h);
-	if (err == 0) {
-		f->helper = fork();
-		if (f->helper < 0)
-			err = -errno;
-	}
-	if (err == 0 && f->helper == 0) {
-		foreign_enter(fds, count);
-		foreign_help(&h);
-	}
+	if (err == 0)
+		err = helper_start(&plan, &f->helper, &f->socket);
 	close_all(fds, count);
 	return err;
 }
@@ -169,19 +163,9 @@ static int start_helper(struct foreign *f, const struct foreign_options *o)
 /* Waits for a byte. 0, -ETIMEDOUT, -EIO. */
 static int await(const struct foreign *f)
 {
-	uint64_t until = clock_ns(CLOCK_MONOTONIC) + f->patience_ns, now;
-	struct pollfd p = {.fd = f->socket, .events = POLLIN};
 	char byte;
 
-	while ((now = clock_ns(CLOCK_MONOTONIC)) < until) {
-		int n = poll(&p, 1, (int)((until - now) / 1000000) + 1);
-
-		if (n < 0 && errno != EINTR)
-			return -EIO;
-		if (n > 0)
-			return read(f->socket, &byte, 1) == 1 ? 0 : -EIO;
-	}
-	return -ETIMEDOUT;
+	return helper_read(f->socket, &byte, 1, clock_ns(CLOCK_MONOTONIC) + f->patience_ns);
 }
 
 static int tell(int err, pid_t left, struct fault *where)

@@ -20,7 +20,7 @@ struct foreign_opened {
 	struct stat stat;
 };
 
-/* In the child; does not return. */
-void foreign_answer(int socket) __attribute__((noreturn));
+/* In the child: a helper (kit/os/helper.h). */
+int foreign_answer(int socket, void *nothing);
 
 #endif

@@ -3,7 +3,6 @@
 #include "host/memory/foreign_ask.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "host/memory/foreign_parts.h"
 #include "kit/os/clock.h"
 #include "kit/os/descriptor.h"
+#include "kit/os/helper.h"
 
 enum {
 	TEXT_MAX = 64 << 20, /* 65,530 mappings with long paths have 20 MiB */
@@ -45,25 +45,18 @@ static struct {
 
 static int start(void)
 {
-	int both[2];
+	const struct helper_plan plan = {
+	    .run = foreign_answer, .flags = FOREIGN_HELPER, .channel = HELPER_STREAM};
+	int err;
 
 	if (helper.pid > 0 && helper.user == getpid())
 		return 0;
 	if (!foreign_may_start())
 		return -ETIMEDOUT;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both) < 0)
-		return -errno;
 	helper.user = getpid();
-	helper.pid = fork();
-	if (helper.pid == 0)
-		foreign_answer(both[1]);
-	(void)close(both[1]);
-	if (helper.pid < 0) {
-		(void)close(both[0]);
-		return -EIO;
-	}
-	helper.socket = both[0];
-	return 0;
+	helper.pid = 0;
+	err = helper_start(&plan, &helper.pid, &helper.socket);
+	return err == -EAGAIN || err == -ENOMEM ? -EIO : err;
 }
 
 static int give_up(int err)
@@ -72,44 +65,6 @@ static int give_up(int err)
 	(void)close(helper.socket);
 	helper.pid = 0;
 	return err;
-}
-
-/* Waits until there is something to read. -ETIMEDOUT, -EIO. */
-static int await(uint64_t until_ns)
-{
-	struct pollfd p = {.fd = helper.socket, .events = POLLIN};
-	uint64_t now;
-	int n;
-
-	while ((now = clock_ns(CLOCK_MONOTONIC)) < until_ns) {
-		n = poll(&p, 1, (int)((until_ns - now) / 1000000) + 1);
-		if (n > 0)
-			return 0;
-		if (n < 0 && errno != EINTR)
-			return -EIO;
-	}
-	return -ETIMEDOUT;
-}
-
-static int get(void *to, size_t bytes, uint64_t until_ns)
-{
-	char *at = to;
-
-	while (bytes > 0) {
-		int err = await(until_ns);
-		ssize_t got;
-
-		if (err < 0)
-			return err;
-		got = read(helper.socket, at, bytes);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return -EIO;
-		at += got;
-		bytes -= (size_t)got;
-	}
-	return 0;
 }
 
 struct text {
@@ -174,7 +129,7 @@ static int receive(struct text *t, uint64_t until_ns)
 	int err;
 
 	for (;;) {
-		err = get(&n, sizeof(n), until_ns);
+		err = helper_read(helper.socket, &n, sizeof(n), until_ns);
 		if (err == 0 && n > FOREIGN_CHUNK)
 			err = -EIO;
 		if (err == 0 && n <= 0)
@@ -182,7 +137,7 @@ static int receive(struct text *t, uint64_t until_ns)
 		if (err == 0)
 			err = make_room(t, (size_t)n);
 		if (err == 0)
-			err = get(t->bytes + t->len, (size_t)n, until_ns);
+			err = helper_read(helper.socket, t->bytes + t->len, (size_t)n, until_ns);
 		if (err < 0)
 			return give_up(err);
 		t->len += (size_t)n;
@@ -238,7 +193,7 @@ int foreign_ask_file(const struct foreign_request *r, struct stat *ret_stat, int
 	err = begin(r, now, &until_ns);
 	if (err < 0)
 		return err;
-	err = await(until_ns);
+	err = helper_await(helper.socket, until_ns);
 	if (err == 0 && !descriptor_receive(helper.socket, &a, sizeof(a), 0, &fd))
 		err = -EIO;
 	if (err == -ETIMEDOUT)

@@ -458,10 +458,10 @@ int foreign_open_files(int process, struct foreign_files *ret)
 	return 0;
 }
 
-void foreign_help(const struct foreign_helper *helper)
+int foreign_help(int socket, void *helper)
 {
 	static uint64_t address[FOREIGN_BATCH_PAGES];
-	struct foreign_helper h = *helper;
+	struct foreign_helper h = *(const struct foreign_helper *)helper;
 	struct work k = {.h = &h,
 	    .w = h.window,
 	    .address = address,
@@ -471,6 +471,7 @@ void foreign_help(const struct foreign_helper *helper)
 	int err = 0;
 	char byte = 0;
 
+	h.socket = socket;
 	if (h.process >= 0)
 		err = foreign_open_files(h.process, &h.files);
 	k.areas = foreign_areas_new(h.files.maps, h.files.mounts, h.shm_device);
@@ -484,5 +485,5 @@ void foreign_help(const struct foreign_helper *helper)
 	h.window->err = err;
 	while (write(h.socket, &byte, 1) == 1 && read(h.socket, &byte, 1) == 1)
 		h.window->err = answer(&k);
-	_exit(0);
+	return 0;
 }

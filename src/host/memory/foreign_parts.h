@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 
 #include "host/memory/foreign.h"
+#include "kit/os/helper.h"
 
 enum {
 	FOREIGN_PATIENCE_NS = 2000000000,
@@ -75,15 +76,11 @@ enum {
 
 #define FOREIGN_PAGEMAP_SCAN _IOWR('f', 16, struct foreign_scan)
 
-/* In the child; does not return. */
-void foreign_help(const struct foreign_helper *h) __attribute__((noreturn));
+/* In the child: a helper (kit/os/helper.h); h is a struct foreign_helper. */
+int foreign_help(int socket, void *h);
 
-/*
- * For a child: it dies with its parent, has no signal handlers, and keeps only
- * these descriptors, whose numbers change; -1 is none. 0 to 2 become /dev/null,
- * because a child that is left behind must not hold the end of a pipe.
- */
-void foreign_enter(int *const *fds, size_t count);
+/* What all helpers here give up. */
+#define FOREIGN_HELPER (HELPER_DIES | HELPER_SIGNALS | HELPER_SECRET | HELPER_DARK | HELPER_CLOSES)
 
 /*
  * From here on the child may only read and write its descriptors, ask which

@@ -4,21 +4,17 @@
 #include "names/jail/opener.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "names/jail/child.h"
 #include "names/jail/opening.h"
 #include "kit/os/clock.h"
+#include "kit/os/helper.h"
 
 enum {
 	QUESTION_MS = 5000,
@@ -66,7 +62,7 @@ void opener_rest(struct opener *o)
 	if (!o->pid)
 		return;
 	close(o->fd); /* it ends when its parent has closed the socket */
-	if (!child_end(o->pid, 0, &status))
+	if (!helper_end(o->pid, 0, &status))
 		o->left++;
 	o->pid = 0;
 }
@@ -118,32 +114,12 @@ static bool reply(int to, const struct opening_reply *r, int fd)
 	return descriptor_send(to, &part, 1, fd, 0);
 }
 
-/*
- * Closes the descriptors of the parent. If this process hangs and is left
- * behind, nobody must wait for the end of a pipe that is its standard output.
- */
-static void forget_descriptors(int keep)
-{
-	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	for (int i = 0; i < 3; i++)
-		if (nowhere < 0 || dup2(nowhere, i) < 0)
-			(void)close(i);
-	for (int i = 3; i < 1024; i++)
-		if (i == keep + 1 && syscall(SYS_close_range, i, ~0U, 0) == 0)
-			break; /* before Linux 5.9: one by one */
-		else if (i != keep)
-			(void)close(i);
-}
-
-static _Noreturn void serve(int fd)
+static int serve(int fd, void *context)
 {
 	struct opening_question q;
 	bool go_on = true;
 
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	(void)signal(SIGINT, SIG_IGN); /* the parent decides when it ends */
-	forget_descriptors(fd);
+	(void)context;
 	while (go_on) {
 		struct opening_reply r;
 		ssize_t n = recv(fd, &q, sizeof(q), 0);
@@ -159,56 +135,34 @@ static _Noreturn void serve(int fd)
 		if (file >= 0)
 			close(file);
 	}
-	_exit(0);
+	return 0;
 }
 
 /* ---- in the process that asks ---- */
 
 static int start(struct opener *o)
 {
-	int fds[2];
+	const struct helper_plan plan = {.run = serve,
+	    .flags = HELPER_DIES | HELPER_NO_INTERRUPT | HELPER_DARK | HELPER_CLOSES,
+	    .channel = HELPER_PACKETS};
 
 	if (o->pid)
 		return 0;
 	forget_ending(o);
-	if (o->has_failed)
-		return -EAGAIN;
+	if (!o->has_failed && helper_start(&plan, &o->pid, &o->fd) == 0)
+		return 0;
 	o->has_failed = true;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
-		return -EAGAIN;
-	o->pid = fork();
-	if (o->pid == 0)
-		serve(fds[1]);
-	close(fds[1]);
-	if (o->pid < 0) {
-		o->pid = 0;
-		close(fds[0]);
-		return -EAGAIN;
-	}
-	o->fd = fds[0];
-	o->has_failed = false;
-	return 0;
+	return -EAGAIN;
 }
 
 /* False: no answer in time. */
 static bool wait_for_answer(const struct opener *o)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	uint64_t until = now + UINT64_C(1000000) * QUESTION_MS;
-	struct pollfd p = {.fd = o->fd, .events = POLLIN};
+	uint64_t until = clock_ns(CLOCK_MONOTONIC) + UINT64_C(1000000) * QUESTION_MS;
 
 	if (o->deadline_ns && o->deadline_ns < until)
 		until = o->deadline_ns;
-	while (now < until) {
-		int n = poll(&p, 1, (int)((until - now) / 1000000) + 1);
-
-		if (n > 0)
-			return true;
-		if (n < 0 && errno != EINTR)
-			return false;
-		now = clock_ns(CLOCK_MONOTONIC);
-	}
-	return false;
+	return helper_await(o->fd, until) == 0;
 }
 
 /* Many modules may be beside one that hung, and they are not tried. */

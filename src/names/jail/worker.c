@@ -8,14 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "names/jail/child.h"
 #include "names/dwarf/debugfile.h"
 #include "names/jail/jail.h"
 #include "kit/os/clock.h"
+#include "kit/os/helper.h"
 
 enum {
 	READ_BYTES = 256 << 10,
@@ -24,14 +23,21 @@ enum {
 	END_MS = 1000, /* from its last answer to its end */
 };
 
-static _Noreturn void work(struct lookup_request r, int fd, const struct worker_limits *limits)
+struct job {
+	const struct lookup_request *request;
+	const struct worker_limits *limits;
+};
+
+static int work(int fd, void *context)
 {
+	const struct job *job = context;
+	struct lookup_request r = *job->request;
 	int err;
 
 	debugfile_prepare();
-	r.jail_error = jail_enter(fd, limits->memory_bytes, limits->seconds);
+	r.jail_error = jail_enter(fd, job->limits->memory_bytes, job->limits->seconds);
 	err = lookup_run(&r, JAIL_FD);
-	_exit(err == -ENOMEM ? EXIT_NO_MEMORY : err < 0);
+	return err == -ENOMEM ? EXIT_NO_MEMORY : err < 0;
 }
 
 static int give_file(void *context, const uint8_t *body, size_t len)
@@ -44,7 +50,10 @@ static int give_file(void *context, const uint8_t *body, size_t len)
 int worker_start(struct worker *w, const struct lookup_request *r, struct table *t,
     struct answer *answer, const struct worker_limits *limits)
 {
-	int fds[2], err;
+	struct job job = {.request = r, .limits = limits};
+	/* the jail takes its rights, signals and descriptors */
+	const struct helper_plan plan = {.run = work, .context = &job, .channel = HELPER_STREAM};
+	int err;
 
 	*w = (struct worker){.limits = *limits, .answer = answer};
 	w->in.table = t;
@@ -55,23 +64,10 @@ int worker_start(struct worker *w, const struct lookup_request *r, struct table 
 	if (!w->buffer)
 		return -ENOMEM;
 	w->room = READ_BYTES;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0) {
-		err = -errno;
-		free(w->buffer);
-		return err;
-	}
-	w->pid = fork();
-	if (w->pid == 0)
-		work(*r, fds[1], limits);
-	err = w->pid < 0 ? -errno : 0;
-	close(fds[1]);
-	w->fd = fds[0];
+	err = helper_start(&plan, &w->pid, &w->fd);
 	w->deadline_ns = clock_ns(CLOCK_MONOTONIC) + (uint64_t)limits->wall_seconds * 1000000000;
-	if (err < 0) {
-		w->pid = 0;
-		close(w->fd);
+	if (err < 0)
 		free(w->buffer);
-	}
 	return err;
 }
 
@@ -103,7 +99,7 @@ static void finish(struct worker *w, const char *why)
 	int status = 0;
 
 	close(w->fd);
-	if (!child_end(w->pid, why ? 0 : END_MS, &status)) {
+	if (!helper_end(w->pid, why ? 0 : END_MS, &status)) {
 		w->left = true;
 		why = "reading it did not end, its file system does not answer";
 	}

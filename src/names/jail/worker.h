@@ -35,7 +35,7 @@ struct worker {
 /*
  * Starts a process. What it finds goes into the table under r->key as it
  * arrives; `answer` decides which files it gets and must outlive it. 0; or an
- * error of fork() or socketpair(), and then there is nothing to end.
+ * error of helper_start(), and then there is nothing to end.
  */
 int worker_start(struct worker *w, const struct lookup_request *r, struct table *t,
     struct answer *answer, const struct worker_limits *limits);

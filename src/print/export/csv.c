@@ -8,6 +8,7 @@
 
 #include "print/export/export.h"
 #include "print/export/texts.h"
+#include "print/json/figures.h"
 #include "view/sites/ages.h"
 #include "view/stacks/fingerprint.h"
 #include "names/find/program.h"
@@ -90,49 +91,37 @@ static void put_time(FILE *out, uint64_t realtime_ns)
 		(void)fprintf(out, "%s.%03uZ", buffer, (unsigned)(realtime_ns / 1000000 % 1000));
 }
 
-static void put_figures(FILE *out, const struct view_figures *f)
+static void put_figures(FILE *out, unsigned groups, const struct view_figures *f)
 {
-	put_number(out, f->all.allocations);
-	put_number(out, f->all.allocated_bytes);
-	put_number(out, f->all.frees);
-	put_number(out, f->all.freed_bytes);
-	put_number(out, f->all.live_blocks);
-	put_number(out, f->all.live_bytes);
-	put_number(out, f->all.peak_blocks);
-	put_number(out, f->all.peak_bytes);
-	put_number(out, f->temporary_blocks);
-	put_number(out, f->temporary_bytes);
-}
-
-static void put_older(FILE *out, const struct view_figures *f)
-{
-	put_number(out, f->older_blocks);
-	put_number(out, f->older_bytes);
-	put_number(out, f->older_unknown_blocks);
-	put_number(out, f->older_unknown_bytes);
+	for (int i = 0; i < FIGURES; i++)
+		if (figures[i].group & groups)
+			put_number(out, figures_value(&figures[i], f));
 }
 
 /* ---- rows ---- */
 
-#define FIGURES(before) \
-	"," before "allocations," before "allocated_bytes," before "frees," before \
-	"freed_bytes," before "live_blocks," before "live_bytes," before "peak_blocks," before \
-	"peak_bytes," before "temporary_blocks," before "temporary_bytes"
+static void put_names(FILE *out, unsigned groups, const char *before)
+{
+	for (int i = 0; i < FIGURES; i++)
+		if (figures[i].group & groups)
+			(void)fprintf(out, ",%s%s", before, figures[i].name);
+}
 
 static void put_head(FILE *out, const struct export_options *o, bool with_holds)
 {
-	(void)fputs("pid,process,id,kind,api,pool" FIGURES(""), out);
+	(void)fputs("pid,process,id,kind,api,pool", out);
+	put_names(out, FIGURES_COUNTED | FIGURES_TEMPORARY, "");
 	if (o->since)
-		(void)fputs(FIGURES("before_"), out);
+		put_names(out, FIGURES_COUNTED | FIGURES_TEMPORARY, "before_");
 	if (o->older)
-		(void)fputs(",older_blocks,older_bytes,older_unknown_blocks,"
-		            "older_unknown_bytes",
-		    out);
+		put_names(out, FIGURES_OLDER, "");
 	(void)fputs(",samples,size_min,size_max,first_time,last_time,"
 	            "fingerprint,suppression,function,file,line,module,"
 	            "stack,temporary_within_ms",
 	    out);
-	(void)fputs(with_holds ? ",holds_bytes,pins_bytes\r\n" : "\r\n", out);
+	if (with_holds)
+		put_names(out, FIGURES_PAGES, "");
+	(void)fputs("\r\n", out);
 }
 
 /*
@@ -186,11 +175,11 @@ static void put_row(const struct csv *c, const struct view_site *s)
 	struct fingerprint print;
 
 	put_identity(c, s);
-	put_figures(c->out, &s->figures);
+	put_figures(c->out, FIGURES_COUNTED | FIGURES_TEMPORARY, &s->figures);
 	if (c->options->since)
-		put_figures(c->out, &s->before);
+		put_figures(c->out, FIGURES_COUNTED | FIGURES_TEMPORARY, &s->before);
 	if (c->options->older)
-		put_older(c->out, &s->figures);
+		put_figures(c->out, FIGURES_OLDER, &s->figures);
 	put_number(c->out, s->samples);
 	put_known(c->out, s->size_min, knows_size);
 	put_known(c->out, s->size_max, knows_size);
@@ -205,10 +194,8 @@ static void put_row(const struct csv *c, const struct view_site *s)
 	put_text(c->out, f ? f->module : NULL);
 	put_stack(c->out, c->texts, s);
 	put_known(c->out, ages_temporary_ns(c->view) / 1000000, c->view->temporary_ticks > 0);
-	if (c->with_holds) {
-		put_number(c->out, s->figures.holds_bytes);
-		put_number(c->out, view_pins(&s->figures));
-	}
+	if (c->with_holds)
+		put_figures(c->out, FIGURES_PAGES, &s->figures);
 	(void)fputs("\r\n", c->out);
 }
 

@@ -1,7 +1,6 @@
 /* dhat.c - DHAT's file, version 2: dh_view.html and Firefox Profiler. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "print/export/export.h"
@@ -20,7 +19,7 @@
 enum { APIS = 256 };
 
 struct dhat {
-	FILE *out;
+	struct json out;
 	const struct view *view;
 	struct modules modules;
 	uint32_t *of_frame;   /* number in the table; 0: not used */
@@ -85,7 +84,7 @@ static uint64_t lifetimes_us(const struct view_site *s)
 }
 
 /* A lower bound of the maximum: the peak, the end, and the largest block. */
-static void put_maximum(FILE *out, const struct view_site *s)
+static void put_maximum(struct json *out, const struct view_site *s)
 {
 	const struct process_figures *f = &s->figures.all;
 	uint64_t bytes = larger(f->peak_bytes, f->live_bytes);
@@ -100,38 +99,39 @@ static void put_point(struct dhat *d, const struct view_site *s)
 	const struct process_figures *f = &s->figures.all;
 	const struct session *session = d->view->session;
 
-	(void)fprintf(d->out, "{\"tb\":%" PRIu64, f->allocated_bytes);
-	json_number(d->out, "tbk", f->allocations);
-	json_number(d->out, "tl", lifetimes_us(s));
-	put_maximum(d->out, s);
-	json_number(d->out, "gb", f->peak_bytes);
-	json_number(d->out, "gbk", f->peak_blocks);
-	json_number(d->out, "eb", f->live_bytes);
-	json_number(d->out, "ebk", f->live_blocks);
-	(void)fprintf(d->out, ",\"fs\":[%" PRIu32,
-	    number_of(d, &d->of_api[s->api], ENTRY_API, enum_words_api(s->api)));
+	json_object(&d->out, NULL);
+	json_number(&d->out, "tb", f->allocated_bytes);
+	json_number(&d->out, "tbk", f->allocations);
+	json_number(&d->out, "tl", lifetimes_us(s));
+	put_maximum(&d->out, s);
+	json_number(&d->out, "gb", f->peak_bytes);
+	json_number(&d->out, "gbk", f->peak_blocks);
+	json_number(&d->out, "eb", f->live_bytes);
+	json_number(&d->out, "ebk", f->live_blocks);
+	json_list(&d->out, "fs");
+	json_number(
+	    &d->out, NULL, number_of(d, &d->of_api[s->api], ENTRY_API, enum_words_api(s->api)));
 	for (uint32_t i = 0; i < s->frame_count; i++) {
 		uint32_t n = s->frames[i];
 
-		(void)fprintf(d->out, ",%" PRIu32,
-		    number_of(d, &d->of_frame[n], ENTRY_FRAME, &d->view->frames[n]));
+		json_number(
+		    &d->out, NULL, number_of(d, &d->of_frame[n], ENTRY_FRAME, &d->view->frames[n]));
 	}
 	if (s->process != VIEW_MERGED && session->count > 1)
-		(void)fprintf(d->out, ",%" PRIu32,
+		json_number(&d->out, NULL,
 		    number_of(d, &d->of_process[s->process], ENTRY_PROCESS,
 		        session->processes[s->process]));
-	(void)fputs("]}", d->out);
+	json_ends(&d->out, 2);
 }
 
 /* ---- the table ---- */
 
-static void put_entry(const struct dhat *d, uint32_t i)
+static void put_entry(struct dhat *d, uint32_t i)
 {
 	char *text = NULL;
 	size_t len = 0;
 	FILE *memory = open_memstream(&text, &len);
 
-	(void)fputs(",\n", d->out);
 	if (memory && d->kinds[i] == ENTRY_FRAME)
 		modules_put_frame(memory, &d->modules, d->table[i], "???");
 	else if (memory && d->kinds[i] == ENTRY_API)
@@ -141,16 +141,13 @@ static void put_entry(const struct dhat *d, uint32_t i)
 		texts_process(memory, d->table[i]);
 		(void)putc(']', memory);
 	}
-	if (memory && fclose(memory) == 0)
-		json_string(d->out, text);
-	else
-		(void)fputs("\"\"", d->out);
+	json_text(&d->out, NULL, memory && fclose(memory) == 0 ? text : "");
 	free(text);
 }
 
 /* ---- the file ---- */
 
-static void put_head(const struct dhat *d, const struct export_options *o)
+static void put_head(struct dhat *d, const struct export_options *o)
 {
 	const struct session *s = d->view->session;
 	const struct process *first = NULL;
@@ -178,15 +175,19 @@ static void put_head(const struct dhat *d, const struct export_options *o)
 		free(text);
 		text = NULL;
 	}
-	(void)fputs("{\"dhatFileVersion\":2,\"mode\":\"heap\","
-	            "\"verb\":\"Allocated\",\"bklt\":true,\"bkacc\":false,"
-	            "\"tu\":\"\\u00b5s\",\"Mtu\":\"s\"",
-	    d->out);
-	json_number(d->out, "tuth", ages_temporary_ns(d->view) / 1000);
-	json_text(d->out, "cmd", text ? text : "");
-	json_number(d->out, "pid", first ? first->header.pid : 0);
-	json_number(d->out, "tg", peak_us < end_us ? peak_us : end_us);
-	json_number(d->out, "te", end_us);
+	json_object(&d->out, NULL);
+	json_number(&d->out, "dhatFileVersion", 2);
+	json_text(&d->out, "mode", "heap");
+	json_text(&d->out, "verb", "Allocated");
+	json_boolean(&d->out, "bklt", true);
+	json_boolean(&d->out, "bkacc", false);
+	json_format(&d->out, "tu", "\"\\u00b5s\"");
+	json_text(&d->out, "Mtu", "s");
+	json_number(&d->out, "tuth", ages_temporary_ns(d->view) / 1000);
+	json_text(&d->out, "cmd", text ? text : "");
+	json_number(&d->out, "pid", first ? first->header.pid : 0);
+	json_number(&d->out, "tg", peak_us < end_us ? peak_us : end_us);
+	json_number(&d->out, "te", end_us);
 	free(text);
 }
 
@@ -194,7 +195,7 @@ static int dhat_init(struct dhat *d, FILE *out, const struct view *v)
 {
 	size_t most = v->frame_count + v->session->count + APIS;
 
-	*d = (struct dhat){.out = out, .view = v};
+	*d = (struct dhat){.out = {.file = out}, .view = v};
 	d->of_frame = calloc(v->frame_count + 1, sizeof(*d->of_frame));
 	d->of_process = calloc(v->session->count + 1, sizeof(*d->of_process));
 	d->table = calloc(most, sizeof(*d->table));
@@ -206,7 +207,6 @@ static int dhat_init(struct dhat *d, FILE *out, const struct view *v)
 
 static int write_dhat(FILE *out, const struct view *v, const struct export_options *o)
 {
-	const char *comma = "\n";
 	struct dhat d;
 	int err;
 
@@ -214,17 +214,19 @@ static int write_dhat(FILE *out, const struct view *v, const struct export_optio
 	if (err < 0)
 		goto out;
 	put_head(&d, o);
-	(void)fputs(",\n\"pps\":[", out);
-	for (size_t i = 0; i < v->site_count && !ferror(out); i++) {
-		(void)fputs(comma, out);
+	json_line(&d.out);
+	json_rows(&d.out, "pps");
+	for (size_t i = 0; i < v->site_count && !ferror(out); i++)
 		put_point(&d, &v->sites[i]);
-		comma = ",\n";
-	}
-	(void)fputs("],\n\"ftbl\":[\"[root]\"", out);
-	for (uint32_t i = 0; i < d.count; i++)
+	json_end(&d.out);
+	json_line(&d.out);
+	json_list(&d.out, "ftbl");
+	json_text(&d.out, NULL, "[root]");
+	for (uint32_t i = 0; i < d.count; i++) {
+		json_line(&d.out);
 		put_entry(&d, i);
-	(void)fputs("]}\n", out);
-	err = ferror(out) ? -EIO : 0;
+	}
+	err = json_finish(&d.out, 0);
 out:
 	free(d.of_frame);
 	free(d.of_process);

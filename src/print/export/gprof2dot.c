@@ -16,33 +16,29 @@ struct numbers {
 	uint32_t *of_frame; /* by label of the frame */
 	uint32_t of_api[APIS];
 	uint32_t count;
-	bool begun;
 };
 
-static void function(FILE *out, struct numbers *n, const char *name, const char *module)
+static void function(struct json *out, const char *name, const char *module)
 {
-	(void)fputs(n->begun ? ",\n{\"name\":" : "\n{\"name\":", out);
-	n->begun = true;
-	json_shown(out, name);
-	if (module) {
-		(void)fputs(",\"module\":", out);
-		json_shown(out, module);
-	}
-	(void)putc('}', out);
+	json_object(out, NULL);
+	json_shown(out, "name", name);
+	if (module)
+		json_shown(out, "module", module);
+	json_end(out);
 }
 
-static void frame_function(FILE *out, struct numbers *n, const struct frame *f)
+static void frame_function(struct json *out, const struct frame *f)
 {
 	const char *module = text_base(f->module);
 	char *name;
 
 	if (f->function) {
-		function(out, n, f->brief, module);
+		function(out, f->brief, module);
 	} else if (asprintf(&name, "%s+0x%" PRIx64, module ? module : "", f->offset) >= 0) {
-		function(out, n, name, module);
+		function(out, name, module);
 		free(name);
 	} else {
-		function(out, n, "??", module);
+		function(out, "??", module);
 	}
 }
 
@@ -56,7 +52,7 @@ static int64_t cost(const struct view_site *s, const struct export_options *o)
 }
 
 static void functions(
-    FILE *out, const struct view *v, struct numbers *n, const struct export_options *o)
+    struct json *out, const struct view *v, struct numbers *n, const struct export_options *o)
 {
 	for (size_t i = 0; i < v->site_count; i++) {
 		const struct view_site *s = &v->sites[i];
@@ -65,7 +61,7 @@ static void functions(
 			continue;
 		if (n->of_api[s->api] == 0) {
 			n->of_api[s->api] = ++n->count;
-			function(out, n, enum_words_api(s->api), NULL);
+			function(out, enum_words_api(s->api), NULL);
 		}
 		for (uint32_t k = 0; k < s->frame_count; k++) {
 			const struct frame *f = &v->frames[s->frames[k]];
@@ -73,46 +69,56 @@ static void functions(
 			if (n->of_frame[f->label] != 0)
 				continue;
 			n->of_frame[f->label] = ++n->count;
-			frame_function(out, n, f);
+			frame_function(out, f);
 		}
 	}
 }
 
 /* Callee first, as memtrail has it: malloc and its kin at the front. */
 static void events(
-    FILE *out, const struct view *v, const struct numbers *n, const struct export_options *o)
+    struct json *out, const struct view *v, const struct numbers *n, const struct export_options *o)
 {
-	const char *comma = "";
-
 	for (size_t i = 0; i < v->site_count; i++) {
 		const struct view_site *s = &v->sites[i];
 
 		if (cost(s, o) <= 0) /* gprof2dot has no place for less */
 			continue;
-		(void)fprintf(out, "%s\n{\"callchain\":[%" PRIu32, comma, n->of_api[s->api] - 1);
+		json_object(out, NULL);
+		json_list(out, "callchain");
+		json_number(out, NULL, n->of_api[s->api] - 1);
 		for (uint32_t k = 0; k < s->frame_count; k++)
-			(void)fprintf(
-			    out, ",%" PRIu32, n->of_frame[v->frames[s->frames[k]].label] - 1);
-		(void)fprintf(out, "],\"cost\":[%" PRId64 "]}", cost(s, o));
-		comma = ",";
+			json_number(out, NULL, n->of_frame[v->frames[s->frames[k]].label] - 1);
+		json_end(out);
+		json_list(out, "cost");
+		json_signed(out, NULL, cost(s, o));
+		json_ends(out, 2);
 	}
 }
 
-static int write_gprof2dot(FILE *out, const struct view *v, const struct export_options *o)
+static int write_gprof2dot(FILE *file, const struct view *v, const struct export_options *o)
 {
 	struct numbers n = {.of_frame = calloc(v->frame_count + 1, sizeof(uint32_t))};
+	struct json json = {.file = file}, *out = &json;
 
 	if (!n.of_frame)
 		return -ENOMEM;
-	(void)fputs("{\"version\":0,\n\"costs\":[{\"description\":\"Memory\","
-	            "\"unit\":\"bytes\"}],\n\"functions\":[",
-	    out);
+	json_object(out, NULL);
+	json_number(out, "version", 0);
+	json_line(out);
+	json_list(out, "costs");
+	json_object(out, NULL);
+	json_text(out, "description", "Memory");
+	json_text(out, "unit", "bytes");
+	json_ends(out, 2);
+	json_line(out);
+	json_rows(out, "functions");
 	functions(out, v, &n, o);
-	(void)fputs("],\n\"events\":[", out);
+	json_end(out);
+	json_line(out);
+	json_rows(out, "events");
 	events(out, v, &n, o);
-	(void)fputs("]}\n", out);
 	free(n.of_frame);
-	return ferror(out) ? -EIO : 0;
+	return json_finish(out, 0);
 }
 
 const struct export_format export_gprof2dot = {

@@ -1,8 +1,8 @@
 /* speedscope.c - a file for speedscope: one profile for each figure. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "print/export/export.h"
 #include "print/export/functions.h"
@@ -33,7 +33,7 @@ enum { PROFILES = sizeof(profiles) / sizeof(profiles[0]) };
  * Special frames come after them.
  */
 struct speedscope {
-	FILE *out;
+	struct json out;
 	const struct view *view;
 	struct functions *functions;
 	uint32_t *of_process; /* number in the file + 1; 0: not used */
@@ -49,28 +49,28 @@ static uint64_t weight(const struct profile *p, const struct view_site *s)
 /* ---- frames ---- */
 
 /* Takes ownership of text. */
-static void put_name(FILE *out, char *text)
+static void put_name(struct json *out, char *text)
 {
-	json_string(out, text ? text : "");
+	json_text(out, "name", text ? text : "");
 	free(text);
 }
 
-static void begin_frame(struct speedscope *x)
+/* Begins a frame. Takes ownership of name. */
+static void begin_frame(struct speedscope *x, char *name)
 {
-	(void)fputs(x->count++ ? ",\n{\"name\":" : "\n{\"name\":", x->out);
+	x->count++;
+	json_object(&x->out, NULL);
+	put_name(&x->out, name);
 }
 
 static void put_function(struct speedscope *x, const struct frame *f)
 {
 	const char *file = f->file ? f->file : f->module;
 
-	begin_frame(x);
-	put_name(x->out, texts_name_of(f));
-	if (file) {
-		json_key(x->out, "file");
-		json_shown(x->out, file);
-	}
-	(void)putc('}', x->out);
+	begin_frame(x, texts_name_of(f));
+	if (file)
+		json_shown(&x->out, "file", file);
+	json_end(&x->out);
 }
 
 /* The processes that have sites, and a name for stacks without frames. */
@@ -86,15 +86,14 @@ static void put_others(struct speedscope *x)
 		if (s->process == VIEW_MERGED || v->session->count < 2 ||
 		    x->of_process[s->process] != 0)
 			continue;
-		begin_frame(x);
-		put_name(x->out, texts_process_of(v->session->processes[s->process]));
-		(void)putc('}', x->out);
+		begin_frame(x, texts_process_of(v->session->processes[s->process]));
+		json_end(&x->out);
 		x->of_process[s->process] = x->count;
 	}
 	if (is_empty) {
-		begin_frame(x);
-		(void)fputs("\"(no frames)\"}", x->out);
-		x->no_frames = x->count - 1;
+		x->no_frames = x->count;
+		begin_frame(x, strdup("(no frames)"));
+		json_end(&x->out);
 	}
 }
 
@@ -117,61 +116,57 @@ static int put_frames(struct speedscope *x)
 
 /* ---- profiles ---- */
 
-static void put_stack(const struct speedscope *x, const struct view_site *s)
+static void put_stack(struct speedscope *x, const struct view_site *s)
 {
-	const char *comma = "";
 	uint32_t number = 0;
 
-	(void)putc('[', x->out);
-	if (s->process != VIEW_MERGED && x->of_process[s->process] != 0) {
-		(void)fprintf(x->out, "%" PRIu32, x->of_process[s->process] - 1);
-		comma = ",";
-	}
-	for (uint32_t i = s->frame_count; i-- > 0; comma = ",") {
+	json_list(&x->out, NULL);
+	if (s->process != VIEW_MERGED && x->of_process[s->process] != 0)
+		json_number(&x->out, NULL, x->of_process[s->process] - 1);
+	for (uint32_t i = s->frame_count; i-- > 0;) {
 		/* found before, so it cannot fail */
 		(void)functions_find(x->functions, s->frames[i], &number);
-		(void)fprintf(x->out, "%s%" PRIu32, comma, number);
+		json_number(&x->out, NULL, number);
 	}
 	if (s->frame_count == 0)
-		(void)fprintf(x->out, "%s%" PRIu32, comma, x->no_frames);
-	(void)putc(']', x->out);
+		json_number(&x->out, NULL, x->no_frames);
+	json_end(&x->out);
 }
 
-static void put_profile(const struct speedscope *x, const struct profile *p, uint64_t total)
+static void put_profile(struct speedscope *x, const struct profile *p, uint64_t total)
 {
 	const struct view *v = x->view;
-	const char *comma = "";
 
-	(void)fprintf(x->out,
-	    "{\"type\":\"sampled\",\"name\":\"%s\",\"unit\":\"%s\","
-	    "\"startValue\":0,\"endValue\":%" PRIu64 ",\"samples\":[",
-	    p->name, p->unit, total);
-	for (size_t i = 0; i < v->site_count && !ferror(x->out); i++) {
+	json_object(&x->out, NULL);
+	json_text(&x->out, "type", "sampled");
+	json_text(&x->out, "name", p->name);
+	json_text(&x->out, "unit", p->unit);
+	json_number(&x->out, "startValue", 0);
+	json_number(&x->out, "endValue", total);
+	json_list(&x->out, "samples");
+	for (size_t i = 0; i < v->site_count && !ferror(x->out.file); i++) {
 		if (weight(p, &v->sites[i]) == 0)
 			continue;
-		(void)fputs(comma, x->out);
+		if (x->out.has_item)
+			json_line(&x->out);
 		put_stack(x, &v->sites[i]);
-		comma = ",\n";
 	}
-	(void)fputs("],\n\"weights\":[", x->out);
-	comma = "";
-	for (size_t i = 0; i < v->site_count; i++) {
-		uint64_t n = weight(p, &v->sites[i]);
-
-		if (n == 0)
-			continue;
-		(void)fprintf(x->out, "%s%" PRIu64, comma, n);
-		comma = ",";
-	}
-	(void)fputs("]}", x->out);
+	json_end(&x->out);
+	json_line(&x->out);
+	json_list(&x->out, "weights");
+	for (size_t i = 0; i < v->site_count; i++)
+		if (weight(p, &v->sites[i]) > 0)
+			json_number(&x->out, NULL, weight(p, &v->sites[i]));
+	json_ends(&x->out, 2);
 }
 
 /* Empty profiles are left out, except the one that was asked for. */
-static void put_profiles(const struct speedscope *x, int metric)
+static void put_profiles(struct speedscope *x, int metric)
 {
 	unsigned active = 0, written = 0;
 
-	(void)fputs("]},\n\"profiles\":[", x->out);
+	json_line(&x->out);
+	json_rows(&x->out, "profiles");
 	for (int i = 0; i < PROFILES; i++) {
 		const struct profile *p = &profiles[i];
 		bool asked = p->metric == metric && !p->blocks;
@@ -183,33 +178,36 @@ static void put_profiles(const struct speedscope *x, int metric)
 			continue;
 		if (asked)
 			active = written;
-		(void)fputs(written++ ? ",\n" : "\n", x->out);
+		written++;
 		put_profile(x, p, total);
 	}
-	(void)fprintf(x->out, "],\n\"activeProfileIndex\":%u}\n", active);
+	json_end(&x->out);
+	json_line(&x->out);
+	json_number(&x->out, "activeProfileIndex", active);
 }
 
 static int write_speedscope(FILE *out, const struct view *v, const struct export_options *o)
 {
-	struct speedscope x = {.out = out, .view = v};
+	struct speedscope x = {.out = {.file = out}, .view = v};
 	const struct process *first = v->session->count ? v->session->processes[0] : NULL;
 	int err = -ENOMEM;
 
 	x.of_process = calloc(v->session->count + 1, sizeof(*x.of_process));
 	if (!x.of_process || functions_new(v, &x.functions) < 0)
 		goto out;
-	(void)fputs("{\"$schema\":"
-	            "\"https://www.speedscope.app/file-format-schema.json\"",
-	    out);
-	(void)fputs(",\"exporter\":\"seep ", out);
-	(void)fprintf(out, "%s\",\"name\":", o->version);
-	put_name(out, texts_process_of(o->only ? o->only : first));
-	(void)fputs(",\n\"shared\":{\"frames\":[", out);
+	json_object(&x.out, NULL);
+	json_text(&x.out, "$schema", "https://www.speedscope.app/file-format-schema.json");
+	json_format(&x.out, "exporter", "\"seep %s\"", o->version);
+	put_name(&x.out, texts_process_of(o->only ? o->only : first));
+	json_line(&x.out);
+	json_object(&x.out, "shared");
+	json_rows(&x.out, "frames");
 	err = put_frames(&x);
 	if (err < 0)
 		goto out;
+	json_ends(&x.out, 2);
 	put_profiles(&x, o->metric);
-	err = ferror(out) ? -EIO : 0;
+	err = json_finish(&x.out, 0);
 out:
 	functions_free(x.functions);
 	free(x.of_process);

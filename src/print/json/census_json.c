@@ -3,7 +3,6 @@
 #include "print/json/census_json.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,15 +12,14 @@
 #include "kit/json/json_put.h"
 #include "kit/json/json_take.h"
 
-enum { SCHEMA = 1, NS_PER_MS = 1000000, PLACES_MAX = 1000 };
+enum { NS_PER_MS = 1000000, PLACES_MAX = 1000 };
 
-static void put_sum(FILE *out, const char *name, uint64_t blocks, uint64_t bytes)
+static void put_sum(struct json *out, const char *name, uint64_t blocks, uint64_t bytes)
 {
-	json_key(out, name);
-	(void)fprintf(out, "{\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64 "}", blocks, bytes);
+	JSON_OBJECT(out, name, {"blocks", blocks}, {"bytes", bytes});
 }
 
-static void put_spare(FILE *out, const struct census_spare *x)
+static void put_spare(struct json *out, const struct census_spare *x)
 {
 	put_sum(out, "equal", x->equal_blocks, x->equal_bytes);
 	put_sum(out, "zero_tails", x->tail_blocks, x->tail_bytes);
@@ -30,9 +28,9 @@ static void put_spare(FILE *out, const struct census_spare *x)
 
 /* The sums of a census, without braces. */
 static void put_census(
-    FILE *out, const struct census *c, const struct by_type *t, const struct spare *s)
+    struct json *out, const struct census *c, const struct by_type *t, const struct spare *s)
 {
-	(void)fprintf(out, "\"taken_ms\":%" PRIu64, c->taken_ns / NS_PER_MS);
+	json_number(out, "taken_ms", c->taken_ns / NS_PER_MS);
 	json_number(out, "blocks", c->blocks);
 	json_number(out, "bytes", c->bytes);
 	json_boolean(out, "blocks_unknown", c->is_partial);
@@ -40,9 +38,8 @@ static void put_census(
 	if (t) {
 		put_sum(out, "untyped", t->none.blocks, t->none.bytes);
 		put_sum(out, "filtered", t->filtered.blocks, t->filtered.bytes);
-		json_key(out, "known_twice");
-		(void)fprintf(out, "{\"agree\":%" PRIu64 ",\"differ\":%" PRIu64 "}", t->both_agree,
-		    t->both_differ);
+		JSON_OBJECT(
+		    out, "known_twice", {"agree", t->both_agree}, {"differ", t->both_differ});
 	}
 	if (t && t->is_compared) {
 		json_number(out, "before_taken_ms", t->old_taken_ns / NS_PER_MS);
@@ -56,13 +53,11 @@ static void put_census(
 	}
 }
 
-static void put_row(FILE *out, const struct by_type *t, const struct by_type_row *x, bool for_page)
+static void put_row(
+    struct json *out, const struct by_type *t, const struct by_type_row *x, bool for_page)
 {
-	(void)fputs("\n{\"type\":", out);
-	if (for_page)
-		json_shown(out, x->name);
-	else
-		json_string(out, x->name);
+	json_object(out, NULL);
+	(for_page ? json_shown : json_text)(out, "type", x->name);
 	json_text(out, "basis", by_type_basis_key(x->basis));
 	json_text(out, "container", x->container);
 	json_number(out, "blocks", x->blocks);
@@ -72,32 +67,29 @@ static void put_row(FILE *out, const struct by_type *t, const struct by_type_row
 		json_number(out, "before_bytes", x->old_bytes);
 	}
 	if (x->module && !for_page) {
-		json_key(out, "vtable");
-		(void)fputs("{\"module\":", out);
-		json_string(out, x->module);
+		json_object(out, "vtable");
+		json_text(out, "module", x->module);
 		json_number(out, "offset", x->offset);
-		(void)putc('}', out);
+		json_end(out);
 	}
-	(void)putc('}', out);
+	json_end(out);
 }
 
-static void put_rows(FILE *out, const struct by_type *t, bool for_page)
+static void put_rows(struct json *out, const struct by_type *t, bool for_page)
 {
-	(void)fputs(",\"types\":[", out);
-	for (size_t i = 0; i < t->count; i++) {
-		(void)fputs(i ? "," : "", out);
+	json_rows(out, "types");
+	for (size_t i = 0; i < t->count; i++)
 		put_row(out, t, &t->rows[i], for_page);
-	}
-	(void)putc(']', out);
+	json_end(out);
 }
 
-static int put_lines(FILE *out, const struct spare *s)
+static int put_lines(struct json *out, const struct spare *s)
 {
 	struct frames_table *frames = NULL;
 	const struct view *of = NULL;
 	int err = 0;
 
-	(void)fputs(",\"insight\":[", out);
+	json_rows(out, "insight");
 	for (size_t i = 0; i < s->count && err == 0; i++) {
 		const struct spare_line *x = &s->lines[i];
 
@@ -107,52 +99,53 @@ static int put_lines(FILE *out, const struct spare *s)
 			of = x->view;
 			err = frames_table_new(of, NULL, &frames);
 		}
-		(void)fprintf(out, "%s\n{\"id\":%u", i ? "," : "", x->sum.site);
+		json_object(out, NULL);
+		json_number(out, "id", x->sum.site);
 		put_spare(out, &x->sum);
 		if (err == 0 && x->site)
 			err = frames_table_put(out, frames, x->site);
 		else
-			(void)fputs(",\"frames\":[]", out);
-		(void)putc('}', out);
+			json_numbers(out, "frames", NULL, 0);
+		json_end(out);
 	}
-	(void)putc(']', out);
+	json_end(out);
 	frames_table_free(frames);
 	return err;
 }
 
 int census_json_write(FILE *out, const struct census_json *j)
 {
+	struct json to;
 	const struct process *p = j->process;
 	int err = 0;
 
-	(void)fprintf(out, "{\"schema\":%d", SCHEMA);
-	json_text(out, "seep", j->version);
-	json_number(out, "exit_status", 0);
-	(void)fprintf(out, ",\"processes\":[\n{\"pid\":%u", p->header.pid);
-	if (p->running_pid > 0)
-		json_number(out, "pid_here", (uint64_t)p->running_pid);
-	else
-		(void)fputs(",\"pid_here\":null", out);
-	json_text(out, "program", program_name(&p->header));
-	json_text(out, "exe", p->header.exe);
-	json_hex(out, "uuid", p->header.uuid, sizeof(p->header.uuid));
-	(void)fputs(",\"census\":{", out);
-	put_census(out, j->census, j->types, j->spare);
-	(void)fputs("}}]", out);
+	to = json_begin(out, j->version);
+	json_number(&to, "exit_status", 0);
+	json_rows(&to, "processes");
+	json_object(&to, NULL);
+	json_number(&to, "pid", p->header.pid);
+	json_number_or_null(&to, "pid_here", p->running_pid > 0, (uint64_t)p->running_pid);
+	json_text(&to, "program", program_name(&p->header));
+	json_text(&to, "exe", p->header.exe);
+	json_hex(&to, "uuid", p->header.uuid, sizeof(p->header.uuid));
+	json_object(&to, "census");
+	put_census(&to, j->census, j->types, j->spare);
+	json_end(&to);
+	json_end(&to);
+	json_end(&to);
 	if (j->types)
-		put_rows(out, j->types, false);
+		put_rows(&to, j->types, false);
 	if (j->spare)
-		err = put_lines(out, j->spare);
-	(void)fputs("}\n", out);
-	return err == 0 && ferror(out) ? -EIO : err;
+		err = put_lines(&to, j->spare);
+	return json_finish(&to, err);
 }
 
 /* For a page: the place as text. */
-static int put_places(FILE *out, const struct spare *s)
+static int put_places(struct json *out, const struct spare *s)
 {
 	const struct layout page = {.utf8 = true};
 
-	(void)fputs(",\"insight\":[", out);
+	json_rows(out, "insight");
 	for (size_t i = 0; i < s->count && i < PLACES_MAX; i++) {
 		const struct spare_line *x = &s->lines[i];
 		char *text = NULL;
@@ -167,29 +160,30 @@ static int put_places(FILE *out, const struct spare *s)
 			free(text);
 			return -ENOMEM;
 		}
-		(void)fprintf(out, "%s\n{\"id\":%u", i ? "," : "", x->sum.site);
+		json_object(out, NULL);
+		json_number(out, "id", x->sum.site);
 		json_text(out, "place", text);
 		put_spare(out, &x->sum);
-		(void)putc('}', out);
+		json_end(out);
 		free(text);
 	}
-	(void)putc(']', out);
+	json_end(out);
 	return 0;
 }
 
 int census_json_page(
     FILE *out, const struct census *c, const struct by_type *t, const struct spare *s)
 {
+	struct json to = {.file = out};
 	int err = 0;
 
-	json_key(out, "census");
-	(void)putc('{', out);
-	put_census(out, c, t, s);
+	json_object(&to, "census");
+	put_census(&to, c, t, s);
 	if (t)
-		put_rows(out, t, true);
+		put_rows(&to, t, true);
 	if (s)
-		err = put_places(out, s);
-	(void)putc('}', out);
+		err = put_places(&to, s);
+	json_end(&to);
 	return err;
 }
 

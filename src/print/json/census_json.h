@@ -20,7 +20,7 @@ struct census_json {
 /* docs/JSON.md describes it. -ENOMEM, -EIO. */
 int census_json_write(FILE *out, const struct census_json *j);
 
-/* ,"census":{...} with sums, types and places, as a page has it. -ENOMEM. */
+/* "census":{...} with sums, types and places, as a page has it. -ENOMEM. */
 int census_json_page(
     FILE *out, const struct census *c, const struct by_type *t, const struct spare *s);
 

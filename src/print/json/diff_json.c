@@ -22,19 +22,19 @@ static const char *const metrics[] = {
 };
 
 /* A number with its sign. */
-static void put_amount(FILE *out, const char *name, const struct amount *a)
+static void put_amount(struct json *out, const char *name, const struct amount *a)
 {
 	uint64_t n = a->plus >= a->minus ? a->plus - a->minus : a->minus - a->plus;
 
-	(void)fprintf(out, ",\"%s\":%s%" PRIu64, name, a->minus > a->plus ? "-" : "", n);
+	json_format(out, name, "%s%" PRIu64, a->minus > a->plus ? "-" : "", n);
 }
 
-static void put_figures(FILE *out, const char *name, const struct view_figures *f)
+static void put_figures(struct json *out, const char *name, const struct view_figures *f)
 {
-	(void)fprintf(out, ",\"%s\":{\"temporary_blocks\":%" PRIu64 ",\"temporary_bytes\":%" PRIu64,
-	    name, f->temporary_blocks, f->temporary_bytes);
-	json_figures(out, &f->all);
-	(void)putc('}', out);
+	json_object(out, name);
+	json_figures(out, FIGURES_TEMPORARY, f);
+	json_figures(out, FIGURES_COUNTED, f);
+	json_end(out);
 }
 
 /* A site and how it changed. */
@@ -51,33 +51,32 @@ static int larger(const void *a, const void *b)
 	return n ? n : (x->site > y->site) - (x->site < y->site);
 }
 
-static void put_site(FILE *out, const struct row *row, const struct amounts *all, int metric,
+static void put_site(struct json *out, const struct row *row, const struct amounts *all, int metric,
     struct frames_table *frames)
 {
 	const struct view_site *s = row->site;
 	struct amounts a = row->amounts;
 
-	(void)fputs("{\"change\":", out);
-	json_string(out, table_text_change(s, metric));
+	json_object(out, NULL);
+	json_text(out, "change", table_text_change(s, metric));
 	put_amount(out, "bytes", &a.bytes);
 	put_amount(out, "blocks", &a.blocks);
 	put_amount(out, "allocations", &a.calls);
-	(void)fprintf(out, ",\"share\":%.6f", amount_share(&a.bytes, &all->bytes) / 100);
-	json_key(out, "error");
+	json_fraction(out, "share", 6, amount_share(&a.bytes, &all->bytes) / 100);
 	if (a.variance > 0)
-		(void)fprintf(out, "{\"bytes\":%" PRIu64 "}", process_error(a.variance));
+		JSON_OBJECT(out, "error", {"bytes", process_error(a.variance)});
 	else
-		(void)fputs("null", out);
+		json_null(out, "error");
 	json_text(out, "kind", enum_words_kind(s->kind));
 	json_text(out, "api", enum_words_api(s->api));
 	json_number(out, "sites", s->count);
 	put_figures(out, "before", &s->before);
 	put_figures(out, "after", &s->figures);
 	(void)frames_table_put(out, frames, s); /* full frames: cannot fail */
-	(void)putc('}', out);
+	json_end(out);
 }
 
-static void put_changes(FILE *out, const struct view *v, int metric)
+static void put_changes(struct json *out, const struct view *v, int metric)
 {
 	static const char *const words[] = {"new", "gone", "grown", "shrunk"};
 	size_t counts[4] = {0};
@@ -85,13 +84,14 @@ static void put_changes(FILE *out, const struct view *v, int metric)
 	for (size_t i = 0; i < v->site_count; i++)
 		for (size_t k = 0; k < 4; k++)
 			counts[k] += strcmp(table_text_change(&v->sites[i], metric), words[k]) == 0;
-	json_key(out, "changes");
+	json_object(out, "changes");
 	for (size_t k = 0; k < 4; k++)
-		(void)fprintf(out, "%c\"%s\":%zu", k ? ',' : '{', words[k], counts[k]);
-	(void)fprintf(out, ",\"unchanged\":%zu}", v->unchanged);
+		json_number(out, words[k], counts[k]);
+	json_number(out, "unchanged", v->unchanged);
+	json_end(out);
 }
 
-int diff_json_sites(FILE *out, const struct view *v, int metric)
+int diff_json_sites(struct json *out, const struct view *v, int metric)
 {
 	struct row *rows = calloc(v->site_count + 1, sizeof(*rows));
 	struct frames_table *frames;
@@ -117,59 +117,56 @@ int diff_json_sites(FILE *out, const struct view *v, int metric)
 	    all.bytes.plus > UINT64_MAX - all.bytes.minus ? UINT64_MAX
 	                                                  : all.bytes.plus + all.bytes.minus);
 	put_changes(out, v, metric);
-	(void)fputs(",\"sites\":[", out);
-	for (size_t i = 0; i < v->site_count && !ferror(out); i++) {
-		(void)fputs(i ? ",\n" : "\n", out);
+	json_rows(out, "sites");
+	for (size_t i = 0; i < v->site_count && !ferror(out->file); i++)
 		put_site(out, &rows[i], &all, metric, frames);
-	}
-	(void)putc(']', out);
+	json_end(out);
 	free(rows);
 	frames_table_free(frames);
 	return 0;
 }
 
-static void put_side(FILE *out, const char *name, const struct diff_side *side, uint32_t pid)
+static void put_side(struct json *out, const char *name, const struct diff_side *side, uint32_t pid)
 {
-	const char *comma = "";
-
-	(void)fprintf(out, ",\"%s\":{\"input\":", name);
-	json_string(out, side->name);
-	(void)fputs(",\"processes\":[", out);
+	json_object(out, name);
+	json_text(out, "input", side->name);
+	json_list(out, "processes");
 	for (size_t i = 0; i < side->session->count; i++) {
 		const struct process *p = side->session->processes[i];
 
 		if ((side->only && side->only != p) || (pid != VIEW_ANY && p->header.pid != pid))
 			continue;
-		(void)fprintf(out, "%s{\"pid\":%u", comma, p->header.pid);
+		json_object(out, NULL);
+		json_number(out, "pid", p->header.pid);
 		json_hex(out, "uuid", p->header.uuid, sizeof(p->header.uuid));
 		json_text(out, "exe", p->header.exe);
 		json_number(out, "duration_ms", p->duration_ns / 1000000);
 		json_text(out, "label", p->is_snapshot ? p->header.snapshot_label : NULL);
-		(void)fputs(",\"totals\":{\"sites\":", out);
-		(void)fprintf(out, "%zu", p->site_count);
-		json_figures(out, &p->totals);
-		(void)fputs("}}", out);
-		comma = ",";
+		json_object(out, "totals");
+		json_number(out, "sites", p->site_count);
+		json_figures(out, FIGURES_COUNTED, &p->totals);
+		json_end(out);
+		json_end(out);
 	}
-	(void)fputs("]}", out);
+	json_end(out);
+	json_end(out);
 }
 
 int diff_json_write(FILE *out, const struct diff_side *old, const struct diff_side *new,
     struct names *names, const struct view_options *options, const char *version)
 {
+	struct json to;
 	struct view *v;
 	int err;
 
 	err = diff_view(old, new, names, options, &v);
 	if (err < 0)
 		return err;
-	(void)fprintf(out, "{\"schema\":%d", JSON_SCHEMA);
-	json_text(out, "seep", version);
-	json_text(out, "kind", "diff");
-	put_side(out, "old", old, options->pid);
-	put_side(out, "new", new, options->pid);
-	err = diff_json_sites(out, v, options->metric);
-	(void)fputs("}\n", out);
+	to = json_begin(out, version);
+	json_text(&to, "kind", "diff");
+	put_side(&to, "old", old, options->pid);
+	put_side(&to, "new", new, options->pid);
+	err = diff_json_sites(&to, v, options->metric);
 	view_free(v);
-	return err < 0 ? err : ferror(out) ? -EIO : 0;
+	return json_finish(&to, err);
 }

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
@@ -105,86 +104,66 @@ void frames_table_free(struct frames_table *j)
 	free(j);
 }
 
-void frames_table_put_source(FILE *out, const struct frame *x, const char *file)
+void frames_table_put_source(struct json *out, const struct frame *x, const char *file)
 {
-	(void)fputs("\"function\":", out);
-	json_string(out, x->function);
+	json_text(out, "function", x->function);
 	json_text(out, "file", file);
-	if (x->line > 0)
-		json_number(out, "line", x->line);
-	else
-		(void)fputs(",\"line\":null", out);
+	json_number_or_null(out, "line", x->line > 0, x->line);
 	json_text(out, "module", x->module);
 }
 
-void frames_table_put_place(FILE *out, const struct frame *x)
+void frames_table_put_place(struct json *out, const struct frame *x)
 {
 	frames_table_put_source(out, x, x->file);
 	if (x->is_missing)
-		(void)fputs(",\"offset\":null", out);
+		json_null(out, "offset");
 	else
 		json_number(out, "offset", x->offset);
 }
 
-static void write_frame(FILE *out, const struct frame *x)
+static void write_frame(struct json *out, const struct frame *x)
 {
-	(void)putc('{', out);
+	json_object(out, NULL);
 	frames_table_put_place(out, x);
 	json_boolean(out, "inlined", x->inlined);
 	if (x->language)
 		json_text(out, "language", mapname_word((enum mapname_language)x->language));
 	if (x->is_guessed)
 		json_boolean(out, "guessed", true);
-	(void)putc('}', out);
+	json_end(out);
 }
 
-static void put_frame(FILE *out, const struct frame *x, struct cached *c)
+static void put_frame(struct json *out, const struct frame *x, struct cached *c)
 {
-	FILE *memory;
-
 	if (!c->text) {
-		memory = open_memstream(&c->text, &c->len);
-		if (memory) {
-			write_frame(memory, x);
-			if (fclose(memory) != 0) {
+		struct json memory = {.file = open_memstream(&c->text, &c->len)};
+
+		if (memory.file) {
+			write_frame(&memory, x);
+			if (fclose(memory.file) != 0) {
 				free(c->text);
 				c->text = NULL;
 			}
 		}
 	}
 	if (c->text)
-		(void)fwrite_unlocked(c->text, 1, c->len, out);
+		json_copy(out, c->text, c->len);
 	else
 		write_frame(out, x); /* out of memory */
 }
 
-void frames_table_shared_put(FILE *out, const struct frames_shared *t)
+void frames_table_shared_put(struct json *out, const struct frames_shared *t)
 {
-	(void)fputs(",\"frames\":[", out);
-	for (size_t i = 0; i < t->count && !ferror(out); i++) {
-		(void)fputs(i ? ",\n" : "\n", out);
+	json_rows(out, "frames");
+	for (size_t i = 0; i < t->count && !ferror(out->file); i++)
 		write_frame(out, &t->list[i]);
-	}
-	(void)putc(']', out);
+	json_end(out);
 }
 
-/* Decimal digits at the end of a buffer; printf would take most of the time. */
-static char *digits(char *end, uint32_t n)
+static int put_shared(struct json *out, struct frames_table *j, const struct view_site *s)
 {
-	do {
-		*--end = (char)('0' + n % 10);
-		n /= 10;
-	} while (n > 0);
-	return end;
-}
-
-static int put_shared(FILE *out, struct frames_table *j, const struct view_site *s)
-{
-	char buffer[16];
-
 	for (uint32_t i = 0; i < s->frame_count; i++) {
 		uint32_t *number = &j->numbers[s->frames[i]];
-		char *end = buffer + sizeof(buffer), *at;
 
 		if (*number == 0) {
 			int err = table_find(j->table, &j->view->frames[s->frames[i]], number);
@@ -193,46 +172,41 @@ static int put_shared(FILE *out, struct frames_table *j, const struct view_site 
 				return err;
 			++*number;
 		}
-		at = digits(end, *number - 1);
-		if (i > 0)
-			*--at = ',';
-		(void)fwrite_unlocked(at, 1, (size_t)(end - at), out);
+		json_number(out, NULL, *number - 1);
 	}
 	return 0;
 }
 
-static void put_full(FILE *out, struct frames_table *j, const struct view_site *s)
+static void put_full(struct json *out, struct frames_table *j, const struct view_site *s)
 {
 	for (uint32_t i = 0; i < s->frame_count; i++) {
 		uint32_t n = s->frames[i];
 
-		if (i > 0)
-			(void)putc(',', out);
 		put_frame(out, &j->view->frames[n], &j->cache[n]);
 		j->bytes += j->cache[n].len + 1;
 	}
 }
 
-int frames_table_put(FILE *out, struct frames_table *j, const struct view_site *s)
+int frames_table_put(struct json *out, struct frames_table *j, const struct view_site *s)
 {
 	int err = 0;
 
-	(void)fputs(",\"frames\":[", out);
+	json_list(out, "frames");
 	if (j->table)
 		err = put_shared(out, j, s);
 	else
 		put_full(out, j, s);
-	(void)putc(']', out);
+	json_end(out);
 	if (j->table && !s->repeats)
 		return err;
-	json_key(out, "recursion");
 	if (!s->repeats) {
-		(void)fputs("null", out);
+		json_null(out, "recursion");
 		return err;
 	}
+	json_list(out, "recursion");
 	for (uint32_t i = 0; i < s->frame_count; i++)
-		(void)fprintf(out, "%c%u", i ? ',' : '[', s->repeats[i]);
-	(void)putc(']', out);
+		json_number(out, NULL, s->repeats[i]);
+	json_end(out);
 	return err;
 }
 

@@ -3,8 +3,7 @@
 #ifndef SEEP_FRAMES_TABLE_H
 #define SEEP_FRAMES_TABLE_H
 
-#include <stdio.h>
-
+#include "kit/json/json_put.h"
 #include "view/sites/view.h"
 
 /*
@@ -25,7 +24,7 @@ int frames_table_shared_new(struct frames_shared **ret);
 void frames_table_shared_free(struct frames_shared *t);
 
 /* Writes ,"frames":[...] with all frames that sites have referred to. */
-void frames_table_shared_put(FILE *out, const struct frames_shared *t);
+void frames_table_shared_put(struct json *out, const struct frames_shared *t);
 
 /*
  * Borrows the view and the table; the caller owns the result. If the table is
@@ -41,16 +40,16 @@ void frames_table_free(struct frames_table *j);
  * the shared form, frames are positions in the table, and keys with null are
  * left out. -ENOMEM.
  */
-int frames_table_put(FILE *out, struct frames_table *j, const struct view_site *s);
+int frames_table_put(struct json *out, struct frames_table *j, const struct view_site *s);
 
 /*
  * Writes "function":...,"file":...,"line":...,"module":... of one frame, without
  * braces; unknown values are null. `file` is the path to be written for it.
  */
-void frames_table_put_source(FILE *out, const struct frame *x, const char *file);
+void frames_table_put_source(struct json *out, const struct frame *x, const char *file);
 
 /* The same with the frame's own path, and then its "offset". */
-void frames_table_put_place(FILE *out, const struct frame *x);
+void frames_table_put_place(struct json *out, const struct frame *x);
 
 /* Bytes of frames so far, if they are written in full. */
 uint64_t frames_table_bytes(const struct frames_table *j);

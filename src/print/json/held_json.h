@@ -12,7 +12,4 @@
  */
 int held_json_write(FILE *out, const struct held_view *v, uint32_t id, bool retained);
 
-/* ,"held":{...} with the largest holders and all sites, as a page has it. */
-int held_json_page(FILE *out, const struct held_view *v);
-
 #endif

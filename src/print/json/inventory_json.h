@@ -3,8 +3,7 @@
 #ifndef SEEP_INVENTORY_JSON_H
 #define SEEP_INVENTORY_JSON_H
 
-#include <stdio.h>
-
+#include "kit/json/json_put.h"
 #include "session/load/session.h"
 #include "recording/parts/inventory.h"
 
@@ -20,14 +19,14 @@ struct inventory_json {
 };
 int inventory_json_write(FILE *out, const struct inventory_json *j);
 
-/* ,"held":{...} and ,"census":{...} as a page has them. -ENOMEM. */
-int inventory_json_page(FILE *out, const struct process *p);
+/* "held":{...} and "census":{...} of p as a page has them. -ENOMEM. */
+int inventory_json_page(struct json *out, const struct process *p, const struct inventory *v);
 
 /*
  * ,"retained_blocks" and what else is known of a site of p in its last look;
  * nothing if that is nothing. p may be NULL.
  */
-void inventory_json_site(FILE *out, const struct process *p, uint32_t id);
+void inventory_json_site(struct json *out, const struct process *p, uint32_t id);
 
 /* Positions of the sites, the one that retains most first; for free(). */
 int inventory_json_order(const struct inventory *v, uint32_t **ret);

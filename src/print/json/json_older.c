@@ -2,21 +2,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/json/json_older.h"
 
-#include <inttypes.h>
-
 #include "kit/json/json_put.h"
 
 enum { NS_PER_MS = 1000000 };
 
-void json_older_process(FILE *out, const struct older *o, const struct process *p)
+void json_older_process(struct json *out, const struct older *o, const struct process *p)
 {
 	struct older_about a;
 
 	if (!o)
 		return;
 	older_about(o, p, &a);
-	json_key(out, "older");
-	(void)fprintf(out, "{\"asked_ms\":%" PRIu64, a.asked_ns / NS_PER_MS);
+	json_object(out, "older");
+	json_number(out, "asked_ms", a.asked_ns / NS_PER_MS);
 	json_number(out, "than_ms", a.age_ns / NS_PER_MS);
 	json_boolean(out, "exact", a.is_exact);
 	json_boolean(out, "sampled", a.is_sampled);
@@ -26,19 +24,5 @@ void json_older_process(FILE *out, const struct older *o, const struct process *
 	json_number(out, "unknown_sites", a.unknown_sites);
 	json_number(out, "unknown_blocks", a.sum.unknown_blocks);
 	json_number(out, "unknown_bytes", a.sum.unknown_bytes);
-	(void)putc('}', out);
-}
-
-void json_older_site(FILE *out, const struct older *o, const struct view_figures *f, bool brief)
-{
-	const struct {
-		const char *name;
-		uint64_t value;
-	} keys[] = {{"older_blocks", f->older_blocks}, {"older_bytes", f->older_bytes},
-	    {"older_unknown_blocks", f->older_unknown_blocks},
-	    {"older_unknown_bytes", f->older_unknown_bytes}};
-
-	for (size_t i = 0; o && i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (!brief || keys[i].value > 0)
-			json_number(out, keys[i].name, keys[i].value);
+	json_end(out);
 }

@@ -2,9 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/json/leaks_json.h"
 
-#include <errno.h>
-#include <inttypes.h>
-
 #include "print/json/frames_table.h"
 #include "print/json/rss_json.h"
 #include "print/json/score_json.h"
@@ -14,37 +11,36 @@
 #include "kit/data/capped.h"
 #include "kit/json/json_put.h"
 
-enum { SCHEMA = 1 };
-
 /* `unit` is the key for the number of sites. */
-static void put_sum(FILE *out, const char *name, const char *unit, const struct verdict_sum *s)
+static void put_sum(
+    struct json *out, const char *name, const char *unit, const struct verdict_sum *s)
 {
-	json_key(out, name);
-	(void)fprintf(out, "{\"%s\":%" PRIu64 ",\"blocks\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
-	    unit, s->places, s->blocks, s->bytes);
+	json_object(out, name);
+	json_number(out, unit, s->places);
+	json_number(out, "blocks", s->blocks);
+	json_number(out, "bytes", s->bytes);
+	json_end(out);
 }
 
-static void put_sums(FILE *out, const char *name, const struct verdict_sums *s)
+static void put_sums(struct json *out, const char *name, const struct verdict_sums *s)
 {
-	json_key(out, name);
-	(void)fprintf(out, "{\"places\":%" PRIu64, s->shown.places);
+	json_object(out, name);
+	json_number(out, "places", s->shown.places);
 	put_sum(out, "shown", "places", &s->shown);
 	put_sum(out, "suppressed", "places", &s->suppressed);
 	put_sum(out, "filtered", "places", &s->filtered);
-	(void)putc('}', out);
+	json_end(out);
 }
 
 /* One site; `frames` are the frames of its view. */
-static int put_line(
-    FILE *out, const struct process *p, const struct verdict_line *x, struct frames_table *frames)
+static int put_line(struct json *out, const struct process *p, const struct verdict_line *x,
+    struct frames_table *frames)
 {
 	int err = 0;
 
-	(void)fprintf(out, "\n{\"pid\":%u,\"id\":", p->header.pid);
-	if (x->site)
-		(void)fprintf(out, "%u", x->site->id);
-	else
-		(void)fputs("null", out);
+	json_object(out, NULL);
+	json_number(out, "pid", p->header.pid);
+	json_number_or_null(out, "id", x->site, x->site ? x->site->id : 0);
 	json_number(out, "sites", x->site ? x->site->count : 1);
 	json_boolean(out, "inherited", x->is_inherited);
 	json_text(out, "api", x->site ? enum_words_api(x->site->api) : NULL);
@@ -53,14 +49,13 @@ static int put_line(
 	if (x->site)
 		err = frames_table_put(out, frames, x->site);
 	else
-		(void)fputs(",\"frames\":[]", out);
-	(void)putc('}', out);
+		json_numbers(out, "frames", NULL, 0);
+	json_end(out);
 	return err;
 }
 
-/* All sites of a process; *comma: a comma comes before the first one. */
-static int put_lines(
-    FILE *out, const struct process *p, const struct verdict_list *l, const char **comma)
+/* All sites of a process. */
+static int put_lines(struct json *out, const struct process *p, const struct verdict_list *l)
 {
 	struct frames_table *frames = NULL;
 	const struct view *of = NULL;
@@ -75,8 +70,6 @@ static int put_lines(
 			of = x->view;
 			err = frames_table_new(of, NULL, &frames);
 		}
-		(void)fputs(*comma, out);
-		*comma = ",";
 		if (err == 0)
 			err = put_line(out, p, x, frames);
 	}
@@ -85,8 +78,7 @@ static int put_lines(
 }
 
 /* What leaks, grows or is steady by the ages of its blocks. */
-static int put_scores(
-    FILE *out, const struct process *p, const struct score_list *l, const char **comma)
+static int put_scores(struct json *out, const struct process *p, const struct score_list *l)
 {
 	struct frames_table *frames = NULL;
 	int err = l->count > 0 ? frames_table_new(l->view, NULL, &frames) : 0;
@@ -94,28 +86,27 @@ static int put_scores(
 	for (size_t i = 0; i < l->count && err == 0; i++) {
 		const struct view_site *s = l->lines[i].site;
 
-		(void)fprintf(out, "%s\n{\"pid\":%u,\"id\":%u", *comma, p->header.pid, s->id);
+		json_object(out, NULL);
+		json_number(out, "pid", p->header.pid);
+		json_number(out, "id", s->id);
 		json_number(out, "sites", s->count);
 		json_text(out, "api", enum_words_api(s->api));
 		json_key(out, "verdict");
 		verdict_json_score(out, l->view, s, l->lines[i].held);
 		err = frames_table_put(out, frames, s);
-		(void)putc('}', out);
-		*comma = ",";
+		json_end(out);
 	}
 	frames_table_free(frames);
 	return err;
 }
 
-static void put_process(FILE *out, const struct session *s, const struct leaks_json_one *one)
+static void put_process(struct json *out, const struct session *s, const struct leaks_json_one *one)
 {
 	const struct process *p = one->process;
 
-	(void)fprintf(out, "\n{\"pid\":%u", p->header.pid);
-	if (p->running_pid > 0)
-		json_number(out, "pid_here", (uint64_t)p->running_pid);
-	else
-		(void)fputs(",\"pid_here\":null", out);
+	json_object(out, NULL);
+	json_number(out, "pid", p->header.pid);
+	json_number_or_null(out, "pid_here", p->running_pid > 0, (uint64_t)p->running_pid);
 	json_text(out, "program", program_name(&p->header));
 	json_text(out, "exe", p->header.exe);
 	json_hex(out, "uuid", p->header.uuid, sizeof(p->header.uuid));
@@ -124,7 +115,7 @@ static void put_process(FILE *out, const struct session *s, const struct leaks_j
 	rss_json_process(out, p);
 	put_sums(out, "leak", &one->list.leak);
 	put_sums(out, "possible", &one->list.possible);
-	(void)putc('}', out);
+	json_end(out);
 }
 
 static void add_sum(struct verdict_sum *to, const struct verdict_sum *from)
@@ -135,7 +126,7 @@ static void add_sum(struct verdict_sum *to, const struct verdict_sum *from)
 }
 
 /* Sums over all processes: of the sites in "sites", and of those left out. */
-static void put_totals(FILE *out, const struct leaks_json *j)
+static void put_totals(struct json *out, const struct leaks_json *j)
 {
 	struct verdict_sum leaks = {0}, possible = {0}, left_out = {0};
 
@@ -156,27 +147,22 @@ static void put_totals(FILE *out, const struct leaks_json *j)
 
 int leaks_json_write(FILE *out, const struct leaks_json *j)
 {
-	const char *comma = "";
+	struct json to;
 	int err = 0;
 
-	(void)fprintf(out, "{\"schema\":%d", SCHEMA);
-	json_text(out, "seep", j->version);
-	json_number(out, "exit_status", (uint64_t)j->exit_status);
-	put_totals(out, j);
-	(void)fputs(",\"processes\":[", out);
-	for (size_t i = 0; i < j->count; i++) {
-		(void)fputs(i ? "," : "", out);
-		put_process(out, j->session, &j->list[i]);
-	}
-	(void)fputs("],\"sites\":[", out);
+	to = json_begin(out, j->version);
+	json_number(&to, "exit_status", (uint64_t)j->exit_status);
+	put_totals(&to, j);
+	json_rows(&to, "processes");
+	for (size_t i = 0; i < j->count; i++)
+		put_process(&to, j->session, &j->list[i]);
+	json_end(&to);
+	json_rows(&to, "sites");
 	for (size_t i = 0; i < j->count && err == 0; i++)
-		err = put_lines(out, j->list[i].process, &j->list[i].list, &comma);
-	comma = "";
-	(void)fputs("],\"scores\":[", out);
+		err = put_lines(&to, j->list[i].process, &j->list[i].list);
+	json_end(&to);
+	json_rows(&to, "scores");
 	for (size_t i = 0; i < j->count && err == 0; i++)
-		err = put_scores(out, j->list[i].process, &j->list[i].scores, &comma);
-	(void)fputs("]}\n", out);
-	if (err == 0 && ferror(out))
-		err = -EIO;
-	return err;
+		err = put_scores(&to, j->list[i].process, &j->list[i].scores);
+	return json_finish(&to, err);
 }

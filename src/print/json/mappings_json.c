@@ -2,14 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/json/mappings_json.h"
 
-#include <inttypes.h>
-
 #include "session/process/mapped_pages.h"
 #include "print/text/mappings_text.h"
 #include "view/sites/enum_words.h"
 #include "kit/json/json_put.h"
 
-static void figures(FILE *out, const struct process_figures *f)
+static void put_figures(struct json *out, const struct process_figures *f)
 {
 	json_number(out, "bytes", f->live_bytes);
 	json_number(out, "ranges", f->live_blocks);
@@ -19,15 +17,16 @@ static void figures(FILE *out, const struct process_figures *f)
 	json_number(out, "unmapped_bytes", f->freed_bytes);
 }
 
-static int one(
-    FILE *out, const struct process *p, const struct view_site *s, struct frames_table *frames)
+static int one(struct json *out, const struct process *p, const struct view_site *s,
+    struct frames_table *frames)
 {
 	const struct mapped_site *now = mappings_text_resident(p, s);
 	int err;
 
-	(void)fprintf(out, "{\"id\":%u", s->id);
+	json_object(out, NULL);
+	json_number(out, "id", s->id);
 	json_text(out, "class", mappings_text_is_allocators(p, s) ? "allocator" : "caller");
-	figures(out, &s->figures.all);
+	put_figures(out, &s->figures.all);
 	json_number_or_null(out, "resident_bytes", now, now ? now->resident_bytes : 0);
 	json_number_or_null(out, "swapped_bytes", now, now ? now->swapped_bytes : 0);
 	json_number(out, "size_min", s->size_min);
@@ -36,11 +35,11 @@ static int one(
 	json_time(out, "last_time", s->last_ns);
 	json_text(out, "stack", enum_words_stack(s->stack_flags));
 	err = frames_table_put(out, frames, s);
-	(void)putc('}', out);
+	json_end(out);
 	return err;
 }
 
-static void sums(FILE *out, const struct process *p)
+static void sums(struct json *out, const struct process *p)
 {
 	const struct mapped *m = p->resident;
 	uint64_t resident = 0, swapped = 0;
@@ -54,8 +53,8 @@ static void sums(FILE *out, const struct process *p)
 	json_boolean(out, "resident_partial", m && m->is_partial);
 }
 
-int json_mappings(FILE *out, const struct session *s, const struct process *p, struct names *names,
-    const struct view_options *options, struct json_writer *w)
+int json_mappings(struct json *out, const struct session *s, const struct process *p,
+    struct names *names, const struct view_options *options, struct json_writer *w)
 {
 	struct view_options o = *options;
 	struct frames_table *frames = NULL;
@@ -73,17 +72,18 @@ int json_mappings(FILE *out, const struct session *s, const struct process *p, s
 		return err;
 	err = frames_table_new(v, w->table, &frames);
 	if (err == 0) {
-		(void)fprintf(out, ",\"mappings\":{\"sites\":%zu", v->site_count);
-		figures(out, &p->mapped);
+		json_object(out, "mappings");
+		json_number(out, "sites", v->site_count);
+		put_figures(out, &p->mapped);
 		sums(out, p);
-		(void)fputs(",\"callers\":[", out);
+		json_rows(out, "callers");
 	}
-	for (size_t i = 0; i < v->site_count && !ferror(out) && err == 0; i++) {
-		(void)fputs(i ? ",\n" : "\n", out);
+	for (size_t i = 0; i < v->site_count && !ferror(out->file) && err == 0; i++)
 		err = one(out, p, &v->sites[i], frames);
+	if (err == 0) {
+		json_end(out);
+		json_end(out);
 	}
-	if (err == 0)
-		(void)fputs("]}", out);
 	frames_table_free(frames);
 	view_free(v);
 	return err;

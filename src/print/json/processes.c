@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/json/processes.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "print/json/figures.h"
@@ -20,65 +19,58 @@
 #include "view/sites/enum_words.h"
 #include "kit/json/json_put.h"
 
-void json_processes_command(FILE *out, const struct seg_header *h)
+void json_processes_command(struct json *out, const struct seg_header *h)
 {
 	const char *p = h->command, *end = p + sizeof(h->command);
-	const char *comma = "";
 
-	(void)fputs(",\"command\":[", out);
+	json_list(out, "command");
 	/* an empty argument differs from the end by the bytes after it */
 	while (p < end && (*p || (p + 1 < end && p[1]))) {
-		(void)fputs(comma, out);
-		json_string(out, p);
+		json_text(out, NULL, p);
 		p += strnlen(p, (size_t)(end - p)) + 1;
-		comma = ",";
 	}
-	(void)fputs("]", out);
+	json_end(out);
 }
 
-void json_processes_place(FILE *out, const struct seg_header *h)
+void json_processes_place(struct json *out, const struct seg_header *h)
 {
 	char text[PLACE_WORDS_BYTES];
 
 	if (!place_words(h, text, sizeof(text)))
 		return;
-	json_key(out, "place_refused");
-	(void)fputs("{\"asked\":", out);
-	json_string(out, h->place_asked);
+	json_object(out, "place_refused");
+	json_text(out, "asked", h->place_asked);
 	json_text(out, "reason", place_words_reason(h->place_refused));
 	json_number(out, "detail", h->place_detail);
 	json_text(out, "text", text);
 	json_text(out, "setting", place_words_setting(h));
-	(void)putc('}', out);
+	json_end(out);
 }
 
-void json_processes_counts(FILE *out, const char *name, const struct seg_header *h, int class)
+void json_processes_counts(
+    struct json *out, const char *name, const struct seg_header *h, int class)
 {
 	const struct losses_name *names;
-	const char *comma = "";
 	size_t n;
 
 	names = losses_names(&n);
-	json_key(out, name);
-	(void)putc('{', out);
+	json_object(out, name);
 	for (size_t i = 0; i < n; i++) {
 		if ((int)names[i].class != class)
 			continue;
-		(void)fprintf(
-		    out, "%s\"%s\":%" PRIu64, comma, names[i].key, h->counts[names[i].count]);
-		comma = ",";
+		json_number(out, names[i].key, h->counts[names[i].count]);
 	}
-	(void)putc('}', out);
+	json_end(out);
 }
 
-static void totals(FILE *out, const struct process *p)
+static void totals(struct json *out, const struct process *p)
 {
 	const struct losses_name *names;
 	size_t n;
 
-	(void)fputs(",\"totals\":{\"sites\":", out);
-	(void)fprintf(out, "%zu", p->site_count);
-	json_figures(out, &p->totals);
+	json_object(out, "totals");
+	json_number(out, "sites", p->site_count);
+	json_figures(out, FIGURES_COUNTED, &p->totals);
 	json_figures_errors(out, p->header.sample_bytes > 0, process_variance_live(p),
 	    process_variance_allocated(p));
 	json_boolean(out, "peak_exact", p->peak_exact);
@@ -86,20 +78,19 @@ static void totals(FILE *out, const struct process *p)
 	for (size_t i = 0; i < n; i++)
 		if (names[i].class == LOSSES_TOTAL)
 			json_number(out, names[i].key, p->header.counts[names[i].count]);
-	(void)fputs("}", out);
+	json_end(out);
 }
 
-static void modules(FILE *out, const struct process *p)
+static void modules(struct json *out, const struct process *p)
 {
-	const char *comma = "";
-
-	(void)fputs(",\"modules\":[", out);
+	json_list(out, "modules");
 	for (size_t i = 1; i < p->module_count; i++) {
 		const struct process_module *m = &p->modules[i];
 
 		if (m->end == 0)
 			continue;
-		(void)fprintf(out, "%s{\"number\":%zu", comma, i);
+		json_object(out, NULL);
+		json_number(out, "number", i);
 		json_text(out, "path", m->path);
 		json_hex(out, "build_id", m->build_id, m->build_id_bytes);
 		json_number(out, "base", m->base);
@@ -107,42 +98,43 @@ static void modules(FILE *out, const struct process *p)
 		json_number(out, "end", m->end);
 		json_number(out, "generation", m->generation);
 		json_boolean(out, "main", m->is_main);
-		(void)putc('}', out);
-		comma = ",";
+		json_end(out);
 	}
-	(void)fputs("]", out);
+	json_end(out);
 }
 
-static void inherited(FILE *out, const struct process *p)
+static void inherited(struct json *out, const struct process *p)
 {
-	(void)fputs(",\"inherited\":[", out);
+	json_list(out, "inherited");
 	for (size_t i = 0; i < p->inherited_count; i++)
-		(void)fprintf(out,
-		    "%s{\"id\":%u,\"frees\":%" PRIu64 ",\"freed_bytes\":%" PRIu64 "}", i ? "," : "",
-		    p->inherited[i].id, p->inherited[i].frees, p->inherited[i].freed_bytes);
-	(void)fputs("]", out);
+		JSON_OBJECT(out, NULL, {"id", p->inherited[i].id}, {"frees", p->inherited[i].frees},
+		    {"freed_bytes", p->inherited[i].freed_bytes});
+	json_end(out);
 }
 
-static void marks(FILE *out, const struct process *p)
+static void marks(struct json *out, const struct process *p)
 {
-	(void)fputs(",\"marks\":[", out);
+	json_list(out, "marks");
 	for (size_t i = 0; i < p->mark_count; i++) {
 		const struct seg_mark *m = &p->marks[i];
 
-		(void)fprintf(out, "%s{\"sequence\":%" PRIu64, i ? "," : "", m->sequence);
+		json_object(out, NULL);
+		json_number(out, "sequence", m->sequence);
 		json_number(out, "kind", m->kind);
 		json_text(out, "label", m->label);
 		json_time(out, "time", process_time_ns(p, m->tick) + m->after_ns);
-		(void)putc('}', out);
+		json_end(out);
 	}
-	(void)fputs("]", out);
+	json_end(out);
 }
 
-static void identity(FILE *out, const struct process *p)
+static void identity(struct json *out, const struct process *p)
 {
 	const struct seg_header *h = &p->header;
 
-	(void)fprintf(out, "{\"pid\":%u,\"ppid\":%u", h->pid, h->ppid);
+	json_object(out, NULL);
+	json_number(out, "pid", h->pid);
+	json_number(out, "ppid", h->ppid);
 	json_hex(out, "uuid", h->uuid, sizeof(h->uuid));
 	json_hex(out, "parent", h->parent_uuid, sizeof(h->parent_uuid));
 	json_text(out, "program", program_name(h));
@@ -183,13 +175,11 @@ static void identity(FILE *out, const struct process *p)
 	json_number_or_null(out, "as_of_us", p->is_unfinished, p->as_of_us);
 	json_text(out, "live_map", enum_words_cross_check(p->live_map));
 	json_time(out, "peak_time", process_time_ns(p, h->peak_tick));
-	(void)fprintf(out,
-	    ",\"tables\":{\"total_bytes\":%" PRIu64 ",\"used_bytes\":%" PRIu64
-	    ",\"own_bytes\":%" PRIu64 "}",
-	    h->total_bytes, h->used_bytes, h->own_bytes);
+	JSON_OBJECT(out, "tables", {"total_bytes", h->total_bytes}, {"used_bytes", h->used_bytes},
+	    {"own_bytes", h->own_bytes});
 }
 
-int json_processes_put(FILE *out, const struct session *s, const struct process *p,
+int json_processes_put(struct json *out, const struct session *s, const struct process *p,
     struct names *names, const struct view_options *options, struct json_writer *w)
 {
 	struct view_options o = *options;
@@ -225,6 +215,6 @@ int json_processes_put(FILE *out, const struct session *s, const struct process 
 	if (err == 0)
 		err = json_mappings(out, s, p, names, options, w);
 	view_free(v);
-	(void)putc('}', out);
+	json_end(out);
 	return err;
 }

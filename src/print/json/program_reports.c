@@ -6,22 +6,22 @@
 #include "kit/json/json_put.h"
 #include "view/sites/enum_words.h"
 
-static void snapshot_info(FILE *out, const struct seg_header *h)
+static void snapshot_info(struct json *out, const struct seg_header *h)
 {
-	json_key(out, "snapshot_info");
 	if (h->snapshot_reason == SEG_SNAPSHOT_NONE) {
-		(void)fputs("null", out);
+		json_null(out, "snapshot_info");
 		return;
 	}
-	(void)fprintf(out, "{\"number\":%u", h->snapshot_number);
+	json_object(out, "snapshot_info");
+	json_number(out, "number", h->snapshot_number);
 	json_text(out, "label", h->snapshot_label);
 	json_text(out, "reason", enum_words_snapshot(h->snapshot_reason));
 	json_time(out, "time", h->snapshot_realtime_ns);
 	json_number(out, "time_ns", h->snapshot_realtime_ns);
-	(void)putc('}', out);
+	json_end(out);
 }
 
-static void snapshot_signal(FILE *out, const struct seg_header *h)
+static void snapshot_signal(struct json *out, const struct seg_header *h)
 {
 	static const char *const states[] = {
 	    [SEG_SIGNAL_INSTALLED] = "installed",
@@ -31,18 +31,18 @@ static void snapshot_signal(FILE *out, const struct seg_header *h)
 	};
 	uint32_t state = h->signal_state;
 
-	json_key(out, "snapshot_signal");
 	if (state == SEG_SIGNAL_NONE) {
-		(void)fputs("null", out);
+		json_null(out, "snapshot_signal");
 		return;
 	}
-	(void)fprintf(out, "{\"number\":%u", h->signal);
+	json_object(out, "snapshot_signal");
+	json_number(out, "number", h->signal);
 	json_text(
 	    out, "state", state < sizeof(states) / sizeof(states[0]) ? states[state] : "other");
-	(void)putc('}', out);
+	json_end(out);
 }
 
-void program_reports_snapshot(FILE *out, const struct seg_header *h)
+void program_reports_snapshot(struct json *out, const struct seg_header *h)
 {
 	snapshot_info(out, h);
 	snapshot_signal(out, h);
@@ -50,13 +50,14 @@ void program_reports_snapshot(FILE *out, const struct seg_header *h)
 		json_number(out, "snapshot_error", h->snapshot_error);
 }
 
-void program_reports_snapshots(FILE *out, const struct session *s)
+void program_reports_snapshots(struct json *out, const struct session *s)
 {
-	(void)fputs(",\"snapshots\":[", out);
+	json_list(out, "snapshots");
 	for (size_t i = 0; i < s->snapshot_count; i++) {
 		const struct session_snapshot *x = &s->snapshots[i];
 
-		(void)fprintf(out, "%s{\"pid\":%u", i ? "," : "", x->pid);
+		json_object(out, NULL);
+		json_number(out, "pid", x->pid);
 		json_hex(out, "uuid", x->uuid, sizeof(x->uuid));
 		json_number(out, "number", x->number);
 		json_text(out, "label", x->label);
@@ -64,22 +65,22 @@ void program_reports_snapshots(FILE *out, const struct session *s)
 		json_time(out, "time", x->time_ns);
 		json_number(out, "time_ns", x->time_ns);
 		json_text(out, "path", x->path);
-		(void)putc('}', out);
+		json_end(out);
 	}
-	(void)putc(']', out);
+	json_end(out);
 }
 
-void program_reports_pools(FILE *out, const struct process *p)
+void program_reports_pools(struct json *out, const struct process *p)
 {
-	(void)fputs(",\"pools\":[", out);
+	json_list(out, "pools");
 	for (size_t i = 0; i < p->pool_count; i++) {
 		const struct process_pool *pool = &p->pools[i];
 
-		(void)fputs(i ? ",{\"name\":" : "{\"name\":", out);
-		json_string(out, pool->name);
+		json_object(out, NULL);
+		json_text(out, "name", pool->name);
 		json_number(out, "sites", pool->site_count);
-		json_figures(out, &pool->figures);
-		(void)putc('}', out);
+		json_figures(out, FIGURES_COUNTED, &pool->figures);
+		json_end(out);
 	}
-	(void)putc(']', out);
+	json_end(out);
 }

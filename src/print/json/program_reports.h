@@ -3,19 +3,18 @@
 #ifndef SEEP_PROGRAM_REPORTS_H
 #define SEEP_PROGRAM_REPORTS_H
 
-#include <stdio.h>
-
+#include "kit/json/json_put.h"
 #include "session/load/session.h"
 
 /*
  * The number, time and reason of this snapshot, and whether SEEP_SIGNAL works.
  */
-void program_reports_snapshot(FILE *out, const struct seg_header *h);
+void program_reports_snapshot(struct json *out, const struct seg_header *h);
 
 /* The other snapshots in the directory of the input. */
-void program_reports_snapshots(FILE *out, const struct session *s);
+void program_reports_snapshots(struct json *out, const struct session *s);
 
 /* The pools that the program named; the totals do not include them. */
-void program_reports_pools(FILE *out, const struct process *p);
+void program_reports_pools(struct json *out, const struct process *p);
 
 #endif

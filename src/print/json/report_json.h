@@ -6,8 +6,6 @@
 #include "kit/json/json_put.h"
 #include "view/sites/view.h"
 
-enum { JSON_SCHEMA = 1 };
-
 /*
  * Writes one object and a newline. Keys are always present, with null if
  * nothing is known; integers are exact to 64 bits; text is valid UTF-8. The
@@ -29,6 +27,6 @@ int report_json_write_form(FILE *out, const struct session *s, struct names *nam
     const struct view_options *options, const char *version, struct json_form *form);
 
 /* Writes ,"marks":[...]: the events in a recording, with their times. */
-void report_json_marks(FILE *out, const struct session *s);
+void report_json_marks(struct json *out, const struct session *s);
 
 #endif

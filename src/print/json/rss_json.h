@@ -3,17 +3,16 @@
 #ifndef SEEP_RSS_JSON_H
 #define SEEP_RSS_JSON_H
 
-#include <stdio.h>
-
+#include "kit/json/json_put.h"
 #include "view/sites/view.h"
 
 /* ,"rss":{...} of a process; nothing if nobody has read it. */
-void rss_json_process(FILE *out, const struct process *p);
+void rss_json_process(struct json *out, const struct process *p);
 
 /*
  * ,"holds_bytes":N,"pins_bytes":N of a site; nothing if the pages of its
  * process were not shared out. p: NULL if it belongs to several.
  */
-void rss_json_site(FILE *out, const struct process *p, const struct view_figures *f);
+void rss_json_site(struct json *out, const struct process *p, const struct view_figures *f);
 
 #endif

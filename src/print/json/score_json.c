@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/json/score_json.h"
 
+#include "print/json/verdict_json.h"
 #include "analysis/score/scores.h"
 #include "findings/score_list.h"
 #include "kit/json/json_put.h"
@@ -11,29 +12,32 @@ struct tally {
 	double bytes;
 };
 
-static void put_tally(FILE *out, const char *key, const struct tally *t)
+static void put_tally(struct json *out, const char *key, const struct tally *t)
 {
-	json_key(out, key);
-	(void)fprintf(out, "{\"places\":%u,\"bytes\":%.0f}", t->sites, t->bytes);
+	json_object(out, key);
+	json_number(out, "places", t->sites);
+	json_fraction(out, "bytes", 0, t->bytes);
+	json_end(out);
 }
 
-static void put_forecast(FILE *out, const struct score_list *l)
+static void put_forecast(struct json *out, const struct score_list *l)
 {
-	json_key(out, "forecast");
 	if (!l->limit.kind) {
-		(void)fputs("null", out);
+		json_null(out, "forecast");
 		return;
 	}
-	(void)fprintf(out, "{\"limit\":\"%s\"", score_list_limit_key(l->limit.kind));
+	json_object(out, "forecast");
+	json_text(out, "limit", score_list_limit_key(l->limit.kind));
 	json_number(out, "limit_bytes", l->limit.limit);
 	json_number(out, "used_bytes", l->limit.used);
-	(void)fprintf(out,
-	    ",\"hours\":%.3f,\"hours_low\":%.3f,\"hours_high\":%.3f"
-	    ",\"of\":\"heap\"}",
-	    l->forecast.hours, l->forecast.low, l->forecast.high);
+	json_fraction(out, "hours", 3, l->forecast.hours);
+	json_fraction(out, "hours_low", 3, l->forecast.low);
+	json_fraction(out, "hours_high", 3, l->forecast.high);
+	json_text(out, "of", "heap");
+	json_end(out);
 }
 
-void score_json_process(FILE *out, const struct session *s, const struct process *p)
+void score_json_process(struct json *out, const struct session *s, const struct process *p)
 {
 	struct tally tally[SCORE_CHURN + 1] = {{0}};
 	struct score_list l = {0};
@@ -55,16 +59,12 @@ void score_json_process(FILE *out, const struct session *s, const struct process
 	if (!p->scores)
 		return;
 	score_list_look_ahead(s, own, &l);
-	(void)fprintf(out, ",\"growth\":{\"seen_s\":%.1f", l.rate.seen_s);
+	json_object(out, "growth");
+	json_fraction(out, "seen_s", 1, l.rate.seen_s);
 	for (int i = SCORE_LEAK; i <= SCORE_CHURN; i++)
 		put_tally(out, score_class_key((enum score_class)i), &tally[i]);
-	(void)fprintf(out, ",\"rate\":%.0f,\"rate_low\":%.0f,\"rate_high\":%.0f", l.rate.bytes,
-	    l.rate.low, l.rate.high);
-	json_key(out, "outside_rate");
-	if (l.has_outside)
-		(void)fprintf(out, "%.0f", l.outside);
-	else
-		(void)fputs("null", out);
+	verdict_json_rate(out, true, l.rate.bytes, l.rate.low, l.rate.high);
+	json_fraction_or_null(out, "outside_rate", l.has_outside, 0, l.outside);
 	put_forecast(out, &l);
-	(void)putc('}', out);
+	json_end(out);
 }

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/json/series.h"
 
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,20 +15,21 @@ enum {
 };
 
 /* Writes one array with a figure of all points. */
-static void column(
-    FILE *out, const char *name, const struct process_point *points, size_t count, size_t offset)
+static void column(struct json *out, const char *name, const struct process_point *points,
+    size_t count, size_t offset)
 {
-	(void)fprintf(out, "\"%s\":[", name);
+	json_list(out, name);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t value;
 
 		memcpy(&value, (const char *)&points[i] + offset, sizeof(value));
-		(void)fprintf(out, "%s%" PRIu64, i ? "," : "", value);
+		json_number(out, NULL, value);
 	}
-	(void)putc(']', out);
+	json_end(out);
 }
 
-void series_put(FILE *out, const char *name, const struct process_point *points, size_t count)
+void series_put(
+    struct json *out, const char *name, const struct process_point *points, size_t count)
 {
 	static const struct {
 		const char *name;
@@ -44,14 +44,13 @@ void series_put(FILE *out, const char *name, const struct process_point *points,
 
 	json_key(out, name);
 	if (count == 0) {
-		(void)fputs("null", out);
+		json_null(out, NULL);
 		return;
 	}
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-		(void)putc(i ? ',' : '{', out);
+	json_object(out, NULL);
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
 		column(out, columns[i].name, points, count, columns[i].offset);
-	}
-	(void)putc('}', out);
+	json_end(out);
 }
 
 /* Is this site among the largest of those with a time line? */
@@ -96,10 +95,10 @@ bool series_list_has(struct series_list *c, size_t site)
 	return c->next < c->count && c->list[c->next].site == site;
 }
 
-void series_list_put(FILE *out, struct series_list *c, size_t site)
+void series_list_put(struct json *out, struct series_list *c, size_t site)
 {
 	if (!series_list_has(c, site)) {
-		(void)fputs(",\"series\":null", out);
+		json_null(out, "series");
 		return;
 	}
 	series_put(out, "series", c->list[c->next].points, c->list[c->next].count);

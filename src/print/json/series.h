@@ -3,8 +3,7 @@
 #ifndef SEEP_SERIES_H
 #define SEEP_SERIES_H
 
-#include <stdio.h>
-
+#include "kit/json/json_put.h"
 #include "session/load/session.h"
 #include "session/timeline/timeline.h"
 
@@ -12,7 +11,8 @@
  * Writes ,"name":{"times_us":[...],...}, an array for each figure; null if
  * there are no points.
  */
-void series_put(FILE *out, const char *name, const struct process_point *points, size_t count);
+void series_put(
+    struct json *out, const char *name, const struct process_point *points, size_t count);
 
 /*
  * The series of the sites of a process that have one, ordered by site. Empty if
@@ -31,6 +31,6 @@ void series_list_release(struct series_list *c);
 bool series_list_has(struct series_list *c, size_t site);
 
 /* Writes ,"series": of that site, or null. */
-void series_list_put(FILE *out, struct series_list *c, size_t site);
+void series_list_put(struct json *out, struct series_list *c, size_t site);
 
 #endif

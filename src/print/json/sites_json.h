@@ -3,6 +3,7 @@
 #ifndef SEEP_SITES_JSON_H
 #define SEEP_SITES_JSON_H
 
+#include "kit/json/json_put.h"
 #include "print/json/frames_table.h"
 #include "print/json/series.h"
 #include "view/sites/older.h"
@@ -19,16 +20,16 @@ struct json_writer {
  * Writes ,"sites":[...] of one process, or of several together (p is NULL, no
  * series). -ENOMEM.
  */
-int json_sites(FILE *out, const struct view *v, const struct process *p, struct series_list *series,
-    struct json_writer *w);
+int json_sites(struct json *out, const struct view *v, const struct process *p,
+    struct series_list *series, struct json_writer *w);
 
 /*
  * Writes ,"temporary_within_ms": the age below which a block is temporary, or
  * null.
  */
-void json_sites_temporary(FILE *out, const struct view *v);
+void json_sites_temporary(struct json *out, const struct view *v);
 
 /* Writes ,"name":{...}: the sums of sites that were selected, or left out. */
-void json_sites_sum(FILE *out, const char *name, const struct view_sum *sum);
+void json_sites_sum(struct json *out, const char *name, const struct view_sum *sum);
 
 #endif

@@ -20,6 +20,7 @@ static const struct {
 	const char *name;
 	enum code code;
 } columns[HTML_COLUMNS] = {
+    /* figures of sites: PLAIN */
     [HTML_FRAME_FUNCTION] = {"frame.function", DELTA},
     [HTML_FRAME_FILE] = {"frame.file", DELTA},
     [HTML_FRAME_LINE] = {"frame.line", PLAIN},
@@ -38,22 +39,6 @@ static const struct {
     [HTML_SITE_POOL] = {"site.pool", PLAIN},
     [HTML_SITE_STATE] = {"site.state", PLAIN},
     [HTML_SITE_SUPPRESSION] = {"site.suppression", PLAIN},
-    [HTML_SITE_ALLOCATIONS] = {"site.allocations", PLAIN},
-    [HTML_SITE_ALLOCATED_BYTES] = {"site.allocated_bytes", PLAIN},
-    [HTML_SITE_FREES] = {"site.frees", PLAIN},
-    [HTML_SITE_FREED_BYTES] = {"site.freed_bytes", PLAIN},
-    [HTML_SITE_LIVE_BLOCKS] = {"site.live_blocks", PLAIN},
-    [HTML_SITE_LIVE_BYTES] = {"site.live_bytes", PLAIN},
-    [HTML_SITE_PEAK_BLOCKS] = {"site.peak_blocks", PLAIN},
-    [HTML_SITE_PEAK_BYTES] = {"site.peak_bytes", PLAIN},
-    [HTML_SITE_TEMPORARY_BLOCKS] = {"site.temporary_blocks", PLAIN},
-    [HTML_SITE_TEMPORARY_BYTES] = {"site.temporary_bytes", PLAIN},
-    [HTML_SITE_OLDER_BLOCKS] = {"site.older_blocks", PLAIN},
-    [HTML_SITE_OLDER_BYTES] = {"site.older_bytes", PLAIN},
-    [HTML_SITE_OLDER_UNKNOWN_BLOCKS] = {"site.older_unknown_blocks", PLAIN},
-    [HTML_SITE_OLDER_UNKNOWN_BYTES] = {"site.older_unknown_bytes", PLAIN},
-    [HTML_SITE_HOLDS_BYTES] = {"site.holds_bytes", PLAIN},
-    [HTML_SITE_PINS_BYTES] = {"site.pins_bytes", PLAIN},
     [HTML_SITE_SAMPLES] = {"site.samples", PLAIN},
     [HTML_SITE_ERROR_LIVE] = {"site.error_live", PLAIN},
     [HTML_SITE_ERROR_ALLOCATED] = {"site.error_allocated", PLAIN},
@@ -111,15 +96,24 @@ void html_blob_put(struct html_blob *b, enum html_column column, uint64_t value)
 	b->counts[column]++;
 }
 
-void html_blob_directory(FILE *out, const struct html_blob *b)
+void html_blob_directory(struct json *out, const struct html_blob *b)
 {
 	static const char *const codes[] = {
 	    [PLAIN] = "plain", [SIGNED] = "signed", [DELTA] = "delta"};
 
-	for (int i = 0; i < HTML_COLUMNS; i++)
-		(void)fprintf(out, "%s\n[\"%s\",\"%s\",%zu,%zu]", i ? "," : "[", columns[i].name,
-		    codes[columns[i].code], b->counts[i], b->columns[i].len);
-	(void)putc(']', out);
+	json_rows(out, "columns");
+	for (int i = 0; i < HTML_COLUMNS; i++) {
+		json_list(out, NULL);
+		if (i >= HTML_SITE_FIGURES && i < HTML_SITE_SAMPLES)
+			json_format(out, NULL, "\"site.%s\"", figures[i - HTML_SITE_FIGURES].name);
+		else
+			json_text(out, NULL, columns[i].name);
+		json_text(out, NULL, codes[columns[i].code]);
+		json_number(out, NULL, b->counts[i]);
+		json_number(out, NULL, b->columns[i].len);
+		json_end(out);
+	}
+	json_end(out);
 }
 
 void html_blob_release(struct html_blob *b)

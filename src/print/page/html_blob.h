@@ -3,8 +3,7 @@
 #ifndef SEEP_HTML_BLOB_H
 #define SEEP_HTML_BLOB_H
 
-#include <stdio.h>
-
+#include "print/json/figures.h"
 #include "recording/file/codec.h"
 
 /* Their names, and how they are written, are in html_blob.c. */
@@ -27,23 +26,8 @@ enum html_column {
 	HTML_SITE_POOL,
 	HTML_SITE_STATE,
 	HTML_SITE_SUPPRESSION,
-	HTML_SITE_ALLOCATIONS,
-	HTML_SITE_ALLOCATED_BYTES,
-	HTML_SITE_FREES,
-	HTML_SITE_FREED_BYTES,
-	HTML_SITE_LIVE_BLOCKS,
-	HTML_SITE_LIVE_BYTES,
-	HTML_SITE_PEAK_BLOCKS,
-	HTML_SITE_PEAK_BYTES,
-	HTML_SITE_TEMPORARY_BLOCKS,
-	HTML_SITE_TEMPORARY_BYTES,
-	HTML_SITE_OLDER_BLOCKS,
-	HTML_SITE_OLDER_BYTES,
-	HTML_SITE_OLDER_UNKNOWN_BLOCKS,
-	HTML_SITE_OLDER_UNKNOWN_BYTES,
-	HTML_SITE_HOLDS_BYTES,
-	HTML_SITE_PINS_BYTES,
-	HTML_SITE_SAMPLES,
+	HTML_SITE_FIGURES, /* of print/json/figures.h, each with a column */
+	HTML_SITE_SAMPLES = HTML_SITE_FIGURES + FIGURES,
 	HTML_SITE_ERROR_LIVE,
 	HTML_SITE_ERROR_ALLOCATED,
 	HTML_SITE_SIZE_MIN,
@@ -92,8 +76,8 @@ struct html_blob {
 /* Differences are taken modulo 2^64, so a negative value may be cast. */
 void html_blob_put(struct html_blob *b, enum html_column column, uint64_t value);
 
-/* [["name","code",count,bytes],...] */
-void html_blob_directory(FILE *out, const struct html_blob *b);
+/* "columns":[["name","code",count,bytes],...] */
+void html_blob_directory(struct json *out, const struct html_blob *b);
 
 /*
  * The length of head (4 bytes, little endian), head, all columns: as gzip, as

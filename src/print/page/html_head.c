@@ -1,7 +1,6 @@
 /* html_head.c - the head of a page, as JSON: everything that is not a column. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,78 +37,76 @@ static const char *word_of_metric(int metric)
 
 /* ---- inputs ---- */
 
-static void write_notes(FILE *out, char *const *notes, size_t count)
+static void write_notes(struct json *out, char *const *notes, size_t count)
 {
-	(void)putc('[', out);
-	for (size_t i = 0; i < count; i++) {
-		(void)fputs(i ? "," : "", out);
-		json_string(out, notes[i]);
-	}
-	(void)putc(']', out);
+	json_list(out, "notes");
+	for (size_t i = 0; i < count; i++)
+		json_text(out, NULL, notes[i]);
+	json_end(out);
 }
 
-static void write_recording(FILE *out, const struct session *s, const struct html_moments *m)
+static void write_recording(struct json *out, const struct session *s, const struct html_moments *m)
 {
-	json_key(out, "recording");
 	if (!s->line) {
-		(void)fputs("null", out);
+		json_null(out, "recording");
 		return;
 	}
-	(void)fprintf(out,
-	    "{\"start_ms\":%" PRIu64 ",\"until_us\":%" PRIu64 ",\"width_us\":%" PRIu64
-	    ",\"moments\":%zu,\"changes\":%zu",
-	    s->start_ns / NS_PER_MS, s->until_us, m->width_us, m->count, m->changes);
+	json_object(out, "recording");
+	json_number(out, "start_ms", s->start_ns / NS_PER_MS);
+	json_number(out, "until_us", s->until_us);
+	json_number(out, "width_us", m->width_us);
+	json_number(out, "moments", m->count);
+	json_number(out, "changes", m->changes);
 	report_json_marks(out, s);
-	(void)putc('}', out);
+	json_end(out);
 }
 
 /* The times of snapshots, for the time line. */
-static void write_snapshots(FILE *out, const struct session *s)
+static void write_snapshots(struct json *out, const struct session *s)
 {
-	json_key(out, "snapshots");
-	(void)putc('[', out);
+	json_list(out, "snapshots");
 	for (size_t i = 0; i < s->snapshot_count; i++) {
 		const struct session_snapshot *x = &s->snapshots[i];
 
-		(void)fprintf(out, "%s{\"time_ms\":%" PRIu64 ",\"pid\":%u", i ? "," : "",
-		    x->time_ns / NS_PER_MS, x->pid);
+		json_object(out, NULL);
+		json_number(out, "time_ms", x->time_ns / NS_PER_MS);
+		json_number(out, "pid", x->pid);
 		json_text(out, "label", x->label);
-		(void)putc('}', out);
+		json_end(out);
 	}
-	(void)putc(']', out);
+	json_end(out);
 }
 
-static void write_input(FILE *out, const struct html *h, size_t i)
+static void write_input(struct json *out, const struct html *h, size_t i)
 {
 	const struct view *v = h->inputs[i].view;
 	const struct session *s = v->session;
 
-	(void)fputs(i ? ",\n{\"title\":" : "\n{\"title\":", out);
-	json_string(out, h->inputs[i].title);
+	json_object(out, NULL);
+	json_text(out, "title", h->inputs[i].title);
 	json_boolean(out, "complete", !s->is_truncated);
 	write_recording(out, s, &h->moments[i]);
 	json_sites_sum(out, "filtered", &v->filtered);
 	write_snapshots(out, s);
-	json_key(out, "notes");
 	write_notes(out, s->notes, s->note_count);
-	(void)putc('}', out);
+	json_end(out);
 }
 
 /* ---- processes ---- */
 
-static void write_totals(FILE *out, const struct process *p)
+static void write_totals(struct json *out, const struct process *p)
 {
-	json_key(out, "totals");
-	(void)fprintf(out, "{\"sites\":%zu", p->site_count);
-	json_figures(out, &p->totals);
+	json_object(out, "totals");
+	json_number(out, "sites", p->site_count);
+	json_figures(out, FIGURES_COUNTED, &p->totals);
 	json_boolean(out, "peak_exact", p->peak_exact);
 	json_number(out, "error_live", process_error(process_variance_live(p)));
 	json_number(out, "error_allocated", process_error(process_variance_allocated(p)));
-	(void)putc('}', out);
+	json_end(out);
 }
 
 /* The paragraph that opens every report. */
-static int write_summary(FILE *out, const struct process *p)
+static int write_summary(struct json *out, const struct process *p)
 {
 	char *text = NULL;
 	size_t len;
@@ -129,37 +126,38 @@ static int write_summary(FILE *out, const struct process *p)
 	return 0;
 }
 
-static void write_marks(FILE *out, const struct process *p)
+static void write_marks(struct json *out, const struct process *p)
 {
-	json_key(out, "marks");
-	(void)putc('[', out);
+	json_list(out, "marks");
 	for (size_t i = 0; i < p->mark_count; i++) {
 		const struct seg_mark *m = &p->marks[i];
 
-		(void)fprintf(out, "%s{\"time_ms\":%" PRIu64, i ? "," : "",
-		    (process_time_ns(p, m->tick) + m->after_ns) / NS_PER_MS);
+		json_object(out, NULL);
+		json_number(
+		    out, "time_ms", (process_time_ns(p, m->tick) + m->after_ns) / NS_PER_MS);
 		json_number(out, "kind", m->kind);
 		json_text(out, "label", m->label);
-		(void)putc('}', out);
+		json_end(out);
 	}
-	(void)putc(']', out);
+	json_end(out);
 }
 
-static void write_end(FILE *out, const struct process *p)
+static void write_end(struct json *out, const struct process *p)
 {
 	json_text(out, "end", enum_words_end(p->end));
-	json_key(out, "exit_status");
-	(void)fprintf(out, p->exit_status >= 0 ? "%d" : "null", p->exit_status);
-	json_key(out, "signal");
-	(void)fprintf(out, p->signal > 0 ? "%d" : "null", p->signal);
+	json_number_or_null(out, "exit_status", p->exit_status >= 0, (uint64_t)p->exit_status);
+	json_number_or_null(out, "signal", p->signal > 0, (uint64_t)p->signal);
 }
 
-static int write_group(FILE *out, const struct html_group *g)
+static int write_group(struct json *out, const struct html_group *g)
 {
 	const struct process *p = g->process;
 	const struct seg_header *h = &p->header;
 
-	(void)fprintf(out, "{\"input\":%u,\"pid\":%u,\"ppid\":%u", g->input, h->pid, h->ppid);
+	json_object(out, NULL);
+	json_number(out, "input", g->input);
+	json_number(out, "pid", h->pid);
+	json_number(out, "ppid", h->ppid);
 	json_hex(out, "uuid", h->uuid, sizeof(h->uuid));
 	json_text(out, "exe", h->exe);
 	json_text(out, "program", program_name(h));
@@ -195,7 +193,7 @@ static int write_group(FILE *out, const struct html_group *g)
 }
 
 /* As in the JSON report, with frames in full: there are few. */
-static int write_mappings(FILE *out, const struct html *h, const struct html_group *g)
+static int write_mappings(struct json *out, const struct html *h, const struct html_group *g)
 {
 	const struct html_input *in = &h->inputs[g->input];
 	struct json_writer w = {0};
@@ -207,36 +205,34 @@ static int write_mappings(FILE *out, const struct html *h, const struct html_gro
 
 /* ---- all ---- */
 
-static void write_words(FILE *out)
+static void write_words(struct json *out)
 {
 	const struct losses_name *names;
 	size_t n;
 
 	names = losses_names(&n);
-	(void)fputs(",\"words\":{", out);
+	json_object(out, "words");
 	for (size_t i = 0; i < n; i++) {
-		(void)fprintf(out, "%s\n\"%s\":", i ? "," : "", names[i].key);
-		json_string(out, names[i].words);
+		json_line(out);
+		json_text(out, names[i].key, names[i].words);
 	}
-	(void)putc('}', out);
+	json_end(out);
 }
 
-static void write_strings(FILE *out, const struct html_frames *f)
+static void write_strings(struct json *out, const struct html_frames *f)
 {
-	(void)fputs(",\n\"strings\":[", out);
-	for (size_t i = 0; i < f->string_count; i++) {
-		(void)fputs(i ? ",\n" : "\n", out);
-		json_string(out, f->strings[i]);
-	}
-	(void)putc(']', out);
+	json_line(out);
+	json_rows(out, "strings");
+	for (size_t i = 0; i < f->string_count; i++)
+		json_text(out, NULL, f->strings[i]);
+	json_end(out);
 }
 
 /* What "older" means here, and sentences about how well it is known. */
-static int write_older(FILE *out, const struct older *o)
+static int write_older(struct json *out, const struct older *o)
 {
 	char *text = NULL, *rest, *line, age[WORDS_MAX];
 	struct older_about a;
-	const char *comma = "";
 	size_t len = 0;
 	FILE *memory = open_memstream(&text, &len);
 
@@ -248,25 +244,22 @@ static int write_older(FILE *out, const struct older *o)
 		free(text);
 		return -ENOMEM;
 	}
-	json_key(out, "older");
-	(void)fprintf(out, "{\"asked_ms\":%" PRIu64, a.asked_ns / NS_PER_MS);
+	json_object(out, "older");
+	json_number(out, "asked_ms", a.asked_ns / NS_PER_MS);
 	json_number(out, "than_ms", a.age_ns / NS_PER_MS);
 	json_text(out, "than", words_time(age, a.age_ns));
-	json_key(out, "remarks");
-	(void)putc('[', out);
+	json_list(out, "remarks");
 	rest = text;
-	while ((line = strsep(&rest, "\n")) != NULL && *line) {
-		(void)fputs(comma, out);
-		json_string(out, line);
-		comma = ",";
-	}
-	(void)fputs("]}", out);
+	while ((line = strsep(&rest, "\n")) != NULL && *line)
+		json_text(out, NULL, line);
+	json_end(out);
+	json_end(out);
 	free(text);
 	return 0;
 }
 
 /* One limit for all inputs: html_write_sessions() has set it. */
-static void write_temporary(FILE *out, const struct html *h)
+static void write_temporary(struct json *out, const struct html *h)
 {
 	size_t most = 0;
 
@@ -278,7 +271,7 @@ static void write_temporary(FILE *out, const struct html *h)
 }
 
 /* Of a page with one input: that of the process that had most memory. */
-static int write_inventory(FILE *out, const struct html *h)
+static int write_inventory(struct json *out, const struct html *h)
 {
 	const struct process *found = NULL;
 
@@ -292,15 +285,16 @@ static int write_inventory(FILE *out, const struct html *h)
 		            found->inventory->all.bytes + found->inventory->counted.bytes))
 			found = p;
 	}
-	return found ? inventory_json_page(out, found) : 0;
+	return found ? inventory_json_page(out, found, found->inventory) : 0;
 }
 
-static int write_head(FILE *out, struct html *h)
+static int write_head(struct json *out, struct html *h)
 {
 	const struct html_options *o = h->options;
 	int err = 0;
 
-	(void)fprintf(out, "{\"page\":%d", PAGE_VERSION);
+	json_object(out, NULL);
+	json_number(out, "page", PAGE_VERSION);
 	json_text(out, "seep", o->version);
 	if (o->refresh)
 		json_text(out, "refresh", o->refresh);
@@ -308,48 +302,46 @@ static int write_head(FILE *out, struct html *h)
 	if (err == 0 && o->older)
 		err = write_older(out, o->older);
 	json_boolean(out, "compare", o->compare);
-	(void)fprintf(out, ",\"threshold\":%g", h->threshold);
+	json_format(out, "threshold", "%g", h->threshold);
 	write_temporary(out, h);
-	(void)fputs(",\"inputs\":[", out);
+	json_rows(out, "inputs");
 	for (size_t i = 0; i < h->input_count; i++)
 		write_input(out, h, i);
-	(void)fputs("],\n\"processes\":[", out);
+	json_end(out);
+	json_line(out);
+	json_rows(out, "processes");
 	for (size_t i = 0; i < h->group_count && err == 0; i++) {
-		(void)fputs(i ? ",\n" : "\n", out);
 		err = write_group(out, &h->groups[i]);
 		if (err == 0)
 			err = write_mappings(out, h, &h->groups[i]);
 		if (err == 0)
 			err = html_verdict_group(out, h, i);
-		(void)putc('}', out);
+		json_end(out);
 	}
-	(void)putc(']', out);
-	json_key(out, "notes");
+	json_end(out);
 	write_notes(out, o->notes, o->note_count);
 	html_verdict_rows(out, h);
 	if (o->census)
-		(void)fputs(o->census, out);
+		json_copy(out, o->census, strlen(o->census));
 	else if (err == 0)
 		err = write_inventory(out, h);
 	write_words(out);
 	write_strings(out, &h->frames);
-	json_key(out, "columns");
 	html_blob_directory(out, &h->blob);
-	(void)fputs("}\n", out);
-	return err;
+	return json_finish(out, err);
 }
 
 int html_head_write(struct html *h, char **ret, size_t *ret_len)
 {
 	char *text = NULL;
 	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
+	struct json out = {.file = open_memstream(&text, &len)};
 	int err;
 
-	if (!out)
+	if (!out.file)
 		return -ENOMEM;
-	err = write_head(out, h);
-	if (fclose(out) != 0)
+	err = write_head(&out, h);
+	if (fclose(out.file) != 0)
 		err = -ENOMEM;
 	if (err < 0) {
 		free(text);

@@ -125,10 +125,10 @@ int html_timeline_put(struct html *h);
 /* ---- html_verdicts.c: what looks found, as JSON. -ENOMEM ---- */
 
 /* ,"leaks":{...},"verdict":"sentence" of a group; nothing: nobody looked */
-int html_verdict_group(FILE *out, const struct html *h, size_t group);
+int html_verdict_group(struct json *out, const struct html *h, size_t group);
 
 /* ,"verdicts":[...] of rows, and the words of their notes; or nothing */
-void html_verdict_rows(FILE *out, const struct html *h);
+void html_verdict_rows(struct json *out, const struct html *h);
 
 /* ---- html_head.c: everything else, as JSON; for free(). -ENOMEM ---- */
 

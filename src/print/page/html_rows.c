@@ -65,19 +65,12 @@ static bool is_share(uint64_t part, uint64_t whole, double share)
 
 bool html_rows_matter(const struct view_figures *f, const struct html_group *g, double share)
 {
-	const struct process_figures *a = &f->all, *b = &g->all.all;
-
-	return is_share(a->live_bytes, b->live_bytes, share) ||
-	    is_share(a->live_blocks, b->live_blocks, share) ||
-	    is_share(a->peak_bytes, b->peak_bytes, share) ||
-	    is_share(a->peak_blocks, b->peak_blocks, share) ||
-	    is_share(a->allocated_bytes, b->allocated_bytes, share) ||
-	    is_share(a->allocations, b->allocations, share) ||
-	    is_share(f->temporary_bytes, g->all.temporary_bytes, share) ||
-	    is_share(f->temporary_blocks, g->all.temporary_blocks, share) ||
-	    is_share(f->older_bytes, g->all.older_bytes, share) ||
-	    is_share(f->older_blocks, g->all.older_blocks, share) ||
-	    is_share(f->holds_bytes, g->all.holds_bytes, share);
+	for (int i = 0; i < FIGURES; i++)
+		if (figures[i].is_share &&
+		    is_share(
+		        figures_value(&figures[i], f), figures_value(&figures[i], &g->all), share))
+			return true;
+	return false;
 }
 
 /* Suppressed and lost sites must stay distinguishable, and pools are few. */

@@ -17,28 +17,15 @@ static int put_word(struct html *h, enum html_column column, const char *text)
 	return err;
 }
 
-static void put_figures(struct html_blob *b, const struct view_figures *f)
+static void put_figures(struct html *h, const struct view_figures *f)
 {
-	html_blob_put(b, HTML_SITE_ALLOCATIONS, f->all.allocations);
-	html_blob_put(b, HTML_SITE_ALLOCATED_BYTES, f->all.allocated_bytes);
-	html_blob_put(b, HTML_SITE_FREES, f->all.frees);
-	html_blob_put(b, HTML_SITE_FREED_BYTES, f->all.freed_bytes);
-	html_blob_put(b, HTML_SITE_LIVE_BLOCKS, f->all.live_blocks);
-	html_blob_put(b, HTML_SITE_LIVE_BYTES, f->all.live_bytes);
-	html_blob_put(b, HTML_SITE_PEAK_BLOCKS, f->all.peak_blocks);
-	html_blob_put(b, HTML_SITE_PEAK_BYTES, f->all.peak_bytes);
-	html_blob_put(b, HTML_SITE_TEMPORARY_BLOCKS, f->temporary_blocks);
-	html_blob_put(b, HTML_SITE_TEMPORARY_BYTES, f->temporary_bytes);
-	html_blob_put(b, HTML_SITE_ERROR_LIVE, process_error(f->variance_live));
-	html_blob_put(b, HTML_SITE_ERROR_ALLOCATED, process_error(f->variance_allocated));
-}
-
-static void put_older(struct html_blob *b, const struct view_figures *f)
-{
-	html_blob_put(b, HTML_SITE_OLDER_BLOCKS, f->older_blocks);
-	html_blob_put(b, HTML_SITE_OLDER_BYTES, f->older_bytes);
-	html_blob_put(b, HTML_SITE_OLDER_UNKNOWN_BLOCKS, f->older_unknown_blocks);
-	html_blob_put(b, HTML_SITE_OLDER_UNKNOWN_BYTES, f->older_unknown_bytes);
+	/* the columns of blocks above an age are empty unless they were asked for */
+	for (unsigned i = 0; i < FIGURES; i++)
+		if (figures[i].group != FIGURES_OLDER || h->options->older)
+			html_blob_put(
+			    &h->blob, HTML_SITE_FIGURES + i, figures_value(&figures[i], f));
+	html_blob_put(&h->blob, HTML_SITE_ERROR_LIVE, process_error(f->variance_live));
+	html_blob_put(&h->blob, HTML_SITE_ERROR_ALLOCATED, process_error(f->variance_allocated));
 }
 
 /* Writes only counts that are not zero: site, age, count. */
@@ -125,11 +112,7 @@ static int put_site(struct html *h, size_t row)
 	html_blob_put(b, HTML_SITE_STACK, r->stack);
 	html_blob_put(b, HTML_SITE_ID, s->id);
 	html_blob_put(b, HTML_SITE_MERGED, is_other ? s->count : 0);
-	put_figures(b, &s->figures);
-	if (h->options->older) /* otherwise these columns are empty */
-		put_older(b, &s->figures);
-	html_blob_put(b, HTML_SITE_HOLDS_BYTES, s->figures.holds_bytes);
-	html_blob_put(b, HTML_SITE_PINS_BYTES, view_pins(&s->figures));
+	put_figures(h, &s->figures);
 	html_blob_put(b, HTML_SITE_SAMPLES, s->samples);
 	html_blob_put(b, HTML_SITE_SIZE_MIN, s->size_min);
 	html_blob_put(b, HTML_SITE_SIZE_MAX, s->size_max);

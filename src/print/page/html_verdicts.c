@@ -12,42 +12,46 @@
 enum { SCORES_TOP = 10 };
 
 /* The clause of several blocks. */
-static void put_plural(FILE *out, const char *words)
+static void put_plural(struct json *out, const char *key, const char *words)
 {
-	(void)putc('"', out); /* words of ours need no escape */
+	json_format(out, key, "\""); /* words of ours need no escape */
 	for (; *words; words++)
 		if (*words == '@' || *words == '~')
-			(void)fputs(*words == '@' ? "them" : "their", out);
+			(void)fputs(*words == '@' ? "them" : "their", out->file);
 		else
-			(void)putc(*words, out);
-	(void)putc('"', out);
+			(void)putc(*words, out->file);
+	(void)putc('"', out->file);
 }
 
 /* Few sites have one, so these are no columns. */
-void html_verdict_rows(FILE *out, const struct html *h)
+void html_verdict_rows(struct json *out, const struct html *h)
 {
 	const struct verdict_note_text *note;
-	const char *comma = "";
+	bool has_rows = false;
 
 	for (size_t i = 0; i < h->row_count; i++) {
 		const struct view_site *s = h->rows[i].site;
 
 		if (!s->verdict && (!s->score || s->score->class == SCORE_CHURN))
 			continue; /* most sites are churn */
-		(void)fprintf(
-		    out, "%s{\"row\":%zu,\"verdict\":", *comma ? comma : ",\n\"verdicts\":[", i);
+		json_line(out);
+		if (!has_rows)
+			json_list(out, "verdicts");
+		has_rows = true;
+		json_object(out, NULL);
+		json_number(out, "row", i);
+		json_key(out, "verdict");
 		verdict_json_site(out, h->inputs[h->groups[h->rows[i].group].input].view, s);
-		(void)putc('}', out);
-		comma = ",\n";
+		json_end(out);
 	}
-	if (!*comma)
+	if (!has_rows)
 		return;
-	(void)fputs("],\n\"verdict_notes\":{", out);
-	for (size_t i = 0; (note = verdict_note_text(i)) != NULL; i++) {
-		(void)fprintf(out, "%s\"%s\":", i ? "," : "", note->key);
-		put_plural(out, note->words);
-	}
-	(void)putc('}', out);
+	json_end(out);
+	json_line(out);
+	json_object(out, "verdict_notes");
+	for (size_t i = 0; (note = verdict_note_text(i)) != NULL; i++)
+		put_plural(out, note->key, note->words);
+	json_end(out);
 }
 
 /* The number of a process in its session. */
@@ -61,7 +65,7 @@ static uint32_t number_of(const struct session *s, const struct process *p)
 }
 
 /* What leaks, grows or is steady by its ages, as a report says it. */
-static int put_scores(FILE *out, const struct view *v, struct process *p)
+static int put_scores(struct json *out, const struct view *v, struct process *p)
 {
 	struct layout page = {.utf8 = true};
 	struct score_list l;
@@ -88,7 +92,7 @@ static int put_scores(FILE *out, const struct view *v, struct process *p)
 	return err;
 }
 
-int html_verdict_group(FILE *out, const struct html *h, size_t group)
+int html_verdict_group(struct json *out, const struct html *h, size_t group)
 {
 	const struct html_group *g = &h->groups[group];
 	const struct view *v = h->inputs[g->input].view;

@@ -124,18 +124,9 @@ static bool text_frame(void *context, const struct callstack_line *line)
 	return true;
 }
 
-struct list {
-	FILE *out;
-	size_t count;
-};
-
 static bool json_frame(void *context, const struct callstack_line *line)
 {
-	struct list *list = context;
-
-	if (list->count++ > 0)
-		(void)putc(',', list->out);
-	json_string(list->out, line->frame->function);
+	json_text(context, NULL, line->frame->function);
 	return true;
 }
 
@@ -218,43 +209,45 @@ static void put_text(struct event_lines *l, const struct member *m, const struct
 static void put_json(struct event_lines *l, const struct member *m, const struct events_event *e,
     const struct log_place *at)
 {
-	(void)fprintf(l->out, "{\"event\":\"%s\"", words[e->kind]);
-	json_number(l->out, "time_ms", time_ms(l, e));
-	json_number(l->out, "pid", e->process->pid);
-	json_number(l->out, "thread", e->thread);
-	json_number_or_null(l->out, "tid", e->tid != 0, e->tid);
+	struct json out = {.file = l->out};
+
+	json_object(&out, NULL);
+	json_text(&out, "event", words[e->kind]);
+	json_number(&out, "time_ms", time_ms(l, e));
+	json_number(&out, "pid", e->process->pid);
+	json_number(&out, "thread", e->thread);
+	json_number_or_null(&out, "tid", e->tid != 0, e->tid);
 	if (e->kind == EVENTS_GAP) {
-		json_number(l->out, "events", e->count);
-		(void)fputs("}\n", l->out);
+		json_number(&out, "events", e->count);
+		(void)json_finish(&out, 0);
 		return;
 	}
-	json_number_or_null(l->out, "block", e->name != 0, e->name);
+	json_number_or_null(&out, "block", e->name != 0, e->name);
 	if (e->address)
-		json_number(l->out, "address", e->address);
+		json_number(&out, "address", e->address);
 	if (e->kind == EVENTS_FREE && !e->was_found) {
-		(void)fputs(",\"size\":null,\"site\":null}\n", l->out);
+		json_null(&out, "size");
+		json_null(&out, "site");
+		(void)json_finish(&out, 0);
 		return;
 	}
-	json_number(l->out, "size", e->size);
-	json_number(l->out, "site", e->site);
+	json_number(&out, "size", e->size);
+	json_number(&out, "site", e->site);
 	if (e->kind == EVENTS_REALLOC) {
-		json_number_or_null(l->out, "old_size", e->was_found, e->old_size);
-		json_number_or_null(l->out, "old_site", e->was_found, e->old_site);
+		json_number_or_null(&out, "old_size", e->was_found, e->old_size);
+		json_number_or_null(&out, "old_site", e->was_found, e->old_site);
 	}
 	if (has_age(e))
-		json_number(l->out, "age_ms", age_ms(e));
+		json_number(&out, "age_ms", age_ms(e));
 	if (e->kind != EVENTS_INHERITED)
-		json_text(l->out, "function", at->name);
+		json_text(&out, "function", at->name);
 	if (l->options.stacks && is_alloc(e)) {
-		struct list list = {l->out, 0};
-
-		json_key(l->out, "stack");
-		(void)putc('[', l->out);
+		json_list(&out, "stack");
 		if (at->has_stack)
-			callstack_each(l->names, m->places.process, at->stack, json_frame, &list);
-		(void)putc(']', l->out);
+			callstack_each(l->names, m->places.process, at->stack, json_frame, &out);
+		json_end(&out);
 	}
-	(void)fputs("}\n", l->out);
+	(void)json_finish(&out, 0);
 }
 
 static void put_csv(struct event_lines *l, const struct events_event *e, const struct log_place *at)

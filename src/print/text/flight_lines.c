@@ -185,37 +185,36 @@ static void put_text(struct flight_lines *l, const struct log_head *head,
 		callstack_print(l->out, "        ", l->places.names, l->places.process, by->stack);
 }
 
-static void put_stack(struct flight_lines *l, const char *key, const struct log_place *at)
-{
-	json_key(l->out, key);
-	callstack_json(l->out, l->places.names, l->places.process, at->stack);
-}
-
 static void put_json(struct flight_lines *l, const struct log_head *head,
     const struct flightring *ring, const struct flightring_event *e, const struct log_place *at,
     const struct log_place *by)
 {
-	(void)fprintf(l->out, "{\"event\":\"%s\"", word_of(e));
-	json_number(l->out, "time_ms", time_ms(l, head, e));
-	json_number(l->out, "pid", head->pid);
-	json_number(l->out, "thread", ring->thread);
-	json_number_or_null(l->out, "tid", e->tid != 0, e->tid);
-	json_text(l->out, "thread_name", thread_name(l, e->tid));
-	json_number(l->out, "address", e->address);
-	json_number_or_null(l->out, "size", e->kind != FLIGHTRING_UNKNOWN, e->size);
-	json_number_or_null(l->out, "site", e->site != 0, e->site);
+	const struct process *p = l->places.process;
+	struct names *names = l->places.names;
+	struct json out = {.file = l->out};
+
+	json_object(&out, NULL);
+	json_text(&out, "event", word_of(e));
+	json_number(&out, "time_ms", time_ms(l, head, e));
+	json_number(&out, "pid", head->pid);
+	json_number(&out, "thread", ring->thread);
+	json_number_or_null(&out, "tid", e->tid != 0, e->tid);
+	json_text(&out, "thread_name", thread_name(l, e->tid));
+	json_number(&out, "address", e->address);
+	json_number_or_null(&out, "size", e->kind != FLIGHTRING_UNKNOWN, e->size);
+	json_number_or_null(&out, "site", e->site != 0, e->site);
 	if (e->kind == FLIGHTRING_FREE)
-		json_number(l->out, "age_ms", (uint64_t)e->age * AGE_MS);
-	json_text(l->out, "function", at->name);
+		json_number(&out, "age_ms", (uint64_t)e->age * AGE_MS);
+	json_text(&out, "function", at->name);
 	if (e->by) {
-		json_number(l->out, "freed_by", e->by);
-		json_text(l->out, "freed_by_function", by->name);
+		json_number(&out, "freed_by", e->by);
+		json_text(&out, "freed_by_function", by->name);
 	}
 	if (l->options.stacks && e->kind == FLIGHTRING_ALLOC && at->has_stack)
-		put_stack(l, "stack", at);
+		callstack_json(&out, "stack", names, p, at->stack);
 	if (l->options.stacks && e->by && by->has_stack)
-		put_stack(l, "freed_stack", by);
-	(void)fputs("}\n", l->out);
+		callstack_json(&out, "freed_stack", names, p, by->stack);
+	(void)json_finish(&out, 0);
 }
 
 static void put_quoted(FILE *out, const char *text)

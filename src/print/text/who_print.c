@@ -160,37 +160,38 @@ void who_print(FILE *out, struct names *names, uint64_t address, const struct wh
 		    &b->again);
 }
 
-static void json_event(FILE *out, const char *key, struct names *names, const struct process *p,
-    const struct who_event *e, uint32_t site)
+static void json_event(struct json *out, const char *key, struct names *names,
+    const struct process *p, const struct who_event *e, uint32_t site)
 {
 	char name[FLIGHT_LINES_NAME];
 	uint32_t stack;
 
-	json_key(out, key);
 	if (!e->is_known) {
-		(void)fputs("null", out);
+		json_null(out, key);
 		return;
 	}
-	(void)fprintf(out, "{\"time_ms\":%" PRIu64, event_ms(e));
+	json_object(out, key);
+	json_number(out, "time_ms", event_ms(e));
 	json_number(out, "thread", e->thread);
 	json_number_or_null(out, "tid", e->event.tid != 0, e->event.tid);
 	json_text(out, "thread_name", flight_lines_thread(p, e->event.tid, name));
 	json_boolean(out, "by_realloc", e->event.is_resized);
-	json_key(out, "stack");
 	if (callstack_find(p, site, &stack))
-		callstack_json(out, names, p, stack);
+		callstack_json(out, "stack", names, p, stack);
 	else
-		(void)fputs("null", out);
-	(void)putc('}', out);
+		json_null(out, "stack");
+	json_end(out);
 }
 
-void who_print_json(FILE *out, struct names *names, uint64_t address, const struct who_block *b)
+void who_print_json(
+    struct json *out, struct names *names, uint64_t address, const struct who_block *b)
 {
 	const bool known = b->state != WHO_UNKNOWN;
 	const struct process *by = !known ? NULL : b->is_inherited ? b->ancestor : b->process;
 	uint32_t stack;
 
-	(void)fprintf(out, "{\"pid\":%u", b->process->header.pid);
+	json_object(out, NULL);
+	json_number(out, "pid", b->process->header.pid);
 	json_text(out, "exe", b->process->header.exe);
 	json_text(out, "state", states[b->state]);
 	json_number_or_null(out, "address", known, b->address);
@@ -200,13 +201,12 @@ void who_print_json(FILE *out, struct names *names, uint64_t address, const stru
 	json_number_or_null(out, "born_ms", b->is_birth_known, birth_ms(b));
 	json_boolean(out, "inherited", b->is_inherited);
 	json_number_or_null(out, "allocated_by_pid", by != NULL, by ? by->header.pid : 0);
-	json_key(out, "stack");
 	if (by && callstack_find(by, b->site, &stack))
-		callstack_json(out, names, by, stack);
+		callstack_json(out, "stack", names, by, stack);
 	else
-		(void)fputs("null", out);
+		json_null(out, "stack");
 	json_event(out, "allocated", names, b->process, &b->allocated, b->site);
 	json_event(out, "freed", names, b->process, &b->freed, b->freed.event.by);
 	json_event(out, "freed_again", names, b->process, &b->again, b->again.event.by);
-	(void)putc('}', out);
+	json_end(out);
 }

@@ -80,8 +80,7 @@ struct residence {
 	uint64_t took_ns;
 	uint64_t rss_bytes; /* Rss of smaps_rollup, read last */
 	uint64_t swap_bytes;
-	uint64_t hugetlb_bytes; /* in pages of hugetlbfs, beside RSS */
-	int64_t moved_bytes;    /* rss_bytes less the sum of all classes */
+	int64_t moved_bytes; /* rss_bytes less the sum of all classes */
 	uint64_t classes[RESIDENCE_ROOM];
 	uint64_t fills[RESIDENCE_FILLS]; /* bytes of pages with living blocks */
 	uint64_t heap_swap_bytes;
@@ -95,6 +94,7 @@ struct residence {
 	/* of sites that began while it was read, or were left out */
 	uint64_t rest_live, rest_holds;
 	uint64_t areas_bytes, areas_count; /* of the class, listed or not */
+	uint64_t hugetlb_bytes;            /* in pages of hugetlbfs, beside RSS */
 	struct residence_site *sites;      /* by id */
 	size_t site_count;
 	struct residence_area *areas; /* the largest first */

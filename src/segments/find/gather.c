@@ -26,8 +26,6 @@ enum {
 
 /* ---- keys ---- */
 
-_Static_assert(sizeof(struct live_key) == 40, "no padding to compare");
-
 static bool same_key(const void *items, uint32_t item, const void *key)
 {
 	return memcmp((const struct live_key *)items + item, key, sizeof(struct live_key)) == 0;
@@ -62,18 +60,9 @@ void gather_release_keys(struct gather_keys *k)
 	*k = (struct gather_keys){0};
 }
 
-struct live_key gather_key(const struct segfile *f, int slot, const uint8_t uuid[16])
-{
-	const struct source *s = segfile_source(f);
-	struct live_key k = {.device = s->device, .inode = s->inode, .slot = slot};
-
-	memcpy(k.uuid, uuid, sizeof(k.uuid));
-	return k;
-}
-
 int gather_note(struct gather *g, const struct segfile *f, int slot, const uint8_t uuid[16])
 {
-	struct live_key k = gather_key(f, slot, uuid);
+	struct live_key k = segfile_key(f, slot, uuid);
 
 	g->counts.written++;
 	return gather_add_key(&g->done, &k);
@@ -82,7 +71,7 @@ int gather_note(struct gather *g, const struct segfile *f, int slot, const uint8
 bool gather_is_noted(
     const struct gather *g, const struct segfile *f, int slot, const uint8_t uuid[16])
 {
-	struct live_key k = gather_key(f, slot, uuid);
+	struct live_key k = segfile_key(f, slot, uuid);
 
 	return gather_has_key(&g->done, &k) || gather_has_key(&g->refused, &k);
 }
@@ -106,7 +95,7 @@ static int add_candidate(struct gather *g, size_t file, int slot)
 	/* no header yet: it is being set up, and will be there next time */
 	if (segfile_header(f->file, slot, &c->row.header, NULL) < 0)
 		return 0;
-	key = gather_key(f->file, slot, c->row.header.uuid);
+	key = segfile_key(f->file, slot, c->row.header.uuid);
 	c->is_done = gather_has_key(&g->done, &key);
 	if (gather_has_key(&g->refused, &key)) {
 		c->is_done = true;
@@ -138,23 +127,13 @@ static int find_candidates(struct gather *g, size_t file)
 
 /* ---- who is dead ---- */
 
-/*
- * The header was read before this, so a process that lives is in /proc by now.
- * A forked child may be in a pid namespace of its own, where its pid is another
- * than here: then the list of processes has it.
- */
+/* The header was read before the list was made, so a process that lives is in it. */
 static bool is_dead(const struct procs *procs, struct gather_row *row)
 {
-	const struct source *s = segfile_source(row->file);
-	const struct seg_header *h = &row->header;
-	enum proc_state state = proc_check_own(h, s);
+	enum proc_state state = procs_check(procs, &row->header, segfile_source(row->file), false);
 
-	if (state != PROC_NO && state != PROC_EXEC)
-		return false;
-	if (h->start_jiffies == 0 && procs_may_map(procs, s->device, s->inode, (pid_t)h->pid))
-		return false;
-	row->has_called_exec = state == PROC_EXEC && h->start_jiffies != 0;
-	return true;
+	row->has_called_exec = state == PROC_EXEC && row->header.start_jiffies != 0;
+	return state == PROC_NO || state == PROC_EXEC;
 }
 
 /* ---- writing and giving back ---- */
@@ -192,7 +171,7 @@ static int write_dead(struct gather *g, const struct procs *procs)
 		if (answer > 0) {
 			/* never again, and never removed by us */
 			struct live_key key =
-			    gather_key(c->row.file, c->row.slot, c->row.header.uuid);
+			    segfile_key(c->row.file, c->row.slot, c->row.header.uuid);
 
 			g->counts.unreadable++;
 			c->row.may_remove = false;
@@ -244,18 +223,6 @@ static void unlock_files(struct gather *g)
 	}
 }
 
-/* Is NAME.seg still the file that was looked at? Then it goes. */
-static bool remove_file(int dir, const char *name, const struct source *s)
-{
-	struct stat st;
-
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_dev != s->device ||
-	    st.st_ino != s->inode)
-		return false;
-	segment_dir_remove(dir, name);
-	return true;
-}
-
 /* Keeps the keys of what is still there, and only those. */
 static int keep_keys(struct gather *g)
 {
@@ -264,7 +231,7 @@ static int keep_keys(struct gather *g)
 
 	for (size_t i = 0; i < g->candidate_count && err == 0; i++) {
 		const struct gather_candidate *c = &g->candidates[i];
-		struct live_key key = gather_key(c->row.file, c->row.slot, c->row.header.uuid);
+		struct live_key key = segfile_key(c->row.file, c->row.slot, c->row.header.uuid);
 
 		if (gather_has_key(&g->refused, &key))
 			err = gather_add_key(&refused, &key);
@@ -287,7 +254,7 @@ static int keep_keys(struct gather *g)
 
 static bool has_candidate(const struct gather_keys *k, const struct gather_candidate *c)
 {
-	struct live_key key = gather_key(c->row.file, c->row.slot, c->row.header.uuid);
+	struct live_key key = segfile_key(c->row.file, c->row.slot, c->row.header.uuid);
 
 	return gather_has_key(k, &key);
 }
@@ -300,7 +267,7 @@ static int note_read(struct gather *g)
 
 	for (size_t i = 0; i < g->candidate_count && err == 0; i++) {
 		const struct gather_candidate *c = &g->candidates[i];
-		struct live_key key = gather_key(c->row.file, c->row.slot, c->row.header.uuid);
+		struct live_key key = segfile_key(c->row.file, c->row.slot, c->row.header.uuid);
 
 		if (gather_has_key(&g->read, &key) || gather_has_key(&g->offered, &key))
 			err = gather_add_key(&read, &key);
@@ -324,7 +291,7 @@ static int offer(struct gather *g)
 	for (size_t i = 0; i < g->candidate_count && err == 0 && g->offered.count < GATHER_KEYS;
 	     i++) {
 		const struct gather_candidate *c = &g->candidates[i];
-		struct live_key key = gather_key(c->row.file, c->row.slot, c->row.header.uuid);
+		struct live_key key = segfile_key(c->row.file, c->row.slot, c->row.header.uuid);
 
 		if (c->is_dead && c->is_done && !c->is_given && c->row.may_remove &&
 		    !gather_has_key(&g->read, &key))
@@ -366,7 +333,7 @@ static int give_all_back(struct gather *g)
 		if (f->taken > 0 || !f->may_remove ||
 		    in_use_check(d->fd, f->name, s->device, s->inode) != IN_USE_NO)
 			continue; /* a forked child may still count there */
-		if (remove_file(d->fd, f->name, s)) {
+		if (segment_dir_remove(d->fd, f->name, s->device, s->inode)) {
 			g->counts.files_removed++;
 			/* its room is given back with the last descriptor */
 			segfile_close(f->file);

@@ -62,7 +62,6 @@ struct gather {
 bool gather_has_key(const struct gather_keys *k, const struct live_key *key);
 int gather_add_key(struct gather_keys *k, const struct live_key *key);
 void gather_release_keys(struct gather_keys *k);
-struct live_key gather_key(const struct segfile *f, int slot, const uint8_t uuid[16]);
 
 /* Opens the directories and lists their files; known ones stay open. */
 int gather_walk(struct gather *g);

@@ -11,6 +11,9 @@
 #include "host/proc/procfs.h"
 #include "kit/os/clock.h"
 
+/* The collector's clock may be coarse: two ticks of the slowest kernel. */
+#define CLOCK_COARSE_NS UINT64_C(20000000)
+
 enum {
 	PARENTS_MAX = 64,
 	FILES_MAX = 4096, /* files mapped by one process */
@@ -171,6 +174,19 @@ bool procs_may_map(const struct procs *p, uint64_t device, uint64_t inode, pid_t
 		    (p->list[i].hidden || procs_process_maps(&p->list[i], device, inode)))
 			return true;
 	return false;
+}
+
+enum proc_state procs_check(
+    const struct procs *p, const struct seg_header *h, const struct source *file, bool is_first)
+{
+	enum proc_state state = proc_check_own(h, file);
+
+	if ((state != PROC_NO && state != PROC_EXEC) || h->start_jiffies != 0)
+		return state;
+	if ((is_first && h->start_monotonic_ns + CLOCK_COARSE_NS >= p->begin_ns) ||
+	    procs_may_map(p, file->device, file->inode, (pid_t)h->pid))
+		return PROC_UNKNOWN;
+	return state;
 }
 
 bool procs_may_descend(const struct procs_process *p, pid_t ancestor)

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "segments/find/proc.h"
+
 struct procs_file {
 	uint64_t device, inode;
 };
@@ -56,6 +58,16 @@ const struct procs_process *procs_writer(
  * it does, or if we may not see its mappings.
  */
 bool procs_may_map(const struct procs *p, uint64_t device, uint64_t inode, pid_t ns_pid);
+
+/*
+ * PROC_NO, PROC_EXEC: surely no process writes this segment any more. A forked
+ * child may be in a pid namespace of its own, where its pid is another than
+ * here: then the list has it, or the answer is PROC_UNKNOWN. is_first: the list
+ * was made before the header was read, so a child that was forked since is not
+ * in it.
+ */
+enum proc_state procs_check(
+    const struct procs *p, const struct seg_header *h, const struct source *file, bool is_first);
 
 /*
  * May this process be a descendant of the pid? Yes if its chain of parents says

@@ -258,12 +258,18 @@ static void remove_unused(int dir_fd, const char *name)
 	}
 }
 
-void segment_dir_remove(int dir_fd, const char *name)
+bool segment_dir_remove(int dir_fd, const char *name, uint64_t device, uint64_t inode)
 {
+	struct stat st;
+
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_dev != device ||
+	    st.st_ino != inode)
+		return false;
 	if (text_ends_with(name, ".seg"))
 		remove_unused(dir_fd, name);
 	(void)unlinkat(dir_fd, name, 0);
 	segfile_remove_beside(dir_fd, name);
+	return true;
 }
 
 static int walk_directory(
@@ -457,7 +463,7 @@ static int sweep_visit(void *context, int dir_fd, const char *dir, const char *n
 		if (has_anything(f, &h))
 			w->unread++;
 		else
-			segment_dir_remove(dir_fd, name);
+			(void)segment_dir_remove(dir_fd, name, st.st_dev, st.st_ino);
 	}
 	segfile_close(f);
 	return 0;

@@ -70,8 +70,8 @@ int segment_dir_find(const struct segment_dir *s, pid_t pid, struct seg_header *
  */
 bool segment_dir_is_recorded(int dir, const char *session);
 
-/* Removes NAME.seg and NAME.seg.ctl. */
-void segment_dir_remove(int dir_fd, const char *name);
+/* Removes NAME.seg and what is beside it, if it is still this file. True: it was. */
+bool segment_dir_remove(int dir_fd, const char *name, uint64_t device, uint64_t inode);
 
 /* Opens a directory that visit() was given; a link is not followed. */
 int segment_dir_reopen(const char *dir);

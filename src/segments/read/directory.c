@@ -8,6 +8,8 @@
 
 #include "kit/os/holes.h"
 
+enum { BLOCKS_FIRST = 4 }; /* room for so many at first */
+
 int directory_read(const struct directory_place *at, uint64_t offset, void *to, size_t len)
 {
 	if (offset > at->limit || len > at->limit - offset)
@@ -15,8 +17,39 @@ int directory_read(const struct directory_place *at, uint64_t offset, void *to, 
 	return source_read(at->source, at->base + offset, to, len);
 }
 
+int directory_read_block(const struct directory_place *at, const struct directory_block *b,
+    bool with_samples,
+    void (*each)(void *context, const struct directory_piece *p, const uint8_t *rows),
+    void *context)
+{
+	uint8_t few[DIRECTORY_BLOCK_ROWS * sizeof(struct seg_sample)];
+	int err = 0;
+
+	for (size_t i = 0; i < b->count && err == 0; i++) {
+		const struct directory_piece *p = &b->pieces[i];
+		size_t len = (size_t)p->count * p->row_bytes;
+		uint8_t *rows = few;
+
+		if (p->is_sample && !with_samples)
+			continue;
+		if (len > sizeof(few)) /* rows of a later version */
+			rows = malloc(len);
+		err = rows ? directory_read(at, p->offset, rows, len) : -ENOMEM;
+		if (err == 0)
+			each(context, p, rows);
+		if (rows != few)
+			free(rows);
+	}
+	return err;
+}
+
 void directory_release(struct directory *d)
 {
+	for (size_t i = 0; i < d->block_room; i++) {
+		free(d->blocks[i].pieces);
+		free(d->blocks[i].kept);
+	}
+	free(d->blocks);
 	free(d->known);
 	*d = (struct directory){0};
 }
@@ -83,6 +116,90 @@ static int choose(struct directory *d, const struct directory_place *at, struct 
 	return 0;
 }
 
+static int add_piece(struct directory_block *to, const struct directory_piece *piece)
+{
+	struct directory_piece *more = reallocarray(to->pieces, to->count + 1, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	to->pieces = more;
+	more[to->count++] = *piece;
+	return 0;
+}
+
+static int block_of(struct directory *d, size_t n, const struct directory_hooks *hooks,
+    struct directory_block **ret)
+{
+	struct directory_block *b;
+
+	if (n >= d->block_room) {
+		size_t room = d->block_room ? d->block_room : BLOCKS_FIRST;
+
+		while (room <= n)
+			room *= 2;
+		if (!hooks->take(hooks->context, (room - d->block_room) * sizeof(*b)))
+			return -EFBIG;
+		b = reallocarray(d->blocks, room, sizeof(*b));
+		if (!b)
+			return -ENOMEM;
+		memset(b + d->block_room, 0, (room - d->block_room) * sizeof(*b));
+		d->blocks = b;
+		d->block_room = room;
+	}
+	b = &d->blocks[n];
+	if (!b->kept) {
+		if (!hooks->take(hooks->context, hooks->kept_bytes + hooks->beside_bytes))
+			return -EFBIG;
+		b->kept = calloc(1, hooks->kept_bytes);
+		if (!b->kept)
+			return -ENOMEM;
+	}
+	*ret = b;
+	return 0;
+}
+
+/* The next border of blocks behind an id. */
+static uint64_t border(uint64_t id, uint64_t end)
+{
+	uint64_t next = (id | (DIRECTORY_BLOCK_ROWS - 1)) + 1;
+
+	return next < end ? next : end;
+}
+
+/* Adds each piece of an extent to its block. */
+static int cut(struct directory *d, const struct seg_extent *x, const struct directory_hooks *hooks)
+{
+	uint64_t end = x->first + x->count;
+	struct directory_block *to;
+	size_t count = 0;
+	int err = 0;
+
+	if (x->row_bytes < DIRECTORY_ROW_BYTES)
+		return -EBADMSG;
+	if (end >> SEG_SITE_BITS)
+		end = UINT64_C(1) << SEG_SITE_BITS; /* no site is beyond */
+	/* all or nothing: an extent that has no room is added later */
+	for (uint64_t id = x->first; id < end && err == 0; id = border(id, end), count++)
+		err = block_of(d, (size_t)(id >> DIRECTORY_BLOCK_BITS), hooks, &to);
+	if (err == 0 && !hooks->take(hooks->context, count * sizeof(*to->pieces)))
+		err = -EFBIG;
+	for (uint64_t id = x->first; id < end && err == 0; id = border(id, end)) {
+		const struct directory_piece piece = {
+		    .offset = x->offset + (id - x->first) * x->row_bytes,
+		    .row_bytes = x->row_bytes,
+		    .first = (uint16_t)(id % DIRECTORY_BLOCK_ROWS),
+		    .count = (uint16_t)(border(id, end) - id),
+		    .is_sample = x->kind == SEG_EXT_SAMPLE,
+		    .is_pool = !seg_is_heap_array(x->owner),
+		};
+
+		err = block_of(d, (size_t)(id >> DIRECTORY_BLOCK_BITS), hooks, &to);
+		if (err == 0)
+			err = add_piece(to, &piece);
+	}
+	return err;
+}
+
 int directory_follow(struct directory *d, const struct directory_place *at,
     const struct seg_header *h, const struct directory_hooks *hooks)
 {
@@ -113,7 +230,9 @@ int directory_follow(struct directory *d, const struct directory_place *at,
 		if (x->kind == SEG_EXT_NONE)
 			continue;
 		if (err == 0)
-			err = hooks->add(hooks->context, x);
+			err = x->kind == SEG_EXT_LEDGER || x->kind == SEG_EXT_SAMPLE
+			    ? cut(d, x, hooks)
+			    : hooks->add(hooks->context, x);
 		if (err == 0)
 			d->known[i] = 1;
 		else /* it is claimed again the next time */
@@ -122,56 +241,5 @@ int directory_follow(struct directory *d, const struct directory_place *at,
 	free(dir);
 	while (d->done < used && d->known[d->done])
 		d->done++;
-	return err;
-}
-
-static int add_piece(struct directory_pieces *to, const struct directory_piece *piece)
-{
-	struct directory_piece *more = reallocarray(to->list, to->count + 1, sizeof(*more));
-
-	if (!more)
-		return -ENOMEM;
-	to->list = more;
-	more[to->count++] = *piece;
-	return 0;
-}
-
-/* The next border of blocks behind an id. */
-static uint64_t border(uint64_t id, uint64_t end)
-{
-	uint64_t next = (id | (DIRECTORY_BLOCK_ROWS - 1)) + 1;
-
-	return next < end ? next : end;
-}
-
-int directory_cut(
-    const struct seg_extent *x, const struct directory_hooks *hooks, directory_block *of)
-{
-	uint64_t end = x->first + x->count;
-	struct directory_pieces *to;
-	size_t count = 0;
-	int err = 0;
-
-	if (end >> SEG_SITE_BITS)
-		end = UINT64_C(1) << SEG_SITE_BITS; /* no site is beyond */
-	/* all or nothing: an extent that has no room is added later */
-	for (uint64_t id = x->first; id < end && err == 0; id = border(id, end), count++)
-		err = of(hooks->context, (size_t)(id >> DIRECTORY_BLOCK_BITS), &to);
-	if (err == 0 && !hooks->take(hooks->context, count * sizeof(*to->list)))
-		err = -EFBIG;
-	for (uint64_t id = x->first; id < end && err == 0; id = border(id, end)) {
-		const struct directory_piece piece = {
-		    .offset = x->offset + (id - x->first) * x->row_bytes,
-		    .row_bytes = x->row_bytes,
-		    .first = (uint16_t)(id % DIRECTORY_BLOCK_ROWS),
-		    .count = (uint16_t)(border(id, end) - id),
-		    .is_sample = x->kind == SEG_EXT_SAMPLE,
-		    .is_pool = !seg_is_heap_array(x->owner),
-		};
-
-		err = of(hooks->context, (size_t)(id >> DIRECTORY_BLOCK_BITS), &to);
-		if (err == 0)
-			err = add_piece(to, &piece);
-	}
 	return err;
 }

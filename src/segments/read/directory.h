@@ -19,40 +19,16 @@ struct directory_place {
 /* -EBADMSG: it is not inside the segment; or an error of reading. */
 int directory_read(const struct directory_place *at, uint64_t offset, void *to, size_t len);
 
-/* What was read so far. Zeros at first; directory_release() at the end. */
-struct directory {
-	uint64_t claimed; /* bytes of rows of the kinds that are wanted */
-	uint32_t done;    /* entries before are all known */
-	uint8_t *known;   /* by number of the entry */
-	uint32_t room;
-};
-
-struct directory_hooks {
-	void *context;
-	/* memory for the life of the reader; false: there is no room for it */
-	bool (*take)(void *context, size_t bytes);
-	bool (*wants)(uint32_t kind);
-	/* an extent with rows, inside the segment; called once for each */
-	int (*add)(void *context, const struct seg_extent *x);
-};
-
-/*
- * Calls `add` for the new extents. Entries become valid in any order, so
- * incomplete ones are read again the next time. All that is claimed is not more
- * than the segment has, and its file contains it at least in part. -EFBIG: no
- * room; -EBADMSG, -ENOMEM, errors of reading, or what `add` returned.
- */
-int directory_follow(struct directory *d, const struct directory_place *at,
-    const struct seg_header *h, const struct directory_hooks *hooks);
-
-void directory_release(struct directory *d);
-
 /* ---- rows by id ---- */
 
 enum {
 	DIRECTORY_BLOCK_BITS = 7, /* ids of one ledger extent of the collector */
 	DIRECTORY_BLOCK_ROWS = 1 << DIRECTORY_BLOCK_BITS,
+	DIRECTORY_ROW_BYTES = 64, /* what a ledger row or a sample has at least */
 };
+_Static_assert(sizeof(struct seg_row) == DIRECTORY_ROW_BYTES &&
+        (int)SEG_SAMPLE_OLD_BYTES == (int)DIRECTORY_ROW_BYTES,
+    "one bound serves both");
 
 /* A stretch of one array's rows, all in one block of ids. */
 struct directory_piece {
@@ -63,18 +39,55 @@ struct directory_piece {
 	bool is_pool; /* of seep_alloc(), or mappings: not in totals */
 };
 
-/* The pieces of one block, one for each array that has its ids. */
-struct directory_pieces {
-	struct directory_piece *list; /* for free() */
+/* A block of ids: its pieces, one for each array that has them. */
+struct directory_block {
+	struct directory_piece *pieces;
 	size_t count;
+	void *kept; /* what the reader keeps of it, zeros at first; NULL: no such block */
 };
 
 /*
- * Cuts an extent of rows by id at the borders of blocks, and adds each piece to
- * the list that `of` returns for a block, or a negative errno. -EFBIG, -ENOMEM.
+ * Calls `each` with the rows of each piece, those of samples only if they are
+ * wanted. -ENOMEM, or as of directory_read().
  */
-typedef int directory_block(void *context, size_t block, struct directory_pieces **ret);
-int directory_cut(
-    const struct seg_extent *x, const struct directory_hooks *hooks, directory_block *of);
+int directory_read_block(const struct directory_place *at, const struct directory_block *b,
+    bool with_samples,
+    void (*each)(void *context, const struct directory_piece *p, const uint8_t *rows),
+    void *context);
+
+/* ---- the directory ---- */
+
+/* What was read so far. Zeros at first; directory_release() at the end. */
+struct directory {
+	uint64_t claimed; /* bytes of rows of the kinds that are wanted */
+	uint32_t done;    /* entries before are all known */
+	uint8_t *known;   /* by number of the entry */
+	uint32_t room;
+	struct directory_block *blocks; /* by id >> DIRECTORY_BLOCK_BITS */
+	size_t block_room;
+};
+
+struct directory_hooks {
+	void *context;
+	/* memory for the life of the reader; false: there is no room for it */
+	bool (*take)(void *context, size_t bytes);
+	bool (*wants)(uint32_t kind);
+	/* an extent without rows by id, inside the segment; called once for each */
+	int (*add)(void *context, const struct seg_extent *x);
+	size_t kept_bytes;   /* of each block */
+	size_t beside_bytes; /* what the reader needs for a block beside that */
+};
+
+/*
+ * Cuts the new extents of rows by id at the borders of blocks, and calls `add`
+ * for the others. Entries become valid in any order, so
+ * incomplete ones are read again the next time. All that is claimed is not more
+ * than the segment has, and its file contains it at least in part. -EFBIG: no
+ * room; -EBADMSG, -ENOMEM, errors of reading, or what `add` returned.
+ */
+int directory_follow(struct directory *d, const struct directory_place *at,
+    const struct seg_header *h, const struct directory_hooks *hooks);
+
+void directory_release(struct directory *d);
 
 #endif

@@ -170,6 +170,14 @@ const struct source *segfile_source(const struct segfile *f)
 	return &f->source;
 }
 
+struct live_key segfile_key(const struct segfile *f, int slot, const uint8_t uuid[16])
+{
+	struct live_key k = {.device = f->source.device, .inode = f->source.inode, .slot = slot};
+
+	memcpy(k.uuid, uuid, sizeof(k.uuid));
+	return k;
+}
+
 int segfile_slots(const struct segfile *f)
 {
 	return (int)(f->slot_count + f->early_count);

@@ -33,6 +33,7 @@ struct live_key {
 	uint64_t device, inode;
 	int64_t slot;
 };
+_Static_assert(sizeof(struct live_key) == 40, "no padding to compare");
 
 /*
  * `dir` as of source_open(), AT_FDCWD for a path. Fails if the file's own
@@ -54,6 +55,9 @@ void segfile_close(struct segfile *f);
 
 /* Device, inode, sizes; valid as long as f. */
 const struct source *segfile_source(const struct segfile *f);
+
+/* The key of the process in a slot, which has this uuid. */
+struct live_key segfile_key(const struct segfile *f, int slot, const uint8_t uuid[16]);
 
 /* Number of slots, used or not: 0..SEGFILE_SLOTS. */
 int segfile_slots(const struct segfile *f);

@@ -63,19 +63,20 @@ static bool has_room(struct load *r, size_t len)
 
 static int note_left_out(struct load *r)
 {
-	size_t n = r->verdicts.left_out;
+	size_t n = r->beside.left_out[BESIDE_VERDICTS];
+	size_t readings = r->beside.left_out[BESIDE_RSS];
 
 	if (n > 0 &&
 	    session_note(r->session, "%s: %zu list%s of verdicts left out: damaged, or too long",
 	        r->name, n, n == 1 ? "" : "s") < 0)
 		return -ENOMEM;
-	if (r->residence.left_out > 0 &&
+	if (readings > 0 &&
 	    session_note(r->session,
 	        "%s: %zu reading%s of resident pages left out: damaged, or too "
 	        "long",
-	        r->name, r->residence.left_out, r->residence.left_out == 1 ? "" : "s") < 0)
+	        r->name, readings, readings == 1 ? "" : "s") < 0)
 		return -ENOMEM;
-	r->session->is_truncated |= n > 0 || r->left_out > 0 || r->residence.left_out > 0;
+	r->session->is_truncated |= n > 0 || r->left_out > 0 || readings > 0;
 	if (r->left_out == 0)
 		return 0;
 	return session_note(r->session,
@@ -141,20 +142,8 @@ static int load_any_entry(struct load *r, uint32_t type, const void *bytes, size
 	case RECORDING_NAMES:
 		err = load_names(r, bytes, len);
 		break;
-	case RECORDING_VERDICTS:
-		err = load_verdicts_entry(&r->verdicts, bytes, len, most_bytes(r));
-		break;
-	case RECORDING_RESIDENCE:
-		err = load_rss_entry(&r->residence, bytes, len, most_bytes(r));
-		break;
-	case RECORDING_AGING:
-		err = load_aging_entry(&r->aging, bytes, len, most_bytes(r));
-		break;
-	case RECORDING_INVENTORY:
-		err = load_inventory_entry(&r->inventory, bytes, len, most_bytes(r));
-		break;
-	default:
-		break; /* an entry of a later version of seep */
+	default: /* entries of a later version of seep are skipped */
+		err = load_beside_entry(&r->beside, type, bytes, len, most_bytes(r));
 	}
 	return err;
 }
@@ -231,12 +220,9 @@ static int read_all(struct load *r)
 	}
 	if (err < 0)
 		return err;
-	load_verdicts_give(&r->verdicts, s, r->first);
-	err = load_rss_give(&r->residence, s, r->first);
+	err = load_beside_give(&r->beside, s, r->first);
 	if (err < 0)
 		return err;
-	load_aging_give(&r->aging, s, r->first);
-	load_inventory_give(&r->inventory, s, r->first);
 	for (size_t i = r->first; i < s->count; i++) {
 		struct process *p = s->processes[i];
 
@@ -282,10 +268,7 @@ int load_into_session(
 	    timeline_new(r.recording, s->until_us, &s->line) == 0)
 		r.recording = NULL;
 	load_timeline_release(&r);
-	load_verdicts_release(&r.verdicts);
-	load_rss_release(&r.residence);
-	load_aging_release(&r.aging);
-	load_inventory_release(&r.inventory);
+	load_beside_release(&r.beside);
 	recording_close(r.recording);
 	if (err < 0)
 		return fault_set(where, -ENOMEM, "out of memory");

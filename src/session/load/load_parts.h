@@ -3,10 +3,7 @@
 #ifndef SEEP_LOAD_PARTS_H
 #define SEEP_LOAD_PARTS_H
 
-#include "session/load/load_aging.h"
-#include "session/load/load_inventory.h"
-#include "session/load/load_rss.h"
-#include "session/load/load_verdicts.h"
+#include "session/load/load_beside.h"
 #include "session/timeline/replay.h"
 #include "session/load/session_parts.h"
 #include "recording/file/recording.h"
@@ -26,10 +23,7 @@ struct load {
 	uint32_t command_pid;
 	struct process_names *names; /* the session's */
 	size_t names_bytes;
-	struct load_verdicts verdicts;
-	struct load_residence residence;
-	struct load_aging aging;
-	struct load_inventory inventory;
+	struct load_beside beside;
 	uint64_t segment_bytes; /* bytes, unpacked, of all processes */
 	size_t left_out;        /* processes left out because of that limit */
 };

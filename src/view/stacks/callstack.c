@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "kit/json/json_put.h"
 #include "kit/words/text.h"
 
 #define OFFSET_MASK ((UINT64_C(1) << 47) - 1)
@@ -135,7 +134,6 @@ char *callstack_function(
 struct printing {
 	FILE *out;
 	const char *indent;
-	size_t lines;
 };
 
 static bool print_line(void *context, const struct callstack_line *l)
@@ -157,30 +155,29 @@ static bool print_line(void *context, const struct callstack_line *l)
 void callstack_print(
     FILE *out, const char *indent, struct names *n, const struct process *p, uint32_t stack)
 {
-	struct printing printing = {out, indent, 0};
+	struct printing printing = {out, indent};
 
 	callstack_each(n, p, stack, print_line, &printing);
 }
 
-static bool json_line(void *context, const struct callstack_line *l)
+static bool put_line(void *context, const struct callstack_line *l)
 {
-	struct printing *p = context;
+	struct json *out = context;
 
-	(void)fputs(p->lines++ ? ",{\"function\":" : "{\"function\":", p->out);
-	json_string(p->out, l->frame->function);
-	json_text(p->out, "file", l->frame->file);
-	json_number_or_null(p->out, "line", l->frame->line != 0, l->frame->line);
-	json_text(p->out, "module", l->module);
-	json_number(p->out, "offset", l->offset);
-	(void)putc('}', p->out);
+	json_object(out, NULL);
+	json_text(out, "function", l->frame->function);
+	json_text(out, "file", l->frame->file);
+	json_number_or_null(out, "line", l->frame->line != 0, l->frame->line);
+	json_text(out, "module", l->module);
+	json_number(out, "offset", l->offset);
+	json_end(out);
 	return true;
 }
 
-void callstack_json(FILE *out, struct names *n, const struct process *p, uint32_t stack)
+void callstack_json(
+    struct json *out, const char *name, struct names *n, const struct process *p, uint32_t stack)
 {
-	struct printing printing = {out, "", 0};
-
-	(void)putc('[', out);
-	callstack_each(n, p, stack, json_line, &printing);
-	(void)putc(']', out);
+	json_list(out, name);
+	callstack_each(n, p, stack, put_line, out);
+	json_end(out);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "kit/json/json_put.h"
 #include "names/find/names.h"
 #include "session/process/process.h"
 
@@ -48,6 +49,7 @@ void callstack_print(
     FILE *out, const char *indent, struct names *n, const struct process *p, uint32_t stack);
 
 /* A list of objects: function, file, line, module, offset. */
-void callstack_json(FILE *out, struct names *n, const struct process *p, uint32_t stack);
+void callstack_json(
+    struct json *out, const char *name, struct names *n, const struct process *p, uint32_t stack);
 
 #endif

@@ -22,7 +22,6 @@
 #include "collector/lifecycle_set.h"
 #include "collector/process/nursery.h"
 #include "collector/segment/place.h"
-#include "collector/process/untraced.h"
 
 /* Also as root, whose children would have files of their own. */
 #define SHARED    "SEEP_CHILD_FILES=0"
@@ -96,7 +95,7 @@ static uint32_t taken_slots(void)
 static void be_small(void)
 {
 	started_alloc(started_block(100), 10); /* the set-up */
-	CHECK(nursery_is_open && segment.memory.anonymous);
+	CHECK(lifecycle_is_early && segment.memory.anonymous);
 	CHECK(lifecycle_command != &place.control->command);
 	CHECK(segment.header->pid == (uint32_t)getpid());
 	CHECK(segment.header->ppid == (uint32_t)getppid());
@@ -148,7 +147,7 @@ static void exit_with_blocks(void)
 {
 	started_alloc(started_block(100), 10);
 	exit_process();
-	CHECK(!segment.memory.anonymous && !nursery_is_open);
+	CHECK(!segment.memory.anonymous && !lifecycle_is_early);
 	CHECK(segment.header->end_kind == SEG_END_EXITED);
 }
 
@@ -183,7 +182,7 @@ static void grow_up(void)
 
 	for (i = 0; i < MANY; i++)
 		started_alloc(started_block(100 + i), 10);
-	CHECK(!nursery_is_open && !segment.memory.anonymous);
+	CHECK(!lifecycle_is_early && !segment.memory.anonymous);
 	CHECK(thread_gate->state == THREAD_READY);
 	sums = ledger_sums();
 	CHECK(sums.allocations == MANY && sums.allocated_bytes == 10 * MANY);
@@ -229,7 +228,7 @@ static void find_no_slot(void)
 {
 	for (uint32_t i = 0; i < MANY; i++)
 		started_alloc(started_block(100 + i), 10);
-	CHECK(!nursery_is_open && !lifecycle_is_on());
+	CHECK(!lifecycle_is_early && !lifecycle_is_on());
 	CHECK(thread_gate->state == THREAD_OFF);
 }
 
@@ -302,7 +301,7 @@ static void run_clone(void)
 	thread_leave(thread_gate);
 	if (pid == 0) {
 		started_alloc(started_block(100), 10);
-		CHECK(nursery_is_open && ledger_sums().allocations == 1);
+		CHECK(lifecycle_is_early && ledger_sums().allocations == 1);
 		CHECK(segment.header->pid == (uint32_t)syscall(SYS_getpid));
 		_exit(0);
 	}
@@ -324,10 +323,10 @@ static void be_apart(void)
 {
 	CHECK(cradle.memory.head && !place.slots.head);
 	started_alloc(started_block(100), 10);
-	CHECK(cradle.has_card && nursery_is_open);
+	CHECK(cradle.has_card && lifecycle_is_early);
 	for (uint32_t i = 1; i < MANY; i++)
 		started_alloc(started_block(100 + i), 10);
-	CHECK(!cradle.has_card && !nursery_is_open && !cradle.memory.head);
+	CHECK(!cradle.has_card && !lifecycle_is_early && !cradle.memory.head);
 	CHECK(ledger_sums().allocations == MANY);
 	CHECK(segment.header->slot_count == place.slots.count);
 }
@@ -367,7 +366,7 @@ static void run_no_file(void)
 	CHECK(mkdir(started_dir, 0700) == 0);
 	/* the second fork has written down what the first child has counted */
 	CHECK(started_count(SEG_CHILDREN_UNTRACED) == 1);
-	untraced_sum_up();
+	fork_sum_up();
 	CHECK(started_count(SEG_CHILDREN_UNTRACED) == 2);
 	check_parent();
 }
@@ -409,7 +408,7 @@ static void be_many(void)
 	/* on a machine that is too busy a wait may end: then it is counted */
 	CHECK(sums.allocations + started_count(SEG_LOST_EVENTS) == THREADS * EACH);
 	CHECK(sums.allocations > THREADS * EACH / 2);
-	CHECK(!nursery_is_open);
+	CHECK(!lifecycle_is_early);
 	CHECK(taken_slots() == shared->slot + 1); /* it has moved, once */
 }
 
@@ -508,14 +507,14 @@ static void move_around_another(void)
 	uint32_t i;
 
 	started_alloc(started_block(100), 10);
-	CHECK(nursery_is_open);
+	CHECK(lifecycle_is_early);
 	CHECK(pthread_create(&other, NULL, stay_inside, NULL) == 0);
 	while (!LOAD_ACQUIRE(&shared->ready))
 		sched_yield();
 	/* it grows up, but another event is under way: it stays */
 	for (i = 1; i < 70; i++)
 		started_alloc(started_block(100 + i), 10);
-	CHECK(nursery_is_open && taken_slots() == 0);
+	CHECK(lifecycle_is_early && taken_slots() == 0);
 	CHECK(ledger_sums().allocations == 70);
 	CHECK(lifecycle_change_begins());
 	CHECK(!lifecycle_change_is_alone(0));
@@ -526,7 +525,7 @@ static void move_around_another(void)
 	/* and tries again later */
 	for (i = 70; i < MANY; i++)
 		started_alloc(started_block(100 + i), 10);
-	CHECK(!nursery_is_open && taken_slots() == 1);
+	CHECK(!lifecycle_is_early && taken_slots() == 1);
 	CHECK(ledger_sums().allocations == MANY);
 	CHECK(started_count(SEG_LOST_EVENTS) == 0);
 }

@@ -1,4 +1,4 @@
-/* test_c_live.c - promises of live.h and spill.h. */
+/* test_c_live.c - promises of live.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "collector/heap/live_hit.h"
-#include "collector/heap/spill.h"
+#include "collector/heap/live.h"
 
 static void check_round_trip(uint64_t address, uint32_t site, uint64_t size, uint32_t birth)
 {

@@ -1,4 +1,4 @@
-/* test_c_only.c - promises of only.h: which programs SEEP_ONLY leaves out. */
+/* test_c_only.c - promises of config_leaves_out(): which programs SEEP_ONLY leaves out. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,13 +8,13 @@
 
 #include <cmocka.h>
 
-#include "collector/segment/only.h"
+#include "collector/segment/config.h"
 
 static bool is_out(const char *list, const char *executable, const char *started_as)
 {
 	bool ignored;
 
-	return only_leaves_out(list, executable, started_as, &ignored);
+	return config_leaves_out(list, executable, started_as, &ignored);
 }
 
 static void names_are_whole_names_of_the_last_part(void **state)
@@ -59,11 +59,11 @@ static void an_empty_list_leaves_nobody_out(void **state)
 	bool ignored = false;
 
 	(void)state;
-	assert_false(only_leaves_out(":::", "/bin/sh", NULL, &ignored));
+	assert_false(config_leaves_out(":::", "/bin/sh", NULL, &ignored));
 	assert_true(ignored);
-	assert_true(only_leaves_out("::x:", "/bin/sh", NULL, &ignored));
+	assert_true(config_leaves_out("::x:", "/bin/sh", NULL, &ignored));
 	assert_false(ignored);
-	assert_false(only_leaves_out("::sh:", "/bin/sh", NULL, &ignored));
+	assert_false(config_leaves_out("::sh:", "/bin/sh", NULL, &ignored));
 	assert_false(ignored);
 }
 

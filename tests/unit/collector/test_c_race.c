@@ -18,7 +18,6 @@
 #include "collector/segment/mem.h"
 #include "collector/segment/segment.h"
 #include "collector/heap/sites.h"
-#include "collector/heap/spill.h"
 
 enum { THREADS = 6, STACKS = 3000, BLOCKS = 20000, DEPTH = 8 };
 
@@ -181,10 +180,10 @@ static void *spill_and_take(void *arg)
 	pthread_barrier_wait(&gate);
 	for (uint64_t round = 0; round < 3; round++) {
 		for (uint64_t i = 0; i < BLOCKS / 10; i++)
-			wrong +=
-			    !spill_put((i * THREADS + me) * 8 + 8, (uint32_t)(me + 1), i, 0, &old);
+			wrong += !live_spill_put(
+			    (i * THREADS + me) * 8 + 8, (uint32_t)(me + 1), i, 0, &old);
 		for (uint64_t i = 0; i < BLOCKS / 10; i++) {
-			b = spill_take((i * THREADS + me) * 8 + 8);
+			b = live_spill_take((i * THREADS + me) * 8 + 8);
 			wrong += b.site != me + 1 || b.size != i;
 		}
 	}

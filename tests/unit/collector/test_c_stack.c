@@ -249,7 +249,7 @@ static void turns_are_proven_by_their_frames(void **state)
 	(void)state;
 	wrong = joined = 0;
 	take_turns(4000);
-	all = thread_self->turns;
+	all = thread_self->lookup.cache;
 	assert_non_null(all);
 	assert_true(turns_used(all) > 64);
 	assert_true(joined > 1000);

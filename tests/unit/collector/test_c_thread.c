@@ -63,7 +63,7 @@ static void *come_and_go(void *arg)
 	had->gate = thread_arrive();
 	thread_make_ready(SEG_MODE_ON);
 	had->block = thread_self;
-	had->array = thread_self ? thread_self->array : UINT32_MAX;
+	had->array = thread_self ? thread_self->ledger.array : UINT32_MAX;
 	return NULL;
 }
 
@@ -231,7 +231,7 @@ static void *stay(void *arg)
 	t = thread_self;
 	if (!t)
 		return NULL;
-	STORE(&t->clock_ns, mark);
+	STORE(&t->pace.clock_ns, mark);
 	/* its table grows, and moves: no sign of death */
 	if (mark % 2) {
 		thread_forget_dtv();
@@ -239,7 +239,7 @@ static void *stay(void *arg)
 	}
 	while (!stop) {
 		thread_enter(thread_gate);
-		if (LOAD(&t->clock_ns) != mark || thread_self != t)
+		if (LOAD(&t->pace.clock_ns) != mark || thread_self != t)
 			broken++;
 		thread_leave(thread_gate);
 		if (LOAD(&thread_gate->state) != thread_gate->resting)
@@ -256,9 +256,9 @@ static void *mark_and_go(void *arg)
 
 	come_and_go(&had);
 	if (had.block) {
-		STORE(&had.block->clock_ns, mark);
+		STORE(&had.block->pace.clock_ns, mark);
 		for (int i = 0; i < 100; i++)
-			if (LOAD(&had.block->clock_ns) != mark)
+			if (LOAD(&had.block->pace.clock_ns) != mark)
 				broken++;
 	}
 	last_event();

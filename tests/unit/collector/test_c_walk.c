@@ -284,7 +284,7 @@ static void *try_in_a_thread(void *arg)
 	look_at(my_block(),
 	    &(struct cpu_frame){(uint64_t)(uintptr_t)__builtin_return_address(0),
 	        (uint64_t)(uintptr_t)__builtin_frame_address(0) + 16, 0});
-	if (my_block()->stack_hi - my_block()->stack_lo < 64 << 10)
+	if (my_block()->stack.hi - my_block()->stack.lo < 64 << 10)
 		return NULL;
 	try_layouts(my_block(), 31172645463325253);
 	return arg;

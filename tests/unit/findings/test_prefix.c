@@ -215,19 +215,19 @@ static void check_all(const char *path, size_t every)
 static void every_byte_of_a_recording_may_be_its_last(void **state)
 {
 	(void)state;
-	check_all("tests/golden/old.seep", 16);
+	check_all("tests/golden/inputs/old.seep", 16);
 }
 
 static void every_byte_of_a_sampled_recording_may_be_its_last(void **state)
 {
 	(void)state;
-	check_all("tests/golden/sampled.seep", 256);
+	check_all("tests/golden/inputs/sampled.seep", 256);
 }
 
 static void every_byte_of_a_family_may_be_its_last(void **state)
 {
 	(void)state;
-	check_all("tests/golden/family.seep", 256);
+	check_all("tests/golden/inputs/family.seep", 256);
 }
 
 int main(void)

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "names/jail/child.h"
+#include "kit/os/helper.h"
 #include "names/jail/filter.h"
 #include "names/jail/jail.h"
 
@@ -299,7 +299,7 @@ static void run(struct results *ret)
 	close(fds[1]);
 	n = recv(fds[0], ret, sizeof(*ret), MSG_WAITALL);
 	assert_int_equal(n, sizeof(*ret));
-	assert_true(child_end(pid, 5000, &status));
+	assert_true(helper_end(pid, 5000, &status));
 	assert_int_equal(status, 0);
 	close(fds[0]);
 	close(parents_file);
@@ -415,7 +415,7 @@ static void the_inmate_has_no_privileges(void **state)
 		count += access(path, F_OK) == 0;
 	}
 	assert_int_equal(count, 0);
-	assert_true(child_end(pid, 0, &status));
+	assert_true(helper_end(pid, 0, &status));
 	close(fds[0]);
 }
 
@@ -430,7 +430,7 @@ static void who_does_not_end_is_killed(void **state)
 		for (;;)
 			pause();
 	}
-	assert_true(child_end(pid, 50, &status));
+	assert_true(helper_end(pid, 50, &status));
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
