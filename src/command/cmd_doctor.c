@@ -13,7 +13,6 @@
 #include "command/options/opts.h"
 #include "command/shell/output.h"
 #include "attach/doctor/doctor.h"
-#include "attach/doctor/doctor_unit.h"
 #include "kit/json/json_put.h"
 #include "kit/words/text.h"
 #include "kit/words/words.h"

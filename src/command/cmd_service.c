@@ -16,7 +16,7 @@
 #include "attach/program/preload.h"
 #include "attach/service/service_run.h"
 #include "command/options/values.h"
-#include "attach/doctor/doctor_unit.h"
+#include "attach/doctor/doctor.h"
 #include "attach/program/inspect.h"
 #include "attach/service/daemon.h"
 #include "attach/service/systemctl.h"
@@ -165,7 +165,8 @@ static void find_allocator(const struct service_run *r, const struct quoting_wor
 	(void)unsetenv("LD_PRELOAD");
 }
 
-static char *make_text(const struct service_run *r)
+/* is_hidden: the daemon is not known, so all that the unit starts are traced. */
+static char *make_text(const struct service_run *r, bool *ret_is_hidden)
 {
 	struct quoting_words programs = {0}, environment = {0};
 	char library[4096], companions[3 * 4096], allocator[64];
@@ -191,11 +192,7 @@ static char *make_text(const struct service_run *r)
 		names = NULL;
 	if (!names)
 		die_memory(); /* does not return */
-	else if (!*names)
-		die_warn("%s: its command is a script, a shell or a launcher, and hides "
-		         "which program is the daemon, so all that it starts are traced; "
-		         "name it with --only NAME",
-		    r->unit.name);
+	*ret_is_hidden = !*names;
 	plan.only = names;
 	dropin_fit(&plan, &r->unit);
 	text = dropin_text(&plan, r->unit.name);
@@ -326,10 +323,11 @@ static void write_dropin(const struct service_run *r, const char *text, const ch
 static int enable(struct service_run *r)
 {
 	char *text, *old = NULL;
+	bool is_hidden;
 
 	refuse_state(r);
 	refuse_existing(r, &old);
-	text = make_text(r);
+	text = make_text(r, &is_hidden);
 	refuse_fatal(r, text);
 	warn_of_files(r);
 	if (r->options.is_dry) {
@@ -351,6 +349,11 @@ static int enable(struct service_run *r)
 			             "restart %s\n",
 			    service_run_scope(r), r->unit.name);
 	}
+	if (is_hidden)
+		die_warn("%s: its command is a script, a shell or a launcher, and hides which "
+		         "program is the daemon, so all that it starts are traced; name it with "
+		         "--only NAME",
+		    r->unit.name);
 	free(text);
 	free(old);
 	unit_release(&r->unit);

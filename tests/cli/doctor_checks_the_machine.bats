@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# doctor_checks_the_machine - seep doctor without an argument: places, room, owners, files of the dead, watch, the collector.
+# doctor_checks_the_machine - seep doctor without an argument: places, room, owners, the collector.
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 load ../lib/doctor.bash
@@ -19,10 +19,9 @@ inside() {
 @test "an ordinary machine: a line for each check, and nothing fails" {
 	inside 'doctor'
 	jq -e '.subject == "host" and .name == null and .fail == 0' "$T/doctor.json"
-	for check in collector kernel proc process_vm_readv pidfd yama overcommit watch shm traced dead slots; do
+	for check in collector kernel proc wipeonfork shm; do
 		jq -e --arg check $check 'any(.checks[]; .check == $check)' "$T/doctor.json"
 	done
-	found ok host dead 'no files of processes'
 }
 
 @test "room: too little fails, and so it is" {
@@ -82,24 +81,6 @@ inside() {
 	found fail host owner '/dev/shm/seep-0 belongs to uid 65534'
 }
 
-@test "files of the dead: as many as ls --prune removes" {
-	inside '
-		for i in 1 2 3; do LD_PRELOAD=$COLLECTOR "$HOSTS/family" >/dev/null; done
-		LD_PRELOAD=$COLLECTOR sleep 60 3>&- &
-		sleeper=$!
-		trap "kill $sleeper" EXIT
-		until "$SEEP" ls --pids | grep -q sleep; do sleep 0.05; done
-		doctor
-		"$SEEP" ls --prune --format json >"$T/ls.json"
-		cp "$T/doctor.json" "$T/before.json"
-		doctor'
-	dead=$(jq -r '.checks[] | select(.check == "dead").text' "$T/before.json" | grep -oE '^[0-9]+')
-	[[ $dead -ge 3 && $(jq -r '.removed_files' "$T/ls.json") -ge $dead ]]
-	[[ $(jq '[.processes[] | select(.state != "running")] | length' "$T/ls.json") -ge $dead ]]
-	jq -e 'any(.checks[]; .check == "traced" and .text == "1 process traced now")' "$T/before.json"
-	found ok host dead 'no files of processes'
-}
-
 @test "too many files: no segment is added, and doctor knows" {
 	local status=0
 	inside '
@@ -113,23 +94,6 @@ inside() {
 	[[ $status -eq 1 ]]
 	found fail host files 'no segment is added'
 	[[ $(<"$T/made") -eq 0 ]]
-}
-
-@test "watch: does it run?" {
-	inside '
-		mount -t tmpfs tmpfs /var/lib
-		mount -t tmpfs tmpfs "${HOME:-/root}"
-		doctor; cp "$T/doctor.json" "$T/before.json"
-		"$SEEP" watch >/dev/null 2>"$T/watch.err" 3>&- &
-		watch=$!
-		trap "kill $watch; wait $watch || true" EXIT
-		for i in {1..200}; do
-			doctor
-			! grep -q "writes the history in" "$T/doctor.json" || break
-			sleep 0.05
-		done'
-	jq -e 'any(.checks[]; .check == "watch" and (.text | startswith("no seep watch")))' "$T/before.json"
-	found ok host watch 'writes the history in'
 }
 
 @test "the collector is missing, or can be written by others" {

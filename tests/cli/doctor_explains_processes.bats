@@ -105,40 +105,6 @@ off_is_seen() {
 	found fail process limits 'address space'
 }
 
-# locking KIB FLAGS BLOCKS VARIABLE=VALUE...: unprivileged, with this limit; its pid in $HOST
-locking() {
-	local kib=$1 flags=$2 blocks=$3
-	shift 3
-	: >"$T/out"
-	prlimit "--memlock=$((kib * 1024))" "${AS[@]}" env "$@" "$HOSTS/locks_memory" "$flags" "$blocks" \
-		>"$T/out" 2>"$T/err" 3>&- </dev/null &
-	HOST=$!
-	PIDS+=("$HOST")
-	eventually grep -q blocks "$T/out"
-	cat "$T/out"
-}
-
-@test "locked memory: what the collector has counts against the limit" {
-	prlimit --memlock=$((8 << 20)) true 2>/dev/null || skip "the limit cannot be raised here"
-	drop_privileges
-	locking 4096 3 0
-	grep -qx 'mlockall works' "$T/out"
-	doctor 1 "$HOST"
-	found warn process limits '4.0 MiB (locks_memory calls mlockall)'
-	# the same with the collector: its address space counts, so nothing is locked
-	locking 4096 3 0 LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR"
-	grep -qx 'mlockall Cannot allocate memory' "$T/out"
-	doctor 0 "$HOST"
-	found ok process limits 'has locked no memory'
-	# room for it at first, but not for what follows
-	locking 8192 3 2000 LD_PRELOAD="$COLLECTOR" SEEP_DIR="$DIR"
-	grep -qx 'mlockall works' "$T/out"
-	[[ $(sed -n 's/^blocks //p' "$T/out") -lt 2000 ]]
-	doctor 0 "$HOST"
-	found ok process traced
-	found warn process limits 'of at most 8.0 MiB (locks_memory calls mlockall)'
-}
-
 # in_namespace SCRIPT: in a mount namespace of its own; then a host that sleeps
 in_namespace() {
 	unshare -m true 2>/dev/null || skip "no mount namespace here"
@@ -208,13 +174,4 @@ in_namespace() {
 		[[ $(wc -l <"$T/complaint") -le 1 ]]
 	done
 	wait
-}
-
-@test "names of its modules come from its own mount namespace" {
-	printf '#include <unistd.h>\nint main(void) { sleep(60); return 0; }\n' >"$T/s.c"
-	"${CC:-gcc}" -s -o "$T/still" "$T/s.c"
-	sleeping "$T/still"
-	became still
-	doctor 1 "$HOST"
-	found warn names debug "$T/still has no debug information"
 }

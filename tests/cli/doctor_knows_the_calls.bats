@@ -3,8 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0
 load ../lib/host.bash
 
-# listed [true|false]: the calls of the list, or those that are needed or not
-listed() { sed -nE "s/^ +\{\"([a-z0-9_]+)\", (${1:-true|false})\}.*/\1/p" "$repo/src/attach/doctor/doctor_calls.c" | sort; }
+# listed [needed|other]: the calls of the list, or those that are needed or not
+listed() {
+	sed -nE "/^static const char (${1:-needed|other})_calls\[\] =/,/;/ s/^ +\"(.*)\";?/\1/p" \
+		"$repo/src/attach/doctor/doctor_unit.c" | tr ' ' '\n' | grep . | sort
+}
 
 # seen FILE: the calls in what strace wrote
 seen() { sed -nE 's/^[0-9]+ +([a-z0-9_]+)\(.*/\1/p' "$1" | sort | uniq -c; }
@@ -60,12 +63,12 @@ without() {
 	"$HOSTS/confined" nnp errno="$T/calls" -- /bin/true || skip "the kernel refuses this confinement: errno"
 	without no_such_call
 	[[ $made == 1 ]]
-	for call in $(listed true); do
+	for call in $(listed needed); do
 		without "$call"
 		echo "without $call: $made"
 		[[ $made == *0 ]]
 	done
-	for call in $(listed false); do
+	for call in $(listed other); do
 		without "$call"
 		echo "without $call: $made"
 		[[ $made == 1 ]]

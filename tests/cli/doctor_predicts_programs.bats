@@ -236,27 +236,3 @@ old_libc() { # VERSION...: those that it defines
 	complains 3 "$SEEP" doctor "$T"
 	complains 2 "$SEEP" doctor ls ls
 }
-
-@test "names: what to install, from the package or the build-id" {
-	compile bare -s
-	doctor 0 "$T/bare"
-	found warn names debug "$T/bare has no debug information: of its functions only the exported"
-	found warn names debug "build-id $(readelf -n "$T/bare" | sed -n 's/.*Build ID: //p')"
-	compile full -g
-	doctor 0 "$T/full"
-	[[ $(jq -r '.checks[].text' "$T/doctor.json" | grep -c "$T/full has no debug") -eq 0 ]]
-	# split, and found again by its link
-	cp "$T/full" "$T/split"
-	objcopy --only-keep-debug "$T/split" "$T/split.debug"
-	objcopy --strip-all --add-gnu-debuglink="$T/split.debug" "$T/split"
-	doctor 0 "$T/split"
-	[[ $(jq -r '.checks[] | select(.group == "names").text' "$T/doctor.json" | grep -c "$T/split has no debug") -eq 0 ]]
-	rm "$T/split.debug"
-	doctor 0 "$T/split"
-	found warn names debug "$T/split has no debug information"
-	if [[ -d /var/lib/dpkg/info ]] && dpkg -S /bin/ls >/dev/null 2>&1; then
-		doctor 0 ls
-		jq -r '.checks[] | select(.text | contains("/ls has no debug")).advice' "$T/doctor.json" |
-			grep -q 'coreutils-dbgsym'
-	fi
-}

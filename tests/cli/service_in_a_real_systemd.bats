@@ -203,7 +203,7 @@ own_traced() { as_user seep service status --user own --format json | jq -e '.tr
 	SEES=(as_user systemctl --user)
 	as_systemd_sees own >"$T/before"
 	as_user seep doctor --user own -q
-	as_user seep service enable --user own --restart | tee "$T/out"
+	as_user seep service enable --user own --only daemon --restart | tee "$T/out"
 	grep -qx 'own.service was restarted' "$T/out"
 	as_user cat /run/home/.config/systemd/user/own.service.d/50-seep.conf | grep -x 'Environment="SEEP_ONLY=daemon"'
 	eventually own_traced

@@ -178,7 +178,7 @@ service() { "$SEEP" service --user "$@"; }
 	refused 3 "could not load it (bad-setting)" service enable m
 	printf 'int main(void) { return 0; }\n' >"$T/static.c"
 	"${CC:-gcc}" -static -o "$T/static" "$T/static.c"
-	unit s "ExecStart=/bin/sh -c 'exec $T/static'"
+	unit s "ExecStart=$T/static"
 	refused 3 "static" service enable s
 	if [[ $(id -u) -eq 0 ]]; then
 		"${CC:-gcc}" -o "$T/setuid" "$T/static.c"

@@ -31,8 +31,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (elf_defines(&e, names, 3, true) >> 3 != 0)
 		abort();
 	(void)elf_defines(&e, names, 3, false);
-	if (elf_imports(&e, names, 3) >> 3 != 0)
-		abort();
 	elf_sections(&e, &sections);
 	bytes = elf_versions(&e, true, versions, sizeof(versions));
 	if (bytes > sizeof(versions) || (bytes > 0 && versions[bytes - 1]))

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "attach/service/unit.h"
+
 enum doctor_state {
 	DOCTOR_OK,
 	DOCTOR_WARN, /* traced, but something is missing, or may be */
@@ -19,7 +21,7 @@ enum doctor_state {
  */
 struct doctor_finding {
 	enum doctor_state state;
-	char *group;  /* "host", "program", "process", "unit", "names" */
+	char *group;  /* "host", "program", "process", "unit" */
 	char *check;  /* one word, never renamed */
 	char *text;   /* a sentence without a full stop */
 	char *advice; /* what to do, or "" */
@@ -52,8 +54,8 @@ void doctor_add(struct doctor_report *r, enum doctor_state state, const char *ch
 void doctor_host(struct doctor_report *r);
 
 /*
- * The executable that a command runs, and the modules whose names would be
- * missing. -ENOENT: no such command; -EACCES: it cannot be executed.
+ * The executable that a command runs. -ENOENT: no such command; -EACCES: it
+ * cannot be executed.
  */
 int doctor_command(struct doctor_report *r, const char *command);
 
@@ -63,5 +65,15 @@ int doctor_command(struct doctor_report *r, const char *command);
  * /proc.
  */
 int doctor_process(struct doctor_report *r, pid_t pid);
+
+/*
+ * Looks at the unit as it is now. What `seep service enable` cures is a warning.
+ * If a check fails, the service would not be traced, or would not start, with the
+ * collector preloaded.
+ */
+void doctor_unit(const struct unit *u, struct doctor_report *r);
+
+/* Does its Environment= preload the collector already? */
+bool doctor_unit_is_preloaded(const struct unit *u);
 
 #endif

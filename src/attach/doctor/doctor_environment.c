@@ -1,6 +1,6 @@
 /* doctor_environment.c - the variables that a process was started with. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "attach/doctor/doctor_environment.h"
+#include "attach/doctor/doctor_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

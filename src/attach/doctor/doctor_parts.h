@@ -18,42 +18,32 @@ int doctor_apart(struct doctor_report *r, const char *what,
 /* The findings of inspect.h, a line for each check. Call it apart. */
 void doctor_program(struct doctor_report *r, const struct inspect *in, bool is_recorded);
 
-/*
- * Modules whose names would be missing. doctor_names_add() fits struct
- * inspect_how: context is the struct. Call all of it apart.
- */
-struct doctor_module;
-struct doctor_names {
-	struct doctor_module *list;
-	size_t count, room;
-	size_t seen; /* modules that were looked at */
-	/* a module that can lock all memory (mlockall), or "" */
-	char locker[256];
-};
-void doctor_names_add(void *context, const char *path, const struct elf_facts *facts);
-void doctor_names(struct doctor_report *r, struct doctor_names *n);
-
-/*
- * The Debian packages that have these files, from the lists of dpkg; owners[i]
- * is NULL or for free(). Takes a second at most.
- */
-void doctor_packages(const char *const *paths, char **owners, size_t count);
-
 /* The library that is preloaded: its path, or what is wrong with it. */
 bool doctor_library(struct doctor_report *r, char path[4096]);
 
 /* The directories for segments. Call it apart. */
 void doctor_places(struct doctor_report *r);
 
-/*
- * Limits of a process: those that leave no room for a segment, whose number is
- * the result; and the one on locked memory, if `locker` is a module of it that
- * can lock all memory, or "". Call both apart.
- */
-size_t doctor_process_limits(struct doctor_report *r, pid_t pid);
-void doctor_process_locked(struct doctor_report *r, pid_t pid, const char *locker);
+/* ---- the variables that a process was started with: doctor_environment.c ---- */
 
-/* Does seep watch run? Call it apart. */
-void doctor_watch(struct doctor_report *r);
+/* Untrusted: a process may have written anything there. */
+struct doctor_environment {
+	char *text; /* NAME=VALUE, each with its NUL */
+	size_t bytes;
+	char *library; /* a copy, for doctor_environment_library() */
+};
+
+/* Errors as of foreign_text(); then it is empty. */
+int doctor_environment_read(struct doctor_environment *e, pid_t pid);
+void doctor_environment_release(struct doctor_environment *e);
+
+/* NULL: not set. */
+const char *doctor_environment(const struct doctor_environment *e, const char *name);
+
+/* The path of the collector in LD_PRELOAD; NULL: it is not there. */
+const char *doctor_environment_library(struct doctor_environment *e);
+
+/* The same in any list that spaces or colons separate: for free(). */
+char *doctor_environment_find(const char *list);
 
 #endif

@@ -15,11 +15,7 @@
 #include "host/proc/folder.h"
 #include "kit/os/listing.h"
 #include "segments/read/place_words.h"
-#include "segments/find/proc.h"
-#include "session/load/session.h"
-#include "segments/find/segment_dir.h"
 #include "format/medium.h"
-#include "kit/os/clock.h"
 #include "kit/words/text.h"
 #include "kit/words/words.h"
 
@@ -27,18 +23,6 @@ enum {
 	FOLDERS_MAX = 256, /* in one base */
 	COMPLAINTS = 5,
 	SMALL_ROOM = 64 << 20, /* free bytes; several programs want a share */
-};
-#define LIST_NS UINT64_C(3000000000)
-
-/* What ls --prune would remove, and how many children found no room. */
-struct tally {
-	struct proc_cache *cache;
-	uint64_t until_ns;
-	size_t dead, unread;
-	uint64_t dead_bytes;
-	size_t full; /* segments whose slots are all taken */
-	size_t running;
-	size_t complaints;
 };
 
 /* ---- a file system ---- */
@@ -56,18 +40,15 @@ static void check_room(
 	words_bytes(share_words, share);
 	if (share < MEDIUM_ROOM_MIN)
 		doctor_add(r, DOCTOR_FAIL, check,
-		    "make room (seep ls --prune), or set SEEP_DIR to another "
-		    "tmpfs",
+		    "make room (seep ls --prune), or set SEEP_DIR to another tmpfs",
 		    "%s: %s free, and a segment gets a quarter of that: too "
 		    "little, so programs are not traced",
 		    path, free_words);
 	else if (room < SMALL_ROOM)
 		doctor_add(r, DOCTOR_WARN, check,
-		    "make room (seep ls --prune), or mount it with a larger "
-		    "size",
-		    "%s: %s free; a segment gets %s, the next one a quarter of "
-		    "the rest",
-		    path, free_words, share_words);
+		    "make room (seep ls --prune), or mount it with a larger size",
+		    "%s: %s free; a segment gets %s, the next one a quarter of the rest", path,
+		    free_words, share_words);
 	else
 		doctor_add(r, DOCTOR_OK, check, NULL, "%s: %s free; a segment gets up to %s", path,
 		    free_words, share_words);
@@ -102,8 +83,7 @@ static bool check_medium(
 	}
 	if (medium == SEG_MEDIUM_DISK && is_asked) {
 		doctor_add(r, DOCTOR_WARN, check,
-		    "use a directory on a tmpfs, unless the data must survive "
-		    "a reboot",
+		    "use a directory on a tmpfs, unless the data must survive a reboot",
 		    "%s is on a disk: a busy disk may stall the program", path);
 		return true;
 	}
@@ -119,58 +99,15 @@ static bool check_medium(
 
 /* ---- one directory with segments ---- */
 
-/* A segment whose slots for forked children are all taken. */
-static bool is_full(int dir, const char *name)
-{
-	uint8_t taken[SEGFILE_SLOTS];
-	struct segfile *f;
-	int used = 0, slots = 0;
-
-	if (segfile_open(dir, name, &f, NULL) < 0)
-		return false;
-	segfile_taken(f, taken);
-	while (slots < segfile_slots(f) && !segfile_is_early(f, slots))
-		used += taken[slots++] != 0;
-	segfile_close(f);
-	return slots > 0 && used == slots;
-}
-
-static void add_file(struct tally *s, int dir, const char *name)
-{
-	struct session_brief brief = {.until_ns = s->until_ns, .cache = s->cache};
-	struct session *session = NULL;
-	struct fault where = {""};
-	bool is_dead = true;
-	struct stat st;
-
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) ||
-	    session_load_brief(dir, name, &brief, &session, &where) < 0)
-		return;
-	for (size_t i = 0; i < session->count; i++) {
-		enum process_end end = session->processes[i]->end;
-
-		is_dead &= end != PROCESS_RUNNING && end != PROCESS_UNKNOWN;
-		s->running += end == PROCESS_RUNNING;
-	}
-	if (is_dead && brief.unread == 0 && session->count > 0 &&
-	    !segment_dir_is_recorded(dir, session->processes[0]->header.session)) {
-		s->dead++;
-		s->dead_bytes += (uint64_t)st.st_blocks * 512;
-	} else if (!is_dead && text_ends_with(name, ".seg")) {
-		s->full += is_full(dir, name);
-	}
-	session_free(session);
-}
-
 /* The collector counts the entries of a tmpfs directory by its size. */
-static void check_files(struct doctor_report *r, const char *path, int dir)
+static void check_files(struct doctor_report *r, const char *path, uid_t user)
 {
 	struct statfs fs;
 	struct stat st;
 	uint64_t files, max;
 
-	if (fstat(dir, &st) < 0 || fstatfs(dir, &fs) < 0 ||
-	    medium_of_type((uint32_t)fs.f_type) != SEG_MEDIUM_TMPFS)
+	if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != user ||
+	    statfs(path, &fs) < 0 || medium_of_type((uint32_t)fs.f_type) != SEG_MEDIUM_TMPFS)
 		return;
 	files = (uint64_t)st.st_size / MEDIUM_DIRENT;
 	max = fs.f_bavail < fs.f_blocks / 2 ? MEDIUM_FILES_MAX : MEDIUM_FILES_MORE;
@@ -179,42 +116,17 @@ static void check_files(struct doctor_report *r, const char *path, int dir)
 		    "%s has %llu files, more than %llu: no segment is added, so "
 		    "programs are not traced",
 		    path, (unsigned long long)files, (unsigned long long)max);
-	else if (files > max - max / 4)
-		doctor_add(r, DOCTOR_WARN, "files", "seep ls --prune", "%s has %llu of %llu files",
-		    path, (unsigned long long)files, (unsigned long long)max);
-}
-
-static void look_into(struct doctor_report *r, struct tally *s, const char *path, uid_t user)
-{
-	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct listing_names names = {0};
-	struct stat st;
-
-	if (dir < 0)
-		return;
-	if (fstat(dir, &st) == 0 && st.st_uid == user &&
-	    listing_read(dir, segfile_is_name, &names) == 0) {
-		check_files(r, path, dir);
-		s->unread += names.refused;
-		for (size_t i = 0; i < names.count; i++)
-			if (clock_ns(CLOCK_MONOTONIC) > s->until_ns)
-				s->unread++;
-			else
-				add_file(s, dir, names.names[i]);
-	}
-	listing_release(&names);
-	(void)close(dir);
 }
 
 /* ---- all of them ---- */
 
 static void check_folder(
-    struct doctor_report *r, struct tally *s, const char *path, uid_t user, bool is_asked)
+    struct doctor_report *r, size_t *complaints, const char *path, uid_t user, bool is_asked)
 {
 	char why[FOLDER_TEXT_BYTES];
 
 	if (folder_complaint(path, user, why, sizeof(why))) {
-		if (user != geteuid() && s->complaints++ >= COMPLAINTS)
+		if (user != geteuid() && (*complaints)++ >= COMPLAINTS)
 			return;
 		/* what others have is for them to mend */
 		doctor_add(r, user == geteuid() ? DOCTOR_FAIL : DOCTOR_WARN, "owner",
@@ -225,60 +137,12 @@ static void check_folder(
 		             : "find no place for their segments and are not "
 		               "traced");
 	}
-	look_into(r, s, path, user);
+	check_files(r, path, user);
 }
 
 static bool is_user_folder(const char *name)
 {
 	return text_begins_with(name, "seep-") && name[5] >= '0' && name[5] <= '9';
-}
-
-static bool is_shown(const char *name)
-{
-	return name[0] != '.';
-}
-
-/*
- * One entry of a base: seep-UID, or a directory of another name that a process
- * or a service has made for its own segments.
- */
-static void check_entry(
-    struct doctor_report *r, struct tally *t, const char *path, const char *name)
-{
-	bool is_named = is_user_folder(name);
-	char *end = NULL;
-	unsigned long user = is_named ? strtoul(name + 5, &end, 10) : 0;
-	struct stat st;
-
-	if (is_named && *end == '\0' && user < UINT32_MAX) {
-		if (geteuid() == 0 || user == geteuid())
-			check_folder(r, t, path, (uid_t)user, false);
-	} else if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
-	    (geteuid() == 0 || st.st_uid == geteuid())) {
-		look_into(r, t, path, st.st_uid);
-	}
-}
-
-/* Root looks at the directories of all users. */
-static void check_base(struct doctor_report *r, struct tally *t, const char *base)
-{
-	int dir = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct listing_names names = {0};
-	char path[PATH_MAX];
-
-	if (dir < 0)
-		return;
-	if (listing_read(dir, strcmp(base, FOLDER_RUN) == 0 ? is_shown : is_user_folder, &names) ==
-	    0)
-		for (size_t i = 0; i < names.count; i++) {
-			if (i >= FOLDERS_MAX || clock_ns(CLOCK_MONOTONIC) > t->until_ns)
-				t->unread++;
-			else if (snprintf(path, sizeof(path), "%s/%s", base, names.names[i]) <
-			    PATH_MAX)
-				check_entry(r, t, path, names.names[i]);
-		}
-	listing_release(&names);
-	(void)close(dir);
 }
 
 /* A directory in which every user's programs make their own. */
@@ -296,34 +160,34 @@ static void check_shared(struct doctor_report *r, const char *check, const char 
 		doctor_add(r, DOCTOR_FAIL, check, "chmod 1777 it",
 		    "%s can be written by all, and is not sticky (mode %04o)", path,
 		    (unsigned)(st.st_mode & 07777));
-	else if (access(path, W_OK | X_OK) < 0)
-		doctor_add(r, DOCTOR_WARN, check, "chmod 1777 it",
-		    "%s cannot be written by this user", path);
 }
 
-static void report_tally(struct doctor_report *r, const struct tally *s)
+/* The directories seep-UID of a base; root looks at those of all users. */
+static void check_base(struct doctor_report *r, const char *check, const char *base, bool is_asked)
 {
-	char files[WORDS_COUNTED], bytes[WORDS_MAX], count[WORDS_COUNTED];
+	int dir;
+	struct listing_names names = {0};
+	size_t complaints = 0;
+	char path[PATH_MAX], *end;
 
-	doctor_add(r, DOCTOR_OK, "traced", NULL, "%s traced now",
-	    words_counted(count, s->running, "process"));
-	if (s->dead > 0)
-		doctor_add(r, DOCTOR_WARN, "dead", "seep ls --prune",
-		    "%s of processes that have ended occupy %s",
-		    words_counted(files, s->dead, "file"), words_bytes(bytes, s->dead_bytes));
-	else
-		doctor_add(r, DOCTOR_OK, "dead", NULL, "no files of processes that have ended");
-	if (s->full > 0)
-		doctor_add(r, DOCTOR_WARN, "slots",
-		    "seep ls --prune, or start the program with "
-		    "SEEP_CHILD_FILES=1",
-		    "in %s all slots for forked children are taken",
-		    words_counted(files, s->full, "segment"));
-	else
-		doctor_add(r, DOCTOR_OK, "slots", NULL, "there are slots left for forked children");
-	if (s->unread > 0)
-		doctor_add(r, DOCTOR_WARN, "unread", "seep ls --prune",
-		    "%s not read: there are too many", words_counted(files, s->unread, "file"));
+	if (!check_medium(r, check, base, is_asked))
+		return;
+	check_shared(r, check, base);
+	dir = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return;
+	if (listing_read(dir, is_user_folder, &names) < 0)
+		names.count = 0;
+	for (size_t i = 0; i < names.count && i < FOLDERS_MAX; i++) {
+		unsigned long user = strtoul(names.names[i] + 5, &end, 10);
+
+		if (*end || user >= UINT32_MAX || (geteuid() != 0 && user != geteuid()) ||
+		    snprintf(path, sizeof(path), "%s/%s", base, names.names[i]) >= PATH_MAX)
+			continue;
+		check_folder(r, &complaints, path, (uid_t)user, false);
+	}
+	listing_release(&names);
+	(void)close(dir);
 }
 
 /* The directory that an environment variable names. */
@@ -337,31 +201,18 @@ static const char *variable(const char *name)
 void doctor_places(struct doctor_report *r)
 {
 	const char *asked = variable("SEEP_DIR"), *base = variable("SEEP_BASE");
-	struct tally s = {
-	    .cache = proc_cache_new(), .until_ns = clock_ns(CLOCK_MONOTONIC) + LIST_NS};
+	size_t complaints = 0;
 
-	if (!s.cache) {
-		r->is_cut = true;
-		return;
-	}
-	proc_cache_until(s.cache, s.until_ns);
 	if (asked) {
 		if (check_medium(r, "seep_dir", asked, true))
-			check_folder(r, &s, asked, geteuid(), true);
+			check_folder(r, &complaints, asked, geteuid(), true);
 	}
-	if (!asked && base && check_medium(r, "seep_base", base, true)) {
-		check_shared(r, "seep_base", base);
-		check_base(r, &s, base);
-	}
-	if (check_medium(r, "shm", FOLDER_SHM, false) && !asked) {
-		check_shared(r, "shm", FOLDER_SHM);
-		check_base(r, &s, FOLDER_SHM);
-	}
-	if (!asked && access(FOLDER_RUN, F_OK) == 0 && (!base || strcmp(base, FOLDER_RUN) != 0) &&
-	    check_medium(r, "run", FOLDER_RUN, true)) {
-		check_shared(r, "run", FOLDER_RUN);
-		check_base(r, &s, FOLDER_RUN);
-	}
-	report_tally(r, &s);
-	proc_cache_free(s.cache);
+	if (!asked && base)
+		check_base(r, "seep_base", base, true);
+	if (asked)
+		(void)check_medium(r, "shm", FOLDER_SHM, false);
+	else
+		check_base(r, "shm", FOLDER_SHM, false);
+	if (!asked && access(FOLDER_RUN, F_OK) == 0 && (!base || strcmp(base, FOLDER_RUN) != 0))
+		check_base(r, "run", FOLDER_RUN, true);
 }

@@ -11,7 +11,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "attach/doctor/doctor_environment.h"
 #include "attach/doctor/doctor_parts.h"
 #include "host/proc/folder.h"
 #include "host/memory/foreign.h"
@@ -29,7 +28,7 @@
 #include "kit/words/text.h"
 #include "kit/words/words.h"
 
-enum { ANCESTORS = 16, LOSSES_NAMED = 3, COMM_MAX = 15 };
+enum { ANCESTORS = 16, COMM_MAX = 15 };
 
 /* A process that is looked at. */
 struct patient {
@@ -44,23 +43,6 @@ struct patient {
 };
 
 /* ---- it is traced ---- */
-
-static void report_losses(struct doctor_report *r, const struct seg_header *h)
-{
-	size_t count, named = 0;
-	const struct losses_name *names = losses_names(&count);
-	char text[WORDS_LOSS];
-
-	for (size_t i = 0; i < count && named < LOSSES_NAMED; i++) {
-		uint64_t n = h->counts[names[i].count];
-
-		if (n == 0 || names[i].class != LOSSES_LOSS)
-			continue;
-		doctor_add(r, DOCTOR_WARN, "losses", "see: man seep-report", "%s",
-		    enum_words_loss(text, n, names[i].words));
-		named++;
-	}
-}
 
 static void report_mode(struct doctor_report *r, const struct process *p, pid_t pid)
 {
@@ -102,7 +84,6 @@ static void report_traced(struct doctor_report *r, const struct process *p,
 	if (log_lack_words(&p->header, lack))
 		doctor_add(r, DOCTOR_WARN, "event log", "see: man seep-record, --log",
 		    "there is no event log: %s", lack);
-	report_losses(r, &p->header);
 }
 
 /* ---- it has the library, but no segment ---- */
@@ -158,9 +139,8 @@ static size_t check_medium(struct doctor_report *r, const char *path, int fd)
 	room = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
 	if (medium_of_type((uint32_t)fs.f_type) == 0)
 		doctor_add(r, DOCTOR_FAIL, "place", "mount a tmpfs there, or set SEEP_DIR to one",
-		    "%s is on a file system (type %#x) that the collector does "
-		    "not use",
-		    path, (unsigned)fs.f_type);
+		    "%s is on a file system (type %#x) that the collector does not use", path,
+		    (unsigned)fs.f_type);
 	else if (fstatvfs(fd, &mount) == 0 && mount.f_flag & ST_RDONLY)
 		doctor_add(r, DOCTOR_FAIL, "place", "mount a tmpfs there, or set SEEP_DIR to one",
 		    "%s is mounted read-only for it", path);
@@ -227,6 +207,41 @@ static size_t check_place(struct doctor_report *r, const struct patient *p)
 	return bad;
 }
 
+/* The soft limit in a line of /proc/PID/limits. */
+static uint64_t limit_of(const char *limits, const char *name)
+{
+	const char *line = limits ? strstr(limits, name) : NULL;
+	unsigned long long value;
+	char *end;
+
+	if (!line)
+		return UINT64_MAX;
+	line += strlen(name);
+	value = strtoull(line, &end, 10);
+	return end > line ? value : UINT64_MAX; /* "unlimited" */
+}
+
+static size_t check_limits(struct doctor_report *r, pid_t pid)
+{
+	char *limits = NULL;
+	size_t len, bad = 0;
+
+	if (foreign_text(pid, "limits", &limits, &len) < 0)
+		return 0;
+	if (limit_of(limits, "Max file size") / MEDIUM_FILE_SHARE < MEDIUM_ROOM_MIN) {
+		doctor_add(r, DOCTOR_FAIL, "limits", "raise it (ulimit -f, LimitFSIZE=)",
+		    "its limit on file sizes is too low for a segment");
+		bad++;
+	}
+	if (limit_of(limits, "Max address space") / MEDIUM_SPACE_SHARE < MEDIUM_ROOM_MIN) {
+		doctor_add(r, DOCTOR_FAIL, "limits", "raise it (ulimit -v, LimitAS=)",
+		    "its limit on address space is too low for a segment");
+		bad++;
+	}
+	free(limits);
+	return bad;
+}
+
 /* AT_SECURE, as the kernel has decided at exec. */
 static bool is_secure(pid_t pid)
 {
@@ -268,7 +283,7 @@ static void report_stayed_out(struct doctor_report *r, const struct patient *p)
 		    "SEEP_PRIVATE=1: its figures are written when it ends");
 		known++;
 	}
-	known += doctor_process_limits(r, p->pid);
+	known += check_limits(r, p->pid);
 	known += check_place(r, p);
 	if (known == 0 && procfs_status(p->pid, "Seccomp") == 2)
 		doctor_add(r, DOCTOR_FAIL, "seccomp",
@@ -278,8 +293,7 @@ static void report_stayed_out(struct doctor_report *r, const struct patient *p)
 	else if (known == 0)
 		doctor_add(r, DOCTOR_FAIL, "traced",
 		    "start it again; if that does not help, report a bug",
-		    "the collector %s is loaded, but has no segment, and the "
-		    "reason is not known",
+		    "the collector %s is loaded, but has no segment, and the reason is not known",
 		    p->library);
 }
 
@@ -288,26 +302,17 @@ static void report_stayed_out(struct doctor_report *r, const struct patient *p)
 static void check_library(struct doctor_report *r, const struct patient *p)
 {
 	int fd = infile_find_in_root(p->root, p->library, 0);
-	struct statvfs mount;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		doctor_add(r, DOCTOR_FAIL, "library", "copy or bind it into its root directory",
-		    "%s is not there in its mount namespace, so the loader "
-		    "could not preload it",
+		    "%s is not there in its mount namespace, so the loader could not preload it",
 		    p->library);
-	else if (fstatvfs(fd, &mount) == 0 && mount.f_flag & ST_NOEXEC)
-		doctor_add(r, DOCTOR_FAIL, "library", "install seep on a file system with exec",
-		    "%s is on a file system that is mounted noexec for it", p->library);
-	else if (!(st.st_mode & S_IROTH) && st.st_uid != p->owner)
-		doctor_add(r, DOCTOR_FAIL, "library", "chmod a+r it",
-		    "%s is not readable for uid %u", p->library, (unsigned)p->owner);
 	else
 		doctor_add(r, DOCTOR_FAIL, "traced",
 		    "start it again with seep record, which watches its start",
-		    "LD_PRELOAD names %s, but it is not loaded: either it could "
-		    "not be read at its start, or the process has replaced its "
-		    "environment since",
+		    "LD_PRELOAD names %s, but it is not loaded: either it could not be read at "
+		    "its start, or the process has replaced its environment since",
 		    p->library);
 	if (fd >= 0)
 		(void)close(fd);
@@ -341,9 +346,8 @@ static void report_not_preloaded(struct doctor_report *r, const struct patient *
 
 	if (find_ancestor(p->pid, &stat, &ancestor)) {
 		doctor_add(r, DOCTOR_FAIL, "traced", "let that pass LD_PRELOAD and SEEP_* on",
-		    "it has no LD_PRELOAD with the collector, but its ancestor "
-		    "%s (pid %d) has: a program between them cleared the "
-		    "environment (env -i, sudo, a wrapper)",
+		    "it has no LD_PRELOAD with the collector, but its ancestor %s (pid %d) has: a "
+		    "program between them cleared the environment (env -i, sudo, a wrapper)",
 		    stat.name, (int)ancestor);
 		return;
 	}
@@ -354,8 +358,7 @@ static void report_not_preloaded(struct doctor_report *r, const struct patient *
 		(void)snprintf(
 		    advice, sizeof(advice), "start it with seep record, or with LD_PRELOAD");
 	doctor_add(r, DOCTOR_FAIL, "traced", advice,
-	    "it was started without the collector: LD_PRELOAD is not in its "
-	    "environment");
+	    "it was started without the collector: LD_PRELOAD is not in its environment");
 }
 
 /* ---- the process ---- */
@@ -388,34 +391,6 @@ static int find_library(struct patient *p)
 	return 0;
 }
 
-/* Every module once, from its own mount namespace. */
-static void list_modules(struct patient *p, struct doctor_names *names)
-{
-	struct elf_reader *reader = elf_reader_new();
-	struct elf_facts *facts = malloc(sizeof(*facts));
-	struct procfs_mapping map;
-	struct procfs_maps maps;
-	char last[4096] = "";
-	uid_t owner;
-
-	if (!reader || !facts || procfs_maps_open(&maps, p->pid) < 0)
-		goto out;
-	while (procfs_maps_next_file(&maps, &map)) {
-		const struct elf_file file = {.path = map.path, .root = p->root};
-
-		if (map.rights[2] != 'x' || !strcmp(last, map.path) || procfs_is_deleted(map.path))
-			continue;
-		(void)snprintf(last, sizeof(last), "%s", map.path);
-		if (elf_reader_read(reader, &file, facts, &owner) == 0 && facts->native &&
-		    !is_ours(map.path))
-			doctor_names_add(names, map.path, facts);
-	}
-	procfs_maps_close(&maps);
-out:
-	elf_reader_free(reader);
-	free(facts);
-}
-
 static void report_untraced(struct doctor_report *r, struct patient *p)
 {
 	static struct inspect in;
@@ -432,8 +407,7 @@ static void report_untraced(struct doctor_report *r, struct patient *p)
 		inspect_conclude(&in, INSPECT_SECURE,
 		    "run it as the user it changes to, or a copy without the "
 		    "bit or the capabilities",
-		    "%s has got privileges by its start (AT_SECURE): the loader "
-		    "ignored LD_PRELOAD",
+		    "%s has got privileges by its start (AT_SECURE): the loader ignored LD_PRELOAD",
 		    p->exe);
 	inspect_program(&in, link, &how);
 	if (!p->library[0])
@@ -445,26 +419,9 @@ static void report_untraced(struct doctor_report *r, struct patient *p)
 	r->group = "process";
 }
 
-static void report_confinement(struct doctor_report *r, const struct patient *p)
-{
-	char *profile = NULL;
-	size_t len;
-
-	if (foreign_text(p->pid, "attr/current", &profile, &len) == 0 && len > 0 &&
-	    strstr(profile, "(enforce)")) {
-		profile[strcspn(profile, "\n")] = '\0';
-		doctor_add(r, DOCTOR_WARN, "apparmor",
-		    "see dmesg for DENIED lines; allow the library (mr) and its "
-		    "directory (rw)",
-		    "it is confined by the AppArmor profile %s", profile);
-	}
-	free(profile);
-}
-
 static int look_closer(struct doctor_report *r, struct patient *p)
 {
 	struct session_brief_file file;
-	struct doctor_names names = {0};
 	struct session *s;
 	int err;
 
@@ -473,21 +430,17 @@ static int look_closer(struct doctor_report *r, struct patient *p)
 		report_traced(r, s->processes[0], &file, p->pid);
 	} else if (err == -EAGAIN) {
 		doctor_add(r, DOCTOR_OK, "traced", NULL,
-		    "it was forked from a traced process, and has allocated "
-		    "nothing so far");
+		    "it was forked from a traced process, and has allocated nothing so far");
 	} else if (err == -ENOSPC) {
 		doctor_add(r, DOCTOR_FAIL, "slots",
-		    "seep ls --prune, or start the family with "
-		    "SEEP_CHILD_FILES=1",
+		    "seep ls --prune, or start the family with SEEP_CHILD_FILES=1",
 		    "it was forked from a traced process whose family has no "
 		    "room for more children");
 	} else if (err == -ESTALE) {
 		doctor_add(r, DOCTOR_WARN, "segment", "start it again",
-		    "it is traced, but its segment was deleted, and only root "
-		    "can still read it");
+		    "it is traced, but its segment was deleted, and only root can still read it");
 	} else if (err == -ENXIO || err == 0) {
 		report_untraced(r, p);
-		report_confinement(r, p);
 	} else if (err == -EACCES || err == -EPERM) {
 		return -EACCES;
 	} else if (err != -ESRCH) {
@@ -496,12 +449,7 @@ static int look_closer(struct doctor_report *r, struct patient *p)
 	}
 	if (err == 0)
 		session_free(s);
-	if (err == -ESRCH)
-		return err;
-	list_modules(p, &names);
-	doctor_process_locked(r, p->pid, names.locker);
-	doctor_names(r, &names);
-	return 0;
+	return err == -ESRCH ? err : 0;
 }
 
 static int look(struct doctor_report *r, void *context)
@@ -523,8 +471,7 @@ static int look(struct doctor_report *r, void *context)
 	n = readlink(link, p.exe, sizeof(p.exe) - 1);
 	if (n < 0 && errno == ENOENT) {
 		doctor_add(r, DOCTOR_FAIL, "process", NULL,
-		    "%s (pid %d) is a thread of the kernel, or just ends: it "
-		    "has no heap",
+		    "%s (pid %d) is a thread of the kernel, or just ends: it has no heap",
 		    stat.name, (int)p.pid);
 		return 0;
 	}

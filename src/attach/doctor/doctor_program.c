@@ -52,8 +52,7 @@ static void add_fine(struct doctor_report *r, const struct inspect *in, size_t i
 	else
 		doctor_add(r, DOCTOR_WARN, checks[i].check,
 		    "run it once with seep record, which says what happened",
-		    "the program does not name glibc's libc.so.6, or it was "
-		    "not found");
+		    "the program does not name glibc's libc.so.6, or it was not found");
 }
 
 /* Does the allocator have a library beside ours? */
@@ -72,8 +71,7 @@ static void check_allocator(struct doctor_report *r, const struct inspect *in, b
 			companions = both[i][1];
 	if (is_recorded)
 		doctor_add(r, DOCTOR_OK, "allocator", NULL,
-		    "%s has an operator new of its own; seep record preloads "
-		    "%s for it",
+		    "%s has an operator new of its own; seep record preloads %s for it",
 		    in->allocator, companions);
 	else
 		doctor_add(r, DOCTOR_WARN, "allocator", "add them to LD_PRELOAD behind libseep.so",
@@ -87,17 +85,14 @@ void doctor_program(struct doctor_report *r, const struct inspect *in, bool is_r
 
 	if (strcmp(in->path, in->program) != 0 && in->path[0])
 		doctor_add(r, DOCTOR_OK, "script", NULL,
-		    "%s is a script, so its interpreter %s is looked at; what "
-		    "that starts is not",
+		    "%s is a script, so its interpreter %s is looked at; what that starts is not",
 		    in->path, in->program);
 	else
 		doctor_add(r, DOCTOR_OK, "executable", NULL, "%s", in->program);
 	if (!in->is_read) {
 		doctor_add(r, DOCTOR_WARN, "readable",
 		    "make it readable, or run doctor as its owner",
-		    "%s is no ELF file, or cannot be read, so nothing is known "
-		    "of it",
-		    in->program);
+		    "%s is no ELF file, or cannot be read, so nothing is known of it", in->program);
 		return;
 	}
 	for (unsigned i = 0; i < in->note_count; i++)
@@ -118,15 +113,13 @@ void doctor_program(struct doctor_report *r, const struct inspect *in, bool is_r
 static int look(struct doctor_report *r, void *context)
 {
 	static struct inspect in;
-	struct doctor_names names = {0};
-	const struct inspect_how how = {.found = doctor_names_add, .context = &names};
+	const struct inspect_how how = {0};
 	int err = inspect_find(context, NULL, &in);
 
 	if (err < 0)
 		return err;
 	inspect_program(&in, in.program, &how);
 	doctor_program(r, &in, true);
-	doctor_names(r, &names);
 	return 0;
 }
 

@@ -239,16 +239,9 @@ static bool is_definition(const Elf64_Sym *sym)
 	return sym->st_shndx != SHN_UNDEF && (bind == STB_GLOBAL || bind == STB_WEAK);
 }
 
-static bool is_import(const Elf64_Sym *sym)
-{
-	return sym->st_shndx == SHN_UNDEF;
-}
-
-typedef bool wanted(const Elf64_Sym *sym);
-
 /* `strings` has a NUL at [bytes]. */
 static uint32_t search_symbols(const struct elf *e, const Elf64_Shdr *table, const char *strings,
-    size_t bytes, wanted *is_wanted, const char *const *names, size_t count)
+    size_t bytes, const char *const *names, size_t count)
 {
 	uint64_t total = table->sh_size / sizeof(Elf64_Sym);
 	uint32_t found = 0;
@@ -268,7 +261,7 @@ static uint32_t search_symbols(const struct elf *e, const Elf64_Shdr *table, con
 		    0)
 			break;
 		for (uint64_t i = 0; i < n; i++) {
-			if (syms[i].st_name >= bytes || !is_wanted(&syms[i]))
+			if (syms[i].st_name >= bytes || !is_definition(&syms[i]))
 				continue;
 			for (size_t k = 0; k < count; k++)
 				if (!strcmp(strings + syms[i].st_name, names[k]))
@@ -279,8 +272,8 @@ static uint32_t search_symbols(const struct elf *e, const Elf64_Shdr *table, con
 	return found;
 }
 
-static uint32_t search_table(const struct elf *e, const Elf64_Shdr *table, wanted *is_wanted,
-    const char *const *names, size_t count)
+static uint32_t search_table(
+    const struct elf *e, const Elf64_Shdr *table, const char *const *names, size_t count)
 {
 	Elf64_Shdr strtab;
 	uint32_t found = 0;
@@ -296,13 +289,12 @@ static uint32_t search_table(const struct elf *e, const Elf64_Shdr *table, wante
 		return 0;
 	strings[strtab.sh_size] = '\0';
 	if (elf_read_at(e, strings, strtab.sh_size, strtab.sh_offset) == 0)
-		found = search_symbols(e, table, strings, strtab.sh_size, is_wanted, names, count);
+		found = search_symbols(e, table, strings, strtab.sh_size, names, count);
 	free(strings);
 	return found;
 }
 
-static uint32_t search(
-    const struct elf *e, wanted *is_wanted, const char *const *names, size_t count, bool all)
+static uint32_t search(const struct elf *e, const char *const *names, size_t count, bool all)
 {
 	static const uint32_t dynamic_only[] = {SHT_DYNSYM};
 	static const uint32_t both[] = {SHT_DYNSYM, SHT_SYMTAB};
@@ -323,7 +315,7 @@ static uint32_t search(
 				break;
 			if (sh.sh_type != types[t])
 				continue;
-			found |= search_table(e, &sh, is_wanted, names, count);
+			found |= search_table(e, &sh, names, count);
 			break;
 		}
 	}
@@ -332,10 +324,5 @@ static uint32_t search(
 
 uint32_t elf_defines(const struct elf *e, const char *const *names, size_t count, bool all)
 {
-	return search(e, is_definition, names, count, all);
-}
-
-uint32_t elf_imports(const struct elf *e, const char *const *names, size_t count)
-{
-	return search(e, is_import, names, count, false);
+	return search(e, names, count, all);
 }

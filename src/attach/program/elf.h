@@ -49,9 +49,6 @@ void elf_release(struct elf *e);
  */
 uint32_t elf_defines(const struct elf *e, const char *const *names, size_t count, bool all);
 
-/* The same for symbols that the dynamic table takes from other files. */
-uint32_t elf_imports(const struct elf *e, const char *const *names, size_t count);
-
 /* What the names of its sections say. */
 struct elf_sections {
 	bool has_symbols;               /* a full table of symbols */

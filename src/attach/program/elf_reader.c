@@ -116,7 +116,6 @@ static int find_facts(int fd, struct elf_facts *ret)
 	for (size_t i = 0; i < e.needed_count; i++)
 		add_needed(ret, e.needed[i]);
 	ret->own = elf_defines(&e, elf_family, ELF_FAMILY, false);
-	ret->locks_all = (uint8_t)elf_imports(&e, &(const char *){"mlockall"}, 1);
 	find_symbols(&e, ret);
 	find_sections(&e, ret);
 	elf_release(&e);

@@ -22,7 +22,6 @@ struct elf_facts {
 	uint8_t native; /* if false, the rest is empty */
 	uint8_t dynamic;
 	uint8_t has_sanitizer; /* one is linked in */
-	uint8_t locks_all;     /* it takes mlockall() from another file */
 	uint8_t has_symbols, has_debug, has_mini;
 	uint8_t is_go, is_rust;
 	uint8_t id_bytes; /* of its build-id; 0: none */

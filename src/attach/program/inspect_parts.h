@@ -14,9 +14,6 @@ struct inspect_how {
 	uid_t user;
 	bool has_no_new_privs; /* setuid and capabilities have no effect */
 	const char *root;      /* NULL, or the directory that is / for it */
-	/* NULL, or called for each library that was found */
-	void (*found)(void *context, const char *path, const struct elf_facts *facts);
-	void *context;
 };
 
 /*

@@ -191,8 +191,6 @@ static void look_at_found(void *context, const char *path, const struct elf_fact
 		if (facts->defines_bytes > 0)
 			check_versions(l, path, facts);
 	}
-	if (l->how->found)
-		l->how->found(l->how->context, path, facts);
 }
 
 /* An allocator under names of its own, which nobody can replace. */
@@ -299,8 +297,6 @@ static void judge(struct look *l, const char *file, const struct libraries_progr
 		check_symbols(r, facts);
 	else if (facts->is_go)
 		check_symbols(r, &(struct elf_facts){.is_go = 1});
-	if (l->how->found)
-		l->how->found(l->how->context, r->program, facts);
 }
 
 void inspect_program(struct inspect *r, const char *file, const struct inspect_how *how)

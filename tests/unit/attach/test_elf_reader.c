@@ -232,25 +232,6 @@ static void headers_that_lie_are_refused_or_find_nothing(void **state)
 #undef LIE
 }
 
-static void a_symbol_without_a_section_is_imported(void **state)
-{
-	struct image i = good_image();
-	struct elf e;
-
-	(void)state;
-	assert_int_equal(parse(&i, sizeof(i), &e), 1);
-	assert_int_equal(elf_imports(&e, elf_family, ELF_FAMILY), 0);
-	elf_release(&e);
-	i.y[1].st_shndx = SHN_UNDEF;
-	assert_int_equal(parse(&i, sizeof(i), &e), 0);
-	assert_int_equal(elf_imports(&e, elf_family, ELF_FAMILY), 1);
-	elf_release(&e);
-	i.y[1].st_name = UINT32_MAX;
-	assert_int_equal(parse(&i, sizeof(i), &e), 0);
-	assert_int_equal(elf_imports(&e, elf_family, ELF_FAMILY), 0);
-	elf_release(&e);
-}
-
 static void a_large_sparse_file_is_read_in_bounded_time(void **state)
 {
 	struct image i = good_image();
@@ -278,7 +259,6 @@ int main(void)
 	    cmocka_unit_test(a_file_leads_only_to_files_of_its_owner),
 	    cmocka_unit_test(files_of_other_kinds_are_refused),
 	    cmocka_unit_test(headers_that_lie_are_refused_or_find_nothing),
-	    cmocka_unit_test(a_symbol_without_a_section_is_imported),
 	    cmocka_unit_test(a_large_sparse_file_is_read_in_bounded_time),
 	};
 
