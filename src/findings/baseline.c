@@ -13,6 +13,7 @@
 #include "kit/os/infile.h"
 #include "kit/data/capped.h"
 #include "kit/words/text.h"
+#include "kit/data/sorted.h"
 
 #define MAGIC "seep-baseline "
 
@@ -49,14 +50,7 @@ int baseline_add(struct baseline *b, const struct baseline_item *item)
 	return err;
 }
 
-static int by_hash(const void *a, const void *b)
-{
-	const struct baseline_item *x = a, *y = b;
-
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	return strcmp(x->text, y->text);
-}
+BY(by_hash, struct baseline_item, UP(hash) ?: strcmp(x->text, y->text))
 
 /* Combines entries that have the same fingerprint. */
 void baseline_sort(struct baseline *b)

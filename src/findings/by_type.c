@@ -10,6 +10,7 @@
 #include "kit/data/capped.h"
 #include "kit/data/room.h"
 #include "kit/words/text.h"
+#include "kit/data/sorted.h"
 
 enum { FRAMES = 24 }; /* innermost ones that are asked for a type */
 
@@ -188,16 +189,7 @@ static int by_name(const struct by_type_row *x, const struct by_type_row *y)
 	return n ? n : (x->basis > y->basis) - (x->basis < y->basis);
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-	const struct by_type_row *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	if (x->blocks != y->blocks)
-		return x->blocks > y->blocks ? -1 : 1;
-	return by_name(x, y);
-}
+BY(by_bytes, struct by_type_row, DOWN(bytes) ?: DOWN(blocks) ?: by_name(x, y))
 
 static int by_growth(const void *a, const void *b)
 {

@@ -6,6 +6,7 @@
 
 #include "view/sites/enum_words.h"
 #include "kit/data/capped.h"
+#include "kit/data/sorted.h"
 
 static double slack(const struct check *c, uint64_t known)
 {
@@ -125,18 +126,7 @@ static void judge_bounds(struct check *c)
 	    c, CHECK_MAX_PEAK, &o->max_peak, high->process->totals.peak_bytes, variance, high);
 }
 
-static int in_order(const void *a, const void *b)
-{
-	const struct check_site *x = a, *y = b;
-
-	if (x->fails != y->fails)
-		return x->fails ? -1 : 1;
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	return (x->site->id > y->site->id) - (x->site->id < y->site->id);
-}
+BY(in_order, struct check_site, DOWN(fails) ?: DOWN(bytes) ?: UP(process) ?: UP(site->id))
 
 int check_judge(struct check *c)
 {

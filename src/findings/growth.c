@@ -8,6 +8,7 @@
 
 #include "session/timeline/timeline.h"
 #include "findings/rss_rules.h"
+#include "kit/data/sorted.h"
 
 static uint64_t moment_us(const struct growth_moment *m, uint64_t until_us)
 {
@@ -99,15 +100,7 @@ struct candidate {
 	uint64_t change;
 };
 
-static int by_change(const void *a, const void *b)
-{
-	const struct candidate *x = a, *y = b;
-
-	if (x->change != y->change)
-		return x->change > y->change ? -1 : 1;
-	return (x->process->header.pid > y->process->header.pid) -
-	    (x->process->header.pid < y->process->header.pid);
-}
+BY(by_change, struct candidate, DOWN(change) ?: UP(process->header.pid))
 
 static size_t find_candidates(
     const struct session *s, uint32_t pid, uint64_t from_us, uint64_t to_us, struct candidate *list)

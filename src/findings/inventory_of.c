@@ -8,6 +8,7 @@
 
 #include "findings/held_words.h"
 #include "kit/os/clock.h"
+#include "kit/data/sorted.h"
 
 enum { PER_MILLE = 1000 };
 
@@ -66,12 +67,7 @@ static int by_weight(const void *a, const void *b, void *context)
 	    (*(const uint32_t *)a < *(const uint32_t *)b);
 }
 
-static int by_id(const void *a, const void *b)
-{
-	const struct inventory_site *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
+BY(by_id, struct inventory_site, UP(id))
 
 static int add_sites(struct inventory_of *t, const struct held_view *v)
 {

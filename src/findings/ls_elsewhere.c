@@ -8,6 +8,7 @@
 #include "session/load/session.h"
 #include "kit/os/clock.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 
 struct ls_elsewhere_file {
 	uint64_t device, inode;
@@ -29,14 +30,7 @@ int ls_elsewhere_skip(struct ls_elsewhere *e, uint64_t device, uint64_t inode)
 	return 0;
 }
 
-static int by_file(const void *a, const void *b)
-{
-	const struct ls_elsewhere_file *x = a, *y = b;
-
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return (x->inode > y->inode) - (x->inode < y->inode);
-}
+BY(by_file, struct ls_elsewhere_file, UP(device) ?: UP(inode))
 
 static int by_pid(const void *a, const void *b)
 {

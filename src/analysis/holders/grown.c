@@ -8,6 +8,7 @@
 
 #include "base/cpu/cpu.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 
 #define ADDRESS_MASK ((UINT64_C(1) << 48) - 1)
 #define ADDRESS_END  (UINT64_C(1) << CPU_ADDRESS_BITS)
@@ -119,28 +120,13 @@ int grown_miss_root(struct grown *g, uint64_t address, uint32_t area, uint32_t w
 
 /* ---- new blocks ----------------------------------------------------------- */
 
-static int by_address(const void *a, const void *b)
-{
-	const struct grown_block *x = a, *y = b;
-
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
-}
+BY(by_address, struct grown_block, UP(address) ?: UP(number))
 
 /* The last settled block at or below an address; NULL: none. */
 static const struct grown_block *at_or_below(const struct grown *g, uint64_t address)
 {
-	size_t low = 0, high = g->settled;
+	size_t low = sorted_first(g->blocks, g->settled, x, x->address <= address);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (g->blocks[mid].address <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low > 0 ? &g->blocks[low - 1] : NULL;
 }
 
@@ -252,14 +238,7 @@ bool grown_wants_more(struct grown *g)
 	return is_more && !g->is_cut;
 }
 
-static int by_from(const void *a, const void *b)
-{
-	const struct heap_graph_edge *x = a, *y = b;
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (x->to > y->to) - (x->to < y->to);
-}
+BY(by_from, struct heap_graph_edge, UP(from) ?: UP(to))
 
 int grown_finish(struct grown *g, grown_root *root, void *context)
 {

@@ -8,6 +8,7 @@
 
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 #include "analysis/holders/dominators.h"
 
 enum {
@@ -148,14 +149,7 @@ static int find_pairs(const struct held *h, struct pairs *p)
 	return err;
 }
 
-static int by_from(const void *a, const void *b)
-{
-	const struct pair *x = a, *y = b;
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (x->to > y->to) - (x->to < y->to);
-}
+BY(by_from, struct pair, UP(from) ?: UP(to))
 
 /* From all roots at once, so that each node is found by its shortest way. */
 static int find_nearest(struct held *h)
@@ -295,16 +289,7 @@ void held_free(struct held *h)
 
 /* ---- answers -------------------------------------------------------------- */
 
-static int larger(const void *a, const void *b)
-{
-	const struct held_way *x = a, *y = b;
-
-	if (x->sum.bytes != y->sum.bytes)
-		return x->sum.bytes > y->sum.bytes ? -1 : 1;
-	if (x->sum.blocks != y->sum.blocks)
-		return x->sum.blocks > y->sum.blocks ? -1 : 1;
-	return (x->node > y->node) - (x->node < y->node);
-}
+BY(larger, struct held_way, DOWN(sum.bytes) ?: DOWN(sum.blocks) ?: UP(node))
 
 int held_ways(const struct held *h, uint32_t site, struct held_way **ret, size_t *ret_count,
     struct holders_sum *ret_unheld)
@@ -495,14 +480,7 @@ struct pile {
 	uint64_t bytes;
 };
 
-static int higher(const void *a, const void *b)
-{
-	const struct pile *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return (x->node > y->node) - (x->node < y->node);
-}
+BY(higher, struct pile, DOWN(bytes) ?: UP(node))
 
 int held_suspects(const struct held *h, uint64_t least, uint32_t **ret, size_t *ret_count)
 {

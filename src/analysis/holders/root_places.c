@@ -8,6 +8,7 @@
 
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 #include "analysis/holders/root_threads.h"
 
 enum { PLACES_MAX = 1 << 18 }; /* names are asked for each of them */
@@ -69,17 +70,9 @@ static int sort_modules(const struct process *p, struct modules *ret)
 /* The number of the module that has an address; 0: none. */
 static uint32_t module_at(const struct modules *m, uint64_t address)
 {
-	size_t low = 0, high = m->count;
+	size_t low = sorted_first(m->at, m->count, item, m->p->modules[*item].start <= address);
 	const struct process_module *x;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (m->p->modules[m->at[mid]].start <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (low == 0)
 		return 0;
 	x = &m->p->modules[m->at[low - 1]];

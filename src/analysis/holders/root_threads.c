@@ -15,6 +15,7 @@
 
 #include "base/cpu/elf_machine.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 
 enum {
 	PAGE = FOREIGN_PAGE_BYTES,
@@ -268,12 +269,7 @@ static bool read_thread(struct root_thread *t, pid_t pid, struct foreign *memory
 	return t->tid != 0 || t->tls_count > 0;
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct root_thread *x = a, *y = b;
-
-	return (x->tcb > y->tcb) - (x->tcb < y->tcb);
-}
+BY(by_address, struct root_thread, UP(tcb))
 
 int root_threads_read(
     struct root_notes *n, const struct process *p, pid_t pid, struct foreign *memory)
@@ -305,17 +301,11 @@ int root_threads_read(
 const struct root_thread *root_threads_at(
     const struct root_notes *n, const struct roots_area *a, uint64_t address)
 {
-	size_t low = 0, high = n->thread_count;
+	size_t low;
 
 	/* the first one that does not end below the address */
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (n->threads[mid].tcb + ROOT_THREADS_TCB_BYTES <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = sorted_first(
+	    n->threads, n->thread_count, x, x->tcb + ROOT_THREADS_TCB_BYTES <= address);
 	if (low == n->thread_count || n->threads[low].tcb < a->start ||
 	    n->threads[low].tcb >= a->end)
 		return NULL;

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "segments/blocks/live_map.h"
+#include "kit/data/sorted.h"
 
 struct list {
 	struct heap *heap;
@@ -19,17 +20,7 @@ struct list {
 /* The first block of the heap at or behind an address. */
 static size_t first_at(const struct list *l, uint64_t address)
 {
-	size_t low = 0, high = l->count;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (l->blocks[mid].address < address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return sorted_first(l->blocks, l->count, x, x->address < address);
 }
 
 static bool is_known(const struct live_map_block *b, const struct heap_block *known)

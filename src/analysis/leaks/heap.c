@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kit/data/dict.h"
+#include "kit/data/sorted.h"
 #include "analysis/leaks/heap_find.h"
 #include "analysis/leaks/heap_parts.h"
 #include "analysis/leaks/large.h"
@@ -69,14 +70,7 @@ int heap_add_edge(struct heap *h, struct heap_edges *e, uint32_t edge)
 
 /* ---- blocks --------------------------------------------------------------- */
 
-static int by_address(const void *a, const void *b)
-{
-	const struct heap_block *x = a, *y = b;
-
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	return x->birth < y->birth ? -1 : x->birth > y->birth;
-}
+BY(by_address, struct heap_block, UP(address) ?: UP(birth))
 
 static bool is_sane(const struct heap_block *b)
 {

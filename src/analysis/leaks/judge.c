@@ -14,6 +14,7 @@
 #include "segments/find/proc.h"
 #include "segments/read/ticks.h"
 #include "kit/os/clock.h"
+#include "kit/data/sorted.h"
 #include "host/memory/halt.h"
 #include "analysis/leaks/look.h"
 #include "analysis/leaks/looks.h"
@@ -333,28 +334,10 @@ static void join(struct verdict_site *a, const struct verdict_site *b)
 		a->type = b->type;
 }
 
-static int by_site_and_class(const void *a, const void *b)
-{
-	const struct verdict_site *x = a, *y = b;
-
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	return (x->class > y->class) - (x->class < y->class);
-}
+BY(by_site_and_class, struct verdict_site, UP(site) ?: UP(class))
 
 /* LEAK before POSSIBLE, the largest first. */
-static int by_weight(const void *a, const void *b)
-{
-	const struct verdict_site *x = a, *y = b;
-
-	if (x->class != y->class)
-		return x->class < y->class ? -1 : 1;
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	if (x->blocks != y->blocks)
-		return x->blocks > y->blocks ? -1 : 1;
-	return (x->site > y->site) - (x->site < y->site);
-}
+BY(by_weight, struct verdict_site, UP(class) ?: DOWN(bytes) ?: DOWN(blocks) ?: UP(site))
 
 /* What makes all that is lost POSSIBLE, in this process and these looks. */
 static uint32_t doubts(const struct judge *j, bool proof)

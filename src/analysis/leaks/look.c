@@ -13,6 +13,7 @@
 #include "segments/blocks/live_map.h"
 #include "host/proc/procfs.h"
 #include "kit/os/clock.h"
+#include "kit/data/sorted.h"
 #include "analysis/leaks/fresh.h"
 #include "analysis/leaks/kernel_words.h"
 #include "analysis/leaks/large.h"
@@ -191,17 +192,9 @@ static int scan_fresh(struct look *l, int part, uint64_t address, const uint8_t 
 {
 	const struct ranges *r = l->fresh;
 	const uint64_t end = address + len;
-	size_t low = 0, high = r->count;
+	size_t low = sorted_first(r->at, r->count, x, x->end <= address);
 	int err = 0;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (r->at[mid].end <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	for (; low < r->count && r->at[low].start < end && err == 0; low++) {
 		uint64_t from = r->at[low].start, to = r->at[low].end;
 

@@ -7,6 +7,7 @@
 
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 
 struct candidate {
 	struct heap_block block;
@@ -205,16 +206,8 @@ int looks_each_lost(const struct looks *l,
 
 bool looks_is_lost(const struct looks *l, const struct heap_block *b)
 {
-	size_t lo = 0, hi = l->candidates;
+	size_t lo = sorted_first(l->at, l->candidates, x, x->block.address < b->address);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (l->at[mid].block.address < b->address)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < l->candidates && is_same(&l->at[lo].block, b) && is_lost(l, &l->at[lo]);
 }
 
@@ -266,12 +259,7 @@ static void add_dropped(struct looks_site *s, const struct looks_site *d)
 	s->hides = d->freed_late > 0;
 }
 
-static int by_site(const void *a, const void *b)
-{
-	const struct looks_site *x = a, *y = b;
-
-	return x->site < y->site ? -1 : x->site > y->site;
-}
+BY(by_site, struct looks_site, UP(site))
 
 static int sum_up(const struct looks *l, struct sites *list)
 {

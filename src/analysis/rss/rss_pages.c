@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 
 enum {
 	MAPPED_MIN = 128 << 10, /* glibc maps no smaller block by itself */
@@ -27,12 +28,7 @@ static uint64_t end_of(const struct residence_block *b)
 	return b->address + b->size;
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct residence_block *x = a, *y = b;
-
-	return x->address < y->address ? -1 : x->address > y->address;
-}
+BY(by_address, struct residence_block, UP(address))
 
 static bool is_sorted(const struct residence_block *b, size_t count)
 {

@@ -18,6 +18,7 @@
 #include "kit/data/capped.h"
 #include "kit/os/clock.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 
 #define BUDGET_NS   (UINT64_C(30) * 1000000000)
 #define ARENA_BYTES (UINT64_C(64) << 20)
@@ -134,12 +135,7 @@ static int read_blocks(struct reading *r)
 
 /* ---- ranges ---- */
 
-static int by_start(const void *a, const void *b)
-{
-	const struct residence_range *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
+BY(by_start, struct residence_range, UP(start))
 
 static void settle(struct residence_ranges *r)
 {
@@ -201,16 +197,8 @@ static int find_modules(struct reading *r)
 /* The first range that ends above an address, or NULL. */
 static const struct residence_range *range_above(const struct residence_ranges *r, uint64_t address)
 {
-	size_t low = 0, high = r->count;
+	size_t low = sorted_first(r->at, r->count, x, x->end <= address);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (r->at[mid].end <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < r->count ? &r->at[low] : NULL;
 }
 
@@ -507,14 +495,7 @@ static int give_sites(struct reading *r)
 	return 0;
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-	const struct residence_area *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return x->start < y->start ? -1 : x->start > y->start;
-}
+BY(by_bytes, struct residence_area, DOWN(bytes) ?: UP(start))
 
 /* The largest mappings stay, and their names get memory of their own. */
 static int give_areas(struct reading *r)

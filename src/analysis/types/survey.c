@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kit/os/clock.h"
+#include "kit/data/sorted.h"
 #include "analysis/leaks/judge.h"
 #include "analysis/leaks/look.h"
 #include "host/memory/pass.h"
@@ -48,16 +49,8 @@ uint32_t survey_id(const struct process *p, uint32_t site)
 static size_t first_behind(const struct heap *h, uint64_t address)
 {
 	const struct heap_block *b = heap_blocks(h);
-	size_t low = 0, high = heap_count(h);
+	size_t low = sorted_first(b, heap_count(h), x, x->address + x->size <= address);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (b[mid].address + b[mid].size <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low;
 }
 

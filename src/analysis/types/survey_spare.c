@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 #include "analysis/leaks/large.h"
 #include "analysis/types/survey_parts.h"
 
@@ -183,16 +184,7 @@ struct twin {
 	uint32_t block;
 };
 
-static int by_content(const void *a, const void *b)
-{
-	const struct twin *x = a, *y = b;
-
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	if (x->size != y->size)
-		return x->size < y->size ? -1 : 1;
-	return (x->block > y->block) - (x->block < y->block);
-}
+BY(by_content, struct twin, UP(hash) ?: UP(size) ?: UP(block))
 
 /* Blocks of zeros alone are not compared: their bytes are a tail. */
 static size_t list_twins(const struct survey_spare *s, struct twin *to)
@@ -235,12 +227,7 @@ static int add_equal(const struct survey_spare *s, const struct process *p, stru
 	return err;
 }
 
-static int by_site(const void *a, const void *b)
-{
-	const struct census_spare *x = a, *y = b;
-
-	return (x->site > y->site) - (x->site < y->site);
-}
+BY(by_site, struct census_spare, UP(site))
 
 int survey_spare_finish(struct survey_spare *s, const struct process *p, struct census *ret)
 {

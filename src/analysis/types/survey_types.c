@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 #include "analysis/types/control.h"
 #include "analysis/leaks/large.h"
 #include "analysis/types/survey_parts.h"
@@ -306,12 +307,7 @@ struct order {
 	size_t number;
 };
 
-static int by_address(const void *a, const void *b)
-{
-	const struct order *x = a, *y = b;
-
-	return (x->address > y->address) - (x->address < y->address);
-}
+BY(by_address, struct order, UP(address))
 
 static int name_words(struct survey_types *t, struct foreign *files)
 {

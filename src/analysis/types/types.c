@@ -8,6 +8,7 @@
 
 #include "host/memory/foreign.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 #include "host/proc/roots.h"
 #include "analysis/types/survey_pages.h"
 #include "analysis/types/type_name.h"
@@ -136,12 +137,7 @@ static int judge_site(struct search *s, const struct sample *x)
 	return 0;
 }
 
-static int by_site(const void *a, const void *b)
-{
-	const struct types_found *x = a, *y = b;
-
-	return (x->site > y->site) - (x->site < y->site);
-}
+BY(by_site, struct types_found, UP(site))
 
 int types_read(pid_t pid, const struct looks *l, struct types *ret)
 {

@@ -16,6 +16,7 @@
 #include "kit/os/outfile.h"
 #include "kit/data/room.h"
 #include "kit/os/helper.h"
+#include "kit/data/sorted.h"
 #include "follow/history/history_pace.h"
 
 #define S UINT64_C(1000000000)
@@ -90,17 +91,9 @@ void alarm_free(struct alarm *a)
 
 static struct suspect *find_suspect(struct alarm *a, uint64_t number)
 {
-	size_t low = 0, high = a->suspect_count;
+	size_t low = sorted_first(a->suspects, a->suspect_count, x, (*x)->number < number);
 	struct suspect *s;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (a->suspects[middle]->number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low < a->suspect_count && a->suspects[low]->number == number)
 		return a->suspects[low];
 	if (room_make(&a->suspects, &a->suspect_room, a->suspect_count, sizeof(struct suspect *)) <

@@ -17,6 +17,7 @@
 #include "kit/data/room.h"
 #include "kit/words/text.h"
 #include "kit/os/write_all.h"
+#include "kit/data/sorted.h"
 
 #define S UINT64_C(1000000000)
 
@@ -274,12 +275,7 @@ struct snapshot {
 	uint64_t bytes;
 };
 
-static int by_name(const void *a, const void *b)
-{
-	const struct snapshot *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
+BY(by_name, struct snapshot, strcmp(x->name, y->name))
 
 /*
  * Snapshots of rules: at most an eighth of the size, the oldest goes first.

@@ -10,6 +10,7 @@
 #include "kit/data/capped.h"
 #include "kit/data/room.h"
 #include "kit/words/text.h"
+#include "kit/data/sorted.h"
 
 #define OTHER "(other)"
 
@@ -340,14 +341,7 @@ struct ranked {
 	uint32_t stack;
 };
 
-static int heavier_first(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight < y->weight ? 1 : -1;
-	return (x->stack > y->stack) - (x->stack < y->stack);
-}
+BY(heavier_first, struct ranked, DOWN(weight) ?: UP(stack))
 
 /* Its shares of all live bytes and of all allocated ones. */
 static double weight(const struct stack_sums_stack *s, const struct stack_sums_total *all)

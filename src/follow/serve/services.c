@@ -11,6 +11,7 @@
 #include "kit/os/clock.h"
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 #include "follow/history/folder_service.h"
 
 enum {
@@ -158,17 +159,7 @@ static const struct member *parent_of(
 /* The place of a number, or of the first higher one. */
 static size_t place_of(const struct services *s, uint64_t number)
 {
-	size_t low = 0, high = s->member_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->members[middle].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_first(s->members, s->member_count, x, x->number < number);
 }
 
 static int add_member(struct services *s, const struct live_process *p)

@@ -11,6 +11,7 @@
 #include "view/stacks/fingerprint.h"
 #include "kit/data/capped.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 #include "follow/history/folder_name.h"
 
 struct site {
@@ -42,12 +43,7 @@ void site_metrics_free(struct sites *s)
 	free(s);
 }
 
-static int by_fingerprint(const void *a, const void *b)
-{
-	const struct site *x = a, *y = b;
-
-	return x->fingerprint < y->fingerprint ? -1 : x->fingerprint > y->fingerprint ? 1 : 0;
-}
+BY(by_fingerprint, struct site, UP(fingerprint))
 
 static int by_bytes(const void *a, const void *b)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 
 int address_ranges_add(struct ranges *r, uint64_t start, uint64_t end)
 {
@@ -24,12 +25,7 @@ int address_ranges_add(struct ranges *r, uint64_t start, uint64_t end)
 	return 0;
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct range *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
+BY(by_start, struct range, UP(start))
 
 void address_ranges_settle(struct ranges *r)
 {
@@ -75,16 +71,8 @@ int address_ranges_subtract(const struct ranges *a, const struct ranges *b, stru
 
 bool address_ranges_hold(const struct ranges *r, uint64_t address)
 {
-	size_t lo = 0, hi = r->count;
+	size_t lo = sorted_first(r->at, r->count, x, x->end <= address);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (r->at[mid].end <= address)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < r->count && r->at[lo].start <= address;
 }
 

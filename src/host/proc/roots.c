@@ -8,6 +8,7 @@
 
 #include "host/proc/procfs.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 
 enum {
 	AREAS_MAX = 1 << 20, /* 16 times as many as a process may have */
@@ -109,16 +110,8 @@ void roots_release(struct roots_areas *a)
 
 const struct roots_area *roots_at(const struct roots_areas *a, uint64_t address)
 {
-	size_t low = 0, high = a->count;
+	size_t low = sorted_first(a->at, a->count, x, x->end <= address);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (a->at[mid].end <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < a->count && a->at[low].start <= address ? &a->at[low] : NULL;
 }
 

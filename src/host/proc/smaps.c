@@ -9,6 +9,7 @@
 #include "host/proc/procfs.h"
 #include "kit/data/capped.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 
 enum {
 	AREAS_MAX = 1 << 20, /* 16 times as many as a process may have */
@@ -65,14 +66,7 @@ static enum smaps_kind kind_of(const struct smaps_area *a, const struct more *m)
 	return m->inode ? SMAPS_FILE : SMAPS_ANONYMOUS;
 }
 
-static int by_file(const void *a, const void *b)
-{
-	const struct more *x = a, *y = b;
-
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return x->inode < y->inode ? -1 : x->inode > y->inode;
-}
+BY(by_file, struct more, UP(device) ?: UP(inode))
 
 /* Data and constants of a file belong to the code of the same file. */
 static int find_modules(struct smaps *s, const struct more *more)
@@ -204,16 +198,8 @@ void smaps_release(struct smaps *s)
 
 const struct smaps_area *smaps_at(const struct smaps *s, uint64_t address)
 {
-	size_t low = 0, high = s->count;
+	size_t low = sorted_first(s->at, s->count, x, x->end <= address);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->at[mid].end <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < s->count && s->at[low].start <= address ? &s->at[low] : NULL;
 }
 

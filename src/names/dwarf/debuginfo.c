@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 #include "names/dwarf/scopes.h"
 #include "names/dwarf/dwarf_units.h"
 
@@ -100,17 +101,7 @@ size_t debuginfo_missing_units(const struct debuginfo *d)
 /* The first query at or above an address. */
 static size_t first_from(const struct search *s, uint64_t address)
 {
-	size_t low = 0, high = s->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->queries[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_first(s->queries, s->count, x, x->address < address);
 }
 
 /* A node for a DIE below parent; its number + 1, 0: out of memory. */
@@ -394,14 +385,7 @@ static int resolve_rest(
 	return err;
 }
 
-static int by_unit(const void *a, const void *b)
-{
-	const struct query *x = a, *y = b;
-
-	if (x->unit != y->unit)
-		return x->unit < y->unit ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
+BY(by_unit, struct query, UP(unit) ?: UP(number))
 
 int debuginfo_resolve(struct debuginfo *d, const uint64_t *addresses, size_t count,
     debuginfo_found *found, void *context)

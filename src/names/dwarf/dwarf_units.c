@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 
 enum { LOOK_BACK = 64 }; /* ranges of units that overlap */
 
@@ -65,14 +66,7 @@ static int add_ranges(struct units *u, uint32_t number)
 	return 0;
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct units_range *x = a, *y = b;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->unit < y->unit ? -1 : x->unit > y->unit;
-}
+BY(by_start, struct units_range, UP(start) ?: UP(unit))
 
 static void sort_ranges(struct units *u)
 {
@@ -119,17 +113,9 @@ static int add_units(struct units *u, Dwarf *dwarf)
 
 uint32_t dwarf_units_find(const struct units *u, uint64_t address)
 {
-	size_t low = 0, high = u->range_count;
+	size_t low = sorted_first(u->ranges, u->range_count, x, x->start <= address);
 	uint32_t best = UNITS_NONE;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (u->ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (size_t n = 0; low > 0 && n < LOOK_BACK; low--, n++) {
 		const struct units_range *r = &u->ranges[low - 1];
 

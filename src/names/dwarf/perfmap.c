@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "names/jail/opener.h"
+#include "kit/data/sorted.h"
 
 enum { NAME_MAX_BYTES = 4096 };
 
@@ -93,17 +94,7 @@ static size_t next_nameless(struct search *s, size_t at)
 
 static size_t first_from(const struct search *s, uint64_t start)
 {
-	size_t low = 0, high = s->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->addresses[middle] < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_first(s->addresses, s->count, x, *x < start);
 }
 
 /*

@@ -1,6 +1,7 @@
 /* symbols.c - the functions or variables of one ELF file, sorted by address. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/dwarf/symbols.h"
+#include "kit/data/sorted.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -116,18 +117,7 @@ static uint64_t size_of(Elf *elf, const GElf_Sym *sym)
 	return shdr.sh_size - (sym->st_value - shdr.sh_addr);
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct symbol *x = a, *y = b;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	if (x->size != y->size)
-		return x->size > y->size ? -1 : 1;
-	return x->number > y->number ? -1 : x->number < y->number;
-}
+BY(by_start, struct symbol, UP(start) ?: UP(rank) ?: DOWN(size) ?: DOWN(number))
 
 /*
  * Two functions of C++ at one address have the same code, and the linker has
@@ -268,16 +258,8 @@ void symbols_free(struct symbols *s)
 static const struct symbol *find_symbol(const struct symbols *s, uint64_t address)
 {
 	const struct symbol *found = NULL;
-	size_t low = 0, high = s->count;
+	size_t low = sorted_first(s->items, s->count, x, x->start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->items[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	/*
 	 * a function may contain smaller ones: go back while one can reach here
 	 */

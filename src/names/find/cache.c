@@ -20,6 +20,7 @@
 #include "names/dwarf/buildid.h"
 #include "names/find/wire.h"
 #include "kit/os/write_all.h"
+#include "kit/data/sorted.h"
 
 #define MAGIC UINT64_C(0x014d414e50454553) /* "SEEPNAM\1" */
 #define TEMP  ".new-"                      /* prefix of the name of a file that is being written */
@@ -272,12 +273,7 @@ struct entry {
 	time_t used;
 };
 
-static int by_use(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-
-	return x->used > y->used ? -1 : x->used < y->used;
-}
+BY(by_use, struct entry, DOWN(used))
 
 /* Deletes the files beyond the limit, the least recently used first. */
 static void shrink(struct cache *c)

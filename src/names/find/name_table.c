@@ -9,6 +9,7 @@
 #include "names/find/demangle.h"
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 
 /* All limits together allow about 300 MiB, whatever the input. */
 enum {
@@ -311,14 +312,7 @@ size_t name_table_find(
 	return name_table_frames(t, t->places[at].chain, ret);
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct table_row *x = a, *y = b;
-
-	if (x->object != y->object)
-		return x->object < y->object ? -1 : 1;
-	return x->address < y->address ? -1 : x->address > y->address;
-}
+BY(by_address, struct table_row, UP(object) ?: UP(address))
 
 int name_table_places(
     const struct table *t, uint32_t object, struct table_row **ret, size_t *ret_count)

@@ -9,6 +9,7 @@
 #include "names/find/jobs.h"
 #include "kit/os/clock.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 #include "names/jail/worker.h"
 
 enum { DIRS_MAX = 32 };
@@ -112,14 +113,7 @@ static struct object *object_of(struct seek *s, uint32_t number)
 	return &s->objects[number];
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-
-	if (x->object != y->object)
-		return x->object < y->object ? -1 : 1;
-	return x->address < y->address ? -1 : x->address > y->address;
-}
+BY(by_place, struct place, UP(object) ?: UP(address))
 
 static size_t unique(struct place *places, size_t count)
 {

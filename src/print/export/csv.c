@@ -14,6 +14,7 @@
 #include "names/find/program.h"
 #include "view/sites/enum_words.h"
 #include "kit/words/text.h"
+#include "kit/data/sorted.h"
 
 struct csv {
 	FILE *out;
@@ -206,14 +207,7 @@ struct row {
 	uint64_t bytes; /* of the metric; how much it changed; the older */
 };
 
-static int larger(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return (x->site > y->site) - (x->site < y->site);
-}
+BY(larger, struct row, DOWN(bytes) ?: UP(site))
 
 static int write_csv(FILE *out, const struct view *v, const struct export_options *o)
 {

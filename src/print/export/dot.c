@@ -13,6 +13,7 @@
 #include "view/sites/ages.h"
 #include "view/sites/amount.h"
 #include "kit/words/text.h"
+#include "kit/data/sorted.h"
 
 enum {
 	NODES = 80,     /* shown, unless --top says otherwise */
@@ -114,17 +115,10 @@ static void put_colour(const struct dot *d, const uint64_t *cost)
 static const uint64_t *self_of(const struct graph *g, uint32_t node)
 {
 	static const uint64_t nothing[GRAPH_COSTS];
-	size_t low = 0, high = g->edge_count;
+	size_t low;
 
 	/* the edges of a node end with itself: no callee has that number */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (g->edges[middle].caller <= node)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = sorted_first(g->edges, g->edge_count, x, x->caller <= node);
 	for (size_t i = low; i > 0 && g->edges[i - 1].caller == node; i--)
 		if (g->edges[i - 1].callee == GRAPH_SELF)
 			return g->edges[i - 1].cost;
@@ -184,14 +178,7 @@ struct candidate {
 	uint64_t weight;
 };
 
-static int heavier(const void *a, const void *b)
-{
-	const struct candidate *x = a, *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return (x->function > y->function) - (x->function < y->function);
-}
+BY(heavier, struct candidate, DOWN(weight) ?: UP(function))
 
 /* Functions to keep, by number; for free(). NULL: out of memory. */
 static bool *choose(const struct dot *d)

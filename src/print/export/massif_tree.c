@@ -12,6 +12,7 @@
 #include "kit/data/room.h"
 #include "view/sites/enum_words.h"
 #include "kit/words/text.h"
+#include "kit/data/sorted.h"
 
 /* Sites in the order of their stacks: those that share frames are neighbours. */
 struct massif_tree {
@@ -108,14 +109,7 @@ static int add_branch(struct massif_tree *t, const struct branch *b)
 }
 
 /* The largest is last, because the last one is written next. */
-static int lighter(const void *a, const void *b)
-{
-	const struct branch *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? -1 : 1;
-	return (x->first < y->first) - (x->first > y->first);
-}
+BY(lighter, struct branch, UP(bytes) ?: DOWN(first))
 
 /* Sites from `at` on that have the same frame at this level; moves `at`. */
 static struct branch next_branch(

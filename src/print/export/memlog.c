@@ -13,6 +13,7 @@
 #include "kit/os/infile.h"
 #include "kit/data/capped.h"
 #include "kit/words/text.h"
+#include "kit/data/sorted.h"
 
 /*
  * The file, as libmtrace writes it: for each stack a line with its bytes and
@@ -145,21 +146,9 @@ static int take_off(struct memlog *m, const char *path)
 
 /* ---- the report ---- */
 
-static int by_stack(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
+BY(by_stack, struct row, strcmp(x->stack, y->stack))
 
-	return strcmp(x->stack, y->stack);
-}
-
-static int larger(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return strcmp(x->stack, y->stack);
-}
+BY(larger, struct row, DOWN(bytes) ?: strcmp(x->stack, y->stack))
 
 /* Equal stacks become one row, so that growth and shrinkage cancel out. */
 static int join_rows(struct memlog *m)

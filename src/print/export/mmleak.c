@@ -9,6 +9,7 @@
 #include "print/export/export.h"
 #include "view/sites/enum_words.h"
 #include "kit/words/text.h"
+#include "kit/data/sorted.h"
 
 enum { HTML_ROWS = 500 }; /* of each table, as there */
 
@@ -124,12 +125,7 @@ static int by_count(const void *a, const void *b)
 	return (v < w) - (v > w);
 }
 
-static int by_max(const void *a, const void *b)
-{
-	const struct callers_row *x = a, *y = b;
-
-	return (x->size_max < y->size_max) - (x->size_max > y->size_max);
-}
+BY(by_max, struct callers_row, DOWN(size_max))
 
 static int by_sum(const void *a, const void *b)
 {

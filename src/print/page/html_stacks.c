@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "print/page/html_parts.h"
+#include "kit/data/sorted.h"
 
 /* The frames of a row, outermost first, as numbers of the page. */
 struct stack {
@@ -98,16 +99,7 @@ static void put(struct html_blob *b, const struct stack *before, const struct st
 		html_blob_put(b, HTML_STACK_FRAMES, s->frames[n]);
 }
 
-static int by_group(const void *a, const void *b)
-{
-	const struct html_row *x = a, *y = b;
-
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	if (x->stack != y->stack)
-		return x->stack < y->stack ? -1 : 1;
-	return (x->site->id > y->site->id) - (x->site->id < y->site->id);
-}
+BY(by_group, struct html_row, UP(group) ?: UP(stack) ?: UP(site->id))
 
 /* Numbers the stacks; rows go back to their groups. */
 static void put_all(struct html *h, struct stack *stacks)

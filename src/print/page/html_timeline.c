@@ -7,6 +7,7 @@
 #include "print/page/html_parts.h"
 #include "session/timeline/replay.h"
 #include "session/timeline/timeline.h"
+#include "kit/data/sorted.h"
 
 enum {
 	POINTS_ALL = 40000, /* of a page */
@@ -85,14 +86,7 @@ struct changes {
 	size_t count, room, most;
 };
 
-static int by_moment(const void *a, const void *b)
-{
-	const struct change *x = a, *y = b;
-
-	if (x->moment != y->moment)
-		return x->moment < y->moment ? -1 : 1;
-	return (x->row > y->row) - (x->row < y->row);
-}
+BY(by_moment, struct change, UP(moment) ?: UP(row))
 
 /* Merges entries of the same moment and row, and drops those of zeros. */
 static void settle(struct changes *c)
@@ -164,12 +158,7 @@ static struct course *find_course(struct changes *c, const uint8_t uuid[16])
 	return NULL;
 }
 
-static int by_id(const void *a, const void *b)
-{
-	const struct member *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
+BY(by_id, struct member, UP(id))
 
 static int on_row(void *context, struct replay_process *p, uint32_t id, const struct codec_sum *sum,
     uint64_t time_us)

@@ -11,6 +11,7 @@
 #include "print/text/table_parts.h"
 #include "format/seg_log.h"
 #include "kit/data/capped.h"
+#include "kit/data/sorted.h"
 
 enum {
 	FRAMES = 3,  /* of a stack in a row, unless the user says */
@@ -65,14 +66,7 @@ struct row {
 	uint32_t site; /* of the view */
 };
 
-static int more_frees(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-
-	if (x->life->freed != y->life->freed)
-		return x->life->freed > y->life->freed ? -1 : 1;
-	return x->site < y->site ? -1 : x->site > y->site;
-}
+BY(more_frees, struct row, DOWN(life->freed) ?: UP(site))
 
 /* The quartiles of allocations in between. Returns its length. */
 static int between_text(char buffer[BETWEEN], const struct lifetimes_site *x)
@@ -301,14 +295,7 @@ struct weighed {
 	uint64_t frees;
 };
 
-static int heavier(const void *a, const void *b)
-{
-	const struct weighed *x = a, *y = b;
-
-	if (x->frees != y->frees)
-		return x->frees > y->frees ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
+BY(heavier, struct weighed, DOWN(frees) ?: UP(number))
 
 /* Has the process a site of this id? */
 static bool has_site(const struct process *p, uint32_t id)

@@ -14,6 +14,7 @@
 
 #include "kit/os/clock.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 
 enum { TRIES = 100 }; /* of numbers that somebody else takes meanwhile */
 
@@ -30,14 +31,7 @@ struct chapter {
 
 /* ---- what a folder has ---- */
 
-static int by_number(const void *a, const void *b)
-{
-	const struct chapter_entry *x = a, *y = b;
-
-	if (x->name.number != y->name.number)
-		return x->name.number < y->name.number ? -1 : 1;
-	return strcmp(x->text, y->text);
-}
+BY(by_number, struct chapter_entry, UP(name.number) ?: strcmp(x->text, y->text))
 
 static int list(DIR *dir, struct chapter_entry **ret, size_t *ret_count)
 {

@@ -3,6 +3,7 @@
 #include "recording/parts/rss_account.h"
 
 #include "kit/data/capped.h"
+#include "kit/data/sorted.h"
 #include "recording/parts/sheet.h"
 
 uint64_t rss_account_heap(const struct residence *r)
@@ -16,16 +17,8 @@ uint64_t rss_account_heap(const struct residence *r)
 
 const struct residence_site *rss_account_find(const struct residence *r, uint32_t id)
 {
-	size_t low = 0, high = r->site_count;
+	size_t low = sorted_first(r->sites, r->site_count, x, x->id < id);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (r->sites[mid].id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < r->site_count && r->sites[low].id == id ? &r->sites[low] : NULL;
 }
 

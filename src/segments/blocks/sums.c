@@ -9,6 +9,7 @@
 #include "format/rows.h"
 #include "kit/data/room.h"
 #include "kit/data/capped.h"
+#include "kit/data/sorted.h"
 
 static seg_wide plus_wide(seg_wide a, seg_wide b)
 {
@@ -129,12 +130,7 @@ static int sum_rows(const struct segment *seg, const struct segment_rows *x, str
 	return 0;
 }
 
-static int by_id(const void *a, const void *b)
-{
-	const struct sum_row *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
+BY(by_id, struct sum_row, UP(id))
 
 void sums_sort(struct sums *l)
 {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 
 enum { BUCKETS = 1024 };
 
@@ -73,16 +74,7 @@ void proc_cache_forget(struct proc_seen *s)
 	*s = (struct proc_seen){.pid = s->pid};
 }
 
-static int by_file(const void *a, const void *b)
-{
-	const struct user *x = a, *y = b;
-
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	if (x->inode != y->inode)
-		return x->inode < y->inode ? -1 : 1;
-	return (x->pid > y->pid) - (x->pid < y->pid);
-}
+BY(by_file, struct user, UP(device) ?: UP(inode) ?: UP(pid))
 
 static int add_user(struct proc_cache *cache, uint64_t device, uint64_t inode, pid_t pid)
 {

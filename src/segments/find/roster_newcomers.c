@@ -11,6 +11,7 @@
 #include "host/proc/procfs.h"
 #include "kit/os/clock.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 
 #define S UINT64_C(1000000000)
 
@@ -68,12 +69,7 @@ void roster_newcomers_free(struct roster_newcomers *n)
 	free(n);
 }
 
-static int by_pid(const void *a, const void *b)
-{
-	const struct newcomer *x = a, *y = b;
-
-	return (x->pid > y->pid) - (x->pid < y->pid);
-}
+BY(by_pid, struct newcomer, UP(pid))
 
 static struct newcomer *find(const struct list *l, pid_t pid)
 {

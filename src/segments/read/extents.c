@@ -1,6 +1,7 @@
 /* extents.c - finds row i of one kind in the extents of a segment. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "segments/read/extents.h"
+#include "kit/data/sorted.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -44,16 +45,8 @@ void extents_release(struct extents *r)
 static size_t extent_of(const struct extents *r, uint64_t i)
 {
 	const struct segment_rows *x;
-	size_t low = 0, high = r->count;
+	size_t low = sorted_first(r->extents, r->count, item, (*item)->first <= i);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (r->extents[middle]->first <= i)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == 0)
 		return 0;
 	x = r->extents[low - 1];

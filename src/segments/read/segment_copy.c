@@ -8,6 +8,7 @@
 
 #include "segments/read/steady.h"
 #include "kit/os/holes.h"
+#include "kit/data/sorted.h"
 #include "format/rows.h"
 #include "format/seg_tables.h"
 
@@ -203,14 +204,7 @@ static int copy_extent(
 	return 0;
 }
 
-static int by_first(const void *a, const void *b)
-{
-	const struct seg_extent *x = a, *y = b;
-
-	if (x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	return (x->owner > y->owner) - (x->owner < y->owner);
-}
+BY(by_first, struct seg_extent, UP(first) ?: UP(owner))
 
 /*
  * Reads rows [from, to) of the extents of one group, twice: see

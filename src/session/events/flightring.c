@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "format/seg_log.h"
+#include "kit/data/sorted.h"
 
 enum { TID_SHIFT = 42 };
 
@@ -129,12 +130,7 @@ struct pair {
 	const struct flight_entry *event;
 };
 
-static int by_number(const void *a, const void *b)
-{
-	const struct pair *x = a, *y = b;
-
-	return (x->number > y->number) - (x->number < y->number);
-}
+BY(by_number, struct pair, UP(number))
 
 /* Events of several threads, in pairs that have a number. */
 static int decode_common(struct flightring *r, const struct flight_entry *e, size_t count)

@@ -10,6 +10,7 @@
 #include "session/events/logsites.h"
 #include "session/events/logwords.h"
 #include "kit/data/capped.h"
+#include "kit/data/sorted.h"
 
 enum { SMALLER = 4 }; /* an index has so many times fewer items than words */
 
@@ -124,12 +125,7 @@ static int see(void *context, struct events_event *e)
 	return 0;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	const struct logindex_block *x = a, *y = b;
-
-	return (x->name > y->name) - (x->name < y->name);
-}
+BY(by_name, struct logindex_block, UP(name))
 
 static int by_number(const void *a, const void *b)
 {
@@ -138,12 +134,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int by_site(const void *a, const void *b)
-{
-	const struct logindex_site *x = a, *y = b;
-
-	return (x->site > y->site) - (x->site < y->site);
-}
+BY(by_site, struct logindex_site, UP(site))
 
 static void sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
 {

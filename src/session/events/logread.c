@@ -12,6 +12,7 @@
 #include "segments/read/logfile.h"
 #include "format/seg_log.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 
 enum {
 	NUMBERS = 1 << LOG_NUMBER_BITS,
@@ -293,12 +294,7 @@ struct order {
 	bool is_out;        /* the word must go out, whatever it waits for */
 };
 
-static int by_name(const void *a, const void *b)
-{
-	const struct resize *x = a, *y = b;
-
-	return (x->name > y->name) - (x->name < y->name);
-}
+BY(by_name, struct resize, UP(name))
 
 static bool is_realloc(uint64_t word)
 {

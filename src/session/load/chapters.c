@@ -18,6 +18,7 @@
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
 #include "kit/words/text.h"
+#include "kit/data/sorted.h"
 
 enum {
 	POINTS_MAX = 65536,       /* of one process */
@@ -475,14 +476,7 @@ out:
 
 /* ---- all chapters ---- */
 
-static int by_number(const void *a, const void *b)
-{
-	const struct chapter_file *x = a, *y = b;
-
-	if (x->name.number != y->name.number)
-		return x->name.number < y->name.number ? -1 : 1;
-	return strcmp(x->text, y->text);
-}
+BY(by_number, struct chapter_file, UP(name.number) ?: strcmp(x->text, y->text))
 
 static int list_files(struct join *j, const struct listing_names *names)
 {

@@ -13,6 +13,7 @@
 #include "recording/parts/verdicts.h"
 #include "kit/data/capped.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 
 struct load_beside_item {
 	uint8_t uuid[16];
@@ -24,12 +25,7 @@ struct load_beside_item {
 
 /* ---- ages: several ids may be one site ---- */
 
-static int by_id(const void *a, const void *b)
-{
-	const struct aging_site *x = a, *y = b;
-
-	return (x->site > y->site) - (x->site < y->site);
-}
+BY(by_id, struct aging_site, UP(site))
 
 static void add_list(uint64_t *to, const uint64_t *from, size_t count)
 {
@@ -219,17 +215,7 @@ static int by_time(const void *a, const void *b)
 /* The first item of a process, or where it would be. */
 static size_t find(const struct load_beside *l, const uint8_t *uuid)
 {
-	size_t low = 0, high = l->count;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (memcmp(l->items[mid].uuid, uuid, 16) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return sorted_first(l->items, l->count, x, memcmp(x->uuid, uuid, 16) < 0);
 }
 
 int load_beside_give(struct load_beside *l, const struct session *s, size_t first)

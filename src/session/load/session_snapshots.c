@@ -13,6 +13,7 @@
 
 #include "segments/read/segfile.h"
 #include "session/load/session_parts.h"
+#include "kit/data/sorted.h"
 
 enum { NAMED_MAX = 4 }; /* files of others that are named one by one */
 
@@ -143,16 +144,7 @@ int session_snapshots_of_recording(struct session *s, const char *file)
 	return err;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct session_snapshot *x = a, *y = b;
-
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	if (x->number != y->number)
-		return x->number < y->number ? -1 : 1;
-	return strcmp(x->path, y->path);
-}
+BY(by_time, struct session_snapshot, UP(time_ns) ?: UP(number) ?: strcmp(x->path, y->path))
 
 static int load(struct session *s, const char *path, struct fault *where)
 {

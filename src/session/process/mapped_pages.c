@@ -9,6 +9,7 @@
 #include "host/memory/foreign.h"
 #include "format/seg_mapped.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 
 enum {
 	NODES_MAX = 1 << 16, /* of a table; a collector has no more */
@@ -169,12 +170,7 @@ static int read_nodes(struct walk *w)
 
 /* ---- by site ------------------------------------------------------------- */
 
-static int by_page(const void *a, const void *b)
-{
-	const struct run *x = a, *y = b;
-
-	return (x->first > y->first) - (x->first < y->first);
-}
+BY(by_page, struct run, UP(first))
 
 /* NULL: it is one of a parent's, or newer than the ledger that was read. */
 static struct mapped_site *site_of(struct walk *w, uint64_t leaf)

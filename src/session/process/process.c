@@ -20,6 +20,7 @@
 #include "recording/parts/verdicts.h"
 #include "kit/data/capped.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 
 bool process_ended_early(const struct process *p)
 {
@@ -80,14 +81,7 @@ bool process_knows_births(const struct process *p)
 	return false;
 }
 
-static int by_count(const void *a, const void *b)
-{
-	const struct process_freer *x = a, *y = b;
-
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
-	return x->frame < y->frame ? -1 : x->frame > y->frame;
-}
+BY(by_count, struct process_freer, DOWN(count) ?: UP(frame))
 
 void process_add_freers(struct process_freers *to, const struct process_freers *from)
 {
@@ -437,16 +431,8 @@ void process_young(
 
 const struct process_id *process_find_id(const struct process *p, uint32_t id)
 {
-	size_t low = 0, high = p->id_count;
+	size_t low = sorted_first(p->ids, p->id_count, x, x->id < id);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (p->ids[mid].id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < p->id_count && p->ids[low].id == id ? &p->ids[low] : NULL;
 }
 

@@ -8,6 +8,7 @@
 #include "session/process/process_parts.h"
 #include "session/process/relative.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 
 enum {
 	MAX_MODULES = 65536, /* a frame has 16 bits for the number */
@@ -113,12 +114,7 @@ static int make_inherited(struct process *p, const struct segment *seg)
 	return 0;
 }
 
-static int by_sequence(const void *a, const void *b)
-{
-	const struct seg_mark *x = a, *y = b;
-
-	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
-}
+BY(by_sequence, struct seg_mark, UP(sequence))
 
 static int make_marks(struct process *p, const struct segment *seg)
 {

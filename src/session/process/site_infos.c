@@ -1,6 +1,7 @@
 /* site_site_infos.c - figures of sites that few sites have. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/process/site_infos.h"
+#include "kit/data/sorted.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,12 +11,7 @@ struct info_place {
 	const struct segment_rows *rows;
 };
 
-static int by_site(const void *a, const void *b)
-{
-	const struct info_place *x = a, *y = b;
-
-	return (x->site > y->site) - (x->site < y->site);
-}
+BY(by_site, struct info_place, UP(site))
 
 int site_infos_init(struct infos *s, const struct segment *seg)
 {
@@ -56,17 +52,7 @@ void site_infos_release(struct infos *s)
 /* The first place of this site, or of a larger one. */
 static size_t first_of(const struct infos *s, uint32_t site)
 {
-	size_t low = 0, high = s->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->places[middle].site < site)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_first(s->places, s->count, x, x->site < site);
 }
 
 bool site_infos_next(const struct infos *s, uint32_t site, size_t *at, struct seg_info *ret)

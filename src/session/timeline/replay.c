@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 #include "session/timeline/replay_parts.h"
 
 enum {
@@ -87,17 +88,7 @@ static int take(struct replay *r, uint64_t bytes)
 /* The first process whose number is not below this one. */
 static size_t find_place(const struct replay *r, uint64_t number)
 {
-	size_t low = 0, high = r->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (r->processes[middle]->number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_first(r->processes, r->count, x, (*x)->number < number);
 }
 
 struct replay_process *replay_find(const struct replay *r, uint64_t number)

@@ -9,6 +9,7 @@
 #include "session/timeline/replay.h"
 #include "kit/data/capped.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
 
 enum { OPEN_MAX_PARTS = 64 }; /* recordings that stay open */
 
@@ -371,14 +372,7 @@ struct rank {
 	size_t site;
 };
 
-static int heavier(const void *a, const void *b)
-{
-	const struct rank *x = a, *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return (x->site > y->site) - (x->site < y->site);
-}
+BY(heavier, struct rank, DOWN(weight) ?: UP(site))
 
 static void choose(struct rank *ranks, size_t n, size_t each, bool *chosen)
 {

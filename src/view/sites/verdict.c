@@ -9,22 +9,15 @@
 #include "session/process/family.h"
 #include "analysis/score/poisson.h"
 #include "kit/data/capped.h"
+#include "kit/data/sorted.h"
 
 /* ---- sites ---- */
 
 /* The number of the site with this id; false: p has no such site. */
 static bool find_site(const struct process *p, uint32_t id, uint32_t *ret)
 {
-	size_t low = 0, high = p->id_count;
+	size_t low = sorted_first(p->ids, p->id_count, x, x->id < id);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (p->ids[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == p->id_count || p->ids[low].id != id)
 		return false;
 	*ret = p->ids[low].site;
