@@ -4,7 +4,7 @@
 # tests/unit/collector/test_c_*.c have all modules of the collector but the hooks and the
 # constructor, so that a test decides what starts and which events come
 # (and libc's memcpy, which sanitizers watch)
-GUEST_TEST_SRC := $(filter-out %/hook.c %/entry.c %/bytes.c,$(GUEST_SRC))
+GUEST_TEST_SRC := $(filter-out %/malloc.c %/companion_calls.c %/dl.c %/entry.c %/bytes.c,$(GUEST_SRC))
 GUEST_TEST_OBJ := $(call objects,unit,$(GUEST_TEST_SRC)) $(B)/obj/tests/unit/collector/no_entry.o
 TEST_LIB_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c))
 

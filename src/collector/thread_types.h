@@ -32,11 +32,11 @@ enum thread_state {
 	THREAD_BARE = 0x5ee90800,    /* there was no memory for a block */
 	THREAD_CROWDED = 0x5ee90900, /* there was not even a gate */
 	THREAD_RETIRED = 0x5ee90a00, /* its block has gone to another thread */
-	THREAD_LOGGING = 0x5ee90b00, /* as READY, with an event log: logged.h */
+	THREAD_LOGGING = 0x5ee90b00, /* as READY, with an event log: recorder_hit.h */
 	THREAD_LOGGING_BUSY = 0x5ee90b01,
 	THREAD_LOSING = 0x5ee90b10, /* the same while its events are lost */
 	THREAD_LOSING_BUSY = 0x5ee90b11,
-	THREAD_FLYING = 0x5ee90c00, /* with a flight recorder: flying.h */
+	THREAD_FLYING = 0x5ee90c00, /* with a flight recorder */
 	THREAD_FLYING_BUSY = 0x5ee90c01,
 };
 

@@ -17,11 +17,11 @@
  * not define, because other hosts do not have them: a program may ask with a
  * weak symbol or with dlsym whether a function exists. Each hook forwards to the
  * next definition in the search order and reports the block to libseep.so
- * (hook.h).
+ * (companion_calls.h).
  */
 
 /*
- * libseep.so's side (hook.h). Weak, because a companion may be preloaded
+ * libseep.so's side (companion_calls.h). Weak, because a companion may be preloaded
  * without it.
  */
 extern void seep_cxx_library(const void *start, size_t bytes) SEEP_WEAK;

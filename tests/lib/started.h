@@ -125,7 +125,7 @@ static inline void started_join(pid_t pid)
 	CHECK(status == 0);
 }
 
-/* What a hook does after the real function; see allocated() in hook.c. */
+/* What a hook does after the real function; see recorder_allocated(). */
 __attribute__((noinline)) static void started_alloc(const void *p, uint64_t size)
 {
 	CPU_CALLER(c);
@@ -137,10 +137,10 @@ __attribute__((noinline)) static void started_alloc(const void *p, uint64_t size
 		return;
 	}
 	thread_enter(g);
-	if (recorder_alloc_hit(t, p, size, &c, SEG_API_MALLOC, RECORDER_NOW))
+	if (recorder_alloc_hit(t, p, size, &c, SEG_API_MALLOC))
 		recorder_leave(g, t);
 	else
-		recorder_alloc_ready(t, p, size, &c, SEG_API_MALLOC, RECORDER_NOW);
+		recorder_alloc_ready(t, p, size, &c, SEG_API_MALLOC);
 }
 
 static inline void started_free(const void *p)
@@ -149,6 +149,7 @@ static inline void started_free(const void *p)
 
 	if (g && LOAD_ACQUIRE(&g->state) == THREAD_READY) {
 		thread_enter(g);
+		thread_self->pace.countdown--;
 		recorder_free_ready(p, 0);
 	} else {
 		recorder_free_any(p, 0);

@@ -25,8 +25,10 @@ os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 # file or folder -> pattern of the names that it may define besides
 FAMILIES = {
     # names that libc, libstdc++ and seep.h give
-    "src/collector/event/hook.c": r"(c|m|re|v|pv|aligned_)alloc|reallocarray|(posix_)?memalign"
-    r"|c?free|free_sized|free_aligned_sized|dl(close|open|mopen)|seep_(cxx|next)_\w+",
+    "src/collector/event/malloc.c": r"(c|m|re|v|pv|aligned_)alloc|reallocarray|(posix_)?memalign"
+    r"|c?free|free_sized|free_aligned_sized",
+    "src/collector/event/companion_calls.c": r"seep_(cxx|next)_\w+",
+    "src/collector/process/dl.c": r"dl(close|open|mopen)",
     "src/collector/segment/bytes.c": r"mem(cpy|move|set|cmp)",
     "src/collector/event/api.c": r"(seep|memtrail)_\w+",
     "src/collector/event/mapping.c": r"seep_map_\w+",

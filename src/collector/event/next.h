@@ -39,4 +39,14 @@ extern SEEP_HIDDEN struct next next;
  */
 void next_ready(void);
 
+/*
+ * Finds the real functions. A thread that is READY, DORMANT, OFF or SAMPLING
+ * need not call it, because they were found before it got into that state.
+ */
+SEEP_INLINE void next_need(void)
+{
+	if (unlikely(!next.complete))
+		next_ready();
+}
+
 #endif

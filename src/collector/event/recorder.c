@@ -2,13 +2,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/event/recorder.h"
 
-#include "collector/event/flying.h"
-#include "collector/event/logged.h"
 #include "collector/event/pace.h"
 #include "collector/stack/plain.h"
 #include "collector/event/recorder_hit.h"
-#include "collector/event/recorder_pass.h"
 #include "collector/way.h"
+
+/*
+ * What an event stores, in this order. A handler may leave a hook between any two
+ * of these by siglongjmp, or fork there, or the process may be killed. "Inline" is
+ * recorder_hit.h, "full" is this file.
+ *
+ *                  inline                           full
+ *   allocation
+ *     no sink      cell, row                        cell, row
+ *     log          cell, word, row                  (reserved) cell, row, word
+ *     lost         cell, lost, row                  lost, cell, row
+ *     flight       cell, row, entry                 cell, row, entry
+ *   free
+ *     no sink      age, cell, row                   cell, row, age
+ *     log          age, word, cell, row             cell, word, row, age
+ *     lost         age, lost, cell, row             cell, lost, row, age
+ *     flight       age, entry, cell, row            cell, entry, row, age
+ *   resizing, whose old cell was taken before the real call
+ *     no sink      cell, old row, new row           old row, cell, new row
+ *     log          cell, 2 words, old row, new row  old row, (reserved) cell, new row, words
+ *     lost         cell, lost, old row, new row     old row, lost, cell, new row
+ *     flight       cell, old row, new row, entries  entry, old row, cell, new row, entry
+ *
+ * A free takes the cell first where it can, because the block is gone even if it
+ * cannot be counted. Of two words of a log the first is stored last: a reader that
+ * sees it may read the second.
+ */
 
 /*
  * Blocks that live without a cell in the live map. A free that finds no cell
@@ -173,105 +197,6 @@ static void unknown_free(enum way way, struct thread *t, const void *p)
 	segment_count(SEG_UNKNOWN_FREES, 1);
 }
 
-static SEEP_COLD void odd_free(struct thread *t, const void *p, struct live_block b)
-{
-	if (!b.site)
-		unknown_free(WAY_READY, t, p);
-	else
-		book_free(WAY_READY, t, b);
-}
-
-/* The site is known, but a row has to be opened or the clock read. */
-static SEEP_NOINLINE void book_ready(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, uint32_t birth, uint32_t site)
-{
-	verify_site((struct site_id){site}, c);
-	if (unlikely(--t->pace.countdown == 0 || LOAD(lifecycle_command) != lifecycle_obeyed) &&
-	    !pace_look(t)) {
-		recorder_passed_by(SEG_EVENTS_OFF);
-		thread_leave(thread_gate);
-		return;
-	}
-	if (birth == RECORDER_NOW)
-		birth = tick_now();
-	if ((!live_put_fast(&t->leaves, (uint64_t)(uintptr_t)p, site, size, birth) &&
-	        !put_slow(WAY_READY, t, p, site, size, birth)) ||
-	    !ledger_alloc(t, site, size))
-		not_booked(WAY_READY, t, p, size, c, api, birth);
-	thread_leave(thread_gate);
-}
-
-SEEP_INLINE void alloc_of(struct thread *t, const void *p, uint64_t size, const struct cpu_frame *c,
-    enum seg_api api, uint32_t birth, uint32_t site)
-{
-	if (unlikely(!recorder_book_hit(t, p, size, c, site, birth)))
-		book_ready(t, p, size, c, api, birth, site);
-	else
-		recorder_leave(thread_gate, t);
-}
-
-SEEP_INLINE void alloc_ready(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, uint32_t birth)
-{
-	alloc_of(t, p, size, c, api, birth, memo_site(t, c, api).v);
-}
-
-SEEP_NOINLINE void recorder_alloc_at(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, struct memo_chunk *e, uint32_t checks)
-{
-	alloc_of(t, p, size, c, api, RECORDER_NOW, memo_site_at(t, c, api, e, checks).v);
-}
-
-SEEP_NOINLINE void recorder_alloc_ready(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, uint32_t birth)
-{
-	alloc_ready(t, p, size, c, api, birth);
-}
-
-SEEP_NOINLINE void *recorder_alloc_last(
-    void *p, uint64_t size, uint64_t pc, uint64_t sp, uint64_t fp, enum seg_api api)
-{
-	const struct cpu_frame c = {pc, sp, fp};
-
-	alloc_ready(thread_self, p, size, &c, api, RECORDER_NOW);
-	return p;
-}
-
-SEEP_NOINLINE void *recorder_after(void *p)
-{
-	struct thread *t = thread_self;
-
-	if (ledger_is_high(t))
-		ledger_peak(t);
-	if (t->pace.countdown == 0)
-		pace_look(t);
-	thread_leave(thread_gate);
-	return p;
-}
-
-/* The inline path may have counted down already. */
-SEEP_NOINLINE void recorder_free_ready(const void *p, uint64_t pc)
-{
-	struct thread *t = thread_self;
-	const bool looks = unlikely(t->pace.countdown <= 1);
-	struct live_block b;
-	uint32_t age;
-
-	if (looks)
-		pace_look(t);
-	else
-		t->pace.countdown--;
-	b = live_take(&t->leaves, (uint64_t)(uintptr_t)p);
-	age = tick_now() - b.birth;
-	if (unlikely(!b.site || !ledger_free(t, b.site, b.size)))
-		odd_free(t, p, b);
-	else if (age)
-		ledger_age(t, b.site, age);
-	if (looks && b.site)
-		ledger_freed_by(b.site, pc);
-	thread_leave(thread_gate);
-}
-
 static uint32_t birth_tick(uint32_t birth)
 {
 	return birth == RECORDER_NOW ? tick_now() : birth;
@@ -334,12 +259,137 @@ static void alloc_by(enum way way, struct thread *t, const void *p, uint64_t siz
 	alloc_known(way, t, p, size, c, api, birth, s.v);
 }
 
-SEEP_NOINLINE void recorder_alloc_known(struct thread *t, const void *p, uint64_t size,
+/* ---- a thread in the state of its sink, which is busy and is left as it was ---- */
+
+static enum sink sink_of(const struct thread *t)
+{
+	if (likely(!log_is_on && !flight_is_on))
+		return SINK_NONE;
+	if (flight_is_on)
+		return SINK_FLIGHT;
+	return t->log.loses ? SINK_LOST : SINK_LOG;
+}
+
+static SEEP_NOINLINE bool book_into(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, uint32_t site, enum sink sink)
+{
+	switch (sink) {
+	case SINK_LOG:
+		return recorder_book(t, p, size, c, site, SINK_LOG);
+	case SINK_LOST:
+		return recorder_book(t, p, size, c, site, SINK_LOST);
+	default:
+		return recorder_book(t, p, size, c, site, SINK_FLIGHT);
+	}
+}
+
+/* The site is known, but a row has to be opened or the clock read. */
+static SEEP_NOINLINE void alloc_slow(struct thread *t, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api, uint32_t site)
 {
+	verify_site((struct site_id){site}, c);
 	if (still_records(t))
 		alloc_known(WAY_READY, t, p, size, c, api, RECORDER_NOW, site);
 	thread_leave(thread_gate);
+}
+
+SEEP_INLINE void alloc_of(struct thread *t, const void *p, uint64_t size, const struct cpu_frame *c,
+    enum seg_api api, uint32_t site)
+{
+	const enum sink sink = sink_of(t);
+
+	if (likely(sink == SINK_NONE ? recorder_book(t, p, size, c, site, SINK_NONE)
+	                             : book_into(t, p, size, c, site, sink)))
+		recorder_leave(thread_gate, t);
+	else
+		alloc_slow(t, p, size, c, api, site);
+}
+
+SEEP_NOINLINE void recorder_alloc_at(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, enum seg_api api, struct memo_chunk *e, uint32_t checks)
+{
+	alloc_of(t, p, size, c, api, memo_site_at(t, c, api, e, checks).v);
+}
+
+SEEP_NOINLINE void recorder_alloc_ready(
+    struct thread *t, const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api)
+{
+	alloc_of(t, p, size, c, api, memo_site(t, c, api).v);
+}
+
+SEEP_NOINLINE void *recorder_alloc_last(
+    void *p, uint64_t size, uint64_t pc, uint64_t sp, uint64_t fp, enum seg_api api)
+{
+	const struct cpu_frame c = {pc, sp, fp};
+	struct thread *t = thread_self;
+
+	alloc_of(t, p, size, &c, api, memo_site(t, &c, api).v);
+	return p;
+}
+
+/* After a look at the clock. */
+static void look_at_sink(struct thread *t)
+{
+	if (log_is_on)
+		log_look(t);
+	else if (flight_is_on)
+		flight_look(t);
+}
+
+SEEP_NOINLINE void *recorder_after(void *p)
+{
+	struct thread *t = thread_self;
+
+	if (ledger_is_high(t))
+		ledger_peak(t);
+	if (t->pace.countdown == 0) {
+		pace_look(t);
+		look_at_sink(t);
+	}
+	thread_leave(thread_gate);
+	return p;
+}
+
+/* The site of the block; 0: not recorded. */
+SEEP_INLINE uint32_t free_into(struct thread *t, const void *p, const enum sink sink)
+{
+	struct live_found f;
+	struct seg_row *row;
+	uint32_t age = 0;
+
+	/* one entry more for the stack */
+	if (sink == SINK_FLIGHT && t->flight.by && t->flight.at + 2 >= t->flight.end)
+		return 0;
+	row = recorder_find(t, p, &f, sink);
+	if (!row || (sink == SINK_LOG && !log_has_room(t)))
+		return 0;
+	if (recorder_has_aged(t, &f, sink)) {
+		if (!recorder_age(t, &f, sink))
+			return 0;
+		if (sink == SINK_FLIGHT)
+			age = tick_now() - f.block.birth;
+	}
+	if (sink == SINK_FLIGHT) {
+		if (t->flight.by)
+			flight_put(t, flight_word(FLIGHT_BY, t->flight.by), (uint64_t)(uintptr_t)p);
+		t->flight.by = 0;
+	}
+	recorder_drop(t, p, &f, row, age, sink);
+	return f.block.site;
+}
+
+static uint32_t free_hit(struct thread *t, const void *p)
+{
+	switch (sink_of(t)) {
+	case SINK_LOG:
+		return free_into(t, p, SINK_LOG);
+	case SINK_LOST:
+		return free_into(t, p, SINK_LOST);
+	case SINK_FLIGHT:
+		return free_into(t, p, SINK_FLIGHT);
+	default:
+		return free_into(t, p, SINK_NONE);
+	}
 }
 
 SEEP_NOINLINE void recorder_alloc_any(
@@ -351,12 +401,10 @@ SEEP_NOINLINE void recorder_alloc_any(
 
 	if (lifecycle_is_out)
 		return;
-	if (logged_is_ready(thread_gate) && birth == RECORDER_NOW) {
-		logged_alloc(thread_gate, p, size, c, api);
-		return;
-	}
-	if (flying_is_ready(thread_gate) && birth == RECORDER_NOW) {
-		flying_alloc(thread_gate, p, size, c, api);
+	if (recorder_is_own(thread_gate) && birth == RECORDER_NOW) {
+		t = thread_self;
+		thread_enter(thread_gate);
+		alloc_of(t, p, size, c, api, recorder_site(t, c, api));
 		return;
 	}
 	counted = lifecycle_slow_begins();
@@ -416,28 +464,25 @@ static void free_by(
 		ledger_age(way == WAY_NESTED ? NULL : t, b.site, age);
 }
 
-/* A free and an allocation; the block keeps its name. */
-SEEP_NOINLINE void recorder_realloc_known(struct thread *t, const void *old, struct live_block b,
-    const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api, uint32_t site)
+/* The thread is in the state of its sink and busy, and has counted down. */
+SEEP_NOINLINE void recorder_free_ready(const void *p, uint64_t pc)
 {
-	/* the clock first, as in alloc_by() */
-	const bool records = still_records(t);
+	struct thread *t = thread_self;
+	const bool looks = unlikely(t->pace.countdown == 0);
+	uint32_t site = 0;
 
-	free_by(WAY_READY, t, old, b, GOING_MOVES);
-	if (records)
-		alloc_known(
-		    WAY_READY, t, p, size, c, api, keeps_name(b) ? b.birth : RECORDER_NOW, site);
-	thread_leave(thread_gate);
-}
+	if (looks && pace_look(t)) {
+		look_at_sink(t);
+		site = free_hit(t, p);
+	}
+	if (!site) {
+		struct live_block b = live_take(&t->leaves, (uint64_t)(uintptr_t)p);
 
-SEEP_NOINLINE void recorder_free_known(
-    struct thread *t, const void *p, uint64_t pc, bool has_looked)
-{
-	struct live_block b = live_take(&t->leaves, (uint64_t)(uintptr_t)p);
-
-	free_by(WAY_READY, t, p, b, GOING_DIES);
-	if (has_looked && b.site)
-		ledger_freed_by(b.site, pc);
+		free_by(WAY_READY, t, p, b, GOING_DIES);
+		site = b.site;
+	}
+	if (looks && site)
+		ledger_freed_by(site, pc);
 	thread_leave(thread_gate);
 }
 
@@ -486,14 +531,19 @@ static void free_slow(const void *p, struct live_block b, enum going going, uint
 
 SEEP_NOINLINE void recorder_free_any(const void *p, uint64_t pc)
 {
+	struct thread *t;
+
 	if (lifecycle_is_out)
 		return;
-	if (logged_is_ready(thread_gate)) {
-		logged_free(thread_gate, p, pc);
+	if (recorder_is_own(thread_gate)) {
+		t = thread_self;
+		thread_enter(thread_gate);
+		if (likely(--t->pace.countdown) && free_hit(t, p))
+			thread_leave(thread_gate);
+		else
+			recorder_free_ready(p, pc);
 		return;
 	}
-	if (flying_is_ready(thread_gate) && flying_free(thread_gate, p))
-		return;
 	free_slow(p, live_take_slow((uint64_t)(uintptr_t)p), GOING_DIES, pc);
 }
 
@@ -509,7 +559,101 @@ SEEP_NOINLINE void recorder_free_at(const void *p, const struct cpu_frame *c)
 	flight_freed_at(0);
 }
 
-SEEP_NOINLINE void recorder_realloc_any(const void *old, struct live_block b, const void *p,
+/*
+ * Records a realloc that has succeeded, whose block had a cell. The thread is busy,
+ * and stays so. If it returns false, nothing was recorded.
+ */
+SEEP_INLINE bool resize_into(struct thread *t, const void *old, struct live_block b, const void *p,
+    uint64_t size, uint32_t site, const enum sink sink)
+{
+	const uint64_t word = LOAD(&ledger_word);
+	const uint32_t tick = tick_now();
+	struct seg_row *was, *row;
+
+	/* without a name it would be a free and an allocation in the log */
+	if (sink == SINK_LOG &&
+	    (!log_is_named(b.birth) || t->log.next + 1 >= t->log.limit || size >= LOG_LARGE))
+		return false;
+	/* two entries, and nothing to be noted before them */
+	if (sink == SINK_FLIGHT &&
+	    (!flight_has_room(t, tick) || t->flight.at + 2 >= t->flight.end || size >= LOG_LARGE ||
+	        b.size >= FLIGHT_FREED_LARGE))
+		return false;
+	if (unlikely(word != t->ledger.seen || LOAD(lifecycle_command) != lifecycle_obeyed))
+		return false;
+	was = ledger_settled(t, b.site);
+	row = ledger_open_row(t, site);
+	if (unlikely(!was || !row))
+		return false;
+	ledger_touch(row, word);
+	if (ledger_size_is_new(row, size) ||
+	    !live_put_fast(&t->leaves, (uint64_t)(uintptr_t)p, site, size, b.birth))
+		return false;
+	if (sink == SINK_LOST) {
+		log_lose(t, 2);
+	} else if (sink == SINK_LOG) {
+		uint64_t *at = log_word_of(t, t->log.next);
+
+		STORE_RELEASE(&at[1], log_alloc_word(site, size));
+		STORE_RELEASE(
+		    &at[0], log_word(LOG_REALLOC, log_realloc_payload(b.birth, log_next_stamp())));
+		t->log.next += 2;
+	}
+	ledger_count_free(t, was, b.size);
+	ledger_count_alloc(t, row, size, tick);
+	if (sink == SINK_FLIGHT) {
+		t->flight.when |= FLIGHT_RESIZED;
+		flight_put(t, flight_free_word(b.site, flight_age_code(tick - b.birth), b.size),
+		    (uint64_t)(uintptr_t)old);
+		flight_put(t, flight_alloc_word(site, size), (uint64_t)(uintptr_t)p);
+		t->flight.when &= ~FLIGHT_RESIZED;
+	}
+	return true;
+}
+
+static bool resize_hit(struct thread *t, const void *old, struct live_block b, const void *p,
+    uint64_t size, uint32_t site)
+{
+	switch (sink_of(t)) {
+	case SINK_LOG:
+		return resize_into(t, old, b, p, size, site, SINK_LOG);
+	case SINK_LOST:
+		return resize_into(t, old, b, p, size, site, SINK_LOST);
+	case SINK_FLIGHT:
+		return resize_into(t, old, b, p, size, site, SINK_FLIGHT);
+	default:
+		return resize_into(t, old, b, p, size, site, SINK_NONE);
+	}
+}
+
+/* The thread is busy, and is not any more. */
+static void resize_own(struct thread *t, const void *old, struct live_block b, const void *p,
+    uint64_t size, const struct cpu_frame *c, enum seg_api api)
+{
+	uint32_t site;
+	bool records;
+
+	if (!p) { /* realloc(old, 0) */
+		free_by(WAY_READY, t, old, b, GOING_FREED);
+		thread_leave(thread_gate);
+		return;
+	}
+	site = recorder_site(t, c, api);
+	verify_site((struct site_id){site}, c);
+	if (likely(b.site) && likely(resize_hit(t, old, b, p, size, site))) {
+		recorder_leave(thread_gate, t);
+		return;
+	}
+	/* a free and an allocation; the clock first, as in alloc_by() */
+	records = still_records(t);
+	free_by(WAY_READY, t, old, b, GOING_MOVES);
+	if (records)
+		alloc_known(WAY_READY, t, p, size, c, api,
+		    b.site && keeps_name(b) ? b.birth : RECORDER_NOW, site);
+	thread_leave(thread_gate);
+}
+
+SEEP_NOINLINE void recorder_resize(const void *old, struct live_block b, const void *p,
     uint64_t size, const struct cpu_frame *c, enum seg_api api)
 {
 	struct gate *g = thread_gate;
@@ -523,6 +667,11 @@ SEEP_NOINLINE void recorder_realloc_any(const void *old, struct live_block b, co
 			live_put_slow((uint64_t)(uintptr_t)old, b.site, b.size, b.birth, &none);
 		return;
 	}
+	if (likely(recorder_is_own(g))) {
+		thread_enter(g);
+		resize_own(t, old, b, p, size, c, api);
+		return;
+	}
 	if (g && LOAD(&g->state) == THREAD_SAMPLING) {
 		if (b.site) {
 			sample_remove(old);
@@ -530,21 +679,6 @@ SEEP_NOINLINE void recorder_realloc_any(const void *old, struct live_block b, co
 		}
 		if (p && !recorder_misses(g, size))
 			recorder_sample(g, p, size, c, api, b.site ? b.birth : RECORDER_NOW);
-		return;
-	}
-	if (likely(recorder_is_ready(g))) {
-		thread_enter(g);
-		if (unlikely(!b.site || !ledger_free(t, b.site, b.size)))
-			odd_free(t, old, b);
-		thread_leave(g);
-		if (likely(p)) {
-			thread_enter(g);
-			recorder_alloc_ready(t, p, size, c, api, b.site ? b.birth : RECORDER_NOW);
-		}
-		return;
-	}
-	if (flying_is_ready(g) && p && b.site) {
-		flying_realloc(g, old, b, p, size, c, api);
 		return;
 	}
 	free_slow(old, b, p ? GOING_MOVES : GOING_FREED, 0);

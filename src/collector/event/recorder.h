@@ -21,18 +21,16 @@
  * hook calls the first that may be right, and each leaves to the next what it
  * cannot do:
  *
- *   _hit     is inline (recorder_hit.h) and calls nothing. The thread is READY,
- *            the memo knows the stack, and all that has to be written is mapped.
- *            It either records everything, or nothing.
- *   _ready   The thread was READY and is busy now. Any stack, any size, a look
- *            at the clock, a new peak. Leaves the thread READY.
+ *   inline   recorder_hit.h: recorder_book() and the three steps of a free, for each
+ *            sink (the event log, the flight recorder, none). They call nothing. The
+ *            memo knows the stack, and all that has to be written is mapped.
+ *   _ready   The thread was in the state of its sink and is busy now. Any stack, any
+ *            size, a look at the clock, a new peak. Leaves the thread as it was.
  *   _last    is _ready as the last call of a hook: it takes arguments that are
  *            in registers and returns what the hook returns.
  *   _any     The thread is in any state: its first event, or that of a forked
  *            child; without a ledger array of its own; inside a hook (signal
  *            handlers); while recording is off; sampled.
- *
- * recorder_pass.h has the inline tests for events that are not recorded.
  */
 
 /* As `birth`: the block was born now. Otherwise `birth` is a tick. */
@@ -49,29 +47,18 @@ void recorder_free_any(const void *p, uint64_t pc);
 /* The same with SEEP_LOG=last,frees: `c` is the caller of free. */
 void recorder_free_at(const void *p, const struct cpu_frame *c);
 
-/* _at: see memo_site_at(). */
+/* _at: see memo_site_at(). A free has counted down. */
 void *recorder_alloc_last(
     void *p, uint64_t size, uint64_t pc, uint64_t sp, uint64_t fp, enum seg_api api);
 void recorder_alloc_at(struct thread *t, const void *p, uint64_t size, const struct cpu_frame *c,
     enum seg_api api, struct memo_chunk *e, uint32_t checks);
-void recorder_alloc_ready(struct thread *t, const void *p, uint64_t size, const struct cpu_frame *c,
-    enum seg_api api, uint32_t birth);
+void recorder_alloc_ready(
+    struct thread *t, const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api);
 void recorder_free_ready(const void *p, uint64_t pc);
 
 /*
- * Events that logged.h or flying.h cannot record inline, of a thread that was in
- * LOGGING or FLYING and is busy now: they leave it as it was. The stack has been
- * found. A free has counted down, and has called pace_look() if `has_looked`.
- */
-void recorder_alloc_known(struct thread *t, const void *p, uint64_t size, const struct cpu_frame *c,
-    enum seg_api api, uint32_t site);
-void recorder_realloc_known(struct thread *t, const void *old, struct live_block b, const void *p,
-    uint64_t size, const struct cpu_frame *c, enum seg_api api, uint32_t site);
-void recorder_free_known(struct thread *t, const void *p, uint64_t pc, bool has_looked);
-
-/*
- * After recorder_alloc_hit(), if recorder_is_due(): looks at the clock, or
- * notes a new peak, and leaves the thread READY. Returns p.
+ * After recorder_book(), if recorder_is_due(): looks at the clock, or notes a new
+ * peak, and leaves the thread as it was. Returns p.
  */
 void *recorder_after(void *p);
 
@@ -87,7 +74,7 @@ void recorder_sampled_free(struct gate *g, const void *p, uint64_t pc);
  * call. If p is NULL and size is not 0, realloc has failed, and the old block is
  * put back.
  */
-void recorder_realloc_any(const void *old, struct live_block b, const void *p, uint64_t size,
+void recorder_resize(const void *old, struct live_block b, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api);
 
 /*

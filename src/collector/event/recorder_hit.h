@@ -9,30 +9,74 @@
 
 #include "base/attr.h"
 #include "base/cpu/cpu.h"
-#include "collector/heap/ledger_hit.h"
-#include "collector/lifecycle.h"
-#include "collector/heap/live_hit.h"
-#include "collector/stack/memo.h"
 #include "collector/event/recorder.h"
-#include "collector/thread.h"
+#include "collector/heap/ledger_hit.h"
+#include "collector/heap/live_hit.h"
+#include "collector/heap/moving.h"
+#include "collector/heap/sample.h"
+#include "collector/lifecycle.h"
+#include "collector/log/flight.h"
+#include "collector/log/log.h"
+#include "collector/segment/segment.h"
 #include "collector/segment/tick.h"
+#include "collector/stack/memo.h"
 #include "collector/stack/verify.h"
+#include "collector/thread.h"
+
+/*
+ * Where the events of a thread go besides the counters. Each sink has a state of
+ * the thread, so that a thread without a log is not slowed down, and functions
+ * that get it as a constant. log.c changes THREAD_LOGGING to THREAD_LOSING and
+ * back: a thread in LOSING has `loses` set, but one with `loses` may also be in
+ * LOGGING, where its events find no room and take a slower path.
+ */
+enum sink {
+	SINK_NONE,
+	SINK_LOG,
+	SINK_LOST, /* the log has no chunk: events are counted as lost */
+	SINK_FLIGHT,
+};
+
+/* The state of a thread between two events. */
+SEEP_INLINE uint32_t recorder_state(const enum sink sink)
+{
+	return sink == SINK_NONE ? THREAD_READY
+	    : sink == SINK_LOG   ? THREAD_LOGGING
+	    : sink == SINK_LOST  ? THREAD_LOSING
+	                         : THREAD_FLYING;
+}
 
 SEEP_INLINE bool recorder_is_ready(const struct gate *g)
 {
 	return likely(g && g->state == THREAD_READY);
 }
 
+/* Is the thread between two events, and records them into rows of its own? */
+SEEP_INLINE bool recorder_is_own(const struct gate *g)
+{
+	const uint32_t state = g ? thread_home(LOAD(&g->state)) : 0;
+
+	return state == THREAD_READY || state == THREAD_LOGGING || state == THREAD_FLYING;
+}
+
 /* ---- allocations ---------------------------------------------------------- */
 
-/* The second half of recorder_alloc_hit(), when the site is known. */
-SEEP_INLINE bool recorder_book_hit(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, uint32_t site, uint32_t birth)
+/*
+ * Records an allocation of a known site if nothing has to be opened, enlarged or
+ * renewed. The thread is busy, and stays so. If it returns false, nothing was
+ * recorded. What differs is loaded last, so that no register is saved.
+ */
+SEEP_INLINE bool recorder_book(struct thread *t, const void *p, uint64_t size,
+    const struct cpu_frame *c, uint32_t site, const enum sink sink)
 {
+	const bool is_named = sink == SINK_LOG || sink == SINK_LOST;
+	uint64_t word, *cell;
 	struct seg_row *row;
-	uint64_t word;
-	uint32_t tick;
+	uint32_t tick = 0;
 
+	if (sink == SINK_FLIGHT &&
+	    (unlikely(size >= LOG_LARGE) || unlikely(!flight_has_room(t, tick_now()))))
+		return false;
 	if (unlikely(LOAD(lifecycle_command) != lifecycle_obeyed))
 		return false;
 	verify_site((struct site_id){site}, c);
@@ -43,43 +87,38 @@ SEEP_INLINE bool recorder_book_hit(struct thread *t, const void *p, uint64_t siz
 	if (unlikely(!row))
 		return false;
 	ledger_touch(row, word);
-	tick = tick_now();
-	if (ledger_size_is_new(row, size) ||
-	    unlikely(!live_put_fast(&t->leaves, (uint64_t)(uintptr_t)p, site, size,
-	        birth == RECORDER_NOW ? tick : birth)))
+	if (!is_named)
+		tick = tick_now();
+	if (ledger_size_is_new(row, size) || (is_named && unlikely(size >= LOG_LARGE)))
 		return false;
+	if (is_named) {
+		cell = live_vacant(&t->leaves, (uint64_t)(uintptr_t)p, size);
+		if (unlikely(!cell) || (sink == SINK_LOG && unlikely(!log_has_room(t))))
+			return false;
+		live_store(cell, (uint64_t)(uintptr_t)p, site, size,
+		    sink == SINK_LOST ? t->log.lost_name : t->log.next);
+		if (sink == SINK_LOST)
+			log_lose(t, 1);
+		else
+			log_put(t, log_alloc_word(site, size));
+		tick = tick_now();
+	} else if (unlikely(!live_put_fast(&t->leaves, (uint64_t)(uintptr_t)p, site, size, tick))) {
+		return false;
+	}
 	ledger_count_alloc(t, row, size, tick);
+	if (sink == SINK_FLIGHT)
+		flight_put(t, flight_alloc_word(site, size), (uint64_t)(uintptr_t)p);
 	return true;
 }
 
-/*
- * Records an allocation if the memo knows its stack and nothing has to be
- * opened, enlarged or renewed. The thread is busy. If it returns false, nothing
- * was recorded.
- */
-SEEP_INLINE bool recorder_alloc_hit(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, uint32_t birth)
+/* The same if the memo has the stack at the first place; the thread has no sink. */
+SEEP_INLINE bool recorder_alloc_hit(
+    struct thread *t, const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api)
 {
 	uint32_t site;
 
 	return likely(memo_first(t, c, memo_key(c, api), &site)) &&
-	    recorder_book_hit(t, p, size, c, site, birth);
-}
-
-/*
- * The same, after memo_look() has found that word i of the chunk `first`
- * differs: for stacks that take turns, and have the first words in common.
- */
-SEEP_INLINE bool recorder_alloc_second(struct thread *t, const void *p, uint64_t size,
-    const struct cpu_frame *c, enum seg_api api, struct memo_chunk *first, uint32_t i)
-{
-	uint32_t site;
-
-	if (unlikely(!memo_second(t, c, memo_key(c, api), first, i, &site)) ||
-	    !recorder_book_hit(t, p, size, c, site, RECORDER_NOW))
-		return false;
-	first->passed_over++;
-	return true;
+	    recorder_book(t, p, size, c, site, SINK_NONE);
 }
 
 /*
@@ -105,13 +144,13 @@ SEEP_INLINE uint32_t recorder_site(struct thread *t, const struct cpu_frame *c, 
 	return site;
 }
 
-/* After recorder_alloc_hit(): must recorder_after() be called? */
+/* After recorder_book(): must recorder_after() be called? */
 SEEP_INLINE bool recorder_is_due(struct thread *t)
 {
 	return unlikely(--t->pace.countdown == 0) || ledger_is_high(t);
 }
 
-/* After recorder_alloc_hit(), in a hook that has more to do. */
+/* After recorder_book(), in a hook that has more to do. */
 SEEP_INLINE void recorder_leave(struct gate *g, struct thread *t)
 {
 	if (recorder_is_due(t))
@@ -122,57 +161,213 @@ SEEP_INLINE void recorder_leave(struct gate *g, struct thread *t)
 
 /* ---- frees, in three steps ------------------------------------------------ */
 
-/* First: finds the block, and its row, which is NULL if it is not open. */
-SEEP_INLINE struct seg_row *recorder_find(struct thread *t, const void *p, struct live_found *ret)
+/*
+ * First: finds the block, and its row. NULL: recorder_free_ready() has to do it,
+ * and so it has to if a log has no room for a word, which is looked at as late as
+ * possible: one register more, and the hook would have to save it.
+ */
+SEEP_INLINE struct seg_row *recorder_find(
+    struct thread *t, const void *p, struct live_found *ret, const enum sink sink)
 {
+	struct seg_row *row;
+
+	if (sink == SINK_FLIGHT && unlikely(!flight_has_room(t, tick_now())))
+		return NULL;
 	*ret = live_find(&t->leaves, (uint64_t)(uintptr_t)p);
-	return likely(ret->block.site) ? ledger_settled(t, ret->block.site) : NULL;
+	if (sink == SINK_LOG) {
+		/* the name first: then the cell needs no register any more */
+		if (unlikely(!ret->block.site) || unlikely(!log_is_named(ret->block.birth)))
+			return NULL;
+		return ledger_settled(t, ret->block.site);
+	}
+	row = likely(ret->block.site) ? ledger_settled(t, ret->block.site) : NULL;
+	if (sink == SINK_FLIGHT && unlikely(row && ret->block.size >= FLIGHT_FREED_LARGE))
+		return NULL;
+	return row;
 }
 
 /*
  * Second: counts the age. Most blocks die in the tick in which they were born,
- * and for these this comparison is all that ages cost.
+ * and for these this comparison is all that ages cost. Most blocks of a log are
+ * of a chunk that was opened in this tick; all that were lost in this tick have
+ * the same name.
  */
-SEEP_INLINE bool recorder_has_aged(const struct live_found *f)
+SEEP_INLINE bool recorder_has_aged(
+    const struct thread *t, const struct live_found *f, const enum sink sink)
 {
+	if (sink == SINK_LOG)
+		return unlikely(f->block.birth < t->log.fresh);
+	if (sink == SINK_LOST)
+		return unlikely(f->block.birth != t->log.lost_name);
 	return unlikely(tick_now() != f->block.birth);
 }
 
-SEEP_INLINE bool recorder_age(const struct thread *t, const struct live_found *f)
+/* False: nothing was counted. */
+SEEP_INLINE bool recorder_age(
+    const struct thread *t, const struct live_found *f, const enum sink sink)
 {
-	return ledger_age_fast(t, f->block.site, tick_now() - f->block.birth);
+	uint32_t tick = tick_now(), age;
+
+	if (sink == SINK_LOG || sink == SINK_LOST) {
+		const struct log_birth *b = log_birth_entry(f->block.birth);
+
+		if (b->first == tick)
+			return true;
+		age = tick - log_birth_tick(b, f->block.birth);
+		return !age || ledger_age_fast(t, f->block.site, age);
+	}
+	return ledger_age_fast(t, f->block.site, tick - f->block.birth);
 }
 
 /* Third: removes the block from the live map and counts the free. */
-SEEP_INLINE void recorder_drop(struct thread *t, const struct live_found *f, struct seg_row *row)
+SEEP_INLINE void recorder_drop(struct thread *t, const void *p, const struct live_found *f,
+    struct seg_row *row, uint32_t age, const enum sink sink)
 {
+	if (sink == SINK_LOG)
+		log_put(t, log_free_word(f->block.birth));
+	else if (sink == SINK_LOST)
+		log_lose(t, 1);
+	else if (sink == SINK_FLIGHT)
+		flight_put(t, flight_free_word(f->block.site, flight_age_code(age), f->block.size),
+		    (uint64_t)(uintptr_t)p);
 	live_drop(f);
 	ledger_count_free(t, row, f->block.size);
 }
 
-/* ---- realloc -------------------------------------------------------------- */
+/* ---- events that are not recorded: dormant, off, between samples ----------- */
 
 /*
- * Records a realloc that has succeeded: `b` was taken out of the live map before
- * the call. If it returns false, nothing was recorded.
+ * Inline, so that a thread that records nothing pays for a few loads. If a
+ * function returns false, the event may have to be recorded, and the hook goes
+ * on.
  */
-SEEP_INLINE bool recorder_realloc_hit(struct gate *g, struct thread *t, struct live_block b,
+
+/*
+ * An allocation of a thread that is dormant or off. False if the command word
+ * has changed.
+ */
+SEEP_INLINE bool recorder_passes(struct gate *g)
+{
+	if (unlikely(LOAD(lifecycle_command) != lifecycle_obeyed))
+		return false;
+	if (unlikely(cpu_add_goes_round(&g->passed, 256 / 64)))
+		segment_count(SEG_EVENTS_OFF, 64);
+	return true;
+}
+
+/* Sampling: does no sample point fall into the next `size` bytes? */
+SEEP_INLINE bool recorder_misses(struct gate *g, uint64_t size)
+{
+	return likely(!cpu_spend(&g->left, size) && LOAD(lifecycle_command) == lifecycle_obeyed);
+}
+
+/* An allocation of a thread that is sampling, dormant or off. */
+SEEP_INLINE bool recorder_looks_away(struct gate *g, uint64_t size)
+{
+	const uint32_t state = LOAD(&g->state);
+
+	if (state == THREAD_SAMPLING)
+		return recorder_misses(g, size);
+	if (state == THREAD_DORMANT || state == THREAD_OFF)
+		return recorder_passes(g);
+	return false;
+}
+
+/* A realloc of such a thread, if the old block is not recorded either. */
+SEEP_INLINE bool recorder_looks_away_again(struct gate *g, const void *old, uint64_t size)
+{
+	if (g->state == THREAD_DORMANT)
+		return recorder_passes(g);
+	if (g->state != THREAD_SAMPLING || sample_maybe(old))
+		return false;
+	if (!size || recorder_misses(g, size))
+		return true;
+	g->left += (int64_t)size; /* recorder_resize() subtracts it again */
+	return false;
+}
+
+/* ---- a hook of any function ------------------------------------------------ */
+
+/* Records an allocation, after the real function has returned p. */
+SEEP_INLINE void recorder_allocated(
     const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api)
 {
+	struct gate *g = thread_gate;
+	struct thread *t = thread_self;
+
+	if (unlikely(!p))
+		return;
+	if (likely(recorder_is_ready(g))) {
+		thread_enter(g);
+		if (unlikely(!recorder_alloc_hit(t, p, size, c, api)))
+			recorder_alloc_ready(t, p, size, c, api);
+		else
+			recorder_leave(g, t);
+	} else if (g && recorder_looks_away(g, size)) {
+		return;
+	} else if (g && g->state == THREAD_SAMPLING) {
+		recorder_sample(g, p, size, c, api, RECORDER_NOW);
+	} else {
+		recorder_alloc_any(p, size, c, api, RECORDER_NOW);
+	}
+}
+
+/* Records a free, before the real function is called. */
+SEEP_INLINE void recorder_freeing(const void *p, uint64_t pc)
+{
+	struct gate *g = thread_gate;
+	struct thread *t = thread_self;
+	struct live_found f;
 	struct seg_row *row;
 
-	thread_enter(g);
-	row = ledger_settled(t, b.site);
-	if (unlikely(!row)) {
-		thread_leave(g);
-		return false;
+	if (unlikely(!recorder_is_ready(g))) {
+		recorder_free_any(p, pc);
+		return;
 	}
-	ledger_count_free(t, row, b.size);
-	if (unlikely(!recorder_alloc_hit(t, p, size, c, api, b.birth)))
-		recorder_alloc_ready(t, p, size, c, api, b.birth);
-	else
-		recorder_leave(g, t);
-	return true;
+	thread_enter(g);
+	/* look at the clock first: this may be the first event after a pause */
+	if (likely(--t->pace.countdown)) {
+		row = recorder_find(t, p, &f, SINK_NONE);
+		if (likely(row) &&
+		    (likely(!recorder_has_aged(t, &f, SINK_NONE)) ||
+		        recorder_age(t, &f, SINK_NONE))) {
+			recorder_drop(t, p, &f, row, 0, SINK_NONE);
+			thread_leave(g);
+			return;
+		}
+	}
+	recorder_free_ready(p, pc);
+}
+
+/*
+ * Gives a block another size with `resize`, which returns its new address or
+ * NULL. The cell is taken out of the live map before, because another thread
+ * may get the old address at once; so that a reader does not miss the block
+ * meanwhile, it is in a note.
+ */
+SEEP_INLINE void *recorder_resizes(void *old, size_t size, const struct cpu_frame *c,
+    enum seg_api api, void *(*resize)(void *old, size_t size, size_t extra), size_t extra)
+{
+	struct gate *g = thread_gate;
+	struct thread *t = thread_self;
+	struct moving_note *note = likely(t) ? t->resizing : moving_note_lend();
+	struct live_block b = {0};
+	void *p;
+
+	moving_begin(note, old);
+	if (recorder_is_own(g)) {
+		thread_enter(g);
+		b = live_take(&t->leaves, (uint64_t)(uintptr_t)old);
+		thread_leave(g);
+	} else if (!sample_filter || sample_maybe(old)) {
+		b = live_take_slow((uint64_t)(uintptr_t)old);
+	}
+	moving_taken(note, b.size);
+	p = resize(old, size, extra);
+	moving_moved(note, p, size);
+	recorder_resize(old, b, p, size, c, api);
+	moving_end(note);
+	return p;
 }
 
 #endif

@@ -30,12 +30,12 @@ __attribute__((noinline)) static bool tiered(enum tier tier, void *p, uint64_t s
 
 	thread_enter(g);
 	if (tier == READY) {
-		recorder_alloc_ready(t, p, size, &c, SEG_API_MALLOC, RECORDER_NOW);
+		recorder_alloc_ready(t, p, size, &c, SEG_API_MALLOC);
 		return true;
 	}
 	if (tier == LAST)
 		return recorder_alloc_last(p, size, c.pc, c.sp, c.fp, SEG_API_MALLOC) == p;
-	if (recorder_alloc_hit(t, p, size, &c, SEG_API_MALLOC, RECORDER_NOW)) {
+	if (recorder_alloc_hit(t, p, size, &c, SEG_API_MALLOC)) {
 		recorder_leave(g, t);
 		return true;
 	}
@@ -105,12 +105,13 @@ static void run_frees(void)
 
 	/* inline, in three steps */
 	thread_enter(thread_gate);
-	row = recorder_find(thread_self, started_block(1), &f);
+	row = recorder_find(thread_self, started_block(1), &f, SINK_NONE);
 	CHECK(row && f.block.size == 10);
-	recorder_drop(thread_self, &f, row);
+	recorder_drop(thread_self, started_block(1), &f, row, 0, SINK_NONE);
 	thread_leave(thread_gate);
 	/* READY, and whatever the state is */
 	thread_enter(thread_gate);
+	thread_self->pace.countdown--;
 	recorder_free_ready(started_block(2), 0);
 	CHECK(thread_gate->state == THREAD_READY);
 	recorder_free_any(started_block(3), 0);
@@ -190,7 +191,7 @@ __attribute__((noinline)) static void reallocate(void *old, void *p, uint64_t si
 
 	if (nested)
 		thread_enter(thread_gate);
-	recorder_realloc_any(old, b, p, size, &c, SEG_API_REALLOC);
+	recorder_resize(old, b, p, size, &c, SEG_API_REALLOC);
 	if (nested)
 		thread_leave(thread_gate);
 }

@@ -1,7 +1,7 @@
-/* hook.h - what libseep.so offers to its companions, and the hooks. */
+/* companion_calls.h - what libseep.so offers to its companions. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_HOOK_H
-#define SEEP_HOOK_H
+#ifndef SEEP_COMPANION_CALLS_H
+#define SEEP_COMPANION_CALLS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,26 +36,8 @@ SEEP_EXPORT void seep_next_freeing(const void *p, uint64_t pc);
  * with its new size, which is returned to the caller, or NULL, and then the
  * block has stayed as it was.
  */
-typedef void *hook_resize(void *old, size_t size, size_t extra);
+typedef void *companion_resize(void *old, size_t size, size_t extra);
 SEEP_EXPORT void *seep_next_resize(void *old, size_t size, const struct cpu_frame *c, uint32_t api,
-    hook_resize *resize, size_t extra);
-
-/* Declared here, because the headers of older libcs lack them. */
-SEEP_EXPORT void *malloc(size_t size);
-SEEP_EXPORT void free(void *p);
-SEEP_EXPORT void *calloc(size_t n, size_t size);
-SEEP_EXPORT void *realloc(void *old, size_t size);
-SEEP_EXPORT void *reallocarray(void *old, size_t n, size_t size);
-SEEP_EXPORT void *memalign(size_t align, size_t size);
-SEEP_EXPORT void *aligned_alloc(size_t align, size_t size);
-SEEP_EXPORT int posix_memalign(void **ret, size_t align, size_t size);
-SEEP_EXPORT void *valloc(size_t size);
-SEEP_EXPORT void *pvalloc(size_t size);
-SEEP_EXPORT void cfree(void *p);
-SEEP_EXPORT void free_sized(void *p, size_t size);
-SEEP_EXPORT void free_aligned_sized(void *p, size_t align, size_t size);
-SEEP_EXPORT int dlclose(void *handle);
-SEEP_EXPORT void *dlopen(const char *file, int mode);
-SEEP_EXPORT void *dlmopen(long nsid, const char *file, int mode);
+    companion_resize *resize, size_t extra);
 
 #endif
