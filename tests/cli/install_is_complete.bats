@@ -172,5 +172,5 @@ files() { (cd "$1" && find . ! -type d | sort); }
 	done < <(sed -nE 's/^    \{"(SEEP_[A-Z_]+)", read_.*/\1/p' \
 		"$repo/src/collector/segment/config.c"
 	grep -rhoE 'getenv\("[A-Z_]+"\)' "$repo"/src/{command,names} "$repo"/src/follow/recorder/record_*.c "$repo/src/segments/find/segment_dir.c" |
-		sed -E 's/.*"(.*)".*/\1/' | grep -v '^HOME$')
+		sed -E 's/.*"(.*)".*/\1/' | grep -vE '^(HOME|PATH)$')
 }
