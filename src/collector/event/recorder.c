@@ -559,76 +559,23 @@ SEEP_NOINLINE void recorder_free_at(const void *p, const struct cpu_frame *c)
 	flight_freed_at(0);
 }
 
-/*
- * Records a realloc that has succeeded, whose block had a cell. The thread is busy,
- * and stays so. If it returns false, nothing was recorded.
- */
-SEEP_INLINE bool resize_into(struct thread *t, const void *old, struct live_block b, const void *p,
-    uint64_t size, uint32_t site, const enum sink sink)
-{
-	const uint64_t word = LOAD(&ledger_word);
-	const uint32_t tick = tick_now();
-	struct seg_row *was, *row;
-
-	/* without a name it would be a free and an allocation in the log */
-	if (sink == SINK_LOG &&
-	    (!log_is_named(b.birth) || t->log.next + 1 >= t->log.limit || size >= LOG_LARGE))
-		return false;
-	/* two entries, and nothing to be noted before them */
-	if (sink == SINK_FLIGHT &&
-	    (!flight_has_room(t, tick) || t->flight.at + 2 >= t->flight.end || size >= LOG_LARGE ||
-	        b.size >= FLIGHT_FREED_LARGE))
-		return false;
-	if (unlikely(word != t->ledger.seen || LOAD(lifecycle_command) != lifecycle_obeyed))
-		return false;
-	was = ledger_settled(t, b.site);
-	row = ledger_open_row(t, site);
-	if (unlikely(!was || !row))
-		return false;
-	ledger_touch(row, word);
-	if (ledger_size_is_new(row, size) ||
-	    !live_put_fast(&t->leaves, (uint64_t)(uintptr_t)p, site, size, b.birth))
-		return false;
-	if (sink == SINK_LOST) {
-		log_lose(t, 2);
-	} else if (sink == SINK_LOG) {
-		uint64_t *at = log_word_of(t, t->log.next);
-
-		STORE_RELEASE(&at[1], log_alloc_word(site, size));
-		STORE_RELEASE(
-		    &at[0], log_word(LOG_REALLOC, log_realloc_payload(b.birth, log_next_stamp())));
-		t->log.next += 2;
-	}
-	ledger_count_free(t, was, b.size);
-	ledger_count_alloc(t, row, size, tick);
-	if (sink == SINK_FLIGHT) {
-		t->flight.when |= FLIGHT_RESIZED;
-		flight_put(t, flight_free_word(b.site, flight_age_code(tick - b.birth), b.size),
-		    (uint64_t)(uintptr_t)old);
-		flight_put(t, flight_alloc_word(site, size), (uint64_t)(uintptr_t)p);
-		t->flight.when &= ~FLIGHT_RESIZED;
-	}
-	return true;
-}
-
 static bool resize_hit(struct thread *t, const void *old, struct live_block b, const void *p,
-    uint64_t size, uint32_t site)
+    uint64_t size, const struct cpu_frame *c, uint32_t site)
 {
 	switch (sink_of(t)) {
 	case SINK_LOG:
-		return resize_into(t, old, b, p, size, site, SINK_LOG);
+		return recorder_resize_hit(t, old, b, p, size, c, site, SINK_LOG);
 	case SINK_LOST:
-		return resize_into(t, old, b, p, size, site, SINK_LOST);
+		return recorder_resize_hit(t, old, b, p, size, c, site, SINK_LOST);
 	case SINK_FLIGHT:
-		return resize_into(t, old, b, p, size, site, SINK_FLIGHT);
+		return recorder_resize_hit(t, old, b, p, size, c, site, SINK_FLIGHT);
 	default:
-		return resize_into(t, old, b, p, size, site, SINK_NONE);
+		return recorder_resize_hit(t, old, b, p, size, c, site, SINK_NONE);
 	}
 }
 
-/* The thread is busy, and is not any more. */
-static void resize_own(struct thread *t, const void *old, struct live_block b, const void *p,
-    uint64_t size, const struct cpu_frame *c, enum seg_api api)
+SEEP_NOINLINE void recorder_resize_ready(struct thread *t, const void *old, struct live_block b,
+    const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api)
 {
 	uint32_t site;
 	bool records;
@@ -639,8 +586,7 @@ static void resize_own(struct thread *t, const void *old, struct live_block b, c
 		return;
 	}
 	site = recorder_site(t, c, api);
-	verify_site((struct site_id){site}, c);
-	if (likely(b.site) && likely(resize_hit(t, old, b, p, size, site))) {
+	if (likely(b.site) && likely(resize_hit(t, old, b, p, size, c, site))) {
 		recorder_leave(thread_gate, t);
 		return;
 	}
@@ -669,7 +615,7 @@ SEEP_NOINLINE void recorder_resize(const void *old, struct live_block b, const v
 	}
 	if (likely(recorder_is_own(g))) {
 		thread_enter(g);
-		resize_own(t, old, b, p, size, c, api);
+		recorder_resize_ready(t, old, b, p, size, c, api);
 		return;
 	}
 	if (g && LOAD(&g->state) == THREAD_SAMPLING) {

@@ -74,6 +74,8 @@ void recorder_sampled_free(struct gate *g, const void *p, uint64_t pc);
  * call. If p is NULL and size is not 0, realloc has failed, and the old block is
  * put back.
  */
+void recorder_resize_ready(struct thread *t, const void *old, struct live_block b, const void *p,
+    uint64_t size, const struct cpu_frame *c, enum seg_api api);
 void recorder_resize(const void *old, struct live_block b, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api);
 

@@ -234,6 +234,61 @@ SEEP_INLINE void recorder_drop(struct thread *t, const void *p, const struct liv
 	ledger_count_free(t, row, f->block.size);
 }
 
+/* ---- realloc -------------------------------------------------------------- */
+
+/*
+ * Records a realloc that has succeeded, whose block had a cell. The thread is busy,
+ * and stays so. If it returns false, nothing was recorded.
+ */
+SEEP_INLINE bool recorder_resize_hit(struct thread *t, const void *old, struct live_block b,
+    const void *p, uint64_t size, const struct cpu_frame *c, uint32_t site, const enum sink sink)
+{
+	const uint64_t word = LOAD(&ledger_word);
+	const uint32_t tick = tick_now();
+	struct seg_row *was, *row;
+
+	verify_site((struct site_id){site}, c);
+	/* without a name it would be a free and an allocation in the log */
+	if (sink == SINK_LOG &&
+	    (!log_is_named(b.birth) || t->log.next + 1 >= t->log.limit || size >= LOG_LARGE))
+		return false;
+	/* two entries, and nothing to be noted before them */
+	if (sink == SINK_FLIGHT &&
+	    (!flight_has_room(t, tick) || t->flight.at + 2 >= t->flight.end || size >= LOG_LARGE ||
+	        b.size >= FLIGHT_FREED_LARGE))
+		return false;
+	if (unlikely(word != t->ledger.seen || LOAD(lifecycle_command) != lifecycle_obeyed))
+		return false;
+	was = ledger_settled(t, b.site);
+	row = ledger_open_row(t, site);
+	if (unlikely(!was || !row))
+		return false;
+	ledger_touch(row, word);
+	if (ledger_size_is_new(row, size) ||
+	    !live_put_fast(&t->leaves, (uint64_t)(uintptr_t)p, site, size, b.birth))
+		return false;
+	if (sink == SINK_LOST) {
+		log_lose(t, 2);
+	} else if (sink == SINK_LOG) {
+		uint64_t *at = log_word_of(t, t->log.next);
+
+		STORE_RELEASE(&at[1], log_alloc_word(site, size));
+		STORE_RELEASE(
+		    &at[0], log_word(LOG_REALLOC, log_realloc_payload(b.birth, log_next_stamp())));
+		t->log.next += 2;
+	}
+	ledger_count_free(t, was, b.size);
+	ledger_count_alloc(t, row, size, tick);
+	if (sink == SINK_FLIGHT) {
+		t->flight.when |= FLIGHT_RESIZED;
+		flight_put(t, flight_free_word(b.site, flight_age_code(tick - b.birth), b.size),
+		    (uint64_t)(uintptr_t)old);
+		flight_put(t, flight_alloc_word(site, size), (uint64_t)(uintptr_t)p);
+		t->flight.when &= ~FLIGHT_RESIZED;
+	}
+	return true;
+}
+
 /* ---- events that are not recorded: dormant, off, between samples ----------- */
 
 /*
@@ -352,6 +407,7 @@ SEEP_INLINE void *recorder_resizes(void *old, size_t size, const struct cpu_fram
 	struct thread *t = thread_self;
 	struct moving_note *note = likely(t) ? t->resizing : moving_note_lend();
 	struct live_block b = {0};
+	uint32_t site;
 	void *p;
 
 	moving_begin(note, old);
@@ -365,7 +421,17 @@ SEEP_INLINE void *recorder_resizes(void *old, size_t size, const struct cpu_fram
 	moving_taken(note, b.size);
 	p = resize(old, size, extra);
 	moving_moved(note, p, size);
-	recorder_resize(old, b, p, size, c, api);
+	if (likely(p && b.site && recorder_is_ready(g))) {
+		t = thread_self;
+		thread_enter(g);
+		if (likely(memo_first(t, c, memo_key(c, api), &site)) &&
+		    likely(recorder_resize_hit(t, old, b, p, size, c, site, SINK_NONE)))
+			recorder_leave(g, t);
+		else
+			recorder_resize_ready(t, old, b, p, size, c, api);
+	} else {
+		recorder_resize(old, b, p, size, c, api);
+	}
 	moving_end(note);
 	return p;
 }
