@@ -17,8 +17,7 @@
  */
 
 /* Text of ours in scdoc: what has a meaning there is escaped. */
-static void
-text(const char *s, size_t len)
+static void text(const char *s, size_t len)
 {
 	for (size_t i = 0; i < len && s[i]; i++) {
 		if (strchr("\\*_~+[]|#`<>", s[i]) || (s[i] == '-' && i == 0))
@@ -28,8 +27,7 @@ text(const char *s, size_t len)
 }
 
 /* A sentence: capital letter, full stop. */
-static void
-sentence(const char *s)
+static void sentence(const char *s)
 {
 	size_t len = strlen(s);
 	size_t word = strcspn(s, " ");
@@ -47,8 +45,7 @@ sentence(const char *s)
 }
 
 /* "[INPUT]", "OLD NEW", "CMD [ARG...]": words in capitals are underlined. */
-static void
-placeholders(const char *s)
+static void placeholders(const char *s)
 {
 	while (*s) {
 		size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
@@ -64,8 +61,7 @@ placeholders(const char *s)
 	}
 }
 
-static void
-paragraphs(const char *s)
+static void paragraphs(const char *s)
 {
 	while (*s) {
 		const char *end = strstr(s, "\n\n");
@@ -82,8 +78,7 @@ paragraphs(const char *s)
 	}
 }
 
-static void
-option(char letter, const char *name, const char *arg, const char *meaning)
+static void option(char letter, const char *name, const char *arg, const char *meaning)
 {
 	if (letter)
 		(void)printf("*-%c*, ", letter);
@@ -98,8 +93,7 @@ option(char letter, const char *name, const char *arg, const char *meaning)
 	(void)putchar('\n');
 }
 
-static void
-options(const struct cmd *c)
+static void options(const struct cmd *c)
 {
 	(void)printf("# OPTIONS\n\n");
 	for (const struct opts_group *g = c->options; g && g->rows; g++) {
@@ -111,20 +105,17 @@ options(const struct cmd *c)
 	option('h', "help", NULL, "print a short help");
 }
 
-static void
-see_also(const struct cmd *c)
+static void see_also(const struct cmd *c)
 {
 	(void)printf("# SEE ALSO\n\n*seep*(1)");
 	for (const struct cmd_shelf *s = cmd_shelves; s->title; s++)
-		for (const struct cmd *const *other = s->commands; *other;
-		     other++)
+		for (const struct cmd *const *other = s->commands; *other; other++)
 			if (*other != c)
 				(void)printf(", *seep-%s*(1)", (*other)->name);
 	(void)printf(", *seep*(7), *libseep*(7)\n");
 }
 
-static void
-commands(void)
+static void commands(void)
 {
 	for (const struct cmd_shelf *s = cmd_shelves; s->title; s++) {
 		(void)printf("## %s\n\n", s->title);
@@ -137,8 +128,7 @@ commands(void)
 }
 
 /* The rest of a file; a line that `stops` it is kept for the caller. */
-static bool
-copy(FILE *in, const char *stops, char **line, size_t *room)
+static bool copy(FILE *in, const char *stops, char **line, size_t *room)
 {
 	while (in && getline(line, room, in) > 0) {
 		if (stops && strncmp(*line, stops, strlen(stops)) == 0)
@@ -148,15 +138,13 @@ copy(FILE *in, const char *stops, char **line, size_t *room)
 	return false;
 }
 
-static void
-page(const struct cmd *c, FILE *more)
+static void page(const struct cmd *c, FILE *more)
 {
 	char *line = NULL;
 	size_t room = 0;
 	bool sections;
 
-	(void)printf("seep-%s(1) \"seep %s\" \"seep manual\"\n\n", c->name,
-	    SEEP_VERSION);
+	(void)printf("seep-%s(1) \"seep %s\" \"seep manual\"\n\n", c->name, SEEP_VERSION);
 	(void)printf("# NAME\n\nseep-%s - ", c->name);
 	text(c->summary, strlen(c->summary));
 	(void)printf("\n\n# SYNOPSIS\n\n*seep %s* [_OPTION_...] ", c->name);
@@ -174,8 +162,7 @@ page(const struct cmd *c, FILE *more)
 	free(line);
 }
 
-int
-main(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	const struct cmd *c;
 	char *line = NULL;

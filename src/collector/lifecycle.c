@@ -8,12 +8,12 @@
 #include "collector/segment/kernel.h"
 #include "collector/lifecycle_set.h"
 #include "collector/segment/mem.h"
-#include "collector/process/nursery.h"
+#include "collector/process/early.h"
 #include "collector/event/recorder.h"
 #include "collector/heap/sample.h"
 #include "collector/segment/segment.h"
 #include "collector/snapshot/snapwhen.h"
-#include "collector/process/spaces.h"
+#include "collector/process/unhooked.h"
 #include "collector/thread.h"
 
 /*
@@ -120,10 +120,10 @@ bool lifecycle_poll(void)
 	if (unlikely(command != lifecycle_obeyed))
 		obey(command);
 	if (unlikely(LOAD(&lifecycle_is_early)))
-		nursery_poll();
+		early_poll();
 	if (unlikely(snapwhen_active) && lifecycle_is_on())
 		snapwhen_poll();
-	spaces_look();
+	unhooked_look();
 	return lifecycle_is_on();
 }
 
@@ -242,7 +242,7 @@ void lifecycle_slow_ends(bool counted)
 	if (!counted)
 		return;
 	if (LOAD(&lifecycle_is_early))
-		nursery_note_sums();
+		early_note_sums();
 	if (thread_self && thread_self->counted)
 		thread_self->counted--;
 	__atomic_fetch_sub(INSIDE, 1, __ATOMIC_SEQ_CST);

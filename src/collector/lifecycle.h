@@ -10,7 +10,7 @@
 #include "format/format.h"
 
 /*
- * A process starts (start.c), forks (fork.c, nursery.c) and exits (exit.c).
+ * A process starts (start.c), forks (fork.c, early.c) and exits (exit.c).
  * This header has what an event must know of that; lifecycle_set.h has what
  * those four files tell us.
  */
@@ -44,7 +44,7 @@ extern SEEP_HIDDEN uint32_t lifecycle_obeyed;
 
 /*
  * Is this a forked child in its first events, whose segment is plain memory
- * (nursery.h)?
+ * (early.h)?
  */
 extern SEEP_HIDDEN bool lifecycle_is_early;
 

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/sys.h"
-#include "collector/heap/live_hit.h"
+#include "collector/heap/blocks_inline.h"
 #include "collector/segment/mem.h"
 
 enum {
@@ -263,7 +263,7 @@ static bool is_unmapped(uint64_t address)
  */
 __attribute__((no_sanitize_thread)) static uint64_t cell_at(uint64_t address)
 {
-	const volatile uint64_t *cell = cell_is_for(address) ? live_cell(address) : NULL;
+	const volatile uint64_t *cell = cell_is_for(address) ? blocks_cell(address) : NULL;
 
 	return cell ? *cell : 0;
 }

@@ -10,7 +10,7 @@
 #include "collector/log/log.h"
 #include "collector/segment/mem.h"
 #include "collector/unwind/module.h"
-#include "collector/heap/moving.h"
+#include "collector/heap/resizing.h"
 #include "collector/owner.h"
 #include "collector/heap/sample.h"
 #include "collector/segment/tick.h"
@@ -116,7 +116,7 @@ static void look_at_blocks(void)
 void thread_drop_caches(struct thread *t)
 {
 	memo_forget(t);
-	live_forget(&t->leaves);
+	blocks_forget(&t->leaves);
 	known_forget(t);
 	outer_forget(t); /* no chunk is left that remembers a stamp */
 }
@@ -279,7 +279,7 @@ static struct thread *new_block(void)
 		return NULL;
 	outer_begin(t);
 	if (!t->resizing)
-		t->resizing = moving_note_new();
+		t->resizing = resizing_note_new();
 	if (memo_begin(t) && take_array(t))
 		return t;
 	STORE_RELEASE(&spare, t);

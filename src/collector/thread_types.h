@@ -78,13 +78,13 @@ struct log_chunk;
  * leaf and the origin of another, not even for a moment, because a signal
  * handler may leave a hook by longjmp.
  */
-enum { LIVE_CACHE_BITS = 6 };
-struct live_cache {
-	struct live_cached {
-		uint64_t key; /* live_key() of its blocks; 0: unused */
+enum { BLOCKS_CACHE_BITS = 6 };
+struct blocks_cache {
+	struct blocks_cached {
+		uint64_t key; /* blocks_key() of its blocks; 0: unused */
 		/* where address 0 would have its cell if this leaf were endless */
 		uint64_t origin;
-	} at[1 << LIVE_CACHE_BITS];
+	} at[1 << BLOCKS_CACHE_BITS];
 };
 
 /* heap/ledger.h */
@@ -220,16 +220,16 @@ struct thread {
 		struct log_thread log;
 		struct flight_thread flight;
 	};
-	struct live_cache leaves;
+	struct blocks_cache leaves;
 	struct stack_thread stack;
 	struct record_thread record;
 	struct lookup_thread lookup;
-	struct gate *gate;            /* of its owner; NULL: it has none */
-	struct moving_note *resizing; /* moving.h; never NULL */
-	struct thread *next;          /* in the list of all */
-	struct thread *next_free;     /* of those without an owner */
-	uint32_t process;             /* how many forks were before this one */
-	uint32_t counted;             /* slow events under way, see lifecycle.c */
+	struct gate *gate;              /* of its owner; NULL: it has none */
+	struct resizing_note *resizing; /* moving.h; never NULL */
+	struct thread *next;            /* in the list of all */
+	struct thread *next_free;       /* of those without an owner */
+	uint32_t process;               /* how many forks were before this one */
+	uint32_t counted;               /* slow events under way, see lifecycle.c */
 	struct copy_thread copy;
 	struct coroutine_thread coroutine;
 	struct nested_thread nested;

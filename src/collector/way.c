@@ -3,7 +3,7 @@
 #include "collector/way.h"
 
 #include "collector/lifecycle.h"
-#include "collector/process/nursery.h"
+#include "collector/process/early.h"
 #include "collector/heap/sample.h"
 
 enum { HELD_SPINS = 1 << 22 };
@@ -33,7 +33,7 @@ static enum way way_at_rest(const struct gate *g)
 /* A thread's first event, or the next try of one that found no room. */
 static struct gate *arrive(void)
 {
-	nursery_new_thread();
+	early_new_thread();
 	thread_arrive();
 	thread_make_ready(lifecycle_mode());
 	return thread_gate;
@@ -43,7 +43,7 @@ static enum way way_by_state(struct gate *g)
 {
 	int i;
 
-	/* a forked child is moving to its own segment: see nursery.c */
+	/* a forked child is moving to its own segment: see early.c */
 	for (i = 0; i < HELD_SPINS && LOAD_ACQUIRE(&g->state) == THREAD_HELD; i++)
 		cpu_pause();
 	switch (LOAD_ACQUIRE(&g->state)) {

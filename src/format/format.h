@@ -85,7 +85,7 @@ struct seg_header {
 	uint8_t live_root_bits, live_mid_bits, live_leaf_bits, live_granule_bits;
 	uint32_t live_cell_version; /* 1 to 3, see format/cell.h */
 	uint64_t spill_root;        /* address of the spill table */
-	/* the table of the collector's own memory, see format/seg_ours.h */
+	/* the table of the collector's own memory, see format/seg_own_memory.h */
 	uint64_t ours_table; /* its address; 0: an older collector */
 	uint32_t ours_entries;
 	uint32_t ours_reserved;
@@ -147,7 +147,7 @@ struct seg_header {
 	uint64_t ignored_root;  /* address of the levels, format/seg_ignored.h */
 	/* a setting of the place is unfit: enum seg_place, more about it */
 	uint32_t place_refused, place_detail;
-	uint64_t moving_root; /* address of the first page, format/seg_moving.h */
+	uint64_t moving_root; /* address of the first page, format/seg_resizing.h */
 	uint32_t log_last;    /* SEEP_LOG=last: events of a thread; 0: not that */
 	uint32_t log_reserved;
 	/* why there is no event log: enum seg_log_lack; an errno, or 0 */

@@ -178,7 +178,7 @@ enum seg_count {
 	SEG_NAMESPACES = 41,        /* of dlmopen, LD_AUDIT: heaps not recorded */
 	SEG_FORKED_INSIDE = 42,     /* events that a child has counted here too */
 	SEG_CUT_SWITCHED = 43,      /* a frame's caller is on another stack */
-	SEG_LOST_RANGES = 44,       /* mappings missing in format/seg_ours.h */
+	SEG_LOST_RANGES = 44,       /* mappings missing in format/seg_own_memory.h */
 	SEG_LOST_AGES = 45,         /* deaths whose age had no room: count as young */
 	SEG_LOST_SIZES = 46,        /* sizes of 4 GiB and more that found no room */
 	SEG_LOST_IGNORED = 47,      /* calls of seep_ignore() without room */

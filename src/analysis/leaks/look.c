@@ -490,7 +490,7 @@ static int add_notes(struct look *l, struct pass *p, const struct moving *m, uin
 	int err = 0;
 
 	for (size_t i = 0; i < m->count && err == 0; i++) {
-		const struct moving_note *n = &m->notes[i];
+		const struct resizing_note *n = &m->notes[i];
 
 		if (n->address == 0)
 			continue;

@@ -9,12 +9,12 @@
 #include "base/cpu/cpu.h"
 #include "kit/data/room.h"
 
-_Static_assert((int)MOVING_PAGE_BYTES == (int)FOREIGN_PAGE_BYTES,
+_Static_assert((int)RESIZING_PAGE_BYTES == (int)FOREIGN_PAGE_BYTES,
     "one page of the process is one page of notes");
 
-static int add_notes(struct moving *m, const struct moving_page *page)
+static int add_notes(struct moving *m, const struct resizing_page *page)
 {
-	for (size_t i = 0; i < MOVING_NOTES; i++) {
+	for (size_t i = 0; i < RESIZING_NOTES; i++) {
 		if (page->notes[i].count == 0)
 			continue; /* never used */
 		if (room_make(&m->notes, &m->room, m->count, sizeof(*m->notes)) < 0)
@@ -33,10 +33,10 @@ int moving_blocks_read(
 	m->count = 0;
 	for (int i = 0; i < MOVING_PAGES_MAX && at && err == 0; i++) {
 		const struct foreign_range r = {at, 1};
-		struct moving_page page;
+		struct resizing_page page;
 		struct foreign_batch b;
 
-		if (at % MOVING_PAGE_BYTES || at >> CPU_ADDRESS_BITS)
+		if (at % RESIZING_PAGE_BYTES || at >> CPU_ADDRESS_BITS)
 			break;
 		err = foreign_read(memory, &r, 1, &b, where);
 		if (err < 0 || b.pages[0] != FOREIGN_READ)

@@ -7,10 +7,10 @@
 
 #include "host/memory/foreign.h"
 #include "format/format.h"
-#include "format/seg_moving.h"
+#include "format/seg_resizing.h"
 
 /*
- * Such a block is in no live map, but in a note of its thread (format/seg_moving.h).
+ * Such a block is in no live map, but in a note of its thread (format/seg_resizing.h).
  * Whoever resizes it has a pointer to it, so its contents are roots.
  *
  * The notes change while they and the contents are read. If they are the same
@@ -26,7 +26,7 @@ enum {
 
 /* Notes that were ever used, in the order of their pages. */
 struct moving {
-	struct moving_note *notes;
+	struct resizing_note *notes;
 	size_t count, room;
 };
 

@@ -8,7 +8,7 @@
 #include "collector/event/recorder.h"
 #include "collector/snapshot/snap.h"
 #include "collector/segment/tick.h"
-#include "collector/event/user.h"
+#include "collector/event/user_pools.h"
 
 SEEP_EXPORT int seep_snapshot(const char *label)
 {
@@ -60,9 +60,10 @@ static void taken(
 	struct site_id stack = stack_of(c);
 
 	if (stack.v)
-		user_alloc(pool, handle, size, stack, birth == RECORDER_NOW ? tick_now() : birth);
+		user_pools_alloc(
+		    pool, handle, size, stack, birth == RECORDER_NOW ? tick_now() : birth);
 	else if (lifecycle_started())
-		user_passed_by();
+		user_pools_passed_by();
 }
 
 SEEP_EXPORT void seep_alloc(const char *pool, const void *handle, size_t size)
@@ -87,7 +88,7 @@ SEEP_EXPORT void seep_free(const char *pool, const void *handle)
 	counted = lifecycle_slow_begins();
 	if (lifecycle_running()) {
 		tick_read();
-		user_free(pool, handle);
+		user_pools_free(pool, handle);
 	}
 	lifecycle_slow_ends(counted);
 }
@@ -102,7 +103,7 @@ SEEP_EXPORT void seep_realloc(const char *pool, const void *old, const void *han
 		return; /* it failed, the old one is still there */
 	counted = lifecycle_slow_begins();
 	if (old && lifecycle_running())
-		birth = user_move(pool, old, birth);
+		birth = user_pools_move(pool, old, birth);
 	taken(pool, handle, size, &c, birth);
 	lifecycle_slow_ends(counted);
 }
@@ -113,7 +114,7 @@ SEEP_EXPORT void seep_free_all(const char *pool)
 
 	if (lifecycle_running()) {
 		tick_read();
-		user_free_all(pool);
+		user_pools_free_all(pool);
 	}
 	lifecycle_slow_ends(counted);
 }

@@ -4,7 +4,7 @@
 
 #include "collector/event/recorder_hit.h"
 #include "collector/event/within.h"
-#include "collector/segment/ours.h"
+#include "collector/segment/own_memory.h"
 
 /*
  * For libseep-cxx.so. If the next operator new has called our malloc, the block
@@ -13,13 +13,13 @@
 SEEP_EXPORT void seep_cxx_allocated(
     const void *p, size_t size, const struct cpu_frame *c, uint32_t api)
 {
-	if (!live_peek((uint64_t)(uintptr_t)p))
+	if (!blocks_peek((uint64_t)(uintptr_t)p))
 		recorder_allocated(p, size, c, (enum seg_api)api);
 }
 
 SEEP_EXPORT void seep_cxx_library(const void *start, size_t bytes)
 {
-	ours_add(start, bytes, OURS_FOREVER);
+	own_memory_add(start, bytes, OWN_MEMORY_FOREVER);
 	within_add_companion(start, bytes);
 }
 

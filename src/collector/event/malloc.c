@@ -254,7 +254,7 @@ static SEEP_NOINLINE void free_miss(void *p)
 SEEP_INLINE void free_aged(void *p, struct gate *g, struct thread *t, uint64_t *cell,
     struct seg_row *row, const enum sink sink)
 {
-	struct live_found f = live_found_at(cell);
+	struct blocks_found f = blocks_found_at(cell);
 
 	if ((sink == SINK_LOG && unlikely(!log_has_room(t))) ||
 	    unlikely(!recorder_age(t, &f, sink))) {
@@ -271,7 +271,7 @@ typedef void aged_fn(void *, struct gate *, struct thread *, uint64_t *, struct 
 SEEP_INLINE void free_into(
     void *p, struct gate *g, struct thread *t, aged_fn *do_aged, const enum sink sink)
 {
-	struct live_found f;
+	struct blocks_found f;
 	struct seg_row *row;
 
 	if (sink == SINK_FLIGHT && unlikely(flight_has_frees)) {

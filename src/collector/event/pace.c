@@ -4,7 +4,7 @@
 
 #include "collector/heap/ledger_hit.h"
 #include "collector/lifecycle.h"
-#include "collector/heap/live.h"
+#include "collector/heap/blocks.h"
 #include "collector/segment/tick.h"
 
 enum {
@@ -79,7 +79,7 @@ bool pace_look(struct thread *t)
 {
 	set_period(t, tick_read());
 	lifecycle_poll();
-	live_look_ahead(0, 0);
+	blocks_look_ahead(0, 0);
 	if (LOAD(&lifecycle_is_early))
 		t->pace.countdown = 1; /* to note the sums after each event */
 	return pace_follow_mode(thread_gate);

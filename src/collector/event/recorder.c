@@ -3,7 +3,7 @@
 #include "collector/event/recorder.h"
 
 #include "collector/event/pace.h"
-#include "collector/stack/plain.h"
+#include "collector/stack/nested.h"
 #include "collector/event/recorder_hit.h"
 #include "collector/way.h"
 
@@ -84,7 +84,7 @@ static struct site_id nested_site(struct thread *t, const struct cpu_frame *c, e
 		}
 		bit = 0;
 	}
-	s = plain_site(t, c, api, scratch, max, &own, &whole);
+	s = nested_walk(t, c, api, scratch, max, &own, &whole);
 	if (bit)
 		__atomic_fetch_and(&t->nested.taken, ~bit, __ATOMIC_ACQ_REL);
 	segment_count(SEG_NESTED_EVENTS, 1);
@@ -93,7 +93,7 @@ static struct site_id nested_site(struct thread *t, const struct cpu_frame *c, e
 }
 
 /* Records a free in the ledger, in the given way. */
-static void book_free(enum way way, struct thread *t, struct live_block b)
+static void book_free(enum way way, struct thread *t, struct block_entry b)
 {
 	bool booked;
 
@@ -118,7 +118,7 @@ static bool book_alloc(enum way way, struct thread *t, uint32_t site, uint64_t s
 	return ledger_alloc_shared(way == WAY_SHARED ? t : NULL, site, size);
 }
 
-static void missed(enum way way, struct thread *t, struct live_block old)
+static void missed(enum way way, struct thread *t, struct block_entry old)
 {
 	segment_count(SEG_MISSED_FREES, 1);
 	segment_count(SEG_MISSED_BYTES, old.size);
@@ -132,12 +132,12 @@ static bool put_slow(
     enum way way, struct thread *t, const void *p, uint32_t site, uint64_t size, uint32_t birth)
 {
 	uint64_t address = (uint64_t)(uintptr_t)p;
-	struct live_block old;
+	struct block_entry old;
 	bool done;
 
-	while (old = live_take_overlapped(address, size), old.site)
+	while (old = blocks_take_overlapped(address, size), old.site)
 		missed(way, t, old);
-	done = live_put_slow(address, site, size, birth, &old);
+	done = blocks_put_slow(address, site, size, birth, &old);
 	if (old.site)
 		missed(way, t, old);
 	return done;
@@ -151,8 +151,8 @@ static uint32_t not_booked(enum way way, struct thread *t, const void *p, uint64
     const struct cpu_frame *c, enum seg_api api, uint32_t birth)
 {
 	uint64_t address = (uint64_t)(uintptr_t)p;
-	struct live_block b = live_take_slow(address);
-	struct live_block old;
+	struct block_entry b = blocks_take_slow(address);
+	struct block_entry old;
 	uint32_t site = sites_get(SITES_NODE_NO_ROOM, 0, api).v;
 
 	if (ledger_is_inherited(b.site)) {
@@ -160,12 +160,12 @@ static uint32_t not_booked(enum way way, struct thread *t, const void *p, uint64
 		thread_drop_caches(t);
 		site = memo_site(t, c, api).v;
 	}
-	if (!live_put_slow(address, site, size, birth, &old)) {
+	if (!blocks_put_slow(address, site, size, birth, &old)) {
 		recorder_passed_by(SEG_LOST_EVENTS);
 		return 0;
 	}
 	if (!book_alloc(way, t, site, size)) {
-		live_take_slow(address);
+		blocks_take_slow(address);
 		recorder_passed_by(SEG_LOST_EVENTS);
 		return 0;
 	}
@@ -225,7 +225,7 @@ static void alloc_known(enum way way, struct thread *t, const void *p, uint64_t 
 	else
 		birth = birth_tick(birth);
 	if ((!(way == WAY_READY &&
-	         live_put_fast(&t->leaves, (uint64_t)(uintptr_t)p, site, size, birth)) &&
+	         blocks_put_fast(&t->leaves, (uint64_t)(uintptr_t)p, site, size, birth)) &&
 	        !put_slow(way, t, p, site, size, birth)) ||
 	    !book_alloc(way, t, site, size)) {
 		if (way == WAY_NESTED) {
@@ -353,7 +353,7 @@ SEEP_NOINLINE void *recorder_after(void *p)
 /* The site of the block; 0: not recorded. */
 SEEP_INLINE uint32_t free_into(struct thread *t, const void *p, const enum sink sink)
 {
-	struct live_found f;
+	struct blocks_found f;
 	struct seg_row *row;
 	uint32_t age = 0;
 
@@ -434,7 +434,7 @@ SEEP_NOINLINE void recorder_alloc_any(
  * Does the block keep its name in the log if it is resized? A block of the
  * parent has none here, and nor has one whose allocation is not in the log.
  */
-static bool keeps_name(struct live_block b)
+static bool keeps_name(struct block_entry b)
 {
 	return !log_is_on || (log_is_named(b.birth) && !ledger_is_inherited(b.site));
 }
@@ -446,7 +446,7 @@ static bool keeps_name(struct live_block b)
 enum going { GOING_DIES, GOING_MOVES, GOING_FREED };
 
 static void free_by(
-    enum way way, struct thread *t, const void *p, struct live_block b, enum going going)
+    enum way way, struct thread *t, const void *p, struct block_entry b, enum going going)
 {
 	uint32_t age;
 
@@ -476,7 +476,7 @@ SEEP_NOINLINE void recorder_free_ready(const void *p, uint64_t pc)
 		site = free_hit(t, p);
 	}
 	if (!site) {
-		struct live_block b = live_take(&t->leaves, (uint64_t)(uintptr_t)p);
+		struct block_entry b = blocks_take(&t->leaves, (uint64_t)(uintptr_t)p);
 
 		free_by(WAY_READY, t, p, b, GOING_DIES);
 		site = b.site;
@@ -487,7 +487,7 @@ SEEP_NOINLINE void recorder_free_ready(const void *p, uint64_t pc)
 }
 
 /* A free is recorded while recording is off, too, if it finds a cell. */
-static void free_counted(const void *p, struct live_block b, enum going going, uint64_t pc)
+static void free_counted(const void *p, struct block_entry b, enum going going, uint64_t pc)
 {
 	struct thread *t = NULL;
 	enum way way = way_in(&t);
@@ -521,7 +521,7 @@ static void free_counted(const void *p, struct live_block b, enum going going, u
 	thread_leave(thread_gate);
 }
 
-static void free_slow(const void *p, struct live_block b, enum going going, uint64_t pc)
+static void free_slow(const void *p, struct block_entry b, enum going going, uint64_t pc)
 {
 	bool counted = lifecycle_slow_begins();
 
@@ -544,7 +544,7 @@ SEEP_NOINLINE void recorder_free_any(const void *p, uint64_t pc)
 			recorder_free_ready(p, pc);
 		return;
 	}
-	free_slow(p, live_take_slow((uint64_t)(uintptr_t)p), GOING_DIES, pc);
+	free_slow(p, blocks_take_slow((uint64_t)(uintptr_t)p), GOING_DIES, pc);
 }
 
 SEEP_NOINLINE void recorder_free_at(const void *p, const struct cpu_frame *c)
@@ -559,7 +559,7 @@ SEEP_NOINLINE void recorder_free_at(const void *p, const struct cpu_frame *c)
 	flight_freed_at(0);
 }
 
-static bool resize_hit(struct thread *t, const void *old, struct live_block b, const void *p,
+static bool resize_hit(struct thread *t, const void *old, struct block_entry b, const void *p,
     uint64_t size, const struct cpu_frame *c, uint32_t site)
 {
 	switch (sink_of(t)) {
@@ -574,7 +574,7 @@ static bool resize_hit(struct thread *t, const void *old, struct live_block b, c
 	}
 }
 
-SEEP_NOINLINE void recorder_resize_ready(struct thread *t, const void *old, struct live_block b,
+SEEP_NOINLINE void recorder_resize_ready(struct thread *t, const void *old, struct block_entry b,
     const void *p, uint64_t size, const struct cpu_frame *c, enum seg_api api)
 {
 	uint32_t site;
@@ -599,18 +599,18 @@ SEEP_NOINLINE void recorder_resize_ready(struct thread *t, const void *old, stru
 	thread_leave(thread_gate);
 }
 
-SEEP_NOINLINE void recorder_resize(const void *old, struct live_block b, const void *p,
+SEEP_NOINLINE void recorder_resize(const void *old, struct block_entry b, const void *p,
     uint64_t size, const struct cpu_frame *c, enum seg_api api)
 {
 	struct gate *g = thread_gate;
 	struct thread *t = thread_self;
-	struct live_block none;
+	struct block_entry none;
 
 	if (lifecycle_is_out)
 		return;
 	if (!p && size) { /* it failed, so the old block lives on */
 		if (b.site)
-			live_put_slow((uint64_t)(uintptr_t)old, b.site, b.size, b.birth, &none);
+			blocks_put_slow((uint64_t)(uintptr_t)old, b.site, b.size, b.birth, &none);
 		return;
 	}
 	if (likely(recorder_is_own(g))) {
@@ -750,7 +750,7 @@ SEEP_NOINLINE void recorder_sample(struct gate *g, const void *p, uint64_t size,
 
 SEEP_NOINLINE void recorder_sampled_free(struct gate *g, const void *p, uint64_t pc)
 {
-	struct live_block b = live_take_slow((uint64_t)(uintptr_t)p);
+	struct block_entry b = blocks_take_slow((uint64_t)(uintptr_t)p);
 
 	if (!b.site)
 		return;

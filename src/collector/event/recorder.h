@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/cpu/cpu.h"
-#include "collector/heap/live.h"
+#include "collector/heap/blocks.h"
 #include "collector/heap/sites.h"
 #include "collector/thread.h"
 #include "format/format.h"
@@ -74,9 +74,9 @@ void recorder_sampled_free(struct gate *g, const void *p, uint64_t pc);
  * call. If p is NULL and size is not 0, realloc has failed, and the old block is
  * put back.
  */
-void recorder_resize_ready(struct thread *t, const void *old, struct live_block b, const void *p,
+void recorder_resize_ready(struct thread *t, const void *old, struct block_entry b, const void *p,
     uint64_t size, const struct cpu_frame *c, enum seg_api api);
-void recorder_resize(const void *old, struct live_block b, const void *p, uint64_t size,
+void recorder_resize(const void *old, struct block_entry b, const void *p, uint64_t size,
     const struct cpu_frame *c, enum seg_api api);
 
 /*

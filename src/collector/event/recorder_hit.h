@@ -11,8 +11,8 @@
 #include "base/cpu/cpu.h"
 #include "collector/event/recorder.h"
 #include "collector/heap/ledger_hit.h"
-#include "collector/heap/live_hit.h"
-#include "collector/heap/moving.h"
+#include "collector/heap/blocks_inline.h"
+#include "collector/heap/resizing.h"
 #include "collector/heap/sample.h"
 #include "collector/lifecycle.h"
 #include "collector/log/flight.h"
@@ -92,17 +92,18 @@ SEEP_INLINE bool recorder_book(struct thread *t, const void *p, uint64_t size,
 	if (ledger_size_is_new(row, size) || (is_named && unlikely(size >= LOG_LARGE)))
 		return false;
 	if (is_named) {
-		cell = live_vacant(&t->leaves, (uint64_t)(uintptr_t)p, size);
+		cell = blocks_vacant(&t->leaves, (uint64_t)(uintptr_t)p, size);
 		if (unlikely(!cell) || (sink == SINK_LOG && unlikely(!log_has_room(t))))
 			return false;
-		live_store(cell, (uint64_t)(uintptr_t)p, site, size,
+		blocks_store(cell, (uint64_t)(uintptr_t)p, site, size,
 		    sink == SINK_LOST ? t->log.lost_name : t->log.next);
 		if (sink == SINK_LOST)
 			log_lose(t, 1);
 		else
 			log_put(t, log_alloc_word(site, size));
 		tick = tick_now();
-	} else if (unlikely(!live_put_fast(&t->leaves, (uint64_t)(uintptr_t)p, site, size, tick))) {
+	} else if (unlikely(
+	               !blocks_put_fast(&t->leaves, (uint64_t)(uintptr_t)p, site, size, tick))) {
 		return false;
 	}
 	ledger_count_alloc(t, row, size, tick);
@@ -167,13 +168,13 @@ SEEP_INLINE void recorder_leave(struct gate *g, struct thread *t)
  * possible: one register more, and the hook would have to save it.
  */
 SEEP_INLINE struct seg_row *recorder_find(
-    struct thread *t, const void *p, struct live_found *ret, const enum sink sink)
+    struct thread *t, const void *p, struct blocks_found *ret, const enum sink sink)
 {
 	struct seg_row *row;
 
 	if (sink == SINK_FLIGHT && unlikely(!flight_has_room(t, tick_now())))
 		return NULL;
-	*ret = live_find(&t->leaves, (uint64_t)(uintptr_t)p);
+	*ret = blocks_find(&t->leaves, (uint64_t)(uintptr_t)p);
 	if (sink == SINK_LOG) {
 		/* the name first: then the cell needs no register any more */
 		if (unlikely(!ret->block.site) || unlikely(!log_is_named(ret->block.birth)))
@@ -193,7 +194,7 @@ SEEP_INLINE struct seg_row *recorder_find(
  * the same name.
  */
 SEEP_INLINE bool recorder_has_aged(
-    const struct thread *t, const struct live_found *f, const enum sink sink)
+    const struct thread *t, const struct blocks_found *f, const enum sink sink)
 {
 	if (sink == SINK_LOG)
 		return unlikely(f->block.birth < t->log.fresh);
@@ -204,7 +205,7 @@ SEEP_INLINE bool recorder_has_aged(
 
 /* False: nothing was counted. */
 SEEP_INLINE bool recorder_age(
-    const struct thread *t, const struct live_found *f, const enum sink sink)
+    const struct thread *t, const struct blocks_found *f, const enum sink sink)
 {
 	uint32_t tick = tick_now(), age;
 
@@ -220,7 +221,7 @@ SEEP_INLINE bool recorder_age(
 }
 
 /* Third: removes the block from the live map and counts the free. */
-SEEP_INLINE void recorder_drop(struct thread *t, const void *p, const struct live_found *f,
+SEEP_INLINE void recorder_drop(struct thread *t, const void *p, const struct blocks_found *f,
     struct seg_row *row, uint32_t age, const enum sink sink)
 {
 	if (sink == SINK_LOG)
@@ -230,7 +231,7 @@ SEEP_INLINE void recorder_drop(struct thread *t, const void *p, const struct liv
 	else if (sink == SINK_FLIGHT)
 		flight_put(t, flight_free_word(f->block.site, flight_age_code(age), f->block.size),
 		    (uint64_t)(uintptr_t)p);
-	live_drop(f);
+	blocks_drop(f);
 	ledger_count_free(t, row, f->block.size);
 }
 
@@ -240,7 +241,7 @@ SEEP_INLINE void recorder_drop(struct thread *t, const void *p, const struct liv
  * Records a realloc that has succeeded, whose block had a cell. The thread is busy,
  * and stays so. If it returns false, nothing was recorded.
  */
-SEEP_INLINE bool recorder_resize_hit(struct thread *t, const void *old, struct live_block b,
+SEEP_INLINE bool recorder_resize_hit(struct thread *t, const void *old, struct block_entry b,
     const void *p, uint64_t size, const struct cpu_frame *c, uint32_t site, const enum sink sink)
 {
 	const uint64_t word = LOAD(&ledger_word);
@@ -265,7 +266,7 @@ SEEP_INLINE bool recorder_resize_hit(struct thread *t, const void *old, struct l
 		return false;
 	ledger_touch(row, word);
 	if (ledger_size_is_new(row, size) ||
-	    !live_put_fast(&t->leaves, (uint64_t)(uintptr_t)p, site, size, b.birth))
+	    !blocks_put_fast(&t->leaves, (uint64_t)(uintptr_t)p, site, size, b.birth))
 		return false;
 	if (sink == SINK_LOST) {
 		log_lose(t, 2);
@@ -372,7 +373,7 @@ SEEP_INLINE void recorder_freeing(const void *p, uint64_t pc)
 {
 	struct gate *g = thread_gate;
 	struct thread *t = thread_self;
-	struct live_found f;
+	struct blocks_found f;
 	struct seg_row *row;
 
 	if (unlikely(!recorder_is_ready(g))) {
@@ -405,22 +406,22 @@ SEEP_INLINE void *recorder_resizes(void *old, size_t size, const struct cpu_fram
 {
 	struct gate *g = thread_gate;
 	struct thread *t = thread_self;
-	struct moving_note *note = likely(t) ? t->resizing : moving_note_lend();
-	struct live_block b = {0};
+	struct resizing_note *note = likely(t) ? t->resizing : resizing_note_lend();
+	struct block_entry b = {0};
 	uint32_t site;
 	void *p;
 
-	moving_begin(note, old);
+	resizing_begin(note, old);
 	if (recorder_is_own(g)) {
 		thread_enter(g);
-		b = live_take(&t->leaves, (uint64_t)(uintptr_t)old);
+		b = blocks_take(&t->leaves, (uint64_t)(uintptr_t)old);
 		thread_leave(g);
 	} else if (!sample_filter || sample_maybe(old)) {
-		b = live_take_slow((uint64_t)(uintptr_t)old);
+		b = blocks_take_slow((uint64_t)(uintptr_t)old);
 	}
-	moving_taken(note, b.size);
+	resizing_taken(note, b.size);
 	p = resize(old, size, extra);
-	moving_moved(note, p, size);
+	resizing_moved(note, p, size);
 	if (likely(p && b.site && recorder_is_ready(g))) {
 		t = thread_self;
 		thread_enter(g);
@@ -432,7 +433,7 @@ SEEP_INLINE void *recorder_resizes(void *old, size_t size, const struct cpu_fram
 	} else {
 		recorder_resize(old, b, p, size, c, api);
 	}
-	moving_end(note);
+	resizing_end(note);
 	return p;
 }
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/hash.h"
-#include "collector/heap/live.h"
+#include "collector/heap/blocks.h"
 #include "collector/segment/segment.h"
 
 enum { PROBES = 16 };
@@ -32,7 +32,7 @@ static bool is_over(const struct ignored_entry *e, uint64_t address)
 {
 	uint64_t cell = LOAD(&e->cell);
 
-	return cell && live_peek(address) != cell;
+	return cell && blocks_peek(address) != cell;
 }
 
 /* Takes an entry that is free, outdated, or already that of this address. */
@@ -50,7 +50,7 @@ static bool claim(struct ignored_entry *e, uint64_t address)
 
 void ignored_add(uint64_t address)
 {
-	const uint64_t cell = live_peek(address);
+	const uint64_t cell = blocks_peek(address);
 	uint32_t i;
 	int n;
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "base/cpu/cpu.h"
-#include "collector/heap/infos.h"
+#include "collector/heap/site_info.h"
 #include "collector/heap/ledger_hit.h"
 #include "collector/unwind/module.h"
 #include "collector/heap/sample.h"
@@ -78,7 +78,7 @@ bool ledger_init(uint32_t first_id)
 	lives = (struct segment_table){0}; /* it gets its shape at the exit */
 	segment.header->peak_epoch = 1;
 	/* the rare ones get their chunk pointers when first needed */
-	return infos_init(first_id) &&
+	return site_info_init(first_id) &&
 	    (first_id == 1 ||
 	        segment_table_init(
 	            &inherited, SEG_EXT_INHERITED, 0, sizeof(struct seg_inherited), 0, first_id));
@@ -246,7 +246,7 @@ bool ledger_share(struct thread *t, uint32_t array)
 
 SEEP_COLD struct seg_row *ledger_row_slow(struct thread *t, uint32_t site)
 {
-	infos_expect(site);
+	site_info_expect(site);
 	return segment_table_row(&arrays[t->ledger.array], site - first);
 }
 
@@ -256,7 +256,7 @@ SEEP_COLD struct seg_row *ledger_row_slow(struct thread *t, uint32_t site)
  */
 SEEP_COLD static void large_size(uint32_t site, uint64_t size)
 {
-	struct seg_info *info = infos_get(site);
+	struct seg_info *info = site_info_get(site);
 	uint64_t least;
 
 	if (!info) {
@@ -333,7 +333,7 @@ static bool young_death(struct thread *t, uint32_t site, uint32_t age)
 static bool old_death(uint32_t site, uint32_t age)
 {
 	const uint32_t i = seg_age_bucket(age);
-	struct seg_info *info = infos_get(site);
+	struct seg_info *info = site_info_get(site);
 
 	if (!info)
 		return false;
@@ -384,7 +384,7 @@ static SEEP_COLD int replace_freer(struct seg_info *info, uint64_t pc)
  */
 static SEEP_COLD struct seg_info *make_info(uint32_t site)
 {
-	struct seg_info *info = segment_has_spare() ? infos_get(site) : NULL;
+	struct seg_info *info = segment_has_spare() ? site_info_get(site) : NULL;
 
 	if (!info)
 		segment_count(SEG_LOST_FREERS, 1);
@@ -404,7 +404,7 @@ SEEP_NOINLINE void ledger_freed_by(uint32_t site, uint64_t pc)
 	/* the first events of a forked child have little memory */
 	if (site - first >= SITES_MAX || segment.memory.anonymous || !pc)
 		return;
-	info = infos_peek(site);
+	info = site_info_peek(site);
 	if (unlikely(!info))
 		info = make_info(site);
 	if (unlikely(!info))
@@ -625,7 +625,7 @@ size_t ledger_tables(struct segment_table **ret_tables, size_t max)
 			ret_tables[n++] = &ages[i];
 	}
 	if (n + 3 <= max) {
-		ret_tables[n++] = &infos_table;
+		ret_tables[n++] = &site_info_table;
 		if (lives.chunks)
 			ret_tables[n++] = &lives;
 		ret_tables[n++] = &inherited;

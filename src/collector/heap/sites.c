@@ -6,7 +6,7 @@
 
 #include "base/attr.h"
 #include "base/hash.h"
-#include "collector/heap/index.h"
+#include "collector/heap/sites_index.h"
 #include "collector/segment/segment.h"
 #include "collector/segment/tick.h"
 
@@ -27,7 +27,7 @@ static uint64_t run_parents[RUN_WORDS];
 static uint32_t run_count;
 
 /* Every node below SITES_NODE_CUT was made by hand; numbers fit the index. */
-_Static_assert(SITES_NODES_MAX <= 1 << INDEX_NUMBER_BITS, "node numbers");
+_Static_assert(SITES_NODES_MAX <= 1 << SITES_INDEX_NUMBER_BITS, "node numbers");
 
 struct inner_key {
 	const uint64_t *frames;
@@ -126,7 +126,7 @@ static uint32_t new_node(const struct seg_node *key)
 	row->flags = key->flags;
 	/* last: find_node() may look at this row before it is in an index */
 	STORE_RELEASE(&row->parent, key->parent);
-	if (n != key->parent + 1 && !index_insert(&node_index, node_hash(key), n))
+	if (n != key->parent + 1 && !sites_index_insert(&node_index, node_hash(key), n))
 		segment_count(SEG_NO_MEMORY, 1); /* works, but not found again */
 	return n;
 }
@@ -143,7 +143,7 @@ SEEP_INLINE uint32_t find_node(const struct seg_node *key)
 
 	if (next < LOAD(&node_count) && same_node(key, next))
 		return next;
-	return index_find(&node_index, node_hash(key), same_node, key);
+	return sites_index_find(&node_index, node_hash(key), same_node, key);
 }
 
 uint32_t sites_child(uint32_t parent, uint64_t frame, bool *is_new)
@@ -187,7 +187,7 @@ static uint32_t new_inner(const struct inner_key *key, uint64_t hash)
 		row->frames[i] = key->frames[i];
 	row->count = key->count;
 	row->is_filled = 1;
-	if (!index_insert(&inner_index, hash, n))
+	if (!sites_index_insert(&inner_index, hash, n))
 		segment_count(SEG_NO_MEMORY, 1);
 	return n;
 }
@@ -204,7 +204,7 @@ uint32_t sites_inner(const uint64_t *frames, uint32_t count)
 {
 	const struct inner_key key = {frames, count};
 	const uint64_t h = inner_hash(&key);
-	uint32_t n = index_find(&inner_index, h, same_inner, &key);
+	uint32_t n = sites_index_find(&inner_index, h, same_inner, &key);
 
 	return likely(n) ? n : new_inner(&key, h);
 }
@@ -250,7 +250,7 @@ static uint32_t follow_run(struct sites_way *w)
 
 	if (!(LOAD(run_parent(w->node, &bit)) & bit))
 		return 0;
-	key.frame = index_find(&inner_index, inner_hash(&run), same_inner, &run);
+	key.frame = sites_index_find(&inner_index, inner_hash(&run), same_inner, &run);
 	n = key.frame ? find_node(&key) : 0;
 	return n ? go(w, n, run.count) : 0;
 }
@@ -291,7 +291,7 @@ static uint32_t make_runs(struct sites_way *w)
 		    .flags = SEG_NODE_RUN};
 
 		inners[parts] = (uint32_t)key.frame;
-		index_fetch(&node_index, node_hash(&key));
+		sites_index_fetch(&node_index, node_hash(&key));
 		at.left -= run.count;
 	}
 	if (!go(w, new_node(&first_key), 1))
@@ -356,7 +356,8 @@ struct site_id sites_new(uint32_t node, uint32_t inner, enum seg_api api)
 {
 	struct site_id s = new_site(node, inner, api);
 
-	if (s.v > first && !index_insert(&site_index, site_hash(node, inner), s.v - first + 1))
+	if (s.v > first &&
+	    !sites_index_insert(&site_index, site_hash(node, inner), s.v - first + 1))
 		segment_count(SEG_NO_MEMORY, 1);
 	return s;
 }
@@ -364,7 +365,7 @@ struct site_id sites_new(uint32_t node, uint32_t inner, enum seg_api api)
 struct site_id sites_find(uint32_t node, uint32_t inner)
 {
 	const struct seg_site key = {.node = node, .inner = inner};
-	uint32_t n = index_find(&site_index, site_hash(node, inner), same_site, &key);
+	uint32_t n = sites_index_find(&site_index, site_hash(node, inner), same_site, &key);
 
 	return (struct site_id){n ? first + n - 1 : 0};
 }
@@ -458,7 +459,7 @@ SEEP_INLINE bool same_stack(const struct sites_stack *k, uint32_t number)
 	return false;
 }
 
-/* For index_find(): notes a stack that is not the same. */
+/* For sites_index_find(): notes a stack that is not the same. */
 static bool same_or_like(const void *key, uint32_t number)
 {
 	const struct known_key *k = key;
@@ -472,7 +473,8 @@ static bool same_or_like(const void *key, uint32_t number)
 struct site_id sites_known(struct sites_stack *s)
 {
 	const struct known_key key = {s};
-	uint32_t n = index_find(&stack_index, stack_hash(s->hash, s->inner), same_or_like, &key);
+	uint32_t n =
+	    sites_index_find(&stack_index, stack_hash(s->hash, s->inner), same_or_like, &key);
 
 	return (struct site_id){n ? first + n - 1 : 0};
 }
@@ -480,7 +482,8 @@ struct site_id sites_known(struct sites_stack *s)
 void sites_know(uint64_t hash, uint32_t inner, struct site_id id)
 {
 	/* those for which there is no room, and ids of a parent, are not */
-	if (id.v > first && !index_insert(&stack_index, stack_hash(hash, inner), id.v - first + 1))
+	if (id.v > first &&
+	    !sites_index_insert(&stack_index, stack_hash(hash, inner), id.v - first + 1))
 		segment_count(SEG_NO_MEMORY, 1);
 }
 
@@ -507,7 +510,7 @@ struct site_id sites_user(struct site_id stack, uint32_t pool)
 	key.inner = from->inner;
 	h = hash_mix(hash_word(key.node), key.inner);
 	h = hash_finish(hash_mix(h, pool));
-	n = index_find(&site_index, h, same_site, &key);
+	n = sites_index_find(&site_index, h, same_site, &key);
 	if (likely(n))
 		return (struct site_id){first + n - 1};
 	n = claim(&site_count, site_max);
@@ -519,7 +522,7 @@ struct site_id sites_user(struct site_id stack, uint32_t pool)
 	row->kind = pool < SEG_MAPPING_OF_ALLOCATOR ? SEG_SITE_USER : SEG_SITE_MAPPING;
 	row->pool = key.pool;
 	STORE_RELEASE(&row->inner, key.inner);
-	if (!index_insert(&site_index, h, n + 1))
+	if (!sites_index_insert(&site_index, h, n + 1))
 		segment_count(SEG_NO_MEMORY, 1);
 	return (struct site_id){first + n};
 }
@@ -574,8 +577,8 @@ bool sites_init(uint32_t first_id)
 	        &sites_tables[INNERS], SEG_EXT_INNER, 0, sizeof(struct seg_inner), 0, SITES_MAX) &&
 	    segment_table_init(&sites_tables[SITES], SEG_EXT_SITE, 0, sizeof(struct seg_site),
 	        first_id, SITES_MAX) &&
-	    index_init(&node_index) && index_init(&inner_index) && index_init(&site_index) &&
-	    index_init(&stack_index) && make_fixed_rows();
+	    sites_index_init(&node_index) && sites_index_init(&inner_index) &&
+	    sites_index_init(&site_index) && sites_index_init(&stack_index) && make_fixed_rows();
 }
 
 /* The frames that a node stands for, innermost first; at most max. */

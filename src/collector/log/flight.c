@@ -272,7 +272,7 @@ static void put_by(struct thread *t, const void *p)
 	t->flight.by = 0;
 }
 
-void flight_free(enum way way, struct thread *t, const void *p, struct live_block b, uint32_t age,
+void flight_free(enum way way, struct thread *t, const void *p, struct block_entry b, uint32_t age,
     bool is_resized)
 {
 	/* a block of the parent was born on another clock */

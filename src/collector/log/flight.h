@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/attr.h"
-#include "collector/heap/live.h"
+#include "collector/heap/blocks.h"
 #include "collector/thread_types.h"
 #include "collector/way.h"
 #include "format/seg_flight.h"
@@ -53,7 +53,7 @@ void flight_alloc(
     enum way way, struct thread *t, const void *p, uint64_t size, uint32_t site, bool is_resized);
 
 /* `age` in ticks; the stack of the free is that of flight_freed_at(). */
-void flight_free(enum way way, struct thread *t, const void *p, struct live_block b, uint32_t age,
+void flight_free(enum way way, struct thread *t, const void *p, struct block_entry b, uint32_t age,
     bool is_resized);
 
 /* A free of an address at which no block begins. */

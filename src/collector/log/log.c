@@ -643,7 +643,7 @@ void log_store(const struct log_slot *s, uint32_t site, uint64_t size, const voi
 	store(s, words, n);
 }
 
-void log_free(enum way way, struct thread *t, struct live_block b)
+void log_free(enum way way, struct thread *t, struct block_entry b)
 {
 	const bool inherited = ledger_is_inherited(b.site);
 	const bool named = !inherited && log_is_named(b.birth);

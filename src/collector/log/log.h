@@ -8,7 +8,7 @@
 
 #include "base/attr.h"
 #include "base/cpu/cpu.h"
-#include "collector/heap/live.h"
+#include "collector/heap/blocks.h"
 #include "collector/thread_types.h"
 #include "collector/way.h"
 #include "format/seg_log.h"
@@ -111,7 +111,7 @@ SEEP_INLINE uint32_t log_next_stamp(void)
 }
 
 /* The free of a block. */
-void log_free(enum way way, struct thread *t, struct live_block b);
+void log_free(enum way way, struct thread *t, struct block_entry b);
 
 /* After a look at the clock: has the tick of the log changed? */
 void log_look(struct thread *t);

@@ -12,7 +12,7 @@
 #include "collector/segment/config.h"
 #include "collector/segment/kernel.h"
 #include "collector/segment/mem.h"
-#include "collector/segment/ours.h"
+#include "collector/segment/own_memory.h"
 #include "collector/segment/place.h"
 #include "collector/segment/segment.h"
 #include "collector/segment/slots.h"
@@ -67,7 +67,7 @@ static bool lacks(enum seg_log_lack why, long result)
 
 static void unmap(void *at, uint64_t bytes)
 {
-	ours_remove(at, bytes);
+	own_memory_remove(at, bytes);
 	sys_munmap(at, bytes);
 }
 
@@ -111,7 +111,7 @@ static bool make_control(long dir, const char *of, uint64_t bytes)
 		                     : lacks(SEG_LOG_LACK_MEMORY, (long)p);
 	}
 	sys_madvise(p, bytes, MADV_DONTDUMP);
-	ours_add(p, bytes, OURS_FOR_NOW);
+	own_memory_add(p, bytes, OWN_MEMORY_FOR_NOW);
 	file.control = p;
 	file.control_bytes = bytes;
 	return true;
@@ -199,7 +199,7 @@ static bool map_pool(long fd, uint64_t pool_bytes)
 	if (sys_failed(p))
 		return lacks(SEG_LOG_LACK_MEMORY, (long)p);
 	sys_madvise(p, mapped, MADV_DONTDUMP);
-	ours_add(p, mapped, OURS_FOR_NOW);
+	own_memory_add(p, mapped, OWN_MEMORY_FOR_NOW);
 	if (!make_pages(p, LOG_HEAD_BYTES) ||
 	    !use((struct log_head *)(void *)p, chunks, mapped, file.control)) {
 		unmap(p, mapped);
@@ -418,7 +418,7 @@ void logpool_leave(bool keep, bool keeps_file)
 		file.anchor = sys_view(file.anchor, CPU_PAGE);
 		file.is_separate = true;
 		if (file.anchor)
-			ours_add(file.anchor, CPU_PAGE, OURS_FOR_NOW);
+			own_memory_add(file.anchor, CPU_PAGE, OWN_MEMORY_FOR_NOW);
 	}
 	if (logpool.head)
 		segment_leave_mapping((uint8_t *)logpool.head, logpool.bytes, keep);
@@ -443,7 +443,7 @@ static bool map_child(uint32_t slot)
 	p = slots_view_far(file.anchor, slot * file.child_bytes, file.child_bytes);
 	if (!p)
 		return false;
-	ours_add(p, file.child_bytes, OURS_FOR_NOW);
+	own_memory_add(p, file.child_bytes, OWN_MEMORY_FOR_NOW);
 	if (!make_pages(p, LOG_HEAD_BYTES + chunk_bytes())) {
 		unmap(p, file.child_bytes);
 		return false;

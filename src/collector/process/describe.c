@@ -13,10 +13,10 @@
 #include "collector/segment/config.h"
 #include "collector/heap/ignored.h"
 #include "collector/segment/kernel.h"
-#include "collector/heap/live.h"
+#include "collector/heap/blocks.h"
 #include "collector/log/log.h"
-#include "collector/heap/moving.h"
-#include "collector/segment/ours.h"
+#include "collector/heap/resizing.h"
+#include "collector/segment/own_memory.h"
 #include "collector/segment/place.h"
 #include "collector/event/ranges.h"
 #include "collector/segment/tick.h"
@@ -223,13 +223,13 @@ void describe_memory(struct seg_header *h)
 	h->live_leaf_bits = CELL_LEAF_BITS;
 	h->live_granule_bits = (uint8_t)live_granule_bits;
 	h->live_cell_version = log_is_on ? CELL_VERSION_LOG : CELL_VERSION;
-	h->spill_root = (uint64_t)(uintptr_t)live_spill_levels;
+	h->spill_root = (uint64_t)(uintptr_t)blocks_spill_levels;
 	h->ignored_root = (uint64_t)(uintptr_t)ignored_levels;
-	h->moving_root = (uint64_t)(uintptr_t)&moving_first;
+	h->moving_root = (uint64_t)(uintptr_t)&resizing_first;
 	if (config.mappings)
 		h->mapped_root = (uint64_t)(uintptr_t)ranges_root;
 	h->ours_table = (uint64_t)(uintptr_t)ours_table;
-	h->ours_entries = OURS_MAX;
+	h->ours_entries = OWN_MEMORY_MAX;
 	h->control_address = (uint64_t)(uintptr_t)place.control;
 }
 

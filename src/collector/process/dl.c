@@ -7,7 +7,7 @@
 #include "collector/event/next.h"
 #include "collector/event/recorder.h"
 #include "collector/lifecycle.h"
-#include "collector/process/spaces.h"
+#include "collector/process/unhooked.h"
 #include "collector/segment/config.h"
 
 /*
@@ -39,7 +39,7 @@ static SEEP_COLD int binding_deep(const char *file, int flags)
 	if (!file || flags & RTLD_NOLOAD)
 		return flags;
 	counted = lifecycle_slow_begins();
-	spaces_deepbind(file, lifecycle_running());
+	unhooked_deepbind(file, lifecycle_running());
 	lifecycle_slow_ends(counted);
 	return flags;
 }

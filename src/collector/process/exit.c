@@ -13,18 +13,18 @@
 #include "collector/heap/ledger.h"
 #include "collector/lifecycle.h"
 #include "collector/lifecycle_set.h"
-#include "collector/heap/live.h"
+#include "collector/heap/blocks.h"
 #include "collector/log/log.h"
 #include "collector/event/mapping.h"
 #include "collector/segment/mem.h"
-#include "collector/process/nursery.h"
+#include "collector/process/early.h"
 #include "collector/segment/place.h"
 #include "collector/segment/segment.h"
 #include "collector/snapshot/snap.h"
-#include "collector/process/spaces.h"
+#include "collector/process/unhooked.h"
 #include "collector/segment/tick.h"
 #include "collector/process/fork.h"
-#include "collector/event/user.h"
+#include "collector/event/user_pools.h"
 #include "base/sys.h"
 #include "base/cpu/cpu.h"
 #include "collector/segment/loader.h"
@@ -139,7 +139,7 @@ static bool fold_user(uint32_t site, uint64_t size, uint32_t birth, void *arg)
 	return false;
 }
 
-static bool fold(uint64_t address, struct live_block b, void *arg)
+static bool fold(uint64_t address, struct block_entry b, void *arg)
 {
 	(void)address;
 	return fold_user(b.site, b.size, log_birth(b.birth), arg);
@@ -153,18 +153,18 @@ void exit_process(void)
 		return;
 	fork_sum_up();
 	if (LOAD(&lifecycle_is_early))
-		nursery_end();
+		early_end();
 	if (segment.memory.anonymous || segment.header->end_kind)
 		return; /* a vfork child may have called exit() before us */
 	wait_for_reader(segment.header, place.control, lifecycle_command);
 	s.until_ns = tick_read() + SCAN_NS;
 	s.now = tick_now();
 	segment.header->fold_events = ledger_events(s.until_ns);
-	spaces_look();
+	unhooked_look();
 	log_end();
-	live_scan(fold, &s);
+	blocks_scan(fold, &s);
 	if (!s.partial)
-		user_scan(fold_user, &s);
+		user_pools_scan(fold_user, &s);
 	if (!s.partial)
 		mapping_scan(fold_user, &s);
 	segment.header->live_scan_partial = s.partial;

@@ -7,7 +7,7 @@
 
 #include "base/sys.h"
 #include "collector/segment/config.h"
-#include "collector/process/cradle.h"
+#include "collector/process/child_file.h"
 #include "collector/process/describe.h"
 #include "collector/segment/kernel.h"
 #include "collector/heap/ledger.h"
@@ -20,22 +20,22 @@
 #include "collector/snapshot/mark.h"
 #include "collector/unwind/module.h"
 #include "collector/segment/loader.h"
-#include "collector/process/nursery.h"
+#include "collector/process/early.h"
 #include "collector/stack/outer.h"
 #include "collector/owner.h"
 #include "collector/segment/place.h"
-#include "collector/stack/plain.h"
+#include "collector/stack/nested.h"
 #include "collector/segment/segment.h"
 #include "collector/heap/sites.h"
 #include "collector/segment/slots.h"
 #include "collector/snapshot/snap.h"
 #include "collector/snapshot/snapwhen.h"
-#include "collector/process/spaces.h"
+#include "collector/process/unhooked.h"
 #include "collector/process/tables.h"
 #include "collector/thread.h"
 #include "collector/segment/tick.h"
-#include "collector/event/user.h"
-#include "collector/segment/ours.h"
+#include "collector/event/user_pools.h"
+#include "collector/segment/own_memory.h"
 
 /* ---- children that could not be recorded ---------------------------------- */
 
@@ -55,7 +55,7 @@ bool fork_count_family(void)
 
 	if (sys_failed(p))
 		return false;
-	ours_add(p, CPU_PAGE, OURS_FOR_NOW);
+	own_memory_add(p, CPU_PAGE, OWN_MEMORY_FOR_NOW);
 	sys_madvise(p, CPU_PAGE, MADV_DONTDUMP);
 	without_file = p;
 	is_first = true;
@@ -66,8 +66,8 @@ void fork_count_untraced(void)
 {
 	if (place.slots.head)
 		slots_count_untraced(&place.slots);
-	else if (cradle.has_card)
-		cradle_stop_card(&cradle);
+	else if (child_file.has_early)
+		child_file_stop_early(&child_file);
 	else if (without_file && !is_counted)
 		ADD(without_file, 1);
 	is_counted = true;
@@ -88,7 +88,7 @@ static struct seg_header facts; /* a private copy, for children */
 void fork_decide(void)
 {
 	own_files = kernel.populate && !config.no_child_files && !config.is_private &&
-	    (config.child_files || cradle_is_needed());
+	    (config.child_files || child_file_is_needed());
 }
 
 bool fork_has_own_files(void)
@@ -109,7 +109,8 @@ void fork_remember(const struct seg_header *h)
  */
 static void map_slots(void)
 {
-	const struct segment_memory *m = cradle.memory.head ? &cradle.memory : &segment.memory;
+	const struct segment_memory *m =
+	    child_file.memory.head ? &child_file.memory : &segment.memory;
 
 	if (m->head && !m->anonymous)
 		slots_map_behind(&place.slots, m->extents + m->extents_bytes,
@@ -132,8 +133,8 @@ static bool leave_parent(bool inside_hook)
 {
 	bool done = segment_leave(inside_hook);
 
-	cradle.has_card = false;
-	done &= cradle_leave(&cradle, inside_hook);
+	child_file.has_early = false;
+	done &= child_file_leave(&child_file, inside_hook);
 	logpool_leave(inside_hook, !own_files);
 	lifecycle_listen(NULL, false);
 	has_left = true;
@@ -172,7 +173,7 @@ static void write_header(struct seg_header *h, uint32_t first_id)
 	h->max_frames = outer_depth;
 	h->mode = lifecycle_mode();
 	describe_memory(h);
-	spaces_tell();
+	unhooked_tell();
 	snap_start(config.snapshots, tables_all);
 	h->snapshot_limit = config.snapshots;
 	snapwhen_restart(h);
@@ -181,10 +182,10 @@ static void write_header(struct seg_header *h, uint32_t first_id)
 /* Where the sums of its first events survive the child. */
 static void list_child(struct seg_header *h)
 {
-	if (cradle.memory.head)
-		nursery_write_card(h);
+	if (child_file.memory.head)
+		early_write_page(h);
 	else if (place.slots.head || !own_files)
-		nursery_claim_line(h);
+		early_claim_line(h);
 	else
 		fork_count_untraced();
 }
@@ -207,7 +208,7 @@ void fork_set_up_child(void)
 	 */
 	if (!left && own_files)
 		map_slots();
-	if ((!left && !leave_parent(true)) || !nursery_map())
+	if ((!left && !leave_parent(true)) || !early_map_memory())
 		goto inert;
 	has_left = false; /* its own children have to leave it, in turn */
 	is_counted = is_first = false;
@@ -215,11 +216,11 @@ void fork_set_up_child(void)
 	describe_child(segment.header, &facts, child_pid(), LOAD(&forks));
 	facts = *segment.header; /* its own children take over from it */
 	facts.first_id = first_id;
-	nursery_begin();
+	early_begin();
 	log_restart();
 	write_header(segment.header, first_id);
 	if (!module_restart() || !sites_init(first_id) || !ledger_init(first_id) || !mark_init() ||
-	    !user_init(first_id) || !mapping_init(first_id))
+	    !user_pools_init(first_id) || !mapping_init(first_id))
 		goto inert;
 	list_child(segment.header);
 	thread_slow_down(lifecycle_is_early);
@@ -230,7 +231,7 @@ void fork_set_up_child(void)
 	return;
 inert:
 	lifecycle_go_inert();
-	nursery_close(); /* tables may be the parent's, whose memory is gone */
+	early_close(); /* tables may be the parent's, whose memory is gone */
 	lifecycle_set_mode(SEG_MODE_OFF);
 	fork_count_untraced();
 }
@@ -243,8 +244,8 @@ inert:
  */
 static bool still_needs_own_files(void)
 {
-	if (config.child_files || cradle_is_needed()) {
-		cradle_before_fork(facts.pid, &segment.header->child_files);
+	if (config.child_files || child_file_is_needed()) {
+		child_file_before_fork(facts.pid, &segment.header->child_files);
 		fork_sum_up();
 		return true;
 	}
@@ -263,10 +264,10 @@ static void before_fork(void)
 	 * A child that forks before its first event would leave its own empty
 	 * file to its children, all of which would write there.
 	 */
-	if (cradle.memory.head && has_left && !lifecycle_running())
+	if (child_file.memory.head && has_left && !lifecycle_running())
 		return;
 	/* a signal handler that interrupted one of our hooks may call fork() */
-	if (plain_inside_hook(thread_self, &c))
+	if (nested_inside_hook(thread_self, &c))
 		ADD(&forks_inside, 1);
 	if (own_files)
 		own_files = still_needs_own_files();
@@ -280,16 +281,16 @@ static void after_fork_in_parent(void)
 {
 	CPU_CALLER(c);
 
-	if (lifecycle_started() && plain_inside_hook(thread_self, &c))
+	if (lifecycle_started() && nested_inside_hook(thread_self, &c))
 		ADD(&forks_inside, (uint32_t)-1);
 }
 
 /* A file that the child shares with nobody, before its own code goes on. */
-static void make_cradle(void)
+static void make_child_file(void)
 {
 	slots_unmap(&place.slots);
-	if (cradle_make(&cradle, facts.pid, nursery_layout(), &place.slots))
-		place.segment_bytes = cradle.bytes;
+	if (child_file_make(&child_file, facts.pid, early_layout(), &place.slots))
+		place.segment_bytes = child_file.bytes;
 }
 
 static void after_fork_in_child(void)
@@ -307,7 +308,7 @@ static void after_fork_in_child(void)
 	if (!has_left && place.memory.head) {
 		leave_parent(LOAD(&forks_inside) != 0);
 		if (own_files)
-			make_cradle();
+			make_child_file();
 		else if ((log_is_on || flight_is_on) && place.slots.spare.head)
 			logpool_prepare(place.slots.spare_slot);
 	}

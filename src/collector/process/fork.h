@@ -14,7 +14,7 @@
 bool fork_watch(void);
 
 /*
- * Decides whether each child gets a file of its own (cradle.h), because it
+ * Decides whether each child gets a file of its own (child_file.h), because it
  * might become another user. Start-up, after kernel_probe().
  */
 void fork_decide(void);

@@ -17,7 +17,7 @@
 #include "collector/segment/loader.h"
 #include "collector/lifecycle.h"
 #include "collector/lifecycle_set.h"
-#include "collector/heap/live.h"
+#include "collector/heap/blocks.h"
 #include "collector/log/log.h"
 #include "collector/log/logpool.h"
 #include "collector/event/mapping.h"
@@ -25,8 +25,8 @@
 #include "collector/segment/mem.h"
 #include "collector/unwind/module.h"
 #include "collector/event/next.h"
-#include "collector/process/noplace.h"
-#include "collector/segment/ours.h"
+#include "collector/process/notice.h"
+#include "collector/segment/own_memory.h"
 #include "collector/stack/outer.h"
 #include "collector/segment/place.h"
 #include "collector/unwind/rules.h"
@@ -36,11 +36,11 @@
 #include "collector/snapshot/snap.h"
 #include "collector/snapshot/snapfile.h"
 #include "collector/snapshot/snapwhen.h"
-#include "collector/process/spaces.h"
+#include "collector/process/unhooked.h"
 #include "collector/process/tables.h"
 #include "collector/thread.h"
 #include "collector/segment/tick.h"
-#include "collector/event/user.h"
+#include "collector/event/user_pools.h"
 #include "collector/unwind/walk.h"
 
 enum {
@@ -146,10 +146,10 @@ static bool start_tables(void *find_object)
 	thread_init(kernel.wipe, kernel.populate);
 	if (!module_init(find_object, exe))
 		return false;
-	live_break = loader_symbol("__curbrk");
-	spaces_init(loader_symbol("_r_debug"), !has_malloc_of_glibc());
-	spaces_tell();
-	live_init(has_malloc_of_glibc());
+	blocks_break = loader_symbol("__curbrk");
+	unhooked_init(loader_symbol("_r_debug"), !has_malloc_of_glibc());
+	unhooked_tell();
+	blocks_init(has_malloc_of_glibc());
 	log_start();
 	describe_memory(segment.header);
 	if (!has_malloc_of_glibc())
@@ -158,7 +158,7 @@ static bool start_tables(void *find_object)
 	exit_wait_start();
 	snap_start(config.snapshots, tables_all);
 	return sample_init(config.sample) && rules_init() && sites_init(1) && ledger_init(1) &&
-	    mark_init() && user_init(1) && mapping_init(1) && lifecycle_begin();
+	    mark_init() && user_pools_init(1) && mapping_init(1) && lifecycle_begin();
 }
 
 static enum place_slots slots_wanted(enum seg_inert why)
@@ -176,7 +176,7 @@ static bool make_segment(enum seg_inert why, char **argv)
 	if (!(config.is_private ? place_private()
 	                        : place_create(slots_wanted(why), kernel.populate, pool))) {
 		if (place.is_taken)
-			noplace_note(place.owner, argv);
+			notice_write(place.owner, argv);
 		return false;
 	}
 	return segment_init(&place.memory, place.segment_bytes, place.segment_bytes,
@@ -226,7 +226,7 @@ void start_process(char **argv, char **envp, enum seg_inert why)
 	kernel_probe();
 	room = budget_of_tables();
 	mem_init(room);
-	ours_add_library();
+	own_memory_add_library();
 	if (!why)
 		why = reason_to_decline(&find_object);
 	if (!why && room < TABLES_MIN)

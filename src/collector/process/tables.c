@@ -9,7 +9,7 @@
 #include "collector/unwind/module.h"
 #include "collector/heap/sites.h"
 #include "collector/snapshot/snap.h"
-#include "collector/event/user.h"
+#include "collector/event/user_pools.h"
 
 _Static_assert((int)TABLES_MAX <= (int)SNAP_TABLES, "a snapshot has them all");
 
@@ -23,8 +23,8 @@ size_t tables_all(struct segment_table **ret)
 	ret[n++] = &sites_tables[1];
 	ret[n++] = &sites_tables[2];
 	ret[n++] = &mark_table;
-	ret[n++] = &user_tables[0];
-	ret[n++] = &user_tables[1];
+	ret[n++] = &user_pools_tables[0];
+	ret[n++] = &user_pools_tables[1];
 	if (config.mappings)
 		ret[n++] = &mapping_rows;
 	return n;

@@ -17,7 +17,7 @@
  * and its own pages are wasted, which is rare and bounded by the number of
  * levels.
  *
- * Each table (index.c, rules.c, live.c, user.c, ignored.c) decides what a slot is and how
+ * Each table (index.c, rules.c, live.c, user_pools.c, ignored.c) decides what a slot is and how
  * it is claimed. Its level begins with a struct level.
  */
 struct level {

@@ -7,7 +7,7 @@
 #include "base/attr.h"
 #include "base/cpu/cpu.h"
 #include "base/sys.h"
-#include "collector/segment/ours.h"
+#include "collector/segment/own_memory.h"
 #include "collector/segment/tick.h"
 
 enum {
@@ -83,7 +83,7 @@ static SEEP_COLD struct block *new_block(size_t bytes)
 		STORE(&refused, tick_now() + 1);
 		return NULL;
 	}
-	ours_add(b, size, OURS_FOREVER);
+	own_memory_add(b, size, OWN_MEMORY_FOREVER);
 	b->bytes = size;
 	b->used = CPU_PAGE;
 	b->next = LOAD(&dumped);

@@ -13,7 +13,7 @@
 #include "base/sys.h"
 #include "collector/segment/budget.h"
 #include "collector/segment/config.h"
-#include "collector/segment/filename.h"
+#include "collector/segment/place_name.h"
 #include "collector/segment/kernel.h"
 #include "collector/segment/segment.h"
 #include "collector/segment/slots.h"
@@ -170,7 +170,7 @@ static void make_name(char *to, size_t bytes)
 	struct fmt f;
 
 	fmt_init(&f, to, bytes);
-	filename_write(&f, filename_program(), kernel_pid(SYS_getpid));
+	place_name_write(&f, place_name_program(), kernel_pid(SYS_getpid));
 	fmt_string(&f, ".seg");
 }
 
@@ -326,7 +326,7 @@ static long open_place(struct place *p, bool populate)
 	struct stat st;
 	long dir = open_own_dir(&st);
 
-	filename_choose();
+	place_name_choose();
 	p->refusal = REFUSAL_NO_DIRECTORY;
 	if (dir < 0) {
 		find_owner(p);

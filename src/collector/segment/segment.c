@@ -7,7 +7,7 @@
 #include "base/cpu/cpu.h"
 #include "base/sys.h"
 #include "collector/segment/mem.h"
-#include "collector/segment/ours.h"
+#include "collector/segment/own_memory.h"
 #include "collector/segment/tick.h"
 
 /* Counts from before there is a segment; segment_init() moves them into it. */
@@ -80,7 +80,7 @@ static uint8_t *map_plain(uint64_t bytes)
 
 	if (sys_failed(p))
 		return NULL;
-	ours_add(p, bytes, OURS_FOR_NOW);
+	own_memory_add(p, bytes, OWN_MEMORY_FOR_NOW);
 	sys_madvise(p, bytes, MADV_DONTDUMP);
 	return p;
 }
@@ -88,7 +88,7 @@ static uint8_t *map_plain(uint64_t bytes)
 /* Of map_plain(), or of a file. */
 static void unmap(uint8_t *at, uint64_t bytes)
 {
-	ours_remove(at, bytes);
+	own_memory_remove(at, bytes);
 	sys_munmap(at, bytes);
 }
 
@@ -315,8 +315,8 @@ bool segment_leave_mapping(uint8_t *at, uint64_t bytes, bool keep)
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 	if (sys_failed(p))
 		return false;
-	ours_remove(at, bytes); /* it may have been plain before */
-	ours_add(at, bytes, OURS_FOR_NOW);
+	own_memory_remove(at, bytes); /* it may have been plain before */
+	own_memory_add(at, bytes, OWN_MEMORY_FOR_NOW);
 	return true;
 }
 

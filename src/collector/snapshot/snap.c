@@ -11,7 +11,7 @@
 #include "base/sys.h"
 #include "collector/segment/config.h"
 #include "collector/snapshot/mark.h"
-#include "collector/segment/ours.h"
+#include "collector/segment/own_memory.h"
 #include "collector/snapshot/snapfile.h"
 #include "collector/snapshot/snapthin.h"
 #include "collector/segment/tick.h"
@@ -355,12 +355,12 @@ static int take(const char *label, enum seg_snapshot reason)
 
 	if (sys_failed(s))
 		return -ENOMEM;
-	ours_add(s, bytes, OURS_FOR_NOW);
+	own_memory_add(s, bytes, OWN_MEMORY_FOR_NOW);
 	s->entry_room = (uint32_t)(extents * RUNS);
 	err = write_one(s, label, reason);
 	if (!err)
 		err = (int)s->file.number;
-	ours_remove(s, bytes);
+	own_memory_remove(s, bytes);
 	sys_munmap(s, bytes);
 	return err;
 }

@@ -11,7 +11,7 @@
 #include "base/fmt.h"
 #include "base/sys.h"
 #include "collector/segment/config.h"
-#include "collector/segment/filename.h"
+#include "collector/segment/place_name.h"
 #include "collector/segment/kernel.h"
 #include "collector/segment/place.h"
 
@@ -52,7 +52,7 @@ void snapfile_start(void)
 		directory[0] = 0;
 }
 
-/* What SEEP_SNAPSHOT_NAME says, before filename_tame(). */
+/* What SEEP_SNAPSHOT_NAME says, before place_name_tame(). */
 static void expand(struct fmt *f, uint64_t pid)
 {
 	const char *c;
@@ -69,7 +69,7 @@ static void expand(struct fmt *f, uint64_t pid)
 			fmt_string(f, host);
 			break;
 		case 'e':
-			fmt_string(f, filename_program());
+			fmt_string(f, place_name_program());
 			break;
 		case 'p':
 			fmt_decimal(f, pid);
@@ -87,11 +87,11 @@ void snapfile_name(char to[SNAPFILE_NAME_BYTES], uint32_t pid, uint32_t number, 
 
 	fmt_init(&t, begin, sizeof(begin)); /* a text that does not fit is cut */
 	expand(&t, pid);
-	filename_tame(begin, true);
+	place_name_tame(begin, true);
 	fmt_init(&t, to, SNAPFILE_NAME_BYTES);
 	if (!is_whole)
 		fmt_string(&t, "."); /* readers ignore hidden files */
-	filename_write(&t, begin[0] ? begin : filename_program(), pid);
+	place_name_write(&t, begin[0] ? begin : place_name_program(), pid);
 	fmt_string(&t, "-");
 	fmt_decimal(&t, number);
 	fmt_string(&t, is_whole ? SNAPFILE_END : SNAPFILE_END ".tmp");
@@ -107,7 +107,7 @@ static void name_of(const struct snapfile *f, char to[SNAPFILE_NAME_BYTES])
 		return;
 	}
 	fmt_init(&t, to, SNAPFILE_NAME_BYTES);
-	filename_write(&t, filename_program(), f->pid);
+	place_name_write(&t, place_name_program(), f->pid);
 	fmt_string(&t, ".seg");
 }
 

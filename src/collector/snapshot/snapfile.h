@@ -45,7 +45,7 @@ void snapfile_start(void);
 
 /*
  * Writes BEGIN-PID-RANDOM-NUMBER.seep-snap, where BEGIN is the name of the
- * program, or follows from SEEP_SNAPSHOT_NAME, after filename_tame(). The name
+ * program, or follows from SEEP_SNAPSHOT_NAME, after place_name_tame(). The name
  * is hidden unless `is_whole` is set.
  */
 void snapfile_name(char to[SNAPFILE_NAME_BYTES], uint32_t pid, uint32_t number, bool is_whole);

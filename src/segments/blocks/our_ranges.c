@@ -9,7 +9,7 @@
 #include "base/cpu/cpu.h"
 #include "host/memory/foreign.h"
 #include "host/proc/procfs.h"
-#include "format/seg_ours.h"
+#include "format/seg_own_memory.h"
 #include "kit/data/room.h"
 
 enum { PAGE = FOREIGN_PAGE_BYTES, COPIES = 3 };
@@ -17,8 +17,8 @@ enum { PAGE = FOREIGN_PAGE_BYTES, COPIES = 3 };
 /* ---- the ranges in the table ---- */
 
 /* The table as it was at one moment, or nearly. */
-static int copy_table(
-    struct our_ranges *r, struct foreign *memory, const struct seg_header *h, struct ours_entry *to)
+static int copy_table(struct our_ranges *r, struct foreign *memory, const struct seg_header *h,
+    struct own_memory_entry *to)
 {
 	uint64_t bytes = h->ours_entries * (uint64_t)OURS_ENTRY_BYTES;
 	uint64_t skip = h->ours_table % PAGE;
@@ -38,26 +38,26 @@ static int copy_table(
 	return err;
 }
 
-static bool is_sane(const struct ours_entry *e)
+static bool is_sane(const struct own_memory_entry *e)
 {
 	return e->start < e->end && e->start % PAGE == 0 && e->end % PAGE == 0 &&
 	    e->end <= UINT64_C(1) << CPU_ADDRESS_BITS &&
-	    (e->kind == OURS_FOREVER || e->kind == OURS_FOR_NOW);
+	    (e->kind == OWN_MEMORY_FOREVER || e->kind == OWN_MEMORY_FOR_NOW);
 }
 
-/* `all`: COPIES tables, see format/seg_ours.h. */
-static int add_entries(struct our_ranges *r, const struct ours_entry *all, uint32_t entries)
+/* `all`: COPIES tables, see format/seg_own_memory.h. */
+static int add_entries(struct our_ranges *r, const struct own_memory_entry *all, uint32_t entries)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; err == 0 && i < entries; i++) {
-		const struct ours_entry *e = &all[entries + i];
+		const struct own_memory_entry *e = &all[entries + i];
 		uint32_t before = all[i].sequence;
 		uint32_t after = all[2 * entries + i].sequence;
 
 		if (before != after || before % 2 != 0)
 			continue; /* it is just being mapped or unmapped */
-		if (e->kind == OURS_NONE)
+		if (e->kind == OWN_MEMORY_NONE)
 			continue;
 		if (is_sane(e))
 			err = r->add(e->start, e->end, r->arg);
@@ -70,7 +70,7 @@ static int add_entries(struct our_ranges *r, const struct ours_entry *all, uint3
 static int read_table(struct our_ranges *r, struct foreign *memory, const struct seg_header *h)
 {
 	size_t entries = h->ours_entries;
-	struct ours_entry *all = calloc(COPIES * entries, sizeof(*all));
+	struct own_memory_entry *all = calloc(COPIES * entries, sizeof(*all));
 	int err = all ? 0 : -ENOMEM;
 
 	for (size_t i = 0; err == 0 && i < COPIES; i++)
@@ -157,7 +157,7 @@ int our_ranges_read(struct our_ranges *r, pid_t pid, const struct seg_header *h)
 	    .arg = r->arg,
 	    .memory = r->memory,
 	    .is_partial = h->counts[SEG_LOST_RANGES] != 0};
-	if (h->ours_table == 0 || h->ours_entries == 0 || h->ours_entries > OURS_MAX)
+	if (h->ours_table == 0 || h->ours_entries == 0 || h->ours_entries > OWN_MEMORY_MAX)
 		return -ENOTSUP;
 	err = memory ? 0 : foreign_open(pid, NULL, &memory, &r->why);
 	if (err == 0)

@@ -21,7 +21,7 @@ enum in_use {
  * `name` is a regular file in the directory `dir`; another one than `device`
  * and `inode` say is IN_USE_UNKNOWN. The answer IN_USE_NO stays true, because
  * no process maps the file of another one later, unless it is the file of a
- * forked child without an event, which the next child may take (cradle.h).
+ * forked child without an event, which the next child may take (child_file.h).
  */
 enum in_use in_use_check(int dir, const char *name, uint64_t device, uint64_t inode);
 

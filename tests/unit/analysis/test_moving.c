@@ -14,9 +14,9 @@
 
 #include "analysis/leaks/moving_blocks.h"
 
-static struct moving_page *make_pages(size_t count)
+static struct resizing_page *make_pages(size_t count)
 {
-	struct moving_page *p = mmap(
+	struct resizing_page *p = mmap(
 	    NULL, count * sizeof(*p), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_ptr_not_equal(p, MAP_FAILED);
@@ -47,14 +47,14 @@ static uint64_t at(const void *p)
 
 static void notes_of_all_pages_that_were_used_are_listed(void **state)
 {
-	struct moving_page *p = make_pages(3);
+	struct resizing_page *p = make_pages(3);
 	struct moving m = {0};
 
 	(void)state;
-	p[0].notes[0] = (struct moving_note){.count = 1};
+	p[0].notes[0] = (struct resizing_note){.count = 1};
 	p[0].notes[5].address = 8; /* never used: nonsense */
-	p[2].notes[MOVING_NOTES - 1] =
-	    (struct moving_note){.address = 0x1000, .size = 64, .to = 0x2000, .count = 3};
+	p[2].notes[RESIZING_NOTES - 1] =
+	    (struct resizing_note){.address = 0x1000, .size = 64, .to = 0x2000, .count = 3};
 	assert_int_equal(read_notes(at(p), &m), 0);
 	assert_int_equal(m.count, 2);
 	assert_int_equal(m.notes[0].address, 0);
@@ -66,15 +66,15 @@ static void notes_of_all_pages_that_were_used_are_listed(void **state)
 
 static void a_block_that_was_put_back_is_not_being_resized(void **state)
 {
-	struct moving_page *p = make_pages(1);
+	struct resizing_page *p = make_pages(1);
 	struct moving m = {0};
 
 	(void)state;
-	p->notes[1] = (struct moving_note){.size = 64, .to = 8, .count = 9};
+	p->notes[1] = (struct resizing_note){.size = 64, .to = 8, .count = 9};
 	assert_int_equal(read_notes(at(p), &m), 0);
 	assert_int_equal(m.count, 1);
 	assert_false(moving_blocks_any(&m));
-	p->notes[2] = (struct moving_note){.address = 16, .count = 1};
+	p->notes[2] = (struct resizing_note){.address = 16, .count = 1};
 	assert_int_equal(read_notes(at(p), &m), 0);
 	assert_true(moving_blocks_any(&m)); /* its size is not yet known */
 	moving_blocks_release(&m);
@@ -82,12 +82,12 @@ static void a_block_that_was_put_back_is_not_being_resized(void **state)
 
 static void any_change_of_a_note_is_seen(void **state)
 {
-	struct moving_page *p = make_pages(1);
+	struct resizing_page *p = make_pages(1);
 	struct moving before = {0}, after = {0};
 
 	(void)state;
 	assert_true(moving_blocks_is_same(&before, &after));
-	p->notes[1] = (struct moving_note){.size = 64, .count = 1};
+	p->notes[1] = (struct resizing_note){.size = 64, .count = 1};
 	assert_int_equal(read_notes(at(p), &before), 0);
 	assert_int_equal(read_notes(at(p), &after), 0);
 	assert_true(moving_blocks_is_same(&before, &after));
@@ -106,7 +106,7 @@ static void made_up_lists_of_pages_come_to_an_end(void **state)
 {
 	static const uint64_t nowhere[] = {
 	    0, 8, 0x1000, UINT64_MAX - 4095, UINT64_C(1) << 47, (UINT64_C(1) << 47) - 4096};
-	struct moving_page *p = make_pages(2);
+	struct resizing_page *p = make_pages(2);
 	struct moving m = {0};
 
 	(void)state;

@@ -1,4 +1,4 @@
-/* test_c_fork.c - fork.h, nursery.h, lifecycle.h: what a forked child counts, where, and how long threads wait for each other. */
+/* test_c_fork.c - fork.h, early.h, lifecycle.h: what a forked child counts, where, and how long threads wait for each other. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 #include <sched.h>
@@ -15,12 +15,12 @@
 
 #include "started.h"
 
-#include "collector/process/cradle.h"
+#include "collector/process/child_file.h"
 #include "collector/process/exit.h"
 #include "collector/process/fork.h"
 #include "collector/heap/ledger.h"
 #include "collector/lifecycle_set.h"
-#include "collector/process/nursery.h"
+#include "collector/process/early.h"
 #include "collector/segment/place.h"
 
 /* Also as root, whose children would have files of their own. */
@@ -321,12 +321,12 @@ static void a_child_of_clone_sets_itself_up(void **state)
 
 static void be_apart(void)
 {
-	CHECK(cradle.memory.head && !place.slots.head);
+	CHECK(child_file.memory.head && !place.slots.head);
 	started_alloc(started_block(100), 10);
-	CHECK(cradle.has_card && lifecycle_is_early);
+	CHECK(child_file.has_early && lifecycle_is_early);
 	for (uint32_t i = 1; i < MANY; i++)
 		started_alloc(started_block(100 + i), 10);
-	CHECK(!cradle.has_card && !lifecycle_is_early && !cradle.memory.head);
+	CHECK(!child_file.has_early && !lifecycle_is_early && !child_file.memory.head);
 	CHECK(ledger_sums().allocations == MANY);
 	CHECK(segment.header->slot_count == place.slots.count);
 }
@@ -349,7 +349,7 @@ static void a_child_may_have_a_file_of_its_own(void **state)
 
 static void have_no_file(void)
 {
-	CHECK(!cradle.memory.head);
+	CHECK(!child_file.memory.head);
 	/* it fails to move, too */
 	for (uint32_t i = 0; i < MANY; i++)
 		started_alloc(started_block(100 + i), 10);

@@ -16,7 +16,7 @@
 #include "collector/heap/ledger.h"
 #include "collector/stack/memo.h"
 #include "collector/unwind/module.h"
-#include "collector/stack/plain.h"
+#include "collector/stack/nested.h"
 #include "collector/unwind/rules.h"
 #include "collector/segment/segment.h"
 #include "collector/heap/sites.h"
@@ -197,7 +197,7 @@ static struct found look(const struct cpu_frame *c)
 
 	thread_enter(thread_gate);
 	f.site = memo_site(t, c, SEG_API_MALLOC);
-	s = plain_site(t, c, SEG_API_MALLOC, scratch, FRAMES, &own, &whole);
+	s = nested_walk(t, c, SEG_API_MALLOC, scratch, FRAMES, &own, &whole);
 	thread_leave(thread_gate);
 	f.count = sites_frames(f.site, f.pcs, FRAMES);
 	n = sites_frames(s, plain, FRAMES);

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "collector/heap/ignored.h"
-#include "collector/heap/live.h"
+#include "collector/heap/blocks.h"
 #include "collector/segment/segment.h"
 
 #define BASE UINT64_C(0x7f8000000000)
@@ -23,16 +23,16 @@ static uint64_t holding(void)
 		const struct ignored_entry *e = (const void *)(l + 1);
 
 		for (uint64_t k = 0; l && k < UINT64_C(1) << l->bits; k++)
-			n += e[k].address && live_peek(e[k].address) == e[k].cell;
+			n += e[k].address && blocks_peek(e[k].address) == e[k].cell;
 	}
 	return n;
 }
 
 static void put(uint64_t address, uint32_t site, uint64_t size, uint32_t birth)
 {
-	struct live_block old;
+	struct block_entry old;
 
-	assert_true(live_put_slow(address, site, size, birth, &old));
+	assert_true(blocks_put_slow(address, site, size, birth, &old));
 }
 
 static void a_block_is_ignored_until_it_is_freed(void **state)
@@ -44,14 +44,14 @@ static void a_block_is_ignored_until_it_is_freed(void **state)
 	ignored_add(BASE);
 	ignored_add(BASE + 0x50);
 	assert_int_equal(holding(), 2);
-	live_take_slow(BASE);
+	blocks_take_slow(BASE);
 	assert_int_equal(holding(), 1);
 	put(BASE, 3, 20, 2); /* another block at its place */
 	assert_int_equal(holding(), 1);
 	ignored_add(BASE);
 	assert_int_equal(holding(), 2);
-	live_take_slow(BASE);
-	live_take_slow(BASE + 0x50);
+	blocks_take_slow(BASE);
+	blocks_take_slow(BASE + 0x50);
 }
 
 static void what_is_no_block_is_counted(void **state)
@@ -68,8 +68,8 @@ static void what_is_no_block_is_counted(void **state)
 	ignored_add(1);
 	assert_int_equal(*n, 5);
 	assert_int_equal(holding(), 0);
-	live_take_slow(BASE + 0x1000);
-	live_take_slow(BASE + 0x1040);
+	blocks_take_slow(BASE + 0x1000);
+	blocks_take_slow(BASE + 0x1040);
 }
 
 /* More blocks, one after the other, than there are entries in all. */
@@ -82,7 +82,7 @@ static void entries_of_freed_blocks_are_used_again(void **state)
 		put(BASE + 0x100000 + 32 * i, 3, 20, 1);
 		ignored_add(BASE + 0x100000 + 32 * i);
 		assert_int_equal(segment.header->counts[SEG_LOST_IGNORED], 0);
-		live_take_slow(BASE + 0x100000 + 32 * i);
+		blocks_take_slow(BASE + 0x100000 + 32 * i);
 	}
 	assert_null(ignored_levels[1]); /* the first is enough */
 }
@@ -110,6 +110,6 @@ int main(void)
 	    cmocka_unit_test(what_finds_no_room_is_counted),
 	};
 
-	live_init(true);
+	blocks_init(true);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "collector/heap/infos.h"
+#include "collector/heap/site_info.h"
 #include "collector/heap/ledger_hit.h"
 #include "collector/unwind/module.h"
 #include "collector/heap/sample.h"
@@ -247,7 +247,7 @@ static void deaths_are_counted_beyond_2_to_the_32(void **state)
 	assert_int_equal(fresh_segment(state), 0);
 	site = make_site(1);
 	ledger_age(NULL, site, 16);
-	info = infos_peek(site);
+	info = site_info_peek(site);
 	assert_non_null(info);
 	assert_int_equal(seg_deaths(info, 0), 1);
 	for (i = 0; i < SEG_AGE_BUCKETS; i++)
@@ -276,19 +276,19 @@ static void records_lie_side_by_side(void **state)
 	for (i = 0; i < 3; i++)
 		for (n = 0; n < 700; n++)
 			ids[i] = make_site(i * 700 + n + 1);
-	assert_null(infos_peek(ids[1]));
+	assert_null(site_info_peek(ids[1]));
 	for (i = 3; i-- > 0;)
 		ledger_age(NULL, ids[i], 16);
 	ledger_age(NULL, ids[1], 16);
-	rows = infos_peek(ids[2]);
+	rows = site_info_peek(ids[2]);
 	for (i = 0; i < 3; i++) {
-		assert_ptr_equal(infos_peek(ids[i]), rows + 2 - i);
+		assert_ptr_equal(site_info_peek(ids[i]), rows + 2 - i);
 		assert_int_equal(rows[2 - i].site, ids[i]);
 		assert_int_equal(rows[2 - i].ages[0], 1 + (i == 1));
 	}
-	assert_null(infos_peek(ids[0] + 1));
-	assert_null(infos_peek(0));
-	assert_null(infos_peek(UINT32_MAX));
+	assert_null(site_info_peek(ids[0] + 1));
+	assert_null(site_info_peek(0));
+	assert_null(site_info_peek(UINT32_MAX));
 	assert_int_equal(segment.header->version, SEG_VERSION_INFOS);
 }
 
@@ -301,14 +301,14 @@ static void a_forked_child_begins_without_records(void **state)
 	assert_int_equal(fresh_segment(state), 0);
 	site = make_site(1);
 	ledger_age(NULL, site, 16);
-	assert_non_null(infos_peek(site));
-	assert_true(infos_init(site));
-	assert_null(infos_peek(site));
-	assert_null(infos_peek(site - 1));
+	assert_non_null(site_info_peek(site));
+	assert_true(site_info_init(site));
+	assert_null(site_info_peek(site));
+	assert_null(site_info_peek(site - 1));
 	ledger_age(NULL, site, 32);
-	assert_non_null(infos_peek(site));
-	assert_int_equal(infos_peek(site)->ages[1], 1);
-	assert_true(infos_init(1));
+	assert_non_null(site_info_peek(site));
+	assert_int_equal(site_info_peek(site)->ages[1], 1);
+	assert_true(site_info_init(1));
 }
 
 static struct seg_ages *ages_of_array(uint32_t array, uint32_t site)
@@ -404,7 +404,7 @@ static void sizes_are_true_above_4_gib(void **state)
 	assert_true(ledger_alloc(t, site, huge));
 	assert_true(ledger_alloc(t, site, huge + 77));
 	assert_true(ledger_alloc(t, site, huge - 1));
-	info = infos_peek(site);
+	info = site_info_peek(site);
 	assert_true(info->size_min == huge - 1);
 	assert_true(info->size_max == huge + 77);
 	row = ledger_row(t, site);
@@ -413,7 +413,7 @@ static void sizes_are_true_above_4_gib(void **state)
 	assert_true(ledger_alloc_shared(NULL, other, huge));
 	assert_true(ledger_alloc_shared(NULL, other, 3));
 	assert_true(ledger_alloc_shared(NULL, other, huge * 2));
-	info = infos_peek(other);
+	info = site_info_peek(other);
 	assert_true(info->size_min == huge);
 	assert_true(info->size_max == huge * 2);
 	free(t);
@@ -643,7 +643,7 @@ static void the_last_ids_are_given_out_and_no_more(void **state)
 
 static uint64_t times_freed(uint32_t site, uint64_t pc)
 {
-	const struct seg_info *info = infos_peek(site);
+	const struct seg_info *info = site_info_peek(site);
 
 	for (int i = 0; info && i < SEG_FREERS; i++)
 		if (SEG_FRAME_PC(info->freed_by[i]) == pc)

@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "base/attr.h"
-#include "collector/heap/infos.h"
+#include "collector/heap/site_info.h"
 #include "collector/heap/ledger_hit.h"
-#include "collector/heap/live.h"
+#include "collector/heap/blocks.h"
 #include "collector/segment/mem.h"
 #include "collector/segment/segment.h"
 #include "collector/heap/sites.h"
@@ -123,7 +123,7 @@ static void deaths_of_a_site_are_all_in_its_records(void **state)
 	(void)state;
 	together(age_all, NULL);
 	for (n = 0; n < 2 * INFO_SITES; n++) {
-		info = segment_table_row(&infos_table, n);
+		info = segment_table_row(&site_info_table, n);
 		assert_non_null(info);
 		assert_in_range(info->site, 0, INFO_SITES);
 		deaths[info->site] += info->ages[0];
@@ -131,7 +131,7 @@ static void deaths_of_a_site_are_all_in_its_records(void **state)
 	assert_int_equal(deaths[0], 0);
 	for (n = 1; n <= INFO_SITES; n++) {
 		assert_int_equal(deaths[n], THREADS);
-		assert_int_equal(infos_peek(n)->site, n);
+		assert_int_equal(site_info_peek(n)->site, n);
 	}
 	assert_int_equal(segment.header->counts[SEG_LOST_AGES], 0);
 }
@@ -140,23 +140,23 @@ static void deaths_of_a_site_are_all_in_its_records(void **state)
 static void *put_and_take(void *arg)
 {
 	uint64_t me = (uint64_t)(uintptr_t)arg, wrong = 0;
-	struct live_block old, b;
+	struct block_entry old, b;
 
 	pthread_barrier_wait(&gate);
 	for (uint64_t i = 0; i < BLOCKS; i++) {
 		uint64_t at = UINT64_C(0x7f2000000010) + (i * THREADS + me) * 64;
 
-		wrong += !live_put_slow(at, (uint32_t)(me + 1), i, (uint32_t)i, &old);
+		wrong += !blocks_put_slow(at, (uint32_t)(me + 1), i, (uint32_t)i, &old);
 		wrong += old.site != 0;
 		if (i % 3 == 0) {
-			b = live_take_slow(at);
+			b = blocks_take_slow(at);
 			wrong += b.site != me + 1 || b.size != i;
 		}
 	}
 	for (uint64_t i = 0; i < BLOCKS; i++) {
 		uint64_t at = UINT64_C(0x7f2000000010) + (i * THREADS + me) * 64;
 
-		b = live_take_slow(at);
+		b = blocks_take_slow(at);
 		wrong += i % 3 == 0 ? b.site != 0 : b.site != me + 1 || b.size != i;
 	}
 	return (void *)(uintptr_t)wrong;
@@ -175,15 +175,15 @@ static void neighbouring_blocks_of_many_threads_stay_apart(void **state)
 static void *spill_and_take(void *arg)
 {
 	uint64_t me = (uint64_t)(uintptr_t)arg, wrong = 0;
-	struct live_block old, b;
+	struct block_entry old, b;
 
 	pthread_barrier_wait(&gate);
 	for (uint64_t round = 0; round < 3; round++) {
 		for (uint64_t i = 0; i < BLOCKS / 10; i++)
-			wrong += !live_spill_put(
+			wrong += !blocks_spill_put(
 			    (i * THREADS + me) * 8 + 8, (uint32_t)(me + 1), i, 0, &old);
 		for (uint64_t i = 0; i < BLOCKS / 10; i++) {
-			b = live_spill_take((i * THREADS + me) * 8 + 8);
+			b = blocks_spill_take((i * THREADS + me) * 8 + 8);
 			wrong += b.site != me + 1 || b.size != i;
 		}
 	}

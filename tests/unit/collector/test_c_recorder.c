@@ -67,14 +67,14 @@ static void run_tiers(void)
 
 #pragma GCC unroll 1
 	for (i = 0; i < STEPS; i++) {
-		struct live_block b;
+		struct block_entry b;
 		bool done = tiered(steps[i].tier, started_block(i), 100);
 
 		after = ledger_sums();
 		CHECK(done == steps[i].works);
 		CHECK(thread_gate->state == THREAD_READY);
 		CHECK(after.allocations - before.allocations == steps[i].recorded);
-		b = live_take_slow((uint64_t)(uintptr_t)started_block(i));
+		b = blocks_take_slow((uint64_t)(uintptr_t)started_block(i));
 		CHECK((b.site != 0) == done);
 		CHECK(!done || b.size == 100);
 		CHECK(!done || !site || b.site == site);
@@ -96,7 +96,7 @@ static void the_first_tier_writes_all_or_nothing(void **state)
 static void run_frees(void)
 {
 	struct ledger_sums before = ledger_sums(), after;
-	struct live_found f;
+	struct blocks_found f;
 	struct seg_row *row;
 
 	started_alloc(started_block(1), 10);
@@ -187,7 +187,7 @@ static void an_address_that_comes_back_tells_of_a_missed_free(void **state)
 __attribute__((noinline)) static void reallocate(void *old, void *p, uint64_t size, bool nested)
 {
 	CPU_CALLER(c);
-	struct live_block b = live_take_slow((uint64_t)(uintptr_t)old);
+	struct block_entry b = blocks_take_slow((uint64_t)(uintptr_t)old);
 
 	if (nested)
 		thread_enter(thread_gate);
@@ -208,7 +208,7 @@ static void run_realloc(void)
 	sums = ledger_sums();
 	CHECK(sums.allocations == 2 && sums.frees == 1);
 	CHECK(sums.allocated_bytes - sums.freed_bytes == 128);
-	CHECK(live_take_slow((uint64_t)(uintptr_t)started_block(1)).site == 0);
+	CHECK(blocks_take_slow((uint64_t)(uintptr_t)started_block(1)).site == 0);
 	reallocate(started_block(2), started_block(2), 256, true);
 	sums = ledger_sums();
 	CHECK(sums.allocations == 3 && sums.frees == 2);

@@ -19,7 +19,7 @@
 #include "collector/heap/ledger_hit.h"
 #include "collector/stack/memo.h"
 #include "collector/stack/outer.h"
-#include "collector/stack/plain.h"
+#include "collector/stack/nested.h"
 #include "collector/unwind/module.h"
 #include "collector/unwind/rules.h"
 #include "collector/segment/segment.h"
@@ -114,7 +114,7 @@ __attribute__((noinline)) static void hook(void)
 	ADD(&checked, 1);
 	if (LOAD(&checked) % 8)
 		return;
-	compare(plain_site(t, &c, SEG_API_MALLOC, scratch, FRAMES, &own, &whole), theirs, n);
+	compare(nested_walk(t, &c, SEG_API_MALLOC, scratch, FRAMES, &own, &whole), theirs, n);
 	ADD(&nested_checked, 1);
 }
 

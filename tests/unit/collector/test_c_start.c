@@ -29,7 +29,7 @@
 #include "collector/snapshot/snap.h"
 #include "collector/snapshot/snapfile.h"
 #include "collector/segment/tick.h"
-#include "collector/event/user.h"
+#include "collector/event/user_pools.h"
 
 enum { MIB = 1 << 20, TAKEN = 50 };
 
@@ -172,8 +172,8 @@ static size_t tables(struct segment_table **ret)
 	ret[n++] = &sites_tables[1];
 	ret[n++] = &sites_tables[2];
 	ret[n++] = &mark_table;
-	ret[n++] = &user_tables[0];
-	ret[n++] = &user_tables[1];
+	ret[n++] = &user_pools_tables[0];
+	ret[n++] = &user_pools_tables[1];
 	return n;
 }
 
@@ -208,7 +208,7 @@ static void a_segment_and_its_control_file_are_made_private(void **state)
 	describe_process(segment.header, NULL, "");
 	assert_true(segment.header->pid == (uint32_t)getpid());
 	assert_true(module_init((void *)(uintptr_t)find_nothing, "/bin/x") && sites_init(1) &&
-	    ledger_init(1) && mark_init() && user_init(1));
+	    ledger_init(1) && mark_init() && user_pools_init(1));
 	if (place.slots.head) {
 		assert_true(slots_map_one(&place.slots, 1000, &m, &bytes));
 		assert_true(m.head && bytes >= 512 << 10);

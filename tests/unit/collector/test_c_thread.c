@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "collector/heap/ledger.h"
-#include "collector/heap/live.h"
+#include "collector/heap/blocks.h"
 #include "collector/segment/mem.h"
 #include "collector/heap/sample.h"
 #include "collector/heap/sites.h"
@@ -38,7 +38,7 @@ static int start(void **state)
 	if (p == MAP_FAILED || !segment_init_plain(p, bytes, bytes))
 		return -1;
 	tick_start(true);
-	live_init(true);
+	blocks_init(true);
 	thread_init(true, true);
 	return sample_init(4096) && sites_init(1) && ledger_init(1) ? 0 : -1;
 }
@@ -55,11 +55,11 @@ struct had {
 static void *come_and_go(void *arg)
 {
 	struct had *had = arg;
-	struct live_block old;
+	struct block_entry old;
 
 	had->dtv = cpu_dtv_block();
 	if (had->is_watched)
-		live_put_slow((uint64_t)(uintptr_t)had->dtv, 7, 1000, 1, &old);
+		blocks_put_slow((uint64_t)(uintptr_t)had->dtv, 7, 1000, 1, &old);
 	had->gate = thread_arrive();
 	thread_make_ready(SEG_MODE_ON);
 	had->block = thread_self;
@@ -204,7 +204,7 @@ static void a_table_that_libc_has_freed_means_a_dead_thread(void **state)
 		run_at(room + (size_t)STACK * (size_t)i, come_and_go, &seen[i]);
 		assert_non_null(seen[i].block);
 		/* libc frees it; the stack stays mapped */
-		live_take_slow((uint64_t)(uintptr_t)seen[i].dtv);
+		blocks_take_slow((uint64_t)(uintptr_t)seen[i].dtv);
 	}
 	assert_true(distinct(seen, 500, offsetof(struct had, block)) < 64);
 	munmap(room, (size_t)STACK * SHORT);
@@ -222,10 +222,10 @@ static void last_event(void)
 static void *stay(void *arg)
 {
 	uint64_t mark = (uint64_t)(uintptr_t)arg;
-	struct live_block old;
+	struct block_entry old;
 	struct thread *t;
 
-	live_put_slow((uint64_t)(uintptr_t)cpu_dtv_block(), 7, 1000, 1, &old);
+	blocks_put_slow((uint64_t)(uintptr_t)cpu_dtv_block(), 7, 1000, 1, &old);
 	thread_arrive();
 	thread_make_ready(SEG_MODE_ON);
 	t = thread_self;
@@ -235,7 +235,7 @@ static void *stay(void *arg)
 	/* its table grows, and moves: no sign of death */
 	if (mark % 2) {
 		thread_forget_dtv();
-		live_take_slow((uint64_t)(uintptr_t)cpu_dtv_block());
+		blocks_take_slow((uint64_t)(uintptr_t)cpu_dtv_block());
 	}
 	while (!stop) {
 		thread_enter(thread_gate);
@@ -263,7 +263,7 @@ static void *mark_and_go(void *arg)
 	}
 	last_event();
 	if (had.is_watched)
-		live_take_slow((uint64_t)(uintptr_t)had.dtv);
+		blocks_take_slow((uint64_t)(uintptr_t)had.dtv);
 	return NULL;
 }
 

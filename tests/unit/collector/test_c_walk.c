@@ -24,7 +24,7 @@
 #include "collector/heap/ledger.h"
 #include "collector/stack/memo.h"
 #include "collector/stack/outer.h"
-#include "collector/stack/plain.h"
+#include "collector/stack/nested.h"
 #include "collector/unwind/module.h"
 #include "collector/unwind/rules.h"
 #include "collector/segment/segment.h"
@@ -191,7 +191,7 @@ static void look_at(struct thread *t, const struct cpu_frame *c)
 	/* as a hook does it */
 	if (!memo_first(t, c, memo_key(c, SEG_API_MALLOC), &site))
 		(void)memo_site(t, c, SEG_API_MALLOC);
-	(void)plain_site(t, c, SEG_API_MALLOC, scratch, SCRATCH, &own, &whole);
+	(void)nested_walk(t, c, SEG_API_MALLOC, scratch, SCRATCH, &own, &whole);
 	thread_leave(thread_gate);
 }
 

@@ -15,12 +15,12 @@
 #include "../lib/forked_copy.h"
 
 #include "segments/blocks/our_ranges.h"
-#include "format/seg_ours.h"
+#include "format/seg_own_memory.h"
 
 enum { PAGE = 4096, ROOM = 16 };
 
 /* A table that a child inherits, not at the beginning of a page. */
-static struct ours_entry *table;
+static struct own_memory_entry *table;
 static struct seg_header header;
 
 static void *map(int flags, int fd, size_t pages)
@@ -42,9 +42,10 @@ static int start_over(void **state)
 	return 0;
 }
 
-static void put(size_t i, uint64_t start, uint64_t end, enum ours_kind kind)
+static void put(size_t i, uint64_t start, uint64_t end, enum own_memory_kind kind)
 {
-	table[i] = (struct ours_entry){.start = start, .end = end, .kind = kind, .sequence = 2};
+	table[i] =
+	    (struct own_memory_entry){.start = start, .end = end, .kind = kind, .sequence = 2};
 }
 
 struct seen {
@@ -81,9 +82,9 @@ static void entries_in_use_are_told(void **state)
 	struct seen seen;
 
 	(void)state;
-	put(0, 0x1000, 0x3000, OURS_FOREVER);
-	put(1, 0x7000, 0x9000, OURS_NONE);
-	put(ROOM - 1, 0x5000, 0x6000, OURS_FOR_NOW);
+	put(0, 0x1000, 0x3000, OWN_MEMORY_FOREVER);
+	put(1, 0x7000, 0x9000, OWN_MEMORY_NONE);
+	put(ROOM - 1, 0x5000, 0x6000, OWN_MEMORY_FOR_NOW);
 	assert_int_equal(read_ranges(&seen, &r), 0);
 	assert_false(r.is_partial);
 	assert_int_equal(seen.count, 2);
@@ -98,7 +99,7 @@ static void an_entry_that_is_being_changed_is_not_believed(void **state)
 	struct seen seen;
 
 	(void)state;
-	put(3, 0x1000, 0x3000, OURS_FOREVER);
+	put(3, 0x1000, 0x3000, OWN_MEMORY_FOREVER);
 	table[3].sequence = 7;
 	assert_int_equal(read_ranges(&seen, &r), 0);
 	assert_int_equal(seen.count, 0);
@@ -110,11 +111,11 @@ static void what_cannot_be_is_left_out(void **state)
 	struct seen seen;
 
 	(void)state;
-	put(0, 0x3000, 0x1000, OURS_FOREVER);
-	put(1, 0x1001, 0x3000, OURS_FOREVER);
-	put(2, 0x1000, UINT64_C(1) << 48, OURS_FOREVER);
-	put(3, 0x1000, 0x2000, (enum ours_kind)77);
-	put(4, 0x4000, 0x5000, OURS_FOREVER);
+	put(0, 0x3000, 0x1000, OWN_MEMORY_FOREVER);
+	put(1, 0x1001, 0x3000, OWN_MEMORY_FOREVER);
+	put(2, 0x1000, UINT64_C(1) << 48, OWN_MEMORY_FOREVER);
+	put(3, 0x1000, 0x2000, (enum own_memory_kind)77);
+	put(4, 0x4000, 0x5000, OWN_MEMORY_FOREVER);
 	assert_int_equal(read_ranges(&seen, &r), 0);
 	assert_int_equal(seen.count, 1);
 	assert_true(r.is_partial);
@@ -140,7 +141,7 @@ static void older_and_other_collectors_are_refused(void **state)
 	header.ours_table = 0;
 	assert_int_equal(read_ranges(&seen, &r), -ENOTSUP);
 	header.ours_table = (uint64_t)(uintptr_t)table;
-	header.ours_entries = OURS_MAX + 1;
+	header.ours_entries = OWN_MEMORY_MAX + 1;
 	assert_int_equal(read_ranges(&seen, &r), -ENOTSUP);
 }
 

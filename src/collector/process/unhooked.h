@@ -1,0 +1,47 @@
+/* unhooked.h - code whose allocations do not come to us. */
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SEEP_UNHOOKED_H
+#define SEEP_UNHOOKED_H
+
+#include <stdbool.h>
+
+#include "base/attr.h"
+
+/*
+ * Objects that dlmopen or LD_AUDIT load are bound to a libc of their own, so
+ * their calls do not come to us. We cannot record them, but we can say so. The
+ * loader keeps a list for debuggers, which only grows and is never freed, so it
+ * is read without a lock. `debug` is _r_debug; if it is NULL, or glibc is older
+ * than 2.35, nothing is known. Libraries before us in the search order that
+ * have a malloc are counted, too: they are called instead of us, and may or may
+ * not call us.
+ *
+ * If the host has another allocator than libc's, objects are counted that call
+ * functions of this allocator which are not hooked (mallocx of jemalloc without
+ * libseep-jemalloc.so). Objects that are loaded later are not looked at.
+ */
+void unhooked_init(const void *debug, bool is_other_allocator);
+
+/* Writes these counts into the header of a new segment. */
+void unhooked_tell(void);
+
+/*
+ * A module is about to be loaded with RTLD_DEEPBIND. It and its dependencies
+ * find malloc in libc before they find ours. This is counted, and marked if
+ * there is a segment; otherwise unhooked_tell() writes it later.
+ */
+void unhooked_deepbind(const char *file, bool tell);
+
+extern SEEP_HIDDEN const int *unhooked_version;
+
+/* Counts them into the header. */
+void unhooked_count(void);
+
+/* Called now and then by a thread in a hook; one load. */
+SEEP_INLINE void unhooked_look(void)
+{
+	if (unlikely(LOAD_ACQUIRE(unhooked_version) > 1))
+		unhooked_count();
+}
+
+#endif
