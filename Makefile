@@ -54,7 +54,7 @@ objects = $(patsubst src/%.c,$(B)/obj/$(1)/%.o,$(2))
 COMPANIONS := cxx jemalloc tcmalloc map
 GUEST_SRC := $(filter-out %/verify.c,$(call sources,base collector))
 # seep replay starts it with an allocator in it, so it links libc alone
-REPLAYER_SRC := $(addprefix src/replay/,replay_main.c perform.c result.c stage.c)
+REPLAYER_SRC := $(addprefix src/replay/,replay_main.c perform.c stage.c)
 # seep-net has all of it, HTTP, and another file in the place of net_none.c
 NET_SRC := $(call sources,follow/serve follow/push) src/command/shell/net_table.c
 TOOL_SRC := $(filter-out $(NET_SRC) $(REPLAYER_SRC),$(call sources,base kit host recording segments \

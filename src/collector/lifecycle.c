@@ -12,8 +12,7 @@
 #include "collector/event/recorder.h"
 #include "collector/heap/sample.h"
 #include "collector/segment/segment.h"
-#include "collector/snapshot/snapwhen.h"
-#include "collector/process/unhooked.h"
+#include "collector/snapshot/snap.h"
 #include "collector/thread.h"
 
 /*

@@ -1,9 +1,9 @@
 /* cmd.c - all commands, in the order in which help lists them. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
 
 #include "command/cmd.h"
 
+#include "base/std.h"
 const struct cmd_shelf cmd_shelves[] = {
     {"Record a program",
         {

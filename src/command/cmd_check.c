@@ -1,20 +1,13 @@
 /* cmd_check.c - seep check: fails if a program leaks. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "print/check/write.h"
 #include "command/cmd.h"
 #include "command/shell/die.h"
 #include "command/shell/input.h"
-#include "command/options/name_opts.h"
+#include "command/options/view_opts.h"
 #include "command/options/opts.h"
 #include "command/shell/output.h"
-#include "command/shell/privacy.h"
-#include "command/shell/progress.h"
-#include "command/options/view_opts.h"
 #include "view/sites/enum_words.h"
 #include "kit/words/text.h"
 

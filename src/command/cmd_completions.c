@@ -1,11 +1,10 @@
 /* cmd_completions.c - seep completions: prints the script for a shell. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
 
 #include "command/options/shell_complete.h"
 #include "command/shell/die.h"
 #include "command/shell/output.h"
-#include "command/options/values.h"
+#include "command/options/opts.h"
 
 #define SHELLS "bash|zsh|fish"
 

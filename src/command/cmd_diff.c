@@ -1,24 +1,19 @@
 /* cmd_diff.c - seep diff: what changed from one input to another. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "command/cmd.h"
+
+#include "base/std.h"
 #include "command/shell/die.h"
 #include "command/options/event_opts.h"
 #include "command/shell/input.h"
-#include "command/options/moment_opts.h"
-#include "command/options/name_opts.h"
+#include "command/options/view_opts.h"
 #include "command/options/opts.h"
 #include "command/shell/output.h"
-#include "command/shell/progress.h"
-#include "command/options/rss_opts.h"
-#include "command/options/view_opts.h"
-#include "print/text/compare_text.h"
+#include "command/options/record_opts.h"
+#include "print/text/body.h"
 #include "print/page/html.h"
-#include "print/json/diff_json.h"
+#include "print/json/report_json.h"
 #include "view/sites/amount.h"
 
 struct diff_options {

@@ -1,13 +1,9 @@
 /* cmd_doctor.c - seep doctor: why something is not traced, and what to do. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "command/cmd.h"
+
+#include "base/std.h"
 #include "command/shell/die.h"
 #include "command/shell/input.h"
 #include "command/options/opts.h"

@@ -1,26 +1,20 @@
 /* cmd_dump.c - seep dump: the events of a log, one line each. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <unistd.h>
 
 #include "command/cmd.h"
+
+#include "base/std.h"
 #include "command/shell/die.h"
-#include "command/dump_last.h"
+#include "command/cmd_parts.h"
 #include "command/shell/input.h"
-#include "command/shell/log_input.h"
-#include "command/options/moment_opts.h"
-#include "command/options/name_opts.h"
-#include "command/shell/one_process.h"
+#include "command/options/view_opts.h"
 #include "command/options/opts.h"
 #include "command/shell/output.h"
-#include "command/shell/progress.h"
 #include "command/shell/terminal.h"
 #include "print/export/events_out.h"
 #include "session/events/session_log.h"
 #include "print/text/event_lines.h"
-#include "findings/log_lack.h"
+#include "findings/who.h"
 #include "view/sites/enum_words.h"
 #include "kit/data/capped.h"
 

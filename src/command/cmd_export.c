@@ -1,28 +1,18 @@
 /* cmd_export.c - seep export: writes formats of other tools. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "command/cmd.h"
+
+#include "base/std.h"
 #include "command/shell/die.h"
-#include "command/options/export_opts.h"
+#include "command/options/event_opts.h"
 #include "command/shell/export_path.h"
 #include "command/shell/input.h"
-#include "command/shell/log_input.h"
-#include "command/options/moment_opts.h"
-#include "command/options/name_opts.h"
-#include "command/options/older_opts.h"
-#include "command/shell/one_process.h"
-#include "command/options/rss_opts.h"
+#include "command/options/view_opts.h"
+#include "command/options/record_opts.h"
 #include "command/shell/output.h"
-#include "command/shell/privacy.h"
-#include "command/shell/progress.h"
 #include "print/export/pack.h"
-#include "print/json/json_size.h"
+#include "print/json/report_json.h"
 
 /* The inputs that were read, and the place of the result. */
 struct job {

@@ -1,6 +1,5 @@
 /* cmd_help.c - seep help: the same as seep --help and seep COMMAND --help. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/options/help.h"
 #include "command/options/opts.h"
 
 static int run(const struct cmd *self, int argc, char **argv)

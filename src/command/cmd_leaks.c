@@ -1,31 +1,20 @@
 /* cmd_leaks.c - seep leaks: what a running program has lost. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "command/cmd.h"
+
+#include "base/std.h"
 #include "command/shell/die.h"
 #include "command/shell/input.h"
-#include "command/options/moment_opts.h"
-#include "command/options/name_opts.h"
+#include "command/options/view_opts.h"
 #include "command/options/opts.h"
 #include "command/shell/output.h"
-#include "command/shell/privacy.h"
-#include "command/shell/progress.h"
-#include "command/options/view_opts.h"
-#include "command/leaks_held.h"
-#include "command/leaks_census.h"
-#include "command/leaks_show.h"
-#include "command/leaks_stored.h"
-#include "session/process/forked.h"
+#include "command/cmd_parts.h"
+#include "session/process/family.h"
 #include "view/sites/verdict.h"
 #include "analysis/rss/rss_reading.h"
 #include "analysis/leaks/judge.h"
-#include "analysis/leaks/looks.h"
+#include "analysis/leaks/look.h"
 
 enum { TOP = 20, LOOKS_LIMIT = 1000, HELD_LOOKS_MAX = 6 };
 

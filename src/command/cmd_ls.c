@@ -1,32 +1,24 @@
 /* cmd_ls.c - seep ls: lists segments, and removes those of ended processes. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "command/cmd.h"
+
+#include "base/std.h"
 #include "command/shell/die.h"
 #include "command/shell/input.h"
-#include "findings/ls_elsewhere.h"
-#include "command/ls_history.h"
-#include "print/json/ls_json.h"
+#include "findings/ls_row.h"
+#include "command/cmd_parts.h"
+#include "print/json/report_json.h"
 #include "print/text/ls_print.h"
 #include "segments/find/ls_prune.h"
 #include "command/options/opts.h"
 #include "command/shell/output.h"
 #include "command/shell/terminal.h"
 #include "host/proc/folder.h"
-#include "host/memory/foreign_file.h"
-#include "kit/os/listing.h"
+#include "host/memory/foreign_ask.h"
+#include "kit/os/infile.h"
 #include "segments/find/proc.h"
 #include "session/load/session.h"
-#include "segments/find/refused.h"
 #include "segments/find/segment_dir.h"
 #include "names/find/program.h"
 #include "kit/os/clock.h"

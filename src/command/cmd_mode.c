@@ -1,19 +1,14 @@
 /* cmd_mode.c - seep on, seep off: the command word of a traced process. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "command/cmd.h"
+
+#include "base/std.h"
 #include "command/shell/die.h"
 #include "command/shell/input.h"
 #include "command/options/opts.h"
 #include "command/shell/output.h"
-#include "host/memory/foreign_file.h"
+#include "host/memory/foreign_ask.h"
 #include "segments/find/proc.h"
 #include "segments/read/losses.h"
 

@@ -1,14 +1,13 @@
 /* cmd_push.c - seep push: profiles for a Pyroscope server. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stddef.h>
 
 #include "command/cmd.h"
+
+#include "base/std.h"
 #include "command/shell/die.h"
-#include "command/options/name_opts.h"
+#include "command/options/view_opts.h"
 #include "command/shell/net.h"
-#include "command/options/push_opts.h"
-#include "command/shell/net_table.h"
+#include "command/options/serve_opts.h"
 
 struct push_command {
 	struct push_opts push;

@@ -2,25 +2,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/cmd.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include "base/std.h"
 #include "command/shell/die.h"
 #include "command/options/record_opts.h"
-#include "command/shell/export_at_end.h"
-#include "follow/recorder/inventory_make.h"
-#include "command/shell/progress.h"
+#include "command/shell/export_path.h"
+#include "follow/recorder/leaks_look.h"
 #include "follow/recorder/record_run.h"
 #include "segments/read/losses.h"
-#include "follow/recorder/copy_snapshots.h"
-#include "follow/recorder/drain.h"
+#include "follow/recorder/collect_parts.h"
+#include "follow/recorder/follow.h"
 #include "recording/file/meta.h"
-#include "host/proc/oom.h"
+#include "host/proc/procfs_group.h"
 #include "segments/find/procs.h"
 #include "kit/os/clock.h"
 #include "kit/words/words.h"

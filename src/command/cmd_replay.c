@@ -1,27 +1,19 @@
 /* cmd_replay.c - seep replay: the events of a log with other allocators. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <limits.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "command/cmd.h"
+
+#include "base/std.h"
 #include "command/shell/die.h"
 #include "command/shell/input.h"
-#include "command/shell/log_input.h"
-#include "command/options/moment_opts.h"
+#include "command/options/view_opts.h"
 #include "command/options/opts.h"
 #include "command/shell/output.h"
-#include "command/shell/progress.h"
-#include "host/proc/limits.h"
+#include "host/proc/procfs_group.h"
 #include "session/events/session_log.h"
 #include "attach/program/launch.h"
-#include "replay/allocator.h"
-#include "replay/compose.h"
-#include "replay/tally.h"
 #include "replay/trial.h"
+#include "replay/compose.h"
 #include "format/seg_log.h"
 #include "kit/words/text.h"
 

@@ -1,36 +1,23 @@
 /* cmd_report.c - seep report: shows which code allocated how much. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <limits.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "command/cmd.h"
+
+#include "base/std.h"
 #include "command/shell/die.h"
 #include "command/options/event_opts.h"
 #include "command/shell/input.h"
-#include "command/options/moment_opts.h"
-#include "command/options/name_opts.h"
-#include "command/options/older_opts.h"
+#include "command/options/view_opts.h"
 #include "command/options/opts.h"
 #include "command/shell/output.h"
-#include "command/shell/privacy.h"
-#include "command/shell/progress.h"
-#include "command/options/rss_opts.h"
-#include "command/options/view_opts.h"
+#include "command/options/record_opts.h"
 #include "print/page/html.h"
-#include "print/json/growth_json.h"
 #include "print/json/report_json.h"
-#include "print/json/moments_table.h"
-#include "session/process/mapped_pages.h"
+#include "session/process/live_ages.h"
 #include "view/sites/amount.h"
-#include "print/json/json_size.h"
-#include "print/text/mappings_text.h"
-#include "print/text/compare_text.h"
-#include "print/text/site.h"
-#include "print/text/table_lifetimes.h"
 #include "print/text/report_text.h"
+#include "print/text/body.h"
+#include "print/text/table_parts.h"
 #include "view/sites/enum_words.h"
 
 struct report_options {

@@ -1,15 +1,15 @@
 /* cmd_serve.c - seep serve: metrics, profiles and pages by HTTP. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stddef.h>
 
 #include "command/cmd.h"
+
+#include "base/std.h"
 #include "command/shell/die.h"
-#include "command/options/name_opts.h"
+#include "command/options/view_opts.h"
 #include "command/shell/net.h"
 #include "command/options/opts.h"
 #include "command/options/serve_opts.h"
-#include "command/shell/targets.h"
-#include "command/shell/net_table.h"
+#include "command/shell/input.h"
 
 struct serve_command {
 	struct serve_opts serve;

@@ -1,25 +1,17 @@
 /* cmd_service.c - seep service: traces a unit of systemd by a drop-in. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "command/cmd.h"
+
+#include "base/std.h"
 #include "command/shell/die.h"
 #include "command/options/opts.h"
 #include "command/shell/output.h"
-#include "attach/program/preload.h"
+#include "attach/program/launch.h"
 #include "attach/service/service_run.h"
-#include "command/options/values.h"
 #include "attach/doctor/doctor.h"
 #include "attach/program/inspect.h"
-#include "attach/service/daemon.h"
-#include "attach/service/systemctl.h"
+#include "attach/service/unit.h"
 #include "kit/words/text.h"
 
 #define VERBS "enable|disable|status"

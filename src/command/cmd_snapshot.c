@@ -1,24 +1,19 @@
 /* cmd_snapshot.c - seep snapshot: saves the state of a running process. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "command/cmd.h"
+
+#include "base/std.h"
 #include "command/shell/die.h"
-#include "kit/words/program_filename.h"
+#include "kit/words/words.h"
 #include "command/shell/input.h"
 #include "command/options/opts.h"
-#include "command/options/name_opts.h"
+#include "command/options/view_opts.h"
 #include "command/shell/output.h"
-#include "command/shell/progress.h"
 #include "segments/find/proc.h"
 #include "analysis/rss/rss_reading.h"
-#include "session/process/rss_table.h"
-#include "segments/read/ticks.h"
+#include "session/process/live_ages.h"
+#include "segments/read/steady.h"
 #include "print/export/pack.h"
 #include "kit/os/infile.h"
 #include "kit/os/outfile.h"

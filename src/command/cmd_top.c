@@ -1,23 +1,15 @@
 /* cmd_top.c - seep top: what traced processes hold now, and who makes it grow. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <limits.h>
-#include <fcntl.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "command/cmd.h"
+
+#include "base/std.h"
 #include "command/shell/die.h"
 #include "command/shell/input.h"
-#include "command/options/name_opts.h"
+#include "command/options/view_opts.h"
 #include "command/options/opts.h"
 #include "command/shell/output.h"
 #include "command/shell/terminal.h"
-#include "command/options/view_opts.h"
 #include "follow/engine/engine.h"
 #include "segments/find/proc.h"
 #include "session/load/session.h"
@@ -43,7 +35,7 @@ struct top_options {
 enum top_format { TOP_TEXT, TOP_JSON };
 
 /* What the operands name: processes, or directories. */
-struct targets {
+struct top_targets {
 	pid_t *pids;
 	size_t pid_count, pid_room;
 	const char **directories; /* NULL at the end */
@@ -52,7 +44,7 @@ struct targets {
 
 /* ---- operands ---- */
 
-static void add_pid(struct targets *t, pid_t pid)
+static void add_pid(struct top_targets *t, pid_t pid)
 {
 	if (room_make(&t->pids, &t->pid_room, t->pid_count, sizeof(pid_t)) < 0)
 		die(CMD_INPUT, "top: out of memory");
@@ -60,7 +52,7 @@ static void add_pid(struct targets *t, pid_t pid)
 }
 
 /* One that cannot be looked at is reported before the screen is taken. */
-static void take_pid(struct targets *t, pid_t pid)
+static void take_pid(struct top_targets *t, pid_t pid)
 {
 	struct fault where = {""};
 	struct segfile *f;
@@ -74,7 +66,7 @@ static void take_pid(struct targets *t, pid_t pid)
 }
 
 /* All processes of a segment file that run. */
-static void take_file(struct targets *t, const char *path)
+static void take_file(struct top_targets *t, const char *path)
 {
 	struct fault where = {""};
 	struct session *s;
@@ -95,7 +87,7 @@ static void take_file(struct targets *t, const char *path)
 		    path, path);
 }
 
-static void take_input(struct targets *t, const char *text)
+static void take_input(struct top_targets *t, const char *text)
 {
 	struct stat st;
 	pid_t pid;
@@ -113,7 +105,7 @@ static void take_input(struct targets *t, const char *text)
 	}
 }
 
-static void take_inputs(struct targets *t, int count, char **texts)
+static void take_inputs(struct top_targets *t, int count, char **texts)
 {
 	t->directories = calloc((size_t)count + 1, sizeof(const char *));
 	if (!t->directories)
@@ -232,7 +224,7 @@ static int print(
 static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct top_options o = {.interval_ns = SECOND_NS, .count = ENDLESS, .top = TABLE_SITES};
-	struct targets targets = {0};
+	struct top_targets top_targets = {0};
 	struct live_plan plan = {.want_sites = true};
 	struct terminal terminal;
 	struct live *l;
@@ -240,25 +232,25 @@ static int run(const struct cmd *self, int argc, char **argv)
 
 	n = opts_parse(self, argc, argv, &o);
 	check(&o);
-	take_inputs(&targets, n, argv + 1);
-	if (targets.pid_count > 0) {
-		plan.pids = targets.pids;
-		plan.pid_count = targets.pid_count;
+	take_inputs(&top_targets, n, argv + 1);
+	if (top_targets.pid_count > 0) {
+		plan.pids = top_targets.pids;
+		plan.pid_count = top_targets.pid_count;
 	}
-	if (targets.directory_count > 0)
-		plan.directories = targets.directories;
+	if (top_targets.directory_count > 0)
+		plan.directories = top_targets.directories;
 	err = engine_new(&plan, &l);
 	if (err < 0)
 		die(CMD_INPUT, "top: %s", strerror(-err));
 	terminal_look(STDOUT_FILENO, o.colour, &terminal);
 	if (o.plain || o.once || o.count != ENDLESS || o.format == TOP_JSON ||
 	    !terminal.is_terminal || terminal.is_dumb)
-		err = print(l, &o, &terminal, targets.pid_count > 0);
+		err = print(l, &o, &terminal, top_targets.pid_count > 0);
 	else
 		err = show(l, &o, &terminal);
 	engine_free(l);
-	free(targets.pids);
-	free(targets.directories);
+	free(top_targets.pids);
+	free(top_targets.directories);
 	if (err < 0 && ferror(stdout))
 		output_failed(-err);
 	if (err < 0)

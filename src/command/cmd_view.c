@@ -1,32 +1,17 @@
 /* cmd_view.c - seep view: shows the page of a report in a browser. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <malloc.h>
 #include <pwd.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "command/shell/browser.h"
+#include "command/shell/terminal.h"
 #include "command/cmd.h"
 #include "command/shell/die.h"
-#include "kit/words/program_filename.h"
+#include "kit/words/words.h"
 #include "command/shell/input.h"
-#include "command/options/moment_opts.h"
-#include "command/options/name_opts.h"
+#include "command/options/view_opts.h"
 #include "command/options/opts.h"
 #include "command/shell/output.h"
-#include "command/shell/privacy.h"
-#include "command/shell/progress.h"
 #include "command/options/secure.h"
-#include "command/options/view_opts.h"
 #include "print/page/html.h"
 #include "kit/words/text.h"
 

@@ -1,21 +1,17 @@
 /* cmd_watch.c - seep watch: keeps a history of all processes that are traced. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <grp.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "command/cmd.h"
+
+#include "base/std.h"
 #include "command/shell/die.h"
-#include "command/options/name_opts.h"
+#include "command/options/view_opts.h"
 #include "command/shell/net.h"
 #include "command/options/opts.h"
-#include "command/options/push_opts.h"
 #include "command/options/serve_opts.h"
-#include "command/shell/targets.h"
+#include "command/shell/input.h"
 #include "follow/serve/metrics.h"
-#include "command/shell/net_table.h"
 #include "follow/history/watch.h"
 
 #define DAY_NS UINT64_C(86400000000000)

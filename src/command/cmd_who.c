@@ -1,21 +1,14 @@
 /* cmd_who.c - seep who: the block that holds, or last held, an address. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "command/cmd.h"
+
+#include "base/std.h"
 #include "command/shell/die.h"
-#include "command/shell/flight_input.h"
 #include "command/shell/input.h"
-#include "command/options/moment_opts.h"
-#include "command/options/name_opts.h"
+#include "command/options/view_opts.h"
 #include "command/options/opts.h"
 #include "command/shell/output.h"
-#include "command/shell/progress.h"
 #include "findings/who.h"
 
 #define ADDRESS_END (UINT64_C(1) << 47) /* of a process */

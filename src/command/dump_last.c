@@ -1,15 +1,13 @@
 /* dump_last.c - seep dump --last: the last events of each thread. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/dump_last.h"
+#include "command/cmd_parts.h"
 
 #include "command/cmd.h"
 #include "command/shell/die.h"
-#include "command/shell/flight_input.h"
 #include "command/shell/input.h"
-#include "command/options/name_opts.h"
+#include "command/options/view_opts.h"
 #include "command/shell/output.h"
-#include "command/shell/progress.h"
-#include "print/text/flight_lines.h"
+#include "print/text/event_lines.h"
 #include "view/sites/enum_words.h"
 
 /* Threads of which nothing is kept. */

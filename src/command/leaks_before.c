@@ -1,18 +1,11 @@
 /* leaks_before.c - seep leaks --types --before: an earlier moment to compare with. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/leaks_before.h"
-
-#include <ctype.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "command/cmd_parts.h"
 
 #include "command/cmd.h"
 #include "command/shell/die.h"
 #include "command/shell/input.h"
-#include "print/json/census_json.h"
+#include "print/json/leaks_json.h"
 #include "names/find/program.h"
 #include "kit/os/infile.h"
 

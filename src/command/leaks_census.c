@@ -1,17 +1,11 @@
 /* leaks_census.c - seep leaks --types and --insight: takes a census and shows it. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/leaks_census.h"
-
-#include <errno.h>
-#include <stdlib.h>
+#include "command/cmd_parts.h"
 
 #include "command/cmd.h"
 #include "command/shell/die.h"
-#include "command/leaks_before.h"
-#include "command/leaks_page.h"
-#include "command/shell/progress.h"
-#include "print/json/census_json.h"
-#include "print/text/by_type_text.h"
+#include "print/json/leaks_json.h"
+#include "print/text/verdict_text.h"
 #include "print/text/report_text.h"
 #include "analysis/types/survey.h"
 

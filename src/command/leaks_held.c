@@ -1,19 +1,12 @@
 /* leaks_held.c - seep leaks --held and --retained: who holds what. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/leaks_held.h"
-
-#include <errno.h>
-#include <stdlib.h>
+#include "command/cmd_parts.h"
 
 #include "command/cmd.h"
 #include "command/shell/die.h"
-#include "print/json/held_json.h"
-#include "print/json/inventory_json.h"
-#include "print/text/held_text.h"
+#include "print/json/leaks_json.h"
+#include "print/text/verdict_text.h"
 #include "findings/held_view.h"
-#include "findings/inventory_of.h"
-#include "command/leaks_page.h"
-#include "command/shell/progress.h"
 #include "print/text/report_text.h"
 
 static _Noreturn void die_no_site(const struct leaks_held *o)

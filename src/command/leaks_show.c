@@ -1,16 +1,11 @@
 /* leaks_show.c - prints verdicts: of a look just made, or stored ones. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/leaks_show.h"
-
-#include <errno.h>
-#include <stdlib.h>
+#include "command/cmd_parts.h"
 
 #include "command/cmd.h"
 #include "command/shell/die.h"
-#include "command/shell/progress.h"
 #include "print/json/leaks_json.h"
-#include "print/text/rss_text.h"
-#include "print/text/score_text.h"
+#include "print/page/html.h"
 #include "print/text/report_text.h"
 #include "print/text/verdict_text.h"
 
@@ -122,4 +117,20 @@ int leaks_show(const struct leaks_show *o, struct names *names)
 	free(lacks.modules);
 	drop(&j);
 	return j.exit_status;
+}
+
+/* ---- leaks_page: the page of a process with tables of `seep leaks` ---- */
+
+int leaks_page_write(FILE *out, const struct leaks_page *o, struct names *names)
+{
+	const struct html_session input = {o->session, o->title};
+	const struct html_options html = {.version = SEEP_VERSION,
+	    .metric = VIEW_LIVE,
+	    .pid = o->process->header.pid,
+	    .census = o->tables};
+	struct view_options view = *o->view;
+
+	view.group = view.fold = view.trim = false;
+	view.pid = o->process->header.pid;
+	return html_write_sessions(out, &input, 1, names, &view, &html);
 }

@@ -1,20 +1,11 @@
 /* leaks_stored.c - seep leaks --held, --retained and --types of a recording. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/leaks_stored.h"
-
-#include <errno.h>
-#include <stdlib.h>
+#include "command/cmd_parts.h"
 
 #include "command/cmd.h"
 #include "command/shell/die.h"
-#include "command/leaks_before.h"
-#include "command/leaks_census.h"
-#include "command/leaks_page.h"
-#include "command/shell/progress.h"
-#include "print/json/census_json.h"
-#include "print/json/inventory_json.h"
-#include "print/text/by_type_text.h"
-#include "print/text/inventory_text.h"
+#include "print/json/leaks_json.h"
+#include "print/text/verdict_text.h"
 
 static bool has(const struct leaks_stored *o, const struct process *p)
 {
@@ -167,7 +158,7 @@ static int write_page(FILE *out, const struct leaks_stored *o, struct names *nam
 	return err;
 }
 
-static int write_all(
+static int write_stored(
     FILE *out, const struct layout *page, const struct leaks_stored *o, struct names *names)
 {
 	const struct inventory_json json = {
@@ -205,7 +196,7 @@ int leaks_stored(const struct leaks_stored *o, struct names *names)
 	    .width = terminal.columns,
 	    .colour = terminal.colour,
 	    .utf8 = terminal.utf8};
-	err = write_all(out.file, &page, o, names);
+	err = write_stored(out.file, &page, o, names);
 	if (err == -ENOMEM)
 		die(CMD_INPUT, "%s: out of memory", o->command);
 	progress_end();

@@ -1,15 +1,10 @@
 /* ls_history.c - seep ls: what seep watch has written down. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/ls_history.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
+#include "command/cmd_parts.h"
 
 #include "command/cmd.h"
 #include "command/shell/die.h"
 #include "session/load/history.h"
-#include "session/load/history_scan.h"
 #include "kit/words/text.h"
 #include "kit/words/words.h"
 

@@ -1,13 +1,10 @@
 /* main.c - finds the command and runs it. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "command/cmd.h"
-#include "command/options/help.h"
+
+#include "base/std.h"
+#include "command/options/opts.h"
 #include "command/shell/output.h"
 
 /*

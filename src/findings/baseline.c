@@ -2,11 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "findings/baseline.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "kit/data/room.h"
 #include "view/stacks/fingerprint.h"
 #include "view/sites/enum_words.h"

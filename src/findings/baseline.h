@@ -3,11 +3,7 @@
 #ifndef SEEP_BASELINE_H
 #define SEEP_BASELINE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
+#include "base/std.h"
 #include "kit/os/fault.h"
 
 /*

@@ -2,11 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "findings/by_type.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "view/stacks/element.h"
+#include "base/std.h"
+#include "view/stacks/fingerprint.h"
 #include "kit/data/capped.h"
 #include "kit/data/room.h"
 #include "kit/words/text.h"

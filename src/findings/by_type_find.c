@@ -1,11 +1,8 @@
 /* by_type_find.c - what allocating functions say of the types of blocks, by their innermost frames alone. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "findings/by_type_find.h"
+#include "findings/by_type.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "view/sites/verdict.h"
 
 enum {

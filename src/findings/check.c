@@ -2,11 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "findings/check.h"
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "findings/check_parts.h"
 #include "view/stacks/fingerprint.h"
 #include "view/sites/verdict.h"

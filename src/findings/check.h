@@ -3,8 +3,9 @@
 #ifndef SEEP_CHECK_H
 #define SEEP_CHECK_H
 
+#include "base/std.h"
+
 #include <regex.h>
-#include <stdbool.h>
 
 #include "findings/baseline.h"
 #include "view/sites/view.h"

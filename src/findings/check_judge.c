@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "findings/check_parts.h"
 
-#include <stdlib.h>
-
 #include "view/sites/enum_words.h"
 #include "kit/data/capped.h"
 #include "kit/data/sorted.h"

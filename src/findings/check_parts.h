@@ -3,6 +3,7 @@
 #ifndef SEEP_CHECK_PARTS_H
 #define SEEP_CHECK_PARTS_H
 
+#include "base/std.h"
 #include "findings/check.h"
 
 /* Adds one site, or one process, to a sum. */
@@ -19,5 +20,18 @@ int check_processes(struct check *c);
  * -ENOMEM.
  */
 int check_judge(struct check *c);
+
+/* ---- remainders: blocks that start-up code leaves in recorded processes ---- */
+
+/* Blocks that are live at the end and that a report suppresses by default. */
+struct remainders {
+	uint64_t sites, blocks, bytes;
+};
+
+/*
+ * Reads a finished recording with the names in it. A process that called exec
+ * has nothing left. -ENOMEM, or as session_load().
+ */
+int remainders_count(const char *path, struct remainders *ret);
 
 #endif

@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "findings/check_parts.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "segments/read/losses.h"
 #include "names/find/program.h"
 #include "view/sites/verdict.h"

@@ -1,10 +1,8 @@
 /* diff.c - two inputs compared, site by site, with signs. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "findings/diff.h"
+#include "findings/growth.h"
 
-#include <errno.h>
-#include <string.h>
-
+#include "base/std.h"
 static bool is_meant(const struct diff_side *side, const struct process *p, uint32_t pid)
 {
 	return (!side->only || side->only == p) && (pid == VIEW_ANY || p->header.pid == pid);

@@ -2,10 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "findings/growth.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "session/timeline/timeline.h"
 #include "findings/rss_rules.h"
 #include "kit/data/sorted.h"

@@ -1,4 +1,4 @@
-/* growth.h - what grew between two moments of a recording. */
+/* growth.h - what changed: between two inputs, two moments, or over all snapshots. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_GROWTH_H
 #define SEEP_GROWTH_H
@@ -36,5 +36,48 @@ int growth_stretches(const struct session *s, uint32_t pid, const struct growth_
 int growth_view(struct growth_stretch *x, const struct session *s, struct names *names,
     const struct view_options *options, struct view **ret);
 void growth_release(struct growth_stretch *x);
+
+/* ---- diff: two inputs compared, site by site, with signs ---- */
+
+/* One of the two. */
+struct diff_side {
+	const char *name; /* as the user calls it */
+	const struct session *session;
+	const struct process *only; /* NULL: all processes together */
+};
+
+/* How many processes with this pid (VIEW_ANY: all); the figures of all, and the last of them. */
+size_t diff_add_up(const struct diff_side *side, uint32_t pid, struct view_figures *ret,
+    const struct process **ret_last);
+
+/* Does one of them have such a process? */
+bool diff_has(const struct diff_side *old, const struct diff_side *new, uint32_t pid);
+
+/*
+ * Both sides as one view, for view_free(). Sites are matched by the names in
+ * their stacks, not by ids or addresses, so that the sides may be different
+ * runs or builds. -ENOMEM; -ESRCH: neither has a process options->pid.
+ */
+int diff_view(const struct diff_side *old, const struct diff_side *new, struct names *names,
+    const struct view_options *options, struct view **ret);
+
+/* ---- snapshots: one process at several moments, by its snapshots ---- */
+
+struct snapshots_moment {
+	const struct session *session;
+	const struct process *process;
+	uint64_t time_ns; /* since 1970 */
+};
+
+/*
+ * Every process of every session is one moment; those of one process (by uuid)
+ * form a series. By the start of the process, then by time; the caller frees
+ * them. -ENOMEM; -ESRCH: no process has this pid.
+ */
+int snapshots_find(struct session *const *sessions, size_t count, uint32_t pid,
+    struct snapshots_moment **ret, size_t *ret_count);
+
+/* How many entries at the start of the list belong to one process. */
+size_t snapshots_row(const struct snapshots_moment *list, size_t count);
 
 #endif

@@ -2,11 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "findings/held_view.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "view/sites/verdict.h"
 #include "kit/data/dict.h"
 #include "kit/data/room.h"

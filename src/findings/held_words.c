@@ -1,8 +1,6 @@
 /* held_words.c - who holds what, in words: a root, and a way from it. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "findings/held_words.h"
-
-#include <stdlib.h>
+#include "findings/held_view.h"
 
 #include "kit/words/text.h"
 #include "kit/words/words.h"

@@ -1,12 +1,7 @@
 /* inventory_of.c - what one reading of a heap found, as an inventory. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "findings/inventory_of.h"
+#include "findings/held_view.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "findings/held_words.h"
 #include "kit/os/clock.h"
 #include "kit/data/sorted.h"
 

@@ -1,15 +1,11 @@
 /* leaks_growth.c - what grows in a process that runs, and who holds it. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "findings/leaks_growth.h"
+#include "findings/held_view.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "findings/held_words.h"
-#include "session/process/forked.h"
+#include "session/process/family.h"
 #include "session/process/live_ages.h"
-#include "analysis/score/scores.h"
-#include "segments/read/ticks.h"
+#include "analysis/score/score.h"
+#include "segments/read/steady.h"
 #include "analysis/leaks/judge.h"
 
 enum { LOOKS_MOST = 6 };

@@ -1,14 +1,12 @@
 /* ls_elsewhere.c - processes whose segments are in no directory that ls lists. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "findings/ls_elsewhere.h"
+#include "findings/ls_row.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "session/load/session.h"
-#include "kit/os/clock.h"
 #include "kit/data/room.h"
 #include "kit/data/sorted.h"
+#include "kit/os/clock.h"
+#include "session/load/session.h"
+#include "view/sites/enum_words.h"
 
 struct ls_elsewhere_file {
 	uint64_t device, inode;
@@ -107,4 +105,28 @@ int ls_elsewhere_list(struct ls_elsewhere *e, struct proc_cache *cache, uint64_t
 void ls_elsewhere_release(struct ls_elsewhere *e)
 {
 	free(e->files);
+}
+
+/* ---- ls_row: one process in the list of seep ls ---- */
+
+const char *ls_row_state(const struct process *p)
+{
+	if (p->is_snapshot)
+		return "snapshot";
+	if (p->header.state == SEG_INERT)
+		return "inert";
+	if (p->end == PROCESS_RUNNING && p->header.mode == SEG_MODE_OFF)
+		return "running, off";
+	if (p->end == PROCESS_RUNNING && p->header.mode == SEG_MODE_DORMANT)
+		return "dormant";
+	if (p->end == PROCESS_UNKNOWN)
+		return "out of sight";
+	if (p->is_out_of_memory)
+		return enum_words_end(p->end); /* a line of its own says why */
+	return enum_words_ended(p);
+}
+
+uint32_t ls_row_pid(const struct process *p)
+{
+	return p->running_pid > 0 ? (uint32_t)p->running_pid : p->header.pid;
 }

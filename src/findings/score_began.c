@@ -1,13 +1,10 @@
 /* score_began.c - when growth began, and which mark or snapshot was near. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "findings/score_began.h"
+#include "findings/score_list.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
-#include <time.h>
 
-#include "analysis/score/scores.h"
+#include "analysis/score/score.h"
 #include "kit/words/text.h"
 #include "kit/words/words.h"
 

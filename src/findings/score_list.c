@@ -2,13 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "findings/score_list.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "host/proc/limits.h"
-#include "analysis/score/scores.h"
+#include "host/proc/procfs_group.h"
+#include "analysis/score/score.h"
 #include "view/sites/verdict.h"
 #include "format/cell.h"
 #include "recording/parts/inventory.h"

@@ -1,11 +1,8 @@
 /* snapshots.c - shows one process at several moments, by its snapshots. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "findings/snapshots.h"
+#include "findings/growth.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 /* When the state of a process was taken, since 1970. */
 static uint64_t time_of(const struct process *p)
 {

@@ -1,9 +1,6 @@
 /* verdict_list.c - the sites of a process that have verdicts. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "findings/verdict_list.h"
-
-#include <errno.h>
-#include <stdlib.h>
+#include "findings/score_list.h"
 
 #include "kit/data/capped.h"
 

@@ -2,13 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "findings/who.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "session/process/family.h"
 #include "segments/blocks/live_map.h"
-#include "view/stacks/callstack.h"
+#include "view/stacks/frames.h"
 #include "kit/data/room.h"
 
 /* of one process; at this number the older half is given up */

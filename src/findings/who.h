@@ -3,14 +3,17 @@
 #ifndef SEEP_WHO_H
 #define SEEP_WHO_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "base/std.h"
 
+#include <regex.h>
+
+#include "format/format.h"
+#include "kit/data/dict.h"
 #include "kit/json/json_put.h"
 #include "names/find/names.h"
-#include "session/events/flights.h"
+#include "session/events/session_log.h"
 #include "session/load/session.h"
+#include "session/process/process.h"
 
 enum who_state {
 	WHO_UNKNOWN, /* no block is known */
@@ -71,5 +74,46 @@ bool who_answer(const struct who *w, size_t i, struct who_block *ret);
 void who_print(FILE *out, struct names *names, uint64_t address, const struct who_block *b);
 void who_print_json(
     struct json *out, struct names *names, uint64_t address, const struct who_block *b);
+
+/* ---- log_places: what lines of events say of the sites of one process ---- */
+
+struct log_place {
+	uint32_t id;
+	bool has_stack; /* false: the process has no such site */
+	bool is_wanted; /* a function matches, or all are wanted */
+	uint32_t stack;
+	/* innermost that is not operator new; NULL: not known */
+	const char *name;
+	char *function; /* the same as text, else module+offset or "?" */
+};
+
+/*
+ * The sites that were asked for. Ids come from untrusted logs, so there is room
+ * for those alone that the process has.
+ */
+struct log_places {
+	const struct process *process; /* NULL: nothing is known of it */
+	struct names *names;
+	const regex_t *include; /* NULL: all are wanted */
+	struct dict by_id;
+	struct log_place *items;
+	size_t count, room;
+};
+
+/* Valid until the next call. NULL: out of memory. */
+const struct log_place *log_places_find(struct log_places *p, uint32_t id);
+
+/* The caller owns the struct; it may be used again, for another process. */
+void log_places_release(struct log_places *p);
+
+/* ---- log_lack: says why a process has no event log ---- */
+
+enum { LOG_LACK_BYTES = 256 };
+
+/*
+ * The reason, without a full stop. False: it has a log, or nobody asked for one.
+ * The header is untrusted.
+ */
+bool log_lack_words(const struct seg_header *h, char ret[LOG_LACK_BYTES]);
 
 #endif

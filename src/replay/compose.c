@@ -2,13 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/compose.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "replay/script_writer.h"
-#include "replay/replay_slots.h"
+#include "replay/script.h"
 #include "kit/data/capped.h"
 #include "kit/data/room.h"
 

@@ -1,10 +1,6 @@
 /* log_threads.c - the processes and threads of a log, and where their events end. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "replay/log_threads.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "replay/compose.h"
 
 #include "kit/data/room.h"
 

@@ -1,16 +1,12 @@
 /* perform.c - performs the words of a script, thread by thread. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "replay/perform.h"
+#include "replay/stage.h"
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "replay/result.h"
+#include "kit/os/outfile.h"
 
 enum {
 	PAGE = 4096,
@@ -271,4 +267,26 @@ void perform_all(struct stage *s)
 	(void)perform_thread(&s->carriers[0]);
 	for (uint32_t i = 1; i < s->head.carriers; i++)
 		join(&s->carriers[i]);
+}
+
+/* ---- result: reports to the command, and ends the performer ---- */
+
+static int result_fd = -1;
+
+void result_to(int fd)
+{
+	result_fd = fd;
+}
+
+_Noreturn void result_send(struct script_result *r)
+{
+	r->magic = SCRIPT_MAGIC;
+	_exit(write_all(result_fd, r, sizeof(*r)) < 0 || r->error ? 1 : 0);
+}
+
+_Noreturn void result_failed(int err)
+{
+	struct script_result r = {.error = (uint64_t)-err};
+
+	result_send(&r);
 }

@@ -1,19 +1,11 @@
 /* replay_replay_main.c - seep-replay-run: performs a script once and reports what it took. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include "replay/perform.h"
-#include "replay/result.h"
+#include "replay/stage.h"
 #include "kit/os/clock.h"
-#include "kit/os/write_all.h"
+#include "kit/os/outfile.h"
 
 /*
  * `seep replay` starts this program, once for each run, with the allocator

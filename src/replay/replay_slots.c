@@ -1,10 +1,6 @@
 /* replay_replay_slots.c - which slots of a script are free, and whose turn it is in each. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "replay/replay_slots.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "replay/compose.h"
 
 #include "replay/script.h"
 #include "kit/data/room.h"

@@ -1,13 +1,8 @@
 /* script_writer.c - writes a script into a file without a name. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "replay/script_writer.h"
+#include "replay/script.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 /* The first chunk of a thread is small, because there may be many threads. */
 enum { FIRST_WORDS = 64, HEAD_WORDS = 64 };

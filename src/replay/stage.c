@@ -2,10 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/stage.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 /*
  * Of a stack, the end is touched: a thread needs it and the static TLS of the

@@ -1,13 +1,12 @@
-/* stage.h - memory of the performer: made before the first operation. */
+/* stage.h - the performer: its memory, its work, its answer. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_STAGE_H
 #define SEEP_STAGE_H
 
+#include "base/std.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "replay/script.h"
 
@@ -51,5 +50,24 @@ int stage_build(struct stage *s, int script);
 
 /* All of it from the script, at this byte. -errno, -EBADMSG. */
 int stage_read(const struct stage *s, void *to, size_t bytes, uint64_t at);
+
+/* ---- perform: performs the words of a script, thread by thread ---- */
+
+/*
+ * Performs all of it: the main thread's words here, those of others in threads
+ * that they start, and joins them. If something fails, the process ends by
+ * result_failed().
+ */
+void perform_all(struct stage *s);
+
+/* ---- result: reports to the command, and ends the performer ---- */
+
+/* Where results go: a descriptor. */
+void result_to(int fd);
+
+_Noreturn void result_send(struct script_result *r);
+
+/* For a negative errno; any thread may call it. */
+_Noreturn void result_failed(int err);
 
 #endif

@@ -1,11 +1,6 @@
 /* tally.c - what the runs of all allocators took: medians and intervals. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "replay/tally.h"
-
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
+#include "replay/trial.h"
 
 int tally_init(struct tally *t, const struct allocators *a, unsigned runs)
 {

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 #include "print/json/report_json.h"
-#include "replay/tally.h"
+#include "replay/trial.h"
 #include "format/seg_log.h"
 #include "kit/json/json_put.h"
 

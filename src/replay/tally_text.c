@@ -1,9 +1,7 @@
 /* tally_text.c - what the runs of all allocators took, as a table. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
-#include <string.h>
 
-#include "replay/tally.h"
+#include "replay/trial.h"
 #include "format/seg_log.h"
 #include "kit/words/text.h"
 #include "kit/words/words.h"

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "session/load/load_beside.h"
-#include "analysis/score/scores.h"
-#include "analysis/score/forecast.h"
+#include "analysis/score/score.h"
 #include "recording/file/recording.h"
 #include "recording/parts/aging.h"
 

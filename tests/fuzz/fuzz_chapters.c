@@ -10,8 +10,8 @@
 
 #include "lib/twist.h"
 #include "lib/whole.h"
-#include "print/export/splice.h"
-#include "recording/file/chapter_name.h"
+#include "print/export/pack.h"
+#include "recording/file/chapter.h"
 #include "kit/os/fault.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "session/events/flightread.h"
-#include "session/events/flights.h"
+#include "session/events/session_log.h"
 
 #include "lib/scratch.h"
 

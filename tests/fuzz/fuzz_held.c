@@ -7,8 +7,6 @@
 
 #include "analysis/holders/held.h"
 #include "analysis/holders/root_notes.h"
-#include "analysis/holders/root_places.h"
-#include "analysis/holders/root_threads.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

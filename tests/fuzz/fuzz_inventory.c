@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "print/json/inventory_json.h"
+#include "print/json/leaks_json.h"
 #include "recording/parts/inventory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

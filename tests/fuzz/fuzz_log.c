@@ -9,9 +9,7 @@
 
 #include "session/events/events.h"
 #include "session/events/logblocks.h"
-#include "session/events/logindex_build.h"
 #include "session/events/logread.h"
-#include "session/events/logsites.h"
 #include "replay/compose.h"
 #include "format/seg_log.h"
 

@@ -11,12 +11,11 @@
 #include <zlib.h>
 
 #include "names/jail/ask.h"
-#include "names/dwarf/buildid.h"
-#include "names/find/cache.h"
-#include "names/find/mapname.h"
-#include "names/dwarf/perfmap.h"
-#include "names/find/places.h"
+#include "names/dwarf/objfile.h"
 #include "names/find/wire.h"
+#include "names/find/demangle.h"
+#include "names/dwarf/lookup.h"
+#include "names/find/places.h"
 
 #include "lib/scratch.h"
 

@@ -8,7 +8,6 @@
 
 #include "follow/serve/http.h"
 #include "follow/serve/metrics.h"
-#include "follow/serve/token.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "segments/find/refused.h"
+#include "segments/find/segment_dir.h"
 #include "format/format.h"
 #include "segments/find/gather.h"
 #include "follow/history/watch_parts.h"

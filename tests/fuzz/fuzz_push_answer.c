@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "follow/push/push_answer.h"
 #include "follow/push/message.h"
-#include "follow/push/target.h"
+#include "follow/push/post.h"
 #include "kit/words/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

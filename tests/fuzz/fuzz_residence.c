@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/rss/rss_pages.h"
-#include "host/proc/smaps.h"
+#include "analysis/rss/rss_reading.h"
+#include "host/proc/roots.h"
 #include "recording/parts/rss_account.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

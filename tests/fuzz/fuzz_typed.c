@@ -4,14 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "print/json/census_json.h"
+#include "print/json/leaks_json.h"
 #include "follow/history/watch_rule.h"
-#include "view/stacks/element.h"
-#include "recording/file/chapter_name.h"
-#include "kit/words/moment.h"
-#include "kit/words/units.h"
-#include "analysis/types/control.h"
-#include "analysis/types/type_name.h"
+#include "view/stacks/fingerprint.h"
+#include "recording/file/chapter.h"
+#include "kit/words/words.h"
+#include "analysis/types/survey_parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

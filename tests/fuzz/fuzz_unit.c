@@ -6,9 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "attach/service/daemon.h"
-#include "attach/service/dropin.h"
 #include "attach/service/unit.h"
+#include "attach/service/dropin.h"
 
 #include "lib/scratch.h"
 

@@ -4,12 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/leaks/jemalloc_memory.h"
-#include "analysis/leaks/kernel_words.h"
-#include "analysis/leaks/looks.h"
+#include "analysis/leaks/owned.h"
+#include "analysis/leaks/look.h"
 #include "host/proc/roots.h"
 #include "host/memory/threads.h"
-#include "analysis/types/vtable.h"
+#include "analysis/types/survey_parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

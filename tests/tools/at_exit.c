@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "segments/find/exit_hold.h"
+#include "segments/find/dead.h"
 #include "segments/find/proc.h"
 #include "segments/read/segfile.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "segments/blocks/ignored_blocks.h"
+#include "segments/blocks/our_ranges.h"
 #include "segments/blocks/live_map.h"
 #include "session/load/session.h"
 

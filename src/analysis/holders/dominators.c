@@ -1,6 +1,6 @@
 /* dominators.c - of each node of a graph, the last one that all ways to it pass. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/holders/dominators.h"
+#include "analysis/holders/holders.h"
 
 /* All by number. */
 struct search {

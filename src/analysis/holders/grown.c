@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/holders/grown.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/cpu/cpu.h"
 #include "kit/data/room.h"
 #include "kit/data/sorted.h"

@@ -3,8 +3,7 @@
 #ifndef SEEP_GROWN_H
 #define SEEP_GROWN_H
 
-#include <stdbool.h>
-
+#include "base/std.h"
 #include "analysis/leaks/heap.h"
 #include "analysis/holders/heap_graph.h"
 #include "host/memory/address_ranges.h"
@@ -13,7 +12,7 @@
 /*
  * A look lists the blocks first and reads words then, so a program that grows
  * meanwhile has words that point to blocks which are in no list yet. For a
- * verdict it is enough that the contents of such blocks are roots (fresh.h). To
+ * verdict it is enough that the contents of such blocks are roots (judge.h). To
  * say who holds a list whose first item is such a block, one has to know which
  * word points to it.
  *

@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/holders/heap_graph.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "kit/data/room.h"
 #include "analysis/leaks/heap_parts.h"
 

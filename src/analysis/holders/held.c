@@ -2,14 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/holders/held.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
 #include "kit/data/sorted.h"
-#include "analysis/holders/dominators.h"
+#include "analysis/holders/holders.h"
 
 enum {
 	SAMPLE_BLOCKS = 256, /* of held_several() */

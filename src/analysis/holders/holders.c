@@ -2,9 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/holders/holders.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
+#include "base/std.h"
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
 

@@ -1,9 +1,9 @@
-/* holders.h - a tree of dominators, with alike blocks as one: who holds how much. */
+/* holders.h - who holds how much of a heap: a tree of dominators, with alike blocks as one. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_HOLDERS_H
 #define SEEP_HOLDERS_H
 
-#include "analysis/holders/pointer_graph.h"
+#include "analysis/holders/heap_graph.h"
 
 /*
  * A tree of dominators has as many nodes as the heap has blocks. Blocks of one
@@ -77,5 +77,19 @@ size_t holders_pile(const struct holders *h, const uint32_t *way, size_t count);
  * hold, unless that is much fewer. `ret` has room for h->count of them. -ENOMEM.
  */
 int holders_gather(const struct holders *h, uint64_t *ret);
+
+/* ---- dominators: of each node of a graph, the last one that all ways to it pass ---- */
+
+/*
+ * The immediate dominator of each number, by the algorithm of Lengauer and
+ * Tarjan with path compression: O(pointers * log nodes) whatever the process
+ * has built, and no recursion. Without the dominator its nodes could not be
+ * reached, so their bytes are what it retains.
+ *
+ * Uses up o->parent, which is freed. `ret` is for pointer_graph_give(), count numbers:
+ * ret[v] < v, ret[0] is 0; 0 where several roots hold it. -ENOMEM, -E2BIG.
+ */
+int dominators_find(
+    struct graph_order *o, const struct graph_back *b, struct graph_memory *m, uint32_t **ret);
 
 #endif

@@ -1,11 +1,8 @@
 /* pointer_pointer_graph.c - who points to whom, as numbers: an order from the roots, and backwards. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/holders/pointer_graph.h"
+#include "analysis/holders/heap_graph.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "analysis/leaks/large.h"
+#include "analysis/leaks/heap.h"
 
 /* ---- memory --------------------------------------------------------------- */
 

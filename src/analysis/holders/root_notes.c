@@ -2,13 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/holders/root_notes.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/cpu/elf_machine.h"
 #include "kit/data/room.h"
-#include "analysis/holders/root_threads.h"
 
 #define ADDRESS_MASK ((UINT64_C(1) << 48) - 1)
 

@@ -1,15 +1,10 @@
 /* root_places.c - what the roots are: variables, stacks, mappings. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/holders/root_places.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "analysis/holders/root_notes.h"
 
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
 #include "kit/data/sorted.h"
-#include "analysis/holders/root_threads.h"
 
 enum { PLACES_MAX = 1 << 18 }; /* names are asked for each of them */
 

@@ -1,17 +1,9 @@
 /* root_threads.c - the stacks and the thread-local storage of threads. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/holders/root_threads.h"
+#include "analysis/holders/root_notes.h"
 
-#include <dirent.h>
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <link.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/cpu/elf_machine.h"
 #include "kit/data/room.h"

@@ -1,8 +1,6 @@
 /* fresh.c - blocks that a process has got while it was looked at. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/leaks/fresh.h"
-
-#include <errno.h>
+#include "analysis/leaks/judge.h"
 
 #include "segments/blocks/live_map.h"
 #include "kit/data/sorted.h"

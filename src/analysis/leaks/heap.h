@@ -3,9 +3,7 @@
 #ifndef SEEP_HEAP_H
 #define SEEP_HEAP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /*
  * A look at a process gives blocks and the memory that may point to them. This
@@ -116,5 +114,20 @@ enum heap_weak heap_weak(const struct heap *h, size_t i);
 
 /* What this module has allocated. */
 uint64_t heap_bytes(const struct heap *h);
+
+/* ---- large: arrays that are read here and there: in large pages ---- */
+
+/*
+ * A heap of a million blocks takes tens of megabytes here, which are read in no
+ * order. In pages of 4 KiB the CPU spends more time on finding out where a page
+ * is than on reading it. The kernel is asked for pages of 2 MiB; if it has none,
+ * all is the same, and slower.
+ *
+ * All memory is for free(). NULL: there is none.
+ */
+void *large_zeroed(size_t bytes);
+
+/* As realloc(); of the old array so many bytes are kept. */
+void *large_grow(void *old, size_t keep, size_t bytes);
 
 #endif

@@ -1,10 +1,9 @@
 /* heap_judge.c - which blocks are held, and what the lost ones are to each other. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/leaks/heap_parts.h"
 
+#include "base/std.h"
 static void set_reach(struct heap *h, uint32_t i, enum heap_reach how, unsigned detail)
 {
 	h->reach[i] = (uint8_t)how;

@@ -1,9 +1,9 @@
 /* heap_words.c - words of memory become pointers between blocks. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <string.h>
 
 #include "analysis/leaks/heap_find.h"
+
+#include "base/std.h"
 #include "analysis/leaks/heap_parts.h"
 
 #define ADDRESS_MASK ((UINT64_C(1) << 48) - 1)

@@ -2,24 +2,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/leaks/judge.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 #include "host/memory/foreign.h"
-#include "session/process/forked.h"
+#include "session/process/family.h"
 #include "segments/read/losses.h"
 #include "segments/find/proc.h"
-#include "segments/read/ticks.h"
+#include "segments/read/steady.h"
 #include "kit/os/clock.h"
 #include "kit/data/sorted.h"
-#include "host/memory/halt.h"
+#include "host/memory/threads.h"
 #include "analysis/leaks/look.h"
-#include "analysis/leaks/looks.h"
-#include "analysis/leaks/moving_blocks.h"
-#include "analysis/types/types.h"
+#include "analysis/leaks/owned.h"
+#include "analysis/types/survey.h"
 
 enum {
 	MEMORY_LEAST = 64 << 20,

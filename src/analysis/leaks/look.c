@@ -2,26 +2,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/leaks/look.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/cpu/cpu.h"
 #include "host/memory/foreign.h"
-#include "segments/blocks/ignored_blocks.h"
+#include "segments/blocks/our_ranges.h"
 #include "segments/blocks/live_map.h"
 #include "host/proc/procfs.h"
 #include "kit/os/clock.h"
 #include "kit/data/sorted.h"
-#include "analysis/leaks/fresh.h"
-#include "analysis/leaks/kernel_words.h"
-#include "analysis/leaks/large.h"
-#include "analysis/leaks/moving_blocks.h"
+#include "analysis/leaks/judge.h"
 #include "analysis/leaks/owned.h"
-#include "host/memory/pass.h"
+#include "analysis/leaks/heap.h"
 #include "host/memory/address_ranges.h"
-#include "analysis/holders/root_threads.h"
+#include "analysis/holders/root_notes.h"
 #include "host/proc/roots.h"
 
 enum {
@@ -501,7 +493,7 @@ static int add_notes(struct look *l, struct pass *p, const struct moving *m, uin
 	return err == 0 ? pass_flush(p) : err;
 }
 
-/* What is being resized, and in no list of blocks: see moving_blocks.h. */
+/* What is being resized, and in no list of blocks: see owned.h. */
 static int pass_moving(struct look *l)
 {
 	const struct pass_visitor visitor = {.scan = scan, .unread = unread_moving, .context = l};

@@ -1,9 +1,6 @@
 /* looks.c - several looks at a running process: what is lost in all of them. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/leaks/looks.h"
-
-#include <errno.h>
-#include <stdlib.h>
+#include "analysis/leaks/look.h"
 
 #include "kit/data/dict.h"
 #include "kit/data/room.h"

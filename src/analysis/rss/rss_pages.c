@@ -1,9 +1,6 @@
 /* rss_pages.c - shares resident pages of a heap out among its blocks. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/rss/rss_pages.h"
-
-#include <errno.h>
-#include <stdlib.h>
+#include "analysis/rss/rss_reading.h"
 
 #include "kit/data/room.h"
 #include "kit/data/sorted.h"

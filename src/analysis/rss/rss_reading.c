@@ -2,18 +2,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/rss/rss_reading.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
-#include <unistd.h>
 
 #include "host/memory/foreign.h"
 #include "segments/blocks/live_map.h"
 #include "segments/blocks/our_ranges.h"
 #include "host/proc/procfs.h"
-#include "analysis/rss/rss_pages.h"
-#include "host/proc/smaps.h"
+#include "host/proc/roots.h"
 #include "format/cell.h"
 #include "kit/data/capped.h"
 #include "kit/os/clock.h"

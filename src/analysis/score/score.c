@@ -3,10 +3,8 @@
 #include "analysis/score/score.h"
 
 #include <math.h>
-#include <stddef.h>
 
-#include "analysis/score/knee.h"
-#include "analysis/score/poisson.h"
+#include "analysis/score/slope.h"
 
 static const double MINUTE = 60, HOUR = 3600, WEEK = 7 * 24 * 3600.0;
 static const double FREED = 0.30;                 /* share of siblings that are freed */

@@ -3,12 +3,10 @@
 #ifndef SEEP_SCORE_H
 #define SEEP_SCORE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "analysis/score/inflow.h"
+#include "base/std.h"
 #include "analysis/score/life_table.h"
 #include "analysis/score/slope.h"
+#include "session/process/process.h"
 
 /*
  * Judges a site by the ages of its blocks alone: at which age blocks are freed,
@@ -94,5 +92,73 @@ const char *score_basis_key(enum score_basis basis);
 
 /* Nothing is said of a site that is younger. */
 #define SCORE_MIN_S 600.0
+
+/* ---- scores: the scores of the sites of a process ---- */
+
+struct session;
+
+/*
+ * The ages and births of a site of p as the input of score_make(), as they were
+ * at its end, at this moment, or when a recorder read them last. False: they are
+ * not known, because its live map was never read.
+ */
+bool scores_input(const struct process *p, const struct process_site *s, struct score_input *ret);
+
+/*
+ * Ages and births of p now, to be stored: p is running, and live_ages_read() has
+ * read all of it. -ENOMEM.
+ */
+struct aging;
+int scores_take(const struct process *p, struct aging *ret);
+
+/*
+ * The score of a site, by its number; NULL: nothing can be said. All sites of p
+ * are judged at the first call, and the result belongs to p. Sites that realloc
+ * makes larger are judged by the time line of the session, the largest ones.
+ */
+const struct score *scores_of(const struct session *s, struct process *p, size_t number);
+
+/* Until when the process was seen, in seconds since it began; 0: not known. */
+double scores_until_s(const struct process *p);
+
+/*
+ * Is p a running process that has no score although it is old enough, because
+ * not all of its live map could be read in time?
+ */
+bool scores_lack_ages(const struct process *p);
+
+/*
+ * SEEP_SCORE_CLOCK=N in our environment: one second of a process counts as N,
+ * so that tests see hours pass.
+ */
+double scores_clock(void);
+
+/* ---- forecast: when growth reaches a limit ---- */
+
+/* How fast a process grows: the sum of its sites that leak or grow. */
+struct forecast_rate {
+	double bytes, low, high; /* an hour; with a 95 % interval */
+	double seen_s;           /* for so long it was seen */
+	/*
+	 * What the collector's live map takes for a byte of the heap; 0: it has
+	 * no cells for it.
+	 */
+	double map_share;
+};
+
+/*
+ * Adds a site. To its blocks, the rounding of the allocator is added, and their
+ * part of the collector's live map, which is in the same process.
+ */
+void forecast_add(struct forecast_rate *to, const struct score *site);
+
+/*
+ * Hours until `room` bytes more are used. False: the rate may be 0, less than
+ * 10 minutes are known, or it takes longer than 90 days.
+ */
+struct forecast {
+	double hours, low, high;
+};
+bool forecast_make(const struct forecast_rate *rate, double room, struct forecast *ret);
 
 #endif

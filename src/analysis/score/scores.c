@@ -1,12 +1,8 @@
 /* scores.c - the scores of the sites of a process. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/score/scores.h"
+#include "analysis/score/score.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "analysis/score/restarts.h"
+#include "analysis/score/life_table.h"
 #include "session/load/session.h"
 #include "session/timeline/timeline.h"
 #include "recording/parts/aging.h"

@@ -3,7 +3,8 @@
 #include "analysis/score/slope.h"
 
 #include <math.h>
-#include <stdlib.h>
+
+#include "analysis/score/score.h"
 
 #define Z95 1.959964
 
@@ -58,5 +59,151 @@ bool slope_make(const struct slope_point *points, size_t count, struct slope *re
 	    .low = slopes[(size_t)fmax(middle - spread, 0)],
 	    .high = slopes[(size_t)fmin(middle + spread, (double)(n - 1))],
 	    .tau = up / (double)n};
+	return true;
+}
+
+/* ---- knee: when growth began ---- */
+
+static const double PROOF = 6.9; /* 1000 to 1 */
+static const double FASTER = 8;
+enum { SLOTS_AFTER = 3, SLOTS_BEFORE = 1 };
+
+/* ln of the likelihood of n births at their own rate, but for a constant. */
+static double likelihood(double n, double slots)
+{
+	return n > 0 ? n * log(n / slots) : 0;
+}
+
+/* Births that come in groups say less than their number. */
+static double dispersion(const double *births, int from, int end)
+{
+	double mean = 0, sum = 0;
+
+	for (int i = from; i < end; i++)
+		mean += births[i] / (end - from);
+	if (end - from < 2 || !(mean > 0))
+		return 1;
+	for (int i = from; i < end; i++)
+		sum += (births[i] - mean) * (births[i] - mean);
+	return fmax(sum / ((end - from - 1) * mean), 1);
+}
+
+/*
+ * Growth may begin anywhere in the slot before the split or in the first one
+ * behind it: both have as many births as fit into the rest at the later rate.
+ */
+static double within(const double *births, int split, int end, double slot_s)
+{
+	double later = 0, filled;
+
+	for (int i = split + 1; i < end; i++)
+		later += births[i] / (end - split - 1);
+	filled = (births[split - 1] + births[split]) / later;
+	return (split + 1 - fmin(filled, 2)) * slot_s;
+}
+
+bool knee_find(const struct inflow_input *in, double *ret_s)
+{
+	double slot_s = in->until_s / INFLOW_SLOTS, all = 0, before = 0;
+	double best = 0;
+	int first, end, at = -1;
+
+	if (!(slot_s > 0) || in->from_s < 0)
+		return false;
+	first = (int)fmin(in->from_s / slot_s, INFLOW_SLOTS);
+	end = (int)fmin(in->to_s / slot_s + 1e-9, INFLOW_SLOTS);
+	for (int i = first; i < end; i++)
+		all += in->births[i];
+	for (int i = first + SLOTS_BEFORE; i <= end - SLOTS_AFTER; i++) {
+		double gain;
+
+		before += in->births[i - 1];
+		if (before * (end - i) * FASTER > (all - before) * (i - first))
+			continue;
+		gain = likelihood(before, i - first) + likelihood(all - before, end - i) -
+		    likelihood(all, end - first);
+		if (gain > best) {
+			best = gain;
+			at = i;
+		}
+	}
+	if (at < 0 || best < PROOF * dispersion(in->births, at, end))
+		return false;
+	*ret_s = fmax(within(in->births, at, end, slot_s), in->from_s);
+	return true;
+}
+
+/* ---- poisson: intervals and probabilities of counts ---- */
+
+#define POISSON_Z95 1.959964
+
+/* Above this, the normal distribution is close enough. */
+enum { LARGE = 200 };
+
+void poisson_interval(double n, double *ret_low, double *ret_high)
+{
+	double more = n + 1;
+
+	*ret_low = n > 0 ? n * pow(1 - 1 / (9 * n) - POISSON_Z95 / (3 * sqrt(n)), 3) : 0;
+	*ret_high = more * pow(1 - 1 / (9 * more) + POISSON_Z95 / (3 * sqrt(more)), 3);
+}
+
+double poisson_at_most(double n, double mean)
+{
+	double term = exp(-mean), sum = term;
+
+	if (n < 0)
+		return 0;
+	if (mean > LARGE)
+		return 0.5 * erfc((mean - n - 0.5) / sqrt(2 * mean));
+	for (int i = 1; i <= n && i < 8 * LARGE; i++) {
+		term *= mean / i;
+		sum += term;
+	}
+	return sum < 1 ? sum : 1;
+}
+
+/* ---- forecast: when growth reaches a limit ---- */
+
+static const double HOURS_MAX = 90 * 24;
+enum { CHUNK_HEAD = 8, CHUNK_STEP = 16, CHUNK_MIN = 32 }; /* of glibc */
+enum { PAGE = 4096 };
+
+/*
+ * What a block of this size takes, by its size. Of the live map, a page is used
+ * where a block begins, so a large block needs one page of it at most.
+ */
+static double taken(double size, double map_share)
+{
+	double chunk = ceil((size + CHUNK_HEAD) / CHUNK_STEP) * CHUNK_STEP;
+
+	if (!(size > 1))
+		return 1 + map_share;
+	chunk = fmax(chunk, CHUNK_MIN);
+	return (chunk + fmin(chunk * map_share, PAGE)) / size;
+}
+
+void forecast_add(struct forecast_rate *to, const struct score *site)
+{
+	double more, below, above;
+
+	if (!site->has_rate || (site->class != SCORE_LEAK && site->class != SCORE_GROWTH))
+		return;
+	more = site->blocks > 0 ? taken(site->bytes / site->blocks, to->map_share) : 1;
+	/* sites are independent of each other */
+	below = hypot(to->bytes - to->low, (site->rate - site->low) * more);
+	above = hypot(to->high - to->bytes, (site->high - site->rate) * more);
+	to->bytes += site->rate * more;
+	to->low = to->bytes - below;
+	to->high = to->bytes + above;
+}
+
+bool forecast_make(const struct forecast_rate *rate, double room, struct forecast *ret)
+{
+	if (!(rate->low > 0) || rate->seen_s < SCORE_MIN_S || !(room >= 0) ||
+	    !(room / rate->bytes <= HOURS_MAX))
+		return false;
+	*ret = (struct forecast){
+	    .hours = room / rate->bytes, .low = room / rate->high, .high = room / rate->low};
 	return true;
 }

@@ -1,10 +1,10 @@
-/* slope.h - the slope of a series of points, whatever its outliers are. */
+/* slope.h - series of figures: their slope, when growth began, intervals. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_SLOPE_H
 #define SEEP_SLOPE_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/std.h"
+#include "analysis/score/life_table.h"
 
 struct slope_point {
 	double time_s, value;
@@ -23,5 +23,26 @@ struct slope {
  */
 enum { SLOPE_POINTS = 64, SLOPE_MIN = 8 };
 bool slope_make(const struct slope_point *points, size_t count, struct slope *ret);
+
+/* ---- knee: when growth began ---- */
+
+/*
+ * The moment, in seconds, from which on births come at least eight times as fast
+ * as before it, if 1000 to 1 speak for such a moment: the best one of a change of
+ * rate, and within its slot by the births in it. False: there is none, because
+ * they came all the time, or because traffic rises slowly.
+ */
+bool knee_find(const struct inflow_input *in, double *ret_s);
+
+/* ---- poisson: intervals and probabilities of counts ---- */
+
+/*
+ * The 95 % interval around a count n >= 0 of independent events, by Byar's
+ * approximation of the exact one.
+ */
+void poisson_interval(double n, double *ret_low, double *ret_high);
+
+/* The probability of n events or fewer if `mean` are expected. */
+double poisson_at_most(double n, double mean);
 
 #endif

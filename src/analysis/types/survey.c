@@ -2,15 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/types/survey.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "kit/os/clock.h"
 #include "kit/data/sorted.h"
 #include "analysis/leaks/judge.h"
 #include "analysis/leaks/look.h"
-#include "host/memory/pass.h"
+#include "host/memory/address_ranges.h"
 #include "analysis/types/survey_parts.h"
 
 enum { REST_US = 100 };

@@ -1,11 +1,5 @@
 /* survey_pages.c - memory of modules, for the search for vtables; pages are kept. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/types/survey_pages.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/types/survey_parts.h"
 
 enum {

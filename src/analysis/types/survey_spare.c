@@ -1,13 +1,12 @@
 /* survey_spare.c - blocks that are equal, and memory that nobody uses. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/hash.h"
+
+#include "base/std.h"
 #include "kit/data/room.h"
 #include "kit/data/sorted.h"
-#include "analysis/leaks/large.h"
+#include "analysis/leaks/heap.h"
 #include "analysis/types/survey_parts.h"
 
 enum {

@@ -1,17 +1,10 @@
 /* survey_types.c - blocks by the class whose vtable they begin with. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "kit/data/room.h"
 #include "kit/data/sorted.h"
-#include "analysis/types/control.h"
-#include "analysis/leaks/large.h"
 #include "analysis/types/survey_parts.h"
-#include "analysis/types/survey_pages.h"
-#include "analysis/types/type_name.h"
-#include "analysis/types/vtable.h"
+#include "analysis/leaks/heap.h"
 
 enum {
 	WORD = 8,

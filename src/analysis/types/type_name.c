@@ -1,10 +1,6 @@
 /* type_name.c - the name of a C++ type, as a typeinfo has it, in plain words. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/types/type_name.h"
-
-#include <ctype.h>
-#include <stdbool.h>
-#include <string.h>
+#include "analysis/types/survey_parts.h"
 
 /*
  * The Itanium C++ ABI, "5.1 External Names", as far as it is about types. All

@@ -1,18 +1,12 @@
 /* types.c - the C++ class of a block, by its vtable. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/types/types.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "analysis/types/survey.h"
 
 #include "host/memory/foreign.h"
 #include "kit/data/room.h"
 #include "kit/data/sorted.h"
 #include "host/proc/roots.h"
-#include "analysis/types/survey_pages.h"
-#include "analysis/types/type_name.h"
-#include "analysis/types/vtable.h"
+#include "analysis/types/survey_parts.h"
 
 enum {
 	SITES_MAX = 4096,

@@ -2,18 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/doctor/doctor_parts.h"
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
+#include "base/std.h"
 #include "host/memory/foreign_parts.h"
 #include "kit/data/room.h"
 #include "kit/os/clock.h"
 #include "kit/os/helper.h"
-#include "kit/os/write_all.h"
+#include "kit/os/outfile.h"
 
 enum { ANSWER_MAX = 4 << 20 };
 #define PATIENCE_NS UINT64_C(8000000000)

@@ -3,10 +3,7 @@
 #ifndef SEEP_DOCTOR_H
 #define SEEP_DOCTOR_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
-
+#include "base/std.h"
 #include "attach/service/unit.h"
 
 enum doctor_state {

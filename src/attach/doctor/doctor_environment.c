@@ -2,9 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/doctor/doctor_parts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "host/memory/foreign.h"
 #include "kit/words/text.h"
 

@@ -1,14 +1,12 @@
 /* doctor_host.c - what the machine offers: the kernel, the collector. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <limits.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "attach/doctor/doctor_parts.h"
+
+#include "base/std.h"
 #include "attach/program/launch.h"
 
 /* ---- the collector ---- */

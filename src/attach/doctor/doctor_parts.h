@@ -5,7 +5,7 @@
 
 #include "attach/doctor/doctor.h"
 #include "attach/program/elf_reader.h"
-#include "attach/program/inspect_parts.h"
+#include "attach/program/inspect.h"
 
 /*
  * Runs `look` in a child and takes over what it finds. Its result is the result,

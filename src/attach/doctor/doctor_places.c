@@ -1,20 +1,14 @@
 /* doctor_places.c - the directories for segments: kind, room, owner, files. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include "attach/doctor/doctor_parts.h"
+
+#include "base/std.h"
 #include "host/proc/folder.h"
-#include "kit/os/listing.h"
-#include "segments/read/place_words.h"
+#include "kit/os/infile.h"
+#include "segments/read/losses.h"
 #include "format/medium.h"
 #include "kit/words/text.h"
 #include "kit/words/words.h"

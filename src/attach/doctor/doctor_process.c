@@ -1,27 +1,21 @@
 /* doctor_process.c - a running process: its state, or why it is not traced. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include "attach/doctor/doctor_parts.h"
+
+#include "base/std.h"
 #include "host/proc/folder.h"
 #include "host/memory/foreign.h"
 #include "segments/read/losses.h"
-#include "segments/read/place_words.h"
 #include "host/proc/procfs.h"
 #include "host/proc/procfs_group.h"
 #include "session/load/session.h"
-#include "attach/program/libraries.h"
-#include "segments/find/refused.h"
-#include "findings/log_lack.h"
+#include "attach/program/inspect.h"
+#include "segments/find/segment_dir.h"
+#include "findings/who.h"
 #include "view/sites/enum_words.h"
 #include "kit/os/infile.h"
 #include "format/medium.h"

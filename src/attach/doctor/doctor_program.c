@@ -1,9 +1,9 @@
 /* doctor_program.c - can this executable be traced? */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <string.h>
 
 #include "base/cpu/elf_machine.h"
+
+#include "base/std.h"
 #include "attach/doctor/doctor_parts.h"
 #include "kit/words/text.h"
 

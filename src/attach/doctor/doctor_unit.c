@@ -2,15 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/doctor/doctor_parts.h"
 
-#include <errno.h>
-#include <limits.h>
+#include "base/std.h"
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "attach/service/daemon.h"
+#include "attach/service/unit.h"
 #include "format/medium.h"
 #include "kit/words/words.h"
 

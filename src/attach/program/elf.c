@@ -2,14 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/program/elf.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "base/cpu/elf_machine.h"
-#include "attach/program/elf_parts.h"
 
 enum {
 	PHNUM_MAX = 1024,

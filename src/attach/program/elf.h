@@ -3,9 +3,9 @@
 #ifndef SEEP_ELF_H
 #define SEEP_ELF_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
+
+#include <elf.h>
 
 enum {
 	ELF_PATH_BYTES = 1024,
@@ -66,5 +66,13 @@ void elf_sections(const struct elf *e, struct elf_sections *ret);
  */
 #define ELF_LIBC "libc.so.6"
 size_t elf_versions(const struct elf *e, bool needed, char *to, size_t bytes);
+
+/* ---- elf_parts: what the files of elf.h share: bounded reading of an ELF file ---- */
+
+/* 0, or -EBADMSG if [offset, offset + len) is not in the file. */
+int elf_read_at(const struct elf *e, void *to, size_t len, uint64_t offset);
+
+/* The header of a section. -EBADMSG: there is none of this number. */
+int elf_read_section(const struct elf *e, unsigned index, Elf64_Shdr *ret);
 
 #endif

@@ -2,15 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/program/elf_reader.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "names/dwarf/buildid.h"
+#include "names/dwarf/objfile.h"
 #include "kit/os/helper.h"
 #include "kit/os/descriptor.h"
 #include "names/jail/jail.h"

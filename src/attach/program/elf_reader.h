@@ -3,11 +3,7 @@
 #ifndef SEEP_ELF_READER_H
 #define SEEP_ELF_READER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
+#include "base/std.h"
 #include "attach/program/elf.h"
 
 enum { ELF_NEEDED_BYTES = 32768, ELF_VERSIONS_BYTES = 2048 };

@@ -1,10 +1,7 @@
 /* elf_sections.c - what the sections of an ELF file say: names, versions. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "attach/program/elf_parts.h"
+#include "attach/program/elf.h"
 
 enum {
 	SECTIONS_MAX = 4096,

@@ -2,23 +2,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/program/inspect.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "host/proc/folder.h"
 #include "host/memory/foreign_parts.h"
 #include "host/proc/procfs.h"
-#include "attach/program/inspect_parts.h"
 #include "kit/os/infile.h"
 #include "kit/os/clock.h"
 #include "kit/words/text.h"
-#include "kit/os/write_all.h"
+#include "kit/os/outfile.h"
 
 enum {
 	SCRIPTS_MAX = 4,  /* scripts that run scripts; Linux stops at 5 */

@@ -1,19 +1,14 @@
 /* inspect_program.c - finds reasons why a program cannot be traced. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
 #include "base/cpu/elf_machine.h"
-#include "attach/program/inspect_parts.h"
+
+#include "base/std.h"
+#include "attach/program/inspect.h"
 #include "attach/program/launch.h"
-#include "attach/program/libraries.h"
 #include "kit/os/infile.h"
 #include "kit/words/text.h"
 

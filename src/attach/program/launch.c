@@ -2,22 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/program/launch.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "segments/find/procs.h"
-#include "attach/program/runtime_maps.h"
 
 /* As in `make install LIBDIR=`, from the directory of the command. */
 #ifndef SEEP_LIBDIR

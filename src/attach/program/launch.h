@@ -3,11 +3,9 @@
 #ifndef SEEP_LAUNCH_H
 #define SEEP_LAUNCH_H
 
-#include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "base/std.h"
+#include "kit/os/fault.h"
+#include "session/process/process.h"
 
 struct launch_plan {
 	char *const *argv;      /* ends with NULL; argv[0] is sought in PATH */
@@ -21,7 +19,7 @@ struct launch_plan {
 	bool last;              /* SEEP_LOG=last, likewise */
 	bool mappings;          /* SEEP_MAPPINGS=1 */
 	bool no_guess;          /* SEEP_GUESS=0 */
-	bool runtime_names;     /* see runtime_maps.h */
+	bool runtime_names;     /* see launch.h */
 	unsigned depth;         /* SEEP_DEPTH; 0: not set */
 	uint64_t sample_bytes;  /* SEEP_SAMPLE; 0: not set */
 
@@ -69,5 +67,53 @@ int launch_wait(struct launch *l, int timeout_ms);
  * which is now meant for us.
  */
 bool launch_idle(int timeout_ms);
+
+/* ---- preload: the libraries that are preloaded into a program ---- */
+
+/* Finds a library of ours; false: it says why it cannot be used. */
+bool preload_find(fault_say *say, const char *name, char *path, size_t bytes);
+
+/*
+ * Libraries beside libseep.so for the allocator that a program uses: its
+ * operator new, and functions that only it has. Joined by colons; empty if there
+ * is none. It says which one is missing.
+ */
+void preload_companions(fault_say *say, const char *allocator, char *ret, size_t bytes);
+
+/*
+ * Adds libseep-map.so to such a list. False: it is missing, and that was said,
+ * or there is no room.
+ */
+bool preload_mappings(fault_say *say, char *list, size_t bytes);
+
+/* ---- runtime_maps: makes runtimes write the names of their functions, and tidies up ---- */
+
+/*
+ * The variables that make node, java and Python (3.12 or later) write
+ * /tmp/perf-PID.map. Call `set` with each name and its value: what is set now,
+ * and what it lacks. A variable that lacks nothing is left out. Stops at an
+ * error, which it returns; -ENOMEM.
+ */
+int runtime_maps_each(
+    int (*set)(void *context, const char *name, const char *value), void *context);
+
+/* Which maps are there before a run, and which processes the run had. */
+struct runtime_maps;
+
+/* Before the run. -ENOMEM. */
+int runtime_maps_new(struct runtime_maps **ret);
+
+/* NULL is fine. */
+void runtime_maps_free(struct runtime_maps *m);
+
+/* A process of the run. Without memory for it, its map stays. */
+void runtime_maps_note(struct runtime_maps *m, const struct process *p);
+
+/*
+ * Removes the maps that these processes have made, and the logs that node then
+ * writes into its directory, if that is ours: only regular files of our own
+ * user that were not there before, and none of a process that runs.
+ */
+void runtime_maps_remove(const struct runtime_maps *m);
 
 #endif

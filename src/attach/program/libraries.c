@@ -1,11 +1,6 @@
 /* libraries.c - finds the libraries that the loader would load. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "attach/program/libraries.h"
-
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "attach/program/inspect.h"
 
 #include "base/cpu/elf_machine.h"
 

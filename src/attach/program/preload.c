@@ -1,11 +1,5 @@
 /* preload.c - the libraries that are preloaded into a program. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "attach/program/preload.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "attach/program/launch.h"
 
 bool preload_find(fault_say *say, const char *name, char *path, size_t bytes)

@@ -1,16 +1,6 @@
 /* runtime_maps.c - makes runtimes write the names of their functions, and tidies up. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "attach/program/runtime_maps.h"
-
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "attach/program/launch.h"
 
 #include "kit/data/room.h"
 

@@ -1,14 +1,6 @@
 /* daemon.c - which program a unit is about, as far as systemd says. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "attach/service/daemon.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "attach/service/unit.h"
 
 #include "kit/words/text.h"
 

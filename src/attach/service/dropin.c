@@ -2,12 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/service/dropin.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "kit/words/text.h"
 
 #ifndef SEEP_VERSION

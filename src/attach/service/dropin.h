@@ -3,11 +3,7 @@
 #ifndef SEEP_DROPIN_H
 #define SEEP_DROPIN_H
 
-#include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/std.h"
 #include "attach/service/unit.h"
 #include "kit/os/fault.h"
 

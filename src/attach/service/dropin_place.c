@@ -1,16 +1,9 @@
 /* dropin_place.c - where the drop-in goes, and how it gets there. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "attach/service/dropin.h"
 #include "kit/words/text.h"
-#include "kit/os/write_all.h"
+#include "kit/os/outfile.h"
 
 enum { MADE_MAX = 16, TRIES = 100 };
 

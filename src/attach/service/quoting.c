@@ -1,11 +1,6 @@
 /* quoting.c - words of unit files, by systemd's rules of quoting. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "attach/service/quoting.h"
-
-#include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "attach/service/unit_file.h"
 
 #include "kit/data/room.h"
 

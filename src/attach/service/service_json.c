@@ -1,9 +1,7 @@
 /* service_json.c - seep service status as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-#include <string.h>
 
-#include "attach/service/service_seen.h"
+#include "attach/service/service_run.h"
 #include "segments/read/losses.h"
 #include "view/sites/enum_words.h"
 #include "kit/json/json_put.h"

@@ -1,12 +1,7 @@
 /* service_status.c - seep service status: what is known of a unit. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "attach/service/service_seen.h"
+#include "attach/service/service_run.h"
 #include "session/load/history.h"
 #include "segments/read/losses.h"
 #include "segments/find/proc.h"

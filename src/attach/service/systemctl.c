@@ -1,16 +1,6 @@
 /* systemctl.c - runs systemctl, with a deadline and a bound on its answer. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "attach/service/systemctl.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "attach/service/unit.h"
 
 #include "kit/os/clock.h"
 #include "kit/os/helper.h"

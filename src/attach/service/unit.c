@@ -2,14 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/service/unit.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-#include "attach/service/systemctl.h"
 #include "kit/data/room.h"
 #include "kit/words/text.h"
 

@@ -3,11 +3,7 @@
 #ifndef SEEP_UNIT_H
 #define SEEP_UNIT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
-
-#include "attach/service/quoting.h"
+#include "base/std.h"
 #include "attach/service/unit_file.h"
 #include "kit/os/fault.h"
 
@@ -121,5 +117,40 @@ struct unit_commands {
 };
 int unit_commands(const struct unit *u, const char *key, struct unit_commands *ret);
 void unit_commands_release(struct unit_commands *c);
+
+/* ---- systemctl: runs systemctl, with a deadline and a bound on its answer ---- */
+
+enum {
+	SYSTEMCTL_ASK_S = 15,     /* for a question */
+	SYSTEMCTL_RELOAD_S = 100, /* longer than systemd's own deadline */
+	SYSTEMCTL_BYTES = 1 << 20,
+};
+
+/*
+ * Runs systemctl from PATH with these arguments, which end with NULL, and for
+ * the user's own manager with --user. The answer is its standard output, NUL
+ * terminated, which the caller frees; NULL for ret_answer: not wanted. It is untrusted
+ * text. The error's text is the first line that it wrote to standard error:
+ * -ENOENT: there is no systemctl; -ENOTCONN: systemd does not run here;
+ * -ETIMEDOUT; -EFBIG: a longer answer; -EPERM: refused; -EIO: all else.
+ */
+int systemctl_run(bool is_user, const char *const *arguments, int seconds, char **ret_answer,
+    struct fault *where);
+
+/* ---- daemon: which program a unit is about, as far as systemd says ---- */
+
+/*
+ * The program of the main process, if the unit runs; otherwise those of
+ * ExecStart=. Paths, each once, without scripts, shells and launchers (env, nice
+ * and the like), which hide the program that they start. None: the user must say
+ * it. -ENOMEM.
+ */
+int daemon_find(const struct unit *u, struct quoting_words *ret);
+
+/*
+ * The names of the programs for SEEP_ONLY, for free(): as the unit has them and
+ * as the files are called that links lead to. -ENOMEM.
+ */
+int daemon_names(const struct quoting_words *found, char **ret);
 
 #endif

@@ -1,8 +1,5 @@
 /* unit_commands.c - the command lines of a unit: ExecStart= and the like. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/service/unit.h"
 #include "kit/data/room.h"

@@ -1,8 +1,5 @@
 /* unit_environment.c - the environment that a unit gives its programs. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "attach/service/unit.h"
 #include "kit/data/room.h"

@@ -2,14 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/service/unit_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "kit/data/room.h"
 
 void unit_file_release(struct unit_files *f)

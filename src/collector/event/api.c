@@ -1,14 +1,13 @@
 /* api.c - what the host may call: include/seep.h from the other side. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/event/api.h"
+#include "collector/event/user_pools.h"
 
-#include "collector/heap/ignored.h"
+#include "collector/heap/resizing.h"
 #include "collector/lifecycle.h"
 #include "collector/snapshot/mark.h"
 #include "collector/event/recorder.h"
 #include "collector/snapshot/snap.h"
 #include "collector/segment/tick.h"
-#include "collector/event/user_pools.h"
 
 SEEP_EXPORT int seep_snapshot(const char *label)
 {

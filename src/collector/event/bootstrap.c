@@ -1,12 +1,11 @@
 /* bootstrap.c - memory for calls that come before our own relocation. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/event/bootstrap.h"
+#include "collector/event/next.h"
 
 #include <errno.h>
 #include <stdint.h>
 
 #include "base/sys.h"
-#include "collector/event/next.h"
 
 enum {
 	BYTES = 16 << 20, /* mapped by the first call */

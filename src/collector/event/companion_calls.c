@@ -3,8 +3,8 @@
 #include "collector/event/companion_calls.h"
 
 #include "collector/event/recorder_hit.h"
-#include "collector/event/within.h"
-#include "collector/segment/own_memory.h"
+#include "collector/event/next.h"
+#include "collector/segment/mem.h"
 
 /*
  * For libseep-cxx.so. If the next operator new has called our malloc, the block

@@ -25,7 +25,7 @@ SEEP_EXPORT void seep_next_module(const void *function);
 /*
  * For functions that the allocator has beside the malloc family (mallocx of
  * jemalloc): after p was returned to `c`, and before p is freed by `pc`. Calls
- * that the allocator makes by itself are not counted (within.h).
+ * that the allocator makes by itself are not counted (next.h).
  */
 SEEP_EXPORT void seep_next_allocated(
     const void *p, size_t size, const struct cpu_frame *c, uint32_t api);

@@ -5,7 +5,6 @@
 
 #include "base/attr.h"
 #include "base/cpu/cpu.h"
-#include "collector/event/bootstrap.h"
 #include "collector/event/next.h"
 #include "collector/event/recorder_hit.h"
 

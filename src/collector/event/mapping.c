@@ -9,7 +9,6 @@
 #include "collector/heap/ledger.h"
 #include "collector/lifecycle.h"
 #include "collector/unwind/module.h"
-#include "collector/event/ranges.h"
 #include "collector/event/recorder.h"
 #include "collector/heap/sites.h"
 #include "collector/segment/tick.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/attr.h"
-#include "collector/event/bootstrap.h"
 #include "collector/segment/loader.h"
 #include "base/cpu/cpu.h"
 

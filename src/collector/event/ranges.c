@@ -1,6 +1,6 @@
 /* ranges.c - which site each page of the host's own mappings belongs to. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/event/ranges.h"
+#include "collector/event/mapping.h"
 
 #include "base/cpu/cpu.h"
 #include "collector/segment/mem.h"

@@ -1,13 +1,15 @@
-/* user_pools.h - what the host calls a resource: pools, handles, descriptors. */
+/* user_pools.h - what the host may call, and what it calls a resource. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_USER_POOLS_H
 #define SEEP_USER_POOLS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "collector/segment/segment.h"
+#include "base/attr.h"
 #include "collector/heap/sites.h"
+#include "collector/segment/segment.h"
 
 /*
  * A hash table maps (pool, handle) to site, size and birth. It is apart from
@@ -51,5 +53,26 @@ void user_pools_passed_by(void);
 /* Calls fn for every resource while fn returns true. */
 void user_pools_scan(
     bool (*fn)(uint32_t site, uint64_t size, uint32_t birth, void *arg), void *arg);
+
+/* ---- api: what the host may call: include/seep.h from the other side ---- */
+
+/*
+ * include/seep.h describes these functions, and refers to them by name alone.
+ * All are safe in threads, in signal handlers and in forked children, and none
+ * changes errno. If the collector is inert, they do nothing.
+ */
+SEEP_EXPORT int seep_snapshot(const char *label);
+SEEP_EXPORT void seep_mark(const char *label);
+SEEP_EXPORT void seep_pause(void);
+SEEP_EXPORT void seep_resume(void);
+
+SEEP_EXPORT void seep_alloc(const char *pool, const void *handle, size_t size);
+SEEP_EXPORT void seep_free(const char *pool, const void *handle);
+SEEP_EXPORT void seep_realloc(const char *pool, const void *old, const void *handle, size_t size);
+SEEP_EXPORT void seep_free_all(const char *pool);
+SEEP_EXPORT void seep_ignore(const void *p);
+
+/* Programs made for memtrail call this; the same as seep_snapshot(NULL). */
+SEEP_EXPORT void memtrail_snapshot(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* within.c - does a call come from the allocator itself, or from us? */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/event/within.h"
+#include "collector/event/next.h"
 
 #include "collector/unwind/module.h"
 

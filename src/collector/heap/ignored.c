@@ -1,6 +1,6 @@
 /* ignored.c - blocks that the host keeps on purpose: seep_ignore(). */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/heap/ignored.h"
+#include "collector/heap/resizing.h"
 
 #include <stdbool.h>
 

@@ -1,9 +1,13 @@
-/* resizing.h - notes of blocks that are being resized, which no live map has. */
+/* resizing.h - blocks with a note: being resized, or kept on purpose. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_RESIZING_H
 #define SEEP_RESIZING_H
 
+#include <stdint.h>
+
 #include "base/attr.h"
+#include "collector/segment/levels.h"
+#include "format/seg_ignored.h"
 #include "format/seg_resizing.h"
 
 extern SEEP_HIDDEN struct resizing_page resizing_first;
@@ -49,5 +53,17 @@ SEEP_INLINE void resizing_end(struct resizing_note *n)
 	if (unlikely(n->lent))
 		STORE_RELEASE(&n->lent, 0);
 }
+
+/* ---- ignored: blocks that the host keeps on purpose: seep_ignore() ---- */
+
+extern SEEP_HIDDEN struct level *ignored_levels[IGNORED_LEVELS];
+
+/*
+ * Ignores the block that begins here. An address that is no known block is
+ * counted (SEG_IGNORED_UNKNOWN), and so is a block for which there is no room
+ * (SEG_LOST_IGNORED). Lock-free; a signal handler may call it. A forked child
+ * has a copy of the table, as it has of the blocks.
+ */
+void ignored_add(uint64_t address);
 
 #endif

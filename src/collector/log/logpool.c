@@ -8,11 +8,9 @@
 
 #include "base/fmt.h"
 #include "base/sys.h"
-#include "collector/segment/budget.h"
-#include "collector/segment/config.h"
 #include "collector/segment/kernel.h"
+#include "collector/segment/config.h"
 #include "collector/segment/mem.h"
-#include "collector/segment/own_memory.h"
 #include "collector/segment/place.h"
 #include "collector/segment/segment.h"
 #include "collector/segment/slots.h"

@@ -1,7 +1,7 @@
 /* child_file.c - a file of its own for a forked child whose relatives may become
  * other users. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/process/child_file.h"
+#include "collector/process/early.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -15,12 +15,11 @@
 #include "base/fmt.h"
 #include "base/sys.h"
 #include "collector/segment/config.h"
-#include "collector/segment/place_name.h"
+#include "collector/segment/place.h"
 #include "collector/segment/kernel.h"
 #include "collector/log/flight.h"
 #include "collector/log/log.h"
 #include "collector/log/logpool.h"
-#include "collector/segment/place.h"
 
 enum {
 	NAME_BYTES = 112,

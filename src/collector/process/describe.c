@@ -1,6 +1,6 @@
 /* describe.c - what the header of a segment says about its process. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/process/describe.h"
+#include "collector/process/start.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,14 +11,13 @@
 #include "base/hash.h"
 #include "base/sys.h"
 #include "collector/segment/config.h"
-#include "collector/heap/ignored.h"
+#include "collector/heap/resizing.h"
 #include "collector/segment/kernel.h"
 #include "collector/heap/blocks.h"
 #include "collector/log/log.h"
-#include "collector/heap/resizing.h"
-#include "collector/segment/own_memory.h"
+#include "collector/segment/mem.h"
 #include "collector/segment/place.h"
-#include "collector/event/ranges.h"
+#include "collector/event/mapping.h"
 #include "collector/segment/tick.h"
 
 /* Empty if it is not known, too long, or outside of our root directory. */

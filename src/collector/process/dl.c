@@ -1,13 +1,13 @@
 /* dl.c - the hooks of dlopen, dlmopen and dlclose: objects come and go. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/process/dl.h"
+#include "collector/process/start.h"
 
 #include <dlfcn.h>
 
 #include "collector/event/next.h"
 #include "collector/event/recorder.h"
 #include "collector/lifecycle.h"
-#include "collector/process/unhooked.h"
+#include "collector/process/fork.h"
 #include "collector/segment/config.h"
 
 /*

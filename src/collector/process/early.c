@@ -4,8 +4,7 @@
 
 #include "base/sys.h"
 #include "collector/segment/config.h"
-#include "collector/process/child_file.h"
-#include "collector/process/describe.h"
+#include "collector/process/start.h"
 #include "collector/segment/kernel.h"
 #include "collector/heap/ledger.h"
 #include "collector/lifecycle.h"
@@ -13,11 +12,10 @@
 #include "collector/log/log.h"
 #include "collector/log/logpool.h"
 #include "collector/event/mapping.h"
-#include "collector/segment/own_memory.h"
+#include "collector/segment/mem.h"
 #include "collector/segment/place.h"
 #include "collector/segment/segment.h"
 #include "collector/segment/slots.h"
-#include "collector/process/tables.h"
 #include "collector/thread.h"
 #include "collector/process/fork.h"
 

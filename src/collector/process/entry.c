@@ -5,11 +5,10 @@
 #include <sys/auxv.h>
 
 #include "base/attr.h"
-#include "collector/process/exit.h"
+#include "collector/process/start.h"
 #include "collector/segment/kernel.h"
 #include "collector/segment/loader.h"
 #include "collector/event/next.h"
-#include "collector/process/start.h"
 
 enum { ARGC_MAX = 1 << 20 };
 

@@ -1,6 +1,6 @@
 /* exit.c - the exit of a process: what still lives goes into its segment. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/process/exit.h"
+#include "collector/process/start.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -21,9 +21,8 @@
 #include "collector/segment/place.h"
 #include "collector/segment/segment.h"
 #include "collector/snapshot/snap.h"
-#include "collector/process/unhooked.h"
-#include "collector/segment/tick.h"
 #include "collector/process/fork.h"
+#include "collector/segment/tick.h"
 #include "collector/event/user_pools.h"
 #include "base/sys.h"
 #include "base/cpu/cpu.h"

@@ -7,8 +7,8 @@
 
 #include "base/sys.h"
 #include "collector/segment/config.h"
-#include "collector/process/child_file.h"
-#include "collector/process/describe.h"
+#include "collector/process/early.h"
+#include "collector/process/start.h"
 #include "collector/segment/kernel.h"
 #include "collector/heap/ledger.h"
 #include "collector/lifecycle.h"
@@ -20,7 +20,6 @@
 #include "collector/snapshot/mark.h"
 #include "collector/unwind/module.h"
 #include "collector/segment/loader.h"
-#include "collector/process/early.h"
 #include "collector/stack/outer.h"
 #include "collector/owner.h"
 #include "collector/segment/place.h"
@@ -29,13 +28,10 @@
 #include "collector/heap/sites.h"
 #include "collector/segment/slots.h"
 #include "collector/snapshot/snap.h"
-#include "collector/snapshot/snapwhen.h"
-#include "collector/process/unhooked.h"
-#include "collector/process/tables.h"
 #include "collector/thread.h"
 #include "collector/segment/tick.h"
 #include "collector/event/user_pools.h"
-#include "collector/segment/own_memory.h"
+#include "collector/segment/mem.h"
 
 /* ---- children that could not be recorded ---------------------------------- */
 

@@ -1,6 +1,6 @@
 /* notice.c - a note of a process whose directory belongs to another user. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/process/notice.h"
+#include "collector/process/start.h"
 
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -9,10 +9,8 @@
 #include "base/fmt.h"
 #include "base/sys.h"
 #include "collector/segment/config.h"
-#include "collector/process/describe.h"
-#include "collector/segment/place_name.h"
-#include "collector/segment/kernel.h"
 #include "collector/segment/place.h"
+#include "collector/segment/kernel.h"
 #include "collector/segment/tick.h"
 #include "format/format.h"
 

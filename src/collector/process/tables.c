@@ -1,6 +1,6 @@
 /* tables.c - the list of all tables in the segment of this process. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/process/tables.h"
+#include "collector/process/start.h"
 
 #include "collector/segment/config.h"
 #include "collector/heap/ledger.h"

@@ -1,6 +1,6 @@
 /* unhooked.c - code whose allocations do not come to us. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/process/unhooked.h"
+#include "collector/process/fork.h"
 
 #include <link.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* budget.c - how much memory a segment and our tables may take. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/segment/budget.h"
+#include "collector/segment/kernel.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,7 +8,6 @@
 #include <sys/resource.h>
 
 #include "collector/segment/config.h"
-#include "collector/segment/kernel.h"
 #include "format/format.h"
 #include "format/medium.h"
 #include "base/fmt.h"

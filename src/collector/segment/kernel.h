@@ -1,4 +1,4 @@
-/* kernel.h - what the collector asks the kernel when a process starts. */
+/* kernel.h - what the kernel can do, and how much memory we may take. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_KERNEL_H
 #define SEEP_KERNEL_H
@@ -6,8 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/vfs.h>
 
 #include "base/attr.h"
+#include "format/medium.h"
 
 /* All functions are for the start and a forked child's set-up only. */
 
@@ -49,5 +51,27 @@ void kernel_random(void *to, uint64_t bytes);
  * -1 if the file cannot be read; then the text is empty.
  */
 long kernel_read_file(const char *path, char *to, size_t bytes);
+
+/* ---- budget: how much memory a segment and our tables may take ---- */
+
+/*
+ * Bytes for a segment on the file system `fs`, a multiple of SEG_EXTENT_STEP:
+ * SEEP_BUDGET if it is set, else 256 MiB, but no more than limits, the file
+ * system and the memory cgroups allow. `populate` says that pages can be made
+ * later one by one; without it the segment is small. Start-up.
+ */
+uint64_t budget_of_segment(const struct statfs *fs, bool populate);
+
+/* The same for the chunks of the event log: SEEP_LOG_POOL bytes at most. */
+uint64_t budget_of_log(const struct statfs *fs, bool populate);
+
+/* Below this a segment is of no use. */
+enum { BUDGET_MIN = MEDIUM_ROOM_MIN };
+
+/*
+ * How much private memory all our tables may take under the limits that are set
+ * now (RLIMIT_AS, RLIMIT_DATA); UINT64_MAX if there is none. Start-up.
+ */
+uint64_t budget_of_tables(void);
 
 #endif

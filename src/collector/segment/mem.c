@@ -7,7 +7,6 @@
 #include "base/attr.h"
 #include "base/cpu/cpu.h"
 #include "base/sys.h"
-#include "collector/segment/own_memory.h"
 #include "collector/segment/tick.h"
 
 enum {

@@ -1,10 +1,13 @@
-/* mem.h - private memory of the collector: pages of our own, never freed. */
+/* mem.h - private memory of the collector, and the list of it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_MEM_H
 #define SEEP_MEM_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/attr.h"
+#include "format/seg_own_memory.h"
 
 /*
  * Pages come from blocks whose size grows with the memory in use. So a process
@@ -60,5 +63,26 @@ void mem_zero(void *p, size_t bytes);
 
 /* All that was ever handed out, in bytes. */
 uint64_t mem_total(void);
+
+/* ---- own_memory: which memory of the host is the collector's ---- */
+
+/*
+ * For a reader that searches the host's memory for pointers from outside
+ * (format/seg_own_memory.h). Code that maps memory without a file enters it here after the
+ * mmap, and removes it before the munmap, because the next mapping at that
+ * address may be the host's. A forked child has a copy, as it has of the memory
+ * itself.
+ * Lock-free; a signal handler may call it. A range for which there is no room
+ * is counted (SEG_LOST_RANGES), and a reader takes it for the host's.
+ */
+extern SEEP_HIDDEN struct own_memory_entry ours_table[OWN_MEMORY_MAX];
+
+void own_memory_add(const void *start, size_t bytes, enum own_memory_kind kind);
+
+/* Removes ranges that are OWN_MEMORY_FOR_NOW; also a part of one, or several. */
+void own_memory_remove(const void *start, size_t bytes);
+
+/* The data of this library. */
+void own_memory_add_library(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* own_memory.c - which memory of the host is the collector's. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/segment/own_memory.h"
+#include "collector/segment/mem.h"
 
 #include <stdbool.h>
 #include <stdint.h>

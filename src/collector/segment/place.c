@@ -11,10 +11,8 @@
 
 #include "base/fmt.h"
 #include "base/sys.h"
-#include "collector/segment/budget.h"
-#include "collector/segment/config.h"
-#include "collector/segment/place_name.h"
 #include "collector/segment/kernel.h"
+#include "collector/segment/config.h"
 #include "collector/segment/segment.h"
 #include "collector/segment/slots.h"
 #include "format/format.h"

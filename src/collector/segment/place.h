@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/attr.h"
+#include "base/fmt.h"
 #include "collector/segment/segment.h"
 #include "collector/segment/slots.h"
 #include "format/format.h"
@@ -63,7 +64,7 @@ typedef bool place_beside(long dir, const char *name);
 
 /*
  * Makes and maps a segment file and its control file, as large as the budget
- * allows (budget.h), in SEEP_DIR, or if that cannot be used in SEEP_BASE/seep-UID,
+ * allows (kernel.h), in SEEP_DIR, or if that cannot be used in SEEP_BASE/seep-UID,
  * or if that cannot be used in /dev/shm/seep-UID: then place_asked says why.
  * `beside`, if it is not NULL, makes more files beside them, whose absence does no
  * harm. Returns false if there is no place: then nothing is left behind, except
@@ -97,5 +98,29 @@ enum {
 	PLACE_FILES_MAX = MEDIUM_FILES_MAX,
 	PLACE_FILES_MORE = MEDIUM_FILES_MORE,
 };
+
+/* ---- place_name: the names of the files that this process makes ---- */
+
+/*
+ * All names have the form PROGRAM-PID-RANDOM and an ending. PROGRAM is what
+ * the kernel calls the program when it starts, and RANDOM is drawn then. A
+ * forked child inherits both.
+ */
+
+/* Finds PROGRAM and RANDOM. Start-up. */
+void place_name_choose(void);
+
+/* PROGRAM; empty before place_name_choose(). */
+const char *place_name_program(void);
+
+/* Appends BEGIN-PID-RANDOM. */
+void place_name_write(struct fmt *f, const char *begin, uint64_t pid);
+
+/*
+ * Makes a text fit for the name of a file, in place. Letters, digits and "_.+"
+ * stay, and dashes do if `dashes` says so. Other bytes become '_', and so does
+ * a dot or a dash at the beginning.
+ */
+void place_name_tame(char *text, bool dashes);
 
 #endif

@@ -1,6 +1,6 @@
 /* place_name.c - the names of the files that this process makes. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/segment/place_name.h"
+#include "collector/segment/place.h"
 
 #include <string.h>
 #include <sys/prctl.h>

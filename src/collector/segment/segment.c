@@ -7,7 +7,6 @@
 #include "base/cpu/cpu.h"
 #include "base/sys.h"
 #include "collector/segment/mem.h"
-#include "collector/segment/own_memory.h"
 #include "collector/segment/tick.h"
 
 /* Counts from before there is a segment; segment_init() moves them into it. */

@@ -11,9 +11,8 @@
 #include "base/fmt.h"
 #include "base/sys.h"
 #include "collector/segment/config.h"
-#include "collector/segment/place_name.h"
-#include "collector/segment/kernel.h"
 #include "collector/segment/place.h"
+#include "collector/segment/kernel.h"
 
 enum {
 	FILES_MAX = PLACE_FILES_MAX / 2, /* segments keep the other half */

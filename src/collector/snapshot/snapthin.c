@@ -1,6 +1,6 @@
 /* snapthin.c - keeps the snapshots of a process within their bounds. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/snapshot/snapthin.h"
+#include "collector/snapshot/snap.h"
 
 #include <errno.h>
 #include <stddef.h>

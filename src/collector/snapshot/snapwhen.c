@@ -1,6 +1,6 @@
 /* snapwhen.c - snapshots that the host does not ask for: signal, time, growth. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/snapshot/snapwhen.h"
+#include "collector/snapshot/snap.h"
 
 #include <signal.h>
 #include <stddef.h>
@@ -12,7 +12,6 @@
 #include "collector/lifecycle.h"
 #include "collector/segment/loader.h"
 #include "collector/segment/segment.h"
-#include "collector/snapshot/snap.h"
 #include "collector/segment/tick.h"
 
 bool snapwhen_active;

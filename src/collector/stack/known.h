@@ -65,7 +65,7 @@ struct site_id known_site(
  * The site of the stack whose outer frames are those of the copy up to frame
  * `k`, which has a node. The node of the frame may change. `own`: the walk began
  * on the thread's own stack. Only elsewhere the same stack may be found without
- * the copy (paths.h), and then by sites_get().
+ * the copy (outer.h), and then by sites_get().
  */
 struct site_id known_get(struct thread *t, uint32_t k, uint32_t inner, enum seg_api api, bool own);
 

@@ -10,7 +10,6 @@
 #include "collector/heap/ledger_hit.h"
 #include "collector/segment/mem.h"
 #include "collector/stack/outer.h"
-#include "collector/stack/paths.h"
 #include "collector/unwind/walk.h"
 
 enum { MEMO_TOTAL_MAX = 32 << 20 };

@@ -77,7 +77,7 @@ enum { MEMO_PATIENCE = 16, MEMO_CHANGES_MAX = 11 }; /* see promote() */
 #define MEMO_DOUBT (UINT64_C(1) << 63)              /* in a key */
 enum memo_flags {
 	MEMO_USES_FP = 1, /* fp must be the same, too */
-	/* of outer chunks, see paths.h */
+	/* of outer chunks, see outer.h */
 	MEMO_END = 2,   /* above it there is only the outermost frame */
 	MEMO_PLAIN = 4, /* it leads to a frame that chunks cannot list */
 };

@@ -1,10 +1,9 @@
 /* paths.c - outer frames that come and go, found chunk by chunk. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/stack/paths.h"
+#include "collector/stack/outer.h"
 
 #include "collector/stack/chunk.h"
 #include "collector/unwind/module.h"
-#include "collector/stack/outer.h"
 #include "collector/unwind/rules.h"
 #include "collector/heap/sites.h"
 

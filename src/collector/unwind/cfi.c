@@ -1,6 +1,6 @@
 /* cfi.c - .eh_frame: the unwind rule of a code address, on demand. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/unwind/cfi.h"
+#include "collector/unwind/rules.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,6 @@
 #include "base/attr.h"
 #include "base/cpu/cpu.h"
 #include "base/hash.h"
-#include "collector/unwind/cfi.h"
 #include "collector/segment/kernel.h"
 #include "collector/segment/levels.h"
 #include "collector/unwind/module.h"

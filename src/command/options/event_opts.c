@@ -2,15 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/options/event_opts.h"
 
-#include <errno.h>
-#include <string.h>
-#include <time.h>
-
 #include "command/cmd.h"
 #include "command/shell/die.h"
 #include "command/shell/input.h"
-#include "command/shell/log_input.h"
-#include "command/shell/progress.h"
 #include "session/events/session_log.h"
 #include "view/sites/enum_words.h"
 #include "kit/os/clock.h"

@@ -1,14 +1,10 @@
 /* export_opts.c - the options of export, and which formats support them. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/options/export_opts.h"
-
-#include <limits.h>
-#include <string.h>
+#include "command/options/event_opts.h"
 
 #include "command/cmd.h"
 #include "command/shell/die.h"
-#include "command/options/name_opts.h"
-#include "command/options/older_opts.h"
+#include "command/options/view_opts.h"
 #include "command/shell/output.h"
 
 static void check_older(const struct export_opts *o, const struct export_format *f)

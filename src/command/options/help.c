@@ -1,17 +1,11 @@
 /* help.c - prints the texts of --help, made from the tables. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/options/help.h"
-
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "command/options/opts.h"
 
 #include "command/shell/die.h"
 #include "command/shell/input.h"
-#include "command/options/opts.h"
 #include "command/shell/output.h"
-#include "command/options/suggest.h"
+#include "command/options/shell_complete.h"
 
 enum { WIDTH = 79, MEANING = 27, FORM_MAX = 128 };
 

@@ -1,15 +1,10 @@
 /* moment_opts.c - FROM..TO of --growth, and what it means for an input. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/options/moment_opts.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "command/options/view_opts.h"
 
 #include "command/cmd.h"
 #include "command/shell/die.h"
 #include "command/shell/input.h"
-#include "command/shell/progress.h"
 #include "session/load/session_moment.h"
 #include "kit/os/clock.h"
 

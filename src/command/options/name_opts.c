@@ -1,14 +1,9 @@
 /* name_opts.c - the options of all commands that print names of functions. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/options/name_opts.h"
-
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
+#include "command/options/view_opts.h"
 
 #include "command/cmd.h"
 #include "command/shell/die.h"
-#include "command/shell/progress.h"
 
 #define AT(field) offsetof(struct names_options, field)
 

@@ -2,15 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/options/opts.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "command/shell/die.h"
-#include "command/options/help.h"
-#include "command/options/suggest.h"
-#include "command/options/values.h"
+#include "command/options/shell_complete.h"
 
 /* An option, and the struct that its table fills. */
 struct found {

@@ -3,9 +3,9 @@
 #ifndef SEEP_OPTS_H
 #define SEEP_OPTS_H
 
+#include "base/std.h"
+
 #include <regex.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "command/cmd.h"
 
@@ -74,5 +74,32 @@ struct opts_group {
  * and exits with 0. All memory is kept as long as the program runs.
  */
 int opts_parse(const struct cmd *c, int argc, char **argv, void *values);
+
+/* ---- values: checks the argument of an option and stores it ---- */
+
+/* A mistake ends the program: one line, exit 2. */
+void values_take(const char *command, const struct opts_option *o, const char *arg, void *field);
+
+/* "4096", "512k", "1.5MiB", "10MB"; false: it is none, or beyond 2^63. */
+bool values_size(const char *text, uint64_t *ret);
+
+/* "20ms", "1.5s", "10m", "2h", "0"; false: it is none, or beyond 2^63 ns. */
+bool values_time(const char *text, uint64_t *ret_ns);
+
+/* Which of "one|two|three" it is, or -1. */
+int values_word(const char *words, const char *word);
+
+/* ---- help: prints the texts of --help, made from the tables ---- */
+
+/*
+ * Prints usage, description and options to stdout. Returns as output_flush().
+ */
+int help_command(const struct cmd *c);
+
+/* Prints the list of commands; returns the same. */
+int help_all(void);
+
+/* Prints one line with the most similar command, and exits with 2. */
+_Noreturn void help_die_unknown(const char *word);
 
 #endif

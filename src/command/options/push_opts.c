@@ -1,9 +1,8 @@
 /* push_opts.c - the options of pushing, for push and watch. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/options/push_opts.h"
+#include "command/options/serve_opts.h"
 
-#include <stddef.h>
-
+#include "base/std.h"
 #include "command/cmd.h"
 #include "command/shell/die.h"
 

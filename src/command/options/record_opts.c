@@ -2,14 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/options/record_opts.h"
 
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "command/shell/die.h"
-#include "command/shell/export_at_end.h"
-#include "command/options/name_opts.h"
-#include "command/options/values.h"
+#include "command/shell/export_path.h"
+#include "command/options/view_opts.h"
+#include "command/options/opts.h"
 #include "follow/recorder/quota.h"
 
 #define MS UINT64_C(1000000)

@@ -1,10 +1,8 @@
 /* rss_opts.c - --rss: reads which pages of running processes are resident. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/options/rss_opts.h"
+#include "command/options/record_opts.h"
 
-#include <errno.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "command/cmd.h"
 #include "command/shell/die.h"
 #include "host/proc/procfs.h"

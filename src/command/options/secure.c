@@ -2,9 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/options/secure.h"
 
-#include <stdlib.h>
+#include "base/std.h"
 #include <strings.h>
-#include <unistd.h>
 
 enum secure secure_mode(void)
 {

@@ -2,13 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/options/serve_opts.h"
 
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "command/cmd.h"
 #include "command/shell/die.h"
-#include "print/json/ls_json.h"
+#include "print/json/report_json.h"
 #include "command/options/view_opts.h"
 
 #define ADDRESS_DEFAULT "127.0.0.1:7337"

@@ -2,9 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/options/shell_complete.h"
 
-#include <ctype.h>
-#include <string.h>
-
 #include "print/export/export.h"
 
 static const struct {

@@ -1,11 +1,9 @@
-/* shell_shell_complete.h - completions for shells, made from the tables. */
+/* shell_complete.h - completions for shells, and suggestions for misspelt words. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_SHELL_COMPLETE_H
 #define SEEP_SHELL_COMPLETE_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
+#include "base/std.h"
 #include "command/options/opts.h"
 
 /* The kinds of words that may stand in a place: these bits, and fixed words. */
@@ -51,5 +49,24 @@ void shell_complete_fill(FILE *out, const char *template, const struct complete_
 void shell_complete_bash(FILE *out);
 void shell_complete_zsh(FILE *out);
 void shell_complete_fish(FILE *out);
+
+/* ---- templates: texts from files of their own, linked into the program ---- */
+
+/* src/cli/shell/seep.*, NUL terminated. A line "#@ NAME" is replaced. */
+extern const char templates_bash[];
+extern const char templates_zsh[];
+extern const char templates_fish[];
+
+/* ---- suggest: finds the word that a misspelt one may have meant ---- */
+
+/* The most similar word so far. */
+struct suggest {
+	const char *word; /* the word that was typed */
+	const char *best; /* NULL: none is similar */
+	unsigned distance;
+};
+
+/* `candidate` must outlive s. Of equally similar ones the first wins. */
+void suggest_offer(struct suggest *s, const char *candidate);
 
 #endif

@@ -1,7 +1,6 @@
 /* shell_shell_complete_bash.c - completions for bash. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/options/shell_complete.h"
-#include "command/options/templates.h"
 
 static void write_kinds(FILE *out, const struct shell_complete_place *p)
 {

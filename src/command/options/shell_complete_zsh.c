@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/options/shell_complete.h"
 
-#include <string.h>
-
-#include "command/options/templates.h"
-
 /* Text inside '...[text]...' of a spec. */
 static void write_text(FILE *out, const char *text, size_t len)
 {

@@ -1,6 +1,6 @@
 /* templates.c - texts from files of their own, linked into the program. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/options/templates.h"
+#include "command/options/shell_complete.h"
 
 /*
  * The compiler runs in the root of the sources; the Makefile names the files.

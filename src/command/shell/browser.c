@@ -1,16 +1,8 @@
 /* browser.c - shows a file in the user's browser. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/shell/browser.h"
+#include "command/shell/terminal.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum {
 	WORDS = 30,    /* words of $BROWSER */

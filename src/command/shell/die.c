@@ -2,13 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/shell/die.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "kit/words/text.h"
-#include "command/shell/pager.h"
-#include "command/shell/progress.h"
+#include "command/shell/terminal.h"
 
 static void say(const char *prefix, const char *fmt, va_list ap)
     __attribute__((format(printf, 2, 0)));

@@ -1,8 +1,9 @@
-/* export_path.h - the name of the file that export writes. */
+/* export_path.h - where an export goes. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_EXPORT_PATH_H
 #define SEEP_EXPORT_PATH_H
 
+#include "base/std.h"
 #include "session/process/process.h"
 
 /* The place of a result. */
@@ -27,5 +28,17 @@ void export_path_release(struct export_path *e);
  * "%%n"?
  */
 bool export_path_has(const char *pattern, char mark);
+
+/* ---- export_at_end: exports a finished recording to another tool's format ---- */
+
+/* Prints one line and exits with 2 unless there is a format of that name. */
+void export_at_end_check(const char *command, const char *format);
+
+/*
+ * Writes PROGRAM-PID-NUMBER.EXTENSION into the working directory for each
+ * process of the recording, as seep export does, and prints these names to
+ * stderr unless `quiet`. A failure is printed there and changes nothing else.
+ */
+void export_at_end(const char *recording, const char *format, bool quiet);
 
 #endif

@@ -1,14 +1,10 @@
 /* flight_input.c - the flight recorders of INPUT, for the commands that show them. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/shell/flight_input.h"
-
-#include <errno.h>
+#include "command/shell/input.h"
 
 #include "command/cmd.h"
 #include "command/shell/die.h"
-#include "command/shell/input.h"
-#include "command/shell/log_input.h"
-#include "findings/log_lack.h"
+#include "findings/who.h"
 #include "view/sites/enum_words.h"
 
 void flight_input_read(const char *command, const char *input, flights_each *each, void *context,

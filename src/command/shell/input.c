@@ -2,27 +2,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/shell/input.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "command/cmd.h"
 #include "command/shell/die.h"
-#include "command/shell/privacy.h"
+#include "command/shell/output.h"
+#include "host/proc/folder.h"
+#include "host/proc/procfs.h"
+#include "kit/words/words.h"
+#include "names/find/program.h"
 #include "segments/find/dead.h"
 #include "segments/find/proc.h"
-#include "host/proc/procfs.h"
-#include "host/proc/folder.h"
 #include "session/load/history.h"
-#include "session/load/history_scan.h"
 #include "session/load/session_moment.h"
-#include "kit/words/moment.h"
 
 enum { SWAPPED_LOOKS = 16 }; /* processes that are compared */
 
@@ -455,4 +445,44 @@ void input_warn_swapped(const char *command, const struct session *old, const st
 		die_warn("%s: the old input is later than the new one, so what "
 		         "has grown seems to have shrunk; the older comes first",
 		    command);
+}
+
+/* ---- one_process: chooses the process for a format that holds one ---- */
+
+static uint64_t peak_of(const struct process *p)
+{
+	return p->totals.peak_bytes;
+}
+
+const struct process *one_process_choose(
+    const struct session *s, unsigned pid, bool logs, const char *format)
+{
+	const struct process *best = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = s->processes[i];
+
+		if ((pid != 0 && p->header.pid != pid) ||
+		    (logs && p->header.log_state != SEG_LOG_ON))
+			continue;
+		count++;
+		if (!best || peak_of(p) > peak_of(best))
+			best = p;
+	}
+	if (count > 1)
+		die_warn("--format %s holds one process: this is %" PRIu32
+		         " (%s), which has the highest peak of %zu; --pid N "
+		         "chooses another",
+		    format, best->header.pid, program_name(&best->header), count);
+	return best;
+}
+
+uint32_t one_process_number(const struct session *s, const struct process *one)
+{
+	uint32_t i = 0;
+
+	while (i < s->count && s->processes[i] != one)
+		i++;
+	return i;
 }

@@ -1,15 +1,11 @@
 /* log_input.c - the event logs of INPUT of a command line. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/shell/log_input.h"
-
-#include <errno.h>
-#include <string.h>
+#include "command/shell/input.h"
 
 #include "command/cmd.h"
 #include "command/shell/die.h"
-#include "command/shell/input.h"
 #include "segments/read/losses.h"
-#include "findings/log_lack.h"
+#include "findings/who.h"
 
 static int feed(void *context, const struct logcode *c)
 {

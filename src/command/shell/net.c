@@ -2,15 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/shell/net.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
+#include "base/std.h"
 #include "command/cmd.h"
 #include "command/shell/die.h"
-#include "command/shell/net_table.h"
 #include "attach/program/launch.h"
 
 #define PROGRAM "seep-net"

@@ -1,8 +1,8 @@
 /* net_table.c - the commands of seep-net. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/shell/net_table.h"
+#include "command/shell/net.h"
 
-#include "follow/push/pusher.h"
+#include "follow/push/post.h"
 #include "follow/serve/serve.h"
 
 static const struct net_table table = {

@@ -2,22 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/shell/output.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "command/cmd.h"
 #include "command/shell/die.h"
-#include "command/shell/pager.h"
-#include "command/shell/privacy.h"
-#include "command/shell/progress.h"
-#include "view/sites/enum_words.h"
+#include "command/shell/terminal.h"
 #include "kit/os/infile.h"
 #include "kit/words/text.h"
+#include "view/sites/enum_words.h"
 
 const struct opts_option output_view_rows[] = {
     {"color", 0, OPTS_WORD, offsetof(struct output_view, colour), 0, TERMINAL_COLOURS,
@@ -311,4 +301,39 @@ int output_flush(void)
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return CMD_OK;
 	output_failed(errno);
+}
+
+/* ---- privacy: makes results as private as their inputs ---- */
+
+enum { USER = 0600, GROUP = 0060, ALL = 0666 };
+
+static mode_t allowed = ALL;
+
+void privacy_note(const char *path)
+{
+	struct stat st;
+
+	if (!path || stat(path, &st) < 0 || !S_ISREG(st.st_mode)) {
+		allowed = USER;
+		return;
+	}
+	allowed &= st.st_mode | USER;
+	if (st.st_gid != getegid())
+		allowed &= ~(mode_t)GROUP;
+}
+
+void privacy_note_snapshots(const struct session *s)
+{
+	for (size_t i = 0; i < s->snapshot_count; i++)
+		privacy_note(s->snapshots[i].path);
+}
+
+void privacy_lift(void)
+{
+	allowed = ALL;
+}
+
+mode_t privacy_mode(void)
+{
+	return allowed;
 }

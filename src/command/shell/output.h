@@ -3,13 +3,11 @@
 #ifndef SEEP_OUTPUT_H
 #define SEEP_OUTPUT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-
+#include "base/std.h"
 #include "command/options/opts.h"
 #include "command/shell/terminal.h"
 #include "kit/os/outfile.h"
+#include "session/load/session.h"
 
 /*
  * With a path (NULL or "-": stdout), bytes go to a file beside it, which
@@ -75,7 +73,7 @@ uint64_t output_max(void);
 void output_check_json(const char *command, uint64_t bytes);
 
 /*
- * Finds out what the terminal can show. It gets a pager (see pager.h, also for
+ * Finds out what the terminal can show. It gets a pager (see terminal.h, also for
  * `answer`, the later exit status) when the first bytes leave the buffer; the
  * line of progress ends then.
  */
@@ -98,5 +96,24 @@ int output_flush(void);
 
 /* For who has flushed stdout himself, with this error (errno). */
 _Noreturn void output_failed(int error);
+
+/* ---- privacy: makes results as private as their inputs ---- */
+
+/*
+ * From now on files with results have at most the permissions of this input: if
+ * others may read it, they may read the result. Anything else, a directory or a
+ * process (NULL), gives files for the user alone. If the input belongs to
+ * another group, its mode says nothing about ours.
+ */
+void privacy_note(const char *path);
+
+/* The same for the snapshots that session_add_snapshots() has found. */
+void privacy_note_snapshots(const struct session *s);
+
+/* The result of this command is meant to be shown to others. */
+void privacy_lift(void);
+
+/* The permissions that a result may have, before the umask. */
+mode_t privacy_mode(void);
 
 #endif

@@ -1,16 +1,6 @@
 /* pager.c - shows long results through less, as git does. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/shell/pager.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "command/shell/terminal.h"
 
 #include "command/cmd.h"
 #include "command/shell/die.h"

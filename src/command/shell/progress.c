@@ -1,17 +1,9 @@
 /* progress.c - shows one line on a terminal if work takes over a second. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/shell/progress.h"
+#include "command/shell/die.h"
 
-#include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "command/shell/terminal.h"
 #include "view/sites/enum_words.h"

@@ -1,15 +1,9 @@
 /* targets.c - the INPUTs of commands that follow what runs. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "command/shell/targets.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
+#include "command/shell/input.h"
 
 #include "command/cmd.h"
 #include "command/shell/die.h"
-#include "command/shell/input.h"
 #include "segments/find/proc.h"
 
 /* A forked process that has not allocated anything yet will. */

@@ -4,10 +4,7 @@
 
 #include <langinfo.h>
 #include <locale.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 enum { COLUMNS_MIN = 40, COLUMNS_MAX = 10000, COLUMNS_DEFAULT = 80 };
 

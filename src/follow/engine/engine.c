@@ -2,13 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/engine/engine.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "follow/engine/engine_parts.h"
 #include "kit/os/clock.h"

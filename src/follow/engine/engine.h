@@ -3,10 +3,7 @@
 #ifndef SEEP_ENGINE_H
 #define SEEP_ENGINE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
+#include "base/std.h"
 #include "segments/read/segfile.h"
 #include "kit/os/fault.h"
 

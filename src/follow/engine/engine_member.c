@@ -1,15 +1,8 @@
 /* engine_member.c - one process of the roster: who it is, its looks, its end. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "segments/find/cause.h"
+#include "segments/find/dead.h"
 #include "follow/engine/engine_parts.h"
 #include "host/proc/procfs.h"
 #include "host/proc/procfs_group.h"

@@ -4,9 +4,8 @@
 #define SEEP_ENGINE_PARTS_H
 
 #include "follow/engine/engine.h"
-#include "host/proc/memory_group.h"
+#include "host/proc/procfs_group.h"
 #include "follow/engine/pulse.h"
-#include "segments/find/roster_newcomers.h"
 #include "segments/find/roster_places.h"
 #include "segments/find/proc.h"
 

@@ -2,10 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/engine/pulse.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "follow/engine/pulse_parts.h"
 #include "kit/data/capped.h"
 

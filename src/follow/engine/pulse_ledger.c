@@ -1,10 +1,9 @@
 /* pulse_ledger.c - the ledger of a segment: its totals, and what has changed. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "follow/engine/pulse_parts.h"
+
+#include "base/std.h"
 #include "segments/read/steady.h"
 #include "kit/data/capped.h"
 

@@ -1,11 +1,9 @@
 /* roster.c - who is traced: the files of segments, and the slots in them. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "follow/engine/engine_parts.h"
+
+#include "base/std.h"
 #include "host/proc/procfs.h"
 #include "kit/os/clock.h"
 #include "kit/data/room.h"

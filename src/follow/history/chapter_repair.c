@@ -1,17 +1,10 @@
 /* chapter_repair.c - completes a chapter whose writer was killed. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "follow/history/chapter_repair.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "follow/history/service.h"
 
 #include "session/load/session.h"
-#include "names/find/embed.h"
-#include "recording/file/chapter_name.h"
+#include "names/find/names.h"
+#include "recording/file/chapter.h"
 #include "recording/file/recording.h"
 
 enum { LEVEL = 3, NAMES_S = 30 };

@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/history/history_pace.h"
 
-#include <stdlib.h>
-
 #include "kit/os/clock.h"
 
 #define S   UINT64_C(1000000000)

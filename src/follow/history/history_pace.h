@@ -3,8 +3,7 @@
 #ifndef SEEP_HISTORY_PACE_H
 #define SEEP_HISTORY_PACE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /*
  * The time line of a service grows at a rate that follows from the size and

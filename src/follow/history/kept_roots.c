@@ -1,14 +1,8 @@
 /* kept_roots.c - the root directories of containers, kept for names. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "follow/history/kept_roots.h"
+#include "follow/history/store.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "names/find/fs_view.h"
+#include "names/find/places.h"
 #include "kit/data/room.h"
 
 enum {

@@ -2,13 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/history/service.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "session/process/relative.h"
+#include "session/process/family.h"
 #include "recording/file/meta.h"
 #include "follow/recorder/tail.h"
 #include "kit/os/helper.h"

@@ -3,19 +3,14 @@
 #ifndef SEEP_SERVICE_H
 #define SEEP_SERVICE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#include "segments/read/segfile.h"
-#include "recording/file/chapter.h"
-#include "names/find/embed.h"
-#include "recording/file/timeline_writer.h"
-#include "follow/recorder/where.h"
-#include "follow/history/folder_name.h"
-#include "follow/history/history_pace.h"
-#include "follow/history/kept_roots.h"
+#include "base/std.h"
 #include "follow/history/store.h"
+#include "follow/history/history_pace.h"
+#include "follow/recorder/where.h"
+#include "names/find/names.h"
+#include "recording/file/chapter.h"
+#include "recording/file/codec.h"
+#include "segments/read/segfile.h"
 
 /*
  * A chapter is begun when there is something to write, and is complete in
@@ -30,7 +25,7 @@ struct service {
 	char text[256]; /* unit, container or program */
 	enum folder_kind kind;
 	uid_t uid;
-	bool is_chosen; /* see folder_name.h */
+	bool is_chosen; /* see store.h */
 	char folder[FOLDER_NAME_BYTES];
 
 	struct chapter *chapter; /* NULL: none is open */
@@ -121,5 +116,18 @@ int service_finish(struct service *s, bool wait, pid_t *ret_child);
  * there is room now is seen by writing: the caller turns the chapter.
  */
 void service_retry(struct service *s);
+
+/* ---- chapter_repair: completes a chapter whose writer was killed ---- */
+
+/*
+ * A killed watch leaves *.seep.part, a recording that is cut off. This copies
+ * its whole entries, adds names and the end, and puts the result in the place
+ * of the part, which is removed only when that is safe. A part that has no
+ * process in it is removed; one whose writer is at work (-EBUSY), or for which
+ * there is no room, stays. `folder` is the service's, `part` the file's name.
+ * Negative errno.
+ */
+int chapter_repair(const struct store *s, const char *folder, const char *part,
+    const struct names_options *naming);
 
 #endif

@@ -2,21 +2,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/history/store.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "session/load/history.h"
 #include "recording/file/chapter.h"
 #include "kit/data/room.h"
 #include "kit/words/text.h"
-#include "kit/os/write_all.h"
+#include "kit/os/outfile.h"
 #include "kit/data/sorted.h"
 
 #define S UINT64_C(1000000000)

@@ -2,24 +2,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/history/watch.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "kit/os/clock.h"
-#include "kit/os/signals.h"
+#include "kit/os/descriptor.h"
 #include "kit/words/text.h"
 #include "kit/words/words.h"
 #include "kit/os/helper.h"
-#include "follow/history/chapter_repair.h"
-#include "follow/history/notify.h"
+#include "follow/history/service.h"
 #include "follow/history/watch_parts.h"
 
 #define MS UINT64_C(1000000)
@@ -42,7 +32,7 @@ enum {
 	SAVE_S = 60,
 	PARTS_S = 600, /* between tries to complete old chapters */
 	IDLE_S = 3600, /* a chapter without a process is finished */
-	ROOTS_S = 10,  /* the same, if kept_roots.h keeps directories for it */
+	ROOTS_S = 10,  /* the same, if store.h keeps directories for it */
 	OPEN_MAX_CHAPTERS = 128,
 	FINISH_S = 60,     /* for all names, at the end */
 	CHILDREN_BUSY = 4, /* that look for names at the same time */

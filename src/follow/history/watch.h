@@ -3,15 +3,12 @@
 #ifndef SEEP_WATCH_H
 #define SEEP_WATCH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
-
+#include "base/std.h"
 #include "follow/engine/guest.h"
-#include "follow/history/watch_rule.h"
-#include "names/find/names.h"
-#include "kit/os/fault.h"
 #include "follow/history/store.h"
+#include "follow/history/watch_rule.h"
+#include "kit/os/fault.h"
+#include "names/find/names.h"
 
 enum { WATCH_GUESTS = 2 };
 
@@ -42,5 +39,16 @@ struct watch_plan {
  * again.
  */
 int watch_run(const struct watch_plan *plan, struct fault *where);
+
+/* ---- notify: tells the service manager how we are: the protocol of sd_notify ---- */
+
+/*
+ * Sends lines like "READY=1" in one datagram to NOTIFY_SOCKET. Without a
+ * service manager nothing happens, and a failure is none of ours.
+ */
+void notify_send(const char *lines);
+
+/* Between two signs of life that the service manager wants; 0: none. */
+uint64_t notify_watchdog_ns(void);
 
 #endif

@@ -1,11 +1,8 @@
 /* watch_births.c - ages and births of live blocks, read while processes run. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "segments/find/proc.h"
-#include "follow/recorder/aging_pace.h"
+#include "follow/recorder/leaks.h"
 #include "follow/recorder/leaks_look.h"
 #include "recording/parts/aging.h"
 #include "kit/os/clock.h"

@@ -7,7 +7,7 @@
 #include "follow/recorder/leaks_look.h"
 #include "follow/recorder/quota.h"
 #include "kit/data/dict.h"
-#include "follow/history/alarm.h"
+#include "follow/history/watch_rule.h"
 #include "segments/find/gather.h"
 #include "follow/history/service.h"
 #include "follow/history/watch.h"
@@ -16,7 +16,7 @@
 struct watched {
 	uint64_t number; /* of the engine */
 	struct service *service;
-	uint64_t view; /* see kept_roots.h */
+	uint64_t view; /* see store.h */
 	struct service_process line;
 	uint64_t births_ns; /* when its births are read again; 0: not met */
 	/* the last reading, if it is not written yet; NULL: none */
@@ -147,7 +147,7 @@ struct live_process *watch_process_of(const struct watch *w, uint64_t number, si
 
 /*
  * Reads ages and births of live blocks from the memory of processes that run,
- * one at a time, as `seep record` does (aging_pace.h), so that a process that is
+ * one at a time, as `seep record` does (leaks.h), so that a process that is
  * killed has a score. They take at most a tenth of a chapter: beyond that the
  * last reading is kept until the process ends or the chapter is turned.
  */

@@ -1,12 +1,8 @@
 /* watch_processes.c - who runs and who has ended: what a history keeps of them. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "segments/find/proc.h"
-#include "segments/read/place_words.h"
+#include "segments/read/losses.h"
 #include "recording/file/codec.h"
 #include "kit/data/room.h"
 #include "kit/words/text.h"

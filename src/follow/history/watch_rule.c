@@ -2,13 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/history/watch_rule.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "kit/data/room.h"
-#include "kit/words/units.h"
 #include "kit/words/words.h"
 
 #define S UINT64_C(1000000000)

@@ -1,17 +1,13 @@
 /* watch_services.c - which service a process belongs to. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/hash.h"
+
+#include "base/std.h"
 #include "names/find/program.h"
 #include "kit/data/room.h"
 #include "kit/words/text.h"
-#include "follow/history/folder_service.h"
+#include "follow/history/store.h"
 #include "follow/history/watch_parts.h"
 
 /* In the history. */

@@ -3,13 +3,9 @@
 #include "follow/push/post.h"
 
 #include <curl/curl.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-#include "follow/serve/token.h"
+#include "follow/serve/http.h"
 #include "kit/os/clock.h"
 #include "kit/words/text.h"
 

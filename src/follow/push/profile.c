@@ -1,10 +1,6 @@
 /* profile.c - the sums of a service as a profile that a server takes. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "follow/push/profile.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "follow/push/message.h"
 
 #include "view/sites/view.h"
 

@@ -2,23 +2,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/push/push.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "follow/engine/engine.h"
-#include "follow/push/reading.h"
 #include "follow/push/sender.h"
 #include "kit/os/clock.h"
 #include "kit/data/room.h"
-#include "kit/os/signals.h"
+#include "kit/os/descriptor.h"
 #include "kit/words/text.h"
-#include "follow/history/folder_service.h"
+#include "follow/history/store.h"
 
 #define MS UINT64_C(1000000)
 #define S  UINT64_C(1000000000)
@@ -141,7 +134,7 @@ static size_t count_of(const struct push *p, uid_t uid)
 	return n;
 }
 
-/* The names that the folders of a history have: see folder_name.h. */
+/* The names that the folders of a history have: see store.h. */
 static void name_service(const struct push *p, const struct live_process *x, struct member *m)
 {
 	struct folder_service id;

@@ -1,25 +1,15 @@
 /* pusher.c - seep push, and the process that pushes for seep watch. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "follow/push/pusher.h"
+#include "follow/push/post.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "follow/serve/metrics.h"
-#include "follow/push/post.h"
-#include "follow/serve/token.h"
+#include "follow/serve/http.h"
 #include "follow/push/push.h"
-#include "follow/push/target.h"
 #include "kit/os/clock.h"
 #include "kit/os/helper.h"
 

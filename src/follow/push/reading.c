@@ -1,10 +1,6 @@
 /* reading.c - reads the counters of a process into the sums of its service. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "follow/push/reading.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "follow/push/sender.h"
 
 #include "session/load/session.h"
 #include "view/sites/view.h"

@@ -1,10 +1,6 @@
 /* schedule.c - when a host pushes: its place in the interval, and back-off. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "follow/push/schedule.h"
-
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
+#include "follow/push/post.h"
 
 #include "base/hash.h"
 

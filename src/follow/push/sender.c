@@ -2,13 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/push/sender.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "follow/push/profile.h"
+#include "follow/push/message.h"
 #include "kit/data/capped.h"
 #include "kit/data/room.h"
 #include "kit/words/text.h"

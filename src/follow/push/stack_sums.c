@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/push/stack_sums.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "view/sites/view.h"
 #include "kit/data/capped.h"
 #include "kit/data/room.h"

@@ -3,11 +3,8 @@
 #ifndef SEEP_STACK_SUMS_H
 #define SEEP_STACK_SUMS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "print/export/strings.h"
+#include "base/std.h"
+#include "print/export/texts.h"
 #include "view/stacks/frames.h"
 #include "kit/data/dict.h"
 

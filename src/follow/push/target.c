@@ -1,11 +1,7 @@
 /* target.c - the URL of a server of profiles. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "follow/push/target.h"
+#include "follow/push/post.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "kit/words/text.h"

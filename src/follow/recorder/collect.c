@@ -2,13 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/recorder/collect.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-
 #include "segments/find/proc.h"
 #include "kit/data/room.h"
 #include "segments/read/segfile.h"

@@ -3,11 +3,7 @@
 #ifndef SEEP_COLLECT_H
 #define SEEP_COLLECT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
+#include "base/std.h"
 #include "segments/find/procs.h"
 #include "follow/recorder/quota.h"
 #include "segments/find/segment_dir.h"

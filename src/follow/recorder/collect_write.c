@@ -1,20 +1,12 @@
 /* collect_write.c - segments that were found go into the recording. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "follow/recorder/collect_parts.h"
 #include "host/proc/folder.h"
 #include "session/process/process.h"
 #include "segments/read/segfile.h"
 #include "segments/find/free_slots.h"
-#include "follow/recorder/drain.h"
-#include "follow/recorder/flight_keep.h"
+#include "follow/recorder/follow.h"
 #include "names/find/program.h"
 
 enum {

@@ -1,16 +1,8 @@
 /* copy_snapshots.c - moves the snapshots of a session beside its recording. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "follow/recorder/copy_snapshots.h"
+#include "follow/recorder/collect_parts.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "session/load/session_snapshots.h"
+#include "session/load/session_moment.h"
 #include "segments/read/segfile.h"
 
 #define SNAPSHOT_SIZE_MAX (INT64_C(1) << 40) /* including holes */

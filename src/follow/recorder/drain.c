@@ -1,13 +1,7 @@
 /* drain.c - the event logs of a tree go into its recording. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "follow/recorder/drain.h"
+#include "follow/recorder/follow.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "session/events/logindex_build.h"
 #include "session/events/logread.h"
 #include "segments/find/segment_dir.h"
 #include "format/seg_log.h"

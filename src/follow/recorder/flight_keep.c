@@ -1,11 +1,6 @@
 /* flight_keep.c - the last events of a process go into the recording. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "follow/recorder/flight_keep.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "follow/recorder/collect_parts.h"
 
 #include "session/events/flightread.h"
 #include "segments/find/segment_dir.h"

@@ -2,16 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/recorder/follow.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "kit/os/clock.h"
 #include "segments/read/segfile.h"
-#include "follow/recorder/drain.h"
 #include "attach/program/inspect.h"
 #include "recording/file/meta.h"
 #include "segments/find/procs.h"

@@ -1,8 +1,7 @@
 /* follow_births.c - ages and births of live blocks, read while the tree runs. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
 
-#include "follow/recorder/aging_pace.h"
+#include "follow/recorder/leaks.h"
 #include "follow/recorder/follow_parts.h"
 #include "follow/recorder/quota.h"
 #include "recording/parts/aging.h"

@@ -1,14 +1,8 @@
 /* follow_files.c - the segments of a tree that are watched while it runs. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "segments/read/segfile.h"
-#include "follow/recorder/drain.h"
+#include "follow/recorder/follow.h"
 #include "follow/recorder/follow_parts.h"
 #include "segments/find/segment_dir.h"
 #include "kit/data/room.h"

@@ -6,7 +6,7 @@
 #include "follow/recorder/follow.h"
 #include "follow/recorder/leaks_look.h"
 #include "follow/recorder/tail.h"
-#include "recording/file/timeline_writer.h"
+#include "recording/file/codec.h"
 #include "kit/data/dict.h"
 
 /* One segment being watched. */

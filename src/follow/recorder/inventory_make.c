@@ -1,8 +1,8 @@
 /* inventory_make.c - record --retained and --types: an inventory of what was read. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "follow/recorder/inventory_make.h"
+#include "follow/recorder/leaks_look.h"
 
-#include "findings/inventory_of.h"
+#include "findings/held_view.h"
 
 static int take_holders(const struct leaks_look_memory *m, struct names *names,
     const struct view_options *view, struct inventory_of *to)

@@ -2,25 +2,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/recorder/leaks.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "segments/find/exit_hold.h"
-#include "segments/read/segfile.h"
-#include "session/load/session.h"
+#include "analysis/score/score.h"
 #include "follow/recorder/leaks_look.h"
-#include "segments/find/segment_dir.h"
-#include "recording/parts/verdicts.h"
 #include "kit/data/capped.h"
-#include "kit/os/clock.h"
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
+#include "kit/os/clock.h"
+#include "recording/parts/verdicts.h"
+#include "segments/find/dead.h"
+#include "segments/find/segment_dir.h"
+#include "segments/read/segfile.h"
+#include "session/load/session.h"
 
 #define MS UINT64_C(1000000)
 
@@ -546,4 +538,41 @@ void leaks_free(struct leaks *l)
 	free(l->files);
 	free(l->items);
 	free(l);
+}
+
+/* ---- aging_pace: when ages and births of a process are read again ---- */
+
+#define S UINT64_C(1000000000)
+
+enum {
+	AGING_PACE_LOAD = 60, /* rest so many times as long as a reading took */
+	FIRST_S = 60,
+	MOST_S = 600,
+	PART = 10, /* again when it is a tenth older */
+};
+
+/* Tests see hours pass in seconds. */
+static uint64_t real_ns(uint64_t ns)
+{
+	return (uint64_t)((double)ns / scores_clock());
+}
+
+uint64_t aging_pace_first(uint64_t now_ns)
+{
+	return now_ns + real_ns(FIRST_S * S);
+}
+
+uint64_t aging_pace_next(uint64_t now_ns, uint64_t start_ns)
+{
+	uint64_t least = FIRST_S * S, most = MOST_S * S, wait = least;
+
+	if (now_ns > start_ns)
+		wait = (uint64_t)((double)(now_ns - start_ns) * scores_clock() / PART);
+	wait = wait < least ? least : wait > most ? most : wait;
+	return now_ns + real_ns(wait);
+}
+
+uint64_t aging_pace_rest(uint64_t now_ns, uint64_t cpu_ns)
+{
+	return now_ns + cpu_ns * AGING_PACE_LOAD;
 }

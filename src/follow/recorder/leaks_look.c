@@ -2,34 +2,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/recorder/leaks_look.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "analysis/rss/rss_reading.h"
 #include "host/memory/foreign.h"
-#include "session/process/forked.h"
-#include "host/proc/limits.h"
+#include "session/process/family.h"
+#include "host/proc/procfs_group.h"
 #include "session/process/live_ages.h"
 #include "session/process/process.h"
-#include "analysis/score/scores.h"
-#include "segments/read/ticks.h"
+#include "analysis/score/score.h"
+#include "segments/read/steady.h"
 #include "recording/parts/aging.h"
 #include "recording/file/recording.h"
 #include "recording/parts/rss_account.h"
 #include "segments/find/segment_dir.h"
 #include "kit/os/clock.h"
-#include "kit/os/write_all.h"
+#include "kit/os/outfile.h"
 #include "kit/os/helper.h"
 #include "analysis/leaks/judge.h"
-#include "analysis/leaks/looks.h"
+#include "analysis/leaks/look.h"
 #include "analysis/types/survey.h"
 
 #define MS UINT64_C(1000000)

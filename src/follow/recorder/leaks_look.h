@@ -3,16 +3,13 @@
 #ifndef SEEP_LEAKS_LOOK_H
 #define SEEP_LEAKS_LOOK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#include "segments/read/segfile.h"
-#include "session/load/session.h"
+#include "base/std.h"
+#include "analysis/holders/root_notes.h"
+#include "names/find/names.h"
 #include "recording/parts/census.h"
 #include "recording/parts/inventory.h"
-#include "analysis/holders/root_notes.h"
+#include "segments/read/segfile.h"
+#include "session/load/session.h"
 
 /* A look that is running, or has ended. */
 struct leaks_look {
@@ -98,5 +95,14 @@ bool leaks_look_part(
 
 /* Ends it, and frees its result. */
 void leaks_look_release(struct leaks_look *k);
+
+/* ---- inventory_make: record --retained and --types: an inventory of what was read ---- */
+
+/*
+ * For leaks_look_more.make, whose context is a struct names_options. *ret is for
+ * inventory_release(). -ENOMEM; -E2BIG: the memory does not suffice.
+ */
+int inventory_make(
+    const struct leaks_look_more *more, const struct leaks_look_memory *m, struct inventory *ret);
 
 #endif

@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/recorder/quota.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "recording/file/meta.h"
 
 enum { WATCH_MIB = 1024, WATCH_OTHERS_MIB = 128 };

@@ -3,11 +3,7 @@
 #ifndef SEEP_QUOTA_H
 #define SEEP_QUOTA_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
+#include "base/std.h"
 #include "follow/recorder/tail.h"
 #include "recording/file/recording.h"
 

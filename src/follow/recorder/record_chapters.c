@@ -1,18 +1,10 @@
 /* record_chapters.c - the folder of seep record --rotate. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "follow/recorder/record_run.h"
 #include "host/proc/folder.h"
-#include "kit/os/listing.h"
+#include "kit/os/infile.h"
 #include "kit/os/outfile.h"
 #include "kit/os/clock.h"
 #include "kit/os/helper.h"

@@ -3,19 +3,16 @@
 #ifndef SEEP_RECORD_RUN_H
 #define SEEP_RECORD_RUN_H
 
-#include <limits.h>
-
+#include "base/std.h"
 #include "recording/file/chapter.h"
-#include "recording/file/claim.h"
+#include "recording/file/meta.h"
 #include "follow/recorder/collect.h"
-#include "names/find/embed.h"
+#include "names/find/names.h"
 #include "follow/recorder/follow.h"
 #include "attach/program/inspect.h"
 #include "attach/program/launch.h"
 #include "follow/recorder/leaks.h"
 #include "follow/recorder/quota.h"
-#include "follow/recorder/rss_rounds.h"
-#include "attach/program/runtime_maps.h"
 #include "segments/find/segment_dir.h"
 #include "recording/file/recording.h"
 

@@ -2,18 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/recorder/record_run.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "attach/program/preload.h"
-#include "host/proc/oom.h"
+#include "attach/program/launch.h"
+#include "host/proc/procfs_group.h"
 #include "kit/os/outfile.h"
 #include "kit/os/clock.h"
-#include "kit/words/program_filename.h"
+#include "kit/words/words.h"
 
 /* Exit codes, the same as those of env and nohup. */
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };

@@ -2,14 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/recorder/record_run.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "follow/recorder/drain.h"
-#include "segments/find/refused.h"
-#include "findings/remainders.h"
-#include "findings/log_lack.h"
+#include "follow/recorder/follow.h"
+#include "segments/find/segment_dir.h"
+#include "findings/check_parts.h"
+#include "findings/who.h"
 #include "view/sites/enum_words.h"
 
 void record_warn_refused(struct record_run *r)

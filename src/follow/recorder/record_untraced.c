@@ -2,12 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/recorder/record_run.h"
 
-#include <stdlib.h>
 #include <sys/resource.h>
 
 #include "segments/read/losses.h"
 #include "segments/find/procs.h"
-#include "segments/find/refused.h"
+#include "segments/find/segment_dir.h"
 #include "format/medium.h"
 
 /* A collector that finds less room than 256 KiB does nothing. */

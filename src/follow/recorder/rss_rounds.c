@@ -1,10 +1,6 @@
 /* rss_rounds.c - record --rss: reads resident pages while the tree runs. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "follow/recorder/rss_rounds.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "follow/recorder/leaks.h"
 
 #include "recording/parts/rss_account.h"
 #include "segments/read/segfile.h"

@@ -2,11 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/recorder/tail.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "follow/recorder/tail_parts.h"
+#include "base/std.h"
 #include "format/rows.h"
 #include "format/seg_tables.h"
 

@@ -1,10 +1,8 @@
 /* tail_ledger.c - finds what has changed in the ledger of a watched segment. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <string.h>
 
 #include "segments/read/steady.h"
-#include "follow/recorder/tail_parts.h"
+#include "follow/recorder/tail.h"
 #include "format/rows.h"
 
 static void add_frees(void *context, const struct directory_piece *p, const uint8_t *rows)

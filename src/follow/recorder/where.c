@@ -2,13 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/recorder/where.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "segments/find/proc.h"
 #include "host/proc/procfs.h"
-#include "session/process/relative.h"
+#include "session/process/family.h"
 #include "kit/data/room.h"
 
 enum { FILES_MAX = 4096 }; /* modules that are searched one by one */

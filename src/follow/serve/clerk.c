@@ -2,19 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/serve/clerk.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "kit/os/clock.h"
 #include "kit/os/helper.h"

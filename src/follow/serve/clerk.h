@@ -3,9 +3,9 @@
 #ifndef SEEP_CLERK_H
 #define SEEP_CLERK_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "base/std.h"
+#include "follow/serve/serve.h"
+#include "follow/serve/metrics.h"
 
 /*
  * Stacks and names take from milliseconds to minutes. So that nobody else waits,
@@ -65,5 +65,36 @@ void clerks_cancel(struct clerks *c, const void *owner);
 
 /* Jobs so far, and those that failed. */
 uint64_t clerks_jobs(const struct clerks *c, uint64_t *ret_failed);
+
+/* ---- task: what a child process of the server writes ---- */
+
+enum task_kind {
+	TASK_HEAP,   /* a profile for pprof, which shows live bytes at first */
+	TASK_ALLOCS, /* the same, which shows allocated bytes at first */
+	TASK_PAGE,   /* the page of seep view */
+	TASK_DATA,   /* new data for it */
+	TASK_REPORT, /* the JSON of seep report */
+	TASK_LIST,   /* the JSON of seep ls */
+	TASK_SITES,  /* metrics of the sites that hold most, of all services */
+};
+
+struct task {
+	enum task_kind kind;
+	const struct serve_plan *plan;
+	struct live *live;
+	const struct services *services;
+	char service[FOLDER_NAME_BYTES]; /* "": any */
+	pid_t pid;                       /* 0: any */
+	unsigned seconds;                /* a difference: between two readings; 0: none */
+};
+
+/*
+ * For clerk_job.write: writes it to `out`. If that fails, a line of words is
+ * there instead. -ESRCH: none of its processes can be read.
+ */
+int task_write(void *task, FILE *out);
+
+/* How many processes does it concern? */
+size_t task_count(const struct task *t);
 
 #endif

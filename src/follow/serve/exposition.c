@@ -1,12 +1,8 @@
 /* exposition.c - what /metrics says. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "follow/serve/exposition.h"
+#include "follow/serve/metrics.h"
 
-#include <inttypes.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "segments/read/losses.h"
 #include "host/proc/procfs.h"

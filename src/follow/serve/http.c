@@ -3,20 +3,11 @@
 #include "follow/serve/http.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <limits.h>
 #include <microhttpd.h>
-#include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "follow/serve/token.h"
 #include "kit/os/clock.h"
 
 #define S UINT64_C(1000000000)

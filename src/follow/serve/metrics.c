@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/serve/metrics.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "kit/words/text.h"

@@ -2,22 +2,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/serve/serve.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "follow/serve/serve_parts.h"
-#include "follow/serve/token.h"
+#include "follow/serve/http.h"
 #include "kit/os/clock.h"
-#include "kit/os/signals.h"
-#include "follow/history/notify.h"
+#include "kit/os/descriptor.h"
+#include "follow/history/watch.h"
 
 #define MS UINT64_C(1000000)
 

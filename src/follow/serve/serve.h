@@ -3,15 +3,12 @@
 #ifndef SEEP_SERVE_H
 #define SEEP_SERVE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
-
+#include "base/std.h"
 #include "follow/engine/guest.h"
 #include "names/find/names.h"
 #include "follow/serve/metrics.h"
 #include "view/sites/view.h"
-#include "kit/os/address.h"
+#include "kit/os/descriptor.h"
 
 /* How `seep ls` writes its JSON: to stdout, in a child process. */
 struct serve_list {

@@ -1,9 +1,6 @@
 /* serve_serve_pages.c - the small pages: services, profiles, targets for Prometheus. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "follow/serve/serve_pages.h"
-
-#include <ctype.h>
-#include <string.h>
+#include "follow/serve/serve_parts.h"
 
 #include "kit/json/json_put.h"
 #include "kit/words/text.h"

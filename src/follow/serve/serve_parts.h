@@ -3,10 +3,11 @@
 #ifndef SEEP_SERVE_PARTS_H
 #define SEEP_SERVE_PARTS_H
 
+#include "base/std.h"
 #include "follow/serve/clerk.h"
 #include "follow/serve/http.h"
 #include "follow/serve/serve.h"
-#include "follow/serve/services.h"
+#include "follow/serve/metrics.h"
 
 struct serve {
 	const struct serve_plan *plan;
@@ -36,5 +37,28 @@ void serve_looked(struct serve *s, uint64_t begun_ns);
 /* As in struct http_plan; the context is the struct serve. */
 void serve_answer(void *context, struct http_exchange *x);
 void serve_gone(void *context, struct http_exchange *x);
+
+/* ---- serve_pages: the small pages: services, profiles, targets for Prometheus ---- */
+
+/* The policy of these pages: no script, and style from us alone. */
+#define PAGES_POLICY \
+	"default-src 'none'; style-src 'self'; base-uri 'none'; " \
+	"form-action 'none'; frame-ancestors 'none'"
+
+/* /style.css */
+extern const char pages_style[];
+
+/* / */
+void serve_pages_home(
+    FILE *out, const struct services *s, const struct live *l, const char *version);
+
+/* /debug/pprof/ */
+void serve_pages_profiles(FILE *out, const struct services *s, const char *version);
+
+/* /sd: a target for each service; `host` is ours, as the client knows it. */
+void serve_pages_targets(FILE *out, const struct services *s, const char *host);
+
+/* Of all services: "a, b, c", escaped, for a message. */
+void serve_pages_names(FILE *out, const struct services *s);
 
 #endif

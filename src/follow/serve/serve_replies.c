@@ -1,15 +1,12 @@
 /* serve_replies.c - which path has which reply. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "print/page/html.h"
-#include "follow/serve/exposition.h"
-#include "follow/serve/serve_pages.h"
+
+#include "base/std.h"
+#include "follow/serve/metrics.h"
 #include "follow/serve/serve_parts.h"
-#include "follow/serve/task.h"
+#include "follow/serve/clerk.h"
 #include "kit/os/clock.h"
 
 #define MS   UINT64_C(1000000)

@@ -1,18 +1,13 @@
 /* services.c - sums of the traced processes of each service. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "follow/serve/services.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "follow/serve/metrics.h"
 
 #include "kit/data/capped.h"
 #include "kit/os/clock.h"
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
 #include "kit/data/sorted.h"
-#include "follow/history/folder_service.h"
+#include "follow/history/store.h"
 
 enum {
 	SERVICES_MAX = 4096,

@@ -1,18 +1,12 @@
 /* site_metrics.c - metrics of the sites that hold most. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "follow/serve/site_metrics.h"
-
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "follow/serve/metrics.h"
+
 #include "view/stacks/fingerprint.h"
 #include "kit/data/capped.h"
 #include "kit/data/room.h"
 #include "kit/data/sorted.h"
-#include "follow/history/folder_name.h"
+#include "follow/history/store.h"
 
 struct site {
 	char service[FOLDER_NAME_BYTES];

@@ -1,17 +1,11 @@
 /* task.c - what a child process of the server writes. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "follow/serve/task.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
+#include "follow/serve/clerk.h"
 
 #include "print/export/export.h"
 #include "print/page/html.h"
 #include "print/json/report_json.h"
-#include "follow/serve/site_metrics.h"
+#include "follow/serve/metrics.h"
 #include "segments/find/proc.h"
 #include "kit/os/clock.h"
 

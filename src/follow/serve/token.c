@@ -1,14 +1,8 @@
 /* token.c - the secret that a client must know. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "follow/serve/token.h"
+#include "follow/serve/http.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Up to the longest token and more, so that what is too long is seen. */
 static int read_file(int fd, char *to, size_t room, size_t *ret_len)

@@ -2,18 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/top/board.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "host/proc/procfs_group.h"
-#include "view/sites/enum_words.h"
 #include "kit/data/capped.h"
-#include "kit/os/clock.h"
 #include "kit/data/room.h"
+#include "kit/os/clock.h"
+#include "view/sites/enum_words.h"
 
 static const struct live_totals *look_at(const struct live_process *p, uint64_t look)
 {
@@ -213,4 +206,150 @@ void board_list_release(struct board_list *b)
 {
 	free(b->rows);
 	*b = (struct board_list){0};
+}
+
+/* ---- brief: figures in a few columns, for tables that are read at a glance ---- */
+
+/* Three digits and a unit. */
+static void scale(char buffer[BRIEF_MAX], uint64_t n, double unit, const char *letters)
+{
+	double value = (double)n;
+	size_t i = 0;
+
+	if (n < (uint64_t)unit && n < 1000) {
+		(void)snprintf(buffer, BRIEF_MAX, "%" PRIu64, n);
+		return;
+	}
+	value /= unit;
+	while (value >= 999.5 && letters[i + 1]) {
+		value /= unit;
+		i++;
+	}
+	(void)snprintf(buffer, BRIEF_MAX, "%.*f%c",
+	    value < 9.995       ? 2
+	        : value < 99.95 ? 1
+	                        : 0,
+	    value, letters[i]);
+}
+
+const char *brief_bytes(char buffer[BRIEF_MAX], uint64_t n)
+{
+	scale(buffer, n, 1024, "KMGTPE");
+	return buffer;
+}
+
+const char *brief_change(char buffer[BRIEF_MAX], int64_t n)
+{
+	uint64_t size = n < 0 ? -(uint64_t)n : (uint64_t)n;
+	char digits[BRIEF_MAX];
+
+	scale(digits, size, 1024, "KMGTPE");
+	(void)snprintf(buffer, BRIEF_MAX, "%s%.8s", n < 0 ? "-" : n > 0 ? "+" : "", digits);
+	return buffer;
+}
+
+const char *brief_count(char buffer[BRIEF_MAX], uint64_t n)
+{
+	scale(buffer, n, 1000, "kMGTPE");
+	return buffer;
+}
+
+const char *brief_rate(char buffer[BRIEF_MAX], double n)
+{
+	if (n < 0.05)
+		return strcpy(buffer, "0");
+	if (n < 9.95) {
+		(void)snprintf(buffer, BRIEF_MAX, "%.1f", n);
+		return buffer;
+	}
+	return brief_count(buffer, n < 1.8e19 ? (uint64_t)(n + 0.5) : UINT64_MAX);
+}
+
+const char *brief_age(char buffer[BRIEF_MAX], uint64_t ns)
+{
+	uint64_t s = ns / 1000000000;
+
+	if (s < 60)
+		(void)snprintf(buffer, BRIEF_MAX, "%" PRIu64 "s", s);
+	else if (s < 3600)
+		(void)snprintf(buffer, BRIEF_MAX, "%" PRIu64 "m%02" PRIu64, s / 60, s % 60);
+	else if (s < 86400)
+		(void)snprintf(buffer, BRIEF_MAX, "%" PRIu64 "h%02" PRIu64, s / 3600, s / 60 % 60);
+	else
+		(void)snprintf(
+		    buffer, BRIEF_MAX, "%" PRIu64 "d", s / 86400 < 9999 ? s / 86400 : 9999);
+	return buffer;
+}
+
+const char *brief_share(char buffer[BRIEF_MAX], uint64_t part, uint64_t whole)
+{
+	double percent;
+
+	if (whole == 0)
+		return strcpy(buffer, "-");
+	percent = (double)part / (double)whole * 100;
+	if (percent >= 999.5)
+		return strcpy(buffer, ">999%");
+	(void)snprintf(buffer, BRIEF_MAX, "%.*f%%", percent < 99.95 ? 1 : 0, percent);
+	return buffer;
+}
+
+/* ---- trend: how a figure went in the last looks, as one short line ---- */
+
+enum { SPAN_PART = 50 }; /* the least span: this part of the highest value */
+
+void trend_of(struct trend *t, const uint64_t *values, size_t count)
+{
+	size_t skip = count > TREND_LOOKS ? count - TREND_LOOKS : 0;
+	uint64_t low = UINT64_MAX, high = 0, span;
+
+	values += skip;
+	count -= skip;
+	for (size_t i = 0; i < count; i++) {
+		low = values[i] < low ? values[i] : low;
+		high = values[i] > high ? values[i] : high;
+	}
+	t->count = (uint8_t)count;
+	span = high > low ? high - low : 0;
+	if (span < high / SPAN_PART)
+		span = high / SPAN_PART;
+	for (size_t i = 0; i < count; i++) {
+		double part = span ? (double)(values[i] - low) / (double)span : 0;
+
+		t->level[i] = (uint8_t)(part * (TREND_LEVELS - 1) + 0.5);
+	}
+}
+
+void trend_flat(struct trend *t, size_t count)
+{
+	t->count = (uint8_t)(count > TREND_LOOKS ? TREND_LOOKS : count);
+	memset(t->level, 0, sizeof(t->level));
+}
+
+const char *trend_text(char buffer[TREND_MAX], const struct trend *t, size_t columns, bool utf8)
+{
+	size_t used, at = 0;
+
+	if (columns > TREND_LOOKS)
+		columns = TREND_LOOKS;
+	used = t->count < columns ? t->count : columns;
+	memset(buffer, ' ', columns - used);
+	at = columns - used;
+	for (size_t c = 0; c < used; c++) {
+		size_t from = c * t->count / used;
+		size_t to = (c + 1) * t->count / used;
+		unsigned level = 0;
+
+		for (size_t i = from; i < to; i++)
+			level = t->level[i] > level ? t->level[i] : level;
+		if (utf8) { /* U+2581 .. U+2588 */
+			buffer[at++] = '\xe2';
+			buffer[at++] = '\x96';
+			buffer[at++] = (char)(0x81 + level);
+		} else {
+			buffer[at++] = (char)('0' + level);
+		}
+	}
+	buffer[at] = '\0';
+	return buffer;
 }

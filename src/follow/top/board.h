@@ -3,10 +3,66 @@
 #ifndef SEEP_BOARD_H
 #define SEEP_BOARD_H
 
-#include <stdbool.h>
-
+#include "base/std.h"
 #include "follow/engine/engine.h"
-#include "follow/top/trend.h"
+
+/* ---- brief: figures in a few columns, for tables that are read at a glance ---- */
+
+enum { BRIEF_MAX = 16 };
+
+/*
+ * "0", "999", "1.21K", "12.1M", "121G": three digits and a unit of 1,024 each,
+ * so 5 columns at most.
+ */
+const char *brief_bytes(char buffer[BRIEF_MAX], uint64_t n);
+
+/* The same with a sign: "+12.1M", "-3", "0". */
+const char *brief_change(char buffer[BRIEF_MAX], int64_t n);
+
+/* The same in units of 1,000, for what is counted: "12.1k". */
+const char *brief_count(char buffer[BRIEF_MAX], uint64_t n);
+
+/* A rate of 10 or more as brief_count(), below "0.3"; 0 is "0". */
+const char *brief_rate(char buffer[BRIEF_MAX], double n);
+
+/* "12s", "3m04", "5h12", "12d": 5 columns at most. */
+const char *brief_age(char buffer[BRIEF_MAX], uint64_t ns);
+
+/* "0.0%", "12.3%", "100%", ">999%": part of whole; "-" if that is 0. */
+const char *brief_share(char buffer[BRIEF_MAX], uint64_t part, uint64_t whole);
+
+/* ---- trend: how a figure went in the last looks, as one short line ---- */
+
+enum {
+	TREND_LOOKS = 60,
+	TREND_LEVELS = 8,
+	TREND_MAX = TREND_LOOKS * 3 + 1, /* bytes of its text */
+};
+
+/* A level for each look, the newest last; 0 is the lowest. */
+struct trend {
+	uint8_t level[TREND_LOOKS];
+	uint8_t count; /* the looks that there were, TREND_LOOKS at most */
+};
+
+/*
+ * From `count` values, the oldest first, of which the newest are taken. Levels
+ * go from the lowest to the highest value, but a difference of less than 2 % of
+ * the highest is not blown up to the whole height.
+ */
+void trend_of(struct trend *t, const uint64_t *values, size_t count);
+
+/* A figure that has not changed in any of `count` looks. */
+void trend_flat(struct trend *t, size_t count);
+
+/*
+ * The trend in `columns` columns, the newest at the right end, filled up with
+ * spaces at the left. If there are fewer columns than looks, each column shows
+ * the highest of its looks. Without UTF-8 digits 0 to 7 stand for the blocks.
+ */
+const char *trend_text(char buffer[TREND_MAX], const struct trend *t, size_t columns, bool utf8);
+
+/* ---- board: the rows that top shows, made of the looks of the engine ---- */
 
 /*
  * Rows are copies: a screen that is frozen keeps them while looks go on. Names

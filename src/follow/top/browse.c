@@ -2,15 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/top/browse.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "follow/top/browse_parts.h"
+#include "base/std.h"
 #include "kit/os/clock.h"
 #include "kit/data/room.h"
 

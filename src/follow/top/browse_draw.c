@@ -1,16 +1,11 @@
 /* browse_draw.c - the pages of top as pictures. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "segments/read/losses.h"
-#include "segments/read/place_words.h"
 #include "print/text/layout.h"
 #include "view/sites/enum_words.h"
-#include "follow/top/brief.h"
-#include "follow/top/browse_parts.h"
+#include "follow/top/board.h"
+#include "follow/top/browse.h"
 #include "kit/words/text.h"
 
 enum { TITLE_ROW = 0, HEAD_ROW = 1, FIRST_ROW = 2, PREVIEW_MIN = 4 };

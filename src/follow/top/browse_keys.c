@@ -1,10 +1,10 @@
 /* browse_keys.c - what keys do. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <regex.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "follow/top/browse_parts.h"
+#include "follow/top/browse.h"
+
+#include "base/std.h"
 #include "kit/os/clock.h"
 #include "kit/words/text.h"
 

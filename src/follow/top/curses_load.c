@@ -2,9 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/top/curses_load.h"
 
+#include "base/std.h"
 #include <dlfcn.h>
-#include <stddef.h>
-#include <string.h>
 
 /* Of the interface that curses.h describes; the name never changes without it. */
 #define LIBRARY "libncursesw.so.6"

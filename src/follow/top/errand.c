@@ -1,15 +1,6 @@
 /* errand.c - something done by a child process, while the screen lives on. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "follow/top/errand.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "follow/top/focus.h"
 
 #include "kit/os/helper.h"
 #include "kit/words/text.h"

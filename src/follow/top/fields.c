@@ -2,14 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/top/fields.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base/std.h"
 #include <wchar.h>
 
 #include "print/text/layout.h"
-#include "follow/top/brief.h"
+#include "follow/top/board.h"
 #include "kit/words/text.h"
 
 enum {

@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/top/focus.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "follow/top/board.h"
 #include "kit/data/capped.h"
 #include "kit/os/clock.h"

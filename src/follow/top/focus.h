@@ -3,9 +3,10 @@
 #ifndef SEEP_FOCUS_H
 #define SEEP_FOCUS_H
 
+#include "base/std.h"
 #include "follow/engine/engine.h"
 #include "follow/top/namer.h"
-#include "follow/top/trend.h"
+#include "follow/top/board.h"
 
 struct focus;
 
@@ -78,5 +79,36 @@ void focus_ask_page(struct focus *f, const struct namer_page *page);
 const char *focus_page(const struct focus *f); /* NULL: not yet */
 bool focus_is_paging(const struct focus *f);
 void focus_forget_page(struct focus *f);
+
+/* ---- errand: something done by a child process, while the screen lives on ---- */
+
+enum { ERRAND_TEXT = 512 };
+
+/* One at a time. All zero: none is under way. */
+struct errand {
+	pid_t child;
+	int fd;
+	char text[ERRAND_TEXT]; /* what it has printed so far */
+	size_t len;
+	bool is_snapshot; /* the caller's note of what it is about */
+};
+
+/*
+ * Forks; the child calls work(context), what it prints is its answer, and its
+ * result its exit status. -EBUSY: another one is under way; or as helper_start() says.
+ */
+int errand_start(struct errand *e, int (*work)(void *context), void *context);
+
+/* For poll(); -1: none is under way. */
+int errand_fd(const struct errand *e);
+
+/*
+ * Takes what has come. True: it is over, and e->text has the first line of what
+ * it printed, without "seep: "; untrusted text.
+ */
+bool errand_receive(struct errand *e, bool *ret_ok);
+
+/* Ends it. */
+void errand_stop(struct errand *e);
 
 #endif

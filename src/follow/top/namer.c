@@ -2,15 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/top/namer.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "kit/os/helper.h"
-#include "follow/top/namer_parts.h"
 
 struct namer {
 	int fd;

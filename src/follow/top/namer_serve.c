@@ -1,20 +1,15 @@
 /* namer_serve.c - the forked side of a namer: reads stacks, finds names. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <regex.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "session/load/session.h"
-#include "print/text/site.h"
+#include "print/text/report_text.h"
 #include "view/sites/view.h"
-#include "follow/top/namer_parts.h"
+#include "follow/top/namer.h"
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
-#include "kit/os/write_all.h"
+#include "kit/os/outfile.h"
 
 enum { NICE = 5, TEXT_MAX = 4096 };
 

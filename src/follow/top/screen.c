@@ -2,17 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/top/screen.h"
 
-#include <errno.h>
 #include <locale.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <termios.h>
-#include <unistd.h>
 
 #include "follow/top/curses_load.h"
-#include "kit/os/write_all.h"
+#include "kit/os/outfile.h"
 
 enum { ESCAPE_MS = 25, LEAVE_BYTES = 256, STACK_BYTES = 1 << 16 };
 

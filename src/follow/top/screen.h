@@ -3,8 +3,7 @@
 #ifndef SEEP_SCREEN_H
 #define SEEP_SCREEN_H
 
-#include <stdbool.h>
-
+#include "base/std.h"
 #include "follow/top/fields.h"
 
 /* Keys beyond the characters, which stand for themselves. */

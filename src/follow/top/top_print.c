@@ -2,14 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/top/top_print.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#include "segments/read/place_words.h"
-#include "follow/top/top_print_parts.h"
+#include "segments/read/losses.h"
 #include "kit/os/clock.h"
 #include "kit/data/room.h"
 #include "kit/words/text.h"

@@ -3,8 +3,7 @@
 #ifndef SEEP_TOP_PRINT_H
 #define SEEP_TOP_PRINT_H
 
-#include <stdio.h>
-
+#include "base/std.h"
 #include "follow/engine/engine.h"
 #include "follow/top/fields.h"
 
@@ -35,5 +34,9 @@ int top_print_run(struct live *l, const struct pages_plan *plan);
  */
 int top_print_json(struct live *l, const struct pages_plan *plan, struct focus *const *focus,
     size_t count, uint64_t look);
+
+/* ---- top_print_parts: what the files of top_print.h share ---- */
+
+enum { PAGES_PID = 7 }; /* columns of a pid: tables below each other are equal */
 
 #endif

@@ -5,7 +5,7 @@
 #include "print/json/processes.h"
 #include "segments/read/losses.h"
 #include "view/sites/enum_words.h"
-#include "follow/top/top_print_parts.h"
+#include "follow/top/top_print.h"
 #include "kit/os/clock.h"
 #include "kit/json/json_put.h"
 

@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/memory/address_ranges.h"
 
-#include <stdlib.h>
-
 #include "kit/data/room.h"
 #include "kit/data/sorted.h"
 

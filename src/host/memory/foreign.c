@@ -2,21 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/memory/foreign.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "kit/os/clock.h"
 #include "host/memory/foreign_ask.h"
 #include "host/memory/foreign_parts.h"
-#include "host/proc/living.h"
 #include "host/proc/procfs.h"
 
 struct foreign {

@@ -3,11 +3,7 @@
 #ifndef SEEP_FOREIGN_H
 #define SEEP_FOREIGN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
+#include "base/std.h"
 #include "kit/os/fault.h"
 
 /*
@@ -44,7 +40,7 @@ struct foreign_options {
 	uint64_t patience_ns; /* for one batch; 0: 2 s */
 	/*
 	 * For each 64 KiB that is read; then there are also rests where the
-	 * process maps memory (foreign_pace.h). 0: none, because the process
+	 * process maps memory (foreign_ask.h). 0: none, because the process
 	 * waits for us, or little is read.
 	 */
 	uint32_t rest_us;

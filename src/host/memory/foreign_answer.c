@@ -1,17 +1,10 @@
 /* foreign_answer.c - the helper of foreign_ask.h: opens and reads, and may hang. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "host/memory/foreign_answer.h"
+#include "host/memory/foreign_parts.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include "host/proc/folder.h"
-#include "host/memory/foreign_parts.h"
 #include "host/proc/procfs.h"
 #include "kit/os/infile.h"
 #include "format/medium.h"

@@ -1,13 +1,9 @@
 /* foreign_areas.c - what kind of mapping an address of a process belongs to. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "host/memory/foreign_areas.h"
+#include "host/memory/address_ranges.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "host/proc/procfs.h"
 

@@ -2,12 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/memory/foreign_ask.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "host/memory/foreign_answer.h"
 #include "host/memory/foreign_parts.h"
 #include "kit/os/clock.h"
 #include "kit/os/descriptor.h"

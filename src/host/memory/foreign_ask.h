@@ -3,11 +3,8 @@
 #ifndef SEEP_FOREIGN_ASK_H
 #define SEEP_FOREIGN_ASK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/stat.h>
-#include <sys/types.h>
+#include "base/std.h"
+#include "kit/os/infile.h"
 
 /*
  * One helper serves all requests as long as it answers in time. It has our
@@ -60,5 +57,69 @@ int foreign_ask(const struct foreign_request *r, char **ret, size_t *ret_len);
  * collectors write and where the kernel always answers.
  */
 int foreign_ask_file(const struct foreign_request *r, struct stat *ret_stat, int *ret_fd);
+
+/* ---- foreign_file: files at paths that a foreign process has chosen ---- */
+
+/*
+ * A path below /proc/PID/root, or a link in /proc/PID/map_files, may lead to a
+ * file system that never answers: FUSE, or a network. Looking it up, opening,
+ * reading and even closing can hang beyond SIGKILL. So the helper of
+ * foreign_ask.h opens it, with a deadline, unless the process is our own. It
+ * gives only files on file systems on which collectors write, and where the
+ * kernel always answers; all others are -EREMOTE.
+ *
+ * pid: who has chosen the path; 0: our own user.
+ */
+
+/*
+ * As source_open(). -ETIMEDOUT: no answer in time, now or before; -EIO: no
+ * helper.
+ */
+int foreign_file_open(pid_t pid, const char *path, struct source *ret);
+
+/* The same for reading and writing; a link is -ELOOP. */
+int foreign_file_open_to_write(pid_t pid, const char *path, int *ret_fd);
+
+/*
+ * The names in a directory that end in ".seg", each with its NUL, for free().
+ * At most 4,096 of another user's process.
+ */
+int foreign_file_list(pid_t pid, const char *directory, char **ret, size_t *ret_len);
+
+/* ---- foreign_pace: rests between reads, so that a process need not wait for its memory
+ * map ---- */
+
+/*
+ * Each call that reads pages takes the lock of the memory map for some
+ * microseconds. A thread that maps memory meanwhile spins that long, and does
+ * not notice. It is another matter if our call meets that thread: we sleep until
+ * the lock is ours, and it is ours from the moment on in which the kernel wakes
+ * us up. Until we run, which may take a hundred microseconds, the other one
+ * waits. So after a call that has slept there is a rest of many times the time
+ * that it took. A process that maps memory without end then waits for us in less
+ * than one percent of its time; one that hardly does so costs no rest.
+ *
+ * These rests are bounded in total, so that a look comes to an end.
+ */
+struct foreign_pace {
+	uint32_t rest_us;   /* for each FOREIGN_PACE_BYTES, in any case */
+	uint64_t left_ns;   /* of rests because a call has slept */
+	uint64_t batch_ns;  /* of them, in this batch */
+	uint64_t due_ns;    /* a rest that is to be taken */
+	uint64_t before_ns; /* when the call began */
+	long slept;         /* how often we have slept, but for calls */
+};
+
+enum { FOREIGN_PACE_BYTES = 64 << 10 };
+
+/* 0: no rests at all. */
+void foreign_pace_init(struct foreign_pace *p, uint32_t rest_us);
+
+/* A new batch begins: its rests are bounded, too, because somebody waits for it. */
+void foreign_pace_batch(struct foreign_pace *p);
+
+/* Around each call that takes the lock. */
+void foreign_pace_begin(struct foreign_pace *p);
+void foreign_pace_end(struct foreign_pace *p, size_t bytes);
 
 #endif

@@ -1,14 +1,11 @@
 /* foreign_child.c - ends helpers, and limits what they may do. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <signal.h>
-#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/cpu/elf_machine.h"
+
+#include "base/std.h"
 #include "host/memory/foreign_parts.h"
 #include "kit/os/callfilter.h"
 #include "kit/os/helper.h"

@@ -1,16 +1,8 @@
 /* foreign_file.c - files at paths that a foreign process has chosen. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "host/memory/foreign_file.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "host/memory/foreign_ask.h"
-#include "kit/os/listing.h"
+
+#include "kit/os/infile.h"
 
 /* Did we choose the path, or a process that is our own? */
 static bool is_trusted(pid_t pid)

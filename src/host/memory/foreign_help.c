@@ -1,15 +1,10 @@
 /* foreign_help.c - the helper: reads the pages of one process, on request. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
-#include "host/memory/foreign_areas.h"
-#include "host/memory/foreign_pace.h"
+#include "host/memory/address_ranges.h"
+#include "host/memory/foreign_ask.h"
 #include "host/memory/foreign_parts.h"
 
 enum {

@@ -1,9 +1,8 @@
 /* foreign_pace.c - rests between reads, so that a process need not wait for its memory map. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "host/memory/foreign_pace.h"
+#include "host/memory/foreign_ask.h"
 
 #include <sys/resource.h>
-#include <time.h>
 
 #include "kit/os/clock.h"
 

@@ -3,9 +3,12 @@
 #ifndef SEEP_FOREIGN_PARTS_H
 #define SEEP_FOREIGN_PARTS_H
 
+#include "base/std.h"
+
 #include <sys/ioctl.h>
 
 #include "host/memory/foreign.h"
+#include "host/memory/foreign_ask.h"
 #include "kit/os/helper.h"
 
 enum {
@@ -103,5 +106,23 @@ void foreign_dismiss(pid_t child);
  * started.
  */
 bool foreign_may_start(void);
+
+/* ---- foreign_answer: the helper of foreign_ask.h: its side of the protocol ---- */
+
+/*
+ * It gets a struct foreign_request and sends chunks, each behind its length. The
+ * length 0 ends the answer, and so does a negative errno. FOREIGN_OPEN and
+ * FOREIGN_WRITE are answered by a struct foreign_opened, with a descriptor if its
+ * err is 0.
+ */
+enum { FOREIGN_CHUNK = 65536 };
+
+struct foreign_opened {
+	int32_t err;
+	struct stat stat;
+};
+
+/* In the child: a helper (kit/os/helper.h). */
+int foreign_answer(int socket, void *nothing);
 
 #endif

@@ -1,12 +1,5 @@
 /* foreign_text.c - reads files of /proc/PID, with a deadline. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "host/memory/foreign.h"
 #include "host/memory/foreign_ask.h"

@@ -1,9 +1,6 @@
 /* pass.c - one linear pass over the memory of a process. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "host/memory/pass.h"
-
-#include <errno.h>
-#include <stdlib.h>
+#include "host/memory/address_ranges.h"
 
 enum {
 	PAGE = FOREIGN_PAGE_BYTES,

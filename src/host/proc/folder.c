@@ -2,12 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/proc/folder.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "host/memory/foreign_ask.h"
 #include "host/proc/procfs.h"
 

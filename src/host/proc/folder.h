@@ -3,9 +3,7 @@
 #ifndef SEEP_FOLDER_H
 #define SEEP_FOLDER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
+#include "base/std.h"
 
 /*
  * Anybody can write to /dev/shm, so an entry with the name of a user may have

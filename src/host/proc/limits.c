@@ -1,16 +1,8 @@
 /* limits.c - the limits of the memory of a running process. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "host/proc/limits.h"
-
-#include <ctype.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include "host/proc/procfs_group.h"
+
+#include <sys/resource.h>
 
 enum { TEXT_BYTES = 8192, LEVELS_MAX = 32 };
 #define NO_LIMIT (UINT64_C(1) << 60) /* version 1 has no word for it */

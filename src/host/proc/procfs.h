@@ -3,10 +3,7 @@
 #ifndef SEEP_PROCFS_H
 #define SEEP_PROCFS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "base/std.h"
 
 /*
  * Names, paths and environment in these files are the process's own words, so
@@ -33,7 +30,7 @@ int procfs_stat_at(int process, struct procfs_stat *ret);
 
 /*
  * A descriptor of the directory /proc/PID, by which files in it are opened; of a
- * thread that lives, if the first one has ended (living.h). It stays with this
+ * thread that lives, if the first one has ended (procfs.h). It stays with this
  * process if another one gets its pid. -ESRCH, -errno.
  */
 int procfs_open(pid_t pid);
@@ -121,5 +118,17 @@ bool procfs_has_variable(pid_t pid, const char *entry);
  * answer. -errno: /proc cannot be opened.
  */
 int procfs_each(bool (*each)(pid_t pid, void *context), void *context);
+
+/* ---- living: a process whose first thread has ended is seen through another one ---- */
+
+/*
+ * When main() calls pthread_exit(), /proc/PID is that of a zombie: no memory, no
+ * files, no root. /proc/TID of a thread that lives has them, although /proc does
+ * not list it; and system calls that take a pid take a thread id as well.
+ *
+ * The id of a thread that lives: pid itself, except if the first thread has
+ * ended and another one has not. pid also for a process that is gone.
+ */
+pid_t living_thread(pid_t pid);
 
 #endif

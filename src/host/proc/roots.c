@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/proc/roots.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "host/proc/procfs.h"
 #include "kit/data/room.h"
 #include "kit/data/sorted.h"

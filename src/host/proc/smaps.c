@@ -1,10 +1,6 @@
 /* smaps.c - /proc/PID/smaps: the mappings of a process and what is resident. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "host/proc/smaps.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "host/proc/roots.h"
 
 #include "host/proc/procfs.h"
 #include "kit/data/capped.h"

@@ -3,7 +3,7 @@
 #ifndef SEEP_CAPPED_H
 #define SEEP_CAPPED_H
 
-#include <stdint.h>
+#include "base/std.h"
 
 /* a + b, or the largest number if the sum does not fit. */
 static inline uint64_t capped_sum(uint64_t a, uint64_t b)

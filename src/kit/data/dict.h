@@ -1,11 +1,9 @@
-/* dict.h - finds an item of a growing array by its content. */
+/* dict.h - finds an item of a growing array by its content, or by a number. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_DICT_H
 #define SEEP_DICT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /* Open addressing over the numbers of items. The caller keeps the items. */
 struct dict {
@@ -43,5 +41,28 @@ bool dict_look(const struct dict *x, uint64_t hash, dict_same *same, const void 
     const void *key, uint32_t *ret);
 
 void dict_release(struct dict *x);
+
+/* ---- keyed: items that are found by a number, and can be removed again ---- */
+
+/*
+ * Open addressing. An item begins with its key, a uint64_t that is not 0. Items
+ * move when others are put or removed. Zeros but for item_bytes: none yet.
+ */
+struct keyed {
+	uint8_t *items;
+	size_t item_bytes, count;
+	unsigned bits;
+};
+
+/* NULL: there is none. */
+void *keyed_find(const struct keyed *k, uint64_t key);
+
+/* The item with this key, or a new one with zeros behind it. NULL: -ENOMEM. */
+void *keyed_put(struct keyed *k, uint64_t key);
+
+/* `item` is from keyed_find(). */
+void keyed_remove(struct keyed *k, const void *item);
+
+void keyed_release(struct keyed *k);
 
 #endif

@@ -3,11 +3,7 @@
 #ifndef SEEP_ROOM_H
 #define SEEP_ROOM_H
 
-#include <errno.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base/std.h"
 
 /*
  * Makes room for one item more than count. `items` is the address of the

@@ -3,7 +3,7 @@
 #ifndef SEEP_SORTED_H
 #define SEEP_SORTED_H
 
-#include <stddef.h>
+#include "base/std.h"
 
 /*
  * A function for qsort(); `order` compares x with y, which are two items:

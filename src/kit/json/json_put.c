@@ -2,12 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/json/json_put.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <time.h>
-
 #include "kit/words/text.h"
 
 /* ---- levels ---- */

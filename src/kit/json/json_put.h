@@ -3,10 +3,7 @@
 #ifndef SEEP_JSON_PUT_H
 #define SEEP_JSON_PUT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "base/std.h"
 
 enum { JSON_SCHEMA = 1, JSON_LEVELS = 32 };
 

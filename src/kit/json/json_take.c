@@ -2,9 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/json/json_take.h"
 
-#include <ctype.h>
-#include <string.h>
-
 enum { DEPTH_MAX = 64 };
 
 static bool fail(struct json_take *j)

@@ -3,9 +3,7 @@
 #ifndef SEEP_JSON_TAKE_H
 #define SEEP_JSON_TAKE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /*
  * The text is untrusted. At the first thing that is not JSON, or not of the

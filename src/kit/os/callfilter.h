@@ -3,9 +3,10 @@
 #ifndef SEEP_CALLFILTER_H
 #define SEEP_CALLFILTER_H
 
+#include "base/std.h"
+
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <stddef.h>
 
 /*
  * Elements of an array of struct sock_filter. A jump skips `t` or `f` of the

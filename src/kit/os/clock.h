@@ -3,8 +3,7 @@
 #ifndef SEEP_CLOCK_H
 #define SEEP_CLOCK_H
 
-#include <stdint.h>
-#include <time.h>
+#include "base/std.h"
 
 static inline uint64_t clock_ns(clockid_t id)
 {

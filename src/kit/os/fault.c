@@ -2,9 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/os/fault.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
+#include "base/std.h"
 int fault_set(struct fault *f, int err, const char *fmt, ...)
 {
 	va_list ap;

@@ -2,17 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/os/helper.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "kit/os/clock.h"
 

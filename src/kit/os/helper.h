@@ -3,10 +3,7 @@
 #ifndef SEEP_HELPER_H
 #define SEEP_HELPER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "base/std.h"
 
 /*
  * A helper is a fork of this process without another program: it has our memory

@@ -2,17 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/os/infile.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
+
+#include "kit/data/room.h"
 
 #ifndef SYS_openat2
 #define SYS_openat2 437
@@ -186,4 +179,133 @@ int infile_open_text(const char *path)
 		return open_seen(AT_FDCWD, path, 0, true);
 	fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	return fd < 0 ? -errno : fd;
+}
+
+/* ---- listing: the names in a directory, sorted, up to LISTING_MAX of them ---- */
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int listing_read(int dir, bool (*is_wanted)(const char *name), struct listing_names *ret)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	struct dirent *e;
+	size_t room = 0;
+	DIR *d;
+
+	*ret = (struct listing_names){0};
+	if (fd < 0)
+		return -errno;
+	d = fdopendir(fd);
+	if (!d) {
+		err = -errno;
+		(void)close(fd);
+		return err;
+	}
+	while (err == 0 && (e = readdir(d))) {
+		if (is_wanted && !is_wanted(e->d_name))
+			continue;
+		if (ret->count == LISTING_MAX) {
+			ret->refused++;
+			continue;
+		}
+		err = room_make(&ret->names, &room, ret->count, sizeof(char *));
+		if (err < 0)
+			break;
+		ret->names[ret->count] = strdup(e->d_name);
+		if (!ret->names[ret->count])
+			err = -ENOMEM;
+		else
+			ret->count++;
+	}
+	(void)closedir(d);
+	if (ret->count > 1)
+		qsort(ret->names, ret->count, sizeof(char *), by_name);
+	return err;
+}
+
+void listing_release(struct listing_names *f)
+{
+	for (size_t i = 0; i < f->count; i++)
+		free(f->names[i]);
+	free(f->names);
+	*f = (struct listing_names){0};
+}
+
+bool listing_is_own(int dir, const char *name)
+{
+	struct stat own, of;
+
+	return fstat(dir, &own) == 0 && fstatat(dir, name, &of, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISREG(of.st_mode) && own.st_uid == of.st_uid;
+}
+
+/* ---- holes: does a file store the data that its tables claim, or holes? ---- */
+
+enum { STRETCHES_MAX = 1 << 20 }; /* of 4 KiB, with holes between them: 8 GiB */
+
+/* Does this range store `wanted` bytes or more? */
+static bool stores(int fd, uint64_t base, uint64_t limit, uint64_t wanted)
+{
+	uint64_t end = base + limit, at = base, found = 0;
+
+	for (int i = 0; i < STRETCHES_MAX && at < end && found < wanted; i++) {
+		off_t data = lseek(fd, (off_t)at, SEEK_DATA), hole;
+
+		if (data < 0)
+			return errno != ENXIO; /* no more data, or no holes */
+		if ((uint64_t)data >= end)
+			break;
+		hole = lseek(fd, data, SEEK_HOLE);
+		if (hole <= data)
+			return true;
+		at = (uint64_t)hole < end ? (uint64_t)hole : end;
+		found += at - (uint64_t)data;
+	}
+	return found >= wanted;
+}
+
+bool holes_allow(int fd, uint64_t base, uint64_t limit, uint64_t claimed)
+{
+	if (claimed <= HOLES_FREE || fd < 0)
+		return true;
+	return stores(fd, base, limit, (claimed - HOLES_FREE) / HOLES_FACTOR);
+}
+
+/* ---- lock_holder: which process holds an flock() on a file ---- */
+
+/* "1: FLOCK  ADVISORY  WRITE 1234 fd:01:5678 0 EOF"; "->" before who waits. */
+static bool is_of(const char *line, const struct stat *st, pid_t *ret_pid)
+{
+	char file[64], *at;
+	int words = 3; /* before the pid */
+
+	line = strstr(line, ": FLOCK ");
+	if (!line)
+		return false;
+	for (line += 2; words > 0; words--) {
+		line += strcspn(line, " ");
+		line += strspn(line, " ");
+	}
+	*ret_pid = (pid_t)strtol(line, &at, 10);
+	(void)snprintf(file, sizeof(file), " %02x:%02x:%llu ", major(st->st_dev), minor(st->st_dev),
+	    (unsigned long long)st->st_ino);
+	return strncmp(at, file, strlen(file)) == 0;
+}
+
+pid_t lock_holder_find(const struct stat *st)
+{
+	FILE *f = fopen("/proc/locks", "re");
+	char line[256];
+	pid_t pid = 0;
+	bool found = false;
+
+	if (!f)
+		return 0;
+	while (!found && fgets(line, sizeof(line), f))
+		found = is_of(line, st, &pid);
+	(void)fclose(f);
+	return found && pid > 0 ? pid : 0;
 }

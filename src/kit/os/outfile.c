@@ -2,23 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/os/outfile.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/magic.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "kit/os/infile.h"
-#include "kit/os/write_all.h"
 
 enum {
 	NAME_TRIES = 16,

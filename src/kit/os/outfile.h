@@ -3,9 +3,7 @@
 #ifndef SEEP_OUTFILE_H
 #define SEEP_OUTFILE_H
 
-#include <limits.h>
-#include <stdbool.h>
-#include <sys/types.h>
+#include "base/std.h"
 
 /*
  * Every file that the command writes for its user is opened here. Bytes go to
@@ -84,5 +82,25 @@ void outfile_close(struct outfile *o);
 
 /* strerror() of a negative errno, or the meaning of -ELOOP in this file. */
 const char *outfile_error(int err);
+
+/* ---- write_all: writes a whole buffer, with as many calls as that needs ---- */
+
+/* Returns 0 or a negative errno. Allocates nothing. */
+static inline int write_all(int fd, const void *bytes, size_t len)
+{
+	const char *at = bytes;
+
+	while (len > 0) {
+		ssize_t n = write(fd, at, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
 
 #endif

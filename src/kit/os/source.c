@@ -1,14 +1,5 @@
 /* source.c - reads bytes of a file that may change, or of memory. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kit/os/source.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "kit/os/infile.h"
 
 void source_init(const struct stat *st, int fd, struct source *ret)

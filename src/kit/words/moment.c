@@ -1,13 +1,8 @@
 /* moment.c - moments that a user names: seconds, shares, ages, dates. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kit/words/moment.h"
+#include "kit/words/words.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#include "kit/words/units.h"
 
 enum { NUMBER_MAX = 32, SECONDS_OF_DAY = 86400 };
 

@@ -1,10 +1,6 @@
 /* program_filename.c - makes a safe part of a file name from a program's name. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kit/words/program_filename.h"
-
-#include <stdio.h>
-#include <stdbool.h>
-#include <string.h>
+#include "kit/words/words.h"
 
 #include "kit/words/text.h"
 

@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/words/text.h"
 
-#include <string.h>
-
 #include "base/fmt.h"
 
 size_t text_utf8(const char *text)

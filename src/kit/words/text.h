@@ -3,10 +3,7 @@
 #ifndef SEEP_TEXT_H
 #define SEEP_TEXT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "base/std.h"
 
 /* Length of the well-formed UTF-8 sequence (RFC 3629) at `text`, or 0. */
 size_t text_utf8(const char *text);

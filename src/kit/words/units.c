@@ -1,10 +1,8 @@
 /* units.c - sizes and times as users write them: 1.5MiB, 10m. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kit/words/units.h"
+#include "kit/words/words.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 enum { TEXT_MAX = 64 };

@@ -2,11 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/words/words.h"
 
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
 const char *words_count(char buffer[WORDS_MAX], uint64_t n)
 {
 	char *p = buffer + WORDS_MAX;

@@ -1,11 +1,8 @@
 /* buildid.c - the build-id of a file, read without trusting it. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "names/dwarf/buildid.h"
+#include "names/dwarf/objfile.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
 
 enum {
 	SEGMENTS_MAX = 128,

@@ -1,17 +1,11 @@
 /* debugfile.c - debug information that is not in the module itself. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "names/dwarf/debugfile.h"
+#include "names/dwarf/objfile.h"
 
 #include <dlfcn.h>
 #include <elfutils/libdwelf.h>
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "names/jail/ask.h"
-#include "names/dwarf/buildid.h"
 
 enum {
 	MINI_MAX = 256 << 20, /* bytes, unpacked */

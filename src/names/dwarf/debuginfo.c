@@ -3,14 +3,9 @@
 #include "names/dwarf/debuginfo.h"
 
 #include <dwarf.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "kit/data/room.h"
 #include "kit/data/sorted.h"
-#include "names/dwarf/scopes.h"
-#include "names/dwarf/dwarf_units.h"
 
 enum {
 	MAX_NESTING = 512, /* levels of DIEs; deeper ones are ignored */

@@ -1,11 +1,9 @@
 /* dwarf_dwarf_units.c - which DWARF unit contains the code at an address. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "names/dwarf/dwarf_units.h"
+#include "names/dwarf/debuginfo.h"
 
 #include <dwarf.h>
-#include <errno.h>
 #include <gelf.h>
-#include <stdlib.h>
 
 #include "kit/data/room.h"
 #include "kit/data/sorted.h"

@@ -2,24 +2,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/dwarf/lookup.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "names/jail/ask.h"
-#include "names/dwarf/buildid.h"
-#include "names/dwarf/debugfile.h"
+#include "names/dwarf/objfile.h"
 #include "names/dwarf/debuginfo.h"
 #include "names/find/demangle.h"
-#include "names/find/mapname.h"
-#include "names/dwarf/perfmap.h"
-#include "names/dwarf/symbols.h"
-#include "names/jail/trap.h"
+#include "names/jail/jail.h"
 #include "kit/data/room.h"
-#include "kit/os/write_all.h"
+#include "kit/os/outfile.h"
 
 enum {
 	TABLES = 2,

@@ -3,11 +3,7 @@
 #include "names/dwarf/objfile.h"
 
 #include <elfutils/libdwelf.h>
-#include <errno.h>
 #include <gelf.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #define CRC_MAX_BYTES (INT64_C(4) << 30)

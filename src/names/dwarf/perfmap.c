@@ -1,13 +1,6 @@
 /* perfmap.c - functions made by a run-time compiler: /tmp/perf-PID.map. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "names/dwarf/perfmap.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "names/dwarf/lookup.h"
 
 #include "names/jail/opener.h"
 #include "kit/data/sorted.h"

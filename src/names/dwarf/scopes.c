@@ -1,12 +1,8 @@
 /* scopes.c - the namespaces and classes around a function of DWARF. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "names/dwarf/scopes.h"
+#include "names/dwarf/debuginfo.h"
 
 #include <dwarf.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "kit/data/room.h"
 

@@ -1,12 +1,9 @@
 /* symbols.c - the functions or variables of one ELF file, sorted by address. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "names/dwarf/symbols.h"
+#include "names/dwarf/lookup.h"
 #include "kit/data/sorted.h"
 
-#include <errno.h>
 #include <gelf.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
 	MAX_SYMBOLS = 16 << 20,

@@ -1,25 +1,14 @@
 /* cache.c - names found earlier, one file for each module. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "names/find/cache.h"
+#include "names/find/wire.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base/std.h"
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
-#include "names/dwarf/buildid.h"
-#include "names/find/wire.h"
-#include "kit/os/write_all.h"
+#include "names/dwarf/objfile.h"
+#include "kit/os/outfile.h"
 #include "kit/data/sorted.h"
 
 #define MAGIC UINT64_C(0x014d414e50454553) /* "SEEPNAM\1" */

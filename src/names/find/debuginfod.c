@@ -1,12 +1,8 @@
 /* debuginfod.c - debug information from a server, if the user wants that. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "names/find/debuginfod.h"
+#include "names/find/places.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 /* The functions of libdebuginfod.so.1 that we call. */
 struct client;

@@ -1,10 +1,8 @@
 /* embed.c - finds names for a recording, after its program has ended. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "names/find/embed.h"
+#include "names/find/names.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
+#include "base/std.h"
 enum {
 	SECONDS = 30, /* the user waits for a prompt */
 	LEVEL = 3,    /* of compression */

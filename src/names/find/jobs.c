@@ -1,16 +1,9 @@
 /* jobs.c - looks up many modules, some at a time, with retries for each. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "names/find/jobs.h"
+#include "names/find/seek.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "names/dwarf/buildid.h"
-#include "names/find/debuginfod.h"
+#include "base/std.h"
+#include "names/dwarf/objfile.h"
 #include "names/find/places.h"
 #include "names/jail/worker.h"
 #include "kit/os/clock.h"

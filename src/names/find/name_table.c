@@ -2,10 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/find/name_table.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "names/find/demangle.h"
 #include "kit/data/dict.h"
 #include "kit/data/room.h"

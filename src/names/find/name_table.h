@@ -32,7 +32,7 @@ struct name_table_key {
 	const char *path; /* "" for the object of a process */
 	/*
 	 * The view of the file system in which that path is meant
-	 * (names/find/fs_view.h): processes with another mount namespace or root may
+	 * (names/find/places.h): processes with another mount namespace or root may
 	 * have another file there. 0: our own.
 	 */
 	uint64_t view;

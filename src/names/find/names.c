@@ -2,19 +2,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/find/names.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "names/find/hints.h"
+#include "base/std.h"
+#include "names/find/places.h"
 #include "names/find/seek.h"
 #include "names/find/name_table.h"
-#include "names/find/fs_view.h"
 #include "names/find/wire.h"
 #include "kit/data/dict.h"
 #include "kit/words/words.h"
-#include "session/process/relative.h"
+#include "session/process/family.h"
 #include "format/frame.h"
 
 enum {

@@ -3,6 +3,7 @@
 #ifndef SEEP_NAMES_H
 #define SEEP_NAMES_H
 
+#include "recording/file/recording.h"
 #include "session/process/process.h"
 
 struct names;
@@ -54,7 +55,7 @@ size_t names_chain(
  */
 uint64_t names_source(struct names *n, const struct process *p, const struct process_module *m);
 
-/* The number of a process's view of the file system: names/find/fs_view.h. 0: ours. */
+/* The number of a process's view of the file system: names/find/places.h. 0: ours. */
 uint64_t names_view(struct names *n, const struct process *p);
 
 /*
@@ -120,5 +121,37 @@ size_t names_notes(const struct names *n, char *const **ret);
 typedef bool (*names_lacks)(void *context, const char *path);
 size_t names_notes_shown(
     const struct names *n, names_lacks lacks, void *context, char *const **ret);
+
+/* ---- embed: finds names for a recording, after its program has ended ---- */
+
+struct embed;
+
+/* If the options have no time limit, this module sets one. -ENOMEM. */
+int embed_new(const struct names_options *options, struct embed **ret);
+
+/* NULL is fine. */
+void embed_free(struct embed *e);
+
+/*
+ * Notes the frames of a process. Reads no file. `context` is a struct embed:
+ * struct collect calls this function.
+ */
+void embed_add(void *context, const struct process *p);
+
+/*
+ * The view of the file system that embed_add() found, for struct
+ * recording_segment.
+ */
+uint64_t embed_view(struct embed *e, const struct process *p);
+
+/* After embed_write(): frames outside of modules that have no name. */
+size_t embed_outside(const struct embed *e);
+
+/*
+ * Finds the names, in bounded time, and appends them. Meanwhile the file is
+ * complete without them, so a kill costs only the names. Names that cannot be
+ * found are no error. 1: there was no room for them; the rest is complete.
+ */
+int embed_write(struct embed *e, struct recording_writer *w);
 
 #endif

@@ -2,12 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/find/program.h"
 
-#include <limits.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "names/jail/opener.h"
 #include "kit/os/clock.h"
 #include "kit/words/text.h"

@@ -2,11 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/find/seek.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "names/find/jobs.h"
+#include "base/std.h"
 #include "kit/os/clock.h"
 #include "kit/data/room.h"
 #include "kit/data/sorted.h"

@@ -2,14 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/jail/ask.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "kit/os/descriptor.h"
 #include "names/find/wire.h"
-#include "kit/os/write_all.h"
+#include "kit/os/outfile.h"
 
 /* Writes an item as wire.h does, but without malloc(): see trap.c. */
 static int send_question(int fd, const struct ask *q)

@@ -3,13 +3,11 @@
 #ifndef SEEP_ASK_H
 #define SEEP_ASK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /*
  * The child that reads files cannot open any. It names the file that it needs,
- * and its parent sends a descriptor (file_answer.h). It can ask for: the module it
+ * and its parent sends a descriptor (worker.h). It can ask for: the module it
  * was started for; debug information, by build-id or by the name in a link, in
  * the places where such files are; a .dwo file; the map of a run-time compiler.
  */

@@ -1,11 +1,6 @@
 /* file_file_answer.c - the parent's side of ask.h: which files the jail gets. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "names/jail/file_answer.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+#include "names/jail/worker.h"
 
 enum {
 	/* a large program has tens of thousands of .dwo files */

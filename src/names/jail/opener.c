@@ -3,16 +3,8 @@
 #include "kit/os/descriptor.h"
 #include "names/jail/opener.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "names/jail/opening.h"
 #include "kit/os/clock.h"
 #include "kit/os/helper.h"
 

@@ -3,10 +3,7 @@
 #ifndef SEEP_OPENER_H
 #define SEEP_OPENER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "base/std.h"
 
 /*
  * Even open() and stat() may never return, for example on a FUSE or network
@@ -14,7 +11,7 @@
  * calls them, and passes descriptors. One question may take a few seconds, all
  * questions together until the deadline; then this process is ended and another
  * one is started. It reads no more of a file than ELF headers and notes
- * (buildid.h).
+ * (objfile.h).
  */
 struct opener;
 
@@ -90,5 +87,27 @@ bool opener_may_choose(uid_t chooser, uid_t owner);
 
 /* Can only root and we decide what is in a file of this owner? */
 bool opener_is_trusted(const struct opener_file *f);
+
+/* ---- opening: opens one file safely: the work of the opener's process ---- */
+
+/* The structs as they are sent; both ends come from one build. */
+struct opening_question {
+	uint32_t kind;
+	uint32_t root_bytes;
+	uint32_t chooser;
+	uint8_t check_owner;
+	uint8_t wants_fd;
+	char path[OPENER_PATH_BYTES];
+};
+struct opening_reply {
+	int32_t err;
+	struct opener_file file;
+};
+
+/*
+ * Checks the file before it opens it, because opening a device or a pipe can
+ * have effects. May never return. *ret_fd: for reading, or -1.
+ */
+void opening_do(const struct opening_question *q, struct opening_reply *ret, int *ret_fd);
 
 #endif

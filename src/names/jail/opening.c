@@ -1,16 +1,10 @@
 /* opening.c - opens one file safely: the work of the opener's process. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "names/jail/opening.h"
+#include "names/jail/opener.h"
 
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "names/dwarf/buildid.h"
+#include "names/dwarf/objfile.h"
 #include "kit/os/infile.h"
 
 #define PROC "/proc/"

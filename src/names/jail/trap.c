@@ -1,14 +1,8 @@
 /* trap.c - answers system calls that the jail does not execute. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "names/jail/trap.h"
+#include "names/jail/jail.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/cpu/elf_machine.h"
 #include "names/jail/ask.h"

@@ -2,16 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/jail/worker.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "names/dwarf/debugfile.h"
+#include "names/dwarf/objfile.h"
 #include "names/jail/jail.h"
 #include "kit/os/clock.h"
 #include "kit/os/helper.h"

@@ -3,10 +3,34 @@
 #ifndef SEEP_WORKER_H
 #define SEEP_WORKER_H
 
-#include <sys/types.h>
-
-#include "names/jail/file_answer.h"
+#include "base/std.h"
 #include "names/dwarf/lookup.h"
+#include "names/find/places.h"
+#include "names/jail/opener.h"
+
+/* ---- file_answer: the parent's side of ask.h: which files the jail gets ---- */
+
+/* Everything is zero but the first three fields, which are borrowed. */
+struct answer {
+	struct opener *opener;
+	const struct places_search *search;
+	const struct perfmap_process *who;
+	/* private: about the module's file that was handed out last */
+	bool has_module;
+	uid_t module_owner;
+	char module_path[ASK_PATH_BYTES]; /* without its root */
+	size_t count;                     /* number of questions so far */
+};
+
+/*
+ * Answers the body of an item WIRE_ASK, which was written by a process that may
+ * be hostile. The answer goes to `fd`. The process can get files from the
+ * places where files of its module are, and no others. -EBADMSG: not a valid
+ * question, or one too many; -EPIPE.
+ */
+int file_answer_ask(struct answer *a, int fd, const uint8_t *body, size_t len);
+
+/* ---- worker: runs lookups in child processes, which may die ---- */
 
 struct worker_limits {
 	uint64_t memory_bytes;

@@ -2,12 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/check/write.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "names/find/program.h"
-#include "view/stacks/shorten.h"
+#include "view/stacks/blame.h"
 #include "view/sites/enum_words.h"
 #include "analysis/score/score.h"
 #include "kit/words/text.h"

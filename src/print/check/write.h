@@ -3,8 +3,7 @@
 #ifndef SEEP_WRITE_H
 #define SEEP_WRITE_H
 
-#include <stdio.h>
-
+#include "base/std.h"
 #include "findings/check.h"
 
 struct write_options {

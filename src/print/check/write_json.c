@@ -1,10 +1,8 @@
 /* write_json.c - the verdict of a check as JSON; keys are only ever added. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
 
 #include "print/check/write.h"
-#include "print/json/frames_table.h"
-#include "print/json/verdict_json.h"
+#include "print/json/processes.h"
 #include "kit/json/json_put.h"
 #include "view/suppress/suppress.h"
 #include "view/sites/enum_words.h"

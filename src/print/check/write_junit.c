@@ -1,9 +1,5 @@
 /* write_junit.c - the verdict of a check as JUnit's XML. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "print/check/write.h"
 #include "kit/data/dict.h"

@@ -1,9 +1,5 @@
 /* write_sarif.c - the verdict of a check as SARIF 2.1.0. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <ctype.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "view/stacks/fingerprint.h"
 #include "print/check/write.h"

@@ -1,9 +1,5 @@
 /* write_suppressions.c - suppressions for the sites that a check has found. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "view/stacks/fingerprint.h"
 #include "print/check/write.h"

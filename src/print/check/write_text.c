@@ -1,9 +1,5 @@
 /* write_text.c - the verdict of a check for people. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "print/check/write.h"
 #include "view/suppress/suppress.h"

@@ -1,10 +1,6 @@
 /* call_call_graph.c - the call graph of a view, with inclusive and own costs. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/export/call_graph.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "print/export/callers.h"
 
 #include "kit/data/dict.h"
 #include "kit/data/room.h"

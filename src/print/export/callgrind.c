@@ -1,13 +1,8 @@
 /* callgrind.c - callgrind's format: callgrind_annotate, kcachegrind. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 
 #include "print/export/export.h"
-#include "print/export/call_graph.h"
-#include "print/export/remarks.h"
-#include "print/export/strings.h"
+#include "print/export/callers.h"
 #include "print/export/texts.h"
 #include "view/sites/enum_words.h"
 #include "kit/words/text.h"

@@ -1,8 +1,5 @@
 /* collapsed.c - folded stacks: FlameGraph, inferno, speedscope. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 
 #include "print/export/export.h"
 #include "print/export/texts.h"

@@ -1,14 +1,9 @@
 /* csv.c - a row for each site, as defined by RFC 4180. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "print/export/export.h"
 #include "print/export/texts.h"
-#include "print/json/figures.h"
+#include "print/json/processes.h"
 #include "view/sites/ages.h"
 #include "view/stacks/fingerprint.h"
 #include "names/find/program.h"

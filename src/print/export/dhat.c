@@ -1,10 +1,7 @@
 /* dhat.c - DHAT's file, version 2: dh_view.html and Firefox Profiler. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
 
 #include "print/export/export.h"
-#include "print/export/modules.h"
 #include "print/export/texts.h"
 #include "view/sites/ages.h"
 #include "kit/json/json_put.h"

@@ -1,14 +1,9 @@
 /* dot.c - a call graph for Graphviz, without small functions. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "print/export/export.h"
-#include "print/export/call_graph.h"
-#include "print/export/remarks.h"
+#include "print/export/callers.h"
 #include "print/export/texts.h"
 #include "view/sites/ages.h"
 #include "view/sites/amount.h"
@@ -19,7 +14,7 @@ enum {
 	NODES = 80,     /* shown, unless --top says otherwise */
 	NODE_PER = 200, /* and at least 1/NODE_PER of the total */
 	EDGE_PER = 1000,
-	NAME_MAX = 72, /* characters of a function; the tooltip has all */
+	NAME_CHARS = 72, /* characters of a function; the tooltip has all */
 	FONT_MIN = 8,
 	FONT_MAX = 28,
 };
@@ -135,10 +130,10 @@ static void put_node(const struct dot *d, uint32_t number)
 	const struct amount a = {.plus = n->cost[NOW_BLOCKS], .minus = n->cost[BEFORE_BLOCKS]};
 
 	(void)fprintf(d->out, "n%" PRIu32 " [label=\"", number + 1);
-	put_taken(d->out, texts_name_of(f), NAME_MAX);
+	put_taken(d->out, texts_name_of(f), NAME_CHARS);
 	if (f->module && !f->is_main && f->function) {
 		(void)fputs("\\n[", d->out);
-		put_taken(d->out, texts_shown(text_base(f->module)), NAME_MAX);
+		put_taken(d->out, texts_shown(text_base(f->module)), NAME_CHARS);
 		(void)putc(']', d->out);
 	}
 	if (weight(self) > 0) {

@@ -2,11 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/export/events_out.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "print/export/events_out_parts.h"
 #include "format/seg_log.h"
 
 static const struct events_out_writer *const writers[] = {

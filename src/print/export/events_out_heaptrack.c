@@ -1,11 +1,8 @@
 /* events_out_heaptrack.c - the events of a process as heaptrack's file. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 
-#include "print/export/events_out_parts.h"
-#include "print/export/heaptrack_stacks.h"
+#include "print/export/events_out.h"
+#include "print/export/export_forms.h"
 #include "print/export/texts.h"
 #include "kit/data/room.h"
 

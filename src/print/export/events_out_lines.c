@@ -1,14 +1,8 @@
 /* events_out_lines.c - the lines of memtrail dump and of mmleak.so. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "print/export/callers.h"
-#include "print/export/events_out_parts.h"
+#include "print/export/events_out.h"
 #include "view/sites/enum_words.h"
 #include "kit/words/text.h"
 

@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/export/export.h"
 
-#include <string.h>
-
 #include "recording/parts/rss_account.h"
 
 static const struct export_format *const formats[] = {

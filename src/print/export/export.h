@@ -3,9 +3,7 @@
 #ifndef SEEP_EXPORT_H
 #define SEEP_EXPORT_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
+#include "base/std.h"
 #include "session/events/events.h"
 #include "view/sites/view.h"
 
@@ -114,5 +112,18 @@ const struct export_format *const *export_formats(size_t *ret_count);
 
 /* NULL: there is no format of that name. */
 const struct export_format *export_find(const char *name);
+
+/* ---- remarks: remarks about exported figures: estimates, losses, filters ---- */
+
+/*
+ * Sentences, one per line, without control bytes: the version of seep and the
+ * program; which figures are estimates; what was lost, filtered or unreadable;
+ * how figures of several processes are combined. For free(); NULL: out of
+ * memory.
+ */
+char *remarks_of(const struct view *v, const struct export_options *o);
+
+/* Writes them line by line, each between the two texts. */
+void remarks_put(FILE *out, const char *remarks, const char *before, const char *after);
 
 #endif

@@ -1,8 +1,5 @@
 /* gprof2dot.c - memtrail's JSON for gprof2dot -f json. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 
 #include "print/export/export.h"
 #include "kit/json/json_put.h"

@@ -1,14 +1,9 @@
 /* heaptrack.c - heaptrack's file, version 3: heaptrack_print and its GUI. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "print/export/events_out.h"
 #include "print/export/export.h"
-#include "print/export/heaptrack_plan.h"
-#include "print/export/heaptrack_stacks.h"
+#include "print/export/export_forms.h"
 #include "print/export/texts.h"
 #include "view/sites/enum_words.h"
 #include "kit/data/capped.h"

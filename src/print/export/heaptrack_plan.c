@@ -1,8 +1,6 @@
 /* heaptrack_plan.c - invents events that add up to a site's figures. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/export/heaptrack_plan.h"
-
-#include <stdbool.h>
+#include "print/export/export_forms.h"
 
 #include "kit/data/capped.h"
 

@@ -1,11 +1,6 @@
 /* heaptrack_stacks.c - names and stacks of a view as heaptrack's file has them. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/export/heaptrack_stacks.h"
-
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
+#include "print/export/export_forms.h"
 
 #include "print/export/texts.h"
 #include "kit/data/room.h"

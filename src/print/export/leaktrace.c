@@ -1,7 +1,5 @@
 /* leaktrace.c - the table that leaktrace's annotate.pl prints. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
 
 #include "print/export/callers.h"
 #include "print/export/export.h"

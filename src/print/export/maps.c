@@ -1,11 +1,9 @@
 /* maps.c - the modules of a process as /proc/PID/maps has them. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
 
 #include "print/export/callers.h"
 #include "print/export/export.h"
-#include "session/process/relative.h"
+#include "session/process/family.h"
 #include "view/sites/enum_words.h"
 #include "kit/words/text.h"
 

@@ -1,13 +1,8 @@
 /* massif.c - massif's file: ms_print, massif-visualizer. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "print/export/export.h"
-#include "print/export/massif_tree.h"
-#include "print/export/remarks.h"
+#include "print/export/export_forms.h"
 #include "print/export/texts.h"
 #include "session/timeline/timeline.h"
 

@@ -1,13 +1,7 @@
 /* massif_tree.c - the heap at one moment as a tree of callers, in the form of massif. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/export/massif_tree.h"
+#include "print/export/export_forms.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdlib.h>
-
-#include "print/export/modules.h"
 #include "print/export/texts.h"
 #include "kit/data/room.h"
 #include "view/sites/enum_words.h"

@@ -1,10 +1,5 @@
 /* memlog.c - libmtrace's report: bytes of each stack, or their change. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "print/export/export.h"
 #include "print/export/texts.h"

@@ -1,9 +1,5 @@
 /* mmleak.c - un-freed allocations by caller, as mmleak's scripts show them. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "print/export/callers.h"
 #include "print/export/export.h"

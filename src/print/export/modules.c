@@ -1,13 +1,7 @@
 /* modules.c - the modules of the frames of a view, numbered. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/export/modules.h"
-
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "print/export/texts.h"
+
 #include "kit/data/room.h"
 #include "kit/words/text.h"
 

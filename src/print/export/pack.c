@@ -2,24 +2,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/export/pack.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "session/load/chapters.h"
 #include "session/load/history.h"
-#include "session/load/load.h"
+#include "session/load/load_parts.h"
 #include "segments/find/proc.h"
-#include "session/process/relative.h"
+#include "session/process/family.h"
 #include "segments/read/segfile.h"
 #include "recording/file/chapter.h"
-#include "names/find/embed.h"
-#include "print/export/splice.h"
+#include "names/find/names.h"
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
 

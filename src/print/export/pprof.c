@@ -1,18 +1,10 @@
 /* pprof.c - profile.proto, compressed: go tool pprof and other readers. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "print/export/export.h"
-#include "print/export/functions.h"
-#include "print/export/locations.h"
-#include "print/export/modules.h"
-#include "print/export/pprof_proto.h"
-#include "print/export/remarks.h"
-#include "print/export/strings.h"
+#include "print/export/callers.h"
 #include "print/export/texts.h"
+#include "print/export/export_forms.h"
 #include "names/find/program.h"
 #include "view/sites/enum_words.h"
 #include "kit/data/capped.h"

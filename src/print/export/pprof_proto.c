@@ -1,10 +1,7 @@
 /* pprof_proto.c - protocol buffers, written field by field, compressed. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/export/pprof_proto.h"
+#include "print/export/export_forms.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 enum {

@@ -1,10 +1,6 @@
 /* remarks.c - remarks about exported figures: estimates, losses, filters. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/export/remarks.h"
-
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
+#include "print/export/export.h"
 
 #include "print/export/texts.h"
 #include "segments/read/losses.h"

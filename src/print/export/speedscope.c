@@ -1,11 +1,8 @@
 /* speedscope.c - a file for speedscope: one profile for each figure. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "print/export/export.h"
-#include "print/export/functions.h"
+#include "print/export/callers.h"
 #include "print/export/texts.h"
 #include "kit/json/json_put.h"
 

@@ -1,8 +1,6 @@
 /* splice.c - puts the time lines of several recordings behind each other. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/export/splice.h"
-
-#include <errno.h>
+#include "print/export/pack.h"
 
 #include "session/timeline/replay.h"
 

@@ -2,14 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/export/texts.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "kit/data/room.h"
+#include "kit/words/text.h"
 #include "names/find/program.h"
 #include "view/sites/enum_words.h"
-#include "kit/words/text.h"
 
 struct text {
 	char *bytes; /* NULL: not made yet */
@@ -166,4 +162,77 @@ char *texts_process_of(const struct process *p)
 		return NULL;
 	texts_process(memory, p);
 	return closed(memory, &text);
+}
+
+/* ---- strings: texts kept once and numbered ---- */
+
+int strings_find(struct strings *s, const char *text, uint32_t *ret)
+{
+	uint32_t at;
+	int err;
+
+	if (room_make(&s->list, &s->room, s->count, sizeof(char *)) < 0)
+		return -ENOMEM;
+	err = dict_find(&s->index, dict_hash_text(text), dict_same_text, s->list, text,
+	    (uint32_t)s->count, &at);
+	if (err < 0)
+		return err;
+	if (at == s->count) {
+		s->list[at] = strdup(text);
+		if (!s->list[at])
+			return -ENOMEM;
+		s->count++;
+	}
+	*ret = at;
+	return 0;
+}
+
+void strings_release(struct strings *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		free(s->list[i]);
+	free(s->list);
+	dict_release(&s->index);
+	*s = (struct strings){0};
+}
+
+/* ---- locations: code addresses of stacks, with what is inlined there ---- */
+
+static bool same_location(const void *items, uint32_t item, const void *key)
+{
+	const struct location *a = (const struct location *)items + item;
+	const struct location *b = key;
+
+	return a->count == b->count &&
+	    (a->count == 0 || memcmp(a->frames, b->frames, a->count * sizeof(*a->frames)) == 0);
+}
+
+int locations_next(struct locations *l, const struct view *v, const struct view_site *s,
+    uint32_t *at, uint32_t *ret)
+{
+	struct location fresh = {.frames = s->frames + *at};
+	uint64_t h = 0;
+	int err;
+
+	while (*at < s->frame_count) {
+		uint32_t number = s->frames[(*at)++];
+
+		h = dict_hash(h, number, fresh.count++);
+		if (!v->frames[number].inlined)
+			break;
+	}
+	err = room_make(&l->list, &l->room, l->count, sizeof(*l->list));
+	if (err == 0)
+		err = dict_find(
+		    &l->index, h, same_location, l->list, &fresh, (uint32_t)l->count, ret);
+	if (err == 0 && *ret == l->count)
+		l->list[l->count++] = fresh;
+	return err;
+}
+
+void locations_release(struct locations *l)
+{
+	free(l->list);
+	dict_release(&l->index);
+	*l = (struct locations){0};
 }

@@ -1,12 +1,8 @@
 /* census_json.c - types of live blocks, and what could be given back, as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/json/census_json.h"
+#include "print/json/leaks_json.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "print/json/frames_table.h"
+#include "print/json/processes.h"
 #include "names/find/program.h"
 #include "print/text/verdict_text.h"
 #include "kit/json/json_put.h"

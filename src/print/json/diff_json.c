@@ -1,18 +1,10 @@
 /* diff_json.c - two inputs compared, as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/json/diff_json.h"
-
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "print/json/figures.h"
-#include "view/sites/amount.h"
 #include "print/json/report_json.h"
-#include "print/json/sites_json.h"
-#include "print/json/frames_table.h"
-#include "print/text/table_text.h"
+
+#include "print/json/processes.h"
+#include "view/sites/amount.h"
+#include "print/text/body.h"
 
 static const char *const metrics[] = {
     [VIEW_LIVE] = "live",

@@ -1,10 +1,8 @@
 /* frames_table.c - the stacks of a view as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/json/frames_table.h"
+#include "print/json/processes.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
+#include "base/std.h"
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
 #include "kit/json/json_put.h"

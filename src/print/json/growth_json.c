@@ -1,11 +1,7 @@
 /* growth_json.c - what grew between two moments, as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/json/growth_json.h"
-
-#include <stdlib.h>
-
-#include "print/json/diff_json.h"
 #include "print/json/report_json.h"
+
 #include "kit/json/json_put.h"
 
 static int put_stretch(struct json *out, const struct session *s, struct growth_stretch *x,

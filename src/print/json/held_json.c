@@ -1,13 +1,10 @@
 /* held_json.c - who holds what, as JSON; keys are only ever added. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/json/held_json.h"
-
-#include <errno.h>
-#include <stdlib.h>
+#include "print/json/leaks_json.h"
 
 #include "names/find/program.h"
 #include "kit/json/json_put.h"
-#include "findings/held_words.h"
+#include "findings/held_view.h"
 
 static const char *const kinds[ROOT_KINDS] = {[ROOT_DATA] = "variable",
     [ROOT_TLS] = "thread_local",

@@ -1,9 +1,6 @@
 /* inventory_json.c - who held how much at the last look, from a recording, as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/json/inventory_json.h"
-
-#include <errno.h>
-#include <stdlib.h>
+#include "print/json/leaks_json.h"
 
 #include "findings/by_type.h"
 #include "names/find/program.h"

@@ -1,10 +1,6 @@
 /* json_size.c - estimates the size of JSON before it is written. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/json/json_size.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "print/json/report_json.h"
 
 #include "session/process/stacks.h"
 

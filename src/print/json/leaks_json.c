@@ -2,10 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/json/leaks_json.h"
 
-#include "print/json/frames_table.h"
-#include "print/json/rss_json.h"
-#include "print/json/score_json.h"
-#include "print/json/verdict_json.h"
+#include "print/json/processes.h"
+#include "print/json/json_parts.h"
 #include "names/find/program.h"
 #include "view/sites/enum_words.h"
 #include "kit/data/capped.h"

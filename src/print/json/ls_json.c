@@ -1,11 +1,7 @@
 /* ls_json.c - the list of seep ls as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/json/ls_json.h"
+#include "print/json/report_json.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "print/json/figures.h"
 #include "print/json/processes.h"
 #include "segments/read/losses.h"
 #include "names/find/program.h"

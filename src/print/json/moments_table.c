@@ -1,11 +1,8 @@
 /* moments_table.c - one process at several moments, as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/json/moments_table.h"
-
-#include <stdlib.h>
-
-#include "print/json/figures.h"
 #include "print/json/report_json.h"
+
+#include "print/json/processes.h"
 
 static void put_row(struct json *out, const struct snapshots_moment *row, size_t count)
 {

@@ -1,8 +1,8 @@
 /* program_reports.c - what programs reported through seep.h, as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/json/program_reports.h"
+#include "print/json/json_parts.h"
 
-#include "print/json/figures.h"
+#include "print/json/processes.h"
 #include "kit/json/json_put.h"
 #include "view/sites/enum_words.h"
 

@@ -2,12 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/json/report_json.h"
 
-#include <errno.h>
-
-#include "print/json/frames_table.h"
 #include "print/json/processes.h"
-#include "print/json/program_reports.h"
-#include "print/json/sites_json.h"
+#include "print/json/json_parts.h"
 #include "view/sites/enum_words.h"
 
 /* All processes as one, site by site; null if --merge was not given. */

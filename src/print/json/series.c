@@ -1,11 +1,8 @@
 /* series.c - figures over time as JSON: of a process and of its sites. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/json/series.h"
+#include "print/json/processes.h"
 
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "kit/json/json_put.h"
 
 enum {

@@ -1,14 +1,10 @@
 /* sites_json.c - the sites of a view as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/json/sites_json.h"
+#include "print/json/processes.h"
 
-#include <inttypes.h>
-
-#include "print/json/figures.h"
-#include "print/json/inventory_json.h"
-#include "print/json/log_json.h"
-#include "print/json/rss_json.h"
-#include "print/json/verdict_json.h"
+#include "base/std.h"
+#include "print/json/leaks_json.h"
+#include "print/json/json_parts.h"
 #include "view/sites/ages.h"
 #include "view/stacks/fingerprint.h"
 #include "view/sites/enum_words.h"

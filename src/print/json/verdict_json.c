@@ -1,9 +1,8 @@
 /* verdict_json.c - verdicts as JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/json/verdict_json.h"
+#include "print/json/processes.h"
 
-#include "print/json/frames_table.h"
-#include "findings/score_began.h"
+#include "findings/score_list.h"
 #include "analysis/score/score.h"
 #include "kit/data/capped.h"
 #include "kit/json/json_put.h"

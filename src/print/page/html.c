@@ -2,13 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/page/html.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "print/export/export.h"
 #include "print/page/html_parts.h"
-#include "print/page/html_template.h"
 
 static void release(struct html *h)
 {

@@ -63,4 +63,14 @@ void html_policy(char *to, size_t bytes);
 int html_write_sessions(FILE *out, const struct html_session *sessions, size_t count,
     struct names *names, const struct view_options *options, const struct html_options *o);
 
+/* ---- html_template: the page without data, built from web/ ---- */
+
+/*
+ * web/dist/report.html, a text; data goes to the one place where it has
+ * HTML_TEMPLATE_DATA.
+ */
+#define HTML_TEMPLATE_DATA "@SEEP-DATA@"
+
+extern const char html_template[];
+
 #endif

@@ -2,8 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/page/html_blob.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include "base/std.h"
 #include <zlib.h>
 
 enum {

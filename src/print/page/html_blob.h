@@ -3,7 +3,7 @@
 #ifndef SEEP_HTML_BLOB_H
 #define SEEP_HTML_BLOB_H
 
-#include "print/json/figures.h"
+#include "print/json/processes.h"
 #include "recording/file/codec.h"
 
 /* Their names, and how they are written, are in html_blob.c. */
@@ -26,7 +26,7 @@ enum html_column {
 	HTML_SITE_POOL,
 	HTML_SITE_STATE,
 	HTML_SITE_SUPPRESSION,
-	HTML_SITE_FIGURES, /* of print/json/figures.h, each with a column */
+	HTML_SITE_FIGURES, /* of print/json/processes.h, each with a column */
 	HTML_SITE_SAMPLES = HTML_SITE_FIGURES + FIGURES,
 	HTML_SITE_ERROR_LIVE,
 	HTML_SITE_ERROR_ALLOCATED,

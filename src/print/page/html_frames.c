@@ -1,13 +1,11 @@
 /* html_frames.c - texts and frames of a page, each once, with numbers. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "print/page/html_parts.h"
+
+#include "base/std.h"
 #include "kit/data/room.h"
 #include "view/stacks/blame.h"
-#include "view/stacks/shorten.h"
 
 int html_frames_string(struct html_frames *f, const char *text, uint32_t *ret)
 {

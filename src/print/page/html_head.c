@@ -1,22 +1,18 @@
 /* html_head.c - the head of a page, as JSON: everything that is not a column. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "print/page/html_parts.h"
+
+#include "base/std.h"
 #include "segments/read/losses.h"
-#include "print/json/inventory_json.h"
+#include "print/json/leaks_json.h"
 #include "print/json/report_json.h"
-#include "print/json/mappings_json.h"
+#include "print/json/json_parts.h"
 #include "print/json/processes.h"
-#include "print/json/rss_json.h"
-#include "print/json/sites_json.h"
-#include "print/json/figures.h"
 #include "kit/json/json_put.h"
 #include "view/sites/older.h"
 #include "names/find/program.h"
-#include "print/text/summary.h"
+#include "print/text/report_text.h"
 #include "view/sites/enum_words.h"
 
 enum { PAGE_VERSION = 1, NS_PER_MS = 1000000 };

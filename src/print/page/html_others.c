@@ -1,8 +1,9 @@
 /* html_others.c - very small sites, merged below their callers. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
 
 #include "print/page/html_parts.h"
+
+#include "base/std.h"
 #include "kit/data/room.h"
 
 /*

@@ -1,11 +1,9 @@
 /* html_rows.c - which sites have a row in a page: all but very small ones. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "print/page/html_parts.h"
 
+#include "base/std.h"
 enum {
 	SITES_ENOUGH = 2000,     /* up to this number all sites have a row */
 	SITES_MAX = 100000,      /* of a page, unless all are asked for */

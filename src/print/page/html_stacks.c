@@ -1,9 +1,9 @@
 /* html_stacks.c - the stacks of a page, sorted; each as the difference from the last. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
 
 #include "print/page/html_parts.h"
+
+#include "base/std.h"
 #include "kit/data/sorted.h"
 
 /* The frames of a row, outermost first, as numbers of the page. */

@@ -1,6 +1,6 @@
 /* html_template.c - the page without data, built from web/. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/page/html_template.h"
+#include "print/page/html.h"
 
 /*
  * With .incbin this compiles in a tenth of a second, where an array of numbers

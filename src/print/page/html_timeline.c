@@ -1,10 +1,9 @@
 /* html_timeline.c - the time line of a page: processes, and sites at moments. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "print/page/html_parts.h"
+
+#include "base/std.h"
 #include "session/timeline/replay.h"
 #include "session/timeline/timeline.h"
 #include "kit/data/sorted.h"

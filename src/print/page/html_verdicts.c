@@ -1,11 +1,10 @@
 /* html_verdicts.c - verdicts, in the head of a page. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
 
 #include "print/page/html_parts.h"
-#include "print/json/verdict_json.h"
-#include "print/text/score_text.h"
+
+#include "base/std.h"
+#include "print/json/processes.h"
 #include "print/text/verdict_text.h"
 #include "kit/json/json_put.h"
 

@@ -2,14 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/text/body.h"
 
-#include <string.h>
-
+#include "base/std.h"
 #include "view/sites/ages.h"
 #include "view/sites/amount.h"
-#include "view/sites/lifetimes.h"
-#include "print/text/tree_print.h"
 #include "view/sites/older.h"
-#include "print/text/table_text.h"
 
 static const char *bytes_of(int metric)
 {

@@ -1,12 +1,8 @@
 /* by_type_text.c - live blocks by C++ type, as text. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/text/by_type_text.h"
-
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "print/text/verdict_text.h"
+
+#include "base/std.h"
 #include "view/sites/enum_words.h"
 #include "kit/words/text.h"
 

@@ -1,9 +1,9 @@
 /* columns.c - the figures at the left of a tree or a table. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/text/columns.h"
+#include "print/text/table_parts.h"
 
+#include "base/std.h"
 #include <math.h>
-#include <string.h>
 
 enum { SHARE = 7, GAP = 2 };
 

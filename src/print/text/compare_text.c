@@ -1,15 +1,11 @@
 /* compare_text.c - two inputs, or several moments of one, compared as text. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/text/compare_text.h"
+#include "print/text/body.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "kit/words/text.h"
 #include "names/find/program.h"
 #include "print/text/report_text.h"
-#include "print/text/table_text.h"
 #include "view/sites/amount.h"
 
 /* ---- two inputs ---- */

@@ -2,15 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/text/event_lines.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "session/events/session_log.h"
-#include "view/stacks/callstack.h"
+#include "view/stacks/frames.h"
 #include "print/text/layout.h"
-#include "findings/log_places.h"
+#include "findings/who.h"
 #include "format/seg_log.h"
 #include "kit/json/json_put.h"
 #include "kit/data/room.h"

@@ -1,17 +1,17 @@
-/* event_lines.h - events of a log as lines of text, JSON or CSV. */
+/* event_lines.h - events as lines of text, JSON or CSV. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_EVENT_LINES_H
 #define SEEP_EVENT_LINES_H
 
-#include <regex.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "base/std.h"
 
+#include <regex.h>
+
+#include "findings/who.h"
 #include "names/find/names.h"
 #include "session/events/events.h"
+#include "session/events/session_log.h"
 #include "session/load/session.h"
-#include "findings/log_places.h"
 
 enum event_lines_format { EVENT_LINES_TEXT, EVENT_LINES_JSONL, EVENT_LINES_CSV };
 
@@ -52,5 +52,30 @@ void event_lines_function(FILE *out, const struct log_place *at, unsigned column
 
 /* How many events were put that the options want. */
 uint64_t event_lines_count(const struct event_lines *l);
+
+/* ---- flight_lines: the last events of each thread as lines of text, JSON or CSV ---- */
+
+struct flight_lines;
+
+/*
+ * The options are those of seep dump; `top` is for each thread. Borrows all;
+ * -ENOMEM.
+ */
+int flight_lines_new(FILE *out, const struct session *s, struct names *names,
+    const struct event_lines_options *o, struct flight_lines **ret);
+void flight_lines_free(struct flight_lines *l); /* NULL is fine */
+
+/* The heading of a table, if there was no event. */
+void flight_lines_begin(struct flight_lines *l);
+
+/* As flights_each. -EIO, -ENOMEM. */
+int flight_lines_put(void *lines, const struct log_head *head, const struct flightring *ring);
+
+/*
+ * The name of a thread: of a running one as /proc has it, of a main thread that
+ * of its program. Returns to, or NULL: it is not known.
+ */
+enum { FLIGHT_LINES_NAME = 32 };
+const char *flight_lines_thread(const struct process *p, uint32_t tid, char to[FLIGHT_LINES_NAME]);
 
 #endif

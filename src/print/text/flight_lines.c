@@ -1,17 +1,10 @@
 /* flight_lines.c - the last events of each thread as lines of text, JSON or CSV. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/text/flight_lines.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "print/text/event_lines.h"
 
 #include "session/events/session_log.h"
-#include "view/stacks/callstack.h"
-#include "findings/log_places.h"
+#include "view/stacks/frames.h"
+#include "findings/who.h"
 #include "view/sites/enum_words.h"
 #include "kit/json/json_put.h"
 #include "kit/words/text.h"

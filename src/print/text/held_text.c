@@ -1,12 +1,10 @@
 /* held_text.c - who holds what, as text. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/text/held_text.h"
+#include "print/text/verdict_text.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "findings/held_words.h"
-#include "print/text/hanging.h"
+#include "base/std.h"
+#include "findings/held_view.h"
+#include "print/text/layout.h"
 #include "names/find/program.h"
 #include "kit/words/text.h"
 #include "kit/words/words.h"

@@ -1,16 +1,13 @@
 /* inventory_text.c - the holders that a recording has stored, as text. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/text/inventory_text.h"
+#include "print/text/verdict_text.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
+#include "base/std.h"
 #include "kit/words/text.h"
 #include "kit/words/words.h"
 #include "names/find/program.h"
-#include "print/json/inventory_json.h"
-#include "print/text/hanging.h"
-#include "print/text/held_text.h"
+#include "print/json/leaks_json.h"
+#include "print/text/layout.h"
 
 enum { LEAST_PERCENT = 1 }; /* as of a process that runs: held_text.c */
 

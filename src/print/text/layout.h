@@ -3,10 +3,8 @@
 #ifndef SEEP_LAYOUT_H
 #define SEEP_LAYOUT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-
+#include "base/std.h"
+#include "session/process/process.h"
 #include "view/stacks/frames.h"
 
 /* Modules of frames that were printed without a name; "": code in no module. */
@@ -80,5 +78,37 @@ struct layout_text {
 
 void layout_begin(const struct layout *p, struct layout_text *t);
 void layout_end(const struct layout *p, struct layout_text *t);
+
+/* ---- hanging: lines behind a word: all but the first are indented ---- */
+
+enum { HANGING_INDENT = 9 }; /* columns of "LEAK" and "POSSIBLE" */
+
+/* Text that is written to page.out is printed wrapped and indented. */
+struct hanging {
+	struct layout page; /* .out is a buffer */
+	char *text;
+	size_t len;
+};
+
+/* False: out of memory; nothing is to be ended then. */
+bool hanging_begin(const struct layout *p, struct hanging *h);
+
+/*
+ * Prints the lines; `head`, which fills the indentation, comes before the
+ * first. NULL: none.
+ */
+void hanging_end(const struct layout *p, struct hanging *h, const char *head);
+
+/* ---- spark: draws figures over time as one short line of block characters ---- */
+
+enum { SPARK_WIDTH = 60 }; /* block characters at most */
+
+/*
+ * Prints "Live bytes over 12 s: <characters> up to 1.2 MiB." and a newline;
+ * nothing if there are fewer than three points. Each column shows the highest
+ * figure of its interval. Without UTF-8, digits 0 to 9 are used.
+ */
+void spark_write(
+    const struct layout *p, const char *what, const struct process_point *points, size_t count);
 
 #endif

@@ -2,13 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/text/ls_print.h"
 
+#include "base/std.h"
 #include <pwd.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "segments/read/losses.h"
-#include "segments/read/place_words.h"
 #include "print/text/layout.h"
 #include "view/sites/enum_words.h"
 #include "kit/os/clock.h"

@@ -1,11 +1,9 @@
 /* mappings_text.c - prints who mapped the memory that a process has mapped. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/text/mappings_text.h"
+#include "print/text/report_text.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "session/process/mapped_pages.h"
+#include "base/std.h"
+#include "session/process/live_ages.h"
 #include "names/find/program.h"
 #include "view/sites/enum_words.h"
 #include "kit/words/text.h"

@@ -2,18 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/text/report_text.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "segments/read/losses.h"
-#include "print/text/mappings_text.h"
 #include "names/find/program.h"
-#include "print/text/rss_text.h"
-#include "print/text/spark.h"
-#include "print/text/score_text.h"
-#include "print/text/summary.h"
-#include "print/text/unseen.h"
+#include "print/text/layout.h"
 #include "print/text/verdict_text.h"
 #include "view/sites/enum_words.h"
 #include "kit/data/capped.h"

@@ -1,13 +1,10 @@
 /* rss_text.c - the account of resident memory as text, and what to do about it. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/text/rss_text.h"
+#include "print/text/report_text.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "analysis/rss/rss_reading.h"
-#include "print/text/spark.h"
+#include "print/text/layout.h"
 #include "view/sites/enum_words.h"
 #include "kit/data/capped.h"
 #include "kit/words/text.h"

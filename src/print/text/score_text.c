@@ -1,14 +1,12 @@
 /* score_text.c - scores as text: what leaks, grows or is steady, and when it ends. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/text/score_text.h"
-
-#include <errno.h>
-
-#include "analysis/score/scores.h"
-#include "print/text/hanging.h"
-#include "names/find/program.h"
-#include "findings/score_began.h"
 #include "print/text/verdict_text.h"
+
+#include "base/std.h"
+#include "analysis/score/score.h"
+#include "print/text/layout.h"
+#include "names/find/program.h"
+#include "findings/score_list.h"
 #include "view/sites/enum_words.h"
 #include "kit/words/text.h"
 

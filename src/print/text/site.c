@@ -1,16 +1,13 @@
 /* site.c - prints everything that is known of one site. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/text/site.h"
+#include "print/text/report_text.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-
+#include "base/std.h"
 #include "session/timeline/timeline.h"
 #include "view/sites/ages.h"
 #include "view/stacks/fingerprint.h"
 #include "names/find/program.h"
-#include "print/text/spark.h"
+#include "print/text/layout.h"
 #include "view/sites/enum_words.h"
 #include "kit/words/text.h"
 

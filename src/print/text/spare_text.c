@@ -1,9 +1,9 @@
 /* spare_text.c - what the sites of a process could give back, as text. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
 
-#include "print/text/by_type_text.h"
 #include "print/text/verdict_text.h"
+
+#include "base/std.h"
 #include "view/sites/enum_words.h"
 
 static void print_part(

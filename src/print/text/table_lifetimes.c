@@ -1,14 +1,9 @@
 /* table_lifetimes.c - prints how long the blocks of each site live. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/text/table_lifetimes.h"
-
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "print/text/summary.h"
 #include "print/text/table_parts.h"
+
+#include "base/std.h"
+#include "print/text/report_text.h"
 #include "format/seg_log.h"
 #include "kit/data/capped.h"
 #include "kit/data/sorted.h"

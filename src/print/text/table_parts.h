@@ -3,9 +3,51 @@
 #ifndef SEEP_TABLE_PARTS_H
 #define SEEP_TABLE_PARTS_H
 
+#include "print/text/body.h"
+#include "print/text/layout.h"
 #include "view/sites/ages.h"
-#include "print/text/columns.h"
-#include "print/text/table_text.h"
+#include "view/sites/amount.h"
+
+/* ---- table_lifetimes: prints how long the blocks of each site live ---- */
+
+/*
+ * For each process its first paragraph, and a table: one row per site, most frees
+ * first. options->view.id: this site alone, with its whole histogram. -ENOMEM,
+ * -EIO if ferror(), -ESRCH: no process has options->view.pid; -ENOENT: there is
+ * no such site.
+ */
+int table_lifetimes_write(const struct layout *p, const struct session *s, struct names *names,
+    const struct body_options *options, const struct lifetimes *l);
+
+/* ---- columns: the figures at the left of a tree or a table ---- */
+
+/* The widths that the figures of the whole need. */
+struct columns {
+	struct amounts whole;
+	int order;       /* enum amount_order: shares are shares of this */
+	bool with_sign;  /* two are compared */
+	bool with_error; /* the figures are estimates */
+	bool with_calls; /* a column for allocations */
+	bool with_holds; /* two columns for resident pages */
+	int bytes, error, blocks, calls, holds, pins;
+	const char *blocks_word;
+};
+
+void columns_init(struct columns *c, const struct view *v, int metric, int order, bool with_holds);
+
+/* Share, bytes, error, blocks, calls, holds, pins; returns how many columns they take. */
+size_t columns_head(const struct columns *c, const struct layout *p);
+size_t columns_print(const struct columns *c, const struct layout *p, const struct amounts *a);
+size_t columns_blank(const struct columns *c, const struct layout *p);
+
+/* Is the share below the threshold, in percent? Its sign does not matter. */
+bool columns_is_below(const struct columns *c, const struct amounts *a, double threshold);
+
+/* A line for what is not shown; nothing if everything is. */
+void columns_rest(const struct columns *c, const struct layout *p, const struct amounts *a,
+    uint64_t places, size_t indent, const char *why);
+
+/* ---- table_parts: what the files of a table share ---- */
 
 enum {
 	TABLE_WHERE_INDENT = 8, /* columns, of what goes below the figures */

@@ -1,11 +1,8 @@
 /* name_table_text.c - prints a view as a table: one row per site. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/text/table_text.h"
+#include "print/text/body.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "print/text/table_parts.h"
 
 enum {

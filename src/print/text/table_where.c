@@ -2,10 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/text/table_parts.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 enum {
 	FRAME_MIN = 20, /* columns, whatever the width */
 	ARROW = 4,      /* " <- " */

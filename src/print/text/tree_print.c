@@ -1,12 +1,10 @@
 /* tree_print.c - prints a view as a tree. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "print/text/tree_print.h"
+#include "print/text/body.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
+#include "base/std.h"
 #include "kit/data/room.h"
-#include "print/text/columns.h"
+#include "print/text/table_parts.h"
 
 enum { INDENT_MAX = 40 }; /* columns; deeper forks are not indented further */
 

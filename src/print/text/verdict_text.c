@@ -2,11 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/text/verdict_text.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "print/text/hanging.h"
+#include "base/std.h"
+#include "print/text/layout.h"
 #include "names/find/program.h"
 #include "view/sites/enum_words.h"
 #include "kit/data/capped.h"

@@ -1,9 +1,8 @@
 /* who_print.c - the block that holds, or last held, an address: text and JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
 
-#include "view/stacks/callstack.h"
-#include "print/text/flight_lines.h"
+#include "view/stacks/frames.h"
+#include "print/text/event_lines.h"
 #include "findings/who.h"
 #include "view/sites/enum_words.h"
 #include "kit/json/json_put.h"

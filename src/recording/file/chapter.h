@@ -3,16 +3,46 @@
 #ifndef SEEP_CHAPTER_H
 #define SEEP_CHAPTER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "recording/file/chapter_name.h"
+#include "base/std.h"
 #include "recording/file/recording.h"
+
+/* ---- chapter_name: the names of chapters: the recordings of a history ---- */
+
+/*
+ * A chapter is a recording in a folder of chapters, which together are one
+ * INPUT. Its name is YYYYMMDDTHHMMSSZ-NNNN.seep: the time at which it began, in
+ * UTC, and a number that is never used again in this folder. The number alone
+ * gives the order, because a clock may be set back. While a chapter is written,
+ * its name ends in .seep.part; if its writer is killed, it keeps that name.
+ *
+ * A history (`seep watch`) is a directory with such a folder for each service.
+ * Its file .version says which version of this layout it has, and whoever
+ * writes it holds an flock() on its file .lock.
+ */
+enum { CHAPTER_NAME_BYTES = 64 }; /* with the zero */
+
+#define CHAPTER_NAME_DONE         ".seep"
+#define CHAPTER_NAME_PART         ".seep.part"
+#define CHAPTER_NAME_VERSION_FILE ".version"
+#define CHAPTER_NAME_VERSION      "seep history 1\n"
+#define CHAPTER_NAME_LOCK_FILE    ".lock"
+
+struct chapter_name {
+	uint64_t number;
+	int64_t start_s; /* since 1970 */
+	bool is_part;
+};
+
+void chapter_name_write(const struct chapter_name *name, char text[CHAPTER_NAME_BYTES]);
+
+/* False: no such name. Exactly the texts that chapter_name_write() makes. */
+bool chapter_name_read(const char *text, struct chapter_name *ret);
+
+/* ---- chapter: writes chapters: recordings that take turns in a folder ---- */
 
 /*
  * One chapter, from its first entry to its name. `seep record --rotate` and
- * `seep watch` write them; recording/file/chapter_name.h has the names. A chapter is an
+ * `seep watch` write them; recording/file/chapter.h has the names. A chapter is an
  * ordinary recording: it begins with an entry about the run, its time line
  * begins anew, and it ends with the state of all processes and with names. So
  * each can be read without the others.

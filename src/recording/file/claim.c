@@ -1,19 +1,12 @@
 /* claim.c - says which file a recorder is about to write, and to which no other may. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recording/file/claim.h"
+#include "recording/file/meta.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/hash.h"
 #include "recording/file/recording.h"
-#include "kit/os/lock_holder.h"
+#include "kit/os/infile.h"
 
 enum { TRIES = 16 };
 

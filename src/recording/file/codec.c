@@ -2,9 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/file/codec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { VARINT_MAX = 10, ROOM_FIRST = 4096 };
 
 static bool make_room(struct codec_out *o, size_t more)

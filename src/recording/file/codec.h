@@ -3,9 +3,8 @@
 #ifndef SEEP_CODEC_H
 #define SEEP_CODEC_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
+#include "recording/file/recording.h"
 
 /*
  * An entry RECORDING_LINE is a sequence of items: tag (1 byte), length of the
@@ -107,5 +106,35 @@ void codec_decode_samples(struct codec_sum *row, const int64_t column[CODEC_WIDE
 
 /* The number of columns about samples in an item with these flags. */
 int codec_sample_columns(uint32_t flags);
+
+/* ---- timeline_writer: gathers items of the time line and writes them as entries ---- */
+
+/* The caller sets writer and start_ns; everything else is zero. */
+struct timeline_writer {
+	struct recording_writer *writer;
+	uint64_t start_ns;      /* CLOCK_MONOTONIC: zero of the time line */
+	struct codec_out out;   /* items not written yet; others may add */
+	uint64_t time_us;       /* the last one put */
+	bool has_time;          /* since the last flush */
+	uint64_t written_bytes; /* of entries, as stored */
+};
+
+/* Times never decrease: an earlier time is replaced by the last one. */
+void timeline_writer_time(struct timeline_writer *s, uint64_t monotonic_ns);
+
+/* If the label is a path, its last part is written; at most 63 bytes. */
+void timeline_writer_mark(
+    struct timeline_writer *s, enum codec_mark kind, pid_t pid, const char *label);
+
+/*
+ * Writes the gathered items, in entries of bounded size that each begin with a
+ * time. -ENOMEM, or as of the writer.
+ */
+int timeline_writer_flush(struct timeline_writer *s);
+
+/* Drops the gathered items, because the time line has ended. */
+void timeline_writer_drop(struct timeline_writer *s);
+
+void timeline_writer_release(struct timeline_writer *s);
 
 #endif

@@ -2,13 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/file/meta.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "kit/os/clock.h"
 
 /* Characters that could end a line or mislead are written as \xHH. */

@@ -2,14 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/file/recording.h"
 
-#include <fcntl.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <zstd.h>
 
 #include "recording/file/recording_bytes.h"
-#include "kit/os/holes.h"
 #include "kit/os/infile.h"
 
 enum { HEADER_MAX = 4096 };

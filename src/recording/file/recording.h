@@ -3,10 +3,7 @@
 #ifndef SEEP_RECORDING_H
 #define SEEP_RECORDING_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/std.h"
 #include "kit/os/outfile.h"
 
 /*
@@ -33,7 +30,7 @@ enum recording_type {
 	RECORDING_AGING = 9,      /* uuid (16), then recording/parts/aging.h */
 	RECORDING_RESIDENCE = 10, /* uuid (16), then recording/parts/rss_account.h */
 	RECORDING_LOG = 11,       /* a part of an event log, see recording/log/logcode.h */
-	/* behind one of these: what it changed, see recording/log/logindex.h */
+	/* behind one of these: what it changed, see recording/log/logcode.h */
 	RECORDING_LOG_INDEX = 12,
 	RECORDING_INVENTORY = 13, /* uuid (16), then recording/parts/inventory.h */
 	RECORDING_FLIGHT = 16,    /* struct log_head, then rings: format/seg_flight.h */
@@ -59,7 +56,7 @@ struct recording_segment {
 	uint32_t flags;      /* RECORDING_SEGMENT_* */
 	/* whose names are its own: see "names" in docs/RECORDING.md */
 	uint64_t owner; /* owner of the segment's file: uid + 1; 0: not known */
-	uint64_t view;  /* names/find/fs_view.h; 0: as the writer's */
+	uint64_t view;  /* names/find/places.h; 0: as the writer's */
 	uint64_t reserved[4];
 };
 _Static_assert(sizeof(struct recording_segment) == 64, "bundle_segment");

@@ -3,12 +3,8 @@
 #ifndef SEEP_RECORDING_BYTES_H
 #define SEEP_RECORDING_BYTES_H
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include "base/std.h"
+
 #include <zlib.h>
 
 #define RECORDING_MAGIC UINT64_C(0x0143455250454553) /* "SEEPREC\1" */

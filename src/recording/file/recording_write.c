@@ -1,16 +1,11 @@
 /* recording_write.c - writes the recording, entry by entry. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <zstd.h>
 
 #include "recording/file/recording.h"
 #include "recording/file/recording_bytes.h"
 #include "kit/os/outfile.h"
-#include "kit/os/write_all.h"
 
 enum { INDEX_ITEMS = 256 }; /* so many entries make one index */
 

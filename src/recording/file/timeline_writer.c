@@ -1,9 +1,6 @@
 /* timeline_writer.c - gathers items of the time line and writes them as entries. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recording/file/timeline_writer.h"
-
-#include <errno.h>
-#include <string.h>
+#include "recording/file/codec.h"
 
 #include "kit/words/text.h"
 

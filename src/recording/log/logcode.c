@@ -2,11 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/log/logcode.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "format/seg_log.h"
 #include "kit/data/room.h"
 
@@ -243,5 +238,35 @@ int logcode_unpack(struct logcode *ret, const void *bytes, size_t len)
 			ret->words[n] =
 			    get_word(&from, (r->number << LOG_INDEX_BITS) + r->index + k);
 	}
+	return 0;
+}
+
+/* ---- logindex: what a part of an event log changed: so it can be passed over ---- */
+
+int logindex_open(struct logindex *ret, const void *bytes, size_t len)
+{
+	const unsigned char *at = bytes;
+	struct logindex_head h;
+	uint64_t blocks;
+
+	if (len < sizeof(h))
+		return -EBADMSG;
+	memcpy(&h, at, sizeof(h));
+	if (h.version != LOGINDEX_VERSION)
+		return -ENOTSUP;
+	blocks = (uint64_t)h.born + h.moved;
+	/* four numbers of 32 bits, so that no sum wraps */
+	if (h.log.words > LOGCODE_WORDS_MAX ||
+	    len - sizeof(h) !=
+	        h.sites * sizeof(*ret->sites) + blocks * sizeof(*ret->born) +
+	            h.gone * sizeof(*ret->gone))
+		return -EBADMSG;
+	at += sizeof(h);
+	ret->head = h;
+	ret->sites = (const void *)at;
+	at += h.sites * sizeof(*ret->sites);
+	ret->born = (const void *)at;
+	ret->moved = ret->born + h.born;
+	ret->gone = (const void *)(ret->moved + h.moved);
 	return 0;
 }

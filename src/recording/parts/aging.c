@@ -2,9 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/parts/aging.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "recording/file/codec.h"
 
 /*

@@ -3,11 +3,9 @@
 #ifndef SEEP_AGING_H
 #define SEEP_AGING_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/std.h"
 #include "format/format.h"
-#include "host/proc/limits.h"
+#include "host/proc/procfs_group.h"
 
 /*
  * A process that is killed leaves no ages of its live blocks, so `seep record`

@@ -3,9 +3,7 @@
 #ifndef SEEP_CENSUS_H
 #define SEEP_CENSUS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /*
  * `seep leaks --types` and `--insight` make one of these from the memory of a

@@ -2,8 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/parts/inventory.h"
 
-#include <stdlib.h>
-
+#include "recording/parts/census.h"
 #include "recording/parts/sheet.h"
 
 static bool sum_fits(const struct inventory_sum *part, const struct inventory_sum *all)
@@ -125,4 +124,14 @@ const struct inventory_site *inventory_find(const struct inventory *v, uint32_t 
 {
 	return id && v->site_count ? bsearch(&id, v->sites, v->site_count, sizeof(*v->sites), by_id)
 	                           : NULL;
+}
+
+/* ---- census: gives the memory of a census back ---- */
+
+void census_release(struct census *c)
+{
+	free(c->types);
+	free(c->spare);
+	free(c->text);
+	*c = (struct census){0};
 }

@@ -3,9 +3,7 @@
 #ifndef SEEP_INVENTORY_H
 #define SEEP_INVENTORY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /*
  * `seep record --retained` and `--types` make one of these at each look, so that

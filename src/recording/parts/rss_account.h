@@ -3,9 +3,7 @@
 #ifndef SEEP_RSS_ACCOUNT_H
 #define SEEP_RSS_ACCOUNT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /*
  * `seep report --rss` makes one of these; `seep snapshot` and `seep record

@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/parts/sheet.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { HEAD_MAX = 4096, ROW_MAX = 1024 };
 
 static size_t count_of(const struct sheet_table *t, const void *x)

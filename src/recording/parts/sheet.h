@@ -3,9 +3,7 @@
 #ifndef SEEP_SHEET_H
 #define SEEP_SHEET_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /*
  * Verdicts, inventories and accounts of resident memory are stored in one way: a

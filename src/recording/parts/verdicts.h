@@ -3,9 +3,7 @@
 #ifndef SEEP_VERDICTS_H
 #define SEEP_VERDICTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/std.h"
 
 /*
  * `seep leaks` makes one of these and prints it; `seep record --leaks` makes one

@@ -1,10 +1,6 @@
 /* births.c - births of blocks in a process with an event log. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "segments/blocks/births.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "segments/blocks/live_map.h"
 
 enum { PAGE = FOREIGN_PAGE_BYTES };
 

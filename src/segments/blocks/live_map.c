@@ -3,12 +3,8 @@
 #include "segments/blocks/live_map.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "kit/os/clock.h"
-#include "segments/blocks/births.h"
 #include "host/memory/foreign.h"
 #include "format/cell.h"
 

@@ -1,10 +1,6 @@
 /* sums.c - sums up the ledger's arrays by site id. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "segments/blocks/sums.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "segments/blocks/live_map.h"
 
 #include "format/rows.h"
 #include "kit/data/room.h"
@@ -75,7 +71,7 @@ static void settle_bytes(struct sum_row *sum)
 	    !(may && sum->frees <= sum->allocations && sum->freed_bytes > sum->allocated_bytes))
 		return;
 	if ((int64_t)sum->live_bytes < 0)
-		return; /* impossible; invariants.c reports it */
+		return; /* impossible; cross_check.c reports it */
 	sum->allocated_bytes = UINT64_MAX;
 	sum->freed_bytes = UINT64_MAX - sum->live_bytes;
 }

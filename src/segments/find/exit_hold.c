@@ -1,17 +1,10 @@
 /* exit_hold.c - processes that wait at exit until they have been read. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "segments/find/exit_hold.h"
+#include "segments/find/dead.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <linux/futex.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "kit/os/clock.h"
 

@@ -3,10 +3,7 @@
 #ifndef SEEP_FREE_SLOTS_H
 #define SEEP_FREE_SLOTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/std.h"
 #include "segments/read/segfile.h"
 
 /*
@@ -51,5 +48,27 @@ bool free_slots_give(
  * yet. How many; what cannot be given back is left as it is.
  */
 size_t free_slots_of_dead(int dir, char *const *names, size_t count);
+
+/* ---- in_use: does any process of this machine have a segment file mapped? ---- */
+
+enum in_use {
+	IN_USE_NO,
+	IN_USE_YES,
+	IN_USE_UNKNOWN, /* not ours to ask, or the file system cannot say */
+};
+
+/*
+ * /proc shows the processes of our pid namespace only, and not those that
+ * hidepid= hides. The kernel knows better: a collector maps its file from a
+ * descriptor that may write, and as long as such a mapping is there, in
+ * whatever process, nobody gets a read lease on the file. Only the owner of the
+ * file and root may ask; nobody else can remove it either.
+ *
+ * `name` is a regular file in the directory `dir`; another one than `device`
+ * and `inode` say is IN_USE_UNKNOWN. The answer IN_USE_NO stays true, because
+ * no process maps the file of another one later, unless it is the file of a
+ * forked child without an event, which the next child may take (early.h).
+ */
+enum in_use in_use_check(int dir, const char *name, uint64_t device, uint64_t inode);
 
 #endif

@@ -2,18 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "segments/find/gather.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "host/proc/folder.h"
-#include "segments/find/in_use.h"
-#include "segments/find/proc.h"
 #include "segments/find/free_slots.h"
+#include "segments/find/proc.h"
 #include "segments/find/procs.h"
 #include "segments/find/segment_dir.h"
 #include "kit/data/room.h"

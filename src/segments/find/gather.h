@@ -3,11 +3,7 @@
 #ifndef SEEP_GATHER_H
 #define SEEP_GATHER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
+#include "base/std.h"
 #include "segments/read/segfile.h"
 
 /*

@@ -3,8 +3,7 @@
 #ifndef SEEP_GATHER_PARTS_H
 #define SEEP_GATHER_PARTS_H
 
-#include <limits.h>
-
+#include "base/std.h"
 #include "segments/find/free_slots.h"
 #include "kit/data/dict.h"
 #include "segments/find/gather.h"

@@ -1,13 +1,5 @@
 /* gather_walk.c - the segment directories, and the files in them. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "host/proc/folder.h"
 #include "kit/data/room.h"

@@ -2,20 +2,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "segments/find/ls_prune.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "segments/find/in_use.h"
+#include "segments/find/free_slots.h"
 #include "segments/find/proc.h"
 #include "segments/read/segfile.h"
-#include "segments/find/free_slots.h"
 #include "kit/words/text.h"
 
 enum {

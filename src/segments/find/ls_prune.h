@@ -3,10 +3,7 @@
 #ifndef SEEP_LS_PRUNE_H
 #define SEEP_LS_PRUNE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/stat.h>
-
+#include "base/std.h"
 #include "kit/os/fault.h"
 
 /* Files of one directory that may be removed if no process maps them. */

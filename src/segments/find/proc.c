@@ -2,23 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "segments/find/proc.h"
 
-#include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <linux/magic.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "segments/find/proc_cache.h"
 #include "kit/os/clock.h"
 #include "host/proc/procfs.h"
 

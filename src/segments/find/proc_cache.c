@@ -1,9 +1,6 @@
 /* proc_cache.c - what /proc said of processes, kept for a while. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "segments/find/proc_cache.h"
-
-#include <errno.h>
-#include <stdlib.h>
+#include "segments/find/proc.h"
 
 #include "kit/data/room.h"
 #include "kit/data/sorted.h"

@@ -1,13 +1,8 @@
 /* proc_open.c - finds the segment of a running process by its memory map. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "host/proc/living.h"
-#include "segments/find/proc.h"
 #include "host/proc/procfs.h"
+#include "segments/find/proc.h"
 #include "kit/os/clock.h"
 
 enum { OPEN_BUDGET_NS = 2000000000 };

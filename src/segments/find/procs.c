@@ -2,12 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "segments/find/procs.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "host/proc/procfs.h"
 #include "kit/os/clock.h"
 

@@ -3,11 +3,7 @@
 #ifndef SEEP_PROCS_H
 #define SEEP_PROCS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
+#include "base/std.h"
 #include "segments/find/proc.h"
 
 struct procs_file {

@@ -1,13 +1,6 @@
 /* refused.c - programs of a recording that had no room for a segment. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "segments/find/refused.h"
-
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "segments/find/segment_dir.h"
 
 #include "recording/file/meta.h"
 

@@ -1,11 +1,6 @@
 /* roster_newcomers.c - processes of the machine that were not seen before. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "segments/find/roster_newcomers.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "segments/find/roster_places.h"
 
 #include "segments/find/proc.h"
 #include "host/proc/procfs.h"

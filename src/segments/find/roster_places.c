@@ -2,19 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "segments/find/roster_places.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "host/proc/folder.h"
-#include "kit/os/listing.h"
+#include "kit/os/infile.h"
 #include "kit/os/clock.h"
 #include "kit/data/room.h"
 #include "kit/words/text.h"

@@ -2,21 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "segments/find/segment_dir.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include "host/proc/folder.h"
-#include "segments/find/in_use.h"
+#include "segments/find/free_slots.h"
 #include "segments/read/segfile.h"
 #include "format/medium.h"
 #include "kit/words/text.h"

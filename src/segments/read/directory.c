@@ -2,11 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "segments/read/directory.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "kit/os/holes.h"
+#include "base/std.h"
+#include "kit/os/infile.h"
 
 enum { BLOCKS_FIRST = 4 }; /* room for so many at first */
 

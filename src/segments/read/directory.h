@@ -4,6 +4,7 @@
 #define SEEP_DIRECTORY_H
 
 #include "segments/read/segfile.h"
+#include "segments/read/segment_copy.h"
 
 /*
  * For readers that look at a segment again and again (follow/engine/pulse,
@@ -89,5 +90,37 @@ int directory_follow(struct directory *d, const struct directory_place *at,
     const struct seg_header *h, const struct directory_hooks *hooks);
 
 void directory_release(struct directory *d);
+
+/* ---- extents: finds row i of one kind in the extents of a segment ---- */
+
+/* The extents of one kind, sorted by first row. Borrows from the segment. */
+struct extents {
+	const struct segment_rows **extents;
+	uint64_t *before; /* for each extent: number of rows before it */
+	size_t count;
+	uint64_t total; /* rows */
+};
+
+/* -ENOMEM. */
+int extents_init(struct extents *r, const struct segment *seg, uint32_t kind);
+void extents_release(struct extents *r);
+
+/* Copies the row into a struct of size bytes; false: there is no such row. */
+bool extents_get(const struct extents *r, uint64_t i, void *row, size_t size);
+
+/*
+ * The same for a table whose rows have become longer. Fields that a shorter row
+ * does not have are zero. Returns how many bytes the row has; 0: there is no
+ * such row.
+ */
+size_t extents_take(const struct extents *r, uint64_t i, void *row, size_t size);
+
+/*
+ * As extents_get(), and *ret_position is the position of the row among all
+ * rows. It is below r->total, which never exceeds the number of bytes in the
+ * segment.
+ */
+bool extents_find(
+    const struct extents *r, uint64_t i, void *row, size_t size, uint64_t *ret_position);
 
 #endif

@@ -1,11 +1,9 @@
 /* extents.c - finds row i of one kind in the extents of a segment. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "segments/read/extents.h"
-#include "kit/data/sorted.h"
+#include "segments/read/directory.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base/std.h"
+#include "kit/data/sorted.h"
 
 static int by_first(const void *a, const void *b)
 {

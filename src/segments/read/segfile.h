@@ -1,10 +1,9 @@
-/* segfile.h - a segment file: one process, and forked children in slots. */
+/* segfile.h - a segment file and the log beside it: one process, and forked children in slots. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_SEGFILE_H
 #define SEEP_SEGFILE_H
 
-#include <sys/types.h>
-
+#include "base/std.h"
 #include "segments/read/segment_copy.h"
 
 /*
@@ -44,7 +43,7 @@ int segfile_open(int dir, const char *path, struct segfile **ret, struct fault *
 /* The same for a path whose last part was found in a directory. */
 int segfile_open_entry(const char *path, struct segfile **ret, struct fault *where);
 
-/* The same for a path that this process has chosen: see foreign_file.h. */
+/* The same for a path that this process has chosen: see foreign_ask.h. */
 int segfile_open_of(pid_t pid, const char *path, struct segfile **ret, struct fault *where);
 
 /* The same over memory, which the caller keeps until segfile_close(). */
@@ -99,5 +98,22 @@ void segfile_remove_beside(int dir, const char *name);
 /* segfile_read() and segment_copy_compact() in one; *ret is for free(). */
 int segfile_compact(
     const struct segfile *f, int slot, void **ret, size_t *ret_len, struct fault *where);
+
+/* ---- logfile: the log file beside a segment: opens it, and finds a pool in it ---- */
+
+/*
+ * Opens NAME.log and what `end` adds ("", ".ctl") in the directory `dir`. It
+ * must be a regular file. A descriptor, or a negative errno.
+ */
+int logfile_open(int dir, const char *name, const char *end, int flags);
+
+/* All of these bytes, or -EBADMSG. */
+int logfile_read(int fd, uint64_t at, void *to, size_t bytes);
+
+/*
+ * Where the pool number `pool` is in the file, and its first byte in the file
+ * .ctl. -EBADMSG: there is no such pool.
+ */
+int logfile_find_pool(int fd, uint32_t pool, uint64_t *ret_offset, uint64_t *ret_control);
 
 #endif

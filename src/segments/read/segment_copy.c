@@ -2,12 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "segments/read/segment_copy.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "segments/read/steady.h"
-#include "kit/os/holes.h"
+#include "kit/os/infile.h"
 #include "kit/data/sorted.h"
 #include "format/rows.h"
 #include "format/seg_tables.h"

@@ -3,12 +3,9 @@
 #ifndef SEEP_SEGMENT_COPY_H
 #define SEEP_SEGMENT_COPY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/std.h"
 #include "kit/os/fault.h"
-#include "kit/os/source.h"
+#include "kit/os/infile.h"
 #include "format/format.h"
 
 enum {

@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "segments/read/segment_copy.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "format/rows.h"
 #include "kit/os/clock.h"
 #include "kit/data/room.h"

@@ -1,11 +1,10 @@
-/* steady.h - notices if reading a running process took too long. */
+/* steady.h - the clock of a process, and whether reading it took too long. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_STEADY_H
 #define SEEP_STEADY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "base/std.h"
+#include "format/format.h"
 #include "kit/os/clock.h"
 
 enum { STEADY_TRIES = 4, STEADY_NS = 100000 };
@@ -36,6 +35,18 @@ static inline bool steady_was_late(struct steady *s)
 
 	s->start_ns = now;
 	return late && ++s->tries < STEADY_TRIES;
+}
+
+/* ---- ticks: the current time in ticks of a process ---- */
+
+/* The current tick of a running process; 0: it is not known. */
+static inline uint64_t ticks_now(const struct seg_header *h)
+{
+	uint64_t ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (h->tick_ns == 0 || ns < h->start_monotonic_ns)
+		return 0;
+	return (ns - h->start_monotonic_ns) / h->tick_ns;
 }
 
 #endif

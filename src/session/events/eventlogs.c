@@ -1,12 +1,9 @@
 /* eventlogs.c - all event logs of an input, entry by entry. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/events/eventlogs.h"
-
-#include <errno.h>
-#include <string.h>
+#include "session/events/session_log.h"
 
 #include "session/events/logread.h"
-#include "session/process/pools.h"
+#include "session/process/family.h"
 #include "recording/file/recording.h"
 
 struct reading {

@@ -2,13 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/events/events.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "session/events/logblocks.h"
-#include "session/events/logsites.h"
-#include "session/events/logwords.h"
+#include "session/events/logread.h"
 #include "format/seg_log.h"
 #include "kit/data/capped.h"
 #include "kit/data/dict.h"

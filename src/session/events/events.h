@@ -3,9 +3,7 @@
 #ifndef SEEP_EVENTS_H
 #define SEEP_EVENTS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "base/std.h"
 #include "recording/log/logcode.h"
 
 enum events_kind {

@@ -2,13 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/events/flightread.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "segments/read/logfile.h"
+#include "segments/read/segfile.h"
 
 enum { TRIES = 32 };
 

@@ -1,9 +1,6 @@
 /* flightring.c - the entries of one ring of a flight recorder, as events. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/events/flightring.h"
-
-#include <errno.h>
-#include <stdlib.h>
+#include "session/events/flightread.h"
 
 #include "format/seg_log.h"
 #include "kit/data/sorted.h"

@@ -1,12 +1,9 @@
 /* flights.c - the flight recorders of an input, ring by ring. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/events/flights.h"
-
-#include <errno.h>
-#include <string.h>
+#include "session/events/session_log.h"
 
 #include "session/events/flightread.h"
-#include "session/process/pools.h"
+#include "session/process/family.h"
 
 struct reading {
 	flights_each *each;

@@ -1,14 +1,8 @@
 /* logindex_build.c - makes the index of an entry of an event log. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/events/logindex_build.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "session/events/logread.h"
 
 #include "session/events/logblocks.h"
-#include "session/events/logsites.h"
-#include "session/events/logwords.h"
 #include "kit/data/capped.h"
 #include "kit/data/sorted.h"
 
@@ -143,7 +137,7 @@ static void sort(void *items, size_t count, size_t size, int (*compare)(const vo
 }
 
 /* Sorted, because that packs better and is the same in each run. */
-static int write(struct build *b, unsigned char **ret_bytes, size_t *ret_len)
+static int write_index(struct build *b, unsigned char **ret_bytes, size_t *ret_len)
 {
 	size_t sites = b->sites.count, living = b->counts[BORN], moved = b->counts[MOVED],
 	       gone = b->counts[GONE], at = 0;
@@ -199,7 +193,7 @@ int logindex_build(
 
 	err = logwords_read(c, see, &b, &b.head.strange);
 	if (err == 0 && !b.is_strange && b.sites.count + b.blocks.count <= c->head.words / SMALLER)
-		err = write(&b, ret_bytes, ret_len);
+		err = write_index(&b, ret_bytes, ret_len);
 	if (err > 0)
 		*ret = b.head;
 	logblocks_release(&b.blocks);

@@ -1,12 +1,11 @@
-/* logread.h - reads the event log of a process out of its pool. */
+/* logread.h - reads the event log of a process. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_LOGREAD_H
 #define SEEP_LOGREAD_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "base/std.h"
 #include "recording/log/logcode.h"
+#include "session/events/events.h"
 
 /*
  * The log file is untrusted. Whatever is in it, at most its chunks are in
@@ -37,5 +36,29 @@ bool logread_is_cut(const struct logread *r);
 
 /* What logread_take() gave is safe: the chunks go back to the process. */
 void logread_done(struct logread *r);
+
+/* ---- logwords: the events in the words of a log, one after the other ---- */
+
+/*
+ * An event as its words have it: a free has the name of its block and no site.
+ * A result other than 0 ends the reading.
+ */
+typedef int logwords_each(void *context, struct events_event *e);
+
+/*
+ * All events of an entry, in their order. Words that make no sense are skipped
+ * and added to *strange. Returns the result of `each`.
+ */
+int logwords_read(const struct logcode *c, logwords_each *each, void *context, uint64_t *strange);
+
+/* ---- logindex_build: makes the index of an entry of an event log ---- */
+
+/*
+ * The head, without `bytes` and `crc`, and the bytes behind it, for free().
+ * 1: there is an index; 0: it would not be much smaller than the entry, or words of
+ * the entry contradict each other; -ENOMEM.
+ */
+int logindex_build(
+    const struct logcode *c, struct logindex_head *ret, unsigned char **ret_bytes, size_t *ret_len);
 
 #endif

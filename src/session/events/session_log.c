@@ -2,11 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/events/session_log.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "session/events/logblocks.h"
-#include "session/events/logsites.h"
 #include "session/load/session_moment.h"
 #include "format/seg_log.h"
 #include "kit/data/capped.h"

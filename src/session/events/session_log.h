@@ -3,7 +3,11 @@
 #ifndef SEEP_SESSION_LOG_H
 #define SEEP_SESSION_LOG_H
 
+#include "base/std.h"
+#include "kit/os/fault.h"
+#include "recording/log/logcode.h"
 #include "session/events/events.h"
+#include "session/events/flightread.h"
 #include "session/load/session.h"
 
 /*
@@ -46,5 +50,72 @@ void session_log_losses(struct session *s, const struct events *e);
  */
 int session_log_set_back(struct session *s, const struct events *e, uint64_t at_ms,
     bool is_of_pools, struct session_log_doubts *ret);
+
+/* ---- eventlogs: all event logs of an input, entry by entry ---- */
+
+/* A result other than 0 ends the reading. */
+typedef int eventlogs_each(void *context, const struct logcode *c);
+
+/* Entries of a recording that have an index need not be read. */
+enum eventlogs_way {
+	EVENTLOGS_READ,
+	EVENTLOGS_SKIP, /* `skip` gets its index instead */
+	EVENTLOGS_DROP, /* nothing of it is wanted */
+};
+
+struct eventlogs_wish {
+	eventlogs_each *each;
+	/* both NULL: everything is read */
+	enum eventlogs_way (*choose)(void *context, const struct logindex *x);
+	int (*skip)(void *context, const struct logindex *x);
+	void *context;
+};
+
+struct eventlogs_result {
+	bool is_damaged;                 /* a part cannot be read */
+	bool is_index_wrong;             /* an index differs from its entry: is_damaged */
+	bool is_of_pools;                /* somebody else may have read parts before */
+	uint64_t read, skipped, dropped; /* entries */
+};
+
+/*
+ * The logs of a recording, of a segment file with its slots, or of a directory
+ * of segments (pid 0); of a running process (path NULL); or of the last process
+ * that had this pid, which has ended and whose segment is in the directory
+ * `path`. They are only looked at: nothing is taken out of a pool. Returns the
+ * number of logs, of a recording that of its entries; or the result of `each`,
+ * or a negative errno.
+ */
+int eventlogs_read(const char *path, pid_t pid, const struct eventlogs_wish *wish,
+    struct eventlogs_result *ret, struct fault *where);
+
+/* ---- flights: the flight recorders of an input, ring by ring ---- */
+
+/*
+ * One ring of the process that `head` names by its uuid. Rings of a process
+ * come by the number of their thread, the one of several threads last. A result
+ * other than 0 ends the reading.
+ */
+typedef int flights_each(void *context, const struct log_head *head, const struct flightring *ring);
+
+struct flights_found {
+	uint64_t processes; /* that have a flight recorder */
+	uint64_t strange;   /* entries that make no sense, left out */
+	bool is_damaged;    /* a part cannot be read */
+};
+
+/*
+ * Those of `path` or `pid`, as eventlogs_read() takes them. 0, or the result of
+ * `each`, or a negative errno.
+ */
+int flights_read(const char *path, pid_t pid, flights_each *each, void *context,
+    struct flights_found *ret, struct fault *where);
+
+/*
+ * An entry of a recording (RECORDING_FLIGHT): a head of a pool, then rings,
+ * each with its head. -EBADMSG: it is none; or as above.
+ */
+int flights_read_entry(
+    const void *bytes, size_t len, flights_each *each, void *context, struct flights_found *ret);
 
 #endif

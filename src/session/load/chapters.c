@@ -1,20 +1,11 @@
 /* chapters.c - a folder of chapters becomes one session. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/load/chapters.h"
+#include "session/load/history.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "session/load/load.h"
-#include "session/load/session_parts.h"
-#include "session/load/session_snapshots.h"
+#include "session/load/load_parts.h"
+#include "session/load/session_moment.h"
 #include "session/timeline/timeline.h"
-#include "recording/file/chapter_name.h"
+#include "recording/file/chapter.h"
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
 #include "kit/words/text.h"

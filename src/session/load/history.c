@@ -2,15 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/load/history.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "session/load/chapters.h"
-#include "recording/file/chapter_name.h"
+#include "recording/file/chapter.h"
 #include "kit/os/infile.h"
 
 #define MAGIC "seep history "

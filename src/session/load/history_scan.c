@@ -1,17 +1,7 @@
 /* history_scan.c - the processes of all services of a history. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/load/history_scan.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "session/load/chapters.h"
 #include "session/load/history.h"
+
 #include "segments/read/segfile.h"
 #include "recording/file/recording.h"
 #include "kit/os/clock.h"

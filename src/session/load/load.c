@@ -1,12 +1,8 @@
 /* load.c - reads a recording: processes, points, marks and notes. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/load/load.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "session/load/load_parts.h"
+
+#include "base/std.h"
 #include "segments/read/segfile.h"
 #include "session/timeline/timeline.h"
 
@@ -255,7 +251,7 @@ int load_into_session(
 		    err == -EBADMSG       ? "its start makes no sense, or most of it is a hole"
 		        : err == -ENOTSUP ? "a recording of another version"
 		                          : strerror(-err));
-	/* events can be most of the file, and eventlogs.h reads them */
+	/* events can be most of the file, and session_log.h reads them */
 	recording_without(r.recording, RECORDING_LOG);
 	recording_without(r.recording, RECORDING_LOG_INDEX);
 	err = load_timeline_begin(&r);

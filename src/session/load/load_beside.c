@@ -2,10 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/load/load_beside.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "recording/file/recording.h"
 #include "recording/parts/aging.h"
 #include "recording/parts/inventory.h"

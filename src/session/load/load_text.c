@@ -1,12 +1,9 @@
 /* load_text.c - the entries of a recording that are lines of text. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "session/load/load.h"
 #include "session/load/load_parts.h"
 
+#include "base/std.h"
 /* The value of a line "key=value"; *ret_len is 0 if there is no such line. */
 static const char *value_of(const char *text, size_t len, const char *key, int *ret_len)
 {

@@ -1,10 +1,9 @@
 /* load_timeline.c - the time line of a recording: points, marks, missing ends. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "session/load/load_parts.h"
+
+#include "base/std.h"
 #include "kit/data/room.h"
 
 enum {
@@ -139,7 +138,7 @@ static void thin(struct process *p)
 	}
 }
 
-/* A process may have several numbers, one after the other (splice.h). */
+/* A process may have several numbers, one after the other (pack.h). */
 static int take_points(struct process *p, struct course *c)
 {
 	struct process_point *all;

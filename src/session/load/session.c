@@ -2,19 +2,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/load/session.h"
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "segments/find/proc.h"
 #include "host/proc/procfs.h"
 #include "kit/os/clock.h"
 #include "session/process/live_ages.h"
-#include "session/process/relative.h"
+#include "session/process/family.h"
 #include "segments/read/segfile.h"
-#include "session/load/session_parts.h"
+#include "session/load/load_parts.h"
 #include "session/timeline/timeline.h"
 
 /*

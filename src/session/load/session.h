@@ -3,8 +3,7 @@
 #ifndef SEEP_SESSION_H
 #define SEEP_SESSION_H
 
-#include <sys/types.h>
-
+#include "base/std.h"
 #include "session/process/process.h"
 
 /* An event that seep record noted while it ran. */
@@ -65,7 +64,7 @@ struct session {
  * Reads a segment or snapshot file with its slots, a recording, or a directory
  * of them (all files but *.ctl). In a directory, a file that cannot be read
  * becomes a note, and a damaged one sets is_truncated. Chapters in a directory
- * become one recording (chapters.h); a history stands for its only service
+ * become one recording (history.h); a history stands for its only service
  * (history.h). *ret is for session_free().
  * -ENOTUNIQ: a history of several services, which the text lists; -EINVAL: not a file of seep; -ENODATA: nothing in it yet; -EBADMSG: damaged;
  * -ENOTSUP: other version; -EFBIG; -ENOMEM; or as open() says.
@@ -97,7 +96,7 @@ int session_load_slots(const struct session_slot *list, size_t count, bool block
 /*
  * A process that has ended, and whose segment is still in the directory: the
  * last one that had this pid. The directory was chosen by the process
- * `chooser`, or, if that is 0, by our own user: see foreign_file.h. -ESRCH:
+ * `chooser`, or, if that is 0, by our own user: see foreign_ask.h. -ESRCH:
  * there is none.
  */
 int session_load_dead(

@@ -1,26 +1,16 @@
 /* session_load.c - reads a session from a file, a directory, or a process. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "session/load/session.h"
 #include "segments/find/proc.h"
 #include "kit/os/clock.h"
 #include "kit/words/text.h"
-#include "session/load/chapters.h"
-#include "segments/find/dead.h"
 #include "session/load/history.h"
-#include "kit/os/listing.h"
-#include "session/load/session_snapshots.h"
-#include "session/load/load.h"
+#include "segments/find/dead.h"
+#include "kit/os/infile.h"
+#include "session/load/session_moment.h"
+#include "session/load/load_parts.h"
 #include "segments/read/segfile.h"
-#include "session/load/session_parts.h"
 
 enum { BESIDE_NS = 500000000 }; /* for other segments of its directory */
 

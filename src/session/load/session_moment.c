@@ -2,18 +2,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/load/session_moment.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
+#include "base/std.h"
 #include "session/timeline/timeline.h"
 #include "recording/parts/aging.h"
 #include "recording/parts/inventory.h"
 #include "recording/parts/verdicts.h"
 #include "kit/os/clock.h"
-#include "kit/words/moment.h"
 #include "kit/words/words.h"
 
 /* Since 1970, of a moment of the time line. */

@@ -1,10 +1,8 @@
 /* session_order.c - which segments are of one process, and in which order. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdlib.h>
-#include <string.h>
 
 #include "segments/find/proc.h"
-#include "session/load/session_parts.h"
+#include "session/load/load_parts.h"
 
 enum {
 	EXEC_NEAR = 256,      /* segments of one pid that are compared */

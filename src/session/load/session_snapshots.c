@@ -1,18 +1,10 @@
 /* session_snapshots.c - snapshots that belong to a session, and are not loaded yet. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/load/session_snapshots.h"
+#include "session/load/session_moment.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include "base/std.h"
 #include "segments/read/segfile.h"
-#include "session/load/session_parts.h"
+#include "session/load/load_parts.h"
 #include "kit/data/sorted.h"
 
 enum { NAMED_MAX = 4 }; /* files of others that are named one by one */

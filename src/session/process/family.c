@@ -2,11 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/process/family.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { GENERATIONS_MAX = 16 };
 
 static bool has_parent(const struct process *p)

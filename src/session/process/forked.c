@@ -1,13 +1,7 @@
 /* forked.c - a forked child that has no segment of its own yet. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/process/forked.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "session/process/family.h"
+
 #include "segments/find/proc.h"
 #include "host/proc/procfs.h"
 #include "segments/read/segment_copy.h"

@@ -1,10 +1,6 @@
 /* mapped_pages.c - reads from a running process which mappings its callers have. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/process/mapped_pages.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "session/process/live_ages.h"
 
 #include "host/memory/foreign.h"
 #include "format/seg_mapped.h"

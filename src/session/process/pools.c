@@ -1,19 +1,10 @@
 /* pools.c - visits the log of each process of an input. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/process/pools.h"
+#include "session/process/family.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "session/load/chapters.h"
+#include "session/load/history.h"
 #include "segments/find/dead.h"
-#include "kit/os/listing.h"
+#include "kit/os/infile.h"
 #include "segments/find/proc.h"
 #include "segments/read/segfile.h"
 #include "kit/words/text.h"

@@ -2,17 +2,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/process/process.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "segments/read/extents.h"
-#include "session/process/invariants.h"
-#include "session/process/mapped_pages.h"
+#include "segments/read/directory.h"
+#include "session/process/cross_check.h"
+#include "session/process/live_ages.h"
 #include "session/process/process_parts.h"
-#include "session/process/relative.h"
-#include "session/process/rss_table.h"
+#include "session/process/family.h"
 #include "recording/file/recording.h"
 #include "recording/parts/aging.h"
 #include "recording/parts/inventory.h"

@@ -3,8 +3,7 @@
 #ifndef SEEP_PROCESS_H
 #define SEEP_PROCESS_H
 
-#include <sys/types.h>
-
+#include "base/std.h"
 #include "session/process/cross_check.h"
 #include "segments/read/segment_copy.h"
 #include "session/process/stacks.h"
@@ -101,7 +100,7 @@ struct process_pool {
 
 struct process_module {
 	char *path; /* path from the loader; NULL: not known, or no module */
-	/* only for a relative path, see relative.h; else NULL */
+	/* only for a relative path, see family.h; else NULL */
 	char *full;   /* below the directory in which the process started */
 	char *mapped; /* where /proc/PID/maps had it, while it ran */
 	uint64_t base, start, end;
@@ -148,7 +147,7 @@ struct process_names {
 
 /*
  * The root directory of a process that has ended, kept open by who makes the
- * struct process; its view is as of names/find/fs_view.h. fd 0: none.
+ * struct process; its view is as of names/find/places.h. fd 0: none.
  */
 struct process_root {
 	uint64_t view;
@@ -182,7 +181,7 @@ struct process {
 	uint64_t rss_bytes;    /* resident, as the kernel says; 0: not known */
 	bool rss_is_peak;      /* the maximum while it ran */
 	uint64_t owner;        /* owner of its segment: uid + 1; 0: not known */
-	uint64_t view;         /* from its recording; names/find/fs_view.h */
+	uint64_t view;         /* from its recording; names/find/places.h */
 	struct process_root root;
 	uint64_t held_bytes; /* that its session counts for it */
 	bool is_snapshot;
@@ -191,7 +190,7 @@ struct process {
 	struct process_log log;
 	struct process_figures totals; /* of the heap's sites */
 	struct process_figures mapped; /* of mappings by caller */
-	struct mapped *resident;       /* session/process/mapped_pages.h; NULL: not read */
+	struct mapped *resident;       /* session/process/live_ages.h; NULL: not read */
 	struct process_pool *pools;    /* each name once, as first seen */
 	size_t pool_count;
 	struct process_site *sites; /* by id */
@@ -209,7 +208,7 @@ struct process {
 	size_t bare_count;
 	struct process_point *points; /* the time line; NULL: none */
 	size_t point_count;
-	struct fault doubt;        /* figures that cannot be (invariants.h); or "" */
+	struct fault doubt;        /* figures that cannot be (cross_check.h); or "" */
 	struct fault unread;       /* why reading its memory failed, or "" */
 	enum cross_check live_map; /* do live map and ledger agree? */
 	/*

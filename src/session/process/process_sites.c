@@ -1,16 +1,13 @@
 /* process_sites.c - the sites of a process: figures, ages, pools, stacks. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "segments/read/directory.h"
 
-#include "segments/read/extents.h"
-#include "session/process/site_infos.h"
-#include "session/process/process_parts.h"
-#include "session/process/young.h"
+#include "base/std.h"
 #include "kit/data/capped.h"
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
+#include "kit/data/sorted.h"
+#include "session/process/process_parts.h"
 
 struct site_tables {
 	struct extents sites, lives, pools;
@@ -379,4 +376,130 @@ int process_make_sites(struct process *p, const struct segment *seg, const struc
 		stacks_close(p->stacks);
 	tables_release(&t);
 	return err;
+}
+
+/* ---- site_infos: figures of sites that few sites have ---- */
+
+struct info_place {
+	uint32_t site, row;
+	const struct segment_rows *rows;
+};
+
+BY(by_site, struct info_place, UP(site))
+
+int site_infos_init(struct infos *s, const struct segment *seg)
+{
+	struct seg_info info;
+	uint64_t rows = 0;
+
+	*s = (struct infos){0};
+	for (size_t i = 0; i < seg->extent_count; i++)
+		if (seg->extents[i].kind == SEG_EXT_SITE_INFO)
+			rows += seg->extents[i].count;
+	s->places = calloc(rows + 1, sizeof(*s->places));
+	if (!s->places || extents_init(&s->older, seg, SEG_EXT_INFO) < 0) {
+		site_infos_release(s);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < seg->extent_count; i++) {
+		const struct segment_rows *x = &seg->extents[i];
+
+		if (x->kind != SEG_EXT_SITE_INFO)
+			continue;
+		for (uint32_t k = 0; k < x->count; k++) {
+			segment_copy_row_into(x, k, &info, sizeof(info));
+			if (info.site != 0)
+				s->places[s->count++] = (struct info_place){info.site, k, x};
+		}
+	}
+	qsort(s->places, s->count, sizeof(*s->places), by_site);
+	return 0;
+}
+
+void site_infos_release(struct infos *s)
+{
+	extents_release(&s->older);
+	free(s->places);
+	*s = (struct infos){0};
+}
+
+/* The first place of this site, or of a larger one. */
+static size_t first_of(const struct infos *s, uint32_t site)
+{
+	return sorted_first(s->places, s->count, x, x->site < site);
+}
+
+bool site_infos_next(const struct infos *s, uint32_t site, size_t *at, struct seg_info *ret)
+{
+	const struct info_place *p;
+
+	/* *at - 1 is the next place */
+	if (*at == 0) {
+		*at = first_of(s, site) + 1;
+		if (extents_take(&s->older, site, ret, sizeof(*ret)) > 0)
+			return true;
+	}
+	if (*at > s->count)
+		return false;
+	p = &s->places[*at - 1];
+	if (p->site != site)
+		return false;
+	segment_copy_row_into(p->rows, p->row, ret, sizeof(*ret));
+	(*at)++;
+	return true;
+}
+
+/* ---- young: deaths below SEG_YOUNG_TICKS, by age and site ---- */
+
+static int young_by_id(const void *key, const void *item)
+{
+	uint64_t a = *(const uint64_t *)key;
+	uint64_t b = ((const struct sum_row *)item)->id;
+
+	return (a > b) - (a < b);
+}
+
+static void add_row(
+    struct young *y, const struct sums *sums, uint64_t id, const struct seg_ages *row)
+{
+	const struct sum_row *sum =
+	    bsearch(&id, sums->items, sums->count, sizeof(*sums->items), young_by_id);
+	uint64_t *to;
+
+	if (!sum)
+		return; /* its free happened after we read the ledger */
+	to = y->deaths[sum - sums->items];
+	for (int i = 0; i < SEG_AGE_STEPS; i++)
+		if (__builtin_add_overflow(to[i], row->deaths[i], &to[i]))
+			to[i] = UINT64_MAX;
+}
+
+int young_init(struct young *y, const struct segment *seg, const struct sums *sums)
+{
+	static const struct seg_ages none;
+
+	/* A damaged file may have ages, but no ledger. */
+	for (size_t i = 0; sums->count > 0 && i < seg->extent_count; i++) {
+		const struct segment_rows *x = &seg->extents[i];
+
+		if (x->kind != SEG_EXT_AGES)
+			continue;
+		if (!y->deaths)
+			y->deaths = calloc(sums->count + 1, sizeof(*y->deaths));
+		if (!y->deaths)
+			return -ENOMEM;
+		for (uint32_t k = 0; k < x->count; k++) {
+			struct seg_ages row;
+
+			(void)segment_copy_row_into(x, k, &row, sizeof(row));
+			if (memcmp(&row, &none, sizeof(row)) != 0)
+				add_row(y, sums, x->first + k, &row);
+		}
+	}
+	return 0;
+}
+
+void young_release(struct young *y)
+{
+	free(y->deaths);
 }

@@ -1,12 +1,11 @@
 /* process_tables.c - modules, inherited frees and marks of a process. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "segments/read/extents.h"
+#include "segments/read/directory.h"
+
+#include "base/std.h"
 #include "session/process/process_parts.h"
-#include "session/process/relative.h"
+#include "session/process/family.h"
 #include "kit/data/room.h"
 #include "kit/data/sorted.h"
 

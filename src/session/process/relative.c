@@ -1,11 +1,6 @@
 /* relative.c - modules that the loader knows by a relative path. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/process/relative.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "session/process/family.h"
 
 #include "host/proc/procfs.h"
 

@@ -2,13 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/process/stacks.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
-#include "segments/read/extents.h"
+#include "segments/read/directory.h"
 
 /* A frame and its callers; number 0 is the root, the end of every stack. */
 struct link {

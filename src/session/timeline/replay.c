@@ -2,13 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/timeline/replay.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "kit/data/room.h"
 #include "kit/data/sorted.h"
-#include "session/timeline/replay_parts.h"
 
 enum {
 	HEADER_WORDS = SEG_HEADER_BYTES / 8,

@@ -3,8 +3,8 @@
 #ifndef SEEP_REPLAY_H
 #define SEEP_REPLAY_H
 
-#include "segments/read/segment_copy.h"
 #include "recording/file/codec.h"
+#include "segments/read/segment_copy.h"
 
 enum {
 	/*
@@ -82,5 +82,27 @@ struct codec_sum replay_sum(const struct replay_process *p, uint32_t id);
  * state has (ages, sizes). Needs hooks.rows. -ENODATA: no header yet.
  */
 int replay_segment(const struct replay_process *p, struct segment **ret);
+
+/* ---- replay_parts: what the files of replay.h share ---- */
+
+enum { REPLAY_BLOCK_BITS = 7, REPLAY_BLOCK_ROWS = 1 << REPLAY_BLOCK_BITS };
+
+struct replay_block {
+	struct codec_sum rows[REPLAY_BLOCK_ROWS];
+};
+
+/* Rows in the order in which they came. */
+struct replay_patch {
+	uint32_t kind, row_bytes, count;
+	uint64_t first;
+	uint8_t *rows;
+};
+
+struct replay_state {
+	struct replay_block **blocks; /* by id >> REPLAY_BLOCK_BITS */
+	size_t block_room;
+	struct replay_patch *patches;
+	size_t patch_count, patch_room;
+};
 
 #endif

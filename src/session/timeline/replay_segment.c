@@ -1,10 +1,9 @@
 /* replay_segment.c - makes a segment from a process of the time line. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "session/timeline/replay_parts.h"
+#include "session/timeline/replay.h"
+
+#include "base/std.h"
 #include "format/seg_tables.h"
 
 enum {

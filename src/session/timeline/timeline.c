@@ -2,10 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/timeline/timeline.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "session/timeline/replay.h"
 #include "kit/data/capped.h"
 #include "kit/data/room.h"

@@ -2,8 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/sites/ages.h"
 
-#include <string.h>
-
+#include "base/std.h"
 uint64_t ages_bound_ns(int bucket)
 {
 	if (bucket <= 0)

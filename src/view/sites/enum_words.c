@@ -2,9 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/sites/enum_words.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "recording/file/codec.h"
 
 static const char *word(const char *const *words, size_t count, uint64_t i)

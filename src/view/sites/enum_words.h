@@ -3,11 +3,7 @@
 #ifndef SEEP_ENUM_WORDS_H
 #define SEEP_ENUM_WORDS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
+#include "base/std.h"
 #include "session/process/process.h"
 #include "kit/words/words.h"
 

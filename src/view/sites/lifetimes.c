@@ -1,11 +1,8 @@
 /* lifetimes.c - how long the blocks of a site live, from an event log. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/sites/lifetimes.h"
+#include "view/sites/ages.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "session/events/session_log.h"
 #include "kit/data/capped.h"
 

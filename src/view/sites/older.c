@@ -2,9 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/sites/older.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "session/process/live_ages.h"
 #include "view/sites/ages.h"
 #include "view/sites/enum_words.h"

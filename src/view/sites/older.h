@@ -3,8 +3,7 @@
 #ifndef SEEP_OLDER_H
 #define SEEP_OLDER_H
 
-#include <stdio.h>
-
+#include "base/std.h"
 #include "view/sites/view.h"
 
 /*

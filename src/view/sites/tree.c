@@ -1,10 +1,8 @@
 /* tree.c - the sites of a view as a tree of callers, or of callees. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/sites/tree.h"
+#include "view/sites/amount.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
+#include "base/std.h"
 #include "kit/data/room.h"
 
 enum { END = UINT32_MAX }; /* after the last frame of a stack */

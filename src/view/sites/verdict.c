@@ -2,12 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/sites/verdict.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "session/process/family.h"
-#include "analysis/score/poisson.h"
+#include "analysis/score/slope.h"
 #include "kit/data/capped.h"
 #include "kit/data/sorted.h"
 

@@ -2,11 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/sites/view.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "analysis/score/scores.h"
+#include "analysis/score/score.h"
 #include "view/stacks/blame.h"
 #include "view/sites/older.h"
 #include "view/sites/view_parts.h"

@@ -3,8 +3,9 @@
 #ifndef SEEP_VIEW_H
 #define SEEP_VIEW_H
 
+#include "base/std.h"
+
 #include <regex.h>
-#include <stdbool.h>
 
 #include "session/load/session.h"
 #include "view/stacks/frames.h"
@@ -56,7 +57,7 @@ struct view_options {
 	bool skip_wrappers;            /* innermost frames like xmalloc */
 	const regex_t *wrapper;        /* these are wrappers, too */
 	bool trim;                     /* no frames that only call main */
-	bool all_frames;               /* keep machinery.h */
+	bool all_frames;               /* keep blame.h */
 	bool fold;                     /* recursion as one frame, or cycle */
 	unsigned depth;                /* innermost frames; 0: all */
 	bool depth_from_own;           /* counted from the user's own frame */

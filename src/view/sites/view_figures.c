@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/sites/view.h"
 
-#include "view/sites/lifetimes.h"
+#include "view/sites/ages.h"
 #include "view/sites/older.h"
 #include "view/sites/view_parts.h"
 #include "recording/parts/rss_account.h"

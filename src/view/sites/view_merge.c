@@ -2,10 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/sites/view_parts.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/std.h"
 #include "analysis/score/score.h"
 #include "kit/data/capped.h"
 #include "kit/data/room.h"

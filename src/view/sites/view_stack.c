@@ -1,15 +1,9 @@
 /* view_stack.c - names, filters and shapes the stack of a site. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "view/stacks/blame.h"
-#include "view/stacks/fold.h"
-#include "view/stacks/machinery.h"
 #include "view/sites/view_parts.h"
 #include "view/sites/enum_words.h"
-#include "view/stacks/wrappers.h"
 #include "kit/words/text.h"
 
 enum {

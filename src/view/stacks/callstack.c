@@ -1,9 +1,6 @@
 /* callstack.c - the call stack of a site id of one process, as lines or JSON. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/stacks/callstack.h"
-
-#include <inttypes.h>
-#include <stdlib.h>
+#include "view/stacks/frames.h"
 
 #include "kit/words/text.h"
 

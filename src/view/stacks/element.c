@@ -1,8 +1,6 @@
 /* element.c - the C++ type that a block was allocated for, by the functions that allocated it. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/stacks/element.h"
-
-#include <string.h>
+#include "view/stacks/fingerprint.h"
 
 enum { OUTER = 12 }; /* frames in which the container is looked for */
 

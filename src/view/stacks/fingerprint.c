@@ -2,11 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/stacks/fingerprint.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "view/stacks/blame.h"
 #include "kit/words/text.h"
 

@@ -2,15 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/stacks/frames.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
 #include "view/stacks/blame.h"
-#include "view/stacks/machinery.h"
-#include "view/stacks/shorten.h"
 #include "kit/words/text.h"
 
 enum { SENTENCES = 16 };

@@ -3,12 +3,11 @@
 #ifndef SEEP_FRAMES_H
 #define SEEP_FRAMES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "names/find/mapname.h"
+#include "base/std.h"
+#include "kit/json/json_put.h"
+#include "names/find/demangle.h"
 #include "names/find/names.h"
+#include "session/process/process.h"
 
 /* Texts belong to the names and the session, which outlive this. */
 struct frame {
@@ -24,7 +23,7 @@ struct frame {
 	uint8_t api;          /* as names_chain() says */
 	uint8_t weight;       /* enum blame_weight: is it the user's own? */
 	uint8_t language;     /* enum mapname_language */
-	uint8_t machinery;    /* of which language; likewise, see machinery.h */
+	uint8_t machinery;    /* of which language; likewise, see blame.h */
 	bool inlined;
 	bool folded;     /* others have the same code, and may be meant */
 	bool is_main;    /* the frame is in the executable */
@@ -85,5 +84,48 @@ int frames_plain(struct frames *f, uint32_t *number);
  * one.
  */
 const struct frame *frames_list(const struct frames *f, size_t *ret_count);
+
+/* ---- callstack: the call stack of a site id of one process, as lines or JSON ---- */
+
+/*
+ * The stack of an id, also of a site without figures (process.bare). False: the
+ * process has no such site. p may be NULL.
+ */
+bool callstack_find(const struct process *p, uint32_t id, uint32_t *ret);
+
+/* One function of a stack. */
+struct callstack_line {
+	const struct names_frame *frame;
+	const char *module; /* path; NULL: in none */
+	uint64_t offset;
+};
+
+/* Calls `put` for each function, innermost first, until it returns false. */
+typedef bool callstack_put(void *context, const struct callstack_line *l);
+void callstack_each(
+    struct names *n, const struct process *p, uint32_t stack, callstack_put *put, void *context);
+
+/* Its name, or module+offset, or "?". */
+void callstack_print_function(FILE *out, const struct callstack_line *l);
+
+/* Has it a function that matches? */
+bool callstack_matches(struct names *n, const struct process *p, uint32_t stack,
+    bool (*is_match)(void *context, const char *function), void *context);
+
+/*
+ * The innermost function that is not operator new: its name, or module+offset,
+ * or "?". The text belongs to the caller, for free(); NULL: out of memory.
+ * ret_name is the name as it is, which belongs to `n`, or NULL if it is not known.
+ */
+char *callstack_function(
+    struct names *n, const struct process *p, uint32_t stack, const char **ret_name);
+
+/* One line for each function, innermost first, behind `indent`. */
+void callstack_print(
+    FILE *out, const char *indent, struct names *n, const struct process *p, uint32_t stack);
+
+/* A list of objects: function, file, line, module, offset. */
+void callstack_json(
+    struct json *out, const char *name, struct names *n, const struct process *p, uint32_t stack);
 
 #endif

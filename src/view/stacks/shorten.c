@@ -1,12 +1,7 @@
 /* shorten.c - short names of C++ and Rust functions. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/stacks/shorten.h"
+#include "view/stacks/blame.h"
 #include "kit/words/text.h"
-
-#include <ctype.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char anonymous[] = "(anonymous namespace)";
 

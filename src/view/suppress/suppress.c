@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/suppress/suppress.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "view/suppress/suppress_parts.h"
 #include "kit/data/capped.h"
 #include "kit/data/room.h"

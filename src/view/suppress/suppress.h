@@ -3,10 +3,7 @@
 #ifndef SEEP_SUPPRESS_H
 #define SEEP_SUPPRESS_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
+#include "base/std.h"
 #include "kit/os/fault.h"
 
 /*

@@ -1,6 +1,5 @@
 /* suppress_builtin.c - blocks that libc, loader and libstdc++ never free. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
 
 #include "view/suppress/suppress_parts.h"
 

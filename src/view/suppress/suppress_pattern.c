@@ -2,10 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/suppress/suppress_parts.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "names/find/demangle.h"
 #include "format/format.h"
 #include "kit/data/room.h"

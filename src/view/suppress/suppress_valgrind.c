@@ -1,10 +1,6 @@
 /* suppress_valgrind.c - parses suppressions of valgrind: { ... }. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/suppress/suppress_lines.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "view/suppress/suppress_parts.h"
 
 enum { MAX_STEPS = 512 }; /* frames of one entry; valgrind takes 50 */
 

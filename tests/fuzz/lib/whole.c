@@ -9,13 +9,9 @@
 
 #include "print/check/write.h"
 #include "print/export/export.h"
-#include "print/json/diff_json.h"
-#include "print/json/growth_json.h"
 #include "print/json/report_json.h"
-#include "print/json/moments_table.h"
 #include "names/find/names.h"
-#include "print/text/compare_text.h"
-#include "print/text/site.h"
+#include "print/text/body.h"
 #include "print/text/report_text.h"
 
 /*

@@ -8,9 +8,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/holders/dominators.h"
-#include "analysis/holders/pointer_graph.h"
 #include "analysis/holders/holders.h"
+#include "analysis/holders/heap_graph.h"
 
 enum {
 	NODES_MAX = 64,

@@ -10,7 +10,6 @@
 
 #include "analysis/holders/held.h"
 #include "analysis/holders/root_notes.h"
-#include "analysis/holders/root_places.h"
 
 #define HEAP UINT64_C(0x560000000000)
 #define DATA UINT64_C(0x550000000000)

@@ -24,7 +24,7 @@
 #include <cmocka.h>
 
 #include "kit/os/clock.h"
-#include "analysis/leaks/kernel_words.h"
+#include "analysis/leaks/owned.h"
 
 struct words {
 	uint64_t at[16];

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/leaks/looks.h"
+#include "analysis/leaks/look.h"
 
 enum { BASE = 0x10000000, STEP = 64, FIRST = 100 };
 

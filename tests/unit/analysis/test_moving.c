@@ -1,4 +1,4 @@
-/* test_moving.c - promises of analysis/leaks/moving_blocks.h. */
+/* test_moving.c - promises of analysis/leaks/owned.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 
 #include "../lib/forked_copy.h"
 
-#include "analysis/leaks/moving_blocks.h"
+#include "analysis/leaks/owned.h"
 
 static struct resizing_page *make_pages(size_t count)
 {

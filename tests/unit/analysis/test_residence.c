@@ -10,8 +10,8 @@
 /* cmocka needs some of the above */
 #include <cmocka.h>
 
-#include "analysis/rss/rss_pages.h"
-#include "print/text/rss_text.h"
+#include "analysis/rss/rss_reading.h"
+#include "print/text/report_text.h"
 
 enum { PAGE = 4096, BASE = 0x10000000 };
 

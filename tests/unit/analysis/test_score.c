@@ -8,10 +8,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/score/forecast.h"
-#include "analysis/score/knee.h"
-#include "analysis/score/poisson.h"
 #include "analysis/score/score.h"
+#include "analysis/score/slope.h"
 
 #define HOUR 3600.0
 

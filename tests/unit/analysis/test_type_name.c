@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/types/type_name.h"
+#include "analysis/types/survey_parts.h"
 
 static void is_called(const char *name, const char *plain)
 {

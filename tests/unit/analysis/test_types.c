@@ -11,11 +11,10 @@
 
 #include <cmocka.h>
 
-#include "print/json/census_json.h"
-#include "print/text/by_type_text.h"
-#include "view/stacks/element.h"
-#include "analysis/types/control.h"
-#include "analysis/types/vtable.h"
+#include "print/json/leaks_json.h"
+#include "print/text/verdict_text.h"
+#include "view/stacks/fingerprint.h"
+#include "analysis/types/survey_parts.h"
 
 /* ---- vtables ---- */
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "attach/service/daemon.h"
+#include "attach/service/unit.h"
 
 static char folder[] = "/tmp/seep-test-daemon-XXXXXX";
 

@@ -14,7 +14,6 @@
 
 #include <cmocka.h>
 
-#include "attach/service/systemctl.h"
 #include "attach/service/unit.h"
 
 static char scratch[64]; /* a directory of this test */

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "collector/unwind/cfi.h"
+#include "collector/unwind/rules.h"
 
 /* The segment of libc that holds its unwind tables, and what lies in it. */
 struct tables {

@@ -15,12 +15,11 @@
 
 #include "started.h"
 
-#include "collector/process/child_file.h"
-#include "collector/process/exit.h"
+#include "collector/process/early.h"
+#include "collector/process/start.h"
 #include "collector/process/fork.h"
 #include "collector/heap/ledger.h"
 #include "collector/lifecycle_set.h"
-#include "collector/process/early.h"
 #include "collector/segment/place.h"
 
 /* Also as root, whose children would have files of their own. */

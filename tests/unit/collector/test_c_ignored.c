@@ -1,4 +1,4 @@
-/* test_c_ignored.c - promises of collector/heap/ignored.h. */
+/* test_c_ignored.c - promises of collector/heap/resizing.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "collector/heap/ignored.h"
+#include "collector/heap/resizing.h"
 #include "collector/heap/blocks.h"
 #include "collector/segment/segment.h"
 

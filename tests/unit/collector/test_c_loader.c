@@ -14,7 +14,7 @@
 #include "collector/segment/loader.h"
 #include "collector/unwind/object.h"
 #include "collector/unwind/module.h"
-#include "collector/event/within.h"
+#include "collector/event/next.h"
 
 /* An object as the loader leaves it: one relocation for each symbol. */
 static const char strings[] = "\0mallocx\0defined\0mallocx_too";
@@ -134,7 +134,7 @@ static void functions_of_libc_are_found(void **state)
 	assert_null(loader_libc("mallocx"));
 }
 
-/* ---- within.h ------------------------------------------------------------- */
+/* ---- next.h ------------------------------------------------------------- */
 
 static char allocator[4096], ours[4096], companion[256];
 static struct link_map map;

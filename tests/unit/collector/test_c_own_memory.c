@@ -1,4 +1,4 @@
-/* test_c_own_memory.c - promises of collector/segment/own_memory.h. */
+/* test_c_own_memory.c - promises of collector/segment/mem.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "collector/segment/mem.h"
-#include "collector/segment/own_memory.h"
 #include "collector/segment/segment.h"
 
 #define AT(page) ((const void *)(uintptr_t)(UINT64_C(0x100000000) + (page)*4096))

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/attr.h"
-#include "collector/event/ranges.h"
+#include "collector/event/mapping.h"
 #include "format/seg_mapped.h"
 
 enum {

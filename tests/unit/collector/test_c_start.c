@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "collector/segment/config.h"
-#include "collector/process/describe.h"
+#include "collector/process/start.h"
 #include "collector/segment/kernel.h"
 #include "collector/heap/ledger_hit.h"
 #include "collector/snapshot/mark.h"

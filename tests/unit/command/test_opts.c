@@ -12,8 +12,7 @@
 #include <cmocka.h>
 
 #include "command/options/opts.h"
-#include "command/options/suggest.h"
-#include "command/options/values.h"
+#include "command/options/shell_complete.h"
 
 struct inner {
 	bool deep;

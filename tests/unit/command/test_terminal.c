@@ -16,7 +16,6 @@
 #include <cmocka.h>
 
 #include "command/shell/die.h"
-#include "command/shell/progress.h"
 #include "command/shell/terminal.h"
 
 /* A terminal of so many columns; what is written to *ret comes out here. */

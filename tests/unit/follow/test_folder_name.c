@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "follow/history/folder_name.h"
+#include "follow/history/store.h"
 
 static const char *name_of(const char *text, enum folder_kind kind, uid_t uid)
 {

@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "../lib/mkseg.h"
-#include "segments/find/cause.h"
+#include "segments/find/dead.h"
 #include "follow/engine/engine.h"
 #include "host/proc/procfs.h"
 #include "kit/os/clock.h"

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "follow/serve/token.h"
-#include "kit/os/address.h"
+#include "follow/serve/http.h"
+#include "kit/os/descriptor.h"
 
 #define TOKEN "0123456789abcdefghij"
 

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "mkseg.h"
-#include "follow/push/profile.h"
-#include "follow/push/reading.h"
+#include "follow/push/message.h"
+#include "follow/push/sender.h"
 #include "push_request.h"
 #include "view/sites/view.h"
 

@@ -11,9 +11,8 @@
 
 #include <cmocka.h>
 
-#include "follow/push/push_answer.h"
 #include "follow/push/message.h"
-#include "follow/push/target.h"
+#include "follow/push/post.h"
 
 #define SECOND UINT64_C(1000000000)
 

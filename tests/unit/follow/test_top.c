@@ -16,10 +16,8 @@
 
 #include "print/text/layout.h"
 #include "follow/top/board.h"
-#include "follow/top/brief.h"
-#include "follow/top/errand.h"
+#include "follow/top/focus.h"
 #include "follow/top/fields.h"
-#include "follow/top/trend.h"
 
 /* ---- figures ---- */
 

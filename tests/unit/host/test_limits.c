@@ -15,7 +15,6 @@
 
 #include <cmocka.h>
 
-#include "host/proc/limits.h"
 #include "host/proc/procfs_group.h"
 
 #define MIB UINT64_C(1048576)

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "analysis/leaks/jemalloc_memory.h"
+#include "analysis/leaks/owned.h"
 #include "host/proc/roots.h"
 #include "host/memory/threads.h"
-#include "analysis/types/vtable.h"
+#include "analysis/types/survey_parts.h"
 
 static const char maps[] =
     "55550000-55552000 r-xp 00000000 08:01 11                    /opt/app\n"

@@ -9,7 +9,7 @@
 /* cmocka needs the four above */
 #include <cmocka.h>
 
-#include "host/proc/smaps.h"
+#include "host/proc/roots.h"
 
 static struct smaps parsed(const char *text, char **ret_text)
 {

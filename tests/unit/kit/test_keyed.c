@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "kit/data/keyed.h"
+#include "kit/data/dict.h"
 
 struct item {
 	uint64_t key, value;

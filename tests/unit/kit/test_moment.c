@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "kit/words/moment.h"
+#include "kit/words/words.h"
 
 #define S UINT64_C(1000000000)
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "kit/words/units.h"
+#include "kit/words/words.h"
 
 static uint64_t size_of(const char *text)
 {

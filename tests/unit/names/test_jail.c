@@ -20,7 +20,6 @@
 #include <cmocka.h>
 
 #include "kit/os/helper.h"
-#include "names/jail/filter.h"
 #include "names/jail/jail.h"
 
 enum { MEMORY = 256 << 20, SECONDS = 10 };

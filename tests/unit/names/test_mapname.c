@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "names/find/mapname.h"
-#include "names/dwarf/perfmap.h"
-#include "view/stacks/machinery.h"
+#include "names/find/demangle.h"
+#include "names/dwarf/lookup.h"
+#include "view/stacks/blame.h"
 
 enum { ROOM = 256 };
 

@@ -16,7 +16,7 @@
 #include "names/find/demangle.h"
 #include "names/find/names.h"
 #include "names/dwarf/objfile.h"
-#include "names/dwarf/symbols.h"
+#include "names/dwarf/lookup.h"
 #include "names/find/wire.h"
 
 enum { MODULE = 1 };

@@ -15,8 +15,7 @@
 
 #include "../lib/mkseg.h"
 #include "print/export/export.h"
-#include "print/export/heaptrack_plan.h"
-#include "print/export/pprof_proto.h"
+#include "print/export/export_forms.h"
 #include "session/load/session.h"
 #include "names/find/names.h"
 

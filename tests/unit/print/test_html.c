@@ -13,7 +13,6 @@
 #include "../lib/mkseg.h"
 #include "print/page/html.h"
 #include "print/page/html_blob.h"
-#include "print/page/html_template.h"
 #include "names/find/names.h"
 #include "session/load/session.h"
 

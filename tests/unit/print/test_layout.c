@@ -11,7 +11,7 @@
 #include "view/sites/ages.h"
 #include "view/sites/amount.h"
 #include "print/text/layout.h"
-#include "view/stacks/shorten.h"
+#include "view/stacks/blame.h"
 
 static void names_are_short_as_people_say_them(void **state)
 {

@@ -14,7 +14,7 @@
 #include "names/find/names.h"
 #include "session/process/process.h"
 #include "session/load/session.h"
-#include "print/text/score_text.h"
+#include "print/text/verdict_text.h"
 #include "recording/parts/aging.h"
 #include "recording/parts/rss_account.h"
 #include "workloads.h"

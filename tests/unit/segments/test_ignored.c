@@ -1,4 +1,4 @@
-/* test_ignored.c - promises of segments/blocks/ignored_blocks.h. */
+/* test_ignored.c - promises of segments/blocks/our_ranges.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 
 #include "../lib/forked_copy.h"
 
-#include "segments/blocks/ignored_blocks.h"
+#include "segments/blocks/our_ranges.h"
 #include "format/cell.h"
 #include "format/seg_ignored.h"
 

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "segments/find/in_use.h"
+#include "segments/find/free_slots.h"
 
 static char folder[] = "/dev/shm/seep-test.in_use.XXXXXX";
 static int dir;

@@ -12,9 +12,8 @@
 
 #include "session/events/events.h"
 #include "session/events/logblocks.h"
-#include "session/events/logindex_build.h"
-#include "session/events/logsites.h"
-#include "view/sites/lifetimes.h"
+#include "session/events/logread.h"
+#include "view/sites/ages.h"
 #include "format/seg_log.h"
 
 enum { ENTRIES = 12, ENTRY_EVENTS = 7000, LONG_LIVED = 400, SHORT = 40 };

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "session/events/flightring.h"
+#include "session/events/flightread.h"
 #include "format/format.h"
 
 enum { ENTRIES = 18 };

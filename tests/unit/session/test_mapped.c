@@ -1,4 +1,4 @@
-/* test_mapped.c - promises of session/process/mapped_pages.h, also for a hostile table. */
+/* test_mapped.c - promises of session/process/live_ages.h, also for a hostile table. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 #include "../lib/forked_copy.h"
 
-#include "session/process/mapped_pages.h"
+#include "session/process/live_ages.h"
 #include "format/seg_mapped.h"
 
 enum {

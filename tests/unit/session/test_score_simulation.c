@@ -12,7 +12,7 @@
 
 #include "mkseg.h"
 #include "session/load/session.h"
-#include "analysis/score/scores.h"
+#include "analysis/score/score.h"
 #include "workloads.h"
 
 static const int hours[] = {1, 2, 4, 8, 12, 24, 48};

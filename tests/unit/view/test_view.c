@@ -12,9 +12,8 @@
 #include "../lib/mkseg.h"
 #include "view/sites/ages.h"
 #include "view/stacks/blame.h"
-#include "view/sites/tree.h"
+#include "view/sites/amount.h"
 #include "view/sites/view.h"
-#include "view/stacks/wrappers.h"
 
 /* Functions of our own program, which has their names. */
 #define FUNCTION(name) \
