@@ -94,6 +94,10 @@ def functions(path, text):
         t = toks[i].text
         if t == ";":
             start = i + 1
+        elif i == start and t == "BY" and toks[i + 1].text == "(":  # kit/data/sorted.h: defines a comparator
+            end = closing(toks, i + 1)
+            yield Function(toks[i + 2].text, path, "int", toks[i + 1:end + 1], toks[i].begin, toks[end].end)
+            i, start = end, end + 1
         elif t in ("(", "["):
             i = closing(toks, i)
         elif t == "{":
