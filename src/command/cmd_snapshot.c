@@ -33,9 +33,9 @@ static void set_time(struct seg_header *h)
  * Which pages are resident, for seep report --rss. It is left out if it cannot
  * be read; the process may end meanwhile.
  */
-static void add_residence(pid_t pid, struct segment *seg)
+static void add_rss(pid_t pid, struct segment *seg)
 {
-	struct residence r;
+	struct rss_account r;
 	struct process *p;
 	int err = process_new(seg, &p);
 
@@ -70,7 +70,7 @@ static void copy_segment(
 		input_die_pid(pid, err, &where);
 	segfile_close(f);
 	set_time(&seg->header);
-	add_residence(pid, seg);
+	add_rss(pid, seg);
 	*ret_header = seg->header;
 	if (segment_copy_mark_snapshot(seg, label) < 0 ||
 	    segment_copy_compact(seg, ret, ret_len) < 0)

@@ -173,7 +173,7 @@ static int turn(pid_t pid, bool on)
 
 /* ---- the command ---- */
 
-static int show(struct live *l, const struct top_options *o, const struct terminal *t)
+static int show(struct engine *l, const struct top_options *o, const struct terminal *t)
 {
 	const struct browse_plan plan = {.interval_ns = o->interval_ns,
 	    .order = fields_order_of(o->sort),
@@ -201,7 +201,7 @@ static int show(struct live *l, const struct top_options *o, const struct termin
 }
 
 static int print(
-    struct live *l, const struct top_options *o, const struct terminal *t, bool is_named)
+    struct engine *l, const struct top_options *o, const struct terminal *t, bool is_named)
 {
 	const struct pages_plan plan = {.out = stdout,
 	    .interval_ns = o->interval_ns,
@@ -225,9 +225,9 @@ static int run(const struct cmd *self, int argc, char **argv)
 {
 	struct top_options o = {.interval_ns = SECOND_NS, .count = ENDLESS, .top = TABLE_SITES};
 	struct top_targets top_targets = {0};
-	struct live_plan plan = {.want_sites = true};
+	struct engine_plan plan = {.want_sites = true};
 	struct terminal terminal;
-	struct live *l;
+	struct engine *l;
 	int n, err;
 
 	n = opts_parse(self, argc, argv, &o);

@@ -55,7 +55,7 @@ static struct by_type_row *row_of(struct by_type *t, const struct key *k)
 	uint32_t fresh = (uint32_t)t->count, i;
 	char *name;
 
-	if (dict_look(&t->find, hash, is_row, t->rows, k, &i))
+	if (dict_seek(&t->find, hash, is_row, t->rows, k, &i))
 		return &t->rows[i];
 	name = strndup(k->name, k->len);
 	if (!name || room_make(&t->rows, &t->room, t->count, sizeof(*t->rows)) < 0 ||

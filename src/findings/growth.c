@@ -52,8 +52,8 @@ int growth_view(struct growth_stretch *x, const struct session *s, struct names 
 	x->to = calloc(sites, sizeof(*x->to));
 	x->all_from = calloc(s->count, sizeof(struct process_figures *));
 	x->all_to = calloc(s->count, sizeof(struct process_figures *));
-	x->pages_from = calloc(s->count, sizeof(struct residence *));
-	x->pages_to = calloc(s->count, sizeof(struct residence *));
+	x->pages_from = calloc(s->count, sizeof(struct rss_account *));
+	x->pages_to = calloc(s->count, sizeof(struct rss_account *));
 	if (!x->from || !x->to || !x->all_from || !x->all_to || !x->pages_from || !x->pages_to)
 		return -ENOMEM;
 	err = look_up(x, s->line);
@@ -68,8 +68,8 @@ int growth_view(struct growth_stretch *x, const struct session *s, struct names 
 		x->pages_to[i] = rss_rules_at(s, x->process, x->to_us);
 	}
 	before.figures = x->all_from;
-	before.residence = x->pages_from;
-	o.residence = x->pages_to;
+	before.rss_account = x->pages_from;
+	o.rss_account = x->pages_to;
 	o.only = x->process;
 	o.figures = x->all_to;
 	o.before = &before;

@@ -19,7 +19,7 @@ struct growth_stretch {
 	struct process_figures *from, *to; /* by site */
 	/* by process; NULL for those that are not selected */
 	const struct process_figures **all_from, **all_to;
-	const struct residence **pages_from, **pages_to; /* the same */
+	const struct rss_account **pages_from, **pages_to; /* the same */
 };
 
 /*

@@ -47,7 +47,7 @@ const struct log_place *log_places_find(struct log_places *p, uint32_t id)
 	                              unwanted = {.is_wanted = false};
 	uint32_t number, stack;
 
-	if (dict_look(&p->by_id, dict_hash(id, 0, 0), same_id, p->items, &id, &number))
+	if (dict_seek(&p->by_id, dict_hash(id, 0, 0), same_id, p->items, &id, &number))
 		return &p->items[number];
 	if (!callstack_find(p->process, id, &stack))
 		return p->include ? &unwanted : &unknown;

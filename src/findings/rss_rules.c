@@ -17,19 +17,19 @@ enum {
 	PINNED_TIMES = 10,
 };
 
-static bool is_much(uint64_t bytes, const struct residence *r, uint64_t percent, uint64_t least)
+static bool is_much(uint64_t bytes, const struct rss_account *r, uint64_t percent, uint64_t least)
 {
 	return bytes >= least && bytes >= r->rss_bytes / 100 * percent;
 }
 
-static uint64_t pins_of(const struct residence_site *s)
+static uint64_t pins_of(const struct rss_site *s)
 {
 	return s->holds - s->live;
 }
 
-const struct residence_site *rss_rules_most_pins(const struct residence *r)
+const struct rss_site *rss_rules_most_pins(const struct rss_account *r)
 {
-	const struct residence_site *most = NULL;
+	const struct rss_site *most = NULL;
 
 	for (size_t i = 0; i < r->site_count; i++)
 		if (pins_of(&r->sites[i]) > (most ? pins_of(most) : 0))
@@ -37,33 +37,34 @@ const struct residence_site *rss_rules_most_pins(const struct residence *r)
 	return most;
 }
 
-unsigned rss_rules(const struct residence *r, const struct residence_site *s)
+unsigned rss_rules(const struct rss_account *r, const struct rss_site *s)
 {
 	unsigned rules = 0;
 
-	if (r->lack != RESIDENCE_SPLIT || r->is_partial)
+	if (r->lack != RSS_SPLIT || r->is_partial)
 		return 0;
-	if (is_much(r->classes[RESIDENCE_FREE], r, FREE_PERCENT, FREE_LEAST))
-		rules |= RSS_FREE;
+	if (is_much(r->classes[RSS_FREE], r, FREE_PERCENT, FREE_LEAST))
+		rules |= RULE_FREE;
 	if (r->is_glibc && r->arenas >= ARENAS_LEAST &&
 	    is_much(r->arena_free_bytes, r, FREE_PERCENT, FREE_LEAST))
-		rules |= RSS_ARENAS;
+		rules |= RULE_ARENAS;
 	if (s && is_much(pins_of(s), r, PINNED_PERCENT, PINNED_LEAST) &&
 	    pins_of(s) / PINNED_TIMES >= s->live)
-		rules |= RSS_PINNED;
+		rules |= RULE_PINNED;
 	return rules;
 }
 
-const struct residence *rss_rules_at(
+const struct rss_account *rss_rules_at(
     const struct session *s, const struct process *p, uint64_t time_us)
 {
-	const struct residence *found = NULL;
+	const struct rss_account *found = NULL;
 	/* from the start of the recording to that of the process */
 	uint64_t start = capped_difference(p->header.start_realtime_ns, s->start_ns);
-	size_t count = p->residence ? p->earlier_count + 1 : 0;
+	size_t count = p->rss_account ? p->earlier_count + 1 : 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct residence *r = i < p->earlier_count ? &p->earlier[i] : p->residence;
+		const struct rss_account *r =
+		    i < p->earlier_count ? &p->earlier[i] : p->rss_account;
 
 		if (capped_sum(start, r->time_ns) / 1000 <= time_us)
 			found = r;
@@ -71,21 +72,21 @@ const struct residence *rss_rules_at(
 	return found;
 }
 
-const char *rss_rules_key(enum residence_class which)
+const char *rss_rules_key(enum rss_class which)
 {
-	static const char *const keys[RESIDENCE_CLASSES] = {
-	    [RESIDENCE_LIVE] = "living",
-	    [RESIDENCE_ROUNDING] = "rounding",
-	    [RESIDENCE_PARTLY] = "partly_free",
-	    [RESIDENCE_FREE] = "free",
-	    [RESIDENCE_HEAP] = "heap",
-	    [RESIDENCE_STACKS] = "stacks",
-	    [RESIDENCE_MODULES] = "modules",
-	    [RESIDENCE_ANONYMOUS] = "anonymous",
-	    [RESIDENCE_SHARED] = "shared",
-	    [RESIDENCE_FILES] = "files",
-	    [RESIDENCE_OURS] = "seep",
+	static const char *const keys[RSS_CLASSES] = {
+	    [RSS_LIVE] = "living",
+	    [RSS_ROUNDING] = "rounding",
+	    [RSS_PARTLY] = "partly_free",
+	    [RSS_FREE] = "free",
+	    [RSS_HEAP] = "heap",
+	    [RSS_STACKS] = "stacks",
+	    [RSS_MODULES] = "modules",
+	    [RSS_ANONYMOUS] = "anonymous",
+	    [RSS_SHARED] = "shared",
+	    [RSS_FILES] = "files",
+	    [RSS_OURS] = "seep",
 	};
 
-	return which < RESIDENCE_CLASSES ? keys[which] : "unknown";
+	return which < RSS_CLASSES ? keys[which] : "unknown";
 }

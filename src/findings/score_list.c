@@ -47,10 +47,10 @@ static bool may_be_zero(const struct process *p)
 }
 
 /* Resident, and neither heap nor ours. */
-static double outside_of(const struct residence *r)
+static double outside_of(const struct rss_account *r)
 {
-	static const enum residence_class list[] = {RESIDENCE_STACKS, RESIDENCE_MODULES,
-	    RESIDENCE_ANONYMOUS, RESIDENCE_SHARED, RESIDENCE_FILES};
+	static const enum rss_class list[] = {
+	    RSS_STACKS, RSS_MODULES, RSS_ANONYMOUS, RSS_SHARED, RSS_FILES};
 	double sum = 0;
 
 	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
@@ -60,7 +60,7 @@ static double outside_of(const struct residence *r)
 
 static void look_outside(const struct process *p, struct score_list *l)
 {
-	size_t n = p->residence ? p->earlier_count + 1 : 0;
+	size_t n = p->rss_account ? p->earlier_count + 1 : 0;
 	struct slope_point *points;
 	struct slope slope;
 
@@ -70,7 +70,8 @@ static void look_outside(const struct process *p, struct score_list *l)
 	if (!points)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		const struct residence *r = i < p->earlier_count ? &p->earlier[i] : p->residence;
+		const struct rss_account *r =
+		    i < p->earlier_count ? &p->earlier[i] : p->rss_account;
 
 		points[i] =
 		    (struct slope_point){(double)r->time_ns * 1e-9 * scores_clock(), outside_of(r)};

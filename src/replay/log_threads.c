@@ -60,7 +60,7 @@ const struct log_threads_thread *log_threads_find(
 {
 	uint32_t at;
 
-	if (!dict_look(&p->by_number, dict_hash(number, 0, 0), is_number, p->threads, &number, &at))
+	if (!dict_seek(&p->by_number, dict_hash(number, 0, 0), is_number, p->threads, &number, &at))
 		return NULL;
 	return &p->threads[at];
 }

@@ -6,7 +6,7 @@
 #include "lib/shape.h"
 #include "lib/whole.h"
 #include "session/process/process.h"
-#include "session/timeline/replay.h"
+#include "session/timeline/playback.h"
 #include "session/load/session.h"
 #include "session/timeline/timeline.h"
 #include "recording/file/recording.h"

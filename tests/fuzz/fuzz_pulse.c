@@ -16,7 +16,7 @@ struct count {
 	uint32_t last_id;
 };
 
-static bool count_site(void *context, const struct live_site *s)
+static bool count_site(void *context, const struct engine_site *s)
 {
 	struct count *c = context;
 
@@ -30,7 +30,7 @@ static void look_at(
     const struct segfile *f, int slot, uint8_t *bytes, size_t size, const struct patch *patches)
 {
 	struct pulse_room room = {.left = ROOM};
-	struct live_totals now = {0};
+	struct engine_totals now = {0};
 	struct seg_header h = {0};
 	struct pulse *pulse;
 

@@ -41,7 +41,7 @@ static void read_smaps(const uint8_t *data, size_t size)
 
 static void read_account(const uint8_t *data, size_t size)
 {
-	struct residence r, again;
+	struct rss_account r, again;
 	uint8_t *bytes;
 	size_t len;
 
@@ -62,17 +62,17 @@ static void read_account(const uint8_t *data, size_t size)
 static void share_out(const uint8_t *data, size_t size)
 {
 	enum { BASE = 1 << 24, PAGE = 4096, BLOCKS = 64 };
-	struct residence_block blocks[BLOCKS];
-	struct residence_share shares[4] = {{0}};
-	struct residence_pages p = {
+	struct rss_block blocks[BLOCKS];
+	struct rss_share shares[4] = {{0}};
+	struct rss_pages p = {
 	    .page_bytes = PAGE, .is_glibc = size % 2, .shares = shares, .share_count = 4};
-	struct residence_ranges heap = {0};
+	struct rss_ranges heap = {0};
 	uint64_t word, pages = 0, sum = 0;
 	size_t n = 0, at = 0, words = size / sizeof(word);
 
 	for (size_t i = 0; i < words && n < BLOCKS; i += 2) {
 		memcpy(&word, data + i * sizeof(word), sizeof(word));
-		blocks[n++] = (struct residence_block){
+		blocks[n++] = (struct rss_block){
 		    .address = word % 7 == 0 ? word : BASE + (word >> 8) % (64 * PAGE),
 		    .size = word % 11 == 0 ? word : word % (3 * PAGE),
 		    .who = word % 4};
@@ -80,8 +80,8 @@ static void share_out(const uint8_t *data, size_t size)
 	n = rss_pages_settle(blocks, n);
 	for (size_t i = 1; i < n; i++)
 		check(blocks[i - 1].address + blocks[i - 1].size <= blocks[i].address);
-	check(rss_pages_heap((struct residence_range){BASE, BASE + 64 * PAGE}, PAGE, p.is_glibc,
-	          blocks, n, &at, &heap) == 0);
+	check(rss_pages_heap((struct rss_range){BASE, BASE + 64 * PAGE}, PAGE, p.is_glibc, blocks,
+	          n, &at, &heap) == 0);
 	for (size_t i = 0; i < heap.count; i++)
 		check(heap.at[i].start >= BASE && heap.at[i].end <= BASE + 64 * PAGE &&
 		    heap.at[i].start < heap.at[i].end);
@@ -91,8 +91,7 @@ static void share_out(const uint8_t *data, size_t size)
 		if (!(word >> 63))
 			continue;
 		rss_pages_share(&p, blocks, n,
-		    (struct residence_range){BASE + i * PAGE, BASE + (i + 1) * PAGE},
-		    word % 3 == 0);
+		    (struct rss_range){BASE + i * PAGE, BASE + (i + 1) * PAGE}, word % 3 == 0);
 		pages++;
 	}
 	check(p.live + p.rounding + p.partly + p.free == pages * PAGE);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "follow/engine/pulse.h"
-#include "session/timeline/replay.h"
+#include "session/timeline/playback.h"
 #include "follow/recorder/tail.h"
 #include "patches.h"
 
@@ -14,7 +14,7 @@ enum { ROOM = 1 << 22, SLOTS_READ = 3 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static bool is_small(const struct live_totals *t)
+static bool is_small(const struct engine_totals *t)
 {
 	const uint64_t max = UINT64_C(1) << 56; /* sums of these do not wrap */
 
@@ -23,7 +23,7 @@ static bool is_small(const struct live_totals *t)
 }
 
 /* Both readers follow the same bytes, so they agree. */
-static void compare(const struct live_totals *now, const struct replay *r)
+static void compare(const struct engine_totals *now, const struct replay *r)
 {
 	const struct replay_process *p = replay_process(r, 0);
 
@@ -41,7 +41,7 @@ static void follow(
 	struct tail_room room = {.bytes = ROOM};
 	struct pulse_room pulse_room = {.left = ROOM};
 	struct codec_out out = {0};
-	struct live_totals now = {0};
+	struct engine_totals now = {0};
 	struct seg_header h, seen = {0};
 	struct replay *replay;
 	struct pulse *pulse;

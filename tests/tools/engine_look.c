@@ -25,7 +25,7 @@ enum { DIRS_MAX = 16, PIDS_MAX = 1024 };
 static const char *const states[] = {"runs", "out-of-sight", "ended"};
 static const char *const causes[] = {"unknown", "exit", "signal", "oom", "exec"};
 
-static bool print_site(void *context, const struct live_site *s)
+static bool print_site(void *context, const struct engine_site *s)
 {
 	(void)context;
 	printf("site\t%u\t%llu\t%llu\t%llu\t%llu\n", s->id, (unsigned long long)s->allocations,
@@ -34,7 +34,8 @@ static bool print_site(void *context, const struct live_site *s)
 	return true;
 }
 
-static void print_process(const struct live *l, const struct live_process *p, int look, bool sites)
+static void print_process(
+    const struct engine *l, const struct engine_process *p, int look, bool sites)
 {
 	printf("%d\t%llu\t%s%s\t%s\t%d\t%d\t%d\t%u\t%s\t%s\t%llu\t%llu\t%llu"
 	       "\t%llu\t%zu\t%zu\t%d\n",
@@ -50,12 +51,12 @@ static void print_process(const struct live *l, const struct live_process *p, in
 int main(int argc, char **argv)
 {
 	const char *dirs[DIRS_MAX + 1] = {NULL};
-	struct live_plan plan = {.want_sites = true};
+	struct engine_plan plan = {.want_sites = true};
 	size_t dir_count = 0, pid_count = 0;
 	uint64_t looks = 2, every = 1000, start, cpu, first_cpu = 0;
 	bool quiet = false, sites = false;
 	pid_t pids[PIDS_MAX];
-	struct live *l;
+	struct engine *l;
 	int err;
 
 	for (int i = 1; i < argc; i++) {

@@ -20,14 +20,14 @@ enum {
 
 /* ---- blocks ---- */
 
-static uint64_t end_of(const struct residence_block *b)
+static uint64_t end_of(const struct rss_block *b)
 {
 	return b->address + b->size;
 }
 
-BY(by_address, struct residence_block, UP(address))
+BY(by_address, struct rss_block, UP(address))
 
-static bool is_sorted(const struct residence_block *b, size_t count)
+static bool is_sorted(const struct rss_block *b, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 		if (b[i - 1].address > b[i].address)
@@ -35,14 +35,14 @@ static bool is_sorted(const struct residence_block *b, size_t count)
 	return true;
 }
 
-size_t rss_pages_settle(struct residence_block *blocks, size_t count)
+size_t rss_pages_settle(struct rss_block *blocks, size_t count)
 {
 	size_t kept = 0;
 
 	if (!is_sorted(blocks, count))
 		qsort(blocks, count, sizeof(*blocks), by_address);
 	for (size_t i = 0; i < count; i++) {
-		const struct residence_block *b = &blocks[i];
+		const struct rss_block *b = &blocks[i];
 
 		if (b->address == 0 || b->address >= ADDRESS_END ||
 		    b->size > ADDRESS_END - b->address)
@@ -56,14 +56,14 @@ size_t rss_pages_settle(struct residence_block *blocks, size_t count)
 	return kept;
 }
 
-bool rss_pages_is_mapped(const struct residence_block *b, uint64_t page_bytes)
+bool rss_pages_is_mapped(const struct rss_block *b, uint64_t page_bytes)
 {
 	return b->size >= MAPPED_MIN && b->address % page_bytes == MAPPED_HEAD;
 }
 
 /* ---- what is heap ---- */
 
-int rss_pages_add(struct residence_ranges *r, uint64_t start, uint64_t end)
+int rss_pages_add(struct rss_ranges *r, uint64_t start, uint64_t end)
 {
 	int err;
 
@@ -77,19 +77,19 @@ int rss_pages_add(struct residence_ranges *r, uint64_t start, uint64_t end)
 	err = room_make(&r->at, &r->room, r->count, sizeof(*r->at));
 	if (err < 0)
 		return err;
-	r->at[r->count++] = (struct residence_range){start, end};
+	r->at[r->count++] = (struct rss_range){start, end};
 	return 0;
 }
 
-int rss_pages_heap(struct residence_range area, uint64_t page_bytes, bool is_glibc,
-    const struct residence_block *blocks, size_t count, size_t *at, struct residence_ranges *ret)
+int rss_pages_heap(struct rss_range area, uint64_t page_bytes, bool is_glibc,
+    const struct rss_block *blocks, size_t count, size_t *at, struct rss_ranges *ret)
 {
 	int err = 0;
 
 	while (*at < count && blocks[*at].address < area.start)
 		++*at;
 	for (; *at < count && blocks[*at].address < area.end && err == 0; ++*at) {
-		const struct residence_block *b = &blocks[*at];
+		const struct rss_block *b = &blocks[*at];
 		uint64_t start = area.start, end = area.end;
 
 		if (is_glibc && rss_pages_is_mapped(b, page_bytes)) {
@@ -130,8 +130,8 @@ static uint64_t overlap(uint64_t start, uint64_t end, uint64_t low, uint64_t hig
  * another allocator it is the way to the next block, if that is short; else the
  * alignment.
  */
-static uint64_t rounding_of(const struct residence_pages *p, const struct residence_block *b,
-    uint64_t before, uint64_t next, uint64_t low, uint64_t high)
+static uint64_t rounding_of(const struct rss_pages *p, const struct rss_block *b, uint64_t before,
+    uint64_t next, uint64_t low, uint64_t high)
 {
 	uint64_t head = b->address, end = end_of(b), tail;
 
@@ -154,15 +154,15 @@ static uint64_t rounding_of(const struct residence_pages *p, const struct reside
 }
 
 /* The figures of one page; `first` to `last` are the blocks that touch it. */
-static void share_page(struct residence_pages *p, const struct residence_block *blocks,
-    size_t count, size_t first, size_t last, uint64_t page, bool is_arena)
+static void share_page(struct rss_pages *p, const struct rss_block *blocks, size_t count,
+    size_t first, size_t last, uint64_t page, bool is_arena)
 {
 	const uint64_t size = p->page_bytes, high = page + size;
 	uint64_t live = 0, weight = 0, rounding = 0, sum = 0, given = 0;
 	bool is_thin;
 
 	for (size_t i = first; i < last; i++) {
-		const struct residence_block *b = &blocks[i];
+		const struct rss_block *b = &blocks[i];
 		uint64_t part = overlap(b->address, end_of(b), page, high);
 
 		live += part;
@@ -181,11 +181,11 @@ static void share_page(struct residence_pages *p, const struct residence_block *
 	p->rounding += rounding;
 	p->partly += size - live - rounding;
 	p->arena_free += is_arena ? size - live - rounding : 0;
-	p->fills[at_most(live * RESIDENCE_FILLS / size, RESIDENCE_FILLS - 1)] += size;
+	p->fills[at_most(live * RSS_FILLS / size, RSS_FILLS - 1)] += size;
 	for (size_t i = first; i < last; i++) {
-		const struct residence_block *b = &blocks[i];
+		const struct rss_block *b = &blocks[i];
 		uint64_t part = overlap(b->address, end_of(b), page, high);
-		struct residence_share *s = &p->shares[b->who];
+		struct rss_share *s = &p->shares[b->who];
 		uint64_t share;
 
 		sum += part ? part : 1;
@@ -199,8 +199,8 @@ static void share_page(struct residence_pages *p, const struct residence_block *
 	}
 }
 
-void rss_pages_share(struct residence_pages *p, const struct residence_block *blocks, size_t count,
-    struct residence_range run, bool is_arena)
+void rss_pages_share(struct rss_pages *p, const struct rss_block *blocks, size_t count,
+    struct rss_range run, bool is_arena)
 {
 	for (uint64_t page = run.start; page < run.end; page += p->page_bytes) {
 		uint64_t high = page + p->page_bytes;

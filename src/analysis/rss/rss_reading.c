@@ -28,22 +28,22 @@ enum {
 
 struct reading {
 	const struct process *process;
-	struct residence *ret;
+	struct rss_account *ret;
 	struct foreign *memory; /* NULL: it cannot be read */
 	struct fault *where;
 	uint64_t until_ns;
 	char *text;
 	struct smaps smaps;
-	struct residence_block *blocks; /* settled */
+	struct rss_block *blocks; /* settled */
 	size_t block_count, block_room;
 	/* sorted, disjoint: what the collector has, modules, the heap */
-	struct residence_ranges ours, modules, heap;
-	struct residence_pages pages;
+	struct rss_ranges ours, modules, heap;
+	struct rss_pages pages;
 };
 
 /* ---- blocks ---- */
 
-/* The owner of a block in residence_pages.shares; false: it is no memory. */
+/* The owner of a block in rss_pages.shares; false: it is no memory. */
 static bool owner_of(const struct process *p, const struct live_map_block *b, uint32_t *ret)
 {
 	const struct process_id *id;
@@ -60,7 +60,7 @@ static bool owner_of(const struct process *p, const struct live_map_block *b, ui
 static bool add_block(const struct live_map_block *b, void *arg)
 {
 	struct reading *r = arg;
-	struct residence_block to = {.address = b->address, .size = b->size};
+	struct rss_block to = {.address = b->address, .size = b->size};
 
 	if (!b->size_known || !owner_of(r->process, b, &to.who)) {
 		r->ret->is_partial |= !b->size_known;
@@ -74,18 +74,18 @@ static bool add_block(const struct live_map_block *b, void *arg)
 	return true;
 }
 
-static enum residence_lack lack_of(int err)
+static enum rss_lack lack_of(int err)
 {
 	switch (err) {
 	case -EPERM:
 	case -EACCES:
-		return RESIDENCE_NO_RIGHT;
+		return RSS_NO_RIGHT;
 	case -ETIMEDOUT:
-		return RESIDENCE_NO_ANSWER;
+		return RSS_NO_ANSWER;
 	case -ENOTSUP:
-		return RESIDENCE_NO_MAP;
+		return RSS_NO_MAP;
 	default:
-		return RESIDENCE_OTHER;
+		return RSS_OTHER;
 	}
 }
 
@@ -106,11 +106,11 @@ static int read_blocks(struct reading *r)
 	int err;
 
 	if (h->sample_bytes > 0) {
-		r->ret->lack = RESIDENCE_SAMPLED;
+		r->ret->lack = RSS_SAMPLED;
 		return 0;
 	}
 	if (h->live_root == 0) {
-		r->ret->lack = RESIDENCE_NO_MAP;
+		r->ret->lack = RSS_NO_MAP;
 		return 0;
 	}
 	err = live_map_read(&m, r->process->running_pid, h, BUDGET_NS);
@@ -130,16 +130,16 @@ static int read_blocks(struct reading *r)
 
 /* ---- ranges ---- */
 
-BY(by_start, struct residence_range, UP(start))
+BY(by_start, struct rss_range, UP(start))
 
-static void settle(struct residence_ranges *r)
+static void settle(struct rss_ranges *r)
 {
 	size_t kept = 0;
 
 	if (r->count)
 		qsort(r->at, r->count, sizeof(*r->at), by_start);
 	for (size_t i = 0; i < r->count; i++) {
-		struct residence_range x = r->at[i];
+		struct rss_range x = r->at[i];
 
 		if (kept == 0 || r->at[kept - 1].end < x.start)
 			r->at[kept++] = x;
@@ -149,12 +149,12 @@ static void settle(struct residence_ranges *r)
 	r->count = kept;
 }
 
-static int add_range(struct residence_ranges *r, uint64_t start, uint64_t end)
+static int add_range(struct rss_ranges *r, uint64_t start, uint64_t end)
 {
 	int err = room_make(&r->at, &r->room, r->count, sizeof(*r->at));
 
 	if (err == 0 && start < end)
-		r->at[r->count++] = (struct residence_range){start, end};
+		r->at[r->count++] = (struct rss_range){start, end};
 	return err;
 }
 
@@ -190,23 +190,23 @@ static int find_modules(struct reading *r)
 }
 
 /* The first range that ends above an address, or NULL. */
-static const struct residence_range *range_above(const struct residence_ranges *r, uint64_t address)
+static const struct rss_range *range_above(const struct rss_ranges *r, uint64_t address)
 {
 	size_t low = sorted_first(r->at, r->count, x, x->end <= address);
 
 	return low < r->count ? &r->at[low] : NULL;
 }
 
-static bool touches(const struct residence_ranges *r, uint64_t start, uint64_t end)
+static bool touches(const struct rss_ranges *r, uint64_t start, uint64_t end)
 {
-	const struct residence_range *x = range_above(r, start);
+	const struct rss_range *x = range_above(r, start);
 
 	return x && x->start < end;
 }
 
-static bool covers(const struct residence_ranges *r, uint64_t start, uint64_t end)
+static bool covers(const struct rss_ranges *r, uint64_t start, uint64_t end)
 {
-	const struct residence_range *x = range_above(r, start);
+	const struct rss_range *x = range_above(r, start);
 
 	return x && x->start <= start && x->end >= end;
 }
@@ -221,11 +221,11 @@ static int find_heap(struct reading *r)
 	size_t at = 0;
 	int err = 0;
 
-	if (r->ret->lack != RESIDENCE_SPLIT)
+	if (r->ret->lack != RSS_SPLIT)
 		return 0;
 	for (size_t i = 0; i < r->smaps.count && err == 0; i++) {
 		const struct smaps_area *a = &r->smaps.at[i];
-		const struct residence_range x = {a->start, a->end};
+		const struct rss_range x = {a->start, a->end};
 
 		if (a->kind == SMAPS_HEAP)
 			err = rss_pages_add(&r->heap, x.start, x.end);
@@ -238,35 +238,35 @@ static int find_heap(struct reading *r)
 
 /* ---- the account ---- */
 
-static void count(struct reading *r, enum residence_class class, uint64_t bytes)
+static void count(struct reading *r, enum rss_class class, uint64_t bytes)
 {
 	r->ret->classes[class] = capped_sum(r->ret->classes[class], bytes);
 }
 
-static enum residence_class class_of(const struct smaps_area *a)
+static enum rss_class class_of(const struct smaps_area *a)
 {
 	switch (a->kind) {
 	case SMAPS_HEAP:
-		return RESIDENCE_HEAP;
+		return RSS_HEAP;
 	case SMAPS_STACK:
-		return RESIDENCE_STACKS;
+		return RSS_STACKS;
 	case SMAPS_MODULE:
-		return RESIDENCE_MODULES;
+		return RSS_MODULES;
 	case SMAPS_SHARED:
-		return RESIDENCE_SHARED;
+		return RSS_SHARED;
 	case SMAPS_FILE:
-		return RESIDENCE_FILES;
+		return RSS_FILES;
 	case SMAPS_COLLECTOR:
-		return RESIDENCE_OURS;
+		return RSS_OURS;
 	default:
-		return RESIDENCE_ANONYMOUS;
+		return RSS_ANONYMOUS;
 	}
 }
 
 /* Keeps mappings that may be listed; `name` is inside the text of smaps. */
 static int note_area(struct reading *r, const struct smaps_area *a, uint64_t bytes)
 {
-	struct residence *ret = r->ret;
+	struct rss_account *ret = r->ret;
 	size_t room = ret->area_count; /* a power of two, or full */
 
 	if (bytes == 0)
@@ -274,15 +274,15 @@ static int note_area(struct reading *r, const struct smaps_area *a, uint64_t byt
 	ret->areas_bytes = capped_sum(ret->areas_bytes, bytes);
 	ret->areas_count++;
 	if ((room & (room - 1)) == 0) {
-		struct residence_area *more =
+		struct rss_area *more =
 		    reallocarray(ret->areas, room ? room * 2 : 1, sizeof(*more));
 
 		if (!more)
 			return -ENOMEM;
 		ret->areas = more;
 	}
-	ret->areas[ret->area_count++] = (struct residence_area){
-	    .start = a->start, .end = a->end, .bytes = bytes, .name = a->name};
+	ret->areas[ret->area_count++] =
+	    (struct rss_area){.start = a->start, .end = a->end, .bytes = bytes, .name = a->name};
 	return 0;
 }
 
@@ -297,15 +297,15 @@ static bool is_arena(const struct reading *r, const struct smaps_area *a)
  * to the mapping itself.
  */
 static void split_run(
-    struct reading *r, const struct smaps_area *a, struct residence_range run, uint64_t *rest)
+    struct reading *r, const struct smaps_area *a, struct rss_range run, uint64_t *rest)
 {
 	while (run.start < run.end) {
-		const struct residence_ranges *const layers[] = {&r->ours, &r->modules, &r->heap};
+		const struct rss_ranges *const layers[] = {&r->ours, &r->modules, &r->heap};
 		uint64_t end = run.end;
 		int found = -1;
 
 		for (int i = 0; i < 3; i++) {
-			const struct residence_range *x = range_above(layers[i], run.start);
+			const struct rss_range *x = range_above(layers[i], run.start);
 
 			if (!x || x->start >= end)
 				continue;
@@ -318,12 +318,12 @@ static void split_run(
 			break;
 		}
 		if (found == 0)
-			count(r, RESIDENCE_OURS, end - run.start);
+			count(r, RSS_OURS, end - run.start);
 		else if (found == 1)
-			count(r, RESIDENCE_MODULES, end - run.start);
+			count(r, RSS_MODULES, end - run.start);
 		else if (found == 2)
 			rss_pages_share(&r->pages, r->blocks, r->block_count,
-			    (struct residence_range){run.start, end}, is_arena(r, a));
+			    (struct rss_range){run.start, end}, is_arena(r, a));
 		else
 			*rest += end - run.start;
 		run.start = end;
@@ -333,8 +333,8 @@ static void split_run(
 /* Bytes of [start, end) that are heap. */
 static uint64_t heap_in(const struct reading *r, uint64_t start, uint64_t end)
 {
-	const struct residence_range *x = range_above(&r->heap, start);
-	const struct residence_range *last = r->heap.at + r->heap.count;
+	const struct rss_range *x = range_above(&r->heap, start);
+	const struct rss_range *last = r->heap.at + r->heap.count;
 	uint64_t sum = 0;
 
 	for (; x && x < last && x->start < end; x++)
@@ -358,7 +358,7 @@ static int split_area(struct reading *r, const struct smaps_area *a)
 		if (err < 0)
 			return err;
 		for (size_t i = 0; i < n; i++) {
-			struct residence_range run = {
+			struct rss_range run = {
 			    runs[i].start, runs[i].start + runs[i].pages * FOREIGN_PAGE_BYTES};
 
 			if (runs[i].kind == FOREIGN_SWAPPED)
@@ -367,11 +367,11 @@ static int split_area(struct reading *r, const struct smaps_area *a)
 				split_run(r, a, run, &rest);
 		}
 	}
-	if (class_of(a) != RESIDENCE_ANONYMOUS) {
+	if (class_of(a) != RSS_ANONYMOUS) {
 		count(r, class_of(a), rest);
 		return 0;
 	}
-	count(r, RESIDENCE_ANONYMOUS, rest);
+	count(r, RSS_ANONYMOUS, rest);
 	return note_area(r, a, rest);
 }
 
@@ -393,16 +393,16 @@ static int count_area(struct reading *r, const struct smaps_area *a)
 	    (covers(&r->ours, a->start, a->end) ||
 	        (h->own_address >= a->start && h->own_address < a->end) ||
 	        (h->control_address >= a->start && h->control_address < a->end))) {
-		count(r, RESIDENCE_OURS, a->rss);
+		count(r, RSS_OURS, a->rss);
 		return 0;
 	}
 	/* the data of a module that the kernel did not join with others */
 	if (a->kind == SMAPS_ANONYMOUS && a->rss > 0 && covers(&r->modules, a->start, a->end)) {
-		count(r, RESIDENCE_MODULES, a->rss);
+		count(r, RSS_MODULES, a->rss);
 		return 0;
 	}
 	count(r, class_of(a), a->rss);
-	if (class_of(a) == RESIDENCE_ANONYMOUS)
+	if (class_of(a) == RSS_ANONYMOUS)
 		return note_area(r, a, a->rss);
 	return 0;
 }
@@ -415,7 +415,7 @@ static void count_arenas(struct reading *r)
 	if (!r->ret->is_glibc)
 		return;
 	for (size_t i = 0; i < r->block_count; i++) {
-		const struct residence_block *b = &r->blocks[i];
+		const struct rss_block *b = &r->blocks[i];
 		const struct smaps_area *a;
 
 		if (b->address < last || rss_pages_is_mapped(b, r->ret->page_bytes))
@@ -434,10 +434,10 @@ static void count_arenas(struct reading *r)
 
 static int count_all(struct reading *r)
 {
-	struct residence *ret = r->ret;
+	struct rss_account *ret = r->ret;
 	int err = 0;
 
-	r->pages = (struct residence_pages){.page_bytes = ret->page_bytes,
+	r->pages = (struct rss_pages){.page_bytes = ret->page_bytes,
 	    .is_glibc = ret->is_glibc,
 	    .share_count = r->process->site_count + OWNERS};
 	r->pages.shares = calloc(r->pages.share_count, sizeof(*r->pages.shares));
@@ -447,10 +447,10 @@ static int count_all(struct reading *r)
 		err = count_area(r, &r->smaps.at[i]);
 	if (err < 0)
 		return err;
-	count(r, RESIDENCE_LIVE, r->pages.live);
-	count(r, RESIDENCE_ROUNDING, r->pages.rounding);
-	count(r, RESIDENCE_PARTLY, r->pages.partly);
-	count(r, RESIDENCE_FREE, r->pages.free);
+	count(r, RSS_LIVE, r->pages.live);
+	count(r, RSS_ROUNDING, r->pages.rounding);
+	count(r, RSS_PARTLY, r->pages.partly);
+	count(r, RSS_FREE, r->pages.free);
 	memcpy(ret->fills, r->pages.fills, sizeof(ret->fills));
 	ret->arena_free_bytes = r->pages.arena_free;
 	count_arenas(r);
@@ -462,8 +462,8 @@ static int count_all(struct reading *r)
 static int give_sites(struct reading *r)
 {
 	const struct process *p = r->process;
-	const struct residence_share *all = r->pages.shares;
-	struct residence *ret = r->ret;
+	const struct rss_share *all = r->pages.shares;
+	struct rss_account *ret = r->ret;
 
 	ret->inherited_live = all[p->site_count + OWNER_INHERITED].live;
 	ret->inherited_holds = all[p->site_count + OWNER_INHERITED].holds;
@@ -475,13 +475,13 @@ static int give_sites(struct reading *r)
 	for (size_t i = 0; i < p->site_count; i++) { /* they are by id */
 		if (all[i].holds == 0)
 			continue;
-		if (ret->site_count == RESIDENCE_SITES_MAX) {
+		if (ret->site_count == RSS_SITES_MAX) {
 			ret->rest_live += all[i].live;
 			ret->rest_holds += all[i].holds;
 			ret->is_short = true;
 			continue;
 		}
-		ret->sites[ret->site_count++] = (struct residence_site){.id = p->sites[i].id,
+		ret->sites[ret->site_count++] = (struct rss_site){.id = p->sites[i].id,
 		    .blocks = all[i].blocks,
 		    .live = all[i].live,
 		    .holds = all[i].holds,
@@ -490,20 +490,19 @@ static int give_sites(struct reading *r)
 	return 0;
 }
 
-BY(by_bytes, struct residence_area, DOWN(bytes) ?: UP(start))
+BY(by_bytes, struct rss_area, DOWN(bytes) ?: UP(start))
 
 /* The largest mappings stay, and their names get memory of their own. */
 static int give_areas(struct reading *r)
 {
-	struct residence *ret = r->ret;
+	struct rss_account *ret = r->ret;
 	uint64_t least = ret->rss_bytes / 100 * LISTED_PERCENT;
 	size_t kept = 0, len = 1, at = 0;
 
 	if (ret->area_count)
 		qsort(ret->areas, ret->area_count, sizeof(*ret->areas), by_bytes);
-	while (kept < ret->area_count && kept < RESIDENCE_AREAS_MAX &&
-	    ret->areas[kept].bytes >= least) {
-		len += strnlen(ret->areas[kept].name, RESIDENCE_NAME_MAX) + 1;
+	while (kept < ret->area_count && kept < RSS_AREAS_MAX && ret->areas[kept].bytes >= least) {
+		len += strnlen(ret->areas[kept].name, RSS_NAME_MAX) + 1;
 		kept++;
 	}
 	ret->area_count = kept;
@@ -511,8 +510,8 @@ static int give_areas(struct reading *r)
 	if (!ret->text)
 		return -ENOMEM;
 	for (size_t i = 0; i < kept; i++) {
-		struct residence_area *a = &ret->areas[i];
-		size_t n = strnlen(a->name, RESIDENCE_NAME_MAX);
+		struct rss_area *a = &ret->areas[i];
+		size_t n = strnlen(a->name, RSS_NAME_MAX);
 
 		memcpy(ret->text + at, a->name, n);
 		a->name = ret->text + at;
@@ -523,7 +522,7 @@ static int give_areas(struct reading *r)
 
 static int read_total(struct reading *r)
 {
-	struct residence *ret = r->ret;
+	struct rss_account *ret = r->ret;
 	struct smaps_sums sums;
 	uint64_t sum = 0;
 	size_t len;
@@ -538,7 +537,7 @@ static int read_total(struct reading *r)
 	ret->rss_bytes = sums.rss;
 	ret->swap_bytes = sums.swap;
 	ret->hugetlb_bytes = sums.hugetlb;
-	for (int i = 0; i < RESIDENCE_CLASSES; i++)
+	for (int i = 0; i < RSS_CLASSES; i++)
 		sum = capped_sum(sum, ret->classes[i]);
 	ret->moved_bytes = capped_change(ret->rss_bytes, sum);
 	return err;
@@ -580,11 +579,10 @@ static int read_sums(struct reading *r)
 {
 	static const struct {
 		const char *name;
-		enum residence_class class;
-	} sums[] = {{"RssAnon", RESIDENCE_HEAP}, {"RssFile", RESIDENCE_FILES},
-	    {"RssShmem", RESIDENCE_SHARED}};
+		enum rss_class class;
+	} sums[] = {{"RssAnon", RSS_HEAP}, {"RssFile", RSS_FILES}, {"RssShmem", RSS_SHARED}};
 	const pid_t pid = r->process->running_pid;
-	struct residence *ret = r->ret;
+	struct rss_account *ret = r->ret;
 
 	if (!is_mine(pid))
 		return -EACCES;
@@ -596,13 +594,13 @@ static int read_sums(struct reading *r)
 	}
 	ret->swap_bytes = (uint64_t)procfs_status_kib(pid, "VmSwap") * KIB;
 	ret->hugetlb_bytes = (uint64_t)procfs_status_kib(pid, "HugetlbPages") * KIB;
-	ret->lack = RESIDENCE_NO_SMAPS;
+	ret->lack = RSS_NO_SMAPS;
 	return ret->rss_bytes ? give_areas(r) : -ESRCH;
 }
 
 static int read_all(struct reading *r)
 {
-	struct residence *ret = r->ret;
+	struct rss_account *ret = r->ret;
 	int err = foreign_open(r->process->running_pid, NULL, &r->memory, r->where);
 
 	if (is_fatal(err))
@@ -631,7 +629,7 @@ static int read_all(struct reading *r)
 		err = read_total(r);
 	if (err == 0)
 		err = give_areas(r);
-	if (err == 0 && ret->lack == RESIDENCE_SPLIT)
+	if (err == 0 && ret->lack == RSS_SPLIT)
 		err = give_sites(r);
 	return err == -EPERM ? -EACCES : err;
 }
@@ -652,10 +650,10 @@ static uint64_t age_of(const struct seg_header *h)
 	return capped_difference(clock_ns(CLOCK_MONOTONIC), h->start_monotonic_ns);
 }
 
-int rss_reading_read(const struct process *p, struct residence *ret, struct fault *where)
+int rss_reading_read(const struct process *p, struct rss_account *ret, struct fault *where)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
-	struct residence all = {.page_bytes = (uint32_t)getauxval(AT_PAGESZ),
+	struct rss_account all = {.page_bytes = (uint32_t)getauxval(AT_PAGESZ),
 	    .is_glibc = p->header.live_granule_bits == CELL_GRANULE_GLIBC,
 	    .time_ns = age_of(&p->header)};
 	struct reading r = {
@@ -687,32 +685,32 @@ int rss_reading_read(const struct process *p, struct residence *ret, struct faul
 
 int rss_reading_attach(struct process *p, struct fault *where)
 {
-	struct residence r;
+	struct rss_account r;
 	int err = rss_reading_read(p, &r, where);
 
 	if (err < 0)
 		return err;
-	process_drop_residence(p);
-	err = process_add_residence(p, &r);
+	process_drop_rss(p);
+	err = process_add_rss(p, &r);
 	rss_account_release(&r);
 	return err;
 }
 
 const char *rss_reading_why(uint32_t lack)
 {
-	static const char *const words[RESIDENCE_LACKS] = {
-	    [RESIDENCE_NO_RIGHT] = "the system does not let seep read the memory of this process; "
-	                           "as root, or with CAP_SYS_PTRACE, it does",
-	    [RESIDENCE_SAMPLED] = "only a sample of its blocks is known; record it without "
-	                          "--sample",
-	    [RESIDENCE_NO_MAP] = "it has no list of its blocks that this version of seep can "
-	                         "read",
-	    [RESIDENCE_NO_ANSWER] = "reading its memory takes too long; try again later",
-	    [RESIDENCE_OTHER] = "its memory could not be read",
-	    [RESIDENCE_NO_SMAPS] = "the system does not let seep see the mappings of this process "
-	                           "(it is not dumpable); as root, or with CAP_SYS_PTRACE, it "
-	                           "does",
+	static const char *const words[RSS_LACKS] = {
+	    [RSS_NO_RIGHT] = "the system does not let seep read the memory of this process; "
+	                     "as root, or with CAP_SYS_PTRACE, it does",
+	    [RSS_SAMPLED] = "only a sample of its blocks is known; record it without "
+	                    "--sample",
+	    [RSS_NO_MAP] = "it has no list of its blocks that this version of seep can "
+	                   "read",
+	    [RSS_NO_ANSWER] = "reading its memory takes too long; try again later",
+	    [RSS_OTHER] = "its memory could not be read",
+	    [RSS_NO_SMAPS] = "the system does not let seep see the mappings of this process "
+	                     "(it is not dumpable); as root, or with CAP_SYS_PTRACE, it "
+	                     "does",
 	};
 
-	return lack < RESIDENCE_LACKS && words[lack] ? words[lack] : "";
+	return lack < RSS_LACKS && words[lack] ? words[lack] : "";
 }

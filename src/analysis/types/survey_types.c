@@ -113,7 +113,7 @@ static int enter_word(struct survey_types *t, uint64_t word, uint32_t *ret)
 	if (!survey_is_module(t->areas, word))
 		return 0;
 	if (t->word_count >= WORDS_MAX) {
-		if (dict_look(&t->find_word, dict_hash(word, 0, 0), is_word, t->words, &word, &i))
+		if (dict_seek(&t->find_word, dict_hash(word, 0, 0), is_word, t->words, &word, &i))
 			*ret = i + 1;
 		return 0;
 	}

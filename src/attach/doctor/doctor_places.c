@@ -53,7 +53,7 @@ static bool check_medium(
     struct doctor_report *r, const char *check, const char *path, bool is_asked)
 {
 	struct seg_header h = {.place_refused = SEG_PLACE_FILE_SYSTEM};
-	char why[PLACE_WORDS_BYTES];
+	char why[REFUSED_DIRECTORY_BYTES];
 	struct statvfs mount;
 	struct statfs fs;
 	unsigned medium;
@@ -83,7 +83,7 @@ static bool check_medium(
 	}
 	h.place_detail = (uint32_t)fs.f_type;
 	(void)snprintf(h.place_asked, sizeof(h.place_asked), "%.500s", path);
-	(void)place_words(&h, why, sizeof(why));
+	(void)refused_directory(&h, why, sizeof(why));
 	doctor_add(r, DOCTOR_FAIL, check,
 	    is_asked ? "set SEEP_DIR to a directory on a tmpfs"
 	             : "mount a tmpfs there, or set SEEP_DIR to one",

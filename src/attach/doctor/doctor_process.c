@@ -68,11 +68,11 @@ static void report_mode(struct doctor_report *r, const struct process *p, pid_t 
 static void report_traced(struct doctor_report *r, const struct process *p,
     const struct session_brief_file *file, pid_t pid)
 {
-	char why[PLACE_WORDS_BYTES], lack[LOG_LACK_BYTES];
+	char why[REFUSED_DIRECTORY_BYTES], lack[LOG_LACK_BYTES];
 
 	report_mode(r, p, pid);
 	doctor_add(r, DOCTOR_OK, "segment", NULL, "its segment is %s", file->path);
-	if (place_words(&p->header, why, sizeof(why)))
+	if (refused_directory(&p->header, why, sizeof(why)))
 		doctor_add(r, DOCTOR_WARN, "place", "mend the directory, or unset SEEP_DIR",
 		    "another directory was asked for, but %s", why);
 	if (log_lack_words(&p->header, lack))

@@ -29,7 +29,7 @@ static const char *cause(int err)
 /* A snapshot of a process that runs is of another moment than the process. */
 static bool can_be_read(const struct process *p)
 {
-	return p->running_pid > 0 && !p->is_snapshot && !p->residence;
+	return p->running_pid > 0 && !p->is_snapshot && !p->rss_account;
 }
 
 /*
@@ -42,8 +42,8 @@ static pid_t hidden_pid(const struct process *p)
 	const struct seg_header *h = &p->header;
 	struct procfs_stat now;
 
-	if (p->end != PROCESS_UNKNOWN || p->is_snapshot || p->residence || h->start_jiffies == 0 ||
-	    procfs_stat((pid_t)h->pid, &now) < 0)
+	if (p->end != PROCESS_UNKNOWN || p->is_snapshot || p->rss_account ||
+	    h->start_jiffies == 0 || procfs_stat((pid_t)h->pid, &now) < 0)
 		return 0;
 	return now.start_jiffies == h->start_jiffies ? (pid_t)h->pid : 0;
 }
@@ -82,7 +82,7 @@ void rss_opts_read(const char *command, struct session *s, uint32_t pid)
 		if (err < 0)
 			die_warn("%s: --rss: process %u: %s", command, p->header.pid, cause(err));
 		failed += err < 0;
-		known += p->residence != NULL;
+		known += p->rss_account != NULL;
 	}
 	if (known > 0)
 		return;

@@ -119,7 +119,7 @@ uint32_t one_process_number(const struct session *s, const struct process *one);
 
 /* ---- targets: the INPUTs of commands that follow what runs ---- */
 
-/* As in struct live_plan; kept as long as the program runs. */
+/* As in struct engine_plan; kept as long as the program runs. */
 struct targets {
 	const pid_t *pids; /* NULL: all */
 	size_t pid_count;

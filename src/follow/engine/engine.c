@@ -55,7 +55,7 @@ static uint64_t own_pid_ns(void)
 	    : 0;
 }
 
-static int take_pids(struct live *l)
+static int take_pids(struct engine *l)
 {
 	size_t n = l->plan.pid_count;
 
@@ -71,7 +71,7 @@ static int take_pids(struct live *l)
 	return 0;
 }
 
-static int take_roster(struct live *l)
+static int take_roster(struct engine *l)
 {
 	const char *dir = getenv("SEEP_DIR");
 	int err = 0;
@@ -86,7 +86,7 @@ static int take_roster(struct live *l)
 	return err;
 }
 
-static int take_epoll(struct live *l)
+static int take_epoll(struct engine *l)
 {
 	struct epoll_event e = {.events = EPOLLIN};
 	int fd = l->places ? roster_places_fd(l->places) : -1;
@@ -99,9 +99,9 @@ static int take_epoll(struct live *l)
 	return 0;
 }
 
-int engine_new(const struct live_plan *plan, struct live **ret)
+int engine_new(const struct engine_plan *plan, struct engine **ret)
 {
-	struct live *l = calloc(1, sizeof(*l));
+	struct engine *l = calloc(1, sizeof(*l));
 	int err = -ENOMEM;
 
 	if (!l)
@@ -129,7 +129,7 @@ int engine_new(const struct live_plan *plan, struct live **ret)
 	return 0;
 }
 
-void engine_free(struct live *l)
+void engine_free(struct engine *l)
 {
 	if (!l)
 		return;
@@ -147,12 +147,12 @@ void engine_free(struct live *l)
 	free(l);
 }
 
-int engine_wake_fd(const struct live *l)
+int engine_wake_fd(const struct engine *l)
 {
 	return l->epoll;
 }
 
-static struct live_member *find(const struct live *l, uint64_t number)
+static struct engine_member *find(const struct engine *l, uint64_t number)
 {
 	size_t from = 0, to = l->count;
 
@@ -170,7 +170,7 @@ static struct live_member *find(const struct live *l, uint64_t number)
 
 /* ---- the end ---- */
 
-static void look_at_ends(struct live *l)
+static void look_at_ends(struct engine *l)
 {
 	struct epoll_event events[EVENTS];
 	int n;
@@ -178,7 +178,7 @@ static void look_at_ends(struct live *l)
 	do {
 		n = epoll_wait(l->epoll, events, EVENTS, 0);
 		for (int i = 0; i < n; i++) {
-			struct live_member *m =
+			struct engine_member *m =
 			    events[i].data.u64 ? find(l, events[i].data.u64) : NULL;
 
 			if (!m)
@@ -193,31 +193,31 @@ static void look_at_ends(struct live *l)
 		engine_member_ask(l, l->members[i], false);
 }
 
-static void remove_at(struct live *l, size_t i)
+static void remove_at(struct engine *l, size_t i)
 {
-	struct live_member *m = l->members[i];
+	struct engine_member *m = l->members[i];
 
 	memmove(
-	    l->members + i, l->members + i + 1, (--l->count - i) * sizeof(struct live_member *));
+	    l->members + i, l->members + i + 1, (--l->count - i) * sizeof(struct engine_member *));
 	engine_member_free(l, m);
 }
 
-static void forget_the_ended(struct live *l)
+static void forget_the_ended(struct engine *l)
 {
 	for (size_t i = l->count; i-- > 0;) {
-		const struct live_member *m = l->members[i];
+		const struct engine_member *m = l->members[i];
 
 		if (engine_member_is_over(l, m))
 			remove_at(l, i);
 	}
 }
 
-int engine_has_ended(struct live *l, const struct live_key *key)
+int engine_has_ended(struct engine *l, const struct live_key *key)
 {
 	return roster_end(l, key);
 }
 
-void engine_forget(struct live *l, struct live_process *p)
+void engine_forget(struct engine *l, struct engine_process *p)
 {
 	for (size_t i = 0; i < l->count; i++)
 		if (&l->members[i]->shown == p && p->state == LIVE_ENDED) {
@@ -228,7 +228,7 @@ void engine_forget(struct live *l, struct live_process *p)
 
 /* ---- looks ---- */
 
-static int look_at_roster(struct live *l, bool only_new)
+static int look_at_roster(struct engine *l, bool only_new)
 {
 	l->now_ns = clock_ns(CLOCK_MONOTONIC);
 	forget_the_ended(l);
@@ -236,12 +236,12 @@ static int look_at_roster(struct live *l, bool only_new)
 	return roster_look(l, only_new);
 }
 
-int engine_look_at_roster(struct live *l)
+int engine_look_at_roster(struct engine *l)
 {
 	return look_at_roster(l, true);
 }
 
-int engine_look(struct live *l)
+int engine_look(struct engine *l)
 {
 	int err = look_at_roster(l, false);
 
@@ -251,38 +251,39 @@ int engine_look(struct live *l)
 	return err;
 }
 
-uint64_t engine_came_dead(const struct live *l)
+uint64_t engine_came_dead(const struct engine *l)
 {
 	return l->came_dead;
 }
 
-size_t engine_count(const struct live *l)
+size_t engine_count(const struct engine *l)
 {
 	return l->count;
 }
 
-struct live_process *engine_at(const struct live *l, size_t i)
+struct engine_process *engine_at(const struct engine *l, size_t i)
 {
 	return &l->members[i]->shown;
 }
 
 /* ---- sites ---- */
 
-void engine_each_site(const struct live *l, const struct live_process *p,
-    bool (*each)(void *, const struct live_site *), void *context)
+void engine_each_site(const struct engine *l, const struct engine_process *p,
+    bool (*each)(void *, const struct engine_site *), void *context)
 {
 	(void)l;
 	pulse_each(engine_member_of(p)->pulse, each, context);
 }
 
-uint64_t engine_site_then(const struct live_process *p, const struct live_site *s, uint64_t look)
+uint64_t engine_site_then(
+    const struct engine_process *p, const struct engine_site *s, uint64_t look)
 {
 	if (p->looks > LIVE_LOOKS && look < p->looks - LIVE_LOOKS)
 		look = p->looks - LIVE_LOOKS;
 	return pulse_then(s, look);
 }
 
-void engine_set_base(struct live *l, struct live_process *p)
+void engine_set_base(struct engine *l, struct engine_process *p)
 {
 	(void)l;
 	p->base = p->now;
@@ -290,19 +291,19 @@ void engine_set_base(struct live *l, struct live_process *p)
 }
 
 const struct segfile *engine_segfile(
-    const struct live *l, const struct live_process *p, int *ret_slot)
+    const struct engine *l, const struct engine_process *p, int *ret_slot)
 {
-	const struct live_member *m = engine_member_of(p);
+	const struct engine_member *m = engine_member_of(p);
 
 	(void)l;
 	*ret_slot = m->slot;
 	return m->file->open;
 }
 
-int engine_directory(const struct live *l, const struct live_process *p, const char **ret_path,
+int engine_directory(const struct engine *l, const struct engine_process *p, const char **ret_path,
     const char **ret_name)
 {
-	const struct live_file *f = engine_member_of(p)->file;
+	const struct engine_file *f = engine_member_of(p)->file;
 	const struct roster_place *at =
 	    f->place && !f->is_gone && l->places ? roster_places_find(l->places, f->place) : NULL;
 
@@ -313,7 +314,7 @@ int engine_directory(const struct live *l, const struct live_process *p, const c
 	return at->fd;
 }
 
-struct engine_missing engine_missing(const struct live *l)
+struct engine_missing engine_missing(const struct engine *l)
 {
 	struct engine_missing missing = {.processes = l->unlisted};
 

@@ -30,14 +30,14 @@ enum {
 	LIVE_NAME = 256,      /* bytes of a name, with the zero */
 };
 
-enum live_state {
+enum engine_state {
 	LIVE_RUNS,
 	LIVE_OUT_OF_SIGHT, /* in a pid namespace that we do not see */
 	LIVE_ENDED,
 };
 
 /* Why a process ended, as far as anybody can know. */
-enum live_cause {
+enum engine_cause {
 	LIVE_CAUSE_UNKNOWN,
 	LIVE_CAUSE_EXIT,   /* with `cause_number` as its status, -1: not known */
 	LIVE_CAUSE_SIGNAL, /* by signal `cause_number` */
@@ -46,7 +46,7 @@ enum live_cause {
 };
 
 /* The counters of a process in one look. */
-struct live_totals {
+struct engine_totals {
 	uint64_t at_ns; /* CLOCK_MONOTONIC */
 	uint64_t allocations, allocated_bytes, frees, freed_bytes;
 	uint64_t live_blocks, live_bytes, peak_bytes;
@@ -55,20 +55,20 @@ struct live_totals {
 };
 
 /* The counters of a site in the last look. */
-struct live_site {
+struct engine_site {
 	uint32_t id;  /* of the segment's rows */
 	bool is_pool; /* of seep_alloc(), or mappings: not in totals */
 	uint64_t allocations, allocated_bytes, frees, freed_bytes;
 	/* as it was when the base was set (engine_set_base()) */
 	uint64_t base_live_bytes, base_live_blocks, base_allocations;
 	/* of the last looks; NULL: live bytes were the same in all of them */
-	struct live_trend *trend;
+	struct engine_trend *trend;
 };
 
-struct live_process {
+struct engine_process {
 	uint64_t number; /* never used again by this engine */
-	enum live_state state;
-	enum live_cause cause;
+	enum engine_state state;
+	enum engine_cause cause;
 	int cause_number;
 	uint64_t ended_ns; /* CLOCK_MONOTONIC */
 	bool is_silent;    /* out of sight, and its clock stands still */
@@ -83,12 +83,12 @@ struct live_process {
 	uint64_t limit, used; /* of its memory cgroup; 0: none */
 
 	struct seg_header header; /* of the last look */
-	struct live_totals now, base;
+	struct engine_totals now, base;
 	/*
 	 * The last looks, by look number modulo LIVE_LOOKS. Looks are numbered
 	 * from 0, and the last one is looks - 1.
 	 */
-	struct live_totals ring[LIVE_LOOKS];
+	struct engine_totals ring[LIVE_LOOKS];
 	uint64_t looks; /* made so far at this process */
 	/*
 	 * 0, or why the last look has read nothing, or not all: -EFBIG: the
@@ -101,9 +101,9 @@ struct live_process {
 	uint64_t unlisted;  /* sites that moved beyond LIVE_SITES */
 };
 
-struct live;
+struct engine;
 
-struct live_plan {
+struct engine_plan {
 	/*
 	 * Directories to look into, NULL at the end. NULL: SEEP_DIR if that is
 	 * set, as for `seep ls`, else all that we may see on this machine.
@@ -123,37 +123,38 @@ struct live_plan {
 };
 
 /* -ENOMEM, -EMFILE. */
-int engine_new(const struct live_plan *plan, struct live **ret);
-void engine_free(struct live *l); /* NULL is fine */
+int engine_new(const struct engine_plan *plan, struct engine **ret);
+void engine_free(struct engine *l); /* NULL is fine */
 
 /* Readable when somebody came or ended before the next look is due. */
-int engine_wake_fd(const struct live *l);
+int engine_wake_fd(const struct engine *l);
 
 /* Finds who came and who ended, and reads the counters of all. -ENOMEM. */
-int engine_look(struct live *l);
+int engine_look(struct engine *l);
 
 /* Only who came and who ended: for when engine_wake_fd() is readable. */
-int engine_look_at_roster(struct live *l);
+int engine_look_at_roster(struct engine *l);
 
 /*
  * How many files appeared, since engine_new(), whose process had ended before it
  * was looked for: such a process is never listed.
  */
-uint64_t engine_came_dead(const struct live *l);
+uint64_t engine_came_dead(const struct engine *l);
 
 /* Those that run, and those that have just ended, in order of number. */
-size_t engine_count(const struct live *l);
-struct live_process *engine_at(const struct live *l, size_t i);
+size_t engine_count(const struct engine *l);
+struct engine_process *engine_at(const struct engine *l, size_t i);
 
 /* Calls `each` for all sites in use, by id, until it returns false. */
-void engine_each_site(const struct live *l, const struct live_process *p,
-    bool (*each)(void *context, const struct live_site *s), void *context);
+void engine_each_site(const struct engine *l, const struct engine_process *p,
+    bool (*each)(void *context, const struct engine_site *s), void *context);
 
 /*
  * Live bytes of a site in a look of the last LIVE_LOOKS; above 64 KiB rounded
  * down, by at most a 32768th of the largest one of the last 256 looks.
  */
-uint64_t engine_site_then(const struct live_process *p, const struct live_site *s, uint64_t look);
+uint64_t engine_site_then(
+    const struct engine_process *p, const struct engine_site *s, uint64_t look);
 
 /* What there was no room for. */
 struct engine_missing {
@@ -161,7 +162,7 @@ struct engine_missing {
 	uint64_t files;     /* not looked into */
 	uint64_t unkept;    /* listed, but opened anew for each look */
 };
-struct engine_missing engine_missing(const struct live *l);
+struct engine_missing engine_missing(const struct engine *l);
 
 /*
  * For a child before it calls execve(): the limit of descriptors is again the
@@ -170,32 +171,32 @@ struct engine_missing engine_missing(const struct live *l);
 void engine_before_exec(void);
 
 /* From now on "since" means since now: z of `seep top`. */
-void engine_set_base(struct live *l, struct live_process *p);
+void engine_set_base(struct engine *l, struct engine_process *p);
 
 /*
  * The file and slot of a process, open while the process is listed. NULL: there
  * are not enough descriptors for all, see engine_missing.unkept.
  */
 const struct segfile *engine_segfile(
-    const struct live *l, const struct live_process *p, int *ret_slot);
+    const struct engine *l, const struct engine_process *p, int *ret_slot);
 
 /*
  * Where the file is: a descriptor of its directory, which stays the engine's, and
  * its name there; both are valid until the next look. -1: it has no name any
  * more, or was found by the memory map of its process.
  */
-int engine_directory(const struct live *l, const struct live_process *p, const char **ret_path,
+int engine_directory(const struct engine *l, const struct engine_process *p, const char **ret_path,
     const char **ret_name);
 
 /*
  * Somebody who knows says that this process has ended. It is listed as such, if
- * that has not been so before. For live_plan.keep_the_ended. -ENOENT: its segment
+ * that has not been so before. For engine_plan.keep_the_ended. -ENOENT: its segment
  * is not there any more; -ENOBUFS: there is no room until others are forgotten;
  * -ENOMEM; errors as of segfile_open().
  */
-int engine_has_ended(struct live *l, const struct live_key *key);
+int engine_has_ended(struct engine *l, const struct live_key *key);
 
 /* Its user has what it wants: an ended process goes. */
-void engine_forget(struct live *l, struct live_process *p);
+void engine_forget(struct engine *l, struct engine_process *p);
 
 #endif

@@ -18,7 +18,7 @@ enum {
 	REST_MS_PER_MIB = 10, /* of ledger, until it is read again */
 };
 
-struct live_member *engine_member_running(const struct live *l, pid_t pid)
+struct engine_member *engine_member_running(const struct engine *l, pid_t pid)
 {
 	for (size_t i = 0; i < l->count; i++)
 		if (l->members[i]->shown.pid == pid && l->members[i]->shown.state == LIVE_RUNS)
@@ -29,7 +29,7 @@ struct live_member *engine_member_running(const struct live *l, pid_t pid)
 /* ---- who it is ---- */
 
 /* Does its pid mean the same to us? */
-static bool is_of_our_namespace(const struct live *l, const struct seg_header *h)
+static bool is_of_our_namespace(const struct engine *l, const struct seg_header *h)
 {
 	return h->pid > 0 && h->pid <= INT32_MAX && l->own_pid_ns != 0 &&
 	    h->pid_ns == l->own_pid_ns;
@@ -39,7 +39,7 @@ static bool is_of_our_namespace(const struct live *l, const struct seg_header *h
  * A process whose map is hidden, but which is there, under its pid and with its
  * start: it runs.
  */
-static bool is_there(const struct live *l, const struct seg_header *h)
+static bool is_there(const struct engine *l, const struct seg_header *h)
 {
 	struct procfs_stat stat;
 
@@ -54,8 +54,8 @@ static bool is_there(const struct live *l, const struct seg_header *h)
  * for. What is read of /proc must be younger than the segment, so that a process
  * is not dead before its segment was seen by two looks (*suspect).
  */
-static enum proc_state check(struct live *l, const struct segfile *seg, const struct seg_header *h,
-    pid_t *ret_pid, bool *suspect)
+static enum proc_state check(struct engine *l, const struct segfile *seg,
+    const struct seg_header *h, pid_t *ret_pid, bool *suspect)
 {
 	const struct source *file = segfile_source(seg);
 	bool is_ours = is_of_our_namespace(l, h), was_suspect = *suspect;
@@ -83,7 +83,7 @@ static enum proc_state check(struct live *l, const struct segfile *seg, const st
 }
 
 /* argv[0] as the process has it in its header, from before it was rewritten. */
-static void find_program(struct live_process *p)
+static void find_program(struct engine_process *p)
 {
 	const char *name = text_base(p->header.command);
 
@@ -92,9 +92,9 @@ static void find_program(struct live_process *p)
 	(void)snprintf(p->program, sizeof(p->program), "%.*s", LIVE_NAME - 1, name[0] ? name : "?");
 }
 
-static void find_group(struct live *l, struct live_member *m)
+static void find_group(struct engine *l, struct engine_member *m)
 {
-	struct live_process *p = &m->shown;
+	struct engine_process *p = &m->shown;
 	struct memory_group *was = m->group;
 	struct procfs_group group;
 
@@ -113,7 +113,7 @@ static void find_group(struct live *l, struct live_member *m)
 	memory_groups_leave(l->groups, was);
 }
 
-static void find_user(struct live_member *m)
+static void find_user(struct engine_member *m)
 {
 	uid_t ids[PROCFS_UIDS];
 	int fd = m->shown.pid ? procfs_open(m->shown.pid) : -1;
@@ -126,9 +126,9 @@ static void find_user(struct live_member *m)
 }
 
 /* What /proc says of a process that runs, and of the program that it is. */
-static void describe(struct live *l, struct live_member *m)
+static void describe(struct engine *l, struct engine_member *m)
 {
-	struct live_process *p = &m->shown;
+	struct engine_process *p = &m->shown;
 	struct procfs_stat stat;
 
 	find_program(p);
@@ -144,7 +144,7 @@ static void describe(struct live *l, struct live_member *m)
 
 /* ---- coming ---- */
 
-static bool is_wanted(const struct live *l, pid_t pid)
+static bool is_wanted(const struct engine *l, pid_t pid)
 {
 	for (size_t i = 0; i < l->plan.pid_count; i++)
 		if (l->pids[i] == pid)
@@ -153,7 +153,7 @@ static bool is_wanted(const struct live *l, pid_t pid)
 }
 
 /* Holds on to the process, so that its end is known at once. */
-static void hold(struct live *l, struct live_member *m)
+static void hold(struct engine *l, struct engine_member *m)
 {
 	struct epoll_event e = {.events = EPOLLIN, .data.u64 = m->shown.number};
 
@@ -172,7 +172,7 @@ static void hold(struct live *l, struct live_member *m)
 	l->fds_left--;
 }
 
-static void let_go(struct live *l, struct live_member *m)
+static void let_go(struct engine *l, struct engine_member *m)
 {
 	if (m->pidfd < 0)
 		return;
@@ -183,14 +183,14 @@ static void let_go(struct live *l, struct live_member *m)
 }
 
 /* From now on the roster looks who is in its slot. */
-static void leave_slot(struct live_member *m)
+static void leave_slot(struct engine_member *m)
 {
 	if (!m->is_lost)
 		roster_unbind(m->file, m->slot);
 	m->is_lost = true;
 }
 
-void engine_member_free(struct live *l, struct live_member *m)
+void engine_member_free(struct engine *l, struct engine_member *m)
 {
 	if (!m)
 		return;
@@ -209,16 +209,16 @@ void engine_member_free(struct live *l, struct live_member *m)
 }
 
 /* NULL: no memory. */
-static struct live_member *add(struct live *l, struct live_file *f, const struct segfile *seg,
+static struct engine_member *add(struct engine *l, struct engine_file *f, const struct segfile *seg,
     int slot, const struct seg_header *h)
 {
-	struct live_member *m;
+	struct engine_member *m;
 
 	if (!pulse_room_take(&l->room, sizeof(*m)))
 		return NULL;
 	m = calloc(1, sizeof(*m));
 	if (!m || pulse_new(&l->room, l->plan.want_sites, &m->pulse) < 0 ||
-	    room_make(&l->members, &l->room_count, l->count, sizeof(struct live_member *)) < 0) {
+	    room_make(&l->members, &l->room_count, l->count, sizeof(struct engine_member *)) < 0) {
 		if (m)
 			pulse_free(m->pulse);
 		free(m);
@@ -240,10 +240,11 @@ static struct live_member *add(struct live *l, struct live_file *f, const struct
 }
 
 /* A child in its first events has got its slot: it is the same process. */
-static bool move_to_slot(struct live *l, struct live_file *f, int slot, const struct seg_header *h)
+static bool move_to_slot(
+    struct engine *l, struct engine_file *f, int slot, const struct seg_header *h)
 {
 	for (size_t i = 0; i < l->count; i++) {
-		struct live_member *m = l->members[i];
+		struct engine_member *m = l->members[i];
 		const struct seg_header *was = &m->shown.header;
 		struct pulse *fresh;
 
@@ -265,7 +266,7 @@ static bool move_to_slot(struct live *l, struct live_file *f, int slot, const st
 }
 
 /* The same segment in a second file: a copy that somebody has made. */
-static bool is_listed(const struct live *l, const struct seg_header *h)
+static bool is_listed(const struct engine *l, const struct seg_header *h)
 {
 	for (size_t i = 0; i < l->count; i++)
 		if (memcmp(l->members[i]->shown.header.uuid, h->uuid, sizeof(h->uuid)) == 0)
@@ -273,11 +274,11 @@ static bool is_listed(const struct live *l, const struct seg_header *h)
 	return false;
 }
 
-static int arrive_running(struct live *l, struct live_file *f, const struct segfile *seg, int slot,
-    const struct seg_header *h, pid_t pid, bool *ret)
+static int arrive_running(struct engine *l, struct engine_file *f, const struct segfile *seg,
+    int slot, const struct seg_header *h, pid_t pid, bool *ret)
 {
-	struct live_member *before = pid ? engine_member_running(l, pid) : NULL;
-	struct live_member *m;
+	struct engine_member *before = pid ? engine_member_running(l, pid) : NULL;
+	struct engine_member *m;
 
 	if (before && before->shown.header.start_monotonic_ns > h->start_monotonic_ns)
 		return 0; /* of what it was before an exec */
@@ -305,11 +306,11 @@ static int arrive_running(struct live *l, struct live_file *f, const struct segf
  * of this look: the same process, and what is known of its end is the end of
  * the later program. NULL: there is none, or its end has been told already.
  */
-static struct live_member *find_before_exec(
-    const struct live *l, const struct segfile *seg, const struct seg_header *h)
+static struct engine_member *find_before_exec(
+    const struct engine *l, const struct segfile *seg, const struct seg_header *h)
 {
 	for (size_t i = 0; i < l->count && h->start_jiffies != 0; i++) {
-		struct live_member *m = l->members[i];
+		struct engine_member *m = l->members[i];
 		const struct seg_header *was = &m->shown.header;
 
 		if (was->pid == h->pid && was->pid_ns == h->pid_ns &&
@@ -324,7 +325,7 @@ static struct live_member *find_before_exec(
 }
 
 /* The end of `before`, and the descriptor that tells it, are those of `m`. */
-static void take_end(struct live *l, struct live_member *m, struct live_member *before)
+static void take_end(struct engine *l, struct engine_member *m, struct engine_member *before)
 {
 	struct epoll_event e = {.data.u64 = m->shown.number};
 
@@ -343,10 +344,10 @@ static void take_end(struct live *l, struct live_member *m, struct live_member *
 	before->is_settled = true;
 }
 
-static int arrive_dead(struct live *l, struct live_file *f, const struct segfile *seg, int slot,
-    const struct seg_header *h, enum live_cause cause)
+static int arrive_dead(struct engine *l, struct engine_file *f, const struct segfile *seg, int slot,
+    const struct seg_header *h, enum engine_cause cause)
 {
-	struct live_member *m, *before = NULL;
+	struct engine_member *m, *before = NULL;
 
 	if (cause == LIVE_CAUSE_UNKNOWN)
 		before = find_before_exec(l, seg, h);
@@ -367,8 +368,8 @@ static int arrive_dead(struct live *l, struct live_file *f, const struct segfile
 	return 0;
 }
 
-int engine_member_arrive(struct live *l, struct live_file *f, const struct segfile *seg,
-    struct live_slot *s, const struct seg_header *h)
+int engine_member_arrive(struct engine *l, struct engine_file *f, const struct segfile *seg,
+    struct engine_slot *s, const struct seg_header *h)
 {
 	int slot = s->slot;
 	enum proc_state state;
@@ -382,7 +383,7 @@ int engine_member_arrive(struct live *l, struct live_file *f, const struct segfi
 		s->was_listed = true;
 		return 0;
 	}
-	if (l->room.left < sizeof(struct live_member)) {
+	if (l->room.left < sizeof(struct engine_member)) {
 		/* when others have gone there may be room */
 		s->is_suspect = true;
 		l->unlisted++;
@@ -404,8 +405,8 @@ int engine_member_arrive(struct live *l, struct live_file *f, const struct segfi
 	return err;
 }
 
-int engine_member_arrive_ended(struct live *l, struct live_file *f, const struct segfile *seg,
-    struct live_slot *s, const struct seg_header *h)
+int engine_member_arrive_ended(struct engine *l, struct engine_file *f, const struct segfile *seg,
+    struct engine_slot *s, const struct seg_header *h)
 {
 	size_t count = l->count;
 	int err;
@@ -415,7 +416,7 @@ int engine_member_arrive_ended(struct live *l, struct live_file *f, const struct
 		s->was_listed = true;
 		return 0;
 	}
-	if (l->room.left < sizeof(struct live_member))
+	if (l->room.left < sizeof(struct engine_member))
 		return -ENOBUFS;
 	err = arrive_dead(l, f, seg, s->slot, h, LIVE_CAUSE_UNKNOWN);
 	s->was_listed = l->count > count;
@@ -424,7 +425,7 @@ int engine_member_arrive_ended(struct live *l, struct live_file *f, const struct
 
 /* ---- looks ---- */
 
-static uint64_t peak(const struct live_process *p)
+static uint64_t peak(const struct engine_process *p)
 {
 	const struct seg_header *h = &p->header;
 
@@ -442,9 +443,9 @@ static uint64_t lost(const struct seg_header *h)
 }
 
 /* The counters as they are now; the last ones stay where that fails. */
-static int read_counters(struct live *l, struct live_member *m, bool *ret_changed)
+static int read_counters(struct engine *l, struct engine_member *m, bool *ret_changed)
 {
-	struct live_process *p = &m->shown;
+	struct engine_process *p = &m->shown;
 	struct segfile *seg;
 	int err;
 
@@ -469,7 +470,7 @@ static int read_counters(struct live *l, struct live_member *m, bool *ret_change
 }
 
 /* Is a process without a descriptor still there? */
-static bool is_gone(const struct live_member *m, const struct procfs_stat *stat, int err)
+static bool is_gone(const struct engine_member *m, const struct procfs_stat *stat, int err)
 {
 	if (m->pidfd >= 0)
 		return false;
@@ -482,7 +483,7 @@ static bool is_gone(const struct live_member *m, const struct procfs_stat *stat,
  * It runs, but is it still the program that was traced? An exec without a
  * collector leaves no other trace than these addresses.
  */
-static void look_for_exec(struct live *l, struct live_member *m)
+static void look_for_exec(struct engine *l, struct engine_member *m)
 {
 	struct procfs_stat stat = {0};
 	int err = procfs_stat(m->shown.pid, &stat);
@@ -509,9 +510,9 @@ static void look_for_exec(struct live *l, struct live_member *m)
 	roster_done(m->file, seg);
 }
 
-static void note_look(struct live *l, struct live_member *m, bool changed)
+static void note_look(struct engine *l, struct engine_member *m, bool changed)
 {
-	struct live_process *p = &m->shown;
+	struct engine_process *p = &m->shown;
 	bool is_seldom = (p->looks + p->number) % SELDOM == 0;
 
 	p->now.at_ns = l->now_ns;
@@ -529,9 +530,9 @@ static void note_look(struct live *l, struct live_member *m, bool changed)
 	p->used = m->group ? m->group->used : 0;
 }
 
-int engine_member_look(struct live *l, struct live_member *m)
+int engine_member_look(struct engine *l, struct engine_member *m)
 {
-	struct live_process *p = &m->shown;
+	struct engine_process *p = &m->shown;
 	uint32_t tick = p->header.tick;
 	bool changed;
 	int err;
@@ -562,9 +563,9 @@ int engine_member_look(struct live *l, struct live_member *m)
 
 /* ---- the end ---- */
 
-static void take_status(struct live *l, struct live_member *m, int status)
+static void take_status(struct engine *l, struct engine_member *m, int status)
 {
-	struct live_process *p = &m->shown;
+	struct engine_process *p = &m->shown;
 	bool is_kill = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 
 	(void)l;
@@ -585,9 +586,9 @@ static void take_status(struct live *l, struct live_member *m, int status)
 	}
 }
 
-void engine_member_ask(struct live *l, struct live_member *m, bool is_reaped)
+void engine_member_ask(struct engine *l, struct engine_member *m, bool is_reaped)
 {
-	struct live_process *p = &m->shown;
+	struct engine_process *p = &m->shown;
 	int status, err;
 
 	if (p->state != LIVE_ENDED || m->is_settled)
@@ -613,10 +614,10 @@ void engine_member_ask(struct live *l, struct live_member *m, bool is_reaped)
 		let_go(l, m);
 }
 
-void engine_member_end(struct live *l, struct live_member *m, enum live_cause cause)
+void engine_member_end(struct engine *l, struct engine_member *m, enum engine_cause cause)
 {
 	struct epoll_event e = {.data.u64 = m->shown.number};
-	struct live_process *p = &m->shown;
+	struct engine_process *p = &m->shown;
 	bool changed;
 
 	if (p->state == LIVE_ENDED)
@@ -639,9 +640,9 @@ void engine_member_end(struct live *l, struct live_member *m, enum live_cause ca
 	engine_member_ask(l, m, false);
 }
 
-bool engine_member_is_over(const struct live *l, const struct live_member *m)
+bool engine_member_is_over(const struct engine *l, const struct engine_member *m)
 {
-	const struct live_process *p = &m->shown;
+	const struct engine_process *p = &m->shown;
 
 	if (p->state == LIVE_ENDED)
 		return !l->plan.keep_the_ended && l->now_ns - p->ended_ns >= LIVE_DEAD_MS * LIVE_MS;

@@ -15,7 +15,7 @@
 enum { LIVE_BUCKETS = 4096 };
 
 /* A slot of a file, or its own segment, whose header has been read. */
-struct live_slot {
+struct engine_slot {
 	int slot;
 	bool is_bound;   /* a listed process reads it */
 	bool was_listed; /* its process is, or was; it is not listed again */
@@ -28,8 +28,8 @@ struct live_slot {
 };
 
 /* A segment file. It is known as long as it has a name, or a process. */
-struct live_file {
-	struct live_file *next; /* in its bucket */
+struct engine_file {
+	struct engine_file *next; /* in its bucket */
 	uint64_t device, inode;
 	uint64_t place;       /* number of its directory; 0: found by a map */
 	char *name;           /* in the directory; else a path from our root */
@@ -40,15 +40,15 @@ struct live_file {
 	uint8_t tries;        /* to read it, while nothing was found */
 	struct segfile *open; /* kept open; NULL: it is not */
 	size_t users;         /* processes that are listed */
-	struct live_slot *slots;
+	struct engine_slot *slots;
 	size_t slot_count, slot_room;
 	uint16_t *by_number; /* in slots[], + 1; NULL: no child so far */
 };
 
 /* A process with its public part first. */
-struct live_member {
-	struct live_process shown;
-	struct live_file *file;
+struct engine_member {
+	struct engine_process shown;
+	struct engine_file *file;
 	int slot;
 	bool is_early;    /* a line of a child in its first events */
 	bool is_lost;     /* the slot is not its own any more */
@@ -62,8 +62,8 @@ struct live_member {
 	uint64_t next_rows_ns; /* a huge ledger is read less often */
 };
 
-struct live {
-	struct live_plan plan;
+struct engine {
+	struct engine_plan plan;
 	pid_t *pids;
 	uint64_t *pid_starts; /* of plan.pids: which process it is; 0: not yet */
 	uint64_t start_ns;    /* CLOCK_MONOTONIC */
@@ -77,11 +77,11 @@ struct live {
 	uint64_t own_pid_ns; /* 0: pids mean nothing to us */
 	uint64_t next_newcomers_ns, next_pids_ns;
 	struct memory_groups *groups;
-	struct live_file *buckets[LIVE_BUCKETS];
+	struct engine_file *buckets[LIVE_BUCKETS];
 	size_t file_count;
 	size_t turn; /* bucket whose unused files are looked at next */
 	uint64_t generation;
-	struct live_member **members; /* in order of number */
+	struct engine_member **members; /* in order of number */
 	size_t count, room_count;
 	uint64_t numbers;
 	/* of /proc, in one look at the roster, or NULL */
@@ -90,31 +90,31 @@ struct live {
 	uint64_t came_dead; /* files whose process was not found at first */
 };
 
-static inline struct live_member *engine_member_of(const struct live_process *p)
+static inline struct engine_member *engine_member_of(const struct engine_process *p)
 {
 	/* the public part is the first, and all are ours */
-	return (struct live_member *)(uintptr_t)p;
+	return (struct engine_member *)(uintptr_t)p;
 }
 
 /* ---- roster.c ---- */
 
 /* Who came; finds the slots of all files, or of new ones alone. -ENOMEM. */
-int roster_look(struct live *l, bool only_new);
+int roster_look(struct engine *l, bool only_new);
 
 /*
  * The file, open until roster_done(). NULL: it cannot be opened; *ret_err says
  * why.
  */
-struct segfile *roster_open(struct live *l, struct live_file *f, int *ret_err);
-void roster_done(struct live_file *f, struct segfile *seg);
+struct segfile *roster_open(struct engine *l, struct engine_file *f, int *ret_err);
+void roster_done(struct engine_file *f, struct segfile *seg);
 
 /* A process of the file leaves its slot, or reads it. */
-void roster_unbind(struct live_file *f, int slot);
+void roster_unbind(struct engine_file *f, int slot);
 
 /* As of engine_has_ended(). */
-int roster_end(struct live *l, const struct live_key *key);
+int roster_end(struct engine *l, const struct live_key *key);
 
-void roster_release(struct live *l);
+void roster_release(struct engine *l);
 
 /* ---- engine_member.c ---- */
 
@@ -122,28 +122,28 @@ void roster_release(struct live *l);
  * A slot has a segment that is new: lists its process, if it is wanted. -ENOMEM.
  * s->is_bound: does a listed process read it? s->is_suspect, in and out.
  */
-int engine_member_arrive(struct live *l, struct live_file *f, const struct segfile *seg,
-    struct live_slot *s, const struct seg_header *h);
+int engine_member_arrive(struct engine *l, struct engine_file *f, const struct segfile *seg,
+    struct engine_slot *s, const struct seg_header *h);
 
 /* The same for one that is known to have ended. -ENOMEM, -ENOBUFS. */
-int engine_member_arrive_ended(struct live *l, struct live_file *f, const struct segfile *seg,
-    struct live_slot *s, const struct seg_header *h);
+int engine_member_arrive_ended(struct engine *l, struct engine_file *f, const struct segfile *seg,
+    struct engine_slot *s, const struct seg_header *h);
 
 /* Its counters, now. -ENOMEM. */
-int engine_member_look(struct live *l, struct live_member *m);
+int engine_member_look(struct engine *l, struct engine_member *m);
 
 /* It has ended: the last look, and the cause as far as it is known. */
-void engine_member_end(struct live *l, struct live_member *m, enum live_cause cause);
+void engine_member_end(struct engine *l, struct engine_member *m, enum engine_cause cause);
 
 /* The cause may be known by now; nothing more will be, if `is_reaped`. */
-void engine_member_ask(struct live *l, struct live_member *m, bool is_reaped);
+void engine_member_ask(struct engine *l, struct engine_member *m, bool is_reaped);
 
 /* May it be forgotten? */
-bool engine_member_is_over(const struct live *l, const struct live_member *m);
+bool engine_member_is_over(const struct engine *l, const struct engine_member *m);
 
-void engine_member_free(struct live *l, struct live_member *m);
+void engine_member_free(struct engine *l, struct engine_member *m);
 
 /* Does a listed process run with this pid, as we see it? */
-struct live_member *engine_member_running(const struct live *l, pid_t pid);
+struct engine_member *engine_member_running(const struct engine *l, pid_t pid);
 
 #endif

@@ -20,7 +20,7 @@ struct guest {
 	 * The engine exists and has not looked yet. Negative errno, with words:
 	 * the loop does not begin.
 	 */
-	int (*begin)(void *context, struct live *l, struct fault *where);
+	int (*begin)(void *context, struct engine *l, struct fault *where);
 	/* After each engine_look(). */
 	void (*looked)(void *context);
 	/* Who came or ended was found: after each engine_look_at_roster(). */

@@ -43,13 +43,13 @@ int pulse_new(struct pulse_room *room, bool want_sites, struct pulse **ret)
 }
 
 /* The site keeps no memory of its last looks. */
-static void drop_trend(struct pulse *p, struct live_site *s)
+static void drop_trend(struct pulse *p, struct engine_site *s)
 {
 	if (!s->trend)
 		return;
 	free(s->trend);
 	s->trend = NULL;
-	pulse_refund(p, sizeof(struct live_trend));
+	pulse_refund(p, sizeof(struct engine_trend));
 }
 
 void pulse_free(struct pulse *p)
@@ -64,14 +64,14 @@ void pulse_free(struct pulse *p)
 		free(b ? b->sites : NULL);
 	}
 	free(p->moved);
-	directory_release(&p->directory);
+	extent_list_release(&p->directory);
 	p->room->left += p->charged;
 	free(p);
 }
 
 /* ---- trends ---- */
 
-static uint64_t live_bytes(const struct live_site *s)
+static uint64_t live_bytes(const struct engine_site *s)
 {
 	return capped_difference(s->allocated_bytes, s->freed_bytes);
 }
@@ -82,7 +82,7 @@ static uint8_t shift_for(uint64_t value)
 	return value <= UINT16_MAX ? 0 : (uint8_t)(48 - __builtin_clzll(value));
 }
 
-static void set_shift(struct live_trend *t, uint8_t shift)
+static void set_shift(struct engine_trend *t, uint8_t shift)
 {
 	for (size_t i = 0; i < LIVE_LOOKS; i++) {
 		uint64_t value = (uint64_t)t->at[i] << t->shift;
@@ -96,7 +96,7 @@ static void set_shift(struct live_trend *t, uint8_t shift)
  * Finer units, once all larger values have left the ring: those that stay in it
  * are the looks from `from` on, up to the last one.
  */
-static void scale(struct live_trend *t, uint64_t from, uint64_t look, uint64_t most)
+static void scale(struct engine_trend *t, uint64_t from, uint64_t look, uint64_t most)
 {
 	uint8_t shift;
 
@@ -109,7 +109,7 @@ static void scale(struct live_trend *t, uint64_t from, uint64_t look, uint64_t m
 	t->scaled_at = look;
 }
 
-static void put(struct live_trend *t, uint64_t look, uint64_t was, uint64_t value)
+static void put(struct engine_trend *t, uint64_t look, uint64_t was, uint64_t value)
 {
 	uint64_t from = look >= LIVE_LOOKS ? look - LIVE_LOOKS + 1 : 0;
 
@@ -124,9 +124,9 @@ static void put(struct live_trend *t, uint64_t look, uint64_t was, uint64_t valu
 	t->at[look % LIVE_LOOKS] = (uint16_t)(value >> t->shift);
 }
 
-static struct live_trend *new_trend(struct pulse *p, uint64_t look, uint64_t was)
+static struct engine_trend *new_trend(struct pulse *p, uint64_t look, uint64_t was)
 {
-	struct live_trend *t;
+	struct engine_trend *t;
 
 	if (!pulse_charge(p, sizeof(*t)))
 		return NULL;
@@ -143,9 +143,9 @@ static struct live_trend *new_trend(struct pulse *p, uint64_t look, uint64_t was
 	return t;
 }
 
-uint64_t pulse_then(const struct live_site *s, uint64_t look)
+uint64_t pulse_then(const struct engine_site *s, uint64_t look)
 {
-	const struct live_trend *t = s->trend;
+	const struct engine_trend *t = s->trend;
 
 	if (!t || look >= t->last)
 		return live_bytes(s);
@@ -161,7 +161,7 @@ uint64_t pulse_then(const struct live_site *s, uint64_t look)
 static bool make_room(struct pulse *p)
 {
 	size_t more = p->moved_room ? p->moved_room * 2 : 16;
-	struct live_site *bigger;
+	struct engine_site *bigger;
 
 	if (p->moved_count < p->moved_room)
 		return true;
@@ -178,11 +178,11 @@ static bool make_room(struct pulse *p)
 	return true;
 }
 
-static struct live_site *list(
+static struct engine_site *list(
     struct pulse *p, struct pulse_sites *s, uint32_t id, const struct pulse_sum *was)
 {
 	uint16_t *number = &s->moved[id % PULSE_BLOCK_ROWS];
-	struct live_site *site;
+	struct engine_site *site;
 
 	if (*number > 0 && *number != PULSE_UNLISTED)
 		return &p->moved[*number - 1];
@@ -194,7 +194,7 @@ static struct live_site *list(
 	p->unlisted -= *number == PULSE_UNLISTED;
 	site = &p->moved[p->moved_count++];
 	*number = (uint16_t)p->moved_count;
-	*site = (struct live_site){
+	*site = (struct engine_site){
 	    .id = id,
 	    .base_live_bytes = capped_difference(was->allocated_bytes, was->freed_bytes),
 	    .base_live_blocks = capped_difference(was->allocations, was->frees),
@@ -203,7 +203,7 @@ static struct live_site *list(
 	return site;
 }
 
-static void fill(struct live_site *site, const struct pulse_sum *now, bool is_pool)
+static void fill(struct engine_site *site, const struct pulse_sum *now, bool is_pool)
 {
 	site->is_pool = is_pool;
 	site->allocations = now->allocations;
@@ -216,8 +216,8 @@ void pulse_move(
     struct pulse_look *l, struct pulse_sites *s, uint32_t id, const struct pulse_sum *was)
 {
 	const size_t i = id % PULSE_BLOCK_ROWS;
-	uint64_t live_was = capped_difference(was->allocated_bytes, was->freed_bytes);
-	struct live_site *site;
+	uint64_t engine_was = capped_difference(was->allocated_bytes, was->freed_bytes);
+	struct engine_site *site;
 
 	if (!l->pulse->is_begun)
 		return;
@@ -225,12 +225,12 @@ void pulse_move(
 	if (!site)
 		return;
 	fill(site, &s->sums[i], s->is_pool[i]);
-	if (live_bytes(site) == live_was)
+	if (live_bytes(site) == engine_was)
 		return;
 	if (!site->trend)
-		site->trend = new_trend(l->pulse, l->number, live_was);
+		site->trend = new_trend(l->pulse, l->number, engine_was);
 	if (site->trend)
-		put(site->trend, l->number, live_was, live_bytes(site));
+		put(site->trend, l->number, engine_was, live_bytes(site));
 }
 
 void pulse_rest(struct pulse *p, uint64_t look)
@@ -250,7 +250,7 @@ size_t pulse_site_count(const struct pulse *p)
 	return p->site_count;
 }
 
-const struct live_site *pulse_moved(const struct pulse *p, size_t *ret_count)
+const struct engine_site *pulse_moved(const struct pulse *p, size_t *ret_count)
 {
 	*ret_count = p->moved_count;
 	return p->moved;
@@ -262,9 +262,9 @@ uint64_t pulse_unlisted(const struct pulse *p)
 }
 
 /* A site that never moved: its base is what it has. */
-static struct live_site resting(const struct pulse_sites *s, size_t i, uint32_t id)
+static struct engine_site resting(const struct pulse_sites *s, size_t i, uint32_t id)
 {
-	struct live_site site = {.id = id};
+	struct engine_site site = {.id = id};
 
 	fill(&site, &s->sums[i], s->is_pool[i]);
 	site.base_live_bytes = live_bytes(&site);
@@ -274,10 +274,10 @@ static struct live_site resting(const struct pulse_sites *s, size_t i, uint32_t 
 }
 
 static bool each_of_block(const struct pulse *p, const struct pulse_sites *s, uint32_t first_id,
-    bool (*each)(void *, const struct live_site *), void *context)
+    bool (*each)(void *, const struct engine_site *), void *context)
 {
 	for (uint32_t i = 0; i < PULSE_BLOCK_ROWS; i++) {
-		struct live_site site;
+		struct engine_site site;
 
 		if (s->moved[i] > 0 && s->moved[i] != PULSE_UNLISTED)
 			site = p->moved[s->moved[i] - 1];
@@ -292,7 +292,7 @@ static bool each_of_block(const struct pulse *p, const struct pulse_sites *s, ui
 }
 
 void pulse_each(
-    const struct pulse *p, bool (*each)(void *, const struct live_site *), void *context)
+    const struct pulse *p, bool (*each)(void *, const struct engine_site *), void *context)
 {
 	bool more = true;
 
@@ -308,7 +308,7 @@ void pulse_each(
 void pulse_set_base(struct pulse *p)
 {
 	for (size_t i = 0; i < p->moved_count; i++) {
-		struct live_site *s = &p->moved[i];
+		struct engine_site *s = &p->moved[i];
 
 		s->base_live_bytes = live_bytes(s);
 		s->base_live_blocks = capped_difference(s->allocations, s->frees);
@@ -318,7 +318,7 @@ void pulse_set_base(struct pulse *p)
 
 /* ---- looks ---- */
 
-static void fill_totals(struct live_totals *to, const struct pulse_sum *sum)
+static void fill_totals(struct engine_totals *to, const struct pulse_sum *sum)
 {
 	to->allocations = sum->allocations;
 	to->allocated_bytes = sum->allocated_bytes;
@@ -357,7 +357,7 @@ static int read_header(
 
 	if (l->pulse->is_begun && !segfile_is_early(f, slot) && l->number % 16 != 0) {
 		now = *h;
-		err = directory_read(&l->at, 0, &now, offsetof(struct seg_header, pad));
+		err = extent_list_read(&l->at, 0, &now, offsetof(struct seg_header, pad));
 		if (err == 0 && now.magic != SEG_MAGIC)
 			err = -ESTALE;
 		now.session[sizeof(now.session) - 1] = '\0';
@@ -379,7 +379,7 @@ static int read_header(
 }
 
 int pulse_look(struct pulse *p, const struct segfile *f, int slot, uint64_t look,
-    struct seg_header *h, struct live_totals *ret, bool *ret_changed)
+    struct seg_header *h, struct engine_totals *ret, bool *ret_changed)
 {
 	struct pulse_look l = {.pulse = p, .at.source = segfile_source(f), .number = look};
 	struct pulse_sum sum = {0};

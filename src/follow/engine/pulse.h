@@ -35,21 +35,21 @@ void pulse_free(struct pulse *p); /* NULL is fine */
  * the sites; -ENOMEM; or errors of segfile_header() and of reading.
  */
 int pulse_look(struct pulse *p, const struct segfile *f, int slot, uint64_t look,
-    struct seg_header *h, struct live_totals *ret, bool *ret_changed);
+    struct seg_header *h, struct engine_totals *ret, bool *ret_changed);
 
 /* Bytes that a look reads. */
 uint64_t pulse_bytes(const struct pulse *p);
 
 /* Sites in use; sites that moved; those that moved beyond LIVE_SITES. */
 size_t pulse_site_count(const struct pulse *p);
-const struct live_site *pulse_moved(const struct pulse *p, size_t *ret_count);
+const struct engine_site *pulse_moved(const struct pulse *p, size_t *ret_count);
 uint64_t pulse_unlisted(const struct pulse *p);
 
 /* See engine_site_then(). */
-uint64_t pulse_then(const struct live_site *s, uint64_t look);
+uint64_t pulse_then(const struct engine_site *s, uint64_t look);
 
 void pulse_each(
-    const struct pulse *p, bool (*each)(void *context, const struct live_site *s), void *context);
+    const struct pulse *p, bool (*each)(void *context, const struct engine_site *s), void *context);
 
 /* From now on the base of all sites is what they have now. */
 void pulse_set_base(struct pulse *p);

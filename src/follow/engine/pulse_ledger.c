@@ -44,7 +44,7 @@ static uint64_t mix(uint64_t image, const struct pulse_sum *row)
  * The first pass counts everything. In the second one all but the frees are
  * counted again, from the beginning.
  */
-static void add_rows(void *context, const struct directory_piece *piece, const uint8_t *rows)
+static void add_rows(void *context, const struct extent_list_piece *piece, const uint8_t *rows)
 {
 	struct tally *t = context;
 	uint64_t image = t->image[t->pass];
@@ -69,13 +69,14 @@ static void add_rows(void *context, const struct directory_piece *piece, const u
 }
 
 /* Both passes; the second one is not needed where nothing has happened. */
-static int read_block(const struct pulse_look *l, const struct directory_block *d, struct tally *t)
+static int read_block(
+    const struct pulse_look *l, const struct extent_list_block *d, struct tally *t)
 {
 	const struct pulse_block *b = d->kept;
 	int err;
 
 	memset(t, 0, sizeof(*t));
-	err = directory_read_block(&l->at, d, false, add_rows, t);
+	err = extent_list_read_block(&l->at, d, false, add_rows, t);
 	if (err < 0)
 		return err;
 	t->image[1] = t->image[0];
@@ -85,11 +86,11 @@ static int read_block(const struct pulse_look *l, const struct directory_block *
 	t->pass = 1;
 	for (size_t i = 0; i < PULSE_BLOCK_ROWS; i++)
 		t->sums[i].allocations = t->sums[i].allocated_bytes = 0;
-	return directory_read_block(&l->at, d, false, add_rows, t);
+	return extent_list_read_block(&l->at, d, false, add_rows, t);
 }
 
 static int read_steadily(
-    const struct pulse_look *l, const struct directory_block *b, struct tally *t)
+    const struct pulse_look *l, const struct extent_list_block *b, struct tally *t)
 {
 	struct steady steady = steady_begin();
 	int err;
@@ -179,12 +180,12 @@ static bool wants(uint32_t kind)
 
 int pulse_ledger(struct pulse_look *l, const struct seg_header *h, struct pulse_sum *ret)
 {
-	struct directory *d = &l->pulse->directory;
-	const struct directory_hooks hooks = {.context = l->pulse,
+	struct extent_list *d = &l->pulse->directory;
+	const struct extent_list_hooks hooks = {.context = l->pulse,
 	    .take = take,
 	    .wants = wants,
 	    .kept_bytes = sizeof(struct pulse_block)};
-	int no_room = directory_follow(d, &l->at, h, &hooks);
+	int no_room = extent_list_follow(d, &l->at, h, &hooks);
 
 	*ret = no_sum;
 	if (no_room < 0 && no_room != -EFBIG)

@@ -4,11 +4,11 @@
 #define SEEP_PULSE_PARTS_H
 
 #include "follow/engine/pulse.h"
-#include "segments/read/directory.h"
+#include "segments/read/extent_list.h"
 
 enum {
-	PULSE_BLOCK_BITS = DIRECTORY_BLOCK_BITS,
-	PULSE_BLOCK_ROWS = DIRECTORY_BLOCK_ROWS,
+	PULSE_BLOCK_BITS = ID_GROUP_BITS,
+	PULSE_BLOCK_ROWS = ID_GROUP_ROWS,
 	PULSE_UNLISTED = UINT16_MAX, /* a site that moved, without room */
 };
 
@@ -39,7 +39,7 @@ struct pulse_block {
  * Live bytes in the last looks, in units of 2^shift bytes. Looks behind `last`
  * had the value of `last`, which is that of the site.
  */
-struct live_trend {
+struct engine_trend {
 	uint64_t last;           /* look in which the site moved last */
 	uint64_t scaled_at;      /* look in which the shift was chosen */
 	uint16_t at[LIVE_LOOKS]; /* by number of the look modulo LIVE_LOOKS */
@@ -51,9 +51,9 @@ struct pulse {
 	size_t charged; /* of that room */
 	bool want_sites;
 	bool is_begun; /* the first look was made */
-	struct directory directory;
+	struct extent_list directory;
 	size_t site_count;
-	struct live_site *moved;
+	struct engine_site *moved;
 	size_t moved_count, moved_room;
 	uint64_t unlisted;
 };
@@ -61,7 +61,7 @@ struct pulse {
 /* One look at the segment. */
 struct pulse_look {
 	struct pulse *pulse;
-	struct directory_place at;
+	struct extent_list_place at;
 	uint64_t number;
 	bool changed;
 };

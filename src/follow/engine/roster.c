@@ -20,7 +20,7 @@ enum {
 
 /* ---- files ---- */
 
-static struct live_file **bucket_of(struct live *l, uint64_t device, uint64_t inode)
+static struct engine_file **bucket_of(struct engine *l, uint64_t device, uint64_t inode)
 {
 	uint64_t mix = (inode ^ device << 32) * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -28,7 +28,7 @@ static struct live_file **bucket_of(struct live *l, uint64_t device, uint64_t in
 }
 _Static_assert(LIVE_BUCKETS == 1 << 12, "the upper bits of a hash");
 
-static void free_file(struct live *l, struct live_file *f)
+static void free_file(struct engine *l, struct engine_file *f)
 {
 	if (f->open)
 		l->fds_left++;
@@ -41,10 +41,10 @@ static void free_file(struct live *l, struct live_file *f)
 }
 
 /* Without a name and a process nobody needs it. */
-static void drop_unused(struct live *l, struct live_file **bucket)
+static void drop_unused(struct engine *l, struct engine_file **bucket)
 {
 	while (*bucket) {
-		struct live_file *f = *bucket;
+		struct engine_file *f = *bucket;
 
 		if (f->users > 0 || !f->is_gone) {
 			bucket = &f->next;
@@ -55,11 +55,11 @@ static void drop_unused(struct live *l, struct live_file **bucket)
 	}
 }
 
-void roster_release(struct live *l)
+void roster_release(struct engine *l)
 {
 	for (size_t i = 0; i < LIVE_BUCKETS; i++)
 		while (l->buckets[i]) {
-			struct live_file *f = l->buckets[i];
+			struct engine_file *f = l->buckets[i];
 
 			l->buckets[i] = f->next;
 			free_file(l, f);
@@ -67,10 +67,11 @@ void roster_release(struct live *l)
 }
 
 /* NULL: no memory, or too many of them. */
-static struct live_file *add_file(struct live *l, uint64_t device, uint64_t inode, const char *name)
+static struct engine_file *add_file(
+    struct engine *l, uint64_t device, uint64_t inode, const char *name)
 {
-	struct live_file **bucket = bucket_of(l, device, inode);
-	struct live_file *f = l->file_count < FILES_MAX ? calloc(1, sizeof(*f)) : NULL;
+	struct engine_file **bucket = bucket_of(l, device, inode);
+	struct engine_file *f = l->file_count < FILES_MAX ? calloc(1, sizeof(*f)) : NULL;
 
 	if (!f)
 		return NULL;
@@ -87,16 +88,16 @@ static struct live_file *add_file(struct live *l, uint64_t device, uint64_t inod
 	return f;
 }
 
-static struct live_file *find_file(struct live *l, uint64_t device, uint64_t inode)
+static struct engine_file *find_file(struct engine *l, uint64_t device, uint64_t inode)
 {
-	struct live_file *f = *bucket_of(l, device, inode);
+	struct engine_file *f = *bucket_of(l, device, inode);
 
 	while (f && (f->device != device || f->inode != inode || f->is_gone))
 		f = f->next;
 	return f;
 }
 
-static int open_again(struct live *l, const struct live_file *f, struct segfile **ret)
+static int open_again(struct engine *l, const struct engine_file *f, struct segfile **ret)
 {
 	const struct roster_place *at;
 	const struct source *source;
@@ -117,7 +118,7 @@ static int open_again(struct live *l, const struct live_file *f, struct segfile 
 	return -ENOENT;
 }
 
-struct segfile *roster_open(struct live *l, struct live_file *f, int *ret_err)
+struct segfile *roster_open(struct engine *l, struct engine_file *f, int *ret_err)
 {
 	struct segfile *seg = NULL;
 
@@ -128,14 +129,14 @@ struct segfile *roster_open(struct live *l, struct live_file *f, int *ret_err)
 	return *ret_err < 0 ? NULL : seg;
 }
 
-void roster_done(struct live_file *f, struct segfile *seg)
+void roster_done(struct engine_file *f, struct segfile *seg)
 {
 	if (seg != f->open)
 		segfile_close(seg);
 }
 
 /* As long as a listed process is in it, and there are descriptors. */
-static void keep_open(struct live *l, struct live_file *f, struct segfile *seg)
+static void keep_open(struct engine *l, struct engine_file *f, struct segfile *seg)
 {
 	if (f->users > 0 && !f->open && l->fds_left > 0) {
 		f->open = seg;
@@ -145,7 +146,7 @@ static void keep_open(struct live *l, struct live_file *f, struct segfile *seg)
 
 /* ---- slots ---- */
 
-static struct live_slot *slot_of(const struct live_file *f, int slot)
+static struct engine_slot *slot_of(const struct engine_file *f, int slot)
 {
 	size_t i;
 
@@ -156,7 +157,7 @@ static struct live_slot *slot_of(const struct live_file *f, int slot)
 }
 
 /* NULL: no memory. */
-static struct live_slot *add_slot(struct live_file *f, int slot)
+static struct engine_slot *add_slot(struct engine_file *f, int slot)
 {
 	if (slot >= 0 && !f->by_number) {
 		f->by_number = calloc(SEGFILE_SLOTS, sizeof(*f->by_number));
@@ -165,22 +166,22 @@ static struct live_slot *add_slot(struct live_file *f, int slot)
 	}
 	if (room_make(&f->slots, &f->slot_room, f->slot_count, sizeof(*f->slots)) < 0)
 		return NULL;
-	f->slots[f->slot_count] = (struct live_slot){.slot = slot};
+	f->slots[f->slot_count] = (struct engine_slot){.slot = slot};
 	if (slot >= 0)
 		f->by_number[slot] = (uint16_t)(f->slot_count + 1);
 	return &f->slots[f->slot_count++];
 }
 
-void roster_unbind(struct live_file *f, int slot)
+void roster_unbind(struct engine_file *f, int slot)
 {
-	struct live_slot *s = slot_of(f, slot);
+	struct engine_slot *s = slot_of(f, slot);
 
 	if (s)
 		s->is_bound = false;
 }
 
 /* Is the segment in this slot still the one that was looked at? */
-static bool is_same(const struct segfile *seg, const struct live_slot *s)
+static bool is_same(const struct segfile *seg, const struct engine_slot *s)
 {
 	uint8_t uuid[sizeof(s->uuid)];
 	uint64_t base, limit;
@@ -199,7 +200,7 @@ static bool is_same(const struct segfile *seg, const struct live_slot *s)
 }
 
 /* What is known of a slot is known of one process. */
-static void take_uuid(struct live_slot *s, const uint8_t uuid[16])
+static void take_uuid(struct engine_slot *s, const uint8_t uuid[16])
 {
 	bool is_same = memcmp(s->uuid, uuid, sizeof(s->uuid)) == 0;
 
@@ -208,9 +209,10 @@ static void take_uuid(struct live_slot *s, const uint8_t uuid[16])
 	memcpy(s->uuid, uuid, sizeof(s->uuid));
 }
 
-static int look_at_slot(struct live *l, struct live_file *f, const struct segfile *seg, int slot)
+static int look_at_slot(
+    struct engine *l, struct engine_file *f, const struct segfile *seg, int slot)
 {
-	struct live_slot *s = slot_of(f, slot);
+	struct engine_slot *s = slot_of(f, slot);
 	struct seg_header h;
 
 	if (s && !s->is_suspect && is_same(seg, s))
@@ -225,7 +227,7 @@ static int look_at_slot(struct live *l, struct live_file *f, const struct segfil
 	return engine_member_arrive(l, f, seg, s, &h);
 }
 
-static int look_at_file(struct live *l, struct live_file *f)
+static int look_at_file(struct engine *l, struct engine_file *f)
 {
 	uint8_t taken[SEGFILE_SLOTS];
 	struct segfile *seg;
@@ -254,10 +256,10 @@ static int look_at_file(struct live *l, struct live_file *f)
 }
 
 /* It is listed as one that runs, and in this slot. */
-static void end_bound(struct live *l, const struct live_file *f, int slot)
+static void end_bound(struct engine *l, const struct engine_file *f, int slot)
 {
 	for (size_t i = 0; i < l->count; i++) {
-		struct live_member *m = l->members[i];
+		struct engine_member *m = l->members[i];
 
 		if (m->file == f && m->slot == slot && !m->is_lost)
 			engine_member_end(l, m, LIVE_CAUSE_UNKNOWN);
@@ -266,10 +268,10 @@ static void end_bound(struct live *l, const struct live_file *f, int slot)
 
 /* The process of this slot, which nobody has listed so far. */
 static int list_ended(
-    struct live *l, struct live_file *f, const struct segfile *seg, const struct live_key *key)
+    struct engine *l, struct engine_file *f, const struct segfile *seg, const struct live_key *key)
 {
 	int slot = (int)key->slot;
-	struct live_slot *s = slot_of(f, slot);
+	struct engine_slot *s = slot_of(f, slot);
 	struct seg_header h;
 
 	if (segfile_header(seg, slot, &h, NULL) < 0 ||
@@ -286,10 +288,10 @@ static int list_ended(
 	return engine_member_arrive_ended(l, f, seg, s, &h);
 }
 
-int roster_end(struct live *l, const struct live_key *key)
+int roster_end(struct engine *l, const struct live_key *key)
 {
-	struct live_file *f = find_file(l, key->device, key->inode);
-	struct live_slot *s;
+	struct engine_file *f = find_file(l, key->device, key->inode);
+	struct engine_slot *s;
 	struct segfile *seg;
 	int err;
 
@@ -313,7 +315,7 @@ int roster_end(struct live *l, const struct live_key *key)
  * Files with listed processes always, the others in turn: a forked child that
  * had no event so far may live there without a trace.
  */
-static int look_at_files(struct live *l, bool only_new)
+static int look_at_files(struct engine *l, bool only_new)
 {
 	size_t unused = 0, first = l->turn;
 	int err = 0;
@@ -322,7 +324,7 @@ static int look_at_files(struct live *l, bool only_new)
 		size_t n = (first + i) % LIVE_BUCKETS;
 
 		drop_unused(l, &l->buckets[n]);
-		for (struct live_file *f = l->buckets[n]; f && err == 0; f = f->next) {
+		for (struct engine_file *f = l->buckets[n]; f && err == 0; f = f->next) {
 			bool is_new = f->slot_count == 0 && !f->is_bad && f->tries < TRIES;
 
 			if (only_new && !is_new)
@@ -344,8 +346,8 @@ static int look_at_files(struct live *l, bool only_new)
 static int visit_file(
     void *context, const struct roster_place *at, const char *name, uint64_t inode)
 {
-	struct live *l = context;
-	struct live_file *f = find_file(l, at->device, inode);
+	struct engine *l = context;
+	struct engine_file *f = find_file(l, at->device, inode);
 
 	if (f && f->users == 0 && f->place == at->number && strcmp(f->name, name) != 0) {
 		f->is_gone = true; /* a new file with an old inode */
@@ -372,10 +374,10 @@ static int visit_file(
 /* All files of this place have been shown: the others are gone. */
 static void visit_all(void *context, const struct roster_place *at)
 {
-	struct live *l = context;
+	struct engine *l = context;
 
 	for (size_t i = 0; i < LIVE_BUCKETS; i++)
-		for (struct live_file *f = l->buckets[i]; f; f = f->next)
+		for (struct engine_file *f = l->buckets[i]; f; f = f->next)
 			if (f->place == at->number && f->seen != l->generation)
 				f->is_gone = true;
 	l->generation++;
@@ -389,10 +391,10 @@ static bool is_known(void *context, pid_t pid)
 /* The segment of a process, wherever that is. */
 static int take_process(void *context, pid_t pid)
 {
-	struct live *l = context;
+	struct engine *l = context;
 	const struct source *source;
 	struct segfile *seg;
-	struct live_file *f;
+	struct engine_file *f;
 	char path[4096];
 	int slot, err;
 
@@ -427,7 +429,7 @@ static int take_process(void *context, pid_t pid)
 	return err;
 }
 
-static int look_for_pids(struct live *l)
+static int look_for_pids(struct engine *l)
 {
 	int err = 0;
 
@@ -448,7 +450,7 @@ static int look_for_pids(struct live *l)
 	return err;
 }
 
-static int look_for_newcomers(struct live *l)
+static int look_for_newcomers(struct engine *l)
 {
 	bool is_first = l->next_newcomers_ns == 0;
 
@@ -460,7 +462,7 @@ static int look_for_newcomers(struct live *l)
 	    l);
 }
 
-int roster_look(struct live *l, bool only_new)
+int roster_look(struct engine *l, bool only_new)
 {
 	const struct roster_visitor v = {.context = l, .file = visit_file, .all = visit_all};
 	int err = 0;

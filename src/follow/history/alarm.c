@@ -142,7 +142,7 @@ static int write_file(const struct store *store, const char *path, const void *b
 }
 
 /* SERVICE/snapshots/TIME-PID-NUMBER.seep-snap; *ret is for free(). */
-static int take_snapshot(const struct live_process *p, const struct segfile *f, int slot,
+static int take_snapshot(const struct engine_process *p, const struct segfile *f, int slot,
     const struct service *s, const char *label, char **ret)
 {
 	char folder[FOLDER_NAME_BYTES + 16], path[PATH_MAX], when[32];
@@ -189,7 +189,7 @@ static int take_snapshot(const struct live_process *p, const struct segfile *f, 
 
 /* ---- the command ---- */
 
-static bool fill_call(struct call *c, const char *rule, const struct live_process *p,
+static bool fill_call(struct call *c, const char *rule, const struct engine_process *p,
     const char *service, const char *value, const char *snapshot)
 {
 	*c = (struct call){0};
@@ -271,7 +271,7 @@ void alarm_step(struct alarm *a, uint64_t now_ns)
 /* ---- rules ---- */
 
 /* What the tighter of cgroup and RLIMIT_AS leaves. */
-static struct rule_look look_of(const struct live_process *p, uint64_t now_ns)
+static struct rule_look look_of(const struct engine_process *p, uint64_t now_ns)
 {
 	struct rule_look look = {.at_ns = now_ns,
 	    .live_bytes = p->now.live_bytes,
@@ -305,7 +305,7 @@ static struct rule_look look_of(const struct live_process *p, uint64_t now_ns)
 }
 
 /* Says it, takes the snapshot, and queues the command. */
-static int raise_alarm(struct alarm *a, size_t i, const struct live_process *p,
+static int raise_alarm(struct alarm *a, size_t i, const struct engine_process *p,
     const struct segfile *f, int slot, const struct service *s, const struct rule_watch *watch)
 {
 	char value[RULE_VALUE_BYTES], text[1024];
@@ -333,7 +333,7 @@ static int raise_alarm(struct alarm *a, size_t i, const struct live_process *p,
 	return 0;
 }
 
-int alarm_look(struct alarm *a, const struct live_process *p, const struct segfile *f, int slot,
+int alarm_look(struct alarm *a, const struct engine_process *p, const struct segfile *f, int slot,
     struct service *s, uint64_t now_ns)
 {
 	struct suspect *x = find_suspect(a, p->number);

@@ -94,7 +94,7 @@ void folder_name(const struct folder_service *s, uid_t self, char to[FOLDER_NAME
  * Whoever has cgroups of his own, as the users in user.slice, gives them any
  * name.
  */
-static bool is_chosen_by_user(const struct live_process *p)
+static bool is_chosen_by_user(const struct engine_process *p)
 {
 	struct procfs_group g;
 
@@ -102,7 +102,7 @@ static bool is_chosen_by_user(const struct live_process *p)
 	    strstr(g.memory, "/user.slice") != NULL;
 }
 
-void folder_service_of(const struct live_process *p, uid_t uid, struct folder_service *ret)
+void folder_service_of(const struct engine_process *p, uid_t uid, struct folder_service *ret)
 {
 	*ret = (struct folder_service){.text = p->service,
 	    .uid = uid,

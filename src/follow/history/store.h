@@ -93,7 +93,7 @@ void folder_name(const struct folder_service *s, uid_t self, char to[FOLDER_NAME
  * For folder_name(): its text is that of the process. `uid` is the owner of its
  * segment file.
  */
-void folder_service_of(const struct live_process *p, uid_t uid, struct folder_service *ret);
+void folder_service_of(const struct engine_process *p, uid_t uid, struct folder_service *ret);
 
 /* ---- kept_roots: the root directories of containers, kept for names ---- */
 

@@ -541,7 +541,7 @@ static int begin_rules(struct watch *w)
 
 static int begin(struct watch *w, struct fault *where)
 {
-	const struct live_plan live = {.directories = w->plan->directories,
+	const struct engine_plan live = {.directories = w->plan->directories,
 	    .pids = w->plan->pids,
 	    .pid_count = w->plan->pid_count,
 	    .keep_the_ended = true,

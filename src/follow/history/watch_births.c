@@ -105,7 +105,7 @@ static bool is_alone(const struct watch *w, const uint8_t uuid[16])
 	return n == 1;
 }
 
-static void start(struct watch *w, struct watched *x, const struct live_process *p, uint64_t now)
+static void start(struct watch *w, struct watched *x, const struct engine_process *p, uint64_t now)
 {
 	struct watch_births *b = &w->births;
 	const struct segfile *f;
@@ -130,13 +130,13 @@ static void start(struct watch *w, struct watched *x, const struct live_process 
 /* The one that waits longest. */
 static void start_next(struct watch *w, uint64_t now)
 {
-	const struct live_process *of = NULL;
+	const struct engine_process *of = NULL;
 	struct watched *next = NULL;
 	size_t at = 0;
 
 	for (size_t i = 0; i < w->watched_count; i++) {
 		struct watched *x = &w->watched[i];
-		const struct live_process *p;
+		const struct engine_process *p;
 
 		if (x->births_ns == 0)
 			x->births_ns = aging_pace_first(now);

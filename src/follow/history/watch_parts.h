@@ -48,7 +48,7 @@ struct watch {
 	const struct watch_plan *plan;
 	struct store store;
 	struct quota quota; /* memory to follow processes, by user */
-	struct live *live;
+	struct engine *live;
 	struct gather *gather;
 	struct alarm *alarm; /* NULL: no rules */
 	struct service **services;
@@ -102,7 +102,7 @@ uint64_t watch_age_now(const struct watch *w);
 /* ---- watch_services.c ---- */
 
 /* The service of a process that the engine lists. NULL: no memory. */
-struct service *watch_service_of(struct watch *w, const struct live_process *p);
+struct service *watch_service_of(struct watch *w, const struct engine_process *p);
 
 /* The service of a process that was found dead. */
 struct service *watch_service_of_dead(struct watch *w, const struct gather_row *row);
@@ -141,7 +141,7 @@ void watch_processes_release(struct watch *w);
  * The one of the engine with this number; NULL: none. Both lists are in the
  * order of numbers, and *at is where the last call for a smaller one ended.
  */
-struct live_process *watch_process_of(const struct watch *w, uint64_t number, size_t *at);
+struct engine_process *watch_process_of(const struct watch *w, uint64_t number, size_t *at);
 
 /* ---- watch_births.c ---- */
 

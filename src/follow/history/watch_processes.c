@@ -46,13 +46,13 @@ static bool runs(void *context, uint64_t device, uint64_t inode, int slot)
 	uint32_t at;
 
 	return w->seat_count > 0 &&
-	    dict_look(&w->seat_index, dict_hash_bytes(&seat, sizeof(seat)), same_seat, w->seats,
+	    dict_seek(&w->seat_index, dict_hash_bytes(&seat, sizeof(seat)), same_seat, w->seats,
 	        &seat, &at);
 }
 
 /* ---- the ended ---- */
 
-static struct recording_segment end_of(const struct live_process *p)
+static struct recording_segment end_of(const struct engine_process *p)
 {
 	struct recording_segment end = {.exit_status = -1};
 
@@ -86,7 +86,7 @@ static struct recording_segment end_of(const struct live_process *p)
  * engine may forget it, once the chapter is safe.
  */
 static bool write_ended(
-    struct watch *w, struct service *s, const struct live_process *p, uint64_t view)
+    struct watch *w, struct service *s, const struct engine_process *p, uint64_t view)
 {
 	struct recording_segment end = end_of(p);
 	const struct segfile *f;
@@ -126,7 +126,7 @@ static int write_all_ended(struct watch *w, struct ended *ended, size_t count)
 	size_t at = 0;
 
 	for (size_t i = 0; i < engine_count(w->live) && at < count; i++) {
-		struct live_process *p = engine_at(w->live, i);
+		struct engine_process *p = engine_at(w->live, i);
 
 		if (p->number != ended[at].number)
 			continue;
@@ -136,7 +136,7 @@ static int write_all_ended(struct watch *w, struct ended *ended, size_t count)
 	sync_services(w);
 	/* backwards, because the engine's list gets shorter */
 	for (size_t i = engine_count(w->live); i-- > 0;) {
-		struct live_process *p = engine_at(w->live, i);
+		struct engine_process *p = engine_at(w->live, i);
 		const struct segfile *f;
 		int slot;
 
@@ -159,7 +159,7 @@ static int write_all_ended(struct watch *w, struct ended *ended, size_t count)
 
 /* ---- who runs ---- */
 
-static void mark_arrival(struct service *s, const struct live_process *p, int slot)
+static void mark_arrival(struct service *s, const struct engine_process *p, int slot)
 {
 	static const uint8_t none[16];
 	enum codec_mark kind = CODEC_MARK_SPAWN;
@@ -170,7 +170,8 @@ static void mark_arrival(struct service *s, const struct live_process *p, int sl
 }
 
 /* The pid may be that of another process by now. */
-static uint64_t enter_root(struct service *s, const struct live_process *p, const struct segfile *f)
+static uint64_t enter_root(
+    struct service *s, const struct engine_process *p, const struct segfile *f)
 {
 	uint64_t view = p->pid > 0 ? kept_roots_enter(&s->roots, p->pid) : 0;
 	pid_t pid;
@@ -183,12 +184,12 @@ static uint64_t enter_root(struct service *s, const struct live_process *p, cons
 }
 
 /* Once for each service, because all its processes have the same settings. */
-static void say_place(const struct watch *w, struct service *s, const struct live_process *p)
+static void say_place(const struct watch *w, struct service *s, const struct engine_process *p)
 {
-	char words[PLACE_WORDS_BYTES], text[2 * PLACE_WORDS_BYTES];
+	char words[REFUSED_DIRECTORY_BYTES], text[2 * REFUSED_DIRECTORY_BYTES];
 	char name[2 * LIVE_NAME];
 
-	if (s->is_place_said || !place_words(&p->header, words, sizeof(words)))
+	if (s->is_place_said || !refused_directory(&p->header, words, sizeof(words)))
 		return;
 	s->is_place_said = true;
 	(void)text_escape(text, sizeof(text), words);
@@ -214,7 +215,7 @@ struct merge {
 };
 
 static int add_ended(
-    struct merge *m, const struct live_process *p, struct service *s, uint64_t view)
+    struct merge *m, const struct engine_process *p, struct service *s, uint64_t view)
 {
 	int err = room_make(&m->ended, &m->ended_room, m->ended_count, sizeof(*m->ended));
 
@@ -226,7 +227,7 @@ static int add_ended(
 
 /* One process of the engine; `old` is what we have of it, or NULL. */
 static int merge_one(
-    struct watch *w, struct merge *m, const struct live_process *p, struct watched *old)
+    struct watch *w, struct merge *m, const struct engine_process *p, struct watched *old)
 {
 	struct watched x = old ? *old : (struct watched){.number = p->number};
 	const struct segfile *f;
@@ -279,7 +280,7 @@ int watch_processes(struct watch *w)
 
 	clear_seats(w);
 	for (size_t i = 0; i < engine_count(w->live) && err == 0; i++) {
-		struct live_process *p = engine_at(w->live, i);
+		struct engine_process *p = engine_at(w->live, i);
 		struct watched *old = NULL;
 
 		for (; at < w->watched_count && w->watched[at].number < p->number; at++)
@@ -318,10 +319,10 @@ void watch_processes_release(struct watch *w)
 	dict_release(&w->seat_index);
 }
 
-struct live_process *watch_process_of(const struct watch *w, uint64_t number, size_t *at)
+struct engine_process *watch_process_of(const struct watch *w, uint64_t number, size_t *at)
 {
 	while (*at < engine_count(w->live)) {
-		struct live_process *p = engine_at(w->live, *at);
+		struct engine_process *p = engine_at(w->live, *at);
 
 		if (p->number == number)
 			return p;
@@ -340,7 +341,7 @@ static int look_at_service(struct watch *w, struct service *s, bool rows)
 
 	for (size_t i = 0; i < w->watched_count && err == 0; i++) {
 		struct watched *x = &w->watched[i];
-		struct live_process *p;
+		struct engine_process *p;
 		const struct segfile *f;
 		int slot;
 
@@ -379,7 +380,7 @@ int watch_rules(struct watch *w)
 
 	for (size_t i = 0; i < w->watched_count && err == 0; i++) {
 		struct watched *x = &w->watched[i];
-		struct live_process *p = watch_process_of(w, x->number, &at);
+		struct engine_process *p = watch_process_of(w, x->number, &at);
 		const struct segfile *f;
 		int slot;
 
@@ -400,7 +401,7 @@ static int write_running(struct watch *w, struct service *s)
 		struct recording_segment end = {
 		    .end_kind = RECORDING_END_RUNNING, .exit_status = -1};
 		struct watched *x = &w->watched[i];
-		struct live_process *p;
+		struct engine_process *p;
 		const struct segfile *f;
 		int slot, answer;
 

@@ -122,7 +122,7 @@ int alarm_new(const struct alarm_plan *plan, struct alarm **ret);
 void alarm_free(struct alarm *a); /* NULL is fine; kills the command */
 
 /* A look at a process, at this time of CLOCK_MONOTONIC. -ENOMEM. */
-int alarm_look(struct alarm *a, const struct live_process *p, const struct segfile *f, int slot,
+int alarm_look(struct alarm *a, const struct engine_process *p, const struct segfile *f, int slot,
     struct service *s, uint64_t now_ns);
 
 /* After all processes were looked at: forgets those that are gone. */

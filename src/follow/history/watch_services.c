@@ -68,7 +68,7 @@ static struct service *find_service(struct watch *w, const struct folder_service
 	uint32_t at;
 
 	folder_name(&id, geteuid(), folder);
-	if (dict_look(
+	if (dict_seek(
 	        &w->service_index, dict_hash_text(folder), same_folder, w->services, folder, &at))
 		return w->services[at];
 	/* names without end are no services: they share a folder */
@@ -79,7 +79,7 @@ static struct service *find_service(struct watch *w, const struct folder_service
 		id.text = "other programs";
 		id.kind = FOLDER_PROGRAM;
 		folder_name(&id, geteuid(), folder);
-		if (dict_look(&w->service_index, dict_hash_text(folder), same_folder, w->services,
+		if (dict_seek(&w->service_index, dict_hash_text(folder), same_folder, w->services,
 		        folder, &at))
 			return w->services[at];
 	}
@@ -128,7 +128,7 @@ static struct service *find_kin(const struct watch *w, const uint8_t uuid[16], u
 	uint32_t at;
 
 	if (memcmp(uuid, none, sizeof(none)) == 0 ||
-	    !dict_look(&w->kin_index, dict_hash_bytes(uuid, 16), same_kin, w->kin, uuid, &at) ||
+	    !dict_seek(&w->kin_index, dict_hash_bytes(uuid, 16), same_kin, w->kin, uuid, &at) ||
 	    w->kin[at].uid != uid)
 		return NULL;
 	return w->kin[at].service;
@@ -166,7 +166,7 @@ void watch_kin_ended(struct watch *w, const struct seg_header *h)
 
 	/* those that others were forked from may have children to come */
 	if (memcmp(h->parent_uuid, none, sizeof(none)) != 0 &&
-	    dict_look(&w->kin_index, dict_hash_bytes(h->uuid, 16), same_kin, w->kin, h->uuid, &at))
+	    dict_seek(&w->kin_index, dict_hash_bytes(h->uuid, 16), same_kin, w->kin, h->uuid, &at))
 		w->kin[at].runs = false;
 }
 
@@ -247,13 +247,13 @@ static bool add_command(struct watch *w, uint64_t hash, uint32_t uid, struct ser
  * that runs.
  */
 static void learn_command(
-    struct watch *w, const struct live_process *p, uint32_t uid, struct service *s)
+    struct watch *w, const struct engine_process *p, uint32_t uid, struct service *s)
 {
 	if (s->kind != FOLDER_PROGRAM && !s->is_chosen && !text_ends_with(s->text, ".scope"))
 		w->is_kin_new |= add_command(w, hash_of_command(&p->header), uid, s);
 }
 
-struct service *watch_service_of(struct watch *w, const struct live_process *p)
+struct service *watch_service_of(struct watch *w, const struct engine_process *p)
 {
 	struct folder_service id = {.kind = FOLDER_PROGRAM};
 	const struct segfile *f;

@@ -47,7 +47,7 @@ struct kin {
 struct push {
 	const struct push_plan *plan;
 	struct names_options naming;
-	struct live *live;
+	struct engine *live;
 	struct sender *sender;
 	struct member *members;
 	size_t count, room;
@@ -104,7 +104,7 @@ static const char *find_kin(const struct push *p, const uint8_t uuid[16], uid_t 
 }
 
 /* Forked children belong to the service of their parent. */
-static const char *find_parent(const struct push *p, const struct live_process *x, uid_t uid)
+static const char *find_parent(const struct push *p, const struct engine_process *x, uid_t uid)
 {
 	const char *found = find_kin(p, x->header.parent_uuid, uid);
 	struct seg_header own;
@@ -135,7 +135,7 @@ static size_t count_of(const struct push *p, uid_t uid)
 }
 
 /* The names that the folders of a history have: see store.h. */
-static void name_service(const struct push *p, const struct live_process *x, struct member *m)
+static void name_service(const struct push *p, const struct engine_process *x, struct member *m)
 {
 	struct folder_service id;
 	const char *parent = find_parent(p, x, m->uid);
@@ -155,7 +155,7 @@ static void name_service(const struct push *p, const struct live_process *x, str
 	}
 }
 
-static struct member *add_member(struct push *p, const struct live_process *x)
+static struct member *add_member(struct push *p, const struct engine_process *x)
 {
 	struct member m = {.number = x->number, .uid = x->uid};
 	int slot;
@@ -190,7 +190,7 @@ static void remove_member(struct push *p, uint64_t number)
  * What it has allocated before we came is nobody's business, if we push again
  * and again: who pushed before us may have pushed it.
  */
-static bool was_here_before(const struct push *p, const struct live_process *x)
+static bool was_here_before(const struct push *p, const struct engine_process *x)
 {
 	uint64_t counts_since = x->header.start_monotonic_ns;
 
@@ -207,7 +207,7 @@ static bool was_here_before(const struct push *p, const struct live_process *x)
 }
 
 /* -ENOMEM; other failures are those of the process, which is left out. */
-static int begin_member(struct push *p, struct live_process *x, struct member *m)
+static int begin_member(struct push *p, struct engine_process *x, struct member *m)
 {
 	int slot, err = 0;
 	const struct segfile *f = engine_segfile(p->live, x, &slot);
@@ -221,7 +221,7 @@ static int begin_member(struct push *p, struct live_process *x, struct member *m
 }
 
 /* Reads it into the sums of its service. */
-static int read_member(struct push *p, struct live_process *x, struct member *m)
+static int read_member(struct push *p, struct engine_process *x, struct member *m)
 {
 	struct reading_plan plan = {.pid = x->pid,
 	    .has_ended = x->state == LIVE_ENDED,
@@ -245,7 +245,7 @@ static int read_member(struct push *p, struct live_process *x, struct member *m)
 }
 
 /* The last figures of who has ended, while its segment is still there. */
-static int take_ended(struct push *p, struct live_process *x, struct member *m)
+static int take_ended(struct push *p, struct engine_process *x, struct member *m)
 {
 	int err = 0;
 
@@ -266,7 +266,7 @@ static int meet(struct push *p)
 	int err = 0;
 
 	for (size_t i = engine_count(p->live); i-- > 0 && err == 0;) {
-		struct live_process *x = engine_at(p->live, i);
+		struct engine_process *x = engine_at(p->live, i);
 		struct member *m = find_member(p, x->number);
 
 		if (!m)
@@ -283,7 +283,7 @@ static int meet(struct push *p)
 static int admit(struct push *p)
 {
 	for (size_t i = 0; i < engine_count(p->live); i++) {
-		const struct live_process *x = engine_at(p->live, i);
+		const struct engine_process *x = engine_at(p->live, i);
 
 		if (!find_member(p, x->number) && !add_member(p, x))
 			return -ENOMEM;
@@ -298,7 +298,7 @@ static int admit(struct push *p)
  * it is read when it has those, or has ended.
  */
 static bool is_to_be_read(
-    const struct push *p, const struct live_process *x, const struct member *m)
+    const struct push *p, const struct engine_process *x, const struct member *m)
 {
 	int slot;
 	const struct segfile *f = engine_segfile(p->live, x, &slot);
@@ -318,7 +318,7 @@ static int read_all(struct push *p)
 		return err;
 	sender_begin_reading(p->sender);
 	for (size_t i = 0; i < engine_count(p->live) && err == 0; i++) {
-		struct live_process *x = engine_at(p->live, i);
+		struct engine_process *x = engine_at(p->live, i);
 		struct member *m = find_member(p, x->number);
 
 		if (m && is_to_be_read(p, x, m))
@@ -539,7 +539,7 @@ static int once(struct push *p, struct fault *where)
 static int begin(struct push *p)
 {
 	const struct push_plan *plan = p->plan;
-	const struct live_plan live = {.directories = plan->directories,
+	const struct engine_plan live = {.directories = plan->directories,
 	    .pids = plan->pids,
 	    .pid_count = plan->pid_count,
 	    .keep_the_ended = true};

@@ -20,7 +20,7 @@ struct push_order {
 	const char *const *labels;       /* NAME=VALUE */
 	size_t label_count;
 	uint64_t every_ns;              /* 0: once */
-	const char *const *directories; /* as in struct live_plan */
+	const char *const *directories; /* as in struct engine_plan */
 	const pid_t *pids;
 	size_t pid_count;
 	struct names_options naming;

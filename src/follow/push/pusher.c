@@ -186,7 +186,7 @@ static int start(struct pusher *p)
 	return 0;
 }
 
-static int guest_begin(void *context, struct live *l, struct fault *where)
+static int guest_begin(void *context, struct engine *l, struct fault *where)
 {
 	int err = start(context);
 

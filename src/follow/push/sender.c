@@ -88,7 +88,7 @@ static struct unit *find_unit(const struct sender *s, const char *name)
 {
 	uint32_t at;
 
-	return dict_look(&s->index, dict_hash_text(name), same_unit, s->units, name, &at)
+	return dict_seek(&s->index, dict_hash_text(name), same_unit, s->units, name, &at)
 	    ? s->units[at]
 	    : NULL;
 }

@@ -219,7 +219,7 @@ static int keep_stack(struct stack_sums *b, const uint32_t *frames, uint32_t cou
 
 	if (err < 0)
 		return err;
-	if (dict_look(&b->stack_index, hash, same_stack, b->stacks, &w, ret))
+	if (dict_seek(&b->stack_index, hash, same_stack, b->stacks, &w, ret))
 		return 0;
 	if (b->stack_count >= STACK_SUMS_MOST) {
 		*ret = STACK_SUMS_OTHER;
@@ -253,7 +253,7 @@ bool stack_sums_find(const struct stack_sums *b, const struct stack_sums_key *ke
 	uint32_t at;
 
 	if (b->known_count == 0 ||
-	    !dict_look(&b->known_index, key->a, same_key, b->known, key, &at))
+	    !dict_seek(&b->known_index, key->a, same_key, b->known, key, &at))
 		return false;
 	*ret = b->known[at].stack;
 	return true;

@@ -156,7 +156,7 @@ static int look_at_births(int fd, struct process *p, pid_t pid)
 
 static int look_at_pages(int fd, struct process *p, pid_t pid)
 {
-	struct residence r;
+	struct rss_account r;
 	uint8_t *bytes;
 	size_t len;
 	int err;

@@ -128,7 +128,7 @@ static void append(struct rss *r, const uint8_t *uuid, const uint8_t *bytes, siz
 /* Untrusted: the child has read hostile memory. Takes `bytes` over. */
 static int keep(struct rss *r, const uint8_t *uuid, uint8_t *bytes, size_t len)
 {
-	struct residence check;
+	struct rss_account check;
 	uint32_t at = 0;
 	int err = rss_account_decode(bytes, len, &check);
 

@@ -28,7 +28,7 @@ void tail_free(struct tail *t)
 	for (size_t i = 0; i < sizeof(t->column) / sizeof(t->column[0]); i++)
 		codec_release(&t->column[i]);
 	free(t->tables);
-	directory_release(&t->directory);
+	extent_list_release(&t->directory);
 	free(t->buffer);
 	free(t);
 }
@@ -147,14 +147,14 @@ static bool wants(uint32_t kind)
  */
 static int read_directory(struct tail_look *l, const struct seg_header *h)
 {
-	const struct directory_hooks hooks = {.context = l->tail,
+	const struct extent_list_hooks hooks = {.context = l->tail,
 	    .take = take,
 	    .wants = wants,
 	    .add = add_table,
 	    .kept_bytes = sizeof(struct tail_block),
 	    .beside_bytes = TAIL_BLOCK_COLUMNS};
 
-	return directory_follow(&l->tail->directory, &l->at, h, &hooks);
+	return extent_list_follow(&l->tail->directory, &l->at, h, &hooks);
 }
 
 static void put_header(struct tail *t, const struct seg_header *h, struct codec_out *out)
@@ -230,7 +230,7 @@ static int look_at_table(struct tail_look *l, struct tail_table *t, struct codec
 	now = buffer_of(l->tail, len);
 	if (!now)
 		return -ENOMEM;
-	err = directory_read(&l->at, t->extent.offset, now, len);
+	err = extent_list_read(&l->at, t->extent.offset, now, len);
 	if (err < 0)
 		return err;
 	if (memcmp(now, t->written, len) != 0) {

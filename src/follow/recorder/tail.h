@@ -4,7 +4,7 @@
 #define SEEP_TAIL_H
 
 #include "recording/file/codec.h"
-#include "segments/read/directory.h"
+#include "segments/read/extent_list.h"
 #include "segments/read/segfile.h"
 
 /*
@@ -49,8 +49,8 @@ void tail_modules(const struct tail *t,
 /* ---- tail_parts: what the files of tail.h share ---- */
 
 enum {
-	TAIL_BLOCK_BITS = DIRECTORY_BLOCK_BITS,
-	TAIL_BLOCK_ROWS = DIRECTORY_BLOCK_ROWS,
+	TAIL_BLOCK_BITS = ID_GROUP_BITS,
+	TAIL_BLOCK_ROWS = ID_GROUP_ROWS,
 	TAIL_BLOCK_COLUMNS = TAIL_BLOCK_ROWS * 64, /* rows of a block as written */
 	TAIL_HEADER_WORDS = SEG_HEADER_BYTES / 8,
 };
@@ -72,7 +72,7 @@ struct tail {
 	uint64_t number;
 	bool begun; /* CODEC_PROCESS is put */
 	uint64_t header[TAIL_HEADER_WORDS];
-	struct directory directory;
+	struct extent_list directory;
 	struct tail_table *tables;
 	size_t table_count;
 	size_t sites;
@@ -87,7 +87,7 @@ struct tail {
 /* One look at the segment. */
 struct tail_look {
 	struct tail *tail;
-	struct directory_place at;
+	struct extent_list_place at;
 	bool rows;
 	bool new_peak;
 	uint32_t epoch;

@@ -5,7 +5,7 @@
 #include "follow/recorder/tail.h"
 #include "format/rows.h"
 
-static void add_frees(void *context, const struct directory_piece *p, const uint8_t *rows)
+static void add_frees(void *context, const struct extent_list_piece *p, const uint8_t *rows)
 {
 	struct tail_look *l = context;
 
@@ -20,7 +20,7 @@ static void add_frees(void *context, const struct directory_piece *p, const uint
 }
 
 /* The rows contain the estimates; these columns say how good they are. */
-static void add_samples(struct tail_look *l, const struct directory_piece *p, const uint8_t *rows)
+static void add_samples(struct tail_look *l, const struct extent_list_piece *p, const uint8_t *rows)
 {
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct codec_sum *s = &l->sums[p->first + i];
@@ -36,7 +36,7 @@ static void add_samples(struct tail_look *l, const struct directory_piece *p, co
 	}
 }
 
-static void add_rest(void *context, const struct directory_piece *p, const uint8_t *rows)
+static void add_rest(void *context, const struct extent_list_piece *p, const uint8_t *rows)
 {
 	struct tail_look *l = context;
 
@@ -99,17 +99,17 @@ static void add_totals(struct codec_sum *totals, const struct codec_sum *s)
 }
 
 /* First frees, in a second pass the rest. */
-static int sum_block(struct tail_look *l, const struct directory_block *b)
+static int sum_block(struct tail_look *l, const struct extent_list_block *b)
 {
 	int err;
 
 	memset(l->sums, 0, sizeof(l->sums));
 	memset(l->is_user, 0, sizeof(l->is_user));
-	err = directory_read_block(&l->at, b, false, add_frees, l);
-	return err < 0 ? err : directory_read_block(&l->at, b, true, add_rest, l);
+	err = extent_list_read_block(&l->at, b, false, add_frees, l);
+	return err < 0 ? err : extent_list_read_block(&l->at, b, true, add_rest, l);
 }
 
-static int look_at_block(struct tail_look *l, const struct directory_block *b)
+static int look_at_block(struct tail_look *l, const struct extent_list_block *b)
 {
 	struct steady steady = steady_begin();
 	int err;
@@ -122,7 +122,7 @@ static int look_at_block(struct tail_look *l, const struct directory_block *b)
 
 int tail_ledger(struct tail_look *l)
 {
-	const struct directory *d = &l->tail->directory;
+	const struct extent_list *d = &l->tail->directory;
 
 	for (size_t n = 0; n < d->block_room; n++) {
 		struct tail_block *b = d->blocks[n].kept;

@@ -81,7 +81,7 @@ enum task_kind {
 struct task {
 	enum task_kind kind;
 	const struct serve_plan *plan;
-	struct live *live;
+	struct engine *live;
 	const struct services *services;
 	char service[FOLDER_NAME_BYTES]; /* "": any */
 	pid_t pid;                       /* 0: any */

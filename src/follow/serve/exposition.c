@@ -108,7 +108,7 @@ static void put_losses(struct metrics *m, const struct services *s, const char *
 
 /* ---- processes ---- */
 
-#define PROCESS(field) offsetof(struct live_process, field)
+#define PROCESS(field) offsetof(struct engine_process, field)
 
 static const struct figure process_figures[] = {
     {"seep_process_live_bytes", PROCESS(now.live_bytes),
@@ -125,12 +125,12 @@ static const struct figure process_figures[] = {
         "Requested bytes of all allocations of a process.", METRICS_COUNTER, false},
 };
 
-static void put_process_figure(struct metrics *m, const struct services *s, const struct live *l,
+static void put_process_figure(struct metrics *m, const struct services *s, const struct engine *l,
     const char *only, const struct figure *f)
 {
 	metrics_family(m, f->name, f->type, f->help);
 	for (size_t i = 0; i < engine_count(l); i++) {
-		const struct live_process *p = engine_at(l, i);
+		const struct engine_process *p = engine_at(l, i);
 		const struct services_row *r = services_of(s, p);
 		uint64_t value = number_at(p, f->at);
 		char pid[16];
@@ -144,7 +144,7 @@ static void put_process_figure(struct metrics *m, const struct services *s, cons
 	}
 }
 
-void exposition_services(struct metrics *m, const struct services *s, const struct live *l,
+void exposition_services(struct metrics *m, const struct services *s, const struct engine *l,
     const char *only, bool per_process)
 {
 	put_processes(m, s, only);
@@ -195,7 +195,7 @@ static void put_http(struct metrics *m, const struct http_counts *h)
 	}
 }
 
-void exposition_cost(struct metrics *m, const struct live *l, const struct exposition_cost *cost)
+void exposition_cost(struct metrics *m, const struct engine *l, const struct exposition_cost *cost)
 {
 	const struct engine_missing missing = engine_missing(l);
 

@@ -88,7 +88,7 @@ struct services_row {
 struct services;
 
 /* NULL: no memory. The engine outlives it. */
-struct services *services_new(struct live *l);
+struct services *services_new(struct engine *l);
 void services_free(struct services *s); /* NULL is fine */
 
 /* After each look of the engine. -ENOMEM: some are missing until the next. */
@@ -102,7 +102,7 @@ const struct services_row *services_at(const struct services *s, size_t i);
 const struct services_row *services_find(const struct services *s, const char *name);
 
 /* The service of a process that is listed; NULL: none, there was no memory. */
-const struct services_row *services_of(const struct services *s, const struct live_process *p);
+const struct services_row *services_of(const struct services *s, const struct engine_process *p);
 
 /* ---- exposition: what /metrics says ---- */
 
@@ -118,11 +118,11 @@ struct exposition_cost {
  * The services, or only the one of this name (NULL: all), and by process if
  * `per_process` is set.
  */
-void exposition_services(struct metrics *m, const struct services *s, const struct live *l,
+void exposition_services(struct metrics *m, const struct services *s, const struct engine *l,
     const char *only, bool per_process);
 
 /* What reading them costs. */
-void exposition_cost(struct metrics *m, const struct live *l, const struct exposition_cost *cost);
+void exposition_cost(struct metrics *m, const struct engine *l, const struct exposition_cost *cost);
 
 /* ---- site_metrics: metrics of the sites that hold most ---- */
 

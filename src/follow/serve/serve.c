@@ -62,7 +62,7 @@ static void leave_sockets(void)
 	only = NULL;
 }
 
-static int begin(void *context, struct live *l, struct fault *where)
+static int begin(void *context, struct engine *l, struct fault *where)
 {
 	struct serve *s = context;
 
@@ -209,7 +209,7 @@ static int wait_ms(const struct guest *g, uint64_t next_ns)
 	return own >= 0 && own < ms ? own : ms;
 }
 
-static int loop(struct live *l, const struct guest *g, int signals)
+static int loop(struct engine *l, const struct guest *g, int signals)
 {
 	uint64_t next = 0, next_roster = 0;
 	bool has_news = false;
@@ -249,12 +249,12 @@ static int loop(struct live *l, const struct guest *g, int signals)
 
 int serve_run(const struct serve_plan *plan, struct fault *where)
 {
-	const struct live_plan live = {.directories = plan->directories,
+	const struct engine_plan live = {.directories = plan->directories,
 	    .pids = plan->pids,
 	    .pid_count = plan->pid_count,
 	    .other_fds = GUEST_FDS};
 	struct guest g = {.context = NULL};
-	struct live *l = NULL;
+	struct engine *l = NULL;
 	int signals, err;
 
 	err = serve_guest(plan, &g, where);

@@ -37,7 +37,7 @@ struct serve_plan {
 	void (*say)(void *context, const char *text);
 	void *context;
 
-	/* for serve_run() alone, as in struct live_plan */
+	/* for serve_run() alone, as in struct engine_plan */
 	const char *const *directories;
 	const pid_t *pids;
 	size_t pid_count;

@@ -124,7 +124,7 @@ static void put_service(FILE *out, const struct services_row *r)
 }
 
 void serve_pages_home(
-    FILE *out, const struct services *s, const struct live *l, const char *version)
+    FILE *out, const struct services *s, const struct engine *l, const char *version)
 {
 	const struct engine_missing missing = engine_missing(l);
 	char words[WORDS_COUNTED];

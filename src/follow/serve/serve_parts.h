@@ -11,7 +11,7 @@
 
 struct serve {
 	const struct serve_plan *plan;
-	struct live *live; /* the loop's */
+	struct engine *live; /* the loop's */
 	struct services *services;
 	struct http *http;
 	struct clerks *clerks;
@@ -50,7 +50,7 @@ extern const char pages_style[];
 
 /* / */
 void serve_pages_home(
-    FILE *out, const struct services *s, const struct live *l, const char *version);
+    FILE *out, const struct services *s, const struct engine *l, const char *version);
 
 /* /debug/pprof/ */
 void serve_pages_profiles(FILE *out, const struct services *s, const char *version);

@@ -28,7 +28,7 @@ struct member {
 };
 
 struct services {
-	struct live *live;
+	struct engine *live;
 	uint64_t begun_ns; /* CLOCK_MONOTONIC */
 	struct services_row *rows;
 	size_t count, room;
@@ -62,7 +62,7 @@ static void add_counts(struct services_counts *to, const struct services_counts 
 }
 
 /* A look that could not read everything has less than the one before. */
-static void raise_counts(struct services_counts *to, const struct live_process *p)
+static void raise_counts(struct services_counts *to, const struct engine_process *p)
 {
 	raise_to(&to->allocations, p->now.allocations);
 	raise_to(&to->allocated_bytes, p->now.allocated_bytes);
@@ -82,7 +82,7 @@ static bool same_name(const void *items, uint32_t item, const void *key)
 
 static bool look_up(const struct services *s, const char *name, uint32_t *ret)
 {
-	return dict_look(&s->index, dict_hash_text(name), same_name, s->rows, name, ret);
+	return dict_seek(&s->index, dict_hash_text(name), same_name, s->rows, name, ret);
 }
 
 static size_t count_of(const struct services *s, uid_t uid)
@@ -136,7 +136,7 @@ static int64_t find_row(struct services *s, struct folder_service *id)
  * parent is a member before its child, whose number is higher.
  */
 static const struct member *parent_of(
-    const struct services *s, const struct live_process *p, uid_t uid)
+    const struct services *s, const struct engine_process *p, uid_t uid)
 {
 	static const uint8_t none[16];
 
@@ -157,7 +157,7 @@ static size_t place_of(const struct services *s, uint64_t number)
 	return sorted_first(s->members, s->member_count, x, x->number < number);
 }
 
-static int add_member(struct services *s, const struct live_process *p)
+static int add_member(struct services *s, const struct engine_process *p)
 {
 	struct folder_service id;
 	const struct member *parent;
@@ -198,7 +198,7 @@ static struct member *find_member(const struct services *s, uint64_t number)
 
 /* ---- updates ---- */
 
-struct services *services_new(struct live *l)
+struct services *services_new(struct engine *l)
 {
 	struct services *s = calloc(1, sizeof(*s));
 
@@ -223,7 +223,7 @@ void services_free(struct services *s)
  * One that had ended before we began is nobody's any more. (An engine that keeps
  * the ended lists these, too.)
  */
-static bool is_ours(const struct services *s, const struct live_process *p)
+static bool is_ours(const struct services *s, const struct engine_process *p)
 {
 	return p->looks > 0 &&
 	    (p->state != LIVE_ENDED || p->header.start_monotonic_ns >= s->begun_ns);
@@ -245,7 +245,7 @@ static void let_go(struct services *s)
 	s->member_count = kept;
 }
 
-static void add_process(struct services_row *r, const struct live_process *p)
+static void add_process(struct services_row *r, const struct engine_process *p)
 {
 	r->processes++;
 	r->unread += p->look_err < 0;
@@ -327,7 +327,7 @@ int services_update(struct services *s)
 	for (size_t i = 0; i < s->member_count; i++)
 		s->members[i].is_listed = false;
 	for (size_t i = 0; i < engine_count(s->live); i++) {
-		const struct live_process *p = engine_at(s->live, i);
+		const struct engine_process *p = engine_at(s->live, i);
 		struct member *m = find_member(s, p->number);
 
 		if (!m && is_ours(s, p)) {
@@ -344,7 +344,7 @@ int services_update(struct services *s)
 	let_go(s);
 	clear(s);
 	for (size_t i = 0; i < engine_count(s->live); i++) {
-		const struct live_process *p = engine_at(s->live, i);
+		const struct engine_process *p = engine_at(s->live, i);
 		struct member *m = find_member(s, p->number);
 		struct services_row *r = m ? &s->rows[m->service] : NULL;
 
@@ -377,7 +377,7 @@ const struct services_row *services_find(const struct services *s, const char *n
 	return look_up(s, name, &at) ? &s->rows[at] : NULL;
 }
 
-const struct services_row *services_of(const struct services *s, const struct live_process *p)
+const struct services_row *services_of(const struct services *s, const struct engine_process *p)
 {
 	const struct member *m = find_member(s, p->number);
 

@@ -23,7 +23,7 @@ static int fail(FILE *out, int err, const char *words)
 
 /* ---- which processes ---- */
 
-static bool is_meant(const struct task *t, const struct live_process *p)
+static bool is_meant(const struct task *t, const struct engine_process *p)
 {
 	const struct services_row *r = services_of(t->services, p);
 
@@ -53,7 +53,7 @@ static struct session_slot *find_slots(const struct task *t, size_t *ret_count)
 	size_t n = 0;
 
 	for (size_t i = 0; list && i < engine_count(t->live) && n < PROCESSES; i++) {
-		const struct live_process *p = engine_at(t->live, i);
+		const struct engine_process *p = engine_at(t->live, i);
 		struct session_slot *s = &list[n];
 		struct fault where;
 		struct segfile *f;
@@ -225,7 +225,7 @@ static int write_list(const struct task *t, FILE *out)
 		return -EIO;
 	list->begin();
 	for (size_t i = 0; i < engine_count(t->live); i++) {
-		const struct live_process *p = engine_at(t->live, i);
+		const struct engine_process *p = engine_at(t->live, i);
 		const char *folder = "", *name = "";
 		const struct segfile *f;
 		struct session *s;

@@ -8,16 +8,16 @@
 #include "kit/os/clock.h"
 #include "view/sites/enum_words.h"
 
-static const struct live_totals *look_at(const struct live_process *p, uint64_t look)
+static const struct engine_totals *look_at(const struct engine_process *p, uint64_t look)
 {
 	return &p->ring[look % LIVE_LOOKS];
 }
 
-static void find_rates(const struct live_process *p, struct board_process *ret)
+static void find_rates(const struct engine_process *p, struct board_process *ret)
 {
 	uint64_t last = p->looks - 1;
 	uint64_t back = last < BOARD_RATE_LOOKS ? last : BOARD_RATE_LOOKS;
-	const struct live_totals *then, *now;
+	const struct engine_totals *then, *now;
 	double seconds;
 
 	if (p->looks < 2)
@@ -34,7 +34,7 @@ static void find_rates(const struct live_process *p, struct board_process *ret)
 	ret->frees_rate = (double)capped_difference(now->frees, then->frees) / seconds;
 }
 
-static void find_trend(const struct live_process *p, struct trend *ret)
+static void find_trend(const struct engine_process *p, struct trend *ret)
 {
 	uint64_t values[TREND_LOOKS];
 	uint64_t count = p->looks < TREND_LOOKS ? p->looks : TREND_LOOKS;
@@ -44,7 +44,7 @@ static void find_trend(const struct live_process *p, struct trend *ret)
 	trend_of(ret, values, count);
 }
 
-void board_process_of(const struct live_process *p, uint64_t boot_ns, struct board_process *ret)
+void board_process_of(const struct engine_process *p, uint64_t boot_ns, struct board_process *ret)
 {
 	*ret = (struct board_process){
 	    .number = p->number,
@@ -175,7 +175,7 @@ static void find_own(struct board_list *b)
 		(void)snprintf(b->own, sizeof(b->own), "%s", group.container);
 }
 
-int board_list_fill(struct board_list *b, const struct live *l)
+int board_list_fill(struct board_list *b, const struct engine *l)
 {
 	uint64_t boot_ns = clock_ns(CLOCK_BOOTTIME);
 

@@ -76,9 +76,9 @@ enum {
 };
 
 struct board_process {
-	uint64_t number; /* of live_process */
-	enum live_state state;
-	enum live_cause cause;
+	uint64_t number; /* of engine_process */
+	enum engine_state state;
+	enum engine_cause cause;
 	int cause_number;
 	bool is_silent, has_unit, has_container;
 	pid_t pid, inner_pid;
@@ -87,7 +87,7 @@ struct board_process {
 	uint64_t sample_bytes;
 	uint8_t uuid[16];
 	char program[LIVE_NAME], service[LIVE_NAME];
-	struct live_totals now;
+	struct engine_totals now;
 	int64_t since_bytes;                         /* live bytes, since the base */
 	bool has_rates;                              /* there were two looks */
 	double growth, allocations_rate, frees_rate; /* a second */
@@ -98,7 +98,7 @@ struct board_process {
 };
 
 /* boot_ns: CLOCK_BOOTTIME. */
-void board_process_of(const struct live_process *p, uint64_t boot_ns, struct board_process *ret);
+void board_process_of(const struct engine_process *p, uint64_t boot_ns, struct board_process *ret);
 
 /*
  * Why it ended, or what holds while it runs, in a few letters: "on", "sampled",
@@ -129,7 +129,7 @@ struct board_list {
 };
 
 /* Takes all processes of the engine. -ENOMEM. */
-int board_list_fill(struct board_list *b, const struct live *l);
+int board_list_fill(struct board_list *b, const struct engine *l);
 void board_list_release(struct board_list *b);
 
 #endif

@@ -11,7 +11,7 @@ enum { MS = 1000000, FIRST_LOOKS_MS = 250, MESSAGE_S = 6, PAGE_S = 5 };
 
 /* ---- rows ---- */
 
-struct live_process *browse_find(const struct browse *b, uint64_t number)
+struct engine_process *browse_find(const struct browse *b, uint64_t number)
 {
 	for (size_t i = 0; i < engine_count(b->live); i++)
 		if (engine_at(b->live, i)->number == number)
@@ -152,7 +152,7 @@ static uint64_t wanted_focus(const struct browse *b)
 void browse_set_focus(struct browse *b)
 {
 	uint64_t wanted = wanted_focus(b);
-	const struct live_process *p;
+	const struct engine_process *p;
 
 	if (b->focus && focus_number(b->focus) == wanted)
 		return;
@@ -241,7 +241,7 @@ static void receive_errand(struct browse *b)
 static int look(struct browse *b)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	const struct live_process *p;
+	const struct engine_process *p;
 	int err = engine_look(b->live);
 
 	if (err < 0)
@@ -304,7 +304,7 @@ static void release(struct browse *b)
 		regfree(&b->process_regexp);
 }
 
-int browse_run(struct live *l, const struct browse_plan *plan)
+int browse_run(struct engine *l, const struct browse_plan *plan)
 {
 	struct browse b = {.live = l,
 	    .plan = plan,

@@ -33,7 +33,7 @@ struct browse_plan {
  * Until the user leaves. Errors as of screen_open(), or -ENOMEM; the terminal
  * is as it was before.
  */
-int browse_run(struct live *l, const struct browse_plan *plan);
+int browse_run(struct engine *l, const struct browse_plan *plan);
 
 /* The keys and what they do, for the help and for tests; NULL ends them. */
 struct browse_key {
@@ -48,7 +48,7 @@ enum browse_prompt { BROWSE_NO_PROMPT, BROWSE_FILTER, BROWSE_TURN };
 enum { BROWSE_MESSAGE = 600 };
 
 struct browse {
-	struct live *live;
+	struct engine *live;
 	const struct browse_plan *plan;
 	uint64_t interval_ns, next_look_ns;
 	bool quit, is_frozen, is_help;
@@ -90,7 +90,7 @@ struct board_process *browse_process(struct browse *b);
 struct focus_site *browse_site(struct browse *b);
 
 /* The process of the engine with this number; NULL: it is forgotten. */
-struct live_process *browse_find(const struct browse *b, uint64_t number);
+struct engine_process *browse_find(const struct browse *b, uint64_t number);
 
 /* Which row is selected: position in processes[] or sites[]. */
 size_t browse_process_position(const struct browse *b);

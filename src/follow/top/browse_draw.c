@@ -437,10 +437,10 @@ static void describe_filter(const struct browse *b, char *text, size_t bytes)
 /* Adds the SEEP_DIR that could not be used, if there is one. */
 static void describe_place(const struct browse *b, char *text, size_t bytes)
 {
-	const struct live_process *p = browse_find(b, b->process);
-	char words[PLACE_WORDS_BYTES];
+	const struct engine_process *p = browse_find(b, b->process);
+	char words[REFUSED_DIRECTORY_BYTES];
 
-	if (!p || !place_words(&p->header, words, sizeof(words)))
+	if (!p || !refused_directory(&p->header, words, sizeof(words)))
 		return;
 	(void)snprintf(text, bytes, "; not in SEEP_DIR: %.400s", words);
 }

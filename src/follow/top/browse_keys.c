@@ -275,7 +275,7 @@ static void ask_to_turn(struct browse *b)
 
 static void zero(struct browse *b)
 {
-	struct live_process *p;
+	struct engine_process *p;
 
 	if (b->page == BROWSE_PROCESSES)
 		for (size_t i = 0; i < engine_count(b->live); i++)

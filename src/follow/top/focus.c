@@ -11,7 +11,7 @@ enum { SAMPLES = BOARD_RATE_LOOKS + 1, AGAIN = 10 };
 
 /* One id of the segment. Samples are of the last looks, the newest first. */
 struct account {
-	struct live_site site; /* without its trend */
+	struct engine_site site; /* without its trend */
 	uint64_t live[SAMPLES], allocations[SAMPLES];
 	uint8_t engine_count, allocation_count;
 	struct trend trend;
@@ -41,7 +41,7 @@ struct focus {
 	char *page;
 };
 
-static uint64_t live_of(const struct live_site *s)
+static uint64_t live_of(const struct engine_site *s)
 {
 	return capped_difference(s->allocated_bytes, s->freed_bytes);
 }
@@ -51,7 +51,7 @@ static uint64_t live_of(const struct live_site *s)
 /* What a look at all sites fills. */
 struct gathering {
 	struct focus *focus;
-	const struct live_process *process;
+	const struct engine_process *process;
 	struct accounts *to;
 	const struct accounts *from; /* by id, as the sites come */
 	size_t at;                   /* in that */
@@ -61,7 +61,7 @@ struct gathering {
 	int err;
 };
 
-static uint64_t then(const struct gathering *g, const struct live_site *s, size_t back)
+static uint64_t then(const struct gathering *g, const struct engine_site *s, size_t back)
 {
 	return engine_site_then(g->process, s, g->looks - 1 - back);
 }
@@ -70,7 +70,7 @@ static uint64_t then(const struct gathering *g, const struct live_site *s, size_
  * In the first look at the process, the past comes from the engine. It is
  * rounded, so that only differences of it are used.
  */
-static void begin_account(struct gathering *g, struct account *a, const struct live_site *s)
+static void begin_account(struct gathering *g, struct account *a, const struct engine_site *s)
 {
 	size_t past = g->looks < SAMPLES ? g->looks : SAMPLES;
 	uint64_t live = live_of(s), last;
@@ -93,7 +93,7 @@ static void begin_account(struct gathering *g, struct account *a, const struct l
 	}
 }
 
-static void find_trend(const struct gathering *g, struct trend *t, const struct live_site *s)
+static void find_trend(const struct gathering *g, struct trend *t, const struct engine_site *s)
 {
 	uint64_t values[TREND_LOOKS];
 	size_t count = g->looks < TREND_LOOKS ? g->looks : TREND_LOOKS;
@@ -116,7 +116,7 @@ static void add_sample(uint64_t samples[SAMPLES], uint8_t *count, uint64_t value
 		*count += (uint8_t)(shift || *count == 0);
 }
 
-static bool take_site(void *context, const struct live_site *s)
+static bool take_site(void *context, const struct engine_site *s)
 {
 	struct gathering *g = context;
 	const struct account *old = NULL;
@@ -146,7 +146,7 @@ static bool take_site(void *context, const struct live_site *s)
 	return true;
 }
 
-static bool count_site(void *context, const struct live_site *s)
+static bool count_site(void *context, const struct engine_site *s)
 {
 	struct gathering *g = context;
 
@@ -155,7 +155,7 @@ static bool count_site(void *context, const struct live_site *s)
 }
 
 /* Of very many sites those with the most live bytes are kept. */
-static void find_least(struct gathering *g, const struct live *l)
+static void find_least(struct gathering *g, const struct engine *l)
 {
 	struct focus *f = g->focus;
 
@@ -209,7 +209,7 @@ static void ask_again(struct focus *f)
 		ask_table(f);
 }
 
-int focus_look(struct focus *f, const struct live *l, const struct live_process *p)
+int focus_look(struct focus *f, const struct engine *l, const struct engine_process *p)
 {
 	struct gathering g = {.focus = f,
 	    .process = p,
@@ -239,7 +239,7 @@ int focus_look(struct focus *f, const struct live *l, const struct live_process 
 	return 0;
 }
 
-static bool take_base(void *context, const struct live_site *s)
+static bool take_base(void *context, const struct engine_site *s)
 {
 	struct gathering *g = context;
 	struct accounts *a = &g->focus->now;
@@ -254,7 +254,7 @@ static bool take_base(void *context, const struct live_site *s)
 	return true;
 }
 
-void focus_set_base(struct focus *f, const struct live *l, const struct live_process *p)
+void focus_set_base(struct focus *f, const struct engine *l, const struct engine_process *p)
 {
 	struct gathering g = {.focus = f, .process = p};
 
@@ -291,7 +291,7 @@ static void set_rates(const struct focus *f, const struct account *a, struct foc
 /* Adds one id to its row. */
 static void add_account(const struct focus *f, const struct account *a, struct focus_site *row)
 {
-	const struct live_site *s = &a->site;
+	const struct engine_site *s = &a->site;
 	uint64_t live = live_of(s);
 	uint64_t blocks = capped_difference(s->allocations, s->frees);
 
@@ -497,7 +497,7 @@ void focus_forget_page(struct focus *f)
 
 /* ---- the whole ---- */
 
-int focus_new(const struct live *l, const struct live_process *p,
+int focus_new(const struct engine *l, const struct engine_process *p,
     const struct names_options *naming, const struct namer_filter *filter, struct focus **ret)
 {
 	struct namer_plan plan = {.naming = naming};

@@ -34,7 +34,7 @@ struct focus_site {
  * that finds names starts at once. -ENOMEM; without that process there are no
  * names, and focus_has_namer() says so.
  */
-int focus_new(const struct live *l, const struct live_process *p,
+int focus_new(const struct engine *l, const struct engine_process *p,
     const struct names_options *naming, const struct namer_filter *filter, struct focus **ret);
 void focus_free(struct focus *f); /* NULL is fine */
 
@@ -42,10 +42,10 @@ void focus_free(struct focus *f); /* NULL is fine */
 uint64_t focus_number(const struct focus *f);
 
 /* After each look at the process. -ENOMEM. */
-int focus_look(struct focus *f, const struct live *l, const struct live_process *p);
+int focus_look(struct focus *f, const struct engine *l, const struct engine_process *p);
 
 /* After engine_set_base(). */
-void focus_set_base(struct focus *f, const struct live *l, const struct live_process *p);
+void focus_set_base(struct focus *f, const struct engine *l, const struct engine_process *p);
 
 /* Other sites are chosen when the names have come; see focus_is_naming(). */
 void focus_choose(struct focus *f, const struct namer_filter *filter);

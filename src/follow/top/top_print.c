@@ -17,7 +17,7 @@ struct sights {
 	size_t count, room;
 };
 
-static struct live_process *find_process(const struct live *l, uint64_t number)
+static struct engine_process *find_process(const struct engine *l, uint64_t number)
 {
 	for (size_t i = 0; i < engine_count(l); i++)
 		if (engine_at(l, i)->number == number)
@@ -34,7 +34,7 @@ static struct focus *find_focus(const struct sights *s, uint64_t number)
 }
 
 /* Those that have gone, go. */
-static void drop_gone(struct sights *s, const struct live *l)
+static void drop_gone(struct sights *s, const struct engine *l)
 {
 	size_t kept = 0;
 
@@ -47,13 +47,13 @@ static void drop_gone(struct sights *s, const struct live *l)
 }
 
 /* After a look: those that are known look too, and new ones begin. */
-static int look_at_sites(struct sights *s, struct live *l, const struct pages_plan *plan)
+static int look_at_sites(struct sights *s, struct engine *l, const struct pages_plan *plan)
 {
 	int err = 0;
 
 	drop_gone(s, l);
 	for (size_t i = 0; i < engine_count(l) && err == 0; i++) {
-		const struct live_process *p = engine_at(l, i);
+		const struct engine_process *p = engine_at(l, i);
 		struct focus *f = find_focus(s, p->number);
 
 		if (f) {
@@ -149,15 +149,15 @@ static void put_processes(const struct pages_plan *plan, struct board_list *list
 }
 
 /* Those whose SEEP_DIR could not be used. */
-static void put_places(const struct pages_plan *plan, const struct live *l)
+static void put_places(const struct pages_plan *plan, const struct engine *l)
 {
-	char text[PLACE_WORDS_BYTES], words[WORDS_COUNTED];
+	char text[REFUSED_DIRECTORY_BYTES], words[WORDS_COUNTED];
 	size_t more = 0, shown = 0;
 
 	for (size_t i = 0; i < engine_count(l); i++) {
-		const struct live_process *p = engine_at(l, i);
+		const struct engine_process *p = engine_at(l, i);
 
-		if (!place_words(&p->header, text, sizeof(text)))
+		if (!refused_directory(&p->header, text, sizeof(text)))
 			continue;
 		if (shown >= PLACES_MAX) {
 			more++;
@@ -174,7 +174,8 @@ static void put_places(const struct pages_plan *plan, const struct live *l)
 		    words_counted(words, more, "more process"));
 }
 
-static void put_sites(const struct pages_plan *plan, struct focus *f, const struct live_process *p)
+static void put_sites(
+    const struct pages_plan *plan, struct focus *f, const struct engine_process *p)
 {
 	size_t count, shown = 0, more = 0;
 	struct focus_site *rows = focus_rows(f, &count);
@@ -208,7 +209,7 @@ static void put_sites(const struct pages_plan *plan, struct focus *f, const stru
 }
 
 static int put_tables(
-    struct live *l, const struct pages_plan *plan, struct sights *s, uint64_t look)
+    struct engine *l, const struct pages_plan *plan, struct sights *s, uint64_t look)
 {
 	struct board_list list = {0};
 	const struct engine_missing missing = engine_missing(l);
@@ -236,7 +237,7 @@ static int put_tables(
 		(void)fprintf(plan->out, "no room for %s\n",
 		    words_counted(words, missing.files, "more file"));
 	for (size_t i = 0; i < s->count; i++) {
-		const struct live_process *p = find_process(l, focus_number(s->items[i]));
+		const struct engine_process *p = find_process(l, focus_number(s->items[i]));
 
 		if (p)
 			put_sites(plan, s->items[i], p);
@@ -248,7 +249,7 @@ static int put_tables(
 /* ---- the loop ---- */
 
 /* Waits, and takes those who come and end meanwhile. */
-static int wait_until(struct live *l, uint64_t until_ns)
+static int wait_until(struct engine *l, uint64_t until_ns)
 {
 	int err = 0;
 
@@ -264,7 +265,8 @@ static int wait_until(struct live *l, uint64_t until_ns)
 	return err;
 }
 
-static int put_page(struct live *l, const struct pages_plan *plan, struct sights *s, uint64_t look)
+static int put_page(
+    struct engine *l, const struct pages_plan *plan, struct sights *s, uint64_t look)
 {
 	int err = wait_for_names(s);
 
@@ -278,7 +280,7 @@ static int put_page(struct live *l, const struct pages_plan *plan, struct sights
 	return err;
 }
 
-int top_print_run(struct live *l, const struct pages_plan *plan)
+int top_print_run(struct engine *l, const struct pages_plan *plan)
 {
 	uint64_t next = clock_ns(CLOCK_MONOTONIC);
 	struct sights s = {0};

@@ -26,13 +26,13 @@ struct pages_plan {
  * Makes a first look, and prints each one that follows. Ends also if processes
  * were named and none is listed any more, or if nobody reads. -ENOMEM, -EIO.
  */
-int top_print_run(struct live *l, const struct pages_plan *plan);
+int top_print_run(struct engine *l, const struct pages_plan *plan);
 
 /*
  * One object and a newline (docs/JSON.md): all processes; `focus` has those
  * whose sites are known.
  */
-int top_print_json(struct live *l, const struct pages_plan *plan, struct focus *const *focus,
+int top_print_json(struct engine *l, const struct pages_plan *plan, struct focus *const *focus,
     size_t count, uint64_t look);
 
 /* ---- top_print_parts: what the files of top_print.h share ---- */

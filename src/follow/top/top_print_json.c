@@ -9,7 +9,7 @@
 #include "kit/os/clock.h"
 #include "kit/json/json_put.h"
 
-static const char *end_word(const struct live_process *p)
+static const char *end_word(const struct engine_process *p)
 {
 	if (p->state == LIVE_RUNS)
 		return enum_words_end(PROCESS_RUNNING);
@@ -30,7 +30,7 @@ static const char *end_word(const struct live_process *p)
 }
 
 static void put_identity(
-    struct json *out, const struct live_process *p, const struct board_process *row)
+    struct json *out, const struct engine_process *p, const struct board_process *row)
 {
 	const struct seg_header *h = &p->header;
 	char cause[BOARD_SENTENCE];
@@ -73,9 +73,9 @@ static void put_identity(
 	json_number(out, "sample_bytes", h->sample_bytes);
 }
 
-static void put_totals(struct json *out, const struct live_process *p)
+static void put_totals(struct json *out, const struct engine_process *p)
 {
-	const struct live_totals *t = &p->now;
+	const struct engine_totals *t = &p->now;
 
 	JSON_OBJECT(out, "totals", {"allocations", t->allocations},
 	    {"allocated_bytes", t->allocated_bytes}, {"frees", t->frees},
@@ -140,7 +140,7 @@ static void put_sites(struct json *out, const struct pages_plan *plan, struct fo
 	json_end(out);
 }
 
-int top_print_json(struct live *l, const struct pages_plan *plan, struct focus *const *focus,
+int top_print_json(struct engine *l, const struct pages_plan *plan, struct focus *const *focus,
     size_t count, uint64_t look)
 {
 	struct json to;
@@ -155,7 +155,7 @@ int top_print_json(struct live *l, const struct pages_plan *plan, struct focus *
 	json_number(&to, "interval_ms", plan->interval_ns / 1000000);
 	json_list(&to, "processes");
 	for (size_t i = 0; i < engine_count(l); i++) {
-		const struct live_process *p = engine_at(l, i);
+		const struct engine_process *p = engine_at(l, i);
 		struct board_process row;
 		struct focus *f = NULL;
 

@@ -112,7 +112,7 @@ int dict_find(struct dict *x, uint64_t hash, dict_same *same, const void *items,
 	return 0;
 }
 
-bool dict_look(const struct dict *x, uint64_t hash, dict_same *same, const void *items,
+bool dict_seek(const struct dict *x, uint64_t hash, dict_same *same, const void *items,
     const void *key, uint32_t *ret)
 {
 	size_t at;

@@ -37,7 +37,7 @@ int dict_find(struct dict *x, uint64_t hash, dict_same *same, const void *items,
     uint32_t fresh, uint32_t *ret);
 
 /* The same, but enters nothing. Returns false if there is no such item. */
-bool dict_look(const struct dict *x, uint64_t hash, dict_same *same, const void *items,
+bool dict_seek(const struct dict *x, uint64_t hash, dict_same *same, const void *items,
     const void *key, uint32_t *ret);
 
 void dict_release(struct dict *x);

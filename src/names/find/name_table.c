@@ -124,7 +124,7 @@ static uint64_t hash_key(const struct name_table_key *key)
 bool name_table_has(const struct table *t, const struct name_table_key *key, uint32_t *ret)
 {
 	return key->id_bytes <= sizeof(key->id) &&
-	    dict_look(&t->object_index, hash_key(key), same_object, t->objects, key, ret);
+	    dict_seek(&t->object_index, hash_key(key), same_object, t->objects, key, ret);
 }
 
 int name_table_object(struct table *t, const struct name_table_key *key, uint32_t *ret)
@@ -304,7 +304,7 @@ size_t name_table_find(
 	struct table_row key = {.object = object, .address = address};
 	uint32_t at;
 
-	if (!dict_look(&t->place_index, hash_place(&key), same_place, t->places, &key, &at))
+	if (!dict_seek(&t->place_index, hash_place(&key), same_place, t->places, &key, &at))
 		return 0;
 	return name_table_frames(t, t->places[at].chain, ret);
 }

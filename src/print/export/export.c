@@ -35,7 +35,7 @@ bool export_has_holds(const struct view *v, const struct export_options *o)
 	for (size_t i = 0; i < v->session->count; i++) {
 		const struct process *p = v->session->processes[i];
 
-		if (export_has(o, p) && p->residence && p->residence->lack == RESIDENCE_SPLIT)
+		if (export_has(o, p) && p->rss_account && p->rss_account->lack == RSS_SPLIT)
 			return true;
 	}
 	return false;

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/export/pack.h"
 
-#include "session/timeline/replay.h"
+#include "session/timeline/playback.h"
 
 enum {
 	LEVEL = 3, /* of compression */
@@ -16,7 +16,7 @@ enum {
 
 /* One recording. */
 struct part {
-	struct replay *replay; /* all of it, for the pids of the numbers */
+	struct playback *replay; /* all of it, for the pids of the numbers */
 	uint64_t base_us;
 	uint64_t shift; /* is added to the numbers */
 };
@@ -33,7 +33,7 @@ static uint64_t base_of(const struct splice *s, uint64_t start_ns)
 
 static bool is_wanted(const struct splice *s, const struct part *p, uint64_t number)
 {
-	const struct replay_process *x = replay_find(p->replay, number);
+	const struct playback_process *x = playback_find(p->replay, number);
 
 	return x && (s->pid == 0 || x->header.pid == s->pid);
 }
@@ -118,16 +118,16 @@ static int put_entry(const struct splice *s, const struct part *p, const uint8_t
 /* Replays all of it. *ret_entries: how many entries are sound. */
 static int read_ahead(struct recording *b, struct part *p, size_t *ret_entries)
 {
-	const struct replay_hooks hooks = {.context = NULL};
+	const struct playback_hooks hooks = {.context = NULL};
 	const void *bytes;
 	uint32_t type;
 	size_t len, sound = 0;
-	int err = replay_new(&hooks, &p->replay);
+	int err = playback_new(&hooks, &p->replay);
 
 	while (err == 0 && recording_next(b, &type, &bytes, &len) == 1) {
 		if (type != RECORDING_LINE)
 			continue;
-		err = replay_entry(p->replay, bytes, len);
+		err = playback_entry(p->replay, bytes, len);
 		sound += err == 0;
 	}
 	*ret_entries = sound;
@@ -146,10 +146,10 @@ int splice_add(struct splice *s, struct recording *b, uint64_t start_ns)
 	recording_rewind(b);
 	err = read_ahead(b, &p, &sound);
 	recording_rewind(b);
-	if (p.replay && replay_count(p.replay) > 0)
-		last = replay_process(p.replay, replay_count(p.replay) - 1)->number;
+	if (p.replay && playback_count(p.replay) > 0)
+		last = playback_process(p.replay, playback_count(p.replay) - 1)->number;
 	if (p.replay)
-		until_us = replay_time_us(p.replay);
+		until_us = playback_time_us(p.replay);
 	if (last >= NUMBERS_MAX || until_us >= LINE_MAX_US)
 		sound = 0; /* none of ours */
 	while (err == 0 && sound > 0 && recording_next(b, &type, &bytes, &len) == 1) {
@@ -164,7 +164,7 @@ int splice_add(struct splice *s, struct recording *b, uint64_t start_ns)
 	}
 	if (s->start_ns == 0)
 		s->start_ns = start_ns;
-	replay_free(p.replay);
+	playback_free(p.replay);
 	recording_rewind(b);
 	return err;
 }

@@ -24,16 +24,16 @@ void json_processes_command(struct json *out, const struct seg_header *h)
 
 void json_processes_place(struct json *out, const struct seg_header *h)
 {
-	char text[PLACE_WORDS_BYTES];
+	char text[REFUSED_DIRECTORY_BYTES];
 
-	if (!place_words(h, text, sizeof(text)))
+	if (!refused_directory(h, text, sizeof(text)))
 		return;
 	json_object(out, "place_refused");
 	json_text(out, "asked", h->place_asked);
-	json_text(out, "reason", place_words_reason(h->place_refused));
+	json_text(out, "reason", refused_directory_reason(h->place_refused));
 	json_number(out, "detail", h->place_detail);
 	json_text(out, "text", text);
-	json_text(out, "setting", place_words_setting(h));
+	json_text(out, "setting", refused_directory_setting(h));
 	json_end(out);
 }
 

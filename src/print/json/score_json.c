@@ -73,19 +73,19 @@ void score_json_process(struct json *out, const struct session *s, const struct 
 
 /* ---- rss_json: the account of resident memory as JSON ---- */
 
-static void classes(struct json *out, const struct residence *r)
+static void classes(struct json *out, const struct rss_account *r)
 {
 	json_object(out, "classes");
-	for (int i = 0; i < RESIDENCE_CLASSES; i++)
-		json_number(out, rss_rules_key((enum residence_class)i), r->classes[i]);
+	for (int i = 0; i < RSS_CLASSES; i++)
+		json_number(out, rss_rules_key((enum rss_class)i), r->classes[i]);
 	json_end(out);
 }
 
-static void mappings(struct json *out, const struct residence *r)
+static void mappings(struct json *out, const struct rss_account *r)
 {
 	json_list(out, "mappings");
 	for (size_t i = 0; i < r->area_count; i++) {
-		const struct residence_area *a = &r->areas[i];
+		const struct rss_area *a = &r->areas[i];
 
 		json_object(out, NULL);
 		json_number(out, "start", a->start);
@@ -98,7 +98,7 @@ static void mappings(struct json *out, const struct residence *r)
 	json_number(out, "mapping_count", r->areas_count);
 }
 
-static void advice(struct json *out, const struct residence *r)
+static void advice(struct json *out, const struct rss_account *r)
 {
 	static const char *const words[] = {"free", "arenas", "pinned"};
 	unsigned rules = rss_rules(r, rss_rules_most_pins(r));
@@ -112,10 +112,10 @@ static void advice(struct json *out, const struct residence *r)
 	json_end(out);
 }
 
-static void point(struct json *out, const struct residence *r)
+static void point(struct json *out, const struct rss_account *r)
 {
 	JSON_OBJECT(out, NULL, {"time_ms", r->time_ns / 1000000}, {"took_ms", r->took_ns / 1000000},
-	    {"live_bytes", r->classes[RESIDENCE_LIVE]}, {"heap_bytes", rss_account_heap(r)},
+	    {"live_bytes", r->classes[RSS_LIVE]}, {"heap_bytes", rss_account_heap(r)},
 	    {"rss_bytes", r->rss_bytes});
 }
 
@@ -124,18 +124,18 @@ static void course(struct json *out, const struct process *p)
 	json_list(out, "course");
 	for (size_t i = 0; i < p->earlier_count; i++)
 		point(out, &p->earlier[i]);
-	point(out, p->residence);
+	point(out, p->rss_account);
 	json_end(out);
 }
 
 void rss_json_process(struct json *out, const struct process *p)
 {
-	const struct residence *r = p->residence;
+	const struct rss_account *r = p->rss_account;
 	bool is_split;
 
 	if (!r)
 		return;
-	is_split = r->lack == RESIDENCE_SPLIT;
+	is_split = r->lack == RSS_SPLIT;
 	json_object(out, "rss");
 	json_number(out, "rss_bytes", r->rss_bytes);
 	json_number(out, "swap_bytes", r->swap_bytes);
@@ -151,7 +151,7 @@ void rss_json_process(struct json *out, const struct process *p)
 	json_number(out, "heap_bytes", rss_account_heap(r));
 	json_number(out, "heap_swap_bytes", r->heap_swap_bytes);
 	json_number(out, "huge_bytes", r->huge_bytes);
-	json_numbers(out, "fills", r->fills, RESIDENCE_FILLS);
+	json_numbers(out, "fills", r->fills, RSS_FILLS);
 	json_number(out, "blocks", r->blocks);
 	json_number(out, "block_bytes", r->block_bytes);
 	json_number(out, "arenas", r->arenas);
@@ -168,6 +168,6 @@ void rss_json_process(struct json *out, const struct process *p)
 
 void rss_json_site(struct json *out, const struct process *p, const struct view_figures *f)
 {
-	if (p ? p->residence && p->residence->lack == RESIDENCE_SPLIT : f->holds_bytes > 0)
+	if (p ? p->rss_account && p->rss_account->lack == RSS_SPLIT : f->holds_bytes > 0)
 		json_figures(out, FIGURES_PAGES, f);
 }

@@ -4,7 +4,7 @@
 #include "print/page/html_parts.h"
 
 #include "base/std.h"
-#include "session/timeline/replay.h"
+#include "session/timeline/playback.h"
 #include "session/timeline/timeline.h"
 #include "kit/data/sorted.h"
 
@@ -159,8 +159,8 @@ static struct course *find_course(struct changes *c, const uint8_t uuid[16])
 
 BY(by_id, struct member, UP(id))
 
-static int on_row(void *context, struct replay_process *p, uint32_t id, const struct codec_sum *sum,
-    uint64_t time_us)
+static int on_row(void *context, struct playback_process *p, uint32_t id,
+    const struct codec_sum *sum, uint64_t time_us)
 {
 	struct changes *c = context;
 	const struct told now = {

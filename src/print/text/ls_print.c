@@ -98,11 +98,11 @@ static void print_inert(const struct seg_header *h)
 /* The directory that was asked for. */
 static void print_place(const struct seg_header *h)
 {
-	char text[PLACE_WORDS_BYTES];
+	char text[REFUSED_DIRECTORY_BYTES];
 
-	if (!place_words(h, text, sizeof(text)))
+	if (!refused_directory(h, text, sizeof(text)))
 		return;
-	(void)printf("%8s  not in %s: ", "", place_words_setting(h));
+	(void)printf("%8s  not in %s: ", "", refused_directory_setting(h));
 	text_print(stdout, text);
 	(void)putchar('\n');
 }

@@ -56,7 +56,7 @@ static int print_process(const struct layout *p, const struct session *s,
 
 	o.view.only = process;
 	summary_write(p, process);
-	if (!options->rss || !process->residence) /* it says all of that */
+	if (!options->rss || !process->rss_account) /* it says all of that */
 		unseen_write(p, process);
 	spark_write(p, "Live bytes", process->points, process->point_count);
 	print_pools(p, process);

@@ -72,12 +72,12 @@ const struct mapped_site *mappings_text_resident(
 
 /* The site that keeps most beyond its own bytes; its name and figures. */
 struct rss_holder {
-	const struct residence_site *site; /* NULL: none */
-	char *name;                        /* of its function, for free() */
+	const struct rss_site *site; /* NULL: none */
+	char *name;                  /* of its function, for free() */
 };
 
 /*
- * The account of process->residence: a line for each class, the sentence, the
+ * The account of process->rss_account: a line for each class, the sentence, the
  * advice, and the course if there are several readings. Nothing if there is no
  * reading. -ENOMEM.
  */

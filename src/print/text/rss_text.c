@@ -14,38 +14,38 @@ enum {
 	COURSE_LINES = 12,
 };
 
-static const char *const titles[RESIDENCE_CLASSES] = {
-    [RESIDENCE_LIVE] = "living blocks, as requested",
-    [RESIDENCE_ROUNDING] = "headers and rounding of these blocks",
-    [RESIDENCE_PARTLY] = "free parts of heap pages that have a living block",
-    [RESIDENCE_FREE] = "heap pages without a living block: free, not returned",
-    [RESIDENCE_HEAP] = "heap, not split",
-    [RESIDENCE_STACKS] = "stacks",
-    [RESIDENCE_MODULES] = "code and data of program and libraries",
-    [RESIDENCE_ANONYMOUS] = "other anonymous mappings",
-    [RESIDENCE_SHARED] = "shared memory",
-    [RESIDENCE_FILES] = "files",
-    [RESIDENCE_OURS] = "seep's own",
+static const char *const titles[RSS_CLASSES] = {
+    [RSS_LIVE] = "living blocks, as requested",
+    [RSS_ROUNDING] = "headers and rounding of these blocks",
+    [RSS_PARTLY] = "free parts of heap pages that have a living block",
+    [RSS_FREE] = "heap pages without a living block: free, not returned",
+    [RSS_HEAP] = "heap, not split",
+    [RSS_STACKS] = "stacks",
+    [RSS_MODULES] = "code and data of program and libraries",
+    [RSS_ANONYMOUS] = "other anonymous mappings",
+    [RSS_SHARED] = "shared memory",
+    [RSS_FILES] = "files",
+    [RSS_OURS] = "seep's own",
 };
 
 /* ---- lines ---- */
 
-static const char *title_of(const struct residence *r, int class)
+static const char *title_of(const struct rss_account *r, int class)
 {
-	if (r->lack == RESIDENCE_NO_SMAPS && class == RESIDENCE_HEAP)
+	if (r->lack == RSS_NO_SMAPS && class == RSS_HEAP)
 		return "heap, stacks and other private memory, not split";
-	if (r->lack == RESIDENCE_NO_SMAPS && class == RESIDENCE_FILES)
+	if (r->lack == RSS_NO_SMAPS && class == RSS_FILES)
 		return "code of program and libraries, and other files";
 	return titles[class];
 }
 
-static double share_of(const struct residence *r, uint64_t bytes)
+static double share_of(const struct rss_account *r, uint64_t bytes)
 {
 	return r->rss_bytes ? 100.0 * (double)bytes / (double)r->rss_bytes : 0;
 }
 
 static void print_amount(
-    const struct layout *p, const struct residence *r, uint64_t bytes, bool is_minus)
+    const struct layout *p, const struct rss_account *r, uint64_t bytes, bool is_minus)
 {
 	char a[WORDS_MAX], digits[WORDS_MAX + 1];
 
@@ -55,7 +55,7 @@ static void print_amount(
 
 /* A name is the process's own text; without one, the range says where. */
 static void print_area(
-    const struct layout *p, const struct residence *r, const struct residence_area *a)
+    const struct layout *p, const struct rss_account *r, const struct rss_area *a)
 {
 	char range[64];
 
@@ -67,7 +67,7 @@ static void print_area(
 	(void)putc('\n', p->out);
 }
 
-static void print_areas(const struct layout *p, const struct residence *r)
+static void print_areas(const struct layout *p, const struct rss_account *r)
 {
 	uint64_t listed = 0, rest, bytes;
 	char a[WORDS_COUNTED];
@@ -84,20 +84,19 @@ static void print_areas(const struct layout *p, const struct residence *r)
 	(void)fprintf(p->out, "    %s\n", words_counted(a, rest, "smaller mapping"));
 }
 
-static void print_classes(const struct layout *p, const struct residence *r)
+static void print_classes(const struct layout *p, const struct rss_account *r)
 {
-	bool is_split = r->lack == RESIDENCE_SPLIT;
+	bool is_split = r->lack == RSS_SPLIT;
 
-	for (int i = 0; i < RESIDENCE_CLASSES; i++) {
-		bool is_heap_part = i <= RESIDENCE_FREE;
+	for (int i = 0; i < RSS_CLASSES; i++) {
+		bool is_heap_part = i <= RSS_FREE;
 
 		/* a heap is split, or it is not */
-		if (r->classes[i] == 0 &&
-		    (i == RESIDENCE_HEAP ? is_split : !(is_heap_part && is_split)))
+		if (r->classes[i] == 0 && (i == RSS_HEAP ? is_split : !(is_heap_part && is_split)))
 			continue;
 		print_amount(p, r, r->classes[i], false);
 		(void)fprintf(p->out, "%s\n", title_of(r, i));
-		if (i == RESIDENCE_ANONYMOUS)
+		if (i == RSS_ANONYMOUS)
 			print_areas(p, r);
 	}
 	if (r->moved_bytes != 0) {
@@ -134,9 +133,9 @@ static int name_of(const struct session *s, const struct process *process, struc
 }
 
 /* The site that holds most of the pages that are less than a quarter full. */
-static const struct residence_site *most_thin(const struct residence *r)
+static const struct rss_site *most_thin(const struct rss_account *r)
 {
-	const struct residence_site *most = NULL;
+	const struct rss_site *most = NULL;
 
 	for (size_t i = 0; i < r->site_count; i++)
 		if (r->sites[i].thin > (most ? most->thin : 0))
@@ -144,15 +143,15 @@ static const struct residence_site *most_thin(const struct residence *r)
 	return most;
 }
 
-static int say_thin(FILE *out, const struct residence *r, const struct session *s,
+static int say_thin(FILE *out, const struct rss_account *r, const struct session *s,
     const struct process *process, struct names *names)
 {
-	const struct residence_site *x = most_thin(r);
+	const struct rss_site *x = most_thin(r);
 	uint64_t all = 0, percent;
 	char *name = NULL, a[WORDS_MAX], b[WORDS_MAX];
 	int err;
 
-	for (int i = 0; i < RESIDENCE_FILLS; i++)
+	for (int i = 0; i < RSS_FILLS; i++)
 		all = capped_sum(all, r->fills[i]);
 	percent = all ? (uint64_t)((double)r->fills[0] / (double)all * 100) : 0;
 	if (percent < SAID_PERCENT || !x || r->fills[0] < r->rss_bytes / 100)
@@ -171,16 +170,16 @@ static int say_thin(FILE *out, const struct residence *r, const struct session *
 	return 0;
 }
 
-static void say_facts(FILE *out, const struct residence *r, unsigned rules)
+static void say_facts(FILE *out, const struct rss_account *r, unsigned rules)
 {
 	char a[WORDS_MAX], b[WORDS_MAX];
 
-	if (r->lack == RESIDENCE_SPLIT && r->classes[RESIDENCE_FREE] > 0)
+	if (r->lack == RSS_SPLIT && r->classes[RSS_FREE] > 0)
 		(void)fprintf(out, "Free and not returned: %s%s. ",
-		    words_bytes(a, r->classes[RESIDENCE_FREE]),
-		    !(rules & RSS_FREE) ? ""
-		        : r->is_glibc   ? " (malloc_trim may give back up to that)"
-		                        : " (kept by the allocator for later)");
+		    words_bytes(a, r->classes[RSS_FREE]),
+		    !(rules & RULE_FREE) ? ""
+		        : r->is_glibc    ? " (malloc_trim may give back up to that)"
+		                         : " (kept by the allocator for later)");
 	if (r->huge_bytes > 0)
 		(void)fprintf(out,
 		    "%s of the heap is in huge pages: each is kept resident as "
@@ -196,20 +195,20 @@ static void say_facts(FILE *out, const struct residence *r, unsigned rules)
 		    words_bytes(a, r->inherited_holds), words_bytes(b, r->inherited_live));
 }
 
-static int say_advice(FILE *out, const struct residence *r, const struct session *s,
+static int say_advice(FILE *out, const struct rss_account *r, const struct session *s,
     const struct process *process, struct names *names, unsigned rules)
 {
 	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_COUNTED], *name = NULL;
-	const struct residence_site *x = rss_rules_most_pins(r);
+	const struct rss_site *x = rss_rules_most_pins(r);
 	int err;
 
-	if (rules & RSS_ARENAS)
+	if (rules & RULE_ARENAS)
 		(void)fprintf(out,
 		    "Its threads use %s of 64 MiB, with %s free in them: "
 		    "MALLOC_ARENA_MAX=2 in the environment makes threads share "
 		    "two. ",
 		    words_counted(c, r->arenas, "arena"), words_bytes(a, r->arena_free_bytes));
-	if (!(rules & RSS_PINNED))
+	if (!(rules & RULE_PINNED))
 		return 0;
 	err = name_of(s, process, names, x->id, &name);
 	if (err < 0)
@@ -224,7 +223,7 @@ static int say_advice(FILE *out, const struct residence *r, const struct session
 	return 0;
 }
 
-static int print_sentences(const struct layout *p, const struct residence *r,
+static int print_sentences(const struct layout *p, const struct rss_account *r,
     const struct session *s, const struct process *process, struct names *names)
 {
 	unsigned rules = rss_rules(r, rss_rules_most_pins(r));
@@ -236,7 +235,7 @@ static int print_sentences(const struct layout *p, const struct residence *r,
 	say_facts(t.file, r, rules);
 	if (err == 0)
 		err = say_advice(t.file, r, s, process, names, rules);
-	if (r->lack != RESIDENCE_SPLIT)
+	if (r->lack != RSS_SPLIT)
 		(void)fprintf(t.file,
 		    "Note: the pages of the heap are not split, and no site "
 		    "has held pages: %s. ",
@@ -254,9 +253,9 @@ static int print_sentences(const struct layout *p, const struct residence *r,
 
 /* ---- the course ---- */
 
-static const struct residence *reading_at(const struct process *p, size_t i)
+static const struct rss_account *reading_at(const struct process *p, size_t i)
 {
-	return i < p->earlier_count ? &p->earlier[i] : p->residence;
+	return i < p->earlier_count ? &p->earlier[i] : p->rss_account;
 }
 
 /* Live, held and RSS at some of the readings, evenly spread. */
@@ -271,10 +270,10 @@ static void print_course(const struct layout *p, const struct process *process)
 	(void)fprintf(
 	    p->out, "%zu readings:\n%12s %16s %16s %16s\n", count, "after", "live", "held", "RSS");
 	for (size_t i = 0; i < lines; i++) {
-		const struct residence *r = reading_at(process, i * (count - 1) / (lines - 1));
+		const struct rss_account *r = reading_at(process, i * (count - 1) / (lines - 1));
 
 		(void)fprintf(p->out, "%12s %16s %16s %16s\n", words_time(a, r->time_ns),
-		    words_count(b, r->classes[RESIDENCE_LIVE]), words_count(c, rss_account_heap(r)),
+		    words_count(b, r->classes[RSS_LIVE]), words_count(c, rss_account_heap(r)),
 		    words_count(d, r->rss_bytes));
 	}
 }
@@ -282,7 +281,7 @@ static void print_course(const struct layout *p, const struct process *process)
 int rss_text_write(const struct layout *p, const struct session *s, const struct process *process,
     struct names *names, const struct view_options *options)
 {
-	const struct residence *r = process->residence;
+	const struct rss_account *r = process->rss_account;
 	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX], d[WORDS_MAX];
 	struct layout_text t;
 
@@ -312,12 +311,11 @@ int rss_text_write(const struct layout *p, const struct session *s, const struct
  * Of the free parts of pages, what a site keeps from being returned: its share of
  * pages without its bytes, and without headers and rounding, which are not free.
  */
-static uint64_t pinned_of(const struct residence *r, const struct residence_site *x)
+static uint64_t pinned_of(const struct rss_account *r, const struct rss_site *x)
 {
-	uint64_t most = r->classes[RESIDENCE_PARTLY];
-	double live = (double)r->classes[RESIDENCE_LIVE];
-	double rounding =
-	    live > 0 ? (double)r->classes[RESIDENCE_ROUNDING] * (double)x->live / live : 0;
+	uint64_t most = r->classes[RSS_PARTLY];
+	double live = (double)r->classes[RSS_LIVE];
+	double rounding = live > 0 ? (double)r->classes[RSS_ROUNDING] * (double)x->live / live : 0;
 	double pins = (double)(x->holds - x->live) - rounding;
 
 	if (pins >= (double)most)
@@ -328,8 +326,8 @@ static uint64_t pinned_of(const struct residence *r, const struct residence_site
 int rss_text_write_line(const struct layout *p, const struct session *s,
     const struct process *process, struct names *names)
 {
-	const struct residence *r = process->residence;
-	const struct residence_site *x;
+	const struct rss_account *r = process->rss_account;
+	const struct rss_site *x;
 	char a[WORDS_MAX], b[WORDS_MAX], *name = NULL;
 	uint64_t rest = 0;
 	struct layout_text t;
@@ -342,17 +340,15 @@ int rss_text_write_line(const struct layout *p, const struct session *s,
 		err = name_of(s, process, names, x->id, &name);
 	if (err < 0)
 		return err;
-	for (int i = RESIDENCE_STACKS; i <= RESIDENCE_FILES; i++)
+	for (int i = RSS_STACKS; i <= RSS_FILES; i++)
 		rest = capped_sum(rest, r->classes[i]);
 	layout_begin(p, &t);
 	(void)fprintf(t.file, "RSS %s = ", words_bytes(a, r->rss_bytes));
-	if (r->lack == RESIDENCE_SPLIT) {
-		uint64_t loose =
-		    capped_sum(r->classes[RESIDENCE_PARTLY], r->classes[RESIDENCE_FREE]);
+	if (r->lack == RSS_SPLIT) {
+		uint64_t loose = capped_sum(r->classes[RSS_PARTLY], r->classes[RSS_FREE]);
 
 		(void)fprintf(t.file, "%s live + %s rounding + ",
-		    words_bytes(a, r->classes[RESIDENCE_LIVE]),
-		    words_bytes(b, r->classes[RESIDENCE_ROUNDING]));
+		    words_bytes(a, r->classes[RSS_LIVE]), words_bytes(b, r->classes[RSS_ROUNDING]));
 		(void)fprintf(t.file, "%s free inside the heap", words_bytes(a, loose));
 		if (x && pinned_of(r, x) > 0) {
 			(void)fprintf(t.file, " (%s pinned by ", words_bytes(a, pinned_of(r, x)));
@@ -360,10 +356,10 @@ int rss_text_write_line(const struct layout *p, const struct session *s,
 			(void)putc(')', t.file);
 		}
 	} else {
-		(void)fprintf(t.file, "%s heap", words_bytes(a, r->classes[RESIDENCE_HEAP]));
+		(void)fprintf(t.file, "%s heap", words_bytes(a, r->classes[RSS_HEAP]));
 	}
 	(void)fprintf(t.file, " + %s of seep + %s files, stacks and other mappings",
-	    words_bytes(a, r->classes[RESIDENCE_OURS]), words_bytes(b, rest));
+	    words_bytes(a, r->classes[RSS_OURS]), words_bytes(b, rest));
 	if (r->moved_bytes != 0)
 		(void)fprintf(t.file, " %c %s moved meanwhile", r->moved_bytes < 0 ? '-' : '+',
 		    words_bytes(a,

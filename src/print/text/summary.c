@@ -99,9 +99,9 @@ static void print_snapshot_error(const struct summary *s)
 /* Which directory was asked for, and what was wrong with it. */
 static void print_place(const struct summary *s)
 {
-	char text[PLACE_WORDS_BYTES];
+	char text[REFUSED_DIRECTORY_BYTES];
 
-	if (!place_words(&s->process->header, text, sizeof(text)))
+	if (!refused_directory(&s->process->header, text, sizeof(text)))
 		return;
 	(void)fputs(" (", s->out);
 	text_print(s->out, text);
@@ -492,7 +492,7 @@ void unseen_write(const struct layout *p, const struct process *process)
 	        "%s not from malloc (%s). %s\n",
 	        process->rss_is_peak ? "reached" : "is", words_bytes(a, process->rss_bytes),
 	        words_bytes(b, seen_bytes(process)), others_of(process), reason_of(process),
-	        process->residence         ? "--rss shows where it is."
+	        process->rss_account       ? "--rss shows where it is."
 	            : process->running_pid ? "report PID --rss says which."
 	                                   : "record --rss says which.") < 0)
 		return;

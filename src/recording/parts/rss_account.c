@@ -6,29 +6,29 @@
 #include "kit/data/sorted.h"
 #include "recording/parts/sheet.h"
 
-uint64_t rss_account_heap(const struct residence *r)
+uint64_t rss_account_heap(const struct rss_account *r)
 {
 	uint64_t sum = 0;
 
-	for (int i = RESIDENCE_LIVE; i <= RESIDENCE_HEAP; i++)
+	for (int i = RSS_LIVE; i <= RSS_HEAP; i++)
 		sum = capped_sum(sum, r->classes[i]);
 	return sum;
 }
 
-const struct residence_site *rss_account_find(const struct residence *r, uint32_t id)
+const struct rss_site *rss_account_find(const struct rss_account *r, uint32_t id)
 {
 	size_t low = sorted_first(r->sites, r->site_count, x, x->id < id);
 
 	return low < r->site_count && r->sites[low].id == id ? &r->sites[low] : NULL;
 }
 
-void rss_account_shorten(struct residence *r)
+void rss_account_shorten(struct rss_account *r)
 {
 	uint64_t least = rss_account_heap(r) / 100;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < r->site_count; i++) {
-		const struct residence_site *s = &r->sites[i];
+		const struct rss_site *s = &r->sites[i];
 
 		if (s->holds >= least && s->holds > 0) {
 			r->sites[kept++] = *s;
@@ -44,7 +44,7 @@ void rss_account_shorten(struct residence *r)
 /* Sorted, and no site twice: rss_account_find() relies on it. */
 static enum sheet_row judge_site(const void *account, const void *row, const void *before)
 {
-	const struct residence_site *r = row, *last = before;
+	const struct rss_site *r = row, *last = before;
 
 	(void)account;
 	return (last && r->id <= last->id) || r->live > r->holds || r->thin > r->holds ? SHEET_BAD
@@ -53,7 +53,7 @@ static enum sheet_row judge_site(const void *account, const void *row, const voi
 
 static enum sheet_row judge_area(const void *account, const void *row, const void *before)
 {
-	const struct residence_area *r = row;
+	const struct rss_area *r = row;
 
 	(void)account;
 	(void)before;
@@ -62,66 +62,66 @@ static enum sheet_row judge_area(const void *account, const void *row, const voi
 
 static bool head_fits(const void *account, const struct sheet_sizes *n)
 {
-	const struct residence *r = account;
+	const struct rss_account *r = account;
 
 	return r->page_bytes >= 4096 && (r->page_bytes & (r->page_bytes - 1)) == 0 &&
-	    (r->lack == RESIDENCE_SPLIT || n->count[0] == 0);
+	    (r->lack == RSS_SPLIT || n->count[0] == 0);
 }
 
 /* docs/RECORDING.md; hugetlb_bytes is not in every account */
 static const struct sheet sheet = {
-    .struct_bytes = sizeof(struct residence),
-    .text_at = offsetof(struct residence, text),
+    .struct_bytes = sizeof(struct rss_account),
+    .text_at = offsetof(struct rss_account, text),
     .head_bytes = 344,
     .head_least = 336,
-    .texts_max = RESIDENCE_AREAS_MAX * (RESIDENCE_NAME_MAX + 1),
-    .text_max = RESIDENCE_NAME_MAX,
+    .texts_max = RSS_AREAS_MAX * (RSS_NAME_MAX + 1),
+    .text_max = RSS_NAME_MAX,
     .has_tail = true,
     .flag_count = 3,
-    .flags = {offsetof(struct residence, is_glibc), offsetof(struct residence, is_partial),
-        offsetof(struct residence, is_short)},
+    .flags = {offsetof(struct rss_account, is_glibc), offsetof(struct rss_account, is_partial),
+        offsetof(struct rss_account, is_short)},
     .head = {SHEET_NUMBER(head), SHEET_NUMBER(row[0]), SHEET_NUMBER(row[1]), SHEET_NUMBER(count[0]),
-        SHEET_NUMBER(count[1]), SHEET_NUMBER(texts), SHEET_ONE(struct residence, lack),
-        {SHEET_FLAGS, 0, 4}, SHEET_ONE(struct residence, page_bytes), {SHEET_ZERO, 0, 4},
-        SHEET_RUN(struct residence, time_ns, hugetlb_bytes)},
+        SHEET_NUMBER(count[1]), SHEET_NUMBER(texts), SHEET_ONE(struct rss_account, lack),
+        {SHEET_FLAGS, 0, 4}, SHEET_ONE(struct rss_account, page_bytes), {SHEET_ZERO, 0, 4},
+        SHEET_RUN(struct rss_account, time_ns, hugetlb_bytes)},
     .tables = {{
                    .row_bytes = 40,
-                   .max = RESIDENCE_SITES_MAX,
-                   .rows_at = offsetof(struct residence, sites),
-                   .count_at = offsetof(struct residence, site_count),
-                   .item_bytes = sizeof(struct residence_site),
-                   .fields = {SHEET_ONE(struct residence_site, id), {SHEET_ZERO, 0, 4},
-                       SHEET_RUN(struct residence_site, blocks, thin)},
+                   .max = RSS_SITES_MAX,
+                   .rows_at = offsetof(struct rss_account, sites),
+                   .count_at = offsetof(struct rss_account, site_count),
+                   .item_bytes = sizeof(struct rss_site),
+                   .fields = {SHEET_ONE(struct rss_site, id), {SHEET_ZERO, 0, 4},
+                       SHEET_RUN(struct rss_site, blocks, thin)},
                    .judge = judge_site,
                },
         {
             .row_bytes = 32,
-            .max = RESIDENCE_AREAS_MAX,
-            .rows_at = offsetof(struct residence, areas),
-            .count_at = offsetof(struct residence, area_count),
-            .item_bytes = sizeof(struct residence_area),
-            .fields = {SHEET_RUN(struct residence_area, start, bytes),
-                {SHEET_NAME, offsetof(struct residence_area, name), 0}},
+            .max = RSS_AREAS_MAX,
+            .rows_at = offsetof(struct rss_account, areas),
+            .count_at = offsetof(struct rss_account, area_count),
+            .item_bytes = sizeof(struct rss_area),
+            .fields = {SHEET_RUN(struct rss_area, start, bytes),
+                {SHEET_NAME, offsetof(struct rss_area, name), 0}},
             .judge = judge_area,
         }},
     .fits = head_fits,
 };
 
-int rss_account_encode(const struct residence *r, uint8_t **ret, size_t *ret_len)
+int rss_account_encode(const struct rss_account *r, uint8_t **ret, size_t *ret_len)
 {
 	return sheet_encode(&sheet, r, ret, ret_len);
 }
 
-int rss_account_decode(const uint8_t *bytes, size_t len, struct residence *ret)
+int rss_account_decode(const uint8_t *bytes, size_t len, struct rss_account *ret)
 {
 	int err = sheet_decode(&sheet, bytes, len, ret);
 
-	if (err == 0 && ret->lack >= RESIDENCE_LACKS)
-		ret->lack = RESIDENCE_OTHER; /* a reason of a later version */
+	if (err == 0 && ret->lack >= RSS_LACKS)
+		ret->lack = RSS_OTHER; /* a reason of a later version */
 	return err;
 }
 
-void rss_account_release(struct residence *r)
+void rss_account_release(struct rss_account *r)
 {
 	sheet_release(&sheet, r);
 }

@@ -11,50 +11,50 @@
  * byte of the heap. docs/RSS.md explains each class to users. The numbers are
  * on disk and never change their meaning.
  */
-enum residence_class {
-	RESIDENCE_LIVE = 0,      /* bytes of living blocks, as requested */
-	RESIDENCE_ROUNDING = 1,  /* what the allocator adds to these blocks */
-	RESIDENCE_PARTLY = 2,    /* the rest of pages with a living block */
-	RESIDENCE_FREE = 3,      /* pages of the heap without one */
-	RESIDENCE_HEAP = 4,      /* heap, if its pages were not split */
-	RESIDENCE_STACKS = 5,    /* of all threads */
-	RESIDENCE_MODULES = 6,   /* code and data of program and libraries */
-	RESIDENCE_ANONYMOUS = 7, /* other private memory without a file */
-	RESIDENCE_SHARED = 8,    /* shared memory */
-	RESIDENCE_FILES = 9,     /* other mapped files */
-	RESIDENCE_OURS = 10,     /* the collector's memory and library */
-	RESIDENCE_CLASSES = 11,
-	RESIDENCE_ROOM = 16, /* for classes, on disk */
+enum rss_class {
+	RSS_LIVE = 0,      /* bytes of living blocks, as requested */
+	RSS_ROUNDING = 1,  /* what the allocator adds to these blocks */
+	RSS_PARTLY = 2,    /* the rest of pages with a living block */
+	RSS_FREE = 3,      /* pages of the heap without one */
+	RSS_HEAP = 4,      /* heap, if its pages were not split */
+	RSS_STACKS = 5,    /* of all threads */
+	RSS_MODULES = 6,   /* code and data of program and libraries */
+	RSS_ANONYMOUS = 7, /* other private memory without a file */
+	RSS_SHARED = 8,    /* shared memory */
+	RSS_FILES = 9,     /* other mapped files */
+	RSS_OURS = 10,     /* the collector's memory and library */
+	RSS_CLASSES = 11,
+	RSS_ROOM = 16, /* for classes, on disk */
 };
 
 /* Why the heap was not split, so that no site has held pages; 0: it was. */
-enum residence_lack {
-	RESIDENCE_SPLIT = 0,
-	RESIDENCE_NO_RIGHT = 1,  /* the system does not let us read its memory */
-	RESIDENCE_SAMPLED = 2,   /* it knows only some of its blocks */
-	RESIDENCE_NO_MAP = 3,    /* it has no live map that we can read */
-	RESIDENCE_NO_ANSWER = 4, /* reading its memory takes too long */
-	RESIDENCE_OTHER = 5,
+enum rss_lack {
+	RSS_SPLIT = 0,
+	RSS_NO_RIGHT = 1,  /* the system does not let us read its memory */
+	RSS_SAMPLED = 2,   /* it knows only some of its blocks */
+	RSS_NO_MAP = 3,    /* it has no live map that we can read */
+	RSS_NO_ANSWER = 4, /* reading its memory takes too long */
+	RSS_OTHER = 5,
 	/*
-	 * nor its mappings: RESIDENCE_HEAP is all private memory that is not a
-	 * file's, RESIDENCE_FILES also has code and data of modules
+	 * nor its mappings: RSS_HEAP is all private memory that is not a
+	 * file's, RSS_FILES also has code and data of modules
 	 */
-	RESIDENCE_NO_SMAPS = 6,
-	RESIDENCE_LACKS = 7,
+	RSS_NO_SMAPS = 6,
+	RSS_LACKS = 7,
 };
 
 enum {
-	RESIDENCE_FILLS = 4, /* pages up to 1/4, 1/2, 3/4 full, and fuller */
-	RESIDENCE_SITES_MAX = 1 << 20,
-	RESIDENCE_AREAS_MAX = 4096,
-	RESIDENCE_NAME_MAX = 255,
+	RSS_FILLS = 4, /* pages up to 1/4, 1/2, 3/4 full, and fuller */
+	RSS_SITES_MAX = 1 << 20,
+	RSS_AREAS_MAX = 4096,
+	RSS_NAME_MAX = 255,
 	/* the table of a snapshot, docs/FORMAT.md: its kind, and its rows */
-	RESIDENCE_TABLE = 64,
-	RESIDENCE_ROW_BYTES = 64,
+	RSS_TABLE = 64,
+	RSS_ROW_BYTES = 64,
 };
 
 /* What one site has on resident pages of the heap. */
-struct residence_site {
+struct rss_site {
 	uint32_t id; /* of the site, in the process's segment */
 	uint64_t blocks;
 	uint64_t live;  /* bytes of its blocks on these pages */
@@ -62,14 +62,14 @@ struct residence_site {
 	uint64_t thin;  /* of `holds`: on pages less than a quarter full */
 };
 
-/* A mapping of RESIDENCE_ANONYMOUS that is large enough for its own line. */
-struct residence_area {
+/* A mapping of RSS_ANONYMOUS that is large enough for its own line. */
+struct rss_area {
 	uint64_t start, end, bytes; /* bytes: resident */
 	const char *name;           /* as in smaps; "" if it has none */
 };
 
-struct residence {
-	uint32_t lack; /* enum residence_lack */
+struct rss_account {
+	uint32_t lack; /* enum rss_lack */
 	uint32_t page_bytes;
 	bool is_glibc;    /* the allocator is glibc's */
 	bool is_partial;  /* blocks may be missing: parts of the map are in swap */
@@ -79,8 +79,8 @@ struct residence {
 	uint64_t rss_bytes; /* Rss of smaps_rollup, read last */
 	uint64_t swap_bytes;
 	int64_t moved_bytes; /* rss_bytes less the sum of all classes */
-	uint64_t classes[RESIDENCE_ROOM];
-	uint64_t fills[RESIDENCE_FILLS]; /* bytes of pages with living blocks */
+	uint64_t classes[RSS_ROOM];
+	uint64_t fills[RSS_FILLS]; /* bytes of pages with living blocks */
 	uint64_t heap_swap_bytes;
 	uint64_t huge_bytes; /* of the heap, in huge pages */
 	/* all blocks of the live map, resident or not */
@@ -93,34 +93,34 @@ struct residence {
 	uint64_t rest_live, rest_holds;
 	uint64_t areas_bytes, areas_count; /* of the class, listed or not */
 	uint64_t hugetlb_bytes;            /* in pages of hugetlbfs, beside RSS */
-	struct residence_site *sites;      /* by id */
+	struct rss_site *sites;            /* by id */
 	size_t site_count;
-	struct residence_area *areas; /* the largest first */
+	struct rss_area *areas; /* the largest first */
 	size_t area_count;
 	char *text; /* the memory that names point into */
 };
 
 /* The sum of the classes that are heap. */
-uint64_t rss_account_heap(const struct residence *r);
+uint64_t rss_account_heap(const struct rss_account *r);
 
 /* The row of a site; NULL: it has nothing on resident pages. */
-const struct residence_site *rss_account_find(const struct residence *r, uint32_t id);
+const struct rss_site *rss_account_find(const struct rss_account *r, uint32_t id);
 
 /* Keeps only sites that hold one percent of the heap; others become rest_*. */
-void rss_account_shorten(struct residence *r);
+void rss_account_shorten(struct rss_account *r);
 
 /*
  * The bytes of an entry RECORDING_RESIDENCE after the uuid of the process, and
- * of the table RESIDENCE_TABLE of a snapshot; the caller frees them. -ENOMEM;
+ * of the table RSS_TABLE of a snapshot; the caller frees them. -ENOMEM;
  * -EFBIG beyond the limits above.
  */
-int rss_account_encode(const struct residence *r, uint8_t **ret, size_t *ret_len);
+int rss_account_encode(const struct rss_account *r, uint8_t **ret, size_t *ret_len);
 
 /*
  * Decodes untrusted bytes, which may be followed by zeros. -EBADMSG: they are
  * damaged; -ENOMEM.
  */
-int rss_account_decode(const uint8_t *bytes, size_t len, struct residence *ret);
-void rss_account_release(struct residence *r);
+int rss_account_decode(const uint8_t *bytes, size_t len, struct rss_account *ret);
+void rss_account_release(struct rss_account *r);
 
 #endif

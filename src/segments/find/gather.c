@@ -27,7 +27,7 @@ bool gather_has_key(const struct gather_keys *k, const struct live_key *key)
 	uint32_t at;
 
 	return k->count > 0 &&
-	    dict_look(&k->dict, dict_hash_bytes(key, sizeof(*key)), same_key, k->list, key, &at);
+	    dict_seek(&k->dict, dict_hash_bytes(key, sizeof(*key)), same_key, k->list, key, &at);
 }
 
 int gather_add_key(struct gather_keys *k, const struct live_key *key)

@@ -142,7 +142,7 @@ static struct gather_file take_known(
 	struct gather_file f = {.directory = id->directory, .inode = id->inode};
 	uint32_t at;
 
-	if (old && dict_look(index, hash_of(id), same_file, old, id, &at)) {
+	if (old && dict_seek(index, hash_of(id), same_file, old, id, &at)) {
 		f.file = old[at].file;
 		f.own = old[at].own;
 		f.may_remove = old[at].may_remove;

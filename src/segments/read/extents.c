@@ -1,6 +1,6 @@
 /* extents.c - finds row i of one kind in the extents of a segment. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "segments/read/directory.h"
+#include "segments/read/extent_list.h"
 
 #include "base/std.h"
 #include "kit/data/sorted.h"

@@ -139,7 +139,7 @@ const char *losses_inert(uint32_t reason)
 	return "for a reason unknown to this seep";
 }
 
-/* ---- place_words: why the directory that was asked for was not used ---- */
+/* ---- refused_directory: why the directory that was asked for was not used ---- */
 
 static const char *file_system(uint32_t type)
 {
@@ -173,7 +173,7 @@ static void print_file_system(const char *path, uint32_t type, char *text, size_
 	    path, name ? name : number);
 }
 
-bool place_words(const struct seg_header *h, char *text, size_t bytes)
+bool refused_directory(const struct seg_header *h, char *text, size_t bytes)
 {
 	const char *path = h->place_asked[0] ? h->place_asked : "(a long path)";
 	uint32_t detail = h->place_detail;
@@ -214,12 +214,12 @@ bool place_words(const struct seg_header *h, char *text, size_t bytes)
 	return true;
 }
 
-const char *place_words_setting(const struct seg_header *h)
+const char *refused_directory_setting(const struct seg_header *h)
 {
 	return h->place_setting == SEG_SETTING_BASE ? "SEEP_BASE" : "SEEP_DIR";
 }
 
-const char *place_words_reason(uint32_t why)
+const char *refused_directory_reason(uint32_t why)
 {
 	static const char *const words[] = {
 	    [SEG_PLACE_MISSING] = "missing",

@@ -36,20 +36,20 @@ const char *losses_inert(uint32_t reason);
  */
 bool losses_is_own(uint32_t reason);
 
-/* ---- place_words: why the directory that was asked for was not used ---- */
+/* ---- refused_directory: why the directory that was asked for was not used ---- */
 
-enum { PLACE_WORDS_BYTES = SEG_ASKED_BYTES + 256 };
+enum { REFUSED_DIRECTORY_BYTES = SEG_ASKED_BYTES + 256 };
 
 /*
  * The middle of a sentence: "/run/x belongs to uid 7". Not escaped: the process
  * wrote the path. False: the place that was asked for was used, or none was.
  */
-bool place_words(const struct seg_header *h, char *text, size_t bytes);
+bool refused_directory(const struct seg_header *h, char *text, size_t bytes);
 
 /* The variable that asked for the place: "SEEP_DIR" or "SEEP_BASE". */
-const char *place_words_setting(const struct seg_header *h);
+const char *refused_directory_setting(const struct seg_header *h);
 
 /* One word of enum seg_place for programs, never renamed: "owner". */
-const char *place_words_reason(uint32_t why);
+const char *refused_directory_reason(uint32_t why);
 
 #endif

@@ -404,7 +404,7 @@ bool events_process(const struct events *e, const uint8_t uuid[16], struct event
 	const struct member *m;
 	uint32_t number;
 
-	if (!dict_look(
+	if (!dict_seek(
 	        &e->by_uuid, dict_hash_bytes(uuid, 16), same_uuid, e->members, uuid, &number))
 		return false;
 	m = &e->members[number];

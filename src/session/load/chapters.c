@@ -177,8 +177,8 @@ static int join_process(struct join *j, size_t at, struct process *next)
 		before->point_count = next->point_count;
 		next->points = NULL;
 		if (err == 0)
-			err = process_join_residence(next, before);
-		process_take_residence(before, next);
+			err = process_join_rss(next, before);
+		process_take_rss(before, next);
 		forget(j, next, points - before->point_count);
 		return err;
 	}
@@ -190,7 +190,7 @@ static int join_process(struct join *j, size_t at, struct process *next)
 		next->view = before->view;
 	}
 	if (err == 0)
-		err = process_join_residence(next, before);
+		err = process_join_rss(next, before);
 	if (!next->aging) {
 		next->aging = before->aging;
 		before->aging = NULL;

@@ -189,7 +189,7 @@ static int read_all(struct load *r)
 	if (err < 0)
 		return err;
 	breaks_off = recording_truncated(r->recording);
-	s->until_us = replay_time_us(r->replay);
+	s->until_us = playback_time_us(r->replay);
 	r->is_growing = breaks_off && recording_is_growing(r->recording);
 	if (r->is_growing) {
 		if (session_note(s, "%s is being written; this is what it has after %.1f s",

@@ -100,7 +100,7 @@ static int give_inventory(struct process *p, void **part)
 
 static int give_rss(struct process *p, void **part)
 {
-	int err = process_add_residence(p, *part);
+	int err = process_add_rss(p, *part);
 
 	if (err == 0) {
 		free(*part); /* it is empty now */
@@ -124,7 +124,7 @@ static const struct kind {
     [BESIDE_VERDICTS] = {RECORDING_VERDICTS, KIND(verdicts, verdicts, give_verdicts)},
     [BESIDE_AGING] = {RECORDING_AGING, KIND(aging, aging, give_aging)},
     [BESIDE_INVENTORY] = {RECORDING_INVENTORY, KIND(inventory, inventory, give_inventory)},
-    [BESIDE_RSS] = {RECORDING_RESIDENCE, KIND(rss_account, residence, give_rss)},
+    [BESIDE_RSS] = {RECORDING_RESIDENCE, KIND(rss_account, rss_account, give_rss)},
 };
 
 /* ---- all of them ---- */
@@ -191,7 +191,7 @@ int load_beside_entry(
 		             : -ENOMEM;
 	}
 	if (err == 0 && x.kind == BESIDE_RSS)
-		x.time_ns = ((const struct residence *)x.part)->time_ns;
+		x.time_ns = ((const struct rss_account *)x.part)->time_ns;
 	if (err == 0)
 		err = keep(l, &x, limit);
 	if (err == 0)

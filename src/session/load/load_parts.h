@@ -7,7 +7,7 @@
 #include "segments/read/segfile.h"
 #include "session/load/load_beside.h"
 #include "session/load/session.h"
-#include "session/timeline/replay.h"
+#include "session/timeline/playback.h"
 
 /* ---- load: reads a recording: processes, points, marks and notes ---- */
 
@@ -82,9 +82,9 @@ struct load {
 	struct session *session;
 	struct recording *recording;
 	const char *name;
-	struct replay *replay; /* for totals and marks */
-	size_t first;          /* of the session's processes that is from here */
-	size_t points;         /* points kept, of all processes */
+	struct playback *replay; /* for totals and marks */
+	size_t first;            /* of the session's processes that is from here */
+	size_t points;           /* points kept, of all processes */
 	bool timeline_damaged;
 	bool has_timeline;
 	bool is_growing; /* its recorder is still running */

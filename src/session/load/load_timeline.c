@@ -42,7 +42,7 @@ static int add_point(struct course *c, const struct process_point *point)
 	return 0;
 }
 
-static int on_totals(void *context, struct replay_process *p)
+static int on_totals(void *context, struct playback_process *p)
 {
 	struct load *r = context;
 	const struct codec_sum *t = &p->totals;
@@ -66,7 +66,7 @@ static int on_totals(void *context, struct replay_process *p)
 	return add_point(p->context, &point);
 }
 
-static int on_mark(void *context, const struct replay_mark *mark)
+static int on_mark(void *context, const struct playback_mark *mark)
 {
 	struct session *s = ((struct load *)context)->session;
 	struct session_mark *more;
@@ -90,7 +90,7 @@ static int on_mark(void *context, const struct replay_mark *mark)
 	return 0;
 }
 _Static_assert(
-    sizeof(((struct session_mark *)0)->label) == sizeof(((struct replay_mark *)0)->label),
+    sizeof(((struct session_mark *)0)->label) == sizeof(((struct playback_mark *)0)->label),
     "a label is copied whole");
 
 /* Once a part of the time line is missing, differences make no sense. */
@@ -101,20 +101,20 @@ int load_timeline(struct load *r, const void *bytes, size_t len)
 	r->has_timeline = true;
 	if (r->timeline_damaged)
 		return 0;
-	err = replay_entry(r->replay, bytes, len);
+	err = playback_entry(r->replay, bytes, len);
 	if (err == -ENOMEM || err == 0)
 		return err;
 	r->timeline_damaged = true;
 	r->session->is_truncated = true;
 	return session_note(r->session, "%s: its time line is damaged after %.1f s", r->name,
-	    (double)replay_time_us(r->replay) / 1e6);
+	    (double)playback_time_us(r->replay) / 1e6);
 }
 
 int load_timeline_begin(struct load *r)
 {
-	const struct replay_hooks hooks = {.context = r, .totals = on_totals, .mark = on_mark};
+	const struct playback_hooks hooks = {.context = r, .totals = on_totals, .mark = on_mark};
 
-	return replay_new(&hooks, &r->replay);
+	return playback_new(&hooks, &r->replay);
 }
 
 static struct process *process_of(const struct load *r, const uint8_t uuid[16])
@@ -168,8 +168,8 @@ int load_timeline_points(struct load *r)
 {
 	int err = 0, missing = 0;
 
-	for (size_t i = 0; i < replay_count(r->replay); i++) {
-		struct replay_process *x = replay_process(r->replay, i);
+	for (size_t i = 0; i < playback_count(r->replay); i++) {
+		struct playback_process *x = playback_process(r->replay, i);
 		struct course *c = x->context;
 		struct process *p = process_of(r, x->header.uuid);
 
@@ -184,14 +184,14 @@ int load_timeline_points(struct load *r)
 }
 
 /* Makes a process from the time line if its end state is missing. */
-static int add_unfinished(struct load *r, const struct replay_process *x)
+static int add_unfinished(struct load *r, const struct playback_process *x)
 {
 	const char *slash = strrchr(x->header.exe, '/');
 	struct segment *seg;
 	struct process *p;
 	int err;
 
-	err = replay_segment(x, &seg);
+	err = playback_segment(x, &seg);
 	if (err < 0)
 		return err == -ENODATA ? 0 : err;
 	/* a time line lacks the tables that it says it has filled at its exit */
@@ -217,38 +217,38 @@ static int add_unfinished(struct load *r, const struct replay_process *x)
 }
 
 /* Has a later number of the time line the same process? */
-static bool goes_on(const struct replay *r, size_t i)
+static bool goes_on(const struct playback *r, size_t i)
 {
-	const uint8_t *uuid = replay_process(r, i)->header.uuid;
+	const uint8_t *uuid = playback_process(r, i)->header.uuid;
 
-	while (++i < replay_count(r))
-		if (memcmp(replay_process(r, i)->header.uuid, uuid, 16) == 0)
+	while (++i < playback_count(r))
+		if (memcmp(playback_process(r, i)->header.uuid, uuid, 16) == 0)
 			return true;
 	return false;
 }
 
 int load_timeline_unfinished(struct load *r)
 {
-	const struct replay_hooks hooks = {.rows = true, .until_us = replay_time_us(r->replay)};
+	const struct playback_hooks hooks = {.rows = true, .until_us = playback_time_us(r->replay)};
 	size_t known = r->session->count;
-	struct replay *again;
+	struct playback *again;
 	const void *bytes;
 	uint32_t type;
 	size_t len;
 	int err;
 
-	err = replay_new(&hooks, &again);
+	err = playback_new(&hooks, &again);
 	if (err < 0)
 		return err;
 	recording_rewind(r->recording);
 	while ((err = recording_next(r->recording, &type, &bytes, &len)) == 1) {
-		if (type == RECORDING_LINE && replay_entry(again, bytes, len) == -ENOMEM) {
+		if (type == RECORDING_LINE && playback_entry(again, bytes, len) == -ENOMEM) {
 			err = -ENOMEM;
 			break;
 		}
 	}
-	for (size_t i = 0; i < replay_count(again) && err != -ENOMEM; i++) {
-		struct replay_process *x = replay_process(again, i);
+	for (size_t i = 0; i < playback_count(again) && err != -ENOMEM; i++) {
+		struct playback_process *x = playback_process(again, i);
 		bool has_end = goes_on(again, i);
 
 		for (size_t k = r->first; k < known; k++)
@@ -257,18 +257,18 @@ int load_timeline_unfinished(struct load *r)
 		if (!has_end)
 			err = add_unfinished(r, x);
 	}
-	replay_free(again);
+	playback_free(again);
 	return err == -ENOMEM ? err : 0;
 }
 
 void load_timeline_release(struct load *r)
 {
-	for (size_t i = 0; r->replay && i < replay_count(r->replay); i++) {
-		struct course *c = replay_process(r->replay, i)->context;
+	for (size_t i = 0; r->replay && i < playback_count(r->replay); i++) {
+		struct course *c = playback_process(r->replay, i)->context;
 
 		if (c)
 			free(c->points);
 		free(c);
 	}
-	replay_free(r->replay);
+	playback_free(r->replay);
 }

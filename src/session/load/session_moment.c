@@ -56,7 +56,7 @@ void session_moment_drop_ends(struct process *p)
 	free(p->inventory);
 	p->inventory = NULL;
 	p->scores = NULL;
-	process_drop_residence(p);
+	process_drop_rss(p);
 	free(p->points);
 	p->verdicts = NULL;
 	p->points = NULL;

@@ -5,7 +5,7 @@
 
 #include "base/std.h"
 #include "segments/blocks/live_map.h"
-#include "segments/read/directory.h"
+#include "segments/read/extent_list.h"
 #include "segments/read/segfile.h"
 
 enum cross_check {

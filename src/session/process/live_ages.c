@@ -125,11 +125,11 @@ int live_ages_read_whole(struct process *p)
 /* ---- rss_table: an account of resident memory as a table of a snapshot ---- */
 
 /* The bytes of rss_account_encode(), in rows; the last one ends with zeros. */
-enum { ROW = RESIDENCE_ROW_BYTES, BYTES_MAX = 256 << 20 };
+enum { ROW = RSS_ROW_BYTES, BYTES_MAX = 256 << 20 };
 
-int rss_table_put(struct segment *seg, const struct residence *r)
+int rss_table_put(struct segment *seg, const struct rss_account *r)
 {
-	struct seg_extent x = {.kind = RESIDENCE_TABLE, .row_bytes = ROW};
+	struct seg_extent x = {.kind = RSS_TABLE, .row_bytes = ROW};
 	struct segment_rows *rows;
 	uint8_t *bytes;
 	size_t len;
@@ -153,7 +153,7 @@ static size_t bytes_of(const struct segment *seg)
 	for (size_t i = 0; i < seg->extent_count; i++) {
 		const struct segment_rows *x = &seg->extents[i];
 
-		if (x->kind != RESIDENCE_TABLE || x->row_bytes != ROW || x->first > BYTES_MAX / ROW)
+		if (x->kind != RSS_TABLE || x->row_bytes != ROW || x->first > BYTES_MAX / ROW)
 			continue;
 		if (end < x->first + x->count)
 			end = x->first + x->count;
@@ -161,7 +161,7 @@ static size_t bytes_of(const struct segment *seg)
 	return end <= BYTES_MAX / ROW ? (size_t)end * ROW : 0;
 }
 
-int rss_table_take(const struct segment *seg, struct residence *ret)
+int rss_table_take(const struct segment *seg, struct rss_account *ret)
 {
 	size_t len = bytes_of(seg);
 	uint8_t *bytes;
@@ -175,8 +175,7 @@ int rss_table_take(const struct segment *seg, struct residence *ret)
 	for (size_t i = 0; i < seg->extent_count; i++) {
 		const struct segment_rows *x = &seg->extents[i];
 
-		if (x->kind == RESIDENCE_TABLE && x->row_bytes == ROW &&
-		    x->first <= BYTES_MAX / ROW)
+		if (x->kind == RSS_TABLE && x->row_bytes == ROW && x->first <= BYTES_MAX / ROW)
 			memcpy(bytes + (size_t)x->first * ROW, x->rows, (size_t)x->count * ROW);
 	}
 	err = rss_account_decode(bytes, len, ret);

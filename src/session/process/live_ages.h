@@ -64,9 +64,9 @@ void mapped_pages_free(struct mapped *m);
 /* ---- rss_table: an account of resident memory as a table of a snapshot ---- */
 
 /* Adds it to the copy of a segment. -ENOMEM, -EFBIG. */
-int rss_table_put(struct segment *seg, const struct residence *r);
+int rss_table_put(struct segment *seg, const struct rss_account *r);
 
 /* -ENODATA: there is none; -EBADMSG: it is damaged; -ENOMEM. */
-int rss_table_take(const struct segment *seg, struct residence *ret);
+int rss_table_take(const struct segment *seg, struct rss_account *ret);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "segments/read/directory.h"
+#include "segments/read/extent_list.h"
 #include "session/process/cross_check.h"
 #include "session/process/live_ages.h"
 #include "session/process/process_parts.h"
@@ -237,9 +237,9 @@ int process_new_brief(const struct segment *seg, struct process **ret)
 }
 
 /* A damaged one is none. */
-static int take_residence(struct process *p, const struct segment *seg)
+static int take_rss(struct process *p, const struct segment *seg)
 {
-	struct residence r;
+	struct rss_account r;
 	int err;
 
 	if (!p->is_snapshot)
@@ -247,7 +247,7 @@ static int take_residence(struct process *p, const struct segment *seg)
 	err = rss_table_take(seg, &r);
 	if (err < 0)
 		return err == -ENOMEM ? err : 0;
-	err = process_add_residence(p, &r);
+	err = process_add_rss(p, &r);
 	rss_account_release(&r);
 	return err;
 }
@@ -271,7 +271,7 @@ int process_new(const struct segment *seg, struct process **ret)
 	make_pools(p);
 	err = check(p, seg, &sums);
 	if (err == 0)
-		err = take_residence(p, seg);
+		err = take_rss(p, seg);
 	if (err < 0)
 		goto out;
 	*ret = p;
@@ -302,68 +302,68 @@ void process_set_recorded(struct process *p, const struct recording_segment *hea
 	p->view = head->view;
 }
 
-void process_drop_residence(struct process *p)
+void process_drop_rss(struct process *p)
 {
-	if (p->residence)
-		rss_account_release(p->residence);
-	free(p->residence);
+	if (p->rss_account)
+		rss_account_release(p->rss_account);
+	free(p->rss_account);
 	for (size_t i = 0; i < p->earlier_count; i++)
 		rss_account_release(&p->earlier[i]);
 	free(p->earlier);
-	p->residence = NULL;
+	p->rss_account = NULL;
 	p->earlier = NULL;
 	p->earlier_count = p->earlier_room = 0;
 }
 
-int process_add_residence(struct process *p, struct residence *r)
+int process_add_rss(struct process *p, struct rss_account *r)
 {
-	if (p->residence) {
+	if (p->rss_account) {
 		int err =
 		    room_make(&p->earlier, &p->earlier_room, p->earlier_count, sizeof(*p->earlier));
 
 		if (err < 0)
 			return err;
-		p->earlier[p->earlier_count++] = *p->residence;
+		p->earlier[p->earlier_count++] = *p->rss_account;
 	} else {
-		p->residence = calloc(1, sizeof(*p->residence));
-		if (!p->residence)
+		p->rss_account = calloc(1, sizeof(*p->rss_account));
+		if (!p->rss_account)
 			return -ENOMEM;
 	}
-	*p->residence = *r;
-	*r = (struct residence){0};
+	*p->rss_account = *r;
+	*r = (struct rss_account){0};
 	return 0;
 }
 
-void process_take_residence(struct process *to, struct process *from)
+void process_take_rss(struct process *to, struct process *from)
 {
-	process_drop_residence(to);
-	to->residence = from->residence;
+	process_drop_rss(to);
+	to->rss_account = from->rss_account;
 	to->earlier = from->earlier;
 	to->earlier_count = from->earlier_count;
 	to->earlier_room = from->earlier_room;
-	from->residence = NULL;
+	from->rss_account = NULL;
 	from->earlier = NULL;
 	from->earlier_count = from->earlier_room = 0;
 }
 
-int process_join_residence(struct process *to, struct process *from)
+int process_join_rss(struct process *to, struct process *from)
 {
-	struct process all = {.residence = from->residence,
+	struct process all = {.rss_account = from->rss_account,
 	    .earlier = from->earlier,
 	    .earlier_count = from->earlier_count,
 	    .earlier_room = from->earlier_room};
 	int err = 0;
 
-	if (!from->residence)
+	if (!from->rss_account)
 		return 0;
 	for (size_t i = 0; i < to->earlier_count && err == 0; i++)
-		err = process_add_residence(&all, &to->earlier[i]);
-	if (to->residence && err == 0)
-		err = process_add_residence(&all, to->residence);
-	from->residence = NULL;
+		err = process_add_rss(&all, &to->earlier[i]);
+	if (to->rss_account && err == 0)
+		err = process_add_rss(&all, to->rss_account);
+	from->rss_account = NULL;
 	from->earlier = NULL;
 	from->earlier_count = from->earlier_room = 0;
-	process_take_residence(to, &all);
+	process_take_rss(to, &all);
 	return err;
 }
 
@@ -397,7 +397,7 @@ void process_free(struct process *p)
 		inventory_release(p->inventory);
 	free(p->inventory);
 	free(p->scores);
-	process_drop_residence(p);
+	process_drop_rss(p);
 	free(p);
 }
 

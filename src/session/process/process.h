@@ -164,7 +164,7 @@ struct process_log {
 	uint64_t lost_later; /* and those later, or nobody knows when */
 };
 
-struct residence;
+struct rss_account;
 struct verdicts;
 struct aging;
 struct inventory;
@@ -231,9 +231,9 @@ struct process {
 	/* by site, from scores_of() on; freed here; NULL: none yet */
 	struct score *scores;
 	/* where its memory is, recording/parts/rss_account.h; freed here; NULL: none */
-	struct residence *residence;
+	struct rss_account *rss_account;
 	/* of a recording: the readings before that, by time */
-	struct residence *earlier;
+	struct rss_account *earlier;
 	size_t earlier_count, earlier_room;
 };
 
@@ -255,22 +255,22 @@ void process_set_recorded(struct process *p, const struct recording_segment *hea
 void process_free(struct process *p);
 
 /* Frees its readings of resident pages. */
-void process_drop_residence(struct process *p);
+void process_drop_rss(struct process *p);
 
 /*
  * Appends a reading; the one before becomes an earlier one. Takes what *r owns
  * on success. -ENOMEM.
  */
-int process_add_residence(struct process *p, struct residence *r);
+int process_add_rss(struct process *p, struct rss_account *r);
 
 /*
  * Moves the readings of an earlier chapter before those of `to`. -ENOMEM: some
  * are lost.
  */
-int process_join_residence(struct process *to, struct process *from);
+int process_join_rss(struct process *to, struct process *from);
 
 /* Replaces the readings of `to` by those of `from`, which has none then. */
-void process_take_residence(struct process *to, struct process *from);
+void process_take_rss(struct process *to, struct process *from);
 
 /* A forked child that ended in its first events: has sums, but no stacks. */
 bool process_ended_early(const struct process *p);

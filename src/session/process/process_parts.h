@@ -4,7 +4,7 @@
 #define SEEP_PROCESS_PARTS_H
 
 #include "segments/blocks/live_map.h"
-#include "segments/read/directory.h"
+#include "segments/read/extent_list.h"
 #include "segments/read/segment_copy.h"
 #include "session/process/process.h"
 

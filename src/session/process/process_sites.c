@@ -1,6 +1,6 @@
 /* process_sites.c - the sites of a process: figures, ages, pools, stacks. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "segments/read/directory.h"
+#include "segments/read/extent_list.h"
 
 #include "base/std.h"
 #include "kit/data/capped.h"

@@ -1,7 +1,7 @@
 /* process_tables.c - modules, inherited frees and marks of a process. */
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include "segments/read/directory.h"
+#include "segments/read/extent_list.h"
 
 #include "base/std.h"
 #include "session/process/process_parts.h"

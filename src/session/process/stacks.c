@@ -5,7 +5,7 @@
 #include "base/std.h"
 #include "kit/data/dict.h"
 #include "kit/data/room.h"
-#include "segments/read/directory.h"
+#include "segments/read/extent_list.h"
 
 /* A frame and its callers; number 0 is the root, the end of every stack. */
 struct link {

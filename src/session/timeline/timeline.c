@@ -3,7 +3,7 @@
 #include "session/timeline/timeline.h"
 
 #include "base/std.h"
-#include "session/timeline/replay.h"
+#include "session/timeline/playback.h"
 #include "kit/data/capped.h"
 #include "kit/data/room.h"
 #include "kit/data/sorted.h"
@@ -91,16 +91,16 @@ uint64_t timeline_until_us(const struct timeline *t)
  * Damage was reported when the recording was loaded. Here it ends the reading.
  * A chapter that was removed since has nothing to say.
  */
-static int play(struct part *part, const struct replay_hooks *hooks, struct replay **ret)
+static int play(struct part *part, const struct playback_hooks *hooks, struct playback **ret)
 {
 	struct recording *b = part->recording;
-	struct replay *r;
+	struct playback *r;
 	const void *bytes;
 	uint32_t type;
 	size_t len;
 	int err;
 
-	err = replay_new(hooks, &r);
+	err = playback_new(hooks, &r);
 	if (err < 0)
 		return err;
 	if (!b && recording_open_entry(part->path, &b) < 0) {
@@ -110,25 +110,25 @@ static int play(struct part *part, const struct replay_hooks *hooks, struct repl
 	recording_rewind(b);
 	recording_only(b, RECORDING_LINE);
 	while ((err = recording_next(b, &type, &bytes, &len)) == 1) {
-		err = replay_entry(r, bytes, len);
-		if (err < 0 || (hooks->until_us && replay_time_us(r) >= hooks->until_us))
+		err = playback_entry(r, bytes, len);
+		if (err < 0 || (hooks->until_us && playback_time_us(r) >= hooks->until_us))
 			break;
 	}
 	if (!part->recording)
 		recording_close(b);
 	if (err == -ENOMEM || err == -EIO) {
-		replay_free(r);
+		playback_free(r);
 		return err;
 	}
 	*ret = r;
 	return 0;
 }
 
-static const struct replay_process *find(const struct replay *r, const struct process *p)
+static const struct playback_process *find(const struct playback *r, const struct process *p)
 {
 	/* the last number that it has */
-	for (size_t i = replay_count(r); i-- > 0;) {
-		const struct replay_process *x = replay_process(r, i);
+	for (size_t i = playback_count(r); i-- > 0;) {
+		const struct playback_process *x = playback_process(r, i);
 
 		if (memcmp(x->header.uuid, p->header.uuid, 16) == 0)
 			return x;
@@ -150,10 +150,10 @@ static bool may_have(
 }
 
 static void add_figures(
-    const struct replay_process *x, const struct process *p, struct process_figures *ret)
+    const struct playback_process *x, const struct process *p, struct process_figures *ret)
 {
 	for (size_t i = 0; i < p->id_count; i++) {
-		struct codec_sum sum = replay_sum(x, p->ids[i].id);
+		struct codec_sum sum = playback_sum(x, p->ids[i].id);
 		struct process_figures *f = &ret[p->ids[i].site];
 
 		f->allocations += sum.allocations;
@@ -177,9 +177,9 @@ int timeline_sites_at(struct timeline *t, const struct process *p, uint64_t time
 	for (size_t i = t->count; i-- > 0;) {
 		struct part *part = &t->parts[i];
 		uint64_t us = capped_difference(time_us, part->base_us);
-		const struct replay_hooks hooks = {.rows = true, .until_us = us ? us : 1};
-		const struct replay_process *x;
-		struct replay *r;
+		const struct playback_hooks hooks = {.rows = true, .until_us = us ? us : 1};
+		const struct playback_process *x;
+		struct playback *r;
 		int err;
 
 		if (!may_have(t, part, p, time_us))
@@ -192,7 +192,7 @@ int timeline_sites_at(struct timeline *t, const struct process *p, uint64_t time
 			*ret_time_us = part->base_us + x->rows_us;
 			add_figures(x, p, ret);
 		}
-		replay_free(r);
+		playback_free(r);
 		if (x)
 			break;
 	}
@@ -250,8 +250,8 @@ static bool same_figures(const struct codec_sum *a, const struct codec_sum *b)
 	    a->allocated_bytes == b->allocated_bytes && a->freed_bytes == b->freed_bytes;
 }
 
-static int on_row(void *context, struct replay_process *p, uint32_t id, const struct codec_sum *sum,
-    uint64_t time_us)
+static int on_row(void *context, struct playback_process *p, uint32_t id,
+    const struct codec_sum *sum, uint64_t time_us)
 {
 	struct chase *c = context;
 	struct process_point *now;
@@ -310,18 +310,18 @@ int timeline_series(struct timeline *t, const struct process *p, struct timeline
     size_t n, size_t max)
 {
 	struct chase c = {.process = p, .series = series, .max = max < 2 ? 2 : max & ~(size_t)1};
-	const struct replay_hooks hooks = {.context = &c, .rows = true, .row = on_row};
+	const struct playback_hooks hooks = {.context = &c, .rows = true, .row = on_row};
 	int err;
 
 	err = chase_init(&c, n);
 	for (size_t i = 0; i < t->count && err == 0; i++) {
-		struct replay *r = NULL;
+		struct playback *r = NULL;
 
 		if (!may_have(t, &t->parts[i], p, UINT64_MAX))
 			continue;
 		c.base_us = t->parts[i].base_us;
 		err = play(&t->parts[i], &hooks, &r);
-		replay_free(r);
+		playback_free(r);
 	}
 	free(c.member_of);
 	free(c.members);
@@ -338,7 +338,7 @@ struct shifted {
 	uint64_t base_us;
 };
 
-static int on_shifted_row(void *context, struct replay_process *p, uint32_t id,
+static int on_shifted_row(void *context, struct playback_process *p, uint32_t id,
     const struct codec_sum *sum, uint64_t time_us)
 {
 	const struct shifted *x = context;
@@ -349,15 +349,15 @@ static int on_shifted_row(void *context, struct replay_process *p, uint32_t id,
 int timeline_rows(struct timeline *t, timeline_row *row, void *context)
 {
 	struct shifted x = {.row = row, .context = context};
-	const struct replay_hooks hooks = {.context = &x, .rows = true, .row = on_shifted_row};
+	const struct playback_hooks hooks = {.context = &x, .rows = true, .row = on_shifted_row};
 	int err = 0;
 
 	for (size_t i = 0; i < t->count && err == 0; i++) {
-		struct replay *r = NULL;
+		struct playback *r = NULL;
 
 		x.base_us = t->parts[i].base_us;
 		err = play(&t->parts[i], &hooks, &r);
-		replay_free(r);
+		playback_free(r);
 	}
 	return err;
 }

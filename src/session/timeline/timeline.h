@@ -50,12 +50,12 @@ int timeline_series(struct timeline *t, const struct process *p, struct timeline
     size_t n, size_t max);
 
 /*
- * Calls `row` as replay_hooks.row for every change of every site, in order of
+ * Calls `row` as playback_hooks.row for every change of every site, in order of
  * time. -ENOMEM, -EIO, or what `row` returned.
  */
-struct replay_process;
+struct playback_process;
 struct codec_sum;
-typedef int timeline_row(void *context, struct replay_process *p, uint32_t id,
+typedef int timeline_row(void *context, struct playback_process *p, uint32_t id,
     const struct codec_sum *sum, uint64_t time_us);
 int timeline_rows(struct timeline *t, timeline_row *row, void *context);
 

@@ -303,7 +303,7 @@ int view_new(const struct session *s, struct names *names, const struct view_opt
 	b->side = (struct view_side){.session = s,
 	    .only = options->only,
 	    .figures = options->figures,
-	    .residence = options->residence};
+	    .rss_account = options->rss_account};
 	err = frames_new(names, &v->table);
 	if (err == 0 && options->join_programs)
 		frames_join_programs(v->table);

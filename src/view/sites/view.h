@@ -35,7 +35,7 @@ struct view_side {
 	 */
 	const struct process_figures *const *figures;
 	/* by process: used instead of the process's own; NULL: not */
-	const struct residence *const *residence;
+	const struct rss_account *const *rss_account;
 };
 
 /* All zero: every site of the heap by itself, with its whole stack. */
@@ -73,7 +73,7 @@ struct view_options {
 	 */
 	const struct process_figures *const *figures;
 	/* by process: used instead of the process's own; NULL: not */
-	const struct residence *const *residence;
+	const struct rss_account *const *rss_account;
 	/* fills view_figures.older_*; NULL: do not */
 	const struct older *older;
 	/* what is temporary, by allocations in between; NULL: by age */

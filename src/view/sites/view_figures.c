@@ -47,11 +47,11 @@ static uint64_t temporary_of(
 static void add_holds(
     const struct view_builder *b, size_t process, uint32_t id, struct view_figures *f)
 {
-	const struct residence *r = b->side.session->processes[process]->residence;
-	const struct residence_site *s;
+	const struct rss_account *r = b->side.session->processes[process]->rss_account;
+	const struct rss_site *s;
 
-	if (b->side.residence)
-		r = b->side.residence[process];
+	if (b->side.rss_account)
+		r = b->side.rss_account[process];
 	s = r ? rss_account_find(r, id) : NULL;
 	if (!s)
 		return;

@@ -35,7 +35,7 @@ uint64_t twist_value(struct chance *c, uint64_t was)
 }
 
 /* Of an account of resident memory: its uuid, then sizes and counts of 32 bits. */
-enum { RESIDENCE_WORDS = 4 + 10, ACCOUNT_MAX = 64 };
+enum { RSS_WORDS = 4 + 10, ACCOUNT_MAX = 64 };
 
 /*
  * Of an event log, its index or a flight recorder: the head and the first run,
@@ -183,7 +183,7 @@ void twist_content(struct codec_out *content, uint32_t type, struct chance *c)
 	case RECORDING_INVENTORY:
 	case RECORDING_RESIDENCE:
 		if (chance_below(c, 2))
-			set_word(content, chance_below(c, RESIDENCE_WORDS), 4, twist_value(c, 32));
+			set_word(content, chance_below(c, RSS_WORDS), 4, twist_value(c, 32));
 		else
 			twist_words(content, c);
 		break;
@@ -397,7 +397,7 @@ static bool known_content(struct shape *s, struct shape_entry *e, size_t *n)
 		return items_known(&e->content, known, KNOWN, n);
 	case RECORDING_INVENTORY:
 	case RECORDING_RESIDENCE:
-		return known_words(&e->content, 4, RESIDENCE_WORDS, n) ||
+		return known_words(&e->content, 4, RSS_WORDS, n) ||
 		    known_words(&e->content, 8, words < ACCOUNT_MAX ? words : ACCOUNT_MAX, n);
 	case RECORDING_LOG:
 	case RECORDING_LOG_INDEX:

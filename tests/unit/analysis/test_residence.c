@@ -16,16 +16,16 @@
 enum { PAGE = 4096, BASE = 0x10000000 };
 
 /* Pages from BASE on, shared out among blocks of two owners. */
-static struct residence_pages shared(struct residence_block *blocks, size_t count,
-    uint64_t page_bytes, uint64_t pages, bool is_glibc, struct residence_share *shares)
+static struct rss_pages shared(struct rss_block *blocks, size_t count, uint64_t page_bytes,
+    uint64_t pages, bool is_glibc, struct rss_share *shares)
 {
-	struct residence_pages p = {
+	struct rss_pages p = {
 	    .page_bytes = page_bytes, .is_glibc = is_glibc, .shares = shares, .share_count = 2};
 
 	memset(shares, 0, 2 * sizeof(*shares));
 	count = rss_pages_settle(blocks, count);
 	rss_pages_share(
-	    &p, blocks, count, (struct residence_range){BASE, BASE + pages * page_bytes}, true);
+	    &p, blocks, count, (struct rss_range){BASE, BASE + pages * page_bytes}, true);
 	assert_int_equal(p.live + p.rounding + p.partly + p.free, pages * page_bytes);
 	assert_int_equal(shares[0].holds + shares[1].holds + p.free, pages * page_bytes);
 	return p;
@@ -33,10 +33,10 @@ static struct residence_pages shared(struct residence_block *blocks, size_t coun
 
 static void a_page_belongs_to_its_blocks_by_their_bytes(void **state)
 {
-	struct residence_block b[] = {
+	struct rss_block b[] = {
 	    {BASE + 16, 100, 0}, {BASE + 1000, 300, 1}, {BASE + 2 * PAGE + 16, 40, 0}};
-	struct residence_share s[2];
-	struct residence_pages p = shared(b, 3, PAGE, 4, true, s);
+	struct rss_share s[2];
+	struct rss_pages p = shared(b, 3, PAGE, 4, true, s);
 
 	(void)state;
 	assert_int_equal(s[0].holds, PAGE / 4 + PAGE);
@@ -54,8 +54,8 @@ static void a_page_belongs_to_its_blocks_by_their_bytes(void **state)
 
 static void a_block_over_a_border_counts_on_both_pages(void **state)
 {
-	struct residence_block b[] = {{BASE + PAGE - 1000, 3000, 0}, {BASE + PAGE + 2000, 2000, 1}};
-	struct residence_share s[2];
+	struct rss_block b[] = {{BASE + PAGE - 1000, 3000, 0}, {BASE + PAGE + 2000, 2000, 1}};
+	struct rss_share s[2];
 
 	(void)state;
 	(void)shared(b, 2, PAGE, 2, true, s);
@@ -67,9 +67,9 @@ static void a_block_over_a_border_counts_on_both_pages(void **state)
 
 static void a_block_of_no_bytes_holds_its_page(void **state)
 {
-	struct residence_block b[] = {{BASE + PAGE, 0, 1}};
-	struct residence_share s[2];
-	struct residence_pages p = shared(b, 1, PAGE, 3, true, s);
+	struct rss_block b[] = {{BASE + PAGE, 0, 1}};
+	struct rss_share s[2];
+	struct rss_pages p = shared(b, 1, PAGE, 3, true, s);
 
 	(void)state;
 	assert_int_equal(s[1].holds, PAGE);
@@ -83,9 +83,9 @@ static void larger_pages_are_shared_out_in_the_same_way(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		struct residence_block b[] = {
+		struct rss_block b[] = {
 		    {BASE + 16, 1000, 0}, {BASE + 5000, 1000, 1}, {BASE + 3 * sizes[i], 8, 1}};
-		struct residence_share s[2];
+		struct rss_share s[2];
 
 		(void)shared(b, 3, sizes[i], 4, true, s);
 		assert_int_equal(s[0].holds, sizes[i] / 2);
@@ -95,16 +95,14 @@ static void larger_pages_are_shared_out_in_the_same_way(void **state)
 
 static void pages_that_are_not_resident_do_not_count(void **state)
 {
-	struct residence_block b[] = {{BASE + 16, 10 * PAGE - 32, 0}};
-	struct residence_share s[2] = {{0}};
-	struct residence_pages p = {
-	    .page_bytes = PAGE, .is_glibc = true, .shares = s, .share_count = 2};
+	struct rss_block b[] = {{BASE + 16, 10 * PAGE - 32, 0}};
+	struct rss_share s[2] = {{0}};
+	struct rss_pages p = {.page_bytes = PAGE, .is_glibc = true, .shares = s, .share_count = 2};
 	size_t n = rss_pages_settle(b, 1);
 
 	(void)state;
-	rss_pages_share(&p, b, n, (struct residence_range){BASE + PAGE, BASE + 2 * PAGE}, false);
-	rss_pages_share(
-	    &p, b, n, (struct residence_range){BASE + 9 * PAGE, BASE + 10 * PAGE}, false);
+	rss_pages_share(&p, b, n, (struct rss_range){BASE + PAGE, BASE + 2 * PAGE}, false);
+	rss_pages_share(&p, b, n, (struct rss_range){BASE + 9 * PAGE, BASE + 10 * PAGE}, false);
 	assert_int_equal(s[0].holds, 2 * PAGE);
 	assert_int_equal(s[0].live, 2 * PAGE - 16);
 	assert_int_equal(p.arena_free, 0);
@@ -112,7 +110,7 @@ static void pages_that_are_not_resident_do_not_count(void **state)
 
 static void of_overlapping_blocks_the_later_one_counts(void **state)
 {
-	struct residence_block b[] = {{BASE + 5000, 100, 1}, {BASE + 16, 100000, 0},
+	struct rss_block b[] = {{BASE + 5000, 100, 1}, {BASE + 16, 100000, 0},
 	    {BASE + 5000, 200, 1}, {0, 5, 0}, {UINT64_MAX - 3, 9, 0}, {BASE + 9000, UINT64_MAX, 0}};
 
 	(void)state;
@@ -124,9 +122,9 @@ static void of_overlapping_blocks_the_later_one_counts(void **state)
 
 static void another_allocator_rounds_to_the_next_block(void **state)
 {
-	struct residence_block b[] = {{BASE, 100, 0}, {BASE + 112, 100, 0}, {BASE + 1024, 100, 1}};
-	struct residence_share s[2];
-	struct residence_pages p = shared(b, 3, PAGE, 1, false, s);
+	struct rss_block b[] = {{BASE, 100, 0}, {BASE + 112, 100, 0}, {BASE + 1024, 100, 1}};
+	struct rss_share s[2];
+	struct rss_pages p = shared(b, 3, PAGE, 1, false, s);
 
 	(void)state;
 	/* 12 to the neighbour, then 12 for alignment, twice */
@@ -136,9 +134,9 @@ static void another_allocator_rounds_to_the_next_block(void **state)
 static void only_memory_of_glibc_is_heap_in_a_joined_mapping(void **state)
 {
 	const uint64_t arena = UINT64_C(0x7f0004000000);
-	struct residence_block b[] = {{arena - 0x100000 + 16, 200000, 0}, {arena + 0x400, 100, 0}};
-	struct residence_range area = {arena - 0x400000, arena + 0x8000000};
-	struct residence_ranges r = {0};
+	struct rss_block b[] = {{arena - 0x100000 + 16, 200000, 0}, {arena + 0x400, 100, 0}};
+	struct rss_range area = {arena - 0x400000, arena + 0x8000000};
+	struct rss_ranges r = {0};
 	size_t at = 0;
 
 	(void)state;
@@ -159,15 +157,15 @@ static void only_memory_of_glibc_is_heap_in_a_joined_mapping(void **state)
 
 /* ---- on disk ---- */
 
-static struct residence sample(struct residence_site *sites, struct residence_area *areas)
+static struct rss_account sample(struct rss_site *sites, struct rss_area *areas)
 {
-	struct residence r = {.page_bytes = PAGE,
+	struct rss_account r = {.page_bytes = PAGE,
 	    .is_glibc = true,
 	    .time_ns = 7,
 	    .rss_bytes = 1000,
 	    .hugetlb_bytes = 77,
 	    .moved_bytes = -5,
-	    .classes = {[RESIDENCE_LIVE] = 300, [RESIDENCE_FREE] = 600},
+	    .classes = {[RSS_LIVE] = 300, [RSS_FREE] = 600},
 	    .fills = {1, 2, 3, 4},
 	    .arenas = 9,
 	    .sites = sites,
@@ -175,18 +173,18 @@ static struct residence sample(struct residence_site *sites, struct residence_ar
 	    .areas = areas,
 	    .area_count = 2};
 
-	sites[0] = (struct residence_site){3, 1, 10, 20, 5};
-	sites[1] = (struct residence_site){8, 2, 1, 2, 0};
-	areas[0] = (struct residence_area){4096, 8192, 4096, "[anon:x]"};
-	areas[1] = (struct residence_area){8192, 16384, 100, ""};
+	sites[0] = (struct rss_site){3, 1, 10, 20, 5};
+	sites[1] = (struct rss_site){8, 2, 1, 2, 0};
+	areas[0] = (struct rss_area){4096, 8192, 4096, "[anon:x]"};
+	areas[1] = (struct rss_area){8192, 16384, 100, ""};
 	return r;
 }
 
 static void an_account_comes_back_as_it_was(void **state)
 {
-	struct residence_site sites[2];
-	struct residence_area areas[2];
-	struct residence r = sample(sites, areas), back;
+	struct rss_site sites[2];
+	struct rss_area areas[2];
+	struct rss_account r = sample(sites, areas), back;
 	uint8_t *bytes;
 	size_t len;
 
@@ -215,9 +213,9 @@ static void an_account_comes_back_as_it_was(void **state)
 static void an_account_of_an_earlier_version_is_read(void **state)
 {
 	enum { EARLIER = 336, NOW = 344 };
-	struct residence_site sites[2];
-	struct residence_area areas[2];
-	struct residence r = sample(sites, areas), back;
+	struct rss_site sites[2];
+	struct rss_area areas[2];
+	struct rss_account r = sample(sites, areas), back;
 	const uint32_t head_bytes = EARLIER;
 	uint8_t *bytes;
 	size_t len;
@@ -238,9 +236,9 @@ static void an_account_of_an_earlier_version_is_read(void **state)
 
 static void damaged_accounts_are_refused(void **state)
 {
-	struct residence_site sites[2];
-	struct residence_area areas[2];
-	struct residence r = sample(sites, areas), back;
+	struct rss_site sites[2];
+	struct rss_area areas[2];
+	struct rss_account r = sample(sites, areas), back;
 	uint8_t *bytes;
 	size_t len;
 
@@ -265,33 +263,33 @@ static void damaged_accounts_are_refused(void **state)
 static void advice_needs_figures_that_prove_it(void **state)
 {
 	const uint64_t mib = 1 << 20;
-	struct residence_site s = {1, 100, 1000, 20 * mib, 0};
-	struct residence r = {.page_bytes = PAGE,
+	struct rss_site s = {1, 100, 1000, 20 * mib, 0};
+	struct rss_account r = {.page_bytes = PAGE,
 	    .is_glibc = true,
 	    .rss_bytes = 100 * mib,
 	    .sites = &s,
 	    .site_count = 1};
 
 	(void)state;
-	assert_int_equal(rss_rules(&r, rss_rules_most_pins(&r)), RSS_PINNED);
+	assert_int_equal(rss_rules(&r, rss_rules_most_pins(&r)), RULE_PINNED);
 	s.live = 2 * mib; /* 18 is not ten times 2 */
 	assert_int_equal(rss_rules(&r, &s), 0);
 	s.live = 0;
 	s.holds = 4 * mib; /* below 5 percent */
 	assert_int_equal(rss_rules(&r, &s), 0);
-	r.classes[RESIDENCE_FREE] = 10 * mib;
-	assert_int_equal(rss_rules(&r, NULL), RSS_FREE);
-	r.classes[RESIDENCE_FREE] = 9 * mib;
+	r.classes[RSS_FREE] = 10 * mib;
+	assert_int_equal(rss_rules(&r, NULL), RULE_FREE);
+	r.classes[RSS_FREE] = 9 * mib;
 	assert_int_equal(rss_rules(&r, NULL), 0);
 	r.arena_free_bytes = 10 * mib;
 	r.arenas = 7;
 	assert_int_equal(rss_rules(&r, NULL), 0);
 	r.arenas = 8;
-	assert_int_equal(rss_rules(&r, NULL), RSS_ARENAS);
+	assert_int_equal(rss_rules(&r, NULL), RULE_ARENAS);
 	r.is_partial = true; /* a page without a block may have one */
 	assert_int_equal(rss_rules(&r, NULL), 0);
 	r.is_partial = false;
-	r.lack = RESIDENCE_SAMPLED;
+	r.lack = RSS_SAMPLED;
 	assert_int_equal(rss_rules(&r, NULL), 0);
 }
 

@@ -42,7 +42,7 @@ struct actor {
 	bool runs; /* and is the program that was traced */
 	bool is_zombie;
 	bool was_seen; /* by a look, while it ran */
-	enum live_cause cause;
+	enum engine_cause cause;
 	int cause_number;
 };
 
@@ -51,7 +51,7 @@ struct world {
 	struct actor actors[ACTORS];
 	size_t count;
 	uint64_t names;
-	struct live *live;
+	struct engine *live;
 	struct actor ghosts[GHOSTS]; /* files alone: their pids are taken */
 	size_t ghost_count;
 	unsigned seed;
@@ -317,10 +317,10 @@ static void finish(struct actor *a, int how, bool reap_now)
 
 /* ---- what must hold ---- */
 
-static struct live_process *find(const struct world *w, const struct actor *a)
+static struct engine_process *find(const struct world *w, const struct actor *a)
 {
 	for (size_t i = 0; i < engine_count(w->live); i++) {
-		struct live_process *p = engine_at(w->live, i);
+		struct engine_process *p = engine_at(w->live, i);
 
 		if (memcmp(p->header.uuid, a->uuid, sizeof(a->uuid)) == 0)
 			return p;
@@ -349,7 +349,7 @@ static void check(struct world *w)
 	wait_for_all(w);
 	for (size_t i = 0; i < w->count; i++) {
 		struct actor *a = &w->actors[i];
-		const struct live_process *p = find(w, a);
+		const struct engine_process *p = find(w, a);
 
 		if (a->runs && a->path[0]) {
 			assert_non_null(p);
@@ -377,7 +377,7 @@ static void check(struct world *w)
 static void check_ghosts(struct world *w)
 {
 	for (size_t i = 0; i < w->ghost_count; i++) {
-		const struct live_process *p = find(w, &w->ghosts[i]);
+		const struct engine_process *p = find(w, &w->ghosts[i]);
 
 		if (p && p->state != LIVE_ENDED)
 			fail_msg("seed %u: a file of pid %d is taken for the "
@@ -400,7 +400,7 @@ static struct world *world_new(bool keep)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	const char *dirs[] = {NULL, NULL};
-	struct live_plan plan = {.directories = dirs, .want_sites = true, .keep_the_ended = keep};
+	struct engine_plan plan = {.directories = dirs, .want_sites = true, .keep_the_ended = keep};
 	int status, fd;
 
 	assert_non_null(w);
@@ -529,7 +529,7 @@ static void check_execs(struct world *w)
 		look(w);
 	for (size_t i = 0; i < w->count; i++) {
 		const struct actor *a = &w->actors[i];
-		const struct live_process *p = find(w, a);
+		const struct engine_process *p = find(w, a);
 
 		if (!p || a->cause != LIVE_CAUSE_EXEC)
 			continue;

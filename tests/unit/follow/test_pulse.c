@@ -24,7 +24,7 @@ struct host {
 	struct pulse_room room;
 	struct pulse *pulse;
 	struct seg_header header;
-	struct live_totals now;
+	struct engine_totals now;
 	uint64_t looks;
 };
 
@@ -86,10 +86,10 @@ static struct mkseg *some_sites(uint32_t count)
 	return m;
 }
 
-static const struct live_site *moved(const struct host *x, uint32_t id)
+static const struct engine_site *moved(const struct host *x, uint32_t id)
 {
 	size_t n;
-	const struct live_site *s = pulse_moved(x->pulse, &n);
+	const struct engine_site *s = pulse_moved(x->pulse, &n);
 
 	for (size_t i = 0; i < n; i++)
 		if (s[i].id == id)
@@ -102,7 +102,7 @@ struct count {
 	uint64_t allocations, live;
 };
 
-static bool count_site(void *context, const struct live_site *s)
+static bool count_site(void *context, const struct engine_site *s)
 {
 	struct count *c = context;
 
@@ -142,7 +142,7 @@ static void figures_are_those_of_a_report(void **state)
 
 static void a_site_that_moves_is_listed_with_its_base(void **state)
 {
-	const struct live_site *s;
+	const struct engine_site *s;
 	struct seg_row *row;
 	uint64_t live;
 	struct host x;
@@ -205,7 +205,7 @@ static void trends_are_what_was(void **state)
 		row->allocated_bytes = 1000;
 		row->freed_bytes = 0;
 		for (uint64_t i = 0; i < LOOKS; i++) {
-			const struct live_site *s;
+			const struct engine_site *s;
 			unsigned rest = seed % 2 ? 200 : 3;
 
 			if ((unsigned)rand() % rest == 0) {

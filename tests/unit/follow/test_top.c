@@ -125,9 +125,9 @@ static void a_trend_has_the_newest_looks(void **state)
 
 /* ---- rows ---- */
 
-static struct live_process *make_process(void)
+static struct engine_process *make_process(void)
 {
-	struct live_process *p = calloc(1, sizeof(*p));
+	struct engine_process *p = calloc(1, sizeof(*p));
 
 	assert_non_null(p);
 	p->number = 7;
@@ -140,10 +140,10 @@ static struct live_process *make_process(void)
 }
 
 /* Looks one second apart, with these live bytes. */
-static void add_looks(struct live_process *p, const uint64_t *live, size_t count)
+static void add_looks(struct engine_process *p, const uint64_t *live, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct live_totals t = {.at_ns = (p->looks + 1) * 1000000000,
+		struct engine_totals t = {.at_ns = (p->looks + 1) * 1000000000,
 		    .live_bytes = live[i],
 		    .allocations = (p->looks + 1) * 50};
 
@@ -155,7 +155,7 @@ static void add_looks(struct live_process *p, const uint64_t *live, size_t count
 static void rates_are_of_the_last_five_intervals(void **state)
 {
 	const uint64_t live[] = {0, 9000, 9000, 9100, 9200, 9300, 9400, 9500};
-	struct live_process *p = make_process();
+	struct engine_process *p = make_process();
 	struct board_process row;
 
 	(void)state;
@@ -178,7 +178,7 @@ static void rates_are_of_the_last_five_intervals(void **state)
 static void counters_that_run_backwards_are_no_huge_rates(void **state)
 {
 	const uint64_t live[] = {UINT64_MAX, 0};
-	struct live_process *p = make_process();
+	struct engine_process *p = make_process();
 	struct board_process row;
 
 	(void)state;
@@ -196,7 +196,7 @@ static void counters_that_run_backwards_are_no_huge_rates(void **state)
 static void an_end_has_its_cause(void **state)
 {
 	static const struct {
-		enum live_cause cause;
+		enum engine_cause cause;
 		int number;
 		const char *mode, *words;
 	} cases[] = {
@@ -208,7 +208,7 @@ static void an_end_has_its_cause(void **state)
 	    {LIVE_CAUSE_EXEC, 0, "exec", "called exec: it is another program now"},
 	    {LIVE_CAUSE_UNKNOWN, 0, "ended", "ended; the cause is not known"},
 	};
-	struct live_process *p = make_process();
+	struct engine_process *p = make_process();
 	char mode[BOARD_CAUSE], words[BOARD_SENTENCE];
 	struct board_process row;
 

@@ -107,8 +107,8 @@ static struct session *in_a_container(uint64_t more)
 	p->end = PROCESS_RUNNING;
 	p->aging = calloc(1, sizeof(*p->aging));
 	p->earlier = calloc(READINGS - 1, sizeof(*p->earlier));
-	p->residence = calloc(1, sizeof(*p->residence));
-	assert_true(p->aging && p->earlier && p->residence);
+	p->rss_account = calloc(1, sizeof(*p->rss_account));
+	assert_true(p->aging && p->earlier && p->rss_account);
 	p->aging->limit_count = 2;
 	p->aging->limits[0] =
 	    (struct aging_limit){.kind = AGING_LIMIT_MACHINE, .limit = UINT64_C(64) << 30};
@@ -117,11 +117,11 @@ static struct session *in_a_container(uint64_t more)
 	    .used = (UINT64_C(2) << 30) - (1 << 20)};
 	p->earlier_count = READINGS - 1;
 	for (uint64_t i = 0; i < READINGS; i++) {
-		struct residence *r = i < READINGS - 1 ? &p->earlier[i] : p->residence;
+		struct rss_account *r = i < READINGS - 1 ? &p->earlier[i] : p->rss_account;
 
 		r->time_ns = i * 3600 * UINT64_C(1000000000);
-		r->classes[RESIDENCE_LIVE] = i << 20;
-		r->classes[RESIDENCE_ANONYMOUS] = (50 << 20) + i * more;
+		r->classes[RSS_LIVE] = i << 20;
+		r->classes[RSS_ANONYMOUS] = (50 << 20) + i * more;
 	}
 	return s;
 }

@@ -120,11 +120,11 @@ static void put_point(
 
 static void put_reading(struct recording_writer *w, const struct seg_header *h, uint64_t time_ns)
 {
-	struct residence_site site = {.id = 1, .blocks = 1, .live = 16, .holds = time_ns};
-	const struct residence r = {.page_bytes = 4096,
+	struct rss_site site = {.id = 1, .blocks = 1, .live = 16, .holds = time_ns};
+	const struct rss_account r = {.page_bytes = 4096,
 	    .time_ns = time_ns,
 	    .rss_bytes = time_ns,
-	    .classes = {[RESIDENCE_LIVE] = time_ns},
+	    .classes = {[RSS_LIVE] = time_ns},
 	    .sites = &site,
 	    .site_count = 1};
 	uint8_t *bytes;
@@ -266,10 +266,11 @@ static void another_owner_or_pid_is_another_process(void **state)
 static void readings_are(const struct process *p, size_t count, const uint64_t *times)
 {
 	assert_non_null(p);
-	assert_non_null(p->residence);
+	assert_non_null(p->rss_account);
 	assert_int_equal(p->earlier_count + 1, count);
 	for (size_t i = 0; i < count; i++) {
-		const struct residence *r = i < p->earlier_count ? &p->earlier[i] : p->residence;
+		const struct rss_account *r =
+		    i < p->earlier_count ? &p->earlier[i] : p->rss_account;
 
 		assert_int_equal(r->time_ns, times[i]);
 		assert_int_equal(rss_account_find(r, 1)->holds, times[i]);

@@ -15,7 +15,7 @@
 
 #include "../lib/mkseg.h"
 #include "session/process/process.h"
-#include "session/timeline/replay.h"
+#include "session/timeline/playback.h"
 #include "session/load/session.h"
 #include "follow/recorder/tail.h"
 #include "session/timeline/timeline.h"
@@ -207,19 +207,19 @@ static void columns_give_the_same_sums(void **state)
 /* Looks, replays, compares every site; peaks, too. */
 static void what_is_told_is_what_was_there(void **state)
 {
-	const struct replay_hooks hooks = {.rows = true};
+	const struct playback_hooks hooks = {.rows = true};
 	struct codec_out out = {0};
 	struct seg_header header;
-	struct replay *r;
+	struct playback *r;
 	struct tail *t;
 	struct host h;
 
 	(void)state;
 	host_init(&h, 3000);
 	assert_int_equal(tail_new(1, &room, &t), 0);
-	assert_int_equal(replay_new(&hooks, &r), 0);
+	assert_int_equal(playback_new(&hooks, &r), 0);
 	for (int look = 0; look < 50; look++) {
-		const struct replay_process *p;
+		const struct playback_process *p;
 		uint64_t all = 0;
 
 		host_run(&h, random_of(&h) % 5000);
@@ -237,11 +237,11 @@ static void what_is_told_is_what_was_there(void **state)
 		out.len = 0;
 		assert_int_equal(
 		    tail_look(t, h.file, SEGFILE_OWN, look % 3 != 1, &out, &header), 0);
-		assert_int_equal(replay_entry(r, out.bytes, out.len), 0);
-		p = replay_process(r, 0);
+		assert_int_equal(playback_entry(r, out.bytes, out.len), 0);
+		p = playback_process(r, 0);
 		for (uint32_t id = 0; id < h.site_count; id++) {
 			struct codec_sum want = host_sum(&h, id);
-			struct codec_sum got = replay_sum(p, id);
+			struct codec_sum got = playback_sum(p, id);
 
 			all += want.allocations;
 			if (look % 3 == 1)
@@ -251,7 +251,7 @@ static void what_is_told_is_what_was_there(void **state)
 		assert_int_equal(p->totals.allocations, all);
 	}
 	tail_free(t);
-	replay_free(r);
+	playback_free(r);
 	codec_release(&out);
 	host_release(&h);
 }
@@ -288,14 +288,14 @@ static void columns_of_samples_give_the_same_sums(void **state)
 static void look_at_samples(uint64_t high, uint32_t row_bytes)
 {
 	static const uint64_t frames[] = {MKSEG_FRAME(1, 0x1010)};
-	const struct replay_hooks hooks = {.rows = true};
+	const struct playback_hooks hooks = {.rows = true};
 	struct mkseg *m = mkseg_new();
 	struct codec_out out = {0};
 	struct seg_header header;
 	struct segment *seg;
 	struct process *p;
 	struct segfile *f;
-	struct replay *r;
+	struct playback *r;
 	struct tail *t;
 	uint8_t *bytes;
 	double want;
@@ -317,12 +317,12 @@ static void look_at_samples(uint64_t high, uint32_t row_bytes)
 	mkseg_free(m);
 	assert_int_equal(segfile_open_bytes(bytes, len, &f, NULL), 0);
 	assert_int_equal(tail_new(1, &room, &t), 0);
-	assert_int_equal(replay_new(&hooks, &r), 0);
+	assert_int_equal(playback_new(&hooks, &r), 0);
 	assert_int_equal(tail_look(t, f, SEGFILE_OWN, true, &out, &header), 0);
-	assert_int_equal(replay_entry(r, out.bytes, out.len), 0);
-	assert_true(replay_sum(replay_process(r, 0), 2).variance_allocated ==
+	assert_int_equal(playback_entry(r, out.bytes, out.len), 0);
+	assert_true(playback_sum(playback_process(r, 0), 2).variance_allocated ==
 	    seg_wide_of(UINT64_MAX - 99, high));
-	assert_int_equal(replay_segment(replay_process(r, 0), &seg), 0);
+	assert_int_equal(playback_segment(playback_process(r, 0), &seg), 0);
 	assert_int_equal(process_new(seg, &p), 0);
 	assert_int_equal(p->site_count, 1);
 	assert_int_equal(p->sites[0].samples, 30);
@@ -333,7 +333,7 @@ static void look_at_samples(uint64_t high, uint32_t row_bytes)
 	process_free(p);
 	segment_copy_free(seg);
 	tail_free(t);
-	replay_free(r);
+	playback_free(r);
 	codec_release(&out);
 	segfile_close(f);
 	free(bytes);
@@ -350,10 +350,10 @@ static void a_sampled_process_is_played_again(void **state)
 /* Earlier versions said that there are three columns, and wrote one. */
 static void samples_without_variances_are_read(void **state)
 {
-	const struct replay_hooks hooks = {.rows = true};
+	const struct playback_hooks hooks = {.rows = true};
 	struct codec_out out = {0}, body = {0};
 	struct codec_sum got;
-	struct replay *r;
+	struct playback *r;
 
 	(void)state;
 	codec_put(&body, 1);
@@ -367,32 +367,32 @@ static void samples_without_variances_are_read(void **state)
 		codec_put_signed(&body, column == CODEC_COLUMNS ? 6 : 200);
 	}
 	codec_put_item(&out, CODEC_LEDGER, &body);
-	assert_int_equal(replay_new(&hooks, &r), 0);
-	assert_int_equal(replay_entry(r, out.bytes, out.len), 0);
-	got = replay_sum(replay_process(r, 0), 2);
+	assert_int_equal(playback_new(&hooks, &r), 0);
+	assert_int_equal(playback_entry(r, out.bytes, out.len), 0);
+	got = playback_sum(playback_process(r, 0), 2);
 	assert_int_equal(got.allocations, 200);
 	assert_int_equal(got.samples, 6);
 	assert_true(got.variance_allocated == 0);
-	replay_free(r);
+	playback_free(r);
 	codec_release(&out);
 	codec_release(&body);
 }
 
 static void the_replayed_state_is_the_segment(void **state)
 {
-	const struct replay_hooks hooks = {.rows = true};
+	const struct playback_hooks hooks = {.rows = true};
 	struct process *live, *told;
 	struct codec_out out = {0};
 	struct seg_header header;
 	struct segment *seg;
-	struct replay *r;
+	struct playback *r;
 	struct tail *t;
 	struct host h;
 
 	(void)state;
 	host_init(&h, 1000);
 	assert_int_equal(tail_new(1, &room, &t), 0);
-	assert_int_equal(replay_new(&hooks, &r), 0);
+	assert_int_equal(playback_new(&hooks, &r), 0);
 	for (int i = 0; i < 5; i++) {
 		host_run(&h, 2000);
 		h.header->peak_epoch++;
@@ -404,12 +404,12 @@ static void the_replayed_state_is_the_segment(void **state)
 		}
 		out.len = 0;
 		assert_int_equal(tail_look(t, h.file, SEGFILE_OWN, true, &out, &header), 0);
-		assert_int_equal(replay_entry(r, out.bytes, out.len), 0);
+		assert_int_equal(playback_entry(r, out.bytes, out.len), 0);
 	}
 	assert_int_equal(segfile_read(h.file, SEGFILE_OWN, &seg, NULL), 0);
 	assert_int_equal(process_new(seg, &live), 0);
 	segment_copy_free(seg);
-	assert_int_equal(replay_segment(replay_process(r, 0), &seg), 0);
+	assert_int_equal(playback_segment(playback_process(r, 0), &seg), 0);
 	assert_int_equal(process_new(seg, &told), 0);
 	segment_copy_free(seg);
 	assert_int_equal(live->site_count, told->site_count);
@@ -429,14 +429,14 @@ static void the_replayed_state_is_the_segment(void **state)
 	process_free(live);
 	process_free(told);
 	tail_free(t);
-	replay_free(r);
+	playback_free(r);
 	codec_release(&out);
 	host_release(&h);
 }
 
 static void any_cut_or_flipped_byte_is_survived(void **state)
 {
-	const struct replay_hooks hooks = {.rows = true};
+	const struct playback_hooks hooks = {.rows = true};
 	struct codec_out out = {0};
 	struct seg_header header;
 	struct tail *t;
@@ -452,18 +452,18 @@ static void any_cut_or_flipped_byte_is_survived(void **state)
 	for (size_t i = 0; i < out.len; i++) {
 		uint8_t was = out.bytes[i];
 		struct segment *seg;
-		struct replay *r;
+		struct playback *r;
 
-		assert_int_equal(replay_new(&hooks, &r), 0);
-		(void)replay_entry(r, out.bytes, i);
-		replay_free(r);
-		assert_int_equal(replay_new(&hooks, &r), 0);
+		assert_int_equal(playback_new(&hooks, &r), 0);
+		(void)playback_entry(r, out.bytes, i);
+		playback_free(r);
+		assert_int_equal(playback_new(&hooks, &r), 0);
 		out.bytes[i] = (uint8_t)(was ^ (1u << (i % 8)));
-		(void)replay_entry(r, out.bytes, out.len);
+		(void)playback_entry(r, out.bytes, out.len);
 		out.bytes[i] = was;
-		if (replay_count(r) > 0 && replay_segment(replay_process(r, 0), &seg) == 0)
+		if (playback_count(r) > 0 && playback_segment(playback_process(r, 0), &seg) == 0)
 			segment_copy_free(seg);
-		replay_free(r);
+		playback_free(r);
 	}
 	tail_free(t);
 	codec_release(&out);
@@ -582,9 +582,9 @@ static void many_sites_are_bounded_too(void **state)
 static void processes_may_begin_in_any_order(void **state)
 {
 	static const uint64_t numbers[] = {7, 3, 9, 1, 8};
-	const struct replay_hooks hooks = {.rows = true};
+	const struct playback_hooks hooks = {.rows = true};
 	struct codec_out line = {0}, body = {0};
-	struct replay *r;
+	struct playback *r;
 
 	(void)state;
 	for (size_t i = 0; i < 5; i++) {
@@ -595,21 +595,21 @@ static void processes_may_begin_in_any_order(void **state)
 			codec_put_signed(&body, (int64_t)numbers[i] * 100);
 		codec_put_item(&line, CODEC_TOTALS, &body);
 	}
-	assert_int_equal(replay_new(&hooks, &r), 0);
-	assert_int_equal(replay_entry(r, line.bytes, line.len), 0);
-	assert_int_equal(replay_count(r), 5);
+	assert_int_equal(playback_new(&hooks, &r), 0);
+	assert_int_equal(playback_entry(r, line.bytes, line.len), 0);
+	assert_int_equal(playback_count(r), 5);
 	for (size_t i = 0; i < 5; i++) {
-		const struct replay_process *p = replay_process(r, i);
+		const struct playback_process *p = playback_process(r, i);
 
 		assert_int_equal(p->totals.allocations, p->number * 100);
-		assert_true(i == 0 || replay_process(r, i - 1)->number < p->number);
+		assert_true(i == 0 || playback_process(r, i - 1)->number < p->number);
 	}
 	/* one that begins twice is damaged */
 	line.len = body.len = 0;
 	codec_put(&body, 3);
 	codec_put_item(&line, CODEC_PROCESS, &body);
-	assert_int_equal(replay_entry(r, line.bytes, line.len), -EBADMSG);
-	replay_free(r);
+	assert_int_equal(playback_entry(r, line.bytes, line.len), -EBADMSG);
+	playback_free(r);
 	codec_release(&line);
 	codec_release(&body);
 }
@@ -618,9 +618,9 @@ static void processes_may_begin_in_any_order(void **state)
 static void a_small_line_cannot_ask_for_much_memory(void **state)
 {
 	enum { MANY = 60000 };
-	const struct replay_hooks hooks = {.rows = true};
+	const struct playback_hooks hooks = {.rows = true};
 	struct codec_out line = {0};
-	struct replay *r;
+	struct playback *r;
 
 	(void)state;
 	for (uint64_t i = 1; i <= MANY; i++) {
@@ -630,10 +630,10 @@ static void a_small_line_cannot_ask_for_much_memory(void **state)
 		codec_put_item(&line, CODEC_PROCESS, &body);
 		codec_release(&body);
 	}
-	assert_int_equal(replay_new(&hooks, &r), 0);
-	assert_int_equal(replay_entry(r, line.bytes, line.len), -EFBIG);
-	assert_in_range(replay_count(r), 5000, 15000);
-	replay_free(r);
+	assert_int_equal(playback_new(&hooks, &r), 0);
+	assert_int_equal(playback_entry(r, line.bytes, line.len), -EFBIG);
+	assert_in_range(playback_count(r), 5000, 15000);
+	playback_free(r);
 	codec_release(&line);
 }
 

@@ -1,7 +1,7 @@
-/* directory.h - follows the extent directory of a segment while it grows. */
+/* extent_list.h - follows the extent directory of a segment while it grows. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SEEP_DIRECTORY_H
-#define SEEP_DIRECTORY_H
+#ifndef SEEP_EXTENT_LIST_H
+#define SEEP_EXTENT_LIST_H
 
 #include "segments/read/segfile.h"
 #include "segments/read/segment_copy.h"
@@ -12,19 +12,19 @@
  */
 
 /* The segment in its source. */
-struct directory_place {
+struct extent_list_place {
 	const struct source *source;
 	uint64_t base, limit;
 };
 
 /* -EBADMSG: it is not inside the segment; or an error of reading. */
-int directory_read(const struct directory_place *at, uint64_t offset, void *to, size_t len);
+int extent_list_read(const struct extent_list_place *at, uint64_t offset, void *to, size_t len);
 
 /* ---- rows by id ---- */
 
 enum {
-	DIRECTORY_BLOCK_BITS = 7, /* ids of one ledger extent of the collector */
-	DIRECTORY_BLOCK_ROWS = 1 << DIRECTORY_BLOCK_BITS,
+	ID_GROUP_BITS = 7, /* ids of one ledger extent of the collector */
+	ID_GROUP_ROWS = 1 << ID_GROUP_BITS,
 	DIRECTORY_ROW_BYTES = 64, /* what a ledger row or a sample has at least */
 };
 _Static_assert(sizeof(struct seg_row) == DIRECTORY_ROW_BYTES &&
@@ -32,7 +32,7 @@ _Static_assert(sizeof(struct seg_row) == DIRECTORY_ROW_BYTES &&
     "one bound serves both");
 
 /* A stretch of one array's rows, all in one block of ids. */
-struct directory_piece {
+struct extent_list_piece {
 	uint64_t offset;
 	uint32_t row_bytes;
 	uint16_t first, count; /* in the block */
@@ -41,34 +41,34 @@ struct directory_piece {
 };
 
 /* A block of ids: its pieces, one for each array that has them. */
-struct directory_block {
-	struct directory_piece *pieces;
+struct extent_list_block {
+	struct extent_list_piece *pieces;
 	size_t count;
 	void *kept; /* what the reader keeps of it, zeros at first; NULL: no such block */
 };
 
 /*
  * Calls `each` with the rows of each piece, those of samples only if they are
- * wanted. -ENOMEM, or as of directory_read().
+ * wanted. -ENOMEM, or as of extent_list_read().
  */
-int directory_read_block(const struct directory_place *at, const struct directory_block *b,
+int extent_list_read_block(const struct extent_list_place *at, const struct extent_list_block *b,
     bool with_samples,
-    void (*each)(void *context, const struct directory_piece *p, const uint8_t *rows),
+    void (*each)(void *context, const struct extent_list_piece *p, const uint8_t *rows),
     void *context);
 
 /* ---- the directory ---- */
 
-/* What was read so far. Zeros at first; directory_release() at the end. */
-struct directory {
+/* What was read so far. Zeros at first; extent_list_release() at the end. */
+struct extent_list {
 	uint64_t claimed; /* bytes of rows of the kinds that are wanted */
 	uint32_t done;    /* entries before are all known */
 	uint8_t *known;   /* by number of the entry */
 	uint32_t room;
-	struct directory_block *blocks; /* by id >> DIRECTORY_BLOCK_BITS */
+	struct extent_list_block *blocks; /* by id >> ID_GROUP_BITS */
 	size_t block_room;
 };
 
-struct directory_hooks {
+struct extent_list_hooks {
 	void *context;
 	/* memory for the life of the reader; false: there is no room for it */
 	bool (*take)(void *context, size_t bytes);
@@ -86,10 +86,10 @@ struct directory_hooks {
  * than the segment has, and its file contains it at least in part. -EFBIG: no
  * room; -EBADMSG, -ENOMEM, errors of reading, or what `add` returned.
  */
-int directory_follow(struct directory *d, const struct directory_place *at,
-    const struct seg_header *h, const struct directory_hooks *hooks);
+int extent_list_follow(struct extent_list *d, const struct extent_list_place *at,
+    const struct seg_header *h, const struct extent_list_hooks *hooks);
 
-void directory_release(struct directory *d);
+void extent_list_release(struct extent_list *d);
 
 /* ---- extents: finds row i of one kind in the extents of a segment ---- */
 

@@ -1,29 +1,29 @@
-/* directory.c - follows the extent directory of a segment while it grows. */
+/* extent_list.c - follows the extent directory of a segment while it grows. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "segments/read/directory.h"
+#include "segments/read/extent_list.h"
 
 #include "base/std.h"
 #include "kit/os/infile.h"
 
 enum { BLOCKS_FIRST = 4 }; /* room for so many at first */
 
-int directory_read(const struct directory_place *at, uint64_t offset, void *to, size_t len)
+int extent_list_read(const struct extent_list_place *at, uint64_t offset, void *to, size_t len)
 {
 	if (offset > at->limit || len > at->limit - offset)
 		return -EBADMSG;
 	return source_read(at->source, at->base + offset, to, len);
 }
 
-int directory_read_block(const struct directory_place *at, const struct directory_block *b,
+int extent_list_read_block(const struct extent_list_place *at, const struct extent_list_block *b,
     bool with_samples,
-    void (*each)(void *context, const struct directory_piece *p, const uint8_t *rows),
+    void (*each)(void *context, const struct extent_list_piece *p, const uint8_t *rows),
     void *context)
 {
-	uint8_t few[DIRECTORY_BLOCK_ROWS * sizeof(struct seg_sample)];
+	uint8_t few[ID_GROUP_ROWS * sizeof(struct seg_sample)];
 	int err = 0;
 
 	for (size_t i = 0; i < b->count && err == 0; i++) {
-		const struct directory_piece *p = &b->pieces[i];
+		const struct extent_list_piece *p = &b->pieces[i];
 		size_t len = (size_t)p->count * p->row_bytes;
 		uint8_t *rows = few;
 
@@ -31,7 +31,7 @@ int directory_read_block(const struct directory_place *at, const struct director
 			continue;
 		if (len > sizeof(few)) /* rows of a later version */
 			rows = malloc(len);
-		err = rows ? directory_read(at, p->offset, rows, len) : -ENOMEM;
+		err = rows ? extent_list_read(at, p->offset, rows, len) : -ENOMEM;
 		if (err == 0)
 			each(context, p, rows);
 		if (rows != few)
@@ -40,7 +40,7 @@ int directory_read_block(const struct directory_place *at, const struct director
 	return err;
 }
 
-void directory_release(struct directory *d)
+void extent_list_release(struct extent_list *d)
 {
 	for (size_t i = 0; i < d->block_room; i++) {
 		free(d->blocks[i].pieces);
@@ -48,10 +48,10 @@ void directory_release(struct directory *d)
 	}
 	free(d->blocks);
 	free(d->known);
-	*d = (struct directory){0};
+	*d = (struct extent_list){0};
 }
 
-static int make_room(struct directory *d, uint32_t used, const struct directory_hooks *x)
+static int make_room(struct extent_list *d, uint32_t used, const struct extent_list_hooks *x)
 {
 	uint8_t *known;
 
@@ -80,8 +80,8 @@ static bool is_inside(const struct seg_extent *x, uint64_t limit)
  * Leaves those that are to be added: all others become SEG_EXT_NONE, and are
  * known if they will not change.
  */
-static int choose(struct directory *d, const struct directory_place *at, struct seg_extent *dir,
-    uint32_t used, const struct directory_hooks *hooks)
+static int choose(struct extent_list *d, const struct extent_list_place *at, struct seg_extent *dir,
+    uint32_t used, const struct extent_list_hooks *hooks)
 {
 	uint64_t claimed = d->claimed;
 
@@ -113,9 +113,9 @@ static int choose(struct directory *d, const struct directory_place *at, struct 
 	return 0;
 }
 
-static int add_piece(struct directory_block *to, const struct directory_piece *piece)
+static int add_piece(struct extent_list_block *to, const struct extent_list_piece *piece)
 {
-	struct directory_piece *more = reallocarray(to->pieces, to->count + 1, sizeof(*more));
+	struct extent_list_piece *more = reallocarray(to->pieces, to->count + 1, sizeof(*more));
 
 	if (!more)
 		return -ENOMEM;
@@ -124,10 +124,10 @@ static int add_piece(struct directory_block *to, const struct directory_piece *p
 	return 0;
 }
 
-static int block_of(struct directory *d, size_t n, const struct directory_hooks *hooks,
-    struct directory_block **ret)
+static int block_of(struct extent_list *d, size_t n, const struct extent_list_hooks *hooks,
+    struct extent_list_block **ret)
 {
-	struct directory_block *b;
+	struct extent_list_block *b;
 
 	if (n >= d->block_room) {
 		size_t room = d->block_room ? d->block_room : BLOCKS_FIRST;
@@ -158,16 +158,17 @@ static int block_of(struct directory *d, size_t n, const struct directory_hooks 
 /* The next border of blocks behind an id. */
 static uint64_t border(uint64_t id, uint64_t end)
 {
-	uint64_t next = (id | (DIRECTORY_BLOCK_ROWS - 1)) + 1;
+	uint64_t next = (id | (ID_GROUP_ROWS - 1)) + 1;
 
 	return next < end ? next : end;
 }
 
 /* Adds each piece of an extent to its block. */
-static int cut(struct directory *d, const struct seg_extent *x, const struct directory_hooks *hooks)
+static int cut(
+    struct extent_list *d, const struct seg_extent *x, const struct extent_list_hooks *hooks)
 {
 	uint64_t end = x->first + x->count;
-	struct directory_block *to;
+	struct extent_list_block *to;
 	size_t count = 0;
 	int err = 0;
 
@@ -177,28 +178,28 @@ static int cut(struct directory *d, const struct seg_extent *x, const struct dir
 		end = UINT64_C(1) << SEG_SITE_BITS; /* no site is beyond */
 	/* all or nothing: an extent that has no room is added later */
 	for (uint64_t id = x->first; id < end && err == 0; id = border(id, end), count++)
-		err = block_of(d, (size_t)(id >> DIRECTORY_BLOCK_BITS), hooks, &to);
+		err = block_of(d, (size_t)(id >> ID_GROUP_BITS), hooks, &to);
 	if (err == 0 && !hooks->take(hooks->context, count * sizeof(*to->pieces)))
 		err = -EFBIG;
 	for (uint64_t id = x->first; id < end && err == 0; id = border(id, end)) {
-		const struct directory_piece piece = {
+		const struct extent_list_piece piece = {
 		    .offset = x->offset + (id - x->first) * x->row_bytes,
 		    .row_bytes = x->row_bytes,
-		    .first = (uint16_t)(id % DIRECTORY_BLOCK_ROWS),
+		    .first = (uint16_t)(id % ID_GROUP_ROWS),
 		    .count = (uint16_t)(border(id, end) - id),
 		    .is_sample = x->kind == SEG_EXT_SAMPLE,
 		    .is_pool = !seg_is_heap_array(x->owner),
 		};
 
-		err = block_of(d, (size_t)(id >> DIRECTORY_BLOCK_BITS), hooks, &to);
+		err = block_of(d, (size_t)(id >> ID_GROUP_BITS), hooks, &to);
 		if (err == 0)
 			err = add_piece(to, &piece);
 	}
 	return err;
 }
 
-int directory_follow(struct directory *d, const struct directory_place *at,
-    const struct seg_header *h, const struct directory_hooks *hooks)
+int extent_list_follow(struct extent_list *d, const struct extent_list_place *at,
+    const struct seg_header *h, const struct extent_list_hooks *hooks)
 {
 	uint32_t used = h->dir_used < h->dir_capacity ? h->dir_used : h->dir_capacity;
 	struct seg_extent *dir;
@@ -216,7 +217,7 @@ int directory_follow(struct directory *d, const struct directory_place *at,
 	dir = calloc(used - d->done, sizeof(*dir));
 	if (!dir)
 		return -ENOMEM;
-	err = directory_read(at, h->dir_offset + (uint64_t)d->done * sizeof(*dir), dir,
+	err = extent_list_read(at, h->dir_offset + (uint64_t)d->done * sizeof(*dir), dir,
 	    (used - d->done) * sizeof(*dir));
 	if (err == 0)
 		err = choose(d, at, dir, used, hooks);

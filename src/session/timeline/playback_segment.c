@@ -1,7 +1,7 @@
-/* replay_segment.c - makes a segment from a process of the time line. */
+/* playback_segment.c - makes a segment from a process of the time line. */
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include "session/timeline/replay.h"
+#include "session/timeline/playback.h"
 
 #include "base/std.h"
 #include "format/seg_tables.h"
@@ -43,16 +43,16 @@ static void fill_sample(void *row, const struct codec_sum *sum, const struct seg
 }
 
 /* One extent of rows for each block of sums that is in use. */
-static int add_sums(const struct replay_process *p, struct segment *seg, enum seg_kind kind,
+static int add_sums(const struct playback_process *p, struct segment *seg, enum seg_kind kind,
     uint32_t row_bytes, fill_fn *fill)
 {
-	const struct replay_state *s = p->state;
+	const struct playback_state *s = p->state;
 
 	for (size_t n = 0; n < s->block_room; n++) {
 		struct seg_extent x = {.kind = kind,
 		    .row_bytes = row_bytes,
-		    .first = n << REPLAY_BLOCK_BITS,
-		    .count = REPLAY_BLOCK_ROWS};
+		    .first = n << PLAYBACK_BLOCK_BITS,
+		    .count = PLAYBACK_BLOCK_ROWS};
 		struct segment_rows *rows;
 
 		if (!s->blocks[n])
@@ -60,13 +60,13 @@ static int add_sums(const struct replay_process *p, struct segment *seg, enum se
 		rows = segment_copy_add(seg, &x);
 		if (!rows)
 			return -ENOMEM;
-		for (size_t i = 0; i < REPLAY_BLOCK_ROWS; i++)
+		for (size_t i = 0; i < PLAYBACK_BLOCK_ROWS; i++)
 			fill(rows->rows + i * row_bytes, &s->blocks[n]->rows[i], &seg->header);
 	}
 	return 0;
 }
 
-static int add_piece(struct segment *seg, const struct replay_patch *patch)
+static int add_piece(struct segment *seg, const struct playback_patch *patch)
 {
 	struct seg_extent x = {.kind = patch->kind,
 	    .row_bytes = patch->row_bytes,
@@ -82,14 +82,14 @@ static int add_piece(struct segment *seg, const struct replay_patch *patch)
 
 /* All patches of a kind in one extent; later ones overwrite earlier ones. */
 static int add_table(
-    const struct replay_state *s, struct segment *seg, uint32_t kind, uint32_t row_bytes)
+    const struct playback_state *s, struct segment *seg, uint32_t kind, uint32_t row_bytes)
 {
 	uint64_t low = UINT64_MAX, high = 0, bytes = 0;
 	struct seg_extent x = {.kind = kind, .row_bytes = row_bytes};
 	struct segment_rows *rows;
 
 	for (size_t i = 0; i < s->patch_count; i++) {
-		const struct replay_patch *q = &s->patches[i];
+		const struct playback_patch *q = &s->patches[i];
 
 		if (q->kind != kind || q->row_bytes != row_bytes)
 			continue;
@@ -113,7 +113,7 @@ static int add_table(
 	if (!rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->patch_count; i++) {
-		const struct replay_patch *q = &s->patches[i];
+		const struct playback_patch *q = &s->patches[i];
 
 		if (q->kind == kind && q->row_bytes == row_bytes)
 			memcpy(rows->rows + (q->first - low) * row_bytes, q->rows,
@@ -122,7 +122,7 @@ static int add_table(
 	return 0;
 }
 
-int replay_segment(const struct replay_process *p, struct segment **ret)
+int playback_segment(const struct playback_process *p, struct segment **ret)
 {
 	struct segment *seg;
 	int err;

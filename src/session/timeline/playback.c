@@ -1,6 +1,6 @@
-/* replay.c - replays the time line of a recording. */
+/* playback.c - replays the time line of a recording. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/timeline/replay.h"
+#include "session/timeline/playback.h"
 
 #include "base/std.h"
 #include "kit/data/room.h"
@@ -10,30 +10,30 @@ enum {
 	HEADER_WORDS = SEG_HEADER_BYTES / 8,
 };
 
-struct replay {
-	struct replay_hooks hooks;
-	struct replay_process **processes;
+struct playback {
+	struct playback_hooks hooks;
+	struct playback_process **processes;
 	size_t count, room;
 	uint64_t time_us;
 	uint64_t bytes;   /* bytes used so far */
 	uint64_t allowed; /* at most */
 };
 
-int replay_new(const struct replay_hooks *hooks, struct replay **ret)
+int playback_new(const struct playback_hooks *hooks, struct playback **ret)
 {
-	struct replay *r = calloc(1, sizeof(*r));
+	struct playback *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return -ENOMEM;
 	r->hooks = *hooks;
-	r->allowed = REPLAY_FREE_BYTES;
+	r->allowed = PLAYBACK_FREE_BYTES;
 	*ret = r;
 	return 0;
 }
 
-static void free_process(struct replay_process *p)
+static void free_process(struct playback_process *p)
 {
-	struct replay_state *s = p->state;
+	struct playback_state *s = p->state;
 
 	for (size_t i = 0; s && i < s->block_room; i++)
 		free(s->blocks[i]);
@@ -47,7 +47,7 @@ static void free_process(struct replay_process *p)
 	free(p);
 }
 
-void replay_free(struct replay *r)
+void playback_free(struct playback *r)
 {
 	if (!r)
 		return;
@@ -57,23 +57,23 @@ void replay_free(struct replay *r)
 	free(r);
 }
 
-size_t replay_count(const struct replay *r)
+size_t playback_count(const struct playback *r)
 {
 	return r->count;
 }
 
-struct replay_process *replay_process(const struct replay *r, size_t i)
+struct playback_process *playback_process(const struct playback *r, size_t i)
 {
 	return r->processes[i];
 }
 
-uint64_t replay_time_us(const struct replay *r)
+uint64_t playback_time_us(const struct playback *r)
 {
 	return r->time_us;
 }
 
 /* Counts the memory in use, so that no input exceeds the limit. */
-static int take(struct replay *r, uint64_t bytes)
+static int take(struct playback *r, uint64_t bytes)
 {
 	if (bytes > r->allowed || r->bytes > r->allowed - bytes)
 		return -EFBIG;
@@ -82,12 +82,12 @@ static int take(struct replay *r, uint64_t bytes)
 }
 
 /* The first process whose number is not below this one. */
-static size_t find_place(const struct replay *r, uint64_t number)
+static size_t find_place(const struct playback *r, uint64_t number)
 {
 	return sorted_first(r->processes, r->count, x, (*x)->number < number);
 }
 
-struct replay_process *replay_find(const struct replay *r, uint64_t number)
+struct playback_process *playback_find(const struct playback *r, uint64_t number)
 {
 	size_t at = find_place(r, number);
 
@@ -96,11 +96,11 @@ struct replay_process *replay_find(const struct replay *r, uint64_t number)
 	return r->processes[at];
 }
 
-static int on_process(struct replay *r, struct codec_in *in)
+static int on_process(struct playback *r, struct codec_in *in)
 {
 	uint64_t number = codec_get(in);
 	size_t at = find_place(r, number);
-	struct replay_process *p;
+	struct playback_process *p;
 	int err;
 
 	if (in->bad || (at < r->count && r->processes[at]->number == number))
@@ -108,7 +108,7 @@ static int on_process(struct replay *r, struct codec_in *in)
 	err = take(r, sizeof(*p) + sizeof(*p->state));
 	if (err < 0)
 		return err;
-	err = room_make(&r->processes, &r->room, r->count, sizeof(struct replay_process *));
+	err = room_make(&r->processes, &r->room, r->count, sizeof(struct playback_process *));
 	if (err < 0)
 		return err;
 	p = calloc(1, sizeof(*p));
@@ -116,7 +116,7 @@ static int on_process(struct replay *r, struct codec_in *in)
 		return -ENOMEM;
 	/* At the end, but for recordings of versions up to November 2026. */
 	memmove(&r->processes[at + 1], &r->processes[at],
-	    (r->count++ - at) * sizeof(struct replay_process *));
+	    (r->count++ - at) * sizeof(struct playback_process *));
 	r->processes[at] = p;
 	p->number = number;
 	p->begin_us = r->time_us;
@@ -124,7 +124,7 @@ static int on_process(struct replay *r, struct codec_in *in)
 	return p->state ? 0 : -ENOMEM;
 }
 
-static int on_header(struct replay *r, struct replay_process *p, struct codec_in *in)
+static int on_header(struct playback *r, struct playback_process *p, struct codec_in *in)
 {
 	struct seg_header *h = &p->header;
 	uint64_t words[HEADER_WORDS];
@@ -156,7 +156,7 @@ static int on_header(struct replay *r, struct replay_process *p, struct codec_in
 	return 0;
 }
 
-static int on_totals(struct replay *r, struct replay_process *p, struct codec_in *in)
+static int on_totals(struct playback *r, struct playback_process *p, struct codec_in *in)
 {
 	p->totals.allocations += (uint64_t)codec_get_signed(in);
 	p->totals.allocated_bytes += (uint64_t)codec_get_signed(in);
@@ -170,9 +170,9 @@ static int on_totals(struct replay *r, struct replay_process *p, struct codec_in
 	return 0;
 }
 
-static int on_mark(struct replay *r, struct codec_in *in)
+static int on_mark(struct playback *r, struct codec_in *in)
 {
-	struct replay_mark mark = {.time_us = r->time_us};
+	struct playback_mark mark = {.time_us = r->time_us};
 	uint64_t kind = codec_get(in), pid = codec_get(in);
 	size_t len = (size_t)(in->end - in->at);
 	const uint8_t *label = codec_get_bytes(in, len);
@@ -191,13 +191,13 @@ static int on_mark(struct replay *r, struct codec_in *in)
 	return 0;
 }
 
-static int on_rows(struct replay *r, struct replay_process *p, struct codec_in *in)
+static int on_rows(struct playback *r, struct playback_process *p, struct codec_in *in)
 {
-	struct replay_state *s = p->state;
+	struct playback_state *s = p->state;
 	uint64_t kind = codec_get(in), row_bytes = codec_get(in);
 	uint64_t first = codec_get(in);
 	uint64_t len = (uint64_t)(in->end - in->at);
-	struct replay_patch *to;
+	struct playback_patch *to;
 	int err;
 
 	if (in->bad || kind == 0 || kind > UINT16_MAX || row_bytes == 0 ||
@@ -211,7 +211,7 @@ static int on_rows(struct replay *r, struct replay_process *p, struct codec_in *
 	if (err < 0)
 		return err;
 	to = &s->patches[s->patch_count];
-	*to = (struct replay_patch){
+	*to = (struct playback_patch){
 	    .kind = (uint32_t)kind,
 	    .row_bytes = (uint32_t)row_bytes,
 	    .count = (uint32_t)(len / row_bytes),
@@ -228,42 +228,42 @@ static int on_rows(struct replay *r, struct replay_process *p, struct codec_in *
 /* ---- the ledger ---- */
 
 static int block_of(
-    struct replay *r, struct replay_state *s, uint64_t id, struct replay_block **ret)
+    struct playback *r, struct playback_state *s, uint64_t id, struct playback_block **ret)
 {
-	size_t n = (size_t)(id >> REPLAY_BLOCK_BITS);
+	size_t n = (size_t)(id >> PLAYBACK_BLOCK_BITS);
 	int err;
 
 	if (n >= s->block_room) {
 		size_t room = s->block_room ? s->block_room : 16;
-		struct replay_block **bigger;
+		struct playback_block **bigger;
 
 		while (room <= n)
 			room *= 2;
-		err = take(r, (room - s->block_room) * sizeof(struct replay_block *));
+		err = take(r, (room - s->block_room) * sizeof(struct playback_block *));
 		if (err < 0)
 			return err;
-		bigger = reallocarray(s->blocks, room, sizeof(struct replay_block *));
+		bigger = reallocarray(s->blocks, room, sizeof(struct playback_block *));
 		if (!bigger)
 			return -ENOMEM;
 		memset(bigger + s->block_room, 0,
-		    (room - s->block_room) * sizeof(struct replay_block *));
+		    (room - s->block_room) * sizeof(struct playback_block *));
 		s->blocks = bigger;
 		s->block_room = room;
 	}
 	if (!s->blocks[n]) {
-		err = take(r, sizeof(struct replay_block));
+		err = take(r, sizeof(struct playback_block));
 		if (err < 0)
 			return err;
-		s->blocks[n] = calloc(1, sizeof(struct replay_block));
+		s->blocks[n] = calloc(1, sizeof(struct playback_block));
 	}
 	*ret = s->blocks[n];
 	return *ret ? 0 : -ENOMEM;
 }
 
-static void new_peak(const struct replay_state *s)
+static void new_peak(const struct playback_state *s)
 {
 	for (size_t n = 0; n < s->block_room; n++)
-		for (size_t i = 0; s->blocks[n] && i < REPLAY_BLOCK_ROWS; i++)
+		for (size_t i = 0; s->blocks[n] && i < PLAYBACK_BLOCK_ROWS; i++)
 			codec_new_peak(&s->blocks[n]->rows[i]);
 }
 
@@ -297,7 +297,7 @@ static bool find_all_columns(struct codec_in *in, uint32_t flags, uint64_t count
 	    find_columns(in, count, column, 1 + CODEC_COLUMNS + 1);
 }
 
-static int on_ledger(struct replay *r, struct replay_process *p, struct codec_in *in)
+static int on_ledger(struct playback *r, struct playback_process *p, struct codec_in *in)
 {
 	struct codec_in column[CODEC_ALL_COLUMNS];
 	uint64_t flags = codec_get(in), count = codec_get(in), id = 0;
@@ -312,7 +312,7 @@ static int on_ledger(struct replay *r, struct replay_process *p, struct codec_in
 	for (uint64_t n = 0; n < count; n++) {
 		int64_t value[CODEC_COLUMNS], samples[CODEC_WIDE_COLUMNS] = {0};
 		struct codec_sum *row;
-		struct replay_block *b;
+		struct playback_block *b;
 		int err;
 
 		id += codec_get(&column[0]);
@@ -323,7 +323,7 @@ static int on_ledger(struct replay *r, struct replay_process *p, struct codec_in
 			return err;
 		for (int i = 0; i < CODEC_COLUMNS; i++)
 			value[i] = codec_get_signed(&column[i + 1]);
-		row = &b->rows[id % REPLAY_BLOCK_ROWS];
+		row = &b->rows[id % PLAYBACK_BLOCK_ROWS];
 		codec_decode(row, peak, value);
 		for (int i = 0; i < about_samples; i++)
 			samples[i] = codec_get_signed(&column[1 + CODEC_COLUMNS + i]);
@@ -337,20 +337,20 @@ static int on_ledger(struct replay *r, struct replay_process *p, struct codec_in
 	return 0;
 }
 
-struct codec_sum replay_sum(const struct replay_process *p, uint32_t id)
+struct codec_sum playback_sum(const struct playback_process *p, uint32_t id)
 {
-	size_t n = id >> REPLAY_BLOCK_BITS;
+	size_t n = id >> PLAYBACK_BLOCK_BITS;
 
 	if (n >= p->state->block_room || !p->state->blocks[n])
 		return (struct codec_sum){0};
-	return p->state->blocks[n]->rows[id % REPLAY_BLOCK_ROWS];
+	return p->state->blocks[n]->rows[id % PLAYBACK_BLOCK_ROWS];
 }
 
 /* ---- an entry ---- */
 
-static int on_item(struct replay *r, uint32_t tag, struct codec_in *in)
+static int on_item(struct playback *r, uint32_t tag, struct codec_in *in)
 {
-	struct replay_process *p;
+	struct playback_process *p;
 
 	switch (tag) {
 	case CODEC_MARK:
@@ -365,7 +365,7 @@ static int on_item(struct replay *r, uint32_t tag, struct codec_in *in)
 	default:
 		return 0; /* of a later version */
 	}
-	p = replay_find(r, codec_get(in));
+	p = playback_find(r, codec_get(in));
 	if (in->bad)
 		return -EBADMSG;
 	if (!p)
@@ -379,7 +379,7 @@ static int on_item(struct replay *r, uint32_t tag, struct codec_in *in)
 	return tag == CODEC_ROWS ? on_rows(r, p, in) : on_ledger(r, p, in);
 }
 
-int replay_entry(struct replay *r, const void *bytes, size_t len)
+int playback_entry(struct playback *r, const void *bytes, size_t len)
 {
 	const uint8_t *start = bytes;
 	struct codec_in in = {.at = start, .end = start + len};
@@ -388,9 +388,9 @@ int replay_entry(struct replay *r, const void *bytes, size_t len)
 
 	if (len > CODEC_ENTRY_MAX)
 		return -EFBIG;
-	r->allowed += len * REPLAY_TIMES;
-	if (r->allowed > REPLAY_MAX_BYTES)
-		r->allowed = REPLAY_MAX_BYTES;
+	r->allowed += len * PLAYBACK_TIMES;
+	if (r->allowed > PLAYBACK_MAX_BYTES)
+		r->allowed = PLAYBACK_MAX_BYTES;
 	while (codec_get_item(&in, &tag, &body)) {
 		int err;
 
