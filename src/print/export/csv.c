@@ -3,7 +3,7 @@
 
 #include "print/export/export.h"
 #include "print/export/texts.h"
-#include "print/json/processes.h"
+#include "print/json/figures.h"
 #include "view/sites/ages.h"
 #include "view/stacks/fingerprint.h"
 #include "names/find/program.h"
