@@ -34,9 +34,9 @@ $(TOOLS): $(B)/tools/%: $(B)/obj/tests/tools/%.o $(TOOL_TEST_OBJ)
 REAL := $(patsubst tests/real/%.c,$(B)/real/%.so,$(wildcard tests/real/*.c)) build/hosts/exchange
 TESTED := $(B)/seep $(B)/seep-replay-run $(B)/seep-net $(B)/mkman $(LIBS) $(if $(wildcard src/collector/stack/verify.c),$(B)/libseep-verify.so)
 AGAIN := 3
-GROUP := lint unit $(if $(SAN),,san fuzz) cli golden collector security host real
-.PHONY: check check-unit check-cli check-collector check-security check-host check-real check-lint verify
-check: deps-check $(if $(SEEP_FULL),deps-real deps-deb) $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(REAL) $(if $(SAN),,sanitized fuzzers) ## all tests (SEEP_FULL=1: long forms; GROUP="cli host": some); last line: N passed, N failed
+GROUP := lint unit $(if $(SAN),,san fuzz) command golden collector security host real
+.PHONY: check check-unit check-command check-collector check-security check-host check-real check-lint verify
+check: deps-check $(if $(SEEP_FULL),deps-real deps-deb) $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(REAL) $(if $(SAN),,sanitized fuzzers) ## all tests (SEEP_FULL=1: long forms; GROUP="command host": some); last line: N passed, N failed
 	@B=$(B) AGAIN=$(AGAIN) tests/run $(GROUP)
 .PHONY: check-programs check-full
 check-programs: $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(REAL) ## what tests/run needs, built and not run; installs nothing
@@ -55,8 +55,8 @@ check-san: sanitized ## the collector's modules under ASan, UBSan and TSan
 host-table: $(if $(HEAPTRACK),deps-check $(TESTED) $(HOSTS)) ## the table in docs/HOST_RULES.md; HEAPTRACK=1: runs all cases for docs/HOST_CASES.md, too
 	@tests/host/table.py --write
 	$(if $(HEAPTRACK),@tests/host/peers.py --write)
-check-cli: deps-check $(TESTED) $(HOSTS) $(TOOLS)
-	@B=$(B) tests/run cli
+check-command: deps-check $(TESTED) $(HOSTS) $(TOOLS)
+	@B=$(B) tests/run command
 # CASES: a regular expression; SEEP: another build of the command
 .PHONY: golden golden-accept
 golden: $(B)/seep $(B)/seep-net ## what the command prints of stored inputs, compared: diffs, "N cases, M differ"; CASES=regex SEEP=path

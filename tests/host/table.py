@@ -28,11 +28,12 @@ problems = []
 
 
 def bats_titles():
-    """File name -> titles of its tests."""
+    """File name -> its group, and the titles of its tests."""
     found = {}
-    for path in sorted(glob.glob(os.path.join(REPO, "tests/*/*.bats"))):
+    for path in sorted(glob.glob(os.path.join(REPO, "tests/**/*.bats"), recursive=True), key=os.path.basename):
+        group = os.path.relpath(path, os.path.join(REPO, "tests")).split(os.sep)[0]
         with open(path, encoding="utf-8") as text:
-            found[os.path.basename(path)] = TEST.findall(text.read())
+            found[os.path.basename(path)] = group, TEST.findall(text.read())
     return found
 
 
@@ -45,10 +46,10 @@ def numbered(titles):
         name = os.path.basename(path)
         for number in NUMBER.findall(read_header(path).get("torture", "")):
             found.setdefault(number, []).append("host: " + name)
-    for name, tests in titles.items():
+    for name, (group, tests) in titles.items():
         for title in tests:
             for number in NUMBER.findall(title):
-                found.setdefault(number, []).append("cli: " + name)
+                found.setdefault(number, []).append(group + ": " + name)
     return found
 
 
@@ -56,10 +57,11 @@ def older(number, text, titles):
     tests = []
     for one in filter(None, (x.strip() for x in text.split("; "))):
         name, _, part = one.partition(": ")
-        if not any(part in title for title in titles.get(name, [])):
+        group, known = titles.get(name, ("", []))
+        if not any(part in title for title in known):
             problems.append("%s: no test \"...%s...\" in %s" % (
                 number, part, name))
-        tests.append("cli: " + name)
+        tests.append(group + ": " + name)
     return tests
 
 

@@ -1,7 +1,7 @@
 # exports.bash - recordings to export, and what JSON says of them.
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-load ../lib/record.bash
+load "${BASH_SOURCE[0]%/*}/record.bash"
 
 # Once for a file of tests: $E/one.data of a process, $E/tree.data of two, each
 # with its .json; one function has a name that is syntax everywhere.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 
-repo=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+repo=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)
 BUILD=${SEEP_BUILD:-build}
 [[ $BUILD == /* ]] || BUILD=$repo/$BUILD
 HOSTS=$BUILD/hosts

@@ -1,7 +1,7 @@
 # leaks.bash - small programs that leak as they are told, and their checks.
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-load ../lib/record.bash
+load "${BASH_SOURCE[0]%/*}/record.bash"
 
 # leaky NAME [LINES]: $T/NAME from a source of that name; `NAME WHAT...` leaks
 # 100 bytes in each function named: add, copy (10), recurse, twice; alone it does

@@ -1,7 +1,7 @@
 # push.bash - servers that take profiles, and seep push to them; what they got is in $GOT.
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-load ../lib/host.bash
+load "${BASH_SOURCE[0]%/*}/host.bash"
 
 # server [BEHAVIOUR...]: tests/lib/pyroscope.py in the background; its address is in $AT
 server() {

@@ -1,7 +1,7 @@
 # record.bash - runs seep record in the scratch directory of a test.
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-load ../lib/host.bash
+load "${BASH_SOURCE[0]%/*}/host.bash"
 
 recorder= # of record_behind()
 

@@ -1,7 +1,7 @@
 # serve.bash - runs seep serve over $DIR and asks it; its address is in $AT.
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-load ../lib/host.bash
+load "${BASH_SOURCE[0]%/*}/host.bash"
 
 # a port of 127.0.0.1 that nobody has just now
 free_port() {

@@ -1,7 +1,7 @@
 # top.bash - seep top on a terminal of tmux, and a host that does what it is told.
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-load ../lib/host.bash
+load "${BASH_SOURCE[0]%/*}/host.bash"
 
 eval "host_$(declare -f teardown)"
 teardown() {

@@ -1,7 +1,7 @@
 # verdicts.bash - hosts whose lost blocks are known, and looks at them.
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-load ../lib/record.bash
+load "${BASH_SOURCE[0]%/*}/record.bash"
 
 # begin HOST [ARG...]: starts it traced; its pid in $HOST once it is ready. It
 # ends when descriptor 9 is closed. PRELOAD_MORE: libraries behind ours.

@@ -1,7 +1,7 @@
 # watch.bash - runs seep watch over $DIR, with its history in $H.
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-load ../lib/host.bash
+load "${BASH_SOURCE[0]%/*}/host.bash"
 
 # watching [OPTIONS...]: in the background, its pid is in $WATCH
 watching() {

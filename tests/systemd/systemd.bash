@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# In a bats file, after `load ../lib/record.bash` (or host.bash):
+# In a bats file, after `load ../../lib/record.bash` (or host.bash):
 #
-#	load ../systemd/systemd.bash
+#	load ../../systemd/systemd.bash
 #	setup_file() { systemd_boot [UNITDIR [COPY...]]; }
 #	teardown_file() { systemd_end; }
 #	@test "..." {
@@ -50,7 +50,7 @@ systemd_boot() {
 	for file in "$BUILD"/seep "$BUILD"/libseep*.so; do
 		[[ $file == *-verify.so ]] || copy+=("$file")
 	done
-	setsid "$BATS_TEST_DIRNAME/../systemd/boot" "$SYSTEMD" "$units" "${copy[@]}" "$@" \
+	setsid "${BASH_SOURCE[0]%/*}/boot" "$SYSTEMD" "$units" "${copy[@]}" "$@" \
 		>"$SYSTEMD/log" 2>&1 </dev/null 3>&- 4>&- &
 	echo $! >"$SYSTEMD/boot_pid"
 	systemd_wait || {

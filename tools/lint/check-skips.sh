@@ -18,7 +18,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 allow=tools/lint/skips.allow
 shopt -s nullglob
-bats=(tests/cli/*.bats tests/collector/*.bats tests/security/*.bats)
+bats=(tests/command/*/*.bats tests/collector/*.bats tests/security/*.bats)
 
 class_of() { # REASON
 	local class text
@@ -60,7 +60,7 @@ while IFS=: read -r file line text; do
 done < <(reasons)
 while IFS= read -r where; do
 	complain "$where" "skip() of cmocka tells no reason: fail, or leave the test out"
-done < <(grep -nHE '\bskip\(\);' tests/unit/*.c | cut -d: -f1,2)
+done < <(grep -nHE '\bskip\(\);' tests/unit/*/*.c | cut -d: -f1,2)
 
 packages=$(sed -nE 's/^(check|deb|real|build) cmd:([^ ]+) .*/\2/p' tools/deps.sh | sort -u)
 while IFS=: read -r file line command; do

@@ -64,6 +64,6 @@ while read -r file; do # those that may have one
 			bad=1
 		done < <(grep -iE -- "$phrase" <<<"$found")
 	done < <(words)
-done < <({ documents && find src web/src -name '*.[chj]*' && printf '%s\n' tests/*/*.bats; } |
+done < <({ documents && find src web/src -name '*.[chj]*' && printf '%s\n' tests/*/*.bats tests/*/*/*.bats; } |
 	xargs grep -liE -- "$all")
 exit "$bad"

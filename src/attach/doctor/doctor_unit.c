@@ -148,7 +148,7 @@ static void check_unset(struct unit_look *l)
 
 /*
  * All calls that a collector makes at its start, in a forked child and at the
- * end: tests/cli/doctor_knows_the_calls.bats compares them with what strace
+ * end: tests/command/doctor/doctor_knows_the_calls.bats compares them with what strace
  * sees. Without these there is no segment; the loader needs the first seven as
  * well.
  */

@@ -400,7 +400,7 @@ static void assert_exports(unsigned sites, const char *path, int expected)
 		int err;
 
 		if (formats[i]->flags & EXPORT_PACKED)
-			continue; /* of files: tests/cli */
+			continue; /* of files: tests/command/export */
 		err = export_to(&f, formats[i], path);
 		if (err != expected)
 			fail_msg("%s to %s: %d", formats[i]->name, path, err);
