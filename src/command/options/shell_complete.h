@@ -52,7 +52,7 @@ void shell_complete_fish(FILE *out);
 
 /* ---- templates: texts from files of their own, linked into the program ---- */
 
-/* src/cli/shell/seep.*, NUL terminated. A line "#@ NAME" is replaced. */
+/* src/command/options/completions/seep.*, NUL terminated. A line "#@ NAME" is replaced. */
 extern const char templates_bash[];
 extern const char templates_zsh[];
 extern const char templates_fish[];

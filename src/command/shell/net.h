@@ -21,8 +21,8 @@ void net_enter(const char *command, char **kept);
 /* ---- net_table: what the executable seep-net has and seep has not ---- */
 
 /*
- * Two executables are made of the same objects. seep-net has src/net and
- * src/push in addition, and is linked with libmicrohttpd and libcurl, which
+ * Two executables are made of the same objects. seep-net has
+ * src/follow/serve and push in addition, and is linked with libmicrohttpd and libcurl, which
  * alone take 4 ms to load. seep runs it for the commands below.
  *
  * To add a command: a function here, its line in net_table.c, and net_enter()
