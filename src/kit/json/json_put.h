@@ -19,6 +19,7 @@ struct json {
 	unsigned brief;           /* the level that leaves out zeros and nulls; 0: none */
 	bool has_item;            /* a comma comes before the next item */
 	bool on_line;             /* and a newline */
+	bool is_reading; /* of a recording at a moment: what only an end state has is null */
 };
 
 /* Begins an object of ours: {"schema":1,"seep":version */

@@ -87,11 +87,13 @@ static void put_time(FILE *out, uint64_t realtime_ns)
 		(void)fprintf(out, "%s.%03uZ", buffer, (unsigned)(realtime_ns / 1000000 % 1000));
 }
 
-static void put_figures(FILE *out, unsigned groups, const struct view_figures *f)
+/* A recording at a moment lacks some; their columns are empty. */
+static void put_figures(const struct csv *c, unsigned groups, const struct view_figures *f)
 {
 	for (int i = 0; i < FIGURES; i++)
 		if (figures[i].group & groups)
-			put_number(out, figures_value(&figures[i], f));
+			put_known(c->out, figures_value(&figures[i], f),
+			    !c->view->session->title || !(figures[i].group & FIGURES_ENDS));
 }
 
 /* ---- rows ---- */
@@ -171,11 +173,11 @@ static void put_row(const struct csv *c, const struct view_site *s)
 	struct fingerprint print;
 
 	put_identity(c, s);
-	put_figures(c->out, FIGURES_COUNTED | FIGURES_TEMPORARY, &s->figures);
+	put_figures(c, FIGURES_COUNTED | FIGURES_TEMPORARY, &s->figures);
 	if (c->options->since)
-		put_figures(c->out, FIGURES_COUNTED | FIGURES_TEMPORARY, &s->before);
+		put_figures(c, FIGURES_COUNTED | FIGURES_TEMPORARY, &s->before);
 	if (c->options->older)
-		put_figures(c->out, FIGURES_OLDER, &s->figures);
+		put_figures(c, FIGURES_OLDER, &s->figures);
 	put_number(c->out, s->samples);
 	put_known(c->out, s->size_min, knows_size);
 	put_known(c->out, s->size_max, knows_size);
@@ -191,7 +193,7 @@ static void put_row(const struct csv *c, const struct view_site *s)
 	put_stack(c->out, c->texts, s);
 	put_known(c->out, ages_temporary_ns(c->view) / 1000000, c->view->temporary_ticks > 0);
 	if (c->with_holds)
-		put_figures(c->out, FIGURES_PAGES, &s->figures);
+		put_figures(c, FIGURES_PAGES, &s->figures);
 	(void)fputs("\r\n", c->out);
 }
 

@@ -13,10 +13,10 @@ const struct figures_row figures[FIGURES] = {
     {"freed_bytes", FIGURES_COUNTED, false, AT(all.freed_bytes)},
     {"live_blocks", FIGURES_COUNTED, true, AT(all.live_blocks)},
     {"live_bytes", FIGURES_COUNTED, true, AT(all.live_bytes)},
-    {"peak_blocks", FIGURES_COUNTED, true, AT(all.peak_blocks)},
-    {"peak_bytes", FIGURES_COUNTED, true, AT(all.peak_bytes)},
-    {"temporary_blocks", FIGURES_TEMPORARY, true, AT(temporary_blocks)},
-    {"temporary_bytes", FIGURES_TEMPORARY, true, AT(temporary_bytes)},
+    {"peak_blocks", FIGURES_COUNTED | FIGURES_ENDS, true, AT(all.peak_blocks)},
+    {"peak_bytes", FIGURES_COUNTED | FIGURES_ENDS, true, AT(all.peak_bytes)},
+    {"temporary_blocks", FIGURES_TEMPORARY | FIGURES_ENDS, true, AT(temporary_blocks)},
+    {"temporary_bytes", FIGURES_TEMPORARY | FIGURES_ENDS, true, AT(temporary_bytes)},
     {"older_blocks", FIGURES_OLDER, true, AT(older_blocks)},
     {"older_bytes", FIGURES_OLDER, true, AT(older_bytes)},
     {"older_unknown_blocks", FIGURES_OLDER, false, AT(older_unknown_blocks)},
@@ -39,7 +39,9 @@ void json_figures(struct json *out, unsigned groups, const void *f)
 {
 	for (int i = 0; i < FIGURES; i++)
 		if (figures[i].group & groups)
-			json_number(out, figures[i].name, figures_value(&figures[i], f));
+			json_number_or_null(out, figures[i].name,
+			    !out->is_reading || !(figures[i].group & FIGURES_ENDS),
+			    figures_value(&figures[i], f));
 }
 
 void json_figures_errors(struct json *out, bool sampled, double live, double allocated)

@@ -16,13 +16,14 @@ enum figures_group {
 	FIGURES_TEMPORARY = 2,
 	FIGURES_OLDER = 4, /* with view_options.older */
 	FIGURES_PAGES = 8, /* if resident pages were shared out */
+	FIGURES_ENDS = 16, /* and which a recording at a moment lacks: json.is_reading */
 };
 
 enum { FIGURES = 16 };
 
 struct figures_row {
 	const char *name; /* key of JSON, column of CSV; of pages with "site." before it */
-	enum figures_group group;
+	unsigned group; /* enum figures_group */
 	bool is_share; /* a page has a row for each site with enough of it */
 	size_t at;     /* of a uint64_t in struct view_figures, */
 	uint64_t (*computed)(const struct view_figures *f); /* or, if it is no sum, this */

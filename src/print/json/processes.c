@@ -164,7 +164,10 @@ static void identity(struct json *out, const struct process *p)
 	json_boolean(out, "end_state", !p->is_unfinished);
 	json_number_or_null(out, "as_of_us", p->is_unfinished, p->as_of_us);
 	json_text(out, "live_map", enum_words_cross_check(p->live_map));
-	json_time(out, "peak_time", process_time_ns(p, h->peak_tick));
+	if (out->is_reading)
+		json_null(out, "peak_time");
+	else
+		json_time(out, "peak_time", process_time_ns(p, h->peak_tick));
 	JSON_OBJECT(out, "tables", {"total_bytes", h->total_bytes}, {"used_bytes", h->used_bytes},
 	    {"own_bytes", h->own_bytes});
 }

@@ -132,6 +132,7 @@ int report_json_write_form(FILE *out, const struct session *s, struct names *nam
 		JSON_OBJECT(&to, "early_exec", {"processes", s->early_exec.processes},
 		    {"allocations", s->early_exec.allocations},
 		    {"allocated_bytes", s->early_exec.allocated_bytes});
+	to.is_reading = s->title != NULL;
 	if (s->title)
 		json_text(&to, "reading", s->title);
 	reader_lost(&to, s);

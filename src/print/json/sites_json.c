@@ -33,7 +33,10 @@ static void put_histograms(
 	const struct process_ages *ages = s->ages;
 
 	ages_deaths(s, values);
-	json_numbers(out, "ages", values, PROCESS_AGES);
+	if (out->is_reading)
+		json_null(out, "ages");
+	else
+		json_numbers(out, "ages", values, PROCESS_AGES);
 	if (ages_young(s, values))
 		json_numbers(out, "ages_fine", values, PROCESS_STEPS);
 	if (!brief)
