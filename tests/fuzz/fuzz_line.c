@@ -14,13 +14,13 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Every state that can be reached can be made a process. */
-static void check_states(const struct replay *r)
+static void check_states(const struct playback *r)
 {
-	for (size_t i = 0; i < replay_count(r) && i < 16; i++) {
+	for (size_t i = 0; i < playback_count(r) && i < 16; i++) {
 		struct segment *seg;
 		struct process *p;
 
-		if (replay_segment(replay_process(r, i), &seg) < 0)
+		if (playback_segment(playback_process(r, i), &seg) < 0)
 			continue;
 		if (process_new(seg, &p) == 0)
 			process_free(p);
@@ -72,14 +72,14 @@ static void check_recording(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct replay_hooks hooks = {.rows = true};
-	struct replay *r;
+	const struct playback_hooks hooks = {.rows = true};
+	struct playback *r;
 
-	if (replay_new(&hooks, &r) < 0)
+	if (playback_new(&hooks, &r) < 0)
 		return 0;
-	(void)replay_entry(r, data, size);
+	(void)playback_entry(r, data, size);
 	check_states(r);
-	replay_free(r);
+	playback_free(r);
 	check_recording(data, size);
 	return 0;
 }

@@ -23,9 +23,9 @@ static bool is_small(const struct engine_totals *t)
 }
 
 /* Both readers follow the same bytes, so they agree. */
-static void compare(const struct engine_totals *now, const struct replay *r)
+static void compare(const struct engine_totals *now, const struct playback *r)
 {
-	const struct replay_process *p = replay_process(r, 0);
+	const struct playback_process *p = playback_process(r, 0);
 
 	if (is_small(now) &&
 	    (now->allocations != p->totals.allocations ||
@@ -37,36 +37,36 @@ static void compare(const struct engine_totals *now, const struct replay *r)
 static void follow(
     const struct segfile *f, int slot, uint8_t *bytes, size_t size, const struct patch *patches)
 {
-	const struct replay_hooks hooks = {.rows = true};
+	const struct playback_hooks hooks = {.rows = true};
 	struct tail_room room = {.bytes = ROOM};
 	struct pulse_room pulse_room = {.left = ROOM};
 	struct codec_out out = {0};
 	struct engine_totals now = {0};
 	struct seg_header h, seen = {0};
-	struct replay *replay;
+	struct playback *replay;
 	struct pulse *pulse;
 	struct tail *tail;
 	bool is_seen = true, changed;
 	int err = 0;
 
 	if (tail_new(1, &room, &tail) < 0 || pulse_new(&pulse_room, false, &pulse) < 0 ||
-	    replay_new(&hooks, &replay) < 0)
+	    playback_new(&hooks, &replay) < 0)
 		abort();
 	for (size_t i = 0; i <= PATCHES && err == 0; i++) {
 		out.len = 0;
 		err = tail_look(tail, f, slot, i % 3 != 1, &out, &h);
 		if (err < 0)
 			break; /* the caller drops it, and the items */
-		err = replay_entry(replay, out.bytes, out.len);
+		err = playback_entry(replay, out.bytes, out.len);
 		if (err == -EBADMSG)
 			abort();
 		is_seen = is_seen && pulse_look(pulse, f, slot, i, &seen, &now, &changed) == 0;
-		if (err == 0 && is_seen && replay_count(replay) == 1)
+		if (err == 0 && is_seen && playback_count(replay) == 1)
 			compare(&now, replay);
 		patches_apply(patches, i, bytes, size);
 	}
 	codec_release(&out);
-	replay_free(replay);
+	playback_free(replay);
 	tail_free(tail);
 	pulse_free(pulse);
 	if (room.bytes != ROOM)

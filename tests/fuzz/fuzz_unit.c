@@ -4,26 +4,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "attach/service/unit.h"
 #include "attach/service/dropin.h"
 
-#include "lib/scratch.h"
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* A root in which no program is found. */
-static const char *empty_root(void)
-{
-	static char path[SCRATCH_MAX];
-
-	if (!path[0]) {
-		scratch_make(path);
-		(void)rmdir(path); /* its name is enough */
-	}
-	return path;
-}
 
 /* What is written must be read back as it was, in one line. */
 static void check_round_trip(const char *text)
@@ -55,7 +40,7 @@ static void check_dropin(const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct unit u = {.manager.root = empty_root()};
+	struct unit u = {0};
 	struct quoting_words words = {0};
 	struct unit_commands c = {0};
 	char *text = malloc(size + 1);
