@@ -23,9 +23,9 @@ enum { FIGURES = 16 };
 
 struct figures_row {
 	const char *name; /* key of JSON, column of CSV; of pages with "site." before it */
-	unsigned group; /* enum figures_group */
-	bool is_share; /* a page has a row for each site with enough of it */
-	size_t at;     /* of a uint64_t in struct view_figures, */
+	unsigned group;   /* enum figures_group */
+	bool is_share;    /* a page has a row for each site with enough of it */
+	size_t at;        /* of a uint64_t in struct view_figures, */
 	uint64_t (*computed)(const struct view_figures *f); /* or, if it is no sum, this */
 };
 
