@@ -71,7 +71,7 @@ live() { "$SEEP" report "$1" --format json 2>/dev/null | jq -c '[.processes[0].t
 	"$SEEP" report app.seep@1.2 >text 2>said
 	[[ $(wc -l <said) -eq 1 ]]
 	grep -q 'a reading has no peaks, ages, verdicts and resident memory; they are left out$' said
-	! grep -q 'peak' text
+	[[ $(<text) != *peak* ]]
 	for options in --peak --temporary '--older-than 1s' --rss '--at 1' --lifetimes --mappings --snapshots; do
 		# shellcheck disable=SC2086 # words
 		complains 2 'and nothing else' "$SEEP" report app.seep@1.2 $options
