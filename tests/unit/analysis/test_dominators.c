@@ -20,14 +20,14 @@ enum {
 	GROUPS = 7,
 };
 
-static uint64_t state = 88172645463325252u;
+static uint64_t seed = 88172645463325252u;
 
 static uint32_t any(uint32_t below)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t)(state % below);
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (uint32_t)(seed % below);
 }
 
 /* A graph with room of its own. */

@@ -226,6 +226,13 @@ static void blocks_that_are_overlapped_come_out(void **state)
 	assert_int_equal(blocks_take_slow(at + 32).site, 0);
 }
 
+static int start(void **state)
+{
+	(void)state;
+	blocks_init(true);
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +248,5 @@ int main(void)
 	    cmocka_unit_test(blocks_that_are_overlapped_come_out),
 	};
 
-	blocks_init(true);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -140,17 +140,22 @@ static void damaged_tables_are_read_within_bounds(void **state)
 	}
 }
 
-int main(void)
+static int find(void **state)
 {
 	static struct tables libc;
+
+	*state = &libc;
+	return dl_iterate_phdr(find_libc, &libc) ? 0 : -1;
+}
+
+int main(void)
+{
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_prestate(functions_begin_with_the_return_address_on_top, &libc),
-	    cmocka_unit_test_prestate(addresses_that_no_function_covers_have_no_row, &libc),
-	    cmocka_unit_test_prestate(rows_do_not_depend_on_where_the_module_lies, &libc),
-	    cmocka_unit_test_prestate(damaged_tables_are_read_within_bounds, &libc),
+	    cmocka_unit_test(functions_begin_with_the_return_address_on_top),
+	    cmocka_unit_test(addresses_that_no_function_covers_have_no_row),
+	    cmocka_unit_test(rows_do_not_depend_on_where_the_module_lies),
+	    cmocka_unit_test(damaged_tables_are_read_within_bounds),
 	};
 
-	if (!dl_iterate_phdr(find_libc, &libc))
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, find, NULL);
 }

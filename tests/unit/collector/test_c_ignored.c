@@ -101,6 +101,13 @@ static void what_finds_no_room_is_counted(void **state)
 	assert_int_equal(holding() + *lost, 400000);
 }
 
+static int start(void **state)
+{
+	(void)state;
+	blocks_init(true);
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,6 +117,5 @@ int main(void)
 	    cmocka_unit_test(what_finds_no_room_is_counted),
 	};
 
-	blocks_init(true);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, start, NULL);
 }

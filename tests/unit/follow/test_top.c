@@ -573,6 +573,13 @@ static void an_errand_gives_its_first_line_and_status(void **state)
 	errand_stop(&e);
 }
 
+static int set_locale(void **state)
+{
+	(void)state;
+	(void)setlocale(LC_CTYPE, "C.UTF-8");
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -599,6 +606,5 @@ int main(void)
 	    cmocka_unit_test(an_errand_gives_its_first_line_and_status),
 	};
 
-	(void)setlocale(LC_CTYPE, "C.UTF-8");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, set_locale, NULL);
 }

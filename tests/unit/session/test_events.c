@@ -18,14 +18,14 @@
 
 enum { ENTRIES = 12, ENTRY_EVENTS = 7000, LONG_LIVED = 400, SHORT = 40 };
 
-static uint64_t state = 88172645463325252;
+static uint64_t seed = 88172645463325252;
 
 static uint32_t chance(uint32_t below)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t)(state % below);
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (uint32_t)(seed % below);
 }
 
 /* A log that is being written: one chunk after the other. */
