@@ -1,15 +1,8 @@
 /* test_c_cfi.c - promises of cfi.h: right rules, and no load out of bounds. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "collector/unwind/rules.h"
 
 /* The segment of libc that holds its unwind tables, and what lies in it. */
@@ -58,7 +51,7 @@ static uint64_t function_at(const struct module *m, uint32_t i)
 	return (uint64_t)(uintptr_t)m->eh_hdr + (uint64_t)(int64_t)m->table[(size_t)i * 2];
 }
 
-static void functions_begin_with_the_return_address_on_top(void **state)
+TEST(functions_begin_with_the_return_address_on_top)
 {
 	const struct tables *t = *state;
 	struct module m = module_at(t);
@@ -73,7 +66,7 @@ static void functions_begin_with_the_return_address_on_top(void **state)
 	assert_true(plain > m.table_count * 9 / 10);
 }
 
-static void addresses_that_no_function_covers_have_no_row(void **state)
+TEST(addresses_that_no_function_covers_have_no_row)
 {
 	const struct tables *t = *state;
 	struct module m = module_at(t);
@@ -98,7 +91,7 @@ static uint8_t *copy_of(const struct tables *t, struct tables *ret)
 	return p;
 }
 
-static void rows_do_not_depend_on_where_the_module_lies(void **state)
+TEST(rows_do_not_depend_on_where_the_module_lies)
 {
 	const struct tables *t = *state;
 	struct tables moved;
@@ -118,7 +111,7 @@ static void rows_do_not_depend_on_where_the_module_lies(void **state)
 }
 
 /* Hostile tables give odd rows; what must not happen is a stray load. */
-static void damaged_tables_are_read_within_bounds(void **state)
+TEST(damaged_tables_are_read_within_bounds)
 {
 	const struct tables *t = *state;
 	unsigned seed = 3, round, i;
@@ -148,14 +141,4 @@ static int find(void **state)
 	return dl_iterate_phdr(find_libc, &libc) ? 0 : -1;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(functions_begin_with_the_return_address_on_top),
-	    cmocka_unit_test(addresses_that_no_function_covers_have_no_row),
-	    cmocka_unit_test(rows_do_not_depend_on_where_the_module_lies),
-	    cmocka_unit_test(damaged_tables_are_read_within_bounds),
-	};
-
-	return cmocka_run_group_tests(tests, find, NULL);
-}
+TEST_GROUP(find, NULL);
