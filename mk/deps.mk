@@ -6,7 +6,7 @@
 GOALS := $(or $(MAKECMDGOALS),all)
 BUILDS_ONLY := all install uninstall dist clean help $(B)/% build/%
 TELL := $(if $(filter-out $(BUILDS_ONLY),$(GOALS)),,--tell)
-DEPS := build net check lint bench fuzz man web page readers real fresh deb
+DEPS := build net unit check lint bench fuzz man web page readers real fresh deb
 .PHONY: deps deps-all $(DEPS:%=deps-%)
 deps: deps-build deps-net ## install what building needs (Debian); deps-check: what the tests need; deps-all: everything
 deps-all: $(DEPS:%=deps-%)

@@ -5,10 +5,10 @@
 # constructor, so that a test decides what starts and which events come
 # (and libc's memcpy, which sanitizers watch)
 GUEST_TEST_SRC := $(filter-out %/malloc.c %/companion_calls.c %/dl.c %/entry.c %/bytes.c,$(GUEST_SRC))
-GUEST_TEST_OBJ := $(call objects,unit,$(GUEST_TEST_SRC)) $(B)/obj/tests/unit/collector/no_entry.o
+GUEST_TEST_OBJ := $(call objects,unit,$(GUEST_TEST_SRC)) $(B)/obj/tests/unit/collector/no_entry.o $(B)/obj/tests/lib/test.o
 TEST_LIB_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/lib/*.c))
 
-# tests/unit/ROOM/test_X.c is build/tests/test_X
+# tests/unit/ROOM/test_X.c is build/tests/test_X, and needs the group `unit` of tools/deps.sh besides `build`
 UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
 UNIT := $(addprefix $(B)/tests/,$(basename $(notdir $(UNIT_SRC))))
 unit_object = $(patsubst %.c,$(B)/obj/%.o,$(filter %/$(1).c,$(UNIT_SRC)))
@@ -18,7 +18,7 @@ UNIT_NET := $(filter $(B)/tests/test_net_% $(B)/tests/test_push_%,$(UNIT))
 UNIT_TOOL := $(filter-out $(UNIT_GUEST) $(UNIT_NET),$(UNIT))
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 
-$(B)/obj/tests/%.o: tests/%.c $(B)/flags | deps-check
+$(B)/obj/tests/%.o: tests/%.c $(B)/flags | deps-unit
 	$(call compile,$(SANFLAGS) -Itests/lib)
 
 .SECONDEXPANSION:
@@ -42,7 +42,7 @@ check: deps-check $(if $(SEEP_FULL),deps-real deps-deb) $(TESTED) $(UNIT) $(HOST
 check-programs: $(TESTED) $(UNIT) $(HOSTS) $(TOOLS) $(REAL) ## what tests/run needs, built and not run; installs nothing
 check-full: ## all of it in its long form, fuzzers, a fresh Debian, mutants: hours; PARTS="check real verify fuzz fresh mutants"
 	@tools/full.sh $(PARTS)
-check-unit: deps-check $(UNIT)
+check-unit: $(UNIT) ## the unit tests alone; one: make build/tests/test_X && build/tests/test_X
 	@B=$(B) tests/run unit
 # The collector's modules under ASan, UBSan and TSan, in variants beside.
 .PHONY: unit-guest sanitized check-san host-table

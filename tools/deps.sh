@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # usage: tools/deps.sh [--tell] GROUP ...
-#   build net check lint bench fuzz man web page readers real full fresh deb
+#   build net unit check lint bench fuzz man web page readers real full fresh deb
 #
 # Prints nothing when nothing is missing. --tell never installs: it names the
 # missing packages and fails. --list prints the packages of the groups.
@@ -28,6 +28,8 @@ build hdr:curses.h libncurses-dev
 build hdr:stdlib.h libc6-dev
 net hdr:microhttpd.h libmicrohttpd-dev
 net hdr:curl/curl.h libcurl4-openssl-dev
+unit hdr:cmocka.h libcmocka-dev
+unit cmd:jq jq
 check cmd:g++ g++
 check hdr:microhttpd.h libmicrohttpd-dev
 check hdr:curl/curl.h libcurl4-openssl-dev
@@ -241,7 +243,9 @@ done
 find_missing "$@"
 [[ ${#missing[@]} -eq 0 ]] && exit 0
 if [[ -n $tell ]]; then
-	echo "seep: missing: ${missing[*]} (Debian's names); 'make deps' installs what building needs" >&2
+	how="'make deps' installs what building needs"
+	[[ $* == @(build|net) ]] || how="'make deps-$1' installs what this needs"
+	echo "seep: missing: ${missing[*]} (Debian's names); $how" >&2
 	exit 1
 fi
 

@@ -11,7 +11,7 @@
 
 /*
  * The copy waits until it is told to go on or ended, so the tables that the
- * test has built do not change in its memory. Include this after cmocka.h.
+ * test has built do not change in its memory. Include this after test.h.
  */
 struct forked_copy {
 	pid_t pid;

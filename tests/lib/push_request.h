@@ -5,7 +5,7 @@
 
 #include <zlib.h>
 
-/* After cmocka.h; what does not fit ends the test. */
+/* After test.h; what does not fit ends the test. */
 struct bytes {
 	const uint8_t *at, *end;
 };

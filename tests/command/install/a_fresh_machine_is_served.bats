@@ -39,6 +39,11 @@ without_libdw() {
 	done
 }
 
+@test "a unit test is built without the packages of other tests" {
+	make -n -C "$repo" B="$T/b" "$T/b/tests/test_units" >"$T/out"
+	grep '^tools/deps.sh' "$T/out" | sort | diff - <(printf 'tools/deps.sh --tell %s\n' build unit)
+}
+
 @test "make deps, demo and check print the packages and their size before they install them" {
 	local goal
 	for goal in deps-build deps-check; do

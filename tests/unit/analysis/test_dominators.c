@@ -1,13 +1,6 @@
 /* test_dominators.c - graph, dominators, holders: against removing nodes one by one. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "analysis/holders/holders.h"
 #include "analysis/holders/heap_graph.h"
 
@@ -20,14 +13,14 @@ enum {
 	GROUPS = 7,
 };
 
-static uint64_t state = 88172645463325252u;
+static uint64_t seed = 88172645463325252u;
 
 static uint32_t any(uint32_t below)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t)(state % below);
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (uint32_t)(seed % below);
 }
 
 /* A graph with room of its own. */
@@ -166,12 +159,11 @@ static void drop(struct found *f, struct graph_memory *m)
 	pointer_graph_order_release(&f->o, m);
 }
 
-static void dominators_are_those_that_removing_a_node_shows(void **unused)
+TEST(dominators_are_those_that_removing_a_node_shows)
 {
 	struct drawn d;
 	struct found f;
 
-	(void)unused;
 	for (int round = 0; round < ROUNDS; round++) {
 		bool seen[NODES_MAX];
 
@@ -253,12 +245,11 @@ static struct holders_sum slow_union(const struct drawn *d, uint64_t members)
 	return sum;
 }
 
-static void retained_bytes_are_those_that_removing_nodes_shows(void **unused)
+TEST(retained_bytes_are_those_that_removing_nodes_shows)
 {
 	struct drawn d;
 	struct found f;
 
-	(void)unused;
 	for (int round = 0; round < ROUNDS / 4; round++) {
 		struct holders_sum groups[GROUPS] = {{0}}, slow, own = {0};
 		struct asked a = {.d = &d, .o = &f.o};
@@ -300,14 +291,13 @@ static void retained_bytes_are_those_that_removing_nodes_shows(void **unused)
 	}
 }
 
-static void one_byte_too_few_is_an_error_and_not_a_wrong_answer(void **unused)
+TEST(one_byte_too_few_is_an_error_and_not_a_wrong_answer)
 {
 	struct graph_memory m = {.max_bytes = UINT64_MAX};
 	struct drawn d;
 	struct found f;
 	uint64_t most;
 
-	(void)unused;
 	do {
 		draw(&d);
 	} while (d.g.nodes < 20);
@@ -325,7 +315,7 @@ static void one_byte_too_few_is_an_error_and_not_a_wrong_answer(void **unused)
 }
 
 /* A list, a ladder of pointers forth and back, and a star. */
-static void long_chains_take_neither_recursion_nor_quadratic_time(void **unused)
+TEST(long_chains_take_neither_recursion_nor_quadratic_time)
 {
 	enum { N = 1000000 };
 	struct graph_memory m = {.max_bytes = UINT64_MAX};
@@ -337,7 +327,6 @@ static void long_chains_take_neither_recursion_nor_quadratic_time(void **unused)
 	struct graph_back b;
 	uint32_t *idom;
 
-	(void)unused;
 	assert_non_null(begin);
 	assert_non_null(to);
 	for (uint32_t i = 0; i < N; i++) {
@@ -390,7 +379,7 @@ static uint32_t put(struct few *x, uint32_t idom, uint32_t class)
 	return x->count++;
 }
 
-static void a_way_leads_to_where_things_pile_up(void **unused)
+TEST(a_way_leads_to_where_things_pile_up)
 {
 	struct few x = {.count = 1};
 	struct holders_sum group = {0};
@@ -399,7 +388,6 @@ static void a_way_leads_to_where_things_pile_up(void **unused)
 	struct holders h;
 	size_t n;
 
-	(void)unused;
 	at = put(&x, put(&x, put(&x, 0, 0), 1), 2); /* root, dict, table */
 	table = at;
 	for (int i = 0; i < 6; i++)
@@ -420,14 +408,13 @@ static void a_way_leads_to_where_things_pile_up(void **unused)
 	holders_release(&h, &plenty);
 }
 
-static void items_of_a_list_are_one_node(void **unused)
+TEST(items_of_a_list_are_one_node)
 {
 	struct few x = {.count = 1};
 	struct holders_sum group = {0};
 	uint32_t way[HOLDERS_DEPTH_MAX], at;
 	struct holders h;
 
-	(void)unused;
 	at = put(&x, 0, 0);
 	for (int i = 0; i < 5; i++)
 		at = put(&x, put(&x, at, 1), 2); /* of two kinds, in turns */
@@ -455,7 +442,7 @@ static struct holders_item ask_chain(void *context, uint32_t number)
 	    .class = number, .is_root = number == 1, .bytes = number == 1 ? 0 : 1};
 }
 
-static void ways_have_a_limit(void **unused)
+TEST(ways_have_a_limit)
 {
 	enum { N = 200 };
 	uint32_t idom[N + 1], way[HOLDERS_DEPTH_MAX];
@@ -463,7 +450,6 @@ static void ways_have_a_limit(void **unused)
 	uint64_t blocks = 0;
 	struct holders h;
 
-	(void)unused;
 	for (uint32_t v = 0; v <= N; v++)
 		idom[v] = v ? v - 1 : 0;
 	assert_int_equal(holders_make(N + 1, idom, ask_chain, NULL, &group, 1, &plenty, &h), 0);
@@ -476,19 +462,4 @@ static void ways_have_a_limit(void **unused)
 	assert_int_equal(holders_way(&h, h.of[N], way), HOLDERS_DEPTH_MAX);
 	assert_int_equal(group.bytes, N - 1);
 	holders_release(&h, &plenty);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(dominators_are_those_that_removing_a_node_shows),
-	    cmocka_unit_test(retained_bytes_are_those_that_removing_nodes_shows),
-	    cmocka_unit_test(one_byte_too_few_is_an_error_and_not_a_wrong_answer),
-	    cmocka_unit_test(long_chains_take_neither_recursion_nor_quadratic_time),
-	    cmocka_unit_test(a_way_leads_to_where_things_pile_up),
-	    cmocka_unit_test(items_of_a_list_are_one_node),
-	    cmocka_unit_test(ways_have_a_limit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* test_grown.c - blocks that come while a process is read are found, and who points to them. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "analysis/holders/held.h"
 #include "analysis/holders/root_notes.h"
 
@@ -144,13 +137,12 @@ static enum root_kind root_of(const struct held *h, uint32_t site, uint64_t bloc
 }
 
 /* data -> new block -> known list: words that missed lead to it. */
-static void a_list_is_followed_through_a_new_head(void **state)
+TEST(a_list_is_followed_through_a_new_head)
 {
 	uint64_t words[3] = {HEAP + 64, HEAP + 128, 0};
 	struct look l;
 	struct held *h;
 
-	(void)state;
 	begin(&l, 3);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(
@@ -167,13 +159,12 @@ static void a_list_is_followed_through_a_new_head(void **state)
 }
 
 /* data -> known table -> new item -> known item. */
-static void a_word_of_a_known_block_leads_to_a_new_one(void **state)
+TEST(a_word_of_a_known_block_leads_to_a_new_one)
 {
 	uint64_t word = HEAP + 1000; /* inside of it */
 	struct look l;
 	struct held *h;
 
-	(void)state;
 	begin(&l, 2);
 	root(&l, HEAP);
 	assert_int_equal(heap_scan(l.heap, HEAP_BLOCKS, HEAP, &word, 8), 0);
@@ -188,12 +179,11 @@ static void a_word_of_a_known_block_leads_to_a_new_one(void **state)
 }
 
 /* A new block that points to one that is newer still. */
-static void another_round_finds_what_is_newer_still(void **state)
+TEST(another_round_finds_what_is_newer_still)
 {
 	struct look l;
 	struct held *h;
 
-	(void)state;
 	begin(&l, 1);
 	root(&l, HEAP + 640);
 	add(&l, HEAP + 640, 2, 1);
@@ -208,12 +198,11 @@ static void another_round_finds_what_is_newer_still(void **state)
 	held_free(h);
 }
 
-static void what_only_a_new_block_holds_says_so(void **state)
+TEST(what_only_a_new_block_holds_says_so)
 {
 	struct look l;
 	struct held *h;
 
-	(void)state;
 	begin(&l, 1);
 	add(&l, HEAP + 640, 2, 1);
 	contents(&l, HEAP + 640, HEAP);
@@ -223,12 +212,11 @@ static void what_only_a_new_block_holds_says_so(void **state)
 }
 
 /* A block was freed, and another one has its address. */
-static void a_new_block_takes_the_place_of_a_known_one(void **state)
+TEST(a_new_block_takes_the_place_of_a_known_one)
 {
 	struct look l;
 	struct held *h;
 
-	(void)state;
 	begin(&l, 2);
 	root(&l, HEAP);
 	add(&l, HEAP, 3, 1);
@@ -242,13 +230,12 @@ static void a_new_block_takes_the_place_of_a_known_one(void **state)
 }
 
 /* Where nothing can be mapped no word is kept; nor beyond the memory for them. */
-static void words_that_cannot_be_pointers_are_not_kept(void **state)
+TEST(words_that_cannot_be_pointers_are_not_kept)
 {
 	const uint64_t odd[] = {
 	    0, 5, UINT32_MAX, DATA + 8, UINT64_C(0x700000000000), UINT64_C(1) << 47};
 	struct look l;
 
-	(void)state;
 	begin(&l, 1);
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
 		root(&l, odd[i]);
@@ -261,18 +248,4 @@ static void words_that_cannot_be_pointers_are_not_kept(void **state)
 	assert_true(l.notes.grown.is_cut);
 	root_notes_release(&l.notes);
 	heap_free(l.heap);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_list_is_followed_through_a_new_head),
-	    cmocka_unit_test(a_word_of_a_known_block_leads_to_a_new_one),
-	    cmocka_unit_test(another_round_finds_what_is_newer_still),
-	    cmocka_unit_test(what_only_a_new_block_holds_says_so),
-	    cmocka_unit_test(a_new_block_takes_the_place_of_a_known_one),
-	    cmocka_unit_test(words_that_cannot_be_pointers_are_not_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,6 @@
 /* test_heap.c - blocks of a heap and who points to whom. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "analysis/leaks/heap.h"
 
 enum { BASE = 0x10000000, LIMIT = 64 << 20 };
@@ -51,13 +42,12 @@ static struct heap *judged(const struct fake *h, const uint64_t *roots, size_t c
 	return g;
 }
 
-static void what_nothing_points_to_is_lost(void **state)
+TEST(what_nothing_points_to_is_lost)
 {
 	struct fake h;
 	uint64_t roots[] = {BASE, BASE + 128 + 17};
 	struct heap *g;
 
-	(void)state;
 	fake_of(&h, 6, 48, 64);
 	point(&h, 0, 3, BASE + 64);
 	point(&h, 3, 0, BASE + 256); /* lost, holds the next */
@@ -75,13 +65,12 @@ static void what_nothing_points_to_is_lost(void **state)
 }
 
 /* Instructions of 11 bytes, each with a pointer behind its first two. */
-static void pointers_in_instructions_begin_at_any_byte(void **state)
+TEST(pointers_in_instructions_begin_at_any_byte)
 {
 	unsigned char code[8 * 11 + 8] = {0};
 	struct heap *g;
 	struct fake h;
 
-	(void)state;
 	fake_of(&h, 9, 48, 64);
 	for (size_t i = 0; i < 8; i++) {
 		const uint64_t at = h.blocks[i].address;
@@ -102,12 +91,11 @@ static void pointers_in_instructions_begin_at_any_byte(void **state)
 	heap_free(g);
 }
 
-static void cycles_are_heads_unless_something_lost_holds_them(void **state)
+TEST(cycles_are_heads_unless_something_lost_holds_them)
 {
 	struct fake h;
 	struct heap *g;
 
-	(void)state;
 	fake_of(&h, 8, 48, 64);
 	/* 0 <-> 1, of which 2 hangs; 3 -> (4 <-> 5); 6 points to itself */
 	point(&h, 0, 0, BASE + 64);
@@ -129,7 +117,7 @@ static void cycles_are_heads_unless_something_lost_holds_them(void **state)
 	heap_free(g);
 }
 
-static void weak_pointers_make_it_possible_not_held(void **state)
+TEST(weak_pointers_make_it_possible_not_held)
 {
 	struct fake h;
 	uint64_t roots[] = {
@@ -140,7 +128,6 @@ static void weak_pointers_make_it_possible_not_held(void **state)
 	uint64_t below[] = {BASE + 192};
 	struct heap *g;
 
-	(void)state;
 	fake_of(&h, 6, 48, 64);
 	point(&h, 0, 0, BASE + 256); /* what is possible holds: possible, too */
 	point(&h, 2, 0, BASE + 320 + 48);
@@ -164,13 +151,12 @@ static void weak_pointers_make_it_possible_not_held(void **state)
 }
 
 /* Blocks without a gap: an address may be the end of one and another's start. */
-static void a_seam_is_the_next_blocks(void **state)
+TEST(a_seam_is_the_next_blocks)
 {
 	struct fake h;
 	uint64_t roots[] = {BASE + 64};
 	struct heap *g;
 
-	(void)state;
 	fake_of(&h, 3, 64, 64);
 	g = judged(&h, roots, 1, 4096);
 	assert_int_equal(heap_reach(g, 0), HEAP_LOST);
@@ -180,13 +166,12 @@ static void a_seam_is_the_next_blocks(void **state)
 }
 
 /* All blocks of a site have pointers past their ends, and no others. */
-static void a_seam_is_the_end_for_sites_that_keep_ends(void **state)
+TEST(a_seam_is_the_end_for_sites_that_keep_ends)
 {
 	struct fake h;
 	uint64_t roots[] = {BASE + 64, BASE + 128, BASE + 192, BASE + 320};
 	struct heap *g;
 
-	(void)state;
 	fake_of(&h, 5, 64, 64);
 	h.blocks[0].site = h.blocks[1].site = h.blocks[2].site = 9;
 	h.blocks[4].address += 64; /* block 3 has no neighbour */
@@ -213,13 +198,12 @@ static void a_seam_is_the_end_for_sites_that_keep_ends(void **state)
 }
 
 /* Beside one of many lost blocks was one that is gone, or that is not known. */
-static void a_pointer_to_one_end_says_nothing_of_a_site_that_loses_blocks(void **state)
+TEST(a_pointer_to_one_end_says_nothing_of_a_site_that_loses_blocks)
 {
 	struct fake h;
 	uint64_t roots[] = {BASE + 64, BASE + 256};
 	struct heap *g;
 
-	(void)state;
 	fake_of(&h, 8, 64, 128);
 	h.blocks[1].address = BASE + 64; /* right behind the first */
 	for (size_t i = 0; i < 8; i++)
@@ -232,13 +216,12 @@ static void a_pointer_to_one_end_says_nothing_of_a_site_that_loses_blocks(void *
 	heap_free(g);
 }
 
-static void the_end_of_a_block_may_be_a_new_block(void **state)
+TEST(the_end_of_a_block_may_be_a_new_block)
 {
 	const uint64_t roots[] = {BASE + 48};
 	struct heap *g;
 	struct fake h;
 
-	(void)state;
 	fake_of(&h, 2, 48, 64);
 	assert_int_equal(heap_new(h.blocks, h.count, LIMIT, &g), 0);
 	assert_int_equal(heap_scan(g, HEAP_ROOT, 0x2000, roots, 8), 0);
@@ -250,13 +233,12 @@ static void the_end_of_a_block_may_be_a_new_block(void **state)
 	heap_free(g);
 }
 
-static void a_block_of_no_bytes_is_held_by_its_address(void **state)
+TEST(a_block_of_no_bytes_is_held_by_its_address)
 {
 	struct fake h;
 	uint64_t roots[] = {BASE};
 	struct heap *g;
 
-	(void)state;
 	fake_of(&h, 2, 0, 64);
 	g = judged(&h, roots, 1, 4096);
 	assert_int_equal(heap_reach(g, 0), HEAP_HELD);
@@ -264,7 +246,7 @@ static void a_block_of_no_bytes_is_held_by_its_address(void **state)
 	heap_free(g);
 }
 
-static void overlaps_and_nonsense_are_left_out(void **state)
+TEST(overlaps_and_nonsense_are_left_out)
 {
 	static const struct heap_block blocks[] = {
 	    {BASE, 100, 1, 5},
@@ -278,7 +260,6 @@ static void overlaps_and_nonsense_are_left_out(void **state)
 	};
 	struct heap *g;
 
-	(void)state;
 	assert_int_equal(heap_new(blocks, 8, LIMIT, &g), 0);
 	assert_int_equal(heap_count(g), 2);
 	assert_int_equal(heap_refused(g), 6);
@@ -290,13 +271,12 @@ static void overlaps_and_nonsense_are_left_out(void **state)
 	heap_free(g);
 }
 
-static void blocks_come_in_any_order(void **state)
+TEST(blocks_come_in_any_order)
 {
 	struct heap_block blocks[100];
 	struct heap *g;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < 100; i++)
 		blocks[i] =
 		    (struct heap_block){.address = BASE + (i < 70 ? i * 64 : (99 - i) * 64 + 16),
@@ -309,12 +289,11 @@ static void blocks_come_in_any_order(void **state)
 	heap_free(g);
 }
 
-static void no_blocks_at_all(void **state)
+TEST(no_blocks_at_all)
 {
 	uint64_t words[] = {0, 1, UINT64_MAX, UINT64_C(1) << 47};
 	struct heap *g;
 
-	(void)state;
 	assert_int_equal(heap_new(NULL, 0, LIMIT, &g), 0);
 	assert_int_equal(heap_scan(g, HEAP_ROOT, 0, words, 32), 0);
 	assert_int_equal(heap_scan(g, HEAP_BLOCKS, 4096, words, 32), 0);
@@ -325,14 +304,13 @@ static void no_blocks_at_all(void **state)
 }
 
 /* Blocks of terabytes cost little, and are found from end to end. */
-static void a_very_large_block_is_found_everywhere(void **state)
+TEST(a_very_large_block_is_found_everywhere)
 {
 	const uint64_t large = UINT64_C(1) << 40;
 	const struct heap_block blocks[] = {
 	    {BASE, 64, 1, 1}, {BASE + 128, large, 2, 1}, {BASE + 128 + large + 16, 64, 3, 1}};
 	struct heap *g;
 
-	(void)state;
 	assert_int_equal(heap_new(blocks, 3, LIMIT, &g), 0);
 	assert_int_equal(heap_find(g, BASE + 63), 0);
 	assert_int_equal(heap_find(g, BASE + 64), -1);
@@ -345,14 +323,13 @@ static void a_very_large_block_is_found_everywhere(void **state)
 	heap_free(g);
 }
 
-static void its_memory_has_a_bound(void **state)
+TEST(its_memory_has_a_bound)
 {
 	struct fake h;
 	struct heap *g;
 	size_t i;
 	int err = 0;
 
-	(void)state;
 	fake_of(&h, 2, 48, 64);
 	assert_int_equal(heap_new(h.blocks, 2, 100, &g), -E2BIG);
 	assert_int_equal(heap_new(h.blocks, 2, 64 << 10, &g), 0);
@@ -452,14 +429,13 @@ static enum heap_role oracle_role(const struct oracle *o, size_t n, size_t i)
 	return cycle ? HEAP_CYCLE : HEAP_DIRECT;
 }
 
-static void random_heaps_are_judged_as_by_hand(void **state)
+TEST(random_heaps_are_judged_as_by_hand)
 {
 	static struct fake h;
 	static struct oracle o;
 	uint64_t seed = 1;
 	int round;
 
-	(void)state;
 	for (round = 0; round < 2000; round++) {
 		uint64_t size = 8 + draw(&seed) % 120, n = 1 + draw(&seed) % 60;
 		uint64_t step = size + (draw(&seed) % 3 ? 8 : 0);
@@ -494,27 +470,4 @@ static void random_heaps_are_judged_as_by_hand(void **state)
 		}
 		heap_free(g);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_nothing_points_to_is_lost),
-	    cmocka_unit_test(pointers_in_instructions_begin_at_any_byte),
-	    cmocka_unit_test(cycles_are_heads_unless_something_lost_holds_them),
-	    cmocka_unit_test(weak_pointers_make_it_possible_not_held),
-	    cmocka_unit_test(a_seam_is_the_next_blocks),
-	    cmocka_unit_test(a_seam_is_the_end_for_sites_that_keep_ends),
-	    cmocka_unit_test(a_pointer_to_one_end_says_nothing_of_a_site_that_loses_blocks),
-	    cmocka_unit_test(the_end_of_a_block_may_be_a_new_block),
-	    cmocka_unit_test(a_block_of_no_bytes_is_held_by_its_address),
-	    cmocka_unit_test(overlaps_and_nonsense_are_left_out),
-	    cmocka_unit_test(blocks_come_in_any_order),
-	    cmocka_unit_test(no_blocks_at_all),
-	    cmocka_unit_test(a_very_large_block_is_found_everywhere),
-	    cmocka_unit_test(its_memory_has_a_bound),
-	    cmocka_unit_test(random_heaps_are_judged_as_by_hand),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

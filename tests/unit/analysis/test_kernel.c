@@ -1,28 +1,16 @@
 /* test_kernel.c - pointers of a process that only the kernel keeps. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "kit/os/clock.h"
 #include "analysis/leaks/owned.h"
 
@@ -47,7 +35,7 @@ static bool has(const struct words *w, uint64_t word)
 	return false;
 }
 
-static void words_of_epoll_and_timers_are_found(void **state)
+TEST(words_of_epoll_and_timers_are_found)
 {
 	struct epoll_event e = {.events = EPOLLIN, .data.u64 = UINT64_C(0x7f1234567898)};
 	struct sigevent s = {.sigev_notify = SIGEV_SIGNAL,
@@ -58,7 +46,6 @@ static void words_of_epoll_and_timers_are_found(void **state)
 	int pipes[2], ep = epoll_create1(EPOLL_CLOEXEC);
 	timer_t timer;
 
-	(void)state;
 	assert_int_equal(pipe(pipes), 0);
 	assert_int_equal(epoll_ctl(ep, EPOLL_CTL_ADD, pipes[0], &e), 0);
 	assert_int_equal(timer_create(CLOCK_MONOTONIC, &s, &timer), 0);
@@ -76,7 +63,7 @@ static void words_of_epoll_and_timers_are_found(void **state)
 	close(pipes[1]);
 }
 
-static void nonsense_is_passed_over(void **state)
+TEST(nonsense_is_passed_over)
 {
 	static const char text[] = "pos:\t0\n"
 	                           "tfd: 5 events: 19 data: 12ab pos:0\n"
@@ -88,7 +75,6 @@ static void nonsense_is_passed_over(void **state)
 	struct words w = {0};
 	uint64_t n = 0;
 
-	(void)state;
 	assert_int_equal(kernel_words_parse_epoll(text, take, &w, &n), 0);
 	assert_int_equal(n, 2);
 	assert_int_equal(w.at[0], 0x12ab);
@@ -101,12 +87,11 @@ static void nonsense_is_passed_over(void **state)
 	assert_int_equal(w.count, 1);
 }
 
-static void a_process_that_is_gone(void **state)
+TEST(a_process_that_is_gone)
 {
 	struct kernel_seen seen;
 	struct words w = {0};
 
-	(void)state;
 	assert_int_equal(kernel_words(INT32_MAX, take, &w, &seen), -ESRCH);
 }
 
@@ -145,7 +130,7 @@ static void hold_lock(int ready)
 		pause();
 }
 
-static void a_descriptor_whose_lock_is_held_is_not_waited_for(void **state)
+TEST(a_descriptor_whose_lock_is_held_is_not_waited_for)
 {
 	struct kernel_seen seen;
 	struct words w = {0};
@@ -154,7 +139,6 @@ static void a_descriptor_whose_lock_is_held_is_not_waited_for(void **state)
 	char byte;
 	pid_t pid;
 
-	(void)state;
 	if (geteuid() != 0)
 		return; /* needs a process of another user that we may read */
 	assert_int_equal(pipe2(both, O_CLOEXEC), 0);
@@ -172,16 +156,4 @@ static void a_descriptor_whose_lock_is_held_is_not_waited_for(void **state)
 	close(both[0]);
 	(void)kill(pid, SIGKILL);
 	(void)waitpid(pid, NULL, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(words_of_epoll_and_timers_are_found),
-	    cmocka_unit_test(nonsense_is_passed_over),
-	    cmocka_unit_test(a_process_that_is_gone),
-	    cmocka_unit_test(a_descriptor_whose_lock_is_held_is_not_waited_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 /* test_looks.c - several looks at a running process. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "analysis/leaks/look.h"
 
 enum { BASE = 0x10000000, STEP = 64, FIRST = 100 };
@@ -68,14 +60,13 @@ static struct looks_site of(const struct looks *l, uint32_t site)
 	return ret;
 }
 
-static void what_is_lost_in_every_look_is_a_leak(void **state)
+TEST(what_is_lost_in_every_look_is_a_leak)
 {
 	const struct seen s[] = {{0, 1, 5, 'l'}, {1, 1, 9, 'l'}, {2, 2, 7, 'h'}, {3, 3, 8, 'w'}};
 	struct looks *l = begin();
 	struct looks_site x;
 	int i;
 
-	(void)state;
 	for (i = 0; i < 3; i++) {
 		assert_false(looks_are_enough(l));
 		look(l, s, 4);
@@ -94,12 +85,11 @@ static void what_is_lost_in_every_look_is_a_leak(void **state)
 	looks_free(l);
 }
 
-static void a_block_that_is_held_again_was_moved(void **state)
+TEST(a_block_that_is_held_again_was_moved)
 {
 	struct seen s[] = {{0, 1, 5, 'l'}, {1, 1, 5, 'l'}, {2, 2, 5, 'l'}};
 	struct looks *l = begin();
 
-	(void)state;
 	look(l, s, 3);
 	s[0].how = 'h';
 	look(l, s, 3);
@@ -115,12 +105,11 @@ static void a_block_that_is_held_again_was_moved(void **state)
 	looks_free(l);
 }
 
-static void a_block_that_is_freed_late_was_hidden(void **state)
+TEST(a_block_that_is_freed_late_was_hidden)
 {
 	struct seen s[] = {{0, 1, 5, 'l'}, {1, 1, 5, 'l'}, {2, 2, 5, 'l'}, {3, 2, 5, 'l'}};
 	struct looks *l = begin();
 
-	(void)state;
 	look(l, s, 4);
 	s[3].how = '.'; /* seen lost once: it may have been on its way */
 	look(l, s, 4);
@@ -134,13 +123,12 @@ static void a_block_that_is_freed_late_was_hidden(void **state)
 	looks_free(l);
 }
 
-static void another_block_at_the_same_address_is_no_candidate(void **state)
+TEST(another_block_at_the_same_address_is_no_candidate)
 {
 	struct seen s[] = {{0, 1, 5, 'l'}, {1, 1, 5, 'l'}, {2, 1, 5, 'l'}};
 	struct heap_block same = {BASE + 2 * STEP, 48, 1, 5};
 	struct looks *l = begin();
 
-	(void)state;
 	look(l, s, 3);
 	s[0].birth = 50;
 	s[1].site = 2;
@@ -154,13 +142,12 @@ static void another_block_at_the_same_address_is_no_candidate(void **state)
 	looks_free(l);
 }
 
-static void what_was_born_while_we_look_is_too_young(void **state)
+TEST(what_was_born_while_we_look_is_too_young)
 {
 	const struct seen s[] = {
 	    {0, 1, FIRST, 'l'}, {1, 1, FIRST - 1, 'l'}, {2, 3, FIRST + 1, 'w'}};
 	struct looks *l = begin();
 
-	(void)state;
 	look(l, s, 3);
 	look(l, s, 3);
 	look(l, s, 3);
@@ -170,12 +157,11 @@ static void what_was_born_while_we_look_is_too_young(void **state)
 }
 
 /* What a function left behind below the stack pointer goes away again. */
-static void a_weak_pointer_is_forgotten_after_three_looks(void **state)
+TEST(a_weak_pointer_is_forgotten_after_three_looks)
 {
 	struct seen s[] = {{0, 1, 5, 'w'}, {1, 1, 5, 'l'}};
 	struct looks *l = begin();
 
-	(void)state;
 	look(l, s, 2);
 	s[0].how = 'l';
 	look(l, s, 2);
@@ -193,18 +179,4 @@ static void a_weak_pointer_is_forgotten_after_three_looks(void **state)
 	assert_false(of(l, 1).moves);
 	assert_false(looks_are_enough(l));
 	looks_free(l);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_is_lost_in_every_look_is_a_leak),
-	    cmocka_unit_test(a_block_that_is_held_again_was_moved),
-	    cmocka_unit_test(a_block_that_is_freed_late_was_hidden),
-	    cmocka_unit_test(another_block_at_the_same_address_is_no_candidate),
-	    cmocka_unit_test(what_was_born_while_we_look_is_too_young),
-	    cmocka_unit_test(a_weak_pointer_is_forgotten_after_three_looks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

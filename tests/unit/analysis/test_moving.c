@@ -1,15 +1,8 @@
 /* test_moving.c - promises of analysis/leaks/owned.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../lib/forked_copy.h"
 
 #include "analysis/leaks/owned.h"
@@ -45,12 +38,11 @@ static uint64_t at(const void *p)
 	return (uint64_t)(uintptr_t)p;
 }
 
-static void notes_of_all_pages_that_were_used_are_listed(void **state)
+TEST(notes_of_all_pages_that_were_used_are_listed)
 {
 	struct resizing_page *p = make_pages(3);
 	struct moving m = {0};
 
-	(void)state;
 	p[0].notes[0] = (struct resizing_note){.count = 1};
 	p[0].notes[5].address = 8; /* never used: nonsense */
 	p[2].notes[RESIZING_NOTES - 1] =
@@ -64,12 +56,11 @@ static void notes_of_all_pages_that_were_used_are_listed(void **state)
 	moving_blocks_release(&m);
 }
 
-static void a_block_that_was_put_back_is_not_being_resized(void **state)
+TEST(a_block_that_was_put_back_is_not_being_resized)
 {
 	struct resizing_page *p = make_pages(1);
 	struct moving m = {0};
 
-	(void)state;
 	p->notes[1] = (struct resizing_note){.size = 64, .to = 8, .count = 9};
 	assert_int_equal(read_notes(at(p), &m), 0);
 	assert_int_equal(m.count, 1);
@@ -80,12 +71,11 @@ static void a_block_that_was_put_back_is_not_being_resized(void **state)
 	moving_blocks_release(&m);
 }
 
-static void any_change_of_a_note_is_seen(void **state)
+TEST(any_change_of_a_note_is_seen)
 {
 	struct resizing_page *p = make_pages(1);
 	struct moving before = {0}, after = {0};
 
-	(void)state;
 	assert_true(moving_blocks_is_same(&before, &after));
 	p->notes[1] = (struct resizing_note){.size = 64, .count = 1};
 	assert_int_equal(read_notes(at(p), &before), 0);
@@ -102,14 +92,13 @@ static void any_change_of_a_note_is_seen(void **state)
 	moving_blocks_release(&after);
 }
 
-static void made_up_lists_of_pages_come_to_an_end(void **state)
+TEST(made_up_lists_of_pages_come_to_an_end)
 {
 	static const uint64_t nowhere[] = {
 	    0, 8, 0x1000, UINT64_MAX - 4095, UINT64_C(1) << 47, (UINT64_C(1) << 47) - 4096};
 	struct resizing_page *p = make_pages(2);
 	struct moving m = {0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(nowhere) / sizeof(nowhere[0]); i++) {
 		assert_int_equal(read_notes(nowhere[i], &m), 0);
 		assert_int_equal(m.count, 0);
@@ -119,16 +108,4 @@ static void made_up_lists_of_pages_come_to_an_end(void **state)
 	assert_int_equal(read_notes(at(p), &m), 0);
 	assert_int_equal(m.count, MOVING_PAGES_MAX / 2);
 	moving_blocks_release(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(notes_of_all_pages_that_were_used_are_listed),
-	    cmocka_unit_test(a_block_that_was_put_back_is_not_being_resized),
-	    cmocka_unit_test(any_change_of_a_note_is_seen),
-	    cmocka_unit_test(made_up_lists_of_pages_come_to_an_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

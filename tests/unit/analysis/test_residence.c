@@ -1,15 +1,6 @@
 /* test_residence.c - resident pages are shared out among the blocks on them. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-/* cmocka needs some of the above */
-#include <cmocka.h>
-
+#include "test.h"
 #include "analysis/rss/rss_reading.h"
 #include "print/text/report_text.h"
 
@@ -31,14 +22,13 @@ static struct rss_pages shared(struct rss_block *blocks, size_t count, uint64_t 
 	return p;
 }
 
-static void a_page_belongs_to_its_blocks_by_their_bytes(void **state)
+TEST(a_page_belongs_to_its_blocks_by_their_bytes)
 {
 	struct rss_block b[] = {
 	    {BASE + 16, 100, 0}, {BASE + 1000, 300, 1}, {BASE + 2 * PAGE + 16, 40, 0}};
 	struct rss_share s[2];
 	struct rss_pages p = shared(b, 3, PAGE, 4, true, s);
 
-	(void)state;
 	assert_int_equal(s[0].holds, PAGE / 4 + PAGE);
 	assert_int_equal(s[1].holds, PAGE / 4 * 3);
 	assert_int_equal(s[0].live, 140);
@@ -52,12 +42,11 @@ static void a_page_belongs_to_its_blocks_by_their_bytes(void **state)
 	assert_int_equal(p.arena_free, p.free + p.partly);
 }
 
-static void a_block_over_a_border_counts_on_both_pages(void **state)
+TEST(a_block_over_a_border_counts_on_both_pages)
 {
 	struct rss_block b[] = {{BASE + PAGE - 1000, 3000, 0}, {BASE + PAGE + 2000, 2000, 1}};
 	struct rss_share s[2];
 
-	(void)state;
 	(void)shared(b, 2, PAGE, 2, true, s);
 	assert_int_equal(s[0].live, 3000);
 	assert_int_equal(s[0].holds, PAGE + PAGE / 2);
@@ -65,23 +54,21 @@ static void a_block_over_a_border_counts_on_both_pages(void **state)
 	assert_int_equal(s[0].blocks, 1);
 }
 
-static void a_block_of_no_bytes_holds_its_page(void **state)
+TEST(a_block_of_no_bytes_holds_its_page)
 {
 	struct rss_block b[] = {{BASE + PAGE, 0, 1}};
 	struct rss_share s[2];
 	struct rss_pages p = shared(b, 1, PAGE, 3, true, s);
 
-	(void)state;
 	assert_int_equal(s[1].holds, PAGE);
 	assert_int_equal(s[1].live, 0);
 	assert_int_equal(p.free, 2 * PAGE);
 }
 
-static void larger_pages_are_shared_out_in_the_same_way(void **state)
+TEST(larger_pages_are_shared_out_in_the_same_way)
 {
 	static const uint64_t sizes[] = {16 << 10, 64 << 10};
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct rss_block b[] = {
 		    {BASE + 16, 1000, 0}, {BASE + 5000, 1000, 1}, {BASE + 3 * sizes[i], 8, 1}};
@@ -93,14 +80,13 @@ static void larger_pages_are_shared_out_in_the_same_way(void **state)
 	}
 }
 
-static void pages_that_are_not_resident_do_not_count(void **state)
+TEST(pages_that_are_not_resident_do_not_count)
 {
 	struct rss_block b[] = {{BASE + 16, 10 * PAGE - 32, 0}};
 	struct rss_share s[2] = {{0}};
 	struct rss_pages p = {.page_bytes = PAGE, .is_glibc = true, .shares = s, .share_count = 2};
 	size_t n = rss_pages_settle(b, 1);
 
-	(void)state;
 	rss_pages_share(&p, b, n, (struct rss_range){BASE + PAGE, BASE + 2 * PAGE}, false);
 	rss_pages_share(&p, b, n, (struct rss_range){BASE + 9 * PAGE, BASE + 10 * PAGE}, false);
 	assert_int_equal(s[0].holds, 2 * PAGE);
@@ -108,30 +94,28 @@ static void pages_that_are_not_resident_do_not_count(void **state)
 	assert_int_equal(p.arena_free, 0);
 }
 
-static void of_overlapping_blocks_the_later_one_counts(void **state)
+TEST(of_overlapping_blocks_the_later_one_counts)
 {
 	struct rss_block b[] = {{BASE + 5000, 100, 1}, {BASE + 16, 100000, 0},
 	    {BASE + 5000, 200, 1}, {0, 5, 0}, {UINT64_MAX - 3, 9, 0}, {BASE + 9000, UINT64_MAX, 0}};
 
-	(void)state;
 	assert_int_equal(rss_pages_settle(b, 6), 2);
 	assert_int_equal(b[0].address, BASE + 16);
 	assert_int_equal(b[0].size, 5000 - 16);
 	assert_int_equal(b[1].address, BASE + 5000);
 }
 
-static void another_allocator_rounds_to_the_next_block(void **state)
+TEST(another_allocator_rounds_to_the_next_block)
 {
 	struct rss_block b[] = {{BASE, 100, 0}, {BASE + 112, 100, 0}, {BASE + 1024, 100, 1}};
 	struct rss_share s[2];
 	struct rss_pages p = shared(b, 3, PAGE, 1, false, s);
 
-	(void)state;
 	/* 12 to the neighbour, then 12 for alignment, twice */
 	assert_int_equal(p.rounding, 12 + 12 + 12);
 }
 
-static void only_memory_of_glibc_is_heap_in_a_joined_mapping(void **state)
+TEST(only_memory_of_glibc_is_heap_in_a_joined_mapping)
 {
 	const uint64_t arena = UINT64_C(0x7f0004000000);
 	struct rss_block b[] = {{arena - 0x100000 + 16, 200000, 0}, {arena + 0x400, 100, 0}};
@@ -139,7 +123,6 @@ static void only_memory_of_glibc_is_heap_in_a_joined_mapping(void **state)
 	struct rss_ranges r = {0};
 	size_t at = 0;
 
-	(void)state;
 	assert_int_equal(rss_pages_heap(area, PAGE, true, b, 2, &at, &r), 0);
 	assert_int_equal(r.count, 2);
 	assert_int_equal(r.at[0].start, arena - 0x100000);
@@ -180,7 +163,7 @@ static struct rss_account sample(struct rss_site *sites, struct rss_area *areas)
 	return r;
 }
 
-static void an_account_comes_back_as_it_was(void **state)
+TEST(an_account_comes_back_as_it_was)
 {
 	struct rss_site sites[2];
 	struct rss_area areas[2];
@@ -188,7 +171,6 @@ static void an_account_comes_back_as_it_was(void **state)
 	uint8_t *bytes;
 	size_t len;
 
-	(void)state;
 	assert_int_equal(rss_account_encode(&r, &bytes, &len), 0);
 	assert_int_equal(rss_account_decode(bytes, len, &back), 0);
 	assert_int_equal(back.moved_bytes, -5);
@@ -210,7 +192,7 @@ static void an_account_comes_back_as_it_was(void **state)
 }
 
 /* Its head ends before the field that came last. */
-static void an_account_of_an_earlier_version_is_read(void **state)
+TEST(an_account_of_an_earlier_version_is_read)
 {
 	enum { EARLIER = 336, NOW = 344 };
 	struct rss_site sites[2];
@@ -220,7 +202,6 @@ static void an_account_of_an_earlier_version_is_read(void **state)
 	uint8_t *bytes;
 	size_t len;
 
-	(void)state;
 	assert_int_equal(rss_account_encode(&r, &bytes, &len), 0);
 	memcpy(bytes, &head_bytes, sizeof(head_bytes));
 	memmove(bytes + EARLIER, bytes + NOW, len - NOW);
@@ -234,7 +215,7 @@ static void an_account_of_an_earlier_version_is_read(void **state)
 	free(bytes);
 }
 
-static void damaged_accounts_are_refused(void **state)
+TEST(damaged_accounts_are_refused)
 {
 	struct rss_site sites[2];
 	struct rss_area areas[2];
@@ -242,7 +223,6 @@ static void damaged_accounts_are_refused(void **state)
 	uint8_t *bytes;
 	size_t len;
 
-	(void)state;
 	assert_int_equal(rss_account_encode(&r, &bytes, &len), 0);
 	for (size_t i = 0; i < len; i++)
 		assert_int_equal(rss_account_decode(bytes, i, &back), -EBADMSG);
@@ -260,7 +240,7 @@ static void damaged_accounts_are_refused(void **state)
 
 /* ---- advice ---- */
 
-static void advice_needs_figures_that_prove_it(void **state)
+TEST(advice_needs_figures_that_prove_it)
 {
 	const uint64_t mib = 1 << 20;
 	struct rss_site s = {1, 100, 1000, 20 * mib, 0};
@@ -270,7 +250,6 @@ static void advice_needs_figures_that_prove_it(void **state)
 	    .sites = &s,
 	    .site_count = 1};
 
-	(void)state;
 	assert_int_equal(rss_rules(&r, rss_rules_most_pins(&r)), RULE_PINNED);
 	s.live = 2 * mib; /* 18 is not ten times 2 */
 	assert_int_equal(rss_rules(&r, &s), 0);
@@ -291,24 +270,4 @@ static void advice_needs_figures_that_prove_it(void **state)
 	r.is_partial = false;
 	r.lack = RSS_SAMPLED;
 	assert_int_equal(rss_rules(&r, NULL), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_page_belongs_to_its_blocks_by_their_bytes),
-	    cmocka_unit_test(a_block_over_a_border_counts_on_both_pages),
-	    cmocka_unit_test(a_block_of_no_bytes_holds_its_page),
-	    cmocka_unit_test(larger_pages_are_shared_out_in_the_same_way),
-	    cmocka_unit_test(pages_that_are_not_resident_do_not_count),
-	    cmocka_unit_test(of_overlapping_blocks_the_later_one_counts),
-	    cmocka_unit_test(another_allocator_rounds_to_the_next_block),
-	    cmocka_unit_test(only_memory_of_glibc_is_heap_in_a_joined_mapping),
-	    cmocka_unit_test(an_account_comes_back_as_it_was),
-	    cmocka_unit_test(an_account_of_an_earlier_version_is_read),
-	    cmocka_unit_test(damaged_accounts_are_refused),
-	    cmocka_unit_test(advice_needs_figures_that_prove_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* test_score.c - the class of a site, from ages and births written by hand. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "analysis/score/score.h"
 #include "analysis/score/slope.h"
 
@@ -41,12 +36,11 @@ static void born(struct score_input *in, int n, double from_s, double to_s)
 	}
 }
 
-static void few_blocks_escape_while_their_siblings_die(void **state)
+TEST(few_blocks_escape_while_their_siblings_die)
 {
 	struct score_input in = site(24 * HOUR);
 	struct score s;
 
-	(void)state;
 	in.ages.deaths[class_of(60)] = 100000;
 	born(&in, 240, 0, 24 * HOUR);
 	score_make(&in, &s);
@@ -60,24 +54,22 @@ static void few_blocks_escape_while_their_siblings_die(void **state)
 	assert_true(s.freed_share > 0.997);
 }
 
-static void nothing_is_said_of_siblings_within_the_first_hour(void **state)
+TEST(nothing_is_said_of_siblings_within_the_first_hour)
 {
 	struct score_input in = site(0.9 * HOUR);
 	struct score s;
 
-	(void)state;
 	in.ages.deaths[class_of(5)] = 100000;
 	born(&in, 100, 0, 0.9 * HOUR);
 	score_make(&in, &s);
 	assert_int_equal(s.class, SCORE_CHURN);
 }
 
-static void blocks_that_are_never_freed_and_still_come_are_growth(void **state)
+TEST(blocks_that_are_never_freed_and_still_come_are_growth)
 {
 	static const double hours[] = {1, 8, 24, 48};
 	double before = 0;
 
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		struct score_input in = site(hours[i] * HOUR);
 		struct score s;
@@ -93,12 +85,11 @@ static void blocks_that_are_never_freed_and_still_come_are_growth(void **state)
 	}
 }
 
-static void an_old_block_that_is_freed_makes_growth_less_likely_a_leak(void **state)
+TEST(an_old_block_that_is_freed_makes_growth_less_likely_a_leak)
 {
 	struct score_input in = site(24 * HOUR);
 	struct score before, after;
 
-	(void)state;
 	born(&in, 1000, 0, 24 * HOUR);
 	score_make(&in, &before);
 	in.ages.deaths[class_of(12 * HOUR)] = 1;
@@ -108,12 +99,11 @@ static void an_old_block_that_is_freed_makes_growth_less_likely_a_leak(void **st
 	assert_true(after.confidence < SCORE_LIKELY);
 }
 
-static void an_earlier_life_in_which_it_settled_makes_a_leak_less_likely(void **state)
+TEST(an_earlier_life_in_which_it_settled_makes_a_leak_less_likely)
 {
 	struct score_input in = site(24 * HOUR);
 	struct score s;
 
-	(void)state;
 	born(&in, 1000, 0, 24 * HOUR);
 	in.settled_s = 20 * HOUR; /* too short to say anything */
 	score_make(&in, &s);
@@ -123,12 +113,11 @@ static void an_earlier_life_in_which_it_settled_makes_a_leak_less_likely(void **
 	assert_true(s.confidence < SCORE_LIKELY);
 }
 
-static void data_of_the_start_is_steady(void **state)
+TEST(data_of_the_start_is_steady)
 {
 	struct score_input in = site(8 * HOUR);
 	struct score s;
 
-	(void)state;
 	born(&in, 1000, 0, 60);
 	score_make(&in, &s);
 	assert_int_equal(s.class, SCORE_STEADY);
@@ -136,12 +125,11 @@ static void data_of_the_start_is_steady(void **state)
 	assert_false(s.has_rate);
 }
 
-static void a_quiet_night_is_no_end(void **state)
+TEST(a_quiet_night_is_no_end)
 {
 	struct score_input in = site(48 * HOUR);
 	struct score s;
 
-	(void)state;
 	for (int day = 0; day < 2; day++) {
 		born(&in, 500, day * 24 * HOUR, (day * 24 + 12) * HOUR);
 		born(&in, 50, (day * 24 + 12) * HOUR, (day + 1) * 24 * HOUR);
@@ -153,13 +141,12 @@ static void a_quiet_night_is_no_end(void **state)
 	assert_int_not_equal(s.class, SCORE_GROWTH);
 }
 
-static void a_pareto_tail_is_not_a_leak(void **state)
+TEST(a_pareto_tail_is_not_a_leak)
 {
 	struct score_input in = site(24 * HOUR);
 	double alive = 1e5;
 	struct score s;
 
-	(void)state;
 	/* half of those that reach an age die before twice that age */
 	for (int i = class_of(10); i <= class_of(12 * HOUR); i++) {
 		in.ages.deaths[i] = alive / 2;
@@ -170,13 +157,12 @@ static void a_pareto_tail_is_not_a_leak(void **state)
 	assert_int_equal(s.class, SCORE_CHURN);
 }
 
-static void a_block_that_realloc_makes_larger_is_growth_and_has_no_siblings(void **state)
+TEST(a_block_that_realloc_makes_larger_is_growth_and_has_no_siblings)
 {
 	struct score_input in = site(8 * HOUR);
 	struct slope_point series[100];
 	struct score s;
 
-	(void)state;
 	for (int i = 0; i < 100; i++)
 		series[i] = (struct slope_point){i * 8 * HOUR / 99, 1000.0 * i};
 	born(&in, 1, 0, 60);
@@ -192,12 +178,11 @@ static void a_block_that_realloc_makes_larger_is_growth_and_has_no_siblings(void
 }
 
 /* Nine that outlive a TTL of an hour say more than nine of a long tail. */
-static void what_outlives_a_cliff_is_a_leak_sooner(void **state)
+TEST(what_outlives_a_cliff_is_a_leak_sooner)
 {
 	struct score_input in = site(8 * HOUR);
 	struct score s;
 
-	(void)state;
 	in.ages.deaths[class_of(1700)] = 3000;
 	born(&in, 11, 0, 8 * HOUR);
 	score_make(&in, &s);
@@ -215,12 +200,11 @@ static void what_outlives_a_cliff_is_a_leak_sooner(void **state)
 }
 
 /* 20 of a reload every 100 minutes. */
-static void a_reload_that_loses_some_is_a_leak(void **state)
+TEST(a_reload_that_loses_some_is_a_leak)
 {
 	struct score_input in = site(10 * HOUR);
 	struct score s;
 
-	(void)state;
 	in.ages.deaths[class_of(100 * 60)] = 1500;
 	for (int i = 0; i < 6; i++)
 		born(&in, 20, i * 100 * 60, i * 100 * 60 + 10);
@@ -231,11 +215,10 @@ static void a_reload_that_loses_some_is_a_leak(void **state)
 	assert_int_equal(s.class, SCORE_CHURN);
 }
 
-static void growth_by_fits_is_less_likely_a_leak_for_half_a_day(void **state)
+TEST(growth_by_fits_is_less_likely_a_leak_for_half_a_day)
 {
 	static const double hours[] = {8, 14.5};
 
-	(void)state;
 	for (int h = 0; h < 2; h++) {
 		struct score_input in = site(hours[h] * HOUR);
 		struct score s;
@@ -252,12 +235,11 @@ static void growth_by_fits_is_less_likely_a_leak_for_half_a_day(void **state)
 	}
 }
 
-static void the_moment_when_growth_began_is_found(void **state)
+TEST(the_moment_when_growth_began_is_found)
 {
 	struct score_input in = site(24 * HOUR);
 	struct score s;
 
-	(void)state;
 	/* with a few before */
 	in.ages.deaths[class_of(60)] = 100000;
 	born(&in, 5, 0, 10 * HOUR);
@@ -281,12 +263,11 @@ static void the_moment_when_growth_began_is_found(void **state)
 }
 
 /* Traffic that rises in the morning does not begin there. */
-static void growth_by_day_has_no_knee(void **state)
+TEST(growth_by_day_has_no_knee)
 {
 	struct inflow_input in = {.until_s = 32 * HOUR, .to_s = 32 * HOUR};
 	double at_s = 0;
 
-	(void)state;
 	for (int i = 0; i < INFLOW_SLOTS; i++)
 		in.births[i] = round(100 * (1 + 0.9 * sin(2 * M_PI * (i - 4) / 24)));
 	assert_false(knee_find(&in, &at_s));
@@ -300,12 +281,11 @@ static void growth_by_day_has_no_knee(void **state)
 	assert_true(fabs(at_s / HOUR - 20.75) < 0.01);
 }
 
-static void a_forecast_needs_ten_minutes_and_a_rate_that_is_not_0(void **state)
+TEST(a_forecast_needs_ten_minutes_and_a_rate_that_is_not_0)
 {
 	struct forecast_rate rate = {.bytes = 1e6, .low = 5e5, .high = 2e6, .seen_s = 601};
 	struct forecast f;
 
-	(void)state;
 	assert_true(forecast_make(&rate, 1e7, &f));
 	assert_true(
 	    fabs(f.hours - 10) < 1e-9 && fabs(f.low - 5) < 1e-9 && fabs(f.high - 20) < 1e-9);
@@ -322,23 +302,21 @@ static void a_forecast_needs_ten_minutes_and_a_rate_that_is_not_0(void **state)
 	assert_true(f.hours < 1e-9);
 }
 
-static void nothing_is_said_before_ten_minutes(void **state)
+TEST(nothing_is_said_before_ten_minutes)
 {
 	struct score_input in = site(590);
 	struct score s;
 
-	(void)state;
 	born(&in, 1000, 0, 590);
 	score_make(&in, &s);
 	assert_int_equal(s.class, SCORE_NONE);
 	assert_null(score_class_key(s.class));
 }
 
-static void an_interval_contains_the_true_mean(void **state)
+TEST(an_interval_contains_the_true_mean)
 {
 	double low, high;
 
-	(void)state;
 	/* exact intervals: 0 to 3.69 and 4.80 to 18.39 */
 	poisson_interval(0, &low, &high);
 	assert_true(low <= 0 && fabs(high - 3.69) < 0.1);
@@ -348,12 +326,11 @@ static void an_interval_contains_the_true_mean(void **state)
 	assert_true(fabs(poisson_at_most(300, 300) - 0.515) < 0.01);
 }
 
-static void a_slope_ignores_outliers_and_knows_when_it_may_be_zero(void **state)
+TEST(a_slope_ignores_outliers_and_knows_when_it_may_be_zero)
 {
 	struct slope_point p[200];
 	struct slope s;
 
-	(void)state;
 	for (int i = 0; i < 200; i++)
 		p[i] = (struct slope_point){i, 3.0 * i + (i % 17 ? 0 : 1e6)};
 	assert_true(slope_make(p, 200, &s));
@@ -381,12 +358,11 @@ static double rate_of(double size, double map_share)
 	return rate.bytes / 1000;
 }
 
-static void a_forecast_counts_what_blocks_take_beside_their_bytes(void **state)
+TEST(a_forecast_counts_what_blocks_take_beside_their_bytes)
 {
 	const struct score steady = {.class = SCORE_STEADY, .has_rate = true, .rate = 1e9};
 	struct forecast_rate rate = {.map_share = 0.25};
 
-	(void)state;
 	assert_true(fabs(rate_of(1008, 0) - 1024) < 1e-6);
 	assert_true(fabs(rate_of(1008, 0.25) - 1280) < 1e-6);
 	assert_true(fabs(rate_of(8, 0.5) - 48) < 1e-6);
@@ -394,31 +370,4 @@ static void a_forecast_counts_what_blocks_take_beside_their_bytes(void **state)
 	assert_true(fabs(rate_of(65528, 0.25) - 65536 - 4096) < 1e-6);
 	forecast_add(&rate, &steady);
 	assert_true(rate.bytes < 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(few_blocks_escape_while_their_siblings_die),
-	    cmocka_unit_test(nothing_is_said_of_siblings_within_the_first_hour),
-	    cmocka_unit_test(blocks_that_are_never_freed_and_still_come_are_growth),
-	    cmocka_unit_test(an_old_block_that_is_freed_makes_growth_less_likely_a_leak),
-	    cmocka_unit_test(an_earlier_life_in_which_it_settled_makes_a_leak_less_likely),
-	    cmocka_unit_test(data_of_the_start_is_steady),
-	    cmocka_unit_test(a_quiet_night_is_no_end),
-	    cmocka_unit_test(a_pareto_tail_is_not_a_leak),
-	    cmocka_unit_test(a_block_that_realloc_makes_larger_is_growth_and_has_no_siblings),
-	    cmocka_unit_test(what_outlives_a_cliff_is_a_leak_sooner),
-	    cmocka_unit_test(a_reload_that_loses_some_is_a_leak),
-	    cmocka_unit_test(growth_by_fits_is_less_likely_a_leak_for_half_a_day),
-	    cmocka_unit_test(the_moment_when_growth_began_is_found),
-	    cmocka_unit_test(growth_by_day_has_no_knee),
-	    cmocka_unit_test(a_forecast_needs_ten_minutes_and_a_rate_that_is_not_0),
-	    cmocka_unit_test(nothing_is_said_before_ten_minutes),
-	    cmocka_unit_test(an_interval_contains_the_true_mean),
-	    cmocka_unit_test(a_slope_ignores_outliers_and_knows_when_it_may_be_zero),
-	    cmocka_unit_test(a_forecast_counts_what_blocks_take_beside_their_bytes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

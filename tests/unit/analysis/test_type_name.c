@@ -1,16 +1,8 @@
 /* test_type_name.c - names of C++ types, as a general demangler has them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <libiberty/demangle.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "analysis/types/survey_parts.h"
 
 static void is_called(const char *name, const char *plain)
@@ -21,9 +13,8 @@ static void is_called(const char *name, const char *plain)
 	assert_string_equal(text, plain);
 }
 
-static void classes_have_their_names(void **state)
+TEST(classes_have_their_names)
 {
-	(void)state;
 	is_called("3Foo", "Foo");
 	is_called("N3app3FooE", "app::Foo");
 	is_called("St9exception", "std::exception");
@@ -32,7 +23,7 @@ static void classes_have_their_names(void **state)
 	is_called("N3app3BoxIiEE", "app::Box<int>");
 }
 
-static void templates_are_what_a_demangler_says(void **state)
+TEST(templates_are_what_a_demangler_says)
 {
 	static const char *const names[] = {"St6vectorIiSaIiEE",
 	    "St3mapIiSt6vectorIiSaIiEESt4lessIiESaISt4pairIKiS2_EEE",
@@ -63,7 +54,6 @@ static void templates_are_what_a_demangler_says(void **state)
 	    "EEEEEE"};
 	size_t known = 0;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		static const char before[] = "typeinfo name for ";
 		char symbol[512], text[1024];
@@ -84,7 +74,7 @@ static void templates_are_what_a_demangler_says(void **state)
 	assert_int_equal(known, sizeof(names) / sizeof(names[0]));
 }
 
-static void what_is_not_understood_stays_as_it_is(void **state)
+TEST(what_is_not_understood_stays_as_it_is)
 {
 	static const char *const names[] = {"99Foo", "N3FooX", "N3Foo", "ZN3Foo2tmIiEEvvE1t",
 	    "Z4mainEUlT_E0_", "Z4mainE", "Z4main", "Z", "ZZZZZZ", "Z4mainEUl", "Z4mainEUlvE99_",
@@ -94,14 +84,13 @@ static void what_is_not_understood_stays_as_it_is(void **state)
 	    "3BoxIPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPiE"};
 	char text[8];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		is_called(names[i], names[i]);
 	assert_int_equal(type_name_plain("10Abcdefghij", 12, text, 8), 7);
 	assert_string_equal(text, "10Abcde");
 }
 
-static void the_first_argument_is_known_where_others_are_not(void **state)
+TEST(the_first_argument_is_known_where_others_are_not)
 {
 	static const struct {
 		const char *name, *first;
@@ -121,7 +110,6 @@ static void the_first_argument_is_known_where_others_are_not(void **state)
 	    {"3BoxI", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		char text[256] = "";
 
@@ -133,29 +121,15 @@ static void the_first_argument_is_known_where_others_are_not(void **state)
 }
 
 /* Each argument is twice the one before: a short name, and a very long text. */
-static void a_name_that_doubles_at_each_step_ends(void **state)
+TEST(a_name_that_doubles_at_each_step_ends)
 {
 	char name[512] = "3FooI3BarI1AS1_E", text[1024];
 	size_t n;
 
-	(void)state;
 	for (int i = 2; i < 30; i++)
 		(void)snprintf(name + strlen(name), sizeof(name) - strlen(name), "3BarIS%c_S%c_E",
 		    i < 12 ? '0' + i - 2 : 'A' + i - 12, i < 12 ? '0' + i - 2 : 'A' + i - 12);
 	(void)snprintf(name + strlen(name), sizeof(name) - strlen(name), "E");
 	n = type_name_plain(name, strlen(name), text, sizeof(text));
 	assert_int_equal(n, strlen(text));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(classes_have_their_names),
-	    cmocka_unit_test(templates_are_what_a_demangler_says),
-	    cmocka_unit_test(what_is_not_understood_stays_as_it_is),
-	    cmocka_unit_test(the_first_argument_is_known_where_others_are_not),
-	    cmocka_unit_test(a_name_that_doubles_at_each_step_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

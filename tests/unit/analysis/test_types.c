@@ -1,16 +1,6 @@
 /* test_types.c - C++ types of blocks: vtables in memory that may be made up, control blocks, names of functions, an earlier census. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "print/json/leaks_json.h"
 #include "print/text/verdict_text.h"
 #include "view/stacks/fingerprint.h"
@@ -88,12 +78,11 @@ static size_t name_at(struct image *m, uint64_t address, char name[VTABLE_NAME_B
 	return vtable_name(&memory, address, name);
 }
 
-static void a_vtable_leads_to_the_name_of_its_class(void **state)
+TEST(a_vtable_leads_to_the_name_of_its_class)
 {
 	char name[VTABLE_NAME_BYTES];
 	struct image m = whole();
 
-	(void)state;
 	assert_int_equal(name_at(&m, VTABLE, name), 10);
 	assert_string_equal(name, "N3app3FooE");
 	put_text(&m, NAME, "*N3app3FooE"); /* of one module alone */
@@ -101,7 +90,7 @@ static void a_vtable_leads_to_the_name_of_its_class(void **state)
 	assert_string_equal(name, "N3app3FooE");
 }
 
-static void anything_else_has_no_name(void **state)
+TEST(anything_else_has_no_name)
 {
 	static const struct {
 		uint64_t address, word;
@@ -126,7 +115,6 @@ static void anything_else_has_no_name(void **state)
 	char name[VTABLE_NAME_BYTES];
 	struct image m;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		m = whole();
 		put_word(&m, wrong[i].address, wrong[i].word);
@@ -141,12 +129,11 @@ static void anything_else_has_no_name(void **state)
 		assert_int_equal(name_at(&m, VTABLE, name), 0);
 }
 
-static void a_name_without_end_is_not_read_for_long(void **state)
+TEST(a_name_without_end_is_not_read_for_long)
 {
 	char name[VTABLE_NAME_BYTES];
 	struct image m = whole();
 
-	(void)state;
 	memset(m.bytes + (NAME - BASE), 'A', BYTES - (NAME - BASE));
 	put_text(&m, INFO_NAME + 2048, "N10__cxxabiv120__si_class_type_infoE");
 	put_word(&m, INFO_INFO + 8, INFO_NAME + 2048);
@@ -168,9 +155,8 @@ static void is_control(const char *name, enum control_kind kind, const char *typ
 		assert_memory_equal(c.type, type, c.len);
 }
 
-static void control_blocks_name_their_object(void **state)
+TEST(control_blocks_name_their_object)
 {
-	(void)state;
 	is_control("std::_Sp_counted_ptr_inplace<a::Foo<int, char>, "
 	           "std::allocator<void>, (__gnu_cxx::_Lock_policy)2>",
 	    CONTROL_INSIDE, "a::Foo<int, char>");
@@ -230,12 +216,11 @@ static bool is_open(const char *a, const char *b)
 	return element_is_open(functions, count, found ? &e : NULL);
 }
 
-static void it_is_known_whether_more_frames_are_needed(void **state)
+TEST(it_is_known_whether_more_frames_are_needed)
 {
 	const char *allocate = "std::__new_allocator<app::Foo>::allocate("
 	                       "unsigned long, void const*)";
 
-	(void)state;
 	assert_false(is_open("app::run()", NULL));
 	assert_false(is_open(allocate, "app::run()"));
 	assert_true(is_open(allocate, NULL)); /* of which container? */
@@ -251,11 +236,10 @@ static void it_is_known_whether_more_frames_are_needed(void **state)
 }
 
 /* An allocator that is not of the standard library is one if its traits call it. */
-static void allocators_of_others_name_the_element(void **state)
+TEST(allocators_of_others_name_the_element)
 {
 	const char *allocate = "app::pool<app::Foo, 8>::allocate(unsigned long)";
 
-	(void)state;
 	is_element(allocate,
 	    "std::allocator_traits<app::pool<app::Foo, 8> "
 	    ">::allocate(app::pool<app::Foo, 8>&, unsigned long)",
@@ -282,9 +266,8 @@ static void allocators_of_others_name_the_element(void **state)
 	    true, NULL, NULL);
 }
 
-static void functions_that_allocate_name_the_element(void **state)
+TEST(functions_that_allocate_name_the_element)
 {
-	(void)state;
 	is_element("std::__new_allocator<app::Foo>::allocate(unsigned long, "
 	           "void const*)",
 	    "void app::buffer<app::Foo>::grow(int)", false, "app::Foo", NULL);
@@ -334,14 +317,13 @@ static void functions_that_allocate_name_the_element(void **state)
 }
 
 /* Functions with the same code become one, which has one of their names. */
-static void folded_functions_name_no_wrong_element(void **state)
+TEST(folded_functions_name_no_wrong_element)
 {
 	const char *leaf = "std::__new_allocator<app::Foo>::allocate(int)";
 	const char *base = "std::_Vector_base<Bar, std::allocator<Bar> >::_M_allocate(int)";
 	const char *pointers = "void std::vector<Foo*, std::allocator<Foo*> "
 	                       ">::_M_realloc_insert<Foo*>(It, Foo*&&)";
 
-	(void)state;
 	is_element(leaf, NULL, true, NULL, NULL);
 	is_element(leaf, "app::run()", true, NULL, NULL);
 	is_element(leaf, "void app::run<app::Foo*>()", true, NULL, NULL);
@@ -405,9 +387,8 @@ static void folded_functions_name_no_wrong_element(void **state)
 	    3, true, "std::__detail::_Hash_node_base*", "std::unordered_map or _set");
 }
 
-static void functions_that_may_allocate_for_others_do_not(void **state)
+TEST(functions_that_may_allocate_for_others_do_not)
 {
-	(void)state;
 	/* copies elements: what they have may be allocated there, too */
 	is_element("void std::vector<Foo, std::allocator<Foo> "
 	           ">::_M_realloc_insert<Foo>(It, Foo&&)",
@@ -440,7 +421,7 @@ static void reads(const char *text, int answer)
 	by_type_release(&t);
 }
 
-static void an_earlier_census_is_read_and_compared(void **state)
+TEST(an_earlier_census_is_read_and_compared)
 {
 	static const char text[] =
 	    "{\"schema\":1,\"processes\":[{\"pid\":1,\"argv\":[\"a\\\"]\",[{}]],"
@@ -452,7 +433,6 @@ static void an_earlier_census_is_read_and_compared(void **state)
 	    "\"std::vector\",\"blocks\":2,\"bytes\":30}]}\n";
 	struct by_type t = {.count = 0};
 
-	(void)state;
 	assert_int_equal(census_json_read(text, strlen(text), &t), 0);
 	assert_true(t.is_compared);
 	assert_int_equal(t.count, 2);
@@ -466,11 +446,10 @@ static void an_earlier_census_is_read_and_compared(void **state)
 	by_type_release(&t);
 }
 
-static void what_is_no_census_is_refused(void **state)
+TEST(what_is_no_census_is_refused)
 {
 	char deep[1000];
 
-	(void)state;
 	memset(deep, '[', sizeof(deep));
 	memcpy(deep, "{\"a\":", 5);
 	deep[sizeof(deep) - 1] = '\0';
@@ -499,7 +478,7 @@ static void set_process(struct process *p)
 	memcpy(p->header.exe, "/usr/bin/app", 13);
 }
 
-static void types_are_written_so(void **state)
+TEST(types_are_written_so)
 {
 	static const char expected[] =
 	    "Live blocks of app (pid 12) by C++ type: 1,234 blocks, 1.0 MiB.\n"
@@ -532,7 +511,6 @@ static void types_are_written_so(void **state)
 	char *text;
 	size_t len;
 
-	(void)state;
 	set_process(&p);
 	page.out = open_memstream(&text, &len);
 	by_type_text_write(&page, &p, &census, &t, 2);
@@ -560,7 +538,7 @@ static void types_are_written_so(void **state)
 	free(text);
 }
 
-static void insight_is_written_so(void **state)
+TEST(insight_is_written_so)
 {
 	static const char expected[] =
 	    "COPIES   2 blocks 200 bytes: equal to other blocks\n"
@@ -588,7 +566,6 @@ static void insight_is_written_so(void **state)
 	char *text;
 	size_t len;
 
-	(void)state;
 	set_process(&p);
 	assert_int_equal(spare_make(&census, &none, &s), 0);
 	/* the largest comes first */
@@ -601,25 +578,4 @@ static void insight_is_written_so(void **state)
 	assert_string_equal(text, expected);
 	free(text);
 	spare_release(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_vtable_leads_to_the_name_of_its_class),
-	    cmocka_unit_test(anything_else_has_no_name),
-	    cmocka_unit_test(a_name_without_end_is_not_read_for_long),
-	    cmocka_unit_test(control_blocks_name_their_object),
-	    cmocka_unit_test(functions_that_allocate_name_the_element),
-	    cmocka_unit_test(allocators_of_others_name_the_element),
-	    cmocka_unit_test(folded_functions_name_no_wrong_element),
-	    cmocka_unit_test(it_is_known_whether_more_frames_are_needed),
-	    cmocka_unit_test(functions_that_may_allocate_for_others_do_not),
-	    cmocka_unit_test(an_earlier_census_is_read_and_compared),
-	    cmocka_unit_test(what_is_no_census_is_refused),
-	    cmocka_unit_test(types_are_written_so),
-	    cmocka_unit_test(insight_is_written_so),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

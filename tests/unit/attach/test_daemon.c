@@ -1,16 +1,6 @@
 /* test_daemon.c - the program of a unit, as systemd says it. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "attach/service/unit.h"
 
 static char folder[] = "/tmp/seep-test-daemon-XXXXXX";
@@ -66,11 +56,10 @@ static const char *found_for(const char *line, pid_t pid)
 	return answer;
 }
 
-static void the_program_of_the_command_counts_and_no_launcher(void **state)
+TEST(the_program_of_the_command_counts_and_no_launcher)
 {
 	char both[128];
 
-	(void)state;
 	snprintf(both, sizeof(both), "%s/daemon", folder);
 	assert_string_equal(found_for("#/daemon -x", 0), both);
 	assert_string_equal(found_for("-+!#/daemon", 0), both);
@@ -84,11 +73,10 @@ static void the_program_of_the_command_counts_and_no_launcher(void **state)
 	assert_string_equal(found_for("", 0), "");
 }
 
-static void the_main_process_counts_more(void **state)
+TEST(the_main_process_counts_more)
 {
 	char self[512] = "", linked[128];
 
-	(void)state;
 	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
 	assert_string_equal(found_for("#/daemon", getpid()), self);
 	assert_string_equal(found_for("/bin/sh -c 'exec #/daemon'", getpid()), self);
@@ -98,13 +86,12 @@ static void the_main_process_counts_more(void **state)
 	assert_string_equal(found_for("#/self", getpid()), linked);
 }
 
-static void names_are_those_of_the_unit_and_of_the_files(void **state)
+TEST(names_are_those_of_the_unit_and_of_the_files)
 {
 	static const char *const names_of[] = {"linked", "daemon", "real", "missing", "a:b"};
 	struct quoting_words found = {0};
 	char *names = NULL, *path;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names_of) / sizeof(names_of[0]); i++) {
 		assert_true(asprintf(&path, "%s/%s", folder, names_of[i]) > 0);
 		assert_int_equal(quoting_add(&found, path), 0);
@@ -115,13 +102,4 @@ static void names_are_those_of_the_unit_and_of_the_files(void **state)
 	quoting_release(&found);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_program_of_the_command_counts_and_no_launcher),
-	    cmocka_unit_test(the_main_process_counts_more),
-	    cmocka_unit_test(names_are_those_of_the_unit_and_of_the_files),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(make_folder, remove_folder);

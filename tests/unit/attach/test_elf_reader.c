@@ -1,21 +1,9 @@
 /* test_elf_reader.c - ELF files are parsed in a jail, whatever is in them. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "attach/program/elf_reader.h"
 #include "kit/os/clock.h"
 
@@ -56,13 +44,12 @@ static void status_of(pid_t pid, const char *name, char value[256])
 	(void)fclose(f);
 }
 
-static void the_process_that_parses_is_in_a_jail(void **state)
+TEST(the_process_that_parses_is_in_a_jail)
 {
 	struct elf_reader *r = elf_reader_new();
 	char value[256];
 	pid_t pid;
 
-	(void)state;
 	assert_non_null(r);
 	assert_int_equal(read_path(r, "/bin/ls"), 0);
 	assert_true(facts.native && facts.dynamic);
@@ -88,13 +75,12 @@ static void the_process_that_parses_is_in_a_jail(void **state)
 	elf_reader_free(r);
 }
 
-static void a_file_leads_only_to_files_of_its_owner(void **state)
+TEST(a_file_leads_only_to_files_of_its_owner)
 {
 	struct elf_reader *r = elf_reader_new();
 	struct elf_file file = {.path = "/bin/ls", .is_chosen = true, .chooser = 0};
 	uid_t owner = 77;
 
-	(void)state;
 	assert_int_equal(elf_reader_read(r, &file, &facts, &owner), 0);
 	assert_int_equal(owner, 0);
 	file.chooser = 4000000000;
@@ -102,11 +88,10 @@ static void a_file_leads_only_to_files_of_its_owner(void **state)
 	elf_reader_free(r);
 }
 
-static void files_of_other_kinds_are_refused(void **state)
+TEST(files_of_other_kinds_are_refused)
 {
 	struct elf_reader *r = elf_reader_new();
 
-	(void)state;
 	assert_int_equal(read_path(r, "/etc/passwd"), -ENOEXEC);
 	assert_int_equal(read_path(r, "/bin/ls/x"), -ENOTDIR);
 	assert_int_equal(read_path(r, "/dev/null"), -EINVAL);
@@ -178,12 +163,11 @@ static int parse(const struct image *i, size_t bytes, struct elf *e)
 	return err < 0 ? err : (int)elf_defines(e, elf_family, ELF_FAMILY, true);
 }
 
-static void headers_that_lie_are_refused_or_find_nothing(void **state)
+TEST(headers_that_lie_are_refused_or_find_nothing)
 {
 	struct image i = good_image();
 	struct elf e;
 
-	(void)state;
 	assert_int_equal(parse(&i, sizeof(i), &e), 1);
 	assert_int_equal(e.needed_count, 1);
 	assert_string_equal(e.needed[0], "libneeded.so");
@@ -232,14 +216,13 @@ static void headers_that_lie_are_refused_or_find_nothing(void **state)
 #undef LIE
 }
 
-static void a_large_sparse_file_is_read_in_bounded_time(void **state)
+TEST(a_large_sparse_file_is_read_in_bounded_time)
 {
 	struct image i = good_image();
 	int fd = memfd_create("elf", MFD_CLOEXEC);
 	uint64_t begin = clock_ns(CLOCK_MONOTONIC);
 	struct elf e;
 
-	(void)state;
 	/* 8 million symbols, each of which names a hole */
 	i.s[1].sh_offset = 1 << 20;
 	i.s[1].sh_size = (uint64_t)8 << 20;
@@ -250,17 +233,4 @@ static void a_large_sparse_file_is_read_in_bounded_time(void **state)
 	assert_int_equal(elf_defines(&e, elf_family, ELF_FAMILY, true), 0);
 	elf_release(&e);
 	assert_true(clock_ns(CLOCK_MONOTONIC) - begin < 30000000000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_process_that_parses_is_in_a_jail),
-	    cmocka_unit_test(a_file_leads_only_to_files_of_its_owner),
-	    cmocka_unit_test(files_of_other_kinds_are_refused),
-	    cmocka_unit_test(headers_that_lie_are_refused_or_find_nothing),
-	    cmocka_unit_test(a_large_sparse_file_is_read_in_bounded_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

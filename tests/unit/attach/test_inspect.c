@@ -1,21 +1,8 @@
 /* test_inspect.c - what is known of a command before it starts. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "attach/program/inspect.h"
 
 enum { ROOM = 1 << 20 };
@@ -100,7 +87,7 @@ static bool rename_string(struct place *p, const char *from, const char *to)
 	return true;
 }
 
-static void an_ordinary_program_is_fine(void **state)
+TEST_WITH(an_ordinary_program_is_fine, make_place, drop_place)
 {
 	struct place *p = *state;
 
@@ -108,7 +95,7 @@ static void an_ordinary_program_is_fine(void **state)
 	assert_int_equal(kind_of(p), INSPECT_FINE);
 }
 
-static void commands_are_found_as_execvp_finds_them(void **state)
+TEST_WITH(commands_are_found_as_execvp_finds_them, make_place, drop_place)
 {
 	struct place *p = *state;
 	struct inspect r;
@@ -128,7 +115,7 @@ static void commands_are_found_as_execvp_finds_them(void **state)
 	assert_int_equal(inspect_command(p->file, &r), -EACCES);
 }
 
-static void a_script_is_judged_by_its_interpreter(void **state)
+TEST_WITH(a_script_is_judged_by_its_interpreter, make_place, drop_place)
 {
 	static const char *const scripts[] = {
 	    "#!/bin/ls\n",
@@ -155,7 +142,7 @@ static void a_script_is_judged_by_its_interpreter(void **state)
 	assert_int_equal(inspect_command(p->file, &r), 0);
 }
 
-static void a_program_without_a_loader_is_static(void **state)
+TEST_WITH(a_program_without_a_loader_is_static, make_place, drop_place)
 {
 	struct place *p = *state;
 	Elf64_Ehdr eh;
@@ -174,7 +161,7 @@ static void a_program_without_a_loader_is_static(void **state)
 	assert_int_equal(kind_of(p), INSPECT_STATIC);
 }
 
-static void another_loader_is_another_libc(void **state)
+TEST_WITH(another_loader_is_another_libc, make_place, drop_place)
 {
 	struct place *p = *state;
 
@@ -183,7 +170,7 @@ static void another_loader_is_another_libc(void **state)
 	assert_int_equal(kind_of(p), INSPECT_LIBC);
 }
 
-static void another_class_or_machine_is_told(void **state)
+TEST_WITH(another_class_or_machine_is_told, make_place, drop_place)
 {
 	struct place *p = *state;
 
@@ -196,7 +183,7 @@ static void another_class_or_machine_is_told(void **state)
 	assert_int_equal(kind_of(p), INSPECT_MACHINE);
 }
 
-static void a_needed_sanitizer_is_found(void **state)
+TEST_WITH(a_needed_sanitizer_is_found, make_place, drop_place)
 {
 	struct place *p = *state;
 
@@ -205,7 +192,7 @@ static void a_needed_sanitizer_is_found(void **state)
 	assert_int_equal(kind_of(p), INSPECT_SANITIZER);
 }
 
-static void a_preloaded_sanitizer_is_found(void **state)
+TEST_WITH(a_preloaded_sanitizer_is_found, make_place, drop_place)
 {
 	struct place *p = *state;
 	struct inspect r;
@@ -217,7 +204,7 @@ static void a_preloaded_sanitizer_is_found(void **state)
 	assert_int_equal(r.kind, INSPECT_SANITIZER);
 }
 
-static void a_shared_allocator_is_named(void **state)
+TEST_WITH(a_shared_allocator_is_named, make_place, drop_place)
 {
 	struct place *p = *state;
 	struct inspect r;
@@ -236,7 +223,7 @@ static void a_shared_allocator_is_named(void **state)
 	assert_string_equal(r.allocator, "libjemalloc.so");
 }
 
-static void setuid_of_another_user_is_told(void **state)
+TEST_WITH(setuid_of_another_user_is_told, make_place, drop_place)
 {
 	struct place *p = *state;
 
@@ -264,7 +251,7 @@ static uint32_t next_random(uint32_t *seed)
 }
 
 /* Hostile ELF: whatever the verdict, there is one. */
-static void no_damage_crashes_or_hangs(void **state)
+TEST_WITH(no_damage_crashes_or_hangs, make_place, drop_place)
 {
 	struct place *p = *state;
 	unsigned char *copy = malloc(p->len);
@@ -292,25 +279,4 @@ static void no_damage_crashes_or_hangs(void **state)
 		(void)inspect_command(p->file, &r);
 	}
 	free(copy);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_place, drop_place)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(an_ordinary_program_is_fine),
-	    TEST(commands_are_found_as_execvp_finds_them),
-	    TEST(a_script_is_judged_by_its_interpreter),
-	    TEST(a_program_without_a_loader_is_static),
-	    TEST(another_loader_is_another_libc),
-	    TEST(another_class_or_machine_is_told),
-	    TEST(a_needed_sanitizer_is_found),
-	    TEST(a_preloaded_sanitizer_is_found),
-	    TEST(a_shared_allocator_is_named),
-	    TEST(setuid_of_another_user_is_told),
-	    TEST(no_damage_crashes_or_hangs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

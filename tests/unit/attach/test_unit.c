@@ -1,19 +1,6 @@
 /* test_unit.c - promises of attach/service/unit.h, unit_file.h, quoting.h and systemctl.h: what is understood of a unit, whatever its text. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "attach/service/unit.h"
 
 static char scratch[64]; /* a directory of this test */
@@ -57,7 +44,7 @@ static int remove_scratch(void **state)
 	return system(command);
 }
 
-static void words_are_split_as_systemd_does(void **state)
+TEST(words_are_split_as_systemd_does)
 {
 	static const struct {
 		const char *value;
@@ -77,7 +64,6 @@ static void words_are_split_as_systemd_does(void **state)
 	    {"'' \"\"", {"", "", NULL}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct quoting_words w = {0};
 		size_t n = 0;
@@ -93,13 +79,12 @@ static void words_are_split_as_systemd_does(void **state)
 	}
 }
 
-static void what_is_quoted_is_one_word_in_one_line(void **state)
+TEST(what_is_quoted_is_one_word_in_one_line)
 {
 	static const char *const texts[] = {"", "a", "a b", "it's", "\"", "\\", "\\n", "a\nb\rc\td",
 	    "\x1b[31m", "%n 100%", "\xc3\xa4\xff", "[Service]\nExecStart=/bin/evil", "#x", ";",
 	    "$HOME `x`"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		char *quoted = quoting_quote(texts[i], true);
 		struct quoting_words w = {0};
@@ -118,13 +103,12 @@ static void what_is_quoted_is_one_word_in_one_line(void **state)
 	free(quoted);
 }
 
-static void settings_are_merged_and_taken_back(void **state)
+TEST(settings_are_merged_and_taken_back)
 {
 	struct unit u = {0};
 	struct unit_commands c = {0};
 	struct quoting_words e = {0};
 
-	(void)state;
 	assert_int_equal(unit_file_parse(&u.files, "/a",
 	                     "# comment\n[Unit]\nExecStart=/bin/no\n[Service]\n"
 	                     "ExecStart=/bin/one\nExecStart=\n"
@@ -157,14 +141,13 @@ static void settings_are_merged_and_taken_back(void **state)
 	unit_release(&u);
 }
 
-static void names_are_names_of_services(void **state)
+TEST(names_are_names_of_services)
 {
 	static const char *const bad[] = {"", "a b", "a/b", "../x", ".service", "x.socket", "a\nb",
 	    "@.service", "a\x1b", "-/x", ".hidden"};
 	char name[UNIT_NAME_BYTES], longest[400];
 	struct fault where;
 
-	(void)state;
 	assert_int_equal(unit_name("redis", name, &where), 0);
 	assert_string_equal(name, "redis.service");
 	assert_int_equal(unit_name("a@b\\x2dc.service", name, &where), 0);
@@ -176,7 +159,7 @@ static void names_are_names_of_services(void **state)
 	assert_int_equal(unit_name(longest, name, &where), -EINVAL);
 }
 
-static void systemd_is_asked_and_its_files_are_read(void **state)
+TEST(systemd_is_asked_and_its_files_are_read)
 {
 	const struct unit_manager m = {0};
 	struct unit_environment_files f = {0};
@@ -184,7 +167,6 @@ static void systemd_is_asked_and_its_files_are_read(void **state)
 	struct unit u;
 	struct fault where;
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s/u.service", scratch);
 	write_file(path, "[Service]\nExecStart=/usr/bin/d\nEnvironment=LD_PRELOAD=/x.so\n", 0644);
 	snprintf(path, sizeof(path), "%s/a b.conf", scratch);
@@ -219,13 +201,12 @@ static void systemd_is_asked_and_its_files_are_read(void **state)
 	unit_release(&u);
 }
 
-static void a_template_is_asked_about_by_an_instance(void **state)
+TEST(a_template_is_asked_about_by_an_instance)
 {
 	const struct unit_manager m = {.is_user = true};
 	struct unit u;
 	struct fault where;
 
-	(void)state;
 	fake_systemctl("[ \"$2 $5\" = '--user t@seep.service' ] || exit 9\n"
 	               "echo Id=t@seep.service; echo LoadState=loaded");
 	assert_int_equal(unit_load("t@", &m, &u, &where), 0);
@@ -235,7 +216,7 @@ static void a_template_is_asked_about_by_an_instance(void **state)
 	unit_release(&u);
 }
 
-static void failures_have_their_names(void **state)
+TEST(failures_have_their_names)
 {
 	static const struct {
 		const char *script;
@@ -259,7 +240,6 @@ static void failures_have_their_names(void **state)
 	char empty[128];
 	struct unit u;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct fault where = {""};
 
@@ -278,20 +258,19 @@ static void failures_have_their_names(void **state)
 	}
 }
 
-static void a_systemctl_that_hangs_is_ended(void **state)
+TEST(a_systemctl_that_hangs_is_ended)
 {
 	const char *arguments[] = {"show", NULL};
 	struct fault where;
 	time_t begin = time(NULL);
 
-	(void)state;
 	fake_systemctl("exec sleep 100");
 	assert_int_equal(systemctl_run(false, arguments, 1, NULL, &where), -ETIMEDOUT);
 	assert_true(time(NULL) - begin < 30);
 }
 
 /* A megabyte of the shortest words, lines and variables: no more than a moment. */
-static void long_texts_take_no_more_than_their_length(void **state)
+TEST(long_texts_take_no_more_than_their_length)
 {
 	enum { BYTES = 1 << 20 };
 	char *text = malloc(BYTES + 1), path[128], script[512];
@@ -302,7 +281,6 @@ static void long_texts_take_no_more_than_their_length(void **state)
 	struct fault where;
 	time_t begin = time(NULL);
 
-	(void)state;
 	assert_non_null(text);
 	for (size_t i = 0; i < BYTES; i++)
 		text[i] = i % 2 ? ' ' : 'a';
@@ -333,19 +311,4 @@ static void long_texts_take_no_more_than_their_length(void **state)
 	assert_true(time(NULL) - begin < 20);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(words_are_split_as_systemd_does),
-	    cmocka_unit_test(what_is_quoted_is_one_word_in_one_line),
-	    cmocka_unit_test(settings_are_merged_and_taken_back),
-	    cmocka_unit_test(names_are_names_of_services),
-	    cmocka_unit_test(systemd_is_asked_and_its_files_are_read),
-	    cmocka_unit_test(a_template_is_asked_about_by_an_instance),
-	    cmocka_unit_test(failures_have_their_names),
-	    cmocka_unit_test(a_systemctl_that_hangs_is_ended),
-	    cmocka_unit_test(long_texts_take_no_more_than_their_length),
-	};
-
-	return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
-}
+TEST_GROUP(make_scratch, remove_scratch);

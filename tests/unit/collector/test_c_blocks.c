@@ -1,13 +1,6 @@
 /* test_c_blocks.c - promises of live.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "collector/heap/blocks_inline.h"
 #include "collector/heap/blocks.h"
 
@@ -24,11 +17,10 @@ static void check_round_trip(uint64_t address, uint32_t site, uint64_t size, uin
 	assert_int_equal(blocks_take_slow(address).site, 0);
 }
 
-static void every_size_comes_back_exactly(void **state)
+TEST(every_size_comes_back_exactly)
 {
 	uint64_t size;
 
-	(void)state;
 	for (size = 0; size < 300; size++)
 		check_round_trip(0x7f0000000010, 5, size, 77);
 	for (size = 1; size; size <<= 1) {
@@ -37,28 +29,25 @@ static void every_size_comes_back_exactly(void **state)
 	}
 }
 
-static void blocks_at_the_border_of_a_leaf_keep_their_size(void **state)
+TEST(blocks_at_the_border_of_a_leaf_keep_their_size)
 {
 	uint64_t border = UINT64_C(0x600000000000);
 	int i;
 
-	(void)state;
 	for (i = 1; i < 8; i++)
 		check_round_trip(border - 16 * (uint64_t)i, 9, 4096, 3);
 }
 
-static void far_addresses_are_kept_too(void **state)
+TEST(far_addresses_are_kept_too)
 {
-	(void)state;
 	check_round_trip(UINT64_C(0xff00000000001230), 4, 100, 5);
 	check_round_trip(UINT64_C(1) << 47, 4, 8, 5);
 }
 
-static void a_block_that_was_never_taken_is_found_by_the_next_put(void **state)
+TEST(a_block_that_was_never_taken_is_found_by_the_next_put)
 {
 	struct block_entry old;
 
-	(void)state;
 	assert_true(blocks_put_slow(0x7f1000000040, 3, 500, 1, &old));
 	assert_true(blocks_put_slow(0x7f1000000040, 4, 20, 2, &old));
 	assert_int_equal(old.site, 3);
@@ -68,12 +57,11 @@ static void a_block_that_was_never_taken_is_found_by_the_next_put(void **state)
 	assert_int_equal(blocks_take_slow(0x7f1000000040).site, 4);
 }
 
-static void neighbours_do_not_touch_each_other(void **state)
+TEST(neighbours_do_not_touch_each_other)
 {
 	struct block_entry old;
 	uint64_t i;
 
-	(void)state;
 	for (i = 0; i < 10000; i++) /* chunks of 32 bytes, odd multiples of 16 */
 		assert_true(
 		    blocks_put_slow(0x7f2000000010 + 32 * i, (uint32_t)i + 1, i % 25, 0, &old));
@@ -95,13 +83,12 @@ static bool count_block(uint64_t address, struct block_entry b, void *arg)
 	return true;
 }
 
-static void a_scan_sees_each_block_once(void **state)
+TEST(a_scan_sees_each_block_once)
 {
 	uint64_t sums[2] = {0, 0}, bytes = 0;
 	struct block_entry old;
 	uint64_t i;
 
-	(void)state;
 	for (i = 0; i < 1000; i++) {
 		assert_true(blocks_put_slow(0x7f3000000010 + 0x1000 * i, 2, i, 0, &old));
 		bytes += i;
@@ -113,12 +100,11 @@ static void a_scan_sees_each_block_once(void **state)
 		blocks_take_slow(0x7f3000000010 + 0x1000 * i);
 }
 
-static void tiny_blocks_of_other_allocators_share_no_cell(void **state)
+TEST(tiny_blocks_of_other_allocators_share_no_cell)
 {
 	struct block_entry old;
 	uint64_t i;
 
-	(void)state;
 	blocks_init(false);
 	for (i = 0; i < 20000; i++)
 		assert_true(
@@ -138,13 +124,12 @@ static void tiny_blocks_of_other_allocators_share_no_cell(void **state)
  * Two blocks that could share a cell of the cache: what is not aligned must
  * not be taken for its neighbour, by the fast forms either.
  */
-static void an_unaligned_address_is_no_other_block(void **state)
+TEST(an_unaligned_address_is_no_other_block)
 {
 	const uint64_t at = 0x7f6000000040;
 	struct blocks_cache cache = {0};
 	struct block_entry old;
 
-	(void)state;
 	assert_true(blocks_put_slow(at, 3, 20, 1, &old));
 	assert_int_equal(blocks_find(&cache, at).block.site, 3); /* remembered */
 	assert_int_equal(blocks_find(&cache, at + 8).block.site, 0);
@@ -172,7 +157,7 @@ static bool note_block(uint64_t address, struct block_entry b, void *arg)
 	return true;
 }
 
-static void a_scan_gives_the_address_of_each_block(void **state)
+TEST(a_scan_gives_the_address_of_each_block)
 {
 	/* both halves of a granule, large and small, at the end of a leaf */
 	static const uint64_t all[] = {0x7f7000000000, 0x7f7000000030, 0x7f70000000c0,
@@ -182,7 +167,6 @@ static void a_scan_gives_the_address_of_each_block(void **state)
 	struct found found = {.count = 0};
 	struct block_entry old;
 
-	(void)state;
 	for (size_t i = 0; i < 6; i++) {
 		if (!blocks_put_fast(&cache, all[i], 7, sizes[i], CELL_BIRTH_MAX))
 			assert_true(blocks_put_slow(all[i], 7, sizes[i], CELL_BIRTH_MAX, &old));
@@ -200,13 +184,12 @@ static void a_scan_gives_the_address_of_each_block(void **state)
 }
 
 /* A large block at 0x40, freed past us, and then others where it was. */
-static void blocks_that_are_overlapped_come_out(void **state)
+TEST(blocks_that_are_overlapped_come_out)
 {
 	const uint64_t at = 0x7f5000000040;
 	struct blocks_cache cache = {0};
 	struct block_entry old;
 
-	(void)state;
 	assert_true(blocks_put_slow(at, 3, 500, 1, &old));
 	assert_false(blocks_put_fast(&cache, at + 32, 4, 20, 2));
 	old = blocks_take_overlapped(at + 32, 20);
@@ -226,21 +209,11 @@ static void blocks_that_are_overlapped_come_out(void **state)
 	assert_int_equal(blocks_take_slow(at + 32).site, 0);
 }
 
-int main(void)
+static int start(void **state)
 {
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(every_size_comes_back_exactly),
-	    cmocka_unit_test(blocks_at_the_border_of_a_leaf_keep_their_size),
-	    cmocka_unit_test(far_addresses_are_kept_too),
-	    cmocka_unit_test(a_block_that_was_never_taken_is_found_by_the_next_put),
-	    cmocka_unit_test(neighbours_do_not_touch_each_other),
-	    cmocka_unit_test(a_scan_sees_each_block_once),
-	    cmocka_unit_test(tiny_blocks_of_other_allocators_share_no_cell),
-	    cmocka_unit_test(an_unaligned_address_is_no_other_block),
-	    cmocka_unit_test(a_scan_gives_the_address_of_each_block),
-	    cmocka_unit_test(blocks_that_are_overlapped_come_out),
-	};
-
+	(void)state;
 	blocks_init(true);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return 0;
 }
+
+TEST_GROUP(start, NULL);

@@ -1,15 +1,8 @@
 /* test_c_cfi.c - promises of cfi.h: right rules, and no load out of bounds. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "collector/unwind/rules.h"
 
 /* The segment of libc that holds its unwind tables, and what lies in it. */
@@ -58,7 +51,7 @@ static uint64_t function_at(const struct module *m, uint32_t i)
 	return (uint64_t)(uintptr_t)m->eh_hdr + (uint64_t)(int64_t)m->table[(size_t)i * 2];
 }
 
-static void functions_begin_with_the_return_address_on_top(void **state)
+TEST(functions_begin_with_the_return_address_on_top)
 {
 	const struct tables *t = *state;
 	struct module m = module_at(t);
@@ -73,7 +66,7 @@ static void functions_begin_with_the_return_address_on_top(void **state)
 	assert_true(plain > m.table_count * 9 / 10);
 }
 
-static void addresses_that_no_function_covers_have_no_row(void **state)
+TEST(addresses_that_no_function_covers_have_no_row)
 {
 	const struct tables *t = *state;
 	struct module m = module_at(t);
@@ -98,7 +91,7 @@ static uint8_t *copy_of(const struct tables *t, struct tables *ret)
 	return p;
 }
 
-static void rows_do_not_depend_on_where_the_module_lies(void **state)
+TEST(rows_do_not_depend_on_where_the_module_lies)
 {
 	const struct tables *t = *state;
 	struct tables moved;
@@ -118,7 +111,7 @@ static void rows_do_not_depend_on_where_the_module_lies(void **state)
 }
 
 /* Hostile tables give odd rows; what must not happen is a stray load. */
-static void damaged_tables_are_read_within_bounds(void **state)
+TEST(damaged_tables_are_read_within_bounds)
 {
 	const struct tables *t = *state;
 	unsigned seed = 3, round, i;
@@ -140,17 +133,12 @@ static void damaged_tables_are_read_within_bounds(void **state)
 	}
 }
 
-int main(void)
+static int find(void **state)
 {
 	static struct tables libc;
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_prestate(functions_begin_with_the_return_address_on_top, &libc),
-	    cmocka_unit_test_prestate(addresses_that_no_function_covers_have_no_row, &libc),
-	    cmocka_unit_test_prestate(rows_do_not_depend_on_where_the_module_lies, &libc),
-	    cmocka_unit_test_prestate(damaged_tables_are_read_within_bounds, &libc),
-	};
 
-	if (!dl_iterate_phdr(find_libc, &libc))
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	*state = &libc;
+	return dl_iterate_phdr(find_libc, &libc) ? 0 : -1;
 }
+
+TEST_GROUP(find, NULL);

@@ -2,17 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "started.h"
 
 #include "collector/process/early.h"
@@ -128,9 +120,8 @@ static void run_small(void)
 	check_parent();
 }
 
-static void sums_of_a_small_child_outlive_it(void **state)
+TEST(sums_of_a_small_child_outlive_it)
 {
-	(void)state;
 	assert_int_equal(started_run(run_small, SHARED), 0);
 }
 
@@ -166,9 +157,8 @@ static void run_exit(void)
 	check_parent();
 }
 
-static void a_child_that_leaves_blocks_gets_a_slot_at_its_exit(void **state)
+TEST(a_child_that_leaves_blocks_gets_a_slot_at_its_exit)
 {
-	(void)state;
 	assert_int_equal(started_run(run_exit, SHARED), 0);
 }
 
@@ -217,9 +207,8 @@ static void run_growth(void)
 	check_parent();
 }
 
-static void a_child_that_grows_moves_into_a_slot(void **state)
+TEST(a_child_that_grows_moves_into_a_slot)
 {
-	(void)state;
 	assert_int_equal(started_run(run_growth, SHARED), 0);
 }
 
@@ -245,9 +234,8 @@ static void run_no_slot(void)
 	check_parent();
 }
 
-static void a_child_without_a_slot_is_counted_and_goes_quiet(void **state)
+TEST(a_child_without_a_slot_is_counted_and_goes_quiet)
 {
-	(void)state;
 	assert_int_equal(started_run(run_no_slot, SHARED), 0);
 }
 
@@ -282,9 +270,8 @@ static void run_generations(void)
 	check_parent();
 }
 
-static void a_childs_child_leaves_it_in_turn(void **state)
+TEST(a_childs_child_leaves_it_in_turn)
 {
-	(void)state;
 	assert_int_equal(started_run(run_generations, SHARED), 0);
 }
 
@@ -310,9 +297,8 @@ static void run_clone(void)
 	check_parent();
 }
 
-static void a_child_of_clone_sets_itself_up(void **state)
+TEST(a_child_of_clone_sets_itself_up)
 {
-	(void)state;
 	assert_int_equal(started_run(run_clone, SHARED), 0);
 }
 
@@ -339,9 +325,8 @@ static void run_apart(void)
 	check_parent();
 }
 
-static void a_child_may_have_a_file_of_its_own(void **state)
+TEST(a_child_may_have_a_file_of_its_own)
 {
-	(void)state;
 	started_remove_files("");
 	assert_int_equal(started_run(run_apart, OWN_FILES), 0);
 }
@@ -370,9 +355,8 @@ static void run_no_file(void)
 	check_parent();
 }
 
-static void a_child_that_can_make_no_file_is_counted_once(void **state)
+TEST(a_child_that_can_make_no_file_is_counted_once)
 {
-	(void)state;
 	assert_int_equal(started_run(run_no_file, OWN_FILES), 0);
 }
 
@@ -422,9 +406,8 @@ static void run_many(void)
 	check_parent();
 }
 
-static void threads_that_come_first_at_once_set_a_child_up_once(void **state)
+TEST(threads_that_come_first_at_once_set_a_child_up_once)
 {
-	(void)state;
 	assert_int_equal(started_run(run_many, SHARED), 0);
 }
 
@@ -481,9 +464,8 @@ static void run_stuck(void)
 	CHECK(ran);
 }
 
-static void an_event_waits_for_a_set_up_but_not_for_ever(void **state)
+TEST(an_event_waits_for_a_set_up_but_not_for_ever)
 {
-	(void)state;
 	assert_int_equal(started_run(run_stuck, SHARED), 0);
 }
 
@@ -537,27 +519,9 @@ static void run_around(void)
 	check_parent();
 }
 
-static void a_child_does_not_move_while_an_event_is_under_way(void **state)
+TEST(a_child_does_not_move_while_an_event_is_under_way)
 {
-	(void)state;
 	assert_int_equal(started_run(run_around, SHARED), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(sums_of_a_small_child_outlive_it),
-	    cmocka_unit_test(a_child_that_leaves_blocks_gets_a_slot_at_its_exit),
-	    cmocka_unit_test(a_child_that_grows_moves_into_a_slot),
-	    cmocka_unit_test(a_child_without_a_slot_is_counted_and_goes_quiet),
-	    cmocka_unit_test(a_childs_child_leaves_it_in_turn),
-	    cmocka_unit_test(a_child_of_clone_sets_itself_up),
-	    cmocka_unit_test(a_child_may_have_a_file_of_its_own),
-	    cmocka_unit_test(a_child_that_can_make_no_file_is_counted_once),
-	    cmocka_unit_test(threads_that_come_first_at_once_set_a_child_up_once),
-	    cmocka_unit_test(an_event_waits_for_a_set_up_but_not_for_ever),
-	    cmocka_unit_test(a_child_does_not_move_while_an_event_is_under_way),
-	};
-
-	return cmocka_run_group_tests(tests, make_shared, started_remove_dir);
-}
+TEST_GROUP(make_shared, started_remove_dir);

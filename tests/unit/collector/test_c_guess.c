@@ -2,16 +2,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "base/attr.h"
 #include "collector/heap/ledger.h"
 #include "collector/stack/memo.h"
@@ -30,7 +23,7 @@ enum { FRAMES = 128, STACK_WORDS = 4096 / 8 };
 
 static const struct walk_facts facts = {.can_probe = true, .guess = true};
 
-static void calls_are_known_by_their_bytes(void **state)
+TEST(calls_are_known_by_their_bytes)
 {
 	static const struct {
 		uint8_t bytes[CPU_CALL_BYTES];
@@ -56,7 +49,6 @@ static void calls_are_known_by_their_bytes(void **state)
 	    {{0x90, 0x90, 0x90, 0x90, 0x90}, 5, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		if (cpu_follows_call(codes[i].bytes + codes[i].count, codes[i].count) !=
 		    codes[i].is_call)
@@ -68,7 +60,7 @@ static void calls_are_known_by_their_bytes(void **state)
 	assert_false(cpu_follows_call(codes[1].bytes, 0));
 }
 
-static void epilogues_say_how_large_a_frame_is(void **state)
+TEST(epilogues_say_how_large_a_frame_is)
 {
 	static const struct {
 		uint8_t bytes[CPU_EPILOGUE_BYTES];
@@ -88,7 +80,6 @@ static void epilogues_say_how_large_a_frame_is(void **state)
 	    {{0}, 0, CPU_EPILOGUE_NONE, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		int32_t cfa = 0;
 
@@ -217,13 +208,12 @@ static uint64_t counted(enum seg_count which)
 	return LOAD(&segment.header->counts[which]);
 }
 
-static void each_kind_of_frame_is_left(void **state)
+TEST(each_kind_of_frame_is_left)
 {
 	struct world w;
 	uint64_t *s, before = counted(SEG_GUESSED);
 	struct found f;
 
-	(void)state;
 	open_world(&w);
 	/* stub, frame, pop, leave, code of this program, base */
 	s = w.stack + 64;
@@ -255,14 +245,13 @@ static void each_kind_of_frame_is_left(void **state)
 }
 
 /* The same caller and registers, other words: the memo must see it. */
-static void other_words_are_another_stack(void **state)
+TEST(other_words_are_another_stack)
 {
 	struct world w;
 	struct cpu_frame c;
 	struct found f;
 	uint64_t *s;
 
-	(void)state;
 	open_world(&w);
 	s = w.stack + 64;
 	s[6] = (uint64_t)(uintptr_t)(s + 20);
@@ -301,13 +290,12 @@ static void other_words_are_another_stack(void **state)
 }
 
 /* What may be in the frame pointer, and where its words may lead to. */
-static void without_proof_the_stack_is_cut(void **state)
+TEST(without_proof_the_stack_is_cut)
 {
 	struct world w;
 	uint64_t *s, odd[12];
 	size_t n = 0;
 
-	(void)state;
 	open_world(&w);
 	s = w.stack + 64;
 	s[6] = (uint64_t)(uintptr_t)(s + 6); /* a loop */
@@ -342,13 +330,12 @@ static void without_proof_the_stack_is_cut(void **state)
 }
 
 /* Frame pointers lead through run-time code only if they lead out of it. */
-static void frame_pointers_must_lead_home(void **state)
+TEST(frame_pointers_must_lead_home)
 {
 	struct world w;
 	struct found f;
 	uint64_t *s;
 
-	(void)state;
 	open_world(&w);
 	s = w.stack + 8;
 	for (uint64_t *at = s; at < s + 400; at += 4) {
@@ -382,13 +369,12 @@ static void frame_pointers_must_lead_home(void **state)
 }
 
 /* Code that cannot be read, that is gone, that is another by now. */
-static void code_is_asked_for_in_every_walk(void **state)
+TEST(code_is_asked_for_in_every_walk)
 {
 	struct world w;
 	struct cpu_frame c;
 	uint64_t *s;
 
-	(void)state;
 	open_world(&w);
 	s = w.stack + 64;
 	s[1] = base;
@@ -418,14 +404,13 @@ static void code_is_asked_for_in_every_walk(void **state)
 }
 
 /* A stub at the very beginning and at the very end of its page. */
-static void code_at_the_edge_of_a_page(void **state)
+TEST(code_at_the_edge_of_a_page)
 {
 	uint8_t *p =
 	    mmap(NULL, (size_t)3 * CPU_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct world w;
 	uint64_t *s;
 
-	(void)state;
 	assert_true((void *)p != MAP_FAILED);
 	p += CPU_PAGE;
 	assert_int_equal(mprotect(p, CPU_PAGE, PROT_READ | PROT_WRITE), 0);
@@ -451,14 +436,13 @@ static void code_at_the_edge_of_a_page(void **state)
 }
 
 /* SEEP_GUESS=0, and a kernel that cannot be asked. */
-static void guessing_can_be_off(void **state)
+TEST(guessing_can_be_off)
 {
 	struct walk_facts other = facts;
 	struct world w;
 	struct cpu_frame stub, in_module;
 	uint64_t *s;
 
-	(void)state;
 	open_world(&w);
 	s = w.stack + 64;
 	s[1] = base;
@@ -501,19 +485,4 @@ static int start(void **state)
 	    : -1;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(calls_are_known_by_their_bytes),
-	    cmocka_unit_test(epilogues_say_how_large_a_frame_is),
-	    cmocka_unit_test(each_kind_of_frame_is_left),
-	    cmocka_unit_test(other_words_are_another_stack),
-	    cmocka_unit_test(without_proof_the_stack_is_cut),
-	    cmocka_unit_test(frame_pointers_must_lead_home),
-	    cmocka_unit_test(code_is_asked_for_in_every_walk),
-	    cmocka_unit_test(code_at_the_edge_of_a_page),
-	    cmocka_unit_test(guessing_can_be_off),
-	};
-
-	return cmocka_run_group_tests(tests, start, NULL);
-}
+TEST_GROUP(start, NULL);

@@ -1,12 +1,6 @@
 /* test_c_ignored.c - promises of collector/heap/resizing.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "collector/heap/resizing.h"
 #include "collector/heap/blocks.h"
 #include "collector/segment/segment.h"
@@ -35,9 +29,8 @@ static void put(uint64_t address, uint32_t site, uint64_t size, uint32_t birth)
 	assert_true(blocks_put_slow(address, site, size, birth, &old));
 }
 
-static void a_block_is_ignored_until_it_is_freed(void **state)
+TEST(a_block_is_ignored_until_it_is_freed)
 {
-	(void)state;
 	put(BASE, 3, 20, 1);
 	put(BASE + 0x50, 3, 5000, 1);
 	ignored_add(BASE);
@@ -54,11 +47,10 @@ static void a_block_is_ignored_until_it_is_freed(void **state)
 	blocks_take_slow(BASE + 0x50);
 }
 
-static void what_is_no_block_is_counted(void **state)
+TEST(what_is_no_block_is_counted)
 {
 	uint64_t *n = &segment.header->counts[SEG_IGNORED_UNKNOWN];
 
-	(void)state;
 	put(BASE + 0x1000, 3, 20, 1);
 	put(BASE + 0x1040, 3, 500, 1);
 	ignored_add(BASE + 0x1010); /* the other half of its granule */
@@ -73,11 +65,10 @@ static void what_is_no_block_is_counted(void **state)
 }
 
 /* More blocks, one after the other, than there are entries in all. */
-static void entries_of_freed_blocks_are_used_again(void **state)
+TEST(entries_of_freed_blocks_are_used_again)
 {
 	uint64_t i;
 
-	(void)state;
 	for (i = 0; i < 600000; i++) {
 		put(BASE + 0x100000 + 32 * i, 3, 20, 1);
 		ignored_add(BASE + 0x100000 + 32 * i);
@@ -87,12 +78,11 @@ static void entries_of_freed_blocks_are_used_again(void **state)
 	assert_null(ignored_levels[1]); /* the first is enough */
 }
 
-static void what_finds_no_room_is_counted(void **state)
+TEST(what_finds_no_room_is_counted)
 {
 	uint64_t *lost = &segment.header->counts[SEG_LOST_IGNORED];
 	uint64_t i;
 
-	(void)state;
 	for (i = 0; i < 400000; i++) {
 		put(BASE + 0x8000000 + 32 * i, 3, 20, 1);
 		ignored_add(BASE + 0x8000000 + 32 * i);
@@ -101,15 +91,11 @@ static void what_finds_no_room_is_counted(void **state)
 	assert_int_equal(holding() + *lost, 400000);
 }
 
-int main(void)
+static int start(void **state)
 {
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_block_is_ignored_until_it_is_freed),
-	    cmocka_unit_test(what_is_no_block_is_counted),
-	    cmocka_unit_test(entries_of_freed_blocks_are_used_again),
-	    cmocka_unit_test(what_finds_no_room_is_counted),
-	};
-
+	(void)state;
 	blocks_init(true);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return 0;
 }
+
+TEST_GROUP(start, NULL);

@@ -1,16 +1,9 @@
 /* test_c_ledger.c - promises of ledger.h, sites.h, index.h and segment.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "collector/heap/site_info.h"
 #include "collector/heap/ledger_hit.h"
 #include "collector/unwind/module.h"
@@ -65,7 +58,7 @@ static int64_t peak_of(struct thread **threads, int count, uint32_t site, int64_
 	return peak;
 }
 
-static void one_thread_has_the_exact_peak_of_every_site(void **state)
+TEST(one_thread_has_the_exact_peak_of_every_site)
 {
 	int64_t live[SITES] = {0}, at_peak[SITES] = {0};
 	int64_t total = 0, peak = 0, seen, now;
@@ -73,7 +66,6 @@ static void one_thread_has_the_exact_peak_of_every_site(void **state)
 	uint32_t site[SITES];
 	unsigned i, seed = 7;
 
-	(void)state;
 	assert_int_equal(fresh_segment(state), 0);
 	t = new_thread(0);
 	for (i = 0; i < SITES; i++)
@@ -104,7 +96,7 @@ static void one_thread_has_the_exact_peak_of_every_site(void **state)
 	free(t);
 }
 
-static void the_peak_of_many_threads_is_never_far_off(void **state)
+TEST(the_peak_of_many_threads_is_never_far_off)
 {
 	enum { N = 8 };
 	struct thread *t[N];
@@ -112,7 +104,6 @@ static void the_peak_of_many_threads_is_never_far_off(void **state)
 	uint32_t site[N];
 	unsigned i, seed = 11;
 
-	(void)state;
 	assert_int_equal(fresh_segment(state), 0);
 	for (i = 0; i < N; i++) {
 		t[i] = new_thread(i);
@@ -144,14 +135,13 @@ static void the_peak_of_many_threads_is_never_far_off(void **state)
 		free(t[i]);
 }
 
-static void one_stack_has_one_id_and_another_stack_another(void **state)
+TEST(one_stack_has_one_id_and_another_stack_another)
 {
 	uint64_t frames[6] = {1, 2, 3, 4, 5, 6};
 	uint32_t node, inner, i, ids[5000];
 	uint64_t back[16];
 	struct site_id s;
 
-	(void)state;
 	assert_int_equal(fresh_segment(state), 0);
 	node = sites_node(sites_node(SITES_NODE_ROOT, 100), 200);
 	assert_int_equal(node, sites_node(sites_node(SITES_NODE_ROOT, 100), 200));
@@ -172,14 +162,13 @@ static void one_stack_has_one_id_and_another_stack_another(void **state)
 }
 
 /* A small segment fills up: first outer frames go, then "(no room)". */
-static void a_full_segment_drops_outer_frames_then_goes_to_no_room(void **state)
+TEST(a_full_segment_drops_outer_frames_then_goes_to_no_room)
 {
 	size_t bytes = 512 << 10;
 	void *size = &bytes;
 	uint32_t i, node = 1;
 	uint64_t frame;
 
-	(void)state;
 	assert_int_equal(fresh_segment(&size), 0);
 	for (i = 0; i < 100000 && node; i++)
 		node = sites_node(SITES_NODE_ROOT, 1 + i);
@@ -205,13 +194,12 @@ static void *intern_the_same(void *arg)
 	return arg;
 }
 
-static void threads_that_intern_at_once_lose_nothing(void **state)
+TEST(threads_that_intern_at_once_lose_nothing)
 {
 	pthread_t t[4];
 	uint64_t back[4];
 	uint32_t i;
 
-	(void)state;
 	assert_int_equal(fresh_segment(state), 0);
 	for (i = 0; i < 4; i++)
 		pthread_create(&t[i], NULL, intern_the_same, NULL);
@@ -238,12 +226,11 @@ static void *row_of_kind(enum seg_kind kind, uint32_t site)
 	return NULL;
 }
 
-static void deaths_are_counted_beyond_2_to_the_32(void **state)
+TEST(deaths_are_counted_beyond_2_to_the_32)
 {
 	struct seg_info *info;
 	uint32_t site, i;
 
-	(void)state;
 	assert_int_equal(fresh_segment(state), 0);
 	site = make_site(1);
 	ledger_age(NULL, site, 16);
@@ -265,12 +252,11 @@ static void deaths_are_counted_beyond_2_to_the_32(void **state)
 }
 
 /* In the order of their first use, wherever the sites are. */
-static void records_lie_side_by_side(void **state)
+TEST(records_lie_side_by_side)
 {
 	const struct seg_info *rows;
 	uint32_t ids[3], i, n;
 
-	(void)state;
 	assert_int_equal(fresh_segment(state), 0);
 	assert_int_equal(segment.header->version, SEG_VERSION);
 	for (i = 0; i < 3; i++)
@@ -293,11 +279,10 @@ static void records_lie_side_by_side(void **state)
 }
 
 /* A forked child has sites and records of its own. */
-static void a_forked_child_begins_without_records(void **state)
+TEST(a_forked_child_begins_without_records)
 {
 	uint32_t site;
 
-	(void)state;
 	assert_int_equal(fresh_segment(state), 0);
 	site = make_site(1);
 	ledger_age(NULL, site, 16);
@@ -323,13 +308,12 @@ static struct seg_ages *ages_of_array(uint32_t array, uint32_t site)
 }
 
 /* Each way to count a death puts it into the step that its age is in. */
-static void young_deaths_are_counted_by_steps(void **state)
+TEST(young_deaths_are_counted_by_steps)
 {
 	struct seg_ages *own, *shared;
 	struct thread *t;
 	uint32_t site, far = 0, i, age;
 
-	(void)state;
 	assert_int_equal(fresh_segment(state), 0);
 	assert_int_equal(segment.header->counted_ticks, SEG_COUNTED_TICKS);
 	t = new_thread(3);
@@ -368,14 +352,13 @@ static void young_deaths_are_counted_by_steps(void **state)
 	free(t);
 }
 
-static void a_death_without_room_for_its_age_is_a_loss(void **state)
+TEST(a_death_without_room_for_its_age_is_a_loss)
 {
 	size_t bytes = 512 << 10;
 	void *size = &bytes;
 	uint64_t frame;
 	uint32_t site;
 
-	(void)state;
 	assert_int_equal(fresh_segment(&size), 0);
 	site = make_site(1);
 	for (frame = 100; frame < 100000; frame++)
@@ -388,7 +371,7 @@ static void a_death_without_room_for_its_age_is_a_loss(void **state)
 	assert_false(ledger_fold_live(site, 8, 0, 0));
 }
 
-static void sizes_are_true_above_4_gib(void **state)
+TEST(sizes_are_true_above_4_gib)
 {
 	static const uint64_t huge = UINT64_C(5) << 30;
 	const struct seg_info *info;
@@ -396,7 +379,6 @@ static void sizes_are_true_above_4_gib(void **state)
 	struct thread *t;
 	uint32_t site, other;
 
-	(void)state;
 	assert_int_equal(fresh_segment(state), 0);
 	t = new_thread(0);
 	site = make_site(1);
@@ -430,14 +412,13 @@ static struct seg_row *row_of_array(uint32_t array, uint32_t site)
 	return NULL;
 }
 
-static void sampled_bytes_are_right_beyond_2_to_the_48(void **state)
+TEST(sampled_bytes_are_right_beyond_2_to_the_48)
 {
 	static const uint64_t large = UINT64_C(1) << 46;
 	struct seg_sample *s;
 	struct seg_row *row;
 	uint32_t site, i;
 
-	(void)state;
 	assert_int_equal(fresh_segment(state), 0);
 	assert_true(sample_init(4096));
 	site = make_site(1);
@@ -466,13 +447,12 @@ static void sampled_bytes_are_right_beyond_2_to_the_48(void **state)
 }
 
 /* A rate of 2^33 bytes: one sample of a small block varies by 2^66. */
-static void variances_have_128_bits(void **state)
+TEST(variances_have_128_bits)
 {
 	const struct seg_sample *s;
 	double want, got;
 	uint32_t site, i;
 
-	(void)state;
 	assert_int_equal(fresh_segment(state), 0);
 	assert_true(sample_init(UINT64_C(1) << 33));
 	site = make_site(1);
@@ -490,12 +470,11 @@ static void variances_have_128_bits(void **state)
 	assert_true(sample_init(0));
 }
 
-static void classes_of_the_living_stop_at_their_end(void **state)
+TEST(classes_of_the_living_stop_at_their_end)
 {
 	struct seg_live *live;
 	uint32_t site;
 
-	(void)state;
 	assert_int_equal(fresh_segment(state), 0);
 	site = make_site(1);
 	assert_true(ledger_fold_live(site, 100, 97, 100));
@@ -509,12 +488,11 @@ static void classes_of_the_living_stop_at_their_end(void **state)
 	assert_true(live->blocks == (UINT64_C(1) << 32) + 2);
 }
 
-static void births_of_the_living_are_parts_of_the_time(void **state)
+TEST(births_of_the_living_are_parts_of_the_time)
 {
 	const struct seg_live *live;
 	uint32_t site, last, i;
 
-	(void)state;
 	assert_int_equal(fresh_segment(state), 0);
 	for (i = 0; i < 40; i++) /* rows are no power of 2 */
 		site = make_site(100 + i);
@@ -565,14 +543,13 @@ static uint64_t blocks_of_the_living(uint8_t *seen, uint32_t sites)
 	return sum;
 }
 
-static void rows_of_the_living_share_extents(void **state)
+TEST(rows_of_the_living_share_extents)
 {
 	enum { MANY = 40000 };
 	static uint8_t seen[MANY + 2];
 	uint64_t before, few;
 	uint32_t i;
 
-	(void)state;
 	assert_int_equal(fresh_segment(state), 0);
 	for (i = 1; i <= MANY; i++)
 		assert_int_equal(make_site(1000 + i), 1 + i);
@@ -593,13 +570,12 @@ static void rows_of_the_living_share_extents(void **state)
 }
 
 /* Each new maximum is an epoch: a buffer that grows by bytes has 2^32. */
-static void the_peak_is_right_after_2_to_the_32_of_them(void **state)
+TEST(the_peak_is_right_after_2_to_the_32_of_them)
 {
 	int64_t live, now;
 	struct thread *t;
 	uint32_t a, b;
 
-	(void)state;
 	assert_int_equal(fresh_segment(state), 0);
 	t = new_thread(0);
 	a = make_site(1);
@@ -619,13 +595,12 @@ static void the_peak_is_right_after_2_to_the_32_of_them(void **state)
 }
 
 /* Children of children have ever higher ids, and a cell 26 bits for one. */
-static void the_last_ids_are_given_out_and_no_more(void **state)
+TEST(the_last_ids_are_given_out_and_no_more)
 {
 	const uint32_t end = 1u << SEG_SITE_BITS;
 	struct site_id s;
 	uint32_t i;
 
-	(void)state;
 	assert_int_equal(fresh_segment(state), 0);
 	assert_true(sites_init(end - 10));
 	for (i = 1; i < 10; i++)
@@ -659,12 +634,11 @@ static int finds_nothing(void *pc, void *ret)
 	return -1;
 }
 
-static void who_frees_most_is_kept_among_many(void **state)
+TEST_WITH(who_frees_most_is_kept_among_many, fresh_segment, NULL)
 {
 	uint32_t site = make_site(77);
 	uint64_t i;
 
-	(void)state;
 	assert_true(module_init((void *)finds_nothing, ""));
 	segment.memory.anonymous = false; /* as after the first events */
 	segment.open = segment.used;      /* nothing is to spare */
@@ -683,11 +657,10 @@ static void who_frees_most_is_kept_among_many(void **state)
 	segment.memory.anonymous = true;
 }
 
-static void first_events_and_unknown_callers_are_not_noted(void **state)
+TEST_WITH(first_events_and_unknown_callers_are_not_noted, fresh_segment, NULL)
 {
 	uint32_t site = make_site(78);
 
-	(void)state;
 	ledger_freed_by(site, 0x1000); /* little memory */
 	segment.memory.anonymous = false;
 	ledger_freed_by(site, 0);
@@ -695,32 +668,4 @@ static void first_events_and_unknown_callers_are_not_noted(void **state)
 	assert_int_equal(times_freed(site, 0x1000), 0);
 	assert_int_equal(segment.header->counts[SEG_LOST_FREERS], 0);
 	segment.memory.anonymous = true;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(one_thread_has_the_exact_peak_of_every_site),
-	    cmocka_unit_test(the_peak_of_many_threads_is_never_far_off),
-	    cmocka_unit_test(one_stack_has_one_id_and_another_stack_another),
-	    cmocka_unit_test(a_full_segment_drops_outer_frames_then_goes_to_no_room),
-	    cmocka_unit_test(threads_that_intern_at_once_lose_nothing),
-	    cmocka_unit_test(deaths_are_counted_beyond_2_to_the_32),
-	    cmocka_unit_test(records_lie_side_by_side),
-	    cmocka_unit_test(a_forked_child_begins_without_records),
-	    cmocka_unit_test(young_deaths_are_counted_by_steps),
-	    cmocka_unit_test(a_death_without_room_for_its_age_is_a_loss),
-	    cmocka_unit_test(sizes_are_true_above_4_gib),
-	    cmocka_unit_test(sampled_bytes_are_right_beyond_2_to_the_48),
-	    cmocka_unit_test(variances_have_128_bits),
-	    cmocka_unit_test(classes_of_the_living_stop_at_their_end),
-	    cmocka_unit_test(births_of_the_living_are_parts_of_the_time),
-	    cmocka_unit_test(rows_of_the_living_share_extents),
-	    cmocka_unit_test(the_peak_is_right_after_2_to_the_32_of_them),
-	    cmocka_unit_test(the_last_ids_are_given_out_and_no_more),
-	    cmocka_unit_test_setup(who_frees_most_is_kept_among_many, fresh_segment),
-	    cmocka_unit_test_setup(first_events_and_unknown_callers_are_not_noted, fresh_segment),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

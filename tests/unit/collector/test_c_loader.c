@@ -2,15 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "collector/segment/loader.h"
 #include "collector/unwind/object.h"
 #include "collector/unwind/module.h"
@@ -49,70 +42,64 @@ static struct link_map object_with(Elf64_Dyn *dynamic, const Elf64_Rela *data, s
 		.r_info = ELF64_R_INFO(symbol, R_X86_64_GLOB_DAT) \
 	}
 
-static void a_function_that_is_called_is_imported(void **state)
+TEST(a_function_that_is_called_is_imported)
 {
 	static const Elf64_Rela call = USES(1);
 	Elf64_Dyn dynamic[16];
 	struct link_map l = object_with(dynamic, NULL, 0, 0, &call, 1);
 
-	(void)state;
 	assert_true(loader_imports(&l, "mallocx"));
 	assert_false(loader_imports(&l, "malloc"));
 	assert_false(loader_imports(&l, "mallocx_too"));
 }
 
-static void one_whose_address_is_taken_as_well(void **state)
+TEST(one_whose_address_is_taken_as_well)
 {
 	static const Elf64_Rela data[] = {{.r_info = R_X86_64_RELATIVE}, USES(2), USES(3)};
 	Elf64_Dyn dynamic[16];
 	struct link_map l = object_with(dynamic, data, 3, 1, NULL, 0);
 
-	(void)state;
 	assert_true(loader_imports(&l, "mallocx_too"));
 	assert_false(loader_imports(&l, "mallocx"));
 }
 
-static void a_symbol_of_its_own_is_not_imported(void **state)
+TEST(a_symbol_of_its_own_is_not_imported)
 {
 	static const Elf64_Rela call = USES(2);
 	Elf64_Dyn dynamic[16];
 	struct link_map l = object_with(dynamic, NULL, 0, 0, &call, 1);
 
-	(void)state;
 	assert_false(loader_imports(&l, "defined"));
 }
 
 /* More relocations without a symbol than there are: nothing is read. */
-static void an_object_without_tables_imports_nothing(void **state)
+TEST(an_object_without_tables_imports_nothing)
 {
 	static const Elf64_Rela data = USES(1);
 	Elf64_Dyn dynamic[16], none = {DT_NULL, {0}};
 	struct link_map l = object_with(dynamic, &data, 1, 99, NULL, 0);
 	struct link_map empty = {.l_ld = &none};
 
-	(void)state;
 	assert_false(loader_imports(&l, "mallocx"));
 	assert_false(loader_imports(&empty, "mallocx"));
 	assert_false(loader_defines(&empty, "mallocx"));
 }
 
-static void this_program_uses_what_it_calls(void **state)
+TEST(this_program_uses_what_it_calls)
 {
 	struct link_map *l = _r_debug.r_map;
 
-	(void)state;
 	assert_true(loader_imports(l, "_cmocka_run_group_tests"));
 	assert_false(loader_imports(l, "mallocx"));
 }
 
 /* Before Linux 3.16 it was linked to 0xffffffffff700000. */
-static void the_vdso_may_be_linked_to_an_address_of_the_kernel(void **state)
+TEST(the_vdso_may_be_linked_to_an_address_of_the_kernel)
 {
 	static const Elf64_Rela call = USES(1);
 	Elf64_Dyn dynamic[16], *d;
 	struct link_map l = object_with(dynamic, NULL, 0, 0, &call, 1);
 
-	(void)state;
 	l.l_addr = (uintptr_t)symbols + 0x900000;
 	for (d = dynamic; d->d_tag != DT_NULL; d++)
 		if (d->d_tag == DT_SYMTAB || d->d_tag == DT_STRTAB || d->d_tag == DT_JMPREL)
@@ -122,11 +109,10 @@ static void the_vdso_may_be_linked_to_an_address_of_the_kernel(void **state)
 	assert_false(loader_imports(&l, "mallocx_too"));
 }
 
-static void functions_of_libc_are_found(void **state)
+TEST(functions_of_libc_are_found)
 {
 	void *version = loader_libc("gnu_get_libc_version");
 
-	(void)state;
 	assert_ptr_equal(version, dlsym(NULL, "gnu_get_libc_version"));
 	assert_non_null(loader_libc("clock_gettime"));
 	assert_non_null(loader_libc("dlsym"));
@@ -163,9 +149,8 @@ static bool within(const char *p)
 	return within_is((uint64_t)(uintptr_t)p);
 }
 
-static void calls_of_the_allocator_and_of_ours_are_known(void **state)
+TEST(calls_of_the_allocator_and_of_ours_are_known)
 {
-	(void)state;
 	assert_false(within(allocator));
 	within_add_module(allocator + 5); /* before the start: not known */
 	assert_int_equal(within_count, 0);
@@ -184,20 +169,4 @@ static void calls_of_the_allocator_and_of_ours_are_known(void **state)
 	for (int i = 0; i < 2 * WITHIN_MAX; i++)
 		within_add_companion(companion, 1);
 	assert_int_equal(within_count, WITHIN_MAX);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_function_that_is_called_is_imported),
-	    cmocka_unit_test(one_whose_address_is_taken_as_well),
-	    cmocka_unit_test(a_symbol_of_its_own_is_not_imported),
-	    cmocka_unit_test(an_object_without_tables_imports_nothing),
-	    cmocka_unit_test(this_program_uses_what_it_calls),
-	    cmocka_unit_test(the_vdso_may_be_linked_to_an_address_of_the_kernel),
-	    cmocka_unit_test(functions_of_libc_are_found),
-	    cmocka_unit_test(calls_of_the_allocator_and_of_ours_are_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,9 @@
 #include <elf.h>
 #include <link.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "collector/segment/mem.h"
 #include "collector/unwind/module.h"
 #include "collector/unwind/object.h"
@@ -134,12 +127,11 @@ static uint64_t count(enum seg_count which)
 	return segment.header->counts[which];
 }
 
-static void an_object_is_found_again_and_described(void **state)
+TEST(an_object_is_found_again_and_described)
 {
 	uint32_t n = number_of(0);
 	const struct seg_module *row = segment_table_row(&module_table, n);
 
-	(void)state;
 	assert_int_equal(number_of(0), n);
 	assert_int_not_equal(number_of(1), n);
 	assert_true(has_path(n, "/lib/plugin0.so"));
@@ -149,14 +141,13 @@ static void an_object_is_found_again_and_described(void **state)
 	assert_null(module_of(16)); /* in no object at all */
 }
 
-static void an_object_that_comes_back_to_its_place_keeps_its_number(void **state)
+TEST(an_object_that_comes_back_to_its_place_keeps_its_number)
 {
 	struct link_map elsewhere = maps[0], before = maps[0];
 	uint32_t n = number_of(0), gen;
 	const struct seg_module *row = segment_table_row(&module_table, n);
 	uint64_t generations = count(SEG_GENERATIONS);
 
-	(void)state;
 	module_distrust(); /* dlclose, dlopen: the link map lies elsewhere */
 	gen = module_gen;
 	maps[0].l_ld = (void *)&elsewhere;
@@ -185,11 +176,10 @@ static void an_object_that_comes_back_to_its_place_keeps_its_number(void **state
 	module_distrust();
 }
 
-static void another_name_or_no_build_id_is_another_object(void **state)
+TEST(another_name_or_no_build_id_is_another_object)
 {
 	uint32_t n = number_of(2), other;
 
-	(void)state;
 	module_distrust();
 	snprintf(names[2], sizeof(names[2]), "/lib/renamed.so");
 	other = number_of(2);
@@ -211,11 +201,10 @@ static void another_name_or_no_build_id_is_another_object(void **state)
 }
 
 /* A page of headers that say what is not so. */
-static void headers_that_lie_are_not_followed(void **state)
+TEST(headers_that_lie_are_not_followed)
 {
 	struct image good = *image_at(3), *m = image_at(3);
 
-	(void)state;
 	m->note.p_vaddr = 2 * PAGE - 8; /* runs out of its segment */
 	assert_int_equal(number_of(3) > 0, 1);
 	module_distrust();
@@ -238,13 +227,12 @@ static void headers_that_lie_are_not_followed(void **state)
 	*m = good;
 }
 
-static void a_child_has_the_rows_of_what_comes_back(void **state)
+TEST(a_child_has_the_rows_of_what_comes_back)
 {
 	size_t bytes = (size_t)64 << 20;
 	uint32_t n = number_of(4), stays = number_of(5);
 	void *p;
 
-	(void)state;
 	image_at(4)->build_id[0]++;
 	module_distrust();
 	assert_int_not_equal(number_of(4), n); /* n is gone */
@@ -261,12 +249,11 @@ static void a_child_has_the_rows_of_what_comes_back(void **state)
 }
 
 /* Each time at another place, so that nothing tells that it is gone there. */
-static void an_object_that_wanders_leaves_nothing_to_look_through(void **state)
+TEST(an_object_that_wanders_leaves_nothing_to_look_through)
 {
 	uint64_t generations = count(SEG_GENERATIONS);
 	uint32_t n = number_of(5);
 
-	(void)state;
 	for (spot = 0; spot < WANDERS; spot++) {
 		module_distrust();
 		assert_non_null(module_of((uint64_t)(uintptr_t)&spots[spot]));
@@ -292,12 +279,11 @@ static void *come_and_go(void *arg)
 	return (void *)wrong;
 }
 
-static void names_of_many_threads_do_not_mix(void **state)
+TEST(names_of_many_threads_do_not_mix)
 {
 	pthread_t t[IMAGES];
 	void *wrong;
 
-	(void)state;
 	for (uintptr_t i = 0; i < IMAGES; i++)
 		assert_int_equal(pthread_create(&t[i], NULL, come_and_go, (void *)i), 0);
 	for (int i = 0; i < IMAGES; i++) {
@@ -307,13 +293,12 @@ static void names_of_many_threads_do_not_mix(void **state)
 }
 
 /* The last: afterwards there are no numbers left. */
-static void when_numbers_run_out_it_is_counted_and_memory_stays(void **state)
+TEST(when_numbers_run_out_it_is_counted_and_memory_stays)
 {
 	uint32_t known = number_of(1), last = 0;
 	uint64_t lost = count(SEG_LOST_MODULES), used;
 	uint32_t k = 0;
 
-	(void)state;
 	for (; k < 2 * NUMBERS; k++) {
 		memcpy(image_at(0)->build_id, &k, sizeof(k));
 		module_distrust();
@@ -338,18 +323,4 @@ static void when_numbers_run_out_it_is_counted_and_memory_stays(void **state)
 	assert_int_equal(mem_total(), used);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(an_object_is_found_again_and_described),
-	    cmocka_unit_test(an_object_that_comes_back_to_its_place_keeps_its_number),
-	    cmocka_unit_test(another_name_or_no_build_id_is_another_object),
-	    cmocka_unit_test(headers_that_lie_are_not_followed),
-	    cmocka_unit_test(a_child_has_the_rows_of_what_comes_back),
-	    cmocka_unit_test(an_object_that_wanders_leaves_nothing_to_look_through),
-	    cmocka_unit_test(names_of_many_threads_do_not_mix),
-	    cmocka_unit_test(when_numbers_run_out_it_is_counted_and_memory_stays),
-	};
-
-	return cmocka_run_group_tests(tests, start, NULL);
-}
+TEST_GROUP(start, NULL);

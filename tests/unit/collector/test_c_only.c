@@ -1,13 +1,6 @@
 /* test_c_only.c - promises of config_leaves_out(): which programs SEEP_ONLY leaves out. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "collector/segment/config.h"
 
 static bool is_out(const char *list, const char *executable, const char *started_as)
@@ -17,9 +10,8 @@ static bool is_out(const char *list, const char *executable, const char *started
 	return config_leaves_out(list, executable, started_as, &ignored);
 }
 
-static void names_are_whole_names_of_the_last_part(void **state)
+TEST(names_are_whole_names_of_the_last_part)
 {
-	(void)state;
 	assert_false(is_out("nginx", "/usr/sbin/nginx", "/usr/sbin/nginx"));
 	assert_false(is_out("a:nginx:b", "/usr/sbin/nginx", NULL));
 	assert_false(is_out("nginx", "nginx", NULL)); /* there is no /proc */
@@ -34,9 +26,8 @@ static void names_are_whole_names_of_the_last_part(void **state)
 	assert_true(is_out("*", "/usr/sbin/nginx", NULL));
 }
 
-static void links_and_scripts_go_by_both_names(void **state)
+TEST(links_and_scripts_go_by_both_names)
 {
-	(void)state;
 	assert_false(is_out("httpd", "/bin/busybox", "/usr/sbin/httpd"));
 	assert_false(is_out("busybox", "/bin/busybox", "/usr/sbin/httpd"));
 	assert_false(is_out("gunicorn", "/usr/bin/python3.11", "./gunicorn"));
@@ -44,9 +35,8 @@ static void links_and_scripts_go_by_both_names(void **state)
 	assert_true(is_out("python3", "/usr/bin/python3.11", "./gunicorn"));
 }
 
-static void a_name_with_a_slash_is_a_whole_path(void **state)
+TEST(a_name_with_a_slash_is_a_whole_path)
 {
-	(void)state;
 	assert_false(is_out("/opt/a/d", "/opt/a/d", NULL));
 	assert_true(is_out("/opt/a/d", "/opt/b/d", NULL));
 	assert_false(is_out("x:/opt/a/d:y", "/opt/b/d", "/opt/a/d"));
@@ -54,11 +44,10 @@ static void a_name_with_a_slash_is_a_whole_path(void **state)
 	assert_true(is_out("/", "/opt/a/d", NULL));
 }
 
-static void an_empty_list_leaves_nobody_out(void **state)
+TEST(an_empty_list_leaves_nobody_out)
 {
 	bool ignored = false;
 
-	(void)state;
 	assert_false(config_leaves_out(":::", "/bin/sh", NULL, &ignored));
 	assert_true(ignored);
 	assert_true(config_leaves_out("::x:", "/bin/sh", NULL, &ignored));
@@ -67,11 +56,10 @@ static void an_empty_list_leaves_nobody_out(void **state)
 	assert_false(ignored);
 }
 
-static void names_may_be_as_long_as_a_file_name_can(void **state)
+TEST(names_may_be_as_long_as_a_file_name_can)
 {
 	char list[600], path[300];
 
-	(void)state;
 	memset(list, 'n', sizeof(list));
 	list[255] = ':';
 	list[511] = '\0';
@@ -84,17 +72,4 @@ static void names_may_be_as_long_as_a_file_name_can(void **state)
 	memset(list, 'n', sizeof(list));
 	list[sizeof(list) - 1] = '\0'; /* longer than any name */
 	assert_true(is_out(list, path, NULL));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(names_are_whole_names_of_the_last_part),
-	    cmocka_unit_test(links_and_scripts_go_by_both_names),
-	    cmocka_unit_test(a_name_with_a_slash_is_a_whole_path),
-	    cmocka_unit_test(an_empty_list_leaves_nobody_out),
-	    cmocka_unit_test(names_may_be_as_long_as_a_file_name_can),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* test_c_own_memory.c - promises of collector/segment/mem.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "collector/segment/mem.h"
 #include "collector/segment/segment.h"
 
@@ -43,9 +36,8 @@ static bool has(uint64_t page)
 	return false;
 }
 
-static void what_is_added_is_there_in_whole_pages(void **state)
+TEST_WITH(what_is_added_is_there_in_whole_pages, start_over, NULL)
 {
-	(void)state;
 	own_memory_add((const char *)AT(5) + 100, 4096, OWN_MEMORY_FOR_NOW);
 	assert_false(has(4));
 	assert_true(has(5));
@@ -54,9 +46,8 @@ static void what_is_added_is_there_in_whole_pages(void **state)
 	assert_int_equal(used(), 1);
 }
 
-static void neighbours_that_stay_are_one_entry(void **state)
+TEST_WITH(neighbours_that_stay_are_one_entry, start_over, NULL)
 {
-	(void)state;
 	own_memory_add(AT(10), 4096, OWN_MEMORY_FOREVER);
 	own_memory_add(AT(9), 4096, OWN_MEMORY_FOREVER);
 	own_memory_add(AT(11), 8192, OWN_MEMORY_FOREVER);
@@ -71,19 +62,17 @@ static void neighbours_that_stay_are_one_entry(void **state)
 	assert_true(has(12));
 }
 
-static void what_stays_cannot_be_removed(void **state)
+TEST_WITH(what_stays_cannot_be_removed, start_over, NULL)
 {
-	(void)state;
 	own_memory_add(AT(10), 4096, OWN_MEMORY_FOREVER);
 	own_memory_remove(AT(0), 100 * 4096);
 	assert_true(has(10));
 }
 
-static void parts_of_ranges_go(void **state)
+TEST_WITH(parts_of_ranges_go, start_over, NULL)
 {
 	uint64_t i;
 
-	(void)state;
 	own_memory_add(AT(10), 10 * 4096, OWN_MEMORY_FOR_NOW);
 	own_memory_add(AT(30), 10 * 4096, OWN_MEMORY_FOR_NOW);
 	own_memory_remove(AT(13), 2 * 4096); /* a hole */
@@ -97,11 +86,10 @@ static void parts_of_ranges_go(void **state)
 	assert_int_equal(used(), 0);
 }
 
-static void entries_are_used_again(void **state)
+TEST_WITH(entries_are_used_again, start_over, NULL)
 {
 	int i;
 
-	(void)state;
 	for (i = 0; i < 3 * OWN_MEMORY_MAX; i++) {
 		own_memory_add(AT(2), 4096, OWN_MEMORY_FOR_NOW);
 		own_memory_remove(AT(2), 4096);
@@ -111,11 +99,10 @@ static void entries_are_used_again(void **state)
 	assert_int_equal(segment.header->counts[SEG_LOST_RANGES], 0);
 }
 
-static void what_finds_no_room_is_counted(void **state)
+TEST_WITH(what_finds_no_room_is_counted, start_over, NULL)
 {
 	uint64_t i;
 
-	(void)state;
 	for (i = 0; i < OWN_MEMORY_MAX + 3; i++)
 		own_memory_add(AT(2 * i), 4096, OWN_MEMORY_FOREVER);
 	assert_int_equal(segment.header->counts[SEG_LOST_RANGES], 3);
@@ -137,12 +124,11 @@ static bool is_ours(const void *p)
 	return false;
 }
 
-static void private_memory_and_the_library_are_in_it(void **state)
+TEST_WITH(private_memory_and_the_library_are_in_it, start_over, NULL)
 {
 	int local = 0;
 	char *p;
 
-	(void)state;
 	mem_init(UINT64_MAX);
 	p = mem_alloc(3 << 20);
 	assert_non_null(p);
@@ -152,19 +138,4 @@ static void private_memory_and_the_library_are_in_it(void **state)
 	own_memory_add_library();
 	assert_true(is_ours(ours_table));
 	assert_false(is_ours(&local));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(what_is_added_is_there_in_whole_pages, start_over),
-	    cmocka_unit_test_setup(neighbours_that_stay_are_one_entry, start_over),
-	    cmocka_unit_test_setup(what_stays_cannot_be_removed, start_over),
-	    cmocka_unit_test_setup(parts_of_ranges_go, start_over),
-	    cmocka_unit_test_setup(entries_are_used_again, start_over),
-	    cmocka_unit_test_setup(what_finds_no_room_is_counted, start_over),
-	    cmocka_unit_test_setup(private_memory_and_the_library_are_in_it, start_over),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

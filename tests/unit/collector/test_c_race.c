@@ -1,16 +1,9 @@
 /* test_c_race.c - tables, live map, spill and memory, by many threads at once; what TSan is for. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "base/attr.h"
 #include "collector/heap/site_info.h"
 #include "collector/heap/ledger_hit.h"
@@ -79,12 +72,11 @@ static void *intern_all(void *arg)
 	return ids;
 }
 
-static void every_thread_gets_ids_of_the_stack_it_asked_for(void **state)
+TEST_WITH(every_thread_gets_ids_of_the_stack_it_asked_for, fresh_segment, NULL)
 {
 	uint64_t mine[64], theirs[64];
 	void *ids[THREADS];
 
-	(void)state;
 	together(intern_all, ids);
 	for (uint32_t k = 0; k < STACKS; k++) {
 		uint32_t n = sites_frames((struct site_id){((uint32_t *)ids[0])[k]}, mine, 64);
@@ -114,13 +106,12 @@ static void *age_all(void *arg)
 }
 
 /* A lost race may give a site two records, which a reader adds up. */
-static void deaths_of_a_site_are_all_in_its_records(void **state)
+TEST_WITH(deaths_of_a_site_are_all_in_its_records, fresh_segment, NULL)
 {
 	static uint32_t deaths[INFO_SITES + 1];
 	const struct seg_info *info;
 	uint32_t n;
 
-	(void)state;
 	together(age_all, NULL);
 	for (n = 0; n < 2 * INFO_SITES; n++) {
 		info = segment_table_row(&site_info_table, n);
@@ -162,11 +153,10 @@ static void *put_and_take(void *arg)
 	return (void *)(uintptr_t)wrong;
 }
 
-static void neighbouring_blocks_of_many_threads_stay_apart(void **state)
+TEST_WITH(neighbouring_blocks_of_many_threads_stay_apart, fresh_segment, NULL)
 {
 	void *wrong[THREADS];
 
-	(void)state;
 	together(put_and_take, wrong);
 	for (int t = 0; t < THREADS; t++)
 		assert_null(wrong[t]);
@@ -190,11 +180,10 @@ static void *spill_and_take(void *arg)
 	return (void *)(uintptr_t)wrong;
 }
 
-static void spilled_blocks_of_many_threads_come_back(void **state)
+TEST_WITH(spilled_blocks_of_many_threads_come_back, fresh_segment, NULL)
 {
 	void *wrong[THREADS];
 
-	(void)state;
 	together(spill_and_take, wrong);
 	for (int t = 0; t < THREADS; t++)
 		assert_null(wrong[t]);
@@ -217,11 +206,10 @@ static void *take_memory(void *arg)
 	return (void *)(uintptr_t)wrong;
 }
 
-static void memory_is_given_to_one_thread_only(void **state)
+TEST_WITH(memory_is_given_to_one_thread_only, fresh_segment, NULL)
 {
 	void *wrong[THREADS];
 
-	(void)state;
 	together(take_memory, wrong);
 	for (int t = 0; t < THREADS; t++)
 		assert_null(wrong[t]);
@@ -245,12 +233,11 @@ static void *book(void *arg)
 	return t;
 }
 
-static void bookings_of_many_threads_add_up(void **state)
+TEST_WITH(bookings_of_many_threads_add_up, fresh_segment, NULL)
 {
 	uint64_t allocations = 0, frees = 0;
 	void *threads[THREADS];
 
-	(void)state;
 	together(book, threads);
 	for (int i = 0; i < THREADS; i++) {
 		assert_non_null(threads[i]);
@@ -265,18 +252,4 @@ static void bookings_of_many_threads_add_up(void **state)
 	}
 	assert_int_equal(allocations, THREADS * BLOCKS);
 	assert_int_equal(frees, THREADS * BLOCKS / 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(deaths_of_a_site_are_all_in_its_records, fresh_segment),
-	    cmocka_unit_test_setup(every_thread_gets_ids_of_the_stack_it_asked_for, fresh_segment),
-	    cmocka_unit_test_setup(neighbouring_blocks_of_many_threads_stay_apart, fresh_segment),
-	    cmocka_unit_test_setup(spilled_blocks_of_many_threads_come_back, fresh_segment),
-	    cmocka_unit_test_setup(memory_is_given_to_one_thread_only, fresh_segment),
-	    cmocka_unit_test_setup(bookings_of_many_threads_add_up, fresh_segment),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,8 @@
 /* test_c_ranges.c - promises of ranges.h and of mapping.h's table. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "base/attr.h"
 #include "collector/event/mapping.h"
 #include "format/seg_mapped.h"
@@ -61,12 +54,11 @@ static void clear(uint64_t first, uint64_t end)
 	while (t.count);
 }
 
-static void a_range_is_found_as_it_was_put(void **state)
+TEST(a_range_is_found_as_it_was_put)
 {
 	static const uint64_t lengths[] = {1, 2, 63, 64, 65, 4096, 4200, 300000};
 	struct ranges_taken t;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		put(BASE, BASE + lengths[i], 42);
 		ranges_take(BASE - 100, BASE + lengths[i] + 100, &t, not_expected);
@@ -82,11 +74,10 @@ static void a_range_is_found_as_it_was_put(void **state)
 	}
 }
 
-static void neighbours_of_one_site_stay_two(void **state)
+TEST(neighbours_of_one_site_stay_two)
 {
 	struct ranges_taken t;
 
-	(void)state;
 	put(BASE, BASE + 10, 3);
 	put(BASE + 10, BASE + 20, 3);
 	ranges_take(BASE, BASE + 20, &t, not_expected);
@@ -95,11 +86,10 @@ static void neighbours_of_one_site_stay_two(void **state)
 	assert_int_equal(t.split, 0);
 }
 
-static void what_is_cut_off_begins_a_range(void **state)
+TEST(what_is_cut_off_begins_a_range)
 {
 	struct ranges_taken t;
 
-	(void)state;
 	put(BASE, BASE + 5000, 9);
 	ranges_take(BASE + 100, BASE + 200, &t, not_expected);
 	assert_int_equal(t.count, 1);
@@ -112,11 +102,10 @@ static void what_is_cut_off_begins_a_range(void **state)
 	assert_int_equal(t.runs[1].first, BASE + 200);
 }
 
-static void a_call_that_failed_changes_nothing(void **state)
+TEST(a_call_that_failed_changes_nothing)
 {
 	struct ranges_taken t;
 
-	(void)state;
 	put(BASE, BASE + 300, 4);
 	put(BASE + 300, BASE + 600, 5);
 	ranges_take(BASE + 17, BASE + 450, &t, not_expected);
@@ -129,11 +118,10 @@ static void a_call_that_failed_changes_nothing(void **state)
 	assert_true(t.runs[0].starts && t.runs[1].starts);
 }
 
-static void runs_beyond_the_list_are_told_one_by_one(void **state)
+TEST(runs_beyond_the_list_are_told_one_by_one)
 {
 	struct ranges_taken t;
 
-	(void)state;
 	for (uint64_t i = 0; i < 100; i++)
 		put(BASE + 3 * i, BASE + 3 * i + 2, 8);
 	beyond_pages = 0;
@@ -165,12 +153,11 @@ static bool same_as_model(const struct ranges_run *run, void *arg)
 	return true;
 }
 
-static void random_changes_are_those_of_a_model(void **state)
+TEST(random_changes_are_those_of_a_model)
 {
 	struct model *m = calloc(1, sizeof(*m));
 	struct ranges_taken t;
 
-	(void)state;
 	assert_non_null(m);
 	srandom(1);
 	for (int i = 0; i < STEPS; i++) {
@@ -247,11 +234,10 @@ static void *unmap_one_part(void *arg)
 	return NULL;
 }
 
-static void threads_cut_one_range_at_the_same_time(void **state)
+TEST(threads_cut_one_range_at_the_same_time)
 {
 	pthread_t all[THREADS];
 
-	(void)state;
 	pthread_barrier_init(&barrier, NULL, THREADS);
 	for (uintptr_t i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&all[i], NULL, unmap_one_part, (void *)i), 0);
@@ -261,14 +247,13 @@ static void threads_cut_one_range_at_the_same_time(void **state)
 }
 
 /* The last test: the nodes are used up after it. */
-static void a_full_table_says_so(void **state)
+TEST(a_full_table_says_so)
 {
 	const uint64_t step = 64; /* each page needs a node of its own */
 	struct ranges_run run = {.site = 1, .starts = true};
 	uint64_t entered = 0, found = 0, i;
 	struct ranges_taken t;
 
-	(void)state;
 	for (i = 0; i < RANGES_NODES + 10; i++) {
 		run.first = (UINT64_C(1) << 30) + i * step;
 		run.end = run.first + 1;
@@ -289,20 +274,4 @@ static void a_full_table_says_so(void **state)
 	for (i = 0; i < t.count; i++)
 		found += t.runs[i].end - t.runs[i].first;
 	assert_int_equal(found + beyond_pages, entered);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_range_is_found_as_it_was_put),
-	    cmocka_unit_test(neighbours_of_one_site_stay_two),
-	    cmocka_unit_test(what_is_cut_off_begins_a_range),
-	    cmocka_unit_test(a_call_that_failed_changes_nothing),
-	    cmocka_unit_test(runs_beyond_the_list_are_told_one_by_one),
-	    cmocka_unit_test(random_changes_are_those_of_a_model),
-	    cmocka_unit_test(threads_cut_one_range_at_the_same_time),
-	    cmocka_unit_test(a_full_table_says_so),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

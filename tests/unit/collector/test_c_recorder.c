@@ -1,14 +1,9 @@
 /* test_c_recorder.c - recorder.h: each event goes through one tier, and is recorded once or counted by name. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/resource.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "started.h"
 
 #include "collector/heap/ledger.h"
@@ -85,9 +80,8 @@ static void run_tiers(void)
 	CHECK(started_count(SEG_NESTED_EVENTS) == 0);
 }
 
-static void the_first_tier_writes_all_or_nothing(void **state)
+TEST(the_first_tier_writes_all_or_nothing)
 {
-	(void)state;
 	assert_int_equal(started_run(run_tiers, NULL), 0);
 }
 
@@ -135,9 +129,8 @@ static void run_frees(void)
 	CHECK(ledger_sums().frees == after.frees);
 }
 
-static void a_free_is_recorded_once_or_counted(void **state)
+TEST(a_free_is_recorded_once_or_counted)
 {
-	(void)state;
 	assert_int_equal(started_run(run_frees, NULL), 0);
 }
 
@@ -178,9 +171,8 @@ static void run_missed(void)
 	CHECK(started_count(SEG_MISSED_BYTES) == 88 + 16);
 }
 
-static void an_address_that_comes_back_tells_of_a_missed_free(void **state)
+TEST(an_address_that_comes_back_tells_of_a_missed_free)
 {
-	(void)state;
 	assert_int_equal(started_run(run_missed, NULL), 0);
 }
 
@@ -220,9 +212,8 @@ static void run_realloc(void)
 	CHECK(thread_gate->state == THREAD_READY);
 }
 
-static void realloc_is_a_free_and_an_allocation_unless_it_fails(void **state)
+TEST(realloc_is_a_free_and_an_allocation_unless_it_fails)
 {
-	(void)state;
 	assert_int_equal(started_run(run_realloc, NULL), 0);
 }
 
@@ -265,9 +256,8 @@ static void run_nested(void)
 	CHECK(started_count(SEG_LOST_EVENTS) == 0);
 }
 
-static void events_inside_a_hook_are_recorded_too(void **state)
+TEST(events_inside_a_hook_are_recorded_too)
 {
-	(void)state;
 	assert_int_equal(started_run(run_nested, NULL), 0);
 }
 
@@ -288,9 +278,8 @@ static void run_closing(void)
 	CHECK(ledger_sums().frees == 1);
 }
 
-static void a_free_inside_dlclose_makes_modules_distrusted(void **state)
+TEST(a_free_inside_dlclose_makes_modules_distrusted)
 {
-	(void)state;
 	assert_int_equal(started_run(run_closing, NULL), 0);
 }
 
@@ -330,9 +319,8 @@ static void run_commands(void)
 	CHECK(started_count(SEG_UNKNOWN_FREES) == 0);
 }
 
-static void the_command_word_is_obeyed_by_the_next_event(void **state)
+TEST(the_command_word_is_obeyed_by_the_next_event)
 {
-	(void)state;
 	assert_int_equal(started_run(run_commands, NULL), 0);
 }
 
@@ -354,9 +342,8 @@ static void run_pause(void)
 	CHECK(ledger_sums().allocations == 2 && ledger_sums().frees == 1);
 }
 
-static void a_paused_thread_counts_its_allocations(void **state)
+TEST(a_paused_thread_counts_its_allocations)
 {
-	(void)state;
 	assert_int_equal(started_run(run_pause, NULL), 0);
 }
 
@@ -386,9 +373,8 @@ static void run_full(void)
 	CHECK(started_count(SEG_UNKNOWN_FREES) == 0);
 }
 
-static void a_full_segment_loses_stacks_and_counts_them(void **state)
+TEST(a_full_segment_loses_stacks_and_counts_them)
 {
-	(void)state;
 	assert_int_equal(started_run(run_full, "SEEP_BUDGET=256K"), 0);
 }
 
@@ -424,9 +410,8 @@ static void run_no_memory(void)
 	CHECK(started_count(SEG_UNKNOWN_FREES) == 0);
 }
 
-static void an_event_without_memory_is_lost_and_counted(void **state)
+TEST(an_event_without_memory_is_lost_and_counted)
 {
-	(void)state;
 	assert_int_equal(started_run(run_no_memory, NULL), 0);
 }
 
@@ -473,27 +458,9 @@ static void run_threads(void)
 	CHECK(started_count(SEG_LOST_EVENTS) == 0);
 }
 
-static void blocks_that_other_threads_free_are_counted_once(void **state)
+TEST(blocks_that_other_threads_free_are_counted_once)
 {
-	(void)state;
 	assert_int_equal(started_run(run_threads, NULL), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_first_tier_writes_all_or_nothing),
-	    cmocka_unit_test(a_free_is_recorded_once_or_counted),
-	    cmocka_unit_test(an_address_that_comes_back_tells_of_a_missed_free),
-	    cmocka_unit_test(realloc_is_a_free_and_an_allocation_unless_it_fails),
-	    cmocka_unit_test(events_inside_a_hook_are_recorded_too),
-	    cmocka_unit_test(a_free_inside_dlclose_makes_modules_distrusted),
-	    cmocka_unit_test(the_command_word_is_obeyed_by_the_next_event),
-	    cmocka_unit_test(a_paused_thread_counts_its_allocations),
-	    cmocka_unit_test(a_full_segment_loses_stacks_and_counts_them),
-	    cmocka_unit_test(an_event_without_memory_is_lost_and_counted),
-	    cmocka_unit_test(blocks_that_other_threads_free_are_counted_once),
-	};
-
-	return cmocka_run_group_tests(tests, started_make_dir, started_remove_dir);
-}
+TEST_GROUP(started_make_dir, started_remove_dir);

@@ -1,12 +1,6 @@
 /* test_c_resizing.c - promises of collector/heap/resizing.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "collector/segment/mem.h"
 #include "collector/heap/resizing.h"
 
@@ -25,21 +19,19 @@ static uint64_t place_of(const struct resizing_note *n)
 	return 0;
 }
 
-static void each_note_is_one_of_its_own_and_can_be_found(void **state)
+TEST(each_note_is_one_of_its_own_and_can_be_found)
 {
 	enum { NOTES = 3 * RESIZING_NOTES };
 
-	(void)state;
 	for (uint64_t i = RESIZING_LENDABLE; i < NOTES; i++)
 		assert_int_equal(place_of(resizing_note_new()), i);
 }
 
-static void a_note_has_the_block_until_it_ends(void **state)
+TEST(a_note_has_the_block_until_it_ends)
 {
 	struct resizing_note *n = resizing_note_new();
 	char old, new;
 
-	(void)state;
 	resizing_begin(n, &old);
 	assert_int_equal(n->size, 0);
 	resizing_taken(n, 5);
@@ -58,12 +50,11 @@ static void a_note_has_the_block_until_it_ends(void **state)
 	resizing_end(n);
 }
 
-static void threads_without_a_note_get_one_for_each_block(void **state)
+TEST(threads_without_a_note_get_one_for_each_block)
 {
 	struct resizing_note *lent[RESIZING_LENDABLE], *again;
 	char old;
 
-	(void)state;
 	for (int i = 1; i < RESIZING_LENDABLE; i++) {
 		lent[i] = resizing_note_lend();
 		assert_int_equal(place_of(lent[i]), i);
@@ -83,12 +74,11 @@ static void threads_without_a_note_get_one_for_each_block(void **state)
 		resizing_end(lent[i]);
 }
 
-static void the_note_of_a_thread_stays_its_own(void **state)
+TEST(the_note_of_a_thread_stays_its_own)
 {
 	struct resizing_note *n = resizing_note_new();
 	char old;
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		resizing_begin(n, &old);
 		resizing_end(n);
@@ -104,14 +94,4 @@ static int start(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(each_note_is_one_of_its_own_and_can_be_found),
-	    cmocka_unit_test(a_note_has_the_block_until_it_ends),
-	    cmocka_unit_test(threads_without_a_note_get_one_for_each_block),
-	    cmocka_unit_test(the_note_of_a_thread_stays_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, start, NULL);
-}
+TEST_GROUP(start, NULL);

@@ -1,22 +1,15 @@
 /* test_c_sample.c - promises of sample.h, held against libm. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "collector/heap/sample.h"
 
-static void weights_are_one_over_the_probability(void **state)
+TEST(weights_are_one_over_the_probability)
 {
 	static const uint64_t rates[] = {1, 100, 4096, 524288, 1 << 30};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
 		uint64_t size;
 
@@ -31,14 +24,13 @@ static void weights_are_one_over_the_probability(void **state)
 	}
 }
 
-static void distances_are_exponential_with_the_mean_asked_for(void **state)
+TEST(distances_are_exponential_with_the_mean_asked_for)
 {
 	enum { N = 200000 };
 	uint64_t rng = 88172645463325252u;
 	double sum = 0, squares = 0, mean, deviation;
 	int i, above = 0;
 
-	(void)state;
 	assert_true(sample_init(524288));
 	for (i = 0; i < N; i++) {
 		double d = (double)sample_distance(&rng);
@@ -72,13 +64,12 @@ static double estimate(uint64_t size, uint64_t *rng, int blocks)
 	return bytes / ((double)size * blocks);
 }
 
-static void estimates_are_unbiased_for_small_and_for_large_blocks(void **state)
+TEST(estimates_are_unbiased_for_small_and_for_large_blocks)
 {
 	static const uint64_t sizes[] = {16, 1000, 100000, 524288, 5000000};
 	uint64_t rng = 1234567;
 	size_t i;
 
-	(void)state;
 	assert_true(sample_init(65536));
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		double sum = 0;
@@ -90,13 +81,12 @@ static void estimates_are_unbiased_for_small_and_for_large_blocks(void **state)
 	}
 }
 
-static void the_stated_error_covers_the_truth(void **state)
+TEST(the_stated_error_covers_the_truth)
 {
 	enum { RUNS = 400, BLOCKS = 30000 };
 	uint64_t rng = 42;
 	int k, inside = 0;
 
-	(void)state;
 	assert_true(sample_init(65536));
 	for (k = 0; k < RUNS; k++) {
 		double bytes = 0, variance = 0, truth = 0;
@@ -121,11 +111,10 @@ static void the_stated_error_covers_the_truth(void **state)
 	assert_true(inside >= RUNS * 93 / 100);
 }
 
-static void the_filter_never_denies_what_was_entered(void **state)
+TEST(the_filter_never_denies_what_was_entered)
 {
 	uintptr_t i;
 
-	(void)state;
 	assert_true(sample_init(4096));
 	for (i = 1; i < 300000; i++)
 		sample_enter((void *)(i * 4096));
@@ -134,17 +123,4 @@ static void the_filter_never_denies_what_was_entered(void **state)
 	for (i = 1; i < 300000; i++)
 		sample_remove((void *)(i * 4096));
 	assert_false(sample_maybe((void *)(uintptr_t)(17 * 4096)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(weights_are_one_over_the_probability),
-	    cmocka_unit_test(distances_are_exponential_with_the_mean_asked_for),
-	    cmocka_unit_test(estimates_are_unbiased_for_small_and_for_large_blocks),
-	    cmocka_unit_test(the_stated_error_covers_the_truth),
-	    cmocka_unit_test(the_filter_never_denies_what_was_entered),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

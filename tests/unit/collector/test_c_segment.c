@@ -1,16 +1,8 @@
 /* test_c_segment.c - a table stays whole if a signal handler leaves its opening at any instruction. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "collector/segment/segment.h"
 
 enum { ROW_BYTES = 64, ROWS = 4096, STEPS_MAX = 20000, BYTES = 256 << 20 };
@@ -93,12 +85,11 @@ static int entries_of(const struct segment_table *t, uint64_t row, const void **
 	return found;
 }
 
-static void a_chunk_in_use_always_has_its_entry(void **state)
+TEST_WITH(a_chunk_in_use_always_has_its_entry, fresh_segment, NULL)
 {
 	bool left = true;
 	int n;
 
-	(void)state;
 	for (n = 1; left && n < STEPS_MAX; n++) {
 		struct segment_table t = {0};
 		const void *seen = NULL;
@@ -123,13 +114,4 @@ static void a_chunk_in_use_always_has_its_entry(void **state)
 	}
 	assert_false(left); /* every instruction had its turn */
 	assert_true(n > 50 || !STEPS_ARE_POSSIBLE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(a_chunk_in_use_always_has_its_entry, fresh_segment),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /* test_c_sites.c - stacks become nodes, runs and sites, and are found again. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "base/attr.h"
 #include "collector/segment/segment.h"
 #include "collector/heap/sites.h"
@@ -62,11 +56,10 @@ static void assert_frames(uint32_t node, const uint64_t *frames, uint32_t count)
 	assert_int_equal(sites_root(s), SITES_NODE_ROOT);
 }
 
-static void runs_hold_the_frames_of_every_length(void **state)
+TEST_WITH(runs_hold_the_frames_of_every_length, start, NULL)
 {
 	uint64_t frames[FRAMES];
 
-	(void)state;
 	assert_int_equal(segment.header->version, SEG_VERSION);
 	for (uint32_t n = 2; n <= FRAMES; n++) {
 		uint32_t node, again;
@@ -81,12 +74,11 @@ static void runs_hold_the_frames_of_every_length(void **state)
 	assert_int_equal(segment.header->version, SEG_VERSION_RUNS);
 }
 
-static void without_many_new_frames_there_are_no_runs(void **state)
+TEST_WITH(without_many_new_frames_there_are_no_runs, start, NULL)
 {
 	uint64_t frames[FRAMES];
 	uint32_t node, other;
 
-	(void)state;
 	list(frames, 20, 1);
 	assert_int_equal(intern(frames, 20, false, &node), 20);
 	/* three frames that are new, below a node that is there */
@@ -99,12 +91,11 @@ static void without_many_new_frames_there_are_no_runs(void **state)
 	assert_int_equal(segment.header->version, SEG_VERSION);
 }
 
-static void stacks_that_share_frames_share_records(void **state)
+TEST_WITH(stacks_that_share_frames_share_records, start, NULL)
 {
 	uint64_t frames[FRAMES];
 	uint32_t before, node;
 
-	(void)state;
 	list(frames, 20, 0);
 	intern(frames, 20, true, &before);
 	for (uint64_t way = 1; way <= 1000; way++) {
@@ -117,14 +108,13 @@ static void stacks_that_share_frames_share_records(void **state)
 	assert_frames(node, frames, 20);
 }
 
-static void a_stack_is_found_by_all_its_frames(void **state)
+TEST_WITH(a_stack_is_found_by_all_its_frames, start, NULL)
 {
 	uint64_t frames[FRAMES];
 	uint32_t inner = sites_inner(NULL, 0), node;
 	struct sites_stack key = {.hash = 77, .frames = frames, .count = 20, .inner = inner};
 	struct site_id s;
 
-	(void)state;
 	list(frames, 20, 3);
 	intern(frames, 20, true, &node);
 	s = sites_get(node, inner, SEG_API_MALLOC);
@@ -146,14 +136,13 @@ static void a_stack_is_found_by_all_its_frames(void **state)
 	assert_int_equal(sites_known(&key).v, 0);
 }
 
-static void an_entered_stack_is_found_by_its_node_alone(void **state)
+TEST_WITH(an_entered_stack_is_found_by_its_node_alone, start, NULL)
 {
 	uint64_t frames[FRAMES];
 	uint32_t inner = sites_inner(NULL, 0), node, other;
 	struct sites_stack key = {.hash = 78, .inner = inner};
 	struct site_id s;
 
-	(void)state;
 	list(frames, 5, 4);
 	intern(frames, 5, false, &node);
 	intern(frames + 1, 4, false, &other);
@@ -173,7 +162,7 @@ static void an_entered_stack_is_found_by_its_node_alone(void **state)
 }
 
 /* What another process has written there opens nothing (I20). */
-static void numbers_in_the_segment_are_not_trusted(void **state)
+TEST_WITH(numbers_in_the_segment_are_not_trusted, start, NULL)
 {
 	static const uint64_t odd[] = {
 	    0, 1, 5000, 1 << 22, UINT32_MAX, UINT64_MAX, UINT64_C(1) << 32 | 1};
@@ -184,7 +173,6 @@ static void numbers_in_the_segment_are_not_trusted(void **state)
 	struct seg_node *row;
 	struct site_id s;
 
-	(void)state;
 	list(frames, 20, 3);
 	intern(frames, 20, true, &node);
 	s = sites_get(node, inner, SEG_API_MALLOC);
@@ -214,7 +202,7 @@ static void numbers_in_the_segment_are_not_trusted(void **state)
 	assert_int_equal(sites_known(&key).v, s.v);
 }
 
-static void a_forked_child_starts_without_runs(void **state)
+TEST_WITH(a_forked_child_starts_without_runs, start, NULL)
 {
 	uint64_t frames[FRAMES];
 	uint32_t node;
@@ -226,19 +214,4 @@ static void a_forked_child_starts_without_runs(void **state)
 	assert_false(sites_have_runs());
 	assert_int_equal(intern(frames, 20, false, &node), 20);
 	assert_frames(node, frames, 20);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(runs_hold_the_frames_of_every_length, start),
-	    cmocka_unit_test_setup(without_many_new_frames_there_are_no_runs, start),
-	    cmocka_unit_test_setup(stacks_that_share_frames_share_records, start),
-	    cmocka_unit_test_setup(a_stack_is_found_by_all_its_frames, start),
-	    cmocka_unit_test_setup(an_entered_stack_is_found_by_its_node_alone, start),
-	    cmocka_unit_test_setup(numbers_in_the_segment_are_not_trusted, start),
-	    cmocka_unit_test_setup(a_forked_child_starts_without_runs, start),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* test_c_sites_index.c - what is in an index is found, also while it grows. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "base/attr.h"
 #include "base/hash.h"
 #include "collector/heap/sites_index.h"
@@ -39,11 +34,10 @@ static uint32_t find(uint32_t number)
 	return sites_index_find(&ix, hash_of(number), is_number, &number);
 }
 
-static void entries_are_found_whatever_the_size(void **state)
+TEST_WITH(entries_are_found_whatever_the_size, start, NULL)
 {
 	uint32_t n, i;
 
-	(void)state;
 	for (n = 1; n <= ENTRIES; n++) {
 		assert_int_equal(find(n), 0);
 		assert_true(sites_index_insert(&ix, hash_of(n), n));
@@ -56,11 +50,10 @@ static void entries_are_found_whatever_the_size(void **state)
 }
 
 /* A look-up in vain reads one level: nearly always, and always in the end. */
-static void old_levels_are_left(void **state)
+TEST_WITH(old_levels_are_left, start, NULL)
 {
 	uint32_t n, twice = 0;
 
-	(void)state;
 	for (n = 1; n <= ENTRIES; n++) {
 		assert_true(sites_index_insert(&ix, hash_of(n), n));
 		twice += ix.oldest != ix.newest;
@@ -92,12 +85,11 @@ static void *insert_and_find(void *arg)
 	return NULL;
 }
 
-static void threads_find_what_they_have_entered(void **state)
+TEST_WITH(threads_find_what_they_have_entered, start, NULL)
 {
 	pthread_t threads[THREADS];
 	uint32_t n;
 
-	(void)state;
 	for (n = 0; n < THREADS; n++)
 		assert_int_equal(
 		    pthread_create(&threads[n], NULL, insert_and_find, (void *)(uintptr_t)n), 0);
@@ -107,15 +99,4 @@ static void threads_find_what_they_have_entered(void **state)
 	for (n = 1; n <= ENTRIES; n++)
 		assert_int_equal(find(n), n);
 	assert_int_equal(ix.oldest, ix.newest);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(entries_are_found_whatever_the_size, start),
-	    cmocka_unit_test_setup(old_levels_are_left, start),
-	    cmocka_unit_test_setup(threads_find_what_they_have_entered, start),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

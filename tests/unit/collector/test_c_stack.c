@@ -3,18 +3,11 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <ucontext.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "base/attr.h"
 #include "collector/heap/ledger_hit.h"
 #include "collector/stack/memo.h"
@@ -162,9 +155,8 @@ static int start(void **state)
 	    : -1;
 }
 
-static void stacks_of_all_depths_equal_the_unwinders(void **state)
+TEST(stacks_of_all_depths_equal_the_unwinders)
 {
-	(void)state;
 	checked = wrong = 0;
 	for (uint32_t path = 0; path < ROUNDS; path++)
 		descend(path * 2654435761u, (int)(path % 60));
@@ -188,9 +180,8 @@ static uint32_t found_of(uint32_t seldom, uint32_t often, int rounds)
 	return found_first;
 }
 
-static void the_stack_that_comes_most_is_found_first(void **state)
+TEST(the_stack_that_comes_most_is_found_first)
 {
-	(void)state;
 	checked = wrong = 0;
 	/* the same but for one of the innermost calls, which are the last bits */
 	(void)found_of(UINT32_C(0), UINT32_C(0), 1);
@@ -206,11 +197,10 @@ static void the_stack_that_comes_most_is_found_first(void **state)
  * Two stacks that differ in an inner frame, one as often as the other. Depending on
  * where the stack is, another stack may have their places, but not at three depths.
  */
-static void the_second_place_is_found_without_a_search(void **state)
+TEST(the_second_place_is_found_without_a_search)
 {
 	bool found = false;
 
-	(void)state;
 	wrong = 0;
 	for (int depth = 32; depth > 29; depth--) {
 		found_first = found_second = 0;
@@ -242,11 +232,10 @@ static uint32_t turns_used(const struct turns *all)
 	return n;
 }
 
-static void turns_are_proven_by_their_frames(void **state)
+TEST(turns_are_proven_by_their_frames)
 {
 	struct turns *all;
 
-	(void)state;
 	wrong = joined = 0;
 	take_turns(4000);
 	all = thread_self->lookup.cache;
@@ -294,9 +283,8 @@ __attribute__((noinline, no_sanitize_address)) static void descend_by_frame_poin
 	__asm__ volatile("" ::"r"(room) : "memory");
 }
 
-static void frame_pointers_are_proven_by_words_too(void **state)
+TEST(frame_pointers_are_proven_by_words_too)
 {
-	(void)state;
 	wrong = 0;
 	for (int i = 0; i < 200; i++)
 		descend_by_frame_pointers(0, 0, i % 2 ? 20 : 23);
@@ -308,11 +296,10 @@ static void frame_pointers_are_proven_by_words_too(void **state)
 }
 
 /* The same sp, but another rbp and other return addresses all along. */
-static void frame_pointers_may_lie_anywhere(void **state)
+TEST(frame_pointers_may_lie_anywhere)
 {
 	uint32_t random = 1;
 
-	(void)state;
 	wrong = 0;
 	for (int i = 0; i < 20000; i++) {
 		uint32_t large = 0;
@@ -353,12 +340,11 @@ __attribute__((noinline)) static void deepen(uint32_t at, uint32_t depth)
 		wrong++;
 }
 
-static void a_deep_recursion_is_no_walk_at_each_event(void **state)
+TEST(a_deep_recursion_is_no_walk_at_each_event)
 {
 	const uint64_t *cut = &segment.header->counts[SEG_TRUNCATED_STACKS];
 	uint64_t before = *cut;
 
-	(void)state;
 	wrong = 0;
 	deepen(0, 5000);
 	assert_int_equal(wrong, 0);
@@ -366,11 +352,10 @@ static void a_deep_recursion_is_no_walk_at_each_event(void **state)
 	assert_true(*cut - before < 2 * 5000 / 128); /* of 10,000 events */
 }
 
-static void a_stack_passes_through_a_signal_frame(void **state)
+TEST(a_stack_passes_through_a_signal_frame)
 {
 	struct sigaction act = {.sa_handler = on_signal};
 
-	(void)state;
 	checked = wrong = 0;
 	sigaction(SIGUSR1, &act, NULL);
 	raise(SIGUSR1);
@@ -388,12 +373,11 @@ static void coroutine(void)
 }
 
 /* Between two pages that cannot be read: nothing beyond is looked at. */
-static void a_coroutine_between_guard_pages_is_walked(void **state)
+TEST(a_coroutine_between_guard_pages_is_walked)
 {
 	char *p =
 	    mmap(NULL, COROUTINE + 2 * CPU_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	(void)state;
 	assert_true(p != MAP_FAILED);
 	assert_int_equal(mprotect(p + CPU_PAGE, COROUTINE, PROT_READ | PROT_WRITE), 0);
 	getcontext(&away);
@@ -433,11 +417,10 @@ static void *load_and_unload(void *arg)
 	return arg;
 }
 
-static void many_threads_walk_while_objects_come_and_go(void **state)
+TEST(many_threads_walk_while_objects_come_and_go)
 {
 	pthread_t t[THREADS], loader;
 
-	(void)state;
 	checked = wrong = stop = 0;
 	assert_int_equal(pthread_create(&loader, NULL, load_and_unload, NULL), 0);
 	for (int round = 0; round < 2; round++) { /* blocks are inherited */
@@ -453,20 +436,4 @@ static void many_threads_walk_while_objects_come_and_go(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(stacks_of_all_depths_equal_the_unwinders),
-	    cmocka_unit_test(the_stack_that_comes_most_is_found_first),
-	    cmocka_unit_test(the_second_place_is_found_without_a_search),
-	    cmocka_unit_test(turns_are_proven_by_their_frames),
-	    cmocka_unit_test(frame_pointers_are_proven_by_words_too),
-	    cmocka_unit_test(frame_pointers_may_lie_anywhere),
-	    cmocka_unit_test(a_deep_recursion_is_no_walk_at_each_event),
-	    cmocka_unit_test(a_stack_passes_through_a_signal_frame),
-	    cmocka_unit_test(a_coroutine_between_guard_pages_is_walked),
-	    cmocka_unit_test(many_threads_walk_while_objects_come_and_go),
-	};
-
-	return cmocka_run_group_tests(tests, start, NULL);
-}
+TEST_GROUP(start, NULL);

@@ -1,22 +1,9 @@
 /* test_c_start.c - config.h, place.h and snap.h: settings, files and snapshots as the constructor makes them, in a directory of our own. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "collector/segment/config.h"
 #include "collector/process/start.h"
 #include "collector/segment/kernel.h"
@@ -85,14 +72,13 @@ static void set(const char *name, const char *value)
 	free(text);
 }
 
-static void values_that_make_no_sense_are_ignored_and_counted(void **state)
+TEST(values_that_make_no_sense_are_ignored_and_counted)
 {
 	static const char *const numbers[] = {"SEEP_SAMPLE", "SEEP_BUDGET", "SEEP_DEPTH",
 	    "SEEP_EVERY", "SEEP_SNAPSHOTS", "SEEP_SNAPSHOT_BYTES"};
 	static const char *const values[] = {"x", "-1", "12q", "1e9", " 7",
 	    "99999999999999999999999", "18446744073709551615KiB", "0x10", "\xff\xfe", "1.5M"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		for (size_t k = 0; k < sizeof(values) / sizeof(*values); k++) {
 			set(numbers[i], values[k]);
@@ -106,7 +92,7 @@ static void values_that_make_no_sense_are_ignored_and_counted(void **state)
 }
 
 /* A setting that is taken for another value in silence may be a promise broken. */
-static void every_setting_counts_what_it_does_not_understand(void **state)
+TEST(every_setting_counts_what_it_does_not_understand)
 {
 	static const char *const wrong[][2] = {{"SEEP_PRIVATE", "yes"},
 	    {"SEEP_CHILD_FILES", "true"}, {"SEEP_MAPPINGS", "on"}, {"SEEP_MODE", "Dormant"},
@@ -116,7 +102,6 @@ static void every_setting_counts_what_it_does_not_understand(void **state)
 	    {"SEEP_MAPPINGS", ""}, {"SEEP_MODE", "on"}, {"SEEP_SAMPLE", ""}, {"SEEP_DEPTH", "64"},
 	    {"SEEP_BUDGET", "256K"}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		uint64_t before = config.ignored;
 
@@ -141,11 +126,10 @@ static void every_setting_counts_what_it_does_not_understand(void **state)
 	assert_int_equal(config.every_ns, UINT64_C(120000000000));
 }
 
-static void long_values_do_not_run_over(void **state)
+TEST(long_values_do_not_run_over)
 {
 	char *text = malloc(MIB);
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, 'a', MIB - 1);
 	text[0] = '/';
@@ -185,14 +169,13 @@ static int find_nothing(void *pc, void *ret)
 }
 
 /* From here on there is a segment in a file, with some blocks in it. */
-static void a_segment_and_its_control_file_are_made_private(void **state)
+TEST(a_segment_and_its_control_file_are_made_private)
 {
 	struct thread *t = calloc(1, sizeof(*t));
 	uint64_t frame = 0x1234, bytes;
 	struct segment_memory m;
 	uint32_t site;
 
-	(void)state;
 	umask(0);
 	set("SEEP_DIR", dir);
 	kernel_probe();
@@ -225,7 +208,7 @@ static void a_segment_and_its_control_file_are_made_private(void **state)
 	free(t);
 }
 
-static void a_snapshot_is_a_whole_file_or_none(void **state)
+TEST(a_snapshot_is_a_whole_file_or_none)
 {
 	struct seg_header h;
 	char path[512] = "";
@@ -234,7 +217,6 @@ static void a_snapshot_is_a_whole_file_or_none(void **state)
 	struct stat st;
 	int fd;
 
-	(void)state;
 	snapfile_start();
 	snap_start(2, tables);
 	assert_int_equal(snap_take("one", SEG_SNAPSHOT_PROGRAM), 1);
@@ -283,7 +265,7 @@ static void remove_snapshots(void)
 	assert_int_equal(system(command), 0);
 }
 
-static void the_first_and_the_newest_stay(void **state)
+TEST(the_first_and_the_newest_stay)
 {
 	static const struct {
 		uint32_t most, taken;
@@ -301,7 +283,6 @@ static void the_first_and_the_newest_stay(void **state)
 	};
 	uint64_t before;
 
-	(void)state;
 	config.snapshot_bytes = CONFIG_SNAPSHOT_BYTES;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		remove_snapshots();
@@ -337,13 +318,12 @@ static void *take_many(void *arg)
 	return NULL;
 }
 
-static void threads_thin_at_once(void **state)
+TEST(threads_thin_at_once)
 {
 	uint64_t before = segment.header->counts[SEG_SNAPSHOTS_THINNED];
 	pthread_t threads[TAKERS];
 	int failed = 0, left;
 
-	(void)state;
 	remove_snapshots();
 	snap_start(5, tables);
 	for (int i = 0; i < TAKERS; i++)
@@ -362,7 +342,7 @@ static void threads_thin_at_once(void **state)
 	remove_snapshots();
 }
 
-static void names_of_snapshots_are_tame(void **state)
+TEST(names_of_snapshots_are_tame)
 {
 	static const struct {
 		const char *pattern, *begin;
@@ -377,7 +357,6 @@ static void names_of_snapshots_are_tame(void **state)
 	};
 	char name[SNAPFILE_NAME_BYTES];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		set("SEEP_SNAPSHOT_NAME", cases[i].pattern);
 		snapfile_name(name, 77, 3, true);
@@ -398,12 +377,11 @@ static void names_of_snapshots_are_tame(void **state)
 	assert_int_equal(config.snapshot_name[0], 0);
 }
 
-static void a_directory_must_be_ours_alone(void **state)
+TEST(a_directory_must_be_ours_alone)
 {
 	char file[128];
 	int fd;
 
-	(void)state;
 	snprintf(file, sizeof(file), "%s/file", dir);
 	fd = open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 	assert_true(fd >= 0);
@@ -415,19 +393,4 @@ static void a_directory_must_be_ours_alone(void **state)
 	chmod(dir, 0700);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(values_that_make_no_sense_are_ignored_and_counted),
-	    cmocka_unit_test(every_setting_counts_what_it_does_not_understand),
-	    cmocka_unit_test(long_values_do_not_run_over),
-	    cmocka_unit_test(a_segment_and_its_control_file_are_made_private),
-	    cmocka_unit_test(a_snapshot_is_a_whole_file_or_none),
-	    cmocka_unit_test(the_first_and_the_newest_stay),
-	    cmocka_unit_test(threads_thin_at_once),
-	    cmocka_unit_test(names_of_snapshots_are_tame),
-	    cmocka_unit_test(a_directory_must_be_ours_alone),
-	};
-
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
-}
+TEST_GROUP(make_dir, remove_dir);

@@ -2,15 +2,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "collector/heap/ledger.h"
 #include "collector/heap/blocks.h"
 #include "collector/segment/mem.h"
@@ -118,27 +113,6 @@ static int distinct(const struct had *had, int count, size_t offset)
 
 static struct had seen[SHORT];
 
-static void what_unmapped_threads_had_goes_to_others(void **state)
-{
-	char *room = new_room(SHORT);
-	const struct had *first;
-
-	(void)state;
-	for (int i = 0; i < SHORT; i++) {
-		seen[i] = (struct had){0};
-		run_at(room + (size_t)STACK * (size_t)i, come_and_go, &seen[i]);
-		assert_non_null(seen[i].block);
-		munmap(room + (size_t)STACK * (size_t)i, STACK);
-	}
-	/* those of the tests before are found one after the other */
-	first = &seen[SHORT / 2];
-	assert_true(distinct(first, SHORT / 2, offsetof(struct had, gate)) < 32);
-	assert_true(distinct(first, SHORT / 2, offsetof(struct had, block)) < 32);
-	/* arrays of their own go round as well */
-	for (int i = SHORT / 2; i < SHORT; i++)
-		assert_true(ledger_is_owned(seen[i].array));
-}
-
 static atomic_int arrived;
 static atomic_bool go_home;
 
@@ -149,65 +123,6 @@ static void *come_and_stay(void *arg)
 	while (!atomic_load(&go_home))
 		sched_yield();
 	return NULL;
-}
-
-/*
- * More threads at once than there are arrays: none has that of another, the
- * first have their own and the rest share.
- */
-static void living_threads_have_arrays_of_their_own(void **state)
-{
-	enum { AT_ONCE = LEDGER_ARRAYS };
-	static pthread_t threads[AT_ONCE];
-	char *room = new_room(AT_ONCE);
-	uint32_t owners[LEDGER_ARRAYS] = {0};
-	int own = 0;
-
-	(void)state;
-	assert_int_equal(start(NULL), 0);
-	assert_true(sample_init(0)); /* exact */
-	thread_restart();            /* arrays are given out from the first on */
-	for (int i = 0; i < AT_ONCE; i++) {
-		seen[i] = (struct had){0};
-		start_at(room + (size_t)STACK * (size_t)i, &threads[i], come_and_stay, &seen[i]);
-	}
-	while (atomic_load(&arrived) < AT_ONCE)
-		sched_yield();
-	for (int i = 0; i < AT_ONCE; i++) {
-		assert_true(seen[i].array < LEDGER_ARRAYS);
-		owners[seen[i].array]++;
-	}
-	for (uint32_t i = 0; i < LEDGER_ARRAYS; i++) {
-		if (!ledger_is_owned(i))
-			continue;
-		assert_true(owners[i] <= 1);
-		own += (int)owners[i];
-	}
-	/* the test's own thread may have one */
-	assert_in_range(
-	    own, SEG_OWNED_ARRAYS + SEG_MORE_COUNT - 1, SEG_OWNED_ARRAYS + SEG_MORE_COUNT);
-	atomic_store(&go_home, true);
-	for (int i = 0; i < AT_ONCE; i++)
-		pthread_join(threads[i], NULL);
-}
-
-static void a_table_that_libc_has_freed_means_a_dead_thread(void **state)
-{
-	char *room = new_room(SHORT);
-	int i;
-
-	(void)state;
-	/* a sampled process has its few blocks elsewhere */
-	assert_true(sample_init(0));
-	for (i = 0; i < 500; i++) {
-		seen[i] = (struct had){.is_watched = true};
-		run_at(room + (size_t)STACK * (size_t)i, come_and_go, &seen[i]);
-		assert_non_null(seen[i].block);
-		/* libc frees it; the stack stays mapped */
-		blocks_take_slow((uint64_t)(uintptr_t)seen[i].dtv);
-	}
-	assert_true(distinct(seen, 500, offsetof(struct had, block)) < 64);
-	munmap(room, (size_t)STACK * SHORT);
 }
 
 static atomic_int stop, broken, churned;
@@ -281,26 +196,6 @@ static void *churn(void *arg)
 	return NULL;
 }
 
-static void nothing_is_taken_from_a_living_thread(void **state)
-{
-	pthread_t stayers[STAYERS], churners[CHURNERS];
-
-	(void)state;
-	stop = broken = churned = 0;
-	for (uintptr_t i = 0; i < STAYERS; i++)
-		assert_int_equal(pthread_create(&stayers[i], NULL, stay, (void *)(i + 1)), 0);
-	for (uintptr_t i = 0; i < CHURNERS; i++)
-		assert_int_equal(
-		    pthread_create(&churners[i], NULL, churn, (void *)((i + 1) << 16)), 0);
-	for (int i = 0; i < CHURNERS; i++)
-		pthread_join(churners[i], NULL);
-	stop = 1;
-	for (int i = 0; i < STAYERS; i++)
-		pthread_join(stayers[i], NULL);
-	assert_int_equal(churned, CHURNERS * MANY);
-	assert_int_equal(broken, 0);
-}
-
 static pthread_barrier_t barrier;
 static atomic_int crowd, kept;
 
@@ -331,28 +226,6 @@ static void *wait_in_the_crowd(void *arg)
 	return arg;
 }
 
-static void threads_without_room_are_told_so_and_may_ask_again(void **state)
-{
-	char *room = new_room(MANY);
-	pthread_t t[MANY];
-
-	(void)state;
-	broken = crowd = kept = 0;
-	pthread_barrier_init(&barrier, NULL, MANY + 1);
-	mem_init(mem_total());
-	for (int i = 0; i < MANY; i++)
-		start_at(room + (size_t)STACK * (size_t)i, &t[i], wait_in_the_crowd, NULL);
-	pthread_barrier_wait(&barrier);
-	mem_init(UINT64_MAX);
-	pthread_barrier_wait(&barrier);
-	for (int i = 0; i < MANY; i++)
-		pthread_join(t[i], NULL);
-	assert_int_equal(broken, 0);
-	assert_true(crowd >= MANY / 2);
-	assert_true(kept <= DORMANT); /* blocks that there were */
-	munmap(room, (size_t)STACK * MANY);
-}
-
 static void *sleep_dormant(void *arg)
 {
 	atomic_int *blocks = arg;
@@ -369,12 +242,12 @@ static void *sleep_dormant(void *arg)
 	return NULL;
 }
 
-static void a_dormant_thread_has_a_gate_and_no_block(void **state)
+/* This case and the next one come first: nothing of dead threads is there yet. */
+TEST(a_dormant_thread_has_a_gate_and_no_block)
 {
 	char *room = new_room(DORMANT);
 	atomic_int blocks = 0;
 
-	(void)state;
 	broken = 0;
 	for (size_t i = 0; i < DORMANT; i++)
 		run_at(room + STACK * i, sleep_dormant, &blocks);
@@ -383,17 +256,121 @@ static void a_dormant_thread_has_a_gate_and_no_block(void **state)
 	munmap(room, STACK * (size_t)DORMANT);
 }
 
-int main(void)
+TEST(threads_without_room_are_told_so_and_may_ask_again)
 {
-	const struct CMUnitTest tests[] = {
-	    /* these two first: nothing of dead threads is there yet */
-	    cmocka_unit_test(a_dormant_thread_has_a_gate_and_no_block),
-	    cmocka_unit_test(threads_without_room_are_told_so_and_may_ask_again),
-	    cmocka_unit_test(what_unmapped_threads_had_goes_to_others),
-	    cmocka_unit_test(a_table_that_libc_has_freed_means_a_dead_thread),
-	    cmocka_unit_test(nothing_is_taken_from_a_living_thread),
-	    cmocka_unit_test(living_threads_have_arrays_of_their_own),
-	};
+	char *room = new_room(MANY);
+	pthread_t t[MANY];
 
-	return cmocka_run_group_tests(tests, start, NULL);
+	broken = crowd = kept = 0;
+	pthread_barrier_init(&barrier, NULL, MANY + 1);
+	mem_init(mem_total());
+	for (int i = 0; i < MANY; i++)
+		start_at(room + (size_t)STACK * (size_t)i, &t[i], wait_in_the_crowd, NULL);
+	pthread_barrier_wait(&barrier);
+	mem_init(UINT64_MAX);
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < MANY; i++)
+		pthread_join(t[i], NULL);
+	assert_int_equal(broken, 0);
+	assert_true(crowd >= MANY / 2);
+	assert_true(kept <= DORMANT); /* blocks that there were */
+	munmap(room, (size_t)STACK * MANY);
 }
+
+TEST(what_unmapped_threads_had_goes_to_others)
+{
+	char *room = new_room(SHORT);
+	const struct had *first;
+
+	for (int i = 0; i < SHORT; i++) {
+		seen[i] = (struct had){0};
+		run_at(room + (size_t)STACK * (size_t)i, come_and_go, &seen[i]);
+		assert_non_null(seen[i].block);
+		munmap(room + (size_t)STACK * (size_t)i, STACK);
+	}
+	/* those of the tests before are found one after the other */
+	first = &seen[SHORT / 2];
+	assert_true(distinct(first, SHORT / 2, offsetof(struct had, gate)) < 32);
+	assert_true(distinct(first, SHORT / 2, offsetof(struct had, block)) < 32);
+	/* arrays of their own go round as well */
+	for (int i = SHORT / 2; i < SHORT; i++)
+		assert_true(ledger_is_owned(seen[i].array));
+}
+
+TEST(a_table_that_libc_has_freed_means_a_dead_thread)
+{
+	char *room = new_room(SHORT);
+	int i;
+
+	/* a sampled process has its few blocks elsewhere */
+	assert_true(sample_init(0));
+	for (i = 0; i < 500; i++) {
+		seen[i] = (struct had){.is_watched = true};
+		run_at(room + (size_t)STACK * (size_t)i, come_and_go, &seen[i]);
+		assert_non_null(seen[i].block);
+		/* libc frees it; the stack stays mapped */
+		blocks_take_slow((uint64_t)(uintptr_t)seen[i].dtv);
+	}
+	assert_true(distinct(seen, 500, offsetof(struct had, block)) < 64);
+	munmap(room, (size_t)STACK * SHORT);
+}
+
+TEST(nothing_is_taken_from_a_living_thread)
+{
+	pthread_t stayers[STAYERS], churners[CHURNERS];
+
+	stop = broken = churned = 0;
+	for (uintptr_t i = 0; i < STAYERS; i++)
+		assert_int_equal(pthread_create(&stayers[i], NULL, stay, (void *)(i + 1)), 0);
+	for (uintptr_t i = 0; i < CHURNERS; i++)
+		assert_int_equal(
+		    pthread_create(&churners[i], NULL, churn, (void *)((i + 1) << 16)), 0);
+	for (int i = 0; i < CHURNERS; i++)
+		pthread_join(churners[i], NULL);
+	stop = 1;
+	for (int i = 0; i < STAYERS; i++)
+		pthread_join(stayers[i], NULL);
+	assert_int_equal(churned, CHURNERS * MANY);
+	assert_int_equal(broken, 0);
+}
+
+/*
+ * More threads at once than there are arrays: none has that of another, the
+ * first have their own and the rest share.
+ */
+TEST(living_threads_have_arrays_of_their_own)
+{
+	enum { AT_ONCE = LEDGER_ARRAYS };
+	static pthread_t threads[AT_ONCE];
+	char *room = new_room(AT_ONCE);
+	uint32_t owners[LEDGER_ARRAYS] = {0};
+	int own = 0;
+
+	assert_int_equal(start(NULL), 0);
+	assert_true(sample_init(0)); /* exact */
+	thread_restart();            /* arrays are given out from the first on */
+	for (int i = 0; i < AT_ONCE; i++) {
+		seen[i] = (struct had){0};
+		start_at(room + (size_t)STACK * (size_t)i, &threads[i], come_and_stay, &seen[i]);
+	}
+	while (atomic_load(&arrived) < AT_ONCE)
+		sched_yield();
+	for (int i = 0; i < AT_ONCE; i++) {
+		assert_true(seen[i].array < LEDGER_ARRAYS);
+		owners[seen[i].array]++;
+	}
+	for (uint32_t i = 0; i < LEDGER_ARRAYS; i++) {
+		if (!ledger_is_owned(i))
+			continue;
+		assert_true(owners[i] <= 1);
+		own += (int)owners[i];
+	}
+	/* the test's own thread may have one */
+	assert_in_range(
+	    own, SEG_OWNED_ARRAYS + SEG_MORE_COUNT - 1, SEG_OWNED_ARRAYS + SEG_MORE_COUNT);
+	atomic_store(&go_home, true);
+	for (int i = 0; i < AT_ONCE; i++)
+		pthread_join(threads[i], NULL);
+}
+
+TEST_GROUP(start, NULL);

@@ -1,13 +1,6 @@
 /* test_c_tick.c - promises of tick.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <time.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "collector/segment/segment.h"
 #include "collector/segment/tick.h"
 #include "format/cell.h"
@@ -32,9 +25,8 @@ static void after(uint64_t ticks, uint32_t expected)
 	assert_int_equal(header.tick, expected);
 }
 
-static void the_clock_stops_where_a_cell_has_no_room_for_more(void **state)
+TEST(the_clock_stops_where_a_cell_has_no_room_for_more)
 {
-	(void)state;
 	segment.header = &header;
 	tick_use_clock(scripted_time);
 	tick_start(true);
@@ -44,13 +36,4 @@ static void the_clock_stops_where_a_cell_has_no_room_for_more(void **state)
 	after(1, CELL_BIRTH_MAX);
 	after(UINT64_C(1) << 31, CELL_BIRTH_MAX); /* where 32 bits end, too */
 	after(7, CELL_BIRTH_MAX);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_clock_stops_where_a_cell_has_no_room_for_more),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,9 @@
 /* test_c_user_pools.c - promises of user_pools.h, mark.h and of sites_user(). */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "collector/heap/ledger.h"
 #include "collector/snapshot/mark.h"
 #include "collector/segment/segment.h"
@@ -54,12 +47,11 @@ static struct seg_row row(struct site_id site, uint32_t first_id)
 	return *r;
 }
 
-static void one_handle_in_two_pools_is_two_things(void **state)
+TEST(one_handle_in_two_pools_is_two_things)
 {
 	struct site_id s;
 	struct seg_row r;
 
-	(void)state;
 	start(64 * (size_t)MIB, 1);
 	s = stack(4711);
 	user_pools_alloc("red", handle(5), 100, s, 0);
@@ -79,11 +71,10 @@ static void one_handle_in_two_pools_is_two_things(void **state)
 	assert_int_equal(sites_frames(sites_user(s, 2), &(uint64_t){0}, 1), 1);
 }
 
-static void taking_twice_books_the_free_that_was_missed(void **state)
+TEST(taking_twice_books_the_free_that_was_missed)
 {
 	struct seg_row r;
 
-	(void)state;
 	start(64 * (size_t)MIB, 1);
 	user_pools_alloc("pool", handle(1), 10, stack(1), 0);
 	user_pools_alloc("pool", handle(1), 30, stack(1), 0);
@@ -99,13 +90,13 @@ static void taking_twice_books_the_free_that_was_missed(void **state)
 	assert_int_equal(r.frees, 2);
 }
 
+#ifndef __SANITIZE_THREAD__ /* one thread alone, and slow */
 /* More than the hash has room for: what is lost is counted, on both sides. */
-static __attribute__((unused)) void a_full_hash_counts_what_it_cannot_hold(void **state)
+TEST(a_full_hash_counts_what_it_cannot_hold)
 {
 	uint64_t n, lost, all = 1600000;
 	struct seg_row r;
 
-	(void)state;
 	start(64 * (size_t)MIB, 1);
 	for (n = 1; n <= all; n++)
 		user_pools_alloc("many", handle(n), 1, stack(9), 0);
@@ -120,12 +111,12 @@ static __attribute__((unused)) void a_full_hash_counts_what_it_cannot_hold(void 
 	assert_int_equal(count(SEG_USER_UNTRACKED), lost);
 	assert_int_equal(count(SEG_USER_UNKNOWN), 0);
 }
+#endif
 
-static void a_child_frees_what_it_inherited(void **state)
+TEST(a_child_frees_what_it_inherited)
 {
 	uint64_t n;
 
-	(void)state;
 	start(64 * (size_t)MIB, 1);
 	for (n = 1; n <= 100; n++)
 		user_pools_alloc("pool", handle(n), 8, stack(n), 0);
@@ -139,13 +130,12 @@ static void a_child_frees_what_it_inherited(void **state)
 	assert_int_equal(count(SEG_USER_INHERITED), 100);
 }
 
-static void names_beyond_all_room_share_one(void **state)
+TEST(names_beyond_all_room_share_one)
 {
 	const struct seg_pool *other;
 	char name[200];
 	int i;
 
-	(void)state;
 	start(64 * (size_t)MIB, 1);
 	for (i = 0; i < USER_POOLS_MAX + 100; i++) {
 		snprintf(name, sizeof(name), "pool %d", i);
@@ -184,13 +174,12 @@ static void *churn(void *arg)
 	return NULL;
 }
 
-static void threads_lose_nothing(void **state)
+TEST(threads_lose_nothing)
 {
 	pthread_t t[THREADS];
 	struct seg_row r;
 	uintptr_t i;
 
-	(void)state;
 	start(64 * (size_t)MIB, 1);
 	/* threads that race for a new pool may leave out a number */
 	user_pools_alloc("shared", handle(1), 2, stack(77), 0);
@@ -212,11 +201,10 @@ static void threads_lose_nothing(void **state)
 	    THREADS * ROUNDS - MARK_RING + (THREADS - 1) * (THREADS * ROUNDS / MARK_RING + 1));
 }
 
-static void a_label_is_cut_between_characters(void **state)
+TEST(a_label_is_cut_between_characters)
 {
 	char to[8];
 
-	(void)state;
 	assert_int_equal(mark_copy_label(to, sizeof(to), "1234567"), 7);
 	assert_string_equal(to, "1234567");
 	assert_int_equal(mark_copy_label(to, sizeof(to), "12345678"), 7);
@@ -226,21 +214,4 @@ static void a_label_is_cut_between_characters(void **state)
 	assert_int_equal(mark_copy_label(to, sizeof(to), "\xf0\x9f\x98\x80\xf0\x9f\x98\x80"), 4);
 	assert_int_equal(mark_copy_label(to, sizeof(to), NULL), 0);
 	assert_string_equal(to, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(one_handle_in_two_pools_is_two_things),
-	    cmocka_unit_test(taking_twice_books_the_free_that_was_missed),
-	    cmocka_unit_test(a_child_frees_what_it_inherited),
-	    cmocka_unit_test(names_beyond_all_room_share_one),
-	    cmocka_unit_test(threads_lose_nothing),
-	    cmocka_unit_test(a_label_is_cut_between_characters),
-#ifndef __SANITIZE_THREAD__ /* one thread alone, and slow */
-	    cmocka_unit_test(a_full_hash_counts_what_it_cannot_hold),
-#endif
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

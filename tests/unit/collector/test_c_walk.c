@@ -4,22 +4,12 @@
 #include <execinfo.h>
 #include <link.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "base/attr.h"
 #include "collector/heap/ledger.h"
 #include "collector/stack/memo.h"
@@ -258,18 +248,16 @@ static void try_layouts(struct thread *t, uint64_t seed)
 		set_hole(&r, i, false);
 }
 
-static void no_load_faults_on_any_stack(void **state)
+TEST(no_load_faults_on_any_stack)
 {
-	(void)state;
 	try_layouts(my_block(), 88172645463325252);
 }
 
 /* Before Linux 5.14. Own stacks and the page of sp are all there is. */
-static void no_load_faults_on_kernels_that_cannot_be_asked(void **state)
+TEST(no_load_faults_on_kernels_that_cannot_be_asked)
 {
 	struct walk_facts older = facts;
 
-	(void)state;
 	older.can_probe = false;
 	walk_init(&older);
 	thread_drop_caches(my_block());
@@ -290,7 +278,7 @@ static void *try_in_a_thread(void *arg)
 	return arg;
 }
 
-static void no_load_faults_in_a_pthread(void **state)
+TEST(no_load_faults_in_a_pthread)
 {
 	pthread_t thread;
 	void *done = NULL;
@@ -349,7 +337,7 @@ static uint32_t resident(const char *p, uint32_t pages)
 }
 
 /* A return address at the end of one page leads into the next. */
-static void only_pages_of_frames_are_touched(void **state)
+TEST(only_pages_of_frames_are_touched)
 {
 	const uint64_t step = step_of_way();
 	/* shared: pages that are only read are there as well */
@@ -359,7 +347,6 @@ static void only_pages_of_frames_are_touched(void **state)
 	struct cpu_frame c = {way, (uint64_t)(uintptr_t)end - step, 0};
 	struct thread *t = my_block();
 
-	(void)state;
 	assert_true(p != MAP_FAILED);
 	end[-1] = way; /* the caller's caller, whose frame is all above */
 	for (int i = 0; i < 3; i++)
@@ -379,7 +366,7 @@ static uint64_t cut(enum seg_count why)
 }
 
 /* The page above goes while the same words stay: the stack is cut, again. */
-static void a_page_that_goes_cuts_the_stack(void **state)
+TEST(a_page_that_goes_cuts_the_stack)
 {
 	const uint64_t step = step_of_way();
 	char *p =
@@ -389,7 +376,6 @@ static void a_page_that_goes_cuts_the_stack(void **state)
 	struct thread *t = my_block();
 	uint64_t before;
 
-	(void)state;
 	assert_true(p != MAP_FAILED);
 	end[-1] = way;
 	before = cut(SEG_CUT_BOUNDS);
@@ -403,13 +389,12 @@ static void a_page_that_goes_cuts_the_stack(void **state)
 }
 
 /* The hook's return address is the last word below a hole. */
-static void a_stack_that_ends_at_sp_is_not_left(void **state)
+TEST(a_stack_that_ends_at_sp_is_not_left)
 {
 	char *p =
 	    mmap(NULL, 2 * CPU_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct cpu_frame c = {0, (uint64_t)(uintptr_t)p + CPU_PAGE, 0};
 
-	(void)state;
 	assert_true(p != MAP_FAILED);
 	munmap(p + CPU_PAGE, CPU_PAGE);
 	(void)step_of_way();
@@ -420,7 +405,7 @@ static void a_stack_that_ends_at_sp_is_not_left(void **state)
 }
 
 /* A signal frame whose last words are in a hole, and one that lies. */
-static void half_a_signal_frame_is_no_frame(void **state)
+TEST(half_a_signal_frame_is_no_frame)
 {
 	char *p =
 	    mmap(NULL, 2 * CPU_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -428,7 +413,6 @@ static void half_a_signal_frame_is_no_frame(void **state)
 	struct cpu_frame c = {code_words_restorer(), (uint64_t)(uintptr_t)(end - 18), 0};
 	struct thread *t = my_block();
 
-	(void)state;
 	assert_true(p != MAP_FAILED);
 	(void)step_of_way();
 	munmap(end, CPU_PAGE);
@@ -471,17 +455,4 @@ static int start(void **state)
 	    : -1;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(only_pages_of_frames_are_touched),
-	    cmocka_unit_test(a_page_that_goes_cuts_the_stack),
-	    cmocka_unit_test(a_stack_that_ends_at_sp_is_not_left),
-	    cmocka_unit_test(half_a_signal_frame_is_no_frame),
-	    cmocka_unit_test(no_load_faults_on_any_stack),
-	    cmocka_unit_test(no_load_faults_on_kernels_that_cannot_be_asked),
-	    cmocka_unit_test(no_load_faults_in_a_pthread),
-	};
-
-	return cmocka_run_group_tests(tests, start, NULL);
-}
+TEST_GROUP(start, NULL);

@@ -1,16 +1,6 @@
 /* test_opts.c - words of a command line become values. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "command/options/opts.h"
 #include "command/options/shell_complete.h"
 
@@ -104,13 +94,12 @@ static int status_of(const char *operands, const char **words)
 	return WEXITSTATUS(status);
 }
 
-static void options_stand_anywhere_and_operands_keep_their_order(void **state)
+TEST(options_stand_anywhere_and_operands_keep_their_order)
 {
 	const char **w =
 	    WORDS("a", "--flag", "--two", "b", "-n7", "--word=csv", "-", "--", "--one");
 	struct outer o;
 
-	(void)state;
 	assert_int_equal(parse("A...", w, &o), 4);
 	assert_true(o.flag && !o.quiet);
 	assert_int_equal(o.choice, 2);
@@ -123,11 +112,10 @@ static void options_stand_anywhere_and_operands_keep_their_order(void **state)
 	assert_null(w[4]);
 }
 
-static void letters_may_be_joined(void **state)
+TEST(letters_may_be_joined)
 {
 	struct outer o;
 
-	(void)state;
 	(void)parse("", WORDS("-fqofile"), &o);
 	assert_true(o.flag && o.quiet);
 	assert_string_equal(o.text, "file");
@@ -136,12 +124,11 @@ static void letters_may_be_joined(void **state)
 	assert_int_equal(status_of("", WORDS("-fx")), CMD_USAGE);
 }
 
-static void what_follows_the_command_is_its_own(void **state)
+TEST(what_follows_the_command_is_its_own)
 {
 	const char **w = WORDS("-q", "ls", "--flag", "--", "-x");
 	struct outer o;
 
-	(void)state;
 	assert_int_equal(parse("CMD [ARG...]", w, &o), 4);
 	assert_true(o.quiet && !o.flag);
 	assert_string_equal(w[1], "--flag");
@@ -151,22 +138,20 @@ static void what_follows_the_command_is_its_own(void **state)
 	assert_string_equal(w[0], "-q");
 }
 
-static void groups_fill_their_own_struct(void **state)
+TEST(groups_fill_their_own_struct)
 {
 	struct outer o;
 
-	(void)state;
 	(void)parse("", WORDS("--deep", "--size=2k", "--time", "3s"), &o);
 	assert_true(o.inner.deep && !o.flag);
 	assert_int_equal(o.inner.size, 2048);
 	assert_int_equal(o.inner.time, 3000000000);
 }
 
-static void repeated_options_add_up(void **state)
+TEST(repeated_options_add_up)
 {
 	struct outer o;
 
-	(void)state;
 	(void)parse("",
 	    WORDS("--each", "x", "--each=", "--dir", "/a", "--dir", "/b", "--include", "^a$",
 	        "--include", "b+|c"),
@@ -181,11 +166,10 @@ static void repeated_options_add_up(void **state)
 	assert_int_not_equal(regexec(o.regexp.regexp, "aa", 0, NULL, 0), 0);
 }
 
-static void a_range_is_told_from_a_file(void **state)
+TEST(a_range_is_told_from_a_file)
 {
 	struct outer o;
 
-	(void)state;
 	assert_int_equal(parse("[X]", WORDS("--growth", "1..5"), &o), 0);
 	assert_string_equal(o.range, "1..5");
 	assert_int_equal(parse("[X]", WORDS("--growth", "5min..1hour"), &o), 0);
@@ -198,9 +182,8 @@ static void a_range_is_told_from_a_file(void **state)
 	assert_string_equal(o.range, "");
 }
 
-static void mistakes_end_with_status_2(void **state)
+TEST(mistakes_end_with_status_2)
 {
-	(void)state;
 	assert_int_equal(status_of("", WORDS("--flag")), 0);
 	assert_int_equal(status_of("", WORDS("--flag=1")), CMD_USAGE);
 	assert_int_equal(status_of("", WORDS("--fla")), CMD_USAGE);
@@ -226,9 +209,8 @@ static void mistakes_end_with_status_2(void **state)
 	assert_int_equal(status_of("", WORDS("--include", "a", "--include", "*(")), CMD_USAGE);
 }
 
-static void operands_are_counted(void **state)
+TEST(operands_are_counted)
 {
-	(void)state;
 	assert_int_equal(status_of("", WORDS("a")), CMD_USAGE);
 	assert_int_equal(status_of("PID", WORDS(NULL)), CMD_USAGE);
 	assert_int_equal(status_of("PID", WORDS("1")), 0);
@@ -242,7 +224,7 @@ static void operands_are_counted(void **state)
 	assert_int_equal(status_of("CMD [ARG...]", WORDS(NULL)), CMD_USAGE);
 }
 
-static void sizes_have_units(void **state)
+TEST(sizes_have_units)
 {
 	static const struct {
 		const char *text;
@@ -255,7 +237,6 @@ static void sizes_have_units(void **state)
 	    "1kibi", "inf", "nan", "9999999999999999999", "99999999T", "1Kx"};
 	uint64_t n;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		assert_true(values_size(good[i].text, &n));
 		assert_int_equal(n, good[i].bytes);
@@ -265,11 +246,10 @@ static void sizes_have_units(void **state)
 			fail_msg("\"%s\" became %ju", bad[i], (uintmax_t)n);
 }
 
-static void times_have_units(void **state)
+TEST(times_have_units)
 {
 	uint64_t n;
 
-	(void)state;
 	assert_true(values_time("20ms", &n) && n == 20000000);
 	assert_true(values_time("1.5s", &n) && n == 1500000000);
 	assert_true(values_time("10m", &n) && n == UINT64_C(600000000000));
@@ -298,9 +278,8 @@ static const char *nearest(const char *word)
 	return s.best ? s.best : "";
 }
 
-static void a_misspelt_word_finds_its_neighbour(void **state)
+TEST(a_misspelt_word_finds_its_neighbour)
 {
-	(void)state;
 	assert_string_equal(nearest("reprot"), "report");
 	assert_string_equal(nearest("recrod"), "record");
 	assert_string_equal(nearest("snap"), "snapshot");
@@ -309,23 +288,4 @@ static void a_misspelt_word_finds_its_neighbour(void **state)
 	assert_string_equal(nearest("x"), "");
 	assert_string_equal(nearest(""), "");
 	assert_string_equal(nearest("a word that is longer than any of ours could ever be"), "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(options_stand_anywhere_and_operands_keep_their_order),
-	    cmocka_unit_test(letters_may_be_joined),
-	    cmocka_unit_test(what_follows_the_command_is_its_own),
-	    cmocka_unit_test(groups_fill_their_own_struct),
-	    cmocka_unit_test(repeated_options_add_up),
-	    cmocka_unit_test(a_range_is_told_from_a_file),
-	    cmocka_unit_test(mistakes_end_with_status_2),
-	    cmocka_unit_test(operands_are_counted),
-	    cmocka_unit_test(sizes_have_units),
-	    cmocka_unit_test(times_have_units),
-	    cmocka_unit_test(a_misspelt_word_finds_its_neighbour),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,9 @@
 /* test_terminal.c - what a terminal shows, and the line of progress on it. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pty.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "command/shell/die.h"
 #include "command/shell/terminal.h"
 
@@ -36,11 +25,10 @@ static struct terminal look(int fd, int colour)
 	return t;
 }
 
-static void columns_are_the_terminals_unless_told(void **state)
+TEST(columns_are_the_terminals_unless_told)
 {
 	int fd, master = make_terminal(132, &fd), pipes[2];
 
-	(void)state;
 	unsetenv("COLUMNS");
 	assert_int_equal(terminal_columns(fd), 132);
 	setenv("COLUMNS", "97", 1);
@@ -64,11 +52,10 @@ static void columns_are_the_terminals_unless_told(void **state)
 	close(pipes[1]);
 }
 
-static void colour_is_for_terminals_that_want_it(void **state)
+TEST(colour_is_for_terminals_that_want_it)
 {
 	int fd, master = make_terminal(80, &fd), pipes[2];
 
-	(void)state;
 	assert_int_equal(pipe(pipes), 0);
 	setenv("TERM", "xterm", 1);
 	unsetenv("NO_COLOR");
@@ -187,29 +174,26 @@ static void work_stopped(void)
 	sleep_ms(1300);
 }
 
-static void nothing_is_shown_when_it_was_stopped(void **state)
+TEST(nothing_is_shown_when_it_was_stopped)
 {
 	char raw[4096];
 
-	(void)state;
 	watch(work_stopped, raw, sizeof(raw));
 	assert_string_equal(raw, "");
 }
 
-static void short_work_shows_nothing(void **state)
+TEST(short_work_shows_nothing)
 {
 	char raw[4096];
 
-	(void)state;
 	watch(work_short, raw, sizeof(raw));
 	assert_string_equal(raw, "");
 }
 
-static void long_work_shows_one_line_that_goes_away(void **state)
+TEST(long_work_shows_one_line_that_goes_away)
 {
 	char raw[8192], seen[sizeof(raw)];
 
-	(void)state;
 	watch(work_long, raw, sizeof(raw));
 	assert_non_null(strstr(raw, "seep: reading a\\x09long\\x1b[31mname: 25%, "));
 	assert_non_null(strstr(raw, "seep: sorting it into the most"));
@@ -219,23 +203,21 @@ static void long_work_shows_one_line_that_goes_away(void **state)
 	assert_string_equal(seen, "seep: a warning in between\nseep: the last word\n");
 }
 
-static void the_line_is_gone_after_exit(void **state)
+TEST(the_line_is_gone_after_exit)
 {
 	char raw[8192], seen[sizeof(raw)];
 
-	(void)state;
 	watch(work_and_exit, raw, sizeof(raw));
 	assert_non_null(strstr(raw, "seep: reading seep.data, "));
 	settle(raw, seen, sizeof(seen));
 	assert_string_equal(seen, "");
 }
 
-static void nothing_is_shown_elsewhere(void **state)
+TEST(nothing_is_shown_elsewhere)
 {
 	int saved = dup(STDERR_FILENO), pipes[2];
 	char raw[64];
 
-	(void)state;
 	assert_int_equal(pipe(pipes), 0);
 	(void)dup2(pipes[1], STDERR_FILENO);
 	close(pipes[1]);
@@ -246,19 +228,4 @@ static void nothing_is_shown_elsewhere(void **state)
 	close(saved);
 	assert_int_equal(read(pipes[0], raw, sizeof(raw)), 0);
 	close(pipes[0]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(columns_are_the_terminals_unless_told),
-	    cmocka_unit_test(colour_is_for_terminals_that_want_it),
-	    cmocka_unit_test(short_work_shows_nothing),
-	    cmocka_unit_test(long_work_shows_one_line_that_goes_away),
-	    cmocka_unit_test(the_line_is_gone_after_exit),
-	    cmocka_unit_test(nothing_is_shown_elsewhere),
-	    cmocka_unit_test(nothing_is_shown_when_it_was_stopped),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,11 @@
 /* test_check.c - promises of check/: fingerprints and baselines. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "findings/baseline.h"
 #include "view/stacks/fingerprint.h"
 #include "print/check/write.h"
 
-static void names_lose_what_a_rebuild_changes(void **state)
+TEST(names_lose_what_a_rebuild_changes)
 {
 	static const char *const pairs[][2] = {
 	    {"main", "main"},
@@ -36,7 +28,6 @@ static void names_lose_what_a_rebuild_changes(void **state)
 	    {"", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
 		char *name = fingerprint_function(pairs[i][0]);
 
@@ -74,7 +65,7 @@ static struct fingerprint print_of(struct frame *frames, size_t count)
 	}
 #define PRINT(list) print_of(list, sizeof(list) / sizeof((list)[0]))
 
-static void fingerprints_keep_to_what_says_where(void **state)
+TEST(fingerprints_keep_to_what_says_where)
 {
 	struct frame plain[] = {APP("add(int)"), APP("handle"), APP("main"), LIBC("start")};
 	struct frame moved[] = {
@@ -90,7 +81,6 @@ static void fingerprints_keep_to_what_says_where(void **state)
 	struct frame libc_only[] = {LIBC("setlocale")};
 	struct frame missing[] = {{.function = "(no room)", .is_missing = true}};
 
-	(void)state;
 	assert_string_equal(PRINT(plain).text, "add < handle < main");
 	assert_true(PRINT(plain).hash == PRINT(moved).hash);
 	assert_true(PRINT(plain).hash == PRINT(wrapped).hash);
@@ -103,11 +93,10 @@ static void fingerprints_keep_to_what_says_where(void **state)
 	assert_string_equal(PRINT(missing).text, "(no frames)");
 }
 
-static void only_the_innermost_functions_count(void **state)
+TEST(only_the_innermost_functions_count)
 {
 	struct frame a[12], b[12];
 
-	(void)state;
 	for (int i = 0; i < 12; i++) {
 		static char names[12][8];
 
@@ -150,14 +139,13 @@ static int loaded(struct baseline *b, const char *text, struct fault *where)
 	return err;
 }
 
-static void baseline_reads_what_it_writes(void **state)
+TEST(baseline_reads_what_it_writes)
 {
 	static char z[] = "z < main", n[] = "a\n < main";
 	struct baseline a = {0}, b;
 	struct fault where;
 	char *first, *second;
 
-	(void)state;
 	assert_int_equal(
 	    baseline_add(
 	        &a, &(struct baseline_item){.hash = 7, .bytes = 100, .blocks = 2, .text = z}),
@@ -189,7 +177,7 @@ static void baseline_reads_what_it_writes(void **state)
 	baseline_release(&b);
 }
 
-static void bad_baselines_are_refused_with_their_line(void **state)
+TEST(bad_baselines_are_refused_with_their_line)
 {
 	static const struct {
 		const char *text, *says;
@@ -207,7 +195,6 @@ static void bad_baselines_are_refused_with_their_line(void **state)
 	        -EBADMSG},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct fault where = {""};
 		struct baseline b;
@@ -219,9 +206,8 @@ static void bad_baselines_are_refused_with_their_line(void **state)
 	}
 }
 
-static void sources_are_told_from_their_root(void **state)
+TEST(sources_are_told_from_their_root)
 {
-	(void)state;
 	assert_string_equal(write_relative("/a/b/c.c", "/a/b"), "c.c");
 	assert_string_equal(write_relative("/a/b/c.c", "/a/b/"), "c.c");
 	assert_string_equal(write_relative("/a/b/c.c", "/"), "a/b/c.c");
@@ -229,18 +215,4 @@ static void sources_are_told_from_their_root(void **state)
 	assert_string_equal(write_relative("src/c.c", "/a"), "src/c.c");
 	assert_null(write_relative("../c.c", "/a"));
 	assert_null(write_relative(NULL, "/a"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(names_lose_what_a_rebuild_changes),
-	    cmocka_unit_test(fingerprints_keep_to_what_says_where),
-	    cmocka_unit_test(only_the_innermost_functions_count),
-	    cmocka_unit_test(baseline_reads_what_it_writes),
-	    cmocka_unit_test(bad_baselines_are_refused_with_their_line),
-	    cmocka_unit_test(sources_are_told_from_their_root),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,8 @@
 /* test_prefix.c - a recording cut at every byte opens and says what is gone. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "findings/check.h"
 #include "print/export/export.h"
 #include "names/find/names.h"
@@ -212,31 +200,17 @@ static void check_all(const char *path, size_t every)
 	close(c.fd);
 }
 
-static void every_byte_of_a_recording_may_be_its_last(void **state)
+TEST(every_byte_of_a_recording_may_be_its_last)
 {
-	(void)state;
 	check_all("tests/golden/inputs/old.seep", 16);
 }
 
-static void every_byte_of_a_sampled_recording_may_be_its_last(void **state)
+TEST(every_byte_of_a_sampled_recording_may_be_its_last)
 {
-	(void)state;
 	check_all("tests/golden/inputs/sampled.seep", 256);
 }
 
-static void every_byte_of_a_family_may_be_its_last(void **state)
+TEST(every_byte_of_a_family_may_be_its_last)
 {
-	(void)state;
 	check_all("tests/golden/inputs/family.seep", 256);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(every_byte_of_a_recording_may_be_its_last),
-	    cmocka_unit_test(every_byte_of_a_sampled_recording_may_be_its_last),
-	    cmocka_unit_test(every_byte_of_a_family_may_be_its_last),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 /* test_folder_name.c - services of a history: safe names, and no two alike. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "follow/history/store.h"
 
 static const char *name_of(const char *text, enum folder_kind kind, uid_t uid)
@@ -22,9 +14,8 @@ static const char *name_of(const char *text, enum folder_kind kind, uid_t uid)
 	return to;
 }
 
-static void plain_names_stay(void **state)
+TEST(plain_names_stay)
 {
-	(void)state;
 	assert_string_equal(name_of("nginx", FOLDER_UNIT, 0), "nginx.service");
 	assert_string_equal(name_of("nginx.service", FOLDER_UNIT, 0), "nginx.service");
 	assert_string_equal(name_of("web", FOLDER_CONTAINER, 0), "web%n");
@@ -33,13 +24,12 @@ static void plain_names_stay(void **state)
 	assert_string_equal(name_of("0123456789abcdef", FOLDER_CONTAINER, 0), "0123456789abcdef");
 }
 
-static void hostile_text_is_a_harmless_file_name(void **state)
+TEST(hostile_text_is_a_harmless_file_name)
 {
 	static const char *const texts[] = {"", ".", "..", "...", "../x", "/", "a/b", "-rf", "\n",
 	    "\x1b[2J", "\xff\xfe", "%", "a b", ".lock", ".version", "a\\b", "\u202e", "~", "$(x)",
 	    "'"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		for (int kind = FOLDER_UNIT; kind <= FOLDER_PROGRAM; kind++) {
 			const char *name = name_of(texts[i], (enum folder_kind)kind, 1000);
@@ -52,9 +42,8 @@ static void hostile_text_is_a_harmless_file_name(void **state)
 		}
 }
 
-static void a_program_cannot_take_the_name_of_another_service(void **state)
+TEST(a_program_cannot_take_the_name_of_another_service)
 {
-	(void)state;
 	assert_string_not_equal(
 	    name_of("nginx", FOLDER_UNIT, 0), name_of("nginx", FOLDER_PROGRAM, 1000));
 	assert_string_not_equal(
@@ -78,27 +67,25 @@ static void a_program_cannot_take_the_name_of_another_service(void **state)
 }
 
 /* In cgroups of his own a user calls a unit as he likes. */
-static void a_users_unit_is_not_the_machines(void **state)
+TEST(a_users_unit_is_not_the_machines)
 {
 	const struct folder_service his = {
 	    .text = "nginx", .kind = FOLDER_UNIT, .uid = 7, .is_chosen = true};
 	char name[FOLDER_NAME_BYTES];
 
-	(void)state;
 	folder_name(&his, 0, name);
 	assert_string_equal(name, "nginx.service%u7");
 	assert_string_equal(name_of("nginx", FOLDER_UNIT, 7), "nginx.service");
 }
 
 /* All short texts over a mean alphabet, for each kind and two users. */
-static void no_two_services_share_a_name(void **state)
+TEST(no_two_services_share_a_name)
 {
 	static const char letters[] = "a.%u/0";
 	enum { LETTERS = sizeof(letters) - 1, COUNT = 6 * 6 * 6 * 6 };
 	static char all[COUNT * 2][FOLDER_NAME_BYTES];
 	size_t n = 0;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT; i++) {
 		char text[5];
 		size_t rest = i;
@@ -114,11 +101,10 @@ static void no_two_services_share_a_name(void **state)
 		assert_string_not_equal(all[i - 1], all[i]);
 }
 
-static void long_names_are_bounded_and_differ(void **state)
+TEST(long_names_are_bounded_and_differ)
 {
 	char a[600], b[600];
 
-	(void)state;
 	memset(a, 'x', sizeof(a) - 1);
 	a[sizeof(a) - 1] = '\0';
 	memcpy(b, a, sizeof(a));
@@ -126,18 +112,4 @@ static void long_names_are_bounded_and_differ(void **state)
 	assert_true(strlen(name_of(a, FOLDER_UNIT, 0)) < FOLDER_NAME_BYTES);
 	assert_string_not_equal(name_of(a, FOLDER_UNIT, 0), name_of(b, FOLDER_UNIT, 0));
 	assert_string_not_equal(name_of(a, FOLDER_PROGRAM, 1), name_of(a, FOLDER_PROGRAM, 2));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(plain_names_stay),
-	    cmocka_unit_test(hostile_text_is_a_harmless_file_name),
-	    cmocka_unit_test(a_program_cannot_take_the_name_of_another_service),
-	    cmocka_unit_test(a_users_unit_is_not_the_machines),
-	    cmocka_unit_test(no_two_services_share_a_name),
-	    cmocka_unit_test(long_names_are_bounded_and_differ),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,6 @@
 /* test_follow.c - what a recorder keeps of files that come and go. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../lib/mkseg.h"
 #include "follow/recorder/follow.h"
 #include "follow/recorder/follow_parts.h"
@@ -104,13 +92,12 @@ static size_t own_files(const struct run *r)
 }
 
 /* Ours and those of other runs; the first few stay until the end. */
-static void files_that_are_gone_are_forgotten(void **state)
+TEST(files_that_are_gone_are_forgotten)
 {
 	int made = 0, removed = STAY;
 	char path[256];
 	struct run r;
 
-	(void)state;
 	run_init(&r);
 	for (int round = 0; round < ROUNDS; round++) {
 		for (int i = 0; i < AT_ONCE; i++, made++)
@@ -136,13 +123,4 @@ static void files_that_are_gone_are_forgotten(void **state)
 		(void)unlink(path);
 	}
 	run_release(&r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(files_that_are_gone_are_forgotten),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,23 +1,9 @@
 /* test_live.c - the roster over random histories of real processes. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../lib/mkseg.h"
 #include "segments/find/dead.h"
 #include "follow/engine/engine.h"
@@ -539,13 +525,12 @@ static void check_execs(struct world *w)
 }
 
 /* No process of the living is ever called dead, and none of the dead alive. */
-static void the_living_are_never_called_dead(void **state)
+TEST(the_living_are_never_called_dead)
 {
 	const char *long_form = getenv("SEEP_FULL"), *from = getenv("SEED");
 	unsigned first = from ? (unsigned)atoi(from) : 1;
 	unsigned seeds = long_form && long_form[0] ? 200 : 12;
 
-	(void)state;
 	for (unsigned seed = first; seed < first + seeds; seed++) {
 		struct world *w = world_new(seed % 2);
 
@@ -559,13 +544,4 @@ static void the_living_are_never_called_dead(void **state)
 		check_execs(w);
 		world_free(w);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_living_are_never_called_dead),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 /* test_net_metrics.c - the text formats of Prometheus. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "follow/serve/metrics.h"
 
 struct text {
@@ -32,11 +24,10 @@ static void is(struct text *t, const char *wanted)
 	free(t->bytes);
 }
 
-static void counters_are_named_as_each_format_wants(void **state)
+TEST(counters_are_named_as_each_format_wants)
 {
 	struct text t;
 
-	(void)state;
 	begin(&t, false);
 	metrics_family(&t.m, "a", METRICS_COUNTER, "Help.");
 	metrics_put(&t.m, UINT64_MAX, METRICS_LAST);
@@ -51,11 +42,10 @@ static void counters_are_named_as_each_format_wants(void **state)
 	    "# EOF\n");
 }
 
-static void labels_are_escaped_whatever_they_are(void **state)
+TEST(labels_are_escaped_whatever_they_are)
 {
 	struct text t;
 
-	(void)state;
 	begin(&t, false);
 	metrics_family(&t.m, "a", METRICS_GAUGE, "Help.");
 	metrics_put(&t.m, 0, "b", "\"} 1\n\\x\033\xff\u202e", "c", "", METRICS_LAST);
@@ -64,7 +54,7 @@ static void labels_are_escaped_whatever_they_are(void **state)
 	    "a{b=\"\\\"} 1\\\\x0a\\\\x\\\\x1b\\\\xff\\\\u202e\",c=\"\"} 0\n");
 }
 
-static void accept_chooses_the_format(void **state)
+TEST(accept_chooses_the_format)
 {
 	static const char *const open[] = {"application/openmetrics-text",
 	    "application/openmetrics-text;version=1.0.0,text/plain;q=0.5",
@@ -76,21 +66,9 @@ static void accept_chooses_the_format(void **state)
 	    "application/openmetrics-text;q=0.5,text/plain",
 	    "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"};
 
-	(void)state;
 	assert_false(metrics_wants_open(NULL));
 	for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
 		assert_true(metrics_wants_open(open[i]));
 	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
 		assert_false(metrics_wants_open(text[i]));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(counters_are_named_as_each_format_wants),
-	    cmocka_unit_test(labels_are_escaped_whatever_they_are),
-	    cmocka_unit_test(accept_chooses_the_format),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

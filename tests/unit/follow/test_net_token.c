@@ -1,26 +1,13 @@
 /* test_net_token.c - who knows the token, and where one may listen. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "follow/serve/http.h"
 #include "kit/os/descriptor.h"
 
 #define TOKEN "0123456789abcdefghij"
 
-static void bearer_and_the_password_of_basic_prove_the_token(void **state)
+TEST(bearer_and_the_password_of_basic_prove_the_token)
 {
-	(void)state;
 	assert_true(token_fits(TOKEN, "Bearer " TOKEN));
 	assert_true(token_fits(TOKEN, "bearer  " TOKEN));
 	/* any:TOKEN, :TOKEN */
@@ -28,7 +15,7 @@ static void bearer_and_the_password_of_basic_prove_the_token(void **state)
 	assert_true(token_fits(TOKEN, "Basic OjAxMjM0NTY3ODlhYmNkZWZnaGlq"));
 }
 
-static void anything_else_does_not(void **state)
+TEST(anything_else_does_not)
 {
 	static const char *const wrong[] = {"", "Bearer", "Bearer ", "Bearer x",
 	    "Bearer 0123456789abcdefghi", "Bearer 0123456789abcdefghijk", "Bearer " TOKEN TOKEN,
@@ -38,7 +25,6 @@ static void anything_else_does_not(void **state)
 	    "Basic MDEyMzQ1Njc4OWFiY2RlZmdoaWo=", "Basic MDEyMzQ1Njc4OWFiY2RlZmdoaWo6YW55"};
 	char *many = malloc(8192);
 
-	(void)state;
 	assert_false(token_fits(TOKEN, NULL));
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_false(token_fits(TOKEN, wrong[i]));
@@ -50,11 +36,10 @@ static void anything_else_does_not(void **state)
 	free(many);
 }
 
-static void every_single_wrong_character_is_found(void **state)
+TEST(every_single_wrong_character_is_found)
 {
 	char text[] = "Bearer " TOKEN;
 
-	(void)state;
 	for (size_t i = 7; text[i]; i++) {
 		text[i] ^= 1;
 		assert_false(token_fits(TOKEN, text));
@@ -63,13 +48,12 @@ static void every_single_wrong_character_is_found(void **state)
 	assert_true(token_fits(TOKEN, text));
 }
 
-static void a_token_file_is_closed_to_others(void **state)
+TEST(a_token_file_is_closed_to_others)
 {
 	char path[] = "/tmp/seep-token.XXXXXX", *token = NULL;
 	int fd = mkstemp(path);
 	struct fault where;
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, TOKEN "\nrest\n", 26), 26);
 	assert_int_equal(token_read(path, TOKEN_MOST, &token, &where), 0);
@@ -85,7 +69,7 @@ static void a_token_file_is_closed_to_others(void **state)
 	token_free(NULL);
 }
 
-static void a_token_has_a_length(void **state)
+TEST(a_token_has_a_length)
 {
 	static char line[TOKEN_SENT_MOST + 1];
 	static const struct {
@@ -101,7 +85,6 @@ static void a_token_has_a_length(void **state)
 	    {TOKEN_SENT_MOST + 1, TOKEN_SENT_MOST, -EINVAL},
 	};
 
-	(void)state;
 	memset(line, 'x', sizeof(line));
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char path[] = "/tmp/seep-token.XXXXXX", *token = NULL;
@@ -120,7 +103,7 @@ static void a_token_has_a_length(void **state)
 	}
 }
 
-static void addresses_are_numbers_or_paths(void **state)
+TEST(addresses_are_numbers_or_paths)
 {
 	static const struct {
 		const char *text, *shown;
@@ -138,7 +121,6 @@ static void addresses_are_numbers_or_paths(void **state)
 	struct address a;
 	struct fault where;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		assert_int_equal(address_parse(good[i].text, &a, &where), 0);
 		assert_string_equal(a.text, good[i].shown);
@@ -146,18 +128,4 @@ static void addresses_are_numbers_or_paths(void **state)
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(address_parse(bad[i], &a, &where), -EINVAL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(bearer_and_the_password_of_basic_prove_the_token),
-	    cmocka_unit_test(anything_else_does_not),
-	    cmocka_unit_test(every_single_wrong_character_is_found),
-	    cmocka_unit_test(a_token_file_is_closed_to_others),
-	    cmocka_unit_test(a_token_has_a_length),
-	    cmocka_unit_test(addresses_are_numbers_or_paths),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

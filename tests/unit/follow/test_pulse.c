@@ -1,15 +1,6 @@
 /* test_pulse.c - the counters of a segment, read again and again. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../lib/mkseg.h"
 #include "follow/engine/pulse.h"
 #include "session/load/session.h"
@@ -112,14 +103,13 @@ static bool count_site(void *context, const struct engine_site *s)
 	return true;
 }
 
-static void figures_are_those_of_a_report(void **state)
+TEST(figures_are_those_of_a_report)
 {
 	struct session *s = mkseg_load(some_sites(700));
 	const struct process_figures *f = &s->processes[0]->totals;
 	struct count c = {0};
 	struct host x;
 
-	(void)state;
 	host_init(&x, some_sites(700), ROOM);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(look(&x), 0);
@@ -140,14 +130,13 @@ static void figures_are_those_of_a_report(void **state)
 	host_release(&x, ROOM);
 }
 
-static void a_site_that_moves_is_listed_with_its_base(void **state)
+TEST(a_site_that_moves_is_listed_with_its_base)
 {
 	const struct engine_site *s;
 	struct seg_row *row;
 	uint64_t live;
 	struct host x;
 
-	(void)state;
 	host_init(&x, some_sites(300), ROOM);
 	assert_int_equal(look(&x), 0);
 	live = x.now.live_bytes;
@@ -169,12 +158,11 @@ static void a_site_that_moves_is_listed_with_its_base(void **state)
 	host_release(&x, ROOM);
 }
 
-static void pools_are_no_part_of_the_totals(void **state)
+TEST(pools_are_no_part_of_the_totals)
 {
 	struct mkseg *m = some_sites(10);
 	struct host x;
 
-	(void)state;
 	mkseg_book(m, SEG_USER_ARRAY, 20, 7, 1 << 20, 0);
 	host_init(&x, m, ROOM);
 	assert_int_equal(look(&x), 0);
@@ -186,14 +174,13 @@ static void pools_are_no_part_of_the_totals(void **state)
 }
 
 /* Random histories of one site, against a list of all that it had. */
-static void trends_are_what_was(void **state)
+TEST(trends_are_what_was)
 {
 	enum { LOOKS = 1000 };
 	static const uint64_t scales[] = {1, 4096, 1 << 30};
 	uint64_t had[LOOKS], most;
 	struct host x;
 
-	(void)state;
 	for (unsigned seed = 0; seed < 24; seed++) {
 		struct seg_row *row;
 
@@ -236,12 +223,11 @@ static void trends_are_what_was(void **state)
 	}
 }
 
-static void more_sites_than_are_listed_are_counted(void **state)
+TEST(more_sites_than_are_listed_are_counted)
 {
 	struct host x;
 	size_t n;
 
-	(void)state;
 	host_init(&x, some_sites(LIVE_SITES + 500), ROOM);
 	assert_int_equal(look(&x), 0);
 	for (int i = 0; i < 3; i++) {
@@ -260,11 +246,10 @@ static void more_sites_than_are_listed_are_counted(void **state)
 	host_release(&x, ROOM);
 }
 
-static void no_more_memory_is_taken_than_there_is(void **state)
+TEST(no_more_memory_is_taken_than_there_is)
 {
 	static const size_t rooms[] = {0, 100, 1000, 5000, 20000, 100000, 300000};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++) {
 		struct host x;
 
@@ -280,11 +265,10 @@ static void no_more_memory_is_taken_than_there_is(void **state)
 	}
 }
 
-static void a_slot_that_others_have_taken_is_not_read(void **state)
+TEST(a_slot_that_others_have_taken_is_not_read)
 {
 	struct host x;
 
-	(void)state;
 	host_init(&x, some_sites(10), ROOM);
 	assert_int_equal(look(&x), 0);
 	((struct seg_header *)x.bytes)->uuid[3] ^= 1;
@@ -298,9 +282,8 @@ static void a_slot_that_others_have_taken_is_not_read(void **state)
 }
 
 /* Words of directory and header that make no sense, while it is read. */
-static void damage_does_no_harm(void **state)
+TEST(damage_does_no_harm)
 {
-	(void)state;
 	for (unsigned seed = 0; seed < 300; seed++) {
 		struct host x;
 
@@ -317,20 +300,4 @@ static void damage_does_no_harm(void **state)
 		}
 		host_release(&x, ROOM);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(figures_are_those_of_a_report),
-	    cmocka_unit_test(a_site_that_moves_is_listed_with_its_base),
-	    cmocka_unit_test(pools_are_no_part_of_the_totals),
-	    cmocka_unit_test(trends_are_what_was),
-	    cmocka_unit_test(more_sites_than_are_listed_are_counted),
-	    cmocka_unit_test(no_more_memory_is_taken_than_there_is),
-	    cmocka_unit_test(a_slot_that_others_have_taken_is_not_read),
-	    cmocka_unit_test(damage_does_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,6 @@
 /* test_push_fleet.c - a thousand hosts push to one server that has bad days. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "follow/push/sender.h"
 #include "push_request.h"
 #include "view/sites/view.h"
@@ -147,14 +138,13 @@ static void step_host(struct host *h, size_t number, struct server *s, uint64_t 
 	assert_int_equal(err, 0);
 }
 
-static void every_sum_of_a_thousand_hosts_arrives(void **state)
+TEST(every_sum_of_a_thousand_hosts_arrives)
 {
 	static struct host hosts[HOSTS];
 	static struct server server;
 	uint64_t now = BEGIN;
 	unsigned busiest = 0, mean = HOSTS / EVERY_S, quiet = 0;
 
-	(void)state;
 	for (size_t i = 0; i < HOSTS; i++)
 		begin_host(&hosts[i], i);
 	for (; now < BEGIN + RUN_S * SECOND; now += TICK)
@@ -231,13 +221,12 @@ static struct profile_seen exchange(uint64_t now_ns, struct answer a)
 
 static const struct answer ok = {.kind = ANSWER_ACCEPTED, .status = 200};
 
-static void a_profile_without_an_answer_is_sent_again_as_it_was(void **state)
+TEST(a_profile_without_an_answer_is_sent_again_as_it_was)
 {
 	struct profile_seen first, second, third;
 	struct sender_request r;
 	int err;
 
-	(void)state;
 	begin_one(300);
 	first = exchange(BEGIN, (struct answer){.kind = ANSWER_UNCERTAIN, .words = "lost"});
 	second = exchange(BEGIN + 300 * SECOND, ok);
@@ -253,13 +242,12 @@ static void a_profile_without_an_answer_is_sent_again_as_it_was(void **state)
 }
 
 /* Even if the server refuses it the next time: it may have taken it before. */
-static void what_may_have_been_taken_is_not_sent_as_another(void **state)
+TEST(what_may_have_been_taken_is_not_sent_as_another)
 {
 	const struct answer late = {.kind = ANSWER_LATER, .status = 503};
 	const struct answer no = {.kind = ANSWER_REFUSED, .status = 401};
 	struct profile_seen first, again;
 
-	(void)state;
 	begin_one(300);
 	first = exchange(BEGIN, (struct answer){.kind = ANSWER_UNCERTAIN});
 	(void)exchange(BEGIN + 300 * SECOND, late);
@@ -269,13 +257,12 @@ static void what_may_have_been_taken_is_not_sent_as_another(void **state)
 	sender_free(one.sender);
 }
 
-static void at_the_end_everything_is_sent(void **state)
+TEST(at_the_end_everything_is_sent)
 {
 	struct profile_seen first, last;
 	struct sender_request r;
 	int err;
 
-	(void)state;
 	begin_one(300);
 	(void)exchange(BEGIN, (struct answer){.kind = ANSWER_UNCERTAIN});
 	sender_expect_end(one.sender);
@@ -287,13 +274,12 @@ static void at_the_end_everything_is_sent(void **state)
 	sender_free(one.sender);
 }
 
-static void what_is_old_becomes_part_of_a_new_profile(void **state)
+TEST(what_is_old_becomes_part_of_a_new_profile)
 {
 	const struct answer lost = {.kind = ANSWER_UNCERTAIN};
 	uint64_t late = BEGIN + 56 * 60 * SECOND;
 	struct profile_seen first, second;
 
-	(void)state;
 	begin_one(300);
 	first = exchange(BEGIN, lost);
 	second = exchange(late, ok);
@@ -308,13 +294,12 @@ static void what_is_old_becomes_part_of_a_new_profile(void **state)
 	sender_free(one.sender);
 }
 
-static void a_refusal_is_told_once_and_nothing_is_lost(void **state)
+TEST(a_refusal_is_told_once_and_nothing_is_lost)
 {
 	const struct answer no = {
 	    .kind = ANSWER_REFUSED, .status = 401, .words = "it answers 401: who are you?"};
 	struct profile_seen p;
 
-	(void)state;
 	begin_one(300);
 	for (uint64_t i = 0; i < 5; i++)
 		(void)exchange(BEGIN + i * 300 * SECOND, no);
@@ -325,11 +310,10 @@ static void a_refusal_is_told_once_and_nothing_is_lost(void **state)
 	sender_free(one.sender);
 }
 
-static void an_absent_server_is_told_once_and_its_return_too(void **state)
+TEST(an_absent_server_is_told_once_and_its_return_too)
 {
 	const struct answer no = {.kind = ANSWER_LATER, .words = "connection refused"};
 
-	(void)state;
 	begin_one(300);
 	for (uint64_t i = 0; i < 5; i++)
 		(void)exchange(BEGIN + i * 300 * SECOND, no);
@@ -344,12 +328,11 @@ static void an_absent_server_is_told_once_and_its_return_too(void **state)
 }
 
 /* Within a bound, and never before the server wants. */
-static void retry_after_is_obeyed_but_not_for_ever(void **state)
+TEST(retry_after_is_obeyed_but_not_for_ever)
 {
 	struct schedule s;
 	uint64_t hour = 3600 * SECOND;
 
-	(void)state;
 	for (uint64_t i = 0; i < 1000; i++) {
 		schedule_init(&s, 300 * SECOND, i, i, BEGIN);
 		assert_true(s.next_ns >= BEGIN);
@@ -372,12 +355,11 @@ static void retry_after_is_obeyed_but_not_for_ever(void **state)
 	}
 }
 
-static void services_that_have_ended_are_forgotten_when_their_sums_arrived(void **state)
+TEST(services_that_have_ended_are_forgotten_when_their_sums_arrived)
 {
 	struct sender_request r;
 	int err;
 
-	(void)state;
 	begin_one(300);
 	(void)exchange(BEGIN, ok);
 	sender_begin_reading(one.sender);
@@ -389,12 +371,11 @@ static void services_that_have_ended_are_forgotten_when_their_sums_arrived(void 
 	sender_free(one.sender);
 }
 
-static void services_without_end_share_one(void **state)
+TEST(services_without_end_share_one)
 {
 	struct stack_sums_pair a = {1, 10}, all;
 	char name[32];
 
-	(void)state;
 	begin_one(300);
 	for (int i = 0; i < 3000; i++) {
 		struct stack_sums *b;
@@ -412,13 +393,12 @@ static void services_without_end_share_one(void **state)
 }
 
 /* 1,024 services with one stack of a long name each: more than may wait. */
-static void memory_is_bounded_and_sums_are_not(void **state)
+TEST(memory_is_bounded_and_sums_are_not)
 {
 	static char text[32 << 10];
 	struct stack_sums_pair all;
 	char name[32];
 
-	(void)state;
 	begin_one(300);
 	for (uint32_t i = 0; i < SENDER_SERVICES; i++) {
 		const struct stack_sums_key key = {1, 1};
@@ -442,23 +422,4 @@ static void memory_is_bounded_and_sums_are_not(void **state)
 	all = sender_waiting(one.sender);
 	assert_int_equal(all.blocks, SENDER_SERVICES);
 	sender_free(one.sender);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(every_sum_of_a_thousand_hosts_arrives),
-	    cmocka_unit_test(a_profile_without_an_answer_is_sent_again_as_it_was),
-	    cmocka_unit_test(what_may_have_been_taken_is_not_sent_as_another),
-	    cmocka_unit_test(at_the_end_everything_is_sent),
-	    cmocka_unit_test(what_is_old_becomes_part_of_a_new_profile),
-	    cmocka_unit_test(a_refusal_is_told_once_and_nothing_is_lost),
-	    cmocka_unit_test(an_absent_server_is_told_once_and_its_return_too),
-	    cmocka_unit_test(retry_after_is_obeyed_but_not_for_ever),
-	    cmocka_unit_test(services_that_have_ended_are_forgotten_when_their_sums_arrived),
-	    cmocka_unit_test(services_without_end_share_one),
-	    cmocka_unit_test(memory_is_bounded_and_sums_are_not),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

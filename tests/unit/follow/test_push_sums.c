@@ -1,16 +1,6 @@
 /* test_push_sums.c - processes are added up by stack, and profiles have all of it. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "mkseg.h"
 #include "follow/push/message.h"
 #include "follow/push/sender.h"
@@ -92,14 +82,13 @@ static uint64_t sum_to(uint64_t n)
 	return n * (n + 1) / 2;
 }
 
-static void processes_of_a_service_are_one(void **state)
+TEST(processes_of_a_service_are_one)
 {
 	struct reading_past past[2] = {0};
 	struct stack_sums s;
 	struct host a, b;
 	struct profile_seen p;
 
-	(void)state;
 	assert_int_equal(stack_sums_init(&s), 0);
 	/* the same program at two addresses */
 	begin_host(&a, 100, 0x100000);
@@ -129,13 +118,12 @@ static void processes_of_a_service_are_one(void **state)
 	stack_sums_release(&s);
 }
 
-static void what_came_before_the_base_is_not_counted(void **state)
+TEST(what_came_before_the_base_is_not_counted)
 {
 	struct reading_past past = {0};
 	struct stack_sums s;
 	struct host a;
 
-	(void)state;
 	assert_int_equal(stack_sums_init(&s), 0);
 	begin_host(&a, 10, 0x100000);
 	assert_int_equal(reading_begin(&past, a.file, SEGFILE_OWN, 0), 0);
@@ -151,7 +139,7 @@ static void what_came_before_the_base_is_not_counted(void **state)
 	stack_sums_release(&s);
 }
 
-static void more_stacks_than_a_server_takes_are_other(void **state)
+TEST(more_stacks_than_a_server_takes_are_other)
 {
 	struct reading_past past = {0};
 	struct stack_sums s;
@@ -159,7 +147,6 @@ static void more_stacks_than_a_server_takes_are_other(void **state)
 	struct profile_seen p;
 	size_t merged = 0;
 
-	(void)state;
 	assert_int_equal(stack_sums_init(&s), 0);
 	begin_host(&a, 20000, 0x100000);
 	read_into(&s, &past, &a, false);
@@ -190,13 +177,12 @@ static void more_stacks_than_a_server_takes_are_other(void **state)
 }
 
 /* Names of 2 KiB: 4,000 of them do not fit. */
-static void a_profile_of_long_names_fits(void **state)
+TEST(a_profile_of_long_names_fits)
 {
 	static char name[2048];
 	struct stack_sums s;
 	struct profile_seen p;
 
-	(void)state;
 	assert_int_equal(stack_sums_init(&s), 0);
 	for (uint32_t i = 0; i < 4000; i++) {
 		const struct stack_sums_key key = {i + 1, i};
@@ -220,11 +206,10 @@ static void a_profile_of_long_names_fits(void **state)
 	stack_sums_release(&s);
 }
 
-static void sums_do_not_wrap(void **state)
+TEST(sums_do_not_wrap)
 {
 	struct stack_sums s;
 
-	(void)state;
 	assert_int_equal(stack_sums_init(&s), 0);
 	for (int i = 0; i < 3; i++)
 		stack_sums_add_allocated(
@@ -232,17 +217,4 @@ static void sums_do_not_wrap(void **state)
 	assert_true(stack_sums_total(&s).waiting.blocks == UINT64_MAX);
 	assert_true(stack_sums_total(&s).waiting.bytes == UINT64_MAX);
 	stack_sums_release(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(processes_of_a_service_are_one),
-	    cmocka_unit_test(what_came_before_the_base_is_not_counted),
-	    cmocka_unit_test(more_stacks_than_a_server_takes_are_other),
-	    cmocka_unit_test(a_profile_of_long_names_fits),
-	    cmocka_unit_test(sums_do_not_wrap),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

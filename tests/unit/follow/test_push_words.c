@@ -1,16 +1,6 @@
 /* test_push_words.c - what a server says to a push, and what a user says about one. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "follow/push/message.h"
 #include "follow/push/post.h"
 
@@ -30,9 +20,8 @@ static struct answer answer(int status, const char *type, const char *retry, con
 	return a;
 }
 
-static void only_an_answer_of_the_procedure_is_an_acceptance(void **state)
+TEST(only_an_answer_of_the_procedure_is_an_acceptance)
 {
-	(void)state;
 	assert_int_equal(answer(200, "application/proto", "", "").kind, ANSWER_ACCEPTED);
 	assert_int_equal(
 	    answer(200, "application/proto; charset=utf-8", "", "").kind, ANSWER_ACCEPTED);
@@ -44,12 +33,11 @@ static void only_an_answer_of_the_procedure_is_an_acceptance(void **state)
 	assert_null(strchr(answer(307, "", "", "").words, '\x1b'));
 }
 
-static void who_is_asked_to_wait_and_who_is_refused(void **state)
+TEST(who_is_asked_to_wait_and_who_is_refused)
 {
 	static const int late[] = {408, 425, 429, 500, 502, 503, 504, 599};
 	static const int refused[] = {400, 401, 403, 404, 413, 415, 501, 505};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(late) / sizeof(*late); i++)
 		assert_int_equal(answer(late[i], "", "", "").kind, ANSWER_LATER);
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
@@ -62,7 +50,7 @@ static uint64_t retry_s(const char *text)
 }
 
 /* 1800000000 is Fri, 15 Jan 2027 08:00:00 GMT. */
-static void retry_after_has_two_forms_and_a_bound(void **state)
+TEST(retry_after_has_two_forms_and_a_bound)
 {
 	static const char *const none[] = {"", "x", "-1", "1.5", "1 2", "0x10",
 	    "Fri, 15 Jan 2027 08:05:00 CET", "Fri, 15 Foo 2027 08:05:00 GMT",
@@ -70,7 +58,6 @@ static void retry_after_has_two_forms_and_a_bound(void **state)
 	    "Fri, 15 Jan 2027 08:05:0", "Fri, 15 Jan 2026 08:05:00 GMT",
 	    "Fri, 15 Jan 0000 08:05:00 GMT", "15 Jan 2027", "\xff\xfe"};
 
-	(void)state;
 	assert_int_equal(retry_s("120"), 120);
 	assert_int_equal(retry_s("  7 "), 7);
 	assert_int_equal(retry_s("0"), 0);
@@ -81,7 +68,7 @@ static void retry_after_has_two_forms_and_a_bound(void **state)
 		assert_int_equal(retry_s(none[i]), 0);
 }
 
-static void the_servers_own_words_are_shown_and_are_harmless(void **state)
+TEST(the_servers_own_words_are_shown_and_are_harmless)
 {
 	static const char json[] = "{\"code\":\"invalid_argument\", "
 	                           "\"details\":[{\"message\":\"not this\"}],"
@@ -89,7 +76,6 @@ static void the_servers_own_words_are_shown_and_are_harmless(void **state)
 	char longer[ANSWER_BODY];
 	struct answer a = answer(400, "", "", json);
 
-	(void)state;
 	assert_string_equal(a.words, "it answers 400: too \"old\" ");
 	a = answer(404, "", "", "no\nsuch \x1b[31mthing\x07\n");
 	assert_string_equal(a.words, "it answers 404: no such \\x1b[31mthing\\x07");
@@ -106,7 +92,7 @@ static void the_servers_own_words_are_shown_and_are_harmless(void **state)
 
 /* ---- what the user says ---- */
 
-static void a_url_is_that_of_a_server(void **state)
+TEST(a_url_is_that_of_a_server)
 {
 	static const char *const none[] = {"", "x", "localhost:4040", "ftp://host/",
 	    "file:///etc/passwd", "http://", "https:///x", "http://:80", "http://host:0",
@@ -116,7 +102,6 @@ static void a_url_is_that_of_a_server(void **state)
 	struct fault why = {""};
 	struct target t;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
 		assert_int_equal(target_read(none[i], &t, &why), -EINVAL);
 		assert_null(strstr(why.text, "secret"));
@@ -137,9 +122,8 @@ static void a_url_is_that_of_a_server(void **state)
 	assert_false(t.is_local);
 }
 
-static void a_tenant_is_a_word(void **state)
+TEST(a_tenant_is_a_word)
 {
-	(void)state;
 	assert_true(target_is_tenant("team-1|team_2"));
 	assert_false(target_is_tenant(""));
 	assert_false(target_is_tenant(".."));
@@ -147,7 +131,7 @@ static void a_tenant_is_a_word(void **state)
 	assert_false(target_is_tenant("a\r\nEvil: 1"));
 }
 
-static void a_label_has_a_name_and_a_value(void **state)
+TEST(a_label_has_a_name_and_a_value)
 {
 	static const char *const none[] = {"", "x", "=x", "x=", "1x=y", "a-b=c", "__name__=x",
 	    "__delta__=true", "service_name=x", "x=\n", "x=\xff", "x=\xe2\x80\xae", "\xc3\xa9=x",
@@ -156,7 +140,6 @@ static void a_label_has_a_name_and_a_value(void **state)
 	struct fault why = {""};
 	char text[600];
 
-	(void)state;
 	assert_int_equal(message_add_label(&l, "region=eu=1", &why), 0);
 	assert_int_equal(message_add_label(&l, "instance=\xc3\xa9", &why), 0);
 	assert_string_equal(l.list[0].value, "eu=1");
@@ -175,19 +158,4 @@ static void a_label_has_a_name_and_a_value(void **state)
 	}
 	assert_int_equal(message_add_label(&l, "one_more=v", &why), -EINVAL);
 	message_release_labels(&l);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(only_an_answer_of_the_procedure_is_an_acceptance),
-	    cmocka_unit_test(who_is_asked_to_wait_and_who_is_refused),
-	    cmocka_unit_test(retry_after_has_two_forms_and_a_bound),
-	    cmocka_unit_test(the_servers_own_words_are_shown_and_are_harmless),
-	    cmocka_unit_test(a_url_is_that_of_a_server),
-	    cmocka_unit_test(a_tenant_is_a_word),
-	    cmocka_unit_test(a_label_has_a_name_and_a_value),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,6 @@
 /* test_quota.c - what a recording takes, and of whom. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../lib/mkseg.h"
 #include "session/load/session.h"
 #include "recording/file/meta.h"
@@ -25,13 +16,12 @@ static struct recording_writer *nowhere(void)
 	return w;
 }
 
-static void another_user_has_a_share_and_no_more(void **state)
+TEST(another_user_has_a_share_and_no_more)
 {
 	struct recording_writer *w = nowhere();
 	struct quota_user *they, *we;
 	struct quota q;
 
-	(void)state;
 	quota_init(&q, QUOTA_FILE_BYTES);
 	we = quota_user(&q, geteuid());
 	they = quota_user(&q, geteuid() + 1);
@@ -49,13 +39,12 @@ static void another_user_has_a_share_and_no_more(void **state)
 	recording_discard(w);
 }
 
-static void another_user_has_so_many_records_and_files(void **state)
+TEST(another_user_has_so_many_records_and_files)
 {
 	struct recording_writer *w = nowhere();
 	struct quota_user *they;
 	struct quota q;
 
-	(void)state;
 	quota_init(&q, QUOTA_FILE_BYTES);
 	they = quota_user(&q, geteuid() + 1);
 	for (int i = 0; i < QUOTA_OTHERS_MAX; i++)
@@ -74,12 +63,11 @@ static void another_user_has_so_many_records_and_files(void **state)
 	recording_discard(w);
 }
 
-static void verdicts_have_a_quarter_of_the_file(void **state)
+TEST(verdicts_have_a_quarter_of_the_file)
 {
 	struct recording_writer *w = nowhere();
 	struct quota q;
 
-	(void)state;
 	quota_init(&q, 256 << 10);
 	assert_true(quota_verdicts(&q, 60 << 10, w));
 	assert_false(quota_verdicts(&q, 5 << 10, w));
@@ -91,12 +79,11 @@ static void verdicts_have_a_quarter_of_the_file(void **state)
 	recording_discard(w);
 }
 
-static void very_many_users_share_one(void **state)
+TEST(very_many_users_share_one)
 {
 	struct quota_user *last = NULL;
 	struct quota q;
 
-	(void)state;
 	quota_init(&q, QUOTA_FILE_BYTES);
 	for (uid_t i = 1; i <= QUOTA_USERS_MAX + 100; i++)
 		last = quota_user(&q, geteuid() + i);
@@ -105,14 +92,13 @@ static void very_many_users_share_one(void **state)
 	quota_release(&q);
 }
 
-static void the_recording_ends_at_its_size(void **state)
+TEST(the_recording_ends_at_its_size)
 {
 	static char zeros[65536];
 	struct recording_writer *w = nowhere();
 	struct quota_user *we;
 	struct quota q;
 
-	(void)state;
 	quota_init(&q, 256 << 10);
 	we = quota_user(&q, geteuid());
 	assert_true(quota_timeline(&q, w));
@@ -138,7 +124,7 @@ static bool has_note(const struct session *s, const char *words)
 }
 
 /* What was refused is in the recording, and who reads it says so. */
-static void a_reader_says_what_was_refused(void **state)
+TEST(a_reader_says_what_was_refused)
 {
 	char name[] = "true", *const command[] = {name, NULL};
 	const struct meta about = {.version = "0",
@@ -161,7 +147,6 @@ static void a_reader_says_what_was_refused(void **state)
 	size_t len;
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	quota_init(&q, QUOTA_FILE_BYTES);
@@ -187,18 +172,4 @@ static void a_reader_says_what_was_refused(void **state)
 	free(bytes);
 	quota_release(&q);
 	(void)unlink(path);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(another_user_has_a_share_and_no_more),
-	    cmocka_unit_test(another_user_has_so_many_records_and_files),
-	    cmocka_unit_test(verdicts_have_a_quarter_of_the_file),
-	    cmocka_unit_test(very_many_users_share_one),
-	    cmocka_unit_test(the_recording_ends_at_its_size),
-	    cmocka_unit_test(a_reader_says_what_was_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 /* test_rule.c - rules of seep watch: read, and held against looks. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "follow/history/watch_rule.h"
 
 #define S   UINT64_C(1000000000)
@@ -24,11 +16,10 @@ static struct rule parsed(const char *text)
 	return r;
 }
 
-static void a_rule_is_read_as_it_is_meant(void **state)
+TEST(a_rule_is_read_as_it_is_meant)
 {
 	struct rule r;
 
-	(void)state;
 	r = parsed("live > 2GiB");
 	assert_int_equal(r.metric, RULE_LIVE);
 	assert_int_equal(r.bytes, 2048 * MIB);
@@ -55,7 +46,7 @@ static void a_rule_is_read_as_it_is_meant(void **state)
 	assert_int_equal(r.for_ns, 90 * S);
 }
 
-static void a_mistake_has_a_place(void **state)
+TEST(a_mistake_has_a_place)
 {
 	static const struct {
 		const char *text;
@@ -93,7 +84,6 @@ static void a_mistake_has_a_place(void **state)
 	    {"live > 99999999999TiB", 8},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct rule_fault fault = {0};
 		struct rule r = {.bytes = 77};
@@ -107,7 +97,7 @@ static void a_mistake_has_a_place(void **state)
 	}
 }
 
-static void a_pattern_is_that_of_a_shell(void **state)
+TEST(a_pattern_is_that_of_a_shell)
 {
 	static const struct {
 		const char *pattern, *service;
@@ -130,7 +120,6 @@ static void a_pattern_is_that_of_a_shell(void **state)
 	struct rule r = {0};
 	char long_name[256];
 
-	(void)state;
 	assert_true(watch_rule_is_for(&r, "anything"));
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		strcpy(r.pattern, all[i].pattern);
@@ -154,13 +143,12 @@ static bool look(const struct rule *r, struct rule_watch *w, uint64_t s, uint64_
 	return watch_rule_look(r, w, &l);
 }
 
-static void live_is_held_against_its_limit_at_every_look(void **state)
+TEST(live_is_held_against_its_limit_at_every_look)
 {
 	struct rule r = parsed("live > 2MiB");
 	struct rule_watch w = {0};
 	char text[RULE_VALUE_BYTES];
 
-	(void)state;
 	assert_false(look(&r, &w, 0, 2 * MIB));
 	assert_true(look(&r, &w, 1, 2 * MIB + 1));
 	assert_true(look(&r, &w, 2, 3 * MIB));
@@ -168,12 +156,11 @@ static void live_is_held_against_its_limit_at_every_look(void **state)
 	assert_false(look(&r, &w, 3, 1));
 }
 
-static void for_counts_from_the_look_that_passed_the_limit(void **state)
+TEST(for_counts_from_the_look_that_passed_the_limit)
 {
 	struct rule r = parsed("live > 2MiB for 10s");
 	struct rule_watch w = {0};
 
-	(void)state;
 	assert_false(look(&r, &w, 0, 3 * MIB));
 	assert_false(look(&r, &w, 9, 3 * MIB));
 	assert_true(look(&r, &w, 10, 3 * MIB));
@@ -184,14 +171,13 @@ static void for_counts_from_the_look_that_passed_the_limit(void **state)
 	assert_true(look(&r, &w, 23, 3 * MIB));
 }
 
-static void room_is_a_share_or_a_size_of_what_limits_it(void **state)
+TEST(room_is_a_share_or_a_size_of_what_limits_it)
 {
 	struct rule r = parsed("room < 10%"), size = parsed("room < 50MiB");
 	struct rule_look none = {.at_ns = S, .live_bytes = 1, .used_bytes = 1};
 	struct rule_watch w = {0}, v = {0};
 	char text[RULE_VALUE_BYTES];
 
-	(void)state;
 	assert_false(look(&r, &w, 0, 900 * MIB));
 	assert_true(look(&r, &w, 1, 901 * MIB));
 	assert_string_equal(watch_rule_value(&r, &w, text), "9.9%");
@@ -202,24 +188,22 @@ static void room_is_a_share_or_a_size_of_what_limits_it(void **state)
 	assert_false(watch_rule_look(&r, &w, &none)); /* nothing limits it */
 }
 
-static void a_start_is_no_growth(void **state)
+TEST(a_start_is_no_growth)
 {
 	struct rule r = parsed("growth > 10MiB/60s");
 	struct rule_watch w = {0};
 
-	(void)state;
 	for (uint64_t s = 0; s < 60; s++)
 		assert_false(look(&r, &w, s, s * 100 * MIB));
 	assert_true(look(&r, &w, 60, 6000 * MIB));
 }
 
 /* Against the growth by all looks, for many courses and intervals. */
-static void growth_is_that_of_the_last_time(void **state)
+TEST(growth_is_that_of_the_last_time)
 {
 	struct rule r = parsed("growth > 50MiB/64s");
 	uint64_t seed = 88172645463325252u;
 
-	(void)state;
 	for (int round = 0; round < 50; round++) {
 		uint64_t live[600] = {100 * MIB}, step = 1 + round % 5;
 		struct rule_watch w = {0};
@@ -248,12 +232,11 @@ static void growth_is_that_of_the_last_time(void **state)
 	}
 }
 
-static void a_rule_is_told_once_an_hour_for_each_service(void **state)
+TEST(a_rule_is_told_once_an_hour_for_each_service)
 {
 	struct rule_limiter l = {0};
 	uint64_t hour = RULE_PAUSE_NS;
 
-	(void)state;
 	assert_int_equal(watch_rule_limiter_take(&l, 0, "a", 5 * hour), 1);
 	assert_int_equal(watch_rule_limiter_take(&l, 0, "a", 5 * hour), 0);
 	assert_int_equal(watch_rule_limiter_take(&l, 1, "a", 5 * hour), 1);
@@ -274,14 +257,13 @@ static void a_rule_is_told_once_an_hour_for_each_service(void **state)
 }
 
 /* Any text is a rule, or has a place; a rule is read again as the same. */
-static void any_text_is_a_rule_or_has_a_place(void **state)
+TEST(any_text_is_a_rule_or_has_a_place)
 {
 	static const char *const parts[] = {"live", "growth", "room", ">", "<", "2GiB", "64MiB",
 	    "/", "10m", "10%", "for", "in", "5s", "redis*", " ", "x", "9", ".", "%"};
 	uint64_t seed = 1234567;
 	size_t taken = 0;
 
-	(void)state;
 	for (int i = 0; i < 200000; i++) {
 		struct rule_fault fault = {0};
 		struct rule r;
@@ -300,22 +282,4 @@ static void any_text_is_a_rule_or_has_a_place(void **state)
 		}
 	}
 	assert_true(taken > 10);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_rule_is_read_as_it_is_meant),
-	    cmocka_unit_test(a_mistake_has_a_place),
-	    cmocka_unit_test(a_pattern_is_that_of_a_shell),
-	    cmocka_unit_test(live_is_held_against_its_limit_at_every_look),
-	    cmocka_unit_test(for_counts_from_the_look_that_passed_the_limit),
-	    cmocka_unit_test(room_is_a_share_or_a_size_of_what_limits_it),
-	    cmocka_unit_test(a_start_is_no_growth),
-	    cmocka_unit_test(growth_is_that_of_the_last_time),
-	    cmocka_unit_test(a_rule_is_told_once_an_hour_for_each_service),
-	    cmocka_unit_test(any_text_is_a_rule_or_has_a_place),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,8 @@
 /* test_top.c - the rows, columns and figures of seep top, without a terminal. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <locale.h>
-#include <poll.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "print/text/layout.h"
 #include "follow/top/board.h"
 #include "follow/top/focus.h"
@@ -21,7 +10,7 @@
 
 /* ---- figures ---- */
 
-static void bytes_take_five_columns(void **state)
+TEST(bytes_take_five_columns)
 {
 	static const struct {
 		uint64_t n;
@@ -31,7 +20,6 @@ static void bytes_take_five_columns(void **state)
 	    {UINT64_MAX, "16.0E"}};
 	char b[BRIEF_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_string_equal(brief_bytes(b, cases[i].n), cases[i].text);
 	for (uint64_t n = 1; n < UINT64_MAX / 3; n += n / 3 + 1) {
@@ -45,11 +33,10 @@ static void bytes_take_five_columns(void **state)
 	}
 }
 
-static void changes_have_signs(void **state)
+TEST(changes_have_signs)
 {
 	char b[BRIEF_MAX];
 
-	(void)state;
 	assert_string_equal(brief_change(b, 0), "0");
 	assert_string_equal(brief_change(b, 5), "+5");
 	assert_string_equal(brief_change(b, -2048), "-2.00K");
@@ -57,11 +44,10 @@ static void changes_have_signs(void **state)
 	assert_string_equal(brief_change(b, INT64_MAX), "+8.00E");
 }
 
-static void shares_ages_and_rates_are_short(void **state)
+TEST(shares_ages_and_rates_are_short)
 {
 	char b[BRIEF_MAX];
 
-	(void)state;
 	assert_string_equal(brief_share(b, 1, 0), "-");
 	assert_string_equal(brief_share(b, 1, 3), "33.3%");
 	assert_string_equal(brief_share(b, 3, 3), "100%");
@@ -78,13 +64,12 @@ static void shares_ages_and_rates_are_short(void **state)
 
 /* ---- trends ---- */
 
-static void a_trend_goes_from_the_lowest_to_the_highest(void **state)
+TEST(a_trend_goes_from_the_lowest_to_the_highest)
 {
 	const uint64_t values[] = {100, 200, 300, 800};
 	char text[TREND_MAX];
 	struct trend t;
 
-	(void)state;
 	trend_of(&t, values, 4);
 	assert_string_equal(trend_text(text, &t, 8, false), "    0127");
 	assert_string_equal(trend_text(text, &t, 4, true), "\u2581\u2582\u2583\u2588");
@@ -93,13 +78,12 @@ static void a_trend_goes_from_the_lowest_to_the_highest(void **state)
 	assert_string_equal(trend_text(text, &t, 0, false), "");
 }
 
-static void a_trend_does_not_blow_up_noise(void **state)
+TEST(a_trend_does_not_blow_up_noise)
 {
 	const uint64_t values[] = {1000000, 1000100, 1000000};
 	char text[TREND_MAX];
 	struct trend t;
 
-	(void)state;
 	trend_of(&t, values, 3);
 	assert_string_equal(trend_text(text, &t, 3, false), "000");
 	trend_of(&t, NULL, 0);
@@ -108,13 +92,12 @@ static void a_trend_does_not_blow_up_noise(void **state)
 	assert_int_equal(strlen(trend_text(text, &t, 500, false)), TREND_LOOKS);
 }
 
-static void a_trend_has_the_newest_looks(void **state)
+TEST(a_trend_has_the_newest_looks)
 {
 	uint64_t values[200] = {0};
 	char text[TREND_MAX];
 	struct trend t;
 
-	(void)state;
 	values[199] = 7;
 	values[0] = 1000; /* too old to be seen */
 	trend_of(&t, values, 200);
@@ -152,13 +135,12 @@ static void add_looks(struct engine_process *p, const uint64_t *live, size_t cou
 	}
 }
 
-static void rates_are_of_the_last_five_intervals(void **state)
+TEST(rates_are_of_the_last_five_intervals)
 {
 	const uint64_t live[] = {0, 9000, 9000, 9100, 9200, 9300, 9400, 9500};
 	struct engine_process *p = make_process();
 	struct board_process row;
 
-	(void)state;
 	add_looks(p, live, 1);
 	board_process_of(p, 0, &row);
 	assert_false(row.has_rates);
@@ -175,13 +157,12 @@ static void rates_are_of_the_last_five_intervals(void **state)
 	free(p);
 }
 
-static void counters_that_run_backwards_are_no_huge_rates(void **state)
+TEST(counters_that_run_backwards_are_no_huge_rates)
 {
 	const uint64_t live[] = {UINT64_MAX, 0};
 	struct engine_process *p = make_process();
 	struct board_process row;
 
-	(void)state;
 	add_looks(p, live, 2);
 	p->ring[0].allocations = UINT64_MAX;
 	board_process_of(p, 0, &row);
@@ -193,7 +174,7 @@ static void counters_that_run_backwards_are_no_huge_rates(void **state)
 	free(p);
 }
 
-static void an_end_has_its_cause(void **state)
+TEST(an_end_has_its_cause)
 {
 	static const struct {
 		enum engine_cause cause;
@@ -212,7 +193,6 @@ static void an_end_has_its_cause(void **state)
 	char mode[BOARD_CAUSE], words[BOARD_SENTENCE];
 	struct board_process row;
 
-	(void)state;
 	board_process_of(p, 0, &row);
 	assert_string_equal(board_mode(mode, &row), "on");
 	assert_string_equal(board_cause(words, &row), "");
@@ -233,12 +213,11 @@ static void an_end_has_its_cause(void **state)
 	free(p);
 }
 
-static void a_process_is_called_by_its_unit_or_program(void **state)
+TEST(a_process_is_called_by_its_unit_or_program)
 {
 	struct board_process row = {.program = "nginx", .service = "web.service"};
 	char name[BOARD_NAME];
 
-	(void)state;
 	row.has_unit = true;
 	assert_string_equal(board_name(name, &row), "web.service");
 	row.has_unit = false;
@@ -273,11 +252,10 @@ static void line_of(char *line, size_t bytes, const struct fields_layout *l,
 	}
 }
 
-static void every_column_is_reached_at_every_width(void **state)
+TEST(every_column_is_reached_at_every_width)
 {
 	static const unsigned widths[] = {40, 41, 60, 80, 132, 200, 300};
 
-	(void)state;
 	for (int table = FIELDS_PROCESSES; table <= FIELDS_SITES; table++)
 		for (size_t w = 0; w < sizeof(widths) / sizeof(widths[0]); w++) {
 			bool seen[FIELDS] = {false};
@@ -309,11 +287,10 @@ static void every_column_is_reached_at_every_width(void **state)
 		}
 }
 
-static void a_screen_of_few_columns_is_survived(void **state)
+TEST(a_screen_of_few_columns_is_survived)
 {
 	struct fields_layout l;
 
-	(void)state;
 	for (unsigned w = 0; w < 40; w++) {
 		fields_lay_out(&l, FIELDS_PROCESSES, w, 3, 7, false);
 		assert_in_range(l.count, 1, FIELDS_CELLS);
@@ -322,7 +299,7 @@ static void a_screen_of_few_columns_is_survived(void **state)
 	}
 }
 
-static void a_row_of_a_process_has_its_figures(void **state)
+TEST(a_row_of_a_process_has_its_figures)
 {
 	struct board_process p = {.number = 1,
 	    .pid = 1234,
@@ -342,7 +319,6 @@ static void a_row_of_a_process_has_its_figures(void **state)
 	struct fields_layout l;
 	char line[4096];
 
-	(void)state;
 	fields_lay_out(&l, FIELDS_PROCESSES, 108, 0, 5, false);
 	line_of(line, sizeof(line), &l, &p, NULL);
 	assert_string_equal(line,
@@ -358,7 +334,7 @@ static void a_row_of_a_process_has_its_figures(void **state)
 	    "          - 5.00k    12  1h01         ");
 }
 
-static void a_row_of_a_site_has_function_and_line(void **state)
+TEST(a_row_of_a_site_has_function_and_line)
 {
 	struct focus_site s = {.id = 4,
 	    .is_named = true,
@@ -376,7 +352,6 @@ static void a_row_of_a_site_has_function_and_line(void **state)
 	struct fields_layout l;
 	char line[4096];
 
-	(void)state;
 	fields_lay_out(&l, FIELDS_SITES, 100, 0, 0, false);
 	line_of(line, sizeof(line), &l, NULL, &s);
 	assert_string_equal(line,
@@ -392,7 +367,7 @@ static void a_row_of_a_site_has_function_and_line(void **state)
 	assert_non_null(strstr(line, " (finding its name) "));
 }
 
-static void names_of_hosts_are_escaped_and_fit(void **state)
+TEST(names_of_hosts_are_escaped_and_fit)
 {
 	struct board_process p = {.program = "\x1b[31mred\u202e\xff\u4e2d\u6587 end of a long name",
 	    .run_state = SEG_ALIVE};
@@ -401,7 +376,6 @@ static void names_of_hosts_are_escaped_and_fit(void **state)
 	struct fields_layout l;
 	char line[4096];
 
-	(void)state;
 	for (int utf8 = 0; utf8 < 2; utf8++)
 		for (unsigned w = 40; w < 260; w++) {
 			fields_lay_out(&l, FIELDS_PROCESSES, w, 0, 5, utf8);
@@ -419,11 +393,10 @@ static void names_of_hosts_are_escaped_and_fit(void **state)
 	assert_non_null(strstr(line, "\\x1b[31mred\\u202e\\xff\u4e2d\u6587 "));
 }
 
-static void texts_are_cut_to_their_columns(void **state)
+TEST(texts_are_cut_to_their_columns)
 {
 	char text[FIELDS_TEXT], huge[5000];
 
-	(void)state;
 	fields_fit(text, "abcdef", 4, false, true);
 	assert_string_equal(text, "abc\u2026");
 	fields_fit(text, "abcdef", 4, false, false);
@@ -440,12 +413,11 @@ static void texts_are_cut_to_their_columns(void **state)
 	assert_in_range(strlen(text), 100, FIELDS_TEXT - 1);
 }
 
-static void the_sorted_column_has_a_mark(void **state)
+TEST(the_sorted_column_has_a_mark)
 {
 	struct fields_layout l;
 	char text[FIELDS_TEXT];
 
-	(void)state;
 	fields_lay_out(&l, FIELDS_SITES, 80, 0, 0, false);
 	fields_title_cell(text, &l, 0, FIELD_SITE_LIVE, false);
 	assert_string_equal(text, "vLIVE");
@@ -455,11 +427,10 @@ static void the_sorted_column_has_a_mark(void **state)
 	assert_string_equal(text, " GROWTH/s");
 }
 
-static void columns_by_which_one_sorts_are_left_and_right(void **state)
+TEST(columns_by_which_one_sorts_are_left_and_right)
 {
 	int at = FIELD_SITE_LIVE;
 
-	(void)state;
 	assert_int_equal(fields_next(at, -1), at); /* the first */
 	at = fields_next(at, 1);
 	assert_int_equal(at, FIELD_SITE_SINCE); /* a share is that of LIVE */
@@ -473,7 +444,7 @@ static void columns_by_which_one_sorts_are_left_and_right(void **state)
 	assert_int_equal(fields_order_of(1000).site, FIELD_SITE_LIVE);
 }
 
-static void rows_are_sorted_by_any_column(void **state)
+TEST(rows_are_sorted_by_any_column)
 {
 	struct focus_site s[3] = {
 	    {.id = 1, .live_bytes = 5, .since_bytes = -1, .function = "b"},
@@ -482,7 +453,6 @@ static void rows_are_sorted_by_any_column(void **state)
 	};
 	struct fields_order o = fields_order_of(0);
 
-	(void)state;
 	fields_sort_sites(s, 3, &o);
 	assert_true(s[0].id == 2 && s[1].id == 3 && s[2].id == 1);
 	o.site_reversed = true;
@@ -496,7 +466,7 @@ static void rows_are_sorted_by_any_column(void **state)
 	assert_true(s[0].id == 3 && s[1].id == 1 && s[2].id == 2);
 }
 
-static void processes_are_sorted_by_any_column(void **state)
+TEST(processes_are_sorted_by_any_column)
 {
 	struct board_process a = {
 	    .number = 1, .pid = 10, .program = "a", .mode = SEG_MODE_OFF, .now = {.lost = 1}};
@@ -511,7 +481,6 @@ static void processes_are_sorted_by_any_column(void **state)
 	    .age_ns = 1,
 	    .now = {.live_bytes = 1, .peak_bytes = 1, .resident = 1}};
 
-	(void)state;
 	for (int f = FIELD_PID; f < FIELD_TREND; f++) {
 		struct fields_order o = {.process = f};
 		struct board_process rows[2] = {a, b};
@@ -553,13 +522,12 @@ static bool wait_for(struct errand *e, bool *ret_ok)
 	return false;
 }
 
-static void an_errand_gives_its_first_line_and_status(void **state)
+TEST(an_errand_gives_its_first_line_and_status)
 {
 	char words[] = "no such thing";
 	struct errand e = {0};
 	bool ok = true;
 
-	(void)state;
 	assert_int_equal(errand_fd(&e), -1);
 	assert_int_equal(errand_start(&e, print_and_fail, words), 0);
 	assert_int_equal(errand_start(&e, print_and_fail, words), -EBUSY);
@@ -573,32 +541,11 @@ static void an_errand_gives_its_first_line_and_status(void **state)
 	errand_stop(&e);
 }
 
-int main(void)
+static int set_locale(void **state)
 {
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(bytes_take_five_columns),
-	    cmocka_unit_test(changes_have_signs),
-	    cmocka_unit_test(shares_ages_and_rates_are_short),
-	    cmocka_unit_test(a_trend_goes_from_the_lowest_to_the_highest),
-	    cmocka_unit_test(a_trend_does_not_blow_up_noise),
-	    cmocka_unit_test(a_trend_has_the_newest_looks),
-	    cmocka_unit_test(rates_are_of_the_last_five_intervals),
-	    cmocka_unit_test(counters_that_run_backwards_are_no_huge_rates),
-	    cmocka_unit_test(an_end_has_its_cause),
-	    cmocka_unit_test(a_process_is_called_by_its_unit_or_program),
-	    cmocka_unit_test(every_column_is_reached_at_every_width),
-	    cmocka_unit_test(a_screen_of_few_columns_is_survived),
-	    cmocka_unit_test(a_row_of_a_process_has_its_figures),
-	    cmocka_unit_test(a_row_of_a_site_has_function_and_line),
-	    cmocka_unit_test(names_of_hosts_are_escaped_and_fit),
-	    cmocka_unit_test(texts_are_cut_to_their_columns),
-	    cmocka_unit_test(the_sorted_column_has_a_mark),
-	    cmocka_unit_test(columns_by_which_one_sorts_are_left_and_right),
-	    cmocka_unit_test(rows_are_sorted_by_any_column),
-	    cmocka_unit_test(processes_are_sorted_by_any_column),
-	    cmocka_unit_test(an_errand_gives_its_first_line_and_status),
-	};
-
+	(void)state;
 	(void)setlocale(LC_CTYPE, "C.UTF-8");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return 0;
 }
+
+TEST_GROUP(set_locale, NULL);

@@ -1,24 +1,15 @@
 /* test_trace.c - what collector and readers agree on: frames, rows, tables. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "format/frame.h"
 #include "format/rows.h"
 #include "format/seg_tables.h"
 
-static void a_frame_is_packed_and_taken_apart(void **state)
+TEST(a_frame_is_packed_and_taken_apart)
 {
 	const uint64_t pc = 0x7f1234567890;
 	uint64_t f = frame_pack(pc, false, 65535);
 
-	(void)state;
 	assert_int_equal(SEG_FRAME_PC(f), pc);
 	assert_int_equal(SEG_FRAME_MODULE(f), 65535);
 	assert_int_equal(f & SEG_FRAME_EXACT, 0);
@@ -31,7 +22,7 @@ static void a_frame_is_packed_and_taken_apart(void **state)
 	assert_int_equal(frame_pack(UINT64_MAX, false, 0), (UINT64_C(1) << 47) - 1);
 }
 
-static void frees_count_as_the_first_pass_saw_them(void **state)
+TEST(frees_count_as_the_first_pass_saw_them)
 {
 	struct seg_row row = {
 	    .allocations = 10, .allocated_bytes = 100, .frees = 4, .freed_bytes = 40, .epoch = 1};
@@ -47,14 +38,13 @@ static void frees_count_as_the_first_pass_saw_them(void **state)
 	    .size_span = 6};
 	struct seg_row want = again;
 
-	(void)state;
 	want.frees = 4;
 	want.freed_bytes = 40;
 	rows_read_again(&row, &again);
 	assert_memory_equal(&row, &want, sizeof(row));
 }
 
-static void the_share_of_the_peak_is_saved_or_unchanged(void **state)
+TEST(the_share_of_the_peak_is_saved_or_unchanged)
 {
 	struct seg_row row = {.allocations = 3,
 	    .allocated_bytes = 30,
@@ -64,7 +54,6 @@ static void the_share_of_the_peak_is_saved_or_unchanged(void **state)
 	    .snap_blocks = 12,
 	    .epoch = 7};
 
-	(void)state;
 	assert_int_equal(rows_at_peak(&row, 7).bytes, 11);
 	assert_int_equal(rows_at_peak(&row, 7).blocks, 12);
 	/* not changed since the peak; other threads have allocated them */
@@ -72,12 +61,11 @@ static void the_share_of_the_peak_is_saved_or_unchanged(void **state)
 	assert_int_equal(rows_at_peak(&row, 8).blocks, -2);
 }
 
-static void runs_end_at_gaps_that_are_worth_an_entry(void **state)
+TEST(runs_end_at_gaps_that_are_worth_an_entry)
 {
 	enum { ROW = 64, COUNT = 64, GAP = ROWS_GAP_BYTES / ROW + 1 };
 	uint8_t *rows = calloc(COUNT, ROW);
 
-	(void)state;
 	assert_true(rows_is_zero(rows, ROW));
 	rows[ROW - 1] = 1; /* row 0, in its last byte */
 	assert_false(rows_is_zero(rows, ROW));
@@ -107,7 +95,7 @@ static uint32_t place_of(uint32_t kind)
 	return place;
 }
 
-static void tables_are_read_before_those_they_refer_to(void **state)
+TEST(tables_are_read_before_those_they_refer_to)
 {
 	static const uint32_t refers[][2] = {{SEG_EXT_LEDGER, SEG_EXT_SITE},
 	    {SEG_EXT_SAMPLE, SEG_EXT_SITE}, {SEG_EXT_LIVE, SEG_EXT_SITE},
@@ -117,15 +105,13 @@ static void tables_are_read_before_those_they_refer_to(void **state)
 	    {SEG_EXT_INNER, SEG_EXT_MODULE}, {SEG_EXT_NODE, SEG_EXT_MODULE},
 	    {SEG_EXT_MODULE, SEG_EXT_STRING}};
 
-	(void)state;
 	assert_int_equal(place_of(SEG_EXT_LEDGER), 0);
 	for (size_t i = 0; i < sizeof(refers) / sizeof(refers[0]); i++)
 		assert_true(place_of(refers[i][0]) < place_of(refers[i][1]));
 }
 
-static void every_table_has_a_name_and_rows(void **state)
+TEST(every_table_has_a_name_and_rows)
 {
-	(void)state;
 	for (uint32_t kind = 1; kind <= TABLES_COUNT; kind++) {
 		(void)place_of(kind);
 		assert_true(tables_row_min(kind) > 0);
@@ -139,18 +125,4 @@ static void every_table_has_a_name_and_rows(void **state)
 	assert_true(tables_in_time_line(SEG_EXT_MARK));
 	assert_false(tables_in_time_line(SEG_EXT_LEDGER));
 	assert_false(tables_in_time_line(SEG_EXT_LIVE));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_frame_is_packed_and_taken_apart),
-	    cmocka_unit_test(frees_count_as_the_first_pass_saw_them),
-	    cmocka_unit_test(the_share_of_the_peak_is_saved_or_unchanged),
-	    cmocka_unit_test(runs_end_at_gaps_that_are_worth_an_entry),
-	    cmocka_unit_test(tables_are_read_before_those_they_refer_to),
-	    cmocka_unit_test(every_table_has_a_name_and_rows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,26 +1,14 @@
 /* test_folder.c - promises of host/proc/folder.h: whose is the directory of segments? */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "host/proc/folder.h"
 
-static void what_others_have_is_taken_whatever_it_is(void **state)
+TEST(what_others_have_is_taken_whatever_it_is)
 {
 	char text[FOLDER_TEXT_BYTES];
 	struct stat st;
 	uid_t owner = 4711;
 
-	(void)state;
 	assert_int_equal(stat("/", &st), 0);
 	assert_int_equal(folder_look("/", st.st_uid + 1, &owner), FOLDER_TAKEN);
 	assert_int_equal(owner, st.st_uid);
@@ -29,12 +17,11 @@ static void what_others_have_is_taken_whatever_it_is(void **state)
 	assert_non_null(strstr(text, "/ belongs to uid"));
 }
 
-static void ones_own_must_be_a_directory_that_nobody_else_writes(void **state)
+TEST(ones_own_must_be_a_directory_that_nobody_else_writes)
 {
 	char dir[] = "/tmp/seep-test.XXXXXX", link[64], text[FOLDER_TEXT_BYTES];
 	uid_t me = geteuid(), owner;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	assert_int_equal(folder_look(dir, me, &owner), FOLDER_FIT);
 	assert_false(folder_complaint(dir, me, text, sizeof(text)));
@@ -51,14 +38,4 @@ static void ones_own_must_be_a_directory_that_nobody_else_writes(void **state)
 	assert_true(folder_complaint(link, me, text, sizeof(text)));
 	assert_int_equal(unlink(link), 0);
 	assert_int_equal(rmdir(dir), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_others_have_is_taken_whatever_it_is),
-	    cmocka_unit_test(ones_own_must_be_a_directory_that_nobody_else_writes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,26 +1,12 @@
 /* test_foreign.c - memory of another process: which pages are read, and that nobody waits for one that does not come. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../lib/forked_copy.h"
 
 #include "kit/os/clock.h"
@@ -70,7 +56,7 @@ static enum foreign_page page_at(struct foreign *f, const void *at, char *ret_fi
 	return b.pages[0];
 }
 
-static void own_pages_are_read_and_pages_of_files_are_not(void **state)
+TEST(own_pages_are_read_and_pages_of_files_are_not)
 {
 	char name[] = "/tmp/seep-foreign.XXXXXX", c;
 	int file = mkstemp(name), memory = memfd_create("test", MFD_CLOEXEC);
@@ -80,7 +66,6 @@ static void own_pages_are_read_and_pages_of_files_are_not(void **state)
 	struct foreign *f;
 	struct forked_copy h;
 
-	(void)state;
 	assert_true(file >= 0 && memory >= 0);
 	unlink(name);
 	assert_int_equal(ftruncate(file, 4 * PAGE), 0);
@@ -132,7 +117,7 @@ static void own_pages_are_read_and_pages_of_files_are_not(void **state)
 }
 
 /* A page is listed wherever it is in a reserve, which has no others. */
-static void a_reserve_of_terabytes_is_passed_over(void **state)
+TEST(a_reserve_of_terabytes_is_passed_over)
 {
 	const size_t bytes = (size_t)1 << 40;
 	char *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -141,7 +126,6 @@ static void a_reserve_of_terabytes_is_passed_over(void **state)
 	struct foreign *f;
 	struct forked_copy h;
 
-	(void)state;
 	if (p == MAP_FAILED) /* a limit of address space */
 		return;
 	assert_int_equal(mprotect(island, PAGE, PROT_READ | PROT_WRITE), 0);
@@ -168,7 +152,7 @@ static void a_reserve_of_terabytes_is_passed_over(void **state)
 }
 
 /* A reserve of 64 GiB of which three pages are there. */
-static void it_is_told_what_stands_where(void **state)
+TEST(it_is_told_what_stands_where)
 {
 	const uint64_t bytes = UINT64_C(64) << 30;
 	char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -180,7 +164,6 @@ static void it_is_told_what_stands_where(void **state)
 	size_t count;
 	int calls = 0;
 
-	(void)state;
 	assert_ptr_not_equal(p, MAP_FAILED);
 	(void)madvise(p, bytes, MADV_NOHUGEPAGE);
 	p[5 * PAGE] = p[6 * PAGE] = 1;
@@ -204,7 +187,7 @@ static void it_is_told_what_stands_where(void **state)
 	munmap(p, bytes);
 }
 
-static void many_ranges_come_in_one_batch_in_order(void **state)
+TEST(many_ranges_come_in_one_batch_in_order)
 {
 	struct foreign_range ranges[100];
 	char *p = anonymous(1000);
@@ -212,7 +195,6 @@ static void many_ranges_come_in_one_batch_in_order(void **state)
 	struct foreign *f;
 	struct forked_copy h;
 
-	(void)state;
 	for (size_t i = 0; i < 1000; i++)
 		if (i % 7 != 3)
 			memcpy(p + i * PAGE, &i, sizeof(i));
@@ -235,14 +217,13 @@ static void many_ranges_come_in_one_batch_in_order(void **state)
 	forked_copy_end(&h);
 }
 
-static void what_cannot_be_asked_is_refused(void **state)
+TEST(what_cannot_be_asked_is_refused)
 {
 	struct foreign_range many[FOREIGN_BATCH_RANGES + 1] = {{0, 0}};
 	struct foreign_batch b;
 	struct foreign *f;
 	struct forked_copy h;
 
-	(void)state;
 	h = forked_copy_start(NULL);
 	f = open_host(&h, NULL);
 	assert_int_equal(foreign_read(f, many, 0, &b, NULL), -EINVAL);
@@ -289,7 +270,7 @@ static pid_t helper_of(const struct forked_copy *h)
 	return found;
 }
 
-static void a_helper_that_hangs_is_not_waited_for(void **state)
+TEST(a_helper_that_hangs_is_not_waited_for)
 {
 	const struct foreign_options hasty = {.patience_ns = 50000000};
 	char *p = anonymous(1);
@@ -300,7 +281,6 @@ static void a_helper_that_hangs_is_not_waited_for(void **state)
 	uint64_t began;
 	struct forked_copy h;
 
-	(void)state;
 	h = forked_copy_start(NULL);
 	f = open_host(&h, &hasty);
 	assert_int_equal(kill(helper_of(&h), SIGSTOP), 0);
@@ -324,7 +304,7 @@ static void become_another(void)
 	execlp("sleep", "sleep", "60", NULL);
 }
 
-static void a_process_that_ends_or_becomes_another_is_told(void **state)
+TEST(a_process_that_ends_or_becomes_another_is_told)
 {
 	char *p = anonymous(1);
 	struct foreign_batch b;
@@ -332,7 +312,6 @@ static void a_process_that_ends_or_becomes_another_is_told(void **state)
 	struct forked_copy h;
 	int err = 0;
 
-	(void)state;
 	*p = 1;
 	h = forked_copy_start(become_another);
 	f = open_host(&h, NULL);
@@ -382,13 +361,12 @@ static uint64_t time_lost(const struct forked_copy *h)
 	return clock_ns(CLOCK_MONOTONIC) - begin;
 }
 
-static void a_memory_map_that_does_not_come_is_not_waited_for(void **state)
+TEST(a_memory_map_that_does_not_come_is_not_waited_for)
 {
 	struct forked_copy first, second;
 	char *text = NULL;
 	size_t len;
 
-	(void)state;
 	if (geteuid() != 0)
 		return; /* needs a process of another user that we may read */
 	first = start_nobody();
@@ -456,14 +434,13 @@ static int try_with_loan(const struct forked_copy *h, const char *page)
 	return foreign_open(h->pid, NULL, &f, &where) == -EPERM ? 0 : 3;
 }
 
-static void files_that_an_ancestor_has_lent_do(void **state)
+TEST(files_that_an_ancestor_has_lent_do)
 {
 	char *page = anonymous(1);
 	struct forked_copy h;
 	pid_t child;
 	int status;
 
-	(void)state;
 	*page = 'l';
 	h = forked_copy_start(hide);
 	foreign_lend(h.pid);
@@ -481,7 +458,7 @@ static void files_that_an_ancestor_has_lent_do(void **state)
 }
 
 /* Last of all: the filter stays. */
-static void descriptors_do_where_the_call_is_refused(void **state)
+TEST(descriptors_do_where_the_call_is_refused)
 {
 	char name[] = "/tmp/seep-foreign.XXXXXX", c;
 	char *anon = anonymous(2), *written;
@@ -489,7 +466,6 @@ static void descriptors_do_where_the_call_is_refused(void **state)
 	struct foreign *f;
 	struct forked_copy h;
 
-	(void)state;
 	assert_true(file >= 0);
 	unlink(name);
 	assert_int_equal(ftruncate(file, PAGE), 0);
@@ -522,7 +498,7 @@ static int count_open(pid_t pid)
 	return n;
 }
 
-static void the_helper_is_confined(void **state)
+TEST(the_helper_is_confined)
 {
 	char path[64], line[256];
 	bool filtered = false;
@@ -531,7 +507,6 @@ static void the_helper_is_confined(void **state)
 	FILE *status;
 	pid_t pid;
 
-	(void)state;
 	h = forked_copy_start(NULL);
 	f = open_host(&h, NULL);
 	pid = helper_of(&h);
@@ -553,14 +528,13 @@ static void the_helper_is_confined(void **state)
 }
 
 /* A guard page has the bit of one that is swapped out, and nothing is. */
-static void guard_pages_and_the_end_of_all_addresses_have_no_content(void **state)
+TEST(guard_pages_and_the_end_of_all_addresses_have_no_content)
 {
 	char *p = anonymous(4), c;
 	const void *last = (const void *)((UINTPTR_MAX >> 17) - PAGE + 1);
 	struct forked_copy h;
 	struct foreign *f;
 
-	(void)state;
 	memset(p, 'g', 4 * PAGE);
 	if (madvise(p + PAGE, 2 * PAGE, 102) != 0) /* MADV_GUARD_INSTALL */
 		memset(p + PAGE, 0, 2 * PAGE);     /* before Linux 6.13 */
@@ -574,24 +548,4 @@ static void guard_pages_and_the_end_of_all_addresses_have_no_content(void **stat
 	assert_int_equal(page_at(f, last, &c), FOREIGN_UNTOUCHED);
 	foreign_close(f);
 	forked_copy_end(&h);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(own_pages_are_read_and_pages_of_files_are_not),
-	    cmocka_unit_test(a_reserve_of_terabytes_is_passed_over),
-	    cmocka_unit_test(it_is_told_what_stands_where),
-	    cmocka_unit_test(guard_pages_and_the_end_of_all_addresses_have_no_content),
-	    cmocka_unit_test(many_ranges_come_in_one_batch_in_order),
-	    cmocka_unit_test(what_cannot_be_asked_is_refused),
-	    cmocka_unit_test(a_helper_that_hangs_is_not_waited_for),
-	    cmocka_unit_test(a_process_that_ends_or_becomes_another_is_told),
-	    cmocka_unit_test(the_helper_is_confined),
-	    cmocka_unit_test(a_memory_map_that_does_not_come_is_not_waited_for),
-	    cmocka_unit_test(files_that_an_ancestor_has_lent_do),
-	    cmocka_unit_test(descriptors_do_where_the_call_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

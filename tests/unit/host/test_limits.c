@@ -1,20 +1,8 @@
 /* test_limits.c - limits of memory: cgroups of both versions, made by hand; ulimits. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "host/proc/procfs_group.h"
 
 #define MIB UINT64_C(1048576)
@@ -88,7 +76,7 @@ static bool find(void *const *state, bool is_v2, uint32_t kind, struct aging_lim
 	return false;
 }
 
-static void version_2_has_max_and_high_of_all_groups_above(void **state)
+TEST_WITH(version_2_has_max_and_high_of_all_groups_above, make_tree, remove_tree)
 {
 	struct aging_limit x = {0};
 
@@ -118,7 +106,7 @@ static void version_2_has_max_and_high_of_all_groups_above(void **state)
 	assert_false(find(state, true, AGING_LIMIT_GROUP, &x));
 }
 
-static void version_1_has_a_limit_and_groups_above_that_count_it(void **state)
+TEST_WITH(version_1_has_a_limit_and_groups_above_that_count_it, make_tree, remove_tree)
 {
 	struct aging_limit x = {0};
 
@@ -155,7 +143,7 @@ static pid_t child_with(rlim_t space, rlim_t data, int ready_fd)
 		(void)pause();
 }
 
-static void ulimits_and_the_machine_are_limits(void **state)
+TEST(ulimits_and_the_machine_are_limits)
 {
 	struct aging_limit all[AGING_LIMITS];
 	bool seen[AGING_LIMIT_MACHINE + 1] = {false};
@@ -164,7 +152,6 @@ static void ulimits_and_the_machine_are_limits(void **state)
 	size_t n;
 	char c;
 
-	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	pid = child_with(800 * MIB, 500 * MIB, fds[1]);
 	assert_true(pid > 0);
@@ -188,17 +175,4 @@ static void ulimits_and_the_machine_are_limits(void **state)
 	assert_true(seen[AGING_LIMIT_SPACE] && seen[AGING_LIMIT_DATA] && seen[AGING_LIMIT_MACHINE]);
 	close(fds[0]);
 	close(fds[1]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(
-	        version_2_has_max_and_high_of_all_groups_above, make_tree, remove_tree),
-	    cmocka_unit_test_setup_teardown(
-	        version_1_has_a_limit_and_groups_above_that_count_it, make_tree, remove_tree),
-	    cmocka_unit_test(ulimits_and_the_machine_are_limits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

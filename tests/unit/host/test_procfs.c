@@ -1,20 +1,8 @@
 /* test_procfs.c - the files of /proc/PID, with the words of a process in them. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/sysmacros.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "host/proc/procfs.h"
 
 static int parse_stat(const char *text, struct procfs_stat *ret)
@@ -27,11 +15,10 @@ static int parse_stat(const char *text, struct procfs_stat *ret)
 
 #define FIELDS_5_TO_25 "5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 2222 23 24 25"
 
-static void a_name_cannot_change_the_other_fields(void **state)
+TEST(a_name_cannot_change_the_other_fields)
 {
 	struct procfs_stat s;
 
-	(void)state;
 	assert_int_equal(parse_stat("7 (a) Z 1 (b) R 44 " FIELDS_5_TO_25 " 26 27 28 29\n", &s), 0);
 	assert_string_equal(s.name, "a) Z 1 (b");
 	assert_int_equal(s.state, 'R');
@@ -43,13 +30,12 @@ static void a_name_cannot_change_the_other_fields(void **state)
 	assert_int_equal(parse_stat("7 (a) Z 1 " FIELDS_5_TO_25 " 26 27 28\n", &s), -ESRCH);
 }
 
-static void a_stat_that_is_cut_is_refused_at_every_length(void **state)
+TEST(a_stat_that_is_cut_is_refused_at_every_length)
 {
 	static const char whole[] = "7 (name) S 44 " FIELDS_5_TO_25 " 26 27 28 29\n";
 	struct procfs_stat s;
 	char *copy;
 
-	(void)state;
 	for (size_t n = 0; n + 6 < strlen(whole); n++) {
 		copy = strndup(whole, n); /* so that ASan sees its end */
 		(void)procfs_parse_stat(copy, &s);
@@ -69,11 +55,10 @@ static bool parse_mapping(const char *text, struct procfs_mapping *ret)
 	return procfs_parse_mapping(copy, ret);
 }
 
-static void mappings_are_parsed_with_and_without_a_file(void **state)
+TEST(mappings_are_parsed_with_and_without_a_file)
 {
 	struct procfs_mapping m;
 
-	(void)state;
 	assert_true(parse_mapping("7f00-8f00 r--p 00001000 fd:1a 123   "
 	                          "/tmp/a b\\012c (deleted)",
 	    &m));
@@ -91,12 +76,11 @@ static void mappings_are_parsed_with_and_without_a_file(void **state)
 	assert_string_equal(m.path, "[heap]");
 }
 
-static void lines_that_are_no_mappings_are_refused(void **state)
+TEST(lines_that_are_no_mappings_are_refused)
 {
 	static const char whole[] = "7f00-8f00 r--p 00001000 fd:1a 123   /x";
 	struct procfs_mapping m;
 
-	(void)state;
 	assert_false(parse_mapping("", &m));
 	assert_false(parse_mapping("8f00-7f00 r--p 0 fd:1a 123 /x", &m));
 	assert_false(parse_mapping("7f00-8f00 r--p 0 fd:1a x /x", &m));
@@ -122,14 +106,13 @@ static bool has_text(void *context, uint64_t start, const char *path, bool is_de
 	return true;
 }
 
-static void our_own_process_is_seen(void **state)
+TEST(our_own_process_is_seen)
 {
 	pid_t self = getpid(), none = INT32_MAX;
 	struct procfs_stat s;
 	bool found = false;
 	uid_t owner = 77;
 
-	(void)state;
 	assert_int_equal(procfs_stat(self, &s), 0);
 	assert_int_equal(s.parent, getppid());
 	assert_int_equal(procfs_stat(none, &s), -ENOENT);
@@ -146,7 +129,7 @@ static void our_own_process_is_seen(void **state)
 	assert_int_equal(procfs_files(none, has_text, &found), -ESRCH);
 }
 
-static void a_variable_is_found_as_a_whole(void **state)
+TEST(a_variable_is_found_as_a_whole)
 {
 	static char entry[] = "SEEP_TEST_PROCFS=1";
 	char *const argv[] = {(char *)(uintptr_t) "sleep", (char *)(uintptr_t) "60", NULL};
@@ -154,7 +137,6 @@ static void a_variable_is_found_as_a_whole(void **state)
 	pid_t pid = fork();
 	bool found = false;
 
-	(void)state;
 	if (pid == 0) {
 		(void)execvpe("sleep", argv, env);
 		_exit(1);
@@ -167,18 +149,4 @@ static void a_variable_is_found_as_a_whole(void **state)
 	(void)kill(pid, SIGKILL);
 	(void)waitpid(pid, NULL, 0);
 	assert_false(procfs_has_variable(pid, "SEEP_TEST_PROCFS=1"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_name_cannot_change_the_other_fields),
-	    cmocka_unit_test(a_stat_that_is_cut_is_refused_at_every_length),
-	    cmocka_unit_test(mappings_are_parsed_with_and_without_a_file),
-	    cmocka_unit_test(lines_that_are_no_mappings_are_refused),
-	    cmocka_unit_test(our_own_process_is_seen),
-	    cmocka_unit_test(a_variable_is_found_as_a_whole),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

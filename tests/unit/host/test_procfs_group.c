@@ -1,16 +1,6 @@
 /* test_procfs_group.c - the service and container that a cgroup stands for. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "host/proc/procfs_group.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -29,9 +19,8 @@ static void expect(const char *text, const char *unit, const char *container, co
 		assert_string_equal(g.memory + g.root_bytes, memory);
 }
 
-static void units_of_systemd_are_services(void **state)
+TEST(units_of_systemd_are_services)
 {
-	(void)state;
 	expect("0::/system.slice/nginx.service\n", "nginx", "", "/system.slice/nginx.service");
 	expect("0::/system.slice/system-postgresql.slice/"
 	       "postgresql@15-main.service\n",
@@ -48,9 +37,8 @@ static void units_of_systemd_are_services(void **state)
 	    "b", "", "/system.slice/a.service");
 }
 
-static void logins_are_no_services(void **state)
+TEST(logins_are_no_services)
 {
-	(void)state;
 	expect("0::/user.slice/user-0.slice/session-3.scope\n", "", "", NULL);
 	expect("0::/user.slice/user-1000.slice/user@1000.service/app.slice/"
 	       "vte-spawn-1.scope\n",
@@ -59,7 +47,7 @@ static void logins_are_no_services(void **state)
 	expect("0::/\n", "", "", "");
 }
 
-static void containers_have_the_beginning_of_their_id(void **state)
+TEST(containers_have_the_beginning_of_their_id)
 {
 	static const char *const paths[] = {"/docker/" ID, "/system.slice/docker-" ID ".scope",
 	    "/machine.slice/libpod-" ID ".scope", "/machine.slice/libpod-" ID ".scope/container",
@@ -73,7 +61,6 @@ static void containers_have_the_beginning_of_their_id(void **state)
 	    "libpod-" ID ".scope"};
 	char text[512];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		(void)snprintf(text, sizeof(text), "0::%s\n", paths[i]);
 		expect(text, "", "0123456789ab", NULL);
@@ -84,22 +71,20 @@ static void containers_have_the_beginning_of_their_id(void **state)
 	expect("0::/machine.slice/machine-build.scope/payload\n", "", "build", NULL);
 }
 
-static void a_path_above_our_own_root_is_not_followed(void **state)
+TEST(a_path_above_our_own_root_is_not_followed)
 {
-	(void)state;
 	expect("0::/../../system.slice/a.service\n", "a", "", "");
 	expect("4:memory:/..\n", "", "", "");
 	expect("4:memory:relative\n", "", "", "");
 	expect("0::/a..b/c\n", "", "", "/a..b/c");
 }
 
-static void any_text_is_survived(void **state)
+TEST(any_text_is_survived)
 {
 	static const char letters[] = "/:\n.-0af,service\0scope=m";
 	char long_name[4000];
 	struct procfs_group g;
 
-	(void)state;
 	expect("", "", "", "");
 	expect("0", "", "", "");
 	expect("0:", "", "", "");
@@ -121,17 +106,4 @@ static void any_text_is_survived(void **state)
 		assert_true(!g.unit[0] || !g.container[0]);
 	}
 	assert_int_equal(procfs_group_of(getpid(), &g), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(units_of_systemd_are_services),
-	    cmocka_unit_test(logins_are_no_services),
-	    cmocka_unit_test(containers_have_the_beginning_of_their_id),
-	    cmocka_unit_test(a_path_above_our_own_root_is_not_followed),
-	    cmocka_unit_test(any_text_is_survived),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 /* test_ranges.c - sets of addresses against a bitmap. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "host/memory/address_ranges.h"
 
 enum { SPAN = 200 };
@@ -48,13 +40,12 @@ static void check(const struct ranges *r, const uint8_t map[SPAN])
 		assert_true(r->at[i - 1].end < r->at[i].start);
 }
 
-static void random_sets_are_as_their_bitmaps(void **state)
+TEST(random_sets_are_as_their_bitmaps)
 {
 	uint8_t a[SPAN], b[SPAN];
 	uint64_t seed = 7;
 	int round;
 
-	(void)state;
 	for (round = 0; round < 20000; round++) {
 		struct ranges x = {0}, y = {0}, z = {0};
 		size_t i;
@@ -71,13 +62,4 @@ static void random_sets_are_as_their_bitmaps(void **state)
 		address_ranges_release(&y);
 		address_ranges_release(&z);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(random_sets_are_as_their_bitmaps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

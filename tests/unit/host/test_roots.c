@@ -1,14 +1,6 @@
 /* test_roots.c - which memory of a process may hold pointers, and which is an allocator's. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "analysis/leaks/owned.h"
 #include "host/proc/roots.h"
 #include "host/memory/threads.h"
@@ -42,14 +34,13 @@ static struct roots_areas parsed(const char *text)
 	return a;
 }
 
-static void each_line_has_its_kind(void **state)
+TEST(each_line_has_its_kind)
 {
 	static const enum roots_kind kinds[] = {ROOTS_MEMORY, ROOTS_MEMORY, ROOTS_MEMORY,
 	    ROOTS_HEAP, ROOTS_MEMORY, ROOTS_MEMORY, ROOTS_SHARED, ROOTS_DEVICE, ROOTS_RING,
 	    ROOTS_MEMORY, ROOTS_SHARED, ROOTS_MEMORY, ROOTS_STACK, ROOTS_KERNEL};
 	struct roots_areas a = parsed(maps);
 
-	(void)state;
 	assert_int_equal(a.count, sizeof(kinds) / sizeof(kinds[0]));
 	for (size_t i = 0; i < a.count; i++)
 		assert_int_equal(a.at[i].kind, kinds[i]);
@@ -62,7 +53,7 @@ static void each_line_has_its_kind(void **state)
 	roots_release(&a);
 }
 
-static void lines_that_make_no_sense_are_left_out(void **state)
+TEST(lines_that_make_no_sense_are_left_out)
 {
 	struct roots_areas a = parsed("1000-3000 rw-p 00000000 00:00 0 \n"
 	                              "2000-4000 rw-p 00000000 00:00 0 \n" /* overlaps */
@@ -72,7 +63,6 @@ static void lines_that_make_no_sense_are_left_out(void **state)
 	                              "c000-d000 rw-p 0 0:0 \n"
 	                              "e000-f000 rw-p 00000000 00:00 0");
 
-	(void)state;
 	assert_int_equal(a.count, 2);
 	assert_int_equal(a.at[0].end, 0x3000);
 	assert_int_equal(a.at[1].start, 0xe000);
@@ -88,14 +78,13 @@ static bool holds(const struct ranges *r, uint64_t start, uint64_t end)
 	return first;
 }
 
-static void ranges_are_subtracted_and_stacks_are_cut(void **state)
+TEST(ranges_are_subtracted_and_stacks_are_cut)
 {
 	struct roots_areas a = parsed(maps);
 	struct ranges not = {0};
 	struct roots_plan p = {{0}, {0}, {0}};
 	const uint64_t pointers[] = {0x7f0000005008, 0x7f0000080000};
 
-	(void)state;
 	assert_int_equal(address_ranges_add(&not, 0x55554000, 0x55575000), 0);
 	assert_int_equal(address_ranges_add(&not, 0x7f0000040100, 0x7f0000040200), 0);
 	address_ranges_settle(&not );
@@ -118,14 +107,13 @@ static void ranges_are_subtracted_and_stacks_are_cut(void **state)
 	roots_release(&a);
 }
 
-static void an_area_with_two_stacks_is_scanned_whole(void **state)
+TEST(an_area_with_two_stacks_is_scanned_whole)
 {
 	struct roots_areas a = parsed(maps);
 	const struct ranges not = {0};
 	struct roots_plan p = {{0}, {0}, {0}};
 	const uint64_t pointers[] = {0x7f0000003000, 0x7f0000005000};
 
-	(void)state;
 	assert_int_equal(roots_plan(&a, &not, pointers, 2, &p), 0);
 	assert_int_equal(p.weak.count, 0);
 	assert_true(holds(&p.certain, 0x7f0000001000, 0x7f0000009000));
@@ -142,12 +130,11 @@ static void make_arena(uint64_t *w, uint64_t address)
 	w[14 + 254 + 2] = address;
 }
 
-static void the_first_arena_is_found_in_libc(void **state)
+TEST(the_first_arena_is_found_in_libc)
 {
 	static uint64_t words[1024];
 	struct range r;
 
-	(void)state;
 	memset(words, 0, sizeof(words));
 	assert_false(roots_find_arena(0x7f0000040000, words, sizeof(words), &r));
 	make_arena(words + 100, 0x7f0000040000 + 800);
@@ -161,13 +148,12 @@ static void the_first_arena_is_found_in_libc(void **state)
 	assert_false(roots_find_arena(0x7f0000040000, words, 8000, &r));
 }
 
-static void pieces_of_jemalloc_describe_themselves(void **state)
+TEST(pieces_of_jemalloc_describe_themselves)
 {
 	uint64_t w[512] = {0x400000, 0, 0, 0x7f0000202000, 0x3fe000};
 	struct range r;
 	uint64_t used;
 
-	(void)state;
 	assert_true(jemalloc_memory_is_base(0x7f0000200000, w, &r, &used));
 	assert_int_equal(r.end, 0x7f0000600000);
 	assert_int_equal(used, 0x7f0000202000);
@@ -190,12 +176,11 @@ static void pieces_of_jemalloc_describe_themselves(void **state)
 	assert_false(jemalloc_memory_is_record(w, &r));
 }
 
-static void stack_pointers_are_read_from_proc(void **state)
+TEST(stack_pointers_are_read_from_proc)
 {
 	uint64_t sp, words[6];
 	size_t n;
 
-	(void)state;
 	assert_true(threads_parse("34 0x1 0x2 0x3 0x4 0x5 0x6 0x7ffc10 0x400\n", &sp, words, &n));
 	assert_int_equal(sp, 0x7ffc10);
 	assert_int_equal(n, 6);
@@ -209,7 +194,7 @@ static void stack_pointers_are_read_from_proc(void **state)
 	assert_false(threads_parse("34 1 2", &sp, words, &n));
 }
 
-static void shared_memory_that_is_swapped_out_is_counted(void **state)
+TEST(shared_memory_that_is_swapped_out_is_counted)
 {
 	static const char smaps[] = "5580-5590 rw-p 00000000 00:00 0      [heap]\n"
 	                            "Size:  64 kB\nSwap:  64 kB\nSwapPss:  64 kB\n"
@@ -220,35 +205,16 @@ static void shared_memory_that_is_swapped_out_is_counted(void **state)
 	                            "Swap:  4 kB\n"
 	                            "7f70-7f80 rw-p 00000000 00:00 0\nSwap:  100 kB";
 
-	(void)state;
 	assert_int_equal(roots_swapped_shared(smaps), 16 << 10);
 	assert_int_equal(roots_swapped_shared(""), 0);
 	assert_int_equal(roots_swapped_shared("-\n - \nSwap:"), 0);
 	assert_int_equal(roots_swapped_shared("1-2 rw-s\nSwap:"), 0);
 }
 
-static void names_of_classes_are_told_from_other_text(void **state)
+TEST(names_of_classes_are_told_from_other_text)
 {
-	(void)state;
 	assert_true(vtable_is_name("St6vectorIiSaIiEE", 17));
 	assert_false(vtable_is_name("", 0));
 	assert_false(vtable_is_name("3F\x1bo", 4));
 	assert_false(vtable_is_name("hello", 5));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(each_line_has_its_kind),
-	    cmocka_unit_test(lines_that_make_no_sense_are_left_out),
-	    cmocka_unit_test(ranges_are_subtracted_and_stacks_are_cut),
-	    cmocka_unit_test(an_area_with_two_stacks_is_scanned_whole),
-	    cmocka_unit_test(the_first_arena_is_found_in_libc),
-	    cmocka_unit_test(pieces_of_jemalloc_describe_themselves),
-	    cmocka_unit_test(stack_pointers_are_read_from_proc),
-	    cmocka_unit_test(shared_memory_that_is_swapped_out_is_counted),
-	    cmocka_unit_test(names_of_classes_are_told_from_other_text),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 /* test_smaps.c - the mappings of a process and what is resident of them. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-/* cmocka needs the four above */
-#include <cmocka.h>
-
+#include "test.h"
 #include "host/proc/roots.h"
 
 static struct smaps parsed(const char *text, char **ret_text)
@@ -21,7 +13,7 @@ static struct smaps parsed(const char *text, char **ret_text)
 	return s;
 }
 
-static void fields_belong_to_the_mapping_above_them(void **state)
+TEST(fields_belong_to_the_mapping_above_them)
 {
 	char *text;
 	struct smaps s = parsed("55d0c0000000-55d0c0021000 rw-p 00000000 00:00 0    [heap]\n"
@@ -35,7 +27,6 @@ static void fields_belong_to_the_mapping_above_them(void **state)
 	                        "Rss:                   4 kB\n",
 	    &text);
 
-	(void)state;
 	assert_int_equal(s.count, 2);
 	assert_int_equal(s.at[0].kind, SMAPS_HEAP);
 	assert_int_equal(s.at[0].rss, 12 * 1024);
@@ -50,7 +41,7 @@ static void fields_belong_to_the_mapping_above_them(void **state)
 	free(text);
 }
 
-static void data_belongs_to_the_code_of_the_same_file(void **state)
+TEST(data_belongs_to_the_code_of_the_same_file)
 {
 	char *text;
 	struct smaps s = parsed("1000-2000 r--p 00000000 fe:01 77 /lib/x.so\n"
@@ -66,7 +57,6 @@ static void data_belongs_to_the_code_of_the_same_file(void **state)
 	static const uint32_t expected[] = {SMAPS_MODULE, SMAPS_MODULE, SMAPS_MODULE, SMAPS_FILE,
 	    SMAPS_FILE, SMAPS_COLLECTOR, SMAPS_COLLECTOR, SMAPS_MODULE, SMAPS_MODULE};
 
-	(void)state;
 	assert_int_equal(s.count, 9);
 	for (size_t i = 0; i < s.count; i++)
 		assert_int_equal(s.at[i].kind, expected[i]);
@@ -74,7 +64,7 @@ static void data_belongs_to_the_code_of_the_same_file(void **state)
 	free(text);
 }
 
-static void memory_above_a_guard_page_is_a_stack(void **state)
+TEST(memory_above_a_guard_page_is_a_stack)
 {
 	char *text;
 	struct smaps s = parsed("7f0000000000-7f0000001000 ---p 00000000 00:00 0 \n"
@@ -89,7 +79,6 @@ static void memory_above_a_guard_page_is_a_stack(void **state)
 	static const uint32_t expected[] = {SMAPS_ANONYMOUS, SMAPS_STACK, SMAPS_ANONYMOUS,
 	    SMAPS_ANONYMOUS, SMAPS_ANONYMOUS, SMAPS_STACK, SMAPS_STACK};
 
-	(void)state;
 	assert_int_equal(s.count, 7);
 	for (size_t i = 0; i < s.count; i++)
 		assert_int_equal(s.at[i].kind, expected[i]);
@@ -97,7 +86,7 @@ static void memory_above_a_guard_page_is_a_stack(void **state)
 	free(text);
 }
 
-static void shared_memory_is_told_from_files(void **state)
+TEST(shared_memory_is_told_from_files)
 {
 	char *text;
 	struct smaps s = parsed("1000-2000 rw-s 00000000 00:01 5 /dev/shm/x\n"
@@ -107,7 +96,6 @@ static void shared_memory_is_told_from_files(void **state)
 	                        "5000-6000 rw-s 00000000 fe:01 9 /var/lib/db\n",
 	    &text);
 
-	(void)state;
 	assert_int_equal(s.count, 5);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(s.at[i].kind, SMAPS_SHARED);
@@ -116,7 +104,7 @@ static void shared_memory_is_told_from_files(void **state)
 	free(text);
 }
 
-static void lines_that_make_no_sense_are_left_out(void **state)
+TEST(lines_that_make_no_sense_are_left_out)
 {
 	char *text;
 	struct smaps s = parsed("Rss:  4 kB\n"
@@ -131,7 +119,6 @@ static void lines_that_make_no_sense_are_left_out(void **state)
 	                        "nonsense",
 	    &text);
 
-	(void)state;
 	assert_int_equal(s.count, 1);
 	assert_int_equal(s.at[0].start, 0x5000);
 	assert_int_equal(s.at[0].rss, 4096); /* no more than its size */
@@ -140,11 +127,10 @@ static void lines_that_make_no_sense_are_left_out(void **state)
 	free(text);
 }
 
-static void the_sum_of_all_is_read(void **state)
+TEST(the_sum_of_all_is_read)
 {
 	struct smaps_sums sums;
 
-	(void)state;
 	assert_true(smaps_rollup("55d0-7fff ---p 00000000 00:00 0 [rollup]\n"
 	                         "Rss:   100 kB\nPss:  9 kB\n"
 	                         "Shared_Hugetlb:   2048 kB\n"
@@ -155,18 +141,4 @@ static void the_sum_of_all_is_read(void **state)
 	assert_int_equal(sums.swap, 5 * 1024);
 	assert_int_equal(sums.hugetlb, 6 << 20);
 	assert_false(smaps_rollup("", &sums));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(fields_belong_to_the_mapping_above_them),
-	    cmocka_unit_test(data_belongs_to_the_code_of_the_same_file),
-	    cmocka_unit_test(memory_above_a_guard_page_is_a_stack),
-	    cmocka_unit_test(shared_memory_is_told_from_files),
-	    cmocka_unit_test(lines_that_make_no_sense_are_left_out),
-	    cmocka_unit_test(the_sum_of_all_is_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,15 @@
 /* test_json_put.c - the writer of JSON: commas, levels, what a brief level leaves out. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "kit/json/json_put.h"
 
-static void commas_and_ends_come_by_themselves(void **state)
+TEST(commas_and_ends_come_by_themselves)
 {
 	char *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 	struct json j = json_begin(f, "1.0");
 
-	(void)state;
 	json_key(&j, "a");
 	json_null(&j, NULL);
 	JSON_OBJECT(&j, "sum", {"blocks", 0}, {"bytes", UINT64_MAX});
@@ -40,14 +33,13 @@ static void commas_and_ends_come_by_themselves(void **state)
 	free(text);
 }
 
-static void a_brief_level_leaves_out_zeros_but_not_those_of_levels_in_it(void **state)
+TEST(a_brief_level_leaves_out_zeros_but_not_those_of_levels_in_it)
 {
 	static const uint64_t values[] = {0, 7, 0, 0};
 	char *text = NULL;
 	size_t len;
 	struct json j = {.file = open_memstream(&text, &len)};
 
-	(void)state;
 	json_list(&j, NULL);
 	json_object(&j, NULL);
 	j.brief = j.depth;
@@ -64,14 +56,4 @@ static void a_brief_level_leaves_out_zeros_but_not_those_of_levels_in_it(void **
 	assert_string_equal(
 	    text, "[{\"one\":1,\"values\":[0,7],\"sum\":{\"blocks\":0}},{\"zero\":0}]\n");
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(commas_and_ends_come_by_themselves),
-	    cmocka_unit_test(a_brief_level_leaves_out_zeros_but_not_those_of_levels_in_it),
-	};
-
-	return cmocka_run_group_tests_name("json_put", tests, NULL, NULL);
 }

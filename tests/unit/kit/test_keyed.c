@@ -1,13 +1,6 @@
 /* test_keyed.c - items by number: found, replaced, removed, whatever the order. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "kit/data/dict.h"
 
 struct item {
@@ -16,24 +9,22 @@ struct item {
 
 enum { KEYS = 3000, STEPS = 200000 };
 
-static void nothing_is_found_in_an_empty_one(void **state)
+TEST(nothing_is_found_in_an_empty_one)
 {
 	struct keyed k = {.item_bytes = sizeof(struct item)};
 
-	(void)state;
 	assert_null(keyed_find(&k, 1));
 	assert_null(keyed_find(&k, 0));
 	keyed_release(&k);
 }
 
-static void items_are_as_in_an_array_after_any_puts_and_removals(void **state)
+TEST(items_are_as_in_an_array_after_any_puts_and_removals)
 {
 	static uint64_t values[KEYS + 1];
 	struct keyed k = {.item_bytes = sizeof(struct item)};
 	unsigned seed = 7;
 	size_t count = 0;
 
-	(void)state;
 	for (uint64_t i = 1; i <= STEPS; i++) {
 		uint64_t key = 1 + (uint64_t)rand_r(&seed) % KEYS;
 		struct item *found = keyed_find(&k, key);
@@ -65,14 +56,4 @@ static void items_are_as_in_an_array_after_any_puts_and_removals(void **state)
 	}
 	keyed_release(&k);
 	assert_null(keyed_find(&k, 1));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(nothing_is_found_in_an_empty_one),
-	    cmocka_unit_test(items_are_as_in_an_array_after_any_puts_and_removals),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

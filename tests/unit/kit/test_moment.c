@@ -1,16 +1,6 @@
 /* test_moment.c - moments that a user names, and where the mistake is in others. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "kit/words/words.h"
 
 #define S UINT64_C(1000000000)
@@ -33,9 +23,8 @@ static void check(const char *text, int64_t from_us, int64_t to_us)
 	assert_int_equal(b, to_us);
 }
 
-static void seconds_shares_and_nothing_mean_what_they_did(void **state)
+TEST(seconds_shares_and_nothing_mean_what_they_did)
 {
-	(void)state;
 	check("..", 10000000, 100000000);
 	check("10..60", 10000000, 60000000);
 	check("1.5s..2", 1500000, 2000000);
@@ -49,11 +38,10 @@ static void seconds_shares_and_nothing_mean_what_they_did(void **state)
 }
 
 /* 4.35 * 1e9 is a little less than 4350000000. */
-static void decimal_seconds_are_exact(void **state)
+TEST(decimal_seconds_are_exact)
 {
 	char text[64];
 
-	(void)state;
 	for (int ms = 0; ms < 200000; ms += 10) {
 		struct moment m = {.kind = MOMENT_PERCENT};
 		struct moment_fault fault;
@@ -67,9 +55,8 @@ static void decimal_seconds_are_exact(void **state)
 	}
 }
 
-static void ages_count_from_now(void **state)
+TEST(ages_count_from_now)
 {
-	(void)state;
 	check("-2h..", -INT64_C(3600000000), 100000000);
 	check("-30m..now", INT64_C(1800000000), INT64_C(3600000000));
 	check("-3d..-1d", INT64_C(3600000000) - INT64_C(3 * 86400000000),
@@ -78,9 +65,8 @@ static void ages_count_from_now(void **state)
 	check("-1w..10", INT64_C(3600000000) - INT64_C(7 * 86400000000), 10000000);
 }
 
-static void dates_are_of_the_calendar(void **state)
+TEST(dates_are_of_the_calendar)
 {
-	(void)state;
 	setenv("TZ", "UTC", 1);
 	tzset();
 	/* the line begins at 2026-11-16T11:05:19Z */
@@ -97,13 +83,12 @@ static void dates_are_of_the_calendar(void **state)
 }
 
 /* Seconds since 1970 of many days, against the C library. */
-static void every_day_is_what_the_library_says(void **state)
+TEST(every_day_is_what_the_library_says)
 {
 	struct moment from = {0}, to = {0};
 	struct moment_fault fault;
 	char text[64];
 
-	(void)state;
 	for (time_t t = 0; t < INT64_C(7258118400); t += 86400 * 13 + 3607) {
 		struct tm tm;
 
@@ -115,7 +100,7 @@ static void every_day_is_what_the_library_says(void **state)
 	}
 }
 
-static void what_means_nothing_has_a_place(void **state)
+TEST(what_means_nothing_has_a_place)
 {
 	static const struct {
 		const char *text;
@@ -156,7 +141,6 @@ static void what_means_nothing_has_a_place(void **state)
 	    {"..1 ", 4},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct moment from = {.kind = MOMENT_PERCENT};
 		struct moment to = {.kind = MOMENT_PERCENT, .percent = 100};
@@ -171,14 +155,13 @@ static void what_means_nothing_has_a_place(void **state)
 }
 
 /* Whatever the text: an answer, or a place in it, and a number in range. */
-static void any_text_has_an_answer_or_a_place(void **state)
+TEST(any_text_has_an_answer_or_a_place)
 {
 	static const char letters[] = "0123456789.-+:TZ %shmdwnow..2026-11-15T";
 	uint64_t x = 88172645463325252u;
 	char text[24];
 	size_t taken = 0;
 
-	(void)state;
 	for (int i = 0; i < 300000; i++) {
 		struct moment from = {.kind = MOMENT_PERCENT};
 		struct moment to = {.kind = MOMENT_PERCENT, .percent = 100};
@@ -208,28 +191,26 @@ static void any_text_has_an_answer_or_a_place(void **state)
 	assert_true(taken > 100);
 }
 
-static void a_line_without_a_start_has_no_dates(void **state)
+TEST(a_line_without_a_start_has_no_dates)
 {
 	const struct moment_line none = {.until_us = 5, .now_ns = S};
 	const struct moment ago = {.kind = MOMENT_AGO, .ns = 1};
 	const struct moment half = {.kind = MOMENT_PERCENT, .percent = 40};
 	int64_t us;
 
-	(void)state;
 	assert_false(moment_resolve(&ago, &none, &us));
 	assert_true(moment_resolve(&half, &none, &us));
 	assert_int_equal(us, 2);
 }
 
 /* A damaged time line ends at any number. */
-static void shares_of_any_length_are_inside_it(void **state)
+TEST(shares_of_any_length_are_inside_it)
 {
 	static const uint64_t lengths[] = {
 	    0, 1, INT64_MAX - 1, INT64_MAX, UINT64_C(1) << 63, UINT64_MAX};
 	const struct moment half = {.kind = MOMENT_PERCENT, .percent = 50};
 	const struct moment all = {.kind = MOMENT_PERCENT, .percent = 100};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		const struct moment_line any = {.until_us = lengths[i]};
 		int64_t a, b;
@@ -239,21 +220,4 @@ static void shares_of_any_length_are_inside_it(void **state)
 		assert_true(a >= 0 && a <= b);
 		assert_true(b >= 0 && (uint64_t)b <= lengths[i]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(shares_of_any_length_are_inside_it),
-	    cmocka_unit_test(seconds_shares_and_nothing_mean_what_they_did),
-	    cmocka_unit_test(decimal_seconds_are_exact),
-	    cmocka_unit_test(ages_count_from_now),
-	    cmocka_unit_test(dates_are_of_the_calendar),
-	    cmocka_unit_test(every_day_is_what_the_library_says),
-	    cmocka_unit_test(what_means_nothing_has_a_place),
-	    cmocka_unit_test(any_text_has_an_answer_or_a_place),
-	    cmocka_unit_test(a_line_without_a_start_has_no_dates),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* test_text.c - what is escaped in text from elsewhere, character by character. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "kit/words/text.h"
 
 /* RFC 3629, without a look at text.c. */
@@ -30,11 +23,10 @@ static bool must_be_escaped(uint32_t c)
 	    (c >= 0x2060 && c <= 0x2069) || c == 0xfeff || (c >= 0xe0000 && c <= 0xe007f);
 }
 
-static void every_character_is_itself_or_an_escape_in_ascii(void **state)
+TEST(every_character_is_itself_or_an_escape_in_ascii)
 {
 	unsigned kept = 0;
 
-	(void)state;
 	for (uint32_t c = 1; c < 0x110000; c++) {
 		char in[5], out[TEXT_ESCAPED];
 		const char *at = in;
@@ -57,7 +49,7 @@ static void every_character_is_itself_or_an_escape_in_ascii(void **state)
 	assert_true(kept > 1100000); /* the languages of people stay */
 }
 
-static void bytes_that_are_no_utf8_are_escaped_one_by_one(void **state)
+TEST(bytes_that_are_no_utf8_are_escaped_one_by_one)
 {
 	static const char *const bad[][2] = {
 	    {"\x80", "\\x80"},
@@ -71,18 +63,16 @@ static void bytes_that_are_no_utf8_are_escaped_one_by_one(void **state)
 	};
 	char out[64];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		(void)text_escape(out, sizeof(out), bad[i][0]);
 		assert_string_equal(out, bad[i][1]);
 	}
 }
 
-static void escapes_are_of_three_kinds(void **state)
+TEST(escapes_are_of_three_kinds)
 {
 	char out[128];
 
-	(void)state;
 	(void)text_escape(out, sizeof(out),
 	    "a\033[0m\xc2\x9b\xd8\x9c\xe2\x80\xae\xef\xbb\xbf\xf3\xa0\x81\x81"
 	    "\xc3\xa9\xe2\x82\xac");
@@ -91,11 +81,10 @@ static void escapes_are_of_three_kinds(void **state)
 	    "\xc3\xa9\xe2\x82\xac");
 }
 
-static void what_does_not_fit_ends_with_a_whole_character(void **state)
+TEST(what_does_not_fit_ends_with_a_whole_character)
 {
 	char out[16];
 
-	(void)state;
 	for (size_t room = 1; room <= 12; room++) {
 		memset(out, '#', sizeof(out));
 		assert_int_equal(text_escape(out, room, "\xe2\x82\xac\033x"),
@@ -105,16 +94,4 @@ static void what_does_not_fit_ends_with_a_whole_character(void **state)
 		                   : 0);
 		assert_int_equal(out[room], '#');
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(every_character_is_itself_or_an_escape_in_ascii),
-	    cmocka_unit_test(bytes_that_are_no_utf8_are_escaped_one_by_one),
-	    cmocka_unit_test(escapes_are_of_three_kinds),
-	    cmocka_unit_test(what_does_not_fit_ends_with_a_whole_character),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 /* test_units.c - sizes and times as users write them. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "kit/words/words.h"
 
 static uint64_t size_of(const char *text)
@@ -27,9 +19,8 @@ static uint64_t time_of(const char *text)
 	return ns;
 }
 
-static void sizes_have_the_units_of_gnu_tools(void **state)
+TEST(sizes_have_the_units_of_gnu_tools)
 {
-	(void)state;
 	assert_int_equal(size_of("4096"), 4096);
 	assert_int_equal(size_of("1.5MiB"), 3 << 19);
 	assert_int_equal(size_of("10MB"), 10000000);
@@ -38,11 +29,10 @@ static void sizes_have_the_units_of_gnu_tools(void **state)
 }
 
 /* 4.35 * 1e9 is a little less than 4350000000. */
-static void decimal_times_are_exact(void **state)
+TEST(decimal_times_are_exact)
 {
 	char text[64];
 
-	(void)state;
 	for (int ms = 10; ms < 200000; ms += 10) {
 		(void)snprintf(text, sizeof(text), "%d.%02ds", ms / 1000, ms % 1000 / 10);
 		assert_int_equal(time_of(text), ms * UINT64_C(1000000));
@@ -51,27 +41,15 @@ static void decimal_times_are_exact(void **state)
 	assert_int_equal(time_of("0"), 0);
 }
 
-static void other_texts_are_refused(void **state)
+TEST(other_texts_are_refused)
 {
 	static const char *const bad[] = {"", "s", ".5s", "1.2.3s", "1", "-1s", "1 s", "1e3s",
 	    "0x10s", "99999999999999999999s", "inf", "nan"};
 	uint64_t ns = 7;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_false(units_time(bad[i], strlen(bad[i]), &ns));
 	assert_false(units_size("9.3e18", 6, &ns));
 	assert_false(units_size("9223372036854775808", 19, &ns));
 	assert_int_equal(ns, 7);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(sizes_have_the_units_of_gnu_tools),
-	    cmocka_unit_test(decimal_times_are_exact),
-	    cmocka_unit_test(other_texts_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

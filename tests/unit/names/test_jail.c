@@ -1,24 +1,12 @@
 /* test_jail.c - promises of names/jail/jail.h: what its inmate is refused. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "kit/os/helper.h"
 #include "names/jail/jail.h"
 
@@ -305,12 +293,11 @@ static void run(struct results *ret)
 	(void)munmap(page, 4096);
 }
 
-static void each_attempt_is_refused(void **state)
+TEST(each_attempt_is_refused)
 {
 	struct results r;
 	size_t failed = 0;
 
-	(void)state;
 	run(&r);
 	if (r.jail < 0)
 		return; /* this kernel has no filters: no DWARF is read */
@@ -324,9 +311,8 @@ static void each_attempt_is_refused(void **state)
 }
 
 /* The same without a jail: these attempts mean something. */
-static void outside_they_succeed(void **state)
+TEST(outside_they_succeed)
 {
-	(void)state;
 	parent = getpid();
 	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_int_equal(opens_a_public_file(), 0);
@@ -381,13 +367,12 @@ static bool has_all_users(void)
 	return first == 0 && count > 0xf1000000U;
 }
 
-static void the_inmate_has_no_privileges(void **state)
+TEST(the_inmate_has_no_privileges)
 {
 	char uid[64], byte, path[64];
 	int fds[2], status, count = 0;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	pid = fork();
 	assert_true(pid >= 0);
@@ -418,12 +403,11 @@ static void the_inmate_has_no_privileges(void **state)
 	close(fds[0]);
 }
 
-static void who_does_not_end_is_killed(void **state)
+TEST(who_does_not_end_is_killed)
 {
 	int status = 0;
 	pid_t pid = fork();
 
-	(void)state;
 	if (pid == 0) {
 		(void)signal(SIGTERM, SIG_IGN);
 		for (;;)
@@ -431,16 +415,4 @@ static void who_does_not_end_is_killed(void **state)
 	}
 	assert_true(helper_end(pid, 50, &status));
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(each_attempt_is_refused),
-	    cmocka_unit_test(outside_they_succeed),
-	    cmocka_unit_test(the_inmate_has_no_privileges),
-	    cmocka_unit_test(who_does_not_end_is_killed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,23 +1,15 @@
 /* test_mapname.c - promises of mapname.h, perfmap.h and machinery.h: names of run-time code, and the frames between them. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "names/find/demangle.h"
 #include "names/dwarf/lookup.h"
 #include "view/stacks/blame.h"
 
 enum { ROOM = 256 };
 
-static void names_of_runtimes_are_taken_apart(void **state)
+TEST(names_of_runtimes_are_taken_apart)
 {
 	static const struct {
 		const char *text, *language, *function, *file;
@@ -61,7 +53,6 @@ static void names_of_runtimes_are_taken_apart(void **state)
 	    {"x", NULL, "x", NULL, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char function[ROOM];
 		const char *word;
@@ -99,7 +90,7 @@ static void found(void *context, size_t number, const char *name, size_t len)
 	r->names[number][len] = '\0';
 }
 
-static void the_last_line_of_a_map_counts_and_odd_ones_are_counted(void **state)
+TEST(the_last_line_of_a_map_counts_and_odd_ones_are_counted)
 {
 	static const char text[] = "1000 10 first\n"
 	                           "not a line\n"
@@ -115,7 +106,6 @@ static void the_last_line_of_a_map_counts_and_odd_ones_are_counted(void **state)
 	struct perfmap_gaps gaps;
 	struct read r = {0};
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, sizeof(text) - 1), (ssize_t)sizeof(text) - 1);
 	assert_int_equal(perfmap_read(fd, addresses, 4, found, &r, &gaps), 0);
@@ -142,7 +132,7 @@ static const struct frame all[] = {
     ['N'] = {.function = "_PyEval_EvalFrameDefaultish"},
 };
 
-static void machinery_is_left_out_between_functions_of_one_language(void **state)
+TEST(machinery_is_left_out_between_functions_of_one_language)
 {
 	static const struct {
 		const char *stack, *shaped;
@@ -163,7 +153,6 @@ static void machinery_is_left_out_between_functions_of_one_language(void **state
 	};
 	struct frame frames[128];
 
-	(void)state;
 	memset(frames, 0, sizeof(frames));
 	memcpy(frames, all, sizeof(all));
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
@@ -181,15 +170,4 @@ static void machinery_is_left_out_between_functions_of_one_language(void **state
 		text[n] = '\0';
 		assert_string_equal(text, stacks[i].shaped);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(names_of_runtimes_are_taken_apart),
-	    cmocka_unit_test(the_last_line_of_a_map_counts_and_odd_ones_are_counted),
-	    cmocka_unit_test(machinery_is_left_out_between_functions_of_one_language),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,8 @@
 /* test_names.c - promises of names/. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "names/find/demangle.h"
 #include "names/find/names.h"
 #include "names/dwarf/objfile.h"
@@ -83,7 +73,7 @@ static __attribute__((noinline)) void *outer_function(int *line)
 	return pc;
 }
 
-static void inlined_functions_are_told_with_their_lines(void **state)
+TEST(inlined_functions_are_told_with_their_lines)
 {
 	const struct names_frame *chain;
 	struct names *names;
@@ -91,7 +81,6 @@ static void inlined_functions_are_told_with_their_lines(void **state)
 	int line;
 	void *pc = outer_function(&line);
 
-	(void)state;
 	self_init(&self);
 	assert_int_equal(names_new(&plain, &names), 0);
 	assert_int_equal(names_chain(names, &self.process, frame_of(pc), &chain), 2);
@@ -104,14 +93,13 @@ static void inlined_functions_are_told_with_their_lines(void **state)
 	names_free(names);
 }
 
-static void return_addresses_are_of_the_call_before(void **state)
+TEST(return_addresses_are_of_the_call_before)
 {
 	const struct names_frame *chain;
 	uint64_t first = frame_of((void *)(uintptr_t)outer_function);
 	struct names *names;
 	struct self self;
 
-	(void)state;
 	self_init(&self);
 	assert_int_equal(names_new(&plain, &names), 0);
 	/* the interrupted instruction itself, below a signal frame */
@@ -123,14 +111,13 @@ static void return_addresses_are_of_the_call_before(void **state)
 	names_free(names);
 }
 
-static void another_build_id_gives_no_names(void **state)
+TEST(another_build_id_gives_no_names)
 {
 	const struct names_frame *chain;
 	char *const *notes;
 	struct names *names;
 	struct self self;
 
-	(void)state;
 	self_init(&self);
 	self.modules[MODULE].build_id[0] ^= 1;
 	assert_int_equal(names_new(&plain, &names), 0);
@@ -144,7 +131,7 @@ static void another_build_id_gives_no_names(void **state)
 	names_free(names);
 }
 
-static void no_symbols_means_none(void **state)
+TEST(no_symbols_means_none)
 {
 	const struct names_options o = {.no_symbols = true};
 	const struct names_frame *chain;
@@ -152,7 +139,6 @@ static void no_symbols_means_none(void **state)
 	struct names *names;
 	struct self self;
 
-	(void)state;
 	self_init(&self);
 	assert_int_equal(names_new(&o, &names), 0);
 	assert_int_equal(
@@ -163,7 +149,7 @@ static void no_symbols_means_none(void **state)
 	names_free(names);
 }
 
-static void odd_frames_have_no_names_and_do_no_harm(void **state)
+TEST(odd_frames_have_no_names_and_do_no_harm)
 {
 	const uint64_t frames[] = {
 	    0, UINT64_MAX, 1, frame_of(NULL), UINT64_C(2) << 48 | 5, SEG_FRAME_EXACT};
@@ -171,7 +157,6 @@ static void odd_frames_have_no_names_and_do_no_harm(void **state)
 	struct names *names;
 	struct self self;
 
-	(void)state;
 	self_init(&self);
 	assert_int_equal(names_new(&plain, &names), 0);
 	for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
@@ -181,7 +166,7 @@ static void odd_frames_have_no_names_and_do_no_harm(void **state)
 	names_free(names);
 }
 
-static void symbols_read_as_written(void **state)
+TEST(symbols_read_as_written)
 {
 	static const struct {
 		const char *symbol, *name;
@@ -200,7 +185,6 @@ static void symbols_read_as_written(void **state)
 	    {"_Znot_mangled", "_Znot_mangled"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char *name = demangle_name(cases[i].symbol);
 
@@ -219,12 +203,11 @@ static void symbols_read_as_written(void **state)
 }
 
 /* Each pair names all before it twice: 2^40 names, or a stack of 100,000. */
-static void hostile_symbols_stay_short(void **state)
+TEST(hostile_symbols_stay_short)
 {
 	char symbol[16384] = "_Z1fI";
 	char *name;
 
-	(void)state;
 	strcat(symbol, "1A");
 	for (int i = 0; i < 40; i++) {
 		char part[32];
@@ -288,7 +271,7 @@ static void check_two(struct table *t, uint64_t address)
 	}
 }
 
-static void names_come_back_as_they_were_written(void **state)
+TEST(names_come_back_as_they_were_written)
 {
 	struct wire_out out = {0}, again = {0};
 	struct wire_in in = {0};
@@ -298,7 +281,6 @@ static void names_come_back_as_they_were_written(void **state)
 	uint32_t object;
 	size_t used;
 
-	(void)state;
 	put_two(&out);
 	for (int round = 0; round < 2; round++) {
 		assert_int_equal(name_table_new(&t), 0);
@@ -326,13 +308,12 @@ static void names_come_back_as_they_were_written(void **state)
 	wire_release(&out);
 }
 
-static void half_an_item_waits_for_the_rest(void **state)
+TEST(half_an_item_waits_for_the_rest)
 {
 	struct wire_out out = {0};
 	struct wire_in in = {0};
 	size_t at = 0, used;
 
-	(void)state;
 	put_two(&out);
 	assert_int_equal(name_table_new(&in.table), 0);
 	for (size_t end = 1; end <= out.out.len; end++) {
@@ -347,14 +328,13 @@ static void half_an_item_waits_for_the_rest(void **state)
 	wire_release(&out);
 }
 
-static void other_objects_than_the_one_asked_for_are_refused(void **state)
+TEST(other_objects_than_the_one_asked_for_are_refused)
 {
 	struct name_table_key other = key;
 	struct wire_out out = {0};
 	struct wire_in in = {.only = &other};
 	size_t used;
 
-	(void)state;
 	other.id[0] ^= 1;
 	put_two(&out);
 	assert_int_equal(name_table_new(&in.table), 0);
@@ -373,12 +353,11 @@ static uint64_t next_random(uint64_t *x)
 	return *x;
 }
 
-static void damaged_names_are_an_error_or_names(void **state)
+TEST(damaged_names_are_an_error_or_names)
 {
 	struct wire_out out = {0};
 	uint64_t x = 88172645463325252;
 
-	(void)state;
 	put_two(&out);
 	for (int i = 0; i < 20000; i++) {
 		struct wire_in in = {0};
@@ -419,7 +398,7 @@ static void resolve_self(struct self *self, const struct names_options *o, bool 
 	names_free(names);
 }
 
-static void names_stay_when_the_file_is_gone_but_cached(void **state)
+TEST(names_stay_when_the_file_is_gone_but_cached)
 {
 	static const struct names_options cached = {0};
 	char dir[] = "/tmp/seep-test.XXXXXX", path[128], command[300];
@@ -427,7 +406,6 @@ static void names_stay_when_the_file_is_gone_but_cached(void **state)
 	struct stat st;
 	bool known;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	setenv("XDG_CACHE_HOME", dir, 1);
 	self_init(&self);
@@ -468,7 +446,7 @@ static void names_stay_when_the_file_is_gone_but_cached(void **state)
 
 /* ---- maps of run-time compilers ---- */
 
-static void jit_frames_are_named_by_the_perf_map(void **state)
+TEST(jit_frames_are_named_by_the_perf_map)
 {
 	char path[64];
 	const struct names_frame *chain;
@@ -477,7 +455,6 @@ static void jit_frames_are_named_by_the_perf_map(void **state)
 	char *const *notes;
 	FILE *f;
 
-	(void)state;
 	(void)snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
 	(void)unlink(path);
 	f = fopen(path, "w");
@@ -522,7 +499,7 @@ static void jit_frames_are_named_by_the_perf_map(void **state)
  * Our own program with bytes changed: an answer or none, and the process that
  * asked lives.
  */
-static void damaged_files_are_survived(void **state)
+TEST(damaged_files_are_survived)
 {
 	char path[] = "/tmp/seep-test.XXXXXX";
 	int in = open("/proc/self/exe", O_RDONLY), fd = mkstemp(path);
@@ -533,7 +510,6 @@ static void damaged_files_are_survived(void **state)
 	struct self self;
 	bool known;
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(pread(in, bytes, (size_t)size, 0), size);
 	close(in);
@@ -572,7 +548,7 @@ static void damaged_files_are_survived(void **state)
 	free(bytes);
 }
 
-static void devices_and_pipes_are_no_modules(void **state)
+TEST(devices_and_pipes_are_no_modules)
 {
 	static const char *const paths[] = {
 	    "/dev/zero", "/dev/tty", "/proc/self/status", "/", "/dev/null"};
@@ -580,7 +556,6 @@ static void devices_and_pipes_are_no_modules(void **state)
 	struct self self;
 	bool known;
 
-	(void)state;
 	self_init(&self);
 	self.modules[MODULE].build_id_bytes = 0;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
@@ -595,27 +570,4 @@ static void devices_and_pipes_are_no_modules(void **state)
 	resolve_self(&self, &plain, &known);
 	assert_false(known);
 	remove_tree(fifo);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(inlined_functions_are_told_with_their_lines),
-	    cmocka_unit_test(return_addresses_are_of_the_call_before),
-	    cmocka_unit_test(another_build_id_gives_no_names),
-	    cmocka_unit_test(no_symbols_means_none),
-	    cmocka_unit_test(odd_frames_have_no_names_and_do_no_harm),
-	    cmocka_unit_test(symbols_read_as_written),
-	    cmocka_unit_test(hostile_symbols_stay_short),
-	    cmocka_unit_test(names_come_back_as_they_were_written),
-	    cmocka_unit_test(half_an_item_waits_for_the_rest),
-	    cmocka_unit_test(other_objects_than_the_one_asked_for_are_refused),
-	    cmocka_unit_test(damaged_names_are_an_error_or_names),
-	    cmocka_unit_test(names_stay_when_the_file_is_gone_but_cached),
-	    cmocka_unit_test(jit_frames_are_named_by_the_perf_map),
-	    cmocka_unit_test(damaged_files_are_survived),
-	    cmocka_unit_test(devices_and_pipes_are_no_modules),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,6 @@
 /* test_events_out.c - events in the formats of other tools: what is left is what lives. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "print/export/events_out.h"
 
 enum { A = 8200, B = 8201, C = 8202, X = 0x5000 };
@@ -81,7 +72,7 @@ static long left(const char *text, int *ret_allocations)
  * B has the address of A before the free of A comes; then C, which was there
  * before B, comes and goes while B lives.
  */
-static void an_address_that_is_used_again_in_an_unknown_order(void **unused)
+TEST(an_address_that_is_used_again_in_an_unknown_order)
 {
 	struct process p = {0}, *list[] = {&p};
 	struct session s = {.processes = list, .count = 1};
@@ -91,7 +82,6 @@ static void an_address_that_is_used_again_in_an_unknown_order(void **unused)
 	char *text;
 	FILE *f;
 
-	(void)unused;
 	o = begin(&s, &v, &f, &text);
 	put(o, EVENTS_ALLOC, A, 10);
 	put(o, EVENTS_ALLOC, B, 20);
@@ -108,7 +98,7 @@ static void an_address_that_is_used_again_in_an_unknown_order(void **unused)
 }
 
 /* The other way round: B lives on while C comes and goes. */
-static void a_block_that_lives_is_not_written_as_freed(void **unused)
+TEST(a_block_that_lives_is_not_written_as_freed)
 {
 	struct process p = {0}, *list[] = {&p};
 	struct session s = {.processes = list, .count = 1};
@@ -118,7 +108,6 @@ static void a_block_that_lives_is_not_written_as_freed(void **unused)
 	char *text;
 	FILE *f;
 
-	(void)unused;
 	o = begin(&s, &v, &f, &text);
 	put(o, EVENTS_ALLOC, B, 20);
 	put(o, EVENTS_ALLOC, C, 40);
@@ -131,14 +120,4 @@ static void a_block_that_lives_is_not_written_as_freed(void **unused)
 	assert_int_equal(allocations, 2);
 	events_out_free(o);
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(an_address_that_is_used_again_in_an_unknown_order),
-	    cmocka_unit_test(a_block_that_lives_is_not_written_as_freed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,9 @@
 /* test_export.c - promises of export/: plans, bytes on the wire, bounds. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <zlib.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../lib/mkseg.h"
 #include "print/export/export.h"
 #include "print/export/export_forms.h"
@@ -47,9 +38,8 @@ static void assert_plan(const struct process_figures *f, bool whole)
 }
 
 /* Any life of blocks: so many in each group, with these sizes. */
-static void every_life_of_blocks_has_a_plan(void **state)
+TEST(every_life_of_blocks_has_a_plan)
 {
-	(void)state;
 	for (unsigned n = 0; n < 4 * 4 * 4 * 4 * 4; n++) {
 		uint64_t both = n % 4, peak = n / 4 % 4, end = n / 16 % 4;
 		uint64_t neither = n / 64 % 4, size = n / 256 * 7;
@@ -68,7 +58,7 @@ static void every_life_of_blocks_has_a_plan(void **state)
 	}
 }
 
-static void figures_that_disagree_keep_peak_and_end(void **state)
+TEST(figures_that_disagree_keep_peak_and_end)
 {
 	static const struct process_figures bad[] = {
 	    {.allocations = 1,
@@ -86,14 +76,13 @@ static void figures_that_disagree_keep_peak_and_end(void **state)
 	        .live_bytes = 90},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_plan(&bad[i], false);
 }
 
 /* ---- protocol buffers ---- */
 
-static void fields_are_written_as_the_format_says(void **state)
+TEST(fields_are_written_as_the_format_says)
 {
 	static const uint8_t expected[] = {
 	    0x08, 0x96, 0x01,                                                 /* 1: 150 */
@@ -103,7 +92,6 @@ static void fields_are_written_as_the_format_says(void **state)
 	};
 	struct proto m = {0}, inner = {0};
 
-	(void)state;
 	pprof_proto_uint(&m, 1, 150);
 	pprof_proto_uint(&m, 9, 0); /* left out */
 	pprof_proto_int(&m, 2, -1);
@@ -120,7 +108,7 @@ static void fields_are_written_as_the_format_says(void **state)
 }
 
 /* More than a buffer, in pieces larger and smaller than it. */
-static void streams_come_back_whole(void **state)
+TEST(streams_come_back_whole)
 {
 	enum { BYTES = 300000 };
 	char path[] = "/tmp/seep-test.XXXXXX";
@@ -131,7 +119,6 @@ static void streams_come_back_whole(void **state)
 	struct proto m = {0};
 	gzFile in;
 
-	(void)state;
 	assert_non_null(out);
 	assert_non_null(back);
 	assert_int_equal(pprof_proto_stream_new(out, &s), 0);
@@ -373,13 +360,12 @@ static bool measure_all(const struct fixture *f, unsigned flags, const struct li
 	return good;
 }
 
-static void many_sites_take_bounded_time_and_memory(void **state)
+TEST(many_sites_take_bounded_time_and_memory)
 {
 	const struct limits limits = find_limits();
 	struct fixture f;
 	bool good = true;
 
-	(void)state;
 	load(&f, limits.sites);
 	for (unsigned flags = 0; flags < 8; flags++)
 		good = measure_all(&f, flags, &limits) && good;
@@ -408,9 +394,8 @@ static void assert_exports(unsigned sites, const char *path, int expected)
 	leave(&f);
 }
 
-static void a_full_disk_is_told(void **state)
+TEST(a_full_disk_is_told)
 {
-	(void)state;
 	assert_exports(300, "/dev/full", -EIO);
 }
 
@@ -422,7 +407,7 @@ static ssize_t count_bytes(void *context, const char *bytes, size_t len)
 }
 
 /* More blocks at the peak than were ever allocated; found by fuzz_check. */
-static void figures_that_cannot_be_do_not_become_endless_lines(void **state)
+TEST(figures_that_cannot_be_do_not_become_endless_lines)
 {
 	const cookie_io_functions_t counting = {.write = count_bytes};
 	const uint64_t frames[] = {MKSEG_FRAME(0, 0x1234)};
@@ -437,7 +422,6 @@ static void figures_that_cannot_be_do_not_become_endless_lines(void **state)
 	FILE *out = fopencookie(&written, "w", counting);
 	void *bytes;
 
-	(void)state;
 	row = mkseg_row(m, 0, mkseg_stack(m, frames, 1));
 	*row = (struct seg_row){.allocations = 1,
 	    .allocated_bytes = 100,
@@ -460,24 +444,7 @@ static void figures_that_cannot_be_do_not_become_endless_lines(void **state)
 }
 
 /* A process that never allocated is an answer, too. */
-static void nothing_can_be_exported(void **state)
+TEST(nothing_can_be_exported)
 {
-	(void)state;
 	assert_exports(0, "/dev/null", 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(every_life_of_blocks_has_a_plan),
-	    cmocka_unit_test(figures_that_disagree_keep_peak_and_end),
-	    cmocka_unit_test(fields_are_written_as_the_format_says),
-	    cmocka_unit_test(streams_come_back_whole),
-	    cmocka_unit_test(nothing_can_be_exported),
-	    cmocka_unit_test(figures_that_cannot_be_do_not_become_endless_lines),
-	    cmocka_unit_test(a_full_disk_is_told),
-	    cmocka_unit_test(many_sites_take_bounded_time_and_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,8 @@
 /* test_html.c - promises of print/page/html.h and html_blob.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../lib/mkseg.h"
 #include "print/page/html.h"
 #include "print/page/html_blob.h"
@@ -111,7 +104,7 @@ static struct bytes written(const struct html_blob *b, const char *head)
 
 /* ---- columns ---- */
 
-static void numbers_come_back_as_they_went(void **state)
+TEST(numbers_come_back_as_they_went)
 {
 	static const uint64_t values[] = {
 	    0, 1, 127, 128, 300, UINT32_MAX, INT64_MAX, UINT64_MAX, 5, 4};
@@ -121,7 +114,6 @@ static void numbers_come_back_as_they_went(void **state)
 	uint64_t last = 0;
 	size_t at;
 
-	(void)state;
 	for (size_t i = 0; i < N; i++) {
 		html_blob_put(&blob, HTML_FRAME_LINE, values[i]);    /* plain */
 		html_blob_put(&blob, HTML_SITE_STACK, values[i]);    /* delta */
@@ -144,9 +136,8 @@ static void numbers_come_back_as_they_went(void **state)
 }
 
 /* What does not compress fills buffers of all sizes. */
-static void any_length_is_packed(void **state)
+TEST(any_length_is_packed)
 {
-	(void)state;
 	for (size_t n = 0; n < 300000; n = n < 10 ? n + 1 : n * 3 - 7) {
 		struct html_blob blob = {0};
 		uint64_t x = 88172645463325252u;
@@ -213,7 +204,7 @@ static int write_page(FILE *out, const struct session *s, bool group)
 }
 
 /* Between the two halves of the template there is base64 and nothing else. */
-static void a_page_is_the_template_with_data_in_it(void **state)
+TEST(a_page_is_the_template_with_data_in_it)
 {
 	struct session *s = some_session();
 	const char *place = strstr(html_template, HTML_TEMPLATE_DATA);
@@ -225,7 +216,6 @@ static void a_page_is_the_template_with_data_in_it(void **state)
 	FILE *out = open_memstream(&text, &len);
 	struct bytes b;
 
-	(void)state;
 	assert_non_null(place);
 	assert_null(strstr(rest, HTML_TEMPLATE_DATA));
 	assert_int_equal(write_page(out, s, false), 0);
@@ -241,13 +231,12 @@ static void a_page_is_the_template_with_data_in_it(void **state)
 	session_free(s);
 }
 
-static void what_cannot_be_a_page_is_refused(void **state)
+TEST(what_cannot_be_a_page_is_refused)
 {
 	struct session *s = some_session();
 	FILE *full = fopen("/dev/full", "w");
 	FILE *null = fopen("/dev/null", "w");
 
-	(void)state;
 	assert_int_equal(write_page(null, s, true), -EINVAL);
 	if (full) {
 		assert_int_equal(write_page(full, s, false), -EIO);
@@ -255,16 +244,4 @@ static void what_cannot_be_a_page_is_refused(void **state)
 	}
 	(void)fclose(null);
 	session_free(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(numbers_come_back_as_they_went),
-	    cmocka_unit_test(any_length_is_packed),
-	    cmocka_unit_test(a_page_is_the_template_with_data_in_it),
-	    cmocka_unit_test(what_cannot_be_a_page_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

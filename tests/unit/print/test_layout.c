@@ -1,19 +1,14 @@
 /* test_layout.c - promises of print/text/layout.h, shorten.h, amount.h and ages.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "view/sites/ages.h"
 #include "view/sites/amount.h"
 #include "print/text/layout.h"
 #include "view/stacks/blame.h"
 
-static void names_are_short_as_people_say_them(void **state)
+TEST(names_are_short_as_people_say_them)
 {
 	static const char *const names[][2] = {
 	    {"main", "main"},
@@ -64,7 +59,6 @@ static void names_are_short_as_people_say_them(void **state)
 	    {"<<<<", "<<<<"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char *name = shorten_name(names[i][0]);
 
@@ -147,11 +141,10 @@ static void put_function(FILE *full, FILE *brief, uint64_t *x)
 	(void)fputs(ends[draw(x) % 6], full);
 }
 
-static void every_name_that_the_demangler_prints_is_shortened(void **state)
+TEST(every_name_that_the_demangler_prints_is_shortened)
 {
 	uint64_t x = 88172645463325252;
 
-	(void)state;
 	for (int i = 0; i < 50000; i++) {
 		char *full = NULL, *brief = NULL, *name;
 		size_t full_len, brief_len;
@@ -172,12 +165,11 @@ static void every_name_that_the_demangler_prints_is_shortened(void **state)
 }
 
 /* Whatever text it is, it ends, and is not empty where the name is not. */
-static void shortening_survives_any_text(void **state)
+TEST(shortening_survives_any_text)
 {
 	static const char alphabet[] = "a<>(){}[]:- &*operator,~_";
 	uint64_t x = 88172645463325252;
 
-	(void)state;
 	for (int i = 0; i < 20000; i++) {
 		char text[64], *name;
 		size_t n;
@@ -216,9 +208,8 @@ static void assert_fits(const char *text, size_t room, bool utf8, const char *ex
 	free(out);
 }
 
-static void the_middle_gives_way(void **state)
+TEST(the_middle_gives_way)
 {
-	(void)state;
 	(void)setlocale(LC_CTYPE, "C.UTF-8");
 	assert_fits("abcdefghij", 0, true, "abcdefghij");
 	assert_fits("abcdefghij", 10, true, "abcdefghij");
@@ -234,9 +225,8 @@ static void the_middle_gives_way(void **state)
 		assert_int_equal(layout_columns("\xe6\xbc\xa2\xe5\xad\x97"), 4);
 }
 
-static void text_of_others_is_harmless(void **state)
+TEST(text_of_others_is_harmless)
 {
-	(void)state;
 	assert_fits("a\033[31mb", 0, true, "a\\x1b[31mb");
 	assert_fits("a\xe2\x80\xae"
 	            "b",
@@ -245,20 +235,19 @@ static void text_of_others_is_harmless(void **state)
 	assert_fits("a\xc2\x85", 0, true, "a\\x85");
 }
 
-static void paragraphs_break_between_words(void **state)
+TEST(paragraphs_break_between_words)
 {
 	char *out = NULL;
 	size_t len;
 	struct layout p = {.out = open_memstream(&out, &len), .width = 10};
 
-	(void)state;
 	layout_paragraph(&p, " bb cc dddd eeeeeeeeeeeeeee f\n", 2);
 	assert_int_equal(fclose(p.out), 0);
 	assert_string_equal(out, " bb cc\ndddd\neeeeeeeeeeeeeee\nf\n");
 	free(out);
 }
 
-static void amounts_have_signs_and_an_order(void **state)
+TEST(amounts_have_signs_and_an_order)
 {
 	struct amounts up = {.bytes = {.plus = 1234}};
 	struct amounts more = {.bytes = {.plus = UINT64_MAX}};
@@ -266,7 +255,6 @@ static void amounts_have_signs_and_an_order(void **state)
 	struct amounts none = {.bytes = {.plus = 7, .minus = 7}};
 	char text[AMOUNT_MAX];
 
-	(void)state;
 	assert_string_equal(amount_text(text, &up.bytes, true), "+1,234");
 	assert_string_equal(amount_text(text, &up.bytes, false), "1,234");
 	assert_string_equal(amount_text(text, &down.bytes, true), "-1,234");
@@ -286,7 +274,7 @@ static void amounts_have_signs_and_an_order(void **state)
 	assert_true(amount_share(&down.bytes, &up.bytes) == -100.0);
 }
 
-static void ages_are_ranges(void **state)
+TEST(ages_are_ranges)
 {
 	struct process_ages ages = {.live_ages_known = true};
 	struct view_site s = {.figures.all.live_blocks = 3,
@@ -295,7 +283,6 @@ static void ages_are_ranges(void **state)
 	uint64_t now = UINT64_C(1120000000000);
 	char text[AGES_MAX];
 
-	(void)state;
 	assert_string_equal(ages_living(text, &s, now), "1 min 0 s..2 min 0 s");
 	ages.living[6] = 3; /* 51.2 s to 102.4 s */
 	s.ages = &ages;
@@ -325,20 +312,4 @@ static void ages_are_ranges(void **state)
 	assert_string_equal(ages_sizes(text, &s), "16..4,096");
 	s.figures.all.live_blocks = 0;
 	assert_string_equal(ages_living(text, &s, now), "-");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(names_are_short_as_people_say_them),
-	    cmocka_unit_test(every_name_that_the_demangler_prints_is_shortened),
-	    cmocka_unit_test(shortening_survives_any_text),
-	    cmocka_unit_test(the_middle_gives_way),
-	    cmocka_unit_test(text_of_others_is_harmless),
-	    cmocka_unit_test(paragraphs_break_between_words),
-	    cmocka_unit_test(amounts_have_signs_and_an_order),
-	    cmocka_unit_test(ages_are_ranges),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

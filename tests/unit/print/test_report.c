@@ -1,17 +1,8 @@
 /* test_report.c - promises of report/ and names/. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../lib/mkseg.h"
 #include "names/find/names.h"
 #include "segments/read/losses.h"
@@ -95,7 +86,7 @@ static struct session *odd_session(void)
 	return mkseg_load(m);
 }
 
-static void json_keeps_the_whole_contract(void **state)
+TEST(json_keeps_the_whole_contract)
 {
 	static const char filter[] =
 	    ". as $r | .schema == 1 and .seep == \"1.2.3\" and"
@@ -125,18 +116,16 @@ static void json_keeps_the_whole_contract(void **state)
 	char *json = render(s, NULL);
 	int status = jq(json, filter);
 
-	(void)state;
 	assert_int_equal(status, 0);
 	session_free(s);
 	free(json);
 }
 
-static void json_is_exact_to_64_bits_and_valid_utf8(void **state)
+TEST(json_is_exact_to_64_bits_and_valid_utf8)
 {
 	struct session *s = odd_session();
 	char *json = render(s, NULL);
 
-	(void)state;
 	assert_non_null(strstr(json, "\"allocations\":18446744073709551615,"));
 	assert_non_null(strstr(json, "\"peak_bytes\":18446744073709551614,"));
 	assert_non_null(strstr(json, "\"events\":18446744073709551615"));
@@ -153,13 +142,12 @@ static void json_is_exact_to_64_bits_and_valid_utf8(void **state)
 	free(json);
 }
 
-static void text_has_no_control_bytes_and_all_numbers(void **state)
+TEST(text_has_no_control_bytes_and_all_numbers)
 {
 	struct body_options options = {.view = {.group = true}};
 	struct session *s = odd_session();
 	char *text;
 
-	(void)state;
 	for (options.shape = BODY_TREE; options.shape <= BODY_TABLE; options.shape++) {
 		options.view.metric = VIEW_ALLOCS;
 		text = render(s, &options);
@@ -173,14 +161,13 @@ static void text_has_no_control_bytes_and_all_numbers(void **state)
 	session_free(s);
 }
 
-static void threshold_says_what_it_leaves_out(void **state)
+TEST(threshold_says_what_it_leaves_out)
 {
 	struct body_options options = {.threshold = 10, .view = {.group = true}};
 	struct mkseg *m = mkseg_new();
 	struct session *s;
 	char *text;
 
-	(void)state;
 	for (uint64_t i = 0; i < 5; i++) {
 		uint64_t frame = 0x100 * (i + 1);
 
@@ -203,7 +190,7 @@ static void threshold_says_what_it_leaves_out(void **state)
 	session_free(s);
 }
 
-static void missing_frames_are_said_in_words(void **state)
+TEST(missing_frames_are_said_in_words)
 {
 	const uint64_t frames[] = {0x100};
 	struct body_options options = {.view = {.group = true}};
@@ -212,7 +199,6 @@ static void missing_frames_are_said_in_words(void **state)
 	char *text;
 	uint32_t id;
 
-	(void)state;
 	id = mkseg_stack(m, frames, 1);
 	mkseg_site(m, id)->node = mkseg_node(m, 0, 0, SEG_NODE_OUTER_DROPPED);
 	mkseg_book(m, 0, id, 1, 8, 0);
@@ -233,14 +219,13 @@ static void missing_frames_are_said_in_words(void **state)
 	session_free(s);
 }
 
-static void numbers_agree_with_their_nouns(void **state)
+TEST(numbers_agree_with_their_nouns)
 {
 	const struct losses_name *names;
 	char a[WORDS_COUNTED], b[WORDS_LOSS], c[WORDS_LOSS];
 	const struct amount less = {.minus = 1}, more = {.plus = 2};
 	size_t count;
 
-	(void)state;
 	assert_string_equal(words_counted(a, 0, "block"), "0 blocks");
 	assert_string_equal(words_counted(a, 1, "block"), "1 block");
 	assert_string_equal(words_counted(a, 1000, "block"), "1,000 blocks");
@@ -258,11 +243,10 @@ static void numbers_agree_with_their_nouns(void **state)
 		    strlen(enum_words_loss(c, 2, names[i].words)));
 }
 
-static void numbers_read_well(void **state)
+TEST(numbers_read_well)
 {
 	char b[WORDS_MAX];
 
-	(void)state;
 	assert_string_equal(words_count(b, 0), "0");
 	assert_string_equal(words_count(b, 999), "999");
 	assert_string_equal(words_count(b, 1234567), "1,234,567");
@@ -275,20 +259,4 @@ static void numbers_read_well(void **state)
 	assert_string_equal(words_bytes(b, UINT64_MAX), "16.0 EiB");
 	assert_string_equal(words_time(b, 3400000000), "3.4 s");
 	assert_string_equal(words_time(b, 7500000000000), "2 h 5 min");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(json_keeps_the_whole_contract),
-	    cmocka_unit_test(json_is_exact_to_64_bits_and_valid_utf8),
-	    cmocka_unit_test(text_has_no_control_bytes_and_all_numbers),
-	    cmocka_unit_test(threshold_says_what_it_leaves_out),
-	    cmocka_unit_test(missing_frames_are_said_in_words),
-	    cmocka_unit_test(numbers_agree_with_their_nouns),
-	    cmocka_unit_test(numbers_agree_with_their_nouns),
-	    cmocka_unit_test(numbers_read_well),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

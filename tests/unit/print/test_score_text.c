@@ -1,15 +1,6 @@
 /* test_score_text.c - the lines of scores, as they are printed: tests/golden/scores.txt. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "mkseg.h"
 #include "names/find/names.h"
 #include "session/process/process.h"
@@ -127,7 +118,7 @@ static struct session *in_a_container(uint64_t more)
 }
 
 /* What a recording says of its holders is below its lines, and harmless. */
-static void stored_holders_are_below_growth(void **state)
+TEST(stored_holders_are_below_growth)
 {
 	static const char *const all[] = {"all blocks, each minute"};
 	struct session *s = process_of(all, 1, 8);
@@ -138,7 +129,6 @@ static void stored_holders_are_below_growth(void **state)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	(void)state;
 	assert_non_null(out);
 	s->processes[0]->inventory = calloc(1, sizeof(v));
 	assert_non_null(s->processes[0]->inventory);
@@ -172,7 +162,7 @@ static char *golden(void)
 }
 
 /* SEEP_SCORE_GOLDEN=1 prints them, for tests/golden/scores.txt. */
-static void lines_look_as_written(void **state)
+TEST(lines_look_as_written)
 {
 	static const char *const all[] = {"error path 0.1 %", "all blocks, each minute", "tenants",
 	    "start-up", "short buffers", "growing vector"};
@@ -181,7 +171,6 @@ static void lines_look_as_written(void **state)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	(void)state;
 	assert_int_equal(setenv("TZ", "UTC", 1), 0);
 	assert_non_null(out);
 	print(out, "after 24 h", process_of(all, 6, 24), NULL);
@@ -219,7 +208,7 @@ static char *beginning(struct session *s, const struct body_options *options)
 	return text;
 }
 
-static void ages_that_were_not_read_in_time_are_told(void **state)
+TEST(ages_that_were_not_read_in_time_are_told)
 {
 	static const char *const one[] = {"all blocks, each minute"};
 	const struct body_options options = {.view = {.trim = true, .pid = VIEW_ANY}};
@@ -227,7 +216,6 @@ static void ages_that_were_not_read_in_time_are_told(void **state)
 	struct process *p = s->processes[0];
 	char *text;
 
-	(void)state;
 	p->end = PROCESS_RUNNING;
 	p->running_pid = 4711;
 	p->ages_partial = true;
@@ -247,15 +235,4 @@ static void ages_that_were_not_read_in_time_are_told(void **state)
 	assert_null(strstr(text, "No score"));
 	free(text);
 	session_free(s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(lines_look_as_written),
-	    cmocka_unit_test(stored_holders_are_below_growth),
-	    cmocka_unit_test(ages_that_were_not_read_in_time_are_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

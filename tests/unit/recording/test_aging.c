@@ -1,15 +1,6 @@
 /* test_aging.c - ages and births as an entry of a recording. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "recording/parts/aging.h"
 #include "recording/file/codec.h"
 
@@ -37,13 +28,12 @@ static struct aging example(void)
 	return b;
 }
 
-static void what_is_written_is_read(void **state)
+TEST(what_is_written_is_read)
 {
 	struct aging b = example(), again;
 	uint8_t *bytes;
 	size_t len;
 
-	(void)state;
 	assert_int_equal(aging_encode(&b, &bytes, &len), 0);
 	assert_int_equal(aging_decode(bytes, len, &again), 0);
 	assert_int_equal(again.tick, b.tick);
@@ -72,12 +62,11 @@ static void put_head(struct codec_out *o, uint64_t deaths, uint64_t births, uint
 	codec_put(o, count);
 }
 
-static void longer_lists_of_a_later_version_are_skipped(void **state)
+TEST(longer_lists_of_a_later_version_are_skipped)
 {
 	struct codec_out o = {0};
 	struct aging b;
 
-	(void)state;
 	put_head(&o, AGING_DEATHS + 2, SEG_BIRTH_SLOTS, 1);
 	for (int i = 0; i < 5 + AGING_DEATHS + 2 + AGING_LIVING + SEG_BIRTH_SLOTS; i++)
 		codec_put(&o, (uint64_t)i + 1);
@@ -89,7 +78,7 @@ static void longer_lists_of_a_later_version_are_skipped(void **state)
 	codec_release(&o);
 }
 
-static void sizes_that_cannot_be_are_refused(void **state)
+TEST(sizes_that_cannot_be_are_refused)
 {
 	static const uint64_t bad[][3] = {
 	    {AGING_DEATHS - 1, SEG_BIRTH_SLOTS, 0},
@@ -99,7 +88,6 @@ static void sizes_that_cannot_be_are_refused(void **state)
 	    {AGING_DEATHS, SEG_BIRTH_SLOTS, UINT64_MAX},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct codec_out o = {0};
 		struct aging b;
@@ -110,28 +98,15 @@ static void sizes_that_cannot_be_are_refused(void **state)
 	}
 }
 
-static void an_id_that_comes_twice_is_damage(void **state)
+TEST(an_id_that_comes_twice_is_damage)
 {
 	struct aging b = example(), again;
 	uint8_t *bytes;
 	size_t len;
 
-	(void)state;
 	b.sites[1].site = b.sites[0].site;
 	assert_int_equal(aging_encode(&b, &bytes, &len), 0);
 	assert_int_equal(aging_decode(bytes, len, &again), -EBADMSG);
 	free(bytes);
 	aging_release(&b);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_is_written_is_read),
-	    cmocka_unit_test(longer_lists_of_a_later_version_are_skipped),
-	    cmocka_unit_test(sizes_that_cannot_be_are_refused),
-	    cmocka_unit_test(an_id_that_comes_twice_is_damage),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,6 @@
 /* test_chapter.c - chapters: their names, their order, and how they get them. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "recording/file/chapter.h"
 
 #define S UINT64_C(1000000000)
@@ -21,7 +8,7 @@
 /* 2026-11-16T11:05:19Z */
 #define NOON INT64_C(1794827119)
 
-static void a_name_is_read_as_it_was_written(void **state)
+TEST(a_name_is_read_as_it_was_written)
 {
 	static const struct chapter_name names[] = {{1, NOON, false}, {9999, NOON, true},
 	    {10000, 0, false}, {123456789012, 1, true}, {0, -1, false},
@@ -29,7 +16,6 @@ static void a_name_is_read_as_it_was_written(void **state)
 	char text[CHAPTER_NAME_BYTES];
 	struct chapter_name back;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		chapter_name_write(&names[i], text);
 		assert_true(chapter_name_read(text, &back));
@@ -43,7 +29,7 @@ static void a_name_is_read_as_it_was_written(void **state)
 	assert_string_equal(text, "20261116T110519Z-9999.seep.part");
 }
 
-static void another_name_is_none_of_a_chapter(void **state)
+TEST(another_name_is_none_of_a_chapter)
 {
 	static const char *const others[] = {"", ".", "seep.data", "20261116T110519Z-0001",
 	    "20261116T110519Z-0001.seep.par", "20261116T110519Z-0001.seep.part.old",
@@ -57,7 +43,6 @@ static void another_name_is_none_of_a_chapter(void **state)
 	    "                    "};
 	struct chapter_name name;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		assert_false(chapter_name_read(others[i], &name));
 }
@@ -99,14 +84,13 @@ static void remove_folder(const struct folder *f)
 	assert_int_equal(rmdir(f->path), 0);
 }
 
-static void the_order_is_that_of_the_numbers(void **state)
+TEST(the_order_is_that_of_the_numbers)
 {
 	struct chapter_entry *all;
 	struct folder f;
 	size_t count;
 	char path[128];
 
-	(void)state;
 	make_folder(&f);
 	touch(&f, "20261116T110519Z-10000.seep");
 	touch(&f, "20271116T110519Z-0009.seep"); /* the clock was set back */
@@ -127,7 +111,7 @@ static void the_order_is_that_of_the_numbers(void **state)
 	remove_folder(&f);
 }
 
-static void a_chapter_gets_its_last_name_when_it_is_complete(void **state)
+TEST(a_chapter_gets_its_last_name_when_it_is_complete)
 {
 	struct chapter_entry *all;
 	struct chapter *c;
@@ -136,7 +120,6 @@ static void a_chapter_gets_its_last_name_when_it_is_complete(void **state)
 	size_t count;
 	char path[128];
 
-	(void)state;
 	make_folder(&f);
 	touch(&f, "20261116T110519Z-0041.seep.part");
 	assert_int_equal(chapter_begin(f.path, (uint64_t)NOON * S + 5, &c), 0);
@@ -163,14 +146,13 @@ static void a_chapter_gets_its_last_name_when_it_is_complete(void **state)
 	remove_folder(&f);
 }
 
-static void a_chapter_that_was_given_up_leaves_what_has_a_name(void **state)
+TEST(a_chapter_that_was_given_up_leaves_what_has_a_name)
 {
 	struct chapter_entry *all;
 	struct chapter *c;
 	struct folder f;
 	size_t count;
 
-	(void)state;
 	make_folder(&f);
 	assert_int_equal(chapter_begin(f.path, 0, &c), 0);
 	chapter_discard(c);
@@ -187,13 +169,12 @@ static void a_chapter_that_was_given_up_leaves_what_has_a_name(void **state)
 	remove_folder(&f);
 }
 
-static void time_and_size_fill_a_chapter(void **state)
+TEST(time_and_size_fill_a_chapter)
 {
 	static const char bytes[4096];
 	struct chapter *c;
 	struct folder f;
 
-	(void)state;
 	make_folder(&f);
 	assert_int_equal(chapter_begin(f.path, 0, &c), 0);
 	assert_false(chapter_is_full(c, &(struct chapter_limits){0}));
@@ -211,31 +192,15 @@ static void time_and_size_fill_a_chapter(void **state)
 	remove_folder(&f);
 }
 
-static void a_folder_that_is_missing_is_an_error(void **state)
+TEST(a_folder_that_is_missing_is_an_error)
 {
 	struct chapter_entry *all;
 	struct chapter *c;
 	struct folder f;
 	size_t count;
 
-	(void)state;
 	make_folder(&f);
 	remove_folder(&f);
 	assert_int_equal(chapter_begin(f.path, 0, &c), -ENOENT);
 	assert_int_equal(chapter_list(f.path, &all, &count), -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_name_is_read_as_it_was_written),
-	    cmocka_unit_test(another_name_is_none_of_a_chapter),
-	    cmocka_unit_test(the_order_is_that_of_the_numbers),
-	    cmocka_unit_test(a_chapter_gets_its_last_name_when_it_is_complete),
-	    cmocka_unit_test(a_chapter_that_was_given_up_leaves_what_has_a_name),
-	    cmocka_unit_test(time_and_size_fill_a_chapter),
-	    cmocka_unit_test(a_folder_that_is_missing_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,6 @@
 /* test_inventory.c - who held what, as an entry of a recording. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "recording/parts/inventory.h"
 
 static struct inventory_site sites[] = {
@@ -50,13 +41,12 @@ static struct inventory example(void)
 	    .type_count = 2};
 }
 
-static void what_is_written_is_read(void **state)
+TEST(what_is_written_is_read)
 {
 	struct inventory v = example(), again;
 	uint8_t *bytes;
 	size_t len;
 
-	(void)state;
 	assert_int_equal(inventory_encode(&v, &bytes, &len), 0);
 	assert_int_equal(inventory_decode(bytes, len, &again), 0);
 	assert_true(again.has_holders && again.has_types && again.at_exit);
@@ -82,7 +72,7 @@ static void what_is_written_is_read(void **state)
 	free(bytes);
 }
 
-static void long_texts_are_cut(void **state)
+TEST(long_texts_are_cut)
 {
 	char *text = calloc(1, INVENTORY_TEXT_MAX + 100);
 	struct inventory_holder holder = {.way = text};
@@ -91,7 +81,6 @@ static void long_texts_are_cut(void **state)
 	uint8_t *bytes;
 	size_t len;
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, 'x', INVENTORY_TEXT_MAX + 50);
 	assert_int_equal(inventory_encode(&v, &bytes, &len), 0);
@@ -118,7 +107,7 @@ static int decode_with(uint8_t *bytes, size_t len, size_t offset, uint64_t value
 	return err;
 }
 
-static void numbers_that_cannot_be_are_refused(void **state)
+TEST(numbers_that_cannot_be_are_refused)
 {
 	enum { SITES = 120, SITE = 48, HOLDERS = SITES + 3 * SITE };
 	enum { TYPES = HOLDERS + 24 };
@@ -126,7 +115,6 @@ static void numbers_that_cannot_be_are_refused(void **state)
 	uint8_t *bytes;
 	size_t len;
 
-	(void)state;
 	assert_int_equal(inventory_encode(&v, &bytes, &len), 0);
 	/* sizes and counts of rows; the bytes of all texts */
 	for (size_t at = 0; at < 40; at += 4)
@@ -148,25 +136,12 @@ static void numbers_that_cannot_be_are_refused(void **state)
 	free(bytes);
 }
 
-static void too_many_rows_are_refused(void **state)
+TEST(too_many_rows_are_refused)
 {
 	struct inventory v = {.sites = sites};
 	uint8_t *bytes;
 	size_t len;
 
-	(void)state;
 	v.site_count = INVENTORY_SITES_MAX + 1;
 	assert_int_equal(inventory_encode(&v, &bytes, &len), -EFBIG);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_is_written_is_read),
-	    cmocka_unit_test(long_texts_are_cut),
-	    cmocka_unit_test(numbers_that_cannot_be_are_refused),
-	    cmocka_unit_test(too_many_rows_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

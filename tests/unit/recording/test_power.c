@@ -1,21 +1,8 @@
 /* test_power.c - a recording after a loss of power, at every write. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "recording/file/recording.h"
 
 /*
@@ -225,12 +212,11 @@ static void check_whole(unsigned n)
 	assert_true(n == ENTRIES || n == ENTRIES + NAMES);
 }
 
-static void cut_at_every_write(void **state)
+TEST(cut_at_every_write)
 {
 	static const bool none[OPS_MAX];
 	bool whole;
 
-	(void)state;
 	for (int early = 0; early < 2; early++) {
 		make_recording(early);
 		for (size_t end = 0; end <= log_.count; end++) {
@@ -247,13 +233,12 @@ static void cut_at_every_write(void **state)
 }
 
 /* Of what was not synced any part is there: never taken for a whole one. */
-static void lose_any_part_of_what_was_not_synced(void **state)
+TEST(lose_any_part_of_what_was_not_synced)
 {
 	static bool lost[OPS_MAX];
 	uint64_t random = 88172645463325252;
 	bool whole;
 
-	(void)state;
 	make_recording(true);
 	for (int round = 0; round < 3000; round++) {
 		size_t end, synced = 0;
@@ -277,13 +262,12 @@ static void lose_any_part_of_what_was_not_synced(void **state)
 }
 
 /* Who was told that it is written finds it, whatever was not synced. */
-static void what_is_announced_is_on_the_disk(void **state)
+TEST(what_is_announced_is_on_the_disk)
 {
 	static bool lost[OPS_MAX];
 	size_t synced = 0, named = 0;
 	bool whole;
 
-	(void)state;
 	for (int early = 0; early < 2; early++) {
 		announced = false;
 		make_recording(early);
@@ -321,13 +305,4 @@ static int end(void **state)
 	return rmdir(folder);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(cut_at_every_write),
-	    cmocka_unit_test(lose_any_part_of_what_was_not_synced),
-	    cmocka_unit_test(what_is_announced_is_on_the_disk),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+TEST_GROUP(begin, end);

@@ -1,22 +1,9 @@
 /* test_recording.c - a recording: what is written is read, and damage is reported. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zstd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "recording/file/recording.h"
 #include "recording/file/recording_bytes.h"
 
@@ -107,7 +94,7 @@ static void store(const char *path, const unsigned char *bytes, size_t len)
 	fclose(f);
 }
 
-static void what_was_written_is_read_back(void **state)
+TEST_WITH(what_was_written_is_read_back, make_place, drop_place)
 {
 	struct place *p = *state;
 	struct recording_segment seg;
@@ -144,7 +131,7 @@ static void what_was_written_is_read_back(void **state)
 	recording_close(b);
 }
 
-static void every_prefix_is_readable_up_to_its_last_whole_entry(void **state)
+TEST_WITH(every_prefix_is_readable_up_to_its_last_whole_entry, make_place, drop_place)
 {
 	struct place *p = *state;
 	unsigned char file[4096];
@@ -172,7 +159,7 @@ static void every_prefix_is_readable_up_to_its_last_whole_entry(void **state)
 	assert_int_equal(last, 3);
 }
 
-static void every_flipped_bit_is_noticed(void **state)
+TEST_WITH(every_flipped_bit_is_noticed, make_place, drop_place)
 {
 	struct place *p = *state;
 	unsigned char file[4096];
@@ -197,7 +184,7 @@ static void every_flipped_bit_is_noticed(void **state)
 	assert_int_equal(quiet, (8 + 1) * 8);
 }
 
-static void damage_in_the_middle_leaves_what_came_before(void **state)
+TEST_WITH(damage_in_the_middle_leaves_what_came_before, make_place, drop_place)
 {
 	struct place *p = *state;
 	unsigned char file[4096];
@@ -216,7 +203,7 @@ static void damage_in_the_middle_leaves_what_came_before(void **state)
 	recording_close(b);
 }
 
-static void a_foreign_file_is_not_a_recording(void **state)
+TEST_WITH(a_foreign_file_is_not_a_recording, make_place, drop_place)
 {
 	struct place *p = *state;
 	struct recording *b;
@@ -233,7 +220,7 @@ static void a_foreign_file_is_not_a_recording(void **state)
 	assert_int_equal(recording_open(p->file, &b), -EINVAL);
 }
 
-static void another_version_is_told_apart_from_damage(void **state)
+TEST_WITH(another_version_is_told_apart_from_damage, make_place, drop_place)
 {
 	struct place *p = *state;
 	unsigned char file[4096];
@@ -251,7 +238,7 @@ static void another_version_is_told_apart_from_damage(void **state)
 	assert_int_equal(recording_open(p->file, &b), -ENOTSUP);
 }
 
-static void nothing_appears_before_the_end(void **state)
+TEST_WITH(nothing_appears_before_the_end, make_place, drop_place)
 {
 	struct place *p = *state;
 	struct recording_writer *w;
@@ -265,7 +252,7 @@ static void nothing_appears_before_the_end(void **state)
 	assert_int_equal(system(command), 0);
 }
 
-static void an_existing_file_is_refused_replaced_or_kept_as_old(void **state)
+TEST_WITH(an_existing_file_is_refused_replaced_or_kept_as_old, make_place, drop_place)
 {
 	struct place *p = *state;
 	unsigned char file[64];
@@ -291,7 +278,7 @@ static void an_existing_file_is_refused_replaced_or_kept_as_old(void **state)
 	assert_int_equal(load(old, file, sizeof(file)), 8);
 }
 
-static void a_file_that_appears_meanwhile_is_not_overwritten(void **state)
+TEST_WITH(a_file_that_appears_meanwhile_is_not_overwritten, make_place, drop_place)
 {
 	struct place *p = *state;
 	unsigned char file[64];
@@ -303,7 +290,7 @@ static void a_file_that_appears_meanwhile_is_not_overwritten(void **state)
 	assert_int_equal(load(p->file, file, sizeof(file)), 8);
 }
 
-static void a_link_is_followed_not_replaced(void **state)
+TEST_WITH(a_link_is_followed_not_replaced, make_place, drop_place)
 {
 	struct place *p = *state;
 	char link_path[128];
@@ -319,17 +306,16 @@ static void a_link_is_followed_not_replaced(void **state)
 	assert_int_equal(count_entries(p->file, &truncated), 3);
 }
 
-static void a_device_is_written_and_stays_a_device(void **state)
+TEST_WITH(a_device_is_written_and_stays_a_device, make_place, drop_place)
 {
 	struct stat st;
 
-	(void)state;
 	write_sample("/dev/null", RECORDING_REFUSE);
 	assert_int_equal(stat("/dev/null", &st), 0);
 	assert_true(S_ISCHR(st.st_mode));
 }
 
-static void a_full_disk_is_an_error_and_leaves_nothing(void **state)
+TEST_WITH(a_full_disk_is_an_error_and_leaves_nothing, make_place, drop_place)
 {
 	static unsigned char large[1 << 16];
 	struct place *p = *state;
@@ -357,7 +343,7 @@ static void a_full_disk_is_an_error_and_leaves_nothing(void **state)
 	assert_int_equal(access(p->file, F_OK), -1);
 }
 
-static void a_packed_entry_is_smaller_and_comes_back(void **state)
+TEST_WITH(a_packed_entry_is_smaller_and_comes_back, make_place, drop_place)
 {
 	static unsigned char large[1 << 20];
 	struct place *p = *state;
@@ -410,7 +396,7 @@ static void write_frame(const char *path, const void *bytes, size_t len)
 	assert_int_equal(fclose(out), 0);
 }
 
-static void a_few_bytes_do_not_unpack_to_very_many(void **state)
+TEST_WITH(a_few_bytes_do_not_unpack_to_very_many, make_place, drop_place)
 {
 	enum { MANY = 40 << 20 };
 	struct place *p = *state;
@@ -453,7 +439,7 @@ static void write_many(const char *path)
 	assert_int_equal(recording_finish(w), 0);
 }
 
-static void reading_goes_on_behind_damage(void **state)
+TEST_WITH(reading_goes_on_behind_damage, make_place, drop_place)
 {
 	static unsigned char file[1 << 17];
 	struct place *p = *state;
@@ -499,7 +485,7 @@ static void reading_goes_on_behind_damage(void **state)
 	recording_close(b);
 }
 
-static void a_published_file_is_readable_at_once(void **state)
+TEST_WITH(a_published_file_is_readable_at_once, make_place, drop_place)
 {
 	struct place *p = *state;
 	struct recording_writer *w;
@@ -524,7 +510,7 @@ static void a_published_file_is_readable_at_once(void **state)
 	assert_int_equal(load(old, file, sizeof(file)), 8);
 }
 
-static void a_name_taken_away_is_given_back(void **state)
+TEST_WITH(a_name_taken_away_is_given_back, make_place, drop_place)
 {
 	struct place *p = *state;
 	struct recording_writer *w;
@@ -553,7 +539,7 @@ static void a_name_taken_away_is_given_back(void **state)
 	assert_int_equal(load(p->file, file, sizeof(file)), 8);
 }
 
-static void a_file_that_another_wrote_is_left_to_him(void **state)
+TEST_WITH(a_file_that_another_wrote_is_left_to_him, make_place, drop_place)
 {
 	struct place *p = *state;
 	struct recording_writer *w;
@@ -569,7 +555,7 @@ static void a_file_that_another_wrote_is_left_to_him(void **state)
 	assert_memory_equal(file, "precious", 8);
 }
 
-static void version_1_is_still_read(void **state)
+TEST_WITH(version_1_is_still_read, make_place, drop_place)
 {
 	struct place *p = *state;
 	unsigned char file[4096];
@@ -586,8 +572,6 @@ static void version_1_is_still_read(void **state)
 	store(p->file, file, len);
 	assert_int_equal(recording_open(p->file, &b), -ENOTSUP);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, make_place, drop_place)
 
 /* Entries of a whole file; *ret_types gets the types, up to max of them. */
 static size_t types_of(const char *path, uint32_t *types, size_t max)
@@ -606,7 +590,7 @@ static size_t types_of(const char *path, uint32_t *types, size_t max)
 	return n;
 }
 
-static void checkpoint_is_a_whole_file_and_goes_on(void **state)
+TEST_WITH(checkpoint_is_a_whole_file_and_goes_on, make_place, drop_place)
 {
 	struct place *p = *state;
 	struct recording_writer *w;
@@ -633,7 +617,7 @@ static void checkpoint_is_a_whole_file_and_goes_on(void **state)
 	assert_int_equal(types_of(p->file, types, 600), 1);
 }
 
-static void rollback_forgives_a_full_disk(void **state)
+TEST_WITH(rollback_forgives_a_full_disk, make_place, drop_place)
 {
 	struct place *p = *state;
 	struct rlimit old, limit;
@@ -659,7 +643,7 @@ static void rollback_forgives_a_full_disk(void **state)
 }
 
 /* seep watch writes for months: the disk is full one day, and not the next. */
-static void recovering_leaves_whole_entries_and_goes_on(void **state)
+TEST_WITH(recovering_leaves_whole_entries_and_goes_on, make_place, drop_place)
 {
 	struct place *p = *state;
 	struct rlimit old, limit;
@@ -697,34 +681,4 @@ static void recovering_leaves_whole_entries_and_goes_on(void **state)
 	assert_int_equal(count_entries(p->file, &truncated), 257);
 	assert_false(truncated);
 	free(big);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(recovering_leaves_whole_entries_and_goes_on),
-	    TEST(what_was_written_is_read_back),
-	    TEST(every_prefix_is_readable_up_to_its_last_whole_entry),
-	    TEST(every_flipped_bit_is_noticed),
-	    TEST(damage_in_the_middle_leaves_what_came_before),
-	    TEST(a_foreign_file_is_not_a_recording),
-	    TEST(another_version_is_told_apart_from_damage),
-	    TEST(nothing_appears_before_the_end),
-	    TEST(an_existing_file_is_refused_replaced_or_kept_as_old),
-	    TEST(a_file_that_appears_meanwhile_is_not_overwritten),
-	    TEST(a_link_is_followed_not_replaced),
-	    TEST(a_device_is_written_and_stays_a_device),
-	    TEST(a_full_disk_is_an_error_and_leaves_nothing),
-	    TEST(a_packed_entry_is_smaller_and_comes_back),
-	    TEST(a_few_bytes_do_not_unpack_to_very_many),
-	    TEST(reading_goes_on_behind_damage),
-	    TEST(a_published_file_is_readable_at_once),
-	    TEST(a_name_taken_away_is_given_back),
-	    TEST(a_file_that_another_wrote_is_left_to_him),
-	    TEST(version_1_is_still_read),
-	    TEST(checkpoint_is_a_whole_file_and_goes_on),
-	    TEST(rollback_forgives_a_full_disk),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

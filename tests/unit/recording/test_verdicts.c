@@ -1,15 +1,6 @@
 /* test_verdicts.c - verdicts as bytes: what is written is read, and no more. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "recording/parts/verdicts.h"
 
 enum { HEAD = 128, ROW = 112 };
@@ -79,13 +70,12 @@ static void assert_site_equal(const struct verdict_site *a, const struct verdict
 	assert_memory_equal(&x, &y, sizeof(x));
 }
 
-static void what_is_encoded_is_decoded(void **state)
+TEST(what_is_encoded_is_decoded)
 {
 	struct verdicts v;
 	uint8_t *bytes;
 	size_t len;
 
-	(void)state;
 	bytes = encoded(&sample, &len);
 	assert_int_equal(verdicts_decode(bytes, len, &v), 0);
 	free(bytes); /* the texts are copies */
@@ -109,14 +99,13 @@ static void what_is_encoded_is_decoded(void **state)
 	assert_null(v.sites);
 }
 
-static void a_process_without_a_verdict_has_its_reason(void **state)
+TEST(a_process_without_a_verdict_has_its_reason)
 {
 	const struct verdicts none = {.reason = VERDICT_NO_RIGHT};
 	struct verdicts v;
 	uint8_t *bytes;
 	size_t len;
 
-	(void)state;
 	bytes = encoded(&none, &len);
 	assert_int_equal(verdicts_decode(bytes, len, &v), 0);
 	assert_int_equal(v.reason, VERDICT_NO_RIGHT);
@@ -125,13 +114,12 @@ static void a_process_without_a_verdict_has_its_reason(void **state)
 	free(bytes);
 }
 
-static void every_cut_is_refused(void **state)
+TEST(every_cut_is_refused)
 {
 	struct verdicts v;
 	uint8_t *bytes;
 	size_t len;
 
-	(void)state;
 	bytes = encoded(&sample, &len);
 	for (size_t n = 0; n < len; n++) {
 		uint8_t *cut = malloc(n + 1); /* exact, for sanitizers */
@@ -180,7 +168,7 @@ static int decode_with(size_t at, size_t width, uint64_t value, size_t *ret_coun
 	return err;
 }
 
-static void numbers_that_cannot_be_are_refused(void **state)
+TEST(numbers_that_cannot_be_are_refused)
 {
 	static const struct {
 		size_t at, width;
@@ -204,19 +192,17 @@ static void numbers_that_cannot_be_are_refused(void **state)
 	};
 	size_t count;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		if (decode_with(bad[i].at, bad[i].width, bad[i].value, &count) != -EBADMSG)
 			fail_msg("number %zu was taken", i);
 }
 
-static void any_value_of_any_number_is_survived(void **state)
+TEST(any_value_of_any_number_is_survived)
 {
 	static const uint64_t odd[] = {
 	    0, 1, 2, 0x7fffffff, 0x80000000, 0xffffffff, INT64_MAX, UINT64_MAX - 1, UINT64_MAX};
 	size_t count;
 
-	(void)state;
 	for (size_t at = 0; at + 8 <= HEAD + 3 * ROW; at += 4)
 		for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
 			int a = decode_with(at, 4, odd[i], &count);
@@ -227,23 +213,21 @@ static void any_value_of_any_number_is_survived(void **state)
 		}
 }
 
-static void classes_of_later_versions_are_left_out(void **state)
+TEST(classes_of_later_versions_are_left_out)
 {
 	size_t count;
 
-	(void)state;
 	assert_int_equal(decode_with(HEAD + 4, 4, 3, &count), 0);
 	assert_int_equal(count, 2);
 }
 
 /* A later version: 8 bytes more in the head and in each row. */
-static void longer_heads_and_rows_are_read(void **state)
+TEST(longer_heads_and_rows_are_read)
 {
 	struct verdicts v;
 	uint8_t *bytes, *wide;
 	size_t len, more;
 
-	(void)state;
 	bytes = encoded(&sample, &len);
 	wide = calloc(1, len + 4 * 8);
 	assert_non_null(wide);
@@ -262,7 +246,7 @@ static void longer_heads_and_rows_are_read(void **state)
 	free(bytes);
 }
 
-static void long_names_of_types_are_cut(void **state)
+TEST(long_names_of_types_are_cut)
 {
 	struct verdict_site s = {.class = VERDICT_LEAK};
 	const struct verdicts one = {.looks = 1, .sites = &s, .count = 1};
@@ -271,7 +255,6 @@ static void long_names_of_types_are_cut(void **state)
 	uint8_t *bytes;
 	size_t len;
 
-	(void)state;
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	s.type = name;
@@ -282,29 +265,11 @@ static void long_names_of_types_are_cut(void **state)
 	free(bytes);
 }
 
-static void too_many_sites_are_told(void **state)
+TEST(too_many_sites_are_told)
 {
 	const struct verdicts many = {.looks = 1, .sites = sites, .count = VERDICTS_SITES_MAX + 1};
 	uint8_t *bytes;
 	size_t len;
 
-	(void)state;
 	assert_int_equal(verdicts_encode(&many, &bytes, &len), -EFBIG);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_is_encoded_is_decoded),
-	    cmocka_unit_test(a_process_without_a_verdict_has_its_reason),
-	    cmocka_unit_test(every_cut_is_refused),
-	    cmocka_unit_test(numbers_that_cannot_be_are_refused),
-	    cmocka_unit_test(any_value_of_any_number_is_survived),
-	    cmocka_unit_test(classes_of_later_versions_are_left_out),
-	    cmocka_unit_test(longer_heads_and_rows_are_read),
-	    cmocka_unit_test(long_names_of_types_are_cut),
-	    cmocka_unit_test(too_many_sites_are_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

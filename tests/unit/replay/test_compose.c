@@ -1,16 +1,6 @@
 /* test_compose.c - scripts of replays: complete, in order, and without a deadlock, whatever the log is. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "session/events/events.h"
 #include "replay/compose.h"
 #include "format/seg_log.h"
@@ -325,9 +315,8 @@ static void random_log(struct log *l, uint32_t threads, unsigned count, unsigned
 	}
 }
 
-static void any_threads_and_any_order_end(void **state)
+TEST(any_threads_and_any_order_end)
 {
-	(void)state;
 	for (unsigned i = 0; i < 40; i++) {
 		struct log l;
 		struct made m;
@@ -341,9 +330,8 @@ static void any_threads_and_any_order_end(void **state)
 	}
 }
 
-static void frees_of_what_is_not_there_are_left_out(void **state)
+TEST(frees_of_what_is_not_there_are_left_out)
 {
-	(void)state;
 	for (unsigned i = 0; i < 20; i++) {
 		struct log l;
 		struct made m;
@@ -357,13 +345,12 @@ static void frees_of_what_is_not_there_are_left_out(void **state)
 	}
 }
 
-static void blocks_without_memory_are_left_out(void **state)
+TEST(blocks_without_memory_are_left_out)
 {
 	struct log l;
 	struct made m;
 	uint32_t huge, small;
 
-	(void)state;
 	log_begin(&l);
 	huge = log_add(&l, 1, 0, log_alloc_word(1, LOG_LARGE));
 	(void)log_add(&l, 1, 0, log_word(LOG_SIZE, UINT64_C(1) << 55));
@@ -384,12 +371,11 @@ static void blocks_without_memory_are_left_out(void **state)
 	unmake(&m, &l);
 }
 
-static void more_threads_than_carriers_share_them(void **state)
+TEST(more_threads_than_carriers_share_them)
 {
 	struct log l;
 	struct made m;
 
-	(void)state;
 	log_begin(&l);
 	for (int turn = 0; turn < 2; turn++)
 		for (uint32_t i = 1; i <= 3000; i++)
@@ -402,12 +388,11 @@ static void more_threads_than_carriers_share_them(void **state)
 	unmake(&m, &l);
 }
 
-static void threads_one_after_the_other_use_one_carrier(void **state)
+TEST(threads_one_after_the_other_use_one_carrier)
 {
 	struct log l;
 	struct made m;
 
-	(void)state;
 	log_begin(&l);
 	(void)log_add(&l, 1, 0, log_alloc_word(1, 10));
 	for (uint32_t i = 2; i <= 3000; i++) {
@@ -423,13 +408,12 @@ static void threads_one_after_the_other_use_one_carrier(void **state)
 }
 
 /* One thread allocates, another frees: slots do not become more and more. */
-static void slots_are_used_again(void **state)
+TEST(slots_are_used_again)
 {
 	struct log l;
 	struct made m;
 	struct script_head head;
 
-	(void)state;
 	log_begin(&l);
 	for (unsigned i = 0; i < 200000; i++) {
 		uint32_t from = 1 + 2 * (i / 8000), to = from + 1;
@@ -445,12 +429,11 @@ static void slots_are_used_again(void **state)
 	unmake(&m, &l);
 }
 
-static void the_first_events_alone(void **state)
+TEST(the_first_events_alone)
 {
 	struct log l;
 	struct made m;
 
-	(void)state;
 	seed = 5;
 	random_log(&l, 4, 5000, 100);
 	make(&m, &l, UINT64_MAX, 777);
@@ -459,31 +442,14 @@ static void the_first_events_alone(void **state)
 	unmake(&m, &l);
 }
 
-static void a_log_without_allocations_is_refused(void **state)
+TEST(a_log_without_allocations_is_refused)
 {
 	struct log l;
 	struct made m;
 
-	(void)state;
 	log_begin(&l);
 	(void)log_add(&l, 1, 0, log_free_word(12345));
 	make(&m, &l, UINT64_MAX, UINT64_MAX);
 	assert_int_equal(m.result, -ENODATA);
 	unmake(&m, &l);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(any_threads_and_any_order_end),
-	    cmocka_unit_test(frees_of_what_is_not_there_are_left_out),
-	    cmocka_unit_test(blocks_without_memory_are_left_out),
-	    cmocka_unit_test(more_threads_than_carriers_share_them),
-	    cmocka_unit_test(threads_one_after_the_other_use_one_carrier),
-	    cmocka_unit_test(slots_are_used_again),
-	    cmocka_unit_test(the_first_events_alone),
-	    cmocka_unit_test(a_log_without_allocations_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

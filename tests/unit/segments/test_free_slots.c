@@ -1,25 +1,10 @@
 /* test_free_slots.c - slots of ended children are given back, and no others. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../lib/mkseg.h"
 #include "segments/read/segfile.h"
 #include "segments/find/free_slots.h"
@@ -173,12 +158,11 @@ static size_t free_all(void)
 	return n;
 }
 
-static void the_dead_give_theirs_back_and_the_living_keep_theirs(void **state)
+TEST_WITH(the_dead_give_theirs_back_and_the_living_keep_theirs, begin, end)
 {
 	pid_t living = start_child();
 	const pid_t children[] = {dead_pid(), living, dead_pid()};
 
-	(void)state;
 	make_family(children, 3, "");
 	while (!has_mapped(living))
 		usleep(1000);
@@ -191,25 +175,23 @@ static void the_dead_give_theirs_back_and_the_living_keep_theirs(void **state)
 	assert_int_equal(free_all(), 1);
 }
 
-static void a_slot_that_is_claimed_and_not_filled_stays(void **state)
+TEST_WITH(a_slot_that_is_claimed_and_not_filled_stays, begin, end)
 {
 	const pid_t children[] = {0, dead_pid()};
 
-	(void)state;
 	make_family(children, 2, "");
 	assert_int_equal(free_all(), 1);
 	assert_true(is_taken(0));
 	assert_false(is_taken(1));
 }
 
-static void a_slot_with_another_process_by_now_stays(void **state)
+TEST_WITH(a_slot_with_another_process_by_now_stays, begin, end)
 {
 	const pid_t children[] = {dead_pid()};
 	uint8_t uuid[16], other[16];
 	struct free_slots s;
 	struct segfile *f;
 
-	(void)state;
 	memset(uuid, 1, sizeof(uuid));
 	memset(other, 2, sizeof(other));
 	make_family(children, 1, "");
@@ -225,13 +207,12 @@ static void a_slot_with_another_process_by_now_stays(void **state)
 	segfile_close(f);
 }
 
-static void one_at_a_time_gives_back(void **state)
+TEST_WITH(one_at_a_time_gives_back, begin, end)
 {
 	const pid_t children[] = {dead_pid()};
 	struct free_slots first, second;
 	struct segfile *f;
 
-	(void)state;
 	make_family(children, 1, "");
 	assert_int_equal(segfile_open(dir, name, &f, NULL), 0);
 	assert_int_equal(free_slots_begin(&first, dir, name, f), 0);
@@ -243,13 +224,12 @@ static void one_at_a_time_gives_back(void **state)
 	segfile_close(f);
 }
 
-static void what_a_living_recorder_has_not_read_stays(void **state)
+TEST_WITH(what_a_living_recorder_has_not_read_stays, begin, end)
 {
 	static const char session[] = "0123456789abcdef0123456789abcdef";
 	const pid_t children[] = {dead_pid()};
 	int lock;
 
-	(void)state;
 	make_family(children, 1, session);
 	write_file("rec-0123456789abcdef0123456789abcdef.ctl", "", 1);
 	lock = openat(dir, "rec-0123456789abcdef0123456789abcdef.ctl", O_RDONLY | O_CLOEXEC);
@@ -257,19 +237,4 @@ static void what_a_living_recorder_has_not_read_stays(void **state)
 	assert_int_equal(free_all(), 0);
 	close(lock); /* the recorder has been killed */
 	assert_int_equal(free_all(), 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(
-	        the_dead_give_theirs_back_and_the_living_keep_theirs, begin, end),
-	    cmocka_unit_test_setup_teardown(
-	        a_slot_that_is_claimed_and_not_filled_stays, begin, end),
-	    cmocka_unit_test_setup_teardown(a_slot_with_another_process_by_now_stays, begin, end),
-	    cmocka_unit_test_setup_teardown(one_at_a_time_gives_back, begin, end),
-	    cmocka_unit_test_setup_teardown(what_a_living_recorder_has_not_read_stays, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

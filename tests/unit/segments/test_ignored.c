@@ -1,15 +1,8 @@
 /* test_ignored.c - promises of segments/blocks/our_ranges.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../lib/forked_copy.h"
 
 #include "segments/blocks/our_ranges.h"
@@ -75,12 +68,11 @@ static int read_table(const struct table *t, struct seen *ret)
 	return err;
 }
 
-static void entries_are_told_with_site_and_birth(void **state)
+TEST(entries_are_told_with_site_and_birth)
 {
 	struct table t = make_table();
 	struct seen seen;
 
-	(void)state;
 	t.first->entries[0] =
 	    (struct ignored_entry){0x7f0000000010, cell_make(0x7f0000000010, 5, 20, 77)};
 	t.first->entries[9].address = 0x7f0000000040; /* being written */
@@ -94,23 +86,21 @@ static void entries_are_told_with_site_and_birth(void **state)
 	assert_int_equal(seen.blocks[1].site, 6);
 }
 
-static void no_level_is_no_block(void **state)
+TEST(no_level_is_no_block)
 {
 	struct table t = make_table();
 	struct seen seen;
 
-	(void)state;
 	t.roots[0] = 0;
 	assert_int_equal(read_table(&t, &seen), 0);
 	assert_int_equal(seen.count, 0);
 }
 
-static void other_collectors_and_levels_are_refused(void **state)
+TEST(other_collectors_and_levels_are_refused)
 {
 	struct table t = make_table();
 	struct seen seen;
 
-	(void)state;
 	t.first->bits = 60;
 	assert_int_equal(read_table(&t, &seen), -ENOTSUP);
 	t.first->bits = IGNORED_FIRST_BITS;
@@ -122,26 +112,13 @@ static void other_collectors_and_levels_are_refused(void **state)
 	assert_int_equal(read_table(&t, &seen), -ENOTSUP);
 }
 
-static void who_wants_no_more_is_not_asked_again(void **state)
+TEST(who_wants_no_more_is_not_asked_again)
 {
 	struct table t = make_table();
 	struct seen seen;
 
-	(void)state;
 	for (int i = 0; i < 100; i++)
 		t.first->entries[i] = (struct ignored_entry){0x1000, cell_make(0x1000, 5, 20, 77)};
 	assert_int_equal(read_table(&t, &seen), -ENOMEM);
 	assert_int_equal(seen.count, ROOM);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(entries_are_told_with_site_and_birth),
-	    cmocka_unit_test(no_level_is_no_block),
-	    cmocka_unit_test(other_collectors_and_levels_are_refused),
-	    cmocka_unit_test(who_wants_no_more_is_not_asked_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

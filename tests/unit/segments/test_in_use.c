@@ -1,22 +1,9 @@
 /* test_in_use.c - the kernel knows whether anybody has a segment file mapped. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <fcntl.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "segments/find/free_slots.h"
 
 static char folder[] = "/dev/shm/seep-test.in_use.XXXXXX";
@@ -66,7 +53,7 @@ static enum in_use check(const char *name, const struct stat *st)
 	return in_use_check(dir, name, st->st_dev, st->st_ino);
 }
 
-static void a_file_is_in_use_as_long_as_anybody_maps_it(void **state)
+TEST_WITH(a_file_is_in_use_as_long_as_anybody_maps_it, begin, end)
 {
 	struct stat st;
 	int fd = make_file("a.seg", &st), ready[2];
@@ -74,7 +61,6 @@ static void a_file_is_in_use_as_long_as_anybody_maps_it(void **state)
 	pid_t child;
 	char c;
 
-	(void)state;
 	close(fd);
 	assert_int_equal(check("a.seg", &st), IN_USE_YES);
 	/* a child keeps it, also after we have let it go */
@@ -95,12 +81,11 @@ static void a_file_is_in_use_as_long_as_anybody_maps_it(void **state)
 	assert_int_equal(check("a.seg", &st), IN_USE_NO);
 }
 
-static void readers_do_not_use_it(void **state)
+TEST_WITH(readers_do_not_use_it, begin, end)
 {
 	struct stat st;
 	int fd = make_file("a.seg", &st), reader;
 
-	(void)state;
 	close(fd);
 	reader = openat(dir, "a.seg", O_RDONLY | O_CLOEXEC);
 	assert_true(reader >= 0);
@@ -108,12 +93,11 @@ static void readers_do_not_use_it(void **state)
 	close(reader);
 }
 
-static void a_locked_file_is_in_use(void **state)
+TEST_WITH(a_locked_file_is_in_use, begin, end)
 {
 	struct stat st;
 	int fd = make_file("a.seg", &st), locked;
 
-	(void)state;
 	close(fd);
 	locked = openat(dir, "a.seg", O_RDONLY | O_CLOEXEC);
 	assert_int_equal(flock(locked, LOCK_EX | LOCK_NB), 0);
@@ -122,12 +106,11 @@ static void a_locked_file_is_in_use(void **state)
 	assert_int_equal(check("a.seg", &st), IN_USE_NO);
 }
 
-static void another_file_under_the_name_is_not_judged(void **state)
+TEST_WITH(another_file_under_the_name_is_not_judged, begin, end)
 {
 	struct stat st, other;
 	int a = make_file("a.seg", &st), b = make_file("b.seg", &other);
 
-	(void)state;
 	close(a);
 	close(b);
 	assert_int_equal(check("b.seg", &st), IN_USE_UNKNOWN);
@@ -135,17 +118,4 @@ static void another_file_under_the_name_is_not_judged(void **state)
 	assert_int_equal(check("b.seg", &other), IN_USE_UNKNOWN);
 	assert_int_equal(symlinkat("a.seg", dir, "b.seg"), 0);
 	assert_int_equal(check("b.seg", &st), IN_USE_UNKNOWN);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(
-	        a_file_is_in_use_as_long_as_anybody_maps_it, begin, end),
-	    cmocka_unit_test_setup_teardown(readers_do_not_use_it, begin, end),
-	    cmocka_unit_test_setup_teardown(a_locked_file_is_in_use, begin, end),
-	    cmocka_unit_test_setup_teardown(another_file_under_the_name_is_not_judged, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

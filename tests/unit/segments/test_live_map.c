@@ -1,17 +1,8 @@
 /* test_live_map.c - promises of segments/blocks/live_map.h and format/cell.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../lib/forked_copy.h"
 
 #include "segments/blocks/live_map.h"
@@ -119,12 +110,11 @@ static int read_map(
 	return read_as(m, ret, ret_map);
 }
 
-static void a_cell_gives_back_what_was_put_into_it(void **state)
+TEST(a_cell_gives_back_what_was_put_into_it)
 {
 	static const uint32_t births[] = {0, 1, 1 << 30, CELL_BIRTH_MAX};
 	static const uint32_t sites[] = {1, 77, (1 << SEG_SITE_BITS) - 1};
 
-	(void)state;
 	for (uint64_t a = BASE; a < BASE + 128; a += CELL_ALIGN)
 		for (size_t i = 0; i < 4 * 3 * 64; i++) {
 			uint32_t birth = births[i % 4];
@@ -143,7 +133,7 @@ static void a_cell_gives_back_what_was_put_into_it(void **state)
 	assert_false(cell_is_for(UINT64_C(1) << 47));
 }
 
-static void addresses_are_exact_at_both_halves_of_a_granule(void **state)
+TEST(addresses_are_exact_at_both_halves_of_a_granule)
 {
 	struct map m = make_map(2, CELL_GRANULE_GLIBC);
 	static const uint64_t where[] = {
@@ -152,7 +142,6 @@ static void addresses_are_exact_at_both_halves_of_a_granule(void **state)
 	struct live_map map;
 	struct seen seen;
 
-	(void)state;
 	for (uint32_t i = 0; i < 5; i++)
 		put(&m, where[i], 10 + i, sizes[i], CELL_BIRTH_MAX - i);
 	assert_int_equal(read_map(&m, false, &seen, &map), 0);
@@ -171,7 +160,7 @@ static void addresses_are_exact_at_both_halves_of_a_granule(void **state)
 }
 
 /* The sizes of large ones are no cells, even if they look like one. */
-static void a_list_has_the_blocks_and_no_counts(void **state)
+TEST(a_list_has_the_blocks_and_no_counts)
 {
 	struct map m = make_map(2, CELL_GRANULE_GLIBC);
 	static const uint64_t where[] = {
@@ -180,7 +169,6 @@ static void a_list_has_the_blocks_and_no_counts(void **state)
 	struct live_map map = {.is_list = true};
 	struct seen seen;
 
-	(void)state;
 	for (uint32_t i = 0; i < 5; i++)
 		put(&m, where[i], 10 + i, sizes[i], i % 2 ? 7 : 6);
 	assert_int_equal(read_as(&m, &seen, &map), 0);
@@ -193,13 +181,12 @@ static void a_list_has_the_blocks_and_no_counts(void **state)
 	live_map_release(&map);
 }
 
-static void a_granule_of_16_bytes_has_its_address_from_its_place(void **state)
+TEST(a_granule_of_16_bytes_has_its_address_from_its_place)
 {
 	struct map m = make_map(2, CELL_GRANULE_OTHER);
 	struct live_map map;
 	struct seen seen;
 
-	(void)state;
 	put(&m, BASE + 0x20, 11, 8, 1);
 	put(&m, BASE + 0x30, 12, 8, 2);
 	/* a bit that contradicts its place moves no block */
@@ -213,13 +200,12 @@ static void a_granule_of_16_bytes_has_its_address_from_its_place(void **state)
 	live_map_release(&map);
 }
 
-static void version_1_has_all_bits_of_a_birth_and_no_exact_addresses(void **state)
+TEST(version_1_has_all_bits_of_a_birth_and_no_exact_addresses)
 {
 	struct map m = make_map(1, CELL_GRANULE_GLIBC);
 	struct live_map map;
 	struct seen seen;
 
-	(void)state;
 	put(&m, BASE + 0x30, 11, 8, UINT32_C(0x80000005));
 	assert_int_equal(read_map(&m, false, &seen, &map), 0);
 	assert_false(map.is_exact);
@@ -229,13 +215,12 @@ static void version_1_has_all_bits_of_a_birth_and_no_exact_addresses(void **stat
 	live_map_release(&map);
 }
 
-static void versions_to_come_are_not_guessed(void **state)
+TEST(versions_to_come_are_not_guessed)
 {
 	struct map m = make_map(CELL_VERSION + 1, CELL_GRANULE_GLIBC);
 	struct live_map map;
 	struct seen seen;
 
-	(void)state;
 	assert_int_equal(read_map(&m, false, &seen, &map), -ENOTSUP);
 	live_map_release(&map);
 	m.header.live_cell_version = 0;
@@ -243,13 +228,12 @@ static void versions_to_come_are_not_guessed(void **state)
 	live_map_release(&map);
 }
 
-static void inherited_blocks_come_where_they_are_wanted_and_are_not_counted(void **state)
+TEST(inherited_blocks_come_where_they_are_wanted_and_are_not_counted)
 {
 	struct map m = make_map(2, CELL_GRANULE_GLIBC);
 	struct live_map map;
 	struct seen seen;
 
-	(void)state;
 	put(&m, BASE + 0x30, 9, 8, 5);
 	put(&m, BASE + LEAF_BYTES - 16, 9, 5000, 6);
 	put(&m, BASE + 0x70, 10, 7, 1);
@@ -266,7 +250,7 @@ static void inherited_blocks_come_where_they_are_wanted_and_are_not_counted(void
 	live_map_release(&map);
 }
 
-static void spilled_blocks_have_the_address_they_have(void **state)
+TEST(spilled_blocks_have_the_address_they_have)
 {
 	struct map m = make_map(2, CELL_GRANULE_GLIBC);
 	uint64_t *level = pages(PAGE * 8);
@@ -274,7 +258,6 @@ static void spilled_blocks_have_the_address_they_have(void **state)
 	struct live_map map;
 	struct seen seen;
 
-	(void)state;
 	*level = CELL_SPILL_FIRST_BITS;
 	m.levels[0] = at(level);
 	slots[3] = (struct cell_spilled){
@@ -293,20 +276,4 @@ static void spilled_blocks_have_the_address_they_have(void **state)
 	assert_int_equal(seen.blocks[1].address, UINT64_C(0xff00000000000018));
 	assert_int_equal(seen.blocks[1].birth, CELL_BIRTH_MAX);
 	live_map_release(&map);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_cell_gives_back_what_was_put_into_it),
-	    cmocka_unit_test(addresses_are_exact_at_both_halves_of_a_granule),
-	    cmocka_unit_test(a_list_has_the_blocks_and_no_counts),
-	    cmocka_unit_test(a_granule_of_16_bytes_has_its_address_from_its_place),
-	    cmocka_unit_test(version_1_has_all_bits_of_a_birth_and_no_exact_addresses),
-	    cmocka_unit_test(versions_to_come_are_not_guessed),
-	    cmocka_unit_test(inherited_blocks_come_where_they_are_wanted_and_are_not_counted),
-	    cmocka_unit_test(spilled_blocks_have_the_address_they_have),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,8 @@
 /* test_our_ranges.c - promises of segments/blocks/our_ranges.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../lib/forked_copy.h"
 
 #include "segments/blocks/our_ranges.h"
@@ -76,12 +67,11 @@ static int read_ranges(struct seen *seen, struct our_ranges *r)
 	return err;
 }
 
-static void entries_in_use_are_told(void **state)
+TEST_WITH(entries_in_use_are_told, start_over, NULL)
 {
 	struct our_ranges r;
 	struct seen seen;
 
-	(void)state;
 	put(0, 0x1000, 0x3000, OWN_MEMORY_FOREVER);
 	put(1, 0x7000, 0x9000, OWN_MEMORY_NONE);
 	put(ROOM - 1, 0x5000, 0x6000, OWN_MEMORY_FOR_NOW);
@@ -93,24 +83,22 @@ static void entries_in_use_are_told(void **state)
 	assert_int_equal(seen.starts[1], 0x5000);
 }
 
-static void an_entry_that_is_being_changed_is_not_believed(void **state)
+TEST_WITH(an_entry_that_is_being_changed_is_not_believed, start_over, NULL)
 {
 	struct our_ranges r;
 	struct seen seen;
 
-	(void)state;
 	put(3, 0x1000, 0x3000, OWN_MEMORY_FOREVER);
 	table[3].sequence = 7;
 	assert_int_equal(read_ranges(&seen, &r), 0);
 	assert_int_equal(seen.count, 0);
 }
 
-static void what_cannot_be_is_left_out(void **state)
+TEST_WITH(what_cannot_be_is_left_out, start_over, NULL)
 {
 	struct our_ranges r;
 	struct seen seen;
 
-	(void)state;
 	put(0, 0x3000, 0x1000, OWN_MEMORY_FOREVER);
 	put(1, 0x1001, 0x3000, OWN_MEMORY_FOREVER);
 	put(2, 0x1000, UINT64_C(1) << 48, OWN_MEMORY_FOREVER);
@@ -121,23 +109,21 @@ static void what_cannot_be_is_left_out(void **state)
 	assert_true(r.is_partial);
 }
 
-static void losses_of_the_collector_are_told(void **state)
+TEST_WITH(losses_of_the_collector_are_told, start_over, NULL)
 {
 	struct our_ranges r;
 	struct seen seen;
 
-	(void)state;
 	header.counts[SEG_LOST_RANGES] = 1;
 	assert_int_equal(read_ranges(&seen, &r), 0);
 	assert_true(r.is_partial);
 }
 
-static void older_and_other_collectors_are_refused(void **state)
+TEST_WITH(older_and_other_collectors_are_refused, start_over, NULL)
 {
 	struct our_ranges r;
 	struct seen seen;
 
-	(void)state;
 	header.ours_table = 0;
 	assert_int_equal(read_ranges(&seen, &r), -ENOTSUP);
 	header.ours_table = (uint64_t)(uintptr_t)table;
@@ -145,12 +131,11 @@ static void older_and_other_collectors_are_refused(void **state)
 	assert_int_equal(read_ranges(&seen, &r), -ENOTSUP);
 }
 
-static void a_table_that_is_not_there_is_harmless(void **state)
+TEST_WITH(a_table_that_is_not_there_is_harmless, start_over, NULL)
 {
 	struct our_ranges r;
 	struct seen seen;
 
-	(void)state;
 	header.ours_table = UINT64_C(0xfffffffffffff000);
 	(void)read_ranges(&seen, &r);
 	assert_int_equal(seen.count, 0);
@@ -159,7 +144,7 @@ static void a_table_that_is_not_there_is_harmless(void **state)
 	assert_int_equal(seen.count, 0);
 }
 
-static void all_mappings_of_its_files_are_told(void **state)
+TEST_WITH(all_mappings_of_its_files_are_told, start_over, NULL)
 {
 	int own = memfd_create("own", MFD_CLOEXEC);
 	int control = memfd_create("control", MFD_CLOEXEC);
@@ -168,7 +153,6 @@ static void all_mappings_of_its_files_are_told(void **state)
 	struct seen seen;
 	char *a, *b, *c;
 
-	(void)state;
 	assert_true(own >= 0 && control >= 0 && other >= 0);
 	assert_int_equal(ftruncate(own, 4 * PAGE), 0);
 	assert_int_equal(ftruncate(control, PAGE), 0);
@@ -193,19 +177,4 @@ static void all_mappings_of_its_files_are_told(void **state)
 	close(own);
 	close(control);
 	close(other);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(entries_in_use_are_told, start_over),
-	    cmocka_unit_test_setup(an_entry_that_is_being_changed_is_not_believed, start_over),
-	    cmocka_unit_test_setup(what_cannot_be_is_left_out, start_over),
-	    cmocka_unit_test_setup(losses_of_the_collector_are_told, start_over),
-	    cmocka_unit_test_setup(older_and_other_collectors_are_refused, start_over),
-	    cmocka_unit_test_setup(a_table_that_is_not_there_is_harmless, start_over),
-	    cmocka_unit_test_setup(all_mappings_of_its_files_are_told, start_over),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,6 @@
 /* test_reader.c - promises of segments/read/segment_copy.h and segments/read/segfile.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../lib/mkseg.h"
 #include "segments/read/losses.h"
 #include "segments/read/segfile.h"
@@ -51,12 +41,11 @@ static struct segment *read_own(const void *bytes, size_t len)
 	return seg;
 }
 
-static void foreign_bytes_are_no_segment(void **state)
+TEST(foreign_bytes_are_no_segment)
 {
 	uint8_t bytes[8192];
 	struct segfile *f;
 
-	(void)state;
 	memset(bytes, 'x', sizeof(bytes));
 	assert_int_equal(segfile_open_bytes(bytes, sizeof(bytes), &f, NULL), -EINVAL);
 	assert_int_equal(segfile_open_bytes(bytes, 3, &f, NULL), -EINVAL);
@@ -65,7 +54,7 @@ static void foreign_bytes_are_no_segment(void **state)
 	assert_int_equal(segfile_open_bytes(bytes, 0, &f, NULL), -ENODATA);
 }
 
-static void other_version_is_told_apart(void **state)
+TEST(other_version_is_told_apart)
 {
 	size_t len;
 	uint8_t *bytes = small_segment(&len);
@@ -73,18 +62,16 @@ static void other_version_is_told_apart(void **state)
 	struct fault where;
 	struct segfile *f;
 
-	(void)state;
 	memcpy(bytes + offsetof(struct seg_header, version), &version, sizeof(version));
 	assert_int_equal(segfile_open_bytes(bytes, len, &f, &where), -ENOTSUP);
 	assert_non_null(strstr(where.text, "version 4"));
 	free(bytes);
 }
 
-static void a_fifo_or_directory_is_refused_at_once(void **state)
+TEST(a_fifo_or_directory_is_refused_at_once)
 {
 	struct segfile *f;
 
-	(void)state;
 	assert_int_equal(segfile_open(AT_FDCWD, "/dev/null", &f, NULL), -EINVAL);
 	assert_int_equal(segfile_open(AT_FDCWD, "/", &f, NULL), -EISDIR);
 	assert_int_equal(segfile_open(AT_FDCWD, "/proc/none", &f, NULL), -ENOENT);
@@ -122,12 +109,11 @@ static struct session *session_with_facts(uint32_t live_bytes)
 	return s;
 }
 
-static void births_and_freers_of_a_site_are_read(void **state)
+TEST(births_and_freers_of_a_site_are_read)
 {
 	struct session *s = session_with_facts(sizeof(struct seg_live));
 	const struct process_site *site = &s->processes[0]->sites[0];
 
-	(void)state;
 	assert_true(site->ages->births_known);
 	assert_int_equal(site->ages->births[31], 7);
 	assert_int_equal(site->ages->births[0], 0);
@@ -139,24 +125,22 @@ static void births_and_freers_of_a_site_are_read(void **state)
 	session_free(s);
 }
 
-static void rows_of_older_collectors_have_sizes_but_no_births(void **state)
+TEST(rows_of_older_collectors_have_sizes_but_no_births)
 {
 	struct session *s = session_with_facts(offsetof(struct seg_live, births));
 	const struct process_site *site = &s->processes[0]->sites[0];
 
-	(void)state;
 	assert_false(site->ages->births_known);
 	assert_true(site->ages->sizes_known);
 	assert_int_equal(site->ages->sizes[3], 7);
 	session_free(s);
 }
 
-static void freers_of_two_sites_are_added_up(void **state)
+TEST(freers_of_two_sites_are_added_up)
 {
 	struct process_freers a = {{{1, 10}, {2, 5}, {3, 4}, {4, 1}}, 4};
 	const struct process_freers b = {{{2, 9}, {9, 3}}, 2};
 
-	(void)state;
 	process_add_freers(&a, &b);
 	assert_int_equal(a.count, 4);
 	assert_int_equal(a.at[0].frame, 2);
@@ -168,13 +152,12 @@ static void freers_of_two_sites_are_added_up(void **state)
 }
 
 /* Every prefix: an error or a sound result, never more. */
-static void truncation_at_every_byte_is_survived(void **state)
+TEST(truncation_at_every_byte_is_survived)
 {
 	size_t len, sound = 0, step;
 	uint8_t *bytes = small_segment(&len);
 	struct session *s;
 
-	(void)state;
 	for (size_t n = 0; n <= len; n += step) {
 		/* a copy of just that size, so that ASan guards its end */
 		uint8_t *prefix = malloc(n ? n : 1);
@@ -201,7 +184,7 @@ static uint64_t next_random(uint64_t *x)
 	return *x;
 }
 
-static void random_damage_is_survived(void **state)
+TEST(random_damage_is_survived)
 {
 	static const uint64_t nasty[] = {0, 1, 0xff, 0x7fffffff, 0xffffffff, 0x8000000000000000,
 	    0xffffffffffffffff, 0x1000, 0xfffffffffffffff8};
@@ -212,7 +195,6 @@ static void random_damage_is_survived(void **state)
 	struct session *s;
 	int sound = 0;
 
-	(void)state;
 	for (int i = 0; i < 20000; i++) {
 		int hits = 1 + (int)(next_random(&x) % 8);
 
@@ -238,7 +220,7 @@ static void random_damage_is_survived(void **state)
 	free(bytes);
 }
 
-static void huge_counts_are_refused(void **state)
+TEST(huge_counts_are_refused)
 {
 	static const struct {
 		size_t offset;
@@ -253,7 +235,6 @@ static void huge_counts_are_refused(void **state)
 	struct segfile *f;
 	size_t len;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint8_t *bytes = small_segment(&len);
 
@@ -267,7 +248,7 @@ static void huge_counts_are_refused(void **state)
 }
 
 /* A thousand extents over the same bytes must not cost a thousand copies. */
-static void overlapping_extents_stay_within_the_bound(void **state)
+TEST(overlapping_extents_stay_within_the_bound)
 {
 	struct seg_header *h;
 	struct segment *seg;
@@ -275,7 +256,6 @@ static void overlapping_extents_stay_within_the_bound(void **state)
 	size_t len = 80 << 20, n = 1000;
 	uint8_t *bytes = calloc(1, len);
 
-	(void)state;
 	h = (struct seg_header *)bytes;
 	h->magic = SEG_MAGIC;
 	h->version = SEG_VERSION;
@@ -294,14 +274,13 @@ static void overlapping_extents_stay_within_the_bound(void **state)
 	free(bytes);
 }
 
-static void half_written_directory_entries_are_skipped(void **state)
+TEST(half_written_directory_entries_are_skipped)
 {
 	size_t len;
 	uint8_t *bytes = small_segment(&len);
 	uint32_t none = 0, more = 60;
 	struct segment *seg;
 
-	(void)state;
 	memcpy(bytes + SEG_HEADER_BYTES, &none, sizeof(none));
 	/* entries begun beyond those that are complete */
 	memcpy(bytes + offsetof(struct seg_header, dir_used), &more, sizeof(more));
@@ -311,7 +290,7 @@ static void half_written_directory_entries_are_skipped(void **state)
 	free(bytes);
 }
 
-static void compact_copy_says_the_same(void **state)
+TEST(compact_copy_says_the_same)
 {
 	size_t len, small_len;
 	uint8_t *bytes = small_segment(&len);
@@ -319,7 +298,6 @@ static void compact_copy_says_the_same(void **state)
 	struct segfile *f;
 	void *small;
 
-	(void)state;
 	assert_int_equal(segfile_open_bytes(bytes, len, &f, NULL), 0);
 	assert_int_equal(segfile_compact(f, SEGFILE_OWN, &small, &small_len, NULL), 0);
 	segfile_close(f);
@@ -352,14 +330,13 @@ static void compact_copy_says_the_same(void **state)
 	free(bytes);
 }
 
-static void compact_copy_of_a_compact_copy_is_the_same_bytes(void **state)
+TEST(compact_copy_of_a_compact_copy_is_the_same_bytes)
 {
 	size_t len, one_len, two_len;
 	uint8_t *bytes = small_segment(&len);
 	struct segment *seg = read_own(bytes, len);
 	void *one, *two;
 
-	(void)state;
 	assert_int_equal(segment_copy_compact(seg, &one, &one_len), 0);
 	segment_copy_free(seg);
 	seg = read_own(one, one_len);
@@ -372,7 +349,7 @@ static void compact_copy_of_a_compact_copy_is_the_same_bytes(void **state)
 	free(bytes);
 }
 
-static void snapshot_mark_survives_the_copy(void **state)
+TEST(snapshot_mark_survives_the_copy)
 {
 	size_t len, small_len;
 	uint8_t *bytes = small_segment(&len);
@@ -380,7 +357,6 @@ static void snapshot_mark_survives_the_copy(void **state)
 	struct session *s;
 	void *small;
 
-	(void)state;
 	assert_int_equal(segment_copy_mark_snapshot(seg, "before the storm"), 0);
 	assert_int_equal(segment_copy_compact(seg, &small, &small_len), 0);
 	segment_copy_free(seg);
@@ -393,7 +369,7 @@ static void snapshot_mark_survives_the_copy(void **state)
 	free(bytes);
 }
 
-static void sparse_file_is_read_without_filling_its_holes(void **state)
+TEST(sparse_file_is_read_without_filling_its_holes)
 {
 	size_t len;
 	uint8_t *bytes = small_segment(&len);
@@ -403,7 +379,6 @@ static void sparse_file_is_read_without_filling_its_holes(void **state)
 	struct segfile *f;
 	uint64_t before;
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, bytes, len), len);
 	assert_int_equal(ftruncate(fd, 256 << 20), 0);
@@ -420,7 +395,7 @@ static void sparse_file_is_read_without_filling_its_holes(void **state)
 	free(bytes);
 }
 
-static void file_cut_while_open_is_an_error(void **state)
+TEST(file_cut_while_open_is_an_error)
 {
 	size_t len;
 	uint8_t *bytes = small_segment(&len);
@@ -429,7 +404,6 @@ static void file_cut_while_open_is_an_error(void **state)
 	struct segment *seg;
 	struct segfile *f;
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, bytes, len), len);
 	assert_int_equal(segfile_open(AT_FDCWD, path, &f, NULL), 0);
@@ -441,12 +415,11 @@ static void file_cut_while_open_is_an_error(void **state)
 	free(bytes);
 }
 
-static void every_loss_has_a_name_of_its_own(void **state)
+TEST(every_loss_has_a_name_of_its_own)
 {
 	const struct losses_name *names;
 	size_t n;
 
-	(void)state;
 	names = losses_names(&n);
 	/* by number; a number may be kept free for later */
 	assert_int_equal(names[n - 1].count, SEG_COUNTS_USED - 1);
@@ -457,29 +430,4 @@ static void every_loss_has_a_name_of_its_own(void **state)
 	}
 	assert_non_null(losses_inert(SEG_INERT_FAULT));
 	assert_non_null(losses_inert(12345));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(foreign_bytes_are_no_segment),
-	    cmocka_unit_test(other_version_is_told_apart),
-	    cmocka_unit_test(a_fifo_or_directory_is_refused_at_once),
-	    cmocka_unit_test(births_and_freers_of_a_site_are_read),
-	    cmocka_unit_test(rows_of_older_collectors_have_sizes_but_no_births),
-	    cmocka_unit_test(freers_of_two_sites_are_added_up),
-	    cmocka_unit_test(truncation_at_every_byte_is_survived),
-	    cmocka_unit_test(random_damage_is_survived),
-	    cmocka_unit_test(huge_counts_are_refused),
-	    cmocka_unit_test(overlapping_extents_stay_within_the_bound),
-	    cmocka_unit_test(half_written_directory_entries_are_skipped),
-	    cmocka_unit_test(compact_copy_says_the_same),
-	    cmocka_unit_test(compact_copy_of_a_compact_copy_is_the_same_bytes),
-	    cmocka_unit_test(snapshot_mark_survives_the_copy),
-	    cmocka_unit_test(sparse_file_is_read_without_filling_its_holes),
-	    cmocka_unit_test(file_cut_while_open_is_an_error),
-	    cmocka_unit_test(every_loss_has_a_name_of_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

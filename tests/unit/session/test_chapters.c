@@ -1,18 +1,6 @@
 /* test_chapters.c - chapters that become one session: whose counters, whose time. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../lib/mkseg.h"
 #include "session/load/session.h"
 #include "recording/file/chapter.h"
@@ -205,12 +193,11 @@ static const struct process *find(const struct session *s, uint8_t uuid, uint64_
 		write_chapter(start_s, states, sizeof(states) / sizeof(states[0])); \
 	} while (0)
 
-static void the_last_chapter_has_the_counters(void **state)
+TEST_WITH(the_last_chapter_has_the_counters, NULL, empty_folder)
 {
 	const struct process *p;
 	struct session *s;
 
-	(void)state;
 	WRITE(1000, {1, 10, 1, 100, 50, RECORDING_END_RUNNING, false, 0},
 	    {2, 11, 1, 7, 7, RECORDING_END_EXITED, false, 0});
 	WRITE(2000, {1, 10, 1, 300, 60, RECORDING_END_EXITED, false, 0});
@@ -229,11 +216,10 @@ static void the_last_chapter_has_the_counters(void **state)
 }
 
 /* The flag means something for a killed process alone. */
-static void lack_of_memory_is_part_of_the_end(void **state)
+TEST_WITH(lack_of_memory_is_part_of_the_end, NULL, empty_folder)
 {
 	struct session *s;
 
-	(void)state;
 	WRITE(1000, {1, 10, 1, 100, 50, RECORDING_END_RUNNING + FLAG, false, 0},
 	    {2, 11, 1, 7, 7, RECORDING_END_KILLED + FLAG, false, 0},
 	    {3, 12, 1, 7, 7, RECORDING_END_KILLED + 2 * FLAG, false, 0},
@@ -248,11 +234,10 @@ static void lack_of_memory_is_part_of_the_end(void **state)
 	session_free(s);
 }
 
-static void another_owner_or_pid_is_another_process(void **state)
+TEST_WITH(another_owner_or_pid_is_another_process, NULL, empty_folder)
 {
 	struct session *s;
 
-	(void)state;
 	WRITE(1000, {1, 10, 1, 100, 50, RECORDING_END_RUNNING, false, 0});
 	WRITE(2000, {1, 10, 2, 300, 60, RECORDING_END_EXITED, false, 0});
 	WRITE(3000, {1, 12, 1, 500, 60, RECORDING_END_EXITED, false, 0});
@@ -277,7 +262,7 @@ static void readings_are(const struct process *p, size_t count, const uint64_t *
 	}
 }
 
-static void readings_of_all_chapters_are_one_course(void **state)
+TEST_WITH(readings_of_all_chapters_are_one_course, NULL, empty_folder)
 {
 	const uint64_t both[] = {1000, 2000, 3000, 4000};
 	/* of two chapters; of the first; of the second; cut off; ended before */
@@ -285,7 +270,6 @@ static void readings_of_all_chapters_are_one_course(void **state)
 	static const uint64_t second[][2] = {{3000, 4000}, {0}, {1000, 2000}, {3000, 4000}};
 	struct session *s;
 
-	(void)state;
 	read_ns = first;
 	WRITE(1000, {1, 10, 1, 100, 50, RECORDING_END_RUNNING, false, 0},
 	    {2, 11, 1, 100, 50, RECORDING_END_RUNNING, false, 0},
@@ -309,11 +293,10 @@ static void readings_of_all_chapters_are_one_course(void **state)
 	session_free(s);
 }
 
-static void two_of_one_chapter_stay_two(void **state)
+TEST_WITH(two_of_one_chapter_stay_two, NULL, empty_folder)
 {
 	struct session *s;
 
-	(void)state;
 	WRITE(1000, {1, 10, 1, 100, 50, RECORDING_END_RUNNING, false, 0},
 	    {1, 10, 1, 300, 60, RECORDING_END_RUNNING, false, 0});
 	s = load();
@@ -321,11 +304,10 @@ static void two_of_one_chapter_stay_two(void **state)
 	session_free(s);
 }
 
-static void counters_never_go_back(void **state)
+TEST_WITH(counters_never_go_back, NULL, empty_folder)
 {
 	struct session *s;
 
-	(void)state;
 	WRITE(1000, {1, 10, 1, 100, 50, RECORDING_END_RUNNING, false, 0});
 	WRITE(2000, {1, 10, 1, 40, 20, RECORDING_END_RUNNING, false, 0});
 	/* of this one there is a header, and no row; nor an owner */
@@ -339,11 +321,10 @@ static void counters_never_go_back(void **state)
 	session_free(s);
 }
 
-static void who_ran_and_is_not_known_any_more_has_an_unknown_end(void **state)
+TEST_WITH(who_ran_and_is_not_known_any_more_has_an_unknown_end, NULL, empty_folder)
 {
 	struct session *s;
 
-	(void)state;
 	WRITE(1000, {1, 10, 1, 100, 50, RECORDING_END_RUNNING, false, 0});
 	WRITE(2000, {2, 11, 1, 1, 0, RECORDING_END_RUNNING, false, 0});
 	s = load();
@@ -353,12 +334,11 @@ static void who_ran_and_is_not_known_any_more_has_an_unknown_end(void **state)
 	session_free(s);
 }
 
-static void time_goes_on_with_gaps_and_never_back(void **state)
+TEST_WITH(time_goes_on_with_gaps_and_never_back, NULL, empty_folder)
 {
 	const struct process *p;
 	struct session *s;
 
-	(void)state;
 	WRITE(1000, {1, 10, 1, 10, 0, RECORDING_END_RUNNING, false, 500});
 	WRITE(1060, {1, 10, 1, 20, 0, RECORDING_END_RUNNING, false, 700});
 	/* the clock was set back by an hour */
@@ -379,12 +359,11 @@ static void time_goes_on_with_gaps_and_never_back(void **state)
 }
 
 /* Random histories against a list of what is to be expected. */
-static void any_history_has_the_last_counters_of_each(void **state)
+TEST_WITH(any_history_has_the_last_counters_of_each, NULL, empty_folder)
 {
 	enum { PROCESSES = 6, CHAPTERS = 7 };
 	uint64_t seed = 88172645463325252u;
 
-	(void)state;
 	for (int round = 0; round < 40; round++) {
 		struct state now[PROCESSES] = {{0}};
 		size_t points[PROCESSES] = {0};
@@ -440,20 +419,4 @@ static void any_history_has_the_last_counters_of_each(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_teardown(the_last_chapter_has_the_counters, empty_folder),
-	    cmocka_unit_test_teardown(lack_of_memory_is_part_of_the_end, empty_folder),
-	    cmocka_unit_test_teardown(another_owner_or_pid_is_another_process, empty_folder),
-	    cmocka_unit_test_teardown(readings_of_all_chapters_are_one_course, empty_folder),
-	    cmocka_unit_test_teardown(two_of_one_chapter_stay_two, empty_folder),
-	    cmocka_unit_test_teardown(counters_never_go_back, empty_folder),
-	    cmocka_unit_test_teardown(
-	        who_ran_and_is_not_known_any_more_has_an_unknown_end, empty_folder),
-	    cmocka_unit_test_teardown(time_goes_on_with_gaps_and_never_back, empty_folder),
-	    cmocka_unit_test_teardown(any_history_has_the_last_counters_of_each, empty_folder),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(make_folder, remove_folder);

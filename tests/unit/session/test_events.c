@@ -1,15 +1,6 @@
 /* test_events.c - events of a log, its index, moments and lifetimes. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "session/events/events.h"
 #include "session/events/logblocks.h"
 #include "session/events/logread.h"
@@ -18,14 +9,14 @@
 
 enum { ENTRIES = 12, ENTRY_EVENTS = 7000, LONG_LIVED = 400, SHORT = 40 };
 
-static uint64_t state = 88172645463325252;
+static uint64_t seed = 88172645463325252;
 
 static uint32_t chance(uint32_t below)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t)(state % below);
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (uint32_t)(seed % below);
 }
 
 /* A log that is being written: one chunk after the other. */
@@ -168,11 +159,10 @@ static void assert_same(const struct events *a, const struct events *b)
 	assert_int_equal(x.sites->count, y.sites->count);
 }
 
-static void an_index_says_what_its_entry_says(void **unused)
+TEST(an_index_says_what_its_entry_says)
 {
 	struct logcode log[ENTRIES];
 
-	(void)unused;
 	for (int round = 0; round < 20; round++) {
 		struct events *all = begin(NULL, NULL);
 		struct events *some = begin(NULL, NULL);
@@ -201,7 +191,7 @@ static void an_index_says_what_its_entry_says(void **unused)
 }
 
 /* An index that is large, or of words that contradict each other. */
-static void no_index_where_it_would_not_help(void **unused)
+TEST(no_index_where_it_would_not_help)
 {
 	struct maker m = {.number = 1, .index = LOG_FIRST};
 	struct logindex_head head;
@@ -210,7 +200,6 @@ static void no_index_where_it_would_not_help(void **unused)
 	uint32_t name = 0;
 	size_t len;
 
-	(void)unused;
 	for (int i = 0; i < 20000; i++)
 		name = add_alloc(&m, &c);
 	assert_int_equal(logindex_build(&c, &head, &bytes, &len), 0);
@@ -227,7 +216,7 @@ static void no_index_where_it_would_not_help(void **unused)
 	logcode_release(&c);
 }
 
-static void an_index_with_odd_lengths_is_refused(void **unused)
+TEST(an_index_with_odd_lengths_is_refused)
 {
 	struct logcode log[ENTRIES];
 	struct logindex x;
@@ -235,7 +224,6 @@ static void an_index_with_odd_lengths_is_refused(void **unused)
 	struct logindex_head *h;
 	size_t len;
 
-	(void)unused;
 	make_log(log);
 	assert_true(index_of(&log[3], &bytes, &x));
 	len = sizeof(x.head) + x.head.sites * sizeof(*x.sites) +
@@ -256,7 +244,7 @@ static void an_index_with_odd_lengths_is_refused(void **unused)
 }
 
 /* Whatever an index says, applying it is safe. */
-static void a_hostile_index_does_no_harm(void **unused)
+TEST(a_hostile_index_does_no_harm)
 {
 	struct logindex_site sites[3] = {
 	    {.site = UINT32_MAX, .allocated_bytes = UINT64_MAX, .frees = UINT64_MAX},
@@ -279,7 +267,6 @@ static void a_hostile_index_does_no_harm(void **unused)
 	struct events_process p;
 	struct events *e = begin(NULL, NULL);
 
-	(void)unused;
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(events_skip(e, &x), 0);
 	assert_true(events_process(e, uuid, &p));
@@ -315,13 +302,12 @@ static uint64_t seen(const struct events *e)
 	return p.sums.allocations + p.sums.frees + p.sums.unlogged + p.left_out;
 }
 
-static void a_moment_is_the_same_with_and_without_the_index(void **unused)
+TEST(a_moment_is_the_same_with_and_without_the_index)
 {
 	struct events *uncut = begin(NULL, NULL);
 	struct logcode log[ENTRIES];
 	uint64_t whole;
 
-	(void)unused;
 	make_log(log);
 	for (int i = 0; i < ENTRIES; i++)
 		assert_int_equal(events_feed(uncut, &log[i]), 0);
@@ -392,7 +378,7 @@ static void add_to(struct logcode *c, uint32_t thread, uint32_t number, uint32_t
 	assert_int_equal(logcode_add_run(c, &run), 0);
 }
 
-static void allocations_of_the_same_thread_are_counted(void **unused)
+TEST(allocations_of_the_same_thread_are_counted)
 {
 	const uint32_t first = (1u << LOG_INDEX_BITS) + LOG_FIRST;
 	const uint32_t other = (2u << LOG_INDEX_BITS) + LOG_FIRST;
@@ -400,7 +386,6 @@ static void allocations_of_the_same_thread_are_counted(void **unused)
 	struct seen seen = {.count = 0};
 	struct events *e = begin(note_free, &seen);
 
-	(void)unused;
 	add_to(&c, 1, 1, LOG_FIRST);
 	(void)logcode_add_word(&c, log_alloc_word(1, 10)); /* first */
 	(void)logcode_add_word(&c, log_alloc_word(1, 10)); /* first + 1 */
@@ -427,7 +412,7 @@ static void allocations_of_the_same_thread_are_counted(void **unused)
 	logcode_release(&c);
 }
 
-static void percentiles_are_exact_to_a_sixteenth(void **unused)
+TEST(percentiles_are_exact_to_a_sixteenth)
 {
 	struct process_id id = {.id = 1, .site = 0};
 	struct process_site site = {.id = 1};
@@ -439,7 +424,6 @@ static void percentiles_are_exact_to_a_sixteenth(void **unused)
 	const struct lifetimes_site *x;
 	struct lifetimes *l;
 
-	(void)unused;
 	assert_int_equal(lifetimes_new(&s, 5, &l), 0);
 	for (uint64_t i = 1; i <= 100000; i++) {
 		const struct events_event ev = {.process = &head,
@@ -475,7 +459,7 @@ static void percentiles_are_exact_to_a_sixteenth(void **unused)
 	lifetimes_free(l);
 }
 
-static void the_longest_lifetime_has_a_place(void **unused)
+TEST(the_longest_lifetime_has_a_place)
 {
 	struct process_id id = {.id = 1, .site = 0};
 	struct process_site site = {.id = 1};
@@ -493,7 +477,6 @@ static void the_longest_lifetime_has_a_place(void **unused)
 	uint64_t classes[LIFETIMES_CLASSES];
 	struct lifetimes *l;
 
-	(void)unused;
 	assert_int_equal(lifetimes_new(&s, 0, &l), 0);
 	assert_int_equal(lifetimes_see(l, &ev), 0);
 	assert_int_equal(lifetimes_see(l, &elsewhere), 0);
@@ -501,20 +484,4 @@ static void the_longest_lifetime_has_a_place(void **unused)
 	lifetimes_classes(&lifetimes_site(l, 0, 0)->ticks, classes);
 	assert_int_equal(classes[64], 1);
 	lifetimes_free(l);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(an_index_says_what_its_entry_says),
-	    cmocka_unit_test(no_index_where_it_would_not_help),
-	    cmocka_unit_test(an_index_with_odd_lengths_is_refused),
-	    cmocka_unit_test(a_hostile_index_does_no_harm),
-	    cmocka_unit_test(a_moment_is_the_same_with_and_without_the_index),
-	    cmocka_unit_test(allocations_of_the_same_thread_are_counted),
-	    cmocka_unit_test(percentiles_are_exact_to_a_sixteenth),
-	    cmocka_unit_test(the_longest_lifetime_has_a_place),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

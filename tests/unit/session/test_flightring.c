@@ -1,13 +1,6 @@
 /* test_flightring.c - the entries of a ring become events in their order, with their times. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "session/events/flightread.h"
 #include "format/format.h"
 
@@ -36,11 +29,10 @@ static struct flightring decoded(void)
 	return r;
 }
 
-static void the_oldest_is_behind_the_empty_entry(void **state)
+TEST(the_oldest_is_behind_the_empty_entry)
 {
 	struct flightring r;
 
-	(void)state;
 	begin(1, 500);
 	for (size_t i = 0; i < ENTRIES; i++)
 		set(i, flight_alloc_word(3, 10 + i), 0x1000 + 16 * i, 500);
@@ -59,11 +51,10 @@ static void the_oldest_is_behind_the_empty_entry(void **state)
 	flightring_release(&r);
 }
 
-static void a_ring_that_is_not_full_begins_at_its_first_entry(void **state)
+TEST(a_ring_that_is_not_full_begins_at_its_first_entry)
 {
 	struct flightring r;
 
-	(void)state;
 	begin(1, 9);
 	r = decoded();
 	assert_int_equal(r.count, 0);
@@ -79,12 +70,11 @@ static void a_ring_that_is_not_full_begins_at_its_first_entry(void **state)
 	flightring_release(&r);
 }
 
-static void times_go_on_beyond_their_bits_and_over_long_pauses(void **state)
+TEST(times_go_on_beyond_their_bits_and_over_long_pauses)
 {
 	const uint64_t long_ago = 123, later = 1000000, now = later + 70;
 	struct flightring r;
 
-	(void)state;
 	begin(2, now);
 	set(0, flight_alloc_word(1, 1), 0x10, long_ago);
 	set(1, flight_word(FLIGHT_TIME, long_ago), 0, later);
@@ -98,12 +88,11 @@ static void times_go_on_beyond_their_bits_and_over_long_pauses(void **state)
 	flightring_release(&r);
 }
 
-static void large_sizes_and_stacks_of_frees_come_from_the_entry_before(void **state)
+TEST(large_sizes_and_stacks_of_frees_come_from_the_entry_before)
 {
 	const uint64_t huge = UINT64_C(1) << 40;
 	struct flightring r;
 
-	(void)state;
 	begin(1, 1);
 	set(0, flight_word(FLIGHT_SIZE, huge), 0x10, 1);
 	set(1, flight_alloc_word(4, huge), 0x10, 1);
@@ -125,12 +114,11 @@ static void large_sizes_and_stacks_of_frees_come_from_the_entry_before(void **st
 	flightring_release(&r);
 }
 
-static void pairs_of_several_threads_are_sorted_by_number(void **state)
+TEST(pairs_of_several_threads_are_sorted_by_number)
 {
 	const size_t pairs = ENTRIES / 2;
 	struct flightring r;
 
-	(void)state;
 	begin(0, 0);
 	for (uint64_t n = 20; n < 20 + pairs; n++) {
 		struct flight_entry *e = &ring[n % pairs * 2];
@@ -152,9 +140,8 @@ static void pairs_of_several_threads_are_sorted_by_number(void **state)
 	flightring_release(&r);
 }
 
-static void ages_are_at_most_an_eighth_too_small(void **state)
+TEST(ages_are_at_most_an_eighth_too_small)
 {
-	(void)state;
 	for (uint64_t age = 0; age <= INT32_MAX; age += 1 + age / 37) {
 		uint32_t code = flight_age_code((uint32_t)age);
 		uint64_t back = flight_age(code);
@@ -164,18 +151,4 @@ static void ages_are_at_most_an_eighth_too_small(void **state)
 	}
 	assert_int_equal(flight_age(flight_age_code(7)), 7);
 	assert_int_equal(flight_age(flight_age_code(8)), 8);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_oldest_is_behind_the_empty_entry),
-	    cmocka_unit_test(a_ring_that_is_not_full_begins_at_its_first_entry),
-	    cmocka_unit_test(times_go_on_beyond_their_bits_and_over_long_pauses),
-	    cmocka_unit_test(large_sizes_and_stacks_of_frees_come_from_the_entry_before),
-	    cmocka_unit_test(pairs_of_several_threads_are_sorted_by_number),
-	    cmocka_unit_test(ages_are_at_most_an_eighth_too_small),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 /* test_invariants.c - figures that cannot be are reported, unfinished ones are not. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../lib/mkseg.h"
 #include "session/load/session.h"
 
@@ -51,17 +43,15 @@ static struct mkseg *sound(void)
 	return m;
 }
 
-static void a_sound_segment_gives_no_doubt(void **state)
+TEST(a_sound_segment_gives_no_doubt)
 {
-	(void)state;
 	tells(sound(), NULL);
 }
 
-static void more_frees_than_allocations_over_all_arrays_are_told(void **state)
+TEST(more_frees_than_allocations_over_all_arrays_are_told)
 {
 	struct mkseg *m = sound();
 
-	(void)state;
 	mkseg_book(m, 7, 1, 0, 16, 6); /* one array alone may have this */
 	tells(m, NULL);
 	m = sound();
@@ -69,20 +59,18 @@ static void more_frees_than_allocations_over_all_arrays_are_told(void **state)
 	tells(m, "site 1 has 11 frees of 10 allocations");
 }
 
-static void more_freed_bytes_than_allocated_are_told(void **state)
+TEST(more_freed_bytes_than_allocated_are_told)
 {
 	struct mkseg *m = sound();
 
-	(void)state;
 	mkseg_row(m, 0, 1)->freed_bytes = 161;
 	tells(m, "site 1 has freed 161 of 160 bytes");
 }
 
-static void live_bytes_without_live_blocks_are_told_of_the_dead(void **state)
+TEST(live_bytes_without_live_blocks_are_told_of_the_dead)
 {
 	struct mkseg *m = sound();
 
-	(void)state;
 	mkseg_row(m, 0, 1)->frees = 10;
 	tells(m, "site 1 has no live block, but 96 live bytes");
 	m = sound();
@@ -95,11 +83,10 @@ static void live_bytes_without_live_blocks_are_told_of_the_dead(void **state)
 	tells(m, NULL);
 }
 
-static void a_thread_that_jumped_out_of_a_hook_is_no_fault(void **state)
+TEST(a_thread_that_jumped_out_of_a_hook_is_no_fault)
 {
 	struct mkseg *m = sound();
 
-	(void)state;
 	mkseg_row(m, 0, 1)->frees = 12;
 	mkseg_header(m)->counts[SEG_HEALED] = 2;
 	tells(m, NULL);
@@ -109,11 +96,10 @@ static void a_thread_that_jumped_out_of_a_hook_is_no_fault(void **state)
 	tells(m, "13 frees of 10");
 }
 
-static void sites_must_be_in_the_tables(void **state)
+TEST(sites_must_be_in_the_tables)
 {
 	struct mkseg *m = sound();
 
-	(void)state;
 	mkseg_header(m)->first_id = 2;
 	tells(m, "site 1 is below the first id, 2");
 	m = sound();
@@ -127,38 +113,20 @@ static void sites_must_be_in_the_tables(void **state)
 	tells(m, NULL);
 }
 
-static void a_peak_above_all_that_was_allocated_is_told(void **state)
+TEST(a_peak_above_all_that_was_allocated_is_told)
 {
 	struct mkseg *m = sound();
 
-	(void)state;
 	mkseg_header(m)->peak_bytes = 161;
 	tells(m, "the peak of 161 bytes");
 }
 
-static void the_first_is_told_and_the_others_are_counted(void **state)
+TEST(the_first_is_told_and_the_others_are_counted)
 {
 	struct mkseg *m = sound();
 	static const uint64_t other[] = {MKSEG_FRAME(1, 0x2000)};
 
-	(void)state;
 	mkseg_book(m, 0, mkseg_stack(m, other, 1), 1, 5, 3);
 	mkseg_header(m)->peak_bytes = 1 << 20;
 	tells(m, "site 2 has 3 frees of 1 allocations (and 1 more like it)");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_sound_segment_gives_no_doubt),
-	    cmocka_unit_test(more_frees_than_allocations_over_all_arrays_are_told),
-	    cmocka_unit_test(more_freed_bytes_than_allocated_are_told),
-	    cmocka_unit_test(live_bytes_without_live_blocks_are_told_of_the_dead),
-	    cmocka_unit_test(a_thread_that_jumped_out_of_a_hook_is_no_fault),
-	    cmocka_unit_test(sites_must_be_in_the_tables),
-	    cmocka_unit_test(a_peak_above_all_that_was_allocated_is_told),
-	    cmocka_unit_test(the_first_is_told_and_the_others_are_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

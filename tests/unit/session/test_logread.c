@@ -1,18 +1,6 @@
 /* test_logread.c - the words of a pool: whose they are, and in which order. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "session/events/events.h"
 #include "session/events/logread.h"
 #include "format/seg_log.h"
@@ -125,11 +113,10 @@ static void read_events(struct seen *ret, int calls)
 	logcode_release(&c);
 }
 
-static void words_behind_another_thread_are_those_of_that_thread(void **state)
+TEST(words_behind_another_thread_are_those_of_that_thread)
 {
 	struct seen s;
 
-	(void)state;
 	memset(words, 0, sizeof(words));
 	begin(0, 1, 3);
 	(void)put(0, log_alloc_word(2, 10));
@@ -154,12 +141,11 @@ static void words_behind_another_thread_are_those_of_that_thread(void **state)
 }
 
 /* Thread 2 begins in chunk 0, goes on in 1; both have the same tick. */
-static void the_next_chunk_of_a_thread_waits_for_the_one_that_it_went_on_in(void **state)
+TEST(the_next_chunk_of_a_thread_waits_for_the_one_that_it_went_on_in)
 {
 	struct seen s;
 	uint32_t first;
 
-	(void)state;
 	memset(words, 0, sizeof(words));
 	begin(0, 1, 5);
 	(void)put(0, log_alloc_word(2, 10));
@@ -176,11 +162,10 @@ static void the_next_chunk_of_a_thread_waits_for_the_one_that_it_went_on_in(void
 	assert_int_equal(s.sums.orphans, 0);
 }
 
-static void a_thread_that_was_killed_between_its_first_two_words_has_no_events(void **state)
+TEST(a_thread_that_was_killed_between_its_first_two_words_has_no_events)
 {
 	struct seen s;
 
-	(void)state;
 	memset(words, 0, sizeof(words));
 	begin(0, 1, 5);
 	(void)put(0, log_alloc_word(2, 10));
@@ -190,11 +175,10 @@ static void a_thread_that_was_killed_between_its_first_two_words_has_no_events(v
 	assert_int_equal(s.sums.strange, 0);
 }
 
-static void in_a_chunk_of_several_threads_the_word_has_no_meaning(void **state)
+TEST(in_a_chunk_of_several_threads_the_word_has_no_meaning)
 {
 	struct seen s;
 
-	(void)state;
 	memset(words, 0, sizeof(words));
 	begin(0, 0, 5);
 	(void)put(0, log_alloc_word(2, 10));
@@ -210,11 +194,10 @@ static void in_a_chunk_of_several_threads_the_word_has_no_meaning(void **state)
 }
 
 /* A number of 0, and that of a thread that has an earlier chunk. */
-static void threads_that_cannot_be_end_nothing(void **state)
+TEST(threads_that_cannot_be_end_nothing)
 {
 	struct seen s;
 
-	(void)state;
 	memset(words, 0, sizeof(words));
 	begin(0, 1, 5);
 	go_on(0, 0, 6);
@@ -229,17 +212,4 @@ static void threads_that_cannot_be_end_nothing(void **state)
 		read_events(&s, calls);
 		assert_int_equal(s.count, 3);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(words_behind_another_thread_are_those_of_that_thread),
-	    cmocka_unit_test(the_next_chunk_of_a_thread_waits_for_the_one_that_it_went_on_in),
-	    cmocka_unit_test(a_thread_that_was_killed_between_its_first_two_words_has_no_events),
-	    cmocka_unit_test(in_a_chunk_of_several_threads_the_word_has_no_meaning),
-	    cmocka_unit_test(threads_that_cannot_be_end_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,9 @@
 /* test_mapped.c - promises of session/process/live_ages.h, also for a hostile table. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../lib/forked_copy.h"
 
 #include "session/process/live_ages.h"
@@ -101,12 +93,11 @@ static void enter(const void *address, uint64_t leaf)
 	table->nodes[3][page & (SLOTS - 1)] = leaf;
 }
 
-static void pages_and_ranges_are_counted_by_site(void **state)
+TEST_WITH(pages_and_ranges_are_counted_by_site, start_over, clean_up)
 {
 	const uint64_t one = mapped_leaf(FIRST, 5);
 	const uint64_t two = mapped_leaf(FIRST + 1, 6);
 
-	(void)state;
 	/* 0 1 | 2 | 3: ranges of two, one and one page; 5: of the second site */
 	enter(pages, one | MAPPED_STARTS);
 	enter(pages + PAGE, one);
@@ -129,9 +120,8 @@ static void pages_and_ranges_are_counted_by_site(void **state)
 	assert_false(process.resident->is_partial);
 }
 
-static void entries_of_upper_levels_count_for_all_their_pages(void **state)
+TEST_WITH(entries_of_upper_levels_count_for_all_their_pages, start_over, clean_up)
 {
-	(void)state;
 	/* addresses that no process has: nothing is resident there */
 	table->root[3] = mapped_leaf(FIRST + 2, 1) | MAPPED_STARTS;
 	table->root[4] = mapped_leaf(FIRST + 2, 1);
@@ -143,9 +133,8 @@ static void entries_of_upper_levels_count_for_all_their_pages(void **state)
 	assert_int_equal(process.resident->sites[2].resident_bytes, 0);
 }
 
-static void a_table_that_leads_nowhere_is_partial(void **state)
+TEST_WITH(a_table_that_leads_nowhere_is_partial, start_over, clean_up)
 {
-	(void)state;
 	table->root[0] = 0x1000 | MAPPED_IS_NODE;  /* not mapped */
 	table->root[1] = 0x12345 | MAPPED_IS_NODE; /* not at a node */
 	table->root[2] = ~UINT64_C(0);             /* nowhere at all */
@@ -156,9 +145,8 @@ static void a_table_that_leads_nowhere_is_partial(void **state)
 }
 
 /* Each of its entries leads to itself: 64 times as many on each level. */
-static void a_table_that_leads_back_ends(void **state)
+TEST_WITH(a_table_that_leads_back_ends, start_over, clean_up)
 {
-	(void)state;
 	for (int i = 0; i < ROOT; i++)
 		table->root[i] = node_at(7);
 	for (int i = 0; i < SLOTS; i++)
@@ -167,9 +155,8 @@ static void a_table_that_leads_back_ends(void **state)
 	assert_true(process.resident->is_partial);
 }
 
-static void without_a_table_or_a_process_there_is_no_answer(void **state)
+TEST_WITH(without_a_table_or_a_process_there_is_no_answer, start_over, clean_up)
 {
-	(void)state;
 	process.header.mapped_root = 0;
 	assert_int_equal(read_it(), -ENODATA);
 	process.header.mapped_root = (uint64_t)(uintptr_t)table->root + 8;
@@ -177,19 +164,4 @@ static void without_a_table_or_a_process_there_is_no_answer(void **state)
 	process.running_pid = 0;
 	assert_int_equal(mapped_pages_read(&process), -ESRCH);
 	assert_null(process.resident);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, start_over, clean_up)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(pages_and_ranges_are_counted_by_site),
-	    TEST(entries_of_upper_levels_count_for_all_their_pages),
-	    TEST(a_table_that_leads_nowhere_is_partial),
-	    TEST(a_table_that_leads_back_ends),
-	    TEST(without_a_table_or_a_process_there_is_no_answer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,8 @@
 /* test_session.c - promises of session/process/process.h and session/load/session.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "../lib/mkseg.h"
 #include "segments/find/proc.h"
 #include "segments/read/segfile.h"
@@ -22,14 +11,13 @@
 
 static const uint64_t one_frame[] = {MKSEG_FRAME(1, 0x1010)};
 
-static void sums_over_all_arrays_are_exact(void **state)
+TEST(sums_over_all_arrays_are_exact)
 {
 	struct mkseg *m = mkseg_new();
 	uint32_t a = mkseg_stack(m, one_frame, 1);
 	const struct process_figures *f;
 	struct session *s;
 
-	(void)state;
 	/* allocated here, freed there: only the sum makes sense */
 	mkseg_book(m, 0, a, 100, 16, 0);
 	mkseg_book(m, 5, a, 3, 16, 90);
@@ -47,7 +35,7 @@ static void sums_over_all_arrays_are_exact(void **state)
 	session_free(s);
 }
 
-static void peak_takes_the_snap_only_of_rows_changed_since(void **state)
+TEST(peak_takes_the_snap_only_of_rows_changed_since)
 {
 	struct mkseg *m = mkseg_new();
 	uint32_t a = mkseg_stack(m, one_frame, 1);
@@ -57,7 +45,6 @@ static void peak_takes_the_snap_only_of_rows_changed_since(void **state)
 	struct session *s;
 	struct seg_row *row;
 
-	(void)state;
 	mkseg_header(m)->peak_epoch = (UINT64_C(7) << 32) + 9;
 	mkseg_header(m)->peak_bytes = 500;
 	/* touched since the peak: what it had then was saved */
@@ -83,12 +70,11 @@ static void peak_takes_the_snap_only_of_rows_changed_since(void **state)
 	session_free(s);
 }
 
-static void peak_of_several_threads_is_not_called_exact(void **state)
+TEST(peak_of_several_threads_is_not_called_exact)
 {
 	struct mkseg *m = mkseg_new();
 	struct session *s;
 
-	(void)state;
 	mkseg_book(m, 0, mkseg_stack(m, one_frame, 1), 1, 10, 0);
 	mkseg_header(m)->threads = 2;
 	mkseg_header(m)->peak_bytes = 10;
@@ -97,7 +83,7 @@ static void peak_of_several_threads_is_not_called_exact(void **state)
 	session_free(s);
 }
 
-static void equal_stacks_are_one_site(void **state)
+TEST(equal_stacks_are_one_site)
 {
 	const uint64_t frames[] = {MKSEG_FRAME(1, 1), MKSEG_FRAME(1, 2), MKSEG_FRAME(1, 3),
 	    MKSEG_FRAME(1, 4), MKSEG_FRAME(1, 5), MKSEG_FRAME(1, 6), MKSEG_FRAME(1, 7),
@@ -110,7 +96,6 @@ static void equal_stacks_are_one_site(void **state)
 	struct process *p;
 	struct session *s;
 
-	(void)state;
 	mkseg_book(m, 0, a, 1, 10, 0);
 	mkseg_book(m, 1, b, 2, 10, 1);
 	mkseg_book(m, 0, c, 5, 10, 0);
@@ -127,14 +112,13 @@ static void equal_stacks_are_one_site(void **state)
 	session_free(s);
 }
 
-static void site_never_filled_is_unknown_not_lost(void **state)
+TEST(site_never_filled_is_unknown_not_lost)
 {
 	struct mkseg *m = mkseg_new();
 	struct session *s;
 	uint64_t frames[4];
 	uint32_t flags;
 
-	(void)state;
 	mkseg_book(m, 0, 3, 2, 8, 0);   /* no record at all */
 	mkseg_book(m, 0, 700, 1, 8, 0); /* beyond the table */
 	(void)mkseg_site(m, 9);
@@ -149,7 +133,7 @@ static void site_never_filled_is_unknown_not_lost(void **state)
 	session_free(s);
 }
 
-static void parents_in_a_circle_end_the_stack(void **state)
+TEST(parents_in_a_circle_end_the_stack)
 {
 	struct mkseg *m = mkseg_new();
 	uint64_t frames[32];
@@ -159,7 +143,6 @@ static void parents_in_a_circle_end_the_stack(void **state)
 	struct session *s;
 	size_t n;
 
-	(void)state;
 	mkseg_node_at(m, a)->parent = b;
 	mkseg_site(m, id)->node = b;
 	mkseg_book(m, 0, id, 1, 1, 0);
@@ -180,7 +163,7 @@ static void parents_in_a_circle_end_the_stack(void **state)
 	session_free(s);
 }
 
-static void a_run_stands_for_its_frames(void **state)
+TEST(a_run_stands_for_its_frames)
 {
 	const uint64_t run[] = {MKSEG_FRAME(1, 0x11), MKSEG_FRAME(1, 0x12), MKSEG_FRAME(1, 0x13)};
 	struct mkseg *m = mkseg_new();
@@ -195,7 +178,6 @@ static void a_run_stands_for_its_frames(void **state)
 	struct session *s;
 	uint32_t flags;
 
-	(void)state;
 	mkseg_header(m)->version = SEG_VERSION_RUNS;
 	mkseg_site(m, a)->node = mkseg_node(m, inner, node, SEG_NODE_RUN);
 	/* the same frames one by one are the same stack */
@@ -223,14 +205,13 @@ static void a_run_stands_for_its_frames(void **state)
 	session_free(s);
 }
 
-static void long_stack_is_cut_at_the_callers_limit(void **state)
+TEST(long_stack_is_cut_at_the_callers_limit)
 {
 	struct mkseg *m = mkseg_new();
 	uint32_t flags, node = 0, id = mkseg_stack(m, one_frame, 1);
 	uint64_t frames[100];
 	struct session *s;
 
-	(void)state;
 	for (uint64_t i = 0; i < 900; i++)
 		node = mkseg_node(m, MKSEG_FRAME(1, i + 1), node, 0);
 	mkseg_site(m, id)->node = node;
@@ -243,14 +224,13 @@ static void long_stack_is_cut_at_the_callers_limit(void **state)
 	session_free(s);
 }
 
-static void more_frees_than_allocations_are_no_huge_number(void **state)
+TEST(more_frees_than_allocations_are_no_huge_number)
 {
 	struct mkseg *m = mkseg_new();
 	uint32_t id = mkseg_stack(m, one_frame, 1);
 	struct session *s;
 	struct seg_row *row;
 
-	(void)state;
 	mkseg_book(m, 0, id, 1, 8, 5);
 	row = mkseg_row(m, 1, id);
 	row->allocations = UINT64_MAX;
@@ -268,7 +248,7 @@ static void more_frees_than_allocations_are_no_huge_number(void **state)
 }
 
 /* What 32 bits cannot tell, and rows of older collectors that have no more. */
-static void wide_figures_are_read_from_rows_of_both_lengths(void **state)
+TEST(wide_figures_are_read_from_rows_of_both_lengths)
 {
 	for (int old = 0; old < 2; old++) {
 		struct mkseg *m = mkseg_new();
@@ -297,11 +277,10 @@ static void wide_figures_are_read_from_rows_of_both_lengths(void **state)
 		assert_true(deaths[0] + deaths[4] == UINT64_C(5) << 32);
 		session_free(s);
 	}
-	(void)state;
 }
 
 /* Threads may have made several records of a site at once. */
-static void records_of_one_site_are_added_up(void **state)
+TEST(records_of_one_site_are_added_up)
 {
 	struct mkseg *m = mkseg_new();
 	uint32_t id = mkseg_stack(m, one_frame, 1);
@@ -312,7 +291,6 @@ static void records_of_one_site_are_added_up(void **state)
 	struct seg_row *row;
 	struct session *s;
 
-	(void)state;
 	mkseg_book(m, 0, id, 100, 0, 100);
 	row = mkseg_row(m, 0, id);
 	row->size_min = UINT32_MAX;
@@ -339,7 +317,7 @@ static void records_of_one_site_are_added_up(void **state)
 }
 
 /* Steps below 1.6 s are sums over arrays; an older collector has none. */
-static void young_deaths_are_known_in_steps(void **state)
+TEST(young_deaths_are_known_in_steps)
 {
 	for (int old = 0; old < 2; old++) {
 		struct mkseg *m = mkseg_new();
@@ -373,18 +351,16 @@ static void young_deaths_are_known_in_steps(void **state)
 		assert_int_equal(steps[4], old ? 0 : 9);
 		session_free(s);
 	}
-	(void)state;
 }
 
 /* Figures of a damaged file: more deaths than frees, and sums beyond 2^64. */
-static void young_deaths_are_never_more_than_the_frees(void **state)
+TEST(young_deaths_are_never_more_than_the_frees)
 {
 	struct mkseg *m = mkseg_new();
 	uint32_t id = mkseg_stack(m, one_frame, 1);
 	uint64_t steps[PROCESS_STEPS], sum = 0;
 	struct session *s;
 
-	(void)state;
 	mkseg_header(m)->counted_ticks = SEG_COUNTED_TICKS;
 	mkseg_book(m, 0, id, 100, 8, 90);
 	mkseg_ages(m, 0, id)->deaths[2] = UINT64_MAX - 1;
@@ -400,13 +376,12 @@ static void young_deaths_are_never_more_than_the_frees(void **state)
 	session_free(s);
 }
 
-static void young_deaths_without_a_ledger_are_none(void **state)
+TEST(young_deaths_without_a_ledger_are_none)
 {
 	struct mkseg *m = mkseg_new();
 	uint32_t id = mkseg_stack(m, one_frame, 1);
 	struct session *s;
 
-	(void)state;
 	mkseg_header(m)->counted_ticks = SEG_COUNTED_TICKS;
 	mkseg_ages(m, 0, id)->deaths[2] = 5;
 	s = mkseg_load(m);
@@ -415,7 +390,7 @@ static void young_deaths_without_a_ledger_are_none(void **state)
 }
 
 /* 2^40 blocks of 1 GiB, all freed but three: 2^70 bytes in rows of 2^64. */
-static void bytes_beyond_2_to_the_64_stop_there_and_live_ones_stay(void **state)
+TEST(bytes_beyond_2_to_the_64_stop_there_and_live_ones_stay)
 {
 	static const uint64_t size = UINT64_C(1) << 30;
 	struct mkseg *m = mkseg_new();
@@ -423,7 +398,6 @@ static void bytes_beyond_2_to_the_64_stop_there_and_live_ones_stay(void **state)
 	const struct process *p;
 	struct session *s;
 
-	(void)state;
 	mkseg_book(m, 0, id, (UINT64_C(1) << 40) + 5, size, 0);
 	mkseg_book(m, 1, id, 0, size, (UINT64_C(1) << 40) + 2);
 	s = mkseg_load(m);
@@ -457,14 +431,13 @@ static void bytes_beyond_2_to_the_64_stop_there_and_live_ones_stay(void **state)
 }
 
 /* A small block beside a huge one: the row knows the smallest. */
-static void a_small_block_is_the_smallest_beside_a_huge_one(void **state)
+TEST(a_small_block_is_the_smallest_beside_a_huge_one)
 {
 	struct mkseg *m = mkseg_new();
 	uint32_t id = mkseg_stack(m, one_frame, 1);
 	const struct process_site *site;
 	struct session *s;
 
-	(void)state;
 	mkseg_book(m, 0, id, 2, 8, 0);
 	mkseg_row(m, 0, id)->size_span = UINT32_MAX - 8;
 	mkseg_book(m, 3, id, 1, 0, 0);
@@ -478,7 +451,7 @@ static void a_small_block_is_the_smallest_beside_a_huge_one(void **state)
 	session_free(s);
 }
 
-static void sampled_variances_are_read_from_rows_of_both_lengths(void **state)
+TEST(sampled_variances_are_read_from_rows_of_both_lengths)
 {
 	for (int old = 0; old < 2; old++) {
 		struct mkseg *m = mkseg_new();
@@ -502,19 +475,17 @@ static void sampled_variances_are_read_from_rows_of_both_lengths(void **state)
 		    site->variance_live <= want * 1.000001 + 800);
 		session_free(s);
 	}
-	(void)state;
 	assert_true(process_error(3.4e38 * 100) == UINT64_MAX);
 }
 
 /* One sample of ten died old: so did a tenth of what they stand for. */
-static void ages_of_sampled_blocks_are_estimates_too(void **state)
+TEST(ages_of_sampled_blocks_are_estimates_too)
 {
 	struct mkseg *m = mkseg_new();
 	uint32_t id = mkseg_stack(m, one_frame, 1);
 	uint64_t deaths[PROCESS_AGES], steps[PROCESS_STEPS];
 	struct session *s;
 
-	(void)state;
 	mkseg_header(m)->sample_bytes = 4096;
 	mkseg_book(m, 0, id, 5000, 64, 1000);
 	mkseg_sample(m, 0, id)->samples = 50;
@@ -535,12 +506,11 @@ static void ages_of_sampled_blocks_are_estimates_too(void **state)
 	session_free(s);
 }
 
-static void frames_of_unknown_modules_have_none(void **state)
+TEST(frames_of_unknown_modules_have_none)
 {
 	struct mkseg *m = mkseg_new();
 	struct session *s;
 
-	(void)state;
 	assert_int_equal(mkseg_module(m, "/lib/a.so", 0x1000), 1);
 	assert_int_equal(mkseg_module(m, "/lib/b.so", 0x9000), 2);
 	mkseg_module_at(m, 2)->path = UINT64_MAX - 3; /* out of the strings */
@@ -555,14 +525,13 @@ static void frames_of_unknown_modules_have_none(void **state)
 	session_free(s);
 }
 
-static void forked_children_in_slots_are_processes_of_their_own(void **state)
+TEST(forked_children_in_slots_are_processes_of_their_own)
 {
 	struct mkseg *m = mkseg_new(), *child = mkseg_new();
 	struct session *s;
 	size_t len;
 	void *bytes;
 
-	(void)state;
 	mkseg_header(child)->pid = 4243;
 	mkseg_header(child)->ppid = 4242;
 	mkseg_header(child)->first_id = 1;
@@ -612,9 +581,8 @@ static void remove_files(const char *dir, const char *const *names)
 }
 
 /* What the reader leaves out is a loss by name, and the whole is not whole. */
-static void what_is_beyond_the_bounds_is_counted(void **state)
+TEST(what_is_beyond_the_bounds_is_counted)
 {
-	(void)state;
 	for (int is_long = 0; is_long < 2; is_long++) {
 		struct mkseg *m = mkseg_new();
 		struct session *s;
@@ -629,14 +597,13 @@ static void what_is_beyond_the_bounds_is_counted(void **state)
 	}
 }
 
-static void of_two_segments_of_one_pid_the_first_ended_by_exec(void **state)
+TEST(of_two_segments_of_one_pid_the_first_ended_by_exec)
 {
 	static const char *const names[] = {
 	    "host-99999999-1.seg", "host-99999999-2.seg", "host-99999999-1.seg.ctl", "junk", NULL};
 	char dir[] = "/tmp/seep-test.XXXXXX", path[256];
 	struct session *s;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	for (int i = 0; i < 2; i++) {
 		struct mkseg *m = mkseg_new();
@@ -671,7 +638,7 @@ static void of_two_segments_of_one_pid_the_first_ended_by_exec(void **state)
 }
 
 /* Its clock is coarse: it may seem to have started before its parent. */
-static void a_forked_child_is_listed_behind_its_parent(void **state)
+TEST(a_forked_child_is_listed_behind_its_parent)
 {
 	static const char *const names[] = {
 	    "host-99999998-1.seg", "host-99999999-2.seg", "host-99999999-3.seg", NULL};
@@ -680,7 +647,6 @@ static void a_forked_child_is_listed_behind_its_parent(void **state)
 	char dir[] = "/tmp/seep-test.XXXXXX";
 	struct session *s;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	for (int i = 0; i < 3; i++) {
 		struct mkseg *m = mkseg_new();
@@ -704,13 +670,12 @@ static void a_forked_child_is_listed_behind_its_parent(void **state)
 	remove_files(dir, names);
 }
 
-static void empty_directory_and_missing_file_are_told_apart(void **state)
+TEST(empty_directory_and_missing_file_are_told_apart)
 {
 	static const char *const names[] = {NULL};
 	char dir[] = "/tmp/seep-test.XXXXXX";
 	struct session *s;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	assert_int_equal(session_load(dir, &s, NULL), -ENODATA);
 	remove_files(dir, names);
@@ -733,7 +698,7 @@ static uint64_t own_start_jiffies(void)
 }
 
 /* We play the host: map a segment that says it is ours. */
-static void mapped_segment_makes_a_process_alive(void **state)
+TEST(mapped_segment_makes_a_process_alive)
 {
 	static const char *const names[] = {"host-1.seg", "copy.seg", NULL};
 	char dir[] = "/tmp/seep-test.XXXXXX", path[256], copy[256];
@@ -746,7 +711,6 @@ static void mapped_segment_makes_a_process_alive(void **state)
 	int fd, slot;
 	void *bytes, *map;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	mkseg_header(m)->pid = (uint32_t)getpid();
 	mkseg_header(m)->start_jiffies = own_start_jiffies();
@@ -789,7 +753,7 @@ static void mapped_segment_makes_a_process_alive(void **state)
 	mkseg_free(m);
 }
 
-static void forked_child_without_a_segment_is_asked_for_patience(void **state)
+TEST(forked_child_without_a_segment_is_asked_for_patience)
 {
 	static const char *const names[] = {"host-1.seg", NULL};
 	char dir[] = "/tmp/seep-test.XXXXXX", path[256];
@@ -800,7 +764,6 @@ static void forked_child_without_a_segment_is_asked_for_patience(void **state)
 	int fd, status;
 	void *bytes, *map;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	mkseg_header(m)->pid = (uint32_t)getpid();
 	mkseg_header(m)->start_jiffies = own_start_jiffies();
@@ -827,7 +790,7 @@ static void forked_child_without_a_segment_is_asked_for_patience(void **state)
 	mkseg_free(m);
 }
 
-static void recording_carries_how_processes_ended(void **state)
+TEST(recording_carries_how_processes_ended)
 {
 	struct recording_segment head = {
 	    .end_kind = RECORDING_END_KILLED, .exit_status = -1, .signal = 9};
@@ -840,7 +803,6 @@ static void recording_carries_how_processes_ended(void **state)
 	size_t len;
 	void *bytes;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	(void)snprintf(path, sizeof(path), "%s/r", dir);
 	(void)snprintf(cut, sizeof(cut), "%s/cut", dir);
@@ -883,7 +845,7 @@ static void recording_carries_how_processes_ended(void **state)
 }
 
 /* Else seep check would say yes to what it could not read. */
-static void recording_with_a_damaged_process_is_not_whole(void **state)
+TEST(recording_with_a_damaged_process_is_not_whole)
 {
 	const struct recording_segment head = {.end_kind = RECORDING_END_EXITED};
 	char dir[] = "/tmp/seep-test.XXXXXX", path[256];
@@ -894,7 +856,6 @@ static void recording_with_a_damaged_process_is_not_whole(void **state)
 	size_t len;
 	uint8_t *bytes;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	(void)snprintf(path, sizeof(path), "%s/r", dir);
 	bytes = mkseg_finish(m, &len);
@@ -916,40 +877,4 @@ static void recording_with_a_damaged_process_is_not_whole(void **state)
 	remove_files(dir, names);
 	free(bytes);
 	mkseg_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(sums_over_all_arrays_are_exact),
-	    cmocka_unit_test(peak_takes_the_snap_only_of_rows_changed_since),
-	    cmocka_unit_test(peak_of_several_threads_is_not_called_exact),
-	    cmocka_unit_test(equal_stacks_are_one_site),
-	    cmocka_unit_test(site_never_filled_is_unknown_not_lost),
-	    cmocka_unit_test(parents_in_a_circle_end_the_stack),
-	    cmocka_unit_test(a_run_stands_for_its_frames),
-	    cmocka_unit_test(long_stack_is_cut_at_the_callers_limit),
-	    cmocka_unit_test(more_frees_than_allocations_are_no_huge_number),
-	    cmocka_unit_test(wide_figures_are_read_from_rows_of_both_lengths),
-	    cmocka_unit_test(records_of_one_site_are_added_up),
-	    cmocka_unit_test(young_deaths_are_known_in_steps),
-	    cmocka_unit_test(young_deaths_are_never_more_than_the_frees),
-	    cmocka_unit_test(young_deaths_without_a_ledger_are_none),
-	    cmocka_unit_test(bytes_beyond_2_to_the_64_stop_there_and_live_ones_stay),
-	    cmocka_unit_test(a_small_block_is_the_smallest_beside_a_huge_one),
-	    cmocka_unit_test(sampled_variances_are_read_from_rows_of_both_lengths),
-	    cmocka_unit_test(ages_of_sampled_blocks_are_estimates_too),
-	    cmocka_unit_test(frames_of_unknown_modules_have_none),
-	    cmocka_unit_test(forked_children_in_slots_are_processes_of_their_own),
-	    cmocka_unit_test(of_two_segments_of_one_pid_the_first_ended_by_exec),
-	    cmocka_unit_test(a_forked_child_is_listed_behind_its_parent),
-	    cmocka_unit_test(what_is_beyond_the_bounds_is_counted),
-	    cmocka_unit_test(empty_directory_and_missing_file_are_told_apart),
-	    cmocka_unit_test(mapped_segment_makes_a_process_alive),
-	    cmocka_unit_test(forked_child_without_a_segment_is_asked_for_patience),
-	    cmocka_unit_test(recording_carries_how_processes_ended),
-	    cmocka_unit_test(recording_with_a_damaged_process_is_not_whole),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,6 @@
 /* test_snapshots.c - promises of the reader about pools and snapshots. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "mkseg.h"
 #include "session/load/session.h"
 
@@ -36,13 +24,12 @@ static void name_pool(struct mkseg *m, uint32_t number, const char *name)
 	memcpy(pool->name, name, strlen(name));
 }
 
-static void pools_are_no_part_of_the_heap(void **state)
+TEST(pools_are_no_part_of_the_heap)
 {
 	struct mkseg *m = mkseg_new();
 	struct process *p;
 	struct session *s;
 
-	(void)state;
 	name_pool(m, 2, "red");
 	name_pool(m, 3, "blue");
 	name_pool(m, 9, "red"); /* a lost race: the same one */
@@ -66,14 +53,13 @@ static void pools_are_no_part_of_the_heap(void **state)
 }
 
 /* Numbers that name nothing, names without an end, row 0, kinds unknown. */
-static void damaged_pools_are_survived(void **state)
+TEST(damaged_pools_are_survived)
 {
 	struct mkseg *m = mkseg_new();
 	struct process *p;
 	struct session *s;
 	uint32_t odd;
 
-	(void)state;
 	memset(mkseg_pool(m, 2)->name, 'x', SEG_POOL_BYTES);
 	mkseg_pool(m, 2)->name_bytes = UINT32_MAX;
 	mkseg_book(m, SEG_USER_ARRAY, user_site(m, 2), 1, 1, 0);
@@ -130,13 +116,12 @@ static void remove_all(const char *dir)
 	assert_int_equal(system(command), 0);
 }
 
-static void snapshots_of_a_directory_are_listed_not_loaded(void **state)
+TEST(snapshots_of_a_directory_are_listed_not_loaded)
 {
 	char dir[] = "/tmp/seep-test.XXXXXX";
 	struct fault where = {""};
 	struct session *s;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	write_file(dir, "a.seg", 1, 0, "");
 	write_file(dir, "a-2.seep-snap", 1, 2, "");
@@ -162,13 +147,12 @@ static void snapshots_of_a_directory_are_listed_not_loaded(void **state)
 	remove_all(dir);
 }
 
-static void one_snapshot_by_itself_is_a_process(void **state)
+TEST(one_snapshot_by_itself_is_a_process)
 {
 	char dir[] = "/tmp/seep-test.XXXXXX", path[64];
 	struct fault where = {""};
 	struct session *s;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	write_file(dir, "a.seep-snap", 1, 3, "");
 	snprintf(path, sizeof(path), "%s/a.seep-snap", dir);
@@ -179,16 +163,4 @@ static void one_snapshot_by_itself_is_a_process(void **state)
 	assert_int_equal(s->processes[0]->end, PROCESS_RUNNING);
 	session_free(s);
 	remove_all(dir);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(pools_are_no_part_of_the_heap),
-	    cmocka_unit_test(damaged_pools_are_survived),
-	    cmocka_unit_test(snapshots_of_a_directory_are_listed_not_loaded),
-	    cmocka_unit_test(one_snapshot_by_itself_is_a_process),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

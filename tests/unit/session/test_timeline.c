@@ -1,18 +1,6 @@
 /* test_timeline.c - the time line: written as differences, replayed to the byte. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../lib/mkseg.h"
 #include "session/process/process.h"
 #include "session/timeline/playback.h"
@@ -154,7 +142,7 @@ static struct codec_sum host_sum(const struct host *h, uint32_t id)
 	return s;
 }
 
-static void numbers_come_back(void **state)
+TEST(numbers_come_back)
 {
 	static const int64_t some[] = {
 	    0, 1, -1, 63, 64, -64, 127, 128, 1 << 20, INT64_MAX, INT64_MIN};
@@ -162,7 +150,6 @@ static void numbers_come_back(void **state)
 	struct codec_out out = {0};
 	struct codec_in in;
 
-	(void)state;
 	for (size_t i = 0; i < N; i++) {
 		codec_put(&out, (uint64_t)some[i]);
 		codec_put_signed(&out, some[i]);
@@ -178,12 +165,11 @@ static void numbers_come_back(void **state)
 	codec_release(&out);
 }
 
-static void columns_give_the_same_sums(void **state)
+TEST(columns_give_the_same_sums)
 {
 	struct host h = {.seed = 4711};
 	struct codec_sum is = {0}, back = {0};
 
-	(void)state;
 	for (int i = 0; i < 100000; i++) {
 		struct codec_sum was = is;
 		int64_t column[CODEC_COLUMNS];
@@ -205,7 +191,7 @@ static void columns_give_the_same_sums(void **state)
 }
 
 /* Looks, replays, compares every site; peaks, too. */
-static void what_is_told_is_what_was_there(void **state)
+TEST(what_is_told_is_what_was_there)
 {
 	const struct playback_hooks hooks = {.rows = true};
 	struct codec_out out = {0};
@@ -214,7 +200,6 @@ static void what_is_told_is_what_was_there(void **state)
 	struct tail *t;
 	struct host h;
 
-	(void)state;
 	host_init(&h, 3000);
 	assert_int_equal(tail_new(1, &room, &t), 0);
 	assert_int_equal(playback_new(&hooks, &r), 0);
@@ -256,12 +241,11 @@ static void what_is_told_is_what_was_there(void **state)
 	host_release(&h);
 }
 
-static void columns_of_samples_give_the_same_sums(void **state)
+TEST(columns_of_samples_give_the_same_sums)
 {
 	struct host h = {.seed = 815};
 	struct codec_sum is = {0}, back = {0};
 
-	(void)state;
 	for (int i = 0; i < 100000; i++) {
 		struct codec_sum was = is;
 		int64_t column[CODEC_WIDE_COLUMNS];
@@ -339,23 +323,21 @@ static void look_at_samples(uint64_t high, uint32_t row_bytes)
 	free(bytes);
 }
 
-static void a_sampled_process_is_played_again(void **state)
+TEST(a_sampled_process_is_played_again)
 {
-	(void)state;
 	look_at_samples(0, sizeof(struct seg_sample));
 	look_at_samples(7, sizeof(struct seg_sample));
 	look_at_samples(0, SEG_SAMPLE_OLD_BYTES);
 }
 
 /* Earlier versions said that there are three columns, and wrote one. */
-static void samples_without_variances_are_read(void **state)
+TEST(samples_without_variances_are_read)
 {
 	const struct playback_hooks hooks = {.rows = true};
 	struct codec_out out = {0}, body = {0};
 	struct codec_sum got;
 	struct playback *r;
 
-	(void)state;
 	codec_put(&body, 1);
 	codec_put_item(&out, CODEC_PROCESS, &body);
 	codec_put(&body, CODEC_SAMPLES);
@@ -378,7 +360,7 @@ static void samples_without_variances_are_read(void **state)
 	codec_release(&body);
 }
 
-static void the_replayed_state_is_the_segment(void **state)
+TEST(the_replayed_state_is_the_segment)
 {
 	const struct playback_hooks hooks = {.rows = true};
 	struct process *live, *told;
@@ -389,7 +371,6 @@ static void the_replayed_state_is_the_segment(void **state)
 	struct tail *t;
 	struct host h;
 
-	(void)state;
 	host_init(&h, 1000);
 	assert_int_equal(tail_new(1, &room, &t), 0);
 	assert_int_equal(playback_new(&hooks, &r), 0);
@@ -434,7 +415,7 @@ static void the_replayed_state_is_the_segment(void **state)
 	host_release(&h);
 }
 
-static void any_cut_or_flipped_byte_is_survived(void **state)
+TEST(any_cut_or_flipped_byte_is_survived)
 {
 	const struct playback_hooks hooks = {.rows = true};
 	struct codec_out out = {0};
@@ -442,7 +423,6 @@ static void any_cut_or_flipped_byte_is_survived(void **state)
 	struct tail *t;
 	struct host h;
 
-	(void)state;
 	host_init(&h, 40);
 	assert_int_equal(tail_new(1, &room, &t), 0);
 	for (int i = 0; i < 3; i++) {
@@ -560,18 +540,16 @@ static uint64_t record_simulated(uint32_t sites, uint64_t seconds, uint64_t even
 	return (uint64_t)st.st_size;
 }
 
-static void an_hour_of_a_busy_server_is_small(void **state)
+TEST(an_hour_of_a_busy_server_is_small)
 {
-	(void)state;
 	if (getenv("SEEP_FULL"))
 		assert_true(record_simulated(5000, 3600, 50000000) < 20000000);
 	else /* a tenth of it, with the allowance of the first minutes */
 		assert_true(record_simulated(5000, 360, 5000000) < 7000000);
 }
 
-static void many_sites_are_bounded_too(void **state)
+TEST(many_sites_are_bounded_too)
 {
-	(void)state;
 	if (getenv("SEEP_FULL"))
 		assert_true(record_simulated(200000, 3600, 50000000) < 150000000);
 	else
@@ -579,14 +557,13 @@ static void many_sites_are_bounded_too(void **state)
 }
 
 /* Versions up to November 2026 wrote 2 before 1 when slots ran short. */
-static void processes_may_begin_in_any_order(void **state)
+TEST(processes_may_begin_in_any_order)
 {
 	static const uint64_t numbers[] = {7, 3, 9, 1, 8};
 	const struct playback_hooks hooks = {.rows = true};
 	struct codec_out line = {0}, body = {0};
 	struct playback *r;
 
-	(void)state;
 	for (size_t i = 0; i < 5; i++) {
 		body.len = 0;
 		codec_put(&body, numbers[i]);
@@ -615,14 +592,13 @@ static void processes_may_begin_in_any_order(void **state)
 }
 
 /* A process takes five bytes there and 9,000 here. */
-static void a_small_line_cannot_ask_for_much_memory(void **state)
+TEST(a_small_line_cannot_ask_for_much_memory)
 {
 	enum { MANY = 60000 };
 	const struct playback_hooks hooks = {.rows = true};
 	struct codec_out line = {0};
 	struct playback *r;
 
-	(void)state;
 	for (uint64_t i = 1; i <= MANY; i++) {
 		struct codec_out body = {0};
 
@@ -635,24 +611,4 @@ static void a_small_line_cannot_ask_for_much_memory(void **state)
 	assert_in_range(playback_count(r), 5000, 15000);
 	playback_free(r);
 	codec_release(&line);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_small_line_cannot_ask_for_much_memory),
-	    cmocka_unit_test(processes_may_begin_in_any_order),
-	    cmocka_unit_test(numbers_come_back),
-	    cmocka_unit_test(columns_give_the_same_sums),
-	    cmocka_unit_test(what_is_told_is_what_was_there),
-	    cmocka_unit_test(columns_of_samples_give_the_same_sums),
-	    cmocka_unit_test(a_sampled_process_is_played_again),
-	    cmocka_unit_test(samples_without_variances_are_read),
-	    cmocka_unit_test(the_replayed_state_is_the_segment),
-	    cmocka_unit_test(any_cut_or_flipped_byte_is_survived),
-	    cmocka_unit_test(an_hour_of_a_busy_server_is_small),
-	    cmocka_unit_test(many_sites_are_bounded_too),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

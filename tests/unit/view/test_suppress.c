@@ -1,15 +1,6 @@
 /* test_suppress.c - promises of report/suppress. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "view/suppress/suppress.h"
 #include "format/format.h"
 
@@ -64,9 +55,8 @@ static bool valgrind_fits(const char *lines)
 	return yes;
 }
 
-static void lsan_patterns_fit_function_file_and_module(void **state)
+TEST(lsan_patterns_fit_function_file_and_module)
 {
-	(void)state;
 	assert_true(fits("leak:xmalloc"));
 	assert_true(fits("leak:mallo"));
 	assert_true(fits("leak:Cache::add"));
@@ -84,9 +74,8 @@ static void lsan_patterns_fit_function_file_and_module(void **state)
 	assert_false(fits("leak:x?alloc")); /* no wildcard there */
 }
 
-static void valgrind_frames_fit_from_the_innermost_on(void **state)
+TEST(valgrind_frames_fit_from_the_innermost_on)
 {
-	(void)state;
 	assert_true(valgrind_fits("fun:malloc\nfun:xmalloc"));
 	assert_true(valgrind_fits("fun:xmalloc"));
 	assert_false(valgrind_fits("fun:calloc\nfun:xmalloc"));
@@ -104,7 +93,7 @@ static void valgrind_frames_fit_from_the_innermost_on(void **state)
 	assert_true(valgrind_fits("fun:malloc"));
 }
 
-static void mangled_names_fit_demangled_ones(void **state)
+TEST(mangled_names_fit_demangled_ones)
 {
 	static const struct suppress_frame bare[] = {
 	    {.function = "Cache::add"}, {.function = "Cache::adder"}};
@@ -113,7 +102,6 @@ static void mangled_names_fit_demangled_ones(void **state)
 	struct suppress *s = lists("{\nn\nMemcheck:Leak\n"
 	                           "fun:_Znwm\nfun:_ZN5Cache3addEi\n}\n");
 
-	(void)state;
 	assert_int_equal(suppress_match(s, &add), 0);
 	assert_int_equal(suppress_match(s, &adder), SUPPRESS_NONE);
 	suppress_free(s);
@@ -122,7 +110,7 @@ static void mangled_names_fit_demangled_ones(void **state)
 	assert_false(valgrind_fits("fun:xmalloc\nfun:_ZN5Cache3addEv"));
 }
 
-static void allocation_function_and_kind_are_compared(void **state)
+TEST(allocation_function_and_kind_are_compared)
 {
 	struct suppress *s = lists("{\nnew\nMemcheck:Leak\n"
 	                           "match-leak-kinds: possible, reachable\n"
@@ -130,7 +118,6 @@ static void allocation_function_and_kind_are_compared(void **state)
 	                           "{\nnever\nMemcheck:Leak\n"
 	                           "match-leak-kinds: none\n...\nfun:main\n}\n");
 
-	(void)state;
 	assert_int_equal(match(s, SEG_API_NEW, 0), 0);
 	assert_int_equal(match(s, 0, 0), 0);
 	assert_int_equal(match(s, SEG_API_NEW_ARRAY, 0), SUPPRESS_NONE);
@@ -139,7 +126,7 @@ static void allocation_function_and_kind_are_compared(void **state)
 	suppress_free(s);
 }
 
-static void first_entry_wins_and_is_booked_by_name(void **state)
+TEST(first_entry_wins_and_is_booked_by_name)
 {
 	struct suppress *s = lists("# comment\n"
 	                           "leak:nothing\n"
@@ -150,7 +137,6 @@ static void first_entry_wins_and_is_booked_by_name(void **state)
 	const struct suppress_entry *e;
 	int64_t n = match(s, SEG_API_MALLOC, 0);
 
-	(void)state;
 	assert_int_equal(n, 1);
 	suppress_add_match(s, n, 3, 300);
 	suppress_add_match(s, n, 1, UINT64_MAX);
@@ -168,18 +154,17 @@ static void first_entry_wins_and_is_booked_by_name(void **state)
 	suppress_free(s);
 }
 
-static void entries_added_later_are_seen(void **state)
+TEST(entries_added_later_are_seen)
 {
 	struct suppress *s = lists("leak:nothing\n");
 
-	(void)state;
 	assert_int_equal(match(s, SEG_API_MALLOC, 0), SUPPRESS_NONE);
 	assert_int_equal(suppress_text(s, "leak:main", 9, "two", NULL), 0);
 	assert_int_equal(match(s, SEG_API_MALLOC, 0), 1);
 	suppress_free(s);
 }
 
-static void entries_for_others_are_skipped_and_counted(void **state)
+TEST(entries_for_others_are_skipped_and_counted)
 {
 	struct suppress *s = lists("race:foo\n"
 	                           "{\n a\n Memcheck:Cond\n fun:f\n}\n"
@@ -187,13 +172,12 @@ static void entries_for_others_are_skipped_and_counted(void **state)
 	                           "{\n c\n Addrcheck,Memcheck:Leak\n fun:f\n}\n"
 	                           "{\n d\n Memcheck:Param\n write(buf)\n}\n");
 
-	(void)state;
 	assert_int_equal(suppress_count(s), 1);
 	assert_int_equal(suppress_skipped(s), 4);
 	suppress_free(s);
 }
 
-static void mistakes_are_named_with_file_and_line(void **state)
+TEST(mistakes_are_named_with_file_and_line)
 {
 	static const struct {
 		const char *text, *says;
@@ -212,7 +196,6 @@ static void mistakes_are_named_with_file_and_line(void **state)
 	    {"{\n a\n Memcheck:Cond\n fun:x\n", "list:1: this entry has no"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct fault where = {""};
 		struct suppress *s;
@@ -227,25 +210,23 @@ static void mistakes_are_named_with_file_and_line(void **state)
 	}
 }
 
-static void bytes_that_are_no_text_are_refused_at_once(void **state)
+TEST(bytes_that_are_no_text_are_refused_at_once)
 {
 	static const char text[] = "{\na\nMemcheck:Leak\nmatch-leak-kinds: \0all\nfun:x\n}\n";
 	struct fault where = {""};
 	struct suppress *s;
 
-	(void)state;
 	assert_int_equal(suppress_new(&s), 0);
 	assert_int_equal(suppress_text(s, text, sizeof(text) - 1, "list", &where), -EBADMSG);
 	assert_string_equal(where.text, "list:4: not a text file");
 	suppress_free(s);
 }
 
-static void any_bytes_are_survived(void **state)
+TEST(any_bytes_are_survived)
 {
 	static const char bits[] = "{}\n:leak.fun*?^$ \t#Memcheck:Leak\nobj:\0";
 	uint32_t x = 12345;
 
-	(void)state;
 	for (int round = 0; round < 3000; round++) {
 		struct suppress *s;
 		char text[200];
@@ -262,14 +243,13 @@ static void any_bytes_are_survived(void **state)
 	}
 }
 
-static void files_are_read_or_refused_with_their_name(void **state)
+TEST(files_are_read_or_refused_with_their_name)
 {
 	char path[] = "/tmp/seep-suppress.XXXXXX";
 	struct fault where = {""};
 	struct suppress *s;
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, "leak:main\noops\n", 15), 15);
 	close(fd);
@@ -302,7 +282,7 @@ static const char *builtin(const struct suppress_frame *f, size_t count, uint64_
 	return n >= 0 ? name : NULL;
 }
 
-static void builtin_list_keeps_to_what_the_libraries_own(void **state)
+TEST(builtin_list_keeps_to_what_the_libraries_own)
 {
 	static const char cxx[] = "/usr/lib/libstdc++.so.6.0.30";
 	static const char ld[] = "/lib64/ld-linux-x86-64.so.2";
@@ -323,7 +303,6 @@ static void builtin_list_keeps_to_what_the_libraries_own(void **state)
 	const struct suppress_frame nss[] = {
 	    {.module = c}, {.function = "getaddrinfo", .module = c}, {.function = "main"}};
 
-	(void)state;
 	assert_string_equal(builtin(pool, 2, 1), "libstdc++ emergency pool");
 	assert_null(builtin(ours, 3, 1));
 	assert_string_equal(builtin(tls, 3, 4), "threads' TLS");
@@ -333,14 +312,13 @@ static void builtin_list_keeps_to_what_the_libraries_own(void **state)
 	assert_string_equal(builtin(nss, 3, 1), "name services");
 }
 
-static void builtin_list_prints_as_it_loads(void **state)
+TEST(builtin_list_prints_as_it_loads)
 {
 	struct suppress *a, *b;
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
 
-	(void)state;
 	assert_non_null(out);
 	suppress_print_builtin(out);
 	assert_int_equal(fclose(out), 0);
@@ -353,25 +331,4 @@ static void builtin_list_prints_as_it_loads(void **state)
 	suppress_free(a);
 	suppress_free(b);
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(lsan_patterns_fit_function_file_and_module),
-	    cmocka_unit_test(valgrind_frames_fit_from_the_innermost_on),
-	    cmocka_unit_test(mangled_names_fit_demangled_ones),
-	    cmocka_unit_test(allocation_function_and_kind_are_compared),
-	    cmocka_unit_test(first_entry_wins_and_is_booked_by_name),
-	    cmocka_unit_test(entries_added_later_are_seen),
-	    cmocka_unit_test(entries_for_others_are_skipped_and_counted),
-	    cmocka_unit_test(mistakes_are_named_with_file_and_line),
-	    cmocka_unit_test(bytes_that_are_no_text_are_refused_at_once),
-	    cmocka_unit_test(any_bytes_are_survived),
-	    cmocka_unit_test(files_are_read_or_refused_with_their_name),
-	    cmocka_unit_test(builtin_list_keeps_to_what_the_libraries_own),
-	    cmocka_unit_test(builtin_list_prints_as_it_loads),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

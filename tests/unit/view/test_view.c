@@ -1,14 +1,6 @@
 /* test_view.c - promises of view/sites/view.h, tree.h, fold.h, wrappers.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "test.h"
 #include "../lib/mkseg.h"
 #include "view/sites/ages.h"
 #include "view/stacks/blame.h"
@@ -109,12 +101,11 @@ static struct session *small_session(void)
 	return mkseg_load(m);
 }
 
-static void only_what_the_metric_finds_is_looked_at(void **state)
+TEST(only_what_the_metric_finds_is_looked_at)
 {
 	struct fixture f = {.session = small_session()};
 	struct view_options o = {.metric = VIEW_LIVE};
 
-	(void)state;
 	look(&f, &o);
 	assert_int_equal(f.view->site_count, 2);
 	assert_int_equal(f.view->chosen.sites, 2);
@@ -132,13 +123,12 @@ static void only_what_the_metric_finds_is_looked_at(void **state)
 	leave(&f);
 }
 
-static void filters_choose_and_say_what_they_leave(void **state)
+TEST(filters_choose_and_say_what_they_leave)
 {
 	struct fixture f = {.session = small_session()};
 	struct view_options o = {.metric = VIEW_ALLOCS};
 	regex_t parse_re, serve_re, nothing_re;
 
-	(void)state;
 	assert_int_equal(regcomp(&parse_re, "^parse$", REG_EXTENDED), 0);
 	assert_int_equal(regcomp(&serve_re, "serv", REG_EXTENDED), 0);
 	assert_int_equal(regcomp(&nothing_re, "libother", REG_EXTENDED), 0);
@@ -172,13 +162,12 @@ static void filters_choose_and_say_what_they_leave(void **state)
 	regfree(&nothing_re);
 }
 
-static void depth_merges_stacks_that_begin_alike(void **state)
+TEST(depth_merges_stacks_that_begin_alike)
 {
 	struct fixture f = {0};
 	struct mkseg *m = new_segment();
 	struct view_options o = {.depth = 2, .group = true};
 
-	(void)state;
 	book(m, 1, 10, 0, parse, serve, start, NULL);
 	book(m, 2, 20, 0, parse, serve, render, start, NULL);
 	book(m, 4, 30, 0, parse, render, start, NULL);
@@ -194,13 +183,12 @@ static void depth_merges_stacks_that_begin_alike(void **state)
 	leave(&f);
 }
 
-static void recursion_is_folded_and_counted(void **state)
+TEST(recursion_is_folded_and_counted)
 {
 	struct fixture f = {0};
 	struct mkseg *m = new_segment();
 	struct view_options o = {.group = true, .fold = true};
 
-	(void)state;
 	book(m, 1, 1, 0, parse, visit, visit, visit, start, NULL);
 	book(m, 1, 1, 0, parse, visit, visit, start, NULL);
 	book(m, 1, 1, 0, parse, visit, render, start, NULL);
@@ -218,14 +206,13 @@ static void recursion_is_folded_and_counted(void **state)
 	leave(&f);
 }
 
-static void wrappers_are_skipped_but_never_the_last_frame(void **state)
+TEST(wrappers_are_skipped_but_never_the_last_frame)
 {
 	struct fixture f = {0};
 	struct mkseg *m = new_segment();
 	struct view_options o = {.group = true, .skip_wrappers = true};
 	regex_t re;
 
-	(void)state;
 	book(m, 1, 1, 0, xmalloc, parse, start, NULL);
 	book(m, 1, 1, 0, parse, start, NULL);
 	book(m, 1, 1, 0, xmalloc, NULL);
@@ -249,11 +236,10 @@ static uint8_t weigh(const char *module, const char *function)
 	return blame_weigh(&x);
 }
 
-static void blame_goes_to_the_users_own(void **state)
+TEST(blame_goes_to_the_users_own)
 {
 	const struct frame gap = {.function = "(no room)", .is_missing = true};
 
-	(void)state;
 	assert_int_equal(weigh("/opt/app", "parse"), BLAME_OWN);
 	assert_int_equal(weigh("/opt/app", NULL), BLAME_OWN);
 	assert_int_equal(weigh("/opt/app", "ns::stdish::f()"), BLAME_OWN);
@@ -272,13 +258,12 @@ static void blame_goes_to_the_users_own(void **state)
 	assert_int_equal(blame_weigh(&gap), BLAME_NONE);
 }
 
-static void depth_counts_from_the_users_own_on(void **state)
+TEST(depth_counts_from_the_users_own_on)
 {
 	struct view_options o = {
 	    .metric = VIEW_LIVE, .group = true, .depth = 1, .depth_from_own = true};
 	struct fixture f = {.session = small_session()};
 
-	(void)state;
 	look(&f, &o);
 	assert_string_equal(stack(&f, 0), "xmalloc<parse<(callers beyond --depth)");
 	o.depth_from_own = false;
@@ -288,7 +273,7 @@ static void depth_counts_from_the_users_own_on(void **state)
 	leave(&f);
 }
 
-static void wrappers_are_known_by_their_whole_name(void **state)
+TEST(wrappers_are_known_by_their_whole_name)
 {
 	static const char *const are[] = {"xmalloc", "xstrdup", "g_malloc0_n", "CRYPTO_zalloc",
 	    "operator new(unsigned long)", "PyMem_RawMalloc",
@@ -307,7 +292,6 @@ static void wrappers_are_known_by_their_whole_name(void **state)
 	    "parse(std::allocator<char>)", "malloc_stats_print", "xm",
 	    "Pool::allocate(unsigned long)", "alloc", ""};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(are) / sizeof(are[0]); i++)
 		if (!wrappers_has(are[i]))
 			fail_msg("%s is a wrapper", are[i]);
@@ -316,7 +300,7 @@ static void wrappers_are_known_by_their_whole_name(void **state)
 			fail_msg("%s is none", are_not[i]);
 }
 
-static void processes_are_apart_or_merged(void **state)
+TEST(processes_are_apart_or_merged)
 {
 	struct fixture f = {0};
 	struct mkseg *m = new_segment(), *child = new_segment();
@@ -324,7 +308,6 @@ static void processes_are_apart_or_merged(void **state)
 	size_t len;
 	void *bytes;
 
-	(void)state;
 	book(m, 1, 10, 0, parse, start, NULL);
 	book(child, 2, 30, 0, parse, start, NULL);
 	mkseg_header(child)->pid = 4243;
@@ -366,7 +349,7 @@ static struct mkseg *aged_segment(bool is_old)
 }
 
 /* What is temporary is one thing in a whole view, and the view says what. */
-static void the_coarsest_input_says_what_is_temporary(void **state)
+TEST(the_coarsest_input_says_what_is_temporary)
 {
 	struct fixture f = {0};
 	struct view_options o = {.metric = VIEW_TEMPORARY};
@@ -374,7 +357,6 @@ static void the_coarsest_input_says_what_is_temporary(void **state)
 	struct session *old = mkseg_load(aged_segment(true));
 	uint64_t steps[PROCESS_STEPS];
 
-	(void)state;
 	f.session = mkseg_load(aged_segment(false));
 	look(&f, &o);
 	assert_int_equal(f.view->temporary_ticks, 2);
@@ -407,7 +389,7 @@ static void the_coarsest_input_says_what_is_temporary(void **state)
 }
 
 /* Sites of an old and a new process, as one: the steps are not known. */
-static void ages_of_merged_sites_are_as_coarse_as_the_worst(void **state)
+TEST(ages_of_merged_sites_are_as_coarse_as_the_worst)
 {
 	struct fixture f = {0};
 	struct mkseg *m = aged_segment(false), *child = aged_segment(true);
@@ -416,7 +398,6 @@ static void ages_of_merged_sites_are_as_coarse_as_the_worst(void **state)
 	size_t len;
 	void *bytes;
 
-	(void)state;
 	mkseg_header(child)->pid = 4243;
 	mkseg_header(child)->uuid[0] = 2;
 	bytes = mkseg_finish(child, &len);
@@ -446,14 +427,13 @@ static void ages_of_merged_sites_are_as_coarse_as_the_worst(void **state)
 	leave(&f);
 }
 
-static void figures_of_a_moment_replace_the_final_ones(void **state)
+TEST(figures_of_a_moment_replace_the_final_ones)
 {
 	struct fixture f = {.session = small_session()};
 	struct process_figures then[3] = {{.live_blocks = 1, .live_bytes = 77}, {0}, {0}};
 	const struct process_figures *const figures[] = {then};
 	struct view_options o = {.figures = figures};
 
-	(void)state;
 	look(&f, &o);
 	assert_int_equal(f.view->site_count, 1);
 	assert_int_equal(f.view->chosen.figures.all.live_bytes, 77);
@@ -482,7 +462,7 @@ static const char *children(struct tree *t, const struct fixture *f, const struc
 	return text;
 }
 
-static void trees_are_headed_by_the_users_own(void **state)
+TEST(trees_are_headed_by_the_users_own)
 {
 	const struct tree_options up = {.metric = VIEW_ALLOCS};
 	const struct view_options o = {.metric = VIEW_ALLOCS, .group = true};
@@ -491,7 +471,6 @@ static void trees_are_headed_by_the_users_own(void **state)
 	struct tree *t;
 	size_t count;
 
-	(void)state;
 	look(&f, &o);
 	assert_int_equal(f.view->sites[0].own, 1);
 	assert_int_equal(f.view->sites[1].own, 0);
@@ -529,7 +508,7 @@ static void descend(struct tree *t, const struct fixture *f, struct tree_node *n
 	free(list);
 }
 
-static void trees_add_up_from_either_end(void **state)
+TEST(trees_add_up_from_either_end)
 {
 	struct fixture f = {0};
 	struct mkseg *m = new_segment();
@@ -538,7 +517,6 @@ static void trees_add_up_from_either_end(void **state)
 	struct tree_node n;
 	struct tree *t;
 
-	(void)state;
 	book(m, 1, 10, 0, parse, serve, start, NULL);
 	book(m, 1, 20, 0, parse, visit, visit, start, NULL);
 	book(m, 1, 5, 0, parse, visit, start, NULL);
@@ -568,7 +546,7 @@ static void trees_add_up_from_either_end(void **state)
 	leave(&f);
 }
 
-static void comparisons_match_by_name_and_have_signs(void **state)
+TEST(comparisons_match_by_name_and_have_signs)
 {
 	struct fixture f = {0};
 	struct mkseg *m = new_segment(), *b = new_segment();
@@ -580,7 +558,6 @@ static void comparisons_match_by_name_and_have_signs(void **state)
 	struct session *old;
 	struct tree *t;
 
-	(void)state;
 	/* other ids, other addresses: before */
 	book(b, 3, 100, 0, visit, start, NULL);
 	mkseg_book(b, 0, mkseg_stack(b, moved, 2), 2, 50, 0);
@@ -606,14 +583,13 @@ static void comparisons_match_by_name_and_have_signs(void **state)
 	session_free(old);
 }
 
-static void what_calls_main_is_left_out(void **state)
+TEST(what_calls_main_is_left_out)
 {
 	struct fixture f = {0};
 	struct mkseg *m = new_segment();
 	struct view_options o = {.trim = true};
 	uint64_t frames[3] = {frame_of(parse, 0), frame_of(start, 0)};
 
-	(void)state;
 	(void)mkseg_module(m, "/proc/none/libc.so.6", 0x1000);
 	frames[2] = MKSEG_FRAME(2, 0x2000);
 	mkseg_book(m, 0, mkseg_stack(m, frames, 3), 1, 1, 0);
@@ -623,28 +599,4 @@ static void what_calls_main_is_left_out(void **state)
 	assert_string_equal(stack(&f, 0), "parse<start");
 	assert_string_equal(stack(&f, 1), "?"); /* never all of it */
 	leave(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(only_what_the_metric_finds_is_looked_at),
-	    cmocka_unit_test(filters_choose_and_say_what_they_leave),
-	    cmocka_unit_test(depth_merges_stacks_that_begin_alike),
-	    cmocka_unit_test(recursion_is_folded_and_counted),
-	    cmocka_unit_test(blame_goes_to_the_users_own),
-	    cmocka_unit_test(trees_are_headed_by_the_users_own),
-	    cmocka_unit_test(depth_counts_from_the_users_own_on),
-	    cmocka_unit_test(wrappers_are_skipped_but_never_the_last_frame),
-	    cmocka_unit_test(wrappers_are_known_by_their_whole_name),
-	    cmocka_unit_test(processes_are_apart_or_merged),
-	    cmocka_unit_test(the_coarsest_input_says_what_is_temporary),
-	    cmocka_unit_test(ages_of_merged_sites_are_as_coarse_as_the_worst),
-	    cmocka_unit_test(figures_of_a_moment_replace_the_final_ones),
-	    cmocka_unit_test(trees_add_up_from_either_end),
-	    cmocka_unit_test(comparisons_match_by_name_and_have_signs),
-	    cmocka_unit_test(what_calls_main_is_left_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
