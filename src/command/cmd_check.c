@@ -122,7 +122,6 @@ static void write_baseline(const struct check *c, const char *path, bool quiet)
 	static const char *const exact[] = {"fingerprint bytes blocks where", NULL};
 	static const char *const sampled[] = {
 	    "fingerprint bytes blocks where", "sampled: bytes and blocks are estimates", NULL};
-	char sites[WORDS_COUNTED];
 	struct output out;
 
 	if (c->is_damaged) {
@@ -135,7 +134,7 @@ static void write_baseline(const struct check *c, const char *path, bool quiet)
 	if (quiet)
 		return;
 	text_print(stdout, path);
-	(void)printf(": %s written.\n", words_counted(sites, c->now.count, "site"));
+	(void)printf(": %s written.\n", WORDS_COUNTED(c->now.count, "site"));
 }
 
 /*

@@ -142,7 +142,6 @@ static void print_finding(const struct doctor_finding *f)
 static void print_text(const struct doctor_report *const *reports, size_t count, bool quiet)
 {
 	size_t fails = 0, warnings = 0;
-	char a[WORDS_COUNTED], b[WORDS_COUNTED];
 
 	for (size_t k = 0; k < count; k++) {
 		const struct doctor_report *r = reports[k];
@@ -154,8 +153,8 @@ static void print_text(const struct doctor_report *const *reports, size_t count,
 				print_finding(&r->list[i]);
 	}
 	if (!quiet)
-		(void)printf("%s, %s\n", words_counted(a, fails, "failure"),
-		    words_counted(b, warnings, "warning"));
+		(void)printf("%s, %s\n", WORDS_COUNTED(fails, "failure"),
+		    WORDS_COUNTED(warnings, "warning"));
 }
 
 static void print_json(

@@ -35,14 +35,13 @@ struct dump_options {
 static void say_lack(const struct session *session)
 {
 	char why[LOG_LACK_BYTES] = "", first[LOG_LACK_BYTES] = "";
-	char text[WORDS_COUNTED];
 	size_t count = 0;
 
 	for (size_t i = 0; i < session->count; i++)
 		if (log_lack_words(&session->processes[i]->header, count ? why : first))
 			count++;
 	if (count)
-		die_warn("%s %s no event log: %s", words_counted(text, count, "process"),
+		die_warn("%s %s no event log: %s", WORDS_COUNTED(count, "process"),
 		    words_has(count), first);
 }
 
@@ -98,7 +97,6 @@ static void say(
     const struct events *events, struct session *session, bool is_whole, bool is_damaged)
 {
 	struct events_sums s = events_sums(events);
-	char text[WORDS_COUNTED];
 	uint64_t lost = 0;
 
 	if (is_whole)
@@ -114,14 +112,13 @@ static void say(
 		die_warn("%s %s not in the log: it had no room "
 		         "(SEEP_LOG_POOL), it ended at its limit "
 		         "(--log=LIMIT), or another reader has them",
-		    words_counted(text, s.lost, "event"), words_was(s.lost));
+		    WORDS_COUNTED(s.lost, "event"), words_was(s.lost));
 	if (s.orphans)
-		die_warn("%s of blocks that the log does not have",
-		    words_counted(text, s.orphans, "free"));
+		die_warn(
+		    "%s of blocks that the log does not have", WORDS_COUNTED(s.orphans, "free"));
 	if (s.strange)
 		die_warn("%s of the log %s no meaning, and %s left out",
-		    words_counted(text, s.strange, "word"), words_has(s.strange),
-		    words_was(s.strange));
+		    WORDS_COUNTED(s.strange, "word"), words_has(s.strange), words_was(s.strange));
 	if (is_damaged)
 		die_warn("a part of the log is missing or damaged");
 	say_lack(session);
@@ -167,11 +164,10 @@ static void open_foreign(const struct dump_options *o, const char *input, const 
 static void say_foreign(const struct foreign *f)
 {
 	uint64_t n = events_out_left_out(f->out);
-	char text[WORDS_COUNTED];
 
 	if (n)
 		die_warn("%s %s left out, because the allocation is not there",
-		    words_counted(text, n, "free"), words_was(n));
+		    WORDS_COUNTED(n, "free"), words_was(n));
 }
 
 static int run(const struct cmd *self, int argc, char **argv)

@@ -214,7 +214,6 @@ static void list_file(struct listing *l, struct place *at, const char *name)
 static void list_refused(const struct listing *l, int dir, const char *path)
 {
 	struct refused_last last;
-	char programs[WORDS_COUNTED], ago[WORDS_MAX];
 	size_t n = l->pids ? 0 : refused_look(dir, &last);
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 
@@ -222,9 +221,9 @@ static void list_refused(const struct listing *l, int dir, const char *path)
 		return;
 	die_warn("%s: %s%s %s not traced, the last one %s (pid %d): %s, %s "
 	         "ago%s",
-	    path, words_counted(programs, n, "program"), last.is_more ? " or more" : "",
-	    words_was(n), last.name, (int)last.pid, last.why,
-	    words_time(ago, now_ns > last.at_ns ? now_ns - last.at_ns : 0),
+	    path, WORDS_COUNTED(n, "program"), last.is_more ? " or more" : "", words_was(n),
+	    last.name, (int)last.pid, last.why,
+	    WORDS_TIME(now_ns > last.at_ns ? now_ns - last.at_ns : 0),
 	    l->prune ? "" : " (seep ls --prune forgets that)");
 	if (l->prune && !last.is_recorded)
 		(void)unlinkat(dir, SEG_REFUSED_NAME, 0);
@@ -466,7 +465,7 @@ static void list_all(struct listing *l, const char *named)
 static void warn_of_unread(const struct listing *l)
 {
 	size_t more = l->unknown > UNKNOWN_NAMED ? l->unknown - UNKNOWN_NAMED : 0;
-	char files[WORDS_COUNTED], slots[WORDS_MAX];
+	char files[WORDS_COUNTED_MAX], slots[WORDS_MAX];
 
 	if (l->files || l->slots)
 		die_warn("%s and %s more forked child%s were not read, because "
@@ -496,8 +495,6 @@ struct ls_options {
 
 static void end_text(const struct listing *l)
 {
-	char text[WORDS_COUNTED];
-
 	if (l->shown == 0 && l->history)
 		(void)printf("nothing in the history\n");
 	else if (l->shown == 0 && !l->pids && l->files == 0)
@@ -505,10 +502,9 @@ static void end_text(const struct listing *l)
 	if (!l->history && !l->pids && !l->prune)
 		ls_history_hint();
 	if (l->prune)
-		(void)printf("%s removed\n", words_counted(text, l->removed, "file"));
+		(void)printf("%s removed\n", WORDS_COUNTED(l->removed, "file"));
 	if (l->freed > 0)
-		(void)printf(
-		    "%s of ended children given back\n", words_counted(text, l->freed, "slot"));
+		(void)printf("%s of ended children given back\n", WORDS_COUNTED(l->freed, "slot"));
 }
 
 static void end_json(const struct listing *l)

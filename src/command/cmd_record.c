@@ -350,7 +350,6 @@ static int write_recording(struct record_run *r)
 static void move_snapshots(const struct record_run *r)
 {
 	struct copied_snapshots k = {.moved = 0};
-	char count[WORDS_COUNTED];
 	struct stat st;
 
 	if (stat(r->file, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
@@ -359,7 +358,7 @@ static void move_snapshots(const struct record_run *r)
 		die_warn("snapshots: %zu in %s", k.moved, k.folder);
 	if (k.left > 0)
 		die_warn("%s could not be moved to %s and %s left in %s: %s",
-		    words_counted(count, k.left, "snapshot"), k.folder, words_was(k.left),
+		    WORDS_COUNTED(k.left, "snapshot"), k.folder, words_was(k.left),
 		    r->segment_dir.path, strerror(-k.err));
 }
 
@@ -368,7 +367,6 @@ static int conclude(struct record_run *r)
 {
 	const struct collect_child child = child_of(r, false);
 	struct collect *c = &r->collect;
-	char count[WORDS_COUNTED];
 	int err = r->line_error;
 
 	if (err == 0 && r->leaks)
@@ -405,7 +403,7 @@ static int conclude(struct record_run *r)
 	}
 	if (c->unreadable)
 		die_warn("%s could not be read and %s left in %s",
-		    words_counted(count, c->unreadable, "segment"), words_was(c->unreadable),
+		    WORDS_COUNTED(c->unreadable, "segment"), words_was(c->unreadable),
 		    r->segment_dir.path);
 	if (c->programs == 0 && r->writer) {
 		die_warn("nothing was recorded, so %s was not written", r->file);
@@ -433,13 +431,12 @@ static int exit_code(int status)
 static void sweep(const struct record_run *r)
 {
 	size_t unread = segment_dir_sweep(&r->segment_dir);
-	char files[WORDS_COUNTED];
 
 	if (unread > 0 && !r->options.quiet)
 		die_warn("%s of an earlier seep record, which was killed or could "
 		         "not write, %s in %s (seep ls lists such segments, seep "
 		         "ls --prune removes them)",
-		    words_counted(files, unread, "segment"), words_is(unread), r->segment_dir.path);
+		    WORDS_COUNTED(unread, "segment"), words_is(unread), r->segment_dir.path);
 }
 
 static int say_variable(void *context, const char *name, const char *value)

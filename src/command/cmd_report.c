@@ -212,7 +212,6 @@ static int write_json(
     FILE *out, const struct report_inputs *in, struct names *names, const struct report_options *o)
 {
 	struct json_form form = {.shared = o->frames == FRAMES_SHARED};
-	char buffer[WORDS_MAX];
 	int err;
 
 	if (o->snapshots)
@@ -226,7 +225,7 @@ static int write_json(
 	if (err == 0 && !form.shared && form.bytes > JSON_LARGE)
 		die_warn("report: this is about %s of JSON; --frames shared writes "
 		         "every frame once, which is much smaller",
-		    words_bytes(buffer, form.bytes));
+		    WORDS_BYTES(form.bytes));
 	return err;
 }
 

@@ -13,7 +13,6 @@
 /* Threads of which nothing is kept. */
 static void say_threads(const struct session *s)
 {
-	char text[WORDS_COUNTED];
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < s->count; i++)
@@ -21,7 +20,7 @@ static void say_threads(const struct session *s)
 	if (n)
 		die_warn("%s found no room for %s last events at first "
 		         "(SEEP_LOG_POOL)",
-		    words_counted(text, n, "thread"), n == 1 ? "its" : "their");
+		    WORDS_COUNTED(n, "thread"), n == 1 ? "its" : "their");
 }
 
 int dump_last(const struct dump_last *o)

@@ -32,11 +32,8 @@ static int show_item(void *context, const struct history_item *item)
 
 static void warn_of_damage(const char *path, uint64_t damaged)
 {
-	char text[WORDS_COUNTED];
-
 	if (damaged > 0)
-		die_warn("%s: %s could not be read whole", path,
-		    words_counted(text, damaged, "chapter"));
+		die_warn("%s: %s could not be read whole", path, WORDS_COUNTED(damaged, "chapter"));
 }
 
 static uint64_t list(const char *path, uint64_t until_ns, struct shower *s, bool may_lack)
@@ -77,7 +74,7 @@ uint64_t ls_history_list(const char *path, uint64_t until_ns, ls_history_show *s
 
 void ls_history_hint(void)
 {
-	char path[HISTORY_PATH_BYTES], text[WORDS_COUNTED];
+	char path[HISTORY_PATH_BYTES];
 	struct listing_names services;
 
 	for (int i = 0; i < HISTORY_DEFAULTS; i++) {
@@ -85,7 +82,7 @@ void ls_history_hint(void)
 			continue;
 		if (services.count > 0) {
 			(void)printf("seep watch keeps a history of %s in ",
-			    words_counted(text, services.count, "service"));
+			    WORDS_COUNTED(services.count, "service"));
 			text_print(stdout, path);
 			(void)printf(": seep ls --history\n");
 		}

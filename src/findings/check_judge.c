@@ -130,7 +130,6 @@ int check_judge(struct check *c)
 {
 	const struct check_options *o = c->options;
 	bool any_is_bad = !o->max_live.given && !o->max_leaked.given && !o->max_peak.given;
-	char buffer[WORDS_MAX];
 
 	if (o->baseline)
 		compare(c);
@@ -157,6 +156,6 @@ int check_judge(struct check *c)
 		return check_note(c,
 		    "sampled: one block in about %s was looked at; figures "
 		    "are estimates, and a small leak may not be among them",
-		    words_bytes(buffer, c->sample_bytes));
+		    WORDS_BYTES(c->sample_bytes));
 	return 0;
 }

@@ -220,12 +220,11 @@ static int note_process(struct check *c, struct check_process *x)
 static int note_more_ends(struct check *c)
 {
 	size_t more = 0, replaced = c->ends[PROCESS_EXEC];
-	char buffer[WORDS_COUNTED];
 	int err = 0;
 
 	if (c->unjudged_count > ENDS_NAMED)
 		err = check_note(c, "not judged: %s more",
-		    words_counted(buffer, c->unjudged_count - ENDS_NAMED, "process"));
+		    WORDS_COUNTED(c->unjudged_count - ENDS_NAMED, "process"));
 	for (int i = 0; i <= PROCESS_GONE; i++)
 		if (i != PROCESS_EXEC && c->ends[i] > ENDS_NAMED)
 			more += c->ends[i] - ENDS_NAMED;
@@ -235,7 +234,7 @@ static int note_more_ends(struct check *c)
 		err = check_note(c,
 		    "%s went on as another program (exec); of %s only the peak "
 		    "is judged",
-		    words_counted(buffer, replaced, "process"), replaced == 1 ? "it" : "these");
+		    WORDS_COUNTED(replaced, "process"), replaced == 1 ? "it" : "these");
 	return err;
 }
 

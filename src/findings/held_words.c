@@ -29,10 +29,8 @@ static void print_variable(FILE *out, const struct held_view_root *r)
 static void print_thread(
     FILE *out, const struct held_view_root *r, const char *what, uint64_t count)
 {
-	char a[WORDS_COUNTED];
-
 	if (count > 1)
-		(void)fprintf(out, "%s of %s", what, words_counted(a, count, "thread"));
+		(void)fprintf(out, "%s of %s", what, WORDS_COUNTED(count, "thread"));
 	else if (r->place.tid)
 		(void)fprintf(out, "%s of thread %d", what, (int)r->place.tid);
 	else
@@ -46,8 +44,6 @@ static void print_thread(
 
 void held_words_root(FILE *out, const struct held_view_root *r, uint64_t count)
 {
-	char a[WORDS_MAX];
-
 	switch (r->place.kind) {
 	case ROOT_DATA:
 		print_variable(out, r);
@@ -63,10 +59,10 @@ void held_words_root(FILE *out, const struct held_view_root *r, uint64_t count)
 		print_thread(out, r, count > 1 ? "stacks" : "stack", count);
 		return;
 	case ROOT_MAPPING:
-		(void)fprintf(out, "mapping of %s", words_bytes(a, r->place.bytes));
+		(void)fprintf(out, "mapping of %s", WORDS_BYTES(r->place.bytes));
 		return;
 	case ROOT_SHARED:
-		(void)fprintf(out, "shared mapping of %s", words_bytes(a, r->place.bytes));
+		(void)fprintf(out, "shared mapping of %s", WORDS_BYTES(r->place.bytes));
 		return;
 	case ROOT_BETWEEN:
 		(void)fputs("heap memory of which no block is known", out);
@@ -114,14 +110,13 @@ static void print_entry(FILE *out, const struct held_view *v, uint32_t root, uin
 void held_words_node(FILE *out, const struct held_view *v, uint32_t node)
 {
 	const struct holders_node *n = &v->held->holders.nodes[node];
-	char a[WORDS_MAX], b[WORDS_MAX];
 
 	if (n->own.blocks == 1)
 		(void)fputs("a block of ", out);
 	else
-		(void)fprintf(out, "%s of ", words_count(a, n->own.blocks));
+		(void)fprintf(out, "%s of ", WORDS_COUNT(n->own.blocks));
 	text_print(out, v->labels[n->class]);
-	(void)fprintf(out, " (%s)", words_bytes(b, n->own.bytes));
+	(void)fprintf(out, " (%s)", WORDS_BYTES(n->own.bytes));
 }
 
 /* The roots of other ways to a node, each once. */

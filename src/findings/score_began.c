@@ -103,16 +103,13 @@ static bool put_clock(FILE *out, const struct score_began *b)
 
 void score_began_print(FILE *out, const struct score *x, const struct score_began *b)
 {
-	char words[WORDS_MAX];
-
 	(void)fputs(x->class == SCORE_LEAK ? "the leak began" : "growth began", out);
 	(void)put_clock(out, b);
 	if (!b->near_kind) {
-		(void)fprintf(
-		    out, " %s after the start\n", words_time(words, (uint64_t)(b->at_s * S)));
+		(void)fprintf(out, " %s after the start\n", WORDS_TIME((uint64_t)(b->at_s * S)));
 		return;
 	}
-	(void)fprintf(out, " %s %s %s `", words_time(words, (uint64_t)(fabs(b->after_s) * S)),
+	(void)fprintf(out, " %s %s %s `", WORDS_TIME((uint64_t)(fabs(b->after_s) * S)),
 	    b->after_s < 0 ? "before" : "after", b->near_kind);
 	text_print(out, b->near_label);
 	(void)fputs("`\n", out);

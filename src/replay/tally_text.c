@@ -76,28 +76,24 @@ static void put_rows(FILE *out, const struct tally *t)
 static void put_head(FILE *out, const struct tally *t)
 {
 	const struct compose_facts *f = &t->facts;
-	char a[WORDS_COUNTED], b[WORDS_COUNTED], c[WORDS_MAX], d[WORDS_COUNTED];
-	char e[WORDS_MAX];
 
 	(void)fputs("Replay of ", out);
 	text_print(out, t->program ? t->program : "a process");
 	(void)fprintf(out, " (pid %" PRIu32 "): %s of %s in %s; at most %s in %s live\n", t->pid,
-	    words_counted(a, f->allocations + f->frees + f->reallocs, "event"),
-	    words_counted(b, f->threads, "thread"), words_time(e, f->ticks * LOG_TICK_NS),
-	    words_bytes(c, f->peak_bytes), words_counted(d, f->peak_blocks, "block"));
+	    WORDS_COUNTED(f->allocations + f->frees + f->reallocs, "event"),
+	    WORDS_COUNTED(f->threads, "thread"), WORDS_TIME(f->ticks * LOG_TICK_NS),
+	    WORDS_BYTES(f->peak_bytes), WORDS_COUNTED(f->peak_blocks, "block"));
 	(void)fprintf(out,
 	    "%s of each allocator, in turns, %s: the median, and the lowest "
 	    "and highest\n\n",
-	    words_counted(a, t->runs, "run"),
+	    WORDS_COUNTED(t->runs, "run"),
 	    t->as_recorded ? "every event at its time" : "as fast as possible");
 }
 
 static void say(FILE *out, uint64_t n, const char *noun, const char *rest)
 {
-	char text[WORDS_COUNTED];
-
 	if (n > 0)
-		(void)fprintf(out, "  %s %s\n", words_counted(text, n, noun), rest);
+		(void)fprintf(out, "  %s %s\n", WORDS_COUNTED(n, noun), rest);
 }
 
 /* What is not in the replay as it was in the program. */
@@ -114,25 +110,24 @@ static void put_remarks(FILE *out, const struct tally *t)
 	say(out, f->sharing, "thread",
 	    "more than the replay has at once: shared the threads of others");
 	if (t->processes > 1) {
-		char text[WORDS_COUNTED];
+		char text[WORDS_COUNTED_MAX];
 
 		(void)fprintf(out, "  %s of the log not replayed: --pid selects another one\n",
 		    words_counted(text, t->processes - 1, "process"));
 	}
 	for (size_t i = 0; i < t->count; i++) {
 		const struct tally_row *r = &t->rows[i];
-		char text[WORDS_COUNTED];
 
 		if (r->failure[0]) {
 			(void)fputs("  ", out);
 			text_print(out, r->allocator->name);
 			(void)fprintf(out, ": %s, after %s\n", r->failure,
-			    words_counted(text, r->runs, "complete run"));
+			    WORDS_COUNTED(r->runs, "complete run"));
 		} else if (r->refused > 0) {
 			(void)fputs("  ", out);
 			text_print(out, r->allocator->name);
 			(void)fprintf(
-			    out, ": refused %s\n", words_counted(text, r->refused, "allocation"));
+			    out, ": refused %s\n", WORDS_COUNTED(r->refused, "allocation"));
 		}
 	}
 }

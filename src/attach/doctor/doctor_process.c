@@ -41,7 +41,7 @@ struct patient {
 static void report_mode(struct doctor_report *r, const struct process *p, pid_t pid)
 {
 	const struct seg_header *h = &p->header;
-	char live[WORDS_MAX], blocks[WORDS_COUNTED], what[64];
+	char what[64];
 
 	if (h->state == SEG_INERT) {
 		doctor_add(r, DOCTOR_FAIL, "traced", NULL,
@@ -61,8 +61,7 @@ static void report_mode(struct doctor_report *r, const struct process *p, pid_t 
 	}
 	doctor_add(r, DOCTOR_OK, "traced", NULL,
 	    "pid %d is traced (mode %s): %s in %s are live now", (int)pid, enum_words_mode(h->mode),
-	    words_bytes(live, p->totals.live_bytes),
-	    words_counted(blocks, p->totals.live_blocks, "block"));
+	    WORDS_BYTES(p->totals.live_bytes), WORDS_COUNTED(p->totals.live_blocks, "block"));
 }
 
 static void report_traced(struct doctor_report *r, const struct process *p,

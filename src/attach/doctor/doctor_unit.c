@@ -240,16 +240,15 @@ static void check_limits(struct unit_look *l)
 {
 	uint64_t file = limit_of(l->u, "LimitFSIZESoft", "LimitFSIZE");
 	uint64_t space = limit_of(l->u, "LimitASSoft", "LimitAS");
-	char words[WORDS_MAX];
 
 	if (file / MEDIUM_FILE_SHARE < MEDIUM_ROOM_MIN)
 		doctor_add(l->r, DOCTOR_FAIL, "limits", "raise it to 1M or more",
 		    "LimitFSIZE= is %s, and a segment gets a quarter of that: too little",
-		    words_bytes(words, file));
+		    WORDS_BYTES(file));
 	if (space / MEDIUM_SPACE_SHARE < MEDIUM_ROOM_MIN)
 		doctor_add(l->r, DOCTOR_FAIL, "limits", "raise it",
 		    "LimitAS= is %s, and a segment gets 1/%d of that: too little",
-		    words_bytes(words, space), MEDIUM_SPACE_SHARE);
+		    WORDS_BYTES(space), MEDIUM_SPACE_SHARE);
 }
 
 /* ---- the program ---- */

@@ -262,13 +262,12 @@ static void print_list(
 static void print_traced(const struct service_seen *s, const struct service_process *p)
 {
 	uint64_t now = clock_ns(CLOCK_REALTIME), start = p->start_realtime_ns;
-	char live[WORDS_MAX], blocks[WORDS_COUNTED], peak[WORDS_MAX], age[WORDS_MAX], text[640];
+	char text[640];
 
 	(void)snprintf(text, sizeof(text), "%d %s: traced for %s (%s): %s live in %s, peak %s",
-	    (int)p->pid, p->name, words_time(age, now > start ? now - start : 0),
-	    enum_words_mode(p->mode), words_bytes(live, p->totals.live_bytes),
-	    words_counted(blocks, p->totals.live_blocks, "block"),
-	    words_bytes(peak, p->totals.peak_bytes));
+	    (int)p->pid, p->name, WORDS_TIME(now > start ? now - start : 0),
+	    enum_words_mode(p->mode), WORDS_BYTES(p->totals.live_bytes),
+	    WORDS_COUNTED(p->totals.live_blocks, "block"), WORDS_BYTES(p->totals.peak_bytes));
 	print_row(s, "process", text);
 }
 
@@ -306,14 +305,13 @@ static void print_process(const struct service_seen *s, const struct service_pro
 static void print_processes(const struct service_run *r, const struct service_seen *s)
 {
 	bool is_enabled = s->dropin_err == 0 && s->dropin != DROPIN_NONE;
-	char live[WORDS_MAX], processes[WORDS_COUNTED];
 
 	for (size_t i = 0; i < s->count && i < PROCESSES_SHOWN; i++)
 		print_process(s, &s->list[i]);
 	if (s->count > PROCESSES_SHOWN)
 		(void)printf("%-*s %s, %zu of them traced, %s live in all\n", LABEL, "",
-		    words_counted(processes, s->running, "process"), s->traced,
-		    words_bytes(live, s->all.live_bytes));
+		    WORDS_COUNTED(s->running, "process"), s->traced,
+		    WORDS_BYTES(s->all.live_bytes));
 	if (s->running == 0)
 		print_row(s, "process", "none runs");
 	else if (s->traced == 0 && is_enabled)

@@ -94,15 +94,14 @@ static struct eventlogs_result read_logs(const char *command, const char *option
 static void say_sums(const char *name, const struct events *e, bool *ret_damaged)
 {
 	struct events_sums sums = events_sums(e);
-	char text[WORDS_COUNTED];
 
 	if (sums.orphans)
 		die_warn("%s: %s of blocks that the event log does not have", name,
-		    words_counted(text, sums.orphans, "free"));
+		    WORDS_COUNTED(sums.orphans, "free"));
 	if (sums.strange)
 		die_warn("%s: %s of the event log %s no meaning, and %s left "
 		         "out",
-		    name, words_counted(text, sums.strange, "word"), words_has(sums.strange),
+		    name, WORDS_COUNTED(sums.strange, "word"), words_has(sums.strange),
 		    words_was(sums.strange));
 	*ret_damaged |= sums.strange > 0;
 }
@@ -133,17 +132,15 @@ static uint64_t resolve(
 
 static void say_doubts(const char *name, const struct session_log_doubts *d, bool *ret_damaged)
 {
-	char text[WORDS_COUNTED];
-
 	if (d->without_log == 1)
 		die_warn("%s: pid %u has no event log, and is left out", name, d->without_pid);
 	else if (d->without_log > 1)
 		die_warn("%s: %s without an event log left out", name,
-		    words_counted(text, d->without_log, "process"));
+		    WORDS_COUNTED(d->without_log, "process"));
 	if (d->sites)
 		die_warn("%s: %s of the event log left out, which no process "
 		         "has",
-		    name, words_counted(text, d->sites, "site"));
+		    name, WORDS_COUNTED(d->sites, "site"));
 	if (d->exceeding)
 		die_warn("%s: the event log of pid %u has more events than "
 		         "were counted, so these figures may be wrong",
@@ -191,7 +188,6 @@ struct lifetimes *event_opts_lifetimes(const char *command, const char *option, 
 	struct wish w = {.error = 0};
 	const struct eventlogs_wish wish = {.each = feed, .context = &w};
 	struct lifetimes *l;
-	char text[WORDS_COUNTED];
 
 	if (lifetimes_new(s, within, &l) < 0 || events_new(lifetimes_see, l, &w.events) < 0)
 		die(CMD_INPUT, "%s: out of memory", command);
@@ -199,7 +195,7 @@ struct lifetimes *event_opts_lifetimes(const char *command, const char *option, 
 	say_sums(name, w.events, ret_damaged);
 	if (lifetimes_strange(l) > 0) {
 		die_warn("%s: %s of sites that no process has left out", name,
-		    words_counted(text, lifetimes_strange(l), "event"));
+		    WORDS_COUNTED(lifetimes_strange(l), "event"));
 		*ret_damaged = true;
 	}
 	session_log_losses(s, w.events);

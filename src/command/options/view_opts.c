@@ -203,7 +203,6 @@ void view_opts_finish(const char *command, const struct view_opts *v, struct bod
 
 struct older *older_opts_find(const char *command, const struct session *s, uint64_t age_ns)
 {
-	char buffer[WORDS_MAX];
 	struct older *o;
 	int err;
 
@@ -214,7 +213,7 @@ struct older *older_opts_find(const char *command, const struct session *s, uint
 		die(CMD_USAGE,
 		    "%s: --older-than: below %s the ages of blocks are known "
 		    "only while a process runs",
-		    command, words_time(buffer, OLDER_MIN_NS));
+		    command, WORDS_TIME(OLDER_MIN_NS));
 	if (err < 0)
 		die(CMD_INPUT, "%s: out of memory", command);
 	return o;

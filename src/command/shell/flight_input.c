@@ -58,12 +58,10 @@ _Noreturn void flight_input_none(const char *command, const char *input, const s
 
 int flight_input_say(const struct flights_found *found)
 {
-	char text[WORDS_COUNTED];
-
 	if (found->strange)
 		die_warn("%s of the flight recorder %s no meaning, and %s "
 		         "left out",
-		    words_counted(text, found->strange, "item"), words_has(found->strange),
+		    WORDS_COUNTED(found->strange, "item"), words_has(found->strange),
 		    words_was(found->strange));
 	if (found->is_damaged)
 		die_warn("a part of the flight recorder is missing or damaged");

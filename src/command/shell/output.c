@@ -104,23 +104,19 @@ uint64_t output_max(void)
 
 void output_check_json(const char *command, uint64_t bytes)
 {
-	char is[WORDS_MAX], may[WORDS_MAX];
-
 	if (bytes > limit)
 		die(CMD_INPUT,
 		    "%s: this would be about %s of JSON, more than %s; seep "
 		    "report --format json --frames shared writes every frame "
 		    "once; --max-output SIZE allows more",
-		    command, words_bytes(is, bytes), words_bytes(may, limit));
+		    command, WORDS_BYTES(bytes), WORDS_BYTES(limit));
 }
 
 /* Called by stdio while something writes, so it calls nothing else. */
 static _Noreturn void end_too_large(const struct output *o)
 {
-	char may[WORDS_MAX];
-
 	die_warn("%s: more than %s: %s; --max-output SIZE allows more",
-	    o->path ? o->path : "standard output", words_bytes(may, limit),
+	    o->path ? o->path : "standard output", WORDS_BYTES(limit),
 	    o->path && !o->out.direct ? "not written" : "cut off there");
 	remove_pending();
 	_exit(CMD_INPUT);

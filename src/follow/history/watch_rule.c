@@ -288,13 +288,12 @@ const char *watch_rule_value(
     const struct rule *r, const struct rule_watch *w, char text[RULE_VALUE_BYTES])
 {
 	double size = w->value < 0 ? -w->value : w->value;
-	char bytes[WORDS_MAX];
 
 	if (r->has_percent)
 		(void)snprintf(text, RULE_VALUE_BYTES, "%.1f%%", w->value);
 	else
 		(void)snprintf(text, RULE_VALUE_BYTES, "%s%s", w->value < 0 ? "-" : "",
-		    words_bytes(bytes, size < 0x1p63 ? (uint64_t)size : INT64_MAX));
+		    WORDS_BYTES(size < 0x1p63 ? (uint64_t)size : INT64_MAX));
 	return text;
 }
 

@@ -10,7 +10,6 @@
 
 void record_warn_refused(struct record_run *r)
 {
-	char programs[WORDS_COUNTED];
 	const char *why;
 	size_t count;
 	bool more;
@@ -18,8 +17,7 @@ void record_warn_refused(struct record_run *r)
 	refused_report(&r->segment_dir, r->writer, &count, &more, &why);
 	if (count == 0)
 		return;
-	r->say("%s%s not recorded: %s in %s (seep ls --prune)",
-	    words_counted(programs, count, "program"),
+	r->say("%s%s not recorded: %s in %s (seep ls --prune)", WORDS_COUNTED(count, "program"),
 	    more             ? " or more were"
 	        : count == 1 ? " was"
 	                     : " were",
@@ -32,26 +30,24 @@ void record_warn_cut(struct record_run *r)
 	const struct quota *q = &r->quota;
 	size_t unwatched = q->unwatched + q->unlisted;
 	size_t unplaced = r->collect.where.unplaced;
-	char text[WORDS_COUNTED];
 
 	quota_write(q, r->writer);
 	for (int i = 0; i < QUOTA_REASONS; i++)
 		if (q->refused[i] > 0)
-			r->say("%s %s not recorded: %s",
-			    words_counted(text, q->refused[i], "process"), words_was(q->refused[i]),
-			    quota_words((enum quota_reason)i));
+			r->say("%s %s not recorded: %s", WORDS_COUNTED(q->refused[i], "process"),
+			    words_was(q->refused[i]), quota_words((enum quota_reason)i));
 	if (unwatched > 0)
 		r->say("%s %s no time line, because there is no memory to "
 		       "watch more of them",
-		    words_counted(text, unwatched, "process"), words_has(unwatched));
+		    WORDS_COUNTED(unwatched, "process"), words_has(unwatched));
 	if (unplaced > 0)
 		r->say("%s with a relative path %s not looked for: functions "
 		       "there may have no names",
-		    words_counted(text, unplaced, "module"), words_was(unplaced));
+		    WORDS_COUNTED(unplaced, "module"), words_was(unplaced));
 	if (q->verdicts_left > 0)
 		r->say("what %s found is not in the recording, because there "
 		       "is no room for it (--max-size)",
-		    words_counted(text, q->verdicts_left, "look"));
+		    WORDS_COUNTED(q->verdicts_left, "look"));
 	if (q->timeline_cut)
 		r->say("the time line ends before the command, because it has "
 		       "reached half of --max-size");
@@ -66,7 +62,7 @@ static void say_live(const struct record_run *r)
 {
 	const struct collect *c = &r->collect;
 	struct remainders left = {0};
-	char a[WORDS_COUNTED], b[WORDS_MAX], d[WORDS_COUNTED], e[WORDS_MAX];
+	char a[WORDS_COUNTED_MAX], b[WORDS_MAX];
 	uint64_t blocks = c->live_blocks, bytes = c->live_bytes;
 	struct stat st;
 
@@ -83,14 +79,14 @@ static void say_live(const struct record_run *r)
 		r->say("live at exit: %s, %s", a, b);
 	else
 		r->say("live at exit: %s, %s (without %s, %s)", a, b,
-		    words_counted(d, left.sites, "start-up remainder"), words_bytes(e, left.bytes));
+		    WORDS_COUNTED(left.sites, "start-up remainder"), WORDS_BYTES(left.bytes));
 }
 
 /* Blocks that nothing points to; seep report shows where they come from. */
 static void say_lost(const struct record_run *r)
 {
 	const struct leaks_found *f = &r->found;
-	char a[WORDS_COUNTED], b[WORDS_MAX], d[WORDS_COUNTED];
+	char d[WORDS_COUNTED_MAX];
 
 	(void)words_counted(d, f->judged, "process");
 	if (f->judged == 0)
@@ -102,8 +98,8 @@ static void say_lost(const struct record_run *r)
 		       "their parents, in %zu of %s",
 		    f->inheriting, d);
 	else
-		r->say("lost: %s, %s, in %zu of %s%s", words_counted(a, f->blocks, "block"),
-		    words_bytes(b, f->bytes), f->leaking, d,
+		r->say("lost: %s, %s, in %zu of %s%s", WORDS_COUNTED(f->blocks, "block"),
+		    WORDS_BYTES(f->bytes), f->leaking, d,
 		    f->inheriting == 0 ? ""
 		                       : ", besides blocks that forked processes "
 		                         "have from their parents");
@@ -112,14 +108,13 @@ static void say_lost(const struct record_run *r)
 static void say_log(const struct record_run *r)
 {
 	const struct drain_sums s = drain_sums(r->collect.drain);
-	char a[WORDS_COUNTED], b[WORDS_MAX], e[WORDS_COUNTED];
 	char why[LOG_LACK_BYTES];
 
-	r->say("logged: %s, %s%s%s%s", words_counted(a, s.events, "event"), words_bytes(b, s.bytes),
-	    s.lost ? ", lost " : "", s.lost ? words_counted(e, s.lost, "event") : "",
+	r->say("logged: %s, %s%s%s%s", WORDS_COUNTED(s.events, "event"), WORDS_BYTES(s.bytes),
+	    s.lost ? ", lost " : "", s.lost ? WORDS_COUNTED(s.lost, "event") : "",
 	    s.is_full ? "; the log ends there, because of its limit (--log=LIMIT)" : "");
 	if (log_lack_words(&s.lack, why))
-		r->say("no event log of %s: %s", words_counted(a, s.without, "process"), why);
+		r->say("no event log of %s: %s", WORDS_COUNTED(s.without, "process"), why);
 }
 
 /* Without --log: what became of SEEP_LOG of the environment. */
@@ -127,17 +122,17 @@ static void say_no_log(const struct record_run *r)
 {
 	const struct collect_logs *l = &r->collect.logs;
 	const char *asked = getenv("SEEP_LOG");
-	char a[WORDS_COUNTED], why[LOG_LACK_BYTES];
+	char why[LOG_LACK_BYTES];
 	bool is_last = asked && strncmp(asked, "last", 4) == 0;
 
 	if (l->without > 0 && log_lack_words(&l->lack, why))
 		r->say("no %s of %s: %s",
 		    is_last || r->options.last ? "flight recorder" : "event log",
-		    words_counted(a, l->without, "process"), why);
+		    WORDS_COUNTED(l->without, "process"), why);
 	if (l->unread > 0)
 		r->say("the event log of %s is not in the recording: seep "
 		       "record --log keeps it",
-		    words_counted(a, l->unread, "process"));
+		    WORDS_COUNTED(l->unread, "process"));
 }
 
 /* Settings that were not understood, but for one that was named above. */
@@ -147,7 +142,6 @@ static void say_ignored(const struct record_run *r)
 	const struct drain_sums s = c->drain ? drain_sums(c->drain) : (struct drain_sums){0};
 	const uint32_t lack = c->drain ? s.lack.log_lack : c->logs.lack.log_lack;
 	uint64_t n = c->logs.ignored;
-	char a[WORDS_COUNTED];
 
 	if (lack == SEG_LOG_LACK_SETTING || lack == SEG_LOG_LACK_SAMPLE ||
 	    lack == SEG_LOG_LACK_PRIVATE)
@@ -155,41 +149,39 @@ static void say_ignored(const struct record_run *r)
 	if (n > 0)
 		r->say("%s with a value that seep does not understand %s "
 		       "ignored",
-		    words_counted(a, n, "SEEP_ variable"), words_was(n));
+		    WORDS_COUNTED(n, "SEEP_ variable"), words_was(n));
 }
 
 /* How to get names of functions that were made at run time. */
 static void say_outside(const struct record_run *r)
 {
 	size_t frames = r->embed && !r->maps ? embed_outside(r->embed) : 0;
-	char a[WORDS_COUNTED];
 
 	if (frames > 0)
 		r->say("%s of code made at run time %s no name; "
 		       "--runtime-names makes node, java and Python 3.12 or "
 		       "later write names (an earlier Python cannot)",
-		    words_counted(a, frames, "frame"), words_has(frames));
+		    WORDS_COUNTED(frames, "frame"), words_has(frames));
 }
 
 void record_summarise(const struct record_run *r)
 {
 	const struct collect *c = &r->collect;
 	size_t processes = c->processes ? c->processes : 1;
-	char a[WORDS_COUNTED], b[WORDS_MAX], d[WORDS_COUNTED];
-	char programs[WORDS_COUNTED + 4] = "";
+	char programs[WORDS_COUNTED_MAX + 4] = "";
 
 	if (c->programs != processes)
 		snprintf(
-		    programs, sizeof(programs), " (%s)", words_counted(a, c->programs, "program"));
-	r->say("recorded %s%s: %s, %s", words_counted(d, processes, "process"), programs,
-	    words_counted(a, c->allocations, "allocation"), words_bytes(b, c->allocated_bytes));
+		    programs, sizeof(programs), " (%s)", WORDS_COUNTED(c->programs, "program"));
+	r->say("recorded %s%s: %s, %s", WORDS_COUNTED(processes, "process"), programs,
+	    WORDS_COUNTED(c->allocations, "allocation"), WORDS_BYTES(c->allocated_bytes));
 	say_live(r);
 	if (r->options.leaks_ns)
 		say_lost(r);
 	if (c->programs == 1)
-		r->say("peak: %s", words_bytes(a, c->peak_bytes));
+		r->say("peak: %s", WORDS_BYTES(c->peak_bytes));
 	else
-		r->say("peak: %s, in pid %d %s", words_bytes(a, c->peak_bytes), (int)c->peak_pid,
+		r->say("peak: %s, in pid %d %s", WORDS_BYTES(c->peak_bytes), (int)c->peak_pid,
 		    c->peak_name);
 	if (c->drain)
 		say_log(r);
@@ -199,7 +191,7 @@ void record_summarise(const struct record_run *r)
 	if (r->options.sample_bytes)
 		r->say("sampled: one block in about %s; all figures are "
 		       "estimates",
-		    words_bytes(a, r->options.sample_bytes));
+		    WORDS_BYTES(r->options.sample_bytes));
 	say_outside(r);
 	if (r->options.last)
 		r->say("next: seep dump --last %s, or seep report %s", r->file, r->file);

@@ -86,16 +86,12 @@ static void put_end(FILE *out, const char *version)
 
 static void put_bytes(FILE *out, uint64_t bytes)
 {
-	char words[WORDS_MAX];
-
-	(void)fprintf(out, "<td class=\"n\">%s</td>", words_bytes(words, bytes));
+	(void)fprintf(out, "<td class=\"n\">%s</td>", WORDS_BYTES(bytes));
 }
 
 static void put_number(FILE *out, uint64_t number)
 {
-	char words[WORDS_MAX];
-
-	(void)fprintf(out, "<td class=\"n\">%s</td>", words_count(words, number));
+	(void)fprintf(out, "<td class=\"n\">%s</td>", WORDS_COUNT(number));
 }
 
 /* ---- pages ---- */
@@ -127,7 +123,6 @@ void serve_pages_home(
     FILE *out, const struct services *s, const struct engine *l, const char *version)
 {
 	const struct engine_missing missing = engine_missing(l);
-	char words[WORDS_COUNTED];
 
 	put_begin(out, "Traced services", "style.css", true);
 	(void)fputs("<table>\n<tr><th>service</th><th class=\"n\">processes"
@@ -144,7 +139,7 @@ void serve_pages_home(
 		    out);
 	if (missing.processes > 0)
 		(void)fprintf(out, "<p>There is no room for %s.</p>\n",
-		    words_counted(words, missing.processes, "more process"));
+		    WORDS_COUNTED(missing.processes, "more process"));
 	(void)fputs("<p>", out);
 	put_link(out, "metrics", NULL, "metrics");
 	(void)fputs(" ", out);

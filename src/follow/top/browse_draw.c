@@ -63,7 +63,7 @@ static const char *growth_words(char buffer[BRIEF_MAX + 4], double growth)
 
 static void title_of_all(const struct browse *b, char *text, size_t bytes)
 {
-	char live[BRIEF_MAX], growth[BRIEF_MAX + 4], count[WORDS_COUNTED];
+	char live[BRIEF_MAX], growth[BRIEF_MAX + 4], count[WORDS_COUNTED_MAX];
 
 	(void)snprintf(text, bytes, "seep top  %s  %s live  %s",
 	    words_counted(count, b->list.running, "process"), brief_bytes(live, b->list.live_bytes),
@@ -449,7 +449,7 @@ static void describe_place(const struct browse *b, char *text, size_t bytes)
 static void describe(struct browse *b, char *text, size_t bytes)
 {
 	bool is_list = b->page == BROWSE_PROCESSES;
-	char filter[240], count[WORDS_COUNTED], shown[WORDS_MAX + 8] = "";
+	char filter[240], count[WORDS_COUNTED_MAX], shown[WORDS_MAX + 8] = "";
 	size_t all = b->list.count, chosen = b->process_count;
 	const struct board_process *p = browse_process(b);
 	const struct engine_missing missing = engine_missing(b->live);
@@ -467,9 +467,7 @@ static void describe(struct browse *b, char *text, size_t bytes)
 	else if (b->focus && focus_is_naming(b->focus))
 		naming = "; finding names";
 	if (filter[0]) {
-		char digits[WORDS_MAX];
-
-		(void)snprintf(shown, sizeof(shown), "%s of ", words_count(digits, chosen));
+		(void)snprintf(shown, sizeof(shown), "%s of ", WORDS_COUNT(chosen));
 	}
 	(void)snprintf(text, bytes, "%s%s%s%s", shown,
 	    words_counted(count, all, is_list ? "process" : "site"), filter, naming);

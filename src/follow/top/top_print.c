@@ -151,7 +151,7 @@ static void put_processes(const struct pages_plan *plan, struct board_list *list
 /* Those whose SEEP_DIR could not be used. */
 static void put_places(const struct pages_plan *plan, const struct engine *l)
 {
-	char text[REFUSED_DIRECTORY_BYTES], words[WORDS_COUNTED];
+	char text[REFUSED_DIRECTORY_BYTES];
 	size_t more = 0, shown = 0;
 
 	for (size_t i = 0; i < engine_count(l); i++) {
@@ -170,8 +170,8 @@ static void put_places(const struct pages_plan *plan, const struct engine *l)
 		(void)putc('\n', plan->out);
 	}
 	if (more > 0)
-		(void)fprintf(plan->out, "and %s not in SEEP_DIR\n",
-		    words_counted(words, more, "more process"));
+		(void)fprintf(
+		    plan->out, "and %s not in SEEP_DIR\n", WORDS_COUNTED(more, "more process"));
 }
 
 static void put_sites(
@@ -180,7 +180,7 @@ static void put_sites(
 	size_t count, shown = 0, more = 0;
 	struct focus_site *rows = focus_rows(f, &count);
 	struct fields_layout l;
-	char text[FIELDS_TEXT], words[WORDS_COUNTED];
+	char text[FIELDS_TEXT];
 
 	fields_sort_sites(rows, count, &plan->order);
 	fields_lay_out(&l, FIELDS_SITES, plan->columns ? plan->columns : WIDE, 0, 0, plan->utf8);
@@ -205,7 +205,7 @@ static void put_sites(
 		put_line(plan, line.text);
 	}
 	if (more > 0)
-		(void)fprintf(plan->out, "and %s\n", words_counted(words, more, "more site"));
+		(void)fprintf(plan->out, "and %s\n", WORDS_COUNTED(more, "more site"));
 }
 
 static int put_tables(
@@ -213,7 +213,7 @@ static int put_tables(
 {
 	struct board_list list = {0};
 	const struct engine_missing missing = engine_missing(l);
-	char words[WORDS_COUNTED], clock[32];
+	char clock[32];
 	time_t now = time(NULL);
 	struct tm tm;
 	int err = board_list_fill(&list, l);
@@ -226,16 +226,16 @@ static int put_tables(
 	    strftime(clock, sizeof(clock), "%Y-%m-%d %H:%M:%S", &tm) == 0)
 		clock[0] = '\0';
 	(void)fprintf(plan->out, "%s%s  %s\n", look > 0 ? "\n" : "", clock,
-	    words_counted(words, list.running, "process"));
+	    WORDS_COUNTED(list.running, "process"));
 	if (list.count > 0)
 		put_processes(plan, &list);
 	put_places(plan, l);
 	if (missing.processes > 0)
 		(void)fprintf(plan->out, "no room for %s\n",
-		    words_counted(words, missing.processes, "more process"));
+		    WORDS_COUNTED(missing.processes, "more process"));
 	if (missing.files > 0)
-		(void)fprintf(plan->out, "no room for %s\n",
-		    words_counted(words, missing.files, "more file"));
+		(void)fprintf(
+		    plan->out, "no room for %s\n", WORDS_COUNTED(missing.files, "more file"));
 	for (size_t i = 0; i < s->count; i++) {
 		const struct engine_process *p = find_process(l, focus_number(s->items[i]));
 

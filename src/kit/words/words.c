@@ -27,12 +27,12 @@ const char *words_ending(uint64_t n, const char *noun)
 	return len > 0 && noun[len - 1] == 's' ? "es" : "s";
 }
 
-const char *words_counted(char buffer[WORDS_COUNTED], uint64_t n, const char *noun)
+const char *words_counted(char buffer[WORDS_COUNTED_MAX], uint64_t n, const char *noun)
 {
 	char digits[WORDS_MAX];
 
-	(void)snprintf(
-	    buffer, WORDS_COUNTED, "%s %s%s", words_count(digits, n), noun, words_ending(n, noun));
+	(void)snprintf(buffer, WORDS_COUNTED_MAX, "%s %s%s", words_count(digits, n), noun,
+	    words_ending(n, noun));
 	return buffer;
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/std.h"
 
-enum { WORDS_MAX = 32, WORDS_COUNTED = 2 * WORDS_MAX };
+enum { WORDS_MAX = 32, WORDS_COUNTED_MAX = 2 * WORDS_MAX };
 
 /* "1,234,567" */
 const char *words_count(char buffer[WORDS_MAX], uint64_t n);
@@ -14,7 +14,7 @@ const char *words_count(char buffer[WORDS_MAX], uint64_t n);
 const char *words_ending(uint64_t n, const char *noun);
 
 /* "1 block", "1,234 blocks", "2 processes"; give the noun in the singular. */
-const char *words_counted(char buffer[WORDS_COUNTED], uint64_t n, const char *noun);
+const char *words_counted(char buffer[WORDS_COUNTED_MAX], uint64_t n, const char *noun);
 
 /*
  * "was" or "were", "is" or "are", "has" or "have": the verb that fits n things.
@@ -28,6 +28,15 @@ const char *words_bytes(char buffer[WORDS_MAX], uint64_t n);
 
 /* "12 ms", "3.4 s", "5 min 3 s", "2 h 5 min" */
 const char *words_time(char buffer[WORDS_MAX], uint64_t ns);
+
+/*
+ * The same with a buffer of their own, which lives until the end of the block: for arguments of
+ * printf() and the like. What is kept needs a buffer with a name.
+ */
+#define WORDS_COUNT(n)         words_count((char[WORDS_MAX]){0}, n)
+#define WORDS_COUNTED(n, noun) words_counted((char[WORDS_COUNTED_MAX]){0}, n, noun)
+#define WORDS_BYTES(n)         words_bytes((char[WORDS_MAX]){0}, n)
+#define WORDS_TIME(ns)         words_time((char[WORDS_MAX]){0}, ns)
 
 /* ---- units: sizes and times as users write them: 1.5MiB, 10m ---- */
 

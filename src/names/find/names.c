@@ -444,7 +444,6 @@ static void note_modules(
     const struct names *n, names_lacks lacks, void *context, struct notes *notes)
 {
 	size_t asked, unknown, more = 0;
-	char modules[WORDS_COUNTED];
 	char *text;
 
 	for (uint32_t i = 0; i < name_table_objects(n->table); i++) {
@@ -464,8 +463,7 @@ static void note_modules(
 		}
 	}
 	if (more > 0 &&
-	    asprintf(&text, "names are missing from %s",
-	        words_counted(modules, more, "more module")) > 0)
+	    asprintf(&text, "names are missing from %s", WORDS_COUNTED(more, "more module")) > 0)
 		add_note(notes, text);
 }
 
@@ -508,7 +506,6 @@ static const char *jail_error(const struct names *n)
 /* One sentence for all modules that have the same problem. */
 static void note_gaps(const struct names *n, struct notes *notes)
 {
-	char frames[WORDS_COUNTED], modules[WORDS_COUNTED];
 	struct names_gaps g;
 	char *text;
 
@@ -517,23 +514,21 @@ static void note_gaps(const struct names *n, struct notes *notes)
 	    asprintf(&text,
 	        "%s of %s %s no name: finding names took longer than %u s; "
 	        "--patience SECONDS allows more",
-	        words_counted(frames, g.late_frames, "frame"),
-	        words_counted(modules, g.late_modules, "module"), words_has(g.late_frames),
-	        n->options.seconds) > 0)
+	        WORDS_COUNTED(g.late_frames, "frame"), WORDS_COUNTED(g.late_modules, "module"),
+	        words_has(g.late_frames), n->options.seconds) > 0)
 		add_note(notes, text);
 	if (g.unconfined_modules > 0 &&
 	    asprintf(&text,
 	        "the debug information of %s was not read, because "
 	        "the kernel refuses to confine the process that reads it "
 	        "(seccomp: %s); names there come from symbols alone",
-	        words_counted(modules, g.unconfined_modules, "module"), jail_error(n)) > 0)
+	        WORDS_COUNTED(g.unconfined_modules, "module"), jail_error(n)) > 0)
 		add_note(notes, text);
 	if (g.left_processes > 0 &&
 	    asprintf(&text,
 	        "%s that read%s files for names did not end when "
 	        "killed, because a file system does not answer",
-	        words_counted(modules, g.left_processes, "process"),
-	        g.left_processes == 1 ? "s" : "") > 0)
+	        WORDS_COUNTED(g.left_processes, "process"), g.left_processes == 1 ? "s" : "") > 0)
 		add_note(notes, text);
 }
 

@@ -295,8 +295,6 @@ static char *format(const char *fmt, ...)
 
 static char *about_process(const struct name_table_state *state, size_t unknown)
 {
-	char frames[WORDS_COUNTED];
-
 	if (state->problem == TABLE_NO_TIME)
 		return NULL; /* names.c has one sentence for all */
 	if (state->problem == TABLE_UNREADABLE)
@@ -306,25 +304,23 @@ static char *about_process(const struct name_table_state *state, size_t unknown)
 		return format("%s %s outside of any module: its "
 		              "/tmp/perf-PID.map is older than the process or "
 		              "belongs to another user",
-		    words_counted(frames, unknown, "frame"), words_is(unknown));
+		    WORDS_COUNTED(unknown, "frame"), words_is(unknown));
 	return format("%s %s outside of any module, as of code made at "
 	              "run time; a /tmp/perf-PID.map would name %s: seep "
 	              "record --runtime-names makes java, node and Python "
 	              "3.12 or later write one (an earlier Python cannot)",
-	    words_counted(frames, unknown, "frame"), words_is(unknown),
-	    unknown == 1 ? "it" : "them");
+	    WORDS_COUNTED(unknown, "frame"), words_is(unknown), unknown == 1 ? "it" : "them");
 }
 
 static char *about_missing(const struct name_table_key *key, size_t unknown, const char *id)
 {
 	char *package = package_of(key->path), *text;
-	char frames[WORDS_COUNTED];
 
 	text = format("%s: %s %s no name: it is stripped and its debug information "
 	              "(build-id %s) is not here; install %s%s, or use --debug-dir or "
 	              "--debuginfod",
-	    key->path, words_counted(frames, unknown, "frame"), words_has(unknown),
-	    *id ? id : "not known", package ? package : "the debug package of what it belongs to",
+	    key->path, WORDS_COUNTED(unknown, "frame"), words_has(unknown), *id ? id : "not known",
+	    package ? package : "the debug package of what it belongs to",
 	    package ? "-dbgsym or -dbg" : "");
 	free(package);
 	return text;
@@ -333,7 +329,6 @@ static char *about_missing(const struct name_table_key *key, size_t unknown, con
 char *hints_map(const struct name_table_key *key, const struct name_table_state *state)
 {
 	uint64_t lines;
-	char words[WORDS_COUNTED];
 
 	if (key->kind != TABLE_PROCESS || !state->detail ||
 	    (state->problem != TABLE_FINE && state->problem != TABLE_CUT_MAP))
@@ -342,7 +337,7 @@ char *hints_map(const struct name_table_key *key, const struct name_table_state 
 	if (lines == 0)
 		return NULL;
 	return format(
-	    "a /tmp/perf-PID.map has %s, skipped", words_counted(words, lines, "malformed line"));
+	    "a /tmp/perf-PID.map has %s, skipped", WORDS_COUNTED(lines, "malformed line"));
 }
 
 bool hints_is_lack(const struct name_table_state *state)
@@ -358,7 +353,7 @@ char *hints_sentence(const struct name_table_key *key, const struct name_table_s
 	    "; it was loaded by a relative path, maybe from another directory: "
 	    "--debug-dir DIR searches DIR for it";
 	const char *detail = state->detail ? state->detail : "";
-	char id[65], frames[WORDS_COUNTED];
+	char id[65], frames[WORDS_COUNTED_MAX];
 
 	(void)words_counted(frames, unknown, "frame");
 	if (key->kind == TABLE_PROCESS && state->problem == TABLE_CUT_MAP)

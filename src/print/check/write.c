@@ -10,13 +10,12 @@
 
 void write_amount(FILE *out, uint64_t bytes, uint64_t blocks, double variance)
 {
-	char a[WORDS_MAX], b[WORDS_MAX], d[WORDS_COUNTED];
 	uint64_t error = process_error(variance);
 
-	(void)fprintf(out, "%s", words_bytes(a, bytes));
+	(void)fprintf(out, "%s", WORDS_BYTES(bytes));
 	if (error > 0)
-		(void)fprintf(out, " (+-%s)", words_bytes(b, error));
-	(void)fprintf(out, " in %s", words_counted(d, blocks, "block"));
+		(void)fprintf(out, " (+-%s)", WORDS_BYTES(error));
+	(void)fprintf(out, " in %s", WORDS_COUNTED(blocks, "block"));
 }
 
 void write_process(FILE *out, const struct process *p)
@@ -54,10 +53,8 @@ static void tell_functions(FILE *out, const char *text, bool full)
 /* ", +5.2 MiB an hour; a leak by 75 %" */
 static void tell_growth(FILE *out, const struct score *s)
 {
-	char buffer[WORDS_MAX];
-
 	if (s->has_rate && s->rate < 0x1p63)
-		(void)fprintf(out, ", +%s an hour", words_bytes(buffer, (uint64_t)(s->rate + 0.5)));
+		(void)fprintf(out, ", +%s an hour", WORDS_BYTES((uint64_t)(s->rate + 0.5)));
 	if (s->class == SCORE_LEAK)
 		(void)fputs(", while others of this place are freed", out);
 	else
@@ -96,18 +93,17 @@ static void tell_bound(FILE *out, const struct check_bound *b)
 	    [CHECK_MAX_LEAKED] = "not freed",
 	    [CHECK_MAX_PEAK] = "live at the peak",
 	};
-	char buffer[WORDS_MAX];
 
-	(void)fprintf(out, "%s", words_bytes(buffer, b->value));
+	(void)fprintf(out, "%s", WORDS_BYTES(b->value));
 	if (b->error > 0)
-		(void)fprintf(out, " (+-%s)", words_bytes(buffer, b->error));
+		(void)fprintf(out, " (+-%s)", WORDS_BYTES(b->error));
 	(void)fprintf(out, " %s", what[b->rule]);
 	if (b->process) {
 		(void)fputs(" of ", out);
 		write_process(out, b->process->process);
 	}
 	(void)fprintf(out, ", %s the limit of %s (--%s)%s", b->fails ? "above" : "within",
-	    words_bytes(buffer, b->limit), check_rules()[b->rule].id,
+	    WORDS_BYTES(b->limit), check_rules()[b->rule].id,
 	    b->is_close ? "; an estimate too close to the limit to be sure" : "");
 }
 

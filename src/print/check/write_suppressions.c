@@ -103,7 +103,7 @@ int write_suppressions(FILE *out, const struct check *c, enum write_dialect dial
 {
 	const struct write_options brief = {0};
 	struct dict told = {0};
-	char sites[WORDS_COUNTED];
+	char sites[WORDS_COUNTED_MAX];
 
 	(void)fprintf(out, "# %s that seep check has found.\n",
 	    words_counted(sites, c->failed_count, "site"));

@@ -10,7 +10,6 @@ static void headline(FILE *out, const struct check *c, const struct write_option
 {
 	const char *word = c->is_damaged ? "UNKNOWN" : c->fails ? "FAIL" : "PASS";
 	const char *colour = c->is_damaged ? "\033[1;33m" : c->fails ? "\033[1;31m" : "\033[1;32m";
-	char buffer[WORDS_COUNTED];
 
 	(void)fprintf(out, "%s%s%s: ", o->colour ? colour : "", word, o->colour ? "\033[0m" : "");
 	if (c->is_damaged)
@@ -20,8 +19,8 @@ static void headline(FILE *out, const struct check *c, const struct write_option
 		return;
 	if (c->leaked.blocks == 0 && c->failed_count == 0) {
 		if (c->options->fail_on_unjudged && c->unjudged_count > 0)
-			(void)fprintf(out, "%s not judged. ",
-			    words_counted(buffer, c->unjudged_count, "process"));
+			(void)fprintf(
+			    out, "%s not judged. ", WORDS_COUNTED(c->unjudged_count, "process"));
 		(void)fputs(c->options->baseline
 		        ? "Nothing leaks that the baseline does not have.\n"
 		        : "Nothing leaks.\n",
@@ -31,8 +30,7 @@ static void headline(FILE *out, const struct check *c, const struct write_option
 	write_amount(out, c->leaked.bytes, c->leaked.blocks, c->leaked.variance);
 	(void)fprintf(out, "%s %s %s, by %s.\n",
 	    c->options->baseline ? " more than the baseline has" : "", words_was(c->leaked.blocks),
-	    c->by_verdict_count > 0 ? "lost" : "not freed",
-	    words_counted(buffer, c->failed_count, "site"));
+	    c->by_verdict_count > 0 ? "lost" : "not freed", WORDS_COUNTED(c->failed_count, "site"));
 }
 
 static void bounds(FILE *out, const struct check *c)
@@ -63,11 +61,10 @@ static void process_row(FILE *out, const struct check_process *x)
 	    [CHECK_UNTRACED] = "  (not traced)"};
 	const struct process *p = x->process;
 	const char *word = check_is_unjudged(x) ? "  (not judged)" : standing[x->standing];
-	char a[WORDS_MAX], b[WORDS_MAX], d[WORDS_MAX];
 
 	(void)fprintf(out, "%9u %-8s %15s %15s %15s  ", p->header.pid, enum_words_ended(p),
-	    words_count(a, x->leaked_bytes), words_count(b, p->totals.live_bytes),
-	    words_count(d, p->totals.peak_bytes));
+	    WORDS_COUNT(x->leaked_bytes), WORDS_COUNT(p->totals.live_bytes),
+	    WORDS_COUNT(p->totals.peak_bytes));
 	text_print(out, p->header.exe);
 	(void)fprintf(out, "%s\n", word);
 }
@@ -76,7 +73,6 @@ static void process_row(FILE *out, const struct check_process *x)
 static void processes(FILE *out, const struct check *c, const struct write_options *o)
 {
 	struct check_process **order = calloc(c->process_count + 1, sizeof(struct check_process *));
-	char more[WORDS_COUNTED];
 	size_t n = 0;
 
 	for (size_t i = 0; order && i < c->process_count; i++)
@@ -92,8 +88,8 @@ static void processes(FILE *out, const struct check *c, const struct write_optio
 	for (size_t i = 0; i < n && (o->top == 0 || i < o->top); i++)
 		process_row(out, order[i]);
 	if (o->top > 0 && n > o->top)
-		(void)fprintf(out, "%9s %s (--top 0: all)\n", "",
-		    words_counted(more, n - o->top, "more process"));
+		(void)fprintf(
+		    out, "%9s %s (--top 0: all)\n", "", WORDS_COUNTED(n - o->top, "more process"));
 	free(order);
 }
 
@@ -129,7 +125,6 @@ static void stack(FILE *out, const struct check_site *x, const struct write_opti
 static void sites(FILE *out, const struct check *c, const struct write_options *o)
 {
 	uint64_t rest = 0, bytes = 0;
-	char a[WORDS_COUNTED], b[WORDS_MAX];
 
 	for (size_t i = 0; i < c->failed_count; i++) {
 		const struct check_site *x = &c->sites[i];
@@ -153,7 +148,7 @@ static void sites(FILE *out, const struct check *c, const struct write_options *
 	}
 	if (rest > 0)
 		(void)fprintf(out, "\n%s with %s (--top 0: all).\n",
-		    words_counted(a, rest, "more site"), words_bytes(b, bytes));
+		    WORDS_COUNTED(rest, "more site"), WORDS_BYTES(bytes));
 }
 
 /* Counts entries of the same name as one, as for the built-in groups. */
@@ -189,7 +184,6 @@ static void suppressed(FILE *out, const struct suppress *s)
 static void vanished(FILE *out, const struct check *c)
 {
 	const struct baseline *b = c->options->baseline;
-	char buffer[WORDS_COUNTED];
 	size_t gone = 0, told = 0;
 
 	for (size_t i = 0; b && i < b->count; i++)
@@ -198,7 +192,7 @@ static void vanished(FILE *out, const struct check *c)
 		(void)fprintf(out,
 		    "\nGone since the baseline was written: %s. A new baseline "
 		    "makes sure that it stays so.\n",
-		    words_counted(buffer, gone, "site"));
+		    WORDS_COUNTED(gone, "site"));
 	for (size_t i = 0; b && i < b->count && told < 20; i++) {
 		const struct baseline_item *item = &b->items[i];
 
@@ -217,8 +211,6 @@ static void vanished(FILE *out, const struct check *c)
 
 int write_text(FILE *out, const struct check *c, const struct write_options *o)
 {
-	char buffer[WORDS_COUNTED];
-
 	headline(out, c, o);
 	bounds(out, c);
 	processes(out, c, o);
@@ -238,7 +230,7 @@ int write_text(FILE *out, const struct check *c, const struct write_options *o)
 	if (c->options->baseline && c->known.sites > 0) {
 		(void)fputs("\nIn the baseline: ", out);
 		write_amount(out, c->known.bytes, c->known.blocks, c->known.variance);
-		(void)fprintf(out, " of %s.\n", words_counted(buffer, c->known.sites, "site"));
+		(void)fprintf(out, " of %s.\n", WORDS_COUNTED(c->known.sites, "site"));
 	}
 	vanished(out, c);
 	suppressed(out, c->input_count ? c->inputs[0].suppress : NULL);

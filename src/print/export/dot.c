@@ -85,7 +85,7 @@ static void put_taken(FILE *out, char *text, size_t limit)
 static void put_amount(const struct dot *d, const uint64_t *cost)
 {
 	const struct amount a = {.plus = cost[NOW_BYTES], .minus = cost[BEFORE_BYTES]};
-	char buffer[WORDS_COUNTED];
+	char buffer[WORDS_COUNTED_MAX];
 
 	(void)fputs(amount_counted(buffer, &a, d->options->since, "byte"), d->out);
 	if (d->whole > 0)
@@ -126,7 +126,7 @@ static void put_node(const struct dot *d, uint32_t number)
 	const struct frame *f = functions_frame(d->functions, n->function);
 	const uint64_t *self = self_of(d->graph, number);
 	double part = share(d, self);
-	char blocks[WORDS_COUNTED];
+	char blocks[WORDS_COUNTED_MAX];
 	const struct amount a = {.plus = n->cost[NOW_BLOCKS], .minus = n->cost[BEFORE_BLOCKS]};
 
 	(void)fprintf(d->out, "n%" PRIu32 " [label=\"", number + 1);
@@ -247,7 +247,6 @@ static int put_file(const struct dot *d, size_t all)
 {
 	const struct graph *g = d->graph;
 	char *remarks = remarks_of(d->view, d->options);
-	char within[WORDS_MAX];
 
 	if (!remarks)
 		return -ENOMEM;
@@ -257,7 +256,7 @@ static int put_file(const struct dot *d, size_t all)
 	    d->out);
 	(void)fputs(metric_name(d->options->metric), d->out);
 	if (d->options->metric == VIEW_TEMPORARY)
-		(void)fputs(words_time(within, ages_temporary_ns(d->view)), d->out);
+		(void)fputs(WORDS_TIME(ages_temporary_ns(d->view)), d->out);
 	(void)fputs(": ", d->out);
 	put_amount(d, g->total);
 	(void)fprintf(d->out, "; %zu of %zu functions\\l", g->node_count, all);

@@ -52,15 +52,13 @@ static void put_process(FILE *out, const struct process *p)
 
 static void put_processes(FILE *out, const struct session *s, const struct export_options *o)
 {
-	char more[WORDS_COUNTED];
 	size_t seen = 0;
 
 	for (size_t i = 0; i < s->count; i++)
 		if (export_has(o, s->processes[i]) && seen++ < PROCESSES)
 			put_process(out, s->processes[i]);
 	if (seen > PROCESSES)
-		(void)fprintf(
-		    out, "and %s\n", words_counted(more, seen - PROCESSES, "more process"));
+		(void)fprintf(out, "and %s\n", WORDS_COUNTED(seen - PROCESSES, "more process"));
 	if (seen > 1)
 		(void)fputs("peak figures of several processes are those of "
 		            "each process's own peak\n",
@@ -69,7 +67,7 @@ static void put_processes(FILE *out, const struct session *s, const struct expor
 
 static void put_sum(FILE *out, const struct view_sum *sum, const char *how)
 {
-	char sites[WORDS_COUNTED];
+	char sites[WORDS_COUNTED_MAX];
 
 	if (sum->sites > 0)
 		(void)fprintf(out, "%s with %" PRIu64 " bytes live, %" PRIu64 " allocated, %s %s\n",
@@ -79,7 +77,6 @@ static void put_sum(FILE *out, const struct view_sum *sum, const char *how)
 
 char *remarks_of(const struct view *v, const struct export_options *o)
 {
-	char more[WORDS_COUNTED];
 	const struct session *s = v->session;
 	char *text = NULL;
 	size_t len = 0;
@@ -101,8 +98,7 @@ char *remarks_of(const struct view *v, const struct export_options *o)
 		(void)putc('\n', out);
 	}
 	if (s->note_count > NOTES)
-		(void)fprintf(
-		    out, "and %s\n", words_counted(more, s->note_count - NOTES, "more note"));
+		(void)fprintf(out, "and %s\n", WORDS_COUNTED(s->note_count - NOTES, "more note"));
 	if (fclose(out) != 0) {
 		free(text);
 		return NULL;

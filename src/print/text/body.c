@@ -23,7 +23,6 @@ static const char *bytes_of(int metric)
 static void print_temporary(const struct layout *p, const struct view *v)
 {
 	uint64_t within_ns = ages_temporary_ns(v);
-	char a[WORDS_MAX], b[WORDS_COUNTED];
 	struct layout_text t;
 
 	layout_begin(p, &t);
@@ -35,14 +34,14 @@ static void print_temporary(const struct layout *p, const struct view *v)
 		(void)fprintf(t.file,
 		    "Temporary: blocks that a thread allocated and freed, with "
 		    "at most %s in between.\n",
-		    words_counted(b, lifetimes_within(v->within), "allocation"));
+		    WORDS_COUNTED(lifetimes_within(v->within), "allocation"));
 	else if (within_ns == 0)
 		(void)fputs("At which age blocks were freed was not recorded.\n", t.file);
 	else
 		(void)fprintf(t.file,
 		    "Temporary: blocks freed within %s of their "
 		    "allocation.%s\n",
-		    words_time(a, within_ns),
+		    WORDS_TIME(within_ns),
 		    v->temporary_ticks < SEG_YOUNG_TICKS
 		        ? ""
 		        : " The version of seep that recorded this did not "
@@ -56,16 +55,14 @@ static void print_filters(const struct layout *p, const struct view *v, int metr
 	uint64_t some = view_bytes(&v->chosen.figures, metric);
 	uint64_t whole = some + view_bytes(&v->filtered.figures, metric);
 	uint64_t sites = v->chosen.sites + v->filtered.sites;
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX], d[WORDS_COUNTED];
 	struct layout_text t;
 
 	if (v->filtered.sites == 0)
 		return;
 	layout_begin(p, &t);
 	(void)fprintf(t.file, "The filters leave %.1f%% of the %s: %s of %s, in %s of %s.\n",
-	    whole ? 100.0 * (double)some / (double)whole : 0, bytes_of(metric),
-	    words_count(a, some), words_count(b, whole), words_count(c, v->chosen.sites),
-	    words_counted(d, sites, "site"));
+	    whole ? 100.0 * (double)some / (double)whole : 0, bytes_of(metric), WORDS_COUNT(some),
+	    WORDS_COUNT(whole), WORDS_COUNT(v->chosen.sites), WORDS_COUNTED(sites, "site"));
 	layout_end(p, &t);
 }
 
@@ -73,15 +70,14 @@ static void print_suppressed(
     const struct layout *p, const struct view *v, const struct body_options *o)
 {
 	uint64_t bytes = view_bytes(&v->suppressed.figures, o->view.metric);
-	char a[WORDS_COUNTED], b[WORDS_COUNTED];
 	struct layout_text t;
 
 	if (v->suppressed.sites == 0)
 		return;
 	layout_begin(p, &t);
 	(void)fprintf(t.file, "%s in %s suppressed (--no-suppress shows %s).\n",
-	    words_counted(a, bytes, "byte"),
-	    words_counted(b, v->suppressed.sites, o->builtin_only ? "start-up remainder" : "place"),
+	    WORDS_COUNTED(bytes, "byte"),
+	    WORDS_COUNTED(v->suppressed.sites, o->builtin_only ? "start-up remainder" : "place"),
 	    v->suppressed.sites == 1 ? "it" : "them");
 	layout_end(p, &t);
 }
@@ -153,15 +149,13 @@ static bool has_programs(const struct view *v)
 static void print_older(const struct layout *p, const struct older *o,
     const struct process *process, const struct process_figures *shown)
 {
-	char a[WORDS_MAX], b[WORDS_COUNTED], c[WORDS_COUNTED];
 	struct older_about about;
 	struct layout_text t;
 
 	older_about(o, process, &about);
 	layout_begin(p, &t);
-	(void)fprintf(t.file, "Older than %s: %s in %s.\n", words_time(a, about.age_ns),
-	    words_counted(b, shown->live_bytes, "byte"),
-	    words_counted(c, shown->live_blocks, "block"));
+	(void)fprintf(t.file, "Older than %s: %s in %s.\n", WORDS_TIME(about.age_ns),
+	    WORDS_COUNTED(shown->live_bytes, "byte"), WORDS_COUNTED(shown->live_blocks, "block"));
 	layout_end(p, &t);
 	layout_begin(p, &t);
 	older_remarks(t.file, &about);

@@ -11,27 +11,25 @@ enum { BLOCKS = 12, BYTES = 11, BASIS = 10, GAP = 2 };
 /* "+1,234", "-5"; "0" for no difference */
 static const char *signed_count(char to[WORDS_MAX + 1], uint64_t now, uint64_t before)
 {
-	char number[WORDS_MAX];
 	uint64_t n = now > before ? now - before : before - now;
 
 	(void)snprintf(to, WORDS_MAX + 1, "%s%s",
 	    now > before       ? "+"
 	        : now < before ? "-"
 	                       : "",
-	    words_count(number, n));
+	    WORDS_COUNT(n));
 	return to;
 }
 
 static const char *signed_bytes(char to[WORDS_MAX + 1], uint64_t now, uint64_t before)
 {
-	char number[WORDS_MAX];
 	uint64_t n = now > before ? now - before : before - now;
 
 	(void)snprintf(to, WORDS_MAX + 1, "%s%s",
 	    now > before       ? "+"
 	        : now < before ? "-"
 	                       : "",
-	    n ? words_bytes(number, n) : "0");
+	    n ? WORDS_BYTES(n) : "0");
 	return to;
 }
 
@@ -69,17 +67,16 @@ static void print_row(
 static void print_head(const struct layout *page, const struct process *p, const struct census *c,
     const struct by_type *t)
 {
-	char a[WORDS_COUNTED], b[WORDS_MAX];
 	struct layout_text h;
 
 	layout_begin(page, &h);
 	(void)fputs("Live blocks of ", h.file);
 	verdict_text_who(h.file, p);
-	(void)fprintf(h.file, " by C++ type: %s, %s", words_counted(a, t->all.blocks, "block"),
-	    words_bytes(b, t->all.bytes));
+	(void)fprintf(h.file, " by C++ type: %s, %s", WORDS_COUNTED(t->all.blocks, "block"),
+	    WORDS_BYTES(t->all.bytes));
 	if (t->is_compared && t->taken_ns > t->old_taken_ns)
 		(void)fprintf(h.file, "; the first two columns are the difference to %s before",
-		    words_time(a, t->taken_ns - t->old_taken_ns));
+		    WORDS_TIME(t->taken_ns - t->old_taken_ns));
 	else if (t->is_compared)
 		(void)fputs("; the first two columns are the difference to the "
 		            "earlier census",
@@ -102,23 +99,21 @@ static void print_head(const struct layout *page, const struct process *p, const
 
 static void print_foot(const struct layout *page, const struct by_type *t, size_t shown)
 {
-	char a[WORDS_COUNTED], b[WORDS_MAX];
 	struct layout_text h;
 
 	layout_begin(page, &h);
 	if (shown < t->count)
 		(void)fprintf(h.file, "%s more not shown (--top 0 prints all).\n",
-		    words_counted(a, t->count - shown, "type"));
+		    WORDS_COUNTED(t->count - shown, "type"));
 	(void)fprintf(h.file,
 	    "No type is known of %s, %s (%.1f %% of the "
 	    "bytes): no vtable, and no container of C++ in "
 	    "their stacks.\n",
-	    words_counted(a, t->none.blocks, "block"), words_bytes(b, t->none.bytes),
+	    WORDS_COUNTED(t->none.blocks, "block"), WORDS_BYTES(t->none.bytes),
 	    t->all.bytes ? (double)t->none.bytes * 100 / (double)t->all.bytes : 0);
 	if (t->filtered.blocks > 0)
 		(void)fprintf(h.file, "Filtered: %s, %s.\n",
-		    words_counted(a, t->filtered.blocks, "block"),
-		    words_bytes(b, t->filtered.bytes));
+		    WORDS_COUNTED(t->filtered.blocks, "block"), WORDS_BYTES(t->filtered.bytes));
 	layout_end(page, &h);
 }
 

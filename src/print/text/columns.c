@@ -25,9 +25,7 @@ static int width_of(const struct amount *a, bool with_sign, const char *title)
 
 static const char *error_text(char buffer[WORDS_MAX + 3], double variance)
 {
-	char digits[WORDS_MAX];
-
-	(void)snprintf(buffer, WORDS_MAX + 3, "+-%s", words_count(digits, process_error(variance)));
+	(void)snprintf(buffer, WORDS_MAX + 3, "+-%s", WORDS_COUNT(process_error(variance)));
 	return buffer;
 }
 
@@ -122,11 +120,9 @@ size_t columns_print(const struct columns *c, const struct layout *p, const stru
 void columns_rest(const struct columns *c, const struct layout *p, const struct amounts *a,
     uint64_t places, size_t indent, const char *why)
 {
-	char count[WORDS_COUNTED];
-
 	if (places == 0)
 		return;
 	(void)columns_print(c, p, a);
 	(void)fprintf(p->out, "%*s%sin %s%s%s\n", (int)indent, "", layout_colour(p, LAYOUT_DIM),
-	    words_counted(count, places, "place"), why, layout_colour(p, LAYOUT_PLAIN));
+	    WORDS_COUNTED(places, "place"), why, layout_colour(p, LAYOUT_PLAIN));
 }

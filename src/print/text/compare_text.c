@@ -22,7 +22,6 @@ static void print_side(const struct layout *p, const char *title, const struct d
 	const struct process *last = NULL;
 	struct view_figures f;
 	size_t n = diff_add_up(side, o->view.pid, &f, &last);
-	char a[WORDS_COUNTED], b[WORDS_COUNTED], c[WORDS_MAX];
 	struct layout_text t;
 
 	layout_begin(p, &t);
@@ -37,15 +36,15 @@ static void print_side(const struct layout *p, const char *title, const struct d
 			text_print(t.file, last->header.snapshot_label);
 			(void)fputs("\"", t.file);
 		}
-		(void)fprintf(t.file, ", after %s", words_time(c, last->duration_ns));
+		(void)fprintf(t.file, ", after %s", WORDS_TIME(last->duration_ns));
 	} else {
-		(void)fputs(words_counted(a, n, "process"), t.file);
+		(void)fputs(WORDS_COUNTED(n, "process"), t.file);
 	}
 	/* the total of short-lived blocks is known only after all sites */
 	if (o->view.metric != VIEW_TEMPORARY)
 		(void)fprintf(t.file, ": %s in %s",
-		    words_counted(a, view_bytes(&f, o->view.metric), "byte"),
-		    words_counted(b, view_blocks(&f, o->view.metric),
+		    WORDS_COUNTED(view_bytes(&f, o->view.metric), "byte"),
+		    WORDS_COUNTED(view_blocks(&f, o->view.metric),
 		        o->view.metric == VIEW_ALLOCS ? "call" : "block"));
 	(void)fputs(".\n", t.file);
 	layout_end(p, &t);
@@ -68,7 +67,7 @@ static void print_changes(const struct layout *p, const struct view *v, int metr
 {
 	struct changes n;
 	struct amounts all;
-	char a[WORDS_COUNTED], b[WORDS_COUNTED], c[WORDS_COUNTED];
+	char a[WORDS_COUNTED_MAX], b[WORDS_COUNTED_MAX];
 	struct layout_text t;
 
 	count_changes(v, metric, &n);
@@ -79,7 +78,7 @@ static void print_changes(const struct layout *p, const struct view *v, int metr
 	    "%zu unchanged.\n",
 	    amount_counted(a, &all.bytes, true, "byte"),
 	    amount_counted(b, &all.blocks, true, metric == VIEW_ALLOCS ? "call" : "block"),
-	    words_counted(c, n.fresh, "place"), n.gone, n.grown, n.shrunk, v->unchanged);
+	    WORDS_COUNTED(n.fresh, "place"), n.gone, n.grown, n.shrunk, v->unchanged);
 	layout_end(p, &t);
 }
 
@@ -112,7 +111,7 @@ static void print_stretch_title(
     const struct layout *page, const struct growth_stretch *x, int metric)
 {
 	const struct process *p = x->process;
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_COUNTED];
+	char c[WORDS_COUNTED_MAX];
 	struct view_figures from = {0}, to = {0};
 	struct amount net;
 	struct layout_text t;
@@ -127,7 +126,7 @@ static void print_stretch_title(
 	layout_begin(page, &t);
 	text_print(t.file, program_name(&p->header));
 	(void)fprintf(t.file, " (pid %u), from %s to %s: %s %s.\n", p->header.pid,
-	    words_time(a, x->from_us * 1000), words_time(b, x->to_us * 1000),
+	    WORDS_TIME(x->from_us * 1000), WORDS_TIME(x->to_us * 1000),
 	    amount_counted(c, &net, true, "byte"), metric == VIEW_ALLOCS ? "allocated" : "live");
 	layout_end(page, &t);
 }
@@ -154,7 +153,6 @@ int compare_text_growth(const struct layout *p, const struct session *s, struct 
     const struct growth_moment *to)
 {
 	struct growth_stretch *list;
-	char more[WORDS_COUNTED];
 	size_t n;
 	int err;
 
@@ -172,7 +170,7 @@ int compare_text_growth(const struct layout *p, const struct session *s, struct 
 		(void)fputs("No process was seen at two moments.\n", p->out);
 	if (n > GROWTH_PROCESSES)
 		(void)fprintf(p->out, "\n%s changed less.\n",
-		    words_counted(more, n - GROWTH_PROCESSES, "more process"));
+		    WORDS_COUNTED(n - GROWTH_PROCESSES, "more process"));
 	report_text_notes(p, names);
 	return ferror(p->out) ? -EIO : 0;
 }
@@ -207,13 +205,12 @@ static struct amount live_bytes(const struct process *before, const struct proce
 static void print_list(const struct layout *p, const struct snapshots_moment *row, size_t count)
 {
 	const struct process *first = row[0].process;
-	char a[WORDS_MAX], b[WORDS_MAX], t[WORDS_MAX], c[AMOUNT_MAX], d[AMOUNT_MAX],
-	    moments[WORDS_COUNTED];
+	char c[AMOUNT_MAX], d[AMOUNT_MAX];
 
 	text_print(p->out, program_name(&first->header));
 	(void)fprintf(p->out, " (pid %u), %s:\n%3s %10s %12s %8s %14s %12s  %s\n",
-	    first->header.pid, words_counted(moments, count, "moment"), "#", "after", "live bytes",
-	    "blocks", "since the last", "since #1", "label");
+	    first->header.pid, WORDS_COUNTED(count, "moment"), "#", "after", "live bytes", "blocks",
+	    "since the last", "since #1", "label");
 	for (size_t i = 0; i < count; i++) {
 		const struct process *x = row[i].process;
 		struct amount last = live_bytes(row[i ? i - 1 : 0].process, x);
@@ -221,8 +218,8 @@ static void print_list(const struct layout *p, const struct snapshots_moment *ro
 		size_t used;
 
 		used = (size_t)fprintf(p->out, "%3zu %10s %12s %8s %14s %12s  ", i + 1,
-		    words_time(t, row[i].time_ns - first->header.start_realtime_ns),
-		    words_count(a, x->totals.live_bytes), words_count(b, x->totals.live_blocks),
+		    WORDS_TIME(row[i].time_ns - first->header.start_realtime_ns),
+		    WORDS_COUNT(x->totals.live_bytes), WORDS_COUNT(x->totals.live_blocks),
 		    i ? amount_text(c, &last, true) : "", i ? amount_text(d, &all, true) : "");
 		layout_fit(p, label_of(x), layout_room(p, used));
 		(void)putc('\n', p->out);
@@ -233,7 +230,6 @@ static void print_list(const struct layout *p, const struct snapshots_moment *ro
 static void print_gaps(const struct layout *p, const struct snapshots_moment *row, size_t count)
 {
 	uint64_t gone = 0;
-	char text[WORDS_COUNTED];
 
 	for (size_t i = 0; i < count; i++) {
 		const struct seg_header *h = &row[i].process->header;
@@ -246,13 +242,12 @@ static void print_gaps(const struct layout *p, const struct snapshots_moment *ro
 	(void)fprintf(p->out,
 	    "%s between the first and the newest %s removed by the process, to "
 	    "keep within SEEP_SNAPSHOT_BYTES and SEEP_SNAPSHOTS.\n",
-	    words_counted(text, gone, "snapshot"), gone == 1 ? "was" : "were");
+	    WORDS_COUNTED(gone, "snapshot"), gone == 1 ? "was" : "were");
 }
 
 static void print_title(const struct layout *p, const struct snapshots_moment *row, size_t number)
 {
 	const char *label = label_of(row[number].process);
-	char buffer[WORDS_MAX];
 
 	(void)fprintf(p->out, "\n%s#%zu", layout_colour(p, LAYOUT_STRONG), number + 1);
 	if (*label) {
@@ -260,7 +255,7 @@ static void print_title(const struct layout *p, const struct snapshots_moment *r
 		text_print(p->out, label);
 	}
 	(void)fprintf(p->out, ", after %s%s:\n",
-	    words_time(buffer, row[number].time_ns - row[0].process->header.start_realtime_ns),
+	    WORDS_TIME(row[number].time_ns - row[0].process->header.start_realtime_ns),
 	    layout_colour(p, LAYOUT_PLAIN));
 }
 

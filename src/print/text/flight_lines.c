@@ -257,7 +257,6 @@ static void put_heading(struct flight_lines *l, const struct log_head *head,
     const struct flightring *ring, size_t count)
 {
 	const char *name = thread_name(l, ring->tid);
-	char text[WORDS_COUNTED];
 
 	if (l->options.format != EVENT_LINES_TEXT)
 		return;
@@ -272,7 +271,7 @@ static void put_heading(struct flight_lines *l, const struct log_head *head,
 		(void)putc(')', l->out);
 	}
 	(void)fprintf(l->out, "%s: its last %s\n%s function\n",
-	    ring->has_ended ? ", has ended" : "", words_counted(text, count, "event"),
+	    ring->has_ended ? ", has ended" : "", WORDS_COUNTED(count, "event"),
 	    is_narrow(l) ? "   time     tid event        address            size  "
 	                   "site   age"
 	                 : "     time     tid event        address               size   "

@@ -19,9 +19,7 @@ enum {
 
 static void print_sum(FILE *out, const struct holders_sum *s)
 {
-	char a[WORDS_COUNTED], b[WORDS_MAX];
-
-	(void)fprintf(out, "%s %s", words_counted(a, s->blocks, "block"), words_bytes(b, s->bytes));
+	(void)fprintf(out, "%s %s", WORDS_COUNTED(s->blocks, "block"), WORDS_BYTES(s->bytes));
 }
 
 static void print_name(FILE *out, const struct frame *x)
@@ -183,7 +181,6 @@ static int by_retained(const void *a, const void *b, void *context)
 static void print_sites(const struct layout *p, const struct held_view *v, unsigned top)
 {
 	uint32_t *order = calloc(v->site_count + 1, sizeof(*order));
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
 	size_t n = 0;
 
 	for (uint32_t i = 0; order && i < v->site_count; i++)
@@ -200,8 +197,8 @@ static void print_sites(const struct layout *p, const struct held_view *v, unsig
 		const struct held_site *x = &v->held->sites[order[i]];
 		const struct held_view_site *s = &v->sites[order[i]];
 
-		(void)fprintf(p->out, "%12s %12s %13s %7u  ", words_bytes(a, x->retained.bytes),
-		    words_bytes(b, x->own.bytes), words_count(c, x->own.blocks), s->id);
+		(void)fprintf(p->out, "%12s %12s %13s %7u  ", WORDS_BYTES(x->retained.bytes),
+		    WORDS_BYTES(x->own.bytes), WORDS_COUNT(x->own.blocks), s->id);
 		if (s->site && s->site->frame_count)
 			layout_frame(p, &s->view->frames[s->site->frames[s->site->own]], 0, 50,
 			    LAYOUT_PLAIN);
@@ -210,7 +207,7 @@ static void print_sites(const struct layout *p, const struct held_view *v, unsig
 		(void)putc('\n', p->out);
 	}
 	if (top > 0 && n > top)
-		(void)fprintf(p->out, "%s more (--top 0: all).\n", words_count(a, n - top));
+		(void)fprintf(p->out, "%s more (--top 0: all).\n", WORDS_COUNT(n - top));
 	free(order);
 }
 

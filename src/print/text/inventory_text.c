@@ -13,9 +13,7 @@ enum { LEAST_PERCENT = 1 }; /* as of a process that runs: held_text.c */
 
 static void print_sum(FILE *out, const struct inventory_sum *s)
 {
-	char a[WORDS_COUNTED], b[WORDS_MAX];
-
-	(void)fprintf(out, "%s %s", words_counted(a, s->blocks, "block"), words_bytes(b, s->bytes));
+	(void)fprintf(out, "%s %s", WORDS_COUNTED(s->blocks, "block"), WORDS_BYTES(s->bytes));
 }
 
 bool inventory_text_site(const struct layout *p, const struct inventory *v, uint32_t id)
@@ -65,7 +63,6 @@ static void print_holders(const struct layout *p, const struct inventory *v, uns
 
 static int print_sites(const struct layout *p, const struct inventory *v, unsigned top)
 {
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
 	uint32_t *order;
 	int err = inventory_json_order(v, &order);
 
@@ -77,14 +74,14 @@ static int print_sites(const struct layout *p, const struct inventory *v, unsign
 	for (size_t i = 0; i < v->site_count && (top == 0 || i < top); i++) {
 		const struct inventory_site *x = &v->sites[order[i]];
 
-		(void)fprintf(p->out, "%12s %12s %13s %7u  ", words_bytes(a, x->retained.bytes),
-		    words_bytes(b, x->live.bytes), words_count(c, x->live.blocks), x->id);
+		(void)fprintf(p->out, "%12s %12s %13s %7u  ", WORDS_BYTES(x->retained.bytes),
+		    WORDS_BYTES(x->live.bytes), WORDS_COUNT(x->live.blocks), x->id);
 		text_print(p->out, x->function ? x->function : "(unknown)");
 		(void)putc('\n', p->out);
 	}
 	if (top > 0 && v->site_count > top)
 		(void)fprintf(
-		    p->out, "%s more (--top 0: all).\n", words_count(a, v->site_count - top));
+		    p->out, "%s more (--top 0: all).\n", WORDS_COUNT(v->site_count - top));
 	free(order);
 	return 0;
 }
@@ -97,13 +94,11 @@ int inventory_text_retained(const struct layout *p, const struct inventory *v, u
 
 static void print_when(FILE *out, const struct process *p)
 {
-	char a[WORDS_MAX];
-
 	text_print(out, program_name(&p->header));
 	(void)fprintf(out, " (pid %u), as it was %s", p->header.pid,
 	    p->inventory->at_exit ? "at its exit" : "");
 	if (!p->inventory->at_exit)
-		(void)fprintf(out, "%s after it had started", words_time(a, p->inventory->time_ns));
+		(void)fprintf(out, "%s after it had started", WORDS_TIME(p->inventory->time_ns));
 }
 
 void inventory_text_sentence(const struct layout *page, const struct process *p)

@@ -366,7 +366,7 @@ void spark_write(
     const struct layout *p, const char *what, const struct process_point *points, size_t count)
 {
 	uint64_t columns[SPARK_WIDTH], highest;
-	char a[WORDS_MAX], b[WORDS_MAX];
+	char a[WORDS_MAX];
 	size_t width = SPARK_WIDTH, words;
 
 	if (count < POINTS_MIN)
@@ -390,5 +390,5 @@ void spark_write(
 		else
 			(void)putc((int)('0' + n), p->out);
 	}
-	(void)fprintf(p->out, " up to %s.\n", words_bytes(b, highest));
+	(void)fprintf(p->out, " up to %s.\n", WORDS_BYTES(highest));
 }

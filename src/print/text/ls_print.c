@@ -111,12 +111,11 @@ static void print_place(const struct seg_header *h)
 static void print_thinned(const struct process *p)
 {
 	uint64_t gone = p->header.counts[SEG_SNAPSHOTS_THINNED];
-	char text[WORDS_COUNTED];
 
 	if (gone > 0 && !p->is_snapshot)
 		(void)printf("%8s  %s removed again between the first and the "
 		             "newest\n",
-		    "", words_counted(text, gone, "snapshot"));
+		    "", WORDS_COUNTED(gone, "snapshot"));
 }
 
 /* The owner, if that is not us. */
@@ -154,7 +153,7 @@ void ls_print_head(unsigned columns)
 static size_t print_figures(const struct ls_row *r, bool narrow)
 {
 	const struct process *p = r->process;
-	char live[WORDS_MAX], peak[WORDS_MAX], age[WORDS_MAX], kb[WORDS_MAX];
+	char age[WORDS_MAX];
 	uint64_t since_ns =
 	    p->is_snapshot ? p->header.snapshot_realtime_ns : p->header.start_realtime_ns;
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
@@ -162,11 +161,10 @@ static size_t print_figures(const struct ls_row *r, bool narrow)
 	words_time(age, now_ns > since_ns ? now_ns - since_ns : 0);
 	if (narrow)
 		return (size_t)printf("%8u  %-9s %10s %10s %11s  ", ls_row_pid(p), ls_row_state(p),
-		    words_bytes(live, p->totals.live_bytes),
-		    words_bytes(peak, p->totals.peak_bytes), age);
+		    WORDS_BYTES(p->totals.live_bytes), WORDS_BYTES(p->totals.peak_bytes), age);
 	return (size_t)printf("%8u  %-12s %14s %14s %12s %10s  ", ls_row_pid(p), ls_row_state(p),
-	    words_count(live, p->totals.live_bytes), words_count(peak, p->totals.peak_bytes), age,
-	    words_bytes(kb, r->stored_bytes));
+	    WORDS_COUNT(p->totals.live_bytes), WORDS_COUNT(p->totals.peak_bytes), age,
+	    WORDS_BYTES(r->stored_bytes));
 }
 
 void ls_print_process(const struct ls_row *r, unsigned columns)

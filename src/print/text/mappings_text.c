@@ -29,15 +29,14 @@ const struct mapped_site *mappings_text_resident(const struct process *x, const 
 
 void mappings_text_write_line(const struct layout *p, const struct process *x)
 {
-	char a[WORDS_COUNTED], b[WORDS_COUNTED];
 	struct layout_text t;
 
 	if (!mappings_text_has(x))
 		return;
 	layout_begin(p, &t);
 	(void)fprintf(t.file, "Mappings of its own: %s in %s (--mappings shows by whom).\n",
-	    words_counted(a, x->mapped.live_bytes, "byte"),
-	    words_counted(b, x->mapped.live_blocks, "range"));
+	    WORDS_COUNTED(x->mapped.live_bytes, "byte"),
+	    WORDS_COUNTED(x->mapped.live_blocks, "range"));
 	layout_end(p, &t);
 }
 
@@ -63,7 +62,6 @@ static uint64_t resident_in(const struct process *x)
 
 static void print_heading(const struct layout *p, const struct process *x, size_t callers)
 {
-	char a[WORDS_COUNTED], b[WORDS_COUNTED], c[WORDS_COUNTED];
 	uint64_t swapped = 0;
 	struct layout_text t;
 
@@ -72,12 +70,12 @@ static void print_heading(const struct layout *p, const struct process *x, size_
 	layout_begin(p, &t);
 	text_print(t.file, program_name(&x->header));
 	(void)fprintf(t.file, " (pid %u): %s in %s, mapped by %s", x->header.pid,
-	    words_counted(a, x->mapped.live_bytes, "byte"),
-	    words_counted(b, x->mapped.live_blocks, "range"), words_counted(c, callers, "caller"));
+	    WORDS_COUNTED(x->mapped.live_bytes, "byte"),
+	    WORDS_COUNTED(x->mapped.live_blocks, "range"), WORDS_COUNTED(callers, "caller"));
 	if (x->resident)
-		(void)fprintf(t.file, "; %s resident", words_counted(a, resident_in(x), "byte"));
+		(void)fprintf(t.file, "; %s resident", WORDS_COUNTED(resident_in(x), "byte"));
 	if (swapped)
-		(void)fprintf(t.file, ", %s in swap", words_counted(a, swapped, "byte"));
+		(void)fprintf(t.file, ", %s in swap", WORDS_COUNTED(swapped, "byte"));
 	(void)fputs(".\n", t.file);
 	layout_end(p, &t);
 	if (x->resident && x->resident->is_partial)
@@ -86,7 +84,7 @@ static void print_heading(const struct layout *p, const struct process *x, size_
 		    p->out);
 	if (x->header.counts[SEG_LOST_MAPPINGS])
 		(void)fprintf(p->out, "%s found no room.\n",
-		    words_counted(a, x->header.counts[SEG_LOST_MAPPINGS], "mapping event"));
+		    WORDS_COUNTED(x->header.counts[SEG_LOST_MAPPINGS], "mapping event"));
 }
 
 static void print_stack(const struct layout *p, const struct process *x, const struct view *v,
@@ -113,11 +111,9 @@ static void print_row(const struct layout *p, const struct process *x, const str
     const struct view_site *s, bool is_short)
 {
 	const struct mapped_site *now = mappings_text_resident(x, s);
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
 
-	(void)fprintf(p->out, "%11s %11s %10s  ", words_bytes(a, s->figures.all.live_bytes),
-	    now ? words_bytes(b, now->resident_bytes) : "-",
-	    words_count(c, s->figures.all.live_blocks));
+	(void)fprintf(p->out, "%11s %11s %10s  ", WORDS_BYTES(s->figures.all.live_bytes),
+	    now ? WORDS_BYTES(now->resident_bytes) : "-", WORDS_COUNT(s->figures.all.live_blocks));
 	print_stack(p, x, v, s, is_short);
 }
 
@@ -137,7 +133,6 @@ static int print_table(const struct layout *p, const struct process *x, const st
     const struct body_options *o)
 {
 	const struct view_site **rows = calloc(v->site_count + 1, sizeof(struct view_site *));
-	char a[WORDS_COUNTED], b[WORDS_COUNTED];
 	size_t shown = 0;
 	uint64_t rest = 0;
 
@@ -160,8 +155,7 @@ static int print_table(const struct layout *p, const struct process *x, const st
 	}
 	if (shown < v->site_count)
 		(void)fprintf(p->out, "%11s %11s %10s  %s below the threshold or beyond --top\n",
-		    words_bytes(a, rest), "", "",
-		    words_counted(b, v->site_count - shown, "more caller"));
+		    WORDS_BYTES(rest), "", "", WORDS_COUNTED(v->site_count - shown, "more caller"));
 	free(rows);
 	return 0;
 }

@@ -28,23 +28,21 @@ static uint64_t weight_of(const struct process *p, int metric)
 /* Allocations that the program reported with seep_alloc(). */
 static void print_pools(const struct layout *p, const struct process *process)
 {
-	char a[WORDS_COUNTED], b[WORDS_MAX], c[WORDS_MAX];
-
 	for (size_t i = 0; i < process->pool_count; i++) {
 		const struct process_pool *x = &process->pools[i];
 		struct layout_text t;
 
 		if (i == POOLS) {
-			(void)fprintf(p->out, "%s.\n",
-			    words_counted(a, process->pool_count - i, "more pool"));
+			(void)fprintf(
+			    p->out, "%s.\n", WORDS_COUNTED(process->pool_count - i, "more pool"));
 			break;
 		}
 		layout_begin(p, &t);
 		(void)fputs("Pool \"", t.file);
 		text_print(t.file, x->name);
 		(void)fprintf(t.file, "\": %s live in %s, of %s taken (--pool shows where).\n",
-		    words_count(a, x->figures.live_bytes), words_count(b, x->figures.live_blocks),
-		    words_count(c, x->figures.allocations));
+		    WORDS_COUNT(x->figures.live_bytes), WORDS_COUNT(x->figures.live_blocks),
+		    WORDS_COUNT(x->figures.allocations));
 		layout_end(p, &t);
 	}
 }
@@ -104,12 +102,10 @@ struct others {
 
 static void print_others(const struct layout *p, const struct others *o)
 {
-	char live[WORDS_MAX], all[WORDS_MAX], more[WORDS_COUNTED];
-
 	if (o->count > 0)
 		(void)fprintf(p->out, "%8s %8s %-7s %13s %13s %11s  %s (--top 0: all)\n", "", "",
-		    "", words_count(live, o->live_bytes), "", words_count(all, o->allocations),
-		    words_counted(more, o->count, "more process"));
+		    "", WORDS_COUNT(o->live_bytes), "", WORDS_COUNT(o->allocations),
+		    WORDS_COUNTED(o->count, "more process"));
 }
 
 /*
@@ -119,7 +115,6 @@ static void print_others(const struct layout *p, const struct others *o)
 static void print_overview(const struct layout *p, struct process *const *list, size_t count,
     struct process *last, int metric)
 {
-	char live[WORDS_MAX], peak[WORDS_MAX], all[WORDS_MAX];
 	struct others others = {0};
 	size_t used;
 
@@ -135,10 +130,10 @@ static void print_overview(const struct layout *p, struct process *const *list, 
 			continue;
 		}
 		used = (size_t)fprintf(p->out, "%8u %8u %-7s %13s %13s %11s  ", x->header.pid,
-		    x->header.ppid, enum_words_ended(x), words_count(live, x->totals.live_bytes),
+		    x->header.ppid, enum_words_ended(x), WORDS_COUNT(x->totals.live_bytes),
 		    /* a log does not say what the peak was by then */
-		    x->log.has_moment ? "-" : words_count(peak, x->totals.peak_bytes),
-		    words_count(all, x->totals.allocations));
+		    x->log.has_moment ? "-" : WORDS_COUNT(x->totals.peak_bytes),
+		    WORDS_COUNT(x->totals.allocations));
 		print_program(p, x, used);
 	}
 	print_others(p, &others);
@@ -154,7 +149,6 @@ static int print_several(const struct layout *p, const struct session *s, struct
 {
 	uint64_t whole = 0;
 	int metric = o->view.metric, err = 0;
-	char more[WORDS_COUNTED];
 	size_t shown = 0, listed;
 	struct process **by_weight = calloc(count + 1, sizeof(struct process *));
 
@@ -179,7 +173,7 @@ static int print_several(const struct layout *p, const struct session *s, struct
 	}
 	if (shown < count && err == 0)
 		(void)fprintf(p->out, "\n%s below the threshold or beyond --top.\n",
-		    words_counted(more, count - shown, "more process"));
+		    WORDS_COUNTED(count - shown, "more process"));
 	free(by_weight);
 	return err;
 }

@@ -70,7 +70,6 @@ static void print_area(
 static void print_areas(const struct layout *p, const struct rss_account *r)
 {
 	uint64_t listed = 0, rest, bytes;
-	char a[WORDS_COUNTED];
 
 	for (size_t i = 0; i < r->area_count; i++) {
 		print_area(p, r, &r->areas[i]);
@@ -81,7 +80,7 @@ static void print_areas(const struct layout *p, const struct rss_account *r)
 	if (r->area_count == 0 || rest == 0)
 		return;
 	print_amount(p, r, bytes, false);
-	(void)fprintf(p->out, "    %s\n", words_counted(a, rest, "smaller mapping"));
+	(void)fprintf(p->out, "    %s\n", WORDS_COUNTED(rest, "smaller mapping"));
 }
 
 static void print_classes(const struct layout *p, const struct rss_account *r)
@@ -172,11 +171,9 @@ static int say_thin(FILE *out, const struct rss_account *r, const struct session
 
 static void say_facts(FILE *out, const struct rss_account *r, unsigned rules)
 {
-	char a[WORDS_MAX], b[WORDS_MAX];
-
 	if (r->lack == RSS_SPLIT && r->classes[RSS_FREE] > 0)
 		(void)fprintf(out, "Free and not returned: %s%s. ",
-		    words_bytes(a, r->classes[RSS_FREE]),
+		    WORDS_BYTES(r->classes[RSS_FREE]),
 		    !(rules & RULE_FREE) ? ""
 		        : r->is_glibc    ? " (malloc_trim may give back up to that)"
 		                         : " (kept by the allocator for later)");
@@ -184,21 +181,20 @@ static void say_facts(FILE *out, const struct rss_account *r, unsigned rules)
 		(void)fprintf(out,
 		    "%s of the heap is in huge pages: each is kept resident as "
 		    "a whole by a single block. ",
-		    words_bytes(a, r->huge_bytes));
+		    WORDS_BYTES(r->huge_bytes));
 	if (r->heap_swap_bytes > 0)
-		(void)fprintf(
-		    out, "%s of the heap is in swap. ", words_bytes(a, r->heap_swap_bytes));
+		(void)fprintf(out, "%s of the heap is in swap. ", WORDS_BYTES(r->heap_swap_bytes));
 	if (r->inherited_holds > 0)
 		(void)fprintf(out,
 		    "Blocks of the parent, from before the fork, hold %s (%s "
 		    "live). ",
-		    words_bytes(a, r->inherited_holds), words_bytes(b, r->inherited_live));
+		    WORDS_BYTES(r->inherited_holds), WORDS_BYTES(r->inherited_live));
 }
 
 static int say_advice(FILE *out, const struct rss_account *r, const struct session *s,
     const struct process *process, struct names *names, unsigned rules)
 {
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_COUNTED], *name = NULL;
+	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_COUNTED_MAX], *name = NULL;
 	const struct rss_site *x = rss_rules_most_pins(r);
 	int err;
 
@@ -262,7 +258,6 @@ static const struct rss_account *reading_at(const struct process *p, size_t i)
 static void print_course(const struct layout *p, const struct process *process)
 {
 	size_t count = process->earlier_count + 1, lines;
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX], d[WORDS_MAX];
 
 	if (count < 2)
 		return;
@@ -272,9 +267,9 @@ static void print_course(const struct layout *p, const struct process *process)
 	for (size_t i = 0; i < lines; i++) {
 		const struct rss_account *r = reading_at(process, i * (count - 1) / (lines - 1));
 
-		(void)fprintf(p->out, "%12s %16s %16s %16s\n", words_time(a, r->time_ns),
-		    words_count(b, r->classes[RSS_LIVE]), words_count(c, rss_account_heap(r)),
-		    words_count(d, r->rss_bytes));
+		(void)fprintf(p->out, "%12s %16s %16s %16s\n", WORDS_TIME(r->time_ns),
+		    WORDS_COUNT(r->classes[RSS_LIVE]), WORDS_COUNT(rss_account_heap(r)),
+		    WORDS_COUNT(r->rss_bytes));
 	}
 }
 
@@ -282,7 +277,6 @@ int rss_text_write(const struct layout *p, const struct session *s, const struct
     struct names *names, const struct view_options *options)
 {
 	const struct rss_account *r = process->rss_account;
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX], d[WORDS_MAX];
 	struct layout_text t;
 
 	(void)options;
@@ -290,14 +284,14 @@ int rss_text_write(const struct layout *p, const struct session *s, const struct
 		return 0;
 	(void)putc('\n', p->out);
 	layout_begin(p, &t);
-	(void)fprintf(t.file, "RSS %s, %s in swap", words_bytes(a, r->rss_bytes),
-	    words_bytes(b, r->swap_bytes));
+	(void)fprintf(
+	    t.file, "RSS %s, %s in swap", WORDS_BYTES(r->rss_bytes), WORDS_BYTES(r->swap_bytes));
 	if (r->hugetlb_bytes > 0)
 		(void)fprintf(t.file, ", %s in pages of hugetlbfs, which RSS does not contain",
-		    words_bytes(a, r->hugetlb_bytes));
-	(void)fprintf(t.file, "; read %s after its start", words_time(c, r->time_ns));
+		    WORDS_BYTES(r->hugetlb_bytes));
+	(void)fprintf(t.file, "; read %s after its start", WORDS_TIME(r->time_ns));
 	if (r->took_ns > 0)
-		(void)fprintf(t.file, ", in %s", words_time(d, r->took_ns));
+		(void)fprintf(t.file, ", in %s", WORDS_TIME(r->took_ns));
 	(void)fputs(":\n", t.file);
 	layout_end(p, &t);
 	print_classes(p, r);

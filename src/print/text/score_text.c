@@ -29,11 +29,9 @@ static const char *in_time(char buffer[WORDS_MAX], double seconds)
 /* "+1.8 KiB/h (1.5 KiB to 2.2 KiB)" */
 static void print_rate(FILE *out, const struct score *x)
 {
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
-
 	if (x->has_rate)
-		(void)fprintf(out, " +%s/h (%s to %s)", words_bytes(a, whole(x->rate)),
-		    words_bytes(b, whole(x->low)), words_bytes(c, whole(x->high)));
+		(void)fprintf(out, " +%s/h (%s to %s)", WORDS_BYTES(whole(x->rate)),
+		    WORDS_BYTES(whole(x->low)), WORDS_BYTES(whole(x->high)));
 }
 
 /* 99.95 % is not 100 %: some of them did not die. */
@@ -60,12 +58,12 @@ static void print_leak(
     const struct layout *p, const struct score_list *l, const struct score_line *line)
 {
 	const struct score *x = line->score;
-	char a[WORDS_COUNTED], b[WORDS_MAX];
+	char b[WORDS_MAX];
 	struct hanging h;
 
 	if (!hanging_begin(p, &h))
 		return;
-	(void)fprintf(h.page.out, "%s %s", words_counted(a, whole(x->blocks), "block"),
+	(void)fprintf(h.page.out, "%s %s", WORDS_COUNTED(whole(x->blocks), "block"),
 	    words_bytes(b, whole(x->bytes)));
 	print_rate(h.page.out, x);
 	(void)fputs(": ", h.page.out);
@@ -92,11 +90,10 @@ static void print_growth(
 {
 	const struct score *x = line->score;
 	struct hanging h;
-	char a[WORDS_MAX];
 
 	if (!hanging_begin(p, &h))
 		return;
-	(void)fputs(words_bytes(a, whole(x->bytes)), h.page.out);
+	(void)fputs(WORDS_BYTES(whole(x->bytes)), h.page.out);
 	print_rate(h.page.out, x);
 	(void)fprintf(h.page.out, ": %s; a leak by %.0f %%\n",
 	    x->has_releases ? "old blocks of it are rarely freed" : "nothing of it is ever freed",
@@ -114,11 +111,11 @@ static void print_steady(
 {
 	const struct score *x = line->score;
 	struct hanging h;
-	char a[WORDS_MAX], b[WORDS_MAX];
+	char b[WORDS_MAX];
 
 	if (!hanging_begin(p, &h))
 		return;
-	(void)fprintf(h.page.out, "%s, built in the first %s", words_bytes(a, whole(x->bytes)),
+	(void)fprintf(h.page.out, "%s, built in the first %s", WORDS_BYTES(whole(x->bytes)),
 	    in_time(b, x->built_s));
 	(void)fputs(": a pool or a full cache\n", h.page.out);
 	verdict_text_place(p, h.page.out, l->view, line->site);
@@ -129,18 +126,18 @@ static void print_steady(
 static void print_forecast(const struct layout *p, const struct score_list *l)
 {
 	const struct forecast *f = &l->forecast;
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX], d[WORDS_MAX];
+	char b[WORDS_MAX], c[WORDS_MAX], d[WORDS_MAX];
 	struct layout_text t;
 
 	if (!l->limit.kind)
 		return;
 	layout_begin(p, &t);
 	(void)fprintf(t.file, "%s (%s) in about %s (%s to %s), by the growth of the heap alone.\n",
-	    score_list_limit_words(l->limit.kind), words_bytes(a, l->limit.limit),
+	    score_list_limit_words(l->limit.kind), WORDS_BYTES(l->limit.limit),
 	    in_time(b, f->hours * 3600), in_time(c, f->low * 3600), in_time(d, f->high * 3600));
 	if (l->has_outside)
 		(void)fprintf(t.file, "Outside of the heap, the process grows by %s/h more.\n",
-		    words_bytes(a, whole(l->outside)));
+		    WORDS_BYTES(whole(l->outside)));
 	layout_end(p, &t);
 }
 
@@ -148,12 +145,11 @@ void score_text_list(
     const struct layout *p, const struct process *process, const struct score_list *l, unsigned top)
 {
 	size_t bad = l->leaks + l->growths, shown = 0;
-	char a[WORDS_COUNTED];
 
 	for (size_t i = 0; i < bad; i++) {
 		if (top > 0 && i >= top) {
 			(void)fprintf(p->out, "%s or grow%s (--top 0: all).\n",
-			    words_counted(a, bad - i, "more place"), bad - i == 1 ? "s" : "");
+			    WORDS_COUNTED(bad - i, "more place"), bad - i == 1 ? "s" : "");
 			break;
 		}
 		if (l->lines[i].score->class == SCORE_LEAK)

@@ -17,7 +17,6 @@ static void print_figures(const struct layout *p, const struct view_site *s,
     const struct process *process, uint64_t within_ns)
 {
 	const struct process_figures *f = &s->figures.all;
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_COUNTED];
 	char young[WORDS_MAX + 8] = "freed young";
 	const struct {
 		const char *name;
@@ -32,26 +31,25 @@ static void print_figures(const struct layout *p, const struct view_site *s,
 	};
 
 	if (within_ns > 0)
-		(void)snprintf(young, sizeof(young), "freed <%s", words_time(a, within_ns));
+		(void)snprintf(young, sizeof(young), "freed <%s", WORDS_TIME(within_ns));
 	(void)fprintf(p->out, "%-14s %15s %13s\n", "", "bytes", "blocks");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		(void)fprintf(p->out, "%-14s %15s %13s", rows[i].name,
-		    words_count(a, rows[i].bytes), words_count(b, rows[i].blocks));
+		(void)fprintf(p->out, "%-14s %15s %13s", rows[i].name, WORDS_COUNT(rows[i].bytes),
+		    WORDS_COUNT(rows[i].blocks));
 		if (rows[i].variance > 0)
 			(void)fprintf(p->out, "  +-%s",
-			    words_counted(c, process_error(rows[i].variance), "byte"));
+			    WORDS_COUNTED(process_error(rows[i].variance), "byte"));
 		(void)putc('\n', p->out);
 	}
 	if (process->header.sample_bytes > 0)
-		(void)fprintf(
-		    p->out, "Estimated from %s.\n", words_counted(c, s->samples, "sample"));
+		(void)fprintf(p->out, "Estimated from %s.\n", WORDS_COUNTED(s->samples, "sample"));
 }
 
 static void print_times(
     const struct layout *p, const struct view_site *s, const struct process *process)
 {
 	uint64_t start = process->header.start_realtime_ns;
-	char a[WORDS_MAX], b[WORDS_MAX], c[AGES_MAX];
+	char c[AGES_MAX];
 	struct layout_text t;
 
 	layout_begin(p, &t);
@@ -59,10 +57,10 @@ static void print_times(
 	    t.file, "Sizes: %s byte%s", ages_sizes(c, s), words_ending(s->size_max, "byte"));
 	if (s->figures.all.allocations > 0)
 		(void)fprintf(t.file, ", %s on average",
-		    words_count(a, s->figures.all.allocated_bytes / s->figures.all.allocations));
+		    WORDS_COUNT(s->figures.all.allocated_bytes / s->figures.all.allocations));
 	(void)fprintf(t.file, ". First allocation %s after the start, last %s.\n",
-	    words_time(a, s->first_ns > start ? s->first_ns - start : 0),
-	    words_time(b, s->last_ns > start ? s->last_ns - start : 0));
+	    WORDS_TIME(s->first_ns > start ? s->first_ns - start : 0),
+	    WORDS_TIME(s->last_ns > start ? s->last_ns - start : 0));
 	layout_end(p, &t);
 }
 
@@ -89,7 +87,7 @@ static void print_classes(const struct layout *p, const char *title, const uint6
     int count, bound_words *bound)
 {
 	uint64_t most = 0;
-	char a[WORDS_MAX], b[WORDS_MAX];
+	char a[WORDS_MAX];
 
 	for (int i = 0; i < count; i++)
 		most = blocks[i] > most ? blocks[i] : most;
@@ -102,7 +100,7 @@ static void print_classes(const struct layout *p, const char *title, const uint6
 		if (blocks[i] == 0)
 			continue;
 		(void)fprintf(p->out, "%8s %-11s %13s  ", i ? "from" : "below", bound(a, i),
-		    words_count(b, blocks[i]));
+		    WORDS_COUNT(blocks[i]));
 		for (int k = 0; k < n || k == 0; k++)
 			(void)putc('#', p->out);
 		(void)putc('\n', p->out);
@@ -114,7 +112,6 @@ static void print_remark(const struct layout *p, const struct view_site *s, uint
 {
 	uint64_t live = s->figures.all.live_blocks;
 	bool aged = s->ages && s->ages->live_ages_known;
-	char a[WORDS_COUNTED], b[WORDS_MAX];
 	struct layout_text t;
 
 	if (told == live || (live == 0 && !aged))
@@ -133,8 +130,8 @@ static void print_remark(const struct layout *p, const struct view_site *s, uint
 		(void)fprintf(t.file,
 		    "Ages and sizes are of %s, counted at another moment than "
 		    "the %s that %s.\n",
-		    words_counted(a, told, s->samples ? "sampled block" : "block"),
-		    words_count(b, live), live == 1 ? "lives" : "live");
+		    WORDS_COUNTED(told, s->samples ? "sampled block" : "block"), WORDS_COUNT(live),
+		    live == 1 ? "lives" : "live");
 	layout_end(p, &t);
 }
 
@@ -147,7 +144,6 @@ static void print_births(
 {
 	enum { LEAST = 3, LEAST_NS = 1000000000 };
 	uint64_t births[SEG_BIRTH_SLOTS], slot_ns, all = 0;
-	char a[WORDS_MAX], b[WORDS_MAX], c[WORDS_MAX];
 	struct layout_text t;
 
 	if (!ages_births(s, process, births, &slot_ns))
@@ -161,9 +157,9 @@ static void print_births(
 	(void)fprintf(t.file,
 	    "Of the live blocks half were allocated in the last %s, nine "
 	    "tenths in the last %s, of %s.\n",
-	    words_time(a, ages_births_since(births, slot_ns, 50)),
-	    words_time(b, ages_births_since(births, slot_ns, 90)),
-	    words_time(c, slot_ns * SEG_BIRTH_SLOTS));
+	    WORDS_TIME(ages_births_since(births, slot_ns, 50)),
+	    WORDS_TIME(ages_births_since(births, slot_ns, 90)),
+	    WORDS_TIME(slot_ns * SEG_BIRTH_SLOTS));
 	layout_end(p, &t);
 }
 

@@ -9,13 +9,12 @@
 static void print_part(
     const struct layout *page, const char *head, uint64_t blocks, uint64_t bytes, const char *words)
 {
-	char text[WORDS_COUNTED + WORDS_MAX + 64], a[WORDS_COUNTED];
-	char b[WORDS_MAX];
+	char text[WORDS_COUNTED_MAX + WORDS_MAX + 64], a[WORDS_COUNTED_MAX];
 
 	if (blocks == 0)
 		return;
 	(void)snprintf(text, sizeof(text), "%s %s: %s", words_counted(a, blocks, "block"),
-	    words_bytes(b, bytes), words);
+	    WORDS_BYTES(bytes), words);
 	verdict_text_hang(page, head, text);
 }
 
@@ -45,39 +44,37 @@ static void print_line(const struct layout *page, const struct spare_line *x)
 static void print_foot(const struct layout *page, const struct process *p, const struct census *c,
     const struct spare *s, size_t shown)
 {
-	char a[WORDS_COUNTED], b[WORDS_MAX], d[WORDS_MAX];
 	struct layout_text h;
 
 	layout_begin(page, &h);
 	if (shown < s->count)
 		(void)fprintf(h.file, "%s more not shown (--top 0 prints all).\n",
-		    words_counted(a, s->count - shown, "place"));
+		    WORDS_COUNTED(s->count - shown, "place"));
 	verdict_text_who(h.file, p);
 	(void)fprintf(
-	    h.file, ": %s, %s.", words_counted(a, c->blocks, "block"), words_bytes(b, c->bytes));
+	    h.file, ": %s, %s.", WORDS_COUNTED(c->blocks, "block"), WORDS_BYTES(c->bytes));
 	if (s->count == 0)
 		(void)fputs(" No block is a copy of another, ends with many "
 		            "zeros, or has pages never written.",
 		    h.file);
 	if (s->all.equal_blocks > 0)
 		(void)fprintf(h.file, " Copies: %s, %s (%s different).",
-		    words_counted(a, s->all.equal_blocks, "block"),
-		    words_bytes(b, s->all.equal_bytes), words_count(d, c->equal_groups));
+		    WORDS_COUNTED(s->all.equal_blocks, "block"), WORDS_BYTES(s->all.equal_bytes),
+		    WORDS_COUNT(c->equal_groups));
 	if (s->all.tail_blocks > 0)
 		(void)fprintf(h.file, " Zeros at the end: %s in %s.",
-		    words_bytes(b, s->all.tail_bytes),
-		    words_counted(a, s->all.tail_blocks, "block"));
+		    WORDS_BYTES(s->all.tail_bytes), WORDS_COUNTED(s->all.tail_blocks, "block"));
 	if (s->all.unwritten_blocks > 0)
 		(void)fprintf(h.file,
 		    " Pages never written: %s in %s; these are asked for, but "
 		    "take no memory.",
-		    words_bytes(b, s->all.unwritten_bytes),
-		    words_counted(a, s->all.unwritten_blocks, "block"));
+		    WORDS_BYTES(s->all.unwritten_bytes),
+		    WORDS_COUNTED(s->all.unwritten_blocks, "block"));
 	if (c->unread_blocks > 0)
 		(void)fprintf(h.file,
 		    " Not compared, because some of their "
 		    "memory could not be read: %s.",
-		    words_counted(a, c->unread_blocks, "block"));
+		    WORDS_COUNTED(c->unread_blocks, "block"));
 	(void)putc('\n', h.file);
 	layout_end(page, &h);
 }

@@ -18,11 +18,9 @@ struct summary {
 /* Ticks are tenths of a second, so nothing shorter is known. */
 static const char *span(char buffer[WORDS_MAX], uint64_t ns)
 {
-	char time[WORDS_MAX];
-
 	if (ns < SEG_TICK_NS)
 		return "for less than 0.1 s";
-	(void)snprintf(buffer, WORDS_MAX, "for %s", words_time(time, ns));
+	(void)snprintf(buffer, WORDS_MAX, "for %s", WORDS_TIME(ns));
 	return buffer;
 }
 
@@ -33,7 +31,6 @@ static const char *span(char buffer[WORDS_MAX], uint64_t ns)
 static void print_last_event(const struct summary *s)
 {
 	const struct process *p = s->process;
-	char time[WORDS_MAX];
 
 	if (p->duration_ns < SEG_TICK_NS)
 		(void)fputs("; its last event was less than 0.1 s after its "
@@ -41,7 +38,7 @@ static void print_last_event(const struct summary *s)
 		    s->out);
 	else
 		(void)fprintf(s->out, "; its last event was %s after its start. ",
-		    words_time(time, p->duration_ns));
+		    WORDS_TIME(p->duration_ns));
 }
 
 static void print_death(const struct summary *s)
@@ -199,20 +196,18 @@ static void print_name(const struct summary *s)
 static void print_live(const struct summary *s, const struct process_figures *t,
     uint64_t error_live, uint64_t error_allocated)
 {
-	char a[WORDS_COUNTED], b[WORDS_MAX];
-
-	(void)fprintf(s->out, "%s of %s in all", words_counted(a, t->allocations, "allocation"),
-	    words_bytes(b, t->allocated_bytes));
+	(void)fprintf(s->out, "%s of %s in all", WORDS_COUNTED(t->allocations, "allocation"),
+	    WORDS_BYTES(t->allocated_bytes));
 	if (error_allocated > 0)
 		(void)fprintf(
-		    s->out, " (+-%s: an estimate from samples)", words_bytes(b, error_allocated));
+		    s->out, " (+-%s: an estimate from samples)", WORDS_BYTES(error_allocated));
 	else if (s->process->header.sample_bytes > 0 && t->allocations == 0)
 		(void)fprintf(s->out, " (an estimate: of one block in about %s none was met)",
-		    words_bytes(b, s->process->header.sample_bytes));
-	(void)fprintf(s->out, "; %s", words_bytes(b, t->live_bytes));
+		    WORDS_BYTES(s->process->header.sample_bytes));
+	(void)fprintf(s->out, "; %s", WORDS_BYTES(t->live_bytes));
 	if (error_live > 0)
-		(void)fprintf(s->out, " (+-%s)", words_bytes(b, error_live));
-	(void)fprintf(s->out, " in %s ", words_counted(a, t->live_blocks, "block"));
+		(void)fprintf(s->out, " (+-%s)", WORDS_BYTES(error_live));
+	(void)fprintf(s->out, " in %s ", WORDS_COUNTED(t->live_blocks, "block"));
 }
 
 static void print_peak(const struct summary *s)
@@ -220,15 +215,14 @@ static void print_peak(const struct summary *s)
 	const struct process *p = s->process;
 	const struct process_figures *t = &p->totals;
 	uint64_t ns = (uint64_t)p->header.peak_tick * p->header.tick_ns;
-	char a[WORDS_COUNTED], b[WORDS_MAX], c[WORDS_MAX];
 
 	(void)fprintf(s->out, "; the peak was %s%s in %s", p->peak_exact ? "" : "about ",
-	    words_bytes(b, t->peak_bytes), words_counted(a, t->peak_blocks, "block"));
+	    WORDS_BYTES(t->peak_bytes), WORDS_COUNTED(t->peak_blocks, "block"));
 	/* its time is not known more exactly than to a tick */
 	if (t->peak_bytes > 0 && ns < SEG_TICK_NS && p->duration_ns >= 2 * (uint64_t)SEG_TICK_NS)
 		(void)fputs(", at its start", s->out);
 	else if (t->peak_bytes > 0 && ns >= SEG_TICK_NS)
-		(void)fprintf(s->out, ", %s after its start", words_time(c, ns));
+		(void)fprintf(s->out, ", %s after its start", WORDS_TIME(ns));
 	(void)fputs(". ", s->out);
 }
 
@@ -241,22 +235,20 @@ static bool is_of_moment(const struct process *p)
 /* What its event log lacks, if figures are from there. */
 static void print_log(const struct summary *s, const struct process_log *log)
 {
-	char a[WORDS_COUNTED];
-
 	if (!log->is_read)
 		return;
 	if (log->lost > 0)
 		(void)fprintf(s->out,
 		    "%s %s not in the event log, so the figures below are not "
 		    "exact.\n",
-		    words_counted(a, log->lost, "event"), words_is(log->lost));
+		    WORDS_COUNTED(log->lost, "event"), words_is(log->lost));
 	else if (log->lost_later == 0)
 		(void)fputs("No event is missing in its event log.\n", s->out);
 	if (log->lost_later > 0)
 		(void)fprintf(s->out,
 		    "%s%s %s not in the event log, at a later time or one that "
 		    "is not known.\n",
-		    words_counted(a, log->lost_later, "event"), log->lost > 0 ? " more" : "",
+		    WORDS_COUNTED(log->lost_later, "event"), log->lost > 0 ? " more" : "",
 		    words_is(log->lost_later));
 }
 
@@ -274,13 +266,11 @@ static size_t count_guesses(const struct process *p)
 
 static void print_guesses(const struct summary *s, size_t sites)
 {
-	char words[WORDS_COUNTED];
-
 	if (sites > 0)
 		(void)fprintf(s->out,
 		    "Stacks of %s pass through code without unwind "
 		    "information by its frame pointers. ",
-		    words_counted(words, sites, "site"));
+		    WORDS_COUNTED(sites, "site"));
 }
 
 static void print_all(const struct summary *s)
@@ -376,7 +366,6 @@ void summary_write_all(const struct layout *p, const struct session *session, ui
 	char *text = NULL;
 	size_t len;
 	struct summary s = {.out = open_memstream(&text, &len), .process = &all, .page = p};
-	char a[WORDS_COUNTED];
 
 	if (!s.out)
 		return;
@@ -397,7 +386,7 @@ void summary_write_all(const struct layout *p, const struct session *session, ui
 			allocated += process_variance_allocated(one);
 		}
 	}
-	(void)fprintf(s.out, "%s together made ", words_counted(a, count, "process"));
+	(void)fprintf(s.out, "%s together made ", WORDS_COUNTED(count, "process"));
 	print_live(&s, &all.totals, process_error(live), process_error(allocated));
 	if (all.log.has_moment)
 		(void)fprintf(s.out,
@@ -408,7 +397,7 @@ void summary_write_all(const struct layout *p, const struct session *session, ui
 		(void)fprintf(s.out,
 		    "%s live when each was last seen; their peaks add up to "
 		    "%s, though these were at different times. ",
-		    words_was(all.totals.live_blocks), words_bytes(a, all.totals.peak_bytes));
+		    words_was(all.totals.live_blocks), WORDS_BYTES(all.totals.peak_bytes));
 	if (traced < count)
 		(void)fprintf(s.out, "%zu of them %s not traced. ", count - traced,
 		    words_was(count - traced));

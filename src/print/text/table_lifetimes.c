@@ -71,10 +71,8 @@ static int between_text(char buffer[BETWEEN], const struct lifetimes_site *x)
 	if (x->between.sum == 0)
 		return snprintf(buffer, BETWEEN, "-");
 	for (int i = 0; i < QUARTERS; i++) {
-		char one[WORDS_MAX];
-
 		n += snprintf(buffer + n, BETWEEN - (size_t)n, "%s%s", i ? ", " : "",
-		    words_count(one, lifetimes_percentile(&x->between, percents[i])));
+		    WORDS_COUNT(lifetimes_percentile(&x->between, percents[i])));
 	}
 	return n;
 }
@@ -160,12 +158,11 @@ static void print_bars(
 	(void)fprintf(p->out, "\n%s:\n", title);
 	for (int i = 0; most > 0 && i <= last; i++) {
 		uint64_t from = i ? UINT64_C(1) << (i - 1) : 0;
-		char a[CELL], b[WORDS_MAX];
+		char a[CELL];
 		int bar = (int)((double)classes[i] / (double)most * BAR);
 
 		(void)fprintf(p->out, "%12s %13s  ",
-		    is_time ? time_text(a, from) : words_count(a, from),
-		    words_count(b, classes[i]));
+		    is_time ? time_text(a, from) : words_count(a, from), WORDS_COUNT(classes[i]));
 		for (int k = 0; k < bar; k++)
 			(void)putc('#', p->out);
 		(void)putc('\n', p->out);
@@ -174,7 +171,6 @@ static void print_bars(
 
 static void print_site(const struct layout *p, const struct lifetimes_site *x)
 {
-	char a[WORDS_COUNTED], b[WORDS_COUNTED];
 	struct layout_text t;
 
 	print_bars(p, "Freed blocks by their age, from", &x->ticks, true);
@@ -183,8 +179,8 @@ static void print_site(const struct layout *p, const struct lifetimes_site *x)
 	(void)fprintf(t.file,
 	    "\n%s freed by another thread than the one that allocated them; "
 	    "%s of blocks.\n",
-	    words_counted(a, capped_difference(x->freed, x->between.sum), "block"),
-	    words_counted(b, x->resized, "realloc"));
+	    WORDS_COUNTED(capped_difference(x->freed, x->between.sum), "block"),
+	    WORDS_COUNTED(x->resized, "realloc"));
 	layout_end(p, &t);
 }
 
@@ -219,8 +215,8 @@ static void print_rows(const struct layout *p, const struct view *v, const struc
 {
 	uint64_t all = 0, rest = 0;
 	size_t shown = 0;
-	char a[WORDS_COUNTED], b[WORDS_COUNTED], text[BETWEEN];
-	char more[2 * WORDS_COUNTED + 80];
+	char text[BETWEEN];
+	char more[2 * WORDS_COUNTED_MAX + 80];
 	int wide = (int)sizeof(between_head) - 1;
 	struct widths w;
 
@@ -242,9 +238,8 @@ static void print_rows(const struct layout *p, const struct view *v, const struc
 		rest = capped_sum(rest, rows[i].life->freed);
 	if (shown < count) {
 		(void)snprintf(more, sizeof(more),
-		    "%s freed in %s below %g%% or beyond --top %u.\n",
-		    words_counted(a, rest, "block"), words_counted(b, count - shown, "more site"),
-		    o->threshold, o->top);
+		    "%s freed in %s below %g%% or beyond --top %u.\n", WORDS_COUNTED(rest, "block"),
+		    WORDS_COUNTED(count - shown, "more site"), o->threshold, o->top);
 		layout_paragraph(p, more, 0);
 	}
 	if (count == 0)
@@ -307,7 +302,6 @@ int table_lifetimes_write(const struct layout *p, const struct session *s, struc
 	struct weighed *list = calloc(s->count + 1, sizeof(*list));
 	size_t count = 0, shown = 0;
 	bool has_pid = false;
-	char more[WORDS_COUNTED];
 	int err = 0;
 
 	if (!list)
@@ -330,8 +324,8 @@ int table_lifetimes_write(const struct layout *p, const struct session *s, struc
 		err = print_process(p, s, list[shown].number, names, options, l);
 	}
 	if (err == 0 && shown < count)
-		(void)fprintf(p->out, "\n%s not shown.\n",
-		    words_counted(more, count - shown, "more process"));
+		(void)fprintf(
+		    p->out, "\n%s not shown.\n", WORDS_COUNTED(count - shown, "more process"));
 	free(list);
 	if (err < 0)
 		return err;

@@ -52,13 +52,11 @@ static void print_words(FILE *out, const char *words, bool is_one)
 static void print_note(
     FILE *out, const struct verdict_note_text *note, const struct verdict_part *part)
 {
-	char a[WORDS_COUNTED];
-
 	if (note->bit == VERDICT_HIDES && part->freed_late > 0)
 		(void)fprintf(out,
 		    "%s seemed lost in 2 looks or more, then %s freed: this "
 		    "place hides pointers",
-		    words_counted(a, part->freed_late, "block"), words_was(part->freed_late));
+		    WORDS_COUNTED(part->freed_late, "block"), words_was(part->freed_late));
 	else
 		print_words(out, note->words, part->blocks == 1);
 }
@@ -92,17 +90,16 @@ static void print_basis(FILE *out, const struct verdict_line *line, const struct
 static void print_figures(
     const struct layout *p, const struct verdict_line *line, const struct verdicts *v)
 {
-	char a[WORDS_COUNTED], b[WORDS_MAX];
 	struct verdict_rate rate;
 	struct hanging h;
 
 	if (!hanging_begin(p, &h))
 		return;
 	if (line->part.blocks > 0) {
-		(void)fprintf(h.page.out, "%s %s", words_counted(a, line->part.blocks, "block"),
-		    words_bytes(b, line->part.bytes));
+		(void)fprintf(h.page.out, "%s %s", WORDS_COUNTED(line->part.blocks, "block"),
+		    WORDS_BYTES(line->part.bytes));
 		if (verdict_rate(&line->part, &rate))
-			(void)fprintf(h.page.out, " +%s/h", words_bytes(b, whole(rate.bytes)));
+			(void)fprintf(h.page.out, " +%s/h", WORDS_BYTES(whole(rate.bytes)));
 		(void)fputs(": ", h.page.out);
 	}
 	print_basis(h.page.out, line, v);
@@ -113,20 +110,17 @@ static void print_figures(
 /* Prints how the lost blocks hold each other. */
 static void print_roles(FILE *out, const struct verdict_part *part)
 {
-	char a[WORDS_MAX], b[WORDS_MAX];
-
 	if (part->indirect_blocks == 0 && part->cycle_blocks == 0)
 		return;
 	if (part->direct_blocks == 0) {
 		(void)fputs("held only by other lost blocks; ", out);
 		return;
 	}
-	(void)fprintf(out, "%s lost", words_count(a, part->direct_blocks));
+	(void)fprintf(out, "%s lost", WORDS_COUNT(part->direct_blocks));
 	if (part->cycle_blocks > 0)
-		(void)fprintf(out, " (%s in cycles)", words_count(b, part->cycle_blocks));
+		(void)fprintf(out, " (%s in cycles)", WORDS_COUNT(part->cycle_blocks));
 	if (part->indirect_blocks > 0)
-		(void)fprintf(
-		    out, ", %s held only by these", words_count(b, part->indirect_blocks));
+		(void)fprintf(out, ", %s held only by these", WORDS_COUNT(part->indirect_blocks));
 	(void)fputs("; ", out);
 }
 
@@ -175,7 +169,6 @@ void verdict_text_place(
 static void print_births(FILE *out, const struct verdict_line *line)
 {
 	uint64_t old = line->part.first_age, young = line->part.last_age;
-	char a[WORDS_MAX], b[WORDS_MAX];
 
 	if (line->is_inherited) {
 		(void)fputs(", allocated before the fork", out);
@@ -184,10 +177,9 @@ static void print_births(FILE *out, const struct verdict_line *line)
 	if (old / 1000000 < AGE_MIN)
 		return;
 	if (old - young < old / 10)
-		(void)fprintf(out, ", allocated %s ago", words_time(a, old));
+		(void)fprintf(out, ", allocated %s ago", WORDS_TIME(old));
 	else
-		(void)fprintf(
-		    out, ", allocated %s to %s ago", words_time(a, old), words_time(b, young));
+		(void)fprintf(out, ", allocated %s to %s ago", WORDS_TIME(old), WORDS_TIME(young));
 }
 
 bool verdict_text_freers(const struct layout *p, FILE *out, const char *before,
@@ -223,7 +215,6 @@ bool verdict_text_freers(const struct layout *p, FILE *out, const char *before,
 static void print_details(const struct layout *p, const struct verdict_line *line)
 {
 	const struct verdict_part *part = &line->part;
-	char a[WORDS_MAX], b[WORDS_MAX];
 	struct verdict_rate rate;
 	struct hanging h;
 	FILE *out;
@@ -239,8 +230,8 @@ static void print_details(const struct layout *p, const struct verdict_line *lin
 	}
 	print_births(out, line);
 	if (verdict_rate(part, &rate))
-		(void)fprintf(out, " (95 %%: %s to %s an hour)", words_bytes(a, whole(rate.low)),
-		    words_bytes(b, whole(rate.high)));
+		(void)fprintf(out, " (95 %%: %s to %s an hour)", WORDS_BYTES(whole(rate.low)),
+		    WORDS_BYTES(whole(rate.high)));
 	(void)verdict_text_freers(
 	    p, out, "; others of this place are freed in ", line->view, line->site);
 	if (part->notes & VERDICT_UNLOADED)
@@ -264,10 +255,7 @@ void verdict_text_who(FILE *out, const struct process *p)
 
 static void print_sum(FILE *out, const struct verdict_sum *sum)
 {
-	char a[WORDS_COUNTED], b[WORDS_MAX];
-
-	(void)fprintf(
-	    out, "%s (%s)", words_counted(a, sum->blocks, "block"), words_bytes(b, sum->bytes));
+	(void)fprintf(out, "%s (%s)", WORDS_COUNTED(sum->blocks, "block"), WORDS_BYTES(sum->bytes));
 }
 
 /* Memory that was not read, by cause. */
@@ -282,11 +270,10 @@ static void print_unread(FILE *out, const struct verdicts *v)
 	    {v->device_bytes, "of devices"},
 	    {v->ring_bytes, "of io_uring"},
 	};
-	char a[WORDS_MAX];
 
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
 		if (causes[i].bytes > 0)
-			(void)fprintf(out, " Not read: %s %s.", words_bytes(a, causes[i].bytes),
+			(void)fprintf(out, " Not read: %s %s.", WORDS_BYTES(causes[i].bytes),
 			    causes[i].words);
 }
 
@@ -297,7 +284,6 @@ static void print_limits(FILE *out, const struct verdicts *v, const struct verdi
 	    l->possible.suppressed.blocks + l->possible.filtered.blocks);
 	uint64_t bytes = capped_sum(l->leak.suppressed.bytes + l->leak.filtered.bytes,
 	    l->possible.suppressed.bytes + l->possible.filtered.bytes);
-	char a[WORDS_COUNTED], b[WORDS_MAX];
 
 	print_unread(out, v);
 	if (v->heads_only)
@@ -307,24 +293,22 @@ static void print_limits(FILE *out, const struct verdicts *v, const struct verdi
 		    out);
 	if (v->ignored_blocks > 0)
 		(void)fprintf(out, " Kept on purpose (seep_ignore): %s (%s).",
-		    words_counted(a, v->ignored_blocks, "block"), words_bytes(b, v->ignored_bytes));
+		    WORDS_COUNTED(v->ignored_blocks, "block"), WORDS_BYTES(v->ignored_bytes));
 	if (blocks > 0)
 		(void)fprintf(out, " Left out by filters and suppressions: %s (%s).",
-		    words_counted(a, blocks, "block"), words_bytes(b, bytes));
+		    WORDS_COUNTED(blocks, "block"), WORDS_BYTES(bytes));
 	if (v->refused_blocks > 0)
-		(void)fprintf(out, " %s of the list cannot be.",
-		    words_counted(a, v->refused_blocks, "block"));
+		(void)fprintf(
+		    out, " %s of the list cannot be.", WORDS_COUNTED(v->refused_blocks, "block"));
 }
 
 static void print_how(FILE *out, const struct verdicts *v)
 {
-	char a[WORDS_COUNTED], b[WORDS_MAX];
-
-	(void)fprintf(out, " %s", words_counted(a, v->looks, "look"));
+	(void)fprintf(out, " %s", WORDS_COUNTED(v->looks, "look"));
 	if (v->looks > 1)
-		(void)fprintf(out, " in %s", words_time(b, v->end_ns - v->begin_ns));
+		(void)fprintf(out, " in %s", WORDS_TIME(v->end_ns - v->begin_ns));
 	if (v->stopped)
-		(void)fprintf(out, "; it was stopped for %s.", words_time(b, v->pause_ns));
+		(void)fprintf(out, "; it was stopped for %s.", WORDS_TIME(v->pause_ns));
 	else
 		(void)fputs(v->at_exit ? ", at its exit." : "; it ran on.", out);
 }
@@ -343,7 +327,6 @@ static void print_sentence(
 	bool clean = l->leak.shown.places + l->possible.shown.places + hidden(&l->leak) +
 	        hidden(&l->possible) ==
 	    0;
-	char a[WORDS_COUNTED];
 	struct layout_text t;
 
 	layout_begin(p, &t);
@@ -356,7 +339,7 @@ static void print_sentence(
 	} else {
 		print_sum(t.file, &l->leak.shown);
 		(void)fprintf(
-		    t.file, " leaked at %s, of ", words_counted(a, l->leak.shown.places, "place"));
+		    t.file, " leaked at %s, of ", WORDS_COUNTED(l->leak.shown.places, "place"));
 	}
 	print_sum(t.file, &all);
 	(void)fputs(" of ", t.file);
@@ -398,7 +381,6 @@ static void print_end(const struct layout *p, const struct session *s,
 static void print_lines(
     const struct layout *p, const struct verdict_list *l, const struct verdicts *v, unsigned top)
 {
-	char a[WORDS_COUNTED], b[WORDS_MAX];
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < l->count; i++) {
@@ -411,7 +393,7 @@ static void print_lines(
 	}
 	if (top > 0 && l->count > top)
 		(void)fprintf(p->out, "%s with %s (--top 0: all).\n",
-		    words_counted(a, l->count - top, "more place"), words_bytes(b, bytes));
+		    WORDS_COUNTED(l->count - top, "more place"), WORDS_BYTES(bytes));
 }
 
 void verdict_text_list(const struct layout *p, const struct session *s,
@@ -452,7 +434,6 @@ static void print_others(const struct layout *p, const struct session *s, uint32
 	const char *before = judged ? "No leak in " : "Not judged: ";
 	size_t count = 0;
 	struct layout_text t;
-	char a[WORDS_COUNTED];
 
 	layout_begin(p, &t);
 	for (size_t i = 0; i < s->count; i++) {
@@ -470,8 +451,7 @@ static void print_others(const struct layout *p, const struct session *s, uint32
 		before = judged ? ", " : "; ";
 	}
 	if (count > NAMED)
-		(void)fprintf(
-		    t.file, "%s%s", before, words_counted(a, count - NAMED, "more process"));
+		(void)fprintf(t.file, "%s%s", before, WORDS_COUNTED(count - NAMED, "more process"));
 	if (count > 0)
 		(void)fputs(".\n", t.file);
 	layout_end(p, &t);

@@ -137,7 +137,6 @@ void who_print(FILE *out, struct names *names, uint64_t address, const struct wh
 	    [WHO_GONE] = "not in use any more",
 	};
 	const char *exe = text_base(b->process->header.exe);
-	char text[WORDS_COUNTED];
 
 	(void)fprintf(out, "0x%" PRIx64 " in process %u (", address, b->process->header.pid);
 	text_print(out, exe ? exe : "?");
@@ -145,7 +144,7 @@ void who_print(FILE *out, struct names *names, uint64_t address, const struct wh
 		(void)fputs("): no block is known\n", out);
 	else
 		(void)fprintf(out, "): byte %" PRIu64 " of a block of %s at 0x%" PRIx64 ", %s%s\n",
-		    address - b->address, words_counted(text, b->size, "byte"), b->address,
+		    address - b->address, WORDS_COUNTED(b->size, "byte"), b->address,
 		    said[b->state],
 		    b->state == WHO_LIVE && b->process->running_pid == 0 ? " when the process ended"
 		                                                         : "");

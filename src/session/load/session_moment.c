@@ -196,7 +196,6 @@ int session_moment_read(
 {
 	const struct moment_line line = {
 	    .start_ns = s->start_ns, .until_us = s->until_us, .now_ns = clock_ns(CLOCK_REALTIME)};
-	char span[WORDS_MAX];
 	int64_t asked_us;
 	uint64_t us = 0;
 	int err;
@@ -210,8 +209,8 @@ int session_moment_read(
 	if (asked_us < 0 || !find_reading(s, (uint64_t)asked_us, &us)) {
 		if (asked_us < 0)
 			(void)find_reading(s, 0, &us);
-		return fault_set(where, -EINVAL, "the first reading is later, after %s",
-		    words_time(span, us * 1000));
+		return fault_set(
+		    where, -EINVAL, "the first reading is later, after %s", WORDS_TIME(us * 1000));
 	}
 	s->title = title(s, input, us);
 	err = s->title ? session_moment_set_back(s, us) : -ENOMEM;

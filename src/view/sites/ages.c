@@ -134,14 +134,12 @@ const char *ages_dead(char buffer[AGES_MAX], const struct view_site *s)
 
 const char *ages_sizes(char buffer[AGES_MAX], const struct view_site *s)
 {
-	char a[WORDS_MAX], b[WORDS_MAX];
-
 	if (s->size_min == 0 && s->size_max == 0)
 		return "-";
 	if (s->size_min == s->size_max)
-		(void)snprintf(buffer, AGES_MAX, "%s", words_count(a, s->size_min));
+		(void)snprintf(buffer, AGES_MAX, "%s", WORDS_COUNT(s->size_min));
 	else
-		(void)snprintf(buffer, AGES_MAX, "%s..%s", words_count(a, s->size_min),
-		    words_count(b, s->size_max));
+		(void)snprintf(
+		    buffer, AGES_MAX, "%s..%s", WORDS_COUNT(s->size_min), WORDS_COUNT(s->size_max));
 	return buffer;
 }

@@ -136,24 +136,23 @@ uint64_t amount_size(const struct amount *a)
 const char *amount_text(char buffer[AMOUNT_MAX], const struct amount *a, bool with_sign)
 {
 	uint64_t n = net_size(a);
-	char digits[WORDS_MAX];
 
 	(void)snprintf(buffer, AMOUNT_MAX, "%s%s",
 	    a->minus > a->plus       ? "-"
 	        : with_sign && n > 0 ? "+"
 	                             : "",
-	    words_count(digits, n));
+	    WORDS_COUNT(n));
 	return buffer;
 }
 
 const char *amount_counted(
-    char buffer[WORDS_COUNTED], const struct amount *a, bool with_sign, const char *noun)
+    char buffer[WORDS_COUNTED_MAX], const struct amount *a, bool with_sign, const char *noun)
 {
 	uint64_t n = net_size(a);
 	char digits[AMOUNT_MAX];
 
-	(void)snprintf(buffer, WORDS_COUNTED, "%s %s%s", amount_text(digits, a, with_sign), noun,
-	    words_ending(n, noun));
+	(void)snprintf(buffer, WORDS_COUNTED_MAX, "%s %s%s", amount_text(digits, a, with_sign),
+	    noun, words_ending(n, noun));
 	return buffer;
 }
 

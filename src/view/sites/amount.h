@@ -71,7 +71,7 @@ const char *amount_text(char buffer[AMOUNT_MAX], const struct amount *a, bool wi
 
 /* "+1 byte", "1,234 blocks"; the noun in the singular */
 const char *amount_counted(
-    char buffer[WORDS_COUNTED], const struct amount *a, bool with_sign, const char *noun);
+    char buffer[WORDS_COUNTED_MAX], const struct amount *a, bool with_sign, const char *noun);
 
 /*
  * Percent of the whole. In a comparison, percent of the sum of all changes,

@@ -177,7 +177,6 @@ const char *enum_words_loss(char buffer[WORDS_LOSS], uint64_t n, const char *wor
 {
 	static const char children[] = "children";
 	const char *noun = words, *end = words;
-	char digits[WORDS_MAX];
 	size_t len, kept = 0; /* of what ends with the noun */
 
 	/* the noun is the first or second word: "events", "site ids" */
@@ -190,7 +189,7 @@ const char *enum_words_loss(char buffer[WORDS_LOSS], uint64_t n, const char *wor
 			kept = (size_t)(end - words) - 1;
 		noun = end + (*end == ' ');
 	}
-	(void)snprintf(buffer, WORDS_LOSS, "%s %.*s%s", words_count(digits, n), (int)kept, words,
+	(void)snprintf(buffer, WORDS_LOSS, "%s %.*s%s", WORDS_COUNT(n), (int)kept, words,
 	    kept > 0 ? end : words);
 	return buffer;
 }

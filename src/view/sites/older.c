@@ -237,13 +237,11 @@ void older_about(const struct older *o, const struct process *process, struct ol
 
 void older_remarks(FILE *out, const struct older_about *a)
 {
-	char x[WORDS_COUNTED], y[WORDS_COUNTED];
-
 	if (!a->is_exact && a->age_ns < a->asked_ns)
 		(void)fprintf(out,
 		    "Ages of a process that has ended are known in steps: %s "
 		    "is within one that begins at %s.\n",
-		    words_time(x, a->asked_ns), words_time(y, a->age_ns));
+		    WORDS_TIME(a->asked_ns), WORDS_TIME(a->age_ns));
 	if (a->is_sampled)
 		(void)fputs("Blocks of a sampled process are estimates, from "
 		            "the ages of those that were sampled.\n",
@@ -255,6 +253,6 @@ void older_remarks(FILE *out, const struct older_about *a)
 	if (a->unknown_sites > 0)
 		(void)fprintf(out, "Not shown, because %s ages were not counted: %s in %s.\n",
 		    a->unknown_sites == 1 ? "its" : "their",
-		    words_counted(x, a->sum.unknown_bytes, "byte"),
-		    words_counted(y, a->unknown_sites, "site"));
+		    WORDS_COUNTED(a->sum.unknown_bytes, "byte"),
+		    WORDS_COUNTED(a->unknown_sites, "site"));
 }

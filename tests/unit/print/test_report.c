@@ -222,7 +222,7 @@ TEST(missing_frames_are_said_in_words)
 TEST(numbers_agree_with_their_nouns)
 {
 	const struct losses_name *names;
-	char a[WORDS_COUNTED], b[WORDS_LOSS], c[WORDS_LOSS];
+	char a[WORDS_COUNTED_MAX], b[WORDS_LOSS], c[WORDS_LOSS];
 	const struct amount less = {.minus = 1}, more = {.plus = 2};
 	size_t count;
 
