@@ -3,9 +3,9 @@
 #include "findings/growth.h"
 
 #include "base/std.h"
-#include "session/timeline/timeline.h"
 #include "findings/rss_rules.h"
 #include "kit/data/sorted.h"
+#include "session/timeline/timeline.h"
 
 static uint64_t moment_us(const struct growth_moment *m, uint64_t until_us)
 {
@@ -151,4 +151,149 @@ out:
 	free(list);
 	free(found);
 	return err;
+}
+
+/* ---- diff: two inputs compared, site by site, with signs ---- */
+
+static bool is_meant(const struct diff_side *side, const struct process *p, uint32_t pid)
+{
+	return (!side->only || side->only == p) && (pid == VIEW_ANY || p->header.pid == pid);
+}
+
+/* The one program that all its processes run; NULL: they run several. */
+static const char *program_of(const struct diff_side *side)
+{
+	const char *exe = NULL;
+
+	for (size_t i = 0; i < side->session->count; i++) {
+		const struct process *p = side->session->processes[i];
+
+		if (!is_meant(side, p, VIEW_ANY))
+			continue;
+		if (exe && strcmp(exe, p->header.exe) != 0)
+			return NULL;
+		exe = p->header.exe;
+	}
+	return exe;
+}
+
+size_t diff_add_up(const struct diff_side *side, uint32_t pid, struct view_figures *ret,
+    const struct process **ret_last)
+{
+	size_t n = 0;
+
+	*ret = (struct view_figures){0};
+	for (size_t i = 0; i < side->session->count; i++) {
+		const struct process *p = side->session->processes[i];
+
+		if (!is_meant(side, p, pid))
+			continue;
+		process_add(&ret->all, &p->totals);
+		*ret_last = p;
+		n++;
+	}
+	return n;
+}
+
+bool diff_has(const struct diff_side *old, const struct diff_side *new, uint32_t pid)
+{
+	const struct process *last;
+	struct view_figures f;
+
+	return diff_add_up(old, pid, &f, &last) + diff_add_up(new, pid, &f, &last) > 0;
+}
+
+int diff_view(const struct diff_side *old, const struct diff_side *new, struct names *names,
+    const struct view_options *options, struct view **ret)
+{
+	struct view_options o = *options;
+	const struct view_side before = {.session = old->session, .only = old->only};
+
+	if (!diff_has(old, new, o.pid))
+		return -ESRCH;
+	o.only = new->only;
+	o.before = &before;
+	o.by_function = true;
+	/*
+	 * the same program for server-1.0 and server-1.1, but not for sh and ls
+	 */
+	o.join_programs = program_of(old) && program_of(new);
+	return view_new(new->session, names, &o, ret);
+}
+
+/* ---- snapshots: shows one process at several moments, by its snapshots ---- */
+
+/* When the state of a process was taken, since 1970. */
+static uint64_t time_of(const struct process *p)
+{
+	if (p->header.snapshot_realtime_ns > 0)
+		return p->header.snapshot_realtime_ns;
+	return p->header.start_realtime_ns + p->duration_ns;
+}
+
+static int by_process_and_time(const void *a, const void *b)
+{
+	const struct snapshots_moment *x = a, *y = b;
+	const struct seg_header *h = &x->process->header;
+	const struct seg_header *k = &y->process->header;
+	int n;
+
+	if (h->start_realtime_ns != k->start_realtime_ns)
+		return h->start_realtime_ns < k->start_realtime_ns ? -1 : 1;
+	n = memcmp(h->uuid, k->uuid, sizeof(h->uuid));
+	if (n != 0)
+		return n;
+	/* the segment itself is later than its snapshots */
+	if (x->process->is_snapshot != y->process->is_snapshot)
+		return x->process->is_snapshot ? -1 : 1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return (h->snapshot_number > k->snapshot_number) -
+	    (h->snapshot_number < k->snapshot_number);
+}
+
+int snapshots_find(struct session *const *sessions, size_t count, uint32_t pid,
+    struct snapshots_moment **ret, size_t *ret_count)
+{
+	struct snapshots_moment *list;
+	size_t room = 0, n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		room += sessions[i]->count;
+	list = calloc(room + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		for (size_t k = 0; k < sessions[i]->count; k++) {
+			const struct process *p = sessions[i]->processes[k];
+
+			if (pid != VIEW_ANY && p->header.pid != pid)
+				continue;
+			list[n++] = (struct snapshots_moment){
+			    .session = sessions[i], .process = p, .time_ns = time_of(p)};
+		}
+	}
+	if (n == 0) {
+		free(list);
+		return -ESRCH;
+	}
+	qsort(list, n, sizeof(*list), by_process_and_time);
+	/* the clock of a segment ticks in tenths of a second */
+	for (size_t i = 1; i < n; i++)
+		if (list[i].time_ns < list[i - 1].time_ns && snapshots_row(&list[i - 1], 2) == 2)
+			list[i].time_ns = list[i - 1].time_ns;
+	*ret = list;
+	*ret_count = n;
+	return 0;
+}
+
+size_t snapshots_row(const struct snapshots_moment *list, size_t count)
+{
+	size_t n = 1;
+
+	while (n < count &&
+	    memcmp(list[0].process->header.uuid, list[n].process->header.uuid,
+	        sizeof(list[0].process->header.uuid)) == 0)
+		n++;
+	return n;
 }

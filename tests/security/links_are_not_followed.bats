@@ -236,7 +236,7 @@ FORMS=(report json diff check baseline suppressions export packed new view snaps
 	cd "$repo"
 	# these write in folders of our own or of systemd, or to the control file of a process
 	grep -rnE 'O_WRONLY|O_RDWR|O_CREAT|O_TMPFILE|\bcreat\(|\bmk(o?s?)temps?\(|\bfopen\([^,]*, *"[wa]|"r\+' src --include='*.[ch]' |
-		grep -vE '^src/(collector/|kit/os/(outfile|infile)\.c|names/(find/cache|jail/jail|jail/trap)\.c|segments/find/(segment_dir|free_slots|gather|exit_hold)\.c|recording/file/claim\.c|follow/recorder/copy_snapshots\.c|follow/history/(watch_services|store)\.c|attach/service/dropin_place\.c|replay/script_writer\.c|session/events/logread\.c|host/memory/(foreign_file|foreign_answer)\.c)' |
+		grep -vE '^src/(collector/|kit/os/(outfile|infile)\.c|names/(find/cache|jail/jail|jail/trap)\.c|segments/find/(segment_dir|free_slots|gather|dead)\.c|recording/file/meta\.c|follow/recorder/copy_snapshots\.c|follow/history/(watch_services|store)\.c|attach/service/dropin_place\.c|replay/script_writer\.c|session/events/logread\.c|host/memory/(foreign_ask|foreign_answer)\.c)' |
 		grep -vE '/dev/null|/proc/self/|fmemopen|\(fd == 0 \? O_WRONLY' >"$T/found" || true
 	cat "$T/found"
 	[[ ! -s $T/found ]]

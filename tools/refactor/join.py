@@ -226,7 +226,8 @@ def main():
     moves = {}
     for folder, target, members, title in headers:
         moves.update(join_header(folder, target, members, title))
-    follow(moves)
+    if moves:
+        follow(moves)
     later = {}
     for folder, target, members, _ in sources:
         later.update(join_source(folder, target, members))

@@ -5,6 +5,7 @@
 #include <curl/curl.h>
 #include <strings.h>
 
+#include "base/hash.h"
 #include "follow/serve/http.h"
 #include "kit/os/clock.h"
 #include "kit/words/text.h"
@@ -302,4 +303,188 @@ struct push_transport post_transport(struct post *p)
 {
 	return (struct push_transport){
 	    .context = p, .begin = begin, .done = done, .cancel = cancel, .wait = wait_for};
+}
+
+/* ---- target: the URL of a server of profiles ---- */
+
+#define PROCEDURE "/push.v1.PusherService/Push"
+
+enum { URL_MAX = 1024, TENANT_MAX = 150 };
+
+static int refuse(struct fault *where, const char *text, const char *why)
+{
+	char clean[128];
+
+	(void)text_escape(clean, sizeof(clean), text);
+	return fault_set(where, -EINVAL, "\"%s\" %s", clean, why);
+}
+
+/* [::1], 127.x.x.x or localhost, without its port. */
+static bool is_local(const char *host, size_t len)
+{
+	char name[64];
+
+	if (len >= sizeof(name))
+		return false;
+	memcpy(name, host, len);
+	name[len] = '\0';
+	if (name[0] != '[')
+		name[strcspn(name, ":")] = '\0';
+	else if (strchr(name, ']'))
+		strchr(name, ']')[1] = '\0';
+	return strcasecmp(name, "localhost") == 0 || strcmp(name, "[::1]") == 0 ||
+	    (strncmp(name, "127.", 4) == 0 && strspn(name, "0123456789.") == strlen(name));
+}
+
+/* A port of digits, if there is one; brackets are closed. */
+static bool is_host(const char *host, size_t len)
+{
+	const char *end = host + len, *port = host;
+	size_t digits;
+
+	if (len == 0 || *host == ':')
+		return false;
+	if (*host == '[') {
+		size_t n = 1 + strspn(host + 1, "0123456789abcdefABCDEF:.");
+
+		if (n >= len || n < 3 || host[n] != ']')
+			return false;
+		port = host + n + 1;
+	} else {
+		while (port < end && *port != ':')
+			port++;
+	}
+	if (port == end)
+		return true;
+	digits = strspn(port + 1, "0123456789");
+	return *port == ':' && digits > 0 && digits <= 5 && port + 1 + digits == end &&
+	    strtoul(port + 1, NULL, 10) <= 65535 && strtoul(port + 1, NULL, 10) > 0;
+}
+
+int target_read(const char *text, struct target *ret, struct fault *where)
+{
+	struct target t = {0};
+	const char *host;
+	size_t host_len, len = strlen(text);
+
+	if (strncasecmp(text, "http://", 7) == 0)
+		host = text + 7;
+	else if (strncasecmp(text, "https://", 8) == 0)
+		host = text + 8;
+	else
+		return refuse(where, text,
+		    "is no URL of a server: http://HOST:PORT or "
+		    "https://HOST[:PORT][/PATH]");
+	t.is_encrypted = host == text + 8;
+	host_len = strcspn(host, "/");
+	for (const char *c = text; *c; c++)
+		if (*c <= ' ' || *c >= 0x7f || strchr("\\\"<>^`{|}", *c))
+			return refuse(where, text, "is no URL: a character in it must be escaped");
+	if (memchr(host, '@', host_len))
+		return refuse(where, "URL",
+		    "must have no user and password, which others could read: "
+		    "put them into a file, as USER:PASSWORD, for --token-file");
+	if (strpbrk(text, "?#"))
+		return refuse(where, text, "must end with its path");
+	if (!is_host(host, host_len))
+		return refuse(where, text, "has no host, or no valid port");
+	if (len > URL_MAX)
+		return refuse(where, "URL", "is too long");
+	t.is_local = is_local(host, host_len);
+	while (len > 0 && text[len - 1] == '/')
+		len--;
+	(void)snprintf(t.url, sizeof(t.url), "%.*s%s", (int)len, text,
+	    len >= strlen(PROCEDURE) &&
+	            strncmp(text + len - strlen(PROCEDURE), PROCEDURE, strlen(PROCEDURE)) == 0
+	        ? ""
+	        : PROCEDURE);
+	(void)text_escape(t.shown, sizeof(t.shown), text);
+	*ret = t;
+	return 0;
+}
+
+bool target_is_tenant(const char *text)
+{
+	size_t len = strlen(text);
+
+	/* as Pyroscope allows them */
+	return len > 0 && len <= TENANT_MAX && strcmp(text, ".") != 0 && strcmp(text, "..") != 0 &&
+	    strspn(text,
+	        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	        "0123456789!-_.*'()|") == len;
+}
+
+/* ---- schedule: when a host pushes: its place in the interval, and back-off ---- */
+
+#define HOUR_NS UINT64_C(3600000000000)
+
+enum { ID_BYTES = 256 };
+
+uint64_t schedule_random(struct schedule *s, uint64_t below)
+{
+	s->random += HASH_GOLDEN;
+	return hash_finish(hash_mix(hash_mix(0, s->random), 1)) % below;
+}
+
+/* The next time at this host's place, not before `from`. */
+static uint64_t at_place(const struct schedule *s, uint64_t from)
+{
+	uint64_t begin = from - from % s->every_ns;
+	uint64_t at = begin + s->place_ns;
+
+	return at >= from ? at : at + s->every_ns;
+}
+
+void schedule_init(
+    struct schedule *s, uint64_t every_ns, uint64_t host, uint64_t random, uint64_t now_ns)
+{
+	*s = (struct schedule){.every_ns = every_ns, .random = random};
+	s->place_ns = hash_finish(hash_mix(host, 2)) % every_ns;
+	s->next_ns = at_place(s, now_ns);
+}
+
+void schedule_success(struct schedule *s, uint64_t now_ns)
+{
+	/* who was late does not come twice within half an interval */
+	s->next_ns = at_place(s, now_ns + s->every_ns / 2);
+}
+
+void schedule_failure(struct schedule *s, uint64_t now_ns, uint64_t not_before_ns)
+{
+	/*
+	 * About once an interval, as before: a fleet that comes more often when
+	 * its server is overloaded would keep it there.
+	 */
+	uint64_t wait = s->every_ns / 2 + schedule_random(s, s->every_ns + 1);
+
+	if (not_before_ns > HOUR_NS)
+		not_before_ns = HOUR_NS;
+	/* it may have told all hosts the same */
+	if (not_before_ns > 0 && wait < not_before_ns)
+		wait = not_before_ns + schedule_random(s, s->every_ns / 2 + 1);
+	s->next_ns = now_ns + wait;
+}
+
+void schedule_check(struct schedule *s, uint64_t now_ns)
+{
+	uint64_t most = HOUR_NS + 2 * s->every_ns;
+
+	if (s->next_ns > now_ns + most)
+		s->next_ns = at_place(s, now_ns);
+}
+
+uint64_t schedule_host(void)
+{
+	char id[ID_BYTES] = "";
+	uint64_t h = 0;
+	int fd = open("/etc/machine-id", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd < 0 ? 0 : read(fd, id, sizeof(id) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (n <= 1 && gethostname(id, sizeof(id) - 1) < 0)
+		id[0] = '\0';
+	for (const char *c = id; *c; c++)
+		h = hash_mix(h, (unsigned char)*c);
+	return hash_finish(h);
 }

@@ -4,24 +4,25 @@
 
 #include <sys/resource.h>
 
-#include "analysis/rss/rss_reading.h"
-#include "host/memory/foreign.h"
-#include "session/process/family.h"
-#include "host/proc/procfs_group.h"
-#include "session/process/live_ages.h"
-#include "session/process/process.h"
-#include "analysis/score/score.h"
-#include "segments/read/steady.h"
-#include "recording/parts/aging.h"
-#include "recording/file/recording.h"
-#include "recording/parts/rss_account.h"
-#include "segments/find/segment_dir.h"
-#include "kit/os/clock.h"
-#include "kit/os/outfile.h"
-#include "kit/os/helper.h"
 #include "analysis/leaks/judge.h"
 #include "analysis/leaks/look.h"
+#include "analysis/rss/rss_reading.h"
+#include "analysis/score/score.h"
 #include "analysis/types/survey.h"
+#include "findings/held_view.h"
+#include "host/memory/foreign.h"
+#include "host/proc/procfs_group.h"
+#include "kit/os/clock.h"
+#include "kit/os/helper.h"
+#include "kit/os/outfile.h"
+#include "recording/file/recording.h"
+#include "recording/parts/aging.h"
+#include "recording/parts/rss_account.h"
+#include "segments/find/segment_dir.h"
+#include "segments/read/steady.h"
+#include "session/process/family.h"
+#include "session/process/live_ages.h"
+#include "session/process/process.h"
 
 #define MS UINT64_C(1000000)
 
@@ -463,4 +464,67 @@ void leaks_look_release(struct leaks_look *k)
 		close(k->fd);
 	free(k->bytes);
 	*k = (struct leaks_look){.fd = -1};
+}
+
+/* ---- inventory_make: record --retained and --types: an inventory of what was read ---- */
+
+static int take_holders(const struct leaks_look_memory *m, struct names *names,
+    const struct view_options *view, struct inventory_of *to)
+{
+	const struct held_view_input in = {.session = m->session,
+	    .process = m->process,
+	    .pid = m->pid,
+	    .names = names,
+	    .view = view,
+	    .heap = m->heap,
+	    .notes = m->notes,
+	    .max_bytes = m->max_bytes,
+	    .was_stopped = m->was_still};
+	struct held_view v;
+	int err = held_view_make(&in, &v);
+
+	if (err < 0)
+		return err;
+	err = inventory_of_held(to, &v);
+	held_view_release(&v);
+	return err;
+}
+
+static int take_types(
+    const struct leaks_look_memory *m, struct names *names, struct inventory_of *to)
+{
+	struct by_type_find *find = NULL;
+	struct by_type types = {0};
+	int err = by_type_find_new(m->session, m->process, names, m->census, &find);
+
+	if (err == 0)
+		err = by_type_make(m->process, m->census, NULL, find, &types);
+	if (err == 0) {
+		by_type_settle(&types);
+		err = inventory_of_types(to, &types, m->census->is_partial);
+	}
+	by_type_release(&types);
+	by_type_find_free(find);
+	return err;
+}
+
+int inventory_make(
+    const struct leaks_look_more *more, const struct leaks_look_memory *m, struct inventory *ret)
+{
+	const struct view_options view = {
+	    .pid = VIEW_ANY, .metric = VIEW_ALL, .fold = true, .trim = true};
+	struct names *names = NULL;
+	struct inventory_of to;
+	int err = inventory_of_begin(&to);
+
+	if (err == 0)
+		err = names_new(more->context, &names);
+	if (m->heap && err == 0)
+		err = take_holders(m, names, &view, &to);
+	else
+		heap_free(m->heap);
+	if (m->census && err == 0)
+		err = take_types(m, names, &to);
+	names_free(names);
+	return inventory_of_end(&to, err, ret);
 }

@@ -127,7 +127,7 @@ int record_clear_chapters(const struct record_run *r);
 /* A folder that we have made and that has nothing in it goes. */
 void record_close_chapters(struct record_run *r);
 
-/* ---- record_untraced.c: says once why the command is not traced ---- */
+/* ---- record_start.c: says once why the command is not traced ---- */
 
 /* Called after a second, so that the user learns it before the end. */
 void record_check_arrival(struct record_run *r);
