@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 
 bad=0
-for page in docs/ARCHITECTURE.md docs/LIFE_OF_A_MALLOC.md docs/WORDS.md docs/INSIDE_THE_COMMAND.md docs/DEBUGGING.md \
+for page in docs/ARCHITECTURE.md docs/LIFE_OF_A_MALLOC.md docs/WORDS.md docs/CATALOGUE.md docs/INSIDE_THE_COMMAND.md docs/DEBUGGING.md \
 	CONTRIBUTING.md tests/README.md src/*/README.md src/*/*/README.md; do
 	# words in backquotes: name_with_underscore, file.c, folder/file
 	while read -r word; do
