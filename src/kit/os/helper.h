@@ -13,9 +13,9 @@
  * chose, and must be our own children, because their end is ours to report; a
  * pager and a browser (command/shell) outlive us or hold the terminal.
  *
- * helper.c alone knows how a helper comes into being. One whose context is
- * `context_bytes` long, so that it holds no pointer, could as well be forked by
- * a small process that was started before anything was loaded.
+ * helper.c alone knows how a helper comes into being. One whose context holds no
+ * pointer could as well be forked by a small process that was started before
+ * anything was loaded; the context would then have to be sent as bytes.
  *
  * What differs between helpers is one of these eight flags:
  */
