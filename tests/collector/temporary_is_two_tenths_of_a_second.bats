@@ -143,16 +143,16 @@ told() { "$SEEP" report "$DIR/$1" --format json >"$T/$1.json"; }
 		assert wanted == got and max(got) > 0, (wanted, got)
 	END
 	# nothing may claim more of what an older version recorded
-	"$SEEP" report "$golden/old.seep" --temporary >"$T/text"
+	"$SEEP" report "$golden/version1.seep" --temporary >"$T/text"
 	grep -q '^Temporary: blocks freed within 1\.6 s of their allocation\.' "$T/text"
-	"$SEEP" report "$golden/old.seep" --format json >"$T/old.json"
+	"$SEEP" report "$golden/version1.seep" --format json >"$T/old.json"
 	jq -e '.processes[] | .temporary_within_ms == 1600 and all(.sites[]; has("ages_fine") | not)' "$T/old.json"
-	"$SEEP" report "$golden/old.seep" --allocs --table >"$T/text"
+	"$SEEP" report "$golden/version1.seep" --allocs --table >"$T/text"
 	lacks '[1248]00 ms  *[0-9]' "$T/text"
 	# two versions: what both know
-	"$SEEP" diff "$golden/old.seep" "$DIR/exact" --temporary >"$T/text"
+	"$SEEP" diff "$golden/version1.seep" "$DIR/exact" --temporary >"$T/text"
 	grep -q '^Temporary: .* 1\.6 s' "$T/text"
-	"$SEEP" diff "$golden/old.seep" "$DIR/exact" --temporary --format json >"$T/diff.json"
+	"$SEEP" diff "$golden/version1.seep" "$DIR/exact" --temporary --format json >"$T/diff.json"
 	jq -e '.temporary_within_ms == 1600 and any(.sites[]; .after.temporary_blocks == 40)' "$T/diff.json"
 	"$SEEP" diff "$DIR/exact" "$DIR/exact" --temporary --format json >"$T/diff.json"
 	jq -e '.temporary_within_ms == 200' "$T/diff.json"
