@@ -13,11 +13,10 @@
 
 /*
  * A companion is a second library that is preloaded with libseep.so, and only
- * into hosts with a certain allocator, or if the user asks for it. It hooks functions that libseep.so must
- * not define, because other hosts do not have them: a program may ask with a
- * weak symbol or with dlsym whether a function exists. Each hook forwards to the
- * next definition in the search order and reports the block to libseep.so
- * (companion_calls.h).
+ * into hosts with a certain allocator, or if the user asks for it. It hooks functions that
+ * libseep.so must not define, because other hosts do not have them: a program may ask with a
+ * weak symbol or with dlsym whether a function exists. Each hook forwards to the next
+ * definition in the search order and reports the block to libseep.so (companion_calls.h).
  */
 
 /*

@@ -1,4 +1,4 @@
-/* seg_seg_flight.h - the flight recorder: the last events of each thread, in rings. */
+/* seg_flight.h - the flight recorder: the last events of each thread, in rings. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_SEG_FLIGHT_H
 #define SEEP_SEG_FLIGHT_H

@@ -1,4 +1,4 @@
-/* seg_seg_ignored.h - the table of blocks that the host keeps on purpose. */
+/* seg_ignored.h - the table of blocks that the host keeps on purpose. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_SEG_IGNORED_H
 #define SEEP_SEG_IGNORED_H

@@ -1,4 +1,4 @@
-/* seg_seg_log.h - the event log: words of 8 bytes in chunks of shared memory. */
+/* seg_log.h - the event log: words of 8 bytes in chunks of shared memory. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_SEG_LOG_H
 #define SEEP_SEG_LOG_H

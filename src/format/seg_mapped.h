@@ -1,4 +1,4 @@
-/* seg_seg_mapped.h - the table of the host's own mappings, for collector and reader. */
+/* seg_mapped.h - the table of the host's own mappings, for collector and reader. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_SEG_MAPPED_H
 #define SEEP_SEG_MAPPED_H

@@ -1,4 +1,4 @@
-/* seg_seg_own_memory.h - the table of the collector's own memory in a host. */
+/* seg_own_memory.h - the table of the collector's own memory in a host. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_SEG_OWN_MEMORY_H
 #define SEEP_SEG_OWN_MEMORY_H

@@ -1,4 +1,4 @@
-/* seg_seg_resizing.h - notes of blocks that are being resized, which no live map has. */
+/* seg_resizing.h - notes of blocks that are being resized, which no live map has. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_SEG_RESIZING_H
 #define SEEP_SEG_RESIZING_H

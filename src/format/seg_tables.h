@@ -1,4 +1,4 @@
-/* seg_seg_tables.h - the tables of a segment: names, sizes of rows, order of reading. */
+/* seg_tables.h - the tables of a segment: names, sizes of rows, order of reading. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_SEG_TABLES_H
 #define SEEP_SEG_TABLES_H

@@ -1,4 +1,4 @@
-/* replay_replay_main.c - seep-replay-run: performs a script once and reports what it took. */
+/* replay_main.c - seep-replay-run: performs a script once and reports what it took. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
 #include <sys/resource.h>

@@ -237,7 +237,7 @@ if wanted flight 2150; then
 	pack flight
 fi
 chmod -R u+rwX,go+rX,go-w "$to"
-if grep -raE "/work/|/tmp/|$build|$(id -un)@" "$to"; then
+if grep -raE "$(cd "$here/../.." && pwd)|/tmp/|$build|$(id -un)@" "$to"; then
 	echo "make.sh: a path of this machine is in these files" >&2
 	exit 1
 fi

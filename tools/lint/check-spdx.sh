@@ -17,7 +17,7 @@ while read -r file; do
 		complain "$file: no SPDX line among the first five"
 	case $file in
 	src/*.[ch])
-		head -n 1 "$file" | grep -qF "$(basename "$file") - " ||
+		head -n 1 "$file" | grep -q "^/\* $(basename "$file") - " ||
 			complain "$file: line 1 should read \"/* $(basename "$file") - what it is for. */\""
 		;;
 	esac

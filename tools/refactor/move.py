@@ -107,7 +107,7 @@ def main():
         if path in moves:
             old_name, new_name = os.path.basename(path), os.path.basename(moves[path])
             head, rest = text.split("\n", 1) if "\n" in text else (text, "")
-            text = head.replace(old_name + " - ", new_name + " - ") + "\n" + rest
+            text = re.sub(rf"^(\W*){re.escape(old_name)} - ", rf"\g<1>{new_name} - ", head) + "\n" + rest
         if text != before:
             with open(path, "wb") as f:
                 f.write(text.encode("utf-8", "surrogateescape"))

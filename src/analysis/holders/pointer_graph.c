@@ -1,4 +1,4 @@
-/* pointer_pointer_graph.c - who points to whom, as numbers: an order from the roots, and backwards. */
+/* pointer_graph.c - who points to whom, as numbers: an order from the roots, and backwards. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/holders/heap_graph.h"
 

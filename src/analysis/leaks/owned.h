@@ -15,8 +15,8 @@
  * Freed blocks keep what was in them, and the allocator's lists point into
  * blocks. glibc's memory is known exactly: "[heap]", the heaps of other arenas,
  * which chunks of theirs name, and the mappings of large chunks. Of another
- * allocator the pages with live blocks are, and what is known of jemalloc. Where blocks are unknown, only the
- * blocks themselves are, and all between them counts as roots.
+ * allocator the pages with live blocks are, and what is known of jemalloc. Where blocks are
+ * unknown, only the blocks themselves are, and all between them counts as roots.
  *
  * A chunk's header may have changed since its block was listed, so it only
  * counts where it makes sense.

@@ -34,7 +34,8 @@ char *dropin_text(const struct dropin_plan *p, const char *unit);
 
 /*
  * Its path: below /etc/systemd, or /run/systemd with is_runtime; for the user's
- * own manager below $XDG_CONFIG_HOME or $XDG_RUNTIME_DIR. -ENOENT: the user has no such directory; -ENAMETOOLONG.
+ * own manager below $XDG_CONFIG_HOME or $XDG_RUNTIME_DIR. -ENOENT: the user has no such
+ * directory; -ENAMETOOLONG.
  */
 int dropin_path(
     const struct unit_manager *m, bool is_runtime, const char *unit, char ret[PATH_MAX]);

@@ -1,4 +1,4 @@
-/* elf_elf_machine.h - what the command must know of the CPU; the collector has cpu.h. */
+/* elf_machine.h - what the command must know of the CPU; the collector has cpu.h. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_ELF_MACHINE_H
 #define SEEP_ELF_MACHINE_H

@@ -127,7 +127,8 @@ struct site_id sites_enter(uint64_t hash, uint32_t node, uint32_t inner, enum se
 
 /*
  * The id of the same stack for a resource of this pool, or for a mapping (`pool`
- * is then an enum seg_mapping); 0 when there is no room. The stack's own id stays without figures, if nobody else uses it.
+ * is then an enum seg_mapping); 0 when there is no room. The stack's own id stays without
+ * figures, if nobody else uses it.
  */
 struct site_id sites_user(struct site_id stack, uint32_t pool);
 

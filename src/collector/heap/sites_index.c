@@ -1,4 +1,4 @@
-/* sites_sites_index.c - hash -> number of a record; lock-free, grows by levels. */
+/* sites_index.c - hash -> number of a record; lock-free, grows by levels. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/heap/sites_index.h"
 

@@ -1,4 +1,4 @@
-/* sites_sites_index.h - hash -> number of a record; lock-free, grows by levels. */
+/* sites_index.h - hash -> number of a record; lock-free, grows by levels. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_SITES_INDEX_H
 #define SEEP_SITES_INDEX_H

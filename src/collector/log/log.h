@@ -93,7 +93,8 @@ struct log_slot {
 
 /*
  * Reserves words for an allocation, or for the realloc of the block `moved` (if
- * it is not UINT32_MAX), and returns what its cell has in place of a birth. log_store() must follow.
+ * it is not UINT32_MAX), and returns what its cell has in place of a birth. log_store() must
+ * follow.
  */
 uint32_t log_reserve(
     enum way way, struct thread *t, uint64_t size, uint32_t moved, struct log_slot *ret);

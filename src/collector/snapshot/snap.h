@@ -29,8 +29,8 @@ typedef size_t snap_tables_fn(struct segment_table **ret);
 
 /*
  * Once, and again in a forked child, whose numbers begin at 1. `tables`
- * is called for each snapshot. No more than `most` snapshots are kept, and no more bytes than the settings allow
- * (snap.h).
+ * is called for each snapshot. No more than `most` snapshots are kept, and no more bytes than
+ * the settings allow (snap.h).
  */
 void snap_start(uint32_t most, snap_tables_fn *tables);
 

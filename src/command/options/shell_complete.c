@@ -1,4 +1,4 @@
-/* shell_shell_complete.c - the parts that the completions of all shells share. */
+/* shell_complete.c - the parts that the completions of all shells share. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/options/shell_complete.h"
 

@@ -1,4 +1,4 @@
-/* shell_shell_complete_bash.c - completions for bash. */
+/* shell_complete_bash.c - completions for bash. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/options/shell_complete.h"
 

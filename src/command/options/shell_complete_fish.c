@@ -1,4 +1,4 @@
-/* shell_shell_complete_fish.c - completions for fish. */
+/* shell_complete_fish.c - completions for fish. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/options/shell_complete.h"
 

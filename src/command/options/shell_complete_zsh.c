@@ -1,4 +1,4 @@
-/* shell_shell_complete_zsh.c - completions for zsh: specs for _arguments. */
+/* shell_complete_zsh.c - completions for zsh: specs for _arguments. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/options/shell_complete.h"
 

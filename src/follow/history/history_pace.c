@@ -1,4 +1,4 @@
-/* history_history_pace.c - how much a history may grow, and what time it is there. */
+/* history_pace.c - how much a history may grow, and what time it is there. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/history/history_pace.h"
 

@@ -1,4 +1,4 @@
-/* history_history_pace.h - how much a history may grow, and what time it is there. */
+/* history_pace.h - how much a history may grow, and what time it is there. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_HISTORY_PACE_H
 #define SEEP_HISTORY_PACE_H

@@ -1,4 +1,4 @@
-/* watch_watch_rule.c - rules of seep watch: when a process has too much, for how long. */
+/* watch_rule.c - rules of seep watch: when a process has too much, for how long. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/history/watch_rule.h"
 

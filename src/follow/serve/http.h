@@ -10,8 +10,8 @@
  * libmicrohttpd parses requests; it has no thread of its own here, and runs
  * inside http_step(). The limits are ours: HTTP_PEERS connections, of which the
  * one that has been without a complete request for longest gives way to a new
- * one, or else one that does not read its reply; HTTP_HEADER_BYTES of request line and headers; HTTP_READ_S until a
- * request is complete; HTTP_SEND_S until its reply is sent.
+ * one, or else one that does not read its reply; HTTP_HEADER_BYTES of request line and headers;
+ * HTTP_READ_S until a request is complete; HTTP_SEND_S until its reply is sent.
  */
 enum {
 	HTTP_PEERS = 64,

@@ -1,4 +1,4 @@
-/* serve_serve_pages.c - the small pages: services, profiles, targets for Prometheus. */
+/* serve_pages.c - the small pages: services, profiles, targets for Prometheus. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "follow/serve/serve_parts.h"
 

@@ -54,8 +54,8 @@ const struct roots_area *roots_at(const struct roots_areas *a, uint64_t address)
 
 /*
  * What to scan: `certain`, `code` for what can be executed, and `weak` for the
- * parts of stacks below the stack pointer. `pointers` are those of threads that do not run; a stack without one
- * is scanned whole. Without what is in `not`, which is settled. The results,
+ * parts of stacks below the stack pointer. `pointers` are those of threads that do not run; a
+ * stack without one is scanned whole. Without what is in `not`, which is settled. The results,
  * empty before, are settled. -ENOMEM.
  */
 struct roots_plan {

@@ -1,4 +1,4 @@
-/* dwarf_dwarf_units.c - which DWARF unit contains the code at an address. */
+/* dwarf_units.c - which DWARF unit contains the code at an address. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/dwarf/debuginfo.h"
 

@@ -1,4 +1,4 @@
-/* name_name_table.c - places in modules, and the functions that are there. */
+/* name_table.c - places in modules, and the functions that are there. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "names/find/name_table.h"
 

@@ -1,4 +1,4 @@
-/* name_name_table.h - places in modules, and the functions that are there. */
+/* name_table.h - places in modules, and the functions that are there. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_NAME_TABLE_H
 #define SEEP_NAME_TABLE_H

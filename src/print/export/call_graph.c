@@ -1,4 +1,4 @@
-/* call_call_graph.c - the call graph of a view, with inclusive and own costs. */
+/* call_graph.c - the call graph of a view, with inclusive and own costs. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/export/callers.h"
 

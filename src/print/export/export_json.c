@@ -1,4 +1,4 @@
-/* export_export_json.c - the report's JSON, as an export. */
+/* export_json.c - the report's JSON, as an export. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/json/report_json.h"
 

@@ -10,10 +10,10 @@
 
 /*
  * The format has a line for each allocation and each free. If there is an event
- * log, they are in it (events_out.h). Otherwise we have sums. Then we invent events that add up to the same sums: first the blocks that were live
- * neither at the peak nor at the end, one by one; then those of the peak; then
- * the frees after the peak; then the allocations after it. Numbers are
- * hexadecimal and count from 1, except those of allocations, which count from 0.
+ * log, they are in it (events_out.h). Otherwise we have sums. Then we invent events that add up
+ * to the same sums: first the blocks that were live neither at the peak nor at the end, one by
+ * one; then those of the peak; then the frees after the peak; then the allocations after it.
+ * Numbers are hexadecimal and count from 1, except those of allocations, which count from 0.
  * Allocation 0 is a dummy: freeing it only separates other events.
  */
 enum {

@@ -1,4 +1,4 @@
-/* report_report_text.c - prints a session: a paragraph, then a tree or a table. */
+/* report_text.c - prints a session: a paragraph, then a tree or a table. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/text/report_text.h"
 

@@ -1,4 +1,4 @@
-/* name_table_text.c - prints a view as a table: one row per site. */
+/* table_text.c - prints a view as a table: one row per site. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "print/text/body.h"
 

@@ -26,8 +26,9 @@ void logread_close(struct logread *r); /* NULL is fine */
 
 /*
  * What is new since the last call. Every free comes after its allocation. If the
- * process `is_over`, nothing is still being stored. Appends to ret, up to about half of LOGCODE_WORDS_MAX. Nothing is
- * appended: there is nothing new. Negative errno: it cannot be read.
+ * process `is_over`, nothing is still being stored. Appends to ret, up to about half of
+ * LOGCODE_WORDS_MAX. Nothing is appended: there is nothing new. Negative errno: it cannot be
+ * read.
  */
 int logread_take(struct logread *r, bool is_over, struct logcode *ret);
 

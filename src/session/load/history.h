@@ -59,9 +59,9 @@ struct history_scan {
 
 /*
  * Calls `each` for every process, service by service, the newest chapters
- * first; a folder of chapters is as a service without a name. Time lines are not read, so processes that run, or whose end was not
- * written, are not among them. Errors as of history_services(), -ENOMEM, or
- * what `each` returns if that is negative.
+ * first; a folder of chapters is as a service without a name. Time lines are not read, so
+ * processes that run, or whose end was not written, are not among them. Errors as of
+ * history_services(), -ENOMEM, or what `each` returns if that is negative.
  */
 typedef int history_each(void *context, const struct history_item *item);
 int history_scan(const char *path, struct history_scan *q, history_each *each, void *context,

@@ -66,8 +66,9 @@ struct session {
  * becomes a note, and a damaged one sets is_truncated. Chapters in a directory
  * become one recording (history.h); a history stands for its only service
  * (history.h). *ret is for session_free().
- * -ENOTUNIQ: a history of several services, which the text lists; -EINVAL: not a file of seep; -ENODATA: nothing in it yet; -EBADMSG: damaged;
- * -ENOTSUP: other version; -EFBIG; -ENOMEM; or as open() says.
+ * -ENOTUNIQ: a history of several services, which the text lists; -EINVAL: not a file of seep;
+ * -ENODATA: nothing in it yet; -EBADMSG: damaged; -ENOTSUP: other version; -EFBIG; -ENOMEM; or
+ * as open() says.
  */
 int session_load(const char *path, struct session **ret, struct fault *where);
 

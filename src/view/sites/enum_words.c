@@ -1,4 +1,4 @@
-/* enum_enum_words.c - numbers of the format as words. */
+/* enum_words.c - numbers of the format as words. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/sites/enum_words.h"
 

@@ -1,4 +1,4 @@
-/* enum_enum_words.h - numbers of the format as words. */
+/* enum_words.h - numbers of the format as words. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_ENUM_WORDS_H
 #define SEEP_ENUM_WORDS_H

@@ -1,4 +1,4 @@
-/* cpu_cpu_words.h - x86-64: updates of a word in one instruction, order, time. */
+/* cpu_words.h - x86-64: updates of a word in one instruction, order, time. */
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef SEEP_CPU_WORDS_H
 #define SEEP_CPU_WORDS_H
