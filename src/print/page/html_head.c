@@ -33,11 +33,20 @@ static const char *word_of_metric(int metric)
 
 /* ---- inputs ---- */
 
-static void write_notes(struct json *out, char *const *notes, size_t count)
+/* `reading`: the title of a recording at a moment, or NULL. */
+static void write_notes(struct json *out, char *const *notes, size_t count, const char *reading)
 {
+	const char *lacks = "a reading has no peaks, ages, verdicts and resident memory; "
+	                    "a 0 there says nothing";
+	char *note;
+
 	json_list(out, "notes");
 	for (size_t i = 0; i < count; i++)
 		json_text(out, NULL, notes[i]);
+	if (reading && asprintf(&note, "%s: %s", reading, lacks) > 0) {
+		json_text(out, NULL, note);
+		free(note);
+	}
 	json_end(out);
 }
 
@@ -84,7 +93,7 @@ static void write_input(struct json *out, const struct html *h, size_t i)
 	write_recording(out, s, &h->moments[i]);
 	json_sites_sum(out, "filtered", &v->filtered);
 	write_snapshots(out, s);
-	write_notes(out, s->notes, s->note_count);
+	write_notes(out, s->notes, s->note_count, s->title);
 	json_end(out);
 }
 
@@ -315,7 +324,7 @@ static int write_head(struct json *out, struct html *h)
 		json_end(out);
 	}
 	json_end(out);
-	write_notes(out, o->notes, o->note_count);
+	write_notes(out, o->notes, o->note_count, NULL);
 	html_verdict_rows(out, h);
 	if (o->census)
 		json_copy(out, o->census, strlen(o->census));
