@@ -389,7 +389,6 @@ int owned_settle(struct owned *o, pid_t pid, struct foreign *memory,
 /* ---- jemalloc_memory: the memory that jemalloc keeps for itself ---- */
 
 enum {
-	JEMALLOC_MEMORY_PAGE = FOREIGN_PAGE_BYTES,
 	BASE_BYTES = 2 << 20, /* what pieces are aligned to, and multiples of */
 	RECORD_BYTES = 128,   /* and their alignment */
 	AT_ONCE = FOREIGN_BATCH_RANGES,
@@ -428,8 +427,8 @@ bool jemalloc_memory_is_record(const void *bytes, struct range *ret)
 	uint64_t w[3], start, size;
 
 	memcpy(w, bytes, sizeof(w));
-	start = w[1] / JEMALLOC_MEMORY_PAGE * JEMALLOC_MEMORY_PAGE;
-	size = w[2] / JEMALLOC_MEMORY_PAGE * JEMALLOC_MEMORY_PAGE;
+	start = w[1] / PAGE * PAGE;
+	size = w[2] / PAGE * PAGE;
 	if (w[0] >> 45 || start == 0 || start >= ADDRESS_END || size == 0 ||
 	    size > ADDRESS_END - start)
 		return false;
@@ -468,16 +467,15 @@ static int read_base(struct foreign *memory, const struct roots_areas *areas, st
 	int err = address_ranges_add(ret, base.start, base.end);
 
 	for (uint64_t at = base.start; at < used_end && err == 0;) {
-		struct foreign_range r = {
-		    at, (used_end - at + JEMALLOC_MEMORY_PAGE - 1) / JEMALLOC_MEMORY_PAGE};
+		struct foreign_range r = {at, (used_end - at + PAGE - 1) / PAGE};
 		struct foreign_batch b;
 
 		if (r.pages > FOREIGN_BATCH_PAGES)
 			r.pages = FOREIGN_BATCH_PAGES;
 		err = foreign_read(memory, &r, 1, &b, where);
 		if (err == 0)
-			err = add_records(b.bytes, b.count * JEMALLOC_MEMORY_PAGE, areas, ret);
-		at += r.pages * JEMALLOC_MEMORY_PAGE;
+			err = add_records(b.bytes, b.count * PAGE, areas, ret);
+		at += r.pages * PAGE;
 	}
 	return err;
 }
@@ -498,8 +496,8 @@ static int look_at(struct foreign *memory, const struct roots_areas *areas,
 
 	for (size_t i = 0; i < count && err == 0; i++)
 		if (b.pages[i] == FOREIGN_READ &&
-		    jemalloc_memory_is_base(pages[i].start, b.bytes + i * JEMALLOC_MEMORY_PAGE,
-		        &found[n].base, &found[n].used_end))
+		    jemalloc_memory_is_base(
+		        pages[i].start, b.bytes + i * PAGE, &found[n].base, &found[n].used_end))
 			n++;
 	for (size_t i = 0; i < n && err == 0; i++) {
 		const struct roots_area *a = roots_at(areas, found[i].base.start);

@@ -135,8 +135,6 @@ bool knee_find(const struct inflow_input *in, double *ret_s)
 
 /* ---- poisson: intervals and probabilities of counts ---- */
 
-#define POISSON_Z95 1.959964
-
 /* Above this, the normal distribution is close enough. */
 enum { LARGE = 200 };
 
@@ -144,8 +142,8 @@ void poisson_interval(double n, double *ret_low, double *ret_high)
 {
 	double more = n + 1;
 
-	*ret_low = n > 0 ? n * pow(1 - 1 / (9 * n) - POISSON_Z95 / (3 * sqrt(n)), 3) : 0;
-	*ret_high = more * pow(1 - 1 / (9 * more) + POISSON_Z95 / (3 * sqrt(more)), 3);
+	*ret_low = n > 0 ? n * pow(1 - 1 / (9 * n) - Z95 / (3 * sqrt(n)), 3) : 0;
+	*ret_high = more * pow(1 - 1 / (9 * more) + Z95 / (3 * sqrt(more)), 3);
 }
 
 double poisson_at_most(double n, double mean)

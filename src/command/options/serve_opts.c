@@ -128,12 +128,6 @@ const struct opts_option push_opts_watch[] = {
     {0},
 };
 
-static void push_opts_say(void *context, const char *text)
-{
-	(void)context;
-	die_warn("%s", text);
-}
-
 void push_opts_finish(const char *command, const struct push_opts *o,
     const struct names_options *naming, const struct targets *targets, struct push_order *ret)
 {
@@ -150,5 +144,5 @@ void push_opts_finish(const char *command, const struct push_opts *o,
 	    .pid_count = targets->pid_count,
 	    .naming = *naming,
 	    .version = SEEP_VERSION,
-	    .say = push_opts_say};
+	    .say = say};
 }

@@ -320,14 +320,11 @@ void live_map_release(struct live_map *m)
 
 /* ---- births: births of blocks in a process with an event log ---- */
 
-enum { BIRTHS_PAGE = FOREIGN_PAGE_BYTES };
-
 /* Copies `bytes` at any address; pages that were never touched are zero. */
 static int copy(struct foreign *memory, uint64_t from, void *to, size_t bytes)
 {
-	size_t skip = from % BIRTHS_PAGE;
-	struct foreign_range r = {
-	    .start = from - skip, .pages = (skip + bytes + BIRTHS_PAGE - 1) / BIRTHS_PAGE};
+	size_t skip = from % PAGE;
+	struct foreign_range r = {.start = from - skip, .pages = (skip + bytes + PAGE - 1) / PAGE};
 	struct foreign_batch b;
 	int err = foreign_read(memory, &r, 1, &b, NULL);
 

@@ -172,10 +172,7 @@ int our_ranges_read(struct our_ranges *r, pid_t pid, const struct seg_header *h)
 
 /* ---- ignored_blocks: blocks that a running process keeps on purpose ---- */
 
-enum {
-	IGNORED_BLOCKS_PAGE = FOREIGN_PAGE_BYTES,
-	AT_ONCE = 16384, /* entries that one call reads */
-};
+enum { AT_ONCE = 16384 }; /* entries that one call reads */
 
 struct reading {
 	struct foreign *memory;
@@ -188,9 +185,9 @@ struct reading {
 /* Reads bytes at any address; valid until the next call. */
 static int read_at(const struct reading *r, uint64_t from, size_t bytes, const uint8_t **ret)
 {
-	uint64_t skip = from % IGNORED_BLOCKS_PAGE;
-	struct foreign_range range = {.start = from - skip,
-	    .pages = (skip + bytes + IGNORED_BLOCKS_PAGE - 1) / IGNORED_BLOCKS_PAGE};
+	uint64_t skip = from % PAGE;
+	struct foreign_range range = {
+	    .start = from - skip, .pages = (skip + bytes + PAGE - 1) / PAGE};
 	struct foreign_batch b;
 	int err = foreign_read(r->memory, &range, 1, &b, r->why);
 
